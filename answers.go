@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"bootbench/internal/model"
+	"bootbench/internal/predict"
+	"bootbench/internal/refit"
 	"bootbench/internal/retrain"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -70,8 +72,9 @@ func Estimate(ctx context.Context, spec Spec, o Options) (*Estimation, error) {
 	if _, exact := m.Loss.(loss.Proximal); !exact || o.Resamples < 0 {
 		return e, nil
 	}
-	refined, err := m.Refine(ctx, s, o.Scheme, model.RefineSettings{Resamples: o.resamples(defaultResamples),
-		Seed: o.Seed, Tests: []loss.Test{o.Test}})
+	refined, err := refit.Refine(ctx, m, s, o.Scheme,
+		refit.RefineSettings{Resamples: o.resamples(defaultResamples),
+			Seed: o.Seed, Tests: []loss.Test{o.Test}})
 	if err != nil {
 		return nil, err
 	}
@@ -121,20 +124,20 @@ func Predict(ctx context.Context, spec Spec, inputs *Inputs, o Options) (*Predic
 	if err != nil {
 		return nil, err
 	}
-	at, err := m.Predict(s, inputs)
+	at, err := predict.At(m, s, inputs)
 	if err != nil {
 		return nil, err
 	}
 	p := &Prediction{Mean: at.Mean, SD: at.SD()}
 	if _, labels := defaultTest(spec.Set).(loss.ZeroOne); labels {
-		curve, err := m.Probabilities(s)
+		curve, err := predict.ProbabilitiesOf(m, s)
 		if err != nil {
 			return nil, err
 		}
-		p.Probability, err = m.AtInputs(curve, s, inputs, at)
+		p.Probability, err = curve.AtInputs(m, s, inputs, at)
 		return p, err
 	}
-	intervals, err := m.ObservationIntervals(s, inputs, o.Level, model.PlainResiduals)
+	intervals, err := predict.ObservationIntervals(m, s, inputs, o.Level, predict.PlainResiduals)
 	for _, i := range intervals {
 		p.Lower, p.Upper = append(p.Lower, i.Low+m.TargetMean), append(p.Upper, i.High+m.TargetMean)
 	}
@@ -155,7 +158,7 @@ func Retrain(ctx context.Context, spec Spec, o Options) (*Retraining, error) {
 	if o.Resamples < 0 {
 		return nil, errors.New("retraining needs resamples")
 	}
-	r, err := m.RetrainBy(ctx, model.AutoMethod, o.Scheme, model.RetrainSettings{Seed: o.Seed,
+	r, err := refit.Retrain(ctx, m, refit.AutoMethod, o.Scheme, refit.RetrainSettings{Seed: o.Seed,
 		Settings: retrain.Settings{Resamples: o.Resamples, Tests: []loss.Test{o.Test}}})
 	if err != nil {
 		return nil, err

@@ -83,7 +83,7 @@ func Choose(ctx context.Context, data *Data) (Spec, error) {
 		spec.NormalizeTarget, spec.Bias = false, false
 		return spec, nil
 	}
-	fit, err := model.FitQuickly(ctx, spec, nil)
+	fit, err := tune.Quickly(ctx, spec, nil)
 	if err != nil {
 		return spec, err
 	}

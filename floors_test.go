@@ -25,7 +25,8 @@ var floors = [][]string{
 	{"internal/loo", "internal/retrain"},
 	{"internal/multifidelity"},
 	{"internal/model"},
-	{"bench", "internal/paper", "internal/tune"},
+	{"internal/predict", "internal/refit", "internal/tune"},
+	{"bench", "internal/paper"},
 	{".", "internal/report"},
 	{"cmd/bootbench", "cmd/experiments"},
 }

@@ -14,7 +14,6 @@ import (
 	"bootbench/internal/retrain"
 	"bootbench/kernel"
 	"bootbench/loss"
-	"bootbench/resample"
 	"bootbench/solver"
 )
 
@@ -154,11 +153,7 @@ func (x *experiment) cell(ctx context.Context) (c AccuracyRow, err error) {
 	leftOut, _ := theory.LeftOut(x.test)
 	c.TheoryError = null.Float(leftOut)
 	variances := slices.Clone(theory.Var)
-	reference, err := x.retrain(ctx, func(ctx context.Context, scheme resample.Scheme,
-		s model.RetrainSettings) (*retrain.Result, error) {
-		result, _, err := x.model.RetrainBatch(ctx, theory, scheme, s)
-		return result, err
-	})
+	reference, err := x.retrain(ctx, theory)
 	if err != nil {
 		return c, err
 	}

@@ -11,6 +11,7 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/null"
+	"bootbench/internal/refit"
 	"bootbench/internal/retrain"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -243,7 +244,7 @@ func (x *experiment) compare(ctx context.Context) (row CompareRow, err error) {
 	if row.SingleFits, err = x.fits(ctx); err != nil {
 		return row, err
 	}
-	reference, err := x.retrain(ctx, x.model.Retrain)
+	reference, err := x.retrain(ctx, nil)
 	if err != nil {
 		return row, err
 	}
@@ -272,7 +273,7 @@ func (x *experiment) refine(ctx context.Context, theory *solver.Solution) (Refin
 	if _, ok := x.spec.Loss.(loss.Proximal); !ok || x.settings.Resamples < 2 {
 		return Refined{}, nil
 	}
-	result, err := x.model.Refine(ctx, theory, x.scheme, model.RefineSettings{
+	result, err := refit.Refine(ctx, x.model, theory, x.scheme, refit.RefineSettings{
 		Resamples: x.settings.Resamples, Seed: x.settings.Seed + 1, Workers: x.settings.Workers,
 		Tests:    []loss.Test{x.test},
 		Progress: func(done, total int) { x.tell("refining", done, total) },
@@ -321,14 +322,18 @@ func (x *experiment) repeats() int {
 	return 3
 }
 
-// retrain computes the reference by a method of the model.
-func (x *experiment) retrain(ctx context.Context, method func(context.Context, resample.Scheme,
-	model.RetrainSettings) (*retrain.Result, error)) (*retrain.Result, error) {
-	result, err := method(ctx, x.scheme, model.RetrainSettings{Seed: x.settings.Seed, Settings: retrain.Settings{
-		Resamples: x.settings.Resamples, Workers: x.settings.Workers,
-		Tests:    []loss.Test{x.test},
+// retrain computes the reference: in blocks around a solution, or one resample after the other.
+func (x *experiment) retrain(ctx context.Context, around *solver.Solution) (result *retrain.Result,
+	err error) {
+	settings := refit.RetrainSettings{Seed: x.settings.Seed, Settings: retrain.Settings{
+		Resamples: x.settings.Resamples, Workers: x.settings.Workers, Tests: []loss.Test{x.test},
 		Progress: func(done, total int) { x.tell("retraining", done, total) },
-	}})
+	}}
+	if around == nil {
+		result, err = refit.RetrainSingly(ctx, x.model, x.scheme, settings)
+	} else {
+		result, _, err = refit.RetrainAround(ctx, x.model, around, x.scheme, settings)
+	}
 	if err != nil {
 		return nil, err
 	}

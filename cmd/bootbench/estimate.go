@@ -9,6 +9,8 @@ import (
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
+	"bootbench/internal/predict"
+	"bootbench/internal/refit"
 	"bootbench/internal/report"
 	"bootbench/loss"
 	"bootbench/solver"
@@ -76,7 +78,7 @@ func readSolvable(a *app, t *theoryFlags, path string, p *plan) (*job, error) {
 	}
 	if _, exact := of.spec.Loss.(loss.Proximal); exact && p.refine.resamples > 0 {
 		of.spec.Then = func(m *model.Model) int64 {
-			return m.NeedToRefine(model.RefineSettings{Resamples: p.refine.resamples})
+			return refit.NeedToRefine(m, refit.RefineSettings{Resamples: p.refine.resamples})
 		}
 	}
 	return buildJob(a, of)
@@ -122,7 +124,7 @@ func (j *job) addLaws(e *report.Estimate, law *lawFlags, s *solver.Solution) err
 	}
 	law.add(points, refined)
 	return law.writeCovariance(func() (blas64.General, error) {
-		c, err := j.Covariances(s, nil)
+		c, err := predict.Covariances(j.Model, s, nil)
 		if err != nil {
 			return c, err
 		}

@@ -9,7 +9,7 @@ import (
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
-	"bootbench/internal/model"
+	"bootbench/internal/predict"
 	"bootbench/internal/report"
 	"bootbench/solver"
 )
@@ -70,11 +70,11 @@ func (i *intervalFlags) checkSet(j *job) error {
 	return usage.Wrap(calibration.CheckLevel(i.level, j.Set.N()))
 }
 
-func (i *intervalFlags) unit() model.Residuals {
+func (i *intervalFlags) unit() predict.Residuals {
 	if i.residuals == scaledResiduals {
-		return model.ScaledResiduals
+		return predict.ScaledResiduals
 	}
-	return model.PlainResiduals
+	return predict.PlainResiduals
 }
 
 // add adds the standard deviations and the theory's intervals to the points.
@@ -83,7 +83,7 @@ func (i *intervalFlags) add(p *report.Points, j *job, inputs *dataset.Inputs, s 
 		p.SD = append(p.SD, math.Sqrt(v))
 	}
 	if i.of == ofObservation {
-		all, err := j.ObservationIntervals(s, inputs, i.level, i.unit())
+		all, err := predict.ObservationIntervals(j.Model, s, inputs, i.level, i.unit())
 		setIntervals(p, all, j.TargetMean)
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/null"
+	"bootbench/internal/refit"
 	"bootbench/internal/report"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -75,11 +76,11 @@ func (j *job) perExample(overSites []float64) []float64 {
 // class. They are never nil: a list in a document is a list.
 func (j *job) warnings(scheme resample.Scheme, others []string) []string {
 	all := append(append([]string{}, j.Warnings()...), others...)
-	if share := j.EmptyShare(scheme); share > 0.05 {
+	if share := refit.EmptyShare(j.Model, scheme); share > 0.05 {
 		all = append(all, fmt.Sprintf("%.0f%% of the resamples are empty: they predict the prior mean 0, and count",
 			100*share))
 	}
-	switch share := j.MissingClass(scheme); {
+	switch share := refit.MissingClass(j.Model, scheme); {
 	case share > 0.5:
 		all = append(all, fmt.Sprintf(
 			"%.0f%% of the resamples lack one of the two classes: their classifier is constant", 100*share))

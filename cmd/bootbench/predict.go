@@ -16,6 +16,7 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/null"
+	"bootbench/internal/predict"
 	"bootbench/internal/report"
 	"bootbench/loss"
 	"bootbench/solver"
@@ -146,7 +147,7 @@ func (p *predictFlags) check(a *app, data string) error {
 
 // predictNew solves, predicts and prints.
 func predictNew(a *app, j *job, inputs *dataset.Inputs, plan plan, p *predictFlags) error {
-	if err := cmp.Or(p.interval.checkSet(j), j.CheckPredict(inputs.M())); err != nil {
+	if err := cmp.Or(p.interval.checkSet(j), predict.Check(j.Model, inputs.M())); err != nil {
 		return err
 	}
 	if _, err := fitAll(a, j); err != nil { // refuses what estimate refuses, and before a solve of minutes
@@ -244,7 +245,7 @@ func refinePrediction(a *app, r *report.Prediction, j *job, inputs *dataset.Inpu
 	if err != nil {
 		return err
 	}
-	var replicates model.Replicates
+	var replicates predict.Replicates
 	if p.interval.of == ofObservation {
 		wanted.onFit = replicates.Add
 	}
@@ -269,7 +270,7 @@ func refinePrediction(a *app, r *report.Prediction, j *job, inputs *dataset.Inpu
 	points.Shift(j.TargetMean)
 	r.Refined.Points = points
 	if p.interval.of == ofObservation {
-		all, err := j.ReplicateIntervals(&replicates, p.interval.level, p.interval.unit())
+		all, err := predict.ReplicateIntervals(j.Model, &replicates, p.interval.level, p.interval.unit())
 		if err != nil {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("no refined intervals: %v", err))
 		}
@@ -293,7 +294,7 @@ func (j *job) addNewLaws(r *report.Prediction, law *lawFlags, inputs *dataset.In
 		refined = r.Refined.Points
 	}
 	law.add(points, refined)
-	return law.writeCovariance(func() (blas64.General, error) { return j.Covariances(s, inputs) })
+	return law.writeCovariance(func() (blas64.General, error) { return predict.Covariances(j.Model, s, inputs) })
 }
 
 // mostCross bounds what auto takes for the kernel of new inputs.
@@ -307,7 +308,7 @@ func predictInputs(a *app, j *job, inputs *dataset.Inputs, solution *solver.Solu
 		a.console.Progress("predict", first, inputs.M())
 		mean, variance, err := solution.Predict(rows)
 		if err == nil {
-			err = model.CheckPredicted(first, mean, variance)
+			err = predict.CheckPredicted(first, mean, variance)
 		}
 		if err != nil {
 			return err

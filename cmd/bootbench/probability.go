@@ -8,9 +8,9 @@ import (
 
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
-	"bootbench/internal/model"
 	"bootbench/internal/multifidelity"
 	"bootbench/internal/null"
+	"bootbench/internal/predict"
 	"bootbench/internal/report"
 	"bootbench/loss"
 	"bootbench/solver"
@@ -19,11 +19,11 @@ import (
 // addProbabilities adds the probabilities of the label +1 at new inputs.
 func (j *job) addProbabilities(p *report.Points, inputs *dataset.Inputs,
 	s *solver.Solution) (*calibration.Reliability, error) {
-	all, err := j.Probabilities(s)
+	all, err := predict.ProbabilitiesOf(j.Model, s)
 	if err != nil {
 		return nil, err
 	}
-	p.Probability, err = j.AtInputs(all, s, inputs, &model.Predictions{Mean: p.Mean, Var: p.Variance})
+	p.Probability, err = all.AtInputs(j.Model, s, inputs, &predict.Predictions{Mean: p.Mean, Var: p.Variance})
 	return calibration.NewReliability(all.Method, all.LeftOut, j.Set.Y), err
 }
 
@@ -39,7 +39,7 @@ func addLeftOutMetrics(a *app, e *report.Estimate, j *job, s *solver.Solution, t
 	}
 	var mean, probability []float64
 	if j.Set.Task == dataset.Classification {
-		all, err := j.Probabilities(s)
+		all, err := predict.ProbabilitiesOf(j.Model, s)
 		if err != nil {
 			return err
 		}
@@ -78,11 +78,12 @@ func (j *job) refinedTests(t *testFlags) (more []loss.Test) {
 
 // addRefinedProbabilities fits the curve of labels to the left-out fields of exact resamples;
 // nil where these are too few to have left out examples of both classes.
-func (j *job) addRefinedProbabilities(r *report.Refined, result *multifidelity.Result) *model.Probabilities {
+func (j *job) addRefinedProbabilities(r *report.Refined,
+	result *multifidelity.Result) *predict.Probabilities {
 	if j.Set.Task != dataset.Classification {
 		return nil
 	}
-	all, err := j.RefinedProbabilities(result)
+	all, err := predict.RefinedProbabilities(j.Model, result)
 	if err != nil {
 		return nil
 	}
@@ -96,7 +97,7 @@ func (j *job) addRefinedProbabilities(r *report.Refined, result *multifidelity.R
 
 // refinedMetrics are those of exact resamples; nil where none are asked for, or some example
 // was never left out.
-func (j *job) refinedMetrics(r *multifidelity.Result, p *model.Probabilities,
+func (j *job) refinedMetrics(r *multifidelity.Result, p *predict.Probabilities,
 	t *testFlags) *calibration.Metrics {
 	if len(t.metrics) == 0 || floats.HasNaN(r.OutOfBag) || p == nil && j.Set.Task == dataset.Classification {
 		return nil
@@ -151,7 +152,7 @@ func (t *testFlags) ofPredictions(f, y []float64, task dataset.Task) *calibratio
 
 // calibrationReport says how the probabilities of left-out examples hold.
 func (j *job) calibrationReport(s *solver.Solution) (*calibration.Reliability, error) {
-	all, err := j.Probabilities(s)
+	all, err := predict.ProbabilitiesOf(j.Model, s)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
+	"bootbench/internal/tune"
 	"bootbench/loss"
 )
 
@@ -22,7 +23,7 @@ func chooseModel(a *app, m *modelFlags, t *testFlags, set *dataset.Set) (*proble
 		return nil, err
 	}
 	open, names := m.leaveOpen(p.spec)
-	fit, err := model.FitQuickly(a.ctx, open, func(done, total int) {
+	fit, err := tune.Quickly(a.ctx, open, func(done, total int) {
 		a.console.Progress("choosing a model", done, total)
 	})
 	if err != nil {

@@ -16,9 +16,9 @@ import (
 
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/dataset"
-	"bootbench/internal/model"
 	"bootbench/internal/multifidelity"
 	"bootbench/internal/null"
+	"bootbench/internal/refit"
 	"bootbench/internal/report"
 	"bootbench/internal/retrain"
 	"bootbench/loss"
@@ -60,7 +60,7 @@ type refinement struct {
 	optional  bool // auto: where it cannot be done the answer is the theory's alone
 	accuracy  float64
 	seed      uint64
-	// onFit, if set, sees every resample: see model.RefineSettings.
+	// onFit, if set, sees every resample: see refit.RefineSettings.
 	onFit func(b int, weight, f []float64)
 	tests []loss.Test // besides that of the problem
 	kept  bool        // the resamples are tasks of a journal
@@ -93,9 +93,9 @@ func (r *refineFlags) settings() (refinement, error) {
 		}
 	default:
 		n, err := strconv.Atoi(r.refine)
-		if err != nil || n < 2 || n > model.DefaultMaxResamples {
+		if err != nil || n < 2 || n > refit.DefaultMaxResamples {
 			return out, usage.Errorf("--refine is %q, must be auto, none or a number of resamples from 2 to %d",
-				r.refine, model.DefaultMaxResamples)
+				r.refine, refit.DefaultMaxResamples)
 		}
 		out.resamples = n
 	}
@@ -134,7 +134,7 @@ func openFits(a *app, cmd *cobra.Command, data []string, j *job, wanted *refinem
 }
 
 // recallFits has refinement look fits up in the journal, and keep those that it makes.
-func recallFits(a *app, settings *model.RefineSettings, j *job, p plan) *fitKeeper {
+func recallFits(a *app, settings *refit.RefineSettings, j *job, p plan) *fitKeeper {
 	if !p.refine.kept {
 		return nil
 	}
@@ -184,7 +184,7 @@ func refineSolution(a *app, j *job, s *solver.Solution, p plan, cross blas64.Gen
 	case wanted.optional && !proximal:
 		return nil, nil, nil
 	}
-	settings := model.RefineSettings{
+	settings := refit.RefineSettings{
 		Cross: cross, Resamples: wanted.resamples, Seed: wanted.seed, Accuracy: wanted.accuracy,
 		Tests: append([]loss.Test{j.test},
 			wanted.tests...), OnFit: wanted.onFit,
@@ -196,7 +196,7 @@ func refineSolution(a *app, j *job, s *solver.Solution, p plan, cross blas64.Gen
 	if kept.incomplete() {
 		return nil, nil, nil
 	}
-	result, err = j.Refine(a.ctx, s, p.scheme, settings)
+	result, err = refit.Refine(a.ctx, j.Model, s, p.scheme, settings)
 	if err == nil && result.Status == retrain.Complete {
 		kept.end()
 	}

@@ -13,6 +13,7 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/null"
+	"bootbench/internal/refit"
 	"bootbench/internal/report"
 	"bootbench/internal/retrain"
 	"bootbench/loss"
@@ -85,7 +86,7 @@ type retrainFlags struct {
 	test       testFlags
 	resampling resamplingFlags
 	method     string
-	how        model.RetrainMethod // of method
+	how        refit.RetrainMethod // of method
 	replicates string
 }
 
@@ -95,7 +96,7 @@ func (r *retrainFlags) register(f *pflag.FlagSet) {
 	r.resampling.register(f, retrain.DefaultResamples)
 	r.test.registerTest(f)
 	r.test.registerPoints(f)
-	f.StringVar(&r.method, "method", model.AutoMethod.String(),
+	f.StringVar(&r.method, "method", refit.AutoMethod.String(),
 		"how resamples are trained, `METHOD`: batch (together, as products with the theory's G), single (one by "+
 			"one), or auto (batch from 300 resamples on 150 distinct inputs on, where the loss can)")
 	f.StringVar(&r.replicates, "replicates", "",
@@ -118,13 +119,13 @@ func runRetrain(a *app, cmd *cobra.Command, args []string, r *retrainFlags) erro
 	}
 	settings.Tests = []loss.Test{p.test}
 	p.spec.Then = func(m *model.Model) int64 {
-		return m.NeedToRetrain(r.how, scheme, model.RetrainSettings{Settings: settings})
+		return refit.NeedToRetrain(m, r.how, scheme, refit.RetrainSettings{Settings: settings})
 	}
 	j, err := buildJob(a, p)
 	if err != nil {
 		return err
 	}
-	if err := j.CheckRetrain(r.how, scheme, model.RetrainSettings{Settings: settings}); err != nil {
+	if err := refit.CheckRetrain(j.Model, r.how, scheme, refit.RetrainSettings{Settings: settings}); err != nil {
 		return err
 	}
 	if err := a.openJournal(cmd, args, j.choice); err != nil {
@@ -140,7 +141,7 @@ func (r *retrainFlags) settings(f *pflag.FlagSet) (retrain.Settings, error) {
 		return settings, err
 	}
 	settings.MaxSkipped = mostSkipped
-	if r.how, err = model.ParseRetrainMethod(r.method); err != nil {
+	if r.how, err = refit.ParseRetrainMethod(r.method); err != nil {
 		return settings, usage.Errorf("--method: %w", err)
 	}
 	return settings, r.scheme.check(r.scheme.ratio)
@@ -196,12 +197,12 @@ func retrainAll(a *app, j *job, scheme resample.Scheme, settings retrain.Setting
 
 // retrainReport is what a report says of a retraining.
 func retrainReport(a *app, j *job, scheme resample.Scheme, flags *retrainFlags,
-	result *model.Retraining, fitted []float64) *report.Retraining {
+	result *refit.Retraining, fitted []float64) *report.Retraining {
 	left, bag := result.LeftOut[0], result.OutOfBag
 	r := &report.Retraining{
 		Command: "retrain", Subject: j.report, Resampling: resamplingReport(scheme, j.Set.N()),
 		Draws: report.Draws{
-			Method: result.Method.String(), Training: j.Training(result.Method, batch.DefaultTolerance),
+			Method: result.Method.String(), Training: refit.Training(j.Model, result.Method, batch.DefaultTolerance),
 			Status:    result.Status.String(),
 			Resamples: result.Resamples, Seed: flags.resampling.seed, Workers: result.Stats.Workers,
 			Empty:    result.Empty,
@@ -234,7 +235,7 @@ func retrainReport(a *app, j *job, scheme resample.Scheme, flags *retrainFlags,
 
 // retrainKept is the result; nil where tasks are missing that merge would have to do.
 func retrainKept(a *app, j *job, scheme resample.Scheme, settings retrain.Settings,
-	flags *retrainFlags) (*model.Retraining, error) {
+	flags *retrainFlags) (*refit.Retraining, error) {
 	key := keyOf("retrain", j.Key(scheme, flags.method, flags.resampling.seed))
 	kept := a.keepFits(key, j.Sites(), wholePeriods(settings.Resamples, scheme), j.Set.Name)
 	if kept.incomplete() {
@@ -251,8 +252,8 @@ func retrainKept(a *app, j *job, scheme resample.Scheme, settings retrain.Settin
 			}
 		}
 	}
-	result, err := j.RetrainBy(a.ctx, flags.how, scheme,
-		model.RetrainSettings{Settings: settings, Seed: flags.resampling.seed})
+	result, err := refit.Retrain(a.ctx, j.Model, flags.how, scheme,
+		refit.RetrainSettings{Settings: settings, Seed: flags.resampling.seed})
 	if err == nil && result.Status == retrain.Complete {
 		kept.end()
 	}

@@ -15,6 +15,7 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/need"
+	"bootbench/internal/refit"
 	"bootbench/internal/retrain"
 	"bootbench/kernel"
 	"bootbench/loss"
@@ -49,8 +50,8 @@ func fits(t *testing.T, m *model.Model, s *solver.Solution, scheme resample.Sche
 	t.Helper()
 	var all [][]float64
 	settings.OnFit = func(_ int, _, f []float64) { all = append(all, append([]float64(nil), f...)) }
-	_, stats := need.Two(m.RetrainBatch(context.Background(), s, scheme,
-		model.RetrainSettings{Settings: settings, Seed: 7, Cross: cross, Batch: how}))(t)
+	_, stats := need.Two(refit.RetrainAround(context.Background(), m, s, scheme,
+		refit.RetrainSettings{Settings: settings, Seed: 7, Cross: cross, Batch: how}))(t)
 	return all, stats
 }
 
@@ -60,7 +61,8 @@ func exactly(t *testing.T, m *model.Model, scheme resample.Scheme, cross blas64.
 	t.Helper()
 	var all [][]float64
 	settings.OnFit = func(_ int, _, f []float64) { all = append(all, append([]float64(nil), f...)) }
-	if _, err := m.Retrain(context.Background(), scheme, model.RetrainSettings{Settings: settings, Seed: 7,
+	if _, err := refit.RetrainSingly(context.Background(), m, scheme, refit.RetrainSettings{Settings: settings,
+		Seed:  7,
 		Cross: cross}); err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +252,7 @@ func TestFirstIterate(t *testing.T) {
 	m := build(t, "boston", nil, 0, 0)
 	scheme := resample.Poisson{Ratio: 1}
 	s := solve(t, m, scheme, 1e-6)
-	trainer := need.One(m.NewBatch(s, model.RetrainSettings{Batch: batch.Settings{Tolerance: 1e-6,
+	trainer := need.One(refit.NewBatch(m, s, refit.RetrainSettings{Batch: batch.Settings{Tolerance: 1e-6,
 		FirstIterate: true}}))(t)
 	n := m.Sites()
 	base, other := make([]float64, n), make([]float64, n)
@@ -323,8 +325,8 @@ func TestUndefinedLoss(t *testing.T) {
 	scheme := resample.Poisson{Ratio: 1}
 	s := solve(t, good, scheme, 1e-4)
 	bad := build(t, "sonar", loss.FromProximal(undefined{loss.Logistic{C: 1}}), 0.5, 0)
-	_, _, err := bad.RetrainBatch(context.Background(), s, scheme,
-		model.RetrainSettings{Settings: retrain.Settings{Resamples: 4}})
+	_, _, err := refit.RetrainAround(context.Background(), bad, s, scheme,
+		refit.RetrainSettings{Settings: retrain.Settings{Resamples: 4}})
 	var failed *retrain.FitError
 	if !errors.As(err, &failed) {
 		t.Errorf("the error is %v", err)
@@ -337,8 +339,8 @@ func TestSmallSchemes(t *testing.T) {
 	m := build(t, "synthetic:friedman1,n=20,seed=1", loss.Square{Noise: 1}, 0.5, 0)
 	scheme := resample.Poisson{Ratio: 0.02}
 	s := solve(t, m, scheme, 1e-6)
-	r, _, err := m.RetrainBatch(context.Background(), s, scheme,
-		model.RetrainSettings{Settings: retrain.Settings{Resamples: 50, OnFit: func(_ int, weight, f []float64) {
+	r, _, err := refit.RetrainAround(context.Background(), m, s, scheme,
+		refit.RetrainSettings{Settings: retrain.Settings{Resamples: 50, OnFit: func(_ int, weight, f []float64) {
 			if floats.Sum(weight) > 0 {
 				return
 			}
@@ -352,8 +354,8 @@ func TestSmallSchemes(t *testing.T) {
 		t.Fatalf("%v empty of 50, %v", r, err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	r, _, err = m.RetrainBatch(ctx, s, scheme,
-		model.RetrainSettings{Settings: retrain.Settings{Resamples: 100000, Progress: func(done, _ int) {
+	r, _, err = refit.RetrainAround(ctx, m, s, scheme,
+		refit.RetrainSettings{Settings: retrain.Settings{Resamples: 100000, Progress: func(done, _ int) {
 			if done == 300 {
 				cancel()
 			}

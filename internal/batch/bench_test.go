@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"testing"
 
-	"bootbench/internal/model"
 	"bootbench/internal/need"
+	"bootbench/internal/refit"
 	"bootbench/internal/retrain"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -44,13 +44,13 @@ func BenchmarkFit(b *testing.B) {
 			scheme := resample.Poisson{Ratio: 1}
 			s := solve(b, m, scheme, 1e-6)
 			b.Run("method=batch", func(b *testing.B) {
-				r, stats := need.Two(m.RetrainBatch(context.Background(), s, scheme,
-					model.RetrainSettings{Settings: retrain.Settings{Resamples: b.N}}))(b)
+				r, stats := need.Two(refit.RetrainAround(context.Background(), m, s, scheme,
+					refit.RetrainSettings{Settings: retrain.Settings{Resamples: b.N}}))(b)
 				b.ReportMetric(float64(stats.Iterations)/float64(r.Resamples), "iterations")
 			})
 			b.Run("method=single", func(b *testing.B) {
-				if _, err := m.Retrain(context.Background(), scheme,
-					model.RetrainSettings{Settings: retrain.Settings{Resamples: b.N}}); err != nil {
+				if _, err := refit.RetrainSingly(context.Background(), m, scheme,
+					refit.RetrainSettings{Settings: retrain.Settings{Resamples: b.N}}); err != nil {
 					b.Fatal(err)
 				}
 			})

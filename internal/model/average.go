@@ -29,7 +29,7 @@ func (m *Model) Solve(ctx context.Context, law resample.CountDistribution,
 func (m *Model) solveOnce(ctx context.Context, law resample.CountDistribution,
 	settings solver.Settings) (*solver.Solution, error) {
 	if settings.MaxBytes == 0 {
-		settings.MaxBytes = m.forecast().solveRoom()
+		settings.MaxBytes = m.Forecast().SolveRoom()
 	}
 	if settings.Whole == nil && solver.Certain(law) {
 		settings.Whole = m.wholeFit()

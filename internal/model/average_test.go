@@ -14,6 +14,7 @@ import (
 	"bootbench/internal/gp"
 	"bootbench/internal/model"
 	"bootbench/internal/need"
+	"bootbench/internal/refit"
 	"bootbench/internal/retrain"
 	"bootbench/kernel"
 	"bootbench/linalg"
@@ -87,8 +88,8 @@ func TestRetrain(t *testing.T) {
 	m := build(t, grid(t, 40))
 	cross := need.One(m.CrossAll(matrix([][]float64{{0.5, 1.5}, {3, 3}})))(t)
 	seen := 0
-	result, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1},
-		model.RetrainSettings{Settings: retrain.Settings{
+	result, err := refit.RetrainSingly(context.Background(), m, resample.Poisson{Ratio: 1},
+		refit.RetrainSettings{Settings: retrain.Settings{
 			Resamples: 20, Tests: []loss.Test{loss.SquareTest{}},
 			OnFit: func(b int, weight, f []float64) {
 				var drawn []int
@@ -138,8 +139,8 @@ func TestScratch(t *testing.T) {
 	if _, err := m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1},
-		model.RetrainSettings{Settings: retrain.Settings{Resamples: 5}}); err != nil {
+	if _, err := refit.RetrainSingly(context.Background(), m, resample.Poisson{Ratio: 1},
+		refit.RetrainSettings{Settings: retrain.Settings{Resamples: 5}}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range m.Sites() {
@@ -152,8 +153,8 @@ func TestScratch(t *testing.T) {
 // TestUnknownLoss: what no trainer knows cannot be retrained or fitted.
 func TestUnknownLoss(t *testing.T) {
 	m := build(t, model.Spec{Set: load(t, "synthetic:blobs,n=20"), Loss: labelsOnly{loss.Square{Noise: 1}}})
-	_, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1},
-		model.RetrainSettings{Settings: retrain.Settings{Resamples: 2}})
+	_, err := refit.RetrainSingly(context.Background(), m, resample.Poisson{Ratio: 1},
+		refit.RetrainSettings{Settings: retrain.Settings{Resamples: 2}})
 	if !errors.Is(err, model.ErrInput) || !contains(err, `no trainer for loss "labels-only"`) {
 		t.Errorf("retraining: %v", err)
 	}
@@ -183,8 +184,8 @@ func TestFailedFits(t *testing.T) {
 		t.Errorf("full fit: %v", err)
 	}
 	var one *retrain.FitError
-	_, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1},
-		model.RetrainSettings{Settings: retrain.Settings{Resamples: 2}})
+	_, err := refit.RetrainSingly(context.Background(), m, resample.Poisson{Ratio: 1},
+		refit.RetrainSettings{Settings: retrain.Settings{Resamples: 2}})
 	if !errors.As(err, &one) || !errors.As(err, &full) {
 		t.Errorf("retraining: %v", err)
 	}

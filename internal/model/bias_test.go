@@ -12,6 +12,7 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/need"
+	"bootbench/internal/refit"
 	"bootbench/internal/retrain"
 	"bootbench/kernel"
 	"bootbench/loss"
@@ -63,25 +64,25 @@ func TestBiasByBatch(t *testing.T) {
 			}
 			law := resample.Poisson{Ratio: 1}
 			cross := newInputs(t, m)
-			settings := model.RetrainSettings{Cross: cross, Settings: retrain.Settings{Resamples: 60,
+			settings := refit.RetrainSettings{Cross: cross, Settings: retrain.Settings{Resamples: 60,
 				Tests: []loss.Test{test}}, Batch: batch.Settings{Tolerance: 1e-6, MaxIterations: 400}}
-			fits := func(run func(model.RetrainSettings)) (all [][]float64) {
+			fits := func(run func(refit.RetrainSettings)) (all [][]float64) {
 				s := settings
 				s.OnFit = func(_ int, _, f []float64) { all = append(all, slices.Clone(f)) }
 				run(s)
 				return all
 			}
 			var retrained *retrain.Result
-			single := fits(func(s model.RetrainSettings) {
-				r := need.One(m.Retrain(context.Background(), law, s))(t)
+			single := fits(func(s refit.RetrainSettings) {
+				r := need.One(refit.RetrainSingly(context.Background(), m, law, s))(t)
 				retrained = r
 			})
 			solution, err := m.Solve(context.Background(), law, solver.Settings{})
 			if err != nil || solution.Status != solver.Converged {
 				t.Fatal(err, solution)
 			}
-			together := fits(func(s model.RetrainSettings) {
-				_, stats := need.Two(m.RetrainBatch(context.Background(), solution, law, s))(t)
+			together := fits(func(s refit.RetrainSettings) {
+				_, stats := need.Two(refit.RetrainAround(context.Background(), m, solution, law, s))(t)
 				if stats.Fits < 50 {
 					t.Errorf("only %d of 60 fits come from batches", stats.Fits)
 				}
@@ -116,7 +117,7 @@ func TestBiasOfOneClass(t *testing.T) {
 	for _, l := range []loss.Loss{loss.Hinge{C: 1}, loss.SquaredHinge{C: 1}, loss.Logistic{C: 1}} {
 		m := build(t, model.Spec{Set: set, Loss: l, Standardize: true, Bias: true})
 		lacking, seen := 0, 0
-		settings := model.RetrainSettings{Settings: retrain.Settings{Resamples: 100,
+		settings := refit.RetrainSettings{Settings: retrain.Settings{Resamples: 100,
 			OnFit: func(_ int, weight, f []float64) {
 				if seen++; weight[4]+weight[9] > 0 {
 					return
@@ -129,9 +130,9 @@ func TestBiasOfOneClass(t *testing.T) {
 				}
 			}}}
 		solution := need.One(m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
-		single := need.One(m.Retrain(context.Background(), resample.Poisson{Ratio: 1}, settings))(t)
+		single := need.One(refit.RetrainSingly(context.Background(), m, resample.Poisson{Ratio: 1}, settings))(t)
 		one := lacking
-		together, _ := need.Two(m.RetrainBatch(context.Background(), solution, resample.Poisson{Ratio: 1},
+		together, _ := need.Two(refit.RetrainAround(context.Background(), m, solution, resample.Poisson{Ratio: 1},
 			settings))(t)
 		if one < 10 || lacking != 2*one || single.OneClass != one || together.OneClass != one || seen != 200 {
 			t.Errorf("%s: %d and %d resamples of one class, %d and %d counted, of %d", l.Name(), one, lacking-one,

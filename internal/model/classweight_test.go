@@ -9,6 +9,7 @@ import (
 
 	"bootbench/internal/model"
 	"bootbench/internal/need"
+	"bootbench/internal/refit"
 	"bootbench/internal/retrain"
 	"bootbench/internal/train"
 	"bootbench/kernel"
@@ -146,10 +147,10 @@ func TestClassWeightsRetrained(t *testing.T) {
 		if err != nil || s.Status != solver.Converged {
 			t.Fatal(err, s.Status)
 		}
-		single := need.One(m.Retrain(context.Background(), law,
-			model.RetrainSettings{Settings: retrain.Settings{Resamples: 100, Tests: tests}}))(t)
-		together, _ := need.Two(m.RetrainBatch(context.Background(), s, law,
-			model.RetrainSettings{Settings: retrain.Settings{Resamples: 100, Tests: tests}}))(t)
+		single := need.One(refit.RetrainSingly(context.Background(), m, law,
+			refit.RetrainSettings{Settings: retrain.Settings{Resamples: 100, Tests: tests}}))(t)
+		together, _ := need.Two(refit.RetrainAround(context.Background(), m, s, law,
+			refit.RetrainSettings{Settings: retrain.Settings{Resamples: 100, Tests: tests}}))(t)
 		for i, v := range single.Var {
 			if sd := math.Sqrt(v); math.Abs(together.Mean[i]-single.Mean[i]) > 5e-3*sd {
 				t.Errorf("%s, bias %v, site %d: mean %v by batches, %v one by one", m.Loss.Name(), m.Bias, i,

@@ -10,6 +10,7 @@ import (
 
 	"bootbench/internal/model"
 	"bootbench/internal/need"
+	"bootbench/internal/refit"
 	"bootbench/internal/retrain"
 	"bootbench/kernel"
 	"bootbench/linalg"
@@ -37,12 +38,12 @@ func TestBusy(t *testing.T) {
 			return err
 		},
 		"batch": func() error {
-			_, _, err := m.RetrainBatch(ctx, earlier, law,
-				model.RetrainSettings{Settings: retrain.Settings{Resamples: 2}})
+			_, _, err := refit.RetrainAround(ctx, m, earlier, law,
+				refit.RetrainSettings{Settings: retrain.Settings{Resamples: 2}})
 			return err
 		},
 		"refine": func() error {
-			_, err := m.Refine(ctx, earlier, law, model.RefineSettings{Resamples: 2})
+			_, err := refit.Refine(ctx, m, earlier, law, refit.RefineSettings{Resamples: 2})
 			return err
 		},
 	}
@@ -57,8 +58,8 @@ func TestBusy(t *testing.T) {
 				t.Errorf("%s beside a solve: %v", name, err)
 			}
 		}
-		if _, err := m.Retrain(ctx, law,
-			model.RetrainSettings{Settings: retrain.Settings{Resamples: 4}}); err != nil {
+		if _, err := refit.RetrainSingly(ctx, m, law,
+			refit.RetrainSettings{Settings: retrain.Settings{Resamples: 4}}); err != nil {
 			t.Errorf("retraining beside a solve: %v", err)
 		}
 	}})
@@ -141,7 +142,8 @@ func TestFaultOfLoss(t *testing.T) {
 	for name, call := range map[string]func(){
 		"solve": func() { m.Solve(ctx, law, solver.Settings{}) },
 		"retrain": func() {
-			m.Retrain(ctx, law, model.RetrainSettings{Settings: retrain.Settings{Resamples: 8, Workers: 2}})
+			refit.RetrainSingly(ctx, m, law, refit.RetrainSettings{Settings: retrain.Settings{Resamples: 8,
+				Workers: 2}})
 		},
 	} {
 		func() {

@@ -7,6 +7,7 @@ import (
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/need"
+	"bootbench/internal/predict"
 	"bootbench/resample"
 	"bootbench/solver"
 )
@@ -18,8 +19,8 @@ func TestCovariances(t *testing.T) {
 	m := build(t, grid(t, 80))
 	s := need.One(m.Solve(context.Background(), resample.Poisson{Ratio: 1},
 		solver.Settings{Tolerance: 1e-10}))(t)
-	between := need.One(m.Covariances(s, nil))(t)
-	fresh := need.One(m.Covariances(s, &dataset.Inputs{X: m.Set.X.Gather(m.First)}))(t)
+	between := need.One(predict.Covariances(m, s, nil))(t)
+	fresh := need.One(predict.Covariances(m, s, &dataset.Inputs{X: m.Set.X.Gather(m.First)}))(t)
 	for i := range m.Sites() {
 		for j := range m.Sites() {
 			a, b := between.Data[i*between.Stride+j], fresh.Data[i*fresh.Stride+j]

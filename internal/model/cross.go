@@ -67,7 +67,7 @@ type inputKernel struct {
 // walk calls f with the kernel rows of new inputs, batch after batch.
 func (k *inputKernel) walk(in *dataset.Inputs, f func(first int, rows []float64) error) error {
 	if err := k.check(in); err != nil {
-		return inputError(fmt.Errorf("new inputs: %w", err))
+		return InputError(fmt.Errorf("new inputs: %w", err))
 	}
 	return batches(in.M(), max(1, len(k.chosen)), func(first, count int, rows []float64) error {
 		if in.Sparse != nil {
@@ -135,20 +135,20 @@ func (k *inputKernel) take(x, dst blas64.General) error {
 	return nil
 }
 
-// inputsAtATime is how many of count new inputs a batch has whose rows are width numbers.
-func inputsAtATime(count, width int) int { return max(1, min(count, batchBytes/(8*width))) }
+// InputsAtATime is how many of count new inputs a batch has whose rows are width numbers.
+func InputsAtATime(count, width int) int { return max(1, min(count, batchBytes/(8*width))) }
 
 // batches hands f the rows of count new inputs, width numbers each, batch after
 // batch, which fill computes from new input number first on.
 func batches(count, width int, fill func(first, count int, rows []float64) error,
 	f func(first int, rows []float64) error) error {
-	batch := inputsAtATime(count, width)
+	batch := InputsAtATime(count, width)
 	rows := make([]float64, batch*width)
 	for first := 0; first < count; first += batch {
 		part := min(batch, count-first)
 		used := rows[:part*width]
 		if err := fill(first, part, used); err != nil {
-			return inputError(fmt.Errorf("new inputs from row %d on: %w", first+1, err))
+			return InputError(fmt.Errorf("new inputs from row %d on: %w", first+1, err))
 		}
 		if err := f(first, used); err != nil {
 			return err
@@ -177,12 +177,12 @@ func (m *Model) CrossAll(x blas64.General) (blas64.General, error) {
 // for retraining, after a check that it fits.
 func (m *Model) CrossAllInputs(in *dataset.Inputs) (blas64.General, error) {
 	if err := m.described().check(in); err != nil {
-		return blas64.General{}, inputError(fmt.Errorf("new inputs: %w", err))
+		return blas64.General{}, InputError(fmt.Errorf("new inputs: %w", err))
 	}
 	count := in.M()
 	all := blas64.General{Rows: count, Cols: m.Sites(), Stride: m.Sites()}
 	need := 8 * int64(count) * int64(m.Sites())
-	if err := m.forecast().checkBeside(need, fmt.Sprintf("the kernel between %d new inputs and %d sites", count,
+	if err := m.Forecast().CheckBeside(need, fmt.Sprintf("the kernel between %d new inputs and %d sites", count,
 		m.Sites())); err != nil {
 		return all, err
 	}

@@ -152,10 +152,10 @@ func (m holder) hold() error {
 // checkExact refuses a kernel matrix that would not fit, and names the engine
 // that would.
 func (m holder) checkExact() error {
-	need, what := m.forecast().buildBytes(), fmt.Sprintf("the theory for %d distinct inputs", m.Sites())
+	need, what := m.Forecast().buildBytes(), fmt.Sprintf("the theory for %d distinct inputs", m.Sites())
 	err := linalg.CheckMemory(need, m.MaxBytes, what)
 	if err != nil && m.Then != nil {
-		all := m.forecast().matrixBytes() + m.Then(m.Model)
+		all := m.Forecast().Matrix() + m.Then(m.Model)
 		err = linalg.CheckMemory(max(need, all), m.MaxBytes, what+", and what follows it,")
 	}
 	if err == nil || m.Kernel.Kind == kernel.Precomputed {
@@ -184,7 +184,7 @@ func (m holder) room() int64 {
 
 // rankBytes is the memory that is left for a factor and the engine on it.
 func (m holder) rankBytes() int64 {
-	return max(1, m.room()-m.forecast().vectorBytes()-m.forecast().marginBytes(-1))
+	return max(1, m.room()-m.Forecast().vectorBytes()-m.Forecast().Margin(-1))
 }
 
 // choose is Auto. The exact engine is taken unless a factorisation shows that
@@ -316,8 +316,8 @@ func (m holder) factorise(loosest float64, most int) error {
 	}
 	if m.Spec.Rank > 0 {
 		limit.Tol, limit.PerRank, limit.MaxRank = 0, 0, m.Spec.Rank
-		need := linalg.LowRankBytes(m.Sites(), m.Spec.Rank) + m.forecast().vectorBytes() +
-			m.forecast().marginBytes(-1)
+		need := linalg.LowRankBytes(m.Sites(), m.Spec.Rank) + m.Forecast().vectorBytes() +
+			m.Forecast().Margin(-1)
 		if err := linalg.CheckMemory(need, m.MaxBytes, fmt.Sprintf("a factor of rank %d for %d distinct inputs",
 			m.Spec.Rank, m.Sites())); err != nil {
 			return fmt.Errorf("%w; rank %d would fit, or rank %d of %d inputs", err, linalg.RankThatFits(m.Sites(),
@@ -339,7 +339,7 @@ func (m holder) factorise(loosest float64, most int) error {
 // sitesThatFit is the number of sites of which a factor of this rank would fit into memory
 // with all else that grows with them.
 func (m holder) sitesThatFit(rank int) int {
-	each := (m.forecast().vectorBytes() + m.forecast().marginBytes(-1)) / int64(m.Sites())
+	each := (m.Forecast().vectorBytes() + m.Forecast().Margin(-1)) / int64(m.Sites())
 	return sort.Search(m.Sites(), func(n int) bool {
 		return linalg.LowRankBytes(n+1, rank)+each*int64(n+1) > m.room()
 	})

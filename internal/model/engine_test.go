@@ -14,6 +14,7 @@ import (
 	"bootbench/internal/gp"
 	"bootbench/internal/model"
 	"bootbench/internal/need"
+	"bootbench/internal/refit"
 	"bootbench/internal/retrain"
 	"bootbench/internal/train"
 	"bootbench/kernel"
@@ -141,8 +142,8 @@ func TestLowRankAgainstRetraining(t *testing.T) {
 	fresh := blas64.General(load(t, "synthetic:waves,n=20,d=2,seed=5").X)
 	cross := need.One(m.CrossAll(fresh))(t)
 	const resamples = 200
-	r, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1},
-		model.RetrainSettings{Settings: retrain.Settings{
+	r, err := refit.RetrainSingly(context.Background(), m, resample.Poisson{Ratio: 1},
+		refit.RetrainSettings{Settings: retrain.Settings{
 			Resamples: resamples, Tests: []loss.Test{loss.SquareTest{}},
 		}, Cross: cross})
 	if err != nil {

@@ -1,7 +1,5 @@
 package model
 
-import "bootbench/resample"
-
 // TheoryBytes estimates the memory of a solve: the kernel matrix with its scratch
 // triangle, or a factor of it, or this rank's part; its engine; the sites; and what the
 // solver holds beside them. For the square loss that is the most that low-rank updates
@@ -11,15 +9,8 @@ import "bootbench/resample"
 // rounding is left out: it stays within MaxBytes, or what the system has left, and is
 // gone afterwards.
 func (m *Model) TheoryBytes() int64 {
-	return m.forecast().heldBytes() + m.forecast().marginBytes(m.forecast().solveRoom())
+	return m.Forecast().Held() + m.Forecast().Margin(m.Forecast().SolveRoom())
 }
 
 // SealModel is a model file that holds a text, whatever it is.
 func SealModel(body []byte) []byte { return append(append(headOf(body), body...), '}') }
-
-// RetrainBytes and FitBytes are forecasts.
-func (m *Model) RetrainBytes(method RetrainMethod, law resample.CountDistribution, s RetrainSettings) int64 {
-	return m.forecast().RetrainBytes(method, law, s)
-}
-
-func (m *Model) FitBytes() int64 { return m.forecast().FitBytes() }

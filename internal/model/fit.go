@@ -34,13 +34,13 @@ func (m *Model) Fit(settings FitSettings) (*retrain.Learned, error) {
 func (m *Model) fit(learners retrain.Learners) (*retrain.Learned, error) {
 	learn, err := learners()
 	if err != nil {
-		return nil, inputError(err)
+		return nil, InputError(err)
 	}
 	all := train.Set{Y: m.Set.Y, Site: m.Site, Weight: slices.Repeat([]float64{1}, len(m.Set.Y))}
 	fit, err := learn(all)
 	var infeasible *erm.InfeasibleError
 	if _, margin := marginCost(m.Loss); err != nil && (margin || errors.As(err, &infeasible)) {
-		return nil, inputError(err)
+		return nil, InputError(err)
 	}
 	return &fit, err
 }
@@ -61,7 +61,7 @@ func (m *Model) FullFit() ([]float64, error) {
 		}
 		return gp.FitFull(m.Gram, square.Noise, count, mean)
 	}
-	if err := m.forecast().checkBeside(m.forecast().FitBytes(), fmt.Sprintf("one fit to all of %d sites",
+	if err := m.Forecast().CheckBeside(m.Forecast().Fit(), fmt.Sprintf("one fit to all of %d sites",
 		m.Sites())); err != nil {
 		return nil, err
 	}

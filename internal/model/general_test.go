@@ -7,6 +7,7 @@ import (
 
 	"bootbench/internal/model"
 	"bootbench/internal/need"
+	"bootbench/internal/refit"
 	"bootbench/internal/retrain"
 	"bootbench/kernel"
 	"bootbench/loss"
@@ -65,20 +66,21 @@ func TestOwnLosses(t *testing.T) {
 		}
 		s := retrain.Settings{Resamples: 20, Tests: []loss.Test{loss.ZeroOne{}}}
 		scheme := resample.Poisson{Ratio: 1}
-		a := need.One(own.Retrain(context.Background(), scheme, model.RetrainSettings{Settings: s}))(t)
-		b := need.One(known.Retrain(context.Background(), scheme, model.RetrainSettings{Settings: s}))(t)
+		a := need.One(refit.RetrainSingly(context.Background(), own, scheme, refit.RetrainSettings{Settings: s}))(t)
+		b := need.One(refit.RetrainSingly(context.Background(), known, scheme,
+			refit.RetrainSettings{Settings: s}))(t)
 		for i := range a.Mean {
 			if math.Abs(a.Mean[i]-b.Mean[i]) > c.tol {
 				t.Errorf("%s: retrained mean %v at site %d, want %v", c.own.Name(), a.Mean[i], i, b.Mean[i])
 			}
 		}
-		if got, want := own.MissingClass(scheme), known.MissingClass(scheme); got != want {
+		if got, want := refit.MissingClass(own, scheme), refit.MissingClass(known, scheme); got != want {
 			t.Errorf("%s: class missing with probability %v, want %v", c.own.Name(), got, want)
 		}
 	}
 	m := build(t, model.Spec{Set: load(t, "synthetic:blobs,n=8"), Kernel: kernel.Spec{Gamma: 1},
 		Loss: ownHinge{loss.Hinge{C: 1}}})
-	if m.MissingClass(resample.Poisson{Ratio: 0.4}) == 0 {
+	if refit.MissingClass(m, resample.Poisson{Ratio: 0.4}) == 0 {
 		t.Error("no resample lacks a class")
 	}
 }

@@ -49,11 +49,11 @@ func (s *Spec) Hyperparameters(names ...string) ([]Hyperparameter, error) {
 			has = about.Weighted
 		}
 		if !has {
-			return nil, inputError(fmt.Errorf("there is no %s in a model of kernel %v and loss %s", name,
+			return nil, InputError(fmt.Errorf("there is no %s in a model of kernel %v and loss %s", name,
 				s.Kernel.Kind, s.Loss.Name()))
 		}
 		if slices.ContainsFunc(all, func(h Hyperparameter) bool { return h.Name == name }) {
-			return nil, inputError(fmt.Errorf("%s is named twice", name))
+			return nil, InputError(fmt.Errorf("%s is named twice", name))
 		}
 		if scales := len(s.Kernel.LengthScale); name == "length-scale" && scales > 1 {
 			for feature := range scales {
@@ -120,7 +120,7 @@ func (h Hyperparameter) setLoss(s *Spec, value float64) error {
 	}
 	made, err := loss.ByName(s.Loss.Name(), p)
 	if err != nil {
-		return inputError(err)
+		return InputError(err)
 	}
 	s.Loss = made
 	return nil
@@ -188,7 +188,7 @@ func (m *Model) KernelGradient(weights blas64.General) (g *kernel.Gradient, err 
 		g, err = m.Kernel.Gradient(m.Gram, weights)
 	}
 	if err != nil {
-		return nil, inputError(err)
+		return nil, InputError(err)
 	}
 	return g, nil
 }

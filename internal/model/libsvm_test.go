@@ -15,6 +15,7 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/need"
+	"bootbench/internal/refit"
 	"bootbench/internal/retrain"
 	"bootbench/kernel"
 	"bootbench/loss"
@@ -90,13 +91,14 @@ func TestBiasAgainstLIBSVM(t *testing.T) {
 		}
 		theory, _ := s.LeftOut(test)
 		tests := []loss.Test{test}
-		same, _ := need.Two(m.RetrainBatch(context.Background(), s, law,
-			model.RetrainSettings{Seed: libsvmSeed, Settings: retrain.Settings{Resamples: libsvmResamples,
+		same, _ := need.Two(refit.RetrainAround(context.Background(), m, s, law,
+			refit.RetrainSettings{Seed: libsvmSeed, Settings: retrain.Settings{Resamples: libsvmResamples,
 				Tests: tests}}))(t)
 		if off := same.LeftOut[0].Error/c.err - 1; !(math.Abs(off) < 0.005) {
 			t.Errorf("%v: retrained on the same resamples %g, off by %.2g%%", c, same.LeftOut[0].Error, 100*off)
 		}
-		refined := need.One(m.Refine(context.Background(), s, law, model.RefineSettings{Resamples: 60, Seed: 1,
+		refined := need.One(refit.Refine(context.Background(), m, s, law, refit.RefineSettings{Resamples: 60,
+			Seed:  1,
 			Tests: tests}))(t)
 		r := refined.TestError()
 		score := (r.Error - c.err) / math.Hypot(r.StandardError, c.se)
@@ -131,8 +133,8 @@ func (c libsvmCell) byLIBSVM(t *testing.T, train string, m *model.Model, test lo
 		args = append(args, "-s", "3", "-p", fmt.Sprint(c.epsilon))
 	}
 	sums, absent, means := make([]float64, n), make([]float64, n), []float64(nil)
-	_, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1},
-		model.RetrainSettings{Seed: libsvmSeed, Settings: retrain.Settings{Resamples: libsvmResamples,
+	_, err := refit.RetrainSingly(context.Background(), m, resample.Poisson{Ratio: 1},
+		refit.RetrainSettings{Seed: libsvmSeed, Settings: retrain.Settings{Resamples: libsvmResamples,
 			OnFit: func(_ int, weight, _ []float64) {
 				var left []int
 				times := make([]float64, n)

@@ -7,6 +7,7 @@ import (
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
+	"bootbench/internal/refit"
 	"bootbench/internal/retrain"
 	"bootbench/kernel"
 	"bootbench/loss"
@@ -29,22 +30,22 @@ func TestForecasts(t *testing.T) {
 	} {
 		t.Run(c.loss.Name(), func(t *testing.T) {
 			m := build(t, model.Spec{Set: c.set, Loss: c.loss, Kernel: kernel.Spec{Gamma: 0.3}, Standardize: true})
-			methods := []model.RetrainMethod{model.Single, model.Batch}
+			methods := []refit.RetrainMethod{refit.Single, refit.Batch}
 			if _, proximal := c.loss.(loss.Proximal); !proximal {
 				methods = methods[:1]
 			}
 			for _, method := range methods {
-				how := model.RetrainSettings{Settings: retrain.Settings{Resamples: 300, Workers: 2}}
-				if method == model.Single {
+				how := refit.RetrainSettings{Settings: retrain.Settings{Resamples: 300, Workers: 2}}
+				if method == refit.Single {
 					how.Resamples, how.Lookup = 12, together(how.Workers)
 				}
-				forecasts(t, "retraining, "+method.String(), m.RetrainBytes(method, law, how), func() {
-					if _, err := m.RetrainBy(ctx, method, law, how); err != nil {
+				forecasts(t, "retraining, "+method.String(), refit.NeedToRetrain(m, method, law, how), func() {
+					if _, err := refit.Retrain(ctx, m, method, law, how); err != nil {
 						t.Error(err)
 					}
 				})
 			}
-			if forecast := m.FitBytes(); forecast > 0 {
+			if forecast := m.Forecast().Fit(); forecast > 0 {
 				forecasts(t, "the fit to all", forecast, func() { m.FullFit() })
 			}
 		})

@@ -60,7 +60,7 @@ type Spec struct {
 
 // NewSpec is the specification that the command starts from: dense features standardised, targets of a
 // regression centred, a bias as BiasByDefault has it, and the kernel exp(-|x-x'|^2/d). The loss is nil for
-// FitQuickly to choose it.
+// tune.Quickly to choose it.
 func NewSpec(set *dataset.Set, l loss.Loss) Spec {
 	return Spec{Set: set, Loss: l, Standardize: set.Sparse == nil, NormalizeTarget: true,
 		Bias: BiasByDefault(set, l)}
@@ -77,9 +77,9 @@ func BiasByDefault(set *dataset.Set, l loss.Loss) bool {
 // a site unless the kernel has a jitter, which distinguishes them.
 //
 // A Model may be used by several goroutines. Solve, FullFit and what reads a Solution
-// (Solution.Predict, RetrainBatch, Refine) work in the one scratch triangle of a kernel
+// (Solution.Predict, package refit) work in the one scratch triangle of a kernel
 // matrix that is held whole: a Solve or FullFit that would run beside another of these
-// is refused at once with linalg.ErrBusy, which is no fault of the data. Retrain, Cross and
+// is refused at once with linalg.ErrBusy, which is no fault of the data. Trainers, Cross and
 // other read-outs run beside anything. A Solve on a low-rank matrix has an engine of its
 // own and runs beside others. blas.Bind and the number of BLAS threads are settings of the process.
 type Model struct {
@@ -109,7 +109,8 @@ type Model struct {
 // ErrInput marks a specification or data that cannot be modelled.
 var ErrInput = errors.New("bad input")
 
-func inputError(err error) error { return fmt.Errorf("%w: %w", ErrInput, err) }
+// InputError marks an error as one of a specification or data that cannot be modelled.
+func InputError(err error) error { return fmt.Errorf("%w: %w", ErrInput, err) }
 
 // precomputedTolerance is the asymmetry, relative to the largest entry, that a
 // precomputed kernel matrix may have: the last digits of printed numbers.
@@ -120,19 +121,19 @@ const precomputedTolerance = 1e-9
 // ErrInput, or linalg.ErrMemory when the matrices would not fit.
 func Build(spec Spec) (*Model, error) {
 	if spec.Set == nil || spec.Loss == nil {
-		return nil, inputError(errors.New("there is no data set or no loss"))
+		return nil, InputError(errors.New("there is no data set or no loss"))
 	}
 	if err := checkSet(spec.Set, spec.Loss); err != nil {
-		return nil, inputError(err)
+		return nil, InputError(err)
 	}
 	if spec.Kernel.Kind == kernel.Precomputed && spec.Standardize {
-		return nil, inputError(errors.New("a precomputed kernel matrix cannot be standardised"))
+		return nil, InputError(errors.New("a precomputed kernel matrix cannot be standardised"))
 	}
 	if spec.Kernel.Kind == kernel.Precomputed && spec.Set.Sparse != nil {
-		return nil, inputError(errors.New("a precomputed kernel matrix cannot be sparse"))
+		return nil, InputError(errors.New("a precomputed kernel matrix cannot be sparse"))
 	}
 	if _, ok := spec.Loss.(gp.Likelihood); ok && spec.Bias {
-		return nil, inputError(fmt.Errorf(
+		return nil, InputError(fmt.Errorf(
 			"a posterior mean, as of %s, has no bias: take --no-bias, or --constant for a penalised one",
 			spec.Loss.Name()))
 	}
@@ -140,22 +141,22 @@ func Build(spec Spec) (*Model, error) {
 	m.normalizeTarget()
 	m.findSites()
 	if m.Bias && m.Sites() < 2 {
-		return nil, inputError(errors.New("a bias needs examples at two distinct inputs at least: take --no-bias"))
+		return nil, InputError(errors.New("a bias needs examples at two distinct inputs at least: take --no-bias"))
 	}
 	if err := m.checkEngine(); err != nil {
-		return nil, inputError(err)
+		return nil, InputError(err)
 	}
 	began := time.Now()
 	if err := m.prepare(); err != nil {
-		return nil, inputError(err)
+		return nil, InputError(err)
 	}
 	if err := m.holder().hold(); errors.Is(err, linalg.ErrMemory) {
 		return nil, err
 	} else if err != nil {
-		return nil, inputError(err)
+		return nil, InputError(err)
 	}
 	if err := m.checkKernel(); err != nil {
-		return nil, inputError(err)
+		return nil, InputError(err)
 	}
 	m.GramTime = time.Since(began)
 	return m, nil
@@ -178,7 +179,7 @@ func checkSet(set *dataset.Set, l loss.Loss) error {
 	if err := checkFinite(set); err != nil {
 		return err
 	}
-	task, err := taskOf(l)
+	task, err := TaskOf(l)
 	if err != nil {
 		return err
 	}
@@ -229,9 +230,9 @@ func CheckTargets(y []float64) error {
 	return nil
 }
 
-// taskOf is the task that a loss is for. The loss itself tells: one for labels
+// TaskOf is the task that a loss is for. The loss itself tells: one for labels
 // refuses any other target. What refuses a label too is no usable loss.
-func taskOf(l loss.Loss) (dataset.Task, error) {
+func TaskOf(l loss.Loss) (dataset.Task, error) {
 	accept := func(y float64) error {
 		_, err := l.Site([]float64{y}, resample.Poisson{Ratio: 1})
 		return err

@@ -54,7 +54,7 @@ func ReadPredictor(r io.Reader) (*Predictor, error) {
 	}
 	p, err := decodePredictor(content)
 	if err != nil {
-		return nil, inputError(err)
+		return nil, InputError(err)
 	}
 	return p, nil
 }

@@ -11,6 +11,7 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/need"
+	"bootbench/internal/refit"
 	"bootbench/internal/retrain"
 	"bootbench/internal/train"
 	"bootbench/kernel"
@@ -79,11 +80,11 @@ func agreeInSign(t *testing.T, m *model.Model, resamples int) {
 	ctx, law := context.Background(), resample.Poisson{Ratio: 1}
 	var counts [][]float64
 	var fits [][]float64
-	settings := model.RetrainSettings{Seed: 3, Settings: retrain.Settings{Resamples: resamples,
+	settings := refit.RetrainSettings{Seed: 3, Settings: retrain.Settings{Resamples: resamples,
 		Tests: []loss.Test{loss.ZeroOne{}}, OnFit: func(_ int, c, f []float64) {
 			counts, fits = append(counts, slices.Clone(c)), append(fits, slices.Clone(f))
 		}}}
-	single := need.One(m.Retrain(ctx, law, settings))(t)
+	single := need.One(refit.RetrainSingly(ctx, m, law, settings))(t)
 	wrong, absent := 0, 0
 	settings.OnFit = func(b int, _, f []float64) {
 		for i, k := range counts[b] {
@@ -98,14 +99,14 @@ func agreeInSign(t *testing.T, m *model.Model, resamples int) {
 		}
 	}
 	s := need.One(m.Solve(ctx, law, solver.Settings{}))(t)
-	together, stats := need.Two(m.RetrainBatch(ctx, s, law, settings))(t)
+	together, stats := need.Two(refit.RetrainAround(ctx, m, s, law, settings))(t)
 	if stats.Exact > 0 {
 		t.Errorf("%d fits are left to the single trainer", stats.Exact)
 	}
 	if wrong > 1+absent/1000 {
 		t.Errorf("%d of %d signs differ from those of single fits", wrong, absent)
 	}
-	refined := need.One(m.Refine(ctx, s, law, model.RefineSettings{Resamples: resamples, Seed: 3,
+	refined := need.One(refit.Refine(ctx, m, s, law, refit.RefineSettings{Resamples: resamples, Seed: 3,
 		Tests: []loss.Test{loss.ZeroOne{}}}))(t).TestError()
 	want := single.LeftOut[0]
 	if got := together.LeftOut[0].Error; math.Abs(got-want.Error) > 0.2*want.SE+1e-4 {

@@ -15,6 +15,8 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/need"
+	"bootbench/internal/predict"
+	"bootbench/internal/refit"
 	"bootbench/internal/retrain"
 	"bootbench/kernel"
 	"bootbench/loss"
@@ -50,10 +52,10 @@ func TestObservationCoverage(t *testing.T) {
 			m, in := build(t, spec), &dataset.Inputs{X: test.X}
 			s := need.One(m.Solve(t.Context(), resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
 			order := make([]int, test.N())
-			floats.Argsort(slices.Clone(need.One(m.Predict(s, in))(t).Var), order)
+			floats.Argsort(slices.Clone(need.One(predict.At(m, s, in))(t).Var), order)
 			for l, level := range levels {
-				for k, unit := range []model.Residuals{model.PlainResiduals, model.ScaledResiduals} {
-					intervals := need.One(m.ObservationIntervals(s, in, level, unit))(t)
+				for k, unit := range []predict.Residuals{predict.PlainResiduals, predict.ScaledResiduals} {
+					intervals := need.One(predict.ObservationIntervals(m, s, in, level, unit))(t)
 					for rank, p := range order {
 						if y := test.Y[p] - m.TargetMean; intervals[p].Low <= y && y <= intervals[p].High {
 							held[l][k]++
@@ -98,17 +100,17 @@ func TestWithoutEach(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var kept model.Replicates
-	if _, _, err = m.RetrainBatch(ctx, s, resample.Poisson{Ratio: 1}, model.RetrainSettings{Cross: cross,
+	var kept predict.Replicates
+	if _, _, err = refit.RetrainAround(ctx, m, s, resample.Poisson{Ratio: 1}, refit.RetrainSettings{Cross: cross,
 		Settings: retrain.Settings{Resamples: 4000, OnFit: kept.Add}}); err != nil {
 		t.Fatal(err)
 	}
-	for _, unit := range []model.Residuals{model.PlainResiduals, model.ScaledResiduals} {
-		theory, err := m.ObservationIntervals(s, in, 0.9, unit)
+	for _, unit := range []predict.Residuals{predict.PlainResiduals, predict.ScaledResiduals} {
+		theory, err := predict.ObservationIntervals(m, s, in, 0.9, unit)
 		if err != nil {
 			t.Fatal(err)
 		}
-		retrained, err := m.ReplicateIntervals(&kept, 0.9, unit)
+		retrained, err := predict.ReplicateIntervals(m, &kept, 0.9, unit)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,14 +134,14 @@ func TestJackknifePlusOfLeaveOneOut(t *testing.T) {
 	m := build(t, spec)
 	ctx, scheme := context.Background(), resample.KFold{Folds: 60, N: 60}
 	s := need.One(m.Solve(ctx, scheme, solver.Settings{}))(t)
-	theory := need.One(m.ObservationIntervals(s, in, 0.8, model.PlainResiduals))(t)
+	theory := need.One(predict.ObservationIntervals(m, s, in, 0.8, predict.PlainResiduals))(t)
 	cross := need.One(m.CrossAllInputs(in))(t)
-	var kept model.Replicates
-	if _, err := m.Retrain(ctx, scheme, model.RetrainSettings{Cross: cross,
+	var kept predict.Replicates
+	if _, err := refit.RetrainSingly(ctx, m, scheme, refit.RetrainSettings{Cross: cross,
 		Settings: retrain.Settings{Resamples: 60, OnFit: kept.Add}}); err != nil {
 		t.Fatal(err)
 	}
-	exact := need.One(m.ReplicateIntervals(&kept, 0.8, model.PlainResiduals))(t)
+	exact := need.One(predict.ReplicateIntervals(m, &kept, 0.8, predict.PlainResiduals))(t)
 	for p, i := range theory {
 		if d := math.Max(math.Abs(i.Low-exact[p].Low),
 			math.Abs(i.High-exact[p].High)); d > 0.05*(exact[p].High-exact[p].Low) {
@@ -156,16 +158,18 @@ func TestObservationRefusals(t *testing.T) {
 	s := need.One(m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
 	in := &dataset.Inputs{X: set.X}
 	for _, level := range []float64{0, 1, -0.5, math.NaN(), 0.95} {
-		if _, err := m.ObservationIntervals(s, in, level, model.PlainResiduals); !errors.Is(err, model.ErrInput) ||
+		if _, err := predict.ObservationIntervals(m, s, in, level, predict.PlainResiduals); !errors.Is(err,
+			model.ErrInput) ||
 			level == 0.95 && !strings.Contains(err.Error(), "takes 19") {
 			t.Errorf("level %v: %v", level, err)
 		}
 	}
-	if _, err := m.ReplicateIntervals(&model.Replicates{}, 0.5, model.PlainResiduals); !errors.Is(err,
+	if _, err := predict.ReplicateIntervals(m, &predict.Replicates{}, 0.5,
+		predict.PlainResiduals); !errors.Is(err,
 		model.ErrInput) {
 		t.Errorf("no resamples: %v", err)
 	}
-	if _, err := m.ObservationIntervals(s, in, 0.9, model.ScaledResiduals); err != nil {
+	if _, err := predict.ObservationIntervals(m, s, in, 0.9, predict.ScaledResiduals); err != nil {
 		t.Errorf("12 examples at level 0.9: %v", err)
 	}
 }

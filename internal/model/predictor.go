@@ -63,7 +63,7 @@ type TrainingSummary struct {
 // Predictor keeps of a Fit of this model what prediction needs: sites of weight 0 go.
 func (m *Model) Predictor(fit *retrain.Learned) (*Predictor, error) {
 	if len(fit.Weight) != m.Sites() || len(fit.F) != m.Sites() {
-		return nil, inputError(errors.New("the fit is not one of this model"))
+		return nil, InputError(errors.New("the fit is not one of this model"))
 	}
 	p := &Predictor{
 		Loss: m.Loss.Name(), Kernel: m.Kernel.WithDefaults(m.Set.D()), Encoding: m.Set.Encoding(),
@@ -88,7 +88,7 @@ func (m *Model) Predictor(fit *retrain.Learned) (*Predictor, error) {
 		p.Support.Dense = m.Set.X.Gather(rows).Data
 	}
 	if err := p.prepare(); err != nil {
-		return nil, inputError(err)
+		return nil, InputError(err)
 	}
 	return p, nil
 }
@@ -201,7 +201,7 @@ func (p *Predictor) prepareExamples(d, count int) error {
 // class. It works in batches: beside the inputs it takes some 32 MiB.
 func (p *Predictor) Predict(in *dataset.Inputs) ([]float64, error) {
 	if p.kernel == nil {
-		return nil, inputError(errors.New("a predictor comes from Model.Predictor or ReadPredictor"))
+		return nil, InputError(errors.New("a predictor comes from Model.Predictor or ReadPredictor"))
 	}
 	f, s := make([]float64, in.M()), len(p.Weight)
 	weight := blas64.Vector{N: s, Inc: 1, Data: p.Weight}

@@ -10,6 +10,8 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/need"
+	"bootbench/internal/predict"
+	"bootbench/internal/refit"
 	"bootbench/internal/retrain"
 	"bootbench/kernel"
 	"bootbench/loss"
@@ -36,7 +38,7 @@ func refitted(t *testing.T, m *model.Model, in *dataset.Inputs) (average, pooled
 	held, n := make([]float64, m.Set.N()), m.Set.N()
 	run := func(scheme resample.Scheme, count int, take func(weight, f []float64)) {
 		t.Helper()
-		if _, err := m.Retrain(context.Background(), scheme, model.RetrainSettings{Cross: cross,
+		if _, err := refit.RetrainSingly(context.Background(), m, scheme, refit.RetrainSettings{Cross: cross,
 			Settings: retrain.Settings{
 				Resamples: count, OnFit: func(_ int, weight, f []float64) { take(weight, f) },
 			}}); err != nil {
@@ -75,8 +77,8 @@ func TestProbabilities(t *testing.T) {
 		m, in := build(t, model.Spec{Set: drawn, Standardize: true, Loss: loss.Hinge{C: 1},
 			Kernel: kernel.Spec{Gamma: 1 / float64(set.D())}}), &dataset.Inputs{X: fresh.X}
 		s := need.One(m.Solve(t.Context(), resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
-		p := need.One(m.Probabilities(s))(t)
-		ours := need.One(m.AtInputs(p, s, in, need.One(m.Predict(s, in))(t)))(t)
+		p := need.One(predict.ProbabilitiesOf(m, s))(t)
+		ours := need.One(p.AtInputs(m, s, in, need.One(predict.At(m, s, in))(t)))(t)
 		average, pooled := refitted(t, m, in)
 		for k, probabilities := range [][]float64{ours, average, pooled} {
 			scores := calibration.Judge(probabilities, fresh.Y)
@@ -99,13 +101,13 @@ func TestPosteriorProbabilities(t *testing.T) {
 	m := build(t, model.Spec{Set: set, Loss: loss.Probit{}, Kernel: kernel.Spec{Gamma: 0.5, Amplitude: 4},
 		Standardize: true})
 	s := need.One(m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
-	p, err := m.Probabilities(s)
+	p, err := predict.ProbabilitiesOf(m, s)
 	if err != nil || p.Method != "posterior" {
 		t.Fatal(p, err)
 	}
 	in := &dataset.Inputs{X: set.X}
-	points := need.One(m.Predict(s, in))(t)
-	got := need.One(m.AtInputs(p, s, in, points))(t)
+	points := need.One(predict.At(m, s, in))(t)
+	got := need.One(p.AtInputs(m, s, in, points))(t)
 	engine := need.One(s.Engine())(t)
 	chi, _ := engine.Diag()
 	expect := func(mean, variance float64) float64 { return math.Erfc(-mean/math.Sqrt(2*(1+variance))) / 2 }

@@ -35,7 +35,7 @@ func (m *Model) spread() error {
 	if err != nil {
 		return err
 	}
-	m.Spread, err = m.Servants.Matrix(m.inputs, text, m.Block, m.forecast().vectorBytes(), m.MaxBytes)
+	m.Spread, err = m.Servants.Matrix(m.inputs, text, m.Block, m.Forecast().vectorBytes(), m.MaxBytes)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (m *Model) fitSpread() ([]float64, error) {
 	what := fmt.Sprintf("the fit to all data, which needs the whole kernel matrix of %d distinct inputs for "+
 		"this loss,",
 		m.Sites())
-	if err := linalg.CheckMemory(whole.forecast().exactBytes(), m.MaxBytes, what); err != nil {
+	if err := linalg.CheckMemory(whole.Forecast().exactBytes(), m.MaxBytes, what); err != nil {
 		return nil, err
 	}
 	if err := whole.gram(); err != nil {
@@ -63,5 +63,5 @@ func (m *Model) fitSpread() ([]float64, error) {
 	return whole.fitted()
 }
 
-var errNotWhole = inputError(errors.New(
+var errNotWhole = InputError(errors.New(
 	"a kernel matrix that is spread over ranks is nowhere whole: take another engine, or one process"))

@@ -1,6 +1,8 @@
 package model
 
-import "bootbench/kernel"
+import (
+	"bootbench/kernel"
+)
 
 // notStandardized is the warning for sparse data that were to be standardised.
 const notStandardized = "sparse features are taken as they are: to subtract their means would fill the matrix"

@@ -14,6 +14,7 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/need"
+	"bootbench/internal/refit"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/linalg/dist"
@@ -129,7 +130,7 @@ func refined(t *testing.T, spec model.Spec) map[string][]float64 {
 	scheme := resample.Poisson{Ratio: 1}
 	s := need.One(m.Solve(context.Background(), scheme, solver.Settings{}))(t)
 	cross := need.One(m.CrossAll(blas64.General(m.Set.X.Gather([]int{3, 8, 1}))))(t)
-	r, err := m.Refine(context.Background(), s, scheme, model.RefineSettings{
+	r, err := refit.Refine(context.Background(), m, s, scheme, refit.RefineSettings{
 		Cross: cross, Resamples: 12, Tests: []loss.Test{loss.SquareTest{}},
 		Batch: batch.Settings{Tolerance: 1e-7, MaxIterations: 500},
 	})

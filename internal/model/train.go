@@ -6,14 +6,10 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"bootbench/internal/dataset"
-	"bootbench/internal/erm"
 	"bootbench/internal/gp"
 	"bootbench/internal/retrain"
-	"bootbench/internal/svm"
 	"bootbench/internal/train"
 	"bootbench/loss"
-	"bootbench/resample"
 )
 
 // learners are the trainers for the model's loss on the whole kernel matrix: Gaussian-process regression for
@@ -41,14 +37,14 @@ func (m *Model) learners(tolerance float64) (retrain.Learners, error) {
 
 // resampleLearners are those for predictions alone: on the factor where there is one.
 func (m *Model) resampleLearners() (retrain.Learners, error) {
-	if l, ok := m.trainedOnFactor(); ok {
+	if l, ok := m.TrainedOnFactor(); ok {
 		return retrain.Proximal(m.Factor, l, m.Bias, 0), nil
 	}
 	return m.learners(0)
 }
 
-// trainers makes trainers for the model's loss that predict at all sites and, by cross, at new inputs.
-func (m *Model) trainers(cross blas64.General) (func() (train.Trainer, error), error) {
+// Trainers makes trainers for the model's loss that predict at all sites and, by cross, at new inputs.
+func (m *Model) Trainers(cross blas64.General) (func() (train.Trainer, error), error) {
 	learners, err := m.resampleLearners()
 	if err != nil {
 		return nil, err
@@ -56,10 +52,10 @@ func (m *Model) trainers(cross blas64.General) (func() (train.Trainer, error), e
 	return retrain.Predicting(learners, m.Site, m.Sites(), cross), nil
 }
 
-// trainedOnFactor is the loss where trainers work on the low-rank factor, in O(M rank^2) a
+// TrainedOnFactor is the loss where trainers work on the low-rank factor, in O(M rank^2) a
 // step: a loss that is known by its proximal map. A hard margin, which nothing softens
 // but the residuals, is trained with the whole matrix.
-func (m *Model) trainedOnFactor() (l loss.Proximal, ok bool) {
+func (m *Model) TrainedOnFactor() (l loss.Proximal, ok bool) {
 	if m.Factor == nil || m.Gram != nil {
 		return nil, false
 	}
@@ -78,7 +74,7 @@ func (m *Model) proximal() (l loss.Proximal, ok bool) {
 // NewTrainer makes a trainer for the model's loss, as retraining uses one per
 // worker: repeated rows merged, predictions at all sites.
 func (m *Model) NewTrainer() (train.Trainer, error) {
-	trainers, err := m.trainers(blas64.General{})
+	trainers, err := m.Trainers(blas64.General{})
 	if err != nil {
 		return nil, err
 	}
@@ -98,57 +94,5 @@ func marginCost(l loss.Loss) (c float64, ok bool) {
 }
 
 func (m *Model) untrainable() error {
-	return inputError(fmt.Errorf("there is no trainer for loss %q", m.Loss.Name()))
-}
-
-// Training says how a resample is trained by a method, and how exactly.
-func (m *Model) Training(method RetrainMethod, batchTolerance float64) string {
-	if method == Batch {
-		return fmt.Sprintf("products with the theory's G, optimality conditions to %g standard deviations",
-			batchTolerance)
-	}
-	newton := fmt.Sprintf("proximal Newton, optimality conditions to %g of the objective's terms",
-		erm.DefaultTolerance)
-	if _, ok := m.trainedOnFactor(); ok {
-		return newton + ", on the low-rank factor"
-	}
-	switch m.Loss.(type) {
-	case loss.Square:
-		return "Cholesky factorisation"
-	case loss.HardMargin, loss.Hinge:
-		return fmt.Sprintf("dual solver, Kuhn-Tucker conditions of y f to %g", svm.DefaultTolerance)
-	case gp.Likelihood:
-		return "expectation propagation"
-	}
-	return newton
-}
-
-// EmptyShare is the probability that a resample has no example at all: it then predicts
-// the prior mean 0, in theory and in retraining. Only schemes of random size have such.
-func (m *Model) EmptyShare(scheme resample.Scheme) float64 {
-	switch scheme.(type) {
-	case resample.Poisson, resample.Bernoulli:
-		return resample.ProbZero(scheme, len(m.Set.Y))
-	}
-	return 0
-}
-
-// MissingClass is the probability that a resample lacks one of the two classes
-// (or both), the examples' counts taken as independent; 0 for regression.
-func (m *Model) MissingClass(law resample.CountDistribution) float64 {
-	if task, err := taskOf(m.Loss); err != nil || task != dataset.Classification {
-		return 0
-	}
-	absent := resample.ProbZero(law, 1)
-	present := 1.0
-	for _, label := range []float64{-1, 1} {
-		count := 0.0
-		for _, y := range m.Set.Y {
-			if y == label {
-				count++
-			}
-		}
-		present *= 1 - math.Pow(absent, count)
-	}
-	return 1 - present
+	return InputError(fmt.Errorf("there is no trainer for loss %q", m.Loss.Name()))
 }

@@ -12,6 +12,7 @@ import (
 	"bootbench/internal/batch"
 	"bootbench/internal/model"
 	"bootbench/internal/need"
+	"bootbench/internal/refit"
 	"bootbench/internal/retrain"
 	"bootbench/kernel"
 	"bootbench/linalg"
@@ -46,8 +47,8 @@ func TestMarginTrainers(t *testing.T) {
 				t.Errorf("%s, example %d: margin %v with weight %v", name, i, margin, weight)
 			}
 		}
-		result, err := m.Retrain(context.Background(), resample.Poisson{Ratio: 1},
-			model.RetrainSettings{Settings: retrain.Settings{Resamples: 20, Tests: []loss.Test{loss.ZeroOne{}}}})
+		result, err := refit.RetrainSingly(context.Background(), m, resample.Poisson{Ratio: 1},
+			refit.RetrainSettings{Settings: retrain.Settings{Resamples: 20, Tests: []loss.Test{loss.ZeroOne{}}}})
 		if err != nil || result.Resamples != 20 || !(result.LeftOut[0].Error < 0.5) {
 			t.Errorf("%s: %+v, %v", name, result, err)
 		}
@@ -61,8 +62,8 @@ func TestMarginExtras(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = m.Retrain(context.Background(), resample.Poisson{Ratio: 1},
-		model.RetrainSettings{Settings: retrain.Settings{Resamples: 5,
+	_, err = refit.RetrainSingly(context.Background(), m, resample.Poisson{Ratio: 1},
+		refit.RetrainSettings{Settings: retrain.Settings{Resamples: 5,
 			OnFit: func(_ int, _, f []float64) {
 				for e, example := range []int{3, 9} {
 					if got, want := f[m.Sites()+e], f[m.Site[example]]; math.Abs(got-want) > 1e-9 {
@@ -93,31 +94,31 @@ func TestMissingClass(t *testing.T) {
 			lacking += 1.0 / draws
 		}
 	}
-	if got := m.MissingClass(scheme); math.Abs(got-lacking) > 4*math.Sqrt(0.25/draws) {
+	if got := refit.MissingClass(m, scheme); math.Abs(got-lacking) > 4*math.Sqrt(0.25/draws) {
 		t.Errorf("probability %v, drawn %v", got, lacking)
 	}
 	regression := build(t, model.Spec{Set: load(t, "synthetic:blobs,n=8"), Loss: loss.Square{Noise: 1}})
-	if regression.MissingClass(scheme) != 0 {
+	if refit.MissingClass(regression, scheme) != 0 {
 		t.Error("regression lacks a class")
 	}
 }
 
-// TestRetrainBy: batches and single fits are the same fits of the same draws, so that the
+// TestRetrainMethods: batches and single fits are the same fits of the same draws, so that the
 // averages agree far within the Monte-Carlo error: 1e-3 standard deviations beside
 // 1/sqrt(300). Auto takes batches where there are resamples and sites enough, and single
 // fits where the loss is a likelihood.
-func TestRetrainBy(t *testing.T) {
+func TestRetrainMethods(t *testing.T) {
 	m := build(t, model.Spec{Set: load(t, "sonar"), Standardize: true, Kernel: kernel.Spec{Gamma: 0.01},
 		Loss: loss.SquaredHinge{C: 1}})
 	settings := retrain.Settings{Resamples: 300, Tests: []loss.Test{loss.ZeroOne{}}}
-	by := func(method model.RetrainMethod) *model.Retraining {
-		r := need.One(m.RetrainBy(context.Background(), method, resample.Poisson{Ratio: 1},
-			model.RetrainSettings{Settings: settings}))(t)
+	by := func(method refit.RetrainMethod) *refit.Retraining {
+		r := need.One(refit.Retrain(context.Background(), m, method, resample.Poisson{Ratio: 1},
+			refit.RetrainSettings{Settings: settings}))(t)
 		return r
 	}
-	together, single := by(model.AutoMethod), by(model.Single)
-	if together.Method != model.Batch || together.Batch.Fits+together.Batch.Exact != 300 ||
-		single.Method != model.Single {
+	together, single := by(refit.AutoMethod), by(refit.Single)
+	if together.Method != refit.Batch || together.Batch.Fits+together.Batch.Exact != 300 ||
+		single.Method != refit.Single {
 		t.Errorf("methods %v (%+v) and %v", together.Method, together.Batch, single.Method)
 	}
 	for i, v := range single.Var {
@@ -131,13 +132,13 @@ func TestRetrainBy(t *testing.T) {
 		t.Errorf("left-out error %v by batches, %v one by one", a.Error, b.Error)
 	}
 	settings.Resamples = 20
-	if r := by(model.AutoMethod); r.Method != model.Single {
+	if r := by(refit.AutoMethod); r.Method != refit.Single {
 		t.Errorf("20 resamples by %v", r.Method)
 	}
 	likely := build(t, model.Spec{Set: load(t, "crabs"), Standardize: true, Kernel: kernel.Spec{Gamma: 0.2},
 		Loss: loss.Probit{}})
-	if _, err := likely.RetrainBy(context.Background(), model.Batch, resample.Poisson{Ratio: 1},
-		model.RetrainSettings{Settings: settings}); !errors.Is(err, model.ErrInput) {
+	if _, err := refit.Retrain(context.Background(), likely, refit.Batch, resample.Poisson{Ratio: 1},
+		refit.RetrainSettings{Settings: settings}); !errors.Is(err, model.ErrInput) {
 		t.Errorf("batches of a likelihood: %v", err)
 	}
 }
@@ -150,17 +151,17 @@ type namelessLoss struct{ loss.Loss }
 func TestUntrainable(t *testing.T) {
 	m := blobs(t, namelessLoss{loss.Hinge{C: 1}})
 	s := need.One(m.Solve(t.Context(), resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
-	training := model.RetrainSettings{Settings: retrain.Settings{Resamples: 3,
+	training := refit.RetrainSettings{Settings: retrain.Settings{Resamples: 3,
 		Tests: []loss.Test{loss.ZeroOne{}}}}
 	for what, try := range map[string]func() error{
 		"trainer":  func() error { _, err := m.NewTrainer(); return err },
 		"full fit": func() error { _, err := m.FullFit(); return err },
 		"fit":      func() error { _, err := m.Fit(model.FitSettings{}); return err },
 		"retrain": func() error {
-			_, err := m.Retrain(t.Context(), resample.Poisson{Ratio: 1}, training)
+			_, err := refit.RetrainSingly(t.Context(), m, resample.Poisson{Ratio: 1}, training)
 			return err
 		},
-		"batch": func() error { _, err := m.NewBatch(s, training); return err },
+		"batch": func() error { _, err := refit.NewBatch(m, s, training); return err },
 	} {
 		if err := try(); !errors.Is(err, model.ErrInput) {
 			t.Errorf("%s: %v", what, err)
@@ -178,7 +179,7 @@ func TestTrainerWithoutMemory(t *testing.T) {
 		t.Errorf("one by one: %v", err)
 	}
 	s := need.One(m.Solve(t.Context(), resample.Poisson{Ratio: 1}, solver.Settings{MaxSweeps: 20}))(t)
-	_, _, err := m.RetrainBatch(t.Context(), s, resample.Poisson{Ratio: 1}, model.RetrainSettings{
+	_, _, err := refit.RetrainAround(t.Context(), m, s, resample.Poisson{Ratio: 1}, refit.RetrainSettings{
 		Batch: batch.Settings{MaxIterations: 1}, Settings: retrain.Settings{Resamples: 3,
 			Tests: []loss.Test{loss.ZeroOne{}}}})
 	if !errors.Is(err, linalg.ErrMemory) {

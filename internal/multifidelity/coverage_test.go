@@ -9,8 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"bootbench/internal/model"
 	"bootbench/internal/multifidelity"
+	"bootbench/internal/refit"
 	"bootbench/loss"
 	"bootbench/resample"
 )
@@ -127,7 +127,7 @@ func TestCoverage(t *testing.T) {
 		m := build(t, c.set, c.loss, 0.5)
 		scheme := c.scheme(len(m.Set.Y))
 		s := solve(t, m, scheme)
-		settings := model.RefineSettings{Resamples: many, Tests: []loss.Test{c.test}, Plain: true, Seed: 1 << 40}
+		settings := refit.RefineSettings{Resamples: many, Tests: []loss.Test{c.test}, Plain: true, Seed: 1 << 40}
 		reference := refine(t, m, s, scheme, settings)
 		own := scores{}
 		settings.Resamples, settings.Plain = resamples, false
@@ -168,7 +168,7 @@ func TestSteady(t *testing.T) {
 	scheme := bootstrap(0)
 	s := solve(t, m, scheme)
 	scatter := func(resamples int) float64 {
-		p := refine(t, m, s, scheme, model.RefineSettings{Resamples: resamples,
+		p := refine(t, m, s, scheme, refit.RefineSettings{Resamples: resamples,
 			Tests: []loss.Test{loss.SquareTest{}}, Seed: 3}).Points
 		var logs []float64
 		for i, v := range p.Variance {

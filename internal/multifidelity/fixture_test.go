@@ -8,6 +8,7 @@ import (
 	"bootbench/internal/model"
 	"bootbench/internal/multifidelity"
 	"bootbench/internal/need"
+	"bootbench/internal/refit"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -35,10 +36,10 @@ func solve(t testing.TB, m *model.Model, law resample.CountDistribution) *solver
 	return s
 }
 
-// refine is Model.Refine without new inputs.
+// refine is refit.Refine without new inputs.
 func refine(t testing.TB, m *model.Model, s *solver.Solution, scheme resample.Scheme,
-	settings model.RefineSettings) *multifidelity.Result {
+	settings refit.RefineSettings) *multifidelity.Result {
 	t.Helper()
-	r := need.One(m.Refine(context.Background(), s, scheme, settings))(t)
+	r := need.One(refit.Refine(context.Background(), m, s, scheme, settings))(t)
 	return r
 }

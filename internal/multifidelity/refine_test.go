@@ -16,6 +16,7 @@ import (
 	"bootbench/internal/model"
 	"bootbench/internal/multifidelity"
 	"bootbench/internal/need"
+	"bootbench/internal/refit"
 	"bootbench/internal/retrain"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -57,11 +58,12 @@ func TestPlain(t *testing.T) {
 		cross := inputs(t, m, 5)
 		tight := batch.Settings{Tolerance: 1e-8}
 		var fits [][]float64
-		r := need.One(m.Refine(context.Background(), s, scheme, model.RefineSettings{Cross: cross, Resamples: 200,
-			Seed: 3, Tests: []loss.Test{c.test}, Plain: true, Batch: tight,
+		r := need.One(refit.Refine(context.Background(), m, s, scheme, refit.RefineSettings{Cross: cross,
+			Resamples: 200,
+			Seed:      3, Tests: []loss.Test{c.test}, Plain: true, Batch: tight,
 			OnFit: func(_ int, _, f []float64) { fits = append(fits, slices.Clone(f)) }}))(t)
-		of, _ := need.Two(m.RetrainBatch(context.Background(), s, scheme,
-			model.RetrainSettings{Settings: retrain.Settings{Resamples: 200, Tests: []loss.Test{c.test}}, Seed: 3,
+		of, _ := need.Two(refit.RetrainAround(context.Background(), m, s, scheme,
+			refit.RetrainSettings{Settings: retrain.Settings{Resamples: 200, Tests: []loss.Test{c.test}}, Seed: 3,
 				Cross: cross, Batch: tight}))(t)
 		for _, v := range []struct {
 			name string
@@ -125,9 +127,9 @@ func TestTwoTests(t *testing.T) {
 	scheme := resample.Poisson{Ratio: 1}
 	s := solve(t, m, scheme)
 	tests := []loss.Test{loss.ZeroOne{}, loss.SquareTest{}}
-	both := refine(t, m, s, scheme, model.RefineSettings{Resamples: 60, Tests: tests})
+	both := refine(t, m, s, scheme, refit.RefineSettings{Resamples: 60, Tests: tests})
 	for k, test := range tests {
-		alone := refine(t, m, s, scheme, model.RefineSettings{Resamples: 60, Tests: []loss.Test{test}}).TestError()
+		alone := refine(t, m, s, scheme, refit.RefineSettings{Resamples: 60, Tests: []loss.Test{test}}).TestError()
 		if !reflect.DeepEqual(both.Tests[k], alone) {
 			t.Errorf("%s: %+v beside another, %+v alone", test.Name(), both.Tests[k], alone)
 		}
@@ -145,8 +147,9 @@ func TestNewInputs(t *testing.T) {
 			resample.KFold{Folds: 5, N: len(m.Set.Y)}} {
 			s := solve(t, m, scheme)
 			cross := need.One(m.CrossAll(blas64.General(m.Set.X)))(t)
-			r := need.One(m.Refine(context.Background(), s, scheme, model.RefineSettings{Cross: cross, Resamples: 100,
-				Tests: []loss.Test{loss.SquareTest{}}}))(t)
+			r := need.One(refit.Refine(context.Background(), m, s, scheme, refit.RefineSettings{Cross: cross,
+				Resamples: 100,
+				Tests:     []loss.Test{loss.SquareTest{}}}))(t)
 			for i, site := range m.Site {
 				j := m.Sites() + i
 				sd := math.Sqrt(r.Points.Variance[site])
@@ -166,12 +169,12 @@ func TestAccuracy(t *testing.T) {
 	m := build(t, "synthetic:friedman1,n=80,seed=1", loss.Square{Noise: 1}, 0.5)
 	scheme := resample.Poisson{Ratio: 1}
 	s := solve(t, m, scheme)
-	settings := model.RefineSettings{Resamples: 20, Tests: []loss.Test{loss.SquareTest{}}, Accuracy: 0.002}
+	settings := refit.RefineSettings{Resamples: 20, Tests: []loss.Test{loss.SquareTest{}}, Accuracy: 0.002}
 	r := refine(t, m, s, scheme, settings)
 	if e := r.TestError(); r.Resamples == 20 || e.StandardError > 0.002*e.Error {
 		t.Errorf("%d resamples: %v +- %v", r.Resamples, e.Error, e.StandardError)
 	}
-	once := refine(t, m, s, scheme, model.RefineSettings{Resamples: r.Resamples, Tests: settings.Tests})
+	once := refine(t, m, s, scheme, refit.RefineSettings{Resamples: r.Resamples, Tests: settings.Tests})
 	if a, b := r.TestError().Error, once.TestError().Error; math.Abs(a-b) > 1e-5*b {
 		t.Errorf("in blocks %v, at once %v", a, b)
 	}
@@ -187,7 +190,7 @@ func TestWithoutControl(t *testing.T) {
 	m := build(t, "synthetic:grid,n=40,d=1", loss.Huber{C: 1, Delta: 0.5}, 0.5) // some 8 targets at each input
 	scheme := resample.Poisson{Ratio: 1}
 	s := need.One(m.Solve(context.Background(), scheme, solver.Settings{Tolerance: 1e-2}))(t)
-	r := refine(t, m, s, scheme, model.RefineSettings{Resamples: 50, Tests: []loss.Test{loss.SquareTest{}}})
+	r := refine(t, m, s, scheme, refit.RefineSettings{Resamples: 50, Tests: []loss.Test{loss.SquareTest{}}})
 	if r.Control != "none" || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0],
 		"too many different targets") {
 		t.Errorf("control %q, warnings %q", r.Control, r.Warnings)
@@ -211,27 +214,27 @@ func TestRefusals(t *testing.T) {
 		do   func() (*multifidelity.Result, error)
 	}{
 		{"0 resamples are too few", func() (*multifidelity.Result, error) {
-			return m.Refine(context.Background(), s, scheme, model.RefineSettings{Tests: tests})
+			return refit.Refine(context.Background(), m, s, scheme, refit.RefineSettings{Tests: tests})
 		}},
 		{"1 resamples are too few", func() (*multifidelity.Result, error) {
-			return m.Refine(context.Background(), s, scheme, model.RefineSettings{Resamples: 1, Tests: tests})
+			return refit.Refine(context.Background(), m, s, scheme, refit.RefineSettings{Resamples: 1, Tests: tests})
 		}},
 		{"accuracy of -1", func() (*multifidelity.Result, error) {
-			return m.Refine(context.Background(), s, scheme, model.RefineSettings{Resamples: 9, Accuracy: -1,
+			return refit.Refine(context.Background(), m, s, scheme, refit.RefineSettings{Resamples: 9, Accuracy: -1,
 				Tests: tests})
 		}},
 		{"0 tests", func() (*multifidelity.Result, error) {
-			return m.Refine(context.Background(), s, scheme, model.RefineSettings{Resamples: 9, Accuracy: 0.1})
+			return refit.Refine(context.Background(), m, s, scheme, refit.RefineSettings{Resamples: 9, Accuracy: 0.1})
 		}},
 		{"not one of this model", func() (*multifidelity.Result, error) {
-			return other.Refine(context.Background(), s, scheme, model.RefineSettings{Resamples: 9})
+			return refit.Refine(context.Background(), other, s, scheme, refit.RefineSettings{Resamples: 9})
 		}},
 		{"overwritten", func() (*multifidelity.Result, error) {
-			return other.Refine(context.Background(), stale, scheme, model.RefineSettings{Resamples: 9})
+			return refit.Refine(context.Background(), other, stale, scheme, refit.RefineSettings{Resamples: 9})
 		}},
 		{"posterior mean", func() (*multifidelity.Result, error) {
-			return probit.Refine(context.Background(), solve(t, probit, scheme), scheme,
-				model.RefineSettings{Resamples: 9})
+			return refit.Refine(context.Background(), probit, solve(t, probit, scheme), scheme,
+				refit.RefineSettings{Resamples: 9})
 		}},
 	} {
 		if _, err := c.do(); err == nil || !strings.Contains(err.Error(), c.says) ||
@@ -250,7 +253,7 @@ func TestCancel(t *testing.T) {
 	s := solve(t, m, scheme)
 	ctx, cancel := context.WithCancel(context.Background())
 	seen, kept := 0, [][]float64{}
-	r, err := m.Refine(ctx, s, scheme, model.RefineSettings{Resamples: 100000,
+	r, err := refit.Refine(ctx, m, s, scheme, refit.RefineSettings{Resamples: 100000,
 		Tests: []loss.Test{loss.SquareTest{}}, OnFit: func(_ int, _, f []float64) {
 			kept = append(kept, slices.Clone(f))
 			if seen++; seen == 70 {
@@ -261,11 +264,11 @@ func TestCancel(t *testing.T) {
 		!(r.TestError().StandardError > 0) {
 		t.Errorf("%v after %d resamples: %+v", err, seen, r)
 	}
-	if _, err := m.Refine(ctx, s, scheme, model.RefineSettings{Resamples: 100}); !errors.Is(err,
+	if _, err := refit.Refine(ctx, m, s, scheme, refit.RefineSettings{Resamples: 100}); !errors.Is(err,
 		retrain.ErrCancelled) {
 		t.Errorf("without resamples: %v", err)
 	}
-	settings := model.RefineSettings{Resamples: 200, Tests: []loss.Test{loss.SquareTest{}}}
+	settings := refit.RefineSettings{Resamples: 200, Tests: []loss.Test{loss.SquareTest{}}}
 	want := refine(t, m, s, scheme, settings)
 	settings.Lookup = func(b int, f []float64) (bool, error) { return b < 70, copyFit(f, kept[min(b, 69)]) }
 	r = refine(t, m, s, scheme, settings)
@@ -284,7 +287,7 @@ func copyFit(dst, src []float64) error { copy(dst, src); return nil }
 func TestRoughTheory(t *testing.T) {
 	spec := build(t, "synthetic:friedman1,n=80,seed=1", loss.Huber{C: 1, Delta: 0.5}, 0.5).Spec
 	scheme := resample.Poisson{Ratio: 1}
-	settings := model.RefineSettings{Resamples: 200, Tests: []loss.Test{loss.SquareTest{}}}
+	settings := refit.RefineSettings{Resamples: 200, Tests: []loss.Test{loss.SquareTest{}}}
 	results := map[string]*multifidelity.Result{}
 	for name, c := range map[string]struct {
 		storage   model.Storage
@@ -309,7 +312,7 @@ func TestRoughTheory(t *testing.T) {
 func TestErrorEstimates(t *testing.T) {
 	m := build(t, "synthetic:grid,n=90,d=2", loss.Square{Noise: 0.5}, 0.5)
 	scheme := resample.Poisson{Ratio: 1}
-	r := refine(t, m, solve(t, m, scheme), scheme, model.RefineSettings{Resamples: 50,
+	r := refine(t, m, solve(t, m, scheme), scheme, refit.RefineSettings{Resamples: 50,
 		Tests: []loss.Test{loss.SquareTest{}}})
 	fit := need.One(m.FullFit())(t)
 	apparent := 0.0
@@ -335,7 +338,7 @@ func TestIndependentSites(t *testing.T) {
 		want += y * y / float64(len(m.Set.Y))
 	}
 	for _, resamples := range []int{20, 300} {
-		r := need.One(m.Refine(context.Background(), s, scheme, model.RefineSettings{Resamples: resamples,
+		r := need.One(refit.Refine(context.Background(), m, s, scheme, refit.RefineSettings{Resamples: resamples,
 			Tests: []loss.Test{loss.SquareTest{}}}))(t)
 		if e := r.TestError(); math.Abs(e.Error-want) > 1e-5*want {
 			t.Errorf("%d resamples: left-out error %v +- %v, want %v", resamples, e.Error, e.StandardError, want)

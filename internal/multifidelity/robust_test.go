@@ -13,6 +13,7 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/need"
+	"bootbench/internal/refit"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -35,7 +36,7 @@ func TestUnits(t *testing.T) {
 		}
 		m := need.One(model.Build(spec))(t)
 		scheme := resample.Poisson{Ratio: 1}
-		r := refine(t, m, solve(t, m, scheme), scheme, model.RefineSettings{Resamples: 40, Cross: inputs(t, m, 3),
+		r := refine(t, m, solve(t, m, scheme), scheme, refit.RefineSettings{Resamples: 40, Cross: inputs(t, m, 3),
 			Tests: []loss.Test{loss.SquareTest{}}})
 		e := r.TestError()
 		return map[string][]float64{"means": r.Points.Mean, "their errors": r.Points.MeanSE,
@@ -72,10 +73,10 @@ func TestBaggedOfFew(t *testing.T) {
 		m := build(t, "synthetic:friedman1,n=150,seed=1", loss.Square{Noise: 1}, 0.5)
 		scheme := resample.Poisson{Ratio: ratio}
 		s := solve(t, m, scheme)
-		many := refine(t, m, s, scheme, model.RefineSettings{Resamples: 2000, Seed: 1,
+		many := refine(t, m, s, scheme, refit.RefineSettings{Resamples: 2000, Seed: 1,
 			Tests: []loss.Test{loss.SquareTest{}}}).TestError()
 		for _, resamples := range []int{20, 40} {
-			e := refine(t, m, s, scheme, model.RefineSettings{Resamples: resamples,
+			e := refine(t, m, s, scheme, refit.RefineSettings{Resamples: resamples,
 				Tests: []loss.Test{loss.SquareTest{}}}).TestError()
 			if !(math.Abs(math.Log2(e.BaggedError/many.BaggedError)) < 1) || !(e.BaggedSE > 0) {
 				t.Errorf("ratio %v, %d resamples: bagged error %v +- %v, of many %v", ratio, resamples, e.BaggedError,
@@ -90,7 +91,7 @@ func TestBaggedOfFew(t *testing.T) {
 func TestBrokenBlocks(t *testing.T) {
 	m := build(t, "synthetic:friedman1,n=80,seed=1", loss.Square{Noise: 1}, 0.5)
 	scheme := resample.Poisson{Ratio: 1}
-	settings := model.RefineSettings{Resamples: 100, Tests: []loss.Test{loss.SquareTest{}}}
+	settings := refit.RefineSettings{Resamples: 100, Tests: []loss.Test{loss.SquareTest{}}}
 	want := refine(t, m, solve(t, m, scheme), scheme, settings)
 	if want.Method != "batch" || len(want.Warnings) > 0 {
 		t.Errorf("method %s, %q", want.Method, want.Warnings)
@@ -121,7 +122,7 @@ func TestSmallDifferences(t *testing.T) {
 	m := build(t, "synthetic:friedman1,n=80,seed=1", loss.Square{Noise: 1}, 0.5)
 	scheme := resample.Poisson{Ratio: 1}
 	s := solve(t, m, scheme)
-	r := refine(t, m, s, scheme, model.RefineSettings{Resamples: 40, Tests: []loss.Test{loss.SquareTest{}}})
+	r := refine(t, m, s, scheme, refit.RefineSettings{Resamples: 40, Tests: []loss.Test{loss.SquareTest{}}})
 	none := 0.0
 	for _, y := range m.Set.Y {
 		none += y * y / float64(len(m.Set.Y))
@@ -145,16 +146,16 @@ func TestLittleMemory(t *testing.T) {
 	m := build(t, "sonar", loss.Hinge{C: 1}, 0.5)
 	scheme := resample.Poisson{Ratio: 1}
 	s := solve(t, m, scheme)
-	settings := model.RefineSettings{Resamples: 300, Tests: []loss.Test{loss.ZeroOne{}}}
+	settings := refit.RefineSettings{Resamples: 300, Tests: []loss.Test{loss.ZeroOne{}}}
 	want := refine(t, m, s, scheme, settings)
 	one, four := settings, settings
 	one.Workers, four.Workers = 1, 4
 	for m.MaxBytes = linalg.SymBytes(m.Sites()); ; m.MaxBytes += 1 << 20 { // until one worker has room
-		if _, err := m.Refine(context.Background(), s, scheme, one); !errors.Is(err, linalg.ErrMemory) {
+		if _, err := refit.Refine(context.Background(), m, s, scheme, one); !errors.Is(err, linalg.ErrMemory) {
 			break
 		}
 	}
-	if _, err := m.Refine(context.Background(), s, scheme, four); !errors.Is(err, linalg.ErrMemory) {
+	if _, err := refit.Refine(context.Background(), m, s, scheme, four); !errors.Is(err, linalg.ErrMemory) {
 		t.Errorf("with four workers: %v", err)
 	}
 	got := refine(t, m, s, scheme, settings)
@@ -162,7 +163,7 @@ func TestLittleMemory(t *testing.T) {
 		t.Error("with little memory the answer is another")
 	}
 	m.MaxBytes = linalg.SymBytes(m.Sites())
-	if _, err := m.Refine(context.Background(), s, scheme, settings); !errors.Is(err, linalg.ErrMemory) {
+	if _, err := refit.Refine(context.Background(), m, s, scheme, settings); !errors.Is(err, linalg.ErrMemory) {
 		t.Errorf("without room: %v", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/internal/model"
+	"bootbench/internal/refit"
 	"bootbench/internal/retrain"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -63,7 +64,7 @@ func (s Settings) retrain(ctx context.Context, m *model.Model, scheme resample.S
 			}
 		}}
 	var err error
-	ref.Result, err = m.Retrain(ctx, scheme, model.RetrainSettings{Settings: settings, Seed: s.Seed,
+	ref.Result, err = refit.RetrainSingly(ctx, m, scheme, refit.RetrainSettings{Settings: settings, Seed: s.Seed,
 		Cross: cross})
 	if err == nil && ref.Status != retrain.Complete {
 		err = ctx.Err()

@@ -12,6 +12,7 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/need"
+	"bootbench/internal/refit"
 	"bootbench/internal/retrain"
 	"bootbench/kernel"
 	"bootbench/loss"
@@ -37,7 +38,7 @@ func TestReference(t *testing.T) {
 	ref := need.One(Settings{Seed: 5, Resamples: 20}.retrain(t.Context(), m, scheme, loss.SquareTest{}, cross,
 		10))(t)
 	var all [][]float64
-	if _, err := m.Retrain(t.Context(), scheme, model.RetrainSettings{Seed: 5, Cross: cross,
+	if _, err := refit.RetrainSingly(t.Context(), m, scheme, refit.RetrainSettings{Seed: 5, Cross: cross,
 		Settings: retrain.Settings{Resamples: 200, OnFit: func(_ int, _, f []float64) {
 			all = append(all, slices.Clone(f))
 		}}}); err != nil || ref.Resamples != 200 {

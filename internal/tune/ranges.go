@@ -19,7 +19,7 @@ type span struct{ from, start, to float64 }
 // between examples, the number of features where these are standardised; of a regression the
 // others are in units of the targets.
 func ranges(spec *model.Spec) map[string]span {
-	unit, variance := 1/model.HalfDistance(spec.Set, spec.Standardize), 1.0
+	unit, variance := 1/halfDistance(spec.Set, spec.Standardize), 1.0
 	if spec.Set.Task == dataset.Regression {
 		if v := stat.PopVariance(spec.Set.Y, nil); v > 0 {
 			variance = v
@@ -42,7 +42,7 @@ func ranges(spec *model.Spec) map[string]span {
 	}
 }
 
-// startGamma is the middle of the grid of model.FitQuickly.
+// startGamma is the middle of the grid of Quickly.
 const startGamma = 0.316
 
 // Start is the value at which the search of a hyperparameter begins where nothing else is

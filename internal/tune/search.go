@@ -161,7 +161,7 @@ func (s *search) failure(ctx context.Context) error {
 func (s *search) subset() model.Spec {
 	part := s.spec
 	if s.spec.Kernel.Kind != kernel.Precomputed && 4*s.spec.Set.N() > 5*startExamples {
-		part.Set = s.spec.Set.Subset(model.Representative(s.spec.Set, startExamples))
+		part.Set = s.spec.Set.Subset(representative(s.spec.Set, startExamples))
 	}
 	return part
 }

@@ -254,7 +254,7 @@ func TestPartsOfSearch(t *testing.T) {
 // TestSeeds: where the error has one place, searches from other starts end there.
 func TestSeeds(t *testing.T) {
 	p := labels(t, "sonar")
-	p.Spec.Set = p.Spec.Set.Subset(model.Representative(p.Spec.Set, 100))
+	p.Spec.Set = p.Spec.Set.Subset(representative(p.Spec.Set, 100))
 	var first *Result
 	for seed := range uint64(3) {
 		r := need.One(Run(t.Context(), p, Settings{Starts: 2, Seed: seed}))(t)

@@ -1,9 +1,8 @@
-package model
+package tune
 
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -15,6 +14,7 @@ import (
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/loo"
+	"bootbench/internal/model"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -46,27 +46,27 @@ const (
 
 // QuickFit is a model for a data set about which nothing is known.
 type QuickFit struct {
-	Spec      Spec    // complete, Kernel.Gamma and the loss found
-	Criterion string  // by which models were judged
-	Value     float64 // of it
-	Examples  int     // that were looked at
-	Models    int     // that were judged
+	Spec      model.Spec // complete, Kernel.Gamma and the loss found
+	Criterion string     // by which models were judged
+	Value     float64    // of it
+	Examples  int        // that were looked at
+	Models    int        // that were judged
 }
 
-// FitQuickly fills in what spec leaves open, by a small search that is the same every
+// Quickly fills in what spec leaves open, by a small search that is the same every
 // time: Kernel.Gamma where it is 0, the kernel has one and there is no LengthScale; and
 // where Loss is nil, or hinge with class weights but no C, the square loss and its noise for a regression,
 // judged by exact leave-one-out, and for labels the hinge loss and its C, judged by the left-out error of the
 // theory. Models are judged with a bias if spec has one. A loss
 // that is given must be one of the two. progress, if not nil, is called with how many models of about how
 // many are judged.
-func FitQuickly(ctx context.Context, spec Spec, progress func(done, total int)) (*QuickFit, error) {
+func Quickly(ctx context.Context, spec model.Spec, progress func(done, total int)) (*QuickFit, error) {
 	if spec.Set == nil || spec.Set.N() == 0 {
-		return nil, inputError(errors.New("there are no examples"))
+		return nil, fmt.Errorf("%w: there are no examples", model.ErrInput)
 	}
 	q := &quickSearch{ctx: ctx, spec: spec, progress: progress, unit: 1, fit: QuickFit{Value: math.Inf(1)}}
 	if err := q.begin(); err != nil {
-		return nil, inputError(err)
+		return nil, fmt.Errorf("%w: %w", model.ErrInput, err)
 	}
 	best, err := q.search()
 	if err != nil {
@@ -77,11 +77,11 @@ func FitQuickly(ctx context.Context, spec Spec, progress func(done, total int)) 
 	return &q.fit, ctx.Err()
 }
 
-// quickSearch is a FitQuickly in progress. A point is the logarithms of what is open:
+// quickSearch is a Quickly in progress. A point is the logarithms of what is open:
 // gamma, and noise or C.
 type quickSearch struct {
 	ctx      context.Context
-	spec     Spec // of the examples that are looked at
+	spec     model.Spec // of the examples that are looked at
 	fit      QuickFit
 	progress func(done, total int)
 	axes     [][]float64
@@ -91,14 +91,14 @@ type quickSearch struct {
 	variance float64 // of all targets
 	weights  loss.ClassWeights
 	moves    int // beyond the grid
-	judge    func(spec Spec) (float64, error)
+	judge    func(spec model.Spec) (float64, error)
 
-	judged
-	built *Model // the last model whose kernel matrix was made
+	tries
+	built *model.Model // the last model whose kernel matrix was made
 }
 
-// judged are the points so far.
-type judged struct {
+// tries are the points so far.
+type tries struct {
 	tried   [][]float64
 	best    []float64 // whose value is fit.Value
 	failure error     // the first
@@ -126,22 +126,22 @@ func (q *quickSearch) begin() error {
 	}
 	k := q.spec.Kernel
 	if k.Scaled() && k.Gamma == 0 && k.LengthScale == nil {
-		q.gamma, q.unit = true, 1/HalfDistance(set, q.spec.Standardize)
+		q.gamma, q.unit = true, 1/halfDistance(set, q.spec.Standardize)
 		q.axes = append(q.axes, logs(quickGammas))
 	}
 	if q.other {
 		q.axes = append(q.axes, logs(others))
 	}
 	if k.Kind != kernel.Precomputed && set.N() > size {
-		q.spec.Set = set.Subset(Representative(set, size))
+		q.spec.Set = set.Subset(representative(set, size))
 	}
 	q.fit.Examples = q.spec.Set.N()
 	return nil
 }
 
-// HalfDistance is half the mean squared distance between examples, the sum of the variances
+// halfDistance is half the mean squared distance between examples, the sum of the variances
 // of the features; 1 where all examples are equal.
-func HalfDistance(set *dataset.Set, standardized bool) float64 {
+func halfDistance(set *dataset.Set, standardized bool) float64 {
 	sum := 0.0
 	if set.Sparse != nil {
 		mean := make([]float64, set.D())
@@ -164,9 +164,9 @@ func HalfDistance(set *dataset.Set, standardized bool) float64 {
 	return sum
 }
 
-// Representative are the numbers of size examples, each class in its share and at least
+// representative are the numbers of size examples, each class in its share and at least
 // two of it.
-func Representative(set *dataset.Set, size int) []int {
+func representative(set *dataset.Set, size int) []int {
 	order := rand.New(rand.NewPCG(1, 1)).Perm(set.N())
 	if set.Task != dataset.Classification {
 		return order[:size]
@@ -196,7 +196,7 @@ func threeDigits(v float64) float64 {
 }
 
 // set writes a point into a specification.
-func (q *quickSearch) set(spec *Spec, point []float64) {
+func (q *quickSearch) set(spec *model.Spec, point []float64) {
 	if q.gamma {
 		spec.Kernel.Gamma = threeDigits(math.Exp(point[0]) * q.unit)
 	}
@@ -221,7 +221,7 @@ func (q *quickSearch) search() (best []float64, err error) {
 		return nil, err
 	}
 	if q.best == nil {
-		return nil, cmp.Or(q.failure, inputError(errors.New("no model could be judged")))
+		return nil, cmp.Or(q.failure, fmt.Errorf("%w: %w", model.ErrInput, ErrNone))
 	}
 	for range q.moves {
 		before := q.fit.Value
@@ -323,12 +323,12 @@ func (q *quickSearch) value(point []float64) (float64, error) {
 }
 
 // model is that of spec: the last one with another loss where only that differs.
-func (q *quickSearch) model(spec Spec) (*Model, error) {
+func (q *quickSearch) model(spec model.Spec) (*model.Model, error) {
 	if q.built != nil && q.built.Kernel.Gamma == spec.Kernel.Gamma {
 		q.built.Loss = spec.Loss
 		return q.built, nil
 	}
-	m, err := Build(spec)
+	m, err := model.Build(spec)
 	if err == nil {
 		q.built = m
 	}
@@ -336,14 +336,14 @@ func (q *quickSearch) model(spec Spec) (*Model, error) {
 }
 
 // leaveOneOut is the mean square of the left-out residuals.
-func (q *quickSearch) leaveOneOut(spec Spec) (float64, error) {
+func (q *quickSearch) leaveOneOut(spec model.Spec) (float64, error) {
 	m, err := q.model(spec)
 	if err != nil {
 		return 0, err
 	}
 	square, ok := spec.Loss.(loss.Square)
 	if !ok {
-		return 0, inputError(fmt.Errorf("loss %s is for labels", spec.Loss.Name()))
+		return 0, fmt.Errorf("%w: loss %s is for labels", model.ErrInput, spec.Loss.Name())
 	}
 	residuals, err := loo.Residuals(m.Matrix(), m.Site, m.Set.Y, square.Noise)
 	if err != nil {
@@ -359,7 +359,7 @@ const quickTolerance = 1e-3
 // leftOut is the theory's share of errors on examples that a resample leaves out. (Over 20 splits of nine
 // sets of labels the held-out error of the model chosen by it is 0.98 of that chosen by a 5-fold grid search,
 // both with a bias; of the model chosen by .632+ 1.01.)
-func (q *quickSearch) leftOut(spec Spec) (float64, error) {
+func (q *quickSearch) leftOut(spec model.Spec) (float64, error) {
 	m, err := q.model(spec)
 	if err != nil {
 		return 0, err

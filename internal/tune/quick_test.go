@@ -1,4 +1,4 @@
-package model_test
+package tune
 
 import (
 	"context"
@@ -17,10 +17,10 @@ import (
 	"bootbench/solver"
 )
 
-// TestFitQuickly: on new examples the model that was found is nearly as good as the best of
+// TestQuickly: on new examples the model that was found is nearly as good as the best of
 // a grid that knows them: within 15% for the 150 examples that it chose by. (With each
 // hyperparameter one step of the grid off, the error is 1.3 to 3 times the best.)
-func TestFitQuickly(t *testing.T) {
+func TestQuickly(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the run without -short has it")
 	}
@@ -42,7 +42,7 @@ func TestFitQuickly(t *testing.T) {
 	} {
 		set, fresh := load(t, c.train), load(t, c.fresh)
 		open := model.NewSpec(set, nil)
-		fit := need.One(model.FitQuickly(t.Context(), open, nil))(t)
+		fit := need.One(Quickly(t.Context(), open, nil))(t)
 		if fit.Examples != 150 || fit.Models < 20 || !(fit.Value > 0) || fit.Criterion == "" {
 			t.Errorf("%+v", fit)
 		}
@@ -57,7 +57,7 @@ func TestFitQuickly(t *testing.T) {
 		if own := freshError(t, fit.Spec, fresh, c.test); own > 1.15*best {
 			t.Errorf("%s: error %v, the best of the grid %v", c.train, own, best)
 		}
-		again, err := model.FitQuickly(t.Context(), open, nil)
+		again, err := Quickly(t.Context(), open, nil)
 		if err != nil || again.Spec.Kernel.Gamma != fit.Spec.Kernel.Gamma || again.Spec.Loss != fit.Spec.Loss {
 			t.Errorf("a second fit differs: %v, %v", again, err)
 		}
@@ -67,7 +67,7 @@ func TestFitQuickly(t *testing.T) {
 // freshError is the error on new examples of the mean predictor over resamples.
 func freshError(t *testing.T, spec model.Spec, fresh *dataset.Set, test loss.Test) float64 {
 	t.Helper()
-	m := build(t, spec)
+	m := need.One(model.Build(spec))(t)
 	s, err := m.Solve(t.Context(), resample.Poisson{Ratio: 1}, solver.Settings{Tolerance: 1e-3})
 	if err != nil {
 		t.Fatal(err)
@@ -89,26 +89,26 @@ func freshError(t *testing.T, spec model.Spec, fresh *dataset.Set, test loss.Tes
 	return sum / float64(fresh.N())
 }
 
-// TestFitQuicklyKeeps: what is given stays.
-func TestFitQuicklyKeeps(t *testing.T) {
+// TestQuicklyKeeps: what is given stays.
+func TestQuicklyKeeps(t *testing.T) {
 	set := load(t, "synthetic:friedman1,n=60")
 	spec := model.Spec{Set: set, Standardize: true, NormalizeTarget: true, Loss: loss.Square{Noise: 2}}
-	fit, err := model.FitQuickly(t.Context(), spec, nil)
+	fit, err := Quickly(t.Context(), spec, nil)
 	if err != nil || fit.Spec.Loss != (loss.Square{Noise: 2}) || fit.Spec.Kernel.Gamma == 0 {
 		t.Errorf("given noise: %+v, %v", fit, err)
 	}
 	spec.Loss, spec.Kernel = nil, kernel.Spec{LengthScale: []float64{3}, Amplitude: 25}
-	fit, err = model.FitQuickly(t.Context(), spec, nil)
+	fit, err = Quickly(t.Context(), spec, nil)
 	if err != nil || fit.Spec.Kernel.Gamma != 0 || fit.Spec.Kernel.Amplitude != 25 || fit.Spec.Loss == nil {
 		t.Errorf("given length scale: %+v, %v", fit, err)
 	}
 	large := load(t, "synthetic:blobs,n=2000")
-	if fit, err := model.FitQuickly(t.Context(), model.Spec{Set: large, Standardize: true,
+	if fit, err := Quickly(t.Context(), model.Spec{Set: large, Standardize: true,
 		Loss: loss.Hinge{C: 1}}, nil); err != nil || fit.Examples > 301 || fit.Spec.Set != large {
 		t.Errorf("many examples: %+v, %v", fit, err)
 	}
 	text := load(t, "synthetic:text,n=120")
-	if fit, err := model.FitQuickly(t.Context(), model.Spec{Set: text}, nil); err != nil ||
+	if fit, err := Quickly(t.Context(), model.Spec{Set: text}, nil); err != nil ||
 		!(fit.Spec.Kernel.Gamma > 0.01) {
 		t.Errorf("sparse lines: %+v, %v", fit, err)
 	}
@@ -119,8 +119,8 @@ func TestFitQuicklyKeeps(t *testing.T) {
 	}
 	linear := model.NewSpec(uneven, nil)
 	linear.Kernel.Kind = kernel.Linear
-	chosen := need.One(model.FitQuickly(t.Context(), linear, nil))(t)
-	m := build(t, chosen.Spec)
+	chosen := need.One(Quickly(t.Context(), linear, nil))(t)
+	m := need.One(model.Build(chosen.Spec))(t)
 	s := need.One(m.Solve(t.Context(), resample.Poisson{Ratio: 1}, solver.Settings{Tolerance: 1e-6}))(t)
 	if value, _ := s.LeftOut(loss.ZeroOne{}); !m.Bias || math.Abs(value-chosen.Value) > 1e-3 || value > 0.05 {
 		t.Errorf("chosen by %v; with bias %v the left-out error is %v", chosen.Value, m.Bias, value)
@@ -129,11 +129,11 @@ func TestFitQuicklyKeeps(t *testing.T) {
 	cancel()
 	for name, spec := range map[string]model.Spec{"no data": {},
 		"another loss": {Set: set, Loss: loss.HardMargin{}}, "labels": {Set: set, Loss: loss.Hinge{C: 1}}} {
-		if _, err := model.FitQuickly(t.Context(), spec, nil); err == nil {
+		if _, err := Quickly(t.Context(), spec, nil); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if _, err := model.FitQuickly(ctx, model.Spec{Set: set}, nil); err == nil {
+	if _, err := Quickly(ctx, model.Spec{Set: set}, nil); err == nil {
 		t.Error("an ended context: no error")
 	}
 }

@@ -1,4 +1,6 @@
-package model
+// Package predict reads a solution of a model at new inputs: mean and variance over resamples, intervals of
+// new observations, probabilities of labels.
+package predict
 
 import (
 	"fmt"
@@ -7,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/internal/dataset"
+	"bootbench/internal/model"
 	"bootbench/solver"
 )
 
@@ -37,11 +40,11 @@ func (p *Predictions) Intervals(level float64) ([]solver.Interval, error) {
 	return intervals, nil
 }
 
-// Predict reads a solution of this model at new inputs, in units of the data set (M03-48). It
-// works in batches, see PredictBytes.
-func (m *Model) Predict(s *solver.Solution, in *dataset.Inputs) (*Predictions, error) {
+// At reads a solution of this model at new inputs, in units of the data set (M03-48). It
+// works in batches, see Check.
+func At(m *model.Model, s *solver.Solution, in *dataset.Inputs) (*Predictions, error) {
 	p := &Predictions{}
-	if err := m.CheckPredict(in.M()); err != nil {
+	if err := Check(m, in.M()); err != nil {
 		return nil, err
 	}
 	err := m.CrossInputs(in, func(_ int, rows []float64) error {
@@ -64,9 +67,18 @@ func (m *Model) Predict(s *solver.Solution, in *dataset.Inputs) (*Predictions, e
 func CheckPredicted(first int, mean, variance []float64) error {
 	for i := range mean {
 		if s := mean[i] + variance[i]; math.IsNaN(s) || math.IsInf(s, 0) {
-			return inputError(fmt.Errorf("the prediction for new row %d is beyond the range of numbers: "+
+			return model.InputError(fmt.Errorf("the prediction for new row %d is beyond the range of numbers: "+
 				"its features are too far from the training data", first+i+1))
 		}
 	}
 	return nil
+}
+
+// Check refuses predictions at so many new inputs that would not fit into memory beside a solution: kernel
+// rows of a block of inputs and products of their size, and some numbers of each input.
+func Check(m *model.Model, inputs int) error {
+	const copies, numbers = 2, 6
+	block := int64(m.Sites()) * int64(model.InputsAtATime(inputs, m.Sites()))
+	return m.Forecast().CheckBeside(8*(copies*block+numbers*int64(inputs)),
+		fmt.Sprintf("predicting at %d new inputs", inputs))
 }

@@ -1,16 +1,17 @@
-package model
+package predict
 
 import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/internal/dataset"
+	"bootbench/internal/model"
 	"bootbench/solver"
 )
 
 // Covariances are those over resamples of the predictions at the sites (M03-41), or, with
 // new inputs, at these: R diag(u) R' with the rows R of responses (M03-48).
-func (m *Model) Covariances(s *solver.Solution, in *dataset.Inputs) (blas64.General, error) {
+func Covariances(m *model.Model, s *solver.Solution, in *dataset.Inputs) (blas64.General, error) {
 	if in == nil {
 		n := m.Sites()
 		c := rowsOf(make([]float64, n*n), n)
@@ -28,7 +29,7 @@ func (m *Model) Covariances(s *solver.Solution, in *dataset.Inputs) (blas64.Gene
 	defer release()
 	plain, weighted := rowsOf(make([]float64, in.M()*m.Sites()), m.Sites()),
 		rowsOf(make([]float64, in.M()*m.Sites()), m.Sites())
-	err = m.eachResponse(s, engine, in, func(p int, _, g []float64) {
+	err = m.EachResponse(s, engine, in, func(p int, _, g []float64) {
 		copy(plain.Data[p*plain.Stride:], g)
 		for site, u := range s.SiteVariance {
 			weighted.Data[p*weighted.Stride+site] = g[site] * u

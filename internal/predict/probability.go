@@ -1,14 +1,14 @@
-package model
+package predict
 
 import (
 	"errors"
 	"math"
 
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
+	"bootbench/internal/model"
 	"bootbench/internal/multifidelity"
 	"bootbench/kernel"
 	"bootbench/linalg"
@@ -31,7 +31,7 @@ type Probabilities struct {
 	own   loss.Likelihood
 }
 
-// Probabilities finds how a classifier's predictions become probabilities. For a likelihood
+// ProbabilitiesOf finds how a classifier's predictions become probabilities. For a likelihood
 // they are those of its posterior, averaged over resamples. For others a curve is fitted to
 // the left-out fields
 //
@@ -39,8 +39,8 @@ type Probabilities struct {
 //
 // and the labels (calibration.FitCurve), and read at the m and V of a new input: predictions
 // that resamples disagree on are less sure.
-func (m *Model) Probabilities(s *solver.Solution) (*Probabilities, error) {
-	mean, variance := m.leftOutMoments(s)
+func ProbabilitiesOf(m *model.Model, s *solver.Solution) (*Probabilities, error) {
+	mean, variance := leftOutMoments(m, s)
 	p := &Probabilities{}
 	if likelihood, ok := m.Loss.(loss.Likelihood); ok && m.Kernel.Kind != kernel.Precomputed {
 		p.Method, p.own, p.LeftOut = "posterior", likelihood, make([]float64, len(mean))
@@ -57,10 +57,10 @@ func (m *Model) Probabilities(s *solver.Solution) (*Probabilities, error) {
 // resamples, which a loss with a proximal map has. Among the tests of the refinement must be
 // the square loss, from which the variances are. Examples that were never left out have no
 // part, and NaN.
-func (m *Model) RefinedProbabilities(r *multifidelity.Result) (*Probabilities, error) {
+func RefinedProbabilities(m *model.Model, r *multifidelity.Result) (*Probabilities, error) {
 	square := r.Test(loss.SquareTest{}.Name())
 	if square == nil {
-		return nil, inputError(errors.New(
+		return nil, model.InputError(errors.New(
 			"probabilities of refined estimates need the square test loss among their tests"))
 	}
 	var mean, variance, y []float64
@@ -103,7 +103,7 @@ func (p *Probabilities) fit(mean, variance, y []float64) error {
 	}
 	fit, err := calibration.FitCurve(field, y)
 	if err != nil {
-		return inputError(err)
+		return model.InputError(err)
 	}
 	p.Method, p.curve, p.LeftOut = fit.Name(), &fit.Logistic, fit.CrossFitted
 	return nil
@@ -123,7 +123,7 @@ func (p *Probabilities) ByCurve(mean, variance []float64) []float64 {
 
 // leftOutMoments are, for every example, mean and variance of the prediction over the
 // resamples that lack it.
-func (m *Model) leftOutMoments(s *solver.Solution) (mean, variance []float64) {
+func leftOutMoments(m *model.Model, s *solver.Solution) (mean, variance []float64) {
 	mean = s.OutOfBag().Mean
 	_, variance = s.LeftOut(loss.SquareTest{})
 	for i, f := range mean {
@@ -145,22 +145,22 @@ func (p *Probabilities) posterior(mean, variance float64) float64 {
 //	G(x, x) = K(x, x) - k(x)'(I + diag(d) K)^-1 diag(d) k(x),
 //
 // with a bias that of linalg.BiasVariance.
-func (m *Model) AtInputs(p *Probabilities, s *solver.Solution, in *dataset.Inputs,
+func (p *Probabilities) AtInputs(m *model.Model, s *solver.Solution, in *dataset.Inputs,
 	at *Predictions) ([]float64, error) {
 	if p.own == nil {
 		return p.ByCurve(at.Mean, at.Var), nil
 	}
 	out := make([]float64, len(at.Mean))
-	prior, err := m.priorVariances(in)
+	prior, err := m.PriorVariances(in)
 	if err != nil {
-		return nil, inputError(err)
+		return nil, model.InputError(err)
 	}
 	engine, release, err := s.Hold()
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	err = m.eachResponse(s, engine, in, func(i int, k, g []float64) {
+	err = m.EachResponse(s, engine, in, func(i int, k, g []float64) {
 		chi := prior[i] + linalg.BiasVariance(engine, k)
 		for site, d := range s.SitePrecision {
 			chi -= g[site] * d * k[site]
@@ -173,27 +173,3 @@ func (m *Model) AtInputs(p *Probabilities, s *solver.Solution, in *dataset.Input
 // leastPosterior is the least posterior variance that counts, as a share of the prior's:
 // what is below has drowned in rounding.
 const leastPosterior = 1e-12
-
-// priorVariances are K(x, x) at new inputs.
-func (m *Model) priorVariances(in *dataset.Inputs) ([]float64, error) {
-	out := make([]float64, in.M())
-	if in.Sparse != nil {
-		x, err := m.Kernel.PrepareSparse(kernel.CSR(*in.Sparse))
-		if err != nil {
-			return nil, err
-		}
-		return out, x.Diagonal(out)
-	}
-	z := in.X
-	if m.transform != nil {
-		var err error
-		if z, err = m.transform.Apply(z); err != nil {
-			return nil, err
-		}
-	}
-	x, err := m.Kernel.Prepare(blas64.General(z))
-	if err != nil {
-		return nil, err
-	}
-	return out, x.Diagonal(out)
-}

@@ -1,4 +1,6 @@
-package model
+// Package refit trains a model anew on resamples: averages over fits, one by one or in blocks around the
+// theory (Retrain), and estimates with the theory as control variate (Refine).
+package refit
 
 import (
 	"context"
@@ -11,6 +13,7 @@ import (
 
 	"bootbench/internal/batch"
 	"bootbench/internal/dataset"
+	"bootbench/internal/model"
 	"bootbench/internal/retrain"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -63,56 +66,56 @@ type RetrainSettings struct {
 	Batch batch.Settings
 }
 
-// Retrain computes the averages by Monte Carlo, one resample at a time.
-func (m *Model) Retrain(ctx context.Context, scheme resample.Scheme,
+// RetrainSingly computes the averages by Monte Carlo, one resample at a time.
+func RetrainSingly(ctx context.Context, m *model.Model, scheme resample.Scheme,
 	settings RetrainSettings) (*retrain.Result, error) {
-	plan, err := m.resamples(scheme, settings.Seed)
+	plan, err := planOf(m, scheme, settings.Seed)
 	if err != nil {
 		return nil, err
 	}
-	problem := m.retraining(plan, settings.Cross)
-	trainers, err := m.trainers(settings.Cross)
+	problem := problemOf(m, plan, settings.Cross)
+	trainers, err := m.Trainers(settings.Cross)
 	if err != nil {
 		return nil, err
 	}
 	return retrain.Run(ctx, problem, retrain.Single(trainers), settings.Settings)
 }
 
-// RetrainBatch is Retrain with all resamples trained together, around a solution of this
+// RetrainAround is RetrainSingly with all resamples trained together, around a solution of this
 // model (see package batch): the same draws, and the same fits within
 // batch.Settings.Tolerance.
-func (m *Model) RetrainBatch(ctx context.Context, s *solver.Solution, scheme resample.Scheme,
+func RetrainAround(ctx context.Context, m *model.Model, s *solver.Solution, scheme resample.Scheme,
 	settings RetrainSettings) (*retrain.Result, batch.Stats, error) {
 	_, release, err := s.Hold()
 	if err != nil {
 		return nil, batch.Stats{}, err
 	}
 	defer release()
-	plan, err := m.resamples(scheme, settings.Seed)
+	plan, err := planOf(m, scheme, settings.Seed)
 	if err != nil {
 		return nil, batch.Stats{}, err
 	}
-	trainer, err := m.NewBatch(s, settings)
+	trainer, err := NewBatch(m, s, settings)
 	if err != nil {
 		return nil, batch.Stats{}, err
 	}
-	result, err := retrain.Run(ctx, m.retraining(plan, settings.Cross), retrain.Batch(trainer),
+	result, err := retrain.Run(ctx, problemOf(m, plan, settings.Cross), retrain.Batch(trainer),
 		settings.Settings)
 	return result, trainer.Stats(), err
 }
 
-// RetrainBy is Retrain by a method. Batches are trained around a rough solution of the
+// Retrain computes the averages by a method. Batches are trained around a rough solution of the
 // theory, which is made for the purpose; where there is none, resamples are trained one by
 // one, unless method is Batch: then that is an error.
-func (m *Model) RetrainBy(ctx context.Context, method RetrainMethod, scheme resample.Scheme,
+func Retrain(ctx context.Context, m *model.Model, method RetrainMethod, scheme resample.Scheme,
 	settings RetrainSettings) (*Retraining, error) {
-	if method == Batch || method == AutoMethod && m.batchPays(settings.Settings) {
-		r, err := m.retrainAround(ctx, scheme, settings)
+	if method == Batch || method == AutoMethod && batchPays(m, settings.Settings) {
+		r, err := retrainRoughly(ctx, m, scheme, settings)
 		if err == nil || method == Batch || ctx.Err() != nil {
 			return r, err
 		}
 	}
-	result, err := m.Retrain(ctx, scheme, settings)
+	result, err := RetrainSingly(ctx, m, scheme, settings)
 	return &Retraining{Result: result, Method: Single}, err
 }
 
@@ -120,7 +123,7 @@ func (m *Model) RetrainBy(ctx context.Context, method RetrainMethod, scheme resa
 // save no iterations.
 const roughTolerance = 1e-2
 
-func (m *Model) retrainAround(ctx context.Context, scheme resample.Scheme,
+func retrainRoughly(ctx context.Context, m *model.Model, scheme resample.Scheme,
 	settings RetrainSettings) (*Retraining, error) {
 	began := time.Now()
 	s, err := m.Solve(ctx, scheme, solver.Settings{Tolerance: roughTolerance})
@@ -131,7 +134,7 @@ func (m *Model) retrainAround(ctx context.Context, scheme resample.Scheme,
 		return nil, fmt.Errorf("the theory around which batches are trained: %w", s.Status.Err())
 	}
 	r := &Retraining{Method: Batch, Setup: time.Since(began)}
-	r.Result, r.Batch, err = m.RetrainBatch(ctx, s, scheme, settings)
+	r.Result, r.Batch, err = RetrainAround(ctx, m, s, scheme, settings)
 	return r, err
 }
 
@@ -144,7 +147,7 @@ const (
 )
 
 // batchPays reports whether a run gains by batches.
-func (m *Model) batchPays(settings retrain.Settings) bool {
+func batchPays(m *model.Model, settings retrain.Settings) bool {
 	resamples := settings.Resamples
 	if resamples == 0 {
 		resamples = retrain.DefaultResamples
@@ -154,19 +157,19 @@ func (m *Model) batchPays(settings retrain.Settings) bool {
 		m.Sites() >= batchSites
 }
 
-// resamples is the plan of a scheme.
-func (m *Model) resamples(scheme resample.Scheme, seed uint64) (resample.Plan, error) {
+// planOf is the plan of a scheme.
+func planOf(m *model.Model, scheme resample.Scheme, seed uint64) (resample.Plan, error) {
 	if scheme == nil {
-		return nil, inputError(errors.New("there is no resampling scheme"))
+		return nil, model.InputError(errors.New("there is no resampling scheme"))
 	}
 	if err := resample.Check(scheme); err != nil {
-		return nil, inputError(err)
+		return nil, model.InputError(err)
 	}
 	return resample.Resamples{Scheme: scheme, Seed: seed, Y: m.Set.Y}, nil
 }
 
-// retraining is what a plan trains.
-func (m *Model) retraining(plan resample.Plan, cross blas64.General) retrain.Problem {
+// problemOf is what a plan trains.
+func problemOf(m *model.Model, plan resample.Plan, cross blas64.General) retrain.Problem {
 	return retrain.Problem{Y: m.Set.Y, Site: m.Site, Sites: m.Sites(), Extra: cross.Rows, Plan: plan,
 		OneClass: m.Bias && m.Set.Task == dataset.Classification}
 }

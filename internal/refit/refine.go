@@ -1,4 +1,4 @@
-package model
+package refit
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/internal/batch"
+	"bootbench/internal/model"
 	"bootbench/internal/multifidelity"
 	"bootbench/internal/retrain"
 	"bootbench/linalg"
@@ -73,16 +74,16 @@ const DefaultMaxResamples = 100000
 //
 // Where the estimates contradict the theory, the first few resamples are trained one by one as well. If these
 // fits are not those of the blocks, all resamples are trained one by one, and a warning says so.
-func (m *Model) Refine(ctx context.Context, s *solver.Solution, scheme resample.Scheme,
+func Refine(ctx context.Context, m *model.Model, s *solver.Solution, scheme resample.Scheme,
 	settings RefineSettings) (*multifidelity.Result, error) {
 	if s != nil {
 		_, release, err := s.Hold()
 		if err != nil {
-			return nil, inputError(err)
+			return nil, model.InputError(err)
 		}
 		defer release()
 	}
-	r, err := m.newRefinement(s, scheme, settings)
+	r, err := newRefinement(m, s, scheme, settings)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +97,7 @@ func (m *Model) Refine(ctx context.Context, s *solver.Solution, scheme resample.
 		return result, err
 	}
 	settings.Batch.Single, settings.Lookup = true, nil
-	if r, err = m.newRefinement(s, scheme, settings); err != nil {
+	if r, err = newRefinement(m, s, scheme, settings); err != nil {
 		return nil, err
 	}
 	r.warnings = append(r.warnings, fmt.Sprintf(
@@ -115,7 +116,7 @@ const allowedOff = 0.1
 
 // offSingle is how far the first fits are from those of the single trainers, over the sites.
 func (r *refinement) offSingle(ctx context.Context) (off float64, err error) {
-	trainer, err := r.model.exactTrainer(blas64.General{})()
+	trainer, err := exactTrainer(r.model, blas64.General{})()
 	if err != nil {
 		return 0, err
 	}
@@ -169,7 +170,7 @@ func (r *refinement) refine(ctx context.Context) (*multifidelity.Result, error) 
 
 // refinement is a Refine in progress.
 type refinement struct {
-	model     *Model
+	model     *model.Model
 	solution  *solver.Solution
 	problem   retrain.Problem
 	settings  RefineSettings
@@ -185,40 +186,41 @@ type refinement struct {
 	warnings  []string
 }
 
-func (m *Model) newRefinement(s *solver.Solution, scheme resample.Scheme,
+func newRefinement(m *model.Model, s *solver.Solution, scheme resample.Scheme,
 	settings RefineSettings) (*refinement, error) {
 	began := time.Now()
 	proximal, ok := m.Loss.(loss.Proximal)
 	switch {
 	case !ok:
-		return nil, inputError(fmt.Errorf(
+		return nil, model.InputError(fmt.Errorf(
 			"refined estimates need a loss with a proximal map, which %q is not: its predictor is a posterior mean",
 			m.Loss.Name()))
 	case s == nil || s.Sites() != m.Sites():
-		return nil, inputError(errors.New("the solution is not one of this model"))
+		return nil, model.InputError(errors.New("the solution is not one of this model"))
 	case settings.Resamples < 2:
-		return nil, inputError(fmt.Errorf("%d resamples are too few to refine with: a standard error needs 2",
+		return nil, model.InputError(fmt.Errorf("%d resamples are too few to refine with: a standard error needs 2",
 			settings.Resamples))
 	case !(settings.Accuracy >= 0) || math.IsInf(settings.Accuracy, 1) || settings.Accuracy > 0 &&
 		len(settings.Tests) == 0:
-		return nil, inputError(fmt.Errorf("left-out errors of %d tests cannot be refined to an accuracy of %v",
+		return nil, model.InputError(fmt.Errorf(
+			"left-out errors of %d tests cannot be refined to an accuracy of %v",
 			len(settings.Tests), settings.Accuracy))
 	}
 	engine, err := s.Engine()
 	if err != nil {
-		return nil, inputError(err)
+		return nil, model.InputError(err)
 	}
 	settings.Resamples = settings.Count(scheme)
-	if settings.Workers, err = m.refineWorkers(settings); err != nil {
+	if settings.Workers, err = refineWorkers(m, settings); err != nil {
 		return nil, err
 	}
-	plan, err := m.resamples(scheme, settings.Seed)
+	plan, err := planOf(m, scheme, settings.Seed)
 	if err != nil {
 		return nil, err
 	}
 	responses := linalg.Responses(engine, settings.Cross)
 	r := &refinement{model: m, solution: s, began: began,
-		problem: m.retraining(plan, settings.Cross), settings: settings,
+		problem: problemOf(m, plan, settings.Cross), settings: settings,
 		period: resample.Period(scheme)}
 	if r.settings.MaxResamples == 0 {
 		r.settings.MaxResamples = DefaultMaxResamples
@@ -227,28 +229,28 @@ func (m *Model) newRefinement(s *solver.Solution, scheme resample.Scheme,
 		Solution: s, Loss: proximal, Y: m.Set.Y, Site: m.Site, Scheme: scheme, Responses: responses,
 	}, multifidelity.Settings{Tests: settings.Tests, Plain: settings.Plain})
 	if err != nil {
-		return nil, inputError(err)
+		return nil, model.InputError(err)
 	}
 	r.estimator = estimator
 	r.settings.Batch.FirstIterate = true
-	r.trainer, err = m.newBatch(s, engine, RetrainSettings{Cross: settings.Cross, Batch: r.settings.Batch},
+	r.trainer, err = newBatch(m, s, engine, RetrainSettings{Cross: settings.Cross, Batch: r.settings.Batch},
 		responses)
 	return r, err
 }
 
 // refineWorkers is how many blocks are trained at a time: as many as wanted, or if none are named as many as
 // there are processors or, since the answer does not depend on it, as memory has room for.
-func (m *Model) refineWorkers(settings RefineSettings) (int, error) {
+func refineWorkers(m *model.Model, settings RefineSettings) (int, error) {
 	named := settings.Workers > 0
 	if !named {
 		settings.Workers = runtime.GOMAXPROCS(0)
 	}
 	for {
-		bytes := m.forecast().heldBytes() - m.forecast().matrixBytes() + m.forecast().RefineBytes(settings)
+		bytes := m.Forecast().Held() - m.Forecast().Matrix() + refineBytes(m, settings)
 		if m.MaxBytes > 0 {
 			bytes += 8 * int64(len(settings.Cross.Data))
 		}
-		err := m.forecast().checkBeside(bytes, fmt.Sprintf("refining at %d sites and %d new inputs", m.Sites(),
+		err := m.Forecast().CheckBeside(bytes, fmt.Sprintf("refining at %d sites and %d new inputs", m.Sites(),
 			settings.Cross.Rows))
 		if err == nil || named || settings.Workers == 1 {
 			return settings.Workers, err

@@ -1,4 +1,4 @@
-package model
+package predict
 
 import (
 	"errors"
@@ -11,6 +11,7 @@ import (
 
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
+	"bootbench/internal/model"
 	"bootbench/linalg"
 	"bootbench/solver"
 )
@@ -36,9 +37,9 @@ const (
 // with m_{-i} that at x_i itself, and the residual is |y_i - m_{-i}|. Under kfold it is
 // CV+ averaged over partitions, with a fold for every example the jackknife+. Of P inputs it
 // costs O(P M^2), as their variances do. Targets are those of Set: TargetMean is not added.
-func (m *Model) ObservationIntervals(s *solver.Solution, in *dataset.Inputs, level float64,
+func ObservationIntervals(m *model.Model, s *solver.Solution, in *dataset.Inputs, level float64,
 	unit Residuals) ([]solver.Interval, error) {
-	outOfBag, variances := m.leftOutMoments(s)
+	outOfBag, variances := leftOutMoments(m, s)
 	engine, release, err := s.Hold()
 	if err != nil {
 		return nil, err
@@ -55,7 +56,7 @@ func (m *Model) ObservationIntervals(s *solver.Solution, in *dataset.Inputs, lev
 		return nil, err
 	}
 	intervals := make([]solver.Interval, in.M())
-	err = m.eachResponse(s, engine, in, func(p int, _, g []float64) {
+	err = m.EachResponse(s, engine, in, func(p int, _, g []float64) {
 		without, mean := make([]float64, len(shift)), floats.Dot(g, s.SiteMean)
 		for i, by := range shift {
 			without[i] = mean + g[m.Site[i]]*by
@@ -71,30 +72,6 @@ func variance(g, u []float64) (sum float64) {
 		sum += g[site] * g[site] * v
 	}
 	return sum
-}
-
-// eachResponse calls f for every new input, several at a time, with its kernel k(x) with the
-// sites and its response G(x, .) = k(x)'(I + diag(d) K)^-1.
-func (m *Model) eachResponse(s *solver.Solution, engine linalg.Engine, in *dataset.Inputs,
-	f func(p int, k, g []float64)) error {
-	return m.CrossInputs(in, func(first int, rows []float64) error {
-		cross := m.kernelRows(rows, s.InputDim())
-		response := linalg.Responses(engine, cross)
-		linalg.Parallel(response.Rows, func(p int) {
-			f(first+p, cross.Data[p*cross.Stride:][:cross.Cols], response.Data[p*response.Stride:][:response.Cols])
-		})
-		return nil
-	})
-}
-
-// kernelRows are the kernel of new inputs with all sites, from the rows of Cross.
-func (m *Model) kernelRows(rows []float64, width int) blas64.General {
-	all := blas64.General{Rows: len(rows) / width, Cols: m.Sites(), Stride: m.Sites(), Data: rows}
-	if m.Factor != nil {
-		all.Data = make([]float64, all.Rows*all.Cols)
-		m.Factor.Vectors(all.Data, rows)
-	}
-	return all
 }
 
 // observed are the residuals of left-out examples, from which intervals are made.
@@ -114,7 +91,7 @@ func (o *observed) add(off, variance float64) {
 func (o *observed) prepare(level float64, unit Residuals) error {
 	n := len(o.residual)
 	if err := calibration.CheckLevel(level, n); err != nil {
-		return inputError(err)
+		return model.InputError(err)
 	}
 	o.level, o.unit, o.typical = level, unit, floats.Sum(o.variance)/float64(n)
 	return nil
@@ -155,10 +132,11 @@ func (r *Replicates) Add(b int, weight, f []float64) {
 
 // ReplicateIntervals are ObservationIntervals at the new inputs of the replicates, from
 // means over the resamples there are. Examples that were never left out do not count.
-func (m *Model) ReplicateIntervals(r *Replicates, level float64, unit Residuals) ([]solver.Interval, error) {
+func ReplicateIntervals(m *model.Model, r *Replicates, level float64, unit Residuals) ([]solver.Interval,
+	error) {
 	n := m.Set.N()
 	if len(r.absent) == 0 {
-		return nil, inputError(errors.New("there are no resamples to take intervals from"))
+		return nil, model.InputError(errors.New("there are no resamples to take intervals from"))
 	}
 	absent := rowsOf(r.absent, n)
 	fits := rowsOf(r.fits, len(r.fits)/absent.Rows)

@@ -1,4 +1,4 @@
-package model_test
+package tune
 
 import (
 	"fmt"
@@ -19,17 +19,18 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/need"
+	"bootbench/internal/refit"
 	"bootbench/internal/retrain"
 	"bootbench/loss"
 	"bootbench/resample"
 )
 
-// TestFlagless sets the model that FitQuickly chooses beside the best of a grid of 42 by
+// TestFlagless sets the model that Quickly chooses beside the best of a grid of 42 by
 // retrained 5-fold cross-validation, by the errors of both on held-out rows, over splits
 // into at most 300 examples to train on and at most 2000 others. It prints the table of
 // doc/accuracy.md and runs where BOOTBENCH_DATA names a folder of CSV files:
 //
-//	BOOTBENCH_DATA=data go test -tags openblas -run TestFlagless -v -timeout 1h ./model
+//	BOOTBENCH_DATA=data go test -tags openblas -run TestFlagless -v -timeout 1h ./internal/tune
 func TestFlagless(t *testing.T) {
 	folder := os.Getenv("BOOTBENCH_DATA")
 	if folder == "" {
@@ -74,7 +75,7 @@ func flagless(t *testing.T, path string) float64 {
 		open := model.NewSpec(set.Subset(order[:train]), nil)
 		fresh := set.Subset(order[train:min(set.N(), train+2000)])
 		began := time.Now()
-		fit := need.One(model.FitQuickly(t.Context(), open, nil))(t)
+		fit := need.One(Quickly(t.Context(), open, nil))(t)
 		quickTime += time.Since(began)
 		began = time.Now()
 		best := gridSearch(t, open)
@@ -107,8 +108,9 @@ func gridSearch(t *testing.T, open model.Spec) (best model.Spec) {
 			if open.Set.Task == dataset.Classification {
 				spec.Loss, test = loss.Hinge{C: []float64{0.1, 1, 10, 100, 1000, 1e4}[k]}, loss.ZeroOne{}
 			}
-			r, err := build(t, spec).Retrain(t.Context(), resample.KFold{Folds: 5, N: open.Set.N()},
-				model.RetrainSettings{Settings: retrain.Settings{Resamples: 5, Tests: []loss.Test{test}}})
+			r, err := refit.RetrainSingly(t.Context(), need.One(model.Build(spec))(t),
+				resample.KFold{Folds: 5, N: open.Set.N()},
+				refit.RetrainSettings{Settings: retrain.Settings{Resamples: 5, Tests: []loss.Test{test}}})
 			if err != nil {
 				t.Logf("%v: %v", spec.Loss, err)
 				continue
@@ -124,11 +126,12 @@ func gridSearch(t *testing.T, open model.Spec) (best model.Spec) {
 // heldOut is the error of the model, trained once, on rows that it has not seen.
 func heldOut(t *testing.T, spec model.Spec, fresh *dataset.Set) float64 {
 	t.Helper()
-	m := build(t, spec)
+	m := need.One(model.Build(spec))(t)
 	rows := need.One(m.CrossAll(blas64.General(fresh.X)))(t)
 	all := resample.Subsample{Size: m.Set.N(), N: m.Set.N()}
-	r := need.One(m.Retrain(t.Context(), all, model.RetrainSettings{Settings: retrain.Settings{Resamples: 2},
-		Cross: rows}))(t)
+	r := need.One(refit.RetrainSingly(t.Context(), m, all,
+		refit.RetrainSettings{Settings: retrain.Settings{Resamples: 2},
+			Cross: rows}))(t)
 	var test loss.Test = loss.SquareTest{}
 	if m.Set.Task == dataset.Classification {
 		test = loss.ZeroOne{}

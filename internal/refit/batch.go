@@ -1,4 +1,4 @@
-package model
+package refit
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/internal/batch"
+	"bootbench/internal/model"
 	"bootbench/internal/train"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -16,9 +17,9 @@ import (
 
 // NewBatch prepares batch training around a solution of this model, which may be a rough
 // one: a residual of 1e-2 does. Of the settings it takes Cross and Batch.
-func (m *Model) NewBatch(s *solver.Solution, settings RetrainSettings) (*batch.Trainer, error) {
+func NewBatch(m *model.Model, s *solver.Solution, settings RetrainSettings) (*batch.Trainer, error) {
 	if _, ok := m.Loss.(loss.Proximal); !ok {
-		return nil, inputError(fmt.Errorf(
+		return nil, model.InputError(fmt.Errorf(
 			"batch training needs a loss with a proximal map; the predictor of %q is a posterior mean, which is "+
 				"trained one resample at a time", m.Loss.Name()))
 	}
@@ -26,28 +27,28 @@ func (m *Model) NewBatch(s *solver.Solution, settings RetrainSettings) (*batch.T
 	if err != nil {
 		return nil, err
 	}
-	return m.newBatch(s, engine, settings, linalg.Responses(engine, settings.Cross))
+	return newBatch(m, s, engine, settings, linalg.Responses(engine, settings.Cross))
 }
 
 // newBatch is NewBatch with the responses of the new inputs.
-func (m *Model) newBatch(s *solver.Solution, engine linalg.Engine, settings RetrainSettings,
+func newBatch(m *model.Model, s *solver.Solution, engine linalg.Engine, settings RetrainSettings,
 	responses blas64.General) (*batch.Trainer, error) {
 	theory := batch.Theory{Engine: engine, SiteMean: s.SiteMean, Mean: s.Mean, Var: s.Var, Cavity: s.Cavity}
 	problem := batch.Problem{Loss: m.Loss.(loss.Proximal), N: m.Set.N(), Site: m.Site}
 	if m.Gram != nil && !m.Bias {
 		theory.Kernel = m.Gram
 	}
-	return batch.New(theory, problem, responses, m.exactTrainer(settings.Cross), settings.Batch)
+	return batch.New(theory, problem, responses, exactTrainer(m, settings.Cross), settings.Batch)
 }
 
 // exactTrainer makes trainers for the fits that batches leave over. What they need, the
 // whole kernel matrix, is made when the first is asked for.
-func (m *Model) exactTrainer(cross blas64.General) func() (train.Trainer, error) {
+func exactTrainer(m *model.Model, cross blas64.General) func() (train.Trainer, error) {
 	if m.Spread != nil {
 		return func() (train.Trainer, error) { return nil, errLeftOver }
 	}
 	makers := sync.OnceValues(func() (func() (train.Trainer, error), error) {
-		return m.trainers(cross)
+		return m.Trainers(cross)
 	})
 	return func() (train.Trainer, error) {
 		make, err := makers()
@@ -58,6 +59,6 @@ func (m *Model) exactTrainer(cross blas64.General) func() (train.Trainer, error)
 	}
 }
 
-var errLeftOver = inputError(errors.New(
+var errLeftOver = model.InputError(errors.New(
 	"a resample that batches do not train to the tolerance needs the whole kernel matrix, which no rank has: " +
 		"take --engine lowrank, or --refine none"))

@@ -1,0 +1,66 @@
+package refit
+
+import (
+	"fmt"
+	"math"
+
+	"bootbench/internal/dataset"
+	"bootbench/internal/erm"
+	"bootbench/internal/gp"
+	"bootbench/internal/model"
+	"bootbench/internal/svm"
+	"bootbench/loss"
+	"bootbench/resample"
+)
+
+// Training says how a resample is trained by a method, and how exactly.
+func Training(m *model.Model, method RetrainMethod, batchTolerance float64) string {
+	if method == Batch {
+		return fmt.Sprintf("products with the theory's G, optimality conditions to %g standard deviations",
+			batchTolerance)
+	}
+	newton := fmt.Sprintf("proximal Newton, optimality conditions to %g of the objective's terms",
+		erm.DefaultTolerance)
+	if _, ok := m.TrainedOnFactor(); ok {
+		return newton + ", on the low-rank factor"
+	}
+	switch m.Loss.(type) {
+	case loss.Square:
+		return "Cholesky factorisation"
+	case loss.HardMargin, loss.Hinge:
+		return fmt.Sprintf("dual solver, Kuhn-Tucker conditions of y f to %g", svm.DefaultTolerance)
+	case gp.Likelihood:
+		return "expectation propagation"
+	}
+	return newton
+}
+
+// EmptyShare is the probability that a resample has no example at all: it then predicts
+// the prior mean 0, in theory and in retraining. Only schemes of random size have such.
+func EmptyShare(m *model.Model, scheme resample.Scheme) float64 {
+	switch scheme.(type) {
+	case resample.Poisson, resample.Bernoulli:
+		return resample.ProbZero(scheme, len(m.Set.Y))
+	}
+	return 0
+}
+
+// MissingClass is the probability that a resample lacks one of the two classes
+// (or both), the examples' counts taken as independent; 0 for regression.
+func MissingClass(m *model.Model, law resample.CountDistribution) float64 {
+	if task, err := model.TaskOf(m.Loss); err != nil || task != dataset.Classification {
+		return 0
+	}
+	absent := resample.ProbZero(law, 1)
+	present := 1.0
+	for _, label := range []float64{-1, 1} {
+		count := 0.0
+		for _, y := range m.Set.Y {
+			if y == label {
+				count++
+			}
+		}
+		present *= 1 - math.Pow(absent, count)
+	}
+	return 1 - present
+}

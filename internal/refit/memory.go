@@ -1,0 +1,76 @@
+package refit
+
+import (
+	"cmp"
+	"fmt"
+	"runtime"
+
+	"bootbench/internal/batch"
+	"bootbench/internal/model"
+	"bootbench/internal/multifidelity"
+	"bootbench/internal/retrain"
+	"bootbench/resample"
+)
+
+// NeedToRetrain is the memory that Retrain takes at most beside the kernel matrix: trainers for
+// the sites that a resample draws, or the theory and blocks around it; the draws that
+// circulate; and the averages. The few fits that blocks leave over are not counted.
+func NeedToRetrain(m *model.Model, method RetrainMethod, law resample.CountDistribution,
+	settings RetrainSettings) int64 {
+	workers := int64(cmp.Or(settings.Workers, runtime.GOMAXPROCS(0)))
+	n, outputs := int64(m.Set.N()), int64(m.Sites()+settings.Cross.Rows)
+	averages := 8 * (retrain.NumbersPerExample(len(settings.Tests))*n + retrain.NumbersPerInput*outputs)
+	f := m.Forecast()
+	if method == Batch || method == AutoMethod && batchPays(m, settings.Settings) {
+		return f.Held() - f.Matrix() + max(f.Margin(f.SolveRoom()), averages+blockBytes(m, settings, outputs))
+	}
+	drawn := float64(m.Sites()) * (1 - resample.ProbZero(law, m.Set.N()/m.Sites()))
+	shared, each := f.Trainers(int(drawn))
+	return averages + shared +
+		workers*(each+8*(retrain.BlocksPerWorker*(n+outputs)+trainerVectors*int64(m.Sites())))
+}
+
+// trainerVectors is about how many vectors over the sites a trainer has.
+const trainerVectors = 20
+
+// CheckRetrain refuses a retraining that would not fit into memory.
+func CheckRetrain(m *model.Model, method RetrainMethod, law resample.CountDistribution,
+	settings RetrainSettings) error {
+	return m.Forecast().CheckBeside(NeedToRetrain(m, method, law, settings),
+		fmt.Sprintf("retraining with %d workers on %d sites", settings.Workers, m.Sites()))
+}
+
+// NeedToRefine is the memory that a fit to all, a solve and Refine with one worker take at least beside the
+// kernel matrix.
+func NeedToRefine(m *model.Model, s RefineSettings) int64 {
+	f := m.Forecast()
+	s.Workers = 1
+	return max(f.Fit(), f.Held()-f.Matrix()+refineBytes(m, s))
+}
+
+// refineBytes is the memory that Refine takes beside the solution, with kernel rows of new inputs that
+// are held whole.
+func refineBytes(m *model.Model, settings RefineSettings) int64 {
+	outputs := int64(m.Sites() + settings.Cross.Rows)
+	training := RetrainSettings{Settings: retrain.Settings{Workers: settings.Workers,
+		Resamples: settings.Resamples}, Cross: settings.Cross, Batch: settings.Batch}
+	training.Batch.FirstIterate = true
+	return 8*(multifidelity.NumbersPerPoint*outputs+multifidelity.NumbersPerExample*int64(m.Set.N())) +
+		blockBytes(m, training, 2*outputs)
+}
+
+// blockBytes is the memory of blocks of fits beside the theory: responses of new inputs, the copy of G and
+// the blocks.
+func blockBytes(m *model.Model, settings RetrainSettings, outputs int64) int64 {
+	resamples := cmp.Or(settings.Resamples, retrain.DefaultResamples)
+	blocks := (resamples + batch.BlockSize - 1) / batch.BlockSize
+	workers := min(cmp.Or(settings.Workers, runtime.GOMAXPROCS(0)), blocks)
+	waiting := int64(min(blocks, retrain.BlocksPerWorker*workers))
+	if workers == 1 {
+		waiting = 1
+	}
+	fits := int64(min(resamples, batch.BlockSize))
+	return 8*int64(m.Sites())*int64(settings.Cross.Rows) + m.Forecast().SingleCopy() +
+		batch.Bytes(workers, m.Sites(), int(fits), settings.Batch) +
+		8*waiting*fits*(int64(m.Set.N())+outputs)
+}

@@ -99,10 +99,16 @@ func solve(ctx context.Context, spec Spec, o Options) (m *model.Model, s *solver
 		return nil, nil, nil, o, err
 	}
 	o = o.withDefaults(spec.Set)
+	if m, s, err = m.Settle(ctx, o.Scheme, solver.Settings{}); err != nil {
+		return nil, nil, nil, o, err
+	}
 	if fit, err = m.FullFit(); err != nil {
 		return nil, nil, nil, o, err
 	}
-	if s, err = m.Solve(ctx, o.Scheme, solver.Settings{}); err == nil {
+	if s == nil {
+		s, err = m.Solve(ctx, o.Scheme, solver.Settings{})
+	}
+	if err == nil {
 		err = s.Status.Err()
 	}
 	return m, s, fit, o, err

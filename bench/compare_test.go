@@ -292,7 +292,7 @@ func TestDraws(t *testing.T) {
 			}
 		}
 		merged := need.One(x.model.NewTrainer())(t)
-		naive := need.One(gp.NewNaive(x.model.Gram, 1))(t)
+		naive := need.One(gp.NewNaive(x.model.Gram(), 1))(t)
 		f, g := make([]float64, x.model.Sites()), make([]float64, x.model.Sites())
 		for _, err := range []error{merged.Fit(d.weight, x.model.Set.Y, f), naive.Fit(d.rows, d.targets),
 			naive.Predict(g)} {

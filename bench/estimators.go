@@ -122,7 +122,7 @@ func (e *estimatorStudy) split(ctx context.Context) error {
 	default:
 		return badInput("the judged classifier is a hard or soft margin, not %s", t.model.Loss.Name())
 	}
-	if t.rows, err = svm.NewRows(t.model.Gram); err != nil {
+	if t.rows, err = svm.NewRows(t.model.Gram()); err != nil {
 		return err
 	}
 	if err := t.holdOut(others); err != nil {

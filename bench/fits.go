@@ -116,14 +116,14 @@ const largestGemm = 4000
 // rates measures the rate of a factorisation with diag(G) and of dgemm at the same
 // order, right after each other.
 func (x *experiment) rates() (r Rates) {
-	if x.model.Factor != nil {
+	if x.model.Factor() != nil {
 		return r // the engine factorises no matrix of order M
 	}
 	m := x.model.Sites()
-	engine := linalg.NewCholeskyEngine(x.model.Gram)
+	engine := linalg.NewCholeskyEngine(x.model.Gram())
 	d := make([]float64, m)
 	for i := range d {
-		d[i] = 1 / max(x.model.Gram.At(i, i), 1e-300)
+		d[i] = 1 / max(x.model.Gram().At(i, i), 1e-300)
 	}
 	if seconds, err := medianSeconds(3, func(int) error { return engine.Factorize(d) }); err == nil {
 		r.RefreshGflops = 2 * math.Pow(float64(m), 3) / 3 / seconds / 1e9

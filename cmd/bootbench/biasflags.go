@@ -32,7 +32,7 @@ func biasNote(m *model.Model) string {
 	switch {
 	case m.Bias || m.Set.Task != dataset.Classification:
 		return ""
-	case m.Spread != nil:
+	case m.Form() == model.ScaLAPACK:
 		return "no bias: the scalapack engine has none"
 	case !model.BiasByDefault(m.Set, m.Loss):
 		return "no bias: a posterior mean has none"

@@ -113,9 +113,8 @@ func readJob(a *app, m *modelFlags, path string) (*job, error) {
 func fitAll(a *app, j *job) ([]float64, error) {
 	a.console.Progress("fit to all data", 0, 1)
 	began := time.Now()
-	on := j.Matrix()
 	fitted, err := j.FullFit()
 	j.times.Fit += time.Since(began).Seconds()
-	j.full.on, j.full.f = on, fitted
+	j.full = fitted
 	return fitted, err
 }

@@ -9,8 +9,8 @@ import (
 	"bootbench/bench"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/cmd/bootbench/internal/values"
+	"bootbench/internal/model"
 	"bootbench/internal/report"
-	"bootbench/linalg"
 	"bootbench/resample"
 	"bootbench/solver"
 )
@@ -56,8 +56,8 @@ type curve struct {
 	plan    // of the next solve: its settings start from the last one's solution
 	of      *problem
 	job     *job
-	matrix  linalg.Kernel // of job as it was built
-	last    int           // number of the ratio that was solved last
+	built   *model.Model // of job, before a solve has asked for a finer factor
+	last    int          // number of the ratio that was solved last
 	schemes []resample.Scheme
 	times   report.Times
 }
@@ -94,7 +94,7 @@ func readCurve(a *app, t *theoryFlags, path, ratio string) (*curve, error) {
 	if c.job, err = buildJob(a, of); err != nil {
 		return nil, err
 	}
-	c.matrix = c.job.Matrix()
+	c.built = c.job.Model
 	return c, nil
 }
 
@@ -163,11 +163,9 @@ func estimateRatio(a *app, c *curve, i int) (report.Estimate, error) {
 func followPath(a *app, c *curve, i int) (err error) {
 	if i%pathLength == 0 {
 		c.last, c.settings.From = i-1, nil
-		if c.job.Matrix() != c.matrix { // a low-rank factor was refined
-			if c.job, err = buildJob(a, c.of); err == nil {
-				_, err = fitAll(a, c.job)
-			}
-			c.matrix = c.job.Matrix()
+		if c.job.Model != c.built {
+			c.job.Model = c.built
+			_, err = fitAll(a, c.job)
 		}
 	}
 	if c.last == i-1 || err != nil {
@@ -176,7 +174,7 @@ func followPath(a *app, c *curve, i int) (err error) {
 	if err := followPath(a, c, i-1); err != nil {
 		return err
 	}
-	solution, err := solveFitted(a, c.job, c.at(c.schemes[i-1]), c.label(i-1))
+	solution, err := solveTheory(a, c.job, c.at(c.schemes[i-1]), c.label(i-1))
 	if err == nil && solution.Status == solver.Cancelled {
 		err = a.ctx.Err()
 	}

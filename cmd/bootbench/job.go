@@ -12,7 +12,6 @@ import (
 	"bootbench/internal/null"
 	"bootbench/internal/refit"
 	"bootbench/internal/report"
-	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
@@ -57,10 +56,7 @@ type job struct {
 	report report.Subject
 	times  report.Times
 	choice choice
-	full   struct { // the fit to all data
-		on linalg.Kernel
-		f  []float64
-	}
+	full   []float64 // the fit to all data, at the sites
 }
 
 // perExample spreads values over sites onto the examples.

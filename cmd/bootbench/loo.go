@@ -157,7 +157,7 @@ func (j *job) judgeLeftOut(r *report.LeaveOneOut, test loss.Test, perExample []f
 
 // leaveOutLabels is leave-one-out for classifiers, by one method or by all.
 func leaveOutLabels(a *app, j *job, l *looFlags, p loo.Problem, r *report.LeaveOneOut) error {
-	kernel, err := svm.NewRows(j.Gram)
+	kernel, err := svm.NewRows(j.Gram())
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func trainPerceptron(a *app, j *job, flags *trainFlags) error {
 	j.report.Loss = perceptronLoss
 	a.console.Progress("training", 0, 1)
 	began := time.Now()
-	rows, err := svm.NewRows(j.Gram)
+	rows, err := svm.NewRows(j.Gram())
 	if err != nil {
 		return err
 	}

@@ -15,8 +15,8 @@ import (
 	"bootbench/solver"
 )
 
-// solveTheory solves, shows its progress under a label and sets the exit status.
-func solveTheory(a *app, j *job, p plan, label string) (*solver.Solution, error) {
+// settingsOf are those of a solve that shows its progress under a label.
+func settingsOf(a *app, p plan, label string) solver.Settings {
 	settings := p.settings
 	settings.Progress = func(sweep solver.Sweep) {
 		done := 100 * math.Log(sweep.Residual) / math.Log(settings.Tolerance)
@@ -24,36 +24,45 @@ func solveTheory(a *app, j *job, p plan, label string) (*solver.Solution, error)
 			int(max(0, min(100, done))), 100)
 	}
 	a.console.Progress(label, 0, 100)
-	solution, err := j.Solve(a.ctx, p.scheme, settings)
-	if err != nil {
-		return nil, err
-	}
+	return settings
+}
+
+// solved notes how a solve has ended in the exit status.
+func (a *app) solved(solution *solver.Solution) {
 	if solution.Status == solver.Cancelled {
 		a.status = exitInterrupted
 	}
 	a.notConverged(solution.Status.String())
-	return solution, nil
 }
 
-// solveFitted solves around the fit to all data, which is made before: again, where the solve has
-// taken another kernel matrix.
-func solveFitted(a *app, j *job, p plan, label string) (*solver.Solution, error) {
-	solution, err := solveTheory(a, j, p, label)
-	if err != nil || j.full.on == j.Matrix() {
-		return solution, err
-	}
-	if _, err = fitAll(a, j); err != nil {
+// solveTheory solves, on a kernel matrix that suits the theory.
+func solveTheory(a *app, j *job, p plan, label string) (*solver.Solution, error) {
+	settings := settingsOf(a, p, label)
+	m, solution, err := j.Settle(a.ctx, p.scheme, settings)
+	if err != nil {
 		return nil, err
 	}
-	p.settings.From = solution
-	return solveTheory(a, j, p, label)
+	if m != j.Model {
+		j.Model = m
+		if _, err = fitAll(a, j); err != nil {
+			return nil, err
+		}
+		settings.From = nil
+	}
+	if solution == nil {
+		if solution, err = j.Solve(a.ctx, p.scheme, settings); err != nil {
+			return nil, err
+		}
+	}
+	a.solved(solution)
+	return solution, nil
 }
 
 // estimateAt is the answer for one resampling scheme, and the solution that the
 // next solve can start from.
 func estimateAt(a *app, j *job, p plan, label string) (*report.Estimate, *solver.Solution, error) {
 	began := time.Now()
-	solution, err := solveFitted(a, j, p, label)
+	solution, err := solveTheory(a, j, p, label)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -75,7 +84,7 @@ func theoryReport(a *app, j *job, p plan, solution *solver.Solution) (e *report.
 	mean, left := solution.LeftOut(j.test)
 	e = &report.Estimate{
 		Command: "estimate", Subject: j.report, Resampling: resamplingReport(p.scheme, j.Set.N()),
-		Errors:      errorsReport(j.test, solver.Combine632(mean, j.test, j.Set.Y, j.perExample(j.full.f))),
+		Errors:      errorsReport(j.test, solver.Combine632(mean, j.test, j.Set.Y, j.perExample(j.full))),
 		Convergence: j.convergenceReport(solution), Warnings: j.warnings(p.scheme, solution.Warnings),
 	}
 	ensemble := solution.OutOfBag()
@@ -118,7 +127,7 @@ func refineEstimate(a *app, e *report.Estimate, j *job, p plan, solution *solver
 		e.Warnings = append(e.Warnings, "the exact resamples gave no number to refine with: "+tooFarApart)
 		return nil
 	}
-	e.Refine(j.refinedReport(refined, solution, j.full.f))
+	e.Refine(j.refinedReport(refined, solution, j.full))
 	e.Refined.Metrics = j.refinedMetrics(refined, j.addRefinedProbabilities(e.Refined, refined), p.test)
 	e.Warnings = withWarning(e.Warnings, e.Refined.Warning())
 	e.Examples.Each = refined.TestError().Examples
@@ -177,16 +186,9 @@ func (j *job) points(solution *solver.Solution, ensemble solver.Ensemble, left [
 
 // convergenceReport says how good a solution is.
 func (j *job) convergenceReport(solution *solver.Solution) report.Convergence {
-	engine := model.Exact.String()
-	approximation, low := j.Approximation()
-	switch {
-	case low:
-		engine = model.LowRank.String()
-	case j.Spread != nil:
-		engine = model.ScaLAPACK.String()
-	}
+	approximation, _ := j.Approximation()
 	return report.Convergence{
-		Method: solution.Method.String(), Engine: engine, Status: solution.Status.String(),
+		Method: solution.Method.String(), Engine: j.Form().String(), Status: solution.Status.String(),
 		Residual: null.Float(solution.Residual), Sweeps: solution.Stats.Sweeps, Refreshes: solution.Stats.Refreshes,
 		Rank: approximation.Rank, RankResidual: approximation.Residual, RankLargest: approximation.Largest,
 		RankError: null.Float(j.RankError(solution)),

@@ -14,19 +14,9 @@ import (
 // Where Spec.MaxBytes bounds the memory and Settings.MaxBytes is not set, it is what
 // the kernel matrix and its engine leave.
 //
-// Where a low-rank kernel matrix changes the left-out error by more than Spec.RankError
-// (see RankError), Auto makes a finer one or takes the exact engine, and solves again;
-// earlier solutions of this model are then no longer its. Where neither fits into memory the
-// status is TooCoarse.
+// Where a low-rank kernel matrix changes the left-out error by more than Spec.RankError (see RankError) a
+// warning says so, and unless rank or RankTol are the user's the status is TooCoarse. See Settle.
 func (m *Model) Solve(ctx context.Context, law resample.CountDistribution,
-	settings solver.Settings) (*solver.Solution, error) {
-	if m.Factor == nil {
-		return m.solveOnce(ctx, law, settings)
-	}
-	return m.holder().solveAccurately(ctx, law, settings)
-}
-
-func (m *Model) solveOnce(ctx context.Context, law resample.CountDistribution,
 	settings solver.Settings) (*solver.Solution, error) {
 	if settings.MaxBytes == 0 {
 		settings.MaxBytes = m.Forecast().SolveRoom()
@@ -34,15 +24,21 @@ func (m *Model) solveOnce(ctx context.Context, law resample.CountDistribution,
 	if settings.Whole == nil && solver.Certain(law) {
 		settings.Whole = m.wholeFit()
 	}
-	return solver.Solve(ctx, solver.Problem{
+	s, err := solver.Solve(ctx, solver.Problem{
 		Gram: m.Matrix(), Site: m.Site, Y: m.Set.Y, Loss: m.Loss, Law: law,
 	}, settings)
+	if err == nil && s.Status == solver.Converged {
+		if off := m.RankError(s); off > m.rankGoal() {
+			m.noteRankError(s, off)
+		}
+	}
+	return s, err
 }
 
 // wholeFit is the fit to all data where a loss with a proximal map has one, nil where the theory is
 // iterated instead. The solver judges how good it is.
 func (m *Model) wholeFit() *solver.WholeFit {
-	if _, ok := m.Loss.(loss.Proximal); !ok || m.quadratic() || m.Factor != nil || m.Spread != nil {
+	if _, ok := m.Loss.(loss.Proximal); !ok || m.quadratic() || m.Form() != Exact {
 		return nil
 	}
 	tolerance := 1e-13 // of the objective

@@ -39,7 +39,7 @@ func fitRows(t *testing.T, m *model.Model, noise float64, examples []int, cross 
 	for a, i := range examples {
 		y.SetVec(a, m.Set.Y[i])
 		for b := a; b < n; b++ {
-			k.SetSym(a, b, m.Gram.At(m.Site[i], m.Site[examples[b]]))
+			k.SetSym(a, b, m.Gram().At(m.Site[i], m.Site[examples[b]]))
 		}
 		k.SetSym(a, a, k.At(a, a)+noise)
 	}
@@ -49,7 +49,7 @@ func fitRows(t *testing.T, m *model.Model, noise float64, examples []int, cross 
 	}
 	for a, i := range examples {
 		for site := range m.Sites() {
-			f[site] += alpha.AtVec(a) * m.Gram.At(site, m.Site[i])
+			f[site] += alpha.AtVec(a) * m.Gram().At(site, m.Site[i])
 		}
 		for r := range cross.Rows {
 			f[m.Sites()+r] += alpha.AtVec(a) * cross.Data[r*cross.Stride+m.Site[i]]
@@ -74,7 +74,7 @@ func TestFullFit(t *testing.T) {
 	for s := range mean {
 		mean[s] /= count[s]
 	}
-	direct := need.One(gp.FitFull(build(t, spec).Gram, 0.2, count, mean))(t)
+	direct := need.One(gp.FitFull(build(t, spec).Gram(), 0.2, count, mean))(t)
 	for s, want := range fitRows(t, m, 0.2, all, blas64.General{}) {
 		// The condition of K + 0.2 I is below 90 (2 + 0.5)/0.2, about 1e3.
 		near(t, fmt.Sprint("fit at site ", s), got[s], want, 1e-11)
@@ -119,7 +119,7 @@ func TestSolve(t *testing.T) {
 	law := resample.Poisson{Ratio: 0.7}
 	got := need.One(m.Solve(context.Background(), law, solver.Settings{}))(t)
 	want, err := solver.Solve(context.Background(), solver.Problem{
-		Gram: again.Gram, Site: again.Site, Y: spec.Set.Y, Loss: spec.Loss, Law: law,
+		Gram: again.Gram(), Site: again.Site, Y: spec.Set.Y, Loss: spec.Loss, Law: law,
 	}, solver.Settings{})
 	if err != nil {
 		t.Fatal(err)
@@ -144,7 +144,7 @@ func TestScratch(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range m.Sites() {
-		if !slices.Equal(m.Gram.Row(i), untouched.Gram.Row(i)) {
+		if !slices.Equal(m.Gram().Row(i), untouched.Gram().Row(i)) {
 			t.Fatalf("row %d of the kernel matrix has changed", i)
 		}
 	}
@@ -176,7 +176,7 @@ func TestFailedFits(t *testing.T) {
 	m := build(t, spec)
 	for i := range m.Sites() { // Build refuses such a matrix: it is spoilt afterwards
 		for j := range i {
-			m.Gram.Set(i, j, 1-float64(i-j)*float64(i-j))
+			m.Gram().Set(i, j, 1-float64(i-j)*float64(i-j))
 		}
 	}
 	var full *gp.PivotError

@@ -37,9 +37,9 @@ func TestSites(t *testing.T) {
 				if jitter > 0 {
 					wantSites = 200
 				}
-				if m.Sites() != wantSites || m.Gram.N() != wantSites || m.Merged() != 200-wantSites ||
+				if m.Sites() != wantSites || m.Gram().N() != wantSites || m.Merged() != 200-wantSites ||
 					len(m.Site) != 200 {
-					t.Fatalf("%d sites, order %d, %d merged", m.Sites(), m.Gram.N(), m.Merged())
+					t.Fatalf("%d sites, order %d, %d merged", m.Sites(), m.Gram().N(), m.Merged())
 				}
 				z := asTheyAre(spec.Set.X)
 				if standardize {
@@ -54,7 +54,7 @@ func TestSites(t *testing.T) {
 						if i == j {
 							want += jitter
 						}
-						near(t, fmt.Sprintf("kernel of %d and %d", i, j), m.Gram.At(m.Site[i], m.Site[j]), want, 1e-12)
+						near(t, fmt.Sprintf("kernel of %d and %d", i, j), m.Gram().At(m.Site[i], m.Site[j]), want, 1e-12)
 					}
 				}
 			})
@@ -81,7 +81,7 @@ func TestUnits(t *testing.T) {
 	for i := range 40 {
 		for j := range i {
 			// An offset of 7 against steps of 1e3 costs no more than a few digits of 16.
-			near(t, "kernel", b.Gram.At(i, j), a.Gram.At(i, j), 1e-12)
+			near(t, "kernel", b.Gram().At(i, j), a.Gram().At(i, j), 1e-12)
 		}
 	}
 }
@@ -116,7 +116,7 @@ func TestPrecomputed(t *testing.T) {
 			}
 			for i := range a.Sites() {
 				for j := range i + 1 {
-					near(t, "kernel", b.Gram.At(i, j), a.Gram.At(i, j), 1e-14)
+					near(t, "kernel", b.Gram().At(i, j), a.Gram().At(i, j), 1e-14)
 				}
 			}
 			fresh := [][]float64{{0.5, 0.5}, {1, 4}, {-1, 2}}
@@ -179,7 +179,7 @@ func TestPreset(t *testing.T) {
 			exponent += off * off / (73.54 * math.Sqrt(squares/n-sum*sum/(n*n)))
 		}
 		// The textbook variance keeps at least 9 digits on these columns.
-		near(t, fmt.Sprint("kernel of ", pair), m.Gram.At(pair[0], pair[1]), math.Exp(-exponent), 1e-9)
+		near(t, fmt.Sprint("kernel of ", pair), m.Gram().At(pair[0], pair[1]), math.Exp(-exponent), 1e-9)
 	}
 	s := need.One(m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
 	if leftOut, _ := s.LeftOut(loss.SquareTest{}); math.Abs(leftOut-16.248) > 0.0006 {

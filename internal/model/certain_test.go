@@ -67,7 +67,7 @@ func TestCertain(t *testing.T) {
 					t.Fatalf("site %d: mean %g, as a new input %g, variances %g, %g; the fit is %g", i, s.Mean[i],
 						at.Mean[i], s.Var[i], at.Var[i], f)
 				}
-				precision := 1 / conditional(m.Gram, bend, i)
+				precision := 1 / conditional(m.Gram(), bend, i)
 				mean := f - fit.Weight[i]/precision
 				if math.Abs(s.Cavity[i].Mean-mean) > 1e-4*(1+math.Abs(mean)) ||
 					math.Abs(s.Cavity[i].C/precision-1) > 1e-3 || s.Cavity[i].Var != 0 {

@@ -23,10 +23,10 @@ const (
 func (m *Model) checkKernel() error {
 	diagonal := make([]float64, m.Sites())
 	switch {
-	case m.Gram != nil:
-		m.Gram.Diag(diagonal)
-	case m.holder().byColumns() != nil:
-		if err := m.holder().byColumns().Diagonal(diagonal); err != nil {
+	case m.Form() == Exact:
+		m.Gram().Diag(diagonal)
+	case m.inputs != nil:
+		if err := m.inputs.Diagonal(diagonal); err != nil {
 			return err
 		}
 	default:
@@ -41,11 +41,11 @@ func (m *Model) checkKernel() error {
 	if err := m.checkHardMargins(diagonal); err != nil {
 		return err
 	}
-	if m.Kernel.Kind != kernel.Precomputed || m.Gram == nil {
+	if m.Kernel.Kind != kernel.Precomputed || m.Form() != Exact {
 		return nil
 	}
 	var pivot *linalg.PivotError
-	if err := m.Gram.CheckSemidefinite(indefinite); errors.As(err, &pivot) {
+	if err := m.Gram().CheckSemidefinite(indefinite); errors.As(err, &pivot) {
 		return fmt.Errorf("%s: the precomputed kernel matrix is not positive semidefinite: pivot %d of %d, row "+
 			"%d; a jitter on its diagonal would repair rounding",
 			m.Set.Name, pivot.Minor, pivot.N, m.First[pivot.Minor-1]+1)

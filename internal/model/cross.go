@@ -27,8 +27,8 @@ func (m *Model) Cross(x blas64.General, f func(first int, rows []float64) error)
 // ErrInput; f's error ends the walk and is returned as it is.
 func (m *Model) CrossInputs(in *dataset.Inputs, f func(first int, rows []float64) error) error {
 	return m.described().walk(in, func(first int, rows []float64) error {
-		if m.Factor != nil {
-			m.Factor.Coordinates(rows)
+		if m.Factor() != nil {
+			m.Factor().Coordinates(rows)
 		}
 		return f(first, rows)
 	})
@@ -39,10 +39,10 @@ func (m *Model) CrossInputs(in *dataset.Inputs, f func(first int, rows []float64
 func (m *Model) described() *inputKernel {
 	k := &inputKernel{spec: m.Kernel, transform: m.transform, inputs: m.inputs, sparse: m.Set.Sparse != nil,
 		chosen: m.First, examples: m.Set.N()}
-	if m.Factor == nil {
+	if m.Factor() == nil {
 		return k
 	}
-	pivots := m.Factor.Pivots()
+	pivots := m.Factor().Pivots()
 	k.chosen = make([]int, len(pivots))
 	for j, pivot := range pivots {
 		k.chosen[j] = m.First[pivot]
@@ -189,8 +189,8 @@ func (m *Model) CrossAllInputs(in *dataset.Inputs) (blas64.General, error) {
 	all.Data = make([]float64, count*m.Sites())
 	err := m.CrossInputs(in, func(first int, rows []float64) error {
 		part := all.Data[first*m.Sites():]
-		if m.Factor != nil {
-			m.Factor.Vectors(part, rows)
+		if m.Factor() != nil {
+			m.Factor().Vectors(part, rows)
 		} else {
 			copy(part, rows)
 		}

@@ -90,7 +90,7 @@ func TestLowRankReadOuts(t *testing.T) {
 		spec.Storage, spec.RankTol = model.LowRank, 1e-2
 		m := build(t, spec)
 		a, ok := m.Approximation()
-		if !ok || m.Gram != nil || a.Rank > 40 || !(a.Residual <= 1e-2) || a.Automatic || m.Warnings() != nil {
+		if !ok || m.Gram() != nil || a.Rank > 40 || !(a.Residual <= 1e-2) || a.Automatic || m.Warnings() != nil {
 			t.Fatalf("%+v, %v", a, m.Warnings())
 		}
 		for i := range m.Sites() {
@@ -99,7 +99,7 @@ func TestLowRankReadOuts(t *testing.T) {
 		s := solve(t, m)
 		whole := need.One(m.Dense())(t)
 		want, err := solver.Solve(context.Background(), solver.Problem{
-			Gram: m.Factor.Dense(), Site: m.Site, Y: m.Set.Y, Loss: m.Loss, Law: resample.Poisson{Ratio: 1},
+			Gram: m.Factor().Dense(), Site: m.Site, Y: m.Set.Y, Loss: m.Loss, Law: resample.Poisson{Ratio: 1},
 		}, solver.Settings{Tolerance: 1e-9})
 		if err != nil {
 			t.Fatal(err)
@@ -204,7 +204,7 @@ func TestAuto(t *testing.T) {
 		return build(t, spec)
 	}
 	few := smooth(t, 300)
-	if m := auto(few); m.Factor != nil {
+	if m := auto(few); m.Factor() != nil {
 		t.Error("a small matrix is approximated")
 	}
 	broad := smooth(t, 400)
@@ -221,12 +221,12 @@ func TestAuto(t *testing.T) {
 	nearAll(t, "variance", s.Var, exact.Var, 1e-5)
 	narrow := broad
 	narrow.Kernel.Gamma = 100
-	if m := auto(narrow); m.Factor != nil || m.Warnings() != nil {
+	if m := auto(narrow); m.Factor() != nil || m.Warnings() != nil {
 		t.Errorf("a narrow kernel: %q", m.Warnings())
 	}
 	narrow.MaxRank = 10
 	narrow.Kernel.Gamma = 0.1
-	if m := auto(narrow); m.Factor != nil {
+	if m := auto(narrow); m.Factor() != nil {
 		t.Error("the largest rank is not respected")
 	}
 

@@ -48,18 +48,18 @@ func (m *Model) fit(learners retrain.Learners) (*retrain.Learned, error) {
 // FullFit trains once on all data and returns the predictor at the sites. It
 // overwrites the scratch triangle of the kernel matrix.
 func (m *Model) FullFit() ([]float64, error) {
-	if m.Spread != nil {
+	if m.Form() == ScaLAPACK {
 		return m.fitSpread()
 	}
 	if square, ok := m.Loss.(loss.Square); ok {
 		count, mean := m.targets()
 		switch {
-		case m.Factor != nil:
+		case m.Form() == LowRank:
 			return gp.FitByEngine(m.Matrix(), square.Noise, count, mean)
 		case m.Bias:
-			return gp.FitFullWithBias(m.Gram, square.Noise, count, mean)
+			return gp.FitFullWithBias(m.Gram(), square.Noise, count, mean)
 		}
-		return gp.FitFull(m.Gram, square.Noise, count, mean)
+		return gp.FitFull(m.Gram(), square.Noise, count, mean)
 	}
 	if err := m.Forecast().CheckBeside(m.Forecast().Fit(), fmt.Sprintf("one fit to all of %d sites",
 		m.Sites())); err != nil {

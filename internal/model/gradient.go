@@ -185,7 +185,7 @@ func (m *Model) KernelGradient(weights blas64.General) (g *kernel.Gradient, err 
 	if m.inputs != nil && m.Set.Sparse == nil {
 		g, err = m.inputs.Gradient(weights)
 	} else {
-		g, err = m.Kernel.Gradient(m.Gram, weights)
+		g, err = m.Kernel.Gradient(m.Gram(), weights)
 	}
 	if err != nil {
 		return nil, InputError(err)

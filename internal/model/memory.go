@@ -28,10 +28,10 @@ func (m Forecast) CheckBeside(bytes int64, what string) error {
 // engines on it.
 func (m Forecast) Matrix() int64 {
 	switch {
-	case m.Spread != nil:
+	case m.Form() == ScaLAPACK:
 		return m.Held()
-	case m.Factor != nil:
-		return linalg.LowRankBytes(m.Sites(), m.Factor.Rank())
+	case m.Form() == LowRank:
+		return linalg.LowRankBytes(m.Sites(), m.Factor().Rank())
 	}
 	return linalg.SymBytes(m.Sites())
 }
@@ -41,9 +41,9 @@ func (m Forecast) Matrix() int64 {
 func (m Forecast) Trainers(n int) (shared, each int64) {
 	sites, room := int64(m.Sites()), int64(train.Room(n, m.Sites()))
 	if _, ok := m.TrainedOnFactor(); ok {
-		return 0, 16 * room * int64(m.Factor.Rank())
+		return 0, 16 * room * int64(m.Factor().Rank())
 	}
-	if m.Factor != nil {
+	if m.Form() == LowRank {
 		shared = linalg.SymBytes(m.Sites()) // of Dense
 	}
 	matrices := 3.0
@@ -60,7 +60,7 @@ func (m Forecast) Trainers(n int) (shared, each int64) {
 
 // Fit is the memory that FullFit takes beside the kernel matrix.
 func (m Forecast) Fit() int64 {
-	if _, ok := m.Loss.(loss.Square); ok || m.Spread != nil {
+	if _, ok := m.Loss.(loss.Square); ok || m.Form() == ScaLAPACK {
 		return 0 // in the scratch triangle, or by an engine
 	}
 	shared, each := m.Trainers(m.Sites())
@@ -69,7 +69,7 @@ func (m Forecast) Fit() int64 {
 
 // SingleCopy is the memory of the copy of a dense G in single precision that batches multiply by.
 func (m Forecast) SingleCopy() int64 {
-	if m.Factor != nil || m.Spread != nil {
+	if m.Form() != Exact {
 		return 0
 	}
 	return 4 * int64(m.Sites()) * int64(m.Sites())
@@ -79,11 +79,11 @@ func (m Forecast) SingleCopy() int64 {
 // of it, or a servant's part; its engine; and the sites. For the square loss that is
 // the most that low-rank updates take, which few solves make.
 func (m Forecast) Held() int64 {
-	if m.Spread != nil {
+	if m.Form() == ScaLAPACK {
 		return m.Servants.Bytes(m.Sites(), m.Block) + m.vectorBytes()
 	}
-	if m.Factor != nil {
-		return linalg.LowRankBytes(m.Sites(), m.Factor.Rank()) + m.vectorBytes()
+	if m.Form() == LowRank {
+		return linalg.LowRankBytes(m.Sites(), m.Factor().Rank()) + m.vectorBytes()
 	}
 	return m.exactBytes()
 }
@@ -93,14 +93,14 @@ func (m Forecast) Margin(room int64) int64 {
 	if m.quadratic() {
 		return 0
 	}
-	return solver.WorkspaceBytes(m.Sites(), m.Factor == nil && m.Spread == nil, room)
+	return solver.WorkspaceBytes(m.Sites(), m.Form() == Exact, room)
 }
 
 // SolveRoom is what MaxBytes leaves to a solve of a loss that is not quadratic
 // beside the kernel matrix and its engine: 0 where nothing bounds it, negative where
 // nothing is left.
 func (m Forecast) SolveRoom() int64 {
-	if m.Spread != nil {
+	if m.Form() == ScaLAPACK {
 		return spreadRoom
 	}
 	if m.MaxBytes <= 0 {

@@ -89,11 +89,9 @@ type Model struct {
 	Site  []int // site of each example, length N
 	First []int // first example of each site, length M
 
-	// The kernel matrix over the M sites, amplitude, constant and jitter included,
-	// in one of three forms; the others are nil (see Dense for an exception).
-	Gram   *linalg.Sym
-	Factor *linalg.LowRankPlusDiag
-	Spread *dist.BlockCyclic
+	// K is the kernel matrix over the M sites, amplitude, constant and jitter included, in one of three forms:
+	// *linalg.Sym, *linalg.LowRankPlusDiag or *dist.BlockCyclic.
+	K linalg.Kernel
 
 	// GramTime is the time that the kernel matrix took.
 	GramTime time.Duration
@@ -103,7 +101,8 @@ type Model struct {
 	reason    string                // why Auto took the low-rank engine
 	limited   bool                  // the factor is coarser than it should be, for MaxRank or memory
 	notes     []string              // what was not done as asked
-	making    *sync.Mutex           // of Gram, see Dense
+	making    *sync.Mutex           // of dense
+	dense     *linalg.Sym           // a factor multiplied out, see Dense
 }
 
 // ErrInput marks a specification or data that cannot be modelled.
@@ -150,7 +149,8 @@ func Build(spec Spec) (*Model, error) {
 	if err := m.prepare(); err != nil {
 		return nil, InputError(err)
 	}
-	if err := m.holder().hold(); errors.Is(err, linalg.ErrMemory) {
+	var err error
+	if m.K, err = (choice{m}).hold(); errors.Is(err, linalg.ErrMemory) {
 		return nil, err
 	} else if err != nil {
 		return nil, InputError(err)
@@ -283,37 +283,27 @@ func (m *Model) prepare() (err error) {
 	return err
 }
 
-// gram computes the kernel matrix, all of it.
-func (m *Model) gram() (err error) {
-	if m.inputs == nil {
-		return m.takeGram()
-	}
-	m.Gram, err = m.inputs.Gram()
-	return err
-}
-
-// takeGram reads the features as rows of a kernel matrix over the examples.
-func (m *Model) takeGram() error {
+// given reads the features as rows of a kernel matrix over the examples.
+func (m *Model) given() (*linalg.Sym, error) {
 	n := m.Set.N()
 	if m.Set.D() != n {
-		return fmt.Errorf("a precomputed kernel needs as many features as examples, got %d and %d", m.Set.D(), n)
+		return nil, fmt.Errorf("a precomputed kernel needs as many features as examples, got %d and %d", m.Set.D(), n)
 	}
-	all, err := linalg.SymFromDense(n, m.Set.X.Data, precomputedTolerance)
+	k, err := linalg.SymFromDense(n, m.Set.X.Data, precomputedTolerance)
 	if err != nil {
-		return fmt.Errorf("precomputed kernel: %w", err)
+		return nil, fmt.Errorf("precomputed kernel: %w", err)
 	}
-	if m.Merged() == 0 {
-		m.Gram = all
-		return m.Kernel.Complete(m.Gram)
-	}
-	m.Gram = linalg.NewSym(len(m.First))
-	for i, first := range m.First {
-		row := m.Gram.Row(i)
-		for j := range row {
-			row[j] = all.At(first, m.First[i+j])
+	if m.Merged() > 0 {
+		all := k
+		k = linalg.NewSym(len(m.First))
+		for i, first := range m.First {
+			row := k.Row(i)
+			for j := range row {
+				row[j] = all.At(first, m.First[i+j])
+			}
 		}
 	}
-	return m.Kernel.Complete(m.Gram)
+	return k, m.Kernel.Complete(k)
 }
 
 // Sites is the number M of distinct inputs.

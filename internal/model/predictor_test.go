@@ -76,7 +76,7 @@ func TestPredictor(t *testing.T) {
 		size := math.Abs(p.Bias) + math.Abs(p.TargetMean)
 		diagonal := 0.0
 		for site := range m.Sites() {
-			diagonal = max(diagonal, m.Gram.At(site, site))
+			diagonal = max(diagonal, m.Gram().At(site, site))
 		}
 		for _, w := range fit.Weight {
 			size += math.Abs(w) * diagonal

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -46,7 +47,7 @@ func (s *Spec) rankGoal() float64 {
 
 // perRank is the sum of residuals per pivot at which a factor for the square loss ends;
 // 0 for other losses.
-func (m holder) perRank() float64 {
+func (m choice) perRank() float64 {
 	square, ok := m.Loss.(loss.Square)
 	if !ok {
 		return 0
@@ -57,44 +58,20 @@ func (m holder) perRank() float64 {
 // RankError estimates by how much the left-out error of a solution is off, as a share of
 // itself, because the kernel matrix is approximated; 0 where it is not.
 func (m *Model) RankError(s *solver.Solution) float64 {
-	if m.Factor == nil {
+	factor := m.Factor()
+	if factor == nil {
 		return 0
 	}
 	sum := 0.0
-	for i, delta := range m.Factor.Residual() {
+	for i, delta := range factor.Residual() {
 		sum += s.SitePrecision[i] * math.Max(0, delta-m.Kernel.Jitter)
 	}
-	return rankErrorFactor * sum / float64(max(1, m.Factor.Rank()))
-}
-
-// solveAccurately solves, and where the rank turns out to be too low takes a finer factor,
-// or the exact engine, if the engine is Auto's choice.
-func (m holder) solveAccurately(ctx context.Context, law resample.CountDistribution,
-	settings solver.Settings) (*solver.Solution, error) {
-	for tightened := 0; ; tightened++ {
-		s, err := m.solveOnce(ctx, law, settings)
-		if err != nil || s.Status != solver.Converged {
-			return s, err
-		}
-		off := m.RankError(s)
-		if off <= m.rankGoal() {
-			return s, nil
-		}
-		finer, err := m.refineFactor(off, tightened)
-		if err != nil {
-			return nil, err
-		}
-		if !finer {
-			m.noteRankError(s, off)
-			return s, nil
-		}
-		settings.From, settings.Start = nil, s.SitePrecision
-	}
+	return rankErrorFactor * sum / float64(max(1, factor.Rank()))
 }
 
 // noteRankError says in the answer how coarse the factor is. It is no answer to a goal
 // that was given, or that Auto keeps.
-func (m holder) noteRankError(s *solver.Solution, off float64) {
+func (m *Model) noteRankError(s *solver.Solution, off float64) {
 	change := "more than 100%"
 	if off <= 1 {
 		change = fmt.Sprintf("%.4g%%", 100*off)
@@ -102,33 +79,59 @@ func (m holder) noteRankError(s *solver.Solution, off float64) {
 	s.Warnings = append(s.Warnings,
 		fmt.Sprintf("rank %d may change the left-out error by %s, where %.2g%% is the goal: allow a higher rank "+
 			"or more memory, or take the exact engine",
-			m.Factor.Rank(), change, 100*m.rankGoal()))
+			m.Factor().Rank(), change, 100*m.rankGoal()))
 	if m.Spec.RankTol == 0 && (m.Spec.Storage == Auto || m.limited) || m.Spec.RankError > 0 {
 		s.Status = solver.TooCoarse
 	}
 }
 
-// refineFactor replaces a factor with which the answer is off by too much, if engine and rank
-// are Auto's choice and it can be done.
-func (m holder) refineFactor(off float64, tightened int) (finer bool, err error) {
-	if m.Spec.Storage != Auto || m.Spec.RankTol > 0 {
-		return false, nil
+// Settle is the model whose kernel matrix suits the theory of law. It is m itself unless Auto has taken a
+// factor for m with which the left-out error would be off by more than Spec.RankError: then a finer factor
+// takes its place, or, where that fits into memory and pays, the whole matrix. The solution is of that model,
+// nil where none was needed to see.
+func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
+	settings solver.Settings) (*Model, *solver.Solution, error) {
+	if m.Form() != LowRank || m.Spec.Storage != Auto || m.Spec.RankTol > 0 {
+		return m, nil, nil
 	}
+	for tightened := 0; ; tightened++ {
+		s, err := m.Solve(ctx, law, settings)
+		if err != nil || s.Status != solver.Converged && s.Status != solver.TooCoarse {
+			return m, s, err
+		}
+		off := m.RankError(s)
+		if off <= m.rankGoal() {
+			return m, s, nil
+		}
+		finer := *m
+		finer.making, finer.dense = new(sync.Mutex), nil
+		if finer.K, err = (choice{&finer}).finer(off, tightened); err != nil || finer.K == nil {
+			return m, s, err
+		}
+		if finer.Form() == Exact {
+			return &finer, nil, nil
+		}
+		m, settings.From, settings.Start = &finer, nil, s.SitePrecision
+	}
+}
+
+// finer is a kernel matrix to take the place of a factor with which the answer is off by too much; nil where
+// memory has no room for one.
+func (m choice) finer(off float64, tightened int) (linalg.Kernel, error) {
 	exactError := m.checkExact()
 	if tightened < maxTightened {
 		most := m.Spec.MaxRank
 		if exactError == nil {
 			most = m.Sites() / worthRank
 		}
-		trace, _ := m.Factor.Accuracy()
-		err := m.factorise(trace*m.rankGoal()/(2*off), most)
+		trace, _ := m.Factor().Accuracy()
+		k, err := m.factorise(trace*m.rankGoal()/(2*off), most)
 		if err == nil || !errors.Is(err, linalg.ErrRank) && !errors.Is(err, linalg.ErrMemory) {
-			return err == nil, err
+			return k, err
 		}
 	}
 	if exactError != nil {
-		return false, nil
+		return nil, nil
 	}
-	m.Factor = nil
-	return true, m.gram()
+	return m.whole()
 }

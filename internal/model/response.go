@@ -26,9 +26,9 @@ func (m *Model) EachResponse(s *solver.Solution, engine linalg.Engine, in *datas
 // kernelRows are the kernel of new inputs with all sites, from the rows of Cross.
 func (m *Model) kernelRows(rows []float64, width int) blas64.General {
 	all := blas64.General{Rows: len(rows) / width, Cols: m.Sites(), Stride: m.Sites(), Data: rows}
-	if m.Factor != nil {
+	if m.Factor() != nil {
 		all.Data = make([]float64, all.Rows*all.Cols)
-		m.Factor.Vectors(all.Data, rows)
+		m.Factor().Vectors(all.Data, rows)
 	}
 	return all
 }

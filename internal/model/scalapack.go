@@ -30,16 +30,16 @@ func (s *Spec) checkScaLAPACK() error {
 }
 
 // spread has the servants hold the kernel matrix.
-func (m *Model) spread() error {
+func (m *Model) spread() (linalg.Kernel, error) {
 	text, err := m.inputs.MarshalBinary()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	m.Spread, err = m.Servants.Matrix(m.inputs, text, m.Block, m.Forecast().vectorBytes(), m.MaxBytes)
+	k, err := m.Servants.Matrix(m.inputs, text, m.Block, m.Forecast().vectorBytes(), m.MaxBytes)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return m.Spread.Check()
+	return k, k.Check()
 }
 
 // fitSpread is FullFit on a matrix that is spread. The predictor of the square loss is G (d o y) at
@@ -47,17 +47,18 @@ func (m *Model) spread() error {
 func (m *Model) fitSpread() ([]float64, error) {
 	if square, ok := m.Loss.(loss.Square); ok {
 		count, mean := m.targets()
-		return gp.FitByEngine(m.Spread, square.Noise, count, mean)
+		return gp.FitByEngine(m.K, square.Noise, count, mean)
 	}
 	whole := *m
-	whole.Spec.Storage, whole.Spread = Exact, nil
+	whole.Spec.Storage, whole.K = Exact, (*linalg.Sym)(nil)
 	what := fmt.Sprintf("the fit to all data, which needs the whole kernel matrix of %d distinct inputs for "+
 		"this loss,",
 		m.Sites())
 	if err := linalg.CheckMemory(whole.Forecast().exactBytes(), m.MaxBytes, what); err != nil {
 		return nil, err
 	}
-	if err := whole.gram(); err != nil {
+	var err error
+	if whole.K, err = (choice{&whole}).whole(); err != nil {
 		return nil, err
 	}
 	return whole.fitted()

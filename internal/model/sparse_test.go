@@ -49,7 +49,7 @@ func TestSparseModel(t *testing.T) {
 		}
 		for i := range a.Sites() {
 			for j := i; j < a.Sites(); j++ {
-				near(t, "kernel matrix", a.Gram.At(i, j), b.Gram.At(i, j), 1e-12)
+				near(t, "kernel matrix", a.Gram().At(i, j), b.Gram().At(i, j), 1e-12)
 			}
 		}
 		fresh := load(t, "synthetic:text,n=20,d=1500,seed=2")
@@ -112,7 +112,7 @@ func TestSparseIsNotStandardized(t *testing.T) {
 		t.Errorf("standardised: %v, warnings %q and %q", m.Standardize, m.Warnings(), plain.Warnings())
 	}
 	for i := range m.Sites() {
-		near(t, "kernel matrix", m.Gram.At(0, i), plain.Gram.At(0, i), 0)
+		near(t, "kernel matrix", m.Gram().At(0, i), plain.Gram().At(0, i), 0)
 	}
 }
 

@@ -38,7 +38,7 @@ func (m *Model) learners(tolerance float64) (retrain.Learners, error) {
 // resampleLearners are those for predictions alone: on the factor where there is one.
 func (m *Model) resampleLearners() (retrain.Learners, error) {
 	if l, ok := m.TrainedOnFactor(); ok {
-		return retrain.Proximal(m.Factor, l, m.Bias, 0), nil
+		return retrain.Proximal(m.Factor(), l, m.Bias, 0), nil
 	}
 	return m.learners(0)
 }
@@ -56,7 +56,7 @@ func (m *Model) Trainers(cross blas64.General) (func() (train.Trainer, error), e
 // step: a loss that is known by its proximal map. A hard margin, which nothing softens
 // but the residuals, is trained with the whole matrix.
 func (m *Model) TrainedOnFactor() (l loss.Proximal, ok bool) {
-	if m.Factor == nil || m.Gram != nil {
+	if m.Form() != LowRank || m.dense != nil {
 		return nil, false
 	}
 	return m.proximal()

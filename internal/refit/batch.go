@@ -35,8 +35,8 @@ func newBatch(m *model.Model, s *solver.Solution, engine linalg.Engine, settings
 	responses blas64.General) (*batch.Trainer, error) {
 	theory := batch.Theory{Engine: engine, SiteMean: s.SiteMean, Mean: s.Mean, Var: s.Var, Cavity: s.Cavity}
 	problem := batch.Problem{Loss: m.Loss.(loss.Proximal), N: m.Set.N(), Site: m.Site}
-	if m.Gram != nil && !m.Bias {
-		theory.Kernel = m.Gram
+	if m.Gram() != nil && !m.Bias {
+		theory.Kernel = m.Gram()
 	}
 	return batch.New(theory, problem, responses, exactTrainer(m, settings.Cross), settings.Batch)
 }
@@ -44,7 +44,7 @@ func newBatch(m *model.Model, s *solver.Solution, engine linalg.Engine, settings
 // exactTrainer makes trainers for the fits that batches leave over. What they need, the
 // whole kernel matrix, is made when the first is asked for.
 func exactTrainer(m *model.Model, cross blas64.General) func() (train.Trainer, error) {
-	if m.Spread != nil {
+	if m.Form() == model.ScaLAPACK {
 		return func() (train.Trainer, error) { return nil, errLeftOver }
 	}
 	makers := sync.OnceValues(func() (func() (train.Trainer, error), error) {

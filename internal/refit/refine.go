@@ -88,7 +88,7 @@ func Refine(ctx context.Context, m *model.Model, s *solver.Solution, scheme resa
 		return nil, err
 	}
 	result, err := r.refine(ctx)
-	checked := !settings.Batch.Single && !settings.Unchecked && m.Spread == nil
+	checked := !settings.Batch.Single && !settings.Unchecked && m.Form() != model.ScaLAPACK
 	if err != nil || !checked || len(result.Against(s).Contradictions()) == 0 {
 		return result, err
 	}

@@ -126,7 +126,10 @@ const roughTolerance = 1e-2
 func retrainRoughly(ctx context.Context, m *model.Model, scheme resample.Scheme,
 	settings RetrainSettings) (*Retraining, error) {
 	began := time.Now()
-	s, err := m.Solve(ctx, scheme, solver.Settings{Tolerance: roughTolerance})
+	m, s, err := m.Settle(ctx, scheme, solver.Settings{Tolerance: roughTolerance})
+	if err == nil && s == nil {
+		s, err = m.Solve(ctx, scheme, solver.Settings{Tolerance: roughTolerance})
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +156,7 @@ func batchPays(m *model.Model, settings retrain.Settings) bool {
 		resamples = retrain.DefaultResamples
 	}
 	_, proximal := m.Loss.(loss.Proximal)
-	return proximal && m.Spread == nil && resamples >= batchResamples &&
+	return proximal && m.Form() != model.ScaLAPACK && resamples >= batchResamples &&
 		m.Sites() >= batchSites
 }
 

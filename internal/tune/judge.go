@@ -41,7 +41,7 @@ func exactly(by By, m *model.Model, noise float64) (judged, error) {
 	if by == Evidence {
 		criterion = gp.Evidence
 	}
-	c, err := criterion(m.Gram, noise, m.Site, m.Set.Y)
+	c, err := criterion(m.Gram(), noise, m.Site, m.Set.Y)
 	if err != nil {
 		return judged{}, err
 	}

@@ -1,0 +1,147 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+
+	"bootbench/linalg"
+	"bootbench/linalg/dist"
+)
+
+// Storage says in which form the kernel matrix is held.
+type Storage int
+
+// Exact holds all of K, 8 M^2 bytes. LowRank holds K ~ R R' + diag(residual), 8 M
+// r bytes at rank r, and never forms K. Auto takes LowRank where that is the
+// faster, or the only one that fits into memory. ScaLAPACK spreads K over Spec.Servants.
+const (
+	Exact Storage = iota
+	LowRank
+	Auto
+	ScaLAPACK
+)
+
+var engineNames = [...]string{"exact", "lowrank", "auto", "scalapack"}
+
+func (e Storage) String() string {
+	if e < 0 || int(e) >= len(engineNames) {
+		return fmt.Sprintf("Engine(%d)", int(e))
+	}
+	return engineNames[e]
+}
+
+// ParseStorage is the engine that String names.
+func ParseStorage(name string) (Storage, error) {
+	if e := slices.Index(engineNames[:], name); e >= 0 {
+		return Storage(e), nil
+	}
+	return 0, fmt.Errorf("no engine %q (there are auto, exact, lowrank, scalapack)", name)
+}
+
+// checkEngine refuses settings of the engine that make no sense.
+func (s *Spec) checkEngine() error {
+	switch {
+	case s.Storage < 0 || int(s.Storage) >= len(engineNames):
+		return fmt.Errorf("no engine %d", int(s.Storage))
+	case !(s.RankTol >= 0 && s.RankTol < 1):
+		return fmt.Errorf("the rank tolerance is %v, must be above 0 and below 1", s.RankTol)
+	case !(s.RankError >= 0 && s.RankError < 1):
+		return fmt.Errorf("the rank error is %v, must be above 0 and below 1", s.RankError)
+	case s.MaxRank < 0:
+		return fmt.Errorf("the largest rank is %d, must be at least 1", s.MaxRank)
+	case s.Rank < 0:
+		return fmt.Errorf("the rank is %d, must be at least 1", s.Rank)
+	}
+	return s.checkScaLAPACK()
+}
+
+// Form is the form in which the kernel matrix is held: Exact, LowRank or ScaLAPACK.
+func (m *Model) Form() Storage {
+	switch m.K.(type) {
+	case *linalg.LowRankPlusDiag:
+		return LowRank
+	case *dist.BlockCyclic:
+		return ScaLAPACK
+	}
+	return Exact
+}
+
+// Gram is the kernel matrix where it is held whole, else nil.
+func (m *Model) Gram() *linalg.Sym {
+	k, _ := m.K.(*linalg.Sym)
+	return k
+}
+
+// Factor is the kernel matrix where it is a factor, else nil.
+func (m *Model) Factor() *linalg.LowRankPlusDiag {
+	k, _ := m.K.(*linalg.LowRankPlusDiag)
+	return k
+}
+
+// Matrix is the kernel matrix with the bias.
+func (m *Model) Matrix() linalg.Kernel {
+	if !m.Bias {
+		return m.K
+	}
+	if factor := m.Factor(); factor != nil {
+		return linalg.WithBias(factor)
+	}
+	return linalg.WithBias(m.Gram())
+}
+
+// Dense is the kernel matrix held whole, for what needs it so: Monte-Carlo
+// retraining, and training a support vector machine. A low-rank matrix is
+// multiplied out for it, if that fits into memory, and kept.
+func (m *Model) Dense() (*linalg.Sym, error) {
+	switch m.Form() {
+	case Exact:
+		return m.Gram(), nil
+	case ScaLAPACK:
+		return nil, errNotWhole
+	}
+	m.making.Lock()
+	defer m.making.Unlock()
+	if m.dense == nil {
+		if err := linalg.CheckMemory(linalg.SymBytes(m.Sites()), m.MaxBytes,
+			fmt.Sprintf("training on %d distinct inputs, which needs the whole kernel matrix,",
+				m.Sites())); err != nil {
+			return nil, err
+		}
+		m.dense = m.Factor().Dense()
+	}
+	return m.dense, nil
+}
+
+// Approximation says how a low-rank kernel matrix was come by, and how good it
+// is.
+type Approximation struct {
+	Rank int
+	// mean residual over the mean of K_ii, constant apart: the relative error of R R' in the trace norm
+	Residual  float64
+	Largest   float64 // largest residual: no element of K - R R' is larger; in units of the kernel
+	Automatic bool    // chosen by Auto
+}
+
+// Approximation is that of a low-rank model; ok is false for an exact one.
+func (m *Model) Approximation() (a Approximation, ok bool) {
+	factor := m.Factor()
+	if factor == nil {
+		return a, false
+	}
+	a.Rank, a.Automatic = factor.Rank(), m.Spec.Storage == Auto
+	a.Residual, a.Largest = factor.Accuracy()
+	return a, true
+}
+
+// Warnings say what the user of an answer should know about the model.
+func (m *Model) Warnings() []string {
+	a, approximate := m.Approximation()
+	if !approximate || !a.Automatic {
+		return m.notes
+	}
+	return append(slices.Clone(m.notes),
+		fmt.Sprintf("the lowrank engine was chosen because %s: rank %d for %d distinct inputs, mean residual "+
+			"%.1e of the kernel's variance, "+
+			"kept as a variance of each input's own; --engine exact computes without it", m.reason, a.Rank, m.Sites(),
+			a.Residual))
+}

@@ -277,8 +277,9 @@ func (m choice) factorise(loosest float64, most int) (linalg.Kernel, error) {
 			m.Forecast().Margin(-1)
 		if err := linalg.CheckMemory(need, m.MaxBytes, fmt.Sprintf("a factor of rank %d for %d distinct inputs",
 			m.Spec.Rank, m.Sites())); err != nil {
-			return nil, fmt.Errorf("%w; rank %d would fit, or rank %d of %d inputs", err, linalg.RankThatFits(m.Sites(),
-				m.rankBytes()), m.Spec.Rank, m.sitesThatFit(m.Spec.Rank))
+			return nil, fmt.Errorf("%w; rank %d would fit, or rank %d of %d inputs", err,
+				linalg.RankThatFits(m.Sites(),
+					m.rankBytes()), m.Spec.Rank, m.sitesThatFit(m.Spec.Rank))
 		}
 	}
 	factor, err := linalg.PivotedCholesky(columns, limit)

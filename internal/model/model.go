@@ -287,7 +287,8 @@ func (m *Model) prepare() (err error) {
 func (m *Model) given() (*linalg.Sym, error) {
 	n := m.Set.N()
 	if m.Set.D() != n {
-		return nil, fmt.Errorf("a precomputed kernel needs as many features as examples, got %d and %d", m.Set.D(), n)
+		return nil, fmt.Errorf("a precomputed kernel needs as many features as examples, got %d and %d", m.Set.D(),
+			n)
 	}
 	k, err := linalg.SymFromDense(n, m.Set.X.Data, precomputedTolerance)
 	if err != nil {

@@ -66,30 +66,36 @@ func (s *Spec) Hyperparameters(names ...string) ([]Hyperparameter, error) {
 	return all, nil
 }
 
-// field points to the hyperparameter in a kernel; nil where it is one of the loss.
-func (h Hyperparameter) field(k *kernel.Spec) *float64 {
-	switch h.Name {
-	case "gamma":
-		return &k.Gamma
-	case "length-scale":
-		return &k.LengthScale[max(0, h.Feature)]
-	case "coef0":
-		return &k.Coef0
-	case "amplitude":
-		return &k.Amplitude
-	case "constant":
-		return &k.Constant
-	case "jitter":
-		return &k.Jitter
-	}
-	return nil
+// ofKernel are the hyperparameters of a kernel: where they are, and the derivative by their logarithms. A
+// length scale is of a feature; one for all, L, is gamma = 1/(2 L^2).
+var ofKernel = map[string]struct {
+	field func(k *kernel.Spec, feature int) *float64
+	slope func(g *kernel.Gradient, feature int) float64
+}{
+	"gamma": {func(k *kernel.Spec, _ int) *float64 { return &k.Gamma },
+		func(g *kernel.Gradient, _ int) float64 { return g.Gamma }},
+	"length-scale": {func(k *kernel.Spec, feature int) *float64 { return &k.LengthScale[max(0, feature)] },
+		func(g *kernel.Gradient, feature int) float64 {
+			if feature < 0 {
+				return -2 * g.Gamma
+			}
+			return g.LengthScale[feature]
+		}},
+	"coef0": {func(k *kernel.Spec, _ int) *float64 { return &k.Coef0 },
+		func(g *kernel.Gradient, _ int) float64 { return g.Coef0 }},
+	"amplitude": {func(k *kernel.Spec, _ int) *float64 { return &k.Amplitude },
+		func(g *kernel.Gradient, _ int) float64 { return g.Amplitude }},
+	"constant": {func(k *kernel.Spec, _ int) *float64 { return &k.Constant },
+		func(g *kernel.Gradient, _ int) float64 { return g.Constant }},
+	"jitter": {func(k *kernel.Spec, _ int) *float64 { return &k.Jitter },
+		func(g *kernel.Gradient, _ int) float64 { return g.Jitter }},
 }
 
 // Value is that of the hyperparameter, defaults written out.
 func (h Hyperparameter) Value(s *Spec) float64 {
 	k := s.Kernel.WithDefaults(s.Set.D())
-	if field := h.field(&k); field != nil {
-		return *field
+	if of, known := ofKernel[h.Name]; known {
+		return *of.field(&k, h.Feature)
 	}
 	p, _ := loss.ParametersOf(s.Loss)
 	if field := p.Named(h.Name); field != nil {
@@ -103,15 +109,10 @@ func (h Hyperparameter) Set(s *Spec, value float64) error {
 	if h.Name == "length-scale" {
 		s.Kernel.LengthScale = slices.Clone(s.Kernel.LengthScale)
 	}
-	if field := h.field(&s.Kernel); field != nil {
-		*field = value
+	if of, known := ofKernel[h.Name]; known {
+		*of.field(&s.Kernel, h.Feature) = value
 		return nil
 	}
-	return h.setLoss(s, value)
-}
-
-// setLoss makes the loss anew.
-func (h Hyperparameter) setLoss(s *Spec, value float64) error {
 	p, _ := loss.ParametersOf(s.Loss)
 	if field := p.Named(h.Name); field != nil {
 		*field = value
@@ -133,7 +134,7 @@ func (m *Model) Gradient(ctx context.Context, s *solver.Solution, o solver.Objec
 	over []Hyperparameter) (value float64, gradient []float64, err error) {
 	var paths []solver.Path
 	for _, h := range over {
-		if h.ofLoss() && h.factor() == 0 {
+		if _, kernel := ofKernel[h.Name]; !kernel && h.factor() == 0 {
 			paths = append(paths, func(distance float64) (loss.Loss, error) {
 				moved := m.Spec
 				err := h.Set(&moved, h.Value(&m.Spec)*math.Exp(distance))
@@ -168,12 +169,12 @@ func (h Hyperparameter) factor() float64 {
 func GradientOver(over []Hyperparameter, byKernel *kernel.Gradient, byFactor float64,
 	byLoss []float64) (gradient []float64) {
 	for _, h := range over {
-		if power := h.factor(); power != 0 {
+		if of, known := ofKernel[h.Name]; known {
+			gradient = append(gradient, of.slope(byKernel, h.Feature))
+		} else if power := h.factor(); power != 0 {
 			gradient = append(gradient, power*byFactor)
-		} else if h.ofLoss() {
-			gradient, byLoss = append(gradient, byLoss[0]), byLoss[1:]
 		} else {
-			gradient = append(gradient, h.of(byKernel))
+			gradient, byLoss = append(gradient, byLoss[0]), byLoss[1:]
 		}
 	}
 	return gradient
@@ -191,29 +192,4 @@ func (m *Model) KernelGradient(weights blas64.General) (g *kernel.Gradient, err 
 		return nil, InputError(err)
 	}
 	return g, nil
-}
-
-func (h Hyperparameter) ofLoss() bool {
-	return !slices.Contains([]string{"gamma", "length-scale", "coef0", "amplitude", "constant", "jitter"},
-		h.Name)
-}
-
-// of is the derivative by the logarithm of a hyperparameter of the kernel.
-func (h Hyperparameter) of(g *kernel.Gradient) float64 {
-	switch h.Name {
-	case "gamma":
-		return g.Gamma
-	case "coef0":
-		return g.Coef0
-	case "amplitude":
-		return g.Amplitude
-	case "constant":
-		return g.Constant
-	case "jitter":
-		return g.Jitter
-	}
-	if h.Feature >= 0 {
-		return g.LengthScale[h.Feature]
-	}
-	return -2 * g.Gamma // gamma = 1/(2 L^2)
 }

@@ -164,7 +164,7 @@ func (t *trainedPart) holdOut(others *dataset.Set) error {
 	}
 	t.note("apparent", wrong/float64(len(t.fitted)), time.Since(began), 0)
 	held := 0.0
-	err = t.model.Cross(blas64.General(others.X), func(first int, rows []float64) error {
+	err = t.model.Cross(model.Dense(blas64.General(others.X)), func(first int, rows []float64) error {
 		m := t.model.Sites()
 		for i := range len(rows) / m {
 			held += loss.ZeroOne{}.Value(floats.Dot(rows[i*m:(i+1)*m], r.Weight), others.Y[first+i])

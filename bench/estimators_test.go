@@ -42,7 +42,7 @@ func TestCompareEstimators(t *testing.T) {
 		for i := range p.C {
 			p.C[i] = 3
 		}
-		all := need.One(m.CrossAll(blas64.General(others.X)))(t)
+		all := need.One(m.CrossAll(model.Dense(blas64.General(others.X))))(t)
 		r := need.One(svm.Train(m.Gram(), p, svm.Settings{Tolerance: 1e-8}))(t)
 		for i, y := range others.Y {
 			f := 0.0

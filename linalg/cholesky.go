@@ -77,7 +77,7 @@ func (e *CholeskyEngine) Factorize(d []float64) error {
 	if err := e.begin(d); err != nil {
 		return err
 	}
-	if e.singular.inUse = e.needsFactor(d); e.singular.inUse {
+	if e.singular.inUse = e.singular.needed(e.k, e.kdiag, d); e.singular.inUse {
 		return e.factorizeLowRank(d)
 	}
 	if e.small.Usable() {
@@ -194,8 +194,8 @@ func (e *CholeskyEngine) factorizeSmall(single bool) error {
 		return &PivotError{Minor: minor, N: e.N()}
 	}
 	for i, pivot := range e.small.Pivots {
-		e.conditionalVariance(i, e.small.Above[i], pivot)
-		e.diagonal(i, e.small.Below[i], 1/pivot)
+		conditionalVariance(&e.sites, e.kdiag, i, e.small.Above[i], pivot)
+		diagonal(&e.sites, e.kdiag, i, e.small.Below[i], 1/pivot)
 	}
 	e.holds = inSmall
 	return nil
@@ -210,15 +210,14 @@ func conditionalVariances[T number](e *CholeskyEngine, t triangle[T]) {
 		for _, l := range row[:i] {
 			sum += float64(l) * float64(l)
 		}
-		e.conditionalVariance(i, sum, float64(row[i]))
+		conditionalVariance(&e.sites, e.kdiag, i, sum, float64(row[i]))
 	})
 }
 
 // conditionalVariance leaves in chi_i the variance v_i = K_ii - sum_{k<i} L_ik^2/d_i of
 // site i given those before it, divided by L_ii^2.
-func (e *CholeskyEngine) conditionalVariance(i int, sum, pivot float64) {
-	s := &e.sites
-	s.Chi[i] = (e.kdiag[i] - sum/(s.Root[i]*s.Root[i])) / (pivot * pivot)
+func conditionalVariance(s *core.Sites, kdiag []float64, i int, sum, pivot float64) {
+	s.Chi[i] = (kdiag[i] - sum/(s.Root[i]*s.Root[i])) / (pivot * pivot)
 }
 
 // diagonal completes chi_i and b_i by column i of L^-1, m = (L^-1)_ii:
@@ -228,10 +227,9 @@ func (e *CholeskyEngine) conditionalVariance(i int, sum, pivot float64) {
 //
 // The first form of chi loses 1/d_i against chi_i to rounding, the second
 // K_ii: the smaller loss is taken.
-func (e *CholeskyEngine) diagonal(i int, below, m float64) {
-	s := &e.sites
+func diagonal(s *core.Sites, kdiag []float64, i int, below, m float64) {
 	s.B[i] = m*m + below
-	if s.D[i]*e.kdiag[i] >= 1 {
+	if s.D[i]*kdiag[i] >= 1 {
 		s.Chi[i] = (1 - s.B[i]) / s.D[i]
 	} else {
 		s.Chi[i] -= below / (s.Root[i] * s.Root[i])
@@ -253,7 +251,7 @@ func diagonals[T number](e *CholeskyEngine, t triangle[T]) {
 		}
 		for j := range below {
 			i := first + j
-			e.diagonal(i, below[j], float64(t.data[i*t.stride+i]))
+			diagonal(&e.sites, e.kdiag, i, below[j], float64(t.data[i*t.stride+i]))
 		}
 	})
 }

@@ -188,11 +188,6 @@ func (e *LowRankEngine) diagonals() {
 			heavy = append(heavy, i)
 		}
 	}
-	e.rescue(heavy)
-}
-
-// rescue computes b at the listed sites by complements.
-func (e *LowRankEngine) rescue(heavy []int) {
 	for sites := range slices.Chunk(heavy, heavySites) {
 		e.complements(sites)
 	}

@@ -24,7 +24,7 @@ func InputDim(k Kernel) int {
 // in O(rank^2). The new input has no share in any site's residual.
 func (e *LowRankEngine) Predictor(field, scatter []float64) Predictor {
 	p := &projection{form: newGeneral(e.k.rank, e.k.rank), weights: e.coefficients(field)}
-	e.quadraticForm(e.basis(), scatter)
+	e.quadraticForm(scatter)
 	e.bothSides(e.toPivots)
 	copy(p.form.Data, e.ws.form.Data)
 	return p

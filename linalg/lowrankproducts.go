@@ -23,7 +23,13 @@ func (e *LowRankEngine) MulVecOffDiag(dst, x []float64) {
 }
 
 // MulVecSquaredOffDiag is dst = (G o G) x without the diagonal of G.
-func (e *LowRankEngine) MulVecSquaredOffDiag(dst, x []float64) { e.mulSquares(dst, x, e.basis()) }
+func (e *LowRankEngine) MulVecSquaredOffDiag(dst, x []float64) {
+	e.quadraticForm(x)
+	e.quadraticForms(dst)
+	for i, v := range dst {
+		dst[i] = v*e.inverse[i]*e.inverse[i] - e.uNorm2[i]*e.uNorm2[i]*x[i]
+	}
+}
 
 // toPivots overwrites a with L^-T a, which turns S, on both sides, from the basis of L^-1 R' to that of R'.
 func (e *LowRankEngine) toPivots(a blas64.General) {

@@ -66,7 +66,7 @@ func (e *CholeskyEngine) FactorizeSingle(d []float64) error {
 	if err := core.Check(d, e.N()); err != nil {
 		return err
 	}
-	if err := e.begin(e.clipBelow(d)); err != nil {
+	if err := e.begin(clipBelow(e.k, d)); err != nil {
 		return err
 	}
 	if e.small.Usable() {
@@ -75,7 +75,7 @@ func (e *CholeskyEngine) FactorizeSingle(d []float64) error {
 	t := single(e.k)
 	return e.finishSingle(factorize(e, t, leastSingle, bound.Potrf32, bound.Trtri32), func() {
 		invert(e, t, bound.Lauum32)
-		e.toDouble(t)
+		toDouble(e.k, t)
 	})
 }
 
@@ -95,13 +95,12 @@ func (e *CholeskyEngine) finishSingle(err error, formG func()) error {
 }
 
 // clipBelow is d, nowhere below what float32 can carry.
-func (e *CholeskyEngine) clipBelow(d []float64) []float64 {
-	e.k.Diag(e.kdiag)
+func clipBelow(k *Sym, d []float64) []float64 {
 	clipped := make([]float64, len(d))
 	for i, v := range d {
 		clipped[i] = v
-		if e.kdiag[i] > 0 {
-			clipped[i] = math.Max(v, minDK/e.kdiag[i]*(1+1e-9))
+		if diagonal := k.At(i, i); diagonal > 0 {
+			clipped[i] = math.Max(v, minDK/diagonal*(1+1e-9))
 		}
 	}
 	return clipped
@@ -109,8 +108,8 @@ func (e *CholeskyEngine) clipBelow(d []float64) []float64 {
 
 // toDouble converts the float32 triangle into one of float64 in its place, each row
 // from its end.
-func (e *CholeskyEngine) toDouble(narrow triangle[float32]) {
-	wide := double(e.k)
+func toDouble(k *Sym, narrow triangle[float32]) {
+	wide := double(k)
 	eachRow(wide.n, func(i int) {
 		row, from := wide.row(i), narrow.row(i)
 		for j := i; j >= 0; j-- {

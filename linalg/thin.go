@@ -93,38 +93,24 @@ func (e *LowRankEngine) basis() []blas64.General {
 }
 
 // quadraticForm leaves L^-1 (R' diag(x/e^2) R) L^-T in form, all of it, by products with the basis.
-func (e *LowRankEngine) quadraticForm(m []blas64.General, x []float64) {
-	e.rootScale(x)
+func (e *LowRankEngine) quadraticForm(x []float64) {
+	for i, v := range x {
+		e.ws.scale[i] = math.Copysign(math.Sqrt(math.Abs(v)), v) * e.inverse[i]
+	}
 	clear(e.ws.form.Data)
-	e.ws.lanes.gram(e.ws.form, m, e.ws.scale)
+	e.ws.lanes.gram(e.ws.form, e.basis(), e.ws.scale)
 	mirrorLower(e.ws.form)
 	if !e.kept() {
 		e.bothSides(func(a blas64.General) { solveLower(e.lower, a) })
 	}
 }
 
-// rootScale sets scale to |x|^1/2/e with the sign of x.
-func (e *LowRankEngine) rootScale(x []float64) {
-	for i, v := range x {
-		e.ws.scale[i] = math.Copysign(math.Sqrt(math.Abs(v)), v) * e.inverse[i]
-	}
-}
-
 // quadraticForms writes v_i'S v_i, v_i the columns of L^-1 R', to dst_i, for the S in form, which is lost.
-func (e *LowRankEngine) quadraticForms(dst []float64, m []blas64.General) {
+func (e *LowRankEngine) quadraticForms(dst []float64) {
 	if !e.kept() {
 		e.bothSides(e.toPivots)
 	}
-	e.ws.lanes.forms(dst, m, e.ws.form)
-}
-
-// mulSquares is MulVecSquaredOffDiag by products with the basis.
-func (e *LowRankEngine) mulSquares(dst, x []float64, m []blas64.General) {
-	e.quadraticForm(m, x)
-	e.quadraticForms(dst, m)
-	for i, v := range dst {
-		dst[i] = v*e.inverse[i]*e.inverse[i] - e.uNorm2[i]*e.uNorm2[i]*x[i]
-	}
+	e.ws.lanes.forms(dst, e.basis(), e.ws.form)
 }
 
 // copyRows copies the rows of a.

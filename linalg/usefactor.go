@@ -30,7 +30,7 @@ func (e *CholeskyEngine) UseFactor(d []float64, maxBytes int64) (rank int, used 
 	if d != nil {
 		e.singular.wary, e.singular.maxBytes = true, maxBytes
 		e.k.Diag(e.kdiag)
-		used = e.needsFactor(d)
+		used = e.singular.needed(e.k, e.kdiag, d)
 	}
 	if e.singular.factor == nil {
 		return e.N(), used
@@ -47,25 +47,23 @@ type nearlySingular struct {
 	inUse    bool           // G comes from it
 }
 
-// needsFactor reports whether a factorisation at d goes by R, which it makes where it
+// needed reports whether a factorisation at d goes by R, which it makes where it
 // is needed for the first time.
-func (e *CholeskyEngine) needsFactor(d []float64) bool {
-	s := &e.singular
-	if !s.wary || !(blas64.Dot(core.Vector(d), core.Vector(e.kdiag)) > trustedSum) {
+func (s *nearlySingular) needed(k *Sym, kdiag, d []float64) bool {
+	if !s.wary || !(blas64.Dot(core.Vector(d), core.Vector(kdiag)) > trustedSum) {
 		return false
 	}
 	if !s.tried {
 		s.tried = true
-		e.findFactor(s.maxBytes)
+		s.factor = findFactor(k, s.maxBytes)
 	}
 	return s.factor != nil
 }
 
-// findFactor makes the factor, unless it is of no use. Eigenvalues of smooth kernels
-// fall geometrically at most: a quarter of the rank must reach a quarter of the digits
-// first.
-func (e *CholeskyEngine) findFactor(maxBytes int64) {
-	n := e.N()
+// findFactor is an engine on the numerical low-rank factor of k, nil where that is of no use. Eigenvalues of
+// smooth kernels fall geometrically at most: a quarter of the rank must reach a quarter of the digits first.
+func findFactor(k *Sym, maxBytes int64) *LowRankEngine {
+	n := k.N()
 	if maxBytes == 0 {
 		maxBytes = math.MaxInt64
 		if room, known := AvailableMemory(); known {
@@ -73,23 +71,23 @@ func (e *CholeskyEngine) findFactor(maxBytes int64) {
 		}
 	}
 	if maxBytes <= 0 || n == 0 {
-		return
+		return nil
 	}
-	most, columns := n, SymColumns{e.k}
+	most, columns := n, SymColumns{k}
 	if n > smallFactor {
 		most = n / 2
 		if _, err := PivotedCholesky(columns, RankOptions{Tol: math.Pow(factorTol, 0.25), MaxRank: most / 4,
 			MaxBytes: maxBytes}); err != nil {
-			return
+			return nil
 		}
 	}
 	factor, err := PivotedCholesky(columns, RankOptions{Tol: factorTol, MaxRank: most, MaxBytes: maxBytes,
 		rounding: factorTol})
-	if err != nil || factor.rank == n && factor.smallestPivot() > regular*e.k.largestDiag() {
-		return
+	if err != nil || factor.rank == n && factor.smallestPivot() > regular*k.largestDiag() {
+		return nil
 	}
 	clear(factor.residual) // rounding
-	e.singular.factor = newRefinedEngine(factor)
+	return newRefinedEngine(factor)
 }
 
 // factorizeLowRank takes chi and b from the engine on R.

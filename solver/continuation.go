@@ -138,7 +138,7 @@ func (c *continuation) predict(x *fixedPoint) *trouble {
 	}
 	c.setPresence(x)
 	x.resetAcceleration()
-	x.search.newtonRadius = pathNewtonRadius
+	x.progress.newtonRadius = pathNewtonRadius
 	return x.evaluate(false)
 }
 

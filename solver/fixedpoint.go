@@ -27,7 +27,7 @@ type fixedPoint struct {
 	anderson        *anderson
 	newton          *newton  // nil: disabled, or without memory
 	monitor         monitor  // of the distance
-	search          progress // the phase, and what belongs to it
+	progress        progress // the phase, and what belongs to it
 	tol             float64  // residual to reach
 	gStale          bool     // G does not stand at accepted
 	trouble         *trouble
@@ -191,5 +191,5 @@ func (x *fixedPoint) reportProgress() {
 func (x *fixedPoint) resetAcceleration() {
 	x.anderson.reset()
 	x.monitor = newMonitor()
-	x.search.newtonRadius = newtonRadius
+	x.progress.newtonRadius = newtonRadius
 }

@@ -20,7 +20,7 @@ func (r *run) solveGeneral(ctx context.Context) error {
 	} else if t != nil {
 		return asProblem(t.cause)
 	}
-	x.Status = x.runPhases(ctx)
+	x.Status = (search{x}).runPhases(ctx)
 	if x.gStale || x.accepted.SinglePrecision {
 		if t := x.restoreAccepted(); t != nil {
 			return t.cause
@@ -36,7 +36,7 @@ func (r *run) solveGeneral(ctx context.Context) error {
 		maxNaN(&x.Residual, x.model.consistencyError(x.accepted.image, x.accepted.siteParams))
 	}
 	x.addWarnings()
-	if x.failed() {
+	if x.Status.failed() {
 		x.settleRounding()
 	}
 	return nil
@@ -47,7 +47,8 @@ func (r *run) newFixedPoint() *fixedPoint {
 	s := newSiteModel(r.sites, r.engine, r.problem.Gram, r.problem.Y)
 	x := newVectors(w, n)
 	x.run, x.model, x.g, x.inner.sites = r, s, r.newMover(), s
-	x.tol, x.monitor, x.search.newtonRadius, x.search.rank = r.settings.Tolerance, newMonitor(), newtonRadius, n
+	x.tol, x.monitor, x.progress.newtonRadius, x.progress.rank = r.settings.Tolerance, newMonitor(),
+		newtonRadius, n
 	if r.enabled(Newton) && newtonFits(n, r.dense(), r.settings.MaxBytes) {
 		x.newton = newNewton(w, n)
 		x.newton.jacobian.sites = s
@@ -109,7 +110,7 @@ func (r *run) factorRoom() int64 {
 // reports whether that makes a difference at the last G.
 func (x *fixedPoint) useFactor() bool {
 	rank, used := useFactor(x.engine, x.accepted.D, x.factorRoom())
-	x.search.rank = rank
+	x.progress.rank = rank
 	return used
 }
 
@@ -130,17 +131,17 @@ func (x *fixedPoint) addWarnings() {
 		return
 	}
 	n := len(x.sites)
-	x.search.rank, _ = useFactor(x.engine, nil, 0)
+	x.progress.rank, _ = useFactor(x.engine, nil, 0)
 	if x.trouble != nil {
 		warn("%v", x.trouble.cause)
 	}
 	if x.newton == nil && x.enabled(Newton) && n <= newtonMaxSites(x.dense()) {
 		warn("there was no memory for Newton's method, which finds what sweeps do not")
 	}
-	if x.search.rank < n {
+	if x.progress.rank < n {
 		warn("the kernel matrix of %d inputs has rank %d within rounding, too little for this margin in most "+
 			"resamples: %d inputs are pinned as hard as rounding allows; a jitter of 1e-6 of its diagonal, or a "+
 			"soft margin, makes the problem regular",
-			n, x.search.rank, capped)
+			n, x.progress.rank, capped)
 	}
 }

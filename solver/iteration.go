@@ -31,9 +31,9 @@ type strategy interface {
 // the others have failed.
 func (x *fixedPoint) strategy() strategy {
 	switch d := x.accepted.Distance; {
-	case x.search.phase == PlainSweeps && d >= plainMinDistance:
+	case x.progress.phase == PlainSweeps && d >= plainMinDistance:
 		return plainSweep{}
-	case x.newton != nil && d < x.search.newtonRadius:
+	case x.newton != nil && d < x.progress.newtonRadius:
 		return x.newton
 	case x.enabled(Anderson) && d < andersonMaxDistance:
 		return andersonSweep{}

@@ -149,7 +149,7 @@ func TestGMRES(t *testing.T) {
 func TestContinuation(t *testing.T) {
 	for _, l := range []loss.Loss{loss.HardMargin{}, loss.Hinge{C: 2}} {
 		x := crowd(t, 30, l)
-		if status := x.iterateLong(t.Context()); status != Converged {
+		if status := (search{x}).iterateLong(t.Context()); status != Converged {
 			t.Fatal(status)
 		}
 		want := slices.Clone(x.accepted.image)

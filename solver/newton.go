@@ -75,7 +75,7 @@ func (w *newton) correct(ctx context.Context, x *fixedPoint) {
 			return
 		}
 		if step == newtonMaxSteps || !w.lineSearch(x) {
-			x.search.newtonRadius = x.accepted.Distance / radiusDecrease
+			x.progress.newtonRadius = x.accepted.Distance / radiusDecrease
 			x.anderson.reset()
 			return
 		}

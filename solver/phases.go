@@ -14,22 +14,25 @@ const (
 	PlainSweeps                // damped, without acceleration, from the start value
 )
 
+// search goes through phases until one finds the fixed point.
+type search struct{ *fixedPoint }
+
 // phase is a row of the table.
 type phase struct {
-	enter func(x *fixedPoint) *trouble                    // where it starts
-	run   func(x *fixedPoint, ctx context.Context) Status // what it does
-	next  func(x *fixedPoint) (p Phase, more bool)        // what follows, by Status; false: the search is over
+	enter func(x search) *trouble                    // where it starts
+	run   func(x search, ctx context.Context) Status // what it does
+	next  func(x search) (p Phase, more bool)        // what follows, by Status; false: the search is over
 }
 
 // phases is the table: sweeps and Newton's method; where rounding may have had a part in
 // their end, the same with the factor of K; where that does not converge, a continuation,
 // and the same with more patience; last, damped sweeps and nothing else from the start value.
 var phases = [...]phase{
-	FixedPoint:    {stay, (*fixedPoint).iterateBriefly, (*fixedPoint).afterFixedPoint},
-	VerifyLowRank: {(*fixedPoint).verify, (*fixedPoint).iterateBriefly, (*fixedPoint).afterVerify},
-	OnPath:        {stay, (*fixedPoint).followPath, (*fixedPoint).afterPath},
-	Polish:        {(*fixedPoint).restart, (*fixedPoint).iterateLong, (*fixedPoint).afterPolish},
-	PlainSweeps:   {(*fixedPoint).start, (*fixedPoint).iteratePlainly, endOfSearch},
+	FixedPoint:    {stay, search.iterateBriefly, search.afterFixedPoint},
+	VerifyLowRank: {search.verify, search.iterateBriefly, search.afterVerify},
+	OnPath:        {stay, search.followPath, search.afterPath},
+	Polish:        {search.restart, search.iterateLong, search.afterPolish},
+	PlainSweeps:   {search.start, search.iteratePlainly, endOfSearch},
 }
 
 // Limits of the search.
@@ -41,7 +44,7 @@ const (
 )
 
 // runPhases searches for the fixed point. Without Newton's method there is one phase.
-func (x *fixedPoint) runPhases(ctx context.Context) Status {
+func (x search) runPhases(ctx context.Context) Status {
 	if x.newton == nil {
 		x.useFactor()
 		return x.iterateLong(ctx)
@@ -51,17 +54,17 @@ func (x *fixedPoint) runPhases(ctx context.Context) Status {
 		if x.Status == Cancelled || x.Status == SweepLimit {
 			return x.Status
 		}
-		next, more := phases[x.search.phase].next(x)
+		next, more := phases[x.progress.phase].next(x)
 		if !more {
 			return x.Status
 		}
-		x.search.phase = next
+		x.progress.phase = next
 	}
 }
 
 // runPhase goes through a phase.
-func (x *fixedPoint) runPhase(ctx context.Context) Status {
-	p := phases[x.search.phase]
+func (x search) runPhase(ctx context.Context) Status {
+	p := phases[x.progress.phase]
 	if t := p.enter(x); t != nil {
 		return x.fail(t)
 	}
@@ -69,54 +72,54 @@ func (x *fixedPoint) runPhase(ctx context.Context) Status {
 }
 
 // iterateBriefly gives up early, for a continuation to take over.
-func (x *fixedPoint) iterateBriefly(ctx context.Context) Status {
+func (x search) iterateBriefly(ctx context.Context) Status {
 	return x.iterate(ctx, stallContinuation)
 }
 
 // iterateLong is patient.
-func (x *fixedPoint) iterateLong(ctx context.Context) Status {
+func (x search) iterateLong(ctx context.Context) Status {
 	return x.iterate(ctx, stallStop)
 }
 
 // iteratePlainly is more so.
-func (x *fixedPoint) iteratePlainly(ctx context.Context) Status {
+func (x search) iteratePlainly(ctx context.Context) Status {
 	return x.iterate(ctx, stallPlain)
 }
 
-func (x *fixedPoint) failed() bool { return x.Status == Stalled || x.Status == NumericalFailure }
+func (s Status) failed() bool { return s == Stalled || s == NumericalFailure }
 
-func (x *fixedPoint) afterFixedPoint() (Phase, bool) {
-	x.search.sweepsConverged = x.Status == Converged
+func (x search) afterFixedPoint() (Phase, bool) {
+	x.progress.sweepsConverged = x.Status == Converged
 	if x.useFactor() {
 		return VerifyLowRank, true
 	}
-	return OnPath, x.failed()
+	return OnPath, x.Status.failed()
 }
 
 // afterVerify ends the search where both ways of computing G agree up to the residual: it is rounding.
-func (x *fixedPoint) afterVerify() (Phase, bool) {
-	return OnPath, x.failed() && !(x.search.sweepsConverged && x.Status == Stalled)
+func (x search) afterVerify() (Phase, bool) {
+	return OnPath, x.Status.failed() && !(x.progress.sweepsConverged && x.Status == Stalled)
 }
 
-func (x *fixedPoint) afterPath() (Phase, bool) { return Polish, x.Status == Stalled }
+func (x search) afterPath() (Phase, bool) { return Polish, x.Status == Stalled }
 
 // afterPolish gives up where K is not known well enough to go on.
-func (x *fixedPoint) afterPolish() (Phase, bool) {
+func (x search) afterPolish() (Phase, bool) {
 	if x.Status == Stalled {
 		x.settleRounding()
 	}
 	return PlainSweeps, x.Status == Stalled
 }
 
-func endOfSearch(*fixedPoint) (Phase, bool) { return 0, false }
+func endOfSearch(search) (Phase, bool) { return 0, false }
 
-func stay(*fixedPoint) *trouble { return nil }
+func stay(search) *trouble { return nil }
 
 // verify starts over with the factor of K, which has the last word: a solve has
 // converged if the same iterate is found to have, and goes on from there otherwise; where
 // sweeps had not converged, it begins at the start value.
-func (x *fixedPoint) verify() *trouble {
-	if !x.search.sweepsConverged {
+func (x search) verify() *trouble {
+	if !x.progress.sweepsConverged {
 		return x.start()
 	}
 	x.resetAcceleration()
@@ -124,7 +127,7 @@ func (x *fixedPoint) verify() *trouble {
 }
 
 // restart returns to the accepted iterate, whose distance is not known, and takes the sweep from there.
-func (x *fixedPoint) restart() *trouble {
+func (x search) restart() *trouble {
 	defer x.resetAcceleration()
 	return x.restoreAndEvaluate()
 }

@@ -70,7 +70,7 @@ func (x *fixedPoint) roundingChange() float64 {
 // solve would. It reports false where that has no G.
 func (x *fixedPoint) imageBy(k *linalg.Sym, image cavities) bool {
 	engine := x.settings.Engine(k)
-	if x.search.phase != FixedPoint || x.newton == nil {
+	if x.progress.phase != FixedPoint || x.newton == nil {
 		useFactor(engine, x.accepted.D, x.factorRoom())
 	}
 	if engine.Factorize(x.accepted.D) != nil {

@@ -241,7 +241,7 @@ func refinePrediction(a *app, r *report.Prediction, j *job, inputs *dataset.Inpu
 	if wanted.resamples == 0 || wanted.optional && 8*int64(inputs.M())*int64(j.Sites()) > mostCross {
 		return nil
 	}
-	cross, err := j.CrossAllInputs(inputs)
+	cross, err := j.CrossAll(inputs)
 	if err != nil {
 		return err
 	}
@@ -304,7 +304,7 @@ const mostCross = 256 << 20
 func predictInputs(a *app, j *job, inputs *dataset.Inputs, solution *solver.Solution) (*report.Points,
 	error) {
 	points := &report.Points{Names: inputs.RowNames, Mean: []float64{}, Variance: []float64{}}
-	err := j.CrossInputs(inputs, func(first int, rows []float64) error {
+	err := j.Cross(inputs, func(first int, rows []float64) error {
 		a.console.Progress("predict", first, inputs.M())
 		mean, variance, err := solution.Predict(rows)
 		if err == nil {

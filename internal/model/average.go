@@ -38,7 +38,7 @@ func (m *Model) Solve(ctx context.Context, law resample.CountDistribution,
 // wholeFit is the fit to all data where a loss with a proximal map has one, nil where the theory is
 // iterated instead. The solver judges how good it is.
 func (m *Model) wholeFit() *solver.WholeFit {
-	if _, ok := m.Loss.(loss.Proximal); !ok || m.quadratic() || m.Form() != Exact {
+	if _, ok := m.Loss.(loss.Proximal); !ok || quadratic(m.Loss) || m.Form() != Exact {
 		return nil
 	}
 	tolerance := 1e-13 // of the objective

@@ -86,7 +86,7 @@ func TestFullFit(t *testing.T) {
 // drawn rows, at the sites and at new inputs.
 func TestRetrain(t *testing.T) {
 	m := build(t, grid(t, 40))
-	cross := need.One(m.CrossAll(matrix([][]float64{{0.5, 1.5}, {3, 3}})))(t)
+	cross := need.One(m.CrossAll(model.Dense(matrix([][]float64{{0.5, 1.5}, {3, 3}}))))(t)
 	seen := 0
 	result, err := refit.RetrainSingly(context.Background(), m, resample.Poisson{Ratio: 1},
 		refit.RetrainSettings{Settings: retrain.Settings{

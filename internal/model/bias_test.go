@@ -149,6 +149,6 @@ func newInputs(t *testing.T, m *model.Model) blas64.General {
 	for j, v := range x.Row(1) {
 		rows[0][j] = (rows[0][j] + v) / 2
 	}
-	cross := need.One(m.CrossAll(matrix(rows)))(t)
+	cross := need.One(m.CrossAll(model.Dense(matrix(rows))))(t)
 	return cross
 }

@@ -38,7 +38,7 @@ func (m *Model) checkKernel() error {
 				"scale it", m.Set.Name, m.First[site]+1, k, leastDiagonal, mostDiagonal)
 		}
 	}
-	if err := m.checkHardMargins(diagonal); err != nil {
+	if err := checkHardMargins(m, diagonal); err != nil {
 		return err
 	}
 	if m.Kernel.Kind != kernel.Precomputed || m.Form() != Exact {
@@ -54,7 +54,7 @@ func (m *Model) checkKernel() error {
 }
 
 // checkHardMargins refuses hard margins that contradict each other at one site.
-func (m *Model) checkHardMargins(diagonal []float64) error {
+func checkHardMargins(m *Model, diagonal []float64) error {
 	if c, ok := marginCost(m.Loss); !ok || !math.IsInf(c, 1) {
 		return nil
 	}

@@ -317,3 +317,27 @@ func (m choice) columns() (linalg.Columns, error) {
 	k.AddDiag(-m.Spec.Kernel.Jitter)
 	return linalg.SymColumns{Sym: k}, nil
 }
+
+// given reads the features as rows of a kernel matrix over the examples.
+func (m choice) given() (*linalg.Sym, error) {
+	n := m.Set.N()
+	if m.Set.D() != n {
+		return nil, fmt.Errorf("a precomputed kernel needs as many features as examples, got %d and %d", m.Set.D(),
+			n)
+	}
+	k, err := linalg.SymFromDense(n, m.Set.X.Data, precomputedTolerance)
+	if err != nil {
+		return nil, fmt.Errorf("precomputed kernel: %w", err)
+	}
+	if m.Merged() > 0 {
+		all := k
+		k = linalg.NewSym(len(m.First))
+		for i, first := range m.First {
+			row := k.Row(i)
+			for j := range row {
+				row[j] = all.At(first, m.First[i+j])
+			}
+		}
+	}
+	return k, m.Kernel.Complete(k)
+}

@@ -9,23 +9,20 @@ import (
 
 	"bootbench/internal/dataset"
 	"bootbench/kernel"
+	"bootbench/linalg"
+	"bootbench/solver"
 )
 
 // batchBytes bounds the kernel rows that are in memory at a time.
 const batchBytes = 16 << 20
 
-// Cross is CrossInputs for a dense matrix of new inputs.
-func (m *Model) Cross(x blas64.General, f func(first int, rows []float64) error) error {
-	return m.CrossInputs(&dataset.Inputs{X: matrixOf(x)}, f)
-}
-
-// CrossInputs calls f with the rows that describe new inputs to Solution.Predict, batch
+// Cross calls f with the rows that describe new inputs to Solution.Predict, batch
 // after batch: rows is P x Width row-major and starts at new input number first.
 // They are the kernel with every site, or, from a low-rank matrix, coordinates in
 // the basis of its factor. f may overwrite rows. New inputs are in the units of
 // the data set; they get no jitter. Inputs that do not fit are an error that wraps
 // ErrInput; f's error ends the walk and is returned as it is.
-func (m *Model) CrossInputs(in *dataset.Inputs, f func(first int, rows []float64) error) error {
+func (m *Model) Cross(in *dataset.Inputs, f func(first int, rows []float64) error) error {
 	return m.described().walk(in, func(first int, rows []float64) error {
 		if m.Factor() != nil {
 			m.Factor().Coordinates(rows)
@@ -108,6 +105,9 @@ func (k *inputKernel) rows(x blas64.General, dst []float64) error {
 	return k.inputs.Cross(x, to)
 }
 
+// Dense are new inputs in the rows of a matrix.
+func Dense(x blas64.General) *dataset.Inputs { return &dataset.Inputs{X: dataset.Matrix(x)} }
+
 // matrix is rows of kernel values as a matrix.
 func (k *inputKernel) matrix(count int, rows []float64) blas64.General {
 	width := len(k.chosen)
@@ -168,14 +168,9 @@ func sparseRows(x kernel.CSR, first, count int) kernel.CSR {
 	return part
 }
 
-// CrossAll is CrossAllInputs for a dense matrix of new inputs.
-func (m *Model) CrossAll(x blas64.General) (blas64.General, error) {
-	return m.CrossAllInputs(&dataset.Inputs{X: matrixOf(x)})
-}
-
-// CrossAllInputs is the whole P x M matrix of the kernel between new inputs and sites,
+// CrossAll is the whole P x M matrix of the kernel between new inputs and sites,
 // for retraining, after a check that it fits.
-func (m *Model) CrossAllInputs(in *dataset.Inputs) (blas64.General, error) {
+func (m *Model) CrossAll(in *dataset.Inputs) (blas64.General, error) {
 	if err := m.described().check(in); err != nil {
 		return blas64.General{}, InputError(fmt.Errorf("new inputs: %w", err))
 	}
@@ -187,7 +182,7 @@ func (m *Model) CrossAllInputs(in *dataset.Inputs) (blas64.General, error) {
 		return all, err
 	}
 	all.Data = make([]float64, count*m.Sites())
-	err := m.CrossInputs(in, func(first int, rows []float64) error {
+	err := m.Cross(in, func(first int, rows []float64) error {
 		part := all.Data[first*m.Sites():]
 		if m.Factor() != nil {
 			m.Factor().Vectors(part, rows)
@@ -197,4 +192,46 @@ func (m *Model) CrossAllInputs(in *dataset.Inputs) (blas64.General, error) {
 		return nil
 	})
 	return all, err
+}
+
+// EachResponse calls f for every new input, several at a time, with its kernel k(x) with the
+// sites and its response G(x, .) = k(x)'(I + diag(d) K)^-1.
+func (m *Model) EachResponse(s *solver.Solution, engine linalg.Engine, in *dataset.Inputs,
+	f func(p int, k, g []float64)) error {
+	return m.Cross(in, func(first int, rows []float64) error {
+		cross := blas64.General{Rows: len(rows) / s.InputDim(), Cols: m.Sites(), Stride: m.Sites(), Data: rows}
+		if factor := m.Factor(); factor != nil {
+			cross.Data = make([]float64, cross.Rows*cross.Cols)
+			factor.Vectors(cross.Data, rows)
+		}
+		response := linalg.Responses(engine, cross)
+		linalg.Parallel(response.Rows, func(p int) {
+			f(first+p, cross.Data[p*cross.Stride:][:cross.Cols], response.Data[p*response.Stride:][:response.Cols])
+		})
+		return nil
+	})
+}
+
+// PriorVariances are K(x, x) at new inputs.
+func (m *Model) PriorVariances(in *dataset.Inputs) ([]float64, error) {
+	out := make([]float64, in.M())
+	if in.Sparse != nil {
+		x, err := m.Kernel.PrepareSparse(kernel.CSR(*in.Sparse))
+		if err != nil {
+			return nil, err
+		}
+		return out, x.Diagonal(out)
+	}
+	z := in.X
+	if m.transform != nil {
+		var err error
+		if z, err = m.transform.Apply(z); err != nil {
+			return nil, err
+		}
+	}
+	x, err := m.Kernel.Prepare(blas64.General(z))
+	if err != nil {
+		return nil, err
+	}
+	return out, x.Diagonal(out)
 }

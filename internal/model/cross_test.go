@@ -26,7 +26,7 @@ func TestCross(t *testing.T) {
 			m := build(t, spec)
 			fresh := [][]float64{{0.5, 3.5}, {9, -9}, slices.Clone(spec.Set.X.Row(4))}
 			own, others := zScores(spec.Set.X, fresh...)
-			cross, err := m.CrossAll(matrix(fresh))
+			cross, err := m.CrossAll(model.Dense(matrix(fresh)))
 			if err != nil || cross.Rows != 3 || cross.Cols != m.Sites() || len(cross.Data) != 3*m.Sites() {
 				t.Fatalf("%d x %d, %v", cross.Rows, cross.Cols, err)
 			}
@@ -56,7 +56,7 @@ func TestBatches(t *testing.T) {
 	}
 	var starts []int
 	next := 0
-	err := m.Cross(x, func(first int, rows []float64) error {
+	err := m.Cross(model.Dense(x), func(first int, rows []float64) error {
 		if first != next || len(rows)%600 != 0 || len(rows) > most/8 {
 			t.Fatalf("batch from %d on with %d numbers, after %d inputs", first, len(rows), next)
 		}
@@ -103,31 +103,33 @@ func TestCrossRefusals(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := build(t, c.spec)
-			err := m.Cross(c.x, func(int, []float64) error { t.Error("the callback is called"); return nil })
+			err := m.Cross(model.Dense(c.x),
+				func(int, []float64) error { t.Error("the callback is called"); return nil })
 			if !errors.Is(err, model.ErrInput) || !contains(err, "new inputs") || !contains(err, c.says) {
 				t.Errorf("%v does not say %q", err, c.says)
 			}
-			if _, err := m.CrossAll(c.x); !errors.Is(err, model.ErrInput) {
+			if _, err := m.CrossAll(model.Dense(c.x)); !errors.Is(err, model.ErrInput) {
 				t.Errorf("all at once: %v", err)
 			}
 		})
 	}
 	m := build(t, features)
 	own, calls := errors.New("enough"), 0
-	if err := m.Cross(matrix([][]float64{{1, 2}}),
+	if err := m.Cross(model.Dense(matrix([][]float64{{1, 2}})),
 		func(int, []float64) error { calls++; return own }); err != own || calls != 1 {
 		t.Errorf("%v after %d calls", err, calls)
 	}
-	if cross, err := m.CrossAll(blas64.General{Cols: 2, Stride: 2}); err != nil || cross.Rows != 0 {
+	if cross, err := m.CrossAll(model.Dense(blas64.General{Cols: 2, Stride: 2})); err != nil || cross.Rows != 0 {
 		t.Errorf("no new inputs: %v", err)
 	}
 	m.MaxBytes = linalg.SymBytes(m.Sites()) + 8*5*int64(m.Sites()) - 1
 	five := matrix(slices.Repeat([][]float64{{1, 2}}, 5))
-	if _, err := m.CrossAll(five); !errors.Is(err, linalg.ErrMemory) || errors.Is(err, model.ErrInput) {
+	if _, err := m.CrossAll(model.Dense(five)); !errors.Is(err, linalg.ErrMemory) ||
+		errors.Is(err, model.ErrInput) {
 		t.Errorf("one byte short: %v", err)
 	}
 	m.MaxBytes++
-	if _, err := m.CrossAll(five); err != nil {
+	if _, err := m.CrossAll(model.Dense(five)); err != nil {
 		t.Error(err)
 	}
 }

@@ -68,7 +68,7 @@ func nearAll(t testing.TB, what string, a, b []float64, tol float64) {
 func predictions(t testing.TB, m *model.Model, s *solver.Solution, x blas64.General) (mean,
 	variance []float64) {
 	t.Helper()
-	err := m.Cross(x, func(_ int, rows []float64) error {
+	err := m.Cross(model.Dense(x), func(_ int, rows []float64) error {
 		a, b, err := s.Predict(rows)
 		mean, variance = append(mean, a...), append(variance, b...)
 		return err
@@ -117,7 +117,7 @@ func TestLowRankReadOuts(t *testing.T) {
 
 		fresh := blas64.General(load(t, "synthetic:waves,n=30,d=2,seed=5").X)
 		mean, variance := predictions(t, m, s, fresh)
-		cross := need.One(m.CrossAll(fresh))(t)
+		cross := need.One(m.CrossAll(model.Dense(fresh)))(t)
 		wantMean, wantVariance := need.Two(want.Predict(slices.Clone(cross.Data)))(t)
 		nearAll(t, "mean at new inputs", mean, wantMean, 1e-7)
 		nearAll(t, "variance at new inputs", variance, wantVariance, 1e-7)
@@ -140,7 +140,7 @@ func TestLowRankAgainstRetraining(t *testing.T) {
 	m := build(t, spec)
 	s := solve(t, m)
 	fresh := blas64.General(load(t, "synthetic:waves,n=20,d=2,seed=5").X)
-	cross := need.One(m.CrossAll(fresh))(t)
+	cross := need.One(m.CrossAll(model.Dense(fresh)))(t)
 	const resamples = 200
 	r, err := refit.RetrainSingly(context.Background(), m, resample.Poisson{Ratio: 1},
 		refit.RetrainSettings{Settings: retrain.Settings{

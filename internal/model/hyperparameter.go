@@ -1,16 +1,13 @@
 package model
 
 import (
-	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/kernel"
 	"bootbench/loss"
-	"bootbench/solver"
 )
 
 // Hyperparameter is a positive number of a Spec, by the name of its flag.
@@ -91,6 +88,12 @@ var ofKernel = map[string]struct {
 		func(g *kernel.Gradient, _ int) float64 { return g.Jitter }},
 }
 
+// OfKernel reports whether it is one of the kernel.
+func (h Hyperparameter) OfKernel() bool {
+	_, known := ofKernel[h.Name]
+	return known
+}
+
 // Value is that of the hyperparameter, defaults written out.
 func (h Hyperparameter) Value(s *Spec) float64 {
 	k := s.Kernel.WithDefaults(s.Set.D())
@@ -127,34 +130,8 @@ func (h Hyperparameter) Set(s *Spec, value float64) error {
 	return nil
 }
 
-// Gradient is the value of an objective at a solution of this model, and its derivatives
-// by the logarithms of hyperparameters: see Solution.Gradient and kernel.Inputs.Gradient.
-// The model must have an exact kernel matrix; of sparse inputs its kernel must be rbf.
-func (m *Model) Gradient(ctx context.Context, s *solver.Solution, o solver.Objective,
-	over []Hyperparameter) (value float64, gradient []float64, err error) {
-	var paths []solver.Path
-	for _, h := range over {
-		if _, kernel := ofKernel[h.Name]; !kernel && h.factor() == 0 {
-			paths = append(paths, func(distance float64) (loss.Loss, error) {
-				moved := m.Spec
-				err := h.Set(&moved, h.Value(&m.Spec)*math.Exp(distance))
-				return moved.Loss, err
-			})
-		}
-	}
-	g, err := s.Gradient(ctx, o, paths)
-	if err != nil {
-		return 0, nil, err
-	}
-	byKernel, err := m.KernelGradient(g.Kernel)
-	if err != nil {
-		return 0, nil, err
-	}
-	return g.Value, GradientOver(over, byKernel, g.Factor, g.Loss), nil
-}
-
-// factor is the power of the hyperparameter with which all of the loss goes; 0 where it is none.
-func (h Hyperparameter) factor() float64 {
+// Factor is the power of the hyperparameter with which all of the loss goes; 0 where it is none.
+func (h Hyperparameter) Factor() float64 {
 	switch h.Name {
 	case "C":
 		return 1
@@ -171,7 +148,7 @@ func GradientOver(over []Hyperparameter, byKernel *kernel.Gradient, byFactor flo
 	for _, h := range over {
 		if of, known := ofKernel[h.Name]; known {
 			gradient = append(gradient, of.slope(byKernel, h.Feature))
-		} else if power := h.factor(); power != 0 {
+		} else if power := h.Factor(); power != 0 {
 			gradient = append(gradient, power*byFactor)
 		} else {
 			gradient, byLoss = append(gradient, byLoss[0]), byLoss[1:]

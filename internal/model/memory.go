@@ -90,7 +90,7 @@ func (m Forecast) Held() int64 {
 
 // Margin is what a solve takes beside them, if room bytes are left to it.
 func (m Forecast) Margin(room int64) int64 {
-	if m.quadratic() {
+	if quadratic(m.Loss) {
 		return 0
 	}
 	return solver.WorkspaceBytes(m.Sites(), m.Form() == Exact, room)
@@ -116,7 +116,7 @@ func (m Forecast) SolveRoom() int64 {
 // sites, and for the square loss of updates of G.
 func (m Forecast) exactBytes() int64 {
 	sites, moved := len(m.First), 0
-	if m.quadratic() {
+	if quadratic(m.Loss) {
 		moved = sites / 16
 	}
 	return linalg.DenseBytes(sites, moved) + m.vectorBytes()
@@ -125,7 +125,7 @@ func (m Forecast) exactBytes() int64 {
 // vectorBytes estimates the memory of the sites and of the solver's vectors.
 func (m Forecast) vectorBytes() int64 {
 	sites, maps := int64(len(m.First)), int64(0)
-	if !m.quadratic() {
+	if !quadratic(m.Loss) {
 		maps = siteBytes * int64(m.Sites())
 	}
 	if m.Set.Sparse != nil {

@@ -137,8 +137,8 @@ func Build(spec Spec) (*Model, error) {
 			spec.Loss.Name()))
 	}
 	m := &Model{Spec: spec, making: new(sync.Mutex)}
-	m.normalizeTarget()
-	m.findSites()
+	m.TargetMean = m.Spec.centre()
+	m.Site, m.First = sites(&m.Spec)
 	if m.Bias && m.Sites() < 2 {
 		return nil, InputError(errors.New("a bias needs examples at two distinct inputs at least: take --no-bias"))
 	}
@@ -246,27 +246,34 @@ func TaskOf(l loss.Loss) (dataset.Task, error) {
 	return dataset.Regression, nil
 }
 
-// findSites gives each distinct input a site, or each example when a jitter
+// sites gives each distinct input a site, or each example when a jitter
 // makes equal inputs different.
-func (m *Model) findSites() {
-	if m.Kernel.Jitter > 0 {
-		m.Site = make([]int, m.Set.N())
-		for i := range m.Site {
-			m.Site[i] = i
-		}
-		m.First = m.Site
-		return
+func sites(s *Spec) (site, first []int) {
+	if !(s.Kernel.Jitter > 0) {
+		return s.Set.Distinct()
 	}
-	m.Site, m.First = m.Set.Distinct()
+	site = make([]int, s.Set.N())
+	for i := range site {
+		site[i] = i
+	}
+	return site, site
 }
 
-// prepare standardises the inputs and readies them for the kernel.
+// notStandardized is the warning for sparse data that were to be standardised.
+const notStandardized = "sparse features are taken as they are: to subtract their means would fill the matrix"
+
+// prepare standardises the inputs, unless they are sparse, and readies them for the kernel.
 func (m *Model) prepare() (err error) {
 	if m.Kernel.Kind == kernel.Precomputed {
 		return nil
 	}
 	if m.Set.Sparse != nil {
-		return m.prepareSparse()
+		if m.Standardize {
+			m.Standardize = false
+			m.notes = append(m.notes, notStandardized)
+		}
+		m.inputs, err = m.Kernel.PrepareSparse(kernel.CSR(*m.Set.Sparse.Gather(m.First)))
+		return err
 	}
 	x := m.Set.X
 	if m.Merged() > 0 {
@@ -283,39 +290,15 @@ func (m *Model) prepare() (err error) {
 	return err
 }
 
-// given reads the features as rows of a kernel matrix over the examples.
-func (m *Model) given() (*linalg.Sym, error) {
-	n := m.Set.N()
-	if m.Set.D() != n {
-		return nil, fmt.Errorf("a precomputed kernel needs as many features as examples, got %d and %d", m.Set.D(),
-			n)
-	}
-	k, err := linalg.SymFromDense(n, m.Set.X.Data, precomputedTolerance)
-	if err != nil {
-		return nil, fmt.Errorf("precomputed kernel: %w", err)
-	}
-	if m.Merged() > 0 {
-		all := k
-		k = linalg.NewSym(len(m.First))
-		for i, first := range m.First {
-			row := k.Row(i)
-			for j := range row {
-				row[j] = all.At(first, m.First[i+j])
-			}
-		}
-	}
-	return k, m.Kernel.Complete(k)
-}
-
 // Sites is the number M of distinct inputs.
 func (m *Model) Sites() int { return len(m.First) }
 
 // Merged is the number of examples that share the input of an earlier one.
 func (m *Model) Merged() int { return len(m.Site) - len(m.First) }
 
-// quadratic reports whether the loss is: the solver then iterates d alone.
-func (m *Model) quadratic() bool {
-	site, err := m.Loss.Site([]float64{1}, resample.Poisson{Ratio: 1})
+// quadratic reports whether a loss is: the solver then iterates d alone.
+func quadratic(l loss.Loss) bool {
+	site, err := l.Site([]float64{1}, resample.Poisson{Ratio: 1})
 	_, ok := site.(loss.Quadratic)
 	return err == nil && ok
 }

@@ -96,7 +96,7 @@ func TestWithoutEach(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := &dataset.Inputs{X: load(t, "synthetic:grid,n=30,d=2,seed=9").X}
-	cross, err := m.CrossAllInputs(in)
+	cross, err := m.CrossAll(in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestJackknifePlusOfLeaveOneOut(t *testing.T) {
 	ctx, scheme := context.Background(), resample.KFold{Folds: 60, N: 60}
 	s := need.One(m.Solve(ctx, scheme, solver.Settings{}))(t)
 	theory := need.One(predict.ObservationIntervals(m, s, in, 0.8, predict.PlainResiduals))(t)
-	cross := need.One(m.CrossAllInputs(in))(t)
+	cross := need.One(m.CrossAll(in))(t)
 	var kept predict.Replicates
 	if _, err := refit.RetrainSingly(ctx, m, scheme, refit.RetrainSettings{Cross: cross,
 		Settings: retrain.Settings{Resamples: 60, OnFit: kept.Add}}); err != nil {

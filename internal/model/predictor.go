@@ -68,7 +68,7 @@ func (m *Model) Predictor(fit *retrain.Learned) (*Predictor, error) {
 	p := &Predictor{
 		Loss: m.Loss.Name(), Kernel: m.Kernel.WithDefaults(m.Set.D()), Encoding: m.Set.Encoding(),
 		Scales:     m.transform,
-		TargetMean: m.TargetMean, Bias: fit.Bias, Training: m.trainingSummary(fit),
+		TargetMean: m.TargetMean, Bias: fit.Bias, Training: summaryOf(m, fit),
 	}
 	if of, known := loss.ParametersOf(m.Loss); known {
 		p.Parameters = parametersByName(m.Loss, of)
@@ -106,7 +106,7 @@ func parametersByName(l loss.Loss, p loss.Parameters) map[string]float64 {
 	return byName
 }
 
-func (m *Model) trainingSummary(fit *retrain.Learned) TrainingSummary {
+func summaryOf(m *Model, fit *retrain.Learned) TrainingSummary {
 	var test loss.Test = loss.SquareTest{}
 	if m.Set.Task == dataset.Classification {
 		test = loss.ZeroOne{}

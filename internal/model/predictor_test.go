@@ -105,7 +105,7 @@ func TestPredictor(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		cross := need.One(m.CrossAll(blas64.General(fresh)))(t)
+		cross := need.One(m.CrossAll(model.Dense(blas64.General(fresh))))(t)
 		for q := range f {
 			want := fit.Bias + m.TargetMean
 			for s, w := range fit.Weight {

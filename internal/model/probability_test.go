@@ -33,7 +33,7 @@ func at(c calibration.Logistic, field []float64) []float64 {
 // logistic curve of all held-out fields for the model trained on all data (svm-train -b 1).
 func refitted(t *testing.T, m *model.Model, in *dataset.Inputs) (average, pooled []float64) {
 	t.Helper()
-	cross := need.One(m.CrossAllInputs(in))(t)
+	cross := need.One(m.CrossAll(in))(t)
 	average = make([]float64, in.M())
 	held, n := make([]float64, m.Set.N()), m.Set.N()
 	run := func(scheme resample.Scheme, count int, take func(weight, f []float64)) {

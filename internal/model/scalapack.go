@@ -4,11 +4,9 @@ import (
 	"errors"
 	"fmt"
 
-	"bootbench/internal/gp"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/linalg/dist"
-	"bootbench/loss"
 )
 
 // checkScaLAPACK refuses what cannot be spread over processes.
@@ -30,7 +28,7 @@ func (s *Spec) checkScaLAPACK() error {
 }
 
 // spread has the servants hold the kernel matrix.
-func (m *Model) spread() (linalg.Kernel, error) {
+func (m choice) spread() (linalg.Kernel, error) {
 	text, err := m.inputs.MarshalBinary()
 	if err != nil {
 		return nil, err
@@ -40,28 +38,6 @@ func (m *Model) spread() (linalg.Kernel, error) {
 		return nil, err
 	}
 	return k, k.Check()
-}
-
-// fitSpread is FullFit on a matrix that is spread. The predictor of the square loss is G (d o y) at
-// d = count/noise. Others are trained on all of K, if that fits into this machine's memory.
-func (m *Model) fitSpread() ([]float64, error) {
-	if square, ok := m.Loss.(loss.Square); ok {
-		count, mean := m.targets()
-		return gp.FitByEngine(m.K, square.Noise, count, mean)
-	}
-	whole := *m
-	whole.Spec.Storage, whole.K = Exact, (*linalg.Sym)(nil)
-	what := fmt.Sprintf("the fit to all data, which needs the whole kernel matrix of %d distinct inputs for "+
-		"this loss,",
-		m.Sites())
-	if err := linalg.CheckMemory(whole.Forecast().exactBytes(), m.MaxBytes, what); err != nil {
-		return nil, err
-	}
-	var err error
-	if whole.K, err = (choice{&whole}).whole(); err != nil {
-		return nil, err
-	}
-	return whole.fitted()
 }
 
 var errNotWhole = InputError(errors.New(

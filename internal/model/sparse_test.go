@@ -53,10 +53,10 @@ func TestSparseModel(t *testing.T) {
 			}
 		}
 		fresh := load(t, "synthetic:text,n=20,d=1500,seed=2")
-		cross := need.One(a.CrossAllInputs(&dataset.Inputs{Sparse: fresh.Sparse}))(t)
+		cross := need.One(a.CrossAll(&dataset.Inputs{Sparse: fresh.Sparse}))(t)
 		whole := fresh.Sparse.Dense()
-		again := need.One(a.CrossAll(blas64.General(whole)))(t)
-		want := need.One(b.CrossAllInputs(&dataset.Inputs{X: whole}))(t)
+		again := need.One(a.CrossAll(model.Dense(blas64.General(whole))))(t)
+		want := need.One(b.CrossAll(&dataset.Inputs{X: whole}))(t)
 		for i, v := range want.Data {
 			near(t, "kernel rows of sparse new inputs", cross.Data[i], v, 1e-12)
 			near(t, "kernel rows of dense new inputs", again.Data[i], v, 1e-12)
@@ -92,7 +92,7 @@ func TestSparseLowRank(t *testing.T) {
 		if c == 1 {
 			in = &dataset.Inputs{X: fresh.Sparse.Dense()}
 		}
-		cross := need.One(m.CrossAllInputs(in))(t)
+		cross := need.One(m.CrossAll(in))(t)
 		values[c] = append(cross.Data, value)
 	}
 	for i, v := range values[1] {
@@ -130,11 +130,11 @@ func TestSparseRefusals(t *testing.T) {
 		}
 	}
 	m := build(t, model.Spec{Set: dense, Kernel: kernel.Spec{Kind: kernel.Linear}, Loss: loss.Hinge{C: 1}})
-	if _, err := m.CrossAllInputs(&dataset.Inputs{Sparse: sparse.Sparse}); !errors.Is(err, model.ErrInput) {
+	if _, err := m.CrossAll(&dataset.Inputs{Sparse: sparse.Sparse}); !errors.Is(err, model.ErrInput) {
 		t.Errorf("sparse new inputs for a dense model: %v", err)
 	}
 	s := build(t, model.Spec{Set: sparse, Kernel: kernel.Spec{Kind: kernel.Linear}, Loss: loss.Hinge{C: 1}})
-	if _, err := s.CrossAllInputs(&dataset.Inputs{Sparse: spoilt.Sparse}); !errors.Is(err, model.ErrInput) {
+	if _, err := s.CrossAll(&dataset.Inputs{Sparse: spoilt.Sparse}); !errors.Is(err, model.ErrInput) {
 		t.Errorf("NaN in new inputs: %v", err)
 	}
 }

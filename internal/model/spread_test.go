@@ -59,7 +59,7 @@ func answers(t *testing.T, m *model.Model, law resample.CountDistribution) map[s
 			inputs.X.Data[i] += 0.25
 		}
 	}
-	err = m.CrossInputs(&inputs, func(_ int, rows []float64) error {
+	err = m.Cross(&inputs, func(_ int, rows []float64) error {
 		mean, variance, err := s.Predict(rows)
 		a["new mean"], a["new variance"] = append(a["new mean"], mean...), append(a["new variance"], variance...)
 		return err
@@ -129,7 +129,7 @@ func refined(t *testing.T, spec model.Spec) map[string][]float64 {
 	m := build(t, spec)
 	scheme := resample.Poisson{Ratio: 1}
 	s := need.One(m.Solve(context.Background(), scheme, solver.Settings{}))(t)
-	cross := need.One(m.CrossAll(blas64.General(m.Set.X.Gather([]int{3, 8, 1}))))(t)
+	cross := need.One(m.CrossAll(model.Dense(blas64.General(m.Set.X.Gather([]int{3, 8, 1})))))(t)
 	r, err := refit.Refine(context.Background(), m, s, scheme, refit.RefineSettings{
 		Cross: cross, Resamples: 12, Tests: []loss.Test{loss.SquareTest{}},
 		Batch: batch.Settings{Tolerance: 1e-7, MaxIterations: 500},

@@ -7,21 +7,22 @@ import (
 	"bootbench/kernel"
 )
 
-// normalizeTarget does what Spec.NormalizeTarget says: it takes a copy of the set with
+// centre does what NormalizeTarget says, and returns the mean of the targets: s takes a copy of the set with
 // centred targets, and the amplitude from their variance where none is given. Targets of
 // a regression alone are normalised: labels are not.
-func (m *Model) normalizeTarget() {
-	if !m.NormalizeTarget || m.Set.Task != dataset.Regression {
-		return
+func (s *Spec) centre() (mean float64) {
+	if !s.NormalizeTarget || s.Set.Task != dataset.Regression {
+		return 0
 	}
-	centred := *m.Set
-	centred.Y = make([]float64, len(m.Set.Y))
-	mean, variance := stat.PopMeanVariance(m.Set.Y, nil)
-	for i, y := range m.Set.Y {
+	centred := *s.Set
+	centred.Y = make([]float64, len(s.Set.Y))
+	mean, variance := stat.PopMeanVariance(s.Set.Y, nil)
+	for i, y := range s.Set.Y {
 		centred.Y[i] = y - mean
 	}
-	m.Set, m.TargetMean = &centred, mean
-	if m.Kernel.Amplitude == 0 && m.Kernel.Kind != kernel.Precomputed {
-		m.Kernel.Amplitude = variance
+	s.Set = &centred
+	if s.Kernel.Amplitude == 0 && s.Kernel.Kind != kernel.Precomputed {
+		s.Kernel.Amplitude = variance
 	}
+	return mean
 }

@@ -1,21 +1,99 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"bootbench/internal/erm"
 	"bootbench/internal/gp"
 	"bootbench/internal/retrain"
 	"bootbench/internal/train"
+	"bootbench/linalg"
 	"bootbench/loss"
 )
+
+// training chooses the trainers of a model.
+type training struct{ *Model }
+
+// FitSettings say how to train once on all data.
+type FitSettings struct {
+	// Tolerance is that of the trainer of the loss (svm.Settings, erm.Settings,
+	// gp.EPSettings); 0 means its default. The square loss is solved directly.
+	Tolerance float64
+}
+
+// Fit trains once on all data, with the weights that prediction needs and FullFit does not
+// give, in units of the target except for TargetMean. It takes the whole kernel matrix, and a factor of it
+// beside.
+func (m *Model) Fit(settings FitSettings) (*retrain.Learned, error) {
+	learners, err := training{m}.learners(settings.Tolerance)
+	if err != nil {
+		return nil, err
+	}
+	return training{m}.fit(learners)
+}
+
+// FullFit trains once on all data and returns the predictor at the sites. It
+// overwrites the scratch triangle of the kernel matrix.
+func (m *Model) FullFit() ([]float64, error) {
+	if m.Form() == ScaLAPACK {
+		return training{m}.spread()
+	}
+	if square, ok := m.Loss.(loss.Square); ok {
+		count, mean := m.targets()
+		switch {
+		case m.Form() == LowRank:
+			return gp.FitByEngine(m.Matrix(), square.Noise, count, mean)
+		case m.Bias:
+			return gp.FitFullWithBias(m.Gram(), square.Noise, count, mean)
+		}
+		return gp.FitFull(m.Gram(), square.Noise, count, mean)
+	}
+	if err := m.Forecast().CheckBeside(m.Forecast().Fit(), fmt.Sprintf("one fit to all of %d sites",
+		m.Sites())); err != nil {
+		return nil, err
+	}
+	return training{m}.fitted()
+}
+
+// Trainers makes trainers for the model's loss that predict at all sites and, by cross, at new inputs.
+func (m *Model) Trainers(cross blas64.General) (func() (train.Trainer, error), error) {
+	learners, err := training{m}.ofResamples()
+	if err != nil {
+		return nil, err
+	}
+	return retrain.Predicting(learners, m.Site, m.Sites(), cross), nil
+}
+
+// NewTrainer makes a trainer for the model's loss, as retraining uses one per
+// worker: repeated rows merged, predictions at all sites.
+func (m *Model) NewTrainer() (train.Trainer, error) {
+	trainers, err := m.Trainers(blas64.General{})
+	if err != nil {
+		return nil, err
+	}
+	return trainers()
+}
+
+// TrainedOnFactor is the loss where trainers work on the low-rank factor, in O(M rank^2) a
+// step: a loss that is known by its proximal map. A hard margin, which nothing softens
+// but the residuals, is trained with the whole matrix.
+func (m *Model) TrainedOnFactor() (l loss.Proximal, ok bool) {
+	if _, hard := m.Loss.(loss.HardMargin); hard || m.Form() != LowRank || m.dense != nil {
+		return nil, false
+	}
+	l, ok = m.Loss.(loss.Proximal)
+	return l, ok
+}
 
 // learners are the trainers for the model's loss on the whole kernel matrix: Gaussian-process regression for
 // the square loss, support vectors for margins, expectation propagation for a likelihood, proximal Newton for
 // every other loss that is known by its proximal map.
-func (m *Model) learners(tolerance float64) (retrain.Learners, error) {
+func (m training) learners(tolerance float64) (retrain.Learners, error) {
 	k, err := m.Dense()
 	if err != nil {
 		return nil, err
@@ -32,53 +110,65 @@ func (m *Model) learners(tolerance float64) (retrain.Learners, error) {
 		}
 		return retrain.Proximal(k, l, m.Bias, tolerance), nil
 	}
-	return nil, m.untrainable()
+	return nil, InputError(fmt.Errorf("there is no trainer for loss %q", m.Loss.Name()))
 }
 
-// resampleLearners are those for predictions alone: on the factor where there is one.
-func (m *Model) resampleLearners() (retrain.Learners, error) {
+// ofResamples are those for predictions alone: on the factor where there is one.
+func (m training) ofResamples() (retrain.Learners, error) {
 	if l, ok := m.TrainedOnFactor(); ok {
 		return retrain.Proximal(m.Factor(), l, m.Bias, 0), nil
 	}
 	return m.learners(0)
 }
 
-// Trainers makes trainers for the model's loss that predict at all sites and, by cross, at new inputs.
-func (m *Model) Trainers(cross blas64.General) (func() (train.Trainer, error), error) {
-	learners, err := m.resampleLearners()
+// fit trains once on all data.
+func (m training) fit(learners retrain.Learners) (*retrain.Learned, error) {
+	learn, err := learners()
+	if err != nil {
+		return nil, InputError(err)
+	}
+	all := train.Set{Y: m.Set.Y, Site: m.Site, Weight: slices.Repeat([]float64{1}, len(m.Set.Y))}
+	fit, err := learn(all)
+	var infeasible *erm.InfeasibleError
+	if _, margin := marginCost(m.Loss); err != nil && (margin || errors.As(err, &infeasible)) {
+		return nil, InputError(err)
+	}
+	return &fit, err
+}
+
+// fitted is the predictor at the sites of a training that has converged.
+func (m training) fitted() ([]float64, error) {
+	learners, err := m.ofResamples()
 	if err != nil {
 		return nil, err
 	}
-	return retrain.Predicting(learners, m.Site, m.Sites(), cross), nil
-}
-
-// TrainedOnFactor is the loss where trainers work on the low-rank factor, in O(M rank^2) a
-// step: a loss that is known by its proximal map. A hard margin, which nothing softens
-// but the residuals, is trained with the whole matrix.
-func (m *Model) TrainedOnFactor() (l loss.Proximal, ok bool) {
-	if m.Form() != LowRank || m.dense != nil {
-		return nil, false
-	}
-	return m.proximal()
-}
-
-// proximal is the loss where a factor can be what it is trained on.
-func (m *Model) proximal() (l loss.Proximal, ok bool) {
-	if _, hard := m.Loss.(loss.HardMargin); hard {
-		return nil, false
-	}
-	l, ok = m.Loss.(loss.Proximal)
-	return l, ok
-}
-
-// NewTrainer makes a trainer for the model's loss, as retraining uses one per
-// worker: repeated rows merged, predictions at all sites.
-func (m *Model) NewTrainer() (train.Trainer, error) {
-	trainers, err := m.Trainers(blas64.General{})
+	fit, err := m.fit(learners)
 	if err != nil {
 		return nil, err
 	}
-	return trainers()
+	return fit.F, fit.Err
+}
+
+// spread is FullFit on a matrix that is spread. The predictor of the square loss is G (d o y) at
+// d = count/noise. Others are trained on all of K, if that fits into this machine's memory.
+func (m training) spread() ([]float64, error) {
+	if square, ok := m.Loss.(loss.Square); ok {
+		count, mean := m.targets()
+		return gp.FitByEngine(m.K, square.Noise, count, mean)
+	}
+	whole := *m.Model
+	whole.Spec.Storage, whole.K = Exact, (*linalg.Sym)(nil)
+	what := fmt.Sprintf("the fit to all data, which needs the whole kernel matrix of %d distinct inputs for "+
+		"this loss,",
+		m.Sites())
+	if err := linalg.CheckMemory(whole.Forecast().exactBytes(), m.MaxBytes, what); err != nil {
+		return nil, err
+	}
+	var err error
+	if whole.K, err = (choice{&whole}).whole(); err != nil {
+		return nil, err
+	}
+	return training{&whole}.fitted()
 }
 
 // marginCost is the cost C of margin violation of a classifier's loss, without class
@@ -91,8 +181,4 @@ func marginCost(l loss.Loss) (c float64, ok bool) {
 		return l.C, true
 	}
 	return 0, false
-}
-
-func (m *Model) untrainable() error {
-	return InputError(fmt.Errorf("there is no trainer for loss %q", m.Loss.Name()))
 }

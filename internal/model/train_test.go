@@ -58,7 +58,7 @@ func TestMarginTrainers(t *testing.T) {
 // TestMarginExtras: new inputs that repeat training inputs get their prediction.
 func TestMarginExtras(t *testing.T) {
 	m := blobs(t, loss.Hinge{C: 1})
-	cross, err := m.CrossAll(blas64.General(m.Set.X.Gather([]int{3, 9})))
+	cross, err := m.CrossAll(model.Dense(blas64.General(m.Set.X.Gather([]int{3, 9}))))
 	if err != nil {
 		t.Fatal(err)
 	}

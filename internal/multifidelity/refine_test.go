@@ -31,7 +31,7 @@ func inputs(t testing.TB, m *model.Model, rows int) blas64.General {
 	for i := range x.Data {
 		x.Data[i] += 0.1
 	}
-	cross := need.One(m.CrossAll(x))(t)
+	cross := need.One(m.CrossAll(model.Dense(x)))(t)
 	return cross
 }
 
@@ -146,7 +146,7 @@ func TestNewInputs(t *testing.T) {
 		for _, scheme := range []resample.Scheme{resample.Poisson{Ratio: 1},
 			resample.KFold{Folds: 5, N: len(m.Set.Y)}} {
 			s := solve(t, m, scheme)
-			cross := need.One(m.CrossAll(blas64.General(m.Set.X)))(t)
+			cross := need.One(m.CrossAll(model.Dense(blas64.General(m.Set.X))))(t)
 			r := need.One(refit.Refine(context.Background(), m, s, scheme, refit.RefineSettings{Cross: cross,
 				Resamples: 100,
 				Tests:     []loss.Test{loss.SquareTest{}}}))(t)

@@ -54,7 +54,7 @@ func newMoments(ctx context.Context, spec model.Spec, new *dataset.Set, s Settin
 	if err != nil {
 		return nil, err
 	}
-	cross, err := m.CrossAll(blas64.General(new.X))
+	cross, err := m.CrossAll(model.Dense(blas64.General(new.X)))
 	if err != nil {
 		return nil, err
 	}

@@ -26,8 +26,9 @@ func small(t *testing.T) (*model.Model, blas64.General) {
 	set := need.One(dataset.Load("synthetic:friedman1,n=30,d=5", dataset.Options{}))(t)
 	m := need.One(model.Build(model.Spec{Set: set, Standardize: true, Loss: loss.Square{Noise: 1},
 		Kernel: kernel.Spec{Kind: kernel.RBF, Amplitude: 25}}))(t)
-	return m, need.One(m.CrossAll(blas64.General{Rows: 2, Cols: 5, Stride: 5, Data: []float64{0.5, 0.5, 0.5, 0.5,
-		0.5, 0.1, 0.9, 0.2, 0.3, 0.4}}))(t)
+	return m, need.One(m.CrossAll(model.Dense(blas64.General{Rows: 2, Cols: 5, Stride: 5,
+		Data: []float64{0.5, 0.5, 0.5, 0.5,
+			0.5, 0.1, 0.9, 0.2, 0.3, 0.4}})))(t)
 }
 
 // TestReference: averages and histograms are those of the predictions, resample

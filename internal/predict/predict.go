@@ -47,7 +47,7 @@ func At(m *model.Model, s *solver.Solution, in *dataset.Inputs) (*Predictions, e
 	if err := Check(m, in.M()); err != nil {
 		return nil, err
 	}
-	err := m.CrossInputs(in, func(_ int, rows []float64) error {
+	err := m.Cross(in, func(_ int, rows []float64) error {
 		mean, variance, err := s.Predict(rows)
 		if err == nil {
 			err = CheckPredicted(len(p.Mean), mean, variance)

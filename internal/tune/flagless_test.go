@@ -127,7 +127,7 @@ func gridSearch(t *testing.T, open model.Spec) (best model.Spec) {
 func heldOut(t *testing.T, spec model.Spec, fresh *dataset.Set) float64 {
 	t.Helper()
 	m := need.One(model.Build(spec))(t)
-	rows := need.One(m.CrossAll(blas64.General(fresh.X)))(t)
+	rows := need.One(m.CrossAll(model.Dense(blas64.General(fresh.X))))(t)
 	all := resample.Subsample{Size: m.Set.N(), N: m.Set.N()}
 	r := need.One(refit.RetrainSingly(t.Context(), m, all,
 		refit.RetrainSettings{Settings: retrain.Settings{Resamples: 2},

@@ -3,6 +3,7 @@ package tune
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"bootbench/internal/gp"
 	"bootbench/internal/model"
@@ -91,7 +92,33 @@ func (j *judge) byTheory(ctx context.Context, m *model.Model) (judged, error) {
 	}
 	j.last = s
 	return judged{value, func(ctx context.Context, over []model.Hyperparameter) ([]float64, error) {
-		_, gradient, err := m.Gradient(ctx, s, objective, over)
+		_, gradient, err := Gradient(ctx, m, s, objective, over)
 		return gradient, err
 	}}, nil
+}
+
+// Gradient is the value of an objective at a solution of this model, and its derivatives
+// by the logarithms of hyperparameters: see Solution.Gradient and kernel.Inputs.Gradient.
+// The model must have an exact kernel matrix; of sparse inputs its kernel must be rbf.
+func Gradient(ctx context.Context, m *model.Model, s *solver.Solution, o solver.Objective,
+	over []model.Hyperparameter) (value float64, gradient []float64, err error) {
+	var paths []solver.Path
+	for _, h := range over {
+		if !h.OfKernel() && h.Factor() == 0 {
+			paths = append(paths, func(distance float64) (loss.Loss, error) {
+				moved := m.Spec
+				err := h.Set(&moved, h.Value(&m.Spec)*math.Exp(distance))
+				return moved.Loss, err
+			})
+		}
+	}
+	g, err := s.Gradient(ctx, o, paths)
+	if err != nil {
+		return 0, nil, err
+	}
+	byKernel, err := m.KernelGradient(g.Kernel)
+	if err != nil {
+		return 0, nil, err
+	}
+	return g.Value, model.GradientOver(over, byKernel, g.Factor, g.Loss), nil
 }

@@ -73,7 +73,7 @@ func freshError(t *testing.T, spec model.Spec, fresh *dataset.Set, test loss.Tes
 		t.Fatal(err)
 	}
 	sum := 0.0
-	err = m.Cross(blas64.General(fresh.X), func(first int, rows []float64) error {
+	err = m.Cross(model.Dense(blas64.General(fresh.X)), func(first int, rows []float64) error {
 		mean, _, err := s.Predict(rows)
 		if err != nil {
 			return err

@@ -1,4 +1,4 @@
-package model
+package tune
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"bootbench/internal/dataset"
+	"bootbench/internal/model"
 	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/loss"
@@ -30,27 +31,30 @@ func TestGradient(t *testing.T) {
 		labels.Y[i] = math.Copysign(1, y-14)
 	}
 	for _, c := range []struct {
-		spec Spec
+		spec model.Spec
 		test loss.Test
 		over []string
 	}{
-		{Spec{Set: set, Loss: loss.Square{Noise: 2}, Kernel: scaled, NormalizeTarget: true}, loss.SquareTest{},
+		{model.Spec{Set: set, Loss: loss.Square{Noise: 2}, Kernel: scaled, NormalizeTarget: true},
+			loss.SquareTest{},
 			[]string{"noise", "length-scale", "amplitude", "constant", "jitter"}},
-		{Spec{Set: set, Loss: loss.EpsInsensitive{C: 0.5, Epsilon: 1}, Kernel: kernel.Spec{Kind: kernel.Matern52,
-			LengthScale: []float64{4}}, NormalizeTarget: true}, loss.SquareTest{},
+		{model.Spec{Set: set, Loss: loss.EpsInsensitive{C: 0.5, Epsilon: 1},
+			Kernel: kernel.Spec{Kind: kernel.Matern52,
+				LengthScale: []float64{4}}, NormalizeTarget: true}, loss.SquareTest{},
 			[]string{"epsilon", "C", "length-scale"}},
-		{Spec{Set: &labels, Loss: loss.Hinge{C: 2}, Kernel: kernel.Spec{Kind: kernel.Matern32, Gamma: 0.1}},
+		{model.Spec{Set: &labels, Loss: loss.Hinge{C: 2}, Kernel: kernel.Spec{Kind: kernel.Matern32, Gamma: 0.1}},
 			loss.ZeroOne{}, []string{"gamma", "C"}},
-		{Spec{Set: &labels, Loss: loss.Hinge{C: 2, ClassWeights: loss.ClassWeights{Negative: 0.7, Positive: 1.5}},
+		{model.Spec{Set: &labels, Loss: loss.Hinge{C: 2, ClassWeights: loss.ClassWeights{Negative: 0.7,
+			Positive: 1.5}},
 			Kernel: kernel.Spec{Gamma: 0.1}, Bias: true}, loss.ZeroOne{},
 			[]string{"class-weight", "C", "gamma"}},
-		{Spec{Set: &labels, Loss: loss.Logistic{C: 2}, Kernel: kernel.Spec{Gamma: 0.1}}, loss.ZeroOne{},
+		{model.Spec{Set: &labels, Loss: loss.Logistic{C: 2}, Kernel: kernel.Spec{Gamma: 0.1}}, loss.ZeroOne{},
 			[]string{"class-weight"}},
 	} {
 		c.spec.Standardize = true
 		objective := solver.Objective{Criterion: solver.Err632Plus, Test: c.test}
-		solved := func(spec Spec) (*Model, *solver.Solution) {
-			m := need.One(Build(spec))(t)
+		solved := func(spec model.Spec) (*model.Model, *solver.Solution) {
+			m := need.One(model.Build(spec))(t)
 			s, err := m.Solve(t.Context(), resample.Poisson{Ratio: 1}, solver.Settings{Tolerance: 1e-10})
 			if err != nil || s.Status != solver.Converged {
 				t.Fatal(err, s.Status)
@@ -59,7 +63,7 @@ func TestGradient(t *testing.T) {
 		}
 		m, s := solved(c.spec)
 		over := need.One(m.Hyperparameters(c.over...))(t)
-		value, gradient, err := m.Gradient(t.Context(), s, objective, over)
+		value, gradient, err := Gradient(t.Context(), m, s, objective, over)
 		if err != nil || len(gradient) != len(over) {
 			t.Fatal(err, gradient)
 		}
@@ -83,7 +87,7 @@ func TestGradient(t *testing.T) {
 		}
 		for _, names := range [][]string{{"delta"}, {"noise", "C"}, {"degree"}, {c.over[0], c.over[0]},
 			{"gamma", "length-scale"}} {
-			if _, err := m.Hyperparameters(names...); !errors.Is(err, ErrInput) {
+			if _, err := m.Hyperparameters(names...); !errors.Is(err, model.ErrInput) {
 				t.Errorf("%s: hyperparameters %v: %v", c.spec.Loss.Name(), names, err)
 			}
 		}

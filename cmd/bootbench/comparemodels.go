@@ -22,6 +22,7 @@ import (
 
 // savedModel is what an answer of estimate, predict or retrain says of its model.
 type savedModel struct {
+	Schema  int
 	Data    string
 	Model   *report.Model
 	Reading []string
@@ -39,6 +40,11 @@ func loadModel(path string) (*savedModel, error) {
 		return nil, usage.Errorf(
 			"--models: %s is not the answer of estimate or retrain: it has no \"model\" (write one with estimate "+
 				"DATA --json %s)", path, path)
+	}
+	if s.Schema != report.Schema {
+		return nil, usage.Errorf(
+			"--models: %s is a document of schema %d, this program reads schema %d: write it again",
+			path, s.Schema, report.Schema)
 	}
 	return &s, nil
 }

@@ -71,7 +71,7 @@ func TestJSONPage(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), &document); err != nil {
 			t.Fatal(line, err)
 		}
-		if object, ok := document.(map[string]any); !ok || object["schema"] != 1.0 {
+		if object, ok := document.(map[string]any); !ok || object["schema"] != 2.0 {
 			t.Errorf("%s: no schema", line)
 		}
 		keysOf(document, "", written)

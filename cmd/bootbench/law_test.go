@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"os"
@@ -107,8 +108,14 @@ func TestCompareModels(t *testing.T) {
 			t.Errorf("%s: %v in its own answer, %v beside another", name, own.Test_error, a.Models[k].Test_error)
 		}
 	}
+	old := bytes.Replace(need.One(os.ReadFile(at("hard.json")))(t), []byte(`"schema": 2`), []byte(`"schema": 1`),
+		1)
+	if err := os.WriteFile(at("old.json"), old, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for args, want := range map[string]string{
 		at("hard.json"):                                      "here are 1 models",
+		at("hard.json") + " " + at("old.json"):               "schema 1, this program reads schema 2",
 		at("hard.json") + " " + at("crabs.json"):             "name the DATA",
 		at("hard.json") + " " + at("none.json"):              "none.json",
 		"sonar " + at("hard.json") + " " + at("boston.json"): "13 length scales for 60 features",

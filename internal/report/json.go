@@ -9,7 +9,7 @@ import (
 
 // Schema is the version of the documents' keys, which doc/json.md lists. A key that goes
 // or changes its meaning raises it; new keys do not.
-const Schema = 1
+const Schema = 2
 
 // WriteDocument writes an answer as one indented JSON document and a line end. A list of numbers
 // stays on one line, and an object gets the key "schema" before its own.

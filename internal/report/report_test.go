@@ -38,7 +38,7 @@ func TestDocument(t *testing.T) {
 	if err := WriteDocument(&b, v); err != nil {
 		t.Fatal(err)
 	}
-	want := "{\n  \"schema\": 1,\n  \"deep\": [1, null, null],\n  \"name\": \"[\\n  1\\n]\",\n" +
+	want := "{\n  \"schema\": 2,\n  \"deep\": [1, null, null],\n  \"name\": \"[\\n  1\\n]\",\n" +
 		"  \"error\": 1e-9,\n  \"parts\": [\n    {\n      \"deep\": [2],\n      \"texts\": [\n" +
 		"        \"a\"\n      ]\n    }\n  ]\n}\n"
 	if b.String() != want {

@@ -45,25 +45,47 @@ type column struct {
 	name string
 	role role
 	kind kind
-	// The different texts of a text column: their numbers and, by number, they.
-	number map[string]int
+	cell int // of a feature or target: its place in a row of cells
+	// texts are the different ones of a text column, and number their numbers; of the names of rows all are here.
 	texts  []string
+	number map[string]int
 	others otherTexts
 	// categorical says that texts were asked for, whatever they look like.
 	categorical bool
 
-	refused string // what it holds that is neither numbers nor texts
-
-	missing, unseen int    // cells
-	odd             string // the first number that a reader may not mean, see isOdd
+	missing, unseen int  // cells
+	odd             bool // has a number that a reader may not mean, see isOdd
 	firstMissing    place
 	firstMissingRow int
+}
+
+// text is what a cell holds, "" for a text that the training set lacks.
+func (c *column) text(v float64) string {
+	switch {
+	case c.kind != texts:
+		return labelName(v)
+	case v < 0:
+		return ""
+	}
+	return c.texts[int(v)]
 }
 
 // miss counts a cell without a value.
 func (c *column) miss(row int, at place) {
 	if c.missing++; c.missing == 1 {
 		c.firstMissingRow, c.firstMissing = row, at
+	}
+}
+
+// know fixes the values of a text column.
+func (c *column) know(levels []string, others otherTexts) {
+	if levels == nil {
+		c.kind = numbers
+		return
+	}
+	c.kind, c.others, c.number = texts, others, make(map[string]int, len(levels))
+	for k, s := range levels {
+		c.number[s], c.texts = k, append(c.texts, s)
 	}
 }
 
@@ -117,27 +139,6 @@ func utf8Text(cell string) string {
 		runes[i] = rune(cell[i])
 	}
 	return strings.TrimSpace(string(runes))
-}
-
-// flagText writes a text as a shell wants it after a flag.
-func flagText(s string) string {
-	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") == "" {
-		return s
-	}
-	return quote(s)
-}
-
-// listTexts writes the first few texts for a message.
-func listTexts(texts []string) string {
-	const most = 6
-	words := make([]string, 0, most+1)
-	for _, s := range texts[:min(most, len(texts))] {
-		words = append(words, quote(s))
-	}
-	if len(texts) > most {
-		words = append(words, "...")
-	}
-	return strings.Join(words, ", ")
 }
 
 // parseNumber reads a finite number; blanks around it are ignored.

@@ -13,35 +13,21 @@ import (
 // dialect says how a table is written.
 type dialect struct {
 	separator byte // blank: runs of blanks and tabs
-	header    headerLine
-	names     []string // those of commentLine
-	rowNames  bool     // lines have one cell more than the header: the first names the row
-	commas    bool     // numbers have decimal commas
+	headless  bool // the first line is an example
+	rowNames  bool // lines have one cell more than the header: the first names the row
+	commas    bool // numbers have decimal commas
 }
-
-// headerLine says which line names the columns.
-type headerLine int
-
-const (
-	firstLine headerLine = iota
-	noLine
-	commentLine // the last comment before the first example
-)
 
 // sampleLines is how many lines of a sample are compared.
 const sampleLines = 200
 
-// separators in the order in which they are tried. A blank comes last: texts hold
-// blanks, and so do cells after the other separators.
-var separators = []byte{'\t', ';', ',', ' '}
-
-// detect finds the dialect from the first bytes of a table; whole says that these
-// are all. The separator is the first one that cuts every line into equally many
-// cells, at least two; where none does, the one that cuts the first line most
-// often, so that the reader finds the line that differs.
+// detect finds the dialect from the first bytes of a table; whole says that these are all. The separator is
+// the first of tab, semicolon, comma and blanks that cuts every line into equally many cells, at least two
+// (blanks come last: texts hold some, and so do cells after the other separators); if none does, the one that
+// cuts the first line most often, so that the reader finds the line that differs.
 func detect(sample []byte, whole bool) dialect {
-	best, records := dialect{}, [][]string(nil)
-	for _, separator := range separators {
+	best, records := dialect{separator: ','}, [][]string(nil)
+	for _, separator := range []byte("\t;, ") {
 		cut, complete := cutSample(sample, whole, separator)
 		shifted, ok := regular(cut, separator)
 		if ok && complete {
@@ -52,15 +38,7 @@ func detect(sample []byte, whole bool) dialect {
 			best.separator, records = separator, cut
 		}
 	}
-	if len(records) == 0 {
-		best.separator = ','
-		return best
-	}
-	if best.names = commentNames(sample, best.separator, records[0]); best.names != nil {
-		best.header = commentLine
-	} else if !best.rowNames && headless(records) {
-		best.header = noLine
-	}
+	best.headless = !best.rowNames && headless(records)
 	best.commas = best.separator != ',' && decimalCommas(records)
 	return best
 }
@@ -76,7 +54,7 @@ func decimalCommas(records [][]string) (commas bool) {
 	return commas
 }
 
-// cutSample cuts the lines of a sample; complete is false where a line cannot be cut.
+// cutSample cuts the lines of a sample; complete is false if a line cannot be cut.
 func cutSample(sample []byte, whole bool, separator byte) (cut [][]string, complete bool) {
 	if last := bytes.LastIndexByte(sample, '\n'); !whole && last >= 0 {
 		sample = sample[:last+1]
@@ -92,8 +70,8 @@ func cutSample(sample []byte, whole bool, separator byte) (cut [][]string, compl
 	return cut, true
 }
 
-// regular reports whether all records have equally many cells, at least two;
-// shifted says that the first has one less, as R writes tables with row names.
+// regular reports whether all records have equally many cells, at least two; shifted says that the first has
+// one less, as R writes tables with row names.
 func regular(records [][]string, separator byte) (shifted, ok bool) {
 	if len(records) == 0 {
 		return false, false
@@ -103,7 +81,7 @@ func regular(records [][]string, separator byte) (shifted, ok bool) {
 		if len(rec) == width {
 			continue
 		}
-		// Where commas separate, that is a decimal comma rather.
+		// If commas separate, that is a decimal comma rather.
 		if i > 0 || len(rec) != width-1 || width < 3 || separator == ',' || slices.ContainsFunc(rec, isNumeric) {
 			return false, false
 		}
@@ -112,15 +90,15 @@ func regular(records [][]string, separator byte) (shifted, ok bool) {
 	return shifted, width >= 2
 }
 
-// headless reports whether the first record is an example: it holds numbers only,
-// though not 0, 1, 2, ..., which are names; or else texts that stand above other
-// texts, half of which occur in their columns again.
+// headless reports whether the first record is an example: it holds numbers only, though not 0, 1, 2, ...,
+// which are names; or else texts above other texts, half of which occur in their columns again.
 func headless(records [][]string) bool {
-	first := records[0]
-	numbers, texts, recurring := 0, 0, 0
-	for j, cell := range first {
+	if len(records) == 0 {
+		return false
+	}
+	texts, recurring := 0, 0
+	for j, cell := range records[0] {
 		if isNumeric(cell) || isMissing(cell) {
-			numbers++
 			continue
 		}
 		texts++
@@ -139,12 +117,12 @@ func headless(records [][]string) bool {
 		}
 	}
 	if texts == 0 {
-		return numbers > 0 && !counting(first)
+		return !counting(records[0])
 	}
-	return 2*recurring >= texts && recurring > 0
+	return 2*recurring >= texts
 }
 
-// counting reports whether cells are 0, 1, 2, ... or 1, 2, 3, ..., at least four.
+// counting reports whether cells are 0, 1, 2, ... or 1, 2, 3, ..., at least four, as pandas names columns.
 func counting(cells []string) bool {
 	from := slices.Index([]string{"0", "1"}, cells[0])
 	for j, cell := range cells {
@@ -155,42 +133,14 @@ func counting(cells []string) bool {
 	return from >= 0 && len(cells) >= 4
 }
 
-// commentNames returns the cells of the comment right before the first example if
-// they can be its names, as NumPy writes them, else nil.
-func commentNames(sample []byte, separator byte, first []string) []string {
-	comment := ""
-	for line := range strings.Lines(string(sample)) {
-		line = strings.TrimSpace(line)
-		if line != "" && line[0] != '#' {
-			break
-		}
-		if line != "" {
-			comment = strings.TrimLeft(line, "# ")
-		}
-	}
-	names, _ := cutSample([]byte(comment), true, separator)
-	if len(names) != 1 || len(names[0]) != len(first) || len(first) < 2 ||
-		slices.ContainsFunc(names[0], isNumeric) || !slices.ContainsFunc(first, isNumeric) {
-		return nil
-	}
-	return names[0]
-}
-
 // notes say what is unusual about a dialect.
 func (d dialect) notes() (notes []string) {
-	switch d.separator {
-	case ';':
-		notes = append(notes, "columns are separated by semicolons")
-	case '\t':
-		notes = append(notes, "columns are separated by tabs")
-	case ' ':
-		notes = append(notes, "columns are separated by blanks")
+	names := map[byte]string{';': "semicolons", '\t': "tabs", ' ': "blanks"}
+	if name := names[d.separator]; name != "" {
+		notes = append(notes, "columns are separated by "+name)
 	}
-	switch d.header {
-	case noLine:
+	if d.headless {
 		notes = append(notes, "no header line: columns are called x1, x2, ..., the target y")
-	case commentLine:
-		notes = append(notes, "the comment before the first example names the columns")
 	}
 	if d.commas {
 		notes = append(notes, "numbers have decimal commas")
@@ -198,14 +148,14 @@ func (d dialect) notes() (notes []string) {
 	return notes
 }
 
-// foreign lists how files begin that hold a table in another form, and what to do.
+// foreign lists how files begin that hold no table or one in another form, and what to do.
 var foreign = []struct{ lead, cure string }{
 	{"\x93NUMPY", "a NumPy array: its name must end in .npy"},
 	{"PK\x03\x04", "an Excel workbook or another archive: save the sheet as CSV (a NumPy archive: its name " +
 		"must end in .npz)"},
 	{"\xd0\xcf\x11\xe0", "an Excel workbook: save the sheet as CSV"},
 	{"PAR1", "a Parquet file: its name must end in .parquet, and it is not compressed as a whole"},
-	{"\xfd7zXZ", "compressed with xz: decompress it first"},
+	{"\xfd7zXZ", "compressed with xz: decompress it first, or use gzip or zstd"},
 	{"BZh", "compressed with bzip2: decompress it first, or use gzip or zstd"},
 	{"\xff\xfe", "text in UTF-16: save it as UTF-8 (in Excel: CSV UTF-8)"},
 	{"\xfe\xff", "text in UTF-16: save it as UTF-8 (in Excel: CSV UTF-8)"},
@@ -227,14 +177,14 @@ func refuseForeign(sample []byte) error {
 		}
 	}
 	if at := bytes.IndexByte(sample, 0); at >= 0 {
-		line := 1 + bytes.Count(sample[:at], []byte{'\n'})
-		return &Error{Line: line, Err: errors.New("control characters (NUL): a binary file, not a table")}
+		return place{unit: "line", number: 1 + bytes.Count(sample[:at], []byte{'\n'})}.error("",
+			errors.New("control characters (NUL): a binary file, not a table"))
 	}
 	return nil
 }
 
-// isSparse reports whether the first line with more than one field is one of
-// LIBSVM: a label or none, then index:value.
+// isSparse reports whether the first line with more than one field is one of LIBSVM: a label or none, then
+// index:value.
 func isSparse(sample []byte) bool {
 	for line := range bytes.Lines(sample) {
 		line, _, _ = bytes.Cut(line, []byte{'#'})
@@ -251,18 +201,8 @@ func isSparse(sample []byte) bool {
 	return false
 }
 
-// textRows are the rows of a text table.
-type textRows struct {
-	*records
-	dialect
-	first []string // the first record, which has been read
-	line  int      // of it
-	head  header
-	cells []cell
-}
-
 // openText finds the dialect of a text, or takes that of the files before, and reads the header.
-func (t *table) openText(text *bufio.Reader) (rows, error) {
+func (t *table) openText(text *bufio.Reader) (*rows, error) {
 	sample, err := text.Peek(sampleBytes)
 	if err != nil && err != io.EOF && len(sample) == 0 {
 		return nil, err
@@ -273,42 +213,44 @@ func (t *table) openText(text *bufio.Reader) (rows, error) {
 	if t.dialect == nil {
 		d := detect(sample, err == io.EOF)
 		if t.opt.NoHeader {
-			d.header, d.rowNames = noLine, false
+			d.headless, d.rowNames = true, false
 		}
 		t.dialect = &d
 	}
-	r := &textRows{records: newRecords(text, t.dialect.separator, t.opt), dialect: *t.dialect}
-	if r.first, r.line, err = r.records.next(); err == io.EOF {
+	d, in := *t.dialect, newRecords(text, t.dialect.separator, t.opt)
+	first, line, err := in.next()
+	if err == io.EOF {
 		return nil, errors.New("the file is empty")
 	}
 	if err != nil {
 		return nil, err
 	}
-	r.head = header{line: r.line, notes: r.notes()}
-	switch r.dialect.header {
-	case noLine:
-		r.head.names, r.head.headless = numbered("x", len(r.first)), true
-	case commentLine:
-		r.head.names = r.names
-	case firstLine:
-		r.head.names, r.first = slices.Clone(r.first), nil
+	r := &rows{header: header{unit: "line", line: line, headless: d.headless, notes: d.notes()}}
+	if d.headless {
+		r.names = numbered("x", len(first))
+	} else {
+		r.names, first = slices.Clone(first), nil
 	}
-	if r.rowNames {
-		r.head.names = append([]string{""}, r.head.names...)
+	if d.rowNames {
+		r.names = slices.Insert(r.names, 0, "")
+	}
+	var cells []cell
+	r.next = func() ([]cell, int, error) {
+		texts, at := first, line
+		if first = nil; texts == nil {
+			var err error
+			if texts, at, err = in.next(); err == io.EOF && in.skipped > 0 {
+				t.note("%d lines below the first that start with # are skipped", in.skipped)
+			}
+			if err != nil {
+				return nil, 0, err
+			}
+		}
+		cells = cells[:0]
+		for _, text := range texts {
+			cells = append(cells, cell{text: text})
+		}
+		return cells, at, nil
 	}
 	return r, nil
-}
-
-func (r *textRows) header() header { return r.head }
-
-func (r *textRows) next() ([]cell, int, error) {
-	texts, line, err := r.first, r.line, error(nil)
-	if r.first = nil; texts == nil {
-		texts, line, err = r.records.next()
-	}
-	r.cells = r.cells[:0]
-	for _, text := range texts {
-		r.cells = append(r.cells, cell{text: text})
-	}
-	return r.cells, line, err
 }

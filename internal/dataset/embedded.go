@@ -2,7 +2,7 @@ package dataset
 
 import (
 	"embed"
-	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -17,22 +17,20 @@ type origin struct {
 }
 
 // origins lists the embedded sets; embedded/README.md holds the details.
-func origins() []origin {
-	return []origin{
-		{"boston", Regression, "Boston housing, Harrison & Rubinfeld 1978 (R package MASS)"},
-		{"crabs", Classification,
-			"Leptograpsus crabs, sex from five measures, Campbell & Mahon 1974 (R package MASS)"},
-		{"crabs_sp", Classification, "crabs with the colour form as sixth feature (R package MASS)"},
-		{"wisconsin", Classification, "Wisconsin breast cancer, Wolberg 1992 (R package mlbench)"},
-		{"sonar", Classification, "sonar returns of mines and rocks, Gorman & Sejnowski 1988 (R package mlbench)"},
-		{"pima", Classification, "diabetes among Pima women, Smith et al. 1988, Ripley 1996 (R package MASS)"},
-	}
+var origins = []origin{
+	{"boston", Regression, "Boston housing, Harrison & Rubinfeld 1978 (R package MASS)"},
+	{"crabs", Classification,
+		"Leptograpsus crabs, sex from five measures, Campbell & Mahon 1974 (R package MASS)"},
+	{"crabs_sp", Classification, "crabs with the colour form as sixth feature (R package MASS)"},
+	{"wisconsin", Classification, "Wisconsin breast cancer, Wolberg 1992 (R package mlbench)"},
+	{"sonar", Classification, "sonar returns of mines and rocks, Gorman & Sejnowski 1988 (R package mlbench)"},
+	{"pima", Classification, "diabetes among Pima women, Smith et al. 1988, Ripley 1996 (R package MASS)"},
 }
 
 // Names lists the embedded sets.
 func Names() []string {
 	var names []string
-	for _, o := range origins() {
+	for _, o := range origins {
 		names = append(names, o.name)
 	}
 	return names
@@ -40,24 +38,19 @@ func Names() []string {
 
 // Open returns an embedded set. The caller owns it.
 func Open(name string) (*Set, error) {
-	for _, o := range origins() {
-		if o.name == name {
-			return o.open()
-		}
+	k := slices.Index(Names(), name)
+	if k < 0 {
+		return nil, errorIn(name, "no such embedded set (%s)", strings.Join(Names(), ", "))
 	}
-	return nil, &Error{File: name, Err: fmt.Errorf("no such embedded set (%s)", strings.Join(Names(), ", "))}
-}
-
-func (o origin) open() (*Set, error) {
-	f, err := embedded.Open("embedded/" + o.name + ".csv")
+	f, err := embedded.Open("embedded/" + name + ".csv")
 	if err != nil {
-		return nil, &Error{File: o.name, Err: reason(err)}
+		return nil, &Error{File: name, Err: reason(err)}
 	}
 	defer f.Close()
-	s, err := ReadTable(f, o.name, Options{})
+	s, err := readTable(f, name, Options{})
 	if err != nil {
 		return nil, err
 	}
-	s.Task, s.Source = o.task, o.source
+	s.Task, s.Source = origins[k].task, origins[k].source
 	return s, nil
 }

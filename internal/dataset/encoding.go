@@ -1,61 +1,45 @@
 package dataset
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
-	"unicode"
 )
 
-// Encoding says how what files hold became the features and targets of a training set, so
-// that new inputs become features alike without that set. JSON keeps it.
+// Encoding says how what files hold became the features and targets of a training set, so that new inputs
+// become features alike without that set. JSON keeps it.
 type Encoding struct {
 	Name string `json:"name"` // of the training set
 	Task Task   `json:"task"`
-	// Features is the number D of features; Columns are those of the file that became
-	// features, in order, and none where inputs are sparse.
+	// Features is the number D of features; Columns are those of the file that became features, in order, and
+	// none if inputs are sparse.
 	Features int             `json:"features"`
 	Columns  []EncodedColumn `json:"columns,omitempty"`
-	// Header names all columns of the file, with target and columns that were left out;
-	// Headless says that they were named by their positions. RowName is the column that
-	// names the rows, "" if none does.
+	// Header names all columns of the file, with target and columns that were left out; Headless says that they
+	// were named by their positions. RowName is the column that names the rows, "" if none does.
 	Header   []string `json:"header,omitempty"`
 	Headless bool     `json:"headless,omitempty"`
 	RowName  string   `json:"row_name,omitempty"`
 	// FirstIndex is the number of the first feature in sparse lines, 1 or 0.
 	FirstIndex int    `json:"first_index"`
 	Target     string `json:"target"`
-	// Labels are the classes, nil where they are -1 and +1 in the file.
+	// Labels are the classes, nil if they are -1 and +1 in the file.
 	Labels *Labels `json:"labels,omitempty"`
-	// Missing is what was done about cells without a value, and Means, of the features, what
-	// stands there then; nil where inputs are sparse.
+	// Missing is what was done about cells without a value; Means, of the features, then stand there, nil if
+	// inputs are sparse.
 	Missing Missing   `json:"missing"`
 	Means   []float64 `json:"means,omitempty"`
 }
 
-// EncodedColumn is a column that became features: a number one, a text with two levels one,
-// 0 or 1, a text with more levels one for each. Flag adds one that says where a value is
-// missing.
+// EncodedColumn is a column that became features: a number one, a text with two levels one, 0 or 1, a text
+// with more levels one for each. Flag adds one that says whether a value is missing.
 type EncodedColumn struct {
 	Name   string   `json:"name"`
 	Levels []string `json:"levels,omitempty"` // of a text, ascending
 	Flag   bool     `json:"flag,omitempty"`
 }
 
-// width is the number of features, with the flag.
-func (c EncodedColumn) width() int {
-	n := 1
-	if len(c.Levels) > 2 {
-		n = len(c.Levels)
-	}
-	if c.Flag {
-		n++
-	}
-	return n
-}
+// width is the number of features.
+func (c EncodedColumn) width() int { return len(c.features()) }
 
 // features names the features.
 func (c EncodedColumn) features() (names []string) {
@@ -104,15 +88,6 @@ func (c EncodedColumn) put(x []float64, v float64) {
 	}
 }
 
-// printable escapes a text that could steer a terminal: control characters, and marks that nobody sees.
-func printable(s string) string {
-	if !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }) {
-		return s
-	}
-	quoted := strconv.Quote(s)
-	return quoted[1 : len(quoted)-1]
-}
-
 // featureNames names all features.
 func featureNames(columns []EncodedColumn) (names []string) {
 	for _, c := range columns {
@@ -151,48 +126,44 @@ func (e *Encoding) Sparse() bool { return len(e.Columns) == 0 }
 
 // Check reports the first thing wrong with e, which may come from a file.
 func (e *Encoding) Check() error {
-	bad := func(format string, args ...any) error {
-		return &Error{File: e.Name, Err: fmt.Errorf(format, args...)}
-	}
-	switch {
-	case e.Features < 1:
-		return bad("%d features", e.Features)
-	case e.FirstIndex != 0 && e.FirstIndex != 1:
-		return bad("features count from %d", e.FirstIndex)
-	case !e.Sparse() && len(e.Means) != e.Features:
-		return bad("%d means of %d features", len(e.Means), e.Features)
-	case slices.ContainsFunc(e.Means, func(v float64) bool { return checkFinite(v) != nil }):
-		return bad("means that are not finite")
-	}
-	if l := e.Labels; l != nil {
-		low, errLow := parseNumber(l.Negative)
-		high, errHigh := parseNumber(l.Positive)
-		if l.Rest {
-			low, errLow = high-1, nil
-		}
-		if l.Negative == l.Positive || !l.Texts && (errors.Join(errLow, errHigh) != nil || low == high) {
-			return bad("labels %s and %s", quote(l.Negative), quote(l.Positive))
-		}
-	}
-	return e.checkColumns(bad)
-}
-
-func (e *Encoding) checkColumns(bad func(format string, args ...any) error) error {
-	width, known := 0, map[string]bool{}
+	width, known := 0, map[string]bool{e.Target: true}
 	for _, c := range e.Columns {
-		if known[c.Name] || c.Name == e.Target {
-			return bad("two columns have the name %s", quote(c.Name))
+		if known[c.Name] {
+			return errorIn(e.Name, "two columns have the name %s", quote(c.Name))
 		}
 		known[c.Name] = true
 		for k := 1; k < len(c.Levels); k++ {
 			if c.Levels[k] <= c.Levels[k-1] {
-				return bad("levels of column %s that do not ascend", quote(c.Name))
+				return errorIn(e.Name, "levels of column %s that do not ascend", quote(c.Name))
 			}
 		}
 		width += c.width()
 	}
-	if !e.Sparse() && width != e.Features {
-		return bad("columns of %d features, where there are %d", width, e.Features)
+	switch {
+	case e.Features < 1:
+		return errorIn(e.Name, "%d features", e.Features)
+	case e.FirstIndex != 0 && e.FirstIndex != 1:
+		return errorIn(e.Name, "features count from %d", e.FirstIndex)
+	case !e.Sparse() && (width != e.Features || len(e.Means) != e.Features):
+		return errorIn(e.Name, "columns of %d features and %d means, where there are %d features", width,
+			len(e.Means), e.Features)
+	case slices.ContainsFunc(e.Means, func(v float64) bool { return checkFinite(v) != nil }):
+		return errorIn(e.Name, "means that are not finite")
+	case e.Labels != nil && e.Labels.check() != nil:
+		return inFile(e.Name, e.Labels.check())
 	}
 	return nil
+}
+
+// options are those of new inputs: what the training set did is done again.
+func (e *Encoding) options(opt Options) Options {
+	if opt.Missing == MissingError {
+		opt.Missing = e.Missing
+	}
+	opt.ZeroBased = opt.ZeroBased || e.FirstIndex == 0
+	return opt
+}
+
+func (e *Encoding) errNotSparse(name string) error {
+	return errorIn(name, "%s is sparse: new inputs must be sparse lines too (.svm, .libsvm or .dat)", e.name())
 }

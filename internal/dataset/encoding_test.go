@@ -37,7 +37,7 @@ func TestEncoding(t *testing.T) {
 
 // TestEncodingCheck: encodings that do not fit together are refused.
 func TestEncodingCheck(t *testing.T) {
-	set := need.One(ReadTable(strings.NewReader("a,t,y\n1,u,no\n2,v,yes\n3,w,no\n"), "t", Options{}))(t)
+	set := need.One(readTable(strings.NewReader("a,t,y\n1,u,no\n2,v,yes\n3,w,no\n"), "t", Options{}))(t)
 	if err := set.Encoding().Check(); err != nil {
 		t.Fatal(err)
 	}

@@ -4,54 +4,48 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strconv"
 	"strings"
+	"unicode"
 )
 
-// Error is bad input: what is wrong and where. Every error of this package is
-// one; a command line answers it with its exit status for bad input.
+// Error is bad input: what is wrong and where. Every error of this package is one; a command answers it with
+// its exit status for bad input.
 type Error struct {
-	// File is the file, the data set or the specification.
-	File string
-	// Line is the line of a text file and Row the row of an array, both from 1;
-	// 0 where neither applies.
-	Line, Row int
-	// Column is the name of the column, "" where none applies.
-	Column string
-	// Err says what is wrong.
-	Err error
+	File   string // or data set, or specification
+	Place  string // "line 3" of a text, "row 3" of an array, both from 1; "" if neither applies
+	Column string // its name, "" if none applies
+	Err    error  // what is wrong
 }
 
 // Error is one line: file, place and reason.
 func (e *Error) Error() string {
-	var b strings.Builder
+	text := ""
 	if e.File != "" {
-		fmt.Fprintf(&b, "%s: ", printable(e.File))
+		text = printable(e.File) + ": "
 	}
-	if e.Line > 0 {
-		fmt.Fprintf(&b, "line %d: ", e.Line)
-	}
-	if e.Row > 0 {
-		fmt.Fprintf(&b, "row %d: ", e.Row)
+	if e.Place != "" {
+		text += e.Place + ": "
 	}
 	if e.Column != "" {
-		fmt.Fprintf(&b, "column %s: ", quote(e.Column))
+		text += "column " + quote(e.Column) + ": "
 	}
-	b.WriteString(e.Err.Error())
-	return b.String()
+	return text + e.Err.Error()
 }
 
-// Unwrap is the reason alone.
+// Unwrap is the reason without the place.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Reasons that a caller may want to tell from the others.
 var (
-	// ErrLabels: the targets are not the two labels -1 and +1.
-	ErrLabels = errors.New("labels must be -1 and +1")
-	// ErrMemory: the data would not fit in the memory allowed.
-	ErrMemory = errors.New("too large")
-
+	errLabels     = errors.New("labels must be -1 and +1")
+	errMemory     = errors.New("too large")
 	errOneExample = errors.New("only one example: at least two are needed")
 )
+
+// errorIn is an error in a file or data set.
+func errorIn(file, format string, args ...any) *Error {
+	return &Error{File: file, Err: fmt.Errorf(format, args...)}
+}
 
 // inFile adds the name of the file to an error.
 func inFile(name string, err error) *Error {
@@ -65,6 +59,42 @@ func inFile(name string, err error) *Error {
 	return e
 }
 
+// reason strips from an error of the file system what Error says anyway: the operation and the path.
+func reason(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}
+
+// place is a line of a text file or a row of an array, from 1; 0 is none of them.
+type place struct {
+	file, unit string
+	number     int
+}
+
+// error is one at that place.
+func (p place) error(column string, err error) *Error {
+	e := inFile(p.file, err)
+	if p.number > 0 {
+		e.Place = fmt.Sprintf("%s %d", p.unit, p.number)
+	}
+	if e.Column == "" {
+		e.Column = column
+	}
+	return e
+}
+
+// printable escapes a text that could steer a terminal: control characters, and invisible marks.
+func printable(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }) {
+		return s
+	}
+	quoted := strconv.Quote(s)
+	return quoted[1 : len(quoted)-1]
+}
+
 // quote quotes a piece of input for a message and cuts it if it is long.
 func quote(s string) string {
 	const longest = 40
@@ -74,12 +104,23 @@ func quote(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-// reason strips from an error of the file system what Error says anyway: the
-// operation and the path.
-func reason(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err
+// flagText writes a text as a shell wants it after a flag.
+func flagText(s string) string {
+	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") == "" {
+		return s
 	}
-	return err
+	return quote(s)
+}
+
+// listTexts writes the first few texts for a message.
+func listTexts(texts []string) string {
+	const most = 6
+	var words []string
+	for _, s := range texts[:min(most, len(texts))] {
+		words = append(words, quote(s))
+	}
+	if len(texts) > most {
+		words = append(words, "...")
+	}
+	return strings.Join(words, ", ")
 }

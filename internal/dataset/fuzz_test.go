@@ -64,7 +64,7 @@ func FuzzTable(f *testing.F) {
 			f.Add([]byte(seed), option)
 		}
 	}
-	worded := need.One(ReadTable(strings.NewReader("a,t,y\n1,u,no\n2,v,yes\n3,w,no\n"), "worded", Options{}))(f)
+	worded := need.One(readTable(strings.NewReader("a,t,y\n1,u,no\n2,v,yes\n3,w,no\n"), "worded", Options{}))(f)
 	f.Fuzz(func(t *testing.T, data []byte, option byte) {
 		opt := Options{MaxBytes: fuzzLimit, Missing: Missing(option % 4), NoHeader: option&4 != 0,
 			UnseenZero: option&8 != 0}
@@ -77,7 +77,7 @@ func FuzzTable(f *testing.F) {
 		if option&64 != 0 {
 			opt.Categorical = []string{"1"}
 		}
-		s, err := ReadTable(bytes.NewReader(data), "fuzz", opt)
+		s, err := readTable(bytes.NewReader(data), "fuzz", opt)
 		requireSound(t, s, err)
 		trains := []*Set{small(), worded}
 		if err == nil {
@@ -107,16 +107,14 @@ func FuzzLIBSVM(f *testing.F) {
 		opt := Options{MaxBytes: fuzzLimit}
 		s, err := readLIBSVM(bytes.NewReader(data), "fuzz", opt)
 		requireSound(t, s, err)
-		if lines, err := readLines(bytes.NewReader(data), "fuzz", opt); err == nil {
-			in, err := asInputs(lines, "fuzz", train.Encoding(), opt)
-			requireInputs(t, in, err, train)
-		}
+		in, err := readInputs(bytes.NewReader(data), libsvmFormat, "fuzz", train.Encoding(), opt)
+		requireInputs(t, in, err, train)
 		requireSoundSparse(t, data)
 	})
 }
 
 func FuzzNPY(f *testing.F) {
-	four := elements("<f8", 1, 2, 3, 4)
+	four := bytesOf("<f8", 1, 2, 3, 4)
 	for _, seed := range [][]byte{
 		npyFile(1, "<f8", "False", "(2, 2)", four), npyFile(2, ">f4", "True", "(2, 4)", four),
 		npyFile(3, "<f8", "False", "(4, 1)", four), npyFile(1, "<f8", "False", "(9999999999, 9999999999)", four),
@@ -129,12 +127,8 @@ func FuzzNPY(f *testing.F) {
 		opt := Options{MaxBytes: fuzzLimit}
 		s, err := readNPY(bytes.NewReader(data), "fuzz", opt)
 		requireSound(t, s, err)
-		e := train.Encoding()
-		plan := func(t *table) error { return t.planInputs(e) }
-		if read, err := readArray(bytes.NewReader(data), "fuzz", opt, plan); err == nil {
-			in, err := asInputs(read, "fuzz", e, opt)
-			requireInputs(t, in, err, train)
-		}
+		in, err := readInputs(bytes.NewReader(data), npyFormat, "fuzz", train.Encoding(), opt)
+		requireInputs(t, in, err, train)
 	})
 }
 

@@ -4,24 +4,33 @@ import "io"
 
 // Readers of streams as the tests want them.
 
-func readLIBSVM(r io.Reader, name string, opt Options) (*Set, error) {
-	s, err := readLines(r, name, opt)
+// readStream reads a training set, or new inputs for e.
+func readStream(r io.Reader, f format, name string, e *Encoding, opt Options) (contents, error) {
+	c := newContents(f, name, opt, e)
+	if err := c.readFile(&source{name: name, format: f, text: newText(r), size: -1}); err != nil {
+		return nil, inFile(name, err)
+	}
+	return c, c.end()
+}
+
+func readSet(r io.Reader, f format, name string, opt Options) (*Set, error) {
+	c, err := readStream(r, f, name, nil, opt)
 	if err != nil {
 		return nil, err
 	}
-	return asSet(s, name, opt)
-}
-
-func asSet(c contents, name string, opt Options) (*Set, error) {
-	set, err := c.set(opt)
+	s, err := c.set()
 	if err != nil {
 		return nil, inFile(name, err)
 	}
-	return set, nil
+	return s, nil
 }
 
-func asInputs(c contents, name string, e *Encoding, opt Options) (*Inputs, error) {
-	in, err := c.inputs(e, opt)
+func readInputs(r io.Reader, f format, name string, e *Encoding, opt Options) (*Inputs, error) {
+	c, err := readStream(r, f, name, e, e.options(opt))
+	if err != nil {
+		return nil, err
+	}
+	in, err := c.inputs(e)
 	if err != nil {
 		return nil, inFile(name, err)
 	}
@@ -29,33 +38,21 @@ func asInputs(c contents, name string, e *Encoding, opt Options) (*Inputs, error
 }
 
 func readLines(r io.Reader, name string, opt Options) (*sparse, error) {
-	s := newSparse(name)
-	if err := s.read(newText(r), name, opt.bounded()); err != nil {
-		return nil, inFile(name, err)
-	}
-	return s, s.end()
-}
-
-func readTableInputs(r io.Reader, name string, e *Encoding, opt Options) (*Inputs, error) {
-	t, err := readTable(r, name, e.options(opt), func(t *table) error { return t.planInputs(e) })
+	c, err := readStream(r, libsvmFormat, name, nil, opt)
 	if err != nil {
 		return nil, err
 	}
-	return asInputs(t, name, e, opt)
+	return c.(*sparse), nil
 }
 
-func readArray(r io.Reader, name string, opt Options, plan func(t *table) error) (*table, error) {
-	t := newTable(name, opt)
-	if err := t.readFile(&source{name: name, format: npyFormat, text: newText(r), size: -1}, plan); err != nil {
-		return nil, inFile(name, err)
-	}
-	return t, t.end()
+func readLIBSVM(r io.Reader, name string, opt Options) (*Set, error) {
+	return readSet(r, libsvmFormat, name, opt)
 }
 
 func readNPY(r io.Reader, name string, opt Options) (*Set, error) {
-	t, err := readArray(r, name, opt, (*table).planTraining)
-	if err != nil {
-		return nil, err
-	}
-	return asSet(t, name, opt)
+	return readSet(r, npyFormat, name, opt)
+}
+
+func readTableInputs(r io.Reader, name string, e *Encoding, opt Options) (*Inputs, error) {
+	return readInputs(r, tableFormat, name, e, opt)
 }

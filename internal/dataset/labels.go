@@ -8,7 +8,7 @@ import (
 )
 
 // Check verifies that the targets suit a task: for classification they take exactly the two values -1 and
-// +1 (ErrLabels where others occur), for regression they are not all the same.
+// +1, for regression they are not all the same.
 func (s *Set) Check(task Task) error {
 	differ := slices.ContainsFunc(s.Y, func(v float64) bool { return v != s.Y[0] })
 	if differ && (task == Regression || guessTask(s.Y) == Classification) {
@@ -25,15 +25,15 @@ func (s *Set) Check(task Task) error {
 		err = fmt.Errorf("all %d %s are %s: %s that differ are needed%s", len(s.Y), what, names[0], what,
 			s.anotherTarget())
 	case len(values) == 2:
-		err = fmt.Errorf("%w, not %s and %s (--positive %s makes classes of them)", ErrLabels, names[0],
+		err = fmt.Errorf("%w, not %s and %s (--positive %s makes classes of them)", errLabels, names[0],
 			names[1], names[1])
 	default:
-		err = fmt.Errorf("%w, found %s", ErrLabels, listTexts(names))
+		err = fmt.Errorf("%w, found %s", errLabels, listTexts(names))
 	}
 	return &Error{File: s.Name, Column: s.Target, Err: err}
 }
 
-// anotherTarget is a cure where the file has columns.
+// anotherTarget is a cure if the file has columns.
 func (s *Set) anotherTarget() string {
 	if s.encoding == nil {
 		return ""
@@ -57,6 +57,9 @@ func (s *Set) values() []float64 {
 	return slices.Compact(values)
 }
 
+// formatNumber writes a number in the shortest form that reads back.
+func formatNumber(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
 // labelName is a numeric label as a text.
 func labelName(v float64) string { return formatNumber(v + 0) } // -0 is 0
 
@@ -67,8 +70,8 @@ func labelNames(values []float64) (names []string) {
 	return names
 }
 
-// Classes names the labels -1 and +1 as a file writes them. Of more than two labels, Negative
-// is "not " and Positive.
+// Classes names the labels -1 and +1 as a file writes them. Of more than two labels, Negative is "not " and
+// Positive.
 type Classes struct {
 	Negative string `json:"negative"`
 	Positive string `json:"positive"`
@@ -92,7 +95,7 @@ type Labels struct {
 	Rest  bool `json:"rest,omitempty"` // Negative is any other label than Positive
 }
 
-// Names are the classes alone; nil of nil.
+// Names are the names of the classes; nil of nil.
 func (l *Labels) Names() *Classes {
 	if l == nil {
 		return nil
@@ -100,18 +103,57 @@ func (l *Labels) Names() *Classes {
 	return &l.Classes
 }
 
-// known are the texts that a file may have, Negative first where it is one of them.
-func (l *Labels) known() []string {
-	if l.Rest {
-		return []string{l.Positive}
-	}
-	return []string{l.Negative, l.Positive}
+// Numbers are the two labels of a file whose targets are two numbers.
+func (l *Labels) Numbers() (negative, positive float64, ok bool) {
+	negative, low := parseNumber(l.Negative)
+	positive, high := parseNumber(l.Positive)
+	return negative, positive, !l.Texts && low == nil && high == nil
 }
 
-// Classify makes classes of targets with two values: the larger becomes +1, the
-// smaller -1, unless positive names the value that becomes +1 ("" names none). Of
-// targets with more values, positive becomes +1 and all others -1. A set whose file has texts as targets has
-// classes already.
+// check reports the first thing wrong with labels, which may come from a file.
+func (l *Labels) check() error {
+	negative, positive, numbers := l.Numbers()
+	if l.Rest && !l.Texts {
+		_, err := parseNumber(l.Positive)
+		negative, positive, numbers = 0, 1, err == nil
+	}
+	if l.Negative == l.Positive || !l.Texts && (!numbers || negative == positive) {
+		return fmt.Errorf("labels %s and %s", quote(l.Negative), quote(l.Positive))
+	}
+	return nil
+}
+
+// expect makes the classes the only texts of a column of targets.
+func (l *Labels) expect(c *column) {
+	switch {
+	case l == nil || !l.Texts:
+	case l.Rest:
+		c.know([]string{l.Positive}, othersAlike)
+	default:
+		c.know([]string{l.Negative, l.Positive}, othersRefused)
+	}
+}
+
+// apply takes targets with names to -1 and +1.
+func (l *Labels) apply(y []float64, name func(target float64) string) ([]float64, error) {
+	labels := make([]float64, len(y))
+	for i, v := range y {
+		switch class := name(v); {
+		case class == l.Positive:
+			labels[i] = 1
+		case l.Rest || class == l.Negative:
+			labels[i] = -1
+		default:
+			return nil, place{unit: "row", number: i + 1}.error("", fmt.Errorf("target %s is neither %s nor %s", class,
+				quote(l.Negative), quote(l.Positive)))
+		}
+	}
+	return labels, nil
+}
+
+// Classify makes classes of targets with two values: the larger becomes +1, the smaller -1, unless positive
+// names the value that becomes +1 ("" names none). Of targets with more values, positive becomes +1 and all
+// others -1. A set whose file has texts as targets has classes already.
 func (s *Set) Classify(positive string) error {
 	if l := s.Labels; l != nil {
 		return s.classify([]string{l.Negative, l.Positive}, l.Texts, cmp.Or(positive, l.Positive),
@@ -130,41 +172,15 @@ func (s *Set) Classify(positive string) error {
 	return s.classify(labelNames(values), false, positive, labelName)
 }
 
-// classify makes classes of targets that stand for these names, in order.
+// classify makes classes of targets with these names, in order.
 func (s *Set) classify(names []string, texts bool, positive string, name func(target float64) string) error {
-	l := &Labels{Texts: texts}
-	var err error
-	switch {
-	case len(names) < 2:
-		err = fmt.Errorf("two classes are needed, the target holds only %s%s", listTexts(names), s.anotherTarget())
-	case positive != "" && !slices.Contains(names, positive):
-		err = fmt.Errorf("--positive: %s is none of the %d values of the target (%s)", quote(positive), len(names),
-			listTexts(names))
-	case len(names) == 2:
-		l.Negative, l.Positive = names[0], names[1]
-		if positive == names[0] {
-			l.Negative, l.Positive = names[1], names[0]
-		}
-	case positive != "":
-		l.Negative, l.Positive, l.Rest = "not "+positive, positive, true
-	case texts:
-		err = fmt.Errorf("two classes are needed, the target holds %d texts (%s): --positive LABEL sets one of "+
-			"them against the rest",
-			len(names), listTexts(names))
-	default:
-		err = fmt.Errorf("two classes are needed, the target holds %d values (%s): --positive LABEL sets one "+
-			"against the rest; or a loss for numbers (square, eps), or another --target",
-			len(names), listTexts(names))
-	}
+	l, err := chooseLabels(names, texts, positive)
 	if err != nil {
 		return &Error{File: s.Name, Column: s.Target, Err: err}
 	}
-	y := make([]float64, len(s.Y))
-	for i, v := range s.Y {
-		y[i] = -1
-		if name(v) == l.Positive {
-			y[i] = 1
-		}
+	y, err := l.apply(s.Y, name)
+	if err != nil {
+		return inFile(s.Name, err)
 	}
 	if s.Labels == nil || *s.Labels != *l {
 		s.Notes = append(slices.Clone(s.Notes), fmt.Sprintf("classes of %s: %s is +1, %s is -1", quote(s.Target),
@@ -175,39 +191,25 @@ func (s *Set) classify(names []string, texts bool, positive string, name func(ta
 	return nil
 }
 
-// apply takes further targets to -1 and +1; of a text column they are the numbers
-// of Negative and Positive.
-func (l *Labels) apply(y []float64, c *column) ([]float64, error) {
-	low, high, _ := l.Numbers()
-	if l.Texts {
-		if c == nil || c.kind != texts {
-			return nil, &Error{Err: fmt.Errorf("targets are numbers, not %s and %s", quote(l.Negative),
-				quote(l.Positive))}
-		}
-		low, high = 0, float64(len(l.known())-1)
+// chooseLabels says which of the names of targets are the classes.
+func chooseLabels(names []string, texts bool, positive string) (*Labels, error) {
+	switch {
+	case len(names) < 2:
+		return nil, fmt.Errorf("two classes are needed, the target holds only %s, --target NAME takes another column",
+			listTexts(names))
+	case positive != "" && !slices.Contains(names, positive):
+		return nil, fmt.Errorf("--positive: %s is none of the %d values of the target (%s)", quote(positive),
+			len(names), listTexts(names))
+	case len(names) == 2 && positive == names[0]:
+		return &Labels{Classes: Classes{names[1], names[0]}, Texts: texts}, nil
+	case len(names) == 2:
+		return &Labels{Classes: Classes{names[0], names[1]}, Texts: texts}, nil
+	case positive != "":
+		return &Labels{Classes: Classes{"not " + positive, positive}, Texts: texts, Rest: true}, nil
+	case texts:
+		return nil, fmt.Errorf("two classes are needed, the target holds %d texts (%s): --positive LABEL sets one of "+
+			"them against the rest", len(names), listTexts(names))
 	}
-	labels := make([]float64, len(y))
-	for i, v := range y {
-		switch {
-		case v == high:
-			labels[i] = 1
-		case l.Rest || v == low:
-			labels[i] = -1
-		default:
-			return nil, &Error{Row: i + 1, Err: fmt.Errorf("target %v is neither %s nor %s", v, l.Negative,
-				l.Positive)}
-		}
-	}
-	return labels, nil
+	return nil, fmt.Errorf("two classes are needed, the target holds %d values (%s): --positive LABEL sets one "+
+		"against the rest; or a loss for numbers (square, eps), or another --target", len(names), listTexts(names))
 }
-
-// Numbers are the two labels of a file whose targets are two numbers; of one number against the
-// rest the second is it.
-func (l *Labels) Numbers() (negative, positive float64, ok bool) {
-	negative, _ = parseNumber(l.Negative)
-	positive, _ = parseNumber(l.Positive)
-	return negative, positive, !l.Texts && !l.Rest
-}
-
-// formatNumber writes a number in the shortest form that reads back.
-func formatNumber(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -10,7 +10,7 @@ func TestCheck(t *testing.T) {
 	for name, c := range map[string]struct {
 		task   Task
 		y      []float64
-		labels bool     // ErrLabels
+		labels bool     // errLabels
 		says   []string // nil: all is well
 	}{
 		"labels":        {Classification, []float64{1, -1, 1}, false, nil},
@@ -34,8 +34,8 @@ func TestCheck(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) { wantError(t, err, append(c.says, "small: ", `column "t"`)...) })
-		if errors.Is(err, ErrLabels) != c.labels {
-			t.Errorf("%s: %v, ErrLabels: %v", name, err, !c.labels)
+		if errors.Is(err, errLabels) != c.labels {
+			t.Errorf("%s: %v, errLabels: %v", name, err, !c.labels)
 		}
 	}
 }
@@ -74,11 +74,11 @@ func TestClassify(t *testing.T) {
 		if s.Labels == nil {
 			continue
 		}
-		again, err := s.Labels.apply(c.y, nil) // new targets go the same way
+		again, err := s.Labels.apply(c.y, labelName) // new targets go the same way
 		if err != nil || !slices.Equal(again, c.want) {
 			t.Errorf("%v became %v, %v", c.y, again, err)
 		}
-		_, err = s.Labels.apply([]float64{c.y[0], 3}, nil)
+		_, err = s.Labels.apply([]float64{c.y[0], 3}, labelName)
 		wantError(t, err, "row 2", "3 is neither")
 		if err := s.Classify(""); err != nil || !slices.Equal(s.Y, c.want) {
 			t.Errorf("classified twice, %v became %v, %v", c.y, s.Y, err)

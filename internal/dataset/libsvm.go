@@ -14,36 +14,37 @@ import (
 //
 //	label index:value index:value ...   # comment
 //
-// Indices count features from 1, or from 0 with Options.ZeroBased, and ascend
-// within a line; what is not given is zero. A field qid:... after the label is ignored, as are empty lines
-// and comments. There are as many features as the largest index. Either all examples have labels or none.
+// Indices count features from 1, or from 0 with Options.ZeroBased, and ascend within a line; what is not
+// given is zero. A field qid:... after the label is ignored, as are empty lines and comments. There are as
+// many features as the largest index. Either all examples have labels or none.
 type sparse struct {
-	file          string
+	name          string
+	opt           Options
 	x             CSR // Cols is the largest index
 	labels        []float64
 	labelled      bool
 	first, widest place // of the first example, and of that with the largest index
 }
 
-func newSparse(file string) *sparse { return &sparse{file: file, x: CSR{Start: []int{0}}} }
+func newSparse(name string, opt Options) *sparse {
+	return &sparse{name: name, opt: opt.bounded(), x: CSR{Start: []int{0}}}
+}
 
-// read appends the examples of a file.
-func (s *sparse) read(text io.Reader, file string, opt Options) error {
-	lines := newLines(text, opt)
+// readFile appends the examples of a file.
+func (s *sparse) readFile(f *source) error {
+	lines := newLines(f.text, s.opt)
 	for {
 		line, err := lines.next()
 		if err == io.EOF {
 			return nil
 		}
-		at := place{file: file, number: lines.number}
+		at := place{f.name, "line", lines.number}
 		if err == nil {
 			line, _, _ = bytes.Cut(line, []byte{'#'})
-			err = s.add(strings.Fields(string(line)), at, opt)
+			err = s.add(strings.Fields(string(line)), at)
 		}
 		if err != nil {
-			err := inFile(file, err)
-			err.Line = at.number
-			return err
+			return at.error("", err)
 		}
 	}
 }
@@ -51,13 +52,13 @@ func (s *sparse) read(text io.Reader, file string, opt Options) error {
 // end refuses files without examples.
 func (s *sparse) end() error {
 	if s.x.Rows == 0 {
-		return &Error{File: s.file, Err: errors.New("the file holds no examples")}
+		return errorIn(s.name, "the file holds no examples")
 	}
 	return nil
 }
 
 // add appends the example of one line, if it holds one.
-func (s *sparse) add(fields []string, at place, opt Options) error {
+func (s *sparse) add(fields []string, at place) error {
 	if len(fields) == 0 {
 		return nil
 	}
@@ -80,7 +81,7 @@ func (s *sparse) add(fields []string, at place, opt Options) error {
 		fields = fields[1:]
 	}
 	base := 1
-	if opt.ZeroBased {
+	if s.opt.ZeroBased {
 		base = 0
 	}
 	previous := 0 // counted from 1
@@ -91,7 +92,7 @@ func (s *sparse) add(fields []string, at place, opt Options) error {
 		}
 		previous = index
 		if index > s.x.Cols {
-			if err := opt.fitsSparse(1, index, 0); err != nil {
+			if err := s.opt.fitsSparse(1, index, 0); err != nil {
 				return fmt.Errorf("feature %d: %w", index, err)
 			}
 			s.x.Cols, s.widest = index, at
@@ -103,7 +104,7 @@ func (s *sparse) add(fields []string, at place, opt Options) error {
 	}
 	s.x.Rows++
 	s.x.Start = append(s.x.Start, len(s.x.Index))
-	return opt.fitsSparse(s.x.Rows, s.x.Cols, len(s.x.Index))
+	return s.opt.fitsSparse(s.x.Rows, s.x.Cols, len(s.x.Index))
 }
 
 // parseEntry reads index:value, where the index counts from base in the file and
@@ -116,7 +117,7 @@ func parseEntry(field string, previous, base int) (index int, value float64, err
 	index, err = strconv.Atoi(left)
 	switch {
 	case errors.Is(err, strconv.ErrRange) || err == nil && index >= math.MaxInt32:
-		return 0, 0, fmt.Errorf("feature index in %s is out of range: %w", quote(field), ErrMemory)
+		return 0, 0, fmt.Errorf("feature index in %s is out of range: %w", quote(field), errMemory)
 	case err != nil:
 		return 0, 0, fmt.Errorf("feature index in %s is not a whole number", quote(field))
 	case index == 0 && base == 1:
@@ -135,9 +136,7 @@ func parseEntry(field string, previous, base int) (index int, value float64, err
 }
 
 // set makes a training set, sparse or dense after its shape; dense features are named x1, x2, ...
-func (s *sparse) set(opt Options) (*Set, error) {
-	set := &Set{Name: s.file, Source: s.file, Task: guessTask(s.labels), Target: "y", Y: s.labels,
-		zeroBased: opt.ZeroBased}
+func (s *sparse) set() (*Set, error) {
 	switch {
 	case !s.labelled:
 		return nil, s.first.error("", errors.New("the label is missing: a line is \"label index:value ...\""))
@@ -145,17 +144,20 @@ func (s *sparse) set(opt Options) (*Set, error) {
 		return nil, errors.New("no example has a feature")
 	case s.x.Rows < 2:
 		return nil, errOneExample
-	case opt.Target != "" || len(opt.Drop)+len(opt.Categorical) > 0:
+	case s.opt.Target != "" || len(s.opt.Drop)+len(s.opt.Categorical) > 0:
 		return nil, errors.New("sparse lines have no columns that --target, --drop or --categorical could name")
-	case keepSparse(s.x.Rows, s.x.Cols, s.x.Entries()):
-		set.Sparse = &s.x
-		return set, set.checkTargets(opt.Positive)
 	}
-	if err := opt.fitsDense(s.x.Rows, s.x.Cols); err != nil {
+	set := &Set{Name: s.name, Source: s.name, Task: guessTask(s.labels), Target: "y", Y: s.labels,
+		zeroBased: s.opt.ZeroBased}
+	if keepSparse(s.x.Rows, s.x.Cols, len(s.x.Index)) {
+		set.Sparse = &s.x
+		return set, set.checkTargets(s.opt.Positive)
+	}
+	if err := s.opt.fitsDense(s.x.Rows, s.x.Cols); err != nil {
 		return nil, err
 	}
 	set.X, set.Features = s.x.Dense(), numbered("x", s.x.Cols)
-	return set, set.checkTargets(opt.Positive)
+	return set, set.checkTargets(s.opt.Positive)
 }
 
 // keepSparse reports whether the inputs of a file stay sparse: with at least 1000 features, of which at most
@@ -167,23 +169,27 @@ func keepSparse(rows, cols, entries int) bool {
 
 // inputs are new inputs, held as those of the training set are. If those are dense, no index may exceed the
 // number of features; if they are sparse, further features are zero there.
-func (s *sparse) inputs(e *Encoding, opt Options) (in *Inputs, err error) {
-	in = &Inputs{Name: s.file, Y: s.labels}
-	if e.Labels != nil && s.labels != nil {
-		if in.Y, err = e.Labels.apply(s.labels, nil); err != nil {
+func (s *sparse) inputs(e *Encoding) (in *Inputs, err error) {
+	in = &Inputs{Name: s.name, Y: s.labels}
+	if l := e.Labels; l != nil && s.labelled {
+		if l.Texts {
+			return nil, s.first.error("", fmt.Errorf("targets are numbers, not %s and %s", quote(l.Negative),
+				quote(l.Positive)))
+		}
+		if in.Y, err = l.apply(s.labels, labelName); err != nil {
 			return nil, err
 		}
 	}
-	if e.Sparse() {
+	switch {
+	case e.Sparse():
 		in.Sparse = &s.x
 		return in, nil
-	}
-	if s.x.Cols > e.Features {
+	case s.x.Cols > e.Features:
 		return nil, s.widest.error("", fmt.Errorf("feature index %d, but %s has %d features", s.x.Cols, e.name(),
 			e.Features))
 	}
 	s.x.Cols = e.Features
-	if err := opt.fitsDense(s.x.Rows, s.x.Cols); err != nil {
+	if err := s.opt.fitsDense(s.x.Rows, s.x.Cols); err != nil {
 		return nil, err
 	}
 	in.X = s.x.Dense()

@@ -66,8 +66,8 @@ func TestReadLIBSVMRefuses(t *testing.T) {
 	} {
 		_, err := readLIBSVM(strings.NewReader(c.text), "f.svm", Options{})
 		t.Run(name, func(t *testing.T) { wantError(t, err, append(c.says, "f.svm: ")...) })
-		if strings.Contains(name, "large") && !errors.Is(err, ErrMemory) {
-			t.Errorf("%v is not ErrMemory", err)
+		if strings.Contains(name, "large") && !errors.Is(err, errMemory) {
+			t.Errorf("%v is not errMemory", err)
 		}
 	}
 }

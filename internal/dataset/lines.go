@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// Bounds of text files, in bytes and columns. They hold before anything is known of
-// a file, so that one without line ends, closing quotes or separators costs little
-// memory; a line may not exceed Options.MaxBytes either, if that is above 1 MiB.
+// Bounds of text files, in bytes and columns. They hold before anything is known of a file, so that one
+// without line ends, closing quotes or separators costs little memory; a line may not exceed Options.MaxBytes
+// either, if that is above 1 MiB.
 const (
 	sampleBytes = 1 << 16 // looked at before reading begins
 	longestLine = 1 << 28 // with the lines that a quoted cell continues
@@ -49,12 +49,12 @@ func (l *lines) next() ([]byte, error) {
 }
 
 func (l *lines) errLong() error {
-	return fmt.Errorf("%w: a line of more than %s", ErrMemory, humanBytes(float64(l.limit)))
+	return fmt.Errorf("%w: a line of more than %s", errMemory, humanBytes(float64(l.limit)))
 }
 
 // records cuts a text into the rows of a table. encoding/csv gets the lines one at a time, so that they keep
-// their numbers: comments and lines of blanks are emptied, and runs of blanks become a tab where they
-// separate the columns.
+// their numbers: comments and lines of blanks are emptied, and runs of blanks become a tab if they separate
+// the columns.
 type records struct {
 	*lines
 	csv     *csv.Reader
@@ -68,43 +68,26 @@ type records struct {
 
 func newRecords(text io.Reader, separator byte, opt Options) *records {
 	r := &records{lines: newLines(text, opt), blanks: separator == ' '}
-	r.csv = csv.NewReader(readerFunc(r.read))
+	r.csv = csv.NewReader(r)
 	r.csv.Comma = rune(separator)
 	if r.blanks {
 		r.csv.Comma = '\t'
 	}
-	r.csv.TrimLeadingSpace = r.csv.Comma != '\t' // leading tabs are cells where tabs separate
+	r.csv.TrimLeadingSpace = r.csv.Comma != '\t' // leading tabs are cells if tabs separate
 	r.csv.FieldsPerRecord = -1
 	r.csv.ReuseRecord = true
 	return r
 }
 
-// readerFunc is a reader of one function.
-type readerFunc func(p []byte) (int, error)
-
-func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
-
-// read hands the lines to encoding/csv.
-func (r *records) read(p []byte) (int, error) {
+// Read hands the lines to encoding/csv.
+func (r *records) Read(p []byte) (int, error) {
 	if len(r.rest) == 0 {
 		line, err := r.lines.next()
+		if err == nil {
+			line, err = r.prepare(line)
+		}
 		if err != nil {
 			return 0, err
-		}
-		quoted := r.length > 0 // the record goes on: a cell in quotes holds the end of the line
-		if bare := bytes.Trim(line, " \r"); !quoted && (len(bare) == 0 || bare[0] == '#') {
-			if len(bare) > 0 && r.begun {
-				r.skipped++
-			}
-			line = nil
-		} else {
-			if r.blanks {
-				line = squeeze(line, quoted)
-			}
-			r.begun = true
-			if r.length += len(line) + 1; r.length > r.limit {
-				return 0, r.errLong()
-			}
 		}
 		r.buffer = append(append(r.buffer[:0], line...), '\n')
 		r.rest = r.buffer
@@ -112,6 +95,25 @@ func (r *records) read(p []byte) (int, error) {
 	n := copy(p, r.rest)
 	r.rest = r.rest[n:]
 	return n, nil
+}
+
+// prepare is a line as encoding/csv wants it: empty without cells.
+func (r *records) prepare(line []byte) ([]byte, error) {
+	quoted := r.length > 0 // the record goes on: a cell in quotes holds the end of the line
+	if bare := bytes.Trim(line, " \r"); !quoted && (len(bare) == 0 || bare[0] == '#') {
+		if len(bare) > 0 && r.begun {
+			r.skipped++
+		}
+		return nil, nil
+	}
+	if r.blanks {
+		line = squeeze(line, quoted)
+	}
+	r.begun = true
+	if r.length += len(line) + 1; r.length > r.limit {
+		return nil, r.errLong()
+	}
+	return line, nil
 }
 
 // squeeze makes runs of blanks and tabs outside quotes a single tab, none at the ends of the line. It
@@ -133,7 +135,7 @@ func squeeze(line []byte, quoted bool) []byte {
 	return to
 }
 
-var errColumns = fmt.Errorf("%w: more than %d columns; rows are examples, columns are features", ErrMemory,
+var errColumns = fmt.Errorf("%w: more than %d columns; rows are examples, columns are features", errMemory,
 	mostColumns)
 
 var errQuote = errors.New(
@@ -144,17 +146,18 @@ var errQuote = errors.New(
 func (r *records) next() (cells []string, line int, err error) {
 	r.length = 0
 	cells, err = r.csv.Read()
-	var place *csv.ParseError
+	at := place{unit: "line", number: r.number}
+	var stray *csv.ParseError
 	switch {
 	case err == io.EOF:
 		return nil, 0, io.EOF
-	case errors.As(err, &place):
-		return nil, 0, &Error{Line: place.StartLine, Err: errQuote}
+	case errors.As(err, &stray):
+		at.number, err = stray.StartLine, errQuote
 	case err == nil && len(cells) > mostColumns:
 		err = errColumns
 	}
 	if err != nil {
-		return nil, 0, &Error{Line: r.number, Err: err}
+		return nil, 0, at.error("", err)
 	}
 	for j, cell := range cells {
 		cells[j] = strings.TrimSpace(cell)

@@ -13,14 +13,13 @@ import (
 //   - "-": Options.Stdin, a table or sparse lines;
 //   - "synthetic:NAME,n=2000,seed=1,...": generated, see Generators;
 //   - the name of an embedded set, see Names;
-//   - a file: .csv and .tsv (a table, see ReadTable), .svm and .libsvm (sparse lines), .txt, .data
-//     and .dat (either, which is detected), .npy, .npz (arrays X and y), .parquet;
+//   - a file: .csv and .tsv (a table), .svm and .libsvm (sparse lines), .txt, .data and .dat (either, which is
+//     detected), .npy, .npz (arrays X and y), .parquet;
 //   - several files as one table, by a pattern such as rows-*.csv (see filepath.Match), with the
 //     same columns, in the order of their names.
 //
-// Text and .npy may be compressed by gzip or zstd, with .gz or .zst after the
-// other extension. A file whose name is that of an embedded set is reached as
-// ./NAME.
+// Text and .npy may be compressed by gzip or zstd, with .gz or .zst after the other extension. A file whose
+// name is that of an embedded set is reached as ./NAME.
 func Load(path string, opt Options) (*Set, error) {
 	switch {
 	case strings.HasPrefix(path, syntheticPrefix):
@@ -28,11 +27,11 @@ func Load(path string, opt Options) (*Set, error) {
 	case slices.Contains(Names(), path):
 		return Open(path)
 	}
-	c, name, err := read(path, opt, (*table).planTraining)
+	c, name, err := read(path, opt, nil)
 	if err != nil {
 		return nil, err
 	}
-	s, err := c.set(opt)
+	s, err := c.set()
 	if err != nil {
 		return nil, inFile(name, err)
 	}
@@ -59,11 +58,11 @@ func (e *Encoding) LoadInputs(path string, opt Options) (*Inputs, error) {
 		}
 		return e.inputsOf(s)
 	}
-	c, name, err := read(path, opt, func(t *table) error { return t.planInputs(e) })
+	c, name, err := read(path, opt, e)
 	if err != nil {
 		return nil, err
 	}
-	in, err := c.inputs(e, opt)
+	in, err := c.inputs(e)
 	if err != nil {
 		return nil, inFile(name, err)
 	}
@@ -72,18 +71,20 @@ func (e *Encoding) LoadInputs(path string, opt Options) (*Inputs, error) {
 
 // contents are what files hold: a table or sparse lines.
 type contents interface {
+	readFile(f *source) error
 	end() error // after the last file
-	set(opt Options) (*Set, error)
-	inputs(e *Encoding, opt Options) (*Inputs, error)
+	set() (*Set, error)
+	inputs(e *Encoding) (*Inputs, error)
 }
 
-// read reads the files of a path as one, after plan has given the columns of a table their roles; name is
-// that of a single file or of them all.
-func read(path string, opt Options, plan func(t *table) error) (c contents, name string, err error) {
+// read reads the files of a path as one: new inputs for a training set, or one if train is nil. name is that
+// of a single file or of them all.
+func read(path string, opt Options, train *Encoding) (c contents, name string, err error) {
 	paths, err := Files(path)
 	if err != nil {
 		return nil, "", err
 	}
+	sparse := false
 	for _, p := range paths {
 		f, err := open(p, opt)
 		if err != nil {
@@ -93,45 +94,40 @@ func read(path string, opt Options, plan func(t *table) error) (c contents, name
 		if name = printable(path); len(paths) == 1 {
 			name = f.name
 		}
-		isLines := f.format == libsvmFormat
-		switch {
-		case c == nil && isLines:
-			c = newSparse(name)
-		case c == nil:
-			c = newTable(name, opt)
+		lines := f.format == libsvmFormat
+		if c == nil {
+			c, sparse = newContents(f.format, name, opt, train), lines
 		}
-		switch c := c.(type) {
-		case *sparse:
-			if err = errKind; isLines {
-				err = c.read(f.text, f.name, opt.bounded())
-			}
-		case *table:
-			if err = errKind; !isLines {
-				err = c.readFile(f, plan)
-			}
+		if sparse != lines {
+			return nil, "", errorIn(f.name, "is another kind of file than those before: files of one table are alike")
 		}
-		if err != nil {
+		if err := c.readFile(f); err != nil {
 			return nil, "", inFile(f.name, err)
 		}
 	}
 	return c, name, c.end()
 }
 
-var errKind = errors.New("is another kind of file than those before: files of one table are alike")
+func newContents(f format, name string, opt Options, train *Encoding) contents {
+	if f == libsvmFormat {
+		return newSparse(name, opt)
+	}
+	return newTable(name, opt, train)
+}
 
-// rows are the examples of a file, one after the other.
-type rows interface {
-	header() header
+// rows are the examples of a file of columns, one after the other.
+type rows struct {
+	header
 	// next is the next row, valid until the next call, and its line or number from 1; io.EOF after the last.
-	next() (cells []cell, number int, err error)
+	next func() (cells []cell, number int, err error)
 }
 
 // header says what is known of the columns of a file.
 type header struct {
 	names    []string
-	line     int               // of the names in a text
 	headless bool              // the names are positions
-	array    bool              // places are rows, not lines
+	unit     string            // of places: a line of a text or a row of an array
+	line     int               // of the names in a text
 	noTarget bool              // the file can only hold new inputs
 	refused  map[string]string // columns that hold neither numbers nor texts, and what they hold
 	notes    []string          // what was found
@@ -144,8 +140,33 @@ type cell struct {
 	isNumber bool
 }
 
-// readFile reads a file of columns.
-func (t *table) readFile(f *source, plan func(t *table) error) (err error) {
+// asText is a cell as a text file writes it.
+func (x cell) asText() string {
+	if x.isNumber {
+		return formatNumber(x.number)
+	}
+	return x.text
+}
+
+// openRows reads the header of a file of columns.
+func (t *table) openRows(f *source) (*rows, error) {
+	switch f.format {
+	case npyFormat:
+		a, err := openArray(f.text, t.opt)
+		if err != nil {
+			return nil, err
+		}
+		return arrayRows(a), nil
+	case npzFormat:
+		return openArchive(f, t.opt)
+	case parquetFormat:
+		return openParquet(f)
+	}
+	return t.openText(f.text)
+}
+
+// readFile appends the rows of a file. The first file says what columns there are; others must have the same.
+func (t *table) readFile(f *source) (err error) {
 	defer func() {
 		if p := recover(); p != nil && f.format == parquetFormat { // its library trusts what pages say
 			err = fmt.Errorf("damaged Parquet file: %v", p)
@@ -153,60 +174,26 @@ func (t *table) readFile(f *source, plan func(t *table) error) (err error) {
 			panic(p)
 		}
 	}()
-	var r rows
-	switch f.format {
-	case npyFormat:
-		r, err = openArray(f, t.opt)
-	case npzFormat:
-		r, err = openArchive(f, t.opt)
-	case parquetFormat:
-		r, err = openParquet(f)
-	default:
-		r, err = t.openText(f.text)
-	}
+	r, err := t.openRows(f)
 	if err != nil {
 		return err
 	}
-	return t.read(r, f.name, plan)
-}
-
-// read appends the rows of a file. The first file says what columns there are; others must have the same.
-func (t *table) read(r rows, file string, plan func(t *table) error) error {
-	h := r.header()
-	t.part, t.array = file, h.array
-	var err error
-	if t.columns == nil {
-		t.headless, t.noTarget, t.notes = h.headless, h.noTarget, h.notes
-		if err = t.nameColumns(h); err == nil {
-			err = plan(t)
-		}
-		if err == nil {
-			err = t.use()
-		}
-	} else {
-		err = t.sameColumns(h)
-	}
-	if err != nil {
-		e := inFile(file, err)
-		e.Line = h.line
-		return e
+	at := place{f.name, r.unit, r.line}
+	if err := t.begin(r.header); err != nil {
+		return at.error("", err)
 	}
 	for {
-		cells, number, err := r.next()
-		if err == io.EOF {
-			break
+		var cells []cell
+		if cells, at.number, err = r.next(); err == nil {
+			err = t.add(cells, at)
 		}
-		if err == nil {
-			err = t.add(cells, number)
+		if err == io.EOF {
+			return nil
 		}
 		if err != nil {
 			return err
 		}
 	}
-	if s, ok := r.(*textRows); ok && s.skipped > 0 {
-		t.note("%d lines below the first that start with # are skipped", s.skipped)
-	}
-	return nil
 }
 
 // end notes what was found in the rows.
@@ -214,35 +201,25 @@ func (t *table) end() error {
 	if t.blank > 0 {
 		t.note("%d empty rows are skipped", t.blank)
 	}
-	if t.rows == 0 {
-		return &Error{File: t.file, Err: errors.New("no examples below the header")}
+	if t.cells.rows == 0 {
+		return &Error{File: t.name, Err: errors.New("no examples below the header")}
 	}
 	return nil
 }
 
-// ReadTable reads a text with a line per example and a column per feature. The
-// separator (comma, semicolon, tab or runs of blanks) and the header line are
-// detected, see the package documentation; lines that start with # and
-// empty lines are skipped, a byte order mark and CRLF line ends accepted. The
-// options choose target and columns and say what becomes of missing values.
-// Columns of texts become indicators. At least two examples and one feature are
-// needed. name stands in messages and becomes the name of the set.
-func ReadTable(r io.Reader, name string, opt Options) (*Set, error) {
-	t, err := readTable(r, name, opt, (*table).planTraining)
-	if err != nil {
-		return nil, err
+// readTable reads a training set from a text table; name stands in messages and becomes the name of the set.
+func readTable(r io.Reader, name string, opt Options) (*Set, error) {
+	t := newTable(name, opt, nil)
+	err := t.readFile(&source{name: name, text: newText(r)})
+	if err == nil {
+		err = t.end()
 	}
-	s, err := t.set(opt)
+	var s *Set
+	if err == nil {
+		s, err = t.set()
+	}
 	if err != nil {
 		return nil, inFile(name, err)
 	}
 	return s, nil
-}
-
-func readTable(r io.Reader, name string, opt Options, plan func(t *table) error) (*table, error) {
-	t := newTable(name, opt)
-	if err := t.readFile(&source{name: name, text: newText(r)}, plan); err != nil {
-		return nil, inFile(name, err)
-	}
-	return t, t.end()
 }

@@ -27,8 +27,8 @@ func npyRaw(version byte, header string, body []byte) []byte {
 	return append(append(b, header...), body...)
 }
 
-// elements encodes numbers in the given element type.
-func elements(descr string, values ...float64) []byte {
+// bytesOf encodes numbers in the given element type.
+func bytesOf(descr string, values ...float64) []byte {
 	var order binary.AppendByteOrder = binary.LittleEndian
 	if descr[0] == '>' {
 		order = binary.BigEndian
@@ -50,7 +50,7 @@ func TestReadNPY(t *testing.T) {
 	for _, version := range []byte{1, 2} {
 		for _, descr := range []string{"<f8", ">f8", "<f4", ">f4"} {
 			for order, values := range map[string][]float64{"False": inRows, "True": inColumns} {
-				file := npyFile(version, descr, order, "(2, 3)", elements(descr, values...))
+				file := npyFile(version, descr, order, "(2, 3)", bytesOf(descr, values...))
 				s, err := readNPY(bytes.NewReader(file), "f.npy", Options{})
 				if err != nil {
 					t.Fatalf("version %d, %s, Fortran %s: %v", version, descr, order, err)
@@ -84,7 +84,7 @@ func TestReadNPYIntegers(t *testing.T) {
 }
 
 func TestReadNPYRefuses(t *testing.T) {
-	four := elements("<f8", 1, 2, 3, 4)
+	four := bytesOf("<f8", 1, 2, 3, 4)
 	ok := func(shape string, body []byte) []byte { return npyFile(1, "<f8", "False", shape, body) }
 	for name, c := range map[string]struct {
 		file []byte
@@ -120,15 +120,15 @@ func TestReadNPYRefuses(t *testing.T) {
 		"too many":         {ok("(1, 2)", four), []string{"more bytes", "(1, 2)"}},
 		"a lie":            {ok("(100000000, 2)", four), []string{"ends before"}},
 		"too large":        {ok("(1000000000, 4000000000)", four), []string{"1000000000 rows", "EiB", "limit"}},
-		"NaN": {ok("(2, 2)", elements("<f8", 1, 2, math.NaN(), 4)), []string{"row 2", `column "x1"`,
+		"NaN": {ok("(2, 2)", bytesOf("<f8", 1, 2, math.NaN(), 4)), []string{"row 2", `column "x1"`,
 			"missing"}},
-		"Inf": {ok("(2, 2)", elements("<f8", 1, math.Inf(1), 3, 4)), []string{"row 1", `column "y"`,
+		"Inf": {ok("(2, 2)", bytesOf("<f8", 1, math.Inf(1), 3, 4)), []string{"row 1", `column "y"`,
 			"+Inf"}},
 	} {
 		_, err := readNPY(bytes.NewReader(c.file), "f.npy", Options{})
 		t.Run(name, func(t *testing.T) { wantError(t, err, append(c.says, "f.npy: ")...) })
-		if name == "too large" && !errors.Is(err, ErrMemory) {
-			t.Errorf("%v is not ErrMemory", err)
+		if name == "too large" && !errors.Is(err, errMemory) {
+			t.Errorf("%v is not errMemory", err)
 		}
 	}
 }

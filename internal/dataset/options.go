@@ -91,7 +91,7 @@ func (o Options) fits(bytes float64, what string, args ...any) error {
 	if bytes <= limit {
 		return nil
 	}
-	return fmt.Errorf("%w: %s take %s, the limit is %s (--max-memory sets another)", ErrMemory,
+	return fmt.Errorf("%w: %s take %s, the limit is %s (--max-memory sets another)", errMemory,
 		fmt.Sprintf(what, args...), humanBytes(bytes), humanBytes(limit))
 }
 

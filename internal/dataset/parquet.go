@@ -15,17 +15,37 @@ import (
 // pandasIndex is the column in which pandas writes the index of a table that has one.
 const pandasIndex = "__index_level_0__"
 
-// parquetRows are the rows of a Parquet file: a flat schema of numbers, booleans (the texts False
-// and True, as pandas writes them) and texts, nulls missing.
-type parquetRows struct {
-	head   header
-	file   *parquet.File
-	groups parquet.Rows // of all row groups
-	leaves []leaf
-	buffer []parquet.Row
-	unread []parquet.Row // of the buffer
-	number int
-	cells  []cell
+// openParquet reads a Parquet file: a flat schema of numbers, booleans (the texts False and True, as pandas
+// writes them) and texts; nulls are missing. The index of pandas comes first and without a name, as in CSV.
+func openParquet(f *source) (*rows, error) {
+	file, err := parquet.OpenFile(f.file, f.size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
+		return nil, fmt.Errorf("not a Parquet file, or damaged: %v", err)
+	}
+	nodes := slices.Clone(file.Root().Columns())
+	if len(nodes) == 0 {
+		return nil, errors.New("the file has no columns")
+	}
+	if k := slices.IndexFunc(nodes, func(c *parquet.Column) bool { return c.Name() == pandasIndex }); k >= 0 {
+		index := nodes[k]
+		nodes = slices.Insert(slices.Delete(nodes, k, k+1), 0, index)
+	}
+	r := &rows{header: header{unit: "row", refused: map[string]string{}}}
+	leaves := make([]leaf, len(file.Schema().Columns()))
+	for j, node := range nodes {
+		name := strings.TrimSuffix(node.Name(), pandasIndex)
+		r.names = append(r.names, name)
+		switch decode := decoder(node); {
+		case decode != nil:
+			leaves[node.Index()] = leaf{j, decode}
+		case node.Leaf() && !node.Repeated():
+			r.refused[name] = "values of type " + node.Type().String()
+		default:
+			r.refused[name] = "lists or structures"
+		}
+	}
+	r.next = parquetRows(file, leaves, len(nodes))
+	return r, nil
 }
 
 // leaf is a leaf of the schema: the column that its values belong to and what they are there, nil for neither
@@ -35,58 +55,32 @@ type leaf struct {
 	decode func(v parquet.Value) cell
 }
 
-// openParquet reads the schema, pandas' index first and without a name, as CSV has it.
-func openParquet(f *source) (*parquetRows, error) {
-	file, err := parquet.OpenFile(f.file, f.size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
-	if err != nil {
-		return nil, fmt.Errorf("not a Parquet file, or damaged: %v", err)
-	}
-	r := &parquetRows{head: header{array: true, refused: map[string]string{}}, file: file,
-		groups: parquet.MultiRowGroup(file.RowGroups()...).Rows(),
-		leaves: make([]leaf, len(file.Schema().Columns())), buffer: make([]parquet.Row, 64)}
-	nodes := file.Root().Columns()
-	if k := slices.IndexFunc(nodes, func(c *parquet.Column) bool { return c.Name() == pandasIndex }); k >= 0 {
-		nodes = slices.Insert(slices.Delete(slices.Clone(nodes), k, k+1), 0, nodes[k])
-	}
-	for j, node := range nodes {
-		name := strings.TrimSuffix(node.Name(), pandasIndex)
-		r.head.names = append(r.head.names, name)
-		decode := decoder(node)
-		if decode == nil {
-			r.head.refused[name] = describe(node)
-			continue
+// parquetRows gives the rows of all row groups.
+func parquetRows(file *parquet.File, leaves []leaf, columns int) func() ([]cell, int, error) {
+	groups := parquet.MultiRowGroup(file.RowGroups()...).Rows()
+	buffer, cells, number := make([]parquet.Row, 64), make([]cell, columns), 0
+	var unread []parquet.Row // of the buffer
+	return func() ([]cell, int, error) {
+		for len(unread) == 0 {
+			n, err := groups.ReadRows(buffer)
+			unread = buffer[:n]
+			switch {
+			case err == io.EOF && n == 0 && int64(number) != file.NumRows():
+				return nil, 0, fmt.Errorf("%d rows, but the file announces %d", number, file.NumRows())
+			case err != nil && n == 0:
+				return nil, 0, err
+			}
 		}
-		r.leaves[node.Index()] = leaf{j, decode}
-	}
-	r.cells = make([]cell, len(nodes))
-	if len(nodes) == 0 {
-		return nil, errors.New("the file has no columns")
-	}
-	return r, nil
-}
-
-func (r *parquetRows) header() header { return r.head }
-
-func (r *parquetRows) next() ([]cell, int, error) {
-	for len(r.unread) == 0 {
-		n, err := r.groups.ReadRows(r.buffer)
-		r.unread = r.buffer[:n]
-		switch {
-		case err == io.EOF && n == 0 && int64(r.number) != r.file.NumRows():
-			return nil, 0, fmt.Errorf("%d rows, but the file announces %d", r.number, r.file.NumRows())
-		case err != nil && n == 0:
-			return nil, 0, err
+		clear(cells)
+		for _, v := range unread[0] {
+			if to := leaves[v.Column()]; to.decode != nil && !v.IsNull() {
+				cells[to.column] = to.decode(v)
+			}
 		}
+		unread = unread[1:]
+		number++
+		return cells, number, nil
 	}
-	clear(r.cells)
-	for _, v := range r.unread[0] {
-		if to := r.leaves[v.Column()]; to.decode != nil && !v.IsNull() {
-			r.cells[to.column] = to.decode(v)
-		}
-	}
-	r.unread = r.unread[1:]
-	r.number++
-	return r.cells, r.number, nil
 }
 
 // decoder makes cells of the values of a column; nil for neither numbers nor texts.
@@ -131,12 +125,4 @@ func decoder(node *parquet.Column) func(v parquet.Value) cell {
 		return func(v parquet.Value) cell { return cell{text: strings.TrimSpace(string(v.ByteArray()))} }
 	}
 	return nil
-}
-
-// describe says what a column that cannot be read holds.
-func describe(node *parquet.Column) string {
-	if !node.Leaf() || node.Repeated() {
-		return "lists or structures"
-	}
-	return "values of type " + node.Type().String()
 }

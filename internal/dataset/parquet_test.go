@@ -86,7 +86,7 @@ func TestParquet(t *testing.T) {
 			formatNumber(float64(h.Share)), formatNumber(h.Price)}, ",") + "\n"
 	}
 	opt := Options{Missing: MissingMean}
-	want := need.One(ReadTable(strings.NewReader(text), "d.csv", opt))(t)
+	want := need.One(readTable(strings.NewReader(text), "d.csv", opt))(t)
 	inputs := need.One(readTableInputs(strings.NewReader(text), "d.csv", want.Encoding(), opt))(t)
 	for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Zstd,
 		&parquet.Brotli, &parquet.Lz4Raw} {

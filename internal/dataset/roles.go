@@ -8,7 +8,7 @@ import (
 
 // planTraining gives the columns of a training set their roles.
 func (t *table) planTraining() error {
-	if t.noTarget {
+	if t.header.noTarget {
 		return errors.New("the archive has no array y: np.savez(file, X=X, y=y) writes both")
 	}
 	last := len(t.columns) - 1
@@ -38,13 +38,11 @@ func (t *table) planTraining() error {
 		return err
 	}
 	t.columns[y].role = asTarget
-	if t.headless {
+	if t.header.headless {
 		t.columns[y].name = "y"
 	}
-	for _, c := range t.columns {
-		if c.role == asFeature {
-			return nil
-		}
+	if t.withRole(asFeature) != nil {
+		return nil
 	}
 	return fmt.Errorf("only one column (%s): at least one feature and a target are needed; commas, semicolons, "+
 		"tabs or blanks separate columns", quote(t.columns[y].name))
@@ -70,42 +68,37 @@ func (t *table) findTarget() (int, error) {
 	return 0, errors.New("no column is left for the target")
 }
 
-// planInputs finds the columns of a training set in new inputs, by name or, in
-// files without names, by position.
+// planInputs finds the columns of a training set in new inputs, by name or, in files without names, by
+// position.
 func (t *table) planInputs(e *Encoding) error {
 	if e.Sparse() {
-		return e.errNotSparse(t.file)
+		return e.errNotSparse(t.name)
 	}
-	if t.headless {
+	if t.header.headless {
 		if err := t.takeNames(e); err != nil {
 			return err
 		}
 	}
-	missing := make(map[string]EncodedColumn, len(e.Columns))
+	features := make(map[string]EncodedColumn, len(e.Columns))
 	for _, c := range e.Columns {
-		missing[c.Name] = c
+		features[c.Name] = c
 	}
+	var ignored []string
 	known := make(map[string]bool, len(e.Header))
 	for _, name := range e.Header {
 		known[name] = true
 	}
-	var ignored []string
+	found := make(map[string]bool, len(e.Columns))
 	for j := range t.columns {
 		c := &t.columns[j]
-		from, ok := missing[c.name]
+		from, isFeature := features[c.name]
 		switch {
-		case ok:
-			c.role = asFeature
-			c.know(from.Levels)
-			delete(missing, c.name)
+		case isFeature:
+			c.role, found[c.name] = asFeature, true
+			c.know(from.Levels, othersRefused)
 		case c.name == e.Target:
 			c.role = asTarget
-			if e.Labels != nil && e.Labels.Texts {
-				c.know(e.Labels.known())
-				if e.Labels.Rest {
-					c.others = othersAlike
-				}
-			}
+			e.Labels.expect(c)
 		case c.name == "" && j == 0, c.name != "" && c.name == e.RowName:
 			c.role = asRowName
 		case c.name == "":
@@ -118,7 +111,7 @@ func (t *table) planInputs(e *Encoding) error {
 		}
 	}
 	for _, c := range e.Columns {
-		if _, absent := missing[c.Name]; absent {
+		if !found[c.Name] {
 			return fmt.Errorf("column %s of %s is missing", quote(c.Name), e.name())
 		}
 	}
@@ -128,22 +121,10 @@ func (t *table) planInputs(e *Encoding) error {
 	return nil
 }
 
-// know fixes the values of a text column.
-func (c *column) know(levels []string) {
-	if levels == nil {
-		c.kind = numbers
-		return
-	}
-	c.kind, c.others, c.number = texts, othersRefused, make(map[string]int, len(levels))
-	for k, s := range levels {
-		c.number[s], c.texts = k, append(c.texts, s)
-	}
-}
-
 // takeNames gives columns without names those of the training file: all of them,
 // all but the target, or the features alone.
 func (t *table) takeNames(e *Encoding) error {
-	if !e.Headless && !t.array && !t.opt.NoHeader {
+	if !e.Headless && t.header.unit == "line" && !t.opt.NoHeader {
 		return errors.New("all cells are numbers: a header line that names the columns is needed, as in " +
 			e.name())
 	}

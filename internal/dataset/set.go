@@ -23,6 +23,7 @@ package dataset
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/gonum/mat"
@@ -107,20 +108,17 @@ func New(x mat.Matrix, y []float64) (*Set, error) {
 	n := inputs.M()
 	switch {
 	case n != len(y):
-		return nil, &Error{File: name, Err: fmt.Errorf("%d targets for %d examples", len(y), n)}
+		return nil, errorIn(name, "%d targets for %d examples", len(y), n)
 	case n < 2:
 		return nil, &Error{File: name, Err: errOneExample}
 	}
 	for i, v := range y {
 		if err := checkFinite(v); err != nil {
-			return nil, &Error{File: name, Row: i + 1, Column: "y", Err: err}
+			return nil, place{name, "row", i + 1}.error("y", err)
 		}
 	}
-	return &Set{
-		Name: name, Source: name, Task: guessTask(y), Features: numbered("x", inputs.X.Cols), Target: "y",
-		X: inputs.X,
-		Y: append([]float64(nil), y...),
-	}, nil
+	return &Set{Name: name, Source: name, Task: guessTask(y), Features: numbered("x", inputs.X.Cols), Target: "y",
+		X: inputs.X, Y: slices.Clone(y)}, nil
 }
 
 // N is the number of examples.
@@ -168,7 +166,7 @@ func (s *Set) Shuffled(rng *rand.Rand) *Set { return s.Subset(rng.Perm(s.N())) }
 // the others, both in random order.
 func (s *Set) Split(train int, rng *rand.Rand) (drawn, others *Set, err error) {
 	if train < 0 || train > s.N() {
-		return nil, nil, &Error{File: s.Name, Err: fmt.Errorf("cannot draw %d of %d examples", train, s.N())}
+		return nil, nil, errorIn(s.Name, "cannot draw %d of %d examples", train, s.N())
 	}
 	order := rng.Perm(s.N())
 	return s.Subset(order[:train]), s.Subset(order[train:]), nil

@@ -64,27 +64,23 @@ type source struct {
 	format format
 	text   *bufio.Reader // decompressed
 	file   *os.File      // nil for a stream
-	size   int64         // bytes of text; negative: nobody knows
-	unzip  *zstd.Decoder
+	size   int64         // bytes of text, negative if that is not known
 }
 
 func (s *source) close() {
-	if s.unzip != nil {
-		s.unzip.Close()
-	}
 	if s.file != nil {
 		s.file.Close()
 	}
 }
 
 // open opens a file or standard input and finds its format.
-func open(path string, opt Options) (*source, error) {
-	s := &source{name: printable(path), format: eitherText, size: -1}
+func open(path string, opt Options) (s *source, err error) {
+	s = &source{name: printable(path), format: eitherText, size: -1}
 	r := opt.Stdin
 	if path == "-" {
 		s.name = "standard input"
 		if r == nil {
-			return nil, &Error{File: s.name, Err: errors.New("not available here")}
+			return nil, errorIn(s.name, "not available here")
 		}
 	} else if err := s.openFile(path); err != nil {
 		return nil, &Error{File: path, Err: reason(err)}
@@ -96,7 +92,7 @@ func open(path string, opt Options) (*source, error) {
 	}
 	if err := s.decompress(bufio.NewReader(r)); err != nil {
 		s.close()
-		return nil, &Error{File: s.name, Err: fmt.Errorf("decompressing: %w", err)}
+		return nil, errorIn(s.name, "decompressing: %w", err)
 	}
 	if s.format == eitherText {
 		s.format = tableFormat
@@ -122,29 +118,25 @@ func (s *source) openFile(path string) error {
 		return errors.New("unknown extension: .csv, .tsv, .txt, .data, .dat, .svm, .libsvm, .npy, .npz or " +
 			".parquet is needed; save a sheet or a table as CSV, an array as .npy")
 	}
-	if s.file, err = os.Open(path); err != nil {
-		return err
-	}
 	if info.Mode().IsRegular() {
 		s.size = info.Size()
 	}
-	return nil
+	s.file, err = os.Open(path)
+	return err
 }
 
 // decompress undoes the compression that the first bytes show.
-func (s *source) decompress(b *bufio.Reader) error {
-	lead, _ := b.Peek(4)
+func (s *source) decompress(b *bufio.Reader) (err error) {
 	var r io.Reader = b
-	var err error
+	lead, _ := b.Peek(4)
 	switch {
 	case bytes.HasPrefix(lead, []byte("\x1f\x8b")):
 		r, err = gzip.NewReader(b)
 		s.size = -1
-	case bytes.HasPrefix(lead, []byte("\x28\xb5\x2f\xfd")):
-		// One goroutine and a window of at most 64 MiB bound the memory.
-		s.unzip, err = zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+	case bytes.HasPrefix(lead, []byte("\x28\xb5\x2f\xfd")): // no goroutine, and a window of at most 64 MiB
+		r, err = zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 			zstd.WithDecoderMaxWindow(1<<26))
-		r, s.size = s.unzip, -1
+		s.size = -1
 	}
 	if err == nil {
 		s.text = newText(r)
@@ -152,7 +144,7 @@ func (s *source) decompress(b *bufio.Reader) error {
 	return err
 }
 
-// newText buffers as much as is looked at before reading begins, and skips the UTF-8 byte order mark.
+// newText buffers the sample that is looked at before reading begins, and skips the UTF-8 byte order mark.
 func newText(r io.Reader) *bufio.Reader {
 	b := bufio.NewReaderSize(r, 2*sampleBytes)
 	if mark, _ := b.Peek(3); string(mark) == "\xef\xbb\xbf" {

@@ -24,7 +24,7 @@ func write(t *testing.T, name string, content []byte) string {
 
 func TestLoadGoesByExtension(t *testing.T) {
 	sparse := []byte("0.5 1:1 2:2\n1.5 1:3 2:4\n")
-	array := npyFile(1, "<f8", "False", "(2, 3)", elements("<f8", 1, 2, 0.5, 3, 4, 1.5))
+	array := npyFile(1, "<f8", "False", "(2, 3)", bytesOf("<f8", 1, 2, 0.5, 3, 4, 1.5))
 	table := []byte("a,b,y\n1,2,0.5\n3,4,1.5\n")
 	for name, content := range map[string][]byte{
 		"d.csv": table, "d.CSV": table, "d.svm": sparse, "d.libsvm": sparse, "d.dat": sparse, "d.npy": array,
@@ -95,7 +95,7 @@ func TestLoadInputs(t *testing.T) {
 	train := small() // features a, b; target t
 	opt := Options{Stdin: strings.NewReader("b,a\n2,1\n")}
 	array := func(shape string, v ...float64) []byte {
-		return npyFile(1, "<f8", "False", shape, elements("<f8", v...))
+		return npyFile(1, "<f8", "False", shape, bytesOf("<f8", v...))
 	}
 	for name, c := range map[string]struct {
 		path string
@@ -167,8 +167,8 @@ func TestDecompressionBombs(t *testing.T) {
 		for end, compress := range map[string]func([]byte) []byte{".gz": gzipped, ".zst": zstandard} {
 			_, err := Load(write(t, name+end, compress(content)), limit)
 			wantError(t, err, name+end)
-			if name != "zeros.csv" && !errors.Is(err, ErrMemory) {
-				t.Errorf("%s: %v is not ErrMemory", name, err)
+			if name != "zeros.csv" && !errors.Is(err, errMemory) {
+				t.Errorf("%s: %v is not errMemory", name, err)
 			}
 		}
 	}

@@ -9,89 +9,104 @@ import (
 	"strings"
 )
 
-// table is what was read of files of columns: a number for each cell that is used, NaN where there is none,
-// the number of the text where a column holds texts.
+// table is what was read of files of columns.
 type table struct {
-	file     string // all that are read
-	part     string // the file that is being read
+	name     string // of all files
 	opt      Options
-	dialect  *dialect // of texts
+	train    *Encoding // of the training set, for new inputs; nil for a training set
+	dialect  *dialect  // of texts
+	header   header    // of the first file
 	columns  []column
-	headless bool  // columns have positions, not names
-	noTarget bool  // the files can only hold new inputs
-	array    bool  // places are rows, not lines
-	used     []int // columns that are features or target
-	features int   // of them
-	rows     int
-	blocks   [][]float64 // of rows: a table grows without being copied
-	perBlock int         // rows
-	rowNames []string
-
-	texts int // bytes of texts and names of rows
-	blank int // rows without any cell
-	notes []string
+	cells    rowBlocks
+	features int // columns
+	texts    int // bytes of texts and names of rows
+	blank    int // rows without any cell
+	notes    []string
 }
 
-// place is a line of a text file, or a row of an array.
-type place struct {
-	file   string
-	number int
-	array  bool
-}
-
-// error is one at that place.
-func (p place) error(column string, err error) *Error {
-	if p.array {
-		return &Error{File: p.file, Row: p.number, Column: column, Err: err}
-	}
-	return &Error{File: p.file, Line: p.number, Column: column, Err: err}
-}
-
-func newTable(file string, opt Options) *table { return &table{file: file, opt: opt.bounded()} }
-
-// blockCells is about the number of cells of a block: 128 KiB.
-const blockCells = 1 << 14
-
-// addRow appends a row of zeros and returns it.
-func (t *table) addRow() []float64 {
-	if t.rows%t.perBlock == 0 {
-		t.blocks = append(t.blocks, make([]float64, t.perBlock*len(t.used)))
-	}
-	t.rows++
-	return t.row(t.rows - 1)
-}
-
-// row is row i, a view: a cell for each column used.
-func (t *table) row(i int) []float64 {
-	first := i % t.perBlock * len(t.used)
-	return t.blocks[i/t.perBlock][first : first+len(t.used)]
+func newTable(name string, opt Options, train *Encoding) *table {
+	return &table{name: name, opt: opt.bounded(), train: train}
 }
 
 func (t *table) note(format string, args ...any) {
 	t.notes = append(t.notes, fmt.Sprintf(format, args...))
 }
 
-// nameColumns makes the columns of the first file.
-func (t *table) nameColumns(h header) error {
-	names, err := headerNames(h.names)
-	for _, name := range names {
-		t.columns = append(t.columns, column{name: name, refused: h.refused[name]})
-	}
-	return err
+// rowBlocks are rows of numbers, NaN for a missing one and the number of the text in a column of texts. They
+// grow in blocks of some 128 KiB, without being copied.
+type rowBlocks struct {
+	width, rows, perBlock int
+	blocks                [][]float64
 }
 
-// sameColumns compares the header of a further file.
-func (t *table) sameColumns(h header) error {
+func newRowBlocks(width int) rowBlocks {
+	const cells = 1 << 14
+	return rowBlocks{width: width, perBlock: max(1, cells/max(1, width))}
+}
+
+// add appends a row of zeros and returns it.
+func (b *rowBlocks) add() []float64 {
+	if b.rows%b.perBlock == 0 {
+		b.blocks = append(b.blocks, make([]float64, b.perBlock*b.width))
+	}
+	b.rows++
+	return b.row(b.rows - 1)
+}
+
+// row is row i, a view.
+func (b *rowBlocks) row(i int) []float64 {
+	first := i % b.perBlock * b.width
+	return b.blocks[i/b.perBlock][first : first+b.width]
+}
+
+// begin takes the header of a file. That of the first makes the columns and gives them their roles.
+func (t *table) begin(h header) error {
 	names, err := headerNames(h.names)
 	if err != nil {
 		return err
 	}
+	if t.columns != nil {
+		return t.sameColumns(names)
+	}
+	t.header, t.notes = h, h.notes
+	for _, name := range names {
+		t.columns = append(t.columns, column{name: name})
+	}
+	if t.train == nil {
+		err = t.planTraining()
+	} else {
+		err = t.planInputs(t.train)
+	}
+	if err != nil {
+		return err
+	}
+	width := 0
+	for j := range t.columns {
+		c := &t.columns[j]
+		if refused := h.refused[c.name]; refused != "" && c.role != unused {
+			return &Error{Column: c.name,
+				Err: fmt.Errorf("it holds %s, which are neither numbers nor texts: --drop leaves it out", refused)}
+		}
+		if c.role == asFeature {
+			t.features++
+		}
+		if c.role == asFeature || c.role == asTarget {
+			c.cell = width
+			width++
+		}
+	}
+	t.cells = newRowBlocks(width)
+	return nil
+}
+
+// sameColumns compares the names of a further file.
+func (t *table) sameColumns(names []string) error {
 	if len(names) != len(t.columns) {
 		return fmt.Errorf("%d columns, there are %d in the files before: files of one table have the same columns",
 			len(names), len(t.columns))
 	}
 	for j, name := range names {
-		if before := t.columns[j].name; name != before && !t.headless {
+		if before := t.columns[j].name; name != before && !t.header.headless {
 			return fmt.Errorf("column %d is %s, in the files before %s: files of one table have the same columns", j+1,
 				quote(name), quote(before))
 		}
@@ -99,38 +114,18 @@ func (t *table) sameColumns(h header) error {
 	return nil
 }
 
-// use lists the columns that have cells to keep.
-func (t *table) use() error {
-	for j, c := range t.columns {
-		switch c.role {
-		case asFeature:
-			t.features++
-			t.used = append(t.used, j)
-		case asTarget:
-			t.used = append(t.used, j)
-		}
-		if c.refused != "" && c.role != unused {
-			return &Error{Column: c.name,
-				Err: fmt.Errorf("it holds %s, which are neither numbers nor texts: --drop leaves it out", c.refused)}
-		}
-	}
-	t.perBlock = max(1, blockCells/max(1, len(t.used)))
-	return nil
-}
-
 // add appends the cells of a row unless all are empty.
-func (t *table) add(cells []cell, number int) error {
-	at := place{t.part, number, t.array}
-	if !slices.ContainsFunc(cells, func(x cell) bool { return x.isNumber || x.text != "" }) {
+func (t *table) add(cells []cell, at place) error {
+	switch {
+	case !slices.ContainsFunc(cells, func(x cell) bool { return x.isNumber || x.text != "" }):
 		t.blank++
 		return nil
-	}
-	if len(cells) != len(t.columns) {
+	case len(cells) != len(t.columns):
 		return at.error("", fmt.Errorf("%d cells, but the header names %d columns", len(cells), len(t.columns)))
 	}
-	row, k := t.addRow(), 0
-	bytes := 8*float64(t.rows)*float64(t.features) + float64(t.texts)
-	if err := t.opt.fits(bytes, "%d rows of %d columns and their texts", t.rows, t.features); err != nil {
+	row := t.cells.add()
+	bytes := 8*float64(t.cells.rows)*float64(t.features) + float64(t.texts)
+	if err := t.opt.fits(bytes, "%d rows of %d columns and their texts", t.cells.rows, t.features); err != nil {
 		return at.error("", err)
 	}
 	for j, x := range cells {
@@ -142,33 +137,20 @@ func (t *table) add(cells []cell, number int) error {
 				return at.error("", fmt.Errorf("column %d has a cell, %s, but no name", j+1, quote(x.text)))
 			}
 		case asRowName:
-			t.addRowName(x.asText())
+			c.texts = append(c.texts, strings.Clone(utf8Text(x.asText())))
+			t.texts += textBytes(x.text)
 		default:
 			v, err := t.value(c, x)
 			if err != nil {
 				return at.error(c.name, err)
 			}
 			if math.IsNaN(v) {
-				c.miss(t.rows-1, at)
+				c.miss(t.cells.rows, at)
 			}
-			row[k] = v
-			k++
+			row[c.cell] = v
 		}
 	}
 	return nil
-}
-
-// asText is a cell as a text file writes it.
-func (x cell) asText() string {
-	if x.isNumber {
-		return formatNumber(x.number)
-	}
-	return x.text
-}
-
-func (t *table) addRowName(name string) {
-	t.rowNames = append(t.rowNames, strings.Clone(printable(utf8Text(name))))
-	t.texts += textBytes(name)
 }
 
 // value is the number of a cell, NaN for a missing one.
@@ -181,10 +163,10 @@ func (t *table) value(c *column, x cell) (float64, error) {
 		switch {
 		case err == nil && !math.IsNaN(v):
 			c.kind = numbers
-			if c.odd == "" && isOdd(x.text, v) {
-				c.odd = strings.Clone(x.text)
+			if !c.odd && isOdd(x.text, v) {
+				c.odd = true
 				t.note("column %s: %s is read as %v; --categorical or --drop %s if it is no number", quote(c.name),
-					quote(c.odd), v, flagText(c.name))
+					quote(x.text), v, flagText(c.name))
 			}
 			return v, checkFinite(v)
 		case errors.Is(err, strconv.ErrRange):
@@ -203,7 +185,7 @@ func (t *table) value(c *column, x cell) (float64, error) {
 	before := len(c.texts)
 	k, err := c.numberOf(text, t.opt.UnseenZero && c.role == asFeature)
 	if len(c.texts) > before {
-		t.texts += textBytes(c.texts[k])
+		t.texts += textBytes(text)
 	}
 	return float64(k), err
 }
@@ -217,4 +199,15 @@ func (t *table) parse(text string) (float64, error) {
 		text = strings.Replace(text, ",", ".", 1)
 	}
 	return strconv.ParseFloat(text, 64)
+}
+
+// target is the column of the target, nil without one.
+func (t *table) target() *column { return t.withRole(asTarget) }
+
+// withRole is the first column of a role, nil without one.
+func (t *table) withRole(r role) *column {
+	if j := slices.IndexFunc(t.columns, func(c column) bool { return c.role == r }); j >= 0 {
+		return &t.columns[j]
+	}
+	return nil
 }

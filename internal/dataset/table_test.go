@@ -47,7 +47,7 @@ func TestReadTableRefuses(t *testing.T) {
 		"hidden control":  {"a,y\n1\x00,2\n", []string{"line 2", "NUL", "binary"}},
 		"not text":        {"\x93NUMPY\x01\x00", []string{"NumPy", ".npy"}},
 	} {
-		_, err := ReadTable(strings.NewReader(c.text), "f.csv", Options{})
+		_, err := readTable(strings.NewReader(c.text), "f.csv", Options{})
 		t.Run(name, func(t *testing.T) { wantError(t, err, append(c.says, "f.csv: ")...) })
 		if err != nil && len(err.Error()) > 300 {
 			t.Errorf("%s: the message has %d bytes", name, len(err.Error()))
@@ -69,7 +69,7 @@ func (b broken) Read(p []byte) (int, error) {
 }
 
 func TestReadersReportAFailingStream(t *testing.T) {
-	_, err := ReadTable(broken{strings.NewReader("a,y\n1,2\n3,")}, "f", Options{})
+	_, err := readTable(broken{strings.NewReader("a,y\n1,2\n3,")}, "f", Options{})
 	wantError(t, err, "f: ", "wire")
 	_, err = readLIBSVM(broken{strings.NewReader("1 1:2\n-1 1:")}, "f", Options{})
 	wantError(t, err, "f: ")
@@ -102,7 +102,7 @@ func requireRoundTrip(t interface{ Fatalf(string, ...any) }, s *Set) {
 	if err := writeCSV(&b, s); err != nil {
 		t.Fatalf("write: %v", err)
 	}
-	again, err := ReadTable(&b, "again", Options{})
+	again, err := readTable(&b, "again", Options{})
 	if err != nil {
 		t.Fatalf("read again: %v", err)
 	}
@@ -127,7 +127,7 @@ func TestWideTable(t *testing.T) {
 		text, row := strings.Join(numbered("x", columns), ","), "\n"+strings.Repeat("1,", columns-1)
 		text += row + "2" + row + "3"
 		began := processorTime()
-		if s, err := ReadTable(strings.NewReader(text), "wide.csv", Options{}); err != nil || s.D() != columns-1 {
+		if s, err := readTable(strings.NewReader(text), "wide.csv", Options{}); err != nil || s.D() != columns-1 {
 			t.Fatal(err)
 		}
 		return processorTime() - began
@@ -158,7 +158,7 @@ func TestUnpairedQuotes(t *testing.T) {
 		"# it's a \"comment\na,y\n1,2\n3,\"4": "line 4",
 		"a y\n1  2\n\"3 4\n5 6\n":             "line 3",
 	} {
-		_, err := ReadTable(strings.NewReader(text), "f.csv", Options{})
+		_, err := readTable(strings.NewReader(text), "f.csv", Options{})
 		wantError(t, err, "f.csv: "+line+": ", "stray quote")
 	}
 }
@@ -167,7 +167,7 @@ func TestUnpairedQuotes(t *testing.T) {
 func TestEqualTargets(t *testing.T) {
 	for name, content := range map[string]string{
 		"numbers.csv": "a,y\n1,3\n2,3\n", "labels.csv": "a,y\n1,1\n2,1\n", "texts.csv": "a,y\n1,u\n2,u\n",
-		"array.npy": string(npyFile(1, "<f8", "False", "(2, 2)", elements("<f8", 1, 3, 2, 3))),
+		"array.npy": string(npyFile(1, "<f8", "False", "(2, 2)", bytesOf("<f8", 1, 3, 2, 3))),
 	} {
 		_, err := Load(write(t, name, []byte(content)), Options{})
 		wantError(t, err, name+`: column "y": `, "--target NAME takes another column")

@@ -401,7 +401,7 @@ func TestTablesRefused(t *testing.T) {
 		"three labels": {"d.csv", []byte("a,y\n1,u\n2,v\n3,w\n"), Options{}, []string{`column "y"`, "3 texts",
 			`"u", "v", "w"`, "two classes"}},
 		"one label": {"d.csv", []byte("a,y\n1,u\n2,u\n3,u\n"), Options{},
-			[]string{`only "u"`, "two classes"}},
+			[]string{`1 texts ("u")`, "two classes"}},
 		"none of the texts": {"d.csv", []byte("a,y\n1,u\n2,v\n3,t\n"), Options{Positive: "w"},
 			[]string{"--positive", `"w"`, `"t", "u", "v"`}},
 		"no target": {"d.csv", csv.write(boston), Options{Target: "price"}, []string{"--target", `"price"`,

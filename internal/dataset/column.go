@@ -46,7 +46,8 @@ type column struct {
 	role role
 	kind kind
 	cell int // of a feature or target: its place in a row of cells
-	// texts are the different ones of a text column, and number their numbers; of the names of rows all are here.
+	// texts are the different ones of a text column, and number their numbers; of the names of rows all are
+	// here.
 	texts  []string
 	number map[string]int
 	others otherTexts

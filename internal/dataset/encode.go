@@ -137,15 +137,17 @@ func (t *table) settle(c *column) error {
 		return errors.New("the target has no value")
 	case c.role != asFeature:
 	case c.kind == texts && !c.categorical && !slices.ContainsFunc(c.texts, isWord):
-		return fmt.Errorf("%s and others are no numbers as they are written (thousands, per cent, currency, commas "+
-			"beside points): write plain numbers, or --categorical or --drop %s", quote(c.texts[0]), flagText(c.name))
+		return fmt.Errorf("%s and others are no numbers as they are written (thousands, per cent, currency, "+
+			"commas beside points): write plain numbers, or --categorical or --drop %s", quote(c.texts[0]),
+			flagText(c.name))
 	case empty:
 		c.role = unused
 		t.note("column %s has no value and is left out", quote(c.name))
 	case c.kind == texts && len(c.texts) == 1 && c.missing == 0:
 		c.role = unused
 		t.note("column %s is %s in every row and is left out", quote(c.name), quote(c.texts[0]))
-	case c.kind == texts && len(c.texts) == t.cells.rows && t.cells.rows >= fewRows && t.withRole(asRowName) != nil:
+	case c.kind == texts && len(c.texts) == t.cells.rows && t.cells.rows >= fewRows &&
+		t.withRole(asRowName) != nil:
 		c.role = unused
 		t.note("column %s has another text in every row and is left out", quote(c.name))
 	case c.kind == texts && len(c.texts) == t.cells.rows && t.cells.rows >= fewRows:

@@ -42,8 +42,8 @@ func (e *Encoding) inputsOf(s *Set) (*Inputs, error) {
 	return &Inputs{Name: s.Name, X: s.X, Sparse: s.Sparse, Y: s.Y}, nil
 }
 
-// NewInputs makes new inputs of a matrix in memory, a row each, and copies it. Its columns are the features of
-// the training set in their order.
+// NewInputs makes new inputs of a matrix in memory, a row each, and copies it. Its columns are the features
+// of the training set in their order.
 func NewInputs(x mat.Matrix) (*Inputs, error) {
 	const name = "inputs in memory"
 	if x == nil {

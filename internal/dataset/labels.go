@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -153,23 +152,16 @@ func (l *Labels) apply(y []float64, name func(target float64) string) ([]float64
 
 // Classify makes classes of targets with two values: the larger becomes +1, the smaller -1, unless positive
 // names the value that becomes +1 ("" names none). Of targets with more values, positive becomes +1 and all
-// others -1. A set whose file has texts as targets has classes already.
+// others -1.
 func (s *Set) Classify(positive string) error {
-	if l := s.Labels; l != nil {
-		return s.classify([]string{l.Negative, l.Positive}, l.Texts, cmp.Or(positive, l.Positive),
-			func(v float64) string {
-				return map[bool]string{false: l.Negative, true: l.Positive}[v > 0]
-			})
+	if positive == "" && s.Check(Classification) == nil {
+		s.Task = Classification
+		return nil
 	}
 	if v, err := parseNumber(positive); err == nil {
 		positive = formatNumber(v)
 	}
-	values := s.values()
-	if len(values) == 2 && values[0] == -1 && values[1] == 1 && positive == "" {
-		s.Task = Classification // these are the labels
-		return nil
-	}
-	return s.classify(labelNames(values), false, positive, labelName)
+	return s.classify(labelNames(s.values()), false, positive, labelName)
 }
 
 // classify makes classes of targets with these names, in order.
@@ -182,34 +174,34 @@ func (s *Set) classify(names []string, texts bool, positive string, name func(ta
 	if err != nil {
 		return inFile(s.Name, err)
 	}
-	if s.Labels == nil || *s.Labels != *l {
-		s.Notes = append(slices.Clone(s.Notes), fmt.Sprintf("classes of %s: %s is +1, %s is -1", quote(s.Target),
-			l.Name(1), l.Name(-1)))
-		s.Labels = l
-	}
-	s.Y, s.Task = y, Classification
+	s.Notes = append(slices.Clone(s.Notes), fmt.Sprintf("classes of %s: %s is +1, %s is -1", quote(s.Target),
+		l.Name(1), l.Name(-1)))
+	s.Labels, s.Y, s.Task = l, y, Classification
 	return nil
 }
 
 // chooseLabels says which of the names of targets are the classes.
 func chooseLabels(names []string, texts bool, positive string) (*Labels, error) {
-	switch {
-	case len(names) < 2:
-		return nil, fmt.Errorf("two classes are needed, the target holds only %s, --target NAME takes another column",
-			listTexts(names))
-	case positive != "" && !slices.Contains(names, positive):
+	if len(names) >= 2 && positive != "" && !slices.Contains(names, positive) {
 		return nil, fmt.Errorf("--positive: %s is none of the %d values of the target (%s)", quote(positive),
 			len(names), listTexts(names))
+	}
+	switch {
 	case len(names) == 2 && positive == names[0]:
 		return &Labels{Classes: Classes{names[1], names[0]}, Texts: texts}, nil
 	case len(names) == 2:
 		return &Labels{Classes: Classes{names[0], names[1]}, Texts: texts}, nil
-	case positive != "":
+	case len(names) > 2 && positive != "":
 		return &Labels{Classes: Classes{"not " + positive, positive}, Texts: texts, Rest: true}, nil
-	case texts:
-		return nil, fmt.Errorf("two classes are needed, the target holds %d texts (%s): --positive LABEL sets one of "+
-			"them against the rest", len(names), listTexts(names))
 	}
-	return nil, fmt.Errorf("two classes are needed, the target holds %d values (%s): --positive LABEL sets one "+
-		"against the rest; or a loss for numbers (square, eps), or another --target", len(names), listTexts(names))
+	what, cure := "values", ": --positive LABEL sets one against the rest; or a loss for numbers (square, "+
+		"eps), or another --target"
+	if texts {
+		what, cure = "texts", ": --positive LABEL sets one of them against the rest"
+	}
+	if len(names) < 2 {
+		cure = ", --target NAME takes another column"
+	}
+	return nil, fmt.Errorf("two classes are needed, the target holds %d %s (%s)%s", len(names), what,
+		listTexts(names), cure)
 }

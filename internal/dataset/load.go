@@ -13,8 +13,8 @@ import (
 //   - "-": Options.Stdin, a table or sparse lines;
 //   - "synthetic:NAME,n=2000,seed=1,...": generated, see Generators;
 //   - the name of an embedded set, see Names;
-//   - a file: .csv and .tsv (a table), .svm and .libsvm (sparse lines), .txt, .data and .dat (either, which is
-//     detected), .npy, .npz (arrays X and y), .parquet;
+//   - a file: .csv and .tsv (a table), .svm and .libsvm (sparse lines), .txt, .data and .dat (either, which
+//     is detected), .npy, .npz (arrays X and y), .parquet;
 //   - several files as one table, by a pattern such as rows-*.csv (see filepath.Match), with the
 //     same columns, in the order of their names.
 //

@@ -117,8 +117,9 @@ func New(x mat.Matrix, y []float64) (*Set, error) {
 			return nil, place{name, "row", i + 1}.error("y", err)
 		}
 	}
-	return &Set{Name: name, Source: name, Task: guessTask(y), Features: numbered("x", inputs.X.Cols), Target: "y",
-		X: inputs.X, Y: slices.Clone(y)}, nil
+	return &Set{Name: name, Source: name, Task: guessTask(y), Features: numbered("x", inputs.X.Cols),
+		Target: "y",
+		X:      inputs.X, Y: slices.Clone(y)}, nil
 }
 
 // N is the number of examples.

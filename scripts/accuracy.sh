@@ -1,16 +1,9 @@
 #!/bin/sh
-# Renews the table and the picture of doc/accuracy.md; the prose above and the section on low rank stay.
+# Renews doc/accuracy.csv and the picture of doc/accuracy.md, and prints the summary; the page's tables are prose.
 set -eu
 cd "$(dirname "$0")/.."
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-go run -tags openblas ./cmd/experiments accuracy -out "$out/survey" > "$out/table"
-cp "$out/survey/accuracy.svg" doc/pictures/accuracy.svg
-{
-	sed '/^```$/,$d' doc/accuracy.md
-	echo '```'
-	sed '/^accuracy.svg/,$d' "$out/table"
-	printf '```\n\n'
-	sed -n '/^# The low-rank engine/,$p' doc/accuracy.md
-} > "$out/page"
-cp "$out/page" doc/accuracy.md
+go run -tags openblas ./cmd/experiments accuracy -out "$out" | tail -n 8
+cp "$out/accuracy.csv" doc/accuracy.csv
+cp "$out/accuracy.svg" doc/pictures/accuracy.svg

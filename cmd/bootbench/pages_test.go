@@ -46,7 +46,7 @@ func TestPages(t *testing.T) {
 			}
 		}
 	}
-	if checked < 50 {
+	if checked < 40 {
 		t.Errorf("only %d flags were found", checked)
 	}
 }

@@ -299,7 +299,7 @@ func thin(s *Set, d int) *Set {
 	for i := range x.Rows {
 		copy(x.Row(i), s.X.Row(i))
 	}
-	return &Set{Features: s.Features[:d], Target: s.Target, X: x, Y: s.Y}
+	return &Set{Task: s.Task, Features: s.Features[:d], Target: s.Target, X: x, Y: s.Y}
 }
 
 // TestEncodedTables: texts and missing values become the features they should.

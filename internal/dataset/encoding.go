@@ -140,6 +140,8 @@ func (e *Encoding) Check() error {
 		width += c.width()
 	}
 	switch {
+	case e.Task != Regression && e.Task != Classification:
+		return errorIn(e.Name, "%s is no task", quote(string(e.Task)))
 	case e.Features < 1:
 		return errorIn(e.Name, "%d features", e.Features)
 	case e.FirstIndex != 0 && e.FirstIndex != 1:

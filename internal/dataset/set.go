@@ -21,7 +21,6 @@
 package dataset
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -30,39 +29,14 @@ import (
 )
 
 // Task says what the targets are.
-type Task int
+type Task string
 
 const (
-	// Regression: targets are real numbers.
-	Regression Task = iota
-	// Classification: targets are labels -1 and +1.
-	Classification
+	Regression     Task = "regression"     // real numbers
+	Classification Task = "classification" // labels -1 and +1
 )
 
-// String is "regression" or "classification".
-func (t Task) String() string {
-	switch t {
-	case Regression:
-		return "regression"
-	case Classification:
-		return "classification"
-	}
-	return "task " + strconv.Itoa(int(t))
-}
-
-// MarshalText is that of String.
-func (t Task) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
-
-// UnmarshalText reads what String writes.
-func (t *Task) UnmarshalText(name []byte) error {
-	for _, known := range []Task{Regression, Classification} {
-		if known.String() == string(name) {
-			*t = known
-			return nil
-		}
-	}
-	return fmt.Errorf("%s is no task", quote(string(name)))
-}
+func (t Task) String() string { return string(t) }
 
 // Set is a data set of N examples with D features.
 type Set struct {

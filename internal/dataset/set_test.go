@@ -29,7 +29,7 @@ func wantError(t *testing.T, err error, parts ...string) {
 // small is a set of four examples with two features.
 func small() *Set {
 	return &Set{
-		Name: "small", Features: []string{"a", "b"}, Target: "t",
+		Name: "small", Task: Regression, Features: []string{"a", "b"}, Target: "t",
 		X: Matrix{Rows: 4, Cols: 2, Stride: 2, Data: []float64{1, 10, 2, 20, 3, 30, 4, 40}},
 		Y: []float64{0.5, 1.5, 2.5, 3.5},
 	}

@@ -238,7 +238,7 @@ func TaskOf(l loss.Loss) (dataset.Task, error) {
 		return err
 	}
 	if err := accept(1); err != nil {
-		return 0, err
+		return "", err
 	}
 	if accept(0.5) != nil {
 		return dataset.Classification, nil

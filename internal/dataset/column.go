@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -180,46 +179,28 @@ func isNumeric(cell string) bool {
 	return err == nil || errors.Is(err, strconv.ErrRange)
 }
 
-// headerNames copies and checks the names of columns. The first may lack a name
-// (it names rows then) and the last (it must be empty).
+// headerNames copies and checks the names of columns. The first may lack a name (it names rows then) and the
+// last (it must be empty).
 func headerNames(cells []string) ([]string, error) {
 	names := make([]string, len(cells))
 	seen := make(map[string]int, len(cells))
 	for j, cell := range cells {
-		h := strings.TrimSpace(strings.ReplaceAll(utf8Text(strings.Clone(cell)), "\ufeff", ""))
+		name := strings.TrimSpace(strings.ReplaceAll(utf8Text(strings.Clone(cell)), "\ufeff", ""))
 		if j == 0 { // a line that starts with # is a comment
-			h = strings.TrimLeft(h, "# ")
+			name = strings.TrimLeft(name, "# ")
 		}
-		names[j] = h
-		if h == "" && (j == 0 || j == len(cells)-1) && len(cells) > 1 {
-			continue
-		}
-		if h == "" {
+		names[j] = name
+		first, again := seen[name]
+		seen[name] = j
+		switch {
+		case name == "" && (j == 0 || j == len(cells)-1) && len(cells) > 1:
+		case name == "":
 			return nil, fmt.Errorf("column %d has no name", j+1)
+		case strings.ContainsFunc(name, unicode.IsControl):
+			return nil, fmt.Errorf("the name %s of column %d holds control characters", quote(name), j+1)
+		case again:
+			return nil, fmt.Errorf("columns %d and %d have the same name %s", first+1, j+1, quote(name))
 		}
-		if strings.ContainsFunc(h, unicode.IsControl) {
-			return nil, fmt.Errorf("the name %s of column %d holds control characters", quote(h), j+1)
-		}
-		if first, ok := seen[h]; ok {
-			return nil, fmt.Errorf("columns %d and %d have the same name %s", first+1, j+1, quote(h))
-		}
-		seen[h] = j
 	}
 	return names, nil
-}
-
-// find is the column with a name or else, if the name is a whole number, the
-// column with that number from 1.
-func find(columns []column, name string) (int, error) {
-	if j := slices.IndexFunc(columns, func(c column) bool { return c.name == name && name != "" }); j >= 0 {
-		return j, nil
-	}
-	if k, err := strconv.Atoi(name); err == nil && k >= 1 && k <= len(columns) {
-		return k - 1, nil
-	}
-	var names []string
-	for _, c := range columns {
-		names = append(names, c.name)
-	}
-	return 0, fmt.Errorf("no column %s among the %d columns (%s)", quote(name), len(columns), listTexts(names))
 }

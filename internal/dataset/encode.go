@@ -34,7 +34,7 @@ func (t *table) set() (*Set, error) {
 	t.describe(e.Columns, in.X)
 	set := &Set{Name: t.name, Source: t.name, Features: featureNames(e.Columns), Target: e.Target, X: in.X,
 		Y: in.Y, RowNames: in.RowNames, Notes: t.notes, Task: guessTask(in.Y), encoding: e}
-	if y := t.target(); y.kind == texts {
+	if y := t.withRole(asTarget); y.kind == texts {
 		if err := set.classify(slices.Sorted(slices.Values(y.texts)), true, t.opt.Positive, y.text); err != nil {
 			return nil, err
 		}
@@ -46,7 +46,7 @@ func (t *table) set() (*Set, error) {
 // inputs are the features and targets of the rows of a table, as an encoding says; without means in it, those
 // of the table fill missing cells.
 func (t *table) inputs(e *Encoding) (*Inputs, error) {
-	y := t.target()
+	y := t.withRole(asTarget)
 	if y != nil && y.missing == t.cells.rows {
 		y.role, y = unused, nil
 	}
@@ -120,9 +120,9 @@ func (t *table) learn() (*Encoding, error) {
 // holds texts.
 func checkNames(names []string) error {
 	slices.Sort(names)
-	for k := 1; k < len(names); k++ {
-		if names[k] == names[k-1] {
-			return fmt.Errorf("two features would have the name %s: rename a column", quote(names[k]))
+	for k, name := range names[1:] {
+		if name == names[k] {
+			return fmt.Errorf("two features would have the name %s: rename a column", quote(name))
 		}
 	}
 	return nil

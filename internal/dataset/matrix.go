@@ -52,9 +52,6 @@ func (m *CSR) Row(i int) (index []int32, value []float64) {
 	return m.Index[first:end:end], m.Value[first:end:end]
 }
 
-// Entries is the number of stored entries.
-func (m *CSR) Entries() int { return len(m.Index) }
-
 // Gather copies the rows with the given numbers (from 0), in that order, into a
 // new matrix.
 func (m *CSR) Gather(rows []int) *CSR {
@@ -82,20 +79,20 @@ func (m *CSR) Dense() Matrix {
 
 // NewCSR keeps what is not zero of a dense matrix.
 func NewCSR(x Matrix) *CSR {
-	m := &CSR{Cols: x.Cols, Start: make([]int, 1, x.Rows+1)}
-	m.append(x)
+	m := &CSR{Cols: x.Cols, Start: []int{0}}
+	for i := range x.Rows {
+		m.append(x.Row(i))
+	}
 	return m
 }
 
-// append adds the rows of a dense matrix.
-func (m *CSR) append(x Matrix) {
-	for i := range x.Rows {
-		for j, v := range x.Row(i) {
-			if v != 0 {
-				m.Index, m.Value = append(m.Index, int32(j)), append(m.Value, v)
-			}
+// append adds a row.
+func (m *CSR) append(row []float64) {
+	for j, v := range row {
+		if v != 0 {
+			m.Index, m.Value = append(m.Index, int32(j)), append(m.Value, v)
 		}
-		m.Start = append(m.Start, len(m.Index))
 	}
-	m.Rows += x.Rows
+	m.Start = append(m.Start, len(m.Index))
+	m.Rows++
 }

@@ -35,24 +35,36 @@ func openParquet(f *source) (*rows, error) {
 	for j, node := range nodes {
 		name := strings.TrimSuffix(node.Name(), pandasIndex)
 		r.names = append(r.names, name)
-		switch decode := decoder(node); {
-		case decode != nil:
-			leaves[node.Index()] = leaf{j, decode}
-		case node.Leaf() && !node.Repeated():
+		switch {
+		case !node.Leaf() || node.Repeated():
+			r.refused[name] = "lists or structures"
+		case isForeign(node.Type()):
 			r.refused[name] = "values of type " + node.Type().String()
 		default:
-			r.refused[name] = "lists or structures"
+			leaves[node.Index()] = newLeaf(j, node.Type())
 		}
 	}
 	r.next = parquetRows(file, leaves, len(nodes))
 	return r, nil
 }
 
-// leaf is a leaf of the schema: the column that its values belong to and what they are there, nil for neither
-// numbers nor texts.
+// leaf is a leaf of the schema: the column that its values belong to and what they are divided by, 0 if they
+// are not read.
 type leaf struct {
-	column int
-	decode func(v parquet.Value) cell
+	column   int
+	scale    float64
+	unsigned bool
+}
+
+func newLeaf(column int, t parquet.Type) leaf {
+	l := leaf{column: column, scale: 1}
+	if is := t.LogicalType(); is != nil {
+		l.unsigned = is.Integer != nil && !is.Integer.IsSigned
+		if is.Decimal != nil {
+			l.scale = math.Pow10(int(is.Decimal.Scale))
+		}
+	}
+	return l
 }
 
 // parquetRows gives the rows of all row groups.
@@ -73,8 +85,8 @@ func parquetRows(file *parquet.File, leaves []leaf, columns int) func() ([]cell,
 		}
 		clear(cells)
 		for _, v := range unread[0] {
-			if to := leaves[v.Column()]; to.decode != nil && !v.IsNull() {
-				cells[to.column] = to.decode(v)
+			if to := leaves[v.Column()]; to.scale != 0 && !v.IsNull() {
+				cells[to.column] = to.cell(v)
 			}
 		}
 		unread = unread[1:]
@@ -83,46 +95,39 @@ func parquetRows(file *parquet.File, leaves []leaf, columns int) func() ([]cell,
 	}
 }
 
-// decoder makes cells of the values of a column; nil for neither numbers nor texts.
-func decoder(node *parquet.Column) func(v parquet.Value) cell {
-	if !node.Leaf() || node.Repeated() {
-		return nil
-	}
-	is := node.Type().LogicalType()
+// isForeign reports whether the values of a type are neither numbers nor texts.
+func isForeign(t parquet.Type) bool {
+	is := t.LogicalType()
 	if is == nil {
 		is = &logical.LogicalType{}
 	}
-	unsigned := is.Integer != nil && !is.Integer.IsSigned
-	scale := 1.0
-	if is.Decimal != nil {
-		scale = math.Pow10(int(is.Decimal.Scale))
-	}
-	number := func(value func(parquet.Value) float64) func(parquet.Value) cell {
-		return func(v parquet.Value) cell { return cell{number: value(v), isNumber: true} }
-	}
-	switch kind := node.Type().Kind(); {
-	case is.Date != nil || is.Time != nil || is.Timestamp != nil:
+	return is.Date != nil || is.Time != nil || is.Timestamp != nil || is.Bson != nil ||
+		t.Kind() == parquet.ByteArray && is.Decimal != nil || t.Kind() == parquet.FixedLenByteArray ||
+		t.Kind() == parquet.Int96
+}
+
+// cell is a value as a cell.
+func (l leaf) cell(v parquet.Value) cell {
+	number := 0.0
+	switch kind := v.Kind(); {
+	case kind == parquet.ByteArray:
+		return cell{text: strings.TrimSpace(string(v.ByteArray()))}
+	case kind == parquet.Boolean && v.Boolean():
+		return cell{text: "True"}
 	case kind == parquet.Boolean:
-		return func(v parquet.Value) cell {
-			if v.Boolean() {
-				return cell{text: "True"}
-			}
-			return cell{text: "False"}
-		}
-	case kind == parquet.Int32 && unsigned:
-		return number(func(v parquet.Value) float64 { return float64(uint32(v.Int32())) })
+		return cell{text: "False"}
+	case kind == parquet.Int32 && l.unsigned:
+		number = float64(v.Uint32())
 	case kind == parquet.Int32:
-		return number(func(v parquet.Value) float64 { return float64(v.Int32()) / scale })
-	case kind == parquet.Int64 && unsigned:
-		return number(func(v parquet.Value) float64 { return float64(uint64(v.Int64())) })
+		number = float64(v.Int32())
+	case kind == parquet.Int64 && l.unsigned:
+		number = float64(v.Uint64())
 	case kind == parquet.Int64:
-		return number(func(v parquet.Value) float64 { return float64(v.Int64()) / scale })
+		number = float64(v.Int64())
 	case kind == parquet.Float:
-		return number(func(v parquet.Value) float64 { return float64(v.Float()) })
+		number = float64(v.Float())
 	case kind == parquet.Double:
-		return number(parquet.Value.Double)
-	case kind == parquet.ByteArray && is.Decimal == nil && is.Bson == nil:
-		return func(v parquet.Value) cell { return cell{text: strings.TrimSpace(string(v.ByteArray()))} }
+		number = v.Double()
 	}
-	return nil
+	return cell{number: number / l.scale, isNumber: true}
 }

@@ -35,7 +35,8 @@ var heats = []string{"gas", "oil", "wood"}
 func houses(n int) (rows []house) {
 	for i := range n {
 		area := 50 + float64(i)/3
-		h := house{"h" + string(rune('a'+i%26)), int32(i%7 - 1), &area, uint64(i % 4), heats[i*i%3], i%5 < 2,
+		h := house{"h" + string(rune('a'+i%26)), int32(i%7 - 1), &area, 1<<63 + uint64(i%4)<<11, heats[i*i%3],
+			i%5 < 2,
 			int64(100*i + 25), float32(i) / 4, float64(1000 + 7*i)}
 		if i%11 == 4 {
 			h.Area = nil

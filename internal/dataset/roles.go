@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 )
 
 // planTraining gives the columns of a training set their roles.
@@ -20,52 +21,66 @@ func (t *table) planTraining() error {
 		t.columns[last].role = asNothing
 	}
 	for _, name := range t.opt.Drop {
-		j, err := find(t.columns, name)
+		c, err := t.find("--drop", name)
 		if err != nil {
-			return fmt.Errorf("--drop: %w", err)
+			return err
 		}
-		t.columns[j].role = unused
+		c.role = unused
 	}
 	for _, name := range t.opt.Categorical {
-		j, err := find(t.columns, name)
+		c, err := t.find("--categorical", name)
 		if err != nil {
-			return fmt.Errorf("--categorical: %w", err)
+			return err
 		}
-		t.columns[j].kind, t.columns[j].categorical = texts, true
+		c.kind, c.categorical = texts, true
 	}
 	y, err := t.findTarget()
 	if err != nil {
 		return err
 	}
-	t.columns[y].role = asTarget
+	y.role = asTarget
 	if t.header.headless {
-		t.columns[y].name = "y"
+		y.name = "y"
 	}
-	if t.withRole(asFeature) != nil {
-		return nil
+	if t.withRole(asFeature) == nil {
+		return fmt.Errorf("only one column (%s): at least one feature and a target are needed; commas, semicolons, "+
+			"tabs or blanks separate columns", quote(y.name))
 	}
-	return fmt.Errorf("only one column (%s): at least one feature and a target are needed; commas, semicolons, "+
-		"tabs or blanks separate columns", quote(t.columns[y].name))
+	return nil
 }
 
 // findTarget is the column of the target: the one asked for, or the last feature.
-func (t *table) findTarget() (int, error) {
+func (t *table) findTarget() (*column, error) {
 	if t.opt.Target != "" {
-		j, err := find(t.columns, t.opt.Target)
-		if err != nil {
-			return 0, fmt.Errorf("--target: %w", err)
+		c, err := t.find("--target", t.opt.Target)
+		if err == nil && c.role != asFeature {
+			err = fmt.Errorf("--target: column %s is left out or names the rows", quote(t.opt.Target))
 		}
-		if t.columns[j].role != asFeature {
-			return 0, fmt.Errorf("--target: column %s is left out or names the rows", quote(t.opt.Target))
-		}
-		return j, nil
+		return c, err
 	}
-	for j := len(t.columns) - 1; j >= 0; j-- {
+	for j := range slices.Backward(t.columns) {
 		if t.columns[j].role == asFeature {
-			return j, nil
+			return &t.columns[j], nil
 		}
 	}
-	return 0, errors.New("no column is left for the target")
+	return nil, errors.New("no column is left for the target")
+}
+
+// find is the column that a flag asks for by its name or else, if that is a whole number, by its number from
+// 1.
+func (t *table) find(flag, name string) (*column, error) {
+	var names []string
+	for j := range t.columns {
+		c := &t.columns[j]
+		if names = append(names, c.name); c.name == name && name != "" {
+			return c, nil
+		}
+	}
+	if k, err := strconv.Atoi(name); err == nil && k >= 1 && k <= len(names) {
+		return &t.columns[k-1], nil
+	}
+	return nil, fmt.Errorf("%s: no column %s among the %d columns (%s)", flag, quote(name), len(names),
+		listTexts(names))
 }
 
 // planInputs finds the columns of a training set in new inputs, by name or, in files without names, by
@@ -135,8 +150,8 @@ func (t *table) takeNames(e *Encoding) error {
 	without := slices.DeleteFunc(slices.Clone(e.Header), func(name string) bool { return name == e.Target })
 	for _, names := range [][]string{e.Header, without, append(slices.Clone(features), e.Target), features} {
 		if len(names) == len(t.columns) {
-			for j := range t.columns {
-				t.columns[j].name = names[j]
+			for j, name := range names {
+				t.columns[j].name = name
 			}
 			return nil
 		}

@@ -73,7 +73,6 @@ func TestLoadRefuses(t *testing.T) {
 		"synthetic:blobs,n=0":             {"n = 0"},
 		"synthetic:blobs,n=-5":            {"n = -5"},
 		"synthetic:blobs,seed=-1":         {"seed"},
-		"synthetic:blobs,n=5,n=6":         {"twice"},
 		"synthetic:blobs,size=5":          {`"size"`, "n, seed, d, noise"},
 		"synthetic:blobs,":                {`""`},
 		"synthetic:friedman1,d=4":         {"d = 4", "at least 5"},

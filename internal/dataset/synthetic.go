@@ -143,9 +143,7 @@ func checker(_ *rand.Rand, _ int, noise float64) drawFunc {
 	}
 }
 
-func drawLabel(rng *rand.Rand) float64 {
-	return float64(2*rng.IntN(2) - 1)
-}
+func drawLabel(rng *rand.Rand) float64 { return float64(2*rng.IntN(2) - 1) }
 
 func drawNormal(rng *rand.Rand, x []float64) {
 	for j := range x {
@@ -153,17 +151,15 @@ func drawNormal(rng *rand.Rand, x []float64) {
 	}
 }
 
-func dot(a, b []float64) float64 {
-	sum := 0.0
+func dot(a, b []float64) (sum float64) {
 	for j, v := range a {
 		sum += v * b[j]
 	}
 	return sum
 }
 
-// synthetic specifies a generated data set. Examples are drawn one after the
-// other from one stream of random numbers, so the first n examples of a larger
-// draw are the draw of n examples.
+// synthetic specifies a generated data set. Examples are drawn one after the other from one stream of random
+// numbers, so the first n examples of a larger draw are the draw of n examples.
 type synthetic struct {
 	Generator
 	n    int
@@ -174,12 +170,8 @@ const syntheticPrefix = "synthetic:"
 
 // generate draws the set that "synthetic:NAME,key=value,..." names. The keys are n (1000 if left out), seed
 // (1), d and noise, with the defaults of the generator. Its size is bounded by Options.MaxBytes.
-func generate(text string, opt Options) (*Set, error) {
+func generate(text string, opt Options) (set *Set, err error) {
 	s, err := parseSynthetic(strings.TrimPrefix(text, syntheticPrefix))
-	if err == nil {
-		err = s.check()
-	}
-	var set *Set
 	if err == nil {
 		set, err = s.draw(opt)
 	}
@@ -200,7 +192,6 @@ func parseSynthetic(text string) (s synthetic, err error) {
 	if s.Name == "" {
 		return s, fmt.Errorf("no generator %s (%s)", quote(parts[0]), strings.Join(names, ", "))
 	}
-	seen := map[string]bool{}
 	for _, part := range parts[1:] {
 		key, value, _ := strings.Cut(part, "=")
 		switch key {
@@ -218,24 +209,16 @@ func parseSynthetic(text string) (s synthetic, err error) {
 		if err != nil {
 			return s, fmt.Errorf("%s = %s is not a number that fits", key, quote(value))
 		}
-		if seen[key] {
-			return s, fmt.Errorf("%s is given twice", quote(key))
-		}
-		seen[key] = true
 	}
-	return s, nil
-}
-
-func (s synthetic) check() error {
 	switch {
 	case s.n < 1:
-		return fmt.Errorf("n = %d: at least 1 is needed", s.n)
+		return s, fmt.Errorf("n = %d: at least 1 is needed", s.n)
 	case s.D < s.MinD:
-		return fmt.Errorf("d = %d: %s needs at least %d", s.D, s.Name, s.MinD)
+		return s, fmt.Errorf("d = %d: %s needs at least %d", s.D, s.Name, s.MinD)
 	case !(s.Noise >= 0 && s.Noise <= s.MaxNoise):
-		return fmt.Errorf("noise = %v is out of range", s.Noise)
+		return s, fmt.Errorf("noise = %v is out of range", s.Noise)
 	}
-	return nil
+	return s, nil
 }
 
 // draw draws the examples, sparse ones while they fit.
@@ -249,9 +232,8 @@ func (s synthetic) draw(opt Options) (*Set, error) {
 	if err := fits(s.n, 0); err != nil {
 		return nil, err
 	}
-	set := &Set{Source: "generated: " + s.About, Task: s.Task, Target: "y", Y: make([]float64, s.n),
-		Name: fmt.Sprintf("%s%s,n=%d,seed=%d,d=%d,noise=%v", syntheticPrefix, s.Generator.Name, s.n, s.seed, s.D,
-			s.Noise)}
+	set := &Set{Source: "generated: " + s.About, Task: s.Task, Target: "y", Y: make([]float64, s.n)}
+	set.Name = fmt.Sprintf("%s%s,n=%d,seed=%d,d=%d,noise=%v", syntheticPrefix, s.Name, s.n, s.seed, s.D, s.Noise)
 	draw := s.prepare(rng, s.D, s.Noise)
 	if !s.sparse {
 		set.X, set.Features = NewMatrix(s.n, s.D), numbered("x", s.D)
@@ -260,13 +242,13 @@ func (s synthetic) draw(opt Options) (*Set, error) {
 		}
 		return set, nil
 	}
-	set.Sparse = &CSR{Cols: s.D, Start: make([]int, 1, s.n+1)}
-	row := NewMatrix(1, s.D)
+	set.Sparse = NewCSR(NewMatrix(0, s.D))
+	row := make([]float64, s.D)
 	for i := range set.Y {
-		clear(row.Data)
-		set.Y[i] = draw(rng, row.Data)
+		clear(row)
+		set.Y[i] = draw(rng, row)
 		set.Sparse.append(row)
-		if err := fits(i+1, set.Sparse.Entries()); err != nil {
+		if err := fits(i+1, len(set.Sparse.Index)); err != nil {
 			return nil, err
 		}
 	}

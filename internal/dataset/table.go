@@ -105,10 +105,10 @@ func (t *table) sameColumns(names []string) error {
 		return fmt.Errorf("%d columns, there are %d in the files before: files of one table have the same columns",
 			len(names), len(t.columns))
 	}
-	for j, name := range names {
-		if before := t.columns[j].name; name != before && !t.header.headless {
-			return fmt.Errorf("column %d is %s, in the files before %s: files of one table have the same columns", j+1,
-				quote(name), quote(before))
+	for j, c := range t.columns {
+		if names[j] != c.name && !t.header.headless {
+			return fmt.Errorf("column %d is %s, in the files before %s: files of one table have the same columns",
+				j+1, quote(names[j]), quote(c.name))
 		}
 	}
 	return nil
@@ -200,9 +200,6 @@ func (t *table) parse(text string) (float64, error) {
 	}
 	return strconv.ParseFloat(text, 64)
 }
-
-// target is the column of the target, nil without one.
-func (t *table) target() *column { return t.withRole(asTarget) }
 
 // withRole is the first column of a role, nil without one.
 func (t *table) withRole(r role) *column {

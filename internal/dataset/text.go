@@ -67,6 +67,7 @@ func newVocabulary(rng *rand.Rand, d int) *vocabulary {
 	for w := range d {
 		total += 1 / (float64(w+1) + zipfShift)
 	}
+	var sum [3]float64
 	for w := range d {
 		p := 1 / (float64(w+1) + zipfShift) / total
 		topic := 1
@@ -75,12 +76,8 @@ func newVocabulary(rng *rand.Rand, d int) *vocabulary {
 		} else if u < 2*topicShare {
 			topic = 2
 		}
-		before := 0.0
-		if k := len(v.sum[topic]); k > 0 {
-			before = v.sum[topic][k-1]
-		}
-		v.word[topic] = append(v.word[topic], int32(w))
-		v.sum[topic] = append(v.sum[topic], before+p)
+		sum[topic] += p
+		v.word[topic], v.sum[topic] = append(v.word[topic], int32(w)), append(v.sum[topic], sum[topic])
 		v.inverse[w] = -math.Log(-math.Expm1(wordsMean * math.Log1p(-p)))
 	}
 	return v
@@ -119,9 +116,7 @@ func (v *vocabulary) weigh(x []float64, words []int32) {
 		squares += x[w] * x[w]
 		first = end
 	}
-	for k, w := range words {
-		if k == 0 || w != words[k-1] {
-			x[w] /= math.Sqrt(squares)
-		}
+	for _, w := range slices.Compact(words) {
+		x[w] /= math.Sqrt(squares)
 	}
 }

@@ -3,10 +3,10 @@ package dataset
 import (
 	"bufio"
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -20,29 +20,23 @@ func Write(w io.Writer, path string, s *Set) error {
 	return writeCSV(w, s)
 }
 
-// writeCSV writes features and target as ReadTable reads them: every number in the
-// shortest form that reads back to the same float64. Sparse inputs are refused.
+// writeCSV writes features and target as tables are read: every number in the shortest form that reads back
+// to the same float64. Sparse inputs are refused.
 func writeCSV(w io.Writer, s *Set) error {
 	if s.Sparse != nil {
-		return &Error{File: s.Name,
-			Err: errors.New("sparse inputs have no columns for a CSV file: name it .svm")}
+		return errorIn(s.Name, "sparse inputs have no columns for a CSV file: name it .svm")
 	}
 	out := csv.NewWriter(w)
-	record := append(append([]string{}, s.Features...), s.Target)
-	if err := out.Write(record); err != nil {
-		return err
-	}
+	out.Write(append(slices.Clone(s.Features), s.Target))
+	record := make([]string, s.D()+1)
 	for i := range s.N() {
-		for j, v := range s.X.Row(i) {
+		for j, v := range append(slices.Clone(s.X.Row(i)), s.Y[i]) {
 			record[j] = formatNumber(v)
 		}
-		record[s.D()] = formatNumber(s.Y[i])
-		if err := out.Write(record); err != nil {
-			return err
-		}
+		out.Write(record)
 	}
 	out.Flush()
-	return out.Error()
+	return out.Error() // the first of any of these
 }
 
 // writeLIBSVM writes the set as sparse lines: the target, then index and

@@ -129,7 +129,7 @@ func (m Forecast) vectorBytes() int64 {
 		maps = siteBytes * int64(m.Sites())
 	}
 	if m.Set.Sparse != nil {
-		return maps + 320*sites + 32*int64(m.Set.Sparse.Entries()) + 16*int64(m.Set.D())
+		return maps + 320*sites + 32*int64(len(m.Set.Sparse.Index)) + 16*int64(m.Set.D())
 	}
 	return maps + 8*sites*int64(41+2*m.Set.D()) // targets, the map to sites, the solver's vectors, read-outs
 }

@@ -43,8 +43,8 @@ func (t *table) planTraining() error {
 		y.name = "y"
 	}
 	if t.withRole(asFeature) == nil {
-		return fmt.Errorf("only one column (%s): at least one feature and a target are needed; commas, semicolons, "+
-			"tabs or blanks separate columns", quote(y.name))
+		return fmt.Errorf("only one column (%s): at least one feature and a target are needed; commas, "+
+			"semicolons, tabs or blanks separate columns", quote(y.name))
 	}
 	return nil
 }

@@ -1,13 +1,16 @@
 package bootbench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
 
+	"bootbench/internal/answer"
+	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/predict"
 	"bootbench/internal/refit"
+	"bootbench/internal/report"
 	"bootbench/internal/retrain"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -27,12 +30,9 @@ type Options struct {
 // defaultResamples is the number of exact resamples beside the theory.
 const defaultResamples = 200
 
-func (o Options) withDefaults(data *Data) Options {
+func (o Options) withDefaults() Options {
 	if o.Scheme == nil {
 		o.Scheme = Poisson{Ratio: 1}
-	}
-	if o.Test == nil {
-		o.Test = defaultTest(data)
 	}
 	if o.Level == 0 {
 		o.Level = 0.95
@@ -58,60 +58,43 @@ type Estimation struct {
 // Estimate computes the error of models trained on resamples, and the mean and the spread of their
 // predictions.
 func Estimate(ctx context.Context, spec Spec, o Options) (*Estimation, error) {
-	m, s, fit, o, err := solve(ctx, spec, o)
+	j, settings, err := o.job(spec)
 	if err != nil {
 		return nil, err
 	}
-	left, each := s.LeftOut(o.Test)
-	e := &Estimation{Error: left, SE: math.NaN(), Theory: s.ErrorEstimates(o.Test, fit), Errors: each,
-		Mean: s.PerExample(s.Mean), SD: s.PerExample(s.Var), Warnings: append(m.Warnings(), s.Warnings...)}
-	for i, v := range e.SD {
-		e.SD[i] = math.Sqrt(v)
-		e.Mean[i] += m.TargetMean
+	a, solution, err := j.Estimate(ctx, settings, "solve")
+	if err == nil {
+		err = solution.Status.Err()
 	}
-	if _, exact := m.Loss.(loss.Proximal); !exact || o.Resamples < 0 {
-		return e, nil
-	}
-	refined, err := refit.Refine(ctx, m, s, o.Scheme,
-		refit.RefineSettings{Resamples: o.resamples(defaultResamples),
-			Seed: o.Seed, Tests: []loss.Test{o.Test}})
 	if err != nil {
 		return nil, err
 	}
-	test := refined.TestError()
-	e.Error, e.SE = test.Error, test.StandardError
-	e.Contradicted = len(refined.Against(s).Contradictions()) > 0
-	e.Warnings = append(e.Warnings, refined.Warnings...)
+	e := &Estimation{Error: float64(a.Quote.Error), SE: math.NaN(),
+		Contradicted: a.Status == report.Contradicted,
+		Theory: solver.ErrorEstimates{LeftOut: float64(a.TestError), Apparent: float64(a.Apparent),
+			NoInformation: float64(a.NoInformation), Err632: float64(a.Err632), Err632Plus: float64(a.Err632Plus)},
+		Mean: a.Points.Mean, SD: roots(a.Points.Variance), Errors: a.Points.Error, Warnings: a.Warnings}
+	if a.ErrorSE != nil {
+		e.SE = float64(*a.ErrorSE)
+	}
 	return e, nil
 }
 
-func (o Options) resamples(byDefault int) int {
-	if o.Resamples == 0 {
-		return byDefault
-	}
-	return o.Resamples
+// job is the model of a specification, and what is asked of it.
+func (o Options) job(spec Spec) (*answer.Job, answer.Settings, error) {
+	o = o.withDefaults()
+	settings := answer.Settings{Scheme: o.Scheme, Level: o.Level, Refine: answer.Refinement{Seed: o.Seed,
+		Optional: o.Resamples == 0, Resamples: max(0, cmp.Or(o.Resamples, defaultResamples))}}
+	j, err := answer.New(spec, o.Test)
+	return j, settings, err
 }
 
-// solve builds a model and solves its theory around the fit to all data.
-func solve(ctx context.Context, spec Spec, o Options) (m *model.Model, s *solver.Solution, fit []float64,
-	_ Options, err error) {
-	if m, err = model.Build(spec); err != nil {
-		return nil, nil, nil, o, err
+func roots(variances []float64) []float64 {
+	sd := make([]float64, len(variances))
+	for i, v := range variances {
+		sd[i] = math.Sqrt(v)
 	}
-	o = o.withDefaults(spec.Set)
-	if m, s, err = m.Settle(ctx, o.Scheme, solver.Settings{}); err != nil {
-		return nil, nil, nil, o, err
-	}
-	if fit, err = m.FullFit(); err != nil {
-		return nil, nil, nil, o, err
-	}
-	if s == nil {
-		s, err = m.Solve(ctx, o.Scheme, solver.Settings{})
-	}
-	if err == nil {
-		err = s.Status.Err()
-	}
-	return m, s, fit, o, err
+	return sd
 }
 
 // Prediction is what resamples predict at new inputs, and where new observations fall.
@@ -124,30 +107,29 @@ type Prediction struct {
 	Probability []float64
 }
 
-// Predict computes the predictions of models trained on resamples at new inputs.
+// Predict computes the predictions of models trained on resamples at new inputs, by the theory.
 func Predict(ctx context.Context, spec Spec, inputs *Inputs, o Options) (*Prediction, error) {
-	m, s, _, o, err := solve(ctx, spec, o)
+	j, settings, err := o.job(spec)
 	if err != nil {
 		return nil, err
 	}
-	at, err := predict.At(m, s, inputs)
+	settings.Refine.Resamples = 0
+	intervals, labels := answer.Intervals{Of: answer.Observation}, spec.Set.Task == dataset.Classification
+	if labels {
+		intervals.Of = answer.Estimator
+	}
+	a, solution, err := j.Predict(ctx, inputs, settings, intervals)
+	if err == nil {
+		err = solution.Status.Err()
+	}
 	if err != nil {
 		return nil, err
 	}
-	p := &Prediction{Mean: at.Mean, SD: at.SD()}
-	if _, labels := defaultTest(spec.Set).(loss.ZeroOne); labels {
-		curve, err := predict.ProbabilitiesOf(m, s)
-		if err != nil {
-			return nil, err
-		}
-		p.Probability, err = curve.AtInputs(m, s, inputs, at)
-		return p, err
+	p := &Prediction{Mean: a.Points.Mean, SD: a.Points.SD, Probability: a.Points.Probability}
+	if !labels {
+		p.Lower, p.Upper = a.Points.Lower, a.Points.Upper
 	}
-	intervals, err := predict.ObservationIntervals(m, s, inputs, o.Level, predict.PlainResiduals)
-	for _, i := range intervals {
-		p.Lower, p.Upper = append(p.Lower, i.Low+m.TargetMean), append(p.Upper, i.High+m.TargetMean)
-	}
-	return p, err
+	return p, nil
 }
 
 // Retraining is averages over models that were trained on resamples.
@@ -160,7 +142,10 @@ func Retrain(ctx context.Context, spec Spec, o Options) (*Retraining, error) {
 	if err != nil {
 		return nil, err
 	}
-	o = o.withDefaults(spec.Set)
+	o = o.withDefaults()
+	if o.Test == nil {
+		o.Test = answer.DefaultTest(spec.Set)
+	}
 	if o.Resamples < 0 {
 		return nil, errors.New("retraining needs resamples")
 	}

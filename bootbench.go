@@ -17,6 +17,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/tune"
@@ -94,7 +95,7 @@ func Choose(ctx context.Context, data *Data) (Spec, error) {
 // (numbers), from those of spec: the width of the kernel and what the loss takes, or those that over names
 // ("gamma", "C", "noise", "length-scale", ...).
 func Tune(ctx context.Context, spec Spec, over ...string) (Spec, error) {
-	p := tune.Problem{Spec: spec, By: tune.Plus632, Test: defaultTest(spec.Set),
+	p := tune.Problem{Spec: spec, By: tune.Plus632, Test: answer.DefaultTest(spec.Set),
 		Scheme: func(int) (resample.CountDistribution, error) { return Poisson{Ratio: 1}, nil }}
 	if spec.Set.Task == dataset.Classification {
 		p.By = tune.LeftOut
@@ -130,11 +131,3 @@ func Train(spec Spec) (*Trained, error) {
 
 // ReadModel reads what Trained.Write, or the command train, has written.
 func ReadModel(r io.Reader) (*Trained, error) { return model.ReadPredictor(r) }
-
-// defaultTest is the square loss for numbers, the zero-one loss for labels.
-func defaultTest(data *Data) Test {
-	if data.Task == dataset.Classification {
-		return loss.ZeroOne{}
-	}
-	return loss.SquareTest{}
-}

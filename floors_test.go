@@ -16,9 +16,8 @@ import (
 var floors = [][]string{
 	{"blas", "blas/scalapack", "internal/dataset", "internal/fixedseed", "internal/need", "internal/null",
 		"linalg/internal/core", "loss/internal/quadrature", "resample", "cmd/bootbench/internal/console",
-		"cmd/bootbench/internal/files", "cmd/bootbench/internal/help", "cmd/bootbench/internal/usage"},
-	{"linalg", "loss/internal/counts", "loss/internal/normal", "cmd/bootbench/internal/journal",
-		"cmd/bootbench/internal/values"},
+		"cmd/bootbench/internal/files", "cmd/bootbench/internal/flags", "cmd/bootbench/internal/usage"},
+	{"linalg", "loss/internal/counts", "loss/internal/normal", "cmd/bootbench/internal/journal"},
 	{"internal/train", "kernel", "linalg/dist", "loss"},
 	{"internal/batch", "internal/calibration", "internal/erm", "internal/gp", "internal/svm",
 		"linalg/dist/disttest", "solver"},
@@ -27,7 +26,9 @@ var floors = [][]string{
 	{"internal/model"},
 	{"internal/predict", "internal/refit", "internal/tune"},
 	{"bench", "internal/paper"},
-	{".", "internal/report"},
+	{"internal/report"},
+	{"internal/answer"},
+	{"."},
 	{"cmd/bootbench", "cmd/experiments"},
 }
 

@@ -21,8 +21,8 @@ const (
 	Precomputed
 )
 
-// kindNames returns the names in the order of the constants.
-func kindNames() []string {
+// Names are those of the kinds, in the order of the constants.
+func Names() []string {
 	return []string{"rbf", "matern12", "matern32", "matern52", "linear", "poly", "precomputed"}
 }
 
@@ -31,16 +31,16 @@ func (k Kind) String() string {
 	if !k.known() {
 		return fmt.Sprintf("Kind(%d)", int(k))
 	}
-	return kindNames()[k]
+	return Names()[k]
 }
 
 // ParseKind reads the name of a kind; the empty name is an error like any
 // other name that is not known.
 func ParseKind(name string) (Kind, error) {
-	if k := slices.Index(kindNames(), name); k >= 0 {
+	if k := slices.Index(Names(), name); k >= 0 {
 		return Kind(k), nil
 	}
-	return 0, fmt.Errorf("no kernel is called %q (there are %s)", name, strings.Join(kindNames(), ", "))
+	return 0, fmt.Errorf("no kernel is called %q (there are %s)", name, strings.Join(Names(), ", "))
 }
 
 // MarshalText is that of String.

@@ -3,15 +3,24 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"os"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
 
 	"bootbench/blas"
 	"bootbench/cmd/bootbench/internal/console"
+	"bootbench/cmd/bootbench/internal/flags"
+	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/internal/answer"
+	"bootbench/internal/dataset"
+	"bootbench/internal/gp"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
+	"bootbench/linalg"
 	"bootbench/linalg/dist"
 	"bootbench/solver"
 )
@@ -31,13 +40,18 @@ type app struct {
 	args     []string // the command line, without the program
 	began    time.Time
 	console  *console.Console
+	shared   *flags.Set // of all commands
 	process  process
 	outputs  outputs
 	tasks    tasks
 	servants func() (*dist.Servants, error) // for --engine scalapack: joined when first asked for
 	joined   bool
-	started  bool // a command has begun: later errors are not of usage
-	status   int  // exit status where there is an answer
+
+	command *command // that runs, with its flags and DATA
+	options *options
+	data    []string
+	started bool // it has begun: later errors are not of usage
+	status  int  // exit status where there is an answer
 }
 
 func newApp(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) *app {
@@ -49,33 +63,109 @@ func newApp(ctx context.Context, args []string, stdin io.Reader, stdout, stderr 
 	return a
 }
 
+// run is the program: it returns the exit status.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	return newApp(ctx, args, stdin, stdout, stderr).run()
+}
+
+// run runs the command line.
+func (a *app) run() (status int) {
+	defer a.close()
+	defer func() {
+		if p := recover(); p != nil {
+			status = a.panicked(p)
+		}
+	}()
+	root := newRoot(a)
+	root.SetArgs(append([]string{}, a.args...)) // never nil, which means os.Args
+	root.SetIn(a.console.In)
+	root.SetOut(a.console.Out)
+	root.SetErr(a.console.Err)
+	command, err := root.ExecuteContextC(a.ctx)
+	a.console.Clear()
+	if err == nil {
+		err = a.process.end()
+	}
+	if err == nil {
+		err = a.console.Lost()
+	}
+	if err == nil {
+		return a.status
+	}
+	status = a.statusOf(err)
+	if status == exitInterrupted {
+		err = errors.New("interrupted before anything was finished")
+		if kept := a.tasks.Kept(); kept > 0 {
+			err = fmt.Errorf("interrupted: %d tasks were finished and are kept in %s", kept, a.tasks.folder)
+		}
+	}
+	fmt.Fprintf(a.console.Err, "bootbench: %s%s\n", oneLine(err.Error()), cure(command, err))
+	return status
+}
+
+// panicked says what went wrong inside, on one line, and returns the exit status.
+func (a *app) panicked(p any) int {
+	a.console.Clear()
+	fmt.Fprintf(a.console.Err, "bootbench: internal error: %s; please report it with the command line "+
+		"(BOOTBENCH_DEBUG=1 shows where)\n", oneLine(fmt.Sprint(p)))
+	if os.Getenv("BOOTBENCH_DEBUG") != "" {
+		stack := debug.Stack()
+		if fault, ok := p.(*linalg.Fault); ok {
+			stack = fault.Stack
+		}
+		a.console.Err.Write(stack)
+	}
+	return exitFailed
+}
+
+// close undoes what the run did to the process, for the next run in it.
+func (a *app) close() {
+	a.console.Clear()
+	a.tasks.Close()
+	a.process.end()
+	a.process.undo()
+}
+
+// statusOf is the exit status for an error.
+func (a *app) statusOf(err error) int {
+	var (
+		data  *dataset.Error
+		fit   *gp.PivotError
+		pivot *linalg.PivotError
+	)
+	switch {
+	case a.isInterrupt(err):
+		return exitInterrupted
+	case a.status == exitFailed:
+		return exitFailed
+	case !a.started, usage.Is(err), errors.As(err, &data), errors.As(err, &fit), errors.As(err, &pivot),
+		errors.Is(err, model.ErrInput), errors.Is(err, solver.ErrProblem), errors.Is(err, linalg.ErrMemory):
+		return exitUsage
+	}
+	return exitFailed
+}
+
 // isInterrupt reports whether an error is the end of the run's context.
 func (a *app) isInterrupt(err error) bool {
 	return err != nil && a.ctx.Err() != nil && errors.Is(err, a.ctx.Err())
 }
 
-// interrupted notes that an answer is what was finished before an interrupt.
-func (a *app) interrupted() {
-	a.status = exitInterrupted
-	a.console.Warn("interrupted: this is what was finished")
-}
-
-// notConverged notes the status of a solve in the exit status.
-func (a *app) notConverged(status string) {
-	if status != solver.Converged.String() && status != report.Contradicted && a.status == exitDone {
+// ended notes how an answer has ended, by its status, in the exit status.
+func (a *app) ended(status string) {
+	switch {
+	case a.ctx.Err() != nil || status == answer.Cancelled:
+		a.status = exitInterrupted
+	case !answer.Done(status) && a.status == exitDone:
 		a.status = exitNotConverged
 	}
 }
 
-// cost is what the answer has cost so far, times filled in but for their total.
-func (a *app) cost(t report.Times) report.Cost {
+// spent fills in what an answer has cost so far, beside the parts of its time.
+func (a *app) spent(c *report.Cost) {
 	info := blas.Describe()
-	t.Total = time.Since(a.began).Seconds()
-	return report.Cost{
-		Time:    t,
-		Memory:  report.Memory{PeakBytes: peakBytes()},
-		Backend: report.Backend{Name: info.Backend, Core: info.Core, Threads: info.Threads},
-	}
+	c.Time.Total = time.Since(a.began).Seconds()
+	c.Memory = report.Memory{PeakBytes: peakBytes()}
+	c.Backend = report.Backend{Name: info.Backend, Core: info.Core, Threads: info.Threads}
 }
 
 // oneLine makes an error message a single line that begins with what is wrong.

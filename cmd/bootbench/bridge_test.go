@@ -55,7 +55,7 @@ func TestBridges(t *testing.T) {
 			}
 			// The arguments travel as one variable: the flags of a test binary are its own.
 			shim := "#!/bin/sh\nfor a; do args=\"$args${args:+$(printf '\\037')}$a\"; done\n" +
-				"BOOTBENCH_ARGS=\"$args\" exec " + shellWord(self) + " -test.run '^TestBridges$'\n"
+				"BOOTBENCH_ARGS=\"$args\" exec " + shellWords(self) + " -test.run '^TestBridges$'\n"
 			if err := os.WriteFile(filepath.Join(dir, "bootbench"), []byte(shim), 0o755); err != nil {
 				t.Fatal(err)
 			}

@@ -8,41 +8,89 @@ import (
 	"time"
 
 	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/report"
+	"bootbench/loss"
 )
 
+// problem is DATA and what is modelled of it, before any matrix.
+type problem struct {
+	spec   model.Spec
+	source string // of the preset
+	choice choice
+	test   loss.Test
+	readS  float64 // seconds that reading took
+	flags  *options
+}
+
 // loadData reads DATA.
-func loadData(a *app, m *modelFlags, path string) (*dataset.Set, error) {
-	decides := func(name string) bool { return name != "unseen" && m.given(name) }
-	if asked := slices.IndexFunc(dataFlagNames, decides); asked >= 0 && slices.Contains(dataset.Names(), path) {
+func (a *app) loadData(o *options, path string) (*dataset.Set, error) {
+	decides := func(name string) bool { return name != "unseen" && o.Given(name) }
+	if asked := slices.IndexFunc(dataNames, decides); asked >= 0 && slices.Contains(dataset.Names(), path) {
 		return nil, usage.Errorf(
 			"--%s: the embedded set %s is as it is; datasets --export %s FILE writes it to a file",
-			dataFlagNames[asked], path, path)
+			dataNames[asked], path, path)
 	}
-	return a.readData(path, m.options(a.console.In))
+	return a.readData(path, o.readOptions(a.console.In))
 }
 
 // readProblem reads DATA and says what is modelled.
-func readProblem(a *app, m *modelFlags, t *testFlags, path string) (*problem, error) {
+func (a *app) readProblem(o *options, path string) (*problem, error) {
 	a.console.Progress("reading", 0, 1)
 	began := time.Now()
-	set, err := loadData(a, m, path)
+	set, err := a.loadData(o, path)
 	if err != nil {
 		return nil, err
 	}
-	var p *problem
-	if _, known := model.PresetFor(set); !known && !m.given("loss") {
-		p, err = chooseModel(a, m, t, set)
+	p, err := o.problem(a, set)
+	if err == nil {
+		p.readS = time.Since(began).Seconds()
+	}
+	return p, err
+}
+
+// problem is what the flags make of a data set; for a loss that is neither given nor a preset's, by a search.
+func (o *options) problem(a *app, set *dataset.Set) (p *problem, err error) {
+	p = &problem{flags: o}
+	if preset, known := model.PresetFor(set); known || o.loss != "" || a == nil {
+		p.spec, p.source, err = o.spec(set, preset)
 	} else {
-		p, err = newProblem(m, t, set)
+		p.spec, p.choice, err = o.choose(a, set)
 	}
+	if err == nil {
+		p.test, err = o.test(set.Task, set.Name)
+	}
+	return p, err
+}
+
+// build computes the kernel matrix.
+func (a *app) build(p *problem) (*answer.Job, error) {
+	a.console.Progress("kernel matrix", 0, 1)
+	spec := p.spec
+	if spec.Storage == model.ScaLAPACK {
+		servants, err := a.servants()
+		if err != nil {
+			return nil, err
+		}
+		spec.Servants = servants
+	}
+	j, err := answer.New(spec, p.test)
 	if err != nil {
 		return nil, err
 	}
-	p.readS = time.Since(began).Seconds()
-	return p, nil
+	a.limitGarbage(spec.MaxBytes)
+	j.Progress, j.Times.Read = a.console.Progress, p.readS
+	s := &j.Subject
+	s.Preset, s.ChosenBy = p.source, p.choice.by
+	s.Reading = p.flags.settings(func(name string) bool { return slices.Contains(dataNames, name) })
+	switch {
+	case a.tasks.merging && a.tasks.Head.Chosen != "":
+		s.ChosenBy, s.CommandLine = a.tasks.Head.Chosen, a.tasks.Head.String()
+	case p.choice.by != "":
+		s.CommandLine = a.commandLine(p.choice.settings...)
+	}
+	return j, a.ctx.Err()
 }
 
 // largeModel is the memory of a model from which on garbage is collected early: GOGC is then largeModelGC.
@@ -54,7 +102,7 @@ const (
 // limitGarbage lets Go hold little garbage beside a large model, and none beyond the
 // limit that --max-memory sets. Collections cost little: such models are a few arrays of numbers. What
 // the model was made in goes back to the system first: as much as half of a low-rank factor.
-func limitGarbage(a *app, limit int64) {
+func (a *app) limitGarbage(limit int64) {
 	if limit > 0 {
 		before := debug.SetMemoryLimit(limit)
 		a.process.undoing = append(a.process.undoing, func() { debug.SetMemoryLimit(before) })
@@ -68,53 +116,4 @@ func limitGarbage(a *app, limit int64) {
 		debug.SetGCPercent(largeModelGC)
 	}
 	debug.FreeOSMemory()
-}
-
-// buildJob computes the kernel matrix.
-func buildJob(a *app, p *problem) (*job, error) {
-	a.console.Progress("kernel matrix", 0, 1)
-	spec := p.spec
-	if spec.Storage == model.ScaLAPACK {
-		servants, err := a.servants()
-		if err != nil {
-			return nil, err
-		}
-		spec.Servants = servants
-	}
-	built, err := model.Build(spec)
-	if err != nil {
-		return nil, err
-	}
-	limitGarbage(a, spec.MaxBytes)
-	subject := subjectReport(built, p.source)
-	subject.Reading = p.reading
-	switch subject.ChosenBy = p.choice.by; {
-	case a.tasks.merging && a.tasks.Head.Chosen != "":
-		subject.ChosenBy, subject.CommandLine = a.tasks.Head.Chosen, a.tasks.Head.String()
-	case p.choice.by != "":
-		subject.CommandLine = a.commandLine(p.choice.flags...)
-	}
-	return &job{
-		Model: built, test: p.test, report: subject, choice: p.choice,
-		times: report.Times{Read: p.readS, Gram: built.GramTime.Seconds()},
-	}, a.ctx.Err()
-}
-
-// readJob reads DATA and builds its model.
-func readJob(a *app, m *modelFlags, path string) (*job, error) {
-	p, err := readProblem(a, m, &testFlags{}, path)
-	if err != nil {
-		return nil, err
-	}
-	return buildJob(a, p)
-}
-
-// fitAll trains once on all data.
-func fitAll(a *app, j *job) ([]float64, error) {
-	a.console.Progress("fit to all data", 0, 1)
-	began := time.Now()
-	fitted, err := j.FullFit()
-	j.times.Fit += time.Since(began).Seconds()
-	j.full = fitted
-	return fitted, err
 }

@@ -2,22 +2,18 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/blas/blas64"
-
 	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/internal/answer"
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/null"
 	"bootbench/internal/report"
 	"bootbench/kernel"
 	"bootbench/loss"
-	"bootbench/solver"
 )
 
 // savedModel is what an answer of estimate, predict or retrain says of its model.
@@ -61,14 +57,15 @@ func (s *savedModel) spec(set *dataset.Set, maxBytes int64) (spec model.Spec, er
 	if spec.Loss, err = loss.ByName(m.Loss, m.Parameters); err != nil {
 		return spec, usage.Wrap(err)
 	}
-	return spec, fitTask(spec.Loss, set)
+	about, _ := loss.About(m.Loss)
+	return spec, fitTask(about, set)
 }
 
 // compareModels sets two models beside each other on the same examples and the same
 // resamples.
-func compareModels(a *app, c *compareFlags, args []string) error {
+func compareModels(a *app, o *options, args []string) (err error) {
 	isModel := func(arg string) bool { return strings.HasSuffix(arg, ".json") }
-	files := slices.Clone(c.models)
+	files := slices.Clone(o.models)
 	for _, arg := range args {
 		if isModel(arg) {
 			files = append(files, arg)
@@ -78,10 +75,6 @@ func compareModels(a *app, c *compareFlags, args []string) error {
 	if len(files) != 2 || len(data) > 1 {
 		return usage.Errorf("--models compares two models on one DATA: compare [DATA] --models A.json B.json; "+
 			"here are %d models and %d data sets", len(files), len(data))
-	}
-	settings, err := c.solver.settings()
-	if err != nil {
-		return err
 	}
 	var models [2]*savedModel
 	for k, path := range files {
@@ -96,13 +89,13 @@ func compareModels(a *app, c *compareFlags, args []string) error {
 		}
 		data = []string{models[0].Data}
 	}
-	if err := c.agree(files, models); err != nil {
+	if err := o.agree(files, models); err != nil {
 		return err
 	}
 	d := &report.ModelComparison{Command: "compare", Level: differenceLevel}
 	var theory, refined [2]calibration.Errors
 	for k, s := range models {
-		row, errors, exact, err := leftOutErrors(a, c, s, data[0], settings)
+		row, errors, exact, err := leftOutErrors(a, o, s, data[0])
 		if err != nil {
 			return err
 		}
@@ -118,9 +111,8 @@ func compareModels(a *app, c *compareFlags, args []string) error {
 	if refined[0].Each != nil && refined[1].Each != nil {
 		d.Refined = calibration.Compare(refined[0], refined[1], d.Level)
 	}
-	d.Cost = a.cost(report.Times{})
-	return a.deliver(answer{document: d, warnings: d.Warnings(),
-		page: report.Page{Answers: []report.Document{d}}})
+	a.spent(&d.Cost)
+	return a.deliver(given{document: d, warnings: d.Warnings()})
 }
 
 // mostInteractions is the number of examples up to which a comparison computes N x N of them for each model.
@@ -128,11 +120,11 @@ const mostInteractions = 4000
 
 // agree refuses answers whose left-out errors are not of the same examples, targets and resamples, and flags
 // that contradict them; the features may differ. It takes the scheme from the answers.
-func (c *compareFlags) agree(files []string, models [2]*savedModel) error {
-	if given := slices.IndexFunc(dataFlagNames,
-		func(name string) bool { return c.model.given(name) }); given >= 0 {
+func (o *options) agree(files []string, models [2]*savedModel) error {
+	if given := slices.IndexFunc(dataNames,
+		func(name string) bool { return o.Given(name) }); given >= 0 {
 		return usage.Errorf("--%s: with --models the answers say how DATA is read; do without it",
-			dataFlagNames[given])
+			dataNames[given])
 	}
 	a, b := models[0], models[1]
 	rows := func(s *savedModel) []string { // flags that decide more than which features there are
@@ -149,72 +141,48 @@ func (c *compareFlags) agree(files []string, models [2]*savedModel) error {
 			"the same",
 			files[0], a.Scheme, a.Ratio, files[1], b.Scheme, b.Ratio)
 	}
-	given := c.scheme.given
-	if given("ratio") && c.ratio != fmt.Sprint(a.Ratio) || given("scheme") && c.scheme.scheme != a.Scheme ||
-		given("folds") && c.scheme.folds != a.Folds {
+	ratios := o.ratios.List
+	if o.Given("ratio") && (len(ratios) > 1 || ratios[0] != a.Ratio) || o.Given("scheme") &&
+		o.scheme != a.Scheme ||
+		o.Given("folds") && o.folds != a.Folds {
 		return usage.Errorf("%s and %s are of --scheme %s --ratio %v: do without --scheme, --ratio and --folds",
 			files[0], files[1], a.Scheme, a.Ratio)
 	}
-	c.scheme.scheme, c.scheme.folds = a.Scheme, a.Folds
+	o.scheme, o.folds = a.Scheme, a.Folds
 	return nil
 }
 
 // leftOutErrors are the left-out errors of the examples by the theory, and by exact resamples
 // where the loss has them: none else. Their influences are the theory's, none where that has
 // no derivative.
-func leftOutErrors(a *app, c *compareFlags, s *savedModel, data string,
-	settings solver.Settings) (row *report.ComparedModel, theory, exact calibration.Errors, err error) {
-	read := c.model
-	if read.dataFlags, err = readAs(s.Reading); err != nil {
+func leftOutErrors(a *app, o *options, saved *savedModel, data string) (row *report.ComparedModel, theory,
+	exact calibration.Errors, err error) {
+	read, err := with(saved.Reading, func(o *options) {
+		o.dataFlags()
+		o.unseenFlag()
+	})
+	if err != nil {
 		return nil, theory, exact, usage.Errorf("--models: %w", err)
 	}
-	set, err := loadData(a, &read, data)
+	read.maxMemory = o.maxMemory
+	set, err := a.loadData(read, data)
 	if err != nil {
 		return nil, theory, exact, err
 	}
-	p := &problem{}
-	if p.spec, err = s.spec(set, int64(c.model.maxMemory)); err != nil {
+	p := &problem{flags: read}
+	if p.spec, err = saved.spec(set, int64(o.maxMemory)); err != nil {
 		return nil, theory, exact, err
 	}
-	if p.test, err = (&testFlags{}).of(set); err != nil {
+	s := answer.Settings{Solve: o.solving(), Refine: answer.Refinement{Resamples: autoResamples, Optional: true}}
+	if s.Scheme, err = o.schemeOf(saved.Ratio, set.N()); err != nil {
 		return nil, theory, exact, err
 	}
-	scheme, err := c.scheme.of(s.Ratio, set.N())
+	j, err := a.build(p)
 	if err != nil {
 		return nil, theory, exact, err
 	}
-	j, err := buildJob(a, p)
-	if err != nil {
-		return nil, theory, exact, err
+	if theory, exact, row, err = j.LeftOut(a.ctx, s, set.N() <= mostInteractions); err == nil {
+		a.ended(row.Status)
 	}
-	plan := plan{scheme: scheme, settings: settings, refine: refinement{resamples: autoResamples,
-		optional: true}}
-	solution, err := solveTheory(a, j, plan, "solve")
-	if err != nil {
-		return nil, theory, exact, err
-	}
-	row = &report.ComparedModel{Loss: j.report.Loss, Kernel: report.KernelText(j.report.Kernel),
-		TestLoss: j.test.Name(), Status: solution.Status.String()}
-	mean, left := solution.LeftOut(j.test)
-	row.TestError, theory.Each = null.Float(mean), left
-	if theory.Influence, err = solution.Influence(a.ctx, j.Loss, j.test); a.isInterrupt(err) {
-		return nil, theory, exact, err
-	}
-	if theory.Influence != nil && set.N() <= mostInteractions {
-		if theory.Interactions, err = solution.Interactions(j.Loss, j.test, theory.Influence); err != nil {
-			return nil, theory, exact, err
-		}
-	}
-	exact.Influence, exact.Interactions = theory.Influence, theory.Interactions
-	refined, warnings, err := refineSolution(a, j, solution, plan, blas64.General{})
-	if err != nil {
-		return nil, theory, exact, err
-	}
-	row.Warnings = j.warnings(scheme, append(warnings, solution.Warnings...))
-	if refined != nil {
-		t := refined.TestError()
-		row.Refined, row.SE, exact.Each = null.Of(t.Error), null.Of(t.StandardError), t.Examples
-		exact.Noise = t.StandardError * t.StandardError
-	}
-	return row, theory, exact, nil
+	return row, theory, exact, err
 }

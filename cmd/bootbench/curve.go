@@ -1,128 +1,109 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
-
-	"github.com/spf13/cobra"
 
 	"bootbench/bench"
 	"bootbench/cmd/bootbench/internal/usage"
-	"bootbench/cmd/bootbench/internal/values"
+	"bootbench/internal/answer"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
 	"bootbench/resample"
 	"bootbench/solver"
 )
 
-func curveCommand(a *app) *cobra.Command {
-	var t theoryFlags
-	var ratio string
-	cmd := &cobra.Command{
-		Use:   "curve DATA",
-		Short: "The estimate at many sizes of resamples",
-		Long: `curve computes the estimate of DATA at many ratios S/N of the size of a resample
+func curveCommand() *command {
+	return &command{
+		use:   "curve DATA",
+		short: "The estimate at many sizes of resamples",
+		long: `curve computes the estimate of DATA at many ratios S/N of the size of a resample
 to that of DATA. Solves start from the last one, five in a row, so that order pays:
 give ratios that rise or fall. Ratios are printed as they are finished, and kept when
 the program is interrupted. Beside every ratio's theory stand exact resamples (--refine).
 
 The JSON document has a list under "results", each like the document of estimate.`,
-		Example: `  bootbench curve boston --ratio 0.2:5:6
+		example: `  bootbench curve boston --ratio 0.2:5:6
   bootbench curve boston --ratio 0.25,0.5,1,2 --no-points --json curve.json
   bootbench curve houses.csv --loss square --noise 0.5 --ratio 0.2:5:8 --out results`,
-		Args: oneData,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := readCurve(a, &t, args[0], ratio)
-			if err != nil {
-				return err
-			}
-			if err := a.openJournal(cmd, args, c.of.choice); err != nil {
-				return err
-			}
-			return runCurve(a, c)
+		flags: func(o *options) {
+			o.theoryFlags(refineAuto)
+			o.ratiosFlag("0.1:5:20")
+			o.pointsFlag()
+			o.levelFlag()
 		},
+		out: ", curve.csv",
+		run: runCurve,
 	}
-	t.registerSolve(a, cmd)
-	cmd.Flags().StringVar(&ratio, "ratio", "0.1:5:20",
-		"ratios S/N, `FROM:TO:COUNT` in equal factors or a list NU,NU,...; all above 0")
-	t.scheme.registerScheme(cmd.Flags())
-	t.test.registerLevel(cmd.Flags())
-	registerOut(cmd, "curve.csv")
-	return cmd
 }
 
-// curve is what the command is to compute.
+// curve is a model that is solved at a list of ratios.
 type curve struct {
-	plan    // of the next solve: its settings start from the last one's solution
-	of      *problem
-	job     *job
-	built   *model.Model // of job, before a solve has asked for a finer factor
-	last    int          // number of the ratio that was solved last
-	schemes []resample.Scheme
-	times   report.Times
+	*answer.Job
+	settings answer.Settings // of the next solve: it starts from the last one's solution
+	built    *model.Model    // before a solve has asked for a finer factor
+	last     int             // number of the ratio that was solved last
+	schemes  []resample.Scheme
 }
 
-// readCurve reads DATA and builds its model, to solve at a list of ratios.
-func readCurve(a *app, t *theoryFlags, path, ratio string) (*curve, error) {
-	p, err := t.plan()
-	if err := cmp.Or(err, t.test.checkLevel()); err != nil {
-		return nil, err
-	}
-	list, err := values.Ratios(ratio)
-	if err != nil {
-		return nil, err
-	}
-	if t.scheme.scheme == "kfold" {
-		return nil, usage.Errorf("--scheme kfold has no ratio to vary; estimate takes it")
-	}
-	for _, ratio := range list {
-		if err := t.scheme.check(ratio); err != nil {
-			return nil, err
-		}
-	}
-	of, err := readProblem(a, &t.model, &t.test, path)
-	if err != nil {
-		return nil, err
-	}
-	c := &curve{plan: p, schemes: make([]resample.Scheme, len(list))}
-	for i, ratio := range list {
-		if c.schemes[i], err = t.scheme.of(ratio, of.spec.Set.N()); err != nil {
-			return nil, err
-		}
-	}
-	c.of, c.last = of, -1
-	if c.job, err = buildJob(a, of); err != nil {
-		return nil, err
-	}
-	c.built = c.job.Model
-	return c, nil
-}
-
-// runCurve solves at every ratio.
-func runCurve(a *app, c *curve) (err error) {
-	if _, err = fitAll(a, c.job); err != nil { // before the solves: all use the same scratch memory
+// runCurve reads DATA and builds its model, and solves at every ratio.
+func runCurve(a *app, o *options, data []string) (err error) {
+	c := &curve{last: -1}
+	if c.settings, err = o.answers(); err != nil {
 		return err
 	}
-	c.times = c.job.times
+	if o.scheme == (resample.KFold{}).Name() {
+		return usage.Errorf("--scheme kfold has no ratio to vary; estimate takes it")
+	}
+	if err := o.checkScheme(o.ratios.List...); err != nil {
+		return err
+	}
+	p, err := a.readProblem(o, data[0])
+	if err != nil {
+		return err
+	}
+	for _, ratio := range o.ratios.List {
+		scheme, err := o.schemeOf(ratio, p.spec.Set.N())
+		if err != nil {
+			return err
+		}
+		c.schemes = append(c.schemes, scheme)
+	}
+	if c.Job, err = a.build(p); err != nil {
+		return err
+	}
+	if err := a.openJournal(p.choice); err != nil {
+		return err
+	}
+	if err := c.Fit(); err != nil {
+		return err
+	}
+	c.built = c.Model
+	return c.solveAll(a)
+}
+
+// solveAll computes the rows and prints.
+func (c *curve) solveAll(a *app) error {
 	var tasks []bench.Task[report.Estimate]
 	for i, scheme := range c.schemes {
-		name := fmt.Sprintf("%s, ratio %v", c.job.Set.Name, scheme.Mean())
-		tasks = append(tasks, task(name, c.at(scheme).estimateKey(&c.job.Spec),
-			func() (report.Estimate, error) { return estimateRatio(a, c, i) }))
+		name := fmt.Sprintf("%s, ratio %v", c.Set.Name, scheme.Mean())
+		tasks = append(tasks, task(name, estimateKey(&c.Spec, scheme, c.Test, c.settings),
+			func() (report.Estimate, error) { return c.estimate(a, i) }))
 	}
-	doc := &report.Curve{Command: "curve", Subject: c.job.report, Scheme: c.schemes[0].Name(),
-		TestLoss: c.job.test.Name()}
+	doc := &report.Curve{Command: "curve", Subject: c.Subject, Scheme: c.schemes[0].Name(),
+		TestLoss: c.Test.Name()}
 	return runRows(a, rowRun[report.Estimate]{
 		tasks: tasks, together: pathLength, document: doc, csv: "curve.csv",
 		status: func(e report.Estimate) string { return e.Status },
 		finish: func(results []report.Estimate, complete bool) (json any, warnings []string) {
+			doc.Time = c.Times
 			for _, e := range results {
-				c.times.Solve += e.Time.Solve
+				doc.Time.Solve += e.Time.Solve
 				for _, text := range e.Warnings {
 					warnings = append(warnings, fmt.Sprintf("ratio %v: %s", e.Ratio, text))
 				}
 			}
-			doc.Results, doc.Status, doc.Cost = results, completeness(complete), a.cost(c.times)
+			doc.Results, doc.Status = results, completeness(complete)
+			a.spent(&doc.Cost)
 			return doc, warnings
 		},
 	})
@@ -131,9 +112,9 @@ func runCurve(a *app, c *curve) (err error) {
 // completeness is the status of an answer in parts.
 func completeness(complete bool) string {
 	if complete {
-		return "complete"
+		return answer.Complete
 	}
-	return "cancelled"
+	return answer.Cancelled
 }
 
 // pathLength is the number of ratios whose solves start from one another. The next solve
@@ -141,40 +122,40 @@ func completeness(complete bool) string {
 // which ratios another process has: shards have such paths as a whole.
 const pathLength = 5
 
-// estimateRatio is the estimate at ratio number i. The solve after it starts from its solution.
-func estimateRatio(a *app, c *curve, i int) (report.Estimate, error) {
-	if err := followPath(a, c, i); err != nil {
+// estimate is the estimate at ratio number i. The solve after it starts from its solution.
+func (c *curve) estimate(a *app, i int) (report.Estimate, error) {
+	if err := c.follow(a, i); err != nil {
 		return report.Estimate{}, err
 	}
-	scheme := c.schemes[i]
-	e, solution, err := estimateAt(a, c.job, c.at(scheme), c.label(i))
+	e, solution, err := c.Estimate(a.ctx, c.at(i), c.label(i))
+	if err == nil && solution.Status == solver.Cancelled {
+		err = a.ctx.Err() // half a solve is none to keep
+	}
 	if err != nil {
 		return report.Estimate{}, err
 	}
-	if solution.Status == solver.Cancelled {
-		return *e, a.ctx.Err() // half a solve is none to keep
-	}
+	a.spent(&e.Cost)
 	c.solved(i, solution)
 	return *e, nil
 }
 
-// followPath has the solve at ratio number i start where its path leads to: ratios that were
+// follow has the solve at ratio number i start where its path leads to: ratios that were
 // looked up are solved again.
-func followPath(a *app, c *curve, i int) (err error) {
+func (c *curve) follow(a *app, i int) (err error) {
 	if i%pathLength == 0 {
-		c.last, c.settings.From = i-1, nil
-		if c.job.Model != c.built {
-			c.job.Model = c.built
-			_, err = fitAll(a, c.job)
+		c.last, c.settings.Solve.From = i-1, nil
+		if c.Model != c.built {
+			c.Model = c.built
+			err = c.Fit()
 		}
 	}
 	if c.last == i-1 || err != nil {
 		return err
 	}
-	if err := followPath(a, c, i-1); err != nil {
+	if err := c.follow(a, i-1); err != nil {
 		return err
 	}
-	solution, err := solveTheory(a, c.job, c.at(c.schemes[i-1]), c.label(i-1))
+	solution, err := c.Solve(a.ctx, c.at(i-1), c.label(i-1))
 	if err == nil && solution.Status == solver.Cancelled {
 		err = a.ctx.Err()
 	}
@@ -186,10 +167,17 @@ func followPath(a *app, c *curve, i int) (err error) {
 
 // solved notes where the next solve starts.
 func (c *curve) solved(i int, solution *solver.Solution) {
-	c.last, c.settings.From = i, nil
+	c.last, c.settings.Solve.From = i, nil
 	if solution.Status == solver.Converged {
-		c.settings.From = solution
+		c.settings.Solve.From = solution
 	}
+}
+
+// at are the settings at ratio number i.
+func (c *curve) at(i int) answer.Settings {
+	s := c.settings
+	s.Scheme = c.schemes[i]
+	return s
 }
 
 func (c *curve) label(i int) string {

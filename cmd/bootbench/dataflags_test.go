@@ -52,7 +52,7 @@ func TestDataFlags(t *testing.T) {
 		t.Errorf("--unseen one: %d, %s", o.status, o.stderr)
 	}
 	for _, c := range []struct{ flag, value, says string }{
-		{"--missing", "guess", "none of error, drop, mean, indicator"},
+		{"--missing", "guess", "there is error, drop, mean, indicator"},
 		{"--missing", "error", "--missing drop, mean or indicator"}, {"--target", "z", `no column "z"`},
 		{"--positive", "maybe", `"maybe" is none of the 2 values`},
 	} {

@@ -3,8 +3,6 @@ package main
 import (
 	"io"
 
-	"github.com/spf13/cobra"
-
 	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/dataset"
@@ -12,39 +10,40 @@ import (
 	"bootbench/internal/report"
 )
 
-func datasetsCommand(a *app) *cobra.Command {
-	var export string
-	cmd := &cobra.Command{
-		Use:   "datasets",
-		Short: "The embedded data sets and the synthetic generators",
-		Long: `datasets lists what DATA can name besides files: the embedded sets, and the
+func datasetsCommand() *command {
+	return &command{
+		use:   "datasets",
+		short: "The embedded data sets and the synthetic generators",
+		long: `datasets lists what DATA can name besides files: the embedded sets, and the
 generators with their default number of features and strength of noise. Duplicates
 are examples that repeat the inputs of an earlier one. A set with a preset needs
 neither --loss nor a kernel. With --export NAME, a set is written to FILE: as sparse
 lines if its name ends in .svm, .libsvm or .dat, else as CSV.`,
-		Example: `  bootbench datasets
+		example: `  bootbench datasets
   bootbench datasets --json -
   bootbench datasets --export boston boston.csv`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if want := map[bool]int{true: 1}[export != ""]; len(args) != want {
+		flags: func(o *options) {
+			o.Group("Data")
+			o.Text(&o.exportName, "export", "write the set `NAME`, embedded or synthetic, to FILE; default: none")
+		},
+		args: func(o *options, args []string) error {
+			if want := map[bool]int{true: 1}[o.exportName != ""]; len(args) != want {
 				return usage.Errorf("%d arguments: datasets takes a FILE with --export NAME and none without", len(args))
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
-			if export != "" {
-				return exportSet(export, args[0])
+		out: "-",
+		run: func(a *app, o *options, args []string) error {
+			if o.exportName != "" {
+				return exportSet(o.exportName, args[0])
 			}
 			list, err := listing()
 			if err != nil {
 				return err
 			}
-			return a.print(list)
+			return a.deliver(given{document: list})
 		},
 	}
-	cmd.Flags().StringVar(&export, "export", "",
-		"write the set `NAME`, embedded or synthetic, to FILE; default: none")
-	return cmd
 }
 
 // exportSet writes a set to a file.

@@ -1,145 +1,162 @@
 package main
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
+	"io"
 
-	"github.com/spf13/cobra"
-	"gonum.org/v1/gonum/blas/blas64"
+	"github.com/sbinet/npyio"
+	"gonum.org/v1/gonum/mat"
 
+	"bootbench/cmd/bootbench/internal/files"
+	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/predict"
 	"bootbench/internal/refit"
 	"bootbench/internal/report"
+	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/solver"
 )
 
-func estimateCommand(a *app) *cobra.Command {
-	var t theoryFlags
-	var law lawFlags
-	cmd := &cobra.Command{
-		Use:   "estimate DATA",
-		Short: "Left-out error, .632 and the law of predictions over resamples, without retraining",
-		Long: `estimate averages over all resamples of DATA without retraining: the test error
+func estimateCommand() *command {
+	return &command{
+		use:   "estimate DATA",
+		short: "Left-out error, .632 and the law of predictions over resamples, without retraining",
+		long: `estimate averages over all resamples of DATA without retraining: the test error
 of examples that a resample leaves out (Efron's leave-one-out bootstrap), .632
 and .632+, and for every example the mean and the variance over resamples of the
 prediction there and its own left-out error.
 
 The points of the JSON document are in the order of the file.`,
-		Example: `  bootbench estimate boston
+		example: `  bootbench estimate boston
   bootbench estimate sonar --ratio 0.5 --json - --no-points
   bootbench estimate houses.csv --loss square --noise 0.5 --length-scale 2
   bootbench estimate synthetic:friedman1,n=200 --loss square --noise 1 --test-loss absolute
   bootbench estimate - --loss square --noise 0.5 --out results < houses.csv`,
-		Args: oneData,
-		RunE: func(cmd *cobra.Command, args []string) error { return runEstimate(a, cmd, args, &t, &law) },
+		flags: func(o *options) {
+			o.theoryFlags(refineAuto)
+			o.ratioFlag()
+			o.pointsFlag()
+			o.levelFlag()
+			o.lawFlags("examples")
+		},
+		out: ", points.csv",
+		run: runEstimate,
 	}
-	t.registerSolve(a, cmd)
-	t.scheme.register(cmd.Flags())
-	t.test.registerLevel(cmd.Flags())
-	law.register(cmd.Flags(), "examples")
-	registerOut(cmd, "points.csv")
-	return cmd
 }
 
-// runEstimate reads flags and DATA before it estimates.
-func runEstimate(a *app, cmd *cobra.Command, args []string, t *theoryFlags, law *lawFlags) error {
-	p, err := t.plan()
-	if err := cmp.Or(err, t.test.checkLevel(), law.check()); err != nil {
-		return err
-	}
-	j, err := readSolvable(a, t, args[0], &p)
+// runEstimate reads DATA, estimates and prints.
+func runEstimate(a *app, o *options, data []string) error {
+	j, s, err := a.readSolvable(o, data[0])
 	if err != nil {
 		return err
 	}
-	if err := openFits(a, cmd, args, j, &p.refine); err != nil {
+	if err := o.checkCovariance(j.Set.N()); err != nil {
 		return err
 	}
-	if err := law.checkRows(j.Set.N(), int64(t.model.maxMemory)); err != nil {
-		return err
-	}
-	return estimateOnce(a, j, p, law)
-}
-
-// readSolvable reads DATA and builds its model, for one solve, and adds to the plan how DATA is
-// redrawn.
-func readSolvable(a *app, t *theoryFlags, path string, p *plan) (*job, error) {
-	if err := t.scheme.check(t.scheme.ratio); err != nil {
-		return nil, err
-	}
-	of, err := readProblem(a, &t.model, &t.test, path)
+	e, solution, err := j.Estimate(a.ctx, s, "solve")
 	if err != nil {
-		return nil, err
+		return a.orElsewhere(err)
 	}
-	if p.scheme, err = t.scheme.of(t.scheme.ratio, of.spec.Set.N()); err != nil {
-		return nil, err
-	}
-	if _, exact := of.spec.Loss.(loss.Proximal); exact && p.refine.resamples > 0 {
-		of.spec.Then = func(m *model.Model) int64 {
-			return refit.NeedToRefine(m, refit.RefineSettings{Resamples: p.refine.resamples})
-		}
-	}
-	return buildJob(a, of)
-}
-
-// estimateOnce solves once and prints.
-func estimateOnce(a *app, j *job, p plan, law *lawFlags) error {
-	law.collects(&p.refine)
-	if _, err := fitAll(a, j); err != nil { // before the solve: both use the same scratch memory
+	j.Caution(e)
+	if err := o.writeCovariance(j, solution, nil); err != nil {
 		return err
 	}
-	e, solution, err := estimateAt(a, j, p, "solve")
-	if done, err := a.ended(err); done {
-		return err
-	}
-	if err := j.addLaws(e, law, solution); err != nil {
-		return err
-	}
-	e.Warnings = withWarning(e.Warnings, e.Quality.Warning(e.Quote.Error))
-	e.Warnings = withWarning(e.Warnings, j.fewWarning())
+	a.spent(&e.Cost)
+	a.ended(e.Status)
 	lead := fmt.Sprintf("A model trained on a resample errs by %v (%s loss) on examples that it has not seen.",
 		e.Quote, e.TestLoss)
-	r := pointsAnswer(e, lead, e.Warnings, e.Points, e.Labels)
+	g := given{document: e, warnings: e.Warnings, lead: []string{lead}}
 	if j.Set.Task == dataset.Classification {
-		r.page.Figures = append(r.page.Figures, report.ROCFigure(solution.OutOfBag().Mean, j.Set.Y)...)
+		g.figures = report.ROCFigure(solution.OutOfBag().Mean, j.Set.Y)
 	}
-	r.page.Figures = append(r.page.Figures, report.ReliabilityFigure(e.Calibration)...)
-	return a.deliver(r)
+	g.figures = append(g.figures, report.ReliabilityFigure(e.Calibration)...)
+	return a.deliver(g.withPoints(e.Points, e.Labels))
 }
 
-// addLaws adds what is asked for of the laws at the examples.
-func (j *job) addLaws(e *report.Estimate, law *lawFlags, s *solver.Solution) error {
-	points := lawPoints{
-		Points: e.Points, law: func(i int) loss.Distribution { return s.Distribution(j.Site[i]) },
-		place: func(i int) int { return j.Site[i] }, width: j.Sites(), shift: j.TargetMean,
+// readSolvable reads DATA and builds its model, for one solve, says what is asked of it, and opens the
+// journal, whose tasks are the exact resamples.
+func (a *app) readSolvable(o *options, path string) (*answer.Job, answer.Settings, error) {
+	s, err := o.answers()
+	if err == nil {
+		err = o.checkScheme(o.ratio)
 	}
-	if points.Points == nil {
-		points.Points = &report.Points{Names: j.Set.RowNames}
+	if err != nil {
+		return nil, s, err
 	}
-	var refined *report.Points
-	if e.Refined != nil {
-		refined = e.Refined.Points
+	p, err := a.readProblem(o, path)
+	if err != nil {
+		return nil, s, err
 	}
-	law.add(points, refined)
-	return law.writeCovariance(func() (blas64.General, error) {
-		c, err := predict.Covariances(j.Model, s, nil)
-		if err != nil {
-			return c, err
+	if s.Scheme, err = o.schemeOf(o.ratio, p.spec.Set.N()); err != nil {
+		return nil, s, err
+	}
+	if _, exact := p.spec.Loss.(loss.Proximal); exact && s.Refine.Resamples > 0 {
+		p.spec.Then = func(m *model.Model) int64 {
+			return refit.NeedToRefine(m, refit.RefineSettings{Resamples: s.Refine.Resamples})
 		}
-		return j.exampleCovariances(c), nil
-	})
+	}
+	j, err := a.build(p)
+	if err != nil || o.journal == "" && !a.tasks.merging && o.shard.count == 0 {
+		return j, s, err
+	}
+	if err := checkKept(j, s.Refine, o.shard.count > 0); err != nil {
+		return nil, s, err
+	}
+	j.Keep = a.keep
+	return j, s, a.openJournal(p.choice)
 }
 
-// pointsAnswer is an answer with values per example, unless these are nil.
-func pointsAnswer(d report.Document, lead string, warnings []string, points *report.Points,
-	labels *dataset.Classes) answer {
-	r := answer{document: d, warnings: warnings, page: report.Page{Lead: []string{lead},
-		Answers: []report.Document{d}}}
-	if points != nil {
-		r.csv, r.writeCSV, r.page.Figures = "points.csv", points.WriteCSV, report.PointFigures("points", points)
-		r.page.Answers = append(r.page.Answers, &report.Examples{Points: points, Labels: labels})
+// checkKept refuses a journal for exact resamples that there are none of.
+func checkKept(j *answer.Job, wanted answer.Refinement, shard bool) error {
+	_, proximal := j.Loss.(loss.Proximal)
+	switch {
+	case wanted.Resamples == 0:
+		return usage.Errorf("--journal keeps the exact resamples of --refine, and there are none: give --refine " +
+			"R, or do without --journal")
+	case wanted.Accuracy > 0 && shard:
+		return usage.Errorf("--shard needs to know how many exact resamples there are, which --accuracy decides " +
+			"on the way: give --refine R instead")
+	case !proximal:
+		return usage.Errorf("--journal keeps exact resamples, which loss %s has none of: do without it",
+			j.Loss.Name())
 	}
-	return r
+	return nil
+}
+
+// orElsewhere ends a command without an answer, which may be other processes' to give.
+func (a *app) orElsewhere(err error) error {
+	if errors.Is(err, answer.ErrElsewhere) {
+		return a.elsewhere()
+	}
+	return err
+}
+
+// checkCovariance refuses covariances that do not fit.
+func (o *options) checkCovariance(points int) error {
+	if o.covarianceMatrix == "" {
+		return nil
+	}
+	return linalg.CheckMemory(16*int64(points)*int64(points), int64(o.maxMemory),
+		fmt.Sprintf("the covariances of %d predictions", points))
+}
+
+// writeCovariance writes the covariances where they are asked for.
+func (o *options) writeCovariance(j *answer.Job, s *solver.Solution, in *dataset.Inputs) error {
+	if o.covarianceMatrix == "" {
+		return nil
+	}
+	c, err := j.Covariances(s, in)
+	if err != nil {
+		return err
+	}
+	return writeMatrix(o.covarianceMatrix, c.Rows, c.Cols, c.Data)
+}
+
+// writeMatrix writes a NumPy array.
+func writeMatrix(path string, rows, columns int, data []float64) error {
+	return files.Replace(path,
+		func(w io.Writer) error { return npyio.Write(w, mat.NewDense(rows, columns, data)) })
 }

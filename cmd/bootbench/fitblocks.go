@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"bootbench/internal/answer"
 	"bootbench/internal/batch"
 	"bootbench/internal/retrain"
 )
@@ -28,7 +29,7 @@ type skippedFit struct {
 }
 
 // fitKeeper looks up the fits of a run and keeps those that it makes. Those of other
-// shards it gives as zeros, for the answer is not for this process to give.
+// shards it gives as zeros, for the answer is not this process's to give.
 type fitKeeper struct {
 	tasks     *tasks
 	key, name string
@@ -40,12 +41,8 @@ type fitKeeper struct {
 	number    int               // of it
 }
 
-// keepFits is a fitKeeper for fits that the key names, of so many predictions each; nil
-// where nothing is kept. resamples is how many there will be, 0 if that is not known.
-func (a *app) keepFits(key string, inputs, resamples int, data string) *fitKeeper {
-	if a.tasks.Journal == nil {
-		return nil
-	}
+// keep is answer.Keep: where a journal keeps fits.
+func (a *app) keep(key string, inputs, resamples int, data string) answer.Fits {
 	k := &fitKeeper{tasks: &a.tasks, key: key, name: data, inputs: inputs, known: map[int]*fitBlock{},
 		asked: map[int]int{}}
 	for number := range (resamples + blockResamples - 1) / blockResamples {
@@ -56,15 +53,16 @@ func (a *app) keepFits(key string, inputs, resamples int, data string) *fitKeepe
 	return k
 }
 
-// incomplete reports whether fits are missing that only other processes make.
-func (k *fitKeeper) incomplete() bool { return k != nil && k.tasks.merging && len(k.tasks.missing) > 0 }
+// Missing and Shared are those of answer.Fits.
+func (k *fitKeeper) Missing() bool { return k.tasks.merging && len(k.tasks.missing) > 0 }
+func (k *fitKeeper) Shared() bool  { return k.tasks.sharded() }
 
 func (k *fitKeeper) task(number int) string {
 	return keyOf(k.key, fmt.Sprintf("block %d of %d resamples", number, blockResamples))
 }
 
-// lookup is retrain.Settings.Lookup.
-func (k *fitKeeper) lookup(b int, f []float64) (known bool, err error) {
+// Lookup is retrain.Settings.Lookup.
+func (k *fitKeeper) Lookup(b int, f []float64) (known bool, err error) {
 	number, at := b/blockResamples, b%blockResamples
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
@@ -104,8 +102,8 @@ func (k *fitKeeper) block(number int) *fitBlock {
 	return block
 }
 
-// add notes the predictions of resample b, in the order of b; why says why there are none.
-func (k *fitKeeper) add(b int, f []float64, why error) {
+// Add notes the predictions of resample b, in the order of b; why says why there are none.
+func (k *fitKeeper) Add(b int, f []float64, why error) {
 	number, at := b/blockResamples, b%blockResamples
 	if !k.tasks.owns(number) || k.tasks.Has(k.task(number)) {
 		return
@@ -122,14 +120,14 @@ func (k *fitKeeper) add(b int, f []float64, why error) {
 	}
 	block.F, _ = binary.Append(block.F, binary.LittleEndian, row) // which fails for other types
 	if at == blockResamples-1 {
-		k.end()
+		k.End()
 	}
 }
 
-// end keeps the block whose last resample was added: one of blockResamples, or the last one, which may be
+// End keeps the block whose last resample was added: one of blockResamples, or the last one, which may be
 // shorter, of a run that was not interrupted.
-func (k *fitKeeper) end() {
-	if k != nil && k.making != nil {
+func (k *fitKeeper) End() {
+	if k.making != nil {
 		k.tasks.Append(k.task(k.number), k.making)
 		k.making = nil
 	}

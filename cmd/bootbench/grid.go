@@ -8,13 +8,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/bench"
+	"bootbench/cmd/bootbench/internal/flags"
 	"bootbench/cmd/bootbench/internal/usage"
-	"bootbench/cmd/bootbench/internal/values"
+	"bootbench/internal/answer"
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
@@ -22,22 +21,17 @@ import (
 	"bootbench/internal/report"
 	"bootbench/internal/tune"
 	"bootbench/linalg"
-	"bootbench/resample"
 	"bootbench/solver"
 )
 
 // gridNames are the flags that a grid may run over.
-func gridNames() []string {
-	return append([]string{"ratio", "kernel", "gamma", "length-scale", "degree", "coef0", "amplitude",
-		"constant", "jitter"}, lossFlagNames[1:]...)
-}
+var gridNames = slices.Concat([]string{"ratio"}, kernelNames, lossNames[1:])
 
-func gridCommand(a *app) *cobra.Command {
-	g := gridFlags{theoryFlags: theoryFlags{test: testFlags{noPoints: true}}, by: tune.LeftOut.String()}
-	cmd := &cobra.Command{
-		Use:   "grid DATA --over NAME=VALUES",
-		Short: "The estimate over a grid of parameters, and the best of them",
-		Long: `grid computes the estimate of DATA for every combination of values of one
+func gridCommand() *command {
+	return &command{
+		use:   "grid DATA --over NAME=VALUES",
+		short: "The estimate over a grid of parameters, and the best of them",
+		long: `grid computes the estimate of DATA for every combination of values of one
 parameter or several, and names the cell with the least left-out error, or value of
 --by. Cells are printed as they are finished; one that fails is told and does not
 end the others. Only cells that have converged can be the best.
@@ -46,101 +40,80 @@ Cells are then told apart from the best: the difference of their left-out errors
 over examples (and over the same resamples with --refine), with interval and p-value.
 
 The least error of many is lower than what its model will do on new data.`,
-		Example: `  bootbench grid crabs --loss hinge --over C=0.1,1,10 --over gamma=0.02:0.5:3 --json crabs.json
+		example: `  bootbench grid crabs --loss hinge --over C=0.1,1,10 --over gamma=0.02:0.5:3 --json crabs.json
   bootbench grid houses.csv --loss square --over noise=0.1:10:4 --over kernel=rbf,matern32 --json grid.json
   bootbench grid crabs --loss hinge --over C=0.1:10:3 --shard 0/2 --journal cells
   bootbench grid crabs --loss hinge --over C=0.1:10:3 --shard 1/2 --journal cells`,
-		Args: oneData,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			grid, err := readGrid(a, cmd.Flags(), &g, args[0])
-			if err != nil {
-				return err
-			}
-			if err := a.openJournal(cmd, args, choice{}); err != nil {
-				return err
-			}
-			return runGrid(a, grid)
-		},
+		flags: gridFlags,
+		out:   ", grid.csv",
+		run:   runGrid,
 	}
-	f := cmd.Flags()
-	f.StringArrayVar(&g.over, "over", nil,
-		"values of a flag, `NAME=VALUES` with a list (gamma=0.1,0.2) or FROM:TO:COUNT in equal factors, to "+
-			"six digits (noise=0.01:10:5), again for further flags; NAME "+
-			"is "+strings.Join(gridNames(), ", ")+"; required")
-	registerBy(f, &g.by)
-	g.register(a, cmd, refineNone)
-	g.scheme.register(f)
-	registerOut(cmd, "grid.csv")
-	return cmd
 }
 
-// gridFlags are those of grid.
-type gridFlags struct {
-	theoryFlags
-	over []string
-	by   string
-}
-
-// grid is what the command is to compute.
-type grid struct {
-	plan
-	by    tune.By
-	axes  []report.GridAxis
-	cells []gridCell
-}
-
-// readGrid reads DATA, and a model of it for every cell.
-func readGrid(a *app, f *pflag.FlagSet, flags *gridFlags, path string) (g *grid, err error) {
-	g = &grid{}
-	if g.plan, err = flags.plan(); err != nil {
-		return nil, err
-	}
-	if g.axes, err = gridAxes(f, flags.over); err != nil {
-		return nil, err
-	}
-	set, err := loadData(a, &flags.model, path)
-	if err != nil {
-		return nil, err
-	}
-	if g.by, err = byName(flags.by); err != nil {
-		return nil, err
-	}
-	for _, values := range combinations(g.axes) {
-		c, err := flags.theoryFlags.cell(g.axes, values, set)
-		if err != nil {
-			return nil, err
-		}
-		g.cells = append(g.cells, *c)
-	}
-	return g, nil
+func gridFlags(o *options) {
+	o.Group("Flags")
+	o.StringArrayVar(&o.over, "over", nil, "values of a flag, `NAME=VALUES` with a list (gamma=0.1,0.2) or "+
+		"FROM:TO:COUNT in equal factors, to six digits (noise=0.01:10:5), again for further flags; NAME is "+
+		strings.Join(gridNames, ", ")+"; required")
+	o.byFlag(tune.LeftOut.String())
+	o.theoryFlags(refineNone)
+	o.ratioFlag()
+	o.noPoints = true
 }
 
 // gridCell is a model and a scheme at a value of every axis.
 type gridCell struct {
-	values  []string
-	problem *problem
-	scheme  resample.Scheme
+	values   []string
+	problem  *problem
+	settings answer.Settings
+}
+
+// runGrid reads DATA, and a model of it for every cell, and solves in every cell.
+func runGrid(a *app, o *options, data []string) error {
+	if _, err := o.answers(); err != nil {
+		return err
+	}
+	axes, err := gridAxes(o)
+	if err != nil {
+		return err
+	}
+	set, err := a.loadData(o, data[0])
+	if err != nil {
+		return err
+	}
+	var cells []gridCell
+	for _, values := range combinations(axes) {
+		c, err := cellOf(o, axes, values, set)
+		if err != nil {
+			return err
+		}
+		cells = append(cells, c)
+	}
+	if err := a.openJournal(choice{}); err != nil {
+		return err
+	}
+	return solveGrid(a, o, axes, cells)
 }
 
 // mostCells bounds a grid.
 const mostCells = 100000
 
 // gridAxes reads the values of --over.
-func gridAxes(f *pflag.FlagSet, over []string) ([]report.GridAxis, error) {
-	if len(over) == 0 {
+func gridAxes(o *options) ([]report.GridAxis, error) {
+	if len(o.over) == 0 {
 		return nil, usage.Errorf("--over is required: NAME=VALUES, such as gamma=0.1,0.2")
 	}
 	var axes []report.GridAxis
 	cells := 1
-	for _, text := range over {
+	for _, text := range o.over {
 		name, list, ok := strings.Cut(text, "=")
 		if !ok || list == "" {
 			return nil, usage.Errorf("--over %q is not NAME=VALUES", text)
 		}
-		if err := usage.OneOf("over", name, gridNames()...); err != nil {
+		if err := usage.OneOf("over", name, gridNames...); err != nil {
 			return nil, err
 		}
-		if f.Changed(name) {
+		if o.Given(name) {
 			return nil, usage.Errorf("--%s and --over %s cannot both be given", name, name)
 		}
 		if slices.ContainsFunc(axes, func(a report.GridAxis) bool { return a.Name == name }) {
@@ -159,30 +132,25 @@ func gridAxes(f *pflag.FlagSet, over []string) ([]report.GridAxis, error) {
 }
 
 // gridValues reads "a:b:count" or a list "a,b,c" as texts for a flag.
-func gridValues(text string) ([]string, error) {
-	if !strings.Contains(text, ":") {
-		values := strings.Split(text, ",")
-		seen := map[string]bool{"": true}
-		for i := range values {
-			values[i] = strings.TrimSpace(values[i])
-			if seen[values[i]] {
-				return nil, fmt.Errorf("%q holds a value twice or none", text)
-			}
-			seen[values[i]] = true
+func gridValues(text string) (values []string, err error) {
+	values = strings.Split(text, ",")
+	if strings.Contains(text, ":") {
+		var steps flags.Steps
+		if err := steps.Set(text); err != nil {
+			return nil, err
 		}
-		return values, nil
-	}
-	steps, err := values.Ratios(text)
-	if err != nil {
-		return nil, fmt.Errorf("%q is neither FROM:TO:COUNT, numbers above 0, nor a list", text)
-	}
-	var values []string
-	for _, v := range steps {
-		value := strconv.FormatFloat(v, 'g', 6, 64)
-		if len(values) > 0 && value == values[len(values)-1] { // they rise or fall: what repeats is side by side
-			return nil, fmt.Errorf("%q holds %s twice, to six digits", text, value)
+		values = nil
+		for _, v := range steps.List {
+			values = append(values, strconv.FormatFloat(v, 'g', 6, 64))
 		}
-		values = append(values, value)
+	}
+	seen := map[string]bool{"": true}
+	for i := range values {
+		values[i] = strings.TrimSpace(values[i])
+		if seen[values[i]] {
+			return nil, fmt.Errorf("%q holds a value twice or none, to six digits", text)
+		}
+		seen[values[i]] = true
 	}
 	return values, nil
 }
@@ -202,46 +170,52 @@ func combinations(axes []report.GridAxis) [][]string {
 	return all
 }
 
-// cell is the model and the scheme of the flags with a value for every axis.
-func (t theoryFlags) cell(axes []report.GridAxis, values []string, set *dataset.Set) (c *gridCell,
-	err error) {
-	c = &gridCell{values: values}
+// cellOf is the model and the scheme of the flags with a value for every axis.
+func cellOf(o *options, axes []report.GridAxis, values []string, set *dataset.Set) (c gridCell, err error) {
+	settings := o.settings(func(name string) bool { return isRecorded(name) && name != "backend" })
 	for k, a := range axes {
-		if a.Name == "ratio" {
-			t.scheme.ratio, err = strconv.ParseFloat(values[k], 64)
-			t.scheme.over = []string{a.Name}
-		} else {
-			err = t.model.set(a.Name, values[k])
-		}
-		if err != nil {
-			return nil, usage.Errorf("--over %s: %w", a.Name, err)
-		}
+		settings = append(settings, a.Name+"="+values[k])
 	}
-	if c.problem, err = newProblem(&t.model, &t.test, set); err != nil {
-		return nil, err
+	c.values = values
+	cell, err := with(settings, gridFlags)
+	if err != nil {
+		return c, err
 	}
-	if err := t.scheme.check(t.scheme.ratio); err != nil {
-		return nil, err
+	if c.problem, err = cell.problem(nil, set); err != nil {
+		return c, err
 	}
-	c.scheme, err = t.scheme.of(t.scheme.ratio, set.N())
+	if err := cell.checkScheme(cell.ratio); err != nil {
+		return c, err
+	}
+	if c.settings, err = cell.answers(); err == nil {
+		c.settings.Scheme, err = cell.schemeOf(cell.ratio, set.N())
+	}
 	return c, err
 }
 
-// runGrid solves in every cell.
-func runGrid(a *app, g *grid) error {
-	set := g.cells[0].problem.spec.Set
+// solveGrid solves in every cell and prints.
+func solveGrid(a *app, o *options, axes []report.GridAxis, cells []gridCell) error {
+	by, _ := tune.ByName(o.by)
+	set, test := cells[0].problem.spec.Set, cells[0].problem.test
 	doc := &report.Grid{
 		Command: "grid", Data: set.Name, N: set.N(), D: set.D(), Task: set.Task.String(),
-		TestLoss: g.cells[0].problem.test.Name(), By: g.by.String(), Over: g.axes, Warnings: []string{},
+		TestLoss: test.Name(), By: by.String(), Over: axes, Warnings: []string{},
 	}
-	under := "grid by " + g.by.String() + " "
 	var tasks []bench.Task[report.GridCell]
-	for i := range g.cells {
-		c := &g.cells[i]
-		name := (&report.GridCell{Values: c.values}).Name(g.axes)
-		tasks = append(tasks, task(name+" of "+set.Name,
-			under+name+": "+g.at(c.scheme).estimateKey(&c.problem.spec),
-			func() (report.GridCell, error) { return estimateCell(a, g, i) }))
+	for i := range cells {
+		c := &cells[i]
+		name := (&report.GridCell{Values: c.values}).Name(axes)
+		label := fmt.Sprintf("%s, %d of %d", name, i+1, len(cells))
+		key := "grid by " + by.String() + " " + name + ": " +
+			estimateKey(&c.problem.spec, c.settings.Scheme, test, c.settings)
+		tasks = append(tasks, task(name+" of "+set.Name, key, func() (report.GridCell, error) {
+			cell, err := c.answer(a, by, label)
+			later := a.isInterrupt(err) || errors.Is(err, linalg.ErrMemory) && a.tasks.Journal != nil
+			if err == nil || later || i == 0 && errors.Is(err, model.ErrInput) { // a failure of the whole grid
+				return cell, err
+			}
+			return report.GridCell{Values: c.values, Failure: oneLine(err.Error())}, nil
+		}))
 	}
 	return runRows(a, rowRun[report.GridCell]{
 		tasks: tasks, document: doc, csv: "grid.csv",
@@ -258,6 +232,39 @@ func runGrid(a *app, g *grid) error {
 			return doc, doc.Warnings
 		},
 	})
+}
+
+// answer builds the model of a cell and solves, and computes the objective.
+func (c *gridCell) answer(a *app, by tune.By, label string) (cell report.GridCell, err error) {
+	defer debug.FreeOSMemory() // what the machine has left bounds the next cell's matrices
+	j, err := a.build(c.problem)
+	if err != nil {
+		return cell, err
+	}
+	e, solution, err := j.Estimate(a.ctx, c.settings, label)
+	if err == nil && solution.Status == solver.Cancelled {
+		err = a.ctx.Err() // half a solve is none to keep
+	}
+	if err != nil {
+		return cell, err
+	}
+	a.spent(&e.Cost)
+	cell = report.GridCell{Values: c.values, Estimate: e}
+	if examples := e.Examples; len(examples.Each) > 1 && !floats.HasNaN(examples.Each) {
+		cell.Examples = &examples
+	}
+	var objective float64
+	switch by {
+	case tune.LeftOut:
+		return cell, nil
+	case tune.Plus632:
+		objective, err = solution.Objective(solver.Objective{Criterion: solver.Err632Plus, Test: c.problem.test})
+	default:
+		objective, err = tune.Value(a.ctx, tune.Problem{Spec: c.problem.spec, By: by, Test: c.problem.test},
+			c.settings.Solve.Tolerance)
+	}
+	cell.Objective = null.Of(objective)
+	return cell, err
 }
 
 // differenceLevel is the level of the intervals of differences.
@@ -281,64 +288,9 @@ func compareCells(g *report.Grid) {
 	}
 }
 
-// estimateCell is the answer of a cell. A failure is one, unless it is the whole grid's
-// or may be mended on another day.
-func estimateCell(a *app, g *grid, number int) (report.GridCell, error) {
-	c := &g.cells[number]
-	cell := report.GridCell{Values: c.values}
-	label := fmt.Sprintf("%s, %d of %d", cell.Name(g.axes), number+1, len(g.cells))
-	estimate, objective, err := solveCell(a, g, c, label)
-	later := a.isInterrupt(err) || errors.Is(err, linalg.ErrMemory) && a.tasks.Journal != nil
-	if later || number == 0 && errors.Is(err, model.ErrInput) {
-		return cell, err
-	}
-	if err != nil {
-		cell.Failure = oneLine(err.Error())
-		return cell, nil
-	}
-	examples := estimate.Examples
-	if cell.Estimate, estimate.Examples = estimate, (calibration.Errors{}); !floats.HasNaN(examples.Each) &&
-		len(examples.Each) > 1 {
-		cell.Examples = &examples
-	}
-	if g.by != tune.LeftOut {
-		cell.Objective = null.Of(objective)
-	}
-	return cell, nil
-}
-
-// solveCell builds the model of a cell and solves, and computes the objective.
-func solveCell(a *app, g *grid, c *gridCell, label string) (*report.Estimate, float64, error) {
-	defer debug.FreeOSMemory() // what the machine has left bounds the next cell's matrices
-	j, err := buildJob(a, c.problem)
-	if err != nil {
-		return nil, 0, err
-	}
-	if _, err := fitAll(a, j); err != nil {
-		return nil, 0, err
-	}
-	estimate, solution, err := estimateAt(a, j, g.at(c.scheme), label)
-	if err == nil && solution.Status == solver.Cancelled {
-		err = a.ctx.Err() // half a solve is none to keep
-	}
-	if err != nil {
-		return nil, 0, err
-	}
-	objective := float64(estimate.TestError)
-	switch g.by {
-	case tune.Plus632:
-		objective, err = solution.Objective(solver.Objective{Criterion: solver.Err632Plus, Test: c.problem.test})
-	case tune.LeaveOneOut, tune.Evidence:
-		objective, err = tune.Value(a.ctx, tune.Problem{Spec: c.problem.spec, By: g.by, Test: c.problem.test},
-			g.settings.Tolerance)
-	}
-	return estimate, objective, err
-}
-
 // sumUpGrid gathers the warnings and the cost of all cells, and notes in the exit status
 // those that failed or did not converge.
 func sumUpGrid(a *app, g *report.Grid) {
-	var times report.Times
 	for i := range g.Results {
 		c := &g.Results[i]
 		if c.Estimate == nil {
@@ -346,13 +298,13 @@ func sumUpGrid(a *app, g *report.Grid) {
 			a.status = exitFailed
 			continue
 		}
-		a.notConverged(c.Estimate.Status)
-		times.Gram += c.Estimate.Time.Gram
-		times.Fit += c.Estimate.Time.Fit
-		times.Solve += c.Estimate.Time.Solve
+		a.ended(c.Estimate.Status)
+		g.Time.Gram += c.Estimate.Time.Gram
+		g.Time.Fit += c.Estimate.Time.Fit
+		g.Time.Solve += c.Estimate.Time.Solve
 		for _, text := range c.Estimate.Warnings {
 			g.Warnings = append(g.Warnings, fmt.Sprintf("%s: %s", c.Name(g.Over), text))
 		}
 	}
-	g.Cost = a.cost(times)
+	a.spent(&g.Cost)
 }

@@ -3,12 +3,9 @@ package main
 import (
 	"strings"
 	"testing"
-
-	"bootbench/cmd/bootbench/internal/help"
 )
 
-// TestHelpPages: a page of help fits into 80 columns and a screen of 80 lines, and every flag is in a group
-// of --help-all (internal/help/help.go).
+// TestHelpPages: a page of help fits into 80 columns and a screen of 80 lines.
 func TestHelpPages(t *testing.T) {
 	for _, c := range commands() {
 		args := strings.Fields(c.CommandPath())[1:]
@@ -20,9 +17,6 @@ func TestHelpPages(t *testing.T) {
 		}
 		if lines, flags := strings.Count(page, "\n"), strings.Count(page, "\n      --"); lines > 80 || flags > 40 {
 			t.Errorf("%s --help has %d lines and %d flags", c.Name(), lines, flags)
-		}
-		if loose := help.Ungrouped(c); len(loose) > 0 {
-			t.Errorf("%s: no group of the help has --%s", c.Name(), strings.Join(loose, ", --"))
 		}
 	}
 }

@@ -10,9 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
 	"bootbench/cmd/bootbench/internal/journal"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/dataset"
@@ -22,11 +19,9 @@ import (
 type tasks struct {
 	*journal.Journal // nil: nothing is kept
 	folder           string
-	wanted           string   // --shard
-	count            int      // --shards
-	shard, shards    int      // this process does the tasks whose number is shard modulo shards
-	merging          bool     // none is done, all are looked up
-	digests          []string // of the data that were read so far
+	part             partValue // --shard: this process does the tasks whose number is part.of modulo part.count
+	merging          bool      // none is done, all are looked up
+	digests          []string  // of the data that were read so far
 	missing          []missingTask
 }
 
@@ -36,52 +31,52 @@ type missingTask struct {
 	name, key string
 }
 
-func (s *tasks) register(f *pflag.FlagSet) {
-	f.StringVar(&s.folder, "journal", "",
-		"keep every task that is finished in the folder `DIR`, and take up those of the same command line that "+
-			"are there; default: none")
-}
+// partValue is the value of --shard; the zero value is the whole.
+type partValue struct{ of, count int }
 
-func (s *tasks) registerShard(f *pflag.FlagSet) {
-	s.register(f)
-	f.StringVar(&s.wanted, "shard", "",
-		"do only part `I/N` of the tasks, I from 0 to N-1, into --journal, for bootbench merge; auto: as "+
-			"SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX (with --shards) say; default: all")
-	f.IntVar(&s.count, "shards", 0, "number `N` of parts for --shard auto; default: as the environment says")
+// Set reads I/N.
+func (p *partValue) Set(text string) error {
+	n, err := fmt.Sscanf(text, "%d/%d", &p.of, &p.count)
+	if n < 2 || err != nil || p.of < 0 || p.of >= p.count || text != p.String() {
+		return fmt.Errorf("%q is not I/N with I from 0 to N-1", text)
+	}
+	return nil
 }
+func (p *partValue) String() string {
+	if p.count == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d/%d", p.of, p.count)
+}
+func (p *partValue) Type() string { return "part" }
 
 // sharded reports whether other processes have tasks, too.
-func (s *tasks) sharded() bool { return s.shards > 1 }
+func (s *tasks) sharded() bool { return s.part.count > 1 }
 
 // owns reports whether a task is this process's.
-func (s *tasks) owns(number int) bool { return !s.merging && number%max(1, s.shards) == s.shard }
+func (s *tasks) owns(number int) bool { return !s.merging && number%max(1, s.part.count) == s.part.of }
 
 // openJournal takes up and begins the journal that a command asks for, once it has read its data; chosen is
 // what a search has chosen for it.
-func (a *app) openJournal(cmd *cobra.Command, data []string, chosen choice) (err error) {
+func (a *app) openJournal(chosen choice) (err error) {
 	s := &a.tasks
 	switch {
 	case s.merging:
 		return s.Head.CheckData(s.digests)
-	case s.wanted == "" && s.count != 0:
-		return usage.Errorf("--shards is for --shard auto")
-	case s.wanted != "" && s.folder == "":
+	case a.options.shard.count > 0 && a.options.journal == "":
 		return usage.Errorf("--shard needs --journal, the folder where finished tasks are kept")
-	case s.folder == "":
+	case a.options.journal == "":
 		return nil
 	}
-	s.shards = 1
-	if s.wanted != "" {
-		if s.shard, s.shards, err = journal.ParseShard(s.wanted, s.count, os.LookupEnv); err != nil {
-			return err
-		}
-	}
-	head := journal.Head{Version: version(), Command: cmd.Name(), Data: data,
-		Settings: recordSettings(cmd, chosen.flags), Chosen: chosen.by, Digests: s.digests, Shards: s.shards}
+	s.folder, s.part = a.options.journal, a.options.shard
+	head := journal.Head{Version: version(), Command: a.command.name(), Data: a.data, Chosen: chosen.by,
+		Settings: append(slices.Clone(chosen.settings), a.options.settings(isRecorded)...),
+		Digests:  s.digests, Shards: max(1, s.part.count)}
+	slices.Sort(head.Settings)
 	if head.Folder, err = os.Getwd(); err != nil {
 		return err
 	}
-	s.Journal, err = journal.Open(s.folder, head, s.shard, func(text string) { a.console.Warn(text) })
+	s.Journal, err = journal.Open(s.folder, head, s.part.of, func(text string) { a.console.Warn(text) })
 	if err == nil && s.Count() > 0 {
 		a.console.Note("%s has %d finished tasks", s.folder, s.Count())
 	}
@@ -93,45 +88,11 @@ var outputFlags = []string{"model", "json", "out", "csv", "covariance", "replica
 	"memprofile"}
 
 // incidental are the other flags that do not decide an answer.
-var incidental = []string{"journal", "shard", "shards", "workers", "threads", "quiet", "help", "help-all"}
+var incidental = []string{"journal", "shard", "workers", "threads", "quiet", "help", "help-all"}
 
 // isRecorded reports whether a flag decides an answer, which a journal records.
 func isRecorded(name string) bool {
 	return !slices.Contains(outputFlags, name) && !slices.Contains(incidental, name)
-}
-
-// recordSettings are the settings that were given to a command and decide its answer, and what was chosen for
-// it, sorted.
-func recordSettings(cmd *cobra.Command, chosen []string) (settings []string) {
-	for flag := range slices.Chunk(chosen, 2) {
-		settings = append(settings, strings.TrimPrefix(flag[0], "--")+"="+flag[1])
-	}
-	for _, setting := range givenSettings(cmd.Flags()) {
-		if name, _, _ := strings.Cut(setting, "="); isRecorded(name) {
-			settings = append(settings, setting)
-		}
-	}
-	slices.Sort(settings)
-	return settings
-}
-
-// givenSettings are the flags that were given, as NAME=VALUE; a list has one for each of its elements.
-func givenSettings(f *pflag.FlagSet) (given []string) {
-	f.VisitAll(func(f *pflag.Flag) {
-		values := []string{f.Value.String()}
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			values = list.GetSlice()
-		}
-		for _, v := range values {
-			if f.Value.Type() == "stringSlice" && strings.ContainsAny(v, ",\"") { // which takes lists of CSV
-				v = `"` + strings.ReplaceAll(v, `"`, `""`) + `"`
-			}
-			if f.Changed {
-				given = append(given, f.Name+"="+v)
-			}
-		}
-	})
-	return given
 }
 
 // keyOf is a name for everything that a task depends on.
@@ -163,28 +124,18 @@ func (s *tasks) do(number int, key string, result any, compute func() error) (fi
 	return true, nil
 }
 
-// ended ends the answer to one question where err, or a journal that others have a part in,
-// does: with what this process has done, or because tasks are missing.
-func (a *app) ended(err error) (done bool, _ error) {
-	switch s := &a.tasks; {
-	case err != nil:
-		return true, err
-	case s.sharded():
-		return true, a.shardDone()
-	case s.merging && len(s.missing) > 0:
-		return true, fmt.Errorf("%s: %s", s.named(s.missing), s.cure())
-	}
-	return false, nil
-}
-
-// shardDone says what a shard has done, and what is missing from the others.
-func (a *app) shardDone() error {
+// elsewhere ends a command whose answer is not this process's to give: with what it has done, or because
+// tasks are missing.
+func (a *app) elsewhere() error {
 	s := &a.tasks
-	if s.Lost() > 0 {
+	switch {
+	case s.merging:
+		return fmt.Errorf("%s: %s", s.named(), s.cure())
+	case s.Lost() > 0:
 		return fmt.Errorf("%d tasks could not be kept in %s: make room and run shard %d of %d again", s.Lost(),
-			s.folder, s.shard, s.shards)
+			s.folder, s.part.of, s.part.count)
 	}
-	text := fmt.Sprintf("shard %d of %d has done its tasks", s.shard, s.shards)
+	text := fmt.Sprintf("shard %d of %d has done its tasks", s.part.of, s.part.count)
 	now, err := journal.Read([]string{s.folder}, func(string) {})
 	if err != nil {
 		return err
@@ -192,43 +143,42 @@ func (a *app) shardDone() error {
 	defer now.Close()
 	s.missing = slices.DeleteFunc(s.missing, func(m missingTask) bool { return now.Has(m.key) })
 	if len(s.missing) > 0 {
-		text += "; " + s.named(s.missing)
+		text += "; " + s.named()
 	}
-	return a.text(func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%s; bootbench merge %s prints the answer of all\n", text, shellWord(s.folder))
+	return a.print(func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "%s; bootbench merge %s prints the answer of all\n", text, shellWords(s.folder))
 		return err
 	})
 }
 
-// named names tasks that are missing.
-func (s *tasks) named(missing []missingTask) string {
+// named names the tasks that are missing.
+func (s *tasks) named() string {
 	const shown = 5
 	var names []string
-	for _, m := range missing[:min(shown, len(missing))] {
+	for _, m := range s.missing[:min(shown, len(s.missing))] {
 		names = append(names, m.name)
 	}
-	if more := len(missing) - shown; more > 0 {
+	if more := len(s.missing) - shown; more > 0 {
 		names = append(names, fmt.Sprintf("and %d more", more))
 	}
-	return fmt.Sprintf("%d tasks are missing: %s", len(missing), strings.Join(names, "; "))
+	return fmt.Sprintf("%d tasks are missing: %s", len(s.missing), strings.Join(names, "; "))
 }
 
 // cure says how the missing tasks are done.
 func (s *tasks) cure() string {
-	shards := max(1, s.Head.Shards)
-	if shards == 1 {
+	if s.Head.Shards <= 1 {
 		return "run the command line of the journal again"
 	}
 	var numbers []int
 	for _, m := range s.missing {
-		numbers = append(numbers, m.number%shards)
+		numbers = append(numbers, m.number%s.Head.Shards)
 	}
 	slices.Sort(numbers)
 	list := strings.Trim(strings.ReplaceAll(fmt.Sprint(slices.Compact(numbers)), " ", ", "), "[]")
-	return fmt.Sprintf("run again: shards %s of %d", list, shards)
+	return fmt.Sprintf("run again: shards %s of %d", list, s.Head.Shards)
 }
 
-// place is where a file is found that the journal that is merged has named.
+// place is where a file is that the journal that is merged has named.
 func (a *app) place(path string) string {
 	if a.tasks.merging && !filepath.IsAbs(path) && !slices.Contains(dataset.Names(), path) {
 		there := filepath.Join(a.tasks.Head.Folder, path)
@@ -245,7 +195,7 @@ func (a *app) place(path string) string {
 // they were found before, or where they are called the same from here.
 func (a *app) readData(path string, options dataset.Options) (*dataset.Set, error) {
 	s := &a.tasks
-	if path == "-" && (s.folder != "" || s.merging) {
+	if path == "-" && (a.options.journal != "" || s.merging) {
 		return nil, usage.Errorf("standard input cannot be read again, which --journal needs: save it as a file")
 	}
 	place := a.place(path)
@@ -256,7 +206,7 @@ func (a *app) readData(path string, options dataset.Options) (*dataset.Set, erro
 	if place != path {
 		set.Name = path
 	}
-	if s.folder != "" || s.merging {
+	if a.options.journal != "" || s.merging {
 		s.digests = append(s.digests, set.Digest())
 	}
 	return set, nil

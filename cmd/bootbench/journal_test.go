@@ -325,7 +325,7 @@ func TestCraftedJournals(t *testing.T) {
 		`setting "journal"`:                              crafted("curve", set("journal", victim)),
 		`setting "out"`:                                  crafted("grid", set("out", filepath.Dir(victim))),
 		`setting "nosuch"`:                               crafted("grid", set("nosuch", "1")),
-		"invalid syntax":                                 crafted("retrain", set("resamples", "many")),
+		"takes a whole number":                           crafted("retrain", set("resamples", "many")),
 		"takes one DATA":                                 nothing,
 		"standard input cannot be read again":            input,
 		"of version older of the program":                older,

@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 
 	"bootbench/blas"
+	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/report"
 	"bootbench/linalg"
 )
@@ -41,4 +42,25 @@ func machine() *report.Machine {
 		}
 	}
 	return m
+}
+
+func infoCommand() *command {
+	return &command{
+		use:   "info",
+		short: "Linear algebra backend, processor, memory and versions",
+		long: `info says what does the arithmetic: the backend, the kernels that it chose for
+this processor and its threads; the processor, the memory that is left, and the
+versions of the libraries. A warning names what keeps the backend below what the
+processor can do.`,
+		example: `  bootbench info
+  bootbench info --backend gonum --threads 1 --json -`,
+		args: func(_ *options, args []string) error {
+			if len(args) > 0 {
+				return usage.Errorf("info takes no arguments, not %q", args[0])
+			}
+			return nil
+		},
+		out: "-",
+		run: func(a *app, _ *options, _ []string) error { return a.deliver(given{document: machine()}) },
+	}
 }

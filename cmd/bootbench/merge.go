@@ -1,42 +1,38 @@
 package main
 
 import (
-	"strings"
-
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
+	"slices"
 
 	"bootbench/cmd/bootbench/internal/journal"
 	"bootbench/cmd/bootbench/internal/usage"
 )
 
-func mergeCommand(a *app) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "merge DIR...",
-		Short: "The answer of a command whose tasks lie in journals",
-		Long: `merge unites the journals of a command (--journal DIR, with --shard or without) and
+func mergeCommand() *command {
+	return &command{
+		use:   "merge DIR...",
+		short: "The answer of a command whose tasks lie in journals",
+		long: `merge unites the journals of a command (--journal DIR, with --shard or without) and
 prints the answer that one process would have given. Tasks that are missing are
 named, and the shards that are to do them. What a command writes elsewhere (--csv,
 --replicates) is written by the command itself with --journal DIR once all tasks
 are there.`,
-		Example: `  bootbench compare sonar --ratio 0.5,1 --sizes 100 --resamples 20 --shard 0/2 --journal parts
+		example: `  bootbench compare sonar --ratio 0.5,1 --sizes 100 --resamples 20 --shard 0/2 --journal parts
   bootbench compare sonar --ratio 0.5,1 --sizes 100 --resamples 20 --shard 1/2 --journal parts
   bootbench merge parts`,
-		Args: func(_ *cobra.Command, args []string) error {
+		out: ", what the command writes there",
+		args: func(_ *options, args []string) error {
 			if len(args) == 0 {
 				return usage.Errorf("merge takes the folders of journals, and here is none")
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, folders []string) error { return runMerge(a, cmd.Root(), folders) },
+		run: func(a *app, _ *options, folders []string) error { return runMerge(a, folders) },
 	}
-	registerOut(cmd, "what the command writes there")
-	return cmd
 }
 
 // runMerge runs the command of journals with all its tasks looked up. What it writes is for
 // merge's own flags to say.
-func runMerge(a *app, root *cobra.Command, folders []string) (err error) {
+func runMerge(a *app, folders []string) (err error) {
 	if a.tasks.Journal, err = journal.Read(folders, func(text string) { a.console.Warn(text) }); err != nil {
 		return err
 	}
@@ -44,44 +40,37 @@ func runMerge(a *app, root *cobra.Command, folders []string) (err error) {
 	head := &a.tasks.Head
 	if head.Version != version() {
 		return usage.Errorf("%s is of version %s of the program, this is %s: run its command line again, with "+
-			"another folder",
-			folders[0], head.Version, version())
+			"another folder", folders[0], head.Version, version())
 	}
-	cmd, err := mergeable(root, head.Command)
+	c, o, err := a.recorded(head)
+	if err == nil && c.args != nil {
+		err = c.args(o, head.Data)
+	} else if err == nil {
+		err = oneData(c.name(), head.Data)
+	}
 	if err != nil {
 		return err
 	}
-	for _, s := range head.Settings {
-		if err := setRecorded(cmd.Flags(), s); err != nil {
-			return err
-		}
-	}
-	if err := cmd.ValidateArgs(head.Data); err != nil {
-		return usage.Errorf("%s holds no journal: %w", folders[0], err)
-	}
-	if err := a.process.bind(cmd); err != nil {
+	a.command, a.options, a.data = c, o, head.Data
+	if err := a.process.bind(); err != nil {
 		return err
 	}
-	return cmd.RunE(cmd, head.Data)
+	return c.run(a, o, head.Data)
 }
 
-// mergeable is the command of a journal, if it is one that can be split.
-func mergeable(root *cobra.Command, name string) (*cobra.Command, error) {
-	for _, cmd := range root.Commands() {
-		if cmd.Name() == name && cmd.Flags().Lookup("shard") != nil {
-			return cmd, cmd.ParseFlags(nil) // with those that all commands have
+// recorded is the command of a journal, if it is one that can be split, with its settings, if they are such
+// that decide an answer.
+func (a *app) recorded(head *journal.Head) (*command, *options, error) {
+	main, _ := allCommands()
+	at := slices.IndexFunc(main, func(c *command) bool { return c.name() == head.Command })
+	if at >= 0 {
+		o, err := with(nil, main[at].flags)
+		o.Text(&a.process.backend, "backend", "")
+		if err == nil && o.Lookup("shard") != nil {
+			return main[at], o, o.take(head.Settings)
 		}
 	}
-	return nil, usage.Errorf(
-		"the journal is of %q, which is no command that can be split: run its command line again with --journal",
-		name)
-}
-
-// setRecorded sets a flag as a journal has it, NAME=VALUE, if it is one that decides an answer.
-func setRecorded(f *pflag.FlagSet, setting string) error {
-	name, value, _ := strings.Cut(setting, "=")
-	if f.Lookup(name) == nil || !isRecorded(name) {
-		return usage.Errorf("the journal has a setting %q, which no journal can have", name)
-	}
-	return usage.Wrap(f.Set(name, value))
+	return nil, nil, usage.Errorf(
+		"the journal is of %q, which is no command that can be split: run its command "+
+			"line again with --journal", head.Command)
 }

@@ -129,7 +129,7 @@ func TestSearchesHaveTheBias(t *testing.T) {
 		if tuned.Model.Bias != (flags == nil) {
 			t.Errorf("%v: tune has bias %v", flags, tuned.Model.Bias)
 		}
-		written := need.One(loadPredictor(file))(t)
+		written := need.One(openModel(file))(t)
 		if (written.Bias != 0) != (flags == nil) || math.Abs(written.Training.Apparent) > 0.5 {
 			t.Errorf("%v: the file of tune has bias %v", flags, written.Bias)
 		}

@@ -1,43 +1,29 @@
 package main
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
-	"strings"
+	"os"
+	"slices"
 	"time"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/internal/answer"
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/null"
-	"bootbench/internal/predict"
 	"bootbench/internal/report"
 	"bootbench/loss"
-	"bootbench/solver"
 )
 
-// predictFlags say what is predicted and how it is printed.
-type predictFlags struct {
-	inputs   string
-	model    string // file
-	csv      string
-	interval intervalFlags
-	law      lawFlags
-}
-
-func predictCommand(a *app) *cobra.Command {
-	var t theoryFlags
-	var p predictFlags
-	cmd := &cobra.Command{
-		Use:   "predict DATA --test FILE | predict --model FILE --test FILE",
-		Short: "Mean, variance and interval of predictions over resamples, at new inputs",
-		Long: `predict gives the law over resamples of the prediction at new inputs: its mean,
+func predictCommand() *command {
+	return &command{
+		use:   "predict DATA --test FILE | predict --model FILE --test FILE",
+		short: "Mean, variance and interval of predictions over resamples, at new inputs",
+		long: `predict gives the law over resamples of the prediction at new inputs: its mean,
 its variance and an interval that holds LEVEL of it, taken as normal. That is the
 sampling variability of the estimator, how much its prediction would change with
 another resample; the noise of a new target is not in it.
@@ -59,300 +45,223 @@ mean prediction.
 With --model instead of DATA the one model of a file that train has written
 predicts, in units and labels of the data that it was trained on: no resampling and
 no variance, no training data, and the speed of a product of matrices.`,
-		Example: `  bootbench predict houses.csv --test new.csv --loss square --noise 0.5
+		example: `  bootbench predict houses.csv --test new.csv --loss square --noise 0.5
   bootbench predict houses.csv --test new.csv --interval observation --level 0.9 --csv -
   bootbench predict --model houses.json --test new.csv --csv -
   bootbench predict synthetic:friedman1,n=200 --test synthetic:friedman1,n=50,seed=2 --json predicted.json`,
-		Args: dataOrModel,
-		RunE: func(cmd *cobra.Command, args []string) error { return runPredict(a, cmd, args, &t, &p) },
+		args: dataOrModel,
+		flags: func(o *options) {
+			o.Group("Output")
+			o.Text(&o.inputs, "test",
+				"new inputs: a file (`FILE`), - for standard input, or a set like DATA; required")
+			o.Text(&o.model, "model",
+				"predict by a model file (`FILE`) of train, instead of DATA; of the other flags "+
+					"only those that say how --test is read and answers are written; default: none")
+			o.Choice(&o.interval, "interval", []string{answer.Estimator, answer.Observation}, answer.Estimator,
+				"what the interval holds, `OF`: estimator (the prediction of another resample: how far the trained "+
+					"predictor moves) or observation (a new target, its noise included: jackknife+-after-bootstrap, CV+ "+
+					"with --scheme kfold)")
+			o.levelFlag()
+			o.Choice(&o.residuals, "residuals", []string{answer.Plain, answer.Scaled}, answer.Plain, "of --interval "+
+				"observation, `UNIT` in which left-out residuals are carried to a new input: plain (the noise is the "+
+				"same everywhere) or scaled (by how much the prediction varies there: wider where noise is larger or "+
+				"examples are few)")
+			o.lawFlags("new inputs")
+			o.Text(&o.csv, "csv", "write the predictions as CSV to `FILE`; with - to standard output, and nothing "+
+				"else "+
+				"there; default: none")
+			o.theoryFlags(refineAuto)
+			o.unseenFlag()
+			o.ratioFlag()
+			o.pointsFlag()
+		},
+		out: ", points.csv",
+		run: runPredict,
 	}
-	p.register(cmd.Flags())
-	t.registerSolve(a, cmd)
-	t.model.registerUnseen(cmd.Flags())
-	t.scheme.register(cmd.Flags())
-	registerOut(cmd, "points.csv")
-	return cmd
 }
 
-func (p *predictFlags) register(f *pflag.FlagSet) {
-	f.StringVar(&p.inputs, "test", "",
-		"new inputs: a file (`FILE`), - for standard input, or a set like DATA; required")
-	f.StringVar(&p.model, "model", "",
-		"predict by a model file (`FILE`) of train, instead of DATA; of the other flags only those that say how "+
-			"--test is read and answers are written; default: none")
-	p.interval.register(f)
-	p.law.register(f, "new inputs")
-	f.StringVar(&p.csv, "csv", "",
-		"write the predictions as CSV to `FILE`; with - to standard output, and nothing else there; default: none")
-}
-
-// runPredict reads flags, DATA and the new inputs before it predicts.
-func runPredict(a *app, cmd *cobra.Command, args []string, t *theoryFlags, p *predictFlags) error {
-	plan, err := t.plan()
-	if err := cmp.Or(err, p.interval.check(cmd.Flags()), p.law.check(),
-		usage.OneOf("unseen", t.model.unseen, "error", "zero"),
-		p.check(a, strings.Join(args, ""))); err != nil {
+// runPredict reads DATA and the new inputs, predicts and prints.
+func runPredict(a *app, o *options, data []string) error {
+	if err := o.checkPredict(a, data); err != nil {
 		return err
 	}
-	if p.model != "" {
-		return predictByFile(a, &t.model, p, &t.test)
+	if o.model != "" {
+		return predictByFile(a, o)
 	}
-	j, err := readSolvable(a, t, args[0], &plan)
+	j, s, err := a.readSolvable(o, data[0])
 	if err != nil {
 		return err
 	}
-	inputs, err := loadInputs(a, &t.model, p.inputs, j.Set)
+	in, err := dataset.LoadInputs(a.place(o.inputs), j.Set, o.readOptions(a.console.In))
 	if err != nil {
 		return err
 	}
-	if err := p.law.checkRows(inputs.M(), int64(t.model.maxMemory)); err != nil {
-		return err
+	if a.place(o.inputs) != o.inputs {
+		in.Name = o.inputs
 	}
-	if err := openFits(a, cmd, args, j, &plan.refine); err != nil {
-		return err
+	intervals := answer.Intervals{Of: o.interval, Residuals: o.residuals}
+	for _, err := range []error{checkTargets(in), j.CheckIntervals(intervals, o.level),
+		o.checkCovariance(in.M())} {
+		if err != nil {
+			return usage.Wrap(err)
+		}
 	}
-	return predictNew(a, j, inputs, plan, p)
-}
-
-// loadInputs reads new inputs for a set.
-func loadInputs(a *app, m *modelFlags, path string, set *dataset.Set) (*dataset.Inputs, error) {
-	inputs, err := dataset.LoadInputs(a.place(path), set, m.options(a.console.In))
+	r, solution, err := j.Predict(a.ctx, in, s, intervals)
 	if err != nil {
-		return nil, err
+		return a.orElsewhere(err)
 	}
-	if a.place(path) != path {
-		inputs.Name = path
-	}
-	if err := model.CheckTargets(inputs.Y); err != nil {
-		return nil, usage.Errorf("--test: %w", err)
-	}
-	return inputs, nil
-}
-
-// check refuses files that cannot be read or written beside DATA, "" for none.
-func (p *predictFlags) check(a *app, data string) error {
-	switch {
-	case p.inputs == "":
-		return usage.Errorf("--test is required: the new inputs")
-	case p.inputs == "-" && a.tasks.folder != "":
-		return usage.Errorf("--test from standard input cannot be read again, which --journal needs: save it as " +
-			"a file")
-	case p.inputs == "-" && data == "-":
-		return usage.Errorf("DATA and --test cannot both be standard input")
-	case p.csv == "-" && a.outputs.stdout():
-		return usage.Errorf("--csv and --json cannot both take standard output")
-	}
-	return nil
-}
-
-// predictNew solves, predicts and prints.
-func predictNew(a *app, j *job, inputs *dataset.Inputs, plan plan, p *predictFlags) error {
-	if err := cmp.Or(p.interval.checkSet(j), predict.Check(j.Model, inputs.M())); err != nil {
-		return err
-	}
-	if _, err := fitAll(a, j); err != nil { // refuses what estimate refuses, and before a solve of minutes
-		return err
-	}
-	began := time.Now()
-	solution, err := solveTheory(a, j, plan, "solve")
-	if err != nil {
-		return err
-	}
-	j.times.Solve = time.Since(began).Seconds()
-	r, err := predictionReport(a, j, inputs, solution, plan, &p.interval)
-	if err != nil {
-		return err
-	}
-	if done, err := a.ended(refinePrediction(a, r, j, inputs, solution, plan, p)); done {
-		return err
-	}
-	if err := j.addNewLaws(r, &p.law, inputs, solution); err != nil {
+	if err := o.writeCovariance(j, solution, in); err != nil {
 		return err
 	}
 	points := r.Points
-	if len(plan.test.metrics) > 0 && points.Target != nil {
-		r.Metrics = j.newMetrics(points)
-		r.Metrics.Keep(plan.test.wants)
-	}
-	if plan.test.noPoints {
+	if o.noPoints {
 		r.Points = nil
 	}
-	r.Cost = a.cost(j.times)
-	figures := append(report.PredictionFigure(points, r.Interval), report.ReliabilityFigure(r.Calibration)...)
-	return deliverPredictions(a, r,
-		fmt.Sprintf("The law over resamples of the trained predictor at %d new inputs.", r.Count), points, p.csv,
-		r.Warnings, figures)
+	a.spent(&r.Cost)
+	a.ended(r.Status)
+	return o.deliverPredictions(a, points, given{
+		document: r, warnings: r.Warnings,
+		lead: []string{fmt.Sprintf("The law over resamples of the trained predictor at %d new inputs.",
+			r.Count)},
+		figures: append(report.PredictionFigure(points, r.Interval), report.ReliabilityFigure(r.Calibration)...),
+	})
 }
 
-// deliverPredictions prints an answer about new inputs, and writes its points where --csv says.
-func deliverPredictions(a *app, d report.Document, lead string, points *report.Points, csv string,
-	warnings []string, figures []*report.Figure) error {
-	out := answer{document: d, csv: "points.csv", writeCSV: points.WriteCSV, warnings: warnings,
-		page: report.Page{Lead: []string{lead}, Answers: []report.Document{d}, Figures: figures}}
-	switch csv {
-	case "":
-	case "-":
-		out.text = points.WriteCSV
-	default:
-		if err := files.Replace(csv, points.WriteCSV); err != nil {
-			return err
-		}
-	}
-	return a.deliver(out)
-}
-
-// predictionReport is what a report says of the theory's predictions.
-func predictionReport(a *app, j *job, inputs *dataset.Inputs, solution *solver.Solution, plan plan,
-	interval *intervalFlags) (*report.Prediction, error) {
-	began := time.Now()
-	points, err := predictInputs(a, j, inputs, solution)
-	if err == nil {
-		err = interval.add(points, j, inputs, solution)
-	}
-	if err != nil {
-		return nil, err
-	}
-	j.times.Predict = time.Since(began).Seconds()
-	r := &report.Prediction{
-		Command: "predict", Subject: j.report, Resampling: resamplingReport(plan.scheme, j.Set.N()),
-		Convergence: j.convergenceReport(solution), Test: inputs.Name, Count: len(points.Mean),
-		Points: points, Warnings: j.warnings(plan.scheme, append(inputs.Notes, solution.Warnings...)),
-	}
-	addTestErrors(r, j, inputs.Y)
-	if j.Set.Task == dataset.Classification {
-		addVote(points)
-		addClass(points, j.report.Labels)
-		if r.Calibration, err = j.addProbabilities(points, inputs, solution); err != nil {
-			return nil, err
-		}
-		r.Warnings = withWarning(r.Warnings, j.calibrationWarning())
-	}
-	requireNumbers(a, &r.Status, &r.Warnings, points)
-	r.Interval = interval.report(points, j.Set.N())
-	r.Warnings = withWarning(r.Warnings, interval.warning(j.Set.N()))
-	return r, nil
-}
-
-// refinePrediction adds what exact resamples say of the new inputs. Their kernel with all
-// sites is held whole: auto leaves it where that takes more than mostCross.
-func refinePrediction(a *app, r *report.Prediction, j *job, inputs *dataset.Inputs,
-	solution *solver.Solution, plan plan, p *predictFlags) error {
-	wanted := &plan.refine
-	if wanted.resamples == 0 || wanted.optional && 8*int64(inputs.M())*int64(j.Sites()) > mostCross {
-		return nil
-	}
-	cross, err := j.CrossAll(inputs)
-	if err != nil {
-		return err
-	}
-	var replicates predict.Replicates
-	if p.interval.of == ofObservation {
-		wanted.onFit = replicates.Add
-	}
-	wanted.tests = j.refinedTests(&testFlags{})
-	p.law.collects(wanted)
-	refined, warnings, err := refineSolution(a, j, solution, plan, cross)
-	if err != nil {
-		return err
-	}
-	r.Warnings = append(r.Warnings, warnings...)
-	if refined == nil {
-		return nil
-	}
-	r.Refined = j.refinedReport(refined, solution, nil)
-	r.Warnings = withWarning(r.Warnings, r.Refined.Warning())
-	at, m := refined.Points, j.Sites()
-	points := &report.Points{Mean: at.Mean[m:], Variance: at.Variance[m:], MeanSE: at.MeanSE[m:],
-		VarianceSE: at.VarianceSE[m:]}
-	if probabilities := j.addRefinedProbabilities(r.Refined, refined); probabilities != nil {
-		points.Probability = probabilities.ByCurve(points.Mean, points.Variance)
-	}
-	points.Shift(j.TargetMean)
-	r.Refined.Points = points
-	if p.interval.of == ofObservation {
-		all, err := predict.ReplicateIntervals(j.Model, &replicates, p.interval.level, p.interval.unit())
-		if err != nil {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("no refined intervals: %v", err))
-		}
-		setIntervals(points, all, j.TargetMean)
+// checkTargets refuses new targets that are beyond the range of numbers.
+func checkTargets(in *dataset.Inputs) error {
+	if err := model.CheckTargets(in.Y); err != nil {
+		return usage.Errorf("--test: %w", err)
 	}
 	return nil
 }
 
-// addNewLaws adds what is asked for of the laws at new inputs, which are normal by the theory.
-func (j *job) addNewLaws(r *report.Prediction, law *lawFlags, inputs *dataset.Inputs,
-	s *solver.Solution) error {
-	points := lawPoints{
-		Points: r.Points, law: func(i int) loss.Distribution {
-			return loss.Normal(r.Points.Mean[i]-j.TargetMean,
-				r.Points.Variance[i])
-		},
-		place: func(i int) int { return j.Sites() + i }, width: j.Sites() + inputs.M(), shift: j.TargetMean,
+// checkPredict refuses files that cannot be read or written beside DATA.
+func (o *options) checkPredict(a *app, data []string) error {
+	switch {
+	case o.inputs == "":
+		return usage.Errorf("--test is required: the new inputs")
+	case o.inputs == "-" && o.journal != "":
+		return usage.Errorf("--test from standard input cannot be read again, which --journal needs: save it as " +
+			"a file")
+	case o.inputs == "-" && slices.Contains(data, "-"):
+		return usage.Errorf("DATA and --test cannot both be standard input")
+	case o.csv == "-" && a.outputs.json == "-":
+		return usage.Errorf("--csv and --json cannot both take standard output")
+	case o.Given("residuals") && o.interval != answer.Observation:
+		return usage.Errorf("--residuals belongs to --interval %s", answer.Observation)
 	}
-	var refined *report.Points
-	if r.Refined != nil {
-		refined = r.Refined.Points
-	}
-	law.add(points, refined)
-	return law.writeCovariance(func() (blas64.General, error) { return predict.Covariances(j.Model, s, inputs) })
+	return nil
 }
 
-// mostCross bounds what auto takes for the kernel of new inputs.
-const mostCross = 256 << 20
-
-// predictInputs are mean and variance at the new inputs, batch after batch.
-func predictInputs(a *app, j *job, inputs *dataset.Inputs, solution *solver.Solution) (*report.Points,
-	error) {
-	points := &report.Points{Names: inputs.RowNames, Mean: []float64{}, Variance: []float64{}}
-	err := j.Cross(inputs, func(first int, rows []float64) error {
-		a.console.Progress("predict", first, inputs.M())
-		mean, variance, err := solution.Predict(rows)
-		if err == nil {
-			err = predict.CheckPredicted(first, mean, variance)
-		}
-		if err != nil {
+// deliverPredictions prints an answer about new inputs, and writes its points where --csv says.
+func (o *options) deliverPredictions(a *app, points *report.Points, g given) error {
+	g.csv, g.writeCSV = "points.csv", points.WriteCSV
+	if o.csv == "-" {
+		g.text = points.WriteCSV
+	} else if o.csv != "" {
+		if err := files.Replace(o.csv, points.WriteCSV); err != nil {
 			return err
 		}
-		points.Mean = append(points.Mean, mean...)
-		points.Variance = append(points.Variance, variance...)
-		return a.ctx.Err()
+	}
+	return a.deliver(g)
+}
+
+// modelPredictFlags are the flags of predict that mean something with --model: what the
+// others say stands in the file.
+var modelPredictFlags = []string{"test", "model", "csv", "missing", "unseen", "zero-based", "no-header",
+	"max-memory", "test-loss", "no-points", "metrics",
+	"json", "out", "quiet", "threads", "backend", "cpuprofile", "memprofile", "help"}
+
+// dataOrModel refuses anything but one DATA, or --model.
+func dataOrModel(o *options, args []string) (err error) {
+	if o.model == "" {
+		return oneData("predict", args)
+	}
+	if len(args) > 0 {
+		return usage.Errorf("predict takes DATA or --model FILE, not both")
+	}
+	o.Visit(func(f *pflag.Flag) {
+		if err == nil && !slices.Contains(modelPredictFlags, f.Name) {
+			err = usage.Errorf("--%s has no meaning with --model: the file holds a model that is trained once, and "+
+				"its preprocessing", f.Name)
+		}
 	})
-	points.Shift(j.TargetMean)
-	return points, err
+	return err
 }
 
-// addVote adds the shares of the resamples whose classifier, the sign of the predictor, says
-// +1 and -1 (M04-20).
-func addVote(p *report.Points) {
-	for i, mean := range p.Mean {
-		p.Vote = append(p.Vote, loss.Vote{}.Gaussian(mean, p.Variance[i], 1))
-		p.Negative = append(p.Negative, loss.ZeroOne{}.Gaussian(mean, p.Variance[i], 1))
+// predictByFile predicts at new inputs by a model file.
+func predictByFile(a *app, o *options) error {
+	began := time.Now()
+	p, err := openModel(o.model)
+	if err != nil {
+		return err
 	}
+	e := p.Encoding
+	in, err := e.LoadInputs(o.inputs, o.readOptions(a.console.In))
+	if err == nil {
+		err = checkTargets(in)
+	}
+	if err != nil {
+		return err
+	}
+	test, err := o.test(e.Task, o.model)
+	if err != nil {
+		return err
+	}
+	r := &report.ModelPrediction{
+		Command: "predict", Model: o.model, ModelFile: o.model, Test: in.Name, Warnings: append([]string{},
+			in.Notes...),
+		TrainedOn: report.TrainedOn{Data: e.Name, N: p.Training.Examples, D: e.Features, Task: e.Task.String(),
+			Target: e.Target, Labels: e.Labels.Names(), Loss: p.Loss, Kernel: p.Kernel, SupportVectors: len(p.Weight)},
+	}
+	r.Time.Read = time.Since(began).Seconds()
+	began = time.Now()
+	f, err := p.Predict(in)
+	if err != nil {
+		return err
+	}
+	r.Time.Predict = time.Since(began).Seconds()
+	points := &report.Points{Names: in.RowNames, Prediction: f}
+	r.Count, r.Points = len(f), points
+	if e.Task == dataset.Classification {
+		for _, v := range f {
+			points.Class = append(points.Class, r.Labels.Name(v))
+		}
+	}
+	if in.Y != nil {
+		r.Judge(test, in.Y)
+		r.Metrics = o.metricsOf(f, in.Y, e.Task)
+	}
+	if o.noPoints {
+		r.Points = nil
+	}
+	a.spent(&r.Cost)
+	return o.deliverPredictions(a, points, given{document: r, warnings: r.Warnings,
+		lead: []string{fmt.Sprintf("The predictions of a trained model at %d new inputs.", r.Count)}})
 }
 
-// addClass adds the class that the mean prediction says.
-func addClass(p *report.Points, labels *dataset.Classes) {
-	for _, mean := range p.Mean {
-		p.Class = append(p.Class, labels.Name(mean))
-	}
+// metricsOf are the measures that are asked for of the predictions of one model; nil: none are.
+func (o *options) metricsOf(f, y []float64, task dataset.Task) *calibration.Metrics {
+	s := answer.Settings{Metrics: o.metrics}
+	return s.Judge(y, f, nil, task, func(test loss.Test) []float64 {
+		each := make([]float64, len(y))
+		for i, v := range y {
+			each[i] = test.Value(f[i], v)
+		}
+		return each
+	})
 }
 
-// addTestErrors adds targets and their losses, where there are targets.
-func addTestErrors(r *report.Prediction, j *job, targets []float64) {
-	if targets == nil {
-		return
+// openModel reads a model file.
+func openModel(path string) (*model.Predictor, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, usage.Errorf("--model: %w", err)
 	}
-	r.TestLoss, r.Points.Target = j.test.Name(), targets
-	expected, bagged := 0.0, 0.0
-	for i, y := range targets {
-		mean, variance := r.Points.Mean[i], r.Points.Variance[i]
-		expectation := j.test.Gaussian(mean, variance, y)
-		r.Points.Error = append(r.Points.Error, expectation)
-		expected += expectation
-		bagged += j.test.Value(mean, y)
+	defer f.Close()
+	p, err := model.ReadPredictor(f)
+	if errors.Is(err, model.ErrInput) {
+		return nil, usage.Errorf("--model: %s: %w", path, err)
 	}
-	expected, bagged = expected/float64(len(targets)), bagged/float64(len(targets))
-	r.TestError, r.BaggedError = null.Of(expected), null.Of(bagged)
-	r.Quality = calibration.NewQuality(j.test, *r.TestError, targets, r.Points.Error, r.Labels)
-	r.Warnings = withWarning(r.Warnings, r.Quality.Warning(*r.TestError))
+	return p, err
 }

@@ -7,9 +7,6 @@ import (
 	"runtime"
 	"runtime/pprof"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
 	"bootbench/blas"
 	"bootbench/cmd/bootbench/internal/usage"
 )
@@ -24,22 +21,8 @@ type process struct {
 	ending     []func() error
 }
 
-func (p *process) register(f *pflag.FlagSet) {
-	f.StringVar(&p.backend, "backend", "",
-		"linear algebra, `NAME`: openblas or gonum (pure Go); default: openblas where the program was built with "+
-			"it (tag openblas)")
-	f.IntVar(&p.threads, "threads", 0, "processors to use, an integer of at least 1 (`T`); default: all of them")
-}
-
-func (p *process) registerProfiles(f *pflag.FlagSet) {
-	f.StringVar(&p.cpuProfile, "cpuprofile", "",
-		"write a CPU profile for go tool pprof to `FILE`; default: none")
-	f.StringVar(&p.memProfile, "memprofile", "",
-		"write a heap profile, as at the end, for go tool pprof to `FILE`; default: none")
-}
-
-// bind binds the backend and bounds the threads, before any linear algebra.
-func (p *process) bind(cmd *cobra.Command) error {
+// bind binds the backend and bounds the threads, 0 for all, before any linear algebra.
+func (p *process) bind() error {
 	if p.backend != "" {
 		before := blas.Bound().Name()
 		if err := blas.Bind(p.backend); err != nil {
@@ -47,12 +30,8 @@ func (p *process) bind(cmd *cobra.Command) error {
 		}
 		p.undoing = append(p.undoing, func() { blas.Bind(before) })
 	}
-	if !cmd.Flags().Changed("threads") {
+	if p.threads == 0 {
 		return nil
-	}
-	const most = 4096
-	if p.threads < 1 || p.threads > most {
-		return usage.Errorf("--threads is %d, must be from 1 to %d", p.threads, most)
 	}
 	procs, backend, threads := runtime.GOMAXPROCS(p.threads), blas.Bound(), blas.Bound().Threads()
 	backend.SetThreads(p.threads)

@@ -37,7 +37,7 @@ estimate boston --noise 5x | --noise takes a number, or a share of the target's 
 estimate boston --target medv | datasets --export boston FILE
 estimate boston --noise 0 | --noise is 0
 estimate boston --noise NaN | --noise is NaN
-estimate boston --noise 1e155 | --noise is 1e+155, must lie between
+estimate boston --noise 1e155 | --noise is 1e+155, must be between
 estimate boston --amplitude 1e-320 | --amplitude
 estimate boston --jitter 1e308 | --jitter
 estimate boston --ratio -2 | --ratio is -2
@@ -50,11 +50,11 @@ estimate boston --folds 5 | --folds belongs to --scheme kfold
 estimate boston --scheme subsample --ratio 1.5 | must be at most 1 with --scheme subsample
 estimate boston --loss nosuch | there is square, hard, hinge
 estimate boston --loss hinge | two classes are needed
-estimate boston --loss huber --delta 0 | --delta is 0, must be above 0
-estimate boston --loss eps --epsilon -1 | --epsilon is -1, must be at least 0
+estimate boston --loss huber --delta 0 | --delta is 0, must be between
+estimate boston --loss eps --epsilon -1 | --epsilon is -1, must be between
 estimate boston --C 2 | --C: --loss square takes only --noise
-estimate boston --engine nosuch | there are auto, exact, lowrank
-estimate boston --rank-tol 1 | --rank-tol is 1, must lie between
+estimate boston --engine nosuch | there is auto, exact, lowrank
+estimate boston --rank-tol 1 | --rank-tol is 1, must be between
 estimate boston --test-loss nosuch | there is square
 estimate boston --kernel rfb | rbf
 estimate boston --gamma 0 | --gamma is 0
@@ -77,7 +77,7 @@ estimate crabs --covariance /none/at/all | covariance
 estimate crabs --bias --no-bias | contradict each other
 estimate sonar --loss eps | --loss eps is for regression
 estimate sonar --noise 1 | --noise: --loss hard takes no parameter
-estimate sonar --loss hinge --C 1e30 | --C is 1e+30, must lie between
+estimate sonar --loss hinge --C 1e30 | --C is 1e+30, must be between
 estimate pima --loss square | --noise is required
 estimate crabs --loss probit --refine 10 | posterior mean
 estimate crabs --refine one | --refine is "one"
@@ -106,7 +106,7 @@ predict synthetic:friedman1,n=20 --test DIR/far.csv --loss square --noise 1 --ke
 retrain boston --resamples 0 | --resamples is 0
 retrain boston --resamples 9223372036854775807 | --resamples
 retrain boston --workers 0 | --workers is 0
-retrain crabs --method many | --method: no method
+retrain crabs --method many | is not available
 loo crabs --method jackknife | is not available
 compare boston --sizes 507 | between 2 and 506
 compare --loss square | none is given
@@ -117,7 +117,7 @@ grid crabs --loss hinge --over C= | NAME=VALUES
 grid crabs --loss hinge --over tol=0.1,0.2 | not available
 grid crabs --loss hinge --over C=1,1 | twice or none
 grid crabs --loss hinge --over C=0:1:3 | FROM:TO:COUNT
-grid crabs --loss hinge --over C=1,x | --over C
+grid crabs --loss hinge --over C=1,x | --C takes a number
 grid crabs --loss hinge --over C=1,-1 | --C is -1
 grid crabs --loss hinge --over C=1,2 --C 3 | cannot both
 grid crabs --loss hinge --over C=1,2 --over C=3 | twice
@@ -152,7 +152,6 @@ train crabs --loss perceptron --bias --model DIR/m | neither --tol nor a bias
 train boston --tol 0.1 --model DIR/m | --tol is for --loss hinge and hard
 train crabs --loss hinge --no-standardize --model DIR | directory
 retrain boston --shard 0/2 | --shard needs --journal
-retrain boston --shards 2 --journal DIR/j | --shards is for --shard auto
 retrain boston --shard 2/2 --journal DIR/j | is not I/N with I from 0 to N-1
 retrain - --loss square --noise 1 --journal DIR/j | standard input cannot be read again
 estimate crabs --refine none --journal DIR/j | give --refine R

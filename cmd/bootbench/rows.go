@@ -5,7 +5,11 @@ import (
 	"io"
 
 	"bootbench/bench"
+	"bootbench/internal/answer"
+	"bootbench/internal/model"
 	"bootbench/internal/report"
+	"bootbench/loss"
+	"bootbench/resample"
 )
 
 // rowRun is a command whose answer is a table: it computes the rows one by one,
@@ -28,30 +32,26 @@ func runRows[R any](a *app, c rowRun[R]) error {
 		a.tasks.require(c.number(i), t.Name, keyOf(t.Key))
 	}
 	if len(a.tasks.missing) > 0 && a.tasks.merging {
-		_, err := a.ended(nil)
-		return err
+		return a.elsewhere()
 	}
 	rows, err := c.compute(a)
-	if err == nil {
-		if done, err := a.ended(nil); done {
-			return err
-		}
-	} else if len(rows) == 0 || a.tasks.sharded() {
+	switch {
+	case err == nil && a.tasks.sharded():
+		return a.elsewhere()
+	case err != nil && (len(rows) == 0 || a.tasks.sharded()):
 		return err
 	}
 	json, warnings := c.finish(rows, err == nil)
 	d := c.document
-	delivered := a.deliver(answer{
-		text: func(w io.Writer) error { return report.WriteEnd(w, d) }, document: json,
-		csv: c.csv, writeCSV: d.WriteCSV,
-		warnings: warnings,
-		page:     report.Page{Lead: d.Lead(), Answers: []report.Document{d}, Figures: d.Figures()},
+	delivered := a.deliver(given{
+		document: d, text: func(w io.Writer) error { return report.WriteEnd(w, d) }, json: json,
+		csv: c.csv, writeCSV: d.WriteCSV, warnings: warnings, lead: d.Lead(), figures: d.Figures(),
 	})
 	switch {
 	case delivered != nil:
 		return delivered
 	case a.isInterrupt(err):
-		a.interrupted()
+		a.status = exitInterrupted
 		return nil
 	case err != nil:
 		a.status = exitFailed
@@ -83,9 +83,9 @@ func (c *rowRun[R]) compute(a *app) (rows []R, err error) {
 		}
 		rows = append(rows, row)
 		if c.status != nil {
-			a.notConverged(c.status(row))
+			a.ended(c.status(row))
 		}
-		err = a.text(func(w io.Writer) error {
+		err = a.print(func(w io.Writer) error {
 			if len(rows) == 1 {
 				if err := report.WriteHead(w, c.document); err != nil {
 					return err
@@ -106,4 +106,10 @@ func (c *rowRun[R]) number(i int) int { return i / max(1, c.together) }
 // task is a row that a command computes itself.
 func task[R any](name, key string, run func() (R, error)) bench.Task[R] {
 	return bench.Task[R]{Name: name, Key: key, Run: func(context.Context) (R, error) { return run() }}
+}
+
+// estimateKey names everything that an estimate depends on.
+func estimateKey(spec *model.Spec, scheme resample.Scheme, test loss.Test, s answer.Settings) string {
+	return spec.Key(scheme, "estimate", s.Metrics, s.Solve.Tolerance, s.Solve.MaxSweeps, test.Name(), s.Level,
+		s.NoPoints, s.Refine.String())
 }

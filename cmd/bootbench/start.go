@@ -12,8 +12,7 @@ import (
 
 // start puts the shared flags into effect, before the command itself.
 func (a *app) start(cmd *cobra.Command) error {
-	a.outputs.use(cmd)
-	if err := a.process.bind(cmd); err != nil {
+	if err := a.process.bind(); err != nil {
 		return err
 	}
 	if err := a.checkOutputs(cmd); err != nil {
@@ -51,7 +50,7 @@ func (a *app) checkOutputs(cmd *cobra.Command) (err error) {
 		case slices.ContainsFunc(written, isSame):
 			return usage.Errorf("--%s: %s is written by another flag, too: name another file", name, path)
 		case name == "out":
-			a.outputs.folder, err = files.OpenFolder(path)
+			err = files.OpenFolder(path)
 		default:
 			err = files.CheckWritable(path)
 		}

@@ -55,13 +55,12 @@ func meant(c *cobra.Command, name string) string {
 	return fmt.Sprintf("; %s --help-all lists the flags", c.CommandPath())
 }
 
-// wrongValue says what a flag takes instead of a value.
+// wrongValue says what a flag takes instead of a value. Errors of package flags go on where its name ends.
 func wrongValue(f *pflag.Flag, value string, reason error) error {
-	takes := map[string]string{"float64": "a number", "int": "a whole number",
-		"uint64":   "a whole number of at least 0",
-		"variance": "a number, or a share of the target's variance such as 10%"}[f.Value.Type()]
+	takes := map[string]string{"uint64": "a whole number of at least 0", "bool": "true or false",
+		"intSlice": "whole numbers separated by commas", "stringSlice": "texts separated by commas"}[f.Value.Type()]
 	if takes == "" {
-		return usage.Errorf("--%s: %w", f.Name, reason)
+		return usage.Errorf("--%s %w", f.Name, reason)
 	}
 	return usage.Errorf("--%s takes %s, not %q", f.Name, takes, value)
 }

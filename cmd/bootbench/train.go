@@ -1,37 +1,36 @@
 package main
 
 import (
-	"cmp"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
 	"time"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
 	"bootbench/cmd/bootbench/internal/files"
+	"bootbench/cmd/bootbench/internal/flags"
 	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/internal/answer"
+	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/null"
 	"bootbench/internal/report"
 	"bootbench/internal/retrain"
 	"bootbench/internal/svm"
 	"bootbench/internal/train"
+	"bootbench/kernel"
 	"bootbench/loss"
 )
 
-// trainFlags say how train trains and what it writes.
-type trainFlags struct {
-	model  modelFlags
-	path   string // of the model file
-	format string
-	tol    float64
-}
+// perceptronLoss is what --loss of train takes beside the losses: a rule of learning
+// that minimises none.
+const perceptronLoss = "perceptron"
 
-func trainCommand(a *app) *cobra.Command {
-	var t trainFlags
-	cmd := &cobra.Command{
-		Use:   "train DATA --model FILE",
-		Short: "Train once on all of DATA and write a model file, for predict --model",
-		Long: `train trains the model once, on all of DATA, and writes it into a file: with the
+func trainCommand() *command {
+	return &command{
+		use:   "train DATA --model FILE",
+		short: "Train once on all of DATA and write a model file, for predict --model",
+		long: `train trains the model once, on all of DATA, and writes it into a file: with the
 names and levels of the columns, means and scales, labels, kernel, weights and the
 inputs that have one. predict --model FILE needs nothing else (doc/models.md). Without
 --loss a model is chosen. The model is the one that estimate judges: classifiers have
@@ -47,62 +46,65 @@ rbf with one length scale, linear, poly and precomputed, without a jitter.
 With --loss perceptron it runs the perceptron instead: pass after pass over the
 examples in their order, each one with y f <= 0 at its turn is added to the weights.
 It has no bias term (--constant adds one), and ends with a pass without a mistake.`,
-		Example: `  bootbench train boston --model boston.json
+		example: `  bootbench train boston --model boston.json
   bootbench train houses.csv --loss square --noise 10% --gamma 0.05 --model houses.json
   bootbench train crabs --loss hinge --C 10 --no-standardize --model crabs.libsvm`,
-		Args: oneData,
-		RunE: func(_ *cobra.Command, args []string) error { return runTrain(a, args[0], &t) },
+		flags: func(o *options) {
+			o.losses = append(loss.Names(), perceptronLoss)
+			o.modelFlags()
+			o.Text(&o.model, "model", "write the model to `FILE`; required")
+			o.Choice(&o.format, "format", []string{jsonFormat, libsvmFormat}, "",
+				"`FORMAT` of the model file: json or "+
+					"libsvm; default: by its name, see above")
+			o.Number(&o.tol, "tol", svm.DefaultTolerance, flags.Inside(0, 1),
+				"hinge and hard: largest violation of the "+
+					"Kuhn-Tucker conditions at convergence, in units of y f, `TOL`")
+		},
+		run: runTrain,
 	}
-	t.register(cmd.Flags())
-	registerOut(cmd, "")
-	return cmd
 }
 
-// runTrain reads flags and DATA before it trains.
-func runTrain(a *app, path string, t *trainFlags) error {
-	if err := t.check(); err != nil {
-		return err
+// runTrain reads DATA, trains, and writes the model file.
+func runTrain(a *app, o *options, data []string) error {
+	rule := o.loss == perceptronLoss
+	if o.model == "" {
+		return usage.Errorf("--model is required: the file to write")
 	}
-	rule := t.model.loss == perceptronLoss
-	if rule && t.model.given("tol", "bias", "no-bias") {
+	if rule && o.Given("tol", "bias", "no-bias") {
 		return usage.Errorf("--loss perceptron has neither --tol nor a bias (--constant adds one)")
 	}
-	j, err := readJob(a, &t.model, path)
+	p, err := a.readProblem(o, data[0])
 	if err != nil {
 		return err
 	}
-	if t.model.given("tol") && !margin(j.Loss) {
-		return usage.Errorf("--tol is for --loss hinge and hard, not for %s", j.Loss.Name())
-	}
-	if t.format, err = t.fileFormat(j, rule); err != nil {
+	p.spec.Bias = p.spec.Bias && !rule
+	j, err := a.build(p)
+	if err != nil {
 		return err
 	}
+	if o.Given("tol") && !margin(j.Loss) {
+		return usage.Errorf("--tol is for --loss hinge and hard, not for %s", j.Loss.Name())
+	}
+	if o.format, err = o.fileFormat(j, rule); err != nil {
+		return err
+	}
+	a.console.Progress("training", 0, 1)
+	began := time.Now()
+	r := &report.Training{Command: "train", Subject: j.Subject, Model: o.model, ModelFile: o.model,
+		Format: o.format}
+	var fit *retrain.Learned
 	if rule {
-		return trainPerceptron(a, j, t)
+		r.Subject.Loss = perceptronLoss
+		fit, err = trainPerceptron(j, r)
+	} else {
+		fit, err = trainOnce(a, o, j, r)
 	}
-	return trainOnce(a, j, t)
-}
-
-func (t *trainFlags) register(f *pflag.FlagSet) {
-	t.model.only = lossWords("train")
-	t.model.register(f)
-	f.StringVar(&t.path, "model", "", "write the model to `FILE`; required")
-	f.StringVar(&t.format, "format", "",
-		"`FORMAT` of the model file: json or libsvm; default: by its name, see above")
-	f.Float64Var(&t.tol, "tol", svm.DefaultTolerance,
-		"hinge and hard: largest violation of the Kuhn-Tucker conditions at convergence, in units of y f, `TOL` "+
-			"between 0 and 1")
-}
-
-// check refuses flags that need no data to be refused.
-func (t *trainFlags) check() error {
-	switch {
-	case t.path == "":
-		return usage.Errorf("--model is required: the file to write")
-	case !(t.tol > 0 && t.tol < 1):
-		return usage.Errorf("--tol is %v, must be between 0 and 1", t.tol)
+	if err != nil {
+		return err
 	}
-	return usage.OneOf("format", cmp.Or(t.format, jsonFormat), jsonFormat, libsvmFormat)
+	r.Time = j.Times
+	r.Time.Fit = time.Since(began).Seconds()
+	return writeTrained(a, o, j, fit, r)
 }
 
 // margin reports whether a loss is one of support vector classifiers.
@@ -114,49 +116,79 @@ func margin(l loss.Loss) bool {
 	return false
 }
 
-// trainOnce trains a model, writes its file and prints.
-func trainOnce(a *app, j *job, t *trainFlags) error {
-	a.console.Progress("training", 0, 1)
-	began := time.Now()
+// trainOnce trains a model.
+func trainOnce(a *app, o *options, j *answer.Job, r *report.Training) (*retrain.Learned, error) {
 	var settings model.FitSettings
 	if margin(j.Loss) {
-		settings.Tolerance = t.tol
+		settings.Tolerance = o.tol
 	}
-	fit, err := j.Fit(settings)
-	if a.ctx.Err() != nil {
-		return a.ctx.Err()
+	fit, err := j.Model.Fit(settings)
+	switch {
+	case a.ctx.Err() != nil:
+		return nil, a.ctx.Err()
+	case err != nil:
+		return nil, err
+	case fit.Status == train.Diverged:
+		return nil, fit.Err
 	}
-	if err == nil && fit.Status == train.Diverged {
-		err = fit.Err
-	}
-	if err != nil {
-		return err
-	}
-	j.times.Fit = time.Since(began).Seconds()
-	r := &report.Training{Bias: j.Bias, Status: fit.Status.String()}
+	r.Bias, r.Status = j.Bias, fit.Status.String()
 	if s := fit.SVM; s != nil {
 		r.Bounded, r.Violation = &s.Bounded, null.Of(s.Violation)
 	}
-	if err := fit.Err; err != nil {
+	if fit.Err != nil {
+		r.Warnings = append(r.Warnings, fit.Err.Error())
 		a.status = exitNotConverged
-		r.Warnings = append(r.Warnings, err.Error())
 	}
-	return writeTrained(a, j, fit, r, t)
+	return fit, nil
+}
+
+// passes is how often the perceptron goes over DATA at most; it ends with a pass without a mistake.
+const passes = 100
+
+// trainPerceptron runs the perceptron.
+func trainPerceptron(j *answer.Job, r *report.Training) (*retrain.Learned, error) {
+	rows, err := svm.NewRows(j.Gram())
+	if err != nil {
+		return nil, err
+	}
+	learned, err := svm.TrainPerceptron(rows, j.Site, j.Set.Y, passes)
+	if err != nil {
+		return nil, err
+	}
+	fit := &retrain.Learned{Weight: make([]float64, j.Sites()), F: make([]float64, j.Sites())}
+	total := 0.0
+	for i, mistakes := range learned.Alpha {
+		total += mistakes
+		fit.Weight[j.Site[i]] += j.Set.Y[i] * mistakes
+		fit.F[j.Site[i]] = learned.F[i]
+	}
+	if total > 0 && !slices.ContainsFunc(fit.Weight, func(b float64) bool { return b != 0 }) {
+		return nil, usage.Errorf(
+			"--loss perceptron: the weights are all 0 after %d passes; a model file cannot hold "+
+				"that", len(learned.Mistakes))
+	}
+	r.Perceptron = &report.Perceptron{Form: "dual", Mistakes: learned.Mistakes}
+	if r.Status = "converged"; !learned.Converged {
+		r.Status = "pass limit"
+		r.Warnings = append(r.Warnings,
+			fmt.Sprintf("the perceptron still makes mistakes in pass %d: the classes may "+
+				"not be separable; take --loss hinge", len(learned.Mistakes)))
+	}
+	return fit, nil
 }
 
 // writeTrained writes the file of a trained model, completes its report and prints.
-func writeTrained(a *app, j *job, fit *retrain.Learned, r *report.Training, t *trainFlags) error {
+func writeTrained(a *app, o *options, j *answer.Job, fit *retrain.Learned, r *report.Training) error {
 	p, err := j.Predictor(fit)
 	if err != nil {
 		return err
 	}
-	p.Program, p.Loss = version(), j.report.Loss
-	r.Command, r.Subject, r.Model, r.ModelFile, r.Format = "train", j.report, t.path, t.path, t.format
+	p.Program, p.Loss = version(), r.Subject.Loss
 	r.Subject.Model = nil // Training has another of this name
-	r.SupportVectors, r.TestLoss, r.Apparent = len(p.Weight), p.Training.TestLoss,
-		null.Float(p.Training.Apparent)
+	r.SupportVectors, r.TestLoss = len(p.Weight), p.Training.TestLoss
+	r.Apparent = null.Float(p.Training.Apparent)
 	write := p.Write
-	if t.format == libsvmFormat {
+	if o.format == libsvmFormat {
 		file, err := libsvmFile(j, p)
 		if err != nil {
 			return err
@@ -166,10 +198,100 @@ func writeTrained(a *app, j *job, fit *retrain.Learned, r *report.Training, t *t
 		}
 		write = file.Write
 	}
-	if err := files.Replace(t.path, write); err != nil {
+	if err := files.Replace(o.model, write); err != nil {
 		return err
 	}
 	r.Warnings = append(append([]string{}, j.Warnings()...), r.Warnings...)
-	r.Cost = a.cost(j.times)
-	return a.deliver(answer{document: r, warnings: r.Warnings, page: report.Page{Answers: []report.Document{r}}})
+	a.spent(&r.Cost)
+	a.ended(r.Status)
+	return a.deliver(given{document: r, warnings: r.Warnings})
+}
+
+// Formats of model files.
+const (
+	jsonFormat   = "json"
+	libsvmFormat = "libsvm"
+)
+
+// fileFormat is the format of the model file: what is asked for by flag or name. rule says
+// that a perceptron is trained.
+func (o *options) fileFormat(j *answer.Job, rule bool) (string, error) {
+	_, err := emptyModelFile(j)
+	switch extension := filepath.Ext(o.model); {
+	case o.format == libsvmFormat, o.format == "" && extension == ".libsvm":
+		return libsvmFormat, err
+	case o.format == "" && extension == ".model" && err == nil && (rule || margin(j.Loss)):
+		return libsvmFormat, nil
+	}
+	return jsonFormat, nil
+}
+
+// emptyModelFile is a model file of LIBSVM with the kernel of a model.
+func emptyModelFile(j *answer.Job) (*svm.ModelFile, error) {
+	const place = "a model file of LIBSVM has no place for"
+	k := j.Subject.Kernel // with its defaults
+	file := &svm.ModelFile{Gamma: k.Gamma, Regression: j.Set.Task == dataset.Regression}
+	switch {
+	case j.Standardize:
+		return nil, usage.Errorf("--no-standardize is required: %s the scales of features (--format json has one)",
+			place)
+	case k.Jitter != 0:
+		return nil, usage.Errorf("--jitter is %v: %s it", k.Jitter, place)
+	case len(k.LengthScale) > 1:
+		return nil, usage.Errorf("--length-scale: %s one of each feature", place)
+	case len(k.LengthScale) == 1:
+		file.Gamma = 1 / (2 * k.LengthScale[0] * k.LengthScale[0])
+	}
+	switch j.Kernel.Kind {
+	case kernel.RBF:
+		file.Kernel = svm.FileRBF
+	case kernel.Linear:
+		file.Kernel = svm.FileLinear
+	case kernel.Poly:
+		file.Kernel, file.Degree, file.Coef0 = svm.FilePoly, k.Degree, k.Coef0
+	case kernel.Precomputed:
+		file.Kernel = svm.FilePrecomputed
+	default:
+		return nil, usage.Errorf(
+			"--kernel %s: a model file of LIBSVM has rbf, linear, poly or precomputed (--format json has all)", k.Kind)
+	}
+	return file, nil
+}
+
+// whole reports whether a label is one that model files of LIBSVM can hold.
+func whole(label float64) bool { return label == math.Trunc(label) && math.Abs(label) <= math.MaxInt32 }
+
+// libsvmFile is the file of LIBSVM of a predictor. With the kernel A k + B the weights take
+// up A, and the bias B times their sum.
+func libsvmFile(j *answer.Job, p *model.Predictor) (*svm.ModelFile, error) {
+	file, err := emptyModelFile(j)
+	if err != nil {
+		return nil, err
+	}
+	rows := p.Support.Sparse
+	if d := p.Encoding.Features; rows == nil {
+		rows = dataset.NewCSR(dataset.Matrix{Rows: len(p.Support.Dense) / d, Cols: d, Stride: d,
+			Data: p.Support.Dense})
+	}
+	weight, bias := make([]float64, len(p.Weight)), p.Bias+p.TargetMean
+	for i, w := range p.Weight {
+		weight[i] = p.Kernel.Amplitude * w
+		bias += p.Kernel.Constant * w
+	}
+	if file.Kernel == svm.FilePrecomputed {
+		spread := make([]float64, j.Set.N()) // by number of the example
+		for i, example := range p.Support.Examples {
+			spread[example] = weight[i]
+		}
+		weight, rows = spread, &dataset.CSR{}
+	}
+	if err := file.SetPredictor(weight, bias, rows.Start, rows.Index, rows.Value); err != nil {
+		return nil, err
+	}
+	if labels := j.Set.Labels; labels != nil && !file.Regression {
+		if negative, positive, ok := labels.Numbers(); ok && whole(positive) && whole(negative) {
+			file.Label = [2]int{int(positive), int(negative)}
+		}
+	}
+	return file, nil
 }

@@ -60,7 +60,7 @@ func TestCertain(t *testing.T) {
 					bend[i] = 0
 				}
 			}
-			at := need.One(predict.At(m, s, &dataset.Inputs{X: c.set.X}))(t)
+			at := need.One(predict.At(m, s, &dataset.Inputs{X: c.set.X}, nil))(t)
 			for i, f := range fit.F {
 				if math.Abs(s.Mean[i]-f) > 1e-6 || s.Var[i] != 0 || math.Abs(at.Mean[i]-f) > 1e-5 ||
 					math.Abs(at.Var[i]) > 1e-9 {

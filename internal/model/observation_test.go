@@ -52,7 +52,7 @@ func TestObservationCoverage(t *testing.T) {
 			m, in := build(t, spec), &dataset.Inputs{X: test.X}
 			s := need.One(m.Solve(t.Context(), resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
 			order := make([]int, test.N())
-			floats.Argsort(slices.Clone(need.One(predict.At(m, s, in))(t).Var), order)
+			floats.Argsort(slices.Clone(need.One(predict.At(m, s, in, nil))(t).Var), order)
 			for l, level := range levels {
 				for k, unit := range []predict.Residuals{predict.PlainResiduals, predict.ScaledResiduals} {
 					intervals := need.One(predict.ObservationIntervals(m, s, in, level, unit))(t)

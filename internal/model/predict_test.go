@@ -29,7 +29,7 @@ func TestPredict(t *testing.T) {
 		Standardize: true, NormalizeTarget: true}))(t)
 	s := need.One(m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
 	in := &dataset.Inputs{X: set.X}
-	p := need.One(predict.At(m, s, in))(t)
+	p := need.One(predict.At(m, s, in, nil))(t)
 	within := need.One(p.Intervals(0.9))(t)
 	sd := p.SD()
 	for i, site := range m.Site {
@@ -47,13 +47,13 @@ func TestPredict(t *testing.T) {
 		t.Error("an interval of level 1")
 	}
 	narrow := need.One(dataset.NewInputs(mat.NewDense(2, 3, nil)))(t)
-	if p, err := predict.At(m, s, narrow); err == nil {
+	if p, err := predict.At(m, s, narrow, nil); err == nil {
 		t.Errorf("3 features for 10: %+v", p)
 	}
 	if _, err := m.FullFit(); err != nil {
 		t.Fatal(err)
 	}
-	if p, err := predict.At(m, s, in); err == nil {
+	if p, err := predict.At(m, s, in, nil); err == nil {
 		t.Errorf("of a solution that is overwritten: %+v", p)
 	}
 	if _, err := m.Solve(context.Background(), resample.Poisson{}, solver.Settings{}); err == nil {

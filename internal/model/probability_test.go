@@ -78,7 +78,7 @@ func TestProbabilities(t *testing.T) {
 			Kernel: kernel.Spec{Gamma: 1 / float64(set.D())}}), &dataset.Inputs{X: fresh.X}
 		s := need.One(m.Solve(t.Context(), resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
 		p := need.One(predict.ProbabilitiesOf(m, s))(t)
-		ours := need.One(p.AtInputs(m, s, in, need.One(predict.At(m, s, in))(t)))(t)
+		ours := need.One(p.AtInputs(m, s, in, need.One(predict.At(m, s, in, nil))(t)))(t)
 		average, pooled := refitted(t, m, in)
 		for k, probabilities := range [][]float64{ours, average, pooled} {
 			scores := calibration.Judge(probabilities, fresh.Y)
@@ -106,7 +106,7 @@ func TestPosteriorProbabilities(t *testing.T) {
 		t.Fatal(p, err)
 	}
 	in := &dataset.Inputs{X: set.X}
-	points := need.One(predict.At(m, s, in))(t)
+	points := need.One(predict.At(m, s, in, nil))(t)
 	got := need.One(p.AtInputs(m, s, in, points))(t)
 	engine := need.One(s.Engine())(t)
 	chi, _ := engine.Diag()

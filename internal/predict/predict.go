@@ -41,16 +41,23 @@ func (p *Predictions) Intervals(level float64) ([]solver.Interval, error) {
 }
 
 // At reads a solution of this model at new inputs, in units of the data set (M03-48). It
-// works in batches, see Check.
-func At(m *model.Model, s *solver.Solution, in *dataset.Inputs) (*Predictions, error) {
-	p := &Predictions{}
+// works in batches, see Check; before, if set, is told before each how many inputs are done, and its error
+// ends the work.
+func At(m *model.Model, s *solver.Solution, in *dataset.Inputs, before func(done int) error) (*Predictions,
+	error) {
+	p := &Predictions{Mean: []float64{}, Var: []float64{}}
 	if err := Check(m, in.M()); err != nil {
 		return nil, err
 	}
-	err := m.Cross(in, func(_ int, rows []float64) error {
+	err := m.Cross(in, func(first int, rows []float64) error {
+		if before != nil {
+			if err := before(first); err != nil {
+				return err
+			}
+		}
 		mean, variance, err := s.Predict(rows)
 		if err == nil {
-			err = CheckPredicted(len(p.Mean), mean, variance)
+			err = checkPredicted(len(p.Mean), mean, variance)
 		}
 		p.Mean, p.Var = append(p.Mean, mean...), append(p.Var, variance...)
 		return err
@@ -62,9 +69,9 @@ func At(m *model.Model, s *solver.Solution, in *dataset.Inputs) (*Predictions, e
 	return p, nil
 }
 
-// CheckPredicted refuses means and variances at new inputs, from number first on, that are beyond the range
+// checkPredicted refuses means and variances at new inputs, from number first on, that are beyond the range
 // of numbers.
-func CheckPredicted(first int, mean, variance []float64) error {
+func checkPredicted(first int, mean, variance []float64) error {
 	for i := range mean {
 		if s := mean[i] + variance[i]; math.IsNaN(s) || math.IsInf(s, 0) {
 			return model.InputError(fmt.Errorf("the prediction for new row %d is beyond the range of numbers: "+

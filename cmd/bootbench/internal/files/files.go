@@ -91,3 +91,18 @@ func holdsFiles(folder string) error {
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
+
+// OpenFolder makes a folder that the user has named for a command's files if it is not there, and refuses one
+// that takes no files.
+func OpenFolder(path string) error {
+	if err := os.MkdirAll(path, 0o755); err != nil {
+		return err
+	}
+	return holdsFiles(path)
+}
+
+// ReplaceIn replaces a file of such a folder. Its name is the program's, and a link there leads nowhere: what
+// is written takes its place.
+func ReplaceIn(folder, name string, write func(io.Writer) error) error {
+	return put(filepath.Join(folder, name), write)
+}

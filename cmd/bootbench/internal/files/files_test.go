@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"bootbench/internal/need"
 )
 
 // TestReplace: a file has its old content or all of the new, and nothing is left
@@ -47,7 +45,7 @@ func TestReplace(t *testing.T) {
 
 // TestFolder: a link in a folder is not written through.
 func TestFolder(t *testing.T) {
-	f := need.One(OpenFolder(t.TempDir()))(t)
+	folder := t.TempDir()
 	target := filepath.Join(t.TempDir(), "target")
 	text := func(content string) func(io.Writer) error {
 		return func(w io.Writer) error { _, err := io.WriteString(w, content); return err }
@@ -55,16 +53,16 @@ func TestFolder(t *testing.T) {
 	if err := Replace(target, text("mine")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(target, filepath.Join(f.path, "file")); err != nil {
+	if err := os.Symlink(target, filepath.Join(folder, "file")); err != nil {
 		t.Skip(err)
 	}
-	if err := f.Write("file", text("new")); err != nil {
+	if err := ReplaceIn(folder, "file", text("new")); err != nil {
 		t.Error(err)
 	}
 	if content, err := os.ReadFile(target); err != nil || string(content) != "mine" {
 		t.Errorf("outside of the folder there is %q, %v", content, err)
 	}
-	if content, err := os.ReadFile(filepath.Join(f.path, "file")); err != nil || string(content) != "new" {
+	if content, err := os.ReadFile(filepath.Join(folder, "file")); err != nil || string(content) != "new" {
 		t.Errorf("in the folder there is %q, %v", content, err)
 	}
 }

@@ -124,10 +124,8 @@ func (j *Journal) take() error {
 			return usage.Wrap(err)
 		}
 		for _, item := range list {
-			path := filepath.Join(folder, item.Name())
-			switch {
-			case fileNames.MatchString(item.Name()):
-				if err := j.takeFile(path); err != nil {
+			if fileNames.MatchString(item.Name()) {
+				if err := j.takeFile(filepath.Join(folder, item.Name())); err != nil {
 					return err
 				}
 			}
@@ -223,8 +221,13 @@ func (j *Journal) write(lines []byte) error {
 // Count is the number of tasks that were found, Kept of those that were added to them, and
 // Lost of those that could not be.
 func (j *Journal) Count() int { return len(j.entries) }
-func (j *Journal) Kept() int  { return j.kept }
 func (j *Journal) Lost() int  { return j.lost }
+func (j *Journal) Kept() int {
+	if j == nil {
+		return 0
+	}
+	return j.kept
+}
 
 // Close lets other processes have the file.
 func (j *Journal) Close() {

@@ -237,31 +237,3 @@ func ignoreFileSize(t *testing.T) {
 	signal.Ignore(syscall.SIGXFSZ)
 	t.Cleanup(func() { signal.Reset(syscall.SIGXFSZ) })
 }
-
-// TestParseShard: a part is as it is written, or as the scheduler's environment has it.
-func TestParseShard(t *testing.T) {
-	for _, c := range []struct {
-		text         string
-		shards       int
-		environment  map[string]string
-		index, count int // count 0: refused
-	}{
-		{"1/3", 0, nil, 1, 3}, {"3/3", 0, nil, 0, 0}, {"-1/3", 0, nil, 0, 0}, {"1", 0, nil, 0, 0},
-		{"1/3", 3, nil, 0, 0}, {"auto", 4, nil, 0, 0},
-		{"auto", 0, map[string]string{"SLURM_ARRAY_TASK_ID": "7", "SLURM_ARRAY_TASK_MIN": "5",
-			"SLURM_ARRAY_TASK_COUNT": "4"}, 2, 4},
-		{"auto", 16, map[string]string{"SLURM_ARRAY_TASK_ID": "7", "SLURM_ARRAY_TASK_MIN": "5"}, 7, 16},
-		{"auto", 5, map[string]string{"JOB_COMPLETION_INDEX": "4"}, 4, 5},
-		{"auto", 0, map[string]string{"JOB_COMPLETION_INDEX": "4"}, 0, 0},
-		{"auto", 4, map[string]string{"JOB_COMPLETION_INDEX": "4"}, 0, 0},
-		{"auto", 4, map[string]string{"OMPI_COMM_WORLD_RANK": "1"}, 0, 0},
-	} {
-		index, count, err := ParseShard(c.text, c.shards, func(name string) (string, bool) {
-			value, known := c.environment[name]
-			return value, known
-		})
-		if index != c.index || count != c.count || (err != nil) != (c.count == 0) {
-			t.Errorf("%s of %d, %v: %d of %d, %v", c.text, c.shards, c.environment, index, count, err)
-		}
-	}
-}

@@ -1,4 +1,4 @@
-package values
+package flags
 
 import "testing"
 

@@ -1,6 +1,4 @@
-// Package help lays out the help of commands in 80 columns, flags in groups, and
-// suggests what a word may have meant.
-package help
+package flags
 
 import (
 	"fmt"
@@ -15,30 +13,9 @@ import (
 // columns is the width of a page of help.
 const columns = 80
 
-// group is a part of the flags in the help.
-type group struct {
-	title string
-	names []string
-}
-
-// groups are all flags in the order of the help. Those in the first are what people need
-// first; of a name in two groups the first counts.
-var groups = []group{
-	{"Flags", []string{"test", "over", "model", "target", "loss", "noise", "C", "kernel", "gamma",
-		"ratio", "refine", "method", "json", "out"}},
-	{"Data", []string{"positive", "drop", "categorical", "missing", "no-header", "unseen", "zero-based",
-		"no-standardize", "no-normalize-target", "export", "sizes"}},
-	{"Model", []string{"class-weight", "epsilon", "delta", "bias", "no-bias"}},
-	{"Kernel", []string{"length-scale", "ard", "degree", "coef0", "amplitude", "constant", "jitter"}},
-	{"Resampling", []string{"scheme", "folds", "resamples", "seed", "workers", "accuracy",
-		"models"}},
-	{"Solving", []string{"tol", "max-sweeps", "by", "starts", "engine", "rank-tol", "rank-error",
-		"max-rank", "max-memory", "threads", "backend",
-		"journal", "shard", "shards"}},
-	{"Output", []string{"test-loss", "format", "level", "interval", "residuals", "quantiles",
-		"covariance", "metrics", "no-points", "csv", "replicates", "quiet", "help", "help-all", "version"}},
-	{"Profiling", []string{"cpuprofile", "memprofile"}},
-}
+// first are the flags that people need first: all that --help shows of a command with many.
+var first = []string{"test", "over", "model", "target", "loss", "noise", "C", "kernel", "gamma", "ratio",
+	"refine", "method", "json", "out"}
 
 // Usage prints what follows the description of a command: how it is called, examples,
 // the commands below it and its flags, all of them or those needed first.
@@ -75,38 +52,37 @@ func Usage(c *cobra.Command, all bool) error {
 const few = 15
 
 // flags prints the flags of a command, group by group; if there are many and not all are asked for, the
-// first group.
+// first of them.
 func flags(b *strings.Builder, c *cobra.Command, all bool) {
-	count := 0
+	const others = "Output" // cobra's own
+	groups, titles, count := map[string]*pflag.FlagSet{}, []string{}, 0
+	add := func(title string, f *pflag.Flag) {
+		if groups[title] == nil {
+			groups[title] = pflag.NewFlagSet("", pflag.ContinueOnError)
+			groups[title].SortFlags = false
+			titles = append(titles, title)
+		}
+		groups[title].AddFlag(f)
+	}
 	c.Flags().VisitAll(func(*pflag.Flag) { count++ })
-	shown := groups
-	if !all && count > few {
-		shown = groups[:1]
-		defer func() { fmt.Fprintf(b, "\n%s --help-all lists all %d flags.\n", c.CommandPath(), count) }()
+	for _, name := range first {
+		if f := c.Flags().Lookup(name); f != nil {
+			add("Flags", f)
+		}
 	}
-	for _, g := range shown {
-		set := pflag.NewFlagSet("", pflag.ContinueOnError)
-		set.SortFlags = false
-		for _, name := range g.names {
-			if f := c.Flags().Lookup(name); f != nil && set.Lookup(name) == nil {
-				set.AddFlag(f)
+	if all || count <= few {
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if !slices.Contains(first, f.Name) {
+				add(append(f.Annotations[groupKey], others)[0], f)
 			}
-		}
-		if set.HasFlags() {
-			fmt.Fprintf(b, "\n%s:\n%s", g.title, set.FlagUsagesWrapped(columns))
-		}
+		})
 	}
-}
-
-// Ungrouped are the flags of a command that have no group.
-func Ungrouped(c *cobra.Command) (names []string) {
-	c.Flags().VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden && !slices.ContainsFunc(groups,
-			func(g group) bool { return slices.Contains(g.names, f.Name) }) {
-			names = append(names, f.Name)
-		}
-	})
-	return names
+	for _, title := range titles {
+		fmt.Fprintf(b, "\n%s:\n%s", title, groups[title].FlagUsagesWrapped(columns))
+	}
+	if !all && count > few {
+		fmt.Fprintf(b, "\n%s --help-all lists all %d flags.\n", c.CommandPath(), count)
+	}
 }
 
 // Describe prints the description of a command and its usage.

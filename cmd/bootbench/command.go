@@ -1,0 +1,208 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"bootbench/cmd/bootbench/internal/flags"
+	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/loss"
+)
+
+// command is one that users can ask for.
+type command struct {
+	use, short, long, example string
+	args                      func(o *options, args []string) error // nil: one DATA
+	// declares its flags, beside those of all commands
+	flags func(o *options)
+	// what it writes into --out; "-": it has no --out
+	out string
+	run func(a *app, o *options, args []string) error
+}
+
+func (c *command) name() string { return strings.Fields(c.use)[0] }
+
+// allCommands are those that answer questions about DATA, and those around them.
+func allCommands() (main, others []*command) {
+	return []*command{compareCommand(), estimateCommand(), curveCommand(), predictCommand(), retrainCommand(),
+			looCommand(), gridCommand(), tuneCommand(), trainCommand()},
+		[]*command{datasetsCommand(), mergeCommand(), infoCommand()}
+}
+
+// cobra is the command with its flags.
+func (a *app) cobra(c *command, group string) *cobra.Command {
+	cmd := &cobra.Command{Use: c.use, Short: c.short, Long: c.long, Example: c.example, GroupID: group}
+	o := &options{Set: flags.New(cmd.Flags())}
+	if c.flags != nil {
+		c.flags(o)
+	}
+	if c.out != "-" {
+		o.Group("Output")
+		o.Text(&a.outputs.out, "out", "write report.html, its figures (SVG, PNG, CSV), result.json"+c.out+
+			" into the folder `DIR`, made if it is not there; default: none")
+	}
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if c.args != nil {
+			return c.args(o, args)
+		}
+		return oneData(c.name(), args)
+	}
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		a.command, a.options, a.data = c, o, args
+		return c.run(a, o, args)
+	}
+	return cmd
+}
+
+// oneData refuses anything but one DATA.
+func oneData(name string, args []string) error {
+	if len(args) != 1 {
+		return usage.Errorf("%s takes one DATA, a file or a set (bootbench datasets lists them), not %d", name,
+			len(args))
+	}
+	return nil
+}
+
+// newRoot is the command line of a session.
+func newRoot(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "bootbench",
+		Short: "Bootstrap averages of kernel machines without retraining",
+		Long: `bootbench computes what bootstrap resampling of a kernel machine gives on
+average - left-out error, .632 and .632+, mean and variance of predictions -
+without retraining it, by adaptive TAP (Malzahn and Opper 2003), and compares
+that with retraining.
+
+DATA is a table (.csv, .tsv, .txt, .data; separator, header and compression are
+detected; the target is the last column), LIBSVM's sparse lines (.svm, .libsvm,
+.dat), .npy (the target last), .npz (X, y) or .parquet; several tables, files of sparse lines or .npy of the
+same columns, by a pattern in quotes ('rows-*.csv'); - for a table on standard input; the
+name of an embedded set ("bootbench datasets" lists them), or
+synthetic:NAME,n=2000,seed=1. Two values of the target are classes, numbers a
+regression; without --loss a model is chosen.
+
+Exit status: 0 done; 1 failed while running; 2 bad usage or bad input, nothing
+computed; 3 not converged, the answer is printed with its residual; 130
+interrupted, what was finished is kept.`,
+		Example: `  bootbench estimate boston
+  bootbench estimate houses.csv --target price
+  bootbench datasets
+  bootbench compare`,
+		Version:           version(),
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return a.start(cmd) },
+	}
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
+	all := false
+	a.shared = flags.New(root.PersistentFlags())
+	a.sharedFlags()
+	a.shared.BoolFunc("help-all", "help with all flags; default: those needed first",
+		func(string) error { all = true; return pflag.ErrHelp })
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) { flags.Describe(c, all) })
+	root.SetUsageFunc(func(c *cobra.Command) error { return flags.Usage(c, all) })
+	root.SetFlagErrorFunc(flagError)
+	root.SetHelpCommand(helpCommand())
+	root.SetHelpCommandGroupID("files")
+	root.SetCompletionCommandGroupID("files")
+	root.AddGroup(&cobra.Group{ID: "main", Title: "Commands:"},
+		&cobra.Group{ID: "files", Title: "Data, parts and the machine:"})
+	main, others := allCommands()
+	for _, c := range main {
+		root.AddCommand(a.cobra(c, "main"))
+	}
+	for _, c := range others {
+		root.AddCommand(a.cobra(c, "files"))
+	}
+	root.AddCommand(lossesTopic())
+	return root
+}
+
+// sharedFlags are those that every command has.
+func (a *app) sharedFlags() {
+	s, p := a.shared, &a.process
+	s.Group("Output")
+	s.Text(&a.outputs.json, "json",
+		"write the answer as a JSON document to `FILE`; with - to standard output, and "+
+			"nothing else there; default: none")
+	s.Switch(&a.console.Quiet, "quiet",
+		"no progress bars and no warnings on standard error; default: bars on a terminal only")
+	s.Group("Solving")
+	s.Text(&p.backend, "backend",
+		"linear algebra, `NAME`: openblas or gonum (pure Go); default: openblas where the "+
+			"program was built with it (tag openblas)")
+	s.Whole(&p.threads, "threads", 0, flags.Range{From: 1, To: 4096},
+		"processors to use, `T`; default: all of them")
+	s.Group("Profiling")
+	s.Text(&p.cpuProfile, "cpuprofile", "write a CPU profile for go tool pprof to `FILE`; default: none")
+	s.Text(&p.memProfile, "memprofile",
+		"write a heap profile, as at the end, for go tool pprof to `FILE`; default: none")
+}
+
+// helpCommand prints the help of a command, and refuses one that is not there.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [COMMAND]",
+		Short:   "Help about a command",
+		Example: "  bootbench help estimate",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			target, rest, err := cmd.Root().Find(args)
+			if err != nil {
+				return usage.Wrap(err)
+			}
+			if len(rest) > 0 {
+				return usage.Errorf("no help on %q", rest[0])
+			}
+			return target.Help()
+		},
+	}
+}
+
+// lossesTopic is the page of help on losses, with the formula of each.
+func lossesTopic() *cobra.Command {
+	var b strings.Builder
+	b.WriteString("Training losses l(y, f) of a target or label y and a prediction f. The model is the\n" +
+		"minimum of their sum and half the squared norm of f in the kernel's space, or, where\na probability p " +
+		"is given, the mean of the posterior with that likelihood.\n\n")
+	for _, name := range loss.Names() {
+		if about, err := loss.About(name); err == nil {
+			what := map[loss.Task]string{loss.Classification: "labels", loss.Regression: "numbers",
+				loss.Either: "both"}[about.Task]
+			fmt.Fprintf(&b, "  %-9s %-8s %s\n", name, what, about.Formula)
+		}
+	}
+	b.WriteString("\nParameters: --noise of square, --C of the losses with a C, --epsilon and --delta\nwhere " +
+		"a formula has them. --class-weight multiplies C of the examples of a class for\nhinge, hinge2 and " +
+		"logistic.")
+	return &cobra.Command{Use: "losses", Short: "The formulas of the losses (a page of help)", Long: b.String(),
+		GroupID: "files"}
+}
+
+// commandLine is the command as a shell takes it, with more settings.
+func (a *app) commandLine(more ...string) string {
+	words := append([]string{"bootbench"}, a.args...)
+	for _, setting := range more {
+		name, value, _ := strings.Cut(setting, "=")
+		words = append(words, "--"+name, value)
+	}
+	return shellWords(words...)
+}
+
+// shellWords are words as a shell takes them, quoted where it would not take them as one word each.
+func shellWords(words ...string) string {
+	quoted := make([]string, len(words))
+	special := func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("-_=+./:,%@", r))
+	}
+	for i, word := range words {
+		if quoted[i] = word; word == "" || slices.ContainsFunc([]rune(word), special) {
+			quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(quoted, " ")
+}

@@ -1,0 +1,216 @@
+// Package flags declares the flags of commands, in groups: the values of each with their range, its default
+// and a line of help. A value that a flag does not take is refused when the command line is read.
+package flags
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// Set is the flags of a command.
+type Set struct {
+	*pflag.FlagSet
+	group string // of those that are added next
+}
+
+// New declares flags in a set of cobra's.
+func New(f *pflag.FlagSet) *Set {
+	f.SortFlags = false
+	return &Set{FlagSet: f}
+}
+
+// Group begins a group of flags.
+func (s *Set) Group(title string) { s.group = title }
+
+// Given reports whether any of these flags is on the command line.
+func (s *Set) Given(names ...string) bool { return slices.ContainsFunc(names, s.Changed) }
+
+// Settings are the flags that were given, as NAME=VALUE; a list has one for each of its elements.
+func (s *Set) Settings() (given []string) {
+	s.VisitAll(func(f *pflag.Flag) {
+		if !f.Changed {
+			return
+		}
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, v := range values {
+			if f.Value.Type() == "stringSlice" && strings.ContainsAny(v, ",\"") { // which takes lists of CSV
+				v = `"` + strings.ReplaceAll(v, `"`, `""`) + `"`
+			}
+			given = append(given, f.Name+"="+v)
+		}
+	})
+	return given
+}
+
+// groupKey is under which a flag holds its group.
+const groupKey = "group"
+
+func (s *Set) mark(name string) {
+	s.Lookup(name).Annotations = map[string][]string{groupKey: {s.group}}
+}
+
+// Text takes anything.
+func (s *Set) Text(to *string, name, help string) { s.Value((*text)(to), name, help) }
+
+// Switch is given or not.
+func (s *Set) Switch(to *bool, name, help string) {
+	s.BoolVar(to, name, *to, help)
+	s.mark(name)
+}
+
+// List takes texts separated by commas.
+func (s *Set) List(to *[]string, name, help string) {
+	s.StringSliceVar(to, name, nil, help)
+	s.mark(name)
+}
+
+// Wholes takes whole numbers separated by commas.
+func (s *Set) Wholes(to *[]int, name, help string) {
+	s.IntSliceVar(to, name, nil, help)
+	s.mark(name)
+}
+
+// Choice takes one of several words.
+func (s *Set) Choice(to *string, name string, of []string, byDefault, help string) {
+	*to = byDefault
+	s.Value(&choice{to, of}, name, help)
+}
+
+// Number takes a number of a range.
+func (s *Set) Number(to *float64, name string, byDefault float64, in Range, help string) {
+	*to = byDefault
+	s.Value(&number{to, in}, name, in.within(help))
+}
+
+// Whole takes a whole number of a range.
+func (s *Set) Whole(to *int, name string, byDefault int, in Range, help string) {
+	*to = byDefault
+	s.Value(&whole{to, in}, name, in.within(help))
+}
+
+// Seed takes a seed of random numbers.
+func (s *Set) Seed(to *uint64, name, help string) {
+	s.Uint64Var(to, name, 0, help)
+	s.mark(name)
+}
+
+// Value takes what v.Set takes, whose errors continue a sentence that begins with the name of the flag.
+func (s *Set) Value(v pflag.Value, name, help string) {
+	s.Var(v, name, help)
+	s.mark(name)
+}
+
+// Range is from where to where a number may lie; Open leaves out the ends.
+type Range struct {
+	From, To float64
+	Open     bool
+}
+
+// Above, AtLeast and Inside are ranges without an upper end or without ends of their own.
+func Above(from float64) Range      { return Range{from, math.Inf(1), true} }
+func AtLeast(from float64) Range    { return Range{From: from, To: math.Inf(1)} }
+func Inside(from, to float64) Range { return Range{from, to, true} }
+
+// String is the range in words.
+func (r Range) String() string {
+	switch {
+	case math.IsInf(r.To, 1) && r.Open:
+		return fmt.Sprintf("above %v", r.From)
+	case math.IsInf(r.To, 1):
+		return fmt.Sprintf("at least %v", r.From)
+	}
+	return fmt.Sprintf("between %v and %v", r.From, r.To)
+}
+
+// within is a line of help with the range before the default.
+func (r Range) within(help string) string {
+	before, after, found := strings.Cut(help, "; default")
+	if found {
+		after = "; default" + after
+	}
+	return before + ", " + r.String() + after
+}
+
+// check refuses what lies elsewhere, and what is no number.
+func (r Range) check(v float64) error {
+	inside := v >= r.From && v <= r.To && !math.IsInf(v, 0)
+	if r.Open {
+		inside = v > r.From && v < r.To
+	}
+	if !inside {
+		return fmt.Errorf("is %v, must be %v", v, r)
+	}
+	return nil
+}
+
+// Check refuses the value of a flag that lies elsewhere.
+func (r Range) Check(name string, v float64) error {
+	if err := r.check(v); err != nil {
+		return fmt.Errorf("--%s %w", name, err)
+	}
+	return nil
+}
+
+type text string
+
+func (t *text) Set(v string) error { *t = text(v); return nil }
+func (t *text) String() string     { return string(*t) }
+func (t *text) Type() string       { return "string" }
+
+type choice struct {
+	to *string
+	of []string
+}
+
+func (c *choice) Set(v string) error {
+	if !slices.Contains(c.of, v) {
+		return fmt.Errorf("%q is not available (there is %s)", v, strings.Join(c.of, ", "))
+	}
+	*c.to = v
+	return nil
+}
+func (c *choice) String() string { return *c.to }
+func (c *choice) Type() string   { return "string" }
+
+type number struct {
+	to *float64
+	in Range
+}
+
+func (n *number) Set(text string) error {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return fmt.Errorf("takes a number, not %q", text)
+	}
+	*n.to = v
+	return n.in.check(v)
+}
+func (n *number) String() string { return Shortest(*n.to) }
+func (n *number) Type() string   { return "float64" }
+
+type whole struct {
+	to *int
+	in Range
+}
+
+func (n *whole) Set(text string) error {
+	v, err := strconv.Atoi(text)
+	if err != nil {
+		return fmt.Errorf("takes a whole number, not %q", text)
+	}
+	*n.to = v
+	return n.in.check(float64(v))
+}
+func (n *whole) String() string { return strconv.Itoa(*n.to) }
+func (n *whole) Type() string   { return "int" }
+
+// Shortest is a number to its last digit.
+func Shortest(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -1,0 +1,334 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"bootbench/cmd/bootbench/internal/flags"
+	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/internal/answer"
+	"bootbench/internal/calibration"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
+	"bootbench/internal/refit"
+	"bootbench/internal/tune"
+	"bootbench/kernel"
+	"bootbench/loss"
+)
+
+// spec is the model of a data set: base, a preset or only a loss, with what the user asks for instead;
+// and where it comes from.
+func (o *options) spec(set *dataset.Set, base model.Preset) (spec model.Spec, source string, err error) {
+	known := base.Source != ""
+	chosen, err := o.lossOf(base.Loss, set)
+	if err != nil {
+		return spec, "", err
+	}
+	spec = model.NewSpec(set, chosen)
+	spec.Kernel = o.covariance
+	asPreset := known && !o.Given("kernel", "gamma", "length-scale")
+	if k := &spec.Kernel; asPreset {
+		k.Kind, k.Gamma, k.LengthScale = base.Kernel.Kind, base.Kernel.Gamma, base.Kernel.LengthScale
+		spec.Standardize = base.Standardize
+	} else {
+		k.Kind, _ = kernel.ParseKind(o.kernel)
+		k.LengthScale = o.lengthScale.List
+	}
+	if o.Given("no-standardize") {
+		spec.Standardize = !o.noStandardize
+	}
+	spec.Standardize = spec.Standardize && spec.Kernel.Kind != kernel.Precomputed
+	spec.NormalizeTarget = !known
+	if o.Given("no-normalize-target") {
+		spec.NormalizeTarget = !o.noNormalizeTarget
+	}
+	o.storage(&spec)
+	if o.bias && o.noBias {
+		return spec, "", usage.Errorf("--bias and --no-bias contradict each other")
+	}
+	byDefault := !(known && !o.Given("loss")) && spec.Storage != model.ScaLAPACK &&
+		model.BiasByDefault(spec.Set, spec.Loss)
+	spec.Bias = o.bias || byDefault && !o.noBias
+	if asPreset || known && !o.Given(lossNames...) {
+		source = base.Source
+		if o.Given(modelNames...) {
+			source += ", changed"
+		}
+	}
+	return spec, source, usage.Wrap(spec.Kernel.Validate(set.D()))
+}
+
+// storage says in which form a specification's kernel matrix is held, and in how much memory.
+func (o *options) storage(spec *model.Spec) {
+	spec.MaxBytes, spec.RankTol, spec.MaxRank = int64(o.maxMemory), o.rankTol, o.maxRank
+	if o.engine != "" {
+		spec.Storage, _ = model.ParseStorage(o.engine)
+	}
+	if float64(o.rankError) != model.DefaultRankError {
+		spec.RankError = float64(o.rankError)
+	}
+}
+
+// lossOf is the loss that was asked for, or else base, nil for none, and its parameters; a parameter that the
+// user gives replaces that of base. The targets of set become labels where the loss is one of labels.
+func (o *options) lossOf(base loss.Loss, set *dataset.Set) (loss.Loss, error) {
+	name := o.loss
+	switch {
+	case name != "":
+	case base != nil:
+		name = base.Name()
+	default:
+		return nil, usage.Errorf("--loss is required (%s)", strings.Join(o.losses, ", "))
+	}
+	about := loss.Info{Name: name, Task: loss.Classification} // of the perceptron: labels without a parameter
+	if name != perceptronLoss {
+		about, _ = loss.About(name)
+	}
+	if err := o.refuseForeign(about); err != nil {
+		return nil, err
+	}
+	noise, err := o.noise.Of(set.Y)
+	if err != nil {
+		return nil, usage.Wrap(err)
+	}
+	o.parameters.Noise = noise
+	var used loss.Parameters
+	for _, name := range about.Takes {
+		*used.Named(name) = *o.parameters.Named(name)
+	}
+	if square, ok := base.(loss.Square); ok && name == square.Name() && !o.Given("noise") {
+		used.Noise = square.Noise
+	}
+	if name == (loss.Square{}).Name() && used.Noise == 0 {
+		return nil, usage.Errorf("--noise is required with --loss square: the noise variance, above 0")
+	}
+	if err := fitTask(about, set); err != nil {
+		return nil, err
+	}
+	if used.ClassWeights, err = readClassWeights(o.classWeight, set); err != nil {
+		return nil, err
+	}
+	if name == perceptronLoss {
+		return loss.HardMargin{}, nil
+	}
+	chosen, err := loss.ByName(name, used)
+	return chosen, usage.Wrap(err)
+}
+
+// fitTask makes classes of targets for a loss of labels, and refuses labels for one of regression.
+func fitTask(about loss.Info, set *dataset.Set) error {
+	switch {
+	case about.Task == loss.Regression && set.Task == dataset.Classification:
+		return usage.Errorf("--loss %s is for regression; the targets of %s are the labels -1 and +1", about.Name,
+			set.Name)
+	case about.Task == loss.Classification && set.Task == dataset.Regression:
+		return set.Classify("")
+	}
+	return nil
+}
+
+// refuseForeign refuses parameters of other losses.
+func (o *options) refuseForeign(about loss.Info) error {
+	takes := slices.Clone(about.Takes)
+	if about.Weighted {
+		takes = append(takes, "class-weight")
+	}
+	for _, name := range lossNames[1:] {
+		switch {
+		case !o.Given(name) || slices.Contains(takes, name):
+		case len(takes) == 0:
+			return usage.Errorf("--%s: --loss %s takes no parameter", name, about.Name)
+		default:
+			return usage.Errorf("--%s: --loss %s takes only --%s", name, about.Name, strings.Join(takes, ", --"))
+		}
+	}
+	return nil
+}
+
+// readClassWeights reads --class-weight for the labels of DATA: "balanced", the weight of the class
+// +1, those of -1 and +1, or LABEL=W for one class or both.
+func readClassWeights(text string, set *dataset.Set) (w loss.ClassWeights, err error) {
+	switch text {
+	case "":
+		return w, nil
+	case "balanced":
+		return loss.Balanced(set.Y), nil
+	}
+	classes := set.Labels.Names()
+	names := []string{classes.Name(-1), classes.Name(1)}
+	var given [2]bool
+	weights := [2]float64{1, 1}
+	parts := strings.Split(text, ",")
+	for k, part := range parts {
+		label, number, named := strings.Cut(part, "=")
+		class := 1
+		switch {
+		case named:
+			class = slices.Index(names, strings.TrimSpace(label))
+		case len(parts) == 2:
+			class, number = k, part
+		default:
+			number = part
+		}
+		v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+		if len(parts) > 2 || class < 0 || given[class] || err != nil {
+			return w, usage.Errorf("--class-weight %s: take balanced, %s=A,%s=B, or two numbers in this order, or "+
+				"one for %[3]s", text, names[0], names[1])
+		}
+		if err := (flags.Range{From: 1e-10, To: 1e10}).Check("class-weight", v); err != nil {
+			return w, usage.Wrap(err)
+		}
+		weights[class], given[class] = v, true
+	}
+	return loss.ClassWeights{Negative: weights[0], Positive: weights[1]}, nil
+}
+
+// test is the test loss for a data set, once --metrics suit it.
+func (o *options) test(task dataset.Task, name string) (loss.Test, error) {
+	for _, m := range o.metrics {
+		numbers, labels := slices.Contains(calibration.NumberMetrics, m), slices.Contains(calibration.LabelMetrics,
+			m)
+		switch {
+		case !numbers && !labels && m != answer.AllMetrics && m != calibration.Jackknife:
+			return nil, usage.OneOf("metrics", m, slices.Concat([]string{answer.AllMetrics}, calibration.NumberMetrics,
+				calibration.LabelMetrics, []string{calibration.Jackknife})...)
+		case labels && task == dataset.Regression:
+			return nil, usage.Errorf("--metrics %s is for labels; the targets of %s are numbers, which have %s", m,
+				name,
+				strings.Join(calibration.NumberMetrics, ", "))
+		case numbers && task == dataset.Classification:
+			return nil, usage.Errorf("--metrics %s is for numbers; the targets of %s are labels, which have %s", m,
+				name,
+				strings.Join(calibration.LabelMetrics, ", "))
+		}
+	}
+	if o.testLoss == "" {
+		return answer.DefaultTest(&dataset.Set{Task: task}), nil
+	}
+	if o.testLoss == (loss.ZeroOne{}).Name() && task == dataset.Regression {
+		return nil, usage.Errorf("--test-loss zero-one is for labels; the targets of %s are numbers", name)
+	}
+	test, err := loss.TestByName(o.testLoss)
+	return test, usage.Wrap(err)
+}
+
+// autoResamples is what auto refines with, on every machine: 200 fits in batches cost
+// about as much as the solve that they stand beside (BENCHMARKS.md, batch).
+const autoResamples = 200
+
+// The words that --refine takes beside a number.
+const (
+	refineAuto = "auto"
+	refineNone = "none"
+)
+
+// refineValue is the value of --refine.
+type refineValue string
+
+// Set takes auto, none or a number.
+func (r *refineValue) Set(text string) error {
+	n, err := strconv.Atoi(text)
+	if text != refineAuto && text != refineNone && (err != nil || n < 2 || n > refit.DefaultMaxResamples) {
+		return fmt.Errorf("is %q, must be auto, none or a number of resamples from 2 to %d", text,
+			refit.DefaultMaxResamples)
+	}
+	*r = refineValue(text)
+	return nil
+}
+func (r *refineValue) String() string { return string(*r) }
+func (r *refineValue) Type() string   { return "string" }
+
+// answers is what is asked of the theory, all but the scheme.
+func (o *options) answers() (s answer.Settings, err error) {
+	s = answer.Settings{Solve: o.solving(), Metrics: o.metrics, Level: o.level, Quantiles: o.quantiles.List,
+		NoPoints: o.noPoints}
+	s.Refine = answer.Refinement{Seed: o.seed, Accuracy: float64(o.accuracy)}
+	switch o.refine {
+	case refineAuto:
+		s.Refine.Resamples, s.Refine.Optional = autoResamples, o.accuracy == 0
+	case refineNone:
+		if o.accuracy != 0 {
+			err = usage.Errorf("--accuracy needs exact resamples, which --refine none leaves out: take --refine auto")
+		}
+	default:
+		s.Refine.Resamples, _ = strconv.Atoi(string(o.refine))
+	}
+	return s, err
+}
+
+// choice is what a search has chosen of a model: how, "" if all was given, and the flags that give it, as
+// NAME=VALUE.
+type choice struct {
+	by       string
+	settings []string
+}
+
+// choose is the specification of a data set without a preset for which no loss is given: a small search
+// chooses the square loss and its noise, or hinge and its C, and the kernel's gamma, unless they are given.
+func (o *options) choose(a *app, set *dataset.Set) (spec model.Spec, c choice, err error) {
+	if err := classifyTwoValues(set); err != nil {
+		return spec, c, err
+	}
+	if spec, _, err = o.spec(set, model.Preset{Loss: o.startLoss(set)}); err != nil {
+		return spec, c, err
+	}
+	open, names := spec, []string(nil)
+	open.Storage, open.RankTol, open.MaxRank = model.Exact, 0, 0
+	if about, _ := loss.About(spec.Loss.Name()); !o.Given(about.Takes...) {
+		names, open.Loss = slices.Clone(about.Takes), nil
+		if weights := loss.WeightsOf(spec.Loss); weights != (loss.ClassWeights{}) {
+			open.Loss = loss.Hinge{ClassWeights: weights}
+		}
+	}
+	if spec.Kernel.Scaled() && !o.Given("gamma", "length-scale") {
+		names = append(names, "gamma")
+	}
+	fit, err := tune.Quickly(a.ctx, open, func(done, total int) {
+		a.console.Progress("choosing a model", done, total)
+	})
+	if err != nil {
+		return spec, c, err
+	}
+	spec.Loss, spec.Kernel = fit.Spec.Loss, fit.Spec.Kernel
+	c.by = fmt.Sprintf("%s, %d models on %d examples", fit.Criterion, fit.Models, fit.Examples)
+	c.settings = append([]string{"loss=" + spec.Loss.Name()}, chosenSettings(&spec, names...)...)
+	return spec, c, nil
+}
+
+// startLoss is the loss from which a search starts.
+func (o *options) startLoss(set *dataset.Set) loss.Loss {
+	if square := (loss.Square{Noise: 1}); set.Task == dataset.Regression || o.loss == square.Name() {
+		return square
+	}
+	return loss.Hinge{C: 1}
+}
+
+// chosenSettings are the flags that give the values which hyperparameters have in a specification.
+func chosenSettings(spec *model.Spec, names ...string) (settings []string) {
+	for _, name := range names {
+		over, err := spec.Hyperparameters(name)
+		if err != nil { // it has no such hyperparameter
+			continue
+		}
+		var texts []string
+		if weights := loss.WeightsOf(spec.Loss); name == "class-weight" && weights.Negative != 1 {
+			texts = []string{flags.Shortest(weights.Negative)}
+		}
+		for _, h := range over {
+			texts = append(texts, flags.Shortest(h.Value(spec)))
+		}
+		settings = append(settings, name+"="+strings.Join(texts, ","))
+	}
+	return settings
+}
+
+// classifyTwoValues makes classes of targets that have exactly two values.
+func classifyTwoValues(set *dataset.Set) error {
+	distinct := slices.Compact(slices.Sorted(slices.Values(set.Y)))
+	if set.Task == dataset.Classification || len(distinct) != 2 {
+		return nil
+	}
+	return set.Classify("")
+}

@@ -1,0 +1,224 @@
+package answer
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+
+	"bootbench/internal/calibration"
+	"bootbench/internal/dataset"
+	"bootbench/internal/null"
+	"bootbench/internal/predict"
+	"bootbench/internal/report"
+	"bootbench/loss"
+	"bootbench/solver"
+)
+
+// Estimate is the answer at the examples, and the solution that it is read from.
+func (j *Job) Estimate(ctx context.Context, s Settings, label string) (*report.Estimate, *solver.Solution,
+	error) {
+	if j.full == nil {
+		if err := j.Fit(); err != nil {
+			return nil, nil, err
+		}
+	}
+	began := time.Now()
+	solution, err := j.Solve(ctx, s, label)
+	if err != nil {
+		return nil, nil, err
+	}
+	e, err := j.theory(ctx, s, solution)
+	if err != nil {
+		return nil, nil, err
+	}
+	e.Time = j.Times
+	e.Time.Solve = time.Since(began).Seconds()
+	collected := &fits{wanted: len(s.Quantiles) > 0}
+	if err := j.refineEstimate(ctx, e, s, solution, collected); err != nil {
+		return nil, nil, err
+	}
+	if len(s.Quantiles) > 0 {
+		j.addQuantiles(e, s.Quantiles, solution, collected)
+	}
+	return e, solution, nil
+}
+
+// theory is what a solution says.
+func (j *Job) theory(ctx context.Context, s Settings, solution *solver.Solution) (*report.Estimate, error) {
+	mean, left := solution.LeftOut(j.Test)
+	e := &report.Estimate{
+		Command: "estimate", Subject: j.Subject, Resampling: Resampling(s.Scheme, j.Set.N()),
+		Convergence: j.convergence(solution), Warnings: j.warnings(s.Scheme, solution.Warnings...),
+	}
+	var err error
+	if e.Errors, err = j.Errors(mean); err != nil {
+		return nil, err
+	}
+	ensemble := solution.OutOfBag()
+	bagged, _ := ensemble.MeanLoss(j.Test)
+	e.BaggedError = null.Float(bagged)
+	var probabilities []float64
+	if j.labels() {
+		vote, _ := ensemble.VoteError()
+		e.VoteError = null.Of(vote)
+		all, err := predict.ProbabilitiesOf(j.Model, solution)
+		if err != nil {
+			return nil, err
+		}
+		probabilities = all.LeftOut
+		e.Calibration = calibration.NewReliability(all.Method, probabilities, j.Set.Y)
+	}
+	e.Quote.Error = e.TestError
+	e.Quality, e.Examples.Each = j.quality(e.TestError, left), left
+	e.Metrics = s.Judge(j.Set.Y, ensemble.Mean, probabilities, j.Set.Task, func(test loss.Test) []float64 {
+		_, each := solution.LeftOut(test)
+		return each
+	})
+	if err := j.addJackknife(ctx, e, s, solution); err != nil {
+		return nil, err
+	}
+	if !s.NoPoints {
+		e.Level = s.Level
+		if e.Points, err = j.points(solution, ensemble, left, s.Level); err != nil {
+			return nil, err
+		}
+	}
+	requireNumbers(&e.Status, &e.Warnings, e.Points, e.TestError, e.Apparent, e.BaggedError)
+	return e, nil
+}
+
+// Judge is the measures that are asked for, nil for none: of mean predictions and probabilities of labels,
+// and of expected losses.
+func (s *Settings) Judge(y, mean, probability []float64, task dataset.Task,
+	expected func(loss.Test) []float64) *calibration.Metrics {
+	if len(s.Metrics) == 0 {
+		return nil
+	}
+	if task == dataset.Regression {
+		mean = nil
+	}
+	m := calibration.NewMetrics(y, expected, mean, probability)
+	m.Keep(s.wants)
+	return m
+}
+
+// addJackknife adds the jackknife's standard error, if it is asked for; it is left out, with a warning, where
+// it cannot be.
+func (j *Job) addJackknife(ctx context.Context, e *report.Estimate, s Settings,
+	solution *solver.Solution) error {
+	if !s.wants(calibration.Jackknife) {
+		return nil
+	}
+	influence, err := solution.Influence(ctx, j.Loss, j.Test)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		warn(&e.Warnings, fmt.Sprintf("no jackknife: %v", err))
+	default:
+		e.Metrics.Jackknife, e.Examples.Influence = null.Of(floats.Norm(influence, 2)), influence
+	}
+	return nil
+}
+
+// points are the read-outs per example, with intervals of the given level.
+func (j *Job) points(solution *solver.Solution, ensemble solver.Ensemble, left []float64,
+	level float64) (*report.Points, error) {
+	p := &report.Points{
+		Names: j.Set.RowNames, Mean: solution.PerExample(solution.Mean),
+		Variance: solution.PerExample(solution.Var), Error: left, OOBMean: ensemble.Mean,
+	}
+	intervals, err := solution.PercentileIntervals(level)
+	if err != nil {
+		return nil, err
+	}
+	for example := range left {
+		interval := intervals[solution.SiteOf(example)]
+		p.Lower, p.Upper = append(p.Lower, interval.Low), append(p.Upper, interval.High)
+	}
+	if j.labels() {
+		p.OOBVote, p.Vote = ensemble.Vote, solution.PerExample(solution.Votes())
+	}
+	p.Shift(j.TargetMean)
+	p.Target = j.targets()
+	return p, nil
+}
+
+// Caution adds to the warnings what a reader of this one estimate should know.
+func (j *Job) Caution(e *report.Estimate) {
+	warn(&e.Warnings, e.Quality.Warning(e.Quote.Error))
+	warn(&e.Warnings, j.fewWarning())
+}
+
+// refineEstimate adds what exact resamples say.
+func (j *Job) refineEstimate(ctx context.Context, e *report.Estimate, s Settings, solution *solver.Solution,
+	collected *fits) error {
+	if s.Refine.Optional && s.Refine.leavesOutFew(s.Scheme) {
+		return nil
+	}
+	r, warnings, err := j.Refine(ctx, solution, s, blas64.General{}, collected.add)
+	e.Warnings = append(e.Warnings, warnings...)
+	if err != nil || r == nil {
+		return err
+	}
+	if !isNumber(r.TestError().Error) {
+		warn(&e.Warnings, "the exact resamples gave no number to refine with: "+tooFarApart)
+		return nil
+	}
+	refined, probabilities := j.refined(r, solution, s)
+	e.Refine(refined)
+	e.Refined.Metrics = j.refinedMetrics(r, probabilities, s)
+	warn(&e.Warnings, e.Refined.Warning())
+	e.Examples.Each = r.TestError().Examples
+	e.Quality = j.quality(e.Quote.Error, e.Examples.Each)
+	if !s.NoPoints {
+		p := r.Points
+		e.Refined.Points = &report.Points{
+			Mean: j.perExample(p.Mean), Variance: j.perExample(p.Variance), Error: r.TestError().Examples,
+			MeanSE: j.perExample(p.MeanSE), VarianceSE: j.perExample(p.VarianceSE),
+		}
+		if j.labels() {
+			e.Refined.Points.Vote = j.perExample(p.Vote)
+		}
+		e.Refined.Points.Shift(j.TargetMean)
+	}
+	return nil
+}
+
+// LeftOut are the left-out errors of the examples by the theory, and by exact resamples where the loss has
+// them. Their influences, and interactions if they are wanted, are the theory's, none where that has no
+// derivative.
+func (j *Job) LeftOut(ctx context.Context, s Settings, interactions bool) (theory, exact calibration.Errors,
+	row *report.ComparedModel, err error) {
+	solution, err := j.Solve(ctx, s, "solve")
+	if err != nil {
+		return theory, exact, nil, err
+	}
+	row = &report.ComparedModel{Loss: j.Subject.Loss, Kernel: report.KernelText(j.Subject.Kernel),
+		TestLoss: j.Test.Name(), Status: solution.Status.String()}
+	mean, left := solution.LeftOut(j.Test)
+	row.TestError, theory.Each = null.Float(mean), left
+	if theory.Influence, err = solution.Influence(ctx, j.Loss, j.Test); err != nil {
+		theory.Influence = nil
+	}
+	if ctx.Err() != nil {
+		return theory, exact, nil, ctx.Err()
+	}
+	if theory.Influence != nil && interactions {
+		if theory.Interactions, err = solution.Interactions(j.Loss, j.Test, theory.Influence); err != nil {
+			return theory, exact, nil, err
+		}
+	}
+	exact.Influence, exact.Interactions = theory.Influence, theory.Interactions
+	refined, warnings, err := j.Refine(ctx, solution, s, blas64.General{}, nil)
+	row.Warnings = j.warnings(s.Scheme, append(warnings, solution.Warnings...)...)
+	if refined != nil {
+		t := refined.TestError()
+		row.Refined, row.SE, exact.Each = null.Of(t.Error), null.Of(t.StandardError), t.Examples
+		exact.Noise = t.StandardError * t.StandardError
+	}
+	return theory, exact, row, err
+}

@@ -1,0 +1,314 @@
+// Package answer computes what is asked of a model: the theory's averages over resamples with exact resamples
+// beside them, at the examples (Estimate) and at new inputs (Predict), averages by retraining (Retrain) and
+// leave-one-out errors (LeaveOneOut), as documents of package report.
+package answer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/floats"
+
+	"bootbench/internal/calibration"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
+	"bootbench/internal/null"
+	"bootbench/internal/refit"
+	"bootbench/internal/report"
+	"bootbench/loss"
+	"bootbench/resample"
+	"bootbench/solver"
+)
+
+// Settings say what is asked.
+type Settings struct {
+	Scheme    resample.Scheme
+	Solve     solver.Settings
+	Refine    Refinement
+	Metrics   []string  // measures of left-out predictions, by name, or "all"
+	Level     float64   // of intervals
+	Quantiles []float64 // over resamples, of every prediction
+	NoPoints  bool      // nothing about each example is wanted
+}
+
+// wants reports whether a measure is asked for.
+func (s *Settings) wants(metric string) bool {
+	return slices.Contains(s.Metrics, metric) || slices.Contains(s.Metrics, AllMetrics)
+}
+
+// AllMetrics is the name of all measures.
+const AllMetrics = "all"
+
+// Job is a model and what a report says of it.
+type Job struct {
+	*model.Model
+	Test     loss.Test
+	Subject  report.Subject
+	Times    report.Times
+	Progress func(label string, done, total int)
+	Keep     Keep // nil: exact fits are not kept
+	full     []float64
+}
+
+// New builds a model to judge by a test loss, nil for the one that suits the targets.
+func New(spec model.Spec, test loss.Test) (*Job, error) {
+	built, err := model.Build(spec)
+	if err != nil {
+		return nil, err
+	}
+	if test == nil {
+		test = DefaultTest(spec.Set)
+	}
+	return Of(built, test), nil
+}
+
+// Of is New for a model that is built already.
+func Of(m *model.Model, test loss.Test) *Job {
+	return &Job{Model: m, Test: test, Subject: subject(m), Progress: func(string, int, int) {},
+		Times: report.Times{Gram: m.GramTime.Seconds()}}
+}
+
+// DefaultTest is the square loss for numbers, the zero-one loss for labels.
+func DefaultTest(set *dataset.Set) loss.Test {
+	if set.Task == dataset.Classification {
+		return loss.ZeroOne{}
+	}
+	return loss.SquareTest{}
+}
+
+// subject says what is modelled.
+func subject(m *model.Model) report.Subject {
+	k := m.Kernel.WithDefaults(m.Set.D())
+	r := report.Subject{
+		Data: m.Set.Name, N: m.Set.N(), D: m.Set.D(), Sites: m.Sites(), Merged: m.Merged(),
+		Task: m.Set.Task.String(), Loss: m.Loss.Name(), Kernel: k, Standardized: m.Standardize,
+		Target: m.Set.Target, Labels: m.Set.Labels.Names(), Notes: m.Set.Notes,
+	}
+	if note := biasNote(m); note != "" {
+		r.Notes = append(slices.Clone(r.Notes), note)
+	}
+	if m.NormalizeTarget && m.Set.Task == dataset.Regression {
+		r.TargetMean = &m.TargetMean
+	}
+	r.Parameters, _ = loss.ParametersOf(m.Loss)
+	r.Model = &report.Model{
+		Loss: r.Loss, Parameters: r.Parameters, Kernel: k.Kind, Gamma: k.Gamma, LengthScale: k.LengthScale,
+		Degree: k.Degree, Coef0: k.Coef0, Amplitude: k.Amplitude, Constant: k.Constant, Jitter: k.Jitter,
+		Bias: m.Bias, Standardize: m.Standardize, NormalizeTarget: r.TargetMean != nil,
+	}
+	return r
+}
+
+// biasNote says why a classifier has no bias where others have one by default; "" for others.
+func biasNote(m *model.Model) string {
+	switch {
+	case m.Bias || m.Set.Task != dataset.Classification:
+		return ""
+	case m.Form() == model.ScaLAPACK:
+		return "no bias: the scalapack engine has none"
+	case !model.BiasByDefault(m.Set, m.Loss):
+		return "no bias: a posterior mean has none"
+	}
+	return ""
+}
+
+// Fit trains once on all data. It comes before a solve: both use the same scratch memory.
+func (j *Job) Fit() (err error) {
+	j.Progress("fit to all data", 0, 1)
+	began := time.Now()
+	j.full, err = j.FullFit()
+	j.Times.Fit += time.Since(began).Seconds()
+	return err
+}
+
+// Solve solves the theory, on a kernel matrix that suits it.
+func (j *Job) Solve(ctx context.Context, s Settings, label string) (*solver.Solution, error) {
+	settings := s.Solve
+	settings.Progress = func(sweep solver.Sweep) {
+		done := 100 * math.Log(sweep.Residual) / math.Log(settings.Tolerance)
+		j.Progress(fmt.Sprintf("%s: sweep %d, residual %.1e", label, sweep.Number, sweep.Residual),
+			int(max(0, min(100, done))), 100)
+	}
+	j.Progress(label, 0, 100)
+	m, solution, err := j.Settle(ctx, s.Scheme, settings)
+	if err != nil {
+		return nil, err
+	}
+	if m != j.Model {
+		j.Model, settings.From = m, nil
+		if err := j.Fit(); err != nil {
+			return nil, err
+		}
+	}
+	if solution == nil {
+		solution, err = j.Model.Solve(ctx, s.Scheme, settings)
+	}
+	return solution, err
+}
+
+// perExample spreads values over sites onto the examples.
+func (j *Job) perExample(overSites []float64) []float64 {
+	values := make([]float64, len(j.Site))
+	for example, site := range j.Site {
+		values[example] = overSites[site]
+	}
+	return values
+}
+
+// targets are those of the file, in its units.
+func (j *Job) targets() []float64 {
+	y := slices.Clone(j.Set.Y)
+	floats.AddConst(j.TargetMean, y)
+	return y
+}
+
+// labels reports whether the targets are labels.
+func (j *Job) labels() bool { return j.Set.Task == dataset.Classification }
+
+// warnings are those of a computation, and one where resamples are often empty or lack a
+// class. They are never nil: a list in a document is a list.
+func (j *Job) warnings(scheme resample.Scheme, others ...string) []string {
+	all := append(append([]string{}, j.Warnings()...), others...)
+	if share := refit.EmptyShare(j.Model, scheme); share > 0.05 {
+		all = append(all, fmt.Sprintf("%.0f%% of the resamples are empty: they predict the prior mean 0, and count",
+			100*share))
+	}
+	switch share := refit.MissingClass(j.Model, scheme); {
+	case share > 0.5:
+		all = append(all, fmt.Sprintf(
+			"%.0f%% of the resamples lack one of the two classes: their classifier is constant", 100*share))
+	case j.Bias && share > 0.01:
+		all = append(all, fmt.Sprintf(
+			"%.2g%% of the resamples lack one of the two classes: they predict the class "+
+				"that is there, which the theory does not see", 100*share))
+	}
+	return all
+}
+
+// warn adds a warning, unless it is empty.
+func warn(warnings *[]string, text string) {
+	if text != "" {
+		*warnings = append(*warnings, text)
+	}
+}
+
+// quality puts a left-out error in proportion, perExample in the order of the file.
+func (j *Job) quality(testError null.Float, perExample []float64) *calibration.Quality {
+	return calibration.NewQuality(j.Test, testError, j.targets(), perExample, j.Subject.Labels)
+}
+
+// Resampling says how n examples are redrawn.
+func Resampling(scheme resample.Scheme, n int) report.Resampling {
+	r := report.Resampling{
+		Scheme: scheme.Name(), Ratio: scheme.Mean(), Distinct: float64(n) * (1 - resample.ProbZero(scheme, 1)),
+		Is632Applicable: solver.Is632Applicable(scheme),
+	}
+	if kfold, ok := scheme.(resample.KFold); ok {
+		r.Folds = kfold.Folds
+	}
+	return r
+}
+
+// Errors are the estimates of the test error around a left-out error.
+func (j *Job) Errors(leftOut float64) (report.Errors, error) {
+	if j.full == nil {
+		if err := j.Fit(); err != nil {
+			return report.Errors{}, err
+		}
+	}
+	e := solver.Combine632(leftOut, j.Test, j.Set.Y, j.perExample(j.full))
+	return report.Errors{
+		TestLoss: j.Test.Name(), TestError: null.Float(e.LeftOut), Apparent: null.Float(e.Apparent),
+		NoInformation: null.Float(e.NoInformation), Err632: null.Float(e.Err632),
+		Err632Plus: null.Float(e.Err632Plus),
+	}, nil
+}
+
+// convergence says how good a solution is.
+func (j *Job) convergence(s *solver.Solution) report.Convergence {
+	approximation, _ := j.Approximation()
+	return report.Convergence{
+		Method: s.Method.String(), Engine: j.Form().String(), Status: s.Status.String(),
+		Residual: null.Float(s.Residual), Sweeps: s.Stats.Sweeps, Refreshes: s.Stats.Refreshes,
+		Rank: approximation.Rank, RankResidual: approximation.Residual, RankLargest: approximation.Largest,
+		RankError: null.Float(j.RankError(s)),
+	}
+}
+
+// fewExamples is the number below which errors, intervals and probabilities are rough.
+const fewExamples = 20
+
+// fewWarning says that an estimate rests on few examples, or nothing.
+func (j *Job) fewWarning() string {
+	n := j.Set.N()
+	if !j.labels() {
+		if n < fewExamples {
+			return fmt.Sprintf("errors from %d examples are rough, and so are their standard errors", n)
+		}
+		return ""
+	}
+	for _, class := range []float64{-1, 1} {
+		if count := floats.Count(func(y float64) bool { return y == class }, j.Set.Y); count == 1 {
+			return fmt.Sprintf("there is one example of class %s: probabilities cannot be checked, and are little "+
+				"more than shares of the classes", j.Subject.Labels.Name(class))
+		}
+	}
+	if n < fewExamples {
+		return fmt.Sprintf("probabilities from %d examples are rough", n)
+	}
+	return ""
+}
+
+// requireNumbers lets no answer count as converged, or complete, whose numbers are not all finite: its
+// errors, and its points, if it has them.
+func requireNumbers(status *string, warnings *[]string, points *report.Points, errors ...null.Float) {
+	sum := 0.0
+	if points != nil {
+		sum = floats.Sum(points.Mean) + floats.Sum(points.Variance)
+	}
+	for _, e := range errors {
+		sum += float64(e)
+	}
+	if Done(*status) && !isNumber(sum) {
+		*status = solver.NumericalFailure.String()
+		*warnings = append(*warnings, "the answer is not all numbers: "+tooFarApart)
+	}
+}
+
+const tooFarApart = "targets, kernel and parameters of the loss are too many orders of magnitude apart"
+
+func isNumber(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// Complete and cancelled are the statuses of answers in parts.
+const (
+	Complete  = "complete"
+	Cancelled = "cancelled"
+)
+
+// Done reports whether a status is that of a whole answer.
+func Done(status string) bool {
+	return slices.Contains([]string{Complete, solver.Converged.String(), report.Contradicted}, status)
+}
+
+// ErrElsewhere says that exact fits are missing that other processes make: there is no answer.
+var ErrElsewhere = errors.New("fits are missing that other processes make")
+
+// Keep says where the fits of a computation are kept: key names all that they depend on, each has so many
+// predictions, and there will be so many of them, 0 where that is not known.
+type Keep func(key string, predictions, fits int, data string) Fits
+
+// Fits looks up exact fits, and keeps those that are made.
+type Fits interface {
+	// Missing reports whether fits are missing that only other processes make, Shared whether those that are
+	// looked up stand for fits of others.
+	Missing() bool
+	Shared() bool
+	Lookup(fit int, f []float64) (known bool, err error)
+	// Add is told of the fits in their order; why says why there is none.
+	Add(fit int, f []float64, why error)
+	End() // of a run that was not interrupted
+}

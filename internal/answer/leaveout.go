@@ -1,0 +1,129 @@
+package answer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"bootbench/internal/loo"
+	"bootbench/internal/model"
+	"bootbench/internal/null"
+	"bootbench/internal/report"
+	"bootbench/internal/svm"
+	"bootbench/loss"
+)
+
+// LeaveOneOut is the leave-one-out error by a method, or by all of them: of the square loss in closed form,
+// of margin losses as package loo has it.
+func (j *Job) LeaveOneOut(ctx context.Context, method loo.Method, all bool) (*report.LeaveOneOut, error) {
+	r := &report.LeaveOneOut{Command: "loo", Subject: j.Subject, Warnings: []string{}}
+	j.Progress("training", 0, 1)
+	began := time.Now()
+	var err error
+	switch training := j.Loss.(type) {
+	case loss.Square:
+		err = j.squareResiduals(training.Noise, r)
+	case loss.HardMargin:
+		err = j.leaveOutLabels(ctx, method, all, loo.Problem{C: math.Inf(1)}, r)
+	case loss.Hinge:
+		err = j.leaveOutLabels(ctx, method, all, loo.Problem{C: training.C, ClassWeight: training.ClassWeight}, r)
+	default:
+		err = model.InputError(fmt.Errorf("loo is for --loss hard, hinge and square, not for %s", j.Loss.Name()))
+	}
+	j.Times.Solve = time.Since(began).Seconds()
+	r.Time = j.Times
+	return r, err
+}
+
+// squareResiduals is leave-one-out for the square loss.
+func (j *Job) squareResiduals(noise float64, r *report.LeaveOneOut) error {
+	began := time.Now()
+	residuals, err := loo.Residuals(j.Matrix(), j.Site, j.Set.Y, noise)
+	if err != nil {
+		return err
+	}
+	left, square := j.targets(), 0.0
+	for i, v := range residuals {
+		left[i] -= v
+		residuals[i] = v * v
+		square += v * v / float64(len(residuals))
+	}
+	r.LeaveOneOutMethod = report.LeaveOneOutMethod{
+		Method: "closed form", Error: null.Float(square), Skipped: len(residuals),
+		Seconds: time.Since(began).Seconds(), Status: loo.Complete.String(),
+	}
+	j.judgeLeftOut(r, loss.SquareTest{}, residuals)
+	r.Points.OOBMean = left
+	return nil
+}
+
+// judgeLeftOut puts errors of examples left out in proportion.
+func (j *Job) judgeLeftOut(r *report.LeaveOneOut, test loss.Test, perExample []float64) {
+	j.Test = test
+	r.Quality = j.quality(r.Error, perExample)
+	warn(&r.Warnings, r.Quality.Warning(r.Error))
+	r.Points = &report.Points{Names: j.Set.RowNames, Error: perExample, Target: j.targets()}
+}
+
+// leaveOutLabels is leave-one-out for classifiers.
+func (j *Job) leaveOutLabels(ctx context.Context, method loo.Method, all bool, p loo.Problem,
+	r *report.LeaveOneOut) (err error) {
+	if p.Kernel, err = svm.NewRows(j.Gram()); err != nil {
+		return err
+	}
+	p.Site, p.Y, p.Bias, r.Bias = j.Site, j.Set.Y, j.Bias, j.Bias
+	settings := loo.Settings{Method: method,
+		Progress: func(done, total int) { j.Progress("leaving out", done, total) }}
+	results := make([]*loo.Result, 1)
+	if all {
+		results, err = loo.Compare(ctx, p, settings)
+	} else {
+		results[0], err = loo.Estimate(ctx, p, settings)
+	}
+	var infeasible *svm.InfeasibleError
+	if errors.As(err, &infeasible) {
+		return model.InputError(err)
+	}
+	if err != nil {
+		return err
+	}
+	shown := fillLeftOut(r, results, all)
+	// a bound is no worse than a constant by being high
+	if shown.Status != loo.Cancelled && shown.Method != loo.XiAlpha {
+		j.judgeLeftOut(r, loss.ZeroOne{}, shown.ZeroOne())
+	}
+	return nil
+}
+
+// fillLeftOut writes results into the report, and returns the one that it is of.
+func fillLeftOut(r *report.LeaveOneOut, results []*loo.Result, all bool) (shown *loo.Result) {
+	for _, result := range results {
+		row := report.LeaveOneOutMethod{
+			Method: result.Method.String(), Error: null.Float(result.Error), Errors: result.Errors,
+			Retrained: result.Retrained, Skipped: result.Skipped, Recall: null.Float(result.Recall),
+			Precision: null.Float(result.Precision), Rho: result.Rho, Unheld: result.BiasFree,
+			Seconds: result.Elapsed.Seconds(), Status: result.Status.String(),
+		}
+		for _, i := range result.Ties {
+			row.Ties = append(row.Ties, i+1)
+		}
+		if all {
+			r.Methods = append(r.Methods, row)
+		}
+		if !all || result.Method == loo.Fast || len(results) == 1 {
+			shown, r.LeaveOneOutMethod, r.SupportVectors, r.Violation = result, row, result.SupportVectors,
+				null.Float(result.Violation)
+		}
+	}
+	for _, result := range results {
+		if result.Status == loo.Inexact {
+			r.Warnings = append(r.Warnings, result.Status.Err().Error())
+		}
+		if result.Status != loo.Complete {
+			r.Status = result.Status.String()
+		}
+	}
+	return shown
+}

@@ -1,0 +1,200 @@
+package answer
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+
+	"bootbench/internal/calibration"
+	"bootbench/internal/multifidelity"
+	"bootbench/internal/null"
+	"bootbench/internal/predict"
+	"bootbench/internal/refit"
+	"bootbench/internal/report"
+	"bootbench/internal/retrain"
+	"bootbench/loss"
+	"bootbench/resample"
+	"bootbench/solver"
+)
+
+// Refinement says how many exact resamples stand beside the theory.
+type Refinement struct {
+	Resamples int  // 0: none
+	Optional  bool // where it cannot be done the answer is the theory's alone
+	Accuracy  float64
+	Seed      uint64
+}
+
+// LeastLeftOut is the number of resamples that must leave an example out, on average, for optional ones
+// to refine a left-out error: with fewer some examples have none.
+const LeastLeftOut = 10
+
+// leavesOutFew reports whether they are fewer. Schemes with periods, such as folds, leave every
+// example out in each.
+func (r Refinement) leavesOutFew(scheme resample.Scheme) bool {
+	return resample.Period(scheme) == 1 && float64(r.Resamples)*resample.ProbZero(scheme, 1) < LeastLeftOut
+}
+
+// String is the refinement as a setting that decides an answer.
+func (r Refinement) String() string {
+	return fmt.Sprintf("%d optional %v accuracy %v seed %d", r.Resamples, r.Optional, r.Accuracy, r.Seed)
+}
+
+// Refine trains on exact resamples around a solution: at the sites, and at new inputs whose kernel rows are
+// given. onFit, if set, sees them all. The result is nil where nothing is asked for, or where optional ones
+// cannot be done; warnings then say why.
+func (j *Job) Refine(ctx context.Context, solution *solver.Solution, s Settings, cross blas64.General,
+	onFit func(b int, weight, f []float64)) (*multifidelity.Result, []string, error) {
+	wanted := s.Refine
+	_, proximal := j.Loss.(loss.Proximal)
+	switch {
+	case wanted.Resamples == 0 || solution.Status == solver.Cancelled:
+		return nil, nil, nil
+	case resample.ProbZero(s.Scheme, 1) == 0:
+		return nil, []string{"no resample leaves an example out: the left-out error is the theory's " +
+			"leave-one-out error, and is not refined"}, nil
+	case wanted.Optional && !proximal:
+		return nil, nil, nil
+	}
+	settings := refit.RefineSettings{
+		Cross: cross, Resamples: wanted.Resamples, Seed: wanted.Seed, Accuracy: wanted.Accuracy,
+		Tests: append([]loss.Test{j.Test}, j.refinedTests(s)...), OnFit: onFit,
+		Progress: func(done, total int) {
+			j.Progress(fmt.Sprintf("exact resample %d of %d", done, total), done, total)
+		},
+	}
+	kept, err := j.keepRefined(&settings, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	result, err := refit.Refine(ctx, j.Model, solution, s.Scheme, settings)
+	if kept != nil && err == nil && result.Status == retrain.Complete {
+		kept.End()
+	}
+	switch {
+	case kept != nil && kept.Shared() && (err == nil || errors.Is(err, retrain.ErrCancelled)):
+		if ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+		return nil, nil, ErrElsewhere
+	case errors.Is(err, retrain.ErrCancelled):
+		return nil, nil, nil
+	case err != nil && wanted.Optional:
+		return nil, []string{fmt.Sprintf("not refined: %v", err)}, nil
+	case err != nil:
+		return nil, nil, err
+	}
+	return result, result.Warnings, nil
+}
+
+// keepRefined has exact resamples looked up where they are kept, and those that are made kept there.
+func (j *Job) keepRefined(settings *refit.RefineSettings, s Settings) (Fits, error) {
+	if j.Keep == nil {
+		return nil, nil
+	}
+	digest := sha256.New()
+	for row := range settings.Cross.Rows {
+		binary.Write(digest, binary.LittleEndian,
+			settings.Cross.Data[row*settings.Cross.Stride:][:settings.Cross.Cols])
+	}
+	key := "refine\n" + j.Key(s.Scheme, settings.Seed, hex.EncodeToString(digest.Sum(nil)), s.Solve.Tolerance,
+		s.Solve.MaxSweeps)
+	count := settings.Count(s.Scheme)
+	if settings.Accuracy > 0 {
+		count = 0
+	}
+	kept := j.Keep(key, j.Sites()+settings.Cross.Rows, count, j.Set.Name)
+	if kept.Missing() {
+		return nil, ErrElsewhere
+	}
+	also, passes := settings.OnFit, 0
+	settings.Lookup, settings.Unchecked = kept.Lookup, kept.Shared()
+	settings.OnFit = func(b int, weight, f []float64) {
+		if b == 0 {
+			passes++
+		}
+		if passes == 1 { // a second one is of single fits, where blocks have failed
+			kept.Add(b, f, nil)
+		}
+		if also != nil {
+			also(b, weight, f)
+		}
+	}
+	return kept, nil
+}
+
+// refinedTests are the test losses of exact resamples, besides the job's, that metrics and probabilities
+// need.
+func (j *Job) refinedTests(s Settings) (more []loss.Test) {
+	add := func(test loss.Test) {
+		if test.Name() != j.Test.Name() {
+			more = append(more, test)
+		}
+	}
+	if j.labels() || len(s.Metrics) > 0 {
+		add(loss.SquareTest{})
+	}
+	if len(s.Metrics) > 0 && j.labels() {
+		add(loss.ZeroOne{})
+	} else if len(s.Metrics) > 0 {
+		add(loss.Absolute{})
+	}
+	return more
+}
+
+// refined says what exact resamples give beside a solution, and their probabilities of labels; nil where
+// these are too few to have left out examples of both classes.
+func (j *Job) refined(r *multifidelity.Result, solution *solver.Solution, s Settings) (*report.Refined,
+	*predict.Probabilities) {
+	test, agreement := r.TestError(), r.Against(solution)
+	out := &report.Refined{
+		Resamples: r.Resamples, Method: r.Method, OneClass: r.OneClass,
+		EquivalentResamples: null.Float(test.EquivalentResamples),
+		TestError:           null.Float(test.Error), SE: null.Float(test.StandardError),
+		Err632: null.Float(math.NaN()), Err632Plus: null.Float(math.NaN()),
+		BaggedError: null.Float(test.BaggedError), BaggedSE: null.Float(test.BaggedSE),
+		VarianceRatio: null.Float(agreement.VarianceRatio), Contradicts: agreement.Contradictions(),
+		Time: report.RefinedTime{Fits: r.Time.Fits.Seconds(), Total: r.Time.Total.Seconds(),
+			Iterations: r.Iterations, Exact: r.Exact},
+	}
+	if j.full != nil {
+		combined := r.ErrorEstimates(0, j.full)
+		out.Err632, out.Err632Plus = null.Float(combined.Err632), null.Float(combined.Err632Plus)
+	}
+	if !j.labels() {
+		return out, nil
+	}
+	all, err := predict.RefinedProbabilities(j.Model, r)
+	if err != nil {
+		return out, nil
+	}
+	leftOut := all.LeftOut
+	if floats.HasNaN(leftOut) {
+		leftOut = nil
+	}
+	out.Calibration = calibration.NewReliability(all.Method, leftOut, j.Set.Y)
+	return out, all
+}
+
+// refinedMetrics are those of exact resamples; nil where none are asked for, or some example
+// was never left out.
+func (j *Job) refinedMetrics(r *multifidelity.Result, p *predict.Probabilities,
+	s Settings) *calibration.Metrics {
+	if floats.HasNaN(r.OutOfBag) || p == nil && j.labels() {
+		return nil
+	}
+	var probability []float64
+	if p != nil {
+		probability = p.LeftOut
+	}
+	return s.Judge(j.Set.Y, r.OutOfBag, probability, j.Set.Task, func(test loss.Test) []float64 {
+		return r.Test(test.Name()).Examples
+	})
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 

@@ -152,8 +152,8 @@ func (a *adjoint) mulResidual(dst, x []float64) {
 	}
 }
 
-// pull applies the transpose of the read-off (jacobian): derivatives with respect to cavities become derivatives
-// with respect to G, and to the site parameters, by u_j (G o G) byV and by d_j (G o G) byChi - 2 (G o C) byV.
+// pull applies the transpose of the read-off (see jacobian): derivatives with respect to cavities become those
+// with respect to G, and to the site parameters.
 func (a *adjoint) pull(x []float64) {
 	n, t := len(a.cavity), a.jacobian
 	for i, cav := range a.cavity {

@@ -152,8 +152,8 @@ func (a *adjoint) mulResidual(dst, x []float64) {
 	}
 }
 
-// pull applies the transpose of the read-off (see jacobian): derivatives with respect to cavities become those
-// with respect to G, and to the site parameters.
+// pull applies the transpose of the read-off (see jacobian): derivatives with respect to cavities become
+// derivatives with respect to G, and to the site parameters.
 func (a *adjoint) pull(x []float64) {
 	n, t := len(a.cavity), a.jacobian
 	for i, cav := range a.cavity {

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // role is what becomes of a column of a file.
@@ -34,9 +33,9 @@ const (
 type otherTexts int
 
 const (
-	othersAdded   otherTexts = iota
-	othersRefused            // or none of the training set's (Options.UnseenZero)
-	othersAlike              // they are one class
+	othersAdded otherTexts = iota
+	othersRefused
+	othersNone // they are none of the texts
 )
 
 // column is a column of a file.
@@ -102,22 +101,19 @@ func isMissing(cell string) bool {
 }
 
 // numberOf is the number of a text, a new one if it was not seen before.
-func (c *column) numberOf(cell string, zeroUnseen bool) (int, error) {
+func (c *column) numberOf(cell string) (int, error) {
 	k, ok := c.number[cell]
 	switch {
 	case ok:
 		return k, nil
-	case c.others == othersAlike:
-		return unseenText, nil
-	case c.others == othersRefused && zeroUnseen:
+	case c.others == othersNone:
 		c.unseen++
 		return unseenText, nil
 	case c.others == othersRefused:
 		return 0, fmt.Errorf(
 			"%s is none of the texts of the training set (%s); --unseen zero takes it for none of them", quote(cell),
 			listTexts(c.texts))
-	}
-	if c.number == nil {
+	case c.number == nil:
 		c.number = map[string]int{}
 	}
 	s := strings.Clone(cell) // not the line that it is part of
@@ -128,18 +124,6 @@ func (c *column) numberOf(cell string, zeroUnseen bool) (int, error) {
 
 // textBytes is the memory of a text that is kept, with what finds it.
 func textBytes(s string) int { return len(s) + 64 }
-
-// utf8Text is a text in UTF-8; what is not is read as Latin-1.
-func utf8Text(cell string) string {
-	if utf8.ValidString(cell) {
-		return cell
-	}
-	runes := make([]rune, len(cell))
-	for i := range len(cell) {
-		runes[i] = rune(cell[i])
-	}
-	return strings.TrimSpace(string(runes))
-}
 
 // parseNumber reads a finite number; blanks around it are ignored.
 func parseNumber(cell string) (float64, error) {
@@ -185,7 +169,7 @@ func headerNames(cells []string) ([]string, error) {
 	names := make([]string, len(cells))
 	seen := make(map[string]int, len(cells))
 	for j, cell := range cells {
-		name := strings.TrimSpace(strings.ReplaceAll(utf8Text(strings.Clone(cell)), "\ufeff", ""))
+		name := strings.TrimSpace(strings.ReplaceAll(strings.Clone(cell), "\ufeff", ""))
 		if j == 0 { // a line that starts with # is a comment
 			name = strings.TrimLeft(name, "# ")
 		}

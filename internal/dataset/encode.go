@@ -67,7 +67,7 @@ func (t *table) inputs(e *Encoding) (*Inputs, error) {
 		fill(in.X, means(in.X))
 	}
 	for _, c := range t.columns {
-		if c.unseen > 0 {
+		if c.unseen > 0 && c.role == asFeature {
 			t.note("column %s: %d cells hold texts that %s lacks", quote(c.name), c.unseen, e.name())
 		}
 	}

@@ -127,7 +127,7 @@ func (l *Labels) expect(c *column) {
 	switch {
 	case l == nil || !l.Texts:
 	case l.Rest:
-		c.know([]string{l.Positive}, othersAlike)
+		c.know([]string{l.Positive}, othersNone)
 	default:
 		c.know([]string{l.Negative, l.Positive}, othersRefused)
 	}

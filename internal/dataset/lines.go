@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 )
 
 // Bounds of text files, in bytes and columns. They hold before anything is known of a file, so that one
@@ -160,8 +161,20 @@ func (r *records) next() (cells []string, line int, err error) {
 		return nil, 0, at.error("", err)
 	}
 	for j, cell := range cells {
-		cells[j] = strings.TrimSpace(cell)
+		cells[j] = strings.TrimSpace(utf8Text(cell))
 	}
 	line, _ = r.csv.FieldPos(0)
 	return cells, line, nil
+}
+
+// utf8Text is a text in UTF-8; what is not is read as Latin-1.
+func utf8Text(cell string) string {
+	if utf8.ValidString(cell) {
+		return cell
+	}
+	runes := make([]rune, len(cell))
+	for i := range len(cell) {
+		runes[i] = rune(cell[i])
+	}
+	return string(runes)
 }

@@ -98,6 +98,10 @@ func (t *table) planInputs(e *Encoding) error {
 	for _, c := range e.Columns {
 		features[c.Name] = c
 	}
+	others := othersRefused
+	if t.opt.UnseenZero {
+		others = othersNone
+	}
 	var ignored []string
 	known := make(map[string]bool, len(e.Header))
 	for _, name := range e.Header {
@@ -110,7 +114,7 @@ func (t *table) planInputs(e *Encoding) error {
 		switch {
 		case isFeature:
 			c.role, found[c.name] = asFeature, true
-			c.know(from.Levels, othersRefused)
+			c.know(from.Levels, others)
 		case c.name == e.Target:
 			c.role = asTarget
 			e.Labels.expect(c)

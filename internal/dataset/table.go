@@ -137,7 +137,7 @@ func (t *table) add(cells []cell, at place) error {
 				return at.error("", fmt.Errorf("column %d has a cell, %s, but no name", j+1, quote(x.text)))
 			}
 		case asRowName:
-			c.texts = append(c.texts, strings.Clone(utf8Text(x.asText())))
+			c.texts = append(c.texts, strings.Clone(x.asText()))
 			t.texts += textBytes(x.text)
 		default:
 			v, err := t.value(c, x)
@@ -173,7 +173,7 @@ func (t *table) value(c *column, x cell) (float64, error) {
 			return 0, fmt.Errorf("%s is beyond the range of a float64", quote(x.text))
 		}
 	}
-	text := utf8Text(x.asText())
+	text := x.asText()
 	switch {
 	case isMissing(text):
 		return math.NaN(), nil
@@ -183,7 +183,7 @@ func (t *table) value(c *column, x cell) (float64, error) {
 	}
 	c.kind = texts
 	before := len(c.texts)
-	k, err := c.numberOf(text, t.opt.UnseenZero && c.role == asFeature)
+	k, err := c.numberOf(text)
 	if len(c.texts) > before {
 		t.texts += textBytes(text)
 	}

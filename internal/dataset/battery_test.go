@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+	"gonum.org/v1/gonum/mat"
 
 	"bootbench/internal/need"
 )
@@ -116,25 +117,86 @@ func spread(t *testing.T, name string, n int) *Set {
 	return s.Subset(rows)
 }
 
-// every n-th row has its k-th cell (from 0) replaced.
-func replace(separator string, k, n int, by func(i int) string) func(int, string) string {
-	return func(i int, line string) string {
-		cells := strings.Split(line, separator)
-		if i > 0 && i%n == 0 {
-			cells[k] = by(i)
-		}
-		return strings.Join(cells, separator)
-	}
-}
-
-func always(s string) func(int) string { return func(int) string { return s } }
-
-// TestShapesOfTables: the same numbers come out of each way in which programs
-// write them, bit for bit.
+// TestShapesOfTables: the same numbers come out of each way in which programs write them, bit for bit.
 func TestShapesOfTables(t *testing.T) {
 	boston, pima := spread(t, "boston", 40), spread(t, "pima", 40)
 	csv := shape{separator: ",", header: true}
-	sex := func(y float64) string { return map[float64]string{-1: "no", 1: "yes"}[y] }
+	prefix := func(header, row string) func(int, string) string { // another first column
+		return func(i int, s string) string { return []string{header, row}[min(i, 1)] + s }
+	}
+	three := func(i int, s string) string { // labels 1, 2 and 3
+		if strings.HasSuffix(s, ",1") || i == 0 {
+			return s
+		}
+		return strings.TrimSuffix(s, "-1") + []string{"2", "3"}[i%2]
+	}
+	yes := func(y float64) string { return map[float64]string{-1: "no", 1: "yes"}[y] }
+	zero := func(y float64) string { return []string{"1", "0"}[int(y+1)/2] }
+	separators := strings.Repeat(",", 13) + "\n"
+	for name, c := range map[string]struct {
+		file string
+		shape
+		opt  Options
+		note string
+	}{
+		"plain":            {"d.csv", csv, Options{}, ""},
+		"tabs":             {"d.tsv", shape{separator: "\t", header: true}, Options{}, "tabs"},
+		"semicolons":       {"d.csv", shape{separator: ";", header: true}, Options{}, "semicolons"},
+		"semicolon, comma": {"d.csv", shape{separator: ";", header: true, comma: true}, Options{}, "decimal commas"},
+		"bare":             {"d.data", shape{separator: ";", comma: true}, Options{}, "no header"},
+		"blanks":           {"d.txt", shape{separator: " ", header: true}, Options{}, "blanks"},
+		"aligned": {"housing.data", shape{separator: "   ",
+			line: func(_ int, s string) string { return "  " + s + " " }}, Options{}, "no header"},
+		"comma blank":      {"d.csv", shape{separator: ", ", header: true}, Options{}, ""},
+		"no header":        {"d.data", shape{separator: ","}, Options{}, "no header"},
+		"no header, texts": {"d.data", shape{separator: ",", label: yes}, Options{}, "no header"},
+		"CRLF":             {"d.csv", shape{separator: ",", header: true, end: "\r\n"}, Options{}, ""},
+		"byte order mark":  {"d.csv", shape{separator: ",", header: true, before: "\ufeff"}, Options{}, ""},
+		"comments": {"d.csv", shape{separator: ",", header: true,
+			before: "# source, date\n# made by hand\n\n", after: "# end\n"}, Options{}, "1 lines"},
+		"pandas.to_csv": {"d.csv", shape{separator: ",", header: true, index: true, corner: true}, Options{},
+			"names the rows"},
+		"R write.csv2": {"d.csv", shape{separator: ";", header: true, index: true, corner: true, quoted: true,
+			comma: true}, Options{}, "names the rows"},
+		"R write.table": {"d.txt", shape{separator: " ", header: true, index: true, quoted: true}, Options{},
+			"names the rows"},
+		"gzip": {"d.csv.gz", csv, Options{}, ""},
+		"zstd": {"d.tsv.zst", shape{separator: "\t", header: true}, Options{}, "tabs"},
+		"trailing separators": {"d.csv", shape{separator: ",", header: true,
+			line: func(_ int, s string) string { return s + "," }}, Options{}, ""},
+		"rows of separators": {"d.csv", shape{separator: ",", header: true, after: separators + separators},
+			Options{}, "2 empty rows"},
+		"target by name": {"d.csv", shape{separator: ",", header: true, line: lastFirst}, Options{Target: "medv"},
+			""},
+		"drop": {"d.csv", shape{separator: ",", header: true, line: prefix("note,", "any thing;,")},
+			Options{Drop: []string{"note"}}, ""},
+		"constant text": {"d.csv", shape{separator: ",", header: true, line: prefix("unit,", "cm,")}, Options{},
+			`"unit" is "cm" in every row`},
+		"empty column": {"d.csv", shape{separator: ",", header: true, line: prefix("unit,", "NA,")}, Options{},
+			"has no value"},
+		"names of rows": {"d.csv", shape{separator: ",", header: true,
+			line: func(i int, s string) string { return fmt.Sprintf("town %d,%s", i, s) }}, Options{},
+			"names the rows"},
+		"labels of text":     {"d.csv", shape{separator: ",", header: true, label: yes}, Options{}, "yes is +1"},
+		"one label of three": {"d.csv", shape{separator: ",", header: true, line: three, label: formatNumber}, Options{Positive: "1"}, "1 is +1, not 1 is -1"},
+		"labels 1 and 0":     {"d.csv", shape{separator: ",", header: true, label: zero}, Options{Positive: "0"}, "0 is +1"},
+		"stdin":              {"-", shape{separator: "\t", header: true}, Options{}, "tabs"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := boston
+			if c.label != nil {
+				want = pima
+			}
+			requireSame(t, c.file, c.write(want), c.opt, want, c.header, c.note)
+		})
+	}
+	numbers := append([]byte("0,1,2,3\n"), shape{separator: ","}.write(thin(boston, 3))...)
+	requireSame(t, "d.csv", numbers, Options{}, thin(boston, 3), false, "")
+}
+
+// TestShapesOfArrays: as do arrays and sparse lines.
+func TestShapesOfArrays(t *testing.T) {
+	boston, pima := spread(t, "boston", 40), spread(t, "pima", 40)
 	var sparse, zero bytes.Buffer
 	if err := writeLIBSVM(&sparse, boston); err != nil {
 		t.Fatal(err)
@@ -148,149 +210,56 @@ func TestShapesOfTables(t *testing.T) {
 		}
 		zero.WriteString(strings.Join(fields, " ") + "\n")
 	}
-	x := npyFile(1, "<f8", "False", "(40, 13)", bytesOf("<f8", boston.X.Data...))
-	xColumns := make([]float64, 0, len(boston.X.Data))
-	for j := range 13 {
-		for i := range 40 {
-			xColumns = append(xColumns, boston.X.At(i, j))
-		}
-	}
+	columns := mat.DenseCopyOf(mat.NewDense(40, 13, boston.X.Data).T()).RawMatrix().Data
 	var labels []byte
 	for _, y := range pima.Y {
 		labels = append(labels, byte((y+1)/2))
 	}
-	for name, c := range map[string]struct {
-		file    string
-		content []byte
-		opt     Options
-		want    *Set
-		names   bool // of columns survive
-		note    string
-	}{
-		"plain": {"d.csv", csv.write(boston), Options{}, boston, true, ""},
-		"tabs": {"d.tsv", shape{separator: "\t", header: true}.write(boston), Options{}, boston,
-			true, "tabs"},
-		"semicolons": {"d.csv", shape{separator: ";", header: true}.write(boston), Options{}, boston,
-			true, "semicolons"},
-		"semicolon, comma": {"d.csv", shape{separator: ";", header: true, comma: true}.write(boston),
-			Options{}, boston, true, "decimal commas"},
-		"semicolon, comma, bare": {"d.data", shape{separator: ";", comma: true}.write(boston), Options{}, boston,
-			false, "no header"},
-		"blanks": {"d.txt", shape{separator: " ", header: true}.write(boston), Options{}, boston,
-			true, "blanks"},
-		"aligned, no header": {"housing.data",
-			shape{separator: "   ", line: func(_ int, s string) string { return "  " + s + " " }}.write(boston),
-			Options{}, boston, false, "no header"},
-		"comma blank": {"d.csv", shape{separator: ", ", header: true}.write(boston), Options{}, boston,
-			true, ""},
-		"no header": {"d.data", shape{separator: ","}.write(boston), Options{}, boston, false,
-			"no header"},
-		"no header, texts": {"d.data", shape{separator: ",", label: sex}.write(pima), Options{}, pima, false,
-			"no header"},
-		"CRLF": {"d.csv", shape{separator: ",", header: true, end: "\r\n"}.write(boston),
-			Options{}, boston, true, ""},
-		"byte order mark": {"d.csv", shape{separator: ";", header: true, before: "\ufeff"}.write(boston),
-			Options{}, boston, true, "semicolons"},
-		"comments": {"d.csv", shape{separator: ",", header: true,
-			before: "# source, date\n# made by hand\n\n", after: "# end\n"}.write(boston), Options{}, boston, true,
-			"1 lines"},
-		"pandas.to_csv": {"d.csv", shape{separator: ",", header: true, index: true,
-			corner: true}.write(boston), Options{}, boston, true, "names the rows"},
-		"R write.csv": {"d.csv", shape{separator: ",", header: true, index: true, corner: true,
-			quoted: true}.write(boston), Options{}, boston, true, "names the rows"},
-		"R write.csv2": {"d.csv", shape{separator: ";", header: true, index: true, corner: true,
-			quoted: true, comma: true}.write(boston), Options{}, boston, true, "names the rows"},
-		"R write.table": {"d.txt", shape{separator: " ", header: true, index: true,
-			quoted: true}.write(boston), Options{}, boston, true, "names the rows"},
-		"gzip": {"d.csv.gz", gzipped(csv.write(boston)), Options{}, boston, true, ""},
-		"zstd": {"d.tsv.zst", zstandard(shape{separator: "\t", header: true}.write(boston)),
-			Options{}, boston, true, "tabs"},
-		"sparse .txt":   {"d.txt", sparse.Bytes(), Options{}, boston, false, ""},
-		"sparse from 0": {"d.svm", zero.Bytes(), Options{ZeroBased: true}, boston, false, ""},
-		"trailing separators": {"d.csv", shape{separator: ",", header: true,
-			line: func(_ int, s string) string { return s + "," }}.write(boston), Options{}, boston, true, ""},
-		"rows of separators": {"d.csv", shape{separator: ",", header: true, after: strings.Repeat(",", 13) +
-			"\n" + strings.Repeat(",", 13) + "\n"}.write(boston), Options{}, boston, true, "2 empty rows"},
-		"target by name": {"d.csv", moved(csv.write(boston), 13, 0), Options{Target: "medv"}, boston, true,
-			""},
-		"drop": {"d.csv", shape{separator: ",", header: true,
-			line: func(i int, s string) string {
-				return []string{"note,", "any thing;,"}[min(i, 1)] +
-					s
-			}}.write(boston), Options{Drop: []string{"note"}}, boston, true, ""},
-		"constant text": {"d.csv", shape{separator: ",", header: true,
-			line: func(i int, s string) string { return []string{"unit,", "cm,"}[min(i, 1)] + s }}.write(boston),
-			Options{}, boston, true, `"unit" is "cm" in every row`},
-		"empty column": {"d.csv", shape{separator: ",", header: true,
-			line: func(i int, s string) string { return []string{"unit,", "NA,"}[min(i, 1)] + s }}.write(boston),
-			Options{}, boston, true, "has no value"},
-		"names of rows": {"d.csv", shape{separator: ",", header: true,
-			line: func(i int, s string) string { return fmt.Sprintf("town %d,%s", i, s) }}.write(boston), Options{},
-			boston, true, "names the rows"},
-		"names as numbers": {"d.csv",
-			[]byte("0,1,2,3\n" + string(shape{separator: ","}.write(thin(boston, 3)))), Options{}, thin(boston, 3),
-			false, ""},
-		"labels of text": {"d.csv", shape{separator: ",", header: true, label: sex}.write(pima), Options{},
-			pima, true, "yes is +1"},
-		"one label of three": {"d.csv", shape{separator: ",", header: true, line: func(i int, s string) string {
-			if strings.HasSuffix(s, ",1") || i == 0 {
-				return s
-			}
-			return strings.TrimSuffix(s, "-1") + []string{"2", "3"}[i%2]
-		}}.write(pima), Options{Positive: "1"}, pima, true, "1 is +1, not 1 is -1"},
-		"labels 1 and 0": {"d.csv", shape{separator: ",", header: true,
-			label: func(y float64) string { return []string{"1", "0"}[int(y+1)/2] }}.write(pima),
-			Options{Positive: "0"}, pima, true, "0 is +1"},
-		"npz": {"d.npz",
-			npz(map[string][]byte{"X": x, "y": npyFile(1, "<f8", "False", "(40,)", bytesOf("<f8", boston.Y...))}),
-			Options{}, boston, false, ""},
-		"npz by columns": {"d.npz",
-			npz(map[string][]byte{"x": npyFile(1, "<f8", "True", "(40, 13)", bytesOf("<f8", xColumns...)),
-				"y": npyFile(1, "<f8", "False", "(40, 1)", bytesOf("<f8", boston.Y...))}), Options{}, boston, false,
-			""},
-		"npz, truth values": {"d.npz",
-			npz(map[string][]byte{"X": npyFile(1, "<f8", "False", "(40, 7)", bytesOf("<f8", pima.X.Data...)),
-				"y": npyFile(1, "|b1", "False", "(40,)", labels)}), Options{Positive: "1"}, pima, false, "1 is +1"},
-		"stdin, tabs": {"-", shape{separator: "\t", header: true}.write(boston), Options{}, boston, true,
-			"tabs"},
-		"stdin, sparse": {"-", sparse.Bytes(), Options{}, boston, false, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			path := c.file
-			if path == "-" {
-				c.opt.Stdin = bytes.NewReader(c.content)
-			} else {
-				path = write(t, c.file, c.content)
-			}
-			s := need.One(Load(path, c.opt))(t)
-			if s.N() != c.want.N() || s.D() != c.want.D() || !sameBits(s.X.Data, c.want.X.Data) ||
-				!sameBits(s.Y, c.want.Y) || s.Task != c.want.Task {
-				t.Fatalf("read %d x %d, %v, %v", s.N(), s.D(), s.Task, s.Notes)
-			}
-			if c.names && (!slices.Equal(s.Features, c.want.Features) || s.Target != c.want.Target) {
-				t.Errorf("columns %v, target %s", s.Features, s.Target)
-			}
-			if notes := strings.Join(s.Notes, "; "); !strings.Contains(notes, c.note) || c.note == "" &&
-				len(s.Notes) > 0 {
-				t.Errorf("notes %q, want %q", notes, c.note)
-			}
-			if strings.Contains(c.note, "names the rows") != (s.RowNames != nil) || s.RowNames != nil &&
-				(len(s.RowNames) != s.N() || !strings.HasSuffix(s.RowNames[6], "7")) {
-				t.Errorf("names of rows %v", s.RowNames)
-			}
-		})
+	requireSame(t, "d.txt", sparse.Bytes(), Options{}, boston, false, "")
+	requireSame(t, "-", sparse.Bytes(), Options{}, boston, false, "")
+	requireSame(t, "d.svm", zero.Bytes(), Options{ZeroBased: true}, boston, false, "")
+	requireSame(t, "d.npz", npz(map[string][]byte{
+		"x": npyFile(1, "<f8", "True", "(40, 13)", bytesOf("<f8", columns...)),
+		"y": npyFile(1, "<f8", "False", "(40, 1)", bytesOf("<f8", boston.Y...))}), Options{}, boston, false, "")
+	requireSame(t, "d.npz", npz(map[string][]byte{
+		"X": npyFile(1, "<f8", "False", "(40, 7)", bytesOf("<f8", pima.X.Data...)),
+		"y": npyFile(1, "|b1", "False", "(40,)", labels)}), Options{Positive: "1"}, pima, false, "1 is +1")
+}
+
+// requireSame reads a file and compares the set, and the names of its columns, with another.
+func requireSame(t *testing.T, file string, content []byte, opt Options, want *Set, names bool, note string) {
+	t.Helper()
+	switch {
+	case file == "-":
+		opt.Stdin = bytes.NewReader(content)
+	case strings.HasSuffix(file, ".gz"):
+		file = write(t, file, gzipped(content))
+	case strings.HasSuffix(file, ".zst"):
+		file = write(t, file, zstandard(content))
+	default:
+		file = write(t, file, content)
+	}
+	s := need.One(Load(file, opt))(t)
+	if s.N() != want.N() || s.D() != want.D() || !sameBits(s.X.Data, want.X.Data) || !sameBits(s.Y, want.Y) ||
+		s.Task != want.Task {
+		t.Fatalf("read %d x %d, %v, %v", s.N(), s.D(), s.Task, s.Notes)
+	}
+	if names && (!slices.Equal(s.Features, want.Features) || s.Target != want.Target) {
+		t.Errorf("columns %v, target %s", s.Features, s.Target)
+	}
+	if notes := strings.Join(s.Notes, "; "); !strings.Contains(notes, note) || note == "" && notes != "" {
+		t.Errorf("notes %q, want %q", notes, note)
+	}
+	if strings.Contains(note, "names the rows") != (s.RowNames != nil) || s.RowNames != nil &&
+		(len(s.RowNames) != s.N() || !strings.HasSuffix(s.RowNames[6], "7")) {
+		t.Errorf("names of rows %v", s.RowNames)
 	}
 }
 
-// moved takes the column from to another place.
-func moved(csv []byte, from, to int) []byte {
-	var b bytes.Buffer
-	for line := range strings.Lines(string(csv)) {
-		cells := strings.Split(strings.TrimSpace(line), ",")
-		cell := cells[from]
-		b.WriteString(strings.Join(slices.Insert(slices.Delete(cells, from, from+1), to, cell), ",") + "\n")
-	}
-	return b.Bytes()
+// lastFirst moves the last cell of a line to its front.
+func lastFirst(_ int, line string) string {
+	last := strings.LastIndex(line, ",")
+	return line[last+1:] + "," + line[:last]
 }
 
 // thin keeps the first d features.
@@ -381,90 +350,14 @@ func countTo(n int) (v []float64) {
 	return v
 }
 
-// TestTablesRefused: what is no table, or not one that can be taken as it is, is
-// refused with its place and a cure.
-func TestTablesRefused(t *testing.T) {
-	boston := spread(t, "boston", 30)
-	csv := shape{separator: ",", header: true}
-	gap := csv
-	gap.line = replace(",", 4, 10, always("NA"))
-	many := csv
-	many.line = replace(",", 0, 1, func(i int) string { return fmt.Sprintf("code %d", i/2) })
-	for name, c := range map[string]struct {
-		file    string
-		content []byte
-		opt     Options
-		says    []string
-	}{
-		"missing": {"d.csv", gap.write(boston), Options{}, []string{"line 11", `column "nox"`,
-			"the first of 3 in 1 of the columns", "--missing drop, mean or indicator"}},
-		"three labels": {"d.csv", []byte("a,y\n1,u\n2,v\n3,w\n"), Options{}, []string{`column "y"`, "3 texts",
-			`"u", "v", "w"`, "two classes"}},
-		"one label": {"d.csv", []byte("a,y\n1,u\n2,u\n3,u\n"), Options{},
-			[]string{`1 texts ("u")`, "two classes"}},
-		"none of the texts": {"d.csv", []byte("a,y\n1,u\n2,v\n3,t\n"), Options{Positive: "w"},
-			[]string{"--positive", `"w"`, `"t", "u", "v"`}},
-		"no target": {"d.csv", csv.write(boston), Options{Target: "price"}, []string{"--target", `"price"`,
-			"14 columns", `"crim"`}},
-		"no such column": {"d.csv", csv.write(boston), Options{Drop: []string{"15"}},
-			[]string{"--drop", `"15"`}},
-		"target dropped": {"d.csv", csv.write(boston), Options{Drop: []string{"medv"}, Target: "medv"},
-			[]string{"--target", "left out"}},
-		"nothing left": {"d.csv", []byte("a,y\nu,1\nu,2\n"), Options{}, []string{"no column is left"}},
-		"target missing": {"d.csv", []byte("a,y\n1,\n2,\n"), Options{Missing: MissingMean},
-			[]string{"target has no value"}},
-		"all rows dropped": {"d.csv", []byte("a,b,y\n1,,1\n,2,2\n"), Options{Missing: MissingDrop},
-			[]string{"no row has all values", "mean"}},
-		"typing error": {"d.csv", []byte("a,y\n1,2\n1o,3\n"), Options{}, []string{"line 3", `column "a"`,
-			`"1o" is not a number`, "--drop"}},
-		"mixed decimals": {"d.csv", []byte("a;y\n1,5;2\n1.5;3\n"), Options{},
-			[]string{`column "a"`, `"1,5"`, "commas beside points"}},
-		"thousands": {"d.csv", []byte("a;y\n1.234,5;2\n2.500,0;3\n"), Options{},
-			[]string{`column "a"`, `"1.234,5"`, "thousands"}},
-		"currency": {"d.csv", []byte("a,y\n$5,2\n$7.50,3\n"), Options{}, []string{`column "a"`, `"$5"`,
-			"currency"}},
-		"many texts": {"d.csv", manyTexts(), Options{}, []string{`column "t"`, "1100 different texts",
-			"--drop t"}},
-		"cell beyond names": {"d.csv", []byte("a,y,\n1,2,\n3,4,5\n"), Options{},
-			[]string{"line 3", `"5"`, "no name"}},
-		"Excel":         {"d.csv", append([]byte("PK\x03\x04"), 0, 0), Options{}, []string{"Excel", "CSV"}},
-		"Excel by name": {"d.xlsx", nil, Options{}, []string{"unknown extension", "save a sheet"}},
-		"Parquet": {"d.parquet", []byte("PAR1\x15\x00"), Options{},
-			[]string{"not a Parquet file, or damaged"}},
-		"UTF-16":            {"d.csv", []byte("\xff\xfea\x00,\x00"), Options{}, []string{"UTF-16", "UTF-8"}},
-		"page":              {"d.csv", []byte("\n<!DOCTYPE html>\n<html>"), Options{}, []string{"web page"}},
-		"binary":            {"d.data", make([]byte, 1<<20), Options{}, []string{"NUL", "binary"}},
-		"no gzip":           {"d.csv.gz", []byte("\x1f\x8b\x00"), Options{}, []string{"decompressing"}},
-		"no archive":        {"d.npz", []byte("a,y\n1,2\n"), Options{}, []string{"not a NumPy archive"}},
-		"archive without X": {"d.npz", npz(map[string][]byte{"u": nil}), Options{}, []string{`"u"`, "np.savez"}},
-		"archive without y": {"d.npz",
-			npz(map[string][]byte{"X": npyFile(1, "<f8", "False", "(2, 1)", bytesOf("<f8", 1, 2))}), Options{},
-			[]string{"no array y"}},
-		"y of other length": {"d.npz",
-			npz(map[string][]byte{"X": npyFile(1, "<f8", "False", "(2, 1)", bytesOf("<f8", 1, 2)),
-				"y": npyFile(1, "<f8", "False", "(3,)", bytesOf("<f8", 1, 2, 3))}), Options{},
-			[]string{"(3, 1)", "2 rows"}},
-		"sparse from 0": {"d.svm", []byte("1 0:1\n2 1:1\n"), Options{}, []string{"line 1", "start at 1",
-			"--zero-based"}},
-		"sparse, target": {"d.svm", []byte("1 1:1\n2 1:1\n"), Options{Target: "y"}, []string{"--target"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := Load(write(t, c.file, c.content), c.opt)
-			wantError(t, err, c.says...)
-			if err != nil && len(err.Error()) > 400 {
-				t.Errorf("the message has %d bytes", len(err.Error()))
-			}
-		})
-	}
-}
-
-func manyTexts() []byte {
-	var b bytes.Buffer
-	b.WriteString("t,y\n")
+// TestManyTexts: a column of more texts than indicators can be is refused.
+func TestManyTexts(t *testing.T) {
+	text := "t,y\n"
 	for i := range 2200 {
-		fmt.Fprintf(&b, "code %d,%d\n", i%1100, i)
+		text += fmt.Sprintf("code %d,%d\n", i%1100, i)
 	}
-	return b.Bytes()
+	_, err := readTable(strings.NewReader(text), "f", Options{})
+	wantError(t, err, `column "t"`, "1100 different texts", "--drop t")
 }
 
 // endless gives the same bytes again and again and counts them.

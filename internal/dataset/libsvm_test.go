@@ -36,42 +36,6 @@ func TestReadLIBSVM(t *testing.T) {
 	}
 }
 
-func TestReadLIBSVMRefuses(t *testing.T) {
-	for name, c := range map[string]struct {
-		text string
-		says []string
-	}{
-		"empty":          {"", []string{"no examples"}},
-		"comments only":  {"# a\n\n#b", []string{"no examples"}},
-		"one row":        {"1 1:2\n", []string{"only one example"}},
-		"no features":    {"1\n-1\n", []string{"no example has a feature"}},
-		"no labels":      {"# c\n1:2\n1:3\n", []string{"line 2", "label is missing"}},
-		"some labels":    {"1 1:2\n1:3\n", []string{"line 2", "label"}},
-		"label text":     {"1 1:2\nyes 1:3\n", []string{"line 2", `"label"`, `"yes"`}},
-		"two labels":     {"1,2 1:2\n", []string{"line 1", `"1,2"`}},
-		"label NaN":      {"nan 1:2\n", []string{"line 1", "NaN", "finite"}},
-		"zero index":     {"1 0:2\n", []string{"line 1", "indices start at 1"}},
-		"negative index": {"1 -3:2\n", []string{"line 1", "index -3"}},
-		"descending":     {"1 1:2\n1 3:1 2:1\n", []string{"line 2", "index 2 follows 3", "ascend"}},
-		"repeated":       {"1 3:1 3:1\n", []string{"line 1", "index 3 follows 3"}},
-		"no colon":       {"1 1:2 7\n", []string{"line 1", `"7"`, "index:value"}},
-		"index text":     {"1 a:2\n", []string{"line 1", `"a:2"`, "whole number"}},
-		"index fraction": {"1 1.5:2\n", []string{"line 1", "whole number"}},
-		"value text":     {"1 1:2\n1 2:b\n", []string{"line 2", `column "x2"`, `"b"`}},
-		"value missing":  {"1 1:\n", []string{"line 1", `column "x1"`, "empty"}},
-		"value Inf":      {"1 1:inf\n", []string{"line 1", `column "x1"`, "finite"}},
-		"value twice":    {"1 1:2:3\n", []string{"line 1", `"2:3"`}},
-		"huge index":     {"1 1:2\n-1 4000000000:1\n", []string{"line 2", "4000000000", "out of range"}},
-		"absurd index":   {"1 99999999999999999999:1\n", []string{"line 1", "out of range"}},
-	} {
-		_, err := readLIBSVM(strings.NewReader(c.text), "f.svm", Options{})
-		t.Run(name, func(t *testing.T) { wantError(t, err, append(c.says, "f.svm: ")...) })
-		if strings.Contains(name, "large") && !errors.Is(err, errMemory) {
-			t.Errorf("%v is not errMemory", err)
-		}
-	}
-}
-
 func TestReadLIBSVMSparse(t *testing.T) {
 	const text = "1 1:1 2000:0.5\n-1 3:0 7:-2 # c\n1 qid:1\n"
 	s := need.One(readLIBSVM(strings.NewReader(text), "f.svm", Options{}))(t)

@@ -90,40 +90,27 @@ func TestReadNPYRefuses(t *testing.T) {
 		file []byte
 		says []string
 	}{
-		"empty":         {nil, []string{"not a NumPy"}},
-		"another file":  {[]byte("a,b,c\n1,2,3\n4,5,6\n"), []string{"not a NumPy"}},
 		"version 9":     {npyFile(9, "<f8", "False", "(2, 2)", four), []string{"version 9"}},
 		"header cut":    {ok("(2, 2)", four)[:20], []string{"damaged"}},
 		"length cut":    {ok("(2, 2)", four)[:9], []string{"damaged"}},
 		"header huge":   {append([]byte("\x93NUMPY\x02\x00\xff\xff\xff\xff"), four...), []string{"damaged"}},
 		"no dictionary": {npyRaw(1, "hello", four), []string{"damaged"}},
-		"no line end":   {npyRaw(1, "{'shape': (2, 2), 'descr': '<f8'}", four), []string{"damaged"}},
-		"no colon": {npyRaw(1, "{'shape' (2, 2), 'descr' '<f8', 'fortran_order' False}", four),
-			[]string{"damaged"}},
-		"order unknown":  {npyFile(1, "<f8", "Maybe", "(2, 2)", four), []string{"damaged"}},
-		"complex":        {npyFile(1, "<c16", "False", "(2, 2)", four), []string{`"<c16"`, "astype"}},
-		"objects":        {npyFile(1, "|O", "False", "(2, 2)", four), []string{`"|O"`}},
-		"half precision": {npyFile(1, "<f2", "False", "(2, 2)", four), []string{`"<f2"`}},
+		"order unknown": {npyFile(1, "<f8", "Maybe", "(2, 2)", four), []string{"damaged"}},
+		"complex":       {npyFile(1, "<c16", "False", "(2, 2)", four), []string{`"<c16"`, "astype"}},
 		"named fields": {npyRaw(1, "{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (2, 2), }\n",
 			four), []string{"elements of type"}},
 		"no dimension":     {ok("()", four), []string{"two dimensions"}},
 		"one dimension":    {ok("(4,)", four), []string{"only one column", "target"}},
 		"three dimensions": {ok("(2, 2, 1)", four), []string{"[2 2 1]", "two dimensions"}},
 		"negative":         {ok("(-2, 2)", four), []string{"(-2, 2)", "no examples"}},
-		"shape text":       {ok("(a, 2)", four), []string{"damaged"}},
 		"shape beyond int": {ok("(99999999999999999999, 2)", four), []string{"damaged"}},
-		"no rows":          {ok("(0, 2)", nil), []string{"(0, 2)", "no examples"}},
 		"no columns":       {ok("(2, 0)", nil), []string{"(2, 0)", "no examples"}},
-		"one column":       {ok("(4, 1)", four), []string{"only one column", "target"}},
 		"one row":          {ok("(1, 4)", four), []string{"only one example"}},
 		"too few":          {ok("(2, 3)", four), []string{"ends before", "2 x 3"}},
 		"too many":         {ok("(1, 2)", four), []string{"more bytes", "(1, 2)"}},
-		"a lie":            {ok("(100000000, 2)", four), []string{"ends before"}},
 		"too large":        {ok("(1000000000, 4000000000)", four), []string{"1000000000 rows", "EiB", "limit"}},
-		"NaN": {ok("(2, 2)", bytesOf("<f8", 1, 2, math.NaN(), 4)), []string{"row 2", `column "x1"`,
-			"missing"}},
-		"Inf": {ok("(2, 2)", bytesOf("<f8", 1, math.Inf(1), 3, 4)), []string{"row 1", `column "y"`,
-			"+Inf"}},
+		"NaN":              {ok("(2, 2)", bytesOf("<f8", 1, 2, math.NaN(), 4)), []string{"row 2", `column "x1"`, "missing"}},
+		"Inf":              {ok("(2, 2)", bytesOf("<f8", 1, math.Inf(1), 3, 4)), []string{"row 1", `column "y"`, "+Inf"}},
 	} {
 		_, err := readNPY(bytes.NewReader(c.file), "f.npy", Options{})
 		t.Run(name, func(t *testing.T) { wantError(t, err, append(c.says, "f.npy: ")...) })
@@ -142,5 +129,19 @@ func TestReadNPYTrustsNoHeader(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	if got := after.TotalAlloc - before.TotalAlloc; err == nil || got > 1<<20 {
 		t.Errorf("%d bytes allocated for a file of %d, %v", got, len(file), err)
+	}
+}
+
+// TestArchivesRefused: an archive holds X, and y with a target for each row.
+func TestArchivesRefused(t *testing.T) {
+	x := npyFile(1, "<f8", "False", "(2, 1)", bytesOf("<f8", 1, 2))
+	for says, arrays := range map[string]map[string][]byte{
+		`no array X among "u": np.savez`: {"u": nil},
+		"no array y":                     {"X": x},
+		"y has shape (3, 1), X has 2 rows": {"X": x,
+			"y": npyFile(1, "<f8", "False", "(3,)", bytesOf("<f8", 1, 2, 3))},
+	} {
+		_, err := Load(write(t, "d.npz", npz(arrays)), Options{})
+		wantError(t, err, "d.npz", says)
 	}
 }

@@ -16,45 +16,6 @@ import (
 	"bootbench/internal/need"
 )
 
-func TestReadTableRefuses(t *testing.T) {
-	for name, c := range map[string]struct {
-		text string
-		says []string
-	}{
-		"empty":           {"", []string{"empty"}},
-		"only breaks":     {"\n\n\n", []string{"empty"}},
-		"header only":     {"a,b\n", []string{"no examples"}},
-		"one row":         {"a,b\n1,2\n", []string{"only one example"}},
-		"one column":      {"a\n1\n2\n", []string{"line 1", "only one column", `"a"`}},
-		"nameless column": {"a,,y\n1,2,3\n", []string{"line 1", "column 2 has no name"}},
-		"same names":      {"a,b,a\n1,2,3\n", []string{"line 1", "columns 1 and 3", `"a"`}},
-		"short row":       {"a,b,y\n1,2,3\n1,2\n", []string{"line 3", "2 cells", "3 columns"}},
-		"text": {"a,b,y\n1,2,3\n1,NA,3\n", []string{"line 3", `column "b"`,
-			"missing value, the first of 1"}},
-		"text in target": {"a,y\n1,2\n1,good\n", []string{"line 3", `column "y"`, `"good"`}},
-		"NaN":            {"a,y\n1,2\nNaN,3\n", []string{"line 3", `column "a"`, "missing", "--missing drop"}},
-		"Inf":            {"a,y\n1,2\n1,-Inf\n", []string{"line 3", `column "y"`, "-Inf", "finite"}},
-		"overflow":       {"a,y\n1,2\n1e999,2\n", []string{"line 3", `column "a"`, "range"}},
-		"empty cell":     {"a,b,y\n1,2,3\n1,,3\n", []string{"line 3", `column "b"`, "missing value"}},
-		"blank cell":     {"a,y\n1,2\n1,  \n", []string{"line 3", `column "y"`, "missing value"}},
-		"stray quote":    {"a,y\n1,2\n1\",2\n", []string{"line 3", "\""}},
-		"open quote":     {"a,y\n1,\"2\n", []string{"line", "\""}},
-		"long cell": {"a,y\n1,2\n" + strings.Repeat("x", 1e5) + ",2\n",
-			[]string{"line 3", "...", "not a number"}},
-		"break in a name": {"\"a\nb\",y\n1,2\nx,2\n", []string{"line 1", `"a\nb"`, "control"}},
-		"break in a cell": {"a,y\n1,2\n\"x\n\",2\n", []string{"line 3", `column "a"`}},
-		"decimal commas":  {"a,y\n1,5,2\n", []string{"line 2", "3 cells"}},
-		"hidden control":  {"a,y\n1\x00,2\n", []string{"line 2", "NUL", "binary"}},
-		"not text":        {"\x93NUMPY\x01\x00", []string{"NumPy", ".npy"}},
-	} {
-		_, err := readTable(strings.NewReader(c.text), "f.csv", Options{})
-		t.Run(name, func(t *testing.T) { wantError(t, err, append(c.says, "f.csv: ")...) })
-		if err != nil && len(err.Error()) > 300 {
-			t.Errorf("%s: the message has %d bytes", name, len(err.Error()))
-		}
-	}
-}
-
 // broken fails after some text, as a disk or a pipe may.
 type broken struct{ text io.Reader }
 
@@ -144,36 +105,6 @@ func processorTime() time.Duration {
 		panic(err)
 	}
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
-}
-
-// A quote that nothing closes is an error at the row where it opens, a stray one within a cell at its own.
-func TestUnpairedQuotes(t *testing.T) {
-	rows := strings.Repeat("5,6\n7,8\n", 20000)
-	for text, line := range map[string]string{
-		"a,y\n1,2\n\"3,4\n5,6\n":              "line 3",
-		"a,y\n1,2\n3,\"4\n" + rows:            "line 3",
-		"a,y\n1,2\n3,4\n5\",6\n":              "line 4",
-		"a,y\n\"1\n\n2\",2\n3,4\"\n":          "line 5",
-		"a,y\n1,2\n\"3\"x,4\n":                "line 3",
-		"# it's a \"comment\na,y\n1,2\n3,\"4": "line 4",
-		"a y\n1  2\n\"3 4\n5 6\n":             "line 3",
-	} {
-		_, err := readTable(strings.NewReader(text), "f.csv", Options{})
-		wantError(t, err, "f.csv: "+line+": ", "stray quote")
-	}
-}
-
-// Targets that are all the same are refused by every reader, with what to do.
-func TestEqualTargets(t *testing.T) {
-	for name, content := range map[string]string{
-		"numbers.csv": "a,y\n1,3\n2,3\n", "labels.csv": "a,y\n1,1\n2,1\n", "texts.csv": "a,y\n1,u\n2,u\n",
-		"array.npy": string(npyFile(1, "<f8", "False", "(2, 2)", bytesOf("<f8", 1, 3, 2, 3))),
-	} {
-		_, err := Load(write(t, name, []byte(content)), Options{})
-		wantError(t, err, name+`: column "y": `, "--target NAME takes another column")
-	}
-	_, err := Load(write(t, "sparse.svm", []byte("3 1:1\n3 1:2\n")), Options{})
-	wantError(t, err, "all 2 targets are 3: targets that differ are needed")
 }
 
 // What could steer a terminal is escaped in errors, notes and names: of files, rows and levels.

@@ -53,23 +53,20 @@ func (l *lines) errLong() error {
 	return fmt.Errorf("%w: a line of more than %s", errMemory, humanBytes(float64(l.limit)))
 }
 
-// records cuts a text into the rows of a table. encoding/csv gets the lines one at a time, so that they keep
-// their numbers: comments and lines of blanks are emptied, and runs of blanks become a tab if they separate
-// the columns.
+// records cuts a text into the rows of a table. encoding/csv gets the lines of one record at a time.
 type records struct {
 	*lines
 	csv     *csv.Reader
-	blanks  bool   // separate the columns
-	begun   bool   // a line with cells was read
-	skipped int    // comments after it
-	length  int    // bytes of the record that is being read
-	rest    []byte // of the line, to be handed on
+	record  bytes.Reader // what csv reads
+	blanks  bool         // separate the columns
+	begun   bool         // a record was read
+	skipped int          // comments after it
 	buffer  []byte
 }
 
 func newRecords(text io.Reader, separator byte, opt Options) *records {
 	r := &records{lines: newLines(text, opt), blanks: separator == ' '}
-	r.csv = csv.NewReader(r)
+	r.csv = csv.NewReader(&r.record)
 	r.csv.Comma = rune(separator)
 	if r.blanks {
 		r.csv.Comma = '\t'
@@ -80,41 +77,65 @@ func newRecords(text io.Reader, separator byte, opt Options) *records {
 	return r
 }
 
-// Read hands the lines to encoding/csv.
-func (r *records) Read(p []byte) (int, error) {
-	if len(r.rest) == 0 {
-		line, err := r.lines.next()
-		if err == nil {
-			line, err = r.prepare(line)
+// next returns the cells of the next record without the blanks around them, valid until the next call, and
+// its first line, or io.EOF.
+func (r *records) next() (cells []string, line int, err error) {
+	line, err = r.readRecord()
+	if err == nil {
+		r.record.Reset(r.buffer)
+		if cells, err = r.csv.Read(); err != nil {
+			err = errQuote
+		} else if len(cells) > mostColumns {
+			err = errColumns
 		}
-		if err != nil {
-			return 0, err
-		}
-		r.buffer = append(append(r.buffer[:0], line...), '\n')
-		r.rest = r.buffer
 	}
-	n := copy(p, r.rest)
-	r.rest = r.rest[n:]
-	return n, nil
+	if err == io.EOF {
+		return nil, 0, err
+	}
+	if err != nil {
+		return nil, 0, place{unit: "line", number: line}.error("", err)
+	}
+	for j, cell := range cells {
+		cells[j] = strings.TrimSpace(utf8Text(cell))
+	}
+	return cells, line, nil
 }
 
-// prepare is a line as encoding/csv wants it: empty without cells.
-func (r *records) prepare(line []byte) ([]byte, error) {
-	quoted := r.length > 0 // the record goes on: a cell in quotes holds the end of the line
-	if bare := bytes.Trim(line, " \r"); !quoted && (len(bare) == 0 || bare[0] == '#') {
-		if len(bare) > 0 && r.begun {
-			r.skipped++
+// readRecord reads the lines of a record, one or those up to the end of a cell in quotes, and skips comments
+// and lines of blanks before it. If blanks separate the columns, they become tabs.
+func (r *records) readRecord() (first int, err error) {
+	r.buffer = r.buffer[:0]
+	quoted := false // the line begins within a cell in quotes
+	for len(r.buffer) == 0 || quoted {
+		line, err := r.lines.next()
+		if err == io.EOF && quoted {
+			err = errQuote
 		}
-		return nil, nil
-	}
-	if r.blanks {
-		line = squeeze(line, quoted)
+		if !quoted {
+			first = r.number
+		}
+		if err != nil {
+			return first, err
+		}
+		if bare := bytes.Trim(line, " \r"); !quoted && (len(bare) == 0 || bare[0] == '#') {
+			if len(bare) > 0 && r.begun {
+				r.skipped++
+			}
+			continue
+		}
+		if r.blanks {
+			line = squeeze(line, quoted)
+		}
+		if bytes.Count(line, []byte{'"'})%2 == 1 {
+			quoted = !quoted
+		}
+		r.buffer = append(append(r.buffer, line...), '\n')
+		if len(r.buffer) > r.limit {
+			return first, r.errLong()
+		}
 	}
 	r.begun = true
-	if r.length += len(line) + 1; r.length > r.limit {
-		return nil, r.errLong()
-	}
-	return line, nil
+	return first, nil
 }
 
 // squeeze makes runs of blanks and tabs outside quotes a single tab, none at the ends of the line. It
@@ -141,31 +162,6 @@ var errColumns = fmt.Errorf("%w: more than %d columns; rows are examples, column
 
 var errQuote = errors.New(
 	`a stray quote ("): a cell with quotes stands in quotes, and quotes in it are doubled`)
-
-// next returns the cells of the next record without the blanks around them, valid until the next call, and
-// its first line, or io.EOF.
-func (r *records) next() (cells []string, line int, err error) {
-	r.length = 0
-	cells, err = r.csv.Read()
-	at := place{unit: "line", number: r.number}
-	var stray *csv.ParseError
-	switch {
-	case err == io.EOF:
-		return nil, 0, io.EOF
-	case errors.As(err, &stray):
-		at.number, err = stray.StartLine, errQuote
-	case err == nil && len(cells) > mostColumns:
-		err = errColumns
-	}
-	if err != nil {
-		return nil, 0, at.error("", err)
-	}
-	for j, cell := range cells {
-		cells[j] = strings.TrimSpace(utf8Text(cell))
-	}
-	line, _ = r.csv.FieldPos(0)
-	return cells, line, nil
-}
 
 // utf8Text is a text in UTF-8; what is not is read as Latin-1.
 func utf8Text(cell string) string {

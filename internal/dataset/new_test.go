@@ -26,21 +26,14 @@ func TestNew(t *testing.T) {
 		turned.Task != Regression || turned.X.At(2, 1) != 6 {
 		t.Errorf("a view: %+v, %v", turned, err)
 	}
-	for name, try := range map[string]func() error{
-		"no matrix":    func() error { _, err := New(nil, nil); return err },
-		"empty":        func() error { _, err := New(&mat.Dense{}, nil); return err },
-		"too few y":    func() error { _, err := New(x, []float64{1}); return err },
-		"one example":  func() error { _, err := New(mat.NewDense(1, 1, nil), []float64{1}); return err },
-		"NaN input":    func() error { _, err := New(mat.NewDense(2, 1, []float64{0, math.NaN()}), y); return err },
-		"infinite y":   func() error { _, err := New(x, []float64{1, math.Inf(1)}); return err },
-		"no inputs":    func() error { _, err := NewInputs(&mat.Dense{}); return err },
-		"NaN new":      func() error { _, err := NewInputs(mat.NewDense(1, 1, []float64{math.NaN()})); return err },
-		"missing rows": func() error { _, err := NewInputs(nil); return err },
-	} {
-		if err := try(); err == nil {
-			t.Errorf("%s passes", name)
-		} else {
-			wantError(t, err)
-		}
+	_, noMatrix := New(nil, nil)
+	_, empty := New(&mat.Dense{}, nil)
+	_, few := New(x, []float64{1})
+	_, one := New(mat.NewDense(1, 1, nil), []float64{1})
+	_, nan := New(mat.NewDense(2, 1, []float64{0, math.NaN()}), y)
+	_, infinite := New(x, []float64{1, math.Inf(1)})
+	for says, err := range map[string]error{"there is no matrix": noMatrix, "0 x 0": empty, "1 targets for 2": few,
+		"only one example": one, `row 2: column "x1": NaN`: nan, `row 2: column "y": +Inf`: infinite} {
+		wantError(t, err, says)
 	}
 }

@@ -22,38 +22,6 @@ func write(t *testing.T, name string, content []byte) string {
 	return path
 }
 
-func TestLoadGoesByExtension(t *testing.T) {
-	sparse := []byte("0.5 1:1 2:2\n1.5 1:3 2:4\n")
-	array := npyFile(1, "<f8", "False", "(2, 3)", bytesOf("<f8", 1, 2, 0.5, 3, 4, 1.5))
-	table := []byte("a,b,y\n1,2,0.5\n3,4,1.5\n")
-	for name, content := range map[string][]byte{
-		"d.csv": table, "d.CSV": table, "d.svm": sparse, "d.libsvm": sparse, "d.dat": sparse, "d.npy": array,
-	} {
-		path := write(t, name, content)
-		s, err := Load(path, Options{})
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if s.Name != path || !slices.Equal(s.X.Data, []float64{1, 2, 3, 4}) ||
-			!slices.Equal(s.Y, []float64{0.5, 1.5}) {
-			t.Errorf("%s: read %+v", name, s)
-		}
-	}
-	s, err := Load("-", Options{Stdin: strings.NewReader(string(table))})
-	if err != nil || s.Name != "standard input" || s.N() != 2 {
-		t.Errorf("standard input: %+v, %v", s, err)
-	}
-	s, err = Load("synthetic:blobs,n=7,seed=3", Options{})
-	if err != nil || s.N() != 7 || s.Task != Classification {
-		t.Errorf("synthetic: %+v, %v", s, err)
-	}
-	s, err = Load("crabs", Options{})
-	if err != nil || s.N() != 200 {
-		t.Errorf("embedded: %+v, %v", s, err)
-	}
-}
-
 func TestLoadRefuses(t *testing.T) {
 	for path, says := range map[string][]string{
 		"":                                {"embedded"},
@@ -90,61 +58,46 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
+// TestLoadInputs: new inputs come from every format, their columns by name or in order, with targets or without.
 func TestLoadInputs(t *testing.T) {
+	array := func(shape string, v ...float64) string {
+		return string(npyFile(1, "<f8", "False", shape, bytesOf("<f8", v...)))
+	}
 	train := small() // features a, b; target t
-	opt := Options{Stdin: strings.NewReader("b,a\n2,1\n")}
-	array := func(shape string, v ...float64) []byte {
-		return npyFile(1, "<f8", "False", shape, bytesOf("<f8", v...))
-	}
-	for name, c := range map[string]struct {
-		path string
-		y    []float64
+	for _, c := range []struct {
+		file, content string
+		y             []float64
+		says          string // or the error
 	}{
-		"csv, other column":  {write(t, "d.csv", []byte("a,c,b\n1,text,2\n")), nil},
-		"csv":                {write(t, "d.csv", []byte("a,b\n1,2\n")), nil},
-		"csv, target":        {write(t, "d.csv", []byte("a,b,t\n1,2,5\n")), []float64{5}},
-		"csv, other order":   {write(t, "d.csv", []byte("t,b,a\n5,2,1\n")), []float64{5}},
-		"standard input":     {"-", nil},
-		"svm":                {write(t, "d.svm", []byte("1:1 2:2\n")), nil},
-		"svm, target":        {write(t, "d.svm", []byte("5 1:1 2:2\n")), []float64{5}},
-		"npy":                {write(t, "d.npy", array("(1, 2)", 1, 2)), nil},
-		"npy, target":        {write(t, "d.npy", array("(1, 3)", 1, 2, 5)), []float64{5}},
-		"svm, short of last": {write(t, "e.svm", []byte("5 1:1 # the second is zero\n")), []float64{5}},
+		{"d.csv", "a,c,b\n1,text,2\n", nil, ""},
+		{"d.csv", "t,b,a\n5,2,1\n", []float64{5}, ""},
+		{"-", "b,a\n2,1\n", nil, ""},
+		{"d.svm", "1:1 2:2\n", nil, ""},
+		{"d.svm", "5 1:1 2:2\n", []float64{5}, ""},
+		{"d.npy", array("(1, 2)", 1, 2), nil, ""},
+		{"d.npy", array("(1, 3)", 1, 2, 5), []float64{5}, ""},
+		{"d.csv", "a,t\n1,2\n", nil, `line 1: column "b" of small is missing`},
+		{"d.csv", "1,2\n3,4\n", nil, "line 1: all cells are numbers: a header"},
+		{"d.csv", "a,b\n", nil, "no examples"},
+		{"d.csv", "t,b,a\n1,2,z\n", nil, `line 2: column "a": "z"`},
+		{"d.svm", "1 1:1\n1 3:1\n1 2:1\n", nil, "line 2: feature index 3, but small has 2 features"},
+		{"d.npy", array("(2, 1)", 1, 2), nil, "1 columns, but small has 2 features"},
+		{"d.npy", array("(1, 4)", 1, 2, 3, 4), nil, "4 columns, but small has 2 features"},
+		{"none.csv", "", nil, "none.csv: no such file"},
+		{"boston", "", nil, "boston: its features are not those of small"},
+		{"synthetic:blobs,n=5", "", nil, "its features are not those of small"},
 	} {
-		in, err := LoadInputs(c.path, train, opt)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
+		path := c.file
+		if strings.HasPrefix(path, "d.") {
+			path = write(t, path, []byte(c.content))
 		}
-		want := []float64{1, 2}
-		if strings.Contains(name, "short") {
-			want[1] = 0
+		in, err := LoadInputs(path, train, Options{Stdin: strings.NewReader(c.content)})
+		switch {
+		case c.says != "":
+			wantError(t, err, c.says)
+		case err != nil || !slices.Equal(in.X.Data, []float64{1, 2}) || in.X.Cols != 2 || !slices.Equal(in.Y, c.y):
+			t.Errorf("%s %q: read %+v, %v", c.file, c.content, in, err)
 		}
-		if !slices.Equal(in.X.Data, want) || in.X.Cols != 2 || !slices.Equal(in.Y, c.y) ||
-			(in.Y == nil) != (c.y == nil) {
-			t.Errorf("%s: read %+v", name, in)
-		}
-	}
-	for name, c := range map[string]struct {
-		path string
-		says []string
-	}{
-		"missing file": {"none.csv", []string{"none.csv: ", "no such file"}},
-		"missing column": {write(t, "d.csv", []byte("a,t\n1,2\n")), []string{"line 1", `"b"`, "missing",
-			"small"}},
-		"no header": {write(t, "d.csv", []byte("1,2\n3,4\n")), []string{"line 1", "header"}},
-		"no rows":   {write(t, "d.csv", []byte("a,b\n")), []string{"no examples"}},
-		"text":      {write(t, "d.csv", []byte("t,b,a\n1,2,z\n")), []string{"line 2", `column "a"`, `"z"`}},
-		"svm too wide": {write(t, "d.svm", []byte("1 1:1\n1 3:1\n1 2:1\n")), []string{"line 2", "index 3",
-			"2 features"}},
-		"svm half labels":  {write(t, "d.svm", []byte("1:1\n1 1:1\n")), []string{"line 2", "label"}},
-		"npy narrow":       {write(t, "d.npy", array("(2, 1)", 1, 2)), []string{"1 columns", "2 features"}},
-		"npy wide":         {write(t, "d.npy", array("(1, 4)", 1, 2, 3, 4)), []string{"4 columns", "2 features"}},
-		"another embedded": {"boston", []string{"boston: ", "features", "small"}},
-		"another drawn":    {"synthetic:blobs,n=5", []string{"features", "small"}},
-	} {
-		_, err := LoadInputs(c.path, train, opt)
-		t.Run(name, func(t *testing.T) { wantError(t, err, c.says...) })
 	}
 }
 

@@ -101,7 +101,7 @@ func runPredict(a *app, o *options, data []string) error {
 	}
 	intervals := answer.Intervals{Of: o.interval, Residuals: o.residuals}
 	for _, err := range []error{checkTargets(in), j.CheckIntervals(intervals, o.level),
-		o.checkCovariance(in.M())} {
+		o.checkCovariance(in.N())} {
 		if err != nil {
 			return usage.Wrap(err)
 		}

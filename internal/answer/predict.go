@@ -55,7 +55,7 @@ func (j *Job) CheckIntervals(i Intervals, level float64) error {
 // Predict is the answer at new inputs, and the solution that it is read from.
 func (j *Job) Predict(ctx context.Context, in *dataset.Inputs, s Settings, i Intervals) (*report.Prediction,
 	*solver.Solution, error) {
-	if err := predict.Check(j.Model, in.M()); err != nil {
+	if err := predict.Check(j.Model, in.N()); err != nil {
 		return nil, nil, err
 	}
 	if err := j.Fit(); err != nil { // refuses what Estimate refuses, and before a solve of minutes
@@ -101,7 +101,7 @@ func (j *Job) predicted(ctx context.Context, in *dataset.Inputs, s Settings, i I
 	solution *solver.Solution) (*report.Prediction, error) {
 	began := time.Now()
 	at, err := predict.At(j.Model, solution, in, func(done int) error {
-		j.Progress("predict", done, in.M())
+		j.Progress("predict", done, in.N())
 		return ctx.Err()
 	})
 	if err != nil {
@@ -210,7 +210,7 @@ const mostCross = 256 << 20
 // refinePrediction adds what exact resamples say of the new inputs.
 func (j *Job) refinePrediction(ctx context.Context, r *report.Prediction, in *dataset.Inputs, s Settings,
 	i Intervals, solution *solver.Solution, collected *fits) error {
-	if s.Refine.Resamples == 0 || s.Refine.Optional && 8*int64(in.M())*int64(j.Sites()) > mostCross {
+	if s.Refine.Resamples == 0 || s.Refine.Optional && 8*int64(in.N())*int64(j.Sites()) > mostCross {
 		return nil
 	}
 	cross, err := j.CrossAll(in)

@@ -139,12 +139,13 @@ func TestShapesOfTables(t *testing.T) {
 		opt  Options
 		note string
 	}{
-		"plain":            {"d.csv", csv, Options{}, ""},
-		"tabs":             {"d.tsv", shape{separator: "\t", header: true}, Options{}, "tabs"},
-		"semicolons":       {"d.csv", shape{separator: ";", header: true}, Options{}, "semicolons"},
-		"semicolon, comma": {"d.csv", shape{separator: ";", header: true, comma: true}, Options{}, "decimal commas"},
-		"bare":             {"d.data", shape{separator: ";", comma: true}, Options{}, "no header"},
-		"blanks":           {"d.txt", shape{separator: " ", header: true}, Options{}, "blanks"},
+		"plain":      {"d.csv", csv, Options{}, ""},
+		"tabs":       {"d.tsv", shape{separator: "\t", header: true}, Options{}, "tabs"},
+		"semicolons": {"d.csv", shape{separator: ";", header: true}, Options{}, "semicolons"},
+		"semicolon, comma": {"d.csv", shape{separator: ";", header: true, comma: true}, Options{},
+			"decimal commas"},
+		"bare":   {"d.data", shape{separator: ";", comma: true}, Options{}, "no header"},
+		"blanks": {"d.txt", shape{separator: " ", header: true}, Options{}, "blanks"},
 		"aligned": {"housing.data", shape{separator: "   ",
 			line: func(_ int, s string) string { return "  " + s + " " }}, Options{}, "no header"},
 		"comma blank":      {"d.csv", shape{separator: ", ", header: true}, Options{}, ""},
@@ -177,10 +178,12 @@ func TestShapesOfTables(t *testing.T) {
 		"names of rows": {"d.csv", shape{separator: ",", header: true,
 			line: func(i int, s string) string { return fmt.Sprintf("town %d,%s", i, s) }}, Options{},
 			"names the rows"},
-		"labels of text":     {"d.csv", shape{separator: ",", header: true, label: yes}, Options{}, "yes is +1"},
-		"one label of three": {"d.csv", shape{separator: ",", header: true, line: three, label: formatNumber}, Options{Positive: "1"}, "1 is +1, not 1 is -1"},
-		"labels 1 and 0":     {"d.csv", shape{separator: ",", header: true, label: zero}, Options{Positive: "0"}, "0 is +1"},
-		"stdin":              {"-", shape{separator: "\t", header: true}, Options{}, "tabs"},
+		"labels of text": {"d.csv", shape{separator: ",", header: true, label: yes}, Options{}, "yes is +1"},
+		"one label of three": {"d.csv", shape{separator: ",", header: true, line: three, label: formatNumber},
+			Options{Positive: "1"}, "1 is +1, not 1 is -1"},
+		"labels 1 and 0": {"d.csv", shape{separator: ",", header: true, label: zero}, Options{Positive: "0"},
+			"0 is +1"},
+		"stdin": {"-", shape{separator: "\t", header: true}, Options{}, "tabs"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := boston

@@ -24,23 +24,23 @@ func (t *table) set() (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	in, err := t.inputs(e)
+	s, err := t.inputs(e)
 	if err != nil {
 		return nil, err
 	}
-	if in.M() < 2 {
+	if s.N() < 2 {
 		return nil, errors.New("only one row has all values: --missing mean or indicator keeps the others")
 	}
-	t.describe(e.Columns, in.X)
-	set := &Set{Name: t.name, Source: t.name, Features: featureNames(e.Columns), Target: e.Target, X: in.X,
-		Y: in.Y, RowNames: in.RowNames, Notes: t.notes, Task: guessTask(in.Y), encoding: e}
+	t.describe(e.Columns, s.X)
+	s.Source, s.Features, s.Target, s.Task = t.name, featureNames(e.Columns), e.Target, guessTask(s.Y)
+	s.Notes, s.encoding = t.notes, e
 	if y := t.withRole(asTarget); y.kind == texts {
-		if err := set.classify(slices.Sorted(slices.Values(y.texts)), true, t.opt.Positive, y.text); err != nil {
+		if err := s.classify(slices.Sorted(slices.Values(y.texts)), true, t.opt.Positive, y.text); err != nil {
 			return nil, err
 		}
-		return set, set.Check(Regression) // rows of a class may have been left out
+		return s, s.Check(Regression) // rows of a class may have been left out
 	}
-	return set, set.checkTargets(t.opt.Positive)
+	return s, s.checkTargets(t.opt.Positive)
 }
 
 // inputs are the features and targets of the rows of a table, as an encoding says; without means in it, those

@@ -166,6 +166,17 @@ func (e *Encoding) options(opt Options) Options {
 	return opt
 }
 
+// checkFeatures refuses a whole set as new inputs unless its features are those of the training set.
+func (e *Encoding) checkFeatures(s *Set) error {
+	switch {
+	case e.Sparse() && s.Sparse == nil:
+		return e.errNotSparse(s.Name)
+	case !e.Sparse() && !slices.Equal(s.Features, featureNames(e.Columns)):
+		return errorIn(s.Name, "its features are not those of %s", e.name())
+	}
+	return nil
+}
+
 func (e *Encoding) errNotSparse(name string) error {
 	return errorIn(name, "%s is sparse: new inputs must be sparse lines too (.svm, .libsvm or .dat)", e.name())
 }

@@ -52,11 +52,11 @@ func (e *Encoding) LoadInputs(path string, opt Options) (*Inputs, error) {
 	}
 	opt = e.options(opt)
 	if strings.HasPrefix(path, syntheticPrefix) || slices.Contains(Names(), path) {
-		s, err := Load(path, opt)
-		if err != nil {
-			return nil, err
+		in, err := Load(path, opt)
+		if err == nil {
+			err = e.checkFeatures(in)
 		}
-		return e.inputsOf(s)
+		return in, err
 	}
 	c, name, err := read(path, opt, e)
 	if err != nil {

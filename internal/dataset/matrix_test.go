@@ -66,12 +66,12 @@ func TestSparseInputs(t *testing.T) {
 	train := need.One(readLIBSVM(strings.NewReader("1 1:1 5000:2\n-1 2:1\n"), "train.svm", Options{}))(t)
 	path := write(t, "new.svm", []byte("2:1 9:3\n\n1:0.5\n"))
 	in, err := LoadInputs(path, train, Options{})
-	if err != nil || in.M() != 2 || in.Y != nil || in.Sparse.Cols != 9 || !slices.Equal(in.Sparse.Value,
+	if err != nil || in.N() != 2 || in.Y != nil || in.Sparse.Cols != 9 || !slices.Equal(in.Sparse.Value,
 		[]float64{1, 3, 0.5}) {
 		t.Fatalf("read %+v, %v", in, err)
 	}
 	generated, err := LoadInputs("synthetic:text,n=3,d=100", train, Options{})
-	if err != nil || generated.M() != 3 || generated.Sparse == nil {
+	if err != nil || generated.N() != 3 || generated.Sparse == nil {
 		t.Errorf("generated %+v, %v", generated, err)
 	}
 	for _, dense := range []string{write(t, "new.csv", []byte("a,b\n1,2\n")), "crabs"} {

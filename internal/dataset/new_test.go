@@ -32,7 +32,8 @@ func TestNew(t *testing.T) {
 	_, one := New(mat.NewDense(1, 1, nil), []float64{1})
 	_, nan := New(mat.NewDense(2, 1, []float64{0, math.NaN()}), y)
 	_, infinite := New(x, []float64{1, math.Inf(1)})
-	for says, err := range map[string]error{"there is no matrix": noMatrix, "0 x 0": empty, "1 targets for 2": few,
+	for says, err := range map[string]error{"there is no matrix": noMatrix, "0 x 0": empty,
+		"1 targets for 2":  few,
 		"only one example": one, `row 2: column "x1": NaN`: nan, `row 2: column "y": +Inf`: infinite} {
 		wantError(t, err, says)
 	}

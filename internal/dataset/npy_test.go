@@ -109,8 +109,10 @@ func TestReadNPYRefuses(t *testing.T) {
 		"too few":          {ok("(2, 3)", four), []string{"ends before", "2 x 3"}},
 		"too many":         {ok("(1, 2)", four), []string{"more bytes", "(1, 2)"}},
 		"too large":        {ok("(1000000000, 4000000000)", four), []string{"1000000000 rows", "EiB", "limit"}},
-		"NaN":              {ok("(2, 2)", bytesOf("<f8", 1, 2, math.NaN(), 4)), []string{"row 2", `column "x1"`, "missing"}},
-		"Inf":              {ok("(2, 2)", bytesOf("<f8", 1, math.Inf(1), 3, 4)), []string{"row 1", `column "y"`, "+Inf"}},
+		"NaN": {ok("(2, 2)", bytesOf("<f8", 1, 2, math.NaN(), 4)), []string{"row 2", `column "x1"`,
+			"missing"}},
+		"Inf": {ok("(2, 2)", bytesOf("<f8", 1, math.Inf(1), 3, 4)), []string{"row 1", `column "y"`,
+			"+Inf"}},
 	} {
 		_, err := readNPY(bytes.NewReader(c.file), "f.npy", Options{})
 		t.Run(name, func(t *testing.T) { wantError(t, err, append(c.says, "f.npy: ")...) })

@@ -79,7 +79,8 @@ d.svm | 1 1:2\n-1 4000000000:1\n | line 2; 4000000000; out of range
 d.svm | 1 99999999999999999999:1\n | line 1; out of range
 d.svm | 1 1:1\n2 1:1\n | --target | target=y`
 
-// TestRefusals: what cannot be taken as it is, is refused with its place and a cure, in a line that is not long.
+// TestRefusals: what cannot be taken as it is, is refused with its place and a cure, in a line that is not
+// long.
 func TestRefusals(t *testing.T) {
 	for line := range strings.Lines(strings.TrimSpace(refusals)) {
 		parts := append(strings.Split(strings.TrimSpace(line), " | "), "")
@@ -99,6 +100,9 @@ func TestRefusals(t *testing.T) {
 			}
 		}
 		_, err := Load(write(t, parts[0], []byte(content)), opt)
-		t.Run(parts[1], func(t *testing.T) { wantError(t, err, append(strings.Split(parts[2], "; "), parts[0])...) })
+		t.Run(parts[1], func(t *testing.T) {
+			wantError(t, err, append(strings.Split(parts[2], "; "),
+				parts[0])...)
+		})
 	}
 }

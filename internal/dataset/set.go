@@ -21,6 +21,7 @@
 package dataset
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -38,62 +39,86 @@ const (
 
 func (t Task) String() string { return string(t) }
 
-// Set is a data set of N examples with D features.
+// Set is a set of N examples with D features: the data of a model, or new inputs for it.
 type Set struct {
-	// Name identifies the set to a user: an embedded name, a file as given, or
-	// a synthetic specification.
+	// Name identifies the set to a user: an embedded name, a file as given, or a synthetic specification.
 	Name string
 	// Source says where the data come from.
 	Source string
-	// Task is what the source states, and for files a guess from the targets:
-	// classification if each of them is -1 or +1.
+	// Task is what the source states, and for files a guess from the targets: classification if each of them is
+	// -1 or +1.
 	Task Task
-	// Features are the D column names of X, nil for sparse inputs, whose features
-	// have numbers alone. Target is the name of Y.
+	// Features are the D column names of X, nil for sparse inputs, whose features have numbers only. Target is
+	// the name of Y.
 	Features []string
 	Target   string
-	// X holds the inputs, N x D; Y the N targets. All entries are finite.
+	// X holds the inputs, N x D; Y the N targets, nil for new inputs without. All entries are finite.
 	X Matrix
 	Y []float64
-	// Sparse holds the inputs instead of X, which is empty then, where most
-	// entries are zero; nil for dense inputs.
+	// Sparse holds the inputs instead of X, which is empty then, if most entries are zero; nil for dense inputs.
+	// New inputs may have more columns than the set that a model was trained on, or fewer: what one side lacks
+	// is zero there.
 	Sparse *CSR
-	// RowNames are the names of the examples where the file has them, else nil.
+	// RowNames are the names of the examples if the file has them, else nil.
 	RowNames []string
-	// Labels names the classes where they are not -1 and +1 in the file, else nil.
+	// Labels names the classes if they are not -1 and +1 in the file, else nil.
 	Labels *Labels
-	// Notes say what a reader found, left out or encoded, a sentence each.
+	// Notes say what a reader found, left out, ignored or encoded, a sentence each.
 	Notes []string
 
 	encoding  *Encoding // of its columns; nil: features are columns
 	zeroBased bool      // features of its sparse lines count from 0
 }
 
-// New makes a set of N x D inputs and N targets that are in memory, and copies them. Its
-// features are called x1, x2, ..., its target y; it is for classification if each target is
-// -1 or +1, and Classify makes classes of two other values. At least two examples and one
-// feature are needed, all finite.
+// Inputs are new inputs for a model, with targets or without. They need no names and no task.
+type Inputs = Set
+
+// New makes a set of N x D inputs and N targets that are in memory, and copies them. Its features are called
+// x1, x2, ..., its target y; it is for classification if each target is -1 or +1, and Classify makes classes
+// of two other values. At least two examples and one feature are needed, all finite.
 func New(x mat.Matrix, y []float64) (*Set, error) {
-	const name = "data in memory"
-	inputs, err := NewInputs(x)
+	s, err := NewInputs(x)
 	if err != nil {
 		return nil, err
 	}
-	n := inputs.M()
-	switch {
+	switch n := s.N(); {
 	case n != len(y):
-		return nil, errorIn(name, "%d targets for %d examples", len(y), n)
+		return nil, errorIn(s.Name, "%d targets for %d examples", len(y), n)
 	case n < 2:
-		return nil, &Error{File: name, Err: errOneExample}
+		return nil, inFile(s.Name, errOneExample)
 	}
 	for i, v := range y {
 		if err := checkFinite(v); err != nil {
-			return nil, place{name, "row", i + 1}.error("y", err)
+			return nil, place{s.Name, "row", i + 1}.error("y", err)
 		}
 	}
-	return &Set{Name: name, Source: name, Task: guessTask(y), Features: numbered("x", inputs.X.Cols),
-		Target: "y",
-		X:      inputs.X, Y: slices.Clone(y)}, nil
+	s.Source, s.Task, s.Features, s.Target, s.Y = s.Name, guessTask(y), numbered("x", s.D()), "y",
+		slices.Clone(y)
+	return s, nil
+}
+
+// NewInputs makes new inputs of a matrix in memory, a row each, and copies it. Its columns are the features
+// of the training set in their order.
+func NewInputs(x mat.Matrix) (*Inputs, error) {
+	const name = "data in memory"
+	if x == nil {
+		return nil, errorIn(name, "there is no matrix")
+	}
+	rows, cols := x.Dims()
+	if rows < 1 || cols < 1 {
+		return nil, errorIn(name, "a matrix of %d x %d holds no inputs", rows, cols)
+	}
+	in := &Inputs{Name: name, X: NewMatrix(rows, cols)}
+	for i := range rows {
+		for j := range cols {
+			v := x.At(i, j)
+			if err := checkFinite(v); err != nil {
+				return nil, place{name, "row", i + 1}.error(fmt.Sprintf("x%d", j+1), err)
+			}
+			in.X.Row(i)[j] = v
+		}
+	}
+	return in, nil
 }
 
 // N is the number of examples.

@@ -58,7 +58,8 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-// TestLoadInputs: new inputs come from every format, their columns by name or in order, with targets or without.
+// TestLoadInputs: new inputs come from every format, their columns by name or in order, with targets or
+// without.
 func TestLoadInputs(t *testing.T) {
 	array := func(shape string, v ...float64) string {
 		return string(npyFile(1, "<f8", "False", shape, bytesOf("<f8", v...)))

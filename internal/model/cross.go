@@ -66,7 +66,7 @@ func (k *inputKernel) walk(in *dataset.Inputs, f func(first int, rows []float64)
 	if err := k.check(in); err != nil {
 		return InputError(fmt.Errorf("new inputs: %w", err))
 	}
-	return batches(in.M(), max(1, len(k.chosen)), func(first, count int, rows []float64) error {
+	return batches(in.N(), max(1, len(k.chosen)), func(first, count int, rows []float64) error {
 		if in.Sparse != nil {
 			return k.inputs.CrossSparse(sparseRows(kernel.CSR(*in.Sparse), first, count), k.matrix(count, rows))
 		}
@@ -174,7 +174,7 @@ func (m *Model) CrossAll(in *dataset.Inputs) (blas64.General, error) {
 	if err := m.described().check(in); err != nil {
 		return blas64.General{}, InputError(fmt.Errorf("new inputs: %w", err))
 	}
-	count := in.M()
+	count := in.N()
 	all := blas64.General{Rows: count, Cols: m.Sites(), Stride: m.Sites()}
 	need := 8 * int64(count) * int64(m.Sites())
 	if err := m.Forecast().CheckBeside(need, fmt.Sprintf("the kernel between %d new inputs and %d sites", count,
@@ -214,7 +214,7 @@ func (m *Model) EachResponse(s *solver.Solution, engine linalg.Engine, in *datas
 
 // PriorVariances are K(x, x) at new inputs.
 func (m *Model) PriorVariances(in *dataset.Inputs) ([]float64, error) {
-	out := make([]float64, in.M())
+	out := make([]float64, in.N())
 	if in.Sparse != nil {
 		x, err := m.Kernel.PrepareSparse(kernel.CSR(*in.Sparse))
 		if err != nil {

@@ -203,7 +203,7 @@ func (p *Predictor) Predict(in *dataset.Inputs) ([]float64, error) {
 	if p.kernel == nil {
 		return nil, InputError(errors.New("a predictor comes from Model.Predictor or ReadPredictor"))
 	}
-	f, s := make([]float64, in.M()), len(p.Weight)
+	f, s := make([]float64, in.N()), len(p.Weight)
 	weight := blas64.Vector{N: s, Inc: 1, Data: p.Weight}
 	err := p.kernel.walk(in, func(first int, rows []float64) error {
 		part := f[first : first+len(rows)/s]

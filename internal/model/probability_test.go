@@ -34,7 +34,7 @@ func at(c calibration.Logistic, field []float64) []float64 {
 func refitted(t *testing.T, m *model.Model, in *dataset.Inputs) (average, pooled []float64) {
 	t.Helper()
 	cross := need.One(m.CrossAll(in))(t)
-	average = make([]float64, in.M())
+	average = make([]float64, in.N())
 	held, n := make([]float64, m.Set.N()), m.Set.N()
 	run := func(scheme resample.Scheme, count int, take func(weight, f []float64)) {
 		t.Helper()

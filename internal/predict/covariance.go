@@ -27,15 +27,15 @@ func Covariances(m *model.Model, s *solver.Solution, in *dataset.Inputs) (blas64
 		return blas64.General{}, err
 	}
 	defer release()
-	plain, weighted := rowsOf(make([]float64, in.M()*m.Sites()), m.Sites()),
-		rowsOf(make([]float64, in.M()*m.Sites()), m.Sites())
+	plain, weighted := rowsOf(make([]float64, in.N()*m.Sites()), m.Sites()),
+		rowsOf(make([]float64, in.N()*m.Sites()), m.Sites())
 	err = m.EachResponse(s, engine, in, func(p int, _, g []float64) {
 		copy(plain.Data[p*plain.Stride:], g)
 		for site, u := range s.SiteVariance {
 			weighted.Data[p*weighted.Stride+site] = g[site] * u
 		}
 	})
-	c := rowsOf(make([]float64, in.M()*in.M()), in.M())
+	c := rowsOf(make([]float64, in.N()*in.N()), in.N())
 	blas64.Gemm(blas.NoTrans, blas.Trans, 1, weighted, plain, 0, c)
 	return c, err
 }

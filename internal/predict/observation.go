@@ -55,7 +55,7 @@ func ObservationIntervals(m *model.Model, s *solver.Solution, in *dataset.Inputs
 	if err := left.prepare(level, unit); err != nil {
 		return nil, err
 	}
-	intervals := make([]solver.Interval, in.M())
+	intervals := make([]solver.Interval, in.N())
 	err = m.EachResponse(s, engine, in, func(p int, _, g []float64) {
 		without, mean := make([]float64, len(shift)), floats.Dot(g, s.SiteMean)
 		for i, by := range shift {

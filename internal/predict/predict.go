@@ -46,7 +46,7 @@ func (p *Predictions) Intervals(level float64) ([]solver.Interval, error) {
 func At(m *model.Model, s *solver.Solution, in *dataset.Inputs, before func(done int) error) (*Predictions,
 	error) {
 	p := &Predictions{Mean: []float64{}, Var: []float64{}}
-	if err := Check(m, in.M()); err != nil {
+	if err := Check(m, in.N()); err != nil {
 		return nil, err
 	}
 	err := m.Cross(in, func(first int, rows []float64) error {

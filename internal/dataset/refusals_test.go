@@ -25,7 +25,7 @@ d.csv | a,y\n1,2\n1,good\n | line 3; column "y"; "good"
 d.csv | a,y\n1,2\n1o,3\n | line 3; column "a"; "1o" is not a number; --drop
 d.csv | a,y\n1,2\n\"x\n\",2\n | line 3; column "a"
 d.csv | a,y\n1,2\nNaN,3\n | line 3; column "a"; missing; --missing drop
-d.csv | a,b,y\n1,2,3\n1,,NA\n1,?,2\n | line 3; column "b"; the first of 3 in 2 of the columns; drop, mean or indicator
+d.csv | a,b,y\n1,2,3\n1,,NA\n1,?,2\n | line 3; column "b"; the first of 3 in 2 of the columns; or indicator
 d.csv | a,y\n1,2\n1,  \n | line 3; column "y"; missing value
 d.csv | a,y\n1,\n2,\n | target has no value | missing=mean
 d.csv | a,b,y\n1,,1\n,2,2\n | no row has all values; mean | missing=drop

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"embed"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,18 +14,35 @@ import (
 	"bootbench/loss"
 )
 
-// command is one that users can ask for.
+// command is one that users can ask for. Its page of help is help/NAME.txt.
 type command struct {
-	use, short, long, example string
-	args                      func(o *options, args []string) error // nil: one DATA
-	// declares its flags, beside those of all commands
-	flags func(o *options)
-	// what it writes into --out; "-": it has no --out
-	out string
-	run func(a *app, o *options, args []string) error
+	name     string
+	takes    []string                              // flags of options.declare, beside those of all commands
+	defaults map[string]string                     // of them, that are others than most commands'
+	losses   []string                              // that it can train; nil: all
+	args     func(o *options, args []string) error // nil: one DATA
+	out      string                                // what it writes into --out; "-": it has no --out
+	run      func(a *app, o *options, args []string) error
 }
 
-func (c *command) name() string { return strings.Fields(c.use)[0] }
+//go:embed help
+var help embed.FS
+
+// describe fills in a command's page of help: how it is used and what it does, in a line each, paragraphs,
+// and examples.
+func describe(cmd *cobra.Command, name string) *cobra.Command {
+	page, err := help.ReadFile("help/" + name + ".txt")
+	if err != nil {
+		panic(err)
+	}
+	use, rest, _ := strings.Cut(string(page), "\n")
+	if cmd.Use = strings.TrimPrefix(use, "bootbench "); name == "bootbench" {
+		cmd.Use = name
+	}
+	cmd.Short, rest, _ = strings.Cut(rest, "\n")
+	cmd.Long, cmd.Example, _ = strings.Cut(strings.TrimSpace(rest), "\n\nExamples:\n")
+	return cmd
+}
 
 // allCommands are those that answer questions about DATA, and those around them.
 func allCommands() (main, others []*command) {
@@ -35,27 +53,27 @@ func allCommands() (main, others []*command) {
 
 // cobra is the command with its flags.
 func (a *app) cobra(c *command, group string) *cobra.Command {
-	cmd := &cobra.Command{Use: c.use, Short: c.short, Long: c.long, Example: c.example, GroupID: group}
-	o := &options{Set: flags.New(cmd.Flags())}
-	if c.flags != nil {
-		c.flags(o)
-	}
+	cmd := describe(&cobra.Command{GroupID: group}, c.name)
+	o := optionsOf(c, cmd.Flags())
 	if c.out != "-" {
-		o.Group("Output")
-		o.Text(&a.outputs.out, "out", "write report.html, its figures (SVG, PNG, CSV), result.json"+c.out+
-			" into the folder `DIR`, made if it is not there; default: none")
+		cmd.Flags().StringVar(&a.outputs.out, "out", "", "write report.html, its figures (SVG, PNG, CSV), "+
+			"result.json"+
+			c.out+" into the folder `DIR`, made if it is not there; default: none")
 	}
-	cmd.Args = func(cmd *cobra.Command, args []string) error {
-		if c.args != nil {
-			return c.args(o, args)
-		}
-		return oneData(c.name(), args)
-	}
+	cmd.Args = func(_ *cobra.Command, args []string) error { return c.check(o, args) }
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		a.command, a.options, a.data = c, o, args
 		return c.run(a, o, args)
 	}
 	return cmd
+}
+
+// check refuses arguments that the command does not take.
+func (c *command) check(o *options, args []string) error {
+	if c.args != nil {
+		return c.args(o, args)
+	}
+	return oneData(c.name, args)
 }
 
 // oneData refuses anything but one DATA.
@@ -69,37 +87,15 @@ func oneData(name string, args []string) error {
 
 // newRoot is the command line of a session.
 func newRoot(a *app) *cobra.Command {
-	root := &cobra.Command{
-		Use:   "bootbench",
-		Short: "Bootstrap averages of kernel machines without retraining",
-		Long: `bootbench computes what bootstrap resampling of a kernel machine gives on
-average - left-out error, .632 and .632+, mean and variance of predictions -
-without retraining it, by adaptive TAP (Malzahn and Opper 2003), and compares
-that with retraining.
-
-DATA is a table (.csv, .tsv, .txt, .data; separator, header and compression are
-detected; the target is the last column), LIBSVM's sparse lines (.svm, .libsvm,
-.dat), .npy (the target last), .npz (X, y) or .parquet; several tables, files of sparse lines or .npy of the
-same columns, by a pattern in quotes ('rows-*.csv'); - for a table on standard input; the
-name of an embedded set ("bootbench datasets" lists them), or
-synthetic:NAME,n=2000,seed=1. Two values of the target are classes, numbers a
-regression; without --loss a model is chosen.
-
-Exit status: 0 done; 1 failed while running; 2 bad usage or bad input, nothing
-computed; 3 not converged, the answer is printed with its residual; 130
-interrupted, what was finished is kept.`,
-		Example: `  bootbench estimate boston
-  bootbench estimate houses.csv --target price
-  bootbench datasets
-  bootbench compare`,
+	root := describe(&cobra.Command{
 		Version:           version(),
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return a.start(cmd) },
-	}
+	}, "bootbench")
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	all := false
-	a.shared = flags.New(root.PersistentFlags())
+	a.shared = flags.New(root.PersistentFlags(), nil)
 	a.sharedFlags()
 	a.shared.BoolFunc("help-all", "help with all flags; default: those needed first",
 		func(string) error { all = true; return pflag.ErrHelp })

@@ -20,46 +20,13 @@ const smallest = 250
 
 func compareCommand() *command {
 	return &command{
-		use:   "compare [DATA...]",
-		short: "The theory against naive bootstrap retraining across N: time, error, memory",
-		long: `compare sets the theory against retraining on the same examples in the same
-process: the time of the theory, in seconds and in single bootstrap fits; the
-left-out error of both; how far the theory's variances are off; and how many
-retrainings, and how much time, it takes to be as accurate.
-
-Without DATA it takes the Boston housing data, four classification sets with hard
-margins and synthetic regression (friedman1) at several sizes, in less than a
-minute. With a list of ratios it draws learning curves. Rows are printed as they are
-finished, and kept when the program is interrupted. The memory is that of the
-theory; the kernel matrix, which both sides need, is in none of the times.
-
-With --models two models are compared instead, those of the answers that estimate has
-written with --json A.json and --json B.json: compare houses.csv --models A.json B.json.`,
-		example: `  bootbench compare
-  bootbench compare boston crabs --sizes 60,120 --resamples 40 --out results
-  bootbench compare crabs --ratio 0.5,1,2 --sizes 200 --resamples 40
-  bootbench compare houses.csv --loss square --noise 0.5 --resamples 40
-  bootbench compare synthetic:friedman1,n=120 --loss square --noise 1 --sizes 60,120 --resamples 40 --json -`,
+		name: "compare",
 		args: func(*options, []string) error { return nil },
-		flags: func(o *options) {
-			o.modelFlags()
-			o.ratiosFlag("1")
-			o.schemeFlags()
-			o.Group("Data")
-			o.Wholes(&o.sizes, "sizes", "numbers of examples `N[,N...]` to compare on, each the first of one "+
-				"shuffle, at least 2 and at most those of DATA; default with DATA: all and halves down to 250; without: "+
-				"250,500,1000,2000 (pure Go: 250,500,1000)")
-			o.resamplingFlags(bench.DefaultResamples)
-			o.solverFlags()
-			o.engineFlags()
-			o.Group("Resampling")
-			o.List(&o.models, "models", "compare two models on DATA instead: `FILES` A.json,B.json are answers of "+
-				"estimate or retrain; the difference of their left-out errors on the same resamples, with its interval "+
-				"and p-value; default: theory against retraining")
-			o.shardFlags()
-		},
-		out: ", compare.csv",
-		run: runCompare,
+		takes: slices.Concat(problemNames, engineNames, shardNames, []string{"ratio/list", "scheme", "folds",
+			"sizes", "resamples", "seed", "workers", "models"}),
+		defaults: map[string]string{"ratio": "1", "resamples": fmt.Sprint(bench.DefaultResamples)},
+		out:      ", compare.csv",
+		run:      runCompare,
 	}
 }
 

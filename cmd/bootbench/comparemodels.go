@@ -157,10 +157,7 @@ func (o *options) agree(files []string, models [2]*savedModel) error {
 // no derivative.
 func leftOutErrors(a *app, o *options, saved *savedModel, data string) (row *report.ComparedModel, theory,
 	exact calibration.Errors, err error) {
-	read, err := with(saved.Reading, func(o *options) {
-		o.dataFlags()
-		o.unseenFlag()
-	})
+	read, err := with(saved.Reading, &command{takes: dataNames})
 	if err != nil {
 		return nil, theory, exact, usage.Errorf("--models: %w", err)
 	}

@@ -14,25 +14,11 @@ import (
 
 func curveCommand() *command {
 	return &command{
-		use:   "curve DATA",
-		short: "The estimate at many sizes of resamples",
-		long: `curve computes the estimate of DATA at many ratios S/N of the size of a resample
-to that of DATA. Solves start from the last one, five in a row, so that order pays:
-give ratios that rise or fall. Ratios are printed as they are finished, and kept when
-the program is interrupted. Beside every ratio's theory stand exact resamples (--refine).
-
-The JSON document has a list under "results", each like the document of estimate.`,
-		example: `  bootbench curve boston --ratio 0.2:5:6
-  bootbench curve boston --ratio 0.25,0.5,1,2 --no-points --json curve.json
-  bootbench curve houses.csv --loss square --noise 0.5 --ratio 0.2:5:8 --out results`,
-		flags: func(o *options) {
-			o.theoryFlags(refineAuto)
-			o.ratiosFlag("0.1:5:20")
-			o.pointsFlag()
-			o.levelFlag()
-		},
-		out: ", curve.csv",
-		run: runCurve,
+		name:     "curve",
+		takes:    append([]string{"ratio/list", "no-points", "level"}, theoryNames...),
+		defaults: map[string]string{"ratio": "0.1:5:20"},
+		out:      ", curve.csv",
+		run:      runCurve,
 	}
 }
 

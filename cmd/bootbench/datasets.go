@@ -12,20 +12,8 @@ import (
 
 func datasetsCommand() *command {
 	return &command{
-		use:   "datasets",
-		short: "The embedded data sets and the synthetic generators",
-		long: `datasets lists what DATA can name besides files: the embedded sets, and the
-generators with their default number of features and strength of noise. Duplicates
-are examples that repeat the inputs of an earlier one. A set with a preset needs
-neither --loss nor a kernel. With --export NAME, a set is written to FILE: as sparse
-lines if its name ends in .svm, .libsvm or .dat, else as CSV.`,
-		example: `  bootbench datasets
-  bootbench datasets --json -
-  bootbench datasets --export boston boston.csv`,
-		flags: func(o *options) {
-			o.Group("Data")
-			o.Text(&o.exportName, "export", "write the set `NAME`, embedded or synthetic, to FILE; default: none")
-		},
+		name:  "datasets",
+		takes: []string{"export"},
 		args: func(o *options, args []string) error {
 			if want := map[bool]int{true: 1}[o.exportName != ""]; len(args) != want {
 				return usage.Errorf("%d arguments: datasets takes a FILE with --export NAME and none without", len(args))

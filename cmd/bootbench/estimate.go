@@ -22,28 +22,10 @@ import (
 
 func estimateCommand() *command {
 	return &command{
-		use:   "estimate DATA",
-		short: "Left-out error, .632 and the law of predictions over resamples, without retraining",
-		long: `estimate averages over all resamples of DATA without retraining: the test error
-of examples that a resample leaves out (Efron's leave-one-out bootstrap), .632
-and .632+, and for every example the mean and the variance over resamples of the
-prediction there and its own left-out error.
-
-The points of the JSON document are in the order of the file.`,
-		example: `  bootbench estimate boston
-  bootbench estimate sonar --ratio 0.5 --json - --no-points
-  bootbench estimate houses.csv --loss square --noise 0.5 --length-scale 2
-  bootbench estimate synthetic:friedman1,n=200 --loss square --noise 1 --test-loss absolute
-  bootbench estimate - --loss square --noise 0.5 --out results < houses.csv`,
-		flags: func(o *options) {
-			o.theoryFlags(refineAuto)
-			o.ratioFlag()
-			o.pointsFlag()
-			o.levelFlag()
-			o.lawFlags("examples")
-		},
-		out: ", points.csv",
-		run: runEstimate,
+		name:  "estimate",
+		takes: append([]string{"ratio", "no-points", "level", "quantiles", "covariance"}, theoryNames...),
+		out:   ", points.csv",
+		run:   runEstimate,
 	}
 }
 

@@ -29,36 +29,12 @@ var gridNames = slices.Concat([]string{"ratio"}, kernelNames, lossNames[1:])
 
 func gridCommand() *command {
 	return &command{
-		use:   "grid DATA --over NAME=VALUES",
-		short: "The estimate over a grid of parameters, and the best of them",
-		long: `grid computes the estimate of DATA for every combination of values of one
-parameter or several, and names the cell with the least left-out error, or value of
---by. Cells are printed as they are finished; one that fails is told and does not
-end the others. Only cells that have converged can be the best.
-
-Cells are then told apart from the best: the difference of their left-out errors, paired
-over examples (and over the same resamples with --refine), with interval and p-value.
-
-The least error of many is lower than what its model will do on new data.`,
-		example: `  bootbench grid crabs --loss hinge --over C=0.1,1,10 --over gamma=0.02:0.5:3 --json crabs.json
-  bootbench grid houses.csv --loss square --over noise=0.1:10:4 --over kernel=rbf,matern32 --json grid.json
-  bootbench grid crabs --loss hinge --over C=0.1:10:3 --shard 0/2 --journal cells
-  bootbench grid crabs --loss hinge --over C=0.1:10:3 --shard 1/2 --journal cells`,
-		flags: gridFlags,
-		out:   ", grid.csv",
-		run:   runGrid,
+		name:     "grid",
+		takes:    append([]string{"over/grid", "by", "ratio"}, theoryNames...),
+		defaults: map[string]string{"refine": refineNone, "by": tune.LeftOut.String()},
+		out:      ", grid.csv",
+		run:      runGrid,
 	}
-}
-
-func gridFlags(o *options) {
-	o.Group("Flags")
-	o.StringArrayVar(&o.over, "over", nil, "values of a flag, `NAME=VALUES` with a list (gamma=0.1,0.2) or "+
-		"FROM:TO:COUNT in equal factors, to six digits (noise=0.01:10:5), again for further flags; NAME is "+
-		strings.Join(gridNames, ", ")+"; required")
-	o.byFlag(tune.LeftOut.String())
-	o.theoryFlags(refineNone)
-	o.ratioFlag()
-	o.noPoints = true
 }
 
 // gridCell is a model and a scheme at a value of every axis.
@@ -177,7 +153,7 @@ func cellOf(o *options, axes []report.GridAxis, values []string, set *dataset.Se
 		settings = append(settings, a.Name+"="+values[k])
 	}
 	c.values = values
-	cell, err := with(settings, gridFlags)
+	cell, err := with(settings, gridCommand())
 	if err != nil {
 		return c, err
 	}
@@ -188,6 +164,7 @@ func cellOf(o *options, axes []report.GridAxis, values []string, set *dataset.Se
 		return c, err
 	}
 	if c.settings, err = cell.answers(); err == nil {
+		c.settings.NoPoints = true
 		c.settings.Scheme, err = cell.schemeOf(cell.ratio, set.N())
 	}
 	return c, err

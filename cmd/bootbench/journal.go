@@ -69,7 +69,7 @@ func (a *app) openJournal(chosen choice) (err error) {
 		return nil
 	}
 	s.folder, s.part = a.options.journal, a.options.shard
-	head := journal.Head{Version: version(), Command: a.command.name(), Data: a.data, Chosen: chosen.by,
+	head := journal.Head{Version: version(), Command: a.command.name, Data: a.data, Chosen: chosen.by,
 		Settings: append(slices.Clone(chosen.settings), a.options.settings(isRecorded)...),
 		Digests:  s.digests, Shards: max(1, s.part.count)}
 	slices.Sort(head.Settings)

@@ -46,14 +46,8 @@ func machine() *report.Machine {
 
 func infoCommand() *command {
 	return &command{
-		use:   "info",
-		short: "Linear algebra backend, processor, memory and versions",
-		long: `info says what does the arithmetic: the backend, the kernels that it chose for
-this processor and its threads; the processor, the memory that is left, and the
-versions of the libraries. A warning names what keeps the backend below what the
-processor can do.`,
-		example: `  bootbench info
-  bootbench info --backend gonum --threads 1 --json -`,
+		name:  "info",
+		takes: []string{},
 		args: func(_ *options, args []string) error {
 			if len(args) > 0 {
 				return usage.Errorf("info takes no arguments, not %q", args[0])

@@ -3,23 +3,17 @@ package main
 import (
 	"slices"
 
+	"github.com/spf13/pflag"
+
 	"bootbench/cmd/bootbench/internal/journal"
 	"bootbench/cmd/bootbench/internal/usage"
 )
 
 func mergeCommand() *command {
 	return &command{
-		use:   "merge DIR...",
-		short: "The answer of a command whose tasks lie in journals",
-		long: `merge unites the journals of a command (--journal DIR, with --shard or without) and
-prints the answer that one process would have given. Tasks that are missing are
-named, and the shards that are to do them. What a command writes elsewhere (--csv,
---replicates) is written by the command itself with --journal DIR once all tasks
-are there.`,
-		example: `  bootbench compare sonar --ratio 0.5,1 --sizes 100 --resamples 20 --shard 0/2 --journal parts
-  bootbench compare sonar --ratio 0.5,1 --sizes 100 --resamples 20 --shard 1/2 --journal parts
-  bootbench merge parts`,
-		out: ", what the command writes there",
+		name:  "merge",
+		takes: []string{},
+		out:   ", what the command writes there",
 		args: func(_ *options, args []string) error {
 			if len(args) == 0 {
 				return usage.Errorf("merge takes the folders of journals, and here is none")
@@ -43,10 +37,8 @@ func runMerge(a *app, folders []string) (err error) {
 			"another folder", folders[0], head.Version, version())
 	}
 	c, o, err := a.recorded(head)
-	if err == nil && c.args != nil {
-		err = c.args(o, head.Data)
-	} else if err == nil {
-		err = oneData(c.name(), head.Data)
+	if err == nil {
+		err = c.check(o, head.Data)
 	}
 	if err != nil {
 		return err
@@ -62,12 +54,11 @@ func runMerge(a *app, folders []string) (err error) {
 // that decide an answer.
 func (a *app) recorded(head *journal.Head) (*command, *options, error) {
 	main, _ := allCommands()
-	at := slices.IndexFunc(main, func(c *command) bool { return c.name() == head.Command })
-	if at >= 0 {
-		o, err := with(nil, main[at].flags)
-		o.Text(&a.process.backend, "backend", "")
-		if err == nil && o.Lookup("shard") != nil {
-			return main[at], o, o.take(head.Settings)
+	for _, c := range main {
+		if c.name == head.Command && slices.Contains(c.takes, "shard") {
+			o := optionsOf(c, pflag.NewFlagSet("", pflag.ContinueOnError))
+			o.StringVar(&a.process.backend, "backend", "", "")
+			return c, o, o.take(head.Settings)
 		}
 	}
 	return nil, nil, usage.Errorf(

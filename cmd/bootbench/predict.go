@@ -21,60 +21,10 @@ import (
 
 func predictCommand() *command {
 	return &command{
-		use:   "predict DATA --test FILE | predict --model FILE --test FILE",
-		short: "Mean, variance and interval of predictions over resamples, at new inputs",
-		long: `predict gives the law over resamples of the prediction at new inputs: its mean,
-its variance and an interval that holds LEVEL of it, taken as normal. That is the
-sampling variability of the estimator, how much its prediction would change with
-another resample; the noise of a new target is not in it.
-
-With --interval observation the interval holds a new target instead, with probability
-LEVEL, whatever the noise: it is made of the residuals of examples that the resamples
-leave out (jackknife+-after-bootstrap; CV+ with --scheme kfold).
-
-For a classifier there are the class of the mean prediction, the share of the resamples
-that vote for the label +1, and the probability of +1. That is no share of votes: it is
-calibrated on examples that the resamples leave out, by a logistic curve, or
-the posterior's own of --loss probit and logit.
-
-The new inputs have the features of DATA; a table names them in its header, in any
-order, and other columns are ignored. If it names its rows, points have these names. If
-it has targets too, the test loss is printed: averaged over resamples, and that of the
-mean prediction.
-
-With --model instead of DATA the one model of a file that train has written
-predicts, in units and labels of the data that it was trained on: no resampling and
-no variance, no training data, and the speed of a product of matrices.`,
-		example: `  bootbench predict houses.csv --test new.csv --loss square --noise 0.5
-  bootbench predict houses.csv --test new.csv --interval observation --level 0.9 --csv -
-  bootbench predict --model houses.json --test new.csv --csv -
-  bootbench predict synthetic:friedman1,n=200 --test synthetic:friedman1,n=50,seed=2 --json predicted.json`,
+		name: "predict",
 		args: dataOrModel,
-		flags: func(o *options) {
-			o.Group("Output")
-			o.Text(&o.inputs, "test",
-				"new inputs: a file (`FILE`), - for standard input, or a set like DATA; required")
-			o.Text(&o.model, "model",
-				"predict by a model file (`FILE`) of train, instead of DATA; of the other flags "+
-					"only those that say how --test is read and answers are written; default: none")
-			o.Choice(&o.interval, "interval", []string{answer.Estimator, answer.Observation}, answer.Estimator,
-				"what the interval holds, `OF`: estimator (the prediction of another resample: how far the trained "+
-					"predictor moves) or observation (a new target, its noise included: jackknife+-after-bootstrap, CV+ "+
-					"with --scheme kfold)")
-			o.levelFlag()
-			o.Choice(&o.residuals, "residuals", []string{answer.Plain, answer.Scaled}, answer.Plain, "of --interval "+
-				"observation, `UNIT` in which left-out residuals are carried to a new input: plain (the noise is the "+
-				"same everywhere) or scaled (by how much the prediction varies there: wider where noise is larger or "+
-				"examples are few)")
-			o.lawFlags("new inputs")
-			o.Text(&o.csv, "csv", "write the predictions as CSV to `FILE`; with - to standard output, and nothing "+
-				"else "+
-				"there; default: none")
-			o.theoryFlags(refineAuto)
-			o.unseenFlag()
-			o.ratioFlag()
-			o.pointsFlag()
-		},
+		takes: append([]string{"test", "model/predict", "ratio", "interval", "level", "residuals", "quantiles",
+			"covariance", "csv", "unseen", "no-points"}, theoryNames...),
 		out: ", points.csv",
 		run: runPredict,
 	}

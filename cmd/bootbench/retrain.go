@@ -3,43 +3,20 @@ package main
 import (
 	"fmt"
 	"runtime"
+	"slices"
 
 	"bootbench/internal/answer"
 	"bootbench/internal/model"
 	"bootbench/internal/refit"
 	"bootbench/internal/report"
-	"bootbench/internal/retrain"
 	"bootbench/linalg"
 )
 
 func retrainCommand() *command {
 	return &command{
-		use:   "retrain DATA",
-		short: "The same averages by Monte-Carlo retraining, with standard errors",
-		long: `retrain draws resamples of DATA, trains on each, and averages: the left-out
-error, and for every example mean, variance and left-out error. Standard errors
-are those of Monte Carlo, from the number of resamples. One more fit, to all of
-DATA, gives the apparent error and with it .632 and .632+.
-
-The answer depends on the seed and not on the number of workers. Interrupted, it
-covers the resamples that were finished.`,
-		example: `  bootbench retrain boston --resamples 50
-  bootbench retrain houses.csv --loss square --noise 0.5 --resamples 200 --seed 7 --json -
-  bootbench retrain houses.csv --loss square --noise 0.5 --resamples 100 --workers 1 --out results`,
-		flags: func(o *options) {
-			o.modelFlags()
-			o.ratioFlag()
-			o.schemeFlags()
-			o.resamplingFlags(retrain.DefaultResamples)
-			o.Choice(&o.method, "method", []string{"auto", "batch", "single"}, "auto", "how resamples are trained, "+
-				"`METHOD`: batch (together, as products with the theory's G), single (one by one), or auto (batch from "+
-				"300 resamples on 150 distinct inputs on, where the loss can)")
-			o.testFlags()
-			o.pointsFlag()
-			o.Text(&o.replicates, "replicates", "write the predictions of all resamples, one row each, as a NumPy "+
-				"array to `FILE`; default: none")
-			o.shardFlags()
-		},
+		name: "retrain",
+		takes: slices.Concat(problemNames, shardNames, []string{"ratio", "scheme", "folds", "resamples", "seed",
+			"workers", "method/retrain", "test-loss", "no-points", "replicates"}),
 		out: ", points.csv",
 		run: runRetrain,
 	}

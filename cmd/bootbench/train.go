@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"bootbench/cmd/bootbench/internal/files"
-	"bootbench/cmd/bootbench/internal/flags"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
@@ -28,39 +27,10 @@ const perceptronLoss = "perceptron"
 
 func trainCommand() *command {
 	return &command{
-		use:   "train DATA --model FILE",
-		short: "Train once on all of DATA and write a model file, for predict --model",
-		long: `train trains the model once, on all of DATA, and writes it into a file: with the
-names and levels of the columns, means and scales, labels, kernel, weights and the
-inputs that have one. predict --model FILE needs nothing else (doc/models.md). Without
---loss a model is chosen. The model is the one that estimate judges: classifiers have
-a bias unless --no-bias is given.
-
-With --format libsvm, or where FILE ends in .libsvm, it is a model file of LIBSVM,
-which svm-predict and other programs read: of labels as c_svc, of numbers as
-epsilon_svr; and so it is where FILE ends in .model, the loss is hinge, hard or
-perceptron and that format has place for the model. It has none for scales: give
---no-standardize with dense DATA, scale it before, and new inputs alike. Kernels are
-rbf with one length scale, linear, poly and precomputed, without a jitter.
-
-With --loss perceptron it runs the perceptron instead: pass after pass over the
-examples in their order, each one with y f <= 0 at its turn is added to the weights.
-It has no bias term (--constant adds one), and ends with a pass without a mistake.`,
-		example: `  bootbench train boston --model boston.json
-  bootbench train houses.csv --loss square --noise 10% --gamma 0.05 --model houses.json
-  bootbench train crabs --loss hinge --C 10 --no-standardize --model crabs.libsvm`,
-		flags: func(o *options) {
-			o.losses = append(loss.Names(), perceptronLoss)
-			o.modelFlags()
-			o.Text(&o.model, "model", "write the model to `FILE`; required")
-			o.Choice(&o.format, "format", []string{jsonFormat, libsvmFormat}, "",
-				"`FORMAT` of the model file: json or "+
-					"libsvm; default: by its name, see above")
-			o.Number(&o.tol, "tol", svm.DefaultTolerance, flags.Inside(0, 1),
-				"hinge and hard: largest violation of the "+
-					"Kuhn-Tucker conditions at convergence, in units of y f, `TOL`")
-		},
-		run: runTrain,
+		name:   "train",
+		takes:  append([]string{"model/train", "format", "tol/train"}, problemNames...),
+		losses: append(loss.Names(), perceptronLoss),
+		run:    runTrain,
 	}
 }
 

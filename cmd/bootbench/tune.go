@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"bootbench/cmd/bootbench/internal/files"
-	"bootbench/cmd/bootbench/internal/flags"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
@@ -27,50 +26,9 @@ var tuneNames = append([]string{"gamma", "length-scale", "coef0", "amplitude", "
 
 func tuneCommand() *command {
 	return &command{
-		use:   "tune DATA",
-		short: "Hyperparameters by the gradient of the bootstrap error",
-		long: `tune chooses the hyperparameters of a model by descent along the gradient of an
-estimate of its error: of .632+, or for labels of the left-out error, which the theory
-computes for a model at the price of a few fits, and its derivatives by all
-hyperparameters at once for about as much. The estimate has no noise from folds, and
-is smooth for the zero-one loss too.
-
-Descents begin at the given or default values and at others around them, on a part of
-DATA if it is large, and the best goes on on all of it. An interrupted search keeps the
-best so far, and goes on from its last start with --journal.
-The model that is chosen is printed with its left-out error, and the command line that
-estimates it again. The error of the best of many models is lower than what it will do
-on new data, by less than its standard error where few numbers are chosen.`,
-		example: `  bootbench tune boston
-  bootbench tune boston --ard
-  bootbench tune pima --loss hinge --over C,gamma=0.001:1 --model pima.json
-  bootbench tune houses.csv --loss square --kernel matern52 --by evidence`,
-		flags: func(o *options) {
-			o.Group("Flags")
-			o.List(&o.over, "over", "what to choose, `NAMES` of flags, each alone or with bounds NAME=FROM:TO, "+
-				"separated "+
-				"by commas; NAME is "+strings.Join(tuneNames, ", ")+"; default: gamma, or length-scale where that is "+
-				"given, and what the loss takes")
-			o.Group("Kernel")
-			o.Switch(&o.ard, "ard", "a length scale for each feature (automatic relevance determination); default: "+
-				"one "+
-				"for all")
-			o.byFlag("")
-			o.Text(&o.model, "model",
-				"train the model that is chosen on all of DATA and write it to `FILE`, for predict "+
-					"--model; default: none")
-			o.Whole(&o.starts, "starts", tune.DefaultStarts, flags.AtLeast(1),
-				"descents, `N`, the first from the values "+
-					"given or defaults, the others around it")
-			o.Seed(&o.seed, "seed", "of the starts but the first, an integer `SEED`; default: 0")
-			o.modelFlags()
-			o.ratioFlag()
-			o.schemeFlags()
-			o.testFlags()
-			o.solverFlags()
-			o.engineFlags()
-			o.journalFlag()
-		},
+		name: "tune",
+		takes: slices.Concat(problemNames, engineNames, []string{"over/tune", "ard", "by", "model/train", "starts",
+			"seed", "ratio", "scheme", "folds", "test-loss", "journal"}),
 		run: runTune,
 	}
 }

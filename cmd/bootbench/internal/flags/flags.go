@@ -15,13 +15,14 @@ import (
 // Set is the flags of a command.
 type Set struct {
 	*pflag.FlagSet
-	group string // of those that are added next
+	wanted []string // nil: all that are added
+	group  string   // of those that are added next
 }
 
-// New declares flags in a set of cobra's.
-func New(f *pflag.FlagSet) *Set {
+// New declares flags in a set of cobra's: of those that are added the ones that are wanted, nil for all.
+func New(f *pflag.FlagSet, wanted []string) *Set {
 	f.SortFlags = false
-	return &Set{FlagSet: f}
+	return &Set{FlagSet: f, wanted: wanted}
 }
 
 // Group begins a group of flags.
@@ -53,8 +54,23 @@ func (s *Set) Settings() (given []string) {
 // groupKey is under which a flag holds its group.
 const groupKey = "group"
 
-func (s *Set) mark(name string) {
+func (s *Set) wants(name string) bool { return s.wanted == nil || slices.Contains(s.wanted, name) }
+
+// add adds a flag to the group, if it is wanted. What follows a "/" in its name is known to the set alone.
+func (s *Set) add(name string, add func(name string)) {
+	if !s.wants(name) {
+		return
+	}
+	name, _, _ = strings.Cut(name, "/")
+	add(name)
 	s.Lookup(name).Annotations = map[string][]string{groupKey: {s.group}}
+}
+
+// Default gives a flag another default.
+func (s *Set) Default(name, value string) {
+	f := s.Lookup(name)
+	f.DefValue = value
+	f.Value.Set(value)
 }
 
 // Text takes anything.
@@ -62,50 +78,55 @@ func (s *Set) Text(to *string, name, help string) { s.Value((*text)(to), name, h
 
 // Switch is given or not.
 func (s *Set) Switch(to *bool, name, help string) {
-	s.BoolVar(to, name, *to, help)
-	s.mark(name)
+	s.add(name, func(name string) { s.BoolVar(to, name, false, help) })
 }
 
-// List takes texts separated by commas.
+// List takes texts separated by commas, and Texts one at a time.
 func (s *Set) List(to *[]string, name, help string) {
-	s.StringSliceVar(to, name, nil, help)
-	s.mark(name)
+	s.add(name, func(name string) { s.StringSliceVar(to, name, nil, help) })
+}
+
+func (s *Set) Texts(to *[]string, name, help string) {
+	s.add(name, func(name string) { s.StringArrayVar(to, name, nil, help) })
 }
 
 // Wholes takes whole numbers separated by commas.
 func (s *Set) Wholes(to *[]int, name, help string) {
-	s.IntSliceVar(to, name, nil, help)
-	s.mark(name)
+	s.add(name, func(name string) { s.IntSliceVar(to, name, nil, help) })
+}
+
+// Seed takes a seed of random numbers.
+func (s *Set) Seed(to *uint64, name, help string) {
+	s.add(name, func(name string) { s.Uint64Var(to, name, 0, help) })
 }
 
 // Choice takes one of several words.
 func (s *Set) Choice(to *string, name string, of []string, byDefault, help string) {
-	*to = byDefault
+	if s.wants(name) {
+		*to = byDefault
+	}
 	s.Value(&choice{to, of}, name, help)
 }
 
 // Number takes a number of a range.
 func (s *Set) Number(to *float64, name string, byDefault float64, in Range, help string) {
-	*to = byDefault
+	if s.wants(name) {
+		*to = byDefault
+	}
 	s.Value(&number{to, in}, name, in.within(help))
 }
 
 // Whole takes a whole number of a range.
 func (s *Set) Whole(to *int, name string, byDefault int, in Range, help string) {
-	*to = byDefault
+	if s.wants(name) {
+		*to = byDefault
+	}
 	s.Value(&whole{to, in}, name, in.within(help))
-}
-
-// Seed takes a seed of random numbers.
-func (s *Set) Seed(to *uint64, name, help string) {
-	s.Uint64Var(to, name, 0, help)
-	s.mark(name)
 }
 
 // Value takes what v.Set takes, whose errors continue a sentence that begins with the name of the flag.
 func (s *Set) Value(v pflag.Value, name, help string) {
-	s.Var(v, name, help)
-	s.mark(name)
+	s.add(name, func(name string) { s.Var(v, name, help) })
 }
 
 // Range is from where to where a number may lie; Open leaves out the ends.

@@ -17,7 +17,7 @@ const fewRows = 10
 
 // set makes a training set of a table.
 func (t *table) set() (*Set, error) {
-	if t.cells.rows < 2 {
+	if len(t.rows) < 2 {
 		return nil, errOneExample
 	}
 	e, err := t.learn()
@@ -47,7 +47,7 @@ func (t *table) set() (*Set, error) {
 // of the table fill missing cells.
 func (t *table) inputs(e *Encoding) (*Inputs, error) {
 	y := t.withRole(asTarget)
-	if y != nil && y.missing == t.cells.rows {
+	if y != nil && y.missing == len(t.rows) {
 		y.role, y = unused, nil
 	}
 	gaps := t.gaps()
@@ -77,7 +77,7 @@ func (t *table) inputs(e *Encoding) (*Inputs, error) {
 	}
 	in.Y = make([]float64, len(rows))
 	for k, i := range rows {
-		in.Y[k] = t.cells.row(i)[y.cell]
+		in.Y[k] = t.rows[i][y.cell]
 	}
 	if e.Labels != nil {
 		in.Y, err = e.Labels.apply(in.Y, y.text)
@@ -131,7 +131,7 @@ func checkNames(names []string) error {
 // settle looks at a column as a whole: without a value, with texts that never differ or always differ it is
 // no feature.
 func (t *table) settle(c *column) error {
-	empty := c.missing == t.cells.rows
+	empty := c.missing == len(t.rows)
 	switch {
 	case c.role == asTarget && empty:
 		return errors.New("the target has no value")
@@ -146,11 +146,11 @@ func (t *table) settle(c *column) error {
 	case c.kind == texts && len(c.texts) == 1 && c.missing == 0:
 		c.role = unused
 		t.note("column %s is %s in every row and is left out", quote(c.name), quote(c.texts[0]))
-	case c.kind == texts && len(c.texts) == t.cells.rows && t.cells.rows >= fewRows &&
+	case c.kind == texts && len(c.texts) == len(t.rows) && len(t.rows) >= fewRows &&
 		t.withRole(asRowName) != nil:
 		c.role = unused
 		t.note("column %s has another text in every row and is left out", quote(c.name))
-	case c.kind == texts && len(c.texts) == t.cells.rows && t.cells.rows >= fewRows:
+	case c.kind == texts && len(c.texts) == len(t.rows) && len(t.rows) >= fewRows:
 		c.role = asRowName
 		t.note("column %s has another text in every row: it names the rows and is no feature", quote(c.name))
 	case c.kind == texts && len(c.texts) > mostLevels:
@@ -185,14 +185,14 @@ func (t *table) complete(gaps []*column) (rows []int, err error) {
 	required := slices.DeleteFunc(slices.Clone(gaps), func(c *column) bool {
 		return c.role == asFeature && t.opt.Missing != MissingDrop
 	})
-	rows = make([]int, 0, t.cells.rows)
-	for i := range t.cells.rows {
-		if !slices.ContainsFunc(required, func(c *column) bool { return math.IsNaN(t.cells.row(i)[c.cell]) }) {
+	rows = make([]int, 0, len(t.rows))
+	for i := range t.rows {
+		if !slices.ContainsFunc(required, func(c *column) bool { return math.IsNaN(t.rows[i][c.cell]) }) {
 			rows = append(rows, i)
 		}
 	}
-	if dropped := t.cells.rows - len(rows); dropped > 0 {
-		t.note("%d of %d rows lack a value and are left out", dropped, t.cells.rows)
+	if dropped := len(t.rows) - len(rows); dropped > 0 {
+		t.note("%d of %d rows lack a value and are left out", dropped, len(t.rows))
 	}
 	if len(gaps) > 0 && t.opt.Missing != MissingDrop {
 		t.note("cells without a value have the mean of their column")
@@ -221,8 +221,8 @@ func (t *table) rowNames(rows []int) (names []string) {
 	switch c := t.withRole(asRowName); {
 	case c != nil:
 		names = gather(c.texts, rows)
-	case len(rows) < t.cells.rows:
-		names = gather(numbered("", t.cells.rows), rows)
+	case len(rows) < len(t.rows):
+		names = gather(numbered("", len(t.rows)), rows)
 	}
 	for k := range names {
 		names[k] = printable(names[k])
@@ -265,7 +265,7 @@ func (t *table) matrix(e *Encoding, rows []int) Matrix {
 	}
 	x := NewMatrix(len(rows), e.Features)
 	for k, i := range rows {
-		cells, into := t.cells.row(i), x.Row(k)
+		cells, into := t.rows[i], x.Row(k)
 		for j := range features {
 			f := &features[j]
 			v := cells[f.cell]

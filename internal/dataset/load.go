@@ -201,7 +201,7 @@ func (t *table) end() error {
 	if t.blank > 0 {
 		t.note("%d empty rows are skipped", t.blank)
 	}
-	if t.cells.rows == 0 {
+	if len(t.rows) == 0 {
 		return &Error{File: t.name, Err: errors.New("no examples below the header")}
 	}
 	return nil

@@ -17,11 +17,14 @@ type table struct {
 	dialect  *dialect  // of texts
 	header   header    // of the first file
 	columns  []column
-	cells    rowBlocks
+	width    int // of a row: columns that are features or target
 	features int // columns
-	texts    int // bytes of texts and names of rows
-	blank    int // rows without any cell
-	notes    []string
+	// rows hold numbers, NaN for a missing one and the number of the text in a column of texts.
+	rows  [][]float64
+	spare []float64 // of the last block
+	texts int       // bytes of texts and names of rows
+	blank int       // rows without any cell
+	notes []string
 }
 
 func newTable(name string, opt Options, train *Encoding) *table {
@@ -32,31 +35,17 @@ func (t *table) note(format string, args ...any) {
 	t.notes = append(t.notes, fmt.Sprintf(format, args...))
 }
 
-// rowBlocks are rows of numbers, NaN for a missing one and the number of the text in a column of texts. They
-// grow in blocks of some 128 KiB, without being copied.
-type rowBlocks struct {
-	width, rows, perBlock int
-	blocks                [][]float64
-}
-
-func newRowBlocks(width int) rowBlocks {
-	const cells = 1 << 14
-	return rowBlocks{width: width, perBlock: max(1, cells/max(1, width))}
-}
-
-// add appends a row of zeros and returns it.
-func (b *rowBlocks) add() []float64 {
-	if b.rows%b.perBlock == 0 {
-		b.blocks = append(b.blocks, make([]float64, b.perBlock*b.width))
+// addRow appends a row of zeros and returns it. Rows are parts of blocks of some 128 KiB, so that they stay
+// where they are when the table grows.
+func (t *table) addRow() []float64 {
+	const block = 1 << 14
+	if len(t.spare) < t.width {
+		t.spare = make([]float64, max(block, t.width))
 	}
-	b.rows++
-	return b.row(b.rows - 1)
-}
-
-// row is row i, a view.
-func (b *rowBlocks) row(i int) []float64 {
-	first := i % b.perBlock * b.width
-	return b.blocks[i/b.perBlock][first : first+b.width]
+	row := t.spare[:t.width:t.width]
+	t.spare = t.spare[t.width:]
+	t.rows = append(t.rows, row)
+	return row
 }
 
 // begin takes the header of a file. That of the first makes the columns and gives them their roles.
@@ -80,7 +69,6 @@ func (t *table) begin(h header) error {
 	if err != nil {
 		return err
 	}
-	width := 0
 	for j := range t.columns {
 		c := &t.columns[j]
 		if refused := h.refused[c.name]; refused != "" && c.role != unused {
@@ -91,11 +79,10 @@ func (t *table) begin(h header) error {
 			t.features++
 		}
 		if c.role == asFeature || c.role == asTarget {
-			c.cell = width
-			width++
+			c.cell = t.width
+			t.width++
 		}
 	}
-	t.cells = newRowBlocks(width)
 	return nil
 }
 
@@ -123,9 +110,9 @@ func (t *table) add(cells []cell, at place) error {
 	case len(cells) != len(t.columns):
 		return at.error("", fmt.Errorf("%d cells, but the header names %d columns", len(cells), len(t.columns)))
 	}
-	row := t.cells.add()
-	bytes := 8*float64(t.cells.rows)*float64(t.features) + float64(t.texts)
-	if err := t.opt.fits(bytes, "%d rows of %d columns and their texts", t.cells.rows, t.features); err != nil {
+	row := t.addRow()
+	bytes := 8*float64(len(t.rows))*float64(t.features) + float64(t.texts)
+	if err := t.opt.fits(bytes, "%d rows of %d columns and their texts", len(t.rows), t.features); err != nil {
 		return at.error("", err)
 	}
 	for j, x := range cells {
@@ -145,7 +132,7 @@ func (t *table) add(cells []cell, at place) error {
 				return at.error(c.name, err)
 			}
 			if math.IsNaN(v) {
-				c.miss(t.cells.rows, at)
+				c.miss(len(t.rows), at)
 			}
 			row[c.cell] = v
 		}

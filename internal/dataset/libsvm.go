@@ -120,10 +120,8 @@ func parseEntry(field string, previous, base int) (index int, value float64, err
 		return 0, 0, fmt.Errorf("feature index in %s is out of range: %w", quote(field), errMemory)
 	case err != nil:
 		return 0, 0, fmt.Errorf("feature index in %s is not a whole number", quote(field))
-	case index == 0 && base == 1:
-		return 0, 0, errors.New("feature index 0: indices start at 1 (--zero-based: at 0)")
 	case index < base:
-		return 0, 0, fmt.Errorf("feature index %d: indices start at %d", index, base)
+		return 0, 0, fmt.Errorf("feature index %d: indices start at %d (with --zero-based at 0)", index, base)
 	case index < previous+base:
 		return 0, 0, fmt.Errorf("feature index %d follows %d: indices must ascend", index, previous+base-1)
 	}

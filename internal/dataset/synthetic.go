@@ -19,24 +19,29 @@ type Generator struct {
 	Noise, MaxNoise float64
 
 	sparse  bool // most features are zero
-	prepare func(rng *rand.Rand, d int, noise float64) drawFunc
+	prepare func(rng *rand.Rand, d int) drawFunc
 }
 
 // drawFunc draws one example: it fills x, which is zero, and returns the target.
-type drawFunc func(rng *rand.Rand, x []float64) float64
+type drawFunc func(rng *rand.Rand, x []float64, noise float64) float64
+
+// plain needs no preparation.
+func plain(draw drawFunc) func(*rand.Rand, int) drawFunc {
+	return func(*rand.Rand, int) drawFunc { return draw }
+}
 
 // Generators lists the synthetic sets.
 func Generators() []Generator {
 	const unbounded = 1e9
 	return []Generator{
 		{"friedman1", "five of d uniform inputs matter, Friedman 1991", Regression, 10, 5, 1, unbounded, false,
-			friedman1},
+			plain(friedman1)},
 		{"waves", "smooth function: sum of 64 random cosines", Regression, 4, 1, 0.1, unbounded, false, waves},
-		{"grid", "inputs on 5 levels each, so most repeat", Regression, 3, 1, 0.5, unbounded, false, grid},
-		{"blobs", "two overlapping Gaussian classes", Classification, 2, 1, 1, unbounded, false, blobs},
-		{"rings", "a class around the other", Classification, 2, 2, 0.3, unbounded, false, rings},
+		{"grid", "inputs on 5 levels each, so most repeat", Regression, 3, 1, 0.5, unbounded, false, plain(grid)},
+		{"blobs", "two overlapping Gaussian classes", Classification, 2, 1, 1, unbounded, false, plain(blobs)},
+		{"rings", "a class around the other", Classification, 2, 2, 0.3, unbounded, false, plain(rings)},
 		{"checker", "checkerboard of 4 x 4 fields, some labels flipped", Classification, 2, 1, 0.05, 0.5, false,
-			checker},
+			plain(checker)},
 		{"text", "documents of two topics, Zipf word counts, tf-idf, sparse", Classification, 5000, 100, 0.4, 10,
 			true, text},
 	}
@@ -48,14 +53,12 @@ func Generators() []Generator {
 //
 // The remaining d-5 features are irrelevant. J. H. Friedman, Multivariate
 // adaptive regression splines, Annals of Statistics 19 (1991).
-func friedman1(_ *rand.Rand, _ int, noise float64) drawFunc {
-	return func(rng *rand.Rand, x []float64) float64 {
-		for j := range x {
-			x[j] = rng.Float64()
-		}
-		f := 10*math.Sin(math.Pi*x[0]*x[1]) + 20*(x[2]-0.5)*(x[2]-0.5) + 10*x[3] + 5*x[4]
-		return f + noise*rng.NormFloat64()
+func friedman1(rng *rand.Rand, x []float64, noise float64) float64 {
+	for j := range x {
+		x[j] = rng.Float64()
 	}
+	f := 10*math.Sin(math.Pi*x[0]*x[1]) + 20*(x[2]-0.5)*(x[2]-0.5) + 10*x[3] + 5*x[4]
+	return f + noise*rng.NormFloat64()
 }
 
 // waves: x ~ N(0, I_d) and, with M = 64,
@@ -66,7 +69,7 @@ func friedman1(_ *rand.Rand, _ int, noise float64) drawFunc {
 // seeds, f is approximately a Gaussian process with kernel
 // exp(-|x-x'|^2/(2d)): these are its random Fourier features (Rahimi and Recht,
 // NIPS 2007).
-func waves(rng *rand.Rand, d int, noise float64) drawFunc {
+func waves(rng *rand.Rand, d int) drawFunc {
 	const count = 64
 	w := NewMatrix(count, d)
 	b := make([]float64, count)
@@ -76,7 +79,7 @@ func waves(rng *rand.Rand, d int, noise float64) drawFunc {
 		}
 		b[m] = 2 * math.Pi * rng.Float64()
 	}
-	return func(rng *rand.Rand, x []float64) float64 {
+	return func(rng *rand.Rand, x []float64, noise float64) float64 {
 		drawNormal(rng, x)
 		f := 0.0
 		for m := range count {
@@ -88,59 +91,51 @@ func waves(rng *rand.Rand, d int, noise float64) drawFunc {
 
 // grid: x_j in {0, 1, 2, 3, 4} with equal probability, so that there are at
 // most 5^d distinct inputs, and y = sum_j cos(pi x_j/4) + noise N(0,1).
-func grid(_ *rand.Rand, _ int, noise float64) drawFunc {
-	return func(rng *rand.Rand, x []float64) float64 {
-		f := 0.0
-		for j := range x {
-			x[j] = float64(rng.IntN(5))
-			f += math.Cos(math.Pi * x[j] / 4)
-		}
-		return f + noise*rng.NormFloat64()
+func grid(rng *rand.Rand, x []float64, noise float64) float64 {
+	f := 0.0
+	for j := range x {
+		x[j] = float64(rng.IntN(5))
+		f += math.Cos(math.Pi * x[j] / 4)
 	}
+	return f + noise*rng.NormFloat64()
 }
 
 // blobs: y = -1 or +1 with equal probability and x = y e/sqrt(d) + noise N(0, I),
 // where e is the vector of ones: the centres lie at distance 2. The best
 // possible error is Phi(-1/noise), 15.9% at noise 1.
-func blobs(_ *rand.Rand, _ int, noise float64) drawFunc {
-	return func(rng *rand.Rand, x []float64) float64 {
-		y := drawLabel(rng)
-		for j := range x {
-			x[j] = y/math.Sqrt(float64(len(x))) + noise*rng.NormFloat64()
-		}
-		return y
+func blobs(rng *rand.Rand, x []float64, noise float64) float64 {
+	y := drawLabel(rng)
+	for j := range x {
+		x[j] = y/math.Sqrt(float64(len(x))) + noise*rng.NormFloat64()
 	}
+	return y
 }
 
 // rings: y = -1 or +1 with equal probability; x is uniform on the sphere of
 // radius 1 (label -1) or 2 (label +1), plus noise N(0, I).
-func rings(_ *rand.Rand, _ int, noise float64) drawFunc {
-	return func(rng *rand.Rand, x []float64) float64 {
-		y := drawLabel(rng)
-		drawNormal(rng, x)
-		scale := (1.5 + 0.5*y) / math.Sqrt(dot(x, x))
-		for j := range x {
-			x[j] = scale*x[j] + noise*rng.NormFloat64()
-		}
-		return y
+func rings(rng *rand.Rand, x []float64, noise float64) float64 {
+	y := drawLabel(rng)
+	drawNormal(rng, x)
+	scale := (1.5 + 0.5*y) / math.Sqrt(dot(x, x))
+	for j := range x {
+		x[j] = scale*x[j] + noise*rng.NormFloat64()
 	}
+	return y
 }
 
 // checker: x_j in [0,4), y = +1 where the sum of the whole parts of all x_j is
 // even, else -1; a label is flipped with probability noise <= 1/2.
-func checker(_ *rand.Rand, _ int, noise float64) drawFunc {
-	return func(rng *rand.Rand, x []float64) float64 {
-		fields := 0
-		for j := range x {
-			x[j] = 4 * rng.Float64()
-			fields += int(x[j])
-		}
-		y := float64(1 - 2*(fields%2))
-		if rng.Float64() < noise {
-			return -y
-		}
-		return y
+func checker(rng *rand.Rand, x []float64, noise float64) float64 {
+	fields := 0
+	for j := range x {
+		x[j] = 4 * rng.Float64()
+		fields += int(x[j])
 	}
+	y := float64(1 - 2*(fields%2))
+	if rng.Float64() < noise {
+		return -y
+	}
+	return y
 }
 
 func drawLabel(rng *rand.Rand) float64 { return float64(2*rng.IntN(2) - 1) }
@@ -234,11 +229,11 @@ func (s synthetic) draw(opt Options) (*Set, error) {
 	}
 	set := &Set{Source: "generated: " + s.About, Task: s.Task, Target: "y", Y: make([]float64, s.n)}
 	set.Name = fmt.Sprintf("%s%s,n=%d,seed=%d,d=%d,noise=%v", syntheticPrefix, s.Name, s.n, s.seed, s.D, s.Noise)
-	draw := s.prepare(rng, s.D, s.Noise)
+	draw := s.prepare(rng, s.D)
 	if !s.sparse {
 		set.X, set.Features = NewMatrix(s.n, s.D), numbered("x", s.D)
 		for i := range set.Y {
-			set.Y[i] = draw(rng, set.X.Row(i))
+			set.Y[i] = draw(rng, set.X.Row(i), s.Noise)
 		}
 		return set, nil
 	}
@@ -246,7 +241,7 @@ func (s synthetic) draw(opt Options) (*Set, error) {
 	row := make([]float64, s.D)
 	for i := range set.Y {
 		clear(row)
-		set.Y[i] = draw(rng, row)
+		set.Y[i] = draw(rng, row, s.Noise)
 		set.Sparse.append(row)
 		if err := fits(i+1, len(set.Sparse.Index)); err != nil {
 			return nil, err

@@ -36,11 +36,11 @@ const (
 // d = 5000 a row has some 87 entries. The best possible error exceeds
 // Phi(-1/noise), 0.6% at noise 0.4, as few words tell the lean: a linear support
 // vector machine with C = 1 trained on 6000 documents errs on 9% of new ones.
-func text(_ *rand.Rand, d int, noise float64) drawFunc {
+func text(_ *rand.Rand, d int) drawFunc {
 	const topics = 0x7a697066 // any constant
 	v := newVocabulary(rand.New(rand.NewPCG(topics, topics)), d)
 	var words []int32
-	return func(rng *rand.Rand, x []float64) float64 {
+	return func(rng *rand.Rand, x []float64, noise float64) float64 {
 		y := drawLabel(rng)
 		lean := topicTilt * (y + noise*rng.NormFloat64())
 		length := max(fewest, int(math.Round(wordsMean*math.Exp(wordsSD*rng.NormFloat64()))))

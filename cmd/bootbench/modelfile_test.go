@@ -174,8 +174,8 @@ func TestLibsvmRegression(t *testing.T) {
 	}
 	m := readModel(t, file)
 	for i, v := range x {
-		f := -m.Rho
-		for k, coef := range m.Coef {
+		f := m.Bias
+		for k, coef := range m.Weight {
 			var s [2]float64
 			for e := m.Start[k]; e < m.Start[k+1]; e++ {
 				s[m.Index[e]] = m.Value[e]

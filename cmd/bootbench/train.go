@@ -121,30 +121,20 @@ func trainPerceptron(j *answer.Job, r *report.Training) (*retrain.Learned, error
 	if err != nil {
 		return nil, err
 	}
-	learned, err := svm.TrainPerceptron(rows, j.Site, j.Set.Y, passes)
-	if err != nil {
-		return nil, err
-	}
-	fit := &retrain.Learned{Weight: make([]float64, j.Sites()), F: make([]float64, j.Sites())}
-	total := 0.0
-	for i, mistakes := range learned.Alpha {
-		total += mistakes
-		fit.Weight[j.Site[i]] += j.Set.Y[i] * mistakes
-		fit.F[j.Site[i]] = learned.F[i]
-	}
-	if total > 0 && !slices.ContainsFunc(fit.Weight, func(b float64) bool { return b != 0 }) {
+	learned := svm.TrainPerceptron(rows, j.Site, j.Set.Y, passes)
+	if learned.Mistakes[0] > 0 && !slices.ContainsFunc(learned.Beta, func(b float64) bool { return b != 0 }) {
 		return nil, usage.Errorf(
 			"--loss perceptron: the weights are all 0 after %d passes; a model file cannot hold "+
 				"that", len(learned.Mistakes))
 	}
 	r.Perceptron = &report.Perceptron{Form: "dual", Mistakes: learned.Mistakes}
-	if r.Status = "converged"; !learned.Converged {
+	if r.Status = "converged"; !learned.Converged() {
 		r.Status = "pass limit"
 		r.Warnings = append(r.Warnings,
 			fmt.Sprintf("the perceptron still makes mistakes in pass %d: the classes may "+
 				"not be separable; take --loss hinge", len(learned.Mistakes)))
 	}
-	return fit, nil
+	return &retrain.Learned{Weight: learned.Beta, F: learned.F}, nil
 }
 
 // writeTrained writes the file of a trained model, completes its report and prints.
@@ -200,7 +190,7 @@ func (o *options) fileFormat(j *answer.Job, rule bool) (string, error) {
 func emptyModelFile(j *answer.Job) (*svm.ModelFile, error) {
 	const place = "a model file of LIBSVM has no place for"
 	k := j.Subject.Kernel // with its defaults
-	file := &svm.ModelFile{Gamma: k.Gamma, Regression: j.Set.Task == dataset.Regression}
+	file := &svm.ModelFile{Gamma: k.Gamma, Regression: j.Set.Task == dataset.Regression, Label: [2]int{1, -1}}
 	switch {
 	case j.Standardize:
 		return nil, usage.Errorf("--no-standardize is required: %s the scales of features (--format json has one)",
@@ -243,20 +233,18 @@ func libsvmFile(j *answer.Job, p *model.Predictor) (*svm.ModelFile, error) {
 		rows = dataset.NewCSR(dataset.Matrix{Rows: len(p.Support.Dense) / d, Cols: d, Stride: d,
 			Data: p.Support.Dense})
 	}
-	weight, bias := make([]float64, len(p.Weight)), p.Bias+p.TargetMean
+	file.Start, file.Index, file.Value = rows.Start, rows.Index, rows.Value
+	file.Weight, file.Bias = make([]float64, len(p.Weight)), p.Bias+p.TargetMean
 	for i, w := range p.Weight {
-		weight[i] = p.Kernel.Amplitude * w
-		bias += p.Kernel.Constant * w
+		file.Weight[i] = p.Kernel.Amplitude * w
+		file.Bias += p.Kernel.Constant * w
 	}
 	if file.Kernel == svm.FilePrecomputed {
-		spread := make([]float64, j.Set.N()) // by number of the example
+		byNumber := make([]float64, j.Set.N()) // of the example
 		for i, example := range p.Support.Examples {
-			spread[example] = weight[i]
+			byNumber[example] = file.Weight[i]
 		}
-		weight, rows = spread, &dataset.CSR{}
-	}
-	if err := file.SetPredictor(weight, bias, rows.Start, rows.Index, rows.Value); err != nil {
-		return nil, err
+		file.Weight = byNumber
 	}
 	if labels := j.Set.Labels; labels != nil && !file.Regression {
 		if negative, positive, ok := labels.Numbers(); ok && whole(positive) && whole(negative) {

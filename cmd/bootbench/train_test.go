@@ -76,14 +76,14 @@ func TestTrain(t *testing.T) {
 			Labels         [2]int
 		}](t, must(t, args...))
 		m := readModel(t, path)
-		if m.Label != [2]int{4, 2} || told.Labels != m.Label || len(m.Coef) != told.SupportVectors ||
-			len(m.Coef) == 0 {
-			t.Errorf("%s: labels %v, %d support vectors; told %+v", c.name, m.Label, len(m.Coef), told)
+		if m.Label != [2]int{4, 2} || told.Labels != m.Label || len(m.Weight) != told.SupportVectors ||
+			len(m.Weight) == 0 {
+			t.Errorf("%s: labels %v, %d support vectors; told %+v", c.name, m.Label, len(m.Weight), told)
 		}
 		// The weights y_i a_i of the examples that are support vectors, by input.
 		weight := make([]float64, n)
 		sum := 0.0
-		for k, coef := range m.Coef {
+		for k, coef := range m.Weight {
 			v := make([]float64, 3)
 			for e := m.Start[k]; e < m.Start[k+1]; e++ {
 				v[m.Index[e]] = m.Value[e]
@@ -100,7 +100,7 @@ func TestTrain(t *testing.T) {
 		}
 		wrong := 0.0
 		for i := range x {
-			f := -m.Rho
+			f := m.Bias
 			for j, w := range weight {
 				f += c.amplitude * w * c.k(x[i], x[j])
 			}
@@ -113,8 +113,8 @@ func TestTrain(t *testing.T) {
 				wrong++
 			}
 		}
-		if c.name == "linear" && (m.Rho == 0 || math.Abs(m.Rho+0.4*sum) > 1e-9) {
-			t.Errorf("bias %g, the constant adds %g", -m.Rho, 0.4*sum)
+		if c.name == "linear" && (m.Bias == 0 || math.Abs(m.Bias-0.4*sum) > 1e-9) {
+			t.Errorf("bias %g, the constant adds %g", m.Bias, 0.4*sum)
 		}
 		if math.Abs(told.ApparentError-wrong/n) > 1e-12 {
 			t.Errorf("%s: apparent error %v, counted %v", c.name, told.ApparentError, wrong/n)
@@ -130,20 +130,21 @@ func TestTrain(t *testing.T) {
 	}
 }
 
-// readModel reads labels, rho and support vectors of a model file of LIBSVM.
+// readModel reads labels, bias and support vectors of a model file of LIBSVM.
 func readModel(t *testing.T, path string) (m svm.ModelFile) {
 	t.Helper()
 	text := need.One(os.ReadFile(path))(t)
 	header, vectors, _ := strings.Cut(string(text), "SV\n")
 	for line := range strings.Lines(header) {
-		fmt.Sscanf(line, "rho %g", &m.Rho)
+		fmt.Sscanf(line, "rho %g", &m.Bias)
 		fmt.Sscanf(line, "label %d %d", &m.Label[0], &m.Label[1])
 	}
+	m.Bias = -m.Bias
 	m.Start = []int{0}
 	for line := range strings.Lines(vectors) {
 		coef, features, _ := strings.Cut(line, " ")
 		number := need.One(strconv.ParseFloat(coef, 64))(t)
-		m.Coef = append(m.Coef, number)
+		m.Weight = append(m.Weight, number)
 		for field := range strings.FieldsSeq(features) {
 			var index int32
 			var value float64
@@ -200,14 +201,14 @@ func TestTrainPerceptron(t *testing.T) {
 	}
 	m := readModel(t, path)
 	got := map[[2]float64]float64{}
-	for k, coef := range m.Coef {
+	for k, coef := range m.Weight {
 		var v [2]float64
 		for e := m.Start[k]; e < m.Start[k+1]; e++ {
 			v[m.Index[e]] = m.Value[e]
 		}
 		got[v] = coef
 	}
-	if !maps.Equal(got, want) || m.Rho != 0 {
-		t.Errorf("coefficients %v, rho %v, want %v", got, m.Rho, want)
+	if !maps.Equal(got, want) || m.Bias != 0 {
+		t.Errorf("coefficients %v, bias %v, want %v", got, m.Bias, want)
 	}
 }

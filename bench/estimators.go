@@ -230,7 +230,7 @@ func (t *trainedPart) leaveOneOut(ctx context.Context) error {
 // crossValidation predicts each fold's examples by a training on all others.
 func (t *trainedPart) crossValidation(context.Context) error {
 	began := time.Now()
-	trainer := svm.NewRowTrainer(t.rows)
+	trainer := svm.NewTrainer(t.rows)
 	y, site := t.model.Set.Y, t.model.Site
 	p := svm.Problem{Y: y, Site: site, C: make([]float64, len(y))}
 	order, wrong, n := t.rng.Perm(len(y)), 0.0, len(y)

@@ -74,11 +74,11 @@ func TestAlwaysPresent(t *testing.T) {
 				boxes[i] = hinge.C
 			}
 		}
-		trainer, err := svm.NewTrainer(k)
+		kernelRows, err := svm.NewRows(k)
 		if err != nil {
 			t.Fatal(err)
 		}
-		full, err := trainer.Train(svm.Problem{Y: y, C: boxes}, svm.Settings{Tolerance: 1e-9})
+		full, err := svm.NewTrainer(kernelRows).Train(svm.Problem{Y: y, C: boxes}, svm.Settings{Tolerance: 1e-9})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -92,7 +92,7 @@ func (j *Job) leaveOutLabels(ctx context.Context, method loo.Method, all bool, p
 	shown := fillLeftOut(r, results, all)
 	// a bound is no worse than a constant by being high
 	if shown.Status != loo.Cancelled && shown.Method != loo.XiAlpha {
-		j.judgeLeftOut(r, loss.ZeroOne{}, shown.ZeroOne())
+		j.judgeLeftOut(r, loss.ZeroOne{}, shown.Loss)
 	}
 	return nil
 }
@@ -119,7 +119,7 @@ func fillLeftOut(r *report.LeaveOneOut, results []*loo.Result, all bool) (shown 
 	}
 	for _, result := range results {
 		if result.Status == loo.Inexact {
-			r.Warnings = append(r.Warnings, result.Status.Err().Error())
+			r.Warnings = append(r.Warnings, loo.ErrInexact.Error())
 		}
 		if result.Status != loo.Complete {
 			r.Status = result.Status.String()

@@ -114,15 +114,13 @@ func TestMargins(t *testing.T) {
 					box[i] = inf
 				}
 			}
-			want, err := svm.Train(k, svm.Problem{Y: y, Site: site, C: box}, svm.Settings{Tolerance: 1e-9})
+			want, err := svm.NewTrainer(need.One(svm.NewRows(k))(t)).Train(svm.Problem{Y: y, Site: site, C: box},
+				svm.Settings{Tolerance: 1e-9})
 			if err != nil || want.Status != train.Converged {
 				t.Fatal(err, want.Status)
 			}
 			r := mustTrain(t, k, l, p, erm.Settings{Tolerance: 1e-12})
 			near(t, l.Name(), r.F, want.F, 1e-7)
-			if math.Abs(r.Objective-want.Primal) > 1e-7*want.Primal {
-				t.Errorf("%s: objective %v, want %v", l.Name(), r.Objective, want.Primal)
-			}
 		}
 	}
 }

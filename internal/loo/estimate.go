@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,12 +11,13 @@ import (
 	"bootbench/internal/svm"
 	"bootbench/internal/train"
 	"bootbench/linalg"
+	"bootbench/loss"
 )
 
 // Estimate trains on all examples of p and finds the errors on left-out ones by
 // the method of s. When ctx ends, it returns what is finished. The error reports
 // bad input, an *svm.InfeasibleError, the error of a training on all examples
-// that did not converge, or, for Approximate, a *linalg.PivotError.
+// that did not converge, or, for Approximate, that of a singular kernel matrix.
 func Estimate(ctx context.Context, p Problem, s Settings) (*Result, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -29,10 +29,42 @@ func Estimate(ctx context.Context, p Problem, s Settings) (*Result, error) {
 	if err := e.train(); err != nil {
 		return nil, err
 	}
-	if err := e.classify(ctx); err != nil {
-		return nil, err
+	switch s.Method {
+	case XiAlpha:
+		e.xiAlpha()
+	case Approximate:
+		if err := e.approximate(); err != nil {
+			return nil, err
+		}
+	case Fast:
+		e.retrain(ctx, e.screen())
+	case Exact:
+		all := make([]int, len(p.Y))
+		for i := range all {
+			all[i] = i
+		}
+		e.retrain(ctx, all)
 	}
 	return e.finish(), nil
+}
+
+// Compare estimates by every method, XiAlpha with rho = 2 and 1. Each trains on all examples
+// for itself, so that Elapsed is what it costs by itself, without the kernel matrix.
+// When ctx ends, Compare returns what is finished; the last Result may be
+// Cancelled then.
+func Compare(ctx context.Context, p Problem, s Settings) (results []*Result, err error) {
+	for _, method := range []Settings{{Method: Exact}, {Method: Fast}, {Method: XiAlpha},
+		{Method: XiAlpha, Rho: 1}, {Method: Approximate}} {
+		s.Method, s.Rho = method.Method, method.Rho
+		r, err := Estimate(ctx, p, s)
+		if err != nil {
+			return results, err
+		}
+		if results = append(results, r); r.Status == Cancelled {
+			break
+		}
+	}
+	return results, nil
 }
 
 // estimate is a Result in the making.
@@ -41,144 +73,90 @@ type estimate struct {
 	settings Settings
 	training svm.Problem
 	trainer  *svm.Trainer
-	full     *svm.Result
+	full     *svm.Result // of trainer, on all examples
+	margin   []float64   // y_i f_i of that
 	result   Result
 	began    time.Time
 }
 
 // train trains on all examples.
 func (e *estimate) train() (err error) {
-	e.trainer = svm.NewRowTrainer(e.problem.Kernel)
-	n := len(e.problem.Y)
-	e.training = svm.Problem{Y: e.problem.Y, Site: e.problem.Site, C: make([]float64, n), Bias: e.problem.Bias}
-	for i, y := range e.problem.Y {
-		e.training.C[i] = e.problem.cost(y)
+	p, n := &e.problem, len(e.problem.Y)
+	e.trainer = svm.NewTrainer(p.Kernel)
+	e.training = svm.Problem{Y: p.Y, Site: p.Site, C: make([]float64, n), Bias: p.Bias}
+	for i, y := range p.Y {
+		e.training.C[i] = p.cost(y)
 	}
 	if e.full, err = e.trainer.Train(e.training, svm.Settings{Tolerance: e.settings.Tolerance}); err != nil {
 		return err
 	}
-	if err := e.full.Status.Err(); err != nil {
-		return err
+	e.margin = make([]float64, n)
+	e.result = Result{Method: e.settings.Method, Loss: make([]float64, n), Margin: make([]float64, n),
+		SupportVectors: e.full.Free + e.full.Bounded, Violation: e.full.Violation}
+	for i, y := range p.Y {
+		e.margin[i] = y * e.full.F[p.Site.At(i)]
+		e.result.Loss[i], e.result.Margin[i] = math.NaN(), math.NaN()
 	}
-	e.result = Result{
-		Method: e.settings.Method, Outcome: make([]Outcome, n), Margin: make([]float64, n),
-		SupportVectors: e.full.Free + e.full.Bounded, Violation: e.full.Violation, Train: time.Since(e.began),
-	}
-	for i, y := range e.problem.Y {
-		e.result.Margin[i] = y * e.full.F[e.problem.Site.At(i)]
-	}
-	return nil
+	return e.full.Status.Err()
 }
 
-// classify finds every example's outcome.
-func (e *estimate) classify(ctx context.Context) error {
-	switch e.settings.Method {
-	case XiAlpha:
-		e.xiAlpha()
-	case Approximate:
-		return e.approximate()
-	case Fast:
-		e.retrain(ctx, e.screen())
-	case Exact:
-		all := make([]int, len(e.problem.Y))
-		for i := range all {
-			all[i] = i
-		}
-		e.retrain(ctx, all)
-	}
-	return nil
-}
-
-// retrain leaves out the listed examples in turn, in parallel. The outcome of one
-// does not depend on which worker leaves it out, up to the tolerance.
-func (e *estimate) retrain(ctx context.Context, list []int) {
-	var next, done atomic.Int64
-	var crew linalg.Crew
-	var lock sync.Mutex
-	alpha := slices.Clone(e.full.Alpha)
-	for w, trainer := range e.workers(len(list)) {
-		crew.Go(func() {
-			if w > 0 && !e.trainFrom(trainer, alpha) {
-				return
-			}
-			for ctx.Err() == nil && !crew.Failed() {
-				at := int(next.Add(1)) - 1
-				if at >= len(list) {
-					return
-				}
-				e.leaveOut(trainer, list[at], &lock)
-				finished := int(done.Add(1))
-				if e.settings.Progress != nil {
-					lock.Lock()
-					e.settings.Progress(finished, len(list))
-					lock.Unlock()
-				}
-			}
-		}, nil)
-	}
-	crew.Wait()
-	e.result.Retrained = int(done.Load())
-	if e.result.Retrained < len(list) {
-		e.result.Status = Cancelled
-	}
-}
-
-// workers are the trainers for a number of retrainings: that of all examples, and
-// clones of it where the kernel allows them.
-func (e *estimate) workers(retrainings int) []*svm.Trainer {
-	most := e.settings.Workers
-	if most == 0 {
-		most = runtime.GOMAXPROCS(0)
-	}
-	list := []*svm.Trainer{e.trainer}
-	for len(list) < min(most, 1+retrainings/minPerWorker) {
-		clone := e.trainer.Clone()
-		if clone == nil {
-			break
-		}
-		list = append(list, clone)
-	}
-	return list
+// decide records a left-out margin.
+func (e *estimate) decide(i int, margin float64) {
+	e.result.Margin[i], e.result.Loss[i] = margin, loss.ZeroOne{}.Value(margin, 1)
 }
 
 // minPerWorker is the number of retrainings from which on another worker pays.
 const minPerWorker = 16
 
-// trainFrom brings another trainer to the solution of all examples.
-func (e *estimate) trainFrom(trainer *svm.Trainer, alpha []float64) bool {
-	r, err := trainer.Train(e.training, svm.Settings{Tolerance: e.settings.Tolerance, Start: alpha})
-	return err == nil && r.Status == train.Converged
+// retrain leaves out the listed examples in turn, in parallel. The outcome of one
+// does not depend on which worker leaves it out, up to the tolerance.
+func (e *estimate) retrain(ctx context.Context, list []int) {
+	var next atomic.Int64
+	var lock sync.Mutex
+	linalg.Parallel(min(runtime.GOMAXPROCS(0), 1+len(list)/minPerWorker), func(worker int) {
+		trainer := e.trainer
+		if worker > 0 { // its training on all examples goes as that of e.trainer did
+			trainer = svm.NewTrainer(e.problem.Kernel)
+			trainer.Train(e.training, svm.Settings{Tolerance: e.settings.Tolerance})
+		}
+		for ctx.Err() == nil {
+			at := int(next.Add(1)) - 1
+			if at >= len(list) {
+				return
+			}
+			left, err := trainer.LeaveOut(list[at])
+			lock.Lock()
+			e.decide(list[at], e.problem.Y[list[at]]*left.F)
+			if err != nil || left.Status != train.Converged {
+				e.result.Status = Inexact
+			}
+			e.result.Retrained++
+			if e.settings.Progress != nil {
+				e.settings.Progress(e.result.Retrained, len(list))
+			}
+			lock.Unlock()
+		}
+	})
+	if e.result.Retrained < len(list) {
+		e.result.Status = Cancelled
+	}
 }
 
-// leaveOut retrains without example i.
-func (e *estimate) leaveOut(trainer *svm.Trainer, i int, lock *sync.Mutex) {
-	left, err := trainer.LeaveOut(i)
-	if err != nil || left.Status != train.Converged {
-		lock.Lock()
-		e.result.Unfinished = append(e.result.Unfinished, i)
-		lock.Unlock()
-	}
-	margin := e.problem.Y[i] * left.F
-	e.result.Margin[i] = margin
-	e.result.Outcome[i] = outcomeOf(margin)
-}
+// tie is the |f_-i| below which an example is listed among the ties.
+const tie = 1e-3
 
 // finish counts the outcomes.
 func (e *estimate) finish() *Result {
 	r := &e.result
-	known, loss, positive, hits, alarms := 0, 0.0, 0, 0.0, 0.0
-	for i, o := range r.Outcome {
-		if o == Pending {
+	known, total, positive, hits, alarms := 0, 0.0, 0, 0.0, 0.0
+	for i, wrong := range r.Loss {
+		if math.IsNaN(wrong) {
 			continue
 		}
 		known++
-		wrong := o.zeroOne()
-		loss += wrong
-		switch {
-		case wrong == 1:
+		total += wrong
+		if wrong == 1 {
 			r.Errors++
-		case o == Tied:
-			r.Tied++
 		}
 		if e.problem.Y[i] > 0 {
 			positive++
@@ -186,17 +164,13 @@ func (e *estimate) finish() *Result {
 		} else {
 			alarms += wrong
 		}
-		if o >= Correct && o <= Tied && math.Abs(r.Margin[i]) < e.settings.Tie {
+		if math.Abs(r.Margin[i]) < tie {
 			r.Ties = append(r.Ties, i)
 		}
 	}
 	r.Skipped = known - r.Retrained
-	r.Error, r.Recall, r.Precision = ratio(loss, float64(known)), ratio(hits, float64(positive)),
+	r.Error, r.Recall, r.Precision = ratio(total, float64(known)), ratio(hits, float64(positive)),
 		ratio(hits, hits+alarms)
-	slices.Sort(r.Unfinished)
-	if len(r.Unfinished) > 0 && r.Status == Complete {
-		r.Status = Inexact
-	}
 	r.Elapsed = time.Since(e.began)
 	return r
 }

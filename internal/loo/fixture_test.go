@@ -35,7 +35,7 @@ func run(t testing.TB, p Problem, s Settings) *Result {
 	t.Helper()
 	r := need.One(Estimate(context.Background(), p, s))(t)
 	if r.Status != Complete {
-		t.Fatalf("%v: %v, unfinished %v", r.Method, r.Status, r.Unfinished)
+		t.Fatalf("%v: %v", r.Method, r.Status)
 	}
 	return r
 }
@@ -43,7 +43,7 @@ func run(t testing.TB, p Problem, s Settings) *Result {
 // retrained is y_i f_-i by training without example i from nothing, for every i.
 func retrained(t testing.TB, k *linalg.Sym, p Problem) []float64 {
 	t.Helper()
-	trainer := need.One(svm.NewTrainer(k))(t)
+	trainer := svm.NewTrainer(rows(t, k))
 	q := svm.Problem{Y: p.Y, Site: p.Site, C: make([]float64, len(p.Y)), Bias: p.Bias}
 	for i := range q.C {
 		q.C[i] = p.C

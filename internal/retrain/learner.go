@@ -62,13 +62,13 @@ func Square(k *linalg.Sym, noise float64, bias bool) Learners {
 // violation, times its class's weight; a hard margin, c = +Inf, knows only whether w > 0. Learners share the
 // rows of k in full, beside it.
 func Margin(k *linalg.Sym, c float64, classes loss.ClassWeights, bias bool, tolerance float64) Learners {
-	first := sync.OnceValues(func() (*svm.Trainer, error) { return svm.NewTrainer(k) })
+	rows := sync.OnceValues(func() (*svm.Rows, error) { return svm.NewRows(k) })
 	return func() (Learner, error) {
-		shared, err := first()
+		shared, err := rows()
 		if err != nil {
 			return nil, err
 		}
-		trainer, box := shared.Clone(), []float64(nil)
+		trainer, box := svm.NewTrainer(shared), []float64(nil)
 		return func(set train.Set) (Learned, error) {
 			box = train.Resize(box, len(set.Weight))
 			for i, w := range set.Weight {

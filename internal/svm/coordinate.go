@@ -22,7 +22,7 @@ func (q *dual) smo(tolerance float64, steps int) (made int) {
 // largest gain and the largest violation can be at two sites.
 func (q *dual) recheckCandidate(site int, tolerance float64) int {
 	if site >= 0 {
-		if slope, _ := q.ascentDirection(site); slope > tolerance || slope < -tolerance {
+		if slope := q.ascentSlope(site); slope > tolerance || slope < -tolerance {
 			return site
 		}
 	}
@@ -35,12 +35,12 @@ func (q *dual) recheckCandidate(site int, tolerance float64) int {
 // coordinateStep maximises the dual over weight i on its linear piece of phi and
 // returns the change of the weight. It leaves f to the caller.
 func (q *dual) coordinateStep(i int) (move float64) {
-	slope, end := q.ascentDirection(i)
+	slope := q.ascentSlope(i)
 	if slope == 0 {
 		return 0
 	}
 	before := q.beta[i]
-	q.setBeta(i, stopAt(before, before+slope/q.diag[i], end))
+	q.setBeta(i, stopAt(before, before+slope/q.diag[i], q.pieceEnd(i, slope)))
 	return q.beta[i] - before
 }
 

@@ -6,9 +6,8 @@ import (
 	"bootbench/internal/train"
 )
 
-// dual is the dual problem in the weights beta of the n active sites, those
-// that hold examples. With the largest a+ + a- that beta = a+ - a- permits,
-// 0 <= a+ <= C+, 0 <= a- <= C-, it reads
+// dual is the dual problem in the weights beta of the n active sites. With the
+// largest a+ + a- that beta = a+ - a- permits, 0 <= a+ <= C+, 0 <= a- <= C-, it reads
 //
 //	max  sum_i phi_i(beta_i) - 1/2 beta' K beta,   -C- <= beta_i <= C+,
 //	phi(beta) = 2 min(C+, C- + beta) - beta,
@@ -24,19 +23,47 @@ import (
 // With a bias the weights sum to 0 besides, and f + b lies there, for some b.
 type dual struct {
 	rows
+	largestK float64 // of the K_ii of all sites
+
 	biased          bool
 	low, kink, high []float64 // -C-, C+ - C-, C+
 	beta, f         []float64
 	floor, ceil     []float64
 	invSqrtDiag     []float64 // 1/sqrt(K_ii)
 	snapDistance    []float64 // distance from an end that rounding may make
+	everywhere      []float64 // f at all sites, as recomputeF left it
 }
 
-// resize makes room for n weights and leaves their values undefined.
-func (q *dual) resize(n int) {
+// begin sets the boxes and starts from beta = 0.
+func (q *dual) begin(b *sides, biased bool) {
+	q.active = q.active[:0]
+	for s := range b[0] {
+		if b[0][s].box+b[1][s].box > 0 {
+			q.active = append(q.active, s)
+		}
+	}
+	q.choose()
 	for _, v := range []*[]float64{&q.low, &q.kink, &q.high, &q.beta, &q.f, &q.floor, &q.ceil, &q.invSqrtDiag,
 		&q.snapDistance} {
-		*v = train.Resize(*v, n)
+		*v = train.Resize(*v, len(q.active))
+	}
+	q.biased = biased
+	clear(q.f)
+	clear(q.everywhere)
+	for i, s := range q.active {
+		q.invSqrtDiag[i] = 1 / math.Sqrt(q.diag[i])
+		q.setBox(i, b[0][s].box, b[1][s].box)
+		q.setBeta(i, 0)
+	}
+}
+
+// recomputeF computes f = K beta from beta alone, without the rounding errors of the
+// updates, at all sites.
+func (q *dual) recomputeF() {
+	clear(q.everywhere)
+	q.whole.addTo(q.everywhere, q.active, q.beta)
+	for i, s := range q.active {
+		q.f[i] = q.everywhere[s]
 	}
 }
 
@@ -96,31 +123,28 @@ func (q *dual) setBox(i int, minus, plus float64) {
 // optimum f_i = floor_i = ceil_i then.
 func (q *dual) free(i int) bool { return q.floor[i] == q.ceil[i] }
 
-// piece is the range of the linear piece of phi on which the free weight i lies.
-func (q *dual) piece(i int) (from, to float64) {
-	if q.floor[i] > 0 {
-		return q.low[i], q.kink[i]
+// pieceEnd is the end of weight i's linear piece of phi in a direction in which the
+// weight can move.
+func (q *dual) pieceEnd(i int, direction float64) float64 {
+	switch {
+	case direction > 0 && q.beta[i] < q.kink[i], direction < 0 && q.beta[i] > q.kink[i]:
+		return q.kink[i]
+	case direction > 0:
+		return q.high[i]
 	}
-	return q.kink[i], q.high[i]
+	return q.low[i]
 }
 
-// ascentDirection returns the slope of the dual along beta_i in the direction in
-// which the dual increases, and the end of the linear piece there. The slope is 0
-// where Kuhn-Tucker holds; its size is the violation.
-func (q *dual) ascentDirection(i int) (slope, end float64) {
-	if slope = q.floor[i] - q.f[i]; slope > 0 {
-		if q.beta[i] < q.kink[i] {
-			return slope, q.kink[i]
-		}
-		return slope, q.high[i]
+// ascentSlope is the slope of the dual along beta_i in the direction in which the dual
+// increases: 0 where Kuhn-Tucker holds. Its size is the violation.
+func (q *dual) ascentSlope(i int) float64 {
+	if slope := q.floor[i] - q.f[i]; slope > 0 {
+		return slope
 	}
-	if slope = q.ceil[i] - q.f[i]; slope < 0 {
-		if q.beta[i] > q.kink[i] {
-			return slope, q.kink[i]
-		}
-		return slope, q.low[i]
+	if slope := q.ceil[i] - q.f[i]; slope < 0 {
+		return slope
 	}
-	return 0, q.beta[i]
+	return 0
 }
 
 // stopAt returns b, or end if that comes first on the way from beta.
@@ -164,6 +188,9 @@ func (q *dual) size() float64 {
 	}
 	return s
 }
+
+// maxSize is the size at which rounding errors in f reach 0.01.
+func (q *dual) maxSize() float64 { return 0.01 / (0x1p-53 * q.largestK) }
 
 // parts are a+ and a- of site i: the largest sum that beta_i permits.
 func (q *dual) parts(i int) (plus, minus float64) {

@@ -24,18 +24,18 @@ type factor struct {
 
 // reset empties the factor, for n weights.
 func (c *factor) reset(n int) {
-	c.index = c.index[:0]
+	for _, v := range []*[]float64{&c.column, &c.cosine, &c.sine} {
+		*v = train.Resize(*v, n)
+	}
 	c.position = train.Resize(c.position, n)
 	for i := range c.position {
 		c.position[i] = -1
 	}
+	c.index = c.index[:0]
 }
 
 // reserve makes room for order m and keeps the content.
 func (c *factor) reserve(m int) {
-	for _, v := range []*[]float64{&c.column, &c.cosine, &c.sine} {
-		extend(v, m)
-	}
 	if m <= c.stride {
 		return
 	}
@@ -46,13 +46,6 @@ func (c *factor) reserve(m int) {
 		copy(c.l[p*stride:p*stride+p+1], old[p*c.stride:p*c.stride+p+1])
 	}
 	c.stride = stride
-}
-
-// extend makes v at least m long and keeps its content.
-func extend(v *[]float64, m int) {
-	if len(*v) < m {
-		*v = append(*v, make([]float64, m-len(*v))...)
-	}
 }
 
 // minBlockedOrder is the order below which a factor is built row by row.

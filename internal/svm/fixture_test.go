@@ -61,9 +61,14 @@ func embedded(t testing.TB, name string, width, box float64) (*linalg.Sym, Probl
 	return k, Problem{Y: set.Y, Site: site, C: same(len(site), box)}
 }
 
+func newTrainer(t testing.TB, k *linalg.Sym) *Trainer {
+	t.Helper()
+	return NewTrainer(need.One(NewRows(k))(t))
+}
+
 func mustTrain(t testing.TB, k *linalg.Sym, p Problem, s Settings) *Result {
 	t.Helper()
-	r := need.One(Train(k, p, s))(t)
+	r := need.One(newTrainer(t, k).Train(p, s))(t)
 	if r.Status != train.Converged {
 		t.Fatalf("status %v, violation %g after %d steps and %d climbs", r.Status, r.Violation, r.Iterations,
 			r.ActiveSetSteps)

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"bootbench/internal/need"
-	"bootbench/internal/train"
 	"bootbench/linalg"
 )
 
@@ -64,37 +63,13 @@ func TestRepeatedExamples(t *testing.T) {
 	}
 }
 
-// TestWarmStart: from any start, also its own solution and one outside the
-// boxes, the answer is the same; from the solution it costs no step.
-func TestWarmStart(t *testing.T) {
-	for _, box := range []float64{hard, 2} {
-		k, p := fixedProblem(box)
-		trainer := need.One(NewTrainer(k))(t)
-		cold := mustTrain(t, k, p, fine)
-		start := same(len(p.Y), 5)
-		for round := range 3 {
-			s := fine
-			s.Start = start
-			r, err := trainer.Train(p, s)
-			if err != nil || r.Status != train.Converged {
-				t.Fatal(err, r.Status)
-			}
-			near(t, "f", r.F, cold.F, 1e-7)
-			if round > 0 && r.Iterations > 0 {
-				t.Errorf("%d steps from the solution", r.Iterations)
-			}
-			start = r.Alpha
-		}
-	}
-}
-
 // TestReuse: a Trainer gives for each training set what a new one gives, to
 // the last bit, whatever it trained before, and so does another one on its
 // kernel matrix.
 func TestReuse(t *testing.T) {
 	k, p := fixedProblem(1)
-	trainer := need.One(NewTrainer(k))(t)
-	another := trainer.Clone()
+	trainer := newTrainer(t, k)
+	another := NewTrainer(trainer.dual.whole)
 	rng := rand.New(rand.NewPCG(8, 8))
 	for range 40 {
 		for i := range p.C {
@@ -121,7 +96,7 @@ func TestAllocations(t *testing.T) {
 			p.C[i] = 0
 		}
 	}
-	trainer := need.One(NewTrainer(k))(t)
+	trainer := newTrainer(t, k)
 	fit := func() {
 		if _, err := trainer.Train(p, Settings{}); err != nil {
 			t.Fatal(err)

@@ -3,31 +3,28 @@ package svm
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"bootbench/internal/train"
 
 	"gonum.org/v1/gonum/floats"
 )
 
-// leaveOneOutState holds the full solution while examples are left out of it.
-type leaveOneOutState struct {
+// fullSolution is the solution that examples are left out of.
+type fullSolution struct {
 	problem  Problem
 	settings Settings
-	place    []int        // active position of each site, -1 for none
-	full     [8][]float64 // copies of the vectors of the dual that LeaveOut changes
-	kept     bool         // full is current
-	f        []float64    // scratch space for f at all sites
+	saved    [8][]float64 // copies of the vectors of the dual that LeaveOut changes
+	current  bool         // they are of this solution
 }
 
 // of records what was trained on.
-func (w *leaveOneOutState) of(p Problem, s Settings) { w.problem, w.settings, w.kept = p, s, false }
+func (w *fullSolution) of(p Problem, s Settings) { w.problem, w.settings, w.current = p, s, false }
 
 // LeftOut is a training without one example.
 type LeftOut struct {
-	F              float64 // the predictor at the input of the example left out
-	Iterations     int
-	ActiveSetSteps int
-	Status         train.Status
+	F      float64 // the predictor at the input of the example left out
+	Status train.Status
 }
 
 // ErrNotTrained reports LeaveOut without a converged Train before.
@@ -39,81 +36,63 @@ var ErrNotTrained = errors.New("no converged training to leave an example out of
 // an exact step over the free ones. Problem and Settings of that Train must not
 // have been changed.
 func (t *Trainer) LeaveOut(i int) (LeftOut, error) {
-	w := &t.leaveOneOut
-	if len(w.problem.Y) == 0 || t.result.Status != train.Converged {
+	q, w := &t.dual, &t.full
+	p := &w.problem
+	if len(p.Y) == 0 || t.result.Status != train.Converged {
 		return LeftOut{}, ErrNotTrained
 	}
-	if i < 0 || i >= len(w.problem.Y) {
-		return LeftOut{}, fmt.Errorf("example %d of %d cannot be left out", i+1, len(w.problem.Y))
+	if i < 0 || i >= len(p.Y) {
+		return LeftOut{}, fmt.Errorf("example %d of %d cannot be left out", i+1, len(p.Y))
 	}
-	t.keepFull()
-	s := w.problem.Site.At(i)
-	at := w.place[s]
-	if at < 0 { // absent anyway
+	s := p.Site.At(i)
+	if p.C[i] == 0 { // absent anyway
 		return LeftOut{F: t.result.F[s]}, nil
 	}
-	return t.leaveOut(i, at), nil
-}
-
-// leaveOut is LeaveOut for an example at an active position.
-func (t *Trainer) leaveOut(i, at int) LeftOut {
-	q, w, full := &t.dual, &t.leaveOneOut, t.result
-	t.narrow(i, at)
+	w.save(q)
+	at, _ := slices.BinarySearch(q.active, s)
+	q.setBox(at, p.boxWithout(i, -1), p.boxWithout(i, 1))
 	before := q.beta[at]
 	q.setBeta(at, min(max(before, q.low[at]), q.high[at]))
 	if change := q.beta[at] - before; change != 0 {
 		floats.AddScaled(q.f, change, q.row(at))
-		t.free.maximize(q, t.maxSize())
+		t.free.maximize(q)
 		q.projectToZeroSum()
 	}
-	t.result = Result{F: w.f}
-	status := t.maximize(&w.problem, &w.settings, false)
-	left := LeftOut{F: q.f[at] + q.bias(), Iterations: t.result.Iterations,
-		ActiveSetSteps: t.result.ActiveSetSteps, Status: status}
-	t.result = full
-	w.copy(q, func(kept, current []float64) { copy(current, kept) })
-	return left
+	result := t.result
+	t.result.Iterations = 0
+	left := LeftOut{Status: t.maximize(&w.settings, false)}
+	left.F = q.f[at] + q.bias()
+	t.result = result
+	w.copy(q, func(saved, current []float64) { copy(current, saved) })
+	return left, nil
 }
 
-// narrow sets the box at an active position to that of its site without example i.
-func (t *Trainer) narrow(i, at int) {
-	p, plus, minus := &t.leaveOneOut.problem, 0.0, 0.0
+// boxWithout sums the boxes of a label on the site of example i, without that example.
+func (p *Problem) boxWithout(i int, label float64) float64 {
+	box := 0.0
 	for k, c := range p.C {
-		switch {
-		case k == i || p.Site.At(k) != p.Site.At(i):
-		case p.Y[k] > 0:
-			plus += c
-		default:
-			minus += c
+		if k != i && p.Y[k] == label && p.Site.At(k) == p.Site.At(i) {
+			box += c
 		}
 	}
-	t.dual.setBox(at, minus, plus)
+	return box
 }
 
-// keepFull saves the full solution, once.
-func (t *Trainer) keepFull() {
-	w := &t.leaveOneOut
-	if w.kept {
+// save copies the full solution, once.
+func (w *fullSolution) save(q *dual) {
+	if w.current {
 		return
 	}
-	for k := range w.full {
-		w.full[k] = train.Resize(w.full[k], t.dual.n)
+	for k := range w.saved {
+		w.saved[k] = train.Resize(w.saved[k], len(q.beta))
 	}
-	w.f = train.Resize(w.f, t.Sites())
-	w.copy(&t.dual, func(kept, current []float64) { copy(kept, current) })
-	w.place = train.Resize(w.place, t.Sites())
-	for s := range w.place {
-		w.place[s] = -1
-	}
-	for at, s := range t.boxes.active {
-		w.place[s] = at
-	}
-	w.kept = true
+	w.copy(q, func(saved, current []float64) { copy(saved, current) })
+	w.current = true
 }
 
 // copy applies f to each saved vector and the current one.
-func (w *leaveOneOutState) copy(q *dual, f func(kept, current []float64)) {
+func (w *fullSolution) copy(q *dual, f func(saved, current []float64)) {
 	for k, v := range [...][]float64{q.beta, q.f, q.floor, q.ceil, q.low, q.kink, q.high, q.snapDistance} {
-		f(w.full[k], v)
+		f(w.saved[k], v)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"bootbench/internal/need"
 	"bootbench/internal/train"
 )
 
@@ -30,7 +29,7 @@ func TestLeaveOut(t *testing.T) {
 		if i, _ := contradiction(p); i >= 0 {
 			continue
 		}
-		trainer := need.One(NewTrainer(k))(t)
+		trainer := newTrainer(t, k)
 		s := Settings{Tolerance: 1e-10}
 		full, err := trainer.Train(p, s)
 		if err != nil || full.Status != train.Converged {
@@ -57,7 +56,7 @@ func TestLeaveOut(t *testing.T) {
 
 func TestLeaveOutRefuses(t *testing.T) {
 	k, p := fixedProblem(1)
-	trainer := need.One(NewTrainer(k))(t)
+	trainer := newTrainer(t, k)
 	if _, err := trainer.LeaveOut(0); !errors.Is(err, ErrNotTrained) {
 		t.Errorf("untrained: %v", err)
 	}
@@ -74,19 +73,5 @@ func TestLeaveOutRefuses(t *testing.T) {
 	}
 	if _, err := trainer.LeaveOut(0); !errors.Is(err, ErrNotTrained) {
 		t.Errorf("not converged: %v", err)
-	}
-}
-
-// TestRadius: R^2 is what a double loop finds.
-func TestRadius(t *testing.T) {
-	k := gram(rand.New(rand.NewPCG(24, 24)), 60, 0.1)
-	largest, least := 0.0, math.Inf(1)
-	for i := range k.N() {
-		for j := range k.N() {
-			largest, least = max(largest, k.At(i, j)), min(least, k.At(i, j))
-		}
-	}
-	if got := RadiusSquared(need.One(NewRows(k))(t)); got != largest-least {
-		t.Errorf("R^2 = %v, want %v", got, largest-least)
 	}
 }

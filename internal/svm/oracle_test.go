@@ -8,7 +8,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bootbench/internal/need"
 	"bootbench/internal/train"
 )
 
@@ -52,7 +51,7 @@ func TestAgainstCyclicAscent(t *testing.T) {
 			p.Site[i] = rng.IntN(m)
 			p.C[i] = boxes[rapid.IntRange(0, 6).Draw(rt, "box")]
 		}
-		r, err := Train(k, p, Settings{Tolerance: 1e-9})
+		r, err := newTrainer(t, k).Train(p, Settings{Tolerance: 1e-9})
 		if i, j := contradiction(p); i >= 0 {
 			var infeasible *InfeasibleError
 			if !errors.As(err, &infeasible) || infeasible.I != i || infeasible.J != j {
@@ -72,9 +71,6 @@ func TestAgainstCyclicAscent(t *testing.T) {
 		if v := plainViolation(k, p, r.Alpha); v > 1e-8 {
 			rt.Fatalf("violation %g", v)
 		}
-		if math.Abs(r.Gap) > 1e-6*(1+math.Abs(r.Dual)) {
-			rt.Fatalf("gap %g of %g", r.Gap, r.Dual)
-		}
 	})
 }
 
@@ -91,79 +87,34 @@ func contradiction(p Problem) (i, j int) {
 	return -1, -1
 }
 
-// TestEmbeddedSets recomputes margins, Kuhn-Tucker conditions, objectives and
-// counts of real problems by plain loops.
+// TestEmbeddedSets recomputes the Kuhn-Tucker conditions and the counts of support vectors of
+// real problems by plain loops. These sums differ from the trainer's by rounding, sum |a|
+// times 1e-13.
 func TestEmbeddedSets(t *testing.T) {
 	for _, name := range []string{"sonar", "crabs", "wisconsin", "pima"} {
 		for _, width := range []float64{0.05, 0.5, 4} {
 			for _, box := range []float64{hard, 100, 1} {
 				k, p := embedded(t, name, width, box)
-				r := need.One(Train(k, p, Settings{}))(t)
-				if r.Status != train.Converged {
-					t.Errorf("%s width %g C %g: %v, violation %g, %d steps, %d climbs",
-						name, width, box, r.Status, r.Violation, r.Iterations, r.ActiveSetSteps)
-					continue
+				r := mustTrain(t, k, p, Settings{})
+				size, free, bounded := 0.0, 0, 0
+				for i, a := range r.Alpha {
+					size += a
+					switch {
+					case a > 0 && a < p.C[i]:
+						free++
+					case a > 0:
+						bounded++
+					}
 				}
-				checkCertificate(t, k.At, p, r)
+				tolerance, worst := 1e-13*(1+size), plainViolation(k, p, r.Alpha)
+				if worst > DefaultTolerance+tolerance || math.Abs(worst-r.Violation) > tolerance {
+					t.Errorf("%s width %g C %g: violation %g, stated %g", name, width, box, worst, r.Violation)
+				}
+				if free != r.Free || bounded != r.Bounded {
+					t.Errorf("%s width %g C %g: %d free and %d bounded support vectors, stated %d and %d", name, width,
+						box, free, bounded, r.Free, r.Bounded)
+				}
 			}
 		}
-	}
-}
-
-// checkCertificate recomputes everything a Result states about its Alpha. The
-// plain sums differ from the trainer's by rounding, sum |a| times 1e-13.
-func checkCertificate(t *testing.T, at func(i, j int) float64, p Problem, r *Result) {
-	t.Helper()
-	dual, square, size, free, bounded, worst := 0.0, 0.0, 0.0, 0, 0, 0.0
-	f := make([]float64, len(p.Y))
-	for i := range p.Y {
-		for j, a := range r.Alpha {
-			if a != 0 {
-				f[i] += a * p.Y[j] * at(p.Site.At(i), p.Site.At(j))
-			}
-		}
-	}
-	short := 0.0
-	for i, a := range r.Alpha {
-		lack := 1 - p.Y[i]*f[i]
-		dual += a
-		size += a
-		square += a * p.Y[i] * f[i]
-		switch {
-		case !(a >= 0 && a <= p.C[i]):
-			t.Fatalf("weight %d is %v, outside of its box %v", i, a, p.C[i])
-		case a == 0:
-			worst = max(worst, lack)
-		case a < p.C[i]:
-			free++
-			worst = max(worst, math.Abs(lack))
-		default:
-			bounded++
-			worst = max(worst, -lack)
-		}
-		if math.IsInf(p.C[i], 1) {
-			short = max(short, lack)
-		}
-	}
-	dual -= square / 2
-	scale := 1 / (1 - short)
-	primal := scale * scale * square / 2
-	for i, c := range p.C {
-		if !math.IsInf(c, 1) {
-			primal += c * max(0, 1-p.Y[i]*scale*f[i])
-		}
-	}
-	tol := 1e-13 * (1 + size)
-	if worst > DefaultTolerance+tol || math.Abs(worst-r.Violation) > tol {
-		t.Errorf("violation %g, stated %g", worst, r.Violation)
-	}
-	if free != r.Free || bounded != r.Bounded {
-		t.Errorf("%d free and %d bounded support vectors, stated %d and %d", free, bounded, r.Free, r.Bounded)
-	}
-	if tol *= 1 + size; math.Abs(dual-r.Dual) > tol || math.Abs(primal-r.Primal) > 4*tol {
-		t.Errorf("objectives %v and %v, stated %v and %v", primal, dual, r.Primal, r.Dual)
-	}
-	if r.Gap != r.Primal-r.Dual || r.Gap < -4*tol {
-		t.Errorf("gap %g", r.Gap)
 	}
 }

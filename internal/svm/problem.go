@@ -17,7 +17,7 @@ type Problem struct {
 	// C are the boxes, length N: the cost of margin violation of each example,
 	// +Inf for a hard margin, 0 for an example that is absent.
 	C []float64
-	// Bias adds a constant to the predictor that costs nothing, as LIBSVM does:
+	// Bias adds an unpenalised constant to the predictor, as LIBSVM does:
 	// f = K Beta + Bias, and the dual weights keep sum y_i a_i = 0.
 	Bias bool
 }
@@ -58,87 +58,61 @@ func (e *InfeasibleError) Error() string {
 		"use a soft margin (hinge loss), a jitter, or drop one", e.I+1, e.J+1)
 }
 
-// boxes are the boxes C of the examples, summed by site and label.
-type boxes struct {
-	plus, minus []float64 // C+ and C- by site, +Inf if any example is hard
-	// hard counts the hard examples by site; first is the number of the first of
-	// them plus 1, with the sign of its label.
-	hard, first []int
-	active      []int // sites with examples, ascending
-	// alphaPlus and partMinus are a+ and a- by active site.
-	alphaPlus, alphaMinus []float64
+// side is the examples of one label on a site.
+type side struct {
+	box   float64 // their boxes C summed: +Inf with a hard margin among them
+	hard  int     // number of hard margins
+	first int     // the first example of these
+	alpha float64 // the dual weight of all
 }
 
-// sum fills b from p. Its error is an *InfeasibleError.
-func (b *boxes) sum(p *Problem, k *Rows) error {
-	b.resize(k.N())
+// sides are the sides of all sites, of label -1 and then of +1.
+type sides [2][]side
+
+// at is the side of the examples of a label on site s.
+func (b *sides) at(s int, label float64) *side {
+	if label > 0 {
+		return &b[1][s]
+	}
+	return &b[0][s]
+}
+
+// gather sums the boxes of p. Its error is an *InfeasibleError.
+func (b *sides) gather(p *Problem, k *Rows) error {
+	for label := range b {
+		b[label] = train.Resize(b[label], k.N())
+		clear(b[label])
+	}
 	for i, c := range p.C {
 		s := p.Site.At(i)
-		if math.IsInf(c, 1) {
-			if k.Diag(s) == 0 {
-				return &InfeasibleError{I: i, J: -1}
-			}
-			if err := b.addHard(i, s, p.Y[i]); err != nil {
-				return err
-			}
+		own, other := b.at(s, p.Y[i]), b.at(s, -p.Y[i])
+		own.box += c
+		if !math.IsInf(c, 1) {
+			continue
 		}
-		if p.Y[i] > 0 {
-			b.plus[s] += c
-		} else {
-			b.minus[s] += c
+		switch {
+		case k.Diag(s) == 0:
+			return &InfeasibleError{I: i, J: -1}
+		case other.hard > 0:
+			return &InfeasibleError{I: other.first, J: i}
+		case own.hard == 0:
+			own.first = i
 		}
-	}
-	b.active = b.active[:0]
-	for s := range k.N() {
-		if b.plus[s]+b.minus[s] > 0 {
-			b.active = append(b.active, s)
-		}
+		own.hard++
 	}
 	return nil
 }
 
-// resize makes room for m sites, all empty.
-func (b *boxes) resize(m int) {
-	for _, v := range []*[]float64{&b.plus, &b.minus, &b.alphaPlus, &b.alphaMinus} {
-		*v = train.Resize(*v, m)
-		clear(*v)
-	}
-	for _, v := range []*[]int{&b.hard, &b.first} {
-		*v = train.Resize(*v, m)
-		clear(*v)
-	}
-}
-
-// addHard records that example i has a hard margin on site s.
-func (b *boxes) addHard(i, s int, y float64) error {
-	number := i + 1
-	if y < 0 {
-		number = -number
-	}
-	if other := b.first[s]; other == 0 {
-		b.first[s] = number
-	} else if (other > 0) != (number > 0) {
-		return &InfeasibleError{I: max(other, -other) - 1, J: i}
-	}
-	b.hard[s]++
-	return nil
-}
-
-// alphaOf is the dual weight of example i: its part of a+ or a- of its site, in
-// proportion to C. Where there are hard examples, they carry all, in equal parts.
-func (b *boxes) alphaOf(p *Problem, i int) float64 {
-	c, s := p.C[i], p.Site.At(i)
-	part, box := b.alphaPlus[s], b.plus[s]
-	if p.Y[i] < 0 {
-		part, box = b.alphaMinus[s], b.minus[s]
-	}
+// share is what an example of box c carries of its side's dual weight: in proportion to c.
+// Where there are hard margins they carry all, in equal parts.
+func (b *side) share(c float64) float64 {
 	switch {
 	case c == 0:
 		return 0
 	case math.IsInf(c, 1):
-		return part / float64(b.hard[s])
-	case math.IsInf(box, 1):
+		return b.alpha / float64(b.hard)
+	case b.hard > 0:
 		return 0
 	}
-	return c * (part / box)
+	return c * (b.alpha / b.box)
 }

@@ -1,6 +1,7 @@
 package svm
 
 import (
+	"math"
 	"sync/atomic"
 
 	"bootbench/internal/train"
@@ -9,17 +10,17 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Rows is a kernel matrix of order N in full rows. A row is gathered from the stored triangle when it
-// is first asked for, and kept: gathering all of them would cost more than a short
+// Rows is a kernel matrix of order N in full rows. A row is gathered from the stored triangle
+// when it is first asked for, and kept: gathering all of them would cost more than a short
 // training. Any number of goroutines may share it.
 type Rows struct {
 	k    *linalg.Sym
 	full []atomic.Pointer[[]float64]
 }
 
-// NewRows is the Rows of k, which must not change any more: at
-// most 8 N^2 bytes. An element that is not finite, or a negative
-// one on the diagonal, is an error; so are rows that would not fit into memory.
+// NewRows is the Rows of k, which must not change any more: at most 8 N^2 bytes. An element
+// that is not finite, or a negative one on the diagonal, is an error; so are rows that would
+// not fit into memory.
 func NewRows(k *linalg.Sym) (*Rows, error) {
 	n := int64(k.N())
 	if err := linalg.CheckMemory(8*n*n, 0, "the rows of the kernel matrix for training"); err != nil {
@@ -37,8 +38,8 @@ func (m *Rows) N() int { return m.k.N() }
 // Diag is K_ii.
 func (m *Rows) Diag(i int) float64 { return m.k.At(i, i) }
 
-// Row is row i of K, which nobody may write to. Two goroutines that ask for it first may both gather it;
-// what they gather is the same.
+// Row is row i of K, which nobody may write to. Two goroutines that ask for it first may both
+// gather it; what they gather is the same.
 func (m *Rows) Row(i int) []float64 {
 	if row := m.full[i].Load(); row != nil {
 		return *row
@@ -53,39 +54,47 @@ func (m *Rows) Row(i int) []float64 {
 	return row
 }
 
-// rows is K between the active sites. A row is gathered from the whole matrix
-// when it is first asked for; with all sites active nothing is.
+// addTo adds sum_p x_p row(index_p) to f.
+func (m *Rows) addTo(f []float64, index []int, x []float64) {
+	for p, v := range x {
+		if v != 0 {
+			floats.AddScaled(f, v, m.Row(index[p]))
+		}
+	}
+}
+
+// rows is K between the active sites, those that hold examples. A row is gathered from the
+// whole matrix when it is first asked for; with all sites active nothing is.
 type rows struct {
-	n        int
 	whole    *Rows
 	active   []int // the sites, ascending
-	all      bool
 	gathered []bool
 	data     []float64
 	diag     []float64 // K_ii
 }
 
-// choose makes the listed sites the active ones.
-func (r *rows) choose(active []int) {
-	r.n, r.active, r.all = len(active), active, len(active) == r.whole.N()
-	r.diag = train.Resize(r.diag, r.n)
-	for p, i := range active {
+// choose prepares the rows between the sites in active.
+func (r *rows) choose() {
+	n, m := len(r.active), r.whole.N()
+	r.diag = train.Resize(r.diag, n)
+	for p, i := range r.active {
 		r.diag[p] = r.whole.Diag(i)
 	}
-	if !r.all {
-		room := train.Room(r.n, r.whole.N())
-		train.ResizeMatrix(&r.data, r.n*r.n, room*room)
-		r.gathered = train.Resize(r.gathered, r.n)
+	if n < m {
+		room := train.Room(n, m)
+		train.ResizeMatrix(&r.data, n*n, room*room)
+		r.gathered = train.Resize(r.gathered, n)
 		clear(r.gathered)
 	}
 }
 
 // row is row i of K between the active sites.
 func (r *rows) row(i int) []float64 {
-	if r.all {
+	n := len(r.active)
+	if n == r.whole.N() {
 		return r.whole.Row(i)
 	}
-	row := r.data[i*r.n : (i+1)*r.n]
+	row := r.data[i*n : (i+1)*n]
 	if !r.gathered[i] {
 		r.gathered[i] = true
 		from := r.whole.Row(r.active[i])
@@ -96,11 +105,13 @@ func (r *rows) row(i int) []float64 {
 	return row
 }
 
-// addRows adds sum_p x_p row(index_p) to dst.
-func addRows(dst []float64, row func(int) []float64, index []int, x []float64) {
-	for p, v := range x {
-		if v != 0 {
-			floats.AddScaled(dst, v, row(index[p]))
-		}
+// RadiusSquared is the R^2 of leave-one-out bounds with a bias, max K_ii - min K_ij
+// (theory 12): half the square of a distance that no two inputs exceed in feature space.
+func (m *Rows) RadiusSquared() float64 {
+	largest, least := math.Inf(-1), math.Inf(1)
+	for i := range m.N() {
+		row := m.k.Row(i) // from the diagonal on
+		largest, least = max(largest, row[0]), min(least, floats.Min(row))
 	}
+	return largest - least
 }

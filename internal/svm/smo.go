@@ -42,13 +42,7 @@ type pairStep struct{ up, down, by float64 }
 // present linear pieces of phi.
 func (q *dual) pairOptimum(up, down int, curvature float64) pairStep {
 	a, b := q.beta[up], q.beta[down]
-	top, bottom := q.high[up], q.low[down]
-	if a < q.kink[up] {
-		top = q.kink[up]
-	}
-	if b > q.kink[down] {
-		bottom = q.kink[down]
-	}
+	top, bottom := q.pieceEnd(up, 1), q.pieceEnd(down, -1)
 	curvature = max(curvature, minPivotShare*(q.diag[up]+q.diag[down]))
 	by := ((q.floor[up] - q.f[up]) - (q.ceil[down] - q.f[down])) / curvature
 	// Meet the ends exactly: that decides which weights are free.
@@ -194,16 +188,4 @@ func (q *dual) selectForBalance(excess float64) int {
 		}
 	}
 	return best
-}
-
-// pieceEnd is the end of weight i's linear piece of phi in a direction in which the
-// weight can move.
-func (q *dual) pieceEnd(i int, direction float64) float64 {
-	switch {
-	case direction > 0 && q.beta[i] < q.kink[i], direction < 0 && q.beta[i] > q.kink[i]:
-		return q.kink[i]
-	case direction > 0:
-		return q.high[i]
-	}
-	return q.low[i]
 }

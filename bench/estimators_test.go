@@ -38,12 +38,13 @@ func TestCompareEstimators(t *testing.T) {
 		part := spec
 		part.Set = drawn
 		m := need.One(model.Build(part))(t)
+		trainer := svm.NewTrainer(need.One(svm.NewRows(m.Gram()))(t))
 		p := svm.Problem{Y: drawn.Y, Site: m.Site, C: make([]float64, s.Train)}
 		for i := range p.C {
 			p.C[i] = 3
 		}
 		all := need.One(m.CrossAll(model.Dense(blas64.General(others.X))))(t)
-		r := need.One(svm.NewTrainer(need.One(svm.NewRows(m.Gram()))(t)).Train(p, svm.Settings{Tolerance: 1e-8}))(t)
+		r := need.One(trainer.Train(p, svm.Settings{Tolerance: 1e-8}))(t)
 		for i, y := range others.Y {
 			f := 0.0
 			for k, b := range r.Beta {
@@ -55,7 +56,7 @@ func TestCompareEstimators(t *testing.T) {
 		}
 		for i, y := range drawn.Y {
 			p.C[i] = 0
-			r := need.One(svm.NewTrainer(need.One(svm.NewRows(m.Gram()))(t)).Train(p, svm.Settings{Tolerance: 1e-8}))(t)
+			r := need.One(trainer.Train(p, svm.Settings{Tolerance: 1e-8}))(t)
 			if p.C[i] = 3; y*r.F[m.Site[i]] <= 0 {
 				leftOut += 1 / float64(s.Splits*s.Train)
 			}

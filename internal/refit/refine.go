@@ -214,7 +214,7 @@ func newRefinement(m *model.Model, s *solver.Solution, scheme resample.Scheme,
 	if settings.Workers, err = refineWorkers(m, settings); err != nil {
 		return nil, err
 	}
-	plan, err := planOf(m, scheme, settings.Seed)
+	plan, err := (&RetrainSettings{Seed: settings.Seed}).plan(m, scheme)
 	if err != nil {
 		return nil, err
 	}

@@ -59,6 +59,9 @@ type RetrainSettings struct {
 	retrain.Settings
 	// Seed and the number of a resample determine its counts.
 	Seed uint64
+	// Plan, if set, has the fits instead of the draws of a scheme, whose law then only says which theory they
+	// are trained around.
+	Plan resample.Plan
 	// Cross holds the kernel of P new inputs with the M sites, P x M (see CrossAll), which
 	// are then predicted at too; the zero value means none.
 	Cross blas64.General
@@ -69,7 +72,7 @@ type RetrainSettings struct {
 // RetrainSingly computes the averages by Monte Carlo, one resample at a time.
 func RetrainSingly(ctx context.Context, m *model.Model, scheme resample.Scheme,
 	settings RetrainSettings) (*retrain.Result, error) {
-	plan, err := planOf(m, scheme, settings.Seed)
+	plan, err := settings.plan(m, scheme)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +94,7 @@ func RetrainAround(ctx context.Context, m *model.Model, s *solver.Solution, sche
 		return nil, batch.Stats{}, err
 	}
 	defer release()
-	plan, err := planOf(m, scheme, settings.Seed)
+	plan, err := settings.plan(m, scheme)
 	if err != nil {
 		return nil, batch.Stats{}, err
 	}
@@ -160,15 +163,18 @@ func batchPays(m *model.Model, settings retrain.Settings) bool {
 		m.Sites() >= batchSites
 }
 
-// planOf is the plan of a scheme.
-func planOf(m *model.Model, scheme resample.Scheme, seed uint64) (resample.Plan, error) {
+// plan is that of the settings, or of a scheme.
+func (s *RetrainSettings) plan(m *model.Model, scheme resample.Scheme) (resample.Plan, error) {
 	if scheme == nil {
 		return nil, model.InputError(errors.New("there is no resampling scheme"))
 	}
 	if err := resample.Check(scheme); err != nil {
 		return nil, model.InputError(err)
 	}
-	return resample.Resamples{Scheme: scheme, Seed: seed, Y: m.Set.Y}, nil
+	if s.Plan != nil {
+		return s.Plan, nil
+	}
+	return resample.Resamples{Scheme: scheme, Seed: s.Seed, Y: m.Set.Y}, nil
 }
 
 // problemOf is what a plan trains.

@@ -25,7 +25,7 @@ var floors = [][]string{
 	{"internal/multifidelity"},
 	{"internal/model"},
 	{"internal/predict", "internal/refit", "internal/tune"},
-	{"bench", "internal/paper"},
+	{"bench"},
 	{"internal/report"},
 	{"internal/answer"},
 	{"."},

@@ -55,14 +55,9 @@ func withGamma(spec model.Spec, width string, scale float64) Case {
 // standardised inputs, noise variance 1 as generated, rbf with gamma 1/(2 d),
 // amplitude and constant of the size of the targets' variance and mean square.
 func friedman(n int) (model.Spec, error) {
-	set, err := generate("friedman1", n)
+	set, err := dataset.Load(fmt.Sprintf("synthetic:friedman1,n=%d", n), dataset.Options{})
 	return model.Spec{
 		Set: set, Standardize: true, Loss: loss.Square{Noise: 1},
 		Kernel: kernel.Spec{Kind: kernel.RBF, Amplitude: 25, Constant: 200},
 	}, err
-}
-
-// generate draws n examples of a synthetic set.
-func generate(name string, n int) (*dataset.Set, error) {
-	return dataset.Load(fmt.Sprintf("synthetic:%s,n=%d", name, n), dataset.Options{})
 }

@@ -77,13 +77,6 @@ type Progress struct {
 	Done, Total int    // within the phase
 }
 
-// CompareTasks are the rows of all cases, case by case, size by size, to be computed in any order and by
-// any process. Settings, sizes and ratios are checked before any work: what is wrong with them wraps
-// model.ErrInput.
-func CompareTasks(cases []Case, s Settings) ([]Task[CompareRow], error) {
-	return tasks(cases, s, "compare", (*experiment).compare)
-}
-
 // Task is one row to be computed.
 type Task[R any] struct {
 	Name string // of its model, for readers
@@ -91,9 +84,10 @@ type Task[R any] struct {
 	Run  func(ctx context.Context) (R, error)
 }
 
-// tasks are the experiments of all cases, each computed by run.
-func tasks[R any](cases []Case, s Settings, kind string,
-	run func(*experiment, context.Context) (R, error)) ([]Task[R], error) {
+// CompareTasks are the rows of all cases, case by case, size by size, to be computed in any order and by
+// any process. Settings, sizes and ratios are checked before any work: what is wrong with them wraps
+// model.ErrInput.
+func CompareTasks(cases []Case, s Settings) ([]Task[CompareRow], error) {
 	s, err := s.withDefaults()
 	if err != nil {
 		return nil, err
@@ -102,33 +96,16 @@ func tasks[R any](cases []Case, s Settings, kind string,
 	if err != nil {
 		return nil, err
 	}
-	all := make([]Task[R], len(todo))
+	all := make([]Task[CompareRow], len(todo))
 	for i, x := range todo {
-		all[i] = Task[R]{Name: x.name(), Key: kind + " " + x.key(),
-			Run: func(ctx context.Context) (row R, err error) {
+		all[i] = Task[CompareRow]{Name: x.name(), Key: "compare " + x.key(),
+			Run: func(ctx context.Context) (row CompareRow, err error) {
 				defer func() { x.model = nil }() // its matrices are not needed any more
-				if row, err = run(x, ctx); err != nil {
+				if row, err = x.compare(ctx); err != nil {
 					err = fmt.Errorf("%s, n = %d, %s loss: %w", x.progress.Data, x.progress.N, x.spec.Loss.Name(), err)
 				}
 				return row, err
 			}}
-	}
-	return all, nil
-}
-
-// Run computes a row of every task. When ctx ends, or a task fails, it returns the rows that were finished
-// and the error; a row cut short is not among them.
-func Run[R any](ctx context.Context, tasks []Task[R]) ([]R, error) {
-	var all []R
-	for _, t := range tasks {
-		if err := ctx.Err(); err != nil {
-			return all, err
-		}
-		row, err := t.Run(ctx)
-		if err != nil {
-			return all, err
-		}
-		all = append(all, row)
 	}
 	return all, nil
 }
@@ -154,7 +131,7 @@ func experiments(cases []Case, s Settings) ([]*experiment, error) {
 				return nil, badInput("%w", err)
 			}
 			all = append(all, &experiment{
-				settings: s, spec: c.Spec, scheme: scheme, test: testFor(set),
+				settings: s, spec: c.Spec, scheme: scheme, test: TestLoss(set),
 				progress: Progress{Row: len(all) + 1, Data: c.Title(), N: n},
 			})
 		}
@@ -181,20 +158,18 @@ type experiment struct {
 
 // build makes the model on the first n examples of the shuffled set.
 func (x *experiment) build() (err error) {
-	spec, n := x.spec, x.progress.N
-	if n < spec.Set.N() {
-		spec.Set = spec.Set.Shuffled(rand.New(rand.NewPCG(x.settings.Seed, 0))).Head(n)
-	}
+	spec := x.spec
+	spec.Set = First(spec.Set, x.progress.N, x.settings.Seed)
 	x.model, err = model.Build(spec)
 	return err
 }
 
-// setup says what the model is of.
-func (x *experiment) setup() Setup {
-	return Setup{
-		Data: x.progress.Data, Loss: x.spec.Loss.Name(), N: x.progress.N, Sites: x.model.Sites(), D: x.spec.Set.D(),
-		Ratio: x.scheme.Mean(), Scheme: x.scheme.Name(),
+// First are the first n examples of a shuffle of the set, or all as they are.
+func First(set *dataset.Set, n int, seed uint64) *dataset.Set {
+	if n == set.N() {
+		return set
 	}
+	return set.Shuffled(rand.New(rand.NewPCG(seed, 0))).Head(n)
 }
 
 // name tells readers which experiment it is.
@@ -209,8 +184,8 @@ func (x *experiment) key() string {
 	return x.spec.Key(x.scheme, x.progress.Data, x.progress.N, s.Resamples, s.Seed, s.Tolerance, s.MaxSweeps)
 }
 
-// testFor is the test loss of a task: square loss, or the classification error.
-func testFor(set *dataset.Set) loss.Test {
+// TestLoss is that of a task: square loss, or the classification error.
+func TestLoss(set *dataset.Set) loss.Test {
 	if set.Task == dataset.Classification {
 		return loss.ZeroOne{}
 	}
@@ -231,7 +206,8 @@ func (x *experiment) compare(ctx context.Context) (row CompareRow, err error) {
 	if err := x.build(); err != nil {
 		return row, err
 	}
-	row.Setup, row.Machine, row.Rates = x.setup(), machine(), x.rates()
+	row.Setup = NewSetup(x.progress.Data, x.model, x.scheme)
+	row.Machine, row.Rates = NewMachine(), x.rates()
 	var solution *solver.Solution
 	if row.Theory, solution, err = x.theory(ctx); err != nil {
 		return row, err
@@ -244,11 +220,11 @@ func (x *experiment) compare(ctx context.Context) (row CompareRow, err error) {
 	if row.SingleFits, err = x.fits(ctx); err != nil {
 		return row, err
 	}
-	reference, err := x.retrain(ctx, nil)
+	reference, err := x.retrain(ctx)
 	if err != nil {
 		return row, err
 	}
-	row.Retrained = retrainedOf(reference)
+	row.Retrained = NewRetrained(reference)
 	row.relate(variances, reference)
 	return row, nil
 }
@@ -260,7 +236,7 @@ func (r *CompareRow) relate(variances []float64, reference *retrain.Result) {
 		r.NaiveFitsEquivalent = r.TheoryS / r.NaiveFitS
 	}
 	one := r.RetrainS / float64(r.RetrainResamples)
-	r.VarianceAccuracy = varianceAccuracy(variances, reference)
+	r.VarianceAccuracy = NewVarianceAccuracy(variances, reference)
 	r.SpeedupEqualAccuracy = r.EqualResamples * one / r.TheoryS
 	if r.RefinedResamples > 0 {
 		r.RefinedS += r.TheoryS
@@ -303,7 +279,7 @@ func (x *experiment) theory(ctx context.Context) (t Theory, s *solver.Solution, 
 	if err := cmp.Or(err, ctx.Err()); err != nil {
 		return t, nil, err
 	}
-	t.Engine, t.Convergence = model.Exact.String(), convergenceOf(s)
+	t.Engine, t.Convergence = model.Exact.String(), NewConvergence(s)
 	if low, ok := x.model.Approximation(); ok {
 		// The factor is the theory's own; retraining has no use for it.
 		t.TheoryS += x.model.GramTime.Seconds()
@@ -322,28 +298,20 @@ func (x *experiment) repeats() int {
 	return 3
 }
 
-// retrain computes the reference: in blocks around a solution, or one resample after the other.
-func (x *experiment) retrain(ctx context.Context, around *solver.Solution) (result *retrain.Result,
-	err error) {
-	settings := refit.RetrainSettings{Seed: x.settings.Seed, Settings: retrain.Settings{
-		Resamples: x.settings.Resamples, Workers: x.settings.Workers, Tests: []loss.Test{x.test},
-		Progress: func(done, total int) { x.tell("retraining", done, total) },
-	}}
-	if around == nil {
-		result, err = refit.RetrainSingly(ctx, x.model, x.scheme, settings)
-	} else {
-		result, _, err = refit.RetrainAround(ctx, x.model, around, x.scheme, settings)
+// retrain computes the reference, one resample after the other.
+func (x *experiment) retrain(ctx context.Context) (*retrain.Result, error) {
+	result, err := refit.RetrainSingly(ctx, x.model, x.scheme, refit.RetrainSettings{Seed: x.settings.Seed,
+		Settings: retrain.Settings{
+			Resamples: x.settings.Resamples, Workers: x.settings.Workers, Tests: []loss.Test{x.test},
+			Progress: func(done, total int) { x.tell("retraining", done, total) },
+		}})
+	if err == nil && result.Status == retrain.Cancelled {
+		err = ctx.Err()
 	}
-	if err != nil {
-		return nil, err
-	}
-	if result.Status == retrain.Cancelled {
-		return nil, ctx.Err()
-	}
-	return result, nil
+	return result, err
 }
 
-// varianceAccuracy compares the theory's variances v_i with the reference's s_i, whose
+// NewVarianceAccuracy compares the theory's variances v_i with the reference's s_i, whose
 // standard errors are e_i, both relative to the mean (v_i + s_i)/2 of the two. (A
 // noisy s_i alone as the denominator overstates error and noise where it happens
 // to be small; with v_i alone a few sites where the theory is far too small
@@ -356,7 +324,7 @@ func (x *experiment) retrain(ctx context.Context, around *solver.Solution) (resu
 // square relative error. The last term falls like 1/R with the number R of
 // resamples, so that noise/own^2 times R resamples make a reference that is as
 // far off as the theory.
-func varianceAccuracy(theory []float64, reference *retrain.Result) VarianceAccuracy {
+func NewVarianceAccuracy(theory []float64, reference *retrain.Result) VarianceAccuracy {
 	a := VarianceAccuracy{EqualIsBound: true} // until the noise turns out to be small enough
 	difference, noise, count := 0.0, 0.0, 0.0
 	for i, v := range theory {

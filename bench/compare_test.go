@@ -35,7 +35,15 @@ func compare(ctx context.Context, s Settings, cases ...Case) ([]CompareRow, erro
 	if err != nil {
 		return nil, err
 	}
-	return Run(ctx, tasks)
+	var rows []CompareRow
+	for _, task := range tasks {
+		row, err := task.Run(ctx)
+		if err != nil {
+			return rows, err
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
 }
 
 // compared is that of one that has to succeed.

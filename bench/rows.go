@@ -4,8 +4,10 @@ package bench
 
 import (
 	"bootbench/blas"
+	"bootbench/internal/model"
 	"bootbench/internal/null"
 	"bootbench/internal/retrain"
+	"bootbench/resample"
 	"bootbench/solver"
 )
 
@@ -41,6 +43,12 @@ type Setup struct {
 	Scheme string  `json:"scheme"`
 }
 
+// NewSetup is that of a model whose data readers know by a name.
+func NewSetup(name string, m *model.Model, scheme resample.Scheme) Setup {
+	return Setup{Data: name, Loss: m.Loss.Name(), N: m.Set.N(), Sites: m.Sites(), D: m.Set.D(),
+		Ratio: scheme.Mean(), Scheme: scheme.Name()}
+}
+
 // Theory is one solve: start value, all refreshes, variances and the left-out error.
 type Theory struct {
 	TheoryS     float64    `json:"theory_s"`
@@ -58,7 +66,8 @@ type Convergence struct {
 	Refreshes solver.Refreshes `json:"refreshes"`
 }
 
-func convergenceOf(s *solver.Solution) Convergence {
+// NewConvergence is that of a solution.
+func NewConvergence(s *solver.Solution) Convergence {
 	return Convergence{s.Status.String(), null.Float(s.Residual), s.Stats.Sweeps, s.Stats.Refreshes}
 }
 
@@ -79,7 +88,8 @@ type Retrained struct {
 	RetrainS         float64    `json:"retrain_s"` // of all resamples together
 }
 
-func retrainedOf(r *retrain.Result) Retrained {
+// NewRetrained are the figures of retraining by its one test loss.
+func NewRetrained(r *retrain.Result) Retrained {
 	return Retrained{null.Float(r.LeftOut[0].Error), null.Float(r.LeftOut[0].SE), r.Resamples,
 		r.Stats.Elapsed.Seconds()}
 }
@@ -127,7 +137,8 @@ type Machine struct {
 	Threads int    `json:"threads"`
 }
 
-func machine() Machine {
+// NewMachine is this one.
+func NewMachine() Machine {
 	info := blas.Describe()
 	return Machine{info.Backend, info.Core, info.Threads}
 }

@@ -1,66 +1,171 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
+
 	"bootbench/bench"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
+	"bootbench/internal/null"
+	"bootbench/internal/refit"
 	"bootbench/internal/report"
+	"bootbench/internal/retrain"
+	"bootbench/kernel"
+	"bootbench/loss"
+	"bootbench/resample"
+	"bootbench/solver"
 )
 
 // accuracyStudy solves and retrains 168 models: seven data sets, eight losses, two kernels,
 // ratios 0.5, 1 and 2.
 func accuracyStudy(f *flag.FlagSet) func(context.Context, []string, *output) error {
-	var s bench.Settings
 	names := f.String("data", "",
 		"only these `sets`, of crabs,wisconsin,sonar,pima,boston,friedman1,waves; default: all")
+	var s refit.RetrainSettings
 	// 5000 resamples keep the noise of left-out errors at a third of a percent of them.
 	f.IntVar(&s.Resamples, "resamples", 5000, "retrainings of each model")
 	f.Uint64Var(&s.Seed, "seed", 0, "of the resamples")
 	f.IntVar(&s.Workers, "workers", 0, "retrainings at a time; default: one for each processor")
 	return func(ctx context.Context, _ []string, o *output) error {
-		cases, err := bench.AccuracyCases()
+		specs, err := accuracyModels(strings.FieldsFunc(*names, func(r rune) bool { return r == ',' }))
 		if err != nil {
 			return err
 		}
-		if *names != "" {
-			if cases, err = casesOf(cases, strings.Split(*names, ",")); err != nil {
-				return err
+		var rows []accuracyRow
+		for _, spec := range specs {
+			for _, ratio := range []float64{0.5, 1, 2} {
+				row, err := judgeModel(ctx, spec, resample.Poisson{Ratio: ratio}, s)
+				if err != nil {
+					return fmt.Errorf("%s, %s loss, ratio %v: %w", spec.Set.Name, spec.Loss.Name(), ratio, err)
+				}
+				rows = append(rows, row)
 			}
 		}
-		tasks, err := bench.AccuracyTasks(cases, s)
-		if err != nil {
+		if err := writeAccuracy(o, rows); err != nil {
 			return err
 		}
-		rows, err := bench.Run(ctx, tasks)
-		if err != nil {
-			return err
-		}
-		return writeAccuracy(o, rows, s.Resamples)
+		summarizeAccuracy(o, rows, s.Resamples)
+		return o.figures(accuracyFigure(rows))
 	}
 }
 
-// casesOf are the cases of the named sets.
-func casesOf(cases []bench.Case, names []string) ([]bench.Case, error) {
-	var kept []bench.Case
+// accuracyRow is one cell of the survey: a data set, a loss, a kernel width and a ratio.
+type accuracyRow struct {
+	bench.Setup
+	Width float64 `json:"gamma_d"` // gamma times the number of features
+	bench.Convergence
+	TheoryError null.Float `json:"theory_error"`
+	bench.Retrained
+	// VarianceRatio is the median over sites of the theory's variance over that
+	// of retraining. VarianceError is the root mean square over sites of their
+	// relative difference, the noise of retraining subtracted.
+	VarianceRatio float64 `json:"variance_ratio"`
+	VarianceError float64 `json:"variance_error"`
+}
+
+// errorOff is the theory's left-out error relative to that of retraining, less one.
+func (r accuracyRow) errorOff() float64 { return float64(r.TheoryError/r.RetrainError) - 1 }
+
+// accuracyModels are those of the survey on the named sets, or on all: four classification sets
+// with four losses, three regression sets with four, each with two kernels.
+func accuracyModels(names []string) (specs []model.Spec, err error) {
+	known := []string{"crabs", "wisconsin", "sonar", "pima", "boston", "synthetic:friedman1,n=300",
+		"synthetic:waves,n=300,noise=0.3"}
 	for _, name := range names {
-		before := len(kept)
-		for _, c := range cases {
-			if report.ShortName(c.Title()) == name {
-				kept = append(kept, c)
-			}
-		}
-		if len(kept) == before {
+		if !slices.ContainsFunc(known, func(set string) bool { return report.ShortName(set) == name }) {
 			return nil, fmt.Errorf("-data: the survey has no set %q", name)
 		}
 	}
-	return kept, nil
+	for _, name := range known {
+		if names != nil && !slices.Contains(names, report.ShortName(name)) {
+			continue
+		}
+		set, err := dataset.Load(name, dataset.Options{})
+		if err != nil {
+			return nil, err
+		}
+		losses, k := accuracyLosses(set)
+		for _, l := range losses {
+			for _, width := range []float64{0.25, 1} {
+				k.Gamma = width / float64(set.D())
+				specs = append(specs, model.Spec{Set: set, Standardize: true, Loss: l, Kernel: k})
+			}
+		}
+	}
+	return specs, nil
 }
 
-func writeAccuracy(o *output, rows []bench.AccuracyRow, resamples int) error {
+// accuracyLosses are the losses of the survey on a set, and its kernel without a width. For numbers the noise
+// is a third of the targets' standard deviation, and the losses are about as strong.
+func accuracyLosses(set *dataset.Set) ([]loss.Loss, kernel.Spec) {
+	if set.Task == dataset.Classification {
+		return []loss.Loss{loss.HardMargin{}, loss.Hinge{C: 1}, loss.SquaredHinge{C: 1}, loss.Logistic{C: 1}},
+			kernel.Spec{Kind: kernel.RBF, Amplitude: 1}
+	}
+	mean, sd := stat.PopMeanStdDev(set.Y, nil)
+	return []loss.Loss{loss.Square{Noise: sd * sd / 9}, loss.EpsInsensitive{C: 5 / sd, Epsilon: 0.1 * sd},
+			loss.Huber{C: 9 / (sd * sd), Delta: 0.3 * sd}, loss.LeastAbsolute{C: 3 / sd}},
+		kernel.Spec{Kind: kernel.RBF, Amplitude: sd * sd, Constant: mean * mean}
+}
+
+// judgeModel solves, and retrains in batches.
+func judgeModel(ctx context.Context, spec model.Spec, scheme resample.Scheme, s refit.RetrainSettings) (
+	row accuracyRow, err error) {
+	m, err := model.Build(spec)
+	if err != nil {
+		return row, err
+	}
+	theory, err := m.Solve(ctx, scheme, solver.Settings{})
+	if err := cmp.Or(err, ctx.Err()); err != nil {
+		return row, err
+	}
+	test := bench.TestLoss(spec.Set)
+	leftOut, _ := theory.LeftOut(test)
+	variances := slices.Clone(theory.Var)
+	s.Tests = []loss.Test{test}
+	reference, _, err := refit.RetrainAround(ctx, m, theory, scheme, s)
+	if err == nil && reference.Status == retrain.Cancelled {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return row, err
+	}
+	return accuracyRow{
+		Setup: bench.NewSetup(spec.Set.Name, m, scheme), Width: spec.Kernel.Gamma * float64(spec.Set.D()),
+		Convergence: bench.NewConvergence(theory), TheoryError: null.Float(leftOut),
+		Retrained:     bench.NewRetrained(reference),
+		VarianceRatio: median(quotients(variances, reference.Var)),
+		VarianceError: bench.NewVarianceAccuracy(variances, reference).VarianceError,
+	}, nil
+}
+
+// quotients are those of two lists where the second is above 0.
+func quotients(of, by []float64) (q []float64) {
+	for i, v := range by {
+		if v > 0 {
+			q = append(q, of[i]/v)
+		}
+	}
+	return q
+}
+
+// median is the middle one of the values, of an even number the upper one; NaN for none.
+func median(values []float64) float64 {
+	if len(values) == 0 {
+		return math.NaN()
+	}
+	return slices.Sorted(slices.Values(values))[len(values)/2]
+}
+
+func writeAccuracy(o *output, rows []accuracyRow) error {
 	fmt.Fprint(o, `theory          left-out error by the theory
 retrained +-    left-out error by retraining, with its standard error
 error off       theory / retrained - 1
@@ -77,53 +182,60 @@ var rms         root mean square relative difference of the variances, noise of 
 		}
 		cells = append(cells, []string{report.ShortName(r.Data), fmt.Sprint(r.N), r.Loss, fmt.Sprint(r.Width),
 			fmt.Sprint(r.Ratio), number(r.TheoryError), number(r.RetrainError), fmt.Sprintf("%.2g", r.RetrainSE),
-			percent(r.ErrorOff()), fmt.Sprintf("%.3f", r.VarianceRatio), rms, r.Status})
+			fmt.Sprintf("%+.1f%%", 100*r.errorOff()), fmt.Sprintf("%.3f", r.VarianceRatio), rms, r.Status})
 	}
-	if err := o.table([]string{"data", "n", "loss", "gamma d", "ratio", "theory", "retrained", "+-", "error off",
-		"var ratio", "var rms", "status"}, cells); err != nil {
-		return err
+	return writeRows(o, "accuracy.csv", rows, []string{"data", "n", "loss", "gamma d", "ratio", "theory",
+		"retrained", "+-", "error off", "var ratio", "var rms", "status"}, cells)
+}
+
+// summarizeAccuracy says how near theory and retraining are over many cells.
+func summarizeAccuracy(o *output, rows []accuracyRow, resamples int) {
+	var off, ratio, rms []float64
+	converged, within := 0, 0
+	for _, r := range rows {
+		if r.Status == solver.Converged.String() {
+			converged++
+		}
+		if math.Abs(float64(r.TheoryError-r.RetrainError)) <= 2*float64(r.RetrainSE) {
+			within++
+		}
+		off = append(off, math.Abs(r.errorOff()))
+		ratio = append(ratio, math.Abs(r.VarianceRatio-1))
+		rms = append(rms, r.VarianceError)
 	}
-	s := bench.SummarizeAccuracy(rows)
 	fmt.Fprintf(o, "\n%d of %d solves converged. Median over the cells: left-out error off by %.1f%%, ratio "+
 		"of the variances per point off by %.1f%% (root mean square over points %.1f%%), against %d "+
 		"retrainings a cell. In %d cells the errors differ by at most two standard errors of retraining; "+
 		"the largest difference is %.0f%%.\n",
-		s.Converged, s.Cells, 100*s.MedianErrorOff, 100*s.MedianVariance, 100*s.MedianRMS, resamples, s.WithinTwoSE,
-		100*s.WorstErrorOff)
-	if err := csv(o, "accuracy.csv", rows); err != nil {
-		return err
-	}
-	return o.figures(accuracyFigure(rows))
+		converged, len(rows), 100*median(off), 100*median(ratio), 100*median(rms), resamples, within,
+		100*slices.Max(off))
 }
 
 // accuracyFigure sets the theory's errors against those of retraining, and shows its
 // variances, loss by loss.
-func accuracyFigure(rows []bench.AccuracyRow) *report.Figure {
+func accuracyFigure(rows []accuracyRow) *report.Figure {
 	errors := report.Panel{X: report.Axis{Label: "left-out error by retraining, relative to the largest of " +
-		"its set"},
-		Y: report.Axis{Label: "theory over retraining"}}
+		"its set"}, Y: report.Axis{Label: "theory over retraining"}}
 	variances := report.Panel{X: errors.X, Y: report.Axis{Label: "median ratio of variances"}}
 	largest := map[string]float64{}
 	for _, r := range rows {
 		largest[r.Data] = max(largest[r.Data], float64(r.RetrainError))
 	}
-	var losses []string
 	for _, r := range rows {
-		i := slices.Index(losses, r.Loss)
+		i := slices.IndexFunc(errors.Series, func(s report.Series) bool { return s.Label == r.Loss })
 		if i < 0 {
-			i, losses = len(losses), append(losses, r.Loss)
+			i = len(errors.Series)
 			errors.Series = append(errors.Series, report.Series{Label: r.Loss, Mark: report.Dots, Colour: i})
 			variances.Series = append(variances.Series, report.Series{Mark: report.Dots, Colour: i})
 		}
 		x := float64(r.RetrainError) / largest[r.Data]
-		errors.Series[i].AddErr(x, 1+r.ErrorOff(), 2*float64(r.RetrainSE/r.RetrainError))
+		errors.Series[i].AddErr(x, 1+r.errorOff(), 2*float64(r.RetrainSE/r.RetrainError))
 		variances.Series[i].Add(x, r.VarianceRatio)
 	}
 	return &report.Figure{
 		Name: "accuracy", Title: "the theory beside retraining",
 		Caption: "Every cell of the survey: the theory's left-out error over that of retraining with two " +
-			"standard " +
-			"errors of the latter, and the median over points of the ratio of the variances.",
+			"standard errors of the latter, and the median over points of the ratio of the variances.",
 		Panels: []report.Panel{errors, variances},
 	}
 }

@@ -58,7 +58,8 @@ func (s study) run(ctx context.Context, args []string, stdout, stderr io.Writer)
 	if err := f.Parse(args); err != nil {
 		return 2
 	}
-	o, err := newOutput(*folder, stdout)
+	o := &output{stdout, *folder}
+	err := os.MkdirAll(*folder, 0o777)
 	if err == nil {
 		err = do(ctx, f.Args(), o)
 	}

@@ -17,10 +17,6 @@ type output struct {
 	folder string
 }
 
-func newOutput(folder string, w io.Writer) (*output, error) {
-	return &output{w, folder}, os.MkdirAll(folder, 0o777)
-}
-
 // file writes a file of the folder.
 func (o *output) file(name string, write func(io.Writer) error) error {
 	f, err := os.Create(filepath.Join(o.folder, name))
@@ -34,8 +30,15 @@ func (o *output) file(name string, write func(io.Writer) error) error {
 	return f.Close()
 }
 
-// csv writes structs as lines of a file.
-func csv[R any](o *output, name string, rows []R) error {
+// writeRows prints the cells of rows below their heads, and writes all that the rows hold as a CSV file.
+func writeRows[R any](o *output, name string, rows []R, heads []string, cells [][]string) error {
+	w := tabwriter.NewWriter(o, 0, 0, 2, ' ', 0)
+	for _, row := range append([][]string{heads}, cells...) {
+		fmt.Fprintln(w, strings.Join(row, "\t"))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
 	return o.file(name, func(w io.Writer) error { return report.WriteRows(w, rows) })
 }
 
@@ -55,16 +58,6 @@ func (o *output) figures(all ...*report.Figure) error {
 	return nil
 }
 
-// table writes a table with columns as wide as their widest cells.
-func (o *output) table(heads []string, rows [][]string) error {
-	w := tabwriter.NewWriter(o, 0, 0, 2, ' ', 0)
-	for _, row := range append([][]string{heads}, rows...) {
-		fmt.Fprintln(w, strings.Join(row, "\t"))
-	}
-	return w.Flush()
-}
-
 // number has the digits that a reader can use, and seconds three.
 func number[T ~float64](v T) string { return fmt.Sprintf("%.5g", v) }
 func seconds(v float64) string      { return fmt.Sprintf("%.3g", v) }
-func percent(v float64) string      { return fmt.Sprintf("%+.1f%%", 100*v) }

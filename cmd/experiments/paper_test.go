@@ -1,0 +1,74 @@
+package main
+
+import (
+	"math"
+	"testing"
+
+	"bootbench/internal/model"
+	"bootbench/internal/need"
+	"bootbench/loss"
+	"bootbench/resample"
+	"bootbench/solver"
+)
+
+// TestLaw: shares are those of the values below and in the bins; against a histogram of one bin, the distance
+// is the mass of the law outside of it.
+func TestLaw(t *testing.T) {
+	first, shares := histogram([]float64{-0.35, -0.1, -0.05, 0.3}, 0.2)
+	if first != -2 || len(shares) != 4 || shares[0] != 0.25 || shares[1] != 0.5 || shares[2] != 0 ||
+		shares[3] != 0.25 {
+		t.Errorf("from %d: %v", first, shares)
+	}
+	if got := negative([]float64{-1, 0, 2, -3}); got != 0.5 {
+		t.Errorf("%v of the values are negative", got)
+	}
+	l := compareLaw(7, loss.Normal(0.1, 0.04), []float64{0.05, 0.15, 0.19}, 0.2)
+	inside := math.Erf(0.5 / math.Sqrt2)
+	if math.Abs(l.distance-(1-inside)) > 1e-12 || math.Abs(l.theory[0]*0.2-inside) > 1e-12 ||
+		math.Abs(l.retrained[0]-5) > 1e-12 || l.place != 7 {
+		t.Errorf("%+v, want distance %v", l, 1-inside)
+	}
+}
+
+// TestPeaks counts the maxima of mixtures.
+func TestPeaks(t *testing.T) {
+	mixture := func(means ...float64) loss.Distribution {
+		var l loss.Distribution
+		for _, m := range means {
+			l.Pieces = append(l.Pieces, loss.TruncatedNormal{Weight: 1 / float64(len(means)), Mean: m, SD: 1,
+				Lo: math.Inf(-1), Hi: math.Inf(1)})
+		}
+		return l
+	}
+	for want, l := range map[int]loss.Distribution{1: mixture(0), 2: mixture(0, 5), 3: mixture(-6, 0, 5)} {
+		if got := peaks(l); got != want {
+			t.Errorf("%d peaks, want %d", got, want)
+		}
+	}
+}
+
+// TestCurve: the theory's line is that of single solves, and the sides agree within the errors.
+func TestCurve(t *testing.T) {
+	spec := need.One(preset("crabs"))(t)
+	p := &paperRun{resamples: 100}
+	line, dots := need.Two(p.bothSides(t.Context(), spec, loss.ZeroOne{}, 0))(t)
+	if len(line.X) != len(theoryRatios) || len(dots.X) != len(naiveRatios) {
+		t.Fatalf("%d and %d points", len(line.X), len(dots.X))
+	}
+	m := need.One(model.Build(spec))(t)
+	leftOut := func(ratio float64) float64 {
+		s := need.One(m.Solve(t.Context(), resample.Poisson{Ratio: ratio}, solver.Settings{}))(t)
+		error, _ := s.LeftOut(loss.ZeroOne{})
+		return error
+	}
+	if want := leftOut(theoryRatios[9]); math.Abs(line.Y[9]-want) > 1e-5 {
+		t.Errorf("error %v at ratio %v, want %v", line.Y[9], line.X[9], want)
+	}
+	for i, ratio := range dots.X[:5] {
+		want := leftOut(ratio)
+		// 4 standard errors, and 15% that the theory may be off on this set.
+		if math.Abs(dots.Y[i]-want) > 2*dots.Err[i]+0.15*want {
+			t.Errorf("ratio %v: retrained %v +- %v, theory %v", ratio, dots.Y[i], dots.Err[i]/2, want)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -29,44 +30,32 @@ const (
 	texts
 )
 
-// otherTexts says what becomes of a text that a column did not hold before.
-type otherTexts int
-
-const (
-	othersAdded otherTexts = iota
-	othersRefused
-	othersNone // they are none of the texts
-)
-
 // column is a column of a file.
 type column struct {
 	name string
 	role role
 	kind kind
-	cell int // of a feature or target: its place in a row of cells
-	// texts are the different ones of a text column, and number their numbers; of the names of rows all are
-	// here.
+	cell int // of a feature or target: its place in a row
+	// texts are the different ones of a text column, number their numbers and first where each is met first; of
+	// the names of rows all are here.
 	texts  []string
 	number map[string]int
-	others otherTexts
+	first  []place
 	// categorical says that texts were asked for, whatever they look like.
 	categorical bool
 
-	missing, unseen int  // cells
 	odd             bool // has a number that a reader may not mean, see isOdd
+	missing         int  // cells
 	firstMissing    place
 	firstMissingRow int
 }
 
-// text is what a cell holds, "" for a text that the training set lacks.
+// text is what a cell holds.
 func (c *column) text(v float64) string {
-	switch {
-	case c.kind != texts:
-		return labelName(v)
-	case v < 0:
-		return ""
+	if c.kind == texts {
+		return c.texts[int(v)]
 	}
-	return c.texts[int(v)]
+	return labelName(v)
 }
 
 // miss counts a cell without a value.
@@ -76,20 +65,31 @@ func (c *column) miss(row int, at place) {
 	}
 }
 
-// know fixes the values of a text column.
-func (c *column) know(levels []string, others otherTexts) {
-	if levels == nil {
-		c.kind = numbers
-		return
+// numberOf is the number of a text, a new one if it was not met before.
+func (c *column) numberOf(cell string, at place) int {
+	k, ok := c.number[cell]
+	if ok {
+		return k
 	}
-	c.kind, c.others, c.number = texts, others, make(map[string]int, len(levels))
-	for k, s := range levels {
-		c.number[s], c.texts = k, append(c.texts, s)
+	if c.number == nil {
+		c.number = map[string]int{}
 	}
+	s := strings.Clone(cell) // not the line that it is part of
+	k = len(c.texts)
+	c.number[s], c.texts, c.first = k, append(c.texts, s), append(c.first, at)
+	return k
 }
 
-// unseenText is the number of a text that the training set lacks.
-const unseenText = -1
+// requireKnown refuses texts that the training set lacks.
+func (c *column) requireKnown(known []string, cure string) error {
+	for k, text := range c.texts {
+		if !slices.Contains(known, text) {
+			return c.first[k].error(c.name, fmt.Errorf("%s is none of the texts of the training set (%s)%s", quote(text),
+				listTexts(known), cure))
+		}
+	}
+	return nil
+}
 
 // isMissing reports whether a cell says that there is no value.
 func isMissing(cell string) bool {
@@ -98,28 +98,6 @@ func isMissing(cell string) bool {
 		return true
 	}
 	return false
-}
-
-// numberOf is the number of a text, a new one if it was not seen before.
-func (c *column) numberOf(cell string) (int, error) {
-	k, ok := c.number[cell]
-	switch {
-	case ok:
-		return k, nil
-	case c.others == othersNone:
-		c.unseen++
-		return unseenText, nil
-	case c.others == othersRefused:
-		return 0, fmt.Errorf(
-			"%s is none of the texts of the training set (%s); --unseen zero takes it for none of them", quote(cell),
-			listTexts(c.texts))
-	case c.number == nil:
-		c.number = map[string]int{}
-	}
-	s := strings.Clone(cell) // not the line that it is part of
-	k = len(c.texts)
-	c.number[s], c.texts = k, append(c.texts, s)
-	return k, nil
 }
 
 // textBytes is the memory of a text that is kept, with what finds it.

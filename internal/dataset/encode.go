@@ -58,7 +58,11 @@ func (t *table) inputs(e *Encoding) (*Inputs, error) {
 	if err := t.opt.fitsDense(len(rows), e.Features); err != nil {
 		return nil, err
 	}
-	in := &Inputs{Name: t.name, X: t.matrix(e, rows), RowNames: t.rowNames(rows)}
+	x, err := t.matrix(e, rows)
+	if err != nil {
+		return nil, err
+	}
+	in := &Inputs{Name: t.name, X: x, RowNames: t.rowNames(rows), Notes: t.notes}
 	switch {
 	case len(gaps) == 0:
 	case e.Means != nil:
@@ -66,12 +70,6 @@ func (t *table) inputs(e *Encoding) (*Inputs, error) {
 	default:
 		fill(in.X, means(in.X))
 	}
-	for _, c := range t.columns {
-		if c.unseen > 0 && c.role == asFeature {
-			t.note("column %s: %d cells hold texts that %s lacks", quote(c.name), c.unseen, e.name())
-		}
-	}
-	in.Notes = t.notes
 	if y == nil {
 		return in, nil
 	}
@@ -79,8 +77,13 @@ func (t *table) inputs(e *Encoding) (*Inputs, error) {
 	for k, i := range rows {
 		in.Y[k] = t.rows[i][y.cell]
 	}
-	if e.Labels != nil {
-		in.Y, err = e.Labels.apply(in.Y, y.text)
+	if l := e.Labels; l != nil {
+		if !l.Rest {
+			err = y.requireKnown([]string{l.Negative, l.Positive}, "")
+		}
+		if err == nil {
+			in.Y, err = l.apply(in.Y, y.text)
+		}
 	}
 	return in, err
 }
@@ -243,7 +246,7 @@ func gather[T any](list []T, rows []int) []T {
 }
 
 // matrix holds the features of some rows; NaN stands for missing values.
-func (t *table) matrix(e *Encoding, rows []int) Matrix {
+func (t *table) matrix(e *Encoding, rows []int) (Matrix, error) {
 	columns := make(map[string]*column, len(t.columns))
 	for j := range t.columns {
 		columns[t.columns[j].name] = &t.columns[j]
@@ -251,15 +254,21 @@ func (t *table) matrix(e *Encoding, rows []int) Matrix {
 	type feature struct {
 		EncodedColumn
 		cell, at, end int
-		rank          []float64 // of the texts among the levels, nil for numbers
+		rank          []float64 // of the texts among the levels, -1 for none of them; nil for numbers
+		unseen        int       // cells with none of them
 	}
 	features, at := make([]feature, 0, len(e.Columns)), 0
 	for _, to := range e.Columns {
 		c := columns[to.Name]
+		if c.kind == texts && !t.opt.UnseenZero {
+			err := c.requireKnown(to.Levels, "; --unseen zero takes it for none of them")
+			if err != nil {
+				return Matrix{}, err
+			}
+		}
 		f := feature{EncodedColumn: to, cell: c.cell, at: at, end: at + to.width()}
 		for _, text := range c.texts {
-			k, _ := slices.BinarySearch(to.Levels, text)
-			f.rank = append(f.rank, float64(k))
+			f.rank = append(f.rank, float64(slices.Index(to.Levels, text)))
 		}
 		features, at = append(features, f), f.end
 	}
@@ -270,12 +279,19 @@ func (t *table) matrix(e *Encoding, rows []int) Matrix {
 			f := &features[j]
 			v := cells[f.cell]
 			if f.rank != nil && v >= 0 {
-				v = f.rank[int(v)]
+				if v = f.rank[int(v)]; v < 0 {
+					f.unseen++
+				}
 			}
 			f.put(into[f.at:f.end], v)
 		}
 	}
-	return x
+	for _, f := range features {
+		if f.unseen > 0 {
+			t.note("column %s: %d cells hold texts that %s lacks", quote(f.Name), f.unseen, e.name())
+		}
+	}
+	return x, nil
 }
 
 // means are those of what is no NaN in the columns of a matrix.

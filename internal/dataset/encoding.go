@@ -59,7 +59,7 @@ func (c EncodedColumn) features() (names []string) {
 	return names
 }
 
-// put sets the features x of one cell: a number, or the rank of a text among the levels, unseenText for
+// put sets the features x of one cell: a number, or the rank of a text among the levels, negative for
 // none of them. A missing cell becomes NaN in all but the flag.
 func (c EncodedColumn) put(x []float64, v float64) {
 	missing := math.IsNaN(v)

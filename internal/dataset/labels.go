@@ -122,17 +122,6 @@ func (l *Labels) check() error {
 	return nil
 }
 
-// expect makes the classes the only texts of a column of targets.
-func (l *Labels) expect(c *column) {
-	switch {
-	case l == nil || !l.Texts:
-	case l.Rest:
-		c.know([]string{l.Positive}, othersNone)
-	default:
-		c.know([]string{l.Negative, l.Positive}, othersRefused)
-	}
-}
-
 // apply takes targets with names to -1 and +1.
 func (l *Labels) apply(y []float64, name func(target float64) string) ([]float64, error) {
 	labels := make([]float64, len(y))

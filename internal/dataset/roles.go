@@ -98,10 +98,6 @@ func (t *table) planInputs(e *Encoding) error {
 	for _, c := range e.Columns {
 		features[c.Name] = c
 	}
-	others := othersRefused
-	if t.opt.UnseenZero {
-		others = othersNone
-	}
 	var ignored []string
 	known := make(map[string]bool, len(e.Header))
 	for _, name := range e.Header {
@@ -113,11 +109,15 @@ func (t *table) planInputs(e *Encoding) error {
 		from, isFeature := features[c.name]
 		switch {
 		case isFeature:
-			c.role, found[c.name] = asFeature, true
-			c.know(from.Levels, others)
+			c.role, c.kind, found[c.name] = asFeature, numbers, true
+			if from.Levels != nil {
+				c.kind = texts
+			}
 		case c.name == e.Target:
 			c.role = asTarget
-			e.Labels.expect(c)
+			if e.Labels != nil && e.Labels.Texts {
+				c.kind = texts
+			}
 		case c.name == "" && j == 0, c.name != "" && c.name == e.RowName:
 			c.role = asRowName
 		case c.name == "":

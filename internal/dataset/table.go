@@ -127,7 +127,7 @@ func (t *table) add(cells []cell, at place) error {
 			c.texts = append(c.texts, strings.Clone(x.asText()))
 			t.texts += textBytes(x.text)
 		default:
-			v, err := t.value(c, x)
+			v, err := t.value(c, x, at)
 			if err != nil {
 				return at.error(c.name, err)
 			}
@@ -141,7 +141,7 @@ func (t *table) add(cells []cell, at place) error {
 }
 
 // value is the number of a cell, NaN for a missing one.
-func (t *table) value(c *column, x cell) (float64, error) {
+func (t *table) value(c *column, x cell, at place) (float64, error) {
 	if c.kind != texts {
 		v, err := x.number, error(nil)
 		if !x.isNumber {
@@ -170,11 +170,11 @@ func (t *table) value(c *column, x cell) (float64, error) {
 	}
 	c.kind = texts
 	before := len(c.texts)
-	k, err := c.numberOf(text)
+	k := c.numberOf(text, at)
 	if len(c.texts) > before {
 		t.texts += textBytes(text)
 	}
-	return float64(k), err
+	return float64(k), nil
 }
 
 // parse reads a number as the dialect writes it.

@@ -84,8 +84,8 @@ func (c *column) numberOf(cell string, at place) int {
 func (c *column) requireKnown(known []string, cure string) error {
 	for k, text := range c.texts {
 		if !slices.Contains(known, text) {
-			return c.first[k].error(c.name, fmt.Errorf("%s is none of the texts of the training set (%s)%s", quote(text),
-				listTexts(known), cure))
+			return c.first[k].error(c.name, fmt.Errorf("%s is none of the texts of the training set (%s)%s",
+				quote(text), listTexts(known), cure))
 		}
 	}
 	return nil

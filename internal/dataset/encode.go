@@ -247,10 +247,7 @@ func gather[T any](list []T, rows []int) []T {
 
 // matrix holds the features of some rows; NaN stands for missing values.
 func (t *table) matrix(e *Encoding, rows []int) (Matrix, error) {
-	columns := make(map[string]*column, len(t.columns))
-	for j := range t.columns {
-		columns[t.columns[j].name] = &t.columns[j]
-	}
+	columns := t.byName()
 	type feature struct {
 		EncodedColumn
 		cell, at, end int

@@ -12,13 +12,8 @@ func (t *table) planTraining() error {
 	if t.header.noTarget {
 		return errors.New("the archive has no array y: np.savez(file, X=X, y=y) writes both")
 	}
-	last := len(t.columns) - 1
 	if t.columns[0].name == "" {
-		t.columns[0].role = asRowName
 		t.note("the first column has no name: it names the rows and is no feature")
-	}
-	if last > 0 && t.columns[last].name == "" {
-		t.columns[last].role = asNothing
 	}
 	for _, name := range t.opt.Drop {
 		c, err := t.find("--drop", name)
@@ -94,50 +89,53 @@ func (t *table) planInputs(e *Encoding) error {
 			return err
 		}
 	}
-	features := make(map[string]EncodedColumn, len(e.Columns))
-	for _, c := range e.Columns {
-		features[c.Name] = c
+	for j := range t.columns {
+		if c := &t.columns[j]; c.role == asFeature {
+			c.role = unused
+		}
 	}
-	var ignored []string
+	columns := t.byName()
+	for _, from := range e.Columns {
+		c := columns[from.Name]
+		if c == nil {
+			return fmt.Errorf("column %s of %s is missing", quote(from.Name), e.name())
+		}
+		if c.role, c.kind = asFeature, numbers; from.Levels != nil {
+			c.kind = texts
+		}
+	}
+	if y := columns[e.Target]; y != nil {
+		y.role = asTarget
+		if e.Labels != nil && e.Labels.Texts {
+			y.kind = texts
+		}
+	}
+	if names := columns[e.RowName]; names != nil && e.RowName != "" {
+		names.role = asRowName
+	}
 	known := make(map[string]bool, len(e.Header))
 	for _, name := range e.Header {
 		known[name] = true
 	}
-	found := make(map[string]bool, len(e.Columns))
-	for j := range t.columns {
-		c := &t.columns[j]
-		from, isFeature := features[c.name]
-		switch {
-		case isFeature:
-			c.role, c.kind, found[c.name] = asFeature, numbers, true
-			if from.Levels != nil {
-				c.kind = texts
-			}
-		case c.name == e.Target:
-			c.role = asTarget
-			if e.Labels != nil && e.Labels.Texts {
-				c.kind = texts
-			}
-		case c.name == "" && j == 0, c.name != "" && c.name == e.RowName:
-			c.role = asRowName
-		case c.name == "":
-			c.role = asNothing
-		default:
-			c.role = unused
-			if !known[c.name] {
-				ignored = append(ignored, c.name)
-			}
-		}
-	}
-	for _, c := range e.Columns {
-		if !found[c.Name] {
-			return fmt.Errorf("column %s of %s is missing", quote(c.Name), e.name())
+	var ignored []string
+	for _, c := range t.columns {
+		if c.role == unused && !known[c.name] {
+			ignored = append(ignored, c.name)
 		}
 	}
 	if len(ignored) > 0 {
 		t.note("columns that %s lacks are ignored: %s", e.name(), listTexts(ignored))
 	}
 	return nil
+}
+
+// byName finds columns by their names.
+func (t *table) byName() map[string]*column {
+	columns := make(map[string]*column, len(t.columns))
+	for j := range t.columns {
+		columns[t.columns[j].name] = &t.columns[j]
+	}
+	return columns
 }
 
 // takeNames gives columns without names those of the training file: all of them,

@@ -58,8 +58,14 @@ func (t *table) begin(h header) error {
 		return t.sameColumns(names)
 	}
 	t.header, t.notes = h, h.notes
-	for _, name := range names {
-		t.columns = append(t.columns, column{name: name})
+	for j, name := range names {
+		c := column{name: name}
+		if name == "" && j == 0 {
+			c.role = asRowName
+		} else if name == "" {
+			c.role = asNothing
+		}
+		t.columns = append(t.columns, c)
 	}
 	if t.train == nil {
 		err = t.planTraining()

@@ -207,8 +207,7 @@ func (o *options) declare() {
 	o.Choice(&o.method, "method/retrain", []string{"auto", "batch", "single"}, "auto", "how resamples are "+
 		"trained, "+
 		"`METHOD`: batch (together, as products with the theory's G), single (one by one), or auto (batch from "+
-		"300 "+
-		"resamples on 150 distinct inputs on, where the loss can)")
+		"300 resamples on 150 distinct inputs on, 100 and 100 for losses other than square, hard and hinge)")
 	o.Choice(&o.method, "method/loo", []string{"exact", "fast", "xialpha", "approx", allMethods}, "fast",
 		"how, `METHOD`: exact, fast, xialpha, approx or all")
 	o.List(&o.models, "models", "compare two models on DATA instead: `FILES` A.json,B.json are answers of "+

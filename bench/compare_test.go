@@ -300,10 +300,10 @@ func TestDraws(t *testing.T) {
 			}
 		}
 		merged := need.One(x.model.NewTrainer())(t)
-		naive := need.One(gp.NewNaive(x.model.Gram(), 1))(t)
+		naive := need.One(gp.NewTrainer(x.model.Gram(), 1, false))(t)
 		f, g := make([]float64, x.model.Sites()), make([]float64, x.model.Sites())
-		for _, err := range []error{merged.Fit(d.weight, x.model.Set.Y, f), naive.Fit(d.rows, d.targets),
-			naive.Predict(g)} {
+		for _, err := range []error{merged.Fit(d.weight, x.model.Set.Y, f),
+			naive.FitRows(d.rows, d.targets, g)} {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -60,15 +60,12 @@ func (x *experiment) naiveFit(noise float64, draws []drawn, f []float64) (second
 	if err != nil {
 		return 0, err
 	}
-	naive, err := gp.NewNaive(k, noise)
+	trainer, err := gp.NewTrainer(k, noise, false)
 	if err != nil {
 		return 0, err
 	}
 	return medianSeconds(timedFits, func(b int) error {
-		if err := naive.Fit(draws[b].rows, draws[b].targets); err != nil {
-			return err
-		}
-		return naive.Predict(f)
+		return trainer.FitRows(draws[b].rows, draws[b].targets, f)
 	})
 }
 

@@ -134,7 +134,7 @@ func fullFit(t *testing.T, k *linalg.Sym, noise float64, y []float64) []float64 
 	for i := range count {
 		count[i] = 1
 	}
-	full, err := gp.FitFull(k, noise, count, y)
+	full, err := gp.FitFull(k, noise, false, count, y)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -81,12 +81,9 @@ func TestSquare(t *testing.T) {
 		for i, c := range count {
 			target[i] /= math.Max(1, c)
 		}
-		fit := need.One(gp.NewTrainer(k, 0.3))(t)
-		if err := fit.Fit(count, target); err != nil {
-			t.Fatal(err)
-		}
+		fit := need.One(gp.NewTrainer(k, 0.3, false))(t)
 		want := make([]float64, 12)
-		if err := fit.Predict(want); err != nil {
+		if err := fit.Fit(count, target, want); err != nil {
 			t.Fatal(err)
 		}
 		r := mustTrain(t, k, squareLoss(0.3), p, erm.Settings{})

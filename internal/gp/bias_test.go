@@ -46,7 +46,7 @@ func TestBiasIsLimit(t *testing.T) {
 	for i := range count {
 		count[i], target[i] = float64(rng.IntN(3)), 5+rng.NormFloat64()
 	}
-	tr := need.One(gp.NewBiasedTrainer(k, 0.2))(t)
+	tr := need.One(gp.NewTrainer(k, 0.2, true))(t)
 	got := fit(t, tr, count, target)
 	want := limit(t, k, 1e4, func(k *linalg.Sym) []float64 {
 		return fit(t, newTrainer(t, k, 0.2), count,
@@ -65,7 +65,7 @@ func TestBiasIsLimit(t *testing.T) {
 	for i := range count {
 		count[i]++
 	}
-	full := need.One(gp.FitFullWithBias(k, 0.2, count, target))(t)
+	full := need.One(gp.FitFull(k, 0.2, true, count, target))(t)
 	if off := farthest(full, fit(t, tr, count, target)); !(off < 1e-11) {
 		t.Errorf("the fit to all data is off by %g", off)
 	}

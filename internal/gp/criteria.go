@@ -17,7 +17,7 @@ import (
 type Criterion struct {
 	Value  float64
 	Kernel blas64.General // M x M, symmetric: the value changes by sum_ij Kernel_ij dK_ij
-	Noise  float64        // by the logarithm of the noise variance
+	Noise  float64        // derivative with respect to the logarithm of the noise variance
 }
 
 // posterior is one fit to all data, in the terms that criteria are made of. Site i has n_i
@@ -43,26 +43,21 @@ func newPosterior(k *linalg.Sym, noise float64, site train.Sites, y []float64) (
 	if err := checkFull(n, noise, q.weight, q.y); err != nil {
 		return nil, err
 	}
-	square := func() blas64.General {
-		return blas64.General{Rows: n, Cols: n, Stride: max(1, n), Data: make([]float64, n*n)}
-	}
-	l := square()
+	l, all := system{kernel: k}, make([]int, n)
 	for i, w := range q.weight {
-		q.s[i] = noise / w
-		for j := range i + 1 {
-			l.Data[i*l.Stride+j] = k.At(i, j)
-		}
-		l.Data[i*l.Stride+i] += q.s[i]
+		q.s[i], all[i] = noise/w, i
 	}
-	if minor := blas.Bound().Potrf(gonum.Lower, n, l.Data, l.Stride); minor != 0 {
-		return nil, &linalg.PivotError{Minor: minor, N: n}
+	l.gather(all, n)
+	if err := l.factorise(all, q.s); err != nil {
+		return nil, err
 	}
 	for i := range n {
-		q.logDeterminant += 2 * math.Log(l.Data[i*l.Stride+i])
+		q.logDeterminant += 2 * math.Log(l.a[i*l.stride+i])
 	}
-	blas.Bound().Trtri(gonum.Lower, n, l.Data, l.Stride)
-	q.p = square()
-	blas64.Gemm(gonum.Trans, gonum.NoTrans, 1, l, l, 0, q.p)
+	blas.Bound().Trtri(gonum.Upper, n, l.a, l.stride)
+	inverse := blas64.General{Rows: n, Cols: n, Stride: l.stride, Data: l.a}
+	q.p = blas64.General{Rows: n, Cols: n, Stride: max(1, n), Data: make([]float64, n*n)}
+	blas64.Gemm(gonum.NoTrans, gonum.Trans, 1, inverse, inverse, 0, q.p)
 	q.mul(q.alpha, q.y)
 	return q, nil
 }
@@ -84,7 +79,7 @@ func (q *posterior) own(i int) float64 { return q.p.Data[i*q.p.Stride+i] }
 //	N E = 1/2 y'alpha + 1/2 log|K + S| + M/2 log 2pi
 //	      + sum_i ((n_i-1)/2 log(2pi noise) + 1/2 log n_i + v_i/(2 noise)),
 //
-// and its derivative by K is (P - alpha alpha')/2.
+// and its derivative with respect to K is (P - alpha alpha')/2.
 func Evidence(k *linalg.Sym, noise float64, site train.Sites, y []float64) (*Criterion, error) {
 	q, err := newPosterior(k, noise, site, y)
 	if err != nil {
@@ -115,7 +110,7 @@ func Evidence(k *linalg.Sym, noise float64, site train.Sites, y []float64) (*Cri
 // LeaveOneOut is the mean square of the left-out residuals, exact from one fit (Sundararajan
 // and Keerthi 2001 have its derivatives). At a site of n examples, f_i = y_i - S_i alpha_i, each
 // has the leverage h_i = (1 - S_i P_ii)/n and the residual r = (y - f_i)/(1 - h_i). With a_i
-// and p_i the derivatives by alpha_i and P_ii, that by K is
+// and p_i the derivatives with respect to alpha_i and P_ii, that with respect to K is
 //
 //	-(P a alpha' + alpha (P a)')/2 - P diag(p) P.
 func LeaveOneOut(k *linalg.Sym, noise float64, site train.Sites, y []float64) (*Criterion, error) {

@@ -13,9 +13,8 @@
 // and is the fit to all rows of the training set, repeated rows and all: a row
 // that stands k times with noise s2 says what one row says with noise s2/k.
 //
-// Trainer fits one training set after the other in workspaces of its own, Full
-// fits all data in the scratch triangle of the kernel matrix, and Naive fits
-// every row without merging, as the plain reference for the other two.
+// Trainer fits one training set after the other in workspaces of its own, FitFull
+// fits all data in the scratch triangle of the kernel matrix.
 //
 // EP computes the posterior for any other log-concave likelihood, by expectation
 // propagation. It is an approximation: on three sites its means are off by up to

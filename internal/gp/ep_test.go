@@ -1,4 +1,4 @@
-package gp_test
+package gp
 
 import (
 	"errors"
@@ -8,7 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"bootbench/internal/gp"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
 	"bootbench/internal/need"
 	"bootbench/internal/train"
 	"bootbench/linalg"
@@ -83,11 +85,11 @@ func (l normal) TiltedMoments(c, h float64, y, k []float64) (logZ, mean, varianc
 	return 0, shift / precision, 1 / precision
 }
 
-func posterior(t testing.TB, k *linalg.Sym, l gp.Likelihood, set train.Set) *gp.EPResult {
+func mustFit(t testing.TB, k *linalg.Sym, l Likelihood, set train.Set) *EPResult {
 	t.Helper()
-	e := need.One(gp.NewEP(k, l))(t)
-	r := need.One(e.Fit(set, gp.EPSettings{}))(t)
-	if r.Status != train.Converged || !(r.Residual <= gp.DefaultEPTolerance) {
+	e := need.One(NewEP(k, l))(t)
+	r := need.One(e.Fit(set, EPSettings{}))(t)
+	if r.Status != train.Converged || !(r.Residual <= DefaultEPTolerance) {
 		t.Fatalf("%s: %v after %d sweeps, residual %g", l.Name(), r.Status, r.Sweeps, r.Residual)
 	}
 	return r
@@ -136,15 +138,11 @@ func TestEPGaussian(t *testing.T) {
 		for i, c := range count {
 			target[i] /= max(1, c)
 		}
-		trainer := need.One(gp.NewTrainer(k, 0.3))(t)
-		if err := trainer.Fit(count, target); err != nil {
+		trainer, want := need.One(NewTrainer(k, 0.3, false))(t), make([]float64, m)
+		if err := trainer.Fit(count, target, want); err != nil {
 			t.Fatal(err)
 		}
-		r := posterior(t, k, normal{0.3}, set)
-		want := make([]float64, m)
-		if err := trainer.Predict(want); err != nil {
-			t.Fatal(err)
-		}
+		r := mustFit(t, k, normal{0.3}, set)
 		close2(t, "mean", r.Mean, want, 1e-7)
 		close2(t, "weights", r.Alpha, trainer.Alpha(), 1e-6)
 	}
@@ -168,7 +166,7 @@ func TestEPAlone(t *testing.T) {
 	}
 	for _, l := range []density{probit(), logit()} {
 		set := train.Set{Y: []float64{1, -1, 1, 1}, Site: []int{0, 0, 1, 2}, Weight: []float64{2, 1, 3, 1}}
-		r := posterior(t, k, l, set)
+		r := mustFit(t, k, l, set)
 		var want [3]float64
 		for s := range 2 {
 			mass := 0.0
@@ -204,8 +202,8 @@ func TestEPCube(t *testing.T) {
 		for range 3 {
 			const v = 4
 			k, set := plane(rng, 3, v), examples(rng, 3, 6, c.labels)
-			r := posterior(t, k, c.l, set)
-			want := cube(k, c.l, set)
+			r := mustFit(t, k, c.l, set)
+			want := cube(t, k, c.l, set)
 			for i := range want {
 				worst = max(worst, math.Abs(r.Mean[i]-want[i])/math.Sqrt(v))
 			}
@@ -215,26 +213,6 @@ func TestEPCube(t *testing.T) {
 			t.Errorf("%s: mean off by %g prior standard deviations", c.l.name, worst)
 		}
 	}
-}
-
-// root is R with K = R R', lower triangular; K has full rank.
-func root(k *linalg.Sym) [][]float64 {
-	r := make([][]float64, k.N())
-	for i := range r {
-		r[i] = make([]float64, k.N())
-		for j := range i + 1 {
-			v := k.At(i, j)
-			for p := range j {
-				v -= r[i][p] * r[j][p]
-			}
-			if i == j {
-				r[i][i] = math.Sqrt(v)
-			} else {
-				r[i][j] = v / r[j][j]
-			}
-		}
-	}
-	return r
 }
 
 // logs is log of the likelihood of all examples at f.
@@ -250,118 +228,89 @@ func logs(l density, set train.Set, f []float64) float64 {
 
 // cube is the posterior mean on three sites, over 61^3 points within 6 prior
 // standard deviations.
-func cube(k *linalg.Sym, l density, set train.Set) []float64 {
-	r, f, mean, mass := root(k), make([]float64, 3), make([]float64, 3), 0.0
+func cube(t *testing.T, k *linalg.Sym, l density, set train.Set) []float64 {
+	var factor mat.Cholesky
+	if !factor.Factorize(whole(k)) {
+		t.Fatal("K has no factor")
+	}
+	var root mat.TriDense
+	factor.LTo(&root)
+	mean, mass := make([]float64, 3), 0.0
 	const step = 6.0 / 30
-	for a := -30; a <= 30; a++ {
-		for b := -30; b <= 30; b++ {
-			for c := -30; c <= 30; c++ {
-				z := [3]float64{float64(a) * step, float64(b) * step, float64(c) * step}
-				for i := range f {
-					f[i] = 0
-					for j := range i + 1 {
-						f[i] += r[i][j] * z[j]
-					}
-				}
-				p := math.Exp(logs(l, set, f) - (z[0]*z[0]+z[1]*z[1]+z[2]*z[2])/2)
-				mass += p
-				for i := range f {
-					mean[i] += p * f[i]
-				}
-			}
-		}
+	for at := range 61 * 61 * 61 {
+		z := mat.NewVecDense(3, []float64{float64(at%61-30) * step, float64(at/61%61-30) * step,
+			float64(at/61/61-30) * step})
+		var f mat.VecDense
+		f.MulVec(&root, z)
+		p := math.Exp(logs(l, set, f.RawVector().Data) - mat.Dot(z, z)/2)
+		mass += p
+		floats.AddScaled(mean, p, f.RawVector().Data)
 	}
-	for i := range mean {
-		mean[i] /= mass
-	}
+	floats.Scale(1/mass, mean)
 	return mean
 }
 
-// TestEPFixedPoint: on larger problems the answer is what it says. S is recomputed from Precision by plain
-// elimination, and every tilted mean and variance agree with S and m.
+// TestEPFixedPoint: on larger problems the answer is what it says. S = (I + K T)^-1 K is recomputed from
+// the sites' Gaussians, and every tilted mean and variance agree with S and m.
 func TestEPFixedPoint(t *testing.T) {
 	rng := rand.New(rand.NewPCG(24, 4))
 	for _, v := range []float64{1, 100, 1e4} {
 		const m = 25
 		k, set, l := plane(rng, m, v), examples(rng, m, 30, true), probit()
-		r := posterior(t, k, l, set)
-		s := covariance(k, r.Precision)
+		e := need.One(NewEP(k, l))(t)
+		r := need.One(e.Fit(set, EPSettings{}))(t)
+		system, s, shift := mat.NewDense(m, m, nil), mat.NewDense(m, m, nil), mat.NewVecDense(m, nil)
 		for i := range m {
-			mean, y, w := 0.0, []float64{}, []float64{}
-			for j := range m {
-				mean += s[i][j] * r.Shift[j]
+			system.Set(i, i, 1)
+		}
+		for p, j := range e.set.Active {
+			shift.SetVec(j, e.u[p])
+			for i := range m {
+				system.Set(i, j, system.At(i, j)+k.At(i, j)*e.t[p])
 			}
-			if math.Abs(mean-r.Mean[i]) > 1e-8*math.Sqrt(v) {
-				t.Errorf("mean %v at site %d, recomputed %v", r.Mean[i], i, mean)
-			}
-			for j := range set.Y {
-				if set.Site[j] == i && set.Weight[j] > 0 {
-					y, w = append(y, set.Y[j]), append(w, set.Weight[j])
-				}
-			}
-			if len(y) == 0 {
-				continue
-			}
-			cavity := 1/s[i][i] - r.Precision[i]
-			_, tilted, variance := l.TiltedMoments(cavity, (mean/s[i][i]-r.Shift[i])/cavity, y, w)
-			if math.Abs(tilted-mean) > 1e-7*math.Sqrt(v) || math.Abs(variance-s[i][i]) > 1e-7*v {
-				t.Errorf("site %d has moments %v, %v; its tilted distribution %v, %v", i, mean, s[i][i], tilted,
+		}
+		if err := s.Solve(system, whole(k)); err != nil {
+			t.Fatal(err)
+		}
+		var mean mat.VecDense
+		mean.MulVec(s, shift)
+		close2(t, "mean", r.Mean, mean.RawVector().Data, 1e-8*math.Sqrt(v))
+		for p, i := range e.set.Active {
+			y, w := e.set.Of(p)
+			own := s.At(i, i)
+			cavity := 1/own - e.t[p]
+			_, tilted, variance := l.TiltedMoments(cavity, (mean.AtVec(i)/own-e.u[p])/cavity, y, w)
+			if math.Abs(tilted-mean.AtVec(i)) > 1e-7*math.Sqrt(v) || math.Abs(variance-own) > 1e-7*v {
+				t.Errorf("site %d has moments %v, %v; its tilted distribution %v, %v", i, mean.AtVec(i), own, tilted,
 					variance)
 			}
 		}
 	}
 }
 
-// covariance is (I + K T)^-1 K by Gauss-Jordan elimination with pivots.
-func covariance(k *linalg.Sym, precision []float64) [][]float64 {
-	n := k.N()
-	rows := make([][]float64, n)
-	for i := range rows {
-		rows[i] = make([]float64, 2*n)
-		for j := range n {
-			rows[i][j], rows[i][n+j] = k.At(i, j)*precision[j], k.At(i, j)
-		}
-		rows[i][i]++
-	}
-	for p := range n {
-		best := p
-		for i := p; i < n; i++ {
-			if math.Abs(rows[i][p]) > math.Abs(rows[best][p]) {
-				best = i
-			}
-		}
-		rows[p], rows[best] = rows[best], rows[p]
-		for i := range rows {
-			if i == p {
-				continue
-			}
-			ratio := rows[i][p] / rows[p][p]
-			for j := p; j < 2*n; j++ {
-				rows[i][j] -= ratio * rows[p][j]
-			}
+// whole is k with both triangles.
+func whole(k *linalg.Sym) *mat.SymDense {
+	s := mat.NewSymDense(k.N(), nil)
+	for i := range k.N() {
+		for j := range i + 1 {
+			s.SetSym(i, j, k.At(i, j))
 		}
 	}
-	for i := range rows {
-		for j := n; j < 2*n; j++ {
-			rows[i][j] /= rows[i][i]
-		}
-		rows[i] = rows[i][n:]
-	}
-	return rows
+	return s
 }
 
 func TestEPStatus(t *testing.T) {
 	rng := rand.New(rand.NewPCG(25, 5))
 	k, set := plane(rng, 6, 1), examples(rng, 6, 12, true)
-	e := need.One(gp.NewEP(k, probit()))(t)
+	e := need.One(NewEP(k, probit()))(t)
 	for _, c := range []struct {
-		s    gp.EPSettings
+		s    EPSettings
 		want train.Status
 		err  error
 	}{
-		{gp.EPSettings{}, train.Converged, nil},
-		{gp.EPSettings{MaxSweeps: 2}, train.IterationLimit, train.ErrIterationLimit},
-		{gp.EPSettings{Tolerance: 1e-300}, train.Stalled, gp.ErrNoFixedPoint},
+		{EPSettings{}, train.Converged, nil},
+		{EPSettings{MaxSweeps: 2}, train.IterationLimit, train.ErrIterationLimit},
+		{EPSettings{Tolerance: 1e-300}, train.Stalled, ErrNoFixedPoint},
 	} {
 		r := need.One(e.Fit(set, c.s))(t)
 		if r.Status != c.want || !errors.Is(r.Err(), c.err) || strings.Contains(r.Status.String(), "unknown") {
@@ -383,13 +332,13 @@ func TestEPStatus(t *testing.T) {
 		separable.Y = append(separable.Y, math.Copysign(1, x[i]))
 		separable.Weight = append(separable.Weight, float64(rng.IntN(3)))
 	}
-	damped := need.One(gp.NewEP(strong, loss.Probit{}))(t)
-	if r := need.One(damped.Fit(separable, gp.EPSettings{}))(t); r.Status !=
+	damped := need.One(NewEP(strong, loss.Probit{}))(t)
+	if r := need.One(damped.Fit(separable, EPSettings{}))(t); r.Status !=
 		train.Converged {
 		t.Errorf("%v after %d sweeps, residual %g", r.Status, r.Sweeps, r.Residual)
 	}
 	clear(set.Weight)
-	if r, err := e.Fit(set, gp.EPSettings{}); err != nil || r.Status != train.Converged {
+	if r, err := e.Fit(set, EPSettings{}); err != nil || r.Status != train.Converged {
 		t.Error(err, r)
 	} else {
 		close2(t, "prior mean", r.Mean, make([]float64, 6), 0)
@@ -399,7 +348,7 @@ func TestEPStatus(t *testing.T) {
 func TestEPRefusals(t *testing.T) {
 	k := linalg.NewSym(2)
 	k.AddDiag(1)
-	if _, err := gp.NewEP(k, nil); err == nil {
+	if _, err := NewEP(k, nil); err == nil {
 		t.Error("no likelihood passes")
 	}
 	one := []float64{1, 1}
@@ -409,9 +358,9 @@ func TestEPRefusals(t *testing.T) {
 	}, 0.3}
 	broken := density{"broken", func(_, _ float64) float64 { return math.NaN() }, 0}
 	for says, c := range map[string]struct {
-		l   gp.Likelihood
+		l   Likelihood
 		set train.Set
-		s   gp.EPSettings
+		s   EPSettings
 	}{
 		"1 weights":         {set: train.Set{Y: one, Weight: one[:1]}},
 		"2 sites":           {set: train.Set{Y: one[:1], Weight: one[:1]}},
@@ -419,8 +368,8 @@ func TestEPRefusals(t *testing.T) {
 		"site 3 of 2":       {set: train.Set{Y: one, Weight: one, Site: []int{0, 2}}},
 		"example 1 is +Inf": {set: train.Set{Y: []float64{math.Inf(1), 1}, Weight: one}},
 		"example 2 is -1":   {set: train.Set{Y: one, Weight: []float64{1, -1}}},
-		"tolerance":         {set: train.Set{Y: one, Weight: one}, s: gp.EPSettings{Tolerance: -1}},
-		"sweep limit":       {set: train.Set{Y: one, Weight: one}, s: gp.EPSettings{MaxSweeps: -1}},
+		"tolerance":         {set: train.Set{Y: one, Weight: one}, s: EPSettings{Tolerance: -1}},
+		"sweep limit":       {set: train.Set{Y: one, Weight: one}, s: EPSettings{MaxSweeps: -1}},
 		"broken likelihood": {l: broken, set: train.Set{Y: one, Weight: one}},
 		"log-concave":       {l: minds, set: train.Set{Y: one, Weight: one}},
 	} {
@@ -428,7 +377,7 @@ func TestEPRefusals(t *testing.T) {
 		if l == nil {
 			l = probit()
 		}
-		e := need.One(gp.NewEP(k, l))(t)
+		e := need.One(NewEP(k, l))(t)
 		if _, err := e.Fit(c.set, c.s); err == nil || !strings.Contains(fmt.Sprint(err), says) {
 			t.Errorf("%v does not say %q", err, says)
 		}

@@ -107,11 +107,8 @@ func oracle(k *linalg.Sym, noise float64, r rows) []float64 {
 
 func fit(t testing.TB, tr *gp.Trainer, count, target []float64) []float64 {
 	t.Helper()
-	if err := tr.Fit(count, target); err != nil {
-		t.Fatal(err)
-	}
-	f := make([]float64, tr.Sites())
-	if err := tr.Predict(f); err != nil {
+	f := make([]float64, len(count))
+	if err := tr.Fit(count, target, f); err != nil {
 		t.Fatal(err)
 	}
 	return f
@@ -119,7 +116,7 @@ func fit(t testing.TB, tr *gp.Trainer, count, target []float64) []float64 {
 
 func newTrainer(t testing.TB, k *linalg.Sym, noise float64) *gp.Trainer {
 	t.Helper()
-	tr := need.One(gp.NewTrainer(k, noise))(t)
+	tr := need.One(gp.NewTrainer(k, noise, false))(t)
 	return tr
 }
 
@@ -147,7 +144,6 @@ func TestFitMatchesEliminationOnAllRows(t *testing.T) {
 		noise := rapid.Float64Range(0.02, 2).Draw(rt, "noise")
 		k := rbf(rng, m)
 		tr := newTrainer(t, k, noise)
-		naive := need.One(gp.NewNaive(k, noise))(rt)
 		for range 3 {
 			r := drawRows(rng, m, rapid.IntRange(0, 80).Draw(rt, "rows"))
 			want := oracle(k, noise, r)
@@ -155,11 +151,8 @@ func TestFitMatchesEliminationOnAllRows(t *testing.T) {
 			if d := farthest(fit(t, tr, count, target), want); d > tolerance {
 				rt.Fatalf("merged fit is off by %g", d)
 			}
-			if err := naive.Fit(r.site, r.target); err != nil {
-				rt.Fatal(err)
-			}
 			f := make([]float64, m)
-			if err := naive.Predict(f); err != nil {
+			if err := tr.FitRows(r.site, r.target, f); err != nil {
 				rt.Fatal(err)
 			}
 			if d := farthest(f, want); d > tolerance {
@@ -181,7 +174,7 @@ func TestFullMatchesTrainerAndKeepsKernel(t *testing.T) {
 			count[i] = float64(1 + rng.IntN(3))
 			target[i] = rng.NormFloat64()
 		}
-		full := need.One(gp.FitFull(k, noise, count, target))(t)
+		full := need.One(gp.FitFull(k, noise, false, count, target))(t)
 		for i := range m {
 			if farthest(before.Row(i), k.Row(i)) != 0 {
 				t.Fatalf("m=%d: row %d of the kernel matrix changed", m, i)
@@ -192,7 +185,7 @@ func TestFullMatchesTrainerAndKeepsKernel(t *testing.T) {
 		if d := farthest(full, want); d > tolerance {
 			t.Errorf("m=%d: full fit is off by %g", m, d)
 		}
-		engine, err := gp.FitByEngine(k, noise, count, target)
+		engine, _, err := gp.FitByEngine(k, noise, count, target)
 		if m == 0 {
 			continue
 		}
@@ -234,14 +227,14 @@ func TestSingularSystemNamesPivotAndJitter(t *testing.T) {
 	}
 	t.Run("trainer", func(t *testing.T) {
 		tr := newTrainer(t, k, 0)
-		check(t, func() error { return tr.Fit(count, target) })
-		if err := tr.Fit(count, []float64{1, -1, 0, 2, 1, math.NaN()}); err == nil {
+		check(t, func() error { return tr.Fit(count, target, make([]float64, m)) })
+		if err := tr.Fit(count, []float64{1, -1, 0, 2, 1, math.NaN()}, make([]float64, m)); err == nil {
 			t.Error("a NaN target was accepted")
 		}
 	})
 	t.Run("full", func(t *testing.T) {
 		count[2] = 1
-		check(t, func() error { _, err := gp.FitFull(k, 0, count, target); return err })
+		check(t, func() error { _, err := gp.FitFull(k, 0, false, count, target); return err })
 	})
 }
 
@@ -254,15 +247,11 @@ func TestIndefiniteKernelIsRefused(t *testing.T) {
 	tr := newTrainer(t, k, 0.5)
 	fit(t, tr, []float64{1, 1, 0}, []float64{1, 1, 0}) // what the failure must not leave behind
 	var pivot *gp.PivotError
-	if err := tr.Fit([]float64{1, 1, 1}, make([]float64, 3)); !errors.As(err, &pivot) {
+	if err := tr.Fit([]float64{1, 1, 1}, make([]float64, 3), make([]float64, 3)); !errors.As(err, &pivot) {
 		t.Fatalf("error is %v", err)
 	}
 	if pivot.Site != 2 || math.Abs(pivot.Pivot+4.5) > 1e-14 {
 		t.Errorf("pivot %v at site %d, want -4.5 at site 2", pivot.Pivot, pivot.Site)
-	}
-	f := []float64{1, 1, 1}
-	if err := tr.Predict(f); err != nil || farthest(f, make([]float64, 3)) != 0 {
-		t.Errorf("after an error the trainer predicts %v, %v; want the prior mean", f, err)
 	}
 }
 
@@ -270,10 +259,10 @@ func TestNonFiniteKernelIsRefused(t *testing.T) {
 	k := rbf(rand.New(rand.NewPCG(5, 5)), 4)
 	k.Set(1, 3, math.NaN())
 	ones, zeros := []float64{1, 1, 1, 1}, make([]float64, 4)
-	if err := newTrainer(t, k, 1).Fit(ones, zeros); err == nil {
+	if err := newTrainer(t, k, 1).Fit(ones, zeros, make([]float64, 4)); err == nil {
 		t.Error("trainer accepted a NaN in the kernel matrix")
 	}
-	if _, err := gp.FitFull(k, 1, ones, zeros); err == nil {
+	if _, err := gp.FitFull(k, 1, false, ones, zeros); err == nil {
 		t.Error("full fit accepted a NaN in the kernel matrix")
 	}
 }
@@ -281,27 +270,21 @@ func TestNonFiniteKernelIsRefused(t *testing.T) {
 func TestBadInputIsRefused(t *testing.T) {
 	k := rbf(rand.New(rand.NewPCG(1, 1)), 3)
 	tr := newTrainer(t, k, 1)
-	naive := need.One(gp.NewNaive(k, 1))(t)
+	zeros := make([]float64, 3)
 	full := func(noise float64, count, target []float64) error {
-		_, err := gp.FitFull(k, noise, count, target)
+		_, err := gp.FitFull(k, noise, false, count, target)
 		return err
 	}
-	zeros := make([]float64, 3)
 	for _, c := range []struct {
 		err  error
 		says string
 	}{
-		{func() error { _, err := gp.NewTrainer(k, -1); return err }(), "noise"},
-		{func() error { _, err := gp.NewNaive(k, math.NaN()); return err }(), "noise"},
-		{tr.Fit([]float64{1, 1}, zeros), "3 sites"},
-		{tr.Fit([]float64{1, -2, 1}, zeros), "site 2 has weight -2"},
-		{tr.Predict(zeros[:2]), "3 sites"},
+		{func() error { _, err := gp.NewTrainer(k, -1, false); return err }(), "noise"},
+		{tr.Fit([]float64{1, 1}, zeros, zeros), "3 sites"},
+		{tr.Fit([]float64{1, -2, 1}, zeros, zeros), "site 2 has weight -2"},
 		{full(math.Inf(1), []float64{1, 1, 1}, zeros), "noise"},
 		{full(1, []float64{1, 0, 1}, zeros), "site 2 has weight 0"},
-		{full(1, []float64{1, 0, 1}, zeros[:1]), "3 sites"},
-		{naive.Fit([]int{0}, zeros), "do not match"},
-		{naive.Fit([]int{0, 3, 1}, zeros), "site 4 of 3"},
-		{naive.Predict(zeros[:2]), "3 sites"},
+		{full(1, []float64{1, 1, 1}, zeros[:1]), "3 sites"},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.says) {
 			t.Errorf("error %v does not say %q", c.err, c.says)
@@ -321,19 +304,14 @@ func TestWeights(t *testing.T) {
 		weight[i] = count[i] / 2
 	}
 	want := fit(t, newTrainer(t, k, 0.2), count, target)
-	tr, got := newTrainer(t, k, 0.1), make([]float64, m)
-	if err := tr.Fit(weight, target); err != nil {
-		t.Fatal(err)
-	}
-	if err := tr.Predict(got); err != nil {
-		t.Fatal(err)
-	}
+	tr := newTrainer(t, k, 0.1)
+	got := fit(t, tr, weight, target)
 	if off := farthest(got, want); !(off < 1e-12) {
 		t.Errorf("off by %g", off)
 	}
 	for _, bad := range []float64{-1, math.NaN(), math.Inf(1)} {
 		weight[3] = bad
-		if err := tr.Fit(weight, target); err == nil || !strings.Contains(err.Error(), "site 4") {
+		if err := tr.Fit(weight, target, got); err == nil || !strings.Contains(err.Error(), "site 4") {
 			t.Errorf("weight %v: %v", bad, err)
 		}
 	}

@@ -61,27 +61,20 @@ func paddedStride(n int) int {
 	return 8 * ((n+7)/8 | 1)
 }
 
-// solve adds the ridge, factorises in place, and overwrites b with the solution.
-// site names the site of each row in errors.
-func (s *system) solve(b []float64, site []int, ridge []float64) error {
-	if err := s.factorise(site, ridge); err != nil {
-		return err
-	}
-	s.substitute(b)
-	return checkSolution(b, site)
-}
-
-// solveWithBias is solve for the system with a bias, (K_aa + diag(ridge)) x + bias = b and
-// sum x = 0: with S the matrix, x = S^-1 (b - bias) and bias = 1'S^-1 b/1'S^-1 1.
-func (s *system) solveWithBias(b []float64, site []int, ridge []float64) (bias float64, err error) {
+// solve adds the ridge, factorises in place, and overwrites b with the solution; biased with
+// that of (K_aa + diag(ridge)) x + bias = b, sum x = 0: with S the matrix,
+// x = S^-1 (b - bias) and bias = 1'S^-1 b/1'S^-1 1. site names the site of each row in errors.
+func (s *system) solve(b []float64, site []int, ridge []float64, biased bool) (bias float64, err error) {
 	if err := s.factorise(site, ridge); err != nil || s.n == 0 {
 		return 0, err
 	}
-	ones := slices.Repeat([]float64{1}, s.n)
-	s.substitute(ones)
 	s.substitute(b)
-	bias = floats.Sum(b) / floats.Sum(ones)
-	floats.AddScaled(b, -bias, ones)
+	if biased {
+		ones := slices.Repeat([]float64{1}, s.n)
+		s.substitute(ones)
+		bias = floats.Sum(b) / floats.Sum(ones)
+		floats.AddScaled(b, -bias, ones)
+	}
 	return bias, checkSolution(b, site)
 }
 
@@ -93,8 +86,7 @@ func (s *system) factorise(site []int, ridge []float64) error {
 	for p, v := range ridge[:s.n] {
 		s.a[p*s.stride+p] += v
 	}
-	bound := blas.Bound()
-	if minor := bound.Potrf(s.uplo, s.n, s.a, s.stride); minor != 0 {
+	if minor := blas.Bound().Potrf(s.uplo, s.n, s.a, s.stride); minor != 0 {
 		return s.pivotError(minor-1, site, ridge)
 	}
 	return nil
@@ -102,9 +94,6 @@ func (s *system) factorise(site []int, ridge []float64) error {
 
 // substitute overwrites b with the solution of the system that is factorised.
 func (s *system) substitute(b []float64) {
-	if s.n == 0 {
-		return
-	}
 	bound := blas.Bound()
 	forward, backward := gonum.NoTrans, gonum.Trans
 	if s.uplo == gonum.Upper {
@@ -115,7 +104,9 @@ func (s *system) substitute(b []float64) {
 }
 
 // pivotError describes a factorisation that stopped at row p: rows (columns) 0 to
-// p-1 of the factor are final, so the pivot can be formed again.
+// p-1 of the factor are final, so the pivot can be formed again. It suggests a jitter of ten
+// times what rounding (n units in the last place of the largest diagonal element) and the
+// pivot itself ask for, rounded up to a power of ten.
 func (s *system) pivotError(p int, site []int, ridge []float64) error {
 	diagonal := func(q int) float64 { return s.kernel.At(site[q], site[q]) + ridge[q] }
 	pivot, largest := diagonal(p), 0.0
@@ -129,16 +120,9 @@ func (s *system) pivotError(p int, site []int, ridge []float64) error {
 	for q := range s.n {
 		largest = max(largest, diagonal(q))
 	}
-	return newPivotError(site[p], pivot, largest, s.n)
-}
-
-// newPivotError suggests a jitter of ten times what rounding (n units in the
-// last place of the largest diagonal element) and the pivot itself ask for,
-// rounded up to a power of ten.
-func newPivotError(site int, pivot, largest float64, n int) *PivotError {
 	const ulp = 0x1p-52
-	need := 10 * (math.Abs(pivot) + float64(n)*ulp*largest)
-	return &PivotError{Site: site, Pivot: pivot, Jitter: math.Pow(10, math.Ceil(math.Log10(need)))}
+	need := 10 * (math.Abs(pivot) + float64(s.n)*ulp*largest)
+	return &PivotError{Site: site[p], Pivot: pivot, Jitter: math.Pow(10, math.Ceil(math.Log10(need)))}
 }
 
 // checkSolution finds what a factorisation lets through: NaN in the matrix or

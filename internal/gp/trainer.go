@@ -1,13 +1,16 @@
 package gp
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"bootbench/internal/train"
 	"bootbench/linalg"
-
-	"gonum.org/v1/gonum/floats"
 )
 
 // Trainer fits weighted training sets over the sites of one kernel matrix, one
@@ -20,42 +23,103 @@ type Trainer struct {
 	noise  float64
 	biased bool
 	system system
-	active []int     // sites of positive weight, ascending
-	ridge  []float64 // s2/weight over the active sites
-	beta   []float64 // the system's right side, then its solution, over the active sites
-	fitted []float64 // f at the active sites
-	alpha  []float64 // beta spread over all M sites
+	rows             // of the system
+	alpha  []float64 // their solution by site
 	bias   float64
+	order  []int // workspace of FitRows
 }
 
-// NewTrainer returns a Trainer for kernel matrix k (M x M, positive
-// semidefinite) and noise variance noise >= 0, untrained: it predicts the prior
-// mean 0.
-func NewTrainer(k *linalg.Sym, noise float64) (*Trainer, error) {
-	if err := checkNoise(noise); err != nil {
-		return nil, err
-	}
-	m := k.N()
-	return &Trainer{
-		noise:  noise,
-		system: system{kernel: k},
-		active: make([]int, 0, m),
-		ridge:  make([]float64, m),
-		beta:   make([]float64, m),
-		fitted: make([]float64, m),
-		alpha:  make([]float64, m),
-	}, nil
+// rows are those of a training system, K_aa + diag(ridge).
+type rows struct {
+	site        []int     // ascending
+	ridge       []float64 // the variance of each row's noise
+	right, beta []float64 // the right side, the solution
 }
 
-// NewBiasedTrainer is NewTrainer for a model with a bias, a constant mean that costs nothing:
-// f = K alpha + bias with sum alpha = 0.
-func NewBiasedTrainer(k *linalg.Sym, noise float64) (*Trainer, error) {
-	t, err := NewTrainer(k, noise)
-	if err == nil {
-		t.biased = true
-	}
-	return t, err
+// add appends a row.
+func (r *rows) add(site int, ridge, target float64) {
+	r.site, r.ridge, r.right = append(r.site, site), append(r.ridge, ridge), append(r.right, target)
 }
+
+// NewTrainer returns a Trainer for kernel matrix k (M x M, positive semidefinite) and noise
+// variance noise >= 0, with an unpenalised constant in the mean or without:
+// f = K alpha + bias, and sum alpha = 0 with one.
+func NewTrainer(k *linalg.Sym, noise float64, biased bool) (*Trainer, error) {
+	return &Trainer{noise: noise, biased: biased, system: system{kernel: k}, alpha: make([]float64, k.N())},
+		checkNoise(noise)
+}
+
+// Fit trains on the set in which site i has weight[i] >= 0, as that many examples, and mean target
+// target[i], and writes the fit at all sites into f. All have length M; targets of sites of
+// weight 0 are not looked at. Active sites cost nothing to predict; the others take one pass
+// over the stored triangle of K. A failed factorisation is a *PivotError.
+func (t *Trainer) Fit(weight, target, f []float64) error {
+	if err := checkSites(len(t.alpha), weight, target); err != nil {
+		return err
+	}
+	t.begin()
+	for i, w := range weight {
+		if w > 0 {
+			t.add(i, t.noise/w, target[i])
+		}
+	}
+	if err := t.solve(); err != nil {
+		return err
+	}
+	train.MulInactive(f, t.system.kernel, t.site, t.alpha)
+	floats.AddConst(t.bias, f)
+	for p, i := range t.site { // K_aa alpha + bias = t_a - (s2/w_a) alpha
+		f[i] = target[i] - t.ridge[p]*t.beta[p]
+	}
+	return nil
+}
+
+// FitRows is Fit to the rows whose sites (0 to M-1) and targets are given, one by one: S rows
+// make an S x S system, however often a row is repeated. It is what retraining costs when
+// nothing is merged, and the plain reference for Fit. The noise must be positive as soon as
+// a row is repeated.
+func (t *Trainer) FitRows(site []int, target, f []float64) error {
+	t.begin()
+	t.order = t.order[:0]
+	for r := range site {
+		t.order = append(t.order, r)
+	}
+	slices.SortStableFunc(t.order, func(r, s int) int { return cmp.Compare(site[r], site[s]) })
+	for _, r := range t.order {
+		t.add(site[r], t.noise, target[r])
+	}
+	if err := t.solve(); err != nil {
+		return err
+	}
+	blas64.Symv(1, t.system.kernel.Raw(), blas64.Vector{N: len(t.alpha), Data: t.alpha, Inc: 1}, 0,
+		blas64.Vector{N: len(f), Data: f, Inc: 1})
+	floats.AddConst(t.bias, f)
+	return nil
+}
+
+// begin forgets the last training set.
+func (t *Trainer) begin() {
+	t.rows = rows{t.site[:0], t.ridge[:0], t.right[:0], t.beta[:0]}
+	clear(t.alpha)
+}
+
+// solve solves the system of the rows, and adds up the solution of each site's.
+func (t *Trainer) solve() (err error) {
+	t.system.gather(t.site, max(len(t.site), len(t.alpha)))
+	t.beta = append(t.beta[:0], t.right...)
+	t.bias, err = t.system.solve(t.beta, t.site, t.ridge, t.biased)
+	for p, i := range t.site {
+		t.alpha[i] += t.beta[p]
+	}
+	return err
+}
+
+// Alpha is a view of the dual weights over all M sites, zero where the weight was 0. The next
+// Fit overwrites it.
+func (t *Trainer) Alpha() []float64 { return t.alpha }
+
+// Bias is that of the last Fit.
+func (t *Trainer) Bias() float64 { return t.bias }
 
 func checkNoise(noise float64) error {
 	if !(noise >= 0) || math.IsInf(noise, 1) {
@@ -64,89 +128,15 @@ func checkNoise(noise float64) error {
 	return nil
 }
 
-// Sites is the number M of sites.
-func (t *Trainer) Sites() int { return t.system.kernel.N() }
-
-// Fit trains on the set in which site i has weight[i] >= 0, as that many examples, and mean target
-// target[i]; both have length M, and targets of sites of weight 0 are not
-// looked at. A set without weights leaves the prior mean 0. A failed
-// factorisation is a *PivotError. After an error the Trainer is untrained.
-func (t *Trainer) Fit(weight, target []float64) error {
-	if err := t.begin(weight, target); err != nil {
-		return err
-	}
-	n := len(t.active)
-	t.system.gather(t.active, t.Sites())
-	for p, i := range t.active {
-		t.ridge[p], t.beta[p] = t.noise/weight[i], target[i]
-	}
-	if err := t.solve(n); err != nil {
-		t.active = t.active[:0]
-		return err
-	}
-	t.finish(target)
-	return nil
-}
-
-// solve overwrites beta, over n active sites, with the system's solution.
-func (t *Trainer) solve(n int) (err error) {
-	if t.biased {
-		t.bias, err = t.system.solveWithBias(t.beta[:n], t.active, t.ridge[:n])
-		return err
-	}
-	return t.system.solve(t.beta[:n], t.active, t.ridge[:n])
-}
-
-// forget leaves the prior mean 0.
-func (t *Trainer) forget() {
-	t.active, t.bias = t.active[:0], 0
-	clear(t.alpha)
-}
-
-// begin forgets the last training set and lists the active sites of the next.
-func (t *Trainer) begin(weight, target []float64) error {
-	t.forget()
-	if m := t.Sites(); len(weight) != m || len(target) != m {
+// checkSites reports what is wrong with weights and targets of m sites.
+func checkSites(m int, weight, target []float64) error {
+	if len(weight) != m || len(target) != m {
 		return fmt.Errorf("%d weights and %d targets do not fit %d sites", len(weight), len(target), m)
 	}
 	for i, w := range weight {
 		if !(w >= 0) || math.IsInf(w, 1) {
-			t.forget()
 			return fmt.Errorf("site %d has weight %v, must be finite and at least 0", i+1, w)
 		}
-		if w > 0 {
-			t.active = append(t.active, i)
-		}
-	}
-	return nil
-}
-
-// finish writes the solution to alpha, and f at the active sites, which the system
-// gives: K_aa alpha + bias = t_a - (s2/w_a) alpha.
-func (t *Trainer) finish(target []float64) {
-	for p, i := range t.active {
-		t.alpha[i] = t.beta[p]
-		t.fitted[p] = target[i] - t.ridge[p]*t.beta[p]
-	}
-}
-
-// Alpha is a view of the dual weights over all M sites, f = K alpha + Bias, zero where
-// the weight was 0. The next Fit overwrites it.
-func (t *Trainer) Alpha() []float64 { return t.alpha }
-
-// Bias is that of the last Fit, 0 of a Trainer without one.
-func (t *Trainer) Bias() float64 { return t.bias }
-
-// Predict writes the fit at all M sites into f (length M). Active sites cost
-// nothing; the others take one pass over the stored triangle of K.
-func (t *Trainer) Predict(f []float64) error {
-	if len(f) != t.Sites() {
-		return fmt.Errorf("%d places do not fit %d sites", len(f), t.Sites())
-	}
-	train.MulInactive(f, t.system.kernel, t.active, t.alpha)
-	floats.AddConst(t.bias, f)
-	for p, i := range t.active {
-		f[i] = t.fitted[p]
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func Residuals(k linalg.Kernel, site train.Sites, y []float64, noise float64) ([
 		}
 		defer release()
 	}
-	fitted, b, err := gp.FitWithLeverages(k, noise, count, mean)
+	fitted, b, err := gp.FitByEngine(k, noise, count, mean)
 	if err != nil {
 		return nil, err
 	}

@@ -31,12 +31,12 @@ func TestResiduals(t *testing.T) {
 			y[i] = rng.NormFloat64()
 		}
 		got := need.One(Residuals(k, site, y, noise))(t)
-		trainer := need.One(gp.NewTrainer(k, noise))(t)
+		trainer := need.One(gp.NewTrainer(k, noise, false))(t)
 		for i, v := range y {
 			count, mean := make([]float64, m), make([]float64, m)
 			train.Sites(slices.Delete(slices.Clone(site), i, i+1)).Merge(slices.Delete(slices.Clone(y), i, i+1), nil,
 				count, mean)
-			if err := trainer.Fit(count, mean); err != nil {
+			if err := trainer.Fit(count, mean, make([]float64, m)); err != nil {
 				t.Fatal(err)
 			}
 			f := 0.0

@@ -74,7 +74,7 @@ func TestFullFit(t *testing.T) {
 	for s := range mean {
 		mean[s] /= count[s]
 	}
-	direct := need.One(gp.FitFull(build(t, spec).Gram(), 0.2, count, mean))(t)
+	direct := need.One(gp.FitFull(build(t, spec).Gram(), 0.2, false, count, mean))(t)
 	for s, want := range fitRows(t, m, 0.2, all, blas64.General{}) {
 		// The condition of K + 0.2 I is below 90 (2 + 0.5)/0.2, about 1e3.
 		near(t, fmt.Sprint("fit at site ", s), got[s], want, 1e-11)

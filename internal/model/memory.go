@@ -48,12 +48,10 @@ func (m Forecast) Trainers(n int) (shared, each int64) {
 	}
 	matrices := 3.0
 	switch m.Loss.(type) {
-	case loss.Square:
+	case loss.Square, gp.Likelihood:
 		matrices = 1
 	case loss.HardMargin, loss.Hinge:
 		matrices, shared = 1.3, shared+8*sites*sites // between the free sites; rows in full
-	case gp.Likelihood:
-		matrices = 4
 	}
 	return shared, int64(8 * matrices * float64(room*room))
 }

@@ -45,13 +45,11 @@ func (m *Model) FullFit() ([]float64, error) {
 	}
 	if square, ok := m.Loss.(loss.Square); ok {
 		count, mean := m.targets()
-		switch {
-		case m.Form() == LowRank:
-			return gp.FitByEngine(m.Matrix(), square.Noise, count, mean)
-		case m.Bias:
-			return gp.FitFullWithBias(m.Gram(), square.Noise, count, mean)
+		if m.Form() == LowRank {
+			f, _, err := gp.FitByEngine(m.Matrix(), square.Noise, count, mean)
+			return f, err
 		}
-		return gp.FitFull(m.Gram(), square.Noise, count, mean)
+		return gp.FitFull(m.Gram(), square.Noise, m.Bias, count, mean)
 	}
 	if err := m.Forecast().CheckBeside(m.Forecast().Fit(), fmt.Sprintf("one fit to all of %d sites",
 		m.Sites())); err != nil {
@@ -154,7 +152,8 @@ func (m training) fitted() ([]float64, error) {
 func (m training) spread() ([]float64, error) {
 	if square, ok := m.Loss.(loss.Square); ok {
 		count, mean := m.targets()
-		return gp.FitByEngine(m.K, square.Noise, count, mean)
+		f, _, err := gp.FitByEngine(m.K, square.Noise, count, mean)
+		return f, err
 	}
 	whole := *m.Model
 	whole.Spec.Storage, whole.K = Exact, (*linalg.Sym)(nil)

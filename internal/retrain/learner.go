@@ -39,21 +39,15 @@ type Learners func() (Learner, error)
 // factorisation of the kernel between the sites of positive weight.
 func Square(k *linalg.Sym, noise float64, bias bool) Learners {
 	return func() (Learner, error) {
-		newTrainer := gp.NewTrainer
-		if bias {
-			newTrainer = gp.NewBiasedTrainer
-		}
-		trainer, err := newTrainer(k, noise)
+		trainer, err := gp.NewTrainer(k, noise, bias)
 		weight, target, f := make([]float64, k.N()), make([]float64, k.N()), make([]float64, k.N())
 		return func(set train.Set) (Learned, error) {
 			if err := set.Check(k.N()); err != nil {
 				return Learned{}, err
 			}
 			set.Site.Merge(set.Y, set.Weight, weight, target)
-			if err := trainer.Fit(weight, target); err != nil {
-				return Learned{}, err
-			}
-			return Learned{F: f, Weight: trainer.Alpha(), Bias: trainer.Bias()}, trainer.Predict(f)
+			err := trainer.Fit(weight, target, f)
+			return Learned{F: f, Weight: trainer.Alpha(), Bias: trainer.Bias()}, err
 		}, err
 	}
 }

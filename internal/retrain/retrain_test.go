@@ -154,7 +154,7 @@ func TestRunMatchesBruteForce(t *testing.T) {
 	got := run(t, p, learner.trainers(p), retrain.Settings{Resamples: resamples, Tests: bothTests})
 
 	joint, _, _ := inputs(n)
-	naive := need.One(gp.NewNaive(joint, learner.noise))(t)
+	naive := need.One(gp.NewTrainer(joint, learner.noise, false))(t)
 	var counts [][]int
 	var fits [][]float64
 	for b := range resamples {
@@ -168,7 +168,7 @@ func TestRunMatchesBruteForce(t *testing.T) {
 			}
 		}
 		f := make([]float64, p.Sites+p.Extra)
-		if err := errors.Join(naive.Fit(site, y), naive.Predict(f)); err != nil {
+		if err := naive.FitRows(site, y, f); err != nil {
 			t.Fatal(err)
 		}
 		counts, fits = append(counts, drawn), append(fits, f)

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -148,54 +149,31 @@ func (d dialect) notes() (notes []string) {
 	return notes
 }
 
-// foreign lists how files begin that hold no table or one in another form, and what to do.
-var foreign = []struct{ lead, cure string }{
-	{"\x93NUMPY", "a NumPy array: its name must end in .npy"},
-	{"PK\x03\x04", "an Excel workbook or another archive: save the sheet as CSV (a NumPy archive: its name " +
-		"must end in .npz)"},
-	{"\xd0\xcf\x11\xe0", "an Excel workbook: save the sheet as CSV"},
-	{"PAR1", "a Parquet file: its name must end in .parquet, and it is not compressed as a whole"},
-	{"\xfd7zXZ", "compressed with xz: decompress it first, or use gzip or zstd"},
-	{"BZh", "compressed with bzip2: decompress it first, or use gzip or zstd"},
-	{"\xff\xfe", "text in UTF-16: save it as UTF-8 (in Excel: CSV UTF-8)"},
-	{"\xfe\xff", "text in UTF-16: save it as UTF-8 (in Excel: CSV UTF-8)"},
-	{"<!doctype", "a web page: save its table as CSV"},
-	{"<html", "a web page: save its table as CSV"},
-	{"<?xml", "XML: save the table as CSV"},
-	{"{\"", "JSON: save the table as CSV"},
-	{"[{", "JSON: save the table as CSV"},
-	{"[[", "JSON: save the table as CSV"},
-	{"@relation", "an ARFF file: delete the lines that start with @ and name it .csv"},
-}
+// foreign is how text begins that holds a table in another form, if any.
+var foreign = regexp.MustCompile(`^(?i)\s*(<!doctype|<html|<\?xml|{"|\[{|\[\[|@relation)`)
 
-// refuseForeign refuses what is no text or no table, whatever its case and the empty lines before it.
+// refuseForeign refuses what is no text or no table.
 func refuseForeign(sample []byte) error {
-	start := strings.ToLower(string(bytes.TrimLeft(sample[:min(len(sample), 64)], " \r\n")))
-	for _, f := range foreign {
-		if bytes.HasPrefix(sample, []byte(f.lead)) || strings.HasPrefix(start, f.lead) {
-			return errors.New(f.cure)
-		}
-	}
 	if at := bytes.IndexByte(sample, 0); at >= 0 {
-		return place{unit: "line", number: 1 + bytes.Count(sample[:at], []byte{'\n'})}.error("",
-			errors.New("control characters (NUL): a binary file, not a table"))
+		return place{unit: "line", number: 1 + bytes.Count(sample[:at], []byte{'\n'})}.error("", errors.New(
+			"control characters (NUL): a binary file or text in UTF-16, not a table; save it as CSV in UTF-8, or "+
+				"name it .npy, .npz or .parquet if it is one"))
+	}
+	if foreign.Match(sample) {
+		return errors.New("a web page, XML, JSON or ARFF: save the table as CSV")
 	}
 	return nil
 }
 
-// isSparse reports whether the first line with more than one field is one of LIBSVM: a label or none, then
-// index:value.
+// sparseLine begins with a label or none, then has an index and a value, or LIBSVM's qid.
+var sparseLine = regexp.MustCompile(`^\s*([^\s:]+\s+)?(qid:|\d+:[-+]?[\d.]+([eE][-+]?\d+)?(\s|$))`)
+
+// isSparse reports whether the first line that holds more than a label is one of LIBSVM.
 func isSparse(sample []byte) bool {
 	for line := range bytes.Lines(sample) {
 		line, _, _ = bytes.Cut(line, []byte{'#'})
-		for k, field := range strings.Fields(string(line)) {
-			index, value, ok := strings.Cut(field, ":")
-			if !ok && k == 0 {
-				continue
-			}
-			_, err := strconv.Atoi(index)
-			_, bad := parseNumber(value)
-			return ok && (err == nil && bad == nil || index == "qid")
+		if bytes.Contains(line, []byte{':'}) || len(bytes.Fields(line)) > 1 {
+			return sparseLine.Match(line)
 		}
 	}
 	return false

@@ -50,10 +50,11 @@ d.csv | a,y\n\"1\n\n2\",2\n3,4\"\n | line 5: a stray quote
 d.csv | # it's a \"comment\na,y\n1,2\n3,\"4 | line 4: a stray quote
 d.csv | a y\n1  2\n\"3 4\n5 6\n | line 3: a stray quote
 d.csv | a,y\n1\x00,2\n | line 2; NUL; binary
-d.csv | \x93NUMPY\x01\x00 | NumPy; .npy
-d.csv | PK\x03\x04\x00 | Excel; CSV
+d.csv | \x93NUMPY\x01\x00 | NUL; .npy
+d.csv | PK\x03\x04\x00 | NUL; CSV
 d.csv | \xff\xfea\x00,\x00 | UTF-16; UTF-8
 d.csv | \n<!DOCTYPE html>\n<html> | web page
+d.csv | [{\"a\":1}] | JSON
 d.csv.gz | \x1f\x8b\x00 | decompressing
 d.xlsx |  | d.xlsx; unknown extension; save a sheet
 d.parquet | PAR1\x15\x00 | not a Parquet file, or damaged

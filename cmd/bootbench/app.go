@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,7 +71,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 // run runs the command line.
 func (a *app) run() (status int) {
-	defer a.close()
+	defer func() { a.tasks.Close() }()
 	defer func() {
 		if p := recover(); p != nil {
 			status = a.panicked(p)
@@ -83,8 +84,8 @@ func (a *app) run() (status int) {
 	root.SetErr(a.console.Err)
 	command, err := root.ExecuteContextC(a.ctx)
 	a.console.Clear()
-	if err == nil {
-		err = a.process.end()
+	if a.started {
+		err = cmp.Or(err, a.process.end())
 	}
 	if err == nil {
 		err = a.console.Lost()
@@ -116,14 +117,6 @@ func (a *app) panicked(p any) int {
 		a.console.Err.Write(stack)
 	}
 	return exitFailed
-}
-
-// close undoes what the run did to the process, for the next run in it.
-func (a *app) close() {
-	a.console.Clear()
-	a.tasks.Close()
-	a.process.end()
-	a.process.undo()
 }
 
 // statusOf is the exit status for an error.

@@ -79,7 +79,7 @@ func (a *app) build(p *problem) (*answer.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.limitGarbage(spec.MaxBytes)
+	limitGarbage(spec.MaxBytes)
 	j.Progress, j.Times.Read = a.console.Progress, p.readS
 	s := &j.Subject
 	s.Preset, s.ChosenBy = p.source, p.choice.by
@@ -102,10 +102,9 @@ const (
 // limitGarbage lets Go hold little garbage beside a large model, and none beyond the
 // limit that --max-memory sets. Collections cost little: such models are a few arrays of numbers. What
 // the model was made in goes back to the system first: as much as half of a low-rank factor.
-func (a *app) limitGarbage(limit int64) {
+func limitGarbage(limit int64) {
 	if limit > 0 {
-		before := debug.SetMemoryLimit(limit)
-		a.process.undoing = append(a.process.undoing, func() { debug.SetMemoryLimit(before) })
+		debug.SetMemoryLimit(limit)
 	}
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

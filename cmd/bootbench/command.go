@@ -40,7 +40,7 @@ func describe(cmd *cobra.Command, name string) *cobra.Command {
 		cmd.Use = name
 	}
 	cmd.Short, rest, _ = strings.Cut(rest, "\n")
-	cmd.Long, cmd.Example, _ = strings.Cut(strings.TrimSpace(rest), "\n\nExamples:\n")
+	cmd.Long, cmd.Example, _ = strings.Cut(strings.Trim(rest, "\n"), "\n\nExamples:\n")
 	return cmd
 }
 
@@ -160,22 +160,16 @@ func helpCommand() *cobra.Command {
 
 // lossesTopic is the page of help on losses, with the formula of each.
 func lossesTopic() *cobra.Command {
-	var b strings.Builder
-	b.WriteString("Training losses l(y, f) of a target or label y and a prediction f. The model is the\n" +
-		"minimum of their sum and half the squared norm of f in the kernel's space, or, where\na probability p " +
-		"is given, the mean of the posterior with that likelihood.\n\n")
+	var list strings.Builder
 	for _, name := range loss.Names() {
-		if about, err := loss.About(name); err == nil {
-			what := map[loss.Task]string{loss.Classification: "labels", loss.Regression: "numbers",
-				loss.Either: "both"}[about.Task]
-			fmt.Fprintf(&b, "  %-9s %-8s %s\n", name, what, about.Formula)
-		}
+		about, _ := loss.About(name)
+		what := map[loss.Task]string{loss.Classification: "labels", loss.Regression: "numbers",
+			loss.Either: "both"}[about.Task]
+		fmt.Fprintf(&list, "  %-9s %-8s %s\n", name, what, about.Formula)
 	}
-	b.WriteString("\nParameters: --noise of square, --C of the losses with a C, --epsilon and --delta\nwhere " +
-		"a formula has them. --class-weight multiplies C of the examples of a class for\nhinge, hinge2 and " +
-		"logistic.")
-	return &cobra.Command{Use: "losses", Short: "The formulas of the losses (a page of help)", Long: b.String(),
-		GroupID: "files"}
+	topic := describe(&cobra.Command{GroupID: "files"}, "losses")
+	topic.Long = strings.Replace(topic.Long, "LIST\n", list.String()+"\n", 1)
+	return topic
 }
 
 // commandLine is the command as a shell takes it, with more settings.

@@ -131,9 +131,6 @@ func (o *options) defaultCases() ([]bench.Case, error) {
 			sizes = sizes[:3]
 		}
 	}
-	if err := checkSizes(sizes, math.MaxInt32); err != nil {
-		return nil, err
-	}
 	cases, err := bench.DefaultCases(sizes)
 	for i := range cases {
 		o.storage(&cases[i].Spec)
@@ -152,29 +149,12 @@ func halves(n int) []int {
 	return sizes
 }
 
-func checkSizes(sizes []int, most int) error {
-	for _, n := range sizes {
-		if n < 2 || n > most {
-			return usage.Errorf("--sizes: %d examples are not between 2 and %d", n, most)
-		}
-	}
-	return nil
-}
-
-// checkCase refuses, before the work, sizes that DATA does not have, resamples
-// without a draw and matrices that would not fit.
+// checkCase refuses, before the work, matrices that would not fit.
 func (o *options) checkCase(c bench.Case, workers int) error {
-	n := c.Spec.Set.N()
-	if len(c.Sizes) == 0 {
-		c.Sizes = []int{n}
+	largest := float64(c.Spec.Set.N())
+	if len(c.Sizes) > 0 {
+		largest = float64(slices.Max(c.Sizes))
 	}
-	if err := checkSizes(c.Sizes, n); err != nil {
-		return fmt.Errorf("%s: %w", c.Spec.Set.Name, err)
-	}
-	if _, err := o.schemeOf(c.Ratio, slices.Min(c.Sizes)); err != nil {
-		return err
-	}
-	largest := float64(slices.Max(c.Sizes))
 	drawn := largest * -math.Expm1(-c.Ratio)
 	rows := largest * c.Ratio // of the naive fit
 	need := 8 * (2*largest*largest + max(float64(workers)*drawn*drawn, rows*rows+drawn*drawn,

@@ -121,10 +121,10 @@ const mostInteractions = 4000
 // agree refuses answers whose left-out errors are not of the same examples, targets and resamples, and flags
 // that contradict them; the features may differ. It takes the scheme from the answers.
 func (o *options) agree(files []string, models [2]*savedModel) error {
-	if given := slices.IndexFunc(dataNames,
-		func(name string) bool { return o.Given(name) }); given >= 0 {
-		return usage.Errorf("--%s: with --models the answers say how DATA is read; do without it",
-			dataNames[given])
+	for _, name := range append([]string{"ratio", "scheme", "folds"}, dataNames...) {
+		if o.Given(name) {
+			return usage.Errorf("--%s: with --models the answers say how DATA is read and redrawn; do without it", name)
+		}
 	}
 	a, b := models[0], models[1]
 	rows := func(s *savedModel) []string { // flags that decide more than which features there are
@@ -140,13 +140,6 @@ func (o *options) agree(files []string, models [2]*savedModel) error {
 		return usage.Errorf("%s is of --scheme %s --ratio %v and %s of --scheme %s --ratio %v: write both with "+
 			"the same",
 			files[0], a.Scheme, a.Ratio, files[1], b.Scheme, b.Ratio)
-	}
-	ratios := o.ratios.List
-	if o.Given("ratio") && (len(ratios) > 1 || ratios[0] != a.Ratio) || o.Given("scheme") &&
-		o.scheme != a.Scheme ||
-		o.Given("folds") && o.folds != a.Folds {
-		return usage.Errorf("%s and %s are of --scheme %s --ratio %v: do without --scheme, --ratio and --folds",
-			files[0], files[1], a.Scheme, a.Ratio)
 	}
 	o.scheme, o.folds = a.Scheme, a.Folds
 	return nil

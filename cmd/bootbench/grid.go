@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat/combin"
 
 	"bootbench/bench"
 	"bootbench/cmd/bootbench/internal/flags"
@@ -132,16 +133,17 @@ func gridValues(text string) (values []string, err error) {
 }
 
 // combinations are those of a value of every axis, the last axis fastest.
-func combinations(axes []report.GridAxis) [][]string {
-	all := [][]string{nil}
-	for _, a := range axes {
-		var next [][]string
-		for _, values := range all {
-			for _, v := range a.Values {
-				next = append(next, append(slices.Clone(values), v))
-			}
+func combinations(axes []report.GridAxis) (all [][]string) {
+	lengths := make([]int, len(axes))
+	for k, a := range axes {
+		lengths[k] = len(a.Values)
+	}
+	for _, at := range combin.Cartesian(lengths) {
+		values := make([]string, len(axes))
+		for k, i := range at {
+			values[k] = axes[k].Values[i]
 		}
-		all = next
+		all = append(all, values)
 	}
 	return all
 }

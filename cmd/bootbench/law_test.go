@@ -161,7 +161,7 @@ func TestModelsReadAsRecorded(t *testing.T) {
 	for args, want := range map[string]string{
 		at("all") + "," + at("often"):                "write both with the same",
 		at("all") + "," + at("other"):                "not of the same examples",
-		at("all") + "," + at("fewer") + " --ratio 3": "do without --scheme",
+		at("all") + "," + at("fewer") + " --ratio 3": "do without it",
 		at("all") + "," + at("fewer") + " --drop 2":  "the answers say how DATA is read",
 	} {
 		line := append([]string{"compare", data, "--models"}, strings.Fields(args)...)

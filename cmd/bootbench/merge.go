@@ -44,7 +44,7 @@ func runMerge(a *app, folders []string) (err error) {
 		return err
 	}
 	a.command, a.options, a.data = c, o, head.Data
-	if err := a.process.bind(); err != nil {
+	if err := a.process.begin(); err != nil {
 		return err
 	}
 	return c.run(a, o, head.Data)

@@ -108,7 +108,8 @@ retrain boston --resamples 9223372036854775807 | --resamples
 retrain boston --workers 0 | --workers is 0
 retrain crabs --method many | is not available
 loo crabs --method jackknife | is not available
-compare boston --sizes 507 | between 2 and 506
+compare boston --sizes 507 | boston has 506
+compare --sizes 1 | 1 examples
 compare --loss square | none is given
 compare boston --max-memory 1MiB | not enough memory
 grid synthetic:blobs,n=50 --over gamma=1,2 | --loss is required

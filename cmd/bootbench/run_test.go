@@ -13,6 +13,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -46,9 +48,22 @@ func drive(t testing.TB, stdin string, args ...string) outcome {
 }
 
 func driveWith(ctx context.Context, stdin string, args ...string) outcome {
+	defer keepProcess()()
 	var out, err bytes.Buffer
 	status := run(ctx, args, strings.NewReader(stdin), &out, &err)
 	return outcome{status, out.String(), err.String()}
+}
+
+// keepProcess notes what a run sets of its process, and returns what sets it back.
+func keepProcess() func() {
+	backend, threads := blas.Bound(), blas.Bound().Threads()
+	procs, limit := runtime.GOMAXPROCS(0), debug.SetMemoryLimit(-1)
+	return func() {
+		blas.Bind(backend.Name())
+		backend.SetThreads(threads)
+		runtime.GOMAXPROCS(procs)
+		debug.SetMemoryLimit(limit)
+	}
 }
 
 // must drives a run that has to succeed without a word on standard error.
@@ -609,7 +624,7 @@ func TestExamples(t *testing.T) {
 		if c.Example == "" || c.Short == "" {
 			t.Errorf("%s has no example", c.Name())
 		}
-		for line := range strings.Lines(c.Example) {
+		for line := range strings.Lines(strings.ReplaceAll(c.Example, " \\\n", " ")) {
 			line, input, _ := strings.Cut(strings.TrimSpace(line), " < ")
 			args := strings.Fields(line)
 			if args[0] != "bootbench" {

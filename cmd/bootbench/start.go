@@ -12,13 +12,10 @@ import (
 
 // start puts the shared flags into effect, before the command itself.
 func (a *app) start(cmd *cobra.Command) error {
-	if err := a.process.bind(); err != nil {
-		return err
-	}
 	if err := a.checkOutputs(cmd); err != nil {
 		return err
 	}
-	if err := a.process.profile(); err != nil {
+	if err := a.process.begin(); err != nil {
 		return err
 	}
 	a.console.ShowProgress()

@@ -1,6 +1,7 @@
 package flags
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -27,16 +28,13 @@ func Usage(c *cobra.Command, all bool) error {
 	}
 	fmt.Fprintf(&b, "Usage:\n  %s\n", line)
 	if c.Example != "" {
-		b.WriteString("\nExamples:\n")
-		for line := range strings.Lines(c.Example) {
-			b.WriteString(fold(strings.TrimSpace(line), "  ", "      ", ` \`))
-		}
+		fmt.Fprintf(&b, "\nExamples:\n%s\n", c.Example)
 	}
 	for _, g := range c.Groups() {
 		fmt.Fprintf(&b, "\n%s\n", g.Title)
 		for _, below := range c.Commands() {
 			if below.GroupID == g.ID && !below.Hidden {
-				b.WriteString(fold(below.Short, fmt.Sprintf("  %-12s", below.Name()), strings.Repeat(" ", 14), ""))
+				fmt.Fprintf(&b, "  %-12s%s\n", below.Name(), below.Short)
 			}
 		}
 	}
@@ -87,37 +85,8 @@ func flags(b *strings.Builder, c *cobra.Command, all bool) {
 
 // Describe prints the description of a command and its usage.
 func Describe(c *cobra.Command, all bool) {
-	text := c.Long
-	if text == "" {
-		text = c.Short
-	}
-	for paragraph := range strings.SplitSeq(text, "\n\n") {
-		if strings.HasPrefix(paragraph, " ") || strings.Contains(paragraph, "\n ") { // a list
-			fmt.Fprintf(c.OutOrStdout(), "%s\n\n", paragraph)
-			continue
-		}
-		fmt.Fprintf(c.OutOrStdout(), "%s\n", fold(paragraph, "", "", ""))
-	}
+	fmt.Fprintf(c.OutOrStdout(), "%s\n\n", cmp.Or(c.Long, c.Short))
 	if c.Runnable() || c.HasAvailableSubCommands() {
 		Usage(c, all)
 	}
-}
-
-// fold breaks words into lines, the first after lead and the others after indent; all but
-// the last end with more.
-func fold(text, lead, indent, more string) string {
-	var b strings.Builder
-	line := lead
-	for i, word := range strings.Fields(text) {
-		switch {
-		case i == 0:
-			line += word
-		case len(line)+1+len(word)+len(more) > columns:
-			b.WriteString(line + more + "\n")
-			line = indent + word
-		default:
-			line += " " + word
-		}
-	}
-	return b.String() + line + "\n"
 }

@@ -123,7 +123,8 @@ const mostInteractions = 4000
 func (o *options) agree(files []string, models [2]*savedModel) error {
 	for _, name := range append([]string{"ratio", "scheme", "folds"}, dataNames...) {
 		if o.Given(name) {
-			return usage.Errorf("--%s: with --models the answers say how DATA is read and redrawn; do without it", name)
+			return usage.Errorf("--%s: with --models the answers say how DATA is read and "+
+				"redrawn; do without it", name)
 		}
 	}
 	a, b := models[0], models[1]

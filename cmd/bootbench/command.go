@@ -28,6 +28,12 @@ type command struct {
 //go:embed help
 var help embed.FS
 
+//go:embed help/flags.txt
+var flagPage string
+
+// flagHelp is what help says of the flags. Of a name with a part after "/" there are several.
+var flagHelp = flags.ReadHelp(flagPage)
+
 // describe fills in a command's page of help: how it is used and what it does, in a line each, paragraphs,
 // and examples.
 func describe(cmd *cobra.Command, name string) *cobra.Command {
@@ -56,9 +62,10 @@ func (a *app) cobra(c *command, group string) *cobra.Command {
 	cmd := describe(&cobra.Command{GroupID: group}, c.name)
 	o := optionsOf(c, cmd.Flags())
 	if c.out != "-" {
-		cmd.Flags().StringVar(&a.outputs.out, "out", "", "write report.html, its figures (SVG, PNG, CSV), "+
-			"result.json"+
-			c.out+" into the folder `DIR`, made if it is not there; default: none")
+		o.Group("Output")
+		o.Text(&a.outputs.out, "out")
+		flag := o.Lookup("out")
+		flag.Usage = fmt.Sprintf(flag.Usage, c.out)
 	}
 	cmd.Args = func(_ *cobra.Command, args []string) error { return c.check(o, args) }
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
@@ -95,7 +102,7 @@ func newRoot(a *app) *cobra.Command {
 	}, "bootbench")
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	all := false
-	a.shared = flags.New(root.PersistentFlags(), nil)
+	a.shared = flags.New(root.PersistentFlags(), flagHelp, nil)
 	a.sharedFlags()
 	a.shared.BoolFunc("help-all", "help with all flags; default: those needed first",
 		func(string) error { all = true; return pflag.ErrHelp })
@@ -122,21 +129,14 @@ func newRoot(a *app) *cobra.Command {
 func (a *app) sharedFlags() {
 	s, p := a.shared, &a.process
 	s.Group("Output")
-	s.Text(&a.outputs.json, "json",
-		"write the answer as a JSON document to `FILE`; with - to standard output, and "+
-			"nothing else there; default: none")
-	s.Switch(&a.console.Quiet, "quiet",
-		"no progress bars and no warnings on standard error; default: bars on a terminal only")
+	s.Text(&a.outputs.json, "json")
+	s.Switch(&a.console.Quiet, "quiet")
 	s.Group("Solving")
-	s.Text(&p.backend, "backend",
-		"linear algebra, `NAME`: openblas or gonum (pure Go); default: openblas where the "+
-			"program was built with it (tag openblas)")
-	s.Whole(&p.threads, "threads", 0, flags.Range{From: 1, To: 4096},
-		"processors to use, `T`; default: all of them")
+	s.Text(&p.backend, "backend")
+	s.Whole(&p.threads, "threads", 0, flags.Range{From: 1, To: 4096})
 	s.Group("Profiling")
-	s.Text(&p.cpuProfile, "cpuprofile", "write a CPU profile for go tool pprof to `FILE`; default: none")
-	s.Text(&p.memProfile, "memprofile",
-		"write a heap profile, as at the end, for go tool pprof to `FILE`; default: none")
+	s.Text(&p.cpuProfile, "cpuprofile")
+	s.Text(&p.memProfile, "memprofile")
 }
 
 // helpCommand prints the help of a command, and refuses one that is not there.

@@ -15,14 +15,31 @@ import (
 // Set is the flags of a command.
 type Set struct {
 	*pflag.FlagSet
+	help   Help
 	wanted []string // nil: all that are added
 	group  string   // of those that are added next
 }
 
 // New declares flags in a set of cobra's: of those that are added the ones that are wanted, nil for all.
-func New(f *pflag.FlagSet, wanted []string) *Set {
+func New(f *pflag.FlagSet, help Help, wanted []string) *Set {
 	f.SortFlags = false
-	return &Set{FlagSet: f, wanted: wanted}
+	return &Set{FlagSet: f, help: help, wanted: wanted}
+}
+
+// Help is the line of help of each flag, with its value in `backquotes`.
+type Help map[string]string
+
+// ReadHelp reads a page whose lines are names of flags, each followed by indented lines of help.
+func ReadHelp(page string) Help {
+	help, name := Help{}, ""
+	for line := range strings.Lines(page) {
+		if words := strings.TrimSpace(line); !strings.HasPrefix(line, " ") {
+			name = words
+		} else {
+			help[name] = strings.TrimSpace(help[name] + " " + words)
+		}
+	}
+	return help
 }
 
 // Group begins a group of flags.
@@ -57,12 +74,15 @@ const groupKey = "group"
 func (s *Set) wants(name string) bool { return s.wanted == nil || slices.Contains(s.wanted, name) }
 
 // add adds a flag to the group, if it is wanted. What follows a "/" in its name is known to the set alone.
-func (s *Set) add(name string, add func(name string)) {
-	if !s.wants(name) {
+func (s *Set) add(key string, add func(name, help string)) {
+	if !s.wants(key) {
 		return
 	}
-	name, _, _ = strings.Cut(name, "/")
-	add(name)
+	if s.help[key] == "" {
+		panic("there is no help on --" + key)
+	}
+	name, _, _ := strings.Cut(key, "/")
+	add(name, s.help[key])
 	s.Lookup(name).Annotations = map[string][]string{groupKey: {s.group}}
 }
 
@@ -74,59 +94,59 @@ func (s *Set) Default(name, value string) {
 }
 
 // Text takes anything.
-func (s *Set) Text(to *string, name, help string) { s.Value((*text)(to), name, help) }
+func (s *Set) Text(to *string, name string) { s.Value((*text)(to), name) }
 
 // Switch is given or not.
-func (s *Set) Switch(to *bool, name, help string) {
-	s.add(name, func(name string) { s.BoolVar(to, name, false, help) })
+func (s *Set) Switch(to *bool, name string) {
+	s.add(name, func(name, help string) { s.BoolVar(to, name, false, help) })
 }
 
 // List takes texts separated by commas, and Texts one at a time.
-func (s *Set) List(to *[]string, name, help string) {
-	s.add(name, func(name string) { s.StringSliceVar(to, name, nil, help) })
+func (s *Set) List(to *[]string, name string) {
+	s.add(name, func(name, help string) { s.StringSliceVar(to, name, nil, help) })
 }
 
-func (s *Set) Texts(to *[]string, name, help string) {
-	s.add(name, func(name string) { s.StringArrayVar(to, name, nil, help) })
+func (s *Set) Texts(to *[]string, name string) {
+	s.add(name, func(name, help string) { s.StringArrayVar(to, name, nil, help) })
 }
 
 // Wholes takes whole numbers separated by commas.
-func (s *Set) Wholes(to *[]int, name, help string) {
-	s.add(name, func(name string) { s.IntSliceVar(to, name, nil, help) })
+func (s *Set) Wholes(to *[]int, name string) {
+	s.add(name, func(name, help string) { s.IntSliceVar(to, name, nil, help) })
 }
 
 // Seed takes a seed of random numbers.
-func (s *Set) Seed(to *uint64, name, help string) {
-	s.add(name, func(name string) { s.Uint64Var(to, name, 0, help) })
+func (s *Set) Seed(to *uint64, name string) {
+	s.add(name, func(name, help string) { s.Uint64Var(to, name, 0, help) })
 }
 
 // Choice takes one of several words.
-func (s *Set) Choice(to *string, name string, of []string, byDefault, help string) {
-	if s.wants(name) {
+func (s *Set) Choice(to *string, name string, of []string, byDefault string) {
+	s.add(name, func(name, help string) {
 		*to = byDefault
-	}
-	s.Value(&choice{to, of}, name, help)
+		s.Var(&choice{to, of}, name, help)
+	})
 }
 
 // Number takes a number of a range.
-func (s *Set) Number(to *float64, name string, byDefault float64, in Range, help string) {
-	if s.wants(name) {
+func (s *Set) Number(to *float64, name string, byDefault float64, in Range) {
+	s.add(name, func(name, help string) {
 		*to = byDefault
-	}
-	s.Value(&number{to, in}, name, in.within(help))
+		s.Var(&number{to, in}, name, in.within(help))
+	})
 }
 
 // Whole takes a whole number of a range.
-func (s *Set) Whole(to *int, name string, byDefault int, in Range, help string) {
-	if s.wants(name) {
+func (s *Set) Whole(to *int, name string, byDefault int, in Range) {
+	s.add(name, func(name, help string) {
 		*to = byDefault
-	}
-	s.Value(&whole{to, in}, name, in.within(help))
+		s.Var(&whole{to, in}, name, in.within(help))
+	})
 }
 
 // Value takes what v.Set takes, whose errors continue a sentence that begins with the name of the flag.
-func (s *Set) Value(v pflag.Value, name, help string) {
-	s.add(name, func(name string) { s.Var(v, name, help) })
+func (s *Set) Value(v pflag.Value, name string) {
+	s.add(name, func(name, help string) { s.Var(v, name, help) })
 }
 
 // Range is from where to where a number may lie; Open leaves out the ends.

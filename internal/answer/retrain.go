@@ -68,7 +68,7 @@ func (j *Job) Retrain(ctx context.Context, r Retraining) (*report.Retraining, er
 	}
 	j.Times.Retrain = time.Since(began).Seconds()
 	j.Times.Fits = (result.Stats.Elapsed + result.Setup).Seconds()
-	j.Times.Iterations = result.Batch.Iterations
+	j.Times.Iterations, j.Times.Exact = result.Batch.Iterations, result.Batch.Exact
 	return j.retrained(r, result)
 }
 

@@ -169,8 +169,10 @@ type Times struct {
 	Retrain float64 `json:"retrain,omitempty"`
 	Fits    float64 `json:"fits,omitempty"` // of retraining, with the solve that batches are trained around
 	Total   float64 `json:"total"`
-	// Iterations are those of all fits in batches that this process has trained.
+	// Iterations are those of all fits in blocks that this process has trained, and Exact the number of fits
+	// that blocks left to the loss's own trainer.
 	Iterations int `json:"iterations,omitempty"`
+	Exact      int `json:"exact,omitempty"`
 }
 
 // Memory is what the process has taken at most so far (maximum resident set).

@@ -47,7 +47,7 @@ func Open(name string) (*Set, error) {
 		return nil, &Error{File: name, Err: reason(err)}
 	}
 	defer f.Close()
-	s, err := readTable(f, name, Options{})
+	s, err := readFiles(name, []*source{{name: name, text: newText(f)}}, Options{}, nil)
 	if err != nil {
 		return nil, err
 	}

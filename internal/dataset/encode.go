@@ -15,9 +15,17 @@ const mostLevels = 1000
 // or numbers.
 const fewRows = 10
 
-// set makes a training set of a table.
+// set is a training set, or new inputs for one.
 func (t *table) set() (*Set, error) {
-	if len(t.rows) < 2 {
+	if t.blank > 0 {
+		t.note("%d empty rows are skipped", t.blank)
+	}
+	switch {
+	case len(t.rows) == 0:
+		return nil, errors.New("no examples below the header")
+	case t.train != nil:
+		return t.inputs(t.train)
+	case len(t.rows) < 2:
 		return nil, errOneExample
 	}
 	e, err := t.learn()

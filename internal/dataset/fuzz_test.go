@@ -158,7 +158,10 @@ func requireSoundSparse(t *testing.T, data []byte) {
 		return
 	}
 	x := lines.x
-	if err := kernel.CSR(x).Check(); err != nil || lines.labelled && len(lines.labels) != x.Rows || x.Rows < 1 {
+	if x.Rows == 0 {
+		return
+	}
+	if err := kernel.CSR(x).Check(); err != nil || lines.labelled && len(lines.labels) != x.Rows {
 		t.Fatalf("unsound sparse rows: %v", err)
 	}
 	if 16*(x.Rows+x.Cols)+12*len(x.Index) > fuzzLimit || slices.Contains(x.Value, 0) {

@@ -20,14 +20,11 @@ import (
 type sparse struct {
 	name          string
 	opt           Options
-	x             CSR // Cols is the largest index
+	train         *Encoding // of the training set, for new inputs; nil for a training set
+	x             CSR       // Cols is the largest index
 	labels        []float64
 	labelled      bool
 	first, widest place // of the first example, and of that with the largest index
-}
-
-func newSparse(name string, opt Options) *sparse {
-	return &sparse{name: name, opt: opt.bounded(), x: CSR{Start: []int{0}}}
 }
 
 // readFile appends the examples of a file.
@@ -47,14 +44,6 @@ func (s *sparse) readFile(f *source) error {
 			return at.error("", err)
 		}
 	}
-}
-
-// end refuses files without examples.
-func (s *sparse) end() error {
-	if s.x.Rows == 0 {
-		return errorIn(s.name, "the file holds no examples")
-	}
-	return nil
 }
 
 // add appends the example of one line, if it holds one.
@@ -133,9 +122,14 @@ func parseEntry(field string, previous, base int) (index int, value float64, err
 	return index, value, nil
 }
 
-// set makes a training set, sparse or dense after its shape; dense features are named x1, x2, ...
+// set is a training set, sparse or dense after its shape, or new inputs for one. Dense features are named x1,
+// x2, ...
 func (s *sparse) set() (*Set, error) {
 	switch {
+	case s.x.Rows == 0:
+		return nil, errors.New("the file holds no examples")
+	case s.train != nil:
+		return s.inputs(s.train)
 	case !s.labelled:
 		return nil, s.first.error("", errors.New("the label is missing: a line is \"label index:value ...\""))
 	case s.x.Cols == 0:

@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -27,15 +26,7 @@ func Load(path string, opt Options) (*Set, error) {
 	case slices.Contains(Names(), path):
 		return Open(path)
 	}
-	c, name, err := read(path, opt, nil)
-	if err != nil {
-		return nil, err
-	}
-	s, err := c.set()
-	if err != nil {
-		return nil, inFile(name, err)
-	}
-	return s, nil
+	return read(path, opt, nil)
 }
 
 // LoadInputs reads inputs that fit the training set train, see Encoding.LoadInputs.
@@ -58,61 +49,60 @@ func (e *Encoding) LoadInputs(path string, opt Options) (*Inputs, error) {
 		}
 		return in, err
 	}
-	c, name, err := read(path, opt, e)
-	if err != nil {
-		return nil, err
-	}
-	in, err := c.inputs(e)
-	if err != nil {
-		return nil, inFile(name, err)
-	}
-	return in, nil
+	return read(path, opt, e)
 }
 
 // contents are what files hold: a table or sparse lines.
 type contents interface {
 	readFile(f *source) error
-	end() error // after the last file
-	set() (*Set, error)
-	inputs(e *Encoding) (*Inputs, error)
+	set() (*Set, error) // after the last file
 }
 
-// read reads the files of a path as one: new inputs for a training set, or one if train is nil. name is that
-// of a single file or of them all.
-func read(path string, opt Options, train *Encoding) (c contents, name string, err error) {
+// newContents are empty: of new inputs for a training set, or of one if train is nil.
+func newContents(f format, name string, opt Options, train *Encoding) contents {
+	if f == libsvmFormat {
+		return &sparse{name: name, opt: opt.bounded(), train: train, x: CSR{Start: []int{0}}}
+	}
+	return &table{name: name, opt: opt.bounded(), train: train}
+}
+
+// read reads the files of a path as one.
+func read(path string, opt Options, train *Encoding) (*Set, error) {
 	paths, err := Files(path)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	sparse := false
+	var files []*source
 	for _, p := range paths {
 		f, err := open(p, opt)
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		defer f.close()
-		if name = printable(path); len(paths) == 1 {
-			name = f.name
-		}
-		lines := f.format == libsvmFormat
-		if c == nil {
-			c, sparse = newContents(f.format, name, opt, train), lines
-		}
-		if sparse != lines {
-			return nil, "", errorIn(f.name, "is another kind of file than those before: files of one table are alike")
-		}
-		if err := c.readFile(f); err != nil {
-			return nil, "", inFile(f.name, err)
-		}
+		files = append(files, f)
 	}
-	return c, name, c.end()
+	name := printable(path)
+	if len(files) == 1 {
+		name = files[0].name
+	}
+	return readFiles(name, files, opt, train)
 }
 
-func newContents(f format, name string, opt Options, train *Encoding) contents {
-	if f == libsvmFormat {
-		return newSparse(name, opt)
+func readFiles(name string, files []*source, opt Options, train *Encoding) (*Set, error) {
+	c := newContents(files[0].format, name, opt, train)
+	for _, f := range files {
+		if (f.format == libsvmFormat) != (files[0].format == libsvmFormat) {
+			return nil, errorIn(f.name, "is another kind of file than those before: files of one table are alike")
+		}
+		if err := c.readFile(f); err != nil {
+			return nil, inFile(f.name, err)
+		}
 	}
-	return newTable(name, opt, train)
+	s, err := c.set()
+	if err != nil {
+		return nil, inFile(name, err)
+	}
+	return s, nil
 }
 
 // rows are the examples of a file of columns, one after the other.
@@ -194,32 +184,4 @@ func (t *table) readFile(f *source) (err error) {
 			return err
 		}
 	}
-}
-
-// end notes what was found in the rows.
-func (t *table) end() error {
-	if t.blank > 0 {
-		t.note("%d empty rows are skipped", t.blank)
-	}
-	if len(t.rows) == 0 {
-		return &Error{File: t.name, Err: errors.New("no examples below the header")}
-	}
-	return nil
-}
-
-// readTable reads a training set from a text table; name stands in messages and becomes the name of the set.
-func readTable(r io.Reader, name string, opt Options) (*Set, error) {
-	t := newTable(name, opt, nil)
-	err := t.readFile(&source{name: name, text: newText(r)})
-	if err == nil {
-		err = t.end()
-	}
-	var s *Set
-	if err == nil {
-		s, err = t.set()
-	}
-	if err != nil {
-		return nil, inFile(name, err)
-	}
-	return s, nil
 }

@@ -27,10 +27,6 @@ type table struct {
 	notes []string
 }
 
-func newTable(name string, opt Options, train *Encoding) *table {
-	return &table{name: name, opt: opt.bounded(), train: train}
-}
-
 func (t *table) note(format string, args ...any) {
 	t.notes = append(t.notes, fmt.Sprintf(format, args...))
 }

@@ -37,7 +37,6 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 var (
-	errLabels     = errors.New("labels must be -1 and +1")
 	errMemory     = errors.New("too large")
 	errOneExample = errors.New("only one example: at least two are needed")
 )

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -13,31 +14,22 @@ func (s *Set) Check(task Task) error {
 	if differ && (task == Regression || guessTask(s.Y) == Classification) {
 		return nil
 	}
-	values := s.values()
-	names := labelNames(values[:min(len(values), 8)])
-	what := map[Task]string{Regression: "targets", Classification: "labels"}[task]
 	var err error
-	switch {
-	case len(values) == 0:
-		err = fmt.Errorf("no %s", what)
-	case len(values) == 1:
-		err = fmt.Errorf("all %d %s are %s: %s that differ are needed%s", len(s.Y), what, names[0], what,
-			s.anotherTarget())
-	case len(values) == 2:
-		err = fmt.Errorf("%w, not %s and %s (--positive %s makes classes of them)", errLabels, names[0],
+	switch names := s.values(); {
+	case len(names) == 0:
+		err = errors.New("no targets")
+	case len(names) == 1 && s.encoding != nil:
+		err = fmt.Errorf("all %d targets are %s: targets that differ are needed, --target NAME takes another "+
+			"column", len(s.Y), names[0])
+	case len(names) == 1:
+		err = fmt.Errorf("all %d targets are %s: targets that differ are needed", len(s.Y), names[0])
+	case len(names) == 2:
+		err = fmt.Errorf("labels must be -1 and +1, not %s and %s (--positive %s makes classes of them)", names[0],
 			names[1], names[1])
 	default:
-		err = fmt.Errorf("%w, found %s", errLabels, listTexts(names))
+		err = fmt.Errorf("labels must be -1 and +1, found %s", listTexts(names))
 	}
 	return &Error{File: s.Name, Column: s.Target, Err: err}
-}
-
-// anotherTarget is a cure if the file has columns.
-func (s *Set) anotherTarget() string {
-	if s.encoding == nil {
-		return ""
-	}
-	return ", --target NAME takes another column"
 }
 
 // checkTargets refuses targets that are all the same, whatever the task, and makes classes of them if a
@@ -49,11 +41,14 @@ func (s *Set) checkTargets(positive string) error {
 	return s.Classify(positive)
 }
 
-// values are the different targets in order.
-func (s *Set) values() []float64 {
+// values are the different targets in order, as texts.
+func (s *Set) values() (names []string) {
 	values := slices.Clone(s.Y)
 	slices.Sort(values)
-	return slices.Compact(values)
+	for _, v := range slices.Compact(values) {
+		names = append(names, labelName(v))
+	}
+	return names
 }
 
 // formatNumber writes a number in the shortest form that reads back.
@@ -61,13 +56,6 @@ func formatNumber(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64)
 
 // labelName is a numeric label as a text.
 func labelName(v float64) string { return formatNumber(v + 0) } // -0 is 0
-
-func labelNames(values []float64) (names []string) {
-	for _, v := range values {
-		names = append(names, labelName(v))
-	}
-	return names
-}
 
 // Classes names the labels -1 and +1 as a file writes them. Of more than two labels, Negative is "not " and
 // Positive.
@@ -150,7 +138,7 @@ func (s *Set) Classify(positive string) error {
 	if v, err := parseNumber(positive); err == nil {
 		positive = formatNumber(v)
 	}
-	return s.classify(labelNames(s.values()), false, positive, labelName)
+	return s.classify(s.values(), false, positive, labelName)
 }
 
 // classify makes classes of targets with these names, in order.

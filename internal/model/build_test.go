@@ -251,7 +251,7 @@ func TestRefusals(t *testing.T) {
 			for i := range s.Set.Y {
 				s.Set.Y[i] = 1
 			}
-		}), model.ErrInput, "all 12 labels are 1"},
+		}), model.ErrInput, "all 12 targets are 1"},
 		{"feature", with(func(s *model.Spec) { s.Set.X.Row(3)[1] = math.NaN() }), model.ErrInput,
 			"row 4, feature 2 is NaN"},
 		{"feature standardised", with(func(s *model.Spec) {

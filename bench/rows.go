@@ -142,14 +142,3 @@ func NewMachine() Machine {
 	info := blas.Describe()
 	return Machine{info.Backend, info.Core, info.Threads}
 }
-
-// Groups splits rows into runs of neighbours that belong together.
-func Groups[R any](rows []R, together func(a, b R) bool) (groups [][]R) {
-	first := 0
-	for i := range rows {
-		if i+1 == len(rows) || !together(rows[i], rows[i+1]) {
-			groups, first = append(groups, rows[first:i+1]), i+1
-		}
-	}
-	return groups
-}

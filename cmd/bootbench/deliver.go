@@ -57,8 +57,8 @@ func (a *app) deliver(g given) error {
 	return a.writeFolder(g, document)
 }
 
-// writeFolder writes what is in --out: the document, the numbers, and report.html with its figures beside it
-// in every format and their numbers as CSV.
+// writeFolder writes what is in --out: the document, the numbers, and report.html with its figures beside it,
+// and their numbers as CSV.
 func (a *app) writeFolder(g given, document func(io.Writer) error) (err error) {
 	a.console.Progress("writing the report", 0, 1)
 	defer a.console.Clear()
@@ -83,9 +83,7 @@ func (a *app) writeFolder(g given, document func(io.Writer) error) (err error) {
 		if slices.Contains(p.Files, numbers) { // the rows of the table
 			numbers = f.Name + "-figure.csv"
 		}
-		for _, format := range report.Formats() {
-			write(f.Name+"."+format, func(w io.Writer) error { return f.Write(w, format) })
-		}
+		write(f.Name+".svg", f.WriteSVG)
 		write(numbers, f.WriteCSV)
 		p.Files = append(p.Files, numbers)
 	}

@@ -43,6 +43,5 @@ func runLoo(a *app, o *options, data []string) error {
 		g = g.withPoints(r.Points, r.Labels)
 		g.csv = ""
 	}
-	g.figures = r.Figures()
 	return a.deliver(g)
 }

@@ -379,8 +379,7 @@ func TestCompare(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"result.json", "report.html", "compare.csv", "compare-friedman1-time.csv",
-		"compare-friedman1-time.svg", "compare-friedman1-time.png",
-		"compare-friedman1-error.svg", "compare-friedman1-error.png"} {
+		"compare-friedman1-time.svg", "compare-friedman1-error.svg"} {
 		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -559,7 +558,7 @@ func TestProfiles(t *testing.T) {
 func TestFiles(t *testing.T) {
 	for command, files := range map[string][]string{
 		"estimate": {"points.csv", "points-errors.svg"},
-		"retrain":  {"points.csv", "points-spread.png", "--resamples", "30"},
+		"retrain":  {"points.csv", "points-spread.svg", "--resamples", "30"},
 		"curve":    {"curve.csv", "curve-friedman1.svg", "--ratio", "1,2"},
 		"predict":  {"points.csv", "predict.svg", "--test", "synthetic:friedman1,n=3"},
 	} {

@@ -82,7 +82,7 @@ func runTune(a *app, o *options, data []string) error {
 	}
 	d.Time.Solve = time.Since(began).Seconds()
 	a.spent(&d.Cost)
-	return a.deliver(given{document: d, warnings: d.Warnings, figures: d.Figures()})
+	return a.deliver(given{document: d, warnings: d.Warnings})
 }
 
 // search is what is chosen of a data set. A preset is not looked at: what is chosen takes its place.

@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/plot"
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
@@ -37,7 +36,7 @@ func spacedRatios(from, to float64, n int) []float64 {
 func ratioAxis() report.Axis {
 	a := report.Axis{Label: "S / N", Log: true}
 	for _, at := range []float64{0.1, 0.2, 0.5, 1, 2, 5} {
-		a.Ticks = append(a.Ticks, plot.Tick{Value: at, Label: fmt.Sprint(at)})
+		a.Ticks = append(a.Ticks, report.Tick{Value: at, Label: fmt.Sprint(at)})
 	}
 	return a
 }

@@ -45,10 +45,8 @@ func writeRows[R any](o *output, name string, rows []R, heads []string, cells []
 // figures writes pictures, and the numbers in them.
 func (o *output) figures(all ...*report.Figure) error {
 	for _, f := range all {
-		for _, format := range report.Formats() {
-			if err := o.file(f.Name+"."+format, func(w io.Writer) error { return f.Write(w, format) }); err != nil {
-				return err
-			}
+		if err := o.file(f.Name+".svg", f.WriteSVG); err != nil {
+			return err
 		}
 		if err := o.file(f.Name+"-figure.csv", f.WriteCSV); err != nil {
 			return err

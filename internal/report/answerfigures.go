@@ -14,29 +14,24 @@ import (
 func (c *Curve) Figures() []*Figure {
 	left := Series{Label: "left-out", Mark: Joined}
 	plus := Series{Label: ".632+", Mark: Joined, Colour: 1}
-	refined := Series{Label: "refined", Mark: Dots, Colour: 2}
+	refined := Series{Label: "refined, two standard errors", Mark: Dots, Colour: 2}
 	for _, e := range c.Results {
 		left.Add(e.Ratio, float64(e.TestError))
+		if e.Is632Applicable {
+			plus.Add(e.Ratio, float64(e.Err632Plus))
+		}
 		if e.Refined != nil {
 			refined.AddErr(e.Ratio, float64(e.Refined.TestError), 2*float64(e.Refined.SE))
-		}
-		if e.Is632Applicable {
-			plus.Add(e.Ratio, orNaN(float64(e.Err632Plus)))
 		}
 	}
 	ratios := Axis{Label: "ratio S/N", Log: true}
 	if len(left.X) > 0 {
 		ratios.Min, ratios.Max = slices.Min(left.X), slices.Max(left.X)
 	}
-	series, caption := []Series{left, plus},
-		"Left-out and .632+ error of training sets of S = ratio x n examples, without retraining."
-	if len(refined.X) > 0 {
-		series, caption = append(series, refined),
-			caption+" Refined: the left-out error by exact resamples, with two standard errors."
-	}
 	return []*Figure{NewFigure("curve-"+fileName(c.Data),
-		ShortName(c.Data)+": error against the size of resamples", caption, ratios,
-		Axis{Label: "error"}, series...)}
+		ShortName(c.Data)+": error against the size of resamples",
+		"Left-out and .632+ error of training sets of S = ratio x n examples, by theory and exact resamples.",
+		ratios, Axis{Label: "error"}, left, plus, refined)}
 }
 
 // PointFigures show the values per example: the spread of the predictor over
@@ -105,34 +100,6 @@ func PredictionFigure(p *Points, interval Interval) []*Figure {
 		Axis{Label: "new input, by mean prediction"}, Axis{Label: "prediction"}, series...)}
 }
 
-// orNaN marks a figure that is not known.
-func orNaN(v float64) float64 {
-	if v == 0 {
-		return math.NaN()
-	}
-	return v
-}
-
-// Figures show the estimates of the methods of leave-one-out against their
-// seconds. There is none for one method.
-func (l *LeaveOneOut) Figures() []*Figure {
-	if len(l.Methods) < 2 {
-		return nil
-	}
-	var series []Series
-	for i, m := range l.Methods {
-		label := m.Method
-		if m.Rho > 0 {
-			label += fmt.Sprintf(", rho %v", m.Rho)
-		}
-		series = append(series, Series{Label: label, Mark: Dots, Colour: i, X: []float64{m.Seconds},
-			Y: []float64{float64(m.Error)}})
-	}
-	return []*Figure{NewFigure("loo-methods", "leave-one-out: cost and estimate",
-		"Share of left-out errors by every method, against its time.",
-		Axis{Label: "seconds", Log: true}, Axis{Label: "estimated error"}, series...)}
-}
-
 // ReliabilityFigure shows the observed shares of the label +1 against the probabilities;
 // none where these are not known.
 func ReliabilityFigure(c *calibration.Reliability) []*Figure {
@@ -148,7 +115,7 @@ func ReliabilityFigure(c *calibration.Reliability) []*Figure {
 		"Share of the label +1 among left-out examples of about that probability, with its standard "+
 			"error; on the diagonal they are right.",
 		Axis{Label: "probability of +1", Max: 1}, Axis{Label: "share of +1", Max: 1}, shares,
-		Diagonal("as stated"))}
+		equality("as stated", 0, 1))}
 }
 
 // ROCFigure shows the shares of both labels that mean predictions above a threshold hold; none
@@ -161,5 +128,21 @@ func ROCFigure(mean, label []float64) []*Figure {
 	return []*Figure{NewFigure("roc", fmt.Sprintf("receiver operating characteristic: area %.3f", area),
 		"Of the examples of either label, the share whose left-out mean prediction is above a threshold.",
 		Axis{Label: "share of -1 above", Max: 1}, Axis{Label: "share of +1 above", Max: 1},
-		Series{Mark: Line, X: x, Y: y}, Diagonal(""))}
+		Series{Mark: Line, X: x, Y: y}, equality("", 0, 1))}
+}
+
+// targetFigure sets the left-out predictions of a regression against the targets.
+func targetFigure(name string, p *Points) *Figure {
+	at := Series{Label: "example, with two standard deviations over resamples", Mark: Dots}
+	for i, y := range p.Target {
+		at.AddErr(y, p.OOBMean[i], 2*math.Sqrt(p.Variance[i]))
+	}
+	if len(p.Target) > manyPoints {
+		at.Label, at.Err = "example", nil
+	}
+	return NewFigure(name+"-target", "left-out prediction against target",
+		"Mean prediction of every example over the resamples that leave it out, against its target; the "+
+			"line is where they are equal.",
+		Axis{Label: "target"}, Axis{Label: "left-out prediction"}, at,
+		equality("equal", slices.Min(p.Target), slices.Max(p.Target)))
 }

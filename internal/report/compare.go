@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 
 	"bootbench/bench"
 )
@@ -12,15 +13,6 @@ import (
 type Comparison struct {
 	Data []string // names of the data sets to come
 	Rows []bench.CompareRow
-}
-
-// Lead says what the rows mean, in a sentence for each data set.
-func (c *Comparison) Lead() []string {
-	var all []string
-	for _, group := range compareGroups(c.Rows) {
-		all = append(all, compareSentence(group))
-	}
-	return all
 }
 
 // WriteCSV writes the rows, one line each, columns as in the JSON document.
@@ -54,16 +46,14 @@ func (*Comparison) cells(r bench.CompareRow) []string {
 	if r.EqualIsBound {
 		variance, mark = "-", ">"
 	}
-	refined := [4]string{"-", "-", "-", "-"}
-	if r.RefinedS > 0 {
-		refined = [4]string{number(r.RefinedError), fmt.Sprintf("%.2g", r.RefinedSE), seconds(r.RefinedS),
-			fmt.Sprintf("%.3g", r.RefinedSpeedup)}
-	}
-	return []string{ShortName(r.Data), fmt.Sprint(r.N), fmt.Sprintf("%.3g", r.Ratio), seconds(r.TheoryS),
+	cells := []string{ShortName(r.Data), fmt.Sprint(r.N), fmt.Sprintf("%.3g", r.Ratio), seconds(r.TheoryS),
 		fmt.Sprintf("%.1f", r.FitsEquivalent), number(r.TheoryError), number(r.RetrainError),
-		fmt.Sprintf("%.2g", r.RetrainSE),
-		variance, mark + fmt.Sprintf("%.3g", r.SpeedupEqualAccuracy), refined[0], refined[1], refined[2],
-		refined[3]}
+		fmt.Sprintf("%.2g", r.RetrainSE), variance, mark + fmt.Sprintf("%.3g", r.SpeedupEqualAccuracy)}
+	if !(r.RefinedS > 0) {
+		return append(cells, "-", "-", "-", "-")
+	}
+	return append(cells, number(r.RefinedError), fmt.Sprintf("%.2g", r.RefinedSE), seconds(r.RefinedS),
+		fmt.Sprintf("%.3g", r.RefinedSpeedup))
 }
 
 func (c *Comparison) below() *document {
@@ -75,28 +65,34 @@ func (c *Comparison) below() *document {
 	return d
 }
 
+// Lead says what the rows mean, in a sentence for each data set.
+func (c *Comparison) Lead() (all []string) {
+	for _, group := range compareGroups(c.Rows) {
+		all = append(all, compareSentence(group))
+	}
+	return all
+}
+
 // compareGroups splits rows into runs of the same data set and loss, over sizes or
 // over ratios.
-func compareGroups(rows []bench.CompareRow) [][]bench.CompareRow {
-	return bench.Groups(rows, func(a, b bench.CompareRow) bool {
-		return a.Data == b.Data && a.Loss == b.Loss && (a.Ratio == b.Ratio || a.N == b.N)
-	})
+func compareGroups(rows []bench.CompareRow) (groups [][]bench.CompareRow) {
+	first := 0
+	for i, r := range rows {
+		next := rows[min(i+1, len(rows)-1)]
+		together := r.Data == next.Data && r.Loss == next.Loss && (r.Ratio == next.Ratio || r.N == next.N)
+		if i+1 == len(rows) || !together {
+			groups, first = append(groups, rows[first:i+1]), i+1
+		}
+	}
+	return groups
 }
 
 // compareSentence says what the rows of one data set mean.
 func compareSentence(rows []bench.CompareRow) string {
-	first, last := rows[0], rows[len(rows)-1]
-	size := fmt.Sprintf("n = %d", last.N)
-	if first.N != last.N {
-		size = fmt.Sprintf("n = %d to %d", first.N, last.N)
-	}
-	if first.Ratio != last.Ratio {
-		size += fmt.Sprintf(", ratio %.3g to %.3g", first.Ratio, last.Ratio)
-	}
-	bound, naive, refined, unfinished, relative, deviations := "", "", "", "", 0.0, 0.0
+	bound, unfinished, relative, deviations := "", "", 0.0, 0.0
 	for _, r := range rows {
 		off := math.Abs(float64(r.TheoryError - r.RetrainError))
-		relative = math.Max(relative, off/float64(r.RetrainError))
+		relative = math.Max(relative, 100*off/float64(r.RetrainError))
 		deviations = math.Max(deviations, off/float64(r.RetrainSE))
 		if r.EqualIsBound {
 			bound = "at least "
@@ -105,50 +101,84 @@ func compareSentence(rows []bench.CompareRow) string {
 			unfinished += fmt.Sprintf(" At n = %d the theory did not converge (%s).", r.N, r.Status)
 		}
 	}
-	if first.NaiveFitS > 0 {
-		naive = fmt.Sprintf(" (%s naive ones)",
-			span(rows, func(r bench.CompareRow) float64 { return r.NaiveFitsEquivalent }))
-	}
-	if first.RefinedS > 0 && last.RefinedS > 0 {
-		refined = fmt.Sprintf(" Refined by exact resamples its left-out error is unbiased; plain retraining to "+
-			"the same standard error takes %s times as long.",
-			span(rows, func(r bench.CompareRow) float64 { return float64(r.RefinedSpeedup) }))
-	}
-	return fmt.Sprintf("%s, %s: the theory takes as long as %s bootstrap fits with merged rows%s; "+
-		"retraining to the same accuracy of the variances takes %s%s fits and %s%s times the time of the "+
-		"theory; the left-out errors differ by %s.%s%s",
-		ShortName(last.Data), size, span(rows, func(r bench.CompareRow) float64 { return r.FitsEquivalent }),
-		naive, bound, span(rows, func(r bench.CompareRow) float64 { return r.EqualResamples }),
-		bound, span(rows, func(r bench.CompareRow) float64 { return r.SpeedupEqualAccuracy }),
-		deviation(relative, deviations), refined, unfinished)
-}
-
-// deviation words a relative difference that is worth so many standard errors
-// of retraining.
-func deviation(relative, deviations float64) string {
+	difference := fmt.Sprintf("at most %.1f%%, %.1f standard errors of retraining", relative, deviations)
 	if math.IsNaN(deviations) || math.IsInf(deviations, 0) {
-		return "an amount that so few resamples cannot judge"
+		difference = "an amount that so few resamples cannot judge"
 	}
-	return fmt.Sprintf("at most %.1f%%, %.1f standard errors of retraining", 100*relative, deviations)
+	size := span(rows, func(r bench.CompareRow) float64 { return float64(r.N) })
+	return fmt.Sprintf("%s, n = %s: the theory takes as long as %s bootstrap fits with merged rows; "+
+		"retraining to the same accuracy of the variances takes %s%s fits and %s%s times the time of the "+
+		"theory; the left-out errors differ by %s.%s",
+		ShortName(rows[0].Data), size, span(rows, func(r bench.CompareRow) float64 { return r.FitsEquivalent }),
+		bound, span(rows, func(r bench.CompareRow) float64 { return r.EqualResamples }),
+		bound, span(rows, func(r bench.CompareRow) float64 { return r.SpeedupEqualAccuracy }),
+		difference, unfinished)
 }
 
-// span writes the range of a figure over rows.
+// span writes the range of a figure over rows, with two digits or as a whole number.
 func span(rows []bench.CompareRow, of func(bench.CompareRow) float64) string {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, r := range rows {
 		low, high = math.Min(low, of(r)), math.Max(high, of(r))
 	}
-	a, b := twoDigits(low), twoDigits(high)
-	if a == b {
-		return a
+	text := func(v float64) string {
+		if v >= 100 {
+			return fmt.Sprintf("%.0f", v)
+		}
+		return fmt.Sprintf("%.2g", v)
 	}
-	return a + " to " + b
+	if text(low) == text(high) {
+		return text(low)
+	}
+	return text(low) + " to " + text(high)
 }
 
-// twoDigits writes a figure, without an exponent where it is large.
-func twoDigits(v float64) string {
-	if v >= 100 {
-		return fmt.Sprintf("%.0f", v)
+// Figures are two per data set: times and errors against n, or against the ratio.
+func (c *Comparison) Figures() (figures []*Figure) {
+	for _, rows := range compareGroups(c.Rows) {
+		name, data, axis := "compare-"+fileName(rows[0].Data), ShortName(rows[0].Data), sizeAxis(rows)
+		equal := Series{Label: "retraining to the same accuracy", Mark: Joined}
+		theory := Series{Label: "theory", Mark: Joined, Colour: 1}
+		naive := Series{Label: "one naive bootstrap fit", Mark: Joined, Colour: 2}
+		merged := Series{Label: "one bootstrap fit, rows merged", Mark: Joined, Colour: 3}
+		error := Series{Label: "theory", Mark: Line}
+		retrained := Series{Label: "retraining, two standard errors", Mark: Dots, Colour: 1}
+		for i, r := range rows {
+			x := axis.Ticks[i].Value
+			equal.Add(x, r.SpeedupEqualAccuracy*r.TheoryS) // 0, which a logarithmic axis leaves out, if unknown
+			if r.EqualIsBound {
+				equal.Label = "retraining to the same accuracy (at least)"
+			}
+			theory.Add(x, r.TheoryS)
+			naive.Add(x, r.NaiveFitS)
+			merged.Add(x, r.ResampleFitS)
+			error.Add(x, float64(r.TheoryError))
+			retrained.AddErr(x, float64(r.RetrainError), 2*float64(r.RetrainSE))
+		}
+		figures = append(figures, NewFigure(name+"-time", data+": time",
+			"Seconds of the theory, of one bootstrap fit, and of as many retrainings as give the same "+
+				"accuracy of the variances per point.",
+			axis, Axis{Label: "seconds", Log: true}, equal, theory, naive, merged),
+			NewFigure(name+"-error", data+": left-out error",
+				"Error on left-out examples: the theory, and retraining with two of its standard errors.",
+				axis, Axis{Label: "left-out error"}, error, retrained))
 	}
-	return fmt.Sprintf("%.2g", v)
+	return figures
+}
+
+// sizeAxis is a logarithmic axis with a mark at every n, or at every ratio of a learning curve.
+func sizeAxis(rows []bench.CompareRow) Axis {
+	first, last := &rows[0], &rows[len(rows)-1]
+	a, overRatios := Axis{Label: "examples n", Log: true}, first.N == last.N && first.Ratio != last.Ratio
+	if overRatios {
+		a.Label = "ratio S/N"
+	}
+	for _, r := range rows {
+		x := float64(r.N)
+		if overRatios {
+			x = r.Ratio
+		}
+		a.Ticks = append(a.Ticks, Tick{x, strconv.FormatFloat(x, 'g', 4, 64)})
+	}
+	return a
 }

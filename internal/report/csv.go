@@ -82,7 +82,10 @@ func (c *Curve) WriteCSV(w io.Writer) error {
 
 // WriteRows writes structs as lines: a column per field, whether a document would
 // omit it or not, a struct's fields after its name.
-func WriteRows[T any](w io.Writer, rows []T) error {
+func WriteRows[T any](w io.Writer, rows []T) error { return writeCSV(w, table(rows)) }
+
+// table has the names of the fields above the rows.
+func table[T any](rows []T) [][]string {
 	fields := fieldsOf("", reflect.TypeFor[T](), nil)
 	table := make([][]string, 1+len(rows))
 	for _, f := range fields {
@@ -91,7 +94,7 @@ func WriteRows[T any](w io.Writer, rows []T) error {
 			table[i+1] = append(table[i+1], cell(reflect.ValueOf(rows[i]).FieldByIndex(f.index)))
 		}
 	}
-	return writeCSV(w, table)
+	return table
 }
 
 // field is a value in a struct, by its name in JSON.

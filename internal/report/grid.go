@@ -114,14 +114,22 @@ func (g *Grid) heads() []head {
 	return append(heads, estimateHeads...)
 }
 
+// objective is by what cells are compared.
+func (g *Grid) objective() string {
+	if g.byOther() {
+		return g.By
+	}
+	return "left-out error"
+}
+
 // byOther reports whether cells are compared by something else than the left-out error.
 func (g *Grid) byOther() bool { return g.By != "" && g.By != "leftout" }
 
 func (g *Grid) cells(c GridCell) []string {
 	switch {
 	case c.Estimate == nil:
-		return slices.Concat(c.Values, slices.Repeat([]string{"-"}, len(g.heads())-len(g.Over)-1),
-			[]string{"failed: " + c.Failure})
+		unknown := slices.Repeat([]string{"-"}, len(g.heads())-len(g.Over)-1)
+		return slices.Concat(c.Values, unknown, []string{"failed: " + c.Failure})
 	case g.byOther():
 		return slices.Concat(c.Values, []string{number(*c.Objective)}, c.Estimate.cells())
 	}
@@ -155,16 +163,12 @@ func (g *Grid) Lead() []string {
 		return []string{"No cell of the grid has converged."}
 	}
 	best := &g.Results[*g.Best]
-	what := "left-out error"
-	if g.byOther() {
-		what = g.By
-	}
 	se := ""
 	if q := best.Estimate.Quality; q != nil && g.By != "evidence" {
 		se = fmt.Sprintf(" (standard error over examples %s)", number(q.ExampleSE))
 	}
 	lead := []string{fmt.Sprintf("%s: %s %s%s, the least of %d on the same data; expect more on new data",
-		best.Name(g.Over), what, number(best.Value()), se, len(g.Results))}
+		best.Name(g.Over), g.objective(), number(best.Value()), se, len(g.Results))}
 	for _, note := range []string{g.undecided(), g.edges()} {
 		if note != "" {
 			lead = append(lead, note)
@@ -193,52 +197,89 @@ func (g *Grid) edges() string {
 
 func (g *Grid) document() *document { return rowDocument(g, g.Results) }
 
-// solveColumns are the columns of WriteCSV after those of the axes and the objective.
-var solveColumns = []string{"test_loss", "test_error", "apparent_error", "no_information_error", "err632",
-	"err632plus", "status", "residual", "sweeps", "solve_s", "difference", "difference_se", "p_value"}
-
-// WriteCSV writes one line per cell: the value of every axis, the errors and the
-// solve. Of a cell that failed these are empty but for the status.
+// WriteCSV writes one line per cell: the value of every axis, the objective, the errors and the
+// solve. Of a cell that failed these are empty except for the status.
 func (g *Grid) WriteCSV(w io.Writer) error {
-	rows := make([][]string, 1+len(g.Results))
-	for _, a := range g.Over {
-		rows[0] = append(rows[0], a.Name)
-	}
-	if g.byOther() {
-		rows[0] = append(rows[0], "objective")
-	}
-	rows[0] = append(rows[0], solveColumns...)
+	lines := make([]gridLine, len(g.Results))
 	for i := range g.Results {
-		c := &g.Results[i]
-		for _, v := range c.Values {
-			rows[i+1] = append(rows[i+1], textCell(v))
+		lines[i] = g.Results[i].line()
+	}
+	rows := table(lines)
+	for k, a := range g.Over {
+		rows[0] = slices.Insert(rows[0], k, a.Name)
+		for i, c := range g.Results {
+			rows[i+1] = slices.Insert(rows[i+1], k, textCell(c.Values[k]))
 		}
-		if g.byOther() {
-			rows[i+1] = append(rows[i+1], optionalCell(c.Objective))
-		}
-		rows[i+1] = append(rows[i+1], c.solveCells()...)
 	}
 	return writeCSV(w, rows)
 }
 
-// solveCells are those of solveColumns.
-func (c *GridCell) solveCells() []string {
-	e, difference := c.Estimate, make([]string, 3)
-	if e == nil {
-		return append(append(make([]string, 6), "failed"), make([]string, 6)...)
-	}
-	if d := c.Difference; d != nil {
-		difference = []string{numberCell(d.Value), numberCell(d.StandardError), numberCell(d.PValue)}
-	}
-	return append([]string{e.TestLoss, numberCell(e.TestError), numberCell(e.Apparent),
-		numberCell(e.NoInformation), numberCell(e.Err632), numberCell(e.Err632Plus), e.Status,
-		numberCell(e.Residual), fmt.Sprint(e.Sweeps), numberCell(e.Time.Solve)}, difference...)
+// gridLine is a cell in a file of CSV.
+type gridLine struct {
+	Objective null.Float `json:"objective"`
+	Errors
+	Status       string     `json:"status"`
+	Residual     null.Float `json:"residual"`
+	Sweeps       int        `json:"sweeps"`
+	SolveS       null.Float `json:"solve_s"`
+	Difference   null.Float `json:"difference"`
+	DifferenceSE null.Float `json:"difference_se"`
+	PValue       null.Float `json:"p_value"`
 }
 
-// optionalCell is empty where there is no number.
-func optionalCell(v *null.Float) string {
-	if v == nil {
-		return ""
+func (c *GridCell) line() gridLine {
+	nan := null.Float(math.NaN())
+	l := gridLine{nan, Errors{TestError: nan, Apparent: nan, NoInformation: nan, Err632: nan, Err632Plus: nan},
+		"failed", nan, 0, nan, nan, nan, nan}
+	if e := c.Estimate; e != nil {
+		l.Objective, l.Errors, l.Status = null.Float(c.Value()), e.Errors, e.Status
+		l.Residual, l.Sweeps, l.SolveS = e.Residual, e.Sweeps, null.Float(e.Time.Solve)
 	}
-	return numberCell(*v)
+	if d := c.Difference; d != nil {
+		l.Difference, l.DifferenceSE, l.PValue = d.Value, d.StandardError, d.PValue
+	}
+	return l
+}
+
+// Figures show the objective over the grid: a curve for one axis, a map for two, and nothing for more.
+func (g *Grid) Figures() []*Figure {
+	axes := slices.DeleteFunc(slices.Clone(g.Over), func(a GridAxis) bool { return len(a.Values) == 1 })
+	if len(axes) == 0 || len(axes) > 2 {
+		return nil
+	}
+	across, y, mark := axes[len(axes)-1], Axis{Label: g.objective()}, Joined
+	if len(axes) == 2 {
+		y, mark = axes[0].axis(), Heat
+	}
+	var series []Series
+	for cells := range slices.Chunk(g.Results, len(across.Values)) {
+		s := Series{Mark: mark}
+		if mark == Heat {
+			s.Label = axes[0].Name + " " + axes[0].Values[len(series)]
+		}
+		for i := range cells {
+			s.Add(float64(i+1), cells[i].Value())
+		}
+		series = append(series, s)
+	}
+	if g.Best != nil {
+		row, column := *g.Best/len(across.Values), *g.Best%len(across.Values)
+		best := Series{Label: "best", Colour: 1, Mark: Frame, X: []float64{float64(column + 1)},
+			Y: []float64{float64(row + 1)}}
+		if mark != Heat {
+			best.Mark, best.Y[0] = Triangles, g.Results[column].Value()
+		}
+		series = append(series, best)
+	}
+	return []*Figure{NewFigure("grid-"+fileName(g.Data), ShortName(g.Data)+": "+g.objective()+" over the grid",
+		"Without retraining; the mark is the best cell.", across.axis(), y, series...)}
+}
+
+// axis has a place for every value.
+func (a *GridAxis) axis() Axis {
+	axis := Axis{Label: a.Name, Min: 0.5, Max: float64(len(a.Values)) + 0.5}
+	for i, v := range a.Values {
+		axis.Ticks = append(axis.Ticks, Tick{float64(i + 1), v})
+	}
+	return axis
 }

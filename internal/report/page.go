@@ -1,11 +1,10 @@
 package report
 
 import (
-	"bytes"
 	_ "embed"
-	"fmt"
 	"html/template"
 	"io"
+	"strings"
 )
 
 // Page is a result as one self-contained HTML file: figures are in it, and
@@ -31,17 +30,9 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 // WriteHTML writes the page.
 func (p *Page) WriteHTML(w io.Writer) error { return pageTemplate.Execute(w, p) }
 
-// inlineSVG is the figure as an element of a page: without the XML prologue, and
-// as wide as the page allows.
+// inlineSVG is the figure as an element of a page.
 func inlineSVG(f *Figure) (template.HTML, error) {
-	var b bytes.Buffer
-	if err := f.Write(&b, "svg"); err != nil {
-		return "", fmt.Errorf("figure %s: %w", f.Name, err)
-	}
-	_, element, ok := bytes.Cut(b.Bytes(), []byte("<svg"))
-	if !ok {
-		return "", fmt.Errorf("figure %s: no SVG element was drawn", f.Name)
-	}
-	return template.HTML(fmt.Sprintf(`<svg role="img" aria-label="%s"%s`, template.HTMLEscapeString(f.Title),
-		element)), nil
+	var b strings.Builder
+	err := f.WriteSVG(&b)
+	return template.HTML(b.String()), err
 }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"slices"
 
 	"bootbench/internal/null"
 )
@@ -94,24 +93,4 @@ func (t *Tuning) pathTable() (heads []head, rows [][]string) {
 		rows = append(rows, append(row, number(*s.Objective)))
 	}
 	return heads, rows
-}
-
-// Figures show the models in the order in which they were judged, those on each number of
-// examples as one series.
-func (t *Tuning) Figures() []*Figure {
-	var series []Series
-	for k, step := range t.Path {
-		label := fmt.Sprintf("%d examples", step.Examples)
-		at := slices.IndexFunc(series, func(s Series) bool { return s.Label == label })
-		if at < 0 {
-			at = len(series)
-			series = append(series, Series{Label: label, Mark: Dots, Colour: at})
-		}
-		if step.Objective != nil {
-			series[at].Add(float64(k+1), float64(*step.Objective))
-		}
-	}
-	return []*Figure{NewFigure("tune-"+fileName(t.Data)+"-path", ShortName(t.Data)+": the search",
-		"The objective of every model that was judged, start after start.",
-		Axis{Label: "model"}, Axis{Label: t.By}, series...)}
 }

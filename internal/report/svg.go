@@ -1,0 +1,262 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"html"
+	"io"
+	"math"
+	"slices"
+)
+
+// palette holds colours that readers with any colour vision can tell apart
+// (Okabe and Ito). Series beyond its end have other symbols.
+var palette = [...]string{"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#5A5A5A"}
+
+// Pixels of a panel, of the margins around its axes, and of what is drawn.
+const (
+	panelWidth, panelHeight                                = 560, 420
+	leftMargin, rightMargin, topMargin, bottomMargin       = 72, 16, 32, 52
+	lineWidth, symbolRadius, capLength, tickLength, legend = 2, 3.6, 4, 5, 18
+	manyPoints                                             = 150 // from which on symbols are small
+)
+
+// WriteSVG draws the figure. Text and axes have the colour of the text around the picture.
+func (f *Figure) WriteSVG(w io.Writer) error {
+	var b bytes.Buffer
+	width := panelWidth * len(f.Panels)
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="%s" viewBox="0 0 %d %d" `+
+		`width="%d" height="%d" font-family="sans-serif" font-size="14" fill="currentColor">`+"\n"+
+		`<rect class="paper" width="100%%" height="100%%" fill="#FFFFFF"/>`+"\n",
+		html.EscapeString(f.Title), width, panelHeight, width, panelHeight)
+	for i := range f.Panels {
+		fmt.Fprintf(&b, `<g transform="translate(%d)">`+"\n", i*panelWidth)
+		(&drawing{Panel: &f.Panels[i], Buffer: &b}).draw()
+		b.WriteString("</g>\n")
+	}
+	b.WriteString("</svg>\n")
+	_, err := b.WriteTo(w)
+	return err
+}
+
+// drawing is a panel that is being drawn.
+type drawing struct {
+	*Panel
+	*bytes.Buffer
+	x, y scale
+}
+
+func (d *drawing) printf(format string, args ...any) { fmt.Fprintf(d, format+"\n", args...) }
+
+// point is a point of a series with its error bar, 0 for none.
+type point struct{ x, y, err float64 }
+
+// drawn are the points of a series that the axes have a place for.
+func (d *drawing) drawn(s *Series) (points []point) {
+	for i, y := range s.Y {
+		if !d.X.draws(s.X[i]) || !d.Y.draws(y) {
+			continue
+		}
+		p := point{x: s.X[i], y: y}
+		if i < len(s.Err) && s.Err[i] > 0 && d.Y.draws(y-s.Err[i]) && d.Y.draws(s.Err[i]) {
+			p.err = s.Err[i]
+		}
+		points = append(points, p)
+	}
+	return points
+}
+
+func (d *drawing) draw() {
+	d.fit()
+	d.axes()
+	const top, height = topMargin - 5, panelHeight - topMargin - bottomMargin + 10
+	d.printf(`<svg y="%d" width="%d" height="%d" viewBox="0 %d %d %d">`, top, panelWidth, height, // which clips
+		top, panelWidth, height)
+	for k := range d.Series {
+		if s := &d.Series[k]; s.Mark == Heat {
+			d.heat(s, float64(k+1))
+		} else {
+			d.series(s)
+		}
+	}
+	d.printf(`</svg>`)
+	line := 0
+	for k := range d.Series {
+		if s := &d.Series[k]; s.inLegend() {
+			d.entry(s, line)
+			line++
+		}
+	}
+}
+
+// inLegend reports whether a series has an entry there.
+func (s *Series) inLegend() bool {
+	return s.Label != "" && len(s.X) > 0 && s.Mark != Heat && s.Mark != Frame
+}
+
+// fit finds the limits of the axes.
+func (d *drawing) fit() {
+	low, high := point{x: math.Inf(1), y: math.Inf(1)}, point{x: math.Inf(-1), y: math.Inf(-1)}
+	room := 0.05 // share of the vertical axis that the legend takes
+	for k := range d.Series {
+		s := &d.Series[k]
+		if s.inLegend() {
+			room = min(room+0.054, 0.5)
+		}
+		for _, p := range s.Mark.path(d.drawn(s)) {
+			low.x, high.x = min(low.x, p.x), max(high.x, p.x)
+			low.y, high.y = min(low.y, p.y-p.err), max(high.y, p.y+p.err)
+		}
+	}
+	d.x = scale{d.X.fitted(low.x, high.x, 0), leftMargin, panelWidth - rightMargin}
+	d.y = scale{d.Y.fitted(low.y, high.y, room/(1-room)), panelHeight - bottomMargin, topMargin}
+}
+
+// path is the line through points, the frame of a cell, or the outline of a histogram whose last bin is
+// as wide as the one before it.
+func (m Mark) path(at []point) (path []point) {
+	switch {
+	case m == Frame && len(at) > 0:
+		x, y := at[0].x, at[0].y
+		return []point{{x: x - 0.5, y: y - 0.5}, {x: x + 0.5, y: y - 0.5}, {x: x + 0.5, y: y + 0.5},
+			{x: x - 0.5, y: y + 0.5}, {x: x - 0.5, y: y - 0.5}}
+	case m != Steps && m != Bars || len(at) == 0:
+		return at
+	}
+	path, width := []point{{x: at[0].x}}, 1.0
+	for i, p := range at {
+		if i+1 < len(at) {
+			width = at[i+1].x - p.x
+		}
+		path = append(path, point{x: p.x, y: p.y}, point{x: p.x + width, y: p.y})
+	}
+	return append(path, point{x: path[len(path)-1].x})
+}
+
+// axes draws grid, ticks, labels and title.
+func (d *drawing) axes() {
+	left, right, bottom, top := d.x.from, d.x.to, d.y.from, d.y.to
+	for _, t := range d.x.Ticks {
+		x := d.x.at(t.Value)
+		if t.Label != "" {
+			d.printf(`<path class="grid" d="M%.1f %.1fV%.1f" stroke="#E1E1E1"/>`, x, bottom, top)
+			d.text(x, bottom+19, "middle", t.Label)
+		}
+		d.printf(`<path d="M%.1f %.1fv%d" stroke="currentColor"/>`, x, bottom, tickLength)
+	}
+	for _, t := range d.y.Ticks {
+		y := d.y.at(t.Value)
+		if t.Label != "" {
+			d.printf(`<path class="grid" d="M%.1f %.1fH%.1f" stroke="#E1E1E1"/>`, left, y, right)
+			d.text(left-8, y+5, "end", t.Label)
+		}
+		d.printf(`<path d="M%.1f %.1fh-%d" stroke="currentColor"/>`, left, y, tickLength)
+	}
+	d.printf(`<path d="M%.1f %.1fV%.1fH%.1f" fill="none" stroke="currentColor"/>`, left, top, bottom, right)
+	d.text((left+right)/2, bottom+42, "middle", d.X.Label)
+	d.text((left+right)/2, top-12, "middle", d.Title)
+	d.printf(`<text transform="translate(18 %.1f) rotate(-90)" text-anchor="middle">%s</text>`, (top+bottom)/2,
+		html.EscapeString(d.Y.Label))
+}
+
+func (d *drawing) text(x, y float64, anchor, text string) {
+	d.printf(`<text x="%.1f" y="%.1f" text-anchor="%s">%s</text>`, x, y, anchor, html.EscapeString(text))
+}
+
+// colour of a series.
+func (s *Series) colour() string { return palette[s.Colour%len(palette)] }
+
+// series draws one that is not a map.
+func (d *drawing) series(s *Series) {
+	points := d.drawn(s)
+	if s.Mark != Dots && s.Mark != Triangles {
+		d.line(s, s.Mark.path(points))
+	}
+	for _, p := range points {
+		x, y := d.x.at(p.x), d.y.at(p.y)
+		if p.err > 0 {
+			low, high := d.y.at(p.y-p.err), d.y.at(p.y+p.err)
+			d.printf(`<path d="M%.1f %.1fV%.1fm-%d 0h%dM%.1f %.1fm-%d 0h%d" stroke="%s"/>`, x, low, high, capLength,
+				2*capLength, x, low, capLength, 2*capLength, s.colour())
+		}
+		d.symbol(s, x, y, len(points))
+	}
+}
+
+// symbol draws one of the given number of points; lines have none.
+func (d *drawing) symbol(s *Series, x, y float64, number int) {
+	radius := symbolRadius
+	if number > manyPoints {
+		radius /= 2
+	}
+	switch {
+	case s.Mark != Dots && s.Mark != Triangles && s.Mark != Joined:
+	case s.Mark == Triangles || s.Colour >= len(palette):
+		d.printf(`<path d="M%.1f %.1fl%.1f %.1fh-%.1fz" fill="%s"/>`, x, y-1.2*radius, 1.2*radius, 2*radius,
+			2.4*radius, s.colour())
+	default:
+		d.printf(`<circle cx="%.1f" cy="%.1f" r="%.1f" fill="%s"/>`, x, y, radius, s.colour())
+	}
+}
+
+// line draws a line through points, filled below if the mark is Bars.
+func (d *drawing) line(s *Series, points []point) {
+	if len(points) == 0 {
+		return
+	}
+	fill, dashes := "none", map[Mark]string{Dashed: ` stroke-dasharray="8 4"`, Dotted: ` stroke-dasharray="2 4"`}
+	if s.Mark == Bars {
+		fill = s.colour()
+	}
+	d.printf(`<polyline fill="%s" fill-opacity="0.4" stroke="%s" stroke-width="%d"%s points="`, fill, s.colour(),
+		lineWidth, dashes[s.Mark])
+	for _, p := range points {
+		d.printf("%.1f,%.1f", d.x.at(p.x), d.y.at(p.y))
+	}
+	d.printf(`"/>`)
+}
+
+// entry draws line number k of the legend.
+func (d *drawing) entry(s *Series, k int) {
+	x, y := d.x.from+12, d.y.to+12+float64(legend*k)
+	sample := *d
+	sample.x, sample.y = scale{Axis{Max: 1}, x, x + 24}, scale{Axis{Max: 1}, y, y + 1}
+	if s.Mark != Dots && s.Mark != Triangles {
+		sample.line(s, []point{{}, {x: 1}})
+	}
+	d.symbol(s, x+12, y, 1)
+	d.text(x+32, y+5, "start", s.Label)
+}
+
+// mostNumbers is the number of cells across up to which they hold numbers.
+const mostNumbers = 9
+
+// heat draws one row of a map: cells that are the darker the smaller they are among all of the map, by
+// rank, with their numbers where there is room for them.
+func (d *drawing) heat(row *Series, place float64) {
+	var all []float64
+	for _, s := range d.Series {
+		if s.Mark == Heat {
+			all = append(all, s.Y...)
+		}
+	}
+	all = slices.DeleteFunc(all, math.IsNaN)
+	slices.Sort(all)
+	for i, v := range row.Y {
+		if math.IsNaN(v) {
+			continue
+		}
+		rank, _ := slices.BinarySearch(all, v)
+		light := float64(rank) / float64(max(1, len(all)-1))
+		shade := func(from float64) int { return int(from + (250-from)*light) }
+		x, y := d.x.at(row.X[i]-0.5), d.y.at(place+0.5)
+		width, height := d.x.at(row.X[i]+0.5)-x, d.y.at(place-0.5)-y
+		d.printf(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="#%02X%02X%02X"/>`, x, y, width, height,
+			shade(86), shade(180), shade(233))
+		if len(row.Y) <= mostNumbers {
+			d.printf(`<g color="#000000" fill="currentColor">`)
+			d.text(x+width/2, y+height/2+5, "middle", fmt.Sprintf("%.3g", v))
+			d.printf(`</g>`)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"bootbench/internal/gp"
 	"bootbench/internal/loo"
 	"bootbench/internal/model"
 	"bootbench/internal/null"
@@ -40,7 +41,7 @@ func (j *Job) LeaveOneOut(ctx context.Context, method loo.Method, all bool) (*re
 // squareResiduals is leave-one-out for the square loss.
 func (j *Job) squareResiduals(noise float64, r *report.LeaveOneOut) error {
 	began := time.Now()
-	residuals, err := loo.Residuals(j.Matrix(), j.Site, j.Set.Y, noise)
+	residuals, err := gp.Residuals(j.Matrix(), j.Site, j.Set.Y, noise)
 	if err != nil {
 		return err
 	}

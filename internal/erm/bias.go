@@ -1,6 +1,7 @@
 package erm
 
 import (
+	"errors"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -12,6 +13,12 @@ import (
 // predictor is f + bias with f = (K + constant) a.
 type flat struct{ constant, bias float64 }
 
+// ErrNoFiniteBias says that no finite bias is the best: a loss that decreases for ever as the
+// predictor grows was trained on examples of one class.
+var ErrNoFiniteBias = errors.New(
+	"no finite bias is the best: the training examples are of one class, and the loss goes on falling as the " +
+		"predictor grows")
+
 // Limits of the search for the bias.
 const (
 	flatShare     = 100  // constant as a multiple of the mean K_ii
@@ -19,13 +26,13 @@ const (
 	biasTolerance = 1e-7 // last move of the bias, as a share of it and of the constant's root
 )
 
-// TrainWithBias trains f = K a + b, where the bias b costs nothing: sum a = 0. It is the
+// TrainWithBias trains f = K a + b with an unpenalised bias b: sum a = 0. It is the
 // limit of Train on K + c as c grows.
 //
 // Each round trains on K + c for one c, the loss shifted by the bias found so far, and adds
 // c sum a to that: the proximal point method in b, by which the dual gets its multiplier
 // for sum a = 0 (Rockafellar 1976). It ends with a round that moves b by rounding, or so
-// little that the objective cannot tell. The error is train.ErrNoFiniteBias where none is the
+// little that the objective cannot tell. The error is ErrNoFiniteBias where none is the
 // best; on one class a loss with a flat part, as the squared hinge, has the b
 // nearest 0 that costs nothing.
 func (t *Trainer) TrainWithBias(p train.Set, s Settings) (*Result, error) {
@@ -33,8 +40,9 @@ func (t *Trainer) TrainWithBias(p train.Set, s Settings) (*Result, error) {
 	t.flat = flat{constant: flatShare * t.typicalVariance()}
 	t.system = &shifted{system: on, constant: t.flat.constant}
 	defer func() { t.flat, t.system = flat{}, on }()
+	var start []float64
 	for round := 1; ; round++ {
-		r, err := t.train(p, s)
+		r, err := t.train(p, s, start)
 		if err != nil {
 			return nil, err
 		}
@@ -53,7 +61,7 @@ func (t *Trainer) TrainWithBias(p train.Set, s Settings) (*Result, error) {
 			r.Status = train.IterationLimit
 			return r, nil
 		}
-		s.Start = r.A
+		start = r.A
 	}
 }
 
@@ -76,7 +84,7 @@ func (t *Trainer) typicalVariance() float64 {
 	return 1
 }
 
-// shifted is K + constant, but for spread, which is that of K.
+// shifted is K + constant, except for spread, which is that of K.
 type shifted struct {
 	system
 	constant float64
@@ -120,6 +128,15 @@ func (s *shifted) sweep(f, a []float64, visit func(i int, f float64) (float64, e
 	return err
 }
 
+// far is a predictor beyond which no loss of these examples changes the sign of its slope.
+func (l *siteLosses) far() float64 {
+	most := 1.0
+	for _, y := range l.Y {
+		most = max(most, math.Abs(y))
+	}
+	return 30 * most
+}
+
 // pull is how the losses pull at a constant predictor f: up where it is positive.
 func (l *siteLosses) pull(f float64) float64 {
 	sum := 0.0
@@ -132,15 +149,15 @@ func (l *siteLosses) pull(f float64) float64 {
 
 // constant is the best predictor where that is a constant that costs nothing, the one
 // nearest 0, as of examples of one class under a loss with a flat part: ok. The error is
-// train.ErrNoFiniteBias where the losses pull the bias out for ever.
+// ErrNoFiniteBias where the losses pull the bias out for ever.
 func (l *siteLosses) constant() (b float64, ok bool, err error) {
 	if len(l.Active) == 0 {
 		return 0, true, nil
 	}
-	for _, far := range []float64{l.Far(), -l.Far()} {
+	for _, far := range []float64{l.far(), -l.far()} {
 		switch out := l.pull(far) * far; {
 		case out > 0:
-			return 0, false, train.ErrNoFiniteBias
+			return 0, false, ErrNoFiniteBias
 		case out == 0:
 			for near := 0.0; ; { // l pulls from near towards b
 				if b = (near + far) / 2; b == near || b == far {

@@ -13,6 +13,7 @@ import (
 	"bootbench/internal/train"
 	"bootbench/kernel"
 	"bootbench/linalg"
+	"bootbench/loss"
 )
 
 func trainWithBias(t *testing.T, k *linalg.Sym, l erm.Loss, p train.Set) *erm.Result {
@@ -75,7 +76,7 @@ func TestBiasIsLIBSVMs(t *testing.T) {
 	margins := svm.NewTrainer(need.One(svm.NewRows(k))(t))
 	for range 3 {
 		bootstrap(rng, w)
-		r := trainWithBias(t, k, hingeLoss(1), train.Set{Y: y, Site: site, Weight: w})
+		r := trainWithBias(t, k, loss.Hinge{C: 1}, train.Set{Y: y, Site: site, Weight: w})
 		want := need.One(margins.Train(svm.Problem{Y: y, Site: site, C: w, Bias: true},
 			svm.Settings{Tolerance: 1e-9}))(t)
 		near(t, "predictor", r.F, want.F, 1e-6)
@@ -90,13 +91,13 @@ func TestBiasIsLIBSVMs(t *testing.T) {
 func TestOneClass(t *testing.T) {
 	k, _ := small(rand.New(rand.NewPCG(33, 1)), 3, 3, 0.1)
 	set := train.Set{Y: []float64{-1, -1, -1}, Weight: []float64{1, 0, 2}}
-	trainer := need.One(erm.NewTrainer(k, logisticLoss{2}))(t)
-	if _, err := trainer.TrainWithBias(set, erm.Settings{}); !errors.Is(err, train.ErrNoFiniteBias) {
+	trainer := need.One(erm.NewTrainer(k, loss.Logistic{C: 2}))(t)
+	if _, err := trainer.TrainWithBias(set, erm.Settings{}); !errors.Is(err, erm.ErrNoFiniteBias) {
 		t.Errorf("logistic loss of one class: %v", err)
 	}
-	for _, l := range []erm.Loss{hingeLoss(1.5), squaredHingeLoss(2), huberLoss(4, 0.5), squareLoss(0.3)} {
+	for _, l := range []erm.Loss{loss.Hinge{C: 1.5}, loss.SquaredHinge{C: 1}, loss.Huber{C: 4, Delta: 0.5}, loss.Square{Noise: 0.3}} {
 		near(t, l.Name(), trainWithBias(t, k, l, set).F, []float64{-1, -1, -1}, 1e-5)
 	}
 	set.Weight = []float64{0, 0, 0}
-	near(t, "no examples", trainWithBias(t, k, logisticLoss{2}, set).F, []float64{0, 0, 0}, 0)
+	near(t, "no examples", trainWithBias(t, k, loss.Logistic{C: 2}, set).F, []float64{0, 0, 0}, 0)
 }

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"bootbench/internal/erm"
 	"bootbench/internal/gp"
 	"bootbench/internal/need"
@@ -13,6 +15,7 @@ import (
 	"bootbench/internal/train"
 	"bootbench/kernel"
 	"bootbench/linalg"
+	"bootbench/loss"
 )
 
 // TestSubgradients holds answers to the definition of the optimum, by the loss's
@@ -86,7 +89,7 @@ func TestSquare(t *testing.T) {
 		if err := fit.Fit(count, target, want); err != nil {
 			t.Fatal(err)
 		}
-		r := mustTrain(t, k, squareLoss(0.3), p, erm.Settings{})
+		r := mustTrain(t, k, loss.Square{Noise: 0.3}, p, erm.Settings{})
 		near(t, "f", r.F, want, 1e-12)
 		near(t, "a", r.A, fit.Alpha(), 1e-11)
 		if r.Steps > 1 {
@@ -95,30 +98,17 @@ func TestSquare(t *testing.T) {
 	}
 }
 
-// TestMargins: hinge and hard margin against package svm, both at their tightest
-// tolerance.
+// TestMargins: the hinge loss against package svm, both at their tightest tolerance.
 func TestMargins(t *testing.T) {
 	k, y, site := embedded(t, "crabs", kernel.Spec{Gamma: 2})
-	rng := rand.New(rand.NewPCG(2, 2))
+	rng, margins := rand.New(rand.NewPCG(2, 2)), svm.NewTrainer(need.One(svm.NewRows(k))(t))
 	p := train.Set{Y: y, Site: site, Weight: make([]float64, len(y))}
 	box := make([]float64, len(y))
 	for range 3 {
 		bootstrap(rng, p.Weight)
-		for _, l := range []erm.Loss{hingeLoss(1.5), hardLoss{}} {
-			for i, w := range p.Weight {
-				box[i] = 1.5 * w
-				if l.Name() == "hard" && w > 0 {
-					box[i] = inf
-				}
-			}
-			want, err := svm.NewTrainer(need.One(svm.NewRows(k))(t)).Train(svm.Problem{Y: y, Site: site, C: box},
-				svm.Settings{Tolerance: 1e-9})
-			if err != nil || want.Status != train.Converged {
-				t.Fatal(err, want.Status)
-			}
-			r := mustTrain(t, k, l, p, erm.Settings{Tolerance: 1e-12})
-			near(t, l.Name(), r.F, want.F, 1e-7)
-		}
+		floats.ScaleTo(box, 1.5, p.Weight)
+		want := need.One(margins.Train(svm.Problem{Y: y, Site: site, C: box}, svm.Settings{Tolerance: 1e-9}))(t)
+		near(t, "f", mustTrain(t, k, loss.Hinge{C: 1.5}, p, erm.Settings{Tolerance: 1e-12}).F, want.F, 1e-7)
 	}
 }
 
@@ -131,7 +121,7 @@ func TestCertificate(t *testing.T) {
 	k, y, site := embedded(t, "sonar", kernel.Spec{Gamma: 0.5})
 	p := train.Set{Y: y, Site: site, Weight: make([]float64, len(y))}
 	bootstrap(rand.New(rand.NewPCG(4, 4)), p.Weight)
-	for _, l := range append(losses(), hardLoss{}) {
+	for _, l := range losses() {
 		best := mustTrain(t, k, l, p, erm.Settings{Tolerance: 1e-13})
 		loose, early := 0, 0
 		for steps := 1; steps < 12; steps++ {
@@ -146,9 +136,6 @@ func TestCertificate(t *testing.T) {
 			}
 			if r.Objective-best.Objective > 1e-6*best.Objective {
 				loose++
-			}
-			if l.Name() == "hard" {
-				continue // F misses its bars: the bound is for a multiple of it
 			}
 			for i, f := range r.F {
 				if bound := math.Sqrt(2 * k.At(i, i) * (r.Gap + tiny)); math.Abs(f-best.F[i]) > bound {
@@ -178,6 +165,6 @@ func TestAbsent(t *testing.T) {
 	}
 	k, p := small(rng, 4, 6, 0.1)
 	clear(p.Weight)
-	r := mustTrain(t, k, logisticLoss{1}, p, erm.Settings{})
+	r := mustTrain(t, k, loss.Logistic{C: 1}, p, erm.Settings{})
 	near(t, "nothing to train on", append(r.F, r.A...), make([]float64, 8), 0)
 }

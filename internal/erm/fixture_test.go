@@ -13,15 +13,15 @@ import (
 	"bootbench/internal/train"
 	"bootbench/kernel"
 	"bootbench/linalg"
+	"bootbench/loss"
 )
 
-var inf = math.Inf(1)
-
-// losses are the losses under test; all but the margin losses take any target.
+// losses are the losses under test; all take labels.
 func losses() []erm.Loss {
 	return []erm.Loss{
-		squareLoss(0.3), hingeLoss(1.5), squaredHingeLoss(2), tubeLoss("eps-insensitive", 3, 3, 0.2),
-		tubeLoss("absolute", 1, 1, 0), tubeLoss("quantile", 0.6, 1.4, 0), huberLoss(4, 0.5), logisticLoss{2},
+		loss.Square{Noise: 0.3}, loss.Hinge{C: 1.5}, loss.SquaredHinge{C: 1},
+		loss.EpsInsensitive{C: 3, Epsilon: 0.2}, loss.LeastAbsolute{C: 1}, loss.Huber{C: 4, Delta: 0.5},
+		loss.Logistic{C: 2},
 	}
 }
 

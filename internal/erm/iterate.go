@@ -1,6 +1,7 @@
 package erm
 
 import (
+	"fmt"
 	"math"
 
 	"bootbench/internal/train"
@@ -56,18 +57,7 @@ func (q *iterate) primalResidual() float64 {
 	return most
 }
 
-// roundingLimited reports weights so large that rounding errors in f reach a
-// hundredth of its size.
-func (q *iterate) roundingLimited() bool {
-	rounding, size := 0.0, 0.0
-	for i, a := range q.a {
-		rounding += 0x1p-53 * math.Abs(a) / math.Sqrt(q.c[i])
-		size = max(size, math.Abs(q.p[i])*math.Sqrt(q.c[i]))
-	}
-	return rounding > 0.01*size
-}
-
-// isFlat reports that a_i does not depend on z_i, but for rounding: L_i is linear
+// isFlat reports that a_i does not depend on z_i, within rounding: L_i is linear
 // there.
 func isFlat(slope float64) bool { return 1-slope < 1e-14 }
 
@@ -80,8 +70,8 @@ func (t *Trainer) setSite(i int, z float64) error {
 		value = t.set.value(i, p)
 	}
 	if math.IsNaN(value) || math.IsInf(value, 0) || math.IsNaN(slope) {
-		return &InfeasibleError{Loss: t.set.loss.Name(), Site: t.set.Active[i],
-			Example: t.set.Example[t.set.First[i]]}
+		return fmt.Errorf("the %s loss has no finite value at site %d, of example %d", t.set.loss.Name(),
+			t.set.Active[i]+1, t.set.Example[t.set.First[i]]+1)
 	}
 	q.z[i], q.p[i], q.value[i] = z, p, value
 	q.slope[i] = min(max(slope, 0), 1)

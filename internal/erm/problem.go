@@ -1,17 +1,12 @@
 package erm
 
-import (
-	"fmt"
-	"math"
-
-	"bootbench/internal/train"
-)
+import "bootbench/internal/train"
 
 // Loss is a convex loss known by its value and its proximal map.
 type Loss interface {
 	// Name is the loss's name in messages.
 	Name() string
-	// Value is l(f, y); +Inf where f is barred.
+	// Value is l(f, y), finite.
 	Value(f, y float64) float64
 	// Prox is the proximal map of several examples at one input (T3),
 	//
@@ -19,22 +14,6 @@ type Loss interface {
 	//
 	// and its slope df/dh in [0, 1]. c > 0, k_j > 0.
 	Prox(c, h float64, y, k []float64) (f, slope float64)
-}
-
-// InfeasibleError reports a site at which the loss bars every predictor: hard
-// constraints of its examples that contradict each other, or a constraint that
-// f = 0 misses where K(x, x) = 0.
-type InfeasibleError struct {
-	// Loss is the loss's name.
-	Loss string
-	// Site is the site and Example one of its examples, both from 0.
-	Site, Example int
-}
-
-func (e *InfeasibleError) Error() string {
-	return fmt.Sprintf("the %s loss has no finite value at site %d, with example %d and whatever shares its "+
-		"input; "+
-		"contradicting examples need a softer loss or a jitter", e.Loss, e.Site+1, e.Example+1)
 }
 
 // siteLosses are the losses L_i of the active sites: those with examples and with
@@ -50,19 +29,14 @@ type siteLosses struct {
 const minDiagonal = 1e-290
 
 // gather groups the examples of p by active site. diagonal(s) is K_ss.
-func (l *siteLosses) gather(p *train.Set, m int, diagonal func(s int) float64) error {
+func (l *siteLosses) gather(p *train.Set, m int, diagonal func(s int) float64) {
 	l.fixed = 0
 	for j, k := range p.Weight {
-		if s := p.Site.At(j); k > 0 && diagonal(s) < minDiagonal {
-			v := l.loss.Value(0, p.Y[j])
-			if math.IsInf(v, 0) || math.IsNaN(v) {
-				return &InfeasibleError{Loss: l.loss.Name(), Site: s, Example: j}
-			}
-			l.fixed += k * v
+		if k > 0 && diagonal(p.Site.At(j)) < minDiagonal {
+			l.fixed += k * l.loss.Value(0, p.Y[j])
 		}
 	}
 	l.Gather(p, m, func(s int) bool { return diagonal(s) >= minDiagonal })
-	return nil
 }
 
 // value is L_i(f) of active site i.

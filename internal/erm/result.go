@@ -12,18 +12,15 @@ type Result struct {
 	// A are the weights of the sites, length M, 0 where a site is empty. The
 	// predictor at a new input x is sum_s A_s K(x, x_s) + Bias.
 	A []float64
-	// Bias is 0 but for Trainer.TrainWithBias, after which A sums to 0 within the tolerance.
+	// Bias is 0 except after Trainer.TrainWithBias, when A sums to 0 within the tolerance.
 	Bias float64
 	// F is the predictor at the M sites, K A + Bias.
 	F []float64
-	// Objective is (T1) at F. Where a hard constraint is missed, by rounding say,
-	// it is that of the smallest multiple of F that meets them, +Inf if none was
-	// found.
+	// Objective is (T1) at F.
 	Objective float64
-	// Gap is Objective less the dual objective, a lower bound of the optimum but
-	// for rounding. Where Objective is that of F itself, the optimal f* obeys
+	// Gap is Objective less the dual objective, a lower bound of the optimum up to
+	// rounding. The optimal f* obeys
 	//	|F_i - f*_i| <= (2 K_ii Gap)^1/2.
-	// See Trainer.Train for losses where it can be infinite.
 	Gap float64
 	// Steps counts the Newton steps, and Sweeps the passes of coordinate steps.
 	Steps, Sweeps int
@@ -38,45 +35,18 @@ type certificate struct {
 }
 
 // certify computes the objectives and the gap between them, term by term
-// (Fenchel-Young, see the package's page). Where f violates a hard constraint, the
-// primal objective is that of the smallest multiple of f that meets it.
+// (Fenchel-Young, see the package's page).
 func (t *Trainer) certify() certificate {
-	q := &t.iterate
-	var c certificate
-	square, losses, scale := 0.0, t.set.fixed, 1.0
-	c.scale = math.Abs(t.set.fixed)
+	q, square := &t.iterate, 0.0
+	c := certificate{primal: t.set.fixed, scale: math.Abs(t.set.fixed)}
 	for i, f := range q.f {
 		v := t.set.value(i, f)
 		square += q.a[i] * f
-		losses += v
+		c.primal += v
 		c.scale += math.Abs(q.value[i])
-		if math.IsInf(v, 1) {
-			scale = max(scale, q.p[i]/f)
-			if !(q.p[i]*f > 0) {
-				scale = math.Inf(1)
-			}
-			continue
-		}
 		c.gap += max(0, v-q.value[i]+q.a[i]*(f-q.p[i]))
 	}
+	c.primal += square / 2
 	c.scale += square / 2
-	c.primal = square/2 + losses
-	if scale > 1 {
-		c.primal = t.scaledPrimal(scale*(1+0x1p-50), square)
-		c.gap = c.primal - q.dual() - t.set.fixed
-	}
 	return c
-}
-
-// scaledPrimal is the primal objective of s f, where square = f' K^-1 f; +Inf for
-// an s above 2.
-func (t *Trainer) scaledPrimal(s, square float64) float64 {
-	if s > 2 {
-		return math.Inf(1)
-	}
-	v := s*s*square/2 + t.set.fixed
-	for i, f := range t.iterate.f {
-		v += t.set.value(i, s*f)
-	}
-	return v
 }

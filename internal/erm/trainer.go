@@ -3,7 +3,6 @@ package erm
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -11,17 +10,13 @@ import (
 	"bootbench/linalg"
 )
 
-// Settings say how to train. The zero value trains from a = 0 to a gap of
-// DefaultTolerance.
+// Settings say how to train. The zero value trains to a gap of DefaultTolerance.
 type Settings struct {
 	// Tolerance is the gap that counts as converged, as a share of the sizes of
 	// the terms of the objective; 0 means DefaultTolerance.
 	Tolerance float64
 	// MaxSteps bounds the Newton steps; 0 means DefaultMaxSteps.
 	MaxSteps int
-	// Start are weights of the sites to start from, length M, finite. Nil means
-	// 0. It may be the A of the Trainer's last Result.
-	Start []float64
 }
 
 // The defaults of the zero Settings.
@@ -71,31 +66,24 @@ func NewTrainer(k linalg.Kernel, l Loss) (*Trainer, error) {
 // Sites is the number M of sites.
 func (t *Trainer) Sites() int { return len(t.diag) }
 
-// Train trains on p. Without examples f = 0. The error reports bad input, or an
-// *InfeasibleError; a training that ends early returns its last iterate and
-// says so in Status.
-//
-// The gap is finite for every loss that is finite everywhere. Where the loss
-// bars some f, it is that of a multiple of F; a loss whose bars no multiple near
-// F meets (bounds from both sides, say) has an infinite Gap and ends Stalled.
-func (t *Trainer) Train(p train.Set, s Settings) (*Result, error) { return t.train(p, s) }
+// Train trains on p. Without examples f = 0. The error reports bad input, or a loss without
+// a finite value; a training that ends early returns its last iterate and says so in Status.
+func (t *Trainer) Train(p train.Set, s Settings) (*Result, error) { return t.train(p, s, nil) }
 
-// train is Train with K + flat.constant and the loss of f + flat.bias.
-func (t *Trainer) train(p train.Set, s Settings) (*Result, error) {
+// train is Train with K + flat.constant and the loss of f + flat.bias, from weights of the
+// sites on, nil for 0. They may be the A of the last Result.
+func (t *Trainer) train(p train.Set, s Settings, start []float64) (*Result, error) {
 	m := t.Sites()
-	if err := p.Check(m); err != nil {
-		return nil, err
-	}
-	if err := s.complete(m); err != nil {
+	err := errors.Join(p.Check(m), train.Default("the tolerance", &s.Tolerance, DefaultTolerance),
+		train.Default("the step limit", &s.MaxSteps, DefaultMaxSteps))
+	if err != nil {
 		return nil, err
 	}
 	t.set.bias = t.flat.bias
-	if err := t.set.gather(&p, m, func(i int) float64 { return t.diag[i] + t.flat.constant }); err != nil {
-		return nil, err
-	}
+	t.set.gather(&p, m, func(i int) float64 { return t.diag[i] + t.flat.constant })
 	r := &t.result
 	*r = Result{A: train.Resize(r.A, m), F: train.Resize(r.F, m)}
-	t.prepare(s.Start)
+	t.prepare(start)
 	c, err := t.maximize(&s)
 	if err != nil {
 		return nil, err
@@ -103,25 +91,6 @@ func (t *Trainer) train(p train.Set, s Settings) (*Result, error) {
 	r.Objective, r.Gap = c.primal, c.gap
 	t.writeResult()
 	return r, nil
-}
-
-// complete checks s and fills in the defaults.
-func (s *Settings) complete(m int) error {
-	if err := train.Default("the tolerance", &s.Tolerance, DefaultTolerance); err != nil {
-		return err
-	}
-	if err := train.Default("the step limit", &s.MaxSteps, DefaultMaxSteps); err != nil {
-		return err
-	}
-	if s.Start != nil && len(s.Start) != m {
-		return fmt.Errorf("%d starting weights do not fit %d sites", len(s.Start), m)
-	}
-	for i, a := range s.Start {
-		if math.IsNaN(a) || math.IsInf(a, 0) {
-			return fmt.Errorf("the starting weight of site %d is %v", i+1, a)
-		}
-	}
-	return nil
 }
 
 // prepare gathers the kernel and sets the weights that the first sweep starts
@@ -185,8 +154,6 @@ func (t *Trainer) maximize(s *Settings) (certificate, error) {
 		switch {
 		case r.Steps >= s.MaxSteps:
 			r.Status = train.IterationLimit
-		case math.IsInf(c.gap, 1) && t.iterate.roundingLimited():
-			r.Status = train.Diverged
 		case progress.Update(c.gap, t.iterate.dual()) >= patience:
 			r.Status = train.Stalled
 		default:

@@ -9,13 +9,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"bootbench/internal/gp"
-	"bootbench/internal/loo"
 	"bootbench/internal/need"
 	"bootbench/linalg"
 )
 
 // TestCriteria: the evidence is the density of the targets under N(0, K + noise I) over all
-// examples, leave-one-out that of loo.Residuals, and the derivatives of both are those of
+// examples, leave-one-out that of Residuals, and the derivatives of both are those of
 // differences, which err by some 1e-8.
 func TestCriteria(t *testing.T) {
 	const sites, noise = 9, 0.3
@@ -56,7 +55,7 @@ func TestCriteria(t *testing.T) {
 		t.Fatal(err)
 	}
 	density := (floats.Dot(y, alpha.RawVector().Data) + factor.LogDet() + float64(n)*math.Log(2*math.Pi)) / 2
-	residuals := need.One(loo.Residuals(gram(0), site, y, noise))(t)
+	residuals := need.One(gp.Residuals(gram(0), site, y, noise))(t)
 	for name, c := range map[string]struct {
 		of   func(k *linalg.Sym, noise float64) (*gp.Criterion, error)
 		want float64

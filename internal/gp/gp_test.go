@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -313,6 +314,41 @@ func TestWeights(t *testing.T) {
 		weight[3] = bad
 		if err := tr.Fit(weight, target, got); err == nil || !strings.Contains(err.Error(), "site 4") {
 			t.Errorf("weight %v: %v", bad, err)
+		}
+	}
+}
+
+// TestResiduals: the closed form agrees with fits that lack one row, with repeated inputs and without.
+func TestResiduals(t *testing.T) {
+	rng := rand.New(rand.NewPCG(33, 33))
+	const m, noise = 30, 0.3
+	k := rbf(rng, m)
+	for _, extra := range []int{0, m} {
+		r := drawRows(rng, m, extra)
+		for _, s := range rng.Perm(m) { // no site is empty
+			r.site, r.target = append(r.site, s), append(r.target, rng.NormFloat64())
+		}
+		got := need.One(gp.Residuals(k, r.site, r.target, noise))(t)
+		tr, f := newTrainer(t, k, noise), make([]float64, m)
+		for i, v := range r.target {
+			site, target := slices.Delete(slices.Clone(r.site), i, i+1), slices.Delete(slices.Clone(r.target), i, i+1)
+			if err := tr.FitRows(site, target, f); err != nil {
+				t.Fatal(err)
+			}
+			if want := v - f[r.site[i]]; math.Abs(got[i]-want) > 1e-10 {
+				t.Errorf("%d rows, row %d: residual %v, fitted anew %v", len(r.site), i, got[i], want)
+			}
+		}
+	}
+	two := rbf(rng, 2)
+	for want, f := range map[string]func() error{
+		"positive noise": func() error { _, err := gp.Residuals(two, nil, []float64{1, 2}, 0); return err },
+		"do not fit":     func() error { _, err := gp.Residuals(two, nil, []float64{1}, 1); return err },
+		"is on site 3":   func() error { _, err := gp.Residuals(two, []int{0, 2}, []float64{1, 2}, 1); return err },
+		"weight 0":       func() error { _, err := gp.Residuals(two, []int{0, 0}, []float64{1, 2}, 1); return err },
+	} {
+		if err := f(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one about %q", err, want)
 		}
 	}
 }

@@ -19,14 +19,13 @@ import (
 // With a bias K_FF is bordered by ones, as the weights sum to 0. d is what the site's weight
 // exceeds the box that is left: all of a_i where the example is alone.
 func (e *estimate) approximate() error {
-	w := e.siteWeights()
-	span, err := newSpan(e.problem.Kernel, w.free(), e.problem.Bias)
+	span, err := newSpan(e.problem.Kernel, e.trainer.FreeSites(), e.problem.Bias)
 	if err != nil {
 		return err
 	}
 	for i := range e.problem.Y {
 		margin := e.margin[i]
-		if d := w.excess(i); d > 0 {
+		if d := e.excess(i); d > 0 {
 			s := e.problem.Site.At(i)
 			fall := span.fall(s)
 			if math.IsInf(fall, 1) {
@@ -37,6 +36,23 @@ func (e *estimate) approximate() error {
 		e.decide(i, margin)
 	}
 	return nil
+}
+
+// excess is by how much the weight of example i's site must change when the
+// example is left out and the others there take over what they can. On a site
+// with both labels the weight up to the sum of their boxes, where each carries
+// all it may, belongs to the +1 and what is beyond to the -1.
+func (e *estimate) excess(i int) float64 {
+	if e.full.Alpha[i] == 0 {
+		return 0
+	}
+	y := e.problem.Y[i]
+	b := y * e.full.Beta[e.problem.Site.At(i)]
+	left, across := e.training.BoxWithout(i, y), e.training.BoxWithout(i, -y)
+	if b <= left+e.training.C[i]-across {
+		left -= across
+	}
+	return max(0, b-left)
 }
 
 // nearestDistance is the square of the distance in feature space from site s to the
@@ -50,65 +66,6 @@ func (e *estimate) nearestDistance(s int) float64 {
 		}
 	}
 	return max(0, least)
-}
-
-// siteWeights are the weights of the sites in the training on all examples.
-type siteWeights struct {
-	problem     *Problem
-	beta        []float64
-	plus, minus []int // examples of either label
-}
-
-func (e *estimate) siteWeights() *siteWeights {
-	m := e.problem.Kernel.N()
-	w := &siteWeights{problem: &e.problem, beta: e.full.Beta, plus: make([]int, m), minus: make([]int, m)}
-	for i, y := range e.problem.Y {
-		if s := e.problem.Site.At(i); y > 0 {
-			w.plus[s]++
-		} else {
-			w.minus[s]++
-		}
-	}
-	return w
-}
-
-// free lists the sites whose weight is inside a linear piece of the dual.
-func (w *siteWeights) free() (list []int) {
-	for s, b := range w.beta {
-		high, low := w.box(w.plus[s], 1), -w.box(w.minus[s], -1)
-		if b > low && b < high && b != high+low {
-			list = append(list, s)
-		}
-	}
-	return list
-}
-
-// box is the box of so many examples of a label.
-func (w *siteWeights) box(count int, label float64) float64 {
-	if count == 0 {
-		return 0
-	}
-	return float64(count) * w.problem.cost(label)
-}
-
-// excess is by how much the weight of example i's site must change when the
-// example is left out and the others there take over what they can. On a site
-// with both labels the weight up to the sum of their boxes, where each carries
-// all it may, belongs to the +1 and what is beyond to the -1.
-func (w *siteWeights) excess(i int) float64 {
-	s, y := w.problem.Site.At(i), w.problem.Y[i]
-	own, other := w.plus[s], w.minus[s]
-	if y < 0 {
-		own, other = other, own
-	}
-	if math.IsInf(w.problem.C, 1) && own > 1 {
-		return 0
-	}
-	b, across, end := y*w.beta[s], w.box(other, -y), w.box(own-1, y)
-	if b <= w.box(own, y)-across {
-		end -= across
-	}
-	return max(0, b-end)
 }
 
 // span is what the free sites can take over.

@@ -1,14 +1,12 @@
 package model
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"bootbench/internal/erm"
 	"bootbench/internal/gp"
 	"bootbench/internal/retrain"
 	"bootbench/internal/train"
@@ -127,8 +125,7 @@ func (m training) fit(learners retrain.Learners) (*retrain.Learned, error) {
 	}
 	all := train.Set{Y: m.Set.Y, Site: m.Site, Weight: slices.Repeat([]float64{1}, len(m.Set.Y))}
 	fit, err := learn(all)
-	var infeasible *erm.InfeasibleError
-	if _, margin := marginCost(m.Loss); err != nil && (margin || errors.As(err, &infeasible)) {
+	if _, margin := marginCost(m.Loss); err != nil && margin {
 		return nil, InputError(err)
 	}
 	return &fit, err

@@ -143,7 +143,7 @@ type trainer struct {
 func (t *trainer) Fit(weight, target, f []float64) error {
 	fit, err := t.learn(train.Set{Y: target, Site: t.site, Weight: weight})
 	switch {
-	case errors.Is(err, train.ErrNoFiniteBias):
+	case errors.Is(err, erm.ErrNoFiniteBias):
 		return &UnconvergedError{err}
 	case err != nil:
 		return err

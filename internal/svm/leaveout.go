@@ -50,7 +50,7 @@ func (t *Trainer) LeaveOut(i int) (LeftOut, error) {
 	}
 	w.save(q)
 	at, _ := slices.BinarySearch(q.active, s)
-	q.setBox(at, p.boxWithout(i, -1), p.boxWithout(i, 1))
+	q.setBox(at, p.BoxWithout(i, -1), p.BoxWithout(i, 1))
 	before := q.beta[at]
 	q.setBeta(at, min(max(before, q.low[at]), q.high[at]))
 	if change := q.beta[at] - before; change != 0 {
@@ -67,8 +67,8 @@ func (t *Trainer) LeaveOut(i int) (LeftOut, error) {
 	return left, nil
 }
 
-// boxWithout sums the boxes of a label on the site of example i, without that example.
-func (p *Problem) boxWithout(i int, label float64) float64 {
+// BoxWithout sums the boxes of a label on the site of example i, without that example.
+func (p *Problem) BoxWithout(i int, label float64) float64 {
 	box := 0.0
 	for k, c := range p.C {
 		if k != i && p.Y[k] == label && p.Site.At(k) == p.Site.At(i) {

@@ -67,6 +67,17 @@ func (t *Trainer) Train(p Problem, s Settings) (*Result, error) {
 	return r, nil
 }
 
+// FreeSites lists the sites whose weights the last Train left strictly inside their boxes,
+// where f is the examples' label.
+func (t *Trainer) FreeSites() (list []int) {
+	for i, s := range t.dual.active {
+		if t.dual.free(i) {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
 // complete checks s and fills in the defaults.
 func (s *Settings) complete(n int) error {
 	if err := train.Default("the tolerance", &s.Tolerance, DefaultTolerance); err != nil {

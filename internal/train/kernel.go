@@ -1,44 +1,31 @@
 package train
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/floats"
 
 	"bootbench/blas"
 	"bootbench/linalg"
 )
 
 // tile is the number of rows that one task checks, and the side of the blocks
-// that are transposed at a time. Up to minParallel rows one goroutine is faster.
-const (
-	tile        = 32
-	minParallel = 1024
-)
+// that are transposed at a time.
+const tile = 32
 
 // CheckKernel refuses a kernel matrix with an element that is not finite, or a
 // negative one on the diagonal, and names the element.
 func CheckKernel(k *linalg.Sym) error {
 	n := k.N()
-	tasks := (n + tile - 1) / tile
-	bad := make([]error, tasks)
-	check := func(task int) {
+	bad := make([]error, (n+tile-1)/tile)
+	linalg.Parallel(len(bad), func(task int) {
 		for i := task * tile; i < min(n, (task+1)*tile) && bad[task] == nil; i++ {
 			bad[task] = checkRow(k.Row(i), i)
 		}
-	}
-	if n > minParallel {
-		linalg.Parallel(tasks, check)
-	} else {
-		for task := range tasks {
-			check(task)
-		}
-	}
-	for _, err := range bad {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	})
+	return cmp.Or(bad...)
 }
 
 // checkRow checks row i of K from its diagonal element on.
@@ -47,8 +34,8 @@ func checkRow(row []float64, i int) error {
 		return fmt.Errorf("kernel element (%d, %d) is %v: the matrix is not positive semidefinite", i+1, i+1,
 			row[0])
 	}
-	if allFinite(row) {
-		return nil
+	if sum := floats.Sum(row); sum-sum == 0 {
+		return nil // a sum is not finite with a term that is not
 	}
 	for j, v := range row {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -56,22 +43,6 @@ func checkRow(row []float64, i int) error {
 		}
 	}
 	return nil
-}
-
-// allFinite reports whether all of x is finite, without a branch per element: v - v
-// is 0 for such and NaN for others.
-func allFinite(x []float64) bool {
-	var a, b, c, d float64
-	for ; len(x) >= 4; x = x[4:] {
-		a += x[0] - x[0]
-		b += x[1] - x[1]
-		c += x[2] - x[2]
-		d += x[3] - x[3]
-	}
-	for _, v := range x {
-		a += v - v
-	}
-	return a+b+c+d == 0
 }
 
 // Room is the order for which a trainer makes room when it first meets n active sites of most: their

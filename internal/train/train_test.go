@@ -135,7 +135,7 @@ func TestKernel(t *testing.T) {
 }
 
 // TestCheckKernel names the first element that is wrong, also where several
-// goroutines look (from 1024 rows on).
+// goroutines look.
 func TestCheckKernel(t *testing.T) {
 	for _, m := range []int{70, 1100} {
 		for says, v := range map[string]float64{"(3, 8) is NaN": math.NaN(), "(3, 8) is -Inf": math.Inf(-1)} {

@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/internal/dataset"
-	"bootbench/internal/loo"
+	"bootbench/internal/gp"
 	"bootbench/internal/model"
 	"bootbench/kernel"
 	"bootbench/loss"
@@ -345,7 +345,7 @@ func (q *quickSearch) leaveOneOut(spec model.Spec) (float64, error) {
 	if !ok {
 		return 0, fmt.Errorf("%w: loss %s is for labels", model.ErrInput, spec.Loss.Name())
 	}
-	residuals, err := loo.Residuals(m.Matrix(), m.Site, m.Set.Y, square.Noise)
+	residuals, err := gp.Residuals(m.Matrix(), m.Site, m.Set.Y, square.Noise)
 	if err != nil {
 		return 0, err
 	}

@@ -88,8 +88,8 @@ func TestRefusals(t *testing.T) {
 		"tolerance":         {p: train.Set{Y: one, Weight: one}, s: erm.Settings{Tolerance: nan}},
 		"step limit":        {p: train.Set{Y: one, Weight: one}, s: erm.Settings{MaxSteps: -1}},
 	} {
-		if _, err := trainOnce(identity(2), loss.Hinge{C: 1}, c.p, c.s); err == nil || !strings.Contains(err.Error(),
-			says) {
+		_, err := trainOnce(identity(2), loss.Hinge{C: 1}, c.p, c.s)
+		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v does not say %q", err, says)
 		}
 	}

@@ -93,10 +93,4 @@ func TestExport(t *testing.T) {
 			t.Errorf("%s: left-out error %v, of the embedded set %v", name, a.TestError, b.TestError)
 		}
 	}
-	for _, args := range [][]string{{"datasets", "x.csv"}, {"datasets", "--export", "boston"},
-		{"datasets", "--export", "nothing", "x.csv"}} {
-		if o := drive(t, "", args...); o.status != exitUsage {
-			t.Errorf("%v: %d, %s", args, o.status, o.stderr)
-		}
-	}
 }

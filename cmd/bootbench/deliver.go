@@ -23,10 +23,18 @@ type given struct {
 	lead     []string // of the page
 	figures  []*report.Figure
 	warnings []string
+	cost     *report.Cost // to be filled in
+	status   string       // for the exit status; "": done
 }
 
 // deliver prints an answer and writes it where it was asked for.
 func (a *app) deliver(g given) error {
+	if g.cost != nil {
+		a.spent(g.cost)
+	}
+	if g.status != "" {
+		a.ended(g.status)
+	}
 	if g.text == nil {
 		g.text = func(w io.Writer) error { return report.WriteText(w, g.document) }
 	}

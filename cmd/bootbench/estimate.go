@@ -46,11 +46,9 @@ func runEstimate(a *app, o *options, data []string) error {
 	if err := o.writeCovariance(j, solution, nil); err != nil {
 		return err
 	}
-	a.spent(&e.Cost)
-	a.ended(e.Status)
 	lead := fmt.Sprintf("A model trained on a resample errs by %v (%s loss) on examples that it has not seen.",
 		e.Quote, e.TestLoss)
-	g := given{document: e, warnings: e.Warnings, lead: []string{lead}}
+	g := given{document: e, warnings: e.Warnings, lead: []string{lead}, cost: &e.Cost, status: e.Status}
 	if j.Set.Task == dataset.Classification {
 		g.figures = report.ROCFigure(solution.OutOfBag().Mean, j.Set.Y)
 	}
@@ -87,8 +85,7 @@ func (a *app) readSolvable(o *options, path string) (*answer.Job, answer.Setting
 	if err := checkKept(j, s.Refine, o.shard.count > 0); err != nil {
 		return nil, s, err
 	}
-	j.Keep = a.keep
-	return j, s, a.openJournal(p.choice)
+	return j, s, a.keepFits(j, p.choice)
 }
 
 // checkKept refuses a journal for exact resamples that there are none of.

@@ -41,6 +41,15 @@ type fitKeeper struct {
 	number    int               // of it
 }
 
+// keepFits opens the journal, if there is one, for the exact fits of a job.
+func (a *app) keepFits(j *answer.Job, chosen choice) error {
+	err := a.openJournal(chosen)
+	if a.tasks.Journal != nil {
+		j.Keep = a.keep
+	}
+	return err
+}
+
 // keep is answer.Keep: where a journal keeps fits.
 func (a *app) keep(key string, inputs, resamples int, data string) answer.Fits {
 	k := &fitKeeper{tasks: &a.tasks, key: key, name: data, inputs: inputs, known: map[int]*fitBlock{},

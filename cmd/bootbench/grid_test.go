@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"encoding/csv"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -128,22 +126,5 @@ func TestGridFailure(t *testing.T) {
 	if g := document[gridDocument](t, o.stdout); o.status != exitNotConverged || g.Best != nil ||
 		len(g.Results) != 2 {
 		t.Errorf("not converged: %+v", o)
-	}
-}
-
-// TestGridInterrupted: the cells that were finished are kept.
-func TestGridInterrupted(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	path := filepath.Join(t.TempDir(), "grid.json")
-	args := []string{"grid", "crabs", "--loss", "hinge", "--over", "C=0.1:10:8", "--json", path, "--quiet"}
-	if status := run(ctx, args, strings.NewReader(""), &stopper{text: "converged", stop: cancel},
-		io.Discard); status != exitInterrupted {
-		t.Fatalf("status %d", status)
-	}
-	text := need.One(os.ReadFile(path))(t)
-	if g := document[gridDocument](t, string(text)); g.Status != "cancelled" || len(g.Results) == 0 ||
-		len(g.Results) == 8 {
-		t.Errorf("%+v", g)
 	}
 }

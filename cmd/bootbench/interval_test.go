@@ -57,27 +57,6 @@ func TestIntervalOfObservations(t *testing.T) {
 	}
 }
 
-// TestIntervalRefusals: bad input before the solve, with its cure.
-func TestIntervalRefusals(t *testing.T) {
-	for line, want := range map[string]string{
-		"synthetic:friedman1,n=12 --interval observation":             "of at most 0.923",
-		"synthetic:friedman1,n=60 --interval observation --level 1":   "between 0 and 1",
-		"synthetic:friedman1,n=60 --interval observation --level NaN": "between 0 and 1",
-	} {
-		o := drive(t, "", append([]string{"predict", "--loss", "square", "--noise", "1", "--test",
-			"synthetic:friedman1,n=5"}, strings.Fields(line)...)...)
-		if o.status != exitUsage || !strings.Contains(o.stderr, want) || o.stdout != "" {
-			t.Errorf("%s: %+v", line, o)
-		}
-	}
-	if o := drive(t, "", strings.Fields(
-		"predict synthetic:friedman1,n=15 --test synthetic:friedman1,n=5 --loss square --noise 1 --interval "+
-			"observation --level 0.8")...); o.status != exitDone || !strings.Contains(o.stderr, "from 15 examples "+
-		"are rough") {
-		t.Errorf("few examples: %+v", o)
-	}
-}
-
 // TestProbabilityOfLabels: the probability is of the label +1, differs from the share of
 // votes, and comes with its scores; rough ones are warned of.
 func TestProbabilityOfLabels(t *testing.T) {

@@ -36,9 +36,7 @@ func runLoo(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	a.spent(&r.Cost)
-	a.ended(r.Status)
-	g := given{document: r, warnings: r.Warnings}
+	g := given{document: r, warnings: r.Warnings, cost: &r.Cost, status: r.Status}
 	if r.Points != nil {
 		g = g.withPoints(r.Points, r.Labels)
 		g.csv = ""

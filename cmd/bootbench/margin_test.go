@@ -67,20 +67,6 @@ func TestEstimateMargin(t *testing.T) {
 	}
 }
 
-// Votes of new inputs that are the training inputs: a classifier trained on
-// resamples mostly gives them the sign of its mean.
-func TestPredictMargin(t *testing.T) {
-	a := ask(t, "predict", "crabs", "--test", "crabs")
-	if len(a.Points.Negative) != 200 {
-		t.Fatalf("%d votes", len(a.Points.Negative))
-	}
-	for i, p := range a.Points.Negative {
-		if !(p >= 0 && p <= 1) || (p > 0.5) != (a.Points.Mean[i] < 0) {
-			t.Errorf("input %d: vote %v, mean %v", i, p, a.Points.Mean[i])
-		}
-	}
-}
-
 // The methods agree as they must: fast is exact, xialpha is not below, and the
 // table holds them all.
 func TestLOO(t *testing.T) {
@@ -94,13 +80,10 @@ func TestLOO(t *testing.T) {
 			fast.Error != float64(fast.Errors)/200 {
 			t.Errorf("%v: exact %+v, fast %+v", flags, exact.leftOut, fast.leftOut)
 		}
-		bound, approx := loo("--method", "xialpha"), loo("--method", "approx")
-		if bound.Errors < exact.Errors || bound.Rho != 2 || bound.Skipped != 200 ||
+		if bound := loo("--method", "xialpha"); bound.Errors < exact.Errors || bound.Rho != 2 ||
+			bound.Skipped != 200 ||
 			!(bound.Recall > 0 && bound.Precision > 0) {
 			t.Errorf("%v: xialpha %+v", flags, bound.leftOut)
-		}
-		if approx.Errors == 0 || approx.Errors > 20 || approx.Skipped != 200 {
-			t.Errorf("%v: approx %+v", flags, approx.leftOut)
 		}
 		if all := loo("--method", "all"); len(all.Methods) != 5 || all.Methods[0].Errors != exact.Errors ||
 			all.Errors != fast.Errors {

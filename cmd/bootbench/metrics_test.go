@@ -85,21 +85,6 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestRefinedProbabilities: those from the left-out fields of exact resamples are near the
-// theory's, within the 0.1 by which 100 resamples move them on this set.
-func TestRefinedProbabilities(t *testing.T) {
-	a := document[metricsDocument](t,
-		must(t, strings.Fields("predict crabs --test crabs --loss hinge --C 1 --refine 100 --json - --quiet")...))
-	if len(a.Refined.Points.Probability) != 200 {
-		t.Fatal(len(a.Refined.Points.Probability))
-	}
-	for i, p := range a.Points.Probability {
-		if q := a.Refined.Points.Probability[i]; !(math.Abs(p-q) < 0.1) {
-			t.Errorf("row %d: %g, refined %g", i+1, p, q)
-		}
-	}
-}
-
 // TestGridDifferences: a cell's difference from the best one is what compare --models says of
 // the two, with exact resamples up to three predictions of the 15,000 that are left out so near to 0 that
 // the tolerance of the fits decides. Its standard error is without the correction of compare.

@@ -7,13 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"bootbench/internal/dataset"
-	"bootbench/internal/model"
 	"bootbench/internal/need"
-	"bootbench/internal/report"
-	"bootbench/loss"
-	"bootbench/resample"
-	"bootbench/solver"
 )
 
 // judgedModel is what estimate and others say of a model, trainedModel what train says.
@@ -142,31 +136,6 @@ func TestSearchesHaveTheBias(t *testing.T) {
 		}](t, said("grid", labels, "--loss", "hinge", "--over", "C=3"))
 		if len(cells.Results) != 1 || math.Abs(cells.Results[0].Estimate.TestError-one.TestError) > 1e-9 {
 			t.Errorf("%v: grid says %+v, estimate %v", flags, cells.Results, one.TestError)
-		}
-	}
-}
-
-// TestLibraryDefaults: model.NewSpec is the model that the command makes of the same set and loss.
-func TestLibraryDefaults(t *testing.T) {
-	for path, c := range map[string]struct {
-		flags string
-		loss  loss.Loss
-		test  loss.Test
-	}{
-		"synthetic:friedman1,n=40": {"--loss square --noise 0.5 --gamma 0.05", loss.Square{Noise: 0.5},
-			loss.SquareTest{}},
-		"synthetic:blobs,n=40": {"--loss hinge --C 2 --gamma 0.05", loss.Hinge{C: 2}, loss.ZeroOne{}},
-		"synthetic:text,n=200": {"--loss hinge --C 2 --gamma 0.05", loss.Hinge{C: 2}, loss.ZeroOne{}},
-	} {
-		spec := model.NewSpec(need.One(dataset.Load(path, dataset.Options{}))(t), c.loss)
-		spec.Kernel.Gamma = 0.05
-		solution := need.One(need.One(model.Build(spec))(t).Solve(t.Context(), resample.Poisson{Ratio: 1},
-			solver.Settings{}))(t)
-		want, _ := solution.LeftOut(c.test)
-		args := append([]string{"estimate", path, "--refine", "none", "--json", "-"}, strings.Fields(c.flags)...)
-		got := float64(document[report.Estimate](t, must(t, args...)).TestError)
-		if math.Abs(got-want) > 1e-9*want {
-			t.Errorf("%s: the command says %v, the library %v", path, got, want)
 		}
 	}
 }

@@ -67,10 +67,8 @@ func runPredict(a *app, o *options, data []string) error {
 	if o.noPoints {
 		r.Points = nil
 	}
-	a.spent(&r.Cost)
-	a.ended(r.Status)
 	return o.deliverPredictions(a, points, given{
-		document: r, warnings: r.Warnings,
+		document: r, warnings: r.Warnings, cost: &r.Cost, status: r.Status,
 		lead: []string{fmt.Sprintf("The law over resamples of the trained predictor at %d new inputs.",
 			r.Count)},
 		figures: append(report.PredictionFigure(points, r.Interval), report.ReliabilityFigure(r.Calibration)...),
@@ -185,8 +183,7 @@ func predictByFile(a *app, o *options) error {
 	if o.noPoints {
 		r.Points = nil
 	}
-	a.spent(&r.Cost)
-	return o.deliverPredictions(a, points, given{document: r, warnings: r.Warnings,
+	return o.deliverPredictions(a, points, given{document: r, warnings: r.Warnings, cost: &r.Cost,
 		lead: []string{fmt.Sprintf("The predictions of a trained model at %d new inputs.", r.Count)}})
 }
 

@@ -100,6 +100,11 @@ predict - --test - --loss square --noise 1 | standard input
 predict boston --test boston --interval of | estimator, observation
 predict boston --test boston --residuals scaled | belongs to --interval observation
 predict crabs --test crabs --interval observation | gives a probability
+predict synthetic:friedman1,n=12 --loss eps --test synthetic:friedman1,n=5 --interval observation | 0.923
+predict boston --test boston --interval observation --level NaN | between 0 and 1
+datasets x.csv | 1 arguments
+datasets --export boston | 0 arguments
+datasets --export nothing DIR/x.csv | nothing
 predict synthetic:friedman1,n=12 --loss square --noise 1 --test boston --interval observation | features
 predict DIR/line.csv --test DIR/huge.csv --loss square --noise 1 | target of row 1
 predict synthetic:friedman1,n=20 --test DIR/far.csv --loss square --noise 1 --kernel linear | new row 1

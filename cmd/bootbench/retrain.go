@@ -49,11 +49,8 @@ func runRetrain(a *app, o *options, data []string) error {
 	if err := j.CheckRetrain(how); err != nil {
 		return err
 	}
-	if err := a.openJournal(p.choice); err != nil {
+	if err := a.keepFits(j, p.choice); err != nil {
 		return err
-	}
-	if a.tasks.Journal != nil {
-		j.Keep = a.keep
 	}
 	replicates, err := o.keepReplicates(j, &how)
 	if err != nil {
@@ -68,12 +65,11 @@ func runRetrain(a *app, o *options, data []string) error {
 			return err
 		}
 	}
-	a.spent(&r.Cost)
-	a.ended(r.Status)
 	lead := fmt.Sprintf("Models trained on %d resamples err by %s (%s loss), on examples that they have not "+
 		"seen.",
 		r.Resamples, report.WithError(r.TestError, r.SE), r.TestLoss)
-	return a.deliver(given{document: r, warnings: r.Warnings, lead: []string{lead}}.withPoints(r.Points,
+	return a.deliver(given{document: r, warnings: r.Warnings, lead: []string{lead}, cost: &r.Cost,
+		status: r.Status}.withPoints(r.Points,
 		r.Labels))
 }
 

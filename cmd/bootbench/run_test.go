@@ -22,7 +22,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"bootbench/bench"
 	"bootbench/blas"
 	"bootbench/internal/need"
 )
@@ -252,27 +251,6 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestRetrainAgrees: the two commands answer the same question. The theory is an
-// approximation, so it gets 5% besides five standard errors.
-func TestRetrainAgrees(t *testing.T) {
-	theory := document[estimateDocument](t, must(t, on("estimate", "--json", "-")...))
-	r := document[estimateDocument](t, must(t, on("retrain", "--resamples", "400", "--json", "-")...))
-	if r.Command != "retrain" || r.Resamples != 400 || r.Status != "complete" || r.SE == nil || !(*r.SE > 0) {
-		t.Fatalf("document %+v", r)
-	}
-	if off := math.Abs(*theory.TestError - *r.TestError); off > 5**r.SE+0.05**r.TestError {
-		t.Errorf("left-out error %v, retrained %v +- %v", *theory.TestError, *r.TestError, *r.SE)
-	}
-	if len(r.Points.Mean) != 60 || len(r.Points.Variance) != 60 || len(r.Points.Error) != 60 {
-		t.Errorf("points of retraining: %d", len(r.Points.Mean))
-	}
-	again := document[estimateDocument](t, must(t, on("retrain", "--resamples", "400", "--workers", "1",
-		"--json", "-")...))
-	if *again.TestError != *r.TestError {
-		t.Errorf("the number of workers changes the answer: %v, %v", *again.TestError, *r.TestError)
-	}
-}
-
 type curveDocument struct {
 	Command, Status string
 	Results         []estimateDocument
@@ -390,20 +368,6 @@ func TestCompare(t *testing.T) {
 	text := must(t, args...)
 	if !strings.Contains(text, "friedman1, n = 30 to 60: the theory takes") {
 		t.Errorf("no sentence in %s", text)
-	}
-}
-
-// TestCompareHelp: what --help says of the resamples is what a comparison takes,
-// and that is enough for variances to show errors of a few percent.
-func TestCompareHelp(t *testing.T) {
-	help := strings.Join(strings.Fields(must(t, "compare", "--help-all")), " ")
-	if !strings.Contains(help, fmt.Sprintf("number of retrainings, B, between 1 and 1e+09 (default %d)",
-		bench.DefaultResamples)) || bench.DefaultResamples < 400 {
-		t.Errorf("default of %d resamples, help: %s", bench.DefaultResamples, help)
-	}
-	rows := document[[]compareRow](t, must(t, on("compare", "--sizes", "20", "--json", "-")...))
-	if len(rows) != 1 || *rows[0].Resamples != bench.DefaultResamples {
-		t.Errorf("rows %+v", rows)
 	}
 }
 

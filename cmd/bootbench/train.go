@@ -162,9 +162,7 @@ func writeTrained(a *app, o *options, j *answer.Job, fit *retrain.Learned, r *re
 		return err
 	}
 	r.Warnings = append(append([]string{}, j.Warnings()...), r.Warnings...)
-	a.spent(&r.Cost)
-	a.ended(r.Status)
-	return a.deliver(given{document: r, warnings: r.Warnings})
+	return a.deliver(given{document: r, warnings: r.Warnings, cost: &r.Cost, status: r.Status})
 }
 
 // Formats of model files.

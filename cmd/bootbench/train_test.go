@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -156,59 +155,4 @@ func readModel(t *testing.T, path string) (m svm.ModelFile) {
 		m.Start = append(m.Start, len(m.Index))
 	}
 	return m
-}
-
-// TestTrainPerceptron: the file holds, as coefficients, label times the
-// number of mistakes on each example that the rule makes when it is written out here:
-// small integers, exactly. Three labels are turned, so that the last pass makes
-// mistakes too, which the exit status says.
-func TestTrainPerceptron(t *testing.T) {
-	const n = 40
-	rng := rand.New(rand.NewPCG(6, 6))
-	x, y, table := make([][2]float64, n), make([]float64, n), "a,b,y\n"
-	for i := range x {
-		x[i] = [2]float64{rng.NormFloat64(), rng.NormFloat64()}
-		y[i] = math.Copysign(1, x[i][0]+2*x[i][1])
-		if i%15 == 7 {
-			y[i] = -y[i]
-		}
-		table += fmt.Sprintf("%v,%v,%v\n", x[i][0], x[i][1], y[i])
-	}
-	alpha, w := make([]float64, n), [2]float64{}
-	for range passes {
-		for i, v := range x {
-			if y[i]*(w[0]*v[0]+w[1]*v[1]) <= 0 {
-				alpha[i]++
-				w[0], w[1] = w[0]+y[i]*v[0], w[1]+y[i]*v[1]
-			}
-		}
-	}
-	want := map[[2]float64]float64{}
-	for i, a := range alpha {
-		if a > 0 {
-			want[x[i]] = y[i] * a
-		}
-	}
-	dir := t.TempDir()
-	data, path := filepath.Join(dir, "d.csv"), filepath.Join(dir, "d.model")
-	if err := os.WriteFile(data, []byte(table), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	o := drive(t, "", "train", data, "--loss", "perceptron", "--kernel", "linear", "--no-standardize", "--model",
-		path)
-	if o.status != exitNotConverged || !strings.Contains(o.stdout, "100 passes") {
-		t.Errorf("%+v", o)
-	}
-	m := readModel(t, path)
-	got := map[[2]float64]float64{}
-	for k, coef := range m.Weight {
-		var v [2]float64
-		for e := m.Start[k]; e < m.Start[k+1]; e++ {
-			v[m.Index[e]] = m.Value[e]
-		}
-		got[v] = coef
-	}
-	if !maps.Equal(got, want) || m.Bias != 0 {
-		t.Errorf("coefficients %v, bias %v, want %v", got, m.Bias, want)
-	}
 }

@@ -81,8 +81,7 @@ func runTune(a *app, o *options, data []string) error {
 		return err
 	}
 	d.Time.Solve = time.Since(began).Seconds()
-	a.spent(&d.Cost)
-	return a.deliver(given{document: d, warnings: d.Warnings})
+	return a.deliver(given{document: d, warnings: d.Warnings, cost: &d.Cost})
 }
 
 // search is what is chosen of a data set. A preset is not looked at: what is chosen takes its place.

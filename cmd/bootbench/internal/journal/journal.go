@@ -18,7 +18,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -143,25 +142,38 @@ func (j *Journal) takeFile(path string) (err error) {
 		}
 		j.files = append(j.files, file)
 	}
-	found, err := scan(file, path)
-	if err != nil {
-		return err
-	}
-	if h := found.head; h != nil && j.Head.Command == "" {
-		j.Head = *h
-	} else if h != nil {
-		if err := j.Head.check(h, path); err != nil {
-			return err
+	var head *Head
+	damaged, records := 0, 0
+	first, size, err := scan(file, func(at int64, key string, body []byte, whole bool) {
+		var h Head
+		switch {
+		case !whole:
+			damaged++
+		case key == headKey && json.Unmarshal(body, &h) == nil:
+			head = &h
+		default:
+			j.entries[key] = entry{file, at, len(body)}
+			records++
 		}
+	})
+	if err == nil {
+		err = check(first, head, records, path)
 	}
-	if found.damaged > 0 {
-		j.warn(fmt.Sprintf("%s has %d damaged records: their tasks count as not done", path, found.damaged))
+	switch {
+	case err != nil:
+		return err
+	case head != nil && j.Head.Command == "":
+		j.Head = *head
+	case head != nil:
+		err = j.Head.check(head, path)
+	}
+	if damaged > 0 {
+		j.warn(fmt.Sprintf("%s has %d damaged records: their tasks count as not done", path, damaged))
 	}
 	if path == j.path {
-		j.size, j.begun = found.size, found.head != nil
+		j.size, j.begun = size, head != nil
 	}
-	maps.Copy(j.entries, found.entries)
-	return nil
+	return err
 }
 
 // Has reports whether a task is finished.

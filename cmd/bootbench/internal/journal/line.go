@@ -3,7 +3,6 @@ package journal
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -34,58 +33,37 @@ func parse(text []byte) (key string, body []byte, whole bool) {
 	return string(name), body, whole && string(sum) == fmt.Sprintf("%08x", crc32.ChecksumIEEE(rest))
 }
 
-// scanned is what a file holds.
-type scanned struct {
-	head    *Head // the last one
-	entries map[string]entry
-	damaged int   // lines
-	size    int64 // up to the end of the last whole line
-}
-
-// scan reads a file, and refuses one that is no journal or has another format.
-func scan(file *os.File, path string) (*scanned, error) {
-	found := &scanned{entries: map[string]entry{}}
+// scan gives each line of a file to add, with where it begins, without its end, and whether it is a whole
+// record. It returns the beginning of the first line, and the size up to the end of the last line: what comes
+// after that was cut short.
+func scan(file *os.File, add func(at int64, key string, body []byte, whole bool)) (first string, size int64,
+	err error) {
 	r := bufio.NewReaderSize(io.NewSectionReader(file, 0, 1<<62), 1<<20)
-	first := ""
-	for at := int64(0); ; {
+	for {
 		text, err := r.ReadBytes('\n')
-		if err != nil && err != io.EOF {
-			return nil, usage.Wrap(err)
-		}
-		if at == 0 {
+		if size == 0 {
 			first = string(text[:min(len(text), 2*len(firstLine))])
 		}
-		if err == io.EOF { // and what is left was cut short
-			found.size = at
-			return found, found.check(first, path)
+		switch {
+		case err == io.EOF:
+			return first, size, nil
+		case err != nil:
+			return "", 0, usage.Wrap(err)
+		case string(text) != firstLine:
+			key, body, whole := parse(text[:len(text)-1])
+			add(size+int64(len(text)-1-len(body)), key, body, whole)
 		}
-		if string(text) != firstLine {
-			found.add(file, at, text[:len(text)-1])
-		}
-		at += int64(len(text))
+		size += int64(len(text))
 	}
 }
 
-// add notes a line that begins at some place of the file.
-func (s *scanned) add(file *os.File, at int64, text []byte) {
-	key, body, whole := parse(text)
-	var h Head
-	switch {
-	case !whole:
-		s.damaged++
-	case key == headKey && json.Unmarshal(body, &h) == nil:
-		s.head = &h
-	default:
-		s.entries[key] = entry{file, at + int64(len(text)-len(body)), len(body)}
-	}
-}
-
-// check refuses what is no journal of this format. Where there are records, a first line
-// that is none is damaged; a part of one was left by a writer that was killed at once.
-func (s *scanned) check(first, path string) error {
+// check refuses what is no journal of this format, by the beginning of its first line and its head, nil for
+// none. Where there are records, a first line that is none is damaged; a part of one was left by a writer
+// that was killed at once.
+func check(first string, head *Head, records int, path string) error {
 	other, named := strings.CutPrefix(strings.TrimSpace(first), magic)
-	if s.head != nil {
-		other, named = strconv.Itoa(s.head.Format), true
+	if head != nil {
+		other, named = strconv.Itoa(head.Format), true
 	}
 	number, err := strconv.Atoi(other)
 	switch {
@@ -94,7 +72,7 @@ func (s *scanned) check(first, path string) error {
 	case named && err == nil:
 		return usage.Errorf("%s is a journal of format %d, this program reads format %d: name another folder",
 			path, number, format)
-	case len(s.entries) > 0:
+	case records > 0:
 		return nil
 	}
 	return usage.Errorf("%s is no journal of bootbench, and is left as it is: name another folder", path)

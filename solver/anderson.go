@@ -29,9 +29,13 @@ const (
 	andersonRidge    = 1e-10
 )
 
-func newAnderson(w *workspace, size, depth int) *anderson {
-	return &anderson{dX: w.vectors(depth, size), dF: w.vectors(depth, size), x: w.vector(size),
-		f: w.vector(size), move: w.vector(size)}
+func newAnderson(size, depth int) *anderson {
+	a := &anderson{dX: make([][]float64, depth), dF: make([][]float64, depth), x: make([]float64, size),
+		f: make([]float64, size), move: make([]float64, size)}
+	for i := range depth {
+		a.dX[i], a.dF[i] = make([]float64, size), make([]float64, size)
+	}
+	return a
 }
 
 // reset drops the history.

@@ -39,7 +39,7 @@ func (s *siteModel) eachMomentsIn(cavity func(i int) loss.Cavity, f func(i int, 
 	m loss.Moments)) {
 	s.each(func(i int) {
 		cav := cavity(i)
-		f(i, cav, s.moments(i, cav))
+		f(i, cav, s.sites[i].Moments(cav))
 	})
 }
 
@@ -59,7 +59,7 @@ func (s *siteModel) siteSlopes(dst [][3][3]float64, x *iterate) {
 			default:
 				moved = s.newCavity(to[0], to[1], to[2])
 			}
-			d, g, u := s.siteParameter(i, moved, s.moments(i, moved))
+			d, g, u := s.sites[i].Parameters(moved, s.sites[i].Moments(moved))
 			dst[i][k] = [3]float64{(d - x.D[i]) / differenceStep, (g - x.G[i]) / differenceStep,
 				(u - x.U[i]) / differenceStep}
 		}

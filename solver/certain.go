@@ -30,12 +30,12 @@ const bendScale = 1e8
 //
 //	d = c (1 - slope)/slope,   g = a + d f,   m_c = f - a/c with c = b/chi.
 func (r *run) solveCertain(fit *WholeFit) error {
-	l, ok := r.problem.Loss.(loss.Proximal)
+	l, ok := r.Problem.Loss.(loss.Proximal)
 	if n := len(r.sites); !ok || len(fit.F) != n || len(fit.Weight) != n {
-		return badProblem("a fit of %d sites by %q is none of this problem's", len(fit.F), r.problem.Loss.Name())
+		return badProblem("a fit of %d sites by %q is none of this problem's", len(fit.F), r.Problem.Loss.Name())
 	}
 	r.SitePrecision = make([]float64, len(r.sites))
-	diagonal := linalg.Diagonal(r.problem.Gram)
+	diagonal := linalg.Diagonal(r.Problem.Gram)
 	linalg.Parallel(len(r.sites), func(i int) {
 		variance := math.Max(diagonal[i], smallestVariance)
 		_, slope := r.prox(l, i, 1/variance, fit)
@@ -47,7 +47,7 @@ func (r *run) solveCertain(fit *WholeFit) error {
 	r.engine.FormG()
 	r.Stats.Sweeps, r.Stats.Refreshes.Exact = 1, 1
 	chi, b := r.engine.Diag()
-	n, unit := len(r.sites), floats.Norm(r.problem.Y, math.Inf(1))
+	n, unit := len(r.sites), floats.Norm(r.Problem.Y, math.Inf(1))
 	r.Mean, r.Var, r.SiteMean, r.SiteVariance = append([]float64(nil), fit.F...), make([]float64, n),
 		make([]float64, n), make([]float64, n)
 	r.Cavity = make([]loss.Cavity, n)
@@ -74,8 +74,8 @@ const certainTolerance = 1e-6
 // prox is the proximal map of site i at precision c, at the h that the fit's weight tells.
 func (r *run) prox(l loss.Proximal, i int, c float64, fit *WholeFit) (f, slope float64) {
 	var y, k []float64
-	for _, example := range r.sites[i].examples {
-		y, k = append(y, r.problem.Y[example]), append(k, 1)
+	for _, example := range r.sites[i].Examples {
+		y, k = append(y, r.Problem.Y[example]), append(k, 1)
 	}
 	return l.Prox(c, fit.F[i]-fit.Weight[i]/c, y, k)
 }

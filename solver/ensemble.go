@@ -22,7 +22,7 @@ type Ensemble struct {
 
 // OutOfBag is the ensemble of the predictors that leave an example out.
 func (s *Solution) OutOfBag() Ensemble {
-	e := Ensemble{y: s.y}
+	e := Ensemble{y: s.Problem.Y}
 	_, e.Mean = s.LeftOut(loss.Prediction{})
 	_, e.Vote = s.LeftOut(loss.Vote{})
 	return e

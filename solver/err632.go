@@ -35,17 +35,6 @@ func Is632Applicable(law resample.CountDistribution) bool {
 	return math.Abs(resample.ProbZero(law, 1)-1/math.E) <= 0.03
 }
 
-// ErrorEstimates combines the left-out error with the apparent error of fit, the
-// predictor at the sites trained once on all data (length M).
-func (s *Solution) ErrorEstimates(test loss.Test, fit []float64) ErrorEstimates {
-	leftOut, _ := s.LeftOut(test)
-	perExample := make([]float64, len(s.y))
-	for example := range perExample {
-		perExample[example] = fit[s.siteOf(example)]
-	}
-	return Combine632(leftOut, test, s.y, perExample)
-}
-
 // Combine632 combines a left-out error, from the theory or from retraining,
 // with what one fit to all data tells: y are the targets of the N >= 1 examples
 // and fit the predictor there, trained on all of them. No refits are made. A

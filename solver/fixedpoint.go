@@ -25,10 +25,9 @@ type fixedPoint struct {
 	accepted, trial point // the last iterate that was evaluated, at which G stands unless gStale, and the next
 	inner           *innerIteration
 	anderson        *anderson
-	newton          *newton  // nil: disabled, or without memory
+	newton          *newton  // nil: Settings.Plain, or without memory
 	monitor         monitor  // of the distance
 	progress        progress // the phase, and what belongs to it
-	tol             float64  // residual to reach
 	gStale          bool     // G does not stand at accepted
 	trouble         *trouble
 }
@@ -41,8 +40,8 @@ type point struct {
 
 // progress is how far the search has come.
 type progress struct {
-	phase           Phase
-	sweepsConverged bool    // in phase FixedPoint
+	phase           phaseName
+	sweepsConverged bool    // in phase fromStart
 	newtonRadius    float64 // distance up to which Newton's method is tried
 	rank            int     // of K within rounding, as far as it was needed
 }
@@ -95,7 +94,7 @@ func (x *fixedPoint) evaluate(allowSingle bool) *trouble {
 // and will do.
 func (x *fixedPoint) factorize(allowSingle bool) *trouble {
 	x.gStale = true
-	allowSingle = allowSingle && x.model.presence == 1 && x.tol <= singleMaxError
+	allowSingle = allowSingle && x.settings.Tolerance <= singleMaxError
 	x.trial.SinglePrecision = allowSingle && x.g.factorizeSingle(x.trial.D, singleMaxError)
 	if x.trial.SinglePrecision {
 		return nil
@@ -114,7 +113,8 @@ func (x *fixedPoint) updateResidual() *trouble {
 	t := &x.trial
 	x.model.cavities(t.image, t.siteParams)
 	t.Distance, t.Residual = x.model.distance(t.image, t.cavities), x.model.maxChange(t.image, t.cavities)
-	if t.Residual < consistencyMaxChange*x.tol { // from farther off only the end asks, see solveGeneral
+	// from farther off only the end asks, see solveGeneral
+	if t.Residual < consistencyMaxChange*x.settings.Tolerance {
 		maxNaN(&t.Residual, x.model.consistencyError(t.image, t.siteParams))
 	}
 	if math.IsNaN(t.Residual) || math.IsNaN(t.Distance) || math.IsInf(t.Distance, 0) {
@@ -166,7 +166,7 @@ func (x *fixedPoint) done(ctx context.Context) (bool, Status) {
 	switch {
 	case ctx.Err() != nil: // before all else: the residual may not be complete
 		return true, Cancelled
-	case x.accepted.Residual <= x.tol && !x.accepted.SinglePrecision:
+	case x.accepted.Residual <= x.settings.Tolerance && !x.accepted.SinglePrecision:
 		return true, Converged
 	case x.Stats.Sweeps >= x.settings.MaxSweeps:
 		return true, SweepLimit

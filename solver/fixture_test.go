@@ -65,7 +65,7 @@ func mustSolve(t rapid.TB, p solver.Problem, s solver.Settings) *solver.Solution
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := solution.Stats.Refreshes; s.Disable == solver.AllAccelerations &&
+	if r := solution.Stats.Refreshes; s.Plain &&
 		r.Woodbury+r.Diagonal+r.Single > 0 {
 		t.Fatalf("exact steps only: %+v", r)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"bootbench/blas"
 	"bootbench/linalg"
 )
 
@@ -43,31 +42,28 @@ func (r *run) solveGeneral(ctx context.Context) error {
 }
 
 func (r *run) newFixedPoint() *fixedPoint {
-	n, w := len(r.sites), &workspace{}
-	s := newSiteModel(r.sites, r.engine, r.problem.Gram, r.problem.Y)
-	x := newVectors(w, n)
-	x.run, x.model, x.g, x.inner.sites = r, s, r.newMover(), s
-	x.tol, x.monitor, x.progress.newtonRadius, x.progress.rank = r.settings.Tolerance, newMonitor(),
-		newtonRadius, n
-	if r.enabled(Newton) && newtonFits(n, r.dense(), r.settings.MaxBytes) {
-		x.newton = newNewton(w, n)
-		x.newton.jacobian.sites = s
+	n, s := len(r.sites), newSiteModel(r.sites, r.engine, r.Problem.Y)
+	newPoint := func() point { return point{newIterate(n), make(cavities, 3*n)} }
+	x := &fixedPoint{run: r, model: s, g: r.newMover(), accepted: newPoint(), trial: newPoint(),
+		inner: newInnerIteration(s), anderson: newAnderson(3*n, andersonDepth),
+		monitor: newMonitor(), progress: progress{newtonRadius: newtonRadius, rank: n}}
+	if !r.settings.Plain && newtonFits(n, r.dense(), r.settings.MaxBytes) {
+		x.newton = newNewton(s)
 	}
 	return x
 }
 
-// newVectors allocates what every iteration needs.
-func newVectors(w *workspace, n int) *fixedPoint {
-	newPoint := func() point { return point{newIterate(w, n), w.vector(3 * n)} }
-	return &fixedPoint{accepted: newPoint(), trial: newPoint(), inner: newInnerIteration(w, n),
-		anderson: newAnderson(w, 3*n, andersonDepth)}
-}
-
 // dense reports whether the kernel matrix is held whole.
 func (r *run) dense() bool {
-	_, ok := r.problem.Gram.(linalg.Exclusive)
+	_, ok := r.Problem.Gram.(linalg.Exclusive)
 	return ok
 }
+
+// Numbers per site that the iteration and Newton's method keep.
+const (
+	iterationNumbers = 112
+	newtonNumbers    = 162
+)
 
 // WorkspaceBytes is the memory in bytes that a solve of a loss that is not quadratic
 // takes beside the kernel matrix and its engine: vectors over the sites, and where
@@ -75,23 +71,16 @@ func (r *run) dense() bool {
 // kernel matrix is held whole. If it is singular within rounding, a factor
 // of it may come on top, again where there is room.
 func WorkspaceBytes(sites int, dense bool, room int64) int64 {
-	return workspaceBytes(sites, dense, newtonFits(sites, dense, room))
+	return workspaceBytes(sites, newtonFits(sites, dense, room))
 }
 
-// workspaceBytes is WorkspaceBytes with Newton's matrices or without. Few sites, whose products have
-// kernels of their own, need one of the two. (An engine with a bias has no such kernels: 3 MiB at most are
-// then not counted.)
-func workspaceBytes(sites int, dense, newton bool) int64 {
-	w := &workspace{dry: true}
-	newVectors(w, sites)
-	w.vectors(3, sites) // the limits of siteModel
+// workspaceBytes is WorkspaceBytes with Newton's matrices or without.
+func workspaceBytes(sites int, newton bool) int64 {
+	n := int64(sites)
 	if newton {
-		newNewton(w, sites)
-		if !dense || blas.SmallWork(sites) == 0 {
-			w.vector(sites * sites) // jacobian.scaled
-		}
+		return 8 * n * (iterationNumbers + newtonNumbers + 2*n)
 	}
-	return w.bytes
+	return 8 * n * iterationNumbers
 }
 
 // factorRoom is the memory for a factor of K: what Newton's method leaves of
@@ -135,7 +124,7 @@ func (x *fixedPoint) addWarnings() {
 	if x.trouble != nil {
 		warn("%v", x.trouble.cause)
 	}
-	if x.newton == nil && x.enabled(Newton) && n <= newtonMaxSites(x.dense()) {
+	if x.newton == nil && !x.settings.Plain && n <= newtonMaxSites(x.dense()) {
 		warn("there was no memory for Newton's method, which finds what sweeps do not")
 	}
 	if x.progress.rank < n {

@@ -178,10 +178,10 @@ func TestGeneralStatuses(t *testing.T) {
 
 	broken := &faulty{failAt: func(refresh int) bool { return refresh >= 4 && refresh < 12 }}
 	s, err = solver.Solve(background, ordinaryMargin(),
-		broken.with(solver.Settings{Disable: solver.AllAccelerations}))
+		broken.with(solver.Settings{Plain: true}))
 	stopped(t, s, err, solver.NumericalFailure)
 	sameAnswer(t, s, mustSolve(t, ordinaryMargin(), solver.Settings{MaxSweeps: 3,
-		Disable: solver.AllAccelerations}), 1e-12)
+		Plain: true}), 1e-12)
 
 	first := &faulty{failAt: func(int) bool { return true }}
 	if s, err := solver.Solve(background, ordinaryMargin(), first.with(solver.Settings{})); s != nil ||
@@ -217,14 +217,14 @@ func (e *poisoned) MulVecOffDiag(dst, x []float64) {
 // TestNotFinite: a NaN ends the solve with the iterate before it.
 func TestNotFinite(t *testing.T) {
 	with := func(from int) solver.Settings {
-		return solver.Settings{Disable: solver.AllAccelerations, Engine: func(k linalg.Kernel) linalg.Engine {
+		return solver.Settings{Plain: true, Engine: func(k linalg.Kernel) linalg.Engine {
 			return &poisoned{Engine: k.Engine(), from: from}
 		}}
 	}
 	s, err := solver.Solve(context.Background(), ordinaryMargin(), with(4))
 	stopped(t, s, err, solver.NumericalFailure)
 	sameAnswer(t, s, mustSolve(t, ordinaryMargin(), solver.Settings{MaxSweeps: 3,
-		Disable: solver.AllAccelerations}), 1e-12)
+		Plain: true}), 1e-12)
 	if s, err := solver.Solve(context.Background(), ordinaryMargin(), with(1)); s != nil || err == nil {
 		t.Error("a NaN from the start passes")
 	}

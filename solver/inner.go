@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"bootbench/loss"
+	"bootbench/solver/internal/site"
 )
 
 // innerIteration improves m_c and V_c while G stays, in O(M^2) a pass. A pass computes
@@ -31,9 +32,10 @@ const (
 	innerMaxDistance = 3   // distance up to which there are any; from farther off they more often mislead
 )
 
-func newInnerIteration(w *workspace, n int) *innerIteration {
-	return &innerIteration{fields: siteParams{G: w.vector(n), U: w.vector(n)}, at: w.vector(3 * n),
-		to: w.vector(3 * n), anderson: newAnderson(w, 2*n, innerDepth)}
+func newInnerIteration(s *siteModel) *innerIteration {
+	n := len(s.sites)
+	return &innerIteration{sites: s, fields: newSiteParams(n), at: make(cavities, 3*n), to: make(cavities, 3*n),
+		anderson: newAnderson(2*n, innerDepth)}
 }
 
 // run moves x by up to innerPasses passes, until one moves it by less than
@@ -66,7 +68,7 @@ func (p *innerIteration) run(x cavities, tol float64) int {
 func (p *innerIteration) pass() {
 	_, b := p.sites.engine.Diag()
 	p.sites.eachMoments(p.at, func(i int, cav loss.Cavity, m loss.Moments) {
-		p.fields.G[i], p.fields.U[i] = matchMoments(cav, m, b[i])
+		p.fields.G[i], p.fields.U[i] = site.MatchMoments(cav, m, b[i])
 	})
 	p.sites.cavityFields(p.to, p.fields)
 }

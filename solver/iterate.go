@@ -2,7 +2,6 @@ package solver
 
 import (
 	"math"
-	"slices"
 )
 
 // cavities are log c, m_c and log V_c of all M sites, end to end. m_c is measured in
@@ -44,6 +43,10 @@ type siteParams struct {
 	U []float64
 }
 
+func newSiteParams(sites int) siteParams {
+	return siteParams{make([]float64, sites), make([]float64, sites), make([]float64, sites)}
+}
+
 // iterate is a point of the iteration, and how far from the fixed point it is;
 // G = (K^-1 + diag d)^-1 follows from it.
 //
@@ -57,16 +60,8 @@ type iterate struct {
 	SinglePrecision bool    // of G
 }
 
-func newIterate(w *workspace, sites int) iterate {
-	return iterate{cavities: w.vector(3 * sites), siteParams: siteParams{w.vector(sites), w.vector(sites),
-		w.vector(sites)}}
-}
-
-// clone copies the vectors too.
-func (x *iterate) clone() iterate {
-	c := *x
-	c.cavities, c.D, c.G, c.U = slices.Clone(x.cavities), slices.Clone(x.D), slices.Clone(x.G), slices.Clone(x.U)
-	return c
+func newIterate(sites int) iterate {
+	return iterate{cavities: make(cavities, 3*sites), siteParams: newSiteParams(sites)}
 }
 
 // copyFrom overwrites x, which has vectors of the same lengths.

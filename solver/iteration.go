@@ -31,11 +31,11 @@ type strategy interface {
 // the others have failed.
 func (x *fixedPoint) strategy() strategy {
 	switch d := x.accepted.Distance; {
-	case x.progress.phase == PlainSweeps && d >= plainMinDistance:
+	case x.progress.phase == plainSweeps && d >= plainMinDistance:
 		return plainSweep{}
 	case x.newton != nil && d < x.progress.newtonRadius:
 		return x.newton
-	case x.enabled(Anderson) && d < andersonMaxDistance:
+	case !x.settings.Plain && d < andersonMaxDistance:
 		return andersonSweep{}
 	}
 	return dampedSweep{}

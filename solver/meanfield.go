@@ -21,7 +21,7 @@ const inverseScale = 1e12
 // over resamples by its own count only, so new inputs have no variance.
 func (r *run) meanField() error {
 	d := make([]float64, len(r.sites))
-	for i, v := range linalg.Diagonal(r.problem.Gram) {
+	for i, v := range linalg.Diagonal(r.Problem.Gram) {
 		d[i] = inverseScale / math.Max(v, smallestVariance)
 	}
 	if err := r.engine.Factorize(d); err != nil {

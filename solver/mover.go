@@ -10,14 +10,14 @@ import (
 type gMover struct {
 	engine   linalg.Engine
 	counts   *Refreshes
-	noSingle bool // single precision is disabled, or has broken down
+	noSingle bool // without single precision, or after it broke down
 	elapsed  time.Duration
 }
 
 // newMover leaves out single precision where there are too few sites for it to gain.
 func (r *run) newMover() gMover {
-	return gMover{engine: r.engine, counts: &r.Stats.Refreshes, noSingle: !r.enabled(SinglePrecision) ||
-		len(r.sites) < minSizeSingle}
+	return gMover{engine: r.engine, counts: &r.Stats.Refreshes,
+		noSingle: r.settings.Plain || len(r.sites) < minSizeSingle}
 }
 
 // minSizeSingle is the number of sites from which single precision gains.

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/linalg"
+	"bootbench/solver/internal/linear"
 )
 
 // Limits of Newton's method.
@@ -31,14 +32,15 @@ const (
 // costs 4 M^2 multiplications, its matrices M^3 flops per step.
 type newton struct {
 	jacobian    *jacobian
-	gmres       *gmres
+	gmres       *linear.GMRES
 	step, right cavities
 	from        cavities
 }
 
-func newNewton(w *workspace, n int) *newton {
-	return &newton{jacobian: newJacobian(w, n), gmres: newGMRES(w, 3*n, gmresDepth),
-		step: w.vector(3 * n), right: w.vector(3 * n), from: w.vector(3 * n)}
+func newNewton(s *siteModel) *newton {
+	n := 3 * len(s.sites)
+	return &newton{jacobian: newJacobian(s), gmres: linear.NewGMRES(n, gmresDepth), step: make(cavities, n),
+		right: make(cavities, n), from: make(cavities, n)}
 }
 
 // newtonMaxSites is the number of sites up to which Newton's method is tried.
@@ -54,7 +56,7 @@ func newtonFits(sites int, dense bool, room int64) bool {
 	if sites > newtonMaxSites(dense) || room < 0 {
 		return false
 	}
-	return linalg.CheckMemory(workspaceBytes(sites, dense, true), room, "Newton's method") == nil
+	return linalg.CheckMemory(workspaceBytes(sites, true), room, "Newton's method") == nil
 }
 
 // advance takes Newton steps for as long as they come nearer.
@@ -122,6 +124,6 @@ func (w *newton) direction(x *fixedPoint) {
 	floats.SubTo(w.right, at.image, at.cavities)
 	tolerance := math.Max(gmresTightest, math.Min(gmresLoosest, at.Distance))
 	if !x.model.cancelled() {
-		x.Stats.Linear += w.gmres.solve(w.step, w.right, w.jacobian.mulResidual, tolerance)
+		x.Stats.Linear += w.gmres.Solve(w.step, w.right, w.jacobian.mulResidual, tolerance)
 	}
 }

@@ -2,16 +2,15 @@ package solver
 
 import "context"
 
-// Phase is how far the search for the fixed point has come, for losses that are not
+// phaseName is how far the search for the fixed point has come, for losses that are not
 // quadratic.
-type Phase int
+type phaseName int
 
 const (
-	FixedPoint    Phase = iota // from the start value
-	VerifyLowRank              // with K replaced by its numerical low-rank factor
-	OnPath                     // continuation
-	Polish                     // after it, with more patience
-	PlainSweeps                // damped, without acceleration, from the start value
+	fromStart     phaseName = iota // from the start value
+	verifyLowRank                  // with K replaced by its numerical low-rank factor
+	polish                         // with more patience
+	plainSweeps                    // damped, without acceleration, from the start value
 )
 
 // search goes through phases until one finds the fixed point.
@@ -21,25 +20,23 @@ type search struct{ *fixedPoint }
 type phase struct {
 	enter func(x search) *trouble                    // where it starts
 	run   func(x search, ctx context.Context) Status // what it does
-	next  func(x search) (p Phase, more bool)        // what follows, by Status; false: the search is over
+	next  func(x search) (p phaseName, more bool)    // what follows, by Status; false: the search is over
 }
 
 // phases is the table: sweeps and Newton's method; where rounding may have had a part in
-// their end, the same with the factor of K; where that does not converge, a continuation,
-// and the same with more patience; last, damped sweeps and nothing else from the start value.
+// their end, the same with the factor of K; where that does not converge, the same with more
+// patience; last, damped sweeps and nothing else from the start value.
 var phases = [...]phase{
-	FixedPoint:    {stay, search.iterateBriefly, search.afterFixedPoint},
-	VerifyLowRank: {search.verify, search.iterateBriefly, search.afterVerify},
-	OnPath:        {stay, search.followPath, search.afterPath},
-	Polish:        {search.restart, search.iterateLong, search.afterPolish},
-	PlainSweeps:   {search.start, search.iteratePlainly, endOfSearch},
+	fromStart:     {stay, search.iterateBriefly, search.afterStart},
+	verifyLowRank: {search.verify, search.iterateBriefly, search.afterVerify},
+	polish:        {search.restart, search.iterateLong, search.afterPolish},
+	plainSweeps:   {search.start, search.iteratePlainly, endOfSearch},
 }
 
 // Limits of the search.
 const (
-	stallContinuation = 12 // sweeps without a smaller distance before a continuation is tried
-	// the same before giving up; no cell of BenchmarkGrid that converges takes more than 78 in all
-	stallStop  = 60
+	stallBrief = 12  // sweeps without a smaller distance before another phase is tried
+	stallLong  = 60  // the same with patience; no cell of BenchmarkGrid that converges takes more than 78 in all
 	stallPlain = 200 // the same of damped sweeps, which find their way slowly
 )
 
@@ -71,14 +68,14 @@ func (x search) runPhase(ctx context.Context) Status {
 	return p.run(x, ctx)
 }
 
-// iterateBriefly gives up early, for a continuation to take over.
+// iterateBriefly gives up early.
 func (x search) iterateBriefly(ctx context.Context) Status {
-	return x.iterate(ctx, stallContinuation)
+	return x.iterate(ctx, stallBrief)
 }
 
 // iterateLong is patient.
 func (x search) iterateLong(ctx context.Context) Status {
-	return x.iterate(ctx, stallStop)
+	return x.iterate(ctx, stallLong)
 }
 
 // iteratePlainly is more so.
@@ -88,30 +85,28 @@ func (x search) iteratePlainly(ctx context.Context) Status {
 
 func (s Status) failed() bool { return s == Stalled || s == NumericalFailure }
 
-func (x search) afterFixedPoint() (Phase, bool) {
+func (x search) afterStart() (phaseName, bool) {
 	x.progress.sweepsConverged = x.Status == Converged
 	if x.useFactor() {
-		return VerifyLowRank, true
+		return verifyLowRank, true
 	}
-	return OnPath, x.Status.failed()
+	return polish, x.Status == Stalled
 }
 
 // afterVerify ends the search where both ways of computing G agree up to the residual: it is rounding.
-func (x search) afterVerify() (Phase, bool) {
-	return OnPath, x.Status.failed() && !(x.progress.sweepsConverged && x.Status == Stalled)
+func (x search) afterVerify() (phaseName, bool) {
+	return polish, x.Status == Stalled && !x.progress.sweepsConverged
 }
 
-func (x search) afterPath() (Phase, bool) { return Polish, x.Status == Stalled }
-
 // afterPolish gives up where K is not known well enough to go on.
-func (x search) afterPolish() (Phase, bool) {
+func (x search) afterPolish() (phaseName, bool) {
 	if x.Status == Stalled {
 		x.settleRounding()
 	}
-	return PlainSweeps, x.Status == Stalled
+	return plainSweeps, x.Status == Stalled
 }
 
-func endOfSearch(search) (Phase, bool) { return 0, false }
+func endOfSearch(search) (phaseName, bool) { return 0, false }
 
 func stay(search) *trouble { return nil }
 

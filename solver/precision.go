@@ -124,7 +124,7 @@ func (c *precisionIteration) start() error {
 		copy(c.next, c.settings.Start)
 		return nil
 	}
-	s, err := newSpectrum(c.problem.Gram, c.settings.Seed)
+	s, err := newSpectrum(c.Problem.Gram, c.settings.Seed)
 	if err != nil {
 		return fmt.Errorf("start value: %w", err)
 	}
@@ -179,7 +179,7 @@ func (c *precisionIteration) factorize() error {
 // fewMoving lists the sites that move by more than a negligible part of the
 // tolerance, and their moves, if a rank update can serve them.
 func (c *precisionIteration) fewMoving() (sites []int, delta []float64) {
-	if !c.enabled(RankUpdates) || c.Stats.Refreshes.Exact == 0 || c.single ||
+	if c.settings.Plain || c.Stats.Refreshes.Exact == 0 || c.single ||
 		c.updates >= maxUpdates {
 		return nil, nil
 	}
@@ -251,11 +251,11 @@ func (c *precisionIteration) done(ctx context.Context, sweep int) (bool, Status)
 // residual has stopped falling.
 func (c *precisionIteration) propose() {
 	m := &c.monitor
-	if c.enabled(DiagPrediction) && !m.Plain && m.best.Since >= stallStopSquare/2 {
+	if !c.settings.Plain && !m.Plain && m.best.Since >= stallStopSquare/2 {
 		*m = newMonitor()
 		m.Plain = true
 	}
-	if c.enabled(DiagPrediction) && !m.Plain {
+	if !c.settings.Plain && !m.Plain {
 		c.predict()
 	}
 	if m.best.Since > 0 && m.best.Since%stallDamp == 0 {
@@ -287,7 +287,7 @@ func (p *prediction) residual() float64 { return p.errorConstant * p.logStep * p
 // predict iterates d on the engine's model of how diag(G) depends on d, around the G
 // that stands, while that still moves d.
 func (c *precisionIteration) predict() {
-	if linalg.FactorOf(c.problem.Gram) != nil {
+	if linalg.FactorOf(c.Problem.Gram) != nil {
 		return // a refresh costs little
 	}
 	p := &c.prediction

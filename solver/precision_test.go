@@ -30,36 +30,17 @@ func hasSingle() bool {
 	return ok
 }
 
-// TestPrecision: what is left out or put in changes the way to the answer only:
-// within thirty tolerances (variances answer to d several times as strongly) it is
-// that of plain exact steps at a much finer one. And
-// it is used, or not, as told.
+// TestPrecision: single precision changes the way to the answer only: within thirty tolerances (variances
+// answer to d several times as strongly) it is that of plain exact steps at a much finer one.
 func TestPrecision(t *testing.T) {
 	p := sizeable()
-	want := mustConverge(t, p, solver.Settings{Disable: solver.AllAccelerations, Tolerance: 1e-11})
-	for name, c := range map[string]struct {
-		skip      solver.Accelerations
-		tolerance float64
-		single    bool // refreshes in single precision are there to see
-	}{
-		"all":               {0, 1e-6, true},
-		"all, coarse":       {0, 1e-4, true},
-		"all, fine":         {0, 1e-9, true},
-		"no updates":        {solver.RankUpdates, 1e-6, true},
-		"double precision":  {solver.SinglePrecision, 1e-6, false},
-		"double, no update": {solver.SinglePrecision | solver.RankUpdates, 1e-6, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := mustConverge(t, p, solver.Settings{Disable: c.skip, Tolerance: c.tolerance})
-			sameAnswer(t, s, want, 30*c.tolerance)
-			r := s.Stats.Refreshes
-			if (r.Single > 0) != (c.single && hasSingle()) {
-				t.Errorf("refreshes %+v", r)
-			}
-			if r.Exact == 0 {
-				t.Error("no refresh in double precision")
-			}
-		})
+	want := mustConverge(t, p, solver.Settings{Plain: true, Tolerance: 1e-11})
+	for _, tolerance := range []float64{1e-4, 1e-6, 1e-9} {
+		s := mustConverge(t, p, solver.Settings{Tolerance: tolerance})
+		sameAnswer(t, s, want, 30*tolerance)
+		if r := s.Stats.Refreshes; (r.Single > 0) != hasSingle() || r.Exact == 0 {
+			t.Errorf("refreshes %+v", r)
+		}
 	}
 }
 
@@ -94,7 +75,7 @@ func TestUnreliable(t *testing.T) {
 	}
 	p := sizeable()
 	const tolerance = 1e-6
-	want := mustConverge(t, p, solver.Settings{Disable: solver.AllAccelerations, Tolerance: 1e-11})
+	want := mustConverge(t, p, solver.Settings{Plain: true, Tolerance: 1e-11})
 	for name, e := range map[string]*unreliable{
 		"refuses": {refuse: true},
 		"garbles": {garble: true},
@@ -216,16 +197,10 @@ func TestRankUpdates(t *testing.T) {
 		p.Site = append(p.Site, i)
 	}
 	p.Site = append(p.Site, 17, 18)
-	want := mustConverge(t, p, solver.Settings{Disable: solver.AllAccelerations, Tolerance: 1e-11})
+	want := mustConverge(t, p, solver.Settings{Plain: true, Tolerance: 1e-11})
 	warm := mustConverge(t, p, solver.Settings{From: neighbour, Tolerance: tolerance})
 	sameAnswer(t, warm, want, 30*tolerance)
 	if r := warm.Stats.Refreshes; r.Woodbury == 0 || r.Exact != 1 {
 		t.Errorf("%+v from a neighbour of which one block differs", r)
-	}
-	without := mustConverge(t, p, solver.Settings{From: neighbour, Tolerance: tolerance,
-		Disable: solver.RankUpdates})
-	sameAnswer(t, without, want, 30*tolerance)
-	if r := without.Stats.Refreshes; r.Woodbury > 0 || r.Exact <= 1 {
-		t.Errorf("%+v without updates", r)
 	}
 }

@@ -11,9 +11,9 @@
 // Solve (solve.go) has two short drivers over common parts. For the square loss d is
 // iterated alone (precision.go), and one linear system follows (variance.go). For all
 // others the cavities are iterated: iteration.go is the loop, fixedpoint.go what one
-// evaluation does, sweeps.go (damped, Anderson), newton.go (GMRES, with jacobian.go) and
-// continuation.go are its strategies, and phases.go is the table of what is tried in
-// turn. sites.go maps cavities to site parameters and back.
+// evaluation does, sweeps.go (damped, Anderson), newton.go (GMRES, with jacobian.go)
+// are its strategies, and phases.go is the table of what is tried in turn. sites.go maps cavities to site
+// parameters and back, internal/site does so for one site. Package adjoint differentiates a Solution.
 package solver
 
 import (
@@ -24,6 +24,7 @@ import (
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
+	"bootbench/solver/internal/site"
 )
 
 // Problem says what is resampled and trained: N examples on M sites, the
@@ -72,73 +73,11 @@ func (p *Problem) check() error {
 	return nil
 }
 
-// site is one distinct input with the examples that it holds.
-type site struct {
-	loss.Site
-	examples []int
-}
-
-// eachLeftOut calls f with the left-out loss of every example, which is that of all of one target, and of
-// an example alone that of the cavity, for every training loss (M03-45).
-func (s *site) eachLeftOut(cav loss.Cavity, y []float64, test loss.Test, f func(example int, value float64)) {
-	if len(s.examples) == 1 {
-		f(s.examples[0], test.Gaussian(cav.Mean, cav.Var, y[s.examples[0]]))
-		return
+// sites binds the loss to the examples of each site.
+func (p *Problem) sites() ([]site.Site, error) {
+	sites, err := site.Group(p.Site, p.Y, p.Loss, p.Law, linalg.Diagonal(p.Gram))
+	if err != nil {
+		return nil, badProblem("%w", err)
 	}
-	byTarget := map[float64]float64{}
-	for copy, example := range s.examples {
-		value, known := byTarget[y[example]]
-		if !known {
-			value = s.LeftOut(cav, copy, test)
-			byTarget[y[example]] = value
-		}
-		f(example, value)
-	}
-}
-
-// groupSites groups the examples by sites and binds the loss to each group.
-func (p *Problem) groupSites() ([]site, error) {
-	sites := make([]site, p.Gram.N())
-	for example := range p.Y {
-		at := p.Site.At(example)
-		sites[at].examples = append(sites[at].examples, example)
-	}
-	for i := range sites {
-		if len(sites[i].examples) == 0 {
-			return nil, badProblem("site %d holds no example", i+1)
-		}
-	}
-	if err := bindLoss(sites, p.Y, p.Loss, p.Law); err != nil {
-		return nil, err
-	}
-	bound := make([]loss.Site, len(sites))
-	for i := range sites {
-		bound[i] = sites[i].Site
-	}
-	loss.Share(bound)
 	return sites, nil
-}
-
-// bindLoss binds a loss and a law to sites whose examples are known; y are all targets.
-func bindLoss(sites []site, y []float64, l loss.Loss, law resample.CountDistribution) error {
-	law = resample.Cache(law)
-	alone := map[float64]loss.Site{} // of one example, by its target
-	for i := range sites {
-		targets := make([]float64, len(sites[i].examples))
-		for copy, example := range sites[i].examples {
-			targets[copy] = y[example]
-		}
-		bound, known := alone[targets[0]]
-		if !known || len(targets) > 1 {
-			var err error
-			if bound, err = l.Site(targets, law); err != nil {
-				return fmt.Errorf("%w: site %d: %w", ErrProblem, i+1, err)
-			}
-		}
-		if len(targets) == 1 {
-			alone[targets[0]] = bound
-		}
-		sites[i].Site = bound
-	}
-	return nil
 }

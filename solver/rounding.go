@@ -38,7 +38,7 @@ const worthwhile = 1e-3
 // better. It is infinite where no G follows, and 0 for a kernel that is not held whole, or
 // where there is no memory for another.
 func (x *fixedPoint) roundingChange() float64 {
-	k, whole := x.problem.Gram.(*linalg.Sym)
+	k, whole := x.Problem.Gram.(*linalg.Sym)
 	n, room := len(x.sites), x.factorRoom()
 	if !whole || room < 0 || linalg.CheckMemory(8*int64(n)*int64(n), room, "a check of rounding") != nil {
 		return 0
@@ -70,13 +70,13 @@ func (x *fixedPoint) roundingChange() float64 {
 // solve would. It reports false where that has no G.
 func (x *fixedPoint) imageBy(k *linalg.Sym, image cavities) bool {
 	engine := x.settings.Engine(k)
-	if x.progress.phase != FixedPoint || x.newton == nil {
+	if x.progress.phase != fromStart || x.newton == nil {
 		useFactor(engine, x.accepted.D, x.factorRoom())
 	}
 	if engine.Factorize(x.accepted.D) != nil {
 		return false
 	}
 	engine.FormG()
-	newSiteModel(x.sites, engine, k, x.problem.Y).cavities(image, x.accepted.siteParams)
+	newSiteModel(x.sites, engine, x.Problem.Y).cavities(image, x.accepted.siteParams)
 	return true
 }

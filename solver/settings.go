@@ -37,32 +37,14 @@ func MethodByName(name string) (Method, error) {
 	return 0, fmt.Errorf("no method %q (there are adatap, start, variational, meanfield)", name)
 }
 
-// Accelerations is a set of the means by which a solve saves exact refreshes of G. Without
-// any it is the plain iteration, which refreshes G exactly at every sweep.
-type Accelerations int
-
-// SinglePrecision is of all losses, RankUpdates and DiagPrediction are of the square loss, the others of
-// all but that.
-const (
-	SinglePrecision Accelerations = 1 << iota // refreshes in single precision while others must follow
-	RankUpdates                               // updates of low rank when few sites move (M03-65)
-	DiagPrediction                            // steps on a model of diag(G) between refreshes (M03 appendix A)
-	InnerIterations                           // iterations of m_c and V_c between refreshes
-	Anderson                                  // Anderson acceleration of sweeps
-	Newton                                    // Newton's method, and continuation
-
-	AllAccelerations = 1<<iota - 1
-)
-
 // Settings steer a solve. The zero value means the defaults.
 type Settings struct {
-	Method    Method        // default ADATAP
-	Disable   Accelerations // what to do without; default none
-	Tolerance float64       // residual at convergence, see Solution.Residual; default 1e-6
-	MaxSweeps int           // exact or low-rank refreshes of G at most; default 1000
-	Start     []float64     // d to start from, one per own site; default: M03-61/62
-	// a Solution of a neighbouring problem on the same sites to start from, or Solution.Whole of one, in the
-	// place of Start; default: none
+	Method    Method    // default ADATAP
+	Plain     bool      // refresh G exactly at every sweep, and accelerate nothing: for comparison
+	Tolerance float64   // residual at convergence, see Solution.Residual; default 1e-6
+	MaxSweeps int       // exact or low-rank refreshes of G at most; default 1000
+	Start     []float64 // d to start from, one per site; default: M03-61/62
+	// a Solution of a neighbouring problem on the same sites to start from, instead of Start; default: none
 	From *Solution
 	Seed uint64 // of the random subset that the start value is computed from; default 0
 
@@ -112,8 +94,6 @@ func (s Settings) withDefaults(sites int) (Settings, error) {
 		return s, badProblem("sweep limit is %d, must be at least 1", s.MaxSweeps)
 	case s.Method < 0 || int(s.Method) >= len(methodNames):
 		return s, badProblem("no method %d", int(s.Method))
-	case s.Disable < 0 || s.Disable > AllAccelerations:
-		return s, badProblem("no accelerations %d", int(s.Disable))
 	case s.Start != nil && len(s.Start) != sites:
 		return s, badProblem("%d start values for %d sites", len(s.Start), sites)
 	}

@@ -11,7 +11,7 @@ import (
 
 	"bootbench/linalg"
 	"bootbench/loss"
-	"bootbench/resample"
+	"bootbench/solver/internal/site"
 )
 
 // Solution is the last iterate of a solve, and what follows from it. Vectors
@@ -23,6 +23,7 @@ import (
 // (unit^2 + V_c)^1/2, log V_c), or the largest difference between the two sides of T6, of
 // d chi, m and V, if that is larger; where the solve was cancelled, of the cavities alone.
 type Solution struct {
+	Problem  Problem // that was solved
 	Method   Method
 	Status   Status
 	Residual float64
@@ -36,22 +37,7 @@ type Solution struct {
 	Mean          []float64     // m, mean over resamples of the predictor at the sites
 	Var           []float64     // V, its variance over resamples
 
-	examples
-	reader
-}
-
-// examples are the examples at their sites.
-type examples struct {
-	sites  []site
-	siteOf func(example int) int
-	y      []float64
-	law    resample.CountDistribution
-	loss   loss.Loss
-}
-
-// reader is what predictions at new inputs are read off.
-type reader struct {
-	kernel    linalg.Kernel
+	sites     []site.Site
 	engine    linalg.Engine
 	reading   sync.Mutex       // one read-out at a time: engines have workspaces
 	predictor linalg.Predictor // made when first asked for
@@ -61,9 +47,9 @@ type reader struct {
 // leave-one-out bootstrap, M03-46): for every example the test loss averaged
 // over the resamples that do not hold it, and the mean over examples.
 func (s *Solution) LeftOut(test loss.Test) (mean float64, perExample []float64) {
-	perExample = make([]float64, len(s.y))
+	perExample = make([]float64, len(s.Problem.Y))
 	linalg.Parallel(len(s.sites), func(i int) {
-		s.sites[i].eachLeftOut(s.Cavity[i], s.y, test, func(example int, value float64) {
+		s.sites[i].EachLeftOut(s.Cavity[i], s.Problem.Y, test, func(example int, value float64) {
 			perExample[example] = value
 		})
 	})
@@ -78,17 +64,14 @@ func (s *Solution) Distribution(site int) loss.Distribution {
 // Sites is the number of sites M.
 func (s *Solution) Sites() int { return len(s.sites) }
 
-// Examples is the number of examples N.
-func (s *Solution) Examples() int { return len(s.y) }
-
 // SiteOf is the site of an example.
-func (s *Solution) SiteOf(example int) int { return s.siteOf(example) }
+func (s *Solution) SiteOf(example int) int { return s.Problem.Site.At(example) }
 
 // PerExample spreads a vector over sites onto all examples.
 func (s *Solution) PerExample(overSites []float64) []float64 {
-	out := make([]float64, len(s.y))
+	out := make([]float64, len(s.Problem.Y))
 	for example := range out {
-		out[example] = overSites[s.siteOf(example)]
+		out[example] = overSites[s.SiteOf(example)]
 	}
 	return out
 }
@@ -111,7 +94,7 @@ func (s *Solution) Engine() (linalg.Engine, error) {
 // release is called: it ends with linalg.ErrBusy, as Hold does while one is in progress.
 func (s *Solution) Hold() (engine linalg.Engine, release func(), err error) {
 	release = func() {}
-	if k, ok := s.kernel.(linalg.Exclusive); ok {
+	if k, ok := s.Problem.Gram.(linalg.Exclusive); ok {
 		if release, err = k.Share(); err != nil {
 			return nil, nil, err
 		}
@@ -123,10 +106,8 @@ func (s *Solution) Hold() (engine linalg.Engine, release func(), err error) {
 	return engine, release, nil
 }
 
-// Covariance writes the covariances over resamples of the predictor at one
-// site with that at every site, -(G diag(lambda) G)_ij (M03-41), into dst,
-// length M. O(M^2).
-func (s *Solution) Covariance(dst []float64, site int) error {
+// Read calls f with the engine, while which no other read-out, solve or full fit uses it (see Hold).
+func (s *Solution) Read(f func(linalg.Engine) error) error {
 	s.reading.Lock()
 	defer s.reading.Unlock()
 	engine, release, err := s.Hold()
@@ -134,56 +115,63 @@ func (s *Solution) Covariance(dst []float64, site int) error {
 		return err
 	}
 	defer release()
-	g := make([]float64, len(dst))
-	chi, _ := engine.Diag()
-	engine.Row(g, site)
-	for j := range g {
-		g[j] *= s.SiteVariance[j]
-	}
-	engine.MulVecOffDiag(dst, g)
-	for j := range dst {
-		dst[j] += chi[j] * g[j]
-	}
-	return nil
+	return f(engine)
+}
+
+// Bound are the sites with the loss bound to them, for package adjoint.
+func (s *Solution) Bound() []site.Site { return s.sites }
+
+// Covariance writes the covariances over resamples of the predictor at one
+// site with that at every site, -(G diag(lambda) G)_ij (M03-41), into dst,
+// length M. O(M^2).
+func (s *Solution) Covariance(dst []float64, site int) error {
+	return s.Read(func(engine linalg.Engine) error {
+		g := make([]float64, len(dst))
+		chi, _ := engine.Diag()
+		engine.Row(g, site)
+		for j := range g {
+			g[j] *= s.SiteVariance[j]
+		}
+		engine.MulVecOffDiag(dst, g)
+		for j := range dst {
+			dst[j] += chi[j] * g[j]
+		}
+		return nil
+	})
 }
 
 // InputDim is the length of the row that describes a new input to Predict: M for a
 // kernel matrix that is held whole, the rank for a low-rank one, at least 1.
-func (s *Solution) InputDim() int { return linalg.InputDim(s.kernel) }
+func (s *Solution) InputDim() int { return linalg.InputDim(s.Problem.Gram) }
 
 // Predict is the mean and the variance over resamples of the predictor at P
 // new inputs (M03-48). rows holds P x Width numbers, row-major, and is
 // overwritten: the kernel of each new input with every site, or its coordinates
 // (linalg.LowRank.Coordinates).
 func (s *Solution) Predict(rows []float64) (mean, variance []float64, err error) {
-	s.reading.Lock()
-	defer s.reading.Unlock()
-	engine, release, err := s.Hold()
-	if err != nil {
-		return nil, nil, err
-	}
-	defer release()
 	if len(rows)%s.InputDim() != 0 {
 		return nil, nil, fmt.Errorf("%d numbers are no whole rows of %d for new inputs", len(rows), s.InputDim())
 	}
-	if s.predictor == nil {
-		s.predictor = engine.Predictor(s.SiteMean, s.SiteVariance)
-	}
 	count := len(rows) / s.InputDim()
 	mean, variance = make([]float64, count), make([]float64, count)
-	s.predictor.Predict(rows, mean, variance)
-	return mean, variance, nil
+	return mean, variance, s.Read(func(engine linalg.Engine) error {
+		if s.predictor == nil {
+			s.predictor = engine.Predictor(s.SiteMean, s.SiteVariance)
+		}
+		s.predictor.Predict(rows, mean, variance)
+		return nil
+	})
 }
 
 // Bytes is the memory that the solution keeps alive, K included.
 func (s *Solution) Bytes() int64 {
 	n, held := len(s.sites), int64(0)
-	if factor := linalg.FactorOf(s.kernel); factor != nil {
+	if factor := linalg.FactorOf(s.Problem.Gram); factor != nil {
 		held = linalg.LowRankBytes(n, factor.Rank())
 	} else {
 		held = linalg.DenseBytes(n, 0)
 	}
-	return held + 8*int64(8*n+len(s.y))
+	return held + 8*int64(8*n+len(s.Problem.Y))
 }
 
 // readCavities fills everything that follows from d, g and the sites' share u

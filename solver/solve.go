@@ -13,6 +13,7 @@ import (
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
+	"bootbench/solver/internal/site"
 )
 
 // Solve finds the fixed point for a problem. An error means that there is no
@@ -47,7 +48,7 @@ func solve(ctx context.Context, p Problem, settings Settings) (*Solution, error)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	sites, err := p.groupSites()
+	sites, err := p.sites()
 	if err != nil {
 		return nil, err
 	}
@@ -66,9 +67,8 @@ func solve(ctx context.Context, p Problem, settings Settings) (*Solution, error)
 		}
 		defer release()
 	}
-	s := &Solution{Method: settings.Method, examples: examples{sites, p.Site.At, p.Y, p.Law, p.Loss},
-		reader: reader{kernel: p.Gram, engine: settings.Engine(p.Gram)}}
-	r := &run{problem: p, settings: settings, Solution: s, quadratic: quadratic, began: time.Now()}
+	s := &Solution{Problem: p, Method: settings.Method, sites: sites, engine: settings.Engine(p.Gram)}
+	r := &run{settings: settings, Solution: s, quadratic: quadratic, began: time.Now()}
 	if settings.Method == MeanField {
 		return s, r.meanField()
 	}
@@ -104,7 +104,7 @@ func (s *Solution) finite() bool {
 }
 
 // quadraticSites are the sites as quadratic ones, or nil if they are not.
-func quadraticSites(sites []site) []loss.Quadratic {
+func quadraticSites(sites []site.Site) []loss.Quadratic {
 	quadratic := make([]loss.Quadratic, len(sites))
 	for i := range sites {
 		q, ok := sites[i].Site.(loss.Quadratic)
@@ -152,5 +152,5 @@ const (
 
 // condition is sum_i d_i K_ii.
 func (r *run) condition() float64 {
-	return floats.Dot(r.SitePrecision, linalg.Diagonal(r.problem.Gram))
+	return floats.Dot(r.SitePrecision, linalg.Diagonal(r.Problem.Gram))
 }

@@ -16,7 +16,7 @@ const (
 
 // start evaluates the start value.
 func (x *fixedPoint) start() *trouble {
-	warm := x.settings.From != nil && x.model.presence == 1
+	warm := x.settings.From != nil
 	if err := x.startValue(warm); err != nil {
 		return failure(err)
 	}
@@ -53,7 +53,7 @@ func (x *fixedPoint) startValue(warm bool) error {
 		x.model.siteParameters(p, x.trial.cavities)
 		return nil
 	}
-	s, err := newSpectrum(x.problem.Gram, x.settings.Seed)
+	s, err := newSpectrum(x.Problem.Gram, x.settings.Seed)
 	if err != nil {
 		return fmt.Errorf("start value: %w", err)
 	}
@@ -61,8 +61,8 @@ func (x *fixedPoint) startValue(warm bool) error {
 	c := s.homogeneousCavity(x.typicalResponse())
 	if x.settings.Start == nil {
 		x.model.eachMomentsIn(func(i int) loss.Cavity { return x.typicalCavity(i, c) },
-			func(i int, _ loss.Cavity, m loss.Moments) {
-				p.D[i] = typicalPrecision(c, m)
+			func(i int, cav loss.Cavity, m loss.Moments) {
+				p.D[i], _, _ = x.sites[i].Parameters(cav, m)
 			})
 	} else {
 		copy(p.D, x.settings.Start)
@@ -83,7 +83,9 @@ func (x *fixedPoint) typicalResponse() func(c float64) float64 {
 				sum = math.NaN()
 				break
 			}
-			sum += typicalPrecision(c, x.model.moments(i, x.typicalCavity(i, c)))
+			cav := x.typicalCavity(i, c)
+			d, _, _ := x.sites[i].Parameters(cav, x.sites[i].Moments(cav))
+			sum += d
 		}
 		if mean := sum / float64(len(typical)); !math.IsNaN(mean) {
 			return mean
@@ -96,7 +98,7 @@ func (x *fixedPoint) typicalResponse() func(c float64) float64 {
 func (x cavities) set(from []loss.Cavity, s *siteModel) {
 	for i, cav := range from {
 		x.logC()[i] = math.Log(cav.C)
-		variance := math.Max(cav.Var, s.minVar[i])
+		variance := math.Max(cav.Var, s.sites[i].MinVariance)
 		x.mean()[i] = cav.Mean / s.scale(variance)
 		x.logV()[i] = math.Log(variance)
 	}
@@ -104,20 +106,15 @@ func (x cavities) set(from []loss.Cavity, s *siteModel) {
 
 // typicalCavity is that of site i as a typical one.
 func (x *fixedPoint) typicalCavity(i int, c float64) loss.Cavity {
-	return loss.Cavity{C: c, Mean: typicalMargin * x.problem.Y[x.sites[i].examples[0]],
+	return loss.Cavity{C: c, Mean: typicalMargin * x.Problem.Y[x.sites[i].Examples[0]],
 		Var: x.model.unit * x.model.unit}
-}
-
-// typicalPrecision is the d of a typical site.
-func typicalPrecision(c float64, m loss.Moments) float64 {
-	return c * m.Shrinkage / math.Max(m.Response, minResponse)
 }
 
 // meanTarget is the mean target of site i.
 func (x *fixedPoint) meanTarget(i int) float64 {
-	mean, examples := 0.0, x.sites[i].examples
+	mean, examples := 0.0, x.sites[i].Examples
 	for _, example := range examples {
-		mean += x.problem.Y[example] / float64(len(examples))
+		mean += x.Problem.Y[example] / float64(len(examples))
 	}
 	return mean
 }

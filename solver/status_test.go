@@ -135,12 +135,12 @@ func TestCancelled(t *testing.T) {
 func TestBrokenRefresh(t *testing.T) {
 	third := &faulty{failAt: func(refresh int) bool { return refresh == 3 }}
 	s, err := solver.Solve(context.Background(), ordinary(),
-		third.with(solver.Settings{Disable: solver.AllAccelerations}))
+		third.with(solver.Settings{Plain: true}))
 	stopped(t, s, err, solver.NumericalFailure)
 	if !strings.Contains(strings.Join(s.Warnings, "\n"), errFaulty.Error()) {
 		t.Errorf("warnings %q do not name the cause", s.Warnings)
 	}
-	sameAnswer(t, s, mustSolve(t, ordinary(), solver.Settings{Disable: solver.AllAccelerations, MaxSweeps: 2}),
+	sameAnswer(t, s, mustSolve(t, ordinary(), solver.Settings{Plain: true, MaxSweeps: 2}),
 		1e-12)
 
 	first := &faulty{failAt: func(int) bool { return true }}
@@ -150,7 +150,7 @@ func TestBrokenRefresh(t *testing.T) {
 	}
 	rest := &faulty{failAt: func(refresh int) bool { return refresh >= 3 }}
 	if s, err := solver.Solve(context.Background(), ordinary(),
-		rest.with(solver.Settings{Disable: solver.AllAccelerations})); s != nil || !errors.Is(err, errFaulty) {
+		rest.with(solver.Settings{Plain: true})); s != nil || !errors.Is(err, errFaulty) {
 		t.Errorf("no refresh after the second: %v", err)
 	}
 }
@@ -181,7 +181,7 @@ func TestIndefinite(t *testing.T) {
 		start[i] = 0.5 / a
 	}
 	s, err := solver.Solve(context.Background(), p, solver.Settings{Start: start,
-		Disable: solver.AllAccelerations})
+		Plain: true})
 	stopped(t, s, err, solver.NumericalFailure)
 }
 
@@ -190,7 +190,7 @@ func TestIndefinite(t *testing.T) {
 func TestNoPositiveVariance(t *testing.T) {
 	boosted := &faulty{boost: 1e4}
 	s, err := solver.Solve(context.Background(), ordinary(),
-		boosted.with(solver.Settings{Disable: solver.AllAccelerations}))
+		boosted.with(solver.Settings{Plain: true}))
 	stopped(t, s, err, solver.NumericalFailure)
 	if s.Residual > solver.DefaultTolerance {
 		t.Errorf("d has residual %g", s.Residual)
@@ -211,9 +211,9 @@ func TestNoPositiveVariance(t *testing.T) {
 
 // TestStalled: diag(G) that errs by 1% up and down in turn keeps d moving.
 func TestStalled(t *testing.T) {
-	for _, steps := range []solver.Accelerations{0, solver.AllAccelerations} {
+	for _, plain := range []bool{false, true} {
 		shaken := &faulty{shake: 0.01}
-		s, err := solver.Solve(context.Background(), ordinary(), shaken.with(solver.Settings{Disable: steps}))
+		s, err := solver.Solve(context.Background(), ordinary(), shaken.with(solver.Settings{Plain: plain}))
 		stopped(t, s, err, solver.Stalled)
 		if s.Stats.Damped == 0 {
 			t.Error("gave up without damping")
@@ -312,7 +312,6 @@ func TestRefusals(t *testing.T) {
 			func(s *setup) { s.settings.Start = make([]float64, 40); s.settings.Start[1] = math.NaN() }},
 		{"kernel of inputs 3 and 7 is NaN", func(s *setup) { s.problem.Gram.(*linalg.Sym).Set(2, 6, math.NaN()) }},
 		{"no method 7", func(s *setup) { s.settings.Method = 7 }},
-		{"no accelerations 128", func(s *setup) { s.settings.Disable = 128 }},
 	} {
 		t.Run(c.says, func(t *testing.T) {
 			s := setup{problem: ordinary()}
@@ -339,7 +338,7 @@ func upTo(n int) []int {
 func TestDefaults(t *testing.T) {
 	plain := mustConverge(t, ordinary(), solver.Settings{})
 	spelt := mustConverge(t, ordinary(), solver.Settings{
-		Method: solver.ADATAP, Disable: 0, Tolerance: 1e-6, MaxSweeps: 1000, Seed: 0,
+		Method: solver.ADATAP, Tolerance: 1e-6, MaxSweeps: 1000, Seed: 0,
 		Engine: func(k linalg.Kernel) linalg.Engine { return k.Engine() },
 	})
 	for i := range plain.SitePrecision {

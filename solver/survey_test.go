@@ -78,7 +78,7 @@ func TestOverlap(t *testing.T) {
 			t.Errorf("%v: error %.7f, from zero %.7f", o, x, y)
 		}
 		same(t, o.String()+": mean", a.Mean, b.Mean, 1e-3)
-		plain := mustSolve(t, p, solver.Settings{Disable: solver.AllAccelerations, MaxSweeps: 100})
+		plain := mustSolve(t, p, solver.Settings{Plain: true, MaxSweeps: 100})
 		if plain.Status == solver.Converged && a.Stats.Refreshes.Exact > plain.Stats.Refreshes.Exact {
 			t.Errorf("%v: %+v, plain %+v", o, a.Stats, plain.Stats)
 		}
@@ -143,8 +143,8 @@ func isFixedPoint(t *testing.T, p solver.Problem, s *solver.Solution) {
 	}
 }
 
-// TestHingeAtNearCopies: a hinge loss at inputs that nearly repeat, where acceleration and
-// continuation go round between two branches, is solved by damped sweeps: to what plain sweeps
+// TestHingeAtNearCopies: a hinge loss at inputs that nearly repeat, where acceleration
+// goes round between two branches, is solved by damped sweeps: to what plain sweeps
 // find, and to a fixed point in 300 bits. Tolerance: the residual of 1e-6, and slow directions.
 func TestHingeAtNearCopies(t *testing.T) {
 	for _, o := range []overlap{
@@ -156,7 +156,7 @@ func TestHingeAtNearCopies(t *testing.T) {
 		a := mustConverge(t, p, solver.Settings{})
 		isFixedPoint(t, p, a)
 		same(t, o.String()+": mean", a.Mean,
-			mustConverge(t, p, solver.Settings{Disable: solver.AllAccelerations}).Mean, 1e-4)
+			mustConverge(t, p, solver.Settings{Plain: true}).Mean, 1e-4)
 	}
 }
 

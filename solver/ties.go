@@ -17,7 +17,7 @@ const (
 // they count half an error, and warns of them.
 func (r *run) settleTies() {
 	small := false
-	for _, y := range r.problem.Y {
+	for _, y := range r.Problem.Y {
 		if y != 1 && y != -1 {
 			return
 		}

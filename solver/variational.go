@@ -12,11 +12,11 @@ import "bootbench/loss"
 // whose variance is their mean; the multinomial's are nearly so.
 
 // noise is s2 of the square loss.
-func (r *run) noise() float64 { return r.problem.Loss.(loss.Square).Noise }
+func (r *run) noise() float64 { return r.Problem.Loss.(loss.Square).Noise }
 
 // meanCount is nu_i.
 func (r *run) meanCount(i int) float64 {
-	return r.problem.Law.Mean() * float64(len(r.sites[i].examples))
+	return r.Problem.Law.Mean() * float64(len(r.sites[i].Examples))
 }
 
 func (r *run) variationalPrecision(i int, chi float64) float64 {

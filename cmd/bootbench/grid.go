@@ -23,6 +23,7 @@ import (
 	"bootbench/internal/tune"
 	"bootbench/linalg"
 	"bootbench/solver"
+	"bootbench/solver/adjoint"
 )
 
 // gridNames are the flags that a grid may run over.
@@ -237,7 +238,7 @@ func (c *gridCell) answer(a *app, by tune.By, label string) (cell report.GridCel
 	case tune.LeftOut:
 		return cell, nil
 	case tune.Plus632:
-		objective, err = solution.Objective(solver.Objective{Criterion: solver.Err632Plus, Test: c.problem.test})
+		objective, err = adjoint.Objective{Criterion: adjoint.Err632Plus, Test: c.problem.test}.Value(solution)
 	default:
 		objective, err = tune.Value(a.ctx, tune.Problem{Spec: c.problem.spec, By: by, Test: c.problem.test},
 			c.settings.Solve.Tolerance)

@@ -15,6 +15,7 @@ import (
 	"bootbench/internal/report"
 	"bootbench/loss"
 	"bootbench/solver"
+	"bootbench/solver/adjoint"
 )
 
 // Estimate is the answer at the examples, and the solution that it is read from.
@@ -112,7 +113,7 @@ func (j *Job) addJackknife(ctx context.Context, e *report.Estimate, s Settings,
 	if !s.wants(calibration.Jackknife) {
 		return nil
 	}
-	influence, err := solution.Influence(ctx, j.Loss, j.Test)
+	influence, err := adjoint.Influence(ctx, solution, j.Test)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -201,14 +202,14 @@ func (j *Job) LeftOut(ctx context.Context, s Settings, interactions bool) (theor
 		TestLoss: j.Test.Name(), Status: solution.Status.String()}
 	mean, left := solution.LeftOut(j.Test)
 	row.TestError, theory.Each = null.Float(mean), left
-	if theory.Influence, err = solution.Influence(ctx, j.Loss, j.Test); err != nil {
+	if theory.Influence, err = adjoint.Influence(ctx, solution, j.Test); err != nil {
 		theory.Influence = nil
 	}
 	if ctx.Err() != nil {
 		return theory, exact, nil, ctx.Err()
 	}
 	if theory.Influence != nil && interactions {
-		if theory.Interactions, err = solution.Interactions(j.Loss, j.Test, theory.Influence); err != nil {
+		if theory.Interactions, err = adjoint.Interactions(solution, j.Test, theory.Influence); err != nil {
 			return theory, exact, nil, err
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
+	"bootbench/solver/adjoint"
 )
 
 // TestPairedCoverage: the interval of the corrected jackknife for the difference of two models' left-out
@@ -69,10 +70,10 @@ func TestPairedCoverage(t *testing.T) {
 					t.Fatal(err)
 				}
 				_, errors[k].Each = s.LeftOut(test)
-				if errors[k].Influence, err = s.Influence(context.Background(), m.Loss, test); err != nil {
+				if errors[k].Influence, err = adjoint.Influence(context.Background(), s, test); err != nil {
 					t.Fatal(err)
 				}
-				if errors[k].Interactions, err = s.Interactions(m.Loss, test, errors[k].Influence); err != nil {
+				if errors[k].Interactions, err = adjoint.Interactions(s, test, errors[k].Influence); err != nil {
 					t.Fatal(err)
 				}
 			}

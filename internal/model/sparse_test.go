@@ -16,6 +16,7 @@ import (
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
+	"bootbench/solver/adjoint"
 )
 
 // text is a small sparse set with a repeated document, and the same set dense.
@@ -79,7 +80,7 @@ func TestSparseModel(t *testing.T) {
 // are those of the same inputs held dense. Both factors have the same pivots, so that only rounding differs.
 func TestSparseLowRank(t *testing.T) {
 	sparse, dense := text(t)
-	objective := solver.Objective{Criterion: solver.LeftOutError, Test: loss.ZeroOne{}}
+	objective := adjoint.Objective{Criterion: adjoint.LeftOutError, Test: loss.ZeroOne{}}
 	fresh := load(t, "synthetic:text,n=20,d=1500,seed=2")
 	var values [2][]float64
 	for c, set := range []*dataset.Set{sparse, dense} {
@@ -87,7 +88,7 @@ func TestSparseLowRank(t *testing.T) {
 			Jitter: 0.1}, Loss: loss.Logistic{C: 1},
 			Bias: true, Storage: model.LowRank, Rank: 20})
 		s := need.One(m.Solve(t.Context(), resample.Poisson{Ratio: 1}, solver.Settings{Tolerance: 1e-9}))(t)
-		value := need.One(s.Objective(objective))(t)
+		value := need.One(objective.Value(s))(t)
 		in := &dataset.Inputs{Sparse: fresh.Sparse}
 		if c == 1 {
 			in = &dataset.Inputs{X: fresh.Sparse.Dense()}

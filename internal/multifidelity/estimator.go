@@ -104,7 +104,7 @@ func (p *Problem) check() error {
 	if err != nil {
 		return err
 	}
-	m, n := len(engine.Precisions()), s.Examples()
+	m, n := len(engine.Precisions()), len(s.Problem.Y)
 	if n != len(p.Y) || p.Site == nil && m != len(p.Y) || p.Site != nil && len(p.Site) != len(p.Y) {
 		return fmt.Errorf("a solution of %d examples on %d sites is not one of %d examples", n, m, len(p.Y))
 	}

@@ -12,6 +12,7 @@ import (
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
+	"bootbench/solver/adjoint"
 )
 
 // TestGradient: the derivatives by all hyperparameters at once are those of differences of
@@ -52,7 +53,7 @@ func TestGradient(t *testing.T) {
 			[]string{"class-weight"}},
 	} {
 		c.spec.Standardize = true
-		objective := solver.Objective{Criterion: solver.Err632Plus, Test: c.test}
+		objective := adjoint.Objective{Criterion: adjoint.Err632Plus, Test: c.test}
 		solved := func(spec model.Spec) (*model.Model, *solver.Solution) {
 			m := need.One(model.Build(spec))(t)
 			s, err := m.Solve(t.Context(), resample.Poisson{Ratio: 1}, solver.Settings{Tolerance: 1e-10})
@@ -77,7 +78,7 @@ func TestGradient(t *testing.T) {
 					t.Fatal(err)
 				}
 				_, s := solved(moved)
-				v := need.One(s.Objective(objective))(t)
+				v := need.One(objective.Value(s))(t)
 				return v
 			}
 			want := (at(1e-3) - at(-1e-3)) / 2e-3

@@ -10,6 +10,7 @@ import (
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
+	"bootbench/solver/adjoint"
 )
 
 // judge values models of one data set, each solve started from the one before.
@@ -60,14 +61,14 @@ const far = 100
 
 // byTheory judges by a solve, which starts from the last one; where that fails, afresh.
 func (j *judge) byTheory(ctx context.Context, m *model.Model) (judged, error) {
-	objective := solver.Objective{Criterion: solver.Err632Plus, Test: j.problem.Test}
+	objective := adjoint.Objective{Criterion: adjoint.Err632Plus, Test: j.problem.Test}
 	scheme, err := j.problem.Scheme(m.Set.N())
 	switch j.problem.By {
 	case LeaveOneOut:
 		scheme, err = resample.KFold{Folds: m.Set.N(), N: m.Set.N()}, nil
-		objective.Criterion = solver.LeftOutError
+		objective.Criterion = adjoint.LeftOutError
 	case LeftOut:
-		objective.Criterion = solver.LeftOutError
+		objective.Criterion = adjoint.LeftOutError
 	}
 	if err != nil {
 		return judged{}, err
@@ -86,7 +87,7 @@ func (j *judge) byTheory(ctx context.Context, m *model.Model) (judged, error) {
 	case s.Status != solver.Converged && !(s.Residual < far*j.tolerance):
 		return judged{}, fmt.Errorf("the theory did not converge: %v, residual %.1g", s.Status, s.Residual)
 	}
-	value, err := s.Objective(objective)
+	value, err := objective.Value(s)
 	if err != nil {
 		return judged{}, err
 	}
@@ -98,11 +99,11 @@ func (j *judge) byTheory(ctx context.Context, m *model.Model) (judged, error) {
 }
 
 // Gradient is the value of an objective at a solution of this model, and its derivatives
-// by the logarithms of hyperparameters: see Solution.Gradient and kernel.Inputs.Gradient.
+// by the logarithms of hyperparameters: see adjoint.Differentiate and kernel.Inputs.Gradient.
 // The model must have an exact kernel matrix; of sparse inputs its kernel must be rbf.
-func Gradient(ctx context.Context, m *model.Model, s *solver.Solution, o solver.Objective,
+func Gradient(ctx context.Context, m *model.Model, s *solver.Solution, o adjoint.Objective,
 	over []model.Hyperparameter) (value float64, gradient []float64, err error) {
-	var paths []solver.Path
+	var paths []adjoint.Path
 	for _, h := range over {
 		if !h.OfKernel() && h.Factor() == 0 {
 			paths = append(paths, func(distance float64) (loss.Loss, error) {
@@ -112,7 +113,7 @@ func Gradient(ctx context.Context, m *model.Model, s *solver.Solution, o solver.
 			})
 		}
 	}
-	g, err := s.Gradient(ctx, o, paths)
+	g, err := adjoint.Differentiate(ctx, s, o, paths)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -29,7 +29,7 @@ type By int
 // The objectives. Leave-one-out is exact for the square loss; for others it is the left-out error
 // of the theory under cross-validation with as many folds as examples.
 const (
-	Plus632     By = iota // .632+ of the theory, see solver.Err632Plus
+	Plus632     By = iota // .632+ of the theory, see adjoint.Err632Plus
 	LeftOut               // left-out error of the theory
 	LeaveOneOut           // mean left-out loss of one fit to all but one
 	Evidence              // negative log marginal likelihood per example, for the square loss

@@ -1,4 +1,4 @@
-package solver_test
+package adjoint_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
+	"bootbench/solver/adjoint"
 )
 
 // slopeCase is an objective of a model with two hyperparameters: the length scale of an rbf
@@ -19,7 +20,7 @@ type slopeCase struct {
 	name      string
 	loss      func(logarithm float64) loss.Loss
 	law       resample.CountDistribution
-	objective solver.Objective
+	objective adjoint.Objective
 	merged    bool // two examples share a site, and two more another
 	bias      bool
 }
@@ -41,18 +42,21 @@ func (c slopeCase) problem(t *testing.T, length, parameter float64) (p solver.Pr
 	sites := n
 	if c.merged {
 		sites = n - 2
-		p.Site = upTo(n - 1)
+		for i := range n {
+			p.Site = append(p.Site, i)
+		}
 		p.Site[n-2], p.Site[n-1] = 0, 1
 	}
 	scale := math.Exp(length)
-	p.Gram = symmetric(sites, func(i, j int) float64 { return rbf(x[i], x[j], scale) })
+	p.Gram = symmetric(sites,
+		func(i, j int) float64 { return math.Exp(-(x[i] - x[j]) * (x[i] - x[j]) / (2 * scale * scale)) })
 	p.Gram.(*linalg.Sym).AddDiag(0.01)
 	if c.bias {
-		p = withBias(p)
+		p.Gram = linalg.WithBias(p.Gram.(*linalg.Sym))
 	}
 	lengths = symmetric(sites, func(i, j int) float64 { // dK/dlog length
 		r := (x[i] - x[j]) / scale
-		return r * r * rbf(x[i], x[j], scale)
+		return r * r * math.Exp(-r*r/2)
 	})
 	return p, lengths
 }
@@ -63,10 +67,10 @@ func (c slopeCase) problem(t *testing.T, length, parameter float64) (p solver.Pr
 // in the step, is less; averages by quadrature (logistic) err by 1e-9, and differences of them
 // by 1e-6.
 func TestGradient(t *testing.T) {
-	square := solver.Objective{Criterion: solver.LeftOutError, Test: loss.SquareTest{}}
-	zeroOne := solver.Objective{Criterion: solver.LeftOutError, Test: loss.ZeroOne{}}
-	of := func(c solver.Criterion, o solver.Objective) solver.Objective {
-		return solver.Objective{Criterion: c, Test: o.Test}
+	square := adjoint.Objective{Criterion: adjoint.LeftOutError, Test: loss.SquareTest{}}
+	zeroOne := adjoint.Objective{Criterion: adjoint.LeftOutError, Test: loss.ZeroOne{}}
+	of := func(c adjoint.Criterion, o adjoint.Objective) adjoint.Objective {
+		return adjoint.Objective{Criterion: c, Test: o.Test}
 	}
 	noise := func(v float64) loss.Loss { return loss.Square{Noise: 0.1 * math.Exp(v)} }
 	hinge := func(v float64) loss.Loss { return loss.Hinge{C: 2 * math.Exp(v)} }
@@ -75,31 +79,32 @@ func TestGradient(t *testing.T) {
 	for _, c := range []slopeCase{
 		{"square", noise, poisson, square, false, false},
 		{"square, sites", noise, poisson, square, true, false},
-		{"square, .632+", noise, poisson, of(solver.Err632Plus, square), true, false},
-		{"square, absolute", noise, resample.Poisson{Ratio: 2}, solver.Objective{Test: loss.Absolute{}}, false,
+		{"square, .632+", noise, poisson, of(adjoint.Err632Plus, square), true, false},
+		{"square, absolute", noise, resample.Poisson{Ratio: 2}, adjoint.Objective{Test: loss.Absolute{}}, false,
 			false},
 		{"square, folds", noise, resample.KFold{Folds: 5, N: slopeExamples}, square, true, false},
 		{"hinge", hinge, poisson, zeroOne, false, false},
-		{"hinge, sites", hinge, poisson, of(solver.Err632Plus, zeroOne), true, false},
+		{"hinge, sites", hinge, poisson, of(adjoint.Err632Plus, zeroOne), true, false},
 		{"hinge, multinomial", hinge, resample.Multinomial{N: slopeExamples, Size: slopeExamples},
 			zeroOne, false, false},
 		{"hard", func(float64) loss.Loss { return loss.HardMargin{} }, poisson, zeroOne, false, false},
 		{"logistic", func(v float64) loss.Loss { return loss.Logistic{C: 2 * math.Exp(v)} }, poisson,
-			of(solver.Err632Plus, zeroOne), false, false},
+			of(adjoint.Err632Plus, zeroOne), false, false},
 		{"eps, C", func(v float64) loss.Loss { return loss.EpsInsensitive{C: 3 * math.Exp(v), Epsilon: 0.2} },
 			poisson, square, false, false},
 		{"eps, epsilon", func(v float64) loss.Loss { return loss.EpsInsensitive{C: 3, Epsilon: 0.2 * math.Exp(v)} },
-			poisson, of(solver.Err632Plus, square), true, false},
+			poisson, of(adjoint.Err632Plus, square), true, false},
 		{"huber, C", func(v float64) loss.Loss { return loss.Huber{C: 5 * math.Exp(v), Delta: 0.5} }, poisson,
-			of(solver.Err632Plus, square), false, false},
+			of(adjoint.Err632Plus, square), false, false},
 		{"square, bias", noise, poisson, square, true, true},
-		{"hinge, bias", hinge, poisson, of(solver.Err632Plus, zeroOne), true, true},
+		{"hinge, bias", hinge, poisson, of(adjoint.Err632Plus, zeroOne), true, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			const length = -0.2
 			p, lengths := c.problem(t, length, 0)
-			g, err := mustConverge(t, p, solver.Settings{Tolerance: 1e-11}).Gradient(context.Background(), c.objective,
-				[]solver.Path{func(v float64) (loss.Loss, error) { return c.loss(v), nil }})
+			g, err := adjoint.Differentiate(t.Context(), mustConverge(t, p, solver.Settings{Tolerance: 1e-11}),
+				c.objective,
+				[]adjoint.Path{func(v float64) (loss.Loss, error) { return c.loss(v), nil }})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -111,7 +116,7 @@ func TestGradient(t *testing.T) {
 			}
 			value := func(length, parameter float64) float64 {
 				p, _ := c.problem(t, length, parameter)
-				v, err := mustConverge(t, p, solver.Settings{Tolerance: 1e-11}).Objective(c.objective)
+				v, err := c.objective.Value(mustConverge(t, p, solver.Settings{Tolerance: 1e-11}))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -148,28 +153,29 @@ func TestGradientRefusals(t *testing.T) {
 	c := slopeCase{loss: func(float64) loss.Loss { return loss.Square{Noise: 0.1} },
 		law: resample.Poisson{Ratio: 1}}
 	p, _ := c.problem(t, 0, 0)
-	smooth := solver.Objective{Test: loss.SquareTest{}}
+	smooth := adjoint.Objective{Test: loss.SquareTest{}}
 	plain := mustConverge(t, p, solver.Settings{})
-	if _, err := plain.Gradient(t.Context(), solver.Objective{Criterion: solver.Err632Plus,
+	if _, err := adjoint.Differentiate(t.Context(), plain, adjoint.Objective{Criterion: adjoint.Err632Plus,
 		Test: loss.Absolute{}}, nil); !errors.Is(err, solver.ErrProblem) {
 		t.Errorf(".632+ of the absolute error: %v", err)
 	}
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := plain.Gradient(cancelled, smooth, nil); !errors.Is(err, context.Canceled) {
+	if _, err := adjoint.Differentiate(cancelled, plain, smooth, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if _, err := plain.Gradient(t.Context(), smooth,
-		[]solver.Path{func(v float64) (loss.Loss, error) { return loss.Square{Noise: v}, nil }}); !errors.Is(err,
+	if _, err := adjoint.Differentiate(t.Context(), plain, smooth,
+		[]adjoint.Path{func(v float64) (loss.Loss, error) { return loss.Square{Noise: v}, nil }}); !errors.Is(err,
 		solver.ErrProblem) {
 		t.Errorf("a loss that is none: %v", err)
 	}
 	mustConverge(t, p, solver.Settings{})
-	if _, err := plain.Gradient(t.Context(), smooth, nil); !errors.Is(err, solver.ErrOverwritten) {
+	if _, err := adjoint.Differentiate(t.Context(), plain, smooth, nil); !errors.Is(err, solver.ErrOverwritten) {
 		t.Errorf("overwritten: %v", err)
 	}
-	if _, err := mustConverge(t, p, solver.Settings{Method: solver.Variational}).Gradient(t.Context(), smooth,
-		nil); !errors.Is(err, solver.ErrProblem) {
+	if _, err := adjoint.Differentiate(t.Context(),
+		mustConverge(t, p, solver.Settings{Method: solver.Variational}), smooth, nil); !errors.Is(err,
+		solver.ErrProblem) {
 		t.Errorf("another method: %v", err)
 	}
 }

@@ -1,7 +1,6 @@
-package solver_test
+package adjoint_test
 
 import (
-	"context"
 	"math"
 	"slices"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
+	"bootbench/solver/adjoint"
 )
 
 // drawnOften is a loss whose sites with a first target among some are drawn more often.
@@ -32,12 +32,12 @@ func (d drawnOften) Site(y []float64, law resample.CountDistribution) (loss.Site
 // solves in which they are drawn more or less often, with their shares in the mean; those that have one
 // target among them, so that a loss can tell them. Tolerances are those of TestGradient.
 func TestInfluence(t *testing.T) {
-	poisson, zeroOne := resample.Poisson{Ratio: 1}, solver.Objective{Test: loss.ZeroOne{}}
+	poisson, zeroOne := resample.Poisson{Ratio: 1}, adjoint.Objective{Test: loss.ZeroOne{}}
 	for _, c := range []slopeCase{
 		{"square, sites", func(float64) loss.Loss { return loss.Square{Noise: 0.3} }, poisson,
-			solver.Objective{Test: loss.SquareTest{}}, true, false},
+			adjoint.Objective{Test: loss.SquareTest{}}, true, false},
 		{"eps, bias", func(float64) loss.Loss { return loss.EpsInsensitive{C: 3, Epsilon: 0.2} },
-			resample.Poisson{Ratio: 0.7}, solver.Objective{Test: loss.Absolute{}}, false, true},
+			resample.Poisson{Ratio: 0.7}, adjoint.Objective{Test: loss.Absolute{}}, false, true},
 		{"hinge", func(float64) loss.Loss { return loss.Hinge{C: 1} }, poisson, zeroOne, false, false},
 		{"hinge2, bias", func(float64) loss.Loss { return loss.SquaredHinge{C: 1} }, poisson, zeroOne, false, true},
 	} {
@@ -55,7 +55,7 @@ func TestInfluence(t *testing.T) {
 			}
 			groups[p.Y[first]] = append(groups[p.Y[first]], i)
 		}
-		all, err := s.Influence(context.Background(), p.Loss, c.objective.Test)
+		all, err := adjoint.Influence(t.Context(), s, c.objective.Test)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,11 +93,11 @@ func TestInteractions(t *testing.T) {
 			test = loss.ZeroOne{}
 		}
 		c := slopeCase{name, func(float64) loss.Loss { return l }, resample.Poisson{Ratio: 1},
-			solver.Objective{Test: test}, false, false}
+			adjoint.Objective{Test: test}, false, false}
 		p, _ := c.problem(t, 0, 0)
 		s := mustConverge(t, p, solver.Settings{Tolerance: 1e-11})
-		influence := need.One(s.Influence(context.Background(), p.Loss, test))(t)
-		q := need.One(s.Interactions(p.Loss, test, influence))(t)
+		influence := need.One(adjoint.Influence(t.Context(), s, test))(t)
+		q := need.One(adjoint.Interactions(s, test, influence))(t)
 		n, value, each := float64(len(p.Y)), 0.0, []float64(nil)
 		value, each = s.LeftOut(test)
 		byTraining, sums := make([]float64, len(p.Y)), make([]float64, len(p.Y))

@@ -1,9 +1,8 @@
-package solver
+package adjoint
 
 import (
 	"context"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
@@ -11,6 +10,9 @@ import (
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
+	"bootbench/solver"
+	"bootbench/solver/internal/linear"
+	"bootbench/solver/internal/site"
 )
 
 // Influence is the infinitesimal jackknife of the left-out error E: what it changes by with the
@@ -23,37 +25,40 @@ import (
 // over draws of the data (Jaeckel 1972; Efron and Tibshirani 1997, section 5), where that of
 // the mean of e_i takes the predictors as given. The second term is that of Gradient, for one
 // adjoint solve; a site's examples share its derivative. Counts must be Poisson's or multinomial (taken
-// for Poisson's), which training, the loss of the solution, knows nothing of.
-func (s *Solution) Influence(ctx context.Context, training loss.Loss, test loss.Test) ([]float64, error) {
-	switch s.law.(type) {
+// for Poisson's).
+func Influence(ctx context.Context, s *solver.Solution, test loss.Test) ([]float64, error) {
+	switch s.Problem.Law.(type) {
 	case resample.Poisson, resample.Multinomial:
 	default:
 		return nil, badProblem("the infinitesimal jackknife is of the bootstrap, schemes poisson and multinomial")
 	}
-	a, _, release, err := s.adjointOf(ctx, Objective{Criterion: LeftOutError, Test: test})
-	if err != nil {
-		return nil, err
+	var bySite []float64
+	moreDraws := func(distance float64) (loss.Loss, resample.CountDistribution, error) {
+		return s.Problem.Loss, drawnMore(s, distance), nil
 	}
-	defer release()
-	bySite, err := a.along(s, func(distance float64) (loss.Loss, resample.CountDistribution, error) {
-		return training, resample.Poisson{Ratio: s.law.Mean() * math.Exp(distance)}, nil
+	objective := Objective{Criterion: LeftOutError, Test: test}
+	err := solved(ctx, s, objective, func(a *adjoint, _ float64) (err error) {
+		bySite, err = a.along(moreDraws)
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	_, influence := s.LeftOut(test)
 	n := float64(len(influence))
-	byExample := make([]float64, len(influence))
-	for site, slope := range bySite {
-		for _, i := range s.sites[site].examples {
-			byExample[i] = slope / float64(len(s.sites[site].examples))
+	floats.Scale(1/n, influence)
+	for i, at := range s.Bound() {
+		for _, example := range at.Examples {
+			influence[example] += bySite[i] / float64(len(at.Examples))
 		}
-	}
-	for i, e := range influence {
-		influence[i] = e/n + byExample[i]
 	}
 	floats.AddConst(-floats.Sum(influence)/n, influence)
 	return influence, nil
+}
+
+// drawnMore is the law whose mean counts are larger by a factor with this logarithm.
+func drawnMore(s *solver.Solution, logarithm float64) resample.CountDistribution {
+	return resample.Poisson{Ratio: s.Problem.Law.Mean() * math.Exp(logarithm)}
 }
 
 // Interactions are the derivatives of the left-out errors e_j of single examples by the weights w_i of
@@ -65,52 +70,59 @@ func (s *Solution) Influence(ctx context.Context, training loss.Loss, test loss.
 // same for the variances of forces and cavities changes nothing that matters.) What the first order leaves
 // out is made up for by a factor: summed over j, the rows are fitted to the influences by training, which
 // have all orders. Examples at one site do not interact here. The engine is held meanwhile.
-func (s *Solution) Interactions(training loss.Loss, test loss.Test, influence []float64) (blas64.General,
-	error) {
-	n := len(s.y)
+func Interactions(s *solver.Solution, test loss.Test, influence []float64) (blas64.General, error) {
+	n := len(influence)
 	q := blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
-	var means [2][]float64
-	for k, step := range []float64{-gradientStep, gradientStep} {
-		sites := slices.Clone(s.sites)
-		if err := bindLoss(sites, s.y, training,
-			resample.Poisson{Ratio: s.law.Mean() * math.Exp(step)}); err != nil {
-			return q, err
-		}
-		means[k] = make([]float64, len(sites))
-		linalg.Parallel(len(sites), func(i int) { means[k][i] = sites[i].Moments(s.Cavity[i]).Mean })
-	}
-	s.reading.Lock()
-	defer s.reading.Unlock()
-	engine, release, err := s.Hold()
+	forces, err := meanSlopes(s)
 	if err != nil {
 		return q, err
 	}
-	defer release()
-	slope := s.leftOutSlopes(test)
-	chi, b := engine.Diag()
-	g := make([]float64, len(s.sites))
-	for i := range s.sites {
-		engine.Row(g, i)
-		g[i] = 0
-		force := (means[1][i] - means[0][i]) / (2 * gradientStep * chi[i] * float64(len(s.sites[i].examples)))
-		for _, example := range s.sites[i].examples {
-			row := rowOf(q, example)
-			for j := range row {
-				at := s.siteOf(j)
-				row[j] = slope[j] * g[at] * force / b[at]
+	slope := leftOutSlopes(s, test)
+	err = s.Read(func(engine linalg.Engine) error {
+		chi, b := engine.Diag()
+		g := make([]float64, s.Sites())
+		for i, at := range s.Bound() {
+			engine.Row(g, i)
+			g[i] = 0
+			force := forces[i] / (chi[i] * float64(len(at.Examples)))
+			for _, example := range at.Examples {
+				row := linear.Row(q, example)
+				for j := range row {
+					other := s.SiteOf(j)
+					row[j] = slope[j] * g[other] * force / b[other]
+				}
 			}
 		}
+		return nil
+	})
+	if err == nil {
+		scaleTo(s, q, test, influence)
 	}
-	s.scaleTo(q, test, influence)
-	return q, nil
+	return q, err
+}
+
+// meanSlopes are the derivatives of the sites' means by the logarithm of their mean counts, at fixed
+// cavities.
+func meanSlopes(s *solver.Solution) ([]float64, error) {
+	slopes := make([]float64, s.Sites())
+	for _, sign := range []float64{-1, 1} {
+		sites, err := site.Bind(s.Bound(), s.Problem.Y, s.Problem.Loss, drawnMore(s, sign*gradientStep))
+		if err != nil {
+			return nil, badProblem("%w", err)
+		}
+		linalg.Parallel(len(sites), func(i int) {
+			slopes[i] += sign * sites[i].Moments(s.Cavity[i]).Mean / (2 * gradientStep)
+		})
+	}
+	return slopes, nil
 }
 
 // scaleTo fits the sums of q's rows, less their mean, to the influences by training.
-func (s *Solution) scaleTo(q blas64.General, test loss.Test, influence []float64) {
+func scaleTo(s *solver.Solution, q blas64.General, test loss.Test, influence []float64) {
 	value, each := s.LeftOut(test)
 	n, sums := float64(len(each)), make([]float64, len(each))
 	for i := range sums {
-		sums[i] = floats.Sum(rowOf(q, i))
+		sums[i] = floats.Sum(linear.Row(q, i))
 		each[i] = influence[i]*n - (each[i] - value)
 	}
 	floats.AddConst(-floats.Sum(sums)/n, sums)
@@ -120,16 +132,16 @@ func (s *Solution) scaleTo(q blas64.General, test loss.Test, influence []float64
 }
 
 // leftOutSlopes are the derivatives of the examples' left-out errors by the means of their cavities.
-func (s *Solution) leftOutSlopes(test loss.Test) []float64 {
-	slopes := make([]float64, len(s.y))
-	linalg.Parallel(len(s.sites), func(i int) {
+func leftOutSlopes(s *solver.Solution, test loss.Test) []float64 {
+	slopes, sites := make([]float64, len(s.Problem.Y)), s.Bound()
+	linalg.Parallel(len(sites), func(i int) {
 		cavity, step := s.Cavity[i], gradientStep*math.Sqrt(s.Cavity[i].Var)
 		if step == 0 {
 			return
 		}
 		for _, sign := range []float64{-1, 1} {
 			cavity.Mean = s.Cavity[i].Mean + sign*step
-			s.sites[i].eachLeftOut(cavity, s.y, test, func(example int, value float64) {
+			sites[i].EachLeftOut(cavity, s.Problem.Y, test, func(example int, value float64) {
 				slopes[example] += sign * value / (2 * step)
 			})
 		}

@@ -1,4 +1,6 @@
-package solver
+// Package linear is the linear algebra of a sweep's derivative: products with the matrices that it is made
+// of, and the solution of systems with it.
+package linear
 
 import (
 	"math"
@@ -6,9 +8,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// gmres solves a linear system A x = r (Saad and Schultz 1986): of all combinations of
+// GMRES solves a linear system A x = r (Saad and Schultz 1986): of all combinations of
 // r, A r, A^2 r ... it takes the one that leaves the least of r. There is no restart.
-type gmres struct {
+type GMRES struct {
 	basis   [][]float64  // orthonormal, by Arnoldi's process
 	image   []float64    // A times the newest
 	columns [][]float64  // of the triangle R that Givens rotations make of the Hessenberg matrix
@@ -16,19 +18,23 @@ type gmres struct {
 	right   []float64    // right side in the rotated basis; the last entry is the residual's norm
 }
 
-func newGMRES(w *workspace, size, depth int) *gmres {
-	k := &gmres{basis: w.vectors(depth+1, size), image: w.vector(size),
-		columns: make([][]float64, depth), givens: make([][2]float64, depth), right: w.vector(depth + 1)}
+// NewGMRES is for systems of a size, with so many products with A at most.
+func NewGMRES(size, depth int) *GMRES {
+	k := &GMRES{basis: make([][]float64, depth+1), image: make([]float64, size),
+		columns: make([][]float64, depth), givens: make([][2]float64, depth), right: make([]float64, depth+1)}
+	for i := range k.basis {
+		k.basis[i] = make([]float64, size)
+	}
 	for i := range k.columns {
-		k.columns[i] = w.vector(i + 2)
+		k.columns[i] = make([]float64, i+2)
 	}
 	return k
 }
 
-// solve writes x with |r - A x| <= tolerance |r|, or the best there is within the
+// Solve writes x with |r - A x| <= tolerance |r|, or the best there is within the
 // depth, and returns the number of products with A that it took.
-func (k *gmres) solve(x, r []float64, mul func(dst, x []float64), tolerance float64) int {
-	size := k.norm(r)
+func (k *GMRES) Solve(x, r []float64, mul func(dst, x []float64), tolerance float64) int {
+	size := Norm(r)
 	clear(x)
 	if !(size > 0) {
 		return 0
@@ -47,12 +53,10 @@ func (k *gmres) solve(x, r []float64, mul func(dst, x []float64), tolerance floa
 	return steps
 }
 
-func (k *gmres) norm(x []float64) float64 { return math.Sqrt(floats.Dot(x, x)) }
-
 // extend adds a vector to the basis: the image of basis vector number step, made
 // orthogonal to those before (modified Gram-Schmidt, twice). It reports false where the
 // image is not a number, or adds nothing.
-func (k *gmres) extend(step int) bool {
+func (k *GMRES) extend(step int) bool {
 	column := k.columns[step]
 	clear(column)
 	for range 2 { // once more against rounding
@@ -62,7 +66,7 @@ func (k *gmres) extend(step int) bool {
 			floats.AddScaled(k.image, -part, k.basis[j])
 		}
 	}
-	rest := k.norm(k.image)
+	rest := Norm(k.image)
 	column[step+1] = rest
 	floats.ScaleTo(k.basis[step+1], 1/math.Max(rest, math.SmallestNonzeroFloat64), k.image)
 	for j, turn := range k.givens[:step] {
@@ -81,7 +85,7 @@ func (k *gmres) extend(step int) bool {
 }
 
 // combine solves the triangle and adds up the basis.
-func (k *gmres) combine(x []float64, steps int) {
+func (k *GMRES) combine(x []float64, steps int) {
 	for i := steps - 1; i >= 0; i-- {
 		part := k.right[i]
 		for j := i + 1; j < steps; j++ {
@@ -91,3 +95,6 @@ func (k *gmres) combine(x []float64, steps int) {
 		floats.AddScaled(x, k.right[i], k.basis[i])
 	}
 }
+
+// Norm is the Euclidean norm.
+func Norm(x []float64) float64 { return math.Sqrt(floats.Dot(x, x)) }

@@ -1,6 +1,9 @@
-package solver
+// Package adjoint differentiates the averages of a solver.Solution: by hyperparameters (Gradient) and by the
+// weights of the examples (Influence, Interactions).
+package adjoint
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -10,6 +13,8 @@ import (
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
+	"bootbench/solver"
+	"bootbench/solver/internal/site"
 )
 
 // Criterion is a number by which models are compared, a smooth function of their
@@ -17,7 +22,7 @@ import (
 type Criterion int
 
 // The criteria. The left-out error is the mean of Solution.LeftOut. .632+ combines
-// it, as ErrorEstimates does, with an apparent error; but that is the mean error of the
+// it, as solver.Combine632 does, with an apparent error; but that is the mean error of the
 // resamples' own predictors on the examples that they were trained on, not that of one fit
 // to all data, and their predictions are what the no-information error is of. Both follow
 // from the same fixed point. For the zero-one loss they are probabilities, and smooth, where
@@ -48,9 +53,10 @@ type readout struct {
 	mean, meanSquare float64 // of the targets; of labels that of +1 is (1+mean)/2
 }
 
-func (s *Solution) readout(o Objective) (*readout, error) {
-	r := &readout{Objective: o, y: s.y, absent: resample.ProbZero(s.law, 1), mean: stat.Mean(s.y, nil)}
-	r.meanSquare = floats.Dot(s.y, s.y) / float64(len(s.y))
+func newReadout(s *solver.Solution, o Objective) (*readout, error) {
+	y, law := s.Problem.Y, s.Problem.Law
+	r := &readout{Objective: o, y: y, absent: resample.ProbZero(law, 1), mean: stat.Mean(y, nil)}
+	r.meanSquare = floats.Dot(y, y) / float64(len(y))
 	if o.Criterion == LeftOutError {
 		return r, nil
 	}
@@ -66,10 +72,14 @@ func (s *Solution) readout(o Objective) (*readout, error) {
 	return r, nil
 }
 
+func badProblem(format string, args ...any) error {
+	return fmt.Errorf("%w: %w", solver.ErrProblem, fmt.Errorf(format, args...))
+}
+
 // site computes the share of a site in the sums over examples, in a cavity in which it has
 // moments m.
-func (r *readout) site(s *site, cav loss.Cavity, m loss.Moments) (sum averages) {
-	s.eachLeftOut(cav, r.y, r.Test, func(_ int, value float64) { sum.leftOut += value })
+func (r *readout) site(s *site.Site, cav loss.Cavity, m loss.Moments) (sum averages) {
+	s.EachLeftOut(cav, r.y, r.Test, func(_ int, value float64) { sum.leftOut += value })
 	if r.Criterion == LeftOutError {
 		return sum
 	}
@@ -78,7 +88,7 @@ func (r *readout) site(s *site, cav loss.Cavity, m loss.Moments) (sum averages) 
 	if labels {
 		vote = s.Distribution(cav).Vote()
 	}
-	for _, example := range s.examples {
+	for _, example := range s.Examples {
 		y := r.y[example]
 		if labels {
 			sum.all += (1+y)/2*(1-vote) + (1-y)/2*vote
@@ -97,19 +107,17 @@ func (r *readout) combine(mean averages) (value float64, slope averages) {
 		return mean.leftOut, averages{leftOut: 1}
 	}
 	// all = p(0) leftOut + (1-p(0)) apparent
-	e := ErrorEstimates{LeftOut: mean.leftOut, NoInformation: mean.shuffled}
-	e.Apparent = (mean.all - r.absent*mean.leftOut) / (1 - r.absent)
-	e.Err632 = 0.368*e.Apparent + 0.632*e.LeftOut
-	value = e.Err632
+	apparent := (mean.all - r.absent*mean.leftOut) / (1 - r.absent)
+	value = 0.368*apparent + 0.632*mean.leftOut
 	byLeftOut, byApparent, byShuffled := 0.632, 0.368, 0.0
-	if above := math.Min(e.LeftOut, e.NoInformation) - e.Apparent; above > 0 {
-		value = err632plus(e)
-		// value = .632 + 0.368 0.632 above^2/q,  q = gap - 0.368 above,  gap = NoInformation - Apparent
-		gap := e.NoInformation - e.Apparent
+	if above := math.Min(mean.leftOut, mean.shuffled) - apparent; above > 0 {
+		// .632+ = .632 + 0.368 0.632 above^2/q,  q = gap - 0.368 above,  gap = shuffled - apparent
+		gap := mean.shuffled - apparent
 		q := gap - 0.368*above
+		value += above * 0.368 * 0.632 * (above / gap) / (1 - 0.368*(above/gap))
 		byAbove := 0.368 * 0.632 * (2*above/q + 0.368*above*above/(q*q))
 		byGap := -0.368 * 0.632 * above * above / (q * q)
-		if e.LeftOut < e.NoInformation {
+		if mean.leftOut < mean.shuffled {
 			byLeftOut += byAbove
 		} else {
 			byShuffled += byAbove
@@ -136,23 +144,28 @@ func (a averages) plus(b averages) averages {
 	return averages{a.leftOut + b.leftOut, a.all + b.all, a.shuffled + b.shuffled}
 }
 
-// Objective is the value of a criterion.
-func (s *Solution) Objective(o Objective) (float64, error) {
-	r, err := s.readout(o)
+// Value is the criterion's at a solution.
+func (o Objective) Value(s *solver.Solution) (float64, error) {
+	r, err := newReadout(s, o)
 	if err != nil {
 		return 0, err
 	}
-	parts := make([]averages, len(s.sites))
+	sites := s.Bound()
+	parts := make([]averages, len(sites))
 	linalg.Parallel(len(parts), func(i int) {
-		parts[i] = r.site(&s.sites[i], s.Cavity[i], s.sites[i].Moments(s.Cavity[i]))
+		parts[i] = r.site(&sites[i], s.Cavity[i], sites[i].Moments(s.Cavity[i]))
 	})
-	var sum averages
-	for _, part := range parts {
-		sum = sum.plus(part)
-	}
-	value, _ := r.combine(sum.times(1 / float64(len(s.y))))
+	value, _ := r.combine(meanOf(parts, len(s.Problem.Y)))
 	if math.IsNaN(value) {
-		return value, fmt.Errorf("the criterion is not a number at this solution")
+		return value, errors.New("the criterion is not a number at this solution")
 	}
 	return value, nil
+}
+
+// meanOf are the sites' sums over n examples as means.
+func meanOf(parts []averages, n int) (mean averages) {
+	for _, part := range parts {
+		mean = mean.plus(part)
+	}
+	return mean.times(1 / float64(n))
 }

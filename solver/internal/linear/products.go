@@ -1,0 +1,102 @@
+package linear
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/linalg"
+)
+
+// minRoot keeps u^1/2 away from zero, so that G can be recovered from G
+// diag(u)^1/2; its square adds nothing.
+const minRoot = 1e-70
+
+// Products are what the derivative of a sweep takes of G at the site parameters g and u: with
+// C = G diag(u) G the covariance of the predictor, the elementwise products G o G and G o C.
+type Products struct {
+	Chi, Mean, Var []float64      // diagonal of G, and mean and variance of the predictor
+	Pairs          blas64.General // G o G above the diagonal, G o C below it, 0 on it
+	Scaled         blas64.General // G diag(Root), nil before Multiply
+	Root           []float64      // u^1/2, at least minRoot
+	Covariance     blas64.General // C in its lower triangle, if it has room
+	inverse        []float64      // 1/Root
+}
+
+// NewProducts makes room for n sites.
+func NewProducts(n int) Products {
+	return Products{Chi: make([]float64, n), Mean: make([]float64, n), Var: make([]float64, n),
+		Pairs: square(n), Root: make([]float64, n), inverse: make([]float64, n)}
+}
+
+// KeepCovariance makes room for C.
+func (p *Products) KeepCovariance() { p.Covariance = square(len(p.Chi)) }
+
+func square(n int) blas64.General {
+	return blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
+}
+
+// Average computes chi, m and V.
+func (p *Products) Average(engine linalg.Engine, g, u []float64) {
+	chi, _ := engine.Diag()
+	copy(p.Chi, chi)
+	engine.MulVecOffDiag(p.Mean, g)
+	engine.MulVecSquaredOffDiag(p.Var, u)
+	for i, v := range chi {
+		p.Mean[i] += v * g[i]
+		p.Var[i] += v * v * u[i]
+	}
+}
+
+// Multiply computes the products, in M^3 flops.
+func (p *Products) Multiply(engine linalg.Engine, u []float64) {
+	if p.Scaled.Data == nil {
+		p.Scaled = square(len(p.Chi))
+	}
+	for j, v := range u {
+		p.Root[j] = math.Max(math.Sqrt(v), minRoot)
+		p.inverse[j] = 1 / p.Root[j]
+	}
+	linalg.CopyG(engine, p.Scaled)
+	linalg.Parallel(len(u), func(i int) {
+		row := Row(p.Scaled, i)
+		for j, r := range p.Root {
+			row[j] *= r
+		}
+	})
+	linalg.LowerGram(p.Pairs, p.Scaled)
+	if p.Covariance.Rows > 0 {
+		for i := range u {
+			copy(Row(p.Covariance, i)[:i+1], Row(p.Pairs, i))
+		}
+	}
+	linalg.Parallel(len(u), func(i int) {
+		row, pairs := Row(p.Scaled, i), Row(p.Pairs, i)
+		for j, v := range row[:i] {
+			pairs[j] *= v * p.inverse[j]
+		}
+		pairs[i] = 0
+		for j := i + 1; j < len(row); j++ {
+			g := row[j] * p.inverse[j]
+			pairs[j] = g * g
+		}
+	})
+}
+
+// MulSquared is dst = (G o G) x without the diagonal.
+func (p *Products) MulSquared(dst, x []float64) { p.mul(blas.Upper, dst, x) }
+
+// MulCross is dst = (G o C) x without the diagonal.
+func (p *Products) MulCross(dst, x []float64) { p.mul(blas.Lower, dst, x) }
+
+// mul multiplies by a triangle as the symmetric matrix that it stands for.
+func (p *Products) mul(uplo blas.Uplo, dst, x []float64) {
+	a := blas64.Symmetric{Uplo: uplo, N: p.Pairs.Rows, Stride: p.Pairs.Stride, Data: p.Pairs.Data}
+	blas64.Symv(1, a, vector(x), 0, vector(dst))
+}
+
+func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
+
+// Row is row i of a.
+func Row(a blas64.General, i int) []float64 { return a.Data[i*a.Stride : i*a.Stride+a.Cols] }

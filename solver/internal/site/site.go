@@ -1,0 +1,136 @@
+// Package site is a distinct input with the examples that it holds: how it answers to its cavity (T4, T6).
+package site
+
+import (
+	"fmt"
+	"math"
+
+	"bootbench/linalg"
+	"bootbench/loss"
+	"bootbench/resample"
+)
+
+// Limits of the site parameters.
+const (
+	// minResponse bounds c chi from below, and so d = c (1 - c chi)/(c chi) from
+	// above. A site whose p(0) is smaller is present for certain; a d of c/p(0)
+	// would overflow, and 1e10 c pins the predictor as well: c and the fields of
+	// the others change by a share of 1e-10.
+	minResponse = 1e-10
+
+	// minInverse is the smallest 1/d, as a share of K_ii. Nothing of K is known to
+	// better than 2^-53; with K replaced by its numerical low-rank factor
+	// (linalg.Dense.UseFactor), d may grow up to 2^60/K_ii without loss of accuracy.
+	minInverse = 0x1p-60
+
+	// minVariance is the smallest V_c, as a share of K_ii: a standard
+	// deviation of 1e-10 is a jump as good as any.
+	minVariance = 1e-20
+)
+
+// SmallestVariance stands for chi = 0, where K_ii = 0: the predictor is 0 there
+// in every resample, which a c as large as this expresses without overflow of
+// its fourth power.
+const SmallestVariance = 1e-70
+
+// Site is a distinct input with a loss bound to its examples.
+type Site struct {
+	loss.Site
+	Examples    []int
+	MinVariance float64 // smallest V_c
+	minInverse  float64 // smallest 1/d
+}
+
+// Group puts the examples on their sites and binds the loss to each. diagonal is that of K.
+func Group(siteOf linalg.Sites, y []float64, l loss.Loss, law resample.CountDistribution,
+	diagonal []float64) ([]Site, error) {
+	sites := make([]Site, len(diagonal))
+	for example := range y {
+		at := siteOf.At(example)
+		sites[at].Examples = append(sites[at].Examples, example)
+	}
+	for i, v := range diagonal {
+		if len(sites[i].Examples) == 0 {
+			return nil, fmt.Errorf("site %d holds no example", i+1)
+		}
+		k := math.Max(v, SmallestVariance)
+		sites[i].MinVariance, sites[i].minInverse = minVariance*k, k*minInverse
+	}
+	sites, err := Bind(sites, y, l, law)
+	if err != nil {
+		return nil, err
+	}
+	bound := make([]loss.Site, len(sites))
+	for i := range sites {
+		bound[i] = sites[i].Site
+	}
+	loss.Share(bound)
+	return sites, nil
+}
+
+// Bind is the sites with another loss and law; y are the targets of all examples.
+func Bind(sites []Site, y []float64, l loss.Loss, law resample.CountDistribution) ([]Site, error) {
+	law = resample.Cache(law)
+	single := map[float64]loss.Site{} // of one example, by its target
+	all := append([]Site(nil), sites...)
+	for i := range all {
+		targets := make([]float64, len(all[i].Examples))
+		for copy, example := range all[i].Examples {
+			targets[copy] = y[example]
+		}
+		bound, known := single[targets[0]]
+		if !known || len(targets) > 1 {
+			var err error
+			if bound, err = l.Site(targets, law); err != nil {
+				return nil, fmt.Errorf("site %d: %w", i+1, err)
+			}
+		}
+		if len(targets) == 1 {
+			single[targets[0]] = bound
+		}
+		all[i].Site = bound
+	}
+	return all, nil
+}
+
+// EachLeftOut calls f with the left-out loss of every example, which is that of all of one target, and of
+// an example alone that of the cavity, for every training loss (M03-45).
+func (s *Site) EachLeftOut(cav loss.Cavity, y []float64, test loss.Test, f func(example int, value float64)) {
+	if len(s.Examples) == 1 {
+		f(s.Examples[0], test.Gaussian(cav.Mean, cav.Var, y[s.Examples[0]]))
+		return
+	}
+	byTarget := map[float64]float64{}
+	for copy, example := range s.Examples {
+		value, known := byTarget[y[example]]
+		if !known {
+			value = s.LeftOut(cav, copy, test)
+			byTarget[y[example]] = value
+		}
+		f(example, value)
+	}
+}
+
+// Response is c chi, kept away from zero.
+func (s *Site) Response(c float64, m loss.Moments) float64 {
+	least := c * s.minInverse
+	return math.Max(m.Response, math.Max(minResponse, least/(1+least)))
+}
+
+// Parameters are those with which the site has, beside its cavity, the moments m that it gives itself (T4,
+// T6):
+//
+//	d = c (1 - c chi)/(c chi),   g = m/chi - c m_c,   u = V/chi^2 - c^2 V_c.
+//
+// u >= 0, since by Cauchy and Schwarz V V_c >= cov(f, h)^2 = (V_c c chi)^2.
+func (s *Site) Parameters(cav loss.Cavity, m loss.Moments) (d, g, u float64) {
+	response := s.Response(cav.C, m)
+	g, u = MatchMoments(cav, m, response)
+	return cav.C * m.Shrinkage / response, g, u
+}
+
+// MatchMoments computes the g and u that give the site its mean and variance if chi is
+// response/c.
+func MatchMoments(cav loss.Cavity, m loss.Moments, response float64) (g, u float64) {
+	return cav.C * (m.Mean/response - cav.Mean), math.Max(0, cav.C*cav.C*(m.Var/(response*response)-cav.Var))
+}

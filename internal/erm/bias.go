@@ -13,8 +13,8 @@ import (
 // predictor is f + bias with f = (K + constant) a.
 type flat struct{ constant, bias float64 }
 
-// ErrNoFiniteBias says that no finite bias is the best: a loss that decreases for ever as the
-// predictor grows was trained on examples of one class.
+// ErrNoFiniteBias says that no finite bias is the best: a loss that keeps decreasing as
+// the predictor grows was trained on examples of one class.
 var ErrNoFiniteBias = errors.New(
 	"no finite bias is the best: the training examples are of one class, and the loss goes on falling as the " +
 		"predictor grows")
@@ -34,7 +34,7 @@ const (
 // for sum a = 0 (Rockafellar 1976). It ends with a round that moves b by rounding, or so
 // little that the objective cannot tell. The error is ErrNoFiniteBias where none is the
 // best; on one class a loss with a flat part, as the squared hinge, has the b
-// nearest 0 that costs nothing.
+// nearest 0 that has no loss.
 func (t *Trainer) TrainWithBias(p train.Set, s Settings) (*Result, error) {
 	on := t.system
 	t.flat = flat{constant: flatShare * t.typicalVariance()}
@@ -65,7 +65,7 @@ func (t *Trainer) TrainWithBias(p train.Set, s Settings) (*Result, error) {
 	}
 }
 
-// constantResult is that of a constant predictor that costs nothing.
+// constantResult is that of a constant predictor without loss.
 func (t *Trainer) constantResult(b float64) *Result {
 	r := &t.result
 	clear(r.A)
@@ -147,9 +147,9 @@ func (l *siteLosses) pull(f float64) float64 {
 	return sum
 }
 
-// constant is the best predictor where that is a constant that costs nothing, the one
+// constant is the best predictor where that is a constant without loss, the one
 // nearest 0, as of examples of one class under a loss with a flat part: ok. The error is
-// ErrNoFiniteBias where the losses pull the bias out for ever.
+// ErrNoFiniteBias where the losses pull the bias to infinity.
 func (l *siteLosses) constant() (b float64, ok bool, err error) {
 	if len(l.Active) == 0 {
 		return 0, true, nil

@@ -10,7 +10,7 @@
 //
 // K is never inverted and may be singular. At the optimum f = K a with -a_i in
 // the subdifferential of L_i at f_i. A Trainer keeps -a_i in the subdifferential
-// at a point p_i of its own, so that a is feasible for the dual problem
+// at a point p_i, so that a is feasible for the dual problem
 //
 //	max  sum_i (a_i p_i + L_i(p_i)) - 1/2 a' K a,
 //

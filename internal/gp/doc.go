@@ -11,9 +11,9 @@
 //	1/2 f' K^-1 f + sum_i k_i (f_i - t_i)^2 / (2 s2)                       (T1)
 //
 // and is the fit to all rows of the training set, repeated rows and all: a row
-// that stands k times with noise s2 says what one row says with noise s2/k.
+// that is there k times with noise s2 says what one row says with noise s2/k.
 //
-// Trainer fits one training set after the other in workspaces of its own, FitFull
+// Trainer fits one training set after the other in its own workspaces, FitFull
 // fits all data in the scratch triangle of the kernel matrix.
 //
 // EP computes the posterior for any other log-concave likelihood, by expectation

@@ -17,59 +17,17 @@ import (
 	"bootbench/loss"
 )
 
-// density is a likelihood for tests, log p(y|f). Its tilted moments are sums
-// over a grid of 4000 points across the cavity and the likelihood.
+// density is a likelihood with log p(y|f), written out.
 type density struct {
-	name string
-	log  func(f, y float64) float64
-	// width is the scale of the likelihood's own features, 0 for none finer than
-	// the cavity.
-	width float64
+	Likelihood
+	log func(f, y float64) float64
 }
 
-func (d density) Name() string { return d.name }
-
-func (d density) TiltedMoments(c, h float64, y, k []float64) (logZ, mean, variance float64) {
-	sd := 1 / math.Sqrt(c)
-	lo, hi := h-12*sd, h+12*sd
-	if d.width > 0 {
-		for _, v := range y {
-			lo, hi = min(lo, v), max(hi, v)
-		}
+func densities() []density {
+	return []density{
+		{loss.Probit{}, func(f, y float64) float64 { return math.Log(math.Erfc(-y*f/math.Sqrt2) / 2) }},
+		{loss.Logit{}, func(f, y float64) float64 { return -max(0, -y*f) - math.Log1p(math.Exp(-math.Abs(f))) }},
 	}
-	const cells = 4000
-	var logs [cells + 1]float64
-	top := math.Inf(-1)
-	at := func(i int) float64 { return lo + (hi-lo)*float64(i)/cells }
-	for i := range logs {
-		f := at(i)
-		logs[i] = -c * (f - h) * (f - h) / 2
-		for j := range y {
-			logs[i] += k[j] * d.log(f, y[j])
-		}
-		top = max(top, logs[i])
-	}
-	mass := 0.0
-	for i, l := range logs {
-		p := math.Exp(l - top)
-		mass += p
-		mean += p * at(i)
-	}
-	mean /= mass
-	for i, l := range logs {
-		variance += math.Exp(l-top) / mass * (at(i) - mean) * (at(i) - mean)
-	}
-	return top + math.Log(mass*(hi-lo)/cells/sd/math.Sqrt(2*math.Pi)), mean, variance
-}
-
-func probit() density {
-	return density{"probit", func(f, y float64) float64 { return math.Log(math.Erfc(-y*f/math.Sqrt2) / 2) }, 0}
-}
-
-func logit() density {
-	return density{"logit", func(f, y float64) float64 {
-		return -max(0, -y*f) - math.Log1p(math.Exp(-math.Abs(f)))
-	}, 0}
 }
 
 // normal is the Gaussian likelihood, with tilted moments in closed form.
@@ -164,7 +122,7 @@ func TestEPAlone(t *testing.T) {
 	for i := range 3 {
 		k.Set(i, i, []float64{1, 4, 0}[i])
 	}
-	for _, l := range []density{probit(), logit()} {
+	for _, l := range densities() {
 		set := train.Set{Y: []float64{1, -1, 1, 1}, Site: []int{0, 0, 1, 2}, Weight: []float64{2, 1, 3, 1}}
 		r := mustFit(t, k, l, set)
 		var want [3]float64
@@ -182,7 +140,7 @@ func TestEPAlone(t *testing.T) {
 			}
 			want[s] /= mass
 		}
-		close2(t, l.name, r.Mean, want[:], 1e-7)
+		close2(t, l.Name(), r.Mean, want[:], 1e-7)
 	}
 }
 
@@ -192,25 +150,20 @@ func TestEPAlone(t *testing.T) {
 // standard deviation (measured). A common shortcut, the mode of
 // the posterior, is off by ten times as much.
 func TestEPCube(t *testing.T) {
-	for _, c := range []struct {
-		l      density
-		labels bool
-		tol    float64
-	}{{probit(), true, 0.004}, {logit(), true, 0.004}} {
+	for _, l := range densities() {
 		rng := rand.New(rand.NewPCG(22, 2))
 		worst := 0.0
 		for range 3 {
 			const v = 4
-			k, set := plane(rng, 3, v), examples(rng, 3, 6, c.labels)
-			r := mustFit(t, k, c.l, set)
-			want := cube(t, k, c.l, set)
+			k, set := plane(rng, 3, v), examples(rng, 3, 6, true)
+			r := mustFit(t, k, l, set)
+			want := cube(t, k, l, set)
 			for i := range want {
 				worst = max(worst, math.Abs(r.Mean[i]-want[i])/math.Sqrt(v))
 			}
 		}
-		t.Logf("%s: largest error of the mean %.2g prior standard deviations", c.l.name, worst)
-		if !(worst <= c.tol) {
-			t.Errorf("%s: mean off by %g prior standard deviations", c.l.name, worst)
+		if !(worst <= 0.004) {
+			t.Errorf("%s: mean off by %g prior standard deviations", l.Name(), worst)
 		}
 	}
 }
@@ -256,7 +209,7 @@ func TestEPFixedPoint(t *testing.T) {
 	rng := rand.New(rand.NewPCG(24, 4))
 	for _, v := range []float64{1, 100, 1e4} {
 		const m = 25
-		k, set, l := plane(rng, m, v), examples(rng, m, 30, true), probit()
+		k, set, l := plane(rng, m, v), examples(rng, m, 30, true), loss.Probit{}
 		e := need.One(NewEP(k, l))(t)
 		r := need.One(e.Fit(set, EPSettings{}))(t)
 		system, s, shift := mat.NewDense(m, m, nil), mat.NewDense(m, m, nil), mat.NewVecDense(m, nil)
@@ -302,7 +255,7 @@ func whole(k *linalg.Sym) *mat.SymDense {
 func TestEPStatus(t *testing.T) {
 	rng := rand.New(rand.NewPCG(25, 5))
 	k, set := plane(rng, 6, 1), examples(rng, 6, 12, true)
-	e := need.One(NewEP(k, probit()))(t)
+	e := need.One(NewEP(k, loss.Probit{}))(t)
 	for _, c := range []struct {
 		s    EPSettings
 		want train.Status
@@ -345,6 +298,17 @@ func TestEPStatus(t *testing.T) {
 	}
 }
 
+// moments is a likelihood with the same mean and variance everywhere.
+type moments struct {
+	name           string
+	mean, variance float64
+}
+
+func (m moments) Name() string { return m.name }
+func (m moments) TiltedMoments(_, _ float64, _, _ []float64) (logZ, mean, variance float64) {
+	return 0, m.mean, m.variance
+}
+
 func TestEPRefusals(t *testing.T) {
 	k := linalg.NewSym(2)
 	k.AddDiag(1)
@@ -352,11 +316,6 @@ func TestEPRefusals(t *testing.T) {
 		t.Error("no likelihood passes")
 	}
 	one := []float64{1, 1}
-	minds := density{"of two minds", func(f, y float64) float64 {
-		return math.Log(math.Exp(-4*(f-3*y)*(f-3*y)) +
-			math.Exp(-4*(f+3*y)*(f+3*y)))
-	}, 0.3}
-	broken := density{"broken", func(_, _ float64) float64 { return math.NaN() }, 0}
 	for says, c := range map[string]struct {
 		l   Likelihood
 		set train.Set
@@ -370,12 +329,12 @@ func TestEPRefusals(t *testing.T) {
 		"example 2 is -1":   {set: train.Set{Y: one, Weight: []float64{1, -1}}},
 		"tolerance":         {set: train.Set{Y: one, Weight: one}, s: EPSettings{Tolerance: -1}},
 		"sweep limit":       {set: train.Set{Y: one, Weight: one}, s: EPSettings{MaxSweeps: -1}},
-		"broken likelihood": {l: broken, set: train.Set{Y: one, Weight: one}},
-		"log-concave":       {l: minds, set: train.Set{Y: one, Weight: one}},
+		"broken likelihood": {l: moments{"broken", math.NaN(), 1}, set: train.Set{Y: one, Weight: one}},
+		"log-concave":       {l: moments{"of two minds", 0, 2}, set: train.Set{Y: one, Weight: one}},
 	} {
 		l := c.l
 		if l == nil {
-			l = probit()
+			l = loss.Probit{}
 		}
 		e := need.One(NewEP(k, l))(t)
 		if _, err := e.Fit(c.set, c.s); err == nil || !strings.Contains(fmt.Sprint(err), says) {

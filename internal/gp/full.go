@@ -41,7 +41,7 @@ func FitFull(k *linalg.Sym, noise float64, biased bool, weight, target []float64
 	return f, nil
 }
 
-// FitByEngine is FitFull for a kernel matrix in any form, with a bias of its own, through its
+// FitByEngine is FitFull for a kernel matrix in any form, with a bias or without, through its
 // engine: with d = weight/noise, f = G (d o target). noise must be positive. On a low-rank
 // matrix it costs O(M rank^2). With b = 1 - d diag(G), 1 - b_i is the share of a site's mean
 // target in the fit there.

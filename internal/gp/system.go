@@ -21,7 +21,7 @@ type PivotError struct {
 	// Pivot is what was left of its diagonal element: zero, negative or NaN.
 	Pivot float64
 	// Jitter is a value that, added to the diagonal of K, repairs a matrix that
-	// is positive semidefinite but for rounding. It is NaN where Pivot is NaN.
+	// is positive semidefinite up to rounding. It is NaN where Pivot is NaN.
 	Jitter float64
 }
 

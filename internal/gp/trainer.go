@@ -51,7 +51,7 @@ func NewTrainer(k *linalg.Sym, noise float64, biased bool) (*Trainer, error) {
 
 // Fit trains on the set in which site i has weight[i] >= 0, as that many examples, and mean target
 // target[i], and writes the fit at all sites into f. All have length M; targets of sites of
-// weight 0 are not looked at. Active sites cost nothing to predict; the others take one pass
+// weight 0 are not looked at. Active sites are predicted at once; the others take one pass
 // over the stored triangle of K. A failed factorisation is a *PivotError.
 func (t *Trainer) Fit(weight, target, f []float64) error {
 	if err := checkSites(len(t.alpha), weight, target); err != nil {

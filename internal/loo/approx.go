@@ -46,9 +46,11 @@ func (e *estimate) excess(i int) float64 {
 	if e.full.Alpha[i] == 0 {
 		return 0
 	}
-	y := e.problem.Y[i]
-	b := y * e.full.Beta[e.problem.Site.At(i)]
-	left, across := e.training.BoxWithout(i, y), e.training.BoxWithout(i, -y)
+	b := e.full.Beta[e.problem.Site.At(i)]
+	across, left := e.training.BoxesWithout(i)
+	if e.problem.Y[i] < 0 {
+		b, across, left = -b, left, across
+	}
 	if b <= left+e.training.C[i]-across {
 		left -= across
 	}

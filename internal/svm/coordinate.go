@@ -1,18 +1,28 @@
 package svm
 
-// smo maximises the dual over one weight at a time, or with a bias over two (sequential minimal
-// optimisation), until no violation exceeds tolerance or steps rows of K have been used, and returns how
-// many were. The weight is the one whose own step gains most, slope^2/(2 K_ii). Steps end at the kinks of
-// phi.
-func (q *dual) smo(tolerance float64, steps int) (made int) {
+// ascend maximises the dual by coordinate steps until no violation exceeds tolerance or so
+// many rows of K have been used, and returns how many were: over one weight at a time, with
+// a bias over two. Steps end at the kinks of phi.
+func (q *dual) ascend(tolerance float64, steps int) (made int) {
 	if q.biased {
-		return q.smoBias(tolerance, steps)
+		return smo{q}.ascend(tolerance, steps)
 	}
-	for at := q.selectBest(); made < steps; made++ {
+	return coordinateAscent{q}.ascend(tolerance, steps)
+}
+
+// coordinateAscent moves the weight whose own step gains most, slope^2/(2 K_ii).
+type coordinateAscent struct{ *dual }
+
+func (q coordinateAscent) ascend(tolerance float64, steps int) (made int) {
+	for at := q.axpySelect(q.f, 0); made < steps; made++ {
 		if at = q.recheckCandidate(at, tolerance); at < 0 {
 			break
 		}
-		at = q.axpySelect(q.row(at), q.coordinateStep(at))
+		slope, move := q.ascentSlope(at), 0.0
+		if slope != 0 {
+			move = q.advance(at, slope/q.diag[at])
+		}
+		at = q.axpySelect(q.row(at), move)
 	}
 	return made
 }
@@ -20,7 +30,7 @@ func (q *dual) smo(tolerance float64, steps int) (made int) {
 // recheckCandidate returns the given site if its violation exceeds tolerance, else
 // that of the largest violation, -1 if none exceeds it. Where the K_ii differ, the
 // largest gain and the largest violation can be at two sites.
-func (q *dual) recheckCandidate(site int, tolerance float64) int {
+func (q coordinateAscent) recheckCandidate(site int, tolerance float64) int {
 	if site >= 0 {
 		if slope := q.ascentSlope(site); slope > tolerance || slope < -tolerance {
 			return site
@@ -32,28 +42,10 @@ func (q *dual) recheckCandidate(site int, tolerance float64) int {
 	return -1
 }
 
-// coordinateStep maximises the dual over weight i on its linear piece of phi and
-// returns the change of the weight. It leaves f to the caller.
-func (q *dual) coordinateStep(i int) (move float64) {
-	slope := q.ascentSlope(i)
-	if slope == 0 {
-		return 0
-	}
-	before := q.beta[i]
-	q.setBeta(i, stopAt(before, before+slope/q.diag[i], q.pieceEnd(i, slope)))
-	return q.beta[i] - before
-}
-
-// minPivotShare bounds K_jj - K_ij^2/K_ii from below, as a share of K_jj, for weights
-// i and j to move as a pair: below it, rounding would determine the step.
-const minPivotShare = 1e-10
-
-// selectBest returns the site of the largest gain, -1 where nothing is violated.
-func (q *dual) selectBest() int { return q.axpySelect(q.f, 0) }
-
-// axpySelect adds move times row to f and returns selectBest of the new f. Training
-// spends its time here: one pass, with a branch that is rarely taken.
-func (q *dual) axpySelect(row []float64, move float64) (best int) {
+// axpySelect adds move times row to f and returns the site of the largest gain at the new
+// f, -1 where nothing is violated. Training spends its time here: one pass, with a branch
+// that is rarely taken.
+func (q coordinateAscent) axpySelect(row []float64, move float64) (best int) {
 	n := len(row)
 	f, floor, ceil, weight := q.f[:n], q.floor[:n], q.ceil[:n], q.invSqrtDiag[:n]
 	best, top := -1, 0.0

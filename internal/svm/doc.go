@@ -8,14 +8,14 @@
 //
 //	1/2 f' K^-1 f + sum_i C_i max(0, 1 - y_i f_s(i)),                      (T1)
 //
-// where C_i = +Inf stands for the constraint y_i f_s(i) >= 1 (M04-1). The dual
+// where C_i = +Inf means the constraint y_i f_s(i) >= 1 (M04-1). The dual
 // problem is
 //
 //	max  sum_i a_i - 1/2 beta' K beta,   0 <= a_i <= C_i,
 //
 // with beta_s the sum of y_i a_i over the examples on site s, and f = K beta.
-// There is no equality constraint. With a bias b, which costs nothing, f = K beta
-// + b and the dual has one, sum beta_s = sum y_i a_i = 0 (theory 12). An example that a
+// There is no equality constraint. With an unpenalised bias b, f = K beta + b and the
+// dual has one, sum beta_s = sum y_i a_i = 0 (theory 12). An example that a
 // resample holds k times has the box k C under a soft margin and stays one
 // constraint under a hard one.
 //

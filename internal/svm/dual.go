@@ -147,12 +147,34 @@ func (q *dual) ascentSlope(i int) float64 {
 	return 0
 }
 
-// stopAt returns b, or end if that comes first on the way from beta.
-func stopAt(beta, b, end float64) float64 {
-	if end > beta {
-		return min(b, end)
+// advance moves weight i by a step, at most to the end of its piece, and returns by how
+// much. It leaves f to the caller.
+func (q *dual) advance(i int, step float64) (moved float64) {
+	before, end := q.beta[i], q.pieceEnd(i, step)
+	if step > 0 {
+		q.setBeta(i, min(before+step, end))
+	} else {
+		q.setBeta(i, max(before+step, end))
 	}
-	return max(b, end)
+	return q.beta[i] - before
+}
+
+// stepToEnd is the multiple of direction at which the free weight i meets the end
+// of its piece.
+func (q *dual) stepToEnd(i int, direction float64) float64 {
+	if direction == 0 {
+		return math.Inf(1)
+	}
+	return (q.pieceEnd(i, direction) - q.beta[i]) / direction
+}
+
+// moveFree moves the free weight i by share of direction, or to the end of its piece.
+func (q *dual) moveFree(i int, direction, share float64) {
+	if q.stepToEnd(i, direction) <= share {
+		q.setBeta(i, q.pieceEnd(i, direction))
+	} else {
+		q.setBeta(i, q.beta[i]+share*direction)
+	}
 }
 
 // mostViolated returns the site of the largest violation and its size, -1 and 0 if
@@ -211,6 +233,54 @@ func (q *dual) objective() float64 {
 	for i, b := range q.beta {
 		plus, minus := q.parts(i)
 		s += plus + minus - b*q.f[i]/2
+	}
+	return s
+}
+
+// biasInterval is the interval of biases b with floor <= f + b <= ceil at every site:
+// from the largest lower bound to the smallest upper one. Before the optimum it is
+// empty, from > to.
+func (q *dual) biasInterval() (from, to float64) {
+	from, to = math.Inf(-1), math.Inf(1)
+	for i, f := range q.f {
+		from = max(from, q.floor[i]-f)
+		to = min(to, q.ceil[i]-f)
+	}
+	return from, to
+}
+
+// bias is the mean of the biases that the free weights require; without free
+// weights it is the middle of biasInterval, or its finite end.
+func (q *dual) bias() float64 {
+	if !q.biased {
+		return 0
+	}
+	sum, free := 0.0, 0
+	for i, f := range q.f {
+		if q.free(i) {
+			sum += q.floor[i] - f
+			free++
+		}
+	}
+	from, to := q.biasInterval()
+	switch {
+	case free > 0:
+		return sum / float64(free)
+	case math.IsInf(from, -1) && math.IsInf(to, 1):
+		return 0
+	case math.IsInf(from, -1):
+		return to
+	case math.IsInf(to, 1):
+		return from
+	}
+	return (from + to) / 2
+}
+
+// total is the sum of all weights.
+func (q *dual) total() float64 {
+	s := 0.0
+	for _, b := range q.beta {
+		s += b
 	}
 	return s
 }

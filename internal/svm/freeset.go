@@ -215,24 +215,6 @@ func (c *freeSet) move(q *dual, share float64) {
 	}
 }
 
-// stepToEnd is the multiple of direction at which the free weight i meets the end
-// of its piece.
-func (q *dual) stepToEnd(i int, direction float64) float64 {
-	if direction == 0 {
-		return math.Inf(1)
-	}
-	return (q.pieceEnd(i, direction) - q.beta[i]) / direction
-}
-
-// moveFree moves the free weight i by share of direction, or to the end of its piece.
-func (q *dual) moveFree(i int, direction, share float64) {
-	if q.stepToEnd(i, direction) <= share {
-		q.setBeta(i, q.pieceEnd(i, direction))
-	} else {
-		q.setBeta(i, q.beta[i]+share*direction)
-	}
-}
-
 // updateF adds to f what moves have changed.
 func (c *freeSet) updateF(q *dual) {
 	for i, b := range q.beta {

@@ -50,13 +50,16 @@ func (t *Trainer) LeaveOut(i int) (LeftOut, error) {
 	}
 	w.save(q)
 	at, _ := slices.BinarySearch(q.active, s)
-	q.setBox(at, p.BoxWithout(i, -1), p.BoxWithout(i, 1))
+	minus, plus := p.BoxesWithout(i)
+	q.setBox(at, minus, plus)
 	before := q.beta[at]
 	q.setBeta(at, min(max(before, q.low[at]), q.high[at]))
 	if change := q.beta[at] - before; change != 0 {
 		floats.AddScaled(q.f, change, q.row(at))
 		t.free.maximize(q)
-		q.projectToZeroSum()
+		if q.biased {
+			smo{q}.projectToZeroSum()
+		}
 	}
 	result := t.result
 	t.result.Iterations = 0
@@ -67,15 +70,20 @@ func (t *Trainer) LeaveOut(i int) (LeftOut, error) {
 	return left, nil
 }
 
-// BoxWithout sums the boxes of a label on the site of example i, without that example.
-func (p *Problem) BoxWithout(i int, label float64) float64 {
-	box := 0.0
+// BoxesWithout are the boxes of label -1 and of +1 on the site of example i, summed without
+// that example.
+func (p *Problem) BoxesWithout(i int) (minus, plus float64) {
+	site := p.Site.At(i)
 	for k, c := range p.C {
-		if k != i && p.Y[k] == label && p.Site.At(k) == p.Site.At(i) {
-			box += c
+		switch {
+		case p.Site.At(k) != site || k == i:
+		case p.Y[k] > 0:
+			plus += c
+		default:
+			minus += c
 		}
 	}
-	return box
+	return minus, plus
 }
 
 // save copies the full solution, once.

@@ -95,7 +95,7 @@ func (t *Trainer) maximize(s *Settings, fresh bool) train.Status {
 	steps := 0 // coordinate steps since the last active-set step, where the violation was start
 	var progress train.Progress
 	for {
-		made := q.smo(s.Tolerance, min(checkInterval, s.MaxIterations-r.Iterations))
+		made := q.ascend(s.Tolerance, min(checkInterval, s.MaxIterations-r.Iterations))
 		r.Iterations += made
 		steps += made
 		violation := q.violation()

@@ -5,7 +5,7 @@
 //
 // A site is a distinct input; K is known between all M sites. Several of the N
 // examples may share a site. A site is active in a training set that holds an
-// example of it; the others cost nothing.
+// example of it; no time is spent on the others.
 package train
 
 import (

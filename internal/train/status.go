@@ -61,7 +61,7 @@ type Progress struct {
 	idle                int
 }
 
-// Update takes in where an iteration stands, and returns how many have passed
+// Update records where an iteration is, and returns how many have passed
 // since the last one that made progress: a residual below 0.9 times the smallest
 // before, or an objective above the largest before by more than rounding.
 func (p *Progress) Update(residual, objective float64) (idle int) {

@@ -7,11 +7,10 @@ import (
 	"math"
 )
 
-// Distinct finds repeated inputs: rows all of whose features are equal (0 and
-// -0 are). site[i] is the number of the distinct input of row i, and first[s]
-// is the first row that has distinct input s; distinct inputs are numbered by
-// first appearance. X.Gather(first) is the matrix of distinct inputs. Rows are
-// told from each other by their SHA-256.
+// Distinct finds repeated inputs: rows all of whose features are equal (0 and -0 are). site[i] is the number
+// of the distinct input of row i, and first[s] is the first row that has distinct input s; distinct inputs
+// are numbered by first appearance. X.Gather(first) is the matrix of distinct inputs. Rows are compared by
+// their SHA-256.
 func (s *Set) Distinct() (site, first []int) {
 	site = make([]int, s.N())
 	number := make(map[[sha256.Size]byte]int, s.N())

@@ -21,11 +21,11 @@ func (t *table) set() (*Set, error) {
 		t.note("%d empty rows are skipped", t.blank)
 	}
 	switch {
-	case len(t.rows) == 0:
+	case t.rows == 0:
 		return nil, errors.New("no examples below the header")
 	case t.train != nil:
 		return t.inputs(t.train)
-	case len(t.rows) < 2:
+	case t.rows < 2:
 		return nil, errOneExample
 	}
 	e, err := t.learn()
@@ -55,7 +55,7 @@ func (t *table) set() (*Set, error) {
 // of the table fill missing cells.
 func (t *table) inputs(e *Encoding) (*Inputs, error) {
 	y := t.withRole(asTarget)
-	if y != nil && y.missing == len(t.rows) {
+	if y != nil && y.missing == t.rows {
 		y.role, y = unused, nil
 	}
 	gaps := t.gaps()
@@ -83,7 +83,7 @@ func (t *table) inputs(e *Encoding) (*Inputs, error) {
 	}
 	in.Y = make([]float64, len(rows))
 	for k, i := range rows {
-		in.Y[k] = t.rows[i][y.cell]
+		in.Y[k] = t.row(i)[y.cell]
 	}
 	if l := e.Labels; l != nil {
 		if !l.Rest {
@@ -111,7 +111,7 @@ func (t *table) learn() (*Encoding, error) {
 		if c.role != asFeature {
 			continue
 		}
-		to := EncodedColumn{Name: c.name, Flag: t.opt.Missing == MissingIndicator && c.missing > 0}
+		to := encodedColumn{Name: c.name, Flag: t.opt.Missing == MissingIndicator && c.missing > 0}
 		if c.kind == texts {
 			to.Levels = slices.Sorted(slices.Values(c.texts))
 		}
@@ -142,7 +142,7 @@ func checkNames(names []string) error {
 // settle looks at a column as a whole: without a value, with texts that never differ or always differ it is
 // no feature.
 func (t *table) settle(c *column) error {
-	empty := c.missing == len(t.rows)
+	empty := c.missing == t.rows
 	switch {
 	case c.role == asTarget && empty:
 		return errors.New("the target has no value")
@@ -157,11 +157,11 @@ func (t *table) settle(c *column) error {
 	case c.kind == texts && len(c.texts) == 1 && c.missing == 0:
 		c.role = unused
 		t.note("column %s is %s in every row and is left out", quote(c.name), quote(c.texts[0]))
-	case c.kind == texts && len(c.texts) == len(t.rows) && len(t.rows) >= fewRows &&
+	case c.kind == texts && len(c.texts) == t.rows && t.rows >= fewRows &&
 		t.withRole(asRowName) != nil:
 		c.role = unused
 		t.note("column %s has another text in every row and is left out", quote(c.name))
-	case c.kind == texts && len(c.texts) == len(t.rows) && len(t.rows) >= fewRows:
+	case c.kind == texts && len(c.texts) == t.rows && t.rows >= fewRows:
 		c.role = asRowName
 		t.note("column %s has another text in every row: it names the rows and is no feature", quote(c.name))
 	case c.kind == texts && len(c.texts) > mostLevels:
@@ -196,14 +196,14 @@ func (t *table) complete(gaps []*column) (rows []int, err error) {
 	required := slices.DeleteFunc(slices.Clone(gaps), func(c *column) bool {
 		return c.role == asFeature && t.opt.Missing != MissingDrop
 	})
-	rows = make([]int, 0, len(t.rows))
+	rows = make([]int, 0, t.rows)
 	for i := range t.rows {
-		if !slices.ContainsFunc(required, func(c *column) bool { return math.IsNaN(t.rows[i][c.cell]) }) {
+		if !slices.ContainsFunc(required, func(c *column) bool { return math.IsNaN(t.row(i)[c.cell]) }) {
 			rows = append(rows, i)
 		}
 	}
-	if dropped := len(t.rows) - len(rows); dropped > 0 {
-		t.note("%d of %d rows lack a value and are left out", dropped, len(t.rows))
+	if dropped := t.rows - len(rows); dropped > 0 {
+		t.note("%d of %d rows lack a value and are left out", dropped, t.rows)
 	}
 	if len(gaps) > 0 && t.opt.Missing != MissingDrop {
 		t.note("cells without a value have the mean of their column")
@@ -232,8 +232,8 @@ func (t *table) rowNames(rows []int) (names []string) {
 	switch c := t.withRole(asRowName); {
 	case c != nil:
 		names = gather(c.texts, rows)
-	case len(rows) < len(t.rows):
-		names = gather(numbered("", len(t.rows)), rows)
+	case len(rows) < t.rows:
+		names = gather(numbered("", t.rows), rows)
 	}
 	for k := range names {
 		names[k] = printable(names[k])
@@ -257,7 +257,7 @@ func gather[T any](list []T, rows []int) []T {
 func (t *table) matrix(e *Encoding, rows []int) (Matrix, error) {
 	columns := t.byName()
 	type feature struct {
-		EncodedColumn
+		encodedColumn
 		cell, at, end int
 		rank          []float64 // of the texts among the levels, -1 for none of them; nil for numbers
 		unseen        int       // cells with none of them
@@ -271,7 +271,7 @@ func (t *table) matrix(e *Encoding, rows []int) (Matrix, error) {
 				return Matrix{}, err
 			}
 		}
-		f := feature{EncodedColumn: to, cell: c.cell, at: at, end: at + to.width()}
+		f := feature{encodedColumn: to, cell: c.cell, at: at, end: at + to.width()}
 		for _, text := range c.texts {
 			f.rank = append(f.rank, float64(slices.Index(to.Levels, text)))
 		}
@@ -279,7 +279,7 @@ func (t *table) matrix(e *Encoding, rows []int) (Matrix, error) {
 	}
 	x := NewMatrix(len(rows), e.Features)
 	for k, i := range rows {
-		cells, into := t.rows[i], x.Row(k)
+		cells, into := t.row(i), x.Row(k)
 		for j := range features {
 			f := &features[j]
 			v := cells[f.cell]
@@ -326,7 +326,7 @@ func fill(x Matrix, mean []float64) {
 }
 
 // describe notes what texts became, constant columns and columns that count the rows.
-func (t *table) describe(columns []EncodedColumn, x Matrix) {
+func (t *table) describe(columns []encodedColumn, x Matrix) {
 	end := 0
 	for _, c := range columns {
 		at := end

@@ -13,7 +13,7 @@ type Encoding struct {
 	// Features is the number D of features; Columns are those of the file that became features, in order, and
 	// none if inputs are sparse.
 	Features int             `json:"features"`
-	Columns  []EncodedColumn `json:"columns,omitempty"`
+	Columns  []encodedColumn `json:"columns,omitempty"`
 	// Header names all columns of the file, with target and columns that were left out; Headless says that they
 	// were named by their positions. RowName is the column that names the rows, "" if none does.
 	Header   []string `json:"header,omitempty"`
@@ -24,25 +24,25 @@ type Encoding struct {
 	Target     string `json:"target"`
 	// Labels are the classes, nil if they are -1 and +1 in the file.
 	Labels *Labels `json:"labels,omitempty"`
-	// Missing is what was done about cells without a value; Means, of the features, then stand there, nil if
-	// inputs are sparse.
+	// Missing is what was done about cells without a value; Means are those of the features, which replace them;
+	// nil if inputs are sparse.
 	Missing Missing   `json:"missing"`
 	Means   []float64 `json:"means,omitempty"`
 }
 
-// EncodedColumn is a column that became features: a number one, a text with two levels one, 0 or 1, a text
+// encodedColumn is a column that became features: a number one, a text with two levels one, 0 or 1, a text
 // with more levels one for each. Flag adds one that says whether a value is missing.
-type EncodedColumn struct {
+type encodedColumn struct {
 	Name   string   `json:"name"`
 	Levels []string `json:"levels,omitempty"` // of a text, ascending
 	Flag   bool     `json:"flag,omitempty"`
 }
 
 // width is the number of features.
-func (c EncodedColumn) width() int { return len(c.features()) }
+func (c encodedColumn) width() int { return len(c.features()) }
 
 // features names the features.
-func (c EncodedColumn) features() (names []string) {
+func (c encodedColumn) features() (names []string) {
 	switch {
 	case c.Levels == nil:
 		names = []string{c.Name}
@@ -61,7 +61,7 @@ func (c EncodedColumn) features() (names []string) {
 
 // put sets the features x of one cell: a number, or the rank of a text among the levels, negative for
 // none of them. A missing cell becomes NaN in all but the flag.
-func (c EncodedColumn) put(x []float64, v float64) {
+func (c encodedColumn) put(x []float64, v float64) {
 	missing := math.IsNaN(v)
 	if c.Flag {
 		last := len(x) - 1
@@ -89,7 +89,7 @@ func (c EncodedColumn) put(x []float64, v float64) {
 }
 
 // featureNames names all features.
-func featureNames(columns []EncodedColumn) (names []string) {
+func featureNames(columns []encodedColumn) (names []string) {
 	for _, c := range columns {
 		names = append(names, c.features()...)
 	}
@@ -105,7 +105,7 @@ func (s *Set) Encoding() *Encoding {
 	case s.Sparse == nil:
 		e.Header = append(slices.Clone(s.Features), s.Target)
 		for _, name := range s.Features {
-			e.Columns = append(e.Columns, EncodedColumn{Name: name})
+			e.Columns = append(e.Columns, encodedColumn{Name: name})
 		}
 	}
 	e.Name, e.Task, e.Features, e.Target, e.Labels = s.Name, s.Task, s.D(), s.Target, s.Labels
@@ -147,7 +147,7 @@ func (e *Encoding) Check() error {
 	case e.FirstIndex != 0 && e.FirstIndex != 1:
 		return errorIn(e.Name, "features count from %d", e.FirstIndex)
 	case !e.Sparse() && (width != e.Features || len(e.Means) != e.Features):
-		return errorIn(e.Name, "columns of %d features and %d means, where there are %d features", width,
+		return errorIn(e.Name, "columns of %d features and %d means of %d features", width,
 			len(e.Means), e.Features)
 	case slices.ContainsFunc(e.Means, func(v float64) bool { return checkFinite(v) != nil }):
 		return errorIn(e.Name, "means that are not finite")

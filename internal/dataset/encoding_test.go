@@ -54,7 +54,7 @@ func TestEncodingCheck(t *testing.T) {
 		"index":         func(e *Encoding) { e.FirstIndex = 2 },
 	} {
 		e := set.Encoding()
-		e.Columns = append([]EncodedColumn(nil), e.Columns...)
+		e.Columns = append([]encodedColumn(nil), e.Columns...)
 		spoil(e)
 		if err := e.Check(); err == nil {
 			t.Errorf("%s passes", name)

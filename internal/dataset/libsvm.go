@@ -96,8 +96,8 @@ func (s *sparse) add(fields []string, at place) error {
 	return s.opt.fitsSparse(s.x.Rows, s.x.Cols, len(s.x.Index))
 }
 
-// parseEntry reads index:value, where the index counts from base in the file and
-// from 1 in what is returned, and must exceed previous.
+// parseEntry reads index:value. The index counts from base in the file and from 1 in what is returned, and
+// must exceed previous.
 func parseEntry(field string, previous, base int) (index int, value float64, err error) {
 	left, right, ok := strings.Cut(field, ":")
 	if !ok {

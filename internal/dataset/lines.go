@@ -95,8 +95,12 @@ func (r *records) next() (cells []string, line int, err error) {
 	if err != nil {
 		return nil, 0, place{unit: "line", number: line}.error("", err)
 	}
+	valid := utf8.Valid(r.buffer)
 	for j, cell := range cells {
-		cells[j] = strings.TrimSpace(utf8Text(cell))
+		if !valid {
+			cell = utf8Text(cell)
+		}
+		cells[j] = strings.TrimSpace(cell)
 	}
 	return cells, line, nil
 }
@@ -161,7 +165,7 @@ var errColumns = fmt.Errorf("%w: more than %d columns; rows are examples, column
 	mostColumns)
 
 var errQuote = errors.New(
-	`a stray quote ("): a cell with quotes stands in quotes, and quotes in it are doubled`)
+	`a stray quote ("): a cell with quotes must be in quotes, and quotes in it are doubled`)
 
 // utf8Text is a text in UTF-8; what is not is read as Latin-1.
 func utf8Text(cell string) string {

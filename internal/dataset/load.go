@@ -118,7 +118,6 @@ type header struct {
 	headless bool              // the names are positions
 	unit     string            // of places: a line of a text or a row of an array
 	line     int               // of the names in a text
-	noTarget bool              // the file can only hold new inputs
 	refused  map[string]string // columns that hold neither numbers nor texts, and what they hold
 	notes    []string          // what was found
 }
@@ -148,7 +147,7 @@ func (t *table) openRows(f *source) (*rows, error) {
 		}
 		return arrayRows(a), nil
 	case npzFormat:
-		return openArchive(f, t.opt)
+		return openArchive(f, t.opt, t.train == nil)
 	case parquetFormat:
 		return openParquet(f)
 	}

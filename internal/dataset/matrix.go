@@ -1,8 +1,7 @@
 package dataset
 
-// Matrix is a dense row-major matrix. Its fields are those of gonum's
-// blas64.General, so that blas64.General(m) is a plain conversion. Matrices
-// made by this package have Stride = Cols.
+// Matrix is a dense row-major matrix. Its fields are those of gonum's blas64.General, so that
+// blas64.General(m) is a plain conversion. Matrices made by this package have Stride = Cols.
 type Matrix struct {
 	Rows, Cols int
 	Data       []float64
@@ -22,9 +21,7 @@ func (m Matrix) Row(i int) []float64 {
 // At is element (i, j), counted from 0.
 func (m Matrix) At(i, j int) float64 { return m.Row(i)[j] }
 
-// Gather copies the rows with the given numbers (from 0), in that order, into
-// a new matrix. With the list first of Distinct it is the matrix of distinct
-// inputs.
+// Gather copies the rows with the given numbers (from 0), in that order, into a new matrix.
 func (m Matrix) Gather(rows []int) Matrix {
 	g := NewMatrix(len(rows), m.Cols)
 	for k, i := range rows {
@@ -33,11 +30,10 @@ func (m Matrix) Gather(rows []int) Matrix {
 	return g
 }
 
-// CSR is a sparse matrix in compressed rows. Its fields are those of kernel.CSR,
-// so that kernel.CSR(m) is a plain conversion. Row i holds the entries Start[i]
-// to Start[i+1]-1: entry k is Value[k] in column Index[k], counted from 0.
-// Columns ascend within a row; what is not stored is zero, and the matrices of
-// this package store no zeros.
+// CSR is a sparse matrix in compressed rows. Its fields are those of kernel.CSR, so that kernel.CSR(m) is a
+// plain conversion. Row i holds the entries Start[i] to Start[i+1]-1: entry k is Value[k] in column Index[k],
+// counted from 0. Columns ascend within a row; what is not stored is zero, and the matrices of this package
+// store no zeros.
 type CSR struct {
 	Rows  int       `json:"rows"`
 	Cols  int       `json:"cols"`
@@ -52,8 +48,7 @@ func (m *CSR) Row(i int) (index []int32, value []float64) {
 	return m.Index[first:end:end], m.Value[first:end:end]
 }
 
-// Gather copies the rows with the given numbers (from 0), in that order, into a
-// new matrix.
+// Gather copies the rows with the given numbers (from 0), in that order, into a new matrix.
 func (m *CSR) Gather(rows []int) *CSR {
 	g := &CSR{Rows: len(rows), Cols: m.Cols, Start: make([]int, 1, len(rows)+1)}
 	for _, i := range rows {

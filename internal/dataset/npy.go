@@ -21,7 +21,7 @@ type array struct {
 	order   binary.ByteOrder
 	fortran bool // elements come by columns
 	body    io.Reader
-	held    bytes.Buffer // a row; all columns in Fortran's order
+	held    []byte // a row; all columns in Fortran's order
 }
 
 // element is a type of NumPy: its bytes, and the number that they are.
@@ -47,23 +47,23 @@ var elements = map[string]element{
 
 // row appends the elements of row i to cells; rows are read in order.
 func (a *array) row(i int, cells []cell) ([]cell, error) {
-	first, step, held := 0, 1, a.cols
-	if a.fortran {
-		first, step, held = i, a.rows, a.rows*a.cols
+	var err error
+	first, step := 0, 1
+	if !a.fortran {
+		_, err = io.ReadFull(a.body, a.held)
+	} else if first, step = i, a.rows; i == 0 {
+		var all bytes.Buffer
+		_, err = io.CopyN(&all, a.body, int64(a.size)*int64(a.rows)*int64(a.cols))
+		a.held = all.Bytes()
 	}
-	if !a.fortran || i == 0 {
-		a.held.Reset()
-		_, err := io.CopyN(&a.held, a.body, int64(a.size*held))
-		if err == io.EOF || err == io.ErrUnexpectedEOF {
-			return nil, fmt.Errorf("the file ends before the %d x %d elements of its shape", a.rows, a.cols)
-		}
-		if err != nil {
-			return nil, err
-		}
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = fmt.Errorf("the file ends before the %d x %d elements of its shape", a.rows, a.cols)
 	}
-	b := a.held.Bytes()
+	if err != nil {
+		return nil, err
+	}
 	for j := range a.cols {
-		v := a.number(a.order, b[(first+j*step)*a.size:])
+		v := a.number(a.order, a.held[(first+j*step)*a.size:])
 		cells = append(cells, cell{number: v, isNumber: true})
 	}
 	return cells, nil
@@ -104,7 +104,7 @@ func arrayRows(parts ...*array) *rows {
 }
 
 // openArchive reads the arrays X and y of an .npz archive. New inputs need no y.
-func openArchive(f *source, opt Options) (*rows, error) {
+func openArchive(f *source, opt Options, training bool) (*rows, error) {
 	archive, err := zip.NewReader(f.file, f.size)
 	if err != nil {
 		return nil, errors.New("not a NumPy archive (.npz)")
@@ -127,10 +127,10 @@ func openArchive(f *source, opt Options) (*rows, error) {
 	switch {
 	case x == nil:
 		return nil, fmt.Errorf("no array X among %s: np.savez(file, X=X, y=y) writes it", listTexts(names))
+	case y == nil && training:
+		return nil, errors.New("the archive has no array y: np.savez(file, X=X, y=y) writes both")
 	case y == nil:
-		r := arrayRows(x)
-		r.noTarget = true
-		return r, nil
+		return arrayRows(x), nil
 	case y.rows != x.rows || y.cols != 1:
 		return nil, fmt.Errorf("y has shape (%d, %d), X has %d rows: one target for each is needed", y.rows,
 			y.cols, x.rows)
@@ -187,5 +187,6 @@ func openArray(r io.Reader, opt Options) (a *array, err error) {
 	if a.cols > mostColumns {
 		return nil, errColumns
 	}
+	a.held = make([]byte, a.size*a.cols)
 	return a, nil
 }

@@ -10,32 +10,29 @@ import (
 
 // Options of the readers. The zero value holds the defaults.
 type Options struct {
-	// MaxBytes bounds the memory of the inputs; 0 means 2 GiB, or a third of the memory limit of the Go
-	// runtime (GOMEMLIMIT) where that is less: reading takes twice the inputs. A dense matrix
-	// takes 8 bytes an entry; a sparse one 12 for an entry that is not zero and
-	// 16 for a row and for a feature.
+	// MaxBytes bounds the memory of the inputs; 0 means 2 GiB, or a third of the memory limit of the Go runtime
+	// (GOMEMLIMIT) if that is less: reading takes twice the inputs. A dense matrix takes 8 bytes an entry; a
+	// sparse one 12 for an entry that is not zero and 16 for a row and for a feature.
 	MaxBytes int64
 	// Stdin is what the path "-" reads; nil means that "-" is refused.
 	Stdin io.Reader
 
-	// Target is the column of the target, by name or number from 1; "" is the last
-	// one that is not dropped.
+	// Target is the column of the target, by name or number from 1; "" is the last one that is not dropped.
 	Target string
 	// Drop lists columns to leave out, by name or number from 1.
 	Drop []string
-	// Categorical lists columns, by name or number from 1, whose numbers are names of
-	// categories: they become indicators, as texts do.
+	// Categorical lists columns, by name or number from 1, whose numbers are names of categories: they become
+	// indicators, as texts do.
 	Categorical []string
-	// NoHeader takes the first line for an example; false decides by looking.
+	// NoHeader takes the first line for an example; false means that it is detected.
 	NoHeader bool
 	// Missing says what to do about cells without a value.
 	Missing Missing
-	// Positive is the label that becomes +1, and says that targets are labels; all
-	// others become -1. "" means the larger of two numbers or the later of two texts,
-	// in order.
+	// Positive is the label that becomes +1, and says that targets are labels; all others become -1. "" means
+	// the larger of two numbers or the later of two texts, in order.
 	Positive string
-	// UnseenZero takes texts of new inputs that the training set lacks for none of
-	// its texts: all indicators are 0. False refuses them.
+	// UnseenZero takes texts of new inputs that the training set lacks for none of its texts: all indicators are
+	// 0. False refuses them.
 	UnseenZero bool
 	// ZeroBased says that the indices of a sparse file count from 0.
 	ZeroBased bool
@@ -49,10 +46,10 @@ const (
 	MissingError Missing = iota
 	// MissingDrop leaves out their rows.
 	MissingDrop
-	// MissingMean puts the mean of the training set's other cells of the column
-	// there; for texts the shares of each text. Rows without target are left out.
+	// MissingMean puts the mean of the training set's other cells of the column there; for texts the fraction of
+	// each text. Rows without target are left out.
 	MissingMean
-	// MissingIndicator does that, and a feature says where it was done.
+	// MissingIndicator does that, and adds a feature that says so.
 	MissingIndicator
 )
 

@@ -9,9 +9,6 @@ import (
 
 // planTraining gives the columns of a training set their roles.
 func (t *table) planTraining() error {
-	if t.header.noTarget {
-		return errors.New("the archive has no array y: np.savez(file, X=X, y=y) writes both")
-	}
 	if t.columns[0].name == "" {
 		t.note("the first column has no name: it names the rows and is no feature")
 	}
@@ -138,8 +135,8 @@ func (t *table) byName() map[string]*column {
 	return columns
 }
 
-// takeNames gives columns without names those of the training file: all of them,
-// all but the target, or the features alone.
+// takeNames gives columns without names those of the training file: all of them, all but the target, or those
+// of the features with the target or without.
 func (t *table) takeNames(e *Encoding) error {
 	if !e.Headless && t.header.unit == "line" && !t.opt.NoHeader {
 		return errors.New("all cells are numbers: a header line that names the columns is needed, as in " +

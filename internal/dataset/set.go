@@ -1,23 +1,21 @@
-// Package dataset holds the data: a set of examples (inputs and targets),
-// readers of tables, sparse lines and NumPy arrays, a few embedded sets, synthetic
-// generators of any size, and what is done to inputs before a kernel sees them
-// (standardising, finding repeated inputs).
+// Package dataset holds the data: a set of examples (inputs and targets), readers of tables, sparse lines and
+// NumPy arrays, a few embedded sets, synthetic generators of any size, and what is done to inputs before a
+// kernel sees them (standardising, finding repeated inputs).
 //
-// Every error of this package reports bad input and is an *Error, save what the
-// destination of Write reports. Memory grows with what a file
-// holds, never with what it announces.
+// Data flow from a source (source.go: opened, decompressed, its format known) through rows of cells (text in
+// a dialect, arrays, Parquet) into a table of typed columns with roles, which an encoding turns into features
+// and targets: the training set learns the encoding, and new inputs are encoded alike. Sparse lines
+// (libsvm.go) have no columns. Every error is an *Error with its place, except what the destination of Write
+// reports. Memory grows with what a file holds, never with what it announces.
 //
-// A text table is read as it comes. The separator is the first of tab, semicolon,
-// comma and blanks that cuts all lines alike; the first line names the columns
-// unless it holds numbers only, or texts that recur below. Texts become
-// indicators, and what is missing is refused unless Options.Missing says
-// otherwise. What was found, left out or encoded stands in Set.Notes, and new
-// inputs go the same way.
+// A text table is read as it comes. The separator is the first of tab, semicolon, comma and blanks that cuts
+// all lines alike; the first line names the columns unless it holds only numbers, or texts that recur below.
+// Texts become indicators, and missing cells are refused unless Options.Missing says otherwise. Set.Notes
+// says what was found, left out or encoded.
 //
-// Inputs are a dense matrix, or a sparse one where a LIBSVM file or the text
-// generator has many features and few of them are not zero. Sparse inputs are
-// never standardised: to subtract the means would fill the matrix, and text is
-// scaled by its lines (to length 1), not by its columns.
+// Inputs are a dense matrix, or a sparse one if a LIBSVM file or the text generator has many features and few
+// of them are not zero. Sparse inputs are never standardised: to subtract the means would fill the matrix,
+// and text is scaled by its lines (to length 1), not by its columns.
 package dataset
 
 import (
@@ -137,8 +135,8 @@ func (s *Set) D() int {
 	return s.X.Cols
 }
 
-// Subset returns the examples with the given row numbers (from 0), in that
-// order; a row may stand several times. The inputs and targets are copied.
+// Subset returns the examples with the given row numbers (from 0), in that order and as often as they are
+// given. The inputs and targets are copied.
 func (s *Set) Subset(rows []int) *Set {
 	sub := *s
 	if s.Sparse != nil {
@@ -162,8 +160,8 @@ func (s *Set) Head(n int) *Set {
 // Shuffled returns a copy with the examples in random order.
 func (s *Set) Shuffled(rng *rand.Rand) *Set { return s.Subset(rng.Perm(s.N())) }
 
-// Split draws train examples at random, 0 <= train <= N, and returns them and
-// the others, both in random order.
+// Split draws train examples at random, 0 <= train <= N, and returns them and the others, both in random
+// order.
 func (s *Set) Split(train int, rng *rand.Rand) (drawn, others *Set, err error) {
 	if train < 0 || train > s.N() {
 		return nil, nil, errorIn(s.Name, "cannot draw %d of %d examples", train, s.N())

@@ -19,29 +19,33 @@ type table struct {
 	columns  []column
 	width    int // of a row: columns that are features or target
 	features int // columns
-	// rows hold numbers, NaN for a missing one and the number of the text in a column of texts.
-	rows  [][]float64
-	spare []float64 // of the last block
-	texts int       // bytes of texts and names of rows
-	blank int       // rows without any cell
-	notes []string
+	rows     int
+	perBlock int // rows
+	blocks   [][]float64
+	texts    int // bytes of texts and names of rows
+	blank    int // rows without any cell
+	notes    []string
 }
 
 func (t *table) note(format string, args ...any) {
 	t.notes = append(t.notes, fmt.Sprintf(format, args...))
 }
 
-// addRow appends a row of zeros and returns it. Rows are parts of blocks of some 128 KiB, so that they stay
-// where they are when the table grows.
+// addRow appends a row of zeros and returns it. Rows are parts of blocks, so that they stay where they are
+// when the table grows.
 func (t *table) addRow() []float64 {
-	const block = 1 << 14
-	if len(t.spare) < t.width {
-		t.spare = make([]float64, max(block, t.width))
+	if t.rows%t.perBlock == 0 {
+		t.blocks = append(t.blocks, make([]float64, t.perBlock*t.width))
 	}
-	row := t.spare[:t.width:t.width]
-	t.spare = t.spare[t.width:]
-	t.rows = append(t.rows, row)
-	return row
+	t.rows++
+	return t.row(t.rows - 1)
+}
+
+// row is row i: a number for each feature and the target, NaN if it is missing, the number of a text in a
+// column of texts.
+func (t *table) row(i int) []float64 {
+	first := i % t.perBlock * t.width
+	return t.blocks[i/t.perBlock][first : first+t.width]
 }
 
 // begin takes the header of a file. That of the first makes the columns and gives them their roles.
@@ -85,6 +89,8 @@ func (t *table) begin(h header) error {
 			t.width++
 		}
 	}
+	const cells = 1 << 14 // 128 KiB
+	t.perBlock = max(1, cells/max(1, t.width))
 	return nil
 }
 
@@ -113,8 +119,8 @@ func (t *table) add(cells []cell, at place) error {
 		return at.error("", fmt.Errorf("%d cells, but the header names %d columns", len(cells), len(t.columns)))
 	}
 	row := t.addRow()
-	bytes := 8*float64(len(t.rows))*float64(t.features) + float64(t.texts)
-	if err := t.opt.fits(bytes, "%d rows of %d columns and their texts", len(t.rows), t.features); err != nil {
+	bytes := 8*float64(t.rows)*float64(t.features) + float64(t.texts)
+	if err := t.opt.fits(bytes, "%d rows of %d columns and their texts", t.rows, t.features); err != nil {
 		return at.error("", err)
 	}
 	for j, x := range cells {
@@ -134,7 +140,7 @@ func (t *table) add(cells []cell, at place) error {
 				return at.error(c.name, err)
 			}
 			if math.IsNaN(v) {
-				c.miss(len(t.rows), at)
+				c.miss(t.rows, at)
 			}
 			row[c.cell] = v
 		}

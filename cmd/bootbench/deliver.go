@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"bootbench/cmd/bootbench/internal/files"
-	"bootbench/internal/dataset"
 	"bootbench/internal/report"
 )
 
@@ -17,7 +16,6 @@ type given struct {
 	document report.Document       // as text, and on the page; nil: the page has others
 	text     func(io.Writer) error // instead of the document's
 	json     any                   // instead of the document
-	examples *report.Examples      // a table on the page; nil: none
 	csv      string                // name of the file of numbers; "": none
 	writeCSV func(io.Writer) error
 	lead     []string // of the page
@@ -70,11 +68,8 @@ func (a *app) deliver(g given) error {
 func (a *app) writeFolder(g given, document func(io.Writer) error) (err error) {
 	a.console.Progress("writing the report", 0, 1)
 	defer a.console.Clear()
-	p := report.Page{Lead: g.lead, Answers: []report.Document{g.document}, Figures: g.figures,
+	p := report.Page{Lead: g.lead, Answer: g.document, Figures: g.figures,
 		Warnings: g.warnings, Command: a.commandLine(), Machine: machine()}
-	if g.examples != nil {
-		p.Answers = append(p.Answers, g.examples)
-	}
 	write := func(name string, write func(io.Writer) error) {
 		if err == nil {
 			err = files.ReplaceIn(a.outputs.out, name, write)
@@ -100,10 +95,9 @@ func (a *app) writeFolder(g given, document func(io.Writer) error) (err error) {
 }
 
 // withPoints adds values per example, unless these are nil.
-func (g given) withPoints(points *report.Points, labels *dataset.Classes) given {
+func (g given) withPoints(points *report.Points) given {
 	if points != nil {
-		g.csv, g.writeCSV, g.examples = "points.csv", points.WriteCSV, &report.Examples{Points: points,
-			Labels: labels}
+		g.csv, g.writeCSV = "points.csv", points.WriteCSV
 		g.figures = append(report.PointFigures("points", points), g.figures...)
 	}
 	return g

@@ -69,8 +69,7 @@ func runRetrain(a *app, o *options, data []string) error {
 		"seen.",
 		r.Resamples, report.WithError(r.TestError, r.SE), r.TestLoss)
 	return a.deliver(given{document: r, warnings: r.Warnings, lead: []string{lead}, cost: &r.Cost,
-		status: r.Status}.withPoints(r.Points,
-		r.Labels))
+		status: r.Status}.withPoints(r.Points))
 }
 
 // keepReplicates collects the predictions of every resample for the examples, where --replicates asks for

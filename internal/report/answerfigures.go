@@ -70,34 +70,28 @@ func PredictionFigure(p *Points, interval Interval) []*Figure {
 	if len(p.Mean) == 0 {
 		return nil
 	}
-	caption := "The bars are the spread of the trained predictor, not that of new observations."
-	mean := Series{Mark: Dots, Label: fmt.Sprintf("mean, with %.3g%% of the resamples", 100*interval.Level)}
+	of := "the resamples"
+	if interval.Interval == "observation" {
+		of = "new observations"
+	}
+	mean := Series{Mark: Dots, Label: "mean"}
 	target := Series{Label: "target", Mark: Triangles, Colour: 1}
-	band := [2]Series{{Mark: Line, Colour: 2, Label: fmt.Sprintf("%.3g%% of new observations",
-		100*interval.Level)}, {Mark: Line, Colour: 2}}
+	low := Series{Mark: Line, Colour: 2, Label: fmt.Sprintf("%.3g%% of %s", 100*interval.Level, of)}
+	high := Series{Mark: Line, Colour: 2}
 	order := make([]int, len(p.Mean))
 	floats.ArgsortStable(slices.Clone(p.Mean), order)
 	for at, i := range order {
 		x := float64(at + 1)
-		if interval.Interval == "observation" {
-			mean.Add(x, p.Mean[i])
-			band[0].Add(x, p.Lower[i])
-			band[1].Add(x, p.Upper[i])
-		} else {
-			mean.AddErr(x, p.Mean[i], (p.Upper[i]-p.Lower[i])/2)
-		}
+		mean.Add(x, p.Mean[i])
+		low.Add(x, p.Lower[i])
+		high.Add(x, p.Upper[i])
 		if i < len(p.Target) {
 			target.Add(x, p.Target[i])
 		}
 	}
-	series := []Series{mean, target}
-	if interval.Interval == "observation" {
-		series = append(series, band[:]...)
-		series[0].Label, caption = "mean", "The lines are where new observations fall."
-	}
 	return []*Figure{NewFigure("predict", "predictions at new inputs",
-		"Mean prediction over resamples in rising order. "+caption,
-		Axis{Label: "new input, by mean prediction"}, Axis{Label: "prediction"}, series...)}
+		"Mean prediction over resamples in rising order, and the interval of "+of+".",
+		Axis{Label: "new input, by mean prediction"}, Axis{Label: "prediction"}, mean, target, low, high)}
 }
 
 // ReliabilityFigure shows the observed shares of the label +1 against the probabilities;

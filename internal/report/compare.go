@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 
 	"bootbench/bench"
@@ -38,7 +37,7 @@ func (c *Comparison) above() *document {
 func (c *Comparison) heads() []head {
 	return []head{head(fmt.Sprintf("<%-*s", nameWidth(c.Data), "data")), "    n", " ratio", "theory s", " fits",
 		"theory error", "retrained", "    +-", "var error", "speed-up", " refined", "     +-", "refined s",
-		"faster"}
+		"faster", "<status"}
 }
 
 func (*Comparison) cells(r bench.CompareRow) []string {
@@ -50,28 +49,16 @@ func (*Comparison) cells(r bench.CompareRow) []string {
 		fmt.Sprintf("%.1f", r.FitsEquivalent), number(r.TheoryError), number(r.RetrainError),
 		fmt.Sprintf("%.2g", r.RetrainSE), variance, mark + fmt.Sprintf("%.3g", r.SpeedupEqualAccuracy)}
 	if !(r.RefinedS > 0) {
-		return append(cells, "-", "-", "-", "-")
+		return append(cells, "-", "-", "-", "-", r.Status)
 	}
 	return append(cells, number(r.RefinedError), fmt.Sprintf("%.2g", r.RefinedSE), seconds(r.RefinedS),
-		fmt.Sprintf("%.3g", r.RefinedSpeedup))
+		fmt.Sprintf("%.3g", r.RefinedSpeedup), r.Status)
 }
 
-func (c *Comparison) below() *document {
-	d := &document{}
-	for _, sentence := range c.Lead() {
-		d.gap()
-		d.paragraph(sentence)
-	}
-	return d
-}
+func (*Comparison) below() *document { return &document{} }
 
-// Lead says what the rows mean, in a sentence for each data set.
-func (c *Comparison) Lead() (all []string) {
-	for _, group := range compareGroups(c.Rows) {
-		all = append(all, compareSentence(group))
-	}
-	return all
-}
+// Lead is empty: the columns are explained above the rows.
+func (*Comparison) Lead() []string { return nil }
 
 // compareGroups splits rows into runs of the same data set and loss, over sizes or
 // over ratios.
@@ -85,52 +72,6 @@ func compareGroups(rows []bench.CompareRow) (groups [][]bench.CompareRow) {
 		}
 	}
 	return groups
-}
-
-// compareSentence says what the rows of one data set mean.
-func compareSentence(rows []bench.CompareRow) string {
-	bound, unfinished, relative, deviations := "", "", 0.0, 0.0
-	for _, r := range rows {
-		off := math.Abs(float64(r.TheoryError - r.RetrainError))
-		relative = math.Max(relative, 100*off/float64(r.RetrainError))
-		deviations = math.Max(deviations, off/float64(r.RetrainSE))
-		if r.EqualIsBound {
-			bound = "at least "
-		}
-		if r.Status != "converged" {
-			unfinished += fmt.Sprintf(" At n = %d the theory did not converge (%s).", r.N, r.Status)
-		}
-	}
-	difference := fmt.Sprintf("at most %.1f%%, %.1f standard errors of retraining", relative, deviations)
-	if math.IsNaN(deviations) || math.IsInf(deviations, 0) {
-		difference = "an amount that so few resamples cannot judge"
-	}
-	size := span(rows, func(r bench.CompareRow) float64 { return float64(r.N) })
-	return fmt.Sprintf("%s, n = %s: the theory takes as long as %s bootstrap fits with merged rows; "+
-		"retraining to the same accuracy of the variances takes %s%s fits and %s%s times the time of the "+
-		"theory; the left-out errors differ by %s.%s",
-		ShortName(rows[0].Data), size, span(rows, func(r bench.CompareRow) float64 { return r.FitsEquivalent }),
-		bound, span(rows, func(r bench.CompareRow) float64 { return r.EqualResamples }),
-		bound, span(rows, func(r bench.CompareRow) float64 { return r.SpeedupEqualAccuracy }),
-		difference, unfinished)
-}
-
-// span writes the range of a figure over rows, with two digits or as a whole number.
-func span(rows []bench.CompareRow, of func(bench.CompareRow) float64) string {
-	low, high := math.Inf(1), math.Inf(-1)
-	for _, r := range rows {
-		low, high = math.Min(low, of(r)), math.Max(high, of(r))
-	}
-	text := func(v float64) string {
-		if v >= 100 {
-			return fmt.Sprintf("%.0f", v)
-		}
-		return fmt.Sprintf("%.2g", v)
-	}
-	if text(low) == text(high) {
-		return text(low)
-	}
-	return text(low) + " to " + text(high)
 }
 
 // Figures are two per data set: times and errors against n, or against the ratio.

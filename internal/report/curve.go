@@ -8,8 +8,7 @@ func (c *Curve) Lead() []string { return nil }
 func (c *Curve) document() *document { return rowDocument(c, c.Results) }
 
 func (c *Curve) above() *document {
-	d := &document{title: "Learning curve on " + ShortName(c.Data)}
-	d.subject(c.Subject)
+	d := about("Learning curve on", c.Subject)
 	d.line("resampling", "%s; S examples drawn of %d, distinct ones on average", c.Scheme, c.N)
 	d.line("errors", "%s loss", c.TestLoss)
 	d.gap()

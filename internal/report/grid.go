@@ -5,7 +5,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"bootbench/internal/calibration"
@@ -51,7 +50,7 @@ type GridCell struct {
 // significant is the p-value below which a cell errs more than the best.
 const significant = 0.05
 
-// undecided says which cells the examples do not tell apart from the best.
+// undecided lists the cells that do not differ significantly from the best.
 func (g *Grid) undecided() string {
 	var close []string
 	compared := 0
@@ -64,19 +63,16 @@ func (g *Grid) undecided() string {
 			close = append(close, fmt.Sprintf("%s (p = %.2g)", c.Name(g.Over), c.Difference.PValue))
 		}
 	}
-	switch {
-	case compared == 0:
-		return ""
-	case len(close) == 0:
-		return fmt.Sprintf("All of the other %d cells err more, p < %.2g for each.", compared, significant)
-	}
+	list := fmt.Sprintf("%d of %d other cells do not differ significantly from the best (p >= %g)", len(close),
+		compared, significant)
 	const shown = 4
-	list := strings.Join(close[:min(shown, len(close))], "; ")
-	if len(close) > shown {
-		list += fmt.Sprintf("; and %d more", len(close)-shown)
+	if len(close) > 0 {
+		list += ": " + strings.Join(close[:min(shown, len(close))], "; ")
 	}
-	return fmt.Sprintf("Of %d other cells these examples cannot tell %d from the best: %s.", compared,
-		len(close), list)
+	if len(close) > shown {
+		list += "; ..."
+	}
+	return list
 }
 
 // Value is the objective of a cell that has converged, else NaN.
@@ -148,10 +144,9 @@ func (g *Grid) below() *document {
 	d := &document{}
 	d.gap()
 	if g.Best != nil {
-		d.line("best", "%s", g.Lead()[0])
-		for _, note := range g.Lead()[1:] {
-			d.line("note", "%s", note)
-		}
+		lead := g.Lead()
+		d.line("best", "%s", lead[0])
+		d.line("others", "%s", lead[1])
 	}
 	d.cost(g.Cost)
 	return d
@@ -167,32 +162,8 @@ func (g *Grid) Lead() []string {
 	if q := best.Estimate.Quality; q != nil && g.By != "evidence" {
 		se = fmt.Sprintf(" (standard error over examples %s)", number(q.ExampleSE))
 	}
-	lead := []string{fmt.Sprintf("%s: %s %s%s, the least of %d on the same data; expect more on new data",
-		best.Name(g.Over), g.objective(), number(best.Value()), se, len(g.Results))}
-	for _, note := range []string{g.undecided(), g.edges()} {
-		if note != "" {
-			lead = append(lead, note)
-		}
-	}
-	return lead
-}
-
-// edges says on which edges of the grid the best cell lies: a better one may lie beyond.
-func (g *Grid) edges() string {
-	var at []string
-	for k, a := range g.Over {
-		value := g.Results[*g.Best].Values[k]
-		if _, err := strconv.ParseFloat(value, 64); err != nil || len(a.Values) < 3 {
-			continue
-		}
-		if value == a.Values[0] || value == a.Values[len(a.Values)-1] {
-			at = append(at, a.Name+" "+value)
-		}
-	}
-	if at == nil {
-		return ""
-	}
-	return "The best cell lies on the edge of the grid, " + strings.Join(at, ", ") + ": go on beyond it."
+	return []string{fmt.Sprintf("%s: %s %s%s, the least of %d on the same data; expect more on new data",
+		best.Name(g.Over), g.objective(), number(best.Value()), se, len(g.Results)), g.undecided()}
 }
 
 func (g *Grid) document() *document { return rowDocument(g, g.Results) }

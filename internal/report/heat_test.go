@@ -3,10 +3,8 @@ package report
 import (
 	"bytes"
 	"slices"
-	"strings"
 	"testing"
 
-	"bootbench/internal/dataset"
 	"bootbench/internal/null"
 )
 
@@ -27,8 +25,7 @@ func gridOf(errors []float64, axes ...GridAxis) *Grid {
 	return g
 }
 
-// TestGridFigures: a map has a row for every value of the first axis, the best cell is marked, and what lies
-// on an edge is told, but not of names or of two values.
+// TestGridFigures: a map has a row for every value of the first axis, and the best cell is marked.
 func TestGridFigures(t *testing.T) {
 	c, gamma, kind := GridAxis{"C", []string{"1", "10", "100"}},
 		GridAxis{"gamma", []string{"0.1", "1", "2", "4"}}, GridAxis{"kernel", []string{"rbf"}}
@@ -47,14 +44,10 @@ func TestGridFigures(t *testing.T) {
 	if best := p.Series[3]; best.Mark != Frame || best.X[0] != 1 || best.Y[0] != 3 {
 		t.Errorf("best %+v", best)
 	}
-	want := "The best cell lies on the edge of the grid, C 100, gamma 0.1: go on beyond it."
-	if edge := g.edges(); edge != want || !slices.Contains(g.Lead(), edge) {
-		t.Error(edge)
-	}
 	curve := gridOf([]float64{3, 1, 2}, c)
 	if p := curve.Figures()[0].Panels[0]; !slices.Equal(p.Series[0].Y, []float64{3, 1, 2}) ||
-		p.Series[1].X[0] != 2 || p.Series[1].Y[0] != 1 || curve.edges() != "" {
-		t.Errorf("%+v, %q", p, curve.edges())
+		p.Series[1].X[0] != 2 || p.Series[1].Y[0] != 1 {
+		t.Errorf("%+v", p)
 	}
 	for _, g := range []*Grid{g, curve} {
 		var b bytes.Buffer
@@ -82,21 +75,5 @@ func TestDecadeTicks(t *testing.T) {
 		if labels < 2 || labels > 16 {
 			t.Errorf("%v: %d labels", c, labels)
 		}
-	}
-}
-
-// TestExamples: the worst come first by name.
-func TestExamples(t *testing.T) {
-	p := &Points{Names: []string{"oak", "ash", "elm"}, Error: []float64{0.25, 1, 0.5},
-		Target: []float64{1, -1, 1}, OOBVote: []float64{0.75, 1, 0.5}}
-	var b bytes.Buffer
-	if err := WriteText(&b, &Examples{Points: p, Labels: &dataset.Classes{Negative: "well",
-		Positive: "sick"}}); err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(b.String(), "\n")
-	fields := func(i int) string { return strings.Join(strings.Fields(lines[i]), " ") }
-	if fields(2) != "ash well 100% 1" || fields(4) != "oak sick 75% 0.25" {
-		t.Error(b.String())
 	}
 }

@@ -67,7 +67,7 @@ func (p *ModelPrediction) document() *document {
 	if p.TestError != nil {
 		d.line("test error", "%s   (%s loss)", number(*p.TestError), p.TestLoss)
 		d.quality(p.Quality)
-		d.metrics("metrics", p.Metrics)
+		d.judged("", p.Metrics, nil)
 	}
 	d.cost(p.Cost)
 	d.perInput(p.Points)

@@ -21,7 +21,7 @@ func TestPage(t *testing.T) {
 		TestLoss: "square"},
 		Points: &Points{Mean: []float64{1, 2}, Variance: []float64{1, 4}, Error: []float64{0.5, 2}}}
 	p := Page{Lead: []string{"Lead sentence."}, Command: "bootbench estimate '<b>&.csv'",
-		Answers: []Document{e},
+		Answer:  e,
 		Figures: PointFigures("points", e.Points), Warnings: []string{"careful <now>"},
 		Files: []string{"result.json"}, Machine: &Machine{}}
 	var b bytes.Buffer

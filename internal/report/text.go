@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"bootbench/internal/calibration"
 	"bootbench/kernel"
@@ -12,14 +13,19 @@ import (
 	"bootbench/solver"
 )
 
-func (d *document) subject(s Subject) {
+// about begins a document on a data set.
+func about(title string, s Subject) *document {
+	d := &document{title: title + " " + ShortName(s.Data)}
 	d.line("data", "%s: %d examples, %d features, %s", s.Data, s.N, s.D, s.Task)
 	d.source(s)
-	from := ""
+	from, bias := "", ""
 	if s.Preset != "" {
 		from = fmt.Sprintf(" (preset: %s)", s.Preset)
 	}
-	d.line("model", "%s loss%s%s%s", s.Loss, s.parameters(), s.intercept(), from)
+	if s.Model != nil && s.Model.Bias {
+		bias = ", bias"
+	}
+	d.line("model", "%s loss%s%s%s", s.Loss, s.parameters(), bias, from)
 	d.line("kernel", "%s", KernelText(s.Kernel))
 	if s.ChosenBy != "" {
 		d.line("chosen", "by %s", s.ChosenBy)
@@ -31,6 +37,7 @@ func (d *document) subject(s Subject) {
 	}
 	d.line("features", "%s", features)
 	d.line("sites", "%d distinct inputs, %d examples merged into the site of another", s.Sites, s.Merged)
+	return d
 }
 
 // source names the target of a file and what was found in it; sets with a preset need
@@ -94,16 +101,14 @@ func (d *document) combined(e Errors, r Resampling) {
 // ensemble prints the errors of the out-of-bag ensemble, with standard errors of retraining; nil for the
 // theory.
 func (d *document) ensemble(e Ensemble, se *EnsembleSE) {
-	bagged := number(e.BaggedError)
+	bagged, vote := Quote{Error: e.BaggedError}, Quote{}
 	if se != nil {
-		bagged = WithError(e.BaggedError, se.BaggedError)
+		bagged.ErrorSE, vote.ErrorSE = &se.BaggedError, se.VoteError
 	}
 	d.line("bagged error", "%s   (of the mean prediction)", bagged)
-	switch {
-	case e.VoteError != nil && se != nil:
-		d.line("vote error", "%s   (of the majority)", WithError(*e.VoteError, *se.VoteError))
-	case e.VoteError != nil:
-		d.line("vote error", "%s   (of the majority)", number(*e.VoteError))
+	if e.VoteError != nil {
+		vote.Error = *e.VoteError
+		d.line("vote error", "%s   (of the majority)", vote)
 	}
 }
 
@@ -189,8 +194,7 @@ func quantile(sorted []float64, q float64) float64 {
 }
 
 func (e *Estimate) document() *document {
-	d := &document{title: "Bootstrap estimate of " + ShortName(e.Data)}
-	d.subject(e.Subject)
+	d := about("Bootstrap estimate of", e.Subject)
 	d.resampling(e.Resampling, e.N)
 	d.gap()
 	d.line("left-out error", "%s   (%s loss)", e.Quote, e.TestLoss)
@@ -202,13 +206,9 @@ func (e *Estimate) document() *document {
 	d.combined(errors, e.Resampling)
 	d.ensemble(ensemble, nil)
 	d.refined(e)
-	d.metrics("metrics", e.Metrics)
-	if e.Refined != nil {
-		d.metrics("refined metrics", e.Refined.Metrics)
-	}
-	d.calibration("probabilities", e.Calibration)
-	if e.Refined != nil {
-		d.calibration("refined", e.Refined.Calibration)
+	d.judged("", e.Metrics, e.Calibration)
+	if r := e.Refined; r != nil {
+		d.judged("refined", r.Metrics, r.Calibration)
 	}
 	d.convergence(e.Convergence)
 	d.cost(e.Cost)
@@ -218,8 +218,7 @@ func (e *Estimate) document() *document {
 
 // document is what was asked, then a row per new input.
 func (r *Prediction) document() *document {
-	d := &document{title: "Bootstrap law of predictions from " + ShortName(r.Data)}
-	d.subject(r.Subject)
+	d := about("Bootstrap law of predictions from", r.Subject)
 	d.resampling(r.Resampling, r.N)
 	d.line("new inputs", "%s: %d", r.Test, r.Count)
 	if r.TestError != nil {
@@ -228,11 +227,10 @@ func (r *Prediction) document() *document {
 		d.quality(r.Quality)
 	}
 	d.interval(r.Interval)
-	d.metrics("metrics", r.Metrics)
-	d.calibration("probabilities", r.Calibration)
+	d.judged("", r.Metrics, r.Calibration)
 	if r.Refined != nil {
 		d.line("refined", "by %d exact resamples in %s s", r.Refined.Resamples, seconds(r.Refined.Time.Total))
-		d.calibration("refined", r.Refined.Calibration)
+		d.judged("refined", nil, r.Refined.Calibration)
 	}
 	d.convergence(r.Convergence)
 	d.cost(r.Cost)
@@ -258,8 +256,7 @@ func (d *document) perInput(points *Points) {
 }
 
 func (r *Retraining) document() *document {
-	d := &document{title: "Bootstrap retraining on " + ShortName(r.Data)}
-	d.subject(r.Subject)
+	d := about("Bootstrap retraining on", r.Subject)
 	d.resampling(r.Resampling, r.N)
 	d.gap()
 	d.line("left-out error", "%s, standard error %s   (%s loss)", number(r.TestError), number(r.SE), r.TestLoss)
@@ -276,8 +273,7 @@ func (r *Retraining) document() *document {
 }
 
 func (l *LeaveOneOut) document() *document {
-	d := &document{title: "Leave-one-out error on " + ShortName(l.Data)}
-	d.subject(l.Subject)
+	d := about("Leave-one-out error on", l.Subject)
 	d.gap()
 	switch {
 	case l.Task != "classification":
@@ -394,14 +390,6 @@ func (d *document) interval(i Interval) {
 	}
 }
 
-// intercept says that the predictor has a bias; "" without one.
-func (s *Subject) intercept() string {
-	if s.Model == nil || !s.Model.Bias {
-		return ""
-	}
-	return ", bias"
-}
-
 // quality prints them.
 func (d *document) quality(q *calibration.Quality) {
 	if q == nil {
@@ -417,32 +405,27 @@ func (d *document) quality(q *calibration.Quality) {
 	}
 }
 
-// metrics prints them.
-func (d *document) metrics(label string, m *calibration.Metrics) {
-	if m == nil {
-		return
-	}
-	text := ""
-	for _, v := range m.All() {
-		if *v.Value != nil {
-			text = join(text, fmt.Sprintf("%s %s", v.Words, number(**v.Value)))
+// judged prints the metrics of predictions and how probabilities are made, of the theory or of exact
+// resamples.
+func (d *document) judged(by string, m *calibration.Metrics, c *calibration.Reliability) {
+	if m != nil {
+		text := ""
+		for _, v := range m.All() {
+			if *v.Value != nil {
+				text = join(text, fmt.Sprintf("%s %s", v.Words, number(**v.Value)))
+			}
 		}
+		d.line(strings.TrimSpace(by+" metrics"), "%s", text)
 	}
-	d.line(label, "%s", text)
-}
-
-// calibration prints how probabilities are made.
-func (d *document) calibration(label string, c *calibration.Reliability) {
 	if c == nil {
 		return
 	}
-	held := ""
-	if c.LogLoss != nil {
-		held = "; left out: log loss " + number(*c.LogLoss) + ", Brier score " + number(*c.Brier)
-	}
-	by := "the left-out fields on a curve, " + c.Method
+	how := "the left-out fields on a curve, " + c.Method
 	if c.Method == "posterior" {
-		by = "the classifier's posterior"
+		how = "the classifier's posterior"
 	}
-	d.line(label, "by %s%s", by, held)
+	if c.LogLoss != nil {
+		how += "; left out: log loss " + number(*c.LogLoss) + ", Brier score " + number(*c.Brier)
+	}
+	d.line(cmp.Or(by, "probabilities"), "by %s", how)
 }

@@ -34,11 +34,9 @@ type Training struct {
 }
 
 func (t *Training) document() *document {
-	d := &document{title: "Model of " + ShortName(t.Data)}
-	d.subject(t.Subject)
+	d := about("Model of", t.Subject)
 	d.gap()
 	if m := t.Perceptron; m != nil {
-		d.title = "Perceptron of " + ShortName(t.Data)
 		total := 0
 		for _, c := range m.Mistakes {
 			total += c

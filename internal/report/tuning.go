@@ -45,8 +45,7 @@ type TuningStep struct {
 }
 
 func (t *Tuning) document() *document {
-	d := &document{title: "Hyperparameters of " + ShortName(t.Data)}
-	d.subject(t.Subject)
+	d := about("Hyperparameters of", t.Subject)
 	d.resampling(t.Resampling, t.N)
 	d.gap()
 	d.line("judged", "%d models, starts on %d examples%s", t.Evaluations, t.StartExamples,

@@ -47,11 +47,9 @@ func ProxEach(l Proximal, dst, c, h, y, k []float64) {
 			dst[i] = v + math.Copysign(move, r)
 		}
 	case Logistic:
-		for i, v := range h {
-			dst[i] = y[i] * logisticProx(y[i]*dst[i], y[i]*v, k[i]*(l.C*l.ClassWeight(y[i]))/c[i])
-		}
-	case fromProximal:
-		ProxEach(l.Proximal, dst, c, h, y, k)
+		derivatives(l.derivatives).proxEach(dst, c, h, y, k)
+	case fromSmooth:
+		derivatives(l.Derivatives).proxEach(dst, c, h, y, k)
 	default:
 		var target, weight [1]float64
 		for i, v := range h {
@@ -63,35 +61,12 @@ func ProxEach(l Proximal, dst, c, h, y, k []float64) {
 	}
 }
 
-// batchNewton bounds Newton's steps for one site: from the nearer end of the bracket
-// four are usual.
-const batchNewton = 100
-
-// logisticProx solves u = v + t/(1 + e^u), t >= 0, by Newton's method in the bracket
-// [v, v + t], to some 1e-14. The right side falls, so that the solution is the only one; it
-// is convex in u > 0 and concave in u < 0, so that steps from the point of the bracket next
-// to 0 do not pass the solution. From the guess they lead there too if it is so near that
-// Kantorovich's condition holds: the right side's second derivative is at most t/(6 sqrt 3).
-func logisticProx(guess, v, t float64) float64 {
-	safe := min(max(0, v), v+t)
-	u := min(max(guess, v), v+t)
-	for n := range batchNewton {
-		e := math.Exp(-math.Abs(u))
-		share := 1 / (1 + e) // 1/(1 + e^-|u|)
-		slope := 1 + t*e*share*share
-		if u > 0 {
-			share = e * share
-		}
-		off := v - u + t*share
-		if n == 0 && u != safe && !(math.Abs(off)*t < 3*math.Sqrt(3)*slope*slope) {
-			u = safe
-			continue
-		}
-		step := off / slope
-		u += step
-		if !(math.Abs(step) > 1e-7*(1+math.Abs(u))) { // the next would be its square
-			break
-		}
+// proxEach is ProxEach of a smooth loss.
+func (d derivatives) proxEach(dst, c, h, y, k []float64) {
+	for i := range dst {
+		dst[i], _ = d.prox(c[i], h[i], y[i:i+1], k[i:i+1], dst[i], batchTol)
 	}
-	return u
 }
+
+// batchTol is the last Newton step of a map, beyond which the error is about its square.
+const batchTol = 1e-7

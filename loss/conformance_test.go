@@ -48,8 +48,8 @@ func conformanceCases() []conformanceCase {
 		{"logistic/wide", Logistic{C: 8}, []float64{-1}, resample.Multinomial{Size: 10, N: 10}, Cavity{0.3, 3, 40}},
 		{"logistic/conflict", Logistic{C: 2}, []float64{1, -1}, poisson(0.2), Cavity{0.8, -0.4, 1.5}},
 		{"logistic/weighted", Logistic{1, ClassWeights{4, 0.3}}, []float64{-1}, poisson(1), Cavity{2, 0.4, 0.5}},
-		{"user/log-cosh", FromProximal(logCosh{2}), []float64{0.7}, poisson(1), Cavity{0.8, -0.4, 1.5}},
-		{"user/pinball", FromProximal(pinball{0.8}), []float64{0.7}, poisson(0.3), Cavity{0.8, 1.4, 1.5}},
+		{"user/log-cosh", FromSmooth(logCosh{2}), []float64{0.7}, poisson(1), Cavity{0.8, -0.4, 1.5}},
+		{"user/pinball", pinballLoss(0.8), []float64{0.7}, poisson(0.3), Cavity{0.8, 1.4, 1.5}},
 		{"square/one", Square{0.3}, []float64{1}, poisson(1), Cavity{2, 0.4, 0.5}},
 		{"square/sharp", Square{0.01}, []float64{-1}, poisson(0.5), Cavity{1.5, 0.7, 0.2}},
 		{"square/copies", Square{0.4}, []float64{1, 1}, poisson(0.6), Cavity{1.3, 0.2, 0.6}},
@@ -101,7 +101,7 @@ func (c conformanceCase) tests() []Test {
 // smooth says that the site's moments and law are by quadrature.
 func (c conformanceCase) smooth() bool {
 	switch c.loss.(type) {
-	case Logistic, fromProximal:
+	case Logistic, fromSmooth:
 		return true
 	}
 	return false

@@ -136,7 +136,7 @@ func (d Distribution) CDF(x float64) float64 {
 func (d Distribution) middles() []point {
 	near := make([]point, len(d.curves))
 	for i, c := range d.curves {
-		near[i] = c.f.at(c.Mean)
+		near[i] = c.middle()
 	}
 	return near
 }
@@ -338,9 +338,9 @@ func (d Distribution) expect(test Test, y float64) float64 {
 	for _, c := range d.curves {
 		switch {
 		case test == ZeroOne{} && y > 0:
-			sum += c.negative()
+			sum += c.mass(math.Inf(-1), 0)
 		case test == ZeroOne{}:
-			sum += c.Weight - c.negative()
+			sum += c.mass(0, math.Inf(1))
 		default:
 			sum += c.average(func(f float64) float64 { return test.Value(f, y) }, breaks)
 		}

@@ -1,8 +1,6 @@
 package loss
 
 import (
-	"math"
-
 	"bootbench/loss/internal/normal"
 	"bootbench/resample"
 )
@@ -23,24 +21,10 @@ type Likelihood interface {
 	TiltedMoments(c, h float64, y, k []float64) (logZ, mean, variance float64)
 }
 
-// tiltedError is the error of the predictor by TiltedMoments, in units of
-// 1/sqrt(c).
-const tiltedError = 1e-10
-
 // posteriorMean is the predictor of a likelihood. The moments of its sites are within about 1e-9 of the
 // standard deviation of the predictor over resamples, or of 1/sqrt(c).
 func posteriorMean(l concave) predictor {
-	return predictor{
-		at: func(c, h float64, y, k []float64) (f, slope float64) {
-			if c > maxCavityPrecision {
-				return h, 1
-			}
-			_, mean, variance := l.TiltedMoments(c, h, y, k)
-			return mean, c * variance
-		},
-		relative: 0x1p-50, prior: tiltedError,
-		likelihood: l, patchWidth: likelihoodPatch, mirrored: true,
-	}
+	return predictor{likelihood: l, prior: tiltedError, patchWidth: likelihoodPatch, mirrored: true}
 }
 
 // likelihoodSite is the site of a likelihood of labels -1 and +1.
@@ -60,21 +44,9 @@ func (Probit) Name() string { return "probit" }
 // Value is -log Phi(y f).
 func (Probit) Value(f, y float64) float64 { return -normal.LogCDF(y * f) }
 
-// TiltedMoments has a closed form for one example, and is by quadrature for
-// more.
+// TiltedMoments are by quadrature.
 func (l Probit) TiltedMoments(c, h float64, y, k []float64) (logZ, mean, variance float64) {
-	if len(y) == 1 && k[0] == 1 {
-		return probitOnce(c, h, y[0])
-	}
 	return tiltConcave(l, c, h, y, k)
-}
-
-// probitOnce is Z = Phi(z), z = y h/sqrt(1+1/c), and its derivatives.
-func probitOnce(c, h, y float64) (logZ, mean, variance float64) {
-	root := math.Sqrt(1 + 1/c)
-	z := y * h / root
-	r := normal.Hazard(z)
-	return normal.LogCDF(z), h + y*r/(c*root), (1 - r*(z+r)/(c+1)) / c
 }
 
 func (Probit) derivatives(f, y float64) (first, second float64) {

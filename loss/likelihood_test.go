@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"bootbench/loss/internal/normal"
 	"bootbench/resample"
 
 	"pgregory.net/rapid"
@@ -120,15 +121,22 @@ func TestTiltedMoments(t *testing.T) {
 	}
 }
 
-// TestProbitOnce: the closed form for one example is the quadrature.
+// TestProbitOnce holds the quadrature to the closed form for one example: Z = Phi(z), z = y h/sqrt(1+1/c),
+// and its derivatives.
 func TestProbitOnce(t *testing.T) {
 	for _, c := range []float64{1e-3, 0.3, 5, 1e3} {
 		for _, h := range []float64{-30, -2, 0.1, 6} {
-			z, m, v := probitOnce(c, h, -1)
-			z1, m1, v1 := tiltConcave(Probit{}, c, h, []float64{-1}, []float64{1})
-			if math.Abs(z-z1) > 1e-9*(1+math.Abs(z)) || math.Abs(m-m1) > 1e-9/math.Sqrt(c) || math.Abs(v/v1-1) > 1e-9 {
-				t.Errorf("c=%g h=%g: %g %g %g, quadrature %g %g %g", c, h, z, m, v, z1, m1, v1)
+			root := math.Sqrt(1 + 1/c)
+			z := -h / root
+			r := normal.Hazard(z)
+			logZ, mean, variance := Probit{}.TiltedMoments(c, h, []float64{-1}, []float64{1})
+			if want := normal.LogCDF(z); math.Abs(logZ-want) > 1e-9*(1+math.Abs(want)) {
+				t.Errorf("c=%g h=%g: log Z %g, want %g", c, h, logZ, want)
 			}
+			if want := h - r/(c*root); math.Abs(mean-want) > 1e-9/math.Sqrt(c) {
+				t.Errorf("c=%g h=%g: mean %g, want %g", c, h, mean, want)
+			}
+			relative(t, "variance", variance, (1-r*(z+r)/(c+1))/c, 1e-9)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 //	c (f-h) + A - (A+B)/(1 + exp(f)) = 0
 //
 // and has no closed form. The moments (T4) are averages by quadrature to 1e-9; see
-// FromProximal.
+// FromSmooth.
 type Logistic struct {
 	C float64 // in (0, 1e100]
 	ClassWeights
@@ -29,37 +29,9 @@ func (l Logistic) Value(f, y float64) float64 { return l.C * l.ClassWeight(y) * 
 // softplus is log(1 + exp(x)).
 func softplus(x float64) float64 { return math.Max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
 
-// maxNewton bounds the steps for the largest C: each step advances f by about
-// one unit, and the solution lies within log(C/c).
-const maxNewton = 600
-
-// Prox is the proximal map (T3) to rounding, by Newton steps, and its slope. The
-// left side of its equation is rising and concave in f > 0, convex in f < 0:
-// steps that start at 0, or at the end nearest to 0 of the interval that holds
-// the solution, never pass it.
+// Prox is the proximal map (T3) to rounding, and its slope.
 func (l Logistic) Prox(c, h float64, y, k []float64) (f, slope float64) {
-	var down, up float64 // A/c and B/c
-	for j, v := range y {
-		if v > 0 {
-			up += k[j] * (l.C * l.ClassWeight(v)) / c
-		} else {
-			down += k[j] * (l.C * l.ClassWeight(v)) / c
-		}
-	}
-	both := down + up
-	f = math.Min(math.Max(0, h-down), h+up)
-	before := 0.0
-	for range maxNewton {
-		lower, upper := sigmoid(-f), sigmoid(f)
-		step := (h - f + up*lower - down*upper) / (1 + both*lower*upper)
-		if math.Abs(step) <= 1e-16*math.Abs(f) || step*before < 0 { // rounding alone turns it
-			break
-		}
-		f += step
-		before = step
-	}
-	f = math.Min(math.Max(h-down, f), h+up)
-	return f, 1 / (1 + both*sigmoid(-f)*sigmoid(f))
+	return derivatives(l.derivatives).proxSlope(c, h, y, k)
 }
 
 // sigmoid is 1/(1 + exp(-x)), with its digits kept for negative x.
@@ -86,9 +58,6 @@ func (l Logistic) Site(y []float64, law resample.CountDistribution) (Site, error
 	if err := checkLabels(l.Name(), y); err != nil {
 		return nil, err
 	}
-	p := exactPredictor(l.Prox)
-	p.derivatives = l.derivatives
-	p.patchWidth = 5
-	p.mirrored = !l.unequal()
+	p := predictor{derivatives: l.derivatives, patchWidth: 5, mirrored: !l.unequal()}
 	return newSmoothSite(y, law, p), nil
 }

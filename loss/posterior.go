@@ -40,7 +40,7 @@ func (x smoothMixture) posteriors(c float64, fields, f, slope []float64) {
 			if ok {
 				f[at], slope[at] = h+mean, c*variance
 			} else {
-				f[at], slope[at] = x.at(c, h, x.Targets, x.Row(i))
+				f[at], slope[at] = x.posteriorMean(c, h, x.Targets, x.Row(i))
 			}
 		}
 	}

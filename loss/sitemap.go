@@ -40,25 +40,30 @@ func (m *siteMap) response(p float64, k []float64) response {
 		return response{base: f, keep: slope, pull: pull}
 	}
 	m.base = f
-	t := normal.Average(m, tol, m.prior+m.noise(m.cav.C, m.cav.Mean, f)/m.sd)
+	t := normal.Average(m.terms, tol, m.prior+m.noise(m.cav.C, m.cav.Mean, f)/m.sd)
 	return response{base: f, shift: m.sd * t[0], variance: m.cav.Var * math.Max(0, t[1]-t[0]*t[0]), keep: t[2],
 		pull: t[3]}
 }
 
-// Terms evaluates the predictor at z standard deviations from the cavity's mean.
-func (m *siteMap) Terms(z float64) normal.Terms {
+// terms evaluates the predictor at z standard deviations from the cavity's mean.
+func (m *siteMap) terms(z float64) normal.Terms {
 	f, slope, pull := m.evaluate(m.cav.Mean + m.sd*z)
 	off := (f - m.base) / m.sd
 	return normal.Terms{off, off * off, slope, pull}
 }
 
-// evaluate returns the predictor at the field h, its slope and one less the slope.
+// evaluate returns the predictor at the field h, its slope and one less the slope. A proximal map is solved
+// from its tangent at the last field.
 func (m *siteMap) evaluate(h float64) (f, slope, pull float64) {
-	if m.derivatives == nil {
-		f, slope = m.at(m.cav.C, h, m.Targets, m.counts)
+	if m.likelihood != nil {
+		f, slope = m.posteriorMean(m.cav.C, h, m.Targets, m.counts)
 		return f, slope, 1 - slope
 	}
-	f, curvature := m.solve(h)
+	guess := h
+	if m.last.slope > 0 {
+		guess = m.last.f + (h-m.last.h)*m.last.slope
+	}
+	f, curvature := m.derivatives.prox(m.cav.C, h, m.Targets, m.counts, guess, m.tol*m.sd)
 	slope = 1 / (1 + curvature)
 	m.last = point{h, f, slope}
 	return f, slope, curvature * slope
@@ -66,46 +71,3 @@ func (m *siteMap) evaluate(h float64) (f, slope, pull float64) {
 
 // setCounts sets the row of counts.
 func (m *siteMap) setCounts(k []float64) { m.counts, m.last = k, point{} }
-
-// push is the derivative of the row's loss over c, and its own derivative.
-func (m *siteMap) push(f float64) (push, curvature float64) {
-	for j, k := range m.counts {
-		if k > 0 {
-			a, b := m.derivatives(f, m.Targets[j])
-			push += k / m.cav.C * a
-			curvature += k / m.cav.C * b
-		}
-	}
-	return push, curvature
-}
-
-// solve solves f + push(f) = h by Newton steps, bisecting where one leaves the bracket or they are slow, and
-// returns the curvature at f. It begins on the map's tangent at the last field.
-func (m *siteMap) solve(h float64) (f, curvature float64) {
-	lo, hi := math.Inf(-1), math.Inf(1)
-	if f = h; m.last.slope > 0 {
-		f = m.last.f + (h-m.last.h)*m.last.slope
-	}
-	tol := m.tol*m.sd + 0x1p-51*(math.Abs(h)+math.Abs(f))
-	before := math.Inf(1)
-	for range maxNewton {
-		push, curvature := m.push(f)
-		miss := f - h + push
-		if miss > 0 { // the left side rises by at least one per unit
-			lo, hi = math.Max(lo, f-miss), f
-		} else {
-			lo, hi = f, math.Min(hi, f-miss)
-		}
-		move := -miss / (1 + curvature)
-		f += move
-		if math.Abs(move) <= tol {
-			return f, curvature
-		}
-		if !(lo <= f && f <= hi) || math.Abs(move) > 0.5*before { // from one flat place to another
-			f = lo + 0.5*(hi-lo)
-		}
-		before = math.Abs(move)
-	}
-	_, curvature = m.push(f)
-	return f, curvature
-}

@@ -8,30 +8,32 @@ import (
 	"bootbench/resample"
 )
 
-// predictor is the predictor f at a site as a function of the cavity field h, and
-// what is known of it.
+// predictor is the predictor f at a site as a function of the cavity field h: the proximal map of a smooth
+// loss, or the posterior mean of a likelihood.
 type predictor struct {
-	// at is f given k[j] examples of each target y[j], and its slope df/dh.
-	at func(c, h float64, y, k []float64) (f, slope float64)
-	// The error of f: relative to f and h, and in units of the prior's standard
-	// deviation 1/sqrt(c).
-	relative, prior float64
-	// derivatives are those of Differentiable, nil if unknown.
-	derivatives func(f, y float64) (first, second float64)
-	likelihood  concave // of which it is the posterior mean, or nil
+	derivatives derivatives // of the loss, or nil
+	likelihood  concave     // or nil
+	prior       float64     // error of f in units of the prior's standard deviation 1/sqrt(c)
 	// patchWidth is the width in h of a siteTable's patches, 0: there are none.
 	patchWidth float64
 	mirrored   bool // labels and predictor may change their signs together
 }
 
-// exactPredictor is a predictor exact to rounding.
-func exactPredictor(at func(c, h float64, y, k []float64) (f, slope float64)) predictor {
-	return predictor{at: at, relative: 0x1p-51}
+// tiltedError is the error of a posterior mean by TiltedMoments, in units of 1/sqrt(c).
+const tiltedError = 1e-10
+
+// posteriorMean is the predictor of a likelihood, and its slope.
+func (p predictor) posteriorMean(c, h float64, y, k []float64) (f, slope float64) {
+	if c > maxCavityPrecision {
+		return h, 1
+	}
+	_, mean, variance := p.likelihood.TiltedMoments(c, h, y, k)
+	return mean, c * variance
 }
 
 // noise is the error of the value f at the field h.
 func (p predictor) noise(c, h, f float64) float64 {
-	return p.relative*(math.Abs(f)+math.Abs(h)) + p.prior/math.Sqrt(c)
+	return 0x1p-50*(math.Abs(f)+math.Abs(h)) + p.prior/math.Sqrt(c)
 }
 
 // smoothSite is a site whose predictor is known by evaluation.
@@ -159,9 +161,6 @@ func (x smoothMixture) rowMaps(cav Cavity) func(row int) risingMap {
 	return func(row int) risingMap {
 		m := newSiteMap(x, cav)
 		m.setCounts(x.Row(row))
-		if x.derivatives != nil {
-			return pushedRow{m}
-		}
 		return evaluatedRow{m}
 	}
 }
@@ -175,12 +174,11 @@ func (r evaluatedRow) at(h float64) point {
 	return point{h, f, slope}
 }
 
-// pushedRow is evaluatedRow where the derivative of the loss is known: h = f + sum_j k_j l'(f, y_j)/c (T3).
-type pushedRow struct{ m *siteMap }
-
-func (r pushedRow) at(h float64) point { return evaluatedRow(r).at(h) }
-
-func (r pushedRow) crossing(x float64, _ bool) point {
-	push, curvature := r.m.push(x)
-	return point{x + push, x, 1 / (1 + curvature)}
+// inverse is where a smooth loss's map has the value x: h = x + sum_j k_j l'(x, y_j)/c (T3).
+func (r evaluatedRow) inverse(x float64) (p point, ok bool) {
+	if r.m.derivatives == nil {
+		return p, false
+	}
+	push, curvature := r.m.derivatives.push(r.m.cav.C, x, r.m.Targets, r.m.counts)
+	return point{x + push, x, 1 / (1 + curvature)}, true
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"bootbench/loss/internal/normal"
-	"bootbench/loss/internal/quadrature"
 )
 
 // TestNames lists the test losses that TestByName knows.
@@ -121,56 +120,13 @@ func (t SmoothEps) Breakpoints(y float64) []float64 {
 	return []float64{y - hi, y - lo, y + lo, y + hi}
 }
 
-// Gaussian uses that the loss is the mean over t in [lo, hi] of the corner
-// losses max(0, delta-t) + max(0, -delta-t).
+// Gaussian is by quadrature.
 func (t SmoothEps) Gaussian(mean, variance, y float64) float64 {
-	s := math.Sqrt(variance)
-	if s == 0 {
+	if variance == 0 {
 		return t.Value(mean, y)
 	}
-	return t.side(mean-y, s) + t.side(y-mean, s)
-}
-
-// side is the mean over t in [lo, hi] of E max(0, delta-t), delta ~ N(m, s^2).
-// Above the middle of [lo, hi] it goes over to E max(0, t-delta), smaller by
-// m-t, so that no large terms cancel.
-func (t SmoothEps) side(m, s float64) float64 {
-	half := t.Beta * t.Eps
-	gap := t.Eps - m // from m up to the middle of [lo, hi]
-	above := math.Max(0, -gap)
-	gap = math.Abs(gap)
-	if 2*half/s*(1+(gap+half)/s) < 0.5 {
-		return above + excessOver(gap, half, s)
-	}
-	return above + (excessIntegral(half-gap, s)-excessIntegral(-half-gap, s))/(2*half)
-}
-
-// excess is E max(0, x), x ~ N(m, s^2): m Phi(m/s) + s phi(m/s).
-func excess(m, s float64) float64 {
-	z := m / s
-	if z < -normal.TailStart {
-		q0, q1, _ := normal.TailRatios(-z)
-		return s * normal.PDF(z) * q0 * q1
-	}
-	return m*normal.CDF(z) + s*normal.PDF(z)
-}
-
-// excessIntegral is the integral of excess(t, s) over t from -Inf to m:
-// ((m^2 + s^2) Phi(m/s) + m s phi(m/s))/2.
-func excessIntegral(m, s float64) float64 {
-	z := m / s
-	if z < -normal.TailStart {
-		q0, q1, q2 := normal.TailRatios(-z)
-		return s * s * normal.PDF(z) * q0 * q1 * q2
-	}
-	return 0.5 * ((m*m+s*s)*normal.CDF(z) + m*s*normal.PDF(z))
-}
-
-// excessOver is the mean of excess(-t, s) over t within half of gap, by the
-// five-point Gauss-Legendre rule. For half small against s this has an error
-// near rounding, where the difference of the integrals would cancel.
-func excessOver(gap, half, s float64) float64 {
-	return quadrature.Legendre5.Mean(func(t float64) float64 { return excess(t-gap, s) }, -half, half)
+	whole := TruncatedNormal{Weight: 1, Mean: mean, SD: math.Sqrt(variance), Lo: math.Inf(-1), Hi: math.Inf(1)}
+	return whole.average(func(f float64) float64 { return t.Value(f, y) }, t.Breakpoints(y))
 }
 
 // Prediction and Vote stand where a test loss does, to average the prediction

@@ -91,34 +91,9 @@ func tiltConcave(l concave, c, h float64, y, k []float64) (logZ, mean, variance 
 	return top + math.Log(z*width) + 0.5*math.Log(c/(2*math.Pi)), mode + width*m, width * width * s
 }
 
-// peak is the mode of a log-concave posterior, to a hundredth of its width, by
-// Newton steps within a bracket.
+// peak is the mode of a log-concave posterior, to a hundredth of its width: the proximal map (T3).
 func peak(l concave, c, h float64, y, k []float64) (mode, width float64) {
-	lo, hi := math.Inf(-1), math.Inf(1)
-	f := h
-	for range 200 {
-		first, precision := c*(h-f), c
-		for j, at := range y {
-			if k[j] > 0 {
-				a, b := l.derivatives(f, at)
-				first -= k[j] * a
-				precision += k[j] * b
-			}
-		}
-		width = 1 / math.Sqrt(precision)
-		step := first / precision
-		if math.Abs(step) <= 0.01*width {
-			break
-		}
-		if first > 0 {
-			lo = f
-		} else {
-			hi = f
-		}
-		f += step
-		if !(lo < f && f < hi) {
-			f = 0.5 * (lo + hi) // both ends are finite: Newton passed a known one
-		}
-	}
-	return f, width
+	tol := 0.01 / math.Sqrt(c+floats.Sum(k)*l.curvature())
+	mode, curvature := derivatives(l.derivatives).prox(c, h, y, k, h, tol)
+	return mode, 1 / math.Sqrt(c*(1+curvature))
 }

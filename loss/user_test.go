@@ -8,8 +8,7 @@ import (
 	"bootbench/resample"
 )
 
-// logCosh is the loss C log cosh(f-y), known by its proximal map alone: what a
-// user of FromProximal writes.
+// logCosh is the loss C log cosh(f-y), what a user of FromSmooth writes.
 type logCosh struct{ C float64 }
 
 func (logCosh) Name() string { return "log-cosh" }
@@ -19,62 +18,12 @@ func (l logCosh) Value(f, y float64) float64 {
 	return l.C * (r + math.Log1p(math.Exp(-2*r)) - math.Ln2)
 }
 
-func (l logCosh) Prox(c, h float64, y, k []float64) (f, slope float64) {
-	bound := 0.0
-	for _, w := range k {
-		bound += w * l.C / c
-	}
-	lo, hi := h-bound, h+bound
-	for range 200 {
-		f = 0.5 * (lo + hi)
-		if f <= lo || f >= hi {
-			break
-		}
-		if l.push(f, c, h, y, k) > 0 {
-			hi = f
-		} else {
-			lo = f
-		}
-	}
-	curvature := 0.0
-	for j, v := range y {
-		t := math.Tanh(f - v)
-		curvature += k[j] * l.C * (1 - t*t)
-	}
-	return f, c / (c + curvature)
+func (l logCosh) Derivatives(f, y float64) (first, second float64) {
+	t := math.Tanh(f - y)
+	return l.C * t, l.C * (1 - t*t)
 }
 
-// push is the derivative of the objective.
-func (l logCosh) push(f, c, h float64, y, k []float64) float64 {
-	sum := c * (f - h)
-	for j, v := range y {
-		sum += k[j] * l.C * math.Tanh(f-v)
-	}
-	return sum
-}
-
-// pinball is the quantile loss of level q at one target: its map has two bends.
-type pinball struct{ q float64 }
-
-func (pinball) Name() string { return "pinball" }
-
-func (l pinball) Value(f, y float64) float64 { return math.Max(l.q*(y-f), (1-l.q)*(f-y)) }
-
-func (l pinball) Prox(c, h float64, y, k []float64) (f, slope float64) {
-	t := k[0] / c
-	switch up, down := h+t*l.q, h-t*(1-l.q); {
-	case up < y[0]:
-		return up, 1
-	case down > y[0]:
-		return down, 1
-	}
-	if k[0] == 0 {
-		return h, 1
-	}
-	return y[0], 0
-}
-
-// pinballLoss is the same, declared piecewise.
+// pinballLoss is the quantile loss of level q.
 func pinballLoss(q float64) interface {
 	Loss
 	Proximal
@@ -82,51 +31,6 @@ func pinballLoss(q float64) interface {
 	return FromPiecewise("pinball", func(y float64) Piecewise {
 		return Piecewise{Breakpoints: []float64{y}, Slopes: []float64{-q, 1 - q}}
 	})
-}
-
-// bisected is a pinball whose user finds the proximal map by halving, to tol.
-type bisected struct {
-	pinball
-	tol   float64
-	calls *int
-}
-
-func (l bisected) Prox(c, h float64, y, k []float64) (f, slope float64) {
-	*l.calls++
-	t := k[0] / c
-	lo, hi := h-t, h+t
-	for hi-lo > l.tol {
-		f = 0.5 * (lo + hi)
-		if f < y[0] && f < h+t*l.q || f > y[0] && f < h-t*(1-l.q) {
-			lo = f
-		} else {
-			hi = f
-		}
-	}
-	if f = 0.5 * (lo + hi); math.Abs(f-y[0]) <= 2*l.tol {
-		return f, 0
-	}
-	return f, 1
-}
-
-// TestRoundedProximal: a map that its user rounds costs no more than some thousand evaluations
-// a count (13 counts matter here), and its moments err as it does itself.
-func TestRoundedProximal(t *testing.T) {
-	law, cav := resample.Poisson{Ratio: 1}, Cavity{C: 2, Mean: 0.3, Var: 0.5}
-	exact, _ := pinballLoss(0.3).Site([]float64{0.4}, law)
-	want := exact.Moments(cav)
-	for _, tol := range []float64{1e-12, 1e-9, 1e-7} {
-		calls := 0
-		s, _ := FromProximal(bisected{pinball{0.3}, tol, &calls}).Site([]float64{0.4}, law)
-		got := s.Moments(cav)
-		if calls > 13*30000 {
-			t.Errorf("rounded to %g: %d evaluations", tol, calls)
-		}
-		if e := 10*tol + 1e-9; math.Abs(got.Mean-want.Mean) > e || math.Abs(got.Var-want.Var) > e ||
-			math.Abs(got.Response-want.Response) > e {
-			t.Errorf("rounded to %g: %+v, exactly %+v", tol, got, want)
-		}
-	}
 }
 
 // TestFromPiecewise: a declared loss is the loss of the catalogue that it copies, with its value up to

@@ -311,11 +311,12 @@ type undefined struct{ loss.Logistic }
 
 func (undefined) Name() string { return "undefined" }
 
-func (l undefined) Prox(c, h float64, y, k []float64) (f, slope float64) {
-	if h > 0.1 {
-		return math.NaN(), 1
+func (l undefined) Derivatives(f, y float64) (first, second float64) {
+	if f > 0.1 {
+		return math.NaN(), math.NaN()
 	}
-	return l.Logistic.Prox(c, h, y, k)
+	wrong := 1 / (1 + math.Exp(y*f))
+	return -l.C * y * wrong, l.C * wrong * (1 - wrong)
 }
 
 // TestUndefinedLoss: a loss that answers NaN is never called converged: the fit goes to
@@ -324,7 +325,7 @@ func TestUndefinedLoss(t *testing.T) {
 	good := build(t, "sonar", loss.Logistic{C: 1}, 0.5, 0)
 	scheme := resample.Poisson{Ratio: 1}
 	s := solve(t, good, scheme, 1e-4)
-	bad := build(t, "sonar", loss.FromProximal(undefined{loss.Logistic{C: 1}}), 0.5, 0)
+	bad := build(t, "sonar", loss.FromSmooth(undefined{loss.Logistic{C: 1}}), 0.5, 0)
 	_, _, err := refit.RetrainAround(context.Background(), bad, s, scheme,
 		refit.RetrainSettings{Settings: retrain.Settings{Resamples: 4}})
 	var failed *retrain.FitError

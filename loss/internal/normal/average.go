@@ -26,7 +26,7 @@ func (t Terms) maxDiff(u Terms) float64 {
 }
 
 // Function evaluates the terms.
-type Function interface{ Terms(x float64) Terms }
+type Function func(x float64) Terms
 
 // Quadrature over the standard normal.
 const (
@@ -40,11 +40,11 @@ func Average(g Function, tol, noise float64) Terms {
 	if t, ok := halvedTrapezoid(g, tol+10*noise); ok {
 		return t
 	}
-	q := integrator{g: g, allowance: 0.02*tol + 30*noise}
-	for x := -reach; x < reach; x++ {
-		q.cell(q.panel(q.node(float64(x)), q.node(float64(x+1))), 0)
+	var cuts []float64
+	for x := -reach; x <= reach; x++ {
+		cuts = append(cuts, float64(x))
 	}
-	return q.sum
+	return Integrate(g, cuts, 0.02*tol+30*noise)
 }
 
 func (t Terms) over(mass float64) Terms {
@@ -68,10 +68,10 @@ func halvedTrapezoid(g Function, tol float64) (mean Terms, ok bool) {
 		for x := first; x <= reach; x += stride {
 			w := PDF(x)
 			mass += w
-			sum.add(w, g.Terms(x))
+			sum.add(w, g(x))
 			if x > 0 {
 				mass += w
-				sum.add(w, g.Terms(-x))
+				sum.add(w, g(-x))
 			}
 		}
 		mean = sum.over(mass)
@@ -83,18 +83,31 @@ func halvedTrapezoid(g Function, tol float64) (mean Terms, ok bool) {
 	return mean, false
 }
 
-// Limits on panels: around a bend, what is left of one is 1e-11 wide, and all
-// splits together are bounded.
+// Limits on panels: what is left of one is 1e-11 wide, and all halvings together are bounded.
 const (
-	maxDepth  = 36
-	maxSplits = 1500
+	maxDepth    = 36
+	maxHalvings = 1500
 )
+
+// Integrate computes the integrals of the terms with the density over [cuts[0], cuts[last]], by
+// Gauss-Legendre panels between the cuts, which are halved until their halves miss no more than the
+// allowance.
+func Integrate(g Function, cuts []float64, allowance float64) Terms {
+	q := integrator{g: g, allowance: allowance}
+	a := node{cuts[0], g(cuts[0])}
+	for _, x := range cuts[1:] {
+		b := node{x, g(x)}
+		q.cell(q.panel(a, b), 0)
+		a = b
+	}
+	return q.sum
+}
 
 // integrator integrates over panels, from left to right.
 type integrator struct {
 	g         Function
 	allowance float64
-	splits    int
+	halvings  int
 	sum       Terms
 }
 
@@ -103,8 +116,6 @@ type node struct {
 	x float64
 	Terms
 }
-
-func (q *integrator) node(x float64) node { return node{x, q.g.Terms(x)} }
 
 // panel is an interval, the integrals of its terms with the density, and by how much the
 // integral of the slope misses the rise of f.
@@ -119,7 +130,7 @@ func (q *integrator) panel(a, b node) panel {
 	mid, half := 0.5*(a.x+b.x), 0.5*(b.x-a.x)
 	rise := 0.0
 	for i, x := range quadrature.Legendre7.X {
-		t := q.g.Terms(mid + half*x)
+		t := q.g(mid + half*x)
 		w := half * quadrature.Legendre7.W[i]
 		p.sum.add(w*PDF(mid+half*x), t)
 		rise += w * t[2]
@@ -128,31 +139,20 @@ func (q *integrator) panel(a, b node) panel {
 	return p
 }
 
-// cell adds the integrals over a panel, split until two parts agree with the whole, and the integral of the
-// slope with the rise of f: else a bend between the ends and their nearest points
-// would go unseen.
+// cell adds the integrals over a panel, halved until the halves agree with the whole, and the integral of the
+// slope with the rise of f: else a sharp turn between the ends and their nearest points would go unseen.
 func (q *integrator) cell(p panel, depth int) {
-	mid := q.node(q.split(p.a, p.b))
+	x := 0.5 * (p.a.x + p.b.x)
+	mid := node{x, q.g(x)}
 	left, right := q.panel(p.a, mid), q.panel(mid, p.b)
 	sum := left.sum
 	sum.add(1, right.sum)
-	q.splits++
+	q.halvings++
 	agree := sum.maxDiff(p.sum) <= q.allowance && left.miss+right.miss <= q.allowance
-	if agree || depth >= maxDepth || q.splits >= maxSplits {
+	if agree || depth >= maxDepth || q.halvings >= maxHalvings {
 		q.sum.add(1, sum)
 		return
 	}
 	q.cell(left, depth+1)
 	q.cell(right, depth+1)
-}
-
-// split is where to split a panel: where its tangents cross, at a bend between parts that are nearly affine,
-// if not near an end.
-func (q *integrator) split(a, b node) float64 {
-	sa, sb := a.Terms[2], b.Terms[2]
-	x := a.x + (b.Terms[0]-a.Terms[0]-sb*(b.x-a.x))/(sa-sb)
-	if margin := 1e-3 * (b.x - a.x); a.x+margin < x && x < b.x-margin {
-		return x
-	}
-	return 0.5 * (a.x + b.x)
 }

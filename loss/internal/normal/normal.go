@@ -22,33 +22,33 @@ func LogCDF(x float64) float64 {
 	switch {
 	case x > 0:
 		return math.Log1p(-CDF(-x))
-	case x > -TailStart:
+	case x > -tailStart:
 		return math.Log(CDF(x))
 	}
-	q0, _, _ := TailRatios(-x)
+	q0, _, _ := tailRatios(-x)
 	return -0.5*x*x - 0.5*math.Log(2*math.Pi) + math.Log(q0)
 }
 
 // Hazard computes phi(x)/Phi(x), the slope of LogCDF.
 func Hazard(x float64) float64 {
-	if x > -TailStart {
+	if x > -tailStart {
 		return PDF(x) / CDF(x)
 	}
-	q0, _, _ := TailRatios(-x)
+	q0, _, _ := tailRatios(-x)
 	return 1 / q0
 }
 
-// TailStart is the least x for which TailRatios converges to rounding.
-const TailStart = 4
+// tailStart is the least x for which tailRatios converges to rounding.
+const tailStart = 4
 
-// TailRatios computes q_n = I_n(x)/I_(n-1)(x), n = 0, 1, 2, of the repeated
+// tailRatios computes q_n = I_n(x)/I_(n-1)(x), n = 0, 1, 2, of the repeated
 // integrals of the tail (the functions i^n erfc of Abramowitz and Stegun 7.2):
-// I_-1 = phi, I_n(x) = integral of I_(n-1) from x to infinity, for x >= TailStart.
+// I_-1 = phi, I_n(x) = integral of I_(n-1) from x to infinity, for x >= tailStart.
 // q_0 is Mills' ratio. By the recurrence (n+1) I_(n+1) + x I_n = I_(n-1) the ratios
 // are the continued fraction q_n = 1/(x + (n+1) q_(n+1)), whose terms are positive.
 // It starts from the fixed point of its own step at a depth, larger for smaller x,
 // where rounding hides the error. With q_n = a/b the step needs no division.
-func TailRatios(x float64) (q0, q1, q2 float64) {
+func tailRatios(x float64) (q0, q1, q2 float64) {
 	if x > 1e8 { // where b below might overflow, and 1 + 3/x^2 is 1
 		return 1 / x, 1 / x, 1 / x
 	}

@@ -79,7 +79,7 @@ func TestTailRatios(t *testing.T) {
 	}
 	for _, x := range []float64{4, 4.5, 6, 10, 25, 300, 1e9, 1e90} {
 		moment := ratios(x)
-		q0, q1, q2 := TailRatios(x)
+		q0, q1, q2 := tailRatios(x)
 		relative(t, "q0", q0, moment[0], 1e-14)
 		relative(t, "q1", q1, moment[1]/moment[0], 1e-14)
 		relative(t, "q2", q2, moment[2]/moment[1]/2, 1e-14)

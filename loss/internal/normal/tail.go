@@ -20,7 +20,7 @@ var Origin = Tail{0, 0.5, 1 / (math.Sqrt2 * math.SqrtPi), 0.5, 1 / (math.Sqrt2 *
 // underflow is where the density is 0 to all that is printed.
 const underflow = 39
 
-// The repeated integrals of the tail (see TailRatios) obey I_n' = -I_(n-1) and
+// The repeated integrals of the tail (see tailRatios) obey I_n' = -I_(n-1) and
 //
 //	I_(n-1) = (n+1) I_(n+1) + x I_n,   I_-1 = phi,
 //
@@ -88,7 +88,7 @@ func computeTail(z, x float64) Tail {
 		p := CDF(-x)
 		return Tail{z, p, pdf - x*p, (1+x*x)*p - x*pdf, pdf}
 	}
-	q0, q1, q2 := TailRatios(x)
+	q0, q1, q2 := tailRatios(x)
 	p := pdf * q0
 	first := p * q1
 	return Tail{z, p, first, 2 * first * q2, pdf}

@@ -45,20 +45,3 @@ func Panels(f func(float64) float64, a, b, width float64) float64 {
 	}
 	return sum * (b - a) / n
 }
-
-// Adaptive integrates f over [a, b], a < b, by the seven-point rule on panels that are halved, to at most
-// depth times, until their halves agree with them to tol.
-func Adaptive(f func(float64) float64, a, b, tol float64, depth int) float64 {
-	return (b - a) * adapt(f, a, b, Legendre7.Mean(f, a, b), tol, depth)
-}
-
-// adapt is the mean over [a, b], near whole.
-func adapt(f func(float64) float64, a, b, whole, tol float64, depth int) float64 {
-	mid := 0.5 * (a + b)
-	left, right := Legendre7.Mean(f, a, mid), Legendre7.Mean(f, mid, b)
-	mean := 0.5 * (left + right)
-	if depth == 0 || math.Abs(mean-whole)*(b-a) <= tol {
-		return mean
-	}
-	return 0.5 * (adapt(f, a, mid, left, tol, depth-1) + adapt(f, mid, b, right, tol, depth-1))
-}

@@ -119,14 +119,7 @@ func Train(spec Spec) (*Trained, error) {
 	if err != nil {
 		return nil, err
 	}
-	fit, err := m.Fit(model.FitSettings{})
-	if err == nil {
-		err = fit.Err
-	}
-	if err != nil {
-		return nil, err
-	}
-	return m.Predictor(fit)
+	return answer.Train(m)
 }
 
 // ReadModel reads what Trained.Write, or the command train, has written.

@@ -87,14 +87,14 @@ func TestProbabilityOfLabels(t *testing.T) {
 			t.Errorf("input %d: probability %v, share of votes %v", i+1, p, vote)
 		}
 	}
-	one := write(t, "one.csv", "a,b,y\n"+strings.Repeat("1,2,no\n2,1,no\n3,1,no\n5,2,no\n", 6)+"9,9,yes\n")
-	if o := drive(t, "", "predict", one, "--test", one, "--loss", "hinge", "--refine",
-		"none"); o.status != exitDone || !strings.Contains(o.stderr, "one example of class yes") {
-		t.Errorf("a class of one: %+v", o)
-	}
-	few := write(t, "few.csv", "a,b,y\n1,2,no\n2,1,no\n3,1,yes\n5,2,yes\n")
-	if o := drive(t, "", "predict", few, "--test", few, "--loss", "hinge", "--refine",
-		"none"); o.status != exitDone || !strings.Contains(o.stderr, "from 4 examples are rough") {
-		t.Errorf("four examples: %+v", o)
+	for says, rows := range map[string]string{
+		"one example of class yes":  strings.Repeat("1,2,no\n2,1,no\n3,1,no\n5,2,no\n", 6) + "9,9,yes\n",
+		"from 4 examples are rough": "1,2,no\n2,1,no\n3,1,yes\n5,2,yes\n",
+	} {
+		path := write(t, "few.csv", "a,b,y\n"+rows)
+		if o := drive(t, "", "predict", path, "--test", path, "--loss", "hinge", "--refine",
+			"none"); o.status != exitDone || !strings.Contains(o.stderr, says) {
+			t.Errorf("%s: %+v", says, o)
+		}
 	}
 }

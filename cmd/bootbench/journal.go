@@ -135,18 +135,9 @@ func (a *app) elsewhere() error {
 		return fmt.Errorf("%d tasks could not be kept in %s: make room and run shard %d of %d again", s.Lost(),
 			s.folder, s.part.of, s.part.count)
 	}
-	text := fmt.Sprintf("shard %d of %d has done its tasks", s.part.of, s.part.count)
-	now, err := journal.Read([]string{s.folder}, func(string) {})
-	if err != nil {
-		return err
-	}
-	defer now.Close()
-	s.missing = slices.DeleteFunc(s.missing, func(m missingTask) bool { return now.Has(m.key) })
-	if len(s.missing) > 0 {
-		text += "; " + s.named()
-	}
 	return a.print(func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%s; bootbench merge %s prints the answer of all\n", text, shellWords(s.folder))
+		_, err := fmt.Fprintf(w, "shard %d of %d has done its tasks; bootbench merge %s prints the answer of all\n",
+			s.part.of, s.part.count, shellWords(s.folder))
 		return err
 	})
 }

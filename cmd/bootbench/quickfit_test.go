@@ -54,12 +54,6 @@ func TestFlagless(t *testing.T) {
 			again.Model != a.Model {
 			t.Errorf("%s: %+v, was %+v", a.CommandLine, again, a)
 		}
-		for _, more := range [][]string{{"predict", c.path, "--test", c.path}, {"retrain", c.path, "--resamples",
-			"5"}, {"loo", c.path}, {"curve", c.path, "--ratio", "1"}} {
-			if o := document[flagless](t, must(t, append(more, "--json", "-", "--quiet")...)); o.Model != a.Model {
-				t.Errorf("%s: %+v, estimate %+v", more[0], o.Model, a.Model)
-			}
-		}
 		if text := must(t, "estimate", c.path, "--quiet"); !strings.Contains(text,
 			"to repeat       bootbench estimate "+c.path+" --quiet --loss "+c.loss) {
 			t.Error(text)

@@ -141,31 +141,6 @@ func begin(t *testing.T, cmd *exec.Cmd, file string, bytes int64) (ranks []int) 
 	return ranks
 }
 
-// A rank that is killed in mid-sweep takes the others with it.
-func TestScaLAPACKRankIsKilled(t *testing.T) {
-	cmd, trace := slow(t)
-	ranks := begin(t, cmd, trace, someSolves)
-	if err := syscall.Kill(ranks[1], syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() < 0 {
-		t.Errorf("mpirun: %v", err)
-	}
-	gone(t, ranks[0])
-}
-
-// gone waits until a process is no more: mpirun ends its ranks and does not wait for them.
-func gone(t *testing.T, pid int) {
-	t.Helper()
-	for range 6000 {
-		if !runs(pid) {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Error("the other rank runs on")
-}
-
 // runs reports whether a process is more than an entry that nobody has read yet.
 func runs(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

@@ -55,13 +55,13 @@ func runTrain(a *app, o *options, data []string) error {
 	if o.Given("tol") && !margin(j.Loss) {
 		return usage.Errorf("--tol is for --loss hinge and hard, not for %s", j.Loss.Name())
 	}
-	if o.format, err = o.fileFormat(j, rule); err != nil {
+	file, err := o.libsvmModel(j, rule)
+	if err != nil {
 		return err
 	}
 	a.console.Progress("training", 0, 1)
 	began := time.Now()
-	r := &report.Training{Command: "train", Subject: j.Subject, Model: o.model, ModelFile: o.model,
-		Format: o.format}
+	r := &report.Training{Command: "train", Subject: j.Subject, Model: o.model, ModelFile: o.model}
 	var fit *retrain.Learned
 	if rule {
 		r.Subject.Loss = perceptronLoss
@@ -74,7 +74,7 @@ func runTrain(a *app, o *options, data []string) error {
 	}
 	r.Time = j.Times
 	r.Time.Fit = time.Since(began).Seconds()
-	return writeTrained(a, o, j, fit, r)
+	return writeTrained(a, j, fit, r, file)
 }
 
 // margin reports whether a loss is one of support vector classifiers.
@@ -138,7 +138,8 @@ func trainPerceptron(j *answer.Job, r *report.Training) (*retrain.Learned, error
 }
 
 // writeTrained writes the file of a trained model, completes its report and prints.
-func writeTrained(a *app, o *options, j *answer.Job, fit *retrain.Learned, r *report.Training) error {
+func writeTrained(a *app, j *answer.Job, fit *retrain.Learned, r *report.Training,
+	file *svm.ModelFile) error {
 	p, err := j.Predictor(fit)
 	if err != nil {
 		return err
@@ -148,17 +149,14 @@ func writeTrained(a *app, o *options, j *answer.Job, fit *retrain.Learned, r *re
 	r.SupportVectors, r.TestLoss = len(p.Weight), p.Training.TestLoss
 	r.Apparent = null.Float(p.Training.Apparent)
 	write := p.Write
-	if o.format == libsvmFormat {
-		file, err := libsvmFile(j, p)
-		if err != nil {
-			return err
-		}
+	if r.Format = jsonFormat; file != nil {
+		fillLibsvm(file, j, p)
 		if !file.Regression {
 			r.Labels, r.Subject.Labels = file.Label[:], nil
 		}
-		write = file.Write
+		r.Format, write = libsvmFormat, file.Write
 	}
-	if err := files.Replace(o.model, write); err != nil {
+	if err := files.Replace(r.Model, write); err != nil {
 		return err
 	}
 	r.Warnings = append(append([]string{}, j.Warnings()...), r.Warnings...)
@@ -171,17 +169,17 @@ const (
 	libsvmFormat = "libsvm"
 )
 
-// fileFormat is the format of the model file: what is asked for by flag or name. rule says
-// that a perceptron is trained.
-func (o *options) fileFormat(j *answer.Job, rule bool) (string, error) {
-	_, err := emptyModelFile(j)
+// libsvmModel is an empty model file of LIBSVM if that is what flag or name ask for, else nil. rule says that
+// a perceptron is trained.
+func (o *options) libsvmModel(j *answer.Job, rule bool) (*svm.ModelFile, error) {
+	file, err := emptyModelFile(j)
 	switch extension := filepath.Ext(o.model); {
 	case o.format == libsvmFormat, o.format == "" && extension == ".libsvm":
-		return libsvmFormat, err
+		return file, err
 	case o.format == "" && extension == ".model" && err == nil && (rule || margin(j.Loss)):
-		return libsvmFormat, nil
+		return file, nil
 	}
-	return jsonFormat, nil
+	return nil, nil
 }
 
 // emptyModelFile is a model file of LIBSVM with the kernel of a model.
@@ -219,13 +217,9 @@ func emptyModelFile(j *answer.Job) (*svm.ModelFile, error) {
 // whole reports whether a label is one that model files of LIBSVM can hold.
 func whole(label float64) bool { return label == math.Trunc(label) && math.Abs(label) <= math.MaxInt32 }
 
-// libsvmFile is the file of LIBSVM of a predictor. With the kernel A k + B the weights take
-// up A, and the bias B times their sum.
-func libsvmFile(j *answer.Job, p *model.Predictor) (*svm.ModelFile, error) {
-	file, err := emptyModelFile(j)
-	if err != nil {
-		return nil, err
-	}
+// fillLibsvm puts a predictor into a file of LIBSVM. With the kernel A k + B the weights take up A, and the
+// bias B times their sum.
+func fillLibsvm(file *svm.ModelFile, j *answer.Job, p *model.Predictor) {
 	rows := p.Support.Sparse
 	if d := p.Encoding.Features; rows == nil {
 		rows = dataset.NewCSR(dataset.Matrix{Rows: len(p.Support.Dense) / d, Cols: d, Stride: d,
@@ -249,5 +243,4 @@ func libsvmFile(j *answer.Job, p *model.Predictor) (*svm.ModelFile, error) {
 			file.Label = [2]int{int(positive), int(negative)}
 		}
 	}
-	return file, nil
 }

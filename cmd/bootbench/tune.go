@@ -199,14 +199,7 @@ func (o *options) begin(p *tune.Problem) error {
 
 // writeModel trains a model and writes its file.
 func writeModel(path string, m *model.Model) error {
-	fit, err := m.Fit(model.FitSettings{})
-	if err == nil {
-		err = fit.Err
-	}
-	if err != nil {
-		return err
-	}
-	p, err := m.Predictor(fit)
+	p, err := answer.Train(m)
 	if err != nil {
 		return err
 	}

@@ -150,6 +150,18 @@ func (j *Job) Solve(ctx context.Context, s Settings, label string) (*solver.Solu
 	return solution, err
 }
 
+// Train trains a model on all data, and forgets these.
+func Train(m *model.Model) (*model.Predictor, error) {
+	fit, err := m.Fit(model.FitSettings{})
+	if err == nil {
+		err = fit.Err
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m.Predictor(fit)
+}
+
 // perExample spreads values over sites onto the examples.
 func (j *Job) perExample(overSites []float64) []float64 {
 	values := make([]float64, len(j.Site))

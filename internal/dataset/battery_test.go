@@ -302,7 +302,8 @@ func TestEncodedTables(t *testing.T) {
 			[]float64{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 1. / 3, 1. / 3, 1. / 3, 1}, []float64{1, 2, 3, 5}, "mean"},
 		"quotes and blanks": {"\ufeff a , \"b\",y\n\n 1e0, 25E-1 ,+1\n-3,-0e3, \"-1.0\"", Options{}, "a b",
 			[]float64{1, 2.5, -3, 0}, []float64{1, -1}, ""},
-		"Latin-1": {"gr\xf6sse,y\n1,2\n3,4\n", Options{}, "grösse", []float64{1, 3}, []float64{2, 4}, ""},
+		"lines of tabs": {"a y\n1 2\n \t\n3\t 4\n\t\n", Options{}, "a", []float64{1, 3}, []float64{2, 4}, "blanks"},
+		"Latin-1":       {"gr\xf6sse,y\n1,2\n3,4\n", Options{}, "grösse", []float64{1, 3}, []float64{2, 4}, ""},
 		"counting": {"id,y\n" + numberedRows(12), Options{}, "id", countTo(12), countTo(12),
 			"counts the rows: --drop id"},
 	} {
@@ -463,6 +464,7 @@ func TestInputsOfTables(t *testing.T) {
 			"--unseen zero"}},
 		"unseen label": {train, "a,color,y\n5,red,maybe\n", Options{UnseenZero: true},
 			[]string{"line 2", `column "y"`, `"maybe"`}},
+		"text for target": {bare, "1,2,x\n", Options{NoHeader: true}, []string{"line 1", `"x" is not a number`}},
 		"lacks a column":  {train, "color,y\nred,yes\n", Options{}, []string{`"a"`, "missing"}},
 		"text for number": {train, "a,color\nfive,red\n", Options{}, []string{"line 2", `"five" is not a number`}},
 		"no names":        {train, "5,red\n6,red\n", Options{NoHeader: true}, nil},

@@ -121,14 +121,14 @@ func (r *records) readRecord() (first int, err error) {
 		if err != nil {
 			return first, err
 		}
+		if r.blanks {
+			line = squeeze(line, quoted)
+		}
 		if bare := bytes.Trim(line, " \r"); !quoted && (len(bare) == 0 || bare[0] == '#') {
 			if len(bare) > 0 && r.begun {
 				r.skipped++
 			}
 			continue
-		}
-		if r.blanks {
-			line = squeeze(line, quoted)
 		}
 		if bytes.Count(line, []byte{'"'})%2 == 1 {
 			quoted = !quoted

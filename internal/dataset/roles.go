@@ -102,7 +102,7 @@ func (t *table) planInputs(e *Encoding) error {
 		}
 	}
 	if y := columns[e.Target]; y != nil {
-		y.role = asTarget
+		y.role, y.kind = asTarget, numbers
 		if e.Labels != nil && e.Labels.Texts {
 			y.kind = texts
 		}

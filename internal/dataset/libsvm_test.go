@@ -49,18 +49,6 @@ func TestReadLIBSVMSparse(t *testing.T) {
 	}
 }
 
-// TestStorageRule: sparse from 1000 features on, where at most 1 in 20 is not 0.
-func TestStorageRule(t *testing.T) {
-	for _, c := range []struct {
-		rows, cols, entries int
-		sparse              bool
-	}{{100, 999, 1, false}, {100, 1000, 5000, true}, {100, 1000, 5001, false}, {1, 1 << 30, 100, true}} {
-		if keepSparse(c.rows, c.cols, c.entries) != c.sparse {
-			t.Errorf("%+v", c)
-		}
-	}
-}
-
 // TestWriteLIBSVM: what is written reads back bit by bit, held either way, even
 // where no example has the last feature.
 func TestWriteLIBSVM(t *testing.T) {

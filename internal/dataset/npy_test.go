@@ -64,7 +64,7 @@ func TestReadNPY(t *testing.T) {
 	}
 }
 
-// Integers and booleans keep their values, negative ones too.
+// TestReadNPYIntegers: integers and booleans keep their values, negative ones too.
 func TestReadNPYIntegers(t *testing.T) {
 	for descr, body := range map[string][]byte{
 		"<i2": {1, 0, 0xfe, 0xff, 3, 0, 4, 0, 5, 0, 6, 0}, ">i2": {0, 1, 0xff, 0xfe, 0, 3, 0, 4, 0, 5, 0, 6},
@@ -74,12 +74,6 @@ func TestReadNPYIntegers(t *testing.T) {
 		if err != nil || !slices.Equal(s.X.Data, []float64{1, -2, 4, 5}) || !slices.Equal(s.Y, []float64{3, 6}) {
 			t.Errorf("%s: read %+v, %v", descr, s, err)
 		}
-	}
-	s, err := readNPY(bytes.NewReader(npyFile(1, "|b1", "True", "(2, 2)", []byte{1, 0, 0, 1})), "f.npy",
-		Options{Positive: "0"})
-	if err != nil || !slices.Equal(s.X.Data, []float64{1, 0}) || !slices.Equal(s.Y, []float64{1, -1}) ||
-		s.Labels.Positive != "0" {
-		t.Errorf("booleans: read %+v, %v", s, err)
 	}
 }
 

@@ -27,19 +27,12 @@ const (
 	parquetFormat
 )
 
-// formats are the formats by extension.
+// formats are the formats by extension, without that of a compression.
 var formats = map[string]format{
 	".csv": tableFormat, ".tsv": tableFormat, ".tab": tableFormat,
 	".svm": libsvmFormat, ".libsvm": libsvmFormat,
 	".txt": eitherText, ".data": eitherText, ".dat": eitherText,
 	".npy": npyFormat, ".npz": npzFormat, ".parquet": parquetFormat,
-}
-
-// formatOf reads the format off the extension, without that of a compression.
-func formatOf(path string) format {
-	path = strings.ToLower(path)
-	path = strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".zst")
-	return formats[filepath.Ext(path)]
 }
 
 // Files lists the files that a path of Load or LoadInputs names: that file, which may not be there, or those
@@ -105,7 +98,8 @@ func open(path string, opt Options) (s *source, err error) {
 
 // openFile opens a file that exists and has a known extension.
 func (s *source) openFile(path string) error {
-	s.format = formatOf(path)
+	plain := strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(path), ".gz"), ".zst")
+	s.format = formats[filepath.Ext(plain)]
 	info, err := os.Stat(path)
 	switch {
 	case err != nil && s.format == unknownFormat && filepath.Ext(path) == "" && !strings.ContainsAny(path, `/\`):

@@ -31,14 +31,8 @@ func (s *siteModel) each(f func(i int)) {
 
 // eachMoments is each with the cavity and the moments of the site (T4).
 func (s *siteModel) eachMoments(x cavities, f func(i int, cav loss.Cavity, m loss.Moments)) {
-	s.eachMomentsIn(func(i int) loss.Cavity { return s.cavity(x, i) }, f)
-}
-
-// eachMomentsIn is eachMoments in cavities of any kind.
-func (s *siteModel) eachMomentsIn(cavity func(i int) loss.Cavity, f func(i int, cav loss.Cavity,
-	m loss.Moments)) {
 	s.each(func(i int) {
-		cav := cavity(i)
+		cav := s.cavity(x, i)
 		f(i, cav, s.sites[i].Moments(cav))
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"time"
 )
 
 // fixedPoint is the iteration for losses whose d depends on the targets (T4-T6). One
@@ -108,7 +107,7 @@ func (x *fixedPoint) factorize(allowSingle bool) *trouble {
 // updateResidual reads the trial's image off G, and its residual, and accepts it. Where
 // one is not a number it leaves the accepted iterate as it is.
 func (x *fixedPoint) updateResidual() *trouble {
-	x.g.formG()
+	x.engine.FormG()
 	x.Stats.Sweeps++
 	t := &x.trial
 	x.model.cavities(t.image, t.siteParams)
@@ -123,7 +122,7 @@ func (x *fixedPoint) updateResidual() *trouble {
 	x.accepted, x.trial, x.gStale = x.trial, x.accepted, false
 	x.monitor.Recent.update(x.accepted.Distance)
 	x.monitor.best.update(x.accepted.Distance)
-	x.reportProgress()
+	x.reportProgress(x.Stats.Sweeps, x.accepted.Residual)
 	return nil
 }
 
@@ -148,7 +147,7 @@ func (x *fixedPoint) restoreAccepted() *trouble {
 	if t := x.factorize(false); t != nil {
 		return t
 	}
-	x.g.formG()
+	x.engine.FormG()
 	x.accepted.SinglePrecision, x.gStale = false, false
 	return nil
 }
@@ -172,19 +171,6 @@ func (x *fixedPoint) done(ctx context.Context) (bool, Status) {
 		return true, SweepLimit
 	}
 	return false, 0
-}
-
-// reportProgress tells Settings.Progress of the sweep.
-func (x *fixedPoint) reportProgress() {
-	if x.settings.Progress == nil {
-		return
-	}
-	kind := "exact"
-	if x.accepted.SinglePrecision {
-		kind = "single"
-	}
-	x.settings.Progress(Sweep{Number: x.Stats.Sweeps, Kind: kind, Residual: x.accepted.Residual,
-		Elapsed: time.Since(x.began), Step: x.g.lap()})
 }
 
 // resetAcceleration forgets how the iteration went so far.

@@ -114,7 +114,6 @@ func useFactor(e linalg.Engine, d []float64, maxBytes int64) (rank int, used boo
 // addWarnings explains why a solve did not converge, and which sites are at a limit.
 func (x *fixedPoint) addWarnings() {
 	capped := x.model.countCapped(x.accepted.cavities)
-	x.Stats.Capped = capped
 	warn := func(format string, args ...any) { x.Warnings = append(x.Warnings, fmt.Sprintf(format, args...)) }
 	if x.Status == Converged {
 		return

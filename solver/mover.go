@@ -1,17 +1,12 @@
 package solver
 
-import (
-	"time"
+import "bootbench/linalg"
 
-	"bootbench/linalg"
-)
-
-// gMover moves G, counts how, and measures how long it takes.
+// gMover moves G, and counts how.
 type gMover struct {
 	engine   linalg.Engine
 	counts   *Refreshes
 	noSingle bool // without single precision, or after it broke down
-	elapsed  time.Duration
 }
 
 // newMover leaves out single precision where there are too few sites for it to gain.
@@ -25,7 +20,6 @@ const minSizeSingle = 128
 
 // factorize moves G to d in double precision.
 func (g *gMover) factorize(d []float64) error {
-	defer g.clock(time.Now())
 	if err := g.engine.Factorize(d); err != nil {
 		return err
 	}
@@ -41,7 +35,6 @@ func (g *gMover) factorizeSingle(d []float64, maxError float64) bool {
 	if !ok || g.noSingle || dense.SingleError(d) > maxError {
 		return false
 	}
-	defer g.clock(time.Now())
 	if dense.FactorizeSingle(d) != nil {
 		g.noSingle = true
 		return false
@@ -56,25 +49,9 @@ func (g *gMover) rankUpdate(sites []int, delta []float64) error {
 	if !ok {
 		return linalg.ErrUpdate
 	}
-	defer g.clock(time.Now())
 	if err := dense.RankUpdate(sites, delta); err != nil {
 		return err
 	}
 	g.counts.Woodbury++
 	return nil
-}
-
-// formG makes all of G available.
-func (g *gMover) formG() {
-	defer g.clock(time.Now())
-	g.engine.FormG()
-}
-
-func (g *gMover) clock(began time.Time) { g.elapsed += time.Since(began) }
-
-// lap is the time since the last lap that was spent on moving G.
-func (g *gMover) lap() time.Duration {
-	t := g.elapsed
-	g.elapsed = 0
-	return t
 }

@@ -18,19 +18,19 @@ type search struct{ *fixedPoint }
 
 // phase is a row of the table.
 type phase struct {
-	enter func(x search) *trouble                    // where it starts
-	run   func(x search, ctx context.Context) Status // what it does
-	next  func(x search) (p phaseName, more bool)    // what follows, by Status; false: the search is over
+	enter func(x search) *trouble                 // where it starts
+	stall int                                     // sweeps without a smaller distance after which it gives up
+	next  func(x search) (p phaseName, more bool) // what follows, by Status; false: the search is over
 }
 
 // phases is the table: sweeps and Newton's method; where rounding may have had a part in
 // their end, the same with the factor of K; where that does not converge, the same with more
 // patience; last, damped sweeps and nothing else from the start value.
 var phases = [...]phase{
-	fromStart:     {stay, search.iterateBriefly, search.afterStart},
-	verifyLowRank: {search.verify, search.iterateBriefly, search.afterVerify},
-	polish:        {search.restart, search.iterateLong, search.afterPolish},
-	plainSweeps:   {search.start, search.iteratePlainly, endOfSearch},
+	fromStart:     {stay, stallBrief, search.afterStart},
+	verifyLowRank: {search.verify, stallBrief, search.afterVerify},
+	polish:        {search.restart, stallLong, search.afterPolish},
+	plainSweeps:   {search.start, stallPlain, endOfSearch},
 }
 
 // Limits of the search.
@@ -44,7 +44,7 @@ const (
 func (x search) runPhases(ctx context.Context) Status {
 	if x.newton == nil {
 		x.useFactor()
-		return x.iterateLong(ctx)
+		return x.iterate(ctx, stallLong)
 	}
 	for {
 		x.Status = x.runPhase(ctx)
@@ -65,22 +65,7 @@ func (x search) runPhase(ctx context.Context) Status {
 	if t := p.enter(x); t != nil {
 		return x.fail(t)
 	}
-	return p.run(x, ctx)
-}
-
-// iterateBriefly gives up early.
-func (x search) iterateBriefly(ctx context.Context) Status {
-	return x.iterate(ctx, stallBrief)
-}
-
-// iterateLong is patient.
-func (x search) iterateLong(ctx context.Context) Status {
-	return x.iterate(ctx, stallLong)
-}
-
-// iteratePlainly is more so.
-func (x search) iteratePlainly(ctx context.Context) Status {
-	return x.iterate(ctx, stallPlain)
+	return x.iterate(ctx, p.stall)
 }
 
 func (s Status) failed() bool { return s == Stalled || s == NumericalFailure }

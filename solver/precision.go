@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"time"
 
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -51,8 +50,7 @@ func (r *run) solveQuadratic(ctx context.Context) error {
 		return err
 	}
 	for sweep := 1; ; sweep++ {
-		moved := c.moving()
-		kind, err := c.moveG(sweep)
+		err := c.moveG(sweep)
 		if err != nil && sweep == 1 {
 			return asProblem(err)
 		}
@@ -60,7 +58,7 @@ func (r *run) solveQuadratic(ctx context.Context) error {
 			return c.fail(err)
 		}
 		c.updateResidual()
-		c.reportProgress(Sweep{Number: sweep, Kind: kind, Moved: moved})
+		c.reportProgress(sweep, c.Residual)
 		if done, status := c.done(ctx, sweep); done {
 			c.Status = status
 			return c.refineToDouble()
@@ -85,15 +83,6 @@ func (c *precisionIteration) updateResidual() {
 	c.respond(c.next, chi, b)
 	c.Stats.Sweeps++
 	c.Residual = c.relativeChange(c.next, c.accepted, chi)
-}
-
-// reportProgress completes what Settings.Progress is told.
-func (c *precisionIteration) reportProgress(s Sweep) {
-	s.Step = c.g.lap()
-	if c.settings.Progress != nil {
-		s.Residual, s.Elapsed, s.Estimates = c.Residual, time.Since(c.began), c.Stats.Refreshes.Diagonal
-		c.settings.Progress(s)
-	}
 }
 
 // refineToDouble makes G as exact as the read-outs need it.
@@ -151,23 +140,23 @@ func precision(q loss.Quadratic, c float64) float64 {
 
 // moveG moves G to next: by a rank update when few sites move, in single
 // precision when another refresh must follow anyway, else by a factorisation.
-func (c *precisionIteration) moveG(sweep int) (kind string, err error) {
+func (c *precisionIteration) moveG(sweep int) error {
 	if sites, delta := c.fewMoving(); len(sites) > 0 {
 		err := c.g.rankUpdate(sites, delta)
 		if err == nil {
 			c.updates++
-			return "woodbury", nil
+			return nil
 		}
 		if !errors.Is(err, linalg.ErrUpdate) {
-			return "", err
+			return err
 		}
 	}
 	if sweep < c.settings.MaxSweeps && c.prediction.residual() > singleResidual &&
 		c.g.factorizeSingle(c.next, singleResidual/4) {
 		c.updates, c.single = 0, true
-		return "single", nil
+		return nil
 	}
-	return "exact", c.factorize()
+	return c.factorize()
 }
 
 // factorize moves G to next in double precision.
@@ -197,18 +186,6 @@ func (c *precisionIteration) fewMoving() (sites []int, delta []float64) {
 		}
 	}
 	return sites, delta
-}
-
-// moving counts the sites that are about to move by more than a negligible part
-// of the tolerance.
-func (c *precisionIteration) moving() int {
-	count := 0
-	for i, d := range c.engine.Precisions() {
-		if math.Abs(c.next[i]-d) > negligible*c.settings.Tolerance*d {
-			count++
-		}
-	}
-	return count
 }
 
 // respond writes the d that the sites respond with to the diagonals chi and b.

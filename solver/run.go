@@ -17,6 +17,13 @@ type run struct {
 	began     time.Time
 }
 
+// reportProgress calls Settings.Progress.
+func (r *run) reportProgress(sweep int, residual float64) {
+	if r.settings.Progress != nil {
+		r.settings.Progress(Sweep{Number: sweep, Residual: residual, Elapsed: time.Since(r.began)})
+	}
+}
+
 // asProblem marks a kernel matrix that does not factorise as a fault of the
 // problem.
 func asProblem(err error) error {

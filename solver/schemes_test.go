@@ -93,20 +93,6 @@ func TestAlwaysPresent(t *testing.T) {
 				}
 			}
 		}
-		// The same fit, handed to a solve, is the mean of the predictions of all that follow from it.
-		whole := mustConverge(t, solver.Problem{Gram: k, Y: y, Loss: l, Law: resample.Bernoulli{Rate: 1}},
-			solver.Settings{Whole: &solver.WholeFit{F: full.F, Weight: full.Beta}})
-		rows := make([]float64, 0, 40*40)
-		for i := range 40 {
-			for j := range 40 {
-				rows = append(rows, k.At(i, j))
-			}
-		}
-		mean, _, err := whole.Predict(rows)
-		if err != nil {
-			t.Fatal(err)
-		}
-		same(t, l.Name()+": mean at the sites", mean, full.F, 1e-6)
 	}
 }
 

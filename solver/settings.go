@@ -27,16 +27,6 @@ func (m Method) String() string {
 	return methodNames[m]
 }
 
-// MethodByName is the method that String names.
-func MethodByName(name string) (Method, error) {
-	for m, n := range methodNames {
-		if n == name {
-			return Method(m), nil
-		}
-	}
-	return 0, fmt.Errorf("no method %q (there are adatap, start, variational, meanfield)", name)
-}
-
 // Settings steer a solve. The zero value means the defaults.
 type Settings struct {
 	Method    Method    // default ADATAP
@@ -53,10 +43,6 @@ type Settings struct {
 	// after it a factor of a nearly singular K, are left out where they would not fit
 	// (see WorkspaceBytes); below 0 there is room for neither.
 	MaxBytes int64
-
-	// Whole is a fit to all data, for laws under which every resample is that (Certain): a loss
-	// that is not quadratic is then answered by it, without an iteration. Default: none.
-	Whole *WholeFit
 
 	// Engine makes the engine that keeps G; default the kernel's own.
 	Engine func(linalg.Kernel) linalg.Engine

@@ -72,9 +72,6 @@ func solve(ctx context.Context, p Problem, settings Settings) (*Solution, error)
 	if settings.Method == MeanField {
 		return s, r.meanField()
 	}
-	if quadratic == nil && settings.Whole != nil && Certain(p.Law) {
-		return s, r.solveCertain(settings.Whole)
-	}
 	iterate := r.solveGeneral
 	if quadratic != nil {
 		iterate = r.solveQuadratic

@@ -30,7 +30,7 @@ func (x *fixedPoint) start() *trouble {
 		x.resetAcceleration()
 		return x.updateResidual()
 	}
-	x.g.formG()
+	x.engine.FormG()
 	x.model.cavities(x.trial.cavities, x.trial.siteParams)
 	t := x.updateResidual()
 	x.resetAcceleration()
@@ -60,10 +60,7 @@ func (x *fixedPoint) startValue(warm bool) error {
 	s.share = 1
 	c := s.homogeneousCavity(x.typicalResponse())
 	if x.settings.Start == nil {
-		x.model.eachMomentsIn(func(i int) loss.Cavity { return x.typicalCavity(i, c) },
-			func(i int, cav loss.Cavity, m loss.Moments) {
-				p.D[i], _, _ = x.sites[i].Parameters(cav, m)
-			})
+		x.model.each(func(i int) { p.D[i] = x.typicalPrecision(i, c) })
 	} else {
 		copy(p.D, x.settings.Start)
 	}
@@ -83,9 +80,7 @@ func (x *fixedPoint) typicalResponse() func(c float64) float64 {
 				sum = math.NaN()
 				break
 			}
-			cav := x.typicalCavity(i, c)
-			d, _, _ := x.sites[i].Parameters(cav, x.sites[i].Moments(cav))
-			sum += d
+			sum += x.typicalPrecision(i, c)
 		}
 		if mean := sum / float64(len(typical)); !math.IsNaN(mean) {
 			return mean
@@ -104,10 +99,12 @@ func (x cavities) set(from []loss.Cavity, s *siteModel) {
 	}
 }
 
-// typicalCavity is that of site i as a typical one.
-func (x *fixedPoint) typicalCavity(i int, c float64) loss.Cavity {
-	return loss.Cavity{C: c, Mean: typicalMargin * x.Problem.Y[x.sites[i].Examples[0]],
-		Var: x.model.unit * x.model.unit}
+// typicalPrecision is the d of site i as a typical one.
+func (x *fixedPoint) typicalPrecision(i int, c float64) float64 {
+	s := &x.sites[i]
+	cav := loss.Cavity{C: c, Mean: typicalMargin * x.Problem.Y[s.Examples[0]], Var: x.model.unit * x.model.unit}
+	d, _, _ := s.Parameters(cav, s.Moments(cav))
+	return d
 }
 
 // meanTarget is the mean target of site i.

@@ -56,18 +56,12 @@ type Stats struct {
 	Passes int
 	Damped int // sweeps that took a part of the step only
 	Clamps int // cavity variances raised to zero
-	// sites whose d is held at the most that rounding gives a meaning to (losses that are not quadratic)
-	Capped int
 	Linear int // iterations of linear solves: for the variances, or in Newton's method
 }
 
-// Sweep is one refresh of G and the update of d that followed, as told to Progress.
+// Sweep is one refresh of G and the update of d that followed, as reported to Progress.
 type Sweep struct {
-	Number    int
-	Kind      string // "exact", "single", "woodbury"
-	Residual  float64
-	Elapsed   time.Duration // since the solve began
-	Step      time.Duration // that moving G took
-	Moved     int           // sites that moved by more than a tenth of the tolerance
-	Estimates int           // approximate diagonal steps since the solve began
+	Number   int
+	Residual float64
+	Elapsed  time.Duration // since the solve began
 }

@@ -3,7 +3,6 @@ package model
 import (
 	"context"
 
-	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
 )
@@ -21,9 +20,6 @@ func (m *Model) Solve(ctx context.Context, law resample.CountDistribution,
 	if settings.MaxBytes == 0 {
 		settings.MaxBytes = m.Forecast().SolveRoom()
 	}
-	if settings.Whole == nil && solver.Certain(law) {
-		settings.Whole = m.wholeFit()
-	}
 	s, err := solver.Solve(ctx, solver.Problem{
 		Gram: m.Matrix(), Site: m.Site, Y: m.Set.Y, Loss: m.Loss, Law: law,
 	}, settings)
@@ -33,21 +29,4 @@ func (m *Model) Solve(ctx context.Context, law resample.CountDistribution,
 		}
 	}
 	return s, err
-}
-
-// wholeFit is the fit to all data where a loss with a proximal map has one, nil where the theory is
-// iterated instead. The solver judges how good it is.
-func (m *Model) wholeFit() *solver.WholeFit {
-	if _, ok := m.Loss.(loss.Proximal); !ok || quadratic(m.Loss) || m.Form() != Exact {
-		return nil
-	}
-	tolerance := 1e-13 // of the objective
-	if _, margin := marginCost(m.Loss); margin {
-		tolerance = 1e-9 // of y f
-	}
-	fit, err := m.Fit(FitSettings{Tolerance: tolerance})
-	if err != nil {
-		return nil
-	}
-	return &solver.WholeFit{F: fit.F, Weight: fit.Weight}
 }

@@ -21,8 +21,7 @@ import (
 // TestCertain: where every resample is the whole set, the mean is the fit, also at new inputs, nothing
 // varies, and a site's cavity is what second order says of leaving it out, here by elimination
 // among the other sites: 1/c = K_ii - K_iR (K_RR + 1/l”)^-1 K_Ri, m_c = f - a/c, with l” infinite
-// at bends. Bends are softened by 1e-8 of K_ii, which moves the
-// largest c here, 3e4, by a share of 3e-4.
+// at bends. There d grows up to 1e14/K_ii, and rounding of that moves predictions at new inputs by 1e-4.
 func TestCertain(t *testing.T) {
 	labels, regression := load(t, "synthetic:checker,n=60"), load(t, "synthetic:friedman1,n=60")
 	for name, c := range map[string]struct {
@@ -62,7 +61,7 @@ func TestCertain(t *testing.T) {
 			}
 			at := need.One(predict.At(m, s, &dataset.Inputs{X: c.set.X}, nil))(t)
 			for i, f := range fit.F {
-				if math.Abs(s.Mean[i]-f) > 1e-6 || s.Var[i] != 0 || math.Abs(at.Mean[i]-f) > 1e-5 ||
+				if math.Abs(s.Mean[i]-f) > 1e-6 || s.Var[i] > 1e-9 || math.Abs(at.Mean[i]-f) > 1e-3 ||
 					math.Abs(at.Var[i]) > 1e-9 {
 					t.Fatalf("site %d: mean %g, as a new input %g, variances %g, %g; the fit is %g", i, s.Mean[i],
 						at.Mean[i], s.Var[i], at.Var[i], f)
@@ -70,7 +69,7 @@ func TestCertain(t *testing.T) {
 				precision := 1 / conditional(m.Gram(), bend, i)
 				mean := f - fit.Weight[i]/precision
 				if math.Abs(s.Cavity[i].Mean-mean) > 1e-4*(1+math.Abs(mean)) ||
-					math.Abs(s.Cavity[i].C/precision-1) > 1e-3 || s.Cavity[i].Var != 0 {
+					math.Abs(s.Cavity[i].C/precision-1) > 1e-3 || s.Cavity[i].Var > 1e-9 {
 					t.Errorf("site %d: cavity %+v, want precision %g, mean %g", i, s.Cavity[i], precision, mean)
 				}
 			}

@@ -4,6 +4,6 @@ set -eu
 cd "$(dirname "$0")/.."
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-go run -tags openblas ./cmd/experiments accuracy -out "$out" | tail -n 8
+go run -tags openblas ./cmd/experiments accuracy -out "$out"
 cp "$out/accuracy.csv" doc/accuracy.csv
 cp "$out/accuracy.svg" doc/pictures/accuracy.svg

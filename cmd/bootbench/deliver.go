@@ -18,7 +18,6 @@ type given struct {
 	json     any                   // instead of the document
 	csv      string                // name of the file of numbers; "": none
 	writeCSV func(io.Writer) error
-	lead     []string // of the page
 	figures  []*report.Figure
 	warnings []string
 	cost     *report.Cost // to be filled in
@@ -68,7 +67,7 @@ func (a *app) deliver(g given) error {
 func (a *app) writeFolder(g given, document func(io.Writer) error) (err error) {
 	a.console.Progress("writing the report", 0, 1)
 	defer a.console.Clear()
-	p := report.Page{Lead: g.lead, Answer: g.document, Figures: g.figures,
+	p := report.Page{Answer: g.document, Figures: g.figures,
 		Warnings: g.warnings, Command: a.commandLine(), Machine: machine()}
 	write := func(name string, write func(io.Writer) error) {
 		if err == nil {

@@ -46,9 +46,7 @@ func runEstimate(a *app, o *options, data []string) error {
 	if err := o.writeCovariance(j, solution, nil); err != nil {
 		return err
 	}
-	lead := fmt.Sprintf("A model trained on a resample errs by %v (%s loss) on examples that it has not seen.",
-		e.Quote, e.TestLoss)
-	g := given{document: e, warnings: e.Warnings, lead: []string{lead}, cost: &e.Cost, status: e.Status}
+	g := given{document: e, warnings: e.Warnings, cost: &e.Cost, status: e.Status}
 	if j.Set.Task == dataset.Classification {
 		g.figures = report.ROCFigure(solution.OutOfBag().Mean, j.Set.Y)
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"time"
@@ -69,8 +68,6 @@ func runPredict(a *app, o *options, data []string) error {
 	}
 	return o.deliverPredictions(a, points, given{
 		document: r, warnings: r.Warnings, cost: &r.Cost, status: r.Status,
-		lead: []string{fmt.Sprintf("The law over resamples of the trained predictor at %d new inputs.",
-			r.Count)},
 		figures: append(report.PredictionFigure(points, r.Interval), report.ReliabilityFigure(r.Calibration)...),
 	})
 }
@@ -183,8 +180,7 @@ func predictByFile(a *app, o *options) error {
 	if o.noPoints {
 		r.Points = nil
 	}
-	return o.deliverPredictions(a, points, given{document: r, warnings: r.Warnings, cost: &r.Cost,
-		lead: []string{fmt.Sprintf("The predictions of a trained model at %d new inputs.", r.Count)}})
+	return o.deliverPredictions(a, points, given{document: r, warnings: r.Warnings, cost: &r.Cost})
 }
 
 // metricsOf are the measures that are asked for of the predictions of one model; nil: none are.

@@ -8,7 +8,6 @@ import (
 	"bootbench/internal/answer"
 	"bootbench/internal/model"
 	"bootbench/internal/refit"
-	"bootbench/internal/report"
 	"bootbench/linalg"
 )
 
@@ -65,11 +64,8 @@ func runRetrain(a *app, o *options, data []string) error {
 			return err
 		}
 	}
-	lead := fmt.Sprintf("Models trained on %d resamples err by %s (%s loss), on examples that they have not "+
-		"seen.",
-		r.Resamples, report.WithError(r.TestError, r.SE), r.TestLoss)
-	return a.deliver(given{document: r, warnings: r.Warnings, lead: []string{lead}, cost: &r.Cost,
-		status: r.Status}.withPoints(r.Points))
+	g := given{document: r, warnings: r.Warnings, cost: &r.Cost, status: r.Status}
+	return a.deliver(g.withPoints(r.Points))
 }
 
 // keepReplicates collects the predictions of every resample for the examples, where --replicates asks for

@@ -45,7 +45,7 @@ func runRows[R any](a *app, c rowRun[R]) error {
 	d := c.document
 	delivered := a.deliver(given{
 		document: d, text: func(w io.Writer) error { return report.WriteEnd(w, d) }, json: json,
-		csv: c.csv, writeCSV: d.WriteCSV, warnings: warnings, lead: d.Lead(), figures: d.Figures(),
+		csv: c.csv, writeCSV: d.WriteCSV, warnings: warnings, figures: d.Figures(),
 	})
 	switch {
 	case delivered != nil:

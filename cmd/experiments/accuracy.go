@@ -49,10 +49,10 @@ func accuracyStudy(f *flag.FlagSet) func(context.Context, []string, *output) err
 				rows = append(rows, row)
 			}
 		}
-		if err := writeAccuracy(o, rows); err != nil {
+		summarizeAccuracy(o, rows, s.Resamples)
+		if err := writeCSV(o, "accuracy.csv", rows); err != nil {
 			return err
 		}
-		summarizeAccuracy(o, rows, s.Resamples)
 		return o.figures(accuracyFigure(rows))
 	}
 }
@@ -165,29 +165,6 @@ func median(values []float64) float64 {
 	return slices.Sorted(slices.Values(values))[len(values)/2]
 }
 
-func writeAccuracy(o *output, rows []accuracyRow) error {
-	fmt.Fprint(o, `theory          left-out error by the theory
-retrained +-    left-out error by retraining, with its standard error
-error off       theory / retrained - 1
-var ratio       median over points of the theory's variance over that of retraining
-var rms         root mean square relative difference of the variances, noise of retraining
-                subtracted; "-" where that noise hides it
-
-`)
-	var cells [][]string
-	for _, r := range rows {
-		rms := "-"
-		if r.VarianceError > 0 {
-			rms = fmt.Sprintf("%.1f%%", 100*r.VarianceError)
-		}
-		cells = append(cells, []string{report.ShortName(r.Data), fmt.Sprint(r.N), r.Loss, fmt.Sprint(r.Width),
-			fmt.Sprint(r.Ratio), number(r.TheoryError), number(r.RetrainError), fmt.Sprintf("%.2g", r.RetrainSE),
-			fmt.Sprintf("%+.1f%%", 100*r.errorOff()), fmt.Sprintf("%.3f", r.VarianceRatio), rms, r.Status})
-	}
-	return writeRows(o, "accuracy.csv", rows, []string{"data", "n", "loss", "gamma d", "ratio", "theory",
-		"retrained", "+-", "error off", "var ratio", "var rms", "status"}, cells)
-}
-
 // summarizeAccuracy says how near theory and retraining are over many cells.
 func summarizeAccuracy(o *output, rows []accuracyRow, resamples int) {
 	var off, ratio, rms []float64
@@ -203,7 +180,7 @@ func summarizeAccuracy(o *output, rows []accuracyRow, resamples int) {
 		ratio = append(ratio, math.Abs(r.VarianceRatio-1))
 		rms = append(rms, r.VarianceError)
 	}
-	fmt.Fprintf(o, "\n%d of %d solves converged. Median over the cells: left-out error off by %.1f%%, ratio "+
+	fmt.Fprintf(o, "%d of %d solves converged. Median over the cells: left-out error off by %.1f%%, ratio "+
 		"of the variances per point off by %.1f%% (root mean square over points %.1f%%), against %d "+
 		"retrainings a cell. In %d cells the errors differ by at most two standard errors of retraining; "+
 		"the largest difference is %.0f%%.\n",

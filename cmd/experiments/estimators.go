@@ -294,8 +294,11 @@ func (e *estimatorRun) write(o *output, truth []float64, splits [][]estimate) er
 		series = append(series, report.Series{Label: s.Estimator, Mark: report.Dots, Colour: k,
 			X: []float64{s.Seconds}, Y: []float64{s.RMS}})
 	}
-	if err := writeRows(o, "estimators.csv", scores, []string{"estimator", "mean", "bias", "+-", "rms", "sd",
+	if err := o.table([]string{"estimator", "mean", "bias", "+-", "rms", "sd",
 		"seconds", "retrained"}, cells); err != nil {
+		return err
+	}
+	if err := writeCSV(o, "estimators.csv", scores); err != nil {
 		return err
 	}
 	fmt.Fprintln(o, "bias, rms: mean and root mean square of the estimate less the held-out error of the "+

@@ -19,7 +19,7 @@ func TestStudies(t *testing.T) {
 		{[]string{"paper", "-figure", "m04-1-right", "-resamples", "1"}, []string{"held-out inputs, N = S = 188"},
 			[]string{"m04-figure-1-right.svg", "m04-figure-1-right-figure.csv"}},
 		{[]string{"accuracy", "-data", "crabs", "-resamples", "20"},
-			[]string{"\ncrabs", "\n24 of 24 solves converged", "against 20 retrainings"},
+			[]string{"24 of 24 solves converged", "against 20 retrainings"},
 			[]string{"accuracy.csv", "accuracy.svg"}},
 		{[]string{"scale", "-exact", "60", "-lowrank", "60"}, []string{"\nwaves", "lowrank"},
 			[]string{"scale.csv", "scale.svg", "scale-figure.csv"}},

@@ -30,16 +30,18 @@ func (o *output) file(name string, write func(io.Writer) error) error {
 	return f.Close()
 }
 
-// writeRows prints the cells of rows below their heads, and writes all that the rows hold as a CSV file.
-func writeRows[R any](o *output, name string, rows []R, heads []string, cells [][]string) error {
+// writeCSV writes structs as lines of a file.
+func writeCSV[R any](o *output, name string, rows []R) error {
+	return o.file(name, func(w io.Writer) error { return report.WriteRows(w, rows) })
+}
+
+// table prints a table with columns as wide as their widest cells.
+func (o *output) table(heads []string, cells [][]string) error {
 	w := tabwriter.NewWriter(o, 0, 0, 2, ' ', 0)
 	for _, row := range append([][]string{heads}, cells...) {
 		fmt.Fprintln(w, strings.Join(row, "\t"))
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	return o.file(name, func(w io.Writer) error { return report.WriteRows(w, rows) })
+	return w.Flush()
 }
 
 // figures writes pictures, and the numbers in them.

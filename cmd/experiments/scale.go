@@ -186,8 +186,11 @@ func writeScale(o *output, groups [][]scaleRow) error {
 			fmt.Sprint(r.Refreshes.Exact + r.Refreshes.Single), fmt.Sprint(r.Refreshes.Diagonal + r.Linear + r.Passes),
 			fmt.Sprintf("%.1f", float64(r.PeakBytes)/(1<<20)), number(r.Error), errorOff, varianceOff, r.Status})
 	}
-	if err := writeRows(o, "scale.csv", rows, []string{"data", "engine", "n", "rank", "kernel s", "solve s",
+	if err := o.table([]string{"data", "engine", "n", "rank", "kernel s", "solve s",
 		"sweep s", "refreshes", "products", "MiB", "error", "error off", "var off", "status"}, cells); err != nil {
+		return err
+	}
+	if err := writeCSV(o, "scale.csv", rows); err != nil {
 		return err
 	}
 	for _, group := range groups {

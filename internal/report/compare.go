@@ -57,9 +57,6 @@ func (*Comparison) cells(r bench.CompareRow) []string {
 
 func (*Comparison) below() *document { return &document{} }
 
-// Lead is empty: the columns are explained above the rows.
-func (*Comparison) Lead() []string { return nil }
-
 // compareGroups splits rows into runs of the same data set and loss, over sizes or
 // over ratios.
 func compareGroups(rows []bench.CompareRow) (groups [][]bench.CompareRow) {

@@ -2,9 +2,6 @@ package report
 
 import "fmt"
 
-// Lead is empty: the curve speaks for itself.
-func (c *Curve) Lead() []string { return nil }
-
 func (c *Curve) document() *document { return rowDocument(c, c.Results) }
 
 func (c *Curve) above() *document {

@@ -122,8 +122,6 @@ func rowLine(heads []head, cells []string) string {
 // are computed. R is what a row is made of.
 type RowDocument[R any] interface {
 	Document
-	// Lead says what came out, in a sentence or two.
-	Lead() []string
 	// Figures show it.
 	Figures() []*Figure
 	// WriteCSV writes a line per row.

@@ -41,8 +41,8 @@ func number[T ~float64](v T) string {
 	return fmt.Sprintf("%.5g", v)
 }
 
-// WithError writes a figure with its standard error; either may be unknown, NaN.
-func WithError[T ~float64](v, se T) string {
+// withError writes a figure with its standard error; either may be unknown, NaN.
+func withError[T ~float64](v, se T) string {
 	switch {
 	case v != v:
 		return number(v)

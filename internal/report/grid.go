@@ -144,26 +144,16 @@ func (g *Grid) below() *document {
 	d := &document{}
 	d.gap()
 	if g.Best != nil {
-		lead := g.Lead()
-		d.line("best", "%s", lead[0])
-		d.line("others", "%s", lead[1])
+		best, se := &g.Results[*g.Best], ""
+		if q := best.Estimate.Quality; q != nil && g.By != "evidence" {
+			se = fmt.Sprintf(" (standard error over examples %s)", number(q.ExampleSE))
+		}
+		d.line("best", "%s: %s %s%s, the least of %d on the same data; expect more on new data",
+			best.Name(g.Over), g.objective(), number(best.Value()), se, len(g.Results))
+		d.line("others", "%s", g.undecided())
 	}
 	d.cost(g.Cost)
 	return d
-}
-
-// Lead names the best cell, or says that there is none.
-func (g *Grid) Lead() []string {
-	if g.Best == nil {
-		return []string{"No cell of the grid has converged."}
-	}
-	best := &g.Results[*g.Best]
-	se := ""
-	if q := best.Estimate.Quality; q != nil && g.By != "evidence" {
-		se = fmt.Sprintf(" (standard error over examples %s)", number(q.ExampleSE))
-	}
-	return []string{fmt.Sprintf("%s: %s %s%s, the least of %d on the same data; expect more on new data",
-		best.Name(g.Over), g.objective(), number(best.Value()), se, len(g.Results)), g.undecided()}
 }
 
 func (g *Grid) document() *document { return rowDocument(g, g.Results) }

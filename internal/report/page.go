@@ -10,7 +10,6 @@ import (
 // Page is a result as one self-contained HTML file: figures are in it, and
 // nothing is fetched from elsewhere.
 type Page struct {
-	Lead     []string // what came out, in a sentence or two
 	Command  string   // what computes it again
 	Answer   Document // in full; it names the page
 	Figures  []*Figure

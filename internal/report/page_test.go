@@ -20,7 +20,7 @@ func TestPage(t *testing.T) {
 	e := &Estimate{Subject: Subject{Data: "<b>&.csv", N: 2, Loss: "square"}, Errors: Errors{TestError: 1.25,
 		TestLoss: "square"},
 		Points: &Points{Mean: []float64{1, 2}, Variance: []float64{1, 4}, Error: []float64{0.5, 2}}}
-	p := Page{Lead: []string{"Lead sentence."}, Command: "bootbench estimate '<b>&.csv'",
+	p := Page{Command: "bootbench estimate '<b>&.csv'",
 		Answer:  e,
 		Figures: PointFigures("points", e.Points), Warnings: []string{"careful <now>"},
 		Files: []string{"result.json"}, Machine: &Machine{}}
@@ -29,7 +29,7 @@ func TestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := b.String()
-	for _, want := range []string{"Lead sentence.", "careful &lt;now&gt;", "&lt;b&gt;&amp;.csv",
+	for _, want := range []string{"careful &lt;now&gt;", "&lt;b&gt;&amp;.csv",
 		"left-out error", "1.25", `id="points-spread"`, `id="points-errors"`, `href="result.json"`,
 		"prefers-color-scheme: dark"} {
 		if !strings.Contains(text, want) {

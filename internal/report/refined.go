@@ -45,7 +45,7 @@ func (q Quote) String() string {
 	if q.ErrorSE == nil {
 		return number(q.Error)
 	}
-	return WithError(q.Error, *q.ErrorSE)
+	return withError(q.Error, *q.ErrorSE)
 }
 
 // refined prints what exact resamples took, and the theory's errors beside theirs.

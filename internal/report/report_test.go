@@ -218,7 +218,7 @@ func TestWithError(t *testing.T) {
 		want  string
 	}{{1.25, 0.123, "1.25, standard error 0.12"}, {1.25, nan, "1.25, standard error unknown"},
 		{nan, nan, "unknown"}} {
-		if got := WithError(c.v, c.se); got != c.want {
+		if got := withError(c.v, c.se); got != c.want {
 			t.Errorf("%v +- %v is written %q, want %q", c.v, c.se, got, c.want)
 		}
 	}

@@ -259,7 +259,7 @@ func (r *Retraining) document() *document {
 	d := about("Bootstrap retraining on", r.Subject)
 	d.resampling(r.Resampling, r.N)
 	d.gap()
-	d.line("left-out error", "%s, standard error %s   (%s loss)", number(r.TestError), number(r.SE), r.TestLoss)
+	d.line("left-out error", "%s   (%s loss)", Quote{r.TestError, &r.SE}, r.TestLoss)
 	d.combined(r.Errors, r.Resampling)
 	d.ensemble(r.Ensemble, &r.EnsembleSE)
 	d.quality(r.Quality)

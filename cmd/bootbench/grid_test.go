@@ -10,27 +10,15 @@ import (
 	"testing"
 
 	"bootbench/internal/need"
+	"bootbench/internal/null"
+	"bootbench/internal/report"
 )
-
-type gridDocument struct {
-	Data    string
-	Over    []struct{ Name string }
-	Status  string
-	Best    *int
-	Results []struct {
-		Values    []string
-		Objective *float64
-		Failure   string
-		Estimate  *estimateDocument
-	}
-	Warnings []string
-}
 
 // TestGrid: every cell is what estimate finds with the flags of that cell, and
 // the best is the least of them.
 func TestGrid(t *testing.T) {
 	base := []string{"synthetic:friedman1,n=60", "--loss", "square", "--amplitude", "25", "--constant", "200"}
-	g := document[gridDocument](t,
+	g := document[report.Grid](t,
 		must(t, append([]string{"grid", "--json", "-", "--over", "noise=0.5,2", "--over", "length-scale=1:4:3",
 			"--over", "ratio=0.5,1"}, base...)...))
 	lengths := []string{"1", "2", "4"}
@@ -38,21 +26,21 @@ func TestGrid(t *testing.T) {
 		len(g.Results) != 12 || g.Best == nil || g.Warnings == nil {
 		t.Fatalf("%+v", g)
 	}
-	best, at := 1e300, 0
+	best, at := null.Float(1e300), 0
 	for i, c := range g.Results {
 		values := []string{[]string{"0.5", "2"}[i/6], lengths[i/2%3], []string{"0.5", "1"}[i%2]}
 		if !reflect.DeepEqual(c.Values, values) {
 			t.Fatalf("cell %d is at %v, not %v", i, c.Values, values)
 		}
-		alone := document[estimateDocument](t,
+		alone := document[report.Estimate](t,
 			must(t, append([]string{"estimate", "--json", "-", "--no-points", "--quiet", "--noise", values[0],
 				"--length-scale", values[1], "--ratio", values[2]}, base...)...))
-		if c.Estimate == nil || *c.Estimate.TestError != *alone.TestError || *c.Estimate.Err632 != *alone.Err632 ||
+		if c.Estimate == nil || c.Estimate.TestError != alone.TestError || c.Estimate.Err632 != alone.Err632 ||
 			c.Estimate.Points != nil || !reflect.DeepEqual(c.Estimate.Kernel, alone.Kernel) {
 			t.Errorf("cell %v: %+v, alone %+v", values, c.Estimate, alone)
 		}
-		if *alone.TestError < best {
-			best, at = *alone.TestError, i
+		if alone.TestError < best {
+			best, at = alone.TestError, i
 		}
 	}
 	if *g.Best != at {
@@ -65,13 +53,8 @@ func TestGridBy(t *testing.T) {
 	args := []string{"synthetic:friedman1,n=60", "--loss", "square", "--over", "noise=0.5,2,8", "--over",
 		"gamma=0.01,0.1", "--json", "-", "--quiet"}
 	for _, by := range []string{"leftout", "632plus", "loo", "evidence"} {
-		g := document[gridDocument](t, must(t, append([]string{"grid", "--by", by}, args...)...))
-		value := func(i int) float64 {
-			if c := g.Results[i]; c.Objective != nil {
-				return *c.Objective
-			}
-			return *g.Results[i].Estimate.TestError
-		}
+		g := document[report.Grid](t, must(t, append([]string{"grid", "--by", by}, args...)...))
+		value := func(i int) float64 { return float64(g.Results[i].Value()) }
 		best := 0
 		for i := range g.Results {
 			if value(i) < value(best) {
@@ -80,11 +63,11 @@ func TestGridBy(t *testing.T) {
 			if i != 3 {
 				continue
 			}
-			d := document[tuningDocument](t, must(t, "tune", args[0], "--by", by, "--noise", g.Results[i].Values[0],
+			d := document[report.Tuning](t, must(t, "tune", args[0], "--by", by, "--noise", g.Results[i].Values[0],
 				"--gamma", g.Results[i].Values[1], "--over", "noise,gamma",
 				"--starts", "1", "--json", "-", "--quiet"))
-			if math.Abs(d.Path[0].Objective/value(i)-1) > 0.01 {
-				t.Errorf("%s, cell %d: %g, tune has %g", by, i, value(i), d.Path[0].Objective)
+			if math.Abs(float64(*d.Path[0].Objective)/value(i)-1) > 0.01 {
+				t.Errorf("%s, cell %d: %g, tune has %g", by, i, value(i), *d.Path[0].Objective)
 			}
 		}
 		if *g.Best != best {
@@ -99,7 +82,7 @@ func TestGridFailure(t *testing.T) {
 	dir := t.TempDir()
 	o := drive(t, "", "grid", "pima", "--loss", "hard", "--over", "kernel=linear,rbf", "--out", dir, "--json",
 		"-")
-	g := document[gridDocument](t, o.stdout)
+	g := document[report.Grid](t, o.stdout)
 	if o.status != exitFailed || len(g.Results) != 2 || g.Results[0].Estimate != nil ||
 		!strings.Contains(g.Results[0].Failure, "hard margins contradict") ||
 		g.Results[1].Failure != "" || g.Results[1].Estimate == nil || g.Best == nil || *g.Best != 1 ||
@@ -116,14 +99,14 @@ func TestGridFailure(t *testing.T) {
 	o = drive(t, "", "grid", "synthetic:friedman1,n=2000", "--loss", "square", "--noise", "0.1", "--engine",
 		"lowrank",
 		"--rank-tol", "1e-4", "--over", "gamma=0.0005,0.5", "--max-memory", "12MB", "--json", "-", "--quiet")
-	if g := document[gridDocument](t, o.stdout); o.status != exitFailed || len(g.Results) != 2 ||
+	if g := document[report.Grid](t, o.stdout); o.status != exitFailed || len(g.Results) != 2 ||
 		g.Results[0].Estimate == nil || !strings.Contains(g.Results[1].Failure, "memory") {
 		t.Errorf("no memory: %+v", o)
 	}
 	// Not converged: told by the exit status, and never the best.
 	o = drive(t, "", "grid", "crabs", "--loss", "hinge", "--over", "C=1,2", "--max-sweeps", "1", "--json", "-",
 		"--quiet")
-	if g := document[gridDocument](t, o.stdout); o.status != exitNotConverged || g.Best != nil ||
+	if g := document[report.Grid](t, o.stdout); o.status != exitNotConverged || g.Best != nil ||
 		len(g.Results) != 2 {
 		t.Errorf("not converged: %+v", o)
 	}

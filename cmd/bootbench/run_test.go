@@ -22,8 +22,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"bootbench/bench"
 	"bootbench/blas"
 	"bootbench/internal/need"
+	"bootbench/internal/report"
+	"bootbench/kernel"
 )
 
 // small is a data set with its model that solves in milliseconds.
@@ -89,60 +92,14 @@ func document[T any](t testing.TB, text string) T {
 	return doc
 }
 
-type estimateDocument struct {
-	Command      string
-	Data         string
-	N, D         int
-	Loss         string
-	Noise        float64
-	Standardized bool
-	Preset       string
-	Kernel       struct {
-		Kind        string
-		LengthScale []float64 `json:"length_scale"`
-		Gamma       float64
-	}
-	Ratio      float64
-	TestError  *float64 `json:"test_error"`
-	Apparent   *float64 `json:"apparent_error"`
-	Shuffled   *float64 `json:"no_information_error"`
-	Err632     *float64 `json:"err632"`
-	Err632Plus *float64 `json:"err632plus"`
-	Status     string
-	Residual   *float64
-	Sweeps     int
-	Refreshes  *struct{ Exact, Woodbury, Diagonal *int }
-	Points     *struct{ Mean, Variance, Error []float64 }
-	Warnings   []string
-	Time       struct{ Read, Gram, Solve, Total *float64 }
-	Memory     struct {
-		PeakBytes int64 `json:"peak_bytes"`
-	}
-	Backend struct {
-		Name, Core string
-		Threads    int
-	}
-	Resamples int
-	SE        *float64 `json:"standard_error"`
-}
-
 func TestEstimateDocument(t *testing.T) {
-	d := document[estimateDocument](t, must(t, "estimate", "boston", "--json", "-"))
+	d := document[report.Estimate](t, must(t, "estimate", "boston", "--json", "-"))
 	if d.Command != "estimate" || d.Data != "boston" || d.N != 506 || d.D != 13 || d.Loss != "square" ||
 		d.Ratio != 1 || d.Status != "converged" {
 		t.Errorf("wrong head: %+v", d)
 	}
-	if d.TestError == nil || d.Apparent == nil || d.Err632 == nil || d.Err632Plus == nil || d.Residual == nil ||
-		d.Refreshes == nil ||
-		d.Refreshes.Exact == nil || d.Refreshes.Woodbury == nil || d.Refreshes.Diagonal == nil ||
-		d.Warnings == nil || d.Points == nil {
-		t.Fatalf("fields are missing: %+v", d)
-	}
-	if d.Time.Read == nil || d.Time.Gram == nil || d.Time.Solve == nil || d.Time.Total == nil {
-		t.Fatalf("times are missing: %+v", d.Time)
-	}
-	if parts := *d.Time.Read + *d.Time.Gram + *d.Time.Solve; !(parts > 0 && parts <= *d.Time.Total) {
-		t.Errorf("parts of %v s in a total of %v s", parts, *d.Time.Total)
+	if parts := d.Time.Read + d.Time.Gram + d.Time.Solve; !(parts > 0 && parts <= d.Time.Total) {
+		t.Errorf("parts of %v s in a total of %v s", parts, d.Time.Total)
 	}
 	// The kernel matrix alone is 506^2 numbers; a process of 4 GiB would be a bug.
 	if d.Memory.PeakBytes < 8*506*506 || d.Memory.PeakBytes > 4<<30 {
@@ -159,19 +116,19 @@ func TestEstimateDocument(t *testing.T) {
 	for _, e := range d.Points.Error {
 		mean += e / 506
 	}
-	if math.Abs(mean-*d.TestError) > 1e-9*mean { // 506 roundings
-		t.Errorf("the errors per point average to %v, test_error is %v", mean, *d.TestError)
+	if math.Abs(mean-float64(d.TestError)) > 1e-9*mean { // 506 roundings
+		t.Errorf("the errors per point average to %v, test_error is %v", mean, d.TestError)
 	}
-	if want := 0.368**d.Apparent + 0.632**d.TestError; math.Abs(want-*d.Err632) > 1e-9*want {
-		t.Errorf("err632 is %v, want %v", *d.Err632, want)
+	if want := 0.368*d.Apparent + 0.632*d.TestError; math.Abs(float64(want-d.Err632)) > 1e-9*float64(want) {
+		t.Errorf("err632 is %v, want %v", d.Err632, want)
 	}
-	if !(*d.Err632Plus >= *d.Err632 && *d.Err632Plus <= *d.TestError) {
-		t.Errorf("err632plus %v outside of %v to %v", *d.Err632Plus, *d.Err632, *d.TestError)
+	if !(d.Err632Plus >= d.Err632 && d.Err632Plus <= d.TestError) {
+		t.Errorf("err632plus %v outside of %v to %v", d.Err632Plus, d.Err632, d.TestError)
 	}
-	if *d.Residual > 1e-6 {
-		t.Errorf("residual %v", *d.Residual)
+	if d.Residual > 1e-6 {
+		t.Errorf("residual %v", d.Residual)
 	}
-	if brief := document[estimateDocument](t, must(t, "estimate", "boston", "--json", "-",
+	if brief := document[report.Estimate](t, must(t, "estimate", "boston", "--json", "-",
 		"--no-points")); brief.Points != nil {
 		t.Error("--no-points leaves points")
 	}
@@ -182,8 +139,8 @@ func TestPreset(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the run without -short has it")
 	}
-	read := func(flags ...string) estimateDocument {
-		return document[estimateDocument](t,
+	read := func(flags ...string) report.Estimate {
+		return document[report.Estimate](t,
 			must(t, append([]string{"estimate", "boston", "--json", "-", "--no-points", "--quiet"}, flags...)...))
 	}
 	if d := read(); d.Noise != 0.01 || len(d.Kernel.LengthScale) != 13 || d.Standardized ||
@@ -194,7 +151,7 @@ func TestPreset(t *testing.T) {
 		d.Preset != "M03 section 5, changed" {
 		t.Errorf("noise changed: %+v", d)
 	}
-	if d := read("--kernel", "matern52"); d.Noise != 0.01 || d.Kernel.Kind != "matern52" ||
+	if d := read("--kernel", "matern52"); d.Noise != 0.01 || d.Kernel.Kind != kernel.Matern52 ||
 		len(d.Kernel.LengthScale) != 0 || d.Kernel.Gamma != 1.0/26 || !d.Standardized {
 		t.Errorf("kernel changed: %+v", d)
 	}
@@ -236,8 +193,8 @@ func TestOrder(t *testing.T) {
 		shuffled[i], shuffled[j] = shuffled[j],
 			shuffled[i]
 	})
-	read := func(path string) estimateDocument {
-		return document[estimateDocument](t, must(t, "estimate", path, "--loss", "square", "--noise", "0.5",
+	read := func(path string) report.Estimate {
+		return document[report.Estimate](t, must(t, "estimate", path, "--loss", "square", "--noise", "0.5",
 			"--tol", "1e-10", "--json", "-"))
 	}
 	straight, mixed := read(houses(t, "a.csv", order)), read(houses(t, "b.csv", shuffled))
@@ -251,13 +208,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-type curveDocument struct {
-	Command, Status string
-	Results         []estimateDocument
-}
-
 func TestCurve(t *testing.T) {
-	c := document[curveDocument](t, must(t, on("curve", "--ratio", "0.25:4:5", "--json", "-", "--no-points",
+	c := document[report.Curve](t, must(t, on("curve", "--ratio", "0.25:4:5", "--json", "-", "--no-points",
 		"--refine", "none")...))
 	if c.Command != "curve" || c.Status != "complete" || len(c.Results) != 5 {
 		t.Fatalf("document %+v", c)
@@ -268,9 +220,9 @@ func TestCurve(t *testing.T) {
 		}
 	}
 	// A warm start changes the way, not the answer, to the tolerance's order.
-	alone := document[estimateDocument](t, must(t, on("estimate", "--ratio", "2", "--json", "-")...))
-	if off := math.Abs(*alone.TestError - *c.Results[3].TestError); off > 1e-4**alone.TestError {
-		t.Errorf("warm start gives %v, cold start %v", *c.Results[3].TestError, *alone.TestError)
+	alone := document[report.Estimate](t, must(t, on("estimate", "--ratio", "2", "--json", "-")...))
+	if off := math.Abs(float64(alone.TestError/c.Results[3].TestError - 1)); off > 1e-4 {
+		t.Errorf("warm start gives %v, cold start %v", c.Results[3].TestError, alone.TestError)
 	}
 	if text := must(t, on("curve", "--ratio", "0.5,1")...); !strings.Contains(text, "left-out") ||
 		strings.Count(text, "converged") != 2 {
@@ -280,15 +232,9 @@ func TestCurve(t *testing.T) {
 
 func TestPredict(t *testing.T) {
 	args := on("predict", "--test", "synthetic:friedman1,n=7,seed=2")
-	d := document[struct {
-		Command     string
-		TestError   *float64 `json:"test_error"`
-		BaggedError *float64 `json:"bagged_error"`
-		Points      struct{ Mean, Variance, SD, Lower, Upper, Target, Error []float64 }
-	}](t, must(t, append(args, "--json", "-", "--level", "0.5")...))
+	d := document[report.Prediction](t, must(t, append(args, "--json", "-", "--level", "0.5")...))
 	p := d.Points
-	if d.Command != "predict" || len(p.Mean) != 7 || len(p.Target) != 7 || d.TestError == nil ||
-		d.BaggedError == nil {
+	if d.Command != "predict" || len(p.Mean) != 7 || len(p.Target) != 7 {
 		t.Fatalf("document %+v", d)
 	}
 	mean := 0.0
@@ -300,7 +246,7 @@ func TestPredict(t *testing.T) {
 		off := p.Mean[i] - p.Target[i]
 		mean += (off*off + p.Variance[i]) / 7
 	}
-	if math.Abs(mean-*d.TestError) > 1e-12*mean || *d.BaggedError >= mean {
+	if math.Abs(mean-float64(*d.TestError)) > 1e-12*mean || float64(*d.BaggedError) >= mean {
 		t.Errorf("test error %v, want %v; bagged %v", *d.TestError, mean, *d.BaggedError)
 	}
 	csv := must(t, append(args, "--csv", "-")...)
@@ -309,8 +255,8 @@ func TestPredict(t *testing.T) {
 		t.Errorf("CSV: %q", csv)
 	}
 	// At the training inputs themselves, estimate and predict say the same.
-	e := document[estimateDocument](t, must(t, on("estimate", "--json", "-")...))
-	same := document[estimateDocument](t, must(t, on("predict", "--test", small[0], "--json", "-")...))
+	e := document[report.Estimate](t, must(t, on("estimate", "--json", "-")...))
+	same := document[report.Estimate](t, must(t, on("predict", "--test", small[0], "--json", "-")...))
 	for i := range e.Points.Mean {
 		if math.Abs(e.Points.Mean[i]-same.Points.Mean[i]) > 1e-6*math.Abs(e.Points.Mean[i]) ||
 			math.Abs(e.Points.Variance[i]-same.Points.Variance[i]) > 1e-6*e.Points.Variance[i] {
@@ -320,40 +266,16 @@ func TestPredict(t *testing.T) {
 	}
 }
 
-type compareRow struct {
-	Data, Loss string
-	N          int
-	Theory     *float64 `json:"theory_s"`
-	Error      *float64 `json:"theory_error"`
-	Fit        *float64 `json:"fit_s"`
-	Merged     *float64 `json:"resample_fit_s"`
-	Naive      *float64 `json:"naive_fit_s"`
-	Retrained  *float64 `json:"retrain_error"`
-	SE         *float64 `json:"retrain_se"`
-	Resamples  *int     `json:"retrain_resamples"`
-	Fits       *float64 `json:"fits_equivalent"`
-	Speedup    *float64 `json:"speedup_equal_accuracy"`
-	Peak       *int64   `json:"peak_bytes"`
-	Refresh    *float64 `json:"refresh_gflops"`
-	Dgemm      *float64 `json:"dgemm_gflops"`
-}
-
 func TestCompare(t *testing.T) {
 	dir := t.TempDir()
 	args := on("compare", "--sizes", "30,60", "--resamples", "20", "--out", dir)
-	rows := document[[]compareRow](t, must(t, append(args, "--json", "-")...))
+	rows := document[[]bench.CompareRow](t, must(t, append(args, "--json", "-")...))
 	if len(rows) != 2 || rows[0].N != 30 || rows[1].N != 60 || rows[0].Loss != "square" {
 		t.Fatalf("rows %+v", rows)
 	}
 	for _, r := range rows {
-		if r.Theory == nil || r.Error == nil || r.Fit == nil || r.Merged == nil || r.Naive == nil ||
-			r.Retrained == nil || r.SE == nil ||
-			r.Resamples == nil || r.Fits == nil || r.Speedup == nil || r.Peak == nil || r.Refresh == nil ||
-			r.Dgemm == nil {
-			t.Fatalf("fields are missing: %+v", r)
-		}
-		if want := *r.Theory / *r.Merged; math.Abs(*r.Fits-want) > 1e-9*want {
-			t.Errorf("%v fits, want %v", *r.Fits, want)
+		if want := r.TheoryS / r.ResampleFitS; math.Abs(r.FitsEquivalent-want) > 1e-9*want {
+			t.Errorf("%v fits, want %v", r.FitsEquivalent, want)
 		}
 	}
 	for _, name := range []string{"result.json", "report.html", "compare.csv", "compare-friedman1-time.csv",
@@ -401,9 +323,8 @@ func TestDatasetsAndInfo(t *testing.T) {
 
 func TestNotConverged(t *testing.T) {
 	o := drive(t, "", on("estimate", "--max-sweeps", "1", "--json", "-")...)
-	d := document[estimateDocument](t, o.stdout)
-	if o.status != exitNotConverged || d.Status != "sweep limit" || d.Residual == nil || !(*d.Residual > 1e-6) ||
-		d.TestError == nil {
+	d := document[report.Estimate](t, o.stdout)
+	if o.status != exitNotConverged || d.Status != "sweep limit" || !(d.Residual > 1e-6) {
 		t.Errorf("status %d, document %+v", o.status, d)
 	}
 	if len(d.Warnings) != 1 || !strings.Contains(o.stderr, "not converged") {
@@ -459,16 +380,16 @@ func TestInterrupt(t *testing.T) {
 		return string(text)
 	}
 	interrupt("converged", on("curve", "--ratio", "0.5:2:50")...)
-	if c := document[curveDocument](t, read()); len(c.Results) != 1 || c.Status != "cancelled" {
+	if c := document[report.Curve](t, read()); len(c.Results) != 1 || c.Status != "cancelled" {
 		t.Errorf("%d ratios kept, status %s", len(c.Results), c.Status)
 	}
 	// The row's line begins with the name; the head of the table does not hold it.
 	interrupt("\nfriedman1 ", on("compare", "--sizes", "20,30,40", "--resamples", "3")...)
-	if rows := document[[]compareRow](t, read()); len(rows) != 1 || rows[0].N != 20 {
+	if rows := document[[]bench.CompareRow](t, read()); len(rows) != 1 || rows[0].N != 20 {
 		t.Errorf("rows kept: %+v", rows)
 	}
 	interrupt("\nboston ", "compare", "--sizes", "20", "--resamples", "3") // the comparison without DATA
-	if rows := document[[]compareRow](t, read()); len(rows) != 1 || rows[0].N != 506 {
+	if rows := document[[]bench.CompareRow](t, read()); len(rows) != 1 || rows[0].N != 506 {
 		t.Errorf("rows kept: %+v", rows)
 	}
 	ctx, stop := context.WithCancel(t.Context())
@@ -481,8 +402,8 @@ func TestInterrupt(t *testing.T) {
 		}
 	}
 	status := a.run()
-	if d := document[estimateDocument](t, stdout.String()); status != exitInterrupted ||
-		d.Status != "cancelled" || d.Resamples < 3 || d.TestError == nil {
+	if d := document[report.Retraining](t, stdout.String()); status != exitInterrupted ||
+		d.Status != "cancelled" || d.Resamples < 3 {
 		t.Errorf("status %d, document %+v", status, d)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"bootbench/internal/need"
+	"bootbench/internal/report"
 )
 
 // TestInputsAreKept: no output takes the place of DATA or of new inputs, under another
@@ -39,7 +40,7 @@ func TestPipe(t *testing.T) {
 		if command == "retrain" {
 			args = append(args, "--resamples", "5")
 		}
-		if o := drive(t, table, args...); o.status != exitDone || document[estimateDocument](t, o.stdout).N == 0 {
+		if o := drive(t, table, args...); o.status != exitDone || document[report.Estimate](t, o.stdout).N == 0 {
 			t.Errorf("%s: %+v", command, o)
 		}
 	}

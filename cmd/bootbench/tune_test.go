@@ -6,22 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-)
 
-type tuningDocument struct {
-	Best        map[string]any
-	Objective   float64
-	TestError   float64 `json:"test_error"`
-	SE          float64 `json:"standard_error"`
-	Evaluations int
-	Status      string
-	CommandLine string `json:"command_line"`
-	Path        []struct {
-		Values    []float64
-		Objective float64
-	}
-	Warnings []string
-}
+	"bootbench/internal/report"
+)
 
 // TestTune: the command line that tune prints estimates the model that it chose, with what the
 // user asked for and the choice; nothing of a preset is left.
@@ -36,7 +23,7 @@ func TestTune(t *testing.T) {
 			"exact": {"--kernel=poly", "--coef0 ", "--engine=exact"},
 		"tune boston --starts 1 --by evidence": {"--no-normalize-target=false", "--noise ", "--gamma "},
 	} {
-		d := document[tuningDocument](t, must(t, append(strings.Fields(args), "--json", "-", "--quiet")...))
+		d := document[report.Tuning](t, must(t, append(strings.Fields(args), "--json", "-", "--quiet")...))
 		line := strings.Fields(d.CommandLine)
 		if len(line) < 3 || line[0] != "bootbench" {
 			t.Fatalf("%s: %q", args, d.CommandLine)
@@ -46,16 +33,12 @@ func TestTune(t *testing.T) {
 				t.Errorf("%s: %q lacks %s", args, d.CommandLine, want)
 			}
 		}
-		again := document[struct {
-			TestError float64 `json:"test_error"`
-			Quality   struct {
-				SE float64 `json:"example_se"`
-			}
-		}](t, must(t, append(line[1:], "--json", "-", "--quiet", "--refine", "none")...))
-		if math.Abs(again.TestError-d.TestError) > 1e-6*d.TestError ||
-			math.Abs(again.Quality.SE-d.SE) > 1e-6*d.SE || !(d.SE > 0) {
-			t.Errorf("%s: error %g, standard error %g; again %g, %g", args, d.TestError, d.SE, again.TestError,
-				again.Quality.SE)
+		again := document[report.Estimate](t, must(t, append(line[1:], "--json", "-", "--quiet", "--refine",
+			"none")...))
+		if math.Abs(float64(again.TestError/d.TestError)-1) > 1e-6 ||
+			math.Abs(float64(again.Quality.ExampleSE/d.StandardError)-1) > 1e-6 || !(d.StandardError > 0) {
+			t.Errorf("%s: error %g, standard error %g; again %g, %g", args, d.TestError, d.StandardError,
+				again.TestError, again.Quality.ExampleSE)
 		}
 		if len(d.Path) != d.Evaluations || len(d.Best) != 2 {
 			t.Errorf("%s: %d models, path of %d, best %v", args, d.Evaluations, len(d.Path), d.Best)

@@ -44,7 +44,7 @@ func TestClassWeights(t *testing.T) {
 	}
 	ask := func(line string) weightedDocument {
 		t.Helper()
-		return document[weightedDocument](t, must(t, append(strings.Fields(line), "--json", "-", "--quiet")...))
+		return decoded[weightedDocument](t, strings.Fields(line)...)
 	}
 	estimate := " --loss logistic --C 2 --gamma 0.4 --refine none --no-points"
 	want := ask("estimate " + numbers + estimate + " --class-weight 2,3")

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"bootbench/internal/report"
 )
 
 // TestDataFlags: each flag reaches the reader, and the answer says target, labels
@@ -87,8 +89,8 @@ func TestExport(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		model := []string{"--loss", "square", "--noise", "0.01", "--gamma", "0.1", "--no-normalize-target"}
-		a, b := ask(t, append([]string{"estimate", path}, model...)...),
-			ask(t, append([]string{"estimate", "boston"}, model...)...)
+		a, b := decoded[report.Estimate](t, append([]string{"estimate", path}, model...)...),
+			decoded[report.Estimate](t, append([]string{"estimate", "boston"}, model...)...)
 		if a.TestError != b.TestError {
 			t.Errorf("%s: left-out error %v, of the embedded set %v", name, a.TestError, b.TestError)
 		}

@@ -1,35 +1,21 @@
 package main
 
 import (
-	"encoding/json"
 	"math"
 	"strings"
 	"testing"
+
+	"bootbench/internal/report"
 )
 
 // TestIntervalOfObservations: the answer's coverage and width are those of its intervals,
 // which are wider than the estimator's; refined intervals stand beside them.
 func TestIntervalOfObservations(t *testing.T) {
-	type points struct{ Lower, Upper, Target []float64 }
-	type answer struct {
-		Interval   string
-		Level      float64
-		Coverage   float64
-		Mean_width float64
-		Points     points
-		Refined    struct{ Points points }
+	ask := func(args ...string) report.Prediction {
+		return decoded[report.Prediction](t, append(strings.Fields("predict synthetic:friedman1,n=60 --test "+
+			"synthetic:friedman1,n=40,seed=2 --loss square --noise 1 --level 0.8"), args...)...)
 	}
-	ask := func(args ...string) (a answer) {
-		t.Helper()
-		line := append(strings.Fields(
-			"predict synthetic:friedman1,n=60 --test synthetic:friedman1,n=40,seed=2 --loss square --noise 1 "+
-				"--level 0.8 --json -"), args...)
-		if err := json.Unmarshal([]byte(must(t, line...)), &a); err != nil {
-			t.Fatal(err)
-		}
-		return a
-	}
-	width := func(p points) (sum float64) {
+	width := func(p *report.Points) (sum float64) {
 		for i, low := range p.Lower {
 			sum += (p.Upper[i] - low) / float64(len(p.Lower))
 		}
@@ -43,15 +29,15 @@ func TestIntervalOfObservations(t *testing.T) {
 				held++
 			}
 		}
-		if math.Abs(a.Coverage-held/40) > 1e-12 || math.Abs(a.Mean_width-width(a.Points)) > 1e-9 ||
-			a.Interval != "observation" || a.Level != 0.8 {
+		if math.Abs(*a.Coverage-held/40) > 1e-12 || math.Abs(*a.Width-width(a.Points)) > 1e-9 ||
+			a.Interval.Interval != "observation" || a.Level != 0.8 {
 			t.Errorf("%s: %+v", more, a)
 		}
 		if ratio := width(a.Refined.Points) / width(a.Points); !(ratio > 0.9 && ratio < 1.1) { // 200 resamples
 			t.Errorf("%s: refined intervals have %v times the width", more, ratio)
 		}
 		if estimator := ask(strings.Fields(strings.ReplaceAll(more, "--residuals scaled",
-			""))...); !(width(estimator.Points) < a.Mean_width) || estimator.Interval != "estimator" {
+			""))...); !(width(estimator.Points) < *a.Width) || estimator.Interval.Interval != "estimator" {
 			t.Errorf("%s: intervals of the estimator are as wide", more)
 		}
 	}
@@ -60,29 +46,18 @@ func TestIntervalOfObservations(t *testing.T) {
 // TestProbabilityOfLabels: the probability is of the label +1, differs from the share of
 // votes, and comes with its scores; rough ones are warned of.
 func TestProbabilityOfLabels(t *testing.T) {
-	var a struct {
-		Calibration struct {
-			Method   string
-			Log_loss float64
-			Count    []int
-		}
-		Points struct{ Probability, Vote, P_negative []float64 }
-	}
-	if err := json.Unmarshal([]byte(must(t,
-		strings.Fields("predict crabs --test crabs --refine none --json -")...)), &a); err != nil {
-		t.Fatal(err)
-	}
+	a := decoded[report.Prediction](t, "predict", "crabs", "--test", "crabs", "--refine", "none")
 	examples := 0
 	for _, n := range a.Calibration.Count {
 		examples += n
 	}
-	if a.Calibration.Method != "logistic" || !(a.Calibration.Log_loss > 0 && a.Calibration.Log_loss < 0.69) ||
+	if a.Calibration.Method != "logistic" || !(*a.Calibration.LogLoss > 0 && *a.Calibration.LogLoss < 0.69) ||
 		examples != 200 {
 		t.Errorf("%+v", a.Calibration)
 	}
 	for i, p := range a.Points.Probability {
 		vote := a.Points.Vote[i]
-		if !(p > 0 && p < 1) || math.Abs(vote+a.Points.P_negative[i]-1) > 1e-12 || (p > 0.7) && vote < 0.5 ||
+		if !(p > 0 && p < 1) || math.Abs(vote+a.Points.Negative[i]-1) > 1e-12 || (p > 0.7) && vote < 0.5 ||
 			math.Abs(vote-0.5) > 0.49 && math.Abs(p-vote) < 1e-6 {
 			t.Errorf("input %d: probability %v, share of votes %v", i+1, p, vote)
 		}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
@@ -13,31 +12,22 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"bootbench/internal/need"
+	"bootbench/internal/report"
 )
 
 // TestQuantiles: the quantiles over resamples lie within the resolution of 200 exact resamples of theirs, 0.2
 // of the share for shares of 200 draws and the theory's own error; covariances have the variances on the
 // diagonal.
 func TestQuantiles(t *testing.T) {
-	type points struct {
-		Mean, Variance []float64
-		Quantiles      [][]float64
-	}
 	for _, line := range []string{
 		"estimate crabs --loss hinge --C 1", "estimate synthetic:friedman1,n=80 --loss square --noise 1",
 		"predict synthetic:friedman1,n=80 --test synthetic:friedman1,n=7,seed=3 --loss square --noise 1",
 	} {
 		npy := filepath.Join(t.TempDir(), "c.npy")
-		var a struct {
-			Points  points
-			Refined struct{ Points points }
-		}
-		args := append(strings.Fields(line), "--quantiles", "0.1,0.3,0.5,0.7,0.9", "--covariance", npy, "--json",
-			"-",
-			"--quiet")
-		if err := json.Unmarshal([]byte(must(t, args...)), &a); err != nil {
-			t.Fatal(err)
-		}
+		a := decoded[struct {
+			Points  report.Points
+			Refined report.Refined
+		}](t, append(strings.Fields(line), "--quantiles", "0.1,0.3,0.5,0.7,0.9", "--covariance", npy)...)
 		exact, theory := a.Refined.Points.Quantiles, a.Points.Quantiles
 		if len(theory) != 5 || len(exact) != 5 {
 			t.Fatalf("%s: %d and %d quantiles", line, len(theory), len(exact))
@@ -75,39 +65,25 @@ func TestCompareModels(t *testing.T) {
 		"crabs.json": "estimate crabs", "boston.json": "estimate boston"} {
 		must(t, append(strings.Fields(line), "--refine", "none", "--json", at(name))...)
 	}
-	type difference struct{ Value, Standard_error, Lower, Upper, P_value float64 }
-	var a struct {
-		Models             []struct{ Test_error, Refined_test_error float64 }
-		Difference         difference
-		Refined_difference difference
-	}
+	var a report.ModelComparison
 	ask := func(args ...string) {
 		t.Helper()
-		if err := json.Unmarshal([]byte(must(t, append(append([]string{"compare"}, args...), "--json", "-")...)),
-			&a); err != nil {
-			t.Fatal(err)
-		}
+		a = decoded[report.ModelComparison](t, append([]string{"compare"}, args...)...)
 	}
 	ask("--models", at("hard.json"), at("hard.json"))
-	if a.Difference.Value != 0 || a.Difference.P_value != 1 || a.Refined_difference.Value != 0 ||
-		a.Refined_difference.P_value != 1 {
+	if a.Theory.Value != 0 || a.Theory.PValue != 1 || a.Refined.Value != 0 ||
+		a.Refined.PValue != 1 {
 		t.Errorf("a model and itself: %+v", a)
 	}
 	ask("sonar", "--models", at("hard.json")+","+at("soft.json"))
-	d, r := a.Difference, a.Refined_difference
-	if math.Abs(d.Value-(a.Models[0].Test_error-a.Models[1].Test_error)) > 1e-9 ||
-		!(d.Lower < d.Value && d.Value < d.Upper && d.Upper < 0 && d.P_value < 0.05 && r.P_value < 0.05) ||
-		math.Abs(r.Value-d.Value) > 0.01 {
+	d, r := a.Theory, a.Refined
+	if math.Abs(float64(d.Value-(a.Models[0].TestError-a.Models[1].TestError))) > 1e-9 ||
+		!(d.Low < d.Value && d.Value < d.High && d.High < 0 && d.PValue < 0.05 && r.PValue < 0.05) ||
+		math.Abs(float64(r.Value-d.Value)) > 0.01 {
 		t.Errorf("%+v", a)
 	}
 	ask("--models", at("soft.json"), at("bias.json"))
-	for k, name := range []string{"soft.json", "bias.json"} {
-		text := need.One(os.ReadFile(at(name)))(t)
-		if own := document[struct{ Test_error float64 }](t,
-			string(text)); math.Abs(a.Models[k].Test_error-own.Test_error) > 1e-9 {
-			t.Errorf("%s: %v in its own answer, %v beside another", name, own.Test_error, a.Models[k].Test_error)
-		}
-	}
+	sameErrors(t, &a, at("soft.json"), at("bias.json"))
 	old := bytes.Replace(need.One(os.ReadFile(at("hard.json")))(t), []byte(`"schema": 2`), []byte(`"schema": 1`),
 		1)
 	if err := os.WriteFile(at("old.json"), old, 0o600); err != nil {
@@ -145,19 +121,8 @@ func TestModelsReadAsRecorded(t *testing.T) {
 		must(t, append([]string{"estimate", data, "--refine", "none", "--json", at(name)},
 			strings.Fields(flags)...)...)
 	}
-	var a struct {
-		Models []struct{ Test_error float64 }
-	}
-	text := must(t, "compare", data, "--models", at("all")+","+at("fewer"), "--json", "-", "--quiet")
-	if err := json.Unmarshal([]byte(text), &a); err != nil {
-		t.Fatal(err)
-	}
-	for k, name := range []string{"all", "fewer"} {
-		own := document[struct{ Test_error float64 }](t, string(need.One(os.ReadFile(at(name)))(t)))
-		if math.Abs(a.Models[k].Test_error-own.Test_error) > 1e-9 {
-			t.Errorf("%s: %v in its own answer, %v beside another", name, own.Test_error, a.Models[k].Test_error)
-		}
-	}
+	a := decoded[report.ModelComparison](t, "compare", data, "--models", at("all")+","+at("fewer"))
+	sameErrors(t, &a, at("all"), at("fewer"))
 	for args, want := range map[string]string{
 		at("all") + "," + at("often"):                "write both with the same",
 		at("all") + "," + at("other"):                "not of the same examples",
@@ -167,6 +132,17 @@ func TestModelsReadAsRecorded(t *testing.T) {
 		line := append([]string{"compare", data, "--models"}, strings.Fields(args)...)
 		if o := drive(t, "", line...); o.status != exitUsage || !strings.Contains(o.stderr, want) {
 			t.Errorf("%s: status %d, %s", args, o.status, o.stderr)
+		}
+	}
+}
+
+// sameErrors: each model has in a comparison the error of its own answer.
+func sameErrors(t *testing.T, c *report.ModelComparison, answers ...string) {
+	t.Helper()
+	for k, name := range answers {
+		own := document[report.Estimate](t, string(need.One(os.ReadFile(name))(t)))
+		if math.Abs(float64(c.Models[k].TestError-own.TestError)) > 1e-9 {
+			t.Errorf("%s: %v in its own answer, %v beside another", name, own.TestError, c.Models[k].TestError)
 		}
 	}
 }

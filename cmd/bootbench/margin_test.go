@@ -1,48 +1,13 @@
 package main
 
 import (
-	"encoding/json"
 	"math"
 	"slices"
 	"strings"
 	"testing"
+
+	"bootbench/internal/report"
 )
-
-// marginAnswer is what these tests read of a document.
-type marginAnswer struct {
-	Loss      string
-	C         float64
-	TestError float64 `json:"test_error"`
-	Status    string
-	Residual  float64
-	leftOut
-	Methods []leftOut
-	Points  struct {
-		Negative []float64 `json:"p_negative"`
-		Mean     []float64
-		Target   []float64
-	}
-	Warnings []string
-}
-
-// leftOut is what they read of leave-one-out.
-type leftOut struct {
-	Error, Recall, Precision, Rho float64
-	Errors, Retrained, Skipped    int
-}
-
-func ask(t *testing.T, args ...string) marginAnswer {
-	t.Helper()
-	o := drive(t, "", append(args, "--json", "-")...)
-	if o.status != exitDone {
-		t.Fatalf("%v: status %d, %s", args, o.status, o.stderr)
-	}
-	var a marginAnswer
-	if err := json.Unmarshal([]byte(o.stdout), &a); err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
 
 // The left-out errors of hard margins with the presets of two small sets, and of
 // a soft margin: fixed points that independent code computed, to their digits.
@@ -56,12 +21,12 @@ func TestEstimateMargin(t *testing.T) {
 		{[]string{"sonar", "--ratio", "3"}, 0.11940},
 		{[]string{"sonar", "--loss", "hinge", "--C", "1", "--no-bias"}, 0.1904},
 	} {
-		a := ask(t, append([]string{"estimate"}, c.args...)...)
+		a := decoded[report.Estimate](t, append([]string{"estimate"}, c.args...)...)
 		digits := 1e-5
 		if a.Loss == "hinge" {
 			digits = 1e-4
 		}
-		if math.Abs(a.TestError-c.want) > digits || a.Status != "converged" || a.Residual > 1e-6 {
+		if math.Abs(float64(a.TestError)-c.want) > digits || a.Status != "converged" || a.Residual > 1e-6 {
 			t.Errorf("%v: %+v, want %v", c.args, a.TestError, c.want)
 		}
 	}
@@ -72,26 +37,26 @@ func TestEstimateMargin(t *testing.T) {
 func TestLOO(t *testing.T) {
 	for _, flags := range [][]string{{"--loss", "hard"}, {"--loss", "hinge", "--C", "10"},
 		{"--loss", "hinge", "--no-bias"}} {
-		loo := func(more ...string) marginAnswer {
-			return ask(t, append(append([]string{"loo", "crabs"}, flags...), more...)...)
+		loo := func(more ...string) report.LeaveOneOut {
+			return decoded[report.LeaveOneOut](t, slices.Concat([]string{"loo", "crabs"}, flags, more)...)
 		}
 		exact, fast := loo("--method", "exact"), loo()
 		if exact.Errors != fast.Errors || exact.Retrained != 200 || fast.Retrained+fast.Skipped != 200 ||
-			fast.Error != float64(fast.Errors)/200 {
-			t.Errorf("%v: exact %+v, fast %+v", flags, exact.leftOut, fast.leftOut)
+			float64(fast.Error) != float64(fast.Errors)/200 {
+			t.Errorf("%v: exact %+v, fast %+v", flags, exact.LeaveOneOutMethod, fast.LeaveOneOutMethod)
 		}
 		if bound := loo("--method", "xialpha"); bound.Errors < exact.Errors || bound.Rho != 2 ||
 			bound.Skipped != 200 ||
 			!(bound.Recall > 0 && bound.Precision > 0) {
-			t.Errorf("%v: xialpha %+v", flags, bound.leftOut)
+			t.Errorf("%v: xialpha %+v", flags, bound.LeaveOneOutMethod)
 		}
 		if all := loo("--method", "all"); len(all.Methods) != 5 || all.Methods[0].Errors != exact.Errors ||
 			all.Errors != fast.Errors {
 			t.Errorf("%v: all %+v", flags, all.Methods)
 		}
 	}
-	if a := ask(t, "loo", "boston"); !(a.Error > 5 && a.Error < 20) || a.Skipped != 506 {
-		t.Errorf("square loss: %+v", a.leftOut)
+	if a := decoded[report.LeaveOneOut](t, "loo", "boston"); !(a.Error > 5 && a.Error < 20) || a.Skipped != 506 {
+		t.Errorf("square loss: %+v", a.LeaveOneOutMethod)
 	}
 	if o := drive(t, "", "loo", "crabs", "--loss", "hinge", "--method", "all"); !strings.Contains(o.stdout,
 		"xialpha") {
@@ -101,7 +66,7 @@ func TestLOO(t *testing.T) {
 
 // A ratio at which resamples often hold one class only is warned of.
 func TestMissingClassWarning(t *testing.T) {
-	a := ask(t, "retrain", "crabs", "--ratio", "0.01", "--resamples", "20")
+	a := decoded[report.Retraining](t, "retrain", "crabs", "--ratio", "0.01", "--resamples", "20")
 	if len(a.Warnings) == 0 || !strings.Contains(strings.Join(a.Warnings, " "), "lack one of the two classes") {
 		t.Errorf("warnings %q", a.Warnings)
 	}
@@ -111,8 +76,8 @@ func TestMissingClassWarning(t *testing.T) {
 // mapped alike, and three numbers are refused.
 func TestMapLabels(t *testing.T) {
 	path := write(t, "labels.csv", "a,b,y\n1,2,0\n2,1,1\n3,3,1\n0,0.5,0\n")
-	a := ask(t, "predict", path, "--test", path, "--loss", "hinge")
-	if want := []float64{-1, 1, 1, -1}; !slices.Equal(a.Points.Target, want) {
+	a := decoded[report.Prediction](t, "predict", path, "--test", path, "--loss", "hinge")
+	if want := []float64{-1, 1, 1, -1}; !slices.Equal([]float64(a.Points.Target), want) {
 		t.Errorf("targets %v, want %v", a.Points.Target, want)
 	}
 	three := write(t, "three.csv", "a,b,y\n1,2,0\n2,1,1\n3,3,2\n0,0.5,0\n")

@@ -40,7 +40,7 @@ func auc(score, label []float64) float64 {
 // examples' errors, and below three times it.
 func TestMetrics(t *testing.T) {
 	get := func(line string) metricsDocument {
-		return document[metricsDocument](t, must(t, append(strings.Fields(line), "--json", "-", "--quiet")...))
+		return decoded[metricsDocument](t, strings.Fields(line)...)
 	}
 	a := get("estimate crabs --loss hinge --C 1 --metrics auc,brier,jackknife --refine 50")
 	if len(a.Metrics) != 3 || len(a.Refined.Metrics) != 2 {

@@ -23,7 +23,7 @@ func TestTune(t *testing.T) {
 			"exact": {"--kernel=poly", "--coef0 ", "--engine=exact"},
 		"tune boston --starts 1 --by evidence": {"--no-normalize-target=false", "--noise ", "--gamma "},
 	} {
-		d := document[report.Tuning](t, must(t, append(strings.Fields(args), "--json", "-", "--quiet")...))
+		d := decoded[report.Tuning](t, strings.Fields(args)...)
 		line := strings.Fields(d.CommandLine)
 		if len(line) < 3 || line[0] != "bootbench" {
 			t.Fatalf("%s: %q", args, d.CommandLine)

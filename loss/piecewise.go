@@ -199,14 +199,13 @@ type mixture struct {
 // newMixture lists the losses of a site whose examples have targets y over its
 // joint counts, the likeliest first.
 func newMixture(of exampleLoss, y []float64, law resample.CountDistribution) *mixture {
-	return mixtureOf(of, counts.New(y, law))
+	return mixtureOf(of, counts.New(y, law, 0))
 }
 
 // mixtureOf lists the losses of the joint counts, the likeliest first.
 func mixtureOf(of exampleLoss, joint *counts.Joint) *mixture {
 	kinks, parts := commonKinks(of, joint.Targets)
 	x := &mixture{kinks: kinks}
-	joint.LikeliestFirst()
 	for i, p := range joint.P {
 		x.add(p, parts, joint.Row(i))
 	}

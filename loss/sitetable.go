@@ -17,7 +17,6 @@ const (
 	logCWidth  = 0.25 // of a patch
 	logCOrder  = 12   // Chebyshev points of a patch in log c
 	fieldOrder = 24   // the same in h
-	rowOrder   = 16   // the same for a single row of counts
 	// coefficients that are left out; the last two of each direction must be below 100 times it
 	patchTol        = 1e-12
 	maxWindow       = 40   // patches within reach of a cavity at most
@@ -30,10 +29,6 @@ const (
 	likelihoodPatch = 3    // width in h of patches, in standard deviations of the posterior
 	ruleTol         = 3e-6 // by which its two halves may differ: the whole errs by about the square
 )
-
-// averaged are the functions in a table, averages over the counts at a field h: of f - h, the
-// variance of f, and of 1 - df/dh, in units of 1/sqrt(c), 1/c and 1.
-type averaged [3]float64
 
 // siteTable is what sites with like examples ask again and again: their predictor averaged over
 // the counts, as a function of log c and of the field h, by Chebyshev interpolation on
@@ -247,34 +242,6 @@ func (w *tableWindow) place(h float64) (patch int, x float64) {
 	return patch, 2*(place-float64(w.first+patch)) - 1
 }
 
-// clenshaw adds up Chebyshev series at x by Clenshaw's recurrence.
-func clenshaw(terms []averaged, x float64) averaged {
-	var a, b, c, lastA, lastB, lastC float64
-	twice := 2 * x
-	for k := len(terms) - 1; k > 0; k-- {
-		v := &terms[k]
-		a, lastA = twice*a+(v[0]-lastA), a
-		b, lastB = twice*b+(v[1]-lastB), b
-		c, lastC = twice*c+(v[2]-lastC), c
-	}
-	v := &terms[0]
-	return averaged{x*a + (v[0] - lastA), x*b + (v[1] - lastB), x*c + (v[2] - lastC)}
-}
-
-// chebyshev fills the polynomials T_0, T_1, ... at x.
-func chebyshev(t []float64, x float64) {
-	for i := range t {
-		switch i {
-		case 0:
-			t[i] = 1
-		case 1:
-			t[i] = x
-		default:
-			t[i] = 2*x*t[i-1] - t[i-2]
-		}
-	}
-}
-
 // patch returns a patch, and makes it where it is missing.
 func (t *siteTable) patch(key patchKey) *tablePatch {
 	t.mu.Lock()
@@ -288,77 +255,28 @@ func (t *siteTable) patch(key patchKey) *tablePatch {
 	return p
 }
 
-// chebyshevPoint is point i of n on [-1, 1].
-func chebyshevPoint(i, n int) float64 { return math.Cos(math.Pi * (float64(i) + 0.5) / float64(n)) }
-
 // fill interpolates the averages over the counts at the patch's Chebyshev points.
 func (p *tablePatch) fill(t *siteTable, key patchKey) {
 	fields := patchFields(t.patchWidthAt(float64(key.logC)), key.field, fieldOrder)
-	var values [fieldOrder][logCOrder]averaged
+	var rows [fieldOrder][]averaged // for every degree in h the coefficients, at Chebyshev points in log c
 	for i := range logCOrder {
 		c := math.Exp(logCWidth * (float64(key.logC) + 0.5*(1+chebyshevPoint(i, logCOrder))))
-		for j, v := range t.averages(c, fields) {
-			values[j][i] = v
+		for degree, v := range chebyshevFit(t.averages(c, fields)) {
+			rows[degree] = append(rows[degree], v)
 		}
 	}
-	var basis [logCOrder][logCOrder]float64
-	for i := range basis {
-		chebyshev(basis[i][:], chebyshevPoint(i, logCOrder))
+	for _, row := range rows {
+		p.rows = append(p.rows, chebyshevFit(row))
 	}
-	var half [fieldOrder][logCOrder]averaged
-	for j := range half {
-		for d := range logCOrder {
-			for i := range logCOrder {
-				half[j][d].add(chebyshevWeight(d, logCOrder)*basis[i][d], values[j][i])
-			}
-		}
-	}
-	var column [fieldOrder]float64
-	var coefficients [fieldOrder][logCOrder]averaged
-	for j := range fieldOrder {
-		chebyshev(column[:], chebyshevPoint(j, fieldOrder))
-		for e := range fieldOrder {
-			for d := range logCOrder {
-				coefficients[e][d].add(chebyshevWeight(e, fieldOrder)*column[e], half[j][d])
-			}
-		}
-	}
-	p.trim(&coefficients)
-}
-
-// patchFields are the Chebyshev points of a patch in h.
-func patchFields(width float64, number, order int) []float64 {
-	fields := make([]float64, order)
-	for j := range fields {
-		fields[j] = width * (float64(number) + 0.5*(1+chebyshevPoint(j, order)))
-	}
-	return fields
-}
-
-// chebyshevWeight is that of the values at n points in the coefficient of a degree.
-func chebyshevWeight(degree, n int) float64 {
-	if degree == 0 {
-		return 1 / float64(n)
-	}
-	return 2 / float64(n)
-}
-
-func (a *averaged) add(weight float64, v averaged) {
-	for q := range a {
-		a[q] += weight * v[q]
-	}
-}
-
-func (a *averaged) largest() float64 {
-	return max(math.Abs(a[0]), math.Abs(a[1]), math.Abs(a[2]))
+	p.trim()
 }
 
 // trim keeps the coefficients that count, and finds whether they fall far enough.
-func (p *tablePatch) trim(coefficients *[fieldOrder][logCOrder]averaged) {
-	for e := range coefficients {
+func (p *tablePatch) trim() {
+	for e, row := range p.rows {
 		keep := 0
-		for d := range coefficients[e] {
-			size := coefficients[e][d].largest()
+		for d := range row {
+			size := row[d].largest()
 			if !(size <= patchTol) {
 				keep = d + 1
 			}
@@ -366,7 +284,7 @@ func (p *tablePatch) trim(coefficients *[fieldOrder][logCOrder]averaged) {
 				p.coarse = true
 			}
 		}
-		p.rows = append(p.rows, slices.Clone(coefficients[e][:keep]))
+		p.rows[e] = row[:keep]
 	}
 	for len(p.rows) > 1 && len(p.rows[len(p.rows)-1]) == 0 {
 		p.rows = p.rows[:len(p.rows)-1]
@@ -403,61 +321,4 @@ func (x smoothMixture) averages(c float64, fields []float64) []averaged {
 		a[1] *= c
 	}
 	return all
-}
-
-// rowTable interpolates the predictor of a likelihood at one c for every row of counts, on patches in h.
-type rowTable struct {
-	smoothMixture
-	c, width float64
-	mu       sync.Mutex
-	patches  map[int]*rowPatch
-}
-
-// rowPatch holds Chebyshev coefficients for every row of counts: of f - h and of the slope.
-type rowPatch [][rowOrder][2]float64
-
-// tableRow is the predictor for one row of counts.
-type tableRow struct {
-	table *rowTable
-	row   int
-}
-
-func (r tableRow) at(h float64) point {
-	number := math.Floor(h / r.table.width)
-	x := 2*(h/r.table.width-number) - 1
-	p := r.table.patch(int(number))
-	var a, b, lastA, lastB float64 // Clenshaw's recurrence
-	terms := &(*p)[r.row]
-	for k := rowOrder - 1; k > 0; k-- {
-		a, lastA = 2*x*a+(terms[k][0]-lastA), a
-		b, lastB = 2*x*b+(terms[k][1]-lastB), b
-	}
-	return point{h, h + x*a + (terms[0][0] - lastA), x*b + (terms[0][1] - lastB)}
-}
-
-// patch returns a patch, and makes it where it is missing.
-func (t *rowTable) patch(number int) *rowPatch {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if p := t.patches[number]; p != nil {
-		return p
-	}
-	n := len(t.P)
-	fields := patchFields(t.width, number, rowOrder)
-	f, slope := make([]float64, n*rowOrder), make([]float64, n*rowOrder)
-	t.posteriors(t.c, fields, f, slope)
-	p := make(rowPatch, n)
-	var basis [rowOrder]float64
-	for j, h := range fields {
-		chebyshev(basis[:], chebyshevPoint(j, rowOrder))
-		for degree, v := range basis {
-			w := v * chebyshevWeight(degree, rowOrder)
-			for i := range n {
-				p[i][degree][0] += w * (f[j*n+i] - h)
-				p[i][degree][1] += w * slope[j*n+i]
-			}
-		}
-	}
-	t.patches[number] = &p
-	return &p
 }

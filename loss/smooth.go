@@ -56,10 +56,11 @@ func newSmoothSite(y []float64, law resample.CountDistribution, p predictor) *sm
 	return &smoothSite{predictor: p, targets: slices.Clone(y), law: law, all: newSmoothMixture(p, y, law)}
 }
 
+// leastCounts is the least probability of joint counts that are averaged over.
+const leastCounts = 1e-13
+
 func newSmoothMixture(p predictor, y []float64, law resample.CountDistribution) smoothMixture {
-	x := smoothMixture{p, counts.New(y, law).Prune(math.Max(counts.MinProb, p.prior))}
-	x.LikeliestFirst()
-	return x
+	return smoothMixture{p, counts.New(y, law, math.Max(leastCounts, p.prior))}
 }
 
 // Moments averages over the cavity and over the counts: by the table that the site shares
@@ -154,7 +155,7 @@ func (x smoothMixture) distribution(cav Cavity) Distribution {
 // rowMaps returns the predictor for each row of the counts.
 func (x smoothMixture) rowMaps(cav Cavity) func(row int) risingMap {
 	if x.likelihood != nil && cav.C <= maxCavityPrecision && cav.Var > 0 {
-		t := &rowTable{smoothMixture: x, c: cav.C, patches: map[int]*rowPatch{}}
+		t := &rowTable{smoothMixture: x, c: cav.C, patches: map[int]rowPatch{}}
 		t.width = t.patchWidthAt(math.Log(cav.C)/logCWidth - 0.5)
 		return func(row int) risingMap { return tableRow{t, row} }
 	}

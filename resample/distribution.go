@@ -13,6 +13,8 @@
 // part of it that left-out errors depend on.
 package resample
 
+import "math"
+
 // Counts is a distribution of a count k = 0, 1, 2, ... on a window outside of
 // which its probability is negligible: P(k = First+j) = P[j]. The entries of P
 // sum to one.
@@ -42,13 +44,13 @@ type Scheme interface {
 }
 
 // ProbZero is P(k = 0) for the total count of n examples, with all its digits
-// where the distribution has a method ProbZero(n int) float64 of its own: the
+// where the distribution has a method Absent() float64, P(k = 0) of one example: the
 // window of Counts resolves nothing below 1e-17.
 func ProbZero(law CountDistribution, n int) float64 {
-	if exact, ok := law.(interface{ ProbZero(n int) float64 }); ok {
-		return exact.ProbZero(n)
+	if exact, ok := law.(interface{ Absent() float64 }); ok {
+		return math.Pow(exact.Absent(), float64(n))
 	}
-	return law.Counts(n).ProbZero()
+	return law.Counts(n).prob(0)
 }
 
 // WithinSiteVar describes how the total count k of n examples of one site is
@@ -58,9 +60,9 @@ func ProbZero(law CountDistribution, n int) float64 {
 //	k               for draws with replacement, each of which hits any example,
 //	k (n-k)/(n-1)   where k different examples are drawn.
 //
-// A distribution may state it by a method WithinSiteVar(n, k int) float64. For
-// any other the examples are taken as independent: n^2/(n-1) times the variance
-// of one example's count given the total. 0 for n < 2 and for impossible k.
+// The schemes with replacement state the former by a method WithinSiteVar(n, k int) float64. For any other
+// the examples are taken as independent, which gives the latter where an example is drawn at most once:
+// n^2/(n-1) times the variance of one example's count given the total. 0 for n < 2 and for impossible k.
 func WithinSiteVar(law CountDistribution, n, k int) float64 {
 	if known, ok := law.(interface{ WithinSiteVar(n, k int) float64 }); ok {
 		return known.WithinSiteVar(n, k)
@@ -84,14 +86,6 @@ func WithinSiteVar(law CountDistribution, n, k int) float64 {
 		return 0
 	}
 	return squares / total * float64(n) * float64(n) / float64(n-1)
-}
-
-// withinSiteVarDistinct is WithinSiteVar where an example is drawn at most once.
-func withinSiteVarDistinct(n, k int) float64 {
-	if n < 2 {
-		return 0
-	}
-	return float64(k) * float64(n-k) / float64(n-1)
 }
 
 // ConditionalOnAbsent is the distribution of the other examples' counts, given

@@ -1,7 +1,6 @@
 package resample
 
 import (
-	"math"
 	"math/rand/v2"
 )
 
@@ -31,11 +30,8 @@ func (s KFold) Mean() float64 { return 1 - 1/float64(s.Folds) }
 // Counts is Binomial(n, 1 - 1/Folds), as of n independent examples.
 func (s KFold) Counts(n int) Counts { return binomial(n, float64(s.Folds-1)) }
 
-// ProbZero is P(k = 0) = Folds^-n for n independent examples.
-func (s KFold) ProbZero(n int) float64 { return math.Pow(float64(s.Folds), -float64(max(n, 0))) }
-
-// WithinSiteVar is k (n-k)/(n-1): k of the n examples are present.
-func (KFold) WithinSiteVar(n, k int) float64 { return withinSiteVarDistinct(n, k) }
+// Absent is P(k = 0) = 1/Folds of one example.
+func (s KFold) Absent() float64 { return 1 / float64(s.Folds) }
 
 // ConditionalOnAbsent takes the other examples as independently absent with the
 // probability that two examples share a fold, sum_f n_f (n_f - 1)/(N (N-1)) over the folds'

@@ -44,13 +44,8 @@ func (s Multinomial) Counts(n int) Counts {
 	})
 }
 
-// ProbZero is P(k = 0) = (1 - 1/N)^(n Size) for the total count of n examples.
-func (s Multinomial) ProbZero(n int) float64 {
-	if n <= 0 {
-		return 1
-	}
-	return math.Exp(float64(n) * float64(s.Size) * math.Log1p(-1/float64(s.N)))
-}
+// Absent is P(k = 0) = (1 - 1/N)^Size of one example.
+func (s Multinomial) Absent() float64 { return math.Exp(float64(s.Size) * math.Log1p(-1/float64(s.N))) }
 
 // WithinSiteVar is k: every draw falls on any of the n examples. (Independent
 // counts, as Counts has them, would be shared out a little more evenly.)

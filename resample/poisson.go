@@ -28,8 +28,8 @@ func (s Poisson) Counts(n int) Counts {
 	return logConcave(int(mean), mean, func(k float64) float64 { return mean / (k + 1) })
 }
 
-// ProbZero is P(k = 0) = exp(-n nu) for the total count of n examples.
-func (s Poisson) ProbZero(n int) float64 { return math.Exp(-float64(n) * s.Ratio) }
+// Absent is P(k = 0) = exp(-nu) of one example.
+func (s Poisson) Absent() float64 { return math.Exp(-s.Ratio) }
 
 // WithinSiteVar is k: every draw falls on any of the n examples.
 func (Poisson) WithinSiteVar(_, k int) float64 { return float64(k) }

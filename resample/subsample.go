@@ -22,11 +22,8 @@ func (s Bernoulli) Mean() float64 { return s.Rate }
 // Counts is Binomial(n, r).
 func (s Bernoulli) Counts(n int) Counts { return binomial(n, s.Rate/(1-s.Rate)) }
 
-// ProbZero is P(k = 0) = (1-r)^n for the total count of n examples.
-func (s Bernoulli) ProbZero(n int) float64 { return math.Pow(1-s.Rate, float64(max(n, 0))) }
-
-// WithinSiteVar is k (n-k)/(n-1): k of the n examples are present.
-func (Bernoulli) WithinSiteVar(n, k int) float64 { return withinSiteVarDistinct(n, k) }
+// Absent is P(k = 0) = 1-r of one example.
+func (s Bernoulli) Absent() float64 { return 1 - s.Rate }
 
 // Sample draws every count on its own.
 func (s Bernoulli) Sample(rng *rand.Rand, counts []int) {
@@ -61,13 +58,8 @@ func (s Subsample) Counts(n int) Counts {
 	return binomial(n, float64(s.Size)/float64(s.N-s.Size))
 }
 
-// ProbZero is P(k = 0) = (1 - Size/N)^n for n independent examples.
-func (s Subsample) ProbZero(n int) float64 {
-	return math.Pow(float64(s.N-s.Size)/float64(s.N), float64(max(n, 0)))
-}
-
-// WithinSiteVar is k (n-k)/(n-1): k of the n examples are present.
-func (Subsample) WithinSiteVar(n, k int) float64 { return withinSiteVarDistinct(n, k) }
+// Absent is P(k = 0) = 1 - Size/N of one example.
+func (s Subsample) Absent() float64 { return float64(s.N-s.Size) / float64(s.N) }
 
 // ConditionalOnAbsent is the same size chosen from the N-1 other examples; s itself
 // where no example is ever left out.

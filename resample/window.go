@@ -11,10 +11,6 @@ import (
 // their digits at small means.
 const tailMass = 1e-17
 
-// ProbZero is P(k = 0), 0 where the window starts above 0. The package function
-// ProbZero keeps the digits of such small values.
-func (c Counts) ProbZero() float64 { return c.prob(0) }
-
 // prob is P(k), 0 outside of the window.
 func (c Counts) prob(k int) float64 {
 	if k < c.First || k >= c.First+len(c.P) {

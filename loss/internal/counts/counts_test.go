@@ -24,7 +24,7 @@ func TestJoint(t *testing.T) {
 			for i := range y {
 				y[i] = float64(i)
 			}
-			x := New(y, resample.Poisson{Ratio: nu})
+			x := New(y, resample.Poisson{Ratio: nu}, 0)
 			total, mean := 0.0, 0.0
 			for i, p := range x.P {
 				total += p

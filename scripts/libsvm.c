@@ -3,8 +3,8 @@
      libsvm MATRIX C TOLERANCE REPEATS
 
    MATRIX holds N, N labels and N x N kernel elements, all doubles. Prints the
-   least wall time in seconds of the better of shrinking on and off, the
-   objective and rho, then the N products label times dual weight, a line each. */
+   least wall time in seconds of the better of shrinking on and off and rho,
+   then the N products label times dual weight, a line each. */
 
 #include <libsvm/svm.h>
 #include <stdio.h>

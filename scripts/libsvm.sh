@@ -3,11 +3,8 @@
 # run on one machine. Optional: needs svm-train and LIBSVM's header, Debian's
 # libsvm-tools and libsvm-dev, and a C compiler.
 #
-#   scripts/libsvm.sh [magic.csv]
-#
-# The first table trains once on precomputed kernel matrices at tolerance 1e-3 and
-# takes the last set from magic.csv where it is given; the second counts
-# leave-one-out errors and is where the counts in internal/loo/exact_test.go come from; the third
+# The first table trains once on precomputed kernel matrices at tolerance 1e-3; the second
+# counts leave-one-out errors and is where the counts in internal/loo/exact_test.go come from; the third
 # trains with a bias on resamples, for internal/model/libsvm_test.go.
 set -eu
 cd "$(dirname "$0")/.."
@@ -15,7 +12,7 @@ tags=${TAGS-openblas}
 program=$(mktemp)
 trap 'rm -f "$program"' EXIT
 cc -O2 -o "$program" scripts/libsvm.c -lsvm
-BOOTBENCH_LIBSVM_TRAIN=$program BOOTBENCH_MAGIC=$(realpath "${1-/dev/null}") \
+BOOTBENCH_LIBSVM_TRAIN=$program \
 	go test -count=1 -tags "$tags" -timeout 1h -run TestAgainstLIBSVM -v ./internal/svm
 BOOTBENCH_LIBSVM=$(command -v svm-train) \
 	go test -count=1 -tags "$tags" -timeout 1h -run TestAgainstLIBSVM -v ./internal/loo

@@ -9,12 +9,16 @@ func (e *estimate) slack(i int) float64 { return max(0, 1-e.margin[i]) }
 
 // screen decides the outcomes that the bounds decide, and lists the other examples.
 func (e *estimate) screen() (list []int) {
-	near, fall := boundTolerances*e.settings.Tolerance, e.largestFall()
+	near, r2 := boundTolerances*e.settings.Tolerance, e.radiusSquared()
 	for i, a := range e.full.Alpha {
+		fall := 2 * a * r2 // the most that the margin can lose
+		if !e.problem.Bias {
+			fall = a * e.problem.Kernel.Diag(e.problem.Site.At(i))
+		}
 		switch xi := e.slack(i); {
 		case xi > 1+near:
 			e.result.Loss[i] = 1
-		case a*fall(i)+xi >= 1-near:
+		case fall+xi >= 1-near:
 			list = append(list, i)
 		case !e.biasIsFixed(i):
 			e.result.BiasFree++
@@ -24,16 +28,6 @@ func (e *estimate) screen() (list []int) {
 		}
 	}
 	return list
-}
-
-// largestFall is the most that the margin of an example can lose for each unit of its
-// weight: 2 R^2 with a bias, K_ii without.
-func (e *estimate) largestFall() func(i int) float64 {
-	if e.problem.Bias {
-		twice := 2 * e.radiusSquared()
-		return func(int) float64 { return twice }
-	}
-	return func(i int) float64 { return e.problem.Kernel.Diag(e.problem.Site.At(i)) }
 }
 
 // xiAlpha counts an example as an error where rho a_i R^2 + xi_i >= 1. From

@@ -2,6 +2,7 @@ package loo
 
 import (
 	"context"
+	"errors"
 	"math"
 	"runtime"
 	"sync"
@@ -19,10 +20,9 @@ import (
 // bad input, an *svm.InfeasibleError, the error of a training on all examples
 // that did not converge, or, for Approximate, that of a singular kernel matrix.
 func Estimate(ctx context.Context, p Problem, s Settings) (*Result, error) {
-	if err := p.check(); err != nil {
-		return nil, err
-	}
-	if err := s.complete(); err != nil {
+	err := errors.Join(p.check(), train.Default("rho", &s.Rho, DefaultRho),
+		train.Default("the tolerance", &s.Tolerance, DefaultTolerance))
+	if err != nil {
 		return nil, err
 	}
 	e := &estimate{problem: p, settings: s, began: time.Now()}

@@ -90,13 +90,6 @@ const (
 	DefaultTolerance = 1e-6
 )
 
-// complete checks s and fills in the defaults.
-func (s *Settings) complete() error {
-	return errors.Join(
-		train.Default("rho", &s.Rho, DefaultRho),
-		train.Default("the tolerance", &s.Tolerance, DefaultTolerance))
-}
-
 // Result is an estimate.
 type Result struct {
 	Method Method

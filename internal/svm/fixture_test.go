@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/need"
@@ -185,39 +186,22 @@ func stationary(k *linalg.Sym, p Problem, state []int) (alpha []float64, ok bool
 		}
 	}
 	f := plainField(k, p, alpha)
-	m := len(free)
-	a := make([][]float64, m)
-	for r, i := range free {
-		a[r] = make([]float64, m+1)
-		for c, j := range free {
-			a[r][c] = k.At(i, j) * p.Y[i] * p.Y[j]
+	if m := len(free); m > 0 {
+		a, lack := mat.NewDense(m, m, nil), mat.NewVecDense(m, nil)
+		for r, i := range free {
+			lack.SetVec(r, 1-p.Y[i]*f[i])
+			for c, j := range free {
+				a.Set(r, c, k.At(i, j)*p.Y[i]*p.Y[j])
+			}
 		}
-		a[r][m] = 1 - p.Y[i]*f[i]
-	}
-	eliminate(a)
-	for r, i := range free {
-		alpha[i] = a[r][m]
-		if !(alpha[i] > 0 && alpha[i] < p.C[i]) {
+		if err := lack.SolveVec(a, lack); err != nil {
 			return nil, false
+		}
+		for r, i := range free {
+			if alpha[i] = lack.AtVec(r); !(alpha[i] > 0 && alpha[i] < p.C[i]) {
+				return nil, false
+			}
 		}
 	}
 	return alpha, plainViolation(k, p, alpha) < 1e-9
-}
-
-// eliminate solves the positive definite system [A b] in place, by Gauss and
-// Jordan.
-func eliminate(a [][]float64) {
-	for p := range a {
-		for c := len(a[p]) - 1; c >= p; c-- {
-			a[p][c] /= a[p][p]
-		}
-		for r := range a {
-			if r == p {
-				continue
-			}
-			for c := len(a[r]) - 1; c >= p; c-- {
-				a[r][c] -= a[r][p] * a[p][c]
-			}
-		}
-	}
 }

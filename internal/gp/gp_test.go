@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
 	_ "bootbench/internal/fixedseed"
@@ -66,41 +67,26 @@ func (r rows) merged(m int) (count, target []float64) {
 	return count, target
 }
 
-// oracle is the posterior mean at all sites given every row, by elimination
-// with partial pivoting on the S x S system.
+// oracle is the posterior mean at all sites given every row, by one LU factorisation of the
+// S x S system.
 func oracle(k *linalg.Sym, noise float64, r rows) []float64 {
-	s := len(r.site)
-	a := make([][]float64, s)
-	for p := range a {
-		a[p] = make([]float64, s+1)
-		for q := range s {
-			a[p][q] = k.At(r.site[p], r.site[q])
-		}
-		a[p][p] += noise
-		a[p][s] = r.target[p]
+	s, f := len(r.site), make([]float64, k.N())
+	if s == 0 {
+		return f
 	}
-	for c := range s {
-		best := c
-		for p := c; p < s; p++ {
-			if math.Abs(a[p][c]) > math.Abs(a[best][c]) {
-				best = p
-			}
+	system, alpha := mat.NewDense(s, s, nil), mat.NewVecDense(s, nil)
+	for p, i := range r.site {
+		for q, j := range r.site {
+			system.Set(p, q, k.At(i, j))
 		}
-		a[c], a[best] = a[best], a[c]
-		for p := range s {
-			if p == c {
-				continue
-			}
-			w := a[p][c] / a[c][c]
-			for q := c; q <= s; q++ {
-				a[p][q] -= w * a[c][q]
-			}
-		}
+		system.Set(p, p, k.At(i, i)+noise)
 	}
-	f := make([]float64, k.N())
+	if err := alpha.SolveVec(system, mat.NewVecDense(s, r.target)); err != nil {
+		panic(err)
+	}
 	for i := range f {
-		for p := range s {
-			f[i] += k.At(i, r.site[p]) * a[p][s] / a[p][p]
+		for p, j := range r.site {
+			f[i] += k.At(i, j) * alpha.AtVec(p)
 		}
 	}
 	return f

@@ -47,15 +47,16 @@ func TestAgainstLIBSVM(t *testing.T) {
 		z, _ := dataset.Standardize(set.X)
 		writeLIBSVM(t, file, z, set.Y)
 		began := time.Now()
-		out := need.One(exec.Command(program, "-s", "0", "-t", "2", "-g", fmt.Sprint(c.width/float64(set.D())), "-c",
-			fmt.Sprint(c.c), "-e", "0.001", "-m", "400", "-q", "-v", fmt.Sprint(set.N()), file).CombinedOutput())(t)
+		gamma := fmt.Sprint(c.width / float64(set.D()))
+		out := need.One(exec.Command(program, "-s", "0", "-t", "2", "-g", gamma, "-c", fmt.Sprint(c.c), "-e",
+			"0.001", "-m", "400", "-q", "-v", fmt.Sprint(set.N()), file).CombinedOutput())(t)
 		took := time.Since(began)
 		share := need.One(strconv.ParseFloat(string(accuracy.FindSubmatch(out)[1]), 64))(t)
 		counted := int(math.Round(float64(set.N()) * (1 - share/100)))
 		exact, exactTook := timed(t, c, Exact)
 		fast, fastTook := timed(t, c, Fast)
-		fmt.Printf("{%q, %g, %g, %d}, // ours %d (%d ties); svm-train %.3f s, exact %.4f (%.3f), fast %.4f (%.3f), "+
-			"%.1f%% retrained\n", c.data, c.width, c.c, counted, exact.Errors, len(exact.Ties), took.Seconds(),
+		fmt.Printf("{%q, %g, %g, %d}, // ours %d (%d ties); svm-train %.3f s, exact %.4f (%.3f), "+
+			"fast %.4f (%.3f), %.1f%% retrained\n", c.data, c.width, c.c, counted, exact.Errors, len(exact.Ties), took.Seconds(),
 			exactTook.Seconds(), exactTook.Seconds()/took.Seconds(), fastTook.Seconds(),
 			fastTook.Seconds()/took.Seconds(), 100*float64(fast.Retrained)/float64(set.N()))
 		if d := exact.Errors - counted; d > len(exact.Ties) || -d > len(exact.Ties) || fast.Errors != exact.Errors {

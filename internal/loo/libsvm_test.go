@@ -55,10 +55,12 @@ func TestAgainstLIBSVM(t *testing.T) {
 		counted := int(math.Round(float64(set.N()) * (1 - share/100)))
 		exact, exactTook := timed(t, c, Exact)
 		fast, fastTook := timed(t, c, Fast)
-		fmt.Printf("{%q, %g, %g, %d}, // ours %d (%d ties); svm-train %.3f s, exact %.4f (%.3f), "+
-			"fast %.4f (%.3f), %.1f%% retrained\n", c.data, c.width, c.c, counted, exact.Errors, len(exact.Ties), took.Seconds(),
-			exactTook.Seconds(), exactTook.Seconds()/took.Seconds(), fastTook.Seconds(),
-			fastTook.Seconds()/took.Seconds(), 100*float64(fast.Retrained)/float64(set.N()))
+		inSeconds := func(d time.Duration) string {
+			return fmt.Sprintf("%.4f s (%.3f)", d.Seconds(), d.Seconds()/took.Seconds())
+		}
+		fmt.Printf("{%q, %g, %g, %d}, // ours %d (%d ties); svm-train %.3f s, exact %s, fast %s, %d retrained\n",
+			c.data, c.width, c.c, counted, exact.Errors, len(exact.Ties), took.Seconds(), inSeconds(exactTook),
+			inSeconds(fastTook), fast.Retrained)
 		if d := exact.Errors - counted; d > len(exact.Ties) || -d > len(exact.Ties) || fast.Errors != exact.Errors {
 			t.Errorf("%v: exact %d, fast %d, svm-train %d, ties %v", c, exact.Errors, fast.Errors, counted, exact.Ties)
 		}

@@ -4,81 +4,14 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"math"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
-
-	"bootbench/internal/null"
 )
 
 // writeCSV writes a table, its first row the names of the columns.
 func writeCSV(w io.Writer, rows [][]string) error { return csv.NewWriter(w).WriteAll(rows) }
-
-// Name is the name of a row as a cell, or its number from 1.
-func (p *Points) Name(row int) string {
-	if p.Names != nil {
-		return textCell(p.Names[row])
-	}
-	return strconv.Itoa(row + 1)
-}
-
-// table has a row per example or new input below the names of the columns: its name or number, and the lists
-// that there are.
-func (p *Points) table(format func(float64) string) [][]string {
-	names, lists := []string{"row"}, []null.Floats{}
-	for _, f := range fieldsOf("", reflect.TypeFor[Points](), nil) {
-		list, ok := reflect.ValueOf(p).Elem().FieldByIndex(f.index).Interface().(null.Floats)
-		if ok && len(list) > 0 {
-			names, lists = append(names, f.name), append(lists, list)
-		}
-	}
-	for k, list := range p.Quantiles {
-		names, lists = append(names, fmt.Sprintf("q%v", p.QuantileLevels[k])), append(lists, list)
-	}
-	if p.Class != nil {
-		names = append(names, "class")
-	}
-	rows := [][]string{names}
-	for i := range max(len(p.Mean), len(p.Prediction)) {
-		row := []string{p.Name(i)}
-		for _, list := range lists {
-			row = append(row, format(list[i]))
-		}
-		if p.Class != nil {
-			row = append(row, textCell(p.Class[i]))
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
-
-// WriteCSV writes one line per example or new input. What is not known is an empty cell.
-func (p *Points) WriteCSV(w io.Writer) error { return writeCSV(w, p.table(numberCell[float64])) }
-
-// WriteCSV writes one line per ratio, the points left out.
-func (c *Curve) WriteCSV(w io.Writer) error {
-	type line struct {
-		Ratio    float64 `json:"ratio"`
-		Distinct float64 `json:"distinct"`
-		Errors
-		Convergence
-		SolveS    float64    `json:"solve_s"`
-		Refined   null.Float `json:"refined"` // NaN: not refined
-		RefinedSE null.Float `json:"refined_se"`
-	}
-	var rows []line
-	for _, e := range c.Results {
-		row := line{e.Ratio, e.Distinct, e.Errors, e.Convergence, e.Time.Solve, null.Float(math.NaN()),
-			null.Float(math.NaN())}
-		if r := e.Refined; r != nil {
-			row.Refined, row.RefinedSE = r.TestError, r.SE
-		}
-		rows = append(rows, row)
-	}
-	return WriteRows(w, rows)
-}
 
 // WriteRows writes structs as lines: a column per field, whether a document would
 // omit it or not, a struct's fields after its name.

@@ -1,6 +1,24 @@
 package report
 
-import "fmt"
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"bootbench/internal/null"
+)
+
+// Curve is the answer of curve.
+type Curve struct {
+	Command string `json:"command"`
+	Subject
+	Scheme   string     `json:"-"`      // of resampling, of every result
+	TestLoss string     `json:"-"`      // of every result
+	Status   string     `json:"status"` // "complete" or "cancelled"
+	Results  []Estimate `json:"results"`
+	Cost
+}
 
 func (c *Curve) document() *document { return rowDocument(c, c.Results) }
 
@@ -43,4 +61,51 @@ func (c *Curve) below() *document {
 	d.gap()
 	d.cost(c.Cost)
 	return d
+}
+
+// WriteCSV writes one line per ratio, the points left out.
+func (c *Curve) WriteCSV(w io.Writer) error {
+	type line struct {
+		Ratio    float64 `json:"ratio"`
+		Distinct float64 `json:"distinct"`
+		Errors
+		Convergence
+		SolveS    float64    `json:"solve_s"`
+		Refined   null.Float `json:"refined"` // NaN: not refined
+		RefinedSE null.Float `json:"refined_se"`
+	}
+	var rows []line
+	for _, e := range c.Results {
+		row := line{e.Ratio, e.Distinct, e.Errors, e.Convergence, e.Time.Solve, null.Float(math.NaN()),
+			null.Float(math.NaN())}
+		if r := e.Refined; r != nil {
+			row.Refined, row.RefinedSE = r.TestError, r.SE
+		}
+		rows = append(rows, row)
+	}
+	return WriteRows(w, rows)
+}
+
+// Figures show the error against the ratio.
+func (c *Curve) Figures() []*Figure {
+	left := Series{Label: "left-out", Mark: Joined}
+	plus := Series{Label: ".632+", Mark: Joined, Colour: 1}
+	refined := Series{Label: "refined, two standard errors", Mark: Dots, Colour: 2}
+	for _, e := range c.Results {
+		left.Add(e.Ratio, float64(e.TestError))
+		if e.Is632Applicable {
+			plus.Add(e.Ratio, float64(e.Err632Plus))
+		}
+		if e.Refined != nil {
+			refined.AddErr(e.Ratio, float64(e.Refined.TestError), 2*float64(e.Refined.SE))
+		}
+	}
+	ratios := Axis{Label: "ratio S/N", Log: true}
+	if len(left.X) > 0 {
+		ratios.Min, ratios.Max = slices.Min(left.X), slices.Max(left.X)
+	}
+	return []*Figure{NewFigure("curve-"+fileName(c.Data),
+		ShortName(c.Data)+": error against the size of resamples",
+		"Left-out and .632+ error of training sets of S = ratio x n examples, by theory and exact resamples.",
+		ratios, Axis{Label: "error"}, left, plus, refined)}
 }

@@ -1,3 +1,5 @@
+// Package report turns results into what is read: JSON documents, text tables,
+// CSV and pictures. It computes nothing but summaries of what it is given.
 package report
 
 import (

@@ -73,3 +73,11 @@ func join(parts ...string) string {
 	}
 	return strings.Join(kept, ", ")
 }
+
+// nonzero formats a value, "" for 0.
+func nonzero[T int | float64](format string, value T) string {
+	if value == 0 {
+		return ""
+	}
+	return fmt.Sprintf(format, value)
+}

@@ -1,0 +1,103 @@
+package report
+
+import (
+	"fmt"
+)
+
+// Dataset is an embedded set in a listing.
+type Dataset struct {
+	Name       string `json:"name"`
+	N          int    `json:"n"`
+	D          int    `json:"d"`
+	Task       string `json:"task"`
+	Duplicates int    `json:"duplicates"` // examples that repeat the inputs of an earlier one
+	Preset     string `json:"preset"`     // where its preset model comes from; "" without one
+	Source     string `json:"source"`
+}
+
+// Generator is a synthetic set in a listing.
+type Generator struct {
+	Name  string  `json:"name"`
+	Task  string  `json:"task"`
+	D     int     `json:"d"`     // default number of features
+	Noise float64 `json:"noise"` // default strength of the noise
+	About string  `json:"about"`
+}
+
+// Datasets is the answer of datasets.
+type Datasets struct {
+	Sets      []Dataset   `json:"sets"`
+	Synthetic []Generator `json:"synthetic"`
+}
+
+func (l *Datasets) document() *document {
+	d := &document{title: "Data sets"}
+	var rows [][]string
+	for _, s := range l.Sets {
+		preset := "-"
+		if s.Preset != "" {
+			preset = s.Preset
+		}
+		rows = append(rows, []string{s.Name, fmt.Sprint(s.N), fmt.Sprint(s.D), s.Task, fmt.Sprint(s.Duplicates),
+			preset, s.Source})
+	}
+	d.table([]head{"<embedded", "n", "d", "<task", "duplicates", "<preset", "<source"}, rows)
+	rows = nil
+	for _, g := range l.Synthetic {
+		rows = append(rows, []string{"synthetic:" + g.Name, fmt.Sprint(g.D), g.Task, fmt.Sprint(g.Noise), g.About})
+	}
+	d.gap()
+	d.table([]head{"<synthetic", "d", "<task", "noise", "<about"}, rows)
+	d.gap()
+	d.paragraph("A synthetic set takes n (default 1000), seed (1), d and noise: " +
+		"synthetic:friedman1,n=2000,seed=3,d=8,noise=0.5")
+	return d
+}
+
+// Module is a library in the program.
+type Module struct {
+	Path    string `json:"path"`
+	Version string `json:"version"`
+}
+
+// Machine is the answer of info.
+type Machine struct {
+	Version        string   `json:"version"`
+	Go             string   `json:"go"`
+	OS             string   `json:"os"`
+	Arch           string   `json:"arch"`
+	Backend        string   `json:"backend"`
+	Core           string   `json:"core"`
+	Config         string   `json:"config,omitempty"`
+	Threads        int      `json:"threads"`
+	GoProcs        int      `json:"gomaxprocs"`
+	Backends       []string `json:"backends"` // of this binary
+	CPU            string   `json:"cpu"`
+	Cores          int      `json:"cores"`
+	SIMD           string   `json:"simd"`
+	AvailableBytes *int64   `json:"available_bytes"` // null where unknown
+	Modules        []Module `json:"modules"`
+	Warnings       []string `json:"warnings"`
+}
+
+func (m *Machine) document() *document {
+	d := &document{title: "Machine and libraries"}
+	d.line("bootbench", "%s, %s, %s/%s", m.Version, m.Go, m.OS, m.Arch)
+	d.line("backend", "%s, %s kernels, %d threads (this binary has: %s)", m.Backend, m.Core, m.Threads,
+		join(m.Backends...))
+	if m.Config != "" {
+		d.line("configuration", "%s", m.Config)
+	}
+	d.line("processor", "%s, %d cores, %s", m.CPU, m.Cores, m.SIMD)
+	d.line("goroutines", "on %d processors", m.GoProcs)
+	if m.AvailableBytes != nil {
+		d.line("memory", "%s available", mebibytes(*m.AvailableBytes))
+	}
+	for _, mod := range m.Modules {
+		d.line("library", "%s %s", mod.Path, mod.Version)
+	}
+	for _, text := range m.Warnings {
+		d.line("warning", "%s", text)
+	}
+	return d
+}

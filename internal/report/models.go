@@ -1,0 +1,221 @@
+package report
+
+import (
+	"fmt"
+
+	"bootbench/internal/calibration"
+	"bootbench/internal/null"
+)
+
+// Training is the answer of train: one model of all of DATA, and its file.
+type Training struct {
+	Command string `json:"command"`
+	Subject
+	Model          string     `json:"model"`             // its file, as ModelFile
+	ModelFile      string     `json:"model_file"`        // other answers have the hyperparameters under model
+	Format         string     `json:"format"`            // json or libsvm
+	Labels         []int      `json:"labels,omitempty"`  // in a file of LIBSVM, of the classes +1 and -1
+	Bias           bool       `json:"bias"`              // the predictor has a bias term
+	SupportVectors int        `json:"support_vectors"`   // sites of which the predictor is a sum
+	Bounded        *int       `json:"bounded,omitempty"` // of a margin loss: those with the largest weight
+	TestLoss       string     `json:"test_loss"`
+	Apparent       null.Float `json:"apparent_error"` // mean test loss on DATA
+	// of a margin loss: of the Kuhn-Tucker conditions, in units of y f
+	Violation  *null.Float `json:"violation,omitempty"`
+	Status     string      `json:"status"`
+	Perceptron *Perceptron `json:"perceptron,omitempty"` // nil for a support vector classifier
+	Warnings   []string    `json:"warnings"`
+	Cost
+}
+
+// Perceptron says how the perceptron was run.
+type Perceptron struct {
+	Form     string `json:"form"`     // primal or dual
+	Mistakes []int  `json:"mistakes"` // in each pass
+}
+
+func (t *Training) document() *document {
+	d := about("Model of", t.Subject)
+	d.gap()
+	if m := t.Perceptron; m != nil {
+		total := 0
+		for _, c := range m.Mistakes {
+			total += c
+		}
+		d.line("training", "%s form, %d passes with %d mistakes, %d examples with a weight", m.Form,
+			len(m.Mistakes), total, t.SupportVectors)
+	} else if t.Bounded != nil {
+		d.line("training", "%d support vectors, %d of them at the bound, %s, Kuhn-Tucker violation %.1e",
+			t.SupportVectors, *t.Bounded, biased(t.Bias), *t.Violation)
+	} else {
+		d.line("training", "a sum over %d of the sites", t.SupportVectors)
+	}
+	d.line("apparent error", "%s   (of the examples trained on, %s loss)", number(t.Apparent), t.TestLoss)
+	d.line("status", "%s", t.Status)
+	labels := ""
+	if t.Labels != nil {
+		labels = fmt.Sprintf(", labels %d and %d", t.Labels[0], t.Labels[1])
+	}
+	d.line("model file", "%s (%s%s)", t.Model, t.Format, labels)
+	d.cost(t.Cost)
+	return d
+}
+
+// Tuning is the answer of tune: the hyperparameters that were chosen, and how.
+type Tuning struct {
+	Command string `json:"command"`
+	Subject
+	Search
+	Status   string   `json:"status"`
+	Warnings []string `json:"warnings"`
+	Resampling
+	Errors
+	Cost
+
+	ModelFile string   `json:"-"`
+	Over      []string `json:"-"` // the columns of the path
+	Alike     int      `json:"-"` // starts that ended as well as the best of them
+}
+
+// Search is how hyperparameters were looked for, and what was found.
+type Search struct {
+	By            string         `json:"by"`
+	Best          map[string]any `json:"best"`      // what was chosen, by the name of its flag
+	Objective     null.Float     `json:"objective"` // its value for the best
+	StandardError null.Float     `json:"standard_error"`
+	Evaluations   int            `json:"evaluations"`
+	Failures      int            `json:"failures"`
+	StartExamples int            `json:"start_examples"`
+	Ends          null.Floats    `json:"ends"`
+	Path          []TuningStep   `json:"path"`
+}
+
+// TuningStep is a model that was judged.
+type TuningStep struct {
+	Start     int         `json:"start"` // its number, 0 after the starts
+	Examples  int         `json:"examples"`
+	Values    null.Floats `json:"values"`              // in the order of best, its lists written out
+	Objective *null.Float `json:"objective,omitempty"` // nil where it failed
+	Failure   string      `json:"failure,omitempty"`
+}
+
+func (t *Tuning) document() *document {
+	d := about("Hyperparameters of", t.Subject)
+	d.resampling(t.Resampling, t.N)
+	d.gap()
+	d.line("judged", "%d models, starts on %d examples%s", t.Evaluations, t.StartExamples,
+		nonzero("; %d failed", t.Failures))
+	d.line("starts", "%d of %d ended alike", t.Alike, len(t.Ends))
+	d.line("objective", "%s", number(t.Objective))
+	d.line("left-out error", "%s, standard error %s over examples   (%s loss)", number(t.TestError),
+		number(t.StandardError), t.TestLoss)
+	d.combined(t.Errors, t.Resampling)
+	if t.ModelFile != "" {
+		d.line("model file", "%s", t.ModelFile)
+	}
+	d.line("status", "%s", t.Status)
+	d.cost(t.Cost)
+	d.gap()
+	d.table(t.pathTable())
+	return d
+}
+
+// mostColumns bounds what the path shows of many hyperparameters.
+const mostColumns = 5
+
+// pathTable has the models that were better than all before them on as many examples.
+func (t *Tuning) pathTable() (heads []head, rows [][]string) {
+	shown := min(len(t.Over), mostColumns)
+	heads = []head{"judged", "examples"}
+	for _, name := range t.Over[:shown] {
+		heads = append(heads, head(name))
+	}
+	heads = append(heads, "objective")
+	least := map[int]float64{}
+	for k, s := range t.Path {
+		if s.Objective == nil {
+			continue
+		}
+		if before, known := least[s.Examples]; known && float64(*s.Objective) >= before {
+			continue
+		}
+		least[s.Examples] = float64(*s.Objective)
+		row := []string{fmt.Sprint(k + 1), fmt.Sprint(s.Examples)}
+		for _, v := range s.Values[:shown] {
+			row = append(row, fmt.Sprintf("%.4g", v))
+		}
+		rows = append(rows, append(row, number(*s.Objective)))
+	}
+	return heads, rows
+}
+
+// ModelComparison is the answer of compare --models.
+type ModelComparison struct {
+	Command string          `json:"command"`
+	Data    string          `json:"data"`
+	N       int             `json:"n"`
+	Models  []ComparedModel `json:"models"`
+	Level   float64         `json:"level"`
+	// Theory and Refined are the first model's left-out error less the second's, paired over
+	// examples.
+	Theory  *calibration.Difference `json:"difference"`
+	Refined *calibration.Difference `json:"refined_difference,omitempty"`
+	Cost
+}
+
+// ComparedModel is one of the models.
+type ComparedModel struct {
+	Model     string      `json:"file"`
+	Loss      string      `json:"loss"`
+	Kernel    string      `json:"kernel"`
+	TestLoss  string      `json:"test_loss"`
+	TestError null.Float  `json:"test_error"`
+	Refined   *null.Float `json:"refined_test_error,omitempty"`
+	SE        *null.Float `json:"standard_error,omitempty"` // of Refined, over resamples
+	Status    string      `json:"status"`
+	Warnings  []string    `json:"warnings"`
+}
+
+// Warnings are those of both models.
+func (c *ModelComparison) Warnings() []string {
+	all := []string{}
+	for _, m := range c.Models {
+		for _, w := range m.Warnings {
+			all = append(all, m.Model+": "+w)
+		}
+	}
+	return all
+}
+
+func (c *ModelComparison) document() *document {
+	d := &document{title: "Two models on " + ShortName(c.Data)}
+	d.line("data", "%s: %d examples", c.Data, c.N)
+	for _, m := range c.Models {
+		refined := ""
+		if m.Refined != nil {
+			refined = fmt.Sprintf(", refined %s +- %.2g", number(*m.Refined), *m.SE)
+		}
+		d.line(m.Model, "%s loss, %s", m.Loss, m.Kernel)
+		d.line("  left out", "error %s (%s loss)%s, %s", number(m.TestError), m.TestLoss, refined, m.Status)
+	}
+	show := func(label string, p *calibration.Difference) {
+		d.line(label, "%s, standard error %s (by the %s), %.3g%% interval %s to %s, p = %.2g", number(p.Value),
+			number(p.StandardError), p.By, 100*c.Level, number(p.Low), number(p.High), p.PValue)
+	}
+	show("difference", c.Theory)
+	best := c.Theory
+	if c.Refined != nil {
+		best = c.Refined
+		show("refined", best)
+	}
+	switch {
+	case float64(best.PValue) > 1-c.Level:
+		d.line("verdict", "these examples cannot tell which is better")
+	case best.Value < 0:
+		d.line("verdict", "%s errs less", c.Models[0].Model)
+	default:
+		d.line("verdict", "%s errs less", c.Models[1].Model)
+	}
+	d.cost(c.Cost)
+	return d
+}

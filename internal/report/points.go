@@ -1,0 +1,198 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/gonum/floats"
+
+	"bootbench/internal/null"
+)
+
+// Points are values per example in the order of the file, or per new input.
+// Lists that a command does not have are left out.
+type Points struct {
+	Names []string `json:"names,omitempty"` // of the rows
+	// of one trained model; of a classifier its sign says the class
+	Prediction null.Floats `json:"prediction,omitempty"`
+	Mean       null.Floats `json:"mean,omitempty"`
+	Variance   null.Floats `json:"variance,omitempty"`
+	Error      null.Floats `json:"error,omitempty"` // left-out loss; for new inputs the expected loss
+	MeanSE     null.Floats `json:"mean_se,omitempty"`
+	VarianceSE null.Floats `json:"variance_se,omitempty"`
+	SD         null.Floats `json:"sd,omitempty"`
+	Lower      null.Floats `json:"lower,omitempty"`
+	Upper      null.Floats `json:"upper,omitempty"`
+	// Out of bag: mean prediction over the resamples that leave an example out, and
+	// the share of them that predict above 0; Vote is that share of all resamples.
+	OOBMean null.Floats `json:"oob_mean,omitempty"`
+	OOBVote null.Floats `json:"oob_vote,omitempty"`
+	Vote    null.Floats `json:"vote,omitempty"`
+	// Negative is the share of the resamples whose classifier says -1.
+	Negative null.Floats `json:"p_negative,omitempty"`
+	// Quantiles over resamples, a list for each of the levels.
+	QuantileLevels levels        `json:"quantile_levels,omitempty"`
+	Quantiles      []null.Floats `json:"quantiles,omitempty"`
+	// Probability is that of the label +1.
+	Probability null.Floats `json:"probability,omitempty"`
+	Target      null.Floats `json:"target,omitempty"`
+	Class       []string    `json:"class,omitempty"` // predicted by the mean, as the file writes it
+}
+
+// levels are numbers that are no values of points.
+type levels []float64
+
+// Shift adds a constant to all predictions.
+func (p *Points) Shift(by float64) {
+	for _, list := range [][]float64{p.Mean, p.Lower, p.Upper, p.OOBMean} {
+		floats.AddConst(by, list)
+	}
+}
+
+// Name is the name of a row as a cell, or its number from 1.
+func (p *Points) Name(row int) string {
+	if p.Names != nil {
+		return textCell(p.Names[row])
+	}
+	return strconv.Itoa(row + 1)
+}
+
+// table has a row per example or new input below the names of the columns: its name or number, and the lists
+// that there are.
+func (p *Points) table(format func(float64) string) [][]string {
+	names, lists := []string{"row"}, []null.Floats{}
+	for _, f := range fieldsOf("", reflect.TypeFor[Points](), nil) {
+		list, ok := reflect.ValueOf(p).Elem().FieldByIndex(f.index).Interface().(null.Floats)
+		if ok && len(list) > 0 {
+			names, lists = append(names, f.name), append(lists, list)
+		}
+	}
+	for k, list := range p.Quantiles {
+		names, lists = append(names, fmt.Sprintf("q%v", p.QuantileLevels[k])), append(lists, list)
+	}
+	if p.Class != nil {
+		names = append(names, "class")
+	}
+	rows := [][]string{names}
+	for i := range max(len(p.Mean), len(p.Prediction)) {
+		row := []string{p.Name(i)}
+		for _, list := range lists {
+			row = append(row, format(list[i]))
+		}
+		if p.Class != nil {
+			row = append(row, textCell(p.Class[i]))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// WriteCSV writes one line per example or new input. What is not known is an empty cell.
+func (p *Points) WriteCSV(w io.Writer) error { return writeCSV(w, p.table(numberCell[float64])) }
+
+// points summarises values per example by their quantiles.
+func (d *document) points(points *Points) {
+	if points == nil || len(points.Mean) == 0 {
+		return
+	}
+	sd := make([]float64, len(points.Variance))
+	for i, v := range points.Variance {
+		sd[i] = math.Sqrt(v)
+	}
+	heads := []head{"<over examples", "min", "25%", "median", "75%", "max"}
+	rows := [][]string{quartiles("mean", points.Mean), quartiles("sd", sd),
+		quartiles("variance", points.Variance)}
+	if len(points.Error) > 0 {
+		rows = append(rows, quartiles("error", points.Error))
+	}
+	d.gap()
+	d.table(heads, rows)
+}
+
+func quartiles(name string, values []float64) []string {
+	sorted := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
+	slices.Sort(sorted)
+	cells := []string{name}
+	for q := range 5 {
+		cells = append(cells, number(quantile(sorted, float64(q)/4)))
+	}
+	return cells
+}
+
+// quantile interpolates between the order statistics, NaN for none.
+func quantile(sorted []float64, q float64) float64 {
+	if len(sorted) == 0 {
+		return math.NaN()
+	}
+	at := q * float64(len(sorted)-1)
+	low := int(at)
+	high := min(low+1, len(sorted)-1)
+	return sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
+}
+
+// perInput is a table with a row per new input.
+func (d *document) perInput(points *Points) {
+	if points == nil {
+		return
+	}
+	table := points.table(number[float64])
+	heads := make([]head, len(table[0]))
+	for i, name := range table[0] {
+		heads[i] = head(name)
+	}
+	if points.Class != nil {
+		heads[len(heads)-1] = "<class"
+	}
+	d.gap()
+	d.table(heads, table[1:])
+}
+
+// PointFigures show the values per example: the spread of the predictor over
+// resamples against its mean, and the left-out errors in rising order.
+func PointFigures(name string, p *Points) []*Figure {
+	if p == nil || len(p.Mean) == 0 {
+		return nil
+	}
+	spread := Series{Mark: Dots}
+	for i, m := range p.Mean {
+		spread.Add(m, math.Sqrt(p.Variance[i]))
+	}
+	figures := []*Figure{NewFigure(name+"-spread", "spread of the predictor over resamples",
+		"Standard deviation over resamples of the prediction at every example, against its mean.",
+		Axis{Label: "mean prediction"}, Axis{Label: "standard deviation"}, spread)}
+	if len(p.Target) > 0 && len(p.OOBMean) > 0 && p.OOBVote == nil {
+		figures = append([]*Figure{targetFigure(name, p)}, figures...)
+	}
+	if len(p.Error) == 0 {
+		return figures
+	}
+	sorted := slices.Clone(p.Error)
+	slices.Sort(sorted)
+	errors := Series{Mark: Line}
+	for i, e := range sorted {
+		errors.Add(100*(float64(i)+0.5)/float64(len(sorted)), e)
+	}
+	return append(figures, NewFigure(name+"-errors", "errors of the examples",
+		"Expected loss of every example over the resamples that leave it out, in rising order.",
+		Axis{Label: "share of the examples, %", Max: 100}, Axis{Label: "left-out loss"}, errors))
+}
+
+// targetFigure sets the left-out predictions of a regression against the targets.
+func targetFigure(name string, p *Points) *Figure {
+	at := Series{Label: "example, with two standard deviations over resamples", Mark: Dots}
+	for i, y := range p.Target {
+		at.AddErr(y, p.OOBMean[i], 2*math.Sqrt(p.Variance[i]))
+	}
+	if len(p.Target) > manyPoints {
+		at.Label, at.Err = "example", nil
+	}
+	return NewFigure(name+"-target", "left-out prediction against target",
+		"Mean prediction of every example over the resamples that leave it out, against its target; the "+
+			"line is where they are equal.",
+		Axis{Label: "target"}, Axis{Label: "left-out prediction"}, at,
+		equality("equal", slices.Min(p.Target), slices.Max(p.Target)))
+}

@@ -1,0 +1,182 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"bootbench/internal/calibration"
+	"bootbench/internal/dataset"
+	"bootbench/internal/null"
+	"bootbench/kernel"
+	"bootbench/loss"
+)
+
+// Prediction is the answer of predict.
+type Prediction struct {
+	Command string `json:"command"`
+	Subject
+	Resampling
+	Convergence
+	Test  string `json:"test"` // the new inputs
+	Count int    `json:"test_n"`
+	Interval
+	Metrics *calibration.Metrics `json:"metrics,omitempty"`
+	// Known where the new inputs have targets: the test loss averaged over
+	// resamples and inputs, and that of the mean prediction (bagging).
+	TestLoss    string                   `json:"test_loss,omitempty"`
+	TestError   *null.Float              `json:"test_error,omitempty"`
+	BaggedError *null.Float              `json:"bagged_error,omitempty"`
+	Calibration *calibration.Reliability `json:"calibration,omitempty"` // of the probabilities of labels
+	Refined     *Refined                 `json:"refined,omitempty"`
+	Quality     *calibration.Quality     `json:"quality,omitempty"`
+	Points      *Points                  `json:"points,omitempty"`
+	Warnings    []string                 `json:"warnings"`
+	Cost
+}
+
+// Interval says what the intervals at new inputs, from lower to upper, hold.
+type Interval struct {
+	Interval string  `json:"interval"` // "estimator" or "observation"
+	Level    float64 `json:"level"`
+	// Of observations: the unit of residuals, and by how much the share of new targets that
+	// the intervals hold differs from data set to data set of this size.
+	Residuals  string  `json:"residuals,omitempty"`
+	CoverageSD float64 `json:"coverage_sd,omitempty"`
+	// Where the new inputs have targets, the share of these in their intervals, and the
+	// intervals' mean width.
+	Coverage *float64 `json:"coverage,omitempty"`
+	Width    *float64 `json:"mean_width,omitempty"`
+}
+
+// document is what was asked, then a row per new input.
+func (r *Prediction) document() *document {
+	d := about("Bootstrap law of predictions from", r.Subject)
+	d.resampling(r.Resampling, r.N)
+	d.line("new inputs", "%s: %d", r.Test, r.Count)
+	if r.TestError != nil {
+		d.line("test error", "%s over resamples, %s of the mean prediction   (%s loss)", number(*r.TestError),
+			number(*r.BaggedError), r.TestLoss)
+		d.quality(r.Quality)
+	}
+	d.interval(r.Interval)
+	d.judged("", r.Metrics, r.Calibration)
+	if r.Refined != nil {
+		d.line("refined", "by %d exact resamples in %s s", r.Refined.Resamples, seconds(r.Refined.Time.Total))
+		d.judged("refined", nil, r.Refined.Calibration)
+	}
+	d.convergence(r.Convergence)
+	d.cost(r.Cost)
+	d.perInput(r.Points)
+	return d
+}
+
+// interval prints what the intervals at new inputs hold.
+func (d *document) interval(i Interval) {
+	if i.Interval != "observation" {
+		d.line("interval", "of the estimator: %.3g%% of the resamples predict within it", 100*i.Level)
+		return
+	}
+	d.line("interval", "of a new observation, level %.3g, %s residuals; between data sets of this size "+
+		"coverage varies by %.1f points", i.Level, i.Residuals, 100*i.CoverageSD)
+	if i.Coverage != nil {
+		d.line("coverage", "%.1f%% of the new targets, mean width %s", 100**i.Coverage, number(*i.Width))
+	}
+}
+
+// PredictionFigure shows mean and interval at the new inputs, in rising order of the mean;
+// none without inputs.
+func PredictionFigure(p *Points, interval Interval) []*Figure {
+	if len(p.Mean) == 0 {
+		return nil
+	}
+	of := "the resamples"
+	if interval.Interval == "observation" {
+		of = "new observations"
+	}
+	mean := Series{Mark: Dots, Label: "mean"}
+	target := Series{Label: "target", Mark: Triangles, Colour: 1}
+	low := Series{Mark: Line, Colour: 2, Label: fmt.Sprintf("%.3g%% of %s", 100*interval.Level, of)}
+	high := Series{Mark: Line, Colour: 2}
+	order := make([]int, len(p.Mean))
+	floats.ArgsortStable(slices.Clone(p.Mean), order)
+	for at, i := range order {
+		x := float64(at + 1)
+		mean.Add(x, p.Mean[i])
+		low.Add(x, p.Lower[i])
+		high.Add(x, p.Upper[i])
+		if i < len(p.Target) {
+			target.Add(x, p.Target[i])
+		}
+	}
+	return []*Figure{NewFigure("predict", "predictions at new inputs",
+		"Mean prediction over resamples in rising order, and the interval of "+of+".",
+		Axis{Label: "new input, by mean prediction"}, Axis{Label: "prediction"}, mean, target, low, high)}
+}
+
+// ModelPrediction is the answer of predict --model: one trained model at new inputs.
+type ModelPrediction struct {
+	Command   string `json:"command"`
+	Model     string `json:"model"` // its file, as ModelFile
+	ModelFile string `json:"model_file"`
+	TrainedOn
+	Test  string `json:"test"` // the new inputs
+	Count int    `json:"test_n"`
+	// Known where the new inputs have targets.
+	TestLoss  string               `json:"test_loss,omitempty"`
+	TestError *null.Float          `json:"test_error,omitempty"`
+	Quality   *calibration.Quality `json:"quality,omitempty"`
+	Metrics   *calibration.Metrics `json:"metrics,omitempty"`
+	Points    *Points              `json:"points,omitempty"`
+	Warnings  []string             `json:"warnings"`
+	Cost
+}
+
+// TrainedOn is what a model file says of its model and the data that it was trained on.
+type TrainedOn struct {
+	Data   string           `json:"data"`
+	N      int              `json:"n"`
+	D      int              `json:"d"`
+	Task   string           `json:"task"`
+	Target string           `json:"target"`
+	Labels *dataset.Classes `json:"labels,omitempty"`
+	Loss   string           `json:"loss"`
+	Kernel kernel.Spec      `json:"kernel"`
+	// SupportVectors is the number of sites of which the predictor is a sum.
+	SupportVectors int `json:"support_vectors"`
+}
+
+// Judge adds what the targets of the new inputs say.
+func (p *ModelPrediction) Judge(test loss.Test, targets []float64) {
+	p.TestLoss, p.Points.Target = test.Name(), targets
+	total := 0.0
+	for i, y := range targets {
+		e := test.Value(p.Points.Prediction[i], y)
+		p.Points.Error = append(p.Points.Error, e)
+		total += e / float64(len(targets))
+	}
+	p.TestError = null.Of(total)
+	p.Quality = calibration.NewQuality(test, *p.TestError, targets, p.Points.Error, p.Labels)
+	if warning := p.Quality.Warning(*p.TestError); warning != "" {
+		p.Warnings = append(p.Warnings, warning)
+	}
+}
+
+func (p *ModelPrediction) document() *document {
+	d := &document{title: "Predictions of " + ShortName(p.Model)}
+	d.line("model", "%s: %s loss, a sum over %d sites, trained on %d examples of %s", p.Model, p.Loss,
+		p.SupportVectors, p.N, p.Data)
+	d.line("kernel", "%s", KernelText(p.Kernel))
+	d.source(Subject{Target: p.Target, Labels: p.Labels})
+	d.line("new inputs", "%s: %d", p.Test, p.Count)
+	d.gap()
+	if p.TestError != nil {
+		d.line("test error", "%s   (%s loss)", number(*p.TestError), p.TestLoss)
+		d.quality(p.Quality)
+		d.judged("", p.Metrics, nil)
+	}
+	d.cost(p.Cost)
+	d.perInput(p.Points)
+	return d
+}

@@ -1,0 +1,138 @@
+package report
+
+import (
+	"fmt"
+
+	"bootbench/internal/calibration"
+	"bootbench/internal/null"
+)
+
+// Retraining is the answer of retrain. Standard errors are those of Monte Carlo.
+type Retraining struct {
+	Command string `json:"command"`
+	Subject
+	Resampling
+	Draws
+	Errors
+	Ensemble
+	EnsembleSE
+	Quality  *calibration.Quality `json:"quality,omitempty"`
+	SE       null.Float           `json:"standard_error"` // of the left-out error
+	FitS     float64              `json:"fit_s"`          // mean wall time of one fit, in seconds
+	Points   *Points              `json:"points,omitempty"`
+	Warnings []string             `json:"warnings"`
+	Cost
+}
+
+// Draws are the resamples of a retraining, and how it trained on them.
+type Draws struct {
+	Method    string `json:"method"`   // "batch" or "single"
+	Training  string `json:"training"` // how one resample is trained, and how exactly
+	Status    string `json:"status"`   // "complete" or "cancelled"
+	Resamples int    `json:"resamples"`
+	Seed      uint64 `json:"seed"`
+	Workers   int    `json:"workers"`
+	Empty     int    `json:"empty"`               // resamples without any example
+	OneClass  int    `json:"one_class,omitempty"` // those of one class, which predict its label
+	Skipped   int    `json:"skipped"`             // resamples beside these whose training did not converge
+}
+
+func (r *Retraining) document() *document {
+	d := about("Bootstrap retraining on", r.Subject)
+	d.resampling(r.Resampling, r.N)
+	d.gap()
+	d.line("left-out error", "%s   (%s loss)", Quote{r.TestError, &r.SE}, r.TestLoss)
+	d.combined(r.Errors, r.Resampling)
+	d.ensemble(r.Ensemble, &r.EnsembleSE)
+	d.quality(r.Quality)
+	d.line("status", "%s, %d resamples%s, seed %d, method %s", r.Status, r.Resamples,
+		nonzero(", %d more skipped", r.Skipped), r.Seed, r.Method)
+	d.line("trained by", "%s", r.Training)
+	d.line("one fit", "%s s on one thread, %d at a time", seconds(r.FitS), r.Workers)
+	d.cost(r.Cost)
+	d.points(r.Points)
+	return d
+}
+
+// LeaveOneOut is the answer of loo. Of a comparison, the methods' answers are
+// listed and the answer itself is that of the fast method.
+type LeaveOneOut struct {
+	Command string `json:"command"`
+	Subject
+	LeaveOneOutMethod
+	Quality        *calibration.Quality `json:"quality,omitempty"`
+	Points         *Points              `json:"points,omitempty"`
+	Bias           bool                 `json:"bias"`            // the predictor has a bias term
+	SupportVectors int                  `json:"support_vectors"` // 0 for regression
+	// of the Kuhn-Tucker conditions by the training, in units of y f
+	Violation null.Float          `json:"violation"`
+	Methods   []LeaveOneOutMethod `json:"methods,omitempty"`
+	Warnings  []string            `json:"warnings"`
+	Cost
+}
+
+// LeaveOneOutMethod is what one method says of the examples left out.
+type LeaveOneOutMethod struct {
+	Method string `json:"method"`
+	// Error is the share of examples that are misclassified when left out; for
+	// regression the mean square of the left-out residuals.
+	Error     null.Float `json:"error"`
+	Errors    int        `json:"errors"`           // their number, 0 for regression
+	Retrained int        `json:"retrained"`        // examples that the model was retrained without
+	Skipped   int        `json:"skipped"`          // those that needed no retraining
+	Recall    null.Float `json:"recall"`           // share of the label +1 that is recognised
+	Precision null.Float `json:"precision"`        // share of what is recognised as +1 that is
+	Rho       float64    `json:"rho,omitempty"`    // of xialpha
+	Ties      []int      `json:"ties,omitempty"`   // examples, from 1, whose left-out prediction is about 0
+	Unheld    int        `json:"unheld,omitempty"` // examples whose removal leaves the bias without bounds
+	Seconds   float64    `json:"seconds"`          // with the training on all examples
+	Status    string     `json:"status"`           // "complete", "inexact" or "cancelled"
+}
+
+func (l *LeaveOneOut) document() *document {
+	d := about("Leave-one-out error on", l.Subject)
+	d.gap()
+	switch {
+	case l.Task != "classification":
+		d.line("left out", "mean square residual %s (method %s)", number(l.Error), l.Method)
+		d.quality(l.Quality)
+	case len(l.Methods) > 0:
+		d.methods(l.Methods)
+	default:
+		d.line("left out", "%s: %d of %d examples misclassified (method %s)", number(l.Error), l.Errors,
+			l.Retrained+l.Skipped, l.Method)
+		d.line("label +1", "recall %s, precision %s", number(l.Recall), number(l.Precision))
+		d.line("retrained", "%d times, %d examples needed none", l.Retrained, l.Skipped)
+	}
+	if l.Task == "classification" {
+		d.quality(l.Quality)
+		d.line("training", "%d support vectors, %s, Kuhn-Tucker violation %.1e", l.SupportVectors, biased(l.Bias),
+			l.Violation)
+	}
+	d.cost(l.Cost)
+	return d
+}
+
+func biased(b bool) string {
+	if b {
+		return "bias"
+	}
+	return "no bias"
+}
+
+// methods prints a comparison of methods.
+func (d *document) methods(all []LeaveOneOutMethod) {
+	heads := []head{"<method", "rho", "errors", "error", "recall", "precision", "ties", "retrained",
+		"seconds"}
+	var rows [][]string
+	for _, m := range all {
+		rho := "-"
+		if m.Rho > 0 {
+			rho = fmt.Sprint(m.Rho)
+		}
+		retrained := fmt.Sprintf("%.2f%%", 100*float64(m.Retrained)/float64(max(1, m.Retrained+m.Skipped)))
+		rows = append(rows, []string{m.Method, rho, fmt.Sprint(m.Errors), number(m.Error), number(m.Recall),
+			number(m.Precision), fmt.Sprint(len(m.Ties)), retrained, seconds(m.Seconds)})
+	}
+	d.table(heads, rows)
+}

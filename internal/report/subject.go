@@ -1,0 +1,195 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"bootbench/internal/dataset"
+	"bootbench/kernel"
+	"bootbench/loss"
+)
+
+// Subject says what was modelled. Its fields are in every document about one
+// data set.
+type Subject struct {
+	Data   string `json:"data"`
+	N      int    `json:"n"`      // examples
+	D      int    `json:"d"`      // features
+	Sites  int    `json:"sites"`  // distinct inputs; all examples with a jitter
+	Merged int    `json:"merged"` // examples that share the site of an earlier one
+	Task   string `json:"task"`
+	Loss   string `json:"loss"`
+	loss.Parameters
+	Kernel       kernel.Spec `json:"kernel"` // with its defaults
+	Standardized bool        `json:"standardized"`
+	Target       string      `json:"target,omitempty"` // column of the file
+	// taken off the targets, and added to predictions; nil: nothing is
+	TargetMean *float64         `json:"target_mean,omitempty"`
+	Labels     *dataset.Classes `json:"labels,omitempty"` // where the file has others than -1 and +1
+	// Notes say what was found in the file, left out or encoded.
+	Notes  []string `json:"notes,omitempty"`
+	Preset string   `json:"preset,omitempty"` // where the model of an embedded set comes from
+	// Reading are the flags that decided what was read of the data, as name=value.
+	Reading []string `json:"reading,omitempty"`
+	Model   *Model   `json:"model,omitempty"`
+	// Where no model was asked for: how it was chosen, and the command line that repeats it.
+	ChosenBy    string `json:"chosen_by,omitempty"`
+	CommandLine string `json:"command_line,omitempty"`
+}
+
+// Model holds every hyperparameter, by the name of its flag.
+type Model struct {
+	Loss string `json:"loss"`
+	loss.Parameters
+	Kernel          kernel.Kind `json:"kernel"`
+	Gamma           float64     `json:"gamma,omitempty"`
+	LengthScale     []float64   `json:"length_scale,omitempty"`
+	Degree          int         `json:"degree,omitempty"`
+	Coef0           float64     `json:"coef0,omitempty"`
+	Amplitude       float64     `json:"amplitude"`
+	Constant        float64     `json:"constant"`
+	Jitter          float64     `json:"jitter"`
+	Bias            bool        `json:"bias"`
+	Standardize     bool        `json:"standardize"`
+	NormalizeTarget bool        `json:"normalize_target"`
+}
+
+// Resampling says how training sets are redrawn.
+type Resampling struct {
+	Scheme          string  `json:"scheme"`
+	Ratio           float64 `json:"ratio"` // nu = S/N
+	Folds           int     `json:"folds,omitempty"`
+	Is632Applicable bool    `json:"suits_632"` // whether .632 and .632+ are meant for this scheme and ratio
+	Distinct        float64 `json:"distinct"`  // mean number of distinct examples in a resample
+}
+
+// Times are wall times in seconds. Total runs from the start of the command to
+// its answer.
+type Times struct {
+	Read    float64 `json:"read"`
+	Gram    float64 `json:"gram"`
+	Fit     float64 `json:"fit,omitempty"` // the one fit to all data
+	Solve   float64 `json:"solve,omitempty"`
+	Predict float64 `json:"predict,omitempty"`
+	Retrain float64 `json:"retrain,omitempty"`
+	Fits    float64 `json:"fits,omitempty"` // of retraining, with the solve that batches are trained around
+	Total   float64 `json:"total"`
+	// Iterations are those of all fits in blocks that this process has trained, and Exact the number of fits
+	// that blocks left to the loss's own trainer.
+	Iterations int `json:"iterations,omitempty"`
+	Exact      int `json:"exact,omitempty"`
+}
+
+// Memory is what the process has taken at most so far (maximum resident set).
+type Memory struct {
+	PeakBytes int64 `json:"peak_bytes"`
+}
+
+// Backend says what did the arithmetic.
+type Backend struct {
+	Name    string `json:"name"`
+	Core    string `json:"core"`
+	Threads int    `json:"threads"`
+}
+
+// Cost is what an answer cost, and on what.
+type Cost struct {
+	Time    Times   `json:"time"`
+	Memory  Memory  `json:"memory"`
+	Backend Backend `json:"backend"`
+}
+
+// about begins a document on a data set.
+func about(title string, s Subject) *document {
+	d := &document{title: title + " " + ShortName(s.Data)}
+	d.line("data", "%s: %d examples, %d features, %s", s.Data, s.N, s.D, s.Task)
+	d.source(s)
+	from, bias := "", ""
+	if s.Preset != "" {
+		from = fmt.Sprintf(" (preset: %s)", s.Preset)
+	}
+	if s.Model != nil && s.Model.Bias {
+		bias = ", bias"
+	}
+	d.line("model", "%s loss%s%s%s", s.Loss, s.parameters(), bias, from)
+	d.line("kernel", "%s", KernelText(s.Kernel))
+	if s.ChosenBy != "" {
+		d.line("chosen", "by %s", s.ChosenBy)
+		d.line("to repeat", "%s", s.CommandLine)
+	}
+	features := "as they are"
+	if s.Standardized {
+		features = "standardised to mean 0 and standard deviation 1"
+	}
+	d.line("features", "%s", features)
+	d.line("sites", "%d distinct inputs, %d examples merged into the site of another", s.Sites, s.Merged)
+	return d
+}
+
+// source names the target of a file and what was found in it; sets with a preset need
+// no such lines.
+func (d *document) source(s Subject) {
+	if m := s.TargetMean; m != nil {
+		d.line("target", "%s, centred at %s", cmp.Or(s.Target, "y"), number(*m))
+	} else if s.Preset == "" && s.Target != "" {
+		classes := ""
+		if s.Labels != nil {
+			classes = fmt.Sprintf(": %s is +1, %s is -1", s.Labels.Name(1), s.Labels.Name(-1))
+		}
+		d.line("target", "%s%s", s.Target, classes)
+	}
+	for _, note := range s.Notes {
+		d.line("note", "%s", note)
+	}
+}
+
+// parameters lists those of the training loss.
+func (s *Subject) parameters() string {
+	weights := ""
+	if w := s.ClassWeights; w != (loss.ClassWeights{}) {
+		weights = fmt.Sprintf(" times %.4g for class -1 and %.4g for +1", w.Negative, w.Positive)
+	}
+	return nonzero(", noise variance %v", s.Noise) + nonzero(", C = %v", s.C) + weights +
+		nonzero(", epsilon = %v", s.Epsilon) +
+		nonzero(", delta = %v", s.Delta)
+}
+
+// KernelText describes a kernel in a few words; what its kind has no use for is left out.
+func KernelText(k kernel.Spec) string {
+	scale, polynomial := nonzero("gamma %.4g", k.Gamma), ""
+	switch n := len(k.LengthScale); {
+	case n == 1:
+		scale = fmt.Sprintf("length scale %.4g", k.LengthScale[0])
+	case n > 1:
+		scale = fmt.Sprintf("%d length scales from %.4g to %.4g", n, slices.Min(k.LengthScale),
+			slices.Max(k.LengthScale))
+	}
+	if k.Degree != 0 {
+		polynomial = fmt.Sprintf("degree %d, coef0 %.4g", k.Degree, k.Coef0)
+	}
+	return join(k.Kind.String(), scale, polynomial, fmt.Sprintf("amplitude %.4g", k.Amplitude),
+		nonzero("constant %.4g", k.Constant), nonzero("jitter %.4g", k.Jitter))
+}
+
+func (d *document) resampling(r Resampling, n int) {
+	d.line("resampling", "%s%s, ratio %.4g: S = %s of n = %d, %.1f distinct examples on average",
+		r.Scheme, nonzero(", %d folds", r.Folds), r.Ratio, number(r.Ratio*float64(n)), n, r.Distinct)
+}
+
+func (d *document) cost(c Cost) {
+	part := func(name string, value float64) string {
+		if !(value > 0) {
+			return ""
+		}
+		return name + " " + seconds(value)
+	}
+	parts := join(part("read", c.Time.Read), part("kernel matrix", c.Time.Gram), part("full fit", c.Time.Fit),
+		part("solve", c.Time.Solve), part("predict", c.Time.Predict), part("retrain", c.Time.Retrain))
+	if parts != "" {
+		parts = " (" + parts + ")"
+	}
+	d.line("seconds", "%s%s", seconds(c.Time.Total), parts)
+	d.line("memory", "%s at most; %s, %s, %d threads", mebibytes(c.Memory.PeakBytes), c.Backend.Name,
+		c.Backend.Core, c.Backend.Threads)
+}

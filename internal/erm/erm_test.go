@@ -77,13 +77,7 @@ func TestSquare(t *testing.T) {
 			p.Y[i] += rng.NormFloat64()
 		}
 		count, target := make([]float64, 12), make([]float64, 12)
-		for i, w := range p.Weight {
-			count[p.Site[i]] += w
-			target[p.Site[i]] += w * p.Y[i]
-		}
-		for i, c := range count {
-			target[i] /= math.Max(1, c)
-		}
+		p.Site.Merge(p.Y, p.Weight, count, target)
 		fit := need.One(gp.NewTrainer(k, 0.3, false))(t)
 		want := make([]float64, 12)
 		if err := fit.Fit(count, target, want); err != nil {

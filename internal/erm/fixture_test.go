@@ -77,13 +77,6 @@ func mustTrain(t testing.TB, k *linalg.Sym, l erm.Loss, p train.Set, s erm.Setti
 	return r
 }
 
-func siteOf(p train.Set, i int) int {
-	if p.Site == nil {
-		return i
-	}
-	return p.Site[i]
-}
-
 // plainField is K a by a double loop.
 func plainField(k *linalg.Sym, a []float64) []float64 {
 	f := make([]float64, len(a))
@@ -99,7 +92,7 @@ func plainField(k *linalg.Sym, a []float64) []float64 {
 func siteLoss(l erm.Loss, p train.Set, site int, f float64) float64 {
 	v := 0.0
 	for j, k := range p.Weight {
-		if k > 0 && siteOf(p, j) == site {
+		if k > 0 && p.Site.At(j) == site {
 			v += k * l.Value(f, p.Y[j])
 		}
 	}

@@ -89,13 +89,7 @@ func TestEPGaussian(t *testing.T) {
 		const m = 12
 		k, set := plane(rng, m, 2), examples(rng, m, 25, false)
 		count, target := make([]float64, m), make([]float64, m)
-		for i, w := range set.Weight {
-			count[set.Site[i]] += w
-			target[set.Site[i]] += w * set.Y[i]
-		}
-		for i, c := range count {
-			target[i] /= max(1, c)
-		}
+		set.Site.Merge(set.Y, set.Weight, count, target)
 		trainer, want := need.One(NewTrainer(k, 0.3, false))(t), make([]float64, m)
 		if err := trainer.Fit(count, target, want); err != nil {
 			t.Fatal(err)
@@ -322,11 +316,6 @@ func TestEPRefusals(t *testing.T) {
 		s   EPSettings
 	}{
 		"1 weights":         {set: train.Set{Y: one, Weight: one[:1]}},
-		"2 sites":           {set: train.Set{Y: one[:1], Weight: one[:1]}},
-		"has length 1":      {set: train.Set{Y: one, Weight: one, Site: []int{0}}},
-		"site 3 of 2":       {set: train.Set{Y: one, Weight: one, Site: []int{0, 2}}},
-		"example 1 is +Inf": {set: train.Set{Y: []float64{math.Inf(1), 1}, Weight: one}},
-		"example 2 is -1":   {set: train.Set{Y: one, Weight: []float64{1, -1}}},
 		"tolerance":         {set: train.Set{Y: one, Weight: one}, s: EPSettings{Tolerance: -1}},
 		"sweep limit":       {set: train.Set{Y: one, Weight: one}, s: EPSettings{MaxSweeps: -1}},
 		"broken likelihood": {l: moments{"broken", math.NaN(), 1}, set: train.Set{Y: one, Weight: one}},

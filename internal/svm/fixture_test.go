@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/mat"
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/need"
@@ -143,65 +142,4 @@ func cyclic(k *linalg.Sym, p Problem) (alpha, f []float64) {
 		}
 	}
 	return alpha, f
-}
-
-// enumerate solves the dual of a problem with one example a site by trying
-// every split of the examples into a = 0, 0 < a < C and a = C. It needs a
-// positive definite K.
-func enumerate(k *linalg.Sym, p Problem) (alpha []float64) {
-	n := len(p.Y)
-	state := make([]int, n)
-	for {
-		if a, ok := stationary(k, p, state); ok {
-			return a
-		}
-		i := 0
-		for ; i < n; i++ {
-			states := 3
-			if math.IsInf(p.C[i], 1) {
-				states = 2
-			}
-			if state[i]++; state[i] < states {
-				break
-			}
-			state[i] = 0
-		}
-		if i == n {
-			return nil
-		}
-	}
-}
-
-// stationary solves y f = 1 on the examples of state 1, with a = 0 in state 0
-// and a = C in state 2, and reports whether that is the optimum.
-func stationary(k *linalg.Sym, p Problem, state []int) (alpha []float64, ok bool) {
-	alpha = make([]float64, len(state))
-	var free []int
-	for i, s := range state {
-		switch s {
-		case 1:
-			free = append(free, i)
-		case 2:
-			alpha[i] = p.C[i]
-		}
-	}
-	f := plainField(k, p, alpha)
-	if m := len(free); m > 0 {
-		a, lack := mat.NewDense(m, m, nil), mat.NewVecDense(m, nil)
-		for r, i := range free {
-			lack.SetVec(r, 1-p.Y[i]*f[i])
-			for c, j := range free {
-				a.Set(r, c, k.At(i, j)*p.Y[i]*p.Y[j])
-			}
-		}
-		if err := lack.SolveVec(a, lack); err != nil {
-			return nil, false
-		}
-		for r, i := range free {
-			if alpha[i] = lack.AtVec(r); !(alpha[i] > 0 && alpha[i] < p.C[i]) {
-				return nil, false
-			}
-		}
-	}
-	return alpha, plainViolation(k, p, alpha) < 1e-9
 }

@@ -45,8 +45,8 @@ type Settings struct {
 	MaxSweeps int     // of the theory; default solver.DefaultMaxSweeps
 	Scheme    string  // resampling scheme; default "poisson"
 	Folds     int     // of scheme "kfold", which has no ratio
-	// Progress, if set, is told what is going on.
-	Progress func(Progress)
+	// Progress, if set, is told the row and the phase that are under way, and how far the phase is.
+	Progress func(label string, done, total int)
 }
 
 // DefaultResamples is the Resamples of zero Settings: enough for a relative
@@ -65,16 +65,6 @@ func (s Settings) withDefaults() (Settings, error) {
 		s.Scheme = "poisson"
 	}
 	return s, nil
-}
-
-// Progress tells how far a comparison is. Each row goes through the phases in the
-// order listed, and in each phase Done rises to Total.
-type Progress struct {
-	Row, Rows   int    // row under way, from 1, of how many
-	Data        string // its data set and size
-	N           int
-	Phase       string // "theory", "refining", "fits" or "retraining"
-	Done, Total int    // within the phase
 }
 
 // Task is one row to be computed.
@@ -102,7 +92,7 @@ func CompareTasks(cases []Case, s Settings) ([]Task[CompareRow], error) {
 			Run: func(ctx context.Context) (row CompareRow, err error) {
 				defer func() { x.model = nil }() // its matrices are not needed any more
 				if row, err = x.compare(ctx); err != nil {
-					err = fmt.Errorf("%s, n = %d, %s loss: %w", x.progress.Data, x.progress.N, x.spec.Loss.Name(), err)
+					err = fmt.Errorf("%s, n = %d, %s loss: %w", x.data, x.n, x.spec.Loss.Name(), err)
 				}
 				return row, err
 			}}
@@ -132,12 +122,12 @@ func experiments(cases []Case, s Settings) ([]*experiment, error) {
 			}
 			all = append(all, &experiment{
 				settings: s, spec: c.Spec, scheme: scheme, test: TestLoss(set),
-				progress: Progress{Row: len(all) + 1, Data: c.Title(), N: n},
+				data: c.Title(), n: n,
 			})
 		}
 	}
-	for _, x := range all {
-		x.progress.Rows = len(all)
+	for i, x := range all {
+		x.label = fmt.Sprintf("row %d of %d, n = %d: ", i+1, len(all), x.n)
 	}
 	return all, nil
 }
@@ -152,14 +142,16 @@ type experiment struct {
 	spec     model.Spec // on all examples of the set
 	scheme   resample.Scheme
 	test     loss.Test
-	progress Progress
+	data     string       // name for readers
+	n        int          // examples of the row
+	label    string       // of progress
 	model    *model.Model // on the row's examples
 }
 
 // build makes the model on the first n examples of the shuffled set.
 func (x *experiment) build() (err error) {
 	spec := x.spec
-	spec.Set = First(spec.Set, x.progress.N, x.settings.Seed)
+	spec.Set = First(spec.Set, x.n, x.settings.Seed)
 	x.model, err = model.Build(spec)
 	return err
 }
@@ -174,14 +166,14 @@ func First(set *dataset.Set, n int, seed uint64) *dataset.Set {
 
 // name tells readers which experiment it is.
 func (x *experiment) name() string {
-	return fmt.Sprintf("%s, n = %d, %s loss, gamma %v, ratio %v", x.progress.Data, x.progress.N,
+	return fmt.Sprintf("%s, n = %d, %s loss, gamma %v, ratio %v", x.data, x.n,
 		x.spec.Loss.Name(), x.spec.Kernel.Gamma, x.scheme.Mean())
 }
 
 // key names everything that the experiment depends on.
 func (x *experiment) key() string {
 	s := x.settings
-	return x.spec.Key(x.scheme, x.progress.Data, x.progress.N, s.Resamples, s.Seed, s.Tolerance, s.MaxSweeps)
+	return x.spec.Key(x.scheme, x.data, x.n, s.Resamples, s.Seed, s.Tolerance, s.MaxSweeps)
 }
 
 // TestLoss is that of a task: square loss, or the classification error.
@@ -193,11 +185,9 @@ func TestLoss(set *dataset.Set) loss.Test {
 }
 
 func (x *experiment) tell(phase string, done, total int) {
-	if x.settings.Progress == nil {
-		return
+	if x.settings.Progress != nil {
+		x.settings.Progress(x.label+phase, done, total)
 	}
-	x.progress.Phase, x.progress.Done, x.progress.Total = phase, done, total
-	x.settings.Progress(x.progress)
 }
 
 // compare makes the row. Retraining comes last: it is the longest part, and its
@@ -206,7 +196,7 @@ func (x *experiment) compare(ctx context.Context) (row CompareRow, err error) {
 	if err := x.build(); err != nil {
 		return row, err
 	}
-	row.Setup = NewSetup(x.progress.Data, x.model, x.scheme)
+	row.Setup = NewSetup(x.data, x.model, x.scheme)
 	row.Machine, row.Rates = NewMachine(), x.rates()
 	var solution *solver.Solution
 	if row.Theory, solution, err = x.theory(ctx); err != nil {

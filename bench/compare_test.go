@@ -177,23 +177,23 @@ func TestSettings(t *testing.T) {
 // up to Total.
 func TestProgress(t *testing.T) {
 	spec := small(t, "synthetic:friedman1,n=30")
-	var told []Progress
-	compared(t, Settings{Resamples: 4, Workers: 2, Progress: func(p Progress) { told = append(told, p) }},
+	var told []string
+	note := func(label string, done, total int) { told = append(told, fmt.Sprint(label, " ", done, "/", total)) }
+	compared(t, Settings{Resamples: 4, Workers: 2, Progress: note},
 		Case{Spec: spec, Ratio: 1, Sizes: []int{20, 30}})
-	var want []Progress
+	var want []string
 	for row, n := range []int{20, 30} {
 		for _, phase := range []struct {
 			name        string
 			from, total int
 		}{{"theory", 0, 1}, {"refining", 1, 4}, {"fits", 0, timedFits}, {"retraining", 1, 4}} {
 			for done := phase.from; done <= phase.total; done++ {
-				want = append(want, Progress{Row: row + 1, Rows: 2, Data: spec.Set.Name, N: n, Phase: phase.name,
-					Done: done, Total: phase.total})
+				want = append(want, fmt.Sprintf("row %d of 2, n = %d: %s %d/%d", row+1, n, phase.name, done, phase.total))
 			}
 		}
 	}
 	if !slices.Equal(told, want) {
-		t.Errorf("told %+v, want %+v", told, want)
+		t.Errorf("told %v, want %v", told, want)
 	}
 }
 
@@ -213,8 +213,8 @@ func TestCancel(t *testing.T) {
 		t.Run(fmt.Sprintf("row %d/%s %d", at.row, at.phase, at.done), func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			settings := Settings{Resamples: 200, Workers: 1, Progress: func(p Progress) {
-				if p.Row == at.row && p.Phase == at.phase && p.Done == at.done {
+			settings := Settings{Resamples: 200, Workers: 1, Progress: func(label string, done, _ int) {
+				if label == fmt.Sprintf("row %d of 2, n = %d: %s", at.row, 10+10*at.row, at.phase) && done == at.done {
 					cancel()
 				}
 			}}
@@ -253,7 +253,7 @@ func TestRefusals(t *testing.T) {
 		{"workers", good, Settings{Workers: -2}, "-2 workers"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.settings.Progress = func(p Progress) { t.Errorf("work has begun: %+v", p) }
+			c.settings.Progress = func(label string, _, _ int) { t.Errorf("work has begun: %s", label) }
 			rows, err := compare(t.Context(), c.settings, good, c.bad)
 			if len(rows) != 0 || !errors.Is(err, model.ErrInput) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%d rows, %v does not say %q", len(rows), err, c.says)

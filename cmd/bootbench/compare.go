@@ -52,9 +52,7 @@ func runCompare(a *app, o *options, data []string) error {
 	if err := a.openJournal(choice{}); err != nil {
 		return err
 	}
-	settings.Progress = func(p bench.Progress) {
-		a.console.Progress(fmt.Sprintf("row %d of %d, n = %d: %s", p.Row, p.Rows, p.N, p.Phase), p.Done, p.Total)
-	}
+	settings.Progress = a.console.Progress
 	tasks, err := bench.CompareTasks(cases, settings)
 	if err != nil {
 		return err

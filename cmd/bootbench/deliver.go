@@ -97,7 +97,7 @@ func (a *app) writeFolder(g given, document func(io.Writer) error) (err error) {
 func (g given) withPoints(points *report.Points) given {
 	if points != nil {
 		g.csv, g.writeCSV = "points.csv", points.WriteCSV
-		g.figures = append(report.PointFigures("points", points), g.figures...)
+		g.figures = append(report.PointFigures(points), g.figures...)
 	}
 	return g
 }

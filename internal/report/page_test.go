@@ -22,7 +22,7 @@ func TestPage(t *testing.T) {
 		Points: &Points{Mean: []float64{1, 2}, Variance: []float64{1, 4}, Error: []float64{0.5, 2}}}
 	p := Page{Command: "bootbench estimate '<b>&.csv'",
 		Answer:  e,
-		Figures: PointFigures("points", e.Points), Warnings: []string{"careful <now>"},
+		Figures: PointFigures(e.Points), Warnings: []string{"careful <now>"},
 		Files: []string{"result.json"}, Machine: &Machine{}}
 	var b bytes.Buffer
 	if err := p.WriteHTML(&b); err != nil {

@@ -35,7 +35,7 @@ type Points struct {
 	// Negative is the share of the resamples whose classifier says -1.
 	Negative null.Floats `json:"p_negative,omitempty"`
 	// Quantiles over resamples, a list for each of the levels.
-	QuantileLevels levels        `json:"quantile_levels,omitempty"`
+	QuantileLevels []float64     `json:"quantile_levels,omitempty"`
 	Quantiles      []null.Floats `json:"quantiles,omitempty"`
 	// Probability is that of the label +1.
 	Probability null.Floats `json:"probability,omitempty"`
@@ -43,22 +43,11 @@ type Points struct {
 	Class       []string    `json:"class,omitempty"` // predicted by the mean, as the file writes it
 }
 
-// levels are numbers that are no values of points.
-type levels []float64
-
 // Shift adds a constant to all predictions.
 func (p *Points) Shift(by float64) {
 	for _, list := range [][]float64{p.Mean, p.Lower, p.Upper, p.OOBMean} {
 		floats.AddConst(by, list)
 	}
-}
-
-// Name is the name of a row as a cell, or its number from 1.
-func (p *Points) Name(row int) string {
-	if p.Names != nil {
-		return textCell(p.Names[row])
-	}
-	return strconv.Itoa(row + 1)
 }
 
 // table has a row per example or new input below the names of the columns: its name or number, and the lists
@@ -79,7 +68,10 @@ func (p *Points) table(format func(float64) string) [][]string {
 	}
 	rows := [][]string{names}
 	for i := range max(len(p.Mean), len(p.Prediction)) {
-		row := []string{p.Name(i)}
+		row := []string{strconv.Itoa(i + 1)}
+		if p.Names != nil {
+			row[0] = textCell(p.Names[i])
+		}
 		for _, list := range lists {
 			row = append(row, format(list[i]))
 		}
@@ -103,14 +95,13 @@ func (d *document) points(points *Points) {
 	for i, v := range points.Variance {
 		sd[i] = math.Sqrt(v)
 	}
-	heads := []head{"<over examples", "min", "25%", "median", "75%", "max"}
 	rows := [][]string{quartiles("mean", points.Mean), quartiles("sd", sd),
 		quartiles("variance", points.Variance)}
 	if len(points.Error) > 0 {
 		rows = append(rows, quartiles("error", points.Error))
 	}
 	d.gap()
-	d.table(heads, rows)
+	d.table([]head{"<over examples", "min", "25%", "median", "75%", "max"}, rows)
 }
 
 func quartiles(name string, values []float64) []string {
@@ -153,7 +144,7 @@ func (d *document) perInput(points *Points) {
 
 // PointFigures show the values per example: the spread of the predictor over
 // resamples against its mean, and the left-out errors in rising order.
-func PointFigures(name string, p *Points) []*Figure {
+func PointFigures(p *Points) []*Figure {
 	if p == nil || len(p.Mean) == 0 {
 		return nil
 	}
@@ -161,11 +152,11 @@ func PointFigures(name string, p *Points) []*Figure {
 	for i, m := range p.Mean {
 		spread.Add(m, math.Sqrt(p.Variance[i]))
 	}
-	figures := []*Figure{NewFigure(name+"-spread", "spread of the predictor over resamples",
+	figures := []*Figure{NewFigure("points-spread", "spread of the predictor over resamples",
 		"Standard deviation over resamples of the prediction at every example, against its mean.",
 		Axis{Label: "mean prediction"}, Axis{Label: "standard deviation"}, spread)}
 	if len(p.Target) > 0 && len(p.OOBMean) > 0 && p.OOBVote == nil {
-		figures = append([]*Figure{targetFigure(name, p)}, figures...)
+		figures = append([]*Figure{targetFigure(p)}, figures...)
 	}
 	if len(p.Error) == 0 {
 		return figures
@@ -176,13 +167,13 @@ func PointFigures(name string, p *Points) []*Figure {
 	for i, e := range sorted {
 		errors.Add(100*(float64(i)+0.5)/float64(len(sorted)), e)
 	}
-	return append(figures, NewFigure(name+"-errors", "errors of the examples",
+	return append(figures, NewFigure("points-errors", "errors of the examples",
 		"Expected loss of every example over the resamples that leave it out, in rising order.",
 		Axis{Label: "share of the examples, %", Max: 100}, Axis{Label: "left-out loss"}, errors))
 }
 
 // targetFigure sets the left-out predictions of a regression against the targets.
-func targetFigure(name string, p *Points) *Figure {
+func targetFigure(p *Points) *Figure {
 	at := Series{Label: "example, with two standard deviations over resamples", Mark: Dots}
 	for i, y := range p.Target {
 		at.AddErr(y, p.OOBMean[i], 2*math.Sqrt(p.Variance[i]))
@@ -190,7 +181,7 @@ func targetFigure(name string, p *Points) *Figure {
 	if len(p.Target) > manyPoints {
 		at.Label, at.Err = "example", nil
 	}
-	return NewFigure(name+"-target", "left-out prediction against target",
+	return NewFigure("points-target", "left-out prediction against target",
 		"Mean prediction of every example over the resamples that leave it out, against its target; the "+
 			"line is where they are equal.",
 		Axis{Label: "target"}, Axis{Label: "left-out prediction"}, at,

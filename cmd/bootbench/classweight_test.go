@@ -7,17 +7,17 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"bootbench/internal/null"
+	"bootbench/loss"
 )
 
+// weightedDocument is what every command says of class weights.
 type weightedDocument struct {
-	TestError   float64 `json:"test_error"`
-	ClassWeight *struct {
-		Negative, Positive float64
-	} `json:"class_weight"`
-	Error  float64
-	Best   map[string]any
-	Again  string `json:"command_line"`
-	Status string
+	TestError   null.Float         `json:"test_error"`
+	ClassWeight *loss.ClassWeights `json:"class_weight"`
+	Best        map[string]any
+	CommandLine string `json:"command_line"`
 }
 
 // TestClassWeights: every command that trains takes class weights, in each of their forms, and
@@ -60,7 +60,7 @@ func TestClassWeights(t *testing.T) {
 	// 2 x 1.5 is 1 x 3
 	if one, pair := ask("estimate "+numbers+estimate+" --class-weight 1.5"),
 		ask("estimate "+numbers+" --loss logistic --C 1 --gamma 0.4 --refine none --class-weight 2,3"); math.Abs(
-		one.TestError-pair.TestError) > 1e-6 {
+		float64(one.TestError-pair.TestError)) > 1e-6 {
 		t.Errorf("C 2 times 1 and 1.5: %v, C 1 times 2 and 3: %v", one.TestError, pair.TestError)
 	}
 	balanced := ask("estimate " + texts + estimate + " --class-weight balanced").ClassWeight
@@ -93,7 +93,7 @@ func TestClassWeights(t *testing.T) {
 	tuned := ask("tune " + texts +
 		" --loss hinge --C 1 --over class-weight=0.2:20,gamma --starts 1 --test-loss square")
 	if w, ok := tuned.Best["class-weight"].(float64); !ok || !(w > 0.2 && w < 20) ||
-		!strings.Contains(tuned.Again, "--class-weight ") {
-		t.Errorf("tuned: %v, %s", tuned.Best, tuned.Again)
+		!strings.Contains(tuned.CommandLine, "--class-weight ") {
+		t.Errorf("tuned: %v, %s", tuned.Best, tuned.CommandLine)
 	}
 }

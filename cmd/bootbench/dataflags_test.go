@@ -14,28 +14,15 @@ import (
 // and what was found.
 func TestDataFlags(t *testing.T) {
 	path := write(t, "d.csv", "id;y;a;sex\nr1;no;1,5;m\nr2;yes;2,5;f\nr3;no;;m\nr4;yes;0,5;f\nr5;no;1;m\n")
-	type answer struct {
-		N      int      `json:"n"`
-		D      int      `json:"d"`
-		Target string   `json:"target"`
-		Notes  []string `json:"notes"`
-		Labels struct {
-			Negative string `json:"negative"`
-			Positive string `json:"positive"`
-		} `json:"labels"`
-		Points struct {
-			Names  []string  `json:"names"`
-			Target []float64 `json:"target"`
-		} `json:"points"`
-	}
 	flags := []string{path, "--loss", "hinge", "--target", "y", "--drop", "id", "--positive", "no", "--json",
 		"-", "--quiet"}
-	a := document[answer](t, must(t, append([]string{"estimate", "--missing", "drop"}, flags...)...))
+	a := document[report.Estimate](t, must(t, append([]string{"estimate", "--missing", "drop"}, flags...)...))
 	if a.N != 4 || a.D != 2 || a.Target != "y" || a.Labels.Positive != "no" || a.Labels.Negative != "yes" ||
 		len(a.Notes) == 0 {
 		t.Errorf("%+v", a)
 	}
-	a = document[answer](t, must(t, append([]string{"estimate", "--missing", "indicator"}, flags...)...))
+	a = document[report.Estimate](t, must(t, append([]string{"estimate", "--missing", "indicator"},
+		flags...)...))
 	if a.N != 5 || a.D != 3 {
 		t.Errorf("%+v", a)
 	}
@@ -45,7 +32,7 @@ func TestDataFlags(t *testing.T) {
 		!strings.Contains(o.stderr, `"x" is none of the texts`) || !strings.Contains(o.stderr, "--unseen zero") {
 		t.Errorf("an unseen text: %d, %s", o.status, o.stderr)
 	}
-	a = document[answer](t, must(t, append(predict, "--unseen", "zero")...))
+	a = document[report.Estimate](t, must(t, append(predict, "--unseen", "zero")...))
 	if !slices.Equal(a.Points.Names, []string{"Berlin", "Rome"}) || a.Points.Target != nil {
 		t.Errorf("%+v", a)
 	}
@@ -68,9 +55,11 @@ func TestDataFlags(t *testing.T) {
 	if o := drive(t, "", "estimate", codes); o.status != exitUsage || !strings.Contains(o.stderr, "--positive") {
 		t.Errorf("three classes: %d, %s", o.status, o.stderr)
 	}
-	a = document[answer](t, must(t, "estimate", codes, "--positive", "red", "--categorical", "month", "--loss",
+	a = document[report.Estimate](t, must(t, "estimate", codes, "--positive", "red", "--categorical", "month",
+		"--loss",
 		"hinge", "--json", "-", "--quiet"))
-	if a.D != 4 || a.Labels.Positive != "red" || a.Labels.Negative != "not red" || !slices.Equal(a.Points.Target,
+	if a.D != 4 || a.Labels.Positive != "red" || a.Labels.Negative != "not "+
+		"red" || !slices.Equal([]float64(a.Points.Target),
 		[]float64{1, -1, -1, 1, 1}) {
 		t.Errorf("%+v", a)
 	}

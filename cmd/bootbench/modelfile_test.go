@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"bootbench/internal/need"
+	"bootbench/internal/report"
 )
 
 // soldHouses is a table as people have them: texts, a gap, classes by name.
@@ -52,25 +53,15 @@ func TestModelFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	trained := document[struct {
-		Apparent float64 `json:"apparent_error"`
-		Format   string
-	}](t, must(t, "train", data, "--loss", "logistic", "--C", "3", "--missing", "mean", "--model", model,
-		"--json", "-", "--quiet"))
+	trained := decoded[report.Training](t, "train", data, "--loss", "logistic", "--C", "3", "--missing", "mean",
+		"--model", model)
 	if err := os.Remove(data); err != nil { // the file is enough
 		t.Fatal(err)
 	}
-	told := document[struct {
-		TestError float64 `json:"test_error"`
-		N         int     `json:"test_n"`
-		Points    struct {
-			Names, Class []string
-			Prediction   []float64
-			Error        []float64
-		}
-	}](t, must(t, "predict", "--model", model, "--test", filepath.Join(dir, "turned.csv"), "--json", "-",
-		"--quiet"))
-	if trained.Format != "json" || math.Abs(told.TestError-trained.Apparent) > 1e-12 || told.N != 10 {
+	told := decoded[report.ModelPrediction](t, "predict", "--model", model, "--test", filepath.Join(dir,
+		"turned.csv"))
+	if trained.Format != "json" || math.Abs(float64(*told.TestError-trained.Apparent)) > 1e-12 ||
+		told.Count != 10 {
 		t.Errorf("trained %+v, told %+v", trained, told)
 	}
 	for i, class := range told.Points.Class {
@@ -122,20 +113,16 @@ func TestModelFileUnits(t *testing.T) {
 		"perceptron": "crabs --loss perceptron --kernel linear",
 	} {
 		model := filepath.Join(t.TempDir(), "m.json")
-		type answer struct {
-			Apparent  float64 `json:"apparent_error"`
-			TestError float64 `json:"test_error"`
-		}
 		data := strings.Fields(line)[0]
 		o := drive(t, "", append([]string{"train", "--model", model, "--json", "-", "--quiet"},
 			strings.Fields(line)...)...)
 		if o.status != exitDone && o.status != exitNotConverged {
 			t.Fatal(name, o)
 		}
-		trained := document[answer](t, o.stdout)
-		told := document[answer](t, must(t, "predict", "--model", model, "--test", data, "--json", "-", "--quiet"))
-		if !(math.Abs(told.TestError-trained.Apparent) <= 1e-9*trained.Apparent) {
-			t.Errorf("%s: trained with %v, the file has %v", name, trained.Apparent, told.TestError)
+		trained := document[report.Training](t, o.stdout)
+		told := decoded[report.ModelPrediction](t, "predict", "--model", model, "--test", data)
+		if !(math.Abs(float64(*told.TestError-trained.Apparent)) <= 1e-9*float64(trained.Apparent)) {
+			t.Errorf("%s: trained with %v, the file has %v", name, trained.Apparent, *told.TestError)
 		}
 	}
 }
@@ -162,10 +149,8 @@ func TestLibsvmRegression(t *testing.T) {
 	file := filepath.Join(dir, "svr.libsvm")
 	must(t, append(append([]string{"train", data}, args...), file)...)
 	must(t, append(append([]string{"train", data}, args...), filepath.Join(dir, "svr.json"))...)
-	told := document[struct {
-		Points struct{ Prediction []float64 }
-	}](t, must(t, "predict", "--model", filepath.Join(dir, "svr.json"), "--test", data, "--json", "-",
-		"--quiet"))
+	told := decoded[report.ModelPrediction](t, "predict", "--model", filepath.Join(dir, "svr.json"), "--test",
+		data)
 	text, err := os.ReadFile(file)
 	if err != nil || !strings.HasPrefix(string(text),
 		"svm_type epsilon_svr\nkernel_type rbf\ngamma 0.4\nnr_class 2\ntotal_sv ") || strings.Contains(string(text),

@@ -10,15 +10,8 @@ import (
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/need"
+	"bootbench/internal/report"
 )
-
-type normalized struct {
-	TargetMean *float64 `json:"target_mean"`
-	Noise      float64
-	Kernel     struct{ Amplitude float64 }
-	TestError  float64 `json:"test_error"`
-	Points     struct{ Mean []float64 }
-}
 
 // TestNormalizedAnswers: a file far from zero is answered in its own units by every
 // command that predicts. --no-normalize-target takes it as it is.
@@ -34,7 +27,7 @@ func TestNormalizedAnswers(t *testing.T) {
 	variance := 100 * stat.PopVariance(set.Y, nil)
 	for _, command := range [][]string{{"estimate", path}, {"predict", path, "--test", path},
 		{"retrain", path, "--resamples", "20"}} {
-		a := document[normalized](t, must(t, append(command, flags...)...))
+		a := document[report.Estimate](t, must(t, append(command, flags...)...))
 		if a.TargetMean == nil || math.Abs(*a.TargetMean-1000) > 500 || math.Abs(a.Noise/variance-0.2) > 1e-9 ||
 			math.Abs(a.Kernel.Amplitude/variance-1) > 1e-9 {
 			t.Errorf("%s: %+v", command[0], a)
@@ -44,16 +37,16 @@ func TestNormalizedAnswers(t *testing.T) {
 				t.Fatalf("%s: example %d is off by %v", command[0], i, off)
 			}
 		}
-		if !(a.TestError > 0 && a.TestError < variance) {
+		if !(a.TestError > 0 && float64(a.TestError) < variance) {
 			t.Errorf("%s: test error %v, variance %v", command[0], a.TestError, variance)
 		}
 	}
-	raw := document[normalized](t, must(t, append([]string{"estimate", path, "--no-normalize-target"},
+	raw := document[report.Estimate](t, must(t, append([]string{"estimate", path, "--no-normalize-target"},
 		flags...)...))
 	if raw.TargetMean != nil || raw.Kernel.Amplitude != 1 || raw.TestError < 1e5 {
 		t.Errorf("as it is: %+v", raw)
 	}
-	if preset := document[normalized](t, must(t, "estimate", "boston", "--refine", "none", "--json",
+	if preset := document[report.Estimate](t, must(t, "estimate", "boston", "--refine", "none", "--json",
 		"-")); preset.TargetMean != nil || preset.Kernel.Amplitude != 1 {
 		t.Errorf("preset: %+v", preset)
 	}

@@ -3,32 +3,14 @@ package main
 import (
 	"math"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"bootbench/internal/need"
+	"bootbench/internal/report"
 )
-
-// judgedModel is what estimate and others say of a model, trainedModel what train says.
-type judgedModel struct {
-	Model struct {
-		Loss, Kernel string
-		Gamma, C     float64
-		Bias         bool
-	}
-	Notes         []string
-	ApparentError float64 `json:"apparent_error"`
-}
-
-type trainedModel struct {
-	C      float64
-	Bias   bool
-	Kernel struct {
-		Kind  string
-		Gamma float64
-	}
-}
 
 // TestOneModel: the model that is judged is the model that is trained. With the same flags, or none, all
 // commands have the same bias, C and kernel, and the fit to all data that estimate judges is the one in the
@@ -64,7 +46,7 @@ func TestOneModel(t *testing.T) {
 			}
 			return o.stdout
 		}
-		said := func(command ...string) judgedModel { return document[judgedModel](t, answer(command...)) }
+		said := func(command ...string) report.Estimate { return document[report.Estimate](t, answer(command...)) }
 		judged := said("estimate", c.data, "--refine", "none", "--no-points", "--test-loss", "square")
 		if judged.Model.Bias != c.bias {
 			t.Errorf("%s: bias %v", c.flags, judged.Model.Bias)
@@ -79,26 +61,25 @@ func TestOneModel(t *testing.T) {
 			commands = append(commands, []string{"loo", c.data, "--method", "approx"})
 		}
 		for _, command := range commands {
-			if other := said(command...); other.Model != judged.Model {
+			if other := said(command...); !reflect.DeepEqual(other.Model, judged.Model) {
 				t.Errorf("%v %s: %+v, estimate %+v", command, c.flags, other.Model, judged.Model)
 			}
 		}
 		file := filepath.Join(dir, "m.json")
-		trained := document[trainedModel](t, answer("train", c.data, "--model", file))
+		trained := document[report.Training](t, answer("train", c.data, "--model", file))
 		if trained.Bias != c.bias || trained.C != judged.Model.C || trained.Kernel.Kind != judged.Model.Kernel ||
 			trained.Kernel.Gamma != judged.Model.Gamma {
 			t.Errorf("train %s: %+v, estimate %+v", c.flags, trained, judged)
 		}
-		at := document[struct {
-			Points struct{ Prediction, Target []float64 }
-		}](t,
-			drive(t, "", "predict", "--model", file, "--test", c.data, "--json", "-", "--quiet").stdout)
+		at := decoded[report.ModelPrediction](t, "predict", "--model", file, "--test", c.data)
 		sum := 0.0
 		for i, f := range at.Points.Prediction {
 			sum += math.Pow(f-at.Points.Target[i], 2) / float64(len(at.Points.Prediction))
 		}
-		if len(at.Points.Prediction) == 0 || math.Abs(sum-judged.ApparentError) > 2e-3*judged.ApparentError {
-			t.Errorf("%s: the trained model has mean square %v, the judged one %v", c.flags, sum, judged.ApparentError)
+		if len(at.Points.Prediction) == 0 ||
+			math.Abs(sum-float64(judged.Apparent)) > 2e-3*float64(judged.Apparent) {
+			t.Errorf("%s: the trained model has mean square %v, the judged one "+
+				"%v", c.flags, sum, float64(judged.Apparent))
 		}
 	}
 }
@@ -117,7 +98,7 @@ func TestSearchesHaveTheBias(t *testing.T) {
 			}
 			return o.stdout
 		}
-		tuned := document[judgedModel](t, said("tune", labels, "--starts", "1", "--model",
+		tuned := document[report.Tuning](t, said("tune", labels, "--starts", "1", "--model",
 			file,
 			"--test-loss", "square"))
 		if tuned.Model.Bias != (flags == nil) {
@@ -127,14 +108,10 @@ func TestSearchesHaveTheBias(t *testing.T) {
 		if (written.Bias != 0) != (flags == nil) || math.Abs(written.Training.Apparent) > 0.5 {
 			t.Errorf("%v: the file of tune has bias %v", flags, written.Bias)
 		}
-		type estimated struct {
-			TestError float64 `json:"test_error"`
-		}
-		one := document[estimated](t, said("estimate", labels, "--loss", "hinge", "--C", "3", "--refine", "none"))
-		cells := document[struct {
-			Results []struct{ Estimate estimated }
-		}](t, said("grid", labels, "--loss", "hinge", "--over", "C=3"))
-		if len(cells.Results) != 1 || math.Abs(cells.Results[0].Estimate.TestError-one.TestError) > 1e-9 {
+		one := document[report.Estimate](t, said("estimate", labels, "--loss", "hinge", "--C", "3", "--refine",
+			"none"))
+		cells := document[report.Grid](t, said("grid", labels, "--loss", "hinge", "--over", "C=3"))
+		if len(cells.Results) != 1 || math.Abs(float64(cells.Results[0].Estimate.TestError-one.TestError)) > 1e-9 {
 			t.Errorf("%v: grid says %+v, estimate %v", flags, cells.Results, one.TestError)
 		}
 	}

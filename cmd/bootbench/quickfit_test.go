@@ -2,24 +2,13 @@ package main
 
 import (
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
-)
 
-type flagless struct {
-	Loss        string
-	Task        string
-	TestError   float64 `json:"test_error"`
-	ChosenBy    string  `json:"chosen_by"`
-	CommandLine string  `json:"command_line"`
-	Kernel      struct{ Gamma float64 }
-	Model       struct {
-		Loss, Kernel                 string
-		Noise, C, Gamma, Amplitude   float64
-		Standardize, NormalizeTarget bool
-	}
-	Labels *struct{ Negative, Positive string }
-}
+	"bootbench/internal/report"
+	"bootbench/kernel"
+)
 
 // TestFlagless: without --loss the task is found from the target and a model is chosen;
 // the command line that it names gives the same answer to the last digit.
@@ -40,18 +29,19 @@ func TestFlagless(t *testing.T) {
 	labels := write(t, "labels.csv", rows.String())
 	for _, c := range []struct{ path, loss, task string }{{numbers, "square", "regression"},
 		{labels, "hinge", "classification"}} {
-		a := document[flagless](t, must(t, "estimate", c.path, "--json", "-", "--quiet"))
+		a := document[report.Estimate](t, must(t, "estimate", c.path, "--json", "-", "--quiet"))
 		if a.Loss != c.loss || a.Task != c.task || a.ChosenBy == "" || a.Model.Loss != c.loss ||
-			a.Model.Gamma != a.Kernel.Gamma || !a.Model.Standardize || a.Model.Noise+a.Model.C == 0 {
+			a.Model.Gamma != a.Kernel.Gamma || !a.Model.Standardize ||
+			a.Model.Parameters.Noise+a.Model.Parameters.C == 0 {
 			t.Errorf("%+v", a)
 		}
 		line := strings.Fields(a.CommandLine)
 		if line[0] != "bootbench" {
 			t.Fatal(a.CommandLine)
 		}
-		again := document[flagless](t, must(t, line[1:]...))
+		again := document[report.Estimate](t, must(t, line[1:]...))
 		if again.TestError != a.TestError || again.ChosenBy != "" || again.CommandLine != "" ||
-			again.Model != a.Model {
+			!reflect.DeepEqual(again.Model, a.Model) {
 			t.Errorf("%s: %+v, was %+v", a.CommandLine, again, a)
 		}
 		if text := must(t, "estimate", c.path, "--quiet"); !strings.Contains(text,
@@ -59,14 +49,16 @@ func TestFlagless(t *testing.T) {
 			t.Error(text)
 		}
 	}
-	given := document[flagless](t, must(t, "estimate", numbers, "--noise", "3", "--gamma", "0.05", "--json", "-",
+	given := document[report.Estimate](t, must(t, "estimate", numbers, "--noise", "3", "--gamma", "0.05",
+		"--json", "-",
 		"--quiet"))
 	if given.Model.Noise != 3 || given.Model.Gamma != 0.05 {
 		t.Errorf("given: %+v", given)
 	}
-	given = document[flagless](t, must(t, "estimate", labels, "--kernel", "linear", "--C", "2", "--json", "-",
+	given = document[report.Estimate](t, must(t, "estimate", labels, "--kernel", "linear", "--C", "2", "--json",
+		"-",
 		"--quiet"))
-	if given.Model.C != 2 || given.Model.Kernel != "linear" {
+	if given.Model.C != 2 || given.Model.Kernel != kernel.Linear {
 		t.Errorf("linear: %+v", given)
 	}
 	if o := drive(t, "", "estimate", numbers, "--C", "2"); o.status != exitUsage ||
@@ -78,14 +70,6 @@ func TestFlagless(t *testing.T) {
 // TestInProportion: every answer about one data set says what a constant prediction would
 // err by, and new inputs get the class that the file writes.
 func TestInProportion(t *testing.T) {
-	type answer struct {
-		Quality *struct {
-			Baseline  float64
-			Constant  string
-			ExampleSE float64 `json:"example_se"`
-		}
-		Points struct{ Class []string }
-	}
 	var rows strings.Builder
 	rows.WriteString("a\tb\tkind\n")
 	for i := range 40 {
@@ -95,7 +79,7 @@ func TestInProportion(t *testing.T) {
 	path := write(t, "trees.tsv", rows.String())
 	for _, command := range [][]string{{"estimate"}, {"retrain", "--resamples", "20"},
 		{"predict", "--test", path}} {
-		a := document[answer](t, must(t, append(command, path, "--loss", "hinge", "--json", "-", "--quiet")...))
+		a := decoded[report.Prediction](t, append(command, path, "--loss", "hinge")...)
 		if q := a.Quality; q == nil || q.Baseline != 0.4 || q.Constant != "oak" || !(q.ExampleSE > 0) {
 			t.Errorf("%s: %+v", command[0], a.Quality)
 		}

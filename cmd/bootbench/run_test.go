@@ -294,22 +294,12 @@ func TestCompare(t *testing.T) {
 }
 
 func TestDatasetsAndInfo(t *testing.T) {
-	d := document[struct {
-		Sets []struct {
-			Name, Preset string
-			N, D         int
-		}
-		Synthetic []struct{ Name string }
-	}](t, must(t, "datasets", "--json", "-"))
+	d := document[report.Datasets](t, must(t, "datasets", "--json", "-"))
 	if len(d.Sets) < 5 || d.Sets[0].Name != "boston" || d.Sets[0].N != 506 || d.Sets[0].Preset == "" ||
 		len(d.Synthetic) < 3 {
 		t.Errorf("listing %+v", d)
 	}
-	m := document[struct {
-		Version, Go, Backend, CPU string
-		Threads                   int
-		Warnings, Backends        []string
-	}](t, must(t, "info", "--json", "-", "--backend", "gonum", "--threads", "1"))
+	m := document[report.Machine](t, must(t, "info", "--json", "-", "--backend", "gonum", "--threads", "1"))
 	if m.Backend != "gonum" || m.Threads != 1 || m.Go == "" || m.Warnings == nil || len(m.Backends) == 0 {
 		t.Errorf("machine %+v", m)
 	}

@@ -14,7 +14,6 @@ import (
 
 	"bootbench/internal/dataset"
 	"bootbench/kernel"
-	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
@@ -150,86 +149,6 @@ func ordinaryMargin() solver.Problem {
 	return p
 }
 
-// TestGeneralStatuses forces every way to end other than at the fixed point.
-func TestGeneralStatuses(t *testing.T) {
-	background := context.Background()
-	for sweeps := 1; sweeps <= 3; sweeps++ {
-		s, err := solver.Solve(background, ordinaryMargin(), solver.Settings{MaxSweeps: sweeps})
-		stopped(t, s, err, solver.SweepLimit)
-		if s.Stats.Refreshes.Exact != sweeps || s.Stats.Sweeps != sweeps {
-			t.Errorf("limit %d: %+v", sweeps, s.Stats)
-		}
-	}
-
-	ctx, cancel := context.WithCancel(background)
-	defer cancel()
-	s, err := solver.Solve(ctx, ordinaryMargin(), solver.Settings{Progress: func(w solver.Sweep) {
-		if w.Number == 2 {
-			cancel()
-		}
-	}})
-	stopped(t, s, err, solver.Cancelled)
-	limited := mustSolve(t, ordinaryMargin(), solver.Settings{MaxSweeps: 2})
-	sameAnswer(t, s, limited, 0)
-
-	shaken := &faulty{shake: 0.01}
-	s, err = solver.Solve(background, ordinaryMargin(), shaken.with(solver.Settings{}))
-	stopped(t, s, err, solver.Stalled)
-
-	broken := &faulty{failAt: func(refresh int) bool { return refresh >= 4 && refresh < 12 }}
-	s, err = solver.Solve(background, ordinaryMargin(),
-		broken.with(solver.Settings{Plain: true}))
-	stopped(t, s, err, solver.NumericalFailure)
-	sameAnswer(t, s, mustSolve(t, ordinaryMargin(), solver.Settings{MaxSweeps: 3,
-		Plain: true}), 1e-12)
-
-	first := &faulty{failAt: func(int) bool { return true }}
-	if s, err := solver.Solve(background, ordinaryMargin(), first.with(solver.Settings{})); s != nil ||
-		!errors.Is(err, errFaulty) {
-		t.Errorf("no refresh ever: %v", err)
-	}
-	rest := &faulty{failAt: func(refresh int) bool { return refresh >= 4 }}
-	if s, err := solver.Solve(background, ordinaryMargin(), rest.with(solver.Settings{})); s != nil ||
-		!errors.Is(err, errFaulty) {
-		t.Errorf("no refresh after the third: %v", err)
-	}
-}
-
-// poisoned is an exact engine whose products are NaN at eight refreshes from some
-// on.
-type poisoned struct {
-	linalg.Engine
-	refreshes, from int
-}
-
-func (e *poisoned) Factorize(d []float64) error {
-	e.refreshes++
-	return e.Engine.Factorize(d)
-}
-
-func (e *poisoned) MulVecOffDiag(dst, x []float64) {
-	e.Engine.MulVecOffDiag(dst, x)
-	if e.refreshes >= e.from && e.refreshes < e.from+8 {
-		dst[3] = math.NaN()
-	}
-}
-
-// TestNotFinite: a NaN ends the solve with the iterate before it.
-func TestNotFinite(t *testing.T) {
-	with := func(from int) solver.Settings {
-		return solver.Settings{Plain: true, Engine: func(k linalg.Kernel) linalg.Engine {
-			return &poisoned{Engine: k.Engine(), from: from}
-		}}
-	}
-	s, err := solver.Solve(context.Background(), ordinaryMargin(), with(4))
-	stopped(t, s, err, solver.NumericalFailure)
-	sameAnswer(t, s, mustSolve(t, ordinaryMargin(), solver.Settings{MaxSweeps: 3,
-		Plain: true}), 1e-12)
-	if s, err := solver.Solve(context.Background(), ordinaryMargin(), with(1)); s != nil || err == nil {
-		t.Error("a NaN from the start passes")
-	}
-}
-
 // TestShortBreakdown: a G that does not factorise once is stepped around.
 func TestShortBreakdown(t *testing.T) {
 	once := &faulty{failAt: func(refresh int) bool { return refresh == 4 || refresh == 5 }}
@@ -264,23 +183,6 @@ func TestStartFromSolution(t *testing.T) {
 	sameAnswer(t, a, b, 1e-6)
 	if b.Stats.Refreshes.Exact > 2 {
 		t.Errorf("from its own solution: %+v", b.Stats)
-	}
-}
-
-// TestNoPrior: a site with K_ii = 0, where the predictor is 0 for certain.
-func TestNoPrior(t *testing.T) {
-	p := ordinaryMargin()
-	p.Gram = symmetric(40, func(i, j int) float64 {
-		if i == 7 || j == 7 {
-			return 0
-		}
-		return p.Gram.At(i, j)
-	})
-	p.Loss = loss.Hinge{C: 1}
-	s := mustConverge(t, p, solver.Settings{})
-	finite(t, s)
-	if s.Mean[7] != 0 || s.Var[7] != 0 {
-		t.Errorf("mean %g, variance %g", s.Mean[7], s.Var[7])
 	}
 }
 

@@ -1,12 +1,9 @@
 package solver_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -194,16 +191,4 @@ func TestFewDraws(t *testing.T) {
 	same(t, "variance", s.Var, variance, 1e-5)
 	leftOut, _ := s.LeftOut(loss.SquareTest{})
 	sameNumber(t, "left-out error", leftOut, square, 1e-5)
-}
-
-// TestNothingDrawn: a law under which no example is ever drawn, as of a scheme left at its
-// zero value, is refused.
-func TestNothingDrawn(t *testing.T) {
-	rng := rand.New(rand.NewPCG(12, 4))
-	_, gram := line(rng, 6, 0.5, 0.01)
-	p := solver.Problem{Gram: gram, Y: normals(rng, 6), Loss: loss.Square{Noise: 0.1}, Law: exactly{0}}
-	if _, err := solver.Solve(context.Background(), p, solver.Settings{}); !errors.Is(err, solver.ErrProblem) ||
-		!strings.Contains(err.Error(), "ratio") {
-		t.Errorf("%v", err)
-	}
 }

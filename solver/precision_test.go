@@ -93,27 +93,6 @@ func TestUnreliable(t *testing.T) {
 	}
 }
 
-// TestStoppedInSinglePrecision: a solve that ends while G stands in single
-// precision reads its answer off double precision all the same, the one of a
-// limit at that sweep.
-func TestStoppedInSinglePrecision(t *testing.T) {
-	p := sizeable()
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	s, err := solver.Solve(ctx, p, solver.Settings{Progress: func(sweep solver.Sweep) {
-		cancel()
-	}})
-	stopped(t, s, err, solver.Cancelled)
-	limited := mustSolve(t, p, solver.Settings{MaxSweeps: 1})
-	for i := range s.SitePrecision {
-		if s.SitePrecision[i] != limited.SitePrecision[i] || s.Var[i] != limited.Var[i] ||
-			s.Residual != limited.Residual {
-			t.Fatalf("site %d: d %g, %g with a limit; residual %g and %g", i, s.SitePrecision[i],
-				limited.SitePrecision[i], s.Residual, limited.Residual)
-		}
-	}
-}
-
 // refusing is an exact engine that the system denies its memory from some
 // refresh on.
 type refusing struct {

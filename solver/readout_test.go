@@ -36,31 +36,6 @@ func allTests() []loss.Test {
 	return []loss.Test{loss.SquareTest{}, loss.Absolute{}, loss.ZeroOne{}, loss.SmoothEps{Eps: 0.1, Beta: 0.1}}
 }
 
-// TestPredictAtSites: a new input whose kernel vector is a row of K is that site.
-// The rows come in one call and in several, and differ in no digit.
-func TestPredictAtSites(t *testing.T) {
-	p, s := readable(t, 1)
-	var rows []float64
-	for i := range s.Sites() {
-		for j := range s.Sites() {
-			rows = append(rows, p.Gram.At(i, j))
-		}
-	}
-	third := slices.Clone(rows[3*s.Sites() : 4*s.Sites()])
-	mean, variance, err := s.Predict(rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	same(t, "mean", mean, s.Mean, 1e-9)
-	same(t, "variance", variance, s.Var, 1e-9)
-	m, v, _ := s.Predict(third)
-	sameNumber(t, "mean of one row", m[0], mean[3], 1e-14)
-	sameNumber(t, "variance of one row", v[0], variance[3], 1e-12)
-	if m, v, _ := s.Predict(nil); len(m) != 0 || len(v) != 0 {
-		t.Errorf("no rows give %v, %v", m, v)
-	}
-}
-
 // TestPredictAnywhere: at a new input with kernel vector k the mean is k'T g and
 // the variance sum_j (k'T)_j^2 u_j, T = (I + D K)^-1 (M03-48), with dense
 // inverses: T = K^-1 G.
@@ -149,24 +124,6 @@ func TestLeftOut(t *testing.T) {
 		if seen != 10+20 {
 			t.Errorf("%d examples compared, want 30", seen)
 		}
-	}
-}
-
-// TestExamples: what is spread over examples stands where their site stands.
-func TestExamples(t *testing.T) {
-	p, s := readable(t, 6)
-	spread := s.PerExample(s.Mean)
-	if len(spread) != len(p.Y) || s.Sites() != 30 {
-		t.Fatalf("%d examples on %d sites", len(spread), s.Sites())
-	}
-	for e, v := range spread {
-		if s.SiteOf(e) != p.Site[e] || v != s.Mean[p.Site[e]] {
-			t.Errorf("example %d: site %d, value %g", e, s.SiteOf(e), v)
-		}
-	}
-	// K alone takes 8 M^2 bytes.
-	if bytes := s.Bytes(); bytes < 8*30*30 || bytes > 8*30*30*10 {
-		t.Errorf("%d bytes for 30 sites", bytes)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"bootbench/internal/svm"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -52,47 +51,6 @@ func TestLeaveOneOut(t *testing.T) {
 			_, each := mustConverge(t, p, solver.Settings{Tolerance: 1e-12}).LeftOut(loss.SquareTest{})
 			same(t, "left-out loss given absence", each, exact, 1e-7)
 		})
-	}
-}
-
-// TestAlwaysPresent: at rate 1 every margin loss is trained on all examples, once
-// for certain; the predictor is that of the support vector machine and varies no
-// more than by the smallest cavity variance that the solver keeps. svm certifies
-// its answer to 1e-6 of the margin, which the predictor feels by its root.
-func TestAlwaysPresent(t *testing.T) {
-	rng := rand.New(rand.NewPCG(23, 2))
-	_, k := line(rng, 40, 0.4, 0.1)
-	y := make([]float64, 40)
-	boxes := make([]float64, 40)
-	for i := range y {
-		y[i] = float64(2*rng.IntN(2) - 1)
-	}
-	for _, l := range []loss.Loss{loss.HardMargin{}, loss.Hinge{C: 0.3}, loss.Hinge{C: 5}} {
-		for i := range boxes {
-			boxes[i] = math.Inf(1)
-			if hinge, soft := l.(loss.Hinge); soft {
-				boxes[i] = hinge.C
-			}
-		}
-		kernelRows, err := svm.NewRows(k)
-		if err != nil {
-			t.Fatal(err)
-		}
-		full, err := svm.NewTrainer(kernelRows).Train(svm.Problem{Y: y, C: boxes}, svm.Settings{Tolerance: 1e-9})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, law := range []resample.CountDistribution{resample.Bernoulli{Rate: 1}, resample.Subsample{Size: 40,
-			N: 40}} {
-			s := mustConverge(t, solver.Problem{Gram: k, Y: y, Loss: l, Law: law}, solver.Settings{})
-			finite(t, s)
-			for i, f := range full.F {
-				if math.Abs(s.Mean[i]-f) > 2e-3 || s.Var[i] > 1e-6 {
-					t.Errorf("%s %v: site %d has mean %g, variance %g; trained once %g", l.Name(), l, i, s.Mean[i], s.Var[i],
-						f)
-				}
-			}
-		}
 	}
 }
 

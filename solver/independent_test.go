@@ -144,19 +144,10 @@ func ownLaws(n int, ratio float64) map[resample.Scheme][]float64 {
 // cavities, and from these the averages over counts and the cavity's Gaussian by the
 // trapezoidal rule. It is the largest difference of m over |m| + sd, of V over V, and of c chi.
 func ownDeviation(k linalg.Kernel, s *solver.Solution, y, law []float64, f ownMap, points int) float64 {
-	n := len(y)
-	g, b := bigG(k, s.SitePrecision)
 	worst := 0.0
-	for i := range n {
-		chi := g[i*n+i]
-		var mean, variance float64
-		for j := range n {
-			mean += g[i*n+j] * s.SiteMean[j]
-			variance += g[i*n+j] * g[i*n+j] * s.SiteVariance[j]
-		}
-		c := b[i] / chi
-		centre := (mean/chi - s.SiteMean[i]) / c
-		spread := math.Sqrt(math.Max(0, variance/(chi*chi)-s.SiteVariance[i])) / c
+	for i, e := range exactGaussian(k, s) {
+		c, mean, variance := e.cavity.C, e.mean, e.variance
+		centre, spread := e.cavity.Mean, math.Sqrt(math.Max(0, e.cavity.Var))
 		width := math.Max(spread, 1e-7*(math.Abs(centre)+1/math.Sqrt(c)))
 		var m1, m2, slope, total float64
 		step := 18 / float64(points)
@@ -186,7 +177,7 @@ func ownDeviation(k linalg.Kernel, s *solver.Solution, y, law []float64, f ownMa
 		m1, m2, slope = m1/total, m2/total, slope/total
 		m2 -= (m1 - mean) * (m1 - mean)
 		sd := math.Sqrt(variance)
-		worst = math.Max(worst, math.Max(math.Abs(m1-mean)/(math.Abs(mean)+sd), math.Abs(slope-b[i])))
+		worst = math.Max(worst, math.Max(math.Abs(m1-mean)/(math.Abs(mean)+sd), math.Abs(slope-c*e.chi)))
 		if variance > 1e-12*mean*mean {
 			worst = math.Max(worst, math.Abs(m2-variance)/variance)
 		}

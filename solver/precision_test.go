@@ -1,10 +1,7 @@
 package solver_test
 
 import (
-	"context"
-	"errors"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"bootbench/blas"
@@ -90,35 +87,6 @@ func TestUnreliable(t *testing.T) {
 				t.Errorf("asked %d times after a refusal", e.singles-1)
 			}
 		})
-	}
-}
-
-// refusing is an exact engine that the system denies its memory from some
-// refresh on.
-type refusing struct {
-	linalg.Engine
-	left int
-}
-
-func (e *refusing) Factorize(d []float64) error {
-	if e.left == 0 {
-		return linalg.CheckMemory(1<<40, 1, "a refresh")
-	}
-	e.left--
-	return e.Engine.Factorize(d)
-}
-
-// TestMemoryRefused: at the start there is no answer, and in the middle neither
-// is there one, since the last G is gone: an error that names the figures.
-func TestMemoryRefused(t *testing.T) {
-	for left := range 3 {
-		s, err := solver.Solve(context.Background(), ordinary(),
-			solver.Settings{Engine: func(k linalg.Kernel) linalg.Engine {
-				return &refusing{linalg.NewCholeskyEngine(k.(*linalg.Sym)), left}
-			}})
-		if s != nil || !errors.Is(err, linalg.ErrMemory) || !strings.Contains(err.Error(), "1 TiB") {
-			t.Errorf("refused after %d: %v", left, err)
-		}
 	}
 }
 

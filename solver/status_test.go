@@ -149,8 +149,8 @@ func TestStatuses(t *testing.T) {
 	}
 }
 
-// TestCancelled: a solve that is cancelled in a sweep ends with that sweep and gives what a limit there gives,
-// to the last bit, read off double precision.
+// TestCancelled: a solve that is cancelled in a sweep ends with that sweep and gives what a limit there
+// gives, to the last bit, read off double precision.
 func TestCancelled(t *testing.T) {
 	for _, c := range []struct {
 		problem solver.Problem
@@ -164,7 +164,8 @@ func TestCancelled(t *testing.T) {
 		}})
 		stopped(t, s, err, solver.Cancelled)
 		sameAnswer(t, s, mustSolve(t, c.problem, solver.Settings{MaxSweeps: c.sweep}), 0)
-		if s, err := solver.Solve(ctx, c.problem, solver.Settings{}); s != nil || !errors.Is(err, context.Canceled) {
+		if s, err := solver.Solve(ctx, c.problem, solver.Settings{}); s != nil ||
+			!errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled before the start: %v", err)
 		}
 	}

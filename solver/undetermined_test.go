@@ -3,7 +3,6 @@ package solver_test
 import (
 	"fmt"
 	"math"
-	"math/big"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -12,29 +11,6 @@ import (
 	"bootbench/loss"
 	"bootbench/solver"
 )
-
-// exactImage is the cavities that follow from the site parameters of s where the kernel matrix
-// is k, by 300-bit arithmetic throughout: log c, m_c and log V_c.
-func exactImage(k linalg.Kernel, s *solver.Solution) (logC, mean, logV []float64) {
-	for i, row := range exactG(k, s.SitePrecision) {
-		off, spread := bigNum(0), bigNum(0)
-		for j, g := range row {
-			if j != i {
-				v := new(big.Float).Mul(g, bigNum(s.SiteMean[j]))
-				off.Add(off, v)
-				v.Mul(v.Mul(g, g), bigNum(s.SiteVariance[j]))
-				spread.Add(spread, v)
-			}
-		}
-		b := bigNum(s.SitePrecision[i])
-		b.Sub(bigNum(1), b.Mul(b, row[i]))
-		c, _ := new(big.Float).Quo(b, row[i]).Float64()
-		m, _ := off.Quo(off, b).Float64()
-		v, _ := spread.Quo(spread, b.Mul(b, b)).Float64()
-		logC, mean, logV = append(logC, math.Log(c)), append(mean, m), append(logV, math.Log(v))
-	}
-	return logC, mean, logV
-}
 
 // neighbour is a kernel matrix whose elements beside the diagonal are neighbours of those of k in
 // double precision.
@@ -52,13 +28,12 @@ func neighbour(k linalg.Kernel, seed uint64) *linalg.Sym {
 // means in (1 + V_c)^1/2. It is infinite where one of the two, as rounded, is not positive semidefinite
 // enough for a cavity to exist.
 func movedBy(p solver.Problem, s *solver.Solution) float64 {
-	logC, mean, logV := exactImage(p.Gram, s)
-	otherC, otherMean, otherV := exactImage(neighbour(p.Gram, 1), s)
+	other := exactGaussian(neighbour(p.Gram, 1), s)
 	worst := 0.0
-	for i := range logC {
-		scale := math.Sqrt(1 + math.Exp(logV[i]))
-		for _, change := range []float64{logC[i] - otherC[i], (mean[i] - otherMean[i]) / scale,
-			logV[i] - otherV[i]} {
+	for i, e := range exactGaussian(p.Gram, s) {
+		a, b := e.cavity, other[i].cavity
+		for _, change := range []float64{math.Log(a.C / b.C), (a.Mean - b.Mean) / math.Sqrt(1+a.Var),
+			math.Log(a.Var / b.Var)} {
 			if math.IsNaN(change) {
 				return math.Inf(1)
 			}

@@ -217,7 +217,6 @@ func searchReport(p *tune.Problem, r *tune.Result) *report.Tuning {
 		Alike: r.Alike(),
 	}
 	for _, h := range r.Over {
-		d.Over = append(d.Over, h.String())
 		value := any(h.Value(&r.Spec))
 		if len(r.Spec.Kernel.LengthScale) > 1 && h.Name == "length-scale" {
 			value = r.Spec.Kernel.LengthScale

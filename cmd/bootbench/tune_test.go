@@ -46,13 +46,13 @@ func TestTune(t *testing.T) {
 	}
 }
 
-// TestTuneText: the path is printed, the page written, and a bound is told.
+// TestTuneText: the choice is printed, the page written, and a bound is told.
 func TestTuneText(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	o := drive(t, "", "tune", "synthetic:friedman1,n=40", "--ard", "--over", "length-scale,noise=20:30",
 		"--starts", "1", "--by", "evidence", "--out", dir, "--model", dir+".json")
 	for _, want := range []string{"to repeat", "judged", "1 of 1 ended alike", "left-out error",
-		"length-scale 5", "complete"} {
+		"length scales", "complete"} {
 		if !strings.Contains(o.stdout, want) {
 			t.Errorf("no %q in %s", want, o.stdout)
 		}

@@ -50,29 +50,19 @@ type GridCell struct {
 // significant is the p-value below which a cell errs more than the best.
 const significant = 0.05
 
-// undecided lists the cells that do not differ significantly from the best.
+// undecided counts the cells that do not differ significantly from the best.
 func (g *Grid) undecided() string {
-	var close []string
-	compared := 0
+	undecided, compared := 0, 0
 	for i := range g.Results {
-		c := &g.Results[i]
-		if c.Difference == nil {
-			continue
+		if d := g.Results[i].Difference; d != nil {
+			compared++
+			if !(d.PValue < significant) {
+				undecided++
+			}
 		}
-		if compared++; !(c.Difference.PValue < significant) {
-			close = append(close, fmt.Sprintf("%s (p = %.2g)", c.Name(g.Over), c.Difference.PValue))
-		}
 	}
-	list := fmt.Sprintf("%d of %d other cells do not differ significantly from the best (p >= %g)", len(close),
-		compared, significant)
-	const shown = 4
-	if len(close) > 0 {
-		list += ": " + strings.Join(close[:min(shown, len(close))], "; ")
-	}
-	if len(close) > shown {
-		list += "; ..."
-	}
-	return list
+	return fmt.Sprintf("%d of %d other cells do not differ significantly from it (p >= %g)", undecided, compared,
+		significant)
 }
 
 // Value is the objective of a cell that has converged, else NaN.

@@ -72,9 +72,8 @@ type Tuning struct {
 	Errors
 	Cost
 
-	ModelFile string   `json:"-"`
-	Over      []string `json:"-"` // the columns of the path
-	Alike     int      `json:"-"` // starts that ended as well as the best of them
+	ModelFile string `json:"-"`
+	Alike     int    `json:"-"` // starts that ended as well as the best of them
 }
 
 // Search is how hyperparameters were looked for, and what was found.
@@ -115,38 +114,7 @@ func (t *Tuning) document() *document {
 	}
 	d.line("status", "%s", t.Status)
 	d.cost(t.Cost)
-	d.gap()
-	d.table(t.pathTable())
 	return d
-}
-
-// mostColumns bounds what the path shows of many hyperparameters.
-const mostColumns = 5
-
-// pathTable has the models that were better than all before them on as many examples.
-func (t *Tuning) pathTable() (heads []head, rows [][]string) {
-	shown := min(len(t.Over), mostColumns)
-	heads = []head{"judged", "examples"}
-	for _, name := range t.Over[:shown] {
-		heads = append(heads, head(name))
-	}
-	heads = append(heads, "objective")
-	least := map[int]float64{}
-	for k, s := range t.Path {
-		if s.Objective == nil {
-			continue
-		}
-		if before, known := least[s.Examples]; known && float64(*s.Objective) >= before {
-			continue
-		}
-		least[s.Examples] = float64(*s.Objective)
-		row := []string{fmt.Sprint(k + 1), fmt.Sprint(s.Examples)}
-		for _, v := range s.Values[:shown] {
-			row = append(row, fmt.Sprintf("%.4g", v))
-		}
-		rows = append(rows, append(row, number(*s.Objective)))
-	}
-	return heads, rows
 }
 
 // ModelComparison is the answer of compare --models.

@@ -62,8 +62,8 @@ func (s *dense) factorise(e []float64) bool {
 		}
 	}
 	m := len(s.members)
-	s.stride = paddedStride(m)
-	train.ResizeMatrix(&s.factor, m*s.stride, s.room*paddedStride(s.room))
+	s.stride = train.PaddedStride(m)
+	train.ResizeMatrix(&s.factor, m*s.stride, s.room*train.PaddedStride(s.room))
 	s.small = train.Resize(s.small, m)
 	for p, i := range s.members {
 		row, to := s.row(i), s.factor[p*s.stride:]
@@ -74,9 +74,6 @@ func (s *dense) factorise(e []float64) bool {
 	}
 	return m == 0 || blas.Bound().Potrf(gblas.Lower, m, s.factor, s.stride) == 0
 }
-
-// paddedStride is n rounded up to an odd number of cache lines.
-func paddedStride(n int) int { return 8 * ((n+7)/8 | 1) }
 
 func (s *dense) solve(b []float64) {
 	m := len(s.members)

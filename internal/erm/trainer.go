@@ -15,14 +15,14 @@ type Settings struct {
 	// Tolerance is the gap that counts as converged, as a share of the sizes of
 	// the terms of the objective; 0 means DefaultTolerance.
 	Tolerance float64
-	// MaxSteps bounds the Newton steps; 0 means DefaultMaxSteps.
+	// MaxSteps bounds the Newton steps; 0 means defaultMaxSteps.
 	MaxSteps int
 }
 
 // The defaults of the zero Settings.
 const (
 	DefaultTolerance = 1e-10
-	DefaultMaxSteps  = 5000
+	defaultMaxSteps  = 5000
 )
 
 // Trainer trains on one weighted set after the other over the M sites of a
@@ -63,9 +63,6 @@ func NewTrainer(k linalg.Kernel, l Loss) (*Trainer, error) {
 	return t, nil
 }
 
-// Sites is the number M of sites.
-func (t *Trainer) Sites() int { return len(t.diag) }
-
 // Train trains on p. Without examples f = 0. The error reports bad input, or a loss without
 // a finite value; a training that ends early returns its last iterate and says so in Status.
 func (t *Trainer) Train(p train.Set, s Settings) (*Result, error) { return t.train(p, s, nil) }
@@ -73,9 +70,9 @@ func (t *Trainer) Train(p train.Set, s Settings) (*Result, error) { return t.tra
 // train is Train with K + flat.constant and the loss of f + flat.bias, from weights of the
 // sites on, nil for 0. They may be the A of the last Result.
 func (t *Trainer) train(p train.Set, s Settings, start []float64) (*Result, error) {
-	m := t.Sites()
+	m := len(t.diag)
 	err := errors.Join(p.Check(m), train.Default("the tolerance", &s.Tolerance, DefaultTolerance),
-		train.Default("the step limit", &s.MaxSteps, DefaultMaxSteps))
+		train.Default("the step limit", &s.MaxSteps, defaultMaxSteps))
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +93,7 @@ func (t *Trainer) train(p train.Set, s Settings, start []float64) (*Result, erro
 // prepare gathers the kernel and sets the weights that the first sweep starts
 // from.
 func (t *Trainer) prepare(start []float64) {
-	t.system.gather(t.set.Active, t.Sites())
+	t.system.gather(t.set.Active, len(t.diag))
 	q := &t.iterate
 	q.resize(len(t.set.Active))
 	clear(q.a)

@@ -27,20 +27,20 @@ type EPSettings struct {
 	// Tolerance bounds the distance between the moments of the sites and those of
 	// the posterior that counts as converged: of means in units of the prior
 	// standard deviation K_ii^1/2, of variances in units of K_ii. 0 means
-	// DefaultEPTolerance.
+	// defaultEPTolerance.
 	Tolerance float64
-	// MaxSweeps bounds the sweeps; 0 means DefaultEPSweeps.
+	// MaxSweeps bounds the sweeps; 0 means defaultEPSweeps.
 	MaxSweeps int
 }
 
 // The defaults of the zero EPSettings.
 const (
-	DefaultEPTolerance = 1e-8
-	DefaultEPSweeps    = 1000
+	defaultEPTolerance = 1e-8
+	defaultEPSweeps    = 1000
 )
 
-// ErrNoFixedPoint is the error of an EPResult that Stalled.
-var ErrNoFixedPoint = errors.New("expectation propagation does not converge")
+// errNoFixedPoint is the error of an EPResult that Stalled.
+var errNoFixedPoint = errors.New("expectation propagation does not converge")
 
 // EPResult is a posterior. Its slices belong to the EP that made it and hold
 // until its next Fit.
@@ -61,7 +61,7 @@ type EPResult struct {
 // Err is nil where r has converged, and says why where not.
 func (r *EPResult) Err() error {
 	if r.Status == train.Stalled {
-		return ErrNoFixedPoint
+		return errNoFixedPoint
 	}
 	return r.Status.Err()
 }
@@ -109,8 +109,8 @@ func NewEP(k *linalg.Sym, l Likelihood) (*EP, error) {
 // in Status.
 func (e *EP) Fit(set train.Set, s EPSettings) (*EPResult, error) {
 	m, r := e.kernel.N(), &e.result
-	err := errors.Join(set.Check(m), train.Default("the tolerance", &s.Tolerance, DefaultEPTolerance),
-		train.Default("the sweep limit", &s.MaxSweeps, DefaultEPSweeps))
+	err := errors.Join(set.Check(m), train.Default("the tolerance", &s.Tolerance, defaultEPTolerance),
+		train.Default("the sweep limit", &s.MaxSweeps, defaultEPSweeps))
 	if err != nil {
 		return nil, err
 	}

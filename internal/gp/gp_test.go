@@ -103,8 +103,7 @@ func fit(t testing.TB, tr *gp.Trainer, count, target []float64) []float64 {
 
 func newTrainer(t testing.TB, k *linalg.Sym, noise float64) *gp.Trainer {
 	t.Helper()
-	tr := need.One(gp.NewTrainer(k, noise, false))(t)
-	return tr
+	return need.One(gp.NewTrainer(k, noise, false))(t)
 }
 
 func farthest(a, b []float64) float64 {

@@ -50,15 +50,10 @@ type system struct {
 // is kept because it varies from one resample to the next.
 func (s *system) gather(site []int, most int) {
 	n := len(site)
-	s.uplo, s.n, s.stride = gonum.Upper, n, paddedStride(n)
+	s.uplo, s.n, s.stride = gonum.Upper, n, train.PaddedStride(n)
 	roomy := train.Room(n, most)
-	train.ResizeMatrix(&s.a, n*s.stride, roomy*paddedStride(roomy))
+	train.ResizeMatrix(&s.a, n*s.stride, roomy*train.PaddedStride(roomy))
 	train.GatherUpper(s.a, s.stride, s.kernel, site)
-}
-
-// paddedStride is n rounded up to an odd number of cache lines.
-func paddedStride(n int) int {
-	return 8 * ((n+7)/8 | 1)
 }
 
 // solve adds the ridge, factorises in place, and overwrites b with the solution; biased with

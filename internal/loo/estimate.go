@@ -20,7 +20,7 @@ import (
 // bad input, an *svm.InfeasibleError, the error of a training on all examples
 // that did not converge, or, for Approximate, that of a singular kernel matrix.
 func Estimate(ctx context.Context, p Problem, s Settings) (*Result, error) {
-	err := errors.Join(p.check(), train.Default("rho", &s.Rho, DefaultRho),
+	err := errors.Join(p.check(), train.Default("rho", &s.Rho, defaultRho),
 		train.Default("the tolerance", &s.Tolerance, DefaultTolerance))
 	if err != nil {
 		return nil, err

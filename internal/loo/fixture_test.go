@@ -27,8 +27,7 @@ func embedded(t testing.TB, name string, width float64) (*linalg.Sym, []float64)
 
 func rows(t testing.TB, k *linalg.Sym) *svm.Rows {
 	t.Helper()
-	r := need.One(svm.NewRows(k))(t)
-	return r
+	return need.One(svm.NewRows(k))(t)
 }
 
 func run(t testing.TB, p Problem, s Settings) *Result {

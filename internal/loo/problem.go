@@ -75,7 +75,7 @@ func Methods() []Method { return []Method{Exact, Fast, XiAlpha, Approximate} }
 // Settings say how to estimate. The zero value is Exact with the defaults.
 type Settings struct {
 	Method Method
-	// Rho > 0 is the factor of XiAlpha; 0 means DefaultRho, the proven one.
+	// Rho > 0 is the factor of XiAlpha; 0 means defaultRho, the proven one.
 	Rho float64
 	// Tolerance is that of all trainings; 0 means DefaultTolerance.
 	Tolerance float64
@@ -86,7 +86,7 @@ type Settings struct {
 
 // The defaults of Settings.
 const (
-	DefaultRho       = 2.0
+	defaultRho       = 2.0
 	DefaultTolerance = 1e-6
 )
 

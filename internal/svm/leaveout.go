@@ -27,8 +27,8 @@ type LeftOut struct {
 	Status train.Status
 }
 
-// ErrNotTrained reports LeaveOut without a converged Train before.
-var ErrNotTrained = errors.New("no converged training to leave an example out of")
+// errNotTrained reports LeaveOut without a converged Train before.
+var errNotTrained = errors.New("no converged training to leave an example out of")
 
 // LeaveOut trains without example i, starting from the full solution, which the
 // last Train must have found and which stays as it is: the next call starts
@@ -39,7 +39,7 @@ func (t *Trainer) LeaveOut(i int) (LeftOut, error) {
 	q, w := &t.dual, &t.full
 	p := &w.problem
 	if len(p.Y) == 0 || t.result.Status != train.Converged {
-		return LeftOut{}, ErrNotTrained
+		return LeftOut{}, errNotTrained
 	}
 	if i < 0 || i >= len(p.Y) {
 		return LeftOut{}, fmt.Errorf("example %d of %d cannot be left out", i+1, len(p.Y))

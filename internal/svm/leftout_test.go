@@ -57,7 +57,7 @@ func TestLeaveOut(t *testing.T) {
 func TestLeaveOutRefuses(t *testing.T) {
 	k, p := fixedProblem(1)
 	trainer := newTrainer(t, k)
-	if _, err := trainer.LeaveOut(0); !errors.Is(err, ErrNotTrained) {
+	if _, err := trainer.LeaveOut(0); !errors.Is(err, errNotTrained) {
 		t.Errorf("untrained: %v", err)
 	}
 	if _, err := trainer.Train(p, Settings{}); err != nil {
@@ -71,7 +71,7 @@ func TestLeaveOutRefuses(t *testing.T) {
 	if _, err := trainer.Train(p, Settings{Tolerance: 1e-9, MaxIterations: 1}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := trainer.LeaveOut(0); !errors.Is(err, ErrNotTrained) {
+	if _, err := trainer.LeaveOut(0); !errors.Is(err, errNotTrained) {
 		t.Errorf("not converged: %v", err)
 	}
 }

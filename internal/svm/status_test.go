@@ -123,10 +123,7 @@ func TestNoExamples(t *testing.T) {
 	k, p := fixedProblem(0)
 	r := mustTrain(t, k, p, Settings{})
 	near(t, "f", r.F, same(k.N(), 0), 0)
-	r = mustTrain(t, linalg.NewSym(0), Problem{}, Settings{})
-	if len(r.F) != 0 {
-		t.Errorf("%+v", r)
-	}
+	mustTrain(t, linalg.NewSym(0), Problem{}, Settings{})
 }
 
 // TestZeroRow: where the kernel is zero, f is 0: a soft margin pays in full and

@@ -1,6 +1,7 @@
 package svm
 
 import (
+	"errors"
 	"math"
 
 	"bootbench/internal/train"
@@ -40,18 +41,14 @@ func NewTrainer(k *Rows) *Trainer {
 	return t
 }
 
-// Sites is the number M of sites.
-func (t *Trainer) Sites() int { return t.dual.whole.N() }
-
 // Train trains on p. Labels of one sign only are nothing special, and without
 // examples f = 0. The error reports bad input, or an *InfeasibleError; a
 // training that ends early returns its last iterate and says so in Status.
 func (t *Trainer) Train(p Problem, s Settings) (*Result, error) {
-	m, n := t.Sites(), len(p.Y)
-	if err := p.check(m); err != nil {
-		return nil, err
-	}
-	if err := s.complete(n); err != nil {
+	m, n := t.dual.whole.N(), len(p.Y)
+	err := errors.Join(p.check(m), train.Default("the tolerance", &s.Tolerance, DefaultTolerance),
+		train.Default("the iteration limit", &s.MaxIterations, 100000+200*n))
+	if err != nil {
 		return nil, err
 	}
 	if err := t.sides.gather(&p, t.dual.whole); err != nil {
@@ -76,14 +73,6 @@ func (t *Trainer) FreeSites() (list []int) {
 		}
 	}
 	return list
-}
-
-// complete checks s and fills in the defaults.
-func (s *Settings) complete(n int) error {
-	if err := train.Default("the tolerance", &s.Tolerance, DefaultTolerance); err != nil {
-		return err
-	}
-	return train.Default("the iteration limit", &s.MaxIterations, 100000+200*n)
 }
 
 // maximize runs coordinate steps (SMO) and active-set steps in turn until the

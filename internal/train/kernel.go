@@ -59,6 +59,10 @@ func ResizeMatrix(a *[]float64, count, room int) {
 	*a = (*a)[:count]
 }
 
+// PaddedStride is n rounded up to an odd number of cache lines, so that walking down a
+// column of rows of that length uses all cache sets.
+func PaddedStride(n int) int { return 8 * ((n+7)/8 | 1) }
+
 // GatherUpper copies the upper triangle of K between the listed sites into dst,
 // row-major with rows stride apart. The sites ascend; one may be listed again.
 func GatherUpper(dst []float64, stride int, k *linalg.Sym, sites []int) {

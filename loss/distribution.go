@@ -201,22 +201,13 @@ func (d Distribution) Density(x float64) float64 {
 // Quantile computes the least x with CDF(x) >= q, for q in (0, 1): an atom's place
 // exactly, else to 1e-13 of the distribution's extent (1e-10 where it has curves), by Newton steps for the
 // normal quantile of CDF, from the quantile of a Gaussian about as wide, that bisect where they leave the
-// bracket, and every other time where they are many. q = 0 and q = 1 give the ends of the support; q outside
-// of [0, 1] and an empty distribution give NaN.
+// bracket, and every other time where they are many. q outside of (0, 1) and an empty distribution give NaN.
 func (d Distribution) Quantile(q float64) float64 {
-	if !(q >= 0 && q <= 1) || len(d.Pieces)+len(d.Atoms)+len(d.curves) == 0 {
+	if !(q > 0 && q < 1) || len(d.Pieces)+len(d.Atoms)+len(d.curves) == 0 {
 		return math.NaN()
 	}
-	switch q {
-	case 0:
-		lo, _ := d.span(math.Inf(1))
-		return lo
-	case 1:
-		_, hi := d.span(math.Inf(1))
-		return hi
-	}
 	near := d.middles()
-	lo, hi := d.span(40)
+	lo, hi := d.span()
 	tol := 1e-13 * (hi - lo)
 	if len(d.curves) > 0 {
 		tol = 1e-10 * (hi - lo) // their own
@@ -295,19 +286,23 @@ func (d Distribution) gaussianQuantile(q float64, middles []point) float64 {
 	return mean + math.Sqrt(math.Max(0, square/mass-mean*mean))*mathext.NormalQuantile(q)
 }
 
-// span is the least interval that holds the atoms, and every piece and curve to
-// reach standard deviations from its mean.
-func (d Distribution) span(reach float64) (lo, hi float64) {
+// spanReach is the reach of a distribution in standard deviations of a piece, beyond which its mass
+// underflows.
+const spanReach = 40
+
+// span is the least interval that holds the atoms, the pieces to spanReach and the curves to curveReach.
+func (d Distribution) span() (lo, hi float64) {
 	lo, hi = math.Inf(1), math.Inf(-1)
 	for _, p := range d.Pieces {
-		lo = math.Min(lo, math.Max(p.Lo, p.Mean-reach*p.SD))
-		hi = math.Max(hi, math.Min(p.Hi, p.Mean+reach*p.SD))
+		lo = math.Min(lo, math.Max(p.Lo, p.Mean-spanReach*p.SD))
+		hi = math.Max(hi, math.Min(p.Hi, p.Mean+spanReach*p.SD))
 	}
 	for _, a := range d.Atoms {
 		lo, hi = math.Min(lo, a.At), math.Max(hi, a.At)
 	}
 	for _, c := range d.curves {
-		lo, hi = math.Min(lo, c.extended(-reach)), math.Max(hi, c.extended(reach))
+		lo = math.Min(lo, c.f.at(c.Mean-curveReach*c.SD).f)
+		hi = math.Max(hi, c.f.at(c.Mean+curveReach*c.SD).f)
 	}
 	return lo, hi
 }

@@ -141,69 +141,6 @@ func TestProbitOnce(t *testing.T) {
 	}
 }
 
-// TestPosteriorSlope: c var is the slope of the posterior mean, and the mean is
-// h plus 1/c times the slope of log Z.
-func TestPosteriorSlope(t *testing.T) {
-	for name, c := range likelihoods() {
-		for _, h := range []float64{-1.3, 0.4, 2} {
-			const precision, d = 1.3, 1e-4
-			k := []float64{2, 1}
-			_, mean, variance := c.l.TiltedMoments(precision, h, c.targets, k)
-			z1, m1, _ := c.l.TiltedMoments(precision, h+d, c.targets, k)
-			z0, m0, _ := c.l.TiltedMoments(precision, h-d, c.targets, k)
-			if got, want := precision*variance, (m1-m0)/(2*d); math.Abs(got-want) > 1e-4*(1+want) {
-				t.Errorf("%s: slope %g, difference %g", name, got, want)
-			}
-			if got, want := mean-h, (z1-z0)/(2*d)/precision; math.Abs(got-want) > 1e-4*(1+math.Abs(want)) {
-				t.Errorf("%s: shift %g, by log Z %g", name, got, want)
-			}
-		}
-	}
-}
-
-// TestLikelihoodMoments holds a site to the sum over counts of plain double
-// quadrature, and its law and left-out losses to the moments.
-func TestLikelihoodMoments(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the run without -short has it")
-	}
-	const nu = 0.6
-	law := resample.Poisson{Ratio: nu}
-	cav := Cavity{1.4, -0.3, 0.7}
-	s := math.Sqrt(cav.Var)
-	for name, c := range likelihoods() {
-		y := c.targets[:1]
-		site, err := c.l.Site(y, law)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var mean, square, keep float64
-		p := math.Exp(-nu)
-		for k := 0.0; k < 12; k++ {
-			const step = 0.5
-			for z := -7.0; z <= 7; z += step {
-				_, f, v := tilted(c.l, cav.C, cav.Mean+s*z, y, []float64{k}, 0.4)
-				w := p * step * gauss(z)
-				mean += w * f
-				square += w * f * f
-				keep += w * cav.C * v
-			}
-			p *= nu / (k + 1)
-		}
-		got := site.Moments(cav)
-		if math.Abs(got.Mean-mean) > 1e-9 || math.Abs(got.Var-(square-mean*mean)) > 2e-9 ||
-			math.Abs(got.Response-keep) > 1e-9 {
-			t.Errorf("%s: %+v, double quadrature %g, %g, %g", name, got, mean, square-mean*mean, keep)
-		}
-		whole := site.Distribution(cav)
-		if math.Abs(whole.Mean()-got.Mean) > 1e-7 || math.Abs(whole.Var()-got.Var) > 1e-7 {
-			t.Errorf("%s: law %g, %g; moments %+v", name, whole.Mean(), whole.Var(), got)
-		}
-		relative(t, name+" left out", site.LeftOut(cav, 0, SquareTest{}), (cav.Mean-y[0])*(cav.Mean-y[0])+cav.Var,
-			1e-12)
-	}
-}
-
 // TestLikelihoodExtremes: no parameters make moments that are not numbers.
 func TestLikelihoodExtremes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -128,12 +128,3 @@ func (c mappedNormal) average(g func(f float64) float64, breaks []float64) float
 	}
 	return c.Weight * normal.Integrate(value, cuts, averageError*size)[1]
 }
-
-// extended is f at reach standard deviations, on a tangent beyond those of the curve.
-func (c mappedNormal) extended(reach float64) float64 {
-	end := c.f.at(c.Mean + math.Copysign(math.Min(curveReach, math.Abs(reach)), reach)*c.SD)
-	if end.slope == 0 {
-		return end.f
-	}
-	return end.f + end.slope*(c.Mean+reach*c.SD-end.h)
-}

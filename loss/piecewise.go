@@ -239,9 +239,9 @@ func (x *mixture) row(i int) piecewise {
 	return piecewise{x.kinks, x.slopes[i*n : (i+1)*n], x.curvatures[i*n : (i+1)*n]}
 }
 
-// distribution is that of the predictor: for every row the Gaussian cavity, moved,
-// narrowed and truncated at the kinks, and an atom at every kink.
-func (x *mixture) distribution(cav Cavity) Distribution {
+// Distribution is that of the predictor: for every row the Gaussian cavity, moved,
+// narrowed and truncated at the kinks, and an atom at every kink (M04-18).
+func (x *mixture) Distribution(cav Cavity) Distribution {
 	var d Distribution
 	s := math.Sqrt(cav.Var)
 	atoms := make([]float64, len(x.kinks))
@@ -273,14 +273,14 @@ func (x *mixture) distribution(cav Cavity) Distribution {
 
 // piecewiseSite is a site of a piecewise loss.
 type piecewiseSite struct {
+	*mixture
 	targets []float64
 	of      exampleLoss
 	law     resample.CountDistribution
-	all     *mixture
 }
 
 func newPiecewiseSite(y []float64, law resample.CountDistribution, of exampleLoss) *piecewiseSite {
-	return &piecewiseSite{slices.Clone(y), of, law, newMixture(of, y, law)}
+	return &piecewiseSite{newMixture(of, y, law), slices.Clone(y), of, law}
 }
 
 // piecewiseLoss is a Loss that is piecewise for every target.
@@ -311,17 +311,11 @@ func checkedSite(l piecewiseLoss, y []float64, law resample.CountDistribution, r
 	return newPiecewiseSite(y, law, l.example), nil
 }
 
-// Moments are those of the mixture over the counts of all examples.
-func (s *piecewiseSite) Moments(cav Cavity) Moments { return s.all.moments(cav) }
-
-// Distribution has truncated Gaussians, and atoms at the kinks (M04-18).
-func (s *piecewiseSite) Distribution(cav Cavity) Distribution { return s.all.distribution(cav) }
-
 // LeftOut averages the test loss over the distribution that the site's other
 // examples leave; a site of one example leaves the cavity itself (M04-17).
 func (s *piecewiseSite) LeftOut(cav Cavity, copy int, test Test) float64 {
 	rest := newMixture(s.of, others(s.targets, copy), s.law)
-	return rest.distribution(cav).expect(test, s.targets[copy])
+	return rest.Distribution(cav).expect(test, s.targets[copy])
 }
 
 // others lists the targets but one.

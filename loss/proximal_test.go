@@ -279,6 +279,11 @@ func TestParameterRefusals(t *testing.T) {
 			}
 		}
 	}
+	for _, noise := range []float64{0, -1, math.NaN(), math.Inf(1), 1e-320} {
+		if _, err := (Square{noise}).Site([]float64{1}, law); err == nil {
+			t.Errorf("Square{%g} takes a site", noise)
+		}
+	}
 	if _, err := (EpsInsensitive{1, -0.1}).Site([]float64{1}, law); err == nil || !strings.Contains(err.Error(),
 		"epsilon") {
 		t.Errorf("epsilon below 0: %v", err)
@@ -317,7 +322,7 @@ func TestLattice(t *testing.T) {
 			t.Errorf("%s: lattice %+v, exact %+v", name, got, want)
 		}
 	}
-	within("three targets", rule.moments(cav), exact.moments(cav))
+	within("three targets", rule.Moments(cav), exact.Moments(cav))
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{6, 12, 60} {
 		y := make([]float64, n)

@@ -14,9 +14,9 @@ type response struct {
 	base, shift, variance, keep, pull float64
 }
 
-// moments computes the moments (T4) over the cavity and over the rows, with all their digits wherever the
+// Moments computes the moments (T4) over the cavity and over the rows, with all their digits wherever the
 // cavity lies.
-func (x *mixture) moments(cav Cavity) Moments {
+func (x *mixture) Moments(cav Cavity) Moments {
 	if len(x.kinks) == 0 { // no example
 		return Moments{Mean: cav.Mean, Var: cav.Var, Response: 1}
 	}

@@ -65,7 +65,7 @@ func TestSharedTable(t *testing.T) {
 				continue
 			}
 			got = got.clamp()
-			want := s.all.moments(cav)
+			want := s.moments(cav)
 			unit := math.Sqrt(math.Max(cav.Var, want.Var))
 			if s.likelihood != nil {
 				unit = math.Max(unit, 1/math.Sqrt(cav.C))

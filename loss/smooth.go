@@ -38,10 +38,9 @@ func (p predictor) noise(c, h, f float64) float64 {
 
 // smoothSite is a site whose predictor is known by evaluation.
 type smoothSite struct {
-	predictor
+	smoothMixture
 	targets  []float64
 	law      resample.CountDistribution
-	all      smoothMixture
 	table    *siteTable // of the sites alike, or nil
 	standard standard
 }
@@ -53,7 +52,7 @@ type smoothMixture struct {
 }
 
 func newSmoothSite(y []float64, law resample.CountDistribution, p predictor) *smoothSite {
-	return &smoothSite{predictor: p, targets: slices.Clone(y), law: law, all: newSmoothMixture(p, y, law)}
+	return &smoothSite{smoothMixture: newSmoothMixture(p, y, law), targets: slices.Clone(y), law: law}
 }
 
 // leastCounts is the least probability of joint counts that are averaged over.
@@ -71,11 +70,8 @@ func (s *smoothSite) Moments(cav Cavity) Moments {
 			return m.clamp()
 		}
 	}
-	return s.all.moments(cav)
+	return s.moments(cav)
 }
-
-// Distribution is a mapped Gaussian for every row of the counts.
-func (s *smoothSite) Distribution(cav Cavity) Distribution { return s.all.distribution(cav) }
 
 // LeftOut averages the test loss over the distribution that the site's other
 // examples leave; a site of one example leaves the cavity itself (M03-45).
@@ -84,7 +80,7 @@ func (s *smoothSite) LeftOut(cav Cavity, copy int, test Test) float64 {
 	if test == (Prediction{}) {
 		return rest.moments(cav).Mean
 	}
-	return rest.distribution(cav).expect(test, s.targets[copy])
+	return rest.Distribution(cav).expect(test, s.targets[copy])
 }
 
 // maxCavityPrecision is the c from which on no example moves the predictor: K_ii is
@@ -132,8 +128,8 @@ func (x smoothMixture) perCountMoments(cav Cavity) Moments {
 	return m.moments()
 }
 
-// distribution is that of the predictor.
-func (x smoothMixture) distribution(cav Cavity) Distribution {
+// Distribution is a mapped Gaussian for every row of the counts.
+func (x smoothMixture) Distribution(cav Cavity) Distribution {
 	var d Distribution
 	sd := math.Sqrt(cav.Var)
 	row := x.rowMaps(cav)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"strings"
 	"testing"
 
 	"bootbench/resample"
@@ -75,25 +74,6 @@ func TestResponsesDigits(t *testing.T) {
 	}
 }
 
-// TestMomentsFormula is (T9) in big floats in its printed form, whose
-// cancellation is harmless there.
-func TestMomentsFormula(t *testing.T) {
-	const nu, s2, y = 0.7, 0.25, 3.0
-	for _, cav := range []Cavity{{1, 2, 0.3}, {1e6, 2.9, 1e-9}, {1e9, -40, 0}, {1e-5, 10, 7}} {
-		site := mustSite(t, s2, []float64{y}, resample.Poisson{Ratio: nu})
-		e := exactResponses(nu, s2, cav.C)
-		c := num(cav.C)
-		off := minus(num(cav.Mean), num(y))
-		shift := times(times(c, e.a1), off)
-		v := times(times(times(c, c), e.a2), plus(num(cav.Var), times(off, off)))
-		v = minus(v, times(shift, shift))
-		m := site.Moments(cav)
-		relative(t, "mean", m.Mean, plain(plus(num(y), shift)), 1e-13)
-		relative(t, "variance", m.Var, plain(v), 1e-12)
-		relative(t, "pull", m.Shrinkage, plain(e.pull), 1e-14)
-	}
-}
-
 // TestPointCavity: without cavity variance the law is atoms, one per count.
 func TestPointCavity(t *testing.T) {
 	site := mustSite(t, 0.5, []float64{1}, resample.Poisson{Ratio: 1})
@@ -120,21 +100,5 @@ func TestTarget(t *testing.T) {
 		if _, variance := site.without(v + 1); !(variance >= 0) {
 			t.Errorf("variance of the others %g", variance)
 		}
-	}
-}
-
-func TestSquareRefusals(t *testing.T) {
-	for _, s2 := range []float64{0, -1, math.NaN(), math.Inf(1), 1e-320} {
-		if _, err := ByName("square", Parameters{Noise: s2}); err == nil || !strings.Contains(err.Error(),
-			"noise") {
-			t.Errorf("square of noise %g: %v", s2, err)
-		}
-		if _, err := (Square{s2}).Site([]float64{1}, resample.Poisson{Ratio: 1}); err == nil {
-			t.Errorf("Square{%g}.Site passes", s2)
-		}
-	}
-	if l, err := ByName("square", Parameters{Noise: 2}); err != nil || l.Name() != "square" ||
-		l.Value(3, 1) != 1 {
-		t.Errorf("square of noise 2: %v, %v", l, err)
 	}
 }

@@ -62,25 +62,10 @@ func tailRatios(x float64) (q0, q1, q2 float64) {
 	return d / (x*d + c), c / d, b / c
 }
 
-// Prob computes P(a < x < b) = Phi(b) - Phi(a), or 0 where b <= a, without
-// cancellation: from the nearer tail, from the sum of two erf, or for a short
-// interval from the Taylor series of phi at its middle.
+// Prob computes P(a < x < b) = Phi(b) - Phi(a), or 0 where b <= a, without cancellation.
 func Prob(a, b float64) float64 {
-	if b <= a {
-		return 0
-	}
-	h, mid := b-a, 0.5*(a+b)
-	switch {
-	case h*(1+math.Abs(mid)) < 0.1:
-		m2, h2 := mid*mid, h*h
-		return PDF(mid) * h * (1 + h2/24*(m2-1) + h2*h2/1920*((m2-6)*m2+3) +
-			h2*h2*h2/322560*(((m2-15)*m2+45)*m2-15))
-	case a > 0:
-		return CDF(-a) - CDF(-b)
-	case b < 0:
-		return CDF(b) - CDF(a)
-	}
-	return 0.5 * (math.Erf(b/math.Sqrt2) - math.Erf(a/math.Sqrt2))
+	from, to := TailAt(a), TailAt(b)
+	return ProbBetween(&from, &to)
 }
 
 // TruncatedMoments computes the integrals of phi, x phi and x^2 phi over [a, b], infinite

@@ -137,13 +137,17 @@ func narrow(a, b *Tail, limit float64) bool {
 	return (b.Z-a.Z)*(1+0.5*math.Abs(a.Z+b.Z)) < limit
 }
 
-// ProbBetween computes P(a < x < b), 0 where b <= a.
+// ProbBetween computes P(a < x < b), 0 where b <= a: from the nearer tail, or for a short interval from the
+// Taylor series of phi at its middle.
 func ProbBetween(a, b *Tail) float64 {
 	switch {
 	case !(a.Z < b.Z):
 		return 0
 	case narrow(a, b, 0.1):
-		return Prob(a.Z, b.Z)
+		h, mid := b.Z-a.Z, 0.5*(a.Z+b.Z)
+		m2, h2 := mid*mid, h*h
+		return PDF(mid) * h * (1 + h2/24*(m2-1) + h2*h2/1920*((m2-6)*m2+3) +
+			h2*h2*h2/322560*(((m2-15)*m2+45)*m2-15))
 	case b.Z <= 0:
 		return b.P - a.P
 	case a.Z >= 0:

@@ -64,11 +64,6 @@ func newApp(ctx context.Context, args []string, stdin io.Reader, stdout, stderr 
 	return a
 }
 
-// run is the program: it returns the exit status.
-func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return newApp(ctx, args, stdin, stdout, stderr).run()
-}
-
 // run runs the command line.
 func (a *app) run() (status int) {
 	defer func() { a.tasks.Close() }()

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	"bootbench/internal/answer"
@@ -16,29 +15,23 @@ import (
 // trained together, so that they do not depend on which tasks are done.
 const blockResamples = 2 * batch.BlockSize
 
-// fitBlock is the predictions of the resamples of one task, end to end. Where training did
-// not converge, Skipped says why, and the predictions are zeros.
-type fitBlock struct {
-	F       []byte // of eight bytes each, little end first
-	Skipped []skippedFit
+// keptFit is the predictions of one resample, or why there are none.
+type keptFit struct {
+	F   []byte `json:",omitempty"` // of eight bytes each, little end first
+	Why string `json:",omitempty"` // training did not converge
 }
 
-type skippedFit struct {
-	At  int // in the block
-	Why string
-}
-
-// fitKeeper looks up the fits of a run and keeps those that it makes. Those of other
-// shards it gives as zeros, for the answer is not this process's to give.
+// fitKeeper looks up the fits of a run, a task of blockResamples at a time, and keeps those that it makes.
+// Those of other shards it gives as zeros, for the answer is not this process's to give.
 type fitKeeper struct {
 	tasks     *tasks
 	key, name string
-	inputs    int
+	inputs    int // predictions of a fit
 	mutex     sync.Mutex
-	known     map[int]*fitBlock // looked up, and some of it not asked for yet
-	asked     map[int]int       // resamples of it that were
-	making    *fitBlock         // of the resample that was added last
-	number    int               // of it
+	known     map[int][]keptFit // by number of the task: looked up, and some not asked for yet
+	asked     map[int]int       // fits of it that were
+	making    []keptFit         // of task number
+	number    int
 }
 
 // keepFits opens the journal, if there is one, for the exact fits of a job.
@@ -52,7 +45,7 @@ func (a *app) keepFits(j *answer.Job, chosen choice) error {
 
 // keep is answer.Keep: where a journal keeps fits.
 func (a *app) keep(key string, inputs, resamples int, data string) answer.Fits {
-	k := &fitKeeper{tasks: &a.tasks, key: key, name: data, inputs: inputs, known: map[int]*fitBlock{},
+	k := &fitKeeper{tasks: &a.tasks, key: key, name: data, inputs: inputs, known: map[int][]keptFit{},
 		asked: map[int]int{}}
 	for number := range (resamples + blockResamples - 1) / blockResamples {
 		first := number * blockResamples
@@ -82,30 +75,26 @@ func (k *fitKeeper) Lookup(b int, f []float64) (known bool, err error) {
 	case block == nil && !k.tasks.owns(number):
 		clear(f)
 		return true, nil
-	case block == nil || 8*(at+1)*k.inputs > len(block.F):
+	case at >= len(block):
 		return false, nil
+	case block[at].Why != "":
+		return true, &retrain.UnconvergedError{Err: errors.New(block[at].Why)}
 	}
-	if i := slices.IndexFunc(block.Skipped, func(s skippedFit) bool { return s.At == at }); i >= 0 {
-		return true, &retrain.UnconvergedError{Err: errors.New(block.Skipped[i].Why)}
-	}
-	_, err = binary.Decode(block.F[8*at*k.inputs:], binary.LittleEndian, f[:k.inputs])
-	return err == nil, err
+	_, err = binary.Decode(block[at].F, binary.LittleEndian, f[:k.inputs])
+	return err == nil, nil // a fit of another size is made again
 }
 
-// block is a block of the journal, held until all of it was asked for.
-func (k *fitKeeper) block(number int) *fitBlock {
-	if !k.tasks.Has(k.task(number)) {
-		return nil
-	}
-	block := k.known[number]
-	if block == nil {
-		block = &fitBlock{}
-		if !k.tasks.Lookup(k.task(number), block) || len(block.F)%max(1, 8*k.inputs) != 0 {
+// block is a task of the journal, held until all of it was asked for; nil: it is not there.
+func (k *fitKeeper) block(number int) []keptFit {
+	if k.known[number] == nil {
+		var fits []keptFit
+		if !k.tasks.Lookup(k.task(number), &fits) {
 			return nil
 		}
-		k.known[number] = block
+		k.known[number], k.asked[number] = fits, 0
 	}
-	if k.asked[number]++; 8*k.asked[number]*k.inputs >= len(block.F) {
+	block := k.known[number]
+	if k.asked[number]++; k.asked[number] >= len(block) {
 		delete(k.known, number)
 	}
 	return block
@@ -117,17 +106,13 @@ func (k *fitKeeper) Add(b int, f []float64, why error) {
 	if !k.tasks.owns(number) || k.tasks.Has(k.task(number)) {
 		return
 	}
-	if k.making == nil {
-		k.making, k.number = &fitBlock{}, number
-	}
-	block := k.making
-	row := make([]float64, k.inputs)
+	fit := keptFit{}
 	if why != nil {
-		block.Skipped = append(block.Skipped, skippedFit{at, why.Error()})
+		fit.Why = why.Error()
 	} else {
-		copy(row, f)
+		fit.F, _ = binary.Append(nil, binary.LittleEndian, f[:k.inputs]) // which fails for other types
 	}
-	block.F, _ = binary.Append(block.F, binary.LittleEndian, row) // which fails for other types
+	k.making, k.number = append(k.making, fit), number
 	if at == blockResamples-1 {
 		k.End()
 	}

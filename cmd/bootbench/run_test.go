@@ -56,6 +56,11 @@ func driveWith(ctx context.Context, stdin string, args ...string) outcome {
 	return outcome{status, out.String(), err.String()}
 }
 
+// run is the program: it returns the exit status.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	return newApp(ctx, args, stdin, stdout, stderr).run()
+}
+
 // keepProcess notes what a run sets of its process, and returns what sets it back.
 func keepProcess() func() {
 	backend, threads := blas.Bound(), blas.Bound().Threads()

@@ -143,12 +143,6 @@ type Steps struct {
 	text string
 }
 
-// NewSteps are those of a text that is known to be right.
-func NewSteps(text string) (s Steps) {
-	s.Set(text)
-	return s
-}
-
 // Set reads "a:b:count" or "a,b,c".
 func (s *Steps) Set(text string) error {
 	s.text, s.In = text, Above(0)

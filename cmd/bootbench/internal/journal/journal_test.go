@@ -136,7 +136,7 @@ func TestRefused(t *testing.T) {
 	}
 	for says, text := range map[string]string{
 		"is no journal of bootbench": "my diary\n",
-		"is a journal of format 2":   "bootbench journal 2\nrecords of another kind\n",
+		"is a journal of format 3":   "bootbench journal 3\nrecords of another kind\n",
 		"of another command line: bootbench retrain d.csv --resamples=40": other(func(h *Head) {
 			h.Settings = []string{"resamples=40"}
 		}),
@@ -160,7 +160,7 @@ func TestRefused(t *testing.T) {
 		"holds no journal") {
 		t.Error(err)
 	}
-	later := strings.Replace(content, `"format":1`, `"format":7`, 1)
+	later := strings.Replace(content, `"format":2`, `"format":7`, 1)
 	if lacked := restart(t, []byte(later)); lacked != nil { // its checksum says that this is damage
 		t.Errorf("it lacks %v", lacked)
 	}

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	format    = 1
+	format    = 2
 	magic     = "bootbench journal "
-	firstLine = magic + "1\n"
+	firstLine = magic + "2\n"
 	headKey   = "head"
 )
 

@@ -208,7 +208,7 @@ func TestStartOnlyClamps(t *testing.T) {
 // TestStartValue: with one example per site and one law all d start alike, and
 // at the root of the one-site equation: 1/G - d = c, d = 1/A1(c) - c, where G is
 // the mean over the spectrum of K of w/(1 + w d), here by gonum's eigenvalues.
-// Settings.Start replaces it.
+// Settings.From replaces it.
 func TestStartValue(t *testing.T) {
 	p := ordinary()
 	s := mustSolve(t, p, solver.Settings{Method: solver.StartOnly})
@@ -228,7 +228,7 @@ func TestStartValue(t *testing.T) {
 	for i := range start {
 		start[i] = 1 + float64(i)
 	}
-	s = mustSolve(t, p, solver.Settings{Method: solver.StartOnly, Start: start})
+	s = mustSolve(t, p, solver.Settings{Method: solver.StartOnly, From: untrained(p, start...)})
 	if !slices.Equal(s.SitePrecision, start) {
 		t.Errorf("d %v, started at %v", s.SitePrecision, start)
 	}

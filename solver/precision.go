@@ -106,14 +106,14 @@ func (c *precisionIteration) fail(cause error) error {
 	return c.factorize()
 }
 
-// start leaves the start value of d in next: the caller's, or the response of every site to the homogeneous
-// cavity (M03-61, 62).
+// start leaves the start value of d in next: that of Settings.From, or the response of every site to the
+// homogeneous cavity (M03-61, 62).
 func (c *precisionIteration) start() error {
-	if c.settings.Start != nil {
-		copy(c.next, c.settings.Start)
+	if c.settings.From != nil {
+		copy(c.next, c.settings.From.SitePrecision)
 		return nil
 	}
-	s, err := newSpectrum(c.Problem.Gram, c.settings.Seed)
+	s, err := newSpectrum(c.Problem.Gram)
 	if err != nil {
 		return fmt.Errorf("start value: %w", err)
 	}

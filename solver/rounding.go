@@ -51,7 +51,7 @@ func (x *fixedPoint) roundingChange() float64 {
 	if !x.imageBy(other, was) {
 		return math.Inf(1)
 	}
-	rng := rand.New(rand.NewPCG(x.settings.Seed, 0))
+	rng := rand.New(rand.NewPCG(0, 0))
 	for i := range n {
 		for j, v := range other.Row(i)[1:] {
 			other.Row(i)[1+j] = math.Nextafter(v, math.Inf(1-2*rng.IntN(2)))

@@ -2,7 +2,6 @@ package solver
 
 import (
 	"fmt"
-	"math"
 
 	"bootbench/linalg"
 )
@@ -33,10 +32,7 @@ type Settings struct {
 	Plain     bool      // refresh G exactly at every sweep, and accelerate nothing: for comparison
 	Tolerance float64   // residual at convergence, see Solution.Residual; default 1e-6
 	MaxSweeps int       // exact or low-rank refreshes of G at most; default 1000
-	Start     []float64 // d to start from, one per site; default: M03-61/62
-	// a Solution of a neighbouring problem on the same sites to start from, instead of Start; default: none
-	From *Solution
-	Seed uint64 // of the random subset that the start value is computed from; default 0
+	From      *Solution // of a neighbouring problem on the same sites, to start from; default: M03-61/62
 
 	// MaxBytes is the memory that a loss that is not quadratic may take beside the kernel
 	// matrix and its engine; default: what the system has left. Newton's method, and
@@ -66,13 +62,6 @@ func (s Settings) withDefaults(sites int) (Settings, error) {
 	if s.Engine == nil {
 		s.Engine = linalg.Kernel.Engine
 	}
-	if s.From != nil {
-		if len(s.From.Cavity) != sites || len(s.From.SitePrecision) != sites {
-			return s, badProblem("a solution of %d sites to start from, for %d sites", len(s.From.SitePrecision),
-				sites)
-		}
-		s.Start = s.From.SitePrecision
-	}
 	switch {
 	case !(s.Tolerance > 0 && s.Tolerance < 1):
 		return s, badProblem("tolerance is %v, must lie in (0, 1)", s.Tolerance)
@@ -80,13 +69,8 @@ func (s Settings) withDefaults(sites int) (Settings, error) {
 		return s, badProblem("sweep limit is %d, must be at least 1", s.MaxSweeps)
 	case s.Method < 0 || int(s.Method) >= len(methodNames):
 		return s, badProblem("no method %d", int(s.Method))
-	case s.Start != nil && len(s.Start) != sites:
-		return s, badProblem("%d start values for %d sites", len(s.Start), sites)
-	}
-	for i, d := range s.Start {
-		if !(d >= 0) || math.IsInf(d, 1) {
-			return s, badProblem("start value of site %d is %v, must be finite and >= 0", i+1, d)
-		}
+	case s.From != nil && (len(s.From.Cavity) != sites || len(s.From.SitePrecision) != sites):
+		return s, badProblem("a solution of %d sites to start from, for %d sites", len(s.From.SitePrecision), sites)
 	}
 	return s, nil
 }

@@ -25,11 +25,11 @@ type spectrum struct {
 	share float64
 }
 
-// newSpectrum takes a subset of the sites with the given seed, or all where they are few.
-func newSpectrum(k linalg.Kernel, seed uint64) (spectrum, error) {
+// newSpectrum takes a subset of the sites or all where they are few.
+func newSpectrum(k linalg.Kernel) (spectrum, error) {
 	n := k.N()
 	size := min(n, enoughSites, max(fewSites, n/subsetFactor))
-	w, err := k.Eigenvalues(rand.New(rand.NewPCG(seed, 0)).Perm(n)[:size])
+	w, err := k.Eigenvalues(rand.New(rand.NewPCG(0, 0)).Perm(n)[:size])
 	for i := range w {
 		w[i] = math.Max(w[i], 0)
 	}

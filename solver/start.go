@@ -16,19 +16,19 @@ const (
 
 // start evaluates the start value.
 func (x *fixedPoint) start() *trouble {
-	warm := x.settings.From != nil
-	if err := x.startValue(warm); err != nil {
+	if x.settings.From != nil {
+		x.trial.cavities.set(x.settings.From.Cavity, x.model)
+		x.resetAcceleration()
+		return x.evaluate(false)
+	}
+	if err := x.startValue(); err != nil {
 		return failure(err)
 	}
 	if x.model.cancelled() {
 		return &trouble{Cancelled, errCancelled}
 	}
-	if t := x.factorize(x.settings.From == nil); t != nil {
+	if t := x.factorize(true); t != nil {
 		return t
-	}
-	if warm {
-		x.resetAcceleration()
-		return x.updateResidual()
 	}
 	x.engine.FormG()
 	x.model.cavities(x.trial.cavities, x.trial.siteParams)
@@ -38,32 +38,22 @@ func (x *fixedPoint) start() *trouble {
 	return t
 }
 
-// startValue leaves the start value in the trial: with warm the response to the
-// cavities of a neighbouring Solution. Otherwise it is one common d, g = y d and u = d y^2
+// startValue leaves the start value in the trial: one common d, g = y d and u = d y^2
 // (M03-61, M04 section 5): the common cavity's precision c solves 1/G(d) - d = c
 // with d the response of typical sites.
 //
 // The random subset of the sites stands for itself here, as M03 has it: with
 // its eigenvalues rescaled, d G(d) cannot exceed the subset's share of a K of
 // low rank, and there may be no root.
-func (x *fixedPoint) startValue(warm bool) error {
+func (x *fixedPoint) startValue() error {
 	p := x.trial.siteParams
-	if warm {
-		x.trial.cavities.set(x.settings.From.Cavity, x.model)
-		x.model.siteParameters(p, x.trial.cavities)
-		return nil
-	}
-	s, err := newSpectrum(x.Problem.Gram, x.settings.Seed)
+	s, err := newSpectrum(x.Problem.Gram)
 	if err != nil {
 		return fmt.Errorf("start value: %w", err)
 	}
 	s.share = 1
 	c := s.homogeneousCavity(x.typicalResponse())
-	if x.settings.Start == nil {
-		x.model.each(func(i int) { p.D[i] = x.typicalPrecision(i, c) })
-	} else {
-		copy(p.D, x.settings.Start)
-	}
+	x.model.each(func(i int) { p.D[i] = x.typicalPrecision(i, c) })
 	for i, d := range p.D {
 		p.G[i], p.U[i] = d*x.meanTarget(i), d*x.model.unit*x.model.unit
 	}

@@ -196,7 +196,7 @@ func TestIndefinite(t *testing.T) {
 	for i := range start {
 		start[i] = 0.5 / a
 	}
-	s, err := solver.Solve(context.Background(), p, solver.Settings{Start: start,
+	s, err := solver.Solve(context.Background(), p, solver.Settings{From: untrained(p, start...),
 		Plain: true})
 	stopped(t, s, err, solver.NumericalFailure)
 }
@@ -289,11 +289,8 @@ func TestRefusals(t *testing.T) {
 		{"tolerance is 1,", func(s *setup) { s.settings.Tolerance = 1 }},
 		{"tolerance is NaN", func(s *setup) { s.settings.Tolerance = math.NaN() }},
 		{"sweep limit is -3", func(s *setup) { s.settings.MaxSweeps = -3 }},
-		{"7 start values for 40 sites", func(s *setup) { s.settings.Start = make([]float64, 7) }},
-		{"start value of site 2 is -1, must be finite and >= 0",
-			func(s *setup) { s.settings.Start = make([]float64, 40); s.settings.Start[1] = -1 }},
-		{"start value of site 2 is NaN",
-			func(s *setup) { s.settings.Start = make([]float64, 40); s.settings.Start[1] = math.NaN() }},
+		{"a solution of 7 sites",
+			func(s *setup) { s.settings.From = &solver.Solution{SitePrecision: make([]float64, 7)} }},
 		{"kernel of inputs 3 and 7 is NaN", func(s *setup) { s.problem.Gram.(*linalg.Sym).Set(2, 6, math.NaN()) }},
 		{"no method 7", func(s *setup) { s.settings.Method = 7 }},
 	} {

@@ -55,6 +55,15 @@ func nearCopies(set *dataset.Set) {
 	}
 }
 
+// untrained is the solution of an empty training set, or with the given d.
+func untrained(p solver.Problem, d ...float64) *solver.Solution {
+	s := &solver.Solution{SitePrecision: append(d, make([]float64, p.Gram.N()-len(d))...)}
+	for i := range p.Gram.N() {
+		s.Cavity = append(s.Cavity, loss.Cavity{C: 1 / p.Gram.At(i, i)})
+	}
+	return s
+}
+
 // TestOverlap: hard margins on overlapping classes that plain sweeps stall on,
 // each from the start value and from an empty training set to the same answer,
 // though d K reaches 1e15. Tolerance: the residual 1e-6, some orders for slow
@@ -71,7 +80,7 @@ func TestOverlap(t *testing.T) {
 		p := o.problem(t)
 		a := mustConverge(t, p, solver.Settings{})
 		finite(t, a)
-		b := mustConverge(t, p, solver.Settings{Start: make([]float64, p.Gram.N())})
+		b := mustConverge(t, p, solver.Settings{From: untrained(p)})
 		x, _ := a.LeftOut(loss.ZeroOne{})
 		y, _ := b.LeftOut(loss.ZeroOne{})
 		if math.Abs(x-y) > 1e-5 {

@@ -111,7 +111,8 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 		if finer.Form() == Exact {
 			return &finer, nil, nil
 		}
-		m, settings.From, settings.Start = &finer, nil, s.SitePrecision
+		m = &finer
+		settings.From = &solver.Solution{SitePrecision: s.SitePrecision, Cavity: s.Cavity} // without the old factor
 	}
 }
 

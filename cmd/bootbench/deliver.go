@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"bootbench/cmd/bootbench/internal/files"
+	"bootbench/internal/dataset"
 	"bootbench/internal/report"
 )
 
@@ -16,6 +17,7 @@ type given struct {
 	document report.Document       // as text, and on the page; nil: the page has others
 	text     func(io.Writer) error // instead of the document's
 	json     any                   // instead of the document
+	worst    *report.Worst         // a table on the page; nil: none
 	csv      string                // name of the file of numbers; "": none
 	writeCSV func(io.Writer) error
 	figures  []*report.Figure
@@ -67,8 +69,11 @@ func (a *app) deliver(g given) error {
 func (a *app) writeFolder(g given, document func(io.Writer) error) (err error) {
 	a.console.Progress("writing the report", 0, 1)
 	defer a.console.Clear()
-	p := report.Page{Answer: g.document, Figures: g.figures,
+	p := report.Page{Answers: []report.Document{g.document}, Figures: g.figures,
 		Warnings: g.warnings, Command: a.commandLine(), Machine: machine()}
+	if g.worst != nil {
+		p.Answers = append(p.Answers, g.worst)
+	}
 	write := func(name string, write func(io.Writer) error) {
 		if err == nil {
 			err = files.ReplaceIn(a.outputs.out, name, write)
@@ -94,9 +99,9 @@ func (a *app) writeFolder(g given, document func(io.Writer) error) (err error) {
 }
 
 // withPoints adds values per example, unless these are nil.
-func (g given) withPoints(points *report.Points) given {
+func (g given) withPoints(points *report.Points, labels *dataset.Classes) given {
 	if points != nil {
-		g.csv, g.writeCSV = "points.csv", points.WriteCSV
+		g.csv, g.writeCSV, g.worst = "points.csv", points.WriteCSV, &report.Worst{Points: points, Labels: labels}
 		g.figures = append(report.PointFigures(points), g.figures...)
 	}
 	return g

@@ -51,7 +51,7 @@ func runEstimate(a *app, o *options, data []string) error {
 		g.figures = report.ROCFigure(solution.OutOfBag().Mean, j.Set.Y)
 	}
 	g.figures = append(g.figures, report.ReliabilityFigure(e.Calibration)...)
-	return a.deliver(g.withPoints(e.Points))
+	return a.deliver(g.withPoints(e.Points, e.Labels))
 }
 
 // readSolvable reads DATA and builds its model, for one solve, says what is asked of it, and opens the

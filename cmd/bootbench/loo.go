@@ -38,7 +38,7 @@ func runLoo(a *app, o *options, data []string) error {
 	}
 	g := given{document: r, warnings: r.Warnings, cost: &r.Cost, status: r.Status}
 	if r.Points != nil {
-		g = g.withPoints(r.Points)
+		g = g.withPoints(r.Points, r.Labels)
 		g.csv = ""
 	}
 	return a.deliver(g)

@@ -65,7 +65,7 @@ func runRetrain(a *app, o *options, data []string) error {
 		}
 	}
 	g := given{document: r, warnings: r.Warnings, cost: &r.Cost, status: r.Status}
-	return a.deliver(g.withPoints(r.Points))
+	return a.deliver(g.withPoints(r.Points, r.Labels))
 }
 
 // keepReplicates collects the predictions of every resample for the examples, where --replicates asks for

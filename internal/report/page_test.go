@@ -21,7 +21,7 @@ func TestPage(t *testing.T) {
 		TestLoss: "square"},
 		Points: &Points{Mean: []float64{1, 2}, Variance: []float64{1, 4}, Error: []float64{0.5, 2}}}
 	p := Page{Command: "bootbench estimate '<b>&.csv'",
-		Answer:  e,
+		Answers: []Document{e},
 		Figures: PointFigures(e.Points), Warnings: []string{"careful <now>"},
 		Files: []string{"result.json"}, Machine: &Machine{}}
 	var b bytes.Buffer

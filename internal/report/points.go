@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -10,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"bootbench/internal/dataset"
 	"bootbench/internal/null"
 )
 
@@ -50,6 +52,14 @@ func (p *Points) Shift(by float64) {
 	}
 }
 
+// name is the name of a row as a cell, or its number from 1.
+func (p *Points) name(row int) string {
+	if p.Names != nil {
+		return textCell(p.Names[row])
+	}
+	return strconv.Itoa(row + 1)
+}
+
 // table has a row per example or new input below the names of the columns: its name or number, and the lists
 // that there are.
 func (p *Points) table(format func(float64) string) [][]string {
@@ -68,10 +78,7 @@ func (p *Points) table(format func(float64) string) [][]string {
 	}
 	rows := [][]string{names}
 	for i := range max(len(p.Mean), len(p.Prediction)) {
-		row := []string{strconv.Itoa(i + 1)}
-		if p.Names != nil {
-			row[0] = textCell(p.Names[i])
-		}
+		row := []string{p.name(i)}
 		for _, list := range lists {
 			row = append(row, format(list[i]))
 		}
@@ -186,4 +193,40 @@ func targetFigure(p *Points) *Figure {
 			"line is where they are equal.",
 		Axis{Label: "target"}, Axis{Label: "left-out prediction"}, at,
 		equality("equal", slices.Min(p.Target), slices.Max(p.Target)))
+}
+
+// Worst are the examples that a model errs on most, by name.
+type Worst struct {
+	Points *Points
+	Labels *dataset.Classes // nil for -1 and +1
+}
+
+func (w *Worst) document() *document {
+	const named = 10
+	p := w.Points
+	var order []int
+	for i, e := range p.Error {
+		if !math.IsNaN(e) {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p.Error[j], p.Error[i]) })
+	predicted := "left-out prediction"
+	if p.OOBVote != nil {
+		predicted = "share of left-out predictions " + w.Labels.Name(1)
+	}
+	var rows [][]string
+	for _, i := range order[:min(named, len(order))] {
+		target, of := number(p.Target[i]), "-"
+		if p.OOBVote != nil {
+			target, of = w.Labels.Name(p.Target[i]), fmt.Sprintf("%.0f%%", 100*p.OOBVote[i])
+		} else if p.OOBMean != nil {
+			of = number(p.OOBMean[i])
+		}
+		rows = append(rows, []string{p.name(i), target, of, number(p.Error[i])})
+	}
+	d := &document{title: "Worst examples"}
+	d.paragraph("The examples with the largest left-out errors:")
+	d.table([]head{"<row", "target", head(predicted), "left-out error"}, rows)
+	return d
 }

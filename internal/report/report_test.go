@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"bootbench/bench"
+	"bootbench/internal/dataset"
 	_ "bootbench/internal/fixedseed"
 	"bootbench/internal/null"
 )
@@ -221,5 +222,21 @@ func TestWithError(t *testing.T) {
 		if got := withError(c.v, c.se); got != c.want {
 			t.Errorf("%v +- %v is written %q, want %q", c.v, c.se, got, c.want)
 		}
+	}
+}
+
+// TestWorst: the worst come first by name.
+func TestWorst(t *testing.T) {
+	p := &Points{Names: []string{"oak", "ash", "elm"}, Error: []float64{0.25, 1, 0.5},
+		Target: []float64{1, -1, 1}, OOBVote: []float64{0.75, 1, 0.5}}
+	var b bytes.Buffer
+	w := &Worst{Points: p, Labels: &dataset.Classes{Negative: "well", Positive: "sick"}}
+	if err := WriteText(&b, w); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(b.String(), "\n")
+	fields := func(i int) string { return strings.Join(strings.Fields(lines[i]), " ") }
+	if fields(2) != "ash well 100% 1" || fields(4) != "oak sick 75% 0.25" {
+		t.Error(b.String())
 	}
 }

@@ -43,7 +43,7 @@ func (k biasedSym) Engine() Engine {
 
 type biasedLowRank struct{ *LowRankPlusDiag }
 
-func (k biasedLowRank) Engine() Engine { return newBiasedFactor(NewLowRankEngine(k.LowRankPlusDiag)) }
+func (k biasedLowRank) Engine() Engine { return newBiasEngine(newLowRankEngine(k.LowRankPlusDiag)) }
 
 // FactorOf is the factor that a kernel consists of, a bias apart; nil where there is none.
 func FactorOf(k Kernel) *LowRankPlusDiag {
@@ -238,8 +238,6 @@ func (p *biased32) MulRows(dst, x blas32.General) {
 	sums := vector32(make([]float32, x.Rows))
 	if x.Rows > 0 && x.Cols > 0 {
 		blas32.Gemv(gblas.NoTrans, 1, x, vector32(p.part), 0, sums)
-	}
-	if x.Rows > 0 && x.Cols > 0 {
 		blas32.Ger(1, sums, vector32(p.z), dst)
 	}
 	for r := range x.Rows {
@@ -320,10 +318,8 @@ func (e *biasedDense) FactorizeSingle(d []float64) error {
 	if err := e.addBias(); err != nil {
 		return errors.Join(ErrSingle, err)
 	}
-	for i, b := range e.sites.B {
-		if !(b > 0 && e.sites.Chi[i] > 0) {
-			return ErrSingle
-		}
+	if !e.sites.Positive() {
+		return ErrSingle
 	}
 	return nil
 }
@@ -336,25 +332,13 @@ func (e *biasedDense) UseFactor(d []float64, maxBytes int64) (rank int, used boo
 	return e.dense.UseFactor(d, maxBytes)
 }
 
-// biasedFactor is the engine on a factor, with a bias.
-type biasedFactor struct {
-	*biasEngine
-	factor *LowRankEngine
-}
-
-func newBiasedFactor(factor *LowRankEngine) *biasedFactor {
-	return &biasedFactor{newBiasEngine(factor), factor}
-}
-
 // biasOf is what an engine with a bias adds; nil without one.
 func biasOf(e Engine) *biasEngine {
-	switch e := e.(type) {
-	case *biasedDense:
-		return e.biasEngine
-	case *biasedFactor:
-		return e.biasEngine
+	if dense, ok := e.(*biasedDense); ok {
+		return dense.biasEngine
 	}
-	return nil
+	bias, _ := e.(*biasEngine)
+	return bias
 }
 
 // Responses writes t(x)' = k(x)'(I + diag(d)K)^-1 = k(x)' - k(x)'diag(d)G, P x N, for new inputs
@@ -364,10 +348,11 @@ func Responses(e Engine, k blas64.General) blas64.General {
 	const block = 256
 	buffer := make([]float64, min(block, k.Rows)*k.Cols)
 	for first := 0; first < k.Rows; first += block {
-		rows := min(block, k.Rows-first)
-		weighted := blas64.General{Rows: rows, Cols: k.Cols, Stride: k.Cols, Data: buffer[:rows*k.Cols]}
-		scaleColumns(weighted, rowsFrom(k, first, rows), e.Precisions())
-		e.MulRows(rowsFrom(t, first, rows), weighted)
+		last := min(first+block, k.Rows)
+		weighted := blas64.General{Rows: last - first, Cols: k.Cols, Stride: k.Cols,
+			Data: buffer[:(last-first)*k.Cols]}
+		scaleColumns(weighted, core.Rows(k, first, last), e.Precisions())
+		e.MulRows(core.Rows(t, first, last), weighted)
 	}
 	bias := biasOf(e)
 	for r := range k.Rows {
@@ -380,11 +365,6 @@ func Responses(e Engine, k blas64.General) blas64.General {
 		}
 	}
 	return t
-}
-
-// rowsFrom are some rows of a matrix.
-func rowsFrom(a blas64.General, first, rows int) blas64.General {
-	return blas64.General{Rows: rows, Cols: a.Cols, Stride: a.Stride, Data: a.Data[first*a.Stride:]}
 }
 
 // BiasVariance is z(x)/w at a new input with kernel vector k, 0 without a bias:

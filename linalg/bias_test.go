@@ -132,12 +132,12 @@ func TestBiasAtNewInputs(t *testing.T) {
 // combination of rows of R.
 func rowOf(t *testing.T, e Engine, mix, kernels []float64) []float64 {
 	t.Helper()
-	low, ok := e.(*biasedFactor)
+	low, ok := biasOf(e).inner.(*lowRankEngine)
 	if !ok {
 		return slices.Clone(kernels)
 	}
-	row := make([]float64, low.factor.k.rank)
-	low.factor.k.MulTrans(row, mix)
+	row := make([]float64, low.k.rank)
+	low.k.MulTrans(row, mix)
 	return row
 }
 

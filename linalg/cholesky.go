@@ -69,7 +69,7 @@ func (e *CholeskyEngine) Diag() (chi, b []float64) { return e.sites.Chi, e.sites
 func (e *CholeskyEngine) Precisions() []float64 { return e.sites.D }
 
 // Valid reports whether the scratch triangle still holds G, or its factor.
-func (e *CholeskyEngine) Valid() bool { return e.holds != undefined && e.claim == e.k.Claims() }
+func (e *CholeskyEngine) Valid() bool { return e.holds != undefined && e.claim == e.k.claimed() }
 
 // Factorize computes B, its Cholesky factor, the factor's inverse, and from
 // their row and column norms chi and b.

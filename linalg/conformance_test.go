@@ -311,7 +311,7 @@ func checkRows(t *testing.T, e Engine, g []float64, accuracy float64) {
 func checkPredictor(t *testing.T, e Engine, g, d []float64) {
 	t.Helper()
 	n, w := len(d), len(d)
-	if low, ok := e.(*LowRankEngine); ok {
+	if low, ok := e.(*lowRankEngine); ok {
 		w = low.k.rank
 	}
 	rng := rand.New(rand.NewPCG(6, 5))
@@ -343,7 +343,7 @@ func checkPredictor(t *testing.T, e Engine, g, d []float64) {
 
 // kernelVector is the kernel with all sites of the new input that row describes.
 func kernelVector(e Engine, row []float64) []float64 {
-	p, ok := e.(*LowRankEngine)
+	p, ok := e.(*lowRankEngine)
 	if !ok {
 		return append([]float64(nil), row...)
 	}

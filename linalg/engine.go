@@ -18,7 +18,7 @@ import (
 //
 // Factorize makes the diagonal of G available; FormG then makes all of G
 // available, from the same factorisation. The two are apart because most
-// iterations need the diagonal only. Costs are those of CholeskyEngine; LowRankEngine
+// iterations need the diagonal only. Costs are those of CholeskyEngine; lowRankEngine
 // states its own. What only a dense engine can do besides is in Dense.
 type Engine interface {
 	// Factorize computes G at d, exactly. It costs 2N^3/3 flops. It refuses entries

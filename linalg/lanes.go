@@ -37,14 +37,14 @@ func (l lanes) alone(f func()) {
 // laneSites is how many sites a lane has at least: with fewer it takes no longer than to wake a thread.
 const laneSites = 512
 
-// laneCount is the number of lanes of so many own sites: that of the threads, where Go and BLAS have as many.
-func laneCount(own int) int {
-	return max(1, min(blas.Bound().Threads(), runtime.GOMAXPROCS(0), own/laneSites))
+// laneCount is the number of lanes of so many sites: that of the threads, where Go and BLAS have as many.
+func laneCount(n int) int {
+	return max(1, min(blas.Bound().Threads(), runtime.GOMAXPROCS(0), n/laneSites))
 }
 
-// newLanes is lanes for own sites of a factor of rank r: for products of its rows if wanted.
-func newLanes(own, r int, products bool) lanes {
-	l, width := make(lanes, laneCount(own)), siteBlock(own, r)
+// newLanes is lanes for n sites of a factor of rank r: for products of its rows if wanted.
+func newLanes(n, r int, products bool) lanes {
+	l, width := make(lanes, laneCount(n)), siteBlock(n, r)
 	for i := range l {
 		l[i].number, l[i].work = i, newGeneral(r, width)
 		if products {
@@ -60,37 +60,30 @@ func newLanes(own, r int, products bool) lanes {
 // SideBySide calls f for parts of the numbers below n, in as many goroutines as there are threads, each with
 // BLAS on one.
 func SideBySide(n int, f func(first, last int)) {
-	sideBySide(laneCount(n), 0, n, func(_, first, last int) { f(first, last) })
+	sideBySide(laneCount(n), n, func(_, first, last int) { f(first, last) })
 }
 
-// sideBySide deals numbers from first to last-1 out to so many lanes, in order, and calls f for each, at the
+// sideBySide deals the numbers below n out to so many lanes, in order, and calls f for each, at the
 // same time and with BLAS on one thread if there are several.
-func sideBySide(count, first, last int, f func(lane, first, last int)) {
+func sideBySide(count, n int, f func(lane, first, last int)) {
 	if count == 1 {
-		f(0, first, last)
+		f(0, 0, n)
 		return
 	}
-	n := last - first
 	blas.SingleThreaded(func() {
-		core.Parallel(count, func(l int) { f(l, first+n*l/count, first+n*(l+1)/count) })
+		core.Parallel(count, func(l int) { f(l, n*l/count, n*(l+1)/count) })
 	})
 }
 
-// each calls f for the lanes' parts of the numbers from first to last-1.
-func (l lanes) each(first, last int, f func(l lane, first, last int)) {
+// eachBlock calls f for blocks of the numbers below n, with as many columns of work and twin.
+func (l lanes) eachBlock(n int, f func(l lane, first, last int)) {
 	if l[0].work.Rows == 0 {
 		return
 	}
-	sideBySide(min(len(l), max(1, (last-first)/laneSites)), first, last,
-		func(at, first, last int) { f(l[at], first, last) })
-}
-
-// eachBlock calls f for blocks of the numbers from first to last-1, with as many columns of work and twin.
-func (l lanes) eachBlock(first, last int, f func(l lane, first, last int)) {
 	width := l[0].work.Cols
-	l.each(first, last, func(l lane, first, last int) {
+	sideBySide(min(len(l), max(1, n/laneSites)), n, func(at, first, last int) {
 		for ; first < last; first += width {
-			end, cut := min(last, first+width), l
+			end, cut := min(last, first+width), l[at]
 			cut.work = core.Cols(cut.work, 0, end-first)
 			if cut.twin.Rows > 0 {
 				cut.twin = core.Cols(cut.twin, 0, end-first)
@@ -117,13 +110,13 @@ func (l lanes) sum(dst blas64.General, f func(into lanes)) {
 }
 
 // product is the sum, rows x rank, of what f adds to its lane's.
-func (l lanes) product(rows, first, last int, f func(l lane, first, last int)) blas64.General {
+func (l lanes) product(rows, n int, f func(l lane, first, last int)) blas64.General {
 	into := append(lanes(nil), l...)
 	for i := range into {
 		into[i].sum = newGeneral(rows, max(1, l[0].work.Rows))
 		into[i].sum.Cols = l[0].work.Rows
 	}
-	into.eachBlock(first, last, f)
+	into.eachBlock(n, f)
 	for _, other := range into[1:] {
 		floats.Add(into[0].sum.Data, other.sum.Data)
 	}

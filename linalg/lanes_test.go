@@ -59,7 +59,7 @@ func onThreads(threads int, f func() [][]float64) [][]float64 {
 // lowRankAnswers are the factor, the refresh, the products and a trainer's solution.
 func lowRankAnswers(t *testing.T, k Columns, d, x []float64, keep bool, count int) (all [][]float64) {
 	f := mustFactorise(t, k, RankOptions{MaxRank: 40})
-	e := NewLowRankEngine(f)
+	e := newLowRankEngine(f)
 	if len(e.ws.lanes) != count {
 		t.Fatalf("%d lanes, want %d", len(e.ws.lanes), count)
 	}

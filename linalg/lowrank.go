@@ -1,7 +1,6 @@
 package linalg
 
 import (
-	"fmt"
 	"math"
 
 	gblas "gonum.org/v1/gonum/blas"
@@ -38,13 +37,10 @@ const (
 	panelBytes         = 256 << 20
 )
 
-// panelRows is the height of the panels.
-func (k *LowRankPlusDiag) panelRows() int { return panelRows(k.n) }
-
 // append adds a row to R'.
 func (k *LowRankPlusDiag) append(row []float64, pivot int) {
-	if last := len(k.panels) - 1; last < 0 || k.panels[last].Rows == k.panelRows() {
-		p := newGeneral(k.panelRows(), k.n)
+	if last := len(k.panels) - 1; last < 0 || k.panels[last].Rows == panelRows(k.n) {
+		p := newGeneral(panelRows(k.n), k.n)
 		p.Rows = 0
 		k.panels = append(k.panels, p)
 	}
@@ -78,7 +74,7 @@ func (k *LowRankPlusDiag) smallestPivot() float64 {
 // Pivots are the sites whose columns span R, in order. A view.
 func (k *LowRankPlusDiag) Pivots() []int { return k.pivots }
 
-// Residual is the diagonal that R R' leaves at own sites, and the jitter added. A view.
+// Residual is the diagonal that R R' leaves, and the jitter added. A view.
 func (k *LowRankPlusDiag) Residual() []float64 { return k.residual }
 
 // Accuracy says how far R R' alone is from K: the mean residual over the mean of
@@ -133,7 +129,7 @@ func (k *LowRankPlusDiag) AddDiag(v float64) {
 	}
 }
 
-// At is element (i, j) of K~, in O(rank), or O(1) on the diagonal, at own sites.
+// At is element (i, j) of K~, in O(rank), or O(1) on the diagonal.
 func (k *LowRankPlusDiag) At(i, j int) float64 {
 	if i == j {
 		return k.diag[i] + k.jitter
@@ -158,7 +154,7 @@ func (k *LowRankPlusDiag) Dense() *Sym {
 }
 
 // Eigenvalues are those of K~ between the listed sites, ascending.
-func (k *LowRankPlusDiag) Eigenvalues(sites []int) ([]float64, error) {
+func (k *LowRankPlusDiag) Eigenvalues(sites []int) (values []float64, err error) {
 	n := len(sites)
 	a := newGeneral(n, n)
 	if rows := k.rowsAt(sites); n > 0 && k.rank > 0 {
@@ -167,12 +163,8 @@ func (k *LowRankPlusDiag) Eigenvalues(sites []int) ([]float64, error) {
 	for i, site := range sites {
 		a.Data[i*a.Stride+i] += k.residual[site]
 	}
-	w, ok := make([]float64, n), false
-	blas.SingleThreaded(func() { ok = blas.Bound().Eigenvalues(gblas.Lower, n, a.Data, a.Stride, w) })
-	if !ok {
-		return w, fmt.Errorf("the eigenvalues of a matrix of order %d did not converge", n)
-	}
-	return w, nil
+	blas.SingleThreaded(func() { values, err = core.Eigenvalues(a) })
+	return values, err
 }
 
 // Coordinates overwrites kernel values between P new inputs and the pivots (P x
@@ -207,19 +199,7 @@ func (k *LowRankPlusDiag) Vectors(dst, rows []float64) {
 	}
 }
 
-// block writes R' at sites first to last-1, counted from the first of them, column i scaled by scale_i
-// unless scale is nil, into dst (rank x (last-first)).
-func (k *LowRankPlusDiag) block(dst blas64.General, first, last int, scale []float64) {
-	eachPanelRow(k.panels, first, last, func(q int, row []float64) {
-		if scale == nil {
-			copy(grid(dst).row(q), row)
-		} else {
-			floats.MulTo(grid(dst).row(q), row, scale[first:last])
-		}
-	})
-}
-
-// rowsAt are the rows of R of any sites.
+// rowsAt are the rows of R of the listed sites.
 func (k *LowRankPlusDiag) rowsAt(sites []int) blas64.General {
 	rows := blas64.General{Rows: len(sites), Cols: k.rank, Stride: max(1, k.rank),
 		Data: make([]float64, len(sites)*max(1, k.rank))}
@@ -250,8 +230,10 @@ func (k *LowRankPlusDiag) weightedGram(lower blas64.General, room lanes, sites [
 		room.gram(lower, k.panels, root)
 	} else {
 		room.sum(lower, func(into lanes) {
-			into.eachBlock(0, len(sites), func(l lane, first, last int) {
-				k.pick(l.work, sites[first:last], root)
+			into.eachBlock(len(sites), func(l lane, first, last int) {
+				eachPanelRow(k.panels, 0, k.n, func(q int, row []float64) {
+					pickTo(grid(l.work).row(q), row, sites[first:last], 0, root)
+				})
 				addGram(l.sum, 1, l.work)
 			})
 		})
@@ -259,13 +241,6 @@ func (k *LowRankPlusDiag) weightedGram(lower blas64.General, room lanes, sites [
 	var err error
 	room.alone(func() { err = factorizeLower(lower) })
 	return err
-}
-
-// pick writes R' at the listed sites, scaled, into dst (rank x len(sites)).
-func (k *LowRankPlusDiag) pick(dst blas64.General, sites []int, scale []float64) {
-	eachPanelRow(k.panels, 0, k.n, func(q int, row []float64) {
-		pickTo(grid(dst).row(q), row, sites, 0, scale)
-	})
 }
 
 // factorizeLower overwrites the lower triangle of a positive definite matrix with its
@@ -314,7 +289,7 @@ func (k *LowRankPlusDiag) MulTrans(dst, x []float64) {
 // eachPanel calls f for the panels, whose first row is row q of R', at sites first to last-1 of each of
 // so many lanes.
 func (k *LowRankPlusDiag) eachPanel(count int, f func(lane, q int, p blas64.General, first, last int)) {
-	sideBySide(count, 0, k.n, func(lane, first, last int) {
+	sideBySide(count, k.n, func(lane, first, last int) {
 		q := 0
 		for _, p := range k.panels {
 			f(lane, q, core.Cols(p, first, last), first, last)
@@ -332,4 +307,4 @@ func (k *LowRankPlusDiag) mul(dst, t []float64) {
 }
 
 // Engine is an engine on K~.
-func (k *LowRankPlusDiag) Engine() Engine { return NewLowRankEngine(k) }
+func (k *LowRankPlusDiag) Engine() Engine { return newLowRankEngine(k) }

@@ -6,12 +6,13 @@ import (
 
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"bootbench/blas"
 	"bootbench/linalg/internal/core"
 )
 
-// LowRankEngine is the engine on K~ = R R' + diag(delta). With e = 1 + d delta and
+// lowRankEngine is the engine on K~ = R R' + diag(delta). With e = 1 + d delta and
 // w = d/e, and M = I + R' diag(w) R = L L' of the order of the rank,
 //
 //	G = diag(a) + U U',   a = delta/e,   U = diag(1/e) R L^-T,
@@ -24,14 +25,14 @@ import (
 //
 // Blocks of R' pass through BLAS. L^-1 R' is kept from Factorize where that
 // takes little memory; else products work on R' and carry L into the matrix between.
-type LowRankEngine struct {
+type lowRankEngine struct {
 	k       *LowRankPlusDiag
 	d       []float64      // that of G
 	inverse []float64      // 1/e
 	uNorm2  []float64      // |u_i|^2 = chi_i - a_i
 	chi, b  []float64      // diag(G), 1 - d chi
 	lower   blas64.General // L
-	solved  blas64.General // L^-1 R', rank x own sites, where it is kept
+	solved  blas64.General // L^-1 R', rank x N, where it is kept
 	refine  bool           // L and L^-1 R' are computed twice, see orthonormalize
 	ws      lowRankWorkspace
 }
@@ -47,36 +48,35 @@ type lowRankWorkspace struct {
 // blockBytes is the size of the blocks in which R' passes through BLAS, up to a rank of 1024.
 const blockBytes = 4 << 20
 
-// keptBytes is the size up to which L^-1 R', of all sites, is kept: members of a team then do
-// what one process does, in a share of its memory. Beyond that it takes as much memory as R and saves no
+// keptBytes is the size up to which L^-1 R' is kept. Beyond that it takes as much memory as R and saves no
 // time: waves, n = 50000, rank 200, 2.5 s of processor time and 156 MiB without it, 2.6 s and 289 MiB with
 // it.
 const keptBytes = 16 << 20
 
-// siteBlock is the number of sites in such a block, of so many own ones: as many as leave the block in the
+// siteBlock is the number of sites in such a block: as many as leave the block in the
 // cache, but not so few that dsyrk and dtrmm slow down.
-func siteBlock(own, rank int) int {
-	return min(own, max(512, min(1024, blockBytes/(8*max(1, rank)))))
+func siteBlock(n, rank int) int {
+	return min(n, max(512, min(1024, blockBytes/(8*max(1, rank)))))
 }
 
-// NewLowRankEngine returns an engine on k, which it does not change. Several engines
+// newLowRankEngine returns an engine on k, which it does not change. Several engines
 // may share one factor.
-func NewLowRankEngine(k *LowRankPlusDiag) *LowRankEngine {
-	return newLowRankEngine(k, 8*k.n*k.rank <= keptBytes)
+func newLowRankEngine(k *LowRankPlusDiag) *lowRankEngine {
+	return allocateEngine(k, 8*k.n*k.rank <= keptBytes)
 }
 
 // newRefinedEngine returns an engine on k that keeps its digits where M is as badly
 // conditioned as sum d_i K_ii is large.
-func newRefinedEngine(k *LowRankPlusDiag) *LowRankEngine {
-	e := newLowRankEngine(k, true)
+func newRefinedEngine(k *LowRankPlusDiag) *lowRankEngine {
+	e := allocateEngine(k, true)
 	e.refine = true
 	return e
 }
 
-// newLowRankEngine keeps L^-1 R' or not.
-func newLowRankEngine(k *LowRankPlusDiag, keep bool) *LowRankEngine {
+// allocateEngine makes room to keep L^-1 R' or not.
+func allocateEngine(k *LowRankPlusDiag, keep bool) *lowRankEngine {
 	v, r := func() []float64 { return make([]float64, k.n) }, k.rank
-	e := &LowRankEngine{k: k, d: v(), inverse: v(), uNorm2: v(), chi: v(), b: v(), lower: newGeneral(r, r),
+	e := &lowRankEngine{k: k, d: v(), inverse: v(), uNorm2: v(), chi: v(), b: v(), lower: newGeneral(r, r),
 		ws: lowRankWorkspace{scale: v(), small: make([]float64, r), form: newGeneral(r, r), half: newGeneral(r, r),
 			lanes: newLanes(k.n, r, true)}}
 	if keep && r > 0 {
@@ -85,28 +85,20 @@ func newLowRankEngine(k *LowRankPlusDiag, keep bool) *LowRankEngine {
 	return e
 }
 
-// N is the order of K~.
-func (e *LowRankEngine) N() int { return e.k.n }
-
 // Diag is diag(G) and 1 - d diag(G).
-func (e *LowRankEngine) Diag() (chi, b []float64) { return e.chi, e.b }
+func (e *lowRankEngine) Diag() (chi, b []float64) { return e.chi, e.b }
 
 // Precisions is the d of G.
-func (e *LowRankEngine) Precisions() []float64 { return e.d }
+func (e *lowRankEngine) Precisions() []float64 { return e.d }
 
 // Valid is true: the engine shares nothing that others write.
-func (e *LowRankEngine) Valid() bool { return true }
+func (e *lowRankEngine) Valid() bool { return true }
 
 // FormG does nothing: all of G follows from R and L.
-func (e *LowRankEngine) FormG() {}
-
-// eachBlock calls f for blocks of own sites.
-func (e *LowRankEngine) eachBlock(f func(l lane, first, last int)) {
-	e.ws.lanes.eachBlock(0, e.k.n, f)
-}
+func (e *lowRankEngine) FormG() {}
 
 // Factorize computes M, its factor L, L^-1 R', and from its columns chi and b.
-func (e *LowRankEngine) Factorize(d []float64) error {
+func (e *lowRankEngine) Factorize(d []float64) error {
 	if err := core.Check(d, e.k.n); err != nil {
 		return err
 	}
@@ -128,7 +120,7 @@ func (e *LowRankEngine) Factorize(d []float64) error {
 // solveFactor computes L^-1 R', keeps it where there is room, and leaves the squared
 // norms of its columns in uNorm2. The inverse of L takes r^3/3 flops, and products with it are half as
 // long again as substitution in blocks, whose triangles are slow.
-func (e *LowRankEngine) solveFactor() error {
+func (e *lowRankEngine) solveFactor() error {
 	inverse, zero := e.ws.half, 0
 	copyLower(inverse, e.lower)
 	e.ws.lanes.alone(func() { zero = blas.Bound().Trtri(gblas.Lower, e.k.rank, inverse.Data, inverse.Stride) })
@@ -136,7 +128,7 @@ func (e *LowRankEngine) solveFactor() error {
 		return &PivotError{Minor: zero, N: e.k.rank}
 	}
 	e.ws.lanes.norms(e.uNorm2, e.k.panels, inverse, e.solved)
-	if e.refine { // alone
+	if e.refine {
 		return e.orthonormalize(inverse)
 	}
 	return nil
@@ -147,7 +139,7 @@ func (e *LowRankEngine) solveFactor() error {
 // M2 = V diag(w) V' + L^-1 L^-T = L2 L2', near I, and replaces V by L2^-1 V and L by
 // L L2; inverse is L^-1. One pass leaves an error of the condition of M times rounding, the second
 // removes most of it.
-func (e *LowRankEngine) orthonormalize(inverse blas64.General) error {
+func (e *lowRankEngine) orthonormalize(inverse blas64.General) error {
 	m := e.ws.form
 	clear(m.Data)
 	addGram(m, 1, inverse)
@@ -156,7 +148,7 @@ func (e *LowRankEngine) orthonormalize(inverse blas64.General) error {
 		return err
 	}
 	clear(e.uNorm2)
-	e.eachBlock(func(_ lane, first, last int) {
+	e.ws.lanes.eachBlock(e.k.n, func(_ lane, first, last int) {
 		part := e.keptAt(first, last)
 		solveLower(m, part)
 		addSquares(e.uNorm2[first:last], part)
@@ -177,7 +169,7 @@ const heavySites = 128
 // diagonals reads chi and b off the norms of the columns v of L^-1 R':
 //
 //	chi = delta/e + |v|^2/e^2,   b = (1 - h)/e,   h = w |v|^2 in [0, 1).
-func (e *LowRankEngine) diagonals() {
+func (e *lowRankEngine) diagonals() {
 	var heavy []int
 	for i, v := range e.uNorm2 {
 		h := e.ws.scale[i] * e.ws.scale[i] * v
@@ -194,21 +186,33 @@ func (e *LowRankEngine) diagonals() {
 }
 
 // kept reports whether L^-1 R' is.
-func (e *LowRankEngine) kept() bool { return len(e.solved.Data) > 0 }
+func (e *lowRankEngine) kept() bool { return len(e.solved.Data) > 0 }
 
 // keptAt is L^-1 R' at sites first to last-1, a view.
-func (e *LowRankEngine) keptAt(first, last int) blas64.General {
+func (e *lowRankEngine) keptAt(first, last int) blas64.General {
 	return core.Cols(e.solved, first, last)
 }
 
 // factor is L^-1 R' at sites first to last-1 where it is kept, else R' there, in
 // work.
-func (e *LowRankEngine) factor(work blas64.General, first, last int) blas64.General {
+func (e *lowRankEngine) factor(work blas64.General, first, last int) blas64.General {
 	if e.kept() {
 		return e.keptAt(first, last)
 	}
-	e.k.block(work, first, last, nil)
+	copyBlock(work, e.k.panels, first, last)
 	return work
+}
+
+// scaledFactor writes L^-1 R' at sites first to last-1, column i times scale_i, into dst.
+func (e *lowRankEngine) scaledFactor(dst blas64.General, first, last int, scale []float64) {
+	if e.kept() {
+		scaleColumns(dst, e.keptAt(first, last), scale[first:last])
+		return
+	}
+	eachPanelRow(e.k.panels, first, last, func(q int, row []float64) {
+		floats.MulTo(grid(dst).row(q), row, scale[first:last])
+	})
+	solveLower(e.lower, dst)
 }
 
 // addSquares adds the squared norms of the columns of a to sums.
@@ -222,23 +226,18 @@ func addSquares(sums []float64, a blas64.General) { addProducts(sums, grid(a), g
 // where j runs over the N sites and the rank rows of I, for which P is w_i^1/2
 // L^-T v_i. There are at most 2 rank such sites with h > 1/2, as the h sum to no
 // more than the rank.
-func (e *LowRankEngine) complements(sites []int) {
+func (e *lowRankEngine) complements(sites []int) {
 	r, m := e.k.rank, len(sites)
 	v, back, p := newGeneral(r, m), newGeneral(r, m), newGeneral(m, siteBlock(e.k.n, r))
 	sums := make([]float64, m)
 	for c, site := range sites {
-		e.column(core.Cols(v, c, c+1), site)
+		e.scaledFactor(core.Cols(v, c, c+1), site, site+1, e.ws.scale)
 	}
 	copy(back.Data, v.Data)
-	blas64.Trsm(gblas.Left, gblas.Trans, 1, lowerOf(e.lower), back)
+	e.toPivots(back)
 	addSquares(sums, back)
-	e.ws.lanes[:1].eachBlock(0, e.k.n, func(l lane, first, last int) {
-		if e.kept() {
-			scaleColumns(l.work, e.keptAt(first, last), e.ws.scale[first:last])
-		} else {
-			e.k.block(l.work, first, last, e.ws.scale)
-			solveLower(e.lower, l.work)
-		}
+	e.ws.lanes[:1].eachBlock(e.k.n, func(l lane, first, last int) {
+		e.scaledFactor(l.work, first, last, e.ws.scale)
 		part := core.Cols(p, 0, last-first)
 		blas64.Gemm(gblas.Trans, gblas.NoTrans, 1, v, l.work, 0, part)
 		for c := range m {
@@ -256,14 +255,4 @@ func (e *LowRankEngine) complements(sites []int) {
 		}
 		e.b[site] = sums[c] / h * e.inverse[site]
 	}
-}
-
-// column writes w_i^1/2 v_i of a site into dst, rank x 1.
-func (e *LowRankEngine) column(dst blas64.General, site int) {
-	if e.kept() {
-		scaleColumns(dst, e.keptAt(site, site+1), e.ws.scale[site:site+1])
-		return
-	}
-	e.k.block(dst, site, site+1, e.ws.scale)
-	solveLower(e.lower, dst)
 }

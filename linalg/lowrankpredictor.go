@@ -22,7 +22,7 @@ func InputDim(k Kernel) int {
 //	variance = phi' S phi,    S = M^-1 R' diag(scatter/e^2) R M^-1,
 //
 // in O(rank^2). The new input has no share in any site's residual.
-func (e *LowRankEngine) Predictor(field, scatter []float64) Predictor {
+func (e *lowRankEngine) Predictor(field, scatter []float64) Predictor {
 	p := &projection{form: newGeneral(e.k.rank, e.k.rank), weights: e.coefficients(field)}
 	e.quadraticForm(scatter)
 	e.bothSides(e.toPivots)
@@ -31,7 +31,7 @@ func (e *LowRankEngine) Predictor(field, scatter []float64) Predictor {
 }
 
 // coefficients are v with phi'v = (R phi)'(I + diag(d)K~)^-1 field.
-func (e *LowRankEngine) coefficients(field []float64) []float64 {
+func (e *lowRankEngine) coefficients(field []float64) []float64 {
 	v := make([]float64, e.k.rank)
 	e.k.MulTrans(v, dualWeights(e, field))
 	return v

@@ -10,7 +10,7 @@ import (
 
 // MulVecOffDiag is dst = (G - diag(G)) x. The diagonal is subtracted from U U', which loses
 // a factor 1/b of precision.
-func (e *LowRankEngine) MulVecOffDiag(dst, x []float64) {
+func (e *lowRankEngine) MulVecOffDiag(dst, x []float64) {
 	for i, v := range x {
 		e.ws.scale[i] = v * e.inverse[i]
 	}
@@ -23,7 +23,7 @@ func (e *LowRankEngine) MulVecOffDiag(dst, x []float64) {
 }
 
 // MulVecSquaredOffDiag is dst = (G o G) x without the diagonal of G.
-func (e *LowRankEngine) MulVecSquaredOffDiag(dst, x []float64) {
+func (e *lowRankEngine) MulVecSquaredOffDiag(dst, x []float64) {
 	e.quadraticForm(x)
 	e.quadraticForms(dst)
 	for i, v := range dst {
@@ -32,18 +32,18 @@ func (e *LowRankEngine) MulVecSquaredOffDiag(dst, x []float64) {
 }
 
 // toPivots overwrites a with L^-T a, which turns S, on both sides, from the basis of L^-1 R' to that of R'.
-func (e *LowRankEngine) toPivots(a blas64.General) {
+func (e *lowRankEngine) toPivots(a blas64.General) {
 	blas64.Trsm(gblas.Left, gblas.Trans, 1, lowerOf(e.lower), a)
 }
 
 // bothSides turns form, S, into A S A', where solve overwrites its argument with A
 // times it, some columns at a time: A (A S)' for a symmetric S.
-func (e *LowRankEngine) bothSides(solve func(a blas64.General)) {
+func (e *lowRankEngine) bothSides(solve func(a blas64.General)) {
 	if e.k.rank == 0 {
 		return
 	}
 	for range 2 {
-		sideBySide(len(e.ws.lanes), 0, e.k.rank,
+		sideBySide(len(e.ws.lanes), e.k.rank,
 			func(_, first, last int) { solve(core.Cols(e.ws.form, first, last)) })
 		transpose(e.ws.half, e.ws.form)
 		e.ws.form, e.ws.half = e.ws.half, e.ws.form
@@ -68,7 +68,7 @@ func transpose(dst, a blas64.General) {
 }
 
 // Row copies row i of G into dst. Several goroutines may read rows at a time.
-func (e *LowRankEngine) Row(dst []float64, i int) {
+func (e *lowRankEngine) Row(dst []float64, i int) {
 	x := e.k.rowsAt([]int{i}).Data[:e.k.rank]
 	solveBoth(e.lower, x)
 	e.k.mul(dst, x)
@@ -79,13 +79,13 @@ func (e *LowRankEngine) Row(dst []float64, i int) {
 }
 
 // MulRows writes dst = x diag(a) + ((x U) U') by two thin products.
-func (e *LowRankEngine) MulRows(dst, x blas64.General) {
+func (e *lowRankEngine) MulRows(dst, x blas64.General) {
 	if x.Rows == 0 || e.k.n == 0 {
 		return
 	}
 	scaled := newGeneral(x.Rows, e.k.n)
 	scaleColumns(scaled, x, e.inverse)
-	t := e.ws.lanes.product(x.Rows, 0, e.k.n, func(l lane, first, last int) {
+	t := e.ws.lanes.product(x.Rows, e.k.n, func(l lane, first, last int) {
 		blas64.Gemm(gblas.NoTrans, gblas.Trans, 1, core.Cols(scaled, first, last), e.factor(l.work, first, last), 1,
 			l.sum)
 	})
@@ -94,33 +94,23 @@ func (e *LowRankEngine) MulRows(dst, x blas64.General) {
 		blas64.Trsm(gblas.Right, gblas.NoTrans, 1, lowerOf(e.lower), t)
 	}
 	scaleColumns(dst, x, e.k.residual) // x e diag(a)
-	e.eachBlock(func(l lane, first, last int) {
+	e.ws.lanes.eachBlock(e.k.n, func(l lane, first, last int) {
 		blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, t, e.factor(l.work, first, last), 1,
 			core.Cols(dst, first, last))
 	})
 	scaleColumns(dst, dst, e.inverse)
 }
 
-// eachThin calls f for blocks of own sites with U' there, rank x (last-first).
-func (e *LowRankEngine) eachThin(f func(first, last int, u blas64.General)) {
-	e.eachBlock(func(l lane, first, last int) {
-		e.thin(l.work, first, last)
+// eachThin calls f for blocks of sites with U' there, rank x (last-first).
+func (e *lowRankEngine) eachThin(f func(first, last int, u blas64.General)) {
+	e.ws.lanes.eachBlock(e.k.n, func(l lane, first, last int) {
+		e.scaledFactor(l.work, first, last, e.inverse)
 		f(first, last, l.work)
 	})
 }
 
-// thin writes U' at own sites first to last-1 into dst.
-func (e *LowRankEngine) thin(dst blas64.General, first, last int) {
-	if e.kept() {
-		scaleColumns(dst, e.keptAt(first, last), e.inverse[first:last])
-		return
-	}
-	e.k.block(dst, first, last, e.inverse)
-	solveLower(e.lower, dst)
-}
-
 // copyG multiplies U by itself.
-func (e *LowRankEngine) copyG(dst blas64.General) {
+func (e *lowRankEngine) copyG(dst blas64.General) {
 	n := e.k.n
 	if n == 0 {
 		return
@@ -144,9 +134,9 @@ func (e *LowRankEngine) copyG(dst blas64.General) {
 }
 
 // product32 copies U and a.
-func (e *LowRankEngine) product32() Product32 {
-	own, r := e.k.n, e.k.rank
-	p := &thin32{u: newGeneral32(r, own), diag: make([]float32, own)}
+func (e *lowRankEngine) product32() Product32 {
+	n, r := e.k.n, e.k.rank
+	p := &thin32{u: newGeneral32(r, n), diag: make([]float32, n)}
 	for i, v := range e.inverse {
 		p.diag[i] = float32(e.k.residual[i]*v - e.chi[i]) // minus the diagonal of U U'
 	}
@@ -181,10 +171,6 @@ func (p *thin32) MulRows(dst, x blas32.General) {
 		return
 	}
 	t := newGeneral32(x.Rows, p.u.Rows)
-	if x.Cols > 0 {
-		blas32.Gemm(gblas.NoTrans, gblas.Trans, 1, x, p.u, 0, t)
-	}
-	if x.Cols > 0 {
-		blas32.Gemm(gblas.NoTrans, gblas.NoTrans, 1, t, p.u, 1, dst)
-	}
+	blas32.Gemm(gblas.NoTrans, gblas.Trans, 1, x, p.u, 0, t)
+	blas32.Gemm(gblas.NoTrans, gblas.NoTrans, 1, t, p.u, 1, dst)
 }

@@ -40,7 +40,7 @@ func CheckMemory(need, limit int64, what string) error {
 	if need <= room {
 		return nil
 	}
-	return fmt.Errorf("%w: %s needs %s, %s are available", ErrMemory, what, FormatBytes(need), FormatBytes(room))
+	return fmt.Errorf("%w: %s needs %s, %s are available", ErrMemory, what, formatBytes(need), formatBytes(room))
 }
 
 // DenseBytes is the memory of a kernel matrix of order n that is held whole and of an engine on it, with a
@@ -71,8 +71,8 @@ func RankThatFits(n int, bytes int64) int {
 	return sort.Search(n, func(r int) bool { return LowRankBytes(n, r+1) > bytes })
 }
 
-// FormatBytes writes a number of bytes with a binary unit.
-func FormatBytes(b int64) string {
+// formatBytes writes a number of bytes with a binary unit.
+func formatBytes(b int64) string {
 	units := []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB"}
 	v, k := float64(b), 0
 	for v >= 1024 && k < len(units)-1 {

@@ -216,7 +216,7 @@ func (f *factorisation) done() bool {
 // step adds up to size pivots.
 func (f *factorisation) step() error {
 	sites := f.sample(min(f.size, f.most-f.rank))
-	f.size = min(2*f.size, f.panelRows())
+	f.size = min(2*f.size, panelRows(f.n))
 	if err := f.columns.Columns(f.candidates(len(sites)).Data, sites, 0, f.n); err != nil {
 		return err
 	}
@@ -269,19 +269,18 @@ func (f *factorisation) subtract(sites []int) {
 
 // candidates is rows for so many candidates.
 func (f *factorisation) candidates(count int) blas64.General {
-	own := f.n
-	return blas64.General{Rows: count, Cols: own, Stride: max(1, own), Data: f.rows[:count*own]}
+	return blas64.General{Rows: count, Cols: f.n, Stride: max(1, f.n), Data: f.rows[:count*f.n]}
 }
 
 // selectPivots factorises the residual matrix between the candidates with complete
 // pivoting, for as long as they are minKeptResidual: the largest remaining residual
 // first. It returns the candidates chosen, in order, and their lower triangle.
 func (f *factorisation) selectPivots(sites []int) (chosen []int, l blas64.General) {
-	b, own := len(sites), f.n
+	b := len(sites)
 	h := make([]float64, b*b)
 	for r := range sites {
 		for c, site := range sites {
-			h[r*b+c] = f.rows[r*own+site]
+			h[r*b+c] = f.rows[r*f.n+site]
 		}
 	}
 	rows := make([][]float64, 0, b) // of L, over the candidates
@@ -338,18 +337,17 @@ func (f *factorisation) solve(chosen []int, l blas64.General) {
 	if len(chosen) == 0 {
 		return
 	}
-	own := f.n
 	at := make([]int, slices.Max(chosen)+1) // of each candidate's column
 	for r := range at {
 		at[r] = r
 	}
 	for q, r := range chosen {
 		from, other := at[r], slices.Index(at, q)
-		swap(f.rows[q*own:(q+1)*own], f.rows[from*own:(from+1)*own])
+		swap(f.rows[q*f.n:(q+1)*f.n], f.rows[from*f.n:(from+1)*f.n])
 		at[r], at[other] = q, from
 	}
 	rows := f.candidates(len(chosen))
-	SideBySide(own, func(first, last int) { solveLower(l, core.Cols(rows, first, last)) })
+	SideBySide(f.n, func(first, last int) { solveLower(l, core.Cols(rows, first, last)) })
 }
 
 // swap exchanges the numbers of two rows, which may be one.
@@ -391,12 +389,11 @@ func (f *factorisation) appendPivots(pivots []int) error {
 // returns the sums of all residuals after each. From a row on that no positive
 // semidefinite matrix has, which bad names, the sums are no numbers.
 func (f *factorisation) shrink(pivots []int) (traces []float64, bad error) {
-	own := f.n
 	traces = make([]float64, len(pivots))
 	copy(f.left, f.residual)
 	for q, pivot := range pivots {
 		sum := 0.0
-		for i, v := range f.rows[q*own : (q+1)*own] {
+		for i, v := range f.rows[q*f.n : (q+1)*f.n] {
 			left := f.left[i] - v*v
 			if !(left >= 0) {
 				if bad == nil && !(left >= -indefinite*f.floor[i]/roundingFloor) {

@@ -85,10 +85,8 @@ func (e *CholeskyEngine) finishSingle(err error, formG func()) error {
 		return errors.Join(ErrSingle, err)
 	}
 	e.holds = undefined
-	for i, b := range e.sites.B {
-		if !(e.sites.Chi[i] > 0 && b > 0) {
-			return ErrSingle
-		}
+	if !e.sites.Positive() {
+		return ErrSingle
 	}
 	formG()
 	return nil

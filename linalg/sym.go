@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/blas"
+	"bootbench/linalg/internal/core"
 )
 
 // Sym is a symmetric N x N matrix of float64 that shares its storage with a
@@ -32,9 +33,6 @@ type Sym struct {
 	claims    atomic.Int64 // how often the scratch triangle changed hands
 	users     sync.RWMutex // who writes or reads it at this moment, only ever tried
 }
-
-// ErrSymmetry reports a matrix that is not symmetric.
-var ErrSymmetry = errors.New("matrix is not symmetric")
 
 // NewSym returns a zero symmetric matrix of order n >= 0. It allocates about
 // 8 n^2 bytes; see SymBytes.
@@ -79,8 +77,8 @@ func SymFromDense(n int, a []float64, tol float64) (*Sym, error) {
 		row := s.Row(i)
 		for j := i; j < n; j++ {
 			if math.Abs(a[i*n+j]-a[j*n+i]) > tol*largest {
-				return nil, fmt.Errorf("%w: entries (%d, %d) = %v and (%d, %d) = %v differ",
-					ErrSymmetry, i+1, j+1, a[i*n+j], j+1, i+1, a[j*n+i])
+				return nil, fmt.Errorf("matrix is not symmetric: entries (%d, %d) = %v and (%d, %d) = %v differ",
+					i+1, j+1, a[i*n+j], j+1, i+1, a[j*n+i])
 			}
 			row[j-i] = (a[i*n+j] + a[j*n+i]) / 2
 		}
@@ -121,7 +119,7 @@ func (s *Sym) Raw() blas64.Symmetric {
 }
 
 // Claim takes over the scratch triangle before it is overwritten, and returns a number
-// that Claims keeps returning until somebody else claims it.
+// that claimed keeps returning until somebody else claims it.
 func (s *Sym) Claim() int64 { return s.claims.Add(1) }
 
 // ErrBusy says that somebody else is at work in the scratch triangle.
@@ -147,8 +145,8 @@ func (s *Sym) Share() (release func(), err error) {
 	return s.users.RUnlock, nil
 }
 
-// Claims is the number of the last Claim.
-func (s *Sym) Claims() int64 { return s.claims.Load() }
+// claimed is the number of the last Claim.
+func (s *Sym) claimed() int64 { return s.claims.Load() }
 
 // Scratch is the scratch triangle that shares the array: row-major, lower
 // triangle with its diagonal, a view. Its content is that of the last to Claim it.
@@ -203,15 +201,11 @@ func (s *Sym) CheckSemidefinite(share float64) error {
 // Eigenvalues returns the eigenvalues, ascending, of the principal submatrix
 // that belongs to the listed rows, in a copy of it.
 func (s *Sym) Eigenvalues(rows []int) ([]float64, error) {
-	n := len(rows)
-	a, w := make([]float64, n*n), make([]float64, n)
+	a := newGeneral(len(rows), len(rows))
 	for i := range rows {
 		for j := 0; j <= i; j++ {
-			a[i*n+j] = s.At(rows[i], rows[j])
+			a.Data[i*a.Stride+j] = s.At(rows[i], rows[j])
 		}
 	}
-	if !blas.Bound().Eigenvalues(gblas.Lower, n, a, max(1, n), w) {
-		return w, fmt.Errorf("the eigenvalues of a matrix of order %d did not converge", n)
-	}
-	return w, nil
+	return core.Eigenvalues(a)
 }

@@ -9,13 +9,13 @@ import (
 	"bootbench/linalg/internal/core"
 )
 
-// The products that cost N r^2 flops, over own sites: products of blocks of R' by BLAS.
+// The products that cost N r^2 flops, over the sites: products of blocks of R' by BLAS.
 
 // gram adds R' diag(root o |root|) R to the lower triangle of dst. What lies right of its diagonal is changed
 // in no useful way.
 func (l lanes) gram(dst blas64.General, m []blas64.General, root []float64) {
 	l.sum(dst, func(into lanes) {
-		into.eachBlock(0, len(root), func(l lane, first, last int) { l.addGram(m, root, first, last) })
+		into.eachBlock(len(root), func(l lane, first, last int) { l.addGram(m, root, first, last) })
 	})
 }
 
@@ -43,9 +43,9 @@ func (l lanes) forms(dst []float64, m []blas64.General, a blas64.General) {
 		clear(row[q+1:])
 	}
 	clear(dst)
-	l.eachBlock(0, len(dst), func(l lane, first, last int) {
+	l.eachBlock(len(dst), func(l lane, first, last int) {
 		copyBlock(l.work, m, first, last)
-		copyRows(l.twin, l.work)
+		copyBlock(l.twin, []blas64.General{l.work}, 0, last-first)
 		mulLower(a, l.twin)
 		addProducts(dst[first:last], grid(l.work), grid(l.twin))
 	})
@@ -56,7 +56,7 @@ func (l lanes) forms(dst []float64, m []blas64.General, a blas64.General) {
 // and L R' to kept unless that is empty.
 func (l lanes) norms(dst []float64, m []blas64.General, lower, kept blas64.General) {
 	clear(dst)
-	l.eachBlock(0, len(dst), func(l lane, first, last int) {
+	l.eachBlock(len(dst), func(l lane, first, last int) {
 		solved := l.work
 		if len(kept.Data) > 0 {
 			solved = core.Cols(kept, first, last)
@@ -85,7 +85,7 @@ func eachPanelRow(panels []blas64.General, first, last int, f func(q int, row []
 }
 
 // basis is L^-1 R' where it is kept, else R', in panels of its rows.
-func (e *LowRankEngine) basis() []blas64.General {
+func (e *lowRankEngine) basis() []blas64.General {
 	if e.kept() {
 		return []blas64.General{e.solved}
 	}
@@ -93,7 +93,7 @@ func (e *LowRankEngine) basis() []blas64.General {
 }
 
 // quadraticForm leaves L^-1 (R' diag(x/e^2) R) L^-T in form, all of it, by products with the basis.
-func (e *LowRankEngine) quadraticForm(x []float64) {
+func (e *lowRankEngine) quadraticForm(x []float64) {
 	for i, v := range x {
 		e.ws.scale[i] = math.Copysign(math.Sqrt(math.Abs(v)), v) * e.inverse[i]
 	}
@@ -106,16 +106,9 @@ func (e *LowRankEngine) quadraticForm(x []float64) {
 }
 
 // quadraticForms writes v_i'S v_i, v_i the columns of L^-1 R', to dst_i, for the S in form, which is lost.
-func (e *LowRankEngine) quadraticForms(dst []float64) {
+func (e *lowRankEngine) quadraticForms(dst []float64) {
 	if !e.kept() {
 		e.bothSides(e.toPivots)
 	}
 	e.ws.lanes.forms(dst, e.basis(), e.ws.form)
-}
-
-// copyRows copies the rows of a.
-func copyRows(dst, a blas64.General) {
-	for r := range a.Rows {
-		copy(dst.Data[r*dst.Stride:r*dst.Stride+a.Cols], a.Data[r*a.Stride:])
-	}
 }

@@ -21,7 +21,7 @@ const (
 // low-rank factor of K, K = R R' within rounding, which the first of them makes. There
 // the rounding of B = I + d^1/2 K d^1/2, some 1e-16 sum d_i K_ii, is large beside the
 // smallest eigenvalues of B, which are near 1 where K is nearly singular; G from R has no
-// difference in it (see LowRankEngine) at a cost of 6 N r^2 + N^2 r flops. The rank r
+// difference in it (see lowRankEngine) at a cost of 6 N r^2 + N^2 r flops. The rank r
 // returned is N where no factor is in use: none was needed so far, K is of full rank
 // without small pivots, its rank is not low, or the factor would take more than maxBytes
 // (0: what the system has left; below 0: nothing). used reports whether a factorisation
@@ -40,7 +40,7 @@ func (e *CholeskyEngine) UseFactor(d []float64, maxBytes int64) (rank int, used 
 
 // nearlySingular is what an engine knows of a K that is singular within rounding.
 type nearlySingular struct {
-	factor   *LowRankEngine // on the numerical low-rank factor of K, see UseFactor
+	factor   *lowRankEngine // on the numerical low-rank factor of K, see UseFactor
 	wary     bool           // factorisations at large d go by it
 	maxBytes int64          // that it may take
 	tried    bool           // it was looked for
@@ -62,7 +62,7 @@ func (s *nearlySingular) needed(k *Sym, kdiag, d []float64) bool {
 
 // findFactor is an engine on the numerical low-rank factor of k, nil where that is of no use. Eigenvalues of
 // smooth kernels fall geometrically at most: a quarter of the rank must reach a quarter of the digits first.
-func findFactor(k *Sym, maxBytes int64) *LowRankEngine {
+func findFactor(k *Sym, maxBytes int64) *lowRankEngine {
 	n := k.N()
 	if maxBytes == 0 {
 		maxBytes = math.MaxInt64

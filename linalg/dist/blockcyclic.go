@@ -6,9 +6,8 @@ import (
 	"math"
 	"sort"
 
-	gblas "gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 
-	"bootbench/blas"
 	"bootbench/linalg"
 	"bootbench/linalg/internal/core"
 )
@@ -228,18 +227,15 @@ func (k *BlockCyclic) diagonal(c int) (at int, own bool) {
 // Eigenvalues are those of the principal submatrix of the listed sites.
 func (k *BlockCyclic) Eigenvalues(sites []int) ([]float64, error) {
 	n := len(sites)
-	w, a := make([]float64, n), make([]float64, n*n)
 	if n == 0 {
-		return w, nil
+		return nil, nil
 	}
-	k.source.Block(a, n, sites, sites)
+	a := blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
+	k.source.Block(a.Data, n, sites, sites)
 	for i, site := range sites {
-		a[i*n+i] = k.diag[site]
+		a.Data[i*n+i] = k.diag[site]
 	}
-	if !blas.Bound().Eigenvalues(gblas.Lower, n, a, n, w) {
-		return w, fmt.Errorf("the eigenvalues of a matrix of order %d did not converge", n)
-	}
-	return w, nil
+	return core.Eigenvalues(a)
 }
 
 // Engine is the distributed engine on k. It takes the place of the one before.

@@ -33,6 +33,16 @@ func (s *Sites) MoveTo(d []float64) {
 	}
 }
 
+// Positive reports whether all chi and b are.
+func (s *Sites) Positive() bool {
+	for i, b := range s.B {
+		if !(b > 0 && s.Chi[i] > 0) {
+			return false
+		}
+	}
+	return true
+}
+
 // SiteError reports an unusable site parameter.
 type SiteError struct {
 	Site  int // 0-based

@@ -30,10 +30,11 @@ func (r *run) solveGeneral(ctx context.Context) error {
 		return nil
 	}
 	x.model.cancelled = func() bool { return false } // what is found is found
-	if x.Status != Converged {
-		x.model.cavities(x.accepted.image, x.accepted.siteParams)
-		maxNaN(&x.Residual, x.model.consistencyError(x.accepted.image, x.accepted.siteParams))
+	if x.Status == Converged {
+		return nil
 	}
+	x.model.cavities(x.accepted.image, x.accepted.siteParams)
+	maxNaN(&x.Residual, x.model.consistencyError(x.accepted.image, x.accepted.siteParams))
 	x.addWarnings()
 	if x.Status.failed() {
 		x.settleRounding()
@@ -111,13 +112,9 @@ func useFactor(e linalg.Engine, d []float64, maxBytes int64) (rank int, used boo
 	return len(e.Precisions()), false
 }
 
-// addWarnings explains why a solve did not converge, and which sites are at a limit.
+// addWarnings explains why a solve did not converge.
 func (x *fixedPoint) addWarnings() {
-	capped := x.model.countCapped(x.accepted.cavities)
 	warn := func(format string, args ...any) { x.Warnings = append(x.Warnings, fmt.Sprintf(format, args...)) }
-	if x.Status == Converged {
-		return
-	}
 	n := len(x.sites)
 	x.progress.rank, _ = useFactor(x.engine, nil, 0)
 	if x.trouble != nil {
@@ -130,6 +127,6 @@ func (x *fixedPoint) addWarnings() {
 		warn("the kernel matrix of %d inputs has rank %d within rounding, too little for this margin in most "+
 			"resamples: %d inputs are pinned as hard as rounding allows; a jitter of 1e-6 of its diagonal, or a "+
 			"soft margin, makes the problem regular",
-			n, x.progress.rank, capped)
+			n, x.progress.rank, x.model.countCapped(x.accepted.cavities))
 	}
 }

@@ -8,14 +8,12 @@ import (
 	"bootbench/resample"
 )
 
-// The conformance suite holds a Loss to its definition alone: Value, the
-// proximal problem (T3) minimised numerically, and sums over the counts of the
-// single examples. It knows no closed form, and every loss must pass it.
+// The conformance suite holds a Loss to its proximal map (T3), which TestProx holds to Value, and to
+// sums over the counts of the single examples. It knows no other closed form, and every loss must pass it.
 //
 // Its own accuracy: the trapezoid rule over h with step dz = 0.00425 standard
 // deviations errs by about dz^2/12 phi(z) times a jump of slope, 6e-7 per
-// corner; golden section finds a minimiser to about sqrt(2^-52 objective), 1e-7
-// here, which the sum over 4000 points averages out. Hence conformanceTol.
+// corner. Hence conformanceTol.
 const (
 	conformanceTol = 5e-6 // relative to the scale of the case
 	gridReach      = 8.5  // standard deviations
@@ -239,8 +237,7 @@ type field struct {
 	f []float64
 }
 
-// fields enumerates the counts of examples with targets y and solves the
-// proximal problem (T3) for each over the grid of h.
+// fields enumerates the counts of examples with targets y, with the proximal map of each over the grid of h.
 func (c conformanceCase) fields(y []float64) []field {
 	var list []field
 	counts := make([]int, len(y))
@@ -263,77 +260,24 @@ func (c conformanceCase) fields(y []float64) []field {
 	return list
 }
 
-// proximalCurve is the minimiser of c/2 (f-h)^2 + sum_j k_j l(f, y_j) at every
-// h of the grid. The map is monotone with slope at most one, so that each
-// minimiser brackets the next.
+// proximalCurve is the proximal map at every h of the grid.
 func (c conformanceCase) proximalCurve(counts []int, y []float64) []float64 {
-	h := 0.0
-	objective := func(f float64) float64 {
-		v := 0.5 * c.cavity.C * (f - h) * (f - h)
-		for j, k := range counts {
-			if k > 0 {
-				v += float64(k) * c.loss.Value(f, y[j])
-			}
-		}
-		return v
+	weights := make([]float64, len(y))
+	for j, k := range counts {
+		weights[j] = float64(k)
 	}
-	s := math.Sqrt(c.cavity.Var)
 	curve := make([]float64, gridCells+1)
 	for i := range curve {
-		h = c.cavity.Mean + s*gridAt(i)
-		if i == 0 {
-			curve[0] = minimise(objective, append([]float64{h}, y...))
-			continue
+		h := c.cavity.Mean + math.Sqrt(c.cavity.Var)*gridAt(i)
+		if curve[i] = h; len(y) > 0 {
+			curve[i], _ = c.loss.(Proximal).Prox(c.cavity.C, h, y, weights)
 		}
-		b, step := curve[i-1], gridStep*s
-		curve[i] = golden(objective, b-step-1e-5, b, b+2*step+1e-5)
 	}
 	return curve
 }
 
 // gridAt is the i-th point of the grid, in standard deviations.
 func gridAt(i int) float64 { return -gridReach + gridStep*float64(i) }
-
-// minimise brackets the minimum of a convex function, from the best of the
-// starts, and refines it.
-func minimise(f func(float64) float64, starts []float64) float64 {
-	b := starts[0]
-	for _, x := range starts {
-		if f(x) < f(b) {
-			b = x
-		}
-	}
-	step := 1.0
-	for f(b-step) < f(b) || f(b+step) < f(b) {
-		step *= 2
-	}
-	return golden(f, b-step, b, b+step)
-}
-
-// golden shrinks the bracket a < b < c of a minimum of f by golden section. f
-// may be infinite on parts of the bracket, not at b.
-func golden(f func(float64) float64, a, b, c float64) float64 {
-	const share = 0.381966
-	fb := f(b)
-	for c-a > 1e-8*(1+math.Abs(b)) {
-		if c-b > b-a {
-			x := b + share*(c-b)
-			if fx := f(x); fx < fb {
-				a, b, fb = b, x, fx
-			} else {
-				c = x
-			}
-		} else {
-			x := b - share*(b-a)
-			if fx := f(x); fx < fb {
-				c, b, fb = b, x, fx
-			} else {
-				a = x
-			}
-		}
-	}
-	return b
-}
 
 // expect is E g(f(h)) by the trapezoid rule, with a jump of g inside a cell put
 // in its place along the line between the cell's ends.

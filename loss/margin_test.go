@@ -15,18 +15,6 @@ import (
 // bigMoments are the moments of a margin loss in big floats.
 type bigMoments struct{ mean, variance, pull, keep *big.Float }
 
-// hardFormula is (T7) as printed, for label +1, with q = 1 - exp(-expected).
-func (b bigNormal) hardFormula(expected float64, cav Cavity) bigMoments {
-	q := minus(num(1), bigExp(num(-expected)))
-	a, s := num(cav.Mean), root(num(cav.Var))
-	cdf, pdf := b.both(ratio(minus(num(1), a), s))
-	pull := times(q, cdf)
-	keep := minus(num(1), pull)
-	mean := plus(times(a, keep), times(q, plus(cdf, times(s, pdf))))
-	variance := plus(times(num(cav.Var), keep), times(minus(num(1), mean), minus(mean, a)))
-	return bigMoments{mean, variance, pull, keep}
-}
-
 // hingeFormula is (T8) as printed, for label +1, over Poisson(expected) counts up
 // to last.
 func (b bigNormal) hingeFormula(slope, expected float64, last int, cav Cavity) bigMoments {
@@ -99,15 +87,15 @@ func extremeCavities(c float64) []Cavity {
 	return list
 }
 
-// TestHardMarginDigits holds the moments to (T7) in big floats from q = 1e-12 to
-// 1-q = 1e-65, from far inside of the margin to far outside.
+// TestHardMarginDigits holds the moments to (T8) in big floats with a slope that any count makes a wall of,
+// from q = 1 - e^(-3 nu) = 1e-12 to 1-q = 1e-65, from far inside of the margin to far outside.
 func TestHardMarginDigits(t *testing.T) {
 	t.Parallel()
 	b := newBigNormal()
-	for _, nu := range []float64{1e-12, 0.1, 1, 20, 50} {
+	for nu, last := range map[float64]int{1e-12: 4, 0.1: 30, 1: 60, 20: 250, 50: 600} {
 		site := margin(t, HardMargin{}, []float64{1, 1, 1}, resample.Cache(resample.Poisson{Ratio: nu}))
 		for _, cav := range extremeCavities(3) {
-			want := b.hardFormula(3*nu, cav)
+			want := b.hingeFormula(1e30, 3*nu, last, cav)
 			want.digits(t, fmt.Sprintf("3 x nu=%g %+v", nu, cav), site.Moments(cav), cav, 0)
 		}
 	}

@@ -127,7 +127,7 @@ func (l *piecewise) valueAt(f float64) float64 {
 	return math.Abs(sum)
 }
 
-// exampleLoss returns the loss of one example of target y, in slices that the caller may overwrite.
+// exampleLoss returns the loss of one example of target y.
 type exampleLoss func(y float64) piecewise
 
 // prox is Proximal.Prox of a loss that is piecewise for every target.
@@ -142,9 +142,7 @@ func prox(of exampleLoss, c, h float64, y, k []float64) (f, slope float64) {
 		return h, 1
 	}
 	l := of(y[0])
-	floats.Scale(k[0], l.slopes)
-	floats.Scale(k[0], l.curvatures)
-	return l.prox(c, h)
+	return l.prox(c/k[0], h)
 }
 
 // commonKinks lists the kinks of all targets' losses in order, and these losses on

@@ -82,6 +82,47 @@ func TestProx(t *testing.T) {
 	}
 }
 
+// minimise brackets the minimum of a convex function, from the best of the
+// starts, and refines it.
+func minimise(f func(float64) float64, starts []float64) float64 {
+	b := starts[0]
+	for _, x := range starts {
+		if f(x) < f(b) {
+			b = x
+		}
+	}
+	step := 1.0
+	for f(b-step) < f(b) || f(b+step) < f(b) {
+		step *= 2
+	}
+	return golden(f, b-step, b, b+step)
+}
+
+// golden shrinks the bracket a < b < c of a minimum of f by golden section. f
+// may be infinite on parts of the bracket, not at b.
+func golden(f func(float64) float64, a, b, c float64) float64 {
+	const share = 0.381966
+	fb := f(b)
+	for c-a > 1e-8*(1+math.Abs(b)) {
+		if c-b > b-a {
+			x := b + share*(c-b)
+			if fx := f(x); fx < fb {
+				a, b, fb = b, x, fx
+			} else {
+				c = x
+			}
+		} else {
+			x := b - share*(b-a)
+			if fx := f(x); fx < fb {
+				c, b, fb = b, x, fx
+			} else {
+				a = x
+			}
+		}
+	}
+	return b
+}
+
 func compare(t *testing.T, name string, l Loss, y []float64, law resample.CountDistribution, cav Cavity,
 	want Moments, tol float64) {
 	t.Helper()

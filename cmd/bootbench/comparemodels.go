@@ -138,8 +138,7 @@ func (o *options) agree(files []string, models [2]*savedModel) error {
 	}
 	if a.Scheme != b.Scheme || a.Ratio != b.Ratio || a.Folds != b.Folds {
 		return usage.Errorf("%s is of --scheme %s --ratio %v and %s of --scheme %s --ratio %v: write both with "+
-			"the same",
-			files[0], a.Scheme, a.Ratio, files[1], b.Scheme, b.Ratio)
+			"the same", files[0], a.Scheme, a.Ratio, files[1], b.Scheme, b.Ratio)
 	}
 	o.scheme, o.folds = a.Scheme, a.Folds
 	return nil

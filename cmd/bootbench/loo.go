@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	"bootbench/internal/loo"
 )
 
@@ -9,8 +11,9 @@ const allMethods = "all"
 
 func looCommand() *command {
 	return &command{
-		name:   "loo",
-		takes:  append([]string{"method/loo"}, problemNames...),
+		name: "loo",
+		takes: append([]string{"method/loo"}, slices.DeleteFunc(slices.Clone(problemNames),
+			func(name string) bool { return name == "epsilon" || name == "delta" })...),
 		losses: []string{"hard", "hinge", "square"},
 		run:    runLoo,
 	}

@@ -123,9 +123,8 @@ func trainPerceptron(j *answer.Job, r *report.Training) (*retrain.Learned, error
 	}
 	learned := svm.TrainPerceptron(rows, j.Site, j.Set.Y, passes)
 	if learned.Mistakes[0] > 0 && !slices.ContainsFunc(learned.Beta, func(b float64) bool { return b != 0 }) {
-		return nil, usage.Errorf(
-			"--loss perceptron: the weights are all 0 after %d passes; a model file cannot hold "+
-				"that", len(learned.Mistakes))
+		return nil, usage.Errorf("--loss perceptron: the weights are all 0 after %d passes, which a model file "+
+			"cannot hold", len(learned.Mistakes))
 	}
 	r.Perceptron = &report.Perceptron{Form: "dual", Mistakes: learned.Mistakes}
 	if r.Status = "converged"; !learned.Converged() {

@@ -20,17 +20,9 @@ import (
 
 // Ratios of the learning curves: the theory is dense, retraining is not.
 var (
-	theoryRatios = spacedRatios(0.1, 5, 18)
+	theoryRatios = floats.LogSpan(make([]float64, 18), 0.1, 5)
 	naiveRatios  = []float64{0.1, 0.2, 0.35, 0.6, 1, 1.7, 3, 5}
 )
-
-// spacedRatios are n ratios in equal factors. Both ends are exact, which those of
-// floats.LogSpan are not.
-func spacedRatios(from, to float64, n int) []float64 {
-	ratios := floats.LogSpan(make([]float64, n), from, to)
-	ratios[0], ratios[n-1] = from, to
-	return ratios
-}
 
 // ratioAxis is the axis of the learning curves.
 func ratioAxis() report.Axis {

@@ -57,12 +57,16 @@ type Quote struct {
 	ErrorSE *null.Float `json:"error_se"`
 }
 
-// String is the error with its standard error, where that is known.
+// String is the error with its standard error; either may be unknown, NaN.
 func (q Quote) String() string {
-	if q.ErrorSE == nil {
+	switch se := q.ErrorSE; {
+	case q.Error != q.Error || se == nil:
 		return number(q.Error)
+	case *se != *se:
+		return number(q.Error) + ", standard error unknown"
+	default:
+		return fmt.Sprintf("%s, standard error %.2g", number(q.Error), *se)
 	}
-	return withError(q.Error, *q.ErrorSE)
 }
 
 // Ensemble is the out-of-bag ensemble: for every example the mean prediction, and

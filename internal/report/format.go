@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -41,17 +42,6 @@ func number[T ~float64](v T) string {
 	return fmt.Sprintf("%.5g", v)
 }
 
-// withError writes a figure with its standard error; either may be unknown, NaN.
-func withError[T ~float64](v, se T) string {
-	switch {
-	case v != v:
-		return number(v)
-	case se != se:
-		return number(v) + ", standard error unknown"
-	}
-	return fmt.Sprintf("%s, standard error %.2g", number(v), se)
-}
-
 // seconds writes a wall time in seconds.
 func seconds(v float64) string {
 	if v >= 100 {
@@ -65,13 +55,7 @@ func mebibytes(b int64) string { return fmt.Sprintf("%.1f MiB", float64(b)/(1<<2
 
 // join lists the parts that are not empty.
 func join(parts ...string) string {
-	var kept []string
-	for _, p := range parts {
-		if p != "" {
-			kept = append(kept, p)
-		}
-	}
-	return strings.Join(kept, ", ")
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), ", ")
 }
 
 // nonzero formats a value, "" for 0.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 )
 
 // Dataset is an embedded set in a listing.
@@ -84,7 +85,7 @@ func (m *Machine) document() *document {
 	d := &document{title: "Machine and libraries"}
 	d.line("bootbench", "%s, %s, %s/%s", m.Version, m.Go, m.OS, m.Arch)
 	d.line("backend", "%s, %s kernels, %d threads (this binary has: %s)", m.Backend, m.Core, m.Threads,
-		join(m.Backends...))
+		strings.Join(m.Backends, ", "))
 	if m.Config != "" {
 		d.line("configuration", "%s", m.Config)
 	}

@@ -211,15 +211,15 @@ func TestFormulaCells(t *testing.T) {
 	}
 }
 
-// TestWithError: a figure and its standard error are told apart from their absence.
-func TestWithError(t *testing.T) {
+// TestQuote: a figure and its standard error are told apart from their absence.
+func TestQuote(t *testing.T) {
 	nan := math.NaN()
 	for _, c := range []struct {
 		v, se float64
 		want  string
 	}{{1.25, 0.123, "1.25, standard error 0.12"}, {1.25, nan, "1.25, standard error unknown"},
 		{nan, nan, "unknown"}} {
-		if got := withError(c.v, c.se); got != c.want {
+		if got := (Quote{null.Float(c.v), null.Of(c.se)}).String(); got != c.want {
 			t.Errorf("%v +- %v is written %q, want %q", c.v, c.se, got, c.want)
 		}
 	}

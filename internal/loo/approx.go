@@ -3,10 +3,15 @@ package loo
 import (
 	"fmt"
 	"math"
+	"slices"
 
-	"gonum.org/v1/gonum/mat"
+	gblas "gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
+	"bootbench/blas"
 	"bootbench/internal/svm"
+	"bootbench/linalg"
 )
 
 // approximate estimates all left-out margins from one training (Opper and Winther
@@ -70,86 +75,98 @@ func (e *estimate) nearestDistance(s int) float64 {
 	return max(0, least)
 }
 
-// span is what the free sites can take over.
+// span is what the free sites can take over: with L L' = K_FF and x = K_Fs or a unit vector,
+// x'K_FF^-1 x = |L^-1 x|^2. With a bias a constant is added to K, which changes nothing where
+// the weights sum to 0.
 type span struct {
-	kernel  *svm.Rows
-	free    []int
-	place   map[int]int // of a free site in free
-	border  float64     // 0 without a bias; the scale does not matter
-	inverse mat.Dense   // of K_FF, bordered
+	kernel   *svm.Rows
+	free     []int
+	place    map[int]int // of a free site in free
+	bias     bool
+	constant float64 // 0 without a bias
+	inverse  blas64.Triangular
+	ones     []float64 // L^-1 1
 }
 
 func newSpan(k *svm.Rows, free []int, bias bool) (*span, error) {
-	p := &span{kernel: k, free: free, place: map[int]int{}}
-	largest := 0.0
+	n, largest := len(free), 0.0
+	inverse := blas64.Triangular{Uplo: gblas.Lower, Diag: gblas.NonUnit, N: n, Stride: max(1, n),
+		Data: make([]float64, n*n)}
+	p := &span{kernel: k, free: free, place: map[int]int{}, bias: bias, inverse: inverse}
 	for at, s := range free {
 		p.place[s] = at
 		largest = max(largest, k.Diag(s))
 	}
 	if bias {
-		p.border = max(largest, 1e-300)
-	}
-	if len(free) == 0 {
-		return p, nil
+		p.constant = largest
 	}
 	// A free site in the span of the others changes nothing when it is left out; a
 	// small ridge gives that.
-	err := p.invert(0)
-	if err != nil {
-		err = p.invert(1e-10 * largest)
+	minor := p.invert(0)
+	if minor != 0 {
+		if minor = p.invert(1e-10 * largest); minor != 0 {
+			return nil, fmt.Errorf("approximate leave-one-out: %w", &linalg.PivotError{Minor: minor, N: n})
+		}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("approximate leave-one-out: the kernel between free sites: %w", err)
-	}
+	p.ones = p.solve(slices.Repeat([]float64{1}, n))
 	return p, nil
 }
 
-// invert inverts the bordered K_FF + ridge I.
-func (p *span) invert(ridge float64) error {
-	n := len(p.free)
-	if p.border > 0 {
-		n++
-	}
-	system := mat.NewDense(n, n, nil)
+// invert computes L^-1, with K_FF + ridge I; minor is 0, or the order at which that is
+// not positive definite.
+func (p *span) invert(ridge float64) (minor int) {
+	l := p.inverse
 	for a, s := range p.free {
-		system.SetRow(a, p.across(s))
-		system.Set(a, a, system.At(a, a)+ridge)
-		if p.border > 0 {
-			system.Set(n-1, a, p.border)
-		}
+		copy(l.Data[a*l.Stride:], p.across(s)[:a+1])
+		l.Data[a*l.Stride+a] += ridge
 	}
-	return p.inverse.Inverse(system)
+	if minor = blas.Bound().Potrf(gblas.Lower, l.N, l.Data, l.Stride); minor == 0 {
+		blas.Bound().Trtri(gblas.Lower, l.N, l.Data, l.Stride)
+	}
+	return minor
 }
 
-// across is K_sF, with the border.
+// across is K_Fs.
 func (p *span) across(s int) []float64 {
-	row := p.kernel.Row(s)
-	var list []float64
-	for _, i := range p.free {
-		list = append(list, row[i])
-	}
-	if p.border > 0 {
-		list = append(list, p.border)
+	row, list := p.kernel.Row(s), make([]float64, len(p.free))
+	for at, i := range p.free {
+		list[at] = row[i] + p.constant
 	}
 	return list
+}
+
+// solve overwrites x with L^-1 x.
+func (p *span) solve(x []float64) []float64 {
+	blas64.Trmv(gblas.NoTrans, p.inverse, blas64.Vector{N: len(x), Data: x, Inc: 1})
+	return x
 }
 
 // fall is the decrease of f at site s for each unit of its weight that is
 // taken away, when the free sites adjust. It is infinite where they cannot.
 func (p *span) fall(s int) float64 {
-	own := p.kernel.Diag(s)
+	var x []float64
+	own, sum := p.kernel.Diag(s)+p.constant, floats.Dot(p.ones, p.ones)
 	at, free := p.place[s]
+	if free { // column at of L^-1
+		x = make([]float64, len(p.free))
+		for r := at; r < len(x); r++ {
+			x[r] = p.inverse.Data[r*p.inverse.Stride+at]
+		}
+	} else {
+		x = p.solve(p.across(s))
+	}
+	square, share := floats.Dot(x, x), floats.Dot(x, p.ones)
 	switch {
-	case len(p.free) == 0 && p.border > 0:
-		return math.Inf(1)
-	case len(p.free) == 0:
-		return own
-	case free && !(p.inverse.At(at, at)*own > 1e-10):
+	case p.bias && free:
+		square -= share * share / sum
+	case p.bias: // infinite without free sites
+		square -= (1 - share) * (1 - share) / sum
+	}
+	switch {
+	case free && !(square*own > 1e-10):
 		return math.Inf(1)
 	case free:
-		return 1 / p.inverse.At(at, at)
+		return 1 / square
 	}
-	across := p.across(s)
-	v := mat.NewVecDense(len(across), across)
-	return max(0, own-mat.Inner(v, &p.inverse, v))
+	return max(0, own-square)
 }

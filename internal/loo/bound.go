@@ -9,7 +9,7 @@ func (e *estimate) slack(i int) float64 { return max(0, 1-e.margin[i]) }
 
 // screen decides the outcomes that the bounds decide, and lists the other examples.
 func (e *estimate) screen() (list []int) {
-	near, r2 := boundTolerances*e.settings.Tolerance, e.radiusSquared()
+	near, r2 := boundTolerances*e.settings.Tolerance, e.problem.Kernel.RadiusSquared(e.problem.Bias)
 	for i, a := range e.full.Alpha {
 		fall := 2 * a * r2 // the most that the margin can lose
 		if !e.problem.Bias {
@@ -34,7 +34,7 @@ func (e *estimate) screen() (list []int) {
 // rho = 2 on, where the count is meant as a bound, an example whose removal
 // may make the bias unbounded counts as well.
 func (e *estimate) xiAlpha() {
-	rho, r2 := e.settings.Rho, e.radiusSquared()
+	rho, r2 := e.settings.Rho, e.problem.Kernel.RadiusSquared(e.problem.Bias)
 	e.result.Rho = rho
 	copy(e.result.Margin, e.margin)
 	for i, a := range e.full.Alpha {
@@ -47,17 +47,6 @@ func (e *estimate) xiAlpha() {
 			e.result.Loss[i] = 1
 		}
 	}
-}
-
-// radiusSquared is R^2, without a bias max K_ii.
-func (e *estimate) radiusSquared() (r2 float64) {
-	if e.problem.Bias {
-		return e.problem.Kernel.RadiusSquared()
-	}
-	for s := range e.problem.Kernel.N() {
-		r2 = max(r2, e.problem.Kernel.Diag(s))
-	}
-	return r2
 }
 
 // biasIsFixed reports whether the bias stays bounded when example i is left out:

@@ -105,13 +105,19 @@ func (r *rows) row(i int) []float64 {
 	return row
 }
 
-// RadiusSquared is the R^2 of leave-one-out bounds with a bias, max K_ii - min K_ij
-// (theory 12): half the square of a distance that no two inputs exceed in feature space.
-func (m *Rows) RadiusSquared() float64 {
-	largest, least := math.Inf(-1), math.Inf(1)
+// RadiusSquared is the R^2 of leave-one-out bounds (theory 12): max K_ii, and with a bias
+// max K_ii - min K_ij, half the square of a distance that no two inputs exceed in feature
+// space.
+func (m *Rows) RadiusSquared(bias bool) float64 {
+	largest, least := 0.0, math.Inf(1)
 	for i := range m.N() {
-		row := m.k.Row(i) // from the diagonal on
-		largest, least = max(largest, row[0]), min(least, floats.Min(row))
+		largest = max(largest, m.Diag(i))
+		if bias {
+			least = min(least, floats.Min(m.k.Row(i))) // from the diagonal on
+		}
 	}
-	return largest - least
+	if bias {
+		return largest - least
+	}
+	return largest
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"bootbench/internal/dataset"
@@ -47,6 +48,12 @@ func TestCertain(t *testing.T) {
 			s, err := m.Solve(context.Background(), resample.Subsample{Size: n, N: n}, solver.Settings{})
 			if err != nil || s.Status != solver.Converged {
 				t.Fatal(err, s)
+			}
+			if c.set == labels {
+				p := need.One(predict.ProbabilitiesOf(m, s))(t)
+				if floats.HasNaN(p.LeftOut) {
+					t.Errorf("probabilities %v", p.LeftOut)
+				}
 			}
 			fit := need.One(m.Fit(model.FitSettings{Tolerance: 1e-9}))(t)
 			bend := make([]float64, n) // 1/l''

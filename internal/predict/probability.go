@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/internal/calibration"
@@ -90,7 +91,10 @@ func RefinedProbabilities(m *model.Model, r *multifidelity.Result) (*Probabiliti
 
 // fit fits the curve to left-out predictions and labels.
 func (p *Probabilities) fit(mean, variance, y []float64) error {
-	typical := stat.Mean(variance, nil)
+	typical, square := stat.Mean(variance, nil), floats.Dot(mean, mean)/float64(len(mean))
+	if typical <= negligibleVariance*square { // every resample is the same: the field is the mean, in a unit
+		typical = square
+	}
 	p.field = func(mean, variance float64) float64 {
 		if mean == 0 {
 			return 0
@@ -108,6 +112,9 @@ func (p *Probabilities) fit(mean, variance, y []float64) error {
 	p.Method, p.curve, p.LeftOut = fit.Name(), &fit.Logistic, fit.CrossFitted
 	return nil
 }
+
+// negligibleVariance is the variance over resamples, as a share of the mean square, that is only rounding.
+const negligibleVariance = 1e-12
 
 // ByCurve are the probabilities at predictions; of a posterior there are none.
 func (p *Probabilities) ByCurve(mean, variance []float64) []float64 {

@@ -31,11 +31,11 @@ func (in *Inputs) Gradient(weights blas64.General) (*Gradient, error) {
 	if !dense {
 		return nil, errors.New("sparse inputs: Spec.Gradient takes derivatives by their Gram matrix")
 	}
-	if err := checkWeights(weights, in.M()); err != nil {
+	if err := checkWeights(weights, in.N()); err != nil {
 		return nil, err
 	}
 	g := in.contractAll(x, weights)
-	for i := range in.M() {
+	for i := range in.N() {
 		g.Jitter += row(weights, i)[i] * in.spec.Jitter
 	}
 	return g, nil
@@ -57,7 +57,7 @@ func checkWeights(weights blas64.General, m int) error {
 //
 // one product with all features serves all length scales.
 func (in *Inputs) contractAll(x *densePoints, weights blas64.General) *Gradient {
-	m := in.M()
+	m := in.N()
 	omega := blas64.General{Rows: m, Cols: m, Stride: m, Data: make([]float64, m*m)}
 	g := &Gradient{}
 	x.gram(blas64.Symmetric{Uplo: blas.Upper, N: m, Stride: m, Data: omega.Data})

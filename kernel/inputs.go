@@ -105,11 +105,8 @@ func (s Spec) PrepareSparse(x CSR) (*Inputs, error) {
 	return in, nil
 }
 
-// M is the number of training inputs.
-func (in *Inputs) M() int { return in.train.count() }
-
-// N is M, as linalg.Blocks and linalg.Columns call it.
-func (in *Inputs) N() int { return in.M() }
+// N is the number M of training inputs, the order of their Gram matrix.
+func (in *Inputs) N() int { return in.train.count() }
 
 // D is the number of features.
 func (in *Inputs) D() int { return in.d }
@@ -128,7 +125,7 @@ func (s Spec) Gram(x blas64.General) (*linalg.Sym, error) {
 // then mapped to covariances in place. A covariance that is not finite is an error that names the
 // pair of rows.
 func (in *Inputs) Gram() (*linalg.Sym, error) {
-	k := linalg.NewSym(in.M())
+	k := linalg.NewSym(in.N())
 	in.train.gram(k.Raw())
 	err := eachRow(k.N(), func(i int) int { return in.covariances(k.Row(i), in.train, i, i) },
 		func(i, j int) error { return in.notFinite(i, i+j) })
@@ -176,9 +173,9 @@ func (in *Inputs) cross(fresh points, dst blas64.General) error {
 	if err := checkMatrix("the matrix of covariances", dst); err != nil {
 		return err
 	}
-	if dst.Rows != fresh.count() || dst.Cols != in.M() {
+	if dst.Rows != fresh.count() || dst.Cols != in.N() {
 		return fmt.Errorf("the matrix of covariances is %d x %d, not %d x %d", dst.Rows, dst.Cols, fresh.count(),
-			in.M())
+			in.N())
 	}
 	return in.fill(dst, fresh, 0, func(p, i int) error {
 		return fmt.Errorf("kernel %v of new row %d and training row %d is not finite", in.spec.Kind, p+1, i+1)
@@ -222,8 +219,8 @@ func (in *Inputs) Subset(sites []int) *Inputs {
 // Diagonal writes the prior variances A k(x, x) + B of the training inputs into
 // dst (length M), without jitter.
 func (in *Inputs) Diagonal(dst []float64) error {
-	if len(dst) != in.M() {
-		return fmt.Errorf("room for %d variances of %d inputs", len(dst), in.M())
+	if len(dst) != in.N() {
+		return fmt.Errorf("room for %d variances of %d inputs", len(dst), in.N())
 	}
 	clear(dst) // the squared distance to itself
 	if !in.spec.Kind.radial() {

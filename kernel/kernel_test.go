@@ -85,10 +85,10 @@ const agree = 1e-12
 func sameGram(t *testing.T, name string, in *Inputs, want *linalg.Sym) {
 	t.Helper()
 	got := need.One(in.Gram())(t)
-	for i := range in.M() {
-		for j := i; j < in.M(); j++ {
+	for i := range in.N() {
+		for j := i; j < in.N(); j++ {
 			if !near(got.At(i, j), want.At(i, j), agree) {
-				t.Fatalf("%s, m = %d, d = %d: K(%d, %d) = %v, plain %v", name, in.M(), in.D(), i, j, got.At(i, j),
+				t.Fatalf("%s, m = %d, d = %d: K(%d, %d) = %v, plain %v", name, in.N(), in.D(), i, j, got.At(i, j),
 					want.At(i, j))
 			}
 		}

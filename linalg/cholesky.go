@@ -59,9 +59,6 @@ func NewCholeskyEngine(k *Sym) *CholeskyEngine {
 	return e
 }
 
-// N is the order of K.
-func (e *CholeskyEngine) N() int { return e.k.N() }
-
 // Diag is diag(G) and 1 - d diag(G).
 func (e *CholeskyEngine) Diag() (chi, b []float64) { return e.sites.Chi, e.sites.B }
 
@@ -89,7 +86,7 @@ func (e *CholeskyEngine) Factorize(d []float64) error {
 
 // begin checks and stores d.
 func (e *CholeskyEngine) begin(d []float64) error {
-	if err := core.Check(d, e.N()); err != nil {
+	if err := core.Check(d, e.k.N()); err != nil {
 		return err
 	}
 	e.holds, e.singular.inUse, e.claim = undefined, false, e.k.Claim()
@@ -191,7 +188,7 @@ func formFourColumns[T number](e *CholeskyEngine, t triangle[T], least float64, 
 // factorizeSmall is factorize in memory of its own.
 func (e *CholeskyEngine) factorizeSmall(single bool) error {
 	if minor := e.small.Invert(e.k.Raw(), e.sites.Root, single); minor != 0 {
-		return &PivotError{Minor: minor, N: e.N()}
+		return &PivotError{Minor: minor, N: e.k.N()}
 	}
 	for i, pivot := range e.small.Pivots {
 		conditionalVariance(&e.sites, e.kdiag, i, e.small.Above[i], pivot)
@@ -307,7 +304,7 @@ func (e *CholeskyEngine) mustHoldG() {
 // MulVecOffDiag is dst = (G - diag(G)) x.
 func (e *CholeskyEngine) MulVecOffDiag(dst, x []float64) {
 	e.mustHoldG()
-	if e.N() > 0 {
+	if e.k.N() > 0 {
 		blas64.Symv(1, e.k.Scratch(), core.Vector(x), 0, core.Vector(dst))
 	}
 }
@@ -366,8 +363,8 @@ func mirror[T number](t triangle[float64], diag []float64, dst []T, stride int) 
 // product32 copies G into a full matrix with a diagonal of zeros, for sgemm.
 func (e *CholeskyEngine) product32() Product32 {
 	e.mustHoldG()
-	p := dense32{newGeneral32(e.N(), e.N())}
-	mirror(double(e.k), make([]float64, e.N()), p.g.Data, p.g.Stride)
+	p := dense32{newGeneral32(e.k.N(), e.k.N())}
+	mirror(double(e.k), make([]float64, e.k.N()), p.g.Data, p.g.Stride)
 	return p
 }
 
@@ -427,7 +424,7 @@ func (p *densePredictor) Predict(rows, mean, variance []float64) {
 //	k'(I + diag(d)K)^-1 = k - G(d o k) = b o k - (G - diag(G))(d o k).
 func (e *CholeskyEngine) solveRows(rows []float64) {
 	e.mustHoldG()
-	n := e.N()
+	n := e.k.N()
 	if n == 0 || len(rows) == 0 {
 		return
 	}

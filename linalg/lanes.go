@@ -16,7 +16,6 @@ import (
 
 // lane is what one of these threads computes in.
 type lane struct {
-	number     int
 	work, twin blas64.General // blocks of R', rank x siteBlock
 	list       []int          // of sites in such a block
 	sum        blas64.General // rank x rank: its part of a sum over the sites, see lanes.sum
@@ -46,7 +45,7 @@ func laneCount(n int) int {
 func newLanes(n, r int, products bool) lanes {
 	l, width := make(lanes, laneCount(n)), siteBlock(n, r)
 	for i := range l {
-		l[i].number, l[i].work = i, newGeneral(r, width)
+		l[i].work = newGeneral(r, width)
 		if products {
 			l[i].twin, l[i].list = newGeneral(r, width), make([]int, width)
 		}

@@ -41,7 +41,7 @@ func single(k *Sym) triangle[float32] {
 // are rounded in sums of N. Measured errors were 0.3 to 1.2 of that. It is infinite
 // once UseFactor has been called.
 func (e *CholeskyEngine) SingleError(d []float64) float64 {
-	if _, ok := blas.Bound().(blas.Single); !ok || e.singular.wary || len(d) != e.N() {
+	if _, ok := blas.Bound().(blas.Single); !ok || e.singular.wary || len(d) != e.k.N() {
 		return math.Inf(1)
 	}
 	most := 1.0
@@ -52,7 +52,7 @@ func (e *CholeskyEngine) SingleError(d []float64) float64 {
 		}
 		most = math.Max(most, dk)
 	}
-	return most * math.Sqrt(float64(e.N())) * 0x1p-25
+	return most * math.Sqrt(float64(e.k.N())) * 0x1p-25
 }
 
 // FactorizeSingle computes all of G at d in float32, in half of the scratch triangle, and
@@ -63,7 +63,7 @@ func (e *CholeskyEngine) FactorizeSingle(d []float64) error {
 	if !ok || e.singular.wary {
 		return ErrSingle
 	}
-	if err := core.Check(d, e.N()); err != nil {
+	if err := core.Check(d, e.k.N()); err != nil {
 		return err
 	}
 	if err := e.begin(clipBelow(e.k, d)); err != nil {

@@ -33,7 +33,7 @@ func (e *CholeskyEngine) UseFactor(d []float64, maxBytes int64) (rank int, used 
 		used = e.singular.needed(e.k, e.kdiag, d)
 	}
 	if e.singular.factor == nil {
-		return e.N(), used
+		return e.k.N(), used
 	}
 	return e.singular.factor.k.rank, used
 }

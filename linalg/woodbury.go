@@ -38,10 +38,10 @@ func (e *CholeskyEngine) updateGroup(sites []int, delta []float64, sign float64)
 		return nil
 	}
 	e.gatherColumns()
-	if !w.solve(e.N(), sign) || !w.diagonals(e.sites.D, e.sites.Chi, e.sites.B, sign) {
+	if !w.solve(e.k.N(), sign) || !w.diagonals(e.sites.D, e.sites.Chi, e.sites.B, sign) {
 		return ErrUpdate
 	}
-	n, a := e.N(), len(w.sites)
+	n, a := e.k.N(), len(w.sites)
 	u := blas64.General{Rows: n, Cols: a, Stride: a, Data: w.u[:n*a]}
 	blas64.Syrk(gblas.NoTrans, -sign, u, 1, e.k.Scratch())
 	s := e.k.Scratch()
@@ -57,7 +57,7 @@ func (e *CholeskyEngine) updateGroup(sites []int, delta []float64, sign float64)
 // gatherColumns fills U = G_J |delta|^1/2, row by row.
 func (e *CholeskyEngine) gatherColumns() {
 	w := &e.update
-	n, a := e.N(), len(w.sites)
+	n, a := e.k.N(), len(w.sites)
 	w.u = slices.Grow(w.u[:0], n*a)[:n*a]
 	w.s = slices.Grow(w.s[:0], a*a)[:a*a]
 	w.chi, w.b = slices.Grow(w.chi[:0], n)[:n], slices.Grow(w.b[:0], n)[:n]

@@ -19,15 +19,6 @@ func (c Counts) prob(k int) float64 {
 	return c.P[k-c.First]
 }
 
-// Mean is the expected count.
-func (c Counts) Mean() float64 {
-	mean := 0.0
-	for k, p := range c.All() {
-		mean += p * float64(k)
-	}
-	return mean
-}
-
 // All iterates over the counts k of the window and their probabilities, in ascending order.
 func (c Counts) All() iter.Seq2[int, float64] {
 	return func(yield func(int, float64) bool) {

@@ -49,7 +49,7 @@ func runPredict(a *app, o *options, data []string) error {
 		in.Name = o.inputs
 	}
 	intervals := answer.Intervals{Of: o.interval, Residuals: o.residuals}
-	for _, err := range []error{checkTargets(in), j.CheckIntervals(intervals, o.level),
+	for _, err := range []error{checkTargets(in), intervals.Check(j.Set, o.level),
 		o.checkCovariance(in.N())} {
 		if err != nil {
 			return usage.Wrap(err)
@@ -175,7 +175,7 @@ func predictByFile(a *app, o *options) error {
 	}
 	if in.Y != nil {
 		r.Judge(test, in.Y)
-		r.Metrics = o.metricsOf(f, in.Y, e.Task)
+		r.Metrics = metricsOf(o.metrics, f, in.Y, e.Task)
 	}
 	if o.noPoints {
 		r.Points = nil
@@ -184,8 +184,8 @@ func predictByFile(a *app, o *options) error {
 }
 
 // metricsOf are the measures that are asked for of the predictions of one model; nil: none are.
-func (o *options) metricsOf(f, y []float64, task dataset.Task) *calibration.Metrics {
-	s := answer.Settings{Metrics: o.metrics}
+func metricsOf(metrics []string, f, y []float64, task dataset.Task) *calibration.Metrics {
+	s := answer.Settings{Metrics: metrics}
 	return s.Judge(y, f, nil, task, func(test loss.Test) []float64 {
 		each := make([]float64, len(y))
 		for i, v := range y {

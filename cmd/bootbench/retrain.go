@@ -45,7 +45,7 @@ func runRetrain(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	if err := j.CheckRetrain(how); err != nil {
+	if err := how.Check(j.Model, j.Test); err != nil {
 		return err
 	}
 	if err := a.keepFits(j, p.choice); err != nil {

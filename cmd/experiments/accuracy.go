@@ -85,7 +85,7 @@ func accuracyModels(names []string) (specs []model.Spec, err error) {
 		}
 	}
 	for _, name := range known {
-		if names != nil && !slices.Contains(names, report.ShortName(name)) {
+		if len(names) > 0 && !slices.Contains(names, report.ShortName(name)) {
 			continue
 		}
 		set, err := dataset.Load(name, dataset.Options{})

@@ -52,7 +52,7 @@ func (j *Job) theory(ctx context.Context, s Settings, solution *solver.Solution)
 	mean, left := solution.LeftOut(j.Test)
 	e := &report.Estimate{
 		Command: "estimate", Subject: j.Subject, Resampling: Resampling(s.Scheme, j.Set.N()),
-		Convergence: j.convergence(solution), Warnings: j.warnings(s.Scheme, solution.Warnings...),
+		Convergence: convergence(j.Model, solution), Warnings: allWarnings(j.Model, s.Scheme, solution.Warnings...),
 	}
 	var err error
 	if e.Errors, err = j.Errors(mean); err != nil {
@@ -78,7 +78,7 @@ func (j *Job) theory(ctx context.Context, s Settings, solution *solver.Solution)
 		_, each := solution.LeftOut(test)
 		return each
 	})
-	if err := j.addJackknife(ctx, e, s, solution); err != nil {
+	if err := addJackknife(ctx, e, s, solution, j.Test); err != nil {
 		return nil, err
 	}
 	if !s.NoPoints {
@@ -108,12 +108,12 @@ func (s *Settings) Judge(y, mean, probability []float64, task dataset.Task,
 
 // addJackknife adds the jackknife's standard error, if it is asked for; it is left out, with a warning, where
 // it cannot be.
-func (j *Job) addJackknife(ctx context.Context, e *report.Estimate, s Settings,
-	solution *solver.Solution) error {
+func addJackknife(ctx context.Context, e *report.Estimate, s Settings, solution *solver.Solution,
+	test loss.Test) error {
 	if !s.wants(calibration.Jackknife) {
 		return nil
 	}
-	influence, err := adjoint.Influence(ctx, solution, j.Test)
+	influence, err := adjoint.Influence(ctx, solution, test)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -151,7 +151,7 @@ func (j *Job) points(solution *solver.Solution, ensemble solver.Ensemble, left [
 // Caution adds to the warnings what a reader of this one estimate should know.
 func (j *Job) Caution(e *report.Estimate) {
 	warn(&e.Warnings, e.Quality.Warning(e.Quote.Error))
-	warn(&e.Warnings, j.fewWarning())
+	warn(&e.Warnings, fewWarning(j.Set))
 }
 
 // refineEstimate adds what exact resamples say.
@@ -169,9 +169,11 @@ func (j *Job) refineEstimate(ctx context.Context, e *report.Estimate, s Settings
 		warn(&e.Warnings, "the exact resamples gave no number to refine with: "+tooFarApart)
 		return nil
 	}
-	refined, probabilities := j.refined(r, solution, s)
+	refined, probabilities := j.refined(r, solution)
+	combined := r.ErrorEstimates(0, j.full)
+	refined.Err632, refined.Err632Plus = null.Float(combined.Err632), null.Float(combined.Err632Plus)
 	e.Refine(refined)
-	e.Refined.Metrics = j.refinedMetrics(r, probabilities, s)
+	e.Refined.Metrics = s.judgeRefined(r, probabilities, j.Set)
 	warn(&e.Warnings, e.Refined.Warning())
 	e.Examples.Each = r.TestError().Examples
 	e.Quality = j.quality(e.Quote.Error, e.Examples.Each)
@@ -215,7 +217,7 @@ func (j *Job) LeftOut(ctx context.Context, s Settings, interactions bool) (theor
 	}
 	exact.Influence, exact.Interactions = theory.Influence, theory.Interactions
 	refined, warnings, err := j.Refine(ctx, solution, s, blas64.General{}, nil)
-	row.Warnings = j.warnings(s.Scheme, append(warnings, solution.Warnings...)...)
+	row.Warnings = allWarnings(j.Model, s.Scheme, append(warnings, solution.Warnings...)...)
 	if refined != nil {
 		t := refined.TestError()
 		row.Refined, row.SE, exact.Each = null.Of(t.Error), null.Of(t.StandardError), t.Examples

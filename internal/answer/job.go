@@ -181,19 +181,19 @@ func (j *Job) targets() []float64 {
 // labels reports whether the targets are labels.
 func (j *Job) labels() bool { return j.Set.Task == dataset.Classification }
 
-// warnings are those of a computation, and one where resamples are often empty or lack a
+// allWarnings are those of a computation, and one where resamples are often empty or lack a
 // class. They are never nil: a list in a document is a list.
-func (j *Job) warnings(scheme resample.Scheme, others ...string) []string {
-	all := append(append([]string{}, j.Warnings()...), others...)
-	if share := refit.EmptyShare(j.Model, scheme); share > 0.05 {
+func allWarnings(m *model.Model, scheme resample.Scheme, others ...string) []string {
+	all := append(append([]string{}, m.Warnings()...), others...)
+	if share := refit.EmptyShare(m, scheme); share > 0.05 {
 		all = append(all, fmt.Sprintf("%.0f%% of the resamples are empty: they predict the prior mean 0, and count",
 			100*share))
 	}
-	switch share := refit.MissingClass(j.Model, scheme); {
+	switch share := refit.MissingClass(m, scheme); {
 	case share > 0.5:
 		all = append(all, fmt.Sprintf(
 			"%.0f%% of the resamples lack one of the two classes: their classifier is constant", 100*share))
-	case j.Bias && share > 0.01:
+	case m.Bias && share > 0.01:
 		all = append(all, fmt.Sprintf(
 			"%.2g%% of the resamples lack one of the two classes: they predict the class "+
 				"that is there, which the theory does not see", 100*share))
@@ -241,13 +241,13 @@ func (j *Job) Errors(leftOut float64) (report.Errors, error) {
 }
 
 // convergence says how good a solution is.
-func (j *Job) convergence(s *solver.Solution) report.Convergence {
-	approximation, _ := j.Approximation()
+func convergence(m *model.Model, s *solver.Solution) report.Convergence {
+	approximation, _ := m.Approximation()
 	return report.Convergence{
-		Method: s.Method.String(), Engine: j.Form().String(), Status: s.Status.String(),
+		Method: s.Method.String(), Engine: m.Form().String(), Status: s.Status.String(),
 		Residual: null.Float(s.Residual), Sweeps: s.Stats.Sweeps, Refreshes: s.Stats.Refreshes,
 		Rank: approximation.Rank, RankResidual: approximation.Residual, RankLargest: approximation.Largest,
-		RankError: null.Float(j.RankError(s)),
+		RankError: null.Float(m.RankError(s)),
 	}
 }
 
@@ -255,18 +255,18 @@ func (j *Job) convergence(s *solver.Solution) report.Convergence {
 const fewExamples = 20
 
 // fewWarning says that an estimate rests on few examples, or nothing.
-func (j *Job) fewWarning() string {
-	n := j.Set.N()
-	if !j.labels() {
+func fewWarning(set *dataset.Set) string {
+	n := set.N()
+	if set.Task == dataset.Regression {
 		if n < fewExamples {
 			return fmt.Sprintf("errors from %d examples are rough, and so are their standard errors", n)
 		}
 		return ""
 	}
 	for _, class := range []float64{-1, 1} {
-		if count := floats.Count(func(y float64) bool { return y == class }, j.Set.Y); count == 1 {
+		if count := floats.Count(func(y float64) bool { return y == class }, set.Y); count == 1 {
 			return fmt.Sprintf("there is one example of class %s: probabilities cannot be checked, and are little "+
-				"more than shares of the classes", j.Subject.Labels.Name(class))
+				"more than shares of the classes", set.Labels.Names().Name(class))
 		}
 	}
 	if n < fewExamples {

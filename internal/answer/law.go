@@ -47,12 +47,13 @@ func (j *Job) addQuantiles(e *report.Estimate, levels []float64, s *solver.Solut
 	}
 	place := func(i int) int { return j.Site[i] }
 	law := func(i int) loss.Distribution { return s.Distribution(j.Site[i]) }
-	j.quantiles(e.Points, e.Refined, levels, place, law, collected)
+	quantiles(e.Points, e.Refined, levels, place, law, collected, j.TargetMean)
 }
 
-// quantiles adds them to points whose law is the theory's, and to the refined ones beside them.
-func (j *Job) quantiles(p *report.Points, refined *report.Refined, levels []float64, place func(int) int,
-	law func(int) loss.Distribution, collected *fits) {
+// quantiles adds them to points whose law is the theory's, and to the refined ones beside them; shift is the
+// targets' mean, which both lack.
+func quantiles(p *report.Points, refined *report.Refined, levels []float64, place func(int) int,
+	law func(int) loss.Distribution, collected *fits, shift float64) {
 	lists := func(of func(point int) func(q float64) float64) []null.Floats {
 		lists := make([]null.Floats, len(levels))
 		for k := range lists {
@@ -68,14 +69,14 @@ func (j *Job) quantiles(p *report.Points, refined *report.Refined, levels []floa
 	}
 	p.QuantileLevels, p.Quantiles = levels, lists(func(point int) func(q float64) float64 {
 		at := law(point)
-		return func(q float64) float64 { return at.Quantile(q) + j.TargetMean }
+		return func(q float64) float64 { return at.Quantile(q) + shift }
 	})
 	if refined == nil || refined.Points == nil || len(collected.all) == 0 {
 		return
 	}
 	refined.Points.QuantileLevels = levels
 	refined.Points.Quantiles = lists(func(point int) func(q float64) float64 {
-		values := collected.at(place(point), j.TargetMean)
+		values := collected.at(place(point), shift)
 		return func(q float64) float64 { return stat.Quantile(q, stat.Empirical, values, nil) }
 	})
 }

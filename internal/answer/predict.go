@@ -40,16 +40,16 @@ func (i Intervals) unit() predict.Residuals {
 	return predict.PlainResiduals
 }
 
-// CheckIntervals refuses intervals of observations for labels, and those that the examples cannot support.
-func (j *Job) CheckIntervals(i Intervals, level float64) error {
+// Check refuses intervals of observations for labels, and those that the examples cannot support.
+func (i Intervals) Check(set *dataset.Set, level float64) error {
 	if i.Of != Observation {
 		return nil
 	}
-	if j.labels() {
+	if set.Task == dataset.Classification {
 		return model.InputError(fmt.Errorf("--interval %s is for numbers; the targets of %s are labels, for which "+
-			"predict gives a probability", Observation, j.Set.Name))
+			"predict gives a probability", Observation, set.Name))
 	}
-	return calibration.CheckLevel(level, j.Set.N())
+	return calibration.CheckLevel(level, set.N())
 }
 
 // Predict is the answer at new inputs, and the solution that it is read from.
@@ -77,10 +77,10 @@ func (j *Job) Predict(ctx context.Context, in *dataset.Inputs, s Settings, i Int
 	}
 	points := r.Points
 	if len(s.Quantiles) > 0 {
-		j.quantiles(points, r.Refined, s.Quantiles, func(i int) int { return j.Sites() + i },
+		quantiles(points, r.Refined, s.Quantiles, func(i int) int { return j.Sites() + i },
 			func(i int) loss.Distribution {
 				return loss.Normal(points.Mean[i]-j.TargetMean, points.Variance[i])
-			}, collected)
+			}, collected, j.TargetMean)
 	}
 	if points.Target != nil {
 		r.Metrics = s.Judge(points.Target, points.Mean, points.Probability, j.Set.Task,
@@ -108,16 +108,16 @@ func (j *Job) predicted(ctx context.Context, in *dataset.Inputs, s Settings, i I
 		return nil, err
 	}
 	points := &report.Points{Names: in.RowNames, Mean: at.Mean, Variance: at.Var, SD: at.SD()}
-	if err := j.addIntervals(points, in, s.Level, i, solution, at); err != nil {
+	if err := addIntervals(points, j.Model, in, s.Level, i, solution, at); err != nil {
 		return nil, err
 	}
 	j.Times.Predict = time.Since(began).Seconds()
 	r := &report.Prediction{
 		Command: "predict", Subject: j.Subject, Resampling: Resampling(s.Scheme, j.Set.N()),
-		Convergence: j.convergence(solution), Test: in.Name, Count: len(points.Mean), Points: points,
-		Warnings: j.warnings(s.Scheme, append(in.Notes, solution.Warnings...)...),
+		Convergence: convergence(j.Model, solution), Test: in.Name, Count: len(points.Mean), Points: points,
+		Warnings: allWarnings(j.Model, s.Scheme, append(in.Notes, solution.Warnings...)...),
 	}
-	j.addTestErrors(r, in.Y)
+	addTestErrors(r, j.Test, in.Y)
 	if j.labels() {
 		for n, mean := range points.Mean { // shares of the resamples that say +1 and -1 (M04-20)
 			points.Vote = append(points.Vote, loss.Vote{}.Gaussian(mean, points.Variance[n], 1))
@@ -132,24 +132,23 @@ func (j *Job) predicted(ctx context.Context, in *dataset.Inputs, s Settings, i I
 			return nil, err
 		}
 		r.Calibration = calibration.NewReliability(all.Method, all.LeftOut, j.Set.Y)
-		warn(&r.Warnings, j.fewWarning())
+		warn(&r.Warnings, fewWarning(j.Set))
 	}
 	requireNumbers(&r.Status, &r.Warnings, points)
-	r.Interval = j.interval(points, s.Level, i, &r.Warnings)
+	r.Interval = interval(points, j.Set.N(), s.Level, i, &r.Warnings)
 	return r, nil
 }
 
 // addIntervals adds the theory's intervals to the points.
-func (j *Job) addIntervals(p *report.Points, in *dataset.Inputs, level float64, i Intervals,
-	s *solver.Solution,
-	at *predict.Predictions) error {
+func addIntervals(p *report.Points, m *model.Model, in *dataset.Inputs, level float64, i Intervals,
+	s *solver.Solution, at *predict.Predictions) error {
 	if i.Of != Observation {
 		all, err := at.Intervals(level)
 		setIntervals(p, all, 0)
 		return err
 	}
-	all, err := predict.ObservationIntervals(j.Model, s, in, level, i.unit())
-	setIntervals(p, all, j.TargetMean)
+	all, err := predict.ObservationIntervals(m, s, in, level, i.unit())
+	setIntervals(p, all, m.TargetMean)
 	return err
 }
 
@@ -161,13 +160,12 @@ func setIntervals(p *report.Points, all []solver.Interval, mean float64) {
 	}
 }
 
-// interval says what the intervals are, and how many of the new targets they hold.
-func (j *Job) interval(p *report.Points, level float64, i Intervals, warnings *[]string) report.Interval {
+// interval says what the intervals of n examples are, and how many of the new targets they hold.
+func interval(p *report.Points, n int, level float64, i Intervals, warnings *[]string) report.Interval {
 	r := report.Interval{Interval: i.Of, Level: level}
 	if i.Of != Observation {
 		return r
 	}
-	n := j.Set.N()
 	r.Residuals, r.CoverageSD = i.Residuals, math.Sqrt(level*(1-level)/float64(n))
 	if count := float64(len(p.Target)); count > 0 {
 		held, width := 0.0, 0.0
@@ -187,20 +185,20 @@ func (j *Job) interval(p *report.Points, level float64, i Intervals, warnings *[
 }
 
 // addTestErrors adds targets and their losses, where there are targets.
-func (j *Job) addTestErrors(r *report.Prediction, targets []float64) {
+func addTestErrors(r *report.Prediction, test loss.Test, targets []float64) {
 	if targets == nil {
 		return
 	}
-	r.TestLoss, r.Points.Target = j.Test.Name(), targets
+	r.TestLoss, r.Points.Target = test.Name(), targets
 	bagged := 0.0
 	for i, y := range targets {
 		mean, variance := r.Points.Mean[i], r.Points.Variance[i]
-		r.Points.Error = append(r.Points.Error, j.Test.Gaussian(mean, variance, y))
-		bagged += j.Test.Value(mean, y)
+		r.Points.Error = append(r.Points.Error, test.Gaussian(mean, variance, y))
+		bagged += test.Value(mean, y)
 	}
 	n := float64(len(targets))
 	r.TestError, r.BaggedError = null.Of(floats.Sum(r.Points.Error)/n), null.Of(bagged/n)
-	r.Quality = calibration.NewQuality(j.Test, *r.TestError, targets, r.Points.Error, r.Labels)
+	r.Quality = calibration.NewQuality(test, *r.TestError, targets, r.Points.Error, r.Labels)
 	warn(&r.Warnings, r.Quality.Warning(*r.TestError))
 }
 
@@ -229,11 +227,8 @@ func (j *Job) refinePrediction(ctx context.Context, r *report.Prediction, in *da
 	if err != nil || result == nil {
 		return err
 	}
-	full := j.full
-	j.full = nil // no .632 of new inputs
 	var probabilities *predict.Probabilities
-	r.Refined, probabilities = j.refined(result, solution, s)
-	j.full = full
+	r.Refined, probabilities = j.refined(result, solution)
 	warn(&r.Warnings, r.Refined.Warning())
 	at, m := result.Points, j.Sites()
 	points := &report.Points{Mean: at.Mean[m:], Variance: at.Variance[m:], MeanSE: at.MeanSE[m:],

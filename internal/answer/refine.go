@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/internal/calibration"
+	"bootbench/internal/dataset"
 	"bootbench/internal/multifidelity"
 	"bootbench/internal/null"
 	"bootbench/internal/predict"
@@ -151,7 +152,7 @@ func (j *Job) refinedTests(s Settings) (more []loss.Test) {
 
 // refined says what exact resamples give beside a solution, and their probabilities of labels; nil where
 // these are too few to have left out examples of both classes.
-func (j *Job) refined(r *multifidelity.Result, solution *solver.Solution, s Settings) (*report.Refined,
+func (j *Job) refined(r *multifidelity.Result, solution *solver.Solution) (*report.Refined,
 	*predict.Probabilities) {
 	test, agreement := r.TestError(), r.Against(solution)
 	out := &report.Refined{
@@ -163,10 +164,6 @@ func (j *Job) refined(r *multifidelity.Result, solution *solver.Solution, s Sett
 		VarianceRatio: null.Float(agreement.VarianceRatio), Contradicts: agreement.Contradictions(),
 		Time: report.RefinedTime{Fits: r.Time.Fits.Seconds(), Total: r.Time.Total.Seconds(),
 			Iterations: r.Iterations, Exact: r.Exact},
-	}
-	if j.full != nil {
-		combined := r.ErrorEstimates(0, j.full)
-		out.Err632, out.Err632Plus = null.Float(combined.Err632), null.Float(combined.Err632Plus)
 	}
 	if !j.labels() {
 		return out, nil
@@ -183,18 +180,18 @@ func (j *Job) refined(r *multifidelity.Result, solution *solver.Solution, s Sett
 	return out, all
 }
 
-// refinedMetrics are those of exact resamples; nil where none are asked for, or some example
+// judgeRefined is Judge of exact resamples; nil where none are asked for, or some example
 // was never left out.
-func (j *Job) refinedMetrics(r *multifidelity.Result, p *predict.Probabilities,
-	s Settings) *calibration.Metrics {
-	if floats.HasNaN(r.OutOfBag) || p == nil && j.labels() {
+func (s *Settings) judgeRefined(r *multifidelity.Result, p *predict.Probabilities,
+	set *dataset.Set) *calibration.Metrics {
+	if floats.HasNaN(r.OutOfBag) || p == nil && set.Task == dataset.Classification {
 		return nil
 	}
 	var probability []float64
 	if p != nil {
 		probability = p.LeftOut
 	}
-	return s.Judge(j.Set.Y, r.OutOfBag, probability, j.Set.Task, func(test loss.Test) []float64 {
+	return s.Judge(set.Y, r.OutOfBag, probability, set.Task, func(test loss.Test) []float64 {
 		return r.Test(test.Name()).Examples
 	})
 }

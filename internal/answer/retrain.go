@@ -34,9 +34,9 @@ func (r *Retraining) refit(test loss.Test) refit.RetrainSettings {
 	return refit.RetrainSettings{Settings: settings, Seed: r.Seed}
 }
 
-// CheckRetrain refuses a retraining that would not fit into memory.
-func (j *Job) CheckRetrain(r Retraining) error {
-	return refit.CheckRetrain(j.Model, r.Method, r.Scheme, r.refit(j.Test))
+// Check refuses a retraining that would not fit into memory.
+func (r *Retraining) Check(m *model.Model, test loss.Test) error {
+	return refit.CheckRetrain(m, r.Method, r.Scheme, r.refit(test))
 }
 
 // Retrain trains on resamples, and averages. What was finished when ctx ends counts.
@@ -112,7 +112,7 @@ func (j *Job) retrained(how Retraining, result *refit.Retraining) (*report.Retra
 		},
 		Errors: errors, SE: null.Float(left.SE),
 		FitS:     result.Stats.FitTime.Seconds() / float64(max(1, result.Stats.Fits)),
-		Warnings: j.warnings(how.Scheme, result.Warnings...),
+		Warnings: allWarnings(j.Model, how.Scheme, result.Warnings...),
 		Points: &report.Points{
 			Names: j.Set.RowNames, Mean: j.perExample(result.Mean), Variance: j.perExample(result.Var),
 			Error: left.Examples, MeanSE: j.perExample(result.MeanSE), VarianceSE: j.perExample(result.VarSE),

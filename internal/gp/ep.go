@@ -80,7 +80,8 @@ func (r *EPResult) Err() error {
 // The sites are updated all at once, damped where they oscillate.
 //
 // One EP serves one goroutine; those that share a kernel matrix may run at the
-// same time. It takes about 8 n^2 bytes for n active sites.
+// same time. It takes about 16 n^2 bytes for n active sites; the
+// last fit's are left to the collector.
 type EP struct {
 	kernel     *linalg.Sym
 	likelihood Likelihood

@@ -48,8 +48,10 @@ func (m Forecast) Trainers(n int) (shared, each int64) {
 	}
 	matrices := 3.0
 	switch m.Loss.(type) {
-	case loss.Square, gp.Likelihood:
+	case loss.Square:
 		matrices = 1
+	case gp.Likelihood:
+		matrices = 4 // K and S, and those of the last fit until they are collected
 	case loss.HardMargin, loss.Hinge:
 		matrices, shared = 1.3, shared+8*sites*sites // between the free sites; rows in full
 	}

@@ -37,9 +37,12 @@ func TestForecasts(t *testing.T) {
 			for _, method := range methods {
 				how := refit.RetrainSettings{Settings: retrain.Settings{Resamples: 300, Workers: 2}}
 				if method == refit.Single {
-					how.Resamples, how.Lookup = 12, together(how.Workers)
+					how.Resamples = 12
 				}
 				forecasts(t, "retraining, "+method.String(), refit.NeedToRetrain(m, method, law, how), func() {
+					if method == refit.Single {
+						how.Lookup = together(how.Workers)
+					}
 					if _, err := refit.Retrain(ctx, m, method, law, how); err != nil {
 						t.Error(err)
 					}

@@ -71,6 +71,10 @@ func (s Spec) profile(v []float64) {
 		for j, r2 := range v {
 			v[j] = matern52(r2)
 		}
+	case RationalQuadratic:
+		for j, r2 := range v {
+			v[j] = 1 / (1 + r2/2)
+		}
 	case Poly:
 		for j, product := range v {
 			v[j] = power(s.Gamma*product+s.Coef0, s.Degree)

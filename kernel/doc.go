@@ -8,6 +8,7 @@
 //	matern12    exp(-r)
 //	matern32    (1 + sqrt(3) r) exp(-sqrt(3) r)
 //	matern52    (1 + sqrt(5) r + 5 r^2 / 3) exp(-sqrt(5) r)
+//	rq          1 / (1 + r^2 / 2), the rational quadratic of exponent 1
 //	linear      x . x'
 //	poly        (gamma x . x' + coef0)^degree
 //	precomputed the caller brings the matrix

@@ -150,6 +150,9 @@ func (s Spec) derivative(v float64) (value, slope float64) {
 	case Matern52: // (1+t+t^2/3) e^-t, t^2 = 5 v
 		t := math.Sqrt(5) * r
 		return matern52(v), -5.0 / 6 * (1 + t) * math.Exp(-t)
+	case RationalQuadratic:
+		value = 1 / (1 + v/2)
+		return value, -value * value / 2
 	case Poly:
 		base := s.Gamma*v + s.Coef0
 		slope = s.Gamma * float64(s.Degree)

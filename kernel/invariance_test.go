@@ -23,7 +23,7 @@ func drawInputs(t *rapid.T) blas64.General {
 }
 
 // radialKinds are the kinds that depend on distance.
-var radialKinds = []Kind{RBF, Matern12, Matern32, Matern52}
+var radialKinds = []Kind{RBF, Matern12, Matern32, Matern52, RationalQuadratic}
 
 // same compares the Gram matrices of a over x and of b over y.
 func same(t *rapid.T, a Spec, x blas64.General, b Spec, y blas64.General) {

@@ -16,6 +16,7 @@ const (
 	Matern12
 	Matern32
 	Matern52
+	RationalQuadratic
 	Linear
 	Poly
 	Precomputed
@@ -23,7 +24,7 @@ const (
 
 // Names are those of the kinds, in the order of the constants.
 func Names() []string {
-	return []string{"rbf", "matern12", "matern32", "matern52", "linear", "poly", "precomputed"}
+	return []string{"rbf", "matern12", "matern32", "matern52", "rq", "linear", "poly", "precomputed"}
 }
 
 // String is the name that ParseKind reads.
@@ -56,7 +57,7 @@ func (k *Kind) UnmarshalText(name []byte) (err error) {
 func (k Kind) known() bool { return k >= RBF && k <= Precomputed }
 
 // radial reports whether the kind depends on the scaled distance alone.
-func (k Kind) radial() bool { return k >= RBF && k <= Matern52 }
+func (k Kind) radial() bool { return k >= RBF && k <= RationalQuadratic }
 
 // Scaled reports whether Gamma or LengthScale set the scale of distances.
 func (s Spec) Scaled() bool { return s.Kind.radial() }

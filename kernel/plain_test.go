@@ -41,6 +41,8 @@ func plain(s Spec, x, z []float64) float64 {
 		k = (1 + math.Sqrt(3)*r) * math.Exp(-math.Sqrt(3)*r)
 	case Matern52:
 		k = (1 + math.Sqrt(5)*r + 5*r2/3) * math.Exp(-math.Sqrt(5)*r)
+	case RationalQuadratic:
+		k = math.Pow(1+r2/2, -1)
 	case Linear:
 		k = product
 	case Poly:

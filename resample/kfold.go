@@ -63,11 +63,5 @@ func (s KFold) Period() int { return s.Folds }
 // repeated K-fold. It panics unless counts has length N.
 func (s KFold) SampleAt(seed uint64, b int, counts []int) {
 	checkLength(s, s.N, counts)
-	partition := rand.New(rand.NewPCG(seed, uint64(b/s.Folds))).Perm(s.N)
-	for position, example := range partition {
-		counts[example] = 1
-		if position%s.Folds == b%s.Folds {
-			counts[example] = 0
-		}
-	}
+	Partition{Folds: s.Folds}.SampleAt(seed, b, counts)
 }

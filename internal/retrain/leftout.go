@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"bootbench/loss"
+	"bootbench/resample"
 )
 
 // groups is the number of groups of the delete-a-group jackknife.
@@ -46,11 +47,12 @@ func newLeftOut(p *Problem, tests []loss.Test, period int) *leftOut {
 	return l
 }
 
-// add takes in the next resample.
-func (l *leftOut) add(weight, f []float64) {
+// add takes in the next resample, fit number r.
+func (l *leftOut) add(r int, weight, f []float64) {
 	group := l.next()
-	for i, w := range weight {
-		if w != 0 {
+	first, end := resample.Judged(l.problem.Plan, r, len(weight))
+	for i := first; i < end; i++ {
+		if weight[i] != 0 {
 			continue
 		}
 		prediction, y := f[l.problem.Site.At(i)], l.problem.Y[i]

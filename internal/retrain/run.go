@@ -98,7 +98,7 @@ func (a *averages) add(f *Fit) {
 	at := f.F[:len(a.votes)]
 	a.kinds[f.Kind]++
 	a.stats.FitTime += f.Time
-	a.leftOut.add(f.Weight, at)
+	a.leftOut.add(f.Number, f.Weight, at)
 	a.moments.add(at)
 	for i, f := range at {
 		a.votes[i] += loss.Vote{}.Value(f, 0)

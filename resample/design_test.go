@@ -1,0 +1,160 @@
+package resample
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+)
+
+// TestPartition: every period leaves out every example once, in folds whose sizes differ by one at most, in
+// every stratum and in all; two periods differ.
+func TestPartition(t *testing.T) {
+	stratum := []int{0, 1, 1, 0, 2, 0, 0, 1, 0, 0, 0, 1, 0, 2, 0, 0, 1, 0, 2, 0, 0, 0, 0}
+	s := Partition{Folds: 4, Stratum: stratum}
+	first := foldsOf(s, 3, 0, len(stratum))
+	if slices.Equal(first, foldsOf(s, 3, 1, len(stratum))) {
+		t.Error("two partitions are equal")
+	}
+	for k := -1; k < 3; k++ {
+		count := make([]int, 4)
+		for i, fold := range first {
+			if k < 0 || stratum[i] == k {
+				count[fold]++
+			}
+		}
+		if slices.Max(count)-slices.Min(count) > 1 {
+			t.Errorf("stratum %d (-1: all) has %v members in the folds", k, count)
+		}
+	}
+}
+
+// foldsOf are the folds of all examples in one period, -1 where there is not exactly one.
+func foldsOf(s Periodic, seed uint64, period, n int) []int {
+	fold, counts := make([]int, n), make([]int, n)
+	for i := range fold {
+		fold[i] = -1
+	}
+	for k := range s.Period() {
+		s.SampleAt(seed, period*s.Period()+k, counts)
+		for i, c := range counts {
+			if c == 0 {
+				fold[i] = map[bool]int{true: k, false: -1}[fold[i] == -1]
+			}
+		}
+	}
+	return fold
+}
+
+// TestForwardChain has the splits of scikit-learn 1.7's TimeSeriesSplit(n_splits=3, test_size=2) of 9 rows.
+func TestForwardChain(t *testing.T) {
+	s, counts := ForwardChain{Folds: 3, Length: 2}, make([]int, 9)
+	plan := Resamples{Scheme: s, Y: make([]float64, 9)}
+	for b, start := range []int{3, 5, 7} {
+		s.SampleAt(0, b, counts)
+		want := slices.Concat(slices.Repeat([]int{1}, start), make([]int, 9-start))
+		if first, end := Judged(plan, b, 9); !slices.Equal(counts, want) || first != start || end != start+2 {
+			t.Errorf("fold %d trains on %v and is judged from %d to %d", b, counts, first, end)
+		}
+	}
+}
+
+// TestDesigns: over 20000 draws the mean counts and the shares of draws that lack an example are, to five
+// standard errors, the ratio and ProbAbsent; and members of a group are drawn together.
+func TestDesigns(t *testing.T) {
+	group := []int{0, 0, 1, 2, 2, 2, 3, 3, 1, 4, 4, 4}
+	stratum := []int{0, 0, 0, 1, 1, 1, 1, 1, 0, 1, 1, 1}
+	for _, test := range []struct {
+		scheme string
+		Design
+		pool []int // of each example: how many members it is drawn from; nil: half of them on average
+	}{
+		{"poisson", Design{Group: group}, nil},
+		{"multinomial", Design{Group: group, Stratum: stratum}, []int{2, 2, 2, 3, 3, 3, 3, 3, 2, 3, 3, 3}},
+		{"subsample", Design{Stratum: stratum}, nil},
+		{"multinomial", Design{Block: 5}, nil},
+		{"multinomial", Design{Block: 2, Group: group}, []int{2, 2, 2, 3, 3, 3, 2, 2, 2, 3, 3, 3}},
+	} {
+		d, name := test.Design, fmt.Sprintf("%s %+v", test.scheme, test.Design)
+		d.N = len(group)
+		s, err := d.Of(test.scheme, Options{Ratio: 0.5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const draws = 20000
+		counts, sum, absent := make([]int, d.N), make([]float64, d.N), make([]float64, d.N)
+		for b := range draws {
+			Draw(s, 7, b, counts)
+			for i, c := range counts {
+				if d.Group != nil && d.Block == 0 && c != counts[slices.Index(group, group[i])] {
+					t.Fatalf("%s: draw %d splits a group: %v", name, b, counts)
+				}
+				sum[i] += float64(c) / draws
+				if c == 0 {
+					absent[i] += 1. / draws
+				}
+			}
+		}
+		for i := range sum {
+			if p := ProbAbsent(s, i); math.Abs(absent[i]-p) > 5*math.Sqrt(p*(1-p)/draws) {
+				t.Errorf("%s: example %d is absent from %.4f of the draws, not %.4f", name, i, absent[i], p)
+			}
+			want := 0.5
+			if test.pool != nil {
+				want = math.Round(0.5*float64(test.pool[i])) / float64(test.pool[i])
+			}
+			if math.Abs(sum[i]-want) > 5/math.Sqrt(draws) {
+				t.Errorf("%s: example %d is drawn %.4f times, not %.4f", name, i, sum[i], want)
+			}
+		}
+	}
+}
+
+// TestGroupedFolds: in every period every group is left out once, whole.
+func TestGroupedFolds(t *testing.T) {
+	group := []int{0, 0, 1, 2, 2, 2, 3, 3, 1, 4, 4, 4}
+	s, err := Design{N: len(group), Group: group, Stratum: make([]int, len(group))}.Of("kfold",
+		Options{Folds: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fold := foldsOf(s.(Periodic), 1, 5, len(group))
+	for i, k := range fold {
+		if k < 0 || k != fold[slices.Index(group, group[i])] {
+			t.Errorf("example %d of group %d is in fold %d of %v", i, group[i], k, fold)
+		}
+	}
+}
+
+// TestPermuted: targets stay in their part, all of them; a fit is that of the inner plan.
+func TestPermuted(t *testing.T) {
+	y, part := []float64{1, 2, 3, 4, 5, 6}, []int{0, 1, 0, 1, 0, 1}
+	folds := GivenFolds{Folds: 2, Fold: []int{0, 0, 0, 1, 1, 1}}
+	p := Permuted{Y: y, Within: part, Seed: 4, Fits: 2, Of: func(y []float64) Plan {
+		return Resamples{Scheme: folds, Y: y}
+	}}
+	seen := map[string]bool{}
+	for r := range 200 {
+		weight := make([]float64, 6)
+		target := p.Fit(r, weight)
+		if inner := float64(r % 2); weight[0] != inner || weight[5] != 1-inner {
+			t.Fatalf("fit %d has weights %v", r, weight)
+		}
+		for k := range 2 {
+			var of []float64
+			for i, v := range target {
+				if part[i] == k {
+					of = append(of, v)
+				}
+			}
+			slices.Sort(of)
+			if want := []float64{1 + float64(k), 3 + float64(k), 5 + float64(k)}; !slices.Equal(of, want) {
+				t.Fatalf("fit %d: part %d has targets %v", r, k, of)
+			}
+		}
+		seen[fmt.Sprint(target)] = true
+	}
+	if len(seen) < 30 {
+		t.Errorf("%d of 36 permutations were drawn in 100", len(seen))
+	}
+}

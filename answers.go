@@ -13,7 +13,6 @@ import (
 	"bootbench/internal/report"
 	"bootbench/internal/retrain"
 	"bootbench/loss"
-	"bootbench/resample"
 	"bootbench/solver"
 )
 
@@ -157,12 +156,42 @@ func Retrain(ctx context.Context, spec Spec, o Options) (*Retraining, error) {
 	return r.Result, r.Status.Err()
 }
 
-// CrossValidate is Retrain under repeated cross-validation: every model lacks one of the folds.
-func CrossValidate(ctx context.Context, spec Spec, folds, repeats int, o Options) (*Retraining, error) {
-	scheme, err := resample.ByName("kfold", resample.Options{N: spec.Set.N(), Folds: folds})
+// Folds say how data are split for cross-validation.
+type Folds = answer.Validation
+
+// CrossValidation is how a model predicts examples that it was trained without.
+type CrossValidation struct {
+	// Error is the mean error of left-out examples, SE its standard error over examples, or groups: with others
+	// it would be another. RepeatsSE is that over partitions.
+	Error, SE, RepeatsSE float64
+	// PValue is that of a model that has learned nothing, NaN without permutations.
+	PValue float64
+	// Mean and Errors are, for each example, the mean prediction and error of the models without it; Probability
+	// that of the label +1, nil for numbers.
+	Mean, Errors, Probability []float64
+	Warnings                  []string
+}
+
+// CrossValidate trains without every fold, exactly, and judges the predictions there. The zero value of Folds
+// leaves out every example by itself.
+func CrossValidate(ctx context.Context, spec Spec, folds Folds, o Options) (*CrossValidation, error) {
+	j, err := answer.New(spec, o.Test)
 	if err != nil {
 		return nil, err
 	}
-	o.Scheme, o.Resamples = scheme, folds*repeats
-	return Retrain(ctx, spec, o)
+	folds.Seed, folds.Design.N = o.Seed, spec.Set.N()
+	r, err := j.CrossValidate(ctx, folds)
+	if err == nil && r.Status != answer.Complete {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return nil, err
+	}
+	c := &CrossValidation{Error: float64(r.Error), SE: float64(*r.ErrorSE), RepeatsSE: float64(r.RepeatsSE),
+		PValue: math.NaN(), Mean: r.Points.Mean, Errors: r.Points.Error, Probability: r.Points.Probability,
+		Warnings: r.Warnings}
+	if r.PValue != nil {
+		c.PValue = float64(*r.PValue)
+	}
+	return c, nil
 }

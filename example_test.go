@@ -117,13 +117,13 @@ func ExampleRetrain() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	cv, err := bootbench.CrossValidate(ctx, spec, 10, 2, bootbench.Options{})
+	cv, err := bootbench.CrossValidate(ctx, spec, bootbench.Folds{Folds: 10, Repeats: 2}, bootbench.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("wrong labels: bootstrap %.2f, cross-validation %.2f\n", r.LeftOut[0].Error, cv.LeftOut[0].Error)
+	fmt.Printf("wrong labels: bootstrap %.2f, cross-validation %.2f\n", r.LeftOut[0].Error, cv.Error)
 	// Output:
-	// wrong labels: bootstrap 0.20, cross-validation 0.21
+	// wrong labels: bootstrap 0.20, cross-validation 0.19
 }
 
 // Hyperparameters by the gradient of the left-out error.

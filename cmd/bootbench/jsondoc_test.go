@@ -60,6 +60,8 @@ func TestJSONPage(t *testing.T) {
 			"--metrics all", "predict crabs --test crabs --refine 40",
 		"compare crabs --models " + saved + " " + saved, "retrain crabs --resamples " +
 			"5", "loo crabs --method all", "loo boston",
+		"cv crabs --permutations 2 --metrics all",
+		"cv synthetic:friedman1,n=40 --loss square --noise 1 --folds loo",
 		"train crabs --loss hinge --no-standardize --model " + folder + "m.libsvm", "train " + table + " --loss " +
 			"perceptron --model " + folder + "m.json",
 		"predict --model " + folder + "m.json --test " + table,

@@ -50,6 +50,10 @@ type options struct {
 	ratio            float64
 	ratios           flags.Steps
 	folds            int
+	leaveOut         foldCount
+	blocks           blockLength
+	repeats          int
+	permutations     int
 	refine           refineValue
 	accuracy         flags.Percent
 	resamples        int
@@ -138,6 +142,11 @@ func (o *options) declare() {
 	o.Group("Resampling")
 	o.Choice(&o.scheme, "scheme", resample.Names(), "poisson")
 	o.Whole(&o.folds, "folds", 10, flags.AtLeast(2))
+	o.leaveOut = 10
+	o.Value(&o.leaveOut, "folds/cv")
+	o.Whole(&o.repeats, "repeats", 5, flags.Range{From: 1, To: 1e6})
+	o.Value(&o.blocks, "blocks")
+	o.Whole(&o.permutations, "permutations", 0, flags.Range{From: 0, To: 1e6})
 	o.Number(&o.ratio, "ratio", 1, flags.Above(0))
 	o.Value(&o.ratios, "ratio/list")
 	o.refine = refineAuto

@@ -3,6 +3,7 @@ package predict
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
@@ -54,34 +55,36 @@ func ProbabilitiesOf(m *model.Model, s *solver.Solution) (*Probabilities, error)
 	return p, p.fit(mean, variance, m.Set.Y)
 }
 
-// RefinedProbabilities are Probabilities whose curve is fitted to the left-out fields of exact
-// resamples, which a loss with a proximal map has. Among the tests of the refinement must be
-// the square loss, from which the variances are. Examples that were never left out have no
-// part, and NaN.
+// RefinedProbabilities are LeftOutProbabilities of exact resamples, which a loss with a proximal map has.
+// Among the tests of the refinement must be the square loss.
 func RefinedProbabilities(m *model.Model, r *multifidelity.Result) (*Probabilities, error) {
 	square := r.Test(loss.SquareTest{}.Name())
 	if square == nil {
 		return nil, model.InputError(errors.New(
 			"probabilities of refined estimates need the square test loss among their tests"))
 	}
+	return LeftOutProbabilities(m.Set.Y, r.OutOfBag, square.Examples)
+}
+
+// LeftOutProbabilities are Probabilities whose curve is fitted to fields of left-out examples with labels:
+// mean predictions, and mean square losses, from which the variances are. Examples that were never left out,
+// which are NaN, have no part, and NaN.
+func LeftOutProbabilities(label, leftOut, square []float64) (*Probabilities, error) {
 	var mean, variance, y []float64
 	var known []int
-	for i, f := range r.OutOfBag {
-		if math.IsNaN(f) || math.IsNaN(square.Examples[i]) {
+	for i, f := range leftOut {
+		if math.IsNaN(f) || math.IsNaN(square[i]) {
 			continue
 		}
-		off := m.Set.Y[i] - f
-		known, y = append(known, i), append(y, m.Set.Y[i])
-		mean, variance = append(mean, f), append(variance, math.Max(0, square.Examples[i]-off*off))
+		off := label[i] - f
+		known, y = append(known, i), append(y, label[i])
+		mean, variance = append(mean, f), append(variance, math.Max(0, square[i]-off*off))
 	}
 	p := &Probabilities{}
 	if err := p.fit(mean, variance, y); err != nil || p.LeftOut == nil {
 		return p, err
 	}
-	all := make([]float64, len(r.OutOfBag))
-	for i := range all {
-		all[i] = math.NaN()
-	}
+	all := slices.Repeat([]float64{math.NaN()}, len(leftOut))
 	for k, i := range known {
 		all[i] = p.LeftOut[k]
 	}

@@ -1,0 +1,341 @@
+package answer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"bootbench/internal/batch"
+	"bootbench/internal/calibration"
+	"bootbench/internal/model"
+	"bootbench/internal/null"
+	"bootbench/internal/predict"
+	"bootbench/internal/refit"
+	"bootbench/internal/report"
+	"bootbench/internal/retrain"
+	"bootbench/loss"
+	"bootbench/resample"
+)
+
+// Validation says how a model is cross-validated: by folds that are given, else forward in time where the
+// design has blocks, else by random folds of examples or groups, for labels within the classes unless the
+// design has strata.
+type Validation struct {
+	Design       resample.Design
+	Given        []int // fold of each example, numbered from 0; nil: none
+	Folds        int   // 0: as many as examples, or groups
+	Repeats      int   // of random folds
+	Permutations int   // of the targets, for a p-value
+	Seed         uint64
+	Method       refit.RetrainMethod
+	Workers      int
+	Metrics      []string
+}
+
+// Random reports whether the folds are, so that there is more than one partition.
+func (v *Validation) Random() bool { return v.Given == nil && v.Design.Block == 0 && v.Folds > 0 }
+
+// folds is how many folds there are.
+func (v *Validation) folds() int {
+	parts := v.Given
+	if parts == nil {
+		parts = v.Design.Group
+	}
+	switch {
+	case v.Folds > 0 && v.Given == nil:
+		return v.Folds
+	case parts != nil:
+		return 1 + slices.Max(parts)
+	}
+	return v.Design.N
+}
+
+// Check refuses more folds than there are examples, or groups, to leave out.
+func (v *Validation) Check() error {
+	units, what := v.Design.N, "examples"
+	if v.Design.Group != nil {
+		units, what = 1+slices.Max(v.Design.Group), "groups"
+	}
+	switch folds := v.folds(); {
+	case v.Design.Block > 0 && v.Design.Group != nil:
+		return errors.New("--blocks and --groups: rows cannot be predicted forward in time in groups")
+	case v.Design.Block > 0 && v.Folds == 0:
+		return errors.New("--blocks: predicting rows forward in time takes a number of --folds")
+	case v.Design.Block > 0 && v.Folds*v.Design.Block >= units:
+		return fmt.Errorf("%d folds of %d rows leave none of %d to begin with: take fewer --folds or shorter "+
+			"--blocks", v.Folds, v.Design.Block, units)
+	case folds < 2 || folds > units:
+		return fmt.Errorf("--folds %d: there are %d %s to leave out: take 2 to %[2]d, or loo", folds, units, what)
+	}
+	return nil
+}
+
+// describe says what the folds are.
+func (v *Validation) describe(labels bool) string {
+	of, within := "examples", ""
+	if v.Design.Group != nil {
+		of = "whole groups"
+	}
+	switch {
+	case v.Given != nil:
+		return "folds of a column"
+	case v.Design.Block > 0:
+		return fmt.Sprintf("blocks of %d rows, each predicted by the rows before it", v.Design.Block)
+	case v.Folds == 0:
+		return "folds of single " + of
+	case v.Design.Stratum != nil:
+		within = " within strata"
+	case labels:
+		within = " within classes"
+	}
+	return fmt.Sprintf("random folds of %s%s, %d times", of, within, v.Repeats)
+}
+
+// plan is the cross-validation of a model with targets y.
+func (v *Validation) plan(y []float64, labels bool) (resample.Plan, error) {
+	plan, design := resample.Resamples{Seed: v.Seed, Y: y}, v.Design
+	given := resample.GivenFolds{Folds: v.folds(), Fold: v.Given}
+	switch {
+	case v.Given != nil:
+		plan.Scheme = given
+	case design.Block > 0:
+		plan.Scheme = resample.ForwardChain{Folds: v.Folds, Length: design.Block}
+	case v.Folds == 0:
+		if given.Fold = design.Group; given.Fold == nil {
+			given.Fold = make([]int, len(y))
+			for i := range y {
+				given.Fold[i] = i
+			}
+		}
+		plan.Scheme = given
+	default:
+		if design.Stratum == nil && labels {
+			design.Stratum = classesOf(y)
+		}
+		scheme, err := design.Of(resample.KFold{}.Name(), resample.Options{Folds: v.Folds})
+		if err != nil {
+			return nil, model.InputError(err)
+		}
+		plan.Scheme = scheme
+	}
+	return plan, nil
+}
+
+// classesOf numbers the labels -1 and +1.
+func classesOf(y []float64) []int {
+	class := make([]int, len(y))
+	for i, label := range y {
+		if label > 0 {
+			class[i] = 1
+		}
+	}
+	return class
+}
+
+// CrossValidate trains without every fold, exactly, and judges there. What was finished when ctx ends counts.
+func (j *Job) CrossValidate(ctx context.Context, v Validation) (*report.CrossValidation, error) {
+	if err := v.Check(); err != nil {
+		return nil, model.InputError(err)
+	}
+	if !v.Random() || v.Repeats == 0 {
+		v.Repeats = 1
+	}
+	plan, err := v.plan(j.Set.Y, j.labels())
+	if err != nil {
+		return nil, err
+	}
+	wanted := Settings{Metrics: v.Metrics}
+	settings := refit.RetrainSettings{Plan: plan, Seed: v.Seed}
+	settings.Tests = append([]loss.Test{j.Test}, j.refinedTests(wanted)...)
+	settings.Resamples, settings.Workers = v.folds()*v.Repeats, v.Workers
+	settings.Progress = func(done, total int) {
+		j.Progress(fmt.Sprintf("fold %d of %d", done, total), done, total)
+	}
+	result, err := j.fitFolds(ctx, &v, settings)
+	switch {
+	case err != nil:
+		return nil, err
+	case result.Resamples == 0:
+		return nil, ctx.Err()
+	}
+	r, err := j.validated(&v, wanted, result)
+	if err == nil && v.Permutations > 0 && result.Status == retrain.Complete {
+		err = j.permute(ctx, &v, settings, r)
+	}
+	r.Time = j.Times
+	return r, err
+}
+
+// fitFolds makes the fits of a plan. Blocks of them are trained around the theory of as many folds.
+func (j *Job) fitFolds(ctx context.Context, v *Validation, s refit.RetrainSettings) (*refit.Retraining,
+	error) {
+	n := j.Set.N()
+	around := resample.KFold{Folds: min(n, max(2, v.folds())), N: n}
+	if err := refit.CheckRetrain(j.Model, v.Method, around, s); err != nil {
+		return nil, err
+	}
+	result, err := refit.Retrain(ctx, j.Model, v.Method, around, s)
+	if err == nil {
+		j.Times.Retrain += (result.Stats.Elapsed + result.Setup).Seconds()
+		j.Times.Iterations += result.Batch.Iterations
+		j.Times.Exact += result.Batch.Exact
+	}
+	return result, err
+}
+
+// validated is what a report says of the fits without every fold.
+func (j *Job) validated(v *Validation, wanted Settings, result *refit.Retraining) (*report.CrossValidation,
+	error) {
+	left, mean := result.LeftOut[0], result.OutOfBag.Mean
+	r := &report.CrossValidation{
+		Command: "cv", Subject: j.Subject, Folds: v.folds(), Repeats: v.Repeats, FoldsOf: v.describe(j.labels()),
+		TestLoss: left.Test,
+		Draws: report.Draws{
+			Method: result.Method.String(), Training: refit.Training(j.Model, result.Method, batch.DefaultTolerance),
+			Status: result.Status.String(), Resamples: result.Resamples, Seed: v.Seed,
+			Workers: result.Stats.Workers, Empty: result.Empty, OneClass: result.OneClass,
+		},
+		RepeatsSE: null.Float(left.SE), Warnings: append(append([]string{}, j.Warnings()...), result.Warnings...),
+	}
+	r.Error, r.ErrorSE = null.Float(left.Error), null.Of(clusteredSE(left.Examples, v.Design.Group))
+	r.ErrorSEOver = "examples"
+	if v.Design.Group != nil {
+		r.ErrorSEOver = "groups"
+	}
+	r.Quality = j.quality(r.Error, left.Examples)
+	warn(&r.Warnings, r.Quality.Warning(r.Error))
+	warn(&r.Warnings, fewWarning(j.Set))
+	expected := map[string][]float64{}
+	for _, test := range result.LeftOut {
+		expected[test.Test] = test.Examples
+	}
+	points := &report.Points{Names: j.Set.RowNames, Mean: mean, Error: left.Examples}
+	if j.labels() {
+		p, err := predict.LeftOutProbabilities(j.Set.Y, mean, expected[loss.SquareTest{}.Name()])
+		if err == nil {
+			r.Calibration = calibration.NewReliability(p.Method, numbers(p.LeftOut), j.Set.Y)
+			points.Probability = p.LeftOut
+		}
+		for _, f := range mean {
+			points.Class = append(points.Class, j.Subject.Labels.Name(f))
+		}
+	}
+	if numbers(mean) != nil {
+		r.Metrics = wanted.Judge(j.Set.Y, mean, numbers(points.Probability), j.Set.Task,
+			func(test loss.Test) []float64 { return expected[test.Name()] })
+	}
+	points.Shift(j.TargetMean)
+	points.Target = j.targets()
+	requireNumbers(&r.Status, &r.Warnings, nil, r.Error)
+	r.Points = points
+	return r, nil
+}
+
+// numbers are values all of which are known; else nil.
+func numbers(values []float64) []float64 {
+	if floats.HasNaN(values) {
+		return nil
+	}
+	return values
+}
+
+// clusteredSE is the standard error of the mean of errors, NaN where unknown, over examples, or over whole
+// groups (Cameron and Miller 2015): the root of G/(G-1) sum_g (sum_{i in g} (e_i - mean))^2 / n^2.
+func clusteredSE(each []float64, group []int) float64 {
+	sum, n := 0.0, 0.0
+	for _, e := range each {
+		if !math.IsNaN(e) {
+			sum, n = sum+e, n+1
+		}
+	}
+	off := map[int]float64{}
+	for i, e := range each {
+		unit := i
+		if group != nil {
+			unit = group[i]
+		}
+		if !math.IsNaN(e) {
+			off[unit] += e - sum/n
+		}
+	}
+	squares := 0.0
+	for unit := range len(each) { // in a fixed order
+		squares += off[unit] * off[unit]
+	}
+	units := float64(len(off))
+	return math.Sqrt(units/(units-1)*squares) / n
+}
+
+// permute adds the p-value that the model has learned nothing: (1 + #)/(1 + P), # the number of P
+// permutations of the targets that a model of them predicts at least as well, by the same folds (Ojala and
+// Garriga 2010).
+func (j *Job) permute(ctx context.Context, v *Validation, settings refit.RetrainSettings,
+	r *report.CrossValidation) error {
+	fits := settings.Resamples
+	plan := resample.Permuted{Y: j.Set.Y, Within: v.Design.Group, Seed: v.Seed, Fits: fits}
+	if plan.Within == nil {
+		plan.Within = v.Design.Stratum
+	}
+	if constantWithin(j.Set.Y, plan.Within) {
+		return model.InputError(errors.New("--permutations: all examples of every group have the same target, " +
+			"so that permutations within groups change nothing"))
+	}
+	plan.Of = func(y []float64) resample.Plan {
+		p, _ := v.plan(y, j.labels()) // as for the targets themselves, which went well
+		return p
+	}
+	settings.Plan, settings.Resamples, settings.Tests = plan, fits*v.Permutations, nil
+	settings.Progress = func(done, total int) {
+		j.Progress(fmt.Sprintf("permutation %d of %d", (done+fits-1)/fits, v.Permutations), done, total)
+	}
+	sum, count, y := make([]float64, v.Permutations), make([]float64, v.Permutations), []float64(nil)
+	settings.OnFit = func(b int, weight, f []float64) {
+		p := b / fits
+		if b%fits == 0 {
+			y = plan.Targets(p)
+		}
+		first, end := resample.Judged(plan.Of(y), b%fits, len(y))
+		for i := first; i < end; i++ {
+			if weight[i] == 0 {
+				sum[p] += j.Test.Value(f[j.Site[i]], y[i])
+				count[p]++
+			}
+		}
+	}
+	result, err := j.fitFolds(ctx, v, settings)
+	if err != nil {
+		return err
+	}
+	r.Permutations = result.Resamples / fits
+	if r.Status = result.Status.String(); r.Permutations == 0 {
+		return nil
+	}
+	asGood := 0
+	for p := range r.Permutations {
+		if sum[p]/count[p] <= float64(r.Error)*(1+tieTolerance) {
+			asGood++
+		}
+	}
+	r.PValue = null.Of(float64(1+asGood) / float64(1+r.Permutations))
+	return nil
+}
+
+// tieTolerance is the relative difference of errors below which they are equal: their sums differ in order.
+const tieTolerance = 1e-12
+
+// constantWithin reports whether the targets are the same within every part.
+func constantWithin(y []float64, part []int) bool {
+	first := map[int]float64{}
+	for i, p := range part {
+		if v, seen := first[p]; seen && v != y[i] {
+			return false
+		} else if !seen {
+			first[p] = y[i]
+		}
+	}
+	return part != nil
+}

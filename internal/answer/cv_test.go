@@ -1,0 +1,253 @@
+package answer_test
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"bootbench/internal/answer"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
+	"bootbench/internal/refit"
+	"bootbench/kernel"
+	"bootbench/loss"
+	"bootbench/resample"
+)
+
+// specOf is a model of the first n rows of data that is the same for a part of them: nothing is standardised,
+// centred or scaled.
+func specOf(t *testing.T, data string, n int, l loss.Loss) model.Spec {
+	t.Helper()
+	set, err := dataset.Load(data, dataset.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := model.NewSpec(set.Head(n), l)
+	spec.Standardize, spec.NormalizeTarget = false, false
+	spec.Kernel = kernel.Spec{Kind: kernel.RBF, Gamma: 0.5, Amplitude: 2}
+	return spec
+}
+
+// TestCrossValidate: left-out predictions and errors are those of models that are built and trained on the
+// other rows alone, to 1e-8 (square loss) or 10 times the trainers' tolerance; zero-one errors are equal. The
+// standard errors follow from them by their definitions.
+func TestCrossValidate(t *testing.T) {
+	const n, folds, repeats = 48, 4, 3
+	group := make([]int, n)
+	for i := range group {
+		group[i] = i * 7 % 11
+	}
+	for name, c := range map[string]struct {
+		data      string
+		loss      loss.Loss
+		method    refit.RetrainMethod
+		design    resample.Design
+		folds     int
+		tolerance float64
+	}{
+		"square": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.Single, resample.Design{}, folds,
+			1e-8},
+		"square loo": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.Single, resample.Design{}, 0, 1e-8},
+		"square groups": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.Single,
+			resample.Design{Group: group}, folds, 1e-8},
+		"group by group": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.Single,
+			resample.Design{Group: group}, 0, 1e-8},
+		"forward": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.Single, resample.Design{Block: 5},
+			folds,
+			1e-8},
+		"hinge":        {"sonar", loss.Hinge{C: 1}, refit.Single, resample.Design{}, folds, 1e-2},
+		"hinge blocks": {"sonar", loss.Hinge{C: 1}, refit.Batch, resample.Design{}, folds, 3e-2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spec := specOf(t, c.data, 208, c.loss)
+			if spec.Set.Task == dataset.Classification {
+				spec.Set = spec.Set.Subset(every(4, spec.Set.N()))
+			}
+			c.design.N = spec.Set.N()
+			j, err := answer.New(spec, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v := answer.Validation{Design: c.design, Folds: c.folds, Repeats: repeats, Seed: 5, Method: c.method}
+			r, err := j.CrossValidate(context.Background(), v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := naive(t, spec, c.design, c.folds, r.Repeats)
+			for i, f := range want.mean {
+				if off := math.Abs(r.Points.Mean[i] - f); off > c.tolerance ||
+					math.IsNaN(f) != math.IsNaN(r.Points.Mean[i]) {
+					t.Errorf("example %d is predicted %.10g when it is left out, not %.10g", i, r.Points.Mean[i], f)
+				}
+			}
+			if spec.Set.Task == dataset.Classification {
+				c.tolerance = 1e-12
+			}
+			if off := math.Abs(float64(r.Error) - want.error); !(off <= c.tolerance*(1+want.error)) {
+				t.Errorf("error %.12g, not %.12g", r.Error, want.error)
+			}
+			if off := math.Abs(float64(*r.ErrorSE) - want.se); !(off <= c.tolerance*(1+want.se)) {
+				t.Errorf("standard error %.12g, not %.12g", *r.ErrorSE, want.se)
+			}
+			if se := float64(r.RepeatsSE); r.Repeats > 1 && !(math.Abs(se-want.repeatsSE) <= c.tolerance*(1+se)) {
+				t.Errorf("standard error over partitions %.12g, not %.12g", se, want.repeatsSE)
+			}
+		})
+	}
+}
+
+func every(step, n int) (rows []int) {
+	for i := 0; i < n; i += step {
+		rows = append(rows, i)
+	}
+	return rows
+}
+
+// reference is what retraining on the rows of every fold gives.
+type reference struct {
+	mean                 []float64
+	error, se, repeatsSE float64
+}
+
+func naive(t *testing.T, spec model.Spec, design resample.Design, folds, repeats int) (r reference) {
+	t.Helper()
+	set, test := spec.Set, answer.DefaultTest(spec.Set)
+	n := set.N()
+	count := make([]float64, n)
+	r.mean = make([]float64, n)
+	each := make([]float64, n)
+	var byRepeat []float64
+	for repeat := range repeats {
+		sum, judged := 0.0, 0.0
+		for _, out := range leftOutRows(design, set, folds, repeat) {
+			rest := every(1, n)
+			rest = slices.DeleteFunc(rest, func(i int) bool {
+				return slices.Contains(out, i) || design.Block > 0 && i > out[0]
+			})
+			part := spec
+			part.Set = set.Subset(rest)
+			m, err := model.Build(part)
+			if err != nil {
+				t.Fatal(err)
+			}
+			trained, err := answer.Train(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := trained.Predict(set)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, i := range out {
+				l := test.Value(f[i], set.Y[i])
+				count[i], r.mean[i], each[i] = count[i]+1, r.mean[i]+f[i], each[i]+l
+				sum, judged = sum+l, judged+1
+			}
+		}
+		byRepeat = append(byRepeat, sum/judged)
+	}
+	unit, known := map[int]float64{}, 0.0
+	for _, e := range byRepeat {
+		r.error += e / float64(repeats)
+	}
+	for i := range each {
+		r.mean[i] /= count[i]
+		if count[i] > 0 {
+			k := i
+			if design.Group != nil {
+				k = design.Group[i]
+			}
+			unit[k] += each[i]/count[i] - r.error
+			known++
+		}
+	}
+	for _, v := range unit {
+		r.se += v * v
+	}
+	r.se = math.Sqrt(r.se*float64(len(unit))/float64(len(unit)-1)) / known
+	for _, e := range byRepeat {
+		r.repeatsSE += (e - r.error) * (e - r.error)
+	}
+	r.repeatsSE = math.Sqrt(r.repeatsSE / float64(repeats*(repeats-1)))
+	return r
+}
+
+// leftOutRows are the rows of every fold of a partition.
+func leftOutRows(d resample.Design, set *dataset.Set, folds, repeat int) (out [][]int) {
+	n := set.N()
+	switch {
+	case d.Block > 0:
+		for k := range folds {
+			start := n - (folds-k)*d.Block
+			out = append(out, every(1, n)[start:start+d.Block])
+		}
+		return out
+	case folds == 0 && d.Group == nil:
+		for i := range n {
+			out = append(out, []int{i})
+		}
+		return out
+	case folds == 0:
+		for g := range 1 + slices.Max(d.Group) {
+			out = append(out, nil)
+			for i := range n {
+				if d.Group[i] == g {
+					out[g] = append(out[g], i)
+				}
+			}
+		}
+		return out
+	}
+	if set.Task == dataset.Classification {
+		d.Stratum = make([]int, n)
+		for i, y := range set.Y {
+			d.Stratum[i] = int(y+1) / 2
+		}
+	}
+	d.N = n
+	scheme, _ := d.Of("kfold", resample.Options{Folds: folds})
+	counts := make([]int, n)
+	for k := range folds {
+		resample.Draw(scheme, 5, repeat*folds+k, counts)
+		out = append(out, nil)
+		for i, c := range counts {
+			if c == 0 {
+				out[k] = append(out[k], i)
+			}
+		}
+	}
+	return out
+}
+
+// TestPermutations: a model of targets that it can learn has the least p-value there is; of noise p-values
+// are like those of a uniform law on 1/20, 2/20, ..., 1: over 40 sets their mean is 0.525 +- 3 x 0.046.
+func TestPermutations(t *testing.T) {
+	spec := specOf(t, "synthetic:friedman1,n=40", 40, loss.Square{Noise: 1})
+	v := answer.Validation{Design: resample.Design{N: 40}, Folds: 4, Repeats: 1, Permutations: 19}
+	p := func() float64 {
+		t.Helper()
+		j, err := answer.New(spec, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := j.CrossValidate(context.Background(), v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return float64(*r.PValue)
+	}
+	if got := p(); got != 0.05 {
+		t.Errorf("p-value %v of friedman1", got)
+	}
+	y, mean := spec.Set.Y, 0.0
+	const sets = 40
+	for k := range sets {
+		v.Seed = uint64(k)
+		spec.Set.Y = resample.Permuted{Y: y, Seed: 1000 + uint64(k)}.Targets(0)
+		mean += p() / sets
+	}
+	if math.Abs(mean-0.525) > 0.14 {
+		t.Errorf("p-values of noise have mean %.3f", mean)
+	}
+}

@@ -84,25 +84,15 @@ func Choose(ctx context.Context, data *Data) (Spec, error) {
 		spec.NormalizeTarget, spec.Bias = false, false
 		return spec, nil
 	}
-	fit, err := tune.Quickly(ctx, spec, nil)
-	if err != nil {
-		return spec, err
-	}
-	return fit.Spec, nil
+	return Tune(ctx, spec)
 }
 
-// Tune chooses hyperparameters by descent along the gradient of the left-out error (labels) or .632+
-// (numbers), from those of spec: the width of the kernel and what the loss takes, or those that over names
-// ("gamma", "C", "noise", "length-scale", ...).
+// Tune chooses hyperparameters by the left-out error of the theory, on at most 500 of the examples: by a
+// small grid, and from its best model along the gradient. It chooses the width of the kernel and what the
+// loss takes (a nil Loss stands for Choose's), or those that over names ("gamma", "C", "noise",
+// "length-scale", ...).
 func Tune(ctx context.Context, spec Spec, over ...string) (Spec, error) {
-	p := tune.Problem{Spec: spec, By: tune.Plus632, Test: answer.DefaultTest(spec.Set),
-		Scheme: func(int) (resample.CountDistribution, error) { return Poisson{Ratio: 1}, nil }}
-	if spec.Set.Task == dataset.Classification {
-		p.By = tune.LeftOut
-	}
-	if len(over) == 0 {
-		over = tune.Default(&spec)
-	}
+	p := tune.Problem{Spec: spec}
 	for _, name := range over {
 		p.Over = append(p.Over, tune.Axis{Name: name})
 	}

@@ -81,6 +81,7 @@ func (a *app) build(p *problem) (*answer.Job, error) {
 	}
 	limitGarbage(spec.MaxBytes)
 	j.Progress, j.Times.Read = a.console.Progress, p.readS
+	j.Times.Choose = p.choice.seconds
 	s := &j.Subject
 	s.Preset, s.ChosenBy = p.source, p.choice.by
 	s.Reading = p.flags.settings(func(name string) bool { return slices.Contains(dataNames, name) })

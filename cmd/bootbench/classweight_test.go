@@ -91,7 +91,7 @@ func TestClassWeights(t *testing.T) {
 		t.Errorf("model file %s, %v", file, err)
 	}
 	tuned := ask("tune " + texts +
-		" --loss hinge --C 1 --over class-weight=0.2:20,gamma --starts 1 --test-loss square")
+		" --loss hinge --C 1 --over class-weight=0.2:20,gamma --test-loss square")
 	if w, ok := tuned.Best["class-weight"].(float64); !ok || !(w > 0.2 && w < 20) ||
 		!strings.Contains(tuned.CommandLine, "--class-weight ") {
 		t.Errorf("tuned: %v, %s", tuned.Best, tuned.CommandLine)

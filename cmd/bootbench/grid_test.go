@@ -65,7 +65,7 @@ func TestGridBy(t *testing.T) {
 			}
 			d := document[report.Tuning](t, must(t, "tune", args[0], "--by", by, "--noise", g.Results[i].Values[0],
 				"--gamma", g.Results[i].Values[1], "--over", "noise,gamma",
-				"--starts", "1", "--json", "-", "--quiet"))
+				"--json", "-", "--quiet"))
 			if math.Abs(float64(*d.Path[0].Objective)/value(i)-1) > 0.01 {
 				t.Errorf("%s, cell %d: %g, tune has %g", by, i, value(i), *d.Path[0].Objective)
 			}

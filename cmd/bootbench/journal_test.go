@@ -135,13 +135,13 @@ func TestJournals(t *testing.T) {
 // TestTuneJournal: a search that was killed after any of its parts goes on to the choice of one
 // that was not, in every digit.
 func TestTuneJournal(t *testing.T) {
-	args := strings.Fields("tune synthetic:friedman1,n=280 --starts 2 --quiet --json -")
+	args := strings.Fields("tune synthetic:friedman1,n=280 --quiet --json -")
 	dir := t.TempDir()
 	want := timeless(t, must(t, args...))
 	args = append(args, "--journal", dir)
 	must(t, args...)
 	lines := records(t, dir)
-	if len(lines) != 3+2 { // of two starts
+	if len(lines) != 3+2 { // of the grid and the descent
 		t.Fatalf("%d lines", len(lines))
 	}
 	for kept := range 3 {

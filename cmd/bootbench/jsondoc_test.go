@@ -65,8 +65,8 @@ func TestJSONPage(t *testing.T) {
 		"train crabs --loss hinge --no-standardize --model " + folder + "m.libsvm", "train " + table + " --loss " +
 			"perceptron --model " + folder + "m.json",
 		"predict --model " + folder + "m.json --test " + table,
-		"tune synthetic:friedman1,n=40 --ard --starts 1 --by evidence --over " +
-			"length-scale,noise,amplitude,constant,jitter", "tune crabs --starts 1 " +
+		"tune synthetic:friedman1,n=40 --ard --by evidence --over " +
+			"length-scale,noise,amplitude,constant,jitter", "tune crabs " +
 			"--out " + filepath.Join(t.TempDir(), "tune"),
 	} {
 		var document any

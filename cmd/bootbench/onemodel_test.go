@@ -98,7 +98,7 @@ func TestSearchesHaveTheBias(t *testing.T) {
 			}
 			return o.stdout
 		}
-		tuned := document[report.Tuning](t, said("tune", labels, "--starts", "1", "--model",
+		tuned := document[report.Tuning](t, said("tune", labels, "--model",
 			file,
 			"--test-loss", "square"))
 		if tuned.Model.Bias != (flags == nil) {

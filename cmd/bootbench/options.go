@@ -72,7 +72,6 @@ type options struct {
 	method, replicates, inputs, model, csv  string
 	interval, residuals, format, exportName string
 	ard                                     bool
-	starts                                  int
 	journal                                 string
 	shard                                   partValue
 }
@@ -170,7 +169,6 @@ func (o *options) declare() {
 	o.Texts(&o.over, "over/grid")
 	o.List(&o.over, "over/tune")
 	o.Choice(&o.by, "by", tune.Names(), "")
-	o.Whole(&o.starts, "starts", tune.DefaultStarts, flags.AtLeast(1))
 	o.Value(&o.maxMemory, "max-memory")
 	o.Text(&o.journal, "journal")
 	o.Value(&o.shard, "shard")

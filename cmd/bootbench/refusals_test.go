@@ -140,10 +140,9 @@ tune boston --by best | --by
 tune crabs --by loo | with the test loss square
 tune crabs --by evidence | the evidence is for the square loss
 tune boston --model - | --model
-tune boston --starts 0 | --starts
 tune boston --ard --kernel linear | no length scales
 tune crabs --kernel linear --loss hard | --over is required
-tune boston --test-loss absolute | choose by leftout
+tune boston --by 632plus --test-loss absolute | choose by leftout
 tune boston --over gamma,gamma | named twice
 tune boston --engine scalapack | take the exact engine
 tune boston --by loo --bias | without bias

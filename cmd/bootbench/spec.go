@@ -13,7 +13,6 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/refit"
-	"bootbench/internal/tune"
 	"bootbench/kernel"
 	"bootbench/loss"
 )
@@ -263,46 +262,22 @@ func (o *options) answers() (s answer.Settings, err error) {
 type choice struct {
 	by       string
 	settings []string
+	seconds  float64 // that the search took
 }
 
-// choose is the specification of a data set without a preset for which no loss is given: a small search
-// chooses the square loss and its noise, or hinge and its C, and the kernel's gamma, unless they are given.
+// choose is the specification of a data set without a preset for which no loss is given: a search finds the
+// noise of the square loss, or the C of the hinge loss, and the kernel's gamma, unless they are given.
 func (o *options) choose(a *app, set *dataset.Set) (spec model.Spec, c choice, err error) {
-	if err := classifyTwoValues(set); err != nil {
-		return spec, c, err
-	}
-	if spec, _, err = o.spec(set, model.Preset{Loss: o.startLoss(set)}); err != nil {
-		return spec, c, err
-	}
-	open, names := spec, []string(nil)
-	open.Storage, open.RankTol, open.MaxRank = model.Exact, 0, 0
-	if about, _ := loss.About(spec.Loss.Name()); !o.Given(about.Takes...) {
-		names, open.Loss = slices.Clone(about.Takes), nil
-		if weights := loss.WeightsOf(spec.Loss); weights != (loss.ClassWeights{}) {
-			open.Loss = loss.Hinge{ClassWeights: weights}
-		}
-	}
-	if spec.Kernel.Scaled() && !o.Given("gamma", "length-scale") {
-		names = append(names, "gamma")
-	}
-	fit, err := tune.Quickly(a.ctx, open, func(done, total int) {
-		a.console.Progress("choosing a model", done, total)
-	})
+	p, err := o.search(set)
 	if err != nil {
 		return spec, c, err
 	}
-	spec.Loss, spec.Kernel = fit.Spec.Loss, fit.Spec.Kernel
-	c.by = fmt.Sprintf("%s, %d models on %d examples", fit.Criterion, fit.Models, fit.Examples)
-	c.settings = append([]string{"loss=" + spec.Loss.Name()}, chosenSettings(&spec, names...)...)
-	return spec, c, nil
-}
-
-// startLoss is the loss from which a search starts.
-func (o *options) startLoss(set *dataset.Set) loss.Loss {
-	if square := (loss.Square{Noise: 1}); set.Task == dataset.Regression || o.loss == square.Name() {
-		return square
+	p.Scheme, p.Test = nil, nil
+	r, c, err := a.choose(p)
+	if err == nil {
+		spec, err = r.Spec, a.ctx.Err()
 	}
-	return loss.Hinge{C: 1}
+	return spec, c, err
 }
 
 // chosenSettings are the flags that give the values which hyperparameters have in a specification.

@@ -27,17 +27,22 @@ var tuneNames = append([]string{"gamma", "length-scale", "coef0", "amplitude", "
 func tuneCommand() *command {
 	return &command{
 		name: "tune",
-		takes: slices.Concat(problemNames, engineNames, []string{"over/tune", "ard", "by", "model/train", "starts",
-			"seed", "ratio", "scheme", "folds", "test-loss", "journal"}),
+		takes: slices.Concat(problemNames, engineNames, []string{"over/tune", "ard", "by", "model/train", "refine",
+			"seed", "accuracy", "metrics", "ratio", "scheme", "folds", "test-loss", "journal"}),
 		run: runTune,
 	}
 }
 
-// runTune reads DATA, searches and prints.
+// runTune reads DATA, searches, and estimates with the model that it has found.
 func runTune(a *app, o *options, data []string) error {
-	if err := o.checkScheme(o.ratio); err != nil {
+	s, err := o.answers()
+	if err == nil {
+		err = o.checkScheme(o.ratio)
+	}
+	if err != nil {
 		return err
 	}
+	s.NoPoints = true
 	a.console.Progress("reading", 0, 1)
 	set, err := a.loadData(o, data[0])
 	if err != nil {
@@ -47,16 +52,41 @@ func runTune(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
+	if s.Scheme, err = p.Scheme(set.N()); err != nil {
+		return err
+	}
 	if err := a.openJournal(choice{}); err != nil {
 		return err
 	}
-	settings := tune.Settings{Starts: o.starts, Seed: o.seed, Tolerance: o.tol}
-	if a.tasks.Journal != nil {
-		law, err := o.schemeOf(o.ratio, p.Spec.Set.N())
+	r, chosen, err := a.choose(p)
+	if err != nil {
+		return err
+	}
+	if len(r.Over) == 0 {
+		return usage.Errorf("--over is required: nothing of this model is chosen by default")
+	}
+	d := &report.Tuning{Search: searchReport(r), Estimate: &report.Estimate{}}
+	best := &problem{spec: r.Spec, test: p.Test, choice: choice{seconds: chosen.seconds}, flags: o}
+	j, err := a.tuned(best, r, s, d)
+	if err == nil && o.model != "" {
+		d.ModelFile, err = o.model, writeModel(o.model, j.Model)
+	}
+	if err != nil {
+		return err
+	}
+	return a.deliver(given{document: d, warnings: d.Warnings, cost: &d.Cost, status: d.Status})
+}
+
+// choose searches. A journal keeps the parts of the search.
+func (a *app) choose(p *tune.Problem) (r *tune.Result, c choice, err error) {
+	began := time.Now()
+	var settings tune.Settings
+	if a.tasks.Journal != nil && a.command.name == "tune" {
+		law, err := p.Scheme(p.Spec.Set.N())
 		if err != nil {
-			return err
+			return nil, c, err
 		}
-		key := p.Spec.Key(law, "tune", p.By, p.Over, p.Test.Name(), o.starts, o.seed)
+		key := p.Spec.Key(law, "tune", p.By, p.Over, p.Test.Name())
 		settings.Do = func(name string, compute func() (tune.Part, error)) (part tune.Part, err error) {
 			_, err = a.tasks.do(0, keyOf(key, name), &part, func() (err error) { part, err = compute(); return err })
 			return part, err
@@ -65,28 +95,26 @@ func runTune(a *app, o *options, data []string) error {
 	judged := 0
 	settings.Progress = func(e tune.Evaluation, least float64) {
 		judged++
-		a.console.Progress(fmt.Sprintf("%d models, best of %d examples %.6g", judged, e.Examples, least), 0, 1)
+		a.console.Progress(fmt.Sprintf("choosing a model: %d judged, best of %d examples %.6g", judged, e.Examples,
+			least), 0, 1)
 	}
-	began := time.Now()
-	r, err := tune.Run(a.ctx, *p, settings)
-	if err != nil {
-		return err
+	if r, err = tune.Run(a.ctx, *p, settings); err != nil {
+		return nil, c, err
 	}
-	d := searchReport(p, r)
-	built, err := tunedReport(a, o, d, p, r)
-	if err == nil && o.model != "" {
-		d.ModelFile, err = o.model, writeModel(o.model, built)
+	c = choice{by: r.String(), seconds: time.Since(began).Seconds()}
+	if len(r.Over) > 0 {
+		c.settings = []string{"loss=" + r.Spec.Loss.Name()}
 	}
-	if err != nil {
-		return err
+	for _, axis := range p.Over {
+		c.settings = append(c.settings, chosenSettings(&r.Spec, axis.Name)...)
 	}
-	d.Time.Solve = time.Since(began).Seconds()
-	return a.deliver(given{document: d, warnings: d.Warnings, cost: &d.Cost})
+	return r, c, nil
 }
 
-// search is what is chosen of a data set. A preset is not looked at: what is chosen takes its place.
+// search is what is chosen of a data set: not what flags give. A preset is not looked at: what is chosen
+// takes its place.
 func (o *options) search(set *dataset.Set) (p *tune.Problem, err error) {
-	p = &tune.Problem{Scheme: func(n int) (resample.CountDistribution, error) { return o.schemeOf(o.ratio, n) }}
+	p = &tune.Problem{Scheme: func(n int) (resample.Scheme, error) { return o.schemeOf(o.ratio, n) }}
 	if o.loss == "" {
 		if err := classifyTwoValues(set); err != nil {
 			return nil, err
@@ -95,25 +123,26 @@ func (o *options) search(set *dataset.Set) (p *tune.Problem, err error) {
 	if p.Spec, _, err = o.spec(set, model.Preset{Loss: o.startLoss(set)}); err != nil {
 		return nil, err
 	}
-	switch {
-	case o.by != "":
+	if o.by != "" {
 		p.By, _ = tune.ByName(o.by)
-	case set.Task == dataset.Classification:
-		p.By = tune.LeftOut
-	default:
-		p.By = tune.Plus632
 	}
 	if p.Over, err = o.tuneAxes(&p.Spec); err != nil {
-		return nil, err
-	}
-	if err := o.begin(p); err != nil {
 		return nil, err
 	}
 	p.Test, err = o.test(set.Task, set.Name)
 	return p, err
 }
 
-// tuneAxes reads --over, and takes the scale of the kernel and what the loss takes by default.
+// startLoss is the loss whose parameters are chosen where none is given.
+func (o *options) startLoss(set *dataset.Set) loss.Loss {
+	if square := (loss.Square{Noise: 1}); set.Task == dataset.Regression || o.loss == square.Name() {
+		return square
+	}
+	return loss.Hinge{C: 1}
+}
+
+// tuneAxes reads --over. By default it takes what tune.Default names and no flag gives; the search of what is
+// named and given begins at the value of the flag.
 func (o *options) tuneAxes(spec *model.Spec) (axes []tune.Axis, err error) {
 	if o.ard {
 		if err := scaleEach(spec); err != nil {
@@ -122,18 +151,17 @@ func (o *options) tuneAxes(spec *model.Spec) (axes []tune.Axis, err error) {
 	}
 	k, names := &spec.Kernel, o.over
 	if len(names) == 0 {
-		names = tune.Default(spec)
+		names = slices.DeleteFunc(tune.Default(spec), func(name string) bool {
+			return o.Given(name) || name == "length-scale" && o.Given("gamma") && !o.ard
+		})
 	}
-	if len(names) == 0 {
-		return nil, usage.Errorf(
-			"--over is required: --loss %s with --kernel %v has nothing that is chosen by default",
-			spec.Loss.Name(), k.Kind)
-	}
+	axes = []tune.Axis{}
 	for _, text := range names {
 		axis, err := tuneAxis(text)
 		if err != nil {
 			return nil, err
 		}
+		axis.Given = o.Given(axis.Name) || axis.Name == "length-scale" && o.Given("gamma")
 		if axis.Name == "length-scale" && len(k.LengthScale) == 0 && k.Scaled() && k.Gamma == 0 {
 			k.LengthScale = []float64{tune.Start(spec, axis.Name)}
 		}
@@ -178,25 +206,6 @@ func tuneAxis(text string) (axis tune.Axis, err error) {
 	return axis, nil
 }
 
-// begin sets what is chosen and was not given to where a search begins.
-func (o *options) begin(p *tune.Problem) error {
-	for _, axis := range p.Over {
-		over, err := p.Spec.Hyperparameters(axis.Name)
-		if err != nil {
-			return err
-		}
-		if o.Given(axis.Name) || axis.Name == "length-scale" {
-			continue
-		}
-		for _, h := range over {
-			if err := h.Set(&p.Spec, tune.Start(&p.Spec, axis.Name)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // writeModel trains a model and writes its file.
 func writeModel(path string, m *model.Model) error {
 	p, err := answer.Train(m)
@@ -208,14 +217,9 @@ func writeModel(path string, m *model.Model) error {
 }
 
 // searchReport is what a report says of a search.
-func searchReport(p *tune.Problem, r *tune.Result) *report.Tuning {
-	d := &report.Tuning{
-		Command: "tune", Status: completeness(!r.Cancelled), Warnings: append([]string{}, r.Bounds...),
-		Search: report.Search{By: p.By.String(), Best: map[string]any{}, Objective: null.Float(r.Value),
-			Evaluations: len(r.Path), Failures: r.Failures, StartExamples: r.StartExamples,
-			Ends: append([]float64{}, r.Ends...)},
-		Alike: r.Alike(),
-	}
+func searchReport(r *tune.Result) report.Search {
+	d := report.Search{By: r.By.String(), Best: map[string]any{}, Objective: null.Float(r.Value),
+		Evaluations: len(r.Path), Failures: r.Failures}
 	for _, h := range r.Over {
 		value := any(h.Value(&r.Spec))
 		if len(r.Spec.Kernel.LengthScale) > 1 && h.Name == "length-scale" {
@@ -227,7 +231,7 @@ func searchReport(p *tune.Problem, r *tune.Result) *report.Tuning {
 		d.Best[h.Name] = value
 	}
 	for _, e := range r.Path {
-		step := report.TuningStep{Start: e.Start, Examples: e.Examples, Values: e.Values, Failure: e.Failure}
+		step := report.TuningStep{Examples: e.Examples, Values: e.Values, Failure: e.Failure}
 		if e.Failure == "" {
 			step.Objective = null.Of(e.Value)
 		}
@@ -236,38 +240,29 @@ func searchReport(p *tune.Problem, r *tune.Result) *report.Tuning {
 	return d
 }
 
-// tunedReport fills in what is known of the model that was chosen, and returns it.
-func tunedReport(a *app, o *options, d *report.Tuning, p *tune.Problem, r *tune.Result) (*model.Model,
-	error) {
-	built, err := r.Model, error(nil)
-	if built == nil { // interrupted
-		a.status = exitInterrupted
-		if built, err = model.Build(r.Spec); err != nil {
+// tuned builds the model that was chosen and fills in its estimate, unless the search was interrupted.
+func (a *app) tuned(p *problem, r *tune.Result, s answer.Settings,
+	d *report.Tuning) (j *answer.Job, err error) {
+	again := againLine(a, p.flags, d.Best, &r.Spec)
+	if r.Cancelled {
+		if j, err = answer.New(p.spec, p.test); err != nil {
 			return nil, err
 		}
-	}
-	law, err := o.schemeOf(o.ratio, built.Set.N())
-	if err != nil {
-		return nil, err
-	}
-	j := answer.Of(built, p.Test)
-	d.Subject, d.Resampling = j.Subject, answer.Resampling(law, built.Set.N())
-	d.ChosenBy, d.CommandLine = d.By+" and its gradient", againLine(a, o, d.Best, &built.Spec)
-	d.TestLoss, d.TestError = p.Test.Name(), null.Float(math.NaN())
-	if r.Solution != nil {
-		d.StandardError = null.Float(r.StandardError)
-		a.ended(r.Solution.Status.String())
-		if d.Errors, err = j.Errors(r.TestError); err != nil {
+		d.Subject, d.Status = j.Subject, completeness(false)
+		d.TestError, d.StandardError = null.Float(math.NaN()), null.Float(math.NaN())
+	} else {
+		if j, err = a.build(p); err != nil {
 			return nil, err
 		}
-		d.Warnings = append(d.Warnings, r.Solution.Warnings...)
+		if d.Estimate, _, err = j.Estimate(a.ctx, s, "solve"); err != nil {
+			return nil, err
+		}
+		d.StandardError = d.Quality.ExampleSE
+		j.Caution(d.Estimate)
 	}
-	if alike := r.Alike(); alike < len(r.Ends) {
-		d.Warnings = append(d.Warnings,
-			fmt.Sprintf("%d of %d starts ended at a worse place: more --starts may find a better one",
-				len(r.Ends)-alike, len(r.Ends)))
-	}
-	return built, nil
+	d.Command, d.ChosenBy, d.CommandLine = "tune", r.String(), again
+	d.Warnings = append(append([]string{}, r.Bounds...), d.Warnings...)
+	return j, nil
 }
 
 // againLine is the command line that estimates the model that was chosen: the flags of tune that estimate
@@ -278,7 +273,7 @@ func againLine(a *app, o *options, best map[string]any, spec *model.Spec) string
 		words = append(words, "--kernel", spec.Kernel.Kind.String(), "--no-normalize-target="+
 			strconv.FormatBool(!spec.NormalizeTarget))
 	}
-	other := []string{"over", "ard", "by", "starts", "seed", "loss"}
+	other := []string{"over", "ard", "by", "loss"}
 	for _, setting := range o.settings(func(name string) bool {
 		instead := name == "gamma" && best["length-scale"] != nil
 		return best[name] == nil && !instead && isRecorded(name) && !slices.Contains(other, name) &&

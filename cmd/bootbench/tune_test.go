@@ -14,14 +14,14 @@ import (
 // user asked for and the choice; nothing of a preset is left.
 func TestTune(t *testing.T) {
 	for args, wants := range map[string][]string{
-		"tune synthetic:friedman1,n=50 --starts 2 --kernel matern52 --constant 3 --over " +
+		"tune synthetic:friedman1,n=50 --kernel matern52 --constant 3 --over " +
 			"noise=0.1:10,length-scale": {"--kernel=matern52", "--constant=3", "--length-scale ", "--noise "},
-		"tune synthetic:friedman1,n=50 --starts 1 --ard --by loo --drop " +
+		"tune synthetic:friedman1,n=50 --ard --by loo --drop " +
 			"x10": {"--drop=x10", "--length-scale "},
-		"tune crabs --starts 1 --ratio 2": {"--loss hinge", "--ratio=2", "--C ", "--gamma "},
-		"tune synthetic:friedman1,n=40 --starts 1 --kernel poly --over gamma,coef0 --noise 3 --engine " +
+		"tune crabs --ratio 2": {"--loss hinge", "--ratio=2", "--C ", "--gamma "},
+		"tune synthetic:friedman1,n=40 --kernel poly --over gamma,coef0 --noise 3 --engine " +
 			"exact": {"--kernel=poly", "--coef0 ", "--engine=exact"},
-		"tune boston --starts 1 --by evidence": {"--no-normalize-target=false", "--noise ", "--gamma "},
+		"tune boston --by evidence": {"--no-normalize-target=false", "--noise ", "--gamma "},
 	} {
 		d := decoded[report.Tuning](t, strings.Fields(args)...)
 		line := strings.Fields(d.CommandLine)
@@ -33,8 +33,7 @@ func TestTune(t *testing.T) {
 				t.Errorf("%s: %q lacks %s", args, d.CommandLine, want)
 			}
 		}
-		again := document[report.Estimate](t, must(t, append(line[1:], "--json", "-", "--quiet", "--refine",
-			"none")...))
+		again := document[report.Estimate](t, must(t, append(line[1:], "--json", "-", "--quiet")...))
 		if math.Abs(float64(again.TestError/d.TestError)-1) > 1e-6 ||
 			math.Abs(float64(again.Quality.ExampleSE/d.StandardError)-1) > 1e-6 || !(d.StandardError > 0) {
 			t.Errorf("%s: error %g, standard error %g; again %g, %g", args, d.TestError, d.StandardError,
@@ -50,9 +49,9 @@ func TestTune(t *testing.T) {
 func TestTuneText(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	o := drive(t, "", "tune", "synthetic:friedman1,n=40", "--ard", "--over", "length-scale,noise=20:30",
-		"--starts", "1", "--by", "evidence", "--out", dir, "--model", dir+".json")
-	for _, want := range []string{"to repeat", "judged", "1 of 1 ended alike", "left-out error",
-		"length scales", "complete"} {
+		"--by", "evidence", "--out", dir, "--model", dir+".json")
+	for _, want := range []string{"to repeat", "models on 40 examples", "left-out error",
+		"length scales", "objective", "refined by"} {
 		if !strings.Contains(o.stdout, want) {
 			t.Errorf("no %q in %s", want, o.stdout)
 		}

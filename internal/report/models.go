@@ -61,37 +61,26 @@ func (t *Training) document() *document {
 	return d
 }
 
-// Tuning is the answer of tune: the hyperparameters that were chosen, and how.
+// Tuning is the answer of tune: how hyperparameters were chosen, and the estimate of the model that was.
 type Tuning struct {
-	Command string `json:"command"`
-	Subject
 	Search
-	Status   string   `json:"status"`
-	Warnings []string `json:"warnings"`
-	Resampling
-	Errors
-	Cost
-
+	*Estimate
 	ModelFile string `json:"-"`
-	Alike     int    `json:"-"` // starts that ended as well as the best of them
 }
 
 // Search is how hyperparameters were looked for, and what was found.
 type Search struct {
 	By            string         `json:"by"`
-	Best          map[string]any `json:"best"`      // what was chosen, by the name of its flag
-	Objective     null.Float     `json:"objective"` // its value for the best
-	StandardError null.Float     `json:"standard_error"`
+	Best          map[string]any `json:"best"`           // what was chosen, by the name of its flag
+	Objective     null.Float     `json:"objective"`      // its value for the best
+	StandardError null.Float     `json:"standard_error"` // of the left-out error, over examples
 	Evaluations   int            `json:"evaluations"`
 	Failures      int            `json:"failures"`
-	StartExamples int            `json:"start_examples"`
-	Ends          null.Floats    `json:"ends"`
 	Path          []TuningStep   `json:"path"`
 }
 
 // TuningStep is a model that was judged.
 type TuningStep struct {
-	Start     int         `json:"start"` // its number, 0 after the starts
 	Examples  int         `json:"examples"`
 	Values    null.Floats `json:"values"`              // in the order of best, its lists written out
 	Objective *null.Float `json:"objective,omitempty"` // nil where it failed
@@ -99,21 +88,16 @@ type TuningStep struct {
 }
 
 func (t *Tuning) document() *document {
-	d := about("Hyperparameters of", t.Subject)
-	d.resampling(t.Resampling, t.N)
-	d.gap()
-	d.line("judged", "%d models, starts on %d examples%s", t.Evaluations, t.StartExamples,
-		nonzero("; %d failed", t.Failures))
-	d.line("starts", "%d of %d ended alike", t.Alike, len(t.Ends))
-	d.line("objective", "%s", number(t.Objective))
-	d.line("left-out error", "%s, standard error %s over examples   (%s loss)", number(t.TestError),
-		number(t.StandardError), t.TestLoss)
-	d.combined(t.Errors, t.Resampling)
+	d := &document{title: "Hyperparameters of " + ShortName(t.Data)}
+	if t.Method == "" { // interrupted
+		d = about("Hyperparameters of", t.Subject)
+	} else {
+		d.blocks = t.Estimate.document().blocks
+	}
+	d.line("objective", "%s by %s%s", number(t.Objective), t.By, nonzero("; %d models failed", t.Failures))
 	if t.ModelFile != "" {
 		d.line("model file", "%s", t.ModelFile)
 	}
-	d.line("status", "%s", t.Status)
-	d.cost(t.Cost)
 	return d
 }
 

@@ -68,6 +68,7 @@ type Resampling struct {
 // its answer.
 type Times struct {
 	Read    float64 `json:"read"`
+	Choose  float64 `json:"choose,omitempty"` // the search for a model
 	Gram    float64 `json:"gram"`
 	Fit     float64 `json:"fit,omitempty"` // the one fit to all data
 	Solve   float64 `json:"solve,omitempty"`

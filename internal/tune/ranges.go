@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/internal/dataset"
@@ -11,9 +12,11 @@ import (
 	"bootbench/loss"
 )
 
-// span is where a hyperparameter may lie, and where its search begins where nothing else is
-// said.
-type span struct{ from, start, to float64 }
+// span is where a hyperparameter may lie, and the values that a grid tries.
+type span struct {
+	from, to float64
+	grid     []float64
+}
 
 // ranges are the default spans. Gamma is in units of one over half the mean squared distance
 // between examples, the number of features where these are standardised; of a regression the
@@ -25,49 +28,63 @@ func ranges(spec *model.Spec) map[string]span {
 			variance = v
 		}
 	}
-	length := 1 / math.Sqrt(2*startGamma*unit)
-	times := func(scale float64, s span) span { return span{s.from * scale, s.start * scale, s.to * scale} }
+	times := func(scale, from, to float64, grid ...float64) span {
+		floats.Scale(scale, grid)
+		return span{from * scale, to * scale, grid}
+	}
+	length := 1 / math.Sqrt(2*unit) // of gamma = unit
 	return map[string]span{
-		"gamma":        times(unit, span{1e-4, startGamma, 100}),
-		"length-scale": times(length, span{0.05, 1, 100}),
-		"coef0":        {0.01, 1, 100},
-		"amplitude":    times(variance, span{0.01, 1, 1000}),
-		"constant":     times(variance, span{0.001, 0.1, 1000}),
-		"jitter":       times(variance, span{1e-6, 0.01, 10}),
-		"noise":        times(variance, span{1e-4, 0.1, 10}),
-		"C":            {1e-3 / variance, 3 / variance, 1e5 / variance},
-		"epsilon":      times(math.Sqrt(variance), span{1e-3, 0.1, 3}),
-		"delta":        times(math.Sqrt(variance), span{0.01, 0.5, 10}),
-		"class-weight": {0.01, 1, 100},
+		"gamma":        times(unit, 1e-4, 100, 0.05, 0.126, 0.316, 0.8, 2),
+		"length-scale": times(length, 0.06, 120, 4.47, 2.82, 1.78, 1.12, 0.707),
+		"coef0":        times(1, 0.01, 100, 1),
+		"amplitude":    times(variance, 0.01, 1000, 1),
+		"constant":     times(variance, 0.001, 1000, 0.1),
+		"jitter":       times(variance, 1e-6, 10, 0.01),
+		"noise":        times(variance, 1e-4, 10, 0.5, 0.19, 0.07, 0.027, 0.01),
+		"C":            times(1/variance, 1e-3, 1e5, 0.1, 1, 10, 100),
+		"epsilon":      times(math.Sqrt(variance), 1e-3, 3, 0.1),
+		"delta":        times(math.Sqrt(variance), 0.01, 10, 0.5),
+		"class-weight": times(1, 0.01, 100, 1),
 	}
 }
 
-// startGamma is the middle of the grid of Quickly.
-const startGamma = 0.316
-
-// Start is the value at which the search of a hyperparameter begins where nothing else is
-// said.
-func Start(spec *model.Spec, name string) float64 { return ranges(spec)[name].start }
-
-// coordinate is what the search moves: one hyperparameter, or several by a common factor. It is
-// the logarithm of the factor by which the start is multiplied.
-type coordinate struct {
-	members []int // places in search.over
-	lo, hi  float64
+// Start is a value in the middle of a hyperparameter's span.
+func Start(spec *model.Spec, name string) float64 {
+	grid := ranges(spec)[name].grid
+	return grid[len(grid)/2]
 }
 
-// coordinates are those of hyperparameters that start at values, one for each, or with tied
-// length scales one for all of these.
-func (s *search) coordinates(values []float64, tied bool) []coordinate {
-	var all []coordinate
-	for k, h := range s.result.Over {
-		lo, hi := math.Log(s.spans[k].from)-math.Log(values[k]), math.Log(s.spans[k].to)-math.Log(values[k])
-		if last := len(all) - 1; tied && h.Feature > 0 {
-			all[last].members = append(all[last].members, k)
-			all[last].lo, all[last].hi = math.Max(all[last].lo, lo), math.Min(all[last].hi, hi)
-			continue
+// halfDistance is half the mean squared distance between examples, the sum of the variances
+// of the features; 1 where all examples are equal.
+func halfDistance(set *dataset.Set, standardized bool) float64 {
+	sum := 0.0
+	if set.Sparse != nil {
+		mean := make([]float64, set.D())
+		for at, v := range set.Sparse.Value {
+			mean[set.Sparse.Index[at]] += v / float64(set.N())
+			sum += v * v / float64(set.N())
 		}
-		all = append(all, coordinate{[]int{k}, lo, hi})
+		sum -= floats.Dot(mean, mean)
+	} else {
+		for _, sd := range set.PopulationSD() {
+			if standardized && sd > 0 {
+				sd = 1
+			}
+			sum += sd * sd
+		}
+	}
+	if !(sum > 0) {
+		return 1
+	}
+	return sum
+}
+
+// coordinate is what the descent moves: the logarithm of a hyperparameter, between lo and hi.
+type coordinate struct{ lo, hi float64 }
+
+func (s *search) coordinates() (all []coordinate) {
+	for _, at := range s.spans {
+		all = append(all, coordinate{math.Log(at.from), math.Log(at.to)})
 	}
 	return all
 }

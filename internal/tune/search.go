@@ -3,87 +3,94 @@ package tune
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
-	"gonum.org/v1/gonum/stat/distmv"
-	"gonum.org/v1/gonum/stat/samplemv"
+	"gonum.org/v1/gonum/stat/combin"
 
+	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/kernel"
-	"bootbench/linalg"
 )
 
 const (
 	// tolerance is the relative decrease of the objective, over two steps, below which a descent
-	// ends. Solves are ten times as exact.
+	// ends. Its solves are ten times as exact; those of the grid are not, which moves errors in the fifth digit.
 	tolerance = 1e-3
-	// startExamples are those that the starts descend on, if there are many more.
-	startExamples = 200
-	// startReach is the logarithm of the factor within which the starts lie around the first.
-	startReach = 3
+	// gridExamples are those that the models of the grid are judged on, at most.
+	gridExamples = 300
 )
 
 // search is a Run in progress.
 type search struct {
 	problem  Problem
 	settings Settings
-	spec     model.Spec
-	spans    []span // of the hyperparameters
+	given    model.Spec // as the caller has it
+	spans    []span     // of the hyperparameters
+	axis     []int      // of the hyperparameters, numbers of grids
+	grids    [][]float64
+	least    float64 // value so far
 	result   Result
 }
 
+// newSearch checks the problem, and finds what is chosen and where it may lie.
 func newSearch(p Problem, settings Settings) (*search, error) {
+	s := &search{given: p.Spec, settings: settings, least: math.Inf(1),
+		result: Result{By: p.By, RunnerUp: math.NaN()}}
+	s.settings.Examples = cmp.Or(settings.Examples, DefaultExamples)
 	if err := p.complete(); err != nil {
 		return nil, err
 	}
-	if len(p.Over) == 0 {
-		return nil, fmt.Errorf("%w: there is nothing to choose", model.ErrInput)
-	}
-	if _, err := model.Build(p.Spec); err != nil { // to be told at once what is wrong with it
-		if errors.Is(err, linalg.ErrMemory) {
-			return nil, fmt.Errorf("%w; tune takes neither, as its gradient needs the whole kernel matrix on one "+
-				"machine: tune on fewer examples, and give the values to estimate --engine lowrank", err)
+	s.given.Loss, s.problem = p.Spec.Loss, p
+	if p.Over == nil {
+		for _, name := range Default(&p.Spec) {
+			p.Over = append(p.Over, Axis{Name: name})
 		}
-		return nil, err
 	}
-	s := &search{problem: p, settings: settings, spec: p.Spec}
 	defaults := ranges(&p.Spec)
 	for _, axis := range p.Over {
-		over, err := s.spec.Hyperparameters(axis.Name)
-		if err != nil {
+		if err := s.add(axis, defaults[axis.Name]); err != nil {
 			return nil, err
-		}
-		at := defaults[axis.Name]
-		at.from, at.to = cmp.Or(axis.From, at.from), cmp.Or(axis.To, at.to)
-		if !(at.from > 0 && at.from < at.to) || math.IsInf(at.to, 1) {
-			return nil, fmt.Errorf(
-				"%w: %s cannot lie between %g and %g: the bounds must be above 0, the lower one first", model.ErrInput,
-				axis.Name, at.from, at.to)
-		}
-		for _, h := range over {
-			if slices.Contains(s.result.Over, h) {
-				return nil, fmt.Errorf("%w: %v is named twice", model.ErrInput, h)
-			}
-			s.result.Over, s.spans = append(s.result.Over, h), append(s.spans, at)
-			if v := h.Value(&s.spec); !(v > 0) { // constant, jitter, epsilon
-				if err := h.Set(&s.spec, at.start); err != nil {
-					return nil, err
-				}
-			}
-			v := h.Value(&s.spec)
-			if err := h.Set(&s.spec, math.Max(at.from, math.Min(at.to, v))); err != nil {
-				return nil, err
-			}
 		}
 	}
 	return s, nil
+}
+
+// add takes in an axis. Its grid are the values of its span that lie within its bounds.
+func (s *search) add(axis Axis, at span) error {
+	at.from, at.to = cmp.Or(axis.From, at.from), cmp.Or(axis.To, at.to)
+	if !(at.from > 0 && at.from < at.to) || math.IsInf(at.to, 1) {
+		return fmt.Errorf("%w: %s cannot lie between %g and %g: the bounds must be above 0, the lower one first",
+			model.ErrInput, axis.Name, at.from, at.to)
+	}
+	over, err := s.problem.Spec.Hyperparameters(axis.Name)
+	if err != nil {
+		return err
+	}
+	inside := func(v float64) float64 { return math.Max(at.from, math.Min(at.to, v)) }
+	grid := []float64{}
+	for _, v := range at.grid {
+		if v == inside(v) {
+			grid = append(grid, v)
+		}
+	}
+	if v := over[0].Value(&s.problem.Spec); axis.Given && v > 0 {
+		grid = []float64{inside(v)}
+	} else if len(grid) == 0 {
+		grid = []float64{inside(at.grid[len(at.grid)/2])}
+	}
+	for _, h := range over {
+		if slices.Contains(s.result.Over, h) {
+			return fmt.Errorf("%w: %s is named twice", model.ErrInput, axis.Name)
+		}
+		s.result.Over, s.spans, s.axis = append(s.result.Over, h), append(s.spans, at), append(s.axis, len(s.grids))
+	}
+	s.grids = append(s.grids, grid)
+	return nil
 }
 
 // values are those of the hyperparameters.
@@ -95,45 +102,52 @@ func (s *search) values(spec *model.Spec) []float64 {
 	return all
 }
 
-// run descends from all starts, on a part of the data if it is large, and from the best end on all of
-// it, and returns the best of the models that were judged on as many examples as any.
+// run judges the grid and descends from its best model, and returns the best of the models that were judged
+// on as many examples as any.
 func (s *search) run(ctx context.Context) (Evaluation, error) {
-	tied := slices.ContainsFunc(s.result.Over, func(h model.Hyperparameter) bool { return h.Feature > 0 })
-	part := s.subset()
-	s.result.StartExamples = part.Set.N()
-	for k, from := range s.starts(tied) {
-		d := s.descent(ctx, part, from, tied)
-		d.start = k + 1
-		if end := least(s.part(ctx, fmt.Sprintf("start %d", d.start), d.run)); end.Values != nil {
-			s.result.Ends = append(s.result.Ends, end.Value)
-		}
+	grid := s.part(ctx, "grid", func() { s.judgeGrid(ctx) })
+	best := least(grid)
+	if best.Values == nil {
+		return best, s.failure(ctx)
 	}
-	end := least(s.result.Path)
-	if end.Values == nil {
-		return end, s.failure(ctx)
-	}
-	if tied || part.Set.N() < s.spec.Set.N() {
-		s.descent(ctx, s.spec, end.Values, false).run()
-	}
+	s.result.GridBest, s.result.RunnerUp = best.Value, runnerUp(grid, best.Value)
+	s.part(ctx, "descent", func() { s.descend(ctx, best.Values) })
 	return least(s.result.Path), nil
 }
 
-// starts are the values of the problem, and points of a low-discrepancy sequence around them.
-func (s *search) starts(tied bool) [][]float64 {
-	d := s.descent(context.Background(), s.spec, s.values(&s.spec), tied)
-	starts := [][]float64{d.from}
-	if s.settings.Starts == 1 {
-		return starts
+// runnerUp is the least value above the best's place in a grid; NaN for a grid of one.
+func runnerUp(grid []Evaluation, best float64) float64 {
+	values := []float64{}
+	for _, e := range grid {
+		if e.Failure == "" {
+			values = append(values, e.Value)
+		}
 	}
-	points := mat.NewDense(s.settings.Starts-1, len(d.coordinates), nil)
-	samplemv.Halton{Kind: samplemv.Owen, Q: distmv.NewUnitUniform(len(d.coordinates), nil),
-		Src: rand.NewPCG(s.settings.Seed, 1)}.Sample(points)
-	points.Apply(func(_, _ int, v float64) float64 { return startReach * (2*v - 1) }, points)
-	for k := range s.settings.Starts - 1 {
-		_, values, _ := d.model(d.outside(points.RawRowView(k)))
-		starts = append(starts, values)
+	if len(values) < 2 {
+		return math.NaN()
 	}
-	return starts
+	slices.Sort(values)
+	return values[1]
+}
+
+// judgeGrid judges all combinations of the grids' values, the last axis fastest. Of equals the first counts,
+// the smoother model.
+func (s *search) judgeGrid(ctx context.Context) {
+	lengths := make([]int, len(s.grids))
+	for k, g := range s.grids {
+		lengths[k] = len(g)
+	}
+	spec := s.subset(min(gridExamples, s.settings.Examples))
+	d := &descent{search: s, ctx: ctx, spec: spec, judge: &judge{problem: &s.problem, tolerance: tolerance}}
+	for _, at := range combin.Cartesian(lengths) {
+		values := make([]float64, len(s.axis))
+		for k, axis := range s.axis {
+			values[k] = s.grids[axis][at[axis]]
+		}
+		if d.valueOf(values); ctx.Err() != nil {
+			return
+		}
+	}
 }
 
 // least is the best of the models that were judged on as many examples as any; one without values
@@ -157,96 +171,29 @@ func (s *search) failure(ctx context.Context) error {
 	return cmp.Or(ctx.Err(), ErrNone)
 }
 
-// subset is the model of startExamples of the examples, if there are many more.
-func (s *search) subset() model.Spec {
-	part := s.spec
-	if s.spec.Kernel.Kind != kernel.Precomputed && 4*s.spec.Set.N() > 5*startExamples {
-		part.Set = s.spec.Set.Subset(representative(s.spec.Set, startExamples))
+// subset is the model of at most size examples, taken at random but always the same: each class in its share
+// and at least two of it. A precomputed kernel has all.
+func (s *search) subset(size int) model.Spec {
+	part := s.problem.Spec
+	if n := part.Set.N(); n > size && part.Kernel.Kind != kernel.Precomputed {
+		part.Set = part.Set.Subset(representative(part.Set, size))
 	}
 	return part
 }
 
-// descent is one run of L-BFGS on one data set.
-type descent struct {
-	*search
-	judge       *judge
-	spec        model.Spec
-	start       int
-	coordinates []coordinate
-
-	from  []float64 // values where all coordinates are 0
-	at    []float64 // the last point that was judged, and its model
-	last  judged
-	least float64 // value so far
-	ctx   context.Context
-}
-
-func (s *search) descent(ctx context.Context, spec model.Spec, from []float64, tied bool) *descent {
-	return &descent{search: s, judge: &judge{problem: &s.problem, tolerance: tolerance / 10}, spec: spec,
-		coordinates: s.coordinates(from, tied), from: from, least: math.Inf(1), ctx: ctx}
-}
-
-// outside is the point of coordinates x.
-func (d *descent) outside(x []float64) []float64 {
-	z := make([]float64, len(x))
-	for k, c := range d.coordinates {
-		z[k] = c.outside(x[k])
+func representative(set *dataset.Set, size int) []int {
+	order := rand.New(rand.NewPCG(1, 1)).Perm(set.N())
+	if set.Task != dataset.Classification {
+		return order[:size]
 	}
-	return z
-}
-
-// run descends from where all coordinates are 0. Whatever ends it, a line search without progress,
-// say, the models that were judged are kept.
-func (d *descent) run() {
-	converged := &optimize.FunctionConverge{Relative: tolerance, Iterations: 2}
-	if d.problem.By == Evidence { // which may be near 0
-		converged.Relative, converged.Absolute = 0, tolerance
+	var rows []int
+	for _, label := range []float64{-1, 1} {
+		class := slices.DeleteFunc(slices.Clone(order), func(i int) bool { return set.Y[i] != label })
+		share := int(math.Round(float64(size) * float64(len(class)) / float64(set.N())))
+		rows = append(rows, class[:min(len(class), max(2, share))]...)
 	}
-	_, _ = optimize.Minimize(optimize.Problem{Func: d.value, Grad: d.gradient,
-		Status: func() (optimize.Status, error) { return optimize.NotTerminated, d.ctx.Err() }},
-		d.outside(make([]float64, len(d.coordinates))),
-		&optimize.Settings{Converger: converged, GradientThreshold: tolerance / 100, MajorIterations: 100},
-		&optimize.LBFGS{})
-}
-
-// model is the specification at a point, and the values of the hyperparameters.
-func (d *descent) model(z []float64) (model.Spec, []float64, error) {
-	spec, values := d.spec, slices.Clone(d.from)
-	for k, c := range d.coordinates {
-		x, _ := c.inside(z[k])
-		for _, member := range c.members {
-			values[member] *= math.Exp(x)
-			if err := d.result.Over[member].Set(&spec, values[member]); err != nil {
-				return spec, values, err
-			}
-		}
-	}
-	return spec, values, nil
-}
-
-// value judges a point; +Inf, which shortens the step, if that fails.
-func (d *descent) value(z []float64) float64 {
-	spec, values, err := d.model(z)
-	e := Evaluation{Start: d.start, Examples: d.spec.Set.N(), Values: values}
-	if err == nil {
-		d.last, err = d.judge.value(d.ctx, spec)
-	}
-	if d.ctx.Err() != nil {
-		return math.Inf(1)
-	}
-	d.at = append(d.at[:0], z...)
-	if err != nil {
-		e.Failure, d.last = err.Error(), judged{value: math.Inf(1)}
-		d.result.Failures++
-	} else {
-		e.Value = d.last.value
-	}
-	d.result.Path = append(d.result.Path, e)
-	d.least = math.Min(d.least, d.last.value)
-	if d.settings.Progress != nil {
-		d.settings.Progress(e, d.least)
-	}
-	return d.last.value
+	slices.Sort(rows)
+	return rows
 }
 
 // part does a part of the search, or takes over what Settings.Do knows that it judges.
@@ -266,6 +213,75 @@ func (s *search) part(ctx context.Context, name string, do func()) []Evaluation 
 	return s.result.Path[first:]
 }
 
+// descent is one run of L-BFGS on one data set.
+type descent struct {
+	*search
+	judge       *judge
+	spec        model.Spec
+	coordinates []coordinate
+
+	at   []float64 // the last point that was judged, and its model
+	last judged
+	ctx  context.Context
+}
+
+// descend runs L-BFGS from values of the hyperparameters. Whatever ends it, a line search without progress,
+// say, the models that were judged are kept.
+func (s *search) descend(ctx context.Context, from []float64) {
+	d := &descent{search: s, ctx: ctx, spec: s.subset(s.settings.Examples), coordinates: s.coordinates(),
+		judge: &judge{problem: &s.problem, tolerance: tolerance / 10}}
+	z := make([]float64, len(from))
+	for k, c := range d.coordinates {
+		z[k] = c.outside(math.Log(from[k]))
+	}
+	converged := &optimize.FunctionConverge{Relative: tolerance, Iterations: 2}
+	if s.problem.By == Evidence { // which may be near 0
+		converged.Relative, converged.Absolute = 0, tolerance
+	}
+	_, _ = optimize.Minimize(optimize.Problem{Func: d.value, Grad: d.gradient,
+		Status: func() (optimize.Status, error) { return optimize.NotTerminated, ctx.Err() }}, z,
+		&optimize.Settings{Converger: converged, GradientThreshold: tolerance / 100, MajorIterations: 100},
+		&optimize.LBFGS{})
+}
+
+// value judges a point; +Inf, which shortens the step, if that fails.
+func (d *descent) value(z []float64) float64 {
+	values := make([]float64, len(z))
+	for k, c := range d.coordinates {
+		x, _ := c.inside(z[k])
+		values[k] = math.Exp(x)
+	}
+	d.at = append(d.at[:0], z...)
+	return d.valueOf(values)
+}
+
+// valueOf judges the model of these values; +Inf if that fails.
+func (d *descent) valueOf(values []float64) float64 {
+	spec, r := d.spec, &d.result
+	e := Evaluation{Examples: d.spec.Set.N(), Values: values}
+	var err error
+	for k, h := range r.Over {
+		err = cmp.Or(err, h.Set(&spec, values[k]))
+	}
+	if err == nil {
+		d.last, err = d.judge.value(d.ctx, spec)
+	}
+	if d.ctx.Err() != nil {
+		return math.Inf(1)
+	}
+	if err != nil {
+		e.Failure, d.last = err.Error(), judged{value: math.Inf(1)}
+		r.Failures++
+	} else {
+		e.Value = d.last.value
+	}
+	r.Path, d.least = append(r.Path, e), math.Min(d.least, d.last.value)
+	if d.settings.Progress != nil {
+		d.settings.Progress(e, d.least)
+	}
+	return d.last.value
+}
+
 // gradient is that of the last point that was judged; 0, which ends the run, if there is none.
 func (d *descent) gradient(gradient, z []float64) {
 	clear(gradient)
@@ -281,8 +297,6 @@ func (d *descent) gradient(gradient, z []float64) {
 	}
 	for k, c := range d.coordinates {
 		_, slope := c.inside(z[k])
-		for _, member := range c.members {
-			gradient[k] += slope * over[member]
-		}
+		gradient[k] = slope * over[k]
 	}
 }

@@ -1,7 +1,9 @@
 package answer
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -10,10 +12,12 @@ import (
 
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
+	"bootbench/internal/model"
 	"bootbench/internal/null"
 	"bootbench/internal/predict"
 	"bootbench/internal/report"
 	"bootbench/loss"
+	"bootbench/resample"
 	"bootbench/solver"
 	"bootbench/solver/adjoint"
 )
@@ -41,11 +45,21 @@ func (j *Job) Estimate(ctx context.Context, s Settings, label string) (*report.E
 	if err := j.refineEstimate(ctx, e, s, solution, collected); err != nil {
 		return nil, nil, err
 	}
-	if len(s.Quantiles) > 0 {
+	if resample.IsDependent(s.Scheme) {
+		if e.Refined == nil {
+			return nil, nil, cmp.Or(ctx.Err(), errOnlyExact)
+		}
+		e.DropTheory()
+	} else if len(s.Quantiles) > 0 {
 		j.addQuantiles(e, s.Quantiles, solution, collected)
 	}
 	return e, solution, nil
 }
+
+// errOnlyExact says that there is no answer without exact resamples.
+var errOnlyExact = model.InputError(errors.New(
+	"where groups or blocks are drawn the theory does not hold: the " +
+		"answer is that of exact resamples, --refine auto or R"))
 
 // theory is what a solution says.
 func (j *Job) theory(ctx context.Context, s Settings, solution *solver.Solution) (*report.Estimate, error) {
@@ -157,6 +171,9 @@ func (j *Job) Caution(e *report.Estimate) {
 // refineEstimate adds what exact resamples say.
 func (j *Job) refineEstimate(ctx context.Context, e *report.Estimate, s Settings, solution *solver.Solution,
 	collected *fits) error {
+	if resample.IsDependent(s.Scheme) {
+		s.Refine.Optional = false
+	}
 	if s.Refine.Optional && s.Refine.leavesOutFew(s.Scheme) {
 		return nil
 	}
@@ -170,6 +187,9 @@ func (j *Job) refineEstimate(ctx context.Context, e *report.Estimate, s Settings
 		return nil
 	}
 	refined, probabilities := j.refined(r, solution)
+	if resample.IsDependent(s.Scheme) {
+		refined.Contradicts = nil
+	}
 	combined := r.ErrorEstimates(0, j.full)
 	refined.Err632, refined.Err632Plus = null.Float(combined.Err632), null.Float(combined.Err632Plus)
 	e.Refine(refined)

@@ -67,6 +67,7 @@ func (j *Job) Refine(ctx context.Context, solution *solver.Solution, s Settings,
 	settings := refit.RefineSettings{
 		Cross: cross, Resamples: wanted.Resamples, Seed: wanted.Seed, Accuracy: wanted.Accuracy,
 		Tests: append([]loss.Test{j.Test}, j.refinedTests(s)...), OnFit: onFit,
+		Unchecked: resample.IsDependent(s.Scheme), // there is no theory to contradict
 		Progress: func(done, total int) {
 			j.Progress(fmt.Sprintf("exact resample %d of %d", done, total), done, total)
 		},
@@ -116,7 +117,7 @@ func (j *Job) keepRefined(settings *refit.RefineSettings, s Settings) (Fits, err
 		return nil, ErrElsewhere
 	}
 	also, passes := settings.OnFit, 0
-	settings.Lookup, settings.Unchecked = kept.Lookup, kept.Shared()
+	settings.Lookup, settings.Unchecked = kept.Lookup, settings.Unchecked || kept.Shared()
 	settings.OnFit = func(b int, weight, f []float64) {
 		if b == 0 {
 			passes++

@@ -84,11 +84,11 @@ func NewEstimator(p Problem, s Settings) (*Estimator, error) {
 	x.respond(e.center[len(p.Solution.Mean):], p.Solution.SiteMean)
 	e.points = newRegression(len(e.center), controls, pointResponses)
 	e.unit = make([]float64, len(e.center)*pointVariables)
-	if p0 := resample.ProbZero(p.Scheme, 1); p0 > 0 {
+	if resample.ProbZero(p.Scheme, 1) > 0 {
 		e.examples = newRegression(len(p.Y), controls, 1+len(s.Tests))
 		e.observed = make([]float64, e.examples.variables())
 		for _, test := range s.Tests {
-			e.leftOut = append(e.leftOut, newLeftOut(&e.problem, test, p0))
+			e.leftOut = append(e.leftOut, newLeftOut(&e.problem, test))
 		}
 	}
 	return e, nil

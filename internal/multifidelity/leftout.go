@@ -3,7 +3,10 @@ package multifidelity
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"bootbench/loss"
+	"bootbench/resample"
 	"bootbench/solver"
 )
 
@@ -14,10 +17,10 @@ const theoryWeight = 20
 
 // leftOut estimates the left-out error of all examples together under one test loss,
 //
-//	E = 1/N sum_i E[l_i | i absent] = E[mean_i e_i + sum_i 1[i absent] (l_i - e_i)/(N p0)]
+//	E = 1/N sum_i E[l_i | i absent] = E[mean_i e_i + sum_i 1[i absent] (l_i - e_i)/(N p_i)]
 //
-// for any center e that does not depend on the resample, since every example is absent
-// with probability p0. The center is the mean of the losses seen in the resamples before,
+// for any center e that does not depend on the resample, since example i is absent with probability p_i (N
+// counts those that ever are). The center is the mean of the losses seen in the resamples before,
 // with the theory's left-out error among them: the sum over resamples is a martingale about
 // E, and where e has come near to E[l_i | i absent] it is the ratio estimator that averages
 // every example's losses first. The controls are the two terms of the theory's test
@@ -36,7 +39,7 @@ type leftOut struct {
 	sums         []float64 // of the losses of each example when absent
 	moved        []int     // examples whose center is to move at the end of the period
 	slope, curve []float64 // w, q
-	scale        float64   // 1/(N p0)
+	scale        []float64 // 1/(N p_i), 0 for examples that are always there
 	examples     float64   // N
 
 	all      *regression // the controls; losses about theory, about center
@@ -47,13 +50,13 @@ type leftOut struct {
 // that stand for derivatives of the averaged test loss.
 const differenceStep = 0.05
 
-func newLeftOut(p *Problem, test loss.Test, p0 float64) *leftOut {
+func newLeftOut(p *Problem, test loss.Test) *leftOut {
 	n := len(p.Y)
 	l := &leftOut{test: test, sums: make([]float64, n), slope: make([]float64, n), curve: make([]float64, n),
-		all:      newRegression(1, controls, 2),
-		examples: float64(n), scale: 1 / (float64(n) * p0)}
+		all: newRegression(1, controls, 2), scale: make([]float64, n)}
 	l.theoryMean, l.theory = p.Solution.LeftOut(test)
 	l.mean, l.center = l.theoryMean, append([]float64(nil), l.theory...)
+	l.setScale(p.Scheme)
 	for i, y := range p.Y {
 		cavity := p.Solution.Cavity[p.Site[i]]
 		step := differenceStep * math.Sqrt(absentVar(p.Solution, p.Site[i]))
@@ -76,10 +79,10 @@ func (l *leftOut) begin() {
 // add takes in the loss of an absent example, and what F1 and its square exceed their
 // means by.
 func (l *leftOut) add(example int, value, first, square float64) {
-	l.observed[0] += l.scale * l.slope[example] * first
-	l.observed[1] += l.scale * l.curve[example] * square
-	l.observed[2] += l.scale * (value - l.theory[example])
-	l.observed[3] += l.scale * (value - l.center[example])
+	l.observed[0] += l.scale[example] * l.slope[example] * first
+	l.observed[1] += l.scale[example] * l.curve[example] * square
+	l.observed[2] += l.scale[example] * (value - l.theory[example])
+	l.observed[3] += l.scale[example] * (value - l.center[example])
 	l.sums[example] += value
 	l.moved = append(l.moved, example)
 }
@@ -111,6 +114,23 @@ func (l *leftOut) estimate(plain bool, first, second float64) (value, se, gain f
 		gain = raw.cov[1][1] / controlled.cov[1][1]
 	}
 	return controlled.mean[1], controlled.se(1), gain
+}
+
+// setScale weighs the examples that a scheme leaves out, over which the means are taken.
+func (l *leftOut) setScale(scheme resample.Scheme) {
+	sum := 0.0
+	for i, e := range l.theory {
+		if p := resample.ProbAbsent(scheme, i); p > 0 {
+			l.scale[i] = 1 / p
+			l.examples++
+			sum += e
+		}
+	}
+	floats.Scale(1/l.examples, l.scale)
+	if int(l.examples) < len(l.theory) {
+		l.theoryMean = sum / l.examples
+		l.mean = l.theoryMean
+	}
 }
 
 // leastAbsent is the least variance of a left-out prediction that counts, as a share of

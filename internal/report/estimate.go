@@ -40,6 +40,19 @@ func (e *Estimate) Refine(r *Refined) {
 	}
 }
 
+// DropTheory leaves what exact resamples say, where the theory does not hold.
+func (e *Estimate) DropTheory() {
+	unknown := null.Float(math.NaN())
+	e.TestError, e.Err632, e.Err632Plus, e.BaggedError, e.VoteError = unknown, unknown, unknown, unknown, nil
+	e.Calibration, e.Metrics, e.Level, e.Convergence = nil, nil, 0, Convergence{Status: "complete"}
+	e.Refined.VarianceRatio, e.Examples.Influence = unknown, nil
+	if exact := e.Refined.Points; e.Points != nil && exact != nil {
+		points := *exact
+		points.Names, points.Target = e.Points.Names, e.Points.Target
+		e.Points = &points
+	}
+}
+
 // Errors are the estimates of the test error in units of the test loss.
 type Errors struct {
 	TestLoss      string     `json:"test_loss"`
@@ -179,6 +192,9 @@ func (d *document) refined(e *Estimate) {
 		worth = fmt.Sprintf(", worth %.0f plain retrainings", r.EquivalentResamples)
 	}
 	d.line("refined by", "%d exact resamples in %s s%s", r.Resamples, seconds(r.Time.Total), worth)
+	if e.TestError != e.TestError {
+		return
+	}
 	theory := number(e.TestError)
 	if r.TestError > 0 {
 		theory += fmt.Sprintf(", off by %+.1f%% (standard error %.1f%%)", 100*(e.TestError/r.TestError-1),
@@ -218,6 +234,10 @@ func (d *document) ensemble(e Ensemble, se *EnsembleSE) {
 // convergence prints how the theory's solve ended.
 func (d *document) convergence(c Convergence) {
 	verdict := ""
+	if c.Method == "" { // there is no theory
+		d.line("status", "%s", c.Status)
+		return
+	}
 	if c.Status == Contradicted {
 		verdict = "; the exact resamples refute the theory"
 	}

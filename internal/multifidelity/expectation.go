@@ -49,11 +49,6 @@ type forces struct{ mean, variance []float64 }
 // The cost is that of some products with G; under a scheme whose counts depend on each
 // other of about 20.
 func NewExpectation(p Problem) (*Expectation, error) {
-	law, known := newJointCounts(p.Scheme)
-	if !known {
-		return nil, fmt.Errorf("%w: the joint law of the counts under scheme %q is not known", ErrUnknown,
-			p.Scheme.Name())
-	}
 	engine, err := p.Solution.Engine()
 	if err != nil {
 		return nil, err
@@ -61,6 +56,16 @@ func NewExpectation(p Problem) (*Expectation, error) {
 	x := &expectation{Problem: p, engine: engine}
 	x.chi, _ = x.engine.Diag()
 	x.groupSites()
+	law, known := newJointCounts(p.Scheme)
+	if designed, ok := p.Scheme.(resample.Designed); ok && x.alone() {
+		if d := newDesignLaw(designed.Draws); d != nil {
+			return x.designed(d)
+		}
+	}
+	if !known {
+		return nil, fmt.Errorf("%w: the joint law of the counts under scheme %q is not known", ErrUnknown,
+			p.Scheme.Name())
+	}
 	whole, err := x.forces(law)
 	if err != nil {
 		return nil, err

@@ -75,13 +75,18 @@ func TestExpectation(t *testing.T) {
 		for i, site := range m.Site {
 			members[site] = append(members[site], i)
 		}
-		for _, scheme := range schemes(n) {
+		all := schemes(n)
+		if !c.merged {
+			all = append(all, designs(t, n)...)
+		}
+		for _, scheme := range all {
 			s := solve(t, m, scheme)
 			known := need.One(multifidelity.NewExpectation(multifidelity.Problem{Solution: s,
 				Loss: m.Loss.(loss.Proximal), Y: m.Set.Y, Site: m.Site, Scheme: scheme, Responses: blas64.General{}}))(t)
 			_, poisson := scheme.(resample.Poisson)
 			_, bernoulli := scheme.(resample.Bernoulli)
-			if has := known.Var != nil; has != (!c.merged || poisson || bernoulli) {
+			_, designed := scheme.(resample.Designed)
+			if has := known.Var != nil; has != (!c.merged && !designed || poisson || bernoulli) {
 				t.Errorf("%s %s: the variance is known: %v", c.set, scheme.Name(), has)
 			}
 			all, absent := newTally(known.Mean), newTally(known.AbsentMean)
@@ -103,6 +108,23 @@ func TestExpectation(t *testing.T) {
 			absent.check(t, name+" given absent", known.AbsentVar)
 		}
 	}
+}
+
+// designs draw groups of three and four examples, and within two strata.
+func designs(t *testing.T, n int) (all []resample.Scheme) {
+	group, stratum := make([]int, n), make([]int, n)
+	for i := range group {
+		group[i], stratum[i] = i%17, min(i%4, 1)
+	}
+	for _, c := range []struct {
+		name string
+		resample.Design
+	}{{"poisson", resample.Design{N: n, Group: group}}, {"multinomial", resample.Design{N: n, Group: group}},
+		{"subsample", resample.Design{N: n, Stratum: stratum}},
+		{"multinomial", resample.Design{N: n, Stratum: stratum}}} {
+		all = append(all, need.One(c.Of(c.name, resample.Options{Ratio: 0.8}))(t))
+	}
+	return all
 }
 
 // tally are moments about the expected means.

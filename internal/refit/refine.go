@@ -225,10 +225,9 @@ func newRefinement(m *model.Model, s *solver.Solution, scheme resample.Scheme,
 	if r.settings.MaxResamples == 0 {
 		r.settings.MaxResamples = DefaultMaxResamples
 	}
-	_, designed := scheme.(resample.Designed) // of which the joint law of the counts is not known
 	estimator, err := multifidelity.NewEstimator(multifidelity.Problem{
 		Solution: s, Loss: proximal, Y: m.Set.Y, Site: m.Site, Scheme: scheme, Responses: responses,
-	}, multifidelity.Settings{Tests: settings.Tests, Plain: settings.Plain || designed})
+	}, multifidelity.Settings{Tests: settings.Tests, Plain: settings.Plain})
 	if err != nil {
 		return nil, model.InputError(err)
 	}

@@ -139,5 +139,5 @@ func ExampleTune() {
 	}
 	fmt.Printf("gamma %.2g\n", best.Kernel.Gamma)
 	// Output:
-	// gamma 0.047
+	// gamma 0.046
 }

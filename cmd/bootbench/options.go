@@ -251,7 +251,7 @@ func (o *options) take(settings []string) error {
 // checkScheme refuses what is wrong whatever DATA is.
 func (o *options) checkScheme(ratios ...float64) error {
 	kfold := o.scheme == resample.KFold{}.Name()
-	if o.Given("folds") && !kfold {
+	if o.Given("folds") && !kfold && o.by != tune.Folds.String() {
 		return usage.Errorf("--folds belongs to --scheme kfold, not to %s", o.scheme)
 	}
 	for _, ratio := range ratios {

@@ -142,7 +142,7 @@ tune crabs --by evidence | the evidence is for the square loss
 tune boston --model - | --model
 tune boston --ard --kernel linear | no length scales
 tune crabs --kernel linear --loss hard | --over is required
-tune boston --by 632plus --test-loss absolute | choose by leftout
+tune boston --by 632plus --test-loss absolute | choose by cv or leftout
 tune boston --over gamma,gamma | named twice
 tune boston --engine scalapack | take the exact engine
 tune boston --by loo --bias | without bias

@@ -29,7 +29,8 @@ func tuneCommand() *command {
 		name: "tune",
 		takes: slices.Concat(problemNames, engineNames, []string{"over/tune", "ard", "by", "model/train", "refine",
 			"seed", "accuracy", "metrics", "ratio", "scheme", "folds", "test-loss", "journal"}),
-		run: runTune,
+		defaults: map[string]string{"by": tune.Folds.String()},
+		run:      runTune,
 	}
 }
 
@@ -125,6 +126,9 @@ func (o *options) search(set *dataset.Set) (p *tune.Problem, err error) {
 	}
 	if o.by != "" {
 		p.By, _ = tune.ByName(o.by)
+	}
+	if o.Given("folds") {
+		p.Folds = o.folds
 	}
 	if p.Over, err = o.tuneAxes(&p.Spec); err != nil {
 		return nil, err

@@ -53,14 +53,10 @@ func TestHeldOut(t *testing.T) {
 var variants = []struct {
 	name string
 	By
-	scheme func(n int) (resample.Scheme, error)
+	folds int
 }{
-	{"leftout", LeftOut, nil},
-	{"5 folds", LeftOut, func(n int) (resample.Scheme, error) { return resample.KFold{Folds: 5, N: n}, nil }},
-	{"10 folds", LeftOut, func(n int) (resample.Scheme, error) { return resample.KFold{Folds: 10, N: n}, nil }},
-	{"ratio 2", LeftOut, func(n int) (resample.Scheme, error) { return resample.Poisson{Ratio: 2}, nil }},
-	{"ratio 4", LeftOut, func(n int) (resample.Scheme, error) { return resample.Poisson{Ratio: 4}, nil }},
-	{"632plus", Plus632, nil}, {"loo", LeaveOneOut, nil}, {"evidence", Evidence, nil},
+	{"cv, 5 folds", Folds, 5}, {"cv, 10 folds", Folds, 10}, {"left-out error", LeftOut, 0},
+	{".632+", Plus632, 0}, {"leave-one-out", LeaveOneOut, 0}, {"evidence", Evidence, 0},
 }
 
 // splits is how often a set is split.
@@ -91,7 +87,7 @@ func heldOutRow(t *testing.T, path string) {
 		grid = append(grid, heldOut(t, best, fresh))
 		for by, v := range variants {
 			began := time.Now()
-			r, err := Run(t.Context(), Problem{Spec: open, By: v.By, Scheme: v.scheme}, Settings{})
+			r, err := Run(t.Context(), Problem{Spec: open, By: v.By, Folds: v.folds}, Settings{})
 			if err != nil {
 				continue // an objective that is not for labels
 			}

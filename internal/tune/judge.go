@@ -61,14 +61,16 @@ const far = 100
 
 // byTheory judges by a solve, which starts from the last one; where that fails, afresh.
 func (j *judge) byTheory(ctx context.Context, m *model.Model) (judged, error) {
-	objective := adjoint.Objective{Criterion: adjoint.Err632Plus, Test: j.problem.Test}
-	scheme, err := j.problem.Scheme(m.Set.N())
+	objective := adjoint.Objective{Criterion: adjoint.LeftOutError, Test: j.problem.Test}
+	n := m.Set.N()
+	scheme, err := j.problem.Scheme(n)
 	switch j.problem.By {
+	case Folds:
+		scheme, err = resample.KFold{Folds: min(j.problem.Folds, n), N: n}, nil
 	case LeaveOneOut:
-		scheme, err = resample.KFold{Folds: m.Set.N(), N: m.Set.N()}, nil
-		objective.Criterion = adjoint.LeftOutError
-	case LeftOut:
-		objective.Criterion = adjoint.LeftOutError
+		scheme, err = resample.KFold{Folds: n, N: n}, nil
+	case Plus632:
+		objective.Criterion = adjoint.Err632Plus
 	}
 	if err != nil {
 		return judged{}, err

@@ -1,10 +1,12 @@
 // Package tune chooses hyperparameters, for every command and the library alike: by a small grid on a part of
-// the examples, and from its best model along the gradient of the same objective. The left-out error that the
-// theory makes of a model is a smooth function of all hyperparameters, without the noise of folds, and its
-// gradient costs about as much as itself. Other objectives are there to compare with.
+// the examples, and from its best model along the gradient of the same objective. The error that the theory
+// makes of a model, on examples that a fold or a resample leaves out, is a smooth function of all
+// hyperparameters, without the noise of drawn folds, and its gradient costs about as much as itself. Other
+// objectives are there to compare with.
 package tune
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,16 +29,17 @@ type By int
 // The objectives. Leave-one-out is exact for the square loss; for others it is the left-out error
 // of the theory under cross-validation with as many folds as examples.
 const (
-	LeftOut     By = iota // left-out error of the theory
+	Folds       By = iota // error of cross-validation by the theory, averaged over all ways to part the data
+	LeftOut               // left-out error of the theory
 	Plus632               // .632+ of the theory, see adjoint.Err632Plus
 	LeaveOneOut           // mean left-out loss of one fit to all but one
 	Evidence              // negative log marginal likelihood per example, for the square loss
 )
 
-var byNames = []string{"leftout", "632plus", "loo", "evidence"}
+var byNames = []string{"cv", "leftout", "632plus", "loo", "evidence"}
 
 // words name the objectives in a sentence.
-var words = []string{"left-out error of the theory", ".632+ of the theory", "leave-one-out error", "evidence"}
+var words = []string{"cross-validation by the theory", "left-out error of the theory", ".632+ of the theory", "leave-one-out error", "evidence"}
 
 // Names lists the objectives' names on the command line.
 func Names() []string { return slices.Clone(byNames) }
@@ -63,11 +66,12 @@ type Axis struct {
 type Problem struct {
 	// Spec has the data, the kernel and the loss; a nil loss stands for the square loss, or for labels for the
 	// hinge loss. Kernel matrices are held whole.
-	Spec model.Spec
-	Over []Axis // default: Default
-	By   By
-	Test loss.Test // not looked at by Evidence; default: square, or for labels zero-one
-	// how n examples are redrawn, not for LeaveOneOut and Evidence; default: Poisson of ratio 1
+	Spec  model.Spec
+	Over  []Axis // default: Default
+	By    By
+	Folds int       // of By Folds; default DefaultFolds
+	Test  loss.Test // not looked at by Evidence; default: square, or for labels zero-one
+	// how n examples are redrawn, for LeftOut and Plus632; default: Poisson of ratio 1
 	Scheme func(n int) (resample.Scheme, error)
 }
 
@@ -80,6 +84,9 @@ type Settings struct {
 	// judged there. An error, that of ctx, says that the part is not complete.
 	Do func(name string, compute func() (Part, error)) (Part, error)
 }
+
+// DefaultFolds is the Folds of a zero Problem: for both tasks the best by far of what doc/tuning.md compares.
+const DefaultFolds = 5
 
 // Part is what a part of the search has judged.
 type Part struct {
@@ -102,6 +109,7 @@ type Evaluation struct {
 type Result struct {
 	Spec      model.Spec // the model that was chosen, rounded to four digits
 	By        By
+	Folds     int                    // of By Folds
 	Over      []model.Hyperparameter // what was chosen, one for each length scale
 	Value     float64                // of the objective
 	RunnerUp  float64                // of the second best model of the grid; NaN if there is none
@@ -154,7 +162,11 @@ func (r *Result) String() string {
 	if len(r.Path) == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%s, %d models on %d examples", words[r.By], len(r.Path), r.Path[len(r.Path)-1].Examples)
+	by := words[r.By]
+	if r.By == Folds {
+		by = fmt.Sprintf("%d-fold %s", r.Folds, by)
+	}
+	text := fmt.Sprintf("%s, %d models on %d examples", by, len(r.Path), r.Path[len(r.Path)-1].Examples)
 	if off := (r.RunnerUp - r.GridBest) / math.Abs(r.GridBest); off >= 0 {
 		text += fmt.Sprintf("; the grid's second is %.2g%% worse", 100*off)
 	}
@@ -198,6 +210,7 @@ func (p *Problem) complete() error {
 	if p.Scheme == nil {
 		p.Scheme = func(int) (resample.Scheme, error) { return resample.Poisson{Ratio: 1}, nil }
 	}
+	p.Folds = min(cmp.Or(p.Folds, DefaultFolds), spec.Set.N())
 	if err := p.check(); err != nil {
 		return err
 	}
@@ -219,21 +232,21 @@ func (p *Problem) check() error {
 	refused := ""
 	switch {
 	case p.By == Evidence && !square:
-		refused = fmt.Sprintf("the evidence is for the square loss, not for %s: choose by leftout or 632plus",
+		refused = fmt.Sprintf("the evidence is for the square loss, not for %s: choose by cv or leftout",
 			p.Spec.Loss.Name())
 	case p.By == LeaveOneOut && zeroOne:
-		refused = "the zero-one loss of leave-one-out is no smooth function: choose by leftout or 632plus, or " +
+		refused = "the zero-one loss of leave-one-out is no smooth function: choose by cv or leftout, or " +
 			"with the test loss square"
 	case p.By == LeaveOneOut && square && !squares:
 		refused = fmt.Sprintf("exact leave-one-out is of the test loss square, not of %s", p.Test.Name())
 	case p.By == Plus632 && !zeroOne && !squares:
 		refused = fmt.Sprintf("a smooth .632+ is for the test losses square and zero-one, not for %s: choose by "+
-			"leftout", p.Test.Name())
+			"cv or leftout", p.Test.Name())
 	case p.Spec.Storage == model.ScaLAPACK || p.Spec.Storage == model.LowRank:
 		refused = "the gradient needs the whole kernel matrix: take the exact engine"
 	case exact && p.Spec.Bias:
 		refused = "exact leave-one-out and the evidence are of models without bias: give --no-bias, or choose by " +
-			"leftout"
+			"cv or leftout"
 	default:
 		return nil
 	}

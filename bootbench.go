@@ -87,9 +87,9 @@ func Choose(ctx context.Context, data *Data) (Spec, error) {
 	return Tune(ctx, spec)
 }
 
-// Tune chooses hyperparameters by cross-validation as the theory computes it, on at most 500 of the examples: by a
-// small grid, and from its best model along the gradient. It chooses the width of the kernel and what the
-// loss takes (a nil Loss stands for Choose's), or those that over names ("gamma", "C", "noise",
+// Tune chooses hyperparameters by cross-validation as the theory computes it, on at most 500 of the examples:
+// by a small grid, and from its best model along the gradient. It chooses the width of the kernel and what
+// the loss takes (a nil Loss stands for Choose's), or those that over names ("gamma", "C", "noise",
 // "length-scale", ...).
 func Tune(ctx context.Context, spec Spec, over ...string) (Spec, error) {
 	p := tune.Problem{Spec: spec}

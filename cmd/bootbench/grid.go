@@ -33,7 +33,7 @@ func gridCommand() *command {
 	return &command{
 		name:     "grid",
 		takes:    append([]string{"over/grid", "by", "ratio"}, theoryNames...),
-		defaults: map[string]string{"refine": refineNone, "by": tune.LeftOut.String()},
+		defaults: map[string]string{"by": tune.LeftOut.String()},
 		out:      ", grid.csv",
 		run:      runGrid,
 	}
@@ -59,9 +59,15 @@ func runGrid(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
+	cellAt := func(values []string) (gridCell, error) { return cellOf(o, axes, values, set) }
+	if len(axes) == 0 {
+		if axes, cellAt, err = defaultGrid(o, set); err != nil {
+			return err
+		}
+	}
 	var cells []gridCell
 	for _, values := range combinations(axes) {
-		c, err := cellOf(o, axes, values, set)
+		c, err := cellAt(values)
 		if err != nil {
 			return err
 		}
@@ -78,9 +84,6 @@ const mostCells = 100000
 
 // gridAxes reads the values of --over.
 func gridAxes(o *options) ([]report.GridAxis, error) {
-	if len(o.over) == 0 {
-		return nil, usage.Errorf("--over is required: NAME=VALUES, such as gamma=0.1,0.2")
-	}
 	var axes []report.GridAxis
 	cells := 1
 	for _, text := range o.over {
@@ -107,6 +110,49 @@ func gridAxes(o *options) ([]report.GridAxis, error) {
 		axes = append(axes, report.GridAxis{Name: name, Values: values})
 	}
 	return axes, nil
+}
+
+// defaultGrid is the grid where a search of all that is not given begins, and its cells.
+func defaultGrid(o *options, set *dataset.Set) (axes []report.GridAxis,
+	cellAt func(values []string) (gridCell, error), err error) {
+	p, err := o.search(set)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, a := range p.Over {
+		axis := report.GridAxis{Name: a.Name}
+		for _, v := range tune.Grid(&p.Spec, a.Name) {
+			axis.Values = append(axis.Values, strconv.FormatFloat(v, 'g', 4, 64))
+		}
+		axes = append(axes, axis)
+	}
+	return axes, func(values []string) (c gridCell, err error) {
+		spec := p.Spec
+		for k, a := range axes {
+			over, err := spec.Hyperparameters(a.Name)
+			if err != nil {
+				return c, err
+			}
+			v, _ := strconv.ParseFloat(values[k], 64)
+			if err := over[0].Set(&spec, v); err != nil {
+				return c, err
+			}
+		}
+		c = gridCell{values: values, problem: &problem{spec: spec, test: p.Test, flags: o}}
+		return c, c.ask(o, set)
+	}, nil
+}
+
+// ask fills in what is asked of a cell.
+func (c *gridCell) ask(o *options, set *dataset.Set) (err error) {
+	if err = o.checkScheme(o.ratio); err != nil {
+		return err
+	}
+	if c.settings, err = o.answers(); err == nil {
+		c.settings.NoPoints = true
+		c.settings.Scheme, err = o.schemeOf(o.ratio, set.N())
+	}
+	return err
 }
 
 // gridValues reads "a:b:count" or a list "a,b,c" as texts for a flag.
@@ -163,14 +209,7 @@ func cellOf(o *options, axes []report.GridAxis, values []string, set *dataset.Se
 	if c.problem, err = cell.problem(nil, set); err != nil {
 		return c, err
 	}
-	if err := cell.checkScheme(cell.ratio); err != nil {
-		return c, err
-	}
-	if c.settings, err = cell.answers(); err == nil {
-		c.settings.NoPoints = true
-		c.settings.Scheme, err = cell.schemeOf(cell.ratio, set.N())
-	}
-	return c, err
+	return c, c.ask(cell, set)
 }
 
 // solveGrid solves in every cell and prints.
@@ -271,6 +310,7 @@ func compareCells(g *report.Grid) {
 // sumUpGrid gathers the warnings and the cost of all cells, and notes in the exit status
 // those that failed or did not converge.
 func sumUpGrid(a *app, g *report.Grid) {
+	off := 0
 	for i := range g.Results {
 		c := &g.Results[i]
 		if c.Estimate == nil {
@@ -282,9 +322,20 @@ func sumUpGrid(a *app, g *report.Grid) {
 		g.Time.Gram += c.Estimate.Time.Gram
 		g.Time.Fit += c.Estimate.Time.Fit
 		g.Time.Solve += c.Estimate.Time.Solve
+		contradicted := c.Estimate.Refined.Warning()
+		if contradicted != "" {
+			off++
+		}
 		for _, text := range c.Estimate.Warnings {
+			if text == contradicted {
+				continue
+			}
 			g.Warnings = append(g.Warnings, fmt.Sprintf("%s: %s", c.Name(g.Over), text))
 		}
+	}
+	if off > 0 {
+		g.Warnings = append(g.Warnings, fmt.Sprintf("in %d of %d cells the exact resamples contradict the theory; "+
+			"the refined errors are compared", off, len(g.Results)))
 	}
 	a.spent(&g.Cost)
 }

@@ -118,7 +118,6 @@ compare --sizes 1 | 1 examples
 compare --loss square | none is given
 compare boston --max-memory 1MiB | not enough memory
 grid synthetic:blobs,n=50 --over gamma=1,2 | --loss is required
-grid crabs --loss hinge | --over is required
 grid crabs --loss hinge --over C= | NAME=VALUES
 grid crabs --loss hinge --over tol=0.1,0.2 | not available
 grid crabs --loss hinge --over C=1,1 | twice or none

@@ -73,7 +73,7 @@ func (c *GridCell) Value() float64 {
 	case c.Objective != nil:
 		return float64(*c.Objective)
 	}
-	return float64(c.Estimate.TestError)
+	return float64(c.Estimate.Error)
 }
 
 // Name is the cell's place in the grid.
@@ -141,6 +141,7 @@ func (g *Grid) below() *document {
 		d.line("best", "%s: %s %s%s, the least of %d on the same data; expect more on new data",
 			best.Name(g.Over), g.objective(), number(best.Value()), se, len(g.Results))
 		d.line("others", "%s", g.undecided())
+		d.quality(best.Estimate.Quality)
 	}
 	d.cost(g.Cost)
 	return d

@@ -48,9 +48,12 @@ func ranges(spec *model.Spec) map[string]span {
 	}
 }
 
-// Start is a value in the middle of a hyperparameter's span.
+// Grid has the values at which the search of a hyperparameter begins.
+func Grid(spec *model.Spec, name string) []float64 { return ranges(spec)[name].grid }
+
+// Start is the middle of Grid.
 func Start(spec *model.Spec, name string) float64 {
-	grid := ranges(spec)[name].grid
+	grid := Grid(spec, name)
 	return grid[len(grid)/2]
 }
 

@@ -39,7 +39,8 @@ const (
 var byNames = []string{"cv", "leftout", "632plus", "loo", "evidence"}
 
 // words name the objectives in a sentence.
-var words = []string{"cross-validation by the theory", "left-out error of the theory", ".632+ of the theory", "leave-one-out error", "evidence"}
+var words = []string{"cross-validation by the theory", "left-out error of the theory",
+	".632+ of the theory", "leave-one-out error", "evidence"}
 
 // Names lists the objectives' names on the command line.
 func Names() []string { return slices.Clone(byNames) }
@@ -85,7 +86,7 @@ type Settings struct {
 	Do func(name string, compute func() (Part, error)) (Part, error)
 }
 
-// DefaultFolds is the Folds of a zero Problem: for both tasks the best by far of what doc/tuning.md compares.
+// DefaultFolds is the Folds of a zero Problem: the best of what doc/tuning.md compares.
 const DefaultFolds = 5
 
 // Part is what a part of the search has judged.

@@ -181,7 +181,7 @@ func TestBadProblems(t *testing.T) {
 			{Name: "noise"}}},
 		"evidence is for":    {Spec: labels(t, "crabs").Spec, Over: []Axis{{Name: "C"}}, By: Evidence},
 		"no smooth function": {Spec: labels(t, "crabs").Spec, Over: []Axis{{Name: "C"}}, By: LeaveOneOut},
-		"choose by leftout": {Spec: regression(t, "boston", Plus632).Spec, Over: []Axis{{Name: "noise"}},
+		"choose by cv": {Spec: regression(t, "boston", Plus632).Spec, Over: []Axis{{Name: "noise"}},
 			Test: loss.Absolute{}, By: Plus632},
 		"of the test loss square": {Spec: regression(t, "boston", Plus632).Spec, Over: []Axis{{Name: "noise"}},
 			Test: loss.Absolute{}, By: LeaveOneOut},

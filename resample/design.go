@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 )
 
 // Design says how examples depend on each other. Those of one group are drawn, and left out, together; draws
@@ -13,6 +14,24 @@ type Design struct {
 	Group   []int // of each example, numbered from 0; nil: each is its own
 	Stratum []int // of each example, numbered from 0; nil: there is one
 	Block   int   // length of the blocks, of the rows of every group; 0: none
+}
+
+// String says what is drawn.
+func (d Design) String() string {
+	var parts []string
+	if d.Block > 0 {
+		parts = append(parts, fmt.Sprintf("of blocks of %d rows", d.Block))
+	}
+	switch {
+	case d.Group != nil && d.Block > 0:
+		parts = append(parts, "within groups")
+	case d.Group != nil:
+		parts = append(parts, "of whole groups")
+	}
+	if d.Stratum != nil {
+		parts = append(parts, "within strata")
+	}
+	return strings.Join(parts, " ")
 }
 
 // Of is the scheme of that name over a design. Its Ratio is that of draws over groups where whole groups are
@@ -31,7 +50,7 @@ func (d Design) Of(name string, o Options) (Scheme, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := Designed{Scheme: law, Draws: law, Dependent: d.Group != nil, absent: make([]float64, o.N)}
+	s := Designed{Scheme: law, Design: d, Draws: law, absent: make([]float64, o.N)}
 	for u := range units {
 		s.absent[u] = ProbZero(law, 1)
 	}
@@ -120,9 +139,9 @@ func sizes(part []int) (count []int) {
 // and independent units, under which the theory is wrong where examples are dependent.
 type Designed struct {
 	Scheme
-	Draws     Sampler
-	Dependent bool // examples are drawn together
-	absent    []float64
+	Design Design
+	Draws  Sampler
+	absent []float64 // P(count = 0) of each example
 }
 
 // Sample and SampleAt are those of Draws.
@@ -136,7 +155,7 @@ func (s Designed) ConditionalOnAbsent() CountDistribution    { return Conditiona
 // IsDependent reports whether a scheme draws examples together, so that the theory does not hold.
 func IsDependent(s Scheme) bool {
 	designed, ok := s.(Designed)
-	return ok && designed.Dependent
+	return ok && (designed.Design.Group != nil || designed.Design.Block > 0)
 }
 
 // ProbAbsent is the probability that an example is left out.
@@ -254,7 +273,7 @@ func (d Design) blocks(name string, o Options) (Scheme, error) {
 		}
 		b.Series[g] = append(b.Series[g], i)
 	}
-	s := Designed{Scheme: law, Draws: b, Dependent: true}
+	s := Designed{Scheme: law, Design: d, Draws: b}
 	for _, g := range group {
 		s.absent = append(s.absent, b.absent(len(b.Series[g])))
 	}

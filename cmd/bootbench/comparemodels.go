@@ -136,9 +136,13 @@ func (o *options) agree(files []string, models [2]*savedModel) error {
 		return usage.Errorf("%s was read with %q and %s with %q: their errors are not of the same examples",
 			files[0], x, files[1], y)
 	}
-	if a.Scheme != b.Scheme || a.Ratio != b.Ratio || a.Folds != b.Folds {
-		return usage.Errorf("%s is of --scheme %s --ratio %v and %s of --scheme %s --ratio %v: write both with "+
-			"the same", files[0], a.Scheme, a.Ratio, files[1], b.Scheme, b.Ratio)
+	if a.Scheme != b.Scheme || a.Design != b.Design || a.Ratio != b.Ratio || a.Folds != b.Folds {
+		return usage.Errorf("%s is of --scheme %s --ratio %v %s and %s of --scheme %s --ratio %v %s: write both "+
+			"with the same", files[0], a.Scheme, a.Ratio, a.Design, files[1], b.Scheme, b.Ratio, b.Design)
+	}
+	if strings.Contains(a.Design, "groups") || strings.Contains(a.Design, "blocks") {
+		return usage.Errorf("%s is of resamples %s, and models are compared on those of single rows", files[0],
+			a.Design)
 	}
 	o.scheme, o.folds = a.Scheme, a.Folds
 	return nil
@@ -163,7 +167,10 @@ func leftOutErrors(a *app, o *options, saved *savedModel, data string) (row *rep
 		return nil, theory, exact, err
 	}
 	s := answer.Settings{Solve: o.solving(), Refine: answer.Refinement{Resamples: autoResamples, Optional: true}}
-	if s.Scheme, err = o.schemeOf(saved.Ratio, set.N()); err != nil {
+	if s.Scheme, err = o.schemeOf(saved.Ratio, set.N()); saved.Design != "" {
+		s.Scheme, err = o.designed(saved.Ratio, set)
+	}
+	if err != nil {
 		return nil, theory, exact, err
 	}
 	j, err := a.build(p)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"bootbench/bench"
 	"bootbench/cmd/bootbench/internal/usage"
@@ -15,7 +16,7 @@ import (
 func curveCommand() *command {
 	return &command{
 		name:     "curve",
-		takes:    append([]string{"ratio/list", "no-points", "level"}, theoryNames...),
+		takes:    slices.Concat([]string{"ratio/list", "no-points", "level"}, theoryNames, designNames),
 		defaults: map[string]string{"ratio": "0.1:5:20"},
 		out:      ", curve.csv",
 		run:      runCurve,
@@ -48,7 +49,7 @@ func runCurve(a *app, o *options, data []string) (err error) {
 		return err
 	}
 	for _, ratio := range o.ratios.List {
-		scheme, err := o.schemeOf(ratio, p.spec.Set.N())
+		scheme, err := o.designed(ratio, p.spec.Set)
 		if err != nil {
 			return err
 		}

@@ -19,8 +19,9 @@ import (
 func cvCommand() *command {
 	return &command{
 		name: "cv",
-		takes: slices.Concat(problemNames, []string{"folds/cv", "repeats", "blocks", "permutations",
-			"seed", "workers", "method/retrain", "test-loss", "metrics", "no-points", "csv"}),
+		takes: slices.Concat(problemNames, []string{"folds/cv", "repeats", "groups", "strata", "fold-column",
+			"blocks/cv", "permutations", "seed", "workers", "method/retrain", "test-loss", "metrics", "no-points",
+			"csv"}),
 		out: ", points.csv",
 		run: runCV,
 	}
@@ -115,14 +116,20 @@ func runCV(a *app, o *options, data []string) error {
 // validation is what the flags say of folds.
 func (o *options) validation(set *dataset.Set) (v answer.Validation, err error) {
 	n := set.N()
-	v = answer.Validation{Design: resample.Design{N: n, Block: int(o.blocks)}, Folds: int(o.leaveOut),
+	v = answer.Validation{Design: resample.Design{N: n, Group: set.Groups, Stratum: set.Strata,
+		Block: int(o.blocks)}, Given: set.Folds, Folds: int(o.leaveOut),
 		Repeats: o.repeats, Permutations: o.permutations, Seed: o.seed, Metrics: o.metrics,
 		Workers: cmp.Or(o.workers, runtime.GOMAXPROCS(0))}
 	if o.blocks == autoBlocks {
 		v.Design.Block = max(1, n/(v.Folds+1))
 	}
 	v.Method, _ = refit.ParseRetrainMethod(o.method)
-	if o.Given("repeats") && !v.Random() {
+	switch {
+	case o.Given("fold-column") && o.Given("folds", "blocks", "groups", "strata"):
+		return v, usage.Errorf(
+			"--fold-column says what the folds are: --folds, --blocks, --groups and --strata do not " +
+				"go with it")
+	case o.Given("repeats") && !v.Random():
 		return v, usage.Errorf("--repeats is for random folds: these are always the same")
 	}
 	return v, usage.Wrap(v.Check())

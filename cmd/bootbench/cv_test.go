@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -48,6 +49,72 @@ func TestCVRefusals(t *testing.T) {
 		args := append([]string{"cv", "synthetic:friedman1,n=60", "--loss", "square", "--noise", "1"},
 			strings.Fields(line)...)
 		if o := drive(t, "", args...); o.status != exitUsage || !strings.Contains(o.stderr, want) {
+			t.Errorf("%s: status %d, %s", line, o.status, o.stderr)
+		}
+	}
+}
+
+// TestDesignFlags: where whole groups are drawn no number is the theory's; blocks draw within groups; a small
+// class is drawn by itself unless a scheme is asked for; what has no meaning is refused.
+func TestDesignFlags(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("patient,site,a,b,kind\n")
+	for i := range 60 {
+		kind := map[bool]string{true: "rare", false: "often"}[i%10 == 3]
+		fmt.Fprintf(&text, "p%d,s%d,%d,%d,%s\n", i/5, i%3, i*i%17, i*i*i%23, kind)
+	}
+	path := write(t, "patients.csv", text.String())
+	run := func(more ...string) report.Estimate {
+		return decoded[report.Estimate](t, append([]string{"estimate", path, "--loss", "hinge"}, more...)...)
+	}
+	groups := run("--groups", "patient", "--drop", "site")
+	if groups.TestError == groups.TestError || groups.Error != groups.Refined.TestError || groups.D != 2 ||
+		groups.Design != "of whole groups" || groups.Status != "complete" ||
+		groups.Points.Mean[3] != groups.Refined.Points.Mean[3] {
+		t.Errorf("groups: %v, %+v, %s", groups.TestError, groups.Quote, groups.Status)
+	}
+	retrained := decoded[report.Retraining](t, "retrain", path, "--loss", "hinge", "--groups", "patient",
+		"--drop",
+		"site", "--resamples", "200", "--method", "single")
+	if off := float64(retrained.TestError - groups.Error); math.Abs(off) >
+		4*math.Hypot(float64(retrained.SE), float64(*groups.ErrorSE)) {
+		t.Errorf("groups: refined %v, retrained %v", groups.Quote, retrained.TestError)
+	}
+	rare := run()
+	if rare.Design != "within strata" || rare.Scheme != "multinomial" || rare.Refined.OneClass != 0 ||
+		!strings.Contains(strings.Join(rare.Notes, "\n"), "6 rows of class rare") {
+		t.Errorf("a small class: %s %s, %q", rare.Scheme, rare.Design, rare.Notes)
+	}
+	if blocks := run("--groups", "patient", "--blocks",
+		"2"); blocks.Design != "of blocks of 2 rows within groups" {
+		t.Errorf("blocks: %q", blocks.Design)
+	}
+	if plain := run("--scheme", "poisson"); plain.Design != "" {
+		t.Errorf("poisson: %q", plain.Design)
+	}
+	if cv := decoded[report.CrossValidation](t, "cv", path, "--loss", "hinge", "--groups", "patient", "--folds",
+		"loo"); cv.Folds != 12 || cv.ErrorSEOver != "groups" {
+		t.Errorf("%d folds, error over %s", cv.Folds, cv.ErrorSEOver)
+	}
+	if cv := decoded[report.CrossValidation](t, "cv", path, "--loss", "hinge", "--fold-column",
+		"site"); cv.Folds != 3 ||
+		cv.Repeats != 1 {
+		t.Errorf("%d folds of a column, %d times", cv.Folds, cv.Repeats)
+	}
+	for line, want := range map[string]string{
+		"estimate --groups patient --refine none":               "take --refine auto",
+		"estimate --groups patient --covariance c.npy":          "retrain --replicates",
+		"estimate --strata site --scheme poisson":               "strata take multinomial",
+		"estimate --blocks 3 --scheme subsample":                "by multinomial",
+		"estimate --groups nobody":                              "no column",
+		"cv --groups patient --folds 13":                        "12 groups to leave out",
+		"cv --groups patient --blocks 3":                        "in groups",
+		"cv --fold-column site --folds 5":                       "do not go with it",
+		"cv --groups patient --permutations 3 --positive often": "",
+	} {
+		words := strings.Fields(line)
+		o := drive(t, "", append([]string{words[0], path, "--loss", "hinge"}, words[1:]...)...)
+		if want != "" && (o.status != exitUsage || !strings.Contains(o.stderr, want)) {
 			t.Errorf("%s: status %d, %s", line, o.status, o.stderr)
 		}
 	}

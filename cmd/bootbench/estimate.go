@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/sbinet/npyio"
 	"gonum.org/v1/gonum/mat"
@@ -22,10 +23,11 @@ import (
 
 func estimateCommand() *command {
 	return &command{
-		name:  "estimate",
-		takes: append([]string{"ratio", "no-points", "level", "quantiles", "covariance"}, theoryNames...),
-		out:   ", points.csv",
-		run:   runEstimate,
+		name: "estimate",
+		takes: append([]string{"ratio", "no-points", "level", "quantiles", "covariance"}, slices.Concat(theoryNames,
+			designNames)...),
+		out: ", points.csv",
+		run: runEstimate,
 	}
 }
 
@@ -68,7 +70,7 @@ func (a *app) readSolvable(o *options, path string) (*answer.Job, answer.Setting
 	if err != nil {
 		return nil, s, err
 	}
-	if s.Scheme, err = o.schemeOf(o.ratio, p.spec.Set.N()); err != nil {
+	if s.Scheme, err = o.designed(o.ratio, p.spec.Set); err != nil {
 		return nil, s, err
 	}
 	if _, exact := p.spec.Loss.(loss.Proximal); exact && s.Refine.Resamples > 0 {

@@ -150,7 +150,7 @@ func (c *gridCell) ask(o *options, set *dataset.Set) (err error) {
 	}
 	if c.settings, err = o.answers(); err == nil {
 		c.settings.NoPoints = true
-		c.settings.Scheme, err = o.schemeOf(o.ratio, set.N())
+		c.settings.Scheme, err = o.designed(o.ratio, set)
 	}
 	return err
 }

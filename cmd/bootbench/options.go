@@ -26,6 +26,7 @@ type options struct {
 	*flags.Set
 
 	target, positive, missing, unseen string // how DATA is read
+	groups, strata, foldColumn        string
 	drop, categorical                 []string
 	noHeader, zeroBased               bool
 
@@ -79,7 +80,8 @@ type options struct {
 // The names of flags that belong together.
 var (
 	dataNames = []string{"target", "drop", "categorical", "no-header", "missing", "positive", "unseen",
-		"zero-based"}
+		"zero-based", "groups", "strata", "fold-column"}
+	designNames = []string{"groups", "strata", "blocks"}
 	lossNames   = []string{"loss", "noise", "C", "epsilon", "delta", "class-weight"} // but the first: parameters
 	kernelNames = []string{"kernel", "gamma", "length-scale", "degree", "coef0", "amplitude", "constant",
 		"jitter"}
@@ -127,6 +129,9 @@ func (o *options) declare() {
 	o.Text(&o.target, "target")
 	o.List(&o.drop, "drop")
 	o.List(&o.categorical, "categorical")
+	o.Text(&o.groups, "groups")
+	o.Text(&o.strata, "strata")
+	o.Text(&o.foldColumn, "fold-column")
 	o.Switch(&o.noHeader, "no-header")
 	o.Choice(&o.missing, "missing", []string{"error", "drop", "mean", "indicator"}, "error")
 	o.Text(&o.positive, "positive")
@@ -145,6 +150,7 @@ func (o *options) declare() {
 	o.Value(&o.leaveOut, "folds/cv")
 	o.Whole(&o.repeats, "repeats", 5, flags.Range{From: 1, To: 1e6})
 	o.Value(&o.blocks, "blocks")
+	o.Value(&o.blocks, "blocks/cv")
 	o.Whole(&o.permutations, "permutations", 0, flags.Range{From: 0, To: 1e6})
 	o.Number(&o.ratio, "ratio", 1, flags.Above(0))
 	o.Value(&o.ratios, "ratio/list")
@@ -201,6 +207,7 @@ func (o *options) readOptions(stdin io.Reader) dataset.Options {
 	read := dataset.Options{
 		MaxBytes: maxBytes, Stdin: stdin, Target: o.target, Drop: o.drop, Categorical: o.categorical,
 		NoHeader: o.noHeader, Positive: o.positive, UnseenZero: o.unseen == "zero", ZeroBased: o.zeroBased,
+		Groups: o.groups, Strata: o.strata, Folds: o.foldColumn,
 	}
 	read.Missing.UnmarshalText([]byte(o.missing)) // one of its words
 	return read

@@ -15,7 +15,7 @@ func retrainCommand() *command {
 	return &command{
 		name: "retrain",
 		takes: slices.Concat(problemNames, shardNames, []string{"ratio", "scheme", "folds", "resamples", "seed",
-			"workers", "method/retrain", "test-loss", "no-points", "replicates"}),
+			"workers", "method/retrain", "test-loss", "no-points", "replicates"}, designNames),
 		out: ", points.csv",
 		run: runRetrain,
 	}
@@ -37,7 +37,7 @@ func runRetrain(a *app, o *options, data []string) error {
 	}
 	how.Workers = min(how.Workers, how.Resamples)
 	how.Method, _ = refit.ParseRetrainMethod(o.method)
-	if how.Scheme, err = o.schemeOf(o.ratio, p.spec.Set.N()); err != nil {
+	if how.Scheme, err = o.designed(o.ratio, p.spec.Set); err != nil {
 		return err
 	}
 	p.spec.Then = func(m *model.Model) int64 { return how.Need(m, p.test) }

@@ -53,7 +53,7 @@ func runTune(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	if s.Scheme, err = p.Scheme(set.N()); err != nil {
+	if s.Scheme, err = o.designed(o.ratio, set); err != nil {
 		return err
 	}
 	if err := a.openJournal(choice{}); err != nil {

@@ -114,7 +114,7 @@ func (v *Validation) plan(y []float64, labels bool) (resample.Plan, error) {
 		plan.Scheme = given
 	default:
 		if design.Stratum == nil && labels {
-			design.Stratum = classesOf(y)
+			design.Stratum = ClassesOf(y)
 		}
 		scheme, err := design.Of(resample.KFold{}.Name(), resample.Options{Folds: v.Folds})
 		if err != nil {
@@ -125,8 +125,8 @@ func (v *Validation) plan(y []float64, labels bool) (resample.Plan, error) {
 	return plan, nil
 }
 
-// classesOf numbers the labels -1 and +1.
-func classesOf(y []float64) []int {
+// ClassesOf numbers the labels -1 and +1.
+func ClassesOf(y []float64) []int {
 	class := make([]int, len(y))
 	for i, label := range y {
 		if label > 0 {

@@ -219,6 +219,12 @@ func Resampling(scheme resample.Scheme, n int) report.Resampling {
 		Scheme: scheme.Name(), Ratio: scheme.Mean(), Distinct: float64(n) * (1 - resample.ProbZero(scheme, 1)),
 		Is632Applicable: solver.Is632Applicable(scheme),
 	}
+	if designed, ok := scheme.(resample.Designed); ok {
+		r.Design, scheme, r.Distinct = designed.Design.String(), designed.Scheme, 0
+		for i := range n {
+			r.Distinct += 1 - resample.ProbAbsent(designed, i)
+		}
+	}
 	if kfold, ok := scheme.(resample.KFold); ok {
 		r.Folds = kfold.Folds
 	}

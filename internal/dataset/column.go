@@ -17,9 +17,15 @@ const (
 	asFeature role = iota
 	asTarget
 	asRowName
+	asGroup
+	asStratum
+	asFold
 	asNothing // no name and no cells: a separator at the ends of lines
 	unused    // its cells are not looked at
 )
+
+// hasCells reports whether rows of a table hold the cells of a column.
+func (r role) hasCells() bool { return r <= asFold && r != asRowName }
 
 // kind is what the cells of a column are; the first that is not missing decides.
 type kind int
@@ -35,7 +41,7 @@ type column struct {
 	name string
 	role role
 	kind kind
-	cell int // of a feature or target: its place in a row
+	cell int // its place in a row, of a role that has cells
 	// texts are the different ones of a text column, number their numbers and first where each is met first; of
 	// the names of rows all are here.
 	texts  []string

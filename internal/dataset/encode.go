@@ -70,7 +70,8 @@ func (t *table) inputs(e *Encoding) (*Inputs, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := &Inputs{Name: t.name, X: x, RowNames: t.rowNames(rows), Notes: t.notes}
+	in := &Inputs{Name: t.name, X: x, RowNames: t.rowNames(rows), Notes: t.notes,
+		Groups: t.parts(asGroup, rows), Strata: t.parts(asStratum, rows), Folds: t.parts(asFold, rows)}
 	switch {
 	case len(gaps) == 0:
 	case e.Means != nil:
@@ -177,18 +178,30 @@ func isWord(s string) bool {
 		!strings.ContainsAny(s, "0123456789") || strings.Contains(strings.TrimLeft(s, "+-"), "-")
 }
 
-// gaps are the features and targets with missing cells.
+// parts are the numbers of the parts that some rows belong to, nil without a column of that role.
+func (t *table) parts(r role, rows []int) (part []int) {
+	c := t.withRole(r)
+	if c == nil {
+		return nil
+	}
+	for _, i := range rows {
+		part = append(part, int(t.row(i)[c.cell]))
+	}
+	return renumber(part)
+}
+
+// gaps are the features, parts and targets with missing cells.
 func (t *table) gaps() (gaps []*column) {
 	for j := range t.columns {
-		if c := &t.columns[j]; c.missing > 0 && (c.role == asFeature || c.role == asTarget) {
+		if c := &t.columns[j]; c.missing > 0 && c.role.hasCells() {
 			gaps = append(gaps, c)
 		}
 	}
 	return gaps
 }
 
-// complete lists the rows to use: those whose target has a value, and all other cells too if Missing says to
-// drop the others.
+// complete lists the rows to use: those whose target and parts have a value, and all other cells too if
+// Missing says to drop the others.
 func (t *table) complete(gaps []*column) (rows []int, err error) {
 	if len(gaps) > 0 && t.opt.Missing == MissingError {
 		return nil, errMissing(gaps)
@@ -327,7 +340,7 @@ func fill(x Matrix, mean []float64) {
 
 // describe notes what texts became, constant columns and columns that count the rows.
 func (t *table) describe(columns []encodedColumn, x Matrix) {
-	end := 0
+	end, grouped := 0, t.withRole(asGroup) != nil
 	for _, c := range columns {
 		at := end
 		end += c.width()
@@ -335,6 +348,9 @@ func (t *table) describe(columns []encodedColumn, x Matrix) {
 		for i := 1; i < x.Rows && (constant || counts); i++ {
 			before, v := x.At(i-1, at), x.At(i, at)
 			constant, counts = constant && v == before, counts && v == before+1
+		}
+		if !grouped && isIdentifier(c.Name) && repeats(x, at, end) {
+			t.note("rows of one %s are in several resamples: --groups %s?", quote(c.Name), flagText(c.Name))
 		}
 		switch {
 		case len(c.Levels) == 2:
@@ -348,4 +364,26 @@ func (t *table) describe(columns []encodedColumn, x Matrix) {
 			t.note("column %s counts the rows: --drop %s unless that tells something", quote(c.Name), flagText(c.Name))
 		}
 	}
+}
+
+// identifiers are names, or last words of names, of columns that say who or what rows are of.
+var identifiers = []string{"patient", "user", "site", "subject", "customer", "participant", "id"}
+
+// isIdentifier reports whether a column has such a name.
+func isIdentifier(name string) bool {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r < 'a' || r > 'z' })
+	return len(words) > 0 && slices.Contains(identifiers, words[len(words)-1])
+}
+
+// repeats reports whether the values of a column are whole numbers or texts that rows share, two on average.
+func repeats(x Matrix, at, end int) bool {
+	values := map[string]bool{}
+	for i := range x.Rows {
+		cells := x.Row(i)[at:end]
+		if cells[0] != math.Trunc(cells[0]) {
+			return false
+		}
+		values[fmt.Sprint(cells)] = true
+	}
+	return len(values) > 1 && 2*len(values) <= x.Rows
 }

@@ -136,7 +136,8 @@ func (s *sparse) set() (*Set, error) {
 		return nil, errors.New("no example has a feature")
 	case s.x.Rows < 2:
 		return nil, errOneExample
-	case s.opt.Target != "" || len(s.opt.Drop)+len(s.opt.Categorical) > 0:
+	case s.opt.Target != "" || len(s.opt.Drop)+len(s.opt.Categorical) > 0 ||
+		s.opt.Groups+s.opt.Strata+s.opt.Folds != "":
 		return nil, errors.New("sparse lines have no columns that --target, --drop or --categorical could name")
 	}
 	set := &Set{Name: s.name, Source: s.name, Task: guessTask(s.labels), Target: "y", Y: s.labels,

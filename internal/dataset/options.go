@@ -24,6 +24,9 @@ type Options struct {
 	// Categorical lists columns, by name or number from 1, whose numbers are names of categories: they become
 	// indicators, as texts do.
 	Categorical []string
+	// Groups, Strata and Folds are columns, by name or number from 1, that number the parts which examples
+	// belong to; they are no features.
+	Groups, Strata, Folds string
 	// NoHeader takes the first line for an example; false means that it is detected.
 	NoHeader bool
 	// Missing says what to do about cells without a value.

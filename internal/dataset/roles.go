@@ -26,6 +26,19 @@ func (t *table) planTraining() error {
 		}
 		c.kind, c.categorical = texts, true
 	}
+	for _, part := range t.opt.parts() {
+		if part.name == "" {
+			continue
+		}
+		c, err := t.find(part.flag, part.name)
+		switch {
+		case err != nil:
+			return err
+		case c.role != asFeature:
+			return fmt.Errorf("%s: column %s has another role", part.flag, quote(part.name))
+		}
+		c.role, c.kind, c.categorical = part.role, texts, true
+	}
 	y, err := t.findTarget()
 	if err != nil {
 		return err
@@ -41,12 +54,23 @@ func (t *table) planTraining() error {
 	return nil
 }
 
+// part is a column whose cells say which part an example belongs to.
+type part struct {
+	flag, name string
+	role       role
+}
+
+func (o Options) parts() []part {
+	return []part{{"--groups", o.Groups, asGroup}, {"--strata", o.Strata, asStratum},
+		{"--fold-column", o.Folds, asFold}}
+}
+
 // findTarget is the column of the target: the one asked for, or the last feature.
 func (t *table) findTarget() (*column, error) {
 	if t.opt.Target != "" {
 		c, err := t.find("--target", t.opt.Target)
 		if err == nil && c.role != asFeature {
-			err = fmt.Errorf("--target: column %s is left out or names the rows", quote(t.opt.Target))
+			err = fmt.Errorf("--target: column %s is left out or has another role", quote(t.opt.Target))
 		}
 		return c, err
 	}

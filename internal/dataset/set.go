@@ -59,6 +59,9 @@ type Set struct {
 	Sparse *CSR
 	// RowNames are the names of the examples if the file has them, else nil.
 	RowNames []string
+	// Groups, Strata and Folds number, from 0 in order of appearance, the parts that examples belong to; nil
+	// without.
+	Groups, Strata, Folds []int
 	// Labels names the classes if they are not -1 and +1 in the file, else nil.
 	Labels *Labels
 	// Notes say what a reader found, left out, ignored or encoded, a sentence each.
@@ -145,7 +148,22 @@ func (s *Set) Subset(rows []int) *Set {
 		sub.X = s.X.Gather(rows)
 	}
 	sub.Y, sub.RowNames = gather(s.Y, rows), gather(s.RowNames, rows)
+	for _, part := range []*[]int{&sub.Groups, &sub.Strata, &sub.Folds} {
+		*part = renumber(gather(*part, rows))
+	}
 	return &sub
+}
+
+// renumber numbers parts from 0 in order of appearance.
+func renumber(part []int) []int {
+	number := map[int]int{}
+	for i, p := range part {
+		if _, seen := number[p]; !seen {
+			number[p] = len(number)
+		}
+		part[i] = number[p]
+	}
+	return part
 }
 
 // Head returns a copy of the first n examples, or of all if there are fewer.

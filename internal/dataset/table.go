@@ -17,7 +17,7 @@ type table struct {
 	dialect  *dialect  // of texts
 	header   header    // of the first file
 	columns  []column
-	width    int // of a row: columns that are features or target
+	width    int // of a row: columns whose role has cells
 	features int // columns
 	rows     int
 	perBlock int // rows
@@ -84,7 +84,7 @@ func (t *table) begin(h header) error {
 		if c.role == asFeature {
 			t.features++
 		}
-		if c.role == asFeature || c.role == asTarget {
+		if c.role.hasCells() {
 			c.cell = t.width
 			t.width++
 		}

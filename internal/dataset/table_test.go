@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -119,5 +121,40 @@ func TestEscapesArePrintable(t *testing.T) {
 		if strings.Contains(text, "\x1b") {
 			t.Errorf("%q steers a terminal", text)
 		}
+	}
+}
+
+// TestParts: the columns of groups, strata and folds are no features; they number the parts of the rows that
+// are used, of subsets too.
+func TestParts(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d.csv")
+	text := "patient,a,age,fold,y\np7,1,old,2,1\np7,2,old,1,2\np1,,young,1,3\np3,4,young,2,4\np7,5,old,3,6\n"
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Load(path, Options{Groups: "patient", Strata: "age", Folds: "4", Missing: MissingDrop})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(s *Set, groups, strata, folds []int) {
+		t.Helper()
+		if !slices.Equal(s.Groups, groups) || !slices.Equal(s.Strata, strata) || !slices.Equal(s.Folds, folds) ||
+			s.D() != 1 {
+			t.Errorf("%d features, groups %v, strata %v, folds %v", s.D(), s.Groups, s.Strata, s.Folds)
+		}
+	}
+	check(s, []int{0, 0, 1, 0}, []int{0, 0, 1, 0}, []int{0, 1, 0, 2})
+	check(s.Subset([]int{2, 1, 2}), []int{0, 1, 0}, []int{0, 1, 0}, []int{0, 1, 0})
+	for _, o := range []Options{{Groups: "b"}, {Groups: "a", Strata: "a"}, {Groups: "y", Target: "y"}} {
+		if _, err := Load(path, o); err == nil {
+			t.Errorf("%+v is taken", o)
+		}
+	}
+	if s, err = Load(path, Options{Missing: MissingDrop}); err != nil {
+		t.Fatal(err)
+	}
+	if want := `rows of one "patient" are in several resamples: --groups patient?`; !slices.Contains(s.Notes,
+		want) {
+		t.Errorf("no note on patients: %q", s.Notes)
 	}
 }

@@ -46,9 +46,10 @@ func EmptyShare(m *model.Model, scheme resample.Scheme) float64 {
 }
 
 // MissingClass is the probability that a resample lacks one of the two classes
-// (or both), the examples' counts taken as independent; 0 for regression.
+// (or both), the examples' counts taken as independent; 0 for regression, and where a design draws them.
 func MissingClass(m *model.Model, law resample.CountDistribution) float64 {
-	if task, err := model.TaskOf(m.Loss); err != nil || task != dataset.Classification {
+	task, err := model.TaskOf(m.Loss)
+	if _, designed := law.(resample.Designed); designed || err != nil || task != dataset.Classification {
 		return 0
 	}
 	absent := resample.ProbZero(law, 1)

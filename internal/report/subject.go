@@ -57,11 +57,13 @@ type Model struct {
 
 // Resampling says how training sets are redrawn.
 type Resampling struct {
-	Scheme          string  `json:"scheme"`
-	Ratio           float64 `json:"ratio"` // nu = S/N
-	Folds           int     `json:"folds,omitempty"`
-	Is632Applicable bool    `json:"suits_632"` // whether .632 and .632+ are meant for this scheme and ratio
-	Distinct        float64 `json:"distinct"`  // mean number of distinct examples in a resample
+	Scheme string  `json:"scheme"`
+	Ratio  float64 `json:"ratio"` // nu = S/N
+	Folds  int     `json:"folds,omitempty"`
+	Design string  `json:"design,omitempty"` // of whole groups, within strata or of blocks
+	// whether .632 and .632+ are meant for this scheme and ratio
+	Is632Applicable bool    `json:"suits_632"`
+	Distinct        float64 `json:"distinct"` // mean number of distinct examples in a resample
 }
 
 // Times are wall times in seconds. Total runs from the start of the command to
@@ -174,8 +176,12 @@ func KernelText(k kernel.Spec) string {
 }
 
 func (d *document) resampling(r Resampling, n int) {
-	d.line("resampling", "%s%s, ratio %.4g: S = %s of n = %d, %.1f distinct examples on average",
-		r.Scheme, nonzero(", %d folds", r.Folds), r.Ratio, number(r.Ratio*float64(n)), n, r.Distinct)
+	design := ""
+	if r.Design != "" {
+		design = " " + r.Design
+	}
+	d.line("resampling", "%s%s%s, ratio %.4g: S = %s of n = %d, %.1f distinct examples on average",
+		r.Scheme, nonzero(", %d folds", r.Folds), design, r.Ratio, number(r.Ratio*float64(n)), n, r.Distinct)
 }
 
 func (d *document) cost(c Cost) {

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/floats"
+
+	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/internal/answer"
+	"bootbench/internal/calibration"
+	"bootbench/internal/dataset"
+	"bootbench/resample"
+)
+
+// designed is the scheme at a ratio over the groups, strata and blocks of a data set; of labels with a small
+// class over the classes, unless a scheme was asked for.
+func (o *options) designed(ratio float64, set *dataset.Set) (resample.Scheme, error) {
+	n := set.N()
+	d := resample.Design{N: n, Group: set.Groups, Stratum: set.Strata, Block: int(o.blocks)}
+	if o.blocks == autoBlocks {
+		d.Block = int(math.Ceil(math.Cbrt(float64(n))))
+	}
+	if d.Group == nil && d.Stratum == nil && d.Block == 0 {
+		if o.Given("scheme") || !smallClass(set) {
+			return o.schemeOf(ratio, n)
+		}
+		d.Stratum = answer.ClassesOf(set.Y)
+	}
+	name := o.scheme
+	if name == (resample.Poisson{}).Name() && !o.Given("scheme") && (d.Stratum != nil || d.Block > 0) {
+		name = resample.Multinomial{}.Name()
+	}
+	s, err := d.Of(name, resample.Options{Ratio: ratio, Folds: o.folds})
+	if err != nil {
+		return nil, usage.Errorf("--groups, --strata or --blocks: %s", strings.TrimPrefix(err.Error(),
+			"resample: "))
+	}
+	switch {
+	case !resample.IsDependent(s):
+	case o.refine == refineNone:
+		err = usage.Errorf("--refine none: where groups or blocks are drawn the theory does not hold, and exact " +
+			"resamples answer: take --refine auto")
+	case o.covarianceMatrix != "" || o.quantiles.List != nil ||
+		slices.Contains(o.metrics, calibration.Jackknife):
+		err = usage.Errorf("--covariance, --quantiles and --metrics jackknife are the theory's, which does not " +
+			"hold where groups or blocks are drawn: retrain --replicates writes the predictions of resamples")
+	}
+	return s, err
+}
+
+// fewInClass is the number of rows of a class below which it is drawn by itself: so that no resample lacks
+// it.
+const fewInClass = 30
+
+// smallClass reports whether a data set has such a class, and notes it.
+func smallClass(set *dataset.Set) bool {
+	if set.Task != dataset.Classification {
+		return false
+	}
+	for _, class := range []float64{-1, 1} {
+		count := floats.Count(func(y float64) bool { return y == class }, set.Y)
+		if count < 2 || count >= fewInClass { // one alone would be in every resample
+			continue
+		}
+		note := fmt.Sprintf("%d rows of class %s: resamples are drawn within the classes (--scheme poisson draws "+
+			"all rows alike)", count, set.Labels.Names().Name(class))
+		if !slices.Contains(set.Notes, note) {
+			set.Notes = append(set.Notes, note)
+		}
+		return true
+	}
+	return false
+}

@@ -24,8 +24,8 @@ import (
 func estimateCommand() *command {
 	return &command{
 		name: "estimate",
-		takes: append([]string{"ratio", "no-points", "level", "quantiles", "covariance"}, slices.Concat(theoryNames,
-			designNames)...),
+		takes: append([]string{"ratio", "no-points", "level", "quantiles", "covariance", "verbose"},
+			slices.Concat(theoryNames, designNames)...),
 		out: ", points.csv",
 		run: runEstimate,
 	}
@@ -44,11 +44,17 @@ func runEstimate(a *app, o *options, data []string) error {
 	if err != nil {
 		return a.orElsewhere(err)
 	}
+	if err := j.AddFullModel(a.ctx, e, s); err != nil {
+		return err
+	}
 	j.Caution(e)
 	if err := o.writeCovariance(j, solution, nil); err != nil {
 		return err
 	}
 	g := given{document: e, warnings: e.Warnings, cost: &e.Cost, status: e.Status}
+	if !o.verbose {
+		g.text = func(w io.Writer) error { return report.WriteText(w, report.Brief{Estimate: e}) }
+	}
 	if j.Set.Task == dataset.Classification {
 		g.figures = report.ROCFigure(solution.OutOfBag().Mean, j.Set.Y)
 	}

@@ -63,6 +63,7 @@ type options struct {
 	testLoss         string
 	metrics          []string
 	noPoints         bool
+	verbose          bool
 	level            float64
 	quantiles        flags.Numbers
 	covarianceMatrix string // file
@@ -183,6 +184,7 @@ func (o *options) declare() {
 	o.Choice(&o.testLoss, "test-loss", loss.TestNames(), "")
 	o.List(&o.metrics, "metrics")
 	o.Switch(&o.noPoints, "no-points")
+	o.Switch(&o.verbose, "verbose")
 	o.Number(&o.level, "level", 0.95, flags.Inside(0, 1))
 	o.Choice(&o.interval, "interval", []string{answer.Estimator, answer.Observation}, answer.Estimator)
 	o.Choice(&o.residuals, "residuals", []string{answer.Plain, answer.Scaled}, answer.Plain)

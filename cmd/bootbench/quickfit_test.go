@@ -93,7 +93,7 @@ func TestInProportion(t *testing.T) {
 		t.Error(text)
 	}
 	noise := drive(t, "", "estimate", "synthetic:friedman1,n=40", "--loss", "square", "--noise", "0.0001%",
-		"--gamma", "50")
+		"--gamma", "50", "--verbose")
 	if noise.status != exitDone || !strings.Contains(noise.stderr, "learned nothing") ||
 		!strings.Contains(noise.stdout, "R^2 ") {
 		t.Errorf("a useless model: %+v", noise)

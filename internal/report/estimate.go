@@ -22,11 +22,12 @@ type Estimate struct {
 	Quality     *calibration.Quality     `json:"quality,omitempty"`     // of the quoted error
 	Calibration *calibration.Reliability `json:"calibration,omitempty"` // of the probabilities of labels
 	Convergence
-	Refined  *Refined             `json:"refined,omitempty"`
-	Metrics  *calibration.Metrics `json:"metrics,omitempty"`
-	Level    float64              `json:"level,omitempty"` // of the intervals from lower to upper
-	Points   *Points              `json:"points,omitempty"`
-	Warnings []string             `json:"warnings"`
+	Refined   *Refined             `json:"refined,omitempty"`
+	FullModel *FullModel           `json:"full_model,omitempty"`
+	Metrics   *calibration.Metrics `json:"metrics,omitempty"`
+	Level     float64              `json:"level,omitempty"` // of the intervals from lower to upper
+	Points    *Points              `json:"points,omitempty"`
+	Warnings  []string             `json:"warnings"`
 	Cost
 	// Examples are the left-out errors, refined where the estimate is.
 	Examples calibration.Errors `json:"-"`

@@ -201,22 +201,26 @@ type Worst struct {
 	Labels *dataset.Classes // nil for -1 and +1
 }
 
-func (w *Worst) document() *document {
-	const named = 10
+// order has the numbers of the count worst examples.
+func (w *Worst) order(count int) (order []int) {
 	p := w.Points
-	var order []int
 	for i, e := range p.Error {
 		if !math.IsNaN(e) {
 			order = append(order, i)
 		}
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p.Error[j], p.Error[i]) })
+	return order[:min(count, len(order))]
+}
+
+func (w *Worst) document() *document {
+	p := w.Points
 	predicted := "left-out prediction"
 	if p.OOBVote != nil {
 		predicted = "share of left-out predictions " + w.Labels.Name(1)
 	}
 	var rows [][]string
-	for _, i := range order[:min(named, len(order))] {
+	for _, i := range w.order(10) {
 		target, of := number(p.Target[i]), "-"
 		if p.OOBVote != nil {
 			target, of = w.Labels.Name(p.Target[i]), fmt.Sprintf("%.0f%%", 100*p.OOBVote[i])

@@ -1,0 +1,132 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"bootbench/internal/null"
+	"bootbench/loss"
+)
+
+// FullModel is the expected error of the model that is trained on all examples, by cross-validation.
+type FullModel struct {
+	Error   null.Float `json:"error"`
+	ErrorSE null.Float `json:"error_se"` // over examples
+	Folds   int        `json:"folds"`
+	Repeats int        `json:"repeats"`
+}
+
+// Brief is an estimate in a few lines for the person who asks: what to expect of new rows, how much of it is
+// skill, which rows are worst, how stable predictions are, and how to repeat it.
+type Brief struct{ *Estimate }
+
+func (b Brief) document() *document {
+	e, d := b.Estimate, &document{title: "Error on new rows of " + ShortName(b.Data)}
+	d.line("data", "%s: %d rows, %d features, %s of %s", e.Data, e.N, e.D, e.Task, cmp.Or(e.Target, "y"))
+	for _, note := range e.Notes {
+		d.line("note", "%s", note)
+	}
+	d.line("error", "%s", b.headline())
+	if q := e.Quality; q != nil && q.RSquared != nil {
+		d.line("explained", "%.1f%% of the variance", 100**q.RSquared)
+	} else if q != nil && q.Balanced != nil {
+		d.line("balanced error", "%s, the mean over the classes", share(*q.Balanced))
+	}
+	if f := e.FullModel; f != nil {
+		d.line("all rows", "%s expected of the model trained on all rows (%d folds, %d times)",
+			b.withSE(f.Error, f.ErrorSE), f.Folds, f.Repeats)
+	}
+	if e.Points != nil {
+		d.line("worst rows", "%s", b.worst(3))
+		d.line("stability", "%s", b.stability())
+	}
+	d.line("model", "%s loss%s, kernel %s", e.Loss, e.parameters(), KernelText(e.Kernel))
+	if e.ChosenBy != "" {
+		d.line("chosen", "by %s", e.ChosenBy)
+		d.line("to repeat", "%s", e.CommandLine)
+	}
+	if e.Status != "converged" && e.Status != Contradicted {
+		d.line("status", "%s", e.Status)
+	}
+	return d
+}
+
+// headline is the quoted error beside that of a constant. Its standard error is over data sets of this size,
+// and over resamples.
+func (b Brief) headline() string {
+	q := b.Quality
+	if q == nil {
+		return b.Quote.String()
+	}
+	se := float64(q.ExampleSE)
+	if b.ErrorSE != nil && !math.IsNaN(float64(*b.ErrorSE)) {
+		se = math.Hypot(se, float64(*b.ErrorSE))
+	}
+	text := b.withSE(b.Error, null.Float(se))
+	if b.TestLoss == (loss.ZeroOne{}).Name() {
+		return fmt.Sprintf("%s of new rows get the wrong label; %s if all are taken for %s", text,
+			share(q.Baseline),
+			q.Constant)
+	}
+	return fmt.Sprintf("%s on new rows; %s if all are predicted %s", text, b.inUnits(q.Baseline), q.Constant)
+}
+
+// inUnits is an error in units of the target: the root of a mean square, the share of wrong labels.
+func (b Brief) inUnits(e null.Float) string {
+	switch b.TestLoss {
+	case loss.SquareTest{}.Name():
+		return fmt.Sprintf("%.4g", math.Sqrt(float64(e)))
+	case loss.ZeroOne{}.Name():
+		return share(e)
+	}
+	return fmt.Sprintf("%.4g", e)
+}
+
+// withSE is an error in units of the target with its standard error; of a root, se/(2 root).
+func (b Brief) withSE(e, se null.Float) string {
+	switch b.TestLoss {
+	case loss.SquareTest{}.Name():
+		return fmt.Sprintf("%s +- %.2g (root mean square)", b.inUnits(e), float64(se)/2/math.Sqrt(float64(e)))
+	case loss.ZeroOne{}.Name():
+		return fmt.Sprintf("%s +- %.1f%%", share(e), 100*float64(se))
+	}
+	return fmt.Sprintf("%s +- %.2g (%s loss)", b.inUnits(e), se, b.TestLoss)
+}
+
+func share(e null.Float) string { return fmt.Sprintf("%.1f%%", 100*float64(e)) }
+
+// worst names the rows with the largest left-out errors.
+func (b Brief) worst(count int) string {
+	w := Worst{Points: b.Points, Labels: b.Labels}
+	var names []string
+	for _, i := range w.order(count) {
+		p := b.Points
+		target, predicted := fmt.Sprintf("%.4g", p.Target[i]), "otherwise"
+		if p.OOBVote != nil {
+			target = w.Labels.Name(p.Target[i])
+			predicted = fmt.Sprintf("%s in %.0f%%", w.Labels.Name(-p.Target[i]), 100*p.Error[i])
+		} else if p.OOBMean != nil {
+			predicted = fmt.Sprintf("%.4g", p.OOBMean[i])
+		}
+		names = append(names, fmt.Sprintf("%s (%s, predicted %s)", p.name(i), target, predicted))
+	}
+	return strings.Join(names, ", ")
+}
+
+// stability is the median over the examples of the predictor's standard deviation over resamples, or for
+// labels of the share of resamples that disagree with the majority.
+func (b Brief) stability() string {
+	if b.Points.Vote != nil {
+		disagree := 0.0
+		for _, v := range b.Points.Vote {
+			disagree += math.Min(v, 1-v) / float64(len(b.Points.Vote))
+		}
+		return fmt.Sprintf("with other rows drawn, %s of the labels change", share(null.Float(disagree)))
+	}
+	sorted := slices.Sorted(slices.Values(b.Points.Variance))
+	return fmt.Sprintf("with other rows drawn, a prediction changes by %.3g (standard deviation)",
+		math.Sqrt(quantile(sorted, 0.5)))
+}

@@ -279,13 +279,21 @@ func (c conformanceCase) proximalCurve(counts []int, y []float64) []float64 {
 // gridAt is the i-th point of the grid, in standard deviations.
 func gridAt(i int) float64 { return -gridReach + gridStep*float64(i) }
 
+// gridDensity is the density at the points of the grid.
+var gridDensity = func() (d [gridCells + 1]float64) {
+	for i := range d {
+		d[i] = gauss(gridAt(i))
+	}
+	return d
+}()
+
 // expect is E g(f(h)) by the trapezoid rule, with a jump of g inside a cell put
 // in its place along the line between the cell's ends.
 func (f field) expect(g func(float64) float64) float64 {
 	sum := 0.0
 	for i, x := range f.f {
 		v, z := g(x), gridAt(i)
-		sum += v * gauss(z)
+		sum += v * gridDensity[i]
 		if i == len(f.f)-1 {
 			break
 		}
@@ -311,7 +319,7 @@ func (f field) expect(g func(float64) float64) float64 {
 func (f field) slope(cav Cavity) float64 {
 	sum, dh := 0.0, gridStep*math.Sqrt(cav.Var)
 	for i := 1; i < len(f.f)-1; i++ {
-		sum += (f.f[i+1] - f.f[i-1]) / (2 * dh) * gauss(gridAt(i))
+		sum += (f.f[i+1] - f.f[i-1]) / (2 * dh) * gridDensity[i]
 	}
 	return sum * gridStep
 }

@@ -1,6 +1,7 @@
 package loss
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -191,23 +192,40 @@ type mixture struct {
 	kinks              []float64
 	p                  []float64
 	slopes, curvatures []float64 // len(p) rows of len(kinks)+1
+	likeliest          int       // row
 	reach              []float64 // see setReach
+	// probability of a row and all after it, where these are multiples of it; or nil
+	rest []float64
+	side float64 // see marginSide
 }
 
-// newMixture lists the losses of a site whose examples have targets y over its
-// joint counts, the likeliest first.
+// newMixture lists the losses of a site whose examples have targets y over its joint counts.
 func newMixture(of exampleLoss, y []float64, law resample.CountDistribution) *mixture {
 	return mixtureOf(of, counts.New(y, law, 0))
 }
 
-// mixtureOf lists the losses of the joint counts, the likeliest first.
+// mixtureOf lists the losses of the joint counts, those of one target from the least count on.
 func mixtureOf(of exampleLoss, joint *counts.Joint) *mixture {
 	kinks, parts := commonKinks(of, joint.Targets)
 	x := &mixture{kinks: kinks}
-	for i, p := range joint.P {
-		x.add(p, parts, joint.Row(i))
+	order := make([]int, len(joint.P))
+	for i := range order {
+		order[i] = i
 	}
-	x.setReach()
+	single := len(joint.Targets) == 1
+	if single {
+		slices.SortFunc(order, func(a, b int) int { return cmp.Compare(joint.Row(a)[0], joint.Row(b)[0]) })
+	}
+	for _, i := range order {
+		x.add(joint.P[i], parts, joint.Row(i))
+		if i == 0 {
+			x.likeliest = len(x.p) - 1
+		}
+	}
+	x.setReach(single && !slices.ContainsFunc(x.curvatures, nonZero))
+	if last := x.row(len(x.p) - 1); single {
+		x.side = last.marginSide()
+	}
 	return x
 }
 

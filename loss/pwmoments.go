@@ -15,24 +15,102 @@ type response struct {
 }
 
 // Moments computes the moments (T4) over the cavity and over the rows, with all their digits wherever the
-// cavity lies.
+// cavity lies. Where a row's own tails are negligible, so are those of steeper ones, and it stands for them.
 func (x *mixture) Moments(cav Cavity) Moments {
 	if len(x.kinks) == 0 { // no example
 		return Moments{Mean: cav.Mean, Var: cav.Var, Response: 1}
 	}
-	var kinks [4]normal.Tail // of more the slices below are allocated
-	var flats [4]flat
-	s := segmentIntegrator{Cavity: cav, sd: math.Sqrt(cav.Var), kinks: kinks[:0], flats: flats[:0]}
+	sd := math.Sqrt(cav.Var)
+	if x.canScale(cav, sd) {
+		return x.marginMoments(cav, sd)
+	}
+	var kinks [4]normal.Tail // of more the slice below is allocated
+	s := segmentIntegrator{Cavity: cav, sd: sd, kinks: kinks[:0]}
 	for _, kink := range x.kinks {
 		s.kinks = append(s.kinks, normal.TailAt(standardize(kink, cav.Mean, s.sd)))
-		s.flats = append(s.flats, flat{from: noTail, to: noTail})
 	}
-	var m mixtureMoments
+	row := x.row(x.likeliest)
+	sum := mixtureMoments{started: true}
+	sum.reference, _ = row.prox(cav.C, cav.Mean)
 	for i, p := range x.p {
 		row := x.row(i)
-		m.add(p, s.response(&row, x.reach[i]))
+		r, last := s.response(&row, x.reach[i]), x.rest != nil && s.far && !s.near
+		if last {
+			p = x.rest[i]
+		}
+		if sum.add(p, r); last {
+			break
+		}
 	}
-	return m.moments()
+	return sum.moments()
+}
+
+// canScale says whether the loss is 0 on one side of its only kink, as the hard margin, the hinge and its
+// square are, and fields can be measured in standard deviations without overflow.
+func (x *mixture) canScale(cav Cavity, sd float64) bool {
+	scale := 1 / (cav.C * sd)
+	return x.side != 0 && scale > 0 && !math.IsInf(scale, 0) && !math.IsInf((x.kinks[0]-cav.Mean)/sd, 0)
+}
+
+// marginMoments are (T8) for a loss that is 0 on one side of its only kink; fields and predictors are
+// multiplied by side = 1 or -1, so that this is the right one. The proximal map of a row bends at the kink,
+// z, and at z - steep/(c sd).
+func (x *mixture) marginMoments(cav Cavity, sd float64) Moments {
+	h, kink, scale := x.side*cav.Mean, x.side*x.kinks[0], 1/(cav.C*sd)
+	to := normal.TailAt(standardize(kink, h, sd))
+	above, varAbove, excess := to.Above(), to.VarAbove(), to.Excess()
+	left, sum := x.left(), mixtureMoments{started: true}
+	likeliest := 2*x.likeliest + left
+	sum.reference = marginProx(cav.C, h, kink, math.Abs(x.slopes[likeliest]), x.curvatures[likeliest])
+	for i, p := range x.p {
+		steep, q, last := math.Abs(x.slopes[2*i+left]), x.curvatures[2*i+left], false
+		from := to
+		if steep > 0 {
+			z := to.Z - steep*scale
+			if last = x.rest != nil && isNegligible(z, to.Z, x.reach[i]); last {
+				p, z = x.rest[i], math.Inf(-1)
+			}
+			from = normal.TailAt(z)
+		}
+		slope := mapSlopeOf(q, cav.C)
+		below := from.Below()
+		sum.add(p, response{
+			base:  marginProx(cav.C, h, kink, steep, q),
+			shift: sd * (to.First - slope.keep*from.First),
+			keep:  slope.keep*below + above,
+			pull:  slope.pull*below + normal.ProbBetween(&from, &to),
+			variance: cav.Var * (slope.keep*slope.keep*from.VarBelow() + varAbove +
+				2*slope.keep*from.Shortfall()*excess),
+		})
+		if last {
+			break
+		}
+	}
+	m := sum.moments()
+	m.Mean *= x.side
+	return m
+}
+
+// left is the segment that side turns to the left.
+func (x *mixture) left() int {
+	if x.side < 0 {
+		return 1
+	}
+	return 0
+}
+
+// marginProx is the proximal map (T3) at h of a loss of slope -steep and curvature q before the kink, 0
+// beyond.
+func marginProx(c, h, kink, steep, q float64) float64 {
+	switch {
+	case h >= kink:
+		return h
+	case q == 0:
+		return min(kink, h+steep/c)
+	case q < c: // f is nearer to h than to the kink
+		return min(kink, h+(q*(kink-h)+steep)/(c+q))
+	}
+	return min(kink, kink+(c*(h-kink)+steep)/(c+q))
 }
 
 // standardize expresses x in units of the Gaussian of that mean and sd >= 0; at
@@ -44,114 +122,75 @@ func standardize(x, mean, sd float64) float64 {
 	return (x - mean) / sd
 }
 
-// segmentIntegrator integrates proximal maps of piecewise losses of common kinks over the
-// Gaussian cavity: over the intervals of the field h, in standard deviations from the cavity's mean, on which
-// a map is linear. A map is known by its slope on the left, and by its flat parts; it is integrated anew only
-// where these differ from the last map's.
+// segmentIntegrator integrates proximal maps of piecewise losses of common kinks over the Gaussian cavity:
+// over the intervals of the field h, in standard deviations from the cavity's mean, on which a map is linear.
 type segmentIntegrator struct {
 	Cavity
 	sd    float64
 	kinks []normal.Tail // where losses of slope 0 see them
-	first mapSlope
-	flats []flat
-	last  response
-}
-
-// flat is the interval of fields that a proximal map takes to a kink, and the map's slope beyond.
-type flat struct {
-	from, to normal.Tail
-	slope    mapSlope
+	// whether the last map had ends, beside those, that are negligible, and that are not
+	far, near bool
 }
 
 // mapSlope is a slope of a proximal map, keep, and pull = 1 - keep.
 type mapSlope struct{ keep, pull float64 }
 
-var (
-	noTail = normal.Tail{Z: math.NaN()}
-	level  = mapSlope{0, 1}
-)
-
 // response integrates the proximal map of one row's loss. Tails beyond reach count as none.
-func (s *segmentIntegrator) response(l *piecewise, reach float64) *response {
-	first := l.mapSlope(0, s.C)
-	moved := first != s.first
-	s.first = first
+func (s *segmentIntegrator) response(l *piecewise, reach float64) response {
+	var a accumulator
+	s.far, s.near = false, false
+	var from normal.Tail // the start of the segment of that slope
+	flat, slope := mapSlope{0, 1}, mapSlopeOf(l.curvatures[0], s.C)
 	for j, kink := range l.kinks {
-		f := &s.flats[j]
 		below, above := l.slopeAt(j, kink), l.slopes[j+1]
-		moved = s.see(&f.from, j, kink, below, reach) || moved
-		if above < below { // by rounding
-			above = below
+		to, next := s.see(j, kink, below, reach), mapSlopeOf(l.curvatures[j+1], s.C)
+		if j == 0 {
+			a.begin(&to, slope)
+		} else {
+			a.extend(&from, &to, slope)
 		}
-		moved = s.see(&f.to, j, kink, above, reach) || moved
-		if slope := l.mapSlope(j+1, s.C); slope != f.slope {
-			f.slope, moved = slope, true
+		if from = to; above > below {
+			from = s.see(j, kink, above, reach)
+			a.bend(&to, slope, flat)
+			a.extend(&to, &from, flat)
+			slope = flat
 		}
+		a.bend(&from, slope, next)
+		slope = next
 	}
-	if moved {
-		s.integrate()
-	}
-	s.last.base, _ = l.prox(s.C, s.Mean)
-	return &s.last
+	a.end(&from, slope)
+	a.base, _ = l.prox(s.C, s.Mean)
+	a.shift *= s.sd
+	a.variance *= s.Var
+	return a.response
 }
 
-// see sets t to where kink j is seen from a side on which the loss has that slope: at infinity where its tail
-// is negligible beside the kinks' own.
-// It reports whether t has changed.
-func (s *segmentIntegrator) see(t *normal.Tail, j int, kink, slope, reach float64) bool {
-	at := &s.kinks[j]
+// see is the tail where kink j is seen from a side on which the loss has that slope: at infinity where it is
+// negligible beside the kinks' own.
+func (s *segmentIntegrator) see(j int, kink, slope, reach float64) normal.Tail {
 	if slope == 0 {
-		if t.Z == at.Z {
-			return false
-		}
-		*t = *at
-		return true
+		return s.kinks[j]
 	}
 	z := standardize(kink, s.Mean-slope/s.C, s.sd)
 	outer := s.kinks[0].Z // the farthest kink on that side of the cavity's mean, if there is one
 	if z > 0 {
 		outer = s.kinks[len(s.kinks)-1].Z
 	}
-	if z*z > reach*reach && !(z*outer > 0 && z*z <= reach*reach+outer*outer) {
-		z = math.Copysign(math.Inf(1), z)
+	if isNegligible(z, outer, reach) {
+		z, s.far = math.Copysign(math.Inf(1), z), true
+	} else {
+		s.near = true
 	}
-	if t.Z == z {
-		return false
-	}
-	*t = normal.TailAt(z)
-	return true
+	return normal.TailAt(z)
 }
 
-// integrate sums up the intervals.
-func (s *segmentIntegrator) integrate() {
-	var a accumulator
-	var from *normal.Tail
-	slope := s.first
-	for j := range s.flats {
-		f := &s.flats[j]
-		if j == 0 {
-			a.begin(&f.from, slope)
-		} else {
-			a.extend(from, &f.from, slope)
-		}
-		if f.from.Z < f.to.Z {
-			a.bend(&f.from, slope, level)
-			a.extend(&f.from, &f.to, level)
-			a.bend(&f.to, level, f.slope)
-		} else {
-			a.bend(&f.from, slope, f.slope)
-		}
-		from, slope = &f.to, f.slope
-	}
-	a.end(from, slope)
-	s.last = a.response
-	s.last.shift *= s.sd
-	s.last.variance *= s.Var
+// isNegligible says whether the tail at z is so beside that at a kink on the same side of the mean.
+func isNegligible(z, kink, reach float64) bool {
+	return z*z > reach*reach && !(z*kink > 0 && z*z <= reach*reach+kink*kink)
 }
 
-// mapSlope is that of segment j.
-func (l *piecewise) mapSlope(j int, c float64) mapSlope {
-	q := l.curvatures[j]
+// mapSlopeOf is that of the proximal map where the loss has curvature q.
+func mapSlopeOf(q, c float64) mapSlope {
 	if q == 0 {
 		return mapSlope{1, 0}
 	}
@@ -159,8 +198,9 @@ func (l *piecewise) mapSlope(j int, c float64) mapSlope {
 }
 
 // setReach finds for every row how far a tail may lie, in standard deviations, before it is
-// negligible beside the row without examples: P(x > t) <= exp(-t^2/2)/2.
-func (x *mixture) setReach() {
+// negligible beside the row without examples: P(x > t) <= exp(-t^2/2)/2. Where rows get steeper, none reaches
+// farther than those before it.
+func (x *mixture) setReach(steeper bool) {
 	empty := 0.0
 	for i, p := range x.p {
 		if row := x.row(i); !slices.ContainsFunc(row.slopes, nonZero) &&
@@ -172,11 +212,33 @@ func (x *mixture) setReach() {
 	for i, p := range x.p {
 		x.reach[i] = math.Sqrt(2 * math.Log(math.Max(1, p/(negligibleTail*empty))))
 	}
+	if !steeper {
+		return
+	}
+	x.rest = slices.Clone(x.p)
+	for i := len(x.p) - 2; i >= 0; i-- {
+		x.rest[i] += x.rest[i+1]
+		x.reach[i] = math.Max(x.reach[i], x.reach[i+1])
+	}
 }
 
 const negligibleTail = 1e-17 // beside the row without examples
 
 func nonZero(v float64) bool { return v != 0 }
+
+// marginSide is 1 where the multiples of a loss are 0 on the right of their only kink, -1 where that is so
+// mirrored, else 0.
+func (l *piecewise) marginSide() float64 {
+	switch {
+	case len(l.kinks) != 1:
+		return 0
+	case l.slopes[1] == 0 && l.curvatures[1] == 0:
+		return 1
+	case l.slopes[0] == 0 && l.curvatures[0] == 0:
+		return -1
+	}
+	return 0
+}
 
 // accumulator sums over intervals (from, to] of the standard normal x = (h-m_c)/s,
 // on each of which f has a constant slope. With f' that slope, Hoeffding's
@@ -246,7 +308,7 @@ type mixtureMoments struct {
 }
 
 // add adds a row of probability p.
-func (m *mixtureMoments) add(p float64, r *response) {
+func (m *mixtureMoments) add(p float64, r response) {
 	if !m.started {
 		m.started, m.reference = true, r.base
 	}

@@ -124,7 +124,7 @@ func (x smoothMixture) perCountMoments(cav Cavity) Moments {
 	site := newSiteMap(x, cav)
 	for i, p := range x.P {
 		r := site.response(p, x.Row(i))
-		m.add(p, &r)
+		m.add(p, r)
 	}
 	return m.moments()
 }

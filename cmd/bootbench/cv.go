@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"runtime"
 	"slices"
@@ -11,8 +12,10 @@ import (
 	"bootbench/internal/answer"
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
+	"bootbench/internal/model"
 	"bootbench/internal/refit"
 	"bootbench/internal/report"
+	"bootbench/internal/tune"
 	"bootbench/resample"
 )
 
@@ -20,7 +23,8 @@ func cvCommand() *command {
 	return &command{
 		name: "cv",
 		takes: slices.Concat(problemNames, []string{"folds/cv", "repeats", "groups", "strata", "fold-column",
-			"blocks/cv", "permutations", "seed", "workers", "method/retrain", "test-loss", "metrics", "no-points",
+			"blocks/cv", "permutations", "nested", "seed", "workers", "method/retrain", "test-loss", "metrics",
+			"no-points",
 			"csv"}),
 		out: ", points.csv",
 		run: runCV,
@@ -101,6 +105,12 @@ func runCV(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
+	if o.nested {
+		if v.Choose, err = o.chooser(p); err != nil {
+			return err
+		}
+		j.Subject.CommandLine = a.commandLine()
+	}
 	r, err := j.CrossValidate(a.ctx, v)
 	if err != nil {
 		return err
@@ -133,4 +143,23 @@ func (o *options) validation(set *dataset.Set) (v answer.Validation, err error) 
 		return v, usage.Errorf("--repeats is for random folds: these are always the same")
 	}
 	return v, usage.Wrap(v.Check())
+}
+
+// chooser chooses a model of rows as it was chosen of all.
+func (o *options) chooser(p *problem) (func(context.Context, *dataset.Set) (model.Spec, error), error) {
+	if p.choice.by == "" {
+		return nil, usage.Errorf(
+			"--nested chooses the model in every fold, and this one is given: leave out --loss, " +
+				"or --nested")
+	}
+	search, err := o.search(p.spec.Set)
+	return func(ctx context.Context, set *dataset.Set) (model.Spec, error) {
+		part := *search
+		part.Spec.Set, part.Scheme, part.Test = set, nil, nil
+		r, err := tune.Run(ctx, part, tune.Settings{})
+		if err != nil {
+			return model.Spec{}, err
+		}
+		return r.Spec, nil
+	}, err
 }

@@ -32,6 +32,11 @@ func TestCV(t *testing.T) {
 	if lines := strings.Count(csv, "\n"); lines != 61 || !strings.HasPrefix(csv, "row,mean,error,target\n") {
 		t.Errorf("--csv has %d lines: %.60s", lines, csv)
 	}
+	chosen := must(t, "cv", "synthetic:friedman1,n=40", "--nested", "--folds", "3", "--repeats", "1")
+	if !strings.Contains(chosen,
+		"to repeat       bootbench cv synthetic:friedman1,n=40 --nested --folds 3 --repeats 1\n") {
+		t.Errorf("a model for every fold: %s", chosen)
+	}
 }
 
 // TestCVRefusals: what has no meaning is refused with its cure.
@@ -43,6 +48,7 @@ func TestCVRefusals(t *testing.T) {
 		"--folds 6 --blocks 10":   "take fewer --folds or shorter --blocks",
 		"--folds loo --repeats 3": "these are always the same",
 		"--metrics jackknife":     "estimate has it",
+		"--nested":                "this one is given",
 		"--csv - --json -":        "cannot both take standard output",
 		"--blocks 0":              "must be auto or a whole number",
 	} {

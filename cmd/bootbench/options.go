@@ -55,6 +55,7 @@ type options struct {
 	blocks           blockLength
 	repeats          int
 	permutations     int
+	nested           bool
 	refine           refineValue
 	accuracy         flags.Percent
 	resamples        int
@@ -153,6 +154,7 @@ func (o *options) declare() {
 	o.Value(&o.blocks, "blocks")
 	o.Value(&o.blocks, "blocks/cv")
 	o.Whole(&o.permutations, "permutations", 0, flags.Range{From: 0, To: 1e6})
+	o.Switch(&o.nested, "nested")
 	o.Number(&o.ratio, "ratio", 1, flags.Above(0))
 	o.Value(&o.ratios, "ratio/list")
 	o.refine = refineAuto

@@ -11,6 +11,7 @@ import (
 
 	"bootbench/internal/batch"
 	"bootbench/internal/calibration"
+	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/null"
 	"bootbench/internal/predict"
@@ -34,6 +35,8 @@ type Validation struct {
 	Method       refit.RetrainMethod
 	Workers      int
 	Metrics      []string
+	// Choose, if set, chooses a model of the training rows of every fold; else all have that of the job.
+	Choose func(context.Context, *dataset.Set) (model.Spec, error)
 }
 
 // Random reports whether the folds are, so that there is more than one partition.
@@ -76,23 +79,26 @@ func (v *Validation) Check() error {
 
 // describe says what the folds are.
 func (v *Validation) describe(labels bool) string {
-	of, within := "examples", ""
+	of, within, chosen := "examples", "", ""
 	if v.Design.Group != nil {
 		of = "whole groups"
 	}
+	if v.Choose != nil {
+		chosen = ", a model chosen without each"
+	}
 	switch {
 	case v.Given != nil:
-		return "folds of a column"
+		return "folds of a column" + chosen
 	case v.Design.Block > 0:
-		return fmt.Sprintf("blocks of %d rows, each predicted by the rows before it", v.Design.Block)
+		return fmt.Sprintf("blocks of %d rows, each predicted by the rows before it%s", v.Design.Block, chosen)
 	case v.Folds == 0:
-		return "folds of single " + of
+		return "folds of single " + of + chosen
 	case v.Design.Stratum != nil:
 		within = " within strata"
 	case labels:
 		within = " within classes"
 	}
-	return fmt.Sprintf("random folds of %s%s, %d times", of, within, v.Repeats)
+	return fmt.Sprintf("random folds of %s%s, %d times%s", of, within, v.Repeats, chosen)
 }
 
 // plan is the cross-validation of a model with targets y.
@@ -173,6 +179,14 @@ func (j *Job) CrossValidate(ctx context.Context, v Validation) (*report.CrossVal
 // fitFolds makes the fits of a plan. Blocks of them are trained around the theory of as many folds.
 func (j *Job) fitFolds(ctx context.Context, v *Validation, s refit.RetrainSettings) (*refit.Retraining,
 	error) {
+	if v.Choose != nil {
+		result, err := j.fitNested(ctx, v, s)
+		if err != nil {
+			return nil, err
+		}
+		j.Times.Retrain += result.Stats.Elapsed.Seconds()
+		return &refit.Retraining{Result: result, Method: refit.Single}, nil
+	}
 	n := j.Set.N()
 	around := resample.KFold{Folds: min(n, max(2, v.folds())), N: n}
 	if err := refit.CheckRetrain(j.Model, v.Method, around, s); err != nil {
@@ -292,6 +306,10 @@ func (j *Job) permute(ctx context.Context, v *Validation, settings refit.Retrain
 	settings.Progress = func(done, total int) {
 		j.Progress(fmt.Sprintf("permutation %d of %d", (done+fits-1)/fits, v.Permutations), done, total)
 	}
+	site := func(i int) int { return j.Site[i] }
+	if v.Choose != nil {
+		site = func(i int) int { return i }
+	}
 	sum, count, y := make([]float64, v.Permutations), make([]float64, v.Permutations), []float64(nil)
 	settings.OnFit = func(b int, weight, f []float64) {
 		p := b / fits
@@ -301,7 +319,7 @@ func (j *Job) permute(ctx context.Context, v *Validation, settings refit.Retrain
 		first, end := resample.Judged(plan.Of(y), b%fits, len(y))
 		for i := first; i < end; i++ {
 			if weight[i] == 0 {
-				sum[p] += j.Test.Value(f[j.Site[i]], y[i])
+				sum[p] += j.Test.Value(f[site(i)], y[i])
 				count[p]++
 			}
 		}

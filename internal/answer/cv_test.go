@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/stat"
+
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
@@ -34,6 +36,12 @@ func specOf(t *testing.T, data string, n int, l loss.Loss) model.Spec {
 // standard errors follow from them by their definitions.
 func TestCrossValidate(t *testing.T) {
 	const n, folds, repeats = 48, 4, 3
+	// by the targets that it is given, and standardised by their rows
+	choose := func(_ context.Context, set *dataset.Set) (model.Spec, error) {
+		spec := model.NewSpec(set, loss.Square{Noise: stat.Variance(set.Y, nil) / 20})
+		spec.Kernel = kernel.Spec{Kind: kernel.RBF, Gamma: 0.3, Amplitude: 2}
+		return spec, nil
+	}
 	group := make([]int, n)
 	for i := range group {
 		group[i] = i * 7 % 11
@@ -45,19 +53,23 @@ func TestCrossValidate(t *testing.T) {
 		design    resample.Design
 		folds     int
 		tolerance float64
+		nested    bool
 	}{
 		"square": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.Single, resample.Design{}, folds,
-			1e-8},
-		"square loo": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.Single, resample.Design{}, 0, 1e-8},
+			1e-8, false},
+		"nested": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.Single, resample.Design{}, folds, 1e-8,
+			true},
+		"square loo": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.Single, resample.Design{}, 0, 1e-8,
+			false},
 		"square groups": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.Single,
-			resample.Design{Group: group}, folds, 1e-8},
+			resample.Design{Group: group}, folds, 1e-8, false},
 		"group by group": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.Single,
-			resample.Design{Group: group}, 0, 1e-8},
+			resample.Design{Group: group}, 0, 1e-8, false},
 		"forward": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.Single, resample.Design{Block: 5},
 			folds,
-			1e-8},
-		"hinge":        {"sonar", loss.Hinge{C: 1}, refit.Single, resample.Design{}, folds, 1e-2},
-		"hinge blocks": {"sonar", loss.Hinge{C: 1}, refit.Batch, resample.Design{}, folds, 3e-2},
+			1e-8, false},
+		"hinge":        {"sonar", loss.Hinge{C: 1}, refit.Single, resample.Design{}, folds, 1e-2, false},
+		"hinge blocks": {"sonar", loss.Hinge{C: 1}, refit.Batch, resample.Design{}, folds, 3e-2, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec := specOf(t, c.data, 208, c.loss)
@@ -70,11 +82,14 @@ func TestCrossValidate(t *testing.T) {
 				t.Fatal(err)
 			}
 			v := answer.Validation{Design: c.design, Folds: c.folds, Repeats: repeats, Seed: 5, Method: c.method}
+			if c.nested {
+				v.Choose = choose
+			}
 			r, err := j.CrossValidate(context.Background(), v)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := naive(t, spec, c.design, c.folds, r.Repeats)
+			want := naive(t, spec, c.design, c.folds, r.Repeats, v.Choose)
 			for i, f := range want.mean {
 				if off := math.Abs(r.Points.Mean[i] - f); off > c.tolerance ||
 					math.IsNaN(f) != math.IsNaN(r.Points.Mean[i]) {
@@ -110,7 +125,8 @@ type reference struct {
 	error, se, repeatsSE float64
 }
 
-func naive(t *testing.T, spec model.Spec, design resample.Design, folds, repeats int) (r reference) {
+func naive(t *testing.T, spec model.Spec, design resample.Design, folds, repeats int,
+	choose func(context.Context, *dataset.Set) (model.Spec, error)) (r reference) {
 	t.Helper()
 	set, test := spec.Set, answer.DefaultTest(spec.Set)
 	n := set.N()
@@ -127,6 +143,9 @@ func naive(t *testing.T, spec model.Spec, design resample.Design, folds, repeats
 			})
 			part := spec
 			part.Set = set.Subset(rest)
+			if choose != nil {
+				part, _ = choose(nil, part.Set)
+			}
 			m, err := model.Build(part)
 			if err != nil {
 				t.Fatal(err)

@@ -160,17 +160,7 @@ func Retrain(ctx context.Context, spec Spec, o Options) (*Retraining, error) {
 type Folds = answer.Validation
 
 // CrossValidation is how a model predicts examples that it was trained without.
-type CrossValidation struct {
-	// Error is the mean error of left-out examples, SE its standard error over examples, or groups: with others
-	// it would be another. RepeatsSE is that over partitions.
-	Error, SE, RepeatsSE float64
-	// PValue is that of a model that has learned nothing, NaN without permutations.
-	PValue float64
-	// Mean and Errors are, for each example, the mean prediction and error of the models without it; Probability
-	// that of the label +1, nil for numbers.
-	Mean, Errors, Probability []float64
-	Warnings                  []string
-}
+type CrossValidation = report.CrossValidation
 
 // CrossValidate trains without every fold, exactly, and judges the predictions there. The zero value of Folds
 // leaves out every example by itself.
@@ -184,14 +174,5 @@ func CrossValidate(ctx context.Context, spec Spec, folds Folds, o Options) (*Cro
 	if err == nil && r.Status != answer.Complete {
 		err = ctx.Err()
 	}
-	if err != nil {
-		return nil, err
-	}
-	c := &CrossValidation{Error: float64(r.Error), SE: float64(*r.ErrorSE), RepeatsSE: float64(r.RepeatsSE),
-		PValue: math.NaN(), Mean: r.Points.Mean, Errors: r.Points.Error, Probability: r.Points.Probability,
-		Warnings: r.Warnings}
-	if r.PValue != nil {
-		c.PValue = float64(*r.PValue)
-	}
-	return c, nil
+	return r, err
 }

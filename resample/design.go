@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
@@ -22,11 +23,8 @@ func (d Design) String() string {
 	if d.Block > 0 {
 		parts = append(parts, fmt.Sprintf("of blocks of %d rows", d.Block))
 	}
-	switch {
-	case d.Group != nil && d.Block > 0:
-		parts = append(parts, "within groups")
-	case d.Group != nil:
-		parts = append(parts, "of whole groups")
+	if d.Group != nil {
+		parts = append(parts, map[bool]string{true: "within groups", false: "of whole groups"}[d.Block > 0])
 	}
 	if d.Stratum != nil {
 		parts = append(parts, "within strata")
@@ -38,88 +36,60 @@ func (d Design) String() string {
 // drawn, and over examples else.
 func (d Design) Of(name string, o Options) (Scheme, error) {
 	o.N = d.N
-	if d.Group == nil && d.Stratum == nil && d.Block == 0 {
-		return ByName(name, o)
+	stratum := d.Stratum
+	whole := d.Group != nil && d.Block == 0
+	if whole {
+		o.N = len(sizes(d.Group))
+		stratum = d.groupStrata(o.N)
 	}
-	if d.Block > 0 {
-		return d.blocks(name, o)
-	}
-	units := d.units()
-	o.N = len(units)
 	law, err := ByName(name, o)
-	if err != nil {
-		return nil, err
+	if err != nil || d.Group == nil && d.Stratum == nil && d.Block == 0 {
+		return law, err
 	}
-	s := Designed{Scheme: law, Design: d, Draws: law, absent: make([]float64, o.N)}
-	for u := range units {
-		s.absent[u] = ProbZero(law, 1)
+	s := Designed{Scheme: law, Design: d, Draws: law}
+	switch {
+	case d.Block > 0 && (name != Multinomial{}.Name() || stratum != nil):
+		err = fmt.Errorf("resample: blocks are drawn with replacement and without strata, by multinomial")
+	case d.Block > 0:
+		s.Draws = newCircularBlocks(d, o.Ratio)
+	case stratum != nil:
+		s.Draws, err = stratified(name, o, stratum)
 	}
-	if d.Stratum != nil {
-		if s.Draws, err = d.stratify(law, name, o, units, s.absent); err != nil {
-			return nil, err
-		}
-	}
-	if d.Group != nil {
+	if whole {
 		s.Draws = Grouped{Groups: s.Draws, Group: d.Group, Count: o.N}
-		absent := make([]float64, d.N)
-		for i, g := range d.Group {
-			absent[i] = s.absent[g]
-		}
-		s.absent = absent
 	}
-	return s, nil
+	return s, err
 }
 
-// units are the strata of what is drawn, groups or examples. That of a group is the most frequent of its
-// examples, the first of equals.
-func (d Design) units() []int {
-	if d.Group == nil {
-		return d.strata()
+// groupStrata are the strata of groups, those of their first examples; nil without strata.
+func (d Design) groupStrata(groups int) []int {
+	if d.Stratum == nil {
+		return nil
 	}
-	counts := map[[2]int]int{}
-	var stratum []int
-	for i, s := range d.strata() {
-		g := d.Group[i]
-		for len(stratum) <= g {
-			stratum = append(stratum, 0)
-		}
-		counts[[2]int{g, s}]++
-		if best := counts[[2]int{g, stratum[g]}]; counts[[2]int{g, s}] > best {
-			stratum[g] = s
-		}
+	stratum := make([]int, groups)
+	for i, g := range slices.Backward(d.Group) {
+		stratum[g] = d.Stratum[i]
 	}
 	return stratum
 }
 
-func (d Design) strata() []int {
-	if d.Stratum == nil {
-		return make([]int, d.N)
-	}
-	return d.Stratum
-}
-
-// stratify is the sampler of a scheme of fixed size, or of folds, within the strata of units; it fills in
-// with what probability each is absent.
-func (d Design) stratify(law Scheme, name string, o Options, stratum []int, absent []float64) (Sampler,
-	error) {
-	if name == (KFold{}).Name() {
+// stratified is the sampler of a scheme of fixed size, or of folds, within strata.
+func stratified(name string, o Options, stratum []int) (Sampler, error) {
+	switch name {
+	case KFold{}.Name():
 		return Partition{Folds: o.Folds, Stratum: stratum}, nil
-	}
-	if name != (Multinomial{}).Name() && name != (Subsample{}).Name() {
+	case Poisson{}.Name(), Bernoulli{}.Name():
 		return nil, fmt.Errorf("resample: %s draws every example independently of its stratum: strata take "+
 			"multinomial, subsample or kfold", name)
 	}
 	s := Stratified{Stratum: stratum}
 	for k, size := range sizes(stratum) {
 		o.N = max(1, size)
-		of, err := ByName(name, o)
+		within, err := ByName(name, o)
 		if err != nil {
 			return nil, fmt.Errorf("%w: stratum %d", err, k+1)
 		}
-		s.Within = append(s.Within, of)
-	}
-	for u, k := range stratum {
-		absent[u] = ProbZero(s.Within[k].(Scheme), 1)
+		s.Within = append(s.Within, within)
 	}
 	return s, nil
 }
@@ -141,7 +111,6 @@ type Designed struct {
 	Scheme
 	Design Design
 	Draws  Sampler
-	absent []float64 // P(count = 0) of each example
 }
 
 // Sample and SampleAt are those of Draws.
@@ -158,12 +127,21 @@ func IsDependent(s Scheme) bool {
 	return ok && (designed.Design.Group != nil || designed.Design.Block > 0)
 }
 
-// ProbAbsent is the probability that an example is left out.
-func ProbAbsent(s Scheme, example int) float64 {
-	if designed, ok := s.(Designed); ok {
-		return designed.absent[example]
+// ProbAbsent is the probability that a draw of a scheme, or of the samplers of a design, lacks an example.
+func ProbAbsent(s Sampler, example int) float64 {
+	switch s := s.(type) {
+	case Designed:
+		return ProbAbsent(s.Draws, example)
+	case Grouped:
+		return ProbAbsent(s.Groups, s.Group[example])
+	case Stratified:
+		return ProbAbsent(s.Within[s.Stratum[example]], 0)
+	case Partition:
+		return 1 / float64(s.Folds)
+	case CircularBlocks:
+		return s.absent(len(s.Series[s.Of[example]]))
 	}
-	return ProbZero(s, 1)
+	return ProbZero(s.(CountDistribution), 1)
 }
 
 // Grouped draws whole groups: every example is drawn as often as its group.
@@ -175,7 +153,7 @@ type Grouped struct {
 
 // Sample is Sampler.Sample.
 func (s Grouped) Sample(rng *rand.Rand, counts []int) {
-	s.spread(counts, func(groups []int) { s.Groups.Sample(rng, groups) })
+	s.SampleAt(rng.Uint64(), rng.IntN(s.Period()), counts)
 }
 
 // Period is that of the groups' draws.
@@ -183,12 +161,8 @@ func (s Grouped) Period() int { return Period(s.Groups) }
 
 // SampleAt is Periodic.SampleAt.
 func (s Grouped) SampleAt(seed uint64, b int, counts []int) {
-	s.spread(counts, func(groups []int) { Draw(s.Groups, seed, b, groups) })
-}
-
-func (s Grouped) spread(counts []int, draw func(groups []int)) {
 	groups := make([]int, s.Count)
-	draw(groups)
+	Draw(s.Groups, seed, b, groups)
 	for i, g := range s.Group {
 		counts[i] = groups[g]
 	}
@@ -221,6 +195,20 @@ type CircularBlocks struct {
 	Length int
 	Ratio  float64
 	Series [][]int // the rows of each
+	Of     []int   // the series of each row
+}
+
+// newCircularBlocks draws from the rows of every group of a design.
+func newCircularBlocks(d Design, ratio float64) CircularBlocks {
+	s := CircularBlocks{Length: d.Block, Ratio: ratio, Of: d.Group}
+	if s.Of == nil {
+		s.Of = make([]int, d.N)
+	}
+	s.Series = make([][]int, len(sizes(s.Of)))
+	for i, k := range s.Of {
+		s.Series[k] = append(s.Series[k], i)
+	}
+	return s
 }
 
 // Sample is Sampler.Sample.
@@ -251,31 +239,4 @@ func (s CircularBlocks) absent(n int) float64 {
 		p *= 1 - float64(length)/float64(n)
 	}
 	return p
-}
-
-// blocks is the bootstrap of blocks, of the rows of every group.
-func (d Design) blocks(name string, o Options) (Scheme, error) {
-	if name != (Multinomial{}).Name() || d.Stratum != nil {
-		return nil, fmt.Errorf("resample: blocks are drawn with replacement and without strata, by multinomial")
-	}
-	law, err := ByName(name, o)
-	if err != nil {
-		return nil, err
-	}
-	b := CircularBlocks{Length: d.Block, Ratio: o.Ratio, Series: make([][]int, 1)}
-	group := d.Group
-	if group == nil {
-		group = make([]int, d.N)
-	}
-	for i, g := range group {
-		for len(b.Series) <= g {
-			b.Series = append(b.Series, nil)
-		}
-		b.Series[g] = append(b.Series[g], i)
-	}
-	s := Designed{Scheme: law, Design: d, Draws: b}
-	for _, g := range group {
-		s.absent = append(s.absent, b.absent(len(b.Series[g])))
-	}
-	return s, nil
 }

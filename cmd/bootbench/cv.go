@@ -3,10 +3,8 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"runtime"
 	"slices"
-	"strconv"
 
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/answer"
@@ -30,60 +28,6 @@ func cvCommand() *command {
 		run: runCV,
 	}
 }
-
-// foldCount is the value of --folds of cv: a number, or 0 for leave-one-out.
-type foldCount int
-
-// leaveOneOut is the word for it.
-const leaveOneOut = "loo"
-
-// Set takes a whole number from 2 on, or loo.
-func (f *foldCount) Set(text string) error {
-	n, err := strconv.Atoi(text)
-	if text != leaveOneOut && (err != nil || n < 2) {
-		return fmt.Errorf("is %q, must be loo or a whole number from 2 on", text)
-	}
-	*f = foldCount(n)
-	return nil
-}
-
-func (f *foldCount) String() string {
-	if *f == 0 {
-		return leaveOneOut
-	}
-	return strconv.Itoa(int(*f))
-}
-func (f *foldCount) Type() string { return "string" }
-
-// blockLength is the value of --blocks: rows, or 0 for none.
-type blockLength int
-
-// autoBlocks leaves the length to the number of rows.
-const autoBlocks blockLength = -1
-
-// Set takes a whole number, or auto.
-func (b *blockLength) Set(text string) error {
-	n, err := strconv.Atoi(text)
-	switch {
-	case text == "auto":
-		n = int(autoBlocks)
-	case err != nil || n < 1:
-		return fmt.Errorf("is %q, must be auto or a whole number of rows from 1 on", text)
-	}
-	*b = blockLength(n)
-	return nil
-}
-
-func (b *blockLength) String() string {
-	switch *b {
-	case 0:
-		return ""
-	case autoBlocks:
-		return "auto"
-	}
-	return strconv.Itoa(int(*b))
-}
-func (b *blockLength) Type() string { return "string" }
 
 // runCV reads DATA, cross-validates and prints.
 func runCV(a *app, o *options, data []string) error {
@@ -125,13 +69,12 @@ func runCV(a *app, o *options, data []string) error {
 
 // validation is what the flags say of folds.
 func (o *options) validation(set *dataset.Set) (v answer.Validation, err error) {
-	n := set.N()
-	v = answer.Validation{Design: resample.Design{N: n, Group: set.Groups, Stratum: set.Strata,
-		Block: int(o.blocks)}, Given: set.Folds, Folds: int(o.leaveOut),
-		Repeats: o.repeats, Permutations: o.permutations, Seed: o.seed, Metrics: o.metrics,
+	v = answer.Validation{Design: resample.Design{N: set.N(), Group: set.Groups, Stratum: set.Strata,
+		Block: o.blocks.N}, Given: set.Folds, Folds: o.leaveOut.N, Repeats: o.repeats, Permutations: o.permutations,
+		Seed: o.seed, Metrics: o.metrics,
 		Workers: cmp.Or(o.workers, runtime.GOMAXPROCS(0))}
-	if o.blocks == autoBlocks {
-		v.Design.Block = max(1, n/(v.Folds+1))
+	if v.Design.Block < 0 {
+		v.Design.Block = max(1, set.N()/(v.Folds+1))
 	}
 	v.Method, _ = refit.ParseRetrainMethod(o.method)
 	switch {
@@ -139,10 +82,10 @@ func (o *options) validation(set *dataset.Set) (v answer.Validation, err error) 
 		return v, usage.Errorf(
 			"--fold-column says what the folds are: --folds, --blocks, --groups and --strata do not " +
 				"go with it")
-	case o.Given("repeats") && !v.Random():
+	case o.Given("repeats") && (v.Folds == 0 || o.Given("fold-column", "blocks")):
 		return v, usage.Errorf("--repeats is for random folds: these are always the same")
 	}
-	return v, usage.Wrap(v.Check())
+	return v, v.Check()
 }
 
 // chooser chooses a model of rows as it was chosen of all.

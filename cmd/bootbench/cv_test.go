@@ -44,13 +44,13 @@ func TestCVRefusals(t *testing.T) {
 	for line, want := range map[string]string{
 		"--folds 61":              "take 2 to 60, or loo",
 		"--folds one":             "must be loo or a whole number",
-		"--folds loo --blocks 5":  "takes a number of --folds",
-		"--folds 6 --blocks 10":   "take fewer --folds or shorter --blocks",
+		"--folds loo --blocks 5":  "take --folds K",
+		"--folds 6 --blocks 10":   "take --folds K",
 		"--folds loo --repeats 3": "these are always the same",
 		"--metrics jackknife":     "estimate has it",
 		"--nested":                "this one is given",
 		"--csv - --json -":        "cannot both take standard output",
-		"--blocks 0":              "must be auto or a whole number",
+		"--blocks 0":              "must be auto or a whole number from 1 on",
 	} {
 		args := append([]string{"cv", "synthetic:friedman1,n=60", "--loss", "square", "--noise", "1"},
 			strings.Fields(line)...)
@@ -114,7 +114,7 @@ func TestDesignFlags(t *testing.T) {
 		"estimate --blocks 3 --scheme subsample":                "by multinomial",
 		"estimate --groups nobody":                              "no column",
 		"cv --groups patient --folds 13":                        "12 groups to leave out",
-		"cv --groups patient --blocks 3":                        "in groups",
+		"cv --groups patient --blocks 3":                        "no --groups",
 		"cv --fold-column site --folds 5":                       "do not go with it",
 		"cv --groups patient --permutations 3 --positive often": "",
 	} {

@@ -19,8 +19,8 @@ import (
 // class over the classes, unless a scheme was asked for.
 func (o *options) designed(ratio float64, set *dataset.Set) (resample.Scheme, error) {
 	n := set.N()
-	d := resample.Design{N: n, Group: set.Groups, Stratum: set.Strata, Block: int(o.blocks)}
-	if o.blocks == autoBlocks {
+	d := resample.Design{N: n, Group: set.Groups, Stratum: set.Strata, Block: o.blocks.N}
+	if d.Block < 0 {
 		d.Block = int(math.Ceil(math.Cbrt(float64(n))))
 	}
 	if d.Group == nil && d.Stratum == nil && d.Block == 0 {

@@ -51,8 +51,7 @@ type options struct {
 	ratio            float64
 	ratios           flags.Steps
 	folds            int
-	leaveOut         foldCount
-	blocks           blockLength
+	leaveOut, blocks flags.Count
 	repeats          int
 	permutations     int
 	nested           bool
@@ -148,7 +147,8 @@ func (o *options) declare() {
 	o.Group("Resampling")
 	o.Choice(&o.scheme, "scheme", resample.Names(), "poisson")
 	o.Whole(&o.folds, "folds", 10, flags.AtLeast(2))
-	o.leaveOut = 10
+	o.leaveOut = flags.Count{N: 10, Least: 2, Word: "loo"}
+	o.blocks = flags.Count{Least: 1, Word: "auto", Means: -1}
 	o.Value(&o.leaveOut, "folds/cv")
 	o.Whole(&o.repeats, "repeats", 5, flags.Range{From: 1, To: 1e6})
 	o.Value(&o.blocks, "blocks")

@@ -39,96 +39,54 @@ type Validation struct {
 	Choose func(context.Context, *dataset.Set) (model.Spec, error)
 }
 
-// Random reports whether the folds are, so that there is more than one partition.
-func (v *Validation) Random() bool { return v.Given == nil && v.Design.Block == 0 && v.Folds > 0 }
-
-// folds is how many folds there are.
-func (v *Validation) folds() int {
-	parts := v.Given
-	if parts == nil {
-		parts = v.Design.Group
-	}
-	switch {
-	case v.Folds > 0 && v.Given == nil:
-		return v.Folds
-	case parts != nil:
-		return 1 + slices.Max(parts)
-	}
-	return v.Design.N
-}
-
-// Check refuses more folds than there are examples, or groups, to leave out.
+// Check refuses folds that there cannot be.
 func (v *Validation) Check() error {
-	units, what := v.Design.N, "examples"
-	if v.Design.Group != nil {
-		units, what = 1+slices.Max(v.Design.Group), "groups"
-	}
-	switch folds := v.folds(); {
-	case v.Design.Block > 0 && v.Design.Group != nil:
-		return errors.New("--blocks and --groups: rows cannot be predicted forward in time in groups")
-	case v.Design.Block > 0 && v.Folds == 0:
-		return errors.New("--blocks: predicting rows forward in time takes a number of --folds")
-	case v.Design.Block > 0 && v.Folds*v.Design.Block >= units:
-		return fmt.Errorf("%d folds of %d rows leave none of %d to begin with: take fewer --folds or shorter "+
-			"--blocks", v.Folds, v.Design.Block, units)
-	case folds < 2 || folds > units:
-		return fmt.Errorf("--folds %d: there are %d %s to leave out: take 2 to %[2]d, or loo", folds, units, what)
-	}
-	return nil
+	_, _, err := v.partition(nil, false)
+	return err
 }
 
-// describe says what the folds are.
-func (v *Validation) describe(labels bool) string {
-	of, within, chosen := "examples", "", ""
-	if v.Design.Group != nil {
-		of = "whole groups"
+// partition is the folds for targets y, and what they are.
+func (v *Validation) partition(y []float64, labels bool) (folds resample.Periodic, what string, err error) {
+	d, units, of := v.Design, v.Design.N, "examples"
+	if d.Group != nil {
+		units, of = 1+slices.Max(d.Group), "groups"
 	}
-	if v.Choose != nil {
-		chosen = ", a model chosen without each"
-	}
-	switch {
+	switch k := v.Folds; {
+	case v.Given != nil && slices.Max(v.Given) == 0:
+		err = errors.New("--fold-column: all rows are in one fold")
 	case v.Given != nil:
-		return "folds of a column" + chosen
-	case v.Design.Block > 0:
-		return fmt.Sprintf("blocks of %d rows, each predicted by the rows before it%s", v.Design.Block, chosen)
-	case v.Folds == 0:
-		return "folds of single " + of + chosen
-	case v.Design.Stratum != nil:
-		within = " within strata"
-	case labels:
-		within = " within classes"
-	}
-	return fmt.Sprintf("random folds of %s%s, %d times%s", of, within, v.Repeats, chosen)
-}
-
-// plan is the cross-validation of a model with targets y.
-func (v *Validation) plan(y []float64, labels bool) (resample.Plan, error) {
-	plan, design := resample.Resamples{Seed: v.Seed, Y: y}, v.Design
-	given := resample.GivenFolds{Folds: v.folds(), Fold: v.Given}
-	switch {
-	case v.Given != nil:
-		plan.Scheme = given
-	case design.Block > 0:
-		plan.Scheme = resample.ForwardChain{Folds: v.Folds, Length: design.Block}
-	case v.Folds == 0:
-		if given.Fold = design.Group; given.Fold == nil {
-			given.Fold = make([]int, len(y))
-			for i := range y {
-				given.Fold[i] = i
-			}
+		folds, what = resample.GivenFolds{Folds: 1 + slices.Max(v.Given), Fold: v.Given}, "folds of a column"
+	case d.Block > 0 && (d.Group != nil || k == 0 || k*d.Block >= units):
+		err = fmt.Errorf("--blocks %d: rows are predicted forward in time, from those before them: take --folds K "+
+			"with K times %[1]d below %d, and no --groups", d.Block, d.N)
+	case d.Block > 0:
+		folds = resample.ForwardChain{Folds: k, Length: d.Block}
+		what = fmt.Sprintf("blocks of %d rows, each predicted by the rows before it", d.Block)
+	case k == 0:
+		single := d.Group
+		for i := len(single); i < d.N; i++ {
+			single = append(single, i)
 		}
-		plan.Scheme = given
+		folds, what = resample.GivenFolds{Folds: units, Fold: single}, "folds of single "+of
+	case k < 2 || k > units:
+		err = fmt.Errorf("--folds %d: there are %d %s to leave out: take 2 to %[2]d, or loo", k, units, of)
 	default:
-		if design.Stratum == nil && labels {
-			design.Stratum = ClassesOf(y)
+		what = "random folds of " + of
+		if d.Stratum != nil {
+			what += " within strata"
+		} else if labels {
+			d.Stratum = ClassesOf(y)
+			what += " within classes"
 		}
-		scheme, err := design.Of(resample.KFold{}.Name(), resample.Options{Folds: v.Folds})
-		if err != nil {
-			return nil, model.InputError(err)
+		var scheme resample.Scheme
+		if scheme, err = d.Of(resample.KFold{}.Name(), resample.Options{Folds: k}); err == nil {
+			folds = scheme.(resample.Periodic)
 		}
-		plan.Scheme = scheme
 	}
-	return plan, nil
+	if err != nil {
+		return nil, "", model.InputError(err)
+	}
+	return folds, what, nil
 }
 
 // ClassesOf numbers the labels -1 and +1.
@@ -144,20 +102,19 @@ func ClassesOf(y []float64) []int {
 
 // CrossValidate trains without every fold, exactly, and judges there. What was finished when ctx ends counts.
 func (j *Job) CrossValidate(ctx context.Context, v Validation) (*report.CrossValidation, error) {
-	if err := v.Check(); err != nil {
-		return nil, model.InputError(err)
-	}
-	if !v.Random() || v.Repeats == 0 {
-		v.Repeats = 1
-	}
-	plan, err := v.plan(j.Set.Y, j.labels())
+	folds, what, err := v.partition(j.Set.Y, j.labels())
 	if err != nil {
 		return nil, err
 	}
+	switch folds.(type) {
+	case resample.GivenFolds, resample.ForwardChain: // always the same
+		v.Repeats = 1
+	}
+	v.Repeats = max(1, v.Repeats)
 	wanted := Settings{Metrics: v.Metrics}
-	settings := refit.RetrainSettings{Plan: plan, Seed: v.Seed}
+	settings := refit.RetrainSettings{Plan: resample.Resamples{Scheme: folds, Seed: v.Seed, Y: j.Set.Y}}
 	settings.Tests = append([]loss.Test{j.Test}, j.refinedTests(wanted)...)
-	settings.Resamples, settings.Workers = v.folds()*v.Repeats, v.Workers
+	settings.Resamples, settings.Workers = folds.Period()*v.Repeats, v.Workers
 	settings.Progress = func(done, total int) {
 		j.Progress(fmt.Sprintf("fold %d of %d", done, total), done, total)
 	}
@@ -168,8 +125,11 @@ func (j *Job) CrossValidate(ctx context.Context, v Validation) (*report.CrossVal
 	case result.Resamples == 0:
 		return nil, ctx.Err()
 	}
-	r, err := j.validated(&v, wanted, result)
-	if err == nil && v.Permutations > 0 && result.Status == retrain.Complete {
+	r := j.validated(&v, wanted, result)
+	if r.Folds, r.FoldsOf = folds.Period(), what; v.Choose != nil {
+		r.FoldsOf += ", a model chosen without each"
+	}
+	if v.Permutations > 0 && result.Status == retrain.Complete {
 		err = j.permute(ctx, &v, settings, r)
 	}
 	r.Time = j.Times
@@ -188,7 +148,7 @@ func (j *Job) fitFolds(ctx context.Context, v *Validation, s refit.RetrainSettin
 		return &refit.Retraining{Result: result, Method: refit.Single}, nil
 	}
 	n := j.Set.N()
-	around := resample.KFold{Folds: min(n, max(2, v.folds())), N: n}
+	around := resample.KFold{Folds: min(n, s.Plan.Period()), N: n}
 	if err := refit.CheckRetrain(j.Model, v.Method, around, s); err != nil {
 		return nil, err
 	}
@@ -202,12 +162,10 @@ func (j *Job) fitFolds(ctx context.Context, v *Validation, s refit.RetrainSettin
 }
 
 // validated is what a report says of the fits without every fold.
-func (j *Job) validated(v *Validation, wanted Settings, result *refit.Retraining) (*report.CrossValidation,
-	error) {
+func (j *Job) validated(v *Validation, wanted Settings, result *refit.Retraining) *report.CrossValidation {
 	left, mean := result.LeftOut[0], result.OutOfBag.Mean
 	r := &report.CrossValidation{
-		Command: "cv", Subject: j.Subject, Folds: v.folds(), Repeats: v.Repeats, FoldsOf: v.describe(j.labels()),
-		TestLoss: left.Test,
+		Command: "cv", Subject: j.Subject, Repeats: v.Repeats, TestLoss: left.Test,
 		Draws: report.Draws{
 			Method: result.Method.String(), Training: refit.Training(j.Model, result.Method, batch.DefaultTolerance),
 			Status: result.Status.String(), Resamples: result.Resamples, Seed: v.Seed,
@@ -246,7 +204,7 @@ func (j *Job) validated(v *Validation, wanted Settings, result *refit.Retraining
 	points.Target = j.targets()
 	requireNumbers(&r.Status, &r.Warnings, nil, r.Error)
 	r.Points = points
-	return r, nil
+	return r
 }
 
 // numbers are values all of which are known; else nil.
@@ -294,13 +252,17 @@ func (j *Job) permute(ctx context.Context, v *Validation, settings refit.Retrain
 	if plan.Within == nil {
 		plan.Within = v.Design.Stratum
 	}
-	if constantWithin(j.Set.Y, plan.Within) {
-		return model.InputError(errors.New("--permutations: all examples of every group have the same target, " +
-			"so that permutations within groups change nothing"))
+	changed := false
+	for p := 0; p < v.Permutations && !changed; p++ {
+		changed = !slices.Equal(plan.Targets(p), j.Set.Y)
+	}
+	if !changed {
+		return model.InputError(errors.New(
+			"--permutations change nothing: the targets of every group are the same"))
 	}
 	plan.Of = func(y []float64) resample.Plan {
-		p, _ := v.plan(y, j.labels()) // as for the targets themselves, which went well
-		return p
+		folds, _, _ := v.partition(y, j.labels()) // as for the targets themselves, which went well
+		return resample.Resamples{Scheme: folds, Seed: v.Seed, Y: y}
 	}
 	settings.Plan, settings.Resamples, settings.Tests = plan, fits*v.Permutations, nil
 	settings.Progress = func(done, total int) {
@@ -344,16 +306,3 @@ func (j *Job) permute(ctx context.Context, v *Validation, settings refit.Retrain
 
 // tieTolerance is the relative difference of errors below which they are equal: their sums differ in order.
 const tieTolerance = 1e-12
-
-// constantWithin reports whether the targets are the same within every part.
-func constantWithin(y []float64, part []int) bool {
-	first := map[int]float64{}
-	for i, p := range part {
-		if v, seen := first[p]; seen && v != y[i] {
-			return false
-		} else if !seen {
-			first[p] = y[i]
-		}
-	}
-	return part != nil
-}

@@ -25,7 +25,7 @@ func (j *Job) AddFullModel(ctx context.Context, e *report.Estimate, s Settings) 
 		v.Repeats = 3
 	}
 	_, proximal := j.Loss.(loss.Proximal)
-	if e.Refined == nil || !proximal || n > oneTime || resample.IsDependent(s.Scheme) || v.Check() != nil {
+	if e.Refined == nil || !proximal || n > oneTime || resample.IsDependent(s.Scheme) {
 		return nil
 	}
 	r, err := j.CrossValidate(ctx, v)

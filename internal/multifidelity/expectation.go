@@ -58,7 +58,7 @@ func NewExpectation(p Problem) (*Expectation, error) {
 	x.groupSites()
 	law, known := newJointCounts(p.Scheme)
 	if designed, ok := p.Scheme.(resample.Designed); ok && x.alone() {
-		if d := newDesignLaw(designed.Draws); d != nil {
+		if d, known := newDesignLaw(designed.Draws); known {
 			return x.designed(d)
 		}
 	}

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"fmt"
+
 	"bootbench/internal/calibration"
 	"bootbench/internal/null"
 )
@@ -28,22 +30,22 @@ type CrossValidation struct {
 }
 
 func (c *CrossValidation) document() *document {
-	d := about("Cross-validation of", c.Subject)
-	d.gap()
-	d.line("left-out error", "%s over %s   (%s loss)", c.Quote, c.ErrorSEOver, c.TestLoss)
-	if c.Repeats > 1 {
-		d.line("partitions", "standard error %.2g over %d random partitions", c.RepeatsSE, c.Repeats)
-	}
+	e := &Estimate{Subject: c.Subject, Quote: Quote{Error: c.Error}, Errors: Errors{TestLoss: c.TestLoss},
+		Convergence: Convergence{Status: c.Status}}
 	if c.Quality != nil {
-		d.baseline(c.Quality)
+		q := *c.Quality
+		q.ExampleSE, e.Quality = *c.ErrorSE, &q
 	}
+	d := Brief{e}.document()
+	of := "by " + c.FoldsOf
+	if c.Repeats > 1 {
+		of += fmt.Sprintf("; over %d partitions the error has standard error %.2g", c.Repeats, c.RepeatsSE)
+	}
+	d.line("folds", "%d, %s", c.Folds, of)
 	if c.PValue != nil {
 		d.line("p-value", "%.3g by %d permutations of the targets", *c.PValue, c.Permutations)
 	}
 	d.judged("", c.Metrics, c.Calibration)
-	d.line("folds", "%d %s: %d fits, %s%s, seed %d", c.Folds, c.FoldsOf, c.Resamples, c.Method,
-		nonzero(", %d of one class", c.OneClass), c.Seed)
-	d.line("status", "%s", c.Status)
-	d.cost(c.Cost)
+	d.line("fits", "%d, %s, in %s s, seed %d", c.Resamples, c.Method, seconds(c.Time.Retrain), c.Seed)
 	return d
 }

@@ -266,11 +266,6 @@ func (d *document) quality(q *calibration.Quality) {
 		return
 	}
 	d.line("sampling", "standard error %s over data sets of this size", number(q.ExampleSE))
-	d.baseline(q)
-}
-
-// baseline sets an error against that of a constant.
-func (d *document) baseline(q *calibration.Quality) {
 	d.line("baseline", "%s   (predicting %s for all)", number(q.Baseline), q.Constant)
 	if q.RSquared != nil {
 		d.line("R^2", "%.4f, root mean square error %s", *q.RSquared, number(*q.RMSE))

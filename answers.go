@@ -7,7 +7,6 @@ import (
 	"math"
 
 	"bootbench/internal/answer"
-	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/refit"
 	"bootbench/internal/report"
@@ -100,7 +99,7 @@ func roots(variances []float64) []float64 {
 type Prediction struct {
 	Mean, SD []float64 // over resamples, in units of the target
 	// Lower and Upper hold a new target with the probability of Options.Level, by the jackknife+ after
-	// bootstrap; nil for labels.
+	// bootstrap; nil for labels, and for too few examples.
 	Lower, Upper []float64
 	// Probability is that of the label +1; nil for numbers.
 	Probability []float64
@@ -113,10 +112,7 @@ func Predict(ctx context.Context, spec Spec, inputs *Inputs, o Options) (*Predic
 		return nil, err
 	}
 	settings.Refine.Resamples = 0
-	intervals, labels := answer.Intervals{Of: answer.Observation}, spec.Set.Task == dataset.Classification
-	if labels {
-		intervals.Of = answer.Estimator
-	}
+	intervals := answer.Intervals{}.For(spec.Set, settings.Level)
 	a, solution, err := j.Predict(ctx, inputs, settings, intervals)
 	if err == nil {
 		err = solution.Status.Err()
@@ -125,7 +121,7 @@ func Predict(ctx context.Context, spec Spec, inputs *Inputs, o Options) (*Predic
 		return nil, err
 	}
 	p := &Prediction{Mean: a.Points.Mean, SD: a.Points.SD, Probability: a.Points.Probability}
-	if !labels {
+	if intervals.Of == answer.Observation {
 		p.Lower, p.Upper = a.Points.Lower, a.Points.Upper
 	}
 	return p, nil

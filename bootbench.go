@@ -105,11 +105,11 @@ func Tune(ctx context.Context, spec Spec, over ...string) (Spec, error) {
 
 // Train trains on all data of spec.
 func Train(spec Spec) (*Trained, error) {
-	m, err := model.Build(spec)
+	j, err := answer.New(spec, nil)
 	if err != nil {
 		return nil, err
 	}
-	return answer.Train(m)
+	return j.Train(context.Background())
 }
 
 // ReadModel reads what Trained.Write, or the command train, has written.

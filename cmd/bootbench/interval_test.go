@@ -36,8 +36,9 @@ func TestIntervalOfObservations(t *testing.T) {
 		if ratio := width(a.Refined.Points) / width(a.Points); !(ratio > 0.9 && ratio < 1.1) { // 200 resamples
 			t.Errorf("%s: refined intervals have %v times the width", more, ratio)
 		}
-		if estimator := ask(strings.Fields(strings.ReplaceAll(more, "--residuals scaled",
-			""))...); !(width(estimator.Points) < *a.Width) || estimator.Interval.Interval != "estimator" {
+		if estimator := ask(append(strings.Fields(strings.ReplaceAll(more, "--residuals scaled", "")),
+			"--interval", "estimator")...); !(width(estimator.Points) < *a.Width) ||
+			estimator.Interval.Interval != "estimator" {
 			t.Errorf("%s: intervals of the estimator are as wide", more)
 		}
 	}

@@ -75,7 +75,8 @@ func TestModelFile(t *testing.T) {
 	}
 	table, err := csv.NewReader(strings.NewReader(must(t, "predict", "--model", model, "--test",
 		filepath.Join(dir, "turned.csv"), "--csv", "-", "--quiet"))).ReadAll()
-	if err != nil || len(table) != 11 || strings.Join(table[0], " ") != "row prediction error target class" {
+	if err != nil || len(table) != 11 ||
+		strings.Join(table[0], " ") != "row prediction error probability target class" {
 		t.Errorf("%v, %v", table, err)
 	}
 	for _, c := range []struct{ args, want string }{

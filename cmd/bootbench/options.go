@@ -188,7 +188,7 @@ func (o *options) declare() {
 	o.Switch(&o.noPoints, "no-points")
 	o.Switch(&o.verbose, "verbose")
 	o.Number(&o.level, "level", 0.95, flags.Inside(0, 1))
-	o.Choice(&o.interval, "interval", []string{answer.Estimator, answer.Observation}, answer.Estimator)
+	o.Choice(&o.interval, "interval", []string{answer.Estimator, answer.Observation}, "")
 	o.Choice(&o.residuals, "residuals", []string{answer.Plain, answer.Scaled}, answer.Plain)
 	o.quantiles.In = flags.Inside(0, 1)
 	o.Value(&o.quantiles, "quantiles")

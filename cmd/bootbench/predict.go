@@ -11,11 +11,9 @@ import (
 	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/answer"
-	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
-	"bootbench/loss"
 )
 
 func predictCommand() *command {
@@ -48,7 +46,7 @@ func runPredict(a *app, o *options, data []string) error {
 	if a.place(o.inputs) != o.inputs {
 		in.Name = o.inputs
 	}
-	intervals := answer.Intervals{Of: o.interval, Residuals: o.residuals}
+	intervals := answer.Intervals{Of: o.interval, Residuals: o.residuals}.For(j.Set, o.level)
 	for _, err := range []error{checkTargets(in), intervals.Check(j.Set, o.level),
 		o.checkCovariance(in.N())} {
 		if err != nil {
@@ -92,7 +90,7 @@ func (o *options) checkPredict(a *app, data []string) error {
 		return usage.Errorf("DATA and --test cannot both be standard input")
 	case o.csv == "-" && a.outputs.json == "-":
 		return usage.Errorf("--csv and --json cannot both take standard output")
-	case o.Given("residuals") && o.interval != answer.Observation:
+	case o.Given("residuals") && o.interval == answer.Estimator:
 		return usage.Errorf("--residuals belongs to --interval %s", answer.Observation)
 	}
 	return nil
@@ -114,7 +112,7 @@ func (o *options) deliverPredictions(a *app, points *report.Points, g given) err
 // modelPredictFlags are the flags of predict that mean something with --model: what the
 // others say stands in the file.
 var modelPredictFlags = []string{"test", "model", "csv", "missing", "unseen", "zero-based", "no-header",
-	"max-memory", "test-loss", "no-points", "metrics",
+	"max-memory", "test-loss", "no-points", "metrics", "level",
 	"json", "out", "quiet", "threads", "backend", "cpuprofile", "memprofile", "help"}
 
 // dataOrModel refuses anything but one DATA, or --model.
@@ -153,46 +151,17 @@ func predictByFile(a *app, o *options) error {
 	if err != nil {
 		return err
 	}
-	r := &report.ModelPrediction{
-		Command: "predict", Model: o.model, ModelFile: o.model, Test: in.Name, Warnings: append([]string{},
-			in.Notes...),
-		TrainedOn: report.TrainedOn{Data: e.Name, N: p.Training.Examples, D: e.Features, Task: e.Task.String(),
-			Target: e.Target, Labels: e.Labels.Names(), Loss: p.Loss, Kernel: p.Kernel, SupportVectors: len(p.Weight)},
-	}
-	r.Time.Read = time.Since(began).Seconds()
-	began = time.Now()
-	f, err := p.Predict(in)
+	r, err := answer.PredictByModel(p, in, test, answer.Settings{Level: o.level, Metrics: o.metrics})
 	if err != nil {
 		return err
 	}
+	r.Model, r.ModelFile = o.model, o.model
 	r.Time.Predict = time.Since(began).Seconds()
-	points := &report.Points{Names: in.RowNames, Prediction: f}
-	r.Count, r.Points = len(f), points
-	if e.Task == dataset.Classification {
-		for _, v := range f {
-			points.Class = append(points.Class, r.Labels.Name(v))
-		}
-	}
-	if in.Y != nil {
-		r.Judge(test, in.Y)
-		r.Metrics = metricsOf(o.metrics, f, in.Y, e.Task)
-	}
+	points := r.Points
 	if o.noPoints {
 		r.Points = nil
 	}
 	return o.deliverPredictions(a, points, given{document: r, warnings: r.Warnings, cost: &r.Cost})
-}
-
-// metricsOf are the measures that are asked for of the predictions of one model; nil: none are.
-func metricsOf(metrics []string, f, y []float64, task dataset.Task) *calibration.Metrics {
-	s := answer.Settings{Metrics: metrics}
-	return s.Judge(y, f, nil, task, func(test loss.Test) []float64 {
-		each := make([]float64, len(y))
-		for i, v := range y {
-			each[i] = test.Value(f[i], v)
-		}
-		return each
-	})
 }
 
 // openModel reads a model file.

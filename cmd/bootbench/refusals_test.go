@@ -98,7 +98,7 @@ predict boston --test crabs | features
 predict boston --test boston --level 1 | --level is 1
 predict - --test - --loss square --noise 1 | standard input
 predict boston --test boston --interval of | estimator, observation
-predict boston --test boston --residuals scaled | belongs to --interval observation
+predict boston --test boston --interval estimator --residuals scaled | belongs to --interval observation
 predict crabs --test crabs --interval observation | gives a probability
 predict synthetic:friedman1,n=12 --loss eps --test synthetic:friedman1,n=5 --interval observation | 0.923
 predict boston --test boston --interval observation --level NaN | between 0 and 1

@@ -237,7 +237,8 @@ func TestCurve(t *testing.T) {
 
 func TestPredict(t *testing.T) {
 	args := on("predict", "--test", "synthetic:friedman1,n=7,seed=2")
-	d := document[report.Prediction](t, must(t, append(args, "--json", "-", "--level", "0.5")...))
+	d := document[report.Prediction](t, must(t, append(args, "--json", "-", "--level", "0.5", "--interval",
+		"estimator")...))
 	p := d.Points
 	if d.Command != "predict" || len(p.Mean) != 7 || len(p.Target) != 7 {
 		t.Fatalf("document %+v", d)

@@ -143,6 +143,15 @@ func writeTrained(a *app, j *answer.Job, fit *retrain.Learned, r *report.Trainin
 	if err != nil {
 		return err
 	}
+	if file == nil && r.Perceptron == nil {
+		note, err := j.AddLeftOut(a.ctx, p)
+		if err != nil {
+			return err
+		}
+		if note != "" {
+			r.Warnings = append(r.Warnings, note)
+		}
+	}
 	p.Program, p.Loss = version(), r.Subject.Loss
 	r.Subject.Model = nil // Training has another of this name
 	r.SupportVectors, r.TestLoss = len(p.Weight), p.Training.TestLoss

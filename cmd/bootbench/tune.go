@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -70,7 +71,7 @@ func runTune(a *app, o *options, data []string) error {
 	best := &problem{spec: r.Spec, test: p.Test, choice: choice{seconds: chosen.seconds}, flags: o}
 	j, err := a.tuned(best, r, s, d)
 	if err == nil && o.model != "" {
-		d.ModelFile, err = o.model, writeModel(o.model, j.Model)
+		d.ModelFile, err = o.model, writeModel(a.ctx, o.model, j)
 	}
 	if err != nil {
 		return err
@@ -211,12 +212,12 @@ func tuneAxis(text string) (axis tune.Axis, err error) {
 }
 
 // writeModel trains a model and writes its file.
-func writeModel(path string, m *model.Model) error {
-	p, err := answer.Train(m)
+func writeModel(ctx context.Context, path string, j *answer.Job) error {
+	p, err := j.Train(ctx)
 	if err != nil {
 		return err
 	}
-	p.Program, p.Loss = version(), m.Loss.Name()
+	p.Program, p.Loss = version(), j.Loss.Name()
 	return files.Replace(path, p.Write)
 }
 

@@ -150,7 +150,11 @@ func naive(t *testing.T, spec model.Spec, design resample.Design, folds, repeats
 			if err != nil {
 				t.Fatal(err)
 			}
-			trained, err := answer.Train(m)
+			fit, err := m.Fit(model.FitSettings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			trained, err := m.Predictor(fit)
 			if err != nil {
 				t.Fatal(err)
 			}

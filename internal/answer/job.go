@@ -88,6 +88,9 @@ func subject(m *model.Model) report.Subject {
 		Task: m.Set.Task.String(), Loss: m.Loss.Name(), Kernel: k, Standardized: m.Standardize,
 		Target: m.Set.Target, Labels: m.Set.Labels.Names(), Notes: m.Set.Notes,
 	}
+	if m.Set.Task == dataset.Classification {
+		r.Positive = r.Labels.Name(1)
+	}
 	if note := biasNote(m); note != "" {
 		r.Notes = append(slices.Clone(r.Notes), note)
 	}
@@ -148,18 +151,6 @@ func (j *Job) Solve(ctx context.Context, s Settings, label string) (*solver.Solu
 		solution, err = j.Model.Solve(ctx, s.Scheme, settings)
 	}
 	return solution, err
-}
-
-// Train trains a model on all data, and forgets these.
-func Train(m *model.Model) (*model.Predictor, error) {
-	fit, err := m.Fit(model.FitSettings{})
-	if err == nil {
-		err = fit.Err
-	}
-	if err != nil {
-		return nil, err
-	}
-	return m.Predictor(fit)
 }
 
 // perExample spreads values over sites onto the examples.

@@ -40,6 +40,18 @@ func (i Intervals) unit() predict.Residuals {
 	return predict.PlainResiduals
 }
 
+// For is i, or what intervals hold by default: new targets where these are numbers and there are enough
+// examples for the level, else the predictions of other resamples.
+func (i Intervals) For(set *dataset.Set, level float64) Intervals {
+	if i.Of == "" {
+		i.Of = Observation
+		if set.Task == dataset.Classification || calibration.CheckLevel(level, set.N()) != nil {
+			i.Of = Estimator
+		}
+	}
+	return i
+}
+
 // Check refuses intervals of observations for labels, and those that the examples cannot support.
 func (i Intervals) Check(set *dataset.Set, level float64) error {
 	if i.Of != Observation {

@@ -20,13 +20,13 @@ type modelHead struct {
 
 const (
 	modelFormat = "bootbench model"
-	modelSchema = 1
+	modelSchema = 2 // the first version has no LeftOut
 )
 
-// headOf is the file up to the model, whose text without blanks is body.
-func headOf(body []byte) []byte {
+// headOf is the file up to the model of a version, whose text without blanks is body.
+func headOf(schema int, body []byte) []byte {
 	sum := sha256.Sum256(body)
-	return fmt.Appendf(nil, `{"format":%q,"schema":%d,"sha256":"%s","model":`, modelFormat, modelSchema,
+	return fmt.Appendf(nil, `{"format":%q,"schema":%d,"sha256":"%s","model":`, modelFormat, schema,
 		hex.EncodeToString(sum[:]))
 }
 
@@ -36,7 +36,7 @@ func (p *Predictor) Write(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	for _, part := range [][]byte{headOf(body), body, []byte("}\n")} {
+	for _, part := range [][]byte{headOf(modelSchema, body), body, []byte("}\n")} {
 		if _, err := w.Write(part); err != nil {
 			return err
 		}
@@ -75,14 +75,14 @@ func decodePredictor(content []byte) (*Predictor, error) {
 		return nil, errors.New("is cut short or damaged")
 	case err != nil || head.Format != modelFormat:
 		return nil, errors.New("is no model file of bootbench")
-	case head.Schema != modelSchema:
-		return nil, fmt.Errorf("is a model file of version %d, this program reads version %d", head.Schema,
+	case head.Schema != modelSchema && head.Schema != 1:
+		return nil, fmt.Errorf("is a model file of version %d, this program reads versions 1 and %d", head.Schema,
 			modelSchema)
 	}
 	body, found := compact.Bytes(), false
 	if at := bytes.Index(body, []byte(`,"model":`)); at >= 0 {
 		body = body[at+len(`,"model":`) : len(body)-1]
-		found = bytes.HasPrefix(compact.Bytes(), headOf(body))
+		found = bytes.HasPrefix(compact.Bytes(), headOf(head.Schema, body))
 	}
 	if !found {
 		return nil, errors.New("is damaged or was edited: its checksum does not fit")

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/retrain"
 	"bootbench/kernel"
@@ -37,6 +38,7 @@ type Predictor struct {
 	Weight     []float64             `json:"weight"` // of the sites of Support
 	Support    Support               `json:"support"`
 	Training   TrainingSummary       `json:"training"`
+	LeftOut    *LeftOut              `json:"left_out,omitempty"` // nil: intervals and probabilities are unknown
 
 	kernel *inputKernel
 }
@@ -58,6 +60,68 @@ type TrainingSummary struct {
 	// Apparent is the mean loss on the examples themselves, under TestLoss.
 	TestLoss string  `json:"test_loss"`
 	Apparent float64 `json:"apparent_error"`
+}
+
+// LeftOut is what models trained without a part of the examples say of new targets.
+type LeftOut struct {
+	Examples int `json:"examples"` // that were left out and predicted
+	// of numbers: |y - f| in rising order, at most mostResiduals
+	Residuals []float64 `json:"residuals,omitempty"`
+	// of labels: the probability of +1 is that of this curve at f
+	Curve *calibration.Logistic `json:"curve,omitempty"`
+}
+
+// mostResiduals is how many quantiles stand for more residuals than that.
+const mostResiduals = 1000
+
+// NewLeftOut takes targets and the predictions of models that were trained without them. Labels need examples
+// of both classes.
+func NewLeftOut(y, f []float64, task dataset.Task) (l *LeftOut, err error) {
+	l = &LeftOut{Examples: len(y)}
+	if task == dataset.Classification {
+		fit, err := calibration.FitCurve(f, y)
+		if err != nil {
+			return nil, err
+		}
+		l.Curve = &fit.Logistic
+		return l, nil
+	}
+	for i, v := range y {
+		l.Residuals = append(l.Residuals, math.Abs(v-f[i]))
+	}
+	slices.Sort(l.Residuals)
+	if n := len(y); n > mostResiduals { // rank (k+1)/(mostResiduals+1) of n+1
+		for k := range mostResiduals {
+			l.Residuals[k] = l.Residuals[min(n, (k+1)*(n+1)/(mostResiduals+1))-1]
+		}
+		l.Residuals = l.Residuals[:mostResiduals]
+	}
+	return l, nil
+}
+
+// check refuses what no NewLeftOut makes.
+func (l *LeftOut) check(task dataset.Task) error {
+	switch {
+	case l == nil:
+		return nil
+	case task == dataset.Classification && (l.Curve == nil || l.Curve.Slope-l.Curve.Slope != 0 ||
+		l.Curve.Offset-l.Curve.Offset != 0):
+		return errors.New("there is no curve for probabilities")
+	case task == dataset.Regression && (len(l.Residuals) == 0 || !slices.IsSorted(l.Residuals)):
+		return errors.New("the left-out residuals do not ascend")
+	}
+	return nil
+}
+
+// HalfWidth is the half width of an interval about a prediction that holds a new target with probability
+// level: the residual of rank ceil(level (n+1)) of n (Vovk, Gammerman and Shafer 2005, with left-out
+// residuals as in CV+). It is an error if the examples are too few for the level.
+func (l *LeftOut) HalfWidth(level float64) (float64, error) {
+	n := len(l.Residuals)
+	if err := calibration.CheckLevel(level, n); err != nil {
+		return 0, err
+	}
+	return l.Residuals[min(n, int(math.Ceil(level*float64(n+1)-1e-9)))-1], nil
 }
 
 // Predictor keeps of a Fit of this model what prediction needs: sites of weight 0 go.
@@ -125,6 +189,9 @@ func (p *Predictor) prepare() error {
 		return errors.New("there is no encoding of features")
 	}
 	if err := p.Encoding.Check(); err != nil {
+		return err
+	}
+	if err := p.LeftOut.check(p.Encoding.Task); err != nil {
 		return err
 	}
 	d, count := p.Encoding.Features, len(p.Weight)

@@ -181,8 +181,8 @@ func TestModelFileDamage(t *testing.T) {
 		string(file) + "x":             "cut short or damaged",
 		string(file[:len(file)/2]):     "cut short or damaged",
 		`{"format":"bootbench model"}`: "version 0",
-		strings.Replace(string(file), `"schema":1`, `"schema":2`,
-			1): "version 2, this program reads version 1",
+		strings.Replace(string(file), `"schema":2`, `"schema":3`,
+			1): "version 3, this program reads versions 1 and 2",
 		strings.Replace(string(file), `"target_mean":0`, `"target_mean":1`, 1):     "checksum",
 		strings.Replace(string(file), `{"format"`, `{"note":"edited","format"`, 1): "checksum",
 	} {

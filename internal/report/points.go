@@ -19,7 +19,7 @@ import (
 // Lists that a command does not have are left out.
 type Points struct {
 	Names []string `json:"names,omitempty"` // of the rows
-	// of one trained model; of a classifier its sign says the class
+	// of one trained model, and the mean, too; of a classifier its sign says the class
 	Prediction null.Floats `json:"prediction,omitempty"`
 	Mean       null.Floats `json:"mean,omitempty"`
 	Variance   null.Floats `json:"variance,omitempty"`
@@ -66,7 +66,7 @@ func (p *Points) table(format func(float64) string) [][]string {
 	names, lists := []string{"row"}, []null.Floats{}
 	for _, f := range fieldsOf("", reflect.TypeFor[Points](), nil) {
 		list, ok := reflect.ValueOf(p).Elem().FieldByIndex(f.index).Interface().(null.Floats)
-		if ok && len(list) > 0 {
+		if ok && len(list) > 0 && !(f.name == "mean" && p.Prediction != nil) { // which is the same
 			names, lists = append(names, f.name), append(lists, list)
 		}
 	}
@@ -132,21 +132,62 @@ func quantile(sorted []float64, q float64) float64 {
 	return sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
 }
 
-// perInput is a table with a row per new input.
-func (d *document) perInput(points *Points) {
+// Rows of a table of new inputs: the first, and the least certain of the others.
+const (
+	firstRows     = 10
+	uncertainRows = 3
+)
+
+// perInput is a table of new inputs: all if they are few, else the first and the least certain. Probabilities
+// are of the class positive.
+func (d *document) perInput(points *Points, positive string) {
 	if points == nil {
 		return
 	}
 	table := points.table(number[float64])
+	if count := len(table) - 1; count > firstRows+uncertainRows {
+		rest := table[1+firstRows:]
+		table = slices.Clone(table[:1+firstRows])
+		shown := fmt.Sprintf("the first %d of %d rows", firstRows, count)
+		if points.Probability != nil || points.Variance != nil {
+			for _, i := range points.uncertain()[:uncertainRows] {
+				table = append(table, rest[i-firstRows])
+			}
+			shown += fmt.Sprintf(", and the %d least certain others", uncertainRows)
+		}
+		defer func() { d.paragraph(shown + ": --csv FILE has all") }()
+	}
 	heads := make([]head, len(table[0]))
 	for i, name := range table[0] {
-		heads[i] = head(name)
+		if heads[i] = head(name); name == "probability" && positive != "" {
+			heads[i] = head("P(" + positive + ")")
+		}
 	}
 	if points.Class != nil {
 		heads[len(heads)-1] = "<class"
 	}
 	d.gap()
 	d.table(heads, table[1:])
+}
+
+// uncertain has the numbers of the rows after the first ones, the widest interval, or the probability nearest
+// one half, first.
+func (p *Points) uncertain() []int {
+	doubt := func(i int) float64 {
+		switch {
+		case p.Probability != nil:
+			return -math.Abs(p.Probability[i] - 0.5)
+		case p.Lower != nil:
+			return p.Upper[i] - p.Lower[i]
+		}
+		return 0
+	}
+	var order []int
+	for i := firstRows; i < max(len(p.Mean), len(p.Prediction)); i++ {
+		order = append(order, i)
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(doubt(j), doubt(i)) })
+	return order
 }
 
 // PointFigures show the values per example: the spread of the predictor over

@@ -10,7 +10,6 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/internal/null"
 	"bootbench/kernel"
-	"bootbench/loss"
 )
 
 // Prediction is the answer of predict.
@@ -68,7 +67,7 @@ func (r *Prediction) document() *document {
 	}
 	d.convergence(r.Convergence)
 	d.cost(r.Cost)
-	d.perInput(r.Points)
+	d.perInput(r.Points, r.Positive)
 	return d
 }
 
@@ -121,8 +120,9 @@ type ModelPrediction struct {
 	Model     string `json:"model"` // its file, as ModelFile
 	ModelFile string `json:"model_file"`
 	TrainedOn
-	Test  string `json:"test"` // the new inputs
-	Count int    `json:"test_n"`
+	Test      string `json:"test"` // the new inputs
+	Count     int    `json:"test_n"`
+	*Interval        // nil: there are none
 	// Known where the new inputs have targets.
 	TestLoss  string               `json:"test_loss,omitempty"`
 	TestError *null.Float          `json:"test_error,omitempty"`
@@ -135,32 +135,17 @@ type ModelPrediction struct {
 
 // TrainedOn is what a model file says of its model and the data that it was trained on.
 type TrainedOn struct {
-	Data   string           `json:"data"`
-	N      int              `json:"n"`
-	D      int              `json:"d"`
-	Task   string           `json:"task"`
-	Target string           `json:"target"`
-	Labels *dataset.Classes `json:"labels,omitempty"`
-	Loss   string           `json:"loss"`
-	Kernel kernel.Spec      `json:"kernel"`
+	Data     string           `json:"data"`
+	N        int              `json:"n"`
+	D        int              `json:"d"`
+	Task     string           `json:"task"`
+	Target   string           `json:"target"`
+	Labels   *dataset.Classes `json:"labels,omitempty"`
+	Positive string           `json:"positive,omitempty"` // the class that probabilities are of
+	Loss     string           `json:"loss"`
+	Kernel   kernel.Spec      `json:"kernel"`
 	// SupportVectors is the number of sites of which the predictor is a sum.
 	SupportVectors int `json:"support_vectors"`
-}
-
-// Judge adds what the targets of the new inputs say.
-func (p *ModelPrediction) Judge(test loss.Test, targets []float64) {
-	p.TestLoss, p.Points.Target = test.Name(), targets
-	total := 0.0
-	for i, y := range targets {
-		e := test.Value(p.Points.Prediction[i], y)
-		p.Points.Error = append(p.Points.Error, e)
-		total += e / float64(len(targets))
-	}
-	p.TestError = null.Of(total)
-	p.Quality = calibration.NewQuality(test, *p.TestError, targets, p.Points.Error, p.Labels)
-	if warning := p.Quality.Warning(*p.TestError); warning != "" {
-		p.Warnings = append(p.Warnings, warning)
-	}
 }
 
 func (p *ModelPrediction) document() *document {
@@ -176,7 +161,10 @@ func (p *ModelPrediction) document() *document {
 		d.quality(p.Quality)
 		d.judged("", p.Metrics, nil)
 	}
+	if p.Interval != nil {
+		d.interval(*p.Interval)
+	}
 	d.cost(p.Cost)
-	d.perInput(p.Points)
+	d.perInput(p.Points, p.Positive)
 	return d
 }

@@ -26,7 +26,8 @@ type Subject struct {
 	Target       string      `json:"target,omitempty"` // column of the file
 	// taken off the targets, and added to predictions; nil: nothing is
 	TargetMean *float64         `json:"target_mean,omitempty"`
-	Labels     *dataset.Classes `json:"labels,omitempty"` // where the file has others than -1 and +1
+	Labels     *dataset.Classes `json:"labels,omitempty"`   // where the file has others than -1 and +1
+	Positive   string           `json:"positive,omitempty"` // the class that probabilities are of
 	// Notes say what was found in the file, left out or encoded.
 	Notes  []string `json:"notes,omitempty"`
 	Preset string   `json:"preset,omitempty"` // where the model of an embedded set comes from

@@ -1,0 +1,131 @@
+package answer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"bootbench/internal/calibration"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
+	"bootbench/internal/null"
+	"bootbench/internal/report"
+	"bootbench/loss"
+	"bootbench/resample"
+)
+
+// leftOutRows is the number of examples up to which a model that is trained is cross-validated as well.
+const leftOutRows = 5000
+
+// AddLeftOut adds what a predictor needs for intervals and probabilities: the predictions of models that are
+// trained without one of 10 folds. note says why there are none.
+func (j *Job) AddLeftOut(ctx context.Context, p *model.Predictor) (note string, err error) {
+	n := j.Set.N()
+	if n > leftOutRows {
+		return fmt.Sprintf("the model file has no intervals or probabilities: of more than %d examples they take "+
+			"too long", leftOutRows), nil
+	}
+	v := Validation{Design: resample.Design{N: n}, Folds: min(10, n), Repeats: 1}
+	var r *report.CrossValidation
+	if err = v.Check(); err == nil {
+		r, err = j.CrossValidate(ctx, v)
+	}
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	if err == nil {
+		p.LeftOut, err = model.NewLeftOut(r.Points.Target, r.Points.Mean, j.Set.Task)
+	}
+	if err != nil {
+		return fmt.Sprintf("the model file has no intervals or probabilities: %v", err), nil
+	}
+	return "", nil
+}
+
+// Train trains a model on all data, and forgets these.
+func Train(m *model.Model) (*model.Predictor, error) {
+	fit, err := m.Fit(model.FitSettings{})
+	if err == nil {
+		err = fit.Err
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m.Predictor(fit)
+}
+
+// Train is Train with what intervals and probabilities need.
+func (j *Job) Train(ctx context.Context) (*model.Predictor, error) {
+	p, err := Train(j.Model)
+	if err == nil {
+		_, err = j.AddLeftOut(ctx, p)
+	}
+	return p, err
+}
+
+// PredictByModel is the answer of a trained model at new inputs, judged where these have targets. With
+// left-out residuals there are intervals for new targets, and with a curve probabilities of labels.
+func PredictByModel(p *model.Predictor, in *dataset.Inputs, test loss.Test,
+	s Settings) (*report.ModelPrediction,
+	error) {
+	f, err := p.Predict(in)
+	if err != nil {
+		return nil, err
+	}
+	e := p.Encoding
+	points := &report.Points{Names: in.RowNames, Prediction: f, Mean: f}
+	r := &report.ModelPrediction{
+		Command: "predict", Test: in.Name, Count: len(f), Points: points, Warnings: slices.Clone(in.Notes),
+		TrainedOn: report.TrainedOn{Data: e.Name, N: p.Training.Examples, D: e.Features, Task: e.Task.String(),
+			Target: e.Target, Labels: e.Labels.Names(), Loss: p.Loss, Kernel: p.Kernel, SupportVectors: len(p.Weight)},
+	}
+	if e.Task == dataset.Classification {
+		r.Positive = r.Labels.Name(1)
+		for _, v := range f {
+			points.Class = append(points.Class, r.Labels.Name(v))
+			if p.LeftOut != nil {
+				points.Probability = append(points.Probability, p.LeftOut.Curve.Probability(v))
+			}
+		}
+	} else if p.LeftOut != nil {
+		half, err := p.LeftOut.HalfWidth(s.Level)
+		if err != nil {
+			r.Warnings = append(r.Warnings, "no intervals: "+err.Error())
+		} else {
+			for _, v := range f {
+				points.Lower, points.Upper = append(points.Lower, v-half), append(points.Upper, v+half)
+			}
+		}
+	}
+	if in.Y != nil {
+		judgeModel(r, test, in.Y, s)
+	}
+	if points.Lower != nil {
+		i := interval(points, p.LeftOut.Examples, s.Level, Intervals{Of: Observation, Residuals: Plain},
+			&r.Warnings)
+		r.Interval = &i
+	}
+	return r, nil
+}
+
+// judgeModel adds what the targets of the new inputs say.
+func judgeModel(r *report.ModelPrediction, test loss.Test, targets []float64, s Settings) {
+	points := r.Points
+	r.TestLoss, points.Target = test.Name(), targets
+	losses := func(test loss.Test) []float64 {
+		each := make([]float64, len(targets))
+		for i, y := range targets {
+			each[i] = test.Value(points.Prediction[i], y)
+		}
+		return each
+	}
+	points.Error = losses(test)
+	total := 0.0
+	for _, e := range points.Error {
+		total += e / float64(len(targets))
+	}
+	r.TestError = null.Of(total)
+	r.Quality = calibration.NewQuality(test, *r.TestError, targets, points.Error, r.Labels)
+	warn(&r.Warnings, r.Quality.Warning(*r.TestError))
+	r.Metrics = s.Judge(targets, points.Prediction, points.Probability, dataset.Task(r.Task), losses)
+}

@@ -1,0 +1,51 @@
+package model
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"bootbench/internal/dataset"
+	"bootbench/internal/need"
+)
+
+// TestLeftOut: intervals hold new residuals of the same law as often as they say, also by quantiles that
+// stand for many residuals; too few examples are refused; the curve gives the share of labels.
+func TestLeftOut(t *testing.T) {
+	for _, n := range []int{99, 5000} {
+		rng := rand.New(rand.NewPCG(1, uint64(n)))
+		y, f := make([]float64, n), make([]float64, n)
+		for i := range y {
+			y[i], f[i] = rng.NormFloat64(), 0
+		}
+		l := need.One(NewLeftOut(y, f, dataset.Regression))(t)
+		for _, level := range []float64{0.5, 0.9, 0.95} {
+			half := need.One(l.HalfWidth(level))(t)
+			held := math.Erf(half / math.Sqrt2)
+			if sd := math.Sqrt(level * (1 - level) / float64(n)); math.Abs(held-level) > 3*sd+1e-3 {
+				t.Errorf("%d examples, level %g: holds %g", n, level, held)
+			}
+		}
+		if _, err := l.HalfWidth(0.99999); len(l.Residuals) > mostResiduals || l.Examples != n || err == nil {
+			t.Errorf("%d residuals, %v", len(l.Residuals), err)
+		}
+		for i := range y {
+			f[i], y[i] = rng.NormFloat64(), 1
+			if rng.Float64() > 1/(1+math.Exp(-2*f[i])) {
+				y[i] = -1
+			}
+		}
+		l = need.One(NewLeftOut(y, f, dataset.Classification))(t)
+		if p := l.Curve.Probability(0.5); math.Abs(p-1/(1+math.Exp(-1))) > 3*math.Sqrt(0.5/float64(n)) {
+			t.Errorf("%d examples: probability %g", n, p)
+		}
+	}
+	if _, err := NewLeftOut([]float64{1, 1}, []float64{1, 2}, dataset.Classification); err == nil {
+		t.Error("one class: no error")
+	}
+	for _, bad := range []*LeftOut{{}, {Residuals: []float64{2, 1}}} {
+		if bad.check(dataset.Regression) == nil || bad.check(dataset.Classification) == nil {
+			t.Errorf("%+v passes", bad)
+		}
+	}
+}

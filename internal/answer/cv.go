@@ -118,7 +118,7 @@ func (j *Job) CrossValidate(ctx context.Context, v Validation) (*report.CrossVal
 	settings.Progress = func(done, total int) {
 		j.Progress(fmt.Sprintf("fold %d of %d", done, total), done, total)
 	}
-	result, err := j.fitFolds(ctx, &v, settings)
+	result, err := j.fitFolds(ctx, &v, folds.Period(), settings)
 	switch {
 	case err != nil:
 		return nil, err
@@ -137,7 +137,8 @@ func (j *Job) CrossValidate(ctx context.Context, v Validation) (*report.CrossVal
 }
 
 // fitFolds makes the fits of a plan. Blocks of them are trained around the theory of as many folds.
-func (j *Job) fitFolds(ctx context.Context, v *Validation, s refit.RetrainSettings) (*refit.Retraining,
+func (j *Job) fitFolds(ctx context.Context, v *Validation, folds int,
+	s refit.RetrainSettings) (*refit.Retraining,
 	error) {
 	if v.Choose != nil {
 		result, err := j.fitNested(ctx, v, s)
@@ -147,12 +148,17 @@ func (j *Job) fitFolds(ctx context.Context, v *Validation, s refit.RetrainSettin
 		j.Times.Retrain += result.Stats.Elapsed.Seconds()
 		return &refit.Retraining{Result: result, Method: refit.Single}, nil
 	}
-	n := j.Set.N()
-	around := resample.KFold{Folds: min(n, s.Plan.Period()), N: n}
-	if err := refit.CheckRetrain(j.Model, v.Method, around, s); err != nil {
+	method, n, k := v.Method, j.Set.N(), 1/float64(folds)
+	// of n^3 operations those of fits to the other folds less those at their own, where the inverse takes one
+	saved := float64(s.Resamples) * (math.Pow(1-k, 3) - math.Pow(k, 3)) / 3
+	if method == refit.AutoMethod && refit.CanDowndate(j.Model) && saved > 1 {
+		method = refit.Downdate
+	}
+	around := resample.KFold{Folds: min(n, folds), N: n}
+	if err := refit.CheckRetrain(j.Model, method, around, s); err != nil {
 		return nil, err
 	}
-	result, err := refit.Retrain(ctx, j.Model, v.Method, around, s)
+	result, err := refit.Retrain(ctx, j.Model, method, around, s)
 	if err == nil {
 		j.Times.Retrain += (result.Stats.Elapsed + result.Setup).Seconds()
 		j.Times.Iterations += result.Batch.Iterations
@@ -286,7 +292,7 @@ func (j *Job) permute(ctx context.Context, v *Validation, settings refit.Retrain
 			}
 		}
 	}
-	result, err := j.fitFolds(ctx, v, settings)
+	result, err := j.fitFolds(ctx, v, r.Folds, settings)
 	if err != nil {
 		return err
 	}

@@ -31,9 +31,9 @@ func specOf(t *testing.T, data string, n int, l loss.Loss) model.Spec {
 	return spec
 }
 
-// TestCrossValidate: left-out predictions and errors are those of models that are built and trained on the
-// other rows alone, to 1e-8 (square loss) or 10 times the trainers' tolerance; zero-one errors are equal. The
-// standard errors follow from them by their definitions.
+// TestCrossValidate: left-out predictions and errors, one by one, in blocks and from one inverse, are those
+// of models that are built and trained on the other rows alone, to 1e-8 (square loss) or 10 times the
+// trainers' tolerance; zero-one errors are equal. The standard errors follow from them by their definitions.
 func TestCrossValidate(t *testing.T) {
 	const n, folds, repeats = 48, 4, 3
 	// by the targets that it is given, and standardised by their rows
@@ -59,17 +59,20 @@ func TestCrossValidate(t *testing.T) {
 			1e-8, false},
 		"nested": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.Single, resample.Design{}, folds, 1e-8,
 			true},
-		"square loo": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.Single, resample.Design{}, 0, 1e-8,
+		"square loo": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.AutoMethod, resample.Design{}, 0,
+			1e-8,
 			false},
-		"square groups": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.Single,
+		"square groups": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.Downdate,
 			resample.Design{Group: group}, folds, 1e-8, false},
-		"group by group": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.Single,
+		"group by group": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.Downdate,
 			resample.Design{Group: group}, 0, 1e-8, false},
-		"forward": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.Single, resample.Design{Block: 5},
+		"forward": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.Downdate, resample.Design{Block: 5},
 			folds,
 			1e-8, false},
 		"hinge":        {"sonar", loss.Hinge{C: 1}, refit.Single, resample.Design{}, folds, 1e-2, false},
 		"hinge blocks": {"sonar", loss.Hinge{C: 1}, refit.Batch, resample.Design{}, folds, 3e-2, false},
+		"square with bias": {"sonar", loss.Square{Noise: 0.5}, refit.Downdate, resample.Design{}, folds, 1e-8,
+			false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec := specOf(t, c.data, 208, c.loss)

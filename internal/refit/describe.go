@@ -19,6 +19,9 @@ func Training(m *model.Model, method RetrainMethod, batchTolerance float64) stri
 		return fmt.Sprintf("products with the theory's G, optimality conditions to %g standard deviations",
 			batchTolerance)
 	}
+	if method == Downdate {
+		return "one inverse for all fits, from which each forgets what it leaves out"
+	}
 	newton := fmt.Sprintf("proximal Newton, optimality conditions to %g of the objective's terms",
 		erm.DefaultTolerance)
 	if _, ok := m.TrainedOnFactor(); ok {

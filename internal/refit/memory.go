@@ -21,6 +21,9 @@ func NeedToRetrain(m *model.Model, method RetrainMethod, law resample.CountDistr
 	n, outputs := int64(m.Set.N()), int64(m.Sites()+settings.Cross.Rows)
 	averages := 8 * (retrain.NumbersPerExample(len(settings.Tests))*n + retrain.NumbersPerInput*outputs)
 	f := m.Forecast()
+	if method == Downdate {
+		return averages + 8*n*n + 8*workers*(2*n+n*n/4)
+	}
 	if method == Batch || method == AutoMethod && batchPays(m, settings.Settings) {
 		return f.Held() - f.Matrix() + max(f.Margin(f.SolveRoom()), averages+blockBytes(m, settings, outputs))
 	}

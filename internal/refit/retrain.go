@@ -14,8 +14,10 @@ import (
 
 	"bootbench/internal/batch"
 	"bootbench/internal/dataset"
+	"bootbench/internal/gp"
 	"bootbench/internal/model"
 	"bootbench/internal/retrain"
+	"bootbench/internal/train"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
@@ -31,9 +33,11 @@ const (
 	Batch
 	// Single trains one resample after the other with the loss's own trainer.
 	Single
+	// Downdate predicts at the examples that a fit leaves out alone, see CanDowndate.
+	Downdate
 )
 
-var retrainMethods = []string{"auto", "batch", "single"}
+var retrainMethods = []string{"auto", "batch", "single", "downdate"}
 
 // String is the method's name on the command line.
 func (m RetrainMethod) String() string { return retrainMethods[m] }
@@ -49,7 +53,7 @@ func ParseRetrainMethod(name string) (RetrainMethod, error) {
 // Retraining is the result of retraining, and how it was come by.
 type Retraining struct {
 	*retrain.Result
-	Method RetrainMethod // Batch or Single
+	Method RetrainMethod // but AutoMethod
 	Batch  batch.Stats   // of method Batch
 	Setup  time.Duration // the theory's solve and the copy of G, of method Batch
 }
@@ -119,8 +123,36 @@ func Retrain(ctx context.Context, m *model.Model, method RetrainMethod, scheme r
 			return r, err
 		}
 	}
+	if method == Downdate {
+		return downdate(ctx, m, scheme, settings)
+	}
 	result, err := RetrainSingly(ctx, m, scheme, settings)
 	return &Retraining{Result: result, Method: Single}, err
+}
+
+// CanDowndate reports whether a model's predictions at examples that a fit with weights 0 and 1 leaves out
+// follow from one inverse (gp.Downdate): of the square loss, with one example at each site.
+func CanDowndate(m *model.Model) bool {
+	_, square := m.Loss.(loss.Square)
+	return square && m.Gram() != nil && m.Merged() == 0
+}
+
+func downdate(ctx context.Context, m *model.Model, scheme resample.Scheme,
+	settings RetrainSettings) (*Retraining, error) {
+	plan, err := settings.plan(m, scheme)
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	inverse, err := gp.NewInverse(m.Gram(), m.Loss.(loss.Square).Noise, m.Bias)
+	if err != nil {
+		return nil, err
+	}
+	r := &Retraining{Method: Downdate, Setup: time.Since(began)}
+	r.Result, err = retrain.Run(ctx, problemOf(m, plan, blas64.General{}),
+		retrain.Single(func() (train.Trainer, error) { return &gp.Downdate{Inverse: inverse}, nil }),
+		settings.Settings)
+	return r, err
 }
 
 // roughTolerance is the residual to which the theory is solved for batches: nearer ones

@@ -1,0 +1,152 @@
+"""bootbench from Python: a function that runs the command, and two scikit-learn estimators.
+
+Needs the program on the PATH, NumPy and scikit-learn. Copy this file beside your own.
+"""
+import json
+import os
+import shlex
+import subprocess
+import tempfile
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+try:
+    from sklearn.utils.validation import validate_data  # scikit-learn 1.6 and later
+except ImportError:
+    def validate_data(estimator, *arrays, **options):
+        return estimator._validate_data(*arrays, **options)
+
+
+def run(command, *arguments, **options):
+    """Run bootbench and return its JSON answer: run("estimate", "my.csv", "--ard", noise="10%")."""
+    line = ["bootbench", command, *arguments, "--json", "-", "--quiet"]
+    for name, value in options.items():
+        line += ["--" + name.replace("_", "-"), str(value)]
+    done = subprocess.run(line, capture_output=True, text=True)
+    if done.returncode not in (0, 3):  # 3: not converged, the answer is there with its residual
+        raise (ValueError if done.returncode == 2 else RuntimeError)(done.stderr.strip())
+    return json.loads(done.stdout)
+
+
+class _Bootbench(BaseEstimator):
+    """A model that bootbench chooses and trains.
+
+    flags are those of the command line; with ("--loss", ...) the model is given instead of chosen. After fit,
+    model_ is the text of the model file and flags_ the flags that repeat the choice.
+    """
+
+    def __init__(self, flags=()):
+        self.flags = flags
+
+    def _train(self, X, targets):
+        self._examples, self._estimate = np.column_stack([X, targets]), None
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "model.json")
+            data = self._save(folder, "train", self._examples)
+            line = [data, *self._choose(data, targets), "--model", file]
+            repeat = run("train", *line).get("command_line")  # none where the flags say all
+            self.flags_ = [*line[1:-2], *(shlex.split(repeat)[len(line) + 5:] if repeat else [])]
+            with open(file) as text:
+                self.model_ = text.read()
+        return self
+
+    def _choose(self, data, targets):
+        """The flags of train, which chooses the rest."""
+        return self.flags
+
+    @staticmethod
+    def _save(folder, name, array):
+        path = os.path.join(folder, name + ".npy")
+        np.save(path, np.asarray(array, dtype=float))
+        return path
+
+    def _inputs(self, X):
+        check_is_fitted(self, "model_")
+        return validate_data(self, X, reset=False)
+
+    def _predict(self, X):
+        """The trained model's predictions."""
+        X = self._inputs(X)
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "model.json")
+            with open(file, "w") as text:
+                text.write(self.model_)
+            answer = run("predict", model=file, test=self._save(folder, "new", X))
+        return np.array(answer["points"]["prediction"])
+
+    def _resampled(self, X, **options):
+        """Predictions as the command makes them of all examples: with intervals or probabilities."""
+        X = self._inputs(X)
+        with tempfile.TemporaryDirectory() as folder:
+            answer = run("predict", self._save(folder, "train", self._examples), *self.flags_,
+                         test=self._save(folder, "new", X), **options)
+        return {name: np.array(values) for name, values in answer["points"].items()}
+
+    @property
+    def estimate_(self):
+        """The answer of bootbench estimate for the chosen model, computed when it is first asked for."""
+        check_is_fitted(self, "model_")
+        if self._estimate is None:
+            with tempfile.TemporaryDirectory() as folder:
+                self._estimate = run("estimate", self._save(folder, "train", self._examples), *self.flags_)
+        return self._estimate
+
+    @property
+    def error_(self):
+        """Error on rows that were not seen: mean square, or share of wrong labels."""
+        return self.estimate_["error"]
+
+
+class BootbenchRegressor(RegressorMixin, _Bootbench):
+    """Gaussian process regression (square loss), or the loss in flags."""
+
+    def fit(self, X, y):
+        X, y = validate_data(self, X, y, y_numeric=True, ensure_min_samples=2)
+        return self._train(X, y)
+
+    def _choose(self, data, targets):
+        """Two values are two classes to train without --loss: tune chooses for the square loss."""
+        if any(f.startswith("--loss") for f in self.flags) or len(np.unique(targets)) != 2:
+            return self.flags
+        return shlex.split(run("tune", data, *self.flags, loss="square")["command_line"])[3:]
+
+    def predict(self, X):
+        return self._predict(X)
+
+    def predict_interval(self, X, level=0.9):
+        """An interval for a new observation at each row of X: lower and upper ends as two columns."""
+        points = self._resampled(X, interval="observation", level=level)
+        return np.column_stack([points["lower"], points["upper"]])
+
+
+class BootbenchClassifier(ClassifierMixin, _Bootbench):
+    """Support vector machine (hinge loss) for two classes, or the loss in flags."""
+
+    def fit(self, X, y):
+        X, y = validate_data(self, X, y, ensure_min_samples=2)
+        check_classification_targets(y)
+        self.classes_, index = np.unique(y, return_inverse=True)
+        if len(self.classes_) != 2:
+            raise ValueError("Only binary classification is supported: y has %d class%s."
+                             % (len(self.classes_), "es" if len(self.classes_) > 1 else ""))
+        return self._train(X, 2 * index - 1)
+
+    def predict(self, X):
+        margin = self._predict(X)
+        return self.classes_[(margin > 0).astype(int)]
+
+    def predict_proba(self, X):
+        """Probabilities of the two classes, calibrated on examples that resamples leave out."""
+        second = self._resampled(X)["probability"]
+        return np.column_stack([1 - second, second])
+
+    def _more_tags(self):  # scikit-learn before 1.6
+        return {"binary_only": True}
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags

@@ -20,7 +20,8 @@ type problem struct {
 	source string // of the preset
 	choice choice
 	test   loss.Test
-	readS  float64 // seconds that reading took
+	others *dataset.Set // rows that are not in a sample
+	readS  float64      // seconds that reading took
 	flags  *options
 }
 
@@ -83,6 +84,9 @@ func (a *app) build(p *problem) (*answer.Job, error) {
 	j.Progress, j.Times.Read = a.console.Progress, p.readS
 	j.Times.Choose = p.choice.seconds
 	s := &j.Subject
+	if p.others != nil {
+		j.Others, s.Sample, s.RowsTotal = p.others, s.N, s.N+p.others.N()
+	}
 	s.Preset, s.ChosenBy = p.source, p.choice.by
 	s.Reading = p.flags.settings(func(name string) bool { return slices.Contains(dataNames, name) })
 	switch {

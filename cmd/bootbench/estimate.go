@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"slices"
+	"strconv"
 
 	"github.com/sbinet/npyio"
 	"gonum.org/v1/gonum/mat"
@@ -16,6 +18,7 @@ import (
 	"bootbench/internal/model"
 	"bootbench/internal/refit"
 	"bootbench/internal/report"
+	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/solver"
@@ -24,7 +27,7 @@ import (
 func estimateCommand() *command {
 	return &command{
 		name: "estimate",
-		takes: append([]string{"ratio", "no-points", "level", "quantiles", "covariance", "verbose"},
+		takes: append([]string{"ratio", "no-points", "level", "quantiles", "covariance", "verbose", "sample"},
 			slices.Concat(theoryNames, designNames)...),
 		out: ", points.csv",
 		run: runEstimate,
@@ -76,6 +79,9 @@ func (a *app) readSolvable(o *options, path string) (*answer.Job, answer.Setting
 	if err != nil {
 		return nil, s, err
 	}
+	if err := o.draw(p); err != nil {
+		return nil, s, err
+	}
 	if s.Scheme, err = o.designed(o.ratio, p.spec.Set); err != nil {
 		return nil, s, err
 	}
@@ -92,6 +98,43 @@ func (a *app) readSolvable(o *options, path string) (*answer.Job, answer.Setting
 		return nil, s, err
 	}
 	return j, s, a.keepFits(j, p.choice)
+}
+
+// draw leaves a random sample of the rows: as many as --sample says, or where the search has chosen the model
+// and no design is given, as many as half a minute allows.
+func (o *options) draw(p *problem) error {
+	set := p.spec.Set
+	n, size, designed := set.N(), set.N(), o.Given(designNames...) || p.spec.Kernel.Kind == kernel.Precomputed
+	switch asked, err := strconv.Atoi(o.sample); {
+	case o.sample == "all":
+	case o.sample == "":
+		if p.choice.by == "" || designed {
+			return nil
+		}
+		if size = answer.DefaultSample(p.spec.Loss, n); size < n {
+			p.choice.settings = append(p.choice.settings, "sample="+strconv.Itoa(size))
+		}
+	case err != nil || asked < 8:
+		return usage.Errorf("--sample is %q, must be all or a whole number of rows from 8 on", o.sample)
+	case designed:
+		return usage.Errorf("--sample draws single rows: leave it out where groups, strata or blocks are " +
+			"drawn, or the kernel is precomputed")
+	default:
+		size = min(asked, n)
+	}
+	if size == n {
+		return nil
+	}
+	order := rand.New(rand.NewPCG(o.seed, 2)).Perm(n)
+	drawn := order[:size]
+	slices.Sort(drawn)
+	p.spec.Set, p.others = set.Subset(drawn), set.Subset(order[size:])
+	if p.spec.Set.RowNames == nil {
+		for _, row := range drawn {
+			p.spec.Set.RowNames = append(p.spec.Set.RowNames, strconv.Itoa(row+1))
+		}
+	}
+	return nil
 }
 
 // checkKept refuses a journal for exact resamples that there are none of.

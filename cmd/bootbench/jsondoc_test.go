@@ -52,7 +52,7 @@ func TestJSONPage(t *testing.T) {
 		"estimate " + table + " --drop a", "estimate synthetic:friedman1,n=100 --loss square --noise 1 --gamma " +
 			"0.003 --engine lowrank", "estimate synthetic:friedman1,n=40", "estimate synthetic:friedman1,n=40 " +
 			"--loss eps", "estimate synthetic:friedman1,n=40 --loss huber",
-		"estimate crabs --scheme kfold --kernel poly --coef0 1",
+		"estimate crabs --scheme kfold --kernel poly --coef0 1", "estimate crabs --sample 60",
 		"predict " + table + " --test " + table + " --loss hinge --class-weight " +
 			"yes=2", "predict synthetic:friedman1,n=40 --test synthetic:friedman1,n=5,seed=2 --loss square --noise " +
 			"1 --interval observation", "estimate crabs --metrics all --quantiles " +

@@ -28,6 +28,7 @@ type options struct {
 	target, positive, missing, unseen string // how DATA is read
 	groups, strata, foldColumn        string
 	drop, categorical                 []string
+	sample                            string
 	noHeader, zeroBased               bool
 
 	losses                           []string // that the command can train; nil: all
@@ -143,6 +144,7 @@ func (o *options) declare() {
 	o.Text(&o.inputs, "test")
 	o.Wholes(&o.sizes, "sizes")
 	o.Text(&o.exportName, "export")
+	o.Text(&o.sample, "sample")
 
 	o.Group("Resampling")
 	o.Choice(&o.scheme, "scheme", resample.Names(), "poisson")

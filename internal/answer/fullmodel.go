@@ -19,6 +19,9 @@ const (
 // repeated (Kohavi 1995): a resample has 63% of the examples, and so its model errs more. It adds nothing
 // where the theory was asked for alone, or where fits take long.
 func (j *Job) AddFullModel(ctx context.Context, e *report.Estimate, s Settings) error {
+	if j.Others != nil {
+		return j.addLearningCurve(ctx, e)
+	}
 	n := j.Set.N()
 	v := Validation{Design: resample.Design{N: n}, Folds: min(10, n), Repeats: 1, Seed: s.Refine.Seed}
 	if n <= threeTimes {

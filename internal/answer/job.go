@@ -50,7 +50,8 @@ type Job struct {
 	Subject  report.Subject
 	Times    report.Times
 	Progress func(label string, done, total int)
-	Keep     Keep // nil: exact fits are not kept
+	Keep     Keep         // nil: exact fits are not kept
+	Others   *dataset.Set // rows of the data that are not in a sample; nil: there are all
 	full     []float64
 }
 

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"bootbench/internal/null"
 	"bootbench/loss"
@@ -19,6 +20,35 @@ type FullModel struct {
 	Repeats int        `json:"repeats"`
 }
 
+// LearningCurve is the error of models trained on so many rows of a sample, at rows outside of it, by which
+// an estimate says what to expect of all rows.
+type LearningCurve struct {
+	Sizes   []int       `json:"sizes"`
+	Errors  null.Floats `json:"errors"`
+	HeldOut int         `json:"held_out"` // rows
+}
+
+// sample says what of the data an estimate has seen, and what all of it would cost.
+func (d *document) sample(e *Estimate) {
+	if e.Sample == 0 {
+		return
+	}
+	cost := ""
+	if e.Time.AllRows > 0 {
+		cost = fmt.Sprintf(", which takes about %s", time.Duration(e.Time.AllRows*1e9).Round(time.Second))
+	}
+	d.line("sample", "%d of %d rows, drawn at random; --sample all takes all of them%s", e.Sample, e.RowsTotal,
+		cost)
+	if c := e.LearningCurve; c != nil {
+		text := ""
+		for i, n := range c.Sizes {
+			text += fmt.Sprintf("%s with %d rows, ", Brief{e}.inUnits(null.Float(c.Errors[i])), n)
+		}
+		d.line("learning curve", "%sat %d other rows; continued to %d rows it gives the error", text, c.HeldOut,
+			e.RowsTotal)
+	}
+}
+
 // Brief is an estimate in a few lines for the person who asks: what to expect of new rows, how much of it is
 // skill, which rows are worst, how stable predictions are, and how to repeat it.
 type Brief struct{ *Estimate }
@@ -30,6 +60,7 @@ func (b Brief) document() *document {
 		d.line("note", "%s", note)
 	}
 	d.line("error", "%s", b.headline())
+	d.sample(e)
 	if q := e.Quality; q != nil && q.RSquared != nil {
 		d.line("explained", "%.1f%% of the variance", 100**q.RSquared)
 	} else if q != nil && q.Balanced != nil {
@@ -62,7 +93,10 @@ func (b Brief) headline() string {
 		return b.Quote.String()
 	}
 	se := float64(q.ExampleSE)
-	if b.ErrorSE != nil && !math.IsNaN(float64(*b.ErrorSE)) {
+	switch {
+	case b.LearningCurve != nil: // which counts the rows
+		se = float64(*b.ErrorSE)
+	case b.ErrorSE != nil && !math.IsNaN(float64(*b.ErrorSE)):
 		se = math.Hypot(se, float64(*b.ErrorSE))
 	}
 	text := b.withSE(b.Error, null.Float(se))

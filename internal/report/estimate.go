@@ -22,12 +22,13 @@ type Estimate struct {
 	Quality     *calibration.Quality     `json:"quality,omitempty"`     // of the quoted error
 	Calibration *calibration.Reliability `json:"calibration,omitempty"` // of the probabilities of labels
 	Convergence
-	Refined   *Refined             `json:"refined,omitempty"`
-	FullModel *FullModel           `json:"full_model,omitempty"`
-	Metrics   *calibration.Metrics `json:"metrics,omitempty"`
-	Level     float64              `json:"level,omitempty"` // of the intervals from lower to upper
-	Points    *Points              `json:"points,omitempty"`
-	Warnings  []string             `json:"warnings"`
+	Refined       *Refined             `json:"refined,omitempty"`
+	FullModel     *FullModel           `json:"full_model,omitempty"`
+	LearningCurve *LearningCurve       `json:"learning_curve,omitempty"` // of a sample
+	Metrics       *calibration.Metrics `json:"metrics,omitempty"`
+	Level         float64              `json:"level,omitempty"` // of the intervals from lower to upper
+	Points        *Points              `json:"points,omitempty"`
+	Warnings      []string             `json:"warnings"`
 	Cost
 	// Examples are the left-out errors, refined where the estimate is.
 	Examples calibration.Errors `json:"-"`
@@ -164,6 +165,7 @@ func (e *Estimate) document() *document {
 	d.resampling(e.Resampling, e.N)
 	d.gap()
 	d.line("left-out error", "%s   (%s loss)", e.Quote, e.TestLoss)
+	d.sample(e)
 	d.quality(e.Quality)
 	errors, ensemble := e.Errors, e.Ensemble
 	if r := e.Refined; r != nil {

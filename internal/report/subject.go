@@ -13,13 +13,16 @@ import (
 // Subject says what was modelled. Its fields are in every document about one
 // data set.
 type Subject struct {
-	Data   string `json:"data"`
-	N      int    `json:"n"`      // examples
-	D      int    `json:"d"`      // features
-	Sites  int    `json:"sites"`  // distinct inputs; all examples with a jitter
-	Merged int    `json:"merged"` // examples that share the site of an earlier one
-	Task   string `json:"task"`
-	Loss   string `json:"loss"`
+	Data string `json:"data"`
+	N    int    `json:"n"` // examples
+	D    int    `json:"d"` // features
+	// where these are a sample: their number again, and that of all rows
+	Sample    int    `json:"sample,omitempty"`
+	RowsTotal int    `json:"rows_total,omitempty"`
+	Sites     int    `json:"sites"`  // distinct inputs; all examples with a jitter
+	Merged    int    `json:"merged"` // examples that share the site of an earlier one
+	Task      string `json:"task"`
+	Loss      string `json:"loss"`
 	loss.Parameters
 	Kernel       kernel.Spec `json:"kernel"` // with its defaults
 	Standardized bool        `json:"standardized"`
@@ -77,7 +80,8 @@ type Times struct {
 	Solve   float64 `json:"solve,omitempty"`
 	Predict float64 `json:"predict,omitempty"`
 	Retrain float64 `json:"retrain,omitempty"`
-	Fits    float64 `json:"fits,omitempty"` // of retraining, with the solve that batches are trained around
+	Fits    float64 `json:"fits,omitempty"`     // of retraining, with the solve that batches are trained around
+	AllRows float64 `json:"all_rows,omitempty"` // an estimate of what an answer by all rows, not a sample, takes
 	Total   float64 `json:"total"`
 	// Iterations are those of all fits in blocks that this process has trained, and Exact the number of fits
 	// that blocks left to the loss's own trainer.

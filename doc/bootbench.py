@@ -63,26 +63,15 @@ class _Bootbench(BaseEstimator):
         np.save(path, np.asarray(array, dtype=float))
         return path
 
-    def _inputs(self, X):
+    def _predict(self, X, **options):
+        """What the trained model predicts: prediction, and lower and upper or probability."""
         check_is_fitted(self, "model_")
-        return validate_data(self, X, reset=False)
-
-    def _predict(self, X):
-        """The trained model's predictions."""
-        X = self._inputs(X)
+        X = validate_data(self, X, reset=False)
         with tempfile.TemporaryDirectory() as folder:
             file = os.path.join(folder, "model.json")
             with open(file, "w") as text:
                 text.write(self.model_)
-            answer = run("predict", model=file, test=self._save(folder, "new", X))
-        return np.array(answer["points"]["prediction"])
-
-    def _resampled(self, X, **options):
-        """Predictions as the command makes them of all examples: with intervals or probabilities."""
-        X = self._inputs(X)
-        with tempfile.TemporaryDirectory() as folder:
-            answer = run("predict", self._save(folder, "train", self._examples), *self.flags_,
-                         test=self._save(folder, "new", X), **options)
+            answer = run("predict", model=file, test=self._save(folder, "new", X), **options)
         return {name: np.array(values) for name, values in answer["points"].items()}
 
     @property
@@ -114,11 +103,11 @@ class BootbenchRegressor(RegressorMixin, _Bootbench):
         return shlex.split(run("tune", data, *self.flags, loss="square")["command_line"])[3:]
 
     def predict(self, X):
-        return self._predict(X)
+        return self._predict(X)["prediction"]
 
     def predict_interval(self, X, level=0.9):
         """An interval for a new observation at each row of X: lower and upper ends as two columns."""
-        points = self._resampled(X, interval="observation", level=level)
+        points = self._predict(X, level=level)
         return np.column_stack([points["lower"], points["upper"]])
 
 
@@ -134,13 +123,16 @@ class BootbenchClassifier(ClassifierMixin, _Bootbench):
                              % (len(self.classes_), "es" if len(self.classes_) > 1 else ""))
         return self._train(X, 2 * index - 1)
 
+    def decision_function(self, X):
+        return self._predict(X)["prediction"]
+
     def predict(self, X):
-        margin = self._predict(X)
-        return self.classes_[(margin > 0).astype(int)]
+        above = self.decision_function(X) > 0
+        return self.classes_[above.astype(int)]
 
     def predict_proba(self, X):
         """Probabilities of the two classes, calibrated on examples that resamples leave out."""
-        second = self._resampled(X)["probability"]
+        second = self._predict(X)["probability"]
         return np.column_stack([1 - second, second])
 
     def _more_tags(self):  # scikit-learn before 1.6

@@ -21,7 +21,7 @@ func predictCommand() *command {
 		name: "predict",
 		args: dataOrModel,
 		takes: append([]string{"test", "model/predict", "ratio", "interval", "level", "residuals", "quantiles",
-			"covariance", "csv", "unseen", "no-points"}, theoryNames...),
+			"covariance", "csv", "unseen", "no-points"}, slices.Concat(theoryNames, designNames)...),
 		out: ", points.csv",
 		run: runPredict,
 	}

@@ -186,10 +186,7 @@ func (j *Job) refineEstimate(ctx context.Context, e *report.Estimate, s Settings
 		warn(&e.Warnings, "the exact resamples gave no number to refine with: "+tooFarApart)
 		return nil
 	}
-	refined, probabilities := j.refined(r, solution)
-	if resample.IsDependent(s.Scheme) {
-		refined.Contradicts = nil
-	}
+	refined, probabilities := j.refined(r, solution, s.Scheme)
 	combined := r.ErrorEstimates(0, j.full)
 	refined.Err632, refined.Err632Plus = null.Float(combined.Err632), null.Float(combined.Err632Plus)
 	e.Refine(refined)

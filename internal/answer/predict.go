@@ -1,12 +1,15 @@
 package answer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
@@ -15,6 +18,7 @@ import (
 	"bootbench/internal/predict"
 	"bootbench/internal/report"
 	"bootbench/loss"
+	"bootbench/resample"
 	"bootbench/solver"
 )
 
@@ -73,6 +77,8 @@ func (j *Job) Predict(ctx context.Context, in *dataset.Inputs, s Settings, i Int
 	if err := j.Fit(); err != nil { // refuses what Estimate refuses, and before a solve of minutes
 		return nil, nil, err
 	}
+	dependent := resample.IsDependent(s.Scheme)
+	s.Refine.Optional = s.Refine.Optional && !dependent
 	began := time.Now()
 	solution, err := j.Solve(ctx, s, "solve")
 	if err != nil {
@@ -83,9 +89,15 @@ func (j *Job) Predict(ctx context.Context, in *dataset.Inputs, s Settings, i Int
 	if err != nil {
 		return nil, nil, err
 	}
-	collected := &fits{wanted: len(s.Quantiles) > 0}
+	collected := &fits{wanted: len(s.Quantiles) > 0 || dependent}
 	if err := j.refinePrediction(ctx, r, in, s, i, solution, collected); err != nil {
 		return nil, nil, err
+	}
+	if dependent {
+		if r.Refined == nil {
+			return nil, nil, cmp.Or(ctx.Err(), errOnlyExact)
+		}
+		j.dropTheory(r, in, s, i, collected)
 	}
 	points := r.Points
 	if len(s.Quantiles) > 0 {
@@ -106,6 +118,30 @@ func (j *Job) Predict(ctx context.Context, in *dataset.Inputs, s Settings, i Int
 	}
 	r.Time = j.Times
 	return r, solution, nil
+}
+
+// dropTheory leaves what exact resamples say of new inputs, where the theory does not hold.
+func (j *Job) dropTheory(r *report.Prediction, in *dataset.Inputs, s Settings, i Intervals, collected *fits) {
+	exact, names := *r.Refined.Points, r.Points.Names
+	r.Points, r.Convergence, r.Calibration = &exact, report.Convergence{Status: Complete}, nil
+	exact.Names, exact.Lower, exact.Upper = names, slices.Clone(exact.Lower), slices.Clone(exact.Upper)
+	for n, mean := range exact.Mean {
+		exact.SD = append(exact.SD, math.Sqrt(math.Max(0, exact.Variance[n])))
+		if j.labels() {
+			exact.Class = append(exact.Class, j.Subject.Labels.Name(mean))
+		}
+		if i.Of != Observation {
+			values := collected.at(j.Sites()+n, j.TargetMean)
+			for _, end := range []struct {
+				at *null.Floats
+				q  float64
+			}{{&exact.Lower, (1 - s.Level) / 2}, {&exact.Upper, (1 + s.Level) / 2}} {
+				*end.at = append(*end.at, stat.Quantile(end.q, stat.Empirical, values, nil))
+			}
+		}
+	}
+	addTestErrors(r, j.Test, in.Y)
+	r.Interval = interval(r.Points, j.Set.N(), s.Level, i, &r.Warnings)
 }
 
 // predicted is what a solution says of new inputs.
@@ -240,7 +276,7 @@ func (j *Job) refinePrediction(ctx context.Context, r *report.Prediction, in *da
 		return err
 	}
 	var probabilities *predict.Probabilities
-	r.Refined, probabilities = j.refined(result, solution)
+	r.Refined, probabilities = j.refined(result, solution, s.Scheme)
 	warn(&r.Warnings, r.Refined.Warning())
 	at, m := result.Points, j.Sites()
 	points := &report.Points{Mean: at.Mean[m:], Variance: at.Variance[m:], MeanSE: at.MeanSE[m:],

@@ -153,8 +153,8 @@ func (j *Job) refinedTests(s Settings) (more []loss.Test) {
 
 // refined says what exact resamples give beside a solution, and their probabilities of labels; nil where
 // these are too few to have left out examples of both classes.
-func (j *Job) refined(r *multifidelity.Result, solution *solver.Solution) (*report.Refined,
-	*predict.Probabilities) {
+func (j *Job) refined(r *multifidelity.Result, solution *solver.Solution, scheme resample.Scheme) (
+	*report.Refined, *predict.Probabilities) {
 	test, agreement := r.TestError(), r.Against(solution)
 	out := &report.Refined{
 		Resamples: r.Resamples, Method: r.Method, OneClass: r.OneClass,
@@ -165,6 +165,9 @@ func (j *Job) refined(r *multifidelity.Result, solution *solver.Solution) (*repo
 		VarianceRatio: null.Float(agreement.VarianceRatio), Contradicts: agreement.Contradictions(),
 		Time: report.RefinedTime{Fits: r.Time.Fits.Seconds(), Total: r.Time.Total.Seconds(),
 			Iterations: r.Iterations, Exact: r.Exact},
+	}
+	if resample.IsDependent(scheme) { // there is no theory to compare with
+		out.VarianceRatio, out.Contradicts = null.Float(math.NaN()), nil
 	}
 	if !j.labels() {
 		return out, nil

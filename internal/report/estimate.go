@@ -47,7 +47,7 @@ func (e *Estimate) DropTheory() {
 	unknown := null.Float(math.NaN())
 	e.TestError, e.Err632, e.Err632Plus, e.BaggedError, e.VoteError = unknown, unknown, unknown, unknown, nil
 	e.Calibration, e.Metrics, e.Level, e.Convergence = nil, nil, 0, Convergence{Status: "complete"}
-	e.Refined.VarianceRatio, e.Examples.Influence = unknown, nil
+	e.Examples.Influence = nil
 	if exact := e.Refined.Points; e.Points != nil && exact != nil {
 		points := *exact
 		points.Names, points.Target = e.Points.Names, e.Points.Target

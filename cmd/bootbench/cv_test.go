@@ -79,6 +79,9 @@ func TestDesignFlags(t *testing.T) {
 		groups.Points.Mean[3] != groups.Refined.Points.Mean[3] {
 		t.Errorf("groups: %v, %+v, %s", groups.TestError, groups.Quote, groups.Status)
 	}
+	if f := groups.FullModel; f == nil || f.Folds != 10 || f.ErrorSE == groups.Quality.ExampleSE {
+		t.Errorf("the model of all rows: %+v", f)
+	}
 	retrained := decoded[report.Retraining](t, "retrain", path, "--loss", "hinge", "--groups", "patient",
 		"--drop",
 		"site", "--resamples", "200", "--method", "single")

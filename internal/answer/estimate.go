@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -202,6 +203,8 @@ func (j *Job) refineEstimate(ctx context.Context, e *report.Estimate, s Settings
 		}
 		if j.labels() {
 			e.Refined.Points.Vote = j.perExample(p.Vote)
+		} else if resample.IsDependent(s.Scheme) {
+			e.Refined.Points.OOBMean = slices.Clone(r.OutOfBag)
 		}
 		e.Refined.Points.Shift(j.TargetMean)
 	}

@@ -2,6 +2,7 @@ package answer
 
 import (
 	"context"
+	"slices"
 
 	"bootbench/internal/report"
 	"bootbench/loss"
@@ -23,12 +24,17 @@ func (j *Job) AddFullModel(ctx context.Context, e *report.Estimate, s Settings) 
 		return j.addLearningCurve(ctx, e)
 	}
 	n := j.Set.N()
-	v := Validation{Design: resample.Design{N: n}, Folds: min(10, n), Repeats: 1, Seed: s.Refine.Seed}
+	v := Validation{Design: resample.Design{N: n, Group: j.Set.Groups}, Folds: min(10, n), Repeats: 1,
+		Seed: s.Refine.Seed}
+	if v.Design.Group != nil {
+		v.Folds = min(10, 1+slices.Max(v.Design.Group))
+	}
 	if n <= threeTimes {
 		v.Repeats = 3
 	}
 	_, proximal := j.Loss.(loss.Proximal)
-	if e.Refined == nil || !proximal || n > oneTime || resample.IsDependent(s.Scheme) {
+	designed, _ := s.Scheme.(resample.Designed)
+	if e.Refined == nil || !proximal || n > oneTime || designed.Design.Block > 0 {
 		return nil
 	}
 	r, err := j.CrossValidate(ctx, v)

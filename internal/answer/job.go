@@ -200,9 +200,14 @@ func warn(warnings *[]string, text string) {
 	}
 }
 
-// quality puts a left-out error in proportion, perExample in the order of the file.
+// quality puts a left-out error in proportion, perExample in the order of the file. Its standard error is
+// over groups, if there are some.
 func (j *Job) quality(testError null.Float, perExample []float64) *calibration.Quality {
-	return calibration.NewQuality(j.Test, testError, j.targets(), perExample, j.Subject.Labels)
+	q := calibration.NewQuality(j.Test, testError, j.targets(), perExample, j.Subject.Labels)
+	if q != nil && j.Set.Groups != nil {
+		q.ExampleSE = null.Float(clusteredSE(perExample, j.Set.Groups))
+	}
+	return q
 }
 
 // Resampling says how n examples are redrawn.

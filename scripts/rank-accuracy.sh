@@ -1,5 +1,5 @@
 #!/bin/sh
-# Prints the table of doc/accuracy.md that compares the low-rank engine with the exact one:
+# Prints the cells of doc/accuracy.md that compare the low-rank engine with the exact one:
 # scripts/rank-accuracy.sh [BOOTBENCH [EXTRA-DATA...]]. Files are data of your own, numbers.
 set -eu
 bootbench=${1:-./bootbench}

@@ -7,6 +7,7 @@ import (
 	"bootbench/bench"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/answer"
+	"bootbench/internal/calibration"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
 	"bootbench/resample"
@@ -23,6 +24,9 @@ func curveCommand() *command {
 	}
 }
 
+// growingRatios are the sizes of subsamples from which the error of more rows is extrapolated.
+const growingRatios = "0.2:0.9:5"
+
 // curve is a model that is solved at a list of ratios.
 type curve struct {
 	*answer.Job
@@ -30,6 +34,8 @@ type curve struct {
 	built    *model.Model    // before a solve has asked for a finer factor
 	last     int             // number of the ratio that was solved last
 	schemes  []resample.Scheme
+	growing  bool // asks what more rows would do
+	noPoints bool // in the document
 }
 
 // runCurve reads DATA and builds its model, and solves at every ratio.
@@ -40,6 +46,13 @@ func runCurve(a *app, o *options, data []string) (err error) {
 	}
 	if o.scheme == (resample.KFold{}).Name() {
 		return usage.Errorf("--scheme kfold has no ratio to vary; estimate takes it")
+	}
+	if c.growing = !o.Given("ratio", "scheme", "blocks", "folds"); c.growing {
+		o.scheme = resample.Subsample{}.Name()
+		if err := o.ratios.Set(growingRatios); err != nil {
+			return err
+		}
+		c.noPoints, c.settings.NoPoints = o.noPoints, false // the power law takes the examples' errors
 	}
 	if err := o.checkScheme(o.ratios.List...); err != nil {
 		return err
@@ -78,22 +91,49 @@ func (c *curve) solveAll(a *app) error {
 	}
 	doc := &report.Curve{Command: "curve", Subject: c.Subject, Scheme: c.schemes[0].Name(),
 		TestLoss: c.Test.Name()}
+	var shown report.RowDocument[report.Estimate] = doc
+	if c.growing {
+		shown = report.Growing{Curve: doc}
+	}
 	return runRows(a, rowRun[report.Estimate]{
-		tasks: tasks, together: pathLength, document: doc, csv: "curve.csv",
+		tasks: tasks, together: pathLength, document: shown, csv: "curve.csv",
 		status: func(e report.Estimate) string { return e.Status },
 		finish: func(results []report.Estimate, complete bool) (json any, warnings []string) {
 			doc.Time = c.Times
 			for _, e := range results {
 				doc.Time.Solve += e.Time.Solve
 				for _, text := range e.Warnings {
-					warnings = append(warnings, fmt.Sprintf("ratio %v: %s", e.Ratio, text))
+					if !c.growing || text != e.Refined.Warning() { // whose theory is not shown
+						warnings = append(warnings, fmt.Sprintf("ratio %.4g: %s", e.Ratio, text))
+					}
 				}
 			}
 			doc.Results, doc.Status = results, completeness(complete)
+			if c.growing && complete {
+				doc.Growth = c.growth(results)
+			}
+			for i := range results {
+				if e := &results[i]; c.noPoints && e.Refined != nil {
+					e.Points, e.Refined.Points = nil, nil
+				}
+			}
 			a.spent(&doc.Cost)
 			return doc, warnings
 		},
 	})
+}
+
+// growth is what twice the rows would do, if all errors are those of exact subsamples.
+func (c *curve) growth(results []report.Estimate) *calibration.Growth {
+	var sizes []calibration.SizeError
+	for _, e := range results {
+		if e.Refined == nil {
+			return nil
+		}
+		sizes = append(sizes, calibration.SizeError{Ratio: e.Ratio, Error: float64(e.Error),
+			SE: float64(e.Refined.SE), Each: e.Refined.Points.Error})
+	}
+	return calibration.NewGrowth(sizes, c.Set.N())
 }
 
 // completeness is the status of an answer in parts.

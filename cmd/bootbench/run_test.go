@@ -24,6 +24,7 @@ import (
 
 	"bootbench/bench"
 	"bootbench/blas"
+	"bootbench/internal/calibration"
 	"bootbench/internal/need"
 	"bootbench/internal/report"
 	"bootbench/kernel"
@@ -232,6 +233,30 @@ func TestCurve(t *testing.T) {
 	if text := must(t, on("curve", "--ratio", "0.5,1")...); !strings.Contains(text, "left-out") ||
 		strings.Count(text, "converged") != 2 {
 		t.Errorf("table: %s", text)
+	}
+}
+
+// TestGrowth: what half of the rows say of all is what all say of themselves.
+func TestGrowth(t *testing.T) {
+	of := func(n string) *calibration.Growth {
+		c := document[report.Curve](t, must(t, "curve", "synthetic:friedman1,seed=1,n="+n, "--loss", "square",
+			"--noise", "1", "--gamma", "0.05", "--json", "-", "--no-points"))
+		if c.Growth == nil || c.Results[0].Refined.Points != nil || c.Results[4].Scheme != "subsample" {
+			t.Fatalf("%+v", c)
+		}
+		return c.Growth
+	}
+	half, all := of("300"), of("600")
+	if off := math.Abs(float64(half.Then - all.Now)); half.Rows != 600 || off > 2*float64(half.FallSE) ||
+		half.Fall < 3*half.FallSE {
+		t.Errorf("half of the rows expect %v +- %v with all, which have %v", half.Then, half.FallSE, all.Now)
+	}
+	if text := must(t, "curve", "sonar", "--no-points"); !strings.Contains(text, "\ntwice the rows ") {
+		t.Errorf("no answer: %s", text)
+	}
+	if c := document[report.Curve](t, must(t, "curve", "sonar", "--ratio", "0.5,0.7,0.9", "--json", "-",
+		"--refine", "20")); c.Growth != nil || c.Results[0].Scheme != "poisson" {
+		t.Errorf("--ratio gives another curve: %+v", c.Growth)
 	}
 }
 

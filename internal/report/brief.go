@@ -42,7 +42,7 @@ func (d *document) sample(e *Estimate) {
 	if c := e.LearningCurve; c != nil {
 		text := ""
 		for i, n := range c.Sizes {
-			text += fmt.Sprintf("%s with %d rows, ", Brief{e}.inUnits(null.Float(c.Errors[i])), n)
+			text += fmt.Sprintf("%s with %d rows, ", units(e.TestLoss).text(null.Float(c.Errors[i])), n)
 		}
 		d.line("learning curve", "%sat %d other rows; continued to %d rows it gives the error", text, c.HeldOut,
 			e.RowsTotal)
@@ -68,7 +68,7 @@ func (b Brief) document() *document {
 	}
 	if f := e.FullModel; f != nil {
 		d.line("all rows", "%s expected of the model trained on all rows (%d folds, %d times)",
-			b.withSE(f.Error, f.ErrorSE), f.Folds, f.Repeats)
+			units(b.TestLoss).withSE(f.Error, f.ErrorSE), f.Folds, f.Repeats)
 	}
 	if e.Points != nil {
 		d.line("worst rows", "%s", b.worst(3))
@@ -99,35 +99,13 @@ func (b Brief) headline() string {
 	case b.ErrorSE != nil && !math.IsNaN(float64(*b.ErrorSE)):
 		se = math.Hypot(se, float64(*b.ErrorSE))
 	}
-	text := b.withSE(b.Error, null.Float(se))
+	text := units(b.TestLoss).withSE(b.Error, null.Float(se))
 	if b.TestLoss == (loss.ZeroOne{}).Name() {
 		return fmt.Sprintf("%s of new rows get the wrong label; %s if all are taken for %s", text,
-			share(q.Baseline),
-			q.Constant)
+			share(q.Baseline), q.Constant)
 	}
-	return fmt.Sprintf("%s on new rows; %s if all are predicted %s", text, b.inUnits(q.Baseline), q.Constant)
-}
-
-// inUnits is an error in units of the target: the root of a mean square, the share of wrong labels.
-func (b Brief) inUnits(e null.Float) string {
-	switch b.TestLoss {
-	case loss.SquareTest{}.Name():
-		return fmt.Sprintf("%.4g", math.Sqrt(float64(e)))
-	case loss.ZeroOne{}.Name():
-		return share(e)
-	}
-	return fmt.Sprintf("%.4g", e)
-}
-
-// withSE is an error in units of the target with its standard error; of a root, se/(2 root).
-func (b Brief) withSE(e, se null.Float) string {
-	switch b.TestLoss {
-	case loss.SquareTest{}.Name():
-		return fmt.Sprintf("%s +- %.2g (root mean square)", b.inUnits(e), float64(se)/2/math.Sqrt(float64(e)))
-	case loss.ZeroOne{}.Name():
-		return fmt.Sprintf("%s +- %.1f%%", share(e), 100*float64(se))
-	}
-	return fmt.Sprintf("%s +- %.2g (%s loss)", b.inUnits(e), se, b.TestLoss)
+	return fmt.Sprintf("%s on new rows; %s if all are predicted %s", text, units(b.TestLoss).text(q.Baseline),
+		q.Constant)
 }
 
 func share(e null.Float) string { return fmt.Sprintf("%.1f%%", 100*float64(e)) }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"bootbench/internal/calibration"
 	"bootbench/internal/null"
 )
 
@@ -17,6 +18,8 @@ type Curve struct {
 	TestLoss string     `json:"-"`      // of every result
 	Status   string     `json:"status"` // "complete" or "cancelled"
 	Results  []Estimate `json:"results"`
+	// Growth is what twice the rows would do; nil: not asked for, or unknown.
+	Growth *calibration.Growth `json:"growth,omitempty"`
 	Cost
 }
 

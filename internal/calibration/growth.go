@@ -1,0 +1,115 @@
+package calibration
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+
+	"bootbench/internal/null"
+)
+
+// SizeError is the error of models that are trained on a share of the examples.
+type SizeError struct {
+	Ratio float64   // below 1
+	Error float64   // mean over the examples
+	SE    float64   // of Error, over subsamples
+	Each  []float64 // left-out errors of the examples
+}
+
+// Growth is what more examples would do, by a power law fitted to the errors of fewer.
+type Growth struct {
+	Rows   int        `json:"rows"`    // twice the examples
+	Now    null.Float `json:"now"`     // expected error of a model that is trained on all examples
+	Then   null.Float `json:"then"`    // on Rows
+	Fall   null.Float `json:"fall"`    // Now - Then
+	FallSE null.Float `json:"fall_se"` // of the shape of the law, and of the examples
+}
+
+// growthGroups are left out one at a time by the jackknife of a fall.
+const growthGroups = 10
+
+// NewGrowth reads a power law through errors at smaller sizes at 2n, n the number of examples. The standard
+// error of the fall is that of the fit and, by a jackknife over groups of examples whose errors are left
+// out, that of the examples by which models are judged. nil: the errors determine nothing, as those of few
+// examples do not.
+func NewGrowth(sizes []SizeError, n int) *Growth {
+	const fewest = 20
+	if n < fewest {
+		return nil
+	}
+	all := fitPowerLaw(sizes)
+	relative := make([]float64, growthGroups) // falls
+	for g := range relative {
+		some := slices.Clone(sizes)
+		for i, s := range sizes {
+			some[i].Error += withoutGroup(s.Each, g) - stat.Mean(s.Each, nil)
+		}
+		f := fitPowerLaw(some)
+		relative[g] = f.fall / f.now
+	}
+	jackknife := (growthGroups - 1) * stat.PopVariance(relative, nil)
+	se := math.Sqrt(all.fallVar + all.now*all.now*jackknife)
+	if sum := all.now + se; math.IsNaN(sum) || math.IsInf(sum, 0) {
+		return nil
+	}
+	return &Growth{Rows: 2 * n, Now: null.Float(all.now), Then: null.Float(all.now - all.fall),
+		Fall: null.Float(all.fall), FallSE: null.Float(se)}
+}
+
+// withoutGroup is the mean of all values except those of group g.
+func withoutGroup(values []float64, g int) float64 {
+	sum, count := 0.0, 0.0
+	for i, v := range values {
+		if i%growthGroups != g {
+			sum, count = sum+v, count+1
+		}
+	}
+	return sum / count
+}
+
+// discrepancy is by how much of itself the error at ratio r may be off the power law, times log 1/r: models
+// are chosen for all rows, and curves are no power laws. doc/guide.md has what it was judged by.
+const discrepancy = 0.1
+
+// growth is an error at all examples, its fall to twice as many, and the variance of this.
+type growth struct{ now, fall, fallVar float64 }
+
+// fitPowerLaw averages a + b r^-p by likelihood, over a grid of a from 0 to the least error and of log p; b
+// is that of weighted least squares.
+func fitPowerLaw(sizes []SizeError) growth {
+	least := math.Inf(1)
+	for _, s := range sizes {
+		least = math.Min(least, s.Error)
+	}
+	var laws []powerLaw
+	best := math.Inf(1)
+	for p := 0.02; p < 3; p *= 1.2 {
+		for part := 0.0; part < 1; part += 0.025 {
+			law := newPowerLaw(sizes, part*least, p)
+			laws, best = append(laws, law), math.Min(best, law.chi2)
+		}
+	}
+	var sum, now, fall, square float64
+	for _, l := range laws {
+		w, shrunk := math.Exp((best-l.chi2)/2), 1-math.Exp2(-l.p)
+		sum, now, fall = sum+w, now+w*(l.a+l.b), fall+w*l.b*shrunk
+		square += w * (l.b*l.b + l.bVar) * shrunk * shrunk
+	}
+	now, fall = now/sum, fall/sum
+	return growth{now, fall, math.Max(square/sum-fall*fall, 0)}
+}
+
+// powerLaw is a + b r^-p, with the variance of b.
+type powerLaw struct{ a, b, p, bVar, chi2 float64 }
+
+func newPowerLaw(sizes []SizeError, a, p float64) powerLaw {
+	var xx, xy, yy float64 // weighted products of x = r^-p and y = error - a
+	for _, s := range sizes {
+		w := 1 / (s.SE*s.SE + math.Pow(discrepancy*s.Error*math.Log(s.Ratio), 2))
+		x, y := math.Pow(s.Ratio, -p), s.Error-a
+		xx, xy, yy = xx+w*x*x, xy+w*x*y, yy+w*y*y
+	}
+	b := math.Max(xy/xx, 0)
+	return powerLaw{a: a, b: b, p: p, bVar: 1 / xx, chi2: yy - 2*b*xy + b*b*xx}
+}

@@ -1,0 +1,58 @@
+package report
+
+import (
+	"fmt"
+	"math"
+
+	"bootbench/internal/calibration"
+)
+
+// Growing is a curve for the person who asks whether more rows would help.
+type Growing struct{ *Curve }
+
+func (c Growing) document() *document { return rowDocument(c, c.Results) }
+
+func (c Growing) above() *document {
+	d := about("Error by number of rows, on", c.Subject)
+	d.line("errors", "%s of rows left out; +- over subsamples without replacement", units(c.TestLoss))
+	d.gap()
+	return d
+}
+
+func (Growing) heads() []head {
+	return []head{"   rows", "     error", "      +-", "  seconds", "<status"}
+}
+
+func (Growing) cells(e Estimate) []string {
+	u, se := units(e.TestLoss), "-"
+	if e.ErrorSE != nil {
+		se = u.se(e.Error, *e.ErrorSE)
+	}
+	return []string{fmt.Sprint(math.Round(e.Ratio * float64(e.N))), u.text(e.Error), se,
+		seconds(e.Time.Solve), e.Status}
+}
+
+func (c Growing) below() *document {
+	d := &document{}
+	d.gap()
+	if g := c.Growth; g != nil {
+		u := units(c.TestLoss)
+		d.line("twice the rows", "%s with all %d rows, %s expected with %d: a fall of %s +- %s", u.text(g.Now), c.N,
+			u.text(g.Then), g.Rows, u.fall(g.Now, g.Then), u.se(g.Then, g.FallSE))
+		d.line("more rows", "%s", helps(g))
+	}
+	d.cost(c.Cost)
+	return d
+}
+
+// helps says whether twice the rows are worth their while.
+func helps(g *calibration.Growth) string {
+	most, sure := g.Fall+2*g.FallSE, g.Fall > 2*g.FallSE
+	switch {
+	case most < g.Now/10:
+		return "hardly help: the error falls by less than a tenth"
+	case sure && g.Fall > g.Now/20:
+		return "help"
+	}
+	return "may help: the fall is less than twice its standard error"
+}

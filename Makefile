@@ -4,7 +4,7 @@
 #               for each since they run side by side; in pure Go blas, linalg and one command
 #               (make test-long has everything, as go test ./... does)
 #   make mpi    the program for many machines, Open MPI and ScaLAPACK installed too
-.PHONY: run test test-long bench accuracy check soak build openblas openmpi mpi mpi-test clean
+.PHONY: run test test-long bench rivals accuracy check soak build openblas openmpi mpi mpi-test clean
 
 TAGS := openblas
 BIN  := bootbench
@@ -46,6 +46,11 @@ bench: openblas
 # The survey of doc/accuracy.md, six minutes on two cores.
 accuracy: openblas
 	sh scripts/accuracy.sh
+
+# The tables of BENCHMARKS.md beside scikit-learn and LIBSVM, a quarter of an hour on one core;
+# SETS="FILE.csv:ROWS ..." takes others.
+rivals: build
+	python3 scripts/rivals.py ./$(BIN) $(SETS)
 
 # What CI runs beside the tests.
 check:

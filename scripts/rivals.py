@@ -1,0 +1,251 @@
+#!/usr/bin/env python3
+"""bootbench beside scikit-learn and LIBSVM: whole processes on the same rows, one thread each.
+
+usage: scripts/rivals.py [--splits S] BOOTBENCH [SET:ROWS...]
+
+Jobs: choose a model and predict rows that it has not seen; cross-validate that model, 10 folds 10 times; its
+error on rows that resamples leave out, over 200 resamples; log loss of its probabilities on the new rows. SET is
+an embedded set, synthetic:NAME or a CSV file; ROWS of it are trained on, up to 2000 others are judged on.
+scikit-learn is used by whichever python3 has it, LIBSVM if svm-train is there. Prints a table of BENCHMARKS.md:
+processor seconds, the least of the splits (one above 1000 rows), and answers, their mean.
+"""
+import csv
+import json
+import math
+import os
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+SETS = ("sonar:140 boston:300 pima:300 synthetic:checker:1000 synthetic:friedman1:1000 "
+        "synthetic:checker:3000 synthetic:friedman1:3000").split()
+COSTS = [2.0 ** k for k in range(-5, 10, 2)]
+GAMMAS = [2.0 ** k for k in range(-11, 4, 2)]
+NOISES = [10.0 ** (k / 2) for k in range(-8, 0)]  # of the targets' variance
+
+
+# The jobs of scikit-learn, each in a process of its own.
+
+def learn(job, train, test, c, gamma):
+    import numpy as np
+    from sklearn.compose import TransformedTargetRegressor
+    from sklearn.kernel_ridge import KernelRidge
+    from sklearn.model_selection import GridSearchCV, KFold, RepeatedKFold
+    from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold, cross_val_score
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.svm import SVC
+
+    (x, y), (new_x, new_y) = ((a[:, :-1], a[:, -1]) for a in (
+        np.loadtxt(name, delimiter=",", skiprows=1) for name in (train, test)))
+    labels = len(set(y)) == 2
+    if labels:
+        model, scoring = SVC(C=float(c), gamma=float(gamma)), "accuracy"
+        cells = {"svc__C": COSTS, "svc__gamma": GAMMAS}
+    else:
+        model, scoring = TransformedTargetRegressor(
+            KernelRidge(kernel="rbf", alpha=float(c), gamma=float(gamma)),
+            transformer=StandardScaler()), "neg_mean_squared_error"
+        name = "transformedtargetregressor__regressor__"
+        cells = {name + "alpha": NOISES, name + "gamma": GAMMAS}
+
+    def loss(predicted, target):
+        return (predicted != target) if labels else (predicted - target) ** 2
+
+    if job == "choose":
+        folds = StratifiedKFold if labels else KFold
+        search = GridSearchCV(make_pipeline(StandardScaler(), model), cells, scoring=scoring,
+                              cv=folds(5, shuffle=True, random_state=0)).fit(x, y)
+        return float(loss(search.predict(new_x), new_y).mean())
+    scaler = StandardScaler().fit(x)
+    x, new_x = scaler.transform(x), scaler.transform(new_x)
+    if job == "probabilities":
+        from sklearn.calibration import CalibratedClassifierCV
+        from sklearn.metrics import log_loss
+        return float(log_loss(new_y, CalibratedClassifierCV(model, cv=5).fit(x, y).predict_proba(new_x)))
+    if job == "cv":
+        folds = RepeatedStratifiedKFold if labels else RepeatedKFold
+        scores = cross_val_score(model, x, y, scoring=scoring,
+                                 cv=folds(n_splits=10, n_repeats=10, random_state=0))
+        return float(1 - scores.mean() if labels else -scores.mean())
+    from sklearn.ensemble import BaggingClassifier, BaggingRegressor
+    bag = (BaggingClassifier if labels else BaggingRegressor)(model, 200, random_state=0).fit(x, y)
+    errors, times = np.zeros(len(y)), np.zeros(len(y))
+    for estimator, drawn in zip(bag.estimators_, bag.estimators_samples_):
+        out = np.setdiff1d(np.arange(len(y)), drawn)
+        predicted = estimator.predict(x[out])
+        errors[out] += loss(bag.classes_[predicted.astype(int)] if labels else predicted, y[out])
+        times[out] += 1
+    return float((errors / times).mean())
+
+
+# The driver: standard library only.
+
+def seconds(*line):
+    """Output of a command, and the processor seconds of its process."""
+    threads = dict(os.environ, OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
+    with tempfile.TemporaryFile() as out:
+        process = subprocess.Popen([str(a) for a in line], stdout=out, env=threads)
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode not in (0, 3):
+            raise SystemExit(f"{line}: exit status {process.returncode}")
+        out.seek(0)
+        return out.read().decode(), used.ru_utime + used.ru_stime
+
+
+def log_loss(probability, target):
+    return -statistics.fmean(math.log(max(p if y > 0 else 1 - p, 1e-15)) for p, y in zip(probability, target))
+
+
+def interpreter():
+    for python in (sys.executable, "/usr/bin/python3"):
+        if subprocess.run([python, "-c", "import sklearn"], capture_output=True).returncode == 0:
+            return python
+    print("there is no scikit-learn", file=sys.stderr)
+
+
+class Split:
+    """ROWS of a set to train on and others to judge by, as CSV and, standardised, as LIBSVM's text."""
+
+    def __init__(self, bootbench, name, rows, seed, folder):
+        self.bootbench = bootbench
+        whole = name
+        if not os.path.exists(name):
+            whole = os.path.join(folder, "whole.csv")
+            synthetic = f",n={rows + 2000},seed={seed + 1}" if name.startswith("synthetic:") else ""
+            subprocess.run([bootbench, "datasets", "--export", name + synthetic, whole], check=True,
+                           stdout=subprocess.DEVNULL)
+        with open(whole, newline="") as file:
+            head, *table = csv.reader(file)
+        random.Random(seed).shuffle(table)
+        self.labels = len({row[-1] for row in table}) == 2
+        table = [[float(v) for v in row] for row in table]
+        parts = {"train": table[:rows], "test": table[rows:rows + 2000]}
+        columns = list(zip(*parts["train"]))
+        mean = [statistics.fmean(c) for c in columns]
+        sd = [statistics.pstdev(c) or 1 for c in columns]
+        if self.labels:
+            mean[-1], sd[-1] = 0, 1
+        self.scale = sd[-1] ** 2
+        for part, lines in parts.items():
+            path = os.path.join(folder, part)
+            setattr(self, part, path + ".csv")
+            with open(path + ".csv", "w", newline="") as file:
+                csv.writer(file).writerows([head, *lines])
+            with open(path + ".svm", "w") as file:
+                for row in lines:
+                    *x, y = ((v - m) / s for v, m, s in zip(row, mean, sd))
+                    file.write(f"{y:.9g} " + " ".join(f"{j}:{v:.9g}" for j, v in enumerate(x, 1)) + "\n")
+        self.folder = folder
+
+    def json(self, command, *flags):
+        text, used = seconds(self.bootbench, command, *flags, "--json", "-", "--quiet", "--threads", 1)
+        return json.loads(text), used
+
+    def ours(self):
+        """Seconds and answers of the jobs, and the chosen model: cost (or noise) and gamma."""
+        file = os.path.join(self.folder, "model.json")
+        model, used = self.json("train", self.train, "--model", file)
+        new, more = self.json("predict", "--model", file, "--test", self.test)
+        gamma = model["kernel"]["gamma"]
+        if self.labels:
+            flags = ["--loss", "hinge", "--C", model["C"], "--gamma", gamma]
+            c = model["C"]
+        else:
+            flags = ["--loss", "square", "--noise", model["noise"], "--gamma", gamma,
+                     "--amplitude", model["kernel"]["amplitude"]]
+            c = model["noise"] / model["kernel"]["amplitude"]
+        cv, cv_used = self.json("cv", self.train, *flags, "--folds", 10, "--repeats", 10)
+        estimate, estimate_used = self.json("estimate", self.train, *flags, "--scheme", "multinomial")
+        answers = [(used + more, new["test_error"]), (cv_used, cv["error"]),
+                   (estimate_used, estimate["error"])]
+        if self.labels:
+            _, used = self.json("train", self.train, *flags, "--model", file)
+            new, more = self.json("predict", "--model", file, "--test", self.test)
+            answers.append((used + more, log_loss(new["points"]["probability"], new["points"]["target"])))
+        return answers, c, gamma
+
+    def sklearn(self, python, c, gamma):
+        answers = []
+        for job in ("choose", "cv", "bag") + ("probabilities",) * self.labels:
+            text, used = seconds(python, __file__, "learn", job, self.train, self.test, c, gamma)
+            answers.append((used, float(text)))
+        return answers
+
+    def libsvm(self, c, gamma):
+        """LIBSVM has no kernel ridge regression: numbers are predicted by its epsilon-SVR."""
+        kind = ["-s", 0] if self.labels else ["-s", 3, "-p", 0.1]
+        train, test = (os.path.join(self.folder, part + ".svm") for part in ("train", "test"))
+        model, out = (os.path.join(self.folder, name) for name in ("model", "predicted"))
+
+        def error(text):
+            value = float(next(s for s in text.split("\n") if "=" in s and ("ccuracy" in s or "Mean" in s))
+                          .split("=")[1].split()[0].rstrip("%"))
+            return 1 - value / 100 if self.labels else value * self.scale
+
+        def validate(folds, c, gamma):
+            text, used = seconds("svm-train", "-q", *kind, "-v", folds, "-c", c, "-g", gamma, train)
+            return used, error("\n".join(s for s in text.split("\n") if s.startswith("Cross")
+                                         and "correlation" not in s))
+
+        total, best = 0, (math.inf,)
+        for g in GAMMAS:
+            for cost in COSTS:
+                used, wrong = validate(5, cost, g)
+                total, best = total + used, min(best, (wrong, cost, g))
+        _, used = seconds("svm-train", "-q", *kind, "-c", best[1], "-g", best[2], train, model)
+        text, more = seconds("svm-predict", test, model, out)
+        answers = [(total + used + more, error(text))]
+        if self.labels:
+            used, wrong = validate(10, c, gamma)
+            answers += [(10 * used, wrong), None]
+            _, used = seconds("svm-train", "-q", "-b", 1, "-c", c, "-g", gamma, train, model)
+            _, more = seconds("svm-predict", "-b", 1, test, model, out)
+            with open(out) as file:
+                head, *lines = (line.split() for line in file)
+            with open(test) as file:
+                targets = [float(line.split()[0]) for line in file]
+            at = head.index("1")
+            answers.append((used + more, log_loss([float(line[at]) for line in lines], targets)))
+        return answers
+
+
+def main(arguments):
+    splits = 3
+    if arguments[0] == "--splits":
+        splits, arguments = int(arguments[1]), arguments[2:]
+    bootbench, sets = os.path.abspath(arguments[0]), arguments[1:] or SETS
+    python, svm = interpreter(), shutil.which("svm-train")
+    jobs = "choose", "10 folds 10 times", "200 resamples", "probabilities"
+    print("| data | n | job | ours s | scikit-learn s | LIBSVM s | ours | scikit-learn | LIBSVM |")
+    print("|---|---:|---|---:|---:|---:|---:|---:|---:|")
+    for name, rows in (s.rsplit(":", 1) for s in sets):
+        runs = []
+        for seed in range(splits if int(rows) <= 1000 else 1):
+            with tempfile.TemporaryDirectory() as folder:
+                split = Split(bootbench, name, int(rows), seed, folder)
+                ours, c, gamma = split.ours()
+                runs.append([ours, split.sklearn(python, c, gamma) if python else [],
+                             split.libsvm(c, gamma) if svm else []])
+        for j, job in enumerate(jobs):
+            done = [len(runs[0][who]) > j and runs[0][who][j] is not None for who in range(3)]
+            if not done[0]:
+                continue
+            cells = [[over(run[who][j][k] for run in runs) if done[who] else None for who in range(3)]
+                     for k, over in enumerate((min, statistics.fmean))]
+            shown = os.path.basename(name).removesuffix(".csv").removeprefix("synthetic:")
+            numbers = ("" if v is None else f"{v:.3g}" for v in cells[0] + cells[1])
+            print("|", " | ".join([shown, rows, job, *numbers]), "|", flush=True)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["learn"]:
+        print(learn(*sys.argv[2:]))
+    elif len(sys.argv) < 2:
+        sys.exit(__doc__)
+    else:
+        main(sys.argv[1:])

@@ -1,5 +1,7 @@
 package resample
 
+import "gonum.org/v1/gonum/floats"
+
 // Plan is a list of fits. Fit r minimises sum_i w_i l(f_i, y_i) + |f|^2/2 with weights w >= 0 and targets y
 // of its own, which follow from r alone, whoever asks and in whatever order.
 type Plan interface {
@@ -30,3 +32,16 @@ func (p Resamples) Fit(r int, weight []float64) (target []float64) {
 
 // Period is that of the scheme.
 func (p Resamples) Period() int { return Period(p.Scheme) }
+
+// Weighted is a plan whose weights are multiplied by those of the examples, which are above 0.
+type Weighted struct {
+	Plan
+	Weights []float64
+}
+
+// Fit is that of the plan with multiplied weights.
+func (p Weighted) Fit(r int, weight []float64) (target []float64) {
+	target = p.Plan.Fit(r, weight)
+	floats.Mul(weight, p.Weights)
+	return target
+}

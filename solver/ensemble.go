@@ -1,7 +1,7 @@
 package solver
 
 import (
-	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -17,12 +17,12 @@ type Ensemble struct {
 	// Mean and Vote are, per example, the mean prediction at its input and the
 	// share of positive ones, P(f > 0).
 	Mean, Vote []float64
-	y          []float64
+	y, weights []float64
 }
 
 // OutOfBag is the ensemble of the predictors that leave an example out.
 func (s *Solution) OutOfBag() Ensemble {
-	e := Ensemble{y: s.Problem.Y}
+	e := Ensemble{y: s.Problem.Y, weights: s.Problem.Weights}
 	_, e.Mean = s.LeftOut(loss.Prediction{})
 	_, e.Vote = s.LeftOut(loss.Vote{})
 	return e
@@ -31,7 +31,7 @@ func (s *Solution) OutOfBag() Ensemble {
 // MeanLoss is the test loss of the ensemble's mean for every example, and its mean
 // over examples. loss.ZeroOne judges the sign of the mean.
 func (e Ensemble) MeanLoss(test loss.Test) (mean float64, perExample []float64) {
-	return meanLoss(e.Mean, e.y, test)
+	return meanLoss(e.Mean, e.y, e.weights, test)
 }
 
 // VoteError is the share of labels -1, +1 that the ensemble's majority vote
@@ -41,16 +41,16 @@ func (e Ensemble) VoteError() (mean float64, perExample []float64) {
 	for i, share := range e.Vote {
 		lead[i] = share - 0.5
 	}
-	return meanLoss(lead, e.y, loss.ZeroOne{})
+	return meanLoss(lead, e.y, e.weights, loss.ZeroOne{})
 }
 
 // meanLoss is the test loss of predictions f, each and on average.
-func meanLoss(f, y []float64, test loss.Test) (mean float64, each []float64) {
+func meanLoss(f, y, weights []float64, test loss.Test) (mean float64, each []float64) {
 	each = make([]float64, len(f))
 	for i, v := range f {
 		each[i] = test.Value(v, y[i])
 	}
-	return floats.Sum(each) / float64(len(f)), each
+	return stat.Mean(each, weights), each
 }
 
 // Votes are the shares of all resamples whose predictor is positive at the own

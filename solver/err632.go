@@ -38,13 +38,15 @@ func Is632Applicable(law resample.CountDistribution) bool {
 // Combine632 combines a left-out error, from the theory or from retraining,
 // with what one fit to all data tells: y are the targets of the N >= 1 examples
 // and fit the predictor there, trained on all of them. No refits are made. A
-// left-out error that is NaN leaves Apparent and NoInformation known.
-func Combine632(leftOut float64, test loss.Test, y, fit []float64) ErrorEstimates {
-	e := ErrorEstimates{LeftOut: leftOut, NoInformation: noInformation(test, y, fit)}
+// left-out error that is NaN leaves Apparent and NoInformation known. weights are those of the examples, nil
+// for 1.
+func Combine632(leftOut float64, test loss.Test, y, fit, weights []float64) ErrorEstimates {
+	e := ErrorEstimates{LeftOut: leftOut, NoInformation: noInformation(test, y, fit, weights)}
+	apparent := make([]float64, len(fit))
 	for i, f := range fit {
-		e.Apparent += test.Value(f, y[i])
+		apparent[i] = test.Value(f, y[i])
 	}
-	e.Apparent /= float64(len(y))
+	e.Apparent = stat.Mean(apparent, weights)
 	e.Err632 = 0.368*e.Apparent + 0.632*e.LeftOut
 	e.Err632Plus = err632plus(e)
 	return e
@@ -76,36 +78,47 @@ const (
 // noInformation is the mean of test(f_i, y_j) over all pairs of examples. Of the square
 // loss that is var f + var y + (mean f - mean y)^2. Of other losses, where there are more than
 // mostPairs, neighbours count at their mean, which moves it by less than a thousandth.
-func noInformation(test loss.Test, y, fit []float64) float64 {
+func noInformation(test loss.Test, y, fit, weights []float64) float64 {
 	if _, square := test.(loss.SquareTest); square {
-		meanF, varF := stat.PopMeanVariance(fit, nil)
-		meanY, varY := stat.PopMeanVariance(y, nil)
+		meanF, varF := stat.PopMeanVariance(fit, weights)
+		meanY, varY := stat.PopMeanVariance(y, weights)
 		return varF + varY + (meanF-meanY)*(meanF-meanY)
 	}
-	targets := distinctValues(y, mostTargets)
-	fits := distinctValues(fit, mostPairs/len(targets))
+	targets := distinctValues(y, weights, mostTargets)
+	fits := distinctValues(fit, weights, mostPairs/len(targets))
 	perFit := make([]float64, len(fits))
 	linalg.Parallel(len(fits), func(i int) {
 		for _, t := range targets {
 			perFit[i] += fits[i].count * t.count * test.Value(fits[i].value, t.value)
 		}
 	})
-	return floats.Sum(perFit) / (float64(len(y)) * float64(len(fit)))
+	total := float64(len(y))
+	if weights != nil {
+		total = floats.Sum(weights)
+	}
+	return floats.Sum(perFit) / (total * total)
 }
 
-// shared is a value and the number of examples that have it.
+// shared is a value and the number, or weight, of the examples that have it.
 type shared struct{ value, count float64 }
 
 // distinctValues are the distinct ones of v, however often each is there: two for
 // labels. Where there are more than most, as many neighbours as it takes are one value,
 // their mean.
-func distinctValues(v []float64, most int) []shared {
+func distinctValues(v, weights []float64, most int) []shared {
 	var all []shared
-	for _, x := range slices.Sorted(slices.Values(v)) {
+	order := make([]int, len(v))
+	sorted := slices.Clone(v)
+	floats.ArgsortStable(sorted, order)
+	for i, x := range sorted {
 		if k := len(all); k == 0 || all[k-1].value != x {
 			all = append(all, shared{value: x})
 		}
-		all[len(all)-1].count++
+		count := 1.0
+		if weights != nil {
+			count = weights[order[i]]
+		}
+		all[len(all)-1].count += count
 	}
 	if len(all) <= most {
 		return all

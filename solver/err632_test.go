@@ -39,7 +39,7 @@ func TestCombineErrors(t *testing.T) {
 				}
 			}
 			plus, _ := err632plus(c.leftOut, apparent, shuffled)
-			got := solver.Combine632(c.leftOut, c.test, c.y, fit)
+			got := solver.Combine632(c.leftOut, c.test, c.y, fit, nil)
 			// Sums of 40000 terms in another order.
 			sameNumber(t, "left out", got.LeftOut, c.leftOut, 0)
 			sameNumber(t, "apparent", got.Apparent, apparent, 1e-13)
@@ -63,7 +63,7 @@ func TestNoInformationOfMany(t *testing.T) {
 				want += test.Value(f, v) / (n * n)
 			}
 		}
-		got := solver.Combine632(math.NaN(), test, y, fit).NoInformation
+		got := solver.Combine632(math.NaN(), test, y, fit, nil).NoInformation
 		if off := math.Abs(got/want - 1); off > 1e-4 || off > 1e-10 && test.Name() == "square" {
 			t.Errorf("%s: %v, pair by pair %v", test.Name(), got, want)
 		}
@@ -73,7 +73,7 @@ func TestNoInformationOfMany(t *testing.T) {
 // TestNeverLeftOut: with no left-out error there is no combination, and what
 // the fit alone tells stays.
 func TestNeverLeftOut(t *testing.T) {
-	e := solver.Combine632(math.NaN(), loss.SquareTest{}, []float64{0, 2}, []float64{1, 2})
+	e := solver.Combine632(math.NaN(), loss.SquareTest{}, []float64{0, 2}, []float64{1, 2}, nil)
 	if e.Apparent != 0.5 || e.NoInformation != 1.5 { // of 1, 0 and of 1, 1, 4, 0
 		t.Errorf("apparent %v, no information %v", e.Apparent, e.NoInformation)
 	}

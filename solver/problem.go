@@ -33,10 +33,12 @@ import (
 type Problem struct {
 	// M x M kernel matrix over the sites, amplitude, constant and jitter included
 	Gram linalg.Kernel
-	Site linalg.Sites               // site of each example, length N; nil: example i is site i
-	Y    []float64                  // target of each example, length N, on every rank
-	Loss loss.Loss                  // training loss
-	Law  resample.CountDistribution // law of the occupation numbers
+	Site linalg.Sites // site of each example, length N; nil: example i is site i
+	Y    []float64    // target of each example, length N, on every rank
+	// importance weight of each example, above 0 and the same for all of a site; nil: 1
+	Weights []float64
+	Loss    loss.Loss                  // training loss
+	Law     resample.CountDistribution // law of the occupation numbers
 }
 
 // ErrProblem marks a problem that cannot be posed.
@@ -59,6 +61,9 @@ func (p *Problem) check() error {
 	if err := p.Site.Check(len(p.Y), p.Gram.N()); err != nil {
 		return badProblem("%w", err)
 	}
+	if p.Weights != nil && len(p.Weights) != len(p.Y) {
+		return badProblem("%d weights for %d examples", len(p.Weights), len(p.Y))
+	}
 	for i, y := range p.Y {
 		if math.IsNaN(y) || math.IsInf(y, 0) {
 			return badProblem("target %d is %v", i+1, y)
@@ -75,7 +80,7 @@ func (p *Problem) check() error {
 
 // sites binds the loss to the examples of each site.
 func (p *Problem) sites() ([]site.Site, error) {
-	sites, err := site.Group(p.Site, p.Y, p.Loss, p.Law, linalg.Diagonal(p.Gram))
+	sites, err := site.Group(p.Site, p.Y, p.Weights, p.Loss, p.Law, linalg.Diagonal(p.Gram))
 	if err != nil {
 		return nil, badProblem("%w", err)
 	}

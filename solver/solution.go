@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -45,7 +45,7 @@ type Solution struct {
 
 // LeftOut is the bootstrap estimate of the expected test loss (Efron's
 // leave-one-out bootstrap, M03-46): for every example the test loss averaged
-// over the resamples that do not hold it, and the mean over examples.
+// over the resamples that do not hold it, and the weighted mean over examples.
 func (s *Solution) LeftOut(test loss.Test) (mean float64, perExample []float64) {
 	perExample = make([]float64, len(s.Problem.Y))
 	linalg.Parallel(len(s.sites), func(i int) {
@@ -53,7 +53,7 @@ func (s *Solution) LeftOut(test loss.Test) (mean float64, perExample []float64) 
 			perExample[example] = value
 		})
 	})
-	return floats.Sum(perExample) / float64(len(perExample)), perExample
+	return stat.Mean(perExample, s.Problem.Weights), perExample
 }
 
 // Distribution is the law over resamples of the predictor at a site (M03-60).

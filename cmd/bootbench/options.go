@@ -28,6 +28,7 @@ type options struct {
 	target, positive, missing, unseen string // how DATA is read
 	groups, strata, foldColumn        string
 	drop, categorical                 []string
+	weights, counts                   string
 	sample                            string
 	noHeader, zeroBased               bool
 
@@ -81,7 +82,8 @@ type options struct {
 
 // The names of flags that belong together.
 var (
-	dataNames = []string{"target", "drop", "categorical", "no-header", "missing", "positive", "unseen",
+	dataNames = []string{"weights", "counts", "target", "drop", "categorical", "no-header", "missing",
+		"positive", "unseen",
 		"zero-based", "groups", "strata", "fold-column"}
 	designNames = []string{"groups", "strata", "blocks"}
 	lossNames   = []string{"loss", "noise", "C", "epsilon", "delta", "class-weight"} // but the first: parameters
@@ -93,7 +95,7 @@ var (
 	shardNames  = []string{"journal", "shard"}
 	theoryNames = slices.Concat(problemNames, engineNames, shardNames, []string{"scheme", "folds", "refine",
 		"seed", "accuracy", "test-loss", "metrics"})
-	problemNames = slices.Concat(modelNames, dataNames[:6], []string{"zero-based", "max-memory"})
+	problemNames = slices.Concat(modelNames, dataNames[:8], []string{"zero-based", "max-memory"})
 )
 
 // parameterRange is from where to where a parameter of a loss may lie, beyond which squares and ratios of it
@@ -130,6 +132,8 @@ func (o *options) declare() {
 	o.Group("Data")
 	o.Text(&o.target, "target")
 	o.List(&o.drop, "drop")
+	o.Text(&o.weights, "weights")
+	o.Text(&o.counts, "counts")
 	o.List(&o.categorical, "categorical")
 	o.Text(&o.groups, "groups")
 	o.Text(&o.strata, "strata")
@@ -213,7 +217,7 @@ func (o *options) readOptions(stdin io.Reader) dataset.Options {
 	read := dataset.Options{
 		MaxBytes: maxBytes, Stdin: stdin, Target: o.target, Drop: o.drop, Categorical: o.categorical,
 		NoHeader: o.noHeader, Positive: o.positive, UnseenZero: o.unseen == "zero", ZeroBased: o.zeroBased,
-		Groups: o.groups, Strata: o.strata, Folds: o.foldColumn,
+		Weights: o.weights, Counts: o.counts, Groups: o.groups, Strata: o.strata, Folds: o.foldColumn,
 	}
 	read.Missing.UnmarshalText([]byte(o.missing)) // one of its words
 	return read

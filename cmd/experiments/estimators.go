@@ -181,7 +181,7 @@ func (h *trainedHalf) bootstrap(ctx context.Context) error {
 		h.add(fmt.Sprintf("bootstrap, ratio %g", ratio), leftOut, took, 0)
 		h.estimates[len(h.estimates)-1].failed = solution.Status.Err() != nil
 		if ratio == 1 {
-			combined := solver.Combine632(leftOut, loss.ZeroOne{}, h.model.Set.Y, h.fitted)
+			combined := solver.Combine632(leftOut, loss.ZeroOne{}, h.model.Set.Y, h.fitted, nil)
 			h.add(".632", combined.Err632, took, 0)
 			h.add(".632+", combined.Err632Plus, took, 0)
 		}

@@ -179,7 +179,8 @@ func (j *Job) validated(v *Validation, wanted Settings, result *refit.Retraining
 		},
 		RepeatsSE: null.Float(left.SE), Warnings: append(append([]string{}, j.Warnings()...), result.Warnings...),
 	}
-	r.Error, r.ErrorSE = null.Float(left.Error), null.Of(clusteredSE(left.Examples, v.Design.Group))
+	r.Error, r.ErrorSE = null.Float(left.Error), null.Of(calibration.StandardError(left.Examples, j.Set.Weights,
+		v.Design.Group))
 	r.ErrorSEOver = "examples"
 	if v.Design.Group != nil {
 		r.ErrorSEOver = "groups"
@@ -219,33 +220,6 @@ func numbers(values []float64) []float64 {
 		return nil
 	}
 	return values
-}
-
-// clusteredSE is the standard error of the mean of errors, NaN where unknown, over examples, or over whole
-// groups (Cameron and Miller 2015): the root of G/(G-1) sum_g (sum_{i in g} (e_i - mean))^2 / n^2.
-func clusteredSE(each []float64, group []int) float64 {
-	sum, n := 0.0, 0.0
-	for _, e := range each {
-		if !math.IsNaN(e) {
-			sum, n = sum+e, n+1
-		}
-	}
-	off := map[int]float64{}
-	for i, e := range each {
-		unit := i
-		if group != nil {
-			unit = group[i]
-		}
-		if !math.IsNaN(e) {
-			off[unit] += e - sum/n
-		}
-	}
-	squares := 0.0
-	for unit := range len(each) { // in a fixed order
-		squares += off[unit] * off[unit]
-	}
-	units := float64(len(off))
-	return math.Sqrt(units/(units-1)*squares) / n
 }
 
 // permute adds the p-value that the model has learned nothing: (1 + #)/(1 + P), # the number of P

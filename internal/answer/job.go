@@ -203,9 +203,9 @@ func warn(warnings *[]string, text string) {
 // quality puts a left-out error in proportion, perExample in the order of the file. Its standard error is
 // over groups, if there are some.
 func (j *Job) quality(testError null.Float, perExample []float64) *calibration.Quality {
-	q := calibration.NewQuality(j.Test, testError, j.targets(), perExample, j.Subject.Labels)
+	q := calibration.NewQuality(j.Test, testError, j.targets(), perExample, j.Set.Weights, j.Subject.Labels)
 	if q != nil && j.Set.Groups != nil {
-		q.ExampleSE = null.Float(clusteredSE(perExample, j.Set.Groups))
+		q.ExampleSE = null.Float(calibration.StandardError(perExample, j.Set.Weights, j.Set.Groups))
 	}
 	return q
 }
@@ -235,7 +235,7 @@ func (j *Job) Errors(leftOut float64) (report.Errors, error) {
 			return report.Errors{}, err
 		}
 	}
-	e := solver.Combine632(leftOut, j.Test, j.Set.Y, j.perExample(j.full))
+	e := solver.Combine632(leftOut, j.Test, j.Set.Y, j.perExample(j.full), j.Set.Weights)
 	return report.Errors{
 		TestLoss: j.Test.Name(), TestError: null.Float(e.LeftOut), Apparent: null.Float(e.Apparent),
 		NoInformation: null.Float(e.NoInformation), Err632: null.Float(e.Err632),

@@ -19,6 +19,9 @@ import (
 // LeaveOneOut is the leave-one-out error by a method, or by all of them: of the square loss in closed form,
 // of margin losses as package loo has it.
 func (j *Job) LeaveOneOut(ctx context.Context, method loo.Method, all bool) (*report.LeaveOneOut, error) {
+	if j.Set.Weights != nil {
+		return nil, model.InputError(errors.New("loo is for examples without --weights: cv --folds loo has them"))
+	}
 	r := &report.LeaveOneOut{Command: "loo", Subject: j.Subject, Warnings: []string{}}
 	j.Progress("training", 0, 1)
 	began := time.Now()

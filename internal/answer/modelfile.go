@@ -125,7 +125,7 @@ func judgeModel(r *report.ModelPrediction, test loss.Test, targets []float64, s 
 		total += e / float64(len(targets))
 	}
 	r.TestError = null.Of(total)
-	r.Quality = calibration.NewQuality(test, *r.TestError, targets, points.Error, r.Labels)
+	r.Quality = calibration.NewQuality(test, *r.TestError, targets, points.Error, nil, r.Labels)
 	warn(&r.Warnings, r.Quality.Warning(*r.TestError))
 	r.Metrics = s.Judge(targets, points.Prediction, points.Probability, dataset.Task(r.Task), losses)
 }

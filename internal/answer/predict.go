@@ -246,7 +246,7 @@ func addTestErrors(r *report.Prediction, test loss.Test, targets []float64) {
 	}
 	n := float64(len(targets))
 	r.TestError, r.BaggedError = null.Of(floats.Sum(r.Points.Error)/n), null.Of(bagged/n)
-	r.Quality = calibration.NewQuality(test, *r.TestError, targets, r.Points.Error, r.Labels)
+	r.Quality = calibration.NewQuality(test, *r.TestError, targets, r.Points.Error, nil, r.Labels)
 	warn(&r.Warnings, r.Quality.Warning(*r.TestError))
 }
 

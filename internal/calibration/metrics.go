@@ -64,13 +64,13 @@ func NewMetrics(y []float64, expected func(test loss.Test) []float64, mean, prob
 	}
 	if mean == nil {
 		square, each := average(loss.SquareTest{})
-		q := NewQuality(loss.SquareTest{}, null.Float(square), y, each, nil)
+		q := NewQuality(loss.SquareTest{}, null.Float(square), y, each, nil, nil)
 		absolute, _ := average(loss.Absolute{})
 		return &Metrics{RMSE: q.RMSE, MAE: null.Of(absolute), RSquared: q.RSquared}
 	}
 	wrong, each := average(loss.ZeroOne{})
 	m := &Metrics{Error: null.Of(wrong),
-		Balanced: NewQuality(loss.ZeroOne{}, null.Float(wrong), y, each, nil).Balanced}
+		Balanced: NewQuality(loss.ZeroOne{}, null.Float(wrong), y, each, nil, nil).Balanced}
 	if curve, _, area := ROC(mean, y); curve != nil {
 		m.AUC = null.Of(area)
 	}

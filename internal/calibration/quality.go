@@ -25,9 +25,9 @@ type Quality struct {
 }
 
 // NewQuality judges test errors per example, NaN where unknown, against targets y in units
-// of the file; their mean is testError. labels are nil for -1 and +1. R^2 and RMSE are of
-// the square loss; nil is returned for no targets.
-func NewQuality(test loss.Test, testError null.Float, y, perExample []float64,
+// of the file; their mean, weighted, nil for weights 1, is testError. labels are nil for -1 and +1. R^2 and
+// RMSE are of the square loss; nil is returned for no targets.
+func NewQuality(test loss.Test, testError null.Float, y, perExample, weights []float64,
 	labels *dataset.Classes) *Quality {
 	known := slices.DeleteFunc(slices.Clone(perExample), math.IsNaN)
 	if len(y) == 0 || len(known) == 0 {
@@ -35,22 +35,24 @@ func NewQuality(test loss.Test, testError null.Float, y, perExample []float64,
 	}
 	q := &Quality{}
 	if len(known) > 1 {
-		q.ExampleSE = null.Float(stat.StdErr(stat.StdDev(known, nil), float64(len(known))))
+		q.ExampleSE = null.Float(StandardError(perExample, weights, nil))
 	}
 	if test.Name() == (loss.ZeroOne{}).Name() {
-		q.judgeLabels(y, perExample, labels)
+		q.judgeLabels(y, perExample, weights, labels)
 		return q
 	}
-	constant := stat.Mean(y, nil)
+	constant := stat.Mean(y, weights)
 	if test.Name() != (loss.SquareTest{}).Name() {
-		sorted := slices.Sorted(slices.Values(y))
-		constant = stat.Quantile(0.5, stat.Empirical, sorted, nil)
+		sorted, of := slices.Clone(y), slices.Clone(weights)
+		stat.SortWeighted(sorted, of)
+		constant = stat.Quantile(0.5, stat.Empirical, sorted, of)
 	}
 	q.Constant = fmt.Sprintf("%.5g", constant)
-	baseline := 0.0
-	for _, v := range y {
-		baseline += test.Value(constant, v) / float64(len(y))
+	each := make([]float64, len(y))
+	for i, v := range y {
+		each[i] = test.Value(constant, v)
 	}
+	baseline := stat.Mean(each, weights)
 	q.Baseline = null.Float(baseline)
 	if test.Name() == (loss.SquareTest{}).Name() {
 		q.RSquared, q.RMSE = null.Of(1-float64(testError)/baseline), null.Of(math.Sqrt(float64(testError)))
@@ -58,28 +60,65 @@ func NewQuality(test loss.Test, testError null.Float, y, perExample []float64,
 	return q
 }
 
+// StandardError is that of the weighted mean of errors, NaN where unknown, over examples, or over whole
+// groups (Cameron and Miller 2015): the root of G/(G-1) sum_g (sum_{i in g} v_i (e_i - mean))^2 over the sum
+// of v_i.
+func StandardError(each, weights []float64, group []int) float64 {
+	sum, total := 0.0, 0.0
+	for i, e := range each {
+		if !math.IsNaN(e) {
+			w := weightOf(weights, i)
+			sum, total = sum+w*e, total+w
+		}
+	}
+	off := map[int]float64{}
+	for i, e := range each {
+		unit := i
+		if group != nil {
+			unit = group[i]
+		}
+		if !math.IsNaN(e) {
+			off[unit] += weightOf(weights, i) * (e - sum/total)
+		}
+	}
+	squares := 0.0
+	for unit := range len(each) { // in a fixed order
+		squares += off[unit] * off[unit]
+	}
+	units := float64(len(off))
+	return math.Sqrt(units/(units-1)*squares) / total
+}
+
+// weightOf is the weight of an example; nil stands for 1.
+func weightOf(weights []float64, example int) float64 {
+	if weights == nil {
+		return 1
+	}
+	return weights[example]
+}
+
 // judgeLabels is NewQuality for labels.
-func (q *Quality) judgeLabels(y, perExample []float64, labels *dataset.Classes) {
-	var errors [2][]float64 // of the labels -1 and +1
+func (q *Quality) judgeLabels(y, perExample, weights []float64, labels *dataset.Classes) {
+	var errors, judged [2]float64 // of the labels -1 and +1
 	count := [2]float64{}
 	for i, label := range y {
-		class := 0
+		class, w := 0, weightOf(weights, i)
 		if label > 0 {
 			class = 1
 		}
-		count[class]++
+		count[class] += w
 		if !math.IsNaN(perExample[i]) {
-			errors[class] = append(errors[class], perExample[i])
+			errors[class], judged[class] = errors[class]+w*perExample[i], judged[class]+w
 		}
 	}
-	q.Baseline = null.Float(min(count[0], count[1]) / float64(len(y)))
+	q.Baseline = null.Float(min(count[0], count[1]) / (count[0] + count[1]))
 	larger := -1.0
 	if count[1] >= count[0] {
 		larger = 1
 	}
 	q.Constant = labels.Name(larger)
-	if len(errors[0]) > 0 && len(errors[1]) > 0 {
-		q.Balanced = null.Of((stat.Mean(errors[0], nil) + stat.Mean(errors[1], nil)) / 2)
+	if judged[0] > 0 && judged[1] > 0 {
+		q.Balanced = null.Of((errors[0]/judged[0] + errors[1]/judged[1]) / 2)
 	}
 }
 

@@ -20,7 +20,7 @@ func TestQuality(t *testing.T) {
 		}
 	}
 	// Targets 1, 2, 6: mean 3, variance (4+1+9)/3. Errors 1, 2, 3: mean 2, standard deviation 1.
-	q := calibration.NewQuality(loss.SquareTest{}, 2, []float64{1, 2, 6}, []float64{1, 2, 3}, nil)
+	q := calibration.NewQuality(loss.SquareTest{}, 2, []float64{1, 2, 6}, []float64{1, 2, 3}, nil, nil)
 	near("variance", q.Baseline, 14.0/3)
 	near("R^2", *q.RSquared, 1-2/(14.0/3))
 	near("RMSE", *q.RMSE, math.Sqrt2)
@@ -30,7 +30,7 @@ func TestQuality(t *testing.T) {
 		t.Errorf("%+v", q)
 	}
 	// The median 2 is off by 1, 0, 4.
-	q = calibration.NewQuality(loss.Absolute{}, 1, []float64{1, 2, 6}, []float64{1, 1, 1}, nil)
+	q = calibration.NewQuality(loss.Absolute{}, 1, []float64{1, 2, 6}, []float64{1, 1, 1}, nil, nil)
 	near("absolute deviation", q.Baseline, 5.0/3)
 	if q.Constant != "2" || q.RSquared != nil || q.RMSE != nil {
 		t.Errorf("%+v", q)
@@ -38,14 +38,14 @@ func TestQuality(t *testing.T) {
 	// Three of four are "yes", which errs on the fourth; the error of "yes" is (0.5+0.1)/2 over
 	// two that are known, that of "no" 0.4.
 	q = calibration.NewQuality(loss.ZeroOne{}, 0.25, []float64{1, 1, 1, -1}, []float64{0.5, 0.1, math.NaN(),
-		0.4},
+		0.4}, nil,
 		&dataset.Classes{Negative: "no", Positive: "yes"})
 	near("share", q.Baseline, 0.25)
 	near("balanced", *q.Balanced, (0.3+0.4)/2)
 	if q.Constant != "yes" || q.Warning(0.25) == "" {
 		t.Errorf("%+v", q)
 	}
-	if q := calibration.NewQuality(loss.SquareTest{}, 1, nil, nil, nil); q != nil || q.Warning(1) != "" {
+	if q := calibration.NewQuality(loss.SquareTest{}, 1, nil, nil, nil, nil); q != nil || q.Warning(1) != "" {
 		t.Errorf("of nothing: %+v", q)
 	}
 }

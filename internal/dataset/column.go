@@ -20,12 +20,14 @@ const (
 	asGroup
 	asStratum
 	asFold
+	asWeight
+	asCount
 	asNothing // no name and no cells: a separator at the ends of lines
 	unused    // its cells are not looked at
 )
 
 // hasCells reports whether rows of a table hold the cells of a column.
-func (r role) hasCells() bool { return r <= asFold && r != asRowName }
+func (r role) hasCells() bool { return r <= asCount && r != asRowName }
 
 // kind is what the cells of a column are; the first that is not missing decides.
 type kind int

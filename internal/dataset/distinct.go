@@ -9,14 +9,17 @@ import (
 
 // Distinct finds repeated inputs: rows all of whose features are equal (0 and -0 are). site[i] is the number
 // of the distinct input of row i, and first[s] is the first row that has distinct input s; distinct inputs
-// are numbered by first appearance. X.Gather(first) is the matrix of distinct inputs. Rows are compared by
-// their SHA-256.
+// are numbered by first appearance. Examples of different weights have different ones. X.Gather(first) is the
+// matrix of distinct inputs. Rows are compared by their SHA-256.
 func (s *Set) Distinct() (site, first []int) {
 	site = make([]int, s.N())
 	number := make(map[[sha256.Size]byte]int, s.N())
 	var b []byte
 	for i := range site {
 		b = s.appendRow(b[:0], i)
+		if s.Weights != nil {
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(s.Weights[i]))
+		}
 		key := sha256.Sum256(b)
 		k, ok := number[key]
 		if !ok {
@@ -57,6 +60,9 @@ func (s *Set) Digest() string {
 	h.Write(binary.LittleEndian.AppendUint64(b, uint64(s.D())))
 	for i, y := range s.Y {
 		b = binary.LittleEndian.AppendUint64(b[:0], math.Float64bits(y))
+		if s.Weights != nil {
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(s.Weights[i]))
+		}
 		h.Write(s.appendRow(b, i))
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])

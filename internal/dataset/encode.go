@@ -20,7 +20,12 @@ func (t *table) set() (*Set, error) {
 	if t.blank > 0 {
 		t.note("%d empty rows are skipped", t.blank)
 	}
+	if t.zero > 0 {
+		t.note("%d rows of weight 0 are left out", t.zero)
+	}
 	switch {
+	case t.rows == 0 && t.zero > 0:
+		return nil, errors.New("all weights are 0")
 	case t.rows == 0:
 		return nil, errors.New("no examples below the header")
 	case t.train != nil:
@@ -41,7 +46,14 @@ func (t *table) set() (*Set, error) {
 	}
 	t.describe(e.Columns, s.X)
 	s.Source, s.Features, s.Target, s.Task = t.name, featureNames(e.Columns), e.Target, guessTask(s.Y)
+	if w := s.Weights; w != nil {
+		t.note("column %s has the weights of the examples, from %.4g to %.4g: they count in training and in errors",
+			quote(t.withRole(asWeight).name), slices.Min(w), slices.Max(w))
+	}
 	s.Notes, s.encoding = t.notes, e
+	if s.counts != nil {
+		s = s.repeat(s.counts)
+	}
 	if y := t.withRole(asTarget); y.kind == texts {
 		if err := s.classify(slices.Sorted(slices.Values(y.texts)), true, t.opt.Positive, y.text); err != nil {
 			return nil, err
@@ -71,7 +83,8 @@ func (t *table) inputs(e *Encoding) (*Inputs, error) {
 		return nil, err
 	}
 	in := &Inputs{Name: t.name, X: x, RowNames: t.rowNames(rows), Notes: t.notes,
-		Groups: t.parts(asGroup, rows), Strata: t.parts(asStratum, rows), Folds: t.parts(asFold, rows)}
+		Groups: t.parts(asGroup, rows), Strata: t.parts(asStratum, rows), Folds: t.parts(asFold, rows),
+		Weights: t.numbers(asWeight, rows), counts: t.numbers(asCount, rows)}
 	switch {
 	case len(gaps) == 0:
 	case e.Means != nil:
@@ -188,6 +201,18 @@ func (t *table) parts(r role, rows []int) (part []int) {
 		part = append(part, int(t.row(i)[c.cell]))
 	}
 	return renumber(part)
+}
+
+// numbers are those of a column in some rows, nil without a column of that role.
+func (t *table) numbers(r role, rows []int) (values []float64) {
+	c := t.withRole(r)
+	if c == nil || t.train != nil {
+		return nil
+	}
+	for _, i := range rows {
+		values = append(values, t.row(i)[c.cell])
+	}
+	return values
 }
 
 // gaps are the features, parts and targets with missing cells.

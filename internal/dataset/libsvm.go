@@ -137,7 +137,7 @@ func (s *sparse) set() (*Set, error) {
 	case s.x.Rows < 2:
 		return nil, errOneExample
 	case s.opt.Target != "" || len(s.opt.Drop)+len(s.opt.Categorical) > 0 ||
-		s.opt.Groups+s.opt.Strata+s.opt.Folds != "":
+		s.opt.Groups+s.opt.Strata+s.opt.Folds+s.opt.Weights+s.opt.Counts != "":
 		return nil, errors.New("sparse lines have no columns that --target, --drop or --categorical could name")
 	}
 	set := &Set{Name: s.name, Source: s.name, Task: guessTask(s.labels), Target: "y", Y: s.labels,

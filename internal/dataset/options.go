@@ -27,6 +27,9 @@ type Options struct {
 	// Groups, Strata and Folds are columns, by name or number from 1, that number the parts which examples
 	// belong to; they are no features.
 	Groups, Strata, Folds string
+	// Weights is the column of importance weights, and Counts that of the numbers of equal rows that a row
+	// stands for; neither is a feature. Rows of which one is 0 are left out.
+	Weights, Counts string
 	// NoHeader takes the first line for an example; false means that it is detected.
 	NoHeader bool
 	// Missing says what to do about cells without a value.

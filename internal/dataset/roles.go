@@ -37,7 +37,9 @@ func (t *table) planTraining() error {
 		case c.role != asFeature:
 			return fmt.Errorf("%s: column %s has another role", part.flag, quote(part.name))
 		}
-		c.role, c.kind, c.categorical = part.role, texts, true
+		if c.role = part.role; part.role < asWeight {
+			c.kind, c.categorical = texts, true
+		}
 	}
 	y, err := t.findTarget()
 	if err != nil {
@@ -54,7 +56,7 @@ func (t *table) planTraining() error {
 	return nil
 }
 
-// part is a column whose cells say which part an example belongs to.
+// part is a column whose cells say which part an example belongs to, or how much it counts.
 type part struct {
 	flag, name string
 	role       role
@@ -62,7 +64,7 @@ type part struct {
 
 func (o Options) parts() []part {
 	return []part{{"--groups", o.Groups, asGroup}, {"--strata", o.Strata, asStratum},
-		{"--fold-column", o.Folds, asFold}}
+		{"--fold-column", o.Folds, asFold}, {"--weights", o.Weights, asWeight}, {"--counts", o.Counts, asCount}}
 }
 
 // findTarget is the column of the target: the one asked for, or the last feature.

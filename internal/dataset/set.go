@@ -62,11 +62,14 @@ type Set struct {
 	// Groups, Strata and Folds number, from 0 in order of appearance, the parts that examples belong to; nil
 	// without.
 	Groups, Strata, Folds []int
+	// Weights are importance weights above 0 of the examples in training and in errors, nil for 1.
+	Weights []float64
 	// Labels names the classes if they are not -1 and +1 in the file, else nil.
 	Labels *Labels
 	// Notes say what a reader found, left out, ignored or encoded, a sentence each.
 	Notes []string
 
+	counts    []float64 // of equal rows, until they are repeated
 	encoding  *Encoding // of its columns; nil: features are columns
 	zeroBased bool      // features of its sparse lines count from 0
 }
@@ -147,11 +150,23 @@ func (s *Set) Subset(rows []int) *Set {
 	} else {
 		sub.X = s.X.Gather(rows)
 	}
-	sub.Y, sub.RowNames = gather(s.Y, rows), gather(s.RowNames, rows)
+	sub.Y, sub.RowNames, sub.Weights = gather(s.Y, rows), gather(s.RowNames, rows), gather(s.Weights, rows)
 	for _, part := range []*[]int{&sub.Groups, &sub.Strata, &sub.Folds} {
 		*part = renumber(gather(*part, rows))
 	}
 	return &sub
+}
+
+// repeat has each example as often as counts say.
+func (s *Set) repeat(counts []float64) *Set {
+	var rows []int
+	for i, count := range counts {
+		rows = append(rows, slices.Repeat([]int{i}, int(count))...)
+	}
+	all := s.Subset(rows)
+	all.counts = nil
+	all.Notes = append(all.Notes, fmt.Sprintf("%d rows stand for %d examples", s.N(), all.N()))
+	return all
 }
 
 // renumber numbers parts from 0 in order of appearance.

@@ -3,6 +3,8 @@ package dataset
 import (
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Standardizer is the affine map that takes each feature of a training set to mean 0 and population standard
@@ -28,7 +30,7 @@ func (s *Set) Standardizer() Standardizer {
 		for i := range column {
 			column[i] = s.X.At(i, j)
 		}
-		z.Mean[j], z.SD[j] = moments(column)
+		z.Mean[j], z.SD[j] = moments(column, s.Weights)
 	}
 	return z
 }
@@ -38,8 +40,8 @@ func (s *Set) Standardizer() Standardizer {
 func (s *Set) PopulationSD() []float64 { return s.Standardizer().SD }
 
 // moments are the mean and the population standard deviation of values, which are scaled by a power of two to
-// at most 1, so that no square overflows or vanishes.
-func moments(values []float64) (mean, sd float64) {
+// at most 1, so that no square overflows or vanishes. Without weights, nil, each value has weight 1.
+func moments(values, weights []float64) (mean, sd float64) {
 	if len(values) == 0 {
 		return 0, 0
 	}
@@ -49,10 +51,18 @@ func moments(values []float64) (mean, sd float64) {
 	}
 	_, exponent := math.Frexp(max(-low, high))
 	average := func(term func(deviation float64) float64) (sum float64) {
-		for _, v := range values {
-			sum += term(math.Ldexp(v, -exponent) - mean)
+		total := float64(len(values))
+		if weights != nil {
+			total = floats.Sum(weights)
 		}
-		return sum / float64(len(values))
+		for i, v := range values {
+			part := term(math.Ldexp(v, -exponent) - mean)
+			if weights != nil {
+				part *= weights[i]
+			}
+			sum += part
+		}
+		return sum / total
 	}
 	for range 2 { // the second removes the rounding of the first
 		mean += average(func(e float64) float64 { return e })

@@ -46,7 +46,7 @@ func TestMomentsAgainstExactArithmetic(t *testing.T) {
 			largest = math.Max(largest, math.Abs(column[i]))
 		}
 		wantMean, wantSD := exactMoments(column)
-		mean, sd := moments(column)
+		mean, sd := moments(column, nil)
 		if math.Abs(mean-wantMean) > 1e-14*largest || math.Abs(sd-wantSD) > 1e-14*largest {
 			t.Fatalf("mean %v sd %v, want %v and %v", mean, sd, wantMean, wantSD)
 		}

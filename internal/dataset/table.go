@@ -24,6 +24,7 @@ type table struct {
 	blocks   [][]float64
 	texts    int // bytes of texts and names of rows
 	blank    int // rows without any cell
+	zero     int // rows of weight 0
 	notes    []string
 }
 
@@ -118,6 +119,10 @@ func (t *table) add(cells []cell, at place) error {
 	case len(cells) != len(t.columns):
 		return at.error("", fmt.Errorf("%d cells, but the header names %d columns", len(cells), len(t.columns)))
 	}
+	if absent, err := t.weightless(cells, at); absent || err != nil {
+		t.zero++
+		return err
+	}
 	row := t.addRow()
 	bytes := 8*float64(t.rows)*float64(t.features) + float64(t.texts)
 	if err := t.opt.fits(bytes, "%d rows of %d columns and their texts", t.rows, t.features); err != nil {
@@ -147,6 +152,36 @@ func (t *table) add(cells []cell, at place) error {
 	}
 	return nil
 }
+
+// weightless reports whether a row of a training set counts nothing. It refuses weights that are negative or
+// not finite, and counts that are not whole.
+func (t *table) weightless(cells []cell, at place) (bool, error) {
+	for _, r := range []role{asWeight, asCount} {
+		c := t.withRole(r)
+		if c == nil || t.train != nil {
+			continue
+		}
+		x := cells[slices.IndexFunc(t.columns, func(other column) bool { return other.role == r })]
+		v, err := x.number, error(nil)
+		if !x.isNumber {
+			v, err = t.parse(x.text)
+		}
+		switch {
+		case err != nil || math.IsNaN(v) || math.IsInf(v, 0) || v < 0:
+			return false, at.error(c.name, fmt.Errorf("%s is no weight: weights are finite numbers from 0 on",
+				quote(x.asText())))
+		case r == asCount && (v != math.Trunc(v) || v > maxCount):
+			return false, at.error(c.name, fmt.Errorf("%s is no count: counts are whole numbers from 0 to %g",
+				quote(x.asText()), float64(maxCount)))
+		case v == 0:
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// maxCount bounds the number of equal rows that a row stands for.
+const maxCount = 1e6
 
 // value is the number of a cell, NaN for a missing one.
 func (t *table) value(c *column, x cell, at place) (float64, error) {

@@ -3,6 +3,7 @@ package gp
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	gonum "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -12,15 +13,22 @@ import (
 	"bootbench/linalg"
 )
 
-// Inverse is P = (K + noise I)^-1, with a bias P - P 1 1'P/1'P1, from which a predictor forgets examples.
-type Inverse struct{ p blas64.General }
+// Inverse is P = (K + diag(noise/weight))^-1, with a bias P - P 1 1'P/1'P1, from which a predictor forgets
+// examples.
+type Inverse struct {
+	p      blas64.General
+	weight []float64
+}
 
-// NewInverse takes n^3 operations and 8 n^2 bytes.
-func NewInverse(k *linalg.Sym, noise float64, biased bool) (*Inverse, error) {
+// NewInverse takes n^3 operations and 8 n^2 bytes. Weights nil are 1.
+func NewInverse(k *linalg.Sym, noise float64, weights []float64, biased bool) (*Inverse, error) {
 	n := k.N()
+	if weights == nil {
+		weights = slices.Repeat([]float64{1}, n)
+	}
 	l, all, ridge := system{kernel: k}, make([]int, n), make([]float64, n)
-	for i := range all {
-		all[i], ridge[i] = i, noise
+	for i, w := range weights {
+		all[i], ridge[i] = i, noise/w
 	}
 	l.gather(all, n)
 	if err := l.factorise(all, ridge); err != nil {
@@ -42,11 +50,11 @@ func NewInverse(k *linalg.Sym, noise float64, biased bool) (*Inverse, error) {
 		v := blas64.Vector{N: n, Inc: 1, Data: of}
 		blas64.Ger(-1/floats.Sum(of), v, v, p)
 	}
-	return &Inverse{p}, nil
+	return &Inverse{p, weights}, nil
 }
 
-// Downdate is a train.Trainer of the square loss, one example a site, whose sets have weights 0 and 1 and
-// which predicts where they are 0 alone: without the examples F
+// Downdate is a train.Trainer of the square loss, one example a site, whose sets have weights 0, or those
+// of the inverse, and which predicts where they are 0 alone: without the examples F
 //
 //	f_F = y_F - (P_FF)^-1 (P y)_F,
 //
@@ -57,16 +65,16 @@ type Downdate struct {
 	a   []float64
 }
 
-// Fit is train.Trainer.Fit; f is NaN where the weight is 1.
+// Fit is train.Trainer.Fit; f is NaN where the weight is not 0.
 func (d *Downdate) Fit(weight, target, f []float64) error {
 	d.out = d.out[:0]
 	for i, w := range weight {
 		switch f[i] = math.NaN(); w {
 		case 0:
 			d.out = append(d.out, i)
-		case 1:
+		case d.weight[i]:
 		default:
-			return fmt.Errorf("a fit that leaves examples out has weights 0 and 1, not %v", w)
+			return fmt.Errorf("a fit that leaves examples out has weights 0 and %v, not %v", d.weight[i], w)
 		}
 	}
 	m := len(d.out)

@@ -21,7 +21,7 @@ func (m *Model) Solve(ctx context.Context, law resample.CountDistribution,
 		settings.MaxBytes = m.Forecast().SolveRoom()
 	}
 	s, err := solver.Solve(ctx, solver.Problem{
-		Gram: m.Matrix(), Site: m.Site, Y: m.Set.Y, Loss: m.Loss, Law: law,
+		Gram: m.Matrix(), Site: m.Site, Y: m.Set.Y, Weights: m.Set.Weights, Loss: m.Loss, Law: law,
 	}, settings)
 	if err == nil && s.Status == solver.Converged {
 		if off := m.RankError(s); off > m.rankGoal() {

@@ -179,11 +179,31 @@ func checkSet(set *dataset.Set, l loss.Loss) error {
 	if err := checkFinite(set); err != nil {
 		return err
 	}
+	if err := checkWeights(set.Weights, set.N(), l); err != nil {
+		return err
+	}
 	task, err := TaskOf(l)
 	if err != nil {
 		return err
 	}
 	return set.Check(task)
+}
+
+// checkWeights refuses weights that do not fit the examples, or that a loss does not take.
+func checkWeights(weights []float64, n int, l loss.Loss) error {
+	if weights == nil {
+		return nil
+	}
+	if len(weights) != n {
+		return fmt.Errorf("%d weights for %d examples", len(weights), n)
+	}
+	for i, w := range weights {
+		if !(w > 0) || math.IsInf(w, 0) {
+			return fmt.Errorf("the weight of row %d is %v: weights are finite and above 0", i+1, w)
+		}
+	}
+	_, err := loss.Times(l, 2)
+	return err
 }
 
 // checkShape refuses a matrix whose numbers do not fill it.
@@ -303,9 +323,9 @@ func quadratic(l loss.Loss) bool {
 	return err == nil && ok
 }
 
-// targets is the number of examples and the mean target of each site.
+// targets is the number, or weight, of the examples and the mean target of each site.
 func (m *Model) targets() (count, mean []float64) {
 	count, mean = make([]float64, m.Sites()), make([]float64, m.Sites())
-	train.Sites(m.Site).Merge(m.Set.Y, nil, count, mean)
+	train.Sites(m.Site).Merge(m.Set.Y, m.Set.Weights, count, mean)
 	return count, mean
 }

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/stat"
 
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
@@ -177,9 +178,11 @@ func summaryOf(m *Model, fit *retrain.Learned) TrainingSummary {
 	}
 	t := TrainingSummary{Examples: m.Set.N(), Sites: m.Sites(), Status: fit.Status.String(),
 		TestLoss: test.Name()}
+	each := make([]float64, m.Set.N())
 	for i, y := range m.Set.Y {
-		t.Apparent += test.Value(fit.F[m.Site[i]], y) / float64(m.Set.N())
+		each[i] = test.Value(fit.F[m.Site[i]], y)
 	}
+	t.Apparent = stat.Mean(each, m.Set.Weights)
 	return t
 }
 

@@ -16,7 +16,7 @@ func (s *Spec) centre() (mean float64) {
 	}
 	centred := *s.Set
 	centred.Y = make([]float64, len(s.Set.Y))
-	mean, variance := stat.PopMeanVariance(s.Set.Y, nil)
+	mean, variance := stat.PopMeanVariance(s.Set.Y, s.Set.Weights)
 	for i, y := range s.Set.Y {
 		centred.Y[i] = y - mean
 	}

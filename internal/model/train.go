@@ -123,7 +123,10 @@ func (m training) fit(learners retrain.Learners) (*retrain.Learned, error) {
 	if err != nil {
 		return nil, InputError(err)
 	}
-	all := train.Set{Y: m.Set.Y, Site: m.Site, Weight: slices.Repeat([]float64{1}, len(m.Set.Y))}
+	all := train.Set{Y: m.Set.Y, Site: m.Site, Weight: m.Set.Weights}
+	if all.Weight == nil {
+		all.Weight = slices.Repeat([]float64{1}, len(m.Set.Y))
+	}
 	fit, err := learn(all)
 	if _, margin := marginCost(m.Loss); err != nil && margin {
 		return nil, InputError(err)

@@ -110,9 +110,22 @@ func (x *expectation) groupSites() {
 		targets[site] = append(targets[site], x.Y[i])
 	}
 	s := x.Solution
+	losses := x.losses()
 	for i, y := range targets {
-		x.sites = append(x.sites, newSiteForce(x.Loss, s.Cavity[i], s.Mean[i], x.chi[i], y))
+		x.sites = append(x.sites, newSiteForce(losses[i], s.Cavity[i], s.Mean[i], x.chi[i], y))
 	}
+}
+
+// losses are those of the sites, which have weights.
+func (x *expectation) losses() []loss.Proximal {
+	all, weights := slices.Repeat([]loss.Proximal{x.Loss}, len(x.engine.Precisions())),
+		x.Solution.Problem.Weights
+	for i, w := range weights {
+		if times, err := loss.Times(x.Solution.Problem.Loss, w); err == nil { // else there were no solution
+			all[x.Site[i]] = times.(loss.Proximal)
+		}
+	}
+	return all
 }
 
 // alone says whether every site has one example.

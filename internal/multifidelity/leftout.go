@@ -40,7 +40,8 @@ type leftOut struct {
 	moved        []int     // examples whose center is to move at the end of the period
 	slope, curve []float64 // w, q
 	scale        []float64 // 1/(N p_i), 0 for examples that are always there
-	examples     float64   // N
+	examples     float64   // N, or their weight
+	weights      []float64 // nil: 1
 
 	all      *regression // the controls; losses about theory, about center
 	observed [4]float64  // of the present period
@@ -52,11 +53,12 @@ const differenceStep = 0.05
 
 func newLeftOut(p *Problem, test loss.Test) *leftOut {
 	n := len(p.Y)
-	l := &leftOut{test: test, sums: make([]float64, n), slope: make([]float64, n), curve: make([]float64, n),
+	l := &leftOut{test: test, weights: p.Solution.Problem.Weights, sums: make([]float64, n),
+		slope: make([]float64, n), curve: make([]float64, n),
 		all: newRegression(1, controls, 2), scale: make([]float64, n)}
 	l.theoryMean, l.theory = p.Solution.LeftOut(test)
 	l.mean, l.center = l.theoryMean, append([]float64(nil), l.theory...)
-	l.setScale(p.Scheme)
+	l.setScale(p.Scheme, p.Solution.Problem.Weights)
 	for i, y := range p.Y {
 		cavity := p.Solution.Cavity[p.Site[i]]
 		step := differenceStep * math.Sqrt(absentVar(p.Solution, p.Site[i]))
@@ -97,7 +99,7 @@ func (l *leftOut) end(group int, period float64, absent []int) {
 	move := 0.0
 	for _, i := range l.moved {
 		center := (theoryWeight*l.theory[i] + l.sums[i]) / (theoryWeight + float64(absent[i]))
-		move += center - l.center[i]
+		move += weightOf(l.weights, i) * (center - l.center[i])
 		l.center[i] = center
 	}
 	l.mean += move / l.examples
@@ -117,20 +119,31 @@ func (l *leftOut) estimate(plain bool, first, second float64) (value, se, gain f
 }
 
 // setScale weighs the examples that a scheme leaves out, over which the means are taken.
-func (l *leftOut) setScale(scheme resample.Scheme) {
-	sum := 0.0
+func (l *leftOut) setScale(scheme resample.Scheme, weights []float64) {
+	sum, always := 0.0, false
 	for i, e := range l.theory {
+		w := weightOf(weights, i)
 		if p := resample.ProbAbsent(scheme, i); p > 0 {
-			l.scale[i] = 1 / p
-			l.examples++
-			sum += e
+			l.scale[i] = w / p
+			l.examples += w
+			sum += w * e
+		} else {
+			always = true
 		}
 	}
 	floats.Scale(1/l.examples, l.scale)
-	if int(l.examples) < len(l.theory) {
+	if always {
 		l.theoryMean = sum / l.examples
 		l.mean = l.theoryMean
 	}
+}
+
+// weightOf is the weight of an example; nil stands for 1.
+func weightOf(weights []float64, example int) float64 {
+	if weights == nil {
+		return 1
+	}
+	return weights[example]
 }
 
 // leastAbsent is the least variance of a left-out prediction that counts, as a share of

@@ -31,8 +31,8 @@ type Result struct {
 	Warnings []string
 	Time     Time
 
-	y      []float64
-	siteOf func(example int) int
+	y, weights []float64
+	siteOf     func(example int) int
 }
 
 // TestError is the left-out error (Efron) under one test loss: the mean over examples of
@@ -92,13 +92,13 @@ func (r *Result) ErrorEstimates(test int, fit []float64) solver.ErrorEstimates {
 	for i := range perExample {
 		perExample[i] = fit[r.siteOf(i)]
 	}
-	return solver.Combine632(r.Tests[test].Error, r.Tests[test].Test, r.y, perExample)
+	return solver.Combine632(r.Tests[test].Error, r.Tests[test].Test, r.y, perExample, r.weights)
 }
 
 // Result reads the estimates off. Resamples of an unfinished period do not count.
 func (e *Estimator) Result() *Result {
 	r := &Result{Resamples: e.done / e.period * e.period, Control: "none", Warnings: e.warnings,
-		y: e.problem.Y, siteOf: e.problem.Solution.SiteOf}
+		y: e.problem.Y, weights: e.problem.Solution.Problem.Weights, siteOf: e.problem.Solution.SiteOf}
 	if e.known != nil {
 		r.Control = "first iterate"
 	}
@@ -257,11 +257,12 @@ func (e *Estimator) bagged(test loss.Test, bags []bag) (value, se float64) {
 			if math.IsNaN(f) || square && math.IsNaN(bags[i].variance) {
 				continue
 			}
-			sum += test.Value(f, y)
+			value, w := test.Value(f, y), weightOf(e.problem.Solution.Problem.Weights, i)
 			if square {
-				sum -= bags[i].variance
+				value -= bags[i].variance
 			}
-			count++
+			sum += w * value
+			count += w
 		}
 		return sum / count
 	}
@@ -283,8 +284,9 @@ func (e *Estimator) stepError(test loss.Test, bags []bag) float64 {
 	for i, y := range e.problem.Y {
 		if b := bags[i]; !math.IsNaN(b.variance) {
 			p := test.Gaussian(b.mean, b.variance, y)
-			sum += p * (1 - p)
-			count++
+			w := weightOf(e.problem.Solution.Problem.Weights, i)
+			sum += w * w * p * (1 - p)
+			count += w
 		}
 	}
 	return math.Sqrt(sum) / count

@@ -144,7 +144,7 @@ func downdate(ctx context.Context, m *model.Model, scheme resample.Scheme,
 		return nil, err
 	}
 	began := time.Now()
-	inverse, err := gp.NewInverse(m.Gram(), m.Loss.(loss.Square).Noise, m.Bias)
+	inverse, err := gp.NewInverse(m.Gram(), m.Loss.(loss.Square).Noise, m.Set.Weights, m.Bias)
 	if err != nil {
 		return nil, err
 	}
@@ -202,14 +202,19 @@ func (s *RetrainSettings) plan(m *model.Model, scheme resample.Scheme) (resample
 	if err := resample.Check(scheme); err != nil {
 		return nil, model.InputError(err)
 	}
-	if s.Plan != nil {
-		return s.Plan, nil
+	plan := s.Plan
+	if plan == nil {
+		plan = resample.Resamples{Scheme: scheme, Seed: s.Seed, Y: m.Set.Y}
 	}
-	return resample.Resamples{Scheme: scheme, Seed: s.Seed, Y: m.Set.Y}, nil
+	if m.Set.Weights != nil {
+		plan = resample.Weighted{Plan: plan, Weights: m.Set.Weights}
+	}
+	return plan, nil
 }
 
 // problemOf is what a plan trains.
 func problemOf(m *model.Model, plan resample.Plan, cross blas64.General) retrain.Problem {
-	return retrain.Problem{Y: m.Set.Y, Site: m.Site, Sites: m.Sites(), Extra: cross.Rows, Plan: plan,
+	return retrain.Problem{Y: m.Set.Y, Weights: m.Set.Weights, Site: m.Site, Sites: m.Sites(), Extra: cross.Rows,
+		Plan:     plan,
 		OneClass: m.Bias && m.Set.Task == dataset.Classification}
 }

@@ -103,8 +103,12 @@ func (l *leftOut) report(test int, of func(mean, y float64) float64) (value, se 
 		sum, count := 0.0, 0.0
 		for i, y := range l.problem.Y {
 			if s, n := l.total(test, i, without); n > 0 {
-				sum += of(s/float64(n), y)
-				count++
+				w := 1.0
+				if l.problem.Weights != nil {
+					w = l.problem.Weights[i]
+				}
+				sum += w * of(s/float64(n), y)
+				count += w
 			}
 		}
 		return sum / count

@@ -15,6 +15,8 @@ import (
 type Problem struct {
 	// Y are the examples' targets, finite, length N >= 1.
 	Y []float64
+	// Weights are those of the examples in errors, nil for 1; those of training are the plan's.
+	Weights []float64
 	// Site maps the examples to their sites.
 	Site train.Sites
 	// Sites is the number of sites. It may be 0 where Site is nil: then it is N.

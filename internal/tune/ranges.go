@@ -24,7 +24,7 @@ type span struct {
 func ranges(spec *model.Spec) map[string]span {
 	unit, variance := 1/halfDistance(spec.Set, spec.Standardize), 1.0
 	if spec.Set.Task == dataset.Regression {
-		if v := stat.PopVariance(spec.Set.Y, nil); v > 0 {
+		if v := stat.PopVariance(spec.Set.Y, spec.Set.Weights); v > 0 {
 			variance = v
 		}
 	}

@@ -218,7 +218,8 @@ func (p *Problem) complete() error {
 	spec.Storage, spec.RankTol, spec.MaxRank = model.Exact, 0, 0
 	if spec.Kernel.Amplitude == 0 {
 		if spec.Kernel.Amplitude = 1; spec.NormalizeTarget && !labels && spec.Kernel.Kind != kernel.Precomputed {
-			spec.Kernel.Amplitude = math.Max(stat.PopVariance(spec.Set.Y, nil), math.SmallestNonzeroFloat64)
+			spec.Kernel.Amplitude = math.Max(stat.PopVariance(spec.Set.Y, spec.Set.Weights),
+				math.SmallestNonzeroFloat64)
 		}
 	}
 	return nil
@@ -245,6 +246,8 @@ func (p *Problem) check() error {
 			"cv or leftout", p.Test.Name())
 	case p.Spec.Storage == model.ScaLAPACK || p.Spec.Storage == model.LowRank:
 		refused = "the gradient needs the whole kernel matrix: take the exact engine"
+	case exact && p.Spec.Set.Weights != nil:
+		refused = "exact leave-one-out and the evidence are of examples without weights: choose by cv or leftout"
 	case exact && p.Spec.Bias:
 		refused = "exact leave-one-out and the evidence are of models without bias: give --no-bias, or choose by " +
 			"cv or leftout"

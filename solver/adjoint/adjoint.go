@@ -146,9 +146,8 @@ func (a *adjoint) differentiate() float64 {
 			a.slopes[i][k], bySite[i][k] = slope.params, slope.sums
 		}
 	})
-	examples := len(a.readout.y)
-	value, slope := a.readout.combine(meanOf(sums, examples))
-	a.slope = slope.times(1 / float64(examples))
+	value, slope := a.readout.combine(meanOf(sums, a.readout.total))
+	a.slope = slope.times(1 / a.readout.total)
 	for i := range bySite {
 		for k := range bySite[i] {
 			a.right[k*n+i] = a.slope.dot(bySite[i][k])

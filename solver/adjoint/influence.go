@@ -32,6 +32,9 @@ func Influence(ctx context.Context, s *solver.Solution, test loss.Test) ([]float
 	default:
 		return nil, badProblem("the infinitesimal jackknife is of the bootstrap, schemes poisson and multinomial")
 	}
+	if s.Problem.Weights != nil {
+		return nil, badProblem("the infinitesimal jackknife is of examples without weights")
+	}
 	var bySite []float64
 	moreDraws := func(distance float64) (loss.Loss, resample.CountDistribution, error) {
 		return s.Problem.Loss, drawnMore(s, distance), nil

@@ -50,13 +50,19 @@ type readout struct {
 	Objective
 	y                []float64
 	absent           float64 // probability of an example to be left out
+	total            float64 // weight of the examples
 	mean, meanSquare float64 // of the targets; of labels that of +1 is (1+mean)/2
 }
 
 func newReadout(s *solver.Solution, o Objective) (*readout, error) {
 	y, law := s.Problem.Y, s.Problem.Law
-	r := &readout{Objective: o, y: y, absent: resample.ProbZero(law, 1), mean: stat.Mean(y, nil)}
+	r := &readout{Objective: o, y: y, absent: resample.ProbZero(law, 1), mean: stat.Mean(y, s.Problem.Weights),
+		total: float64(len(y))}
 	r.meanSquare = floats.Dot(y, y) / float64(len(y))
+	if w := s.Problem.Weights; w != nil {
+		_, variance := stat.PopMeanVariance(y, w)
+		r.total, r.meanSquare = floats.Sum(w), variance+r.mean*r.mean
+	}
 	if o.Criterion == LeftOutError {
 		return r, nil
 	}
@@ -81,7 +87,7 @@ func badProblem(format string, args ...any) error {
 func (r *readout) site(s *site.Site, cav loss.Cavity, m loss.Moments) (sum averages) {
 	s.EachLeftOut(cav, r.y, r.Test, func(_ int, value float64) { sum.leftOut += value })
 	if r.Criterion == LeftOutError {
-		return sum
+		return sum.times(s.Weight)
 	}
 	vote := 0.0
 	_, labels := r.Test.(loss.ZeroOne)
@@ -98,7 +104,7 @@ func (r *readout) site(s *site.Site, cav loss.Cavity, m loss.Moments) (sum avera
 			sum.shuffled += m.Mean*m.Mean + m.Var - 2*m.Mean*r.mean + r.meanSquare
 		}
 	}
-	return sum
+	return sum.times(s.Weight)
 }
 
 // combine computes the criterion from the means, and its derivatives by each of them.
@@ -155,17 +161,17 @@ func (o Objective) Value(s *solver.Solution) (float64, error) {
 	linalg.Parallel(len(parts), func(i int) {
 		parts[i] = r.site(&sites[i], s.Cavity[i], sites[i].Moments(s.Cavity[i]))
 	})
-	value, _ := r.combine(meanOf(parts, len(s.Problem.Y)))
+	value, _ := r.combine(meanOf(parts, r.total))
 	if math.IsNaN(value) {
 		return value, errors.New("the criterion is not a number at this solution")
 	}
 	return value, nil
 }
 
-// meanOf are the sites' sums over n examples as means.
-func meanOf(parts []averages, n int) (mean averages) {
+// meanOf are the sites' sums over examples of that weight as means.
+func meanOf(parts []averages, total float64) (mean averages) {
 	for _, part := range parts {
 		mean = mean.plus(part)
 	}
-	return mean.times(1 / float64(n))
+	return mean.times(1 / total)
 }

@@ -37,17 +37,26 @@ const SmallestVariance = 1e-70
 type Site struct {
 	loss.Site
 	Examples    []int
+	Weight      float64 // of its examples
 	MinVariance float64 // smallest V_c
 	minInverse  float64 // smallest 1/d
 }
 
-// Group puts the examples on their sites and binds the loss to each. diagonal is that of K.
-func Group(siteOf linalg.Sites, y []float64, l loss.Loss, law resample.CountDistribution,
+// Group puts the examples on their sites and binds the loss to each. weights are those of the examples, the
+// same for all of a site, nil for 1. diagonal is that of K.
+func Group(siteOf linalg.Sites, y, weights []float64, l loss.Loss, law resample.CountDistribution,
 	diagonal []float64) ([]Site, error) {
 	sites := make([]Site, len(diagonal))
 	for example := range y {
 		at := siteOf.At(example)
 		sites[at].Examples = append(sites[at].Examples, example)
+		if weights == nil {
+			sites[at].Weight = 1
+		} else if w := &sites[at].Weight; *w == 0 || *w == weights[example] {
+			*w = weights[example]
+		} else {
+			return nil, fmt.Errorf("site %d holds examples of different weights", at+1)
+		}
 	}
 	for i, v := range diagonal {
 		if len(sites[i].Examples) == 0 {
@@ -71,22 +80,28 @@ func Group(siteOf linalg.Sites, y []float64, l loss.Loss, law resample.CountDist
 // Bind is the sites with another loss and law; y are the targets of all examples.
 func Bind(sites []Site, y []float64, l loss.Loss, law resample.CountDistribution) ([]Site, error) {
 	law = resample.Cache(law)
-	single := map[float64]loss.Site{} // of one example, by its target
+	type alone struct{ target, weight float64 }
+	single, times := map[alone]loss.Site{}, map[float64]loss.Loss{} // of one example; the loss by weight
 	all := append([]Site(nil), sites...)
 	for i := range all {
 		targets := make([]float64, len(all[i].Examples))
 		for copy, example := range all[i].Examples {
 			targets[copy] = y[example]
 		}
-		bound, known := single[targets[0]]
+		weight, err := all[i].Weight, error(nil)
+		if times[weight] == nil {
+			if times[weight], err = loss.Times(l, weight); err != nil {
+				return nil, err
+			}
+		}
+		bound, known := single[alone{targets[0], weight}]
 		if !known || len(targets) > 1 {
-			var err error
-			if bound, err = l.Site(targets, law); err != nil {
+			if bound, err = times[weight].Site(targets, law); err != nil {
 				return nil, fmt.Errorf("site %d: %w", i+1, err)
 			}
 		}
 		if len(targets) == 1 {
-			single[targets[0]] = bound
+			single[alone{targets[0], weight}] = bound
 		}
 		all[i].Site = bound
 	}

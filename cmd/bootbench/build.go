@@ -93,11 +93,6 @@ func (a *app) build(p *problem) (*answer.Job, error) {
 	case a.tasks.merging && a.tasks.Head.Chosen != "":
 		s.ChosenBy, s.CommandLine = a.tasks.Head.Chosen, a.tasks.Head.String()
 	case p.choice.by != "":
-		if p.spec.Set.Groups != nil {
-			s.Notes = append(slices.Clone(s.Notes),
-				"the model was chosen on single rows, which rows of their group make "+
-					"easy: compare models by cv --groups")
-		}
 		s.CommandLine = a.commandLine(p.choice.settings...)
 	}
 	return j, a.ctx.Err()

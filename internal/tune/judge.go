@@ -1,12 +1,16 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"bootbench/internal/gp"
 	"bootbench/internal/model"
+	"bootbench/internal/refit"
+	"bootbench/internal/retrain"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
@@ -34,7 +38,26 @@ func (j *judge) value(ctx context.Context, spec model.Spec) (judged, error) {
 	if square, ok := spec.Loss.(loss.Square); ok && (j.problem.By == LeaveOneOut || j.problem.By == Evidence) {
 		return exactly(j.problem.By, m, square.Noise)
 	}
+	if m.Set.Groups != nil && j.problem.By == Folds {
+		return j.byGroups(ctx, m)
+	}
 	return j.byTheory(ctx, m)
+}
+
+// byGroups judges by exact fits without folds of whole groups, of which there is no theory, and no gradient.
+func (j *judge) byGroups(ctx context.Context, m *model.Model) (judged, error) {
+	n, folds := m.Set.N(), min(j.problem.Folds, 1+slices.Max(m.Set.Groups))
+	scheme, err := resample.Design{N: n, Group: m.Set.Groups}.Of(resample.KFold{}.Name(),
+		resample.Options{Folds: folds})
+	if err != nil {
+		return judged{}, fmt.Errorf("%w: folds of whole groups: %w", model.ErrInput, err)
+	}
+	r, err := refit.RetrainSingly(ctx, m, scheme, refit.RetrainSettings{Settings: retrain.Settings{
+		Resamples: folds, Tests: []loss.Test{j.problem.Test}}})
+	if err != nil || ctx.Err() != nil {
+		return judged{}, cmp.Or(err, ctx.Err())
+	}
+	return judged{value: r.LeftOut[0].Error}, nil
 }
 
 // exactly judges by one fit to all data.

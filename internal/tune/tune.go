@@ -165,6 +165,9 @@ func (r *Result) String() string {
 	}
 	by := words[r.By]
 	if r.By == Folds {
+		if r.Spec.Set.Groups != nil {
+			by = "cross-validation by exact fits, whole groups left out"
+		}
 		by = fmt.Sprintf("%d-fold %s", r.Folds, by)
 	}
 	text := fmt.Sprintf("%s, %d models on %d examples", by, len(r.Path), r.Path[len(r.Path)-1].Examples)

@@ -14,6 +14,7 @@ import (
 	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/loss"
+	"bootbench/resample"
 )
 
 func load(t *testing.T, name string) *dataset.Set {
@@ -281,5 +282,50 @@ func TestBias(t *testing.T) {
 	value := need.One(Value(t.Context(), Problem{Spec: chosen.Spec}, 1e-6))(t)
 	if !chosen.Spec.Bias || math.Abs(value-chosen.Value) > 1e-3 || value > 0.05 {
 		t.Errorf("chosen by %v; with bias %v the left-out error is %v", chosen.Value, chosen.Spec.Bias, value)
+	}
+}
+
+// TestGroups: with groups the objective is the error of models that are built and trained without whole
+// groups, to 1e-8, and the search ends with the least of it.
+func TestGroups(t *testing.T) {
+	p := regression(t, "synthetic:friedman1,n=60", Folds)
+	p.Spec.Standardize, p.Spec.NormalizeTarget = false, false
+	p.Spec.Kernel = kernel.Spec{Kind: kernel.RBF, Gamma: 0.7, Amplitude: 3}
+	set := p.Spec.Set
+	set.Groups = make([]int, set.N())
+	for i := range set.Groups {
+		set.Groups[i] = i % 11
+	}
+	scheme := need.One(resample.Design{N: set.N(), Group: set.Groups}.Of("kfold", resample.Options{Folds: 5}))(t)
+	want, counts := 0.0, make([]int, set.N())
+	for fold := range 5 {
+		resample.Draw(scheme, 0, fold, counts)
+		var rest []int
+		for i, c := range counts {
+			if c > 0 {
+				rest = append(rest, i)
+			}
+		}
+		part := p.Spec
+		part.Set = set.Subset(rest)
+		m := need.One(model.Build(part))(t)
+		f := need.One(need.One(m.Predictor(need.One(m.Fit(model.FitSettings{}))(t)))(t).Predict(set))(t)
+		for i, c := range counts {
+			if c == 0 {
+				want += (f[i] - set.Y[i]) * (f[i] - set.Y[i]) / float64(set.N())
+			}
+		}
+	}
+	if got := need.One(Value(context.Background(), p, 1e-6))(t); math.Abs(got/want-1) > 1e-8 {
+		t.Errorf("error without whole groups %.12g, not %.12g", got, want)
+	}
+	r := need.One(Run(context.Background(), p, Settings{}))(t)
+	for _, e := range r.Path {
+		if e.Value < r.Value {
+			t.Errorf("%v has %g, the choice %g", e.Values, e.Value, r.Value)
+		}
+	}
+	if !strings.Contains(r.String(), "whole groups") || len(r.Path) < 20 {
+		t.Errorf("%d models %s", len(r.Path), r)
 	}
 }

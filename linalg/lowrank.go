@@ -2,6 +2,7 @@ package linalg
 
 import (
 	"math"
+	"slices"
 
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -119,6 +120,28 @@ func (k *LowRankPlusDiag) Subset(sites []int) *LowRankPlusDiag {
 		})
 	}
 	return s
+}
+
+// Truncate is K~ with the first pivots only: its panels are views of those of k.
+func (k *LowRankPlusDiag) Truncate(rank int) *LowRankPlusDiag {
+	s := *k
+	s.rank, s.pivots, s.panels, s.residual = rank, k.pivots[:rank], nil, slices.Clone(k.residual)
+	for _, p := range k.panels {
+		kept := min(rank, p.Rows)
+		SideBySide(s.n, func(first, last int) {
+			for q := kept; q < p.Rows; q++ {
+				for i, v := range p.Data[q*p.Stride+first : q*p.Stride+last] {
+					s.residual[first+i] += v * v
+				}
+			}
+		})
+		if p.Rows = kept; kept > 0 {
+			s.panels = append(s.panels, p)
+		}
+		rank -= kept
+	}
+	s.triangle = s.rowsAt(s.pivots)
+	return &s
 }
 
 // AddDiag adds v >= 0 to every diagonal element.

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"gonum.org/v1/gonum/blas/blas64"
 )
 
 // plane is exp(-|x-x'|^2/(2 length^2)) on random points of the plane, whose rank
@@ -244,5 +246,30 @@ func TestRankThatFits(t *testing.T) {
 	}
 	if r := RankThatFits(100000, 8<<30); r < 5000 || r > 10737 {
 		t.Errorf("rank %d of 100000 sites in 8 GiB", r)
+	}
+}
+
+// TestTruncate: the first pivots alone make the factor that ends there, with a jitter too.
+func TestTruncate(t *testing.T) {
+	k := SymColumns{plane(300, 0.5, rand.New(rand.NewPCG(1, 9)))}
+	f := mustFactorise(t, k, RankOptions{MaxRank: 200})
+	f.AddDiag(0.01)
+	for _, rank := range []int{8, 128, 130, 200} { // ends of the first block, of a panel, and between
+		cut := f.Truncate(rank)
+		if cut.Rank() != rank || cut.triangle.Rows != rank {
+			t.Fatalf("rank %d, triangle of %d rows", cut.Rank(), cut.triangle.Rows)
+		}
+		sum := 0.0
+		for i := range k.N() {
+			row := cut.rowsAt([]int{i})
+			explained := blas64.Nrm2(blas64.Vector{N: rank, Inc: 1, Data: row.Data[:rank]})
+			sum += cut.Residual()[i] - 0.01
+			if off := k.At(i, i) - explained*explained - (cut.Residual()[i] - 0.01); math.Abs(off) > 1e-13 {
+				t.Fatalf("rank %d: residual %d is off by %g", rank, i, off)
+			}
+		}
+		if trace, _ := cut.Accuracy(); math.Abs(trace*300-sum) > 1e-10 {
+			t.Errorf("rank %d: trace %g, residuals %g", rank, trace, sum/300)
+		}
 	}
 }

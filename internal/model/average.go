@@ -17,16 +17,22 @@ import (
 // warning says so, and unless rank or RankTol are the user's the status is TooCoarse. See Settle.
 func (m *Model) Solve(ctx context.Context, law resample.CountDistribution,
 	settings solver.Settings) (*solver.Solution, error) {
-	if settings.MaxBytes == 0 {
-		settings.MaxBytes = m.Forecast().SolveRoom()
-	}
-	s, err := solver.Solve(ctx, solver.Problem{
-		Gram: m.Matrix(), Site: m.Site, Y: m.Set.Y, Weights: m.Set.Weights, Loss: m.Loss, Law: law,
-	}, settings)
+	s, err := m.solve(ctx, law, settings)
 	if err == nil && s.Status == solver.Converged {
 		if off := m.RankError(s); off > m.rankGoal() {
 			m.noteRankError(s, off)
 		}
 	}
 	return s, err
+}
+
+// solve is Solve without a word on the rank.
+func (m *Model) solve(ctx context.Context, law resample.CountDistribution,
+	settings solver.Settings) (*solver.Solution, error) {
+	if settings.MaxBytes == 0 {
+		settings.MaxBytes = m.Forecast().SolveRoom()
+	}
+	return solver.Solve(ctx, solver.Problem{
+		Gram: m.Matrix(), Site: m.Site, Y: m.Set.Y, Weights: m.Set.Weights, Loss: m.Loss, Law: law,
+	}, settings)
 }

@@ -99,6 +99,7 @@ type Model struct {
 	transform *dataset.Standardizer // nil without standardising
 	inputs    *kernel.Inputs        // nil for a precomputed kernel
 	reason    string                // why Auto took the low-rank engine
+	ofBound   float64               // share of the bound on the rank's error that it is (Settle); 0: not known
 	limited   bool                  // the factor is coarser than it should be, for MaxRank or memory
 	notes     []string              // what was not done as asked
 	making    *sync.Mutex           // of dense

@@ -77,6 +77,35 @@ func TestRankError(t *testing.T) {
 	}
 }
 
+// TestSettledRank: the left-out error at the rank that Settle takes is off by no more than the goal, and by
+// no more than twice what is stated; the rank is well below the one that the bound asks for, and the solution
+// that of the model.
+func TestSettledRank(t *testing.T) {
+	labels := model.Spec{Set: load(t, "synthetic:blobs,n=500,d=6"), Standardize: true, Loss: loss.Hinge{C: 1},
+		Kernel: kernel.Spec{Gamma: 0.03}}
+	for name, spec := range map[string]model.Spec{"square": eight(t, 500, 0.01, 0.1), "hinge": labels} {
+		law := resample.Poisson{Ratio: 1}
+		var test loss.Test = loss.SquareTest{}
+		if name == "hinge" {
+			test = loss.ZeroOne{}
+		}
+		want, _ := need.One(build(t, spec).Solve(t.Context(), law, solver.Settings{}))(t).LeftOut(test)
+		spec.Storage, spec.RankError = model.LowRank, 0.01
+		m := build(t, spec)
+		first, _ := m.Approximation()
+		m, s := need.Two(m.Settle(t.Context(), law, solver.Settings{}))(t)
+		got, _ := s.LeftOut(test)
+		again, _ := need.One(m.Solve(t.Context(), law, solver.Settings{}))(t).LeftOut(test)
+		a, _ := m.Approximation()
+		off, stated := math.Abs(got/want-1), m.RankError(s)
+		if !(off <= 2*stated && off <= 0.01 && stated <= 0.01) || a.Rank > first.Rank*4/5 ||
+			math.Abs(again/got-1) > 1e-5 {
+			t.Errorf("%s: rank %d of %d, off by %.2g, stated %.2g; %g solved again %g", name, a.Rank, first.Rank, off,
+				stated, got, again)
+		}
+	}
+}
+
 // TestRankErrorGoal: a goal that is given decides, over the rank and over the status.
 func TestRankErrorGoal(t *testing.T) {
 	spec := eight(t, 500, 0.01, 0.01)

@@ -129,7 +129,8 @@ func (o *options) agree(files []string, models [2]*savedModel) error {
 	a, b := models[0], models[1]
 	rows := func(s *savedModel) []string { // flags that decide more than which features there are
 		return slices.DeleteFunc(slices.Clone(s.Reading), func(given string) bool {
-			return strings.HasPrefix(given, "drop=") || strings.HasPrefix(given, "categorical=")
+			return strings.HasPrefix(given, "drop=") || strings.HasPrefix(given, "categorical=") ||
+				strings.HasPrefix(given, "max-levels=")
 		})
 	}
 	if x, y := rows(a), rows(b); !slices.Equal(x, y) {

@@ -30,6 +30,7 @@ type options struct {
 	drop, categorical                 []string
 	weights, counts                   string
 	sample                            string
+	maxLevels                         int
 	noHeader, zeroBased               bool
 
 	losses                           []string // that the command can train; nil: all
@@ -82,9 +83,8 @@ type options struct {
 
 // The names of flags that belong together.
 var (
-	dataNames = []string{"weights", "counts", "target", "drop", "categorical", "no-header", "missing",
-		"positive", "unseen",
-		"zero-based", "groups", "strata", "fold-column"}
+	dataNames = []string{"weights", "counts", "target", "drop", "categorical", "max-levels", "no-header",
+		"missing", "positive", "unseen", "zero-based", "groups", "strata", "fold-column"}
 	designNames = []string{"groups", "strata", "blocks"}
 	lossNames   = []string{"loss", "noise", "C", "epsilon", "delta", "class-weight"} // but the first: parameters
 	kernelNames = []string{"kernel", "gamma", "length-scale", "degree", "coef0", "amplitude", "constant",
@@ -95,7 +95,7 @@ var (
 	shardNames  = []string{"journal", "shard"}
 	theoryNames = slices.Concat(problemNames, engineNames, shardNames, []string{"scheme", "folds", "refine",
 		"seed", "accuracy", "test-loss", "metrics"})
-	problemNames = slices.Concat(modelNames, dataNames[:8], []string{"zero-based", "max-memory"})
+	problemNames = slices.Concat(modelNames, dataNames[:9], []string{"zero-based", "max-memory"})
 )
 
 // parameterRange is from where to where a parameter of a loss may lie, beyond which squares and ratios of it
@@ -135,6 +135,7 @@ func (o *options) declare() {
 	o.Text(&o.weights, "weights")
 	o.Text(&o.counts, "counts")
 	o.List(&o.categorical, "categorical")
+	o.Whole(&o.maxLevels, "max-levels", dataset.DefaultMaxLevels, flags.Range{From: 2, To: 1e6})
 	o.Text(&o.groups, "groups")
 	o.Text(&o.strata, "strata")
 	o.Text(&o.foldColumn, "fold-column")
@@ -216,7 +217,8 @@ func (o *options) readOptions(stdin io.Reader) dataset.Options {
 	}
 	read := dataset.Options{
 		MaxBytes: maxBytes, Stdin: stdin, Target: o.target, Drop: o.drop, Categorical: o.categorical,
-		NoHeader: o.noHeader, Positive: o.positive, UnseenZero: o.unseen == "zero", ZeroBased: o.zeroBased,
+		MaxLevels: o.maxLevels,
+		NoHeader:  o.noHeader, Positive: o.positive, UnseenZero: o.unseen == "zero", ZeroBased: o.zeroBased,
 		Weights: o.weights, Counts: o.counts, Groups: o.groups, Strata: o.strata, Folds: o.foldColumn,
 	}
 	read.Missing.UnmarshalText([]byte(o.missing)) // one of its words

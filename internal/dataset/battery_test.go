@@ -354,14 +354,71 @@ func countTo(n int) (v []float64) {
 	return v
 }
 
-// TestManyTexts: a column of more texts than indicators can be is refused.
+// TestManyTexts: of many texts the most frequent are features, and one is for all others, also those that
+// only new inputs have; a column of nearly as many texts as rows is none.
 func TestManyTexts(t *testing.T) {
-	text := "t,y\n"
-	for i := range 2200 {
-		text += fmt.Sprintf("code %d,%d\n", i%1100, i)
+	text := "t,u,y\n"
+	for i := range 60 {
+		text += fmt.Sprintf("code %d,word %d,%d\n", min(i%30, 25-i%2), i/2*(i%3), i)
 	}
-	_, err := readTable(strings.NewReader(text), "f", Options{})
-	wantError(t, err, `column "t"`, "1100 different texts", "--drop t")
+	s, err := readTable(strings.NewReader(text), "f", Options{MaxLevels: 4})
+	want := []string{"t=code 24", "t=code 25", "t=code 0", "t=(others)"}
+	slices.Sort(want[:3])
+	if err != nil || !slices.Equal(s.Features, want) || !strings.Contains(s.Notes[0], "26 different texts") {
+		t.Fatalf("%v: %q, %q", err, s.Features, s.Notes)
+	}
+	in, err := readTableInputs(strings.NewReader("u,t\n1,code 25\n2,never\n"), "g", s.Encoding(), Options{})
+	if err != nil || !slices.Equal(in.X.Data, []float64{0, 0, 1, 0, 0, 0, 0, 1}) {
+		t.Errorf("%v: %v", err, in)
+	}
+}
+
+// TestDates: dates become numbers, as they are written, and new ones must be written alike; without a
+// value they have those of the mean date.
+func TestDates(t *testing.T) {
+	for layout, dates := range map[string][3]string{
+		"year-month-day":   {"2023-12-31", "2024-02-29", "2024-1-7"},
+		"day.month.year":   {"31.12.2023", "29.02.2024", "7.1.2024"},
+		"month/day/year":   {"12/31/2023", "2/29/2024", "1/7/2024"},
+		"day month year":   {"31 Dec 2023", "29 Feb 2024", "7 Jan 2024"},
+		"day/month/year":   {"31/12/2023", "29/2/2024", "07/01/2024"},
+		"month/day/year, ": {"1/2/2023", "2/3/2024", "3/4/2024"},
+	} {
+		text := "when,a,y\n" + dates[0] + ",1,2\n" + dates[1] + ",2,3\n" + dates[2] + ",3,5\n"
+		s, err := readTable(strings.NewReader(text), "f", Options{})
+		if err != nil || len(s.Features) != 5 || !strings.Contains(s.Notes[0], "read as "+layout) {
+			t.Errorf("%s: %v %+v", layout, err, s)
+			continue
+		}
+		if strings.HasSuffix(layout, " ") { // ambiguous
+			continue
+		}
+		want := []float64{2023, 12, 7, 19722, 1, 2024, 2, 4, 19782, 2, 2024, 1, 7, 19729, 3}
+		if !slices.Equal(s.X.Data, want) {
+			t.Errorf("%s: %v, want %v", layout, s.X.Data, want)
+		}
+		in, err := readTableInputs(strings.NewReader("a,when\n1,"+dates[1]+"\n2,NA\n"), "g", s.Encoding(),
+			Options{Missing: MissingMean})
+		if err != nil || !slices.Equal(in.X.Row(0), []float64{2024, 2, 4, 19782, 1}) || in.X.At(1, 1) != 5 {
+			t.Errorf("%s: new inputs: %v %v", layout, err, in)
+		}
+		_, err = readTableInputs(strings.NewReader("a,when\n1,soon\n"), "g", s.Encoding(), Options{})
+		wantError(t, err, `"soon" is no date`)
+	}
+}
+
+// TestRowNumbers: a column named as identifiers are that counts the rows is no feature; one of time is.
+func TestRowNumbers(t *testing.T) {
+	for name, features := range map[string]int{"id": 1, "PassengerId": 1, "row": 1, "week": 2} {
+		text := name + ",a,y\n"
+		for i := range 12 {
+			text += fmt.Sprintf("%d,%d,%d\n", i+100, i*i, i%5)
+		}
+		s, err := readTable(strings.NewReader(text), "f", Options{})
+		if err != nil || s.D() != features || !strings.Contains(strings.Join(s.Notes, ""), "counts the rows") {
+			t.Errorf("%s: %v %+v", name, err, s)
+		}
+	}
 }
 
 // endless gives the same bytes again and again and counts them.

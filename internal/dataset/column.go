@@ -51,6 +51,7 @@ type column struct {
 	first  []place
 	// categorical says that texts were asked for, whatever they look like.
 	categorical bool
+	date        string // layout of texts that are all dates
 
 	odd             bool // has a number that a reader may not mean, see isOdd
 	missing         int  // cells

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -8,8 +9,8 @@ import (
 	"strings"
 )
 
-// mostLevels bounds the texts of a column that become indicators.
-const mostLevels = 1000
+// DefaultMaxLevels is the MaxLevels of zero Options.
+const DefaultMaxLevels = 20
 
 // fewRows is the number of rows from which on a column that differs in each of them is taken for their names
 // or numbers.
@@ -127,7 +128,7 @@ func (t *table) learn() (*Encoding, error) {
 		}
 		to := encodedColumn{Name: c.name, Flag: t.opt.Missing == MissingIndicator && c.missing > 0}
 		if c.kind == texts {
-			to.Levels = slices.Sorted(slices.Values(c.texts))
+			t.encodeTexts(c, &to)
 		}
 		e.Columns = append(e.Columns, to)
 		e.Features += to.width()
@@ -139,6 +140,30 @@ func (t *table) learn() (*Encoding, error) {
 		return nil, errors.New("no column is left as a feature")
 	}
 	return e, checkNames(append(featureNames(e.Columns), e.Target))
+}
+
+// encodeTexts says how a column of texts becomes features: by the parts of dates, or by its levels, the most
+// frequent ones if there are many.
+func (t *table) encodeTexts(c *column, to *encodedColumn) {
+	if to.Date = c.date; to.Date != "" {
+		return
+	}
+	levels, most := slices.Clone(c.texts), cmp.Or(t.opt.MaxLevels, DefaultMaxLevels)
+	if to.Others = len(levels) > most; to.Others {
+		count := make(map[string]int, len(levels))
+		for i := range t.rows {
+			if v := t.row(i)[c.cell]; !math.IsNaN(v) {
+				count[c.texts[int(v)]]++
+			}
+		}
+		slices.SortFunc(levels, func(a, b string) int {
+			return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b))
+		})
+		levels = levels[:most-1]
+		t.note("column %s has %d different texts: all but the %d most frequent are one (--max-levels)",
+			quote(c.name), len(c.texts), most-1)
+	}
+	to.Levels = slices.Sorted(slices.Values(levels))
 }
 
 // checkNames refuses names that two features or a feature and the target share, as "a=b" may if column a
@@ -157,10 +182,21 @@ func checkNames(names []string) error {
 // no feature.
 func (t *table) settle(c *column) error {
 	empty := c.missing == t.rows
+	if c.role == asFeature && c.kind == texts && !c.categorical {
+		c.date = dateLayout(c.texts)
+	}
+	many := c.kind == texts && t.rows >= fewRows && 2*len(c.texts) > t.rows && // no level has many rows
+		len(c.texts) > cmp.Or(t.opt.MaxLevels, DefaultMaxLevels)
 	switch {
 	case c.role == asTarget && empty:
 		return errors.New("the target has no value")
 	case c.role != asFeature:
+	case c.date != "":
+		t.note("column %s holds dates, read as %s: its features are %s", quote(c.name), layoutText(c.date, c.texts),
+			strings.Join(dateParts(c.date), ", "))
+	case c.kind == numbers && t.features > 1 && namesRows(c.name) && t.counts(c):
+		c.role = unused
+		t.note("column %s counts the rows and is left out (with another name it is a feature)", quote(c.name))
 	case c.kind == texts && !c.categorical && !slices.ContainsFunc(c.texts, isWord):
 		return fmt.Errorf("%s and others are no numbers as they are written (thousands, per cent, currency, "+
 			"commas beside points): write plain numbers, or --categorical or --drop %s", quote(c.texts[0]),
@@ -178,11 +214,28 @@ func (t *table) settle(c *column) error {
 	case c.kind == texts && len(c.texts) == t.rows && t.rows >= fewRows:
 		c.role = asRowName
 		t.note("column %s has another text in every row: it names the rows and is no feature", quote(c.name))
-	case c.kind == texts && len(c.texts) > mostLevels:
-		return fmt.Errorf("%d different texts are too many for indicators: --drop %s leaves the column out",
-			len(c.texts), flagText(c.name))
+	case many && !c.categorical:
+		c.role = unused
+		t.note("column %s has %d different texts in %d rows and is left out", quote(c.name), len(c.texts), t.rows)
 	}
 	return nil
+}
+
+// counts reports whether each number of a column is one more than that of the row above.
+func (t *table) counts(c *column) bool {
+	for i := 1; i < t.rows; i++ {
+		if t.row(i)[c.cell] != t.row(i - 1)[c.cell]+1 {
+			return false
+		}
+	}
+	return t.rows >= fewRows
+}
+
+// namesRows reports whether a column is named as numbers of rows are.
+func namesRows(name string) bool {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r < 'a' || r > 'z' })
+	return len(words) > 0 && slices.Contains([]string{"id", "index", "row", "rownames", "nr", "no", "unnamed"},
+		words[len(words)-1]) || strings.HasSuffix(name, "Id") || strings.HasSuffix(name, "ID")
 }
 
 // isWord reports whether a text is more than digits with the signs of numbers.
@@ -297,21 +350,24 @@ func (t *table) matrix(e *Encoding, rows []int) (Matrix, error) {
 	type feature struct {
 		encodedColumn
 		cell, at, end int
-		rank          []float64 // of the texts among the levels, -1 for none of them; nil for numbers
-		unseen        int       // cells with none of them
+		codes         [][]float64 // of the texts; nil for numbers
+		unseen        int         // cells with none of the levels
 	}
 	features, at := make([]feature, 0, len(e.Columns)), 0
 	for _, to := range e.Columns {
 		c := columns[to.Name]
-		if c.kind == texts && !t.opt.UnseenZero {
+		if to.Levels != nil && !to.Others && !t.opt.UnseenZero {
 			err := c.requireKnown(to.Levels, "; --unseen zero takes it for none of them")
 			if err != nil {
 				return Matrix{}, err
 			}
 		}
 		f := feature{encodedColumn: to, cell: c.cell, at: at, end: at + to.width()}
-		for _, text := range c.texts {
-			f.rank = append(f.rank, float64(slices.Index(to.Levels, text)))
+		if to.isText() {
+			var err error
+			if f.codes, err = to.codes(c); err != nil {
+				return Matrix{}, err
+			}
 		}
 		features, at = append(features, f), f.end
 	}
@@ -320,13 +376,13 @@ func (t *table) matrix(e *Encoding, rows []int) (Matrix, error) {
 		cells, into := t.row(i), x.Row(k)
 		for j := range features {
 			f := &features[j]
-			v := cells[f.cell]
-			if f.rank != nil && v >= 0 {
-				if v = f.rank[int(v)]; v < 0 {
+			code := cells[f.cell : f.cell+1]
+			if f.codes != nil && code[0] >= 0 {
+				if code = f.codes[int(code[0])]; f.Date == "" && code[0] < 0 {
 					f.unseen++
 				}
 			}
-			f.put(into[f.at:f.end], v)
+			f.put(into[f.at:f.end], code)
 		}
 	}
 	for _, f := range features {
@@ -378,6 +434,7 @@ func (t *table) describe(columns []encodedColumn, x Matrix) {
 			t.note("rows of one %s are in several resamples: --groups %s?", quote(c.Name), flagText(c.Name))
 		}
 		switch {
+		case c.Date != "" || c.Others: // noted
 		case len(c.Levels) == 2:
 			t.note("column %s holds texts: 0 is %s, 1 is %s", quote(c.Name), quote(c.Levels[0]), quote(c.Levels[1]))
 		case len(c.Levels) > 0:

@@ -31,12 +31,18 @@ type Encoding struct {
 }
 
 // encodedColumn is a column that became features: a number one, a text with two levels one, 0 or 1, a text
-// with more levels one for each. Flag adds one that says whether a value is missing.
+// with more levels one for each, and one for all texts that are no level if others are pooled; a date has
+// dateParts. Flag adds one that says whether a value is missing.
 type encodedColumn struct {
 	Name   string   `json:"name"`
 	Levels []string `json:"levels,omitempty"` // of a text, ascending
+	Others bool     `json:"others,omitempty"` // that are pooled
+	Date   string   `json:"date,omitempty"`   // layout
 	Flag   bool     `json:"flag,omitempty"`
 }
+
+// isText reports whether the cells are texts.
+func (c encodedColumn) isText() bool { return c.Levels != nil || c.Date != "" }
 
 // width is the number of features.
 func (c encodedColumn) width() int { return len(c.features()) }
@@ -44,13 +50,20 @@ func (c encodedColumn) width() int { return len(c.features()) }
 // features names the features.
 func (c encodedColumn) features() (names []string) {
 	switch {
+	case c.Date != "":
+		for _, part := range dateParts(c.Date) {
+			names = append(names, c.Name+" "+part)
+		}
 	case c.Levels == nil:
 		names = []string{c.Name}
-	case len(c.Levels) == 2:
+	case len(c.Levels) == 2 && !c.Others:
 		names = []string{c.Name + "=" + printable(c.Levels[1])}
 	default:
 		for _, level := range c.Levels {
 			names = append(names, c.Name+"="+printable(level))
+		}
+		if c.Others {
+			names = append(names, c.Name+"=(others)")
 		}
 	}
 	if c.Flag {
@@ -59,9 +72,28 @@ func (c encodedColumn) features() (names []string) {
 	return names
 }
 
-// put sets the features x of one cell: a number, or the rank of a text among the levels, negative for
-// none of them. A missing cell becomes NaN in all but the flag.
-func (c encodedColumn) put(x []float64, v float64) {
+// codes are what put takes for texts: the rank among the levels, negative for none of them, the number of
+// levels for what is pooled; of dates their features.
+func (c encodedColumn) codes(of *column) (codes [][]float64, err error) {
+	for k, text := range of.texts {
+		code := []float64{float64(slices.Index(c.Levels, text))}
+		switch {
+		case c.Date != "":
+			if code, err = dateFeatures(c.Date, text); err != nil {
+				return nil, of.first[k].error(of.name, err)
+			}
+		case code[0] < 0 && c.Others:
+			code[0] = float64(len(c.Levels))
+		}
+		codes = append(codes, code)
+	}
+	return codes, nil
+}
+
+// put sets the features x of one cell: a number, a code, or NaN for a missing one, which becomes NaN in all
+// but the flag.
+func (c encodedColumn) put(x, code []float64) {
+	v := code[0]
 	missing := math.IsNaN(v)
 	if c.Flag {
 		last := len(x) - 1
@@ -72,12 +104,12 @@ func (c encodedColumn) put(x []float64, v float64) {
 		x = x[:last]
 	}
 	switch {
-	case c.Levels == nil:
-		x[0] = v
 	case missing:
 		for j := range x {
 			x[j] = v
 		}
+	case c.Levels == nil:
+		copy(x, code)
 	case len(x) == 1:
 		x[0] = max(v, 0)
 	default:
@@ -136,6 +168,9 @@ func (e *Encoding) Check() error {
 			if c.Levels[k] <= c.Levels[k-1] {
 				return errorIn(e.Name, "levels of column %s that do not ascend", quote(c.Name))
 			}
+		}
+		if c.Date != "" && (c.Levels != nil || !slices.Contains(dateLayouts, c.Date)) {
+			return errorIn(e.Name, "column %s: %s is no layout of dates", quote(c.Name), quote(c.Date))
 		}
 		width += c.width()
 	}

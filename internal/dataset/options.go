@@ -30,6 +30,9 @@ type Options struct {
 	// Weights is the column of importance weights, and Counts that of the numbers of equal rows that a row
 	// stands for; neither is a feature. Rows of which one is 0 are left out.
 	Weights, Counts string
+	// MaxLevels bounds the texts of a column that become indicators; all but the most frequent are one. 0 means
+	// DefaultMaxLevels.
+	MaxLevels int
 	// NoHeader takes the first line for an example; false means that it is detected.
 	NoHeader bool
 	// Missing says what to do about cells without a value.

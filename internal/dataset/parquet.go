@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/parquet-go/parquet-go"
 	logical "github.com/parquet-go/parquet-go/format"
@@ -54,6 +55,7 @@ type leaf struct {
 	column   int
 	scale    float64
 	unsigned bool
+	tick     time.Duration // of dates and times, which become texts; 0: they are none
 }
 
 func newLeaf(column int, t parquet.Type) leaf {
@@ -62,6 +64,16 @@ func newLeaf(column int, t parquet.Type) leaf {
 		l.unsigned = is.Integer != nil && !is.Integer.IsSigned
 		if is.Decimal != nil {
 			l.scale = math.Pow10(int(is.Decimal.Scale))
+		}
+		switch {
+		case is.Date != nil:
+			l.tick = 24 * time.Hour
+		case is.Timestamp != nil && is.Timestamp.Unit.Millis != nil:
+			l.tick = time.Millisecond
+		case is.Timestamp != nil && is.Timestamp.Unit.Micros != nil:
+			l.tick = time.Microsecond
+		case is.Timestamp != nil:
+			l.tick = time.Nanosecond
 		}
 	}
 	return l
@@ -101,7 +113,7 @@ func isForeign(t parquet.Type) bool {
 	if is == nil {
 		is = &logical.LogicalType{}
 	}
-	return is.Date != nil || is.Time != nil || is.Timestamp != nil || is.Bson != nil ||
+	return is.Time != nil || is.Bson != nil ||
 		t.Kind() == parquet.ByteArray && is.Decimal != nil || t.Kind() == parquet.FixedLenByteArray ||
 		t.Kind() == parquet.Int96
 }
@@ -110,6 +122,11 @@ func isForeign(t parquet.Type) bool {
 func (l leaf) cell(v parquet.Value) cell {
 	number := 0.0
 	switch kind := v.Kind(); {
+	case l.tick == 24*time.Hour:
+		return cell{text: time.Unix(0, 0).UTC().AddDate(0, 0, int(v.Int32())).Format(time.DateOnly)}
+	case l.tick > 0:
+		second := int64(time.Second / l.tick)
+		return cell{text: time.Unix(v.Int64()/second, 0).UTC().Format(time.DateTime)}
 	case kind == parquet.ByteArray:
 		return cell{text: strings.TrimSpace(string(v.ByteArray()))}
 	case kind == parquet.Boolean && v.Boolean():

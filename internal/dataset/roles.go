@@ -123,7 +123,7 @@ func (t *table) planInputs(e *Encoding) error {
 		if c == nil {
 			return fmt.Errorf("column %s of %s is missing", quote(from.Name), e.name())
 		}
-		if c.role, c.kind = asFeature, numbers; from.Levels != nil {
+		if c.role, c.kind = asFeature, numbers; from.isText() {
 			c.kind = texts
 		}
 	}

@@ -133,7 +133,7 @@ func (c *curve) growth(results []report.Estimate) *calibration.Growth {
 		sizes = append(sizes, calibration.SizeError{Ratio: e.Ratio, Error: float64(e.Error),
 			SE: float64(e.Refined.SE), Each: e.Refined.Points.Error})
 	}
-	return calibration.NewGrowth(sizes, c.Set.N())
+	return calibration.NewGrowth(sizes, c.Set.N(), 2*c.Set.N())
 }
 
 // completeness is the status of an answer in parts.

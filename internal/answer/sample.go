@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
+	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/null"
@@ -32,46 +33,63 @@ func DefaultSample(l loss.Loss, n int) int {
 const heldOut = 20_000
 
 // addLearningCurve quotes the error of a model trained on all rows where the job has a sample of them: that
-// of models trained on quarters, halves and all of the sample, at rows outside of it, continued by
-// extrapolate.
+// of models trained on quarters, halves and all of the sample, at rows outside of it, continued by a power
+// law.
 func (j *Job) addLearningCurve(ctx context.Context, e *report.Estimate) error {
 	in := j.Others.Head(heldOut)
 	curve := &report.LearningCurve{HeldOut: in.N()}
-	var each []float64
+	var sizes []calibration.SizeError
 	for parts := 4; parts >= 1; parts /= 2 {
-		each = make([]float64, in.N())
+		at := calibration.SizeError{Ratio: 1 / float64(parts), Each: make([]float64, in.N())}
+		means := make([]float64, parts)
 		for part := range parts {
-			j.Progress("models of parts of the sample", len(curve.Sizes), 3)
+			j.Progress("models of parts of the sample", len(sizes), 3)
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := j.addLosses(each, part, parts, in); err != nil {
+			each, err := j.partLosses(part, parts, in)
+			if err != nil {
 				e.Warnings = append(e.Warnings, "the error is that of a model of the sample, not of all rows: "+
 					err.Error())
 				return nil
 			}
+			floats.AddScaled(at.Each, at.Ratio, each)
+			means[part] = stat.Mean(each, in.Weights)
 		}
-		floats.Scale(1/float64(parts), each)
-		curve.Sizes = append(curve.Sizes, j.Set.N()/parts)
-		curve.Errors = append(curve.Errors, stat.Mean(each, nil))
+		at.Error = stat.Mean(means, nil)
+		if at.SE = stat.StdDev(means, nil) / 2; parts < 4 { // parts of twice the size vary by half of the variance
+			at.SE = sizes[0].SE
+		}
+		sizes = append(sizes, at)
+		curve.Sizes, curve.Errors = append(curve.Sizes, j.Set.N()/parts), append(curve.Errors, at.Error)
 	}
-	growth := float64(j.Subject.RowsTotal) / float64(j.Set.N())
-	quote, spread := extrapolate(curve.Errors, growth)
-	se := null.Float(math.Hypot(spread, stat.StdErr(stat.StdDev(each, nil), float64(len(each)))))
-	e.LearningCurve, e.Quote = curve, report.Quote{Error: null.Float(quote), ErrorSE: &se}
-	e.Quality = j.quality(e.Quote.Error, e.Examples.Each)
-	each = []float64{e.Time.Gram * growth, e.Time.Fit * growth, e.Time.Solve * growth}
-	if e.Refined != nil {
-		each = append(each, e.Refined.Time.Total*growth)
+	e.LearningCurve = curve
+	if growth := calibration.NewGrowth(sizes, j.Set.N(), j.Subject.RowsTotal); growth != nil {
+		last := sizes[2].Each
+		se := null.Float(math.Hypot(float64(growth.FallSE), stat.StdErr(stat.StdDev(last, nil),
+			float64(len(last)))))
+		e.Quote = report.Quote{Error: growth.Then, ErrorSE: &se}
+		e.Quality = j.quality(e.Quote.Error, e.Examples.Each)
 	}
-	if e.Time.AllRows = floats.Sum(each); j.Form() == model.Exact {
-		e.Time.AllRows *= growth * growth
-	}
+	e.Time.AllRows = j.timeOfAll(e)
 	return nil
 }
 
-// addLosses adds the test losses at in of the model of one part of the sample.
-func (j *Job) addLosses(each []float64, part, parts int, in *dataset.Set) error {
+// timeOfAll is what the estimate would take with all rows, from the numbers of operations.
+func (j *Job) timeOfAll(e *report.Estimate) float64 {
+	growth := float64(j.Subject.RowsTotal) / float64(j.Set.N())
+	seconds := e.Time.Gram + e.Time.Fit + e.Time.Solve
+	if e.Refined != nil {
+		seconds += e.Refined.Time.Total
+	}
+	if j.Form() == model.Exact {
+		return seconds * growth * growth * growth
+	}
+	return seconds * growth
+}
+
+// partLosses are the test losses at in of the model of one part of the sample.
+func (j *Job) partLosses(part, parts int, in *dataset.Set) ([]float64, error) {
 	var rows []int
 	for i := part; i < j.Set.N(); i += parts {
 		rows = append(rows, i)
@@ -80,29 +98,15 @@ func (j *Job) addLosses(each []float64, part, parts int, in *dataset.Set) error 
 	spec.Set = spec.Set.Subset(rows)
 	m, err := model.Build(spec)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	p, err := Train(m)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	f, err := p.Predict(in)
 	for i, v := range f {
-		each[i] += j.Test.Value(v+j.TargetMean, in.Y[i])
+		f[i] = j.Test.Value(v+j.TargetMean, in.Y[i])
 	}
-	return err
-}
-
-// extrapolate continues the errors of a quarter, a half and all of a sample to growth times as many rows. The
-// fall from a quarter to all goes on as m^-1/2 does, in logarithms, so that no error is below 0. Learning
-// curves are a + b m^-c; the spread is half of the way from a fall as 1/m to one by a power of m, without a.
-func extrapolate(errors []float64, growth float64) (quote, spread float64) {
-	last := errors[len(errors)-1]
-	if !(last > 0) {
-		return last, 0
-	}
-	fall := math.Max(0, math.Log(errors[0]/last))
-	further := func(c float64) float64 { return fall * (1 - math.Pow(growth, -c)) / (math.Pow(4, c) - 1) }
-	quote = last * math.Exp(-further(0.5))
-	return quote, quote * (fall*math.Log(growth)/math.Log(4) - further(1)) / 2
+	return f, err
 }

@@ -19,7 +19,7 @@ type SizeError struct {
 
 // Growth is what more examples would do, by a power law fitted to the errors of fewer.
 type Growth struct {
-	Rows   int        `json:"rows"`    // twice the examples
+	Rows   int        `json:"rows"`    // more than the examples
 	Now    null.Float `json:"now"`     // expected error of a model that is trained on all examples
 	Then   null.Float `json:"then"`    // on Rows
 	Fall   null.Float `json:"fall"`    // Now - Then
@@ -29,23 +29,24 @@ type Growth struct {
 // growthGroups are left out one at a time by the jackknife of a fall.
 const growthGroups = 10
 
-// NewGrowth reads a power law through errors at smaller sizes at 2n, n the number of examples. The standard
-// error of the fall is that of the fit and, by a jackknife over groups of examples whose errors are left
-// out, that of the examples by which models are judged. nil: the errors determine nothing, as those of few
-// examples do not.
-func NewGrowth(sizes []SizeError, n int) *Growth {
+// NewGrowth reads a power law through errors at the sizes of parts of n examples at so many rows. The
+// standard error of the fall is that of the fit and, by a jackknife over groups of examples whose errors are
+// left out, that of the examples by which models are judged. nil: the errors determine nothing, as those of
+// few examples do not.
+func NewGrowth(sizes []SizeError, n, rows int) *Growth {
 	const fewest = 20
 	if n < fewest {
 		return nil
 	}
-	all := fitPowerLaw(sizes)
+	factor := float64(rows) / float64(n)
+	all := fitPowerLaw(sizes, factor)
 	relative := make([]float64, growthGroups) // falls
 	for g := range relative {
 		some := slices.Clone(sizes)
 		for i, s := range sizes {
 			some[i].Error += withoutGroup(s.Each, g) - stat.Mean(s.Each, nil)
 		}
-		f := fitPowerLaw(some)
+		f := fitPowerLaw(some, factor)
 		relative[g] = f.fall / f.now
 	}
 	jackknife := (growthGroups - 1) * stat.PopVariance(relative, nil)
@@ -53,7 +54,7 @@ func NewGrowth(sizes []SizeError, n int) *Growth {
 	if sum := all.now + se; math.IsNaN(sum) || math.IsInf(sum, 0) {
 		return nil
 	}
-	return &Growth{Rows: 2 * n, Now: null.Float(all.now), Then: null.Float(all.now - all.fall),
+	return &Growth{Rows: rows, Now: null.Float(all.now), Then: null.Float(all.now - all.fall),
 		Fall: null.Float(all.fall), FallSE: null.Float(se)}
 }
 
@@ -72,12 +73,12 @@ func withoutGroup(values []float64, g int) float64 {
 // are chosen for all rows, and curves are no power laws. doc/guide.md has what it was judged by.
 const discrepancy = 0.1
 
-// growth is an error at all examples, its fall to twice as many, and the variance of this.
+// growth is an error at all examples, its fall to factor times as many, and the variance of this.
 type growth struct{ now, fall, fallVar float64 }
 
 // fitPowerLaw averages a + b r^-p by likelihood, over a grid of a from 0 to the least error and of log p; b
 // is that of weighted least squares.
-func fitPowerLaw(sizes []SizeError) growth {
+func fitPowerLaw(sizes []SizeError, factor float64) growth {
 	least := math.Inf(1)
 	for _, s := range sizes {
 		least = math.Min(least, s.Error)
@@ -92,7 +93,7 @@ func fitPowerLaw(sizes []SizeError) growth {
 	}
 	var sum, now, fall, square float64
 	for _, l := range laws {
-		w, shrunk := math.Exp((best-l.chi2)/2), 1-math.Exp2(-l.p)
+		w, shrunk := math.Exp((best-l.chi2)/2), 1-math.Pow(factor, -l.p)
 		sum, now, fall = sum+w, now+w*(l.a+l.b), fall+w*l.b*shrunk
 		square += w * (l.b*l.b + l.bVar) * shrunk * shrunk
 	}

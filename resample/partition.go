@@ -87,6 +87,9 @@ func (s ForwardChain) Judged(b, n int) (first, end int) {
 // Judged is where examples are judged that fit r of a plan over n examples lacks: from first on, before end.
 // That is anywhere unless the plan says otherwise.
 func Judged(p Plan, r, n int) (first, end int) {
+	if weighted, ok := p.(Weighted); ok {
+		p = weighted.Plan
+	}
 	if draws, ok := p.(Resamples); ok {
 		if chain, ok := draws.Scheme.(ForwardChain); ok {
 			return chain.Judged(r, n)

@@ -60,6 +60,28 @@ func TestCVRefusals(t *testing.T) {
 	}
 }
 
+// TestGroupsChoose: train, tune and estimate with --groups choose the same model.
+func TestGroupsChoose(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("patient,a,y\n")
+	for i := range 80 {
+		fmt.Fprintf(&text, "p%d,%d,%g\n", i/4, (i/4)*(i/4)%23, math.Sin(float64(i/4))+0.1*float64(i*i%7))
+	}
+	path := write(t, "patients.csv", text.String())
+	estimate := decoded[report.Estimate](t, "estimate", path, "--groups", "patient")
+	train := decoded[report.Training](t, "train", path, "--groups", "patient", "--model", t.TempDir()+"/m.json")
+	tune := decoded[report.Tuning](t, "tune", path, "--groups", "patient")
+	for _, s := range []report.Subject{train.Subject, tune.Estimate.Subject} {
+		if s.Kernel.Gamma != estimate.Kernel.Gamma || s.Noise != estimate.Noise {
+			t.Errorf("gamma %v, noise %v, estimate has %v, %v", s.Kernel.Gamma, s.Noise, estimate.Kernel.Gamma,
+				estimate.Noise)
+		}
+	}
+	if !strings.Contains(estimate.ChosenBy, "whole groups") || tune.Error != estimate.Error {
+		t.Errorf("%s: %v, tune %v", estimate.ChosenBy, estimate.Error, tune.Error)
+	}
+}
+
 // TestDesignFlags: where whole groups are drawn no number is the theory's; blocks draw within groups; a small
 // class is drawn by itself unless a scheme is asked for; what has no meaning is refused.
 func TestDesignFlags(t *testing.T) {

@@ -28,7 +28,7 @@ const perceptronLoss = "perceptron"
 func trainCommand() *command {
 	return &command{
 		name:   "train",
-		takes:  append([]string{"model/train", "format", "tol/train"}, problemNames...),
+		takes:  append([]string{"model/train", "format", "tol/train", "groups"}, problemNames...),
 		losses: append(loss.Names(), perceptronLoss),
 		run:    runTrain,
 	}

@@ -29,7 +29,7 @@ func tuneCommand() *command {
 	return &command{
 		name: "tune",
 		takes: slices.Concat(problemNames, engineNames, []string{"over/tune", "ard", "by", "model/train", "refine",
-			"seed", "accuracy", "metrics", "ratio", "scheme", "folds", "test-loss", "journal"}),
+			"seed", "accuracy", "metrics", "ratio", "scheme", "folds", "test-loss", "journal", "groups"}),
 		defaults: map[string]string{"by": tune.Folds.String()},
 		run:      runTune,
 	}

@@ -39,6 +39,15 @@ type Validation struct {
 	Choose func(context.Context, *dataset.Set) (model.Spec, error)
 }
 
+// tenFolds is ordinary cross-validation, of whole groups where a set has them.
+func tenFolds(set *dataset.Set) Validation {
+	v := Validation{Design: resample.Design{N: set.N(), Group: set.Groups}, Folds: min(10, set.N()), Repeats: 1}
+	if set.Groups != nil {
+		v.Folds = min(10, 1+slices.Max(set.Groups))
+	}
+	return v
+}
+
 // Check refuses folds that there cannot be.
 func (v *Validation) Check() error {
 	_, _, err := v.partition(nil, false)
@@ -261,8 +270,9 @@ func (j *Job) permute(ctx context.Context, v *Validation, settings refit.Retrain
 		first, end := resample.Judged(plan.Of(y), b%fits, len(y))
 		for i := first; i < end; i++ {
 			if weight[i] == 0 {
-				sum[p] += j.Test.Value(f[site(i)], y[i])
-				count[p]++
+				w := calibration.WeightOf(j.Set.Weights, i)
+				sum[p] += w * j.Test.Value(f[site(i)], y[i])
+				count[p] += w
 			}
 		}
 	}

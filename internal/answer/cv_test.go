@@ -54,32 +54,49 @@ func TestCrossValidate(t *testing.T) {
 		folds     int
 		tolerance float64
 		nested    bool
+		weighted  bool
 	}{
 		"square": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.Single, resample.Design{}, folds,
-			1e-8, false},
+			1e-8, false, false},
 		"nested": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.Single, resample.Design{}, folds, 1e-8,
-			true},
+			true, false},
 		"square loo": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.AutoMethod, resample.Design{}, 0,
 			1e-8,
-			false},
+			false, false},
 		"square groups": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.Downdate,
-			resample.Design{Group: group}, folds, 1e-8, false},
+			resample.Design{Group: group}, folds, 1e-8, false, false},
 		"group by group": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.Downdate,
-			resample.Design{Group: group}, 0, 1e-8, false},
+			resample.Design{Group: group}, 0, 1e-8, false, false},
 		"forward": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.Downdate, resample.Design{Block: 5},
 			folds,
-			1e-8, false},
-		"hinge":        {"sonar", loss.Hinge{C: 1}, refit.Single, resample.Design{}, folds, 1e-2, false},
-		"hinge blocks": {"sonar", loss.Hinge{C: 1}, refit.Batch, resample.Design{}, folds, 3e-2, false},
+			1e-8, false, false},
+		"hinge":        {"sonar", loss.Hinge{C: 1}, refit.Single, resample.Design{}, folds, 1e-2, false, false},
+		"hinge blocks": {"sonar", loss.Hinge{C: 1}, refit.Batch, resample.Design{}, folds, 3e-2, false, false},
 		"square with bias": {"sonar", loss.Square{Noise: 0.5}, refit.Downdate, resample.Design{}, folds, 1e-8,
-			false},
+			false, false},
+		"weights": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.Downdate,
+			resample.Design{Group: group}, folds,
+			1e-8, false, true},
+		"weights one by one": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.Single, resample.Design{},
+			folds,
+			1e-8, false, true},
+		"weights forward": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.Downdate,
+			resample.Design{Block: 5},
+			folds, 1e-8, false, true},
+		"weights nested": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.Single, resample.Design{},
+			folds,
+			1e-8, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec := specOf(t, c.data, 208, c.loss)
 			if spec.Set.Task == dataset.Classification {
 				spec.Set = spec.Set.Subset(every(4, spec.Set.N()))
 			}
-			c.design.N = spec.Set.N()
+			if c.design.N = spec.Set.N(); c.weighted {
+				for i := range spec.Set.Y {
+					spec.Set.Weights = append(spec.Set.Weights, 0.3+float64(i*5%7))
+				}
+			}
 			j, err := answer.New(spec, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -133,6 +150,12 @@ func naive(t *testing.T, spec model.Spec, design resample.Design, folds, repeats
 	t.Helper()
 	set, test := spec.Set, answer.DefaultTest(spec.Set)
 	n := set.N()
+	weight := func(i int) float64 {
+		if set.Weights == nil {
+			return 1
+		}
+		return set.Weights[i]
+	}
 	count := make([]float64, n)
 	r.mean = make([]float64, n)
 	each := make([]float64, n)
@@ -168,7 +191,7 @@ func naive(t *testing.T, spec model.Spec, design resample.Design, folds, repeats
 			for _, i := range out {
 				l := test.Value(f[i], set.Y[i])
 				count[i], r.mean[i], each[i] = count[i]+1, r.mean[i]+f[i], each[i]+l
-				sum, judged = sum+l, judged+1
+				sum, judged = sum+weight(i)*l, judged+weight(i)
 			}
 		}
 		byRepeat = append(byRepeat, sum/judged)
@@ -184,8 +207,8 @@ func naive(t *testing.T, spec model.Spec, design resample.Design, folds, repeats
 			if design.Group != nil {
 				k = design.Group[i]
 			}
-			unit[k] += each[i]/count[i] - r.error
-			known++
+			unit[k] += weight(i) * (each[i]/count[i] - r.error)
+			known += weight(i)
 		}
 	}
 	for _, v := range unit {

@@ -2,7 +2,6 @@ package answer
 
 import (
 	"context"
-	"slices"
 
 	"bootbench/internal/report"
 	"bootbench/loss"
@@ -24,12 +23,8 @@ func (j *Job) AddFullModel(ctx context.Context, e *report.Estimate, s Settings) 
 		return j.addLearningCurve(ctx, e)
 	}
 	n := j.Set.N()
-	v := Validation{Design: resample.Design{N: n, Group: j.Set.Groups}, Folds: min(10, n), Repeats: 1,
-		Seed: s.Refine.Seed}
-	if v.Design.Group != nil {
-		v.Folds = min(10, 1+slices.Max(v.Design.Group))
-	}
-	if n <= threeTimes {
+	v := tenFolds(j.Set)
+	if v.Seed = s.Refine.Seed; n <= threeTimes {
 		v.Repeats = 3
 	}
 	_, proximal := j.Loss.(loss.Proximal)

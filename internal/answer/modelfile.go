@@ -11,7 +11,6 @@ import (
 	"bootbench/internal/null"
 	"bootbench/internal/report"
 	"bootbench/loss"
-	"bootbench/resample"
 )
 
 // leftOutRows is the number of examples up to which a model that is trained is cross-validated as well.
@@ -25,7 +24,7 @@ func (j *Job) AddLeftOut(ctx context.Context, p *model.Predictor) (note string, 
 		return fmt.Sprintf("the model file has no intervals or probabilities: of more than %d examples they take "+
 			"too long", leftOutRows), nil
 	}
-	v := Validation{Design: resample.Design{N: n}, Folds: min(10, n), Repeats: 1}
+	v := tenFolds(j.Set)
 	var r *report.CrossValidation
 	if err = v.Check(); err == nil {
 		r, err = j.CrossValidate(ctx, v)

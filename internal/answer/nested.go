@@ -51,7 +51,7 @@ func (t nested) Fit(weight, target, f []float64) error {
 // example.
 func (j *Job) fitNested(ctx context.Context, v *Validation, s refit.RetrainSettings) (*retrain.Result,
 	error) {
-	problem := retrain.Problem{Y: j.Set.Y, Plan: s.Plan, OneClass: j.labels()}
+	problem := retrain.Problem{Y: j.Set.Y, Weights: j.Set.Weights, Plan: s.Plan, OneClass: j.labels()}
 	return retrain.Run(ctx, problem, retrain.Single(func() (train.Trainer, error) {
 		return nested{ctx, j.Set, v.Choose}, nil
 	}), s.Settings)

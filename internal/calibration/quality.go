@@ -67,7 +67,7 @@ func StandardError(each, weights []float64, group []int) float64 {
 	sum, total := 0.0, 0.0
 	for i, e := range each {
 		if !math.IsNaN(e) {
-			w := weightOf(weights, i)
+			w := WeightOf(weights, i)
 			sum, total = sum+w*e, total+w
 		}
 	}
@@ -78,7 +78,7 @@ func StandardError(each, weights []float64, group []int) float64 {
 			unit = group[i]
 		}
 		if !math.IsNaN(e) {
-			off[unit] += weightOf(weights, i) * (e - sum/total)
+			off[unit] += WeightOf(weights, i) * (e - sum/total)
 		}
 	}
 	squares := 0.0
@@ -90,7 +90,7 @@ func StandardError(each, weights []float64, group []int) float64 {
 }
 
 // weightOf is the weight of an example; nil stands for 1.
-func weightOf(weights []float64, example int) float64 {
+func WeightOf(weights []float64, example int) float64 {
 	if weights == nil {
 		return 1
 	}
@@ -102,7 +102,7 @@ func (q *Quality) judgeLabels(y, perExample, weights []float64, labels *dataset.
 	var errors, judged [2]float64 // of the labels -1 and +1
 	count := [2]float64{}
 	for i, label := range y {
-		class, w := 0, weightOf(weights, i)
+		class, w := 0, WeightOf(weights, i)
 		if label > 0 {
 			class = 1
 		}

@@ -89,7 +89,7 @@ type TuningStep struct {
 
 func (t *Tuning) document() *document {
 	d := &document{title: "Hyperparameters of " + ShortName(t.Data)}
-	if t.Method == "" { // interrupted
+	if t.TestLoss == "" { // interrupted
 		d = about("Hyperparameters of", t.Subject)
 	} else {
 		d.blocks = t.Estimate.document().blocks

@@ -74,7 +74,7 @@ func NewEstimator(p Problem, s Settings) (*Estimator, error) {
 	e := &Estimator{problem: p, settings: s, period: resample.Period(p.Scheme), absent: make([]int, len(p.Y))}
 	if !s.Plain {
 		known, err := NewExpectation(p)
-		if err != nil {
+		if _, designed := p.Scheme.(resample.Designed); err != nil && !designed { // plain is the rule for blocks
 			e.warnings = append(e.warnings, fmt.Sprintf("no control variate: %v", err))
 		}
 		e.known = known

@@ -54,6 +54,9 @@ func (e *Estimate) cells() []string {
 	}
 	if e.Is632Applicable {
 		e632, plus = number(e.Err632), number(e.Err632Plus)
+		if r := e.Refined; r != nil && e.TestError != e.TestError { // there is no theory
+			e632, plus = number(r.Err632), number(r.Err632Plus)
+		}
 	}
 	return []string{number(e.TestError), refined, se, e632, plus, fmt.Sprint(e.Sweeps), seconds(e.Time.Solve),
 		e.Status}

@@ -81,17 +81,22 @@ func solve(ctx context.Context, p Problem, settings Settings) (*Solution, error)
 	}
 	s.SitePrecision = append([]float64(nil), s.engine.Precisions()...)
 	s.engine.FormG()
-	if quadratic != nil {
+	r.readOut()
+	return s, nil
+}
+
+// readOut reads all averages off G.
+func (r *run) readOut() {
+	if r.quadratic != nil {
 		r.fields()
 		r.variances()
 	}
-	s.readCavities()
+	r.readCavities()
 	r.settleTies()
-	if s.Status == Converged && !s.finite() {
-		s.Status = NumericalFailure
+	if r.Status == Converged && !r.finite() {
+		r.Status = NumericalFailure
 	}
 	r.warn()
-	return s, nil
 }
 
 // finite reports whether all averages at the sites are numbers.

@@ -21,6 +21,7 @@ import (
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
+	"bootbench/resample"
 	"bootbench/solver"
 )
 
@@ -58,7 +59,7 @@ func runEstimate(a *app, o *options, data []string) error {
 	if !o.verbose {
 		g.text = func(w io.Writer) error { return report.WriteText(w, report.Brief{Estimate: e}) }
 	}
-	if j.Set.Task == dataset.Classification {
+	if j.Set.Task == dataset.Classification && !resample.IsDependent(s.Scheme) {
 		g.figures = report.ROCFigure(solution.OutOfBag().Mean, j.Set.Y)
 	}
 	g.figures = append(g.figures, report.ReliabilityFigure(e.Calibration)...)

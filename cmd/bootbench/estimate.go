@@ -112,7 +112,7 @@ func (o *options) draw(p *problem) error {
 		if p.choice.by == "" || designed {
 			return nil
 		}
-		if size = answer.DefaultSample(p.spec.Loss, n); size < n {
+		if size = answer.DefaultSample(n); size < n {
 			p.choice.settings = append(p.choice.settings, "sample="+strconv.Itoa(size))
 		}
 	case err != nil || asked < 8:

@@ -7,9 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"bootbench/internal/answer"
 	"bootbench/internal/report"
-	"bootbench/loss"
 )
 
 // TestSample: an estimate by a sample quotes the error of a model of all rows, within three standard errors
@@ -17,20 +15,20 @@ import (
 // prints.
 func TestSample(t *testing.T) {
 	for _, line := range []string{
-		"synthetic:blobs,n=1600,d=3,noise=0.7 --loss hinge --C 1",
-		"synthetic:friedman1,n=1600 --loss square --noise 1",
+		"synthetic:blobs,n=1200,d=3,noise=0.7 --loss hinge --C 1",
+		"synthetic:friedman1,n=1200 --loss square --noise 1",
 	} {
 		args := append([]string{"estimate"}, strings.Fields(line+" --sample 400 --quiet --json -")...)
 		text := must(t, args...)
 		e := document[report.Estimate](t, text)
-		if e.N != 400 || e.Sample != 400 || e.RowsTotal != 1600 || e.LearningCurve.HeldOut != 1200 ||
+		if e.N != 400 || e.Sample != 400 || e.RowsTotal != 1200 || e.LearningCurve.HeldOut != 800 ||
 			!slices.Equal(e.LearningCurve.Sizes, []int{100, 200, 400}) || !(e.Time.AllRows > 0) {
 			t.Errorf("%s: sample of %d of %d rows, %+v", line, e.Sample, e.RowsTotal, e.LearningCurve)
 		}
 		last := 0
 		for _, name := range e.Points.Names {
 			row, err := strconv.Atoi(name)
-			if err != nil || row <= last || row > 1600 {
+			if err != nil || row <= last || row > 1200 {
 				t.Fatalf("row %q after %d", name, last)
 			}
 			last = row
@@ -50,11 +48,6 @@ func TestSample(t *testing.T) {
 		if o := drive(t, "", append([]string{"estimate"},
 			strings.Fields("synthetic:blobs,n=200 --loss hinge --sample "+bad)...)...); o.status != exitUsage {
 			t.Errorf("--sample %s: status %d", bad, o.status)
-		}
-	}
-	for n, want := range map[int]int{5000: 5000, 5001: 4000} {
-		if got := answer.DefaultSample(loss.Hinge{C: 1}, n); got != want {
-			t.Errorf("%d of %d rows", got, n)
 		}
 	}
 }

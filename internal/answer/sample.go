@@ -12,21 +12,15 @@ import (
 	"bootbench/internal/model"
 	"bootbench/internal/null"
 	"bootbench/internal/report"
-	"bootbench/loss"
 )
 
-// DefaultSample is the number of n rows on which an estimate takes less than about 30 s on two cores: of more
-// than 5000, where the theory takes n^3 flops a sweep, 4000, and for the square loss, whose kernel matrices
-// are often of low rank, of more than 25,000 rows 20,000.
-func DefaultSample(l loss.Loss, n int) int {
-	most, size := 5000, 4000
-	if _, square := l.(loss.Square); square {
-		most, size = 25_000, 20_000
-	}
-	if n <= most {
+// DefaultSample is the number of n rows on which an estimate takes less than about 30 s on two cores whatever
+// the kernel matrix is, n^3 flops a sweep: 4000 of more than 5000.
+func DefaultSample(n int) int {
+	if n <= 5000 {
 		return n
 	}
-	return size
+	return 4000
 }
 
 // heldOut is the number of rows outside of a sample by which models of its parts are judged, at most.

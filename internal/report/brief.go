@@ -35,7 +35,7 @@ func (d *document) sample(e *Estimate) {
 	}
 	cost := ""
 	if e.Time.AllRows > 0 {
-		cost = fmt.Sprintf(", which takes about %s", time.Duration(e.Time.AllRows*1e9).Round(time.Second))
+		cost = fmt.Sprintf(", which takes at most about %s", time.Duration(e.Time.AllRows*1e9).Round(time.Second))
 	}
 	d.line("sample", "%d of %d rows, drawn at random; --sample all takes all of them%s", e.Sample, e.RowsTotal,
 		cost)

@@ -9,7 +9,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"bootbench/internal/batch"
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
@@ -181,12 +180,8 @@ func (j *Job) validated(v *Validation, wanted Settings, result *refit.Retraining
 	left, mean := result.LeftOut[0], result.OutOfBag.Mean
 	r := &report.CrossValidation{
 		Command: "cv", Subject: j.Subject, Repeats: v.Repeats, TestLoss: left.Test,
-		Draws: report.Draws{
-			Method: result.Method.String(), Training: refit.Training(j.Model, result.Method, batch.DefaultTolerance),
-			Status: result.Status.String(), Resamples: result.Resamples, Seed: v.Seed,
-			Workers: result.Stats.Workers, Empty: result.Empty, OneClass: result.OneClass,
-		},
-		RepeatsSE: null.Float(left.SE), Warnings: append(append([]string{}, j.Warnings()...), result.Warnings...),
+		Draws: j.draws(result, v.Seed), RepeatsSE: null.Float(left.SE),
+		Warnings: append(append([]string{}, j.Warnings()...), result.Warnings...),
 	}
 	r.Error, r.ErrorSE = null.Float(left.Error), null.Of(calibration.StandardError(left.Examples, j.Set.Weights,
 		v.Design.Group))

@@ -95,6 +95,13 @@ func (j *Job) keepRetrained(settings *refit.RetrainSettings, r Retraining) (Fits
 	return kept, nil
 }
 
+// draws is what a report says of fits.
+func (j *Job) draws(r *refit.Retraining, seed uint64) report.Draws {
+	return report.Draws{Method: r.Method.String(), Training: refit.Training(j.Model, r.Method,
+		batch.DefaultTolerance), Status: r.Status.String(), Resamples: r.Resamples, Seed: seed,
+		Workers: r.Stats.Workers, Empty: r.Empty, OneClass: r.OneClass, Skipped: len(r.Skipped)}
+}
+
 // retrained is what a report says of a retraining.
 func (j *Job) retrained(how Retraining, result *refit.Retraining) (*report.Retraining, error) {
 	left, bag := result.LeftOut[0], result.OutOfBag
@@ -104,13 +111,7 @@ func (j *Job) retrained(how Retraining, result *refit.Retraining) (*report.Retra
 	}
 	r := &report.Retraining{
 		Command: "retrain", Subject: j.Subject, Resampling: Resampling(how.Scheme, j.Set.N()),
-		Draws: report.Draws{
-			Method: result.Method.String(), Training: refit.Training(j.Model, result.Method, batch.DefaultTolerance),
-			Status: result.Status.String(), Resamples: result.Resamples, Seed: how.Seed,
-			Workers: result.Stats.Workers, Empty: result.Empty, OneClass: result.OneClass,
-			Skipped: len(result.Skipped),
-		},
-		Errors: errors, SE: null.Float(left.SE),
+		Draws: j.draws(result, how.Seed), Errors: errors, SE: null.Float(left.SE),
 		FitS:     result.Stats.FitTime.Seconds() / float64(max(1, result.Stats.Fits)),
 		Warnings: allWarnings(j.Model, how.Scheme, result.Warnings...),
 		Points: &report.Points{

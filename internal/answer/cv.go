@@ -126,30 +126,30 @@ func (j *Job) CrossValidate(ctx context.Context, v Validation) (*report.CrossVal
 	settings.Progress = func(done, total int) {
 		j.Progress(fmt.Sprintf("fold %d of %d", done, total), done, total)
 	}
-	result, err := j.fitFolds(ctx, &v, folds.Period(), settings)
+	result, err := v.fits(ctx, j, folds.Period(), settings)
 	switch {
 	case err != nil:
 		return nil, err
 	case result.Resamples == 0:
 		return nil, ctx.Err()
 	}
-	r := j.validated(&v, wanted, result)
+	r := v.report(j, wanted, result)
 	if r.Folds, r.FoldsOf = folds.Period(), what; v.Choose != nil {
 		r.FoldsOf += ", a model chosen without each"
 	}
 	if v.Permutations > 0 && result.Status == retrain.Complete {
-		err = j.permute(ctx, &v, settings, r)
+		err = v.permute(ctx, j, settings, r)
 	}
 	r.Time = j.Times
 	return r, err
 }
 
-// fitFolds makes the fits of a plan. Blocks of them are trained around the theory of as many folds.
-func (j *Job) fitFolds(ctx context.Context, v *Validation, folds int,
+// fits makes the fits of a plan. Blocks of them are trained around the theory of as many folds.
+func (v *Validation) fits(ctx context.Context, j *Job, folds int,
 	s refit.RetrainSettings) (*refit.Retraining,
 	error) {
 	if v.Choose != nil {
-		result, err := j.fitNested(ctx, v, s)
+		result, err := v.fitNested(ctx, j, s)
 		if err != nil {
 			return nil, err
 		}
@@ -175,12 +175,12 @@ func (j *Job) fitFolds(ctx context.Context, v *Validation, folds int,
 	return result, err
 }
 
-// validated is what a report says of the fits without every fold.
-func (j *Job) validated(v *Validation, wanted Settings, result *refit.Retraining) *report.CrossValidation {
+// report is what a document says of the fits without every fold.
+func (v *Validation) report(j *Job, wanted Settings, result *refit.Retraining) *report.CrossValidation {
 	left, mean := result.LeftOut[0], result.OutOfBag.Mean
 	r := &report.CrossValidation{
 		Command: "cv", Subject: j.Subject, Repeats: v.Repeats, TestLoss: left.Test,
-		Draws: j.draws(result, v.Seed), RepeatsSE: null.Float(left.SE),
+		Draws: draws(j.Model, result, v.Seed), RepeatsSE: null.Float(left.SE),
 		Warnings: append(append([]string{}, j.Warnings()...), result.Warnings...),
 	}
 	r.Error, r.ErrorSE = null.Float(left.Error), null.Of(calibration.StandardError(left.Examples, j.Set.Weights,
@@ -229,7 +229,7 @@ func numbers(values []float64) []float64 {
 // permute adds the p-value that the model has learned nothing: (1 + #)/(1 + P), # the number of P
 // permutations of the targets that a model of them predicts at least as well, by the same folds (Ojala and
 // Garriga 2010).
-func (j *Job) permute(ctx context.Context, v *Validation, settings refit.RetrainSettings,
+func (v *Validation) permute(ctx context.Context, j *Job, settings refit.RetrainSettings,
 	r *report.CrossValidation) error {
 	fits := settings.Resamples
 	plan := resample.Permuted{Y: j.Set.Y, Within: v.Design.Group, Seed: v.Seed, Fits: fits}
@@ -271,7 +271,7 @@ func (j *Job) permute(ctx context.Context, v *Validation, settings refit.Retrain
 			}
 		}
 	}
-	result, err := j.fitFolds(ctx, v, r.Folds, settings)
+	result, err := v.fits(ctx, j, r.Folds, settings)
 	if err != nil {
 		return err
 	}

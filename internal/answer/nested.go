@@ -49,7 +49,7 @@ func (t nested) Fit(weight, target, f []float64) error {
 
 // fitNested makes the fits of a plan, each of a model that is chosen without the fold: a prediction for each
 // example.
-func (j *Job) fitNested(ctx context.Context, v *Validation, s refit.RetrainSettings) (*retrain.Result,
+func (v *Validation) fitNested(ctx context.Context, j *Job, s refit.RetrainSettings) (*retrain.Result,
 	error) {
 	problem := retrain.Problem{Y: j.Set.Y, Weights: j.Set.Weights, Plan: s.Plan, OneClass: j.labels()}
 	return retrain.Run(ctx, problem, retrain.Single(func() (train.Trainer, error) {

@@ -97,7 +97,7 @@ func (j *Job) Predict(ctx context.Context, in *dataset.Inputs, s Settings, i Int
 		if r.Refined == nil {
 			return nil, nil, cmp.Or(ctx.Err(), errOnlyExact)
 		}
-		j.dropTheory(r, in, s, i, collected)
+		dropTheory(j, r, in, s, i, collected)
 	}
 	points := r.Points
 	if len(s.Quantiles) > 0 {
@@ -121,7 +121,7 @@ func (j *Job) Predict(ctx context.Context, in *dataset.Inputs, s Settings, i Int
 }
 
 // dropTheory leaves what exact resamples say of new inputs, where the theory does not hold.
-func (j *Job) dropTheory(r *report.Prediction, in *dataset.Inputs, s Settings, i Intervals, collected *fits) {
+func dropTheory(j *Job, r *report.Prediction, in *dataset.Inputs, s Settings, i Intervals, collected *fits) {
 	exact, names := *r.Refined.Points, r.Points.Names
 	r.Points, r.Convergence, r.Calibration = &exact, report.Convergence{Status: Complete}, nil
 	exact.Names, exact.Lower, exact.Upper = names, slices.Clone(exact.Lower), slices.Clone(exact.Upper)

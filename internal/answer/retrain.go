@@ -96,8 +96,8 @@ func (j *Job) keepRetrained(settings *refit.RetrainSettings, r Retraining) (Fits
 }
 
 // draws is what a report says of fits.
-func (j *Job) draws(r *refit.Retraining, seed uint64) report.Draws {
-	return report.Draws{Method: r.Method.String(), Training: refit.Training(j.Model, r.Method,
+func draws(m *model.Model, r *refit.Retraining, seed uint64) report.Draws {
+	return report.Draws{Method: r.Method.String(), Training: refit.Training(m, r.Method,
 		batch.DefaultTolerance), Status: r.Status.String(), Resamples: r.Resamples, Seed: seed,
 		Workers: r.Stats.Workers, Empty: r.Empty, OneClass: r.OneClass, Skipped: len(r.Skipped)}
 }
@@ -111,7 +111,7 @@ func (j *Job) retrained(how Retraining, result *refit.Retraining) (*report.Retra
 	}
 	r := &report.Retraining{
 		Command: "retrain", Subject: j.Subject, Resampling: Resampling(how.Scheme, j.Set.N()),
-		Draws: j.draws(result, how.Seed), Errors: errors, SE: null.Float(left.SE),
+		Draws: draws(j.Model, result, how.Seed), Errors: errors, SE: null.Float(left.SE),
 		FitS:     result.Stats.FitTime.Seconds() / float64(max(1, result.Stats.Fits)),
 		Warnings: allWarnings(j.Model, how.Scheme, result.Warnings...),
 		Points: &report.Points{

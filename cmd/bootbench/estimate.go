@@ -105,9 +105,10 @@ func (a *app) readSolvable(o *options, path string) (*answer.Job, answer.Setting
 // and no design is given, as many as half a minute allows.
 func (o *options) draw(p *problem) error {
 	set := p.spec.Set
-	n, size, designed := set.N(), set.N(), o.Given(designNames...) || p.spec.Kernel.Kind == kernel.Precomputed
+	n, size := set.N(), set.N()
+	designed := o.Given(designNames...) || o.Given("counts") || p.spec.Kernel.Kind == kernel.Precomputed
 	switch asked, err := strconv.Atoi(o.sample); {
-	case o.sample == "all":
+	case o.sample == "all" || o.Lookup("sample") == nil: // a command without samples
 	case o.sample == "":
 		if p.choice.by == "" || designed {
 			return nil
@@ -119,7 +120,7 @@ func (o *options) draw(p *problem) error {
 		return usage.Errorf("--sample is %q, must be all or a whole number of rows from 8 on", o.sample)
 	case designed:
 		return usage.Errorf("--sample draws single rows: leave it out where groups, strata or blocks are " +
-			"drawn, or the kernel is precomputed")
+			"drawn, rows have counts, or the kernel is precomputed")
 	default:
 		size = min(asked, n)
 	}

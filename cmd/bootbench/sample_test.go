@@ -44,7 +44,7 @@ func TestSample(t *testing.T) {
 			t.Errorf("%s: another answer", line)
 		}
 	}
-	for _, bad := range []string{"few", "7", "50 --groups x"} {
+	for _, bad := range []string{"few", "7", "50 --groups x", "50 --kernel precomputed"} {
 		if o := drive(t, "", append([]string{"estimate"},
 			strings.Fields("synthetic:blobs,n=200 --loss hinge --sample "+bad)...)...); o.status != exitUsage {
 			t.Errorf("--sample %s: status %d", bad, o.status)

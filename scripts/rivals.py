@@ -4,10 +4,10 @@
 usage: scripts/rivals.py [--splits S] BOOTBENCH [SET:ROWS...]
 
 Jobs: choose a model and predict rows that it has not seen; cross-validate that model, 10 folds 10 times; its
-error on rows that resamples leave out, over 200 resamples; log loss of its probabilities on the new rows. SET is
-an embedded set, synthetic:NAME or a CSV file; ROWS of it are trained on, up to 2000 others are judged on.
-scikit-learn is used by whichever python3 has it, LIBSVM if svm-train is there. Prints a table of BENCHMARKS.md:
-processor seconds, the least of the splits (one above 1000 rows), and answers, their mean.
+error on rows that resamples leave out, over 200 resamples; log loss of its probabilities on the new rows. SET
+is an embedded set, synthetic:NAME or a CSV file; ROWS of it are trained on, up to 2000 others are judged on.
+scikit-learn is used by whichever python3 has it, LIBSVM if svm-train is there. Prints the tables of
+BENCHMARKS.md: processor seconds, the least of the splits (one above 1000 rows), and answers, their mean.
 """
 import csv
 import json
@@ -220,9 +220,9 @@ def main(arguments):
         splits, arguments = int(arguments[1]), arguments[2:]
     bootbench, sets = os.path.abspath(arguments[0]), arguments[1:] or SETS
     python, svm = interpreter(), shutil.which("svm-train")
-    jobs = "choose", "10 folds 10 times", "200 resamples", "probabilities"
-    print("| data | n | job | ours s | scikit-learn s | LIBSVM s | ours | scikit-learn | LIBSVM |")
-    print("|---|---:|---|---:|---:|---:|---:|---:|---:|")
+    print("| data | n | bootbench s | GridSearchCV s | svm-train s | error | GridSearchCV | svm-train |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|")
+    others = []
     for name, rows in (s.rsplit(":", 1) for s in sets):
         runs = []
         for seed in range(splits if int(rows) <= 1000 else 1):
@@ -231,15 +231,25 @@ def main(arguments):
                 ours, c, gamma = split.ours()
                 runs.append([ours, split.sklearn(python, c, gamma) if python else [],
                              split.libsvm(c, gamma) if svm else []])
-        for j, job in enumerate(jobs):
-            done = [len(runs[0][who]) > j and runs[0][who][j] is not None for who in range(3)]
-            if not done[0]:
-                continue
-            cells = [[over(run[who][j][k] for run in runs) if done[who] else None for who in range(3)]
-                     for k, over in enumerate((min, statistics.fmean))]
-            shown = os.path.basename(name).removesuffix(".csv").removeprefix("synthetic:")
-            numbers = ("" if v is None else f"{v:.3g}" for v in cells[0] + cells[1])
-            print("|", " | ".join([shown, rows, job, *numbers]), "|", flush=True)
+        head = os.path.basename(name).removesuffix(".csv").removeprefix("synthetic:"), rows
+        choose, *rest = (summary(runs, job) for job in range(len(runs[0][0])))
+        print("|", " | ".join([*head, *choose[0], *choose[1]]), "|", flush=True)
+        others.append([*head, *("; ".join(v for v in values if v) for job in rest for values in job)])
+    print("\n| data | n | 10 folds 10 times, s | error | 200 resamples, s | error | probabilities, s "
+          "| log loss |")
+    print("|---|---:|---|---|---|---|---|---|")
+    for row in others:
+        print("|", " | ".join(row + [""] * (8 - len(row))), "|")
+
+
+def summary(runs, job):
+    """Least seconds and mean answer of a job by each of the three, as text."""
+    texts = [], []
+    for who in range(3):
+        known = len(runs[0][who]) > job and runs[0][who][job] is not None
+        for k, over in enumerate((min, statistics.fmean)):
+            texts[k].append(f"{over(run[who][job][k] for run in runs):.3g}" if known else "")
+    return texts
 
 
 if __name__ == "__main__":

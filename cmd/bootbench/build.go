@@ -33,7 +33,11 @@ func (a *app) loadData(o *options, path string) (*dataset.Set, error) {
 			"--%s: the embedded set %s is as it is; datasets --export %s FILE writes it to a file",
 			dataNames[asked], path, path)
 	}
-	return a.readData(path, o.readOptions(a.console.In))
+	set, err := a.readData(path, o.readOptions(a.console.In))
+	if err == nil {
+		err = a.command.checkClasses(set)
+	}
+	return set, err
 }
 
 // readProblem reads DATA and says what is modelled.

@@ -21,6 +21,7 @@ type command struct {
 	defaults map[string]string                     // of them, that are others than most commands'
 	losses   []string                              // that it can train; nil: all
 	args     func(o *options, args []string) error // nil: one DATA
+	classes  bool                                  // it takes several classes
 	out      string                                // what it writes into --out; "-": it has no --out
 	run      func(a *app, o *options, args []string) error
 }

@@ -24,8 +24,9 @@ func cvCommand() *command {
 			"blocks/cv", "permutations", "nested", "seed", "workers", "method/retrain", "test-loss", "metrics",
 			"no-points",
 			"csv"}),
-		out: ", points.csv",
-		run: runCV,
+		out:     ", points.csv",
+		run:     runCV,
+		classes: true,
 	}
 }
 
@@ -40,6 +41,9 @@ func runCV(a *app, o *options, data []string) error {
 	p, err := a.readProblem(o, data[0])
 	if err != nil {
 		return err
+	}
+	if p.several() {
+		return a.validateClasses(o, p)
 	}
 	v, err := o.validation(p.spec.Set)
 	if err != nil {

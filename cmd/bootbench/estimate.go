@@ -30,14 +30,25 @@ func estimateCommand() *command {
 		name: "estimate",
 		takes: append([]string{"ratio", "no-points", "level", "quantiles", "covariance", "verbose", "sample"},
 			slices.Concat(theoryNames, designNames)...),
-		out: ", points.csv",
-		run: runEstimate,
+		out:     ", points.csv",
+		run:     runEstimate,
+		classes: true,
 	}
 }
 
 // runEstimate reads DATA, estimates and prints.
 func runEstimate(a *app, o *options, data []string) error {
-	j, s, err := a.readSolvable(o, data[0])
+	if err := o.checkTheory(); err != nil {
+		return err
+	}
+	p, err := a.readProblem(o, data[0])
+	if err != nil {
+		return err
+	}
+	if p.several() {
+		return a.estimateClasses(o, p)
+	}
+	j, s, err := a.solvable(o, p)
 	if err != nil {
 		return err
 	}
@@ -66,17 +77,19 @@ func runEstimate(a *app, o *options, data []string) error {
 	return a.deliver(g.withPoints(e.Points, e.Labels))
 }
 
-// readSolvable reads DATA and builds its model, for one solve, says what is asked of it, and opens the
-// journal, whose tasks are the exact resamples.
-func (a *app) readSolvable(o *options, path string) (*answer.Job, answer.Settings, error) {
-	s, err := o.answers()
+// checkTheory refuses what is wrong with what is asked of the theory whatever DATA is.
+func (o *options) checkTheory() error {
+	_, err := o.answers()
 	if err == nil {
 		err = o.checkScheme(o.ratio)
 	}
-	if err != nil {
-		return nil, s, err
-	}
-	p, err := a.readProblem(o, path)
+	return err
+}
+
+// solvable builds the model of a problem, for one solve, says what is asked of it, and opens the
+// journal, whose tasks are the exact resamples.
+func (a *app) solvable(o *options, p *problem) (*answer.Job, answer.Settings, error) {
+	s, err := o.answers()
 	if err != nil {
 		return nil, s, err
 	}

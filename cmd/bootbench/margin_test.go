@@ -80,9 +80,9 @@ func TestMapLabels(t *testing.T) {
 	if want := []float64{-1, 1, 1, -1}; !slices.Equal([]float64(a.Points.Target), want) {
 		t.Errorf("targets %v, want %v", a.Points.Target, want)
 	}
-	three := write(t, "three.csv", "a,b,y\n1,2,0\n2,1,1\n3,3,2\n0,0.5,0\n")
+	three := write(t, "three.csv", "a,b,y\n1,2,0\n2,1,1\n3,3,2.5\n0,0.5,0\n")
 	if o := drive(t, "", "estimate", three, "--loss", "hinge"); o.status != exitUsage ||
-		!strings.Contains(o.stderr, `two classes are needed, the target holds 3 values ("0", "1", "2")`) {
+		!strings.Contains(o.stderr, `two classes are needed, the target holds 3 values ("0", "1", "2.5")`) {
 		t.Errorf("three labels: %d, %s", o.status, o.stderr)
 	}
 	third := write(t, "third.csv", "a,b,y\n1,2,2\n")

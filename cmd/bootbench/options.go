@@ -28,7 +28,7 @@ type options struct {
 	target, positive, missing, unseen string // how DATA is read
 	groups, strata, foldColumn        string
 	drop, categorical                 []string
-	weights, counts                   string
+	task, weights, counts             string
 	sample                            string
 	maxLevels                         int
 	noHeader, zeroBased               bool
@@ -84,7 +84,7 @@ type options struct {
 // The names of flags that belong together.
 var (
 	dataNames = []string{"weights", "counts", "target", "drop", "categorical", "max-levels", "no-header",
-		"missing", "positive", "unseen", "zero-based", "groups", "strata", "fold-column"}
+		"missing", "positive", "task", "unseen", "zero-based", "groups", "strata", "fold-column"}
 	designNames = []string{"groups", "strata", "blocks"}
 	lossNames   = []string{"loss", "noise", "C", "epsilon", "delta", "class-weight"} // but the first: parameters
 	kernelNames = []string{"kernel", "gamma", "length-scale", "degree", "coef0", "amplitude", "constant",
@@ -95,7 +95,7 @@ var (
 	shardNames  = []string{"journal", "shard"}
 	theoryNames = slices.Concat(problemNames, engineNames, shardNames, []string{"scheme", "folds", "refine",
 		"seed", "accuracy", "test-loss", "metrics"})
-	problemNames = slices.Concat(modelNames, dataNames[:9], []string{"zero-based", "max-memory"})
+	problemNames = slices.Concat(modelNames, dataNames[:10], []string{"zero-based", "max-memory"})
 )
 
 // parameterRange is from where to where a parameter of a loss may lie, beyond which squares and ratios of it
@@ -142,6 +142,7 @@ func (o *options) declare() {
 	o.Switch(&o.noHeader, "no-header")
 	o.Choice(&o.missing, "missing", []string{"error", "drop", "mean", "indicator"}, "error")
 	o.Text(&o.positive, "positive")
+	o.Choice(&o.task, "task", []string{string(dataset.Regression), string(dataset.Classification)}, "")
 	o.Switch(&o.zeroBased, "zero-based")
 	o.Switch(&o.noStandardize, "no-standardize")
 	o.Switch(&o.noNormalizeTarget, "no-normalize-target")
@@ -218,8 +219,9 @@ func (o *options) readOptions(stdin io.Reader) dataset.Options {
 	read := dataset.Options{
 		MaxBytes: maxBytes, Stdin: stdin, Target: o.target, Drop: o.drop, Categorical: o.categorical,
 		MaxLevels: o.maxLevels,
-		NoHeader:  o.noHeader, Positive: o.positive, UnseenZero: o.unseen == "zero", ZeroBased: o.zeroBased,
-		Weights: o.weights, Counts: o.counts, Groups: o.groups, Strata: o.strata, Folds: o.foldColumn,
+		NoHeader:  o.noHeader, Positive: o.positive, Task: dataset.Task(o.task), UnseenZero: o.unseen == "zero",
+		ZeroBased: o.zeroBased,
+		Weights:   o.weights, Counts: o.counts, Groups: o.groups, Strata: o.strata, Folds: o.foldColumn,
 	}
 	read.Missing.UnmarshalText([]byte(o.missing)) // one of its words
 	return read

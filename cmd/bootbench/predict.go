@@ -22,8 +22,9 @@ func predictCommand() *command {
 		args: dataOrModel,
 		takes: append([]string{"test", "model/predict", "ratio", "interval", "level", "residuals", "quantiles",
 			"covariance", "csv", "unseen", "no-points"}, slices.Concat(theoryNames, designNames)...),
-		out: ", points.csv",
-		run: runPredict,
+		out:     ", points.csv",
+		run:     runPredict,
+		classes: true,
 	}
 }
 
@@ -35,7 +36,17 @@ func runPredict(a *app, o *options, data []string) error {
 	if o.model != "" {
 		return predictByFile(a, o)
 	}
-	j, s, err := a.readSolvable(o, data[0])
+	if err := o.checkTheory(); err != nil {
+		return err
+	}
+	p, err := a.readProblem(o, data[0])
+	if err != nil {
+		return err
+	}
+	if p.several() {
+		return a.predictClasses(o, p)
+	}
+	j, s, err := a.solvable(o, p)
 	if err != nil {
 		return err
 	}
@@ -150,6 +161,14 @@ func predictByFile(a *app, o *options) error {
 	test, err := o.test(e.Task, o.model)
 	if err != nil {
 		return err
+	}
+	if e.Task == dataset.Several {
+		r, err := answer.PredictClasses(p, in)
+		if err != nil {
+			return err
+		}
+		r.Model, r.ModelFile = o.model, o.model
+		return o.deliverClassPrediction(a, r)
 	}
 	r, err := answer.PredictByModel(p, in, test, answer.Settings{Level: o.level, Metrics: o.metrics})
 	if err != nil {

@@ -119,7 +119,7 @@ func (o *options) lossOf(base loss.Loss, set *dataset.Set) (loss.Loss, error) {
 // fitTask makes classes of targets for a loss of labels, and refuses labels for one of regression.
 func fitTask(about loss.Info, set *dataset.Set) error {
 	switch {
-	case about.Task == loss.Regression && set.Task == dataset.Classification:
+	case about.Task == loss.Regression && set.Task != dataset.Regression:
 		return usage.Errorf("--loss %s is for regression; the targets of %s are the labels -1 and +1", about.Name,
 			set.Name)
 	case about.Task == loss.Classification && set.Task == dataset.Regression:
@@ -149,9 +149,13 @@ func (o *options) refuseForeign(about loss.Info) error {
 // readClassWeights reads --class-weight for the labels of DATA: "balanced", the weight of the class
 // +1, those of -1 and +1, or LABEL=W for one class or both.
 func readClassWeights(text string, set *dataset.Set) (w loss.ClassWeights, err error) {
-	switch text {
-	case "":
+	switch {
+	case text == "":
 		return w, nil
+	case set.Task == dataset.Several:
+		return w, usage.Errorf("--class-weight is for two classes: --positive LABEL sets one against the others")
+	}
+	switch text {
 	case "balanced":
 		return loss.Balanced(set.Y), nil
 	}

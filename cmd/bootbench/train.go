@@ -27,10 +27,11 @@ const perceptronLoss = "perceptron"
 
 func trainCommand() *command {
 	return &command{
-		name:   "train",
-		takes:  append([]string{"model/train", "format", "tol/train", "groups"}, problemNames...),
-		losses: append(loss.Names(), perceptronLoss),
-		run:    runTrain,
+		name:    "train",
+		takes:   append([]string{"model/train", "format", "tol/train", "groups"}, problemNames...),
+		losses:  append(loss.Names(), perceptronLoss),
+		run:     runTrain,
+		classes: true,
 	}
 }
 
@@ -46,6 +47,9 @@ func runTrain(a *app, o *options, data []string) error {
 	p, err := a.readProblem(o, data[0])
 	if err != nil {
 		return err
+	}
+	if p.several() {
+		return a.trainClasses(o, p)
 	}
 	p.spec.Bias = p.spec.Bias && !rule
 	j, err := a.build(p)

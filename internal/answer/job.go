@@ -75,7 +75,7 @@ func Of(m *model.Model, test loss.Test) *Job {
 
 // DefaultTest is the square loss for numbers, the zero-one loss for labels.
 func DefaultTest(set *dataset.Set) loss.Test {
-	if set.Task == dataset.Classification {
+	if set.Task != dataset.Regression {
 		return loss.ZeroOne{}
 	}
 	return loss.SquareTest{}

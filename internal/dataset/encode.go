@@ -56,12 +56,15 @@ func (t *table) set() (*Set, error) {
 		s = s.repeat(s.counts)
 	}
 	if y := t.withRole(asTarget); y.kind == texts {
+		if t.opt.Task == Regression {
+			return nil, fmt.Errorf("--task regression: the target %s holds texts", quote(y.name))
+		}
 		if err := s.classify(slices.Sorted(slices.Values(y.texts)), true, t.opt.Positive, y.text); err != nil {
 			return nil, err
 		}
 		return s, s.Check(Regression) // rows of a class may have been left out
 	}
-	return s, s.checkTargets(t.opt.Positive)
+	return s, s.checkTargets(t.opt)
 }
 
 // inputs are the features and targets of the rows of a table, as an encoding says; without means in it, those
@@ -99,6 +102,9 @@ func (t *table) inputs(e *Encoding) (*Inputs, error) {
 	in.Y = make([]float64, len(rows))
 	for k, i := range rows {
 		in.Y[k] = t.row(i)[y.cell]
+	}
+	if e.Classes != nil {
+		in.Y, err = e.applyClasses(in.Y, y.text)
 	}
 	if l := e.Labels; l != nil {
 		if !l.Rest {

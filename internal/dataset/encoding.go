@@ -24,6 +24,9 @@ type Encoding struct {
 	Target     string `json:"target"`
 	// Labels are the classes, nil if they are -1 and +1 in the file.
 	Labels *Labels `json:"labels,omitempty"`
+	// Classes are the names of several classes, and TextClasses says that they are texts in the file.
+	Classes     []string `json:"classes,omitempty"`
+	TextClasses bool     `json:"text_classes,omitempty"`
 	// Missing is what was done about cells without a value; Means are those of the features, which replace them;
 	// nil if inputs are sparse.
 	Missing Missing   `json:"missing"`
@@ -141,6 +144,7 @@ func (s *Set) Encoding() *Encoding {
 		}
 	}
 	e.Name, e.Task, e.Features, e.Target, e.Labels = s.Name, s.Task, s.D(), s.Target, s.Labels
+	e.Classes, e.TextClasses = s.Classes, s.textClasses
 	if !s.zeroBased {
 		e.FirstIndex = 1
 	}
@@ -175,7 +179,7 @@ func (e *Encoding) Check() error {
 		width += c.width()
 	}
 	switch {
-	case e.Task != Regression && e.Task != Classification:
+	case e.Task != Regression && e.Task != Classification && (e.Task != Several || len(e.Classes) < 3):
 		return errorIn(e.Name, "%s is no task", quote(string(e.Task)))
 	case e.Features < 1:
 		return errorIn(e.Name, "%d features", e.Features)

@@ -3,6 +3,7 @@ package dataset
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 )
@@ -10,6 +11,9 @@ import (
 // Check verifies that the targets suit a task: for classification they take exactly the two values -1 and
 // +1, for regression they are not all the same.
 func (s *Set) Check(task Task) error {
+	if task == Classification && s.Task == Several {
+		task = Regression // whatever their numbers are
+	}
 	differ := slices.ContainsFunc(s.Y, func(v float64) bool { return v != s.Y[0] })
 	if differ && (task == Regression || guessTask(s.Y) == Classification) {
 		return nil
@@ -33,12 +37,17 @@ func (s *Set) Check(task Task) error {
 }
 
 // checkTargets refuses targets that are all the same, whatever the task, and makes classes of them if a
-// positive one is named.
-func (s *Set) checkTargets(positive string) error {
-	if err := s.Check(Regression); err != nil || positive == "" {
-		return err
+// positive one is named, or the task asks for classes.
+func (s *Set) checkTargets(opt Options) error {
+	err := s.Check(Regression)
+	switch {
+	case err != nil:
+	case opt.Positive != "" || opt.Task == Classification:
+		return s.Classify(opt.Positive)
+	case opt.Task == "" && s.Task == Regression:
+		s.askClasses()
 	}
-	return s.Classify(positive)
+	return err
 }
 
 // values are the different targets in order, as texts.
@@ -143,6 +152,10 @@ func (s *Set) Classify(positive string) error {
 
 // classify makes classes of targets with these names, in order.
 func (s *Set) classify(names []string, texts bool, positive string, name func(target float64) string) error {
+	if positive == "" && areClasses(names, texts) {
+		s.several(names, texts, name)
+		return nil
+	}
 	l, err := chooseLabels(names, texts, positive)
 	if err != nil {
 		return &Error{File: s.Name, Column: s.Target, Err: err}
@@ -155,6 +168,18 @@ func (s *Set) classify(names []string, texts bool, positive string, name func(ta
 		l.Name(1), l.Name(-1)))
 	s.Labels, s.Y, s.Task = l, y, Classification
 	return nil
+}
+
+// mostClasses bounds the number of classes.
+const mostClasses = 100
+
+// areClasses reports whether the names of targets are of several classes: texts, or whole numbers.
+func areClasses(names []string, texts bool) bool {
+	return len(names) > 2 && len(names) <= mostClasses &&
+		(texts || !slices.ContainsFunc(names, func(name string) bool {
+			v, err := parseNumber(name)
+			return err != nil || v != math.Trunc(v)
+		}))
 }
 
 // chooseLabels says which of the names of targets are the classes.

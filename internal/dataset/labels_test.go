@@ -77,6 +77,6 @@ func TestClassify(t *testing.T) {
 		wantError(t, err, "row 2", "3 is neither")
 	}
 	wantError(t, with(1, 1).Classify(""), `holds 1 values ("1")`)
-	wantError(t, with(1, 2, 3, 4).Classify(""), "two classes", `4 values ("1", "2", "3", "4")`)
+	wantError(t, with(1, 2, 3, 4.5).Classify(""), "two classes", `4 values ("1", "2", "3", "4.5")`)
 	wantError(t, with(1, 2, 1).Classify("3"), `"3" is none of the 2 values of the target ("1", "2")`)
 }

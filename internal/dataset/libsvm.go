@@ -144,13 +144,13 @@ func (s *sparse) set() (*Set, error) {
 		zeroBased: s.opt.ZeroBased}
 	if keepSparse(s.x.Rows, s.x.Cols, len(s.x.Index)) {
 		set.Sparse = &s.x
-		return set, set.checkTargets(s.opt.Positive)
+		return set, set.checkTargets(s.opt)
 	}
 	if err := s.opt.fitsDense(s.x.Rows, s.x.Cols); err != nil {
 		return nil, err
 	}
 	set.X, set.Features = s.x.Dense(), numbered("x", s.x.Cols)
-	return set, set.checkTargets(s.opt.Positive)
+	return set, set.checkTargets(s.opt)
 }
 
 // keepSparse reports whether the inputs of a file stay sparse: with at least 1000 features, of which at most
@@ -164,6 +164,11 @@ func keepSparse(rows, cols, entries int) bool {
 // number of features; if they are sparse, further features are zero there.
 func (s *sparse) inputs(e *Encoding) (in *Inputs, err error) {
 	in = &Inputs{Name: s.name, Y: s.labels}
+	if e.Classes != nil && s.labelled {
+		if in.Y, err = e.applyClasses(s.labels, labelName); err != nil {
+			return nil, err
+		}
+	}
 	if l := e.Labels; l != nil && s.labelled {
 		if l.Texts {
 			return nil, s.first.error("", fmt.Errorf("targets are numbers, not %s and %s", quote(l.Negative),

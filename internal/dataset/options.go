@@ -40,6 +40,8 @@ type Options struct {
 	// Positive is the label that becomes +1, and says that targets are labels; all others become -1. "" means
 	// the larger of two numbers or the later of two texts, in order.
 	Positive string
+	// Task says that targets are numbers, Regression, or classes, Classification; "" leaves it to the targets.
+	Task Task
 	// UnseenZero takes texts of new inputs that the training set lacks for none of its texts: all indicators are
 	// 0. False refuses them.
 	UnseenZero bool

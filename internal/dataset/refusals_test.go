@@ -34,7 +34,6 @@ d.csv | a,y\n1,2\n1e999,2\n | line 3; column "a"; range
 d.csv | a;y\n1,5;2\n1.5;3\n | column "a"; "1,5"; commas beside points
 d.csv | a;y\n1.234,5;2\n2.500,0;3\n | column "a"; "1.234,5"; thousands
 d.csv | a,y\n$5,2\n$7.50,3\n | column "a"; "$5"; currency
-d.csv | a,y\n1,u\n2,v\n3,w\n | column "y"; 3 texts; "u", "v", "w"; two classes
 d.csv | a,y\n1,u\n2,u\n3,u\n | column "y"; 1 texts ("u"); two classes; --target NAME takes another column
 d.csv | a,y\n1,u\n2,v\n3,t\n | --positive; "w"; "t", "u", "v" | positive=w
 d.csv | a,y\n1,3\n2,3\n | column "y"; all 2 targets are 3; --target NAME takes another column

@@ -129,7 +129,7 @@ func (t *table) planInputs(e *Encoding) error {
 	}
 	if y := columns[e.Target]; y != nil {
 		y.role, y.kind = asTarget, numbers
-		if e.Labels != nil && e.Labels.Texts {
+		if e.Labels != nil && e.Labels.Texts || e.TextClasses {
 			y.kind = texts
 		}
 	}

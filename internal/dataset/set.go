@@ -33,9 +33,16 @@ type Task string
 const (
 	Regression     Task = "regression"     // real numbers
 	Classification Task = "classification" // labels -1 and +1
+	Several        Task = "classes"        // numbers of several classes, see Set.Against
 )
 
-func (t Task) String() string { return string(t) }
+// String is the task in words: one for two classes and more.
+func (t Task) String() string {
+	if t == Several {
+		return string(Classification)
+	}
+	return string(t)
+}
 
 // Set is a set of N examples with D features: the data of a model, or new inputs for it.
 type Set struct {
@@ -66,12 +73,15 @@ type Set struct {
 	Weights []float64
 	// Labels names the classes if they are not -1 and +1 in the file, else nil.
 	Labels *Labels
+	// Classes are the names of more than two classes, which Y numbers from 0; else nil.
+	Classes []string
 	// Notes say what a reader found, left out, ignored or encoded, a sentence each.
 	Notes []string
 
-	counts    []float64 // of equal rows, until they are repeated
-	encoding  *Encoding // of its columns; nil: features are columns
-	zeroBased bool      // features of its sparse lines count from 0
+	counts      []float64 // of equal rows, until they are repeated
+	textClasses bool      // Classes are texts in the file
+	encoding    *Encoding // of its columns; nil: features are columns
+	zeroBased   bool      // features of its sparse lines count from 0
 }
 
 // Inputs are new inputs for a model, with targets or without. They need no names and no task.

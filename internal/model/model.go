@@ -70,7 +70,7 @@ func NewSpec(set *dataset.Set, l loss.Loss) Spec {
 // of a posterior (probit, logit).
 func BiasByDefault(set *dataset.Set, l loss.Loss) bool {
 	_, posterior := l.(gp.Likelihood)
-	return set.Task == dataset.Classification && !posterior
+	return set.Task != dataset.Regression && !posterior
 }
 
 // Model is a data set with its kernel matrix. Examples with equal inputs share
@@ -188,6 +188,14 @@ func checkSet(set *dataset.Set, l loss.Loss) error {
 		return err
 	}
 	return set.Check(task)
+}
+
+// Against is the same model of other labels, those of class k of a set of several classes against the others.
+// It shares the kernel matrix.
+func (m *Model) Against(set *dataset.Set, k int) *Model {
+	other := *m
+	other.Spec.Set, other.making = set.Against(k), new(sync.Mutex)
+	return &other
 }
 
 // checkWeights refuses weights that do not fit the examples, or that a loss does not take.

@@ -40,6 +40,9 @@ type Predictor struct {
 	Support    Support               `json:"support"`
 	Training   TrainingSummary       `json:"training"`
 	LeftOut    *LeftOut              `json:"left_out,omitempty"` // nil: intervals and probabilities are unknown
+	// Others are of the second class and later ones against the others, where Encoding has several classes; this
+	// is then of the first.
+	Others []*Predictor `json:"others,omitempty"`
 
 	kernel *inputKernel
 }
@@ -105,7 +108,7 @@ func (l *LeftOut) check(task dataset.Task) error {
 	switch {
 	case l == nil:
 		return nil
-	case task == dataset.Classification && (l.Curve == nil || l.Curve.Slope-l.Curve.Slope != 0 ||
+	case task != dataset.Regression && (l.Curve == nil || l.Curve.Slope-l.Curve.Slope != 0 ||
 		l.Curve.Offset-l.Curve.Offset != 0):
 		return errors.New("there is no curve for probabilities")
 	case task == dataset.Regression && (len(l.Residuals) == 0 || !slices.IsSorted(l.Residuals)):
@@ -196,6 +199,17 @@ func (p *Predictor) prepare() error {
 	}
 	if err := p.LeftOut.check(p.Encoding.Task); err != nil {
 		return err
+	}
+	if classes := len(p.Encoding.Classes); classes > 0 && len(p.Others) != classes-1 {
+		return fmt.Errorf("%d predictors do not fit %d classes", 1+len(p.Others), classes)
+	}
+	for _, other := range p.Others {
+		if other == nil || len(other.Others) > 0 {
+			return errors.New("a class has no predictor")
+		}
+		if err := other.prepare(); err != nil {
+			return err
+		}
 	}
 	d, count := p.Encoding.Features, len(p.Weight)
 	if count == 0 {

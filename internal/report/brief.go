@@ -108,7 +108,7 @@ func (b Brief) headline() string {
 		q.Constant)
 }
 
-func share(e null.Float) string { return fmt.Sprintf("%.1f%%", 100*float64(e)) }
+func share(e null.Float) string { return fmt.Sprintf("%.1f%%", math.Max(0, 100*float64(e))) }
 
 // worst names the rows with the largest left-out errors.
 func (b Brief) worst(count int) string {

@@ -7,6 +7,9 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
+	"bootbench/internal/dataset"
 	"bootbench/internal/gp"
 	"bootbench/internal/model"
 	"bootbench/internal/refit"
@@ -22,6 +25,7 @@ type judge struct {
 	problem   *Problem
 	tolerance float64
 	last      *solver.Solution
+	classes   []*judge // of each of several classes against the others
 }
 
 // judged is a model with its value, and what its gradient is read off.
@@ -31,6 +35,9 @@ type judged struct {
 }
 
 func (j *judge) value(ctx context.Context, spec model.Spec) (judged, error) {
+	if spec.Set.Task == dataset.Several {
+		return j.several(ctx, spec)
+	}
 	m, err := model.Build(spec)
 	if err != nil {
 		return judged{}, err
@@ -58,6 +65,37 @@ func (j *judge) byGroups(ctx context.Context, m *model.Model) (judged, error) {
 		return judged{}, cmp.Or(err, ctx.Err())
 	}
 	return judged{value: r.LeftOut[0].Error}, nil
+}
+
+// several is the mean over the classes, each against the others.
+func (j *judge) several(ctx context.Context, spec model.Spec) (mean judged, err error) {
+	count := len(spec.Set.Classes)
+	for len(j.classes) < count {
+		j.classes = append(j.classes, &judge{problem: j.problem, tolerance: j.tolerance})
+	}
+	set, all := spec.Set, make([]judged, count)
+	for k := range all {
+		spec.Set = set.Against(k)
+		if all[k], err = j.classes[k].value(ctx, spec); err != nil {
+			return judged{}, err
+		}
+		mean.value += all[k].value / float64(count)
+	}
+	if all[0].gradient == nil {
+		return mean, nil
+	}
+	mean.gradient = func(ctx context.Context, over []model.Hyperparameter) ([]float64, error) {
+		sum := make([]float64, len(over))
+		for _, one := range all {
+			g, err := one.gradient(ctx, over)
+			if err != nil {
+				return nil, err
+			}
+			floats.AddScaled(sum, 1/float64(count), g)
+		}
+		return sum, nil
+	}
+	return mean, nil
 }
 
 // exactly judges by one fit to all data.

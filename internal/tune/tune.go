@@ -198,7 +198,7 @@ func (p *Problem) complete() error {
 	if spec.Set == nil || spec.Set.N() < 2 {
 		return fmt.Errorf("%w: there are too few examples to choose by", model.ErrInput)
 	}
-	labels := spec.Set.Task == dataset.Classification
+	labels := spec.Set.Task != dataset.Regression
 	if spec.Loss == nil {
 		spec.Loss = loss.Square{Noise: 1}
 		if labels {

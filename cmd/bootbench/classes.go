@@ -1,0 +1,172 @@
+package main
+
+import (
+	"time"
+
+	"bootbench/cmd/bootbench/internal/files"
+	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/internal/answer"
+	"bootbench/internal/dataset"
+	"bootbench/internal/report"
+)
+
+// several reports whether a problem is of several classes.
+func (p *problem) several() bool { return p.spec.Set.Task == dataset.Several }
+
+// checkClasses refuses several classes for a command of two.
+func (c *command) checkClasses(set *dataset.Set) error {
+	if set.Task != dataset.Several || c.classes {
+		return nil
+	}
+	return usage.Errorf("%s is for numbers or two classes, and %s has %d: --positive LABEL sets one against "+
+		"the others; estimate, cv, train and predict take all", c.name, set.Name, len(set.Classes))
+}
+
+// buildClasses computes the kernel matrix of several classes.
+func (a *app) buildClasses(p *problem) (*answer.Classes, error) {
+	a.console.Progress("kernel matrix", 0, 1)
+	c, err := answer.NewClasses(p.spec)
+	if err != nil {
+		return nil, err
+	}
+	limitGarbage(p.spec.MaxBytes)
+	for _, j := range c.Jobs {
+		j.Progress = a.console.Progress
+	}
+	first := c.Jobs[0]
+	first.Times.Read, first.Times.Choose = p.readS, p.choice.seconds
+	if s := &first.Subject; p.choice.by != "" {
+		s.ChosenBy, s.CommandLine = p.choice.by, a.commandLine(p.choice.settings...)
+	}
+	return c, a.ctx.Err()
+}
+
+// estimateClasses is estimate of several classes.
+func (a *app) estimateClasses(o *options, p *problem) error {
+	s, err := o.answers()
+	if err == nil {
+		s.Scheme, err = o.designed(o.ratio, p.spec.Set)
+	}
+	if err != nil {
+		return err
+	}
+	c, err := a.buildClasses(p)
+	if err != nil {
+		return err
+	}
+	r, err := c.Estimate(a.ctx, s)
+	if err != nil {
+		return err
+	}
+	return o.deliverClasses(a, r)
+}
+
+// validateClasses is cv of several classes.
+func (a *app) validateClasses(o *options, p *problem) error {
+	v, err := o.validation(p.spec.Set)
+	if err != nil {
+		return err
+	}
+	if v.Permutations > 0 || o.nested {
+		return usage.Errorf("--permutations and --nested are for numbers or two classes: --positive LABEL sets " +
+			"one against the others")
+	}
+	c, err := a.buildClasses(p)
+	if err != nil {
+		return err
+	}
+	r, err := c.CrossValidate(a.ctx, v)
+	if err != nil {
+		return err
+	}
+	return o.deliverClasses(a, r)
+}
+
+// deliverClasses prints an answer about several classes.
+func (o *options) deliverClasses(a *app, r *report.Classes) error {
+	points := r.Points
+	g := given{document: r, warnings: r.Warnings, cost: &r.Cost, csv: "points.csv", writeCSV: points.WriteCSV}
+	if o.noPoints {
+		r.Points = nil
+	}
+	if o.csv == "-" {
+		g.text = points.WriteCSV
+	} else if o.csv != "" {
+		if err := files.Replace(o.csv, points.WriteCSV); err != nil {
+			return err
+		}
+	}
+	return a.deliver(g)
+}
+
+// trainClasses is train of several classes.
+func (a *app) trainClasses(o *options, p *problem) error {
+	if o.format == libsvmFormat || o.loss == perceptronLoss {
+		return usage.Errorf("several classes are trained by a loss, into a file of --format json")
+	}
+	c, err := a.buildClasses(p)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	trained, err := c.Train(a.ctx)
+	if err != nil {
+		return err
+	}
+	trained.Program = version()
+	if err := files.Replace(o.model, trained.Write); err != nil {
+		return err
+	}
+	first := c.Jobs[0]
+	r := &report.Training{Command: "train", Subject: first.Subject, Model: o.model, ModelFile: o.model,
+		Format: jsonFormat, Bias: first.Bias, Status: trained.Training.Status, TestLoss: trained.Training.TestLoss,
+		SupportVectors: len(trained.Weight), Warnings: append([]string{}, first.Warnings()...)}
+	r.Subject.Labels, r.Subject.Positive, r.Subject.Model, r.Subject.Notes = nil, "", nil, c.Set.Notes
+	r.Time = first.Times
+	r.Time.Fit = time.Since(began).Seconds()
+	for _, other := range trained.Others {
+		r.SupportVectors += len(other.Weight)
+	}
+	in, err := answer.PredictClasses(trained, c.Set)
+	if err != nil {
+		return err
+	}
+	r.Apparent = *in.TestError
+	return a.deliver(given{document: r, warnings: r.Warnings, cost: &r.Cost, status: r.Status})
+}
+
+// predictClasses is predict of several classes: by the model of all examples.
+func (a *app) predictClasses(o *options, p *problem) error {
+	in, err := dataset.LoadInputs(a.place(o.inputs), p.spec.Set, o.readOptions(a.console.In))
+	if err != nil {
+		return err
+	}
+	c, err := a.buildClasses(p)
+	if err != nil {
+		return err
+	}
+	trained, err := c.Train(a.ctx)
+	if err != nil {
+		return err
+	}
+	r, err := answer.PredictClasses(trained, in)
+	if err != nil {
+		return err
+	}
+	r.Time = c.Jobs[0].Times
+	return o.deliverClassPrediction(a, r)
+}
+
+// deliverClassPrediction prints the classes of new inputs.
+func (o *options) deliverClassPrediction(a *app, r *report.ClassPrediction) error {
+	points := r.Points
+	g := given{document: r, warnings: r.Warnings, cost: &r.Cost, csv: "points.csv", writeCSV: points.WriteCSV}
+	if o.csv == "-" {
+		g.text = points.WriteCSV
+	} else if o.csv != "" {
+		if err := files.Replace(o.csv, points.WriteCSV); err != nil {
+			return err
+		}
+	}
+	return a.deliver(g)
+}

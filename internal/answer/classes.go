@@ -1,0 +1,402 @@
+package answer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/stat"
+
+	"bootbench/internal/calibration"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
+	"bootbench/internal/null"
+	"bootbench/internal/predict"
+	"bootbench/internal/refit"
+	"bootbench/internal/report"
+	"bootbench/internal/retrain"
+	"bootbench/internal/train"
+	"bootbench/loss"
+	"bootbench/resample"
+)
+
+// Classes are jobs of several classes, each against the others, on one kernel matrix. The class of an input
+// is that of the largest field, the first of equals.
+type Classes struct {
+	Set  *dataset.Set // of all classes
+	Jobs []*Job       // of each class
+}
+
+// NewClasses builds the kernel matrix of a specification whose set has several classes.
+func NewClasses(spec model.Spec) (*Classes, error) {
+	set := spec.Set
+	spec.Set = set.Against(0)
+	first, err := New(spec, nil)
+	if err != nil {
+		return nil, err
+	}
+	c := &Classes{Set: set, Jobs: []*Job{first}}
+	for k := 1; k < len(set.Classes); k++ {
+		c.Jobs = append(c.Jobs, Of(first.Against(set, k), first.Test))
+	}
+	return c, nil
+}
+
+// fields are the predictions of exact fits at the examples: of every class, by number of the fit.
+type fields [][][]float32
+
+// margin is by how much the field of an example's own class exceeds the largest other, and class the largest.
+func (f fields) margin(fit, example, own int) (margin float64, class int) {
+	largest, other := math.Inf(-1), math.Inf(-1)
+	for k := range f {
+		v := float64(f[k][fit][example])
+		if v > largest {
+			largest, class = v, k
+		}
+		if k != own {
+			other = math.Max(other, v)
+		}
+	}
+	return float64(f[own][fit][example]) - other, class
+}
+
+// keep is for OnFit: it takes in the fits of one class.
+func (f *fields) keep(j *Job) func(b int, weight, at []float64) {
+	k := len(*f)
+	*f = append(*f, nil)
+	return func(b int, _, at []float64) {
+		for len((*f)[k]) <= b {
+			(*f)[k] = append((*f)[k], nil)
+		}
+		values := make([]float32, len(j.Site))
+		for example, site := range j.Site {
+			values[example] = float32(at[site])
+		}
+		(*f)[k][b] = values
+	}
+}
+
+// Estimate judges the joint decision by exact resamples, the same for all classes, each trained around the
+// theory of its class.
+func (c *Classes) Estimate(ctx context.Context, s Settings) (*report.Classes, error) {
+	r := c.report("estimate")
+	var f fields
+	s.Refine.Resamples, s.Refine.Optional = max(2, cmp.Or(s.Refine.Resamples, 200)), false
+	for k, j := range c.Jobs {
+		solution, err := j.Solve(ctx, s, "solve "+c.Set.Classes[k])
+		if err != nil {
+			return nil, err
+		}
+		result, warnings, err := j.Refine(ctx, solution, s, blas64.General{}, f.keep(j))
+		if err != nil {
+			return nil, err
+		}
+		if result == nil || ctx.Err() != nil {
+			return nil, cmp.Or(ctx.Err(), errors.New("there are no exact resamples to judge classes by"))
+		}
+		left, _ := solution.LeftOut(j.Test)
+		r.Each[k].Theory, r.Each[k].Refined = null.Of(left), null.Of(result.TestError().Error)
+		for _, w := range warnings {
+			r.Warnings = append(r.Warnings, c.Set.Classes[k]+": "+w)
+		}
+		r.OneClass += result.OneClass
+	}
+	r.Resampling = &report.ClassResampling{Resampling: Resampling(s.Scheme, c.Set.N()), Resamples: len(f[0]),
+		Seed: s.Refine.Seed}
+	plan := resample.Resamples{Scheme: s.Scheme, Seed: s.Refine.Seed, Y: c.ones()}
+	return r, c.judge(ctx, r, f, plan)
+}
+
+// CrossValidate judges the joint decision by exact fits without every fold, the same folds for all classes.
+func (c *Classes) CrossValidate(ctx context.Context, v Validation) (*report.Classes, error) {
+	r := c.report("cv")
+	if v.Design.Stratum == nil && v.Design.Group == nil {
+		v.Design.Stratum = c.Set.ClassOf()
+	}
+	folds, what, err := v.partition(c.ones(), false)
+	if err != nil {
+		return nil, err
+	}
+	v.Repeats = max(1, v.Repeats)
+	var f fields
+	for _, j := range c.Jobs {
+		settings := refit.RetrainSettings{Plan: resample.Resamples{Scheme: folds, Seed: v.Seed, Y: j.Set.Y}}
+		settings.Resamples, settings.Workers, settings.OnFit = folds.Period()*v.Repeats, v.Workers, f.keep(j)
+		result, err := v.fits(ctx, j, folds.Period(), settings)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, err
+		}
+		r.OneClass += result.OneClass
+	}
+	r.Folds, r.Repeats, r.FoldsOf = folds.Period(), v.Repeats, what
+	plan := resample.Resamples{Scheme: folds, Seed: v.Seed, Y: c.ones()}
+	return r, c.judge(ctx, r, f, plan)
+}
+
+func (c *Classes) ones() []float64 {
+	ones := make([]float64, c.Set.N())
+	for i := range ones {
+		ones[i] = 1
+	}
+	return ones
+}
+
+// report is the head of an answer.
+func (c *Classes) report(command string) *report.Classes {
+	r := &report.Classes{Command: command, Subject: c.Jobs[0].Subject, Classes: c.Set.Classes,
+		TestLoss: loss.ZeroOne{}.Name(), Status: retrain.Complete.String(),
+		Warnings: append([]string{}, c.Jobs[0].Warnings()...), Each: make([]report.ClassError, len(c.Set.Classes))}
+	r.Subject.Labels, r.Subject.Positive, r.Subject.Notes = nil, "", c.Set.Notes
+	for k, name := range c.Set.Classes {
+		r.Each[k].Class = name
+	}
+	return r
+}
+
+// known is a trainer of fits that are all known.
+type known struct{}
+
+func (known) Fit(_, _, _ []float64) error { return errors.New("a fit of classes is missing") }
+
+// judge fills in what left-out decisions say. To package retrain an example is right if the margin of its own
+// class is above 0.
+func (c *Classes) judge(ctx context.Context, r *report.Classes, f fields, plan resample.Resamples) error {
+	of, weights := c.Set.ClassOf(), c.Set.Weights
+	problem := retrain.Problem{Y: plan.Y, Weights: weights, Plan: plan}
+	result, err := retrain.Run(ctx, problem, retrain.Single(func() (train.Trainer, error) {
+		return known{},
+			nil
+	}),
+		retrain.Settings{Resamples: len(f[0]), Workers: 1, Tests: []loss.Test{loss.ZeroOne{}},
+			Lookup: func(b int, at []float64) (bool, error) {
+				for i := range at {
+					at[i], _ = f.margin(b, i, of[i])
+				}
+				return true, nil
+			}})
+	if err != nil {
+		return err
+	}
+	left := result.LeftOut[0]
+	r.Error, r.ErrorSE = null.Float(left.Error), null.Of(left.SE)
+	c.tabulate(r, f, plan, left.Examples)
+	r.ExampleSE = null.Float(calibration.StandardError(left.Examples, weights, c.Set.Groups))
+	r.Warnings = append(r.Warnings, result.Warnings...)
+	r.Time = c.Jobs[0].Times
+	return nil
+}
+
+// tabulate fills in errors by class, the confusion of left-out votes and the probabilities.
+func (c *Classes) tabulate(r *report.Classes, f fields, plan resample.Resamples, errors []float64) {
+	n, of, count := c.Set.N(), c.Set.ClassOf(), len(c.Set.Classes)
+	votes, leftOut := make([][]float64, n), make([][]bool, len(f[0]))
+	for i := range votes {
+		votes[i] = make([]float64, count)
+	}
+	weight := make([]float64, n)
+	for b := range leftOut {
+		plan.Fit(b, weight)
+		leftOut[b] = make([]bool, n)
+		for i, w := range weight {
+			if leftOut[b][i] = w == 0; w == 0 {
+				_, class := f.margin(b, i, of[i])
+				votes[i][class]++
+			}
+		}
+	}
+	p := c.probabilities(f, leftOut)
+	points := &report.ClassPoints{Names: c.Set.RowNames, Error: errors, Probability: map[string]null.Floats{}}
+	r.Confusion, r.Points = make([][]int, count), points
+	for k, name := range c.Set.Classes {
+		r.Confusion[k] = make([]int, count)
+		if p != nil {
+			points.Probability[name] = p[k]
+		}
+	}
+	byClass, sizes := make([][]float64, count), make([]float64, count)
+	for i, own := range of {
+		class := -1
+		for k, v := range votes[i] {
+			if v > 0 && (class < 0 || v > votes[i][class]) {
+				class = k
+			}
+		}
+		points.Target = append(points.Target, c.Set.Classes[own])
+		name := ""
+		if class >= 0 {
+			name = c.Set.Classes[class]
+			r.Confusion[own][class]++
+		}
+		points.Class = append(points.Class, name)
+		sizes[own]++
+		if !math.IsNaN(errors[i]) {
+			byClass[own] = append(byClass[own], errors[i])
+		}
+	}
+	largest, balanced := 0, 0.0
+	for k := range r.Each {
+		r.Each[k].Examples, r.Each[k].Error = int(sizes[k]), null.Float(stat.Mean(byClass[k], nil))
+		balanced += float64(r.Each[k].Error) / float64(count)
+		if sizes[k] > sizes[largest] {
+			largest = k
+		}
+		if sizes[k] < 2 {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("there is one example of class %s: it cannot be judged",
+				c.Set.Classes[k]))
+		}
+	}
+	r.Balanced, r.Constant = null.Float(balanced), c.Set.Classes[largest]
+	r.Baseline = null.Float(1 - sizes[largest]/float64(n))
+	r.LogLoss, r.Brier = scores(p, of)
+}
+
+// probabilities are those of the classes for every left-out example: of each class against the others by a
+// curve of its left-out fields, which the example has no part in, divided by their sum; nil where a class has
+// too few examples.
+func (c *Classes) probabilities(f fields, leftOut [][]bool) [][]float64 {
+	all := make([][]float64, len(f))
+	n := c.Set.N()
+	total := make([]float64, n)
+	for k, j := range c.Jobs {
+		mean, square := make([]float64, n), make([]float64, n)
+		for i := range n {
+			count := 0.0
+			for b := range leftOut {
+				if leftOut[b][i] {
+					v := float64(f[k][b][i])
+					mean[i] += v
+					square[i] += (v - j.Set.Y[i]) * (v - j.Set.Y[i])
+					count++
+				}
+			}
+			mean[i] /= count
+			square[i] /= count
+		}
+		p, err := predict.LeftOutProbabilities(j.Set.Y, mean, square)
+		if err != nil || p.LeftOut == nil {
+			return nil
+		}
+		all[k] = p.LeftOut
+		for i, v := range p.LeftOut {
+			total[i] += v
+		}
+	}
+	for k := range all {
+		for i := range all[k] {
+			all[k][i] /= total[i]
+		}
+	}
+	return all
+}
+
+// scores are the mean of -log of the probability of the true class, and the mean over examples of the sum
+// over classes of squared differences (Brier 1950), of examples that have probabilities; nil without.
+func scores(p [][]float64, of []int) (logLoss, brier *null.Float) {
+	if p == nil {
+		return nil, nil
+	}
+	l, b, count := 0.0, 0.0, 0.0
+	for i, own := range of {
+		if math.IsNaN(p[own][i]) {
+			continue
+		}
+		l -= math.Log(p[own][i])
+		for k := range p {
+			off := p[k][i]
+			if k == own {
+				off--
+			}
+			b += off * off
+		}
+		count++
+	}
+	return null.Of(l / count), null.Of(b / count)
+}
+
+// Train trains every class against the others on all examples.
+func (c *Classes) Train(ctx context.Context) (*model.Predictor, error) {
+	var first *model.Predictor
+	for k, j := range c.Jobs {
+		p, err := j.Train(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("class %s: %w", c.Set.Classes[k], err)
+		}
+		if first == nil {
+			first = p
+		} else {
+			first.Others = append(first.Others, p)
+		}
+	}
+	first.Encoding = c.Set.Encoding()
+	return first, nil
+}
+
+// PredictClasses is the answer of a model of several classes at new inputs.
+func PredictClasses(p *model.Predictor, in *dataset.Inputs) (*report.ClassPrediction, error) {
+	e, n := p.Encoding, in.N()
+	points := &report.ClassPoints{Names: in.RowNames, Class: make([]string, n),
+		Probability: map[string]null.Floats{}}
+	r := &report.ClassPrediction{Command: "predict", Test: in.Name, Count: n, Classes: e.Classes, Points: points,
+		Warnings: append([]string{}, in.Notes...), TrainedOn: report.TrainedOn{Data: e.Name, N: p.Training.Examples,
+			D: e.Features, Task: e.Task.String(), Target: e.Target, Loss: p.Loss, Kernel: p.Kernel}}
+	best, total := make([]int, n), make([]float64, n)
+	largest, all := make([]float64, n), make([][]float64, len(e.Classes))
+	for k, one := range append([]*model.Predictor{p}, p.Others...) {
+		f, err := one.Predict(in)
+		if err != nil {
+			return nil, err
+		}
+		r.SupportVectors += len(one.Weight)
+		for i, v := range f {
+			if k == 0 || v > largest[i] {
+				best[i], largest[i] = k, v
+			}
+			if one.LeftOut != nil {
+				f[i] = one.LeftOut.Curve.Probability(v)
+				total[i] += f[i]
+			}
+		}
+		if all[k] = f; one.LeftOut == nil {
+			all = nil
+			break
+		}
+	}
+	for i, k := range best {
+		points.Class[i] = e.Classes[k]
+	}
+	for k := range all {
+		for i := range all[k] {
+			all[k][i] /= total[i]
+		}
+		points.Probability[e.Classes[k]] = all[k]
+	}
+	if in.Y != nil {
+		judgeClasses(r, in, best, all)
+	}
+	return r, nil
+}
+
+// judgeClasses adds what the targets of new inputs say.
+func judgeClasses(r *report.ClassPrediction, in *dataset.Inputs, best []int, p [][]float64) {
+	r.TestLoss, r.Confusion = loss.ZeroOne{}.Name(), make([][]int, len(r.Classes))
+	for k := range r.Confusion {
+		r.Confusion[k] = make([]int, len(r.Classes))
+	}
+	of := in.ClassOf()
+	for i, own := range of {
+		r.Confusion[own][best[i]]++
+		wrong := 0.0
+		if own != best[i] {
+			wrong = 1
+		}
+		r.Points.Target, r.Points.Error = append(r.Points.Target, r.Classes[own]), append(r.Points.Error, wrong)
+	}
+	r.TestError = null.Of(stat.Mean(r.Points.Error, nil))
+	r.LogLoss, r.Brier = scores(p, of)
+}

@@ -13,6 +13,7 @@ package bootbench
 
 import (
 	"context"
+	"fmt"
 	"io"
 
 	"gonum.org/v1/gonum/mat"
@@ -58,7 +59,13 @@ var ErrInput = model.ErrInput
 
 // Load reads a file (.csv, .tsv, .svm, .npy, .npz, .parquet, also compressed), an embedded set ("boston",
 // "sonar", ...) or a generated one ("synthetic:friedman1,n=200").
-func Load(path string, o ReadOptions) (*Data, error) { return dataset.Load(path, o) }
+func Load(path string, o ReadOptions) (*Data, error) {
+	data, err := dataset.Load(path, o)
+	if err == nil && data.Further != nil {
+		return nil, fmt.Errorf("%w: ReadOptions.Target names several columns: load each on its own", model.ErrInput)
+	}
+	return data, err
+}
 
 // New makes data of N x D inputs and N targets, and copies them.
 func New(x mat.Matrix, y []float64) (*Data, error) { return dataset.New(x, y) }

@@ -34,7 +34,9 @@ func (a *app) loadData(o *options, path string) (*dataset.Set, error) {
 			dataNames[asked], path, path)
 	}
 	set, err := a.readData(path, o.readOptions(a.console.In))
-	if err == nil {
+	if err == nil && set.Further != nil {
+		err = o.checkTargets(a.command.name)
+	} else if err == nil {
 		err = a.command.checkClasses(set)
 	}
 	return set, err

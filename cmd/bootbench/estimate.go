@@ -52,6 +52,9 @@ func runEstimate(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
+	if j.Set.Further != nil {
+		return a.estimateTargets(o, j, s)
+	}
 	if err := o.checkCovariance(j.Set.N()); err != nil {
 		return err
 	}
@@ -119,7 +122,8 @@ func (a *app) solvable(o *options, p *problem) (*answer.Job, answer.Settings, er
 func (o *options) draw(p *problem) error {
 	set := p.spec.Set
 	n, size := set.N(), set.N()
-	designed := o.Given(designNames...) || o.Given("counts") || p.spec.Kernel.Kind == kernel.Precomputed
+	designed := o.Given(designNames...) || o.Given("counts") || p.spec.Kernel.Kind == kernel.Precomputed ||
+		set.Further != nil
 	switch asked, err := strconv.Atoi(o.sample); {
 	case o.sample == "all" || o.Lookup("sample") == nil: // a command without samples
 	case o.sample == "":
@@ -132,8 +136,8 @@ func (o *options) draw(p *problem) error {
 	case err != nil || asked < 8:
 		return usage.Errorf("--sample is %q, must be all or a whole number of rows from 8 on", o.sample)
 	case designed:
-		return usage.Errorf("--sample draws single rows: leave it out where groups, strata or blocks are " +
-			"drawn, rows have counts, or the kernel is precomputed")
+		return usage.Errorf("--sample draws single rows for one target: leave it out where groups, strata " +
+			"or blocks are drawn, rows have counts, or the kernel is precomputed")
 	default:
 		size = min(asked, n)
 	}

@@ -49,7 +49,9 @@ func TestJSONPage(t *testing.T) {
 	written := map[string]bool{}
 	folder := t.TempDir() + "/"
 	for _, line := range []string{
-		"estimate " + table + " --drop a", "estimate synthetic:friedman1,n=100 --loss square --noise 1 --gamma " +
+		"estimate " + table + " --drop a",
+		"estimate " + table + " --target a,b --loss square --noise 10%",
+		"estimate synthetic:friedman1,n=100 --loss square --noise 1 --gamma " +
 			"0.003 --engine lowrank", "estimate synthetic:friedman1,n=40", "estimate synthetic:friedman1,n=40 " +
 			"--loss eps", "estimate synthetic:friedman1,n=40 --loss huber",
 		"estimate crabs --scheme kfold --kernel poly --coef0 1", "estimate crabs --sample 60",

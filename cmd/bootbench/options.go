@@ -25,13 +25,14 @@ import (
 type options struct {
 	*flags.Set
 
-	target, positive, missing, unseen string // how DATA is read
-	groups, strata, foldColumn        string
-	drop, categorical                 []string
-	task, weights, counts             string
-	sample                            string
-	maxLevels                         int
-	noHeader, zeroBased               bool
+	target                     flags.Once
+	positive, missing, unseen  string // how DATA is read
+	groups, strata, foldColumn string
+	drop, categorical          []string
+	task, weights, counts      string
+	sample                     string
+	maxLevels                  int
+	noHeader, zeroBased        bool
 
 	losses                           []string // that the command can train; nil: all
 	loss, classWeight                string
@@ -130,7 +131,7 @@ func (o *options) declare() {
 	o.Switch(&o.ard, "ard")
 
 	o.Group("Data")
-	o.Text(&o.target, "target")
+	o.Value(&o.target, "target")
 	o.List(&o.drop, "drop")
 	o.Text(&o.weights, "weights")
 	o.Text(&o.counts, "counts")
@@ -217,7 +218,7 @@ func (o *options) readOptions(stdin io.Reader) dataset.Options {
 		maxBytes = max(leastRoom, left/3)
 	}
 	read := dataset.Options{
-		MaxBytes: maxBytes, Stdin: stdin, Target: o.target, Drop: o.drop, Categorical: o.categorical,
+		MaxBytes: maxBytes, Stdin: stdin, Target: string(o.target), Drop: o.drop, Categorical: o.categorical,
 		MaxLevels: o.maxLevels,
 		NoHeader:  o.noHeader, Positive: o.positive, Task: dataset.Task(o.task), UnseenZero: o.unseen == "zero",
 		ZeroBased: o.zeroBased,

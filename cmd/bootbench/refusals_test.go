@@ -35,6 +35,12 @@ estimate boston -json x | flags begin with two dashes
 estimate boston --gamma 0.1,0.2 | --gamma takes a number, not "0.1,0.2"
 estimate boston --noise 5x | --noise takes a number, or a share of the target's variance such as 10%, not "5x"
 estimate boston --target medv | datasets --export boston FILE
+estimate DIR/two.csv --target a --target b | given twice: write --target a,b
+cv DIR/two.csv --target a,b | several targets are for estimate
+estimate DIR/two.csv --target a,b --loss eps | take --loss square, not eps
+estimate DIR/two.csv --target a,b --metrics all | --metrics is for one target
+estimate DIR/two.csv --target a,b --positive 3 | several targets are numbers
+estimate DIR/two.csv --target a,b --test-loss absolute | are squares
 estimate boston --noise 0 | --noise is 0
 estimate boston --noise NaN | --noise is NaN
 estimate boston --noise 1e155 | --noise is 1e+155, must be between
@@ -171,6 +177,7 @@ var refusedFiles = map[string]string{
 	"empty.csv": "", "ragged.csv": "a,y\n1,2\n3\n",
 	"word.csv": "a,y\n1,2\n3,four\n", "nan.csv": "a,y\n1,2\nNaN,4\n",
 	"one.csv": "a,y\n1,2\n", "flat.csv": "a,y\n1,2\n3,2\n", "line.csv": "x,y\n1,1\n2,2\n3,4\n4,4\n",
+	"two.csv":   "x,a,b\n1,2,3\n2,4,1\n3,3,5\n4,1,1\n",
 	"large.csv": "x,y\n1,1e155\n2,-1e155\n3,0\n4,1e155\n", "huge.csv": "x,y\n1,1e60\n",
 	"far.csv": "x1,x2,x3,x4,x5,x6,x7,x8,x9,x10\n" + strings.Repeat("1e200,", 9) + "1\n",
 }

@@ -306,7 +306,7 @@ func chosenSettings(spec *model.Spec, names ...string) (settings []string) {
 // classifyTwoValues makes classes of targets that have exactly two values.
 func classifyTwoValues(set *dataset.Set) error {
 	distinct := slices.Compact(slices.Sorted(slices.Values(set.Y)))
-	if set.Task == dataset.Classification || len(distinct) != 2 {
+	if set.Task == dataset.Classification || set.Further != nil || len(distinct) != 2 {
 		return nil
 	}
 	return set.Classify("")

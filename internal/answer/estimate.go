@@ -36,25 +36,32 @@ func (j *Job) Estimate(ctx context.Context, s Settings, label string) (*report.E
 	if err != nil {
 		return nil, nil, err
 	}
+	e, err := j.estimateAt(ctx, s, solution, began)
+	return e, solution, err
+}
+
+// estimateAt is the answer at a solution, which was begun then.
+func (j *Job) estimateAt(ctx context.Context, s Settings, solution *solver.Solution, began time.Time) (
+	*report.Estimate, error) {
 	e, err := j.theory(ctx, s, solution)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	e.Time = j.Times
 	e.Time.Solve = time.Since(began).Seconds()
 	collected := &fits{wanted: len(s.Quantiles) > 0}
 	if err := j.refineEstimate(ctx, e, s, solution, collected); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if resample.IsDependent(s.Scheme) {
 		if e.Refined == nil {
-			return nil, nil, cmp.Or(ctx.Err(), errOnlyExact)
+			return nil, cmp.Or(ctx.Err(), errOnlyExact)
 		}
 		e.DropTheory()
 	} else if len(s.Quantiles) > 0 {
 		j.addQuantiles(e, s.Quantiles, solution, collected)
 	}
-	return e, solution, nil
+	return e, nil
 }
 
 // errOnlyExact says that there is no answer without exact resamples.

@@ -16,6 +16,7 @@ type role int
 const (
 	asFeature role = iota
 	asTarget
+	asFurther // a target after the first
 	asRowName
 	asGroup
 	asStratum

@@ -55,6 +55,10 @@ func (t *table) set() (*Set, error) {
 	if s.counts != nil {
 		s = s.repeat(s.counts)
 	}
+	if s.Further != nil {
+		s.Task = Regression
+		return s, t.checkFurther(s)
+	}
 	if y := t.withRole(asTarget); y.kind == texts {
 		if t.opt.Task == Regression {
 			return nil, fmt.Errorf("--task regression: the target %s holds texts", quote(y.name))
@@ -65,6 +69,34 @@ func (t *table) set() (*Set, error) {
 		return s, s.Check(Regression) // rows of a class may have been left out
 	}
 	return s, s.checkTargets(t.opt)
+}
+
+// checkFurther refuses several targets that are not all numbers, or that do not differ.
+func (t *table) checkFurther(s *Set) error {
+	if t.opt.Positive != "" || t.opt.Task == Classification {
+		return errors.New("--positive and --task classification are for one target; several targets are numbers")
+	}
+	for k, c := range append([]*column{t.withRole(asTarget)}, t.furtherColumns()...) {
+		if c.kind == texts {
+			return &Error{Column: c.name, Err: errors.New("several targets are numbers, and this one holds texts")}
+		}
+		one := *s
+		if k > 0 {
+			one.Target, one.Y = s.Further[k-1].Name, s.Further[k-1].Y
+		}
+		if err := one.Check(Regression); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// furtherColumns are the columns of targets after the first.
+func (t *table) furtherColumns() (columns []*column) {
+	for _, j := range t.further {
+		columns = append(columns, &t.columns[j])
+	}
+	return columns
 }
 
 // inputs are the features and targets of the rows of a table, as an encoding says; without means in it, those
@@ -99,9 +131,9 @@ func (t *table) inputs(e *Encoding) (*Inputs, error) {
 	if y == nil {
 		return in, nil
 	}
-	in.Y = make([]float64, len(rows))
-	for k, i := range rows {
-		in.Y[k] = t.row(i)[y.cell]
+	in.Y = t.cells(y, rows)
+	for _, c := range t.furtherColumns() {
+		in.Further = append(in.Further, Target{c.name, t.cells(c, rows)})
 	}
 	if e.Classes != nil {
 		in.Y, err = e.applyClasses(in.Y, y.text)
@@ -194,7 +226,7 @@ func (t *table) settle(c *column) error {
 	many := c.kind == texts && t.rows >= fewRows && 2*len(c.texts) > t.rows && // no level has many rows
 		len(c.texts) > cmp.Or(t.opt.MaxLevels, DefaultMaxLevels)
 	switch {
-	case c.role == asTarget && empty:
+	case (c.role == asTarget || c.role == asFurther) && empty:
 		return errors.New("the target has no value")
 	case c.role != asFeature:
 	case c.date != "":
@@ -268,6 +300,11 @@ func (t *table) numbers(r role, rows []int) (values []float64) {
 	if c == nil || t.train != nil {
 		return nil
 	}
+	return t.cells(c, rows)
+}
+
+// cells are those of a column in some rows.
+func (t *table) cells(c *column, rows []int) (values []float64) {
 	for _, i := range rows {
 		values = append(values, t.row(i)[c.cell])
 	}

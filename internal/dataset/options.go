@@ -17,7 +17,8 @@ type Options struct {
 	// Stdin is what the path "-" reads; nil means that "-" is refused.
 	Stdin io.Reader
 
-	// Target is the column of the target, by name or number from 1; "" is the last one that is not dropped.
+	// Target is the column of the target, by name or number from 1, or several, separated by commas; "" is the
+	// last one that is not dropped.
 	Target string
 	// Drop lists columns to leave out, by name or number from 1.
 	Drop []string

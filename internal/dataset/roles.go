@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // planTraining gives the columns of a training set their roles.
@@ -41,11 +42,10 @@ func (t *table) planTraining() error {
 			c.kind, c.categorical = texts, true
 		}
 	}
-	y, err := t.findTarget()
+	y, err := t.planTargets()
 	if err != nil {
 		return err
 	}
-	y.role = asTarget
 	if t.header.headless {
 		y.name = "y"
 	}
@@ -67,12 +67,34 @@ func (o Options) parts() []part {
 		{"--fold-column", o.Folds, asFold}, {"--weights", o.Weights, asWeight}, {"--counts", o.Counts, asCount}}
 }
 
-// findTarget is the column of the target: the one asked for, or the last feature.
-func (t *table) findTarget() (*column, error) {
-	if t.opt.Target != "" {
-		c, err := t.find("--target", t.opt.Target)
+// planTargets gives the columns of targets their roles, and returns the first. A comma separates several
+// unless it is part of a name.
+func (t *table) planTargets() (y *column, err error) {
+	names := []string{t.opt.Target}
+	if _, err := t.find("--target", t.opt.Target); err != nil {
+		names = strings.Split(t.opt.Target, ",")
+	}
+	for k, name := range names {
+		c, err := t.findTarget(strings.TrimSpace(name))
+		if err != nil {
+			return nil, err
+		}
+		if c.role = asTarget; k == 0 {
+			y = c
+			continue
+		}
+		c.role = asFurther
+		t.further = append(t.further, slices.IndexFunc(t.columns, func(x column) bool { return x.name == c.name }))
+	}
+	return y, nil
+}
+
+// findTarget is the column of a target: the one asked for, or the last feature.
+func (t *table) findTarget(name string) (*column, error) {
+	if name != "" || t.opt.Target != "" {
+		c, err := t.find("--target", name)
 		if err == nil && c.role != asFeature {
-			err = fmt.Errorf("--target: column %s is left out or has another role", quote(t.opt.Target))
+			err = fmt.Errorf("--target: column %s is left out or has another role", quote(name))
 		}
 		return c, err
 	}

@@ -60,6 +60,8 @@ type Set struct {
 	// X holds the inputs, N x D; Y the N targets, nil for new inputs without. All entries are finite.
 	X Matrix
 	Y []float64
+	// Further are the targets after Y, of a regression with several; nil for one.
+	Further []Target
 	// Sparse holds the inputs instead of X, which is empty then, if most entries are zero; nil for dense inputs.
 	// New inputs may have more columns than the set that a model was trained on, or fewer: what one side lacks
 	// is zero there.
@@ -82,6 +84,12 @@ type Set struct {
 	textClasses bool      // Classes are texts in the file
 	encoding    *Encoding // of its columns; nil: features are columns
 	zeroBased   bool      // features of its sparse lines count from 0
+}
+
+// Target is one of several targets: the name of its column and its values.
+type Target struct {
+	Name string
+	Y    []float64
 }
 
 // Inputs are new inputs for a model, with targets or without. They need no names and no task.
@@ -161,6 +169,10 @@ func (s *Set) Subset(rows []int) *Set {
 		sub.X = s.X.Gather(rows)
 	}
 	sub.Y, sub.RowNames, sub.Weights = gather(s.Y, rows), gather(s.RowNames, rows), gather(s.Weights, rows)
+	sub.Further = slices.Clone(s.Further)
+	for k := range sub.Further {
+		sub.Further[k].Y = gather(s.Further[k].Y, rows)
+	}
 	for _, part := range []*[]int{&sub.Groups, &sub.Strata, &sub.Folds} {
 		*part = renumber(gather(*part, rows))
 	}

@@ -22,9 +22,10 @@ type table struct {
 	rows     int
 	perBlock int // rows
 	blocks   [][]float64
-	texts    int // bytes of texts and names of rows
-	blank    int // rows without any cell
-	zero     int // rows of weight 0
+	texts    int   // bytes of texts and names of rows
+	blank    int   // rows without any cell
+	zero     int   // rows of weight 0
+	further  []int // columns of targets after the first
 	notes    []string
 }
 

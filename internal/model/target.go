@@ -1,6 +1,10 @@
 package model
 
 import (
+	"math"
+	"sync"
+
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/internal/dataset"
@@ -25,4 +29,22 @@ func (s *Spec) centre() (mean float64) {
 		s.Kernel.Amplitude = variance
 	}
 	return mean
+}
+
+// Retarget is the same model of another target of a regression, on the same kernel matrix, which has the
+// amplitude of the first. With NormalizeTarget it takes the target less its mean, times scale, which gives it
+// the variance of the first; else scale is 1. TargetMean is of the scaled target, too.
+func (m *Model) Retarget(target dataset.Target) (other *Model, scale float64) {
+	copied, set, y := *m, *m.Set, append([]float64(nil), target.Y...)
+	scale, copied.TargetMean = 1, 0
+	if m.NormalizeTarget {
+		mean, variance := stat.PopMeanVariance(y, set.Weights)
+		scale = math.Sqrt(stat.PopVariance(set.Y, set.Weights) / variance)
+		floats.AddConst(-mean, y)
+		floats.Scale(scale, y)
+		copied.TargetMean = mean * scale
+	}
+	set.Y, set.Target = y, target.Name
+	copied.Spec.Set, copied.making = &set, new(sync.Mutex)
+	return &copied, scale
 }

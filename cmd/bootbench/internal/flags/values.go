@@ -175,3 +175,18 @@ func logSpaced(from, to float64, count int) []float64 {
 	list[count-1] = to
 	return list
 }
+
+// Once is a text that may be given once.
+type Once string
+
+// Set takes it, and refuses a second one, which would win without a word.
+func (o *Once) Set(text string) error {
+	if *o != "" {
+		return fmt.Errorf("is given twice: write --target %s,%s for several", *o, text)
+	}
+	*o = Once(text)
+	return nil
+}
+
+func (o *Once) String() string { return string(*o) }
+func (o *Once) Type() string   { return "string" }

@@ -1,0 +1,99 @@
+package answer_test
+
+import (
+	"math"
+	"testing"
+
+	"bootbench/internal/answer"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
+	"bootbench/internal/need"
+	"bootbench/internal/report"
+	"bootbench/loss"
+	"bootbench/resample"
+)
+
+// TestTargets compares the answer for each of several targets with that for the target alone, whose noise is
+// the same share of its variance: left-out errors and predictions of the theory, and of the same resamples.
+func TestTargets(t *testing.T) {
+	const noise = 0.8
+	load := func(target string, drop ...string) *dataset.Set {
+		return need.One(dataset.Load("testdata/targets.csv", dataset.Options{Target: target, Drop: drop}))(t)
+	}
+	settings := answer.Settings{Scheme: resample.Poisson{Ratio: 1}, Refine: answer.Refinement{Resamples: 40},
+		Level: 0.9}
+	spec := model.NewSpec(load("a,b", "c"), loss.Square{Noise: noise})
+	all := need.One(need.One(answer.New(spec, nil))(t).EstimateTargets(t.Context(), settings))(t)
+
+	variance := func(set *dataset.Set) (v float64) {
+		mean := 0.0
+		for _, y := range set.Y {
+			mean += y / float64(set.N())
+		}
+		for _, y := range set.Y {
+			v += (y - mean) * (y - mean)
+		}
+		return v
+	}
+	for name, other := range map[string]string{"a": "b", "b": "a"} {
+		single := load(name, other, "c")
+		share := variance(single) / variance(spec.Set)
+		alone := model.NewSpec(single, loss.Square{Noise: noise * share})
+		want, _, err := need.One(answer.New(alone, nil))(t).Estimate(t.Context(), settings, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		compareEstimates(t, name, all.Targets[name], want)
+	}
+	if len(all.Names) != 2 || all.Names[1] != "b" || math.Abs(float64(all.Correlation[0][0])-1) > 1e-12 {
+		t.Errorf("targets %v with correlations %v", all.Names, all.Correlation)
+	}
+	overall := 0.0
+	for _, e := range all.Targets {
+		overall += float64(e.Error/e.Quality.Baseline) / 2
+	}
+	if math.Abs(overall-float64(all.Error)) > 1e-12 {
+		t.Errorf("the error of all is %v, the mean of the shares %v", all.Error, overall)
+	}
+}
+
+// compareEstimates compares two answers in relation to the error of a constant, which both must know.
+func compareEstimates(t *testing.T, name string, got, want *report.Estimate) {
+	t.Helper()
+	const solved, trained = 1e-5, 2e-2 // of the error of a constant; fits are exact to a share of its root
+	total := float64(want.Quality.Baseline)
+	for _, c := range []struct {
+		what      string
+		got, want float64
+		allowed   float64
+	}{
+		{"baseline", float64(got.Quality.Baseline), total, solved},
+		{"theory", float64(got.TestError), float64(want.TestError), solved},
+		{"apparent", float64(got.Apparent), float64(want.Apparent), solved},
+		{".632+", float64(got.Err632Plus), float64(want.Err632Plus), solved},
+		{"refined", float64(got.Error), float64(want.Error), trained},
+		{"standard error", float64(*got.ErrorSE), float64(*want.ErrorSE), trained},
+		{"noise", got.Noise, want.Noise, solved},
+		{"amplitude", got.Kernel.Amplitude, want.Kernel.Amplitude, solved},
+		{"variance of row 4", got.Points.Variance[3], want.Points.Variance[3], solved},
+		{"error of row 4", got.Points.Error[3], want.Points.Error[3], solved},
+		{"refined variance of row 4", got.Refined.Points.Variance[3], want.Refined.Points.Variance[3], trained},
+	} {
+		if !(math.Abs(c.got-c.want) <= c.allowed*total) {
+			t.Errorf("%s, %s: %v, alone %v", name, c.what, c.got, c.want)
+		}
+	}
+	for i, m := range want.Points.Mean {
+		if !(math.Abs(got.Points.Mean[i]-m) <= solved*math.Sqrt(total)) ||
+			got.Points.Target[i] != want.Points.Target[i] &&
+				math.Abs(got.Points.Target[i]-want.Points.Target[i]) > 1e-12*math.Abs(m) {
+			t.Fatalf("%s, row %d: mean %v of %v, alone %v of %v", name, i+1, got.Points.Mean[i], got.Points.Target[i],
+				m,
+				want.Points.Target[i])
+		}
+	}
+	if got.Quality.Constant != want.Quality.Constant ||
+		math.Abs(*got.TargetMean-*want.TargetMean) > 1e-9*math.Sqrt(total) {
+		t.Errorf("%s: constant %s, alone %s", name, got.Quality.Constant, want.Quality.Constant)
+	}
+}

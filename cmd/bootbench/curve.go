@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -17,7 +18,7 @@ import (
 func curveCommand() *command {
 	return &command{
 		name:     "curve",
-		takes:    slices.Concat([]string{"ratio/list", "no-points", "level"}, theoryNames, designNames),
+		takes:    slices.Concat([]string{"ratio/list", "no-points", "level", "sample"}, theoryNames, designNames),
 		defaults: map[string]string{"ratio": "0.1:5:20"},
 		out:      ", curve.csv",
 		run:      runCurve,
@@ -26,6 +27,14 @@ func curveCommand() *command {
 
 // growingRatios are the sizes of subsamples from which the error of more rows is extrapolated.
 const growingRatios = "0.2:0.9:5"
+
+// growingSample is the number of n rows from which that is done in about 20 s on two cores.
+func growingSample(n int) int {
+	if n <= 3000 {
+		return n
+	}
+	return 2000
+}
 
 // curve is a model that is solved at a list of ratios.
 type curve struct {
@@ -60,6 +69,11 @@ func runCurve(a *app, o *options, data []string) (err error) {
 	p, err := a.readProblem(o, data[0])
 	if err != nil {
 		return err
+	}
+	if c.growing || o.sample != "" {
+		if err := o.draw(p, growingSample); err != nil {
+			return err
+		}
 	}
 	for _, ratio := range o.ratios.List {
 		scheme, err := o.designed(ratio, p.spec.Set)
@@ -133,7 +147,8 @@ func (c *curve) growth(results []report.Estimate) *calibration.Growth {
 		sizes = append(sizes, calibration.SizeError{Ratio: e.Ratio, Error: float64(e.Error),
 			SE: float64(e.Refined.SE), Each: e.Refined.Points.Error})
 	}
-	return calibration.NewGrowth(sizes, c.Set.N(), 2*c.Set.N())
+	n, all := c.Set.N(), cmp.Or(c.Subject.RowsTotal, c.Set.N())
+	return calibration.NewGrowth(sizes, n, all, 2*all)
 }
 
 // completeness is the status of an answer in parts.

@@ -96,7 +96,7 @@ func (a *app) solvable(o *options, p *problem) (*answer.Job, answer.Settings, er
 	if err != nil {
 		return nil, s, err
 	}
-	if err := o.draw(p); err != nil {
+	if err := o.draw(p, answer.DefaultSample); err != nil {
 		return nil, s, err
 	}
 	if s.Scheme, err = o.designed(o.ratio, p.spec.Set); err != nil {
@@ -118,8 +118,8 @@ func (a *app) solvable(o *options, p *problem) (*answer.Job, answer.Settings, er
 }
 
 // draw leaves a random sample of the rows: as many as --sample says, or where the search has chosen the model
-// and no design is given, as many as half a minute allows.
-func (o *options) draw(p *problem) error {
+// and no design is given, as many as byDefault says.
+func (o *options) draw(p *problem, byDefault func(n int) int) error {
 	set := p.spec.Set
 	n, size := set.N(), set.N()
 	designed := o.Given(designNames...) || o.Given("counts") || p.spec.Kernel.Kind == kernel.Precomputed ||
@@ -130,7 +130,7 @@ func (o *options) draw(p *problem) error {
 		if p.choice.by == "" || designed {
 			return nil
 		}
-		if size = answer.DefaultSample(n); size < n {
+		if size = byDefault(n); size < n {
 			p.choice.settings = append(p.choice.settings, "sample="+strconv.Itoa(size))
 		}
 	case err != nil || asked < 8:

@@ -238,9 +238,10 @@ func TestCurve(t *testing.T) {
 
 // TestGrowth: what half of the rows say of all is what all say of themselves.
 func TestGrowth(t *testing.T) {
-	of := func(n string) *calibration.Growth {
-		c := document[report.Curve](t, must(t, "curve", "synthetic:friedman1,seed=1,n="+n, "--loss", "square",
-			"--noise", "1", "--gamma", "0.05", "--json", "-", "--no-points"))
+	of := func(n string, more ...string) *calibration.Growth {
+		c := document[report.Curve](t,
+			must(t, append([]string{"curve", "synthetic:friedman1,seed=1,n=" + n, "--loss",
+				"square", "--noise", "1", "--gamma", "0.05", "--json", "-", "--no-points"}, more...)...))
 		if c.Growth == nil || c.Results[0].Refined.Points != nil || c.Results[4].Scheme != "subsample" {
 			t.Fatalf("%+v", c)
 		}
@@ -250,6 +251,10 @@ func TestGrowth(t *testing.T) {
 	if off := math.Abs(float64(half.Then - all.Now)); half.Rows != 600 || off > 2*float64(half.FallSE) ||
 		half.Fall < 3*half.FallSE {
 		t.Errorf("half of the rows expect %v +- %v with all, which have %v", half.Then, half.FallSE, all.Now)
+	}
+	sample := of("600", "--sample", "300")
+	if off := math.Abs(float64(sample.Now - all.Now)); sample.Rows != 1200 || off > 3*float64(half.FallSE) {
+		t.Errorf("by a sample %v with all rows, which have %v", sample.Now, all.Now)
 	}
 	if text := must(t, "curve", "sonar", "--no-points"); !strings.Contains(text, "\ntwice the rows ") {
 		t.Errorf("no answer: %s", text)

@@ -58,7 +58,7 @@ func (j *Job) addLearningCurve(ctx context.Context, e *report.Estimate) error {
 		curve.Sizes, curve.Errors = append(curve.Sizes, j.Set.N()/parts), append(curve.Errors, at.Error)
 	}
 	e.LearningCurve = curve
-	if growth := calibration.NewGrowth(sizes, j.Set.N(), j.Subject.RowsTotal); growth != nil {
+	if growth := calibration.NewGrowth(sizes, j.Set.N(), j.Set.N(), j.Subject.RowsTotal); growth != nil {
 		last := sizes[2].Each
 		se := null.Float(math.Hypot(float64(growth.FallSE), stat.StdErr(stat.StdDev(last, nil),
 			float64(len(last)))))

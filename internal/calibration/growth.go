@@ -19,8 +19,8 @@ type SizeError struct {
 
 // Growth is what more examples would do, by a power law fitted to the errors of fewer.
 type Growth struct {
-	Rows   int        `json:"rows"`    // more than the examples
-	Now    null.Float `json:"now"`     // expected error of a model that is trained on all examples
+	Rows   int        `json:"rows"`    // more than there are
+	Now    null.Float `json:"now"`     // expected error of a model that is trained on those there are
 	Then   null.Float `json:"then"`    // on Rows
 	Fall   null.Float `json:"fall"`    // Now - Then
 	FallSE null.Float `json:"fall_se"` // of the shape of the law, and of the examples
@@ -29,24 +29,24 @@ type Growth struct {
 // growthGroups are left out one at a time by the jackknife of a fall.
 const growthGroups = 10
 
-// NewGrowth reads a power law through errors at the sizes of parts of n examples at so many rows. The
+// NewGrowth reads a power law through errors at the sizes of parts of n examples at two numbers of rows. The
 // standard error of the fall is that of the fit and, by a jackknife over groups of examples whose errors are
 // left out, that of the examples by which models are judged. nil: the errors determine nothing, as those of
 // few examples do not.
-func NewGrowth(sizes []SizeError, n, rows int) *Growth {
+func NewGrowth(sizes []SizeError, n, from, to int) *Growth {
 	const fewest = 20
 	if n < fewest {
 		return nil
 	}
-	factor := float64(rows) / float64(n)
-	all := fitPowerLaw(sizes, factor)
+	now, then := float64(from)/float64(n), float64(to)/float64(n)
+	all := fitPowerLaw(sizes, now, then)
 	relative := make([]float64, growthGroups) // falls
 	for g := range relative {
 		some := slices.Clone(sizes)
 		for i, s := range sizes {
 			some[i].Error += withoutGroup(s.Each, g) - stat.Mean(s.Each, nil)
 		}
-		f := fitPowerLaw(some, factor)
+		f := fitPowerLaw(some, now, then)
 		relative[g] = f.fall / f.now
 	}
 	jackknife := (growthGroups - 1) * stat.PopVariance(relative, nil)
@@ -54,7 +54,7 @@ func NewGrowth(sizes []SizeError, n, rows int) *Growth {
 	if sum := all.now + se; math.IsNaN(sum) || math.IsInf(sum, 0) {
 		return nil
 	}
-	return &Growth{Rows: rows, Now: null.Float(all.now), Then: null.Float(all.now - all.fall),
+	return &Growth{Rows: to, Now: null.Float(all.now), Then: null.Float(all.now - all.fall),
 		Fall: null.Float(all.fall), FallSE: null.Float(se)}
 }
 
@@ -73,12 +73,12 @@ func withoutGroup(values []float64, g int) float64 {
 // are chosen for all rows, and curves are no power laws. doc/guide.md has what it was judged by.
 const discrepancy = 0.1
 
-// growth is an error at all examples, its fall to factor times as many, and the variance of this.
+// growth is an error at one ratio, its fall to another, and the variance of this.
 type growth struct{ now, fall, fallVar float64 }
 
 // fitPowerLaw averages a + b r^-p by likelihood, over a grid of a from 0 to the least error and of log p; b
 // is that of weighted least squares.
-func fitPowerLaw(sizes []SizeError, factor float64) growth {
+func fitPowerLaw(sizes []SizeError, from, to float64) growth {
 	least := math.Inf(1)
 	for _, s := range sizes {
 		least = math.Min(least, s.Error)
@@ -93,9 +93,10 @@ func fitPowerLaw(sizes []SizeError, factor float64) growth {
 	}
 	var sum, now, fall, square float64
 	for _, l := range laws {
-		w, shrunk := math.Exp((best-l.chi2)/2), 1-math.Pow(factor, -l.p)
-		sum, now, fall = sum+w, now+w*(l.a+l.b), fall+w*l.b*shrunk
-		square += w * (l.b*l.b + l.bVar) * shrunk * shrunk
+		w, x := math.Exp((best-l.chi2)/2), math.Pow(from, -l.p)
+		less := x - math.Pow(to, -l.p)
+		sum, now, fall = sum+w, now+w*(l.a+l.b*x), fall+w*l.b*less
+		square += w * (l.b*l.b + l.bVar) * less * less
 	}
 	now, fall = now/sum, fall/sum
 	return growth{now, fall, math.Max(square/sum-fall*fall, 0)}

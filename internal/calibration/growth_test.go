@@ -30,7 +30,7 @@ func TestGrowth(t *testing.T) {
 		"settled": func(r float64) float64 { return 3 },
 	} {
 		for _, factor := range []int{2, 5} {
-			g := NewGrowth(sizesOf(400, 0.5, curve), 400, 400*factor)
+			g := NewGrowth(sizesOf(400, 0.5, curve), 400, 400, 400*factor)
 			fall, now := float64(g.Fall/g.Now), curve(1)
 			want := (now - curve(float64(factor))) / now
 			if se := float64(g.FallSE / g.Now); math.Abs(fall-want) > 2*se || se > 0.05*float64(factor) ||
@@ -46,14 +46,14 @@ func TestGrowth(t *testing.T) {
 func TestGrowthExamples(t *testing.T) {
 	curve := func(r float64) float64 { return 1 / r }
 	sizes := sizesOf(100, 0, curve)
-	quiet := NewGrowth(sizes, 100, 200)
+	quiet := NewGrowth(sizes, 100, 100, 200)
 	for i, s := range sizes {
 		sizes[i].Error, sizes[i].SE = 1e6*s.Error, 1e6*s.SE
 		for k := range s.Each {
 			s.Each[k] *= 1e6
 		}
 	}
-	if g := NewGrowth(sizes, 100, 200); math.Abs(float64(g.FallSE/quiet.FallSE)/1e6-1) > 1e-6 {
+	if g := NewGrowth(sizes, 100, 100, 200); math.Abs(float64(g.FallSE/quiet.FallSE)/1e6-1) > 1e-6 {
 		t.Errorf("in other units %v, not 1e6 times %v", g, quiet)
 	}
 	for k := range 50 { // half of the examples do not gain
@@ -62,10 +62,10 @@ func TestGrowthExamples(t *testing.T) {
 			sizes[i].Error = stat.Mean(s.Each, nil)
 		}
 	}
-	if g := NewGrowth(sizes, 100, 200); g.FallSE/g.Fall < 2*quiet.FallSE/quiet.Fall {
+	if g := NewGrowth(sizes, 100, 100, 200); g.FallSE/g.Fall < 2*quiet.FallSE/quiet.Fall {
 		t.Errorf("a fall that half of the examples do not see is as certain: %v, %v", g, quiet)
 	}
-	if g := NewGrowth(sizesOf(19, 0, curve), 19, 38); g != nil {
+	if g := NewGrowth(sizesOf(19, 0, curve), 19, 19, 38); g != nil {
 		t.Errorf("19 examples give %v", g)
 	}
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -14,6 +15,9 @@ func (c Growing) document() *document { return rowDocument(c, c.Results) }
 
 func (c Growing) above() *document {
 	d := about("Error by number of rows, on", c.Subject)
+	if c.Sample > 0 {
+		d.line("sample", "%d of %d rows, drawn at random", c.Sample, c.RowsTotal)
+	}
 	d.line("errors", "%s of rows left out; +- over subsamples without replacement", units(c.TestLoss))
 	d.gap()
 	return d
@@ -37,8 +41,8 @@ func (c Growing) below() *document {
 	d.gap()
 	if g := c.Growth; g != nil {
 		u := units(c.TestLoss)
-		d.line("twice the rows", "%s with all %d rows, %s expected with %d: a fall of %s +- %s", u.text(g.Now), c.N,
-			u.text(g.Then), g.Rows, u.fall(g.Now, g.Then), u.se(g.Then, g.FallSE))
+		d.line("twice the rows", "%s with all %d rows, %s expected with %d: a fall of %s +- %s", u.text(g.Now),
+			cmp.Or(c.RowsTotal, c.N), u.text(g.Then), g.Rows, u.fall(g.Now, g.Then), u.se(g.Then, g.FallSE))
 		d.line("more rows", "%s", helps(g))
 	}
 	d.cost(c.Cost)

@@ -44,6 +44,8 @@ func (c Growing) below() *document {
 		d.line("twice the rows", "%s with all %d rows, %s expected with %d: a fall of %s +- %s", u.text(g.Now),
 			cmp.Or(c.RowsTotal, c.N), u.text(g.Then), g.Rows, u.fall(g.Now, g.Then), u.se(g.Then, g.FallSE))
 		d.line("more rows", "%s", helps(g))
+	} else if c.Status == "complete" {
+		d.line("more rows", "unknown: it takes 20 rows, and exact subsamples that leave out each of them")
 	}
 	d.cost(c.Cost)
 	return d

@@ -54,7 +54,7 @@ func describe(cmd *cobra.Command, name string) *cobra.Command {
 // allCommands are those that answer questions about DATA, and those around them.
 func allCommands() (main, others []*command) {
 	return []*command{compareCommand(), estimateCommand(), curveCommand(), predictCommand(), retrainCommand(),
-			cvCommand(), looCommand(), gridCommand(), tuneCommand(), trainCommand()},
+			cvCommand(), rowsCommand(), looCommand(), gridCommand(), tuneCommand(), trainCommand()},
 		[]*command{datasetsCommand(), mergeCommand(), infoCommand()}
 }
 

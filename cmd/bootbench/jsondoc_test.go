@@ -68,7 +68,8 @@ func TestJSONPage(t *testing.T) {
 			"perceptron --model " + folder + "m.json",
 		"predict --model " + folder + "m.json --test " + table,
 		"tune synthetic:friedman1,n=40 --ard --by evidence --over " +
-			"length-scale,noise,amplitude,constant,jitter", "estimate " + flowers(t),
+			"length-scale,noise,amplitude,constant,jitter", "estimate " + flowers(t), "rows crabs",
+		"rows " + table + " --loss hinge",
 		"predict " + flowers(t) + " --test " + flowers(t), "tune crabs " +
 			"--out " + filepath.Join(t.TempDir(), "tune"),
 	} {

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"bootbench/cmd/bootbench/internal/files"
+)
+
+func rowsCommand() *command {
+	return &command{name: "rows", takes: append([]string{"ratio", "csv"}, theoryNames...), out: ", rows.csv",
+		run: judgeRows}
+}
+
+// judgeRows reads DATA and prints its rows, those that a look is worth first.
+func judgeRows(a *app, o *options, data []string) error {
+	if err := o.checkTheory(); err != nil {
+		return err
+	}
+	p, err := a.readProblem(o, data[0])
+	if err != nil {
+		return err
+	}
+	j, s, err := a.solvable(o, p)
+	if err != nil {
+		return err
+	}
+	r, err := j.Rows(a.ctx, s)
+	if err != nil {
+		return a.orElsewhere(err)
+	}
+	g := given{document: r, warnings: r.Warnings, cost: &r.Cost, status: r.Status, csv: "rows.csv",
+		writeCSV: r.WriteCSV}
+	if o.csv == "-" {
+		g.text = r.WriteCSV
+	} else if o.csv != "" {
+		if err := files.Replace(o.csv, r.WriteCSV); err != nil {
+			return err
+		}
+	}
+	return a.deliver(g)
+}

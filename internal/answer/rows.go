@@ -1,0 +1,126 @@
+package answer
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+
+	"bootbench/internal/null"
+	"bootbench/internal/predict"
+	"bootbench/internal/report"
+	"bootbench/loss"
+	"bootbench/solver"
+	"bootbench/solver/adjoint"
+)
+
+// Rows says of every example what the models without it say of its target, the least believable first, and
+// how much it moves the error of the others.
+func (j *Job) Rows(ctx context.Context, s Settings) (*report.Rows, error) {
+	solution, err := j.Solve(ctx, s, "solve")
+	if err != nil {
+		return nil, err
+	}
+	result, warnings, err := j.Refine(ctx, solution, s, blas64.General{}, nil)
+	if err != nil {
+		return nil, err
+	}
+	r := &report.Rows{Command: "rows", Subject: j.Subject, Status: solution.Status.String(),
+		TestLoss: j.Test.Name(),
+		Warnings: allWarnings(j.Model, s.Scheme, append(warnings, solution.Warnings...)...)}
+	mean := solution.OutOfBag().Mean
+	_, each := solution.LeftOut(j.Test)
+	wrong, err := j.doubt(solution, mean)
+	if err != nil {
+		return nil, err
+	}
+	influence, err := adjoint.Influence(ctx, solution, j.Test)
+	if err != nil && ctx.Err() == nil {
+		warn(&r.Warnings, "no influence: "+err.Error())
+	}
+	twins, unknown := j.twins(), null.Float(math.NaN())
+	for i, y := range j.targets() {
+		row := report.Row{Row: i, Target: null.Float(y), Predicted: null.Float(mean[i] + j.TargetMean),
+			LabelError: null.Float(wrong[i]), Value: null.Float(-each[i]), SE: unknown, Influence: unknown,
+			Twin: null.Float(twins[i])}
+		if result != nil {
+			test := result.TestError()
+			row.Value, row.SE = null.Float(-test.Examples[i]), null.Float(test.ExamplesSE[i])
+		}
+		if j.labels() {
+			row.Value++ // the share of models that are right
+		}
+		if j.Set.RowNames != nil {
+			row.Name = j.Set.RowNames[i]
+		}
+		if influence != nil {
+			row.Influence = null.Float(influence[i])
+		}
+		r.Rows = append(r.Rows, row)
+	}
+	slices.SortStableFunc(r.Rows, func(a, b report.Row) int {
+		return cmp.Or(cmp.Compare(b.LabelError, a.LabelError), cmp.Compare(a.Value, b.Value))
+	})
+	r.Time = j.Times
+	return r, nil
+}
+
+// doubt is the probability that a label is another: of those of left-out examples, by the theory. Of a number
+// it is the share of examples whose target is nearer to what models without them predict, in units of the
+// spread there.
+func (j *Job) doubt(solution *solver.Solution, mean []float64) ([]float64, error) {
+	doubt := make([]float64, len(mean))
+	if j.labels() {
+		p, err := predict.ProbabilitiesOf(j.Model, solution)
+		if err != nil {
+			return nil, err
+		}
+		for i, y := range j.Set.Y {
+			switch {
+			case p.LeftOut == nil:
+				doubt[i] = loss.ZeroOne{}.Value(mean[i], y)
+			case y > 0:
+				doubt[i] = 1 - p.LeftOut[i]
+			default:
+				doubt[i] = p.LeftOut[i]
+			}
+		}
+		return doubt, nil
+	}
+	typical, square := solution.LeftOut(loss.SquareTest{})
+	off, order := make([]float64, len(mean)), make([]int, len(mean))
+	for i, y := range j.Set.Y {
+		distance := y - mean[i]
+		variance := math.Max(0, square[i]-distance*distance)
+		off[i] = math.Abs(distance) / math.Sqrt(variance+typical)
+	}
+	floats.ArgsortStable(off, order)
+	for rank, i := range order {
+		doubt[i] = float64(rank) / float64(len(order))
+	}
+	return doubt, nil
+}
+
+// twins are, for every example, the number of the first one with the same input and another label; NaN for
+// none.
+func (j *Job) twins() []float64 {
+	twins, first := slices.Repeat([]float64{math.NaN()}, len(j.Site)), map[[2]int]int{}
+	if !j.labels() {
+		return twins
+	}
+	for i, site := range j.Site {
+		key := [2]int{site, int(j.Set.Y[i])}
+		if _, seen := first[key]; !seen {
+			first[key] = i
+		}
+	}
+	for i, site := range j.Site {
+		if other, seen := first[[2]int{site, -int(j.Set.Y[i])}]; seen {
+			twins[i] = float64(other)
+		}
+	}
+	return twins
+}

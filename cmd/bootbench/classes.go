@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"time"
 
 	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
+	"bootbench/internal/model"
 	"bootbench/internal/report"
 )
 
@@ -41,6 +43,20 @@ func (a *app) buildClasses(p *problem) (*answer.Classes, error) {
 	return c, a.ctx.Err()
 }
 
+// decision is how several classes are told apart.
+type decision interface {
+	Estimate(ctx context.Context, s answer.Settings) (*report.Classes, error)
+	Train(ctx context.Context) (*model.Predictor, error)
+}
+
+// decide is what --multiclass says.
+func (o *options) decide(c *answer.Classes) decision {
+	if o.multiclass == answer.OneAgainstOne {
+		return answer.Pairs{Classes: c}
+	}
+	return c
+}
+
 // estimateClasses is estimate of several classes.
 func (a *app) estimateClasses(o *options, p *problem) error {
 	s, err := o.answers()
@@ -54,7 +70,7 @@ func (a *app) estimateClasses(o *options, p *problem) error {
 	if err != nil {
 		return err
 	}
-	r, err := c.Estimate(a.ctx, s)
+	r, err := o.decide(c).Estimate(a.ctx, s)
 	if err != nil {
 		return err
 	}
@@ -109,7 +125,7 @@ func (a *app) trainClasses(o *options, p *problem) error {
 		return err
 	}
 	began := time.Now()
-	trained, err := c.Train(a.ctx)
+	trained, err := o.decide(c).Train(a.ctx)
 	if err != nil {
 		return err
 	}
@@ -145,7 +161,7 @@ func (a *app) predictClasses(o *options, p *problem) error {
 	if err != nil {
 		return err
 	}
-	trained, err := c.Train(a.ctx)
+	trained, err := o.decide(c).Train(a.ctx)
 	if err != nil {
 		return err
 	}

@@ -70,6 +70,7 @@ func TestJSONPage(t *testing.T) {
 		"tune synthetic:friedman1,n=40 --ard --by evidence --over " +
 			"length-scale,noise,amplitude,constant,jitter", "estimate " + flowers(t), "rows crabs",
 		"rows " + table + " --loss hinge",
+		"estimate " + flowers(t) + " --multiclass ovo --loss hinge",
 		"predict " + flowers(t) + " --test " + flowers(t), "tune crabs " +
 			"--out " + filepath.Join(t.TempDir(), "tune"),
 	} {

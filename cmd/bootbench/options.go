@@ -35,7 +35,7 @@ type options struct {
 	noHeader, zeroBased        bool
 
 	losses                           []string // that the command can train; nil: all
-	loss, classWeight                string
+	loss, classWeight, multiclass    string
 	noise                            flags.Variance
 	parameters                       loss.Parameters // without the noise
 	kernel                           string
@@ -116,6 +116,7 @@ func (o *options) declare() {
 	o.Text(&o.classWeight, "class-weight")
 	o.Switch(&o.bias, "bias")
 	o.Switch(&o.noBias, "no-bias")
+	o.Choice(&o.multiclass, "multiclass", []string{"ovr", answer.OneAgainstOne}, "ovr")
 
 	o.Group("Kernel")
 	c, large := &o.covariance, flags.Range{From: 0, To: 1e100}

@@ -20,7 +20,8 @@ func predictCommand() *command {
 	return &command{
 		name: "predict",
 		args: dataOrModel,
-		takes: append([]string{"test", "model/predict", "ratio", "interval", "level", "residuals", "quantiles",
+		takes: append([]string{"test", "model/predict", "multiclass", "ratio", "interval", "level", "residuals",
+			"quantiles",
 			"covariance", "csv", "unseen", "no-points"}, slices.Concat(theoryNames, designNames)...),
 		out:     ", points.csv",
 		run:     runPredict,

@@ -28,7 +28,7 @@ const perceptronLoss = "perceptron"
 func trainCommand() *command {
 	return &command{
 		name:    "train",
-		takes:   append([]string{"model/train", "format", "tol/train", "groups"}, problemNames...),
+		takes:   append([]string{"model/train", "format", "tol/train", "groups", "multiclass"}, problemNames...),
 		losses:  append(loss.Names(), perceptronLoss),
 		run:     runTrain,
 		classes: true,

@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/internal/calibration"
@@ -29,6 +30,9 @@ type Classes struct {
 	Set  *dataset.Set // of all classes
 	Jobs []*Job       // of each class
 }
+
+// defaultResamples judge a decision where none are asked for: without them it has no error.
+const defaultResamples = 200
 
 // NewClasses builds the kernel matrix of a specification whose set has several classes.
 func NewClasses(spec model.Spec) (*Classes, error) {
@@ -84,7 +88,7 @@ func (f *fields) keep(j *Job) func(b int, weight, at []float64) {
 func (c *Classes) Estimate(ctx context.Context, s Settings) (*report.Classes, error) {
 	r := c.report("estimate")
 	var f fields
-	s.Refine.Resamples, s.Refine.Optional = max(2, cmp.Or(s.Refine.Resamples, 200)), false
+	s.Refine.Resamples, s.Refine.Optional = max(2, cmp.Or(s.Refine.Resamples, defaultResamples)), false
 	for k, j := range c.Jobs {
 		solution, err := j.Solve(ctx, s, "solve "+c.Set.Classes[k])
 		if err != nil {
@@ -345,41 +349,60 @@ func PredictClasses(p *model.Predictor, in *dataset.Inputs) (*report.ClassPredic
 	r := &report.ClassPrediction{Command: "predict", Test: in.Name, Count: n, Classes: e.Classes, Points: points,
 		Warnings: append([]string{}, in.Notes...), TrainedOn: report.TrainedOn{Data: e.Name, N: p.Training.Examples,
 			D: e.Features, Task: e.Task.String(), Target: e.Target, Loss: p.Loss, Kernel: p.Kernel}}
-	best, total := make([]int, n), make([]float64, n)
-	largest, all := make([]float64, n), make([][]float64, len(e.Classes))
-	for k, one := range append([]*model.Predictor{p}, p.Others...) {
-		f, err := one.Predict(in)
-		if err != nil {
-			return nil, err
-		}
+	for _, one := range append([]*model.Predictor{p}, p.Others...) {
 		r.SupportVectors += len(one.Weight)
-		for i, v := range f {
-			if k == 0 || v > largest[i] {
-				best[i], largest[i] = k, v
-			}
-			if one.LeftOut != nil {
-				f[i] = one.LeftOut.Curve.Probability(v)
-				total[i] += f[i]
-			}
-		}
-		if all[k] = f; one.LeftOut == nil {
-			all = nil
-			break
-		}
+	}
+	var best []int
+	var all [][]float64
+	var err error
+	if p.Pairs != nil {
+		best, err = decideByPairs(p, in)
+	} else {
+		best, all, err = decideByFields(p, in)
+	}
+	if err != nil {
+		return nil, err
 	}
 	for i, k := range best {
 		points.Class[i] = e.Classes[k]
 	}
 	for k := range all {
-		for i := range all[k] {
-			all[k][i] /= total[i]
-		}
 		points.Probability[e.Classes[k]] = all[k]
 	}
 	if in.Y != nil {
 		judgeClasses(r, in, best, all)
 	}
 	return r, nil
+}
+
+// decideByFields are the classes of new inputs by the largest field, and the probabilities of all classes,
+// nil where a class has no curve.
+func decideByFields(p *model.Predictor, in *dataset.Inputs) (best []int, all [][]float64, err error) {
+	n, curves := in.N(), true
+	best, all = make([]int, n), make([][]float64, len(p.Encoding.Classes))
+	largest, total := make([]float64, n), make([]float64, n)
+	for k, one := range append([]*model.Predictor{p}, p.Others...) {
+		if all[k], err = one.Predict(in); err != nil {
+			return nil, nil, err
+		}
+		curves = curves && one.LeftOut != nil
+		for i, v := range all[k] {
+			if k == 0 || v > largest[i] {
+				best[i], largest[i] = k, v
+			}
+			if curves {
+				all[k][i] = one.LeftOut.Curve.Probability(v)
+				total[i] += all[k][i]
+			}
+		}
+	}
+	if !curves {
+		return best, nil, nil
+	}
+	for _, p := range all {
+		floats.Div(p, total)
+	}
+	return best, all, nil
 }
 
 // judgeClasses adds what the targets of new inputs say.

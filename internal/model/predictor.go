@@ -43,6 +43,8 @@ type Predictor struct {
 	// Others are of the second class and later ones against the others, where Encoding has several classes; this
 	// is then of the first.
 	Others []*Predictor `json:"others,omitempty"`
+	// Pairs, if set, says that these are of pairs of classes instead, PairsOf this order.
+	Pairs []int `json:"pairs,omitempty"`
 
 	kernel *inputKernel
 }
@@ -200,8 +202,8 @@ func (p *Predictor) prepare() error {
 	if err := p.LeftOut.check(p.Encoding.Task); err != nil {
 		return err
 	}
-	if classes := len(p.Encoding.Classes); classes > 0 && len(p.Others) != classes-1 {
-		return fmt.Errorf("%d predictors do not fit %d classes", 1+len(p.Others), classes)
+	if err := p.checkClasses(); err != nil {
+		return err
 	}
 	for _, other := range p.Others {
 		if other == nil || len(other.Others) > 0 {
@@ -234,6 +236,34 @@ func (p *Predictor) prepare() error {
 		return p.prepareSparse(d, count)
 	}
 	return p.prepareDense(d, count)
+}
+
+// PairsOf are the pairs of classes in an order, as LIBSVM numbers them.
+func PairsOf(order []int) (pairs [][2]int) {
+	for i, first := range order {
+		for _, second := range order[i+1:] {
+			pairs = append(pairs, [2]int{first, second})
+		}
+	}
+	return pairs
+}
+
+// checkClasses refuses another number of predictors than the classes, or their pairs, need.
+func (p *Predictor) checkClasses() error {
+	classes := len(p.Encoding.Classes)
+	needed := classes
+	if p.Pairs != nil {
+		needed = classes * (classes - 1) / 2
+		for rank, k := range slices.Sorted(slices.Values(p.Pairs)) {
+			if k != rank || len(p.Pairs) != classes {
+				return fmt.Errorf("%v is no order of %d classes", p.Pairs, classes)
+			}
+		}
+	}
+	if classes > 0 && 1+len(p.Others) != needed {
+		return fmt.Errorf("%d predictors do not fit %d classes", 1+len(p.Others), classes)
+	}
+	return nil
 }
 
 func (p *Predictor) prepareDense(d, count int) (err error) {

@@ -22,6 +22,8 @@ type FitSettings struct {
 	// Tolerance is that of the trainer of the loss (svm.Settings, erm.Settings,
 	// gp.EPSettings); 0 means its default. The square loss is solved directly.
 	Tolerance float64
+	// Weight is that of the examples in training, 0 for none of it; nil: those of the set.
+	Weight []float64
 }
 
 // Fit trains once on all data, with the weights that prediction needs and FullFit does not
@@ -32,7 +34,7 @@ func (m *Model) Fit(settings FitSettings) (*retrain.Learned, error) {
 	if err != nil {
 		return nil, err
 	}
-	return training{m}.fit(learners)
+	return training{m}.fit(learners, settings.Weight)
 }
 
 // FullFit trains once on all data and returns the predictor at the sites. It
@@ -118,12 +120,15 @@ func (m training) ofResamples() (retrain.Learners, error) {
 }
 
 // fit trains once on all data.
-func (m training) fit(learners retrain.Learners) (*retrain.Learned, error) {
+func (m training) fit(learners retrain.Learners, weight []float64) (*retrain.Learned, error) {
 	learn, err := learners()
 	if err != nil {
 		return nil, InputError(err)
 	}
-	all := train.Set{Y: m.Set.Y, Site: m.Site, Weight: m.Set.Weights}
+	all := train.Set{Y: m.Set.Y, Site: m.Site, Weight: weight}
+	if all.Weight == nil {
+		all.Weight = m.Set.Weights
+	}
 	if all.Weight == nil {
 		all.Weight = slices.Repeat([]float64{1}, len(m.Set.Y))
 	}
@@ -140,7 +145,7 @@ func (m training) fitted() ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	fit, err := m.fit(learners)
+	fit, err := m.fit(learners, nil)
 	if err != nil {
 		return nil, err
 	}

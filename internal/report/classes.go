@@ -26,6 +26,7 @@ type Classes struct {
 	Brier      *null.Float      `json:"brier,omitempty"`
 	Confusion  [][]int          `json:"confusion"` // rows: true class; columns: majority of left-out decisions
 	Each       []ClassError     `json:"each"`
+	Multiclass string           `json:"multiclass,omitempty"` // "ovo": pairs of classes vote
 	Folds      int              `json:"folds,omitempty"`
 	Repeats    int              `json:"repeats,omitempty"`
 	FoldsOf    string           `json:"folds_of,omitempty"`
@@ -85,7 +86,11 @@ func (c *Classes) document() *document {
 	if r := c.Resampling; r != nil {
 		by = fmt.Sprintf("%d resamples", r.Resamples)
 	}
-	d.line("by", "exact fits of each class against the others: %s%s", by,
+	of := "each class against the others"
+	if c.Multiclass != "" {
+		of = "each pair of classes, which vote"
+	}
+	d.line("by", "exact fits of %s: %s%s", of, by,
 		nonzero("; in %d a class was missing", c.OneClass))
 	d.line("model", "%s loss%s, kernel %s", c.Loss, c.parameters(), KernelText(c.Kernel))
 	if c.ChosenBy != "" {

@@ -1,0 +1,129 @@
+package answer_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"bootbench/internal/answer"
+	"bootbench/internal/model"
+	"bootbench/internal/need"
+	"bootbench/loss"
+	"bootbench/resample"
+)
+
+// votesOfRows are the classes of a set's rows by the votes of pairs (Chang and Lin 2011), each a model of the
+// rows of its two classes alone among those given, as often as they are given.
+func votesOfRows(t *testing.T, spec model.Spec, rows, order []int) (class []int) {
+	set := spec.Set
+	votes := make([][]int, set.N())
+	for i := range votes {
+		votes[i] = make([]int, len(order))
+	}
+	for a, first := range order {
+		for _, second := range order[a+1:] {
+			members := slices.DeleteFunc(slices.Clone(rows), func(i int) bool {
+				return int(set.Y[i]) != first && int(set.Y[i]) != second
+			})
+			one := spec
+			one.Set = set.Subset(members).Against(first)
+			f := need.One(need.One(answer.Train(need.One(model.Build(one))(t)))(t).Predict(set))(t)
+			for i, v := range f {
+				if v > 0 {
+					votes[i][first]++
+				} else {
+					votes[i][second]++
+				}
+			}
+		}
+	}
+	for _, v := range votes {
+		best := order[0]
+		for _, k := range order {
+			if v[k] > v[best] {
+				best = k
+			}
+		}
+		class = append(class, best)
+	}
+	return class
+}
+
+// TestPairs: votes of pairs are those of models of two classes' rows alone, of all rows and of resamples.
+func TestPairs(t *testing.T) {
+	set := threeClasses(t)
+	rows := make([]int, set.N())
+	for i := range rows {
+		rows[i] = i
+	}
+	slices.SortStableFunc(rows, func(a, b int) int { return int(set.Y[b] - set.Y[a]) }) // 2 appears first
+	spec := model.NewSpec(set.Subset(rows), loss.Hinge{C: 2})
+	spec.Standardize = false
+	set = spec.Set
+	var order, all []int
+	for i, k := range set.ClassOf() {
+		if all = append(all, i); !slices.Contains(order, k) {
+			order = append(order, k)
+		}
+	}
+	pairs := answer.Pairs{Classes: need.One(answer.NewClasses(spec))(t)}
+	trained := need.One(pairs.Train(t.Context()))(t)
+	got := need.One(answer.PredictClasses(trained, set))(t)
+	for i, k := range votesOfRows(t, spec, all, order) {
+		if got.Points.Class[i] != set.Classes[k] {
+			t.Errorf("row %d is taken for %s, one by one for %s", i+1, got.Points.Class[i], set.Classes[k])
+		}
+	}
+	trained.Bias, trained.Others[0].Bias, trained.Others[1].Bias = 1e6, -1e6, 1e6 // each class beats one
+	tie := need.One(answer.PredictClasses(trained, set))(t)
+	if tie.Points.Class[0] != "2" {
+		t.Errorf("of equal votes %s has it, not the class that appears first, 2", tie.Points.Class[0])
+	}
+
+	const resamples, seed = 6, 5
+	s := answer.Settings{Scheme: resample.Poisson{Ratio: 1}, Refine: answer.Refinement{Resamples: resamples,
+		Seed: seed}}
+	r := need.One(pairs.Estimate(t.Context(), s))(t)
+	wrong, absent, counts := make([]float64, set.N()), make([]float64, set.N()), make([]int, set.N())
+	for b := range resamples {
+		resample.Draw(s.Scheme, seed, b, counts)
+		var rows []int
+		for i, count := range counts {
+			rows = append(rows, slices.Repeat([]int{i}, count)...)
+		}
+		for i, k := range votesOfRows(t, spec, rows, order) {
+			if counts[i] == 0 {
+				absent[i]++
+				if float64(k) != set.Y[i] {
+					wrong[i]++
+				}
+			}
+		}
+	}
+	mean, count := 0.0, 0.0
+	for i, n := range absent {
+		if n > 0 {
+			mean, count = mean+wrong[i]/n, count+1
+		}
+	}
+	if mean /= count; math.Abs(float64(r.Error)-mean) > 1e-9 || mean == 0 {
+		t.Errorf("error of left-out votes %v, one by one %v", r.Error, mean)
+	}
+}
+
+// TestClassesWithoutCurves: where there are no probabilities, as of more than 5000 examples, classes are the
+// same.
+func TestClassesWithoutCurves(t *testing.T) {
+	set := threeClasses(t)
+	p := need.One(need.One(answer.NewClasses(model.NewSpec(set,
+		loss.Square{Noise: 0.3})))(t).Train(t.Context()))(t)
+	want := need.One(answer.PredictClasses(p, set))(t)
+	for _, one := range append([]*model.Predictor{p}, p.Others...) {
+		one.LeftOut = nil
+	}
+	got := need.One(answer.PredictClasses(p, set))(t)
+	if !slices.Equal(got.Points.Class, want.Points.Class) || len(got.Points.Probability) != 0 ||
+		len(slices.Compact(slices.Sorted(slices.Values(got.Points.Class)))) != 3 {
+		t.Errorf("without curves %v, with %v", got.Points.Class, want.Points.Class)
+	}
+}

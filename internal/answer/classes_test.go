@@ -33,8 +33,6 @@ func TestClasses(t *testing.T) {
 	v := answer.Validation{Design: resample.Design{N: set.N()}, Folds: folds, Seed: 3}
 	for _, l := range []loss.Loss{loss.Square{Noise: 0.3}, loss.Hinge{C: 2}} {
 		spec := model.NewSpec(set, l)
-		c := need.One(answer.NewClasses(spec))(t)
-		r := need.One(c.CrossValidate(t.Context(), v))(t)
 		design := resample.Design{N: set.N(), Stratum: set.ClassOf()}
 		scheme := need.One(design.Of("kfold", resample.Options{Folds: folds}))(t)
 		weight, wrong := make([]float64, set.N()), 0.0
@@ -68,7 +66,7 @@ func TestClasses(t *testing.T) {
 		}
 		unscaled := spec
 		unscaled.Standardize = false
-		r = need.One(need.One(answer.NewClasses(unscaled))(t).CrossValidate(t.Context(), v))(t)
+		r := need.One(need.One(answer.NewClasses(unscaled))(t).CrossValidate(t.Context(), v))(t)
 		if got := float64(r.Error) * float64(set.N()); math.Abs(got-wrong) > 1e-6 {
 			t.Errorf("%s: %v wrong, one by one %v", l.Name(), got, wrong)
 		}

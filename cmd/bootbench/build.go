@@ -61,6 +61,9 @@ func (a *app) readProblem(o *options, path string) (*problem, error) {
 func (o *options) problem(a *app, set *dataset.Set) (p *problem, err error) {
 	p = &problem{flags: o}
 	if preset, known := model.PresetFor(set); known || o.loss != "" || a == nil {
+		if o.kernel == autoKernel {
+			return nil, usage.Errorf("--kernel %s is found by a search: leave out --loss, or take tune", autoKernel)
+		}
 		p.spec, p.source, err = o.spec(set, preset)
 	} else {
 		p.spec, p.choice, err = o.choose(a, set)

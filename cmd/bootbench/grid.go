@@ -51,6 +51,10 @@ func runGrid(a *app, o *options, data []string) error {
 	if _, err := o.answers(); err != nil {
 		return err
 	}
+	if o.kernel == autoKernel {
+		return usage.Errorf("--kernel %s is for one model: --over kernel=rbf,matern52,linear compares them",
+			autoKernel)
+	}
 	axes, err := gridAxes(o)
 	if err != nil {
 		return err

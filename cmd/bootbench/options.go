@@ -120,7 +120,7 @@ func (o *options) declare() {
 
 	o.Group("Kernel")
 	c, large := &o.covariance, flags.Range{From: 0, To: 1e100}
-	o.Choice(&o.kernel, "kernel", kernel.Names(), "rbf")
+	o.Choice(&o.kernel, "kernel", append(kernel.Names(), autoKernel), "rbf")
 	o.Number(&c.Gamma, "gamma", 0, flags.Above(0))
 	o.lengthScale.In = flags.Above(0)
 	o.Value(&o.lengthScale, "length-scale")

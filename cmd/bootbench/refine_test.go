@@ -93,8 +93,8 @@ func TestRefineElsewhere(t *testing.T) {
 		"--no-points"); c.Results[0].Refined == nil {
 		t.Error("curve does not refine by itself")
 	}
-	if g := decoded[report.Grid](t, "grid", "sonar", "--over", "ratio=1"); g.Results[0].Estimate.Refined != nil {
-		t.Error("grid refines by itself")
+	if g := decoded[report.Grid](t, "grid", "sonar", "--over", "ratio=1"); g.Results[0].Estimate.Refined == nil {
+		t.Error("grid does not refine by itself")
 	}
 	// At ratio 5 an example is left out by 200 e^-5 = 1.3 resamples; of folds by every tenth.
 	if e := decoded[report.Estimate](t, "estimate", "crabs", "--ratio", "5", "--no-points"); e.Refined != nil {

@@ -17,6 +17,7 @@ import (
 	"bootbench/internal/null"
 	"bootbench/internal/report"
 	"bootbench/internal/tune"
+	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/resample"
 )
@@ -100,17 +101,51 @@ func (a *app) choose(p *tune.Problem) (r *tune.Result, c choice, err error) {
 		a.console.Progress(fmt.Sprintf("choosing a model: %d judged, best of %d examples %.6g", judged, e.Examples,
 			least), 0, 1)
 	}
-	if r, err = tune.Run(a.ctx, *p, settings); err != nil {
+	if a.options.kernel == autoKernel {
+		r, err = a.chooseKernel(p, settings)
+	} else {
+		r, err = tune.Run(a.ctx, *p, settings)
+	}
+	if err != nil {
 		return nil, c, err
 	}
 	c = choice{by: r.String(), seconds: time.Since(began).Seconds()}
 	if len(r.Over) > 0 {
 		c.settings = []string{"loss=" + r.Spec.Loss.Name()}
 	}
+	if a.options.kernel == autoKernel {
+		c.settings = append(c.settings, "kernel="+r.Spec.Kernel.Kind.String())
+	}
 	for _, axis := range p.Over {
 		c.settings = append(c.settings, chosenSettings(&r.Spec, axis.Name)...)
 	}
 	return r, c, nil
+}
+
+// autoKernel is the word for the best of some kernels.
+const autoKernel = "auto"
+
+// chooseKernel searches with each of some kernels, and returns the search that ends best, the first of
+// equals.
+func (a *app) chooseKernel(p *tune.Problem, settings tune.Settings) (best *tune.Result, err error) {
+	for _, kind := range []kernel.Kind{kernel.RBF, kernel.Matern52, kernel.Linear} {
+		one := *p
+		one.Spec.Kernel.Kind = kind
+		if one.Spec.Kernel.Validate(p.Spec.Set.D()) != nil { // a length scale is given, which it does not take
+			continue
+		}
+		if one.Over, err = a.options.tuneAxes(&one.Spec); err != nil {
+			return nil, err
+		}
+		r, err := tune.Run(a.ctx, one, settings)
+		if err != nil {
+			return nil, err
+		}
+		if best == nil || r.Value < best.Value {
+			p.Over, best = one.Over, r
+		}
+	}
+	return best, nil
 }
 
 // search is what is chosen of a data set: not what flags give. A preset is not looked at: what is chosen
@@ -279,6 +314,9 @@ func againLine(a *app, o *options, best map[string]any, spec *model.Spec) string
 			strconv.FormatBool(!spec.NormalizeTarget))
 	}
 	other := []string{"over", "ard", "by", "loss"}
+	if o.kernel == autoKernel {
+		words, other = append(words, "--kernel", spec.Kernel.Kind.String()), append(other, "kernel")
+	}
 	for _, setting := range o.settings(func(name string) bool {
 		instead := name == "gamma" && best["length-scale"] != nil
 		return best[name] == nil && !instead && isRecorded(name) && !slices.Contains(other, name) &&

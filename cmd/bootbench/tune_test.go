@@ -65,3 +65,29 @@ func TestTuneText(t *testing.T) {
 		t.Errorf("page: %v", err)
 	}
 }
+
+// TestKernelAuto: of some kernels the search takes the one that ends best, and estimate the same as tune.
+func TestKernelAuto(t *testing.T) {
+	const data = "synthetic:friedman1,n=60"
+	path := filepath.Join(t.TempDir(), "f.csv")
+	must(t, "datasets", "--export", data, path)
+	d := decoded[report.Tuning](t, "tune", path, "--kernel", "auto", "--refine", "none")
+	least := math.Inf(1)
+	for _, kind := range []string{"rbf", "matern52", "linear"} {
+		least = math.Min(least, float64(decoded[report.Tuning](t, "tune", path, "--kernel", kind, "--refine",
+			"none").Objective))
+	}
+	e := decoded[report.Estimate](t, "estimate", path, "--kernel", "auto", "--refine", "none")
+	if float64(d.Objective) != least || e.Model.Kernel != d.Model.Kernel || e.TestError != d.TestError ||
+		!strings.Contains(d.CommandLine, "--kernel "+d.Model.Kernel.String()) ||
+		strings.Contains(d.CommandLine, "auto") {
+		t.Errorf("objective %v, least %v; estimate has %v, tune %v: %s", d.Objective, least, e.Model.Kernel,
+			d.Model.Kernel, d.CommandLine)
+	}
+	for _, args := range [][]string{{"grid", path}, {"estimate", path, "--loss", "hinge"}} {
+		if o := drive(t, "", append(args, "--kernel", "auto")...); o.status != exitUsage ||
+			!strings.Contains(o.stderr, "--kernel auto") {
+			t.Errorf("%v: %+v", args, o)
+		}
+	}
+}

@@ -79,7 +79,7 @@ func (b Brief) document() *document {
 		d.line("chosen", "by %s", e.ChosenBy)
 		d.line("to repeat", "%s", e.CommandLine)
 	}
-	if e.Status != "converged" && e.Status != Contradicted {
+	if e.Status != "converged" && e.Status != Contradicted && e.Status != "complete" {
 		d.line("status", "%s", e.Status)
 	}
 	return d
@@ -116,14 +116,14 @@ func (b Brief) worst(count int) string {
 	var names []string
 	for _, i := range w.order(count) {
 		p := b.Points
-		target, predicted := fmt.Sprintf("%.4g", p.Target[i]), "otherwise"
-		if p.OOBVote != nil {
+		target, predicted := fmt.Sprintf("%.4g", p.Target[i]), ""
+		if b.Positive != "" {
 			target = w.Labels.Name(p.Target[i])
-			predicted = fmt.Sprintf("%s in %.0f%%", w.Labels.Name(-p.Target[i]), 100*p.Error[i])
+			predicted = fmt.Sprintf(", predicted %s in %.0f%%", w.Labels.Name(-p.Target[i]), 100*p.Error[i])
 		} else if p.OOBMean != nil {
-			predicted = fmt.Sprintf("%.4g", p.OOBMean[i])
+			predicted = fmt.Sprintf(", predicted %.4g", p.OOBMean[i])
 		}
-		names = append(names, fmt.Sprintf("%s (%s, predicted %s)", p.name(i), target, predicted))
+		names = append(names, fmt.Sprintf("%s (%s%s)", p.name(i), target, predicted))
 	}
 	return strings.Join(names, ", ")
 }

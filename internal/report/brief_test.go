@@ -34,7 +34,7 @@ func TestBrief(t *testing.T) {
 	}
 	has("10 +- 0.25 (root mean square) on new rows; 20 if all are predicted 7", "75.0% of the variance",
 		"regression of price", "y (6, predicted 3), x (5, predicted 4)\n", "changes by 2 (")
-	e.TestLoss, e.Error, e.Quality.Baseline = "zero-one", 0.25, 0.5
+	e.TestLoss, e.Error, e.Quality.Baseline, e.Positive = "zero-one", 0.25, 0.5, "1"
 	e.ErrorSE, e.Quality.ExampleSE, e.Quality.RSquared = nil, 0.02, nil
 	e.Points.OOBVote, e.Points.Vote = null.Floats{1, 1, 1}, null.Floats{0.9, 0.2, 0.5}
 	e.Points.Target = null.Floats{1, -1, 1}

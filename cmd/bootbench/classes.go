@@ -21,7 +21,7 @@ func (c *command) checkClasses(set *dataset.Set) error {
 		return nil
 	}
 	return usage.Errorf("%s is for numbers or two classes, and %s has %d: --positive LABEL sets one against "+
-		"the others; estimate, cv, train and predict take all", c.name, set.Name, len(set.Classes))
+		"the others; estimate, rows, cv, train and predict take all", c.name, set.Name, len(set.Classes))
 }
 
 // buildClasses computes the kernel matrix of several classes.
@@ -57,16 +57,20 @@ func (o *options) decide(c *answer.Classes) decision {
 	return c
 }
 
-// estimateClasses is estimate of several classes.
-func (a *app) estimateClasses(o *options, p *problem) error {
-	s, err := o.answers()
-	if err == nil {
+// solvableClasses builds the models of several classes, and says what is asked of them.
+func (a *app) solvableClasses(o *options, p *problem) (c *answer.Classes, s answer.Settings, err error) {
+	if s, err = o.answers(); err == nil {
 		s.Scheme, err = o.designed(o.ratio, p.spec.Set)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		c, err = a.buildClasses(p)
 	}
-	c, err := a.buildClasses(p)
+	return c, s, err
+}
+
+// estimateClasses is estimate of several classes.
+func (a *app) estimateClasses(o *options, p *problem) error {
+	c, s, err := a.solvableClasses(o, p)
 	if err != nil {
 		return err
 	}

@@ -39,6 +39,10 @@ func TestSeveralClasses(t *testing.T) {
 			t.Error(text)
 		}
 	}
+	rows := decoded[report.Rows](t, "rows", path, "--refine", "60")
+	if first := rows.Rows[0]; len(rows.Rows) != 60 || first.Label == first.Class || !(first.LabelError > 0.5) {
+		t.Errorf("rows: %+v", first)
+	}
 	file := filepath.Join(folder, "m.json")
 	must(t, "train", path, "--model", file)
 	byFile := decoded[report.ClassPrediction](t, "predict", "--model", file, "--test", path)

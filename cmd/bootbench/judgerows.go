@@ -2,11 +2,12 @@ package main
 
 import (
 	"bootbench/cmd/bootbench/internal/files"
+	"bootbench/internal/report"
 )
 
 func rowsCommand() *command {
 	return &command{name: "rows", takes: append([]string{"ratio", "csv"}, theoryNames...), out: ", rows.csv",
-		run: judgeRows}
+		run: judgeRows, classes: true}
 }
 
 // judgeRows reads DATA and prints its rows, those that a look is worth first.
@@ -18,11 +19,7 @@ func judgeRows(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	j, s, err := a.solvable(o, p)
-	if err != nil {
-		return err
-	}
-	r, err := j.Rows(a.ctx, s)
+	r, err := a.rows(o, p)
 	if err != nil {
 		return a.orElsewhere(err)
 	}
@@ -36,4 +33,20 @@ func judgeRows(a *app, o *options, data []string) error {
 		}
 	}
 	return a.deliver(g)
+}
+
+// rows judges the rows of a problem.
+func (a *app) rows(o *options, p *problem) (*report.Rows, error) {
+	if !p.several() {
+		j, s, err := a.solvable(o, p)
+		if err != nil {
+			return nil, err
+		}
+		return j.Rows(a.ctx, s)
+	}
+	c, s, err := a.solvableClasses(o, p)
+	if err != nil {
+		return nil, err
+	}
+	return c.Rows(a.ctx, s)
 }

@@ -52,6 +52,7 @@ func (j *Job) Rows(ctx context.Context, s Settings) (*report.Rows, error) {
 		}
 		if j.labels() {
 			row.Value++ // the share of models that are right
+			row.Label, row.Class = r.Labels.Name(y), r.Labels.Name(mean[i])
 		}
 		if j.Set.RowNames != nil {
 			row.Name = j.Set.RowNames[i]
@@ -61,10 +62,42 @@ func (j *Job) Rows(ctx context.Context, s Settings) (*report.Rows, error) {
 		}
 		r.Rows = append(r.Rows, row)
 	}
-	slices.SortStableFunc(r.Rows, func(a, b report.Row) int {
+	sortRows(r.Rows)
+	r.Time = j.Times
+	return r, nil
+}
+
+// sortRows puts the least believable first.
+func sortRows(rows []report.Row) {
+	slices.SortStableFunc(rows, func(a, b report.Row) int {
 		return cmp.Or(cmp.Compare(b.LabelError, a.LabelError), cmp.Compare(a.Value, b.Value))
 	})
-	r.Time = j.Times
+}
+
+// Rows says of every example of several classes how the models without it take it: value is the share of
+// these that are right.
+func (c *Classes) Rows(ctx context.Context, s Settings) (*report.Rows, error) {
+	e, err := c.Estimate(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	r := &report.Rows{Command: "rows", Subject: e.Subject, TestLoss: e.TestLoss, Status: e.Status,
+		Warnings: e.Warnings}
+	unknown := null.Float(math.NaN())
+	for i, label := range e.Points.Target {
+		row := report.Row{Row: i, Target: null.Float(c.Set.Y[i]), Predicted: unknown, Label: label,
+			Class: e.Points.Class[i], Value: null.Float(1 - e.Points.Error[i]), SE: unknown, Influence: unknown,
+			Twin: unknown, LabelError: null.Float(e.Points.Error[i])}
+		if p := e.Points.Probability[label]; p != nil {
+			row.LabelError = null.Float(1 - p[i])
+		}
+		if c.Set.RowNames != nil {
+			row.Name = c.Set.RowNames[i]
+		}
+		r.Rows = append(r.Rows, row)
+	}
+	sortRows(r.Rows)
+	r.Time = e.Time
 	return r, nil
 }
 

@@ -24,7 +24,9 @@ type Row struct {
 	Row       int        `json:"row"` // from 0
 	Name      string     `json:"name,omitempty"`
 	Target    null.Float `json:"target"`
-	Predicted null.Float `json:"predicted"` // mean of the models without it
+	Predicted null.Float `json:"predicted"`       // mean of the models without it
+	Label     string     `json:"label,omitempty"` // its class
+	Class     string     `json:"class,omitempty"` // what the models without it take it for
 	// share of models without it that are right (Data-OOB: Kwon and Zou 2023); of numbers minus their mean loss
 	Value      null.Float `json:"value"`
 	SE         null.Float `json:"value_se"`    // over resamples; null without exact ones
@@ -39,8 +41,8 @@ func (r *Rows) cells(row *Row) []string {
 		name = textCell(row.Name)
 	}
 	target, of := number(row.Target), number(row.Predicted)
-	if r.Positive != "" {
-		target, of = r.Labels.Name(float64(row.Target)), r.Labels.Name(float64(row.Predicted))
+	if row.Label != "" {
+		target, of = textCell(row.Label), textCell(row.Class)
 	}
 	value, influence, twin := number(row.Value), "-", ""
 	if row.SE == row.SE {
@@ -61,7 +63,7 @@ const shownRows = 15
 func (r *Rows) document() *document {
 	d := &document{title: "Rows of " + ShortName(r.Data) + " to look at"}
 	what, doubt := "share of models without the row that are right", "wrong"
-	if r.Positive == "" {
+	if len(r.Rows) > 0 && r.Rows[0].Label == "" {
 		what, doubt = "minus the mean loss of models without the row", "farther than"
 	}
 	d.line("data", "%s: %d rows, %d features", r.Data, r.N, r.D)

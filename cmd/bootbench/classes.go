@@ -59,6 +59,9 @@ func (o *options) decide(c *answer.Classes) decision {
 
 // solvableClasses builds the models of several classes, and says what is asked of them.
 func (a *app) solvableClasses(o *options, p *problem) (c *answer.Classes, s answer.Settings, err error) {
+	if o.journal != "" || o.shard.count > 0 {
+		return nil, s, usage.Errorf("--journal and --shard are for numbers or two classes")
+	}
 	if s, err = o.answers(); err == nil {
 		s.Scheme, err = o.designed(o.ratio, p.spec.Set)
 	}

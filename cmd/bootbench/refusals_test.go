@@ -149,7 +149,6 @@ tune boston --ard --kernel linear | no length scales
 tune crabs --kernel linear --loss hard | --over is required
 tune boston --by 632plus --test-loss absolute | choose by cv or leftout
 tune boston --over gamma,gamma | named twice
-tune boston --engine scalapack | take the exact engine
 tune boston --by loo --bias | without bias
 train crabs --loss hinge --no-standardize | --model is required
 train crabs --loss hinge --format libsvm --model DIR/m | --no-standardize is required

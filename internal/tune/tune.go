@@ -247,8 +247,6 @@ func (p *Problem) check() error {
 	case p.By == Plus632 && !zeroOne && !squares:
 		refused = fmt.Sprintf("a smooth .632+ is for the test losses square and zero-one, not for %s: choose by "+
 			"cv or leftout", p.Test.Name())
-	case p.Spec.Storage == model.ScaLAPACK || p.Spec.Storage == model.LowRank:
-		refused = "the gradient needs the whole kernel matrix: take the exact engine"
 	case exact && p.Spec.Set.Weights != nil:
 		refused = "exact leave-one-out and the evidence are of examples without weights: choose by cv or leftout"
 	case exact && p.Spec.Bias:

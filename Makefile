@@ -34,7 +34,6 @@ mpi-test: openblas openmpi
 test: openblas
 	OPENBLAS_NUM_THREADS=1 go test -tags $(TAGS) -short ./...
 	go test -short ./blas ./linalg
-	go test -short -run 'TestEstimate' ./cmd/bootbench
 
 # BLAS threads that wait sleep soon here, instead of spinning beside other packages' tests.
 test-long: openblas

@@ -13,6 +13,9 @@ import (
 // TestAddressSpace: under a limit of the address space (ulimit -v) a command answers, or is refused in one
 // line.
 func TestAddressSpace(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the run without -short has it")
+	}
 	answered, refused := 0, 0
 	for _, line := range []string{
 		"estimate boston --refine none --no-points --quiet",

@@ -18,6 +18,9 @@ func TestBridges(t *testing.T) {
 	if args, ok := os.LookupEnv("BOOTBENCH_ARGS"); ok {
 		os.Exit(run(t.Context(), strings.Split(args, "\x1f"), os.Stdin, os.Stdout, os.Stderr))
 	}
+	if testing.Short() {
+		t.Skip("the run without -short has it")
+	}
 	python := bridge{"python", []string{"python3", "/usr/bin/python3"}, []string{"-c", "import sklearn"}}
 	r := bridge{"r", []string{"Rscript"}, []string{"-e", "library(jsonlite)"}}
 	t.Run("python.md", func(t *testing.T) {

@@ -21,7 +21,8 @@ func cvCommand() *command {
 	return &command{
 		name: "cv",
 		takes: slices.Concat(problemNames, []string{"folds/cv", "repeats", "groups", "strata", "fold-column",
-			"blocks/cv", "permutations", "nested", "seed", "workers", "method/retrain", "test-loss", "metrics",
+			"blocks/cv", "permutations", "nested", "refit-preprocessing", "seed", "workers", "method/retrain",
+			"test-loss", "metrics",
 			"no-points",
 			"csv"}),
 		out:     ", points.csv",
@@ -53,11 +54,18 @@ func runCV(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	if o.nested {
+	switch {
+	case o.nested:
 		if v.Choose, err = o.chooser(p); err != nil {
 			return err
 		}
-		j.Subject.CommandLine = a.commandLine()
+		v.Anew, j.Subject.CommandLine = "a model chosen", a.commandLine()
+	case o.refitFeatures:
+		v.Anew, v.Choose = "features standardised", func(_ context.Context, set *dataset.Set) (model.Spec, error) {
+			spec := p.spec
+			spec.Set = set
+			return spec, nil
+		}
 	}
 	r, err := j.CrossValidate(a.ctx, v)
 	if err != nil {

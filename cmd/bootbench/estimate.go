@@ -63,7 +63,8 @@ func runEstimate(a *app, o *options, data []string) error {
 	if err != nil {
 		return a.orElsewhere(err)
 	}
-	if err := j.AddFullModel(a.ctx, e, s); err != nil {
+	choose, _ := o.chooser(p) // none of a model that is given
+	if err := j.AddFullModel(a.ctx, e, s, choose); err != nil {
 		return err
 	}
 	j.Caution(e)

@@ -141,10 +141,10 @@ func TestTuneJournal(t *testing.T) {
 	args = append(args, "--journal", dir)
 	must(t, args...)
 	lines := records(t, dir)
-	if len(lines) != 3+2 { // of the grid and the descent
+	if len(lines) != 3+4 { // of two grids and descents: one length scale, one for each feature
 		t.Fatalf("%d lines", len(lines))
 	}
-	for kept := range 3 {
+	for kept := range 5 {
 		if err := os.WriteFile(filepath.Join(dir, "journal"), slices.Concat(lines[:2+kept]...), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -59,6 +59,7 @@ type options struct {
 	repeats          int
 	permutations     int
 	nested           bool
+	refitFeatures    bool
 	refine           refineValue
 	accuracy         flags.Percent
 	resamples        int
@@ -165,6 +166,7 @@ func (o *options) declare() {
 	o.Value(&o.blocks, "blocks/cv")
 	o.Whole(&o.permutations, "permutations", 0, flags.Range{From: 0, To: 1e6})
 	o.Switch(&o.nested, "nested")
+	o.Switch(&o.refitFeatures, "refit-preprocessing")
 	o.Number(&o.ratio, "ratio", 1, flags.Above(0))
 	o.Value(&o.ratios, "ratio/list")
 	o.refine = refineAuto

@@ -116,8 +116,10 @@ func (a *app) choose(p *tune.Problem) (r *tune.Result, c choice, err error) {
 	if a.options.kernel == autoKernel {
 		c.settings = append(c.settings, "kernel="+r.Spec.Kernel.Kind.String())
 	}
-	for _, axis := range p.Over {
-		c.settings = append(c.settings, chosenSettings(&r.Spec, axis.Name)...)
+	for k, h := range r.Over {
+		if k == 0 || h.Name != r.Over[k-1].Name {
+			c.settings = append(c.settings, chosenSettings(&r.Spec, h.Name)...)
+		}
 	}
 	return r, c, nil
 }
@@ -169,6 +171,12 @@ func (o *options) search(set *dataset.Set) (p *tune.Problem, err error) {
 	if p.Over, err = o.tuneAxes(&p.Spec); err != nil {
 		return nil, err
 	}
+	switch {
+	case o.ard:
+		p.Scales = tune.Each
+	case set.Task == dataset.Regression && len(o.over) == 0 && !o.Given("gamma", "length-scale"):
+		p.Scales = tune.IfBetter
+	}
 	p.Test, err = o.test(set.Task, set.Name)
 	return p, err
 }
@@ -184,15 +192,10 @@ func (o *options) startLoss(set *dataset.Set) loss.Loss {
 // tuneAxes reads --over. By default it takes what tune.Default names and no flag gives; the search of what is
 // named and given begins at the value of the flag.
 func (o *options) tuneAxes(spec *model.Spec) (axes []tune.Axis, err error) {
-	if o.ard {
-		if err := scaleEach(spec); err != nil {
-			return nil, err
-		}
-	}
 	k, names := &spec.Kernel, o.over
 	if len(names) == 0 {
 		names = slices.DeleteFunc(tune.Default(spec), func(name string) bool {
-			return o.Given(name) || name == "length-scale" && o.Given("gamma") && !o.ard
+			return o.Given(name) && !(o.ard && (name == "gamma" || name == "length-scale"))
 		})
 	}
 	axes = []tune.Axis{}
@@ -208,24 +211,6 @@ func (o *options) tuneAxes(spec *model.Spec) (axes []tune.Axis, err error) {
 		axes = append(axes, axis)
 	}
 	return axes, nil
-}
-
-// scaleEach gives each feature a length scale.
-func scaleEach(spec *model.Spec) error {
-	k := &spec.Kernel
-	switch {
-	case !k.Scaled():
-		return usage.Errorf("--ard: kernel %v has no length scales", k.Kind)
-	case len(k.LengthScale) > 0:
-	case k.Gamma > 0:
-		k.LengthScale, k.Gamma = []float64{1 / math.Sqrt(2*k.Gamma)}, 0
-	default:
-		k.LengthScale = []float64{tune.Start(spec, "length-scale")}
-	}
-	for len(k.LengthScale) < spec.Set.D() {
-		k.LengthScale = append(k.LengthScale, k.LengthScale[0])
-	}
-	return nil
 }
 
 // tuneAxis reads NAME or NAME=FROM:TO.
@@ -259,7 +244,7 @@ func writeModel(ctx context.Context, path string, j *answer.Job) error {
 // searchReport is what a report says of a search.
 func searchReport(r *tune.Result) report.Search {
 	d := report.Search{By: r.By.String(), Best: map[string]any{}, Objective: null.Float(r.Value),
-		Evaluations: len(r.Path), Failures: r.Failures}
+		Evaluations: r.Evaluations(), Failures: r.Failures}
 	for _, h := range r.Over {
 		value := any(h.Value(&r.Spec))
 		if len(r.Spec.Kernel.LengthScale) > 1 && h.Name == "length-scale" {

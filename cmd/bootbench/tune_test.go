@@ -21,7 +21,7 @@ func TestTune(t *testing.T) {
 		"tune crabs --ratio 2": {"--loss hinge", "--ratio=2", "--C ", "--gamma "},
 		"tune synthetic:friedman1,n=40 --kernel poly --over gamma,coef0 --noise 3 --engine " +
 			"exact": {"--kernel=poly", "--coef0 ", "--engine=exact"},
-		"tune boston --by evidence": {"--no-normalize-target=false", "--noise ", "--gamma "},
+		"tune boston --by evidence": {"--no-normalize-target=false", "--noise ", "--length-scale "},
 	} {
 		d := decoded[report.Tuning](t, strings.Fields(args)...)
 		line := strings.Fields(d.CommandLine)
@@ -39,7 +39,7 @@ func TestTune(t *testing.T) {
 			t.Errorf("%s: error %g, standard error %g; again %g, %g", args, d.TestError, d.StandardError,
 				again.TestError, again.Quality.ExampleSE)
 		}
-		if len(d.Path) != d.Evaluations || len(d.Best) != 2 {
+		if len(d.Path) > d.Evaluations || len(d.Best) != 2 {
 			t.Errorf("%s: %d models, path of %d, best %v", args, d.Evaluations, len(d.Path), d.Best)
 		}
 	}

@@ -34,8 +34,10 @@ type Validation struct {
 	Method       refit.RetrainMethod
 	Workers      int
 	Metrics      []string
-	// Choose, if set, chooses a model of the training rows of every fold; else all have that of the job.
+	// Choose, if set, makes a model of the training rows of every fold, by what is done Anew there; else all
+	// have that of the job.
 	Choose func(context.Context, *dataset.Set) (model.Spec, error)
+	Anew   string
 }
 
 // tenFolds is ordinary cross-validation, of whole groups where a set has them.
@@ -135,7 +137,7 @@ func (j *Job) CrossValidate(ctx context.Context, v Validation) (*report.CrossVal
 	}
 	r := v.report(j, wanted, result)
 	if r.Folds, r.FoldsOf = folds.Period(), what; v.Choose != nil {
-		r.FoldsOf += ", a model chosen without each"
+		r.FoldsOf += ", " + v.Anew + " without each"
 	}
 	if v.Permutations > 0 && result.Status == retrain.Complete {
 		err = v.permute(ctx, j, settings, r)

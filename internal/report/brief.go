@@ -18,6 +18,9 @@ type FullModel struct {
 	ErrorSE null.Float `json:"error_se"` // over examples
 	Folds   int        `json:"folds"`
 	Repeats int        `json:"repeats"`
+	// AsChosen is the error with the model that was chosen of all examples, if Error is of models that are
+	// chosen without each fold.
+	AsChosen *null.Float `json:"as_chosen,omitempty"`
 }
 
 // LearningCurve is the error of models trained on so many rows of a sample, at rows outside of it, by which
@@ -67,8 +70,13 @@ func (b Brief) document() *document {
 		d.line("balanced error", "%s, the mean over the classes", share(*q.Balanced))
 	}
 	if f := e.FullModel; f != nil {
-		d.line("all rows", "%s expected of the model trained on all rows (%d folds, %d times)",
-			units(b.TestLoss).withSE(f.Error, f.ErrorSE), f.Folds, f.Repeats)
+		how := fmt.Sprintf("%d times", f.Repeats)
+		if f.AsChosen != nil {
+			how = fmt.Sprintf("a model chosen without each; %s with this one, which has seen them",
+				units(b.TestLoss).text(*f.AsChosen))
+		}
+		d.line("all rows", "%s expected of the model trained on all rows (%d folds, %s)",
+			units(b.TestLoss).withSE(f.Error, f.ErrorSE), f.Folds, how)
 	}
 	if e.Points != nil {
 		d.line("worst rows", "%s", b.worst(3))

@@ -53,10 +53,10 @@ func TestHeldOut(t *testing.T) {
 var variants = []struct {
 	name string
 	By
-	folds int
+	scales Scales
 }{
-	{"cv, 5 folds", Folds, 5}, {"cv, 10 folds", Folds, 10}, {"left-out error", LeftOut, 0},
-	{".632+", Plus632, 0}, {"leave-one-out", LeaveOneOut, 0}, {"evidence", Evidence, 0},
+	{"default", Folds, IfBetter}, {"one length scale", Folds, AsGiven}, {"left-out error", LeftOut, AsGiven},
+	{".632+", Plus632, AsGiven}, {"leave-one-out", LeaveOneOut, AsGiven}, {"evidence", Evidence, AsGiven},
 }
 
 // splits is how often a set is split.
@@ -86,8 +86,11 @@ func heldOutRow(t *testing.T, path string) {
 		gridTime += time.Since(began)
 		grid = append(grid, heldOut(t, best, fresh))
 		for by, v := range variants {
-			began := time.Now()
-			r, err := Run(t.Context(), Problem{Spec: open, By: v.By, Folds: v.folds}, Settings{})
+			began, scales := time.Now(), v.scales
+			if open.Set.Task != dataset.Regression {
+				scales = AsGiven // as the command has it
+			}
+			r, err := Run(t.Context(), Problem{Spec: open, By: v.By, Scales: scales}, Settings{})
 			if err != nil {
 				continue // an objective that is not for labels
 			}

@@ -67,11 +67,12 @@ type Axis struct {
 type Problem struct {
 	// Spec has the data, the kernel and the loss; a nil loss stands for the square loss, or for labels for the
 	// hinge loss. Kernel matrices are held whole.
-	Spec  model.Spec
-	Over  []Axis // default: Default
-	By    By
-	Folds int       // of By Folds; default DefaultFolds
-	Test  loss.Test // not looked at by Evidence; default: square, or for labels zero-one
+	Spec   model.Spec
+	Over   []Axis // default: Default
+	By     By
+	Folds  int       // of By Folds; default DefaultFolds
+	Test   loss.Test // not looked at by Evidence; default: square, or for labels zero-one
+	Scales Scales
 	// how n examples are redrawn, for LeftOut and Plus632; default: Poisson of ratio 1
 	Scheme func(n int) (resample.Scheme, error)
 }
@@ -119,6 +120,9 @@ type Result struct {
 	Failures  int
 	Bounds    []string // hyperparameters whose value lies on a bound, and on which
 	Cancelled bool     // the search ended early, with ctx
+	// Alternative has one length scale for all features where Spec has one for each, or conversely; nil if it
+	// was not tried.
+	Alternative *Result
 }
 
 // ErrNone says that no model could be judged.
@@ -126,6 +130,9 @@ var ErrNone = errors.New("no model could be judged")
 
 // Run chooses. With nothing to choose it is the specification.
 func Run(ctx context.Context, p Problem, settings Settings) (*Result, error) {
+	if p.Scales != AsGiven {
+		return runScales(ctx, p, settings)
+	}
 	s, err := newSearch(p, settings)
 	if err != nil {
 		return nil, err
@@ -170,11 +177,25 @@ func (r *Result) String() string {
 		}
 		by = fmt.Sprintf("%d-fold %s", r.Folds, by)
 	}
-	text := fmt.Sprintf("%s, %d models on %d examples", by, len(r.Path), r.Path[len(r.Path)-1].Examples)
+	text := fmt.Sprintf("%s, %d models on %d examples", by, r.Evaluations(), r.judgedOn())
 	if off := (r.RunnerUp - r.GridBest) / math.Abs(r.GridBest); off >= 0 {
 		text += fmt.Sprintf("; the grid's second is %.2g%% worse", 100*off)
 	}
+	if a := r.Alternative; a != nil && len(r.Spec.Kernel.LengthScale) > 1 {
+		text += fmt.Sprintf("; with one length scale for all features %.3g of it", a.Value/r.Value)
+	} else if a != nil {
+		text += fmt.Sprintf("; with a length scale for each feature %.3g of it, too little to be sure",
+			a.Value/r.Value)
+	}
 	return text
+}
+
+// Evaluations is the number of models that were judged.
+func (r *Result) Evaluations() int {
+	if r.Alternative != nil {
+		return len(r.Path) + len(r.Alternative.Path)
+	}
+	return len(r.Path)
 }
 
 // Value is the objective of one model, Problem.Spec; Over is not looked at.

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/stat"
+
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/need"
@@ -327,5 +329,31 @@ func TestGroups(t *testing.T) {
 	}
 	if !strings.Contains(r.String(), "whole groups") || len(r.Path) < 20 {
 		t.Errorf("%d models %s", len(r.Path), r)
+	}
+}
+
+// TestEachFeature: each feature has a length scale where half of the features are irrelevant, the search with
+// one for all judges as one without the choice, and does not for a function of all features.
+func TestEachFeature(t *testing.T) {
+	for name, want := range map[string]int{"synthetic:friedman1,n=120": 10, "synthetic:waves,n=60": 0} {
+		p := Problem{Spec: model.NewSpec(load(t, name), nil)}
+		one := need.One(Run(t.Context(), p, Settings{}))(t)
+		p.Scales = IfBetter
+		r := need.One(Run(t.Context(), p, Settings{}))(t)
+		if r.Alternative == nil || len(r.Spec.Kernel.LengthScale) != want {
+			t.Fatalf("%s: %d length scales, not %d: %v", name, len(r.Spec.Kernel.LengthScale), want, r)
+		}
+		same := r
+		if want > 0 {
+			same = r.Alternative
+			relevant, others := stat.Mean(r.Spec.Kernel.LengthScale[:5], nil),
+				slices.Min(r.Spec.Kernel.LengthScale[5:])
+			if relevant > others || r.Value > one.Value/1.25 {
+				t.Errorf("%s: %v, objective %g and %g", name, r.Spec.Kernel.LengthScale, one.Value, r.Value)
+			}
+		}
+		if same.Spec.Kernel.Gamma != one.Spec.Kernel.Gamma || same.Value != one.Value {
+			t.Errorf("%s: gamma %g, not %g", name, same.Spec.Kernel.Gamma, one.Spec.Kernel.Gamma)
+		}
 	}
 }

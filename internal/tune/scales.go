@@ -1,0 +1,113 @@
+package tune
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"bootbench/internal/model"
+)
+
+// Scales says whether each feature has a length scale.
+type Scales int
+
+const (
+	AsGiven  Scales = iota // if the specification has them
+	IfBetter               // if that lowers the objective by more than its parameters do by chance: see worth
+	Each                   // always
+)
+
+// runScales chooses with one length scale for all features; then, from there, with one for each. The other
+// choice becomes the Alternative.
+func runScales(ctx context.Context, p Problem, settings Settings) (*Result, error) {
+	scales := p.Scales
+	p.Scales = AsGiven
+	one, err := Run(ctx, p, settings)
+	if err != nil || one.Cancelled {
+		return one, err
+	}
+	features := one.Spec.Set.D()
+	if scales == Each && !one.Spec.Kernel.Scaled() {
+		return nil, fmt.Errorf("%w: kernel %v has no length scales to choose", model.ErrInput, one.Spec.Kernel.Kind)
+	}
+	if scales == IfBetter && !separable(one) {
+		return one, nil
+	}
+	if do := settings.Do; do != nil {
+		settings.Do = func(name string, compute func() (Part, error)) (Part, error) {
+			return do("length scales: "+name, compute)
+		}
+	}
+	p.Spec, p.Over = one.Spec, separated(one, p.Over)
+	p.Spec.Kernel.LengthScale = make([]float64, features)
+	for k := range features {
+		p.Spec.Kernel.LengthScale[k] = lengthScale(&one.Spec)
+	}
+	p.Spec.Kernel.Gamma = 0
+	each, err := Run(ctx, p, settings)
+	switch {
+	case ctx.Err() != nil:
+		one.Cancelled = true
+	case err == nil && (scales == Each || worth(one, each)):
+		each.Alternative = one
+		return each, nil
+	case err == nil:
+		one.Alternative = each
+	}
+	return one, nil
+}
+
+// separable reports whether a choice with one length scale may become one with a length scale for each
+// feature: whether there are enough examples, and derivatives.
+func separable(one *Result) bool {
+	const examples = 5 // for each feature: with fewer, no gain that was seen is worth it
+	set := one.Spec.Set
+	return len(one.Path) > 0 && one.Spec.Kernel.Scaled() && len(one.Spec.Kernel.LengthScale) <= 1 &&
+		set.D() > 1 &&
+		set.Sparse == nil && set.Groups == nil && one.judgedOn() >= examples*set.D()
+}
+
+// judgedOn is the number of examples that the choice was judged on.
+func (r *Result) judgedOn() int { return r.Path[len(r.Path)-1].Examples }
+
+// lengthScale is the length scale for all features of a kernel.
+func lengthScale(spec *model.Spec) float64 {
+	if l := spec.Kernel.LengthScale; len(l) > 0 {
+		return l[0]
+	}
+	return 1 / math.Sqrt(2*spec.Kernel.WithDefaults(spec.Set.D()).Gamma)
+}
+
+// separated are the axes of a search for a length scale for each feature, from the values of the choice so
+// far.
+func separated(one *Result, over []Axis) []Axis {
+	axes := []Axis{{Name: "length-scale", Given: true}}
+	for _, h := range one.Over {
+		axis := Axis{Name: h.Name, Given: true}
+		for _, known := range over {
+			if known.Name == h.Name {
+				axis.From, axis.To = known.From, known.To
+			}
+		}
+		if h.Name == "length-scale" {
+			axes[0] = axis
+		} else if h.Name != "gamma" {
+			axes = append(axes, axis)
+		}
+	}
+	return axes
+}
+
+// worth reports whether a choice with a length scale for each feature is worth its further parameters:
+// whether the objective, the mean of n losses, falls by a fifth at least, and n log(one/each) is more than 12
+// for each further parameter. Of errors that are chi-square variables this is six times what Akaike's
+// criterion asks: the minimum of a cross-validation over many parameters is lower by chance. doc/tuning.md
+// has the evidence.
+func worth(one, each *Result) bool {
+	const least, forEach = 1.25, 12
+	gain := math.Log(one.Value / each.Value)
+	if one.By == Evidence { // the logarithm of a likelihood: half as much
+		gain = 2 * (one.Value - each.Value)
+	}
+	return gain > math.Log(least) && float64(one.judgedOn())*gain > forEach*float64(one.Spec.Set.D()-1)
+}

@@ -29,7 +29,7 @@ func estimateCommand() *command {
 	return &command{
 		name: "estimate",
 		takes: append([]string{"ratio", "no-points", "level", "quantiles", "covariance", "verbose", "sample",
-			"multiclass"},
+			"multiclass", "method/estimate"},
 			slices.Concat(theoryNames, designNames)...),
 		out:     ", points.csv",
 		run:     runEstimate,
@@ -98,7 +98,12 @@ func (a *app) solvable(o *options, p *problem) (*answer.Job, answer.Settings, er
 	if err != nil {
 		return nil, s, err
 	}
-	if err := o.draw(p, answer.DefaultSample); err != nil {
+	if s.Method != answer.TheoryMethod {
+		if s.Scheme, err = o.schemeOf(o.ratio, p.spec.Set.N()); err != nil {
+			return nil, s, err
+		}
+	}
+	if err := o.draw(p, s.DefaultSample(p.spec.Loss)); err != nil {
 		return nil, s, err
 	}
 	if s.Scheme, err = o.designed(o.ratio, p.spec.Set); err != nil {

@@ -61,7 +61,7 @@ func TestJSONPage(t *testing.T) {
 			"0.1,0.9", "estimate synthetic:friedman1,n=30 --loss square --noise 1 " +
 			"--metrics all", "predict crabs --test crabs --refine 40",
 		"compare crabs --models " + saved + " " + saved, "retrain crabs --resamples " +
-			"5", "loo crabs --method all", "loo boston",
+			"5", "loo crabs --method all", "loo boston", "estimate sonar --loss hinge --method fits --no-points",
 		"cv crabs --permutations 2 --metrics all", "curve crabs --no-points",
 		"cv synthetic:friedman1,n=40 --loss square --noise 1 --folds loo",
 		"train crabs --loss hinge --no-standardize --model " + folder + "m.libsvm", "train " + table + " --loss " +

@@ -175,6 +175,7 @@ func (o *options) declare() {
 	o.Whole(&o.resamples, "resamples", retrain.DefaultResamples, flags.Range{From: 1, To: 1e9})
 	o.Seed(&o.seed, "seed")
 	o.Whole(&o.workers, "workers", 0, flags.AtLeast(1))
+	o.Choice(&o.method, "method/estimate", []string{"auto", "fits", "theory"}, "auto")
 	o.Choice(&o.method, "method/retrain", []string{"auto", "batch", "single"}, "auto")
 	o.Choice(&o.method, "method/loo", []string{"exact", "fast", "xialpha", "approx", allMethods}, "fast")
 	o.List(&o.models, "models")

@@ -247,6 +247,14 @@ func (r *refineValue) Type() string   { return "string" }
 func (o *options) answers() (s answer.Settings, err error) {
 	s = answer.Settings{Solve: o.solving(), Metrics: o.metrics, Level: o.level, Quantiles: o.quantiles.List,
 		NoPoints: o.noPoints}
+	s.Method = map[string]answer.Method{"fits": answer.FitsMethod, "auto": answer.AutoMethod}[o.method]
+	switch {
+	case o.covarianceMatrix == "":
+	case s.Method == answer.FitsMethod:
+		return s, usage.Errorf("--method fits: --covariance is the theory's: take --method auto")
+	default:
+		s.Method = answer.TheoryMethod
+	}
 	s.Refine = answer.Refinement{Seed: o.seed, Accuracy: float64(o.accuracy)}
 	switch o.refine {
 	case refineAuto:

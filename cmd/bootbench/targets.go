@@ -23,7 +23,7 @@ func (o *options) checkTargets(command string) error {
 		return usage.Errorf("--target %s: errors of several targets are squares, not --test-loss %s", o.target,
 			o.testLoss)
 	}
-	for _, name := range []string{"metrics", "quantiles", "covariance", "journal", "shard"} {
+	for _, name := range []string{"metrics", "quantiles", "covariance", "journal", "shard", "method"} {
 		if o.Given(name) {
 			return usage.Errorf("--%s is for one target: run estimate for each of %s", name, o.target)
 		}

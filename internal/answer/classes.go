@@ -101,8 +101,11 @@ func (c *Classes) Estimate(ctx context.Context, s Settings) (*report.Classes, er
 		if result == nil || ctx.Err() != nil {
 			return nil, cmp.Or(ctx.Err(), errors.New("there are no exact resamples to judge classes by"))
 		}
-		left, _ := solution.LeftOut(j.Test)
-		r.Each[k].Theory, r.Each[k].Refined = null.Of(left), null.Of(result.TestError().Error)
+		r.Each[k].Refined = null.Of(result.TestError().Error)
+		if !j.fitsAlone(s) {
+			left, _ := solution.LeftOut(j.Test)
+			r.Each[k].Theory = null.Of(left)
+		}
 		for _, w := range warnings {
 			r.Warnings = append(r.Warnings, c.Set.Classes[k]+": "+w)
 		}

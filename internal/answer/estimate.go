@@ -53,11 +53,14 @@ func (j *Job) estimateAt(ctx context.Context, s Settings, solution *solver.Solut
 	if err := j.refineEstimate(ctx, e, s, solution, collected); err != nil {
 		return nil, err
 	}
-	if resample.IsDependent(s.Scheme) {
+	if j.fitsAlone(s) {
 		if e.Refined == nil {
 			return nil, cmp.Or(ctx.Err(), errOnlyExact)
 		}
 		e.DropTheory()
+		if !resample.IsDependent(s.Scheme) {
+			e.Time.Theory = theorySweeps * e.Time.Solve
+		}
 	} else if len(s.Quantiles) > 0 {
 		j.addQuantiles(e, s.Quantiles, solution, collected)
 	}
@@ -66,8 +69,8 @@ func (j *Job) estimateAt(ctx context.Context, s Settings, solution *solver.Solut
 
 // errOnlyExact says that there is no answer without exact resamples.
 var errOnlyExact = model.InputError(errors.New(
-	"where groups or blocks are drawn the theory does not hold: the " +
-		"answer is that of exact resamples, --refine auto or R"))
+	"there are no exact resamples, and the theory was not solved, or " +
+		"does not hold where groups or blocks are drawn: take --refine auto or R"))
 
 // theory is what a solution says.
 func (j *Job) theory(ctx context.Context, s Settings, solution *solver.Solution) (*report.Estimate, error) {
@@ -179,7 +182,7 @@ func (j *Job) Caution(e *report.Estimate) {
 // refineEstimate adds what exact resamples say.
 func (j *Job) refineEstimate(ctx context.Context, e *report.Estimate, s Settings, solution *solver.Solution,
 	collected *fits) error {
-	if resample.IsDependent(s.Scheme) {
+	if j.fitsAlone(s) {
 		s.Refine.Optional = false
 	}
 	if s.Refine.Optional && s.Refine.leavesOutFew(s.Scheme) {
@@ -194,7 +197,7 @@ func (j *Job) refineEstimate(ctx context.Context, e *report.Estimate, s Settings
 		warn(&e.Warnings, "the exact resamples gave no number to refine with: "+tooFarApart)
 		return nil
 	}
-	refined, probabilities := j.refined(r, solution, s.Scheme)
+	refined, probabilities := j.refined(r, solution, s)
 	combined := r.ErrorEstimates(0, j.full)
 	refined.Err632, refined.Err632Plus = null.Float(combined.Err632), null.Float(combined.Err632Plus)
 	e.Refine(refined)
@@ -210,7 +213,7 @@ func (j *Job) refineEstimate(ctx context.Context, e *report.Estimate, s Settings
 		}
 		if j.labels() {
 			e.Refined.Points.Vote = j.perExample(p.Vote)
-		} else if resample.IsDependent(s.Scheme) {
+		} else if j.fitsAlone(s) {
 			e.Refined.Points.OOBMean = slices.Clone(r.OutOfBag)
 		}
 		e.Refined.Points.Shift(j.TargetMean)

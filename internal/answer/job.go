@@ -27,6 +27,7 @@ import (
 // Settings say what is asked.
 type Settings struct {
 	Scheme    resample.Scheme
+	Method    Method
 	Solve     solver.Settings
 	Refine    Refinement
 	Metrics   []string  // measures of left-out predictions, by name, or "all"
@@ -120,8 +121,12 @@ func biasNote(m *model.Model) string {
 	return ""
 }
 
-// Fit trains once on all data. It comes before a solve: both use the same scratch memory.
+// Fit trains once on all data. It comes before a solve: both use the same scratch memory. Except on a factor
+// with sites that bend: Newton's method is slow there, and the fit is one more around the solve's G.
 func (j *Job) Fit() (err error) {
+	if j.fitsAround() {
+		return nil
+	}
 	j.Progress("fit to all data", 0, 1)
 	began := time.Now()
 	j.full, err = j.FullFit()
@@ -129,7 +134,24 @@ func (j *Job) Fit() (err error) {
 	return err
 }
 
-// Solve solves the theory, on a kernel matrix that suits it.
+// fitsAround reports whether the fit to all data follows a solve.
+func (j *Job) fitsAround() bool {
+	_, square := j.Loss.(loss.Square)
+	_, onFactor := j.TrainedOnFactor()
+	return onFactor && !square
+}
+
+// fitAround is the fit to all data around a solution, by Newton's method if there is nothing to fit around.
+func (j *Job) fitAround(ctx context.Context, s *solver.Solution) (err error) {
+	began := time.Now()
+	if j.full, err = refit.FitAll(ctx, j.Model, s); err != nil && ctx.Err() == nil {
+		j.full, err = j.FullFit()
+	}
+	j.Times.Fit += time.Since(began).Seconds()
+	return err
+}
+
+// Solve solves the theory, on a kernel matrix that suits it; roughly, if exact resamples answer alone.
 func (j *Job) Solve(ctx context.Context, s Settings, label string) (*solver.Solution, error) {
 	settings := s.Solve
 	settings.Progress = func(sweep solver.Sweep) {
@@ -138,6 +160,9 @@ func (j *Job) Solve(ctx context.Context, s Settings, label string) (*solver.Solu
 			int(max(0, min(100, done))), 100)
 	}
 	j.Progress(label, 0, 100)
+	if why := s.NeedsTheory(j.Loss); s.Method == FitsMethod && why != "" {
+		return nil, model.InputError(fmt.Errorf("--method fits: %s: take --method auto", why))
+	}
 	m, solution, err := j.Settle(ctx, s.Scheme, settings)
 	if err != nil {
 		return nil, err
@@ -148,8 +173,15 @@ func (j *Job) Solve(ctx context.Context, s Settings, label string) (*solver.Solu
 			return nil, err
 		}
 	}
-	if solution == nil {
+	switch {
+	case solution != nil:
+	case j.fitsAlone(s) && (longTheory(j.Sites()) || !resample.IsDependent(s.Scheme)):
+		solution, err = j.SolveRoughly(ctx, s.Scheme, settings)
+	default:
 		solution, err = j.Model.Solve(ctx, s.Scheme, settings)
+	}
+	if err == nil && j.fitsAround() {
+		err = j.fitAround(ctx, solution)
 	}
 	return solution, err
 }

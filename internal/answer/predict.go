@@ -276,7 +276,7 @@ func (j *Job) refinePrediction(ctx context.Context, r *report.Prediction, in *da
 		return err
 	}
 	var probabilities *predict.Probabilities
-	r.Refined, probabilities = j.refined(result, solution, s.Scheme)
+	r.Refined, probabilities = j.refined(result, solution, s)
 	warn(&r.Warnings, r.Refined.Warning())
 	at, m := result.Points, j.Sites()
 	points := &report.Points{Mean: at.Mean[m:], Variance: at.Variance[m:], MeanSE: at.MeanSE[m:],

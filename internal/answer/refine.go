@@ -67,7 +67,7 @@ func (j *Job) Refine(ctx context.Context, solution *solver.Solution, s Settings,
 	settings := refit.RefineSettings{
 		Cross: cross, Resamples: wanted.Resamples, Seed: wanted.Seed, Accuracy: wanted.Accuracy,
 		Tests: append([]loss.Test{j.Test}, j.refinedTests(s)...), OnFit: onFit,
-		Unchecked: resample.IsDependent(s.Scheme), // there is no theory to contradict
+		Unchecked: j.fitsAlone(s), // there is no theory to contradict
 		Progress: func(done, total int) {
 			j.Progress(fmt.Sprintf("exact resample %d of %d", done, total), done, total)
 		},
@@ -107,7 +107,7 @@ func (j *Job) keepRefined(settings *refit.RefineSettings, s Settings) (Fits, err
 			settings.Cross.Data[row*settings.Cross.Stride:][:settings.Cross.Cols])
 	}
 	key := "refine\n" + j.Key(s.Scheme, settings.Seed, hex.EncodeToString(digest.Sum(nil)), s.Solve.Tolerance,
-		s.Solve.MaxSweeps)
+		s.Solve.MaxSweeps, j.fitsAlone(s))
 	count := settings.Count(s.Scheme)
 	if settings.Accuracy > 0 {
 		count = 0
@@ -153,7 +153,7 @@ func (j *Job) refinedTests(s Settings) (more []loss.Test) {
 
 // refined says what exact resamples give beside a solution, and their probabilities of labels; nil where
 // these are too few to have left out examples of both classes.
-func (j *Job) refined(r *multifidelity.Result, solution *solver.Solution, scheme resample.Scheme) (
+func (j *Job) refined(r *multifidelity.Result, solution *solver.Solution, s Settings) (
 	*report.Refined, *predict.Probabilities) {
 	test, agreement := r.TestError(), r.Against(solution)
 	out := &report.Refined{
@@ -166,7 +166,7 @@ func (j *Job) refined(r *multifidelity.Result, solution *solver.Solution, scheme
 		Time: report.RefinedTime{Fits: r.Time.Fits.Seconds(), Total: r.Time.Total.Seconds(),
 			Iterations: r.Iterations, Exact: r.Exact},
 	}
-	if resample.IsDependent(scheme) { // there is no theory to compare with
+	if j.fitsAlone(s) { // there is no theory to compare with
 		out.VarianceRatio, out.Contradicts = null.Float(math.NaN()), nil
 	}
 	if !j.labels() {

@@ -12,15 +12,23 @@ import (
 	"bootbench/internal/model"
 	"bootbench/internal/null"
 	"bootbench/internal/report"
+	"bootbench/loss"
 )
 
 // DefaultSample is the number of n rows on which an estimate takes less than about 30 s on two cores whatever
-// the kernel matrix is, n^3 flops a sweep: 4000 of more than 5000.
-func DefaultSample(n int) int {
-	if n <= 5000 {
-		return n
+// the kernel matrix is: 4000 of more than 5000 by the theory, 8000 of more than 10000 by exact resamples
+// alone.
+func (s *Settings) DefaultSample(l loss.Loss) func(n int) int {
+	sample := 4000
+	if s.Method != TheoryMethod && s.NeedsTheory(l) == "" {
+		sample = 8000
 	}
-	return 4000
+	return func(n int) int {
+		if n <= sample*5/4 {
+			return n
+		}
+		return sample
+	}
 }
 
 // heldOut is the number of rows outside of a sample by which models of its parts are judged, at most.

@@ -28,7 +28,7 @@ type target struct {
 // and the G of one solve (solver.Solution.Retarget).
 func (j *Job) EstimateTargets(ctx context.Context, s Settings) (*report.Targets, error) {
 	noPoints := s.NoPoints
-	s.NoPoints = false
+	s.NoPoints, s.Method = false, TheoryMethod
 	all, err := j.targetJobs()
 	if err != nil {
 		return nil, err

@@ -1,8 +1,10 @@
 package refit
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -39,6 +41,20 @@ func newBatch(m *model.Model, s *solver.Solution, engine linalg.Engine, settings
 		theory.Kernel = m.Gram()
 	}
 	return batch.New(theory, problem, responses, exactTrainer(m, settings.Cross), settings.Batch)
+}
+
+// FitAll is the predictor at the sites of a training on all examples, as one more fit around a solution.
+func FitAll(ctx context.Context, m *model.Model, s *solver.Solution) ([]float64, error) {
+	trainer, err := NewBatch(m, s, RetrainSettings{})
+	if err != nil {
+		return nil, err
+	}
+	fits := []batch.Fit{{Weight: m.Set.Weights, Target: m.Set.Y, F: make([]float64, trainer.Outputs())}}
+	if fits[0].Weight == nil {
+		fits[0].Weight = slices.Repeat([]float64{1}, m.Set.N())
+	}
+	trainer.NewBlock().Train(ctx, fits)
+	return fits[0].F, fits[0].Err
 }
 
 // exactTrainer makes trainers for the fits that batches leave over. What they need, the

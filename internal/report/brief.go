@@ -38,7 +38,7 @@ func (d *document) sample(e *Estimate) {
 	}
 	cost := ""
 	if e.Time.AllRows > 0 {
-		cost = fmt.Sprintf(", which takes at most about %s", time.Duration(e.Time.AllRows*1e9).Round(time.Second))
+		cost = ", which takes at most about " + duration(e.Time.AllRows)
 	}
 	d.line("sample", "%d of %d rows, drawn at random; --sample all takes all of them%s", e.Sample, e.RowsTotal,
 		cost)
@@ -50,6 +50,11 @@ func (d *document) sample(e *Estimate) {
 		d.line("learning curve", "%sat %d other rows; continued to %d rows it gives the error", text, c.HeldOut,
 			e.RowsTotal)
 	}
+}
+
+// duration is a time in whole seconds.
+func duration(seconds float64) string {
+	return time.Duration(seconds * 1e9).Round(time.Second).String()
 }
 
 // Brief is an estimate in a few lines for the person who asks: what to expect of new rows, how much of it is
@@ -86,6 +91,10 @@ func (b Brief) document() *document {
 	if e.ChosenBy != "" {
 		d.line("chosen", "by %s", e.ChosenBy)
 		d.line("to repeat", "%s", e.CommandLine)
+	}
+	if e.Time.Theory > 0 {
+		d.line("method", "exact resamples alone; --method theory solves the theory, too, in about %s",
+			duration(e.Time.Theory))
 	}
 	if e.Status != "converged" && e.Status != Contradicted && e.Status != "complete" {
 		d.line("status", "%s", e.Status)

@@ -196,6 +196,9 @@ func (d *document) refined(e *Estimate) {
 	}
 	d.line("refined by", "%d exact resamples in %s s%s", r.Resamples, seconds(r.Time.Total), worth)
 	if e.TestError != e.TestError {
+		if e.Time.Theory > 0 {
+			d.line("theory", "not solved; --method theory solves it in about %s", duration(e.Time.Theory))
+		}
 		return
 	}
 	theory := number(e.TestError)

@@ -81,6 +81,7 @@ type Times struct {
 	Predict float64 `json:"predict,omitempty"`
 	Retrain float64 `json:"retrain,omitempty"`
 	Fits    float64 `json:"fits,omitempty"`     // of retraining, with the solve that batches are trained around
+	Theory  float64 `json:"theory,omitempty"`   // an estimate of what the theory would take that was not asked
 	AllRows float64 `json:"all_rows,omitempty"` // an estimate of what an answer by all rows, not a sample, takes
 	Total   float64 `json:"total"`
 	// Iterations are those of all fits in blocks that this process has trained, and Exact the number of fits

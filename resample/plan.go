@@ -33,6 +33,24 @@ func (p Resamples) Fit(r int, weight []float64) (target []float64) {
 // Period is that of the scheme.
 func (p Resamples) Period() int { return Period(p.Scheme) }
 
+// Path has each fit of a plan as often as there are factors, which multiply its weights: a path of C, or of
+// 1/noise.
+type Path struct {
+	Plan
+	Factors []float64
+}
+
+// Fit has weights of fit r/len(Factors) of the plan.
+func (p Path) Fit(r int, weight []float64) (target []float64) {
+	k := len(p.Factors)
+	target = p.Plan.Fit(r/k, weight)
+	floats.Scale(p.Factors[r%k], weight)
+	return target
+}
+
+// Period is that of the plan, path by path.
+func (p Path) Period() int { return p.Plan.Period() * len(p.Factors) }
+
 // Weighted is a plan whose weights are multiplied by those of the examples, which are above 0.
 type Weighted struct {
 	Plan

@@ -89,7 +89,12 @@ func (a *app) build(p *problem) (*answer.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	limitGarbage(spec.MaxBytes)
+	return a.describe(j, p)
+}
+
+// describe says in a job where its problem comes from.
+func (a *app) describe(j *answer.Job, p *problem) (*answer.Job, error) {
+	limitGarbage(p.spec.MaxBytes)
 	j.Progress, j.Times.Read = a.console.Progress, p.readS
 	j.Times.Choose = p.choice.seconds
 	s := &j.Subject

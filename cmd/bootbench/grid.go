@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -224,15 +223,21 @@ func solveGrid(a *app, o *options, axes []report.GridAxis, cells []gridCell) err
 		Command: "grid", Data: set.Name, N: set.N(), D: set.D(), Task: set.Task.String(),
 		TestLoss: test.Name(), By: by.String(), Over: axes, Warnings: []string{},
 	}
+	kernels := &sharedKernels{app: a}
+	folds := &gridFolds{sharedKernels: kernels, cells: cells, done: map[int]report.GridCell{}}
 	var tasks []bench.Task[report.GridCell]
 	for i := range cells {
 		c := &cells[i]
 		name := (&report.GridCell{Values: c.values}).Name(axes)
 		label := fmt.Sprintf("%s, %d of %d", name, i+1, len(cells))
-		key := "grid by " + by.String() + " " + name + ": " +
+		key := fmt.Sprint("grid by ", by, o.folds, o.seed) + " " + name + ": " +
 			estimateKey(&c.problem.spec, c.settings.Scheme, test, c.settings)
 		tasks = append(tasks, task(name+" of "+set.Name, key, func() (report.GridCell, error) {
-			cell, err := c.answer(a, by, label)
+			answer := func() (report.GridCell, error) { return c.answer(kernels, by, label) }
+			if by == tune.Folds {
+				answer = func() (report.GridCell, error) { return folds.answer(i, label) }
+			}
+			cell, err := answer()
 			later := a.isInterrupt(err) || errors.Is(err, linalg.ErrMemory) && a.tasks.Journal != nil
 			if err == nil || later || i == 0 && errors.Is(err, model.ErrInput) { // a failure of the whole grid
 				return cell, err
@@ -258,9 +263,9 @@ func solveGrid(a *app, o *options, axes []report.GridAxis, cells []gridCell) err
 }
 
 // answer builds the model of a cell and solves, and computes the objective.
-func (c *gridCell) answer(a *app, by tune.By, label string) (cell report.GridCell, err error) {
-	defer debug.FreeOSMemory() // what the machine has left bounds the next cell's matrices
-	j, err := a.build(c.problem)
+func (c *gridCell) answer(k *sharedKernels, by tune.By, label string) (cell report.GridCell, err error) {
+	a := k.app
+	j, err := k.job(c.problem)
 	if err != nil {
 		return cell, err
 	}
@@ -317,6 +322,11 @@ func sumUpGrid(a *app, g *report.Grid) {
 	off := 0
 	for i := range g.Results {
 		c := &g.Results[i]
+		if v := c.Validation; v != nil {
+			g.Time.Gram += v.Time.Gram
+			g.Time.Retrain += v.Time.Retrain
+			continue
+		}
 		if c.Estimate == nil {
 			g.Warnings = append(g.Warnings, fmt.Sprintf("%s: failed: %s", c.Name(g.Over), c.Failure))
 			a.status = exitFailed

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +35,7 @@ type Validation struct {
 	Method       refit.RetrainMethod
 	Workers      int
 	Metrics      []string
+	ErrorsAlone  bool // no probabilities of labels
 	// Choose, if set, makes a model of the training rows of every fold, by what is done Anew there; else all
 	// have that of the job.
 	Choose func(context.Context, *dataset.Set) (model.Spec, error)
@@ -112,21 +114,9 @@ func ClassesOf(y []float64) []int {
 
 // CrossValidate trains without every fold, exactly, and judges there. What was finished when ctx ends counts.
 func (j *Job) CrossValidate(ctx context.Context, v Validation) (*report.CrossValidation, error) {
-	folds, what, err := v.partition(j.Set.Y, j.labels())
+	folds, what, settings, err := v.plan(j)
 	if err != nil {
 		return nil, err
-	}
-	switch folds.(type) {
-	case resample.GivenFolds, resample.ForwardChain: // always the same
-		v.Repeats = 1
-	}
-	v.Repeats = max(1, v.Repeats)
-	wanted := Settings{Metrics: v.Metrics}
-	settings := refit.RetrainSettings{Plan: resample.Resamples{Scheme: folds, Seed: v.Seed, Y: j.Set.Y}}
-	settings.Tests = append([]loss.Test{j.Test}, j.refinedTests(wanted)...)
-	settings.Resamples, settings.Workers = folds.Period()*v.Repeats, v.Workers
-	settings.Progress = func(done, total int) {
-		j.Progress(fmt.Sprintf("fold %d of %d", done, total), done, total)
 	}
 	result, err := v.fits(ctx, j, folds.Period(), settings)
 	switch {
@@ -135,7 +125,7 @@ func (j *Job) CrossValidate(ctx context.Context, v Validation) (*report.CrossVal
 	case result.Resamples == 0:
 		return nil, ctx.Err()
 	}
-	r := v.report(j, wanted, result)
+	r := v.report(j, result)
 	if r.Folds, r.FoldsOf = folds.Period(), what; v.Choose != nil {
 		r.FoldsOf += ", " + v.Anew + " without each"
 	}
@@ -144,6 +134,49 @@ func (j *Job) CrossValidate(ctx context.Context, v Validation) (*report.CrossVal
 	}
 	r.Time = j.Times
 	return r, err
+}
+
+// plan is the fits without every fold, what the folds are, and how they are trained and judged.
+func (v *Validation) plan(j *Job) (folds resample.Periodic, what string, s refit.RetrainSettings, err error) {
+	if folds, what, err = v.partition(j.Set.Y, j.labels()); err != nil {
+		return nil, "", s, err
+	}
+	switch folds.(type) {
+	case resample.GivenFolds, resample.ForwardChain: // always the same
+		v.Repeats = 1
+	}
+	v.Repeats = max(1, v.Repeats)
+	s.Plan = resample.Resamples{Scheme: folds, Seed: v.Seed, Y: j.Set.Y}
+	s.Tests = append([]loss.Test{j.Test}, j.refinedTests(Settings{Metrics: v.Metrics})...)
+	s.Resamples, s.Workers = folds.Period()*v.Repeats, v.Workers
+	s.Progress = func(done, total int) {
+		j.Progress(fmt.Sprintf("fold %d of %d", done, total), done, total)
+	}
+	return folds, what, s, nil
+}
+
+// CrossValidatePath cross-validates models that differ in a factor of the loss, those of a path of C: jobs on
+// one kernel matrix, whose losses are those of the first times the factors. The fits without a fold follow
+// each other along the path.
+func CrossValidatePath(ctx context.Context, jobs []*Job, factors []float64,
+	v Validation) ([]*report.CrossValidation, error) {
+	folds, what, settings, err := v.plan(jobs[0])
+	if err != nil {
+		return nil, err
+	}
+	around := resample.KFold{Folds: folds.Period(), N: jobs[0].Set.N()}
+	results, err := refit.RetrainPath(ctx, jobs[0].Model, around, factors, settings)
+	if err != nil || ctx.Err() != nil {
+		return nil, cmp.Or(err, ctx.Err())
+	}
+	reports := make([]*report.CrossValidation, len(jobs))
+	for k, j := range jobs {
+		j.Times.Retrain += results[k].Stats.Elapsed.Seconds()
+		r := v.report(j, &refit.Retraining{Result: results[k], Method: refit.Single})
+		r.Folds, r.FoldsOf, r.Time = folds.Period(), what, j.Times
+		reports[k] = r
+	}
+	return reports, nil
 }
 
 // fits makes the fits of a plan. Blocks of them are trained around the theory of as many folds.
@@ -178,7 +211,8 @@ func (v *Validation) fits(ctx context.Context, j *Job, folds int,
 }
 
 // report is what a document says of the fits without every fold.
-func (v *Validation) report(j *Job, wanted Settings, result *refit.Retraining) *report.CrossValidation {
+func (v *Validation) report(j *Job, result *refit.Retraining) *report.CrossValidation {
+	wanted := Settings{Metrics: v.Metrics}
 	left, mean := result.LeftOut[0], result.OutOfBag.Mean
 	r := &report.CrossValidation{
 		Command: "cv", Subject: j.Subject, Repeats: v.Repeats, TestLoss: left.Test,
@@ -199,7 +233,7 @@ func (v *Validation) report(j *Job, wanted Settings, result *refit.Retraining) *
 		expected[test.Test] = test.Examples
 	}
 	points := &report.Points{Names: j.Set.RowNames, Mean: mean, Error: left.Examples}
-	if j.labels() {
+	if j.labels() && !v.ErrorsAlone {
 		p, err := predict.LeftOutProbabilities(j.Set.Y, mean, expected[loss.SquareTest{}.Name()])
 		if err == nil {
 			r.Calibration = calibration.NewReliability(p.Method, numbers(p.LeftOut), j.Set.Y)

@@ -123,19 +123,14 @@ func Build(spec Spec) (*Model, error) {
 	if spec.Set == nil || spec.Loss == nil {
 		return nil, InputError(errors.New("there is no data set or no loss"))
 	}
-	if err := checkSet(spec.Set, spec.Loss); err != nil {
-		return nil, InputError(err)
+	if err := checkLoss(&spec); err != nil {
+		return nil, err
 	}
 	if spec.Kernel.Kind == kernel.Precomputed && spec.Standardize {
 		return nil, InputError(errors.New("a precomputed kernel matrix cannot be standardised"))
 	}
 	if spec.Kernel.Kind == kernel.Precomputed && spec.Set.Sparse != nil {
 		return nil, InputError(errors.New("a precomputed kernel matrix cannot be sparse"))
-	}
-	if _, ok := spec.Loss.(gp.Likelihood); ok && spec.Bias {
-		return nil, InputError(fmt.Errorf(
-			"a posterior mean, as of %s, has no bias: take --no-bias, or --constant for a penalised one",
-			spec.Loss.Name()))
 	}
 	m := &Model{Spec: spec, making: new(sync.Mutex)}
 	m.TargetMean = m.Spec.centre()
@@ -161,6 +156,19 @@ func Build(spec Spec) (*Model, error) {
 	}
 	m.GramTime = time.Since(began)
 	return m, nil
+}
+
+// checkLoss refuses a loss that does not fit the data or the bias, and data that fit none.
+func checkLoss(spec *Spec) error {
+	if err := checkSet(spec.Set, spec.Loss); err != nil {
+		return InputError(err)
+	}
+	if _, ok := spec.Loss.(gp.Likelihood); ok && spec.Bias {
+		return InputError(fmt.Errorf(
+			"a posterior mean, as of %s, has no bias: take --no-bias, or --constant for a penalised one",
+			spec.Loss.Name()))
+	}
+	return nil
 }
 
 // checkSet refuses data that are no matrix with targets, a loss that is not one,
@@ -196,6 +204,20 @@ func (m *Model) Against(set *dataset.Set, k int) *Model {
 	other := *m
 	other.Spec.Set, other.making = set.Against(k), new(sync.Mutex)
 	return &other
+}
+
+// WithLoss is the same model of another loss, on the same kernel matrix, which must be held whole.
+func (m *Model) WithLoss(l loss.Loss) (*Model, error) {
+	spec := m.Spec
+	if spec.Loss = l; m.Gram() == nil {
+		return nil, errors.New("the form of a kernel matrix that is not held whole depends on the loss")
+	}
+	if err := checkLoss(&spec); err != nil {
+		return nil, err
+	}
+	other := *m
+	other.Spec, other.making, other.GramTime = spec, new(sync.Mutex), 0
+	return &other, nil
 }
 
 // checkWeights refuses weights that do not fit the examples, or that a loss does not take.

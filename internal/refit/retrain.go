@@ -89,6 +89,20 @@ func RetrainSingly(ctx context.Context, m *model.Model, scheme resample.Scheme,
 	return retrain.Run(ctx, problem, retrain.Single(trainers), settings.Settings)
 }
 
+// RetrainPath is RetrainSingly for losses that are multiples of the model's, by the factors.
+func RetrainPath(ctx context.Context, m *model.Model, scheme resample.Scheme, factors []float64,
+	settings RetrainSettings) ([]*retrain.Result, error) {
+	plan, err := settings.plan(m, scheme)
+	if err != nil {
+		return nil, err
+	}
+	trainers, err := m.Trainers(settings.Cross)
+	if err != nil {
+		return nil, err
+	}
+	return retrain.RunPath(ctx, problemOf(m, plan, settings.Cross), trainers, factors, settings.Settings)
+}
+
 // RetrainAround is RetrainSingly with all resamples trained together, around a solution of this
 // model (see package batch): the same draws, and the same fits within
 // batch.Settings.Tolerance.

@@ -39,8 +39,10 @@ type GridAxis struct {
 type GridCell struct {
 	Values    []string    `json:"values"` // in the order of the axes
 	Failure   string      `json:"failure,omitempty"`
-	Estimate  *Estimate   `json:"estimate,omitempty"`  // nil where it failed
+	Estimate  *Estimate   `json:"estimate,omitempty"`  // nil where it failed, and by cv
 	Objective *null.Float `json:"objective,omitempty"` // nil: the left-out error
+	// Validation, of a grid by cv, is by exact fits without every fold.
+	Validation *CrossValidation `json:"validation,omitempty"`
 	// Difference is the left-out error less that of the best cell.
 	Difference *calibration.Difference `json:"difference,omitempty"`
 	// Examples are the left-out errors of the examples, nil where some are not known.
@@ -68,12 +70,25 @@ func (g *Grid) undecided() string {
 // Value is the objective of a cell that has converged, else NaN.
 func (c *GridCell) Value() float64 {
 	switch {
+	case c.Validation != nil:
+		return float64(c.Validation.Error)
 	case c.Estimate == nil || c.Estimate.Status != "converged" && c.Estimate.Status != Contradicted:
 		return math.NaN()
 	case c.Objective != nil:
 		return float64(*c.Objective)
 	}
 	return float64(c.Estimate.Error)
+}
+
+// Quality of the cell's predictions; nil where it failed.
+func (c *GridCell) Quality() *calibration.Quality {
+	switch {
+	case c.Validation != nil:
+		return c.Validation.Quality
+	case c.Estimate != nil:
+		return c.Estimate.Quality
+	}
+	return nil
 }
 
 // Name is the cell's place in the grid.
@@ -94,10 +109,24 @@ func (g *Grid) heads() []head {
 		}
 		heads = append(heads, head(fmt.Sprintf("%*s", width, a.Name)))
 	}
-	if g.byOther() {
+	switch {
+	case g.By == byFolds:
+		return append(heads, "        cv", "      +-", head(fmt.Sprintf("%14s", g.skill())), "fits s", "<status")
+	case g.byOther():
 		heads = append(heads, head(fmt.Sprintf("%10s", g.By)))
 	}
 	return append(heads, estimateHeads...)
+}
+
+// byFolds is the objective of a grid by exact cross-validation.
+const byFolds = "cv"
+
+// skill is what a grid by cv shows beside the error.
+func (g *Grid) skill() string {
+	if g.Task == "classification" {
+		return "balanced error"
+	}
+	return "R^2"
 }
 
 // objective is by what cells are compared.
@@ -112,7 +141,16 @@ func (g *Grid) objective() string {
 func (g *Grid) byOther() bool { return g.By != "" && g.By != "leftout" }
 
 func (g *Grid) cells(c GridCell) []string {
-	switch {
+	switch v := c.Validation; {
+	case v != nil:
+		skill := "-"
+		if q := v.Quality; q != nil && q.Balanced != nil {
+			skill = number(*q.Balanced)
+		} else if q != nil && q.RSquared != nil {
+			skill = number(*q.RSquared)
+		}
+		return append(slices.Clone(c.Values), number(v.Error), fmt.Sprintf("%.2g", *v.ErrorSE), skill,
+			seconds(v.Time.Retrain), v.Status)
 	case c.Estimate == nil:
 		unknown := slices.Repeat([]string{"-"}, len(g.heads())-len(g.Over)-1)
 		return slices.Concat(c.Values, unknown, []string{"failed: " + c.Failure})
@@ -135,13 +173,13 @@ func (g *Grid) below() *document {
 	d.gap()
 	if g.Best != nil {
 		best, se := &g.Results[*g.Best], ""
-		if q := best.Estimate.Quality; q != nil && g.By != "evidence" {
+		if q := best.Quality(); q != nil && g.By != "evidence" {
 			se = fmt.Sprintf(" (standard error over examples %s)", number(q.ExampleSE))
 		}
 		d.line("best", "%s: %s %s%s, the least of %d on the same data; expect more on new data",
 			best.Name(g.Over), g.objective(), number(best.Value()), se, len(g.Results))
 		d.line("others", "%s", g.undecided())
-		d.quality(best.Estimate.Quality)
+		d.quality(best.Quality())
 	}
 	d.cost(g.Cost)
 	return d
@@ -183,6 +221,9 @@ func (c *GridCell) line() gridLine {
 	nan := null.Float(math.NaN())
 	l := gridLine{nan, Errors{TestError: nan, Apparent: nan, NoInformation: nan, Err632: nan, Err632Plus: nan},
 		"failed", nan, 0, nan, nan, nan, nan}
+	if v := c.Validation; v != nil {
+		l.Objective, l.Status = v.Error, v.Status
+	}
 	if e := c.Estimate; e != nil {
 		l.Objective, l.Errors, l.Status = null.Float(c.Value()), e.Errors, e.Status
 		l.Residual, l.Sweeps, l.SolveS = e.Residual, e.Sweeps, null.Float(e.Time.Solve)

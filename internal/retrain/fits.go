@@ -52,6 +52,15 @@ func Single(newTrainer func() (train.Trainer, error)) Trainers {
 	}}
 }
 
+// Along trains the fits of a path (resample.Path) one after the other, each from the solution of the last if
+// the trainers can. Its blocks are paths.
+func Along(newTrainer func() (train.Trainer, error), factors []float64) Trainers {
+	return Trainers{Block: len(factors), New: func() (Worker, error) {
+		t, err := newTrainer()
+		return along{t, factors}, err
+	}}
+}
+
 // Batch trains blocks as products with one matrix.
 func Batch(t *batch.Trainer) Trainers {
 	return Trainers{Block: batch.BlockSize, Outputs: t.Outputs(),
@@ -65,6 +74,28 @@ func (s single) Train(_ context.Context, fits []batch.Fit) {
 	for i := range fits {
 		if f := &fits[i]; !f.Known {
 			f.Err = s.Fit(f.Weight, f.Target, f.F)
+		}
+	}
+}
+
+type along struct {
+	train.Trainer
+	factors []float64
+}
+
+// Train is Worker.Train.
+func (a along) Train(ctx context.Context, fits []batch.Fit) {
+	r, resumes := a.Trainer.(train.Resumer)
+	for i := range fits {
+		f := &fits[i]
+		switch {
+		case f.Known:
+		case ctx.Err() != nil:
+			f.Err = ctx.Err()
+		case resumes && i > 0 && !fits[i-1].Known:
+			f.Err = r.Resume(a.factors[i]/a.factors[i-1], f.Weight, f.Target, f.F)
+		default:
+			f.Err = a.Fit(f.Weight, f.Target, f.F)
 		}
 	}
 }

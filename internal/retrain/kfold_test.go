@@ -5,8 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/internal/need"
 	"bootbench/internal/retrain"
 	"bootbench/linalg"
+	"bootbench/loss"
 	"bootbench/resample"
 )
 
@@ -156,6 +160,34 @@ func TestFoldsAreCalibrated(t *testing.T) {
 		case "variance":
 			if math.Abs(mean-exactVar) > 4.5*meanSE {
 				t.Errorf("variance %v +- %v, exactly %v", mean, meanSE, exactVar)
+			}
+		}
+	}
+}
+
+// TestRunPath: every place of a path is a run of its own with multiplied weights, whoever trains which fold.
+func TestRunPath(t *testing.T) {
+	y := []float64{1, -1, 1, 1, -1, -1, 1, -1, 1, -1, -1, 1}
+	n, factors := len(y), []float64{1, 3, 0.2}
+	k := linalg.NewSym(n)
+	for i := range n {
+		for j := i; j < n; j++ {
+			k.Set(i, j, math.Exp(-0.3*float64((i-j)*(i-j))))
+		}
+	}
+	p := problem(resample.KFold{Folds: 4, N: n}, 5, y...)
+	margin := retrain.Predicting(retrain.Margin(k, 0.8, loss.ClassWeights{Negative: 1, Positive: 1}, true, 1e-8),
+		nil,
+		n, blas64.General{})
+	settings := retrain.Settings{Resamples: 8, Tests: bothTests, Workers: 2}
+	path := need.One(retrain.RunPath(t.Context(), p, margin, factors, settings))(t)
+	for place, factor := range factors {
+		alone := p
+		alone.Plan = resample.Path{Plan: p.Plan, Factors: []float64{factor}}
+		want := run(t, alone, retrain.Single(margin), settings)
+		for i := range y {
+			if got := path[place]; !near(got.OutOfBag.Mean[i], want.OutOfBag.Mean[i], 1e-6) || got.Resamples != 8 {
+				t.Errorf("factor %g, example %d: %v, alone %v", factor, i, got.OutOfBag.Mean[i], want.OutOfBag.Mean[i])
 			}
 		}
 	}

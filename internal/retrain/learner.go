@@ -70,7 +70,7 @@ func Margin(k *linalg.Sym, c float64, classes loss.ClassWeights, bias bool, tole
 					box[i] = w * (c * classes.ClassWeight(set.Y[i]))
 				}
 			}
-			r, err := trainer.Train(svm.Problem{Y: set.Y, Site: set.Site, C: box, Bias: bias},
+			r, err := trainer.Train(svm.Problem{Y: set.Y, Site: set.Site, C: box, Bias: bias, Resume: set.Resume},
 				svm.Settings{Tolerance: tolerance})
 			if err != nil {
 				return Learned{}, err
@@ -140,8 +140,11 @@ type trainer struct {
 
 // Fit is train.Trainer.Fit. A fit that has not converged, or whose best bias is not finite, that of a
 // logistic loss on one class, is an *UnconvergedError.
-func (t *trainer) Fit(weight, target, f []float64) error {
-	fit, err := t.learn(train.Set{Y: target, Site: t.site, Weight: weight})
+func (t *trainer) Fit(weight, target, f []float64) error { return t.Resume(0, weight, target, f) }
+
+// Resume is train.Resumer.Resume; times 0 is Fit.
+func (t *trainer) Resume(times float64, weight, target, f []float64) error {
+	fit, err := t.learn(train.Set{Y: target, Site: t.site, Weight: weight, Resume: times})
 	switch {
 	case errors.Is(err, erm.ErrNoFiniteBias):
 		return &UnconvergedError{err}

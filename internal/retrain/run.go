@@ -7,7 +7,9 @@ import (
 	"iter"
 	"time"
 
+	"bootbench/internal/train"
 	"bootbench/loss"
+	"bootbench/resample"
 )
 
 // Fits trains the fits of p, Settings.Resamples from number First on, and hands them over in order, those
@@ -50,23 +52,54 @@ func Run(ctx context.Context, p Problem, t Trainers, s Settings) (*Result, error
 	if err != nil {
 		return nil, err
 	}
+	all, err := averageFits(fits, p, s, 1)
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// RunPath is Run for each factor of a path (resample.Path) of the fits of p.
+func RunPath(ctx context.Context, p Problem, newTrainer func() (train.Trainer, error), factors []float64,
+	s Settings) ([]*Result, error) {
+	s, err := s.withDefaults(p.Plan.Period())
+	if err != nil {
+		return nil, err
+	}
+	path, along := p, s
+	path.Plan, along.Resamples = resample.Path{Plan: p.Plan, Factors: factors}, s.Resamples*len(factors)
+	fits, err := Fits(ctx, path, Along(newTrainer, factors), along)
+	if err != nil {
+		return nil, err
+	}
+	return averageFits(fits, p, s, len(factors))
+}
+
+// averageFits takes in the fits of paths of a length, and averages over those that have the same place.
+func averageFits(fits iter.Seq[*Fit], p Problem, s Settings, length int) (results []*Result, err error) {
 	p, _ = p.withDefaults()
 	s, _ = s.withDefaults(p.Plan.Period())
-	start := time.Now()
-	a := newAverages(&p, &s)
+	start, done, places := time.Now(), 0, make([]*averages, length)
+	for k := range places {
+		places[k] = newAverages(&p, &s)
+	}
 	for f := range fits {
-		if f.Err == nil {
+		a := places[f.Number%length]
+		if f.Number /= length; f.Err == nil {
 			a.add(f)
 		} else if err := a.skip(f); err != nil {
 			return nil, err
 		}
 		a.done++
-		if s.Progress != nil {
-			s.Progress(a.done, s.Resamples)
+		if done++; s.Progress != nil {
+			s.Progress(done, s.Resamples*length)
 		}
 	}
-	a.stats.Elapsed = time.Since(start)
-	return a.result(), nil
+	for _, a := range places {
+		a.stats.Elapsed = time.Since(start) / time.Duration(length)
+		results = append(results, a.result())
+	}
+	return results, nil
 }
 
 // averages takes in a sequence of fits. Its memory does not grow with their number.

@@ -34,6 +34,31 @@ type dual struct {
 	everywhere      []float64 // f at all sites, as recomputeF left it
 }
 
+// resume sets the boxes and starts from a multiple of the present beta, if it has the same sites.
+func (q *dual) resume(b *sides, biased bool, scale float64) bool {
+	n := 0
+	for s := range b[0] {
+		if b[0][s].box+b[1][s].box > 0 {
+			if n == len(q.active) || q.active[n] != s {
+				return false
+			}
+			n++
+		}
+	}
+	if n != len(q.active) || biased != q.biased {
+		return false
+	}
+	for i, s := range q.active {
+		q.setBox(i, b[0][s].box, b[1][s].box)
+		q.setBeta(i, min(max(scale*q.beta[i], q.low[i]), q.high[i]))
+	}
+	q.recomputeF()
+	if biased {
+		smo{q}.projectToZeroSum()
+	}
+	return true
+}
+
 // begin sets the boxes and starts from beta = 0.
 func (q *dual) begin(b *sides, biased bool) {
 	q.active = q.active[:0]

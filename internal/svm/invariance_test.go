@@ -107,3 +107,28 @@ func TestAllocations(t *testing.T) {
 		t.Errorf("%g allocations", n)
 	}
 }
+
+// TestResume: a training that starts from the last one's weights, at a larger or smaller C, has its solution;
+// at other sites it starts anew.
+func TestResume(t *testing.T) {
+	for _, bias := range []bool{false, true} {
+		k, p := fixedProblem(0.1)
+		p.Bias = bias
+		trainer := newTrainer(t, k)
+		need.One(trainer.Train(p, fine))(t)
+		last := 0.1
+		for _, c := range []float64{0.4, 5, 100, 2} {
+			p.C, p.Resume = same(len(p.Y), c), c/last
+			if c == 100 {
+				p.C[7] = 0
+			}
+			r := need.One(trainer.Train(p, fine))(t)
+			cold := p
+			cold.Resume = 0
+			want := mustTrain(t, k, cold, fine)
+			near(t, "f", r.F, want.F, 1e-6)
+			near(t, "alpha", r.Alpha, want.Alpha, 1e-6*c)
+			last = c
+		}
+	}
+}

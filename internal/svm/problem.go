@@ -20,6 +20,9 @@ type Problem struct {
 	// Bias adds an unpenalised constant to the predictor, as LIBSVM does:
 	// f = K Beta + Bias, and the dual weights keep sum y_i a_i = 0.
 	Bias bool
+	// Resume, above 0, starts the weights at this times those of the last Train, if its examples, of C above 0,
+	// are at the same sites (DeCoste and Wagstaff 2000).
+	Resume float64
 }
 
 // check reports the first thing wrong with p as a training set on m sites.

@@ -56,8 +56,10 @@ func (t *Trainer) Train(p Problem, s Settings) (*Result, error) {
 	}
 	r := &t.result
 	*r = Result{Alpha: train.Resize(r.Alpha, n), Beta: train.Resize(r.Beta, m), F: train.Resize(r.F, m)}
-	t.dual.begin(&t.sides, p.Bias)
-	t.free.reset(&t.dual)
+	if !(p.Resume > 0 && t.dual.resume(&t.sides, p.Bias, p.Resume)) {
+		t.dual.begin(&t.sides, p.Bias)
+		t.free.reset(&t.dual)
+	}
 	r.Status = t.maximize(&s, true)
 	t.finish(&p)
 	t.full.of(p, s)

@@ -19,6 +19,8 @@ type Set struct {
 	// Weight are the multiplicities k_j >= 0 of the examples' losses, finite,
 	// length N; an example of weight 0 is absent.
 	Weight []float64
+	// Resume, above 0, says that the weights are those of the last set times it: a trainer may start there.
+	Resume float64
 }
 
 // Check reports the first thing wrong with p as a training set on m sites.

@@ -6,3 +6,10 @@ type Trainer interface {
 	// predictions at the sites, followed by those at new inputs. It keeps none of them.
 	Fit(weight, target, f []float64) error
 }
+
+// Resumer is a Trainer that may start at the end of its last fit, of the same targets and of weights that
+// were smaller by the factor times.
+type Resumer interface {
+	Trainer
+	Resume(times float64, weight, target, f []float64) error
+}

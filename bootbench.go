@@ -96,12 +96,15 @@ func Choose(ctx context.Context, data *Data) (Spec, error) {
 
 // Tune chooses hyperparameters by cross-validation as the theory computes it, on at most 500 of the examples:
 // by a small grid, and from its best model along the gradient. It chooses the width of the kernel and what
-// the loss takes (a nil Loss stands for Choose's), or those that over names ("gamma", "C", "noise",
-// "length-scale", ...).
+// the loss takes (a nil Loss stands for Choose's), for numbers a length scale for each feature if that is
+// worth it, or those that over names ("gamma", "C", "noise", "length-scale", ...).
 func Tune(ctx context.Context, spec Spec, over ...string) (Spec, error) {
 	p := tune.Problem{Spec: spec}
 	for _, name := range over {
 		p.Over = append(p.Over, tune.Axis{Name: name})
+	}
+	if len(over) == 0 {
+		p.Scales = tune.DefaultScales(&spec)
 	}
 	r, err := tune.Run(ctx, p, tune.Settings{})
 	if err != nil {

@@ -174,8 +174,8 @@ func (o *options) search(set *dataset.Set) (p *tune.Problem, err error) {
 	switch {
 	case o.ard:
 		p.Scales = tune.Each
-	case set.Task == dataset.Regression && len(o.over) == 0 && !o.Given("gamma", "length-scale"):
-		p.Scales = tune.IfBetter
+	case len(o.over) == 0:
+		p.Scales = tune.DefaultScales(&p.Spec)
 	}
 	p.Test, err = o.test(set.Task, set.Name)
 	return p, err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 )
 
@@ -16,6 +17,15 @@ const (
 	IfBetter               // if that lowers the objective by more than its parameters do by chance: see worth
 	Each                   // always
 )
+
+// DefaultScales are those of a search that nobody says more of: IfBetter for numbers, whose kernel has no
+// width yet. Labels gain nothing.
+func DefaultScales(spec *model.Spec) Scales {
+	if spec.Set.Task == dataset.Regression && spec.Kernel.Gamma == 0 && len(spec.Kernel.LengthScale) == 0 {
+		return IfBetter
+	}
+	return AsGiven
+}
 
 // runScales chooses with one length scale for all features; then, from there, with one for each. The other
 // choice becomes the Alternative.

@@ -147,18 +147,21 @@ class Split:
         return json.loads(text), used
 
     def ours(self):
-        """Seconds and answers of the jobs, and the chosen model: cost (or noise) and gamma."""
+        """Seconds and answers of the jobs, and the model of the other jobs: cost (or noise) and gamma."""
         file = os.path.join(self.folder, "model.json")
         model, used = self.json("train", self.train, "--model", file)
         new, more = self.json("predict", "--model", file, "--test", self.test)
-        gamma = model["kernel"]["gamma"]
+        best = {"gamma": model["kernel"].get("gamma"), "noise": model.get("noise")}
+        if not best["gamma"]:  # length scales by feature, which the others do not have
+            best = self.json("tune", self.train, "--over", "gamma,noise", "--refine", "none")[0]["best"]
+        gamma = best["gamma"]
         if self.labels:
             flags = ["--loss", "hinge", "--C", model["C"], "--gamma", gamma]
             c = model["C"]
         else:
-            flags = ["--loss", "square", "--noise", model["noise"], "--gamma", gamma,
+            flags = ["--loss", "square", "--noise", best["noise"], "--gamma", gamma,
                      "--amplitude", model["kernel"]["amplitude"]]
-            c = model["noise"] / model["kernel"]["amplitude"]
+            c = best["noise"] / model["kernel"]["amplitude"]
         cv, cv_used = self.json("cv", self.train, *flags, "--folds", 10, "--repeats", 10)
         estimate, estimate_used = self.json("estimate", self.train, *flags, "--scheme", "multinomial")
         answers = [(used + more, new["test_error"]), (cv_used, cv["error"]),

@@ -66,6 +66,7 @@ func (c *rowRun[R]) compute(a *app) (rows []R, err error) {
 		if err := a.ctx.Err(); err != nil {
 			return rows, err
 		}
+		a.console.Tasks(i, len(c.tasks))
 		var row R
 		record := any(&row)
 		if c.record != nil {

@@ -62,17 +62,16 @@ func (c *Console) Progress(label string, done, total int) {
 	c.progress.show(label, done, total, time.Now())
 }
 
-// Clear takes the progress bar off the terminal, so that others can print.
+// Tasks says that done of total tasks of the run are done: the time left is then that of all of them.
+func (c *Console) Tasks(done, total int) { c.progress.task(done, total, time.Now()) }
+
+// Clear ends what Progress shows, so that others can print.
 func (c *Console) Clear() { c.progress.clear() }
 
 // Warn prints what the user should know about an answer.
 func (c *Console) Warn(texts ...string) {
-	c.Clear()
-	if c.Quiet {
-		return
-	}
 	for _, text := range texts {
-		fmt.Fprintf(c.Err, "bootbench: warning: %s\n", OneLine(text))
+		c.Note("warning: %s", text)
 	}
 }
 
@@ -93,6 +92,6 @@ func OneLine(text string) string {
 // Note prints a line about the run.
 func (c *Console) Note(format string, args ...any) {
 	if !c.Quiet {
-		fmt.Fprintf(c.Err, "bootbench: %s\n", OneLine(fmt.Sprintf(format, args...)))
+		c.progress.print(c.Err, "bootbench: "+OneLine(fmt.Sprintf(format, args...))+"\n")
 	}
 }

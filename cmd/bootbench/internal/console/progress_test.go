@@ -6,30 +6,62 @@ import (
 	"time"
 )
 
-// TestProgress: a log file has a line at most once a period, with the time left at the pace of the phase so
-// far; a terminal has one line, which is drawn over and taken off.
+// TestProgress: nothing is shown before two seconds; a terminal then has one line, which is drawn over and
+// taken off, and moves where a step is long; a log file has a line every 30 s. A long wait is forecast once,
+// at the pace of the phase so far, or of the tasks.
 func TestProgress(t *testing.T) {
 	var log, screen bytes.Buffer
-	start := time.Now()
-	p := &progress{out: &log, period: logPeriod, last: start}
-	q := &progress{out: &screen, period: drawPeriod, terminal: true}
+	start := time.Unix(0, 0)
+	p := &progress{out: &log, began: start, logged: start}
+	q := &progress{out: &screen, began: start, terminal: true}
 	for _, c := range []struct {
-		after       time.Duration
-		done, total int
-	}{{0, 0, 4}, {logPeriod - 1, 1, 4}, {logPeriod, 1, 4}, {logPeriod + 1, 2, 4}, {2 * logPeriod, 4, 4},
-		{3 * logPeriod, 1, 4}} { // a new phase
-		p.show("fitting", c.done, c.total, start.Add(c.after))
-		q.show("fitting", c.done, c.total, start.Add(c.after))
+		after              float64 // seconds
+		label              string  // "": no step is done
+		done, total        int
+		onScreen, onlyHere string // what is drawn then, and what a log file has then
+	}{
+		{0, "reading", 0, 1, "", ""},
+		{1, "", 0, 0, "", ""},
+		{3, "", 0, 0, "\r\x1b[Kreading, 3s so far", ""},
+		{4, "fit 0 of 4", 0, 4, "\r\x1b[Kfit 0 of 4, 0%", ""},
+		{16, "fit 1 of 4", 1, 4, "\r\x1b[Kbootbench: fit 1 of 4, 25%, about 36s left\n" +
+			"\r\x1b[Kfit 1 of 4, 25%, about 36s left", "bootbench: fit 1 of 4, 25%, about 36s left\n"},
+		{26, "", 0, 0, "\r\x1b[Kfit 1 of 4, 25%, about 26s left", ""},
+		{66, "", 0, 0, "\r\x1b[Kfit 1 of 4, 25%, 1m2s so far", "bootbench: fit 1 of 4, 25%, 1m2s so far\n"},
+		{70, "fit 4 of 4", 4, 4, "\r\x1b[Kfit 4 of 4, 100%, 1m6s so far", ""},
+	} {
+		now := start.Add(time.Duration(c.after * float64(time.Second)))
+		for _, one := range []*progress{p, q} {
+			if c.label != "" {
+				one.show(c.label, c.done, c.total, now)
+			}
+			one.draw(now)
+		}
+		if log.String() != c.onlyHere || screen.String() != c.onScreen {
+			t.Errorf("after %v s the log file gets %q and the terminal %q", c.after, log.String(), screen.String())
+		}
+		log.Reset()
+		screen.Reset()
 	}
-	want := "bootbench: fitting, about 1m30s left\nbootbench: fitting\nbootbench: fitting\n"
-	if log.String() != want {
+	q.print(&screen, "note\n")
+	q.clear()
+	q.draw(start.Add(time.Hour))
+	if want := "\r\x1b[Knote\n"; screen.String() != want {
+		t.Errorf("the terminal is left with %q, want %q", screen.String(), want)
+	}
+}
+
+// TestTasks: where a run has several tasks, the time left is that of all.
+func TestTasks(t *testing.T) {
+	var log bytes.Buffer
+	start := time.Unix(0, 0)
+	p := &progress{out: &log, began: start, logged: start}
+	p.task(0, 3, start)
+	p.show("solve", 0, 100, start)
+	p.task(1, 3, start.Add(time.Minute))
+	p.show("solve", 0, 100, start.Add(time.Minute))
+	p.draw(start.Add(time.Minute))
+	if want := "bootbench: solve, 0%, about 2m0s left\n"; log.String() != want {
 		t.Errorf("the log holds %q, want %q", log.String(), want)
-	}
-	q.clear()
-	q.clear()
-	want = "\r\x1b[Kfitting 0%\r\x1b[Kfitting 25%, about 1m30s left\r\x1b[K" +
-		"fitting 100%\r\x1b[Kfitting 25%\r\x1b[K"
-	if screen.String() != want {
-		t.Errorf("the terminal saw %q, want %q", screen.String(), want)
 	}
 }

@@ -32,6 +32,8 @@ type RankOptions struct {
 	// Offset is a part of every K_ii that does not count where the tolerance is
 	// measured, such as a constant added to all of K: one pivot explains it.
 	Offset float64
+	// Enough, if set, is shown the factor whenever its rank has grown by a fifth, and may end it there.
+	Enough func(*LowRankPlusDiag) bool
 
 	rounding float64 // residuals up to this share of K_ii are rounding; 0: roundingFloor
 }
@@ -107,7 +109,12 @@ func PivotedCholesky(k Columns, o RankOptions) (*LowRankPlusDiag, error) {
 	if err != nil {
 		return nil, err
 	}
-	for !f.done() {
+	for shown := 0; !f.done(); {
+		if o.Enough != nil && 5*f.rank >= 6*shown && f.rank > 0 {
+			if shown = f.rank; o.Enough(f.finish()) {
+				break
+			}
+		}
 		if f.full() {
 			if o.Tol == 0 && o.PerRank == 0 {
 				break
@@ -140,6 +147,7 @@ type factorisation struct {
 	floor     []float64 // of each residual
 	trace     float64   // sum of K_ii
 	size      int       // candidates of the next block
+	shown     bool      // to RankOptions.Enough
 	keys      []float64
 	order     []int
 	rows      []float64 // size x N: columns of the candidates, then new rows of R'
@@ -159,6 +167,7 @@ func newFactorisation(k Columns, o RankOptions) (*factorisation, error) {
 	}
 	f := &factorisation{
 		LowRankPlusDiag: &LowRankPlusDiag{n: n, residual: make([]float64, n), diag: make([]float64, n)},
+		shown:           o.Enough != nil,
 		columns:         k, rng: rand.New(rand.NewPCG(pivotSeed, 0)), most: n, size: minBlock,
 	}
 	f.floor, f.keys, f.left, f.order = make([]float64, n), make([]float64, n), make([]float64, n), make([]int, n)
@@ -217,6 +226,9 @@ func (f *factorisation) done() bool {
 func (f *factorisation) step() error {
 	sites := f.sample(min(f.size, f.most-f.rank))
 	f.size = min(2*f.size, panelRows(f.n))
+	if f.shown {
+		f.size = min(f.size, max(minBlock, f.rank/5))
+	}
 	if err := f.columns.Columns(f.candidates(len(sites)).Data, sites, 0, f.n); err != nil {
 		return err
 	}

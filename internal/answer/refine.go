@@ -37,6 +37,13 @@ type Refinement struct {
 // to refine a left-out error: with fewer some examples have none.
 const LeastLeftOut = 10
 
+// From manyExamples on optional resamples are as many as make their standard error a tenth of 1/n^1/2, which
+// is less than that over data sets; fewResamples at least.
+const (
+	manyExamples = 20_000
+	fewResamples = 64
+)
+
 // leavesOutFew reports whether they are fewer. Schemes with periods, such as folds, leave every
 // example out in each.
 func (r Refinement) leavesOutFew(scheme resample.Scheme) bool {
@@ -71,6 +78,10 @@ func (j *Job) Refine(ctx context.Context, solution *solver.Solution, s Settings,
 		Progress: func(done, total int) {
 			j.Progress(fmt.Sprintf("exact resample %d of %d", done, total), done, total)
 		},
+	}
+	if n := j.Set.N(); wanted.Optional && n >= manyExamples && wanted.Resamples > fewResamples {
+		settings.Resamples, settings.MaxResamples = fewResamples, wanted.Resamples
+		settings.Accuracy, settings.Silent = 0.1/math.Sqrt(float64(n)), true
 	}
 	kept, err := j.keepRefined(&settings, s)
 	if err != nil {

@@ -10,8 +10,12 @@ import (
 	"bootbench/internal/train"
 )
 
-// BlockSize is the number of resamples in a block.
+// BlockSize is the number of resamples in a block of few sites.
 const BlockSize = 64
+
+// SizeOfBlock is that of so many sites: blocks of 10^5 sites and more would take memory by the gigabyte, and
+// leave processors without one.
+func SizeOfBlock(sites int) int { return max(8, min(BlockSize, BlockSize<<15/max(1, sites))) }
 
 // Fit is one weighted training set, and where its predictions go.
 type Fit struct {

@@ -92,6 +92,9 @@ const manyRoundings = 8
 func (s *surrogate) boundRounding(u float64) {
 	n := len(s.chi)
 	s.rounding, s.elementRounding, s.response = make([]float64, n), make([]float64, n), make([]float64, n)
+	if s.kernel == nil {
+		return // nothing is read again
+	}
 	squares, spreads, all := make([]float64, n), make([]float64, n), 0.0
 	for j, chi := range s.chi {
 		spread := s.deviation[j] / chi

@@ -138,7 +138,7 @@ func Bytes(workers, sites, fits int, s Settings) int64 {
 		return 0
 	}
 	const number = 4
-	return int64(workers*min(fits, BlockSize)) * int64(sites) * (number*int64(3+2*s.Depth) + 8)
+	return int64(workers*min(fits, SizeOfBlock(sites))) * int64(sites) * (number*int64(3+2*s.Depth) + 8)
 }
 
 // Sites is the number M of sites.

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 
 	"bootbench/linalg"
@@ -32,6 +33,10 @@ func (m *Model) solve(ctx context.Context, law resample.CountDistribution,
 	settings solver.Settings) (*solver.Solution, error) {
 	if settings.MaxBytes == 0 {
 		settings.MaxBytes = m.Forecast().SolveRoom()
+	}
+	byError := m.Form() == LowRank && m.Spec.RankTol == 0 && m.Spec.Rank == 0 && m.Sites() >= ApproximateFrom
+	if byError && cmp.Or(settings.Tolerance, solver.DefaultTolerance) == solver.DefaultTolerance {
+		settings.Tolerance = m.rankGoal() / 100 // more digits than the rank's error has cost sweeps
 	}
 	return solver.Solve(ctx, solver.Problem{
 		Gram: m.Matrix(), Site: m.Site, Y: m.Set.Y, Weights: m.Set.Weights, Loss: m.Loss, Law: law,

@@ -282,6 +282,9 @@ func (m choice) factorise(loosest float64, most int) (linalg.Kernel, error) {
 					m.rankBytes()), m.Spec.Rank, m.sitesThatFit(m.Spec.Rank))
 		}
 	}
+	if limit.PerRank > 0 {
+		limit.Enough = m.enough(m.Loss.(loss.Square).Noise)
+	}
 	factor, err := linalg.PivotedCholesky(columns, limit)
 	var short *linalg.RankError
 	if errors.As(err, &short) && short.Memory {

@@ -85,7 +85,8 @@ func NewExpectation(p Problem) (*Expectation, error) {
 	e.AbsentMean = x.absentMean(given, own)
 	switch {
 	case law.independent():
-		e.Var, e.AbsentVar = x.independentVar(whole.variance), x.absentVar(x.offDiagVar(given.variance), own)
+		off := x.offDiagVar(whole.variance)
+		e.Var, e.AbsentVar = x.addOwn(off, whole.variance), x.absentVar(off, own)
 	case x.alone():
 		e.Var, e.AbsentVar = x.pairVar(law, whole.variance), x.absentVar(x.offDiagPairVar(others, given.variance),
 			own)
@@ -210,9 +211,14 @@ func (x *expectation) absentVar(off []float64, own forces) []float64 {
 
 // independentVar is sum_i G_ji^2 Var xi_i, for independent counts.
 func (x *expectation) independentVar(variance []float64) []float64 {
+	return x.addOwn(x.offDiagVar(variance), variance)
+}
+
+// addOwn adds to the variance off that the other sites make at each site that of its own, and that at new
+// inputs.
+func (x *expectation) addOwn(off, variance []float64) []float64 {
 	m := len(variance)
-	out := make([]float64, m+x.Responses.Rows)
-	x.engine.MulVecSquaredOffDiag(out[:m], variance)
+	out := append(slices.Clone(off), make([]float64, x.Responses.Rows)...)
 	for i, v := range variance {
 		out[i] += x.chi[i] * x.chi[i] * v
 	}

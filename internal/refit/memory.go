@@ -66,13 +66,14 @@ func refineBytes(m *model.Model, settings RefineSettings) int64 {
 // the blocks.
 func blockBytes(m *model.Model, settings RetrainSettings, outputs int64) int64 {
 	resamples := cmp.Or(settings.Resamples, retrain.DefaultResamples)
-	blocks := (resamples + batch.BlockSize - 1) / batch.BlockSize
+	size := batch.SizeOfBlock(m.Sites())
+	blocks := (resamples + size - 1) / size
 	workers := min(cmp.Or(settings.Workers, runtime.GOMAXPROCS(0)), blocks)
 	waiting := int64(min(blocks, retrain.BlocksPerWorker*workers))
 	if workers == 1 {
 		waiting = 1
 	}
-	fits := int64(min(resamples, batch.BlockSize))
+	fits := int64(min(resamples, size))
 	return 8*int64(m.Sites())*int64(settings.Cross.Rows) + m.Forecast().SingleCopy() +
 		batch.Bytes(workers, m.Sites(), int(fits), settings.Batch) +
 		8*waiting*fits*(int64(m.Set.N())+outputs)

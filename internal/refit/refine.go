@@ -34,6 +34,7 @@ type RefineSettings struct {
 	// are done (0: DefaultMaxResamples).
 	Accuracy     float64
 	MaxResamples int
+	Silent       bool // Accuracy is not asked for: no word if it is not reached
 	// Tests are the losses by which left-out examples are judged.
 	Tests []loss.Test
 	// Plain uses no control variate.
@@ -302,6 +303,9 @@ func (r *refinement) next() int {
 	test := r.estimator.Result().TestError()
 	ratio := test.StandardError / (r.settings.Accuracy * test.Error)
 	if !(ratio > 1) {
+		return r.done
+	}
+	if r.done >= r.settings.MaxResamples && r.settings.Silent {
 		return r.done
 	}
 	if r.done >= r.settings.MaxResamples {

@@ -21,6 +21,7 @@ import (
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
+	"bootbench/internal/refit"
 	"bootbench/internal/tune"
 	"bootbench/kernel"
 	"bootbench/loss"
@@ -121,6 +122,13 @@ func Train(spec Spec) (*Trained, error) {
 	}
 	return j.Train(context.Background())
 }
+
+// Solved is a Gaussian-process regression that keeps its inverse: LeaveOut predicts examples by the others,
+// and Append adds examples, without training again.
+type Solved = refit.Solved
+
+// Solve inverts the kernel matrix of a specification with the square loss and no bias.
+func Solve(spec Spec) (*Solved, error) { return refit.NewSolved(spec) }
 
 // ReadModel reads what Trained.Write, or the command train, has written.
 func ReadModel(r io.Reader) (*Trained, error) { return model.ReadPredictor(r) }

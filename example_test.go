@@ -141,3 +141,30 @@ func ExampleTune() {
 	// Output:
 	// gamma 0.046
 }
+
+// Rows that are added to a regression, and predictions without some of them, by one inverse.
+func ExampleSolve() {
+	data, err := bootbench.Load("synthetic:friedman1,n=100", bootbench.ReadOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	more, err := bootbench.Load("synthetic:friedman1,n=5,seed=2", bootbench.ReadOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	solved, err := bootbench.Solve(bootbench.NewSpec(data, bootbench.Square{Noise: 1}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := solved.Append(more); err != nil {
+		log.Fatal(err)
+	}
+	left, err := solved.LeaveOut(100)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("the first of %d new rows is %.1f, predicted %.1f by the others\n", solved.N()-100, more.Y[0],
+		left[0])
+	// Output:
+	// the first of 5 new rows is 5.4, predicted 7.5 by the others
+}

@@ -8,6 +8,7 @@ import (
 	gonum "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"bootbench/blas"
 	"bootbench/linalg"
@@ -97,3 +98,66 @@ func (d *Downdate) Fit(weight, target, f []float64) error {
 	}
 	return nil
 }
+
+// Append adds examples: k is the kernel matrix with them at its end, weights are theirs. With C the kernel
+// between old and new examples, and S = K_new + diag(noise/weight) - C'P C, the inverse of all is (M03-65)
+//
+//	P + P C S^-1 C'P   -P C S^-1
+//	    -S^-1 C'P         S^-1    :
+//
+// n^2 operations for each. It is for inverses without a bias. After an error the inverse is as before.
+func (v *Inverse) Append(k *linalg.Sym, noise float64, weights []float64) error {
+	n, all := len(v.weight), k.N()
+	r := all - n
+	if r != len(weights) || r == 0 {
+		return fmt.Errorf("a kernel matrix of order %d adds no %d examples to %d", all, len(weights), n)
+	}
+	cross, s := mat.NewDense(n, r, nil), mat.NewSymDense(r, nil)
+	for j := range r {
+		for i := range n {
+			cross.Set(i, j, k.At(i, n+j))
+		}
+		for i := range j + 1 {
+			s.SetSym(i, j, k.At(n+i, n+j))
+		}
+		s.SetSym(j, j, s.At(j, j)+noise/weights[j])
+	}
+	var whole, pc, reduced, q mat.Dense
+	whole.SetRawMatrix(v.p)
+	pc.Mul(&whole, cross)
+	reduced.Mul(cross.T(), &pc)
+	for j := range r {
+		for i := range j + 1 {
+			s.SetSym(i, j, s.At(i, j)-reduced.At(i, j))
+		}
+	}
+	var factor mat.Cholesky
+	var inverse mat.SymDense
+	if !factor.Factorize(s) {
+		return fmt.Errorf("%d more examples leave the kernel matrix not positive definite: a larger noise helps", r)
+	}
+	if err := factor.InverseTo(&inverse); err != nil {
+		return fmt.Errorf("the inverse for %d more examples: %w", r, err)
+	}
+	q.Mul(&pc, &inverse)
+	p := blas64.General{Rows: all, Cols: all, Stride: all, Data: make([]float64, all*all)}
+	for i := range n {
+		copy(p.Data[i*all:], v.p.Data[i*v.p.Stride:][:n])
+	}
+	old := p
+	old.Rows, old.Cols = n, n
+	blas64.Gemm(gonum.NoTrans, gonum.Trans, 1, q.RawMatrix(), pc.RawMatrix(), 1, old)
+	for j := range r {
+		for i := range n {
+			p.Data[i*all+n+j], p.Data[(n+j)*all+i] = -q.At(i, j), -q.At(i, j)
+		}
+		for i := range r {
+			p.Data[(n+i)*all+n+j] = inverse.At(i, j)
+		}
+	}
+	v.p, v.weight = p, append(slices.Clip(v.weight), weights...)
+	return nil
+}
+
+// Weights are those of the examples.
+func (v *Inverse) Weights() []float64 { return slices.Clone(v.weight) }

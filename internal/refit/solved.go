@@ -1,0 +1,127 @@
+package refit
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"bootbench/internal/dataset"
+	"bootbench/internal/gp"
+	"bootbench/internal/model"
+	"bootbench/loss"
+)
+
+// Solved is a Gaussian-process regression with the inverse of its kernel matrix: examples are left out of it,
+// or added to it, without training again.
+type Solved struct {
+	spec    model.Spec // of inputs that are standardised, and targets that are centred
+	mean    float64    // of the targets
+	scale   *dataset.Standardizer
+	inverse *gp.Inverse
+}
+
+// NewSolved inverts the matrix of a model of the square loss without a bias, n^3 operations and 16 n^2 bytes.
+// Of dense inputs, all of which differ. Every error is bad input.
+func NewSolved(spec model.Spec) (*Solved, error) {
+	m, err := model.Build(spec)
+	if err != nil {
+		return nil, err
+	}
+	if err := solvable(m); err != nil {
+		return nil, err
+	}
+	s := &Solved{spec: m.Spec, mean: m.TargetMean}
+	s.spec.Standardize, s.spec.NormalizeTarget = false, false
+	if m.Standardize {
+		x, scale := dataset.Standardize(m.Set.X)
+		set := *m.Set
+		set.X, s.scale, s.spec.Set = x, &scale, &set
+	}
+	s.inverse, err = gp.NewInverse(m.Gram(), m.Loss.(loss.Square).Noise, m.Set.Weights, false)
+	if err != nil {
+		return nil, model.InputError(err)
+	}
+	return s, nil
+}
+
+// solvable refuses models whose inverse NewSolved and Append do not have.
+func solvable(m *model.Model) error {
+	if CanDowndate(m) && !m.Bias && m.Set.Sparse == nil {
+		return nil
+	}
+	return model.InputError(errors.New(
+		"examples are left out and added by the inverse of the square loss without a bias, on dense inputs that " +
+			"differ"))
+}
+
+// N is the number of examples.
+func (s *Solved) N() int { return s.spec.Set.N() }
+
+// Append adds examples at the end: k of them by k n^2 operations, and a kernel matrix. Features and targets
+// are standardised as the first ones were. After an error s is as before.
+func (s *Solved) Append(more *dataset.Set) error {
+	set, n, k := *s.spec.Set, s.N(), more.N()
+	if more.Sparse != nil || k == 0 || more.D() != set.D() || (more.Weights == nil) != (set.Weights == nil) {
+		return model.InputError(fmt.Errorf(
+			"%d rows of %d features cannot be added to rows of %d features: both must be "+
+				"dense, with weights or without", k, more.D(), set.D()))
+	}
+	x := more.X
+	if s.scale != nil {
+		var err error
+		if x, err = s.scale.Apply(x); err != nil {
+			return model.InputError(err)
+		}
+	}
+	all := dataset.NewMatrix(n+k, set.D())
+	set.Y = slices.Clip(set.Y)
+	for i := range n + k {
+		if i < n {
+			copy(all.Row(i), set.X.Row(i))
+			continue
+		}
+		copy(all.Row(i), x.Row(i-n))
+		set.Y = append(set.Y, more.Y[i-n]-s.mean)
+	}
+	weights := slices.Repeat([]float64{1}, k)
+	if set.X = all; more.Weights != nil {
+		weights = more.Weights
+		set.Weights = append(slices.Clip(set.Weights), weights...)
+	}
+	set.RowNames, set.Groups, set.Strata, set.Folds = nil, nil, nil, nil
+	spec := s.spec
+	spec.Set = &set
+	m, err := model.Build(spec)
+	if err == nil {
+		err = solvable(m)
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.inverse.Append(m.Gram(), m.Loss.(loss.Square).Noise, weights); err != nil {
+		return model.InputError(err)
+	}
+	s.spec = spec
+	return nil
+}
+
+// LeaveOut is what a model of the other examples predicts for those with these numbers, from 0, by |rows|^3/3
+// operations.
+func (s *Solved) LeaveOut(rows ...int) ([]float64, error) {
+	n := s.N()
+	weight, f := s.inverse.Weights(), make([]float64, n)
+	for _, i := range rows {
+		if i < 0 || i >= n {
+			return nil, model.InputError(fmt.Errorf("there is no example %d of %d to leave out", i, n))
+		}
+		weight[i] = 0
+	}
+	if err := (&gp.Downdate{Inverse: s.inverse}).Fit(weight, s.spec.Set.Y, f); err != nil {
+		return nil, err
+	}
+	left := make([]float64, len(rows))
+	for k, i := range rows {
+		left[k] = f[i] + s.mean
+	}
+	return left, nil
+}

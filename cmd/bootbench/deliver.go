@@ -14,7 +14,8 @@ type outputs struct{ json, out string } // --json and the folder --out; "": none
 
 // given is what a command has computed, in every form in which it is given.
 type given struct {
-	document report.Document       // as text, and on the page; nil: the page has others
+	document report.Document       // as text, and on the page
+	all      report.Document       // the document with all numbers, for --verbose; nil: the document has all
 	text     func(io.Writer) error // instead of the document's
 	json     any                   // instead of the document
 	worst    *report.Worst         // a table on the page; nil: none
@@ -35,7 +36,11 @@ func (a *app) deliver(g given) error {
 		a.ended(g.status)
 	}
 	if g.text == nil {
-		g.text = func(w io.Writer) error { return report.WriteText(w, g.document) }
+		shown := g.document
+		if g.all != nil && a.options.verbose {
+			shown = g.all
+		}
+		g.text = func(w io.Writer) error { return report.WriteText(w, shown) }
 	}
 	if g.json == nil {
 		g.json = g.document
@@ -69,11 +74,8 @@ func (a *app) deliver(g given) error {
 func (a *app) writeFolder(g given, document func(io.Writer) error) (err error) {
 	a.console.Progress("writing the report", 0, 1)
 	defer a.console.Clear()
-	p := report.Page{Answers: []report.Document{g.document}, Figures: g.figures,
+	p := report.Page{Answer: g.document, Worst: g.worst, All: g.all, Figures: g.figures,
 		Warnings: g.warnings, Command: a.commandLine(), Machine: machine()}
-	if g.worst != nil {
-		p.Answers = append(p.Answers, g.worst)
-	}
 	write := func(name string, write func(io.Writer) error) {
 		if err == nil {
 			err = files.ReplaceIn(a.outputs.out, name, write)

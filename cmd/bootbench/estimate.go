@@ -71,10 +71,8 @@ func runEstimate(a *app, o *options, data []string) error {
 	if err := o.writeCovariance(j, solution, nil); err != nil {
 		return err
 	}
-	g := given{document: e, warnings: e.Warnings, cost: &e.Cost, status: e.Status}
-	if !o.verbose {
-		g.text = func(w io.Writer) error { return report.WriteText(w, report.Brief{Estimate: e}) }
-	}
+	g := given{document: report.Brief{Estimate: e}, all: e, json: e, warnings: e.Warnings, cost: &e.Cost,
+		status: e.Status}
 	if j.Set.Task == dataset.Classification && !resample.IsDependent(s.Scheme) {
 		g.figures = report.ROCFigure(solution.OutOfBag().Mean, j.Set.Y)
 	}

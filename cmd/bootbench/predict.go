@@ -22,7 +22,7 @@ func predictCommand() *command {
 		args: dataOrModel,
 		takes: append([]string{"test", "model/predict", "multiclass", "ratio", "interval", "level", "residuals",
 			"quantiles",
-			"covariance", "csv", "unseen", "no-points"}, slices.Concat(theoryNames, designNames)...),
+			"covariance", "csv", "unseen", "no-points", "verbose"}, slices.Concat(theoryNames, designNames)...),
 		out:     ", points.csv",
 		run:     runPredict,
 		classes: true,
@@ -77,7 +77,8 @@ func runPredict(a *app, o *options, data []string) error {
 		r.Points = nil
 	}
 	return o.deliverPredictions(a, points, given{
-		document: r, warnings: r.Warnings, cost: &r.Cost, status: r.Status,
+		document: report.BriefPrediction{Prediction: r}, all: r, json: r, warnings: r.Warnings, cost: &r.Cost,
+		status:  r.Status,
 		figures: append(report.PredictionFigure(points, r.Interval), report.ReliabilityFigure(r.Calibration)...),
 	})
 }

@@ -79,7 +79,8 @@ func (o *options) lossOf(base loss.Loss, set *dataset.Set) (loss.Loss, error) {
 	case base != nil:
 		name = base.Name()
 	default:
-		return nil, usage.Errorf("--loss is required (%s)", strings.Join(o.losses, ", "))
+		return nil, usage.Errorf("--loss is required (%s); estimate, predict, curve and rows choose a model",
+			strings.Join(o.losses, ", "))
 	}
 	about := loss.Info{Name: name, Task: loss.Classification} // of the perceptron: labels without a parameter
 	if name != perceptronLoss {

@@ -62,12 +62,12 @@ func duration(seconds float64) string {
 type Brief struct{ *Estimate }
 
 func (b Brief) document() *document {
-	e, d := b.Estimate, &document{title: "Error on new rows of " + ShortName(b.Data)}
-	d.line("data", "%s: %d rows, %d features, %s of %s", e.Data, e.N, e.D, e.Task, cmp.Or(e.Target, "y"))
-	for _, note := range e.Notes {
-		d.line("note", "%s", note)
+	e, d := b.Estimate, short("Error on new rows of", b.Subject, b.asked())
+	headline := b.headline()
+	if d.lead = headline + "."; !units(e.TestLoss).share() {
+		d.lead = fmt.Sprintf("The error of predictions of %s is %s.", cmp.Or(e.Target, "y"), headline)
 	}
-	d.line("error", "%s", b.headline())
+	d.line("error", "%s", headline)
 	d.sample(e)
 	if q := e.Quality; q != nil && q.RSquared != nil {
 		d.line("explained", "%.1f%% of the variance", 100**q.RSquared)
@@ -87,11 +87,7 @@ func (b Brief) document() *document {
 		d.line("worst rows", "%s", b.worst(3))
 		d.line("stability", "%s", b.stability())
 	}
-	d.line("model", "%s loss%s, kernel %s", e.Loss, e.parameters(), KernelText(e.Kernel))
-	if e.ChosenBy != "" {
-		d.line("chosen", "by %s", e.ChosenBy)
-		d.line("to repeat", "%s", e.CommandLine)
-	}
+	d.modelled(e.Subject)
 	if e.Time.Theory > 0 {
 		d.line("method", "exact resamples alone; --method theory solves the theory, too, in about %s",
 			duration(e.Time.Theory))

@@ -65,15 +65,12 @@ type ClassPoints struct {
 }
 
 func (c *Classes) document() *document {
-	d := &document{title: "Error on new rows of " + ShortName(c.Data)}
-	d.line("data", "%s: %d rows, %d features, %d classes of %s", c.Data, c.N, c.D, len(c.Classes),
-		cmp.Or(c.Target, "y"))
-	for _, note := range c.Notes {
-		d.line("note", "%s", note)
-	}
-	se := c.ExampleSE
-	d.line("error", "%s +- %.1f%% of new rows get the wrong class; %s if all are taken for %s", share(c.Error),
-		100*float64(se), share(c.Baseline), c.Constant)
+	d := short("Error on new rows of", c.Subject,
+		fmt.Sprintf("%d classes of %s", len(c.Classes), cmp.Or(c.Target, "y")))
+	headline := fmt.Sprintf("%s +- %s of new rows get the wrong class; %s if all are taken for %s",
+		share(c.Error), share(c.ExampleSE), share(c.Baseline), c.Constant)
+	d.lead = headline + "."
+	d.line("error", "%s", headline)
 	d.line("balanced error", "%s, the mean over the classes", share(c.Balanced))
 	if c.LogLoss != nil {
 		d.line("probabilities", "log loss %s, Brier score %s of left-out rows", number(*c.LogLoss),
@@ -92,11 +89,7 @@ func (c *Classes) document() *document {
 	}
 	d.line("by", "exact fits of %s: %s%s", of, by,
 		nonzero("; in %d a class was missing", c.OneClass))
-	d.line("model", "%s loss%s, kernel %s", c.Loss, c.parameters(), KernelText(c.Kernel))
-	if c.ChosenBy != "" {
-		d.line("chosen", "by %s", c.ChosenBy)
-		d.line("to repeat", "%s", c.CommandLine)
-	}
+	d.modelled(c.Subject)
 	d.gap()
 	d.confusion(c.Classes, c.Confusion)
 	return d
@@ -186,6 +179,8 @@ func (p *ClassPrediction) document() *document {
 	d := &document{title: "Classes by " + ShortName(cmp.Or(p.Model, p.Data))}
 	d.line("model", "%s loss, a sum over %d sites, trained on %d examples of %s", p.Loss, p.SupportVectors, p.N,
 		p.Data)
+	d.lead = fmt.Sprintf("The class of each of %d rows of %s, and the probability of every class.", p.Count,
+		p.Test)
 	d.line("new inputs", "%s: %d", p.Test, p.Count)
 	if p.TestError != nil {
 		d.line("test error", "%s get the wrong class", share(*p.TestError))

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"bootbench/bench"
@@ -55,7 +56,17 @@ func (*Comparison) cells(r bench.CompareRow) []string {
 		fmt.Sprintf("%.3g", r.RefinedSpeedup), r.Status)
 }
 
-func (*Comparison) below() *document { return &document{} }
+func (c *Comparison) below() *document {
+	var fits, faster []float64
+	for _, r := range c.Rows {
+		fits, faster = append(fits, r.FitsEquivalent), append(faster, r.SpeedupEqualAccuracy)
+	}
+	slices.Sort(fits)
+	slices.Sort(faster)
+	return &document{lead: fmt.Sprintf("The theory takes the time of %.3g bootstrap fits; as many retrainings "+
+		"as are as accurate take %.3g times its time (medians over %d rows).", quantile(fits, 0.5),
+		quantile(faster, 0.5), len(c.Rows))}
+}
 
 // compareGroups splits rows into runs of the same data set and loss, over sizes or
 // over ratios.

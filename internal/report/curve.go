@@ -63,7 +63,8 @@ func (e *Estimate) cells() []string {
 }
 
 func (c *Curve) below() *document {
-	d := &document{}
+	d := &document{lead: fmt.Sprintf("The left-out error (%s) against the size of resamples, at %d ratios.",
+		units(c.TestLoss), len(c.Results))}
 	d.gap()
 	d.cost(c.Cost)
 	return d

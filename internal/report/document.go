@@ -14,6 +14,7 @@ import (
 // paragraphs, in order. It is written as text, or as a part of a page.
 type document struct {
 	title  string // in a few words
+	lead   string // the answer in a sentence, which begins a page
 	blocks []block
 }
 
@@ -161,6 +162,7 @@ func rowDocument[R any](of RowDocument[R], rows []R) *document {
 		cells[i] = of.cells(r)
 	}
 	d.table(of.heads(), cells)
-	d.blocks = append(d.blocks, of.below().blocks...)
+	below := of.below()
+	d.lead, d.blocks = below.lead, append(d.blocks, below.blocks...)
 	return d
 }

@@ -176,6 +176,8 @@ func (g *Grid) below() *document {
 		if q := best.Quality(); q != nil && g.By != "evidence" {
 			se = fmt.Sprintf(" (standard error over examples %s)", number(q.ExampleSE))
 		}
+		d.lead = fmt.Sprintf("The best of %d models is %s, with the %s %s.", len(g.Results), best.Name(g.Over),
+			g.objective(), number(best.Value()))
 		d.line("best", "%s: %s %s%s, the least of %d on the same data; expect more on new data",
 			best.Name(g.Over), g.objective(), number(best.Value()), se, len(g.Results))
 		d.line("others", "%s", g.undecided())

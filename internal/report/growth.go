@@ -14,7 +14,8 @@ type Growing struct{ *Curve }
 func (c Growing) document() *document { return rowDocument(c, c.Results) }
 
 func (c Growing) above() *document {
-	d := about("Error by number of rows, on", c.Subject)
+	d := short("Error by number of rows, on", c.Subject, c.asked())
+	d.modelled(c.Subject)
 	if c.Sample > 0 {
 		d.line("sample", "%d of %d rows, drawn at random", c.Sample, c.RowsTotal)
 	}
@@ -41,8 +42,10 @@ func (c Growing) below() *document {
 	d.gap()
 	if g := c.Growth; g != nil {
 		u := units(c.TestLoss)
-		d.line("twice the rows", "%s with all %d rows, %s expected with %d: a fall of %s +- %s", u.text(g.Now),
+		twice := fmt.Sprintf("%s with all %d rows, %s expected with %d: a fall of %s +- %s", u.text(g.Now),
 			cmp.Or(c.RowsTotal, c.N), u.text(g.Then), g.Rows, u.fall(g.Now, g.Then), u.se(g.Then, g.FallSE))
+		d.lead = fmt.Sprintf("More rows %s. The error (%s) is %s.", helps(g), u, twice)
+		d.line("twice the rows", "%s", twice)
 		d.line("more rows", "%s", helps(g))
 	} else if c.Status == "complete" {
 		d.line("more rows", "unknown: it takes 20 rows, and exact subsamples that leave out each of them")

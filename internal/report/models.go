@@ -36,6 +36,7 @@ type Perceptron struct {
 
 func (t *Training) document() *document {
 	d := about("Model of", t.Subject)
+	d.lead = fmt.Sprintf("A model of the %d rows of %s is in %s.", t.N, ShortName(t.Data), t.Model)
 	d.gap()
 	if m := t.Perceptron; m != nil {
 		total := 0
@@ -94,6 +95,7 @@ func (t *Tuning) document() *document {
 	} else {
 		d.blocks = t.Estimate.document().blocks
 	}
+	d.lead = fmt.Sprintf("The best of %d models by %s: %s.", t.Evaluations, t.By, number(t.Objective))
 	d.line("objective", "%s by %s%s", number(t.Objective), t.By, nonzero("; %d models failed", t.Failures))
 	if t.ModelFile != "" {
 		d.line("model file", "%s", t.ModelFile)
@@ -160,14 +162,15 @@ func (c *ModelComparison) document() *document {
 		best = c.Refined
 		show("refined", best)
 	}
-	switch {
-	case float64(best.PValue) > 1-c.Level:
-		d.line("verdict", "these examples cannot tell which is better")
-	case best.Value < 0:
-		d.line("verdict", "%s errs less", c.Models[0].Model)
-	default:
-		d.line("verdict", "%s errs less", c.Models[1].Model)
+	verdict := c.Models[1].Model + " errs less"
+	if float64(best.PValue) > 1-c.Level {
+		verdict = "these examples cannot tell which is better"
+	} else if best.Value < 0 {
+		verdict = c.Models[0].Model + " errs less"
 	}
+	d.line("verdict", "%s", verdict)
+	d.lead = fmt.Sprintf("%s and %s: %s. Their errors differ by %s +- %s (p = %.2g).", c.Models[0].Model,
+		c.Models[1].Model, verdict, number(best.Value), number(best.StandardError), best.PValue)
 	d.cost(c.Cost)
 	return d
 }

@@ -19,9 +19,10 @@ import (
 func TestPage(t *testing.T) {
 	e := &Estimate{Subject: Subject{Data: "<b>&.csv", N: 2, Loss: "square"}, Errors: Errors{TestError: 1.25,
 		TestLoss: "square"},
-		Points: &Points{Mean: []float64{1, 2}, Variance: []float64{1, 4}, Error: []float64{0.5, 2}}}
+		Points: &Points{Mean: []float64{1, 2}, Variance: []float64{1, 4}, Error: []float64{0.5, 2},
+			Target: []float64{1, 3}}}
 	p := Page{Command: "bootbench estimate '<b>&.csv'",
-		Answers: []Document{e},
+		Answer: Brief{e}, All: e,
 		Figures: PointFigures(e.Points), Warnings: []string{"careful <now>"},
 		Files: []string{"result.json"}, Machine: &Machine{}}
 	var b bytes.Buffer

@@ -52,6 +52,8 @@ func (p *Points) Shift(by float64) {
 	}
 }
 
+func (p *Points) count() int { return max(len(p.Mean), len(p.Prediction), len(p.Class)) }
+
 // name is the name of a row as a cell, or its number from 1.
 func (p *Points) name(row int) string {
 	if p.Names != nil {
@@ -77,7 +79,7 @@ func (p *Points) table(format func(float64) string) [][]string {
 		names = append(names, "class")
 	}
 	rows := [][]string{names}
-	for i := range max(len(p.Mean), len(p.Prediction)) {
+	for i := range p.count() {
 		row := []string{p.name(i)}
 		for _, list := range lists {
 			row = append(row, format(list[i]))
@@ -149,7 +151,7 @@ func (d *document) perInput(points *Points, positive string) {
 		rest := table[1+firstRows:]
 		table = slices.Clone(table[:1+firstRows])
 		shown := fmt.Sprintf("the first %d of %d rows", firstRows, count)
-		if points.Probability != nil || points.Variance != nil {
+		if points.Probability != nil || points.Lower != nil {
 			for _, i := range points.uncertain()[:uncertainRows] {
 				table = append(table, rest[i-firstRows])
 			}
@@ -183,7 +185,7 @@ func (p *Points) uncertain() []int {
 		return 0
 	}
 	var order []int
-	for i := firstRows; i < max(len(p.Mean), len(p.Prediction)); i++ {
+	for i := firstRows; i < p.count(); i++ {
 		order = append(order, i)
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(doubt(j), doubt(i)) })

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -69,6 +70,64 @@ func (r *Prediction) document() *document {
 	d.cost(r.Cost)
 	d.perInput(r.Points, r.Positive)
 	return d
+}
+
+// BriefPrediction is a prediction for the person who asks: numbers with their interval, labels with their
+// probability.
+type BriefPrediction struct{ *Prediction }
+
+func (b BriefPrediction) document() *document {
+	r := b.Prediction
+	d := short("Predictions from", r.Subject, r.asked())
+	d.modelled(r.Subject)
+	d.line("new rows", "%s: %d", r.Test, r.Count)
+	if r.TestError != nil {
+		d.line("test error", "%s (%s) of the mean prediction", units(r.TestLoss).text(*r.BaggedError),
+			units(r.TestLoss))
+	}
+	d.lead = d.meant(r.Interval, cmp.Or(r.Target, "y"), r.Calibration)
+	d.perInput(r.Points.brief(), r.Positive)
+	return d
+}
+
+// meant prints in words what predictions come with, and returns it as a sentence.
+func (d *document) meant(i Interval, target string, c *calibration.Reliability) string {
+	switch {
+	case i.Interval == "observation":
+		d.line("interval", "the %s of a new row is between lower and upper with probability %.3g%%", target,
+			100*i.Level)
+		if i.Coverage != nil {
+			d.line("coverage", "%.1f%% of the new targets, mean width %s", 100**i.Coverage, number(*i.Width))
+		}
+		return fmt.Sprintf("The %s of a new row is in its interval with probability %.3g%%.", target, 100*i.Level)
+	case c != nil:
+		text := "as often as they say"
+		if c.LogLoss != nil {
+			text = fmt.Sprintf("log loss %s, Brier score %s of rows left out", number(*c.LogLoss), number(*c.Brier))
+		}
+		d.line("probabilities", "%s", text)
+		return fmt.Sprintf("The %s of every new row, and its probability.", target)
+	}
+	if i.Interval != "" {
+		d.interval(i)
+	}
+	return fmt.Sprintf("A prediction of the %s of every new row.", target)
+}
+
+// brief are the lists that a person asks for.
+func (p *Points) brief() *Points {
+	if p == nil {
+		return nil
+	}
+	b := &Points{Names: p.Names, Prediction: p.Prediction, Lower: p.Lower, Upper: p.Upper, Target: p.Target,
+		QuantileLevels: p.QuantileLevels, Quantiles: p.Quantiles}
+	if b.Prediction == nil {
+		b.Prediction = p.Mean
+	}
+	if p.Class != nil && p.Probability != nil {
+		b.Prediction, b.Lower, b.Upper, b.Probability, b.Class = nil, nil, nil, p.Probability, p.Class
+	}
+	return b
 }
 
 // interval prints what the intervals at new inputs hold.
@@ -161,10 +220,11 @@ func (p *ModelPrediction) document() *document {
 		d.quality(p.Quality)
 		d.judged("", p.Metrics, nil)
 	}
+	interval := Interval{}
 	if p.Interval != nil {
-		d.interval(*p.Interval)
+		interval = *p.Interval
 	}
-	d.cost(p.Cost)
-	d.perInput(p.Points, p.Positive)
+	d.lead = d.meant(interval, cmp.Or(p.Target, "y"), nil)
+	d.perInput(p.Points.brief(), p.Positive)
 	return d
 }

@@ -41,7 +41,10 @@ func (r *Retraining) document() *document {
 	d := about("Bootstrap retraining on", r.Subject)
 	d.resampling(r.Resampling, r.N)
 	d.gap()
-	d.line("left-out error", "%s   (%s loss)", Quote{r.TestError, &r.SE}, r.TestLoss)
+	quote := Quote{r.TestError, &r.SE}
+	d.lead = fmt.Sprintf("Models of %d resamples err by %s on the rows that they lack (%s loss).", r.Resamples,
+		quote, r.TestLoss)
+	d.line("left-out error", "%s   (%s loss)", quote, r.TestLoss)
 	d.combined(r.Errors, r.Resampling)
 	d.ensemble(r.Ensemble, &r.EnsembleSE)
 	d.quality(r.Quality)
@@ -91,6 +94,11 @@ type LeaveOneOutMethod struct {
 
 func (l *LeaveOneOut) document() *document {
 	d := about("Leave-one-out error on", l.Subject)
+	wrong := "mean square error " + number(l.Error)
+	if l.Task == "classification" {
+		wrong = share(l.Error) + " get the wrong label"
+	}
+	d.lead = fmt.Sprintf("Each row predicted by a model without it: %s.", wrong)
 	d.gap()
 	switch {
 	case l.Task != "classification":

@@ -61,14 +61,23 @@ func (r *Rows) cells(row *Row) []string {
 const shownRows = 15
 
 func (r *Rows) document() *document {
-	d := &document{title: "Rows of " + ShortName(r.Data) + " to look at"}
+	d := short("Rows to look at, of", r.Subject, r.asked())
+	d.modelled(r.Subject)
 	what, doubt := "share of models without the row that are right", "wrong"
+	by := "probability that the label is another, to the models without the row"
 	if len(r.Rows) > 0 && r.Rows[0].Label == "" {
-		what, doubt = "minus the mean loss of models without the row", "farther than"
+		what, doubt = "minus the mean loss of models without the row", "odder than"
+		by = "share of the rows whose target is nearer to what models without them predict"
 	}
-	d.line("data", "%s: %d rows, %d features", r.Data, r.N, r.D)
-	d.line("model", "%s loss%s, kernel %s", r.Loss, r.parameters(), KernelText(r.Kernel))
+	if len(r.Rows) >= 3 {
+		name := func(i int) string { return r.cells(&r.Rows[i])[0] }
+		d.lead = fmt.Sprintf("Look at the rows %s, %s and %s first: models trained without them believe their "+
+			"targets least.", name(0), name(1), name(2))
+	}
+	d.line(doubt, "%s", by)
 	d.line("value", "%s", what)
+	d.line("influence", "how much the error on new rows rises with the row's weight")
+	d.line("twin", "a row with the same features and another target")
 	d.gap()
 	var rows [][]string
 	for i := range r.Rows[:min(shownRows, len(r.Rows))] {

@@ -136,6 +136,28 @@ func about(title string, s Subject) *document {
 	return d
 }
 
+// short begins a document for the person who asks.
+func short(title string, s Subject, task string) *document {
+	d := &document{title: title + " " + ShortName(s.Data)}
+	d.line("data", "%s: %d rows, %d features, %s", s.Data, s.N, s.D, task)
+	for _, note := range s.Notes {
+		d.line("note", "%s", note)
+	}
+	return d
+}
+
+// modelled says in short what the model is and how to repeat it.
+func (d *document) modelled(s Subject) {
+	d.line("model", "%s loss%s, kernel %s", s.Loss, s.parameters(), KernelText(s.Kernel))
+	if s.ChosenBy != "" {
+		d.line("chosen", "by %s", s.ChosenBy)
+		d.line("to repeat", "%s", s.CommandLine)
+	}
+}
+
+// asked is what is predicted.
+func (s *Subject) asked() string { return s.Task + " of " + cmp.Or(s.Target, "y") }
+
 // source names the target of a file and what was found in it; sets with a preset need
 // no such lines.
 func (d *document) source(s Subject) {

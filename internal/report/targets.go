@@ -26,17 +26,15 @@ type Targets struct {
 }
 
 func (t *Targets) document() *document {
-	d := &document{title: "Errors on new rows of " + ShortName(t.Data)}
-	d.line("data", "%s: %d rows, %d features, %d targets", t.Data, t.N, t.D, len(t.Names))
-	for _, note := range t.Notes {
-		d.line("note", "%s", note)
-	}
+	d := short("Errors on new rows of", t.Subject, fmt.Sprintf("%d targets", len(t.Names)))
 	se := float64(t.ExampleSE)
 	if t.ErrorSE != nil {
 		se = math.Hypot(se, float64(*t.ErrorSE))
 	}
-	d.line("explained", "%.1f%% +- %.1f%% of the variance of a target, on average", 100*(1-float64(t.Error)),
-		100*se)
+	explained := fmt.Sprintf("%.1f%% +- %.1f%% of the variance of a target, on average",
+		100*(1-float64(t.Error)), 100*se)
+	d.lead = "Predictions of new rows explain " + explained + "."
+	d.line("explained", "%s", explained)
 	if a, b := t.closest(); a >= 0 {
 		d.line("related", "the errors of %s and %s have the correlation %.2f", t.Names[a], t.Names[b],
 			t.Correlation[a][b])

@@ -37,6 +37,10 @@ const (
 	// probeFrom is the number of sites below which Auto does not look.
 	probeFrom = 400
 
+	// probeOthersFrom is that number for losses without noise: on factors of rank 60 of 600 sites their exact
+	// fits took 4 to 20 s and missed their tolerance, on the kernel matrix all took 0.4 s.
+	probeOthersFrom = 2000
+
 	// worthRank is the number of sites per rank at which the two engines take about
 	// the same time: counting flops the low-rank one needs 12 M r^2, its factor
 	// included, against 2 M^3, in products that are smaller and run slower. Measured,
@@ -162,7 +166,8 @@ func (m choice) choose() (linalg.Kernel, error) {
 	}
 	sites := m.Sites()
 	_, hard := m.Loss.(loss.HardMargin) // any residual softens it, where K is nearly singular by much
-	if sites < probeFrom || m.inputs == nil || hard {
+	_, square := m.Loss.(loss.Square)
+	if sites < probeFrom || !square && sites < probeOthersFrom || m.inputs == nil || hard {
 		return m.whole()
 	}
 	loosest, err := m.loosest()

@@ -87,9 +87,8 @@ func (s *squareSite) Target() (mean, variance float64) { return s.mean, s.varian
 // Responses are the averages of (T9) over the site's count k, each as a sum of
 // positive terms; see Quadratic.
 func (s *squareSite) Responses(c float64) (a1, pull, a2, e2 float64) {
-	k := float64(s.counts.First)
 	for j, p := range s.counts.P {
-		kw := k * s.w
+		kw := s.counts.At(j) * s.w
 		u := 1 / (c + kw)
 		pu := p * u
 		puu := pu * u
@@ -97,7 +96,6 @@ func (s *squareSite) Responses(c float64) (a1, pull, a2, e2 float64) {
 		pull += kw * pu
 		a2 += puu
 		e2 += s.counts.WithinSiteVar[j] * s.w * puu
-		k++
 	}
 	return a1, pull, a2, s.w * e2
 }
@@ -108,12 +106,10 @@ func (s *squareSite) Responses(c float64) (a1, pull, a2, e2 float64) {
 // against c.
 func (s *squareSite) Spread(c, a1, pull float64) float64 {
 	sum := 0.0
-	k := float64(s.counts.First)
-	for _, p := range s.counts.P {
-		kw := k * s.w
+	for j, p := range s.counts.P {
+		kw := s.counts.At(j) * s.w
 		deviation := (pull - a1*kw) / (c + kw)
 		sum += p * deviation * deviation
-		k++
 	}
 	return sum
 }
@@ -154,7 +150,7 @@ func (s *squareSite) given(k float64, cav Cavity, mean, variance float64) (m, v 
 func (s *squareSite) Distribution(cav Cavity) Distribution {
 	var d Distribution
 	for j, p := range s.counts.P {
-		m, v := s.given(float64(s.counts.First+j), cav, s.mean, s.counts.WithinSiteVar[j]*s.variance)
+		m, v := s.given(s.counts.At(j), cav, s.mean, s.counts.WithinSiteVar[j]*s.variance)
 		d.addGaussian(p, m, v)
 	}
 	return d
@@ -167,7 +163,7 @@ func (s *squareSite) LeftOut(cav Cavity, copy int, test Test) float64 {
 	mean, variance := s.without(y)
 	sum := 0.0
 	for j, p := range s.others.P {
-		m, v := s.given(float64(s.others.First+j), cav, mean, s.others.WithinSiteVar[j]*variance)
+		m, v := s.given(s.others.At(j), cav, mean, s.others.WithinSiteVar[j]*variance)
 		sum += p * test.Gaussian(m, v, y)
 	}
 	return sum

@@ -41,6 +41,14 @@ func DrawsOf(law CountDistribution, n int) *Draws {
 
 func newDraws(law CountDistribution, n int) *Draws {
 	d := &Draws{Counts: law.Counts(n)}
+	if real, ok := law.(interface {
+		WithinSiteWeight(n int, w float64) float64
+	}); ok {
+		for j := range d.P {
+			d.WithinSiteVar = append(d.WithinSiteVar, real.WithinSiteWeight(n, d.At(j)))
+		}
+		return d
+	}
 	for k := range d.All() {
 		d.WithinSiteVar = append(d.WithinSiteVar, WithinSiteVar(law, n, k))
 	}

@@ -17,10 +17,19 @@ import "math"
 
 // Counts is a distribution of a count k = 0, 1, 2, ... on a window outside of
 // which its probability is negligible: P(k = First+j) = P[j]. The entries of P
-// sum to one.
+// sum to one. Of real weights Values are the nodes of a quadrature, and P its weights.
 type Counts struct {
-	First int
-	P     []float64
+	First  int
+	P      []float64
+	Values []float64 // nil: whole numbers from First on
+}
+
+// At is value number j.
+func (c *Counts) At(j int) float64 {
+	if c.Values != nil {
+		return c.Values[j]
+	}
+	return float64(c.First + j)
 }
 
 // CountDistribution gives all examples the same p(k), independently of each

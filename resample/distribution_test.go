@@ -212,7 +212,11 @@ func TestRefusals(t *testing.T) {
 func TestByName(t *testing.T) {
 	for _, name := range Names() {
 		s, err := ByName(name, Options{Ratio: 0.5, Folds: 2, N: 10})
-		if err != nil || s.Name() != name || s.Mean() != 0.5 {
+		mean := 0.5
+		if name == "bayesian" {
+			mean = 1
+		}
+		if err != nil || s.Name() != name || s.Mean() != mean {
 			t.Errorf("ByName(%s) = %v, %v", name, s, err)
 		}
 	}

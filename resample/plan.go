@@ -1,6 +1,10 @@
 package resample
 
-import "gonum.org/v1/gonum/floats"
+import (
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // Plan is a list of fits. Fit r minimises sum_i w_i l(f_i, y_i) + |f|^2/2 with weights w >= 0 and targets y
 // of its own, which follow from r alone, whoever asks and in whatever order.
@@ -12,8 +16,8 @@ type Plan interface {
 	Period() int
 }
 
-// Resamples is the plan of a resampling scheme: the weights of fit r are the counts of draw r that belongs to
-// Seed, its targets Y.
+// Resamples is the plan of a resampling scheme: the weights of fit r are the counts, or the real weights, of
+// draw r that belongs to Seed, its targets Y.
 type Resamples struct {
 	Scheme Sampler
 	Seed   uint64
@@ -22,6 +26,10 @@ type Resamples struct {
 
 // Fit is Plan.Fit.
 func (p Resamples) Fit(r int, weight []float64) (target []float64) {
+	if s, ok := p.Scheme.(Weigher); ok {
+		s.Weigh(rand.New(rand.NewPCG(p.Seed, uint64(r))), weight)
+		return p.Y
+	}
 	counts := make([]int, len(p.Y))
 	Draw(p.Scheme, p.Seed, r, counts)
 	for i, k := range counts {

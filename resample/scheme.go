@@ -8,17 +8,22 @@ import (
 
 // Names lists the schemes that ByName knows. Leave-one-out is kfold with as many
 // folds as examples, the m-out-of-n bootstrap is multinomial with ratio m/n.
-func Names() []string { return []string{"poisson", "multinomial", "bernoulli", "subsample", "kfold"} }
+func Names() []string {
+	return []string{"poisson", "multinomial", "bernoulli", "subsample", "kfold", "bayesian"}
+}
 
 // maxRatio is the largest ratio S/N of schemes with replacement; a window of
 // counts has about 18 sqrt(n S/N) entries.
 const maxRatio = 1e9
 
+// leastShape is the least shape of Bayesian weights: below it nearly all weight is on a few examples.
+const leastShape = 0.01
+
 // Options are the numbers that schemes take; each reads its own and ignores the
 // others.
 type Options struct {
 	N     int     // examples, >= 1
-	Ratio float64 // nu = S/N: in (0, 1e9], without replacement in (0, 1]; all but kfold
+	Ratio float64 // nu = S/N: in (0, 1e9], without replacement in (0, 1]; of bayesian its shape; all but kfold
 	Folds int     // kfold: 2 to N
 }
 
@@ -34,6 +39,8 @@ func ByName(name string, o Options) (Scheme, error) {
 		return Poisson{Ratio: o.Ratio}, nil
 	case "bernoulli":
 		return Bernoulli{Rate: o.Ratio}, nil
+	case "bayesian":
+		return Bayesian{N: o.N, Shape: o.Ratio}, nil
 	case "kfold":
 		return KFold{Folds: o.Folds, N: o.N}, nil
 	}
@@ -53,6 +60,11 @@ func (o Options) check(name string) error {
 		return fmt.Errorf("resample: cannot draw from %d examples", o.N)
 	}
 	switch name {
+	case "bayesian":
+		if !(o.Ratio >= leastShape && o.Ratio <= maxRatio) {
+			return fmt.Errorf("resample: the shape of Bayesian weights, the ratio, must be from %g to %g, got %g",
+				leastShape, maxRatio, o.Ratio)
+		}
 	case "poisson", "multinomial":
 		if !(o.Ratio > 0 && o.Ratio <= maxRatio) {
 			return fmt.Errorf("resample: ratio S/N must be above 0 and at most %g, got %g", maxRatio, o.Ratio)

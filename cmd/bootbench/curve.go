@@ -17,8 +17,9 @@ import (
 
 func curveCommand() *command {
 	return &command{
-		name:     "curve",
-		takes:    slices.Concat([]string{"ratio/list", "no-points", "level", "sample"}, theoryNames, designNames),
+		name: "curve",
+		takes: slices.Concat([]string{"ratio/list", "no-points", "level", "sample", "scheme"}, theoryNames,
+			designNames),
 		defaults: map[string]string{"ratio": "0.1:5:20"},
 		out:      ", curve.csv",
 		run:      runCurve,

@@ -150,3 +150,23 @@ func TestDesignFlags(t *testing.T) {
 		}
 	}
 }
+
+// TestBayesianWeights: an estimate has means and variances, and no error; cv is named.
+func TestBayesianWeights(t *testing.T) {
+	o := drive(t, "", "estimate", "synthetic:friedman1,n=60", "--loss", "square", "--noise", "1", "--scheme",
+		"bayesian",
+		"--json", "-")
+	e := document[report.Estimate](t, o.stdout)
+	if e.Error == e.Error || e.TestError == e.TestError || e.Quality != nil || e.Points.Error != nil ||
+		!(e.Points.Variance[0] > 0) || e.Status != "converged" || !strings.Contains(o.stdout, "cv has it") {
+		t.Errorf("%+v", e)
+	}
+	for args, says := range map[string]string{
+		"estimate sonar --loss hard --scheme bayesian": "--loss hinge",
+		"curve sonar --scheme bayesian":                `"bayesian" is not available`,
+	} {
+		if o := drive(t, "", strings.Fields(args)...); o.status != exitUsage || !strings.Contains(o.stderr, says) {
+			t.Errorf("%s: %+v", args, o)
+		}
+	}
+}

@@ -28,7 +28,8 @@ import (
 func estimateCommand() *command {
 	return &command{
 		name: "estimate",
-		takes: append([]string{"ratio", "no-points", "level", "quantiles", "covariance", "verbose", "sample",
+		takes: append([]string{"ratio", "scheme/weights", "no-points", "level", "quantiles", "covariance",
+			"verbose", "sample",
 			"multiclass", "method/estimate"},
 			slices.Concat(theoryNames, designNames)...),
 		out:     ", points.csv",

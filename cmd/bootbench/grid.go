@@ -31,7 +31,7 @@ var gridNames = slices.Concat([]string{"ratio"}, kernelNames, lossNames[1:])
 func gridCommand() *command {
 	return &command{
 		name:     "grid",
-		takes:    append([]string{"over/grid", "by", "ratio"}, theoryNames...),
+		takes:    append([]string{"over/grid", "by", "ratio", "scheme"}, theoryNames...),
 		defaults: map[string]string{"by": tune.LeftOut.String()},
 		out:      ", grid.csv",
 		run:      runGrid,

@@ -6,7 +6,8 @@ import (
 )
 
 func rowsCommand() *command {
-	return &command{name: "rows", takes: append([]string{"ratio", "csv"}, theoryNames...), out: ", rows.csv",
+	return &command{name: "rows", takes: append([]string{"ratio", "csv", "scheme"}, theoryNames...),
+		out: ", rows.csv",
 		run: judgeRows, classes: true}
 }
 

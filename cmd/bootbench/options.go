@@ -95,8 +95,8 @@ var (
 		[]string{"no-standardize", "no-normalize-target", "bias", "no-bias"})
 	engineNames = []string{"engine", "rank-tol", "rank-error", "max-rank", "tol", "max-sweeps"}
 	shardNames  = []string{"journal", "shard"}
-	theoryNames = slices.Concat(problemNames, engineNames, shardNames, []string{"scheme", "folds", "refine",
-		"seed", "accuracy", "test-loss", "metrics"})
+	theoryNames = slices.Concat(problemNames, engineNames, shardNames, []string{"folds", "refine", "seed",
+		"accuracy", "test-loss", "metrics"})
 	problemNames = slices.Concat(modelNames, dataNames[:10], []string{"zero-based", "max-memory"})
 )
 
@@ -156,7 +156,10 @@ func (o *options) declare() {
 	o.Text(&o.sample, "sample")
 
 	o.Group("Resampling")
-	o.Choice(&o.scheme, "scheme", resample.Names(), "poisson")
+	o.Choice(&o.scheme, "scheme/weights", resample.Names(), "poisson")
+	o.Choice(&o.scheme, "scheme", slices.DeleteFunc(resample.Names(), func(name string) bool {
+		return name == resample.Bayesian{}.Name() // which leaves nothing out
+	}), "poisson")
 	o.Whole(&o.folds, "folds", 10, flags.AtLeast(2))
 	o.leaveOut = flags.Count{N: 10, Least: 2, Word: "loo"}
 	o.blocks = flags.Count{Least: 1, Word: "auto", Means: -1}

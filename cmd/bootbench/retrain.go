@@ -14,7 +14,8 @@ import (
 func retrainCommand() *command {
 	return &command{
 		name: "retrain",
-		takes: slices.Concat(problemNames, shardNames, []string{"ratio", "scheme", "folds", "resamples", "seed",
+		takes: slices.Concat(problemNames, shardNames, []string{"ratio", "scheme/weights", "folds", "resamples",
+			"seed",
 			"workers", "method/retrain", "test-loss", "no-points", "replicates"}, designNames),
 		out: ", points.csv",
 		run: runRetrain,

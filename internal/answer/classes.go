@@ -86,6 +86,11 @@ func (f *fields) keep(j *Job) func(b int, weight, at []float64) {
 // Estimate judges the joint decision by exact resamples, the same for all classes, each trained around the
 // theory of its class.
 func (c *Classes) Estimate(ctx context.Context, s Settings) (*report.Classes, error) {
+	if hasWeights(s.Scheme) {
+		return nil, model.InputError(errors.New(
+			"Bayesian weights leave no row out to judge classes by: take another " +
+				"scheme, or --positive LABEL"))
+	}
 	r := c.report("estimate")
 	var f fields
 	s.Refine.Resamples, s.Refine.Optional = max(2, cmp.Or(s.Refine.Resamples, defaultResamples)), false

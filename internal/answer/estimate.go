@@ -64,6 +64,9 @@ func (j *Job) estimateAt(ctx context.Context, s Settings, solution *solver.Solut
 	} else if len(s.Quantiles) > 0 {
 		j.addQuantiles(e, s.Quantiles, solution, collected)
 	}
+	if hasWeights(s.Scheme) {
+		e.DropErrors()
+	}
 	return e, nil
 }
 

@@ -254,6 +254,9 @@ func Resampling(scheme resample.Scheme, n int) report.Resampling {
 			r.Distinct += 1 - resample.ProbAbsent(designed, i)
 		}
 	}
+	if bayesian, ok := scheme.(resample.Bayesian); ok {
+		r.Ratio = bayesian.Shape
+	}
 	if kfold, ok := scheme.(resample.KFold); ok {
 		r.Folds = kfold.Folds
 	}

@@ -55,6 +55,12 @@ func (r Refinement) String() string {
 	return fmt.Sprintf("%d optional %v accuracy %v seed %d", r.Resamples, r.Optional, r.Accuracy, r.Seed)
 }
 
+// hasWeights reports whether a scheme has real weights, under which no example is ever left out.
+func hasWeights(scheme resample.Scheme) bool {
+	_, real := scheme.(resample.Weigher)
+	return real
+}
+
 // Refine trains on exact resamples around a solution: at the sites, and at new inputs whose kernel rows are
 // given. onFit, if set, sees them all. The result is nil where nothing is asked for, or where optional ones
 // cannot be done; warnings then say why.
@@ -64,6 +70,8 @@ func (j *Job) Refine(ctx context.Context, solution *solver.Solution, s Settings,
 	_, proximal := j.Loss.(loss.Proximal)
 	switch {
 	case wanted.Resamples == 0 || solution.Status == solver.Cancelled:
+		return nil, nil, nil
+	case hasWeights(s.Scheme):
 		return nil, nil, nil
 	case resample.ProbZero(s.Scheme, 1) == 0:
 		return nil, []string{"no resample leaves an example out: the left-out error is the theory's " +

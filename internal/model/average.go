@@ -3,8 +3,10 @@ package model
 import (
 	"cmp"
 	"context"
+	"errors"
 
 	"bootbench/linalg"
+	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
 )
@@ -31,6 +33,9 @@ func (m *Model) Solve(ctx context.Context, law resample.CountDistribution,
 // solve is Solve without a word on the rank.
 func (m *Model) solve(ctx context.Context, law resample.CountDistribution,
 	settings solver.Settings) (*solver.Solution, error) {
+	if err := m.CheckLaw(law); err != nil {
+		return nil, err
+	}
 	if settings.MaxBytes == 0 {
 		settings.MaxBytes = m.Forecast().SolveRoom()
 	}
@@ -41,6 +46,17 @@ func (m *Model) solve(ctx context.Context, law resample.CountDistribution,
 	return solver.Solve(ctx, solver.Problem{
 		Gram: m.Matrix(), Site: m.Site, Y: m.Set.Y, Weights: m.Set.Weights, Loss: m.Loss, Law: law,
 	}, settings)
+}
+
+// CheckLaw refuses real weights for hard margins, which know only whether a weight is above 0.
+func (m *Model) CheckLaw(law resample.CountDistribution) error {
+	_, hard := m.Loss.(loss.HardMargin)
+	if _, real := law.(resample.Weigher); hard && real {
+		return InputError(errors.New(
+			"every resample of Bayesian weights has the same hard margin, that of all examples: " +
+				"take --loss hinge, with a large --C, or another --scheme"))
+	}
+	return nil
 }
 
 // Limits of SolveRoughly.

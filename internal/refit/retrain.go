@@ -216,6 +216,9 @@ func (s *RetrainSettings) plan(m *model.Model, scheme resample.Scheme) (resample
 	if err := resample.Check(scheme); err != nil {
 		return nil, model.InputError(err)
 	}
+	if err := m.CheckLaw(scheme); err != nil {
+		return nil, err
+	}
 	plan := s.Plan
 	if plan == nil {
 		plan = resample.Resamples{Scheme: scheme, Seed: s.Seed, Y: m.Set.Y}

@@ -67,7 +67,11 @@ func (b Brief) document() *document {
 	if d.lead = headline + "."; !units(e.TestLoss).share() {
 		d.lead = fmt.Sprintf("The error of predictions of %s is %s.", cmp.Or(e.Target, "y"), headline)
 	}
-	d.line("error", "%s", headline)
+	if e.Error == e.Error {
+		d.line("error", "%s", headline)
+	} else {
+		d.lead = "Predictions without an error: no row was left out."
+	}
 	d.sample(e)
 	if q := e.Quality; q != nil && q.RSquared != nil {
 		d.line("explained", "%.1f%% of the variance", 100**q.RSquared)
@@ -84,7 +88,9 @@ func (b Brief) document() *document {
 			units(b.TestLoss).withSE(f.Error, f.ErrorSE), f.Folds, how)
 	}
 	if e.Points != nil {
-		d.line("worst rows", "%s", b.worst(3))
+		if e.Points.Error != nil {
+			d.line("worst rows", "%s", b.worst(3))
+		}
 		d.line("stability", "%s", b.stability())
 	}
 	d.modelled(e.Subject)

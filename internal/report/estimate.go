@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"bootbench/internal/calibration"
@@ -53,6 +54,21 @@ func (e *Estimate) DropTheory() {
 		points.Names, points.Target = e.Points.Names, e.Points.Target
 		e.Points = &points
 	}
+}
+
+// DropErrors leaves what predictions are, where no example is ever left out, and says so.
+func (e *Estimate) DropErrors() {
+	unknown := null.Float(math.NaN())
+	e.Quote, e.Errors = Quote{Error: unknown}, Errors{TestLoss: e.TestLoss, TestError: unknown,
+		Apparent:      e.Apparent,
+		NoInformation: e.NoInformation, Err632: unknown, Err632Plus: unknown}
+	e.Ensemble, e.Quality, e.Metrics, e.Calibration = Ensemble{BaggedError: unknown}, nil, nil, nil
+	if p := e.Points; p != nil {
+		p.Error, p.OOBMean, p.OOBVote = nil, nil, nil
+	}
+	e.Notes = append(slices.Clone(e.Notes),
+		"every resample has all rows, with random weights: none is left out, so there "+
+			"is no error on new rows; cv has it")
 }
 
 // Errors are the estimates of the test error in units of the test loss.

@@ -103,9 +103,9 @@ func newMarginal(n int, law resample.CountDistribution) (a marginal) {
 	if zero := resample.ProbZero(law, n); window.First > 0 && zero > 0 {
 		a.counts, a.p = append(a.counts, 0), append(a.p, zero)
 	}
-	for k, q := range window.All() {
+	for j, q := range window.P {
 		if q > 0 {
-			a.counts, a.p = append(a.counts, float64(k)), append(a.p, q)
+			a.counts, a.p = append(a.counts, window.At(j)), append(a.p, q)
 		}
 	}
 	return a

@@ -30,7 +30,7 @@ func tuneCommand() *command {
 	return &command{
 		name: "tune",
 		takes: slices.Concat(problemNames, engineNames, []string{"over/tune", "ard", "by", "model/train", "refine",
-			"seed", "accuracy", "metrics", "ratio", "scheme", "folds", "test-loss", "journal", "groups"}),
+			"seed", "accuracy", "metrics", "ratio", "scheme", "folds", "test-loss", "journal", "groups", "verbose"}),
 		defaults: map[string]string{"by": tune.Folds.String()},
 		run:      runTune,
 	}
@@ -77,7 +77,8 @@ func runTune(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	return a.deliver(given{document: d, warnings: d.Warnings, cost: &d.Cost, status: d.Status})
+	return a.deliver(given{document: report.BriefTuning{Tuning: d}, all: d, json: d, warnings: d.Warnings,
+		cost: &d.Cost, status: d.Status})
 }
 
 // choose searches. A journal keeps the parts of the search.

@@ -49,7 +49,7 @@ func TestTune(t *testing.T) {
 func TestTuneText(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	o := drive(t, "", "tune", "synthetic:friedman1,n=40", "--ard", "--over", "length-scale,noise=20:30",
-		"--by", "evidence", "--out", dir, "--model", dir+".json")
+		"--by", "evidence", "--out", dir, "--model", dir+".json", "--verbose")
 	for _, want := range []string{"to repeat", "models on 40 examples", "left-out error",
 		"length scales", "objective", "refined by"} {
 		if !strings.Contains(o.stdout, want) {

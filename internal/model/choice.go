@@ -37,9 +37,9 @@ const (
 	// probeFrom is the number of sites below which Auto does not look.
 	probeFrom = 400
 
-	// probeOthersFrom is that number for losses without noise: on factors of rank 60 of 600 sites their exact
+	// probeHingeFrom is that number for the hinge loss: on factors of rank 60 of 600 sites their exact
 	// fits took 4 to 20 s and missed their tolerance, on the kernel matrix all took 0.4 s.
-	probeOthersFrom = 2000
+	probeHingeFrom = 2000
 
 	// worthRank is the number of sites per rank at which the two engines take about
 	// the same time: counting flops the low-rank one needs 12 M r^2, its factor
@@ -166,8 +166,8 @@ func (m choice) choose() (linalg.Kernel, error) {
 	}
 	sites := m.Sites()
 	_, hard := m.Loss.(loss.HardMargin) // any residual softens it, where K is nearly singular by much
-	_, square := m.Loss.(loss.Square)
-	if sites < probeFrom || !square && sites < probeOthersFrom || m.inputs == nil || hard {
+	_, hinge := m.Loss.(loss.Hinge)
+	if sites < probeFrom || hinge && sites < probeHingeFrom || m.inputs == nil || hard {
 		return m.whole()
 	}
 	loosest, err := m.loosest()

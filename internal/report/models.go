@@ -88,11 +88,24 @@ type TuningStep struct {
 	Failure   string      `json:"failure,omitempty"`
 }
 
-func (t *Tuning) document() *document {
-	d := &document{title: "Hyperparameters of " + ShortName(t.Data)}
+// BriefTuning is the answer for the person who asks.
+type BriefTuning struct{ *Tuning }
+
+func (t BriefTuning) document() *document {
 	if t.TestLoss == "" { // interrupted
-		d = about("Hyperparameters of", t.Subject)
-	} else {
+		return t.Tuning.document()
+	}
+	d := Brief{t.Estimate}.document()
+	d.title = "Hyperparameters of " + ShortName(t.Data)
+	if t.ModelFile != "" {
+		d.line("model file", "%s", t.ModelFile)
+	}
+	return d
+}
+
+func (t *Tuning) document() *document {
+	d := about("Hyperparameters of", t.Subject)
+	if t.TestLoss != "" { // it was not interrupted
 		d.blocks = t.Estimate.document().blocks
 	}
 	d.lead = fmt.Sprintf("The best of %d models by %s: %s.", t.Evaluations, t.By, number(t.Objective))
@@ -143,7 +156,18 @@ func (c *ModelComparison) Warnings() []string {
 
 func (c *ModelComparison) document() *document {
 	d := &document{title: "Two models on " + ShortName(c.Data)}
-	d.line("data", "%s: %d examples", c.Data, c.N)
+	d.line("data", "%s: %d rows", c.Data, c.N)
+	best := c.Theory
+	if c.Refined != nil {
+		best = c.Refined
+	}
+	verdict := c.Models[1].Model + " errs less"
+	if float64(best.PValue) > 1-c.Level {
+		verdict = "these rows cannot tell which is better"
+	} else if best.Value < 0 {
+		verdict = c.Models[0].Model + " errs less"
+	}
+	d.line("verdict", "%s", verdict)
 	for _, m := range c.Models {
 		refined := ""
 		if m.Refined != nil {
@@ -157,18 +181,9 @@ func (c *ModelComparison) document() *document {
 			number(p.StandardError), p.By, 100*c.Level, number(p.Low), number(p.High), p.PValue)
 	}
 	show("difference", c.Theory)
-	best := c.Theory
 	if c.Refined != nil {
-		best = c.Refined
-		show("refined", best)
+		show("refined", c.Refined)
 	}
-	verdict := c.Models[1].Model + " errs less"
-	if float64(best.PValue) > 1-c.Level {
-		verdict = "these examples cannot tell which is better"
-	} else if best.Value < 0 {
-		verdict = c.Models[0].Model + " errs less"
-	}
-	d.line("verdict", "%s", verdict)
 	d.lead = fmt.Sprintf("%s and %s: %s. Their errors differ by %s +- %s (p = %.2g).", c.Models[0].Model,
 		c.Models[1].Model, verdict, number(best.Value), number(best.StandardError), best.PValue)
 	d.cost(c.Cost)

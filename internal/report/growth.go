@@ -19,7 +19,11 @@ func (c Growing) above() *document {
 	if c.Sample > 0 {
 		d.line("sample", "%d of %d rows, drawn at random", c.Sample, c.RowsTotal)
 	}
-	d.line("errors", "%s of rows left out; +- over subsamples without replacement", units(c.TestLoss))
+	scales := ""
+	if n := len(c.Kernel.LengthScale); n > 1 && c.ChosenBy != "" {
+		scales = fmt.Sprintf(", too low as they helped to choose %d length scales", n)
+	}
+	d.line("errors", "%s of rows left out%s; +- over subsamples without replacement", units(c.TestLoss), scales)
 	d.gap()
 	return d
 }

@@ -46,7 +46,7 @@ func TestPages(t *testing.T) {
 			}
 		}
 	}
-	if checked < 40 {
+	if checked < 30 {
 		t.Errorf("only %d flags were found", checked)
 	}
 }

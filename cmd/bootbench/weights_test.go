@@ -64,6 +64,12 @@ func TestWeights(t *testing.T) {
 			t.Errorf("%s: left out one by one %v, copies together %v; baselines %v, %v", flags, a.Error, b.Error,
 				a.Quality.Baseline, b.Quality.Baseline)
 		}
+		if !strings.Contains(flags, "logistic") { // loo has hinge and square
+			l := decoded[report.LeaveOneOut](t, append(strings.Fields("loo"), with...)...)
+			if off := math.Abs(float64(l.Error/b.Error) - 1); off > 1e-9 {
+				t.Errorf("%s: loo %v, copies left out together %v", flags, l.Error, b.Error)
+			}
+		}
 		e := decoded[report.Estimate](t, append(strings.Fields("estimate --refine 400"), with...)...)
 		c := decoded[report.Estimate](t, strings.Fields("estimate "+copied+" --drop id --refine none "+flags)...)
 		if off := math.Abs(float64(e.Apparent - c.Apparent)); off > 1e-4*float64(c.Apparent) {

@@ -7,6 +7,8 @@ import (
 	"math"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"bootbench/internal/gp"
 	"bootbench/internal/loo"
 	"bootbench/internal/model"
@@ -19,9 +21,6 @@ import (
 // LeaveOneOut is the leave-one-out error by a method, or by all of them: of the square loss in closed form,
 // of margin losses as package loo has it.
 func (j *Job) LeaveOneOut(ctx context.Context, method loo.Method, all bool) (*report.LeaveOneOut, error) {
-	if j.Set.Weights != nil {
-		return nil, model.InputError(errors.New("loo is for examples without --weights: cv --folds loo has them"))
-	}
 	r := &report.LeaveOneOut{Command: "loo", Subject: j.Subject, Warnings: []string{}}
 	j.Progress("training", 0, 1)
 	began := time.Now()
@@ -44,18 +43,17 @@ func (j *Job) LeaveOneOut(ctx context.Context, method loo.Method, all bool) (*re
 // squareResiduals is leave-one-out for the square loss.
 func (j *Job) squareResiduals(noise float64, r *report.LeaveOneOut) error {
 	began := time.Now()
-	residuals, err := gp.Residuals(j.Matrix(), j.Site, j.Set.Y, noise)
+	residuals, err := gp.Residuals(j.Matrix(), j.Site, j.Set.Y, j.Set.Weights, noise)
 	if err != nil {
 		return err
 	}
-	left, square := j.targets(), 0.0
+	left := j.targets()
 	for i, v := range residuals {
 		left[i] -= v
 		residuals[i] = v * v
-		square += v * v / float64(len(residuals))
 	}
 	r.LeaveOneOutMethod = report.LeaveOneOutMethod{
-		Method: "closed form", Error: null.Float(square), Skipped: len(residuals),
+		Method: "closed form", Error: null.Float(stat.Mean(residuals, j.Set.Weights)), Skipped: len(residuals),
 		Seconds: time.Since(began).Seconds(), Status: loo.Complete.String(),
 	}
 	j.judgeLeftOut(r, loss.SquareTest{}, residuals)
@@ -77,7 +75,7 @@ func (j *Job) leaveOutLabels(ctx context.Context, method loo.Method, all bool, p
 	if p.Kernel, err = svm.NewRows(j.Gram()); err != nil {
 		return err
 	}
-	p.Site, p.Y, p.Bias, r.Bias = j.Site, j.Set.Y, j.Bias, j.Bias
+	p.Site, p.Y, p.Weights, p.Bias, r.Bias = j.Site, j.Set.Y, j.Set.Weights, j.Bias, j.Bias
 	settings := loo.Settings{Method: method,
 		Progress: func(done, total int) { j.Progress("leaving out", done, total) }}
 	results := make([]*loo.Result, 1)

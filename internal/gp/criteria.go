@@ -156,8 +156,9 @@ func LeaveOneOut(k *linalg.Sym, noise float64, site train.Sites, y []float64) (*
 // k is the kernel matrix over M sites, in any form, with a bias or without, site the site of
 // each example (nil: example i is site i), noise > 0 the variance. The c examples of a site
 // share one row of H, of which each has 1/c: with d = c/noise, H has (1 - b)/c on its
-// diagonal. The fit overwrites k's scratch triangle.
-func Residuals(k linalg.Kernel, site train.Sites, y []float64, noise float64) ([]float64, error) {
+// diagonal. An example of weight w, nil for 1, is w of these, which are left out together.
+// The fit overwrites k's scratch triangle.
+func Residuals(k linalg.Kernel, site train.Sites, y, weights []float64, noise float64) ([]float64, error) {
 	if !(noise > 0) {
 		return nil, fmt.Errorf("left-out residuals need a positive noise variance, got %v", noise)
 	}
@@ -165,7 +166,7 @@ func Residuals(k linalg.Kernel, site train.Sites, y []float64, noise float64) ([
 		return nil, err
 	}
 	count, mean := make([]float64, k.N()), make([]float64, k.N())
-	site.Merge(y, nil, count, mean)
+	site.Merge(y, weights, count, mean)
 	if own, ok := k.(linalg.Exclusive); ok {
 		release, err := own.Reserve()
 		if err != nil {
@@ -179,8 +180,11 @@ func Residuals(k linalg.Kernel, site train.Sites, y []float64, noise float64) ([
 	}
 	residuals := make([]float64, len(y))
 	for i, v := range y {
-		s := site.At(i)
-		residuals[i] = (v - fitted[s]) / (1 - (1-b[s])/count[s])
+		s, w := site.At(i), 1.0
+		if weights != nil {
+			w = weights[i]
+		}
+		residuals[i] = (v - fitted[s]) / (1 - w*(1-b[s])/count[s])
 	}
 	return residuals, nil
 }

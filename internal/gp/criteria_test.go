@@ -51,7 +51,7 @@ func TestCriteria(t *testing.T) {
 	if !ok {
 		t.Fatal("no covariance")
 	}
-	residuals := need.One(gp.Residuals(gram(0), site, y, noise))(t)
+	residuals := need.One(gp.Residuals(gram(0), site, y, nil, noise))(t)
 	for name, c := range map[string]struct {
 		of   func(k *linalg.Sym, noise float64) (*gp.Criterion, error)
 		want float64

@@ -313,7 +313,7 @@ func TestResiduals(t *testing.T) {
 		for _, s := range rng.Perm(m) { // no site is empty
 			r.site, r.target = append(r.site, s), append(r.target, rng.NormFloat64())
 		}
-		got := need.One(gp.Residuals(k, r.site, r.target, noise))(t)
+		got := need.One(gp.Residuals(k, r.site, r.target, nil, noise))(t)
 		tr, f := newTrainer(t, k, noise), make([]float64, m)
 		for i, v := range r.target {
 			site, target := slices.Delete(slices.Clone(r.site), i, i+1), slices.Delete(slices.Clone(r.target), i, i+1)
@@ -327,10 +327,18 @@ func TestResiduals(t *testing.T) {
 	}
 	two := rbf(rng, 2)
 	for want, f := range map[string]func() error{
-		"positive noise": func() error { _, err := gp.Residuals(two, nil, []float64{1, 2}, 0); return err },
-		"do not fit":     func() error { _, err := gp.Residuals(two, nil, []float64{1}, 1); return err },
-		"is on site 3":   func() error { _, err := gp.Residuals(two, []int{0, 2}, []float64{1, 2}, 1); return err },
-		"weight 0":       func() error { _, err := gp.Residuals(two, []int{0, 0}, []float64{1, 2}, 1); return err },
+		"positive noise": func() error { _, err := gp.Residuals(two, nil, []float64{1, 2}, nil, 0); return err },
+		"do not fit":     func() error { _, err := gp.Residuals(two, nil, []float64{1}, nil, 1); return err },
+		"is on site 3": func() error {
+			_, err := gp.Residuals(two, []int{0, 2}, []float64{1, 2}, nil,
+				1)
+			return err
+		},
+		"weight 0": func() error {
+			_, err := gp.Residuals(two, []int{0, 0}, []float64{1, 2}, nil,
+				1)
+			return err
+		},
 	} {
 		if err := f(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one about %q", err, want)

@@ -84,8 +84,8 @@ func (e *estimate) train() (err error) {
 	p, n := &e.problem, len(e.problem.Y)
 	e.trainer = svm.NewTrainer(p.Kernel)
 	e.training = svm.Problem{Y: p.Y, Site: p.Site, C: make([]float64, n), Bias: p.Bias}
-	for i, y := range p.Y {
-		e.training.C[i] = p.cost(y)
+	for i := range p.Y {
+		e.training.C[i] = p.cost(i)
 	}
 	if e.full, err = e.trainer.Train(e.training, svm.Settings{Tolerance: e.settings.Tolerance}); err != nil {
 		return err
@@ -148,28 +148,30 @@ const tie = 1e-3
 // finish counts the outcomes.
 func (e *estimate) finish() *Result {
 	r := &e.result
-	known, total, positive, hits, alarms := 0, 0.0, 0, 0.0, 0.0
+	known, weight, total, positive, hits, alarms := 0, 0.0, 0.0, 0.0, 0.0, 0.0
 	for i, wrong := range r.Loss {
 		if math.IsNaN(wrong) {
 			continue
 		}
+		w := e.problem.weight(i)
 		known++
-		total += wrong
+		weight += w
+		total += w * wrong
 		if wrong == 1 {
 			r.Errors++
 		}
 		if e.problem.Y[i] > 0 {
-			positive++
-			hits += 1 - wrong
+			positive += w
+			hits += w * (1 - wrong)
 		} else {
-			alarms += wrong
+			alarms += w * wrong
 		}
 		if math.Abs(r.Margin[i]) < tie {
 			r.Ties = append(r.Ties, i)
 		}
 	}
 	r.Skipped = known - r.Retrained
-	r.Error, r.Recall, r.Precision = ratio(total, float64(known)), ratio(hits, float64(positive)),
+	r.Error, r.Recall, r.Precision = ratio(total, weight), ratio(hits, positive),
 		ratio(hits, hits+alarms)
 	r.Elapsed = time.Since(e.began)
 	return r

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/stat"
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/need"
@@ -17,6 +18,7 @@ import (
 	"bootbench/internal/train"
 	"bootbench/kernel"
 	"bootbench/linalg"
+	"bootbench/loss"
 )
 
 // twins is a problem of m random sites in the plane with n examples on them.
@@ -38,21 +40,34 @@ func twins(t *testing.T, rng *rand.Rand, m, n int, c float64, bias bool) (*linal
 	return k, p
 }
 
-// TestSharedSites: examples that share sites, also with both labels on one, have
+// TestSharedSites: examples that share sites, also with both labels on one and with weights, have
 // the margins that training anew without them gives. Fast skips rightly there,
 // xi-alpha bounds, and so they do without a bias.
 func TestSharedSites(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 31))
 	skipped := 0
-	for range 40 {
+	for round := range 40 {
 		for _, bias := range []bool{false, true} {
 			c := math.Exp(2 * rng.NormFloat64())
 			k, p := twins(t, rng, 12, 20, c, bias)
+			if round%2 == 1 {
+				p.Weights = make([]float64, len(p.Y))
+				for i := range p.Weights {
+					p.Weights[i] = 0.1 + 3*rng.Float64()
+				}
+			}
 			want := retrained(t, k, p)
 			exact := run(t, p, Settings{Tolerance: 1e-9})
 			fast := run(t, p, Settings{Method: Fast, Tolerance: 1e-9})
 			bound := run(t, p, Settings{Method: XiAlpha, Tolerance: 1e-9})
 			skipped += fast.Skipped
+			losses := make([]float64, len(want))
+			for i, margin := range want {
+				losses[i] = loss.ZeroOne{}.Value(margin, 1)
+			}
+			if e := stat.Mean(losses, p.Weights); math.Abs(exact.Error-e) > 1e-12 && len(exact.Ties) == 0 {
+				t.Errorf("C %v, bias %v: error %v, trained anew %v", c, bias, exact.Error, e)
+			}
 			for i, margin := range want {
 				if math.Abs(exact.Margin[i]-margin) > 1e-6 {
 					t.Errorf("C %v, bias %v, example %d: margin %v, trained anew %v", c, bias, i, exact.Margin[i], margin)

@@ -3,9 +3,11 @@ package loo
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/need"
@@ -44,9 +46,11 @@ func retrained(t testing.TB, k *linalg.Sym, p Problem) []float64 {
 	t.Helper()
 	trainer := svm.NewTrainer(rows(t, k))
 	q := svm.Problem{Y: p.Y, Site: p.Site, C: make([]float64, len(p.Y)), Bias: p.Bias}
-	for i := range q.C {
-		q.C[i] = p.C
+	costs := slices.Repeat([]float64{p.C}, len(p.Y))
+	if p.Weights != nil {
+		floats.Mul(costs, p.Weights)
 	}
+	copy(q.C, costs)
 	margin := make([]float64, len(p.Y))
 	for i, y := range p.Y {
 		q.C[i] = 0
@@ -54,7 +58,7 @@ func retrained(t testing.TB, k *linalg.Sym, p Problem) []float64 {
 		if err != nil || r.Status != train.Converged {
 			t.Fatal(err, r.Status)
 		}
-		margin[i], q.C[i] = y*r.F[p.Site.At(i)], p.C
+		margin[i], q.C[i] = y*r.F[p.Site.At(i)], costs[i]
 	}
 	return margin
 }

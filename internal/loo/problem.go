@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"bootbench/internal/calibration"
 	"bootbench/internal/svm"
 	"bootbench/internal/train"
 )
@@ -21,16 +22,23 @@ type Problem struct {
 	C float64
 	// ClassWeight, if set, multiplies C of the examples of a label.
 	ClassWeight func(label float64) float64
+	// Weights, if set, multiply C of each example and its part of errors: it stands for that many, which are
+	// left out together.
+	Weights []float64
 	// Bias says whether f has an unpenalised constant.
 	Bias bool
 }
 
-// cost is C of the examples of a label.
-func (p *Problem) cost(label float64) float64 {
+// weight is that of an example.
+func (p *Problem) weight(i int) float64 { return calibration.WeightOf(p.Weights, i) }
+
+// cost is C of an example.
+func (p *Problem) cost(i int) float64 {
+	c := p.C * p.weight(i)
 	if p.ClassWeight == nil {
-		return p.C
+		return c
 	}
-	return p.C * p.ClassWeight(label)
+	return c * p.ClassWeight(p.Y[i])
 }
 
 // check reports what the trainer does not: what makes leaving out meaningless.
@@ -94,7 +102,7 @@ const (
 type Result struct {
 	Method Method
 	// Errors counts the examples that are misclassified when left out. Error is the mean of
-	// Loss, of those that are known.
+	// Loss, of those that are known; it is weighted, and so are recall and precision.
 	Errors int
 	Error  float64
 	// Loss is the zero-one loss of every example left out, 1/2 where f_-i is exactly 0,

@@ -2,14 +2,18 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"runtime"
 	"time"
 
 	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/answer"
+	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
+	"bootbench/internal/tune"
 )
 
 // several reports whether a problem is of several classes.
@@ -21,7 +25,7 @@ func (c *command) checkClasses(set *dataset.Set) error {
 		return nil
 	}
 	return usage.Errorf("%s is for numbers or two classes, and %s has %d: --positive LABEL sets one against "+
-		"the others; estimate, rows, cv, train and predict take all", c.name, set.Name, len(set.Classes))
+		"the others", c.name, set.Name, len(set.Classes))
 }
 
 // buildClasses computes the kernel matrix of several classes.
@@ -192,4 +196,76 @@ func (o *options) deliverClassPrediction(a *app, r *report.ClassPrediction) erro
 		}
 	}
 	return a.deliver(g)
+}
+
+// answerClasses is a cell's joint decision by exact resamples.
+func (c *gridCell) answerClasses(a *app, by tune.By) (cell report.GridCell, err error) {
+	if by != tune.LeftOut {
+		return cell, model.InputError(fmt.Errorf(
+			"--by %v is for numbers or two classes: cv and leftout compare several",
+			by))
+	}
+	classes, err := a.buildClasses(c.problem)
+	if err != nil {
+		return cell, err
+	}
+	r, err := classes.Estimate(a.ctx, c.settings)
+	if err != nil {
+		return cell, err
+	}
+	e := answer.AsEstimate(r)
+	a.spent(&e.Cost)
+	cell = report.GridCell{Values: c.values, Estimate: e, Examples: &e.Examples}
+	e.Refined.Points = nil
+	return cell, nil
+}
+
+// validateClasses is the joint decision of cell i by exact fits without every fold.
+func (g *gridFolds) validateClasses(i int) (cell report.GridCell, err error) {
+	c, err := g.app.buildClasses(g.cells[i].problem)
+	if err != nil {
+		return cell, err
+	}
+	r, err := c.CrossValidate(g.app.ctx, g.folds())
+	if err != nil {
+		return cell, err
+	}
+	v := answer.AsValidation(r)
+	g.app.spent(&v.Cost)
+	cell = report.GridCell{Values: g.cells[i].values, Validation: v,
+		Examples: &calibration.Errors{Each: v.Points.Error}}
+	v.Points = nil
+	return cell, nil
+}
+
+// retrainClasses is retrain of several classes.
+func (a *app) retrainClasses(o *options, p *problem, how answer.Retraining) error {
+	if o.journal != "" || o.shard.count > 0 || o.replicates != "" {
+		return usage.Errorf("--journal, --shard and --replicates are for numbers or two classes")
+	}
+	c, err := a.buildClasses(p)
+	if err != nil {
+		return err
+	}
+	r, err := c.Retrain(a.ctx, how)
+	if err != nil {
+		return err
+	}
+	return o.deliverClasses(a, r)
+}
+
+// looClasses is loo of several classes: by exact fits.
+func (a *app) looClasses(o *options, p *problem) error {
+	if o.Given("method") {
+		return usage.Errorf("--method is for numbers or two classes: several are left out by exact fits")
+	}
+	c, err := a.buildClasses(p)
+	if err != nil {
+		return err
+	}
+	r, err := c.LeaveOneOut(a.ctx, runtime.GOMAXPROCS(0))
+	if err != nil {
+		return err
+	}
+	return o.deliverClasses(a, r)
 }

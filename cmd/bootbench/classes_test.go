@@ -2,9 +2,11 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -26,7 +28,7 @@ func flowers(t *testing.T) string {
 }
 
 // TestSeveralClasses: a table of three kinds is estimated, cross-validated, trained and predicted without a
-// flag; other commands name the flag that makes two classes of it.
+// flag; other commands judge the same decision.
 func TestSeveralClasses(t *testing.T) {
 	path, folder := flowers(t), t.TempDir()
 	for _, command := range []string{"estimate", "cv"} {
@@ -56,12 +58,7 @@ func TestSeveralClasses(t *testing.T) {
 		"row,class,target,P(ash),P(elm),P(oak)\n") {
 		t.Error(table)
 	}
-	for _, command := range []string{"retrain", "loo", "curve", "tune", "grid"} {
-		if o := drive(t, "", command, path); o.status != exitUsage ||
-			!strings.Contains(o.stderr, "--positive LABEL") {
-			t.Errorf("%s: %+v", command, o)
-		}
-	}
+	classCommands(t, path)
 	numbers := write(t, "numbers.csv", strings.NewReplacer("ash", "0", "elm", "1", "oak", "2").Replace(
 		string(need.One(os.ReadFile(path))(t))))
 	if o := drive(t, "", "estimate", numbers); o.status != exitDone || !strings.Contains(o.stdout,
@@ -70,5 +67,50 @@ func TestSeveralClasses(t *testing.T) {
 	}
 	if r := decoded[report.Classes](t, "estimate", numbers, "--task", "classification"); len(r.Classes) != 3 {
 		t.Errorf("classes of numbers: %+v", r.Classes)
+	}
+}
+
+// classCommands: the commands that compare models or ways to train judge the same joint decision.
+func classCommands(t *testing.T, path string) {
+	t.Helper()
+	model := []string{path, "--loss", "hinge", "--C", "2", "--gamma", "0.8"}
+	answer := func(command string, more ...string) report.Classes {
+		return decoded[report.Classes](t, append(append([]string{command}, model...), more...)...)
+	}
+	exact, plain := answer("estimate"), answer("retrain", "--resamples", "200")
+	if off := float64(exact.Error - plain.Error); math.Abs(off) > 0.005 ||
+		exact.Resampling.Seed != plain.Resampling.Seed {
+		t.Errorf("the same 200 resamples: %v around the theory, %v one by one", exact.Error, plain.Error)
+	}
+	single, folds := answer("loo"), answer("cv", "--folds", "loo")
+	if single.Error != folds.Error || !reflect.DeepEqual(single.Confusion, folds.Confusion) ||
+		single.Folds != 60 {
+		t.Errorf("loo %v, cv %v", single.Error, folds.Error)
+	}
+	grid := []string{"--over", "gamma=0.2,0.8", "--loss", "hinge", "--C", "2"}
+	byCV := decoded[report.Grid](t, append([]string{"grid", path, "--by", "cv"}, grid...)...)
+	byLeftOut := decoded[report.Grid](t, append([]string{"grid", path}, grid...)...)
+	if five := answer("cv", "--folds", "5", "--repeats", "1"); byCV.Results[1].Validation.Error != five.Error ||
+		byLeftOut.Results[1].Estimate.Error != exact.Error || byLeftOut.Best == nil {
+		t.Errorf("grid: %v by cv, %v left out; alone %v, %v", byCV.Results[1].Value(), byLeftOut.Results[1].Value(),
+			five.Error, exact.Error)
+	}
+	curve := decoded[report.Curve](t, append([]string{"curve"}, model...)...)
+	if len(curve.Results) != 5 || curve.Growth == nil || !(*curve.Results[0].ErrorSE > 0) {
+		t.Errorf("curve: %+v", curve.Growth)
+	}
+	file := filepath.Join(t.TempDir(), "tuned.json")
+	tuned := decoded[report.Tuning](t, "tune", path, "--model", file)
+	chosen := decoded[report.Classes](t, "estimate", path)
+	if tuned.Error != chosen.Error || !reflect.DeepEqual(tuned.Model, chosen.Model) {
+		t.Errorf("tune: %v, estimate %v", tuned.Error, chosen.Error)
+	}
+	if p := decoded[report.ClassPrediction](t, "predict", "--model", file, "--test", path); len(p.Classes) != 3 {
+		t.Errorf("model file of tune: %+v", p)
+	}
+	if o := drive(t, "", append([]string{"grid", path, "--by", "evidence"},
+		grid...)...); o.status != exitUsage ||
+		!strings.Contains(o.stderr, "cv and leftout compare several") {
+		t.Errorf("%+v", o)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"bootbench/bench"
 	"bootbench/cmd/bootbench/internal/usage"
@@ -23,6 +24,7 @@ func curveCommand() *command {
 		defaults: map[string]string{"ratio": "0.1:5:20"},
 		out:      ", curve.csv",
 		run:      runCurve,
+		classes:  true,
 	}
 }
 
@@ -40,6 +42,7 @@ func growingSample(n int) int {
 // curve is a model that is solved at a list of ratios.
 type curve struct {
 	*answer.Job
+	classes  *answer.Classes // nil: numbers or two classes
 	settings answer.Settings // of the next solve: it starts from the last one's solution
 	built    *model.Model    // before a solve has asked for a finer factor
 	last     int             // number of the ratio that was solved last
@@ -83,7 +86,15 @@ func runCurve(a *app, o *options, data []string) (err error) {
 		}
 		c.schemes = append(c.schemes, scheme)
 	}
-	if c.Job, err = a.build(p); err != nil {
+	if p.several() {
+		if c.classes, err = a.buildClasses(p); err == nil {
+			c.Job = c.classes.Jobs[0]
+			c.Subject.Labels, c.Subject.Positive = nil, ""
+		}
+	} else {
+		c.Job, err = a.build(p)
+	}
+	if err != nil {
 		return err
 	}
 	if err := a.openJournal(p.choice); err != nil {
@@ -167,6 +178,9 @@ const pathLength = 5
 
 // estimate is the estimate at ratio number i. The solve after it starts from its solution.
 func (c *curve) estimate(a *app, i int) (report.Estimate, error) {
+	if c.classes != nil {
+		return c.estimateClasses(a, i)
+	}
 	if err := c.follow(a, i); err != nil {
 		return report.Estimate{}, err
 	}
@@ -179,6 +193,19 @@ func (c *curve) estimate(a *app, i int) (report.Estimate, error) {
 	}
 	a.spent(&e.Cost)
 	c.solved(i, solution)
+	return *e, nil
+}
+
+// estimateClasses is the joint decision at ratio number i, by exact resamples.
+func (c *curve) estimateClasses(a *app, i int) (report.Estimate, error) {
+	began := time.Now()
+	r, err := c.classes.Estimate(a.ctx, c.at(i))
+	if err != nil {
+		return report.Estimate{}, err
+	}
+	e := answer.AsEstimate(r)
+	e.Time.Solve = time.Since(began).Seconds()
+	a.spent(&e.Cost)
 	return *e, nil
 }
 

@@ -54,7 +54,7 @@ func TestDataFlags(t *testing.T) {
 		}
 	}
 	codes := write(t, "codes.csv", "month,size,kind\n1,1,red\n2,2,blue\n1,4,green\n3,5,red\n2,3,red\n")
-	if o := drive(t, "", "retrain", codes); o.status != exitUsage || !strings.Contains(o.stderr, "--positive") {
+	if o := drive(t, "", "compare", codes); o.status != exitUsage || !strings.Contains(o.stderr, "--positive") {
 		t.Errorf("three classes: %d, %s", o.status, o.stderr)
 	}
 	a = document[report.Estimate](t, must(t, "estimate", codes, "--positive", "red", "--categorical", "month",

@@ -35,6 +35,7 @@ func gridCommand() *command {
 		defaults: map[string]string{"by": tune.LeftOut.String()},
 		out:      ", grid.csv",
 		run:      runGrid,
+		classes:  true,
 	}
 }
 
@@ -265,6 +266,9 @@ func solveGrid(a *app, o *options, axes []report.GridAxis, cells []gridCell) err
 // answer builds the model of a cell and solves, and computes the objective.
 func (c *gridCell) answer(k *sharedKernels, by tune.By, label string) (cell report.GridCell, err error) {
 	a := k.app
+	if c.problem.several() {
+		return c.answerClasses(a, by)
+	}
 	j, err := k.job(c.problem)
 	if err != nil {
 		return cell, err

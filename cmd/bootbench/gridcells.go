@@ -79,6 +79,9 @@ func (g *gridFolds) answer(i int, label string) (report.GridCell, error) {
 		return cell, nil
 	}
 	g.app.console.Progress(label, 0, 1)
+	if g.cells[i].problem.several() {
+		return g.validateClasses(i)
+	}
 	own, err := g.job(g.cells[i].problem)
 	if err != nil {
 		return report.GridCell{}, err
@@ -114,25 +117,27 @@ func (g *gridFolds) answer(i int, label string) (report.GridCell, error) {
 }
 
 func (g *gridFolds) validate(jobs []*answer.Job, factors []float64) ([]*report.CrossValidation, error) {
-	o, set, ctx := g.app.options, g.cells[0].problem.spec.Set, g.app.ctx
-	v := answer.Validation{Design: resample.Design{N: set.N(), Group: set.Groups, Stratum: set.Strata},
-		Folds: tune.DefaultFolds, Repeats: 1, Seed: o.seed, Workers: runtime.GOMAXPROCS(0), Metrics: o.metrics,
-		ErrorsAlone: len(o.metrics) == 0}
-	if o.Given("folds") {
-		v.Folds = o.folds
-	}
+	ctx, v := g.app.ctx, g.folds()
 	if len(jobs) > 1 {
-		all, err := answer.CrossValidatePath(ctx, jobs, factors, v)
-		if err == nil || ctx.Err() != nil {
-			return all, cmp.Or(ctx.Err(), err)
-		}
-		return nil, err
+		return answer.CrossValidatePath(ctx, jobs, factors, v)
 	}
 	r, err := jobs[0].CrossValidate(ctx, v)
 	if err == nil && r.Status != answer.Complete {
 		err = ctx.Err() // some folds are none to keep
 	}
 	return []*report.CrossValidation{r}, err
+}
+
+// folds are those of every cell.
+func (g *gridFolds) folds() answer.Validation {
+	o, set := g.app.options, g.cells[0].problem.spec.Set
+	v := answer.Validation{Design: resample.Design{N: set.N(), Group: set.Groups, Stratum: set.Strata},
+		Folds: tune.DefaultFolds, Repeats: 1, Seed: o.seed, Workers: runtime.GOMAXPROCS(0), Metrics: o.metrics,
+		ErrorsAlone: len(o.metrics) == 0}
+	if o.Given("folds") {
+		v.Folds = o.folds
+	}
+	return v
 }
 
 // c is C of a cell, 0 if its loss has none.

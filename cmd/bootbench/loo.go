@@ -15,7 +15,7 @@ func looCommand() *command {
 		takes: append([]string{"method/loo"}, slices.DeleteFunc(slices.Clone(problemNames),
 			func(name string) bool { return name == "epsilon" || name == "delta" })...),
 		losses: []string{"hard", "hinge", "square"},
-		run:    runLoo,
+		run:    runLoo, classes: true,
 	}
 }
 
@@ -24,6 +24,9 @@ func runLoo(a *app, o *options, data []string) error {
 	p, err := a.readProblem(o, data[0])
 	if err != nil {
 		return err
+	}
+	if p.several() {
+		return a.looClasses(o, p)
 	}
 	j, err := a.build(p)
 	if err != nil {

@@ -18,7 +18,7 @@ func retrainCommand() *command {
 			"seed",
 			"workers", "method/retrain", "test-loss", "no-points", "replicates"}, designNames),
 		out: ", points.csv",
-		run: runRetrain,
+		run: runRetrain, classes: true,
 	}
 }
 
@@ -40,6 +40,9 @@ func runRetrain(a *app, o *options, data []string) error {
 	how.Method, _ = refit.ParseRetrainMethod(o.method)
 	if how.Scheme, err = o.designed(o.ratio, p.spec.Set); err != nil {
 		return err
+	}
+	if p.several() {
+		return a.retrainClasses(o, p, how)
 	}
 	p.spec.Then = func(m *model.Model) int64 { return how.Need(m, p.test) }
 	j, err := a.build(p)

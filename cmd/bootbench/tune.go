@@ -33,6 +33,7 @@ func tuneCommand() *command {
 			"seed", "accuracy", "metrics", "ratio", "scheme", "folds", "test-loss", "journal", "groups", "verbose"}),
 		defaults: map[string]string{"by": tune.Folds.String()},
 		run:      runTune,
+		classes:  true,
 	}
 }
 
@@ -232,13 +233,18 @@ func tuneAxis(text string) (axis tune.Axis, err error) {
 	return axis, nil
 }
 
+// trainer is what a model file is trained of: a job, or several classes.
+type trainer interface {
+	Train(ctx context.Context) (*model.Predictor, error)
+}
+
 // writeModel trains a model and writes its file.
-func writeModel(ctx context.Context, path string, j *answer.Job) error {
-	p, err := j.Train(ctx)
+func writeModel(ctx context.Context, path string, t trainer) error {
+	p, err := t.Train(ctx)
 	if err != nil {
 		return err
 	}
-	p.Program, p.Loss = version(), j.Loss.Name()
+	p.Program = version()
 	return files.Replace(path, p.Write)
 }
 
@@ -268,27 +274,43 @@ func searchReport(r *tune.Result) report.Search {
 
 // tuned builds the model that was chosen and fills in its estimate, unless the search was interrupted.
 func (a *app) tuned(p *problem, r *tune.Result, s answer.Settings,
-	d *report.Tuning) (j *answer.Job, err error) {
+	d *report.Tuning) (t trainer, err error) {
 	again := againLine(a, p.flags, d.Best, &r.Spec)
-	if r.Cancelled {
-		if j, err = answer.New(p.spec, p.test); err != nil {
+	switch {
+	case r.Cancelled && p.several():
+		return nil, a.ctx.Err()
+	case r.Cancelled:
+		j, err := answer.New(p.spec, p.test)
+		if err != nil {
 			return nil, err
 		}
-		d.Subject, d.Status = j.Subject, completeness(false)
+		t, d.Subject, d.Status = j, j.Subject, completeness(false)
 		d.TestError, d.StandardError = null.Float(math.NaN()), null.Float(math.NaN())
-	} else {
-		if j, err = a.build(p); err != nil {
+	case p.several():
+		c, err := a.buildClasses(p)
+		if err != nil {
+			return nil, err
+		}
+		joint, err := c.Estimate(a.ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		t, d.Estimate = c, answer.AsEstimate(joint)
+		d.StandardError = joint.ExampleSE
+	default:
+		j, err := a.build(p)
+		if err != nil {
 			return nil, err
 		}
 		if d.Estimate, _, err = j.Estimate(a.ctx, s, "solve"); err != nil {
 			return nil, err
 		}
-		d.StandardError = d.Quality.ExampleSE
+		t, d.StandardError = j, d.Quality.ExampleSE
 		j.Caution(d.Estimate)
 	}
 	d.Command, d.ChosenBy, d.CommandLine = "tune", r.String(), again
 	d.Warnings = append(append([]string{}, r.Bounds...), d.Warnings...)
-	return j, nil
+	return t, nil
 }
 
 // againLine is the command line that estimates the model that was chosen: the flags of tune that estimate

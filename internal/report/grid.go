@@ -72,7 +72,8 @@ func (c *GridCell) Value() float64 {
 	switch {
 	case c.Validation != nil:
 		return float64(c.Validation.Error)
-	case c.Estimate == nil || c.Estimate.Status != "converged" && c.Estimate.Status != Contradicted:
+	case c.Estimate == nil || !slices.Contains([]string{"converged", Contradicted, "complete"},
+		c.Estimate.Status):
 		return math.NaN()
 	case c.Objective != nil:
 		return float64(*c.Objective)

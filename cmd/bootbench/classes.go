@@ -116,13 +116,6 @@ func (o *options) deliverClasses(a *app, r *report.Classes) error {
 	if o.noPoints {
 		r.Points = nil
 	}
-	if o.csv == "-" {
-		g.text = points.WriteCSV
-	} else if o.csv != "" {
-		if err := files.Replace(o.csv, points.WriteCSV); err != nil {
-			return err
-		}
-	}
 	return a.deliver(g)
 }
 
@@ -181,21 +174,13 @@ func (a *app) predictClasses(o *options, p *problem) error {
 		return err
 	}
 	r.Time = c.Jobs[0].Times
-	return o.deliverClassPrediction(a, r)
+	return a.deliverClassPrediction(r)
 }
 
 // deliverClassPrediction prints the classes of new inputs.
-func (o *options) deliverClassPrediction(a *app, r *report.ClassPrediction) error {
-	points := r.Points
-	g := given{document: r, warnings: r.Warnings, cost: &r.Cost, csv: "points.csv", writeCSV: points.WriteCSV}
-	if o.csv == "-" {
-		g.text = points.WriteCSV
-	} else if o.csv != "" {
-		if err := files.Replace(o.csv, points.WriteCSV); err != nil {
-			return err
-		}
-	}
-	return a.deliver(g)
+func (a *app) deliverClassPrediction(r *report.ClassPrediction) error {
+	return a.deliver(given{document: r, warnings: r.Warnings, cost: &r.Cost, csv: "points.csv",
+		writeCSV: r.Points.WriteCSV})
 }
 
 // answerClasses is a cell's joint decision by exact resamples.

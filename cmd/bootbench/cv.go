@@ -75,7 +75,7 @@ func runCV(a *app, o *options, data []string) error {
 	if o.noPoints {
 		r.Points = nil
 	}
-	return o.deliverPredictions(a, points, given{document: r, warnings: r.Warnings, cost: &r.Cost,
+	return a.deliverPredictions(points, given{document: r, warnings: r.Warnings, cost: &r.Cost,
 		status: r.Status, figures: report.ReliabilityFigure(r.Calibration)})
 }
 

@@ -19,8 +19,8 @@ type given struct {
 	text     func(io.Writer) error // instead of the document's
 	json     any                   // instead of the document
 	worst    *report.Worst         // a table on the page; nil: none
-	csv      string                // name of the file of numbers; "": none
-	writeCSV func(io.Writer) error
+	csv      string                // name of the file of numbers in --out; "": none
+	writeCSV func(io.Writer) error // what --csv writes, too
 	figures  []*report.Figure
 	warnings []string
 	cost     *report.Cost // to be filled in
@@ -44,6 +44,15 @@ func (a *app) deliver(g given) error {
 	}
 	if g.json == nil {
 		g.json = g.document
+	}
+	switch file := a.options.csv; file {
+	case "":
+	case "-":
+		g.text = g.writeCSV
+	default:
+		if err := files.Replace(file, g.writeCSV); err != nil {
+			return err
+		}
 	}
 	if err := a.print(g.text); err != nil {
 		return err

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/internal/report"
 )
 
@@ -24,16 +23,8 @@ func judgeRows(a *app, o *options, data []string) error {
 	if err != nil {
 		return a.orElsewhere(err)
 	}
-	g := given{document: r, warnings: r.Warnings, cost: &r.Cost, status: r.Status, csv: "rows.csv",
-		writeCSV: r.WriteCSV}
-	if o.csv == "-" {
-		g.text = r.WriteCSV
-	} else if o.csv != "" {
-		if err := files.Replace(o.csv, r.WriteCSV); err != nil {
-			return err
-		}
-	}
-	return a.deliver(g)
+	return a.deliver(given{document: r, warnings: r.Warnings, cost: &r.Cost, status: r.Status, csv: "rows.csv",
+		writeCSV: r.WriteCSV})
 }
 
 // rows judges the rows of a problem.

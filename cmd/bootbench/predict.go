@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
@@ -77,7 +76,7 @@ func runPredict(a *app, o *options, data []string) error {
 	if o.noPoints {
 		r.Points = nil
 	}
-	return o.deliverPredictions(a, points, given{
+	return a.deliverPredictions(points, given{
 		document: report.BriefPrediction{Prediction: r}, all: r, json: r, warnings: r.Warnings, cost: &r.Cost,
 		status:  r.Status,
 		figures: append(report.PredictionFigure(points, r.Interval), report.ReliabilityFigure(r.Calibration)...),
@@ -110,16 +109,9 @@ func (o *options) checkPredict(a *app, data []string) error {
 	return nil
 }
 
-// deliverPredictions prints an answer about new inputs, and writes its points where --csv says.
-func (o *options) deliverPredictions(a *app, points *report.Points, g given) error {
+// deliverPredictions prints an answer about new inputs.
+func (a *app) deliverPredictions(points *report.Points, g given) error {
 	g.csv, g.writeCSV = "points.csv", points.WriteCSV
-	if o.csv == "-" {
-		g.text = points.WriteCSV
-	} else if o.csv != "" {
-		if err := files.Replace(o.csv, points.WriteCSV); err != nil {
-			return err
-		}
-	}
 	return a.deliver(g)
 }
 
@@ -171,7 +163,7 @@ func predictByFile(a *app, o *options) error {
 			return err
 		}
 		r.Model, r.ModelFile = o.model, o.model
-		return o.deliverClassPrediction(a, r)
+		return a.deliverClassPrediction(r)
 	}
 	r, err := answer.PredictByModel(p, in, test, answer.Settings{Level: o.level, Metrics: o.metrics})
 	if err != nil {
@@ -183,7 +175,7 @@ func predictByFile(a *app, o *options) error {
 	if o.noPoints {
 		r.Points = nil
 	}
-	return o.deliverPredictions(a, points, given{document: r, warnings: r.Warnings, cost: &r.Cost})
+	return a.deliverPredictions(points, given{document: r, warnings: r.Warnings, cost: &r.Cost})
 }
 
 // openModel reads a model file.

@@ -185,17 +185,6 @@ func (p *ClassPrediction) document() *document {
 	if p.TestError != nil {
 		d.line("test error", "%s get the wrong class", share(*p.TestError))
 	}
-	d.gap()
-	table := p.Points.table(number[float64])
-	heads := []head{}
-	for k, name := range table[0] {
-		if heads = append(heads, head(name)); k > 0 && name == "class" {
-			heads[k] = "<class"
-		}
-	}
-	d.table(heads, table[1:min(len(table), 1+firstRows)])
-	if count := len(table) - 1; count > firstRows {
-		d.paragraph(fmt.Sprintf("the first %d of %d rows: --csv FILE has all", firstRows, count))
-	}
+	d.inputs(p.Points.table(number[float64]), nil)
 	return d
 }

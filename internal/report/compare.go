@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 
 	"bootbench/bench"
@@ -57,15 +56,13 @@ func (*Comparison) cells(r bench.CompareRow) []string {
 }
 
 func (c *Comparison) below() *document {
-	var fits, faster []float64
-	for _, r := range c.Rows {
-		fits, faster = append(fits, r.FitsEquivalent), append(faster, r.SpeedupEqualAccuracy)
+	d := &document{}
+	for _, r := range c.Rows[max(0, len(c.Rows)-1):] {
+		d.lead = fmt.Sprintf("On %d examples of %s the theory takes the time of %.3g bootstrap fits; retraining "+
+			"to the same accuracy takes %.3g times as long.", r.N, ShortName(r.Data), r.FitsEquivalent,
+			r.SpeedupEqualAccuracy)
 	}
-	slices.Sort(fits)
-	slices.Sort(faster)
-	return &document{lead: fmt.Sprintf("The theory takes the time of %.3g bootstrap fits; as many retrainings "+
-		"as are as accurate take %.3g times its time (medians over %d rows).", quantile(fits, 0.5),
-		quantile(faster, 0.5), len(c.Rows))}
+	return d
 }
 
 // compareGroups splits rows into runs of the same data set and loss, over sizes or

@@ -196,7 +196,6 @@ func (e *Estimate) document() *document {
 	}
 	d.convergence(e.Convergence)
 	d.cost(e.Cost)
-	d.points(e.Points)
 	return d
 }
 

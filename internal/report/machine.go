@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -35,12 +36,8 @@ func (l *Datasets) document() *document {
 	d := &document{title: "Data sets"}
 	var rows [][]string
 	for _, s := range l.Sets {
-		preset := "-"
-		if s.Preset != "" {
-			preset = s.Preset
-		}
 		rows = append(rows, []string{s.Name, fmt.Sprint(s.N), fmt.Sprint(s.D), s.Task, fmt.Sprint(s.Duplicates),
-			preset, s.Source})
+			cmp.Or(s.Preset, "-"), s.Source})
 	}
 	d.table([]head{"<embedded", "n", "d", "<task", "duplicates", "<preset", "<source"}, rows)
 	rows = nil

@@ -95,34 +95,6 @@ func (p *Points) table(format func(float64) string) [][]string {
 // WriteCSV writes one line per example or new input. What is not known is an empty cell.
 func (p *Points) WriteCSV(w io.Writer) error { return writeCSV(w, p.table(numberCell[float64])) }
 
-// points summarises values per example by their quantiles.
-func (d *document) points(points *Points) {
-	if points == nil || len(points.Mean) == 0 {
-		return
-	}
-	sd := make([]float64, len(points.Variance))
-	for i, v := range points.Variance {
-		sd[i] = math.Sqrt(v)
-	}
-	rows := [][]string{quartiles("mean", points.Mean), quartiles("sd", sd),
-		quartiles("variance", points.Variance)}
-	if len(points.Error) > 0 {
-		rows = append(rows, quartiles("error", points.Error))
-	}
-	d.gap()
-	d.table([]head{"<over examples", "min", "25%", "median", "75%", "max"}, rows)
-}
-
-func quartiles(name string, values []float64) []string {
-	sorted := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
-	slices.Sort(sorted)
-	cells := []string{name}
-	for q := range 5 {
-		cells = append(cells, number(quantile(sorted, float64(q)/4)))
-	}
-	return cells
-}
-
 // quantile interpolates between the order statistics, NaN for none.
 func quantile(sorted []float64, q float64) float64 {
 	if len(sorted) == 0 {
@@ -147,44 +119,46 @@ func (d *document) perInput(points *Points, positive string) {
 		return
 	}
 	table := points.table(number[float64])
-	if count := len(table) - 1; count > firstRows+uncertainRows {
-		rest := table[1+firstRows:]
-		table = slices.Clone(table[:1+firstRows])
-		shown := fmt.Sprintf("the first %d of %d rows", firstRows, count)
-		if points.Probability != nil || points.Lower != nil {
-			for _, i := range points.uncertain()[:uncertainRows] {
-				table = append(table, rest[i-firstRows])
+	if at := slices.Index(table[0], "probability"); at >= 0 && positive != "" {
+		table[0][at] = "P(" + positive + ")"
+	}
+	d.inputs(table, points.uncertain())
+}
+
+// inputs is a table of new inputs, of whose rows after the first ones some come first.
+func (d *document) inputs(table [][]string, first []int) {
+	rows, shown := table[1:], ""
+	if count := len(rows); count > firstRows+uncertainRows {
+		rows, shown = slices.Clone(rows[:firstRows]), fmt.Sprintf("the first %d of %d rows", firstRows, count)
+		if first != nil {
+			for _, i := range first[:uncertainRows] {
+				rows = append(rows, table[1+i])
 			}
 			shown += fmt.Sprintf(", and the %d least certain others", uncertainRows)
 		}
-		defer func() { d.paragraph(shown + ": --csv FILE has all") }()
 	}
 	heads := make([]head, len(table[0]))
 	for i, name := range table[0] {
-		if heads[i] = head(name); name == "probability" && positive != "" {
-			heads[i] = head("P(" + positive + ")")
+		if heads[i] = head(name); name == "class" {
+			heads[i] = "<class"
 		}
 	}
-	if points.Class != nil {
-		heads[len(heads)-1] = "<class"
-	}
 	d.gap()
-	d.table(heads, table[1:])
+	d.table(heads, rows)
+	if shown != "" {
+		d.paragraph(shown + ": --csv FILE has all")
+	}
 }
 
 // uncertain has the numbers of the rows after the first ones, the widest interval, or the probability nearest
-// one half, first.
-func (p *Points) uncertain() []int {
-	doubt := func(i int) float64 {
-		switch {
-		case p.Probability != nil:
-			return -math.Abs(p.Probability[i] - 0.5)
-		case p.Lower != nil:
-			return p.Upper[i] - p.Lower[i]
-		}
-		return 0
+// one half, first; nil where neither is known.
+func (p *Points) uncertain() (order []int) {
+	doubt := func(i int) float64 { return p.Upper[i] - p.Lower[i] }
+	if p.Probability != nil {
+		doubt = func(i int) float64 { return -math.Abs(p.Probability[i] - 0.5) }
+	} else if p.Lower == nil {
+		return nil
 	}
-	var order []int
 	for i := firstRows; i < p.count(); i++ {
 		order = append(order, i)
 	}

@@ -52,15 +52,13 @@ type Interval struct {
 
 // document is what was asked, then a row per new input.
 func (r *Prediction) document() *document {
-	d := about("Bootstrap law of predictions from", r.Subject)
+	d := r.brief()
 	d.resampling(r.Resampling, r.N)
-	d.line("new inputs", "%s: %d", r.Test, r.Count)
 	if r.TestError != nil {
-		d.line("test error", "%s over resamples, %s of the mean prediction   (%s loss)", number(*r.TestError),
+		d.line("over resamples", "error %s, %s of the mean prediction   (%s loss)", number(*r.TestError),
 			number(*r.BaggedError), r.TestLoss)
 		d.quality(r.Quality)
 	}
-	d.interval(r.Interval)
 	d.judged("", r.Metrics, r.Calibration)
 	if r.Refined != nil {
 		d.line("refined", "by %d exact resamples in %s s", r.Refined.Resamples, seconds(r.Refined.Time.Total))
@@ -77,7 +75,13 @@ func (r *Prediction) document() *document {
 type BriefPrediction struct{ *Prediction }
 
 func (b BriefPrediction) document() *document {
-	r := b.Prediction
+	d := b.brief()
+	d.perInput(b.Points.brief(), b.Positive)
+	return d
+}
+
+// brief is what is asked and what predictions come with.
+func (r *Prediction) brief() *document {
 	d := short("Predictions from", r.Subject, r.asked())
 	d.modelled(r.Subject)
 	d.line("new rows", "%s: %d", r.Test, r.Count)
@@ -85,13 +89,12 @@ func (b BriefPrediction) document() *document {
 		d.line("test error", "%s (%s) of the mean prediction", units(r.TestLoss).text(*r.BaggedError),
 			units(r.TestLoss))
 	}
-	d.lead = d.meant(r.Interval, cmp.Or(r.Target, "y"), r.Calibration)
-	d.perInput(r.Points.brief(), r.Positive)
+	d.lead = d.meant(&r.Interval, cmp.Or(r.Target, "y"), r.Calibration)
 	return d
 }
 
 // meant prints in words what predictions come with, and returns it as a sentence.
-func (d *document) meant(i Interval, target string, c *calibration.Reliability) string {
+func (d *document) meant(i *Interval, target string, c *calibration.Reliability) string {
 	switch {
 	case i.Interval == "observation":
 		d.line("interval", "the %s of a new row is between lower and upper with probability %.3g%%", target,
@@ -109,7 +112,7 @@ func (d *document) meant(i Interval, target string, c *calibration.Reliability) 
 		return fmt.Sprintf("The %s of every new row, and its probability.", target)
 	}
 	if i.Interval != "" {
-		d.interval(i)
+		d.interval(*i)
 	}
 	return fmt.Sprintf("A prediction of the %s of every new row.", target)
 }
@@ -220,11 +223,7 @@ func (p *ModelPrediction) document() *document {
 		d.quality(p.Quality)
 		d.judged("", p.Metrics, nil)
 	}
-	interval := Interval{}
-	if p.Interval != nil {
-		interval = *p.Interval
-	}
-	d.lead = d.meant(interval, cmp.Or(p.Target, "y"), nil)
+	d.lead = d.meant(cmp.Or(p.Interval, &Interval{}), cmp.Or(p.Target, "y"), nil)
 	d.perInput(p.Points.brief(), p.Positive)
 	return d
 }

@@ -53,7 +53,6 @@ func (r *Retraining) document() *document {
 	d.line("trained by", "%s", r.Training)
 	d.line("one fit", "%s s on one thread, %d at a time", seconds(r.FitS), r.Workers)
 	d.cost(r.Cost)
-	d.points(r.Points)
 	return d
 }
 

@@ -75,7 +75,7 @@ func runEstimate(a *app, o *options, data []string) error {
 	g := given{document: report.Brief{Estimate: e}, all: e, json: e, warnings: e.Warnings, cost: &e.Cost,
 		status: e.Status}
 	if j.Set.Task == dataset.Classification && !resample.IsDependent(s.Scheme) {
-		g.figures = report.ROCFigure(solution.OutOfBag().Mean, j.Set.Y)
+		g.figures = report.ROCFigure(solution.OutOfBag().Mean, j.Set.Y, j.Set.Weights)
 	}
 	g.figures = append(g.figures, report.ReliabilityFigure(e.Calibration)...)
 	return a.deliver(g.withPoints(e.Points, e.Labels))

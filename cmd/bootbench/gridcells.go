@@ -107,7 +107,7 @@ func (g *gridFolds) answer(i int, label string) (report.GridCell, error) {
 	for k, at := range path {
 		v := all[k]
 		g.done[at] = report.GridCell{Values: g.cells[at].values, Validation: v,
-			Examples: &calibration.Errors{Each: v.Points.Error}}
+			Examples: &calibration.Errors{Each: v.Points.Error, Weights: own.Set.Weights}}
 		v.Points, v.Calibration = nil, nil
 	}
 	cell := g.done[i]

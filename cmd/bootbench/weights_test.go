@@ -70,7 +70,10 @@ func TestWeights(t *testing.T) {
 				t.Errorf("%s: loo %v, copies left out together %v", flags, l.Error, b.Error)
 			}
 		}
-		e := decoded[report.Estimate](t, append(strings.Fields("estimate --refine 400"), with...)...)
+		e := decoded[report.Estimate](t, append(strings.Fields("estimate --refine 400 --metrics all"), with...)...)
+		if m := e.Metrics; m.Jackknife == nil || m.Error != nil && math.Abs(float64(*m.Error-e.TestError)) > 1e-12 {
+			t.Errorf("%s: metrics %+v of the error %v", flags, m, e.TestError)
+		}
 		c := decoded[report.Estimate](t, strings.Fields("estimate "+copied+" --drop id --refine none "+flags)...)
 		if off := math.Abs(float64(e.Apparent - c.Apparent)); off > 1e-4*float64(c.Apparent) {
 			t.Errorf("%s: apparent error %v, copied %v", flags, e.Apparent, c.Apparent)

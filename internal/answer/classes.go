@@ -290,7 +290,7 @@ func (c *Classes) probabilities(f fields, leftOut [][]bool) [][]float64 {
 			mean[i] /= count
 			square[i] /= count
 		}
-		p, err := predict.LeftOutProbabilities(j.Set.Y, mean, square)
+		p, err := predict.LeftOutProbabilities(j.Set.Y, j.Set.Weights, mean, square)
 		if err != nil || p.LeftOut == nil {
 			return nil
 		}

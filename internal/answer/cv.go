@@ -234,9 +234,9 @@ func (v *Validation) report(j *Job, result *refit.Retraining) *report.CrossValid
 	}
 	points := &report.Points{Names: j.Set.RowNames, Mean: mean, Error: left.Examples}
 	if j.labels() && !v.ErrorsAlone {
-		p, err := predict.LeftOutProbabilities(j.Set.Y, mean, expected[loss.SquareTest{}.Name()])
+		p, err := predict.LeftOutProbabilities(j.Set.Y, j.Set.Weights, mean, expected[loss.SquareTest{}.Name()])
 		if err == nil {
-			r.Calibration = calibration.NewReliability(p.Method, numbers(p.LeftOut), j.Set.Y)
+			r.Calibration = calibration.NewReliability(p.Method, numbers(p.LeftOut), j.Set.Y, j.Set.Weights)
 			points.Probability = p.LeftOut
 		}
 		for _, f := range mean {
@@ -244,7 +244,7 @@ func (v *Validation) report(j *Job, result *refit.Retraining) *report.CrossValid
 		}
 	}
 	if numbers(mean) != nil {
-		r.Metrics = wanted.Judge(j.Set.Y, mean, numbers(points.Probability), j.Set.Task,
+		r.Metrics = wanted.Judge(j.Set.Y, j.Set.Weights, mean, numbers(points.Probability), j.Set.Task,
 			func(test loss.Test) []float64 { return expected[test.Name()] })
 	}
 	points.Shift(j.TargetMean)

@@ -98,14 +98,16 @@ func (j *Job) theory(ctx context.Context, s Settings, solution *solver.Solution)
 			return nil, err
 		}
 		probabilities = all.LeftOut
-		e.Calibration = calibration.NewReliability(all.Method, probabilities, j.Set.Y)
+		e.Calibration = calibration.NewReliability(all.Method, probabilities, j.Set.Y, j.Set.Weights)
 	}
 	e.Quote.Error = e.TestError
-	e.Quality, e.Examples.Each = j.quality(e.TestError, left), left
-	e.Metrics = s.Judge(j.Set.Y, ensemble.Mean, probabilities, j.Set.Task, func(test loss.Test) []float64 {
-		_, each := solution.LeftOut(test)
-		return each
-	})
+	e.Quality = j.quality(e.TestError, left)
+	e.Examples.Each, e.Examples.Weights = left, j.Set.Weights
+	e.Metrics = s.Judge(j.Set.Y, j.Set.Weights, ensemble.Mean, probabilities, j.Set.Task,
+		func(test loss.Test) []float64 {
+			_, each := solution.LeftOut(test)
+			return each
+		})
 	if err := addJackknife(ctx, e, s, solution, j.Test); err != nil {
 		return nil, err
 	}
@@ -121,7 +123,7 @@ func (j *Job) theory(ctx context.Context, s Settings, solution *solver.Solution)
 
 // Judge is the measures that are asked for, nil for none: of mean predictions and probabilities of labels,
 // and of expected losses.
-func (s *Settings) Judge(y, mean, probability []float64, task dataset.Task,
+func (s *Settings) Judge(y, weights, mean, probability []float64, task dataset.Task,
 	expected func(loss.Test) []float64) *calibration.Metrics {
 	if len(s.Metrics) == 0 {
 		return nil
@@ -129,7 +131,7 @@ func (s *Settings) Judge(y, mean, probability []float64, task dataset.Task,
 	if task == dataset.Regression {
 		mean = nil
 	}
-	m := calibration.NewMetrics(y, expected, mean, probability)
+	m := calibration.NewMetrics(y, weights, expected, mean, probability)
 	m.Keep(s.wants)
 	return m
 }
@@ -237,6 +239,7 @@ func (j *Job) LeftOut(ctx context.Context, s Settings, interactions bool) (theor
 		TestLoss: j.Test.Name(), Status: solution.Status.String()}
 	mean, left := solution.LeftOut(j.Test)
 	row.TestError, theory.Each = null.Float(mean), left
+	theory.Weights, exact.Weights = j.Set.Weights, j.Set.Weights
 	if theory.Influence, err = adjoint.Influence(ctx, solution, j.Test); err != nil {
 		theory.Influence = nil
 	}

@@ -33,7 +33,7 @@ func (j *Job) AddLeftOut(ctx context.Context, p *model.Predictor) (note string, 
 		return "", ctx.Err()
 	}
 	if err == nil {
-		p.LeftOut, err = model.NewLeftOut(r.Points.Target, r.Points.Mean, j.Set.Task)
+		p.LeftOut, err = model.NewLeftOut(r.Points.Target, r.Points.Mean, j.Set.Weights, j.Set.Task)
 	}
 	if err != nil {
 		return fmt.Sprintf("the model file has no intervals or probabilities: %v", err), nil
@@ -126,5 +126,5 @@ func judgeModel(r *report.ModelPrediction, test loss.Test, targets []float64, s 
 	r.TestError = null.Of(total)
 	r.Quality = calibration.NewQuality(test, *r.TestError, targets, points.Error, nil, r.Labels)
 	warn(&r.Warnings, r.Quality.Warning(*r.TestError))
-	r.Metrics = s.Judge(targets, points.Prediction, points.Probability, dataset.Task(r.Task), losses)
+	r.Metrics = s.Judge(targets, nil, points.Prediction, points.Probability, dataset.Task(r.Task), losses)
 }

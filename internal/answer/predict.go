@@ -107,7 +107,7 @@ func (j *Job) Predict(ctx context.Context, in *dataset.Inputs, s Settings, i Int
 			}, collected, j.TargetMean)
 	}
 	if points.Target != nil {
-		r.Metrics = s.Judge(points.Target, points.Mean, points.Probability, j.Set.Task,
+		r.Metrics = s.Judge(points.Target, nil, points.Mean, points.Probability, j.Set.Task,
 			func(test loss.Test) []float64 {
 				each := make([]float64, len(points.Target))
 				for i, y := range points.Target {
@@ -179,7 +179,7 @@ func (j *Job) predicted(ctx context.Context, in *dataset.Inputs, s Settings, i I
 		if points.Probability, err = all.AtInputs(j.Model, solution, in, at); err != nil {
 			return nil, err
 		}
-		r.Calibration = calibration.NewReliability(all.Method, all.LeftOut, j.Set.Y)
+		r.Calibration = calibration.NewReliability(all.Method, all.LeftOut, j.Set.Y, j.Set.Weights)
 		warn(&r.Warnings, fewWarning(j.Set))
 	}
 	requireNumbers(&r.Status, &r.Warnings, points)

@@ -199,7 +199,7 @@ func (j *Job) refined(r *multifidelity.Result, solution *solver.Solution, s Sett
 	if floats.HasNaN(leftOut) {
 		leftOut = nil
 	}
-	out.Calibration = calibration.NewReliability(all.Method, leftOut, j.Set.Y)
+	out.Calibration = calibration.NewReliability(all.Method, leftOut, j.Set.Y, j.Set.Weights)
 	return out, all
 }
 
@@ -214,7 +214,7 @@ func (s *Settings) judgeRefined(r *multifidelity.Result, p *predict.Probabilitie
 	if p != nil {
 		probability = p.LeftOut
 	}
-	return s.Judge(set.Y, r.OutOfBag, probability, set.Task, func(test loss.Test) []float64 {
+	return s.Judge(set.Y, set.Weights, r.OutOfBag, probability, set.Task, func(test loss.Test) []float64 {
 		return r.Test(test.Name()).Examples
 	})
 }

@@ -1,7 +1,7 @@
 package calibration
 
 import (
-	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"bootbench/internal/null"
 	"bootbench/loss"
@@ -54,28 +54,29 @@ func (m *Metrics) Keep(wanted func(name string) bool) {
 	}
 }
 
-// NewMetrics measures predictions for targets y: expected are the losses of the examples under
-// a test loss. Labels have mean predictions, whose order the area under the ROC curve judges, and
-// probabilities, which may be nil; numbers have neither.
-func NewMetrics(y []float64, expected func(test loss.Test) []float64, mean, probability []float64) *Metrics {
+// NewMetrics measures predictions for targets y with weights, nil for 1: expected are the losses of the
+// examples under a test loss. Labels have mean predictions, whose order the area under the ROC curve judges,
+// and probabilities, which may be nil; numbers have neither.
+func NewMetrics(y, weights []float64, expected func(test loss.Test) []float64, mean,
+	probability []float64) *Metrics {
 	average := func(test loss.Test) (float64, []float64) {
 		each := expected(test)
-		return floats.Sum(each) / float64(len(each)), each
+		return stat.Mean(each, weights), each
 	}
 	if mean == nil {
 		square, each := average(loss.SquareTest{})
-		q := NewQuality(loss.SquareTest{}, null.Float(square), y, each, nil, nil)
+		q := NewQuality(loss.SquareTest{}, null.Float(square), y, each, weights, nil)
 		absolute, _ := average(loss.Absolute{})
 		return &Metrics{RMSE: q.RMSE, MAE: null.Of(absolute), RSquared: q.RSquared}
 	}
 	wrong, each := average(loss.ZeroOne{})
 	m := &Metrics{Error: null.Of(wrong),
-		Balanced: NewQuality(loss.ZeroOne{}, null.Float(wrong), y, each, nil, nil).Balanced}
-	if curve, _, area := ROC(mean, y); curve != nil {
+		Balanced: NewQuality(loss.ZeroOne{}, null.Float(wrong), y, each, weights, nil).Balanced}
+	if curve, _, area := ROC(mean, y, weights); curve != nil {
 		m.AUC = null.Of(area)
 	}
 	if probability != nil {
-		s := Judge(probability, y)
+		s := Judge(probability, y, weights)
 		m.LogLoss, m.Brier = null.Of(s.LogLoss), null.Of(s.Brier)
 	}
 	return m

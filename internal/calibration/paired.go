@@ -24,9 +24,10 @@ type Difference struct {
 // Errors are left-out errors of the examples, and what a comparison by the jackknife needs to know of them.
 type Errors struct {
 	Each      []float64
+	Weights   []float64 // of the examples; nil: 1
 	Influence []float64 // of the examples on the mean; see solver.Influence
-	// Interactions are the derivatives of error j by the weight of example i; see solver.Interactions. Without
-	// data the correction is left out.
+	// Interactions are the derivatives of error j, times its part of the mean and n, by the weight of example i;
+	// see solver.Interactions. Without data the correction is left out.
 	Interactions blas64.General
 	Noise        float64 // variance of the mean by Monte Carlo; 0 for the theory's
 }
@@ -46,8 +47,8 @@ type Errors struct {
 func Compare(a, b Errors, level float64) *Difference {
 	d := make([]float64, len(a.Each))
 	floats.SubTo(d, a.Each, b.Each)
-	mean, variance := stat.MeanVariance(d, nil)
-	variance, by := variance/float64(len(d)), "examples"
+	mean, by := stat.Mean(d, a.Weights), "examples"
+	variance := math.Pow(StandardError(d, a.Weights, nil), 2)
 	if a.Influence != nil && b.Influence != nil {
 		jackknife := math.Pow(floats.Distance(a.Influence, b.Influence, 2), 2)
 		variance, by = math.Max(jackknife-pairs(a.Interactions, b.Interactions), jackknife/2), Jackknife

@@ -30,12 +30,12 @@ func (l Logistic) Probability(field float64) float64 {
 var ErrOneClass = errors.New("probabilities of classes need examples of both")
 
 // targets are the labels -1 and +1 as probabilities, drawn in by Platt's rule: those of the
-// N+ positive examples are (N+ + 1)/(N+ + 2), of the N- negative ones 1/(N- + 2). They keep
-// a curve through separated classes finite.
-func targets(label []float64) ([]float64, error) {
+// N+ positive examples are (N+ + 1)/(N+ + 2), of the N- negative ones 1/(N- + 2), with the sums of their
+// weights for N+ and N-. They keep a curve through separated classes finite.
+func targets(label, weights []float64) ([]float64, error) {
 	var count [2]float64
-	for _, y := range label {
-		count[class(y)]++
+	for i, y := range label {
+		count[class(y)] += WeightOf(weights, i)
 	}
 	if count[0] == 0 || count[1] == 0 {
 		return nil, ErrOneClass
@@ -57,23 +57,23 @@ func class(y float64) int {
 }
 
 // FitLogistic fits the logistic curve to fields and labels -1, +1 by the least log loss on
-// Platt's targets (Platt 1999). Fields that point the wrong way, or are all alike, give the constant that is
-// the share of the positive label.
-func FitLogistic(field, label []float64) (Logistic, error) {
-	t, err := targets(label)
+// Platt's targets (Platt 1999), with weights of the examples, nil for 1. Fields that point the wrong way, or
+// are all alike, give the constant that is the share of the positive label.
+func FitLogistic(field, label, weights []float64) (Logistic, error) {
+	t, err := targets(label, weights)
 	if err != nil {
 		return Logistic{}, err
 	}
-	mean := stat.Mean(t, nil)
+	mean := stat.Mean(t, weights)
 	share := Logistic{0, math.Log(mean / (1 - mean))}
-	center, scale := stat.MeanStdDev(field, nil)
+	center, scale := stat.PopMeanStdDev(field, weights)
 	if !(scale > 0) {
 		return share, nil
 	}
 	z := slices.Clone(field)
 	floats.AddConst(-center, z)
 	floats.Scale(1/scale, z)
-	best := newton(share, z, t)
+	best := newton(share, z, t, weights)
 	if !(best.Slope > 0) {
 		return share, nil
 	}
@@ -82,27 +82,32 @@ func FitLogistic(field, label []float64) (Logistic, error) {
 
 // newton minimises the log loss of a logistic curve, which is convex, by Newton's method
 // with halved steps (Lin, Lin and Weng 2007).
-func newton(l Logistic, z, t []float64) Logistic {
+func newton(l Logistic, z, t, weights []float64) Logistic {
 	const steps, decrement = 100, 1e-12
+	total := 0.0
+	for i := range z {
+		total += WeightOf(weights, i)
+	}
 	for range steps {
 		var g [2]float64
 		h := [3]float64{1e-12, 0, 1e-12}
 		for i, v := range z {
 			q := l.Probability(v)
-			miss, w := q-t[i], q*(1-q)
+			of := WeightOf(weights, i)
+			miss, w := of*(q-t[i]), of*q*(1-q)
 			g[0], g[1] = g[0]+miss*v, g[1]+miss
 			h[0], h[1], h[2] = h[0]+w*v*v, h[1]+w*v, h[2]+w
 		}
 		det := h[0]*h[2] - h[1]*h[1]
 		move := Logistic{-(h[2]*g[0] - h[1]*g[1]) / det, -(h[0]*g[1] - h[1]*g[0]) / det}
 		fall := -(g[0]*move.Slope + g[1]*move.Offset)
-		if !(fall > decrement*float64(len(z))) {
+		if !(fall > decrement*total) {
 			break
 		}
 		from, part := l, 1.0
-		for value := from.crossEntropy(z, t); ; part /= 2 {
+		for value := from.crossEntropy(z, t, weights); ; part /= 2 {
 			l = Logistic{from.Slope + part*move.Slope, from.Offset + part*move.Offset}
-			if l.crossEntropy(z, t) <= value-1e-4*part*fall || part < decrement {
+			if l.crossEntropy(z, t, weights) <= value-1e-4*part*fall || part < decrement {
 				break
 			}
 		}
@@ -111,10 +116,10 @@ func newton(l Logistic, z, t []float64) Logistic {
 }
 
 // crossEntropy is the log loss on targets t, summed over the fields z.
-func (l Logistic) crossEntropy(z, t []float64) (sum float64) {
+func (l Logistic) crossEntropy(z, t, weights []float64) (sum float64) {
 	for i, v := range z {
 		a := l.Slope*v + l.Offset
-		sum += math.Max(a, 0) + math.Log1p(math.Exp(-math.Abs(a))) - t[i]*a
+		sum += WeightOf(weights, i) * (math.Max(a, 0) + math.Log1p(math.Exp(-math.Abs(a))) - t[i]*a)
 	}
 	return sum
 }
@@ -125,13 +130,14 @@ type Scores struct {
 	Brier   float64 // mean square of the probability of the other label
 }
 
-// Judge scores probabilities.
-func Judge(probability, label []float64) (s Scores) {
-	for _, l := range logLosses(probability, label) {
-		s.LogLoss += l / float64(len(label))
-		s.Brier += math.Pow(1-math.Exp(-l), 2) / float64(len(label))
+// Judge scores probabilities; weights nil are 1.
+func Judge(probability, label, weights []float64) Scores {
+	each := logLosses(probability, label)
+	square := make([]float64, len(each))
+	for i, l := range each {
+		square[i] = math.Pow(1-math.Exp(-l), 2)
 	}
-	return s
+	return Scores{LogLoss: stat.Mean(each, weights), Brier: stat.Mean(square, weights)}
 }
 
 // logLosses are -log of the probability of each label.
@@ -159,13 +165,13 @@ const folds = 10
 
 // FitCurve fits the logistic curve to fields of left-out examples and their labels -1, +1. (Isotonic curves
 // lost on nine of ten sets, and choosing between the two by cross-fitting lost as well: doc/decisions.)
-func FitCurve(field, label []float64) (*Fit, error) {
-	logistic, err := FitLogistic(field, label)
+func FitCurve(field, label, weights []float64) (*Fit, error) {
+	logistic, err := FitLogistic(field, label, weights)
 	if err != nil {
 		return nil, err
 	}
 	fit := &Fit{Logistic: logistic}
-	if fit.CrossFitted, err = crossFit(field, label); err != nil {
+	if fit.CrossFitted, err = crossFit(field, label, weights); err != nil {
 		fit.CrossFitted = nil
 	}
 	return fit, nil
@@ -174,7 +180,7 @@ func FitCurve(field, label []float64) (*Fit, error) {
 // crossFit is the probability of each example by the curve fitted to the other folds. Every
 // fold has its share of both classes, and of large and small fields. It refuses a class of
 // one example.
-func crossFit(field, label []float64) ([]float64, error) {
+func crossFit(field, label, weights []float64) ([]float64, error) {
 	order := make([]int, len(field))
 	floats.ArgsortStable(slices.Clone(field), order)
 	fold, count := make([]int, len(field)), [2]int{}
@@ -187,13 +193,13 @@ func crossFit(field, label []float64) ([]float64, error) {
 	}
 	out := make([]float64, len(field))
 	for k := range folds {
-		var f, y []float64
+		var f, y, w []float64
 		for i := range field {
 			if fold[i] != k {
-				f, y = append(f, field[i]), append(y, label[i])
+				f, y, w = append(f, field[i]), append(y, label[i]), append(w, WeightOf(weights, i))
 			}
 		}
-		curve, err := FitLogistic(f, y)
+		curve, err := FitLogistic(f, y, w)
 		if err != nil {
 			return nil, err
 		}

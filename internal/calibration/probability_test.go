@@ -47,7 +47,7 @@ func TestLogisticIsTheMinimum(t *testing.T) {
 	for i := range field {
 		field[i] = 100*field[i] + 1e4 // units that are far from those of probabilities
 	}
-	best := need.One(calibration.FitLogistic(field, label))(t)
+	best := need.One(calibration.FitLogistic(field, label, nil))(t)
 	at := platt(best, field, label)
 	for _, d := range []float64{-1e-3, 1e-3} {
 		// move the slope about the mean of the fields, and the offset
@@ -58,7 +58,7 @@ func TestLogisticIsTheMinimum(t *testing.T) {
 		}
 	}
 	field, label = draw(20000, 4, func(f float64) float64 { return sigmoid(2*f - 1) })
-	l, err := calibration.FitLogistic(field, label)
+	l, err := calibration.FitLogistic(field, label, nil)
 	if err != nil || math.Abs(l.Slope-2) > 0.09 || math.Abs(l.Offset+1) > 0.063 {
 		t.Errorf("%+v, %v", l, err)
 	}
@@ -67,7 +67,7 @@ func TestLogisticIsTheMinimum(t *testing.T) {
 // TestSeparatedClasses: the slope is finite, and no probability passes Platt's targets.
 func TestSeparatedClasses(t *testing.T) {
 	field, label := []float64{-3, -2, -1, 1, 2, 3, 4}, []float64{-1, -1, -1, 1, 1, 1, 1}
-	c := need.One(calibration.FitLogistic(field, label))(t)
+	c := need.One(calibration.FitLogistic(field, label, nil))(t)
 	if low, high := c.Probability(-1), c.Probability(1); !(low > 0.1 && high < 0.9 && low < 0.5 && high > 0.5) {
 		t.Errorf("%v and %v beside the gap", low, high)
 	}
@@ -78,16 +78,16 @@ func TestSeparatedClasses(t *testing.T) {
 func TestNothingToLearn(t *testing.T) {
 	label := []float64{-1, -1, -1, 1, 1, -1}
 	for _, field := range [][]float64{{2, 2, 2, 2, 2, 2}, {3, 4, 5, -1, -2, 3}} {
-		c, err := calibration.FitLogistic(field, label)
+		c, err := calibration.FitLogistic(field, label, nil)
 		if err != nil || c.Name() != "constant" || math.Abs(c.Probability(9)-0.36) > 0.04 { // 2 of 6, drawn in
 			t.Errorf("%v: %v %v", field, c, err)
 		}
 	}
-	if _, err := calibration.FitCurve([]float64{1, 2}, []float64{1, 1}); !errors.Is(err,
+	if _, err := calibration.FitCurve([]float64{1, 2}, []float64{1, 1}, nil); !errors.Is(err,
 		calibration.ErrOneClass) {
 		t.Errorf("one class: %v", err)
 	}
-	fit, err := calibration.FitCurve([]float64{1, 2, 3, 4}, []float64{-1, -1, 1, -1})
+	fit, err := calibration.FitCurve([]float64{1, 2, 3, 4}, []float64{-1, -1, 1, -1}, nil)
 	if err != nil || fit.CrossFitted != nil || !(fit.Probability(9) < 1) {
 		t.Errorf("a class of one: %+v %v", fit, err)
 	}
@@ -98,13 +98,14 @@ func TestNothingToLearn(t *testing.T) {
 func TestFitCurve(t *testing.T) {
 	p := func(f float64) float64 { return sigmoid(2 * f) }
 	field, label := draw(2000, 6, p)
-	fit := need.One(calibration.FitCurve(field, label))(t)
+	fit := need.One(calibration.FitCurve(field, label, nil))(t)
 	fresh, known := draw(20000, 7, p)
 	probability := make([]float64, len(fresh))
 	for i, f := range fresh {
 		probability[i] = fit.Probability(f)
 	}
-	inside, outside := calibration.Judge(fit.CrossFitted, label), calibration.Judge(probability, known)
+	inside, outside := calibration.Judge(fit.CrossFitted, label, nil), calibration.Judge(probability,
+		known, nil)
 	// sd of a log loss about 0.4, over 2000^1/2
 	if math.Abs(inside.LogLoss-outside.LogLoss) > 0.03 || math.Abs(inside.Brier-outside.Brier) > 0.01 {
 		t.Errorf("%+v cross-fitted, %+v of new examples", inside, outside)

@@ -22,26 +22,29 @@ type Reliability struct {
 // reliabilityBins is the number of bins between 0 and 1.
 const reliabilityBins = 10
 
-// NewReliability judges left-out probabilities by labels -1, +1; nil ones are not known.
-func NewReliability(method string, leftOut, label []float64) *Reliability {
+// NewReliability judges left-out probabilities by labels -1, +1, with weights, nil for 1; nil probabilities
+// are not known.
+func NewReliability(method string, leftOut, label, weights []float64) *Reliability {
 	c := &Reliability{Method: method}
 	if leftOut == nil {
 		return c
 	}
-	s := Judge(leftOut, label)
+	s := Judge(leftOut, label, weights)
 	c.LogLoss, c.Brier = null.Of(s.LogLoss), null.Of(s.Brier)
-	var sum, positive [reliabilityBins]float64
+	var sum, positive, total [reliabilityBins]float64
 	var count [reliabilityBins]int
 	for i, p := range leftOut {
 		bin := min(int(p*reliabilityBins), reliabilityBins-1)
-		sum[bin] += p
+		w := WeightOf(weights, i)
+		sum[bin] += w * p
 		count[bin]++
-		positive[bin] += (1 + math.Copysign(1, label[i])) / 2
+		total[bin] += w
+		positive[bin] += w * (1 + math.Copysign(1, label[i])) / 2
 	}
 	for bin, n := range count {
 		if n > 0 {
-			c.Predicted, c.Observed, c.Count = append(c.Predicted, sum[bin]/float64(n)),
-				append(c.Observed, positive[bin]/float64(n)), append(c.Count, n)
+			c.Predicted, c.Observed, c.Count = append(c.Predicted, sum[bin]/total[bin]),
+				append(c.Observed, positive[bin]/total[bin]), append(c.Count, n)
 		}
 	}
 	return c

@@ -26,12 +26,12 @@ func TestROC(t *testing.T) {
 				}
 			}
 		}
-		f, p, area := calibration.ROC(score, label)
+		f, p, area := calibration.ROC(score, label, nil)
 		if pairs > 0 && (math.Abs(area-ordered/pairs) > 1e-12 || f[0] != 0 || p[len(p)-1] != 1) {
 			t.Errorf("area %v, want %v", area, ordered/pairs)
 		}
 	}
-	if f, _, _ := calibration.ROC([]float64{1, 2}, []float64{1, 1}); f != nil {
+	if f, _, _ := calibration.ROC([]float64{1, 2}, []float64{1, 1}, nil); f != nil {
 		t.Error("a curve of one class")
 	}
 }

@@ -18,7 +18,7 @@ func TestLeftOut(t *testing.T) {
 		for i := range y {
 			y[i], f[i] = rng.NormFloat64(), 0
 		}
-		l := need.One(NewLeftOut(y, f, dataset.Regression))(t)
+		l := need.One(NewLeftOut(y, f, nil, dataset.Regression))(t)
 		for _, level := range []float64{0.5, 0.9, 0.95} {
 			half := need.One(l.HalfWidth(level))(t)
 			held := math.Erf(half / math.Sqrt2)
@@ -35,12 +35,12 @@ func TestLeftOut(t *testing.T) {
 				y[i] = -1
 			}
 		}
-		l = need.One(NewLeftOut(y, f, dataset.Classification))(t)
+		l = need.One(NewLeftOut(y, f, nil, dataset.Classification))(t)
 		if p := l.Curve.Probability(0.5); math.Abs(p-1/(1+math.Exp(-1))) > 3*math.Sqrt(0.5/float64(n)) {
 			t.Errorf("%d examples: probability %g", n, p)
 		}
 	}
-	if _, err := NewLeftOut([]float64{1, 1}, []float64{1, 2}, dataset.Classification); err == nil {
+	if _, err := NewLeftOut([]float64{1, 1}, []float64{1, 2}, nil, dataset.Classification); err == nil {
 		t.Error("one class: no error")
 	}
 	for _, bad := range []*LeftOut{{}, {Residuals: []float64{2, 1}}} {

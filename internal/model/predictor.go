@@ -81,11 +81,11 @@ type LeftOut struct {
 const mostResiduals = 1000
 
 // NewLeftOut takes targets and the predictions of models that were trained without them. Labels need examples
-// of both classes.
-func NewLeftOut(y, f []float64, task dataset.Task) (l *LeftOut, err error) {
+// of both classes, whose weights, nil for 1, their curve has.
+func NewLeftOut(y, f, weights []float64, task dataset.Task) (l *LeftOut, err error) {
 	l = &LeftOut{Examples: len(y)}
 	if task == dataset.Classification {
-		fit, err := calibration.FitCurve(f, y)
+		fit, err := calibration.FitCurve(f, y, weights)
 		if err != nil {
 			return nil, err
 		}

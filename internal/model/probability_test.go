@@ -46,7 +46,7 @@ func refitted(t *testing.T, m *model.Model, in *dataset.Inputs) (average, pooled
 		}
 	}
 	fit := func(field, label []float64) calibration.Logistic {
-		c := need.One(calibration.FitLogistic(field, label))(t)
+		c := need.One(calibration.FitLogistic(field, label, nil))(t)
 		return c
 	}
 	run(resample.KFold{Folds: 5, N: n}, 5, func(weight, f []float64) {
@@ -81,7 +81,7 @@ func TestProbabilities(t *testing.T) {
 		ours := need.One(p.AtInputs(m, s, in, need.One(predict.At(m, s, in, nil))(t)))(t)
 		average, pooled := refitted(t, m, in)
 		for k, probabilities := range [][]float64{ours, average, pooled} {
-			scores := calibration.Judge(probabilities, fresh.Y)
+			scores := calibration.Judge(probabilities, fresh.Y, nil)
 			mean[k].LogLoss += scores.LogLoss / 4
 			mean[k].Brier += scores.Brier / 4
 		}

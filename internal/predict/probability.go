@@ -52,7 +52,7 @@ func ProbabilitiesOf(m *model.Model, s *solver.Solution) (*Probabilities, error)
 		}
 		return p, nil
 	}
-	return p, p.fit(mean, variance, m.Set.Y)
+	return p, p.fit(mean, variance, m.Set.Y, m.Set.Weights)
 }
 
 // RefinedProbabilities are LeftOutProbabilities of exact resamples, which a loss with a proximal map has.
@@ -63,25 +63,25 @@ func RefinedProbabilities(m *model.Model, r *multifidelity.Result) (*Probabiliti
 		return nil, model.InputError(errors.New(
 			"probabilities of refined estimates need the square test loss among their tests"))
 	}
-	return LeftOutProbabilities(m.Set.Y, r.OutOfBag, square.Examples)
+	return LeftOutProbabilities(m.Set.Y, m.Set.Weights, r.OutOfBag, square.Examples)
 }
 
 // LeftOutProbabilities are Probabilities whose curve is fitted to fields of left-out examples with labels:
 // mean predictions, and mean square losses, from which the variances are. Examples that were never left out,
-// which are NaN, have no part, and NaN.
-func LeftOutProbabilities(label, leftOut, square []float64) (*Probabilities, error) {
-	var mean, variance, y []float64
+// which are NaN, have no part, and NaN. weights nil are 1.
+func LeftOutProbabilities(label, weights, leftOut, square []float64) (*Probabilities, error) {
+	var mean, variance, y, w []float64
 	var known []int
 	for i, f := range leftOut {
 		if math.IsNaN(f) || math.IsNaN(square[i]) {
 			continue
 		}
 		off := label[i] - f
-		known, y = append(known, i), append(y, label[i])
+		known, y, w = append(known, i), append(y, label[i]), append(w, calibration.WeightOf(weights, i))
 		mean, variance = append(mean, f), append(variance, math.Max(0, square[i]-off*off))
 	}
 	p := &Probabilities{}
-	if err := p.fit(mean, variance, y); err != nil || p.LeftOut == nil {
+	if err := p.fit(mean, variance, y, w); err != nil || p.LeftOut == nil {
 		return p, err
 	}
 	all := slices.Repeat([]float64{math.NaN()}, len(leftOut))
@@ -92,9 +92,11 @@ func LeftOutProbabilities(label, leftOut, square []float64) (*Probabilities, err
 	return p, nil
 }
 
-// fit fits the curve to left-out predictions and labels.
-func (p *Probabilities) fit(mean, variance, y []float64) error {
-	typical, square := stat.Mean(variance, nil), floats.Dot(mean, mean)/float64(len(mean))
+// fit fits the curve to left-out predictions and labels with weights.
+func (p *Probabilities) fit(mean, variance, y, weights []float64) error {
+	squares := make([]float64, len(mean))
+	floats.MulTo(squares, mean, mean)
+	typical, square := stat.Mean(variance, weights), stat.Mean(squares, weights)
 	if typical <= negligibleVariance*square { // every resample is the same: the field is the mean, in a unit
 		typical = square
 	}
@@ -108,7 +110,7 @@ func (p *Probabilities) fit(mean, variance, y []float64) error {
 	for i := range mean {
 		field[i] = p.field(mean[i], variance[i])
 	}
-	fit, err := calibration.FitCurve(field, y)
+	fit, err := calibration.FitCurve(field, y, weights)
 	if err != nil {
 		return model.InputError(err)
 	}

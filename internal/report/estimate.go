@@ -340,8 +340,8 @@ func ReliabilityFigure(c *calibration.Reliability) []*Figure {
 
 // ROCFigure shows the shares of both labels that mean predictions above a threshold hold; none
 // for one class.
-func ROCFigure(mean, label []float64) []*Figure {
-	x, y, area := calibration.ROC(mean, label)
+func ROCFigure(mean, label, weights []float64) []*Figure {
+	x, y, area := calibration.ROC(mean, label, weights)
 	if x == nil {
 		return nil
 	}

@@ -3,6 +3,7 @@ package adjoint
 import (
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
@@ -16,24 +17,21 @@ import (
 )
 
 // Influence is the infinitesimal jackknife of the left-out error E: what it changes by with the
-// weight w_i of an example among the data, which has mass w_i/n in the mean over examples and
+// mass w_i of an example among the data, which has w_i v_i/V of the mean over examples and
 // w_i times its mean count in resamples,
 //
-//	D_i = e_i/n + dE/dlog(mean count of i),   less its mean,
+//	D_i = v_i (e_i - E)/V + dE/dlog(mean count of i),   less its mean,
 //
-// e_i the left-out error of example i. The square root of sum D_i^2 is the standard error of E
-// over draws of the data (Jaeckel 1972; Efron and Tibshirani 1997, section 5), where that of
-// the mean of e_i takes the predictors as given. The second term is that of Gradient, for one
-// adjoint solve; a site's examples share its derivative. Counts must be Poisson's or multinomial (taken
-// for Poisson's).
+// e_i the left-out error of example i, v_i its importance weight (1 without) and V the sum of these. The
+// square root of sum D_i^2 is the standard error of E over draws of the data (Jaeckel 1972; Efron and
+// Tibshirani 1997, section 5), where that of the mean of e_i takes the predictors as given. The second term
+// is that of Gradient, for one adjoint solve; a site's examples share its derivative. Counts must be
+// Poisson's or multinomial (taken for Poisson's).
 func Influence(ctx context.Context, s *solver.Solution, test loss.Test) ([]float64, error) {
 	switch s.Problem.Law.(type) {
 	case resample.Poisson, resample.Multinomial:
 	default:
 		return nil, badProblem("the infinitesimal jackknife is of the bootstrap, schemes poisson and multinomial")
-	}
-	if s.Problem.Weights != nil {
-		return nil, badProblem("the infinitesimal jackknife is of examples without weights")
 	}
 	var bySite []float64
 	moreDraws := func(distance float64) (loss.Loss, resample.CountDistribution, error) {
@@ -47,16 +45,32 @@ func Influence(ctx context.Context, s *solver.Solution, test loss.Test) ([]float
 	if err != nil {
 		return nil, err
 	}
-	_, influence := s.LeftOut(test)
-	n := float64(len(influence))
-	floats.Scale(1/n, influence)
+	influence := deviations(s, test)
 	for i, at := range s.Bound() {
 		for _, example := range at.Examples {
 			influence[example] += bySite[i] / float64(len(at.Examples))
 		}
 	}
-	floats.AddConst(-floats.Sum(influence)/n, influence)
+	floats.AddConst(-floats.Sum(influence)/float64(len(influence)), influence)
 	return influence, nil
+}
+
+// deviations are v_i (e_i - E)/V.
+func deviations(s *solver.Solution, test loss.Test) []float64 {
+	value, each := s.LeftOut(test)
+	floats.AddConst(-value, each)
+	floats.Mul(each, meanWeights(s))
+	return each
+}
+
+// meanWeights are v_i/V, those of the examples in a mean.
+func meanWeights(s *solver.Solution) []float64 {
+	v := slices.Clone(s.Problem.Weights)
+	if v == nil {
+		v = slices.Repeat([]float64{1}, len(s.Problem.Y))
+	}
+	floats.Scale(1/floats.Sum(v), v)
+	return v
 }
 
 // drawnMore is the law whose mean counts are larger by a factor with this logarithm.
@@ -67,12 +81,13 @@ func drawnMore(s *solver.Solution, logarithm float64) resample.CountDistribution
 // Interactions are the derivatives of the left-out errors e_j of single examples by the weights w_i of
 // others, N x N, i by rows, to first order in the answer of the sites:
 //
-//	de_j/dlog w_i ~ (de_j/dm_c,j) G_ji x_i / b_j,   x_i = (dm_i/dlog w_i at a fixed cavity) / chi_i.
+//	de_j/dlog w_i ~ (de_j/dm_c,j) G_ji x_i / b_j,   x_i = (dm_i/dlog w_i at a fixed cavity) / chi_i,
 //
-// x_i is by how much the mean force of site i moves (T13), and G carries that to the other cavities. (The
-// same for the variances of forces and cavities changes nothing that matters.) What the first order leaves
-// out is made up for by a factor: summed over j, the rows are fitted to the influences by training, which
-// have all orders. Examples at one site do not interact here. The engine is held meanwhile.
+// times n v_j/V, 1 without weights. x_i is by how much the mean force of site i moves (T13), and G carries
+// that to the other cavities. (The same for the variances of forces and cavities changes nothing that
+// matters.) What the first order leaves out is made up for by a factor: summed over j, the rows are fitted to
+// the influences by training, which have all orders. Examples at one site do not interact here. The engine is
+// held meanwhile.
 func Interactions(s *solver.Solution, test loss.Test, influence []float64) (blas64.General, error) {
 	n := len(influence)
 	q := blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
@@ -81,6 +96,8 @@ func Interactions(s *solver.Solution, test loss.Test, influence []float64) (blas
 		return q, err
 	}
 	slope := leftOutSlopes(s, test)
+	floats.Mul(slope, meanWeights(s))
+	floats.Scale(float64(n), slope)
 	err = s.Read(func(engine linalg.Engine) error {
 		chi, b := engine.Diag()
 		g := make([]float64, s.Sites())
@@ -122,12 +139,12 @@ func meanSlopes(s *solver.Solution) ([]float64, error) {
 
 // scaleTo fits the sums of q's rows, less their mean, to the influences by training.
 func scaleTo(s *solver.Solution, q blas64.General, test loss.Test, influence []float64) {
-	value, each := s.LeftOut(test)
-	n, sums := float64(len(each)), make([]float64, len(each))
+	n, sums, each := float64(len(influence)), make([]float64, len(influence)), slices.Clone(influence)
 	for i := range sums {
 		sums[i] = floats.Sum(linear.Row(q, i))
-		each[i] = influence[i]*n - (each[i] - value)
 	}
+	floats.Sub(each, deviations(s, test))
+	floats.Scale(n, each)
 	floats.AddConst(-floats.Sum(sums)/n, sums)
 	if factor := floats.Dot(sums, each) / floats.Dot(sums, sums); factor > 0 && !math.IsInf(factor, 1) {
 		floats.Scale(factor, q.Data)

@@ -109,15 +109,16 @@ func separated(one *Result, over []Axis) []Axis {
 }
 
 // worth reports whether a choice with a length scale for each feature is worth its further parameters:
-// whether the objective, the mean of n losses, falls by a fifth at least, and n log(one/each) is more than 12
-// for each further parameter. Of errors that are chi-square variables this is six times what Akaike's
-// criterion asks: the minimum of a cross-validation over many parameters is lower by chance. doc/tuning.md
-// has the evidence.
+// whether the objective, the mean of n losses, falls by a fifth at least, and either n log(one/each) is more
+// than 12 for each further parameter or the objective falls to a fifth. Of errors that are chi-square
+// variables 12 is six times what Akaike's criterion asks: the minimum of a cross-validation over many
+// parameters is lower by chance. doc/tuning.md has the evidence.
 func worth(one, each *Result) bool {
-	const least, forEach = 1.25, 12
+	const least, most, forEach = 1.25, 5, 12
 	gain := math.Log(one.Value / each.Value)
 	if one.By == Evidence { // the logarithm of a likelihood: half as much
 		gain = 2 * (one.Value - each.Value)
 	}
-	return gain > math.Log(least) && float64(one.judgedOn())*gain > forEach*float64(one.Spec.Set.D()-1)
+	enough := float64(one.judgedOn())*gain > forEach*float64(one.Spec.Set.D()-1)
+	return gain > math.Log(least) && (enough || gain > math.Log(most))
 }

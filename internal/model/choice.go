@@ -287,7 +287,7 @@ func (m choice) factorise(loosest float64, most int) (linalg.Kernel, error) {
 					m.rankBytes()), m.Spec.Rank, m.sitesThatFit(m.Spec.Rank))
 		}
 	}
-	if limit.PerRank > 0 {
+	if limit.PerRank > 0 && !m.byBound && m.Sites() >= ApproximateFrom {
 		limit.Enough = m.enough(m.Loss.(loss.Square).Noise)
 	}
 	factor, err := linalg.PivotedCholesky(columns, limit)

@@ -99,6 +99,8 @@ type Model struct {
 	transform *dataset.Standardizer // nil without standardising
 	inputs    *kernel.Inputs        // nil for a precomputed kernel
 	reason    string                // why Auto took the low-rank engine
+	grown     bool                  // the factor has grown to a guessed rank (enough)
+	byBound   bool                  // it must have the rank that the bound asks for
 	ofBound   float64               // share of the bound on the rank's error that it is (Settle); 0: not known
 	limited   bool                  // the factor is coarser than it should be, for MaxRank or memory
 	notes     []string              // what was not done as asked

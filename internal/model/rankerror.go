@@ -73,15 +73,14 @@ func (m *Model) RankError(s *solver.Solution) float64 {
 	return cmp.Or(m.ofBound, 1) * rankErrorFactor * sum / float64(max(1, factor.Rank()))
 }
 
-// enough tells for the square loss whether the left-out error is off by no more than the goal at the rank
+// enough guesses for the square loss whether the left-out error is off by no more than the goal at the rank
 // that a factor has grown to: seen from the leave-one-out error of the fit to all data, whose residuals are
 // (y - f)/b, at this rank and those before. That costs one refresh. Examples count twice, so that resamples
-// of twice the data meet the goal, too.
+// of twice the data meet the goal, too. With little noise the guess can be wrong: Settle looks at the answer.
 func (m choice) enough(noise float64) func(*linalg.LowRankPlusDiag) bool {
 	count, mean := m.targets()
 	noise /= 2
 	var seen []rankedAnswer
-	share := 0.0
 	return func(factor *linalg.LowRankPlusDiag) bool {
 		f, b, err := gp.FitByEngine(m.on(factor).Matrix(), noise, count, mean)
 		if err != nil {
@@ -93,14 +92,10 @@ func (m choice) enough(noise float64) func(*linalg.LowRankPlusDiag) bool {
 			now.value += count[i] * out * out
 			now.bound += rankErrorFactor * count[i] / noise * delta / float64(factor.Rank())
 		}
-		if seen = append(seen, now); len(seen) >= 5 { // ranks grow by about the root of rankStep
-			share = shareOfBound([]rankedAnswer{seen[len(seen)-5], seen[len(seen)-3], now})
-		}
-		enough := share > 0 && share*now.bound <= m.rankGoal()
-		if enough {
-			m.ofBound = share
-		}
-		return enough
+		seen = append(seen, now)
+		share := shareOfBound(seen)
+		m.grown = share > 0 && share*now.bound <= m.rankGoal()
+		return m.grown
 	}
 }
 
@@ -157,6 +152,14 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 		if step >= 0 {
 			continue
 		}
+		if m.grown { // the guess was wrong
+			fine := m.on(m.K)
+			fine.grown, fine.byBound = false, true
+			if fine.K, err = (choice{fine}).hold(); err != nil || fine.Form() == Exact {
+				return fine, nil, err
+			}
+			return fine.Settle(ctx, law, settings)
+		}
 		var finer linalg.Kernel
 		if m.Spec.Storage == Auto {
 			finer, err = (choice{at}).finer(off, tightened)
@@ -175,6 +178,8 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 const (
 	rankStep  = 1.4
 	rankSteps = 8
+	// grownSteps is that of a factor which has grown to a guessed rank: as many as shareOfBound needs.
+	grownSteps = 3
 	// seenTolerance is the tolerance of solves up to which changes of the answer by the rank are seen.
 	seenTolerance = 1e-4
 )
@@ -185,6 +190,9 @@ func (m *Model) rankSteps(settings solver.Settings) int {
 	if m.ofBound > 0 || settings.Tolerance > seenTolerance ||
 		m.Spec.Storage == Auto && m.Sites() < ApproximateFrom {
 		return 0
+	}
+	if m.grown {
+		return grownSteps
 	}
 	return min(rankSteps, int(math.Log(float64(m.Factor().Rank())/8)/math.Log(rankStep)))
 }
@@ -213,18 +221,20 @@ func (m *Model) rankedAnswer(s *solver.Solution) rankedAnswer {
 //
 //	|E' - E|/E bound/(bound' - bound).
 //
-// It is taken for twice the larger of two such values, and no less than a 25th of the larger change, for
-// answers that do not move smoothly.
+// Twice the largest of three such values, and a tenth of the largest change where the answer does not move
+// smoothly, is 3 times the truth in the median and less than it in 4 of 34 problems with a goal of 1% (n =
+// 1000, 3 to 10 inputs, square and hinge loss); 51 of 52 answers met the goal, the other was off by 1.2%,
+// with 1.6 times the smallest rank that did.
 func shareOfBound(seen []rankedAnswer) float64 {
-	if len(seen) < 3 {
+	if len(seen) < 4 {
 		return 0
 	}
 	last, share := seen[len(seen)-1], 1e-9
-	for _, before := range seen[len(seen)-3 : len(seen)-1] {
+	for _, before := range seen[len(seen)-4 : len(seen)-1] {
 		change := math.Abs(before.value-last.value) / math.Abs(last.value)
-		share = math.Max(share, math.Max(2*change/(before.bound-last.bound), change/(25*last.bound)))
+		share = math.Max(share, math.Max(2*change/(before.bound-last.bound), change/(10*last.bound)))
 	}
-	return math.Min(share, 1)
+	return share
 }
 
 // finer is a kernel matrix to take the place of a factor with which the answer is off by too much; nil where

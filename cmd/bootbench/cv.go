@@ -56,7 +56,7 @@ func runCV(a *app, o *options, data []string) error {
 	}
 	switch {
 	case o.nested:
-		if v.Choose, err = o.chooser(p); err != nil {
+		if v.Choose, err = o.chooser(p, tune.IfBetter); err != nil {
 			return err
 		}
 		v.Anew, j.Subject.CommandLine = "a model chosen", a.commandLine()
@@ -100,14 +100,19 @@ func (o *options) validation(set *dataset.Set) (v answer.Validation, err error) 
 	return v, v.Check()
 }
 
-// chooser chooses a model of rows as it was chosen of all.
-func (o *options) chooser(p *problem) (func(context.Context, *dataset.Set) (model.Spec, error), error) {
+// chooser chooses a model of rows as it was chosen of all: if a length scale for each feature may be chosen,
+// by these scales.
+func (o *options) chooser(p *problem, scales tune.Scales) (func(context.Context, *dataset.Set) (model.Spec,
+	error), error) {
 	if p.choice.by == "" {
 		return nil, usage.Errorf(
 			"--nested chooses the model in every fold, and this one is given: leave out --loss, " +
 				"or --nested")
 	}
 	search, err := o.search(p.spec.Set)
+	if err == nil && search.Scales == tune.IfBetter {
+		search.Scales = scales
+	}
 	return func(ctx context.Context, set *dataset.Set) (model.Spec, error) {
 		part := *search
 		part.Spec.Set, part.Scheme, part.Test = set, nil, nil

@@ -18,6 +18,7 @@ import (
 	"bootbench/internal/model"
 	"bootbench/internal/refit"
 	"bootbench/internal/report"
+	"bootbench/internal/tune"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -64,7 +65,7 @@ func runEstimate(a *app, o *options, data []string) error {
 	if err != nil {
 		return a.orElsewhere(err)
 	}
-	choose, _ := o.chooser(p) // none of a model that is given
+	choose, _ := o.chooser(p, tune.Each) // none of a model that is given
 	if err := j.AddFullModel(a.ctx, e, s, choose); err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func NewQuality(test loss.Test, testError null.Float, y, perExample, weights []f
 		stat.SortWeighted(sorted, of)
 		constant = stat.Quantile(0.5, stat.Empirical, sorted, of)
 	}
-	q.Constant = fmt.Sprintf("%.5g", constant)
+	q.Constant = fmt.Sprintf("%.*g", max(5, 1+int(math.Log10(math.Abs(constant)+1))), constant)
 	each := make([]float64, len(y))
 	for i, v := range y {
 		each[i] = test.Value(constant, v)

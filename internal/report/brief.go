@@ -135,12 +135,12 @@ func (b Brief) worst(count int) string {
 	var names []string
 	for _, i := range w.order(count) {
 		p := b.Points
-		target, predicted := fmt.Sprintf("%.4g", p.Target[i]), ""
+		target, predicted := digits(p.Target[i], 4), ""
 		if b.Positive != "" {
 			target = w.Labels.Name(p.Target[i])
 			predicted = fmt.Sprintf(", predicted %s in %.0f%%", w.Labels.Name(-p.Target[i]), 100*p.Error[i])
 		} else if p.OOBMean != nil {
-			predicted = fmt.Sprintf(", predicted %.4g", p.OOBMean[i])
+			predicted = ", predicted " + digits(p.OOBMean[i], 4)
 		}
 		names = append(names, fmt.Sprintf("%s (%s%s)", p.name(i), target, predicted))
 	}
@@ -158,6 +158,6 @@ func (b Brief) stability() string {
 		return fmt.Sprintf("with other rows drawn, %s of the labels change", share(null.Float(disagree)))
 	}
 	sorted := slices.Sorted(slices.Values(b.Points.Variance))
-	return fmt.Sprintf("with other rows drawn, a prediction changes by %.3g (standard deviation)",
-		math.Sqrt(quantile(sorted, 0.5)))
+	return fmt.Sprintf("with other rows drawn, a prediction changes by %s (standard deviation)",
+		digits(math.Sqrt(quantile(sorted, 0.5)), 3))
 }

@@ -43,3 +43,17 @@ func TestBrief(t *testing.T) {
 		"y (-1, predicted 1 in 900%)",
 		"26.7% of the labels change", "20.0% +- 3.0% expected of the model trained on all rows (10 folds, 3 times)")
 }
+
+// TestDigits: numbers that people have are written out.
+func TestDigits(t *testing.T) {
+	for v, want := range map[float64]string{56724.4: "56720", -1.148e5: "-114800", 9999.7: "10000",
+		22.5328: "22.53",
+		1.5e9:   "1.5e+09", 0.00012: "0.00012", 0: "0"} {
+		if got := digits(v, 4); got != want {
+			t.Errorf("%v: %s, want %s", v, got, want)
+		}
+	}
+	if got := digits(1133.0, 2); got != "1100" {
+		t.Error(got)
+	}
+}

@@ -44,8 +44,7 @@ func (*Curve) cells(e Estimate) []string {
 
 // estimateHeads are those of the cells of an estimate in a row.
 var estimateHeads = []head{"  left-out", " refined", "     +-", "      .632", "     .632+", "sweeps",
-	" seconds",
-	"<status"}
+	" seconds", "<status"}
 
 func (e *Estimate) cells() []string {
 	refined, se, e632, plus := "-", "-", "-", "-"

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -39,7 +40,16 @@ func number[T ~float64](v T) string {
 	if v != v {
 		return "unknown"
 	}
-	return fmt.Sprintf("%.5g", v)
+	return digits(v, 5)
+}
+
+// digits writes a number with so many digits, without an exponent below 10^9.
+func digits[T ~float64](v T, count int) string {
+	if a := math.Abs(float64(v)); a >= math.Pow10(count)-0.5 && a < 1e9 {
+		unit := math.Pow10(int(math.Log10(a)) + 1 - count)
+		return fmt.Sprintf("%.0f", math.Round(float64(v)/unit)*unit)
+	}
+	return fmt.Sprintf("%.*g", count, v)
 }
 
 // seconds writes a wall time in seconds.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"strings"
 
 	"bootbench/internal/calibration"
 )
@@ -37,10 +38,7 @@ func (Growing) cells(e Estimate) []string {
 	if e.ErrorSE != nil {
 		se = u.se(e.Error, *e.ErrorSE)
 	}
-	status := e.Status
-	if status == Contradicted { // the theory is, which is not shown
-		status = "converged"
-	}
+	status := strings.Replace(e.Status, Contradicted, "converged", 1) // the theory is, which is not shown
 	return []string{fmt.Sprint(math.Round(e.Ratio * float64(e.N))), u.text(e.Error), se,
 		seconds(e.Time.Solve), status}
 }

@@ -31,33 +31,33 @@ func (u units) String() string {
 func (u units) text(e null.Float) string {
 	switch {
 	case u.root():
-		return fmt.Sprintf("%.4g", math.Sqrt(float64(e)))
+		return digits(math.Sqrt(float64(e)), 4)
 	case u.share():
 		return share(e)
 	}
-	return fmt.Sprintf("%.4g", e)
+	return digits(e, 4)
 }
 
 // se is the standard error of an error; of a root, se/(2 root).
 func (u units) se(e, se null.Float) string {
 	switch {
 	case u.root():
-		return fmt.Sprintf("%.2g", float64(se)/2/math.Sqrt(float64(e)))
+		return digits(float64(se)/2/math.Sqrt(float64(e)), 2)
 	case u.share():
 		return share(se)
 	}
-	return fmt.Sprintf("%.2g", se)
+	return digits(se, 2)
 }
 
 // fall is the difference of two errors.
 func (u units) fall(from, to null.Float) string {
 	switch {
 	case u.root():
-		return fmt.Sprintf("%.2g", math.Sqrt(float64(from))-math.Sqrt(float64(to)))
+		return digits(math.Sqrt(float64(from))-math.Sqrt(float64(to)), 2)
 	case u.share():
 		return share(from - to)
 	}
-	return fmt.Sprintf("%.2g", from-to)
+	return digits(from-to, 2)
 }
 
 // withSE is an error with its standard error and its units.

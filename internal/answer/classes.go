@@ -88,7 +88,7 @@ func (f *fields) keep(j *Job) func(b int, weight, at []float64) {
 func (c *Classes) Estimate(ctx context.Context, s Settings) (*report.Classes, error) {
 	if hasWeights(s.Scheme) {
 		return nil, model.InputError(errors.New(
-			"Bayesian weights leave no row out to judge classes by: take another " +
+			"with real weights no row is left out to judge classes by: take another " +
 				"scheme, or --positive LABEL"))
 	}
 	r := c.report("estimate")

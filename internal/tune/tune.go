@@ -182,9 +182,11 @@ func (r *Result) String() string {
 		text += fmt.Sprintf("; the grid's second is %.2g%% worse", 100*off)
 	}
 	if a := r.Alternative; a != nil && len(r.Spec.Kernel.LengthScale) > 1 {
-		text += fmt.Sprintf("; with one length scale for all features %.3g of it", a.Value/r.Value)
+		text += fmt.Sprintf("; with one length scale for all features its error is %.3g times as high",
+			a.Value/r.Value)
 	} else if a != nil {
-		text += fmt.Sprintf("; with a length scale for each feature %.3g of it, too little to be sure",
+		text += fmt.Sprintf("; with a length scale for each feature its error is %.3g times as high, "+
+			"too little a gain",
 			a.Value/r.Value)
 	}
 	return text

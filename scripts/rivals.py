@@ -2,6 +2,7 @@
 """bootbench beside scikit-learn and LIBSVM: whole processes on the same rows, one thread each.
 
 usage: scripts/rivals.py [--splits S] BOOTBENCH [SET:ROWS...]
+       scripts/rivals.py draw TABLE.md PICTURE.svg    the first table, as it stands in a file of text
 
 Jobs: choose a model and predict rows that it has not seen; cross-validate that model, 10 folds 10 times; its
 error on rows that resamples leave out, over 200 resamples; log loss of its probabilities on the new rows. SET
@@ -255,7 +256,40 @@ def summary(runs, job):
     return texts
 
 
+def draw(table, picture):
+    """Seconds of choosing against rows, in logarithms, of the first table in a file."""
+    with open(table) as file:
+        lines = file.read().split("| data | n | bootbench s |")[1].split("\n\n")[0].splitlines()[2:]
+    points = [(who, float(cells[1]), float(cells[2 + who])) for line in lines
+              for cells in [[c.strip() for c in line.strip("|").split("|")]] for who in range(3) if cells[2 + who]]
+
+    def place(rows, seconds):
+        return 60 + 150 * math.log10(rows / 100), 260 - 60 * math.log10(seconds / 0.1)
+
+    marks = []
+    for exponent in range(4):
+        _, y = place(100, 10.0 ** (exponent - 1))
+        marks.append(f'<path d="M60 {y:.0f}H330" stroke="#ddd"/><text x="54" y="{y + 4:.0f}" text-anchor="end">'
+                     f'{10.0 ** (exponent - 1):g} s</text>')
+    for rows in (100, 300, 1000, 3000):
+        x, _ = place(rows, 1)
+        marks.append(f'<text x="{x:.0f}" y="290" text-anchor="middle">{rows}</text>')
+    colours = "#0072b2", "#d55e00", "#009e73"
+    for who, rows, seconds in points:
+        x, y = place(rows, seconds)
+        marks.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{colours[who]}"/>')
+    for who, name in enumerate(("bootbench", "GridSearchCV", "svm-train -v")):
+        marks.append(f'<circle cx="350" cy="{60 + 20 * who}" r="4" fill="{colours[who]}"/>'
+                     f'<text x="360" y="{64 + 20 * who}">{name}</text>')
+    with open(picture, "w") as file:
+        file.write('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 460 320" font-family="sans-serif" '
+                   'font-size="12"><rect width="460" height="320" fill="white"/>' + "\n".join(marks) +
+                   '<text x="195" y="312" text-anchor="middle">rows</text></svg>\n')
+
+
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["draw"]:
+        sys.exit(draw(*sys.argv[2:]))
     if sys.argv[1:2] == ["learn"]:
         print(learn(*sys.argv[2:]))
     elif len(sys.argv) < 2:

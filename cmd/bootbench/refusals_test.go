@@ -37,7 +37,7 @@ estimate boston --noise 5x | --noise takes a number, or a share of the target's 
 estimate boston --target medv | datasets --export boston FILE
 estimate DIR/two.csv --target a --target b | given twice: write --target a,b
 cv DIR/two.csv --target a,b | several targets are for estimate
-estimate DIR/two.csv --target a,b --loss eps | take --loss square, not eps
+estimate DIR/two.csv --target a,b --loss hinge | is for labels
 estimate DIR/two.csv --target a,b --metrics all | --metrics is for one target
 estimate DIR/two.csv --target a,b --positive 3 | several targets are numbers
 estimate DIR/two.csv --target a,b --test-loss absolute | are squares

@@ -11,12 +11,11 @@ import (
 
 // checkTargets refuses several targets where only one has an answer.
 func (o *options) checkTargets(command string) error {
-	square := loss.Square{}.Name()
 	if command != "estimate" {
 		return usage.Errorf("--target %s: several targets are for estimate; %s takes one", o.target, command)
 	}
-	if o.loss != "" && o.loss != square {
-		return usage.Errorf("--target %s: several targets are numbers and take --loss %s, not %s", o.target, square,
+	if about, err := loss.About(o.loss); o.loss != "" && (err != nil || about.Task == loss.Classification) {
+		return usage.Errorf("--target %s: several targets are numbers, and --loss %s is for labels", o.target,
 			o.loss)
 	}
 	if o.testLoss != "" && o.testLoss != (loss.SquareTest{}).Name() {

@@ -14,6 +14,7 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/internal/null"
 	"bootbench/internal/report"
+	"bootbench/loss"
 	"bootbench/solver"
 )
 
@@ -24,8 +25,8 @@ type target struct {
 	scale float64
 }
 
-// EstimateTargets is Estimate for each of several targets, with the square loss. All share the kernel matrix,
-// and the G of one solve (solver.Solution.Retarget).
+// EstimateTargets is Estimate for each of several targets. All share the kernel matrix, and with the square
+// loss the G of one solve (solver.Solution.Retarget).
 func (j *Job) EstimateTargets(ctx context.Context, s Settings) (*report.Targets, error) {
 	noPoints := s.NoPoints
 	s.NoPoints, s.Method = false, TheoryMethod
@@ -33,8 +34,11 @@ func (j *Job) EstimateTargets(ctx context.Context, s Settings) (*report.Targets,
 	if err != nil {
 		return nil, err
 	}
-	began, built := time.Now(), j.Model
-	solution, err := j.Solve(ctx, s, "solve")
+	began, built, solution := time.Now(), j.Model, (*solver.Solution)(nil)
+	_, square := j.Loss.(loss.Square)
+	if square {
+		solution, err = j.Solve(ctx, s, "solve")
+	}
 	if err == nil && j.Model != built { // on a factor of another rank, whose fits leave G as it is
 		all, err = j.targetJobs()
 	}
@@ -91,10 +95,19 @@ func (j *Job) targetJobs() (all []target, err error) {
 	return all, nil
 }
 
-// estimate is the answer for one target, in its units.
+// estimate is the answer for one target, in its units; first is the solution of the square loss for the
+// first.
 func (t *target) estimate(ctx context.Context, s Settings, first *solver.Solution, began time.Time) (
 	*report.Estimate, error) {
 	solution := first
+	if first == nil {
+		e, _, err := t.Estimate(ctx, s, "solve "+t.Name)
+		if err == nil {
+			t.rescale(e)
+			t.Caution(e)
+		}
+		return e, err
+	}
 	if !slices.Equal(first.Problem.Y, t.Set.Y) {
 		var err error
 		if solution, err = first.Retarget(t.Set.Y, s.Solve.Tolerance); err != nil {
@@ -110,7 +123,19 @@ func (t *target) estimate(ctx context.Context, s Settings, first *solver.Solutio
 	return e, nil
 }
 
-// rescale takes an estimate by the square loss from the units of the fit to those of the target.
+// rescaleLoss takes parameters of the loss to the units of the target: eps and absolute are of the first
+// degree in residuals, square and huber of the second.
+func (t *target) rescaleLoss(p *loss.Parameters) {
+	switch t.Loss.(type) {
+	case loss.EpsInsensitive, loss.LeastAbsolute:
+		p.C *= t.scale
+	case loss.Huber:
+		p.C *= t.scale * t.scale
+	}
+	p.Epsilon, p.Delta, p.Noise = p.Epsilon/t.scale, p.Delta/t.scale, p.Noise/(t.scale*t.scale)
+}
+
+// rescale takes an estimate of square errors from the units of the fit to those of the target.
 func (t *target) rescale(e *report.Estimate) {
 	length, square := 1/t.scale, 1/(t.scale*t.scale)
 	for _, v := range []*null.Float{&e.Error, e.ErrorSE, &e.TestError, &e.Apparent, &e.NoInformation, &e.Err632,
@@ -119,8 +144,10 @@ func (t *target) rescale(e *report.Estimate) {
 			*v *= null.Float(square)
 		}
 	}
-	for _, v := range []*float64{&e.Noise, &e.Kernel.Amplitude, &e.Kernel.Constant, &e.Kernel.Jitter,
-		&e.Subject.Model.Noise, &e.Subject.Model.Amplitude, &e.Subject.Model.Constant, &e.Subject.Model.Jitter} {
+	t.rescaleLoss(&e.Parameters)
+	t.rescaleLoss(&e.Subject.Model.Parameters)
+	for _, v := range []*float64{&e.Kernel.Amplitude, &e.Kernel.Constant, &e.Kernel.Jitter,
+		&e.Subject.Model.Amplitude, &e.Subject.Model.Constant, &e.Subject.Model.Jitter} {
 		*v *= square
 	}
 	if e.TargetMean != nil {

@@ -13,16 +13,35 @@ import (
 	"bootbench/resample"
 )
 
-// TestTargets compares the answer for each of several targets with that for the target alone, whose noise is
-// the same share of its variance: left-out errors and predictions of the theory, and of the same resamples.
+// TestTargets compares the answer for each of several targets with that for the target alone, whose loss is
+// the same in units of its deviation: left-out errors and predictions of the theory, and of the same
+// resamples.
 func TestTargets(t *testing.T) {
-	const noise = 0.8
+	for _, c := range []struct {
+		fitted loss.Loss
+		alone  func(unit float64) loss.Loss // of targets that are larger by unit
+	}{
+		{loss.Square{Noise: 0.8}, func(u float64) loss.Loss { return loss.Square{Noise: 0.8 * u * u} }},
+		{loss.EpsInsensitive{C: 1, Epsilon: 0.2}, func(u float64) loss.Loss {
+			return loss.EpsInsensitive{C: 1 / u, Epsilon: 0.2 * u}
+		}},
+		{loss.Huber{C: 2, Delta: 0.5}, func(u float64) loss.Loss {
+			return loss.Huber{C: 2 / (u * u),
+				Delta: 0.5 * u}
+		}},
+	} {
+		compareTargets(t, c.fitted, c.alone)
+	}
+}
+
+func compareTargets(t *testing.T, fitted loss.Loss, ofUnit func(unit float64) loss.Loss) {
+	t.Helper()
 	load := func(target string, drop ...string) *dataset.Set {
 		return need.One(dataset.Load("testdata/targets.csv", dataset.Options{Target: target, Drop: drop}))(t)
 	}
 	settings := answer.Settings{Scheme: resample.Poisson{Ratio: 1}, Refine: answer.Refinement{Resamples: 40},
 		Level: 0.9}
-	spec := model.NewSpec(load("a,b", "c"), loss.Square{Noise: noise})
+	spec := model.NewSpec(load("a,b", "c"), fitted)
 	all := need.One(need.One(answer.New(spec, nil))(t).EstimateTargets(t.Context(), settings))(t)
 
 	variance := func(set *dataset.Set) (v float64) {
@@ -38,12 +57,12 @@ func TestTargets(t *testing.T) {
 	for name, other := range map[string]string{"a": "b", "b": "a"} {
 		single := load(name, other, "c")
 		share := variance(single) / variance(spec.Set)
-		alone := model.NewSpec(single, loss.Square{Noise: noise * share})
+		alone := model.NewSpec(single, ofUnit(math.Sqrt(share)))
 		want, _, err := need.One(answer.New(alone, nil))(t).Estimate(t.Context(), settings, "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		compareEstimates(t, name, all.Targets[name], want)
+		compareEstimates(t, fitted.Name()+" "+name, all.Targets[name], want)
 	}
 	if len(all.Names) != 2 || all.Names[1] != "b" || math.Abs(float64(all.Correlation[0][0])-1) > 1e-12 {
 		t.Errorf("targets %v with correlations %v", all.Names, all.Correlation)

@@ -161,7 +161,7 @@ func TestTuneJournal(t *testing.T) {
 // TestInterrupted: a run that is interrupted answers with what was finished, and goes on to
 // the answer of one that was not; a shard keeps what it has.
 func TestInterrupted(t *testing.T) {
-	args := on("retrain", "--resamples", "400", "--quiet", "--json", "-")
+	args := on("retrain", "--method", "single", "--resamples", "400", "--quiet", "--json", "-")
 	want := timeless(t, must(t, args...))
 	for _, shard := range [][]string{nil, {"--shard", "0/2"}} {
 		dir := t.TempDir()

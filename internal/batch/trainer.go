@@ -144,6 +144,15 @@ func Bytes(workers, sites, fits int, s Settings) int64 {
 // Sites is the number M of sites.
 func (t *Trainer) Sites() int { return len(t.surrogate.c) }
 
+// BlockSize is the number of fits in a block: few where they are trained one by one, which shares more
+// evenly.
+func (t *Trainer) BlockSize() int {
+	if t.settings.Single {
+		return BlockSize / 4
+	}
+	return SizeOfBlock(t.Sites())
+}
+
 // Outputs is the length of Fit.F: the M + P predictions at the sites and new
 // inputs, then with Settings.FirstIterate as many of the first iterate.
 func (t *Trainer) Outputs() int {

@@ -66,6 +66,9 @@ const (
 	// theory's own parameters: 4800, 5300, 2500.
 	roughRank      = 200
 	roughTolerance = 0.1
+	// Below leastRough sites the theory itself to fewTolerance takes no longer.
+	leastRough   = 700
+	fewTolerance = 1e-2
 	// mostCondition is the sum of d K_ii above which Cholesky factors of I + d^1/2 K d^1/2 may not do.
 	mostCondition = 1e6
 )
@@ -77,6 +80,10 @@ const (
 func (m *Model) SolveRoughly(ctx context.Context, law resample.CountDistribution,
 	settings solver.Settings) (*solver.Solution, error) {
 	if m.Form() != Exact {
+		return m.Solve(ctx, law, settings)
+	}
+	if m.Sites() < leastRough {
+		settings.Tolerance = fewTolerance
 		return m.Solve(ctx, law, settings)
 	}
 	factor, err := linalg.PivotedCholesky(linalg.SymColumns{Sym: m.Gram()}, linalg.RankOptions{

@@ -24,13 +24,19 @@ func NeedToRetrain(m *model.Model, method RetrainMethod, law resample.CountDistr
 	if method == Downdate {
 		return averages + 8*n*n + 8*workers*(2*n+n*n/4)
 	}
-	if method == Batch || method == AutoMethod && batchPays(m, settings.Settings) {
-		return f.Held() - f.Matrix() + max(f.Margin(f.SolveRoom()), averages+blockBytes(m, settings, outputs))
+	blocks := method == Batch || method == AutoMethod && blocksPay(m, nil, settings.Settings)
+	inBlocks := f.Held() - f.Matrix() + max(f.Margin(f.SolveRoom()), averages+blockBytes(m, settings, outputs))
+	if blocks && !(method == AutoMethod && counts(m)) {
+		return inBlocks
 	}
 	drawn := float64(m.Sites()) * (1 - resample.ProbZero(law, m.Set.N()/m.Sites()))
 	shared, each := f.Trainers(int(drawn))
-	return averages + shared +
+	singly := averages + shared +
 		workers*(each+8*(retrain.BlocksPerWorker*(n+outputs)+trainerVectors*int64(m.Sites())))
+	if blocks {
+		return max(singly, inBlocks)
+	}
+	return singly
 }
 
 // trainerVectors is about how many vectors over the sites a trainer has.

@@ -69,8 +69,8 @@ func whole(count, period int) int { return (count + period - 1) / period * perio
 const DefaultMaxResamples = 100000
 
 // Refine estimates without bias what a solution of this model approximates: it trains on
-// resamples exactly, around the solution, with their first iterates as control variates
-// (see package multifidelity). When ctx ends the finished
+// resamples exactly, around the solution or one by one, whatever costs less, with their first iterates as
+// control variates (see package multifidelity). When ctx ends the finished
 // resamples count, two periods at least.
 //
 // Where the estimates contradict the theory, the first few resamples are trained one by one as well. If these
@@ -89,7 +89,7 @@ func Refine(ctx context.Context, m *model.Model, s *solver.Solution, scheme resa
 		return nil, err
 	}
 	result, err := r.refine(ctx)
-	checked := !settings.Batch.Single && !settings.Unchecked && m.Form() != model.ScaLAPACK
+	checked := !r.settings.Batch.Single && !settings.Unchecked && m.Form() != model.ScaLAPACK
 	if err != nil || !checked || len(result.Against(s).Contradictions()) == 0 {
 		return result, err
 	}
@@ -212,11 +212,12 @@ func newRefinement(m *model.Model, s *solver.Solution, scheme resample.Scheme,
 		return nil, model.InputError(err)
 	}
 	settings.Resamples = settings.Count(scheme)
-	if settings.Workers, err = refineWorkers(m, settings); err != nil {
-		return nil, err
-	}
 	plan, err := (&RetrainSettings{Seed: settings.Seed}).plan(m, scheme)
 	if err != nil {
+		return nil, err
+	}
+	settings.Batch.Single = settings.Batch.Single || singlePays(m, plan, settings)
+	if settings.Workers, err = refineWorkers(m, settings); err != nil {
 		return nil, err
 	}
 	responses := linalg.Responses(engine, settings.Cross)

@@ -3,7 +3,6 @@
 package refit
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +26,7 @@ import (
 type RetrainMethod int
 
 const (
-	// AutoMethod takes Batch where the theory's solve pays for itself, see batchPays.
+	// AutoMethod takes what costs less, by counted operations, see costOf.
 	AutoMethod RetrainMethod = iota
 	// Batch trains many resamples at a time as products with the theory's G.
 	Batch
@@ -131,14 +130,18 @@ func RetrainAround(ctx context.Context, m *model.Model, s *solver.Solution, sche
 // one, unless method is Batch: then that is an error.
 func Retrain(ctx context.Context, m *model.Model, method RetrainMethod, scheme resample.Scheme,
 	settings RetrainSettings) (*Retraining, error) {
-	if method == Batch || method == AutoMethod && batchPays(m, settings.Settings) {
+	plan, err := settings.plan(m, scheme)
+	if err != nil {
+		return nil, err
+	}
+	if method == Batch || method == AutoMethod && blocksPay(m, plan, settings.Settings) {
 		r, err := retrainRoughly(ctx, m, scheme, settings)
 		if err == nil || method == Batch || ctx.Err() != nil {
 			return r, err
 		}
 	}
 	if method == Downdate {
-		return downdate(ctx, m, scheme, settings)
+		return downdate(ctx, m, plan, settings)
 	}
 	result, err := RetrainSingly(ctx, m, scheme, settings)
 	return &Retraining{Result: result, Method: Single}, err
@@ -151,12 +154,8 @@ func CanDowndate(m *model.Model) bool {
 	return square && m.Gram() != nil && m.Merged() == 0
 }
 
-func downdate(ctx context.Context, m *model.Model, scheme resample.Scheme,
-	settings RetrainSettings) (*Retraining, error) {
-	plan, err := settings.plan(m, scheme)
-	if err != nil {
-		return nil, err
-	}
+func downdate(ctx context.Context, m *model.Model, plan resample.Plan, settings RetrainSettings) (*Retraining,
+	error) {
 	began := time.Now()
 	inverse, err := gp.NewInverse(m.Gram(), m.Loss.(loss.Square).Noise, m.Set.Weights, m.Bias)
 	if err != nil {
@@ -178,7 +177,7 @@ func retrainRoughly(ctx context.Context, m *model.Model, scheme resample.Scheme,
 	began := time.Now()
 	m, s, err := m.Settle(ctx, scheme, solver.Settings{Tolerance: roughTolerance})
 	if err == nil && s == nil {
-		s, err = m.Solve(ctx, scheme, solver.Settings{Tolerance: roughTolerance})
+		s, err = m.SolveRoughly(ctx, scheme, solver.Settings{Tolerance: roughTolerance})
 	}
 	if err != nil {
 		return nil, err
@@ -189,23 +188,6 @@ func retrainRoughly(ctx context.Context, m *model.Model, scheme resample.Scheme,
 	r := &Retraining{Method: Batch, Setup: time.Since(began)}
 	r.Result, r.Batch, err = RetrainAround(ctx, m, s, scheme, settings)
 	return r, err
-}
-
-// batchPays reports whether AutoMethod trains blocks: by sizes alone, so that it is the same on every
-// machine. A rough solve costs as much as 40 to 150 single fits of the square loss or of support vectors.
-// Time of single fits over that of blocks with the solve: at 300 resamples 0.65 (crabs, hard margin) to 2.4
-// (pima), from 1000 on 0.95 to 5.9. Newton's method takes longer: at 100 resamples of 120 to 250 examples 0.9
-// (huber) to 8.5 (eps).
-func batchPays(m *model.Model, settings retrain.Settings) bool {
-	resamples, sites := 300, 150
-	switch m.Loss.(type) {
-	case loss.Square, loss.HardMargin, loss.Hinge:
-	default:
-		resamples, sites = 100, 100
-	}
-	_, proximal := m.Loss.(loss.Proximal)
-	return proximal && m.Form() != model.ScaLAPACK && m.Sites() >= sites &&
-		cmp.Or(settings.Resamples, retrain.DefaultResamples) >= resamples
 }
 
 // plan is that of the settings, or of a scheme.

@@ -32,7 +32,7 @@ func rings(t *testing.T, n string, form model.Storage) *model.Model {
 // TestSolveRoughly: fits around one refresh of G take at most half as many iterations more as around the
 // theory.
 func TestSolveRoughly(t *testing.T) {
-	m, law, ctx := rings(t, "500", model.Exact), resample.Poisson{Ratio: 1}, context.Background()
+	m, law, ctx := rings(t, "800", model.Exact), resample.Poisson{Ratio: 1}, context.Background()
 	settings := refit.RetrainSettings{Settings: retrain.Settings{Resamples: 64}}
 	theory, err := m.Solve(ctx, law, solver.Settings{})
 	if err != nil {

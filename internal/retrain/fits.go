@@ -63,7 +63,7 @@ func Along(newTrainer func() (train.Trainer, error), factors []float64) Trainers
 
 // Batch trains blocks as products with one matrix.
 func Batch(t *batch.Trainer) Trainers {
-	return Trainers{Block: batch.SizeOfBlock(t.Sites()), Outputs: t.Outputs(),
+	return Trainers{Block: t.BlockSize(), Outputs: t.Outputs(),
 		New: func() (Worker, error) { return t.NewBlock(), nil }}
 }
 

@@ -126,7 +126,7 @@ func Predicting(learners Learners, site train.Sites, sites int, cross blas64.Gen
 			return nil, fmt.Errorf("a cross-kernel of %d x %d does not fit %d sites", cross.Rows, cross.Cols, sites)
 		}
 		learn, err := learners()
-		return &trainer{learn, site, sites, cross}, err
+		return &trainer{learn: learn, site: site, sites: sites, cross: cross}, err
 	}
 }
 
@@ -136,6 +136,15 @@ type trainer struct {
 	site  train.Sites
 	sites int
 	cross blas64.General
+	last  Learned
+}
+
+// Operations is train.Counter.Operations: of support vectors; 0 of others.
+func (t *trainer) Operations() float64 {
+	if t.last.SVM == nil {
+		return 0
+	}
+	return t.last.SVM.Operations
 }
 
 // Fit is train.Trainer.Fit. A fit that has not converged, or whose best bias is not finite, that of a
@@ -145,6 +154,7 @@ func (t *trainer) Fit(weight, target, f []float64) error { return t.Resume(0, we
 // Resume is train.Resumer.Resume; times 0 is Fit.
 func (t *trainer) Resume(times float64, weight, target, f []float64) error {
 	fit, err := t.learn(train.Set{Y: target, Site: t.site, Weight: weight, Resume: times})
+	t.last = fit
 	switch {
 	case errors.Is(err, erm.ErrNoFiniteBias):
 		return &UnconvergedError{err}

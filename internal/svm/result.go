@@ -28,6 +28,8 @@ type Result struct {
 	Iterations int
 	// ActiveSetSteps is the number of exact maximisations over the free weights.
 	ActiveSetSteps int
+	// Operations is about how many multiplications these steps took.
+	Operations float64
 	// Status says whether the tolerance was met.
 	Status train.Status
 }

@@ -88,6 +88,7 @@ func (t *Trainer) maximize(s *Settings, fresh bool) train.Status {
 	for {
 		made := q.ascend(s.Tolerance, min(checkInterval, s.MaxIterations-r.Iterations))
 		r.Iterations += made
+		r.Operations += float64(made) * t.stepOperations()
 		steps += made
 		violation := q.violation()
 		if violation <= s.Tolerance {
@@ -107,6 +108,7 @@ func (t *Trainer) maximize(s *Settings, fresh bool) train.Status {
 		}
 		steps = 0
 		r.ActiveSetSteps++
+		r.Operations += t.newtonCost() * t.stepOperations()
 		if !t.free.maximize(q) {
 			return train.Diverged
 		}
@@ -145,5 +147,8 @@ func (t *Trainer) newtonCost() float64 {
 	joined, left, free := t.free.countChanges(&t.dual)
 	m, n := float64(free), float64(len(t.dual.active))
 	factor := min(m/24, float64(joined+left)) * m * m
-	return 16 + (factor+2*m*m+m*n/2)/(2*n+1)
+	return 16 + (factor+2*m*m+m*n/2)/t.stepOperations()
 }
+
+// stepOperations is the number of multiplications of a coordinate step: f moves, and all gains are compared.
+func (t *Trainer) stepOperations() float64 { return 2*float64(len(t.dual.active)) + 1 }

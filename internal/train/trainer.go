@@ -13,3 +13,9 @@ type Resumer interface {
 	Trainer
 	Resume(times float64, weight, target, f []float64) error
 }
+
+// Counter is a Trainer that knows about how many multiplications its last fit took.
+type Counter interface {
+	Trainer
+	Operations() float64
+}

@@ -31,9 +31,9 @@ func curveCommand() *command {
 // growingRatios are the sizes of subsamples from which the error of more rows is extrapolated.
 const growingRatios = "0.2:0.9:5"
 
-// growingSample is the number of n rows from which that is done in about 20 s on two cores.
-func growingSample(n int) int {
-	if n <= 3000 {
+// growingSample is the number of rows from which that is done in about 20 s on two cores.
+func growingSample(spec model.Spec) int {
+	if n := spec.Set.N(); n <= 3000 {
 		return n
 	}
 	return 2000

@@ -103,7 +103,7 @@ func (a *app) solvable(o *options, p *problem) (*answer.Job, answer.Settings, er
 			return nil, s, err
 		}
 	}
-	if err := o.draw(p, s.DefaultSample(p.spec.Loss)); err != nil {
+	if err := o.draw(p, s.DefaultSample); err != nil {
 		return nil, s, err
 	}
 	if s.Scheme, err = o.designed(o.ratio, p.spec.Set); err != nil {
@@ -126,7 +126,7 @@ func (a *app) solvable(o *options, p *problem) (*answer.Job, answer.Settings, er
 
 // draw leaves a random sample of the rows: as many as --sample says, or where the search has chosen the model
 // and no design is given, as many as byDefault says.
-func (o *options) draw(p *problem, byDefault func(n int) int) error {
+func (o *options) draw(p *problem, byDefault func(model.Spec) int) error {
 	set := p.spec.Set
 	n, size := set.N(), set.N()
 	designed := o.Given(designNames...) || o.Given("counts") || p.spec.Kernel.Kind == kernel.Precomputed ||
@@ -137,7 +137,7 @@ func (o *options) draw(p *problem, byDefault func(n int) int) error {
 		if p.choice.by == "" || designed {
 			return nil
 		}
-		if size = byDefault(n); size < n {
+		if size = byDefault(p.spec); size < n {
 			p.choice.settings = append(p.choice.settings, "sample="+strconv.Itoa(size))
 		}
 	case err != nil || asked < 8:

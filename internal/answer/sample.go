@@ -12,24 +12,24 @@ import (
 	"bootbench/internal/model"
 	"bootbench/internal/null"
 	"bootbench/internal/report"
-	"bootbench/loss"
 )
 
-// DefaultSample is the number of n rows on which an estimate takes less than about 30 s on two cores whatever
-// the kernel matrix is: 4000 of more than 5000 by the theory, 8000 of more than 10000 by exact resamples
-// alone.
-func (s *Settings) DefaultSample(l loss.Loss) func(n int) int {
-	sample := 4000
-	if s.Method != TheoryMethod && s.NeedsTheory(l) == "" {
+// DefaultSample is the number of rows on which an estimate takes less than about 30 s on two cores: all that
+// a factor of low rank allows, else 4000 of more than 5000 by the theory, 8000 of more than 10000 by exact
+// resamples alone.
+func (s *Settings) DefaultSample(spec model.Spec) int {
+	sample, n := 4000, spec.Set.N()
+	if s.Method != TheoryMethod && s.NeedsTheory(spec.Loss) == "" {
 		sample = 8000
 	}
-	return func(n int) int {
-		if n <= sample*5/4 {
-			return n
-		}
-		return sample
+	if n <= sample*5/4 || spec.RankSuffices(mostWork/n-rankWork) {
+		return n
 	}
+	return sample
 }
+
+// On a factor of rank r an estimate of n rows takes about n (r + rankWork) microseconds: mostWork at most.
+const mostWork, rankWork = 25_000_000, 250
 
 // heldOut is the number of rows outside of a sample by which models of its parts are judged, at most.
 const heldOut = 20_000

@@ -206,6 +206,24 @@ func (m choice) approximate() (linalg.Kernel, error) {
 	return k, err
 }
 
+// RankSuffices reports whether the factor of a solve will probably have this rank at most: it leaves the
+// square loss what the noise allows, other losses usualResidual.
+func (s Spec) RankSuffices(rank int) bool {
+	if rank < 1 {
+		return false
+	}
+	s.Storage, s.MaxRank = LowRank, rank
+	if _, square := s.Loss.(loss.Square); !square && s.RankTol == 0 {
+		s.RankTol = usualResidual
+	}
+	m, err := Build(s)
+	return err == nil && !m.limited
+}
+
+// usualResidual is below the share of K that the ranks that Settle takes for margins leave (magic: 0.003 to
+// 0.005).
+const usualResidual = 1e-3
+
 // jittered is a factor with the jitter, which is taken off while it is made.
 func (m choice) jittered(factor *linalg.LowRankPlusDiag) linalg.Kernel {
 	factor.AddDiag(m.Spec.Kernel.Jitter)

@@ -54,6 +54,9 @@ func runCV(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
+	if j.Set.Further != nil {
+		return a.validateTargets(o, j, v)
+	}
 	switch {
 	case o.nested:
 		if v.Choose, err = o.chooser(p, tune.IfBetter); err != nil {

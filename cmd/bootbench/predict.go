@@ -51,6 +51,9 @@ func runPredict(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
+	if j.Set.Further != nil {
+		return a.predictTargets(o, j)
+	}
 	in, err := dataset.LoadInputs(a.place(o.inputs), j.Set, o.readOptions(a.console.In))
 	if err != nil {
 		return err
@@ -164,6 +167,9 @@ func predictByFile(a *app, o *options) error {
 		}
 		r.Model, r.ModelFile = o.model, o.model
 		return a.deliverClassPrediction(r)
+	}
+	if e.Further != nil {
+		return a.predictTargetsBy(o, p, in)
 	}
 	r, err := answer.PredictByModel(p, in, test, answer.Settings{Level: o.level, Metrics: o.metrics})
 	if err != nil {

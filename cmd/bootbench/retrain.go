@@ -52,6 +52,9 @@ func runRetrain(a *app, o *options, data []string) error {
 	if err := how.Check(j.Model, j.Test); err != nil {
 		return err
 	}
+	if j.Set.Further != nil {
+		return a.retrainTargets(o, j, how)
+	}
 	if err := a.keepFits(j, p.choice); err != nil {
 		return err
 	}

@@ -56,6 +56,9 @@ func runTrain(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
+	if j.Set.Further != nil {
+		return a.trainTargets(o, j)
+	}
 	if o.Given("tol") && !margin(j.Loss) {
 		return usage.Errorf("--tol is for --loss hinge and hard, not for %s", j.Loss.Name())
 	}

@@ -12,6 +12,7 @@ import (
 
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
+	"bootbench/internal/model"
 	"bootbench/internal/null"
 	"bootbench/internal/report"
 	"bootbench/loss"
@@ -45,48 +46,127 @@ func (j *Job) EstimateTargets(ctx context.Context, s Settings) (*report.Targets,
 	if err != nil {
 		return nil, err
 	}
-	r := &report.Targets{Command: "estimate", Subject: j.Subject, Targets: map[string]*report.Estimate{},
-		Status: solver.Converged.String(), Warnings: []string{}}
-	r.Subject.TargetMean, r.Subject.Model = nil, nil
-	for _, t := range all {
+	r, err := j.eachTarget("estimate", all, func(t *target) (report.TargetAnswer, error) {
 		e, err := t.estimate(ctx, s, solution, began)
-		if err != nil {
-			return nil, err
-		}
 		began = time.Now()
-		r.Names, r.Targets[t.Name] = append(r.Names, t.Name), e
-		if e.Status != r.Status && Done(r.Status) {
-			r.Status = e.Status
+		return e, err
+	})
+	if noPoints {
+		r.DropPoints()
+	}
+	return r, err
+}
+
+// eachTarget answers for each target, and for all together.
+func (j *Job) eachTarget(command string, all []target, answer func(*target) (report.TargetAnswer, error)) (
+	*report.Targets, error) {
+	r := &report.Targets{Command: command, Subject: j.Subject, Targets: map[string]report.TargetAnswer{},
+		Warnings: []string{}}
+	r.Subject.TargetMean, r.Subject.Model = nil, nil
+	for i := range all {
+		t := &all[i]
+		a, err := answer(t)
+		if err != nil {
+			return r, err
 		}
-		for _, w := range e.Warnings {
+		r.Names, r.Targets[t.Name] = append(r.Names, t.Name), a
+		judged := a.Judged()
+		if r.Status == "" || Done(r.Status) {
+			r.Status = judged.Status
+		}
+		for _, w := range judged.Warnings {
 			warn(&r.Warnings, t.Name+": "+w)
 		}
 	}
 	r.Subject.Target = strings.Join(r.Names, ", ")
 	r.Time = j.Times
 	j.summarise(r, all)
-	for _, e := range r.Targets {
-		if noPoints {
-			e.Points = nil
-			if e.Refined != nil {
-				e.Refined.Points = nil
-			}
+	return r, nil
+}
+
+// CrossValidateTargets is CrossValidate for each of several targets, by the same folds.
+func (j *Job) CrossValidateTargets(ctx context.Context, v Validation) (*report.Targets, error) {
+	return j.eachTarget("cv", j.separate(), func(t *target) (report.TargetAnswer, error) {
+		r, err := t.CrossValidate(ctx, v)
+		if err == nil {
+			t.rescaleValidation(r)
 		}
+		return r, err
+	})
+}
+
+// RetrainTargets is Retrain for each of several targets, on the same resamples.
+func (j *Job) RetrainTargets(ctx context.Context, how Retraining) (*report.Targets, error) {
+	how.NoPoints = false
+	return j.eachTarget("retrain", j.separate(), func(t *target) (report.TargetAnswer, error) {
+		r, err := t.Retrain(ctx, how)
+		if err == nil {
+			t.rescaleRetraining(r)
+		}
+		return r, err
+	})
+}
+
+// TrainTargets is Train for each of several targets.
+func (j *Job) TrainTargets(ctx context.Context) (*model.Predictor, error) {
+	var first *model.Predictor
+	for _, t := range j.separate() {
+		p, err := t.Train(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("target %s: %w", t.Name, err)
+		}
+		if p.Rescale(1 / t.scale); first == nil {
+			first = p
+		} else {
+			first.Others = append(first.Others, p)
+		}
+	}
+	first.Encoding = j.Set.Encoding()
+	return first, nil
+}
+
+// PredictTargets is PredictByModel for each of the targets of a model.
+func PredictTargets(p *model.Predictor, in *dataset.Inputs, s Settings) (*report.TargetPredictions, error) {
+	r := &report.TargetPredictions{Command: "predict", Test: in.Name, Count: in.N(),
+		Targets: map[string]*report.ModelPrediction{}, Warnings: slices.Clone(in.Notes)}
+	in.Notes = nil
+	for k, one := range append([]*model.Predictor{p}, p.Others...) {
+		own := *in
+		if k > 0 && in.Further != nil {
+			own.Y = in.Further[k-1].Y
+		}
+		a, err := PredictByModel(one, &own, loss.SquareTest{}, s)
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range a.Warnings {
+			warn(&r.Warnings, a.Target+": "+w)
+		}
+		r.Names, r.Targets[a.Target] = append(r.Names, a.Target), a
 	}
 	return r, nil
 }
 
-// targetJobs are the targets with their fits to all data, which come before the solve: these use G's memory.
-func (j *Job) targetJobs() (all []target, err error) {
-	first := slices.Clone(j.Set.Y)
-	floats.AddConst(j.TargetMean, first)
-	all = []target{{j, dataset.Target{Name: j.Set.Target, Y: first}, 1}}
+// separate are the targets, each with its job.
+func (j *Job) separate() []target {
+	first, alone, set := dataset.Target{Name: j.Set.Target, Y: slices.Clone(j.Set.Y)}, *j.Model, *j.Set
+	floats.AddConst(j.TargetMean, first.Y)
+	set.Further = nil
+	alone.Spec.Set = &set
+	all := []target{{Of(&alone, j.Test), first, 1}}
 	for _, further := range j.Set.Further {
 		m, scale := j.Retarget(further)
-		other := Of(m, j.Test)
-		other.Progress = j.Progress
-		all = append(all, target{other, further, scale})
+		all = append(all, target{Of(m, j.Test), further, scale})
 	}
+	for _, t := range all {
+		t.Progress = j.Progress
+	}
+	return all
+}
+
+// targetJobs are the targets with their fits to all data, which come before the solve: these use G's memory.
+func (j *Job) targetJobs() (all []target, err error) {
+	all = j.separate()
 	for _, t := range all {
 		if err := t.Fit(); err != nil {
 			return nil, err
@@ -137,28 +217,13 @@ func (t *target) rescaleLoss(p *loss.Parameters) {
 
 // rescale takes an estimate of square errors from the units of the fit to those of the target.
 func (t *target) rescale(e *report.Estimate) {
-	length, square := 1/t.scale, 1/(t.scale*t.scale)
-	for _, v := range []*null.Float{&e.Error, e.ErrorSE, &e.TestError, &e.Apparent, &e.NoInformation, &e.Err632,
-		&e.Err632Plus, &e.BaggedError} {
+	square := 1 / (t.scale * t.scale)
+	for _, v := range append(errorsOf(&e.Errors), &e.Error, e.ErrorSE, &e.BaggedError) {
 		if v != nil && (e.Refined == nil || v != &e.Refined.SE) { // which follows below
 			*v *= null.Float(square)
 		}
 	}
-	t.rescaleLoss(&e.Parameters)
-	t.rescaleLoss(&e.Subject.Model.Parameters)
-	for _, v := range []*float64{&e.Kernel.Amplitude, &e.Kernel.Constant, &e.Kernel.Jitter,
-		&e.Subject.Model.Amplitude, &e.Subject.Model.Constant, &e.Subject.Model.Jitter} {
-		*v *= square
-	}
-	if e.TargetMean != nil {
-		mean := *e.TargetMean * length
-		e.TargetMean = &mean
-	}
-	if q := e.Quality; q != nil {
-		q.Baseline, q.ExampleSE = q.Baseline*null.Float(square), q.ExampleSE*null.Float(square)
-		q.Constant = fmt.Sprintf("%.5g", stat.Mean(t.Y, t.Set.Weights))
-		*q.RMSE *= null.Float(length)
-	}
+	t.rescaleSubject(&e.Subject, e.Quality)
 	e.Examples.Each = times(e.Examples.Each, square)
 	t.rescalePoints(e.Points)
 	if r := e.Refined; r != nil {
@@ -167,6 +232,48 @@ func (t *target) rescale(e *report.Estimate) {
 			*v *= null.Float(square)
 		}
 		t.rescalePoints(r.Points)
+	}
+}
+
+func errorsOf(e *report.Errors) []*null.Float {
+	return []*null.Float{&e.TestError, &e.Apparent, &e.NoInformation, &e.Err632, &e.Err632Plus}
+}
+
+// rescaleRetraining is rescale of a retraining.
+func (t *target) rescaleRetraining(r *report.Retraining) {
+	for _, v := range append(errorsOf(&r.Errors), &r.SE, &r.Ensemble.BaggedError, &r.EnsembleSE.BaggedError) {
+		*v *= null.Float(1 / (t.scale * t.scale))
+	}
+	t.rescaleSubject(&r.Subject, r.Quality)
+	t.rescalePoints(r.Points)
+}
+
+// rescaleValidation is rescale of a cross-validation.
+func (t *target) rescaleValidation(r *report.CrossValidation) {
+	for _, v := range []*null.Float{&r.Error, r.ErrorSE, &r.RepeatsSE} {
+		*v *= null.Float(1 / (t.scale * t.scale))
+	}
+	t.rescaleSubject(&r.Subject, r.Quality)
+	t.rescalePoints(r.Points)
+}
+
+// rescaleSubject is rescale of the model and of what the error is compared with.
+func (t *target) rescaleSubject(s *report.Subject, q *calibration.Quality) {
+	length, square := 1/t.scale, 1/(t.scale*t.scale)
+	t.rescaleLoss(&s.Parameters)
+	t.rescaleLoss(&s.Model.Parameters)
+	for _, v := range []*float64{&s.Kernel.Amplitude, &s.Kernel.Constant, &s.Kernel.Jitter, &s.Model.Amplitude,
+		&s.Model.Constant, &s.Model.Jitter} {
+		*v *= square
+	}
+	if s.TargetMean != nil {
+		mean := *s.TargetMean * length
+		s.TargetMean = &mean
+	}
+	if q != nil {
+		q.Baseline, q.ExampleSE = q.Baseline*null.Float(square), q.ExampleSE*null.Float(square)
+		q.Constant = fmt.Sprintf("%.5g", stat.Mean(t.Y, t.Set.Weights))
+		*q.RMSE *= null.Float(length)
 	}
 }
 
@@ -197,16 +304,16 @@ func (j *Job) summarise(r *report.Targets, all []target) {
 	each, residuals, count := make([]float64, j.Set.N()), [][]float64(nil), float64(len(all))
 	se := null.Float(0)
 	for _, t := range all {
-		e := r.Targets[t.Name]
+		e := r.Targets[t.Name].Judged()
 		share := 1 / (float64(e.Quality.Baseline) * count)
 		r.Error += e.Error * null.Float(share)
 		if e.ErrorSE != nil {
 			se += *e.ErrorSE * null.Float(share)
 			r.ErrorSE = &se
 		}
-		floats.AddScaled(each, share, e.Examples.Each)
+		floats.AddScaled(each, share, e.Each)
 		residual := slices.Clone(t.Y)
-		floats.Sub(residual, e.Points.OOBMean)
+		floats.Sub(residual, e.LeftOut)
 		residuals = append(residuals, residual)
 	}
 	r.ExampleSE = null.Float(calibration.StandardError(each, j.Set.Weights, j.Set.Groups))

@@ -1,8 +1,11 @@
 package answer_test
 
 import (
+	"bytes"
 	"math"
 	"testing"
+
+	"gonum.org/v1/gonum/stat"
 
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
@@ -62,13 +65,14 @@ func compareTargets(t *testing.T, fitted loss.Loss, ofUnit func(unit float64) lo
 		if err != nil {
 			t.Fatal(err)
 		}
-		compareEstimates(t, fitted.Name()+" "+name, all.Targets[name], want)
+		compareEstimates(t, fitted.Name()+" "+name, all.Targets[name].(*report.Estimate), want)
 	}
 	if len(all.Names) != 2 || all.Names[1] != "b" || math.Abs(float64(all.Correlation[0][0])-1) > 1e-12 {
 		t.Errorf("targets %v with correlations %v", all.Names, all.Correlation)
 	}
 	overall := 0.0
-	for _, e := range all.Targets {
+	for _, a := range all.Targets {
+		e := a.(*report.Estimate)
 		overall += float64(e.Error/e.Quality.Baseline) / 2
 	}
 	if math.Abs(overall-float64(all.Error)) > 1e-12 {
@@ -116,3 +120,63 @@ func compareEstimates(t *testing.T, name string, got, want *report.Estimate) {
 		t.Errorf("%s: constant %s, alone %s", name, got.Quality.Constant, want.Quality.Constant)
 	}
 }
+
+// TestTargetsElsewhere compares cross-validation, retraining and predictions of a trained model, through its
+// file, for each of several targets with those for the target alone.
+func TestTargetsElsewhere(t *testing.T) {
+	load := func(target string, drop ...string) *dataset.Set {
+		return need.One(dataset.Load("testdata/targets.csv", dataset.Options{Target: target, Drop: drop}))(t)
+	}
+	spec := model.NewSpec(load("b,a", "c"), loss.Square{Noise: 500})
+	j := need.One(answer.New(spec, nil))(t)
+	v := answer.Validation{Folds: 5, Repeats: 2, Seed: 1, Design: resample.Design{N: spec.Set.N()}}
+	how := answer.Retraining{Scheme: resample.Poisson{Ratio: 1}}
+	how.Resamples = 30
+	validated := need.One(j.CrossValidateTargets(t.Context(), v))(t)
+	retrained := need.One(j.RetrainTargets(t.Context(), how))(t)
+	file := &bytes.Buffer{}
+	if err := need.One(j.TrainTargets(t.Context()))(t).Write(file); err != nil {
+		t.Fatal(err)
+	}
+	p := need.One(model.ReadPredictor(file))(t)
+	in := need.One(p.Encoding.LoadInputs("testdata/targets.csv", dataset.Options{}))(t)
+	predicted := need.One(answer.PredictTargets(p, in, answer.Settings{Level: 0.8}))(t)
+
+	single := load("a", "b", "c")
+	unit := deviation(single.Y) / deviation(spec.Set.Y)
+	alone := need.One(answer.New(model.NewSpec(single, loss.Square{Noise: 500 * unit * unit}), nil))(t)
+	byFolds := need.One(alone.CrossValidate(t.Context(), v))(t)
+	byFits := need.One(alone.Retrain(t.Context(), how))(t)
+	trained := need.One(alone.Train(t.Context()))(t)
+	byModel := need.One(answer.PredictByModel(trained, single, loss.SquareTest{},
+		answer.Settings{Level: 0.8}))(t)
+	cv, fits, new := validated.Targets["a"].(*report.CrossValidation),
+		retrained.Targets["a"].(*report.Retraining),
+		predicted.Targets["a"]
+	for _, c := range []struct {
+		what      string
+		got, want float64
+	}{
+		{"cv", float64(cv.Error), float64(byFolds.Error)}, {"its error", float64(*cv.ErrorSE),
+			float64(*byFolds.ErrorSE)},
+		{"over partitions", float64(cv.RepeatsSE), float64(byFolds.RepeatsSE)},
+		{"its noise", cv.Noise, byFolds.Noise}, {"row 7", cv.Points.Mean[6], byFolds.Points.Mean[6]},
+		{"retrain", float64(fits.TestError), float64(byFits.TestError)}, {"its error", float64(fits.SE),
+			float64(byFits.SE)},
+		{".632+", float64(fits.Err632Plus), float64(byFits.Err632Plus)},
+		{"bagged", float64(fits.Ensemble.BaggedError), float64(byFits.Ensemble.BaggedError)},
+		{"variance of row 7", fits.Points.Variance[6], byFits.Points.Variance[6]},
+		{"prediction", new.Points.Prediction[6], byModel.Points.Prediction[6]},
+		{"interval", new.Points.Upper[6], byModel.Points.Upper[6]},
+		{"test error", float64(*new.TestError), float64(*byModel.TestError)},
+	} {
+		if !(math.Abs(c.got-c.want) <= 1e-6*(math.Abs(c.want)+1e-3)) {
+			t.Errorf("%s: %v, alone %v", c.what, c.got, c.want)
+		}
+	}
+	if p.Others[0].Training.Apparent/trained.Training.Apparent-1 > 1e-6 {
+		t.Errorf("apparent error %v, alone %v", p.Others[0].Training.Apparent, trained.Training.Apparent)
+	}
+}
+
+func deviation(y []float64) float64 { return math.Sqrt(stat.PopVariance(y, nil)) }

@@ -104,7 +104,10 @@ func (t *table) furtherColumns() (columns []*column) {
 func (t *table) inputs(e *Encoding) (*Inputs, error) {
 	y := t.withRole(asTarget)
 	if y != nil && y.missing == t.rows {
-		y.role, y = unused, nil
+		for _, c := range append(t.furtherColumns(), y) {
+			c.role = unused
+		}
+		y = nil
 	}
 	gaps := t.gaps()
 	rows, err := t.complete(gaps)

@@ -22,6 +22,8 @@ type Encoding struct {
 	// FirstIndex is the number of the first feature in sparse lines, 1 or 0.
 	FirstIndex int    `json:"first_index"`
 	Target     string `json:"target"`
+	// Further names the targets after the first, of a regression with several.
+	Further []string `json:"further_targets,omitempty"`
 	// Labels are the classes, nil if they are -1 and +1 in the file.
 	Labels *Labels `json:"labels,omitempty"`
 	// Classes are the names of several classes, and TextClasses says that they are texts in the file.
@@ -144,7 +146,10 @@ func (s *Set) Encoding() *Encoding {
 		}
 	}
 	e.Name, e.Task, e.Features, e.Target, e.Labels = s.Name, s.Task, s.D(), s.Target, s.Labels
-	e.Classes, e.TextClasses = s.Classes, s.textClasses
+	e.Classes, e.TextClasses, e.Further = s.Classes, s.textClasses, nil
+	for _, t := range s.Further {
+		e.Further = append(e.Further, t.Name)
+	}
 	if !s.zeroBased {
 		e.FirstIndex = 1
 	}

@@ -155,6 +155,7 @@ func (t *table) planInputs(e *Encoding) error {
 			y.kind = texts
 		}
 	}
+	t.planFurther(e, columns)
 	if names := columns[e.RowName]; names != nil && e.RowName != "" {
 		names.role = asRowName
 	}
@@ -172,6 +173,23 @@ func (t *table) planInputs(e *Encoding) error {
 		t.note("columns that %s lacks are ignored: %s", e.name(), listTexts(ignored))
 	}
 	return nil
+}
+
+// planFurther gives the columns of targets after the first their roles; new inputs have all targets or none.
+func (t *table) planFurther(e *Encoding, columns map[string]*column) {
+	y := columns[e.Target]
+	if y == nil || len(e.Further) == 0 {
+		return
+	}
+	if slices.ContainsFunc(e.Further, func(name string) bool { return columns[name] == nil }) {
+		y.role = unused
+		return
+	}
+	for _, name := range e.Further {
+		c := columns[name]
+		c.role, c.kind = asFurther, numbers
+		t.further = append(t.further, slices.IndexFunc(t.columns, func(x column) bool { return x.name == name }))
+	}
 }
 
 // byName finds columns by their names.

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/internal/calibration"
@@ -40,8 +41,8 @@ type Predictor struct {
 	Support    Support               `json:"support"`
 	Training   TrainingSummary       `json:"training"`
 	LeftOut    *LeftOut              `json:"left_out,omitempty"` // nil: intervals and probabilities are unknown
-	// Others are of the second class and later ones against the others, where Encoding has several classes; this
-	// is then of the first.
+	// Others are of the second class and later ones against the others, where Encoding has several classes, or
+	// of the targets after the first; this is then of the first.
 	Others []*Predictor `json:"others,omitempty"`
 	// Pairs, if set, says that these are of pairs of classes instead, PairsOf this order.
 	Pairs []int `json:"pairs,omitempty"`
@@ -263,7 +264,19 @@ func (p *Predictor) checkClasses() error {
 	if classes > 0 && 1+len(p.Others) != needed {
 		return fmt.Errorf("%d predictors do not fit %d classes", 1+len(p.Others), classes)
 	}
+	if further := len(p.Encoding.Further); classes == 0 && len(p.Others) != further {
+		return fmt.Errorf("%d predictors do not fit %d targets", 1+len(p.Others), 1+further)
+	}
 	return nil
+}
+
+// Rescale takes a regression to a target that is by times as large.
+func (p *Predictor) Rescale(by float64) {
+	floats.Scale(by, p.Weight)
+	p.Bias, p.TargetMean, p.Training.Apparent = p.Bias*by, p.TargetMean*by, p.Training.Apparent*by*by
+	if p.LeftOut != nil {
+		floats.Scale(by, p.LeftOut.Residuals)
+	}
 }
 
 func (p *Predictor) prepareDense(d, count int) (err error) {

@@ -44,7 +44,7 @@ func (m *Model) Retarget(target dataset.Target) (other *Model, scale float64) {
 		floats.Scale(scale, y)
 		copied.TargetMean = mean * scale
 	}
-	set.Y, set.Target = y, target.Name
+	set.Y, set.Target, set.Further = y, target.Name, nil
 	copied.Spec.Set, copied.making = &set, new(sync.Mutex)
 	return &copied, scale
 }

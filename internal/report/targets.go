@@ -3,26 +3,99 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"math"
 
+	"bootbench/internal/calibration"
 	"bootbench/internal/null"
 )
 
-// Targets is the answer of estimate for several targets.
+// Targets is the answer of estimate, cv and retrain for several targets.
 type Targets struct {
 	Command string `json:"command"`
 	Subject
 	// Quote is the share of a target's variance that is not explained, averaged over the targets. Its standard
 	// error is at most that: the targets share the resamples.
 	Quote
-	ExampleSE null.Float           `json:"example_se"` // of the error: with other examples it would be another
-	Names     []string             `json:"names"`
-	Targets   map[string]*Estimate `json:"targets"` // in units of each, without what the model of all rows errs
+	// of the error: with other examples it would be another
+	ExampleSE null.Float `json:"example_se"`
+	Names     []string   `json:"names"`
+	// in units of each, without what the model of all rows errs
+	Targets map[string]TargetAnswer `json:"targets"`
 	// Correlation is that of the left-out residuals of two targets, in the order of Names.
 	Correlation []null.Floats `json:"correlation"`
 	Status      string        `json:"status"`
 	Warnings    []string      `json:"warnings"`
 	Cost
+}
+
+// TargetAnswer is an answer about one of several targets.
+type TargetAnswer interface {
+	Document
+	Judged() Judged
+	dropPoints()
+}
+
+// DropPoints leaves out the values per example.
+func (t *Targets) DropPoints() {
+	for _, a := range t.Targets {
+		a.dropPoints()
+	}
+}
+
+func (e *Estimate) dropPoints() {
+	e.Points = nil
+	if e.Refined != nil {
+		e.Refined.Points = nil
+	}
+}
+
+func (c *CrossValidation) dropPoints() { c.Points = nil }
+
+func (r *Retraining) dropPoints() { r.Points = nil }
+
+// Judged is what an answer about one target says to all: its error, of which Quote has the Monte Carlo error
+// and Quality that over examples, and the errors and left-out predictions of the examples.
+type Judged struct {
+	Quote
+	TestLoss, Status string
+	Quality          *calibration.Quality
+	Each, LeftOut    []float64
+	Points           *Points
+	Warnings         []string
+}
+
+// Judged is TargetAnswer.Judged.
+func (e *Estimate) Judged() Judged {
+	j := Judged{Quote: e.Quote, TestLoss: e.TestLoss, Status: e.Status, Quality: e.Quality,
+		Each:   e.Examples.Each,
+		Points: e.Points, Warnings: e.Warnings}
+	if e.Points != nil {
+		j.LeftOut = e.Points.OOBMean
+	}
+	return j
+}
+
+// Judged is TargetAnswer.Judged. The error over partitions needs two of them.
+func (c *CrossValidation) Judged() Judged {
+	q := *c.Quality
+	q.ExampleSE = *c.ErrorSE
+	j := Judged{Quote: Quote{Error: c.Error}, TestLoss: c.TestLoss, Status: c.Status, Quality: &q,
+		Points:   c.Points,
+		Warnings: c.Warnings}
+	if !math.IsNaN(float64(c.RepeatsSE)) {
+		j.ErrorSE = &c.RepeatsSE
+	}
+	if c.Points != nil {
+		j.Each, j.LeftOut = c.Points.Error, c.Points.Mean
+	}
+	return j
+}
+
+// Judged is TargetAnswer.Judged.
+func (r *Retraining) Judged() Judged {
+	return Judged{Quote: Quote{r.TestError, &r.SE}, TestLoss: r.TestLoss, Status: r.Status, Quality: r.Quality,
+		Each: r.Points.Error, LeftOut: r.Points.OOBMean, Points: r.Points, Warnings: r.Warnings}
 }
 
 func (t *Targets) document() *document {
@@ -45,13 +118,13 @@ func (t *Targets) document() *document {
 		d.line("chosen", "for %s, by %s", t.Names[0], t.ChosenBy)
 		d.line("to repeat", "%s", t.CommandLine)
 	}
-	if !(t.Status == "converged" || t.Status == Contradicted) {
+	if !(t.Status == "converged" || t.Status == Contradicted || t.Status == "complete") {
 		d.line("status", "%s", t.Status)
 	}
 	d.gap()
 	var rows [][]string
 	for _, name := range t.Names {
-		e := t.Targets[name]
+		e := t.Targets[name].Judged()
 		u, q := units(e.TestLoss), e.Quality
 		total := float64(q.ExampleSE)
 		if e.ErrorSE != nil {
@@ -83,4 +156,69 @@ func (t *Targets) closest() (a, b int) {
 		}
 	}
 	return a, b
+}
+
+// TargetPredictions is the answer of predict about several targets: by the model of all examples.
+type TargetPredictions struct {
+	Command   string                      `json:"command"`
+	Model     string                      `json:"model,omitempty"` // its file, as ModelFile
+	ModelFile string                      `json:"model_file,omitempty"`
+	Test      string                      `json:"test"` // the new inputs
+	Count     int                         `json:"test_n"`
+	Names     []string                    `json:"names"`
+	Targets   map[string]*ModelPrediction `json:"targets"`
+	Warnings  []string                    `json:"warnings"`
+	Cost
+}
+
+func (t *TargetPredictions) document() *document {
+	first := t.Targets[t.Names[0]]
+	d := &document{title: "Predictions by " + ShortName(cmp.Or(t.Model, first.Data))}
+	d.lead = fmt.Sprintf("%d targets of each of %d rows of %s.", len(t.Names), t.Count, t.Test)
+	d.line("model", "%s loss, trained on %d examples of %s", first.Loss, first.N, first.Data)
+	d.line("new inputs", "%s: %d", t.Test, t.Count)
+	for _, name := range t.Names {
+		if p := t.Targets[name]; p.TestError != nil {
+			u := units(p.TestLoss)
+			d.line("error of "+textCell(name), "%s (root mean square); %s if all are predicted %s",
+				u.text(*p.TestError), u.text(p.Quality.Baseline), p.Quality.Constant)
+		}
+	}
+	d.inputs(t.table((*Points).brief, number[float64]), nil)
+	return d
+}
+
+// WithoutPoints is the answer without the values per new input.
+func (t *TargetPredictions) WithoutPoints() *TargetPredictions {
+	short := *t
+	short.Targets = map[string]*ModelPrediction{}
+	for name, p := range t.Targets {
+		own := *p
+		own.Points, short.Targets[name] = nil, &own
+	}
+	return &short
+}
+
+// table has a row per new input, and the columns of every target.
+func (t *TargetPredictions) table(of func(*Points) *Points, format func(float64) string) [][]string {
+	var all [][]string
+	for k, name := range t.Names {
+		part := of(t.Targets[name].Points).table(format)
+		for j := range part[0] {
+			part[0][j] = textCell(name) + " " + part[0][j]
+		}
+		if k == 0 {
+			all, part[0][0] = part, "row"
+			continue
+		}
+		for i, row := range part {
+			all[i] = append(all[i], row[1:]...)
+		}
+	}
+	return all
+}
+
+// WriteCSV writes one line per new input.
+func (t *TargetPredictions) WriteCSV(w io.Writer) error {
+	return writeCSV(w, t.table(func(p *Points) *Points { return p }, numberCell[float64]))
 }

@@ -29,8 +29,7 @@ type target struct {
 // EstimateTargets is Estimate for each of several targets. All share the kernel matrix, and with the square
 // loss the G of one solve (solver.Solution.Retarget).
 func (j *Job) EstimateTargets(ctx context.Context, s Settings) (*report.Targets, error) {
-	noPoints := s.NoPoints
-	s.NoPoints, s.Method = false, TheoryMethod
+	s.Method = TheoryMethod
 	all, err := j.targetJobs()
 	if err != nil {
 		return nil, err
@@ -51,7 +50,7 @@ func (j *Job) EstimateTargets(ctx context.Context, s Settings) (*report.Targets,
 		began = time.Now()
 		return e, err
 	})
-	if noPoints {
+	if s.NoPoints {
 		r.DropPoints()
 	}
 	return r, err
@@ -167,12 +166,20 @@ func (j *Job) separate() []target {
 // targetJobs are the targets with their fits to all data, which come before the solve: these use G's memory.
 func (j *Job) targetJobs() (all []target, err error) {
 	all = j.separate()
-	for _, t := range all {
-		if err := t.Fit(); err != nil {
-			return nil, err
-		}
+	if j.fitsAround() {
+		return all, nil
 	}
-	return all, nil
+	var models []*model.Model
+	for _, t := range all {
+		models = append(models, t.Model)
+	}
+	began := time.Now()
+	fits, err := model.FullFits(models)
+	for k := range fits {
+		all[k].full = fits[k]
+	}
+	j.Times.Fit += time.Since(began).Seconds()
+	return all, err
 }
 
 // estimate is the answer for one target, in its units; first is the solution of the square loss for the
@@ -181,10 +188,9 @@ func (t *target) estimate(ctx context.Context, s Settings, first *solver.Solutio
 	*report.Estimate, error) {
 	solution := first
 	if first == nil {
-		e, _, err := t.Estimate(ctx, s, "solve "+t.Name)
+		e, solution, err := t.Estimate(ctx, s, "solve "+t.Name)
 		if err == nil {
-			t.rescale(e)
-			t.Caution(e)
+			t.finish(e, solution)
 		}
 		return e, err
 	}
@@ -195,12 +201,21 @@ func (t *target) estimate(ctx context.Context, s Settings, first *solver.Solutio
 		}
 	}
 	e, err := t.estimateAt(ctx, s, solution, began)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		t.finish(e, solution)
+	}
+	return e, err
+}
+
+// finish takes an estimate to the units of the target, with the left-out errors that the targets are compared
+// by.
+func (t *target) finish(e *report.Estimate, solution *solver.Solution) {
+	if e.Points == nil {
+		e.Points = &report.Points{Names: t.Set.RowNames, Error: e.Examples.Each, OOBMean: solution.OutOfBag().Mean}
+		e.Points.Shift(t.TargetMean)
 	}
 	t.rescale(e)
 	t.Caution(e)
-	return e, nil
 }
 
 // rescaleLoss takes parameters of the loss to the units of the target: eps and absolute are of the first

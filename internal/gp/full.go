@@ -15,8 +15,21 @@ import (
 // of k, where it leaves the Cholesky factor of K + diag(noise/weight), and leaves k as it was;
 // the bound BLAS may use all its threads. A failed factorisation is a *PivotError.
 func FitFull(k *linalg.Sym, noise float64, biased bool, weight, target []float64) ([]float64, error) {
-	if err := checkFull(k.N(), noise, weight, target); err != nil {
+	all, err := FitTargets(k, noise, biased, weight, target)
+	if err != nil {
 		return nil, err
+	}
+	return all[0], nil
+}
+
+// FitTargets is FitFull for several targets, by one factorisation.
+func FitTargets(k *linalg.Sym, noise float64, biased bool, weight []float64,
+	targets ...[]float64) (fits [][]float64,
+	err error) {
+	for _, target := range targets {
+		if err := checkFull(k.N(), noise, weight, target); err != nil {
+			return nil, err
+		}
 	}
 	release, err := k.Reserve()
 	if err != nil {
@@ -27,18 +40,24 @@ func FitFull(k *linalg.Sym, noise float64, biased bool, weight, target []float64
 	copyToScratch(k)
 	var r rows
 	for i, w := range weight {
-		r.add(i, noise/w, target[i])
+		r.add(i, noise/w, 0)
 	}
 	scratch := k.Scratch()
 	s := system{kernel: k, uplo: gonum.Lower, n: k.N(), stride: scratch.Stride, a: scratch.Data}
-	f := slices.Clone(target)
-	if _, err := s.solve(f, r.site, r.ridge, biased); err != nil {
+	if err := s.factorise(r.site, r.ridge); err != nil {
 		return nil, err
 	}
-	for i, alpha := range f {
-		f[i] = target[i] - r.ridge[i]*alpha
+	for _, target := range targets {
+		f := slices.Clone(target)
+		if _, err := s.solveAgain(f, r.site, biased); err != nil {
+			return nil, err
+		}
+		for i, alpha := range f {
+			f[i] = target[i] - r.ridge[i]*alpha
+		}
+		fits = append(fits, f)
 	}
-	return f, nil
+	return fits, nil
 }
 
 // FitByEngine is FitFull for a kernel matrix in any form, with a bias or without, through its

@@ -63,6 +63,11 @@ func (s *system) solve(b []float64, site []int, ridge []float64, biased bool) (b
 	if err := s.factorise(site, ridge); err != nil || s.n == 0 {
 		return 0, err
 	}
+	return s.solveAgain(b, site, biased)
+}
+
+// solveAgain is solve of the system that is factorised.
+func (s *system) solveAgain(b []float64, site []int, biased bool) (bias float64, err error) {
 	s.substitute(b)
 	if biased {
 		ones := slices.Repeat([]float64{1}, s.n)

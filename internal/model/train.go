@@ -58,6 +58,27 @@ func (m *Model) FullFit() ([]float64, error) {
 	return training{m}.fitted()
 }
 
+// FullFits are FullFit of models that differ in their targets alone: of the square loss on a matrix that is
+// held whole by one factorisation.
+func FullFits(same []*Model) (fits [][]float64, err error) {
+	m := same[0]
+	if square, ok := m.Loss.(loss.Square); ok && m.Form() == Exact {
+		count, targets := []float64(nil), make([][]float64, len(same))
+		for k, other := range same {
+			count, targets[k] = other.targets()
+		}
+		return gp.FitTargets(m.Gram(), square.Noise, m.Bias, count, targets...)
+	}
+	for _, other := range same {
+		f, err := other.FullFit()
+		if err != nil {
+			return nil, err
+		}
+		fits = append(fits, f)
+	}
+	return fits, nil
+}
+
 // Trainers makes trainers for the model's loss that predict at all sites and, by cross, at new inputs.
 func (m *Model) Trainers(cross blas64.General) (func() (train.Trainer, error), error) {
 	learners, err := training{m}.ofResamples()

@@ -78,8 +78,8 @@ func TestRankError(t *testing.T) {
 }
 
 // TestSettledRank: the left-out error at the rank that Settle takes is off by no more than the goal, and by
-// no more than twice what is stated; the rank is well below the one that the bound asks for, and the solution
-// that of the model.
+// no more than twice what is stated; the rank is at most the one that the bound asks for, of labels well
+// below it, and the solution that of the model.
 func TestSettledRank(t *testing.T) {
 	labels := model.Spec{Set: load(t, "synthetic:blobs,n=500,d=6"), Standardize: true, Loss: loss.Hinge{C: 1},
 		Kernel: kernel.Spec{Gamma: 0.03}}
@@ -98,7 +98,8 @@ func TestSettledRank(t *testing.T) {
 		again, _ := need.One(m.Solve(t.Context(), law, solver.Settings{}))(t).LeftOut(test)
 		a, _ := m.Approximation()
 		off, stated := math.Abs(got/want-1), m.RankError(s)
-		if !(off <= 2*stated && off <= 0.01 && stated <= 0.01) || a.Rank > first.Rank*4/5 ||
+		if !(off <= 2*stated && off <= 0.01 && stated <= 0.01) || a.Rank > first.Rank || name == "hinge" &&
+			a.Rank > first.Rank*4/5 ||
 			math.Abs(again/got-1) > 1e-5 {
 			t.Errorf("%s: rank %d of %d, off by %.2g, stated %.2g; %g solved again %g", name, a.Rank, first.Rank, off,
 				stated, got, again)

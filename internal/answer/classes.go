@@ -94,6 +94,11 @@ func (c *Classes) Estimate(ctx context.Context, s Settings) (*report.Classes, er
 	r := c.report("estimate")
 	var f fields
 	s.Refine.Resamples, s.Refine.Optional = max(2, cmp.Or(s.Refine.Resamples, defaultResamples)), false
+	first := c.Jobs[0]
+	if s.Method == AutoMethod && first.Form() == model.Exact && s.NeedsTheory(first.Loss) == "" &&
+		float64(len(c.Jobs))*theoryOperations(first.Sites()) > mostBeside {
+		s.Method = FitsMethod
+	}
 	for k, j := range c.Jobs {
 		solution, err := j.Solve(ctx, s, "solve "+c.Set.Classes[k])
 		if err != nil {

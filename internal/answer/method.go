@@ -18,16 +18,20 @@ const (
 )
 
 // A theory on a whole kernel matrix takes about theorySweeps refreshes of n^3 operations. Above
-// mostOperations, 4150 sites and some 10 s on two cores, AutoMethod does without.
+// mostOperations, 4150 sites and some 10 s on two cores, AutoMethod does without. Of several classes, whose
+// joint decision is judged by exact resamples in any case, it does without those above mostBeside.
 const (
 	theorySweeps   = 7
 	mostOperations = 5e11
+	mostBeside     = 1e11
 )
 
 // longTheory reports whether the theory of so many sites takes long on a whole kernel matrix.
-func longTheory(sites int) bool {
+func longTheory(sites int) bool { return theoryOperations(sites) > mostOperations }
+
+func theoryOperations(sites int) float64 {
 	n := float64(sites)
-	return theorySweeps*n*n*n > mostOperations
+	return theorySweeps * n * n * n
 }
 
 // NeedsTheory names what is asked for that only the theory gives; "" for nothing.

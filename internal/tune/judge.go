@@ -9,11 +9,13 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"bootbench/blas"
 	"bootbench/internal/dataset"
 	"bootbench/internal/gp"
 	"bootbench/internal/model"
 	"bootbench/internal/refit"
 	"bootbench/internal/retrain"
+	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
@@ -73,24 +75,32 @@ func (j *judge) several(ctx context.Context, spec model.Spec) (mean judged, err 
 	for len(j.classes) < count {
 		j.classes = append(j.classes, &judge{problem: j.problem, tolerance: j.tolerance})
 	}
-	set, all := spec.Set, make([]judged, count)
-	for k := range all {
-		spec.Set = set.Against(k)
-		if all[k], err = j.classes[k].value(ctx, spec); err != nil {
-			return judged{}, err
-		}
-		mean.value += all[k].value / float64(count)
+	all, failed := make([]judged, count), make([]error, count)
+	blas.SingleThreaded(func() {
+		linalg.Parallel(count, func(k int) {
+			one := spec
+			one.Set = spec.Set.Against(k)
+			all[k], failed[k] = j.classes[k].value(ctx, one)
+		})
+	})
+	if err := cmp.Or(failed...); err != nil {
+		return judged{}, err
+	}
+	for _, one := range all {
+		mean.value += one.value / float64(count)
 	}
 	if all[0].gradient == nil {
 		return mean, nil
 	}
 	mean.gradient = func(ctx context.Context, over []model.Hyperparameter) ([]float64, error) {
-		sum := make([]float64, len(over))
-		for _, one := range all {
-			g, err := one.gradient(ctx, over)
-			if err != nil {
-				return nil, err
-			}
+		each, failed, sum := make([][]float64, count), make([]error, count), make([]float64, len(over))
+		blas.SingleThreaded(func() {
+			linalg.Parallel(count, func(k int) { each[k], failed[k] = all[k].gradient(ctx, over) })
+		})
+		if err := cmp.Or(failed...); err != nil {
+			return nil, err
+		}
+		for _, g := range each {
 			floats.AddScaled(sum, 1/float64(count), g)
 		}
 		return sum, nil

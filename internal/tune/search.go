@@ -12,9 +12,11 @@ import (
 	"gonum.org/v1/gonum/optimize"
 	"gonum.org/v1/gonum/stat/combin"
 
+	"bootbench/blas"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/kernel"
+	"bootbench/linalg"
 	"bootbench/loss"
 )
 
@@ -135,22 +137,70 @@ func runnerUp(grid []Evaluation, best float64) float64 {
 }
 
 // judgeGrid judges all combinations of the grids' values, the last axis fastest. Of equals the first counts,
-// the smoother model.
+// the smoother model. Values of the last axis follow each other, from solution to solution; those of the
+// others are judged at the same time.
 func (s *search) judgeGrid(ctx context.Context) {
-	lengths := make([]int, len(s.grids))
-	for k, g := range s.grids {
-		lengths[k] = len(g)
+	last := len(s.grids) - 1
+	lengths := make([]int, max(1, last))
+	for k := range lengths {
+		if lengths[k] = 1; last > 0 {
+			lengths[k] = len(s.grids[k])
+		}
 	}
-	spec := s.subset(min(gridExamples, s.settings.Examples))
-	d := &descent{search: s, ctx: ctx, spec: spec, judge: &judge{problem: &s.problem, tolerance: tolerance}}
-	for _, at := range combin.Cartesian(lengths) {
-		values := make([]float64, len(s.axis))
-		for k, axis := range s.axis {
-			values[k] = s.grids[axis][at[axis]]
+	spec, places := s.subset(min(gridExamples, s.settings.Examples)), combin.Cartesian(lengths)
+	chains := make([][]Evaluation, len(places))
+	blas.SingleThreaded(func() {
+		linalg.Parallel(len(places), func(chain int) {
+			j := &judge{problem: &s.problem, tolerance: tolerance}
+			for at := range s.grids[last] {
+				values := make([]float64, len(s.axis))
+				for k, axis := range s.axis {
+					if values[k] = s.grids[last][at]; axis < last {
+						values[k] = s.grids[axis][places[chain][axis]]
+					}
+				}
+				e, _ := s.evaluate(ctx, j, spec, values)
+				if ctx.Err() != nil {
+					return
+				}
+				chains[chain] = append(chains[chain], e)
+			}
+		})
+	})
+	for _, chain := range chains {
+		for _, e := range chain {
+			s.record(e)
 		}
-		if d.valueOf(values); ctx.Err() != nil {
-			return
-		}
+	}
+}
+
+// evaluate judges the model of these values of the hyperparameters.
+func (s *search) evaluate(ctx context.Context, j *judge, spec model.Spec, values []float64) (e Evaluation,
+	value judged) {
+	e = Evaluation{Examples: spec.Set.N(), Values: values}
+	var err error
+	for k, h := range s.result.Over {
+		err = cmp.Or(err, h.Set(&spec, values[k]))
+	}
+	if err == nil {
+		value, err = j.value(ctx, spec)
+	}
+	if e.Value = value.value; err != nil {
+		e.Value, e.Failure, value = 0, err.Error(), judged{value: math.Inf(1)}
+	}
+	return e, value
+}
+
+// record takes in a model that was judged.
+func (s *search) record(e Evaluation) {
+	s.result.Path = append(s.result.Path, e)
+	if e.Failure != "" {
+		s.result.Failures++
+	} else {
+		s.least = math.Min(s.least, e.Value)
+	}
+	if s.settings.Progress != nil {
+		s.settings.Progress(e, s.least)
 	}
 }
 
@@ -264,29 +314,13 @@ func (d *descent) value(z []float64) float64 {
 
 // valueOf judges the model of these values; +Inf if that fails.
 func (d *descent) valueOf(values []float64) float64 {
-	spec, r := d.spec, &d.result
-	e := Evaluation{Examples: d.spec.Set.N(), Values: values}
-	var err error
-	for k, h := range r.Over {
-		err = cmp.Or(err, h.Set(&spec, values[k]))
-	}
-	if err == nil {
-		d.last, err = d.judge.value(d.ctx, spec)
-	}
+	e, value := d.evaluate(d.ctx, d.judge, d.spec, values)
 	if d.ctx.Err() != nil {
 		return math.Inf(1)
 	}
-	if err != nil {
-		e.Failure, d.last = err.Error(), judged{value: math.Inf(1)}
-		r.Failures++
-	} else {
-		e.Value = d.last.value
-	}
-	r.Path, d.least = append(r.Path, e), math.Min(d.least, d.last.value)
-	if d.settings.Progress != nil {
-		d.settings.Progress(e, d.least)
-	}
-	return d.last.value
+	d.last = value
+	d.record(e)
+	return value.value
 }
 
 // gradient is that of the last point that was judged; 0, which ends the run, if there is none.

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 
 	"bootbench/internal/answer"
+	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/refit"
 	"bootbench/internal/report"
@@ -61,7 +63,7 @@ func Estimate(ctx context.Context, spec Spec, o Options) (*Estimation, error) {
 		return nil, err
 	}
 	a, solution, err := j.Estimate(ctx, settings, "solve")
-	if err == nil {
+	if err == nil && !answer.Done(a.Status) {
 		err = solution.Status.Err()
 	}
 	if err != nil {
@@ -81,16 +83,61 @@ func Estimate(ctx context.Context, spec Spec, o Options) (*Estimation, error) {
 // job is the model of a specification, and what is asked of it.
 func (o Options) job(spec Spec) (*answer.Job, answer.Settings, error) {
 	o = o.withDefaults()
-	settings := answer.Settings{Scheme: o.Scheme, Level: o.Level, Refine: answer.Refinement{Seed: o.Seed,
-		Optional: o.Resamples == 0, Resamples: max(0, cmp.Or(o.Resamples, defaultResamples))}}
+	settings := o.settings()
+	if several := spec.Set.Task == dataset.Several; several || spec.Set.Further != nil {
+		return nil, settings, fmt.Errorf("%w: several classes and targets are for Train, EstimateClasses and "+
+			"EstimateTargets", ErrInput)
+	}
 	j, err := answer.New(spec, o.Test)
 	return j, settings, err
+}
+
+func (o Options) settings() answer.Settings {
+	o = o.withDefaults()
+	return answer.Settings{Scheme: o.Scheme, Level: o.Level, Method: answer.AutoMethod,
+		Refine: answer.Refinement{Seed: o.Seed, Optional: o.Resamples == 0,
+			Resamples: max(0, cmp.Or(o.Resamples, defaultResamples))}}
+}
+
+// Classes is how the joint decision of several classes errs on examples that a resample leaves out.
+type Classes = report.Classes
+
+// EstimateClasses is Estimate for several classes, each set against the others: the class of the largest
+// field.
+func EstimateClasses(ctx context.Context, spec Spec, o Options) (*Classes, error) {
+	c, err := answer.NewClasses(spec)
+	if err != nil {
+		return nil, err
+	}
+	return c.Estimate(ctx, o.settings())
+}
+
+// PredictClasses are the classes of new inputs by a model of several classes, with their probabilities.
+func PredictClasses(p *Trained, in *Inputs) (*report.ClassPrediction, error) {
+	return answer.PredictClasses(p, in)
+}
+
+// Targets are the answers about several targets; Judged says of each what Estimation says of one.
+type Targets = report.Targets
+
+// EstimateTargets is Estimate for several targets of a regression, on one kernel matrix.
+func EstimateTargets(ctx context.Context, spec Spec, o Options) (*Targets, error) {
+	j, err := answer.New(spec, o.Test)
+	if err != nil {
+		return nil, err
+	}
+	return j.EstimateTargets(ctx, o.settings())
+}
+
+// PredictTargets predicts several targets of new inputs, with intervals of this level for new observations.
+func PredictTargets(p *Trained, in *Inputs, level float64) (*report.TargetPredictions, error) {
+	return answer.PredictTargets(p, in, answer.Settings{Level: level})
 }
 
 func roots(variances []float64) []float64 {
 	sd := make([]float64, len(variances))
 	for i, v := range variances {
-		sd[i] = math.Sqrt(v)
+		sd[i] = math.Sqrt(math.Max(0, v)) // an unbiased estimate may be below 0
 	}
 	return sd
 }

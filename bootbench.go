@@ -13,7 +13,6 @@ package bootbench
 
 import (
 	"context"
-	"fmt"
 	"io"
 
 	"gonum.org/v1/gonum/mat"
@@ -61,11 +60,7 @@ var ErrInput = model.ErrInput
 // Load reads a file (.csv, .tsv, .svm, .npy, .npz, .parquet, also compressed), an embedded set ("boston",
 // "sonar", ...) or a generated one ("synthetic:friedman1,n=200").
 func Load(path string, o ReadOptions) (*Data, error) {
-	data, err := dataset.Load(path, o)
-	if err == nil && data.Further != nil {
-		return nil, fmt.Errorf("%w: ReadOptions.Target names several columns: load each on its own", model.ErrInput)
-	}
-	return data, err
+	return dataset.Load(path, o)
 }
 
 // New makes data of N x D inputs and N targets, and copies them.
@@ -114,13 +109,25 @@ func Tune(ctx context.Context, spec Spec, over ...string) (Spec, error) {
 	return r.Spec, ctx.Err()
 }
 
-// Train trains on all data of spec.
+// Train trains on all data of spec: of several classes a model of each against the others, of several targets
+// one of each, which PredictClasses and PredictTargets take.
 func Train(spec Spec) (*Trained, error) {
-	j, err := answer.New(spec, nil)
-	if err != nil {
-		return nil, err
+	ctx := context.Background()
+	if spec.Set.Task == dataset.Several {
+		c, err := answer.NewClasses(spec)
+		if err != nil {
+			return nil, err
+		}
+		return c.Train(ctx)
 	}
-	return j.Train(context.Background())
+	j, err := answer.New(spec, nil)
+	switch {
+	case err != nil:
+		return nil, err
+	case spec.Set.Further != nil:
+		return j.TrainTargets(ctx)
+	}
+	return j.Train(ctx)
 }
 
 // Solved is a Gaussian-process regression that keeps its inverse: LeaveOut predicts examples by the others,

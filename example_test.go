@@ -168,3 +168,53 @@ func ExampleSolve() {
 	// Output:
 	// the first of 5 new rows is 5.4, predicted 7.5 by the others
 }
+
+// Several classes: how often new rows get the wrong one, and the class of new rows.
+func ExampleEstimateClasses() {
+	data, err := bootbench.Load("iris", bootbench.ReadOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	spec := bootbench.NewSpec(data, bootbench.Hinge{C: 10})
+	e, err := bootbench.EstimateClasses(context.Background(), spec, bootbench.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	trained, err := bootbench.Train(spec)
+	if err != nil {
+		log.Fatal(err)
+	}
+	new, err := bootbench.NewInputs(mat.NewDense(1, 4, []float64{5, 3.4, 1.5, 0.2}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := bootbench.PredictClasses(trained, new)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.0f%% get the wrong class of %d; a new row is %s\n", 100*e.Error, len(e.Classes),
+		p.Points.Class[0])
+	// Output:
+	// 5% get the wrong class of 3; a new row is setosa
+}
+
+// Several targets: two columns of one file, by one model of all examples.
+func ExampleEstimateTargets() {
+	const file = "a,b,x\n1,0,0\n2,1,1\n3,2,2\n4,3,3\n5,3,4\n6,3,5\n7,2,6\n8,1,7\n"
+	data, err := bootbench.Load("-", bootbench.ReadOptions{Stdin: strings.NewReader(file), Target: "a,b"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	spec := bootbench.NewSpec(data, bootbench.Square{Noise: 0.1})
+	t, err := bootbench.EstimateTargets(context.Background(), spec, bootbench.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, name := range t.Names {
+		fmt.Printf("%s: %.0f%% of the variance is not explained\n", name, 100*t.Targets[name].Judged().Error/
+			t.Targets[name].Judged().Quality.Baseline)
+	}
+	// Output:
+	// a: 16% of the variance is not explained
+	// b: 36% of the variance is not explained
+}

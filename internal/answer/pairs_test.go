@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"bootbench/internal/answer"
+	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/need"
 	"bootbench/loss"
@@ -125,5 +126,44 @@ func TestClassesWithoutCurves(t *testing.T) {
 	if !slices.Equal(got.Points.Class, want.Points.Class) || len(got.Points.Probability) != 0 ||
 		len(slices.Compact(slices.Sorted(slices.Values(got.Points.Class)))) != 3 {
 		t.Errorf("without curves %v, with %v", got.Points.Class, want.Points.Class)
+	}
+}
+
+// TestClassesAsElsewhere: trained without every third row of iris, votes of pairs are the labels of
+// svm-predict (LIBSVM, tolerance 1e-8), and fields of one class against the others the decision values of
+// scikit-learn's OneVsRestClassifier.
+func TestClassesAsElsewhere(t *testing.T) {
+	set := need.One(dataset.Open("iris"))(t)
+	var rest, out []int
+	for i := range set.N() {
+		if i%3 == 0 {
+			out = append(out, i)
+		} else {
+			rest = append(rest, i)
+		}
+	}
+	spec := model.NewSpec(set.Subset(rest), loss.Hinge{C: 0.05})
+	spec.Kernel.Gamma, spec.Standardize, spec.Bias = 1, false, true
+	c := need.One(answer.NewClasses(spec))(t)
+	pairs := need.One(answer.Pairs{Classes: c}.Train(t.Context()))(t)
+	got := need.One(answer.PredictClasses(pairs, set.Subset(out)))(t)
+	var wrong []int
+	for i, row := range out {
+		if got.Points.Class[i] != set.Classes[set.ClassOf()[row]] {
+			wrong = append(wrong, row)
+		}
+	}
+	if !slices.Equal(wrong, []int{57, 60, 72, 93}) {
+		t.Errorf("votes of pairs are wrong at rows %v", wrong)
+	}
+	first := need.One(c.Train(t.Context()))(t)
+	want := [][]float64{{0.6606875, -0.7806172, -1.0028675}, {-1.0401480, -0.5159272, -1.0423241},
+		{-1.0453278, -0.8414183, -0.0310010}} // of classes, at rows 0, 60, 120
+	for k, one := range append([]*model.Predictor{first}, first.Others...) {
+		for i, v := range need.One(one.Predict(set.Subset([]int{0, 60, 120})))(t) {
+			if math.Abs(v-want[k][i]) > 2e-3 {
+				t.Errorf("class %d, row %d: field %v, scikit-learn %v", k, i, v, want[k][i])
+			}
+		}
 	}
 }

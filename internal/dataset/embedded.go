@@ -25,6 +25,7 @@ var origins = []origin{
 	{"wisconsin", Classification, "Wisconsin breast cancer, Wolberg 1992 (R package mlbench)"},
 	{"sonar", Classification, "sonar returns of mines and rocks, Gorman & Sejnowski 1988 (R package mlbench)"},
 	{"pima", Classification, "diabetes among Pima women, Smith et al. 1988, Ripley 1996 (R package MASS)"},
+	{"iris", Several, "iris species from four lengths, Anderson 1935, Fisher 1936"},
 }
 
 // Names lists the embedded sets.

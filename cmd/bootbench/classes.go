@@ -50,6 +50,7 @@ func (a *app) buildClasses(p *problem) (*answer.Classes, error) {
 // decision is how several classes are told apart.
 type decision interface {
 	Estimate(ctx context.Context, s answer.Settings) (*report.Classes, error)
+	CrossValidate(ctx context.Context, v answer.Validation) (*report.Classes, error)
 	Train(ctx context.Context) (*model.Predictor, error)
 }
 
@@ -102,7 +103,7 @@ func (a *app) validateClasses(o *options, p *problem) error {
 	if err != nil {
 		return err
 	}
-	r, err := c.CrossValidate(a.ctx, v)
+	r, err := o.decide(c).CrossValidate(a.ctx, v)
 	if err != nil {
 		return err
 	}

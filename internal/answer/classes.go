@@ -130,19 +130,17 @@ func (c *Classes) Estimate(ctx context.Context, s Settings) (*report.Classes, er
 // CrossValidate judges the joint decision by exact fits without every fold, the same folds for all classes.
 func (c *Classes) CrossValidate(ctx context.Context, v Validation) (*report.Classes, error) {
 	r := c.report("cv")
-	if v.Design.Stratum == nil && v.Design.Group == nil {
-		v.Design.Stratum = c.Set.ClassOf()
-	}
-	folds, what, err := v.partition(c.ones(), false)
+	plan, err := c.folds(&v, r)
 	if err != nil {
 		return nil, err
 	}
-	v.Repeats = max(1, v.Repeats)
 	var f fields
 	for _, j := range c.Jobs {
-		settings := refit.RetrainSettings{Plan: resample.Resamples{Scheme: folds, Seed: v.Seed, Y: j.Set.Y}}
-		settings.Resamples, settings.Workers, settings.OnFit = folds.Period()*v.Repeats, v.Workers, f.keep(j)
-		result, err := v.fits(ctx, j, folds.Period(), settings)
+		own := plan
+		own.Y = j.Set.Y
+		settings := refit.RetrainSettings{Plan: own}
+		settings.Resamples, settings.Workers, settings.OnFit = r.Folds*r.Repeats, v.Workers, f.keep(j)
+		result, err := v.fits(ctx, j, r.Folds, settings)
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -151,9 +149,21 @@ func (c *Classes) CrossValidate(ctx context.Context, v Validation) (*report.Clas
 		}
 		r.OneClass += result.OneClass
 	}
-	r.Folds, r.Repeats, r.FoldsOf = folds.Period(), v.Repeats, what
-	plan := resample.Resamples{Scheme: folds, Seed: v.Seed, Y: c.ones()}
 	return r, c.judge(ctx, r, f, plan)
+}
+
+// folds is the plan of a validation's fits, which r describes; classes are strata.
+func (c *Classes) folds(v *Validation, r *report.Classes) (plan resample.Resamples, err error) {
+	if v.Design.Stratum == nil && v.Design.Group == nil {
+		v.Design.Stratum = c.Set.ClassOf()
+	}
+	plan.Y, plan.Seed = c.ones(), v.Seed
+	folds, what, err := v.partition(plan.Y, false)
+	if err != nil {
+		return plan, err
+	}
+	plan.Scheme, r.Folds, r.Repeats, r.FoldsOf = folds, folds.Period(), max(1, v.Repeats), what
+	return plan, nil
 }
 
 func (c *Classes) ones() []float64 {

@@ -93,18 +93,41 @@ func (p Pairs) Train(ctx context.Context) (first *model.Predictor, err error) {
 // calibrated on the numbers of left-out votes.
 func (p Pairs) Estimate(ctx context.Context, s Settings) (*report.Classes, error) {
 	r := p.report("estimate")
+	resamples := max(2, cmp.Or(s.Refine.Resamples, defaultResamples))
+	r.Resampling = &report.ClassResampling{Resampling: Resampling(s.Scheme, p.Set.N()), Resamples: resamples,
+		Seed: s.Refine.Seed}
+	plan := resample.Resamples{Scheme: s.Scheme, Seed: s.Refine.Seed, Y: p.ones()}
+	return r, p.judgeVotes(ctx, r, plan, retrain.Settings{Resamples: resamples})
+}
+
+// CrossValidate judges the votes by exact fits without every fold, the same folds for all pairs.
+func (p Pairs) CrossValidate(ctx context.Context, v Validation) (*report.Classes, error) {
+	r := p.report("cv")
+	plan, err := p.folds(&v, r)
+	if err != nil {
+		return nil, err
+	}
+	return r, p.judgeVotes(ctx, r, plan, retrain.Settings{Resamples: r.Folds * r.Repeats, Workers: v.Workers})
+}
+
+// judgeVotes judges the votes of pairs that are trained by a plan.
+func (p Pairs) judgeVotes(ctx context.Context, r *report.Classes, plan resample.Resamples,
+	settings retrain.Settings) error {
 	r.Multiclass = OneAgainstOne
-	order, plan := p.order(), resample.Resamples{Scheme: s.Scheme, Seed: s.Refine.Seed, Y: p.ones()}
+	order, scheme := p.order(), plan.Scheme
 	var pairs, f fields
 	for _, pair := range model.PairsOf(order) {
 		j := p.Jobs[pair[0]]
-		result, err := refit.RetrainSingly(ctx, j.Model, s.Scheme, refit.RetrainSettings{
-			Plan: resample.Weighted{Plan: resample.Resamples{Scheme: s.Scheme, Seed: s.Refine.Seed, Y: j.Set.Y},
-				Weights: p.only(pair)},
-			Settings: retrain.Settings{Resamples: max(2, cmp.Or(s.Refine.Resamples, defaultResamples)),
-				OnFit: pairs.keep(j)}})
+		own := plan
+		own.Y, settings.OnFit = j.Set.Y, pairs.keep(j)
+		around, ok := scheme.(resample.Scheme)
+		if !ok {
+			around = resample.KFold{Folds: r.Folds, N: p.Set.N()}
+		}
+		result, err := refit.RetrainSingly(ctx, j.Model, around, refit.RetrainSettings{
+			Plan: resample.Weighted{Plan: own, Weights: p.only(pair)}, Settings: settings})
 		if err = cmp.Or(err, ctx.Err()); err != nil {
-			return nil, err
+			return err
 		}
 		r.OneClass += result.OneClass
 	}
@@ -122,9 +145,7 @@ func (p Pairs) Estimate(ctx context.Context, s Settings) (*report.Classes, error
 			}
 		}
 	}
-	r.Resampling = &report.ClassResampling{Resampling: Resampling(s.Scheme, p.Set.N()), Resamples: len(f[0]),
-		Seed: s.Refine.Seed}
-	return r, p.judge(ctx, r, f, plan)
+	return p.judge(ctx, r, f, plan)
 }
 
 // OneAgainstOne is the name of Pairs.

@@ -110,6 +110,30 @@ func TestPairs(t *testing.T) {
 	if mean /= count; math.Abs(float64(r.Error)-mean) > 1e-9 || mean == 0 {
 		t.Errorf("error of left-out votes %v, one by one %v", r.Error, mean)
 	}
+
+	const folds = 4
+	cv := need.One(pairs.CrossValidate(t.Context(), answer.Validation{Design: resample.Design{N: set.N()},
+		Folds: folds, Seed: seed}))(t)
+	parts := need.One(resample.Design{N: set.N(), Stratum: set.ClassOf()}.Of("kfold",
+		resample.Options{Folds: folds}))(t)
+	weight, misses := make([]float64, set.N()), 0.0
+	for b := range folds {
+		resample.Resamples{Scheme: parts, Seed: seed, Y: set.Y}.Fit(b, weight)
+		var rows []int
+		for i, w := range weight {
+			if w > 0 {
+				rows = append(rows, i)
+			}
+		}
+		for i, k := range votesOfRows(t, spec, rows, order) {
+			if weight[i] == 0 && float64(k) != set.Y[i] {
+				misses++
+			}
+		}
+	}
+	if want := misses / float64(set.N()); math.Abs(float64(cv.Error)-want) > 1e-9 || cv.Multiclass == "" {
+		t.Errorf("error of folds' votes %v, one by one %v", cv.Error, want)
+	}
 }
 
 // TestClassesWithoutCurves: where there are no probabilities, as of more than 5000 examples, classes are the

@@ -78,6 +78,7 @@ func (o *options) problem(a *app, set *dataset.Set) (p *problem, err error) {
 func (a *app) build(p *problem) (*answer.Job, error) {
 	a.console.Progress("kernel matrix", 0, 1)
 	spec := p.spec
+	spec.Stop = a.stopped
 	if spec.Storage == model.ScaLAPACK {
 		servants, err := a.servants()
 		if err != nil {
@@ -91,6 +92,9 @@ func (a *app) build(p *problem) (*answer.Job, error) {
 	}
 	return a.describe(j, p)
 }
+
+// stopped reports whether the run is interrupted.
+func (a *app) stopped() bool { return a.ctx.Err() != nil }
 
 // describe says in a job where its problem comes from.
 func (a *app) describe(j *answer.Job, p *problem) (*answer.Job, error) {

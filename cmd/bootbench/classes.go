@@ -31,7 +31,9 @@ func (c *command) checkClasses(set *dataset.Set) error {
 // buildClasses computes the kernel matrix of several classes.
 func (a *app) buildClasses(p *problem) (*answer.Classes, error) {
 	a.console.Progress("kernel matrix", 0, 1)
-	c, err := answer.NewClasses(p.spec)
+	spec := p.spec
+	spec.Stop = a.stopped
+	c, err := answer.NewClasses(spec)
 	if err != nil {
 		return nil, err
 	}

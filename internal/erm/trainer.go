@@ -81,7 +81,7 @@ func (t *Trainer) train(p train.Set, s Settings, start []float64) (*Result, erro
 	r := &t.result
 	*r = Result{A: train.Resize(r.A, m), F: train.Resize(r.F, m)}
 	t.prepare(start)
-	c, err := t.maximize(&s)
+	c, err := t.maximize(&p, &s)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (t *Trainer) writeResult() {
 
 // maximize starts with coordinate sweeps and takes Newton steps until the gap is
 // within the tolerance, at an f computed from a alone.
-func (t *Trainer) maximize(s *Settings) (certificate, error) {
+func (t *Trainer) maximize(p *train.Set, s *Settings) (certificate, error) {
 	r := &t.result
 	var progress train.Progress
 	for range firstSweeps {
@@ -149,6 +149,8 @@ func (t *Trainer) maximize(s *Settings) (certificate, error) {
 			}
 		}
 		switch {
+		case p.Stopped():
+			r.Status = train.Cancelled
 		case r.Steps >= s.MaxSteps:
 			r.Status = train.IterationLimit
 		case progress.Update(c.gap, t.iterate.dual()) >= patience:

@@ -34,6 +34,8 @@ type Spec struct {
 	// Then, if set, is about how many bytes what follows a Build takes beside the kernel matrix (NeedToRetrain,
 	// NeedToRefine): a matrix that does not fit is refused with all that is needed.
 	Then func(m *Model) int64
+	// Stop, if set, is asked now and then during a training; true ends it with context.Canceled.
+	Stop func() bool
 
 	// NormalizeTarget centres the targets of a regression and, where Kernel.Amplitude is 0
 	// and the kernel is not precomputed, sets it to their variance. The answer for

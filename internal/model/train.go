@@ -113,6 +113,26 @@ func (m *Model) TrainedOnFactor() (l loss.Proximal, ok bool) {
 // the square loss, support vectors for margins, expectation propagation for a likelihood, proximal Newton for
 // every other loss that is known by its proximal map.
 func (m training) learners(tolerance float64) (retrain.Learners, error) {
+	all, err := m.ofLoss(tolerance)
+	return m.stopping(all), err
+}
+
+// stopping are learners that Spec.Stop ends.
+func (m training) stopping(all retrain.Learners) retrain.Learners {
+	if m.Stop == nil || all == nil {
+		return all
+	}
+	return func() (retrain.Learner, error) {
+		learn, err := all()
+		return func(set train.Set) (retrain.Learned, error) {
+			set.Stop = m.Stop
+			return learn(set)
+		}, err
+	}
+}
+
+// ofLoss are learners without stop.
+func (m training) ofLoss(tolerance float64) (retrain.Learners, error) {
 	k, err := m.Dense()
 	if err != nil {
 		return nil, err
@@ -135,7 +155,7 @@ func (m training) learners(tolerance float64) (retrain.Learners, error) {
 // ofResamples are those for predictions alone: on the factor where there is one.
 func (m training) ofResamples() (retrain.Learners, error) {
 	if l, ok := m.TrainedOnFactor(); ok {
-		return retrain.Proximal(m.Factor(), l, m.Bias, 0), nil
+		return m.stopping(retrain.Proximal(m.Factor(), l, m.Bias, 0)), nil
 	}
 	return m.learners(0)
 }

@@ -186,3 +186,17 @@ func TestTrainerWithoutMemory(t *testing.T) {
 		t.Errorf("left over: %v", err)
 	}
 }
+
+// TestStopped: a training that is told to stop ends, and is no answer.
+func TestStopped(t *testing.T) {
+	for name, l := range map[string]loss.Loss{"synthetic:blobs,n=300,d=3": loss.Hinge{C: 100},
+		"synthetic:friedman1,n=300": loss.Huber{C: 100, Delta: 0.1}} {
+		spec := model.NewSpec(load(t, name), l)
+		asked := 0
+		spec.Stop = func() bool { asked++; return true }
+		m := need.One(model.Build(spec))(t)
+		if f, err := m.FullFit(); !errors.Is(err, context.Canceled) || f != nil && err == nil || asked != 1 {
+			t.Errorf("%s: %v after %d questions", l.Name(), err, asked)
+		}
+	}
+}

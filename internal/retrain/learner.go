@@ -70,7 +70,8 @@ func Margin(k *linalg.Sym, c float64, classes loss.ClassWeights, bias bool, tole
 					box[i] = w * (c * classes.ClassWeight(set.Y[i]))
 				}
 			}
-			r, err := trainer.Train(svm.Problem{Y: set.Y, Site: set.Site, C: box, Bias: bias, Resume: set.Resume},
+			r, err := trainer.Train(svm.Problem{Y: set.Y, Site: set.Site, C: box, Bias: bias, Resume: set.Resume,
+				Stop: set.Stop},
 				svm.Settings{Tolerance: tolerance})
 			if err != nil {
 				return Learned{}, err
@@ -160,7 +161,7 @@ func (t *trainer) Resume(times float64, weight, target, f []float64) error {
 		return &UnconvergedError{err}
 	case err != nil:
 		return err
-	case fit.Status == train.Diverged:
+	case fit.Status == train.Diverged || fit.Status == train.Cancelled:
 		return fit.Err
 	case fit.Err != nil:
 		return &UnconvergedError{fit.Err}

@@ -23,6 +23,8 @@ type Problem struct {
 	// Resume, above 0, starts the weights at this times those of the last Train, if its examples, of C above 0,
 	// are at the same sites (DeCoste and Wagstaff 2000).
 	Resume float64
+	// Stop is that of train.Set.
+	Stop func() bool
 }
 
 // check reports the first thing wrong with p as a training set on m sites.

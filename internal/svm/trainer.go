@@ -28,6 +28,7 @@ type Trainer struct {
 	free   freeSet
 	result Result
 	full   fullSolution
+	stop   func() bool // Problem.Stop
 }
 
 // NewTrainer returns a Trainer for the positive semidefinite kernel matrix k, whose rows
@@ -60,6 +61,7 @@ func (t *Trainer) Train(p Problem, s Settings) (*Result, error) {
 		t.dual.begin(&t.sides, p.Bias)
 		t.free.reset(&t.dual)
 	}
+	t.stop = p.Stop
 	r.Status = t.maximize(&s, true)
 	t.finish(&p)
 	t.full.of(p, s)
@@ -100,8 +102,11 @@ func (t *Trainer) maximize(s *Settings, fresh bool) train.Status {
 				return train.Converged
 			}
 		}
-		if r.Iterations >= s.MaxIterations {
+		switch {
+		case r.Iterations >= s.MaxIterations:
 			return train.IterationLimit
+		case t.stop != nil && t.stop():
+			return train.Cancelled
 		}
 		if !t.worthNewton(float64(steps), start/violation, violation/s.Tolerance) {
 			continue

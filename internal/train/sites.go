@@ -21,7 +21,12 @@ type Set struct {
 	Weight []float64
 	// Resume, above 0, says that the weights are those of the last set times it: a trainer may start there.
 	Resume float64
+	// Stop, if set, is asked now and then; true ends the training, which is Cancelled.
+	Stop func() bool
 }
+
+// Stopped reports whether the training is to end.
+func (p *Set) Stopped() bool { return p.Stop != nil && p.Stop() }
 
 // Check reports the first thing wrong with p as a training set on m sites.
 func (p *Set) Check(m int) error {

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"context"
 	"errors"
 	"math"
 )
@@ -19,9 +20,11 @@ const (
 	// Diverged: the dual objective grows without bound, because hard constraints
 	// contradict each other to working precision.
 	Diverged
+	// Cancelled: Set.Stop ended it.
+	Cancelled
 )
 
-var statusNames = [...]string{"converged", "iteration limit", "stalled", "diverged"}
+var statusNames = [...]string{"converged", "iteration limit", "stalled", "diverged", "cancelled"}
 
 // String is the status in lower case.
 func (s Status) String() string {
@@ -50,6 +53,8 @@ func (s Status) Err() error {
 		return ErrStalled
 	case Diverged:
 		return ErrDiverged
+	case Cancelled:
+		return context.Canceled
 	}
 	return nil
 }

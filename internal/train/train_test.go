@@ -160,13 +160,13 @@ func TestCheckKernel(t *testing.T) {
 // TestStatus: each status has words of its own, and an error unless it is Converged.
 func TestStatus(t *testing.T) {
 	seen := map[string]bool{}
-	for s := train.Converged; s <= train.Diverged+1; s++ {
+	for s := train.Converged; s <= train.Cancelled+1; s++ {
 		seen[s.String()] = true
-		if (s.Err() == nil) != (s == train.Converged || s > train.Diverged) {
+		if (s.Err() == nil) != (s == train.Converged || s > train.Cancelled) {
 			t.Errorf("%v has error %v", s, s.Err())
 		}
 	}
-	if len(seen) != 5 {
+	if len(seen) != 6 {
 		t.Errorf("statuses %v", seen)
 	}
 }

@@ -134,7 +134,7 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 			rank := float64(m.Factor().Rank()) / math.Pow(rankStep, float64(step))
 			at = m.on(m.Factor().Truncate(int(rank)))
 		}
-		s, err := at.solve(ctx, law, settings)
+		s, err := at.solve(ctx, law, m.roughly(settings, step))
 		if err != nil || s.Status != solver.Converged {
 			return at, s, err
 		}
@@ -142,10 +142,13 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 		seen = append(seen, at.rankedAnswer(s))
 		at.ofBound = cmp.Or(shareOfBound(seen), known)
 		off := at.RankError(s)
-		if off <= m.rankGoal() {
-			return at, s, nil
-		}
 		settings.From = &solver.Solution{SitePrecision: s.SitePrecision, Cavity: s.Cavity} // without the old factor
+		if off <= m.rankGoal() {
+			if step > 0 {
+				s, err = at.solve(ctx, law, settings)
+			}
+			return at, s, err
+		}
 		if step--; step == 0 {
 			at = m
 		}
@@ -174,6 +177,15 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 	}
 }
 
+// roughly are the settings of solves on factors that are coarser by some steps, of which the changes of the
+// answer alone are looked at: they need not be exact beside the goal.
+func (m *Model) roughly(settings solver.Settings, step int) solver.Settings {
+	if step > 0 {
+		settings.Tolerance = max(settings.Tolerance, min(mostRough, m.rankGoal()))
+	}
+	return settings
+}
+
 // Ranks that Settle tries.
 const (
 	rankStep  = 1.4
@@ -182,6 +194,7 @@ const (
 	grownSteps = 3
 	// seenTolerance is the tolerance of solves up to which changes of the answer by the rank are seen.
 	seenTolerance = 1e-4
+	mostRough     = 1e-2 // tolerance of coarser solves
 )
 
 // rankSteps is the number of coarser factors to begin with: none where K is exact to the last digits, as with

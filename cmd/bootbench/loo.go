@@ -32,6 +32,9 @@ func runLoo(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
+	if j.Set.Further != nil {
+		return a.looTargets(o, j)
+	}
 	var method loo.Method
 	for _, m := range loo.Methods() {
 		if m.String() == o.method {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -14,13 +15,14 @@ import (
 	"bootbench/internal/null"
 	"bootbench/internal/report"
 	"bootbench/loss"
+	"bootbench/resample"
 )
 
 // checkTargets refuses several targets where only one has an answer.
 func (o *options) checkTargets(command string) error {
-	if !slices.Contains([]string{"estimate", "cv", "train", "predict", "retrain"}, command) {
-		return usage.Errorf("--target %s: several targets are for estimate, cv, train, predict and retrain; %s "+
-			"takes one", o.target, command)
+	if slices.Contains([]string{"compare", "curve", "grid", "rows"}, command) {
+		return usage.Errorf("--target %s: several targets are for estimate, cv, loo, retrain, train, tune and "+
+			"predict; %s takes one", o.target, command)
 	}
 	if about, err := loss.About(o.loss); o.loss != "" && (err != nil || about.Task == loss.Classification) {
 		return usage.Errorf("--target %s: several targets are numbers, and --loss %s is for labels", o.target,
@@ -74,6 +76,17 @@ func (a *app) validateTargets(o *options, j *answer.Job, v answer.Validation) er
 	if err != nil {
 		return err
 	}
+	return o.deliverTargets(a, r)
+}
+
+// looTargets leaves every example out for several targets, by exact fits.
+func (a *app) looTargets(o *options, j *answer.Job) error {
+	r, err := j.CrossValidateTargets(a.ctx, answer.Validation{Design: resample.Design{N: j.Set.N()},
+		Workers: runtime.GOMAXPROCS(0)})
+	if err != nil {
+		return err
+	}
+	r.Command = "loo"
 	return o.deliverTargets(a, r)
 }
 

@@ -71,6 +71,14 @@ func runTune(a *app, o *options, data []string) error {
 	}
 	d := &report.Tuning{Search: searchReport(r), Estimate: &report.Estimate{}}
 	best := &problem{spec: r.Spec, test: p.Test, choice: choice{seconds: chosen.seconds}, flags: o}
+	if best.spec.Set.Further != nil {
+		best.choice = chosen
+		j, err := a.build(best)
+		if err != nil {
+			return err
+		}
+		return a.estimateTargets(o, j, s)
+	}
 	j, err := a.tuned(best, r, s, d)
 	if err == nil && o.model != "" {
 		d.ModelFile, err = o.model, writeModel(a.ctx, o.model, j)

@@ -115,7 +115,7 @@ func (t *Targets) document() *document {
 	d.line("model", "%s loss%s, kernel %s (units of %s)", t.Loss, t.parameters(), KernelText(t.Kernel),
 		t.Names[0])
 	if t.ChosenBy != "" {
-		d.line("chosen", "for %s, by %s", t.Names[0], t.ChosenBy)
+		d.line("chosen", "on average over the targets, by %s", t.ChosenBy)
 		d.line("to repeat", "%s", t.CommandLine)
 	}
 	if !(t.Status == "converged" || t.Status == Contradicted || t.Status == "complete") {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"bootbench/blas"
 	"bootbench/internal/dataset"
@@ -27,7 +28,7 @@ type judge struct {
 	problem   *Problem
 	tolerance float64
 	last      *solver.Solution
-	classes   []*judge // of each of several classes against the others
+	parts     []*judge // of each of several classes against the others, or of several targets
 }
 
 // judged is a model with its value, and what its gradient is read off.
@@ -37,8 +38,8 @@ type judged struct {
 }
 
 func (j *judge) value(ctx context.Context, spec model.Spec) (judged, error) {
-	if spec.Set.Task == dataset.Several {
-		return j.several(ctx, spec)
+	if parts := partsOf(spec.Set); parts != nil {
+		return j.several(ctx, spec, parts)
 	}
 	m, err := model.Build(spec)
 	if err != nil {
@@ -69,18 +70,38 @@ func (j *judge) byGroups(ctx context.Context, m *model.Model) (judged, error) {
 	return judged{value: r.LeftOut[0].Error}, nil
 }
 
-// several is the mean over the classes, each against the others.
-func (j *judge) several(ctx context.Context, spec model.Spec) (mean judged, err error) {
-	count := len(spec.Set.Classes)
-	for len(j.classes) < count {
-		j.classes = append(j.classes, &judge{problem: j.problem, tolerance: j.tolerance})
+// partsOf are a set's several classes, each against the others, or several targets, scaled to the variance of
+// the first; nil for one.
+func partsOf(set *dataset.Set) (parts []*dataset.Set) {
+	for k := range set.Classes {
+		parts = append(parts, set.Against(k))
+	}
+	if set.Further == nil {
+		return parts
+	}
+	variance := stat.PopVariance(set.Y, set.Weights)
+	for _, t := range append([]dataset.Target{{Name: set.Target, Y: set.Y}}, set.Further...) {
+		one := *set
+		one.Target, one.Further = t.Name, nil
+		one.Y = floats.ScaleTo(make([]float64, set.N()), math.Sqrt(variance/stat.PopVariance(t.Y, set.Weights)),
+			t.Y)
+		parts = append(parts, &one)
+	}
+	return parts
+}
+
+// several is the mean over the parts of a set.
+func (j *judge) several(ctx context.Context, spec model.Spec, parts []*dataset.Set) (mean judged, err error) {
+	count := len(parts)
+	for len(j.parts) < count {
+		j.parts = append(j.parts, &judge{problem: j.problem, tolerance: j.tolerance})
 	}
 	all, failed := make([]judged, count), make([]error, count)
 	blas.SingleThreaded(func() {
 		linalg.Parallel(count, func(k int) {
 			one := spec
-			one.Set = spec.Set.Against(k)
-			all[k], failed[k] = j.classes[k].value(ctx, one)
+			one.Set = parts[k]
+			all[k], failed[k] = j.parts[k].value(ctx, one)
 		})
 	})
 	if err := cmp.Or(failed...); err != nil {

@@ -361,3 +361,38 @@ func TestEachFeature(t *testing.T) {
 		}
 	}
 }
+
+// TestTargets: the value of a model for several targets is the mean over those of each, scaled to one
+// variance; a target that is a multiple of the first changes nothing.
+func TestTargets(t *testing.T) {
+	p := regression(t, "synthetic:friedman1,n=60", Folds)
+	judgeOf := func(y []float64, further ...[]float64) float64 {
+		set := *p.Spec.Set
+		set.Y = y
+		for _, y := range further {
+			set.Further = append(set.Further, dataset.Target{Name: "z", Y: y})
+		}
+		one := p
+		one.Spec.Set, one.Spec.Kernel.Gamma = &set, 0.05
+		if err := one.complete(); err != nil {
+			t.Fatal(err)
+		}
+		return need.One((&judge{problem: &one, tolerance: 1e-6}).value(t.Context(), one.Spec))(t).value
+	}
+	y, times, other := p.Spec.Set.Y, make([]float64, 60), make([]float64, 60)
+	for i, v := range y {
+		times[i], other[i] = 1000*v+5, p.Spec.Set.X.Row(i)[0]
+	}
+	sd := func(y []float64) float64 { return math.Sqrt(stat.PopVariance(y, nil)) }
+	scaled := make([]float64, 60)
+	for i, v := range other {
+		scaled[i] = v * sd(y) / sd(other)
+	}
+	alone, its := judgeOf(y), judgeOf(scaled)
+	for name, c := range map[string][2]float64{"multiple": {judgeOf(y, times), alone},
+		"other": {judgeOf(y, other, times), (2*alone + its) / 3}} {
+		if math.Abs(c[0]/c[1]-1) > 1e-6 || math.Abs(its/alone-1) < 0.1 {
+			t.Errorf("%s: %v, want %v", name, c[0], c[1])
+		}
+	}
+}

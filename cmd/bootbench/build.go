@@ -52,7 +52,7 @@ func (a *app) readProblem(o *options, path string) (*problem, error) {
 	}
 	p, err := o.problem(a, set)
 	if err == nil {
-		p.readS = time.Since(began).Seconds()
+		p.readS = time.Since(began).Seconds() - p.choice.seconds
 	}
 	return p, err
 }

@@ -120,7 +120,8 @@ func (m *Model) noteRankError(s *solver.Solution, off float64) {
 // Spec.RankError, or, with Auto, the whole matrix where that fits into memory and pays. The solution is of
 // that model, nil where none was needed to see.
 //
-// Ranks rise by rankStep, from rankSteps below that of m on; every solve starts from the last one's solution.
+// Ranks rise by rankStep at most, from rankSteps below that of m on; every solve starts from the last one's
+// solution, and those that are to show a change of the answer alone are rough beside the goal.
 // The pivots are nested, so that the change of the answer shows what is still to come (ofBound).
 func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 	settings solver.Settings) (*Model, *solver.Solution, error) {
@@ -128,13 +129,18 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 		return m, nil, nil
 	}
 	var seen []rankedAnswer
-	at, tightened, known := m, 0, m.ofBound
-	for step := m.rankSteps(settings); ; {
-		if step > 0 {
-			rank := float64(m.Factor().Rank()) / math.Pow(rankStep, float64(step))
-			at = m.on(m.Factor().Truncate(int(rank)))
+	at, tightened, known, finest := m, 0, m.ofBound, m.Factor().Rank()
+	ends := false // the present rank will probably do
+	for rank := int(float64(finest) / math.Pow(rankStep, float64(m.rankSteps(settings)))); ; {
+		coarse := rank < finest
+		if coarse {
+			at = m.on(m.Factor().Truncate(rank))
 		}
-		s, err := at.solve(ctx, law, m.roughly(settings, step))
+		roughly := settings
+		if coarse && !ends {
+			roughly.Tolerance = max(settings.Tolerance, min(mostRough, m.rankGoal()))
+		}
+		s, err := at.solve(ctx, law, roughly)
 		if err != nil || s.Status != solver.Converged {
 			return at, s, err
 		}
@@ -144,15 +150,15 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 		off := at.RankError(s)
 		settings.From = &solver.Solution{SitePrecision: s.SitePrecision, Cavity: s.Cavity} // without the old factor
 		if off <= m.rankGoal() {
-			if step > 0 {
+			if roughly.Tolerance > settings.Tolerance {
 				s, err = at.solve(ctx, law, settings)
 			}
 			return at, s, err
 		}
-		if step--; step == 0 {
-			at = m
-		}
-		if step >= 0 {
+		if coarse {
+			if rank, ends = m.nextRank(at, s); rank == finest {
+				at = m
+			}
 			continue
 		}
 		if m.grown { // the guess was wrong
@@ -177,24 +183,36 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 	}
 }
 
-// roughly are the settings of solves on factors that are coarser by some steps, of which the changes of the
-// answer alone are looked at: they need not be exact beside the goal.
-func (m *Model) roughly(settings solver.Settings, step int) solver.Settings {
-	if step > 0 {
-		settings.Tolerance = max(settings.Tolerance, min(mostRough, m.rankGoal()))
+// nextRank is the rank after that of a model whose answer is off by too much: rankStep times it, or less if
+// the bound there says that the goal will be met, which ends the search.
+func (m *Model) nextRank(at *Model, s *solver.Solution) (next int, ends bool) {
+	rank, finest := float64(at.Factor().Rank()), m.Factor().Rank()
+	for _, times := range []float64{1.1, 1.2, 1.3} {
+		next = int(times * rank)
+		if at.ofBound == 0 || next >= finest {
+			break
+		}
+		finer := m.on(m.Factor().Truncate(next))
+		if finer.ofBound = at.ofBound; finer.RankError(s) <= nearGoal*m.rankGoal() {
+			return next, true
+		}
 	}
-	return settings
+	if next = int(rankStep * rank); float64(next) < nearGoal*float64(finest) {
+		return next, false
+	}
+	return finest, true
 }
 
 // Ranks that Settle tries.
 const (
 	rankStep  = 1.4
 	rankSteps = 8
-	// grownSteps is that of a factor which has grown to a guessed rank: as many as shareOfBound needs.
-	grownSteps = 3
+	// grownSteps is that of a factor which has grown to a guessed rank: shareOfBound then knows before the last.
+	grownSteps = 4
 	// seenTolerance is the tolerance of solves up to which changes of the answer by the rank are seen.
 	seenTolerance = 1e-4
 	mostRough     = 1e-2 // tolerance of coarser solves
+	nearGoal      = 0.9  // share of the goal, or of the finest rank
 )
 
 // rankSteps is the number of coarser factors to begin with: none where K is exact to the last digits, as with

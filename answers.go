@@ -109,7 +109,11 @@ func EstimateClasses(ctx context.Context, spec Spec, o Options) (*Classes, error
 	if err != nil {
 		return nil, err
 	}
-	return c.Estimate(ctx, o.settings())
+	r, err := c.Estimate(ctx, o.settings())
+	if err != nil {
+		return nil, err
+	}
+	return r.(*Classes), nil
 }
 
 // PredictClasses are the classes of new inputs by a model of several classes, with their probabilities.
@@ -126,7 +130,11 @@ func EstimateTargets(ctx context.Context, spec Spec, o Options) (*Targets, error
 	if err != nil {
 		return nil, err
 	}
-	return j.EstimateTargets(ctx, o.settings())
+	r, err := answer.Targets{Job: j}.Estimate(ctx, o.settings())
+	if err != nil {
+		return nil, err
+	}
+	return r.(*Targets), nil
 }
 
 // PredictTargets predicts several targets of new inputs, with intervals of this level for new observations.

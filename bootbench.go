@@ -125,7 +125,7 @@ func Train(spec Spec) (*Trained, error) {
 	case err != nil:
 		return nil, err
 	case spec.Set.Further != nil:
-		return j.TrainTargets(ctx)
+		return answer.Targets{Job: j}.Train(ctx)
 	}
 	return j.Train(ctx)
 }

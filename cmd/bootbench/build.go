@@ -34,10 +34,8 @@ func (a *app) loadData(o *options, path string) (*dataset.Set, error) {
 			dataNames[asked], path, path)
 	}
 	set, err := a.readData(path, o.readOptions(a.console.In))
-	if err == nil && set.Further != nil {
-		err = o.checkTargets(a.command.name)
-	} else if err == nil {
-		err = a.command.checkClasses(set)
+	if err == nil {
+		err = a.checkJoint(o, set)
 	}
 	return set, err
 }

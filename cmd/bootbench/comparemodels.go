@@ -111,7 +111,7 @@ func compareModels(a *app, o *options, args []string) (err error) {
 	if refined[0].Each != nil && refined[1].Each != nil {
 		d.Refined = calibration.Compare(refined[0], refined[1], d.Level)
 	}
-	return a.deliver(given{document: d, warnings: d.Warnings(), cost: &d.Cost})
+	return a.deliver(d.Sheet())
 }
 
 // mostInteractions is the number of examples up to which a comparison computes N x N of them for each model.

@@ -42,7 +42,7 @@ func growingSample(spec model.Spec) int {
 // curve is a model that is solved at a list of ratios.
 type curve struct {
 	*answer.Job
-	classes  *answer.Classes // nil: numbers or two classes
+	joint    answer.Joint    // nil: one target
 	settings answer.Settings // of the next solve: it starts from the last one's solution
 	built    *model.Model    // before a solve has asked for a finer factor
 	last     int             // number of the ratio that was solved last
@@ -86,9 +86,9 @@ func runCurve(a *app, o *options, data []string) (err error) {
 		}
 		c.schemes = append(c.schemes, scheme)
 	}
-	if p.several() {
-		if c.classes, err = a.buildClasses(p); err == nil {
-			c.Job = c.classes.Jobs[0]
+	if p.joint() {
+		if c.joint, err = a.buildJoint(p); err == nil {
+			c.Job = c.joint.First()
 			c.Subject.Labels, c.Subject.Positive = nil, ""
 		}
 	} else {
@@ -178,8 +178,8 @@ const pathLength = 5
 
 // estimate is the estimate at ratio number i. The solve after it starts from its solution.
 func (c *curve) estimate(a *app, i int) (report.Estimate, error) {
-	if c.classes != nil {
-		return c.estimateClasses(a, i)
+	if c.joint != nil {
+		return c.estimateJoint(a, i)
 	}
 	if err := c.follow(a, i); err != nil {
 		return report.Estimate{}, err
@@ -196,10 +196,10 @@ func (c *curve) estimate(a *app, i int) (report.Estimate, error) {
 	return *e, nil
 }
 
-// estimateClasses is the joint decision at ratio number i, by exact resamples.
-func (c *curve) estimateClasses(a *app, i int) (report.Estimate, error) {
+// estimateJoint is the answer about several classes or targets at ratio number i, by exact resamples.
+func (c *curve) estimateJoint(a *app, i int) (report.Estimate, error) {
 	began := time.Now()
-	r, err := c.classes.Estimate(a.ctx, c.at(i))
+	r, err := c.joint.Estimate(a.ctx, c.at(i))
 	if err != nil {
 		return report.Estimate{}, err
 	}

@@ -42,19 +42,16 @@ func runCV(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	if p.several() {
-		return a.validateClasses(o, p)
-	}
 	v, err := o.validation(p.spec.Set)
 	if err != nil {
 		return err
 	}
+	if p.joint() {
+		return a.answerJoint(p, func(j answer.Joint) (report.Joint, error) { return j.CrossValidate(a.ctx, v) })
+	}
 	j, err := a.build(p)
 	if err != nil {
 		return err
-	}
-	if j.Set.Further != nil {
-		return a.validateTargets(o, j, v)
 	}
 	switch {
 	case o.nested:
@@ -69,16 +66,7 @@ func runCV(a *app, o *options, data []string) error {
 			return spec, nil
 		}
 	}
-	r, err := j.CrossValidate(a.ctx, v)
-	if err != nil {
-		return err
-	}
-	points := r.Points
-	if o.noPoints {
-		r.Points = nil
-	}
-	return a.deliverPredictions(points, given{document: r, warnings: r.Warnings, cost: &r.Cost,
-		status: r.Status, figures: report.ReliabilityFigure(r.Calibration)})
+	return a.answer(sheet(j.CrossValidate(a.ctx, v)))
 }
 
 // validation is what the flags say of folds.

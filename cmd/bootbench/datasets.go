@@ -29,7 +29,7 @@ func datasetsCommand() *command {
 			if err != nil {
 				return err
 			}
-			return a.deliver(given{document: list})
+			return a.deliver(&report.Sheet{Document: list})
 		},
 	}
 }

@@ -5,63 +5,50 @@ import (
 	"slices"
 
 	"bootbench/cmd/bootbench/internal/files"
-	"bootbench/internal/dataset"
 	"bootbench/internal/report"
 )
 
 // outputs are where an answer goes beside standard output.
 type outputs struct{ json, out string } // --json and the folder --out; "": none
 
-// given is what a command has computed, in every form in which it is given.
-type given struct {
-	document report.Document       // as text, and on the page
-	all      report.Document       // the document with all numbers, for --verbose; nil: the document has all
-	text     func(io.Writer) error // instead of the document's
-	json     any                   // instead of the document
-	worst    *report.Worst         // a table on the page; nil: none
-	csv      string                // name of the file of numbers in --out; "": none
-	writeCSV func(io.Writer) error // what --csv writes, too
-	figures  []*report.Figure
-	warnings []string
-	cost     *report.Cost // to be filled in
-	status   string       // for the exit status; "": done
-}
-
 // deliver prints an answer and writes it where it was asked for.
-func (a *app) deliver(g given) error {
-	if g.cost != nil {
-		a.spent(g.cost)
+func (a *app) deliver(g *report.Sheet) error {
+	if g.Cost != nil {
+		a.spent(g.Cost)
 	}
-	if g.status != "" {
-		a.ended(g.status)
+	if g.Status != "" {
+		a.ended(g.Status)
 	}
-	if g.text == nil {
-		shown := g.document
-		if g.all != nil && a.options.verbose {
-			shown = g.all
+	if a.options.noPoints {
+		g.DropPoints()
+	}
+	if g.Text == nil {
+		shown := g.Document
+		if g.All != nil && a.options.verbose {
+			shown = g.All
 		}
-		g.text = func(w io.Writer) error { return report.WriteText(w, shown) }
+		g.Text = func(w io.Writer) error { return report.WriteText(w, shown) }
 	}
-	if g.json == nil {
-		g.json = g.document
+	if g.JSON == nil {
+		g.JSON = g.Document
 	}
 	switch file := a.options.csv; file {
 	case "":
 	case "-":
-		g.text = g.writeCSV
+		g.Text = g.WriteCSV
 	default:
-		if err := files.Replace(file, g.writeCSV); err != nil {
+		if err := files.Replace(file, g.WriteCSV); err != nil {
 			return err
 		}
 	}
-	if err := a.print(g.text); err != nil {
+	if err := a.print(g.Text); err != nil {
 		return err
 	}
-	a.console.Warn(g.warnings...)
+	a.console.Warn(g.Warnings...)
 	if a.ctx.Err() != nil {
 		a.console.Warn("interrupted: this is what was finished")
 	}
-	document := func(w io.Writer) error { return report.WriteDocument(w, g.json) }
+	document := func(w io.Writer) error { return report.WriteDocument(w, g.JSON) }
 	switch {
 	case a.outputs.json == "-":
 		if err := document(a.console.Out); err != nil {
@@ -78,21 +65,37 @@ func (a *app) deliver(g given) error {
 	return a.writeFolder(g, document)
 }
 
+// sheet is the forms of an answer.
+func sheet[A report.Answer](r A, err error) (*report.Sheet, error) {
+	if err != nil {
+		return nil, err
+	}
+	return r.Sheet(), nil
+}
+
+// answer delivers, unless there is no answer, which other processes may have.
+func (a *app) answer(s *report.Sheet, err error) error {
+	if err != nil {
+		return a.orElsewhere(err)
+	}
+	return a.deliver(s)
+}
+
 // writeFolder writes what is in --out: the document, the numbers, and report.html with its figures beside it,
 // and their numbers as CSV.
-func (a *app) writeFolder(g given, document func(io.Writer) error) (err error) {
+func (a *app) writeFolder(g *report.Sheet, document func(io.Writer) error) (err error) {
 	a.console.Progress("writing the report", 0, 1)
 	defer a.console.Clear()
-	p := report.Page{Answer: g.document, Worst: g.worst, All: g.all, Figures: g.figures,
-		Warnings: g.warnings, Command: a.commandLine(), Machine: machine()}
+	p := report.Page{Answer: g.Document, Worst: g.Worst, All: g.All, Figures: g.Figures,
+		Warnings: g.Warnings, Command: a.commandLine(), Machine: machine()}
 	write := func(name string, write func(io.Writer) error) {
 		if err == nil {
 			err = files.ReplaceIn(a.outputs.out, name, write)
 		}
 	}
-	if g.csv != "" {
-		write(g.csv, g.writeCSV)
-		p.Files = append(p.Files, g.csv)
+	if g.CSV != "" {
+		write(g.CSV, g.WriteCSV)
+		p.Files = append(p.Files, g.CSV)
 	}
 	write("result.json", document)
 	p.Files = append(p.Files, "result.json")
@@ -107,15 +110,6 @@ func (a *app) writeFolder(g given, document func(io.Writer) error) (err error) {
 	}
 	write("report.html", p.WriteHTML)
 	return err
-}
-
-// withPoints adds values per example, unless these are nil.
-func (g given) withPoints(points *report.Points, labels *dataset.Classes) given {
-	if points != nil {
-		g.csv, g.writeCSV, g.worst = "points.csv", points.WriteCSV, &report.Worst{Points: points, Labels: labels}
-		g.figures = append(report.PointFigures(points), g.figures...)
-	}
-	return g
 }
 
 // print hands standard output to write, unless the JSON document takes it.

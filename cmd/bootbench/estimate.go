@@ -48,15 +48,16 @@ func runEstimate(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	if p.several() {
-		return a.estimateClasses(o, p)
+	if p.joint() {
+		s, err := a.asked(o, p)
+		if err != nil {
+			return err
+		}
+		return a.answerJoint(p, func(j answer.Joint) (report.Joint, error) { return j.Estimate(a.ctx, s) })
 	}
 	j, s, err := a.solvable(o, p)
 	if err != nil {
 		return err
-	}
-	if j.Set.Further != nil {
-		return a.estimateTargets(o, j, s)
 	}
 	if err := o.checkCovariance(j.Set.N()); err != nil {
 		return err
@@ -73,13 +74,11 @@ func runEstimate(a *app, o *options, data []string) error {
 	if err := o.writeCovariance(j, solution, nil); err != nil {
 		return err
 	}
-	g := given{document: report.Brief{Estimate: e}, all: e, json: e, warnings: e.Warnings, cost: &e.Cost,
-		status: e.Status}
+	forms := e.Sheet()
 	if j.Set.Task == dataset.Classification && !resample.IsDependent(s.Scheme) {
-		g.figures = report.ROCFigure(solution.OutOfBag().Mean, j.Set.Y, j.Set.Weights)
+		forms.Figures = append(forms.Figures, report.ROCFigure(solution.OutOfBag().Mean, j.Set.Y, j.Set.Weights)...)
 	}
-	g.figures = append(g.figures, report.ReliabilityFigure(e.Calibration)...)
-	return a.deliver(g.withPoints(e.Points, e.Labels))
+	return a.deliver(forms)
 }
 
 // checkTheory refuses what is wrong with what is asked of the theory whatever DATA is.
@@ -91,22 +90,25 @@ func (o *options) checkTheory() error {
 	return err
 }
 
+// asked says what is asked of a problem, and leaves a sample of many rows.
+func (a *app) asked(o *options, p *problem) (s answer.Settings, err error) {
+	if s, err = o.answers(); err == nil {
+		s.Scheme, err = o.schemeOf(o.ratio, p.spec.Set.N())
+	}
+	if err == nil {
+		err = o.draw(p, s.DefaultSample)
+	}
+	if err == nil {
+		s.Scheme, err = o.designed(o.ratio, p.spec.Set)
+	}
+	return s, err
+}
+
 // solvable builds the model of a problem, for one solve, says what is asked of it, and opens the
 // journal, whose tasks are the exact resamples.
 func (a *app) solvable(o *options, p *problem) (*answer.Job, answer.Settings, error) {
-	s, err := o.answers()
+	s, err := a.asked(o, p)
 	if err != nil {
-		return nil, s, err
-	}
-	if s.Method != answer.TheoryMethod {
-		if s.Scheme, err = o.schemeOf(o.ratio, p.spec.Set.N()); err != nil {
-			return nil, s, err
-		}
-	}
-	if err := o.draw(p, s.DefaultSample); err != nil {
-		return nil, s, err
-	}
-	if s.Scheme, err = o.designed(o.ratio, p.spec.Set); err != nil {
 		return nil, s, err
 	}
 	if _, exact := p.spec.Loss.(loss.Proximal); exact && s.Refine.Resamples > 0 {

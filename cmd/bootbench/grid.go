@@ -266,8 +266,8 @@ func solveGrid(a *app, o *options, axes []report.GridAxis, cells []gridCell) err
 // answer builds the model of a cell and solves, and computes the objective.
 func (c *gridCell) answer(k *sharedKernels, by tune.By, label string) (cell report.GridCell, err error) {
 	a := k.app
-	if c.problem.several() {
-		return c.answerClasses(a, by)
+	if c.problem.joint() {
+		return c.answerJoint(a, by)
 	}
 	j, err := k.job(c.problem)
 	if err != nil {

@@ -79,8 +79,8 @@ func (g *gridFolds) answer(i int, label string) (report.GridCell, error) {
 		return cell, nil
 	}
 	g.app.console.Progress(label, 0, 1)
-	if g.cells[i].problem.several() {
-		return g.validateClasses(i)
+	if g.cells[i].problem.joint() {
+		return g.validateJoint(i)
 	}
 	own, err := g.job(g.cells[i].problem)
 	if err != nil {

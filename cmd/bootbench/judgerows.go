@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bootbench/internal/report"
+	"bootbench/internal/answer"
 )
 
 func rowsCommand() *command {
@@ -19,26 +19,20 @@ func judgeRows(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	r, err := a.rows(o, p)
-	if err != nil {
-		return a.orElsewhere(err)
-	}
-	return a.deliver(given{document: r, warnings: r.Warnings, cost: &r.Cost, status: r.Status, csv: "rows.csv",
-		writeCSV: r.WriteCSV})
-}
-
-// rows judges the rows of a problem.
-func (a *app) rows(o *options, p *problem) (*report.Rows, error) {
-	if !p.several() {
-		j, s, err := a.solvable(o, p)
+	if p.joint() {
+		s, err := a.asked(o, p)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		return j.Rows(a.ctx, s)
+		j, err := a.buildJoint(p)
+		if err != nil {
+			return err
+		}
+		return a.answer(sheet(j.(*answer.Classes).Rows(a.ctx, s)))
 	}
-	c, s, err := a.solvableClasses(o, p)
+	j, s, err := a.solvable(o, p)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return c.Rows(a.ctx, s)
+	return a.answer(sheet(j.Rows(a.ctx, s)))
 }

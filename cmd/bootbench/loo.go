@@ -1,9 +1,12 @@
 package main
 
 import (
+	"runtime"
 	"slices"
 
+	"bootbench/internal/answer"
 	"bootbench/internal/loo"
+	"bootbench/internal/report"
 )
 
 // allMethods is the name for a comparison of the methods.
@@ -25,15 +28,14 @@ func runLoo(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	if p.several() {
-		return a.looClasses(o, p)
+	if p.joint() {
+		return a.answerJoint(p, func(j answer.Joint) (report.Joint, error) {
+			return j.LeaveOneOut(a.ctx, runtime.GOMAXPROCS(0))
+		})
 	}
 	j, err := a.build(p)
 	if err != nil {
 		return err
-	}
-	if j.Set.Further != nil {
-		return a.looTargets(o, j)
 	}
 	var method loo.Method
 	for _, m := range loo.Methods() {
@@ -41,14 +43,5 @@ func runLoo(a *app, o *options, data []string) error {
 			method = m
 		}
 	}
-	r, err := j.LeaveOneOut(a.ctx, method, o.method == allMethods)
-	if err != nil {
-		return err
-	}
-	g := given{document: r, warnings: r.Warnings, cost: &r.Cost, status: r.Status}
-	if r.Points != nil {
-		g = g.withPoints(r.Points, r.Labels)
-		g.csv = ""
-	}
-	return a.deliver(g)
+	return a.answer(sheet(j.LeaveOneOut(a.ctx, method, o.method == allMethods)))
 }

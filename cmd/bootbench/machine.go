@@ -55,6 +55,6 @@ func infoCommand() *command {
 			return nil
 		},
 		out: "-",
-		run: func(a *app, _ *options, _ []string) error { return a.deliver(given{document: machine()}) },
+		run: func(a *app, _ *options, _ []string) error { return a.deliver(&report.Sheet{Document: machine()}) },
 	}
 }

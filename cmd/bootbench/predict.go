@@ -12,7 +12,6 @@ import (
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/report"
 )
 
 func predictCommand() *command {
@@ -44,15 +43,12 @@ func runPredict(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	if p.several() {
-		return a.predictClasses(o, p)
+	if p.joint() {
+		return a.predictJoint(o, p)
 	}
 	j, s, err := a.solvable(o, p)
 	if err != nil {
 		return err
-	}
-	if j.Set.Further != nil {
-		return a.predictTargets(o, j)
 	}
 	in, err := dataset.LoadInputs(a.place(o.inputs), j.Set, o.readOptions(a.console.In))
 	if err != nil {
@@ -75,15 +71,7 @@ func runPredict(a *app, o *options, data []string) error {
 	if err := o.writeCovariance(j, solution, in); err != nil {
 		return err
 	}
-	points := r.Points
-	if o.noPoints {
-		r.Points = nil
-	}
-	return a.deliverPredictions(points, given{
-		document: report.BriefPrediction{Prediction: r}, all: r, json: r, warnings: r.Warnings, cost: &r.Cost,
-		status:  r.Status,
-		figures: append(report.PredictionFigure(points, r.Interval), report.ReliabilityFigure(r.Calibration)...),
-	})
+	return a.deliver(r.Sheet())
 }
 
 // checkTargets refuses new targets that are beyond the range of numbers.
@@ -110,12 +98,6 @@ func (o *options) checkPredict(a *app, data []string) error {
 		return usage.Errorf("--residuals belongs to --interval %s", answer.Observation)
 	}
 	return nil
-}
-
-// deliverPredictions prints an answer about new inputs.
-func (a *app) deliverPredictions(points *report.Points, g given) error {
-	g.csv, g.writeCSV = "points.csv", points.WriteCSV
-	return a.deliver(g)
 }
 
 // modelPredictFlags are the flags of predict that mean something with --model: what the
@@ -160,28 +142,21 @@ func predictByFile(a *app, o *options) error {
 	if err != nil {
 		return err
 	}
-	if e.Task == dataset.Several {
-		r, err := answer.PredictClasses(p, in)
+	if e.Task == dataset.Several || e.Further != nil {
+		r, err := answer.PredictJoint(p, in, answer.Settings{Level: o.level})
 		if err != nil {
 			return err
 		}
-		r.Model, r.ModelFile = o.model, o.model
-		return a.deliverClassPrediction(r)
-	}
-	if e.Further != nil {
-		return a.predictTargetsBy(o, p, in)
+		r.Read(o.model)
+		return a.deliver(r.Sheet())
 	}
 	r, err := answer.PredictByModel(p, in, test, answer.Settings{Level: o.level, Metrics: o.metrics})
 	if err != nil {
 		return err
 	}
-	r.Model, r.ModelFile = o.model, o.model
+	r.Read(o.model)
 	r.Time.Predict = time.Since(began).Seconds()
-	points := r.Points
-	if o.noPoints {
-		r.Points = nil
-	}
-	return a.deliverPredictions(points, given{document: r, warnings: r.Warnings, cost: &r.Cost})
+	return a.deliver(r.Sheet())
 }
 
 // openModel reads a model file.

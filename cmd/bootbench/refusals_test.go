@@ -36,7 +36,7 @@ estimate boston --gamma 0.1,0.2 | --gamma takes a number, not "0.1,0.2"
 estimate boston --noise 5x | --noise takes a number, or a share of the target's variance such as 10%, not "5x"
 estimate boston --target medv | datasets --export boston FILE
 estimate DIR/two.csv --target a --target b | given twice: write --target a,b
-curve DIR/two.csv --target a,b | several targets are for estimate, cv, loo, retrain, train, tune and predict
+rows DIR/two.csv --target a,b | rows takes one target
 cv DIR/two.csv --target a,b --nested | run cv for each of a,b
 estimate DIR/two.csv --target a,b --loss hinge | is for labels
 estimate DIR/two.csv --target a,b --metrics all | --metrics is for one target

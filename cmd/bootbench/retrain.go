@@ -8,6 +8,7 @@ import (
 	"bootbench/internal/answer"
 	"bootbench/internal/model"
 	"bootbench/internal/refit"
+	"bootbench/internal/report"
 	"bootbench/linalg"
 )
 
@@ -41,8 +42,8 @@ func runRetrain(a *app, o *options, data []string) error {
 	if how.Scheme, err = o.designed(o.ratio, p.spec.Set); err != nil {
 		return err
 	}
-	if p.several() {
-		return a.retrainClasses(o, p, how)
+	if p.joint() {
+		return a.answerJoint(p, func(j answer.Joint) (report.Joint, error) { return j.Retrain(a.ctx, how) })
 	}
 	p.spec.Then = func(m *model.Model) int64 { return how.Need(m, p.test) }
 	j, err := a.build(p)
@@ -51,9 +52,6 @@ func runRetrain(a *app, o *options, data []string) error {
 	}
 	if err := how.Check(j.Model, j.Test); err != nil {
 		return err
-	}
-	if j.Set.Further != nil {
-		return a.retrainTargets(o, j, how)
 	}
 	if err := a.keepFits(j, p.choice); err != nil {
 		return err
@@ -71,8 +69,7 @@ func runRetrain(a *app, o *options, data []string) error {
 			return err
 		}
 	}
-	g := given{document: r, warnings: r.Warnings, cost: &r.Cost, status: r.Status}
-	return a.deliver(g.withPoints(r.Points, r.Labels))
+	return a.deliver(r.Sheet())
 }
 
 // keepReplicates collects the predictions of every resample for the examples, where --replicates asks for

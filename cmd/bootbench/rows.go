@@ -43,9 +43,9 @@ func runRows[R any](a *app, c rowRun[R]) error {
 	}
 	json, warnings := c.finish(rows, err == nil)
 	d := c.document
-	delivered := a.deliver(given{
-		document: d, text: func(w io.Writer) error { return report.WriteEnd(w, d) }, json: json,
-		csv: c.csv, writeCSV: d.WriteCSV, warnings: warnings, figures: d.Figures(),
+	delivered := a.deliver(&report.Sheet{
+		Document: d, Text: func(w io.Writer) error { return report.WriteEnd(w, d) }, JSON: json,
+		CSV: c.csv, WriteCSV: d.WriteCSV, Warnings: warnings, Figures: d.Figures(),
 	})
 	switch {
 	case delivered != nil:

@@ -48,16 +48,13 @@ func runTrain(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	if p.several() {
-		return a.trainClasses(o, p)
+	if p.joint() {
+		return a.trainJoint(o, p)
 	}
 	p.spec.Bias = p.spec.Bias && !rule
 	j, err := a.build(p)
 	if err != nil {
 		return err
-	}
-	if j.Set.Further != nil {
-		return a.trainTargets(o, j)
 	}
 	if o.Given("tol") && !margin(j.Loss) {
 		return usage.Errorf("--tol is for --loss hinge and hard, not for %s", j.Loss.Name())
@@ -175,7 +172,7 @@ func writeTrained(a *app, j *answer.Job, fit *retrain.Learned, r *report.Trainin
 		return err
 	}
 	r.Warnings = append(append([]string{}, j.Warnings()...), r.Warnings...)
-	return a.deliver(given{document: r, warnings: r.Warnings, cost: &r.Cost, status: r.Status})
+	return a.deliver(r.Sheet())
 }
 
 // Formats of model files.

@@ -73,11 +73,7 @@ func runTune(a *app, o *options, data []string) error {
 	best := &problem{spec: r.Spec, test: p.Test, choice: choice{seconds: chosen.seconds}, flags: o}
 	if best.spec.Set.Further != nil {
 		best.choice = chosen
-		j, err := a.build(best)
-		if err != nil {
-			return err
-		}
-		return a.estimateTargets(o, j, s)
+		return a.answerJoint(best, func(j answer.Joint) (report.Joint, error) { return j.Estimate(a.ctx, s) })
 	}
 	j, err := a.tuned(best, r, s, d)
 	if err == nil && o.model != "" {
@@ -86,8 +82,7 @@ func runTune(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	return a.deliver(given{document: report.BriefTuning{Tuning: d}, all: d, json: d, warnings: d.Warnings,
-		cost: &d.Cost, status: d.Status})
+	return a.deliver(d.Sheet())
 }
 
 // choose searches. A journal keeps the parts of the search.
@@ -285,7 +280,7 @@ func (a *app) tuned(p *problem, r *tune.Result, s answer.Settings,
 	d *report.Tuning) (t trainer, err error) {
 	again := againLine(a, p.flags, d.Best, &r.Spec)
 	switch {
-	case r.Cancelled && p.several():
+	case r.Cancelled && p.joint():
 		return nil, a.ctx.Err()
 	case r.Cancelled:
 		j, err := answer.New(p.spec, p.test)
@@ -294,8 +289,8 @@ func (a *app) tuned(p *problem, r *tune.Result, s answer.Settings,
 		}
 		t, d.Subject, d.Status = j, j.Subject, completeness(false)
 		d.TestError, d.StandardError = null.Float(math.NaN()), null.Float(math.NaN())
-	case p.several():
-		c, err := a.buildClasses(p)
+	case p.joint():
+		c, err := a.buildJoint(p)
 		if err != nil {
 			return nil, err
 		}
@@ -304,7 +299,7 @@ func (a *app) tuned(p *problem, r *tune.Result, s answer.Settings,
 			return nil, err
 		}
 		t, d.Estimate = c, answer.AsEstimate(joint)
-		d.StandardError = joint.ExampleSE
+		d.StandardError = d.Quality.ExampleSE
 	default:
 		j, err := a.build(p)
 		if err != nil {

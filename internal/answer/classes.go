@@ -85,7 +85,7 @@ func (f *fields) keep(j *Job) func(b int, weight, at []float64) {
 
 // Estimate judges the joint decision by exact resamples, the same for all classes, each trained around the
 // theory of its class.
-func (c *Classes) Estimate(ctx context.Context, s Settings) (*report.Classes, error) {
+func (c *Classes) Estimate(ctx context.Context, s Settings) (report.Joint, error) {
 	if hasWeights(s.Scheme) {
 		return nil, model.InputError(errors.New(
 			"with real weights no row is left out to judge classes by: take another " +
@@ -128,8 +128,12 @@ func (c *Classes) Estimate(ctx context.Context, s Settings) (*report.Classes, er
 }
 
 // CrossValidate judges the joint decision by exact fits without every fold, the same folds for all classes.
-func (c *Classes) CrossValidate(ctx context.Context, v Validation) (*report.Classes, error) {
-	r := c.report("cv")
+func (c *Classes) CrossValidate(ctx context.Context, v Validation) (report.Joint, error) {
+	return c.validate(ctx, "cv", v)
+}
+
+func (c *Classes) validate(ctx context.Context, command string, v Validation) (report.Joint, error) {
+	r := c.report(command)
 	plan, err := c.folds(&v, r)
 	if err != nil {
 		return nil, err
@@ -180,6 +184,10 @@ func (c *Classes) report(command string) *report.Classes {
 		TestLoss: loss.ZeroOne{}.Name(), Status: retrain.Complete.String(),
 		Warnings: append([]string{}, c.Jobs[0].Warnings()...), Each: make([]report.ClassError, len(c.Set.Classes))}
 	r.Subject.Labels, r.Subject.Positive, r.Subject.Notes = nil, "", c.Set.Notes
+	if all := r.Subject.RowsTotal; all > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("the error is that of models of %d of the %d rows: those of all "+
+			"rows err less; --sample all takes them", c.Set.N(), all))
+	}
 	for k, name := range c.Set.Classes {
 		r.Each[k].Class = name
 	}
@@ -346,7 +354,36 @@ func scores(p [][]float64, of []int) (logLoss, brier *null.Float) {
 	return null.Of(l / count), null.Of(b / count)
 }
 
-// Train trains every class against the others on all examples.
+// Retrain judges the joint decision by training every class against the others on every resample, the honest
+// way.
+func (c *Classes) Retrain(ctx context.Context, how Retraining) (report.Joint, error) {
+	r := c.report("retrain")
+	var f fields
+	for _, j := range c.Jobs {
+		settings := how.refit(j.Test)
+		settings.OnFit = f.keep(j)
+		settings.MaxSkipped = 0 // the decision takes all classes
+		result, err := refit.Retrain(ctx, j.Model, how.Method, how.Scheme, settings)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, err
+		}
+		r.OneClass += result.OneClass
+	}
+	r.Resampling = &report.ClassResampling{Resampling: Resampling(how.Scheme, c.Set.N()), Resamples: len(f[0]),
+		Seed: how.Seed}
+	plan := resample.Resamples{Scheme: how.Scheme, Seed: how.Seed, Y: c.ones()}
+	return r, c.judge(ctx, r, f, plan)
+}
+
+// LeaveOneOut judges the joint decision by exact fits without each example.
+func (c *Classes) LeaveOneOut(ctx context.Context, workers int) (report.Joint, error) {
+	return c.validate(ctx, "loo", Validation{Design: resample.Design{N: c.Set.N()}, Workers: workers})
+}
+
+// Train is Joint.Train.
 func (c *Classes) Train(ctx context.Context) (*model.Predictor, error) {
 	var first *model.Predictor
 	for k, j := range c.Jobs {

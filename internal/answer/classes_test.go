@@ -9,6 +9,7 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/need"
+	"bootbench/internal/report"
 	"bootbench/loss"
 	"bootbench/resample"
 )
@@ -66,7 +67,7 @@ func TestClasses(t *testing.T) {
 		}
 		unscaled := spec
 		unscaled.Standardize = false
-		r := need.One(need.One(answer.NewClasses(unscaled))(t).CrossValidate(t.Context(), v))(t)
+		r := need.One(need.One(answer.NewClasses(unscaled))(t).CrossValidate(t.Context(), v))(t).(*report.Classes)
 		if got := float64(r.Error) * float64(set.N()); math.Abs(got-wrong) > 1e-6 {
 			t.Errorf("%s: %v wrong, one by one %v", l.Name(), got, wrong)
 		}
@@ -100,7 +101,7 @@ func TestClassResamples(t *testing.T) {
 	c := need.One(answer.NewClasses(model.NewSpec(set, loss.Hinge{C: 1})))(t)
 	s := answer.Settings{Scheme: resample.Poisson{Ratio: 1}, Refine: answer.Refinement{Resamples: 60}}
 	s.Solve.Tolerance = 1e-4
-	r := need.One(c.Estimate(t.Context(), s))(t)
+	r := need.One(c.Estimate(t.Context(), s))(t).(*report.Classes)
 	wrong, count := make([]float64, set.N()), make([]float64, set.N())
 	weight := make([]float64, set.N())
 	for b := range 60 {

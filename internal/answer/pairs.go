@@ -91,7 +91,7 @@ func (p Pairs) Train(ctx context.Context) (first *model.Predictor, err error) {
 
 // Estimate judges the votes by exact resamples, the same for all pairs, trained one by one. Probabilities are
 // calibrated on the numbers of left-out votes.
-func (p Pairs) Estimate(ctx context.Context, s Settings) (*report.Classes, error) {
+func (p Pairs) Estimate(ctx context.Context, s Settings) (report.Joint, error) {
 	r := p.report("estimate")
 	resamples := max(2, cmp.Or(s.Refine.Resamples, defaultResamples))
 	r.Resampling = &report.ClassResampling{Resampling: Resampling(s.Scheme, p.Set.N()), Resamples: resamples,
@@ -101,7 +101,7 @@ func (p Pairs) Estimate(ctx context.Context, s Settings) (*report.Classes, error
 }
 
 // CrossValidate judges the votes by exact fits without every fold, the same folds for all pairs.
-func (p Pairs) CrossValidate(ctx context.Context, v Validation) (*report.Classes, error) {
+func (p Pairs) CrossValidate(ctx context.Context, v Validation) (report.Joint, error) {
 	r := p.report("cv")
 	plan, err := p.folds(&v, r)
 	if err != nil {

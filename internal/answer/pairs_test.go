@@ -9,6 +9,7 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/need"
+	"bootbench/internal/report"
 	"bootbench/loss"
 	"bootbench/resample"
 )
@@ -84,7 +85,7 @@ func TestPairs(t *testing.T) {
 	const resamples, seed = 6, 5
 	s := answer.Settings{Scheme: resample.Poisson{Ratio: 1}, Refine: answer.Refinement{Resamples: resamples,
 		Seed: seed}}
-	r := need.One(pairs.Estimate(t.Context(), s))(t)
+	r := need.One(pairs.Estimate(t.Context(), s))(t).(*report.Classes)
 	wrong, absent, counts := make([]float64, set.N()), make([]float64, set.N()), make([]int, set.N())
 	for b := range resamples {
 		resample.Draw(s.Scheme, seed, b, counts)
@@ -113,7 +114,7 @@ func TestPairs(t *testing.T) {
 
 	const folds = 4
 	cv := need.One(pairs.CrossValidate(t.Context(), answer.Validation{Design: resample.Design{N: set.N()},
-		Folds: folds, Seed: seed}))(t)
+		Folds: folds, Seed: seed}))(t).(*report.Classes)
 	parts := need.One(resample.Design{N: set.N(), Stratum: set.ClassOf()}.Of("kfold",
 		resample.Options{Folds: folds}))(t)
 	weight, misses := make([]float64, set.N()), 0.0

@@ -77,10 +77,11 @@ func sortRows(rows []report.Row) {
 // Rows says of every example of several classes how the models without it take it: value is the share of
 // these that are right.
 func (c *Classes) Rows(ctx context.Context, s Settings) (*report.Rows, error) {
-	e, err := c.Estimate(ctx, s)
+	joint, err := c.Estimate(ctx, s)
 	if err != nil {
 		return nil, err
 	}
+	e := joint.(*report.Classes)
 	r := &report.Rows{Command: "rows", Subject: e.Subject, TestLoss: e.TestLoss, Status: e.Status,
 		Warnings: e.Warnings}
 	unknown := null.Float(math.NaN())

@@ -16,13 +16,14 @@ import (
 
 // DefaultSample is the number of rows on which an estimate takes less than about 30 s on two cores: all that
 // a factor of low rank allows, else 4000 of more than 5000 by the theory, 8000 of more than 10000 by exact
-// resamples alone.
+// resamples alone; of several classes, which take as long each, fewer.
 func (s *Settings) DefaultSample(spec model.Spec) int {
-	sample, n := 4000, spec.Set.N()
+	sample, n, classes := 4000, spec.Set.N(), max(1, len(spec.Set.Classes))
 	if s.Method != TheoryMethod && s.NeedsTheory(spec.Loss) == "" {
 		sample = 8000
 	}
-	if n <= sample*5/4 || spec.RankSuffices(mostWork/n-rankWork) {
+	sample = int(float64(sample) / math.Cbrt(float64(classes)))
+	if n <= sample*5/4 || spec.RankSuffices(mostWork/(n*classes)-rankWork) {
 		return n
 	}
 	return sample

@@ -16,8 +16,12 @@ import (
 	"bootbench/internal/null"
 	"bootbench/internal/report"
 	"bootbench/loss"
+	"bootbench/resample"
 	"bootbench/solver"
 )
+
+// Targets is a job of several targets, which share the kernel matrix.
+type Targets struct{ *Job }
 
 // target is one of several, as it is fitted: scaled to the variance of the first.
 type target struct {
@@ -26,9 +30,9 @@ type target struct {
 	scale float64
 }
 
-// EstimateTargets is Estimate for each of several targets. All share the kernel matrix, and with the square
-// loss the G of one solve (solver.Solution.Retarget).
-func (j *Job) EstimateTargets(ctx context.Context, s Settings) (*report.Targets, error) {
+// Estimate is Joint.Estimate. With the square loss the targets share the G of one solve
+// (solver.Solution.Retarget).
+func (j Targets) Estimate(ctx context.Context, s Settings) (report.Joint, error) {
 	s.Method = TheoryMethod
 	all, err := j.targetJobs()
 	if err != nil {
@@ -45,20 +49,16 @@ func (j *Job) EstimateTargets(ctx context.Context, s Settings) (*report.Targets,
 	if err != nil {
 		return nil, err
 	}
-	r, err := j.eachTarget("estimate", all, func(t *target) (report.TargetAnswer, error) {
+	return j.eachTarget("estimate", all, func(t *target) (report.TargetAnswer, error) {
 		e, err := t.estimate(ctx, s, solution, began)
 		began = time.Now()
 		return e, err
 	})
-	if s.NoPoints {
-		r.DropPoints()
-	}
-	return r, err
 }
 
 // eachTarget answers for each target, and for all together.
-func (j *Job) eachTarget(command string, all []target, answer func(*target) (report.TargetAnswer, error)) (
-	*report.Targets, error) {
+func (j Targets) eachTarget(command string, all []target, answer func(*target) (report.TargetAnswer, error)) (
+	report.Joint, error) {
 	r := &report.Targets{Command: command, Subject: j.Subject, Targets: map[string]report.TargetAnswer{},
 		Warnings: []string{}}
 	r.Subject.TargetMean, r.Subject.Model = nil, nil
@@ -66,7 +66,7 @@ func (j *Job) eachTarget(command string, all []target, answer func(*target) (rep
 		t := &all[i]
 		a, err := answer(t)
 		if err != nil {
-			return r, err
+			return nil, err
 		}
 		r.Names, r.Targets[t.Name] = append(r.Names, t.Name), a
 		judged := a.Judged()
@@ -83,9 +83,18 @@ func (j *Job) eachTarget(command string, all []target, answer func(*target) (rep
 	return r, nil
 }
 
-// CrossValidateTargets is CrossValidate for each of several targets, by the same folds.
-func (j *Job) CrossValidateTargets(ctx context.Context, v Validation) (*report.Targets, error) {
-	return j.eachTarget("cv", j.separate(), func(t *target) (report.TargetAnswer, error) {
+// CrossValidate is Joint.CrossValidate, by the same folds.
+func (j Targets) CrossValidate(ctx context.Context, v Validation) (report.Joint, error) {
+	return j.validate(ctx, "cv", v)
+}
+
+// LeaveOneOut is Joint.LeaveOneOut.
+func (j Targets) LeaveOneOut(ctx context.Context, workers int) (report.Joint, error) {
+	return j.validate(ctx, "loo", Validation{Design: resample.Design{N: j.Set.N()}, Workers: workers})
+}
+
+func (j Targets) validate(ctx context.Context, command string, v Validation) (report.Joint, error) {
+	return j.eachTarget(command, j.separate(), func(t *target) (report.TargetAnswer, error) {
 		r, err := t.CrossValidate(ctx, v)
 		if err == nil {
 			t.rescaleValidation(r)
@@ -94,8 +103,8 @@ func (j *Job) CrossValidateTargets(ctx context.Context, v Validation) (*report.T
 	})
 }
 
-// RetrainTargets is Retrain for each of several targets, on the same resamples.
-func (j *Job) RetrainTargets(ctx context.Context, how Retraining) (*report.Targets, error) {
+// Retrain is Joint.Retrain, on the same resamples.
+func (j Targets) Retrain(ctx context.Context, how Retraining) (report.Joint, error) {
 	how.NoPoints = false
 	return j.eachTarget("retrain", j.separate(), func(t *target) (report.TargetAnswer, error) {
 		r, err := t.Retrain(ctx, how)
@@ -106,8 +115,8 @@ func (j *Job) RetrainTargets(ctx context.Context, how Retraining) (*report.Targe
 	})
 }
 
-// TrainTargets is Train for each of several targets.
-func (j *Job) TrainTargets(ctx context.Context) (*model.Predictor, error) {
+// Train is Joint.Train.
+func (j Targets) Train(ctx context.Context) (*model.Predictor, error) {
 	var first *model.Predictor
 	for _, t := range j.separate() {
 		p, err := t.Train(ctx)
@@ -147,7 +156,7 @@ func PredictTargets(p *model.Predictor, in *dataset.Inputs, s Settings) (*report
 }
 
 // separate are the targets, each with its job.
-func (j *Job) separate() []target {
+func (j Targets) separate() []target {
 	first, alone, set := dataset.Target{Name: j.Set.Target, Y: slices.Clone(j.Set.Y)}, *j.Model, *j.Set
 	floats.AddConst(j.TargetMean, first.Y)
 	set.Further = nil
@@ -164,7 +173,7 @@ func (j *Job) separate() []target {
 }
 
 // targetJobs are the targets with their fits to all data, which come before the solve: these use G's memory.
-func (j *Job) targetJobs() (all []target, err error) {
+func (j Targets) targetJobs() (all []target, err error) {
 	all = j.separate()
 	if j.fitsAround() {
 		return all, nil
@@ -315,7 +324,7 @@ func times(list []float64, by float64) []float64 {
 
 // summarise adds what all targets say together: the mean over them of the share of the variance that is not
 // explained, and the correlations of their left-out residuals.
-func (j *Job) summarise(r *report.Targets, all []target) {
+func (j Targets) summarise(r *report.Targets, all []target) {
 	each, residuals, count := make([]float64, j.Set.N()), [][]float64(nil), float64(len(all))
 	se := null.Float(0)
 	for _, t := range all {
@@ -331,6 +340,7 @@ func (j *Job) summarise(r *report.Targets, all []target) {
 		floats.Sub(residual, e.LeftOut)
 		residuals = append(residuals, residual)
 	}
+	r.Each = each
 	r.ExampleSE = null.Float(calibration.StandardError(each, j.Set.Weights, j.Set.Groups))
 	for _, a := range residuals {
 		var row null.Floats

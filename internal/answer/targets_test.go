@@ -45,7 +45,8 @@ func compareTargets(t *testing.T, fitted loss.Loss, ofUnit func(unit float64) lo
 	settings := answer.Settings{Scheme: resample.Poisson{Ratio: 1}, Refine: answer.Refinement{Resamples: 40},
 		Level: 0.9}
 	spec := model.NewSpec(load("a,b", "c"), fitted)
-	all := need.One(need.One(answer.New(spec, nil))(t).EstimateTargets(t.Context(), settings))(t)
+	j := answer.Targets{Job: need.One(answer.New(spec, nil))(t)}
+	all := need.One(j.Estimate(t.Context(), settings))(t).(*report.Targets)
 
 	variance := func(set *dataset.Set) (v float64) {
 		mean := 0.0
@@ -128,14 +129,14 @@ func TestTargetsElsewhere(t *testing.T) {
 		return need.One(dataset.Load("testdata/targets.csv", dataset.Options{Target: target, Drop: drop}))(t)
 	}
 	spec := model.NewSpec(load("b,a", "c"), loss.Square{Noise: 500})
-	j := need.One(answer.New(spec, nil))(t)
+	j := answer.Targets{Job: need.One(answer.New(spec, nil))(t)}
 	v := answer.Validation{Folds: 5, Repeats: 2, Seed: 1, Design: resample.Design{N: spec.Set.N()}}
 	how := answer.Retraining{Scheme: resample.Poisson{Ratio: 1}}
 	how.Resamples = 30
-	validated := need.One(j.CrossValidateTargets(t.Context(), v))(t)
-	retrained := need.One(j.RetrainTargets(t.Context(), how))(t)
+	validated := need.One(j.CrossValidate(t.Context(), v))(t).(*report.Targets)
+	retrained := need.One(j.Retrain(t.Context(), how))(t).(*report.Targets)
 	file := &bytes.Buffer{}
-	if err := need.One(j.TrainTargets(t.Context()))(t).Write(file); err != nil {
+	if err := need.One(j.Train(t.Context()))(t).Write(file); err != nil {
 		t.Fatal(err)
 	}
 	p := need.One(model.ReadPredictor(file))(t)

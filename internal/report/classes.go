@@ -157,9 +157,8 @@ func (p *ClassPoints) WriteCSV(w io.Writer) error { return writeCSV(w, p.table(n
 
 // ClassPrediction is the answer of predict by a model of several classes.
 type ClassPrediction struct {
-	Command   string `json:"command"`
-	Model     string `json:"model,omitempty"` // its file, as ModelFile; "" where the model is trained for this
-	ModelFile string `json:"model_file,omitempty"`
+	Command string `json:"command"`
+	FromFile
 	TrainedOn
 	Classes []string `json:"classes"`
 	Test    string   `json:"test"` // the new inputs
@@ -185,6 +184,8 @@ func (p *ClassPrediction) document() *document {
 	if p.TestError != nil {
 		d.line("test error", "%s get the wrong class", share(*p.TestError))
 	}
-	d.inputs(p.Points.table(number[float64]), nil)
+	if p.Points != nil {
+		d.inputs(p.Points.table(number[float64]), nil)
+	}
 	return d
 }

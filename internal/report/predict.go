@@ -178,9 +178,8 @@ func PredictionFigure(p *Points, interval Interval) []*Figure {
 
 // ModelPrediction is the answer of predict --model: one trained model at new inputs.
 type ModelPrediction struct {
-	Command   string `json:"command"`
-	Model     string `json:"model"` // its file, as ModelFile
-	ModelFile string `json:"model_file"`
+	Command string `json:"command"`
+	FromFile
 	TrainedOn
 	Test      string `json:"test"` // the new inputs
 	Count     int    `json:"test_n"`

@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"math"
 
 	"bootbench/internal/calibration"
@@ -24,6 +23,7 @@ type Targets struct {
 	Targets map[string]TargetAnswer `json:"targets"`
 	// Correlation is that of the left-out residuals of two targets, in the order of Names.
 	Correlation []null.Floats `json:"correlation"`
+	Each        []float64     `json:"-"` // of the error, the shares of the examples
 	Status      string        `json:"status"`
 	Warnings    []string      `json:"warnings"`
 	Cost
@@ -33,26 +33,26 @@ type Targets struct {
 type TargetAnswer interface {
 	Document
 	Judged() Judged
-	dropPoints()
+	DropPoints()
 }
 
 // DropPoints leaves out the values per example.
 func (t *Targets) DropPoints() {
 	for _, a := range t.Targets {
-		a.dropPoints()
+		a.DropPoints()
 	}
 }
 
-func (e *Estimate) dropPoints() {
+func (e *Estimate) DropPoints() {
 	e.Points = nil
 	if e.Refined != nil {
 		e.Refined.Points = nil
 	}
 }
 
-func (c *CrossValidation) dropPoints() { c.Points = nil }
+func (c *CrossValidation) DropPoints() { c.Points = nil }
 
-func (r *Retraining) dropPoints() { r.Points = nil }
+func (r *Retraining) DropPoints() { r.Points = nil }
 
 // Judged is what an answer about one target says to all: its error, of which Quote has the Monte Carlo error
 // and Quality that over examples, and the errors and left-out predictions of the examples.
@@ -160,14 +160,13 @@ func (t *Targets) closest() (a, b int) {
 
 // TargetPredictions is the answer of predict about several targets: by the model of all examples.
 type TargetPredictions struct {
-	Command   string                      `json:"command"`
-	Model     string                      `json:"model,omitempty"` // its file, as ModelFile
-	ModelFile string                      `json:"model_file,omitempty"`
-	Test      string                      `json:"test"` // the new inputs
-	Count     int                         `json:"test_n"`
-	Names     []string                    `json:"names"`
-	Targets   map[string]*ModelPrediction `json:"targets"`
-	Warnings  []string                    `json:"warnings"`
+	Command string `json:"command"`
+	FromFile
+	Test     string                      `json:"test"` // the new inputs
+	Count    int                         `json:"test_n"`
+	Names    []string                    `json:"names"`
+	Targets  map[string]*ModelPrediction `json:"targets"`
+	Warnings []string                    `json:"warnings"`
 	Cost
 }
 
@@ -184,19 +183,17 @@ func (t *TargetPredictions) document() *document {
 				u.text(*p.TestError), u.text(p.Quality.Baseline), p.Quality.Constant)
 		}
 	}
-	d.inputs(t.table((*Points).brief, number[float64]), nil)
+	if first.Points != nil {
+		d.inputs(t.table((*Points).brief, number[float64]), nil)
+	}
 	return d
 }
 
-// WithoutPoints is the answer without the values per new input.
-func (t *TargetPredictions) WithoutPoints() *TargetPredictions {
-	short := *t
-	short.Targets = map[string]*ModelPrediction{}
-	for name, p := range t.Targets {
-		own := *p
-		own.Points, short.Targets[name] = nil, &own
+// DropPoints leaves out the values per new input.
+func (t *TargetPredictions) DropPoints() {
+	for _, p := range t.Targets {
+		p.DropPoints()
 	}
-	return &short
 }
 
 // table has a row per new input, and the columns of every target.
@@ -216,9 +213,4 @@ func (t *TargetPredictions) table(of func(*Points) *Points, format func(float64)
 		}
 	}
 	return all
-}
-
-// WriteCSV writes one line per new input.
-func (t *TargetPredictions) WriteCSV(w io.Writer) error {
-	return writeCSV(w, t.table(func(p *Points) *Points { return p }, numberCell[float64]))
 }

@@ -7,10 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"bootbench/internal/need"
+	"bootbench/internal/null"
 	"bootbench/internal/report"
 )
 
@@ -112,5 +114,30 @@ func classCommands(t *testing.T, path string) {
 		grid...)...); o.status != exitUsage ||
 		!strings.Contains(o.stderr, "cv and leftout compare several") {
 		t.Errorf("%+v", o)
+	}
+}
+
+// TestTargetsInTables: a cell of a grid and a ratio of a curve of several targets have the error that estimate
+// and cv have.
+func TestTargetsInTables(t *testing.T) {
+	data := []string{"../../internal/answer/testdata/targets.csv", "--target", "a,b", "--drop", "c"}
+	fitted := append(slices.Clone(data), "--loss", "square", "--noise", "10%")
+	same := func(what string, got, want null.Float) {
+		if math.Abs(float64(got/want-1)) > 1e-9 {
+			t.Errorf("%s: error %v, elsewhere %v", what, got, want)
+		}
+	}
+	type errors struct{ Error, ErrorSE null.Float }
+	estimate := decoded[errors](t, append([]string{"estimate", "--gamma", "0.1"}, fitted...)...)
+	curve := decoded[report.Curve](t, append([]string{"curve", "--gamma", "0.1", "--ratio", "0.5,1"}, fitted...)...)
+	same("curve", curve.Results[1].Error, estimate.Error)
+	over := []string{"--over", "gamma=0.05,0.1"}
+	grid := decoded[report.Grid](t, slices.Concat([]string{"grid"}, over, fitted)...)
+	same("grid", grid.Results[1].Estimate.Error, estimate.Error)
+	folds := decoded[errors](t, append([]string{"cv", "--folds", "5", "--repeats", "1", "--gamma", "0.1"}, fitted...)...)
+	grid = decoded[report.Grid](t, slices.Concat([]string{"grid", "--by", "cv"}, over, fitted)...)
+	same("grid by cv", grid.Results[1].Validation.Error, folds.Error)
+	if first := float64(grid.Results[0].Validation.Error); *grid.Best != 0 || !(first < float64(folds.Error)) {
+		t.Errorf("best %d, errors %v and %v", *grid.Best, first, folds.Error)
 	}
 }

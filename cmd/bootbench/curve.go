@@ -89,7 +89,10 @@ func runCurve(a *app, o *options, data []string) (err error) {
 	if p.joint() {
 		if c.joint, err = a.buildJoint(p); err == nil {
 			c.Job = c.joint.First()
-			c.Subject.Labels, c.Subject.Positive = nil, ""
+			c.Subject = c.joint.Subject()
+			if p.spec.Set.Further != nil {
+				c.Subject.Notes = append(slices.Clone(c.Subject.Notes), "errors are in standard deviations of each target")
+			}
 		}
 	} else {
 		c.Job, err = a.build(p)

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"bootbench/cmd/bootbench/internal/files"
@@ -126,12 +125,11 @@ func (a *app) trainJoint(o *options, p *problem) error {
 		return err
 	}
 	first, set := j.First(), p.spec.Set
-	r := &report.Training{Command: "train", Subject: first.Subject, Model: o.model, ModelFile: o.model,
+	r := &report.Training{Command: "train", Subject: j.Subject(), Model: o.model, ModelFile: o.model,
 		Format: jsonFormat, Bias: first.Bias, Status: trained.Training.Status, TestLoss: trained.Training.TestLoss,
 		SupportVectors: len(trained.Weight), Apparent: null.Float(trained.Training.Apparent),
 		Warnings: append([]string{}, first.Warnings()...)}
-	r.Subject.Labels, r.Subject.Positive, r.Subject.Model, r.Subject.Notes = nil, "", nil, set.Notes
-	r.Subject.Target = strings.Join(append([]string{set.Target}, trained.Encoding.Further...), ", ")
+	r.Subject.Model = nil // Training has another of this name
 	for _, other := range trained.Others {
 		r.SupportVectors += len(other.Weight)
 	}

@@ -180,10 +180,9 @@ func (c *Classes) ones() []float64 {
 
 // report is the head of an answer.
 func (c *Classes) report(command string) *report.Classes {
-	r := &report.Classes{Command: command, Subject: c.Jobs[0].Subject, Classes: c.Set.Classes,
+	r := &report.Classes{Command: command, Subject: c.Subject(), Classes: c.Set.Classes,
 		TestLoss: loss.ZeroOne{}.Name(), Status: retrain.Complete.String(),
 		Warnings: append([]string{}, c.Jobs[0].Warnings()...), Each: make([]report.ClassError, len(c.Set.Classes))}
-	r.Subject.Labels, r.Subject.Positive, r.Subject.Notes = nil, "", c.Set.Notes
 	if all := r.Subject.RowsTotal; all > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the error is that of models of %d of the %d rows: those of all "+
 			"rows err less; --sample all takes them", c.Set.N(), all))

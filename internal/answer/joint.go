@@ -13,7 +13,8 @@ import (
 
 // Joint is what is asked of several classes, or of several targets, together: see Job.
 type Joint interface {
-	First() *Job // of the first class or target
+	First() *Job             // of the first class or target
+	Subject() report.Subject // of all
 	Estimate(ctx context.Context, s Settings) (report.Joint, error)
 	CrossValidate(ctx context.Context, v Validation) (report.Joint, error)
 	Retrain(ctx context.Context, how Retraining) (report.Joint, error)
@@ -27,8 +28,25 @@ func IsJoint(set *dataset.Set) bool { return set.Task == dataset.Several || set.
 // First is Joint.First.
 func (c *Classes) First() *Job { return c.Jobs[0] }
 
+// Subject is Joint.Subject.
+func (c *Classes) Subject() report.Subject {
+	s := c.Jobs[0].Subject
+	s.Labels, s.Positive, s.Notes = nil, "", c.Set.Notes
+	return s
+}
+
 // First is Joint.First.
 func (j Targets) First() *Job { return j.Job }
+
+// Subject is Joint.Subject.
+func (j Targets) Subject() report.Subject {
+	s := j.Job.Subject
+	for _, t := range j.Set.Further {
+		s.Target += ", " + t.Name
+	}
+	s.TargetMean, s.Model = nil, nil
+	return s
+}
 
 // PredictJoint is PredictByModel by a model of several classes or targets.
 func PredictJoint(p *model.Predictor, in *dataset.Inputs, s Settings) (report.ByModel, error) {

@@ -22,7 +22,7 @@ func (s *Settings) DefaultSample(spec model.Spec) int {
 	if s.Method != TheoryMethod && s.NeedsTheory(spec.Loss) == "" {
 		sample = 8000
 	}
-	sample = int(float64(sample) / math.Cbrt(float64(classes)))
+	sample = int(float64(sample) / math.Sqrt(float64(classes)))
 	if n <= sample*5/4 || spec.RankSuffices(mostWork/(n*classes)-rankWork) {
 		return n
 	}

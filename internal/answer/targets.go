@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/floats"
@@ -59,9 +58,8 @@ func (j Targets) Estimate(ctx context.Context, s Settings) (report.Joint, error)
 // eachTarget answers for each target, and for all together.
 func (j Targets) eachTarget(command string, all []target, answer func(*target) (report.TargetAnswer, error)) (
 	report.Joint, error) {
-	r := &report.Targets{Command: command, Subject: j.Subject, Targets: map[string]report.TargetAnswer{},
+	r := &report.Targets{Command: command, Subject: j.Subject(), Targets: map[string]report.TargetAnswer{},
 		Warnings: []string{}}
-	r.Subject.TargetMean, r.Subject.Model = nil, nil
 	for i := range all {
 		t := &all[i]
 		a, err := answer(t)
@@ -77,7 +75,6 @@ func (j Targets) eachTarget(command string, all []target, answer func(*target) (
 			warn(&r.Warnings, t.Name+": "+w)
 		}
 	}
-	r.Subject.Target = strings.Join(r.Names, ", ")
 	r.Time = j.Times
 	j.summarise(r, all)
 	return r, nil

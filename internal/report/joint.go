@@ -1,6 +1,8 @@
 package report
 
 import (
+	"math"
+
 	"bootbench/internal/calibration"
 	"bootbench/internal/null"
 )
@@ -46,7 +48,7 @@ func (c *Classes) Together() *Together {
 func (t *Targets) Together() *Together {
 	all := &Together{Subject: &t.Subject, Quote: t.Quote, Each: t.Each, Status: t.Status, Warnings: t.Warnings,
 		Cost: &t.Cost, Quality: &calibration.Quality{Baseline: 1, Constant: "its mean", ExampleSE: t.ExampleSE,
-			RSquared: null.Of(1 - float64(t.Error))}}
+			RSquared: null.Of(1 - float64(t.Error)), RMSE: null.Of(math.Sqrt(float64(t.Error)))}}
 	switch first := t.Targets[t.Names[0]].(type) {
 	case *Estimate:
 		all.TestLoss, all.Resampling = first.TestLoss, first.Resampling

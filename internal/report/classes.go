@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
-	"strings"
 
 	"bootbench/internal/null"
 )
@@ -65,89 +65,49 @@ type ClassPoints struct {
 }
 
 func (c *Classes) document() *document {
-	d := short("Error on new rows of", c.Subject,
-		fmt.Sprintf("%d classes of %s", len(c.Classes), cmp.Or(c.Target, "y")))
+	d := short("Error on new rows of", c.Subject, fmt.Sprintf("%d classes of %s", len(c.Classes), c.target()))
 	headline := fmt.Sprintf("%s +- %s of new rows get the wrong class; %s if all are taken for %s",
 		share(c.Error), share(c.ExampleSE), share(c.Baseline), c.Constant)
 	d.lead = headline + "."
 	d.line("error", "%s", headline)
 	d.line("balanced error", "%s, the mean over the classes", share(c.Balanced))
 	if c.LogLoss != nil {
-		d.line("probabilities", "log loss %s, Brier score %s of left-out rows", number(*c.LogLoss),
-			number(*c.Brier))
+		d.line("probabilities", "%s of left-out rows", scores(c.LogLoss, c.Brier))
 	}
-	if c.Points != nil {
-		d.line("worst rows", "%s", c.Points.worst(3))
+	if p := c.Points; p != nil {
+		names := ""
+		for _, i := range worst(p.Error, 3) {
+			names = join(names, fmt.Sprintf("%s (%s, taken for %s)", rowName(p.Names, i), p.Target[i], p.Class[i]))
+		}
+		d.line("worst rows", "%s", names)
 	}
 	by := fmt.Sprintf("%d folds, %d times", c.Folds, c.Repeats)
 	if r := c.Resampling; r != nil {
 		by = fmt.Sprintf("%d resamples", r.Resamples)
 	}
-	of := "each class against the others"
-	if c.Multiclass != "" {
-		of = "each pair of classes, which vote"
-	}
-	d.line("by", "exact fits of %s: %s%s", of, by,
+	d.line("by", "exact fits of %s: %s%s",
+		either(c.Multiclass == "", "each class against the others", "each pair of classes, which vote"), by,
 		nonzero("; in %d a class was missing", c.OneClass))
 	d.modelled(c.Subject)
+	heads, rows := []head{"<class, taken for"}, make([][]string, len(c.Classes))
+	for k, name := range c.Classes {
+		heads, rows[k] = append(heads, head(name)), []string{name}
+		for _, count := range c.Confusion[k] {
+			rows[k] = append(rows[k], fmt.Sprint(count))
+		}
+	}
 	d.gap()
-	d.confusion(c.Classes, c.Confusion)
+	d.table(heads, rows)
 	return d
 }
 
-// confusion is a table of true classes against those that examples are taken for.
-func (d *document) confusion(classes []string, counts [][]int) {
-	heads := []head{"<class, taken for"}
-	var rows [][]string
-	for _, name := range classes {
-		heads = append(heads, head(name))
-	}
-	for k, name := range classes {
-		row := []string{name}
-		for _, count := range counts[k] {
-			row = append(row, fmt.Sprint(count))
-		}
-		rows = append(rows, row)
-	}
-	d.table(heads, rows)
-}
-
-// name is the name of a row, or its number from 1.
-func (p *ClassPoints) name(row int) string { return (&Points{Names: p.Names}).name(row) }
-
-// worst names the rows with the largest errors.
-func (p *ClassPoints) worst(count int) string {
-	w := Worst{Points: &Points{Error: p.Error}}
-	var names []string
-	for _, i := range w.order(count) {
-		names = append(names, fmt.Sprintf("%s (%s, taken for %s)", p.name(i), p.Target[i], p.Class[i]))
-	}
-	return strings.Join(names, ", ")
-}
-
-// table has a row per example or new input below the names of the columns.
+// table has a row per example or new input.
 func (p *ClassPoints) table(format func(float64) string) [][]string {
-	var classes []string
-	for name := range p.Probability {
-		classes = append(classes, name)
-	}
-	slices.Sort(classes)
-	rows := [][]string{{"row", "class"}}
-	if p.Target != nil {
-		rows[0] = append(rows[0], "target")
-	}
-	for _, name := range classes {
-		rows[0] = append(rows[0], "P("+textCell(name)+")")
-	}
-	for i, class := range p.Class {
-		row := []string{p.name(i), textCell(class)}
-		if p.Target != nil {
-			row = append(row, textCell(p.Target[i]))
-		}
-		for _, name := range classes {
-			row = append(row, format(p.Probability[name][i]))
-		}
-		rows = append(rows, row)
+	rows := namedRows(p.Names, len(p.Class))
+	addColumn(rows, "class", p.Class, textCell)
+	addColumn(rows, "target", p.Target, textCell)
+	for _, name := range slices.Sorted(maps.Keys(p.Probability)) {
+		addColumn(rows, "P("+textCell(name)+")", p.Probability[name], format)
 	}
 	return rows
 }
@@ -176,10 +136,9 @@ type ClassPrediction struct {
 
 func (p *ClassPrediction) document() *document {
 	d := &document{title: "Classes by " + ShortName(cmp.Or(p.Model, p.Data))}
-	d.line("model", "%s loss, a sum over %d sites, trained on %d examples of %s", p.Loss, p.SupportVectors, p.N,
-		p.Data)
 	d.lead = fmt.Sprintf("The class of each of %d rows of %s, and the probability of every class.", p.Count,
 		p.Test)
+	d.line("model", "%s", p.TrainedOn.text())
 	d.line("new inputs", "%s: %d", p.Test, p.Count)
 	if p.TestError != nil {
 		d.line("test error", "%s get the wrong class", share(*p.TestError))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"unicode/utf8"
 
 	"bootbench/bench"
 )
@@ -35,19 +36,21 @@ func (c *Comparison) above() *document {
 }
 
 func (c *Comparison) heads() []head {
-	return []head{head(fmt.Sprintf("<%-*s", nameWidth(c.Data), "data")), "    n", " ratio", "theory s", " fits",
+	width := len("data")
+	for _, name := range c.Data {
+		width = max(width, utf8.RuneCountInString(ShortName(name)))
+	}
+	return []head{head(fmt.Sprintf("<%-*s", width, "data")), "    n", " ratio", "theory s", " fits",
 		"theory error", "retrained", "    +-", "var error", "speed-up", " refined", "     +-", "refined s",
 		"faster", "<status"}
 }
 
 func (*Comparison) cells(r bench.CompareRow) []string {
-	variance, mark := fmt.Sprintf("%.2g%%", 100*r.VarianceError), ""
-	if r.EqualIsBound {
-		variance, mark = "-", ">"
-	}
+	variance := either(r.EqualIsBound, "-", fmt.Sprintf("%.2g%%", 100*r.VarianceError))
 	cells := []string{ShortName(r.Data), fmt.Sprint(r.N), fmt.Sprintf("%.3g", r.Ratio), seconds(r.TheoryS),
 		fmt.Sprintf("%.1f", r.FitsEquivalent), number(r.TheoryError), number(r.RetrainError),
-		fmt.Sprintf("%.2g", r.RetrainSE), variance, mark + fmt.Sprintf("%.3g", r.SpeedupEqualAccuracy)}
+		fmt.Sprintf("%.2g", r.RetrainSE), variance,
+		fmt.Sprintf(either(r.EqualIsBound, ">%.3g", "%.3g"), r.SpeedupEqualAccuracy)}
 	if !(r.RefinedS > 0) {
 		return append(cells, "-", "-", "-", "-", r.Status)
 	}
@@ -65,15 +68,15 @@ func (c *Comparison) below() *document {
 	return d
 }
 
-// compareGroups splits rows into runs of the same data set and loss, over sizes or
-// over ratios.
+// compareGroups splits rows into runs of the same data set and loss, over sizes or over ratios.
 func compareGroups(rows []bench.CompareRow) (groups [][]bench.CompareRow) {
-	first := 0
 	for i, r := range rows {
-		next := rows[min(i+1, len(rows)-1)]
-		together := r.Data == next.Data && r.Loss == next.Loss && (r.Ratio == next.Ratio || r.N == next.N)
-		if i+1 == len(rows) || !together {
-			groups, first = append(groups, rows[first:i+1]), i+1
+		last := len(groups) - 1
+		if i > 0 && r.Data == rows[i-1].Data && r.Loss == rows[i-1].Loss &&
+			(r.Ratio == rows[i-1].Ratio || r.N == rows[i-1].N) {
+			groups[last] = append(groups[last], r)
+		} else {
+			groups = append(groups, []bench.CompareRow{r})
 		}
 	}
 	return groups
@@ -83,31 +86,30 @@ func compareGroups(rows []bench.CompareRow) (groups [][]bench.CompareRow) {
 func (c *Comparison) Figures() (figures []*Figure) {
 	for _, rows := range compareGroups(c.Rows) {
 		name, data, axis := "compare-"+fileName(rows[0].Data), ShortName(rows[0].Data), sizeAxis(rows)
-		equal := Series{Label: "retraining to the same accuracy", Mark: Joined}
-		theory := Series{Label: "theory", Mark: Joined, Colour: 1}
-		naive := Series{Label: "one naive bootstrap fit", Mark: Joined, Colour: 2}
-		merged := Series{Label: "one bootstrap fit, rows merged", Mark: Joined, Colour: 3}
-		error := Series{Label: "theory", Mark: Line}
+		times := []Series{{Label: "retraining to the same accuracy"}, {Label: "theory"},
+			{Label: "one naive bootstrap fit"}, {Label: "one bootstrap fit, rows merged"}}
+		theory := Series{Label: "theory", Mark: Line}
 		retrained := Series{Label: "retraining, two standard errors", Mark: Dots, Colour: 1}
 		for i, r := range rows {
 			x := axis.Ticks[i].Value
-			equal.Add(x, r.SpeedupEqualAccuracy*r.TheoryS) // 0, which a logarithmic axis leaves out, if unknown
 			if r.EqualIsBound {
-				equal.Label = "retraining to the same accuracy (at least)"
+				times[0].Label = "retraining to the same accuracy (at least)"
 			}
-			theory.Add(x, r.TheoryS)
-			naive.Add(x, r.NaiveFitS)
-			merged.Add(x, r.ResampleFitS)
-			error.Add(x, float64(r.TheoryError))
+			// the first is 0 if unknown, which a logarithmic axis leaves out
+			for k, s := range []float64{r.SpeedupEqualAccuracy * r.TheoryS, r.TheoryS, r.NaiveFitS, r.ResampleFitS} {
+				times[k].Mark, times[k].Colour = Joined, k
+				times[k].Add(x, s)
+			}
+			theory.Add(x, float64(r.TheoryError))
 			retrained.AddErr(x, float64(r.RetrainError), 2*float64(r.RetrainSE))
 		}
 		figures = append(figures, NewFigure(name+"-time", data+": time",
 			"Seconds of the theory, of one bootstrap fit, and of as many retrainings as give the same "+
 				"accuracy of the variances per point.",
-			axis, Axis{Label: "seconds", Log: true}, equal, theory, naive, merged),
+			axis, Axis{Label: "seconds", Log: true}, times...),
 			NewFigure(name+"-error", data+": left-out error",
 				"Error on left-out examples: the theory, and retraining with two of its standard errors.",
-				axis, Axis{Label: "left-out error"}, error, retrained))
+				axis, Axis{Label: "left-out error"}, theory, retrained))
 	}
 	return figures
 }
@@ -115,15 +117,10 @@ func (c *Comparison) Figures() (figures []*Figure) {
 // sizeAxis is a logarithmic axis with a mark at every n, or at every ratio of a learning curve.
 func sizeAxis(rows []bench.CompareRow) Axis {
 	first, last := &rows[0], &rows[len(rows)-1]
-	a, overRatios := Axis{Label: "examples n", Log: true}, first.N == last.N && first.Ratio != last.Ratio
-	if overRatios {
-		a.Label = "ratio S/N"
-	}
+	overRatios := first.N == last.N && first.Ratio != last.Ratio
+	a := Axis{Label: either(overRatios, "ratio S/N", "examples n"), Log: true}
 	for _, r := range rows {
-		x := float64(r.N)
-		if overRatios {
-			x = r.Ratio
-		}
+		x := either(overRatios, r.Ratio, float64(r.N))
 		a.Ticks = append(a.Ticks, Tick{x, strconv.FormatFloat(x, 'g', 4, 64)})
 	}
 	return a

@@ -1,10 +1,12 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"bootbench/internal/calibration"
 	"bootbench/internal/null"
@@ -47,18 +49,16 @@ var estimateHeads = []head{"  left-out", " refined", "     +-", "      .632", " 
 	" seconds", "<status"}
 
 func (e *Estimate) cells() []string {
-	refined, se, e632, plus := "-", "-", "-", "-"
+	refined, se, e632, plus := "-", "-", e.Err632, e.Err632Plus
 	if r := e.Refined; r != nil {
 		refined, se = number(r.TestError), fmt.Sprintf("%.2g", r.SE)
-	}
-	if e.Is632Applicable {
-		e632, plus = number(e.Err632), number(e.Err632Plus)
-		if r := e.Refined; r != nil && e.TestError != e.TestError { // there is no theory
-			e632, plus = number(r.Err632), number(r.Err632Plus)
+		if e.TestError != e.TestError { // there is no theory
+			e632, plus = r.Err632, r.Err632Plus
 		}
 	}
-	return []string{number(e.TestError), refined, se, e632, plus, fmt.Sprint(e.Sweeps), seconds(e.Time.Solve),
-		e.Status}
+	suits := func(v null.Float) string { return either(e.Is632Applicable, number(v), "-") }
+	return []string{number(e.TestError), refined, se, suits(e632), suits(plus), fmt.Sprint(e.Sweeps),
+		seconds(e.Time.Solve), e.Status}
 }
 
 func (c *Curve) below() *document {
@@ -82,12 +82,9 @@ func (c *Curve) WriteCSV(w io.Writer) error {
 	}
 	var rows []line
 	for _, e := range c.Results {
-		row := line{e.Ratio, e.Distinct, e.Errors, e.Convergence, e.Time.Solve, null.Float(math.NaN()),
-			null.Float(math.NaN())}
-		if r := e.Refined; r != nil {
-			row.Refined, row.RefinedSE = r.TestError, r.SE
-		}
-		rows = append(rows, row)
+		refined := cmp.Or(e.Refined, &Refined{TestError: unknown, SE: unknown})
+		rows = append(rows, line{e.Ratio, e.Distinct, e.Errors, e.Convergence, e.Time.Solve, refined.TestError,
+			refined.SE})
 	}
 	return WriteRows(w, rows)
 }
@@ -114,4 +111,65 @@ func (c *Curve) Figures() []*Figure {
 		ShortName(c.Data)+": error against the size of resamples",
 		"Left-out and .632+ error of training sets of S = ratio x n examples, by theory and exact resamples.",
 		ratios, Axis{Label: "error"}, left, plus, refined)}
+}
+
+// Growing is a curve for the person who asks whether more rows would help.
+type Growing struct{ *Curve }
+
+func (c Growing) document() *document { return rowDocument(c, c.Results) }
+
+func (c Growing) above() *document {
+	d := short("Error by number of rows, on", c.Subject, c.asked())
+	d.modelled(c.Subject)
+	if c.Sample > 0 {
+		d.line("sample", "%d of %d rows, drawn at random", c.Sample, c.RowsTotal)
+	}
+	n := len(c.Kernel.LengthScale)
+	scales := either(n > 1 && c.ChosenBy != "",
+		fmt.Sprintf(", too low as they helped to choose %d length scales", n), "")
+	d.line("errors", "%s of rows left out%s; +- over subsamples without replacement", units(c.TestLoss), scales)
+	d.gap()
+	return d
+}
+
+func (Growing) heads() []head {
+	return []head{"   rows", "     error", "      +-", "  seconds", "<status"}
+}
+
+func (Growing) cells(e Estimate) []string {
+	u, se := units(e.TestLoss), "-"
+	if e.ErrorSE != nil {
+		se = u.se(e.Error, *e.ErrorSE)
+	}
+	status := strings.Replace(e.Status, Contradicted, "converged", 1) // the theory is, which is not shown
+	return []string{fmt.Sprint(math.Round(e.Ratio * float64(e.N))), u.text(e.Error), se,
+		seconds(e.Time.Solve), status}
+}
+
+func (c Growing) below() *document {
+	d := &document{}
+	d.gap()
+	if g := c.Growth; g != nil {
+		u := units(c.TestLoss)
+		twice := fmt.Sprintf("%s with all %d rows, %s expected with %d: a fall of %s +- %s", u.text(g.Now),
+			cmp.Or(c.RowsTotal, c.N), u.text(g.Then), g.Rows, u.fall(g.Now, g.Then), u.se(g.Then, g.FallSE))
+		d.lead = fmt.Sprintf("More rows %s. The error (%s) is %s.", helps(g), u, twice)
+		d.line("twice the rows", "%s", twice)
+		d.line("more rows", "%s", helps(g))
+	} else if c.Status == "complete" {
+		d.line("more rows", "unknown: it takes 20 rows, and exact subsamples that leave out each of them")
+	}
+	d.cost(c.Cost)
+	return d
+}
+
+// helps says whether twice the rows are worth their while.
+func helps(g *calibration.Growth) string {
+	switch {
+	case g.Fall+2*g.FallSE < g.Now/10:
+		return "hardly help: the error falls by less than a tenth"
+	case g.Fall > 2*g.FallSE && g.Fall > g.Now/20:
+		return "help"
+	}
+	return "may help: the fall is less than twice its standard error"
 }

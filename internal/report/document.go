@@ -5,7 +5,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -35,14 +34,6 @@ func (h head) Left() bool { return strings.HasPrefix(string(h), "<") }
 
 // Name is what readers see.
 func (h head) Name() string { return strings.TrimSpace(strings.TrimPrefix(string(h), "<")) }
-
-// width is the room of a cell, negative where it is aligned left.
-func (h head) width() int {
-	if h.Left() {
-		return 1 - utf8.RuneCountInString(string(h))
-	}
-	return utf8.RuneCountInString(string(h))
-}
 
 func (d *document) line(label, format string, args ...any) {
 	last := len(d.blocks) - 1
@@ -85,38 +76,32 @@ func (d *document) writeText(w io.Writer) error {
 
 // writeTable writes a table with columns as wide as their widest cells.
 func (b *block) writeTable(text *strings.Builder) {
-	heads := slices.Clone(b.Heads)
-	for i, h := range heads {
-		width := utf8.RuneCountInString(h.Name())
-		for _, r := range b.Rows {
-			width = max(width, utf8.RuneCountInString(r[i]))
+	lines, widths := append([][]string{names(b.Heads)}, b.Rows...), make([]int, len(b.Heads))
+	for i, h := range b.Heads {
+		width := 0
+		for _, cells := range lines {
+			width = max(width, utf8.RuneCountInString(cells[i]))
 		}
-		if h.Left() {
-			heads[i] = head(fmt.Sprintf("<%-*s", width, h.Name()))
-		} else {
-			heads[i] = head(fmt.Sprintf("%*s", width, h.Name()))
-		}
+		widths[i] = either(h.Left(), -width, width)
 	}
-	text.WriteString(headLine(heads))
-	for _, r := range b.Rows {
-		text.WriteString(rowLine(heads, r))
+	for _, cells := range lines {
+		text.WriteString(lineOf(widths, cells))
 	}
 }
 
-// headLine is the line above the rows of a table, and rowLine one row. A cell wider than its column shifts
-// the rest of its line.
-func headLine(heads []head) string {
-	names := make([]string, len(heads))
-	for i, h := range heads {
-		names[i] = h.Name()
+func names(heads []head) (names []string) {
+	for _, h := range heads {
+		names = append(names, h.Name())
 	}
-	return rowLine(heads, names)
+	return names
 }
 
-func rowLine(heads []head, cells []string) string {
+// lineOf is one line of a table; negative widths are of columns aligned left. A cell wider than its column
+// shifts the rest of its line.
+func lineOf(widths []int, cells []string) string {
 	var line strings.Builder
 	for i, cell := range cells {
-		fmt.Fprintf(&line, "%*s  ", heads[i].width(), cell)
+		fmt.Fprintf(&line, "%*s  ", widths[i], cell)
 	}
 	return strings.TrimRight(line.String(), " ") + "\n"
 }
@@ -125,10 +110,8 @@ func rowLine(heads []head, cells []string) string {
 // are computed. R is what a row is made of.
 type RowDocument[R any] interface {
 	Document
-	// Figures show it.
 	Figures() []*Figure
-	// WriteCSV writes a line per row.
-	WriteCSV(w io.Writer) error
+	WriteCSV(w io.Writer) error // a line per row
 
 	above() *document // what the rows are about
 	heads() []head    // with room for rows that are not known yet
@@ -141,13 +124,22 @@ func WriteHead[R any](w io.Writer, of RowDocument[R]) error {
 	if err := of.above().writeText(w); err != nil {
 		return err
 	}
-	_, err := io.WriteString(w, headLine(of.heads()))
-	return err
+	return writeLine(w, of, names(of.heads()))
 }
 
 // WriteRow prints one row.
 func WriteRow[R any](w io.Writer, of RowDocument[R], row R) error {
-	_, err := io.WriteString(w, rowLine(of.heads(), of.cells(row)))
+	return writeLine(w, of, of.cells(row))
+}
+
+// writeLine prints cells in columns as wide as their heads.
+func writeLine[R any](w io.Writer, of RowDocument[R], cells []string) error {
+	var widths []int
+	for _, h := range of.heads() {
+		width := utf8.RuneCountInString(string(h))
+		widths = append(widths, either(h.Left(), 1-width, width))
+	}
+	_, err := io.WriteString(w, lineOf(widths, cells))
 	return err
 }
 

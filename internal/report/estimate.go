@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"bootbench/internal/calibration"
 	"bootbench/internal/null"
@@ -31,8 +32,7 @@ type Estimate struct {
 	Points        *Points              `json:"points,omitempty"`
 	Warnings      []string             `json:"warnings"`
 	Cost
-	// Examples are the left-out errors, refined where the estimate is.
-	Examples calibration.Errors `json:"-"`
+	Examples calibration.Errors `json:"-"` // left-out errors, refined where the estimate is
 }
 
 // Refine adds what exact resamples say, and quotes them.
@@ -43,9 +43,11 @@ func (e *Estimate) Refine(r *Refined) {
 	}
 }
 
+// unknown is a number that documents leave empty.
+var unknown = null.Float(math.NaN())
+
 // DropTheory leaves what exact resamples say, where the theory does not hold.
 func (e *Estimate) DropTheory() {
-	unknown := null.Float(math.NaN())
 	e.TestError, e.Err632, e.Err632Plus, e.BaggedError, e.VoteError = unknown, unknown, unknown, unknown, nil
 	e.Calibration, e.Metrics, e.Level, e.Convergence = nil, nil, 0, Convergence{Status: "complete"}
 	e.Examples.Influence = nil
@@ -58,17 +60,14 @@ func (e *Estimate) DropTheory() {
 
 // DropErrors leaves what predictions are, where no example is ever left out, and says so.
 func (e *Estimate) DropErrors() {
-	unknown := null.Float(math.NaN())
-	e.Quote, e.Errors = Quote{Error: unknown}, Errors{TestLoss: e.TestLoss, TestError: unknown,
-		Apparent:      e.Apparent,
-		NoInformation: e.NoInformation, Err632: unknown, Err632Plus: unknown}
+	e.Quote, e.TestError, e.Err632, e.Err632Plus = Quote{Error: unknown}, unknown, unknown, unknown
 	e.Ensemble, e.Quality, e.Metrics, e.Calibration = Ensemble{BaggedError: unknown}, nil, nil, nil
 	if p := e.Points; p != nil {
 		p.Error, p.OOBMean, p.OOBVote = nil, nil, nil
 	}
 	e.Notes = append(slices.Clone(e.Notes),
-		"every resample has all rows, with random weights: none is left out, so there "+
-			"is no error on new rows; cv has it")
+		"every resample has all rows, with random weights: none is left out, so there is no error on new rows; "+
+			"cv has it")
 }
 
 // Errors are the estimates of the test error in units of the test loss.
@@ -98,6 +97,14 @@ func (q Quote) String() string {
 	default:
 		return fmt.Sprintf("%s, standard error %.2g", number(q.Error), *se)
 	}
+}
+
+// total is the standard error over resamples, if it is known, and over examples.
+func (q Quote) total(overExamples null.Float) null.Float {
+	if q.ErrorSE == nil || *q.ErrorSE != *q.ErrorSE {
+		return overExamples
+	}
+	return null.Float(math.Hypot(float64(overExamples), float64(*q.ErrorSE)))
 }
 
 // Ensemble is the out-of-bag ensemble: for every example the mean prediction, and
@@ -134,6 +141,18 @@ type Convergence struct {
 // Contradicted is the status of a theory that has converged, but that its exact resamples refute.
 const Contradicted = "contradicted"
 
+// finished reports whether a status is one of a whole answer.
+func finished(status string) bool {
+	return status == "converged" || status == Contradicted || status == "complete"
+}
+
+// unfinished prints the status of an answer that is not whole.
+func (d *document) unfinished(status string) {
+	if !finished(status) {
+		d.line("status", "%s", status)
+	}
+}
+
 // Refined are unbiased estimates from exact resamples, which stand beside the theory's.
 type Refined struct {
 	Resamples   int        `json:"resamples"`
@@ -166,8 +185,7 @@ type RefinedTime struct {
 	Exact      int `json:"exact,omitempty"`
 }
 
-// Warning says in a sentence where exact resamples contradict the theory; "" where they do
-// not.
+// Warning says in a sentence where exact resamples contradict the theory; "" where they do not.
 func (r *Refined) Warning() string {
 	if r == nil || len(r.Contradicts) == 0 {
 		return ""
@@ -183,15 +201,15 @@ func (e *Estimate) document() *document {
 	d.line("left-out error", "%s   (%s loss)", e.Quote, e.TestLoss)
 	d.sample(e)
 	d.quality(e.Quality)
-	errors, ensemble := e.Errors, e.Ensemble
-	if r := e.Refined; r != nil {
+	if r := e.Refined; r == nil {
+		d.errors(e.Errors, e.Resampling, e.Ensemble, nil)
+		d.judged("", e.Metrics, e.Calibration)
+	} else {
+		errors, ensemble := e.Errors, e.Ensemble
 		errors.Err632, errors.Err632Plus, ensemble.BaggedError = r.Err632, r.Err632Plus, r.BaggedError
-	}
-	d.combined(errors, e.Resampling)
-	d.ensemble(ensemble, nil)
-	d.refined(e)
-	d.judged("", e.Metrics, e.Calibration)
-	if r := e.Refined; r != nil {
+		d.errors(errors, e.Resampling, ensemble, nil)
+		d.refined(e)
+		d.judged("", e.Metrics, e.Calibration)
 		d.judged("refined", r.Metrics, r.Calibration)
 	}
 	d.convergence(e.Convergence)
@@ -202,13 +220,8 @@ func (e *Estimate) document() *document {
 // refined prints what exact resamples took, and the theory's errors beside theirs.
 func (d *document) refined(e *Estimate) {
 	r := e.Refined
-	if r == nil {
-		return
-	}
-	worth := ""
-	if r.EquivalentResamples > 0 { // else their errors tell nothing
-		worth = fmt.Sprintf(", worth %.0f plain retrainings", r.EquivalentResamples)
-	}
+	worth := either(r.EquivalentResamples > 0, // else their errors tell nothing
+		fmt.Sprintf(", worth %.0f plain retrainings", r.EquivalentResamples), "")
 	d.line("refined by", "%d exact resamples in %s s%s", r.Resamples, seconds(r.Time.Total), worth)
 	if e.TestError != e.TestError {
 		if e.Time.Theory > 0 {
@@ -221,63 +234,47 @@ func (d *document) refined(e *Estimate) {
 		theory += fmt.Sprintf(", off by %+.1f%% (standard error %.1f%%)", 100*(e.TestError/r.TestError-1),
 			100*r.SE/r.TestError)
 	}
-	if e.Is632Applicable {
-		theory += fmt.Sprintf("; .632 %s, .632+ %s", number(e.Err632), number(e.Err632Plus))
-	}
-	d.line("theory", "%s; bagged error %s", theory, number(e.BaggedError))
+	combined := fmt.Sprintf("; .632 %s, .632+ %s", number(e.Err632), number(e.Err632Plus))
+	d.line("theory", "%s%s; bagged error %s", theory, either(e.Is632Applicable, combined, ""),
+		number(e.BaggedError))
 }
 
-// combined prints what follows from the left-out error and one fit to all data.
-func (d *document) combined(e Errors, r Resampling) {
+// errors prints what follows from the left-out error and one fit to all data, and the errors of the
+// out-of-bag ensemble, with standard errors of retraining; nil for the theory.
+func (d *document) errors(e Errors, r Resampling, ensemble Ensemble, se *EnsembleSE) {
 	d.line("apparent error", "%s", number(e.Apparent))
-	if !r.Is632Applicable {
+	if r.Is632Applicable {
+		d.line(".632", "%s", number(e.Err632))
+		d.line(".632+", "%s", number(e.Err632Plus))
+	} else {
 		d.line(".632, .632+", "none: they are for resamples that leave out 37%% of the examples")
-		return
 	}
-	d.line(".632", "%s", number(e.Err632))
-	d.line(".632+", "%s", number(e.Err632Plus))
-}
-
-// ensemble prints the errors of the out-of-bag ensemble, with standard errors of retraining; nil for the
-// theory.
-func (d *document) ensemble(e Ensemble, se *EnsembleSE) {
-	bagged, vote := Quote{Error: e.BaggedError}, Quote{}
+	bagged, vote := Quote{Error: ensemble.BaggedError}, Quote{}
 	if se != nil {
 		bagged.ErrorSE, vote.ErrorSE = &se.BaggedError, se.VoteError
 	}
 	d.line("bagged error", "%s   (of the mean prediction)", bagged)
-	if e.VoteError != nil {
-		vote.Error = *e.VoteError
+	if ensemble.VoteError != nil {
+		vote.Error = *ensemble.VoteError
 		d.line("vote error", "%s   (of the majority)", vote)
 	}
 }
 
 // convergence prints how the theory's solve ended.
 func (d *document) convergence(c Convergence) {
-	verdict := ""
 	if c.Method == "" { // there is no theory
 		d.line("status", "%s", c.Status)
 		return
 	}
-	if c.Status == Contradicted {
-		verdict = "; the exact resamples refute the theory"
-	}
+	r, verdict := c.Refreshes, either(c.Status == Contradicted, "; the exact resamples refute the theory", "")
 	d.line("status", "%s, residual %.2g, %d sweeps (%s), method %s%s", c.Status, c.Residual, c.Sweeps,
-		refreshes(c.Refreshes), c.Method, verdict)
+		join(fmt.Sprintf("%d exact", r.Exact), nonzero("%d single precision", r.Single),
+			nonzero("%d few sites", r.Woodbury), nonzero("%d diagonal", r.Diagonal)), c.Method, verdict)
 	if c.Rank > 0 {
-		off := "more than 100%"
-		if c.RankError <= 1 {
-			off = fmt.Sprintf("up to about %.1g%%", 100*c.RankError)
-		}
+		off := either(c.RankError <= 1, fmt.Sprintf("up to about %.1g%%", 100*c.RankError), "more than 100%")
 		d.line("engine", "%s, rank %d: mean residual %.1e of the kernel's variance, largest %.1e; it changes the "+
 			"error by %s", c.Engine, c.Rank, c.RankResidual, c.RankLargest, off)
 	}
-}
-
-// refreshes lists the ways in which G was updated.
-func refreshes(r solver.Refreshes) string {
-	return join(fmt.Sprintf("%d exact", r.Exact), nonzero("%d single precision", r.Single),
-		nonzero("%d few sites", r.Woodbury), nonzero("%d diagonal", r.Diagonal))
 }
 
 // quality prints them.
@@ -302,7 +299,7 @@ func (d *document) judged(by string, m *calibration.Metrics, c *calibration.Reli
 		text := ""
 		for _, v := range m.All() {
 			if *v.Value != nil {
-				text = join(text, fmt.Sprintf("%s %s", v.Words, number(**v.Value)))
+				text = join(text, v.Words+" "+number(**v.Value))
 			}
 		}
 		d.line(strings.TrimSpace(by+" metrics"), "%s", text)
@@ -310,43 +307,146 @@ func (d *document) judged(by string, m *calibration.Metrics, c *calibration.Reli
 	if c == nil {
 		return
 	}
-	how := "the left-out fields on a curve, " + c.Method
-	if c.Method == "posterior" {
-		how = "the classifier's posterior"
-	}
+	how := either(c.Method == "posterior", "the classifier's posterior",
+		"the left-out fields on a curve, "+c.Method)
 	if c.LogLoss != nil {
-		how += "; left out: log loss " + number(*c.LogLoss) + ", Brier score " + number(*c.Brier)
+		how += "; left out: " + scores(c.LogLoss, c.Brier)
 	}
 	d.line(cmp.Or(by, "probabilities"), "by %s", how)
 }
 
-// ReliabilityFigure shows the observed shares of the label +1 against the probabilities;
-// none where these are not known.
-func ReliabilityFigure(c *calibration.Reliability) []*Figure {
-	if c == nil || c.LogLoss == nil {
-		return nil
-	}
-	shares := Series{Label: "left-out examples", Mark: Joined}
-	for i, p := range c.Predicted {
-		o, n := c.Observed[i], float64(c.Count[i])
-		shares.AddErr(p, o, math.Sqrt(p*(1-p)/n)) // of a binomial share, were p right
-	}
-	return []*Figure{NewFigure("reliability", "reliability of the probabilities",
-		"Share of the label +1 among left-out examples of about that probability, with its standard "+
-			"error; on the diagonal they are right.",
-		Axis{Label: "probability of +1", Max: 1}, Axis{Label: "share of +1", Max: 1}, shares,
-		equality("as stated", 0, 1))}
+// scores are those of probabilities of labels.
+func scores(logLoss, brier *null.Float) string {
+	return "log loss " + number(*logLoss) + ", Brier score " + number(*brier)
 }
 
-// ROCFigure shows the shares of both labels that mean predictions above a threshold hold; none
-// for one class.
-func ROCFigure(mean, label, weights []float64) []*Figure {
-	x, y, area := calibration.ROC(mean, label, weights)
-	if x == nil {
-		return nil
+// FullModel is the expected error of the model that is trained on all examples, by cross-validation.
+type FullModel struct {
+	Error   null.Float `json:"error"`
+	ErrorSE null.Float `json:"error_se"` // over examples
+	Folds   int        `json:"folds"`
+	Repeats int        `json:"repeats"`
+	// AsChosen is the error with the model that was chosen of all examples, if Error is of models that are
+	// chosen without each fold.
+	AsChosen *null.Float `json:"as_chosen,omitempty"`
+}
+
+// LearningCurve is the error of models trained on so many rows of a sample, at rows outside of it, by which
+// an estimate says what to expect of all rows.
+type LearningCurve struct {
+	Sizes   []int       `json:"sizes"`
+	Errors  null.Floats `json:"errors"`
+	HeldOut int         `json:"held_out"` // rows
+}
+
+// sample says what of the data an estimate has seen, and what all of it would cost.
+func (d *document) sample(e *Estimate) {
+	if e.Sample == 0 {
+		return
 	}
-	return []*Figure{NewFigure("roc", fmt.Sprintf("receiver operating characteristic: area %.3f", area),
-		"Of the examples of either label, the share whose left-out mean prediction is above a threshold.",
-		Axis{Label: "share of -1 above", Max: 1}, Axis{Label: "share of +1 above", Max: 1},
-		Series{Mark: Line, X: x, Y: y}, equality("", 0, 1))}
+	cost := either(e.Time.AllRows > 0, ", which takes at most about "+duration(e.Time.AllRows), "")
+	d.line("sample", "%d of %d rows, drawn at random; --sample all takes all of them%s", e.Sample, e.RowsTotal,
+		cost)
+	if c := e.LearningCurve; c != nil {
+		text := ""
+		for i, n := range c.Sizes {
+			text += fmt.Sprintf("%s with %d rows, ", units(e.TestLoss).text(null.Float(c.Errors[i])), n)
+		}
+		d.line("learning curve", "%sat %d other rows; continued to %d rows it gives the error", text, c.HeldOut,
+			e.RowsTotal)
+	}
+}
+
+// duration is a time in whole seconds.
+func duration(seconds float64) string {
+	return time.Duration(seconds * 1e9).Round(time.Second).String()
+}
+
+// Brief is an estimate in a few lines for the person who asks: what to expect of new rows, how much of it is
+// skill, which rows are worst, how stable predictions are, and how to repeat it.
+type Brief struct{ *Estimate }
+
+func (b Brief) document() *document {
+	e, u, headline := b.Estimate, units(b.TestLoss), b.headline()
+	d := short("Error on new rows of", b.Subject, b.asked())
+	d.lead = either(u.share(), "", "The error of predictions of "+e.target()+" is ") + headline + "."
+	if e.Error == e.Error {
+		d.line("error", "%s", headline)
+	} else {
+		d.lead = "Predictions without an error: no row was left out."
+	}
+	d.sample(e)
+	if q := e.Quality; q != nil && q.RSquared != nil {
+		d.line("explained", "%.1f%% of the variance", 100**q.RSquared)
+	} else if q != nil && q.Balanced != nil {
+		d.line("balanced error", "%s, the mean over the classes", share(*q.Balanced))
+	}
+	if f := e.FullModel; f != nil {
+		how := fmt.Sprintf("%d times", f.Repeats)
+		if f.AsChosen != nil {
+			how = fmt.Sprintf("a model chosen without each; %s with this one, which has seen them",
+				u.text(*f.AsChosen))
+		}
+		d.line("all rows", "%s expected of the model trained on all rows (%d folds, %s)",
+			u.withSE(f.Error, f.ErrorSE), f.Folds, how)
+	}
+	if e.Points != nil {
+		if e.Points.Error != nil {
+			d.line("worst rows", "%s", b.worst(3))
+		}
+		d.line("stability", "%s", b.stability())
+	}
+	d.modelled(e.Subject)
+	if e.Time.Theory > 0 {
+		d.line("method", "exact resamples alone; --method theory solves the theory, too, in about %s",
+			duration(e.Time.Theory))
+	}
+	d.unfinished(e.Status)
+	return d
+}
+
+// headline is the quoted error beside that of a constant. Its standard error is over data sets of this size,
+// and over resamples.
+func (b Brief) headline() string {
+	q, u := b.Quality, units(b.TestLoss)
+	if q == nil {
+		return b.Quote.String()
+	}
+	se := b.total(q.ExampleSE)
+	if b.LearningCurve != nil { // which counts the rows
+		se = *b.ErrorSE
+	}
+	format := either(u.share(), "%s of new rows get the wrong label; %s if all are taken for %s",
+		"%s on new rows; %s if all are predicted %s")
+	return fmt.Sprintf(format, u.withSE(b.Error, se), u.text(q.Baseline), q.Constant)
+}
+
+// worst names the rows with the largest left-out errors.
+func (b Brief) worst(count int) string {
+	p, names := b.Points, ""
+	for _, i := range worst(p.Error, count) {
+		target, predicted := digits(p.Target[i], 4), ""
+		if b.Positive != "" {
+			target = b.Labels.Name(p.Target[i])
+			predicted = fmt.Sprintf(", predicted %s in %.0f%%", b.Labels.Name(-p.Target[i]), 100*p.Error[i])
+		} else if p.OOBMean != nil {
+			predicted = ", predicted " + digits(p.OOBMean[i], 4)
+		}
+		names = join(names, fmt.Sprintf("%s (%s%s)", rowName(p.Names, i), target, predicted))
+	}
+	return names
+}
+
+// stability is the median over the examples of the predictor's standard deviation over resamples, or for
+// labels of the share of resamples that disagree with the majority.
+func (b Brief) stability() string {
+	if votes := b.Points.Vote; votes != nil {
+		disagree := 0.0
+		for _, v := range votes {
+			disagree += math.Min(v, 1-v) / float64(len(votes))
+		}
+		return fmt.Sprintf("with other rows drawn, %s of the labels change", share(null.Float(disagree)))
+	}
+	sd := math.Sqrt(median(slices.Sorted(slices.Values(b.Points.Variance))))
+	return fmt.Sprintf("with other rows drawn, a prediction changes by %s (standard deviation)", digits(sd, 3))
 }

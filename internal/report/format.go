@@ -3,9 +3,12 @@ package report
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"bootbench/internal/null"
+	"bootbench/loss"
 )
 
 // ShortName is the name of a data set, of a generated one that of its generator.
@@ -16,32 +19,13 @@ func ShortName(data string) string {
 	return data
 }
 
-// nameWidth is the width of a column of data sets of the given names.
-func nameWidth(data []string) int {
-	width := len("data")
-	for _, name := range data {
-		width = max(width, utf8.RuneCountInString(ShortName(name)))
-	}
-	return width
-}
-
 // fileName keeps letters, digits and underscores of the name of a data set.
 func fileName(data string) string {
-	return strings.Trim(strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' {
-			return r
-		}
-		return '-'
-	}, ShortName(data)), "-")
+	return strings.Trim(regexp.MustCompile(`\W`).ReplaceAllString(ShortName(data), "-"), "-")
 }
 
 // number writes a figure with the digits that a reader can use.
-func number[T ~float64](v T) string {
-	if v != v {
-		return "unknown"
-	}
-	return digits(v, 5)
-}
+func number[T ~float64](v T) string { return either(v != v, "unknown", digits(v, 5)) }
 
 // digits writes a number with so many digits, without an exponent below 10^9.
 func digits[T ~float64](v T, count int) string {
@@ -53,25 +37,79 @@ func digits[T ~float64](v T, count int) string {
 }
 
 // seconds writes a wall time in seconds.
-func seconds(v float64) string {
-	if v >= 100 {
-		return fmt.Sprintf("%.0f", v)
-	}
-	return fmt.Sprintf("%.3g", v)
-}
+func seconds(v float64) string { return fmt.Sprintf(either(v >= 100, "%.0f", "%.3g"), v) }
 
 // mebibytes writes a number of bytes.
 func mebibytes(b int64) string { return fmt.Sprintf("%.1f MiB", float64(b)/(1<<20)) }
+
+// share writes a share as a percentage.
+func share(e null.Float) string { return fmt.Sprintf("%.1f%%", math.Max(0, 100*float64(e))) }
 
 // join lists the parts that are not empty.
 func join(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), ", ")
 }
 
-// nonzero formats a value, "" for 0.
-func nonzero[T int | float64](format string, value T) string {
-	if value == 0 {
+// nonzero formats a value, "" for 0 and "".
+func nonzero[T comparable](format string, value T) string {
+	var zero T
+	if value == zero {
 		return ""
 	}
 	return fmt.Sprintf(format, value)
+}
+
+// either is the first of two values if the condition holds, else the second.
+func either[T any](condition bool, first, second T) T {
+	if condition {
+		return first
+	}
+	return second
+}
+
+// units are those in which errors of a test loss are read: the target's for the square loss, whose errors are
+// shown as roots, shares of wrong labels for the zero-one loss.
+type units string
+
+func (u units) root() bool { return string(u) == loss.SquareTest{}.Name() }
+
+func (u units) share() bool { return string(u) == loss.ZeroOne{}.Name() }
+
+// String names what text shows.
+func (u units) String() string {
+	switch {
+	case u.root():
+		return "root mean square"
+	case u.share():
+		return "share of wrong labels"
+	}
+	return string(u) + " loss"
+}
+
+// shown is an error in these units.
+func (u units) shown(e null.Float) null.Float {
+	return either(u.root(), null.Float(math.Sqrt(float64(e))), e)
+}
+
+func (u units) digits(shown null.Float, count int) string {
+	return either(u.share(), share(shown), digits(shown, count))
+}
+
+// text is an error.
+func (u units) text(e null.Float) string { return u.digits(u.shown(e), 4) }
+
+// se is the standard error of an error; of a root, se/(2 root).
+func (u units) se(e, se null.Float) string {
+	if u.root() {
+		se /= 2 * u.shown(e)
+	}
+	return u.digits(se, 2)
+}
+
+// fall is the difference of two errors.
+func (u units) fall(from, to null.Float) string { return u.digits(u.shown(from)-u.shown(to), 2) }
+
+// withSE is an error with its standard error and its units.
+func (u units) withSE(e, se null.Float) string {
+	return u.text(e) + " +- " + u.se(e, se) + either(u.share(), "", fmt.Sprintf(" (%s)", u))
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -28,8 +29,7 @@ type Grid struct {
 	Cost
 }
 
-// GridAxis is a parameter by the name of its flag, and its values as that takes
-// them.
+// GridAxis is a parameter by the name of its flag, and its values as that takes them.
 type GridAxis struct {
 	Name   string   `json:"name"`
 	Values []string `json:"values"`
@@ -55,12 +55,10 @@ const significant = 0.05
 // undecided counts the cells that do not differ significantly from the best.
 func (g *Grid) undecided() string {
 	undecided, compared := 0, 0
-	for i := range g.Results {
-		if d := g.Results[i].Difference; d != nil {
+	for _, c := range g.Results {
+		if c.Difference != nil {
 			compared++
-			if !(d.PValue < significant) {
-				undecided++
-			}
+			undecided += either(c.Difference.PValue < significant, 0, 1)
 		}
 	}
 	return fmt.Sprintf("%d of %d other cells do not differ significantly from it (p >= %g)", undecided, compared,
@@ -72,13 +70,10 @@ func (c *GridCell) Value() float64 {
 	switch {
 	case c.Validation != nil:
 		return float64(c.Validation.Error)
-	case c.Estimate == nil || !slices.Contains([]string{"converged", Contradicted, "complete"},
-		c.Estimate.Status):
+	case c.Estimate == nil || !finished(c.Estimate.Status):
 		return math.NaN()
-	case c.Objective != nil:
-		return float64(*c.Objective)
 	}
-	return float64(c.Estimate.Error)
+	return float64(*cmp.Or(c.Objective, &c.Estimate.Error))
 }
 
 // Quality of the cell's predictions; nil where it failed.
@@ -101,6 +96,9 @@ func (c *GridCell) Name(axes []GridAxis) string {
 	return strings.Join(at, ", ")
 }
 
+// byFolds is the objective of a grid by exact cross-validation.
+const byFolds = "cv"
+
 func (g *Grid) heads() []head {
 	var heads []head
 	for _, a := range g.Over {
@@ -111,54 +109,41 @@ func (g *Grid) heads() []head {
 		heads = append(heads, head(fmt.Sprintf("%*s", width, a.Name)))
 	}
 	switch {
-	case g.By == byFolds:
-		return append(heads, "        cv", "      +-", head(fmt.Sprintf("%14s", g.skill())), "fits s", "<status")
+	case g.By == byFolds: // which shows the skill beside the error
+		skill := either(g.Task == "classification", "balanced error", "           R^2")
+		return append(heads, "        cv", "      +-", head(skill), "fits s", "<status")
 	case g.byOther():
 		heads = append(heads, head(fmt.Sprintf("%10s", g.By)))
 	}
 	return append(heads, estimateHeads...)
 }
 
-// byFolds is the objective of a grid by exact cross-validation.
-const byFolds = "cv"
-
-// skill is what a grid by cv shows beside the error.
-func (g *Grid) skill() string {
-	if g.Task == "classification" {
-		return "balanced error"
-	}
-	return "R^2"
-}
-
 // objective is by what cells are compared.
-func (g *Grid) objective() string {
-	if g.byOther() {
-		return g.By
-	}
-	return "left-out error"
-}
+func (g *Grid) objective() string { return either(g.byOther(), g.By, "left-out error") }
 
 // byOther reports whether cells are compared by something else than the left-out error.
 func (g *Grid) byOther() bool { return g.By != "" && g.By != "leftout" }
 
 func (g *Grid) cells(c GridCell) []string {
-	switch v := c.Validation; {
-	case v != nil:
+	if v := c.Validation; v != nil {
 		skill := "-"
-		if q := v.Quality; q != nil && q.Balanced != nil {
-			skill = number(*q.Balanced)
-		} else if q != nil && q.RSquared != nil {
-			skill = number(*q.RSquared)
+		if q := v.Quality; q != nil {
+			if known := cmp.Or(q.Balanced, q.RSquared); known != nil {
+				skill = number(*known)
+			}
 		}
 		return append(slices.Clone(c.Values), number(v.Error), fmt.Sprintf("%.2g", *v.ErrorSE), skill,
 			seconds(v.Time.Retrain), v.Status)
-	case c.Estimate == nil:
-		unknown := slices.Repeat([]string{"-"}, len(g.heads())-len(g.Over)-1)
-		return slices.Concat(c.Values, unknown, []string{"failed: " + c.Failure})
-	case g.byOther():
-		return slices.Concat(c.Values, []string{number(*c.Objective)}, c.Estimate.cells())
 	}
-	return slices.Concat(c.Values, c.Estimate.cells())
+	if c.Estimate == nil {
+		missing := slices.Repeat([]string{"-"}, len(g.heads())-len(g.Over)-1)
+		return slices.Concat(c.Values, missing, []string{"failed: " + c.Failure})
+	}
+	cells := slices.Clone(c.Values)
+	if g.byOther() {
+		cells = append(cells, number(*c.Objective))
+	}
+	return append(cells, c.Estimate.cells()...)
 }
 
 func (g *Grid) above() *document {
@@ -177,10 +162,10 @@ func (g *Grid) below() *document {
 		if q := best.Quality(); q != nil && g.By != "evidence" {
 			se = fmt.Sprintf(" (standard error over examples %s)", number(q.ExampleSE))
 		}
-		d.lead = fmt.Sprintf("The best of %d models is %s, with the %s %s.", len(g.Results), best.Name(g.Over),
-			g.objective(), number(best.Value()))
-		d.line("best", "%s: %s %s%s, the least of %d on the same data; expect more on new data",
-			best.Name(g.Over), g.objective(), number(best.Value()), se, len(g.Results))
+		name, value := best.Name(g.Over), g.objective()+" "+number(best.Value())
+		d.lead = fmt.Sprintf("The best of %d models is %s, with the %s.", len(g.Results), name, value)
+		d.line("best", "%s: %s%s, the least of %d on the same data; expect more on new data", name, value, se,
+			len(g.Results))
 		d.line("others", "%s", g.undecided())
 		d.quality(best.Quality())
 	}
@@ -193,16 +178,16 @@ func (g *Grid) document() *document { return rowDocument(g, g.Results) }
 // WriteCSV writes one line per cell: the value of every axis, the objective, the errors and the
 // solve. Of a cell that failed these are empty except for the status.
 func (g *Grid) WriteCSV(w io.Writer) error {
-	lines := make([]gridLine, len(g.Results))
-	for i := range g.Results {
-		lines[i] = g.Results[i].line()
+	var lines []gridLine
+	for _, c := range g.Results {
+		lines = append(lines, c.line())
 	}
-	rows := table(lines)
+	rows := make([][]string, 1+len(lines))
 	for k, a := range g.Over {
-		rows[0] = slices.Insert(rows[0], k, a.Name)
-		for i, c := range g.Results {
-			rows[i+1] = slices.Insert(rows[i+1], k, textCell(c.Values[k]))
-		}
+		addColumn(rows, a.Name, g.Results, func(c GridCell) string { return textCell(c.Values[k]) })
+	}
+	for i, numbers := range table(lines) {
+		rows[i] = append(rows[i], numbers...)
 	}
 	return writeCSV(w, rows)
 }
@@ -221,7 +206,7 @@ type gridLine struct {
 }
 
 func (c *GridCell) line() gridLine {
-	nan := null.Float(math.NaN())
+	nan := unknown
 	l := gridLine{nan, Errors{TestError: nan, Apparent: nan, NoInformation: nan, Err632: nan, Err632Plus: nan},
 		"failed", nan, 0, nan, nan, nan, nan}
 	if v := c.Validation; v != nil {

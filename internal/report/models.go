@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 
 	"bootbench/internal/calibration"
@@ -39,12 +40,12 @@ func (t *Training) document() *document {
 	d.lead = fmt.Sprintf("A model of the %d rows of %s is in %s.", t.N, ShortName(t.Data), t.Model)
 	d.gap()
 	if m := t.Perceptron; m != nil {
-		total := 0
-		for _, c := range m.Mistakes {
-			total += c
+		mistakes := 0
+		for _, count := range m.Mistakes {
+			mistakes += count
 		}
 		d.line("training", "%s form, %d passes with %d mistakes, %d examples with a weight", m.Form,
-			len(m.Mistakes), total, t.SupportVectors)
+			len(m.Mistakes), mistakes, t.SupportVectors)
 	} else if t.Bounded != nil {
 		d.line("training", "%d support vectors, %d of them at the bound, %s, Kuhn-Tucker violation %.1e",
 			t.SupportVectors, *t.Bounded, biased(t.Bias), *t.Violation)
@@ -123,8 +124,7 @@ type ModelComparison struct {
 	N       int             `json:"n"`
 	Models  []ComparedModel `json:"models"`
 	Level   float64         `json:"level"`
-	// Theory and Refined are the first model's left-out error less the second's, paired over
-	// examples.
+	// Theory and Refined are the first model's left-out error less the second's, paired over examples.
 	Theory  *calibration.Difference `json:"difference"`
 	Refined *calibration.Difference `json:"refined_difference,omitempty"`
 	Cost
@@ -157,15 +157,10 @@ func (c *ModelComparison) Warnings() []string {
 func (c *ModelComparison) document() *document {
 	d := &document{title: "Two models on " + ShortName(c.Data)}
 	d.line("data", "%s: %d rows", c.Data, c.N)
-	best := c.Theory
-	if c.Refined != nil {
-		best = c.Refined
-	}
-	verdict := c.Models[1].Model + " errs less"
+	first, second, best := c.Models[0].Model, c.Models[1].Model, cmp.Or(c.Refined, c.Theory)
+	verdict := either(best.Value < 0, first, second) + " errs less"
 	if float64(best.PValue) > 1-c.Level {
 		verdict = "these rows cannot tell which is better"
-	} else if best.Value < 0 {
-		verdict = c.Models[0].Model + " errs less"
 	}
 	d.line("verdict", "%s", verdict)
 	for _, m := range c.Models {
@@ -176,16 +171,15 @@ func (c *ModelComparison) document() *document {
 		d.line(m.Model, "%s loss, %s", m.Loss, m.Kernel)
 		d.line("  left out", "error %s (%s loss)%s, %s", number(m.TestError), m.TestLoss, refined, m.Status)
 	}
-	show := func(label string, p *calibration.Difference) {
-		d.line(label, "%s, standard error %s (by the %s), %.3g%% interval %s to %s, p = %.2g", number(p.Value),
-			number(p.StandardError), p.By, 100*c.Level, number(p.Low), number(p.High), p.PValue)
+	for k, p := range []*calibration.Difference{c.Theory, c.Refined} {
+		if p != nil {
+			d.line(either(k == 0, "difference", "refined"), "%s, standard error %s (by the %s), %.3g%% interval %s "+
+				"to %s, p = %.2g", number(p.Value), number(p.StandardError), p.By, 100*c.Level, number(p.Low),
+				number(p.High), p.PValue)
+		}
 	}
-	show("difference", c.Theory)
-	if c.Refined != nil {
-		show("refined", c.Refined)
-	}
-	d.lead = fmt.Sprintf("%s and %s: %s. Their errors differ by %s +- %s (p = %.2g).", c.Models[0].Model,
-		c.Models[1].Model, verdict, number(best.Value), number(best.StandardError), best.PValue)
+	d.lead = fmt.Sprintf("%s and %s: %s. Their errors differ by %s +- %s (p = %.2g).", first, second, verdict,
+		number(best.Value), number(best.StandardError), best.PValue)
 	d.cost(c.Cost)
 	return d
 }

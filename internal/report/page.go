@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// Page is a result as one self-contained HTML file: figures are in it, and
-// nothing is fetched from elsewhere.
+// Page is a result as one self-contained HTML file: figures are in it, and nothing is fetched from elsewhere.
 type Page struct {
 	Command  string   // what computes it again
 	Answer   Document // names the page, and its lead begins it

@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/null"
 )
@@ -39,10 +40,9 @@ type Points struct {
 	// Quantiles over resamples, a list for each of the levels.
 	QuantileLevels []float64     `json:"quantile_levels,omitempty"`
 	Quantiles      []null.Floats `json:"quantiles,omitempty"`
-	// Probability is that of the label +1.
-	Probability null.Floats `json:"probability,omitempty"`
-	Target      null.Floats `json:"target,omitempty"`
-	Class       []string    `json:"class,omitempty"` // predicted by the mean, as the file writes it
+	Probability    null.Floats   `json:"probability,omitempty"` // of the label +1
+	Target         null.Floats   `json:"target,omitempty"`
+	Class          []string      `json:"class,omitempty"` // predicted by the mean, as the file writes it
 }
 
 // Shift adds a constant to all predictions.
@@ -54,56 +54,59 @@ func (p *Points) Shift(by float64) {
 
 func (p *Points) count() int { return max(len(p.Mean), len(p.Prediction), len(p.Class)) }
 
-// name is the name of a row as a cell, or its number from 1.
-func (p *Points) name(row int) string {
-	if p.Names != nil {
-		return textCell(p.Names[row])
+// rowName is the name of a row as a cell, or its number from 1.
+func rowName(names []string, row int) string {
+	if names != nil {
+		return textCell(names[row])
 	}
 	return strconv.Itoa(row + 1)
 }
 
-// table has a row per example or new input below the names of the columns: its name or number, and the lists
-// that there are.
+// namedRows is a table of so many rows below the names of the columns: that of the names of the rows.
+func namedRows(names []string, count int) [][]string {
+	rows := [][]string{{"row"}}
+	for i := range count {
+		rows = append(rows, []string{rowName(names, i)})
+	}
+	return rows
+}
+
+// addColumn adds a list to a table, if there is one.
+func addColumn[T any](rows [][]string, name string, list []T, cell func(T) string) {
+	if len(list) == 0 {
+		return
+	}
+	rows[0] = append(rows[0], name)
+	for i := range rows[1:] {
+		rows[i+1] = append(rows[i+1], cell(list[i]))
+	}
+}
+
+// table has a row per example or new input and a column for every list.
 func (p *Points) table(format func(float64) string) [][]string {
-	names, lists := []string{"row"}, []null.Floats{}
+	rows := namedRows(p.Names, p.count())
 	for _, f := range fieldsOf("", reflect.TypeFor[Points](), nil) {
 		list, ok := reflect.ValueOf(p).Elem().FieldByIndex(f.index).Interface().(null.Floats)
-		if ok && len(list) > 0 && !(f.name == "mean" && p.Prediction != nil) { // which is the same
-			names, lists = append(names, f.name), append(lists, list)
+		if ok && !(f.name == "mean" && p.Prediction != nil) { // which is the same
+			addColumn(rows, f.name, list, format)
 		}
 	}
 	for k, list := range p.Quantiles {
-		names, lists = append(names, fmt.Sprintf("q%v", p.QuantileLevels[k])), append(lists, list)
+		addColumn(rows, fmt.Sprintf("q%v", p.QuantileLevels[k]), list, format)
 	}
-	if p.Class != nil {
-		names = append(names, "class")
-	}
-	rows := [][]string{names}
-	for i := range p.count() {
-		row := []string{p.name(i)}
-		for _, list := range lists {
-			row = append(row, format(list[i]))
-		}
-		if p.Class != nil {
-			row = append(row, textCell(p.Class[i]))
-		}
-		rows = append(rows, row)
-	}
+	addColumn(rows, "class", p.Class, textCell)
 	return rows
 }
 
 // WriteCSV writes one line per example or new input. What is not known is an empty cell.
 func (p *Points) WriteCSV(w io.Writer) error { return writeCSV(w, p.table(numberCell[float64])) }
 
-// quantile interpolates between the order statistics, NaN for none.
-func quantile(sorted []float64, q float64) float64 {
-	if len(sorted) == 0 {
-		return math.NaN()
+// median of sorted numbers; NaN for none.
+func median(sorted []float64) float64 {
+	if n := len(sorted); n > 0 {
+		return (sorted[(n-1)/2] + sorted[n/2]) / 2
 	}
-	at := q * float64(len(sorted)-1)
-	low := int(at)
-	high := min(low+1, len(sorted)-1)
-	return sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
+	return math.NaN()
 }
 
 // Rows of a table of new inputs: the first, and the least certain of the others.
@@ -125,23 +128,21 @@ func (d *document) perInput(points *Points, positive string) {
 	d.inputs(table, points.uncertain())
 }
 
-// inputs is a table of new inputs, of whose rows after the first ones some come first.
-func (d *document) inputs(table [][]string, first []int) {
+// inputs is a table of new inputs: all if they are few, else the first rows, and the first of others, if any.
+func (d *document) inputs(table [][]string, others []int) {
 	rows, shown := table[1:], ""
 	if count := len(rows); count > firstRows+uncertainRows {
 		rows, shown = slices.Clone(rows[:firstRows]), fmt.Sprintf("the first %d of %d rows", firstRows, count)
-		if first != nil {
-			for _, i := range first[:uncertainRows] {
+		if others != nil {
+			for _, i := range others[:uncertainRows] {
 				rows = append(rows, table[1+i])
 			}
 			shown += fmt.Sprintf(", and the %d least certain others", uncertainRows)
 		}
 	}
-	heads := make([]head, len(table[0]))
-	for i, name := range table[0] {
-		if heads[i] = head(name); name == "class" {
-			heads[i] = "<class"
-		}
+	var heads []head
+	for _, name := range table[0] {
+		heads = append(heads, either(name == "class", "<class", head(name)))
 	}
 	d.gap()
 	d.table(heads, rows)
@@ -166,30 +167,28 @@ func (p *Points) uncertain() (order []int) {
 	return order
 }
 
-// PointFigures show the values per example: the spread of the predictor over
-// resamples against its mean, and the left-out errors in rising order.
-func PointFigures(p *Points) []*Figure {
+// PointFigures show the values per example: left-out predictions against targets, the spread of the predictor
+// over resamples against its mean, and the left-out errors in rising order.
+func PointFigures(p *Points) (figures []*Figure) {
 	if p == nil || len(p.Mean) == 0 {
 		return nil
+	}
+	if len(p.Target) > 0 && len(p.OOBMean) > 0 && p.OOBVote == nil {
+		figures = append(figures, targetFigure(p))
 	}
 	spread := Series{Mark: Dots}
 	for i, m := range p.Mean {
 		spread.Add(m, math.Sqrt(p.Variance[i]))
 	}
-	figures := []*Figure{NewFigure("points-spread", "spread of the predictor over resamples",
+	figures = append(figures, NewFigure("points-spread", "spread of the predictor over resamples",
 		"Standard deviation over resamples of the prediction at every example, against its mean.",
-		Axis{Label: "mean prediction"}, Axis{Label: "standard deviation"}, spread)}
-	if len(p.Target) > 0 && len(p.OOBMean) > 0 && p.OOBVote == nil {
-		figures = append([]*Figure{targetFigure(p)}, figures...)
-	}
+		Axis{Label: "mean prediction"}, Axis{Label: "standard deviation"}, spread))
 	if len(p.Error) == 0 {
 		return figures
 	}
-	sorted := slices.Clone(p.Error)
-	slices.Sort(sorted)
 	errors := Series{Mark: Line}
-	for i, e := range sorted {
-		errors.Add(100*(float64(i)+0.5)/float64(len(sorted)), e)
+	for i, e := range slices.Sorted(slices.Values(p.Error)) {
+		errors.Add(100*(float64(i)+0.5)/float64(len(p.Error)), e)
 	}
 	return append(figures, NewFigure("points-errors", "errors of the examples",
 		"Expected loss of every example over the resamples that leave it out, in rising order.",
@@ -212,39 +211,92 @@ func targetFigure(p *Points) *Figure {
 		equality("equal", slices.Min(p.Target), slices.Max(p.Target)))
 }
 
+// PredictionFigure shows mean and interval at the new inputs, in rising order of the mean;
+// none without inputs.
+func PredictionFigure(p *Points, interval Interval) []*Figure {
+	if len(p.Mean) == 0 {
+		return nil
+	}
+	of := either(interval.Interval == "observation", "new observations", "the resamples")
+	mean, target := Series{Mark: Dots, Label: "mean"}, Series{Label: "target", Mark: Triangles, Colour: 1}
+	low := Series{Mark: Line, Colour: 2, Label: fmt.Sprintf("%.3g%% of %s", 100*interval.Level, of)}
+	high := Series{Mark: Line, Colour: 2}
+	order := make([]int, len(p.Mean))
+	floats.ArgsortStable(slices.Clone(p.Mean), order)
+	for at, i := range order {
+		x := float64(at + 1)
+		mean.Add(x, p.Mean[i])
+		low.Add(x, p.Lower[i])
+		high.Add(x, p.Upper[i])
+		if i < len(p.Target) {
+			target.Add(x, p.Target[i])
+		}
+	}
+	return []*Figure{NewFigure("predict", "predictions at new inputs",
+		"Mean prediction over resamples in rising order, and the interval of "+of+".",
+		Axis{Label: "new input, by mean prediction"}, Axis{Label: "prediction"}, mean, target, low, high)}
+}
+
+// ReliabilityFigure shows the observed shares of the label +1 against the probabilities;
+// none where these are not known.
+func ReliabilityFigure(c *calibration.Reliability) []*Figure {
+	if c == nil || c.LogLoss == nil {
+		return nil
+	}
+	shares := Series{Label: "left-out examples", Mark: Joined}
+	for i, p := range c.Predicted {
+		o, n := c.Observed[i], float64(c.Count[i])
+		shares.AddErr(p, o, math.Sqrt(p*(1-p)/n)) // of a binomial share, were p right
+	}
+	return []*Figure{NewFigure("reliability", "reliability of the probabilities",
+		"Share of the label +1 among left-out examples of about that probability, with its standard "+
+			"error; on the diagonal they are right.",
+		Axis{Label: "probability of +1", Max: 1}, Axis{Label: "share of +1", Max: 1}, shares,
+		equality("as stated", 0, 1))}
+}
+
+// ROCFigure shows the shares of both labels that mean predictions above a threshold hold; none for one class.
+func ROCFigure(mean, label, weights []float64) []*Figure {
+	x, y, area := calibration.ROC(mean, label, weights)
+	if x == nil {
+		return nil
+	}
+	return []*Figure{NewFigure("roc", fmt.Sprintf("receiver operating characteristic: area %.3f", area),
+		"Of the examples of either label, the share whose left-out mean prediction is above a threshold.",
+		Axis{Label: "share of -1 above", Max: 1}, Axis{Label: "share of +1 above", Max: 1},
+		Series{Mark: Line, X: x, Y: y}, equality("", 0, 1))}
+}
+
+// worst has the numbers of the count rows with the largest errors.
+func worst(errors []float64, count int) (order []int) {
+	for i, e := range errors {
+		if !math.IsNaN(e) {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(errors[j], errors[i]) })
+	return order[:min(count, len(order))]
+}
+
 // Worst are the examples that a model errs on most, by name.
 type Worst struct {
 	Points *Points
 	Labels *dataset.Classes // nil for -1 and +1
 }
 
-// order has the numbers of the count worst examples.
-func (w *Worst) order(count int) (order []int) {
-	p := w.Points
-	for i, e := range p.Error {
-		if !math.IsNaN(e) {
-			order = append(order, i)
-		}
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p.Error[j], p.Error[i]) })
-	return order[:min(count, len(order))]
-}
-
 func (w *Worst) document() *document {
 	p := w.Points
-	predicted := "left-out prediction"
-	if p.OOBVote != nil {
-		predicted = "share of left-out predictions " + w.Labels.Name(1)
-	}
+	predicted := either(p.OOBVote != nil, "share of left-out predictions "+w.Labels.Name(1),
+		"left-out prediction")
 	var rows [][]string
-	for _, i := range w.order(10) {
+	for _, i := range worst(p.Error, 10) {
 		target, of := number(p.Target[i]), "-"
 		if p.OOBVote != nil {
 			target, of = w.Labels.Name(p.Target[i]), fmt.Sprintf("%.0f%%", 100*p.OOBVote[i])
 		} else if p.OOBMean != nil {
 			of = number(p.OOBMean[i])
 		}
-		rows = append(rows, []string{p.name(i), target, of, number(p.Error[i])})
+		rows = append(rows, []string{rowName(p.Names, i), target, of, number(p.Error[i])})
 	}
 	d := &document{title: "Worst examples"}
 	d.paragraph("The examples with the largest left-out errors:")

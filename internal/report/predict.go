@@ -3,9 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"slices"
-
-	"gonum.org/v1/gonum/floats"
 
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
@@ -85,11 +82,10 @@ func (r *Prediction) brief() *document {
 	d := short("Predictions from", r.Subject, r.asked())
 	d.modelled(r.Subject)
 	d.line("new rows", "%s: %d", r.Test, r.Count)
-	if r.TestError != nil {
-		d.line("test error", "%s (%s) of the mean prediction", units(r.TestLoss).text(*r.BaggedError),
-			units(r.TestLoss))
+	if u := units(r.TestLoss); r.TestError != nil {
+		d.line("test error", "%s (%s) of the mean prediction", u.text(*r.BaggedError), u)
 	}
-	d.lead = d.meant(&r.Interval, cmp.Or(r.Target, "y"), r.Calibration)
+	d.lead = d.meant(&r.Interval, r.target(), r.Calibration)
 	return d
 }
 
@@ -106,13 +102,13 @@ func (d *document) meant(i *Interval, target string, c *calibration.Reliability)
 	case c != nil:
 		text := "as often as they say"
 		if c.LogLoss != nil {
-			text = fmt.Sprintf("log loss %s, Brier score %s of rows left out", number(*c.LogLoss), number(*c.Brier))
+			text = scores(c.LogLoss, c.Brier) + " of rows left out"
 		}
 		d.line("probabilities", "%s", text)
 		return fmt.Sprintf("The %s of every new row, and its probability.", target)
 	}
 	if i.Interval != "" {
-		d.interval(*i)
+		d.line("interval", "of the estimator: %.3g%% of the resamples predict within it", 100*i.Level)
 	}
 	return fmt.Sprintf("A prediction of the %s of every new row.", target)
 }
@@ -122,58 +118,13 @@ func (p *Points) brief() *Points {
 	if p == nil {
 		return nil
 	}
-	b := &Points{Names: p.Names, Prediction: p.Prediction, Lower: p.Lower, Upper: p.Upper, Target: p.Target,
-		QuantileLevels: p.QuantileLevels, Quantiles: p.Quantiles}
-	if b.Prediction == nil {
-		b.Prediction = p.Mean
-	}
+	b := &Points{Names: p.Names, Target: p.Target, QuantileLevels: p.QuantileLevels, Quantiles: p.Quantiles}
 	if p.Class != nil && p.Probability != nil {
-		b.Prediction, b.Lower, b.Upper, b.Probability, b.Class = nil, nil, nil, p.Probability, p.Class
+		b.Probability, b.Class = p.Probability, p.Class
+	} else {
+		b.Prediction, b.Lower, b.Upper = either(p.Prediction != nil, p.Prediction, p.Mean), p.Lower, p.Upper
 	}
 	return b
-}
-
-// interval prints what the intervals at new inputs hold.
-func (d *document) interval(i Interval) {
-	if i.Interval != "observation" {
-		d.line("interval", "of the estimator: %.3g%% of the resamples predict within it", 100*i.Level)
-		return
-	}
-	d.line("interval", "of a new observation, level %.3g, %s residuals; between data sets of this size "+
-		"coverage varies by %.1f points", i.Level, i.Residuals, 100*i.CoverageSD)
-	if i.Coverage != nil {
-		d.line("coverage", "%.1f%% of the new targets, mean width %s", 100**i.Coverage, number(*i.Width))
-	}
-}
-
-// PredictionFigure shows mean and interval at the new inputs, in rising order of the mean;
-// none without inputs.
-func PredictionFigure(p *Points, interval Interval) []*Figure {
-	if len(p.Mean) == 0 {
-		return nil
-	}
-	of := "the resamples"
-	if interval.Interval == "observation" {
-		of = "new observations"
-	}
-	mean := Series{Mark: Dots, Label: "mean"}
-	target := Series{Label: "target", Mark: Triangles, Colour: 1}
-	low := Series{Mark: Line, Colour: 2, Label: fmt.Sprintf("%.3g%% of %s", 100*interval.Level, of)}
-	high := Series{Mark: Line, Colour: 2}
-	order := make([]int, len(p.Mean))
-	floats.ArgsortStable(slices.Clone(p.Mean), order)
-	for at, i := range order {
-		x := float64(at + 1)
-		mean.Add(x, p.Mean[i])
-		low.Add(x, p.Lower[i])
-		high.Add(x, p.Upper[i])
-		if i < len(p.Target) {
-			target.Add(x, p.Target[i])
-		}
-	}
-	return []*Figure{NewFigure("predict", "predictions at new inputs",
-		"Mean prediction over resamples in rising order, and the interval of "+of+".",
-		Axis{Label: "new input, by mean prediction"}, Axis{Label: "prediction"}, mean, target, low, high)}
 }
 
 // ModelPrediction is the answer of predict --model: one trained model at new inputs.
@@ -209,10 +160,14 @@ type TrainedOn struct {
 	SupportVectors int `json:"support_vectors"`
 }
 
+func (t *TrainedOn) text() string {
+	return fmt.Sprintf("%s loss, a sum over %d sites, trained on %d examples of %s", t.Loss, t.SupportVectors,
+		t.N, t.Data)
+}
+
 func (p *ModelPrediction) document() *document {
 	d := &document{title: "Predictions of " + ShortName(p.Model)}
-	d.line("model", "%s: %s loss, a sum over %d sites, trained on %d examples of %s", p.Model, p.Loss,
-		p.SupportVectors, p.N, p.Data)
+	d.line("model", "%s: %s", p.Model, p.TrainedOn.text())
 	d.line("kernel", "%s", KernelText(p.Kernel))
 	d.source(Subject{Target: p.Target, Labels: p.Labels})
 	d.line("new inputs", "%s: %d", p.Test, p.Count)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"bootbench/bench"
+	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	_ "bootbench/internal/fixedseed"
 	"bootbench/internal/null"
@@ -49,16 +50,11 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// TestQuantile: interpolation between order statistics, exact for these values.
-func TestQuantile(t *testing.T) {
-	sorted := []float64{1, 2, 4, 8, 16}
-	for q, want := range map[float64]float64{0: 1, 0.25: 2, 0.5: 4, 0.75: 8, 1: 16, 0.125: 1.5} {
-		if got := quantile(sorted, q); got != want {
-			t.Errorf("quantile %v is %v, want %v", q, got, want)
-		}
-	}
-	if !math.IsNaN(quantile(nil, 0.5)) || quantile([]float64{3}, 1) != 3 {
-		t.Error("quantiles of nothing and of one")
+// TestMedian: the middle, or between the two of them.
+func TestMedian(t *testing.T) {
+	if median([]float64{3}) != 3 || median([]float64{1, 2}) != 1.5 || median([]float64{1, 2, 4, 8, 16}) != 4 ||
+		!math.IsNaN(median(nil)) {
+		t.Error("the median is not in the middle")
 	}
 }
 
@@ -238,5 +234,23 @@ func TestWorst(t *testing.T) {
 	fields := func(i int) string { return strings.Join(strings.Fields(lines[i]), " ") }
 	if fields(2) != "ash well 100% 1" || fields(4) != "oak sick 75% 0.25" {
 		t.Error(b.String())
+	}
+}
+
+// TestTargetsWithoutPoints: answers of every kind have a row each in the table, also without their points.
+func TestTargetsWithoutPoints(t *testing.T) {
+	quality, se := &calibration.Quality{Baseline: 4, RSquared: null.Of(0.75)}, null.Of(0.5)
+	all := &Targets{Names: []string{"a", "b", "c"}, Targets: map[string]TargetAnswer{
+		"a": &Estimate{Quality: quality, Points: &Points{Error: []float64{1}}},
+		"b": &CrossValidation{Quality: quality, Quote: Quote{ErrorSE: se}, Points: &Points{Error: []float64{1}}},
+		"c": &Retraining{Quality: quality, Points: &Points{Error: []float64{1}}},
+	}}
+	all.DropPoints()
+	var b bytes.Buffer
+	if err := WriteText(&b, all); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(b.String(), "75.0%          -\n"); got != 3 {
+		t.Errorf("%d rows in\n%s", got, b.String())
 	}
 }

@@ -45,14 +45,53 @@ func (r *Retraining) document() *document {
 	d.lead = fmt.Sprintf("Models of %d resamples err by %s on the rows that they lack (%s loss).", r.Resamples,
 		quote, r.TestLoss)
 	d.line("left-out error", "%s   (%s loss)", quote, r.TestLoss)
-	d.combined(r.Errors, r.Resampling)
-	d.ensemble(r.Ensemble, &r.EnsembleSE)
+	d.errors(r.Errors, r.Resampling, r.Ensemble, &r.EnsembleSE)
 	d.quality(r.Quality)
 	d.line("status", "%s, %d resamples%s, seed %d, method %s", r.Status, r.Resamples,
 		nonzero(", %d more skipped", r.Skipped), r.Seed, r.Method)
 	d.line("trained by", "%s", r.Training)
 	d.line("one fit", "%s s on one thread, %d at a time", seconds(r.FitS), r.Workers)
 	d.cost(r.Cost)
+	return d
+}
+
+// CrossValidation is the answer of cv: errors of examples by models that were trained without their fold.
+type CrossValidation struct {
+	Command string `json:"command"`
+	Subject
+	Folds    int    `json:"folds"`
+	Repeats  int    `json:"repeats"`  // partitions into folds
+	FoldsOf  string `json:"folds_of"` // what the folds are made of
+	TestLoss string `json:"test_loss"`
+	Quote
+	ErrorSEOver  string      `json:"error_se_over"` // examples or groups: with others the error would be another
+	RepeatsSE    null.Float  `json:"repeats_se"`    // with other partitions it would be another
+	PValue       *null.Float `json:"p_value,omitempty"`
+	Permutations int         `json:"permutations,omitempty"`
+	Draws
+	Quality     *calibration.Quality     `json:"quality,omitempty"`
+	Metrics     *calibration.Metrics     `json:"metrics,omitempty"`
+	Calibration *calibration.Reliability `json:"calibration,omitempty"` // of the probabilities of labels
+	Points      *Points                  `json:"points,omitempty"`
+	Warnings    []string                 `json:"warnings"`
+	Cost
+}
+
+func (c *CrossValidation) document() *document {
+	e := &Estimate{Subject: c.Subject, Quote: Quote{Error: c.Error}, Errors: Errors{TestLoss: c.TestLoss},
+		Convergence: Convergence{Status: c.Status}}
+	if c.Quality != nil {
+		q := *c.Quality
+		q.ExampleSE, e.Quality = *c.ErrorSE, &q
+	}
+	d := Brief{e}.document()
+	over := fmt.Sprintf("; over %d partitions the error has standard error %.2g", c.Repeats, c.RepeatsSE)
+	d.line("folds", "%d, by %s%s", c.Folds, c.FoldsOf, either(c.Repeats > 1, over, ""))
+	if c.PValue != nil {
+		d.line("p-value", "%.3g by %d permutations of the targets", *c.PValue, c.Permutations)
+	}
+	d.judged("", c.Metrics, c.Calibration)
+	d.line("fits", "%d, %s, in %s s, seed %d", c.Resamples, c.Method, seconds(c.Time.Retrain), c.Seed)
 	return d
 }
 
@@ -92,17 +131,13 @@ type LeaveOneOutMethod struct {
 }
 
 func (l *LeaveOneOut) document() *document {
-	d := about("Leave-one-out error on", l.Subject)
-	wrong := "mean square error " + number(l.Error)
-	if l.Task == "classification" {
-		wrong = share(l.Error) + " get the wrong label"
-	}
+	d, classes := about("Leave-one-out error on", l.Subject), l.Task == "classification"
+	wrong := either(classes, share(l.Error)+" get the wrong label", "mean square error "+number(l.Error))
 	d.lead = fmt.Sprintf("Each row predicted by a model without it: %s.", wrong)
 	d.gap()
 	switch {
-	case l.Task != "classification":
+	case !classes:
 		d.line("left out", "mean square residual %s (method %s)", number(l.Error), l.Method)
-		d.quality(l.Quality)
 	case len(l.Methods) > 0:
 		d.methods(l.Methods)
 	default:
@@ -111,8 +146,8 @@ func (l *LeaveOneOut) document() *document {
 		d.line("label +1", "recall %s, precision %s", number(l.Recall), number(l.Precision))
 		d.line("retrained", "%d times, %d examples needed none", l.Retrained, l.Skipped)
 	}
-	if l.Task == "classification" {
-		d.quality(l.Quality)
+	d.quality(l.Quality)
+	if classes {
 		d.line("training", "%d support vectors, %s, Kuhn-Tucker violation %.1e", l.SupportVectors, biased(l.Bias),
 			l.Violation)
 	}
@@ -120,26 +155,17 @@ func (l *LeaveOneOut) document() *document {
 	return d
 }
 
-func biased(b bool) string {
-	if b {
-		return "bias"
-	}
-	return "no bias"
-}
+func biased(b bool) string { return either(b, "bias", "no bias") }
 
 // methods prints a comparison of methods.
 func (d *document) methods(all []LeaveOneOutMethod) {
-	heads := []head{"<method", "rho", "errors", "error", "recall", "precision", "ties", "retrained",
-		"seconds"}
 	var rows [][]string
 	for _, m := range all {
-		rho := "-"
-		if m.Rho > 0 {
-			rho = fmt.Sprint(m.Rho)
-		}
 		retrained := fmt.Sprintf("%.2f%%", 100*float64(m.Retrained)/float64(max(1, m.Retrained+m.Skipped)))
-		rows = append(rows, []string{m.Method, rho, fmt.Sprint(m.Errors), number(m.Error), number(m.Recall),
-			number(m.Precision), fmt.Sprint(len(m.Ties)), retrained, seconds(m.Seconds)})
+		rows = append(rows, []string{m.Method, either(m.Rho > 0, fmt.Sprint(m.Rho), "-"), fmt.Sprint(m.Errors),
+			number(m.Error), number(m.Recall), number(m.Precision), fmt.Sprint(len(m.Ties)), retrained,
+			seconds(m.Seconds)})
 	}
-	d.table(heads, rows)
+	d.table([]head{"<method", "rho", "errors", "error", "recall", "precision", "ties", "retrained", "seconds"},
+		rows)
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -35,27 +36,18 @@ type Row struct {
 	Twin       null.Float `json:"twin"`        // row, from 0, with the same input and another label; null: none
 }
 
-func (r *Rows) cells(row *Row) []string {
-	name := strconv.Itoa(row.Row + 1)
-	if row.Name != "" {
-		name = textCell(row.Name)
+func (r *Row) cells() []string {
+	target, of := number(r.Target), number(r.Predicted)
+	if r.Label != "" {
+		target, of = textCell(r.Label), textCell(r.Class)
 	}
-	target, of := number(row.Target), number(row.Predicted)
-	if row.Label != "" {
-		target, of = textCell(row.Label), textCell(row.Class)
-	}
-	value, influence, twin := number(row.Value), "-", ""
-	if row.SE == row.SE {
-		value += fmt.Sprintf(" +- %.1g", row.SE)
-	}
-	if row.Influence == row.Influence {
-		influence = number(row.Influence)
-	}
-	if row.Twin == row.Twin {
-		twin = strconv.Itoa(int(row.Twin) + 1)
-	}
-	return []string{name, target, of, fmt.Sprintf("%.1f%%", 100*row.LabelError), value, influence, twin}
+	value := number(r.Value) + either(r.SE == r.SE, fmt.Sprintf(" +- %.1g", r.SE), "")
+	return []string{r.name(), target, of, fmt.Sprintf("%.1f%%", 100*r.LabelError), value,
+		either(r.Influence == r.Influence, number(r.Influence), "-"),
+		either(r.Twin == r.Twin, strconv.Itoa(int(r.Twin)+1), "")}
 }
+
+func (r *Row) name() string { return cmp.Or(textCell(r.Name), strconv.Itoa(r.Row+1)) }
 
 // shownRows is how many a terminal shows.
 const shownRows = 15
@@ -70,9 +62,8 @@ func (r *Rows) document() *document {
 		by = "share of the rows whose target is nearer to what models without them predict"
 	}
 	if len(r.Rows) >= 3 {
-		name := func(i int) string { return r.cells(&r.Rows[i])[0] }
 		d.lead = fmt.Sprintf("Look at the rows %s, %s and %s first: models trained without them believe their "+
-			"targets least.", name(0), name(1), name(2))
+			"targets least.", r.Rows[0].name(), r.Rows[1].name(), r.Rows[2].name())
 	}
 	d.line(doubt, "%s", by)
 	d.line("value", "%s", what)
@@ -81,7 +72,7 @@ func (r *Rows) document() *document {
 	d.gap()
 	var rows [][]string
 	for i := range r.Rows[:min(shownRows, len(r.Rows))] {
-		rows = append(rows, r.cells(&r.Rows[i]))
+		rows = append(rows, r.Rows[i].cells())
 	}
 	d.table([]head{"<row", "target", "predicted", head(doubt), "value", "influence", "twin"}, rows)
 	if len(r.Rows) > shownRows {
@@ -91,4 +82,4 @@ func (r *Rows) document() *document {
 }
 
 // WriteCSV writes one line per row, the first to look at first.
-func (r *Rows) WriteCSV(w io.Writer) error { return writeCSV(w, table(r.Rows)) }
+func (r *Rows) WriteCSV(w io.Writer) error { return WriteRows(w, r.Rows) }

@@ -10,8 +10,7 @@ import (
 	"bootbench/loss"
 )
 
-// Subject says what was modelled. Its fields are in every document about one
-// data set.
+// Subject says what was modelled. Its fields are in every document about one data set.
 type Subject struct {
 	Data string `json:"data"`
 	N    int    `json:"n"` // examples
@@ -70,8 +69,7 @@ type Resampling struct {
 	Distinct        float64 `json:"distinct"` // mean number of distinct examples in a resample
 }
 
-// Times are wall times in seconds. Total runs from the start of the command to
-// its answer.
+// Times are wall times in seconds. Total runs from the start of the command to its answer.
 type Times struct {
 	Read    float64 `json:"read"`
 	Choose  float64 `json:"choose,omitempty"` // the search for a model
@@ -114,24 +112,12 @@ func about(title string, s Subject) *document {
 	d := &document{title: title + " " + ShortName(s.Data)}
 	d.line("data", "%s: %d examples, %d features, %s", s.Data, s.N, s.D, s.Task)
 	d.source(s)
-	from, bias := "", ""
-	if s.Preset != "" {
-		from = fmt.Sprintf(" (preset: %s)", s.Preset)
-	}
-	if s.Model != nil && s.Model.Bias {
-		bias = ", bias"
-	}
-	d.line("model", "%s loss%s%s%s", s.Loss, s.parameters(), bias, from)
+	bias := either(s.Model != nil && s.Model.Bias, ", bias", "")
+	d.line("model", "%s loss%s%s%s", s.Loss, s.parameters(), bias, nonzero(" (preset: %s)", s.Preset))
 	d.line("kernel", "%s", KernelText(s.Kernel))
-	if s.ChosenBy != "" {
-		d.line("chosen", "by %s", s.ChosenBy)
-		d.line("to repeat", "%s", s.CommandLine)
-	}
-	features := "as they are"
-	if s.Standardized {
-		features = "standardised to mean 0 and standard deviation 1"
-	}
-	d.line("features", "%s", features)
+	d.chosen("", s)
+	d.line("features", "%s",
+		either(s.Standardized, "standardised to mean 0 and standard deviation 1", "as they are"))
 	d.line("sites", "%d distinct inputs, %d examples merged into the site of another", s.Sites, s.Merged)
 	return d
 }
@@ -140,91 +126,87 @@ func about(title string, s Subject) *document {
 func short(title string, s Subject, task string) *document {
 	d := &document{title: title + " " + ShortName(s.Data)}
 	d.line("data", "%s: %d rows, %d features, %s", s.Data, s.N, s.D, task)
-	for _, note := range s.Notes {
-		d.line("note", "%s", note)
-	}
+	d.notes(s)
 	return d
 }
 
 // modelled says in short what the model is and how to repeat it.
 func (d *document) modelled(s Subject) {
 	d.line("model", "%s loss%s, kernel %s", s.Loss, s.parameters(), KernelText(s.Kernel))
+	d.chosen("", s)
+}
+
+// chosen says how a model was chosen that was not asked for, and how to repeat it.
+func (d *document) chosen(over string, s Subject) {
 	if s.ChosenBy != "" {
-		d.line("chosen", "by %s", s.ChosenBy)
+		d.line("chosen", "%sby %s", over, s.ChosenBy)
 		d.line("to repeat", "%s", s.CommandLine)
 	}
 }
 
-// asked is what is predicted.
-func (s *Subject) asked() string { return s.Task + " of " + cmp.Or(s.Target, "y") }
-
-// source names the target of a file and what was found in it; sets with a preset need
-// no such lines.
-func (d *document) source(s Subject) {
-	if m := s.TargetMean; m != nil {
-		d.line("target", "%s, centred at %s", cmp.Or(s.Target, "y"), number(*m))
-	} else if s.Preset == "" && s.Target != "" {
-		classes := ""
-		if s.Labels != nil {
-			classes = fmt.Sprintf(": %s is +1, %s is -1", s.Labels.Name(1), s.Labels.Name(-1))
-		}
-		d.line("target", "%s%s", s.Target, classes)
-	}
+func (d *document) notes(s Subject) {
 	for _, note := range s.Notes {
 		d.line("note", "%s", note)
 	}
 }
 
+// asked is what is predicted.
+func (s *Subject) asked() string { return s.Task + " of " + s.target() }
+
+func (s *Subject) target() string { return cmp.Or(s.Target, "y") }
+
+// source names the target of a file and what was found in it; sets with a preset need no such lines.
+func (d *document) source(s Subject) {
+	if m := s.TargetMean; m != nil {
+		d.line("target", "%s, centred at %s", s.target(), number(*m))
+	} else if s.Preset == "" && s.Target != "" {
+		classes := fmt.Sprintf(": %s is +1, %s is -1", s.Labels.Name(1), s.Labels.Name(-1))
+		d.line("target", "%s%s", s.Target, either(s.Labels != nil, classes, ""))
+	}
+	d.notes(s)
+}
+
 // parameters lists those of the training loss.
 func (s *Subject) parameters() string {
-	weights := ""
-	if w := s.ClassWeights; w != (loss.ClassWeights{}) {
-		weights = fmt.Sprintf(" times %.4g for class -1 and %.4g for +1", w.Negative, w.Positive)
-	}
-	return nonzero(", noise variance %v", s.Noise) + nonzero(", C = %v", s.C) + weights +
-		nonzero(", epsilon = %v", s.Epsilon) +
-		nonzero(", delta = %v", s.Delta)
+	w := s.ClassWeights
+	weights := fmt.Sprintf(" times %.4g for class -1 and %.4g for +1", w.Negative, w.Positive)
+	return nonzero(", noise variance %v", s.Noise) + nonzero(", C = %v", s.C) +
+		either(w != loss.ClassWeights{}, weights, "") +
+		nonzero(", epsilon = %v", s.Epsilon) + nonzero(", delta = %v", s.Delta)
 }
 
 // KernelText describes a kernel in a few words; what its kind has no use for is left out.
 func KernelText(k kernel.Spec) string {
-	scale, polynomial := nonzero("gamma %.4g", k.Gamma), ""
-	switch n := len(k.LengthScale); {
-	case n == 1:
+	scale := nonzero("gamma %.4g", k.Gamma)
+	if n := len(k.LengthScale); n == 1 {
 		scale = fmt.Sprintf("length scale %.4g", k.LengthScale[0])
-	case n > 1:
+	} else if n > 1 {
 		scale = fmt.Sprintf("%d length scales from %.4g to %.4g", n, slices.Min(k.LengthScale),
 			slices.Max(k.LengthScale))
 	}
-	if k.Degree != 0 {
-		polynomial = fmt.Sprintf("degree %d, coef0 %.4g", k.Degree, k.Coef0)
-	}
+	polynomial := either(k.Degree != 0, fmt.Sprintf("degree %d, coef0 %.4g", k.Degree, k.Coef0), "")
 	return join(k.Kind.String(), scale, polynomial, fmt.Sprintf("amplitude %.4g", k.Amplitude),
 		nonzero("constant %.4g", k.Constant), nonzero("jitter %.4g", k.Jitter))
 }
 
 func (d *document) resampling(r Resampling, n int) {
-	design := ""
-	if r.Design != "" {
-		design = " " + r.Design
-	}
 	d.line("resampling", "%s%s%s, ratio %.4g: S = %s of n = %d, %.1f distinct examples on average",
-		r.Scheme, nonzero(", %d folds", r.Folds), design, r.Ratio, number(r.Ratio*float64(n)), n, r.Distinct)
+		r.Scheme, nonzero(", %d folds", r.Folds), nonzero(" %s", r.Design), r.Ratio,
+		number(r.Ratio*float64(n)), n, r.Distinct)
 }
 
 func (d *document) cost(c Cost) {
-	part := func(name string, value float64) string {
-		if !(value > 0) {
-			return ""
+	t, parts := c.Time, ""
+	for _, part := range []struct {
+		name    string
+		seconds float64
+	}{{"read", t.Read}, {"kernel matrix", t.Gram}, {"full fit", t.Fit}, {"solve", t.Solve},
+		{"predict", t.Predict}, {"retrain", t.Retrain}} {
+		if part.seconds > 0 {
+			parts = join(parts, part.name+" "+seconds(part.seconds))
 		}
-		return name + " " + seconds(value)
 	}
-	parts := join(part("read", c.Time.Read), part("kernel matrix", c.Time.Gram), part("full fit", c.Time.Fit),
-		part("solve", c.Time.Solve), part("predict", c.Time.Predict), part("retrain", c.Time.Retrain))
-	if parts != "" {
-		parts = " (" + parts + ")"
-	}
-	d.line("seconds", "%s%s", seconds(c.Time.Total), parts)
+	d.line("seconds", "%s%s", seconds(t.Total), nonzero(" (%s)", parts))
 	d.line("memory", "%s at most; %s, %s, %d threads", mebibytes(c.Memory.PeakBytes), c.Backend.Name,
 		c.Backend.Core, c.Backend.Threads)
 }

@@ -72,18 +72,18 @@ func (d *drawing) draw() {
 	const top, height = topMargin - 5, panelHeight - topMargin - bottomMargin + 10
 	d.printf(`<svg y="%d" width="%d" height="%d" viewBox="0 %d %d %d">`, top, panelWidth, height, // which clips
 		top, panelWidth, height)
-	for k := range d.Series {
-		if s := &d.Series[k]; s.Mark == Heat {
-			d.heat(s, float64(k+1))
+	for k, s := range d.Series {
+		if s.Mark == Heat {
+			d.heat(&s, float64(k+1))
 		} else {
-			d.series(s)
+			d.series(&s)
 		}
 	}
 	d.printf(`</svg>`)
 	line := 0
-	for k := range d.Series {
-		if s := &d.Series[k]; s.inLegend() {
-			d.entry(s, line)
+	for _, s := range d.Series {
+		if s.inLegend() {
+			d.entry(&s, line)
 			line++
 		}
 	}
@@ -98,12 +98,11 @@ func (s *Series) inLegend() bool {
 func (d *drawing) fit() {
 	low, high := point{x: math.Inf(1), y: math.Inf(1)}, point{x: math.Inf(-1), y: math.Inf(-1)}
 	room := 0.05 // share of the vertical axis that the legend takes
-	for k := range d.Series {
-		s := &d.Series[k]
+	for _, s := range d.Series {
 		if s.inLegend() {
 			room = min(room+0.054, 0.5)
 		}
-		for _, p := range s.Mark.path(d.drawn(s)) {
+		for _, p := range s.Mark.path(d.drawn(&s)) {
 			low.x, high.x = min(low.x, p.x), max(high.x, p.x)
 			low.y, high.y = min(low.y, p.y-p.err), max(high.y, p.y+p.err)
 		}
@@ -185,10 +184,7 @@ func (d *drawing) series(s *Series) {
 
 // symbol draws one of the given number of points; lines have none.
 func (d *drawing) symbol(s *Series, x, y float64, number int) {
-	radius := symbolRadius
-	if number > manyPoints {
-		radius /= 2
-	}
+	radius := either(number > manyPoints, symbolRadius/2, symbolRadius)
 	switch {
 	case s.Mark != Dots && s.Mark != Triangles && s.Mark != Joined:
 	case s.Mark == Triangles || s.Colour >= len(palette):
@@ -204,10 +200,8 @@ func (d *drawing) line(s *Series, points []point) {
 	if len(points) == 0 {
 		return
 	}
-	fill, dashes := "none", map[Mark]string{Dashed: ` stroke-dasharray="8 4"`, Dotted: ` stroke-dasharray="2 4"`}
-	if s.Mark == Bars {
-		fill = s.colour()
-	}
+	dashes := map[Mark]string{Dashed: ` stroke-dasharray="8 4"`, Dotted: ` stroke-dasharray="2 4"`}
+	fill := either(s.Mark == Bars, s.colour(), "none")
 	d.printf(`<polyline fill="%s" fill-opacity="0.4" stroke="%s" stroke-width="%d"%s points="`, fill, s.colour(),
 		lineWidth, dashes[s.Mark])
 	for _, p := range points {

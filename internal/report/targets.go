@@ -67,45 +67,33 @@ type Judged struct {
 
 // Judged is TargetAnswer.Judged.
 func (e *Estimate) Judged() Judged {
-	j := Judged{Quote: e.Quote, TestLoss: e.TestLoss, Status: e.Status, Quality: e.Quality,
-		Each:   e.Examples.Each,
-		Points: e.Points, Warnings: e.Warnings}
-	if e.Points != nil {
-		j.LeftOut = e.Points.OOBMean
-	}
-	return j
+	return Judged{Quote: e.Quote, TestLoss: e.TestLoss, Status: e.Status, Quality: e.Quality,
+		Each: e.Examples.Each, LeftOut: cmp.Or(e.Points, &Points{}).OOBMean, Points: e.Points, Warnings: e.Warnings}
 }
 
 // Judged is TargetAnswer.Judged. The error over partitions needs two of them.
 func (c *CrossValidation) Judged() Judged {
-	q := *c.Quality
+	q, points := *c.Quality, cmp.Or(c.Points, &Points{})
 	q.ExampleSE = *c.ErrorSE
 	j := Judged{Quote: Quote{Error: c.Error}, TestLoss: c.TestLoss, Status: c.Status, Quality: &q,
-		Points:   c.Points,
-		Warnings: c.Warnings}
-	if !math.IsNaN(float64(c.RepeatsSE)) {
+		Each: points.Error, LeftOut: points.Mean, Points: c.Points, Warnings: c.Warnings}
+	if c.RepeatsSE == c.RepeatsSE {
 		j.ErrorSE = &c.RepeatsSE
-	}
-	if c.Points != nil {
-		j.Each, j.LeftOut = c.Points.Error, c.Points.Mean
 	}
 	return j
 }
 
 // Judged is TargetAnswer.Judged.
 func (r *Retraining) Judged() Judged {
+	points := cmp.Or(r.Points, &Points{})
 	return Judged{Quote: Quote{r.TestError, &r.SE}, TestLoss: r.TestLoss, Status: r.Status, Quality: r.Quality,
-		Each: r.Points.Error, LeftOut: r.Points.OOBMean, Points: r.Points, Warnings: r.Warnings}
+		Each: points.Error, LeftOut: points.OOBMean, Points: r.Points, Warnings: r.Warnings}
 }
 
 func (t *Targets) document() *document {
 	d := short("Errors on new rows of", t.Subject, fmt.Sprintf("%d targets", len(t.Names)))
-	se := float64(t.ExampleSE)
-	if t.ErrorSE != nil {
-		se = math.Hypot(se, float64(*t.ErrorSE))
-	}
-	explained := fmt.Sprintf("%.1f%% +- %.1f%% of the variance of a target, on average",
-		100*(1-float64(t.Error)), 100*se)
+	explained := fmt.Sprintf("%.1f%% +- %.1f%% of the variance of a target, on average", 100*(1-t.Error),
+		100*t.total(t.ExampleSE))
 	d.lead = "Predictions of new rows explain " + explained + "."
 	d.line("explained", "%s", explained)
 	if a, b := t.closest(); a >= 0 {
@@ -114,31 +102,18 @@ func (t *Targets) document() *document {
 	}
 	d.line("model", "%s loss%s, kernel %s (units of %s)", t.Loss, t.parameters(), KernelText(t.Kernel),
 		t.Names[0])
-	if t.ChosenBy != "" {
-		d.line("chosen", "on average over the targets, by %s", t.ChosenBy)
-		d.line("to repeat", "%s", t.CommandLine)
-	}
-	if !(t.Status == "converged" || t.Status == Contradicted || t.Status == "complete") {
-		d.line("status", "%s", t.Status)
-	}
+	d.chosen("on average over the targets, ", t.Subject)
+	d.unfinished(t.Status)
 	d.gap()
 	var rows [][]string
 	for _, name := range t.Names {
-		e := t.Targets[name].Judged()
+		e, row := t.Targets[name].Judged(), "-"
+		for _, i := range worst(cmp.Or(e.Points, &Points{}).Error, 1) {
+			row = rowName(e.Points.Names, i)
+		}
 		u, q := units(e.TestLoss), e.Quality
-		total := float64(q.ExampleSE)
-		if e.ErrorSE != nil {
-			total = math.Hypot(total, float64(*e.ErrorSE))
-		}
-		worst := Worst{Points: e.Points}
-		row := ""
-		if e.Points != nil {
-			for _, i := range worst.order(1) {
-				row = e.Points.name(i)
-			}
-		}
-		rows = append(rows, []string{textCell(name), u.text(e.Error), u.se(e.Error, null.Float(total)),
-			u.text(q.Baseline), fmt.Sprintf("%.1f%%", 100*float64(*q.RSquared)), cmp.Or(row, "-")})
+		rows = append(rows, []string{textCell(name), u.text(e.Error), u.se(e.Error, e.total(q.ExampleSE)),
+			u.text(q.Baseline), fmt.Sprintf("%.1f%%", 100**q.RSquared), row})
 	}
 	d.table([]head{"<target", "error (RMS)", "+-", "of a constant", "explained", "worst row"}, rows)
 	return d
@@ -172,15 +147,14 @@ type TargetPredictions struct {
 
 func (t *TargetPredictions) document() *document {
 	first := t.Targets[t.Names[0]]
-	d := &document{title: "Predictions by " + ShortName(cmp.Or(t.Model, first.Data))}
-	d.lead = fmt.Sprintf("%d targets of each of %d rows of %s.", len(t.Names), t.Count, t.Test)
+	d := &document{title: "Predictions by " + ShortName(cmp.Or(t.Model, first.Data)),
+		lead: fmt.Sprintf("%d targets of each of %d rows of %s.", len(t.Names), t.Count, t.Test)}
 	d.line("model", "%s loss, trained on %d examples of %s", first.Loss, first.N, first.Data)
 	d.line("new inputs", "%s: %d", t.Test, t.Count)
 	for _, name := range t.Names {
-		if p := t.Targets[name]; p.TestError != nil {
-			u := units(p.TestLoss)
-			d.line("error of "+textCell(name), "%s (root mean square); %s if all are predicted %s",
-				u.text(*p.TestError), u.text(p.Quality.Baseline), p.Quality.Constant)
+		if p, u := t.Targets[name], units(t.Targets[name].TestLoss); p.TestError != nil {
+			d.line("error of "+textCell(name), "%s (%s); %s if all are predicted %s", u.text(*p.TestError), u,
+				u.text(p.Quality.Baseline), p.Quality.Constant)
 		}
 	}
 	if first.Points != nil {
@@ -197,8 +171,7 @@ func (t *TargetPredictions) DropPoints() {
 }
 
 // table has a row per new input, and the columns of every target.
-func (t *TargetPredictions) table(of func(*Points) *Points, format func(float64) string) [][]string {
-	var all [][]string
+func (t *TargetPredictions) table(of func(*Points) *Points, format func(float64) string) (all [][]string) {
 	for k, name := range t.Names {
 		part := of(t.Targets[name].Points).table(format)
 		for j := range part[0] {

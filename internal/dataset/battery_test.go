@@ -3,10 +3,12 @@ package dataset
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,16 +20,18 @@ import (
 	"bootbench/internal/need"
 )
 
-// shape writes a set as some program would.
+// shape is how some program writes a set, and what is read then. Zero fields are those of plain CSV.
 type shape struct {
-	separator, end string
-	header, comma  bool // names in the first line; decimal commas
-	index          bool // a first column counts the rows
-	corner         bool // and has a name, an empty one
-	quoted         bool // names and row numbers
-	label          func(y float64) string
-	before, after  string                       // of the file
-	line           func(i int, s string) string // what becomes of a line of the file, the header being 0
+	file, separator, end string
+	bare, comma          bool // no names in the first line; decimal commas
+	index, corner        bool // a first column counts the rows; it has a name, an empty one
+	quoted               bool // names and row numbers
+	label                func(y float64) string
+	before, after        string                       // of the file
+	line                 func(i int, s string) string // what becomes of a line of the file, the header being 0
+
+	opt  Options
+	note string
 }
 
 func (f shape) write(s *Set) []byte {
@@ -38,7 +42,7 @@ func (f shape) write(s *Set) []byte {
 		return s
 	}
 	var lines [][]string
-	if f.header {
+	if !f.bare {
 		var names []string
 		if f.corner {
 			names = append(names, quote(""))
@@ -65,17 +69,13 @@ func (f shape) write(s *Set) []byte {
 		}
 		lines = append(lines, cells)
 	}
-	end := f.end
-	if end == "" {
-		end = "\n"
-	}
 	b := bytes.NewBufferString(f.before)
 	for i, cells := range lines {
-		line := strings.Join(cells, f.separator)
+		line := strings.Join(cells, cmp.Or(f.separator, ","))
 		if f.line != nil {
 			line = f.line(i, line)
 		}
-		b.WriteString(line + end)
+		b.WriteString(line + cmp.Or(f.end, "\n"))
 	}
 	b.WriteString(f.after)
 	return b.Bytes()
@@ -120,7 +120,6 @@ func spread(t *testing.T, name string, n int) *Set {
 // TestShapesOfTables: the same numbers come out of each way in which programs write them, bit for bit.
 func TestShapesOfTables(t *testing.T) {
 	boston, pima := spread(t, "boston", 40), spread(t, "pima", 40)
-	csv := shape{separator: ",", header: true}
 	prefix := func(header, row string) func(int, string) string { // another first column
 		return func(i int, s string) string { return []string{header, row}[min(i, 1)] + s }
 	}
@@ -133,86 +132,65 @@ func TestShapesOfTables(t *testing.T) {
 	yes := func(y float64) string { return map[float64]string{-1: "no", 1: "yes"}[y] }
 	zero := func(y float64) string { return []string{"1", "0"}[int(y+1)/2] }
 	separators := strings.Repeat(",", 13) + "\n"
-	for name, c := range map[string]struct {
-		file string
-		shape
-		opt  Options
-		note string
-	}{
-		"plain":      {"d.csv", csv, Options{}, ""},
-		"tabs":       {"d.tsv", shape{separator: "\t", header: true}, Options{}, "tabs"},
-		"semicolons": {"d.csv", shape{separator: ";", header: true}, Options{}, "semicolons"},
-		"semicolon, comma": {"d.csv", shape{separator: ";", header: true, comma: true}, Options{},
-			"decimal commas"},
-		"bare":   {"d.data", shape{separator: ";", comma: true}, Options{}, "no header"},
-		"blanks": {"d.txt", shape{separator: " ", header: true}, Options{}, "blanks"},
-		"aligned": {"housing.data", shape{separator: "   ",
-			line: func(_ int, s string) string { return "  " + s + " " }}, Options{}, "no header"},
-		"comma blank":      {"d.csv", shape{separator: ", ", header: true}, Options{}, ""},
-		"no header":        {"d.data", shape{separator: ","}, Options{}, "no header"},
-		"no header, texts": {"d.data", shape{separator: ",", label: yes}, Options{}, "no header"},
-		"CRLF":             {"d.csv", shape{separator: ",", header: true, end: "\r\n"}, Options{}, ""},
-		"byte order mark":  {"d.csv", shape{separator: ",", header: true, before: "\ufeff"}, Options{}, ""},
-		"comments": {"d.csv", shape{separator: ",", header: true,
-			before: "# source, date\n# made by hand\n\n", after: "# end\n"}, Options{}, "1 lines"},
-		"pandas.to_csv": {"d.csv", shape{separator: ",", header: true, index: true, corner: true}, Options{},
-			"names the rows"},
-		"R write.csv2": {"d.csv", shape{separator: ";", header: true, index: true, corner: true, quoted: true,
-			comma: true}, Options{}, "names the rows"},
-		"R write.table": {"d.txt", shape{separator: " ", header: true, index: true, quoted: true}, Options{},
-			"names the rows"},
-		"gzip": {"d.csv.gz", csv, Options{}, ""},
-		"zstd": {"d.tsv.zst", shape{separator: "\t", header: true}, Options{}, "tabs"},
-		"trailing separators": {"d.csv", shape{separator: ",", header: true,
-			line: func(_ int, s string) string { return s + "," }}, Options{}, ""},
-		"rows of separators": {"d.csv", shape{separator: ",", header: true, after: separators + separators},
-			Options{}, "2 empty rows"},
-		"target by name": {"d.csv", shape{separator: ",", header: true, line: lastFirst}, Options{Target: "medv"},
-			""},
-		"drop": {"d.csv", shape{separator: ",", header: true, line: prefix("note,", "any thing;,")},
-			Options{Drop: []string{"note"}}, ""},
-		"constant text": {"d.csv", shape{separator: ",", header: true, line: prefix("unit,", "cm,")}, Options{},
-			`"unit" is "cm" in every row`},
-		"empty column": {"d.csv", shape{separator: ",", header: true, line: prefix("unit,", "NA,")}, Options{},
-			"has no value"},
-		"names of rows": {"d.csv", shape{separator: ",", header: true,
-			line: func(i int, s string) string { return fmt.Sprintf("town %d,%s", i, s) }}, Options{},
-			"names the rows"},
-		"labels of text": {"d.csv", shape{separator: ",", header: true, label: yes}, Options{}, "yes is +1"},
-		"one label of three": {"d.csv", shape{separator: ",", header: true, line: three, label: formatNumber},
-			Options{Positive: "1"}, "1 is +1, not 1 is -1"},
-		"labels 1 and 0": {"d.csv", shape{separator: ",", header: true, label: zero}, Options{Positive: "0"},
-			"0 is +1"},
-		"stdin": {"-", shape{separator: "\t", header: true}, Options{}, "tabs"},
+	for name, c := range map[string]shape{
+		"plain":            {},
+		"tabs":             {file: "d.tsv", separator: "\t", note: "tabs"},
+		"semicolons":       {separator: ";", note: "semicolons"},
+		"semicolon, comma": {separator: ";", comma: true, note: "decimal commas"},
+		"bare":             {file: "d.data", separator: ";", comma: true, bare: true, note: "no header"},
+		"blanks":           {file: "d.txt", separator: " ", note: "blanks"},
+		"aligned": {file: "housing.data", separator: "   ", bare: true, note: "no header",
+			line: func(_ int, s string) string { return "  " + s + " " }},
+		"comma blank":      {separator: ", "},
+		"no header":        {file: "d.data", bare: true, note: "no header"},
+		"no header, texts": {file: "d.data", bare: true, label: yes, note: "no header"},
+		"CRLF":             {end: "\r\n"},
+		"byte order mark":  {before: "\ufeff"},
+		"comments":         {before: "# source, date\n# made by hand\n\n", after: "# end\n", note: "1 lines"},
+		"pandas.to_csv":    {index: true, corner: true, note: "names the rows"},
+		"R write.csv2": {separator: ";", index: true, corner: true, quoted: true, comma: true,
+			note: "names the rows"},
+		"R write.table": {file: "d.txt", separator: " ", index: true, quoted: true, note: "names the rows"},
+		"gzip":          {file: "d.csv.gz"},
+		"zstd":          {file: "d.tsv.zst", separator: "\t", note: "tabs"},
+		"stdin":         {file: "-", separator: "\t", note: "tabs"},
+
+		"trailing separators": {line: func(_ int, s string) string { return s + "," }},
+		"rows of separators":  {after: separators + separators, note: "2 empty rows"},
+		"target by name":      {line: lastFirst, opt: Options{Target: "medv"}},
+		"drop":                {line: prefix("note,", "any thing;,"), opt: Options{Drop: []string{"note"}}},
+		"constant text":       {line: prefix("unit,", "cm,"), note: `"unit" is "cm" in every row`},
+		"empty column":        {line: prefix("unit,", "NA,"), note: "has no value"},
+		"names of rows": {line: func(i int, s string) string { return fmt.Sprintf("town %d,%s", i, s) },
+			note: "names the rows"},
+		"labels of text": {label: yes, note: "yes is +1"},
+		"one label of three": {line: three, label: formatNumber, opt: Options{Positive: "1"},
+			note: "1 is +1, not 1 is -1"},
+		"labels 1 and 0": {label: zero, opt: Options{Positive: "0"}, note: "0 is +1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := boston
 			if c.label != nil {
 				want = pima
 			}
-			requireSame(t, c.file, c.write(want), c.opt, want, c.header, c.note)
+			requireSame(t, cmp.Or(c.file, "d.csv"), c.write(want), c.opt, want, !c.bare, c.note)
 		})
 	}
-	numbers := append([]byte("0,1,2,3\n"), shape{separator: ","}.write(thin(boston, 3))...)
+	numbers := append([]byte("0,1,2,3\n"), shape{bare: true}.write(thin(boston, 3))...)
 	requireSame(t, "d.csv", numbers, Options{}, thin(boston, 3), false, "")
 }
 
 // TestShapesOfArrays: as do arrays and sparse lines.
 func TestShapesOfArrays(t *testing.T) {
 	boston, pima := spread(t, "boston", 40), spread(t, "pima", 40)
-	var sparse, zero bytes.Buffer
+	var sparse bytes.Buffer
 	if err := writeLIBSVM(&sparse, boston); err != nil {
 		t.Fatal(err)
 	}
-	for line := range strings.Lines(sparse.String()) {
-		fields := strings.Fields(line)
-		for k, f := range fields[1:] {
-			index, value, _ := strings.Cut(f, ":")
-			j, _ := strconv.Atoi(index)
-			fields[k+1] = fmt.Sprintf("%d:%s", j-1, value)
-		}
-		zero.WriteString(strings.Join(fields, " ") + "\n")
-	}
+	zero := regexp.MustCompile(`\d+:`).ReplaceAllFunc(sparse.Bytes(), func(index []byte) []byte {
+		j, _ := strconv.Atoi(strings.TrimSuffix(string(index), ":"))
+		return fmt.Appendf(nil, "%d:", j-1)
+	})
 	columns := mat.DenseCopyOf(mat.NewDense(40, 13, boston.X.Data).T()).RawMatrix().Data
 	var labels []byte
 	for _, y := range pima.Y {
@@ -220,7 +198,7 @@ func TestShapesOfArrays(t *testing.T) {
 	}
 	requireSame(t, "d.txt", sparse.Bytes(), Options{}, boston, false, "")
 	requireSame(t, "-", sparse.Bytes(), Options{}, boston, false, "")
-	requireSame(t, "d.svm", zero.Bytes(), Options{ZeroBased: true}, boston, false, "")
+	requireSame(t, "d.svm", zero, Options{ZeroBased: true}, boston, false, "")
 	requireSame(t, "d.npz", npz(map[string][]byte{
 		"x": npyFile(1, "<f8", "True", "(40, 13)", bytesOf("<f8", columns...)),
 		"y": npyFile(1, "<f8", "False", "(40, 1)", bytesOf("<f8", boston.Y...))}), Options{}, boston, false, "")
@@ -274,84 +252,38 @@ func thin(s *Set, d int) *Set {
 	return &Set{Task: s.Task, Features: s.Features[:d], Target: s.Target, X: x, Y: s.Y}
 }
 
+// encoded are tables (as Go writes strings), options, features between slashes, inputs, targets and a note.
+const encoded = `
+sex,a,y\nm,1,2\nf,2,3\nm,3,4\n |  | sex=m/a | 1 1 0 2 1 3 | 2 3 4 | 0 is "f", 1 is "m"
+a,sp,y\n1,v,2\n2,u,3\n3,w,4\n |  | a/sp=u/sp=v/sp=w | 1 0 1 0 2 1 0 0 3 0 0 1 | 2 3 4 | an indicator for each
+a,t,y\n1,\"x, \"\"y\"\"\nz\",2\n2,w,3\n |  | a/t=x, \"y\"\nz | 1 1 2 0 | 2 3
+a,b,y\n1,2,3\n,2,3\n4,NA,3\n7,8,9\n1,1,?\n | missing=drop | a/b | 1 2 7 8 | 3 9 | 3 of 5 rows
+a,b,y\n1,2,3\nnan,2,3\n4,null,3\n7,8,9\n1,1,?\n | missing=mean | a/b | 1 2 4 2 4 4 7 8 | 3 3 3 9 | mean
+a,b,y\n1,2,3\nN/A,2,3\n4,2.5,5\n | missing=indicator | a/a missing/b | 1 0 2 2.5 1 2 4 0 2.5 | 3 3 5 | mean
+s,y\nu,1\nv,2\n,3\nv,4\n | missing=mean | s=v | 0 1 2/3 1 | 1 2 3 4 | mean
+s,y\nu,1\nv,2\n?,5\n | missing=indicator | s=v/s missing | 0 0 1 0 0.5 1 | 1 2 5 | mean
+s,y\nu,1\nv,2\nw,3\n?,5\n | missing=mean | s=u/s=v/s=w | 1 0 0 0 1 0 0 0 1 1/3 1/3 1/3 | 1 2 3 5 | mean
+\ufeff a , \"b\",y\n\n 1e0, 25E-1 ,+1\n-3,-0e3, \"-1.0\" |  | a/b | 1 2.5 -3 0 | 1 -1
+a y\n1 2\n \t\n3\t 4\n\t\n |  | a | 1 3 | 2 4 | blanks
+gr\xf6sse,y\n1,2\n3,4\n |  | grösse | 1 3 | 2 4
+a,b,y\n1_000,1e20,1\n2_000,4,2\n |  | a/b | 1000 1e20 2000 4 | 1 2 | "1_000" is read as 1000
+a,y\n12345678901234567890,1\n4,2\n |  | a | 12345678901234567890 4 | 1 2 | column "a"`
+
 // TestEncodedTables: texts and missing values become the features they should.
 func TestEncodedTables(t *testing.T) {
-	for name, c := range map[string]struct {
-		text     string
-		opt      Options
-		features string
-		x        []float64
-		y        []float64
-		note     string
-	}{
-		"two texts": {"sex,a,y\nm,1,2\nf,2,3\nm,3,4\n", Options{}, "sex=m a", []float64{1, 1, 0, 2, 1, 3},
-			[]float64{2, 3, 4}, `0 is "f", 1 is "m"`},
-		"three texts": {"a,sp,y\n1,v,2\n2,u,3\n3,w,4\n", Options{}, "a sp=u sp=v sp=w",
-			[]float64{1, 0, 1, 0, 2, 1, 0, 0, 3, 0, 0, 1}, []float64{2, 3, 4}, "an indicator for each of 3"},
-		"quoted texts": {"a,t,y\n1,\"x, \"\"y\"\"\nz\",2\n2,w,3\n", Options{}, `a t=x, \"y\"\nz`,
-			[]float64{1, 1, 2, 0}, []float64{2, 3}, ""},
-		"drop rows": {"a,b,y\n1,2,3\n,2,3\n4,NA,3\n7,8,9\n1,1,?\n", Options{Missing: MissingDrop}, "a b",
-			[]float64{1, 2, 7, 8}, []float64{3, 9}, "3 of 5 rows"},
-		"mean": {"a,b,y\n1,2,3\nnan,2,3\n4,null,3\n7,8,9\n1,1,?\n", Options{Missing: MissingMean}, "a b",
-			[]float64{1, 2, 4, 2, 4, 4, 7, 8}, []float64{3, 3, 3, 9}, "mean of their column"},
-		"indicator": {"a,b,y\n1,2,3\nN/A,2,3\n4,2.5,5\n", Options{Missing: MissingIndicator}, "a|a missing|b",
-			[]float64{1, 0, 2, 2.5, 1, 2, 4, 0, 2.5}, []float64{3, 3, 5}, "mean"},
-		"missing texts": {"s,y\nu,1\nv,2\n,3\nv,4\n", Options{Missing: MissingMean}, "s=v",
-			[]float64{0, 1, 2. / 3, 1}, []float64{1, 2, 3, 4}, "mean"},
-		"and flags": {"s,y\nu,1\nv,2\nw,3\n?,5\n", Options{Missing: MissingIndicator}, "s=u s=v s=w|s missing",
-			[]float64{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 1. / 3, 1. / 3, 1. / 3, 1}, []float64{1, 2, 3, 5}, "mean"},
-		"quotes and blanks": {"\ufeff a , \"b\",y\n\n 1e0, 25E-1 ,+1\n-3,-0e3, \"-1.0\"", Options{}, "a b",
-			[]float64{1, 2.5, -3, 0}, []float64{1, -1}, ""},
-		"lines of tabs": {"a y\n1 2\n \t\n3\t 4\n\t\n", Options{}, "a", []float64{1, 3}, []float64{2, 4}, "blanks"},
-		"Latin-1":       {"gr\xf6sse,y\n1,2\n3,4\n", Options{}, "grösse", []float64{1, 3}, []float64{2, 4}, ""},
-		"counting": {"id,y\n" + numberedRows(12), Options{}, "id", countTo(12), countTo(12),
-			"counts the rows: --drop id"},
-	} {
-		s, err := readTable(strings.NewReader(c.text), "f.csv", c.opt)
+	for c := range cases(t, encoded, 0) {
+		s, err := readTable(strings.NewReader(c[0]), "f.csv", optionsOf(t, c[1]))
 		if err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%q: %v", c[0], err)
 			continue
 		}
-		for i, v := range c.x { // means are rounded in another order: 1 unit in the last place
-			if i >= len(s.X.Data) || !(math.Abs(s.X.Data[i]-v) <= 2e-16*math.Abs(v)) {
-				t.Errorf("%s: inputs %v, want %v", name, s.X.Data, c.x)
-				break
-			}
-		}
-		features := strings.Join(s.Features, "|")
-		if strings.ReplaceAll(features, " ", "|") != strings.ReplaceAll(c.features, " ", "|") ||
-			!slices.Equal(s.Y, c.y) {
-			t.Errorf("%s: features %q, targets %v", name, features, s.Y)
-		}
-		if notes := strings.Join(s.Notes, "; "); !strings.Contains(notes, c.note) {
-			t.Errorf("%s: notes %q, want %q", name, notes, c.note)
+		// Means are rounded in another order: 1 unit in the last place.
+		same := func(a, b float64) bool { return math.Abs(a-b) <= 2e-16*math.Abs(b) }
+		if strings.Join(s.Features, "/") != c[2] || !slices.EqualFunc(s.X.Data, numbersOf(t, c[3]), same) ||
+			!slices.Equal(s.Y, numbersOf(t, c[4])) || !strings.Contains(strings.Join(s.Notes, "; "), c[5]) {
+			t.Errorf("%q: features %q, inputs %v, targets %v, notes %q", c[0], s.Features, s.X.Data, s.Y, s.Notes)
 		}
 	}
-}
-
-// TestOddNumbers: digits in groups and whole numbers that a float64 does not hold are noted, once a column.
-func TestOddNumbers(t *testing.T) {
-	s, err := readTable(strings.NewReader("a,b,c,y\n1_000,12345678901234567890,1e20,1\n2_000,3,4,2\n"), "f.csv",
-		Options{})
-	if err != nil || len(s.Notes) != 2 || !strings.Contains(s.Notes[0], `"1_000" is read as 1000`) ||
-		!strings.Contains(s.Notes[1], `column "b"`) {
-		t.Errorf("%v, notes %q", err, s.Notes)
-	}
-}
-
-func numberedRows(n int) string {
-	var b strings.Builder
-	for i := range n {
-		fmt.Fprintf(&b, "%d,%d\n", i+1, i+1)
-	}
-	return b.String()
-}
-
-func countTo(n int) (v []float64) {
-	for i := range n {
-		v = append(v, float64(i+1))
-	}
-	return v
 }
 
 // TestManyTexts: of many texts the most frequent are features, and one is for all others, also those that
@@ -367,14 +299,15 @@ func TestManyTexts(t *testing.T) {
 	if err != nil || !slices.Equal(s.Features, want) || !strings.Contains(s.Notes[0], "26 different texts") {
 		t.Fatalf("%v: %q, %q", err, s.Features, s.Notes)
 	}
-	in, err := readTableInputs(strings.NewReader("u,t\n1,code 25\n2,never\n"), "g", s.Encoding(), Options{})
+	in, err := readInputs(strings.NewReader("u,t\n1,code 25\n2,never\n"), tableFormat, "g", s.Encoding(),
+		Options{})
 	if err != nil || !slices.Equal(in.X.Data, []float64{0, 0, 1, 0, 0, 0, 0, 1}) {
 		t.Errorf("%v: %v", err, in)
 	}
 }
 
-// TestDates: dates become numbers, as they are written, and new ones must be written alike; without a
-// value they have those of the mean date.
+// TestDates: dates become numbers, as they are written, and new ones must be written alike; without a value
+// they have those of the mean date.
 func TestDates(t *testing.T) {
 	for layout, dates := range map[string][3]string{
 		"year-month-day":   {"2023-12-31", "2024-02-29", "2024-1-7"},
@@ -397,12 +330,12 @@ func TestDates(t *testing.T) {
 		if !slices.Equal(s.X.Data, want) {
 			t.Errorf("%s: %v, want %v", layout, s.X.Data, want)
 		}
-		in, err := readTableInputs(strings.NewReader("a,when\n1,"+dates[1]+"\n2,NA\n"), "g", s.Encoding(),
+		in, err := readInputs(strings.NewReader("a,when\n1,"+dates[1]+"\n2,NA\n"), tableFormat, "g", s.Encoding(),
 			Options{Missing: MissingMean})
 		if err != nil || !slices.Equal(in.X.Row(0), []float64{2024, 2, 4, 19782, 1}) || in.X.At(1, 1) != 5 {
 			t.Errorf("%s: new inputs: %v %v", layout, err, in)
 		}
-		_, err = readTableInputs(strings.NewReader("a,when\n1,soon\n"), "g", s.Encoding(), Options{})
+		_, err = readInputs(strings.NewReader("a,when\n1,soon\n"), tableFormat, "g", s.Encoding(), Options{})
 		wantError(t, err, `"soon" is no date`)
 	}
 }
@@ -436,8 +369,8 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestEndlessFiles: a file without end is refused after a bounded part of it, by
-// the bounds on lines, cells, columns and memory.
+// TestEndlessFiles: a file without end is refused after a bounded part of it, by the bounds on lines, cells,
+// columns and memory.
 func TestEndlessFiles(t *testing.T) {
 	for name, c := range map[string]struct {
 		start, piece string
@@ -465,70 +398,77 @@ func TestEndlessFiles(t *testing.T) {
 	}
 }
 
-// TestInputsOfTables: new inputs go the way of the training set.
-func TestInputsOfTables(t *testing.T) {
-	train := need.One(readTable(strings.NewReader("id;color;a;y\nr1;red;1;yes\nr2;green;2;no\nr3;blue;3;yes\n"),
-		"train.csv", Options{Drop: []string{"id"}}))(t)
-	if !slices.Equal(train.Y, []float64{1, -1, 1}) || train.Labels.Positive != "yes" {
-		t.Fatalf("trained on %+v", train)
-	}
-	bare := need.One(readTable(strings.NewReader("1,2,7\n3,4,8\n"), "bare.csv", Options{}))(t)
-	gaps := need.One(readTable(strings.NewReader("a,b,y\n1,2,1\n,4,2\n3,8,3\n"), "gaps.csv",
-		Options{Missing: MissingIndicator}))(t)
+// encodedInputs are training sets, new files, their contents (as Go writes strings), options and either words
+// of the error after a !, or inputs, targets, a note and the name of the first row.
+const encodedInputs = `
+texts | d.csv | a,color\n5,green\n |  | 0 1 0 5
+texts | d.csv | when,a,color,y\nnow,5,green,no\n |  | 0 1 0 5 | -1 | "when"
+texts | d.csv | ,a,color,y\nBerlin,5,blue,yes\n |  | 1 0 0 5 | 1 |  | Berlin
+texts | d.csv | a,color\n5,pink\n | unseen=zero | 0 0 0 5 |  | 1 cells hold texts that train.csv lacks
+texts | d.csv | a,color,y\n5,red,\n |  | 0 0 1 5
+texts | d.csv | a,color\n5,pink\n |  | !line 2; column "color"; "pink"; --unseen zero
+texts | d.csv | a,color,y\n5,red,maybe\n | unseen=zero | !line 2; column "y"; "maybe"
+texts | d.csv | color,y\nred,yes\n |  | !"a"; missing
+texts | d.csv | a,color\nfive,red\n |  | !line 2; "five" is not a number
+texts | d.csv | 5,red\n6,red\n | noheader=1 | !is not a number
+texts | d.csv | a,color\n,red\n |  | !line 2; column "a"; missing
+bare | d.csv | 5,6,9\n |  | 5 6 | 9
+bare | d.csv | 5,6\n7,8\n |  | 5 6 7 8
+bare | d.csv | 1,2,x\n | noheader=1 | !line 1; "x" is not a number
+bare | d.csv | 1,2,3,5\n |  | !4 columns; 2 features
+gaps | d.csv | a,b\n,\n7,?\n,5\n | missing=mean | 7 0 14/3 2 1 5 |  | mean
+gaps | d.csv | a,b\n7,?\n1,5\n | missing=drop | 1 0 5 |  | 1 of 2 rows | 2
+small | d.csv | a,c,b\n1,text,2\n |  | 1 2
+small | d.csv | t,b,a\n5,2,1\n |  | 1 2 | 5
+small | - | b,a\n2,1\n |  | 1 2
+small | d.svm | 1:1 2:2\n |  | 1 2
+small | d.svm | 5 1:1 2:2\n |  | 1 2 | 5
+small | d.csv | a,t\n1,2\n |  | !line 1: column "b" of small is missing
+small | d.csv | 1,2\n3,4\n |  | !line 1: all cells are numbers: a header
+small | d.csv | a,b\n |  | !no examples
+small | d.csv | t,b,a\n1,2,z\n |  | !line 2: column "a": "z"
+small | d.svm | 1 1:1\n1 3:1\n1 2:1\n |  | !line 2: feature index 3, but small has 2 features
+small | none.csv |  |  | !none.csv: no such file
+small | boston |  |  | !boston: its features are not those of small
+small | synthetic:blobs,n=5 |  |  | !its features are not those of small`
+
+// TestInputs: new inputs come from every format, their columns by name or in order, with targets or without,
+// and go the way of the training set.
+func TestInputs(t *testing.T) {
+	trains := map[string]*Set{"small": small()}
 	for name, c := range map[string]struct {
-		train   *Set
-		text    string
-		opt     Options
-		x, y    []float64
-		note    string
-		rowName string // the first
+		text string
+		opt  Options
 	}{
-		"by name": {train, "a,color\n5,green\n", Options{}, []float64{0, 1, 0, 5}, nil, "", ""},
-		"more columns": {train, "when,a,color,y\nnow,5,green,no\n", Options{}, []float64{0, 1, 0, 5},
-			[]float64{-1}, `"when"`, ""},
-		"names of rows": {train, ",a,color,y\nBerlin,5,blue,yes\n", Options{}, []float64{1, 0, 0, 5}, []float64{1},
-			"", "Berlin"},
-		"unseen as zero": {train, "a,color\n5,pink\n", Options{UnseenZero: true}, []float64{0, 0, 0, 5}, nil,
-			"1 cells hold texts that train.csv lacks", ""},
-		"targets absent": {train, "a,color,y\n5,red,\n", Options{}, []float64{0, 0, 1, 5}, nil, "", ""},
-		"bare, all":      {bare, "5,6,9\n", Options{}, []float64{5, 6}, []float64{9}, "", ""},
-		"bare, inputs":   {bare, "5,6\n7,8\n", Options{}, []float64{5, 6, 7, 8}, nil, "", ""},
-		"mean of train": {gaps, "a,b\n,\n7,?\n,5\n", Options{Missing: MissingMean}, []float64{7, 0, 14. / 3, 2, 1,
-			5}, nil, "mean", ""},
-		"rows dropped": {gaps, "a,b\n7,?\n1,5\n", Options{Missing: MissingDrop}, []float64{1, 0, 5}, nil,
-			"1 of 2 rows", "2"},
+		"texts": {"id;color;a;y\nr1;red;1;yes\nr2;green;2;no\nr3;blue;3;yes\n", Options{Drop: []string{"id"}}},
+		"bare":  {"1,2,7\n3,4,8\n", Options{}},
+		"gaps":  {"a,b,y\n1,2,1\n,4,2\n3,8,3\n", Options{Missing: MissingIndicator}},
 	} {
-		in, err := readTableInputs(strings.NewReader(c.text), "new.csv", c.train.Encoding(), c.opt)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
+		trains[name] = need.One(readTable(strings.NewReader(c.text), "train.csv", c.opt))(t)
+	}
+	if y := trains["texts"].Y; !slices.Equal(y, []float64{1, -1, 1}) {
+		t.Fatalf("trained on %v", y)
+	}
+	array := func(shape string, v ...float64) string {
+		return strings.Trim(strconv.Quote(string(npyFile(1, "<f8", "False", shape, bytesOf("<f8", v...)))), `"`)
+	}
+	arrays := "\nsmall | d.npy | " + array("(1, 2)", 1, 2) + " |  | 1 2" +
+		"\nsmall | d.npy | " + array("(1, 3)", 1, 2, 5) + " |  | 1 2 | 5" +
+		"\nsmall | d.npy | " + array("(2, 1)", 1, 2) + " |  | !1 columns, but small has 2 features" +
+		"\nsmall | d.npy | " + array("(1, 4)", 1, 2, 3, 4) + " |  | !4 columns, but small has 2 features"
+	for c := range cases(t, encodedInputs+arrays, 2) {
+		path, opt := c[1], optionsOf(t, c[3])
+		if opt.Stdin = strings.NewReader(c[2]); strings.HasPrefix(path, "d.") {
+			path = write(t, path, []byte(c[2]))
+		}
+		in, err := trains[c[0]].Encoding().LoadInputs(path, opt)
+		if says, refused := strings.CutPrefix(c[4], "!"); refused {
+			wantError(t, err, strings.Split(says, "; ")...)
 			continue
 		}
-		if !slices.Equal(in.X.Data, c.x) || !slices.Equal(in.Y, c.y) ||
-			!strings.Contains(strings.Join(in.Notes, ";"), c.note) {
-			t.Errorf("%s: read %+v", name, in)
+		if err != nil || !slices.Equal(in.X.Data, numbersOf(t, c[4])) || !slices.Equal(in.Y, numbersOf(t, c[5])) ||
+			!strings.Contains(strings.Join(in.Notes, ";"), c[6]) || c[7] != "" && in.RowNames[0] != c[7] {
+			t.Errorf("%q: read %+v, %v", c, in, err)
 		}
-		if c.rowName != "" && (len(in.RowNames) == 0 || in.RowNames[0] != c.rowName) {
-			t.Errorf("%s: names %v", name, in.RowNames)
-		}
-	}
-	for name, c := range map[string]struct {
-		train *Set
-		text  string
-		opt   Options
-		says  []string
-	}{
-		"unseen": {train, "a,color\n5,pink\n", Options{}, []string{"line 2", `column "color"`, `"pink"`,
-			"--unseen zero"}},
-		"unseen label": {train, "a,color,y\n5,red,maybe\n", Options{UnseenZero: true},
-			[]string{"line 2", `column "y"`, `"maybe"`}},
-		"text for target": {bare, "1,2,x\n", Options{NoHeader: true}, []string{"line 1", `"x" is not a number`}},
-		"lacks a column":  {train, "color,y\nred,yes\n", Options{}, []string{`"a"`, "missing"}},
-		"text for number": {train, "a,color\nfive,red\n", Options{}, []string{"line 2", `"five" is not a number`}},
-		"no names":        {train, "5,red\n6,red\n", Options{NoHeader: true}, nil},
-		"bare, wide":      {bare, "1,2,3,5\n", Options{}, []string{"4 columns", "2 features"}},
-		"missing":         {train, "a,color\n,red\n", Options{}, []string{"line 2", `column "a"`, "missing"}},
-	} {
-		_, err := readTableInputs(strings.NewReader(c.text), "new.csv", c.train.Encoding(), c.opt)
-		t.Run(name, func(t *testing.T) { wantError(t, err, c.says...) })
 	}
 }

@@ -12,34 +12,33 @@ import (
 var dateLayouts = []string{"2006-1-2", "2006/1/2", "2.1.2006", "1/2/2006", "2/1/2006", "2-1-2006",
 	"2 Jan 2006", "2 January 2006", "Jan 2, 2006", "January 2, 2006", "2-Jan-2006", "2006-1",
 	time.RFC3339, "2006-1-2T15:4:5", "2006-1-2 15:4:5", "2006-1-2 15:4:5Z07:00", "2006-1-2 15:4",
-	"2006-1-2T15:4",
-	"2006/1/2 15:4:5", "2006/1/2 15:4", "2.1.2006 15:4:5", "2.1.2006 15:4", "1/2/2006 15:4:5", "1/2/2006 15:4",
-	"2/1/2006 15:4:5", "2/1/2006 15:4"}
+	"2006-1-2T15:4", "2006/1/2 15:4:5", "2006/1/2 15:4", "2.1.2006 15:4:5", "2.1.2006 15:4",
+	"1/2/2006 15:4:5", "1/2/2006 15:4", "2/1/2006 15:4:5", "2/1/2006 15:4"}
 
 // dateLayout is the layout of texts that are all dates, "" for others.
 func dateLayout(texts []string) string {
 	for _, layout := range dateLayouts {
-		if len(texts) > 0 && !slices.ContainsFunc(texts, func(s string) bool { return !isDate(layout, s) }) {
+		if len(texts) > 0 && allDates(layout, texts) {
 			return layout
 		}
 	}
 	return ""
 }
 
-func isDate(layout, text string) bool {
-	_, err := time.Parse(layout, text)
-	return err == nil
+func allDates(layout string, texts []string) bool {
+	return !slices.ContainsFunc(texts, func(text string) bool {
+		_, err := time.Parse(layout, text)
+		return err != nil
+	})
 }
 
 // layoutText is a layout for people, with what fits the texts as well.
 func layoutText(layout string, texts []string) string {
-	signs := strings.NewReplacer("2006", "year", "January", "month", "Jan", "month", "15", "hour", "07:00",
-		"zone",
-		"01", "month", "02", "day", "04", "minute", "05", "second", "1", "month", "2", "day", "4", "minute", "5",
-		"second", "Z", " ", "T", " ")
+	signs := strings.NewReplacer("2006", "year", "January", "month", "Jan", "month", "15", "hour",
+		"07:00", "zone", "01", "month", "02", "day", "04", "minute", "05", "second", "1", "month", "2", "day",
+		"4", "minute", "5", "second", "Z", " ", "T", " ")
 	text := signs.Replace(layout)
-	if days, monthFirst := strings.CutPrefix(layout, "1/2"); monthFirst &&
-		!slices.ContainsFunc(texts, func(s string) bool { return !isDate("2/1"+days, s) }) {
+	if rest, monthFirst := strings.CutPrefix(layout, "1/2"); monthFirst && allDates("2/1"+rest, texts) {
 		text += ", though day/month fits, too"
 	}
 	return text

@@ -11,16 +11,12 @@ import (
 	"strings"
 )
 
-// dialect says how a table is written.
 type dialect struct {
 	separator byte // blank: runs of blanks and tabs
 	headless  bool // the first line is an example
 	rowNames  bool // lines have one cell more than the header: the first names the row
 	commas    bool // numbers have decimal commas
 }
-
-// sampleLines is how many lines of a sample are compared.
-const sampleLines = 200
 
 // detect finds the dialect from the first bytes of a table; whole says that these are all. The separator is
 // the first of tab, semicolon, comma and blanks that cuts every line into equally many cells, at least two
@@ -55,13 +51,14 @@ func decimalCommas(records [][]string) (commas bool) {
 	return commas
 }
 
-// cutSample cuts the lines of a sample; complete is false if a line cannot be cut.
+// cutSample cuts the first lines of a sample; complete is false if one cannot be cut.
 func cutSample(sample []byte, whole bool, separator byte) (cut [][]string, complete bool) {
+	const most = 200
 	if last := bytes.LastIndexByte(sample, '\n'); !whole && last >= 0 {
 		sample = sample[:last+1]
 	}
 	r := newRecords(bytes.NewReader(sample), separator, Options{})
-	for len(cut) < sampleLines {
+	for len(cut) < most {
 		cells, _, err := r.next()
 		if err != nil {
 			return cut, err == io.EOF || !whole && errors.Is(err, errQuote)
@@ -103,19 +100,19 @@ func headless(records [][]string) bool {
 			continue
 		}
 		texts++
-		again, all := false, true
+		again, all := 0, true
 		for _, rec := range records[1:] {
 			if j < len(rec) && !isMissing(rec[j]) {
-				again = again || rec[j] == cell
+				if rec[j] == cell {
+					again = 1
+				}
 				all = all && isNumeric(rec[j])
 			}
 		}
 		if all {
 			return false // a name above numbers
 		}
-		if again {
-			recurring++
-		}
+		recurring += again
 	}
 	if texts == 0 {
 		return !counting(records[0])
@@ -134,25 +131,9 @@ func counting(cells []string) bool {
 	return from >= 0 && len(cells) >= 4
 }
 
-// notes say what is unusual about a dialect.
-func (d dialect) notes() (notes []string) {
-	names := map[byte]string{';': "semicolons", '\t': "tabs", ' ': "blanks"}
-	if name := names[d.separator]; name != "" {
-		notes = append(notes, "columns are separated by "+name)
-	}
-	if d.headless {
-		notes = append(notes, "no header line: columns are called x1, x2, ..., the target y")
-	}
-	if d.commas {
-		notes = append(notes, "numbers have decimal commas")
-	}
-	return notes
-}
-
 // foreign is how text begins that holds a table in another form, if any.
 var foreign = regexp.MustCompile(`^(?i)\s*(<!doctype|<html|<\?xml|{"|\[{|\[\[|@relation)`)
 
-// refuseForeign refuses what is no text or no table.
 func refuseForeign(sample []byte) error {
 	if at := bytes.IndexByte(sample, 0); at >= 0 {
 		return place{unit: "line", number: 1 + bytes.Count(sample[:at], []byte{'\n'})}.error("", errors.New(
@@ -189,11 +170,7 @@ func (t *table) openText(text *bufio.Reader) (*rows, error) {
 		return nil, err
 	}
 	if t.dialect == nil {
-		d := detect(sample, err == io.EOF)
-		if t.opt.NoHeader {
-			d.headless, d.rowNames = true, false
-		}
-		t.dialect = &d
+		t.takeDialect(detect(sample, err == io.EOF))
 	}
 	d, in := *t.dialect, newRecords(text, t.dialect.separator, t.opt)
 	first, line, err := in.next()
@@ -203,11 +180,11 @@ func (t *table) openText(text *bufio.Reader) (*rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &rows{header: header{unit: "line", line: line, headless: d.headless, notes: d.notes()}}
+	r := &rows{header: header{names: first, unit: "line", line: line, headless: d.headless}}
 	if d.headless {
 		r.names = numbered("x", len(first))
 	} else {
-		r.names, first = slices.Clone(first), nil
+		first = nil
 	}
 	if d.rowNames {
 		r.names = slices.Insert(r.names, 0, "")
@@ -231,4 +208,22 @@ func (t *table) openText(text *bufio.Reader) (*rows, error) {
 		return cells, at, nil
 	}
 	return r, nil
+}
+
+// takeDialect keeps the dialect of the first file, and notes what is unusual about it.
+func (t *table) takeDialect(d dialect) {
+	if t.opt.NoHeader {
+		d.headless, d.rowNames = true, false
+	}
+	t.dialect = &d
+	if d.separator != ',' {
+		names := map[byte]string{';': "semicolons", '\t': "tabs", ' ': "blanks"}
+		t.note("columns are separated by %s", names[d.separator])
+	}
+	if d.headless {
+		t.note("no header line: columns are called x1, x2, ..., the target y")
+	}
+	if d.commas {
+		t.note("numbers have decimal commas")
+	}
 }

@@ -17,9 +17,6 @@ func (s *Set) Distinct() (site, first []int) {
 	var b []byte
 	for i := range site {
 		b = s.appendRow(b[:0], i)
-		if s.Weights != nil {
-			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(s.Weights[i]))
-		}
 		key := sha256.Sum256(b)
 		k, ok := number[key]
 		if !ok {
@@ -34,9 +31,12 @@ func (s *Set) Distinct() (site, first []int) {
 // Distinct is that of a set with these inputs.
 func Distinct(x Matrix) (site, first []int) { return (&Set{X: x}).Distinct() }
 
-// appendRow appends the bytes of the features of example i, the same for equal ones.
+// appendRow appends the bytes of weight and features of example i, the same for equal ones.
 func (s *Set) appendRow(b []byte, i int) []byte {
 	put := func(v float64) { b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v+0)) } // -0 + 0 is 0
+	if s.Weights != nil {
+		put(s.Weights[i])
+	}
 	if s.Sparse == nil {
 		for _, v := range s.X.Row(i) {
 			put(v)
@@ -52,18 +52,14 @@ func (s *Set) appendRow(b []byte, i int) []byte {
 	return b
 }
 
-// Digest is a checksum of the numbers of the set: shape, features and targets,
-// not their names. Equal sets have equal digests on every machine.
+// Digest is a checksum of the numbers of the set: shape, features and targets, not their names. Equal sets
+// have equal digests on every machine.
 func (s *Set) Digest() string {
 	h := sha256.New()
 	b := binary.LittleEndian.AppendUint64(nil, uint64(s.N()))
 	h.Write(binary.LittleEndian.AppendUint64(b, uint64(s.D())))
 	for i, y := range s.Y {
-		b = binary.LittleEndian.AppendUint64(b[:0], math.Float64bits(y))
-		if s.Weights != nil {
-			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(s.Weights[i]))
-		}
-		h.Write(s.appendRow(b, i))
+		h.Write(s.appendRow(binary.LittleEndian.AppendUint64(b[:0], math.Float64bits(y)), i))
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }

@@ -45,9 +45,8 @@ func Open(name string) (*Set, error) {
 	}
 	f, err := embedded.Open("embedded/" + name + ".csv")
 	if err != nil {
-		return nil, &Error{File: name, Err: reason(err)}
+		return nil, inFile(name, err)
 	}
-	defer f.Close()
 	s, err := readFiles(name, []*source{{name: name, text: newText(f)}}, Options{}, nil)
 	if err != nil {
 		return nil, err

@@ -9,9 +9,6 @@ import (
 	"strings"
 )
 
-// DefaultMaxLevels is the MaxLevels of zero Options.
-const DefaultMaxLevels = 20
-
 // fewRows is the number of rows from which on a column that differs in each of them is taken for their names
 // or numbers.
 const fewRows = 10
@@ -39,10 +36,10 @@ func (t *table) set() (*Set, error) {
 		return nil, err
 	}
 	s, err := t.inputs(e)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if s.N() < 2 {
+	case s.N() < 2:
 		return nil, errors.New("only one row has all values: --missing mean or indicator keeps the others")
 	}
 	t.describe(e.Columns, s.X)
@@ -59,7 +56,7 @@ func (t *table) set() (*Set, error) {
 		s.Task = Regression
 		return s, t.checkFurther(s)
 	}
-	if y := t.withRole(asTarget); y.kind == texts {
+	if y := t.targets[0]; y.kind == texts {
 		if t.opt.Task == Regression {
 			return nil, fmt.Errorf("--task regression: the target %s holds texts", quote(y.name))
 		}
@@ -76,7 +73,7 @@ func (t *table) checkFurther(s *Set) error {
 	if t.opt.Positive != "" || t.opt.Task == Classification {
 		return errors.New("--positive and --task classification are for one target; several targets are numbers")
 	}
-	for k, c := range append([]*column{t.withRole(asTarget)}, t.furtherColumns()...) {
+	for k, c := range t.targets {
 		if c.kind == texts {
 			return &Error{Column: c.name, Err: errors.New("several targets are numbers, and this one holds texts")}
 		}
@@ -91,78 +88,13 @@ func (t *table) checkFurther(s *Set) error {
 	return nil
 }
 
-// furtherColumns are the columns of targets after the first.
-func (t *table) furtherColumns() (columns []*column) {
-	for _, j := range t.further {
-		columns = append(columns, &t.columns[j])
-	}
-	return columns
-}
-
-// inputs are the features and targets of the rows of a table, as an encoding says; without means in it, those
-// of the table fill missing cells.
-func (t *table) inputs(e *Encoding) (*Inputs, error) {
-	y := t.withRole(asTarget)
-	if y != nil && y.missing == t.rows {
-		for _, c := range append(t.furtherColumns(), y) {
-			c.role = unused
-		}
-		y = nil
-	}
-	gaps := t.gaps()
-	rows, err := t.complete(gaps)
-	if err != nil {
-		return nil, err
-	}
-	if err := t.opt.fitsDense(len(rows), e.Features); err != nil {
-		return nil, err
-	}
-	x, err := t.matrix(e, rows)
-	if err != nil {
-		return nil, err
-	}
-	in := &Inputs{Name: t.name, X: x, RowNames: t.rowNames(rows), Notes: t.notes,
-		Groups: t.parts(asGroup, rows), Strata: t.parts(asStratum, rows), Folds: t.parts(asFold, rows),
-		Weights: t.numbers(asWeight, rows), counts: t.numbers(asCount, rows)}
-	switch {
-	case len(gaps) == 0:
-	case e.Means != nil:
-		fill(in.X, e.Means)
-	default:
-		fill(in.X, means(in.X))
-	}
-	if y == nil {
-		return in, nil
-	}
-	in.Y = t.cells(y, rows)
-	for _, c := range t.furtherColumns() {
-		in.Further = append(in.Further, Target{c.name, t.cells(c, rows)})
-	}
-	if e.Classes != nil {
-		in.Y, err = e.applyClasses(in.Y, y.text)
-	}
-	if l := e.Labels; l != nil {
-		if !l.Rest {
-			err = y.requireKnown([]string{l.Negative, l.Positive}, "")
-		}
-		if err == nil {
-			in.Y, err = l.apply(in.Y, y.text)
-		}
-	}
-	return in, err
-}
-
 // learn says how the columns of a training set become features.
 func (t *table) learn() (*Encoding, error) {
-	e := &Encoding{Headless: t.header.headless, Missing: t.opt.Missing}
-	for j := range t.columns {
-		c := &t.columns[j]
+	e := &Encoding{Headless: t.header.headless, Missing: t.opt.Missing, Target: t.targets[0].name}
+	for _, c := range t.columns {
 		e.Header = append(e.Header, c.name)
 		if err := t.settle(c); err != nil {
 			return nil, &Error{Column: c.name, Err: err}
-		}
-		if c.role == asTarget {
-			e.Target = c.name
 		}
 		if c.role != asFeature {
 			continue
@@ -180,7 +112,60 @@ func (t *table) learn() (*Encoding, error) {
 	if e.Features == 0 {
 		return nil, errors.New("no column is left as a feature")
 	}
-	return e, checkNames(append(featureNames(e.Columns), e.Target))
+	names := slices.Sorted(slices.Values(append(featureNames(e.Columns), e.Target)))
+	for k, name := range names[1:] {
+		if name == names[k] { // as "a=b" may be if column a holds texts
+			return nil, fmt.Errorf("two features would have the name %s: rename a column", quote(name))
+		}
+	}
+	return e, nil
+}
+
+// settle looks at a column as a whole: without a value, with texts that never differ or always differ it is
+// no feature.
+func (t *table) settle(c *column) error {
+	empty, different := c.missing == t.rows, len(c.texts)
+	if c.role == asTarget && empty {
+		return errors.New("the target has no value")
+	}
+	if c.role != asFeature {
+		return nil
+	}
+	omit := func(reason string, args ...any) {
+		c.role = unused
+		t.note("column %s "+reason, append([]any{quote(c.name)}, args...)...)
+	}
+	free := c.kind == texts && !c.categorical
+	if free {
+		c.date = dateLayout(c.texts)
+	}
+	many := t.rows >= fewRows && 2*different > t.rows && // no level has many rows
+		different > t.opt.maxLevels()
+	switch {
+	case c.date != "":
+		t.note("column %s holds dates, read as %s: its features are %s", quote(c.name), layoutText(c.date, c.texts),
+			strings.Join(dateParts(c.date), ", "))
+	case c.kind == numbers && t.features > 1 && namesRows(c.name) && ascend(c.values, 1):
+		omit("counts the rows and is left out (with another name it is a feature)")
+	case free && !slices.ContainsFunc(c.texts, isWord):
+		return fmt.Errorf("%s and others are no numbers as they are written (thousands, per cent, currency, "+
+			"commas beside points): write plain numbers, or --categorical or --drop %s", quote(c.texts[0]),
+			flagText(c.name))
+	case empty:
+		omit("has no value and is left out")
+	case c.kind == texts && different == 1 && c.missing == 0:
+		omit("is %s in every row and is left out", quote(c.texts[0]))
+	case c.kind == texts && different == t.rows && t.rows >= fewRows:
+		if t.withRole(asRowName) != nil {
+			omit("has another text in every row and is left out")
+			break
+		}
+		omit("has another text in every row: it names the rows and is no feature")
+		c.role = asRowName
+	case many && free:
+		omit("has %d different texts in %d rows and is left out", different, t.rows)
+	}
+	return nil
 }
 
 // encodeTexts says how a column of texts becomes features: by the parts of dates, or by its levels, the most
@@ -189,12 +174,12 @@ func (t *table) encodeTexts(c *column, to *encodedColumn) {
 	if to.Date = c.date; to.Date != "" {
 		return
 	}
-	levels, most := slices.Clone(c.texts), cmp.Or(t.opt.MaxLevels, DefaultMaxLevels)
+	levels, most := slices.Clone(c.texts), t.opt.maxLevels()
 	if to.Others = len(levels) > most; to.Others {
 		count := make(map[string]int, len(levels))
-		for i := range t.rows {
-			if v := t.row(i)[c.cell]; !math.IsNaN(v) {
-				count[c.texts[int(v)]]++
+		for _, v := range c.values {
+			if !math.IsNaN(v) {
+				count[c.text(v)]++
 			}
 		}
 		slices.SortFunc(levels, func(a, b string) int {
@@ -207,76 +192,41 @@ func (t *table) encodeTexts(c *column, to *encodedColumn) {
 	to.Levels = slices.Sorted(slices.Values(levels))
 }
 
-// checkNames refuses names that two features or a feature and the target share, as "a=b" may if column a
-// holds texts.
-func checkNames(names []string) error {
-	slices.Sort(names)
-	for k, name := range names[1:] {
-		if name == names[k] {
-			return fmt.Errorf("two features would have the name %s: rename a column", quote(name))
-		}
-	}
-	return nil
-}
-
-// settle looks at a column as a whole: without a value, with texts that never differ or always differ it is
-// no feature.
-func (t *table) settle(c *column) error {
-	empty := c.missing == t.rows
-	if c.role == asFeature && c.kind == texts && !c.categorical {
-		c.date = dateLayout(c.texts)
-	}
-	many := c.kind == texts && t.rows >= fewRows && 2*len(c.texts) > t.rows && // no level has many rows
-		len(c.texts) > cmp.Or(t.opt.MaxLevels, DefaultMaxLevels)
-	switch {
-	case (c.role == asTarget || c.role == asFurther) && empty:
-		return errors.New("the target has no value")
-	case c.role != asFeature:
-	case c.date != "":
-		t.note("column %s holds dates, read as %s: its features are %s", quote(c.name), layoutText(c.date, c.texts),
-			strings.Join(dateParts(c.date), ", "))
-	case c.kind == numbers && t.features > 1 && namesRows(c.name) && t.counts(c):
-		c.role = unused
-		t.note("column %s counts the rows and is left out (with another name it is a feature)", quote(c.name))
-	case c.kind == texts && !c.categorical && !slices.ContainsFunc(c.texts, isWord):
-		return fmt.Errorf("%s and others are no numbers as they are written (thousands, per cent, currency, "+
-			"commas beside points): write plain numbers, or --categorical or --drop %s", quote(c.texts[0]),
-			flagText(c.name))
-	case empty:
-		c.role = unused
-		t.note("column %s has no value and is left out", quote(c.name))
-	case c.kind == texts && len(c.texts) == 1 && c.missing == 0:
-		c.role = unused
-		t.note("column %s is %s in every row and is left out", quote(c.name), quote(c.texts[0]))
-	case c.kind == texts && len(c.texts) == t.rows && t.rows >= fewRows &&
-		t.withRole(asRowName) != nil:
-		c.role = unused
-		t.note("column %s has another text in every row and is left out", quote(c.name))
-	case c.kind == texts && len(c.texts) == t.rows && t.rows >= fewRows:
-		c.role = asRowName
-		t.note("column %s has another text in every row: it names the rows and is no feature", quote(c.name))
-	case many && !c.categorical:
-		c.role = unused
-		t.note("column %s has %d different texts in %d rows and is left out", quote(c.name), len(c.texts), t.rows)
-	}
-	return nil
-}
-
-// counts reports whether each number of a column is one more than that of the row above.
-func (t *table) counts(c *column) bool {
-	for i := 1; i < t.rows; i++ {
-		if t.row(i)[c.cell] != t.row(i - 1)[c.cell]+1 {
+// ascend reports whether each of at least fewRows values is the one before plus a step.
+func ascend(values []float64, step float64) bool {
+	for i := 1; i < len(values); i++ {
+		if values[i] != values[i-1]+step {
 			return false
 		}
 	}
-	return t.rows >= fewRows
+	return len(values) >= fewRows
+}
+
+// lastWord is the last word of the name of a column, in lower case.
+func lastWord(name string) string {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r < 'a' || r > 'z' })
+	if len(words) == 0 {
+		return ""
+	}
+	return words[len(words)-1]
 }
 
 // namesRows reports whether a column is named as numbers of rows are.
 func namesRows(name string) bool {
-	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r < 'a' || r > 'z' })
-	return len(words) > 0 && slices.Contains([]string{"id", "index", "row", "rownames", "nr", "no", "unnamed"},
-		words[len(words)-1]) || strings.HasSuffix(name, "Id") || strings.HasSuffix(name, "ID")
+	switch lastWord(name) {
+	case "id", "index", "row", "rownames", "nr", "no", "unnamed":
+		return true
+	}
+	return strings.HasSuffix(name, "Id") || strings.HasSuffix(name, "ID")
+}
+
+// isIdentifier reports whether a column is named after who or what rows are of.
+func isIdentifier(name string) bool {
+	switch lastWord(name) {
+	case "patient", "user", "site", "subject", "customer", "participant", "id":
+		return true
+	}
+	return false
 }
 
 // isWord reports whether a text is more than digits with the signs of numbers.
@@ -285,83 +235,105 @@ func isWord(s string) bool {
 		!strings.ContainsAny(s, "0123456789") || strings.Contains(strings.TrimLeft(s, "+-"), "-")
 }
 
-// parts are the numbers of the parts that some rows belong to, nil without a column of that role.
-func (t *table) parts(r role, rows []int) (part []int) {
-	c := t.withRole(r)
-	if c == nil {
-		return nil
+// inputs are the features and targets of the rows of a table, as an encoding says; without means in it, those
+// of the table fill missing cells.
+func (t *table) inputs(e *Encoding) (*Inputs, error) {
+	if len(t.targets) > 0 && t.targets[0].missing == t.rows {
+		for _, c := range t.targets {
+			c.role = unused
+		}
+		t.targets = nil
 	}
-	for _, i := range rows {
-		part = append(part, int(t.row(i)[c.cell]))
+	rows, gaps, err := t.complete()
+	if err != nil {
+		return nil, err
 	}
-	return renumber(part)
-}
-
-// numbers are those of a column in some rows, nil without a column of that role.
-func (t *table) numbers(r role, rows []int) (values []float64) {
-	c := t.withRole(r)
-	if c == nil || t.train != nil {
-		return nil
+	if err := t.opt.fitsDense(len(rows), e.Features); err != nil {
+		return nil, err
 	}
-	return t.cells(c, rows)
-}
-
-// cells are those of a column in some rows.
-func (t *table) cells(c *column, rows []int) (values []float64) {
-	for _, i := range rows {
-		values = append(values, t.row(i)[c.cell])
+	x, err := t.matrix(e, rows)
+	if err != nil {
+		return nil, err
 	}
-	return values
-}
-
-// gaps are the features, parts and targets with missing cells.
-func (t *table) gaps() (gaps []*column) {
-	for j := range t.columns {
-		if c := &t.columns[j]; c.missing > 0 && c.role.hasCells() {
-			gaps = append(gaps, c)
+	in := &Inputs{Name: t.name, X: x, RowNames: t.rowNames(rows), Notes: t.notes,
+		Groups: renumber(t.values(asGroup, rows)), Strata: renumber(t.values(asStratum, rows)),
+		Folds: renumber(t.values(asFold, rows)), Weights: t.values(asWeight, rows), counts: t.values(asCount, rows)}
+	if gaps {
+		mean := e.Means
+		if mean == nil {
+			mean = means(x)
+		}
+		fill(x, mean)
+	}
+	if t.targets == nil {
+		return in, nil
+	}
+	y := t.targets[0]
+	for _, c := range t.targets[1:] {
+		in.Further = append(in.Further, Target{c.name, gather(c.values, rows)})
+	}
+	if l := e.Labels; l != nil && !l.Rest {
+		if err := y.requireKnown([]string{l.Negative, l.Positive}, ""); err != nil {
+			return nil, err
 		}
 	}
-	return gaps
+	in.Y, err = e.encodeTargets(gather(y.values, rows), y.text)
+	return in, err
 }
 
 // complete lists the rows to use: those whose target and parts have a value, and all other cells too if
-// Missing says to drop the others.
-func (t *table) complete(gaps []*column) (rows []int, err error) {
-	if len(gaps) > 0 && t.opt.Missing == MissingError {
-		return nil, errMissing(gaps)
+// Missing says to drop the others; gaps says that cells are missing.
+func (t *table) complete() (rows []int, gaps bool, err error) {
+	var lacking, required []*column
+	for _, c := range t.columns {
+		if c.missing == 0 || !c.role.hasValues() {
+			continue
+		}
+		lacking = append(lacking, c)
+		if c.role != asFeature || t.opt.Missing == MissingDrop {
+			required = append(required, c)
+		}
 	}
-	required := slices.DeleteFunc(slices.Clone(gaps), func(c *column) bool {
-		return c.role == asFeature && t.opt.Missing != MissingDrop
-	})
+	if gaps = len(lacking) > 0; gaps && t.opt.Missing == MissingError {
+		return nil, true, errMissing(lacking)
+	}
 	rows = make([]int, 0, t.rows)
 	for i := range t.rows {
-		if !slices.ContainsFunc(required, func(c *column) bool { return math.IsNaN(t.row(i)[c.cell]) }) {
+		if !slices.ContainsFunc(required, func(c *column) bool { return math.IsNaN(c.values[i]) }) {
 			rows = append(rows, i)
 		}
 	}
 	if dropped := t.rows - len(rows); dropped > 0 {
 		t.note("%d of %d rows lack a value and are left out", dropped, t.rows)
 	}
-	if len(gaps) > 0 && t.opt.Missing != MissingDrop {
+	if gaps && t.opt.Missing != MissingDrop {
 		t.note("cells without a value have the mean of their column")
 	}
 	if len(rows) == 0 {
-		return nil, errors.New("no row has all values: --missing mean or indicator keeps the others")
+		return nil, gaps, errors.New("no row has all values: --missing mean or indicator keeps the others")
 	}
-	return rows, nil
+	return rows, gaps, nil
 }
 
 // errMissing counts the cells without a value and names the first.
-func errMissing(gaps []*column) error {
-	first, count := gaps[0], 0
-	for _, c := range gaps {
+func errMissing(columns []*column) error {
+	first, firstRow, count := columns[0], math.MaxInt, 0
+	for _, c := range columns {
 		count += c.missing
-		if c.firstMissingRow < first.firstMissingRow {
-			first = c
+		if row := slices.IndexFunc(c.values, math.IsNaN); row < firstRow {
+			first, firstRow = c, row
 		}
 	}
 	return first.firstMissing.error(first.name, fmt.Errorf("a missing value, the first of %d in %d of the "+
-		"columns: --missing drop, mean or indicator says what to do", count, len(gaps)))
+		"columns: --missing drop, mean or indicator says what to do", count, len(columns)))
+}
+
+// values are those of the column of a role in some rows, nil without one.
+func (t *table) values(r role, rows []int) []float64 {
+	if c := t.withRole(r); c != nil {
+		return gather(c.values, rows)
+	}
+	return nil
 }
 
 // rowNames are the names of some rows, their numbers if others are left out, else nil.
@@ -378,68 +350,38 @@ func (t *table) rowNames(rows []int) (names []string) {
 	return names
 }
 
-// gather copies the elements of a list with these numbers; nil stays nil.
-func gather[T any](list []T, rows []int) []T {
-	if list == nil {
-		return nil
-	}
-	some := make([]T, len(rows))
-	for k, i := range rows {
-		some[k] = list[i]
-	}
-	return some
-}
-
 // matrix holds the features of some rows; NaN stands for missing values.
 func (t *table) matrix(e *Encoding, rows []int) (Matrix, error) {
-	columns := t.byName()
-	type feature struct {
-		encodedColumn
-		cell, at, end int
-		codes         [][]float64 // of the texts; nil for numbers
-		unseen        int         // cells with none of the levels
-	}
-	features, at := make([]feature, 0, len(e.Columns)), 0
+	x, end, columns := NewMatrix(len(rows), e.Features), 0, t.byName()
 	for _, to := range e.Columns {
-		c := columns[to.Name]
+		c, unseen := columns[to.Name], 0
 		if to.Levels != nil && !to.Others && !t.opt.UnseenZero {
-			err := c.requireKnown(to.Levels, "; --unseen zero takes it for none of them")
-			if err != nil {
+			if err := c.requireKnown(to.Levels, "; --unseen zero takes it for none of them"); err != nil {
 				return Matrix{}, err
 			}
 		}
-		f := feature{encodedColumn: to, cell: c.cell, at: at, end: at + to.width()}
-		if to.isText() {
-			var err error
-			if f.codes, err = to.codes(c); err != nil {
-				return Matrix{}, err
-			}
+		codes, err := to.codes(c)
+		if err != nil {
+			return Matrix{}, err
 		}
-		features, at = append(features, f), f.end
-	}
-	x := NewMatrix(len(rows), e.Features)
-	for k, i := range rows {
-		cells, into := t.row(i), x.Row(k)
-		for j := range features {
-			f := &features[j]
-			code := cells[f.cell : f.cell+1]
-			if f.codes != nil && code[0] >= 0 {
-				if code = f.codes[int(code[0])]; f.Date == "" && code[0] < 0 {
-					f.unseen++
+		at := end
+		end += to.width()
+		for k, i := range rows {
+			code := c.values[i : i+1]
+			if codes != nil && !math.IsNaN(code[0]) {
+				if code = codes[int(code[0])]; to.Date == "" && code[0] < 0 {
+					unseen++
 				}
 			}
-			f.put(into[f.at:f.end], code)
+			to.put(x.Row(k)[at:end], code)
 		}
-	}
-	for _, f := range features {
-		if f.unseen > 0 {
-			t.note("column %s: %d cells hold texts that %s lacks", quote(f.Name), f.unseen, e.name())
+		if unseen > 0 {
+			t.note("column %s: %d cells hold texts that %s lacks", quote(c.name), unseen, e.name())
 		}
 	}
 	return x, nil
 }
 
-// means are those of what is no NaN in the columns of a matrix.
 func means(x Matrix) []float64 {
 	mean, count := make([]float64, x.Cols), make([]float64, x.Cols)
 	for i := range x.Rows {
@@ -471,14 +413,10 @@ func (t *table) describe(columns []encodedColumn, x Matrix) {
 	for _, c := range columns {
 		at := end
 		end += c.width()
-		constant, counts := true, x.Rows >= fewRows
-		for i := 1; i < x.Rows && (constant || counts); i++ {
-			before, v := x.At(i-1, at), x.At(i, at)
-			constant, counts = constant && v == before, counts && v == before+1
-		}
 		if !grouped && isIdentifier(c.Name) && repeats(x, at, end) {
 			t.note("rows of one %s are in several resamples: --groups %s?", quote(c.Name), flagText(c.Name))
 		}
+		values := x.column(at)
 		switch {
 		case c.Date != "" || c.Others: // noted
 		case len(c.Levels) == 2:
@@ -486,21 +424,12 @@ func (t *table) describe(columns []encodedColumn, x Matrix) {
 		case len(c.Levels) > 0:
 			t.note("column %s holds texts: an indicator for each of %d (%s)", quote(c.Name), len(c.Levels),
 				strings.ReplaceAll(listTexts(c.Levels), `"`, ""))
-		case constant:
-			t.note("column %s is %v in every row", quote(c.Name), x.At(0, at))
-		case counts:
+		case slices.Min(values) == slices.Max(values):
+			t.note("column %s is %v in every row", quote(c.Name), values[0])
+		case ascend(values, 1):
 			t.note("column %s counts the rows: --drop %s unless that tells something", quote(c.Name), flagText(c.Name))
 		}
 	}
-}
-
-// identifiers are names, or last words of names, of columns that say who or what rows are of.
-var identifiers = []string{"patient", "user", "site", "subject", "customer", "participant", "id"}
-
-// isIdentifier reports whether a column has such a name.
-func isIdentifier(name string) bool {
-	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r < 'a' || r > 'z' })
-	return len(words) > 0 && slices.Contains(identifiers, words[len(words)-1])
 }
 
 // repeats reports whether the values of a column are whole numbers or texts that rows share, two on average.

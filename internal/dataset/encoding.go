@@ -46,13 +46,10 @@ type encodedColumn struct {
 	Flag   bool     `json:"flag,omitempty"`
 }
 
-// isText reports whether the cells are texts.
 func (c encodedColumn) isText() bool { return c.Levels != nil || c.Date != "" }
 
-// width is the number of features.
 func (c encodedColumn) width() int { return len(c.features()) }
 
-// features names the features.
 func (c encodedColumn) features() (names []string) {
 	switch {
 	case c.Date != "":
@@ -78,7 +75,7 @@ func (c encodedColumn) features() (names []string) {
 }
 
 // codes are what put takes for texts: the rank among the levels, negative for none of them, the number of
-// levels for what is pooled; of dates their features.
+// levels for what is pooled; of dates their features. There are none for numbers.
 func (c encodedColumn) codes(of *column) (codes [][]float64, err error) {
 	for k, text := range of.texts {
 		code := []float64{float64(slices.Index(c.Levels, text))}
@@ -95,14 +92,12 @@ func (c encodedColumn) codes(of *column) (codes [][]float64, err error) {
 	return codes, nil
 }
 
-// put sets the features x of one cell: a number, a code, or NaN for a missing one, which becomes NaN in all
-// but the flag.
+// put sets the features x of one cell, which are zero: a number, a code, or NaN for a missing one, which
+// becomes NaN in all but the flag.
 func (c encodedColumn) put(x, code []float64) {
-	v := code[0]
-	missing := math.IsNaN(v)
+	missing := math.IsNaN(code[0])
 	if c.Flag {
 		last := len(x) - 1
-		x[last] = 0
 		if missing {
 			x[last] = 1
 		}
@@ -111,21 +106,17 @@ func (c encodedColumn) put(x, code []float64) {
 	switch {
 	case missing:
 		for j := range x {
-			x[j] = v
+			x[j] = math.NaN()
 		}
 	case c.Levels == nil:
 		copy(x, code)
 	case len(x) == 1:
-		x[0] = max(v, 0)
-	default:
-		clear(x)
-		if v >= 0 {
-			x[int(v)] = 1
-		}
+		x[0] = max(code[0], 0)
+	case code[0] >= 0:
+		x[int(code[0])] = 1
 	}
 }
 
-// featureNames names all features.
 func featureNames(columns []encodedColumn) (names []string) {
 	for _, c := range columns {
 		names = append(names, c.features()...)
@@ -208,6 +199,17 @@ func (e *Encoding) options(opt Options) Options {
 	}
 	opt.ZeroBased = opt.ZeroBased || e.FirstIndex == 0
 	return opt
+}
+
+// encodeTargets takes the targets of new inputs, with names, to labels or to the numbers of classes.
+func (e *Encoding) encodeTargets(y []float64, name func(target float64) string) ([]float64, error) {
+	switch {
+	case e.Labels != nil:
+		return e.Labels.apply(y, name)
+	case e.Classes != nil:
+		return classNumbers(e.Classes, y, name)
+	}
+	return y, nil
 }
 
 // checkFeatures refuses a whole set as new inputs unless its features are those of the training set.

@@ -41,12 +41,10 @@ var (
 	errOneExample = errors.New("only one example: at least two are needed")
 )
 
-// errorIn is an error in a file or data set.
 func errorIn(file, format string, args ...any) *Error {
 	return &Error{File: file, Err: fmt.Errorf(format, args...)}
 }
 
-// inFile adds the name of the file to an error.
 func inFile(name string, err error) *Error {
 	e, ok := err.(*Error)
 	if !ok {
@@ -111,7 +109,6 @@ func flagText(s string) string {
 	return quote(s)
 }
 
-// listTexts writes the first few texts for a message.
 func listTexts(texts []string) string {
 	const most = 6
 	var words []string

@@ -13,8 +13,8 @@ import (
 // fuzzLimit keeps the dense matrices of the fuzz tests small.
 const fuzzLimit = 1 << 22
 
-// requireSound checks what every set that a reader returns must fulfil.
-func requireSound(t *testing.T, s *Set, err error) {
+// requireSound checks what every training set must fulfil that a reader returns, or new inputs for train.
+func requireSound(t *testing.T, s *Set, err error, train *Set) {
 	if err != nil {
 		wantError(t, err)
 		return
@@ -22,21 +22,26 @@ func requireSound(t *testing.T, s *Set, err error) {
 	if s.Sparse != nil {
 		return // as requireSoundSparse finds
 	}
-	if s.N() < 2 || s.D() < 1 || len(s.X.Data) != s.N()*s.D() || s.X.Stride != s.D() || len(s.Y) != s.N() ||
-		len(s.Features) != s.D() {
-		t.Fatalf("unsound set: %d x %d, %d numbers, %d targets, %d names", s.N(), s.D(), len(s.X.Data), len(s.Y),
-			len(s.Features))
+	d, least := s.D(), 2
+	if train != nil {
+		d, least = train.D(), 1
 	}
-	if 8*len(s.X.Data) > fuzzLimit {
-		t.Fatalf("%d numbers exceed the limit", len(s.X.Data))
+	if s.N() < least || s.D() != d || d < 1 || len(s.X.Data) != s.N()*d || s.X.Stride != d ||
+		len(s.Y) != s.N() && (train == nil || s.Y != nil) || 8*len(s.X.Data) > fuzzLimit ||
+		len(s.RowNames) > 0 && len(s.RowNames) != s.N() {
+		t.Fatalf("unsound set: %d x %d, %d numbers, %d targets, %d names of rows", s.N(), s.D(), len(s.X.Data),
+			len(s.Y), len(s.RowNames))
 	}
 	for _, v := range append(s.X.Data, s.Y...) {
 		if checkFinite(v) != nil {
 			t.Fatalf("%v in the set", v)
 		}
 	}
-	if len(s.RowNames) > 0 && len(s.RowNames) != s.N() {
-		t.Fatalf("%d names of %d rows", len(s.RowNames), s.N())
+	if train != nil {
+		return
+	}
+	if len(s.Features) != d {
+		t.Fatalf("%d features have %d names", d, len(s.Features))
 	}
 	if !slices.ContainsFunc(append([]string{s.Target}, s.Features...),
 		func(h string) bool { return !isNumeric(h) && !isMissing(h) }) {
@@ -48,8 +53,8 @@ func requireSound(t *testing.T, s *Set, err error) {
 	requireRoundTrip(t, s)
 }
 
-// FuzzTable reads anything as a table, under all options, and then as new inputs
-// for a set of numbers, for one of texts, and for what it was read as.
+// FuzzTable reads anything as a table, under all options, and then as new inputs for a set of numbers, for
+// one of texts, and for what it was read as.
 func FuzzTable(f *testing.F) {
 	for _, seed := range []string{
 		"a,b,y\n1,2,3\n4,5,6\n", "\ufeffa,y\r\n1,2\r\n-1e-3,4\r\n", "1,2\n3,4\n", "a,y\n1,\n", "a,a\n1,2\n",
@@ -77,14 +82,14 @@ func FuzzTable(f *testing.F) {
 			opt.Categorical = []string{"1"}
 		}
 		s, err := readTable(bytes.NewReader(data), "fuzz", opt)
-		requireSound(t, s, err)
+		requireSound(t, s, err, nil)
 		trains := []*Set{small(), worded}
 		if err == nil {
 			trains = append(trains, s)
 		}
 		for _, train := range trains {
-			in, err := readTableInputs(bytes.NewReader(data), "fuzz", train.Encoding(), opt)
-			requireInputs(t, in, err, train)
+			in, err := readInputs(bytes.NewReader(data), tableFormat, "fuzz", train.Encoding(), opt)
+			requireSound(t, in, err, train)
 			if train == s && (err != nil || !sameBits(in.X.Data, s.X.Data) && opt.Missing != MissingMean &&
 				opt.Missing != MissingIndicator || in.Y != nil && !slices.Equal(in.Y, s.Y)) {
 				t.Fatalf("read as new inputs, the set differs: %v", err)
@@ -96,8 +101,7 @@ func FuzzTable(f *testing.F) {
 func FuzzLIBSVM(f *testing.F) {
 	for _, seed := range []string{
 		"+1 1:0.5 3:2\n-1 2:1\n", "1 qid:3 1:1 # c\n2\n", "1 0:1\n", "1 2:1 1:1\n", "1:1\n2:2\n",
-		"1 524288:1\n1 1:1\n",
-		"1 999999999999:1\n", "\n\n", "1 1:\n", "x 1:1\n", "1 1:1:1\n", "\ufeff1 1:2\n2 1:3",
+		"1 524288:1\n1 1:1\n", "1 999999999999:1\n", "\n\n", "1 1:\n", "x 1:1\n", "1 1:1:1\n", "\ufeff1 1:2\n2 1:3",
 	} {
 		f.Add([]byte(seed))
 	}
@@ -105,9 +109,9 @@ func FuzzLIBSVM(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		opt := Options{MaxBytes: fuzzLimit}
 		s, err := readLIBSVM(bytes.NewReader(data), "fuzz", opt)
-		requireSound(t, s, err)
+		requireSound(t, s, err, nil)
 		in, err := readInputs(bytes.NewReader(data), libsvmFormat, "fuzz", train.Encoding(), opt)
-		requireInputs(t, in, err, train)
+		requireSound(t, in, err, train)
 		requireSoundSparse(t, data)
 	})
 }
@@ -125,27 +129,10 @@ func FuzzNPY(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		opt := Options{MaxBytes: fuzzLimit}
 		s, err := readNPY(bytes.NewReader(data), "fuzz", opt)
-		requireSound(t, s, err)
+		requireSound(t, s, err, nil)
 		in, err := readInputs(bytes.NewReader(data), npyFormat, "fuzz", train.Encoding(), opt)
-		requireInputs(t, in, err, train)
+		requireSound(t, in, err, train)
 	})
-}
-
-// requireInputs checks inputs for a predictor likewise.
-func requireInputs(t *testing.T, in *Inputs, err error, train *Set) {
-	if err != nil {
-		wantError(t, err)
-		return
-	}
-	if in.X.Rows < 1 || in.X.Cols != train.D() || len(in.X.Data) != in.X.Rows*in.X.Cols ||
-		(in.Y != nil && len(in.Y) != in.X.Rows) {
-		t.Fatalf("unsound inputs: %d x %d, %d numbers, %d targets", in.X.Rows, in.X.Cols, len(in.X.Data), len(in.Y))
-	}
-	for _, v := range append(in.X.Data, in.Y...) {
-		if checkFinite(v) != nil {
-			t.Fatalf("%v in the inputs", v)
-		}
-	}
 }
 
 // requireSoundSparse keeps the lines of a sparse file sparse: the matrix must be one, within the limit.

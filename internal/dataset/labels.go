@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// Check verifies that the targets suit a task: for classification they take exactly the two values -1 and
-// +1, for regression they are not all the same.
+// Check verifies that the targets suit a task: for classification they take exactly the two values -1 and +1,
+// for regression they are not all the same.
 func (s *Set) Check(task Task) error {
 	if task == Classification && s.Task == Several {
 		task = Regression // whatever their numbers are
@@ -153,29 +153,25 @@ func (s *Set) Classify(positive string) error {
 // classify makes classes of targets with these names, in order.
 func (s *Set) classify(names []string, texts bool, positive string, name func(target float64) string) error {
 	if positive == "" && areClasses(names, texts) {
-		s.several(names, texts, name)
+		s.Y, _ = classNumbers(names, s.Y, name) // names holds all
+		s.Classes, s.textClasses, s.Task = slices.Clone(names), texts, Several
+		s.note("%d classes of %s: %s", len(names), quote(s.Target), listTexts(names))
 		return nil
 	}
 	l, err := chooseLabels(names, texts, positive)
 	if err != nil {
 		return &Error{File: s.Name, Column: s.Target, Err: err}
 	}
-	y, err := l.apply(s.Y, name)
-	if err != nil {
-		return inFile(s.Name, err)
-	}
-	s.Notes = append(slices.Clone(s.Notes), fmt.Sprintf("classes of %s: %s is +1, %s is -1", quote(s.Target),
-		l.Name(1), l.Name(-1)))
-	s.Labels, s.Y, s.Task = l, y, Classification
+	s.Y, _ = l.apply(s.Y, name) // which has no other names
+	s.Labels, s.Task = l, Classification
+	s.note("classes of %s: %s is +1, %s is -1", quote(s.Target), l.Name(1), l.Name(-1))
 	return nil
 }
 
-// mostClasses bounds the number of classes.
-const mostClasses = 100
-
 // areClasses reports whether the names of targets are of several classes: texts, or whole numbers.
 func areClasses(names []string, texts bool) bool {
-	return len(names) > 2 && len(names) <= mostClasses &&
+	const most = 100
+	return len(names) > 2 && len(names) <= most &&
 		(texts || !slices.ContainsFunc(names, func(name string) bool {
 			v, err := parseNumber(name)
 			return err != nil || v != math.Trunc(v)
@@ -206,4 +202,56 @@ func chooseLabels(names []string, texts bool, positive string) (*Labels, error) 
 	}
 	return nil, fmt.Errorf("two classes are needed, the target holds %d %s (%s)%s", len(names), what,
 		listTexts(names), cure)
+}
+
+// Against is a set of several classes with class k, from 0, as the label +1, and all others as -1. It shares
+// the inputs.
+func (s *Set) Against(k int) *Set {
+	one := *s
+	one.Classes, one.Task, one.Y = nil, Classification, make([]float64, len(s.Y))
+	one.Labels = &Labels{Classes: Classes{"not " + s.Classes[k], s.Classes[k]}, Texts: s.textClasses, Rest: true}
+	for i, v := range s.Y {
+		one.Y[i] = -1
+		if int(v) == k {
+			one.Y[i] = 1
+		}
+	}
+	return &one
+}
+
+// ClassOf numbers the classes of the examples.
+func (s *Set) ClassOf() []int {
+	class := make([]int, len(s.Y))
+	for i, v := range s.Y {
+		class[i] = int(v)
+	}
+	return class
+}
+
+// askClasses notes that numbers look like names of classes: a few different whole ones.
+func (s *Set) askClasses() {
+	const few = 10
+	names := s.values()
+	if len(names) < 3 || len(names) > few {
+		return
+	}
+	if slices.ContainsFunc(s.Y, func(v float64) bool { return v != float64(int(v)) }) {
+		return
+	}
+	s.note("the targets are %d whole numbers and are taken for quantities; classes? --task %s", len(names),
+		Classification)
+}
+
+// classNumbers are targets with names as the numbers of classes, from 0.
+func classNumbers(classes []string, y []float64, name func(target float64) string) ([]float64, error) {
+	class := make([]float64, len(y))
+	for i, v := range y {
+		k := slices.Index(classes, name(v))
+		if k < 0 {
+			return nil, place{unit: "row", number: i + 1}.error("", fmt.Errorf("target %s is none of the classes %s",
+				quote(name(v)), listTexts(classes)))
+		}
+		class[i] = float64(k)
+	}
+	return class, nil
 }

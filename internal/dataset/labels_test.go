@@ -2,81 +2,73 @@ package dataset
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
+// withTargets is a small set with these targets.
+func withTargets(y ...float64) *Set {
+	s := small()
+	s.Y = y
+	return s
+}
+
+// TestCheck: a task, targets, and words of the error if they do not suit it.
 func TestCheck(t *testing.T) {
-	for name, c := range map[string]struct {
-		task Task
-		y    []float64
-		says []string // nil: all is well
-	}{
-		"labels":        {Classification, []float64{1, -1, 1}, nil},
-		"numbers":       {Regression, []float64{1, 1, 1.5}, nil},
-		"none":          {Classification, nil, []string{"no targets"}},
-		"one class":     {Classification, []float64{1, 1}, []string{"all 2 targets are 1", "that differ"}},
-		"equal targets": {Regression, []float64{2, 2, 2}, []string{"all 3 targets are 2", "that differ"}},
-		"zero, one": {Classification, []float64{1, 0, 1}, []string{"not 0 and 1",
-			"--positive 1"}},
-		"three": {Classification, []float64{1, -1, 0}, []string{"-1 and +1", `found "-1", "0", "1"`}},
-		"many": {Classification, []float64{9, 8, 7, 6, 5, 4, 3, 2},
-			[]string{`"2", "3", "4", "5", "6", "7", ...`}},
-	} {
-		s := small()
-		s.Y = c.y
-		err := s.Check(c.task)
-		if c.says == nil {
-			if err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
-			continue
+	const table = `
+classification | 1 -1 1
+regression | 1 1 1.5
+classification |  | no targets
+classification | 1 1 | all 2 targets are 1; that differ
+regression | 2 2 2 | all 3 targets are 2; that differ
+classification | 1 0 1 | not 0 and 1; --positive 1
+classification | 1 -1 0 | -1 and +1; found "-1", "0", "1"
+classification | 9 8 7 6 5 4 3 2 | "2", "3", "4", "5", "6", "7", ...`
+	for c := range cases(t, table, 7) {
+		err := withTargets(numbersOf(t, c[1])...).Check(Task(c[0]))
+		if c[2] != "" {
+			wantError(t, err, append(strings.Split(c[2], "; "), "small: ", `column "t"`)...)
+		} else if err != nil {
+			t.Errorf("%q: %v", c, err)
 		}
-		t.Run(name, func(t *testing.T) { wantError(t, err, append(c.says, "small: ", `column "t"`)...) })
 	}
 }
 
+// TestClassify: targets, the positive one, what they become, and the negative and the positive label if they
+// get names.
 func TestClassify(t *testing.T) {
-	with := func(y ...float64) *Set {
-		s := small()
-		s.Y = y
-		return s
-	}
-	for _, c := range []struct {
-		y                   []float64
-		positive            string
-		want                []float64
-		negative, positive2 string // of Labels; "" for none
-	}{
-		{[]float64{2, 1, 1, 2}, "", []float64{1, -1, -1, 1}, "1", "2"},
-		{[]float64{2, 1, 1, 2}, "2", []float64{1, -1, -1, 1}, "1", "2"},
-		{[]float64{2, 1, 1, 2}, "1.0", []float64{-1, 1, 1, -1}, "2", "1"},
-		{[]float64{0.5, 0.5, -7, 0.5}, "", []float64{1, 1, -1, 1}, "-7", "0.5"},
-		{[]float64{1, -1, 1, 1}, "", []float64{1, -1, 1, 1}, "", ""},
-		{[]float64{1, -1, 1, 1}, "-1", []float64{-1, 1, -1, -1}, "1", "-1"},
-	} {
-		s := with(c.y...)
-		if err := s.Classify(c.positive); err != nil {
-			t.Errorf("%v: %v", c.y, err)
-			continue
+	const table = `
+2 1 1 2 |  | 1 -1 -1 1 | 1 | 2
+2 1 1 2 | 2 | 1 -1 -1 1 | 1 | 2
+2 1 1 2 | 1.0 | -1 1 1 -1 | 2 | 1
+0.5 0.5 -7 0.5 |  | 1 1 -1 1 | -7 | 0.5
+1 -1 1 1 |  | 1 -1 1 1
+1 -1 1 1 | -1 | -1 1 -1 -1 | 1 | -1`
+	for c := range cases(t, table, 7) {
+		y, want := numbersOf(t, c[0]), numbersOf(t, c[2])
+		s := withTargets(y...)
+		err := s.Classify(c[1])
+		if err != nil || !slices.Equal(s.Y, want) || s.Task != Classification || s.Check(Classification) != nil {
+			t.Errorf("%q became %v: %v", c, s.Y, err)
 		}
-		if !slices.Equal(s.Y, c.want) || s.Task != Classification || s.Check(Classification) != nil {
-			t.Errorf("%v became %v", c.y, s.Y)
+		l := s.Labels
+		if l == nil {
+			l = &Labels{}
 		}
-		if s.Labels == nil && c.negative != "" || s.Labels != nil && (s.Labels.Negative != c.negative ||
-			s.Labels.Positive != c.positive2 || len(s.Notes) == 0) {
-			t.Errorf("%v: labels %+v", c.y, s.Labels)
+		if l.Negative != c[3] || l.Positive != c[4] || (s.Labels == nil) != (len(s.Notes) == 0) {
+			t.Errorf("%q: labels %+v", c, s.Labels)
 		}
 		if s.Labels == nil {
 			continue
 		}
-		again, err := s.Labels.apply(c.y, labelName) // new targets go the same way
-		if err != nil || !slices.Equal(again, c.want) {
-			t.Errorf("%v became %v, %v", c.y, again, err)
+		again, err := l.apply(y, labelName) // new targets go the same way
+		if err != nil || !slices.Equal(again, want) {
+			t.Errorf("%q became %v, %v", c, again, err)
 		}
-		_, err = s.Labels.apply([]float64{c.y[0], 3}, labelName)
+		_, err = l.apply([]float64{y[0], 3}, labelName)
 		wantError(t, err, "row 2", "3 is neither")
 	}
-	wantError(t, with(1, 1).Classify(""), `holds 1 values ("1")`)
-	wantError(t, with(1, 2, 3, 4.5).Classify(""), "two classes", `4 values ("1", "2", "3", "4.5")`)
-	wantError(t, with(1, 2, 1).Classify("3"), `"3" is none of the 2 values of the target ("1", "2")`)
+	wantError(t, withTargets(1, 1).Classify(""), `holds 1 values ("1")`)
+	wantError(t, withTargets(1, 2, 3, 4.5).Classify(""), "two classes", `4 values ("1", "2", "3", "4.5")`)
+	wantError(t, withTargets(1, 2, 1).Classify("3"), `"3" is none of the 2 values of the target ("1", "2")`)
 }

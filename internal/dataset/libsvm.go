@@ -27,7 +27,10 @@ type sparse struct {
 	first, widest place // of the first example, and of that with the largest index
 }
 
-// readFile appends the examples of a file.
+func newSparse(name string, opt Options, train *Encoding) *sparse {
+	return &sparse{name: name, opt: opt, train: train, x: CSR{Start: []int{0}}}
+}
+
 func (s *sparse) readFile(f *source) error {
 	lines := newLines(f.text, s.opt)
 	for {
@@ -142,7 +145,9 @@ func (s *sparse) set() (*Set, error) {
 	}
 	set := &Set{Name: s.name, Source: s.name, Task: guessTask(s.labels), Target: "y", Y: s.labels,
 		zeroBased: s.opt.ZeroBased}
-	if keepSparse(s.x.Rows, s.x.Cols, len(s.x.Index)) {
+	// Sparse inputs stay so if a dense matrix is not small, and its products not as fast.
+	const wide, thin = 1000, 1.0 / 20
+	if s.x.Cols >= wide && float64(len(s.x.Index)) <= thin*float64(s.x.Rows)*float64(s.x.Cols) {
 		set.Sparse = &s.x
 		return set, set.checkTargets(s.opt)
 	}
@@ -153,28 +158,16 @@ func (s *sparse) set() (*Set, error) {
 	return set, set.checkTargets(s.opt)
 }
 
-// keepSparse reports whether the inputs of a file stay sparse: with at least 1000 features, of which at most
-// 1 in 20 is not zero. Otherwise a dense matrix is small, or its products are as fast.
-func keepSparse(rows, cols, entries int) bool {
-	const wide, thin = 1000, 1.0 / 20
-	return cols >= wide && float64(entries) <= thin*float64(rows)*float64(cols)
-}
-
 // inputs are new inputs, held as those of the training set are. If those are dense, no index may exceed the
 // number of features; if they are sparse, further features are zero there.
 func (s *sparse) inputs(e *Encoding) (in *Inputs, err error) {
-	in = &Inputs{Name: s.name, Y: s.labels}
-	if e.Classes != nil && s.labelled {
-		if in.Y, err = e.applyClasses(s.labels, labelName); err != nil {
-			return nil, err
-		}
-	}
-	if l := e.Labels; l != nil && s.labelled {
-		if l.Texts {
+	in = &Inputs{Name: s.name}
+	if s.labelled {
+		if l := e.Labels; l != nil && l.Texts {
 			return nil, s.first.error("", fmt.Errorf("targets are numbers, not %s and %s", quote(l.Negative),
 				quote(l.Positive)))
 		}
-		if in.Y, err = l.apply(s.labels, labelName); err != nil {
+		if in.Y, err = e.encodeTargets(s.labels, labelName); err != nil {
 			return nil, err
 		}
 	}

@@ -13,69 +13,40 @@ import (
 	"bootbench/internal/need"
 )
 
+// TestReadLIBSVM: lines become a dense set, or a sparse one if there are many features.
 func TestReadLIBSVM(t *testing.T) {
-	text := "# made by hand\n" +
-		"+1 1:0.5 3:-2 # first\r\n" +
-		"\n" +
-		"-1 qid:7 2:1e-3\n" +
-		"1\n" +
-		"-1 \t 4:4   "
+	text := "# by hand\n+1 1:0.5 3:-2 # first\r\n\n-1 qid:7 2:1e-3\n1\n-1 \t 4:4   "
 	s := need.One(readLIBSVM(strings.NewReader(text), "f.svm", Options{}))(t)
-	want := []float64{
-		0.5, 0, -2, 0,
-		0, 1e-3, 0, 0,
-		0, 0, 0, 0,
-		0, 0, 0, 4,
+	want := []float64{0.5, 0, -2, 0, 0, 1e-3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4}
+	if s.N() != 4 || !slices.Equal(s.X.Data, want) || !slices.Equal(s.Y, []float64{1, -1, 1, -1}) ||
+		!slices.Equal(s.Features, []string{"x1", "x2", "x3", "x4"}) || s.Target != "y" || s.Task != Classification {
+		t.Errorf("read %+v", s)
 	}
-	if s.N() != 4 || s.D() != 4 || !slices.Equal(s.X.Data, want) || !slices.Equal(s.Y, []float64{1, -1, 1, -1}) {
-		t.Errorf("read %v, %v", s.X, s.Y)
-	}
-	if !slices.Equal(s.Features, []string{"x1", "x2", "x3", "x4"}) || s.Target != "y" ||
-		s.Task != Classification {
+	text = "1 1:1 2000:0.5\n-1 3:0 7:-2 # c\n1 qid:1\n"
+	s = need.One(readLIBSVM(strings.NewReader(text), "f.svm", Options{}))(t)
+	x := s.Sparse
+	if x == nil || s.N() != 3 || s.D() != 2000 || s.Features != nil || s.Task != Classification ||
+		!slices.Equal(x.Start, []int{0, 2, 3, 3}) || !slices.Equal(x.Index, []int32{0, 1999, 6}) ||
+		!slices.Equal(x.Value, []float64{1, 0.5, -2}) {
 		t.Errorf("read %+v", s)
 	}
 }
 
-func TestReadLIBSVMSparse(t *testing.T) {
-	const text = "1 1:1 2000:0.5\n-1 3:0 7:-2 # c\n1 qid:1\n"
-	s := need.One(readLIBSVM(strings.NewReader(text), "f.svm", Options{}))(t)
-	x := s.Sparse
-	if x == nil || s.N() != 3 || s.D() != 2000 || s.Features != nil || s.Task != Classification {
-		t.Fatalf("read %+v", s)
-	}
-	if !slices.Equal(x.Start, []int{0, 2, 3, 3}) || !slices.Equal(x.Index, []int32{0, 1999, 6}) ||
-		!slices.Equal(x.Value, []float64{1, 0.5, -2}) {
-		t.Errorf("read %+v", x)
-	}
-}
-
-// TestWriteLIBSVM: what is written reads back bit by bit, held either way, even
-// where no example has the last feature.
+// TestWriteLIBSVM: what is written reads back bit by bit, held either way, even where no example has the last
+// feature.
 func TestWriteLIBSVM(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, d := rapid.IntRange(2, 8).Draw(t, "n"), rapid.IntRange(1, 8).Draw(t, "d")
 		value := rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(-math.MaxFloat64, math.MaxFloat64),
 			rapid.Float64Range(-1, 1))
-		s := &Set{X: NewMatrix(n, d)}
-		for i := range s.X.Data {
-			s.X.Data[i] = value.Draw(t, "x")
-		}
-		for range n {
-			s.Y = append(s.Y, value.Draw(t, "y"))
-		}
-		if slices.Min(s.Y) == slices.Max(s.Y) { // which is refused
-			s.Y[0] = 1 - s.Y[0]/2
-		}
-		held := &Set{Sparse: NewCSR(s.X), Y: s.Y}
-		for _, from := range []*Set{s, held} {
+		s := &Set{X: Matrix{Rows: n, Cols: d, Stride: d, Data: rapid.SliceOfN(value, n*d, n*d).Draw(t, "x")},
+			Y: rapid.SliceOfN(value, n, n).Draw(t, "y")}
+		for _, from := range []*Set{s, {Sparse: NewCSR(s.X), Y: s.Y}} {
 			var b bytes.Buffer
 			if err := writeLIBSVM(&b, from); err != nil {
 				t.Fatal(err)
 			}
-			lines, err := readLines(&b, "f", Options{})
-			if err != nil {
-				t.Fatalf("%v in %q", err, b.String())
-			}
+			lines := need.One(readLines(&b, "f", Options{}))(t)
 			if !slices.Equal(lines.x.Dense().Data, s.X.Data) || lines.x.Cols != d || !slices.Equal(lines.labels, s.Y) {
 				t.Fatalf("%v became %v", s.X, lines.x)
 			}

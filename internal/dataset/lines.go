@@ -21,6 +21,13 @@ const (
 	mostColumns = 1 << 20
 )
 
+var (
+	errColumns = fmt.Errorf("%w: more than %d columns; rows are examples, columns are features", errMemory,
+		mostColumns)
+	errQuote = errors.New(
+		`a stray quote ("): a cell with quotes must be in quotes, and quotes in it are doubled`)
+)
+
 // lines cuts a text into lines of bounded length.
 type lines struct {
 	*bufio.Scanner
@@ -53,25 +60,21 @@ func (l *lines) errLong() error {
 	return fmt.Errorf("%w: a line of more than %s", errMemory, humanBytes(float64(l.limit)))
 }
 
-// records cuts a text into the rows of a table. encoding/csv gets the lines of one record at a time.
+// records cuts a text into the rows of a table. encoding/csv gets the lines of one record at a time, so that
+// their length is bounded.
 type records struct {
 	*lines
 	csv     *csv.Reader
-	record  bytes.Reader // what csv reads
-	blanks  bool         // separate the columns
+	text    bytes.Buffer // of a record
 	begun   bool         // a record was read
 	skipped int          // comments after it
-	buffer  []byte
 }
 
 func newRecords(text io.Reader, separator byte, opt Options) *records {
-	r := &records{lines: newLines(text, opt), blanks: separator == ' '}
-	r.csv = csv.NewReader(&r.record)
+	r := &records{lines: newLines(text, opt)}
+	r.csv = csv.NewReader(&r.text)
 	r.csv.Comma = rune(separator)
-	if r.blanks {
-		r.csv.Comma = '\t'
-	}
-	r.csv.TrimLeadingSpace = r.csv.Comma != '\t' // leading tabs are cells if tabs separate
+	r.csv.TrimLeadingSpace = separator != '\t' // leading tabs are cells if tabs separate
 	r.csv.FieldsPerRecord = -1
 	r.csv.ReuseRecord = true
 	return r
@@ -80,9 +83,7 @@ func newRecords(text io.Reader, separator byte, opt Options) *records {
 // next returns the cells of the next record without the blanks around them, valid until the next call, and
 // its first line, or io.EOF.
 func (r *records) next() (cells []string, line int, err error) {
-	line, err = r.readRecord()
-	if err == nil {
-		r.record.Reset(r.buffer)
+	if line, err = r.readText(); err == nil {
 		if cells, err = r.csv.Read(); err != nil {
 			err = errQuote
 		} else if len(cells) > mostColumns {
@@ -95,22 +96,18 @@ func (r *records) next() (cells []string, line int, err error) {
 	if err != nil {
 		return nil, 0, place{unit: "line", number: line}.error("", err)
 	}
-	valid := utf8.Valid(r.buffer)
 	for j, cell := range cells {
-		if !valid {
-			cell = utf8Text(cell)
-		}
-		cells[j] = strings.TrimSpace(cell)
+		cells[j] = strings.TrimSpace(utf8Text(cell))
 	}
 	return cells, line, nil
 }
 
-// readRecord reads the lines of a record, one or those up to the end of a cell in quotes, and skips comments
-// and lines of blanks before it. If blanks separate the columns, they become tabs.
-func (r *records) readRecord() (first int, err error) {
-	r.buffer = r.buffer[:0]
+// readText reads the text of a record, a line or those up to the end of a cell in quotes, and skips comments
+// and lines of blanks before it. If blanks separate the columns, tabs outside quotes become blanks.
+func (r *records) readText() (first int, err error) {
+	r.text.Reset()
 	quoted := false // the line begins within a cell in quotes
-	for len(r.buffer) == 0 || quoted {
+	for r.text.Len() == 0 || quoted {
 		line, err := r.lines.next()
 		if err == io.EOF && quoted {
 			err = errQuote
@@ -121,10 +118,17 @@ func (r *records) readRecord() (first int, err error) {
 		if err != nil {
 			return first, err
 		}
-		if r.blanks {
-			line = squeeze(line, quoted)
+		if r.csv.Comma == ' ' {
+			pieces := bytes.Split(line, []byte{'"'})
+			for k := range pieces {
+				if quoted == (k%2 == 1) { // outside quotes
+					pieces[k] = bytes.ReplaceAll(pieces[k], []byte{'\t'}, []byte{' '})
+				}
+			}
+			line = bytes.Join(pieces, []byte{'"'})
 		}
-		if bare := bytes.Trim(line, " \r"); !quoted && (len(bare) == 0 || bare[0] == '#') {
+		bare := bytes.Trim(line, " \r")
+		if !quoted && (len(bare) == 0 || bare[0] == '#') {
 			if len(bare) > 0 && r.begun {
 				r.skipped++
 			}
@@ -133,39 +137,18 @@ func (r *records) readRecord() (first int, err error) {
 		if bytes.Count(line, []byte{'"'})%2 == 1 {
 			quoted = !quoted
 		}
-		r.buffer = append(append(r.buffer, line...), '\n')
-		if len(r.buffer) > r.limit {
+		if r.csv.Comma == ' ' && !quoted { // blanks at the end separate nothing
+			line = bytes.TrimRight(line, " \r")
+		}
+		r.text.Write(line)
+		r.text.WriteByte('\n')
+		if r.text.Len() > r.limit {
 			return first, r.errLong()
 		}
 	}
 	r.begun = true
 	return first, nil
 }
-
-// squeeze makes runs of blanks and tabs outside quotes a single tab, none at the ends of the line. It
-// works in place; quoted says that the line begins within a cell in quotes.
-func squeeze(line []byte, quoted bool) []byte {
-	to, gap := line[:0], false
-	for _, c := range line {
-		if !quoted && (c == ' ' || c == '\t' || c == '\r') {
-			gap = true
-			continue
-		}
-		if gap && len(to) > 0 {
-			to = append(to, '\t')
-		}
-		gap = false
-		quoted = quoted != (c == '"')
-		to = append(to, c)
-	}
-	return to
-}
-
-var errColumns = fmt.Errorf("%w: more than %d columns; rows are examples, columns are features", errMemory,
-	mostColumns)
-
-var errQuote = errors.New(
-	`a stray quote ("): a cell with quotes must be in quotes, and quotes in it are doubled`)
 
 // utf8Text is a text in UTF-8; what is not is read as Latin-1.
 func utf8Text(cell string) string {

@@ -1,10 +1,18 @@
 package dataset
 
 import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // Load reads a data set from wherever path points:
@@ -14,8 +22,8 @@ import (
 //   - the name of an embedded set, see Names;
 //   - a file: .csv and .tsv (a table), .svm and .libsvm (sparse lines), .txt, .data and .dat (either, which
 //     is detected), .npy, .npz (arrays X and y), .parquet;
-//   - several files as one table, by a pattern such as rows-*.csv (see filepath.Match), with the
-//     same columns, in the order of their names.
+//   - several files with the same columns as one table, by a pattern such as rows-*.csv (see filepath.Match),
+//     in the order of their names.
 //
 // Text and .npy may be compressed by gzip or zstd, with .gz or .zst after the other extension. A file whose
 // name is that of an embedded set is reached as ./NAME.
@@ -52,21 +60,23 @@ func (e *Encoding) LoadInputs(path string, opt Options) (*Inputs, error) {
 	return read(path, opt, e)
 }
 
-// contents are what files hold: a table or sparse lines.
-type contents interface {
-	readFile(f *source) error
-	set() (*Set, error) // after the last file
-}
-
-// newContents are empty: of new inputs for a training set, or of one if train is nil.
-func newContents(f format, name string, opt Options, train *Encoding) contents {
-	if f == libsvmFormat {
-		return &sparse{name: name, opt: opt.bounded(), train: train, x: CSR{Start: []int{0}}}
+// Files lists the files that a path of Load or LoadInputs names: that file, which may not be there, or those
+// that it matches as a pattern, in the order of their names.
+func Files(path string) ([]string, error) {
+	if _, err := os.Stat(path); err == nil || !strings.ContainsAny(path, "*?[") {
+		return []string{path}, nil
 	}
-	return &table{name: name, opt: opt.bounded(), train: train}
+	paths, err := filepath.Glob(path)
+	if err == nil && len(paths) == 0 {
+		err = errors.New("no file has such a name")
+	}
+	if err != nil {
+		return nil, &Error{File: path, Err: err}
+	}
+	return paths, nil
 }
 
-// read reads the files of a path as one.
+// read reads the files of a path as one: a training set, or new inputs for one.
 func read(path string, opt Options, train *Encoding) (*Set, error) {
 	paths, err := Files(path)
 	if err != nil {
@@ -78,7 +88,7 @@ func read(path string, opt Options, train *Encoding) (*Set, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer f.close()
+		defer f.file.Close() // an error if it is nil
 		files = append(files, f)
 	}
 	name := printable(path)
@@ -89,20 +99,131 @@ func read(path string, opt Options, train *Encoding) (*Set, error) {
 }
 
 func readFiles(name string, files []*source, opt Options, train *Encoding) (*Set, error) {
-	c := newContents(files[0].format, name, opt, train)
+	opt.MaxBytes = opt.maxBytes()
+	var to interface {
+		readFile(f *source) error
+		set() (*Set, error) // after the last file
+	} = &table{name: name, opt: opt, train: train}
+	if files[0].format == libsvmFormat {
+		to = newSparse(name, opt, train)
+	}
 	for _, f := range files {
 		if (f.format == libsvmFormat) != (files[0].format == libsvmFormat) {
 			return nil, errorIn(f.name, "is another kind of file than those before: files of one table are alike")
 		}
-		if err := c.readFile(f); err != nil {
+		if err := to.readFile(f); err != nil {
 			return nil, inFile(f.name, err)
 		}
 	}
-	s, err := c.set()
+	s, err := to.set()
 	if err != nil {
 		return nil, inFile(name, err)
 	}
 	return s, nil
+}
+
+type format int
+
+const (
+	unknownFormat format = iota
+	tableFormat
+	libsvmFormat
+	eitherText // a table or sparse lines
+	npyFormat
+	npzFormat
+	parquetFormat
+)
+
+// formats are the formats by extension, without that of a compression.
+var formats = map[string]format{
+	".csv": tableFormat, ".tsv": tableFormat, ".tab": tableFormat,
+	".svm": libsvmFormat, ".libsvm": libsvmFormat,
+	".txt": eitherText, ".data": eitherText, ".dat": eitherText,
+	".npy": npyFormat, ".npz": npzFormat, ".parquet": parquetFormat,
+}
+
+// source is an opened file or stream.
+type source struct {
+	name   string // as messages show it
+	format format
+	text   *bufio.Reader // decompressed; nil for .npz and .parquet
+	file   *os.File      // nil for a stream
+	size   int64         // of the file
+}
+
+// open opens a file or standard input and finds its format.
+func open(path string, opt Options) (*source, error) {
+	s := &source{name: printable(path), format: eitherText}
+	r := opt.Stdin
+	if path == "-" {
+		s.name = "standard input"
+		if r == nil {
+			return nil, errorIn(s.name, "not available here")
+		}
+	} else if err := s.openFile(path); err != nil {
+		return nil, &Error{File: path, Err: reason(err)}
+	} else {
+		r = s.file
+	}
+	if s.format == npzFormat || s.format == parquetFormat { // read from anywhere, not compressed
+		return s, nil
+	}
+	r, err := decompressed(bufio.NewReader(r))
+	if err != nil {
+		s.file.Close()
+		return nil, errorIn(s.name, "decompressing: %w", err)
+	}
+	s.text = newText(r)
+	if s.format == eitherText {
+		s.format = tableFormat
+		if sample, _ := s.text.Peek(sampleBytes); isSparse(sample) {
+			s.format = libsvmFormat
+		}
+	}
+	return s, nil
+}
+
+// openFile opens a file that exists and has a known extension.
+func (s *source) openFile(path string) error {
+	plain := strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(path), ".gz"), ".zst")
+	s.format = formats[filepath.Ext(plain)]
+	info, err := os.Stat(path)
+	switch {
+	case err != nil && s.format == unknownFormat && filepath.Ext(path) == "" && !strings.ContainsAny(path, `/\`):
+		return fmt.Errorf("neither a file nor an embedded set (%s)", strings.Join(Names(), ", "))
+	case err != nil:
+		return err
+	case info.IsDir():
+		return errors.New("is a directory")
+	case s.format == unknownFormat:
+		return errors.New("unknown extension: .csv, .tsv, .txt, .data, .dat, .svm, .libsvm, .npy, .npz or " +
+			".parquet is needed; save a sheet or a table as CSV, an array as .npy")
+	}
+	s.size = info.Size()
+	s.file, err = os.Open(path)
+	return err
+}
+
+// decompressed undoes the compression that the first bytes show.
+func decompressed(b *bufio.Reader) (io.Reader, error) {
+	lead, _ := b.Peek(4)
+	switch {
+	case bytes.HasPrefix(lead, []byte("\x1f\x8b")):
+		return gzip.NewReader(b)
+	case bytes.HasPrefix(lead, []byte("\x28\xb5\x2f\xfd")): // no goroutine, and a window of at most 64 MiB
+		return zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(1<<26))
+	}
+	return b, nil
+}
+
+// newText buffers the sample that is looked at before reading begins, and skips the UTF-8 byte order mark.
+func newText(r io.Reader) *bufio.Reader {
+	b := bufio.NewReaderSize(r, 2*sampleBytes)
+	if mark, _ := b.Peek(3); string(mark) == "\xef\xbb\xbf" {
+		b.Discard(3)
+	}
+	return b
 }
 
 // rows are the examples of a file of columns, one after the other.
@@ -119,7 +240,6 @@ type header struct {
 	unit     string            // of places: a line of a text or a row of an array
 	line     int               // of the names in a text
 	refused  map[string]string // columns that hold neither numbers nor texts, and what they hold
-	notes    []string          // what was found
 }
 
 // cell is what a file holds of a row in a column: a text, "" if there is nothing, or a number.

@@ -21,6 +21,26 @@ func (m Matrix) Row(i int) []float64 {
 // At is element (i, j), counted from 0.
 func (m Matrix) At(i, j int) float64 { return m.Row(i)[j] }
 
+func (m Matrix) column(j int) []float64 {
+	column := make([]float64, m.Rows)
+	for i := range column {
+		column[i] = m.At(i, j)
+	}
+	return column
+}
+
+// gather copies the elements of a list with these numbers; nil stays nil.
+func gather[T any](list []T, rows []int) []T {
+	if list == nil {
+		return nil
+	}
+	some := make([]T, len(rows))
+	for k, i := range rows {
+		some[k] = list[i]
+	}
+	return some
+}
+
 // Gather copies the rows with the given numbers (from 0), in that order, into a new matrix.
 func (m Matrix) Gather(rows []int) Matrix {
 	g := NewMatrix(len(rows), m.Cols)
@@ -81,7 +101,6 @@ func NewCSR(x Matrix) *CSR {
 	return m
 }
 
-// append adds a row.
 func (m *CSR) append(row []float64) {
 	for j, v := range row {
 		if v != 0 {

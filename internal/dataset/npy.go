@@ -30,7 +30,6 @@ type element struct {
 	number func(order binary.ByteOrder, b []byte) float64
 }
 
-// elements are the types that are numbers.
 var elements = map[string]element{
 	"b1": {1, func(_ binary.ByteOrder, b []byte) float64 { return float64(b[0]) }},
 	"u1": {1, func(_ binary.ByteOrder, b []byte) float64 { return float64(b[0]) }},
@@ -69,29 +68,23 @@ func (a *array) row(i int, cells []cell) ([]cell, error) {
 	return cells, nil
 }
 
-// end refuses what follows the last row.
-func (a *array) end() error {
-	if n, _ := io.ReadFull(a.body, make([]byte, 1)); n > 0 {
-		return fmt.Errorf("more bytes than shape (%d, %d) accounts for", a.rows, a.cols)
-	}
-	return io.EOF
-}
-
-// arrayRows are the rows of arrays side by side. Columns are named x1, x2, ...; NaN is a missing value.
+// arrayRows are the rows of arrays side by side. Columns are named x1, x2, ...; NaN is a missing value. What
+// follows the last row is refused.
 func arrayRows(parts ...*array) *rows {
-	width := 0
+	width, number := 0, 0
 	for _, a := range parts {
 		width += a.cols
 	}
 	var cells []cell
-	number := 0
 	next := func() (_ []cell, _ int, err error) {
 		cells = cells[:0]
 		for _, a := range parts {
-			if number == a.rows {
-				err = a.end()
-			} else {
+			if number < a.rows {
 				cells, err = a.row(number, cells)
+			} else if n, _ := io.ReadFull(a.body, make([]byte, 1)); n > 0 {
+				err = fmt.Errorf("more bytes than shape (%d, %d) accounts for", a.rows, a.cols)
+			} else {
+				err = io.EOF
 			}
 			if err != nil {
 				return nil, 0, err
@@ -138,13 +131,12 @@ func openArchive(f *source, opt Options, training bool) (*rows, error) {
 	return arrayRows(x, y), nil
 }
 
-var errHeader = errors.New("damaged NumPy header")
-
 // openArray reads the header of a .npy file.
 func openArray(r io.Reader, opt Options) (a *array, err error) {
+	damaged := errors.New("damaged NumPy header")
 	defer func() {
 		if recover() != nil { // npyio takes the text for a header
-			err = errHeader
+			err = damaged
 		}
 	}()
 	const longest = 1 << 16 // two dimensions and a type take about a hundred bytes
@@ -156,27 +148,25 @@ func openArray(r io.Reader, opt Options) (a *array, err error) {
 	case lead[6] != 1 && lead[6] != 2:
 		return nil, fmt.Errorf("NumPy format version %d is not known", lead[6])
 	case n < 12 || lead[6] == 2 && binary.LittleEndian.Uint32(lead[8:]) > longest:
-		return nil, errHeader
+		return nil, damaged
 	}
 	header, err := npy.NewReader(io.MultiReader(bytes.NewReader(lead), r))
 	if err != nil {
-		return nil, errHeader
+		return nil, damaged
 	}
-	about := header.Header.Descr
-	name, shape := about.Type, about.Shape
-	a = &array{body: r, order: binary.LittleEndian, fortran: about.Fortran, cols: 1}
-	if strings.HasPrefix(name, ">") {
-		a.order = binary.BigEndian
-	}
-	known := false
-	if a.element, known = elements[strings.TrimLeft(name, "<>|")]; !known {
+	name, shape := header.Header.Descr.Type, header.Header.Descr.Shape
+	kind, known := elements[strings.TrimLeft(name, "<>|")]
+	switch {
+	case !known:
 		return nil, fmt.Errorf("elements of type %s: numbers are needed, a.astype(float) makes them", quote(name))
-	}
-	if len(shape) != 1 && len(shape) != 2 {
+	case len(shape) != 1 && len(shape) != 2:
 		return nil, fmt.Errorf("shape %v: an array of two dimensions is needed", shape)
 	}
-	if a.rows = shape[0]; len(shape) == 2 {
-		a.cols = shape[1]
+	shape = append(shape, 1)
+	a = &array{rows: shape[0], cols: shape[1], element: kind, order: binary.LittleEndian, body: r,
+		fortran: header.Header.Descr.Fortran}
+	if strings.HasPrefix(name, ">") {
+		a.order = binary.BigEndian
 	}
 	if a.rows < 1 || a.cols < 1 {
 		return nil, fmt.Errorf("shape (%d, %d) holds no examples", a.rows, a.cols)

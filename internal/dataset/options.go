@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -50,6 +51,11 @@ type Options struct {
 	ZeroBased bool
 }
 
+// DefaultMaxLevels is the MaxLevels of zero Options.
+const DefaultMaxLevels = 20
+
+func (o Options) maxLevels() int { return cmp.Or(o.MaxLevels, DefaultMaxLevels) }
+
 // Missing says what to do about cells without a value: empty, NA, N/A, NaN, null or ?.
 type Missing int
 
@@ -65,7 +71,6 @@ const (
 	MissingIndicator
 )
 
-// missingNames are the names of the values of Missing.
 var missingNames = []string{"error", "drop", "mean", "indicator"}
 
 // MarshalText is error, drop, mean or indicator.
@@ -79,12 +84,6 @@ func (m *Missing) UnmarshalText(name []byte) error {
 	}
 	*m = Missing(k)
 	return nil
-}
-
-// bounded are the options with their bound of memory.
-func (o Options) bounded() Options {
-	o.MaxBytes = o.maxBytes()
-	return o
 }
 
 func (o Options) maxBytes() int64 {
@@ -104,7 +103,6 @@ func (o Options) fits(bytes float64, what string, args ...any) error {
 		fmt.Sprintf(what, args...), humanBytes(bytes), humanBytes(limit))
 }
 
-// fitsDense refuses a dense matrix likewise.
 func (o Options) fitsDense(rows, cols int) error {
 	return o.fits(8*float64(rows)*float64(cols), "%d rows of %d columns as a dense matrix", rows, cols)
 }

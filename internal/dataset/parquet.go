@@ -36,47 +36,82 @@ func openParquet(f *source) (*rows, error) {
 	for j, node := range nodes {
 		name := strings.TrimSuffix(node.Name(), pandasIndex)
 		r.names = append(r.names, name)
-		switch {
-		case !node.Leaf() || node.Repeated():
+		if !node.Leaf() || node.Repeated() {
 			r.refused[name] = "lists or structures"
-		case isForeign(node.Type()):
+			continue
+		}
+		l := leaf{j, cellsOf(node.Type())}
+		if leaves[node.Index()] = l; l.cell == nil {
 			r.refused[name] = "values of type " + node.Type().String()
-		default:
-			leaves[node.Index()] = newLeaf(j, node.Type())
 		}
 	}
 	r.next = parquetRows(file, leaves, len(nodes))
 	return r, nil
 }
 
-// leaf is a leaf of the schema: the column that its values belong to and what they are divided by, 0 if they
-// are not read.
+// leaf is a leaf of the schema: the column that its values belong to, and what makes cells of them; nil if
+// they are not read.
 type leaf struct {
-	column   int
-	scale    float64
-	unsigned bool
-	tick     time.Duration // of dates and times, which become texts; 0: they are none
+	column int
+	cell   func(v parquet.Value) cell
 }
 
-func newLeaf(column int, t parquet.Type) leaf {
-	l := leaf{column: column, scale: 1}
-	if is := t.LogicalType(); is != nil {
-		l.unsigned = is.Integer != nil && !is.Integer.IsSigned
-		if is.Decimal != nil {
-			l.scale = math.Pow10(int(is.Decimal.Scale))
-		}
-		switch {
-		case is.Date != nil:
-			l.tick = 24 * time.Hour
-		case is.Timestamp != nil && is.Timestamp.Unit.Millis != nil:
-			l.tick = time.Millisecond
-		case is.Timestamp != nil && is.Timestamp.Unit.Micros != nil:
-			l.tick = time.Microsecond
-		case is.Timestamp != nil:
-			l.tick = time.Nanosecond
-		}
+// cellsOf says how values of a type become cells, dates and times as texts; nil if they are neither numbers
+// nor texts.
+func cellsOf(t parquet.Type) func(v parquet.Value) cell {
+	is, kind := t.LogicalType(), t.Kind()
+	if is == nil {
+		is = &logical.LogicalType{}
 	}
-	return l
+	unsigned, scale := is.Integer != nil && !is.Integer.IsSigned, 1.0
+	if is.Decimal != nil {
+		scale = math.Pow10(int(is.Decimal.Scale))
+	}
+	number := func(of func(v parquet.Value) float64) func(v parquet.Value) cell {
+		return func(v parquet.Value) cell { return cell{number: of(v) / scale, isNumber: true} }
+	}
+	text := func(of func(v parquet.Value) string) func(v parquet.Value) cell {
+		return func(v parquet.Value) cell { return cell{text: of(v)} }
+	}
+	switch {
+	case is.Time != nil || is.Bson != nil || kind == parquet.ByteArray && is.Decimal != nil ||
+		kind == parquet.FixedLenByteArray || kind == parquet.Int96:
+		return nil
+	case is.Date != nil:
+		return text(func(v parquet.Value) string {
+			return time.Unix(0, 0).UTC().AddDate(0, 0, int(v.Int32())).Format(time.DateOnly)
+		})
+	case is.Timestamp != nil:
+		second := int64(1e9)
+		if unit := is.Timestamp.Unit; unit.Millis != nil {
+			second = 1e3
+		} else if unit.Micros != nil {
+			second = 1e6
+		}
+		return text(func(v parquet.Value) string {
+			return time.Unix(v.Int64()/second, 0).UTC().Format(time.DateTime)
+		})
+	case kind == parquet.ByteArray:
+		return text(func(v parquet.Value) string { return strings.TrimSpace(string(v.ByteArray())) })
+	case kind == parquet.Boolean:
+		return text(func(v parquet.Value) string {
+			if v.Boolean() {
+				return "True"
+			}
+			return "False"
+		})
+	case kind == parquet.Int32 && unsigned:
+		return number(func(v parquet.Value) float64 { return float64(v.Uint32()) })
+	case kind == parquet.Int32:
+		return number(func(v parquet.Value) float64 { return float64(v.Int32()) })
+	case kind == parquet.Int64 && unsigned:
+		return number(func(v parquet.Value) float64 { return float64(v.Uint64()) })
+	case kind == parquet.Int64:
+		return number(func(v parquet.Value) float64 { return float64(v.Int64()) })
+	case kind == parquet.Float:
+		return number(func(v parquet.Value) float64 { return float64(v.Float()) })
+	}
+	return number(parquet.Value.Double)
 }
 
 // parquetRows gives the rows of all row groups.
@@ -97,7 +132,7 @@ func parquetRows(file *parquet.File, leaves []leaf, columns int) func() ([]cell,
 		}
 		clear(cells)
 		for _, v := range unread[0] {
-			if to := leaves[v.Column()]; to.scale != 0 && !v.IsNull() {
+			if to := leaves[v.Column()]; to.cell != nil && !v.IsNull() {
 				cells[to.column] = to.cell(v)
 			}
 		}
@@ -105,46 +140,4 @@ func parquetRows(file *parquet.File, leaves []leaf, columns int) func() ([]cell,
 		number++
 		return cells, number, nil
 	}
-}
-
-// isForeign reports whether the values of a type are neither numbers nor texts.
-func isForeign(t parquet.Type) bool {
-	is := t.LogicalType()
-	if is == nil {
-		is = &logical.LogicalType{}
-	}
-	return is.Time != nil || is.Bson != nil ||
-		t.Kind() == parquet.ByteArray && is.Decimal != nil || t.Kind() == parquet.FixedLenByteArray ||
-		t.Kind() == parquet.Int96
-}
-
-// cell is a value as a cell.
-func (l leaf) cell(v parquet.Value) cell {
-	number := 0.0
-	switch kind := v.Kind(); {
-	case l.tick == 24*time.Hour:
-		return cell{text: time.Unix(0, 0).UTC().AddDate(0, 0, int(v.Int32())).Format(time.DateOnly)}
-	case l.tick > 0:
-		second := int64(time.Second / l.tick)
-		return cell{text: time.Unix(v.Int64()/second, 0).UTC().Format(time.DateTime)}
-	case kind == parquet.ByteArray:
-		return cell{text: strings.TrimSpace(string(v.ByteArray()))}
-	case kind == parquet.Boolean && v.Boolean():
-		return cell{text: "True"}
-	case kind == parquet.Boolean:
-		return cell{text: "False"}
-	case kind == parquet.Int32 && l.unsigned:
-		number = float64(v.Uint32())
-	case kind == parquet.Int32:
-		number = float64(v.Int32())
-	case kind == parquet.Int64 && l.unsigned:
-		number = float64(v.Uint64())
-	case kind == parquet.Int64:
-		number = float64(v.Int64())
-	case kind == parquet.Float:
-		number = float64(v.Float())
-	case kind == parquet.Double:
-		number = v.Double()
-	}
-	return cell{number: number / l.scale, isNumber: true}
 }

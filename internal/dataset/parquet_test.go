@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -35,8 +34,7 @@ func houses(n int) (rows []house) {
 	for i := range n {
 		area := 50 + float64(i)/3
 		h := house{"h" + string(rune('a'+i%26)), int32(i%7 - 1), &area, 1<<63 + uint64(i%4)<<11, heats[i*i%3],
-			i%5 < 2,
-			int64(100*i + 25), float32(i) / 4, float64(1000 + 7*i)}
+			i%5 < 2, int64(100*i + 25), float32(i) / 4, float64(1000 + 7*i)}
 		if i%11 == 4 {
 			h.Area = nil
 		}
@@ -61,9 +59,8 @@ func writeParquet[T any](t *testing.T, rows []T, options ...parquet.WriterOption
 	return write(t, "d.parquet", b.Bytes())
 }
 
-// TestParquet: a Parquet file becomes the set that the same rows as CSV become, whatever its
-// packing and pages: missing cells, texts, booleans, decimals and pandas' index included; new
-// inputs likewise.
+// TestParquet: a Parquet file becomes the set that the same rows as CSV become, whatever its packing and
+// pages: missing cells, texts, booleans, decimals and pandas' index included; new inputs likewise.
 func TestParquet(t *testing.T) {
 	rows := houses(100)
 	text := ",rooms,area,floors,heat,garden,tax,share,price\n"
@@ -81,7 +78,7 @@ func TestParquet(t *testing.T) {
 	}
 	opt := Options{Missing: MissingMean}
 	want := need.One(readTable(strings.NewReader(text), "d.csv", opt))(t)
-	inputs := need.One(readTableInputs(strings.NewReader(text), "d.csv", want.Encoding(), opt))(t)
+	inputs := need.One(readInputs(strings.NewReader(text), tableFormat, "d.csv", want.Encoding(), opt))(t)
 	for _, codec := range []compress.Codec{&parquet.Snappy, &parquet.Gzip, &parquet.Zstd} {
 		for _, page := range []int{200, 1 << 16} { // bytes
 			path := writeParquet(t, rows, parquet.Compression(codec), parquet.PageBufferSize(page))
@@ -151,12 +148,11 @@ func TestParquetRefused(t *testing.T) {
 	for _, b := range [][]byte{nil, []byte("a,b\n1,2\n"), raw[:len(raw)/2], raw[:len(raw)-3], raw[100:]} {
 		refused(write(t, "d.parquet", b), Options{}, "Parquet")
 	}
-	spoilt := filepath.Join(t.TempDir(), "d.parquet")
 	for k := 4; k < len(raw); k += 1 + len(raw)/150 { // any byte: an error or a set, nothing else
 		b := bytes.Clone(raw)
 		b[k] ^= 0x55
-		os.WriteFile(spoilt, b, 0o644)
-		if set, err := Load(spoilt, Options{Missing: MissingMean}); err == nil && set.N() != 90 {
+		set, err := Load(write(t, "d.parquet", b), Options{Missing: MissingMean})
+		if err == nil && set.N() != 90 {
 			t.Errorf("byte %d: %d rows", k, set.N())
 		}
 	}

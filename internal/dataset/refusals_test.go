@@ -1,6 +1,13 @@
 package dataset
 
 import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
@@ -8,7 +15,8 @@ import (
 	"bootbench/internal/need"
 )
 
-// refusals are files, their contents (as Go writes strings), words of the error, and options if they matter.
+// refusals are files or other sources, the contents of files d.* (as Go writes strings), words of the error,
+// and options if they matter.
 const refusals = `
 d.csv |  | empty
 d.csv | \n\n\n | empty
@@ -77,32 +85,137 @@ d.svm | 1 1:\n | line 1; column "x1"; empty
 d.svm | 1 1:inf\n | line 1; column "x1"; finite
 d.svm | 1 1:2\n-1 4000000000:1\n | line 2; 4000000000; out of range
 d.svm | 1 99999999999999999999:1\n | line 1; out of range
-d.svm | 1 1:1\n2 1:1\n | --target | target=y`
+d.svm | 1 1:1\n2 1:1\n | --target | target=y
+- |  | standard input; not available
+bostn |  | bostn: ; embedded set; boston, crabs
+no/such/folder/d.csv |  | no such file
+missing.npy |  | no such file
+synthetic: |  | no generator; friedman1
+synthetic:friedman9 |  | no generator; "friedman9"
+synthetic:blobs,n= |  | synthetic:blobs,n=: n =
+synthetic:blobs,n=1e3 |  | "1e3"
+synthetic:blobs,n=0 |  | n = 0
+synthetic:blobs,n=-5 |  | n = -5
+synthetic:blobs,seed=-1 |  | seed
+synthetic:blobs,size=5 |  | "size"; n, seed, d, noise
+synthetic:blobs, |  | ""
+synthetic:friedman1,d=4 |  | d = 4; at least 5
+synthetic:blobs,noise=-1 |  | noise = -1
+synthetic:blobs,noise=nan |  | noise = NaN
+synthetic:checker,noise=0.6 |  | noise = 0.6
+synthetic:waves,noise=1e300 |  | noise = 1e+300
+synthetic:waves,n=1000000000000 |  | too large; 1000000000000 rows`
+
+// cases are the fields of the lines of a table, empty if they lack; one is written as Go writes strings.
+func cases(t *testing.T, table string, quoted int) iter.Seq[[]string] {
+	return func(yield func([]string) bool) {
+		for line := range strings.Lines(strings.TrimSpace(table)) {
+			fields := make([]string, 8)
+			for k, field := range strings.Split(strings.TrimSpace(line), " | ") {
+				fields[k] = strings.TrimSpace(field)
+			}
+			fields[quoted] = need.One(strconv.Unquote(`"` + fields[quoted] + `"`))(t)
+			if !yield(fields) {
+				return
+			}
+		}
+	}
+}
+
+// optionsOf reads options such as "missing=drop target=y".
+func optionsOf(t *testing.T, text string) (opt Options) {
+	for _, setting := range strings.Fields(text) {
+		name, value, _ := strings.Cut(setting, "=")
+		switch name {
+		case "missing":
+			if err := opt.Missing.UnmarshalText([]byte(value)); err != nil {
+				t.Fatal(err)
+			}
+		case "target":
+			opt.Target = value
+		case "drop":
+			opt.Drop = []string{value}
+		case "positive":
+			opt.Positive = value
+		case "unseen":
+			opt.UnseenZero = true
+		case "noheader":
+			opt.NoHeader = true
+		}
+	}
+	return opt
+}
+
+// numbersOf reads numbers or fractions between blanks; nil if there are none.
+func numbersOf(t *testing.T, text string) (v []float64) {
+	for _, field := range strings.Fields(text) {
+		over, under, _ := strings.Cut(field+"/1", "/")
+		under = strings.TrimSuffix(under, "/1")
+		v = append(v, need.One(strconv.ParseFloat(over, 64))(t)/need.One(strconv.ParseFloat(under, 64))(t))
+	}
+	return v
+}
 
 // TestRefusals: what cannot be taken as it is, is refused with its place and a cure, in a line that is not
 // long.
 func TestRefusals(t *testing.T) {
-	for line := range strings.Lines(strings.TrimSpace(refusals)) {
-		parts := append(strings.Split(strings.TrimSpace(line), " | "), "")
-		content := need.One(strconv.Unquote(`"` + parts[1] + `"`))(t)
-		var opt Options
-		for _, setting := range strings.Fields(parts[3]) {
-			name, value, _ := strings.Cut(setting, "=")
-			switch name {
-			case "missing":
-				opt.Missing = map[string]Missing{"mean": MissingMean, "drop": MissingDrop}[value]
-			case "target":
-				opt.Target = value
-			case "drop":
-				opt.Drop = []string{value}
-			case "positive":
-				opt.Positive = value
+	for c := range cases(t, refusals, 1) {
+		path := c[0]
+		if strings.HasPrefix(path, "d.") {
+			path = write(t, path, []byte(c[1]))
+		}
+		_, err := Load(path, optionsOf(t, c[3]))
+		t.Run(c[0]+" "+c[1], func(t *testing.T) {
+			wantError(t, err, append(strings.Split(c[2], "; "), strings.TrimPrefix(c[0], "-"))...)
+		})
+	}
+	_, err := Load(t.TempDir(), Options{})
+	wantError(t, err, "directory")
+	if _, err = Load("", Options{}); err == nil {
+		t.Error("no path is taken")
+	}
+	if _, err := Load("missing.csv", Options{}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v is not fs.ErrNotExist", err)
+	}
+}
+
+// write puts a file into a fresh directory and returns its path.
+func write(t *testing.T, name string, content []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, content, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// A small file that decompresses to much is refused at the limit of memory, that of the options or else a
+// third of the runtime's.
+func TestDecompressionBombs(t *testing.T) {
+	limit := Options{MaxBytes: 1 << 20}
+	zeros := make([]byte, 1<<22)
+	copy(zeros, "a,y\n1,2\n0,")
+	bombs := map[string][]byte{
+		"rows.csv":  append([]byte("a,y\n"), bytes.Repeat([]byte("0,0\n"), 1<<18)...),
+		"line.csv":  bytes.ReplaceAll(zeros, []byte{0}, []byte("0")),
+		"zeros.csv": zeros,
+		"line.svm":  bytes.Repeat([]byte("1"), 1<<22),
+		"rows.svm":  bytes.Repeat([]byte("1\n"), 1<<18),
+		"array.npy": npyFile(1, "<f8", "False", "(125000, 4)", zeros[:4e6]),
+	}
+	for name, content := range bombs {
+		for end, compress := range map[string]func([]byte) []byte{".gz": gzipped, ".zst": zstandard} {
+			_, err := Load(write(t, name+end, compress(content)), limit)
+			wantError(t, err, name+end)
+			if name != "zeros.csv" && !errors.Is(err, errMemory) {
+				t.Errorf("%s: %v is not errMemory", name, err)
 			}
 		}
-		_, err := Load(write(t, parts[0], []byte(content)), opt)
-		t.Run(parts[1], func(t *testing.T) {
-			wantError(t, err, append(strings.Split(parts[2], "; "),
-				parts[0])...)
-		})
+	}
+	_, err := Load(write(t, "d.npz", npz(map[string][]byte{"X": bombs["array.npy"]})), limit)
+	wantError(t, err, "limit is 1 MiB")
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(300 << 20))
+	if got := (Options{}).maxBytes(); got != 100<<20 {
+		t.Errorf("without options the limit is %d", got)
 	}
 }

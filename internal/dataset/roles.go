@@ -8,44 +8,47 @@ import (
 	"strings"
 )
 
-// planTraining gives the columns of a training set their roles.
 func (t *table) planTraining() error {
+	o := t.opt
 	if t.columns[0].name == "" {
 		t.note("the first column has no name: it names the rows and is no feature")
 	}
-	for _, name := range t.opt.Drop {
-		c, err := t.find("--drop", name)
-		if err != nil {
-			return err
-		}
-		c.role = unused
+	type wish struct {
+		flag, name string
+		role       role
 	}
-	for _, name := range t.opt.Categorical {
-		c, err := t.find("--categorical", name)
-		if err != nil {
-			return err
-		}
-		c.kind, c.categorical = texts, true
+	var wishes []wish
+	for _, name := range o.Drop {
+		wishes = append(wishes, wish{"--drop", name, unused})
 	}
-	for _, part := range t.opt.parts() {
-		if part.name == "" {
-			continue
+	for _, name := range o.Categorical {
+		wishes = append(wishes, wish{"--categorical", name, asFeature})
+	}
+	for _, w := range []wish{{"--groups", o.Groups, asGroup}, {"--strata", o.Strata, asStratum},
+		{"--fold-column", o.Folds, asFold}, {"--weights", o.Weights, asWeight}, {"--counts", o.Counts, asCount}} {
+		if w.name != "" {
+			wishes = append(wishes, w)
 		}
-		c, err := t.find(part.flag, part.name)
+	}
+	for _, w := range wishes {
+		c, err := t.find(w.flag, w.name)
 		switch {
 		case err != nil:
 			return err
-		case c.role != asFeature:
-			return fmt.Errorf("%s: column %s has another role", part.flag, quote(part.name))
+		case w.role == asFeature: // or left out all the same
+		case w.role != unused && c.role != asFeature:
+			return fmt.Errorf("%s: column %s has another role", w.flag, quote(w.name))
+		default:
+			c.role = w.role
 		}
-		if c.role = part.role; part.role < asWeight {
+		if w.role < asWeight {
 			c.kind, c.categorical = texts, true
 		}
 	}
-	y, err := t.planTargets()
-	if err != nil {
+	if err := t.planTargets(); err != nil {
 		return err
 	}
+	y := t.targets[0]
 	if t.header.headless {
 		y.name = "y"
 	}
@@ -56,75 +59,54 @@ func (t *table) planTraining() error {
 	return nil
 }
 
-// part is a column whose cells say which part an example belongs to, or how much it counts.
-type part struct {
-	flag, name string
-	role       role
-}
-
-func (o Options) parts() []part {
-	return []part{{"--groups", o.Groups, asGroup}, {"--strata", o.Strata, asStratum},
-		{"--fold-column", o.Folds, asFold}, {"--weights", o.Weights, asWeight}, {"--counts", o.Counts, asCount}}
-}
-
-// planTargets gives the columns of targets their roles, and returns the first. A comma separates several
+// planTargets finds the columns of targets: those asked for, or the last feature. A comma separates several
 // unless it is part of a name.
-func (t *table) planTargets() (y *column, err error) {
-	names := []string{t.opt.Target}
-	if _, err := t.find("--target", t.opt.Target); err != nil {
-		names = strings.Split(t.opt.Target, ",")
-	}
-	for k, name := range names {
-		c, err := t.findTarget(strings.TrimSpace(name))
-		if err != nil {
-			return nil, err
+func (t *table) planTargets() error {
+	names := strings.Split(t.opt.Target, ",")
+	if t.opt.Target == "" {
+		for _, c := range slices.Backward(t.columns) {
+			if c.role == asFeature {
+				c.role, t.targets = asTarget, []*column{c}
+				return nil
+			}
 		}
-		if c.role = asTarget; k == 0 {
-			y = c
-			continue
-		}
-		c.role = asFurther
-		t.further = append(t.further, slices.IndexFunc(t.columns, func(x column) bool { return x.name == c.name }))
+		return errors.New("no column is left for the target")
 	}
-	return y, nil
-}
-
-// findTarget is the column of a target: the one asked for, or the last feature.
-func (t *table) findTarget(name string) (*column, error) {
-	if name != "" || t.opt.Target != "" {
+	if _, err := t.find("--target", t.opt.Target); err == nil {
+		names = []string{t.opt.Target}
+	}
+	for _, name := range names {
+		name = strings.TrimSpace(name)
 		c, err := t.find("--target", name)
-		if err == nil && c.role != asFeature {
-			err = fmt.Errorf("--target: column %s is left out or has another role", quote(name))
+		switch {
+		case err != nil:
+			return err
+		case c.role != asFeature:
+			return fmt.Errorf("--target: column %s is left out or has another role", quote(name))
 		}
-		return c, err
+		c.role, t.targets = asTarget, append(t.targets, c)
 	}
-	for j := range slices.Backward(t.columns) {
-		if t.columns[j].role == asFeature {
-			return &t.columns[j], nil
-		}
-	}
-	return nil, errors.New("no column is left for the target")
+	return nil
 }
 
 // find is the column that a flag asks for by its name or else, if that is a whole number, by its number from
 // 1.
 func (t *table) find(flag, name string) (*column, error) {
 	var names []string
-	for j := range t.columns {
-		c := &t.columns[j]
+	for _, c := range t.columns {
 		if names = append(names, c.name); c.name == name && name != "" {
 			return c, nil
 		}
 	}
 	if k, err := strconv.Atoi(name); err == nil && k >= 1 && k <= len(names) {
-		return &t.columns[k-1], nil
+		return t.columns[k-1], nil
 	}
 	return nil, fmt.Errorf("%s: no column %s among the %d columns (%s)", flag, quote(name), len(names),
 		listTexts(names))
 }
 
 // planInputs finds the columns of a training set in new inputs, by name or, in files without names, by
-// position.
+// position. New inputs have all targets or none.
 func (t *table) planInputs(e *Encoding) error {
 	if e.Sparse() {
 		return e.errNotSparse(t.name)
@@ -134,8 +116,8 @@ func (t *table) planInputs(e *Encoding) error {
 			return err
 		}
 	}
-	for j := range t.columns {
-		if c := &t.columns[j]; c.role == asFeature {
+	for _, c := range t.columns {
+		if c.role == asFeature {
 			c.role = unused
 		}
 	}
@@ -149,13 +131,16 @@ func (t *table) planInputs(e *Encoding) error {
 			c.kind = texts
 		}
 	}
-	if y := columns[e.Target]; y != nil {
-		y.role, y.kind = asTarget, numbers
-		if e.Labels != nil && e.Labels.Texts || e.TextClasses {
-			y.kind = texts
+	targets := append([]string{e.Target}, e.Further...)
+	if !slices.ContainsFunc(targets, func(name string) bool { return columns[name] == nil }) {
+		for _, name := range targets {
+			c := columns[name]
+			if c.role, c.kind = asTarget, numbers; e.Labels != nil && e.Labels.Texts || e.TextClasses {
+				c.kind = texts
+			}
+			t.targets = append(t.targets, c)
 		}
 	}
-	t.planFurther(e, columns)
 	if names := columns[e.RowName]; names != nil && e.RowName != "" {
 		names.role = asRowName
 	}
@@ -175,28 +160,10 @@ func (t *table) planInputs(e *Encoding) error {
 	return nil
 }
 
-// planFurther gives the columns of targets after the first their roles; new inputs have all targets or none.
-func (t *table) planFurther(e *Encoding, columns map[string]*column) {
-	y := columns[e.Target]
-	if y == nil || len(e.Further) == 0 {
-		return
-	}
-	if slices.ContainsFunc(e.Further, func(name string) bool { return columns[name] == nil }) {
-		y.role = unused
-		return
-	}
-	for _, name := range e.Further {
-		c := columns[name]
-		c.role, c.kind = asFurther, numbers
-		t.further = append(t.further, slices.IndexFunc(t.columns, func(x column) bool { return x.name == name }))
-	}
-}
-
-// byName finds columns by their names.
 func (t *table) byName() map[string]*column {
 	columns := make(map[string]*column, len(t.columns))
-	for j := range t.columns {
-		columns[t.columns[j].name] = &t.columns[j]
+	for _, c := range t.columns {
+		columns[c.name] = c
 	}
 	return columns
 }

@@ -2,7 +2,7 @@
 // NumPy arrays, a few embedded sets, synthetic generators of any size, and what is done to inputs before a
 // kernel sees them (standardising, finding repeated inputs).
 //
-// Data flow from a source (source.go: opened, decompressed, its format known) through rows of cells (text in
+// Data flow from a source (load.go: opened, decompressed, its format known) through rows of cells (text in
 // a dialect, arrays, Parquet) into a table of typed columns with roles, which an encoding turns into features
 // and targets: the training set learns the encoding, and new inputs are encoded alike. Sparse lines
 // (libsvm.go) have no columns. Every error is an *Error with its place, except what the destination of Write
@@ -143,6 +143,11 @@ func NewInputs(x mat.Matrix) (*Inputs, error) {
 	return in, nil
 }
 
+// note adds to the notes, which sets may share.
+func (s *Set) note(format string, args ...any) {
+	s.Notes = append(slices.Clone(s.Notes), fmt.Sprintf(format, args...))
+}
+
 // N is the number of examples.
 func (s *Set) N() int {
 	if s.Sparse != nil {
@@ -191,16 +196,16 @@ func (s *Set) repeat(counts []float64) *Set {
 	return all
 }
 
-// renumber numbers parts from 0 in order of appearance.
-func renumber(part []int) []int {
-	number := map[int]int{}
-	for i, p := range part {
+// renumber numbers parts from 0 in order of appearance; nil stays nil.
+func renumber[T comparable](parts []T) (numbers []int) {
+	number := map[T]int{}
+	for _, p := range parts {
 		if _, seen := number[p]; !seen {
 			number[p] = len(number)
 		}
-		part[i] = number[p]
+		numbers = append(numbers, number[p])
 	}
-	return part
+	return numbers
 }
 
 // Head returns a copy of the first n examples, or of all if there are fewer.
@@ -236,10 +241,8 @@ func numbered(prefix string, n int) []string {
 
 // guessTask is Classification if every target is -1 or +1.
 func guessTask(y []float64) Task {
-	for _, v := range y {
-		if v != -1 && v != 1 {
-			return Regression
-		}
+	if slices.ContainsFunc(y, func(v float64) bool { return v != -1 && v != 1 }) {
+		return Regression
 	}
 	return Classification
 }

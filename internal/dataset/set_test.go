@@ -2,11 +2,43 @@ package dataset
 
 import (
 	"errors"
+	"io"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"bootbench/internal/need"
 )
+
+// Readers of streams as the tests want them.
+
+// readStream reads a training set, or new inputs for train.
+func readStream(r io.Reader, f format, name string, train *Encoding, opt Options) (*Set, error) {
+	return readFiles(name, []*source{{name: name, format: f, text: newText(r)}}, opt, train)
+}
+
+func readInputs(r io.Reader, f format, name string, e *Encoding, opt Options) (*Inputs, error) {
+	return readStream(r, f, name, e, e.options(opt))
+}
+
+func reader(f format) func(r io.Reader, name string, opt Options) (*Set, error) {
+	return func(r io.Reader, name string, opt Options) (*Set, error) { return readStream(r, f, name, nil, opt) }
+}
+
+var readTable, readLIBSVM, readNPY = reader(tableFormat), reader(libsvmFormat), reader(npyFormat)
+
+// readLines reads sparse lines, whatever their number and labels.
+func readLines(r io.Reader, name string, opt Options) (*sparse, error) {
+	s := newSparse(name, opt, nil)
+	if err := s.readFile(&source{name: name, text: newText(r)}); err != nil {
+		return nil, inFile(name, err)
+	}
+	return s, nil
+}
 
 // wantError checks that err is an input error whose line contains every part.
 func wantError(t *testing.T, err error, parts ...string) {
@@ -55,4 +87,35 @@ func TestSplitIsAPartition(t *testing.T) {
 	}
 	_, _, err := s.Split(5, rand.New(rand.NewPCG(1, 1)))
 	wantError(t, err, "small", "5 of 4")
+}
+
+// TestNew: a set in memory is the set that a table of the same numbers is, and does not change with the
+// matrix that it was made of.
+func TestNew(t *testing.T) {
+	x, y := mat.NewDense(2, 3, []float64{1, 2, 3, 4, 5, 6}), []float64{-1, 1}
+	s := need.One(New(x, y))(t)
+	x.Set(0, 0, 9)
+	y[0] = 9
+	if !slices.Equal(s.X.Data, []float64{1, 2, 3, 4, 5, 6}) || !slices.Equal(s.Y, []float64{-1, 1}) ||
+		s.Task != Classification ||
+		!slices.Equal(s.Features, []string{"x1", "x2", "x3"}) || s.Target != "y" {
+		t.Errorf("%+v", s)
+	}
+	if turned, err := New(x.T(), []float64{1, 2, 5}); err != nil || turned.D() != 2 ||
+		turned.Task != Regression || turned.X.At(2, 1) != 6 {
+		t.Errorf("a view: %+v, %v", turned, err)
+	}
+	for _, c := range []struct {
+		x    mat.Matrix
+		y    []float64
+		says string
+	}{
+		{nil, nil, "there is no matrix"}, {&mat.Dense{}, nil, "0 x 0"}, {x, []float64{1}, "1 targets for 2"},
+		{mat.NewDense(1, 1, nil), []float64{1}, "only one example"},
+		{mat.NewDense(2, 1, []float64{0, math.NaN()}), y, `row 2: column "x1": NaN`},
+		{x, []float64{1, math.Inf(1)}, `row 2: column "y": +Inf`},
+	} {
+		_, err := New(c.x, c.y)
+		wantError(t, err, c.says)
+	}
 }

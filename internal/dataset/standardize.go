@@ -10,8 +10,8 @@ import (
 // Standardizer is the affine map that takes each feature of a training set to mean 0 and population standard
 // deviation 1.
 type Standardizer struct {
-	// Mean and SD hold the D means and population standard deviations (division by N) of the training inputs;
-	// SD is 0 for a constant column.
+	// Mean and SD hold the D means and population standard deviations (division by N) of the training inputs; SD
+	// is 0 for a constant column.
 	Mean []float64 `json:"mean"`
 	SD   []float64 `json:"sd"`
 }
@@ -19,18 +19,15 @@ type Standardizer struct {
 // Standardize returns a standardised copy of the inputs and the map that made it. Constant columns become 0.
 func Standardize(x Matrix) (Matrix, Standardizer) {
 	s := (&Set{X: x}).Standardizer()
-	return s.transform(x), s
+	z, _ := s.Apply(x) // which has as many features
+	return z, s
 }
 
 // Standardizer is the map that standardises the inputs of s.
 func (s *Set) Standardizer() Standardizer {
 	z := Standardizer{Mean: make([]float64, s.X.Cols), SD: make([]float64, s.X.Cols)}
-	column := make([]float64, s.X.Rows)
 	for j := range s.X.Cols {
-		for i := range column {
-			column[i] = s.X.At(i, j)
-		}
-		z.Mean[j], z.SD[j] = moments(column, s.Weights)
+		z.Mean[j], z.SD[j] = moments(s.X.column(j), s.Weights)
 	}
 	return z
 }
@@ -40,7 +37,7 @@ func (s *Set) Standardizer() Standardizer {
 func (s *Set) PopulationSD() []float64 { return s.Standardizer().SD }
 
 // moments are the mean and the population standard deviation of values, which are scaled by a power of two to
-// at most 1, so that no square overflows or vanishes. Without weights, nil, each value has weight 1.
+// at most 1, so that no square overflows or vanishes. Weights are 1 if there are none.
 func moments(values, weights []float64) (mean, sd float64) {
 	if len(values) == 0 {
 		return 0, 0
@@ -49,18 +46,14 @@ func moments(values, weights []float64) (mean, sd float64) {
 	if low == high {
 		return low, 0
 	}
+	if weights == nil {
+		weights = slices.Repeat([]float64{1}, len(values))
+	}
 	_, exponent := math.Frexp(max(-low, high))
+	total := floats.Sum(weights)
 	average := func(term func(deviation float64) float64) (sum float64) {
-		total := float64(len(values))
-		if weights != nil {
-			total = floats.Sum(weights)
-		}
 		for i, v := range values {
-			part := term(math.Ldexp(v, -exponent) - mean)
-			if weights != nil {
-				part *= weights[i]
-			}
-			sum += part
+			sum += weights[i] * term(math.Ldexp(v, -exponent)-mean)
 		}
 		return sum / total
 	}
@@ -77,10 +70,6 @@ func (s Standardizer) Apply(x Matrix) (Matrix, error) {
 	if x.Cols != len(s.Mean) {
 		return Matrix{}, errorIn("", "inputs with %d features, the training set has %d", x.Cols, len(s.Mean))
 	}
-	return s.transform(x), nil
-}
-
-func (s Standardizer) transform(x Matrix) Matrix {
 	z := NewMatrix(x.Rows, x.Cols)
 	for i := range x.Rows {
 		to := z.Row(i)
@@ -90,5 +79,5 @@ func (s Standardizer) transform(x Matrix) Matrix {
 			}
 		}
 	}
-	return z
+	return z, nil
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Generator describes a synthetic generator. The random numbers are PCG; "u in
-// [a,b)" is uniform, N(m, v) Gaussian.
+// Generator describes a synthetic generator. The random numbers are PCG; "u in [a,b)" is uniform, N(m, v)
+// Gaussian.
 type Generator struct {
 	Name  string
 	About string
@@ -51,8 +51,8 @@ func Generators() []Generator {
 //
 //	y = 10 sin(pi x1 x2) + 20 (x3 - 1/2)^2 + 10 x4 + 5 x5 + noise N(0,1).
 //
-// The remaining d-5 features are irrelevant. J. H. Friedman, Multivariate
-// adaptive regression splines, Annals of Statistics 19 (1991).
+// The remaining d-5 features are irrelevant. J. H. Friedman, Multivariate adaptive regression splines, Annals
+// of Statistics 19 (1991).
 func friedman1(rng *rand.Rand, x []float64, noise float64) float64 {
 	for j := range x {
 		x[j] = rng.Float64()
@@ -65,9 +65,8 @@ func friedman1(rng *rand.Rand, x []float64, noise float64) float64 {
 //
 //	y = sqrt(2/M) sum_m cos(w_m'x + b_m) + noise N(0,1),
 //
-// where w_m ~ N(0, I_d/d) and b_m in [0, 2 pi) are drawn once per seed. Over
-// seeds, f is approximately a Gaussian process with kernel
-// exp(-|x-x'|^2/(2d)): these are its random Fourier features (Rahimi and Recht,
+// where w_m ~ N(0, I_d/d) and b_m in [0, 2 pi) are drawn once per seed. Over seeds, f is approximately a
+// Gaussian process with kernel exp(-|x-x'|^2/(2d)): these are its random Fourier features (Rahimi and Recht,
 // NIPS 2007).
 func waves(rng *rand.Rand, d int) drawFunc {
 	const count = 64
@@ -89,8 +88,8 @@ func waves(rng *rand.Rand, d int) drawFunc {
 	}
 }
 
-// grid: x_j in {0, 1, 2, 3, 4} with equal probability, so that there are at
-// most 5^d distinct inputs, and y = sum_j cos(pi x_j/4) + noise N(0,1).
+// grid: x_j in {0, 1, 2, 3, 4} with equal probability, so that there are at most 5^d distinct inputs, and
+// y = sum_j cos(pi x_j/4) + noise N(0,1).
 func grid(rng *rand.Rand, x []float64, noise float64) float64 {
 	f := 0.0
 	for j := range x {
@@ -100,9 +99,8 @@ func grid(rng *rand.Rand, x []float64, noise float64) float64 {
 	return f + noise*rng.NormFloat64()
 }
 
-// blobs: y = -1 or +1 with equal probability and x = y e/sqrt(d) + noise N(0, I),
-// where e is the vector of ones: the centres lie at distance 2. The best
-// possible error is Phi(-1/noise), 15.9% at noise 1.
+// blobs: y = -1 or +1 with equal probability and x = y e/sqrt(d) + noise N(0, I), where e is the vector of
+// ones: the centres lie at distance 2. The best possible error is Phi(-1/noise), 15.9% at noise 1.
 func blobs(rng *rand.Rand, x []float64, noise float64) float64 {
 	y := drawLabel(rng)
 	for j := range x {
@@ -111,8 +109,8 @@ func blobs(rng *rand.Rand, x []float64, noise float64) float64 {
 	return y
 }
 
-// rings: y = -1 or +1 with equal probability; x is uniform on the sphere of
-// radius 1 (label -1) or 2 (label +1), plus noise N(0, I).
+// rings: y = -1 or +1 with equal probability; x is uniform on the sphere of radius 1 (label -1) or 2
+// (label +1), plus noise N(0, I).
 func rings(rng *rand.Rand, x []float64, noise float64) float64 {
 	y := drawLabel(rng)
 	drawNormal(rng, x)
@@ -123,8 +121,8 @@ func rings(rng *rand.Rand, x []float64, noise float64) float64 {
 	return y
 }
 
-// checker: x_j in [0,4), y = +1 where the sum of the whole parts of all x_j is
-// even, else -1; a label is flipped with probability noise <= 1/2.
+// checker: x_j in [0,4), y = +1 where the sum of the whole parts of all x_j is even, else -1; a label is
+// flipped with probability noise <= 1/2.
 func checker(rng *rand.Rand, x []float64, noise float64) float64 {
 	fields := 0
 	for j := range x {
@@ -220,11 +218,11 @@ func parseSynthetic(text string) (s synthetic, err error) {
 func (s synthetic) draw(opt Options) (*Set, error) {
 	const stream = 0x626f6f7462656e63 // any constant
 	rng := rand.New(rand.NewPCG(s.seed, stream))
-	fits := func(rows, entries int) error { return opt.fitsDense(rows, s.D) }
+	err := opt.fitsDense(s.n, s.D)
 	if s.sparse {
-		fits = func(rows, entries int) error { return opt.fitsSparse(rows, s.D, entries) }
+		err = opt.fitsSparse(s.n, s.D, 0)
 	}
-	if err := fits(s.n, 0); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	set := &Set{Source: "generated: " + s.About, Task: s.Task, Target: "y", Y: make([]float64, s.n)}
@@ -243,7 +241,7 @@ func (s synthetic) draw(opt Options) (*Set, error) {
 		clear(row)
 		set.Y[i] = draw(rng, row, s.Noise)
 		set.Sparse.append(row)
-		if err := fits(i+1, len(set.Sparse.Index)); err != nil {
+		if err := opt.fitsSparse(i+1, s.D, len(set.Sparse.Index)); err != nil {
 			return nil, err
 		}
 	}

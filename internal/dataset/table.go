@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // table is what was read of files of columns.
@@ -16,38 +17,76 @@ type table struct {
 	train    *Encoding // of the training set, for new inputs; nil for a training set
 	dialect  *dialect  // of texts
 	header   header    // of the first file
-	columns  []column
-	width    int // of a row: columns whose role has cells
-	features int // columns
+	columns  []*column
+	targets  []*column // in the order that was asked for
+	features int       // columns
 	rows     int
-	perBlock int // rows
-	blocks   [][]float64
-	texts    int   // bytes of texts and names of rows
-	blank    int   // rows without any cell
-	zero     int   // rows of weight 0
-	further  []int // columns of targets after the first
+	texts    int // bytes of texts and names of rows
+	blank    int // rows without any cell
+	zero     int // rows of weight 0
 	notes    []string
 }
+
+type column struct {
+	name string
+	role role
+	kind kind
+	// values are its cells if rows keep them: NaN for a missing one, the number of a text.
+	values []float64
+	// texts are the different ones of a text column, number their numbers and first where each is met first; of
+	// the names of rows all are here.
+	texts  []string
+	number map[string]int
+	first  []place
+
+	categorical  bool   // texts were asked for, whatever they look like
+	date         string // layout of texts that are all dates
+	odd          bool   // has a number that a reader may not mean, see isOdd
+	missing      int    // cells
+	firstMissing place
+}
+
+// role is what becomes of a column.
+type role int
+
+const (
+	asFeature role = iota
+	asTarget
+	asGroup
+	asStratum
+	asFold
+	asWeight
+	asCount
+	asRowName
+	asNothing // no name and no cells: a separator at the ends of lines
+	unused    // its cells are not looked at
+)
+
+// hasValues reports whether the cells of a column are kept.
+func (r role) hasValues() bool { return r <= asCount }
+
+// kind is what the cells of a column are; the first that is not missing decides.
+type kind int
+
+const (
+	undecided kind = iota
+	numbers
+	texts
+)
+
+// maxCount bounds the number of equal rows that a row stands for.
+const maxCount = 1e6
 
 func (t *table) note(format string, args ...any) {
 	t.notes = append(t.notes, fmt.Sprintf(format, args...))
 }
 
-// addRow appends a row of zeros and returns it. Rows are parts of blocks, so that they stay where they are
-// when the table grows.
-func (t *table) addRow() []float64 {
-	if t.rows%t.perBlock == 0 {
-		t.blocks = append(t.blocks, make([]float64, t.perBlock*t.width))
+// withRole is the first column of a role, nil without one.
+func (t *table) withRole(r role) *column {
+	if j := slices.IndexFunc(t.columns, func(c *column) bool { return c.role == r }); j >= 0 {
+		return t.columns[j]
 	}
-	t.rows++
-	return t.row(t.rows - 1)
-}
-
-// row is row i: a number for each feature and the target, NaN if it is missing, the number of a text in a
-// column of texts.
-func (t *table) row(i int) []float64 {
-	first := i % t.perBlock * t.width
-	return t.blocks[i/t.perBlock][first : first+t.width]
+	return nil
 }
 
 // begin takes the header of a file. That of the first makes the columns and gives them their roles.
@@ -59,9 +98,9 @@ func (t *table) begin(h header) error {
 	if t.columns != nil {
 		return t.sameColumns(names)
 	}
-	t.header, t.notes = h, h.notes
+	t.header = h
 	for j, name := range names {
-		c := column{name: name}
+		c := &column{name: name}
 		if name == "" && j == 0 {
 			c.role = asRowName
 		} else if name == "" {
@@ -77,8 +116,7 @@ func (t *table) begin(h header) error {
 	if err != nil {
 		return err
 	}
-	for j := range t.columns {
-		c := &t.columns[j]
+	for _, c := range t.columns {
 		if refused := h.refused[c.name]; refused != "" && c.role != unused {
 			return &Error{Column: c.name,
 				Err: fmt.Errorf("it holds %s, which are neither numbers nor texts: --drop leaves it out", refused)}
@@ -86,17 +124,36 @@ func (t *table) begin(h header) error {
 		if c.role == asFeature {
 			t.features++
 		}
-		if c.role.hasCells() {
-			c.cell = t.width
-			t.width++
-		}
 	}
-	const cells = 1 << 14 // 128 KiB
-	t.perBlock = max(1, cells/max(1, t.width))
 	return nil
 }
 
-// sameColumns compares the names of a further file.
+// headerNames copies and checks the names of columns. The first may lack a name (it names rows then) and the
+// last (it must be empty).
+func headerNames(cells []string) ([]string, error) {
+	names := make([]string, len(cells))
+	seen := make(map[string]int, len(cells))
+	for j, cell := range cells {
+		name := strings.TrimSpace(strings.ReplaceAll(strings.Clone(cell), "\ufeff", ""))
+		if j == 0 { // a line that starts with # is a comment
+			name = strings.TrimLeft(name, "# ")
+		}
+		names[j] = name
+		first, again := seen[name]
+		seen[name] = j
+		switch {
+		case name == "" && (j == 0 || j == len(cells)-1) && len(cells) > 1:
+		case name == "":
+			return nil, fmt.Errorf("column %d has no name", j+1)
+		case strings.ContainsFunc(name, unicode.IsControl):
+			return nil, fmt.Errorf("the name %s of column %d holds control characters", quote(name), j+1)
+		case again:
+			return nil, fmt.Errorf("columns %d and %d have the same name %s", first+1, j+1, quote(name))
+		}
+	}
+	return names, nil
+}
+
 func (t *table) sameColumns(names []string) error {
 	if len(names) != len(t.columns) {
 		return fmt.Errorf("%d columns, there are %d in the files before: files of one table have the same columns",
@@ -124,31 +181,30 @@ func (t *table) add(cells []cell, at place) error {
 		t.zero++
 		return err
 	}
-	row := t.addRow()
+	t.rows++
 	bytes := 8*float64(t.rows)*float64(t.features) + float64(t.texts)
 	if err := t.opt.fits(bytes, "%d rows of %d columns and their texts", t.rows, t.features); err != nil {
 		return at.error("", err)
 	}
 	for j, x := range cells {
-		c := &t.columns[j]
-		switch c.role {
-		case unused:
-		case asNothing:
-			if x.text != "" {
-				return at.error("", fmt.Errorf("column %d has a cell, %s, but no name", j+1, quote(x.text)))
-			}
-		case asRowName:
-			c.texts = append(c.texts, strings.Clone(x.asText()))
-			t.texts += textBytes(x.text)
-		default:
+		c := t.columns[j]
+		switch {
+		case c.role.hasValues():
 			v, err := t.value(c, x, at)
 			if err != nil {
 				return at.error(c.name, err)
 			}
 			if math.IsNaN(v) {
-				c.miss(t.rows, at)
+				if c.missing++; c.missing == 1 {
+					c.firstMissing = at
+				}
 			}
-			row[c.cell] = v
+			c.values = append(c.values, v)
+		case c.role == asRowName:
+			c.texts = append(c.texts, strings.Clone(x.asText()))
+			t.texts += textBytes(x.text)
+		case c.role == asNothing && x.text != "":
+			return at.error("", fmt.Errorf("column %d has a cell, %s, but no name", j+1, quote(x.text)))
 		}
 	}
 	return nil
@@ -157,23 +213,18 @@ func (t *table) add(cells []cell, at place) error {
 // weightless reports whether a row of a training set counts nothing. It refuses weights that are negative or
 // not finite, and counts that are not whole.
 func (t *table) weightless(cells []cell, at place) (bool, error) {
-	for _, r := range []role{asWeight, asCount} {
-		c := t.withRole(r)
-		if c == nil || t.train != nil {
+	for j, c := range t.columns {
+		if c.role != asWeight && c.role != asCount {
 			continue
 		}
-		x := cells[slices.IndexFunc(t.columns, func(other column) bool { return other.role == r })]
-		v, err := x.number, error(nil)
-		if !x.isNumber {
-			v, err = t.parse(x.text)
-		}
+		v, err := t.parse(cells[j])
 		switch {
 		case err != nil || math.IsNaN(v) || math.IsInf(v, 0) || v < 0:
 			return false, at.error(c.name, fmt.Errorf("%s is no weight: weights are finite numbers from 0 on",
-				quote(x.asText())))
-		case r == asCount && (v != math.Trunc(v) || v > maxCount):
+				quote(cells[j].asText())))
+		case c.role == asCount && (v != math.Trunc(v) || v > maxCount):
 			return false, at.error(c.name, fmt.Errorf("%s is no count: counts are whole numbers from 0 to %g",
-				quote(x.asText()), float64(maxCount)))
+				quote(cells[j].asText()), float64(maxCount)))
 		case v == 0:
 			return true, nil
 		}
@@ -181,16 +232,10 @@ func (t *table) weightless(cells []cell, at place) (bool, error) {
 	return false, nil
 }
 
-// maxCount bounds the number of equal rows that a row stands for.
-const maxCount = 1e6
-
 // value is the number of a cell, NaN for a missing one.
 func (t *table) value(c *column, x cell, at place) (float64, error) {
 	if c.kind != texts {
-		v, err := x.number, error(nil)
-		if !x.isNumber {
-			v, err = t.parse(x.text)
-		}
+		v, err := t.parse(x)
 		switch {
 		case err == nil && !math.IsNaN(v):
 			c.kind = numbers
@@ -213,29 +258,95 @@ func (t *table) value(c *column, x cell, at place) (float64, error) {
 			"texts, --drop leaves the column out)", quote(text), flagText(c.name))
 	}
 	c.kind = texts
-	before := len(c.texts)
-	k := c.numberOf(text, at)
-	if len(c.texts) > before {
+	k, known := c.number[text]
+	if !known {
+		if c.number == nil {
+			c.number = map[string]int{}
+		}
+		text = strings.Clone(text) // not the line that it is part of
+		k = len(c.texts)
+		c.number[text], c.texts, c.first = k, append(c.texts, text), append(c.first, at)
 		t.texts += textBytes(text)
 	}
 	return float64(k), nil
 }
 
-// parse reads a number as the dialect writes it.
-func (t *table) parse(text string) (float64, error) {
+// parse is the number of a cell, as the dialect writes it.
+func (t *table) parse(x cell) (float64, error) {
+	if x.isNumber {
+		return x.number, nil
+	}
 	if t.dialect != nil && t.dialect.commas {
-		if strings.Contains(text, ".") {
+		if strings.Contains(x.text, ".") {
 			return 0, strconv.ErrSyntax
 		}
-		text = strings.Replace(text, ",", ".", 1)
+		x.text = strings.Replace(x.text, ",", ".", 1)
 	}
-	return strconv.ParseFloat(text, 64)
+	return strconv.ParseFloat(x.text, 64)
 }
 
-// withRole is the first column of a role, nil without one.
-func (t *table) withRole(r role) *column {
-	if j := slices.IndexFunc(t.columns, func(c column) bool { return c.role == r }); j >= 0 {
-		return &t.columns[j]
+func (c *column) text(v float64) string {
+	if c.kind == texts {
+		return c.texts[int(v)]
+	}
+	return labelName(v)
+}
+
+// requireKnown refuses texts that the training set lacks.
+func (c *column) requireKnown(known []string, cure string) error {
+	for k, text := range c.texts {
+		if !slices.Contains(known, text) {
+			return c.first[k].error(c.name, fmt.Errorf("%s is none of the texts of the training set (%s)%s",
+				quote(text), listTexts(known), cure))
+		}
 	}
 	return nil
+}
+
+// isMissing reports whether a cell says that there is no value.
+func isMissing(cell string) bool {
+	switch cell {
+	case "", "?", "NA", "N/A", "na", "NaN", "nan", "NAN", "null", "NULL":
+		return true
+	}
+	return false
+}
+
+// textBytes is the memory of a text that is kept, with what finds it.
+func textBytes(s string) int { return len(s) + 64 }
+
+// parseNumber reads a finite number; blanks around it are ignored.
+func parseNumber(cell string) (float64, error) {
+	cell = strings.TrimSpace(cell)
+	if cell == "" {
+		return 0, errors.New("empty cell")
+	}
+	v, err := strconv.ParseFloat(cell, 64)
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return 0, fmt.Errorf("%s is beyond the range of a float64", quote(cell))
+	case err != nil:
+		return 0, fmt.Errorf("%s is not a number", quote(cell))
+	}
+	return v, checkFinite(v)
+}
+
+func checkFinite(v float64) error {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return fmt.Errorf("%v is not a finite number", v)
+	}
+	return nil
+}
+
+// isOdd reports whether a number may not be what its writer meant: digits in groups, 1_000, or a whole number
+// with more digits than a float64 holds, as of an identifier.
+func isOdd(cell string, v float64) bool {
+	const held = 1 << 53
+	return math.Abs(v) > held && strings.Trim(cell, "+-0123456789") == "" || strings.Contains(cell, "_")
+}
+
+// isNumeric reports whether a cell reads as a number, NaN and Inf included, with a decimal point or comma.
+func isNumeric(cell string) bool {
+	_, err := strconv.ParseFloat(strings.Replace(strings.TrimSpace(cell), ",", ".", 1), 64)
+	return err == nil || errors.Is(err, strconv.ErrRange)
 }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -32,13 +30,12 @@ func (b broken) Read(p []byte) (int, error) {
 }
 
 func TestReadersReportAFailingStream(t *testing.T) {
-	_, err := readTable(broken{strings.NewReader("a,y\n1,2\n3,")}, "f", Options{})
-	wantError(t, err, "f: ", "wire")
-	_, err = readLIBSVM(broken{strings.NewReader("1 1:2\n-1 1:")}, "f", Options{})
-	wantError(t, err, "f: ")
-	_, err = readNPY(broken{bytes.NewReader(npyFile(1, "<f8", "False", "(2, 2)", make([]byte, 8)))}, "f",
-		Options{})
-	wantError(t, err, "f: ", "wire")
+	array := string(npyFile(1, "<f8", "False", "(2, 2)", make([]byte, 8)))
+	for text, f := range map[string]format{"a,y\n1,2\n3,": tableFormat, "1 1:2\n-1 1:2": libsvmFormat,
+		array: npyFormat} {
+		_, err := reader(f)(broken{strings.NewReader(text)}, "f", Options{})
+		wantError(t, err, "f: ", "wire")
+	}
 }
 
 func TestCSVRoundTrip(t *testing.T) {
@@ -83,8 +80,8 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errBroken }
 
-// The time to read a table is proportional to its cells, however many columns it has: eight times the
-// columns take eight times as long, where a search by name for each column would take 64 times.
+// The time to read a table is proportional to its cells, however many columns it has: eight times the columns
+// take eight times as long, where a search by name for each column would take 64 times.
 func TestWideTable(t *testing.T) {
 	read := func(columns int) time.Duration {
 		text, row := strings.Join(numbered("x", columns), ","), "\n"+strings.Repeat("1,", columns-1)
@@ -114,8 +111,7 @@ func TestEscapesArePrintable(t *testing.T) {
 	const steer = "\x1b[2J"
 	path := write(t, steer+".csv", []byte(",t,y\nr"+steer+",u"+steer+",a"+steer+"\ns,v,b\nt,w,b\n"))
 	s := need.One(Load(path, Options{}))(t)
-	said := append(append(append([]string{s.Name, s.Source, s.Labels.Name(-1)}, s.Notes...), s.RowNames...),
-		s.Features...)
+	said := slices.Concat([]string{s.Name, s.Source, s.Labels.Name(-1)}, s.Notes, s.RowNames, s.Features)
 	_, err := s.Encoding().LoadInputs(write(t, "new"+steer+".csv", []byte("t\nx"+steer+"\n")), Options{})
 	for _, text := range append(said, err.Error()) {
 		if strings.Contains(text, "\x1b") {
@@ -127,15 +123,10 @@ func TestEscapesArePrintable(t *testing.T) {
 // TestParts: the columns of groups, strata and folds are no features; they number the parts of the rows that
 // are used, of subsets too.
 func TestParts(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "d.csv")
-	text := "patient,a,age,fold,y\np7,1,old,2,1\np7,2,old,1,2\np1,,young,1,3\np3,4,young,2,4\np7,5,old,3,6\n"
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	s, err := Load(path, Options{Groups: "patient", Strata: "age", Folds: "4", Missing: MissingDrop})
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := write(t, "d.csv", []byte("patient,a,age,fold,y\np7,1,old,2,1\np7,2,old,1,2\np1,,young,1,3\n"+
+		"p3,4,young,2,4\np7,5,old,3,6\n"))
+	opt := Options{Groups: "patient", Strata: "age", Folds: "4", Missing: MissingDrop}
+	s := need.One(Load(path, opt))(t)
 	check := func(s *Set, groups, strata, folds []int) {
 		t.Helper()
 		if !slices.Equal(s.Groups, groups) || !slices.Equal(s.Strata, strata) || !slices.Equal(s.Folds, folds) ||
@@ -150,11 +141,37 @@ func TestParts(t *testing.T) {
 			t.Errorf("%+v is taken", o)
 		}
 	}
-	if s, err = Load(path, Options{Missing: MissingDrop}); err != nil {
-		t.Fatal(err)
-	}
-	if want := `rows of one "patient" are in several resamples: --groups patient?`; !slices.Contains(s.Notes,
-		want) {
+	const want = `rows of one "patient" are in several resamples: --groups patient?`
+	if s = need.One(Load(path, Options{Missing: MissingDrop}))(t); !slices.Contains(s.Notes, want) {
 		t.Errorf("no note on patients: %q", s.Notes)
+	}
+}
+
+// TestSeveralTargets: a comma separates targets, in the order in which they are asked for, unless it is part
+// of a column's name; rows that lack any of them are left out; texts and constants are refused.
+func TestSeveralTargets(t *testing.T) {
+	const text = "a;x;b;\"c,d\";s;k\n1;7;2;5;u;1\n2;9;;6;v;1\n4;8;3;9;u;1\n5;1;7;9;w;1\n"
+	load := func(target string) (*Set, error) {
+		drop := []string{"k"}
+		if strings.Contains(target, "k") {
+			drop = nil
+		}
+		return Load("-", Options{Stdin: strings.NewReader(text), Target: target, Missing: MissingDrop, Drop: drop})
+	}
+	s := need.One(load("b, a"))(t)
+	if s.N() != 3 || s.Target != "b" || len(s.Further) != 1 || s.Further[0].Name != "a" ||
+		s.Further[0].Y[1] != 4 || s.Y[2] != 7 || strings.Contains(strings.Join(s.Features, " "), "a") {
+		t.Errorf("%d rows, targets %s and %v, features %v", s.N(), s.Target, s.Further, s.Features)
+	}
+	if last := s.Subset([]int{2, 0}); last.Further[0].Y[0] != 5 || s.Further[0].Y[0] != 1 {
+		t.Errorf("a part of the rows has %v, all %v", last.Further, s.Further)
+	}
+	if s = need.One(load("c,d"))(t); s.Target != "c,d" || s.Further != nil {
+		t.Errorf("a name with a comma: %+v", s)
+	}
+	for target, want := range map[string]string{"a,s": "holds texts", "a,k": "targets that differ",
+		"a,a": "another role", "a,zz": "no column", "a,": "no column"} {
+		_, err := load(target)
+		wantError(t, err, want)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Write writes the set as a file of that name holds it: sparse lines for .svm,
-// .libsvm and .dat, else comma separated values.
+// Write writes the set as a file of that name holds it: sparse lines for .svm, .libsvm and .dat, else comma
+// separated values.
 func Write(w io.Writer, path string, s *Set) error {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".svm", ".libsvm", ".dat":
@@ -39,18 +39,13 @@ func writeCSV(w io.Writer, s *Set) error {
 	return out.Error() // the first of any of these
 }
 
-// writeLIBSVM writes the set as sparse lines: the target, then index and
-// value of what is not zero, every number in the shortest form that reads back to
-// the same float64. Where no example has the last feature, the first line gives
-// it as zero, so that the number of features survives. Names of features do not.
+// writeLIBSVM writes the set as sparse lines: the target, then index and value of what is not zero, every
+// number in the shortest form that reads back to the same float64. Where no example has the last feature, the
+// first line gives it as zero, so that the number of features survives. Names of features do not.
 func writeLIBSVM(w io.Writer, s *Set) error {
 	x := s.Sparse
 	if x == nil {
 		x = NewCSR(s.X)
-	}
-	widest := 0
-	for _, c := range x.Index {
-		widest = max(widest, int(c)+1)
 	}
 	out := bufio.NewWriter(w)
 	for i, y := range s.Y {
@@ -59,7 +54,7 @@ func writeLIBSVM(w io.Writer, s *Set) error {
 		for k, c := range index {
 			fmt.Fprintf(out, " %d:%s", c+1, formatNumber(value[k]))
 		}
-		if i == 0 && widest < x.Cols {
+		if i == 0 && !slices.Contains(x.Index, int32(x.Cols-1)) {
 			fmt.Fprintf(out, " %d:0", x.Cols)
 		}
 		out.WriteByte('\n')

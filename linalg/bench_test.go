@@ -4,22 +4,22 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"bootbench/blas"
 )
 
-// BenchmarkRefresh times what an engine does with G, in GFLOP/s at the flops
-// counted below. of-dgemm is the best call's rate as a share of that of the best
-// dgemm of the same order, one before each call. On one thread it should not fall
-// below 0.35 for diag and full and 0.55 for single at n = 768 (OpenBLAS), nor below
-// 0.4 for diag and full at n = 512 (pure Go): six tenths of what they had when these
-// floors were set. What keeps the factorisations fast is guarded without a clock, by
-// the count of flops in package blas.
+// BenchmarkRefresh times what an engine does with G, in GFLOP/s at the flops counted below. of-dgemm is the
+// best call's rate as a share of that of the best dgemm of the same order, one before each call. On one
+// thread it should not fall below 0.35 for diag and full and 0.55 for single at n = 768 (OpenBLAS), nor below
+// 0.4 for diag and full at n = 512 (pure Go): six tenths of what they had when these floors were set. What
+// keeps the factorisations fast is guarded without a clock, by the count of flops in package blas.
 //
 //	diag    diag(G): factor, invert the factor, column norms   2n^3/3
 //	full    all of G                                           n^3
@@ -62,17 +62,12 @@ func BenchmarkRefresh(b *testing.B) {
 
 // refreshes are the ways of an engine to move G.
 func refreshes(t testing.TB, e Engine, d []float64) map[string]func() {
-	must := func(err error) {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	ways := map[string]func(){
-		"diag": func() { must(e.Factorize(d)) },
-		"full": func() { must(e.Factorize(d)); e.FormG() },
+		"diag": func() { must(t, e.Factorize(d)) },
+		"full": func() { must(t, e.Factorize(d)); e.FormG() },
 	}
 	if dense, ok := e.(Dense); ok && !math.IsInf(dense.SingleError(d), 1) {
-		ways["single"] = func() { must(dense.FactorizeSingle(d)) }
+		ways["single"] = func() { must(t, dense.FactorizeSingle(d)) }
 	}
 	return ways
 }
@@ -85,26 +80,20 @@ func BenchmarkUpdate(b *testing.B) {
 		d := drawSites(n, siteRegimes["even"], rand.New(rand.NewPCG(2, 2)))
 		e := NewCholeskyEngine(gaussianGram(n, false, rand.New(rand.NewPCG(1, 1))))
 		for _, parts := range []int{64, 32, 16, 8, 4, 2} {
-			move := make([]float64, n/parts)
-			for i := range move {
-				move[i] = 0.1 * d[i]
-			}
+			move := slices.Clone(d[:n/parts])
+			floats.Scale(0.1, move)
 			b.Run(fmt.Sprintf("share=%.3g/backend=%s/n=%d", 1/float64(parts), blas.Bound().Name(), n),
 				func(b *testing.B) {
 					update, refresh := math.Inf(1), math.Inf(1)
 					for range b.N {
 						b.StopTimer()
 						began := time.Now()
-						if err := e.Factorize(d); err != nil {
-							b.Fatal(err)
-						}
+						must(b, e.Factorize(d))
 						e.FormG()
 						refresh = min(refresh, time.Since(began).Seconds())
 						b.StartTimer()
 						began = time.Now()
-						if err := e.RankUpdate(firstSites(len(move)), move); err != nil {
-							b.Fatal(err)
-						}
+						must(b, e.RankUpdate(firstSites(len(move)), move))
 						update = min(update, time.Since(began).Seconds())
 					}
 					b.ReportMetric(update/refresh, "of-refresh")
@@ -133,8 +122,8 @@ type product struct{ a, c blas64.General }
 
 func newProduct(n int) product {
 	square := func() blas64.General {
-		return blas64.General{Rows: n, Cols: n, Stride: n, Data: drawSites(n*n, siteRegimes["even"],
-			rand.New(rand.NewPCG(3, 3)))}
+		return blas64.General{Rows: n, Cols: n, Stride: n,
+			Data: drawSites(n*n, siteRegimes["even"], rand.New(rand.NewPCG(3, 3)))}
 	}
 	return product{square(), square()}
 }

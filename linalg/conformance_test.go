@@ -16,16 +16,15 @@ import (
 	"bootbench/linalg/internal/core"
 )
 
-// One suite for every engine. The reference solves (I + K D) G = K by Gaussian
-// elimination in 300-bit arithmetic, so that what is compared is the engine's
-// own rounding and nothing else.
+// One suite for every engine. The reference solves (I + K D) G = K by Gaussian elimination in 300-bit
+// arithmetic, so that what is compared is the engine's own rounding and nothing else.
 
 var engines = map[string]func(k *Sym) Engine{
 	"exact":   func(k *Sym) Engine { return NewCholeskyEngine(k) },
 	"factor":  func(k *Sym) Engine { return withFactor(k) },
 	"lowrank": func(k *Sym) Engine { return factorised(k, RankOptions{}) },
 
-	// Distributed ones are added by dist_grid_test.go and scalapack_test.go.
+	// Distributed ones are added by dist_test.go and scalapack_test.go.
 }
 
 func init() {
@@ -67,17 +66,13 @@ func referenceWith(k *Sym, constant float64, d []float64) (g, b []float64) {
 	a := make([][]*big.Float, n) // [I + K D | K]
 	for i := range a {
 		a[i] = make([]*big.Float, 2*n)
-		for j := 0; j < n; j++ {
-			element := num(k.At(i, j))
-			element.Add(element, num(constant))
-			a[i][j] = zero().Mul(element, num(d[j]))
-			if i == j {
-				a[i][j].Add(a[i][j], num(1))
-			}
-			a[i][n+j] = element
+		for j := range n {
+			a[i][n+j] = zero().Add(num(k.At(i, j)), num(constant))
+			a[i][j] = zero().Mul(a[i][n+j], num(d[j]))
 		}
+		a[i][i].Add(a[i][i], num(1))
 	}
-	for p := 0; p < n; p++ {
+	for p := range n {
 		best := p
 		for i := p + 1; i < n; i++ {
 			if zero().Abs(a[i][p]).Cmp(zero().Abs(a[best][p])) > 0 {
@@ -85,25 +80,20 @@ func referenceWith(k *Sym, constant float64, d []float64) (g, b []float64) {
 			}
 		}
 		a[p], a[best] = a[best], a[p]
-		for i := 0; i < n; i++ {
-			if i == p {
-				continue
-			}
+		for i := range n {
 			factor := zero().Quo(a[i][p], a[p][p])
-			for j := p; j < 2*n; j++ {
+			for j := p; j < 2*n && i != p; j++ {
 				a[i][j].Sub(a[i][j], zero().Mul(factor, a[p][j]))
 			}
 		}
 	}
 	g, b = make([]float64, n*n), make([]float64, n)
-	for i := 0; i < n; i++ {
-		for j := 0; j < n; j++ {
-			v := zero().Quo(a[i][n+j], a[i][i])
-			g[i*n+j], _ = v.Float64()
-			if i == j {
-				b[i], _ = zero().Sub(num(1), zero().Mul(num(d[i]), v)).Float64()
-			}
+	for i := range n {
+		for j := range n {
+			g[i*n+j], _ = zero().Quo(a[i][n+j], a[i][i]).Float64()
 		}
+		own := zero().Quo(a[i][n+i], a[i][i])
+		b[i], _ = zero().Sub(num(1), zero().Mul(num(d[i]), own)).Float64()
 	}
 	return g, b
 }
@@ -120,13 +110,22 @@ func gaussianGram(n int, twins bool, rng *rand.Rand) *Sym {
 			x[i] = x[i-1]
 		}
 	}
+	return symmetric(n, func(i, j int) float64 { return math.Exp(-(x[i] - x[j]) * (x[i] - x[j]) / 2) })
+}
+
+// symmetric is the matrix with elements f(i, j), i <= j.
+func symmetric(n int, f func(i, j int) float64) *Sym {
 	k := NewSym(n)
-	for i := range x {
+	for i := range n {
 		for j := i; j < n; j++ {
-			k.Set(i, j, math.Exp(-(x[i]-x[j])*(x[i]-x[j])/2))
+			k.Set(i, j, f(i, j))
 		}
 	}
 	return k
+}
+
+func normals(n int, rng *rand.Rand) []float64 {
+	return drawSites(n, func(rng *rand.Rand, _ int) float64 { return rng.NormFloat64() }, rng)
 }
 
 // siteRegimes are the d that solvers meet: even, over many decades, with zeros.
@@ -158,41 +157,48 @@ func relative(got, want, floor float64) float64 {
 	return math.Abs(got-want) / math.Max(math.Abs(want), floor)
 }
 
-// Every read-out against the reference, in every regime of d, on a regular and
-// on a singular K. chi may lose min(K_ii, 1/d_i)/chi_i in units of rounding
-// (see diagonals), and in the regimes where B has a condition of 1e10 whatever
-// a change of K in its last bit changes: 1e-16 times that, and some. Elements
-// of G are compared with (chi_i chi_j)^1/2, which bounds them.
+// Every read-out against the reference, in every regime of d, on a regular and on a singular K, and with a
+// bias against the reference of K + 1e40. chi may lose min(K_ii, 1/d_i)/chi_i in units of rounding (see
+// diagonals), and in the regimes where B has a condition of 1e10 whatever a change of K in its last bit
+// changes: 1e-16 times that, and some; with a bias b loses some in the sum of the others. Elements of G are
+// compared with (chi_i chi_j)^1/2, which bounds them.
 func TestReadOuts(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, build func(*Sym) Engine) {
+	all := map[string]func(k *Sym) Engine{"exact+bias": biased["exact"], "lowrank+bias": biased["lowrank"]}
+	maps.Copy(all, engines)
+	for name, build := range all {
 		for _, twins := range []bool{false, true} {
-			for _, regime := range slices.Sorted(maps.Keys(siteRegimes)) {
-				draw := siteRegimes[regime]
-				t.Run(fmt.Sprintf("twins=%v/d=%s", twins, regime), func(t *testing.T) {
+			for regime, draw := range siteRegimes {
+				t.Run(fmt.Sprintf("engine=%s/twins=%v/d=%s", name, twins, regime), func(t *testing.T) {
 					const n = 24
 					rng := rand.New(rand.NewPCG(11, 4))
 					k, d := gaussianGram(n, twins, rng), drawSites(n, draw, rng)
-					g, b := reference(k, d)
-					e := build(k)
-					if err := e.Factorize(d); err != nil {
-						t.Fatal(err)
+					e, constant, accuracy, harsh := build(k), 0.0, 1e-12, 1e-5
+					if strings.HasSuffix(name, "+bias") {
+						constant, accuracy, harsh = flat, 1e-11, 1e-4
+					} else if name == "factor" {
+						harsh = 1e-4 // R R' is K but for 8 roundings: 2e-15 d
 					}
-					harsh := regime == "strong" || regime == "decades"
-					accuracy := 1e-12
-					if harsh {
-						accuracy = 1e-5
-						if strings.Contains(t.Name(), "engine=factor/") {
-							accuracy = 1e-4 // R R' is K but for 8 roundings: 2e-15 d
+					err := e.Factorize(d)
+					if regime == "none" && constant > 0 {
+						if !errors.Is(err, ErrNoBias) {
+							t.Fatalf("no site fixes the bias, and the error is %v", err)
 						}
+						return
 					}
-					checkProducts(t, e, g, b, d, accuracy, harsh)
-					if !harsh {
+					must(t, err)
+					g, b := referenceWith(k, constant, d)
+					if regime == "strong" || regime == "decades" {
+						checkProducts(t, e, g, b, d, harsh, true)
+						return
+					}
+					checkProducts(t, e, g, b, d, accuracy, false)
+					if constant == 0 {
 						checkPredictor(t, e, g, d)
 					}
 				})
 			}
 		}
-	})
+	}
 }
 
 // checkProducts compares all that is read off G, the diagonals to the given accuracy.
@@ -214,11 +220,7 @@ func checkProducts(t *testing.T, e Engine, g, b, d []float64, accuracy float64, 
 		accuracy = 1e-4 // B has condition up to 1e10 there
 	}
 	e.FormG()
-	rng := rand.New(rand.NewPCG(5, 5))
-	x, got, row := make([]float64, n), make([]float64, n), make([]float64, n)
-	for i := range x {
-		x[i] = rng.NormFloat64()
-	}
+	x, got, row := normals(n, rand.New(rand.NewPCG(5, 5))), make([]float64, n), make([]float64, n)
 	plain := func(term func(i, j int) float64) (sum, scale []float64) {
 		sum, scale = make([]float64, n), make([]float64, n)
 		for i := range sum {
@@ -316,10 +318,7 @@ func checkPredictor(t *testing.T, e Engine, g, d []float64) {
 	}
 	rng := rand.New(rand.NewPCG(6, 5))
 	field, scatter := drawSites(n, siteRegimes["even"], rng), drawSites(n, siteRegimes["zeros"], rng)
-	rows := make([]float64, 3*w)
-	for i := range rows {
-		rows[i] = rng.NormFloat64()
-	}
+	rows := normals(3*w, rng)
 	mean, variance := make([]float64, 3), make([]float64, 3)
 	wantMean, wantVariance := make([]float64, 3), make([]float64, 3)
 	for r := range mean {
@@ -345,7 +344,7 @@ func checkPredictor(t *testing.T, e Engine, g, d []float64) {
 func kernelVector(e Engine, row []float64) []float64 {
 	p, ok := e.(*lowRankEngine)
 	if !ok {
-		return append([]float64(nil), row...)
+		return slices.Clone(row)
 	}
 	k := make([]float64, p.k.n)
 	for j := range k {
@@ -369,9 +368,7 @@ func TestSizes(t *testing.T) {
 			k := gaussianGram(n, false, rng)
 			d := drawSites(n, siteRegimes["even"], rng)
 			e := build(k)
-			if err := e.Factorize(d); err != nil {
-				t.Fatal(err)
-			}
+			must(t, e.Factorize(d))
 			e.FormG()
 			g := make([]float64, n)
 			for i := 0; i < n; i += max(1, n/5) {
@@ -417,22 +414,16 @@ func TestUpdateEqualsFactorize(t *testing.T) {
 				if !ok {
 					t.Skip("not a dense engine")
 				}
-				if err := updated.Factorize(d); err != nil {
-					t.Fatal(err)
-				}
+				must(t, updated.Factorize(d))
 				sites, delta := []int{}, []float64{}
 				for i := 2; i < n; i += 5 {
 					sites = append(sites, i)
 					delta = append(delta, move(d[i], i))
 					d[i] += move(d[i], i)
 				}
-				if err := updated.RankUpdate(sites, delta); err != nil {
-					t.Fatal(err)
-				}
+				must(t, updated.RankUpdate(sites, delta))
 				fresh := build(gaussianGram(n, true, rand.New(rand.NewPCG(3, 3))))
-				if err := fresh.Factorize(d); err != nil {
-					t.Fatal(err)
-				}
+				must(t, fresh.Factorize(d))
 				compareEngines(t, updated, fresh, 1e-12)
 			})
 		}
@@ -462,19 +453,16 @@ func compareEngines(t *testing.T, a, b Engine, accuracy float64) {
 	}
 }
 
-// An update that would make d negative, or eat nearly all of b, is refused and
-// leaves a consistent G.
+// An update that would make d negative, or eat nearly all of b, is refused and leaves a consistent G.
 func TestUpdateRefusesLoss(t *testing.T) {
 	const n = 10
 	for name, delta := range map[string]float64{"negative": -3, "drowned": 1e9} {
 		rng := rand.New(rand.NewPCG(8, 8))
 		d := drawSites(n, siteRegimes["even"], rng)
 		e := NewCholeskyEngine(gaussianGram(n, false, rng))
-		if err := e.Factorize(d); err != nil {
-			t.Fatal(err)
-		}
+		must(t, e.Factorize(d))
 		e.FormG()
-		before := append([]float64(nil), e.sites.Chi...)
+		before := slices.Clone(e.sites.Chi)
 		if err := e.RankUpdate([]int{4}, []float64{delta}); !errors.Is(err, ErrUpdate) {
 			t.Errorf("%s: error %v", name, err)
 		}
@@ -495,9 +483,7 @@ func TestPredictDiagBounds(t *testing.T) {
 	k := gaussianGram(n, false, rng)
 	d := drawSites(n, siteRegimes["even"], rng)
 	e := NewCholeskyEngine(k)
-	if err := e.Factorize(d); err != nil {
-		t.Fatal(err)
-	}
+	must(t, e.Factorize(d))
 	e.FormG()
 	g, _ := reference(k, d)
 	move, moved, chi, b := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
@@ -581,9 +567,7 @@ func TestOffSquareMulVecIgnoresWorkers(t *testing.T) {
 	const n = core.SmallOrder + 3*strip + 5
 	rng := rand.New(rand.NewPCG(2, 2))
 	e := NewCholeskyEngine(gaussianGram(n, false, rng))
-	if err := e.Factorize(drawSites(n, siteRegimes["even"], rng)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, e.Factorize(drawSites(n, siteRegimes["even"], rng)))
 	e.FormG()
 	x, one, many := drawSites(n, siteRegimes["even"], rng), make([]float64, n), make([]float64, n)
 	before := runtime.GOMAXPROCS(1)
@@ -591,9 +575,90 @@ func TestOffSquareMulVecIgnoresWorkers(t *testing.T) {
 	runtime.GOMAXPROCS(4)
 	e.MulVecSquaredOffDiag(many, x)
 	runtime.GOMAXPROCS(before)
-	for i := range one {
-		if one[i] != many[i] {
-			t.Fatalf("element %d: %v on one goroutine, %v on four", i, one[i], many[i])
+	if !slices.Equal(one, many) {
+		t.Fatal("one goroutine and four differ")
+	}
+}
+
+// smoothGram is exp(-(x-x')^2/2) on n points within one length scale: of rank 8 to 12 within rounding.
+func smoothGram(n int, rng *rand.Rand) *Sym {
+	x := drawSites(n, func(rng *rand.Rand, _ int) float64 { return rng.Float64() }, rng)
+	return symmetric(n, func(i, j int) float64 { return math.Exp(-(x[i] - x[j]) * (x[i] - x[j]) / 2) })
+}
+
+// withFactor is an engine that goes by the factor of K where d is large.
+func withFactor(k *Sym) *CholeskyEngine {
+	e := NewCholeskyEngine(k)
+	e.UseFactor(make([]float64, k.N()), 0)
+	return e
+}
+
+// TestUseFactorWhereNotNeeded: where d is small, or K of full rank, B is factorised as
+// before, to the last bit; where R is used, updates are refused.
+func TestUseFactorWhereNotNeeded(t *testing.T) {
+	rng := rand.New(rand.NewPCG(31, 2))
+	for _, c := range []struct {
+		k *Sym
+		d float64
+	}{{smoothGram(30, rng), 100}, {gaussianGram(5, false, rng), 1e9}} {
+		n := c.k.N()
+		d := slices.Repeat([]float64{c.d}, n)
+		e := NewCholeskyEngine(c.k)
+		must(t, e.Factorize(d))
+		f := withFactor(c.k)
+		chi, b := slices.Clone(e.sites.Chi), slices.Clone(e.sites.B)
+		must(t, f.Factorize(d))
+		for i := range chi {
+			if f.sites.Chi[i] != chi[i] || f.sites.B[i] != b[i] {
+				t.Fatalf("n = %d: chi %g, %g; b %g, %g", n, f.sites.Chi[i], chi[i], f.sites.B[i], b[i])
+			}
+		}
+		if err := f.RankUpdate([]int{1}, []float64{0.1}); err != nil && !errors.Is(err, ErrUpdate) {
+			t.Error(err)
+		}
+	}
+	f := withFactor(smoothGram(30, rng))
+	d := make([]float64, 30)
+	d[3] = 1e9
+	must(t, f.Factorize(d))
+	if err := f.RankUpdate([]int{1}, []float64{0.1}); !errors.Is(err, ErrUpdate) {
+		t.Errorf("update: %v", err)
+	}
+	d[3] = math.NaN()
+	if err := f.Factorize(d); err == nil {
+		t.Error("NaN passes")
+	}
+}
+
+// TestUseFactorBudget: a factor that would take more than its room is not made, whether there is none from
+// the start or the rank grows past it. B is factorised then.
+func TestUseFactorBudget(t *testing.T) {
+	const n = 120
+	rng := rand.New(rand.NewPCG(61, 2))
+	k := smoothGram(n, rng) // of rank 8 to 12
+	d := slices.Repeat([]float64{1e6}, n)
+	for room, want := range map[int64]bool{-1: false, 1: false, LowRankBytes(n, 4): false,
+		LowRankBytes(n, 20): true, 0: true} {
+		e := NewCholeskyEngine(k)
+		rank, used := e.UseFactor(d, room)
+		if used != want {
+			t.Errorf("room %d: a factor is made: %v", room, used)
+		}
+		if want {
+			if rank > 20 {
+				t.Errorf("room %d: rank %d", room, rank)
+			}
+			continue
+		}
+		plain := NewCholeskyEngine(symmetric(n, k.At))
+		got, wanted := e.Factorize(d), plain.Factorize(d)
+		if rank != n || (got == nil) != (wanted == nil) {
+			t.Errorf("room %d: rank %d, %v and %v", room, rank, got, wanted)
+		}
+		if got == nil {
+			e.FormG()
+			plain.FormG()
+			compareEngines(t, e, plain, 0)
 		}
 	}
 }

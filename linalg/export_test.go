@@ -10,5 +10,5 @@ var (
 	Seeded         = seeded
 	CompareEngines = compareEngines
 	Relative       = relative
-	Refreshes      = refreshes
+	Must           = must
 )

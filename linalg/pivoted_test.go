@@ -7,32 +7,24 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+
+	"bootbench/internal/need"
 )
 
 // plane is exp(-|x-x'|^2/(2 length^2)) on random points of the plane, whose rank
 // grows slowly as the tolerance falls.
 func plane(n int, length float64, rng *rand.Rand) *Sym {
-	x := make([][2]float64, n)
-	for i := range x {
-		x[i] = [2]float64{rng.NormFloat64(), rng.NormFloat64()}
-	}
-	k := NewSym(n)
-	for i := range x {
-		for j := i; j < n; j++ {
-			a, b := x[i][0]-x[j][0], x[i][1]-x[j][1]
-			k.Set(i, j, math.Exp(-(a*a+b*b)/(2*length*length)))
-		}
-	}
-	return k
+	x, z := normals(n, rng), normals(n, rng)
+	return symmetric(n, func(i, j int) float64 {
+		a, b := x[i]-x[j], z[i]-z[j]
+		return math.Exp(-(a*a + b*b) / (2 * length * length))
+	})
 }
 
 func mustFactorise(t testing.TB, k Columns, limit RankOptions) *LowRankPlusDiag {
 	t.Helper()
-	f, err := PivotedCholesky(k, limit)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return need.One(PivotedCholesky(k, limit))(t)
 }
 
 // The factor against the matrix itself: the diagonal is exact, what R R' leaves
@@ -80,17 +72,8 @@ func TestFactoriseKeepsItsPromise(t *testing.T) {
 // the factorisation ends there by itself.
 func TestFactoriseFindsExactRank(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 7))
-	x := drawSites(40*3, func(rng *rand.Rand, _ int) float64 { return rng.NormFloat64() }, rng)
-	k := NewSym(40)
-	for i := range 40 {
-		for j := i; j < 40; j++ {
-			v := 5.0
-			for l := range 3 {
-				v += x[3*i+l] * x[3*j+l]
-			}
-			k.Set(i, j, v)
-		}
-	}
+	x := normals(40*3, rng)
+	k := symmetric(40, func(i, j int) float64 { return 5 + floats.Dot(x[3*i:3*i+3], x[3*j:3*j+3]) })
 	if f := mustFactorise(t, SymColumns{k}, RankOptions{}); f.Rank() != 4 {
 		t.Errorf("rank %d, want 4", f.Rank())
 	}
@@ -106,12 +89,8 @@ func TestFactoriseFindsExactRank(t *testing.T) {
 func TestOffset(t *testing.T) {
 	k := plane(200, 0.5, rand.New(rand.NewPCG(3, 7)))
 	without := mustFactorise(t, SymColumns{k}, RankOptions{Tol: 1e-3})
-	for i := range 200 {
-		for j := i; j < 200; j++ {
-			k.Set(i, j, k.At(i, j)+1000)
-		}
-	}
-	with := mustFactorise(t, SymColumns{k}, RankOptions{Tol: 1e-3, Offset: 1000})
+	raised := symmetric(200, func(i, j int) float64 { return k.At(i, j) + 1000 })
+	with := mustFactorise(t, SymColumns{raised}, RankOptions{Tol: 1e-3, Offset: 1000})
 	if trace, _ := with.Accuracy(); !(trace <= 1e-3) || with.Rank() < without.Rank()-8 ||
 		with.Rank() > without.Rank()+8 {
 		t.Errorf("rank %d with the offset, %d without; residual %g", with.Rank(), without.Rank(), trace)
@@ -151,26 +130,26 @@ func (b broken) Columns([]float64, []int, int, int) error { return b.err }
 
 func TestFactoriseRefuses(t *testing.T) {
 	good := func() *Sym { return plane(30, 0.5, rand.New(rand.NewPCG(5, 7))) }
+	refused := func(i, j int, v float64) error {
+		k := good()
+		k.Set(i, j, v)
+		_, err := PivotedCholesky(SymColumns{k}, RankOptions{})
+		return err
+	}
 	own := errors.New("own")
 	if _, err := PivotedCholesky(broken{SymColumns{good()}, own}, RankOptions{}); err != own {
 		t.Errorf("error of the columns: %v", err)
 	}
-	k := good()
-	k.Set(3, 3, math.NaN())
 	var entry *EntryError
-	if _, err := PivotedCholesky(SymColumns{k}, RankOptions{}); !errors.As(err, &entry) || entry.I != 3 {
+	if err := refused(3, 3, math.NaN()); !errors.As(err, &entry) || entry.I != 3 {
 		t.Errorf("NaN on the diagonal: %v", err)
 	}
 	var pivot *PivotError
-	k = good()
-	k.Set(3, 3, -1)
-	if _, err := PivotedCholesky(SymColumns{k}, RankOptions{}); !errors.As(err, &pivot) || pivot.Minor != 4 {
+	if err := refused(3, 3, -1); !errors.As(err, &pivot) || pivot.Minor != 4 {
 		t.Errorf("negative diagonal: %v", err)
 	}
-	k = good()
-	k.Set(3, 9, 1.5) // larger than its diagonal elements
-	if _, err := PivotedCholesky(SymColumns{k}, RankOptions{}); !errors.As(err, &pivot) {
-		t.Errorf("indefinite: %v", err)
+	if err := refused(3, 9, 1.5); !errors.As(err, &pivot) {
+		t.Errorf("larger than its diagonal elements: %v", err)
 	}
 }
 
@@ -188,9 +167,7 @@ func TestLowRankEqualsCholesky(t *testing.T) {
 		d := drawSites(n, draw, rng)
 		a, b := f.Engine(), f.Dense().Engine()
 		for _, e := range []Engine{a, b} {
-			if err := e.Factorize(d); err != nil {
-				t.Fatal(err)
-			}
+			must(t, e.Factorize(d))
 			e.FormG()
 		}
 		compareEngines(t, a, b, 1e-11)
@@ -212,23 +189,17 @@ func TestLowRankEqualsCholesky(t *testing.T) {
 	}
 }
 
-// Where nearly all of a site's response is its own, 1 - d chi keeps its digits: a
-// single strong site has b = 1/(1 + d (K_ii - k_i'(K + 1/d)^-1 k_i)).
+// Where nearly all of a site's response is its own, 1 - d chi keeps its digits.
 func TestLeverageNearOne(t *testing.T) {
-	const n = 40
 	rng := rand.New(rand.NewPCG(7, 7))
-	k := gaussianGram(n, false, rng)
-	d := drawSites(n, siteRegimes["even"], rng)
-	for i := 0; i < n; i += 4 {
-		d[i] = 1e9
-	}
+	k := gaussianGram(40, false, rng)
+	d := drawSites(40, siteRegimes["even"], rng)
+	d[0], d[20] = 1e13, 1e13
 	_, want := reference(k, d)
 	e := factorised(k, RankOptions{})
-	if err := e.Factorize(d); err != nil {
-		t.Fatal(err)
-	}
+	must(t, e.Factorize(d))
 	_, b := e.Diag()
-	for i := range b {
+	for _, i := range []int{0, 20} {
 		if relative(b[i], want[i], 0) > 1e-6 {
 			t.Errorf("site %d: b %g, want %g", i, b[i], want[i])
 		}
@@ -271,5 +242,13 @@ func TestTruncate(t *testing.T) {
 		if trace, _ := cut.Accuracy(); math.Abs(trace*300-sum) > 1e-10 {
 			t.Errorf("rank %d: trace %g, residuals %g", rank, trace, sum/300)
 		}
+	}
+}
+
+// must ends a test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -23,14 +23,9 @@ func TestSingle(t *testing.T) {
 	}
 	const n = 300
 	rng := rand.New(rand.NewPCG(12, 1))
-	narrow := NewSym(n)
-	for i := range n {
-		for j := i; j < n; j++ {
-			narrow.Set(i, j, math.Exp(-2*float64(j-i)))
-		}
-	}
-	for name, k := range map[string]*Sym{"smooth": gaussianGram(n, false, rng), "twins": gaussianGram(n, true,
-		rng), "narrow": narrow} {
+	narrow := symmetric(n, func(i, j int) float64 { return math.Exp(-2 * float64(j-i)) })
+	for name, k := range map[string]*Sym{"smooth": gaussianGram(n, false, rng),
+		"twins": gaussianGram(n, true, rng), "narrow": narrow} {
 		for _, level := range []float64{0.01, 1, 1000} {
 			d := drawSites(n, siteRegimes["even"], rng)
 			for i := range d {
@@ -43,9 +38,7 @@ func TestSingle(t *testing.T) {
 				e.MulVecSquaredOffDiag(dst, d)
 				return dst
 			}
-			if err := want.Factorize(d); err != nil {
-				t.Fatal(err)
-			}
+			must(t, want.Factorize(d))
 			wantSquare := square(want)
 			if err := e.FactorizeSingle(d); err != nil {
 				t.Fatalf("%s, d = %g: %v", name, level, err)
@@ -62,17 +55,14 @@ func TestSingle(t *testing.T) {
 					t.Fatalf("%s, d = %g, site %d: G o G off by %.1e, %.1e announced", name, level, i, off, rounding)
 				}
 			}
-			if err := e.Factorize(d); err != nil {
-				t.Fatal(err)
-			}
+			must(t, e.Factorize(d))
 			e.FormG()
 			compareEngines(t, e, want, 0)
 		}
 	}
 }
 
-// TestSingleRefuses what float32 cannot carry: too large a d_i K_ii, and a site with
-// K_ii = 0.
+// TestSingleRefuses what float32 cannot carry: too large a d_i K_ii, and a site with K_ii = 0.
 func TestSingleRefuses(t *testing.T) {
 	const n = 20
 	k := gaussianGram(n, false, rand.New(rand.NewPCG(1, 2)))

@@ -10,7 +10,6 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/kernel"
 	"bootbench/loss"
-	"bootbench/resample"
 	"bootbench/solver"
 )
 
@@ -26,14 +25,12 @@ func friedman(b *testing.B, n int) solver.Problem {
 	}
 	variance := standardizer.SD[0] * standardizer.SD[0]
 	k, _ := gram(b, kernel.Spec{Kind: kernel.RBF, Gamma: 0.5 / 10, Amplitude: variance}, set.X)
-	return solver.Problem{Gram: k, Y: y, Loss: loss.Square{Noise: 0.1 * variance},
-		Law: resample.Poisson{Ratio: 1}}
+	return bootstrap(k, y, loss.Square{Noise: 0.1 * variance}, 1)
 }
 
-// BenchmarkSolve is with all accelerations and without any. flops/n3 counts what the
-// refreshes cost by order of magnitude, and single precision half of it:
-// what is left when the machine is noisy; units are all of G at dgemm's rate. The fit of one resample at
-// ratio 1, its repeated rows merged, takes 0.084 of it.
+// BenchmarkSolve is with all accelerations and without any. flops/n3 counts what the refreshes cost by order
+// of magnitude, and single precision half of it: what is left when the machine is noisy; units are all of G
+// at dgemm's rate. The fit of one resample at ratio 1, its repeated rows merged, takes 0.084 of it.
 func BenchmarkSolve(b *testing.B) {
 	for _, n := range []int{500, 1000, 2000, 4000} {
 		for _, c := range []struct {

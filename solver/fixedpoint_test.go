@@ -4,10 +4,15 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	"bootbench/internal/gp"
+	"bootbench/internal/need"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -58,20 +63,17 @@ func gaussianSide(t rapid.TB, k linalg.Kernel, s *solver.Solution) (chi, m, v []
 	return chi, m, v, cavities
 }
 
-// TestFixedPoint holds a solution to what defines it: the moments of the one
-// Gaussian (T5) and those of the sites under their cavities (T4) are the same.
-// Nothing of the solver's algebra is used. Solved to 1e-11; what is left is the
-// rounding of two inversions and of 1/chi - d: 1e-16 times a condition number
-// of a few 100 for K^-1 (jitter 0.05) times d/c up to 1e5 (noise 1e-3, ratio 10); and
-// of u - V/chi^2, 1e-16 (d/c)^2 of V, of which a thousandth counts: 2e-6 at
-// d/c = 4000, where the cavity's own is 1e-11 of it. So 1e-5 has room, and an error in any
-// formula shows at 1e-2 or more.
+// TestFixedPoint holds a solution to what defines it: the moments of the one Gaussian (T5) and those of the
+// sites under their cavities (T4) are the same. Nothing of the solver's algebra is used. Solved to 1e-11;
+// what is left is the rounding of two inversions and of 1/chi - d: 1e-16 times a condition number of a few
+// 100 for K^-1 (jitter 0.05) times d/c up to 1e5 (noise 1e-3, ratio 10); and of u - V/chi^2, 1e-16 (d/c)^2 of
+// V, of which a thousandth counts: 2e-6 at d/c = 4000, where the cavity's own is 1e-11 of it. So 1e-5 has
+// room, and an error in any formula shows at 1e-2 or more.
 func TestFixedPoint(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 1))
 	for trial := range 150 {
 		p := smallProblem(rng)
-		settings := solver.Settings{Tolerance: 1e-11,
-			Plain: trial%2 == 1}
+		settings := solver.Settings{Tolerance: 1e-11, Plain: trial%2 == 1}
 		t.Run(fmt.Sprintf("%d/m=%d,n=%d", trial, p.Gram.N(), len(p.Y)), func(t *testing.T) {
 			checkFixedPoint(t, p, settings)
 		})
@@ -93,15 +95,13 @@ func checkFixedPoint(t *testing.T, p solver.Problem, settings solver.Settings) {
 	}
 }
 
-// TestResidual: the residual that a solution reports is the largest change of d
-// that one more sweep makes, relative to d_i plus 1e-3 max_j(d_j chi_j)/chi_i, at
-// a start far from the fixed point as well as near it. The site with 20
-// examples makes the two scales differ by orders of magnitude.
+// TestResidual: the residual that a solution reports is the largest change of d that one more sweep makes,
+// relative to d_i plus 1e-3 max_j(d_j chi_j)/chi_i, at a start far from the fixed point as well as near it.
+// The site with 20 examples makes the two scales differ by orders of magnitude.
 func TestResidual(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 2))
 	_, k := line(rng, 8, 0.7, 0.05)
-	p := solver.Problem{Gram: k, Y: normals(rng, 27), Loss: loss.Square{Noise: 1e-4},
-		Law: resample.Poisson{Ratio: 0.8}}
+	p := bootstrap(k, normals(rng, 27), loss.Square{Noise: 1e-4}, 0.8)
 	for e := range p.Y {
 		p.Site = append(p.Site, max(0, e-19))
 	}
@@ -120,5 +120,284 @@ func TestResidual(t *testing.T) {
 		// Rounding of the differences: 1e-16 times d/c, up to 1e8 at the large
 		// site, where they are not compared at all if the residual is small.
 		sameNumber(t, fmt.Sprintf("residual after %d sweeps", sweeps), s.Residual, want, 1e-5)
+	}
+}
+
+// drawProblem is smallProblem for property tests.
+func drawProblem(rt *rapid.T) (*rand.Rand, solver.Problem) {
+	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 13))
+	return rng, smallProblem(rng)
+}
+
+// invariant is the tolerance of the properties below: all solves end within
+// 1e-11 of the fixed point, relative to d, and cavities lose up to d/c = 1e4 of it.
+const invariant = 1e-6
+
+var tight = solver.Settings{Tolerance: 1e-11}
+
+// TestPermutation: to rename the sites and to reorder the examples renames and reorders the answer, no more.
+func TestPermutation(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		rng, p := drawProblem(rt)
+		m, n := p.Gram.N(), len(p.Y)
+		sites, examples := rng.Perm(m), rng.Perm(n) // new number of each old one
+		moved := p
+		gram := linalg.NewSym(m)
+		moved.Gram = gram
+		for i := range m {
+			for j := i; j < m; j++ {
+				gram.Set(sites[i], sites[j], p.Gram.At(i, j))
+			}
+		}
+		moved.Y, moved.Site = make([]float64, n), make([]int, n)
+		for e, y := range p.Y {
+			moved.Y[examples[e]], moved.Site[examples[e]] = y, sites[p.Site.At(e)]
+		}
+		a, b := mustConverge(rt, p, tight), mustConverge(rt, moved, tight)
+		back := func(v []float64, order []int) []float64 {
+			out := make([]float64, len(order))
+			for old, new := range order {
+				out[old] = v[new]
+			}
+			return out
+		}
+		same(rt, "d", back(b.SitePrecision, sites), a.SitePrecision, invariant)
+		same(rt, "mean", back(b.Mean, sites), a.Mean, invariant)
+		same(rt, "variance", back(b.Var, sites), a.Var, invariant)
+		_, x := a.LeftOut(loss.Absolute{})
+		_, y := b.LeftOut(loss.Absolute{})
+		same(rt, "left-out losses", back(y, examples), x, invariant)
+	})
+}
+
+// TestScaling: targets a y, kernel b K and noise b s2 give the predictor a f: d
+// scales like 1/b, means like a, variances and the left-out square loss like a^2.
+func TestScaling(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		rng, p := drawProblem(rt)
+		a := logUniform(rng, 1e-6, 1e6) * math.Copysign(1, rng.NormFloat64())
+		b := logUniform(rng, 1e-6, 1e6)
+		scaled := p
+		scaled.Gram = symmetric(p.Gram.N(), func(i, j int) float64 { return b * p.Gram.At(i, j) })
+		scaled.Loss = loss.Square{Noise: b * p.Loss.(loss.Square).Noise}
+		scaled.Y = times(a, p.Y)
+		s, z := mustConverge(rt, p, tight), mustConverge(rt, scaled, tight)
+		same(rt, "d", times(b, z.SitePrecision), s.SitePrecision, invariant)
+		same(rt, "mean", times(1/a, z.Mean), s.Mean, invariant)
+		same(rt, "variance", times(1/(a*a), z.Var), s.Var, invariant)
+		x, _ := s.LeftOut(loss.SquareTest{})
+		y, _ := z.LeftOut(loss.SquareTest{})
+		sameNumber(rt, "left-out error", y/(a*a), x, invariant)
+	})
+}
+
+func times(a float64, v []float64) []float64 {
+	return floats.ScaleTo(make([]float64, len(v)), a, v)
+}
+
+// aloneMoments enumerates all counts (k_1, ..., k_n) of the n <= 3 examples of a
+// site that no other site touches. There the predictor is known outright,
+//
+//	f = K sum_j k_j y_j/(s2 + K sum_j k_j).
+//
+// It returns the mean and variance of f, and the expected (f - y_j)^2 given k_j = 0.
+func aloneMoments(variance, noise float64, y []float64, law resample.CountDistribution) (mean, v float64,
+	leftOut []float64) {
+	one := law.Counts(1)
+	leftOut = make([]float64, len(y))
+	absent := make([]float64, len(y))
+	second := 0.0
+	counts := make([]int, len(y))
+	var visit func(j int, p float64)
+	visit = func(j int, p float64) {
+		if j < len(y) {
+			for k, pk := range one.All() {
+				counts[j] = k
+				visit(j+1, p*pk)
+			}
+			return
+		}
+		sum, total := 0.0, 0.0
+		for j, k := range counts {
+			sum += float64(k) * y[j]
+			total += float64(k)
+		}
+		f := variance * sum / (noise + variance*total)
+		mean += p * f
+		second += p * f * f
+		for j, k := range counts {
+			if k == 0 {
+				absent[j] += p
+				leftOut[j] += p * (f - y[j]) * (f - y[j])
+			}
+		}
+	}
+	visit(0, 1)
+	for j := range leftOut {
+		leftOut[j] /= absent[j]
+	}
+	return mean, second - mean*mean, leftOut
+}
+
+// TestDecoupled: sites with a diagonal K do not know of each other, the cavity is the prior and the theory
+// exact. N = 1 is the case of one site. The laws are those of independent counts, with and without
+// replacement. Tolerance 1e-9: rounding, second - mean^2 among it.
+func TestDecoupled(t *testing.T) {
+	type sites struct {
+		k []float64   // K_ii
+		y [][]float64 // targets per site
+	}
+	for _, c := range []sites{
+		{[]float64{2}, [][]float64{{1.5}}},
+		{[]float64{0.5}, [][]float64{{1, 1}}},
+		{[]float64{3}, [][]float64{{1, -2}}},
+		{[]float64{1, 4, 0.01, 100}, [][]float64{{1}, {-0.5}, {2}, {0.3}}},
+		{[]float64{1, 4, 0.3}, [][]float64{{1, 0.4, -3}, {2}, {-1, 1}}},
+	} {
+		for _, law := range []resample.Scheme{
+			resample.Poisson{Ratio: 0.2}, resample.Poisson{Ratio: 1}, resample.Poisson{Ratio: 4},
+			resample.Bernoulli{Rate: 0.4}, resample.KFold{Folds: 20, N: 100},
+		} {
+			for _, noise := range []float64{1e-3, 0.3, 10} {
+				t.Run(fmt.Sprintf("sites=%d/%s/ratio=%g/noise=%g", len(c.k), law.Name(), law.Mean(), noise),
+					func(t *testing.T) {
+						p := solver.Problem{Loss: loss.Square{Noise: noise}, Law: law}
+						gram := linalg.NewSym(len(c.k))
+						p.Gram = gram
+						var mean, variance, leftOut []float64
+						for i, k := range c.k {
+							gram.Set(i, i, k)
+							for _, y := range c.y[i] {
+								p.Site, p.Y = append(p.Site, i), append(p.Y, y)
+							}
+							m, v, l := aloneMoments(k, noise, c.y[i], p.Law)
+							mean, variance, leftOut = append(mean, m), append(variance, v), append(leftOut, l...)
+						}
+						s := mustConverge(t, p, solver.Settings{Tolerance: 1e-12})
+						same(t, "mean", s.Mean, mean, 1e-9)
+						same(t, "variance", s.Var, variance, 1e-9)
+						_, each := s.LeftOut(loss.SquareTest{})
+						same(t, "left-out loss", each, leftOut, 1e-9)
+					})
+			}
+		}
+	}
+}
+
+// leaveOneOut is the exact square loss of leave-one-out with noise s2:
+// ((y_i - f_i)/(1 - H_ii))^2, H = K (K + s2 I)^-1.
+func leaveOneOut(t *testing.T, k *linalg.Sym, noise float64, y []float64) []float64 {
+	a := denseOf(k)
+	for i := range y {
+		a.Set(i, i, a.At(i, i)+noise)
+	}
+	var h, f mat.Dense
+	h.Mul(denseOf(k), inverse(t, a))
+	f.Mul(&h, mat.NewDense(len(y), 1, slices.Clone(y)))
+	losses := make([]float64, len(y))
+	for i := range y {
+		losses[i] = math.Pow((y[i]-f.At(i, 0))/(1-h.At(i, i)), 2)
+	}
+	return losses
+}
+
+// fullFit is the predictor trained once on all data.
+func fullFit(t *testing.T, k *linalg.Sym, noise float64, y []float64) []float64 {
+	count := slices.Repeat([]float64{1}, len(y))
+	return need.One(gp.FitFull(k, noise, false, count, y))(t)
+}
+
+// TestEveryExampleOnce: when every count is k for certain, the resample is the data, and to leave an example
+// out is leave-one-out. The theory is then exact. k copies count as one with the noise divided by k.
+// Tolerance 1e-8: the solver's 1e-12 apart, 1/(1 - H_ii) loses up to five digits of dense inverses.
+func TestEveryExampleOnce(t *testing.T) {
+	rng := rand.New(rand.NewPCG(12, 1))
+	for _, noise := range []float64{1e-3, 0.1, 5} {
+		for _, k := range []int{1, 3} {
+			t.Run(fmt.Sprintf("noise=%g/k=%d", noise, k), func(t *testing.T) {
+				_, gram := line(rng, 30, 0.5, 0.01)
+				y := normals(rng, 30)
+				p := solver.Problem{Gram: gram, Y: y, Loss: loss.Square{Noise: noise}, Law: exactly{k}}
+				s := mustConverge(t, p, solver.Settings{Tolerance: 1e-12})
+				_, each := s.LeftOut(loss.SquareTest{})
+				for i, v := range s.Var {
+					if v != 0 || s.Cavity[i].Var != 0 {
+						t.Errorf("site %d: variance %g, of the cavity %g", i, v, s.Cavity[i].Var)
+					}
+				}
+				same(t, "left-out loss", each, leaveOneOut(t, gram, noise/float64(k), y), 1e-8)
+				same(t, "mean", s.Mean, fullFit(t, gram, noise/float64(k), y), 1e-8)
+			})
+		}
+	}
+}
+
+// TestFewDraws: as nu -> 0 a resample holds one example with probability nu each
+// and else none, so to first order in nu
+//
+//	m_i = nu sum_j K_ij y_j/(K_jj + s2),   V_i = nu sum_j (K_ij y_j/(K_jj + s2))^2,
+//
+// and the left-out loss tends to the mean of y^2. The next order is nu = 1e-7
+// times a factor of the order of the number of sites.
+func TestFewDraws(t *testing.T) {
+	const nu, noise, n = 1e-7, 0.05, 20
+	rng := rand.New(rand.NewPCG(12, 3))
+	_, gram := line(rng, n, 0.5, 0.01)
+	y := normals(rng, n)
+	p := bootstrap(gram, y, loss.Square{Noise: noise}, nu)
+	s := mustConverge(t, p, solver.Settings{Tolerance: 1e-12})
+	mean, variance, square := make([]float64, n), make([]float64, n), 0.0
+	for i := range n {
+		square += y[i] * y[i] / n
+		for j := range n {
+			f := gram.At(i, j) * y[j] / (gram.At(j, j) + noise)
+			mean[i] += nu * f
+			variance[i] += nu * f * f
+		}
+	}
+	same(t, "mean", s.Mean, mean, 1e-5)
+	same(t, "variance", s.Var, variance, 1e-5)
+	leftOut, _ := s.LeftOut(loss.SquareTest{})
+	sameNumber(t, "left-out error", leftOut, square, 1e-5)
+}
+
+// TestLeaveOneOut: leave-one-out as K-fold with N folds, square loss. The law of independent absences leaves
+// each other example out with probability 1/N, where leave-one-out has all of them: its left-out error is
+// that of a training set smaller by one, too high by some 1/N. The law given absence is exact.
+func TestLeaveOneOut(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		n     int
+		noise float64
+	}{{"line", 30, 0.1}, {"line", 30, 5}, {"boston", 506, 0.01}} {
+		t.Run(fmt.Sprintf("%s/noise=%g", c.name, c.noise), func(t *testing.T) {
+			var p solver.Problem
+			if c.name == "boston" {
+				p = boston(t, 1)
+			} else {
+				rng := rand.New(rand.NewPCG(23, 1))
+				x, k := line(rng, c.n, 0.5, 0.01)
+				p = solver.Problem{Gram: k, Y: normals(rng, c.n), Loss: loss.Square{Noise: c.noise}}
+				for i := range p.Y {
+					p.Y[i] = 1 + math.Sin(2*x[i]) + 0.3*p.Y[i]
+				}
+			}
+			scheme := resample.KFold{Folds: c.n, N: c.n}
+			exact := leaveOneOut(t, p.Gram.(*linalg.Sym), c.noise, p.Y)
+			want := 0.0
+			for _, l := range exact {
+				want += l / float64(c.n)
+			}
+			p.Law = scheme
+			got, _ := mustConverge(t, p, solver.Settings{}).LeftOut(loss.SquareTest{})
+			t.Logf("left-out error %.5f by independent absences, exactly %.5f: %+.3f/N", got, want,
+				(got/want-1)*float64(c.n))
+			if off := (got/want - 1) * float64(c.n); !(off > 0.1 && off < 2) {
+				t.Errorf("left-out error %g, exactly %g: off by %.2f/N", got, want, off)
+			}
+			p.Law = resample.ConditionalOnAbsent(scheme)
+			_, each := mustConverge(t, p, solver.Settings{Tolerance: 1e-12}).LeftOut(loss.SquareTest{})
+			same(t, "left-out loss given absence", each, exact, 1e-7)
+		})
 	}
 }

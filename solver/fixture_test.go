@@ -6,10 +6,12 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
 	"bootbench/internal/dataset"
+	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -37,10 +39,7 @@ func rbf(a, b, length float64) float64 {
 // line draws n inputs on a line and the matrix of their covariances, with a
 // jitter that keeps its condition number below about n/jitter.
 func line(rng *rand.Rand, n int, length, jitter float64) (x []float64, k *linalg.Sym) {
-	x = make([]float64, n)
-	for i := range x {
-		x[i] = rng.NormFloat64()
-	}
+	x = normals(rng, n)
 	k = symmetric(n, func(i, j int) float64 { return rbf(x[i], x[j], length) })
 	k.AddDiag(jitter)
 	return x, k
@@ -54,6 +53,15 @@ func normals(rng *rand.Rand, n int) []float64 {
 	return x
 }
 
+// coins are labels of either sign.
+func coins(rng *rand.Rand, n int) []float64 {
+	y := make([]float64, n)
+	for i := range y {
+		y[i] = float64(2*rng.IntN(2) - 1)
+	}
+	return y
+}
+
 // logUniform is between lo and hi.
 func logUniform(rng *rand.Rand, lo, hi float64) float64 {
 	return lo * math.Pow(hi/lo, rng.Float64())
@@ -61,12 +69,8 @@ func logUniform(rng *rand.Rand, lo, hi float64) float64 {
 
 func mustSolve(t rapid.TB, p solver.Problem, s solver.Settings) *solver.Solution {
 	t.Helper()
-	solution, err := solver.Solve(context.Background(), p, s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r := solution.Stats.Refreshes; s.Plain &&
-		r.Woodbury+r.Diagonal+r.Single > 0 {
+	solution := need.One(solver.Solve(context.Background(), p, s))(t)
+	if r := solution.Stats.Refreshes; s.Plain && r.Woodbury+r.Diagonal+r.Single > 0 {
 		t.Fatalf("exact steps only: %+v", r)
 	}
 	return solution
@@ -82,15 +86,16 @@ func mustConverge(t rapid.TB, p solver.Problem, s solver.Settings) *solver.Solut
 	return solution
 }
 
+// bootstrap is the problem of Poisson resamples of a ratio, every example on its own site.
+func bootstrap(k linalg.Kernel, y []float64, l loss.Loss, ratio float64) solver.Problem {
+	return solver.Problem{Gram: k, Y: y, Loss: l, Law: resample.Poisson{Ratio: ratio}}
+}
+
 // targetsOf groups the targets by site.
 func targetsOf(p solver.Problem) [][]float64 {
 	groups := make([][]float64, p.Gram.N())
 	for e, y := range p.Y {
-		at := e
-		if p.Site != nil {
-			at = p.Site[e]
-		}
-		groups[at] = append(groups[at], y)
+		groups[p.Site.At(e)] = append(groups[p.Site.At(e)], y)
 	}
 	return groups
 }
@@ -100,10 +105,7 @@ func boundSites(t rapid.TB, p solver.Problem) []loss.Quadratic {
 	t.Helper()
 	sites := make([]loss.Quadratic, p.Gram.N())
 	for i, targets := range targetsOf(p) {
-		site, err := p.Loss.Site(targets, p.Law)
-		if err != nil {
-			t.Fatal(err)
-		}
+		site := need.One(p.Loss.Site(targets, p.Law))(t)
 		sites[i] = site.(loss.Quadratic)
 	}
 	return sites
@@ -124,9 +126,7 @@ func denseOf(k linalg.Kernel) *mat.Dense {
 func inverse(t rapid.TB, a mat.Matrix) *mat.Dense {
 	t.Helper()
 	var inv mat.Dense
-	if err := inv.Inverse(a); err != nil {
-		t.Fatal(err)
-	}
+	must(t, inv.Inverse(a))
 	return &inv
 }
 
@@ -142,11 +142,7 @@ func denseG(t rapid.TB, k linalg.Kernel, d []float64) *mat.Dense {
 
 // far is the largest |a_i - b_i|/(|b_i| + share max|b|), NaN if any is.
 func far(a, b []float64, share float64) float64 {
-	scale := 0.0
-	for _, v := range b {
-		scale = math.Max(scale, math.Abs(v))
-	}
-	worst := 0.0
+	scale, worst := floats.Norm(b, math.Inf(1)), 0.0
 	for i, v := range b {
 		if a[i] == v {
 			continue
@@ -184,19 +180,11 @@ func parts(cavities []loss.Cavity) (c, mean, variance []float64) {
 	return c, mean, variance
 }
 
-// sameCavities compares cavities. Their means and variances count against the
-// largest at the sites, too: the cavity of a site that is nearly alone is nearly
-// the prior, with mean and variance 0.
+// sameCavities compares cavities. Their means and variances count against the largest at the sites, too: the
+// cavity of a site that is nearly alone is nearly the prior, with mean and variance 0.
 func sameCavities(t rapid.TB, a, b []loss.Cavity, sites *solver.Solution, tol float64) {
 	t.Helper()
-	largest := func(v []float64) float64 {
-		worst := 0.0
-		for _, x := range v {
-			worst = math.Max(worst, math.Abs(x))
-		}
-		return worst
-	}
-	m, v := largest(sites.Mean), largest(sites.Var)
+	m, v := floats.Norm(sites.Mean, math.Inf(1)), floats.Norm(sites.Var, math.Inf(1))
 	ac, am, av := parts(a)
 	bc, bm, bv := parts(b)
 	same(t, "cavity c", ac, bc, tol)
@@ -259,24 +247,15 @@ func general(m dataset.Matrix) blas64.General { return blas64.General(m) }
 // gram is the kernel matrix of the distinct inputs, and their kernel inputs.
 func gram(t rapid.TB, spec kernel.Spec, x dataset.Matrix) (*linalg.Sym, *kernel.Inputs) {
 	t.Helper()
-	in, err := spec.Prepare(general(x))
-	if err != nil {
-		t.Fatal(err)
-	}
-	k, err := in.Gram()
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := need.One(spec.Prepare(general(x)))(t)
+	k := need.One(in.Gram())(t)
 	return k, in
 }
 
 // synthetic draws a set by its specification, with standardised inputs.
 func synthetic(t rapid.TB, specification string) *dataset.Set {
 	t.Helper()
-	set, err := dataset.Load(specification, dataset.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := need.One(dataset.Load(specification, dataset.Options{}))(t)
 	set.X, _ = dataset.Standardize(set.X)
 	return set
 }
@@ -287,4 +266,12 @@ type exactly struct{ k int }
 func (l exactly) Mean() float64 { return float64(l.k) }
 func (l exactly) Counts(n int) resample.Counts {
 	return resample.Counts{First: n * l.k, P: []float64{1}}
+}
+
+// must ends a test at an error.
+func must(t rapid.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

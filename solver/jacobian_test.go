@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"bootbench/internal/need"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -29,14 +30,8 @@ func crowd(t *testing.T, n int, l loss.Loss) *fixedPoint {
 	}
 	k.AddDiag(0.05)
 	p := Problem{Gram: k, Y: y, Loss: l, Law: resample.Poisson{Ratio: 1}}
-	settings, err := Settings{}.withDefaults(k.N())
-	if err != nil {
-		t.Fatal(err)
-	}
-	sites, err := p.sites()
-	if err != nil {
-		t.Fatal(err)
-	}
+	settings := need.One(Settings{}.withDefaults(k.N()))(t)
+	sites := need.One(p.sites())(t)
 	x := (&run{settings: settings, Solution: &Solution{Problem: p, sites: sites,
 		engine: linalg.NewCholeskyEngine(k)}}).newFixedPoint()
 	untroubled(t, x.start())
@@ -59,9 +54,8 @@ func (x *fixedPoint) evaluateAt(t *testing.T, at cavities) {
 }
 
 // TestJacobian: the derivative of a sweep is that of differences of sweeps. The sites' slopes are by forward
-// differences of 1e-5, which err by half that of the second derivative: Newton's
-// method solves its equations to 1e-4 at best. The central ones here err by 1e-10 of
-// the third derivative and by rounding over 1e-5.
+// differences of 1e-5, which err by half that of the second derivative: Newton's method solves its equations
+// to 1e-4 at best. The central ones here err by 1e-10 of the third derivative and by rounding over 1e-5.
 func TestJacobian(t *testing.T) {
 	for _, l := range []loss.Loss{loss.HardMargin{}, loss.Hinge{C: 2}} {
 		x := crowd(t, 15, l)

@@ -8,11 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 	"pgregory.net/rapid"
 
 	"bootbench/loss"
-	"bootbench/resample"
 	"bootbench/solver"
 )
 
@@ -35,22 +36,21 @@ func noiseOf(p solver.Problem) float64 { return p.Loss.(loss.Square).Noise }
 func linearSolve(t rapid.TB, a *mat.Dense, b []float64) []float64 {
 	t.Helper()
 	var x mat.VecDense
-	if err := x.SolveVec(a, mat.NewVecDense(len(b), b)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, x.SolveVec(a, mat.NewVecDense(len(b), b)))
 	return x.RawVector().Data
+}
+
+// meansBy is G D y.
+func meansBy(g *mat.Dense, y, d []float64) []float64 {
+	var mean mat.VecDense
+	mean.MulVec(g, mat.NewVecDense(len(y), floats.MulTo(make([]float64, len(y)), y, d)))
+	return mean.RawVector().Data
 }
 
 // meansAndSpreads are the mean and population variance of the targets of each site.
 func meansAndSpreads(p solver.Problem) (mean, spread []float64) {
 	for _, targets := range targetsOf(p) {
-		m, v := 0.0, 0.0
-		for _, y := range targets {
-			m += y / float64(len(targets))
-		}
-		for _, y := range targets {
-			v += (y - m) * (y - m) / float64(len(targets))
-		}
+		m, v := stat.PopMeanVariance(targets, nil)
 		mean, spread = append(mean, m), append(spread, v)
 	}
 	return mean, spread
@@ -78,11 +78,8 @@ func TestVariational(t *testing.T) {
 			g = denseG(t, p.Gram, d)
 		}
 		y, spread := meansAndSpreads(p)
-		mean, q := make([]float64, m), make([]float64, m)
+		mean, q := meansBy(g, y, d), make([]float64, m)
 		for i := range m {
-			for j := range m {
-				mean[i] += g.At(i, j) * y[j] * d[j]
-			}
 			q[i] = (mean[i]-y[i])*(mean[i]-y[i]) + spread[i]
 		}
 		// (I - W T) C = W T q with W = G o G, T = nu/(s2 + G_ii)^2.
@@ -168,11 +165,9 @@ func TestStartOnly(t *testing.T) {
 		m, g := p.Gram.N(), denseG(t, p.Gram, s.SitePrecision)
 		y, spread := meansAndSpreads(p)
 		a, right := mat.NewDense(m, m, nil), make([]float64, m)
-		mean := make([]float64, m)
-		sites := boundSites(t, p)
+		mean, sites := meansBy(g, y, s.SitePrecision), boundSites(t, p)
 		for i := range m {
 			for j := range m {
-				mean[i] += g.At(i, j) * y[j] * s.SitePrecision[j]
 				a.Set(i, j, g.At(i, j)*g.At(i, j))
 			}
 			w := g.At(i, i) * g.At(i, i)
@@ -196,8 +191,7 @@ func TestStartOnly(t *testing.T) {
 func TestStartOnlyClamps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(18, 3))
 	_, k := line(rng, 40, 1.3, 0)
-	p := solver.Problem{Gram: k, Y: normals(rng, 40), Loss: loss.Square{Noise: 1e-8},
-		Law: resample.Poisson{Ratio: 1}}
+	p := bootstrap(k, normals(rng, 40), loss.Square{Noise: 1e-8}, 1)
 	s := mustSolve(t, p, solver.Settings{Method: solver.StartOnly})
 	if s.Stats.Clamps == 0 || !strings.Contains(strings.Join(s.Warnings, " "), "raised to zero") {
 		t.Errorf("%+v, warnings %q", s.Stats, s.Warnings)
@@ -205,10 +199,9 @@ func TestStartOnlyClamps(t *testing.T) {
 	finite(t, s)
 }
 
-// TestStartValue: with one example per site and one law all d start alike, and
-// at the root of the one-site equation: 1/G - d = c, d = 1/A1(c) - c, where G is
-// the mean over the spectrum of K of w/(1 + w d), here by gonum's eigenvalues.
-// Settings.From replaces it.
+// TestStartValue: with one example per site and one law all d start alike, and at the root of the one-site
+// equation: 1/G - d = c, d = 1/A1(c) - c, where G is the mean over the spectrum of K of w/(1 + w d), here by
+// gonum's eigenvalues. Settings.From replaces it.
 func TestStartValue(t *testing.T) {
 	p := ordinary()
 	s := mustSolve(t, p, solver.Settings{Method: solver.StartOnly})
@@ -218,16 +211,13 @@ func TestStartValue(t *testing.T) {
 	// here within 2%, and 11% without the stretching.
 	rng := rand.New(rand.NewPCG(18, 2))
 	_, many := line(rng, 400, 0.1, 0.01)
-	p = solver.Problem{Gram: many, Y: normals(rng, 400), Loss: loss.Square{Noise: 1},
-		Law: resample.Poisson{Ratio: 1}}
+	p = bootstrap(many, normals(rng, 400), loss.Square{Noise: 1}, 1)
 	s = mustSolve(t, p, solver.Settings{Method: solver.StartOnly})
 	sameNumber(t, "1/A1(c) - c, by a quarter", oneSiteResponse(t, p, s.SitePrecision), s.SitePrecision[0], 0.05)
 
 	p = ordinary()
 	start := make([]float64, 40)
-	for i := range start {
-		start[i] = 1 + float64(i)
-	}
+	floats.Span(start, 1, 40)
 	s = mustSolve(t, p, solver.Settings{Method: solver.StartOnly, From: untrained(p, start...)})
 	if !slices.Equal(s.SitePrecision, start) {
 		t.Errorf("d %v, started at %v", s.SitePrecision, start)

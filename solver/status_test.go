@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,8 +20,7 @@ import (
 func ordinary() solver.Problem {
 	rng := rand.New(rand.NewPCG(17, 1))
 	_, k := line(rng, 40, 0.5, 0.01)
-	return solver.Problem{Gram: k, Y: normals(rng, 40), Loss: loss.Square{Noise: 0.05},
-		Law: resample.Poisson{Ratio: 1}}
+	return bootstrap(k, normals(rng, 40), loss.Square{Noise: 0.05}, 1)
 }
 
 // faulty is an exact engine with something wrong.
@@ -171,11 +171,10 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestIndefinite: a K that is not positive semidefinite breaks down at once, an
-// error of the problem that names the pivot, or when d has grown, a failure that
-// keeps the last d that worked. K = 1 1' - a I has the eigenvalue -a: B = I + d K
-// is positive definite up to d = 1/a, which the start from a half of that does
-// not exceed.
+// TestIndefinite: a K that is not positive semidefinite breaks down at once, an error of the problem that
+// names the pivot, or when d has grown, a failure that keeps the last d that worked. K = 1 1' - a I has the
+// eigenvalue -a: B = I + d K is positive definite up to d = 1/a, which the start from a half of that does not
+// exceed.
 func TestIndefinite(t *testing.T) {
 	const a = 0.01
 	p := ordinary()
@@ -192,12 +191,8 @@ func TestIndefinite(t *testing.T) {
 		"jitter") {
 		t.Errorf("error %v", err)
 	}
-	start := make([]float64, 40)
-	for i := range start {
-		start[i] = 0.5 / a
-	}
-	s, err := solver.Solve(context.Background(), p, solver.Settings{From: untrained(p, start...),
-		Plain: true})
+	start := slices.Repeat([]float64{0.5 / a}, 40)
+	s, err := solver.Solve(context.Background(), p, solver.Settings{From: untrained(p, start...), Plain: true})
 	stopped(t, s, err, solver.NumericalFailure)
 }
 
@@ -205,8 +200,7 @@ func TestIndefinite(t *testing.T) {
 // positive solution, here because G o G is given too large, are a failure.
 func TestNoPositiveVariance(t *testing.T) {
 	boosted := &faulty{boost: 1e4}
-	s, err := solver.Solve(context.Background(), ordinary(),
-		boosted.with(solver.Settings{Plain: true}))
+	s, err := solver.Solve(context.Background(), ordinary(), boosted.with(solver.Settings{Plain: true}))
 	stopped(t, s, err, solver.NumericalFailure)
 	if s.Residual > solver.DefaultTolerance {
 		t.Errorf("d has residual %g", s.Residual)

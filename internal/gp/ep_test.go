@@ -58,14 +58,10 @@ func plane(rng *rand.Rand, m int, v float64) *linalg.Sym {
 	for i := range x {
 		x[i] = [2]float64{rng.NormFloat64(), rng.NormFloat64()}
 	}
-	k := linalg.NewSym(m)
-	for i := range x {
-		for j := range i + 1 {
-			a, b := x[i][0]-x[j][0], x[i][1]-x[j][1]
-			k.Set(i, j, v*math.Exp(-(a*a+b*b)/2))
-		}
-	}
-	return k
+	return symmetric(m, func(i, j int) float64 {
+		a, b := x[i][0]-x[j][0], x[i][1]-x[j][1]
+		return v * math.Exp(-(a*a+b*b)/2)
+	})
 }
 
 // examples are n weighted examples anywhere on m sites; labels or numbers.
@@ -89,10 +85,8 @@ func TestEPGaussian(t *testing.T) {
 		k, set := plane(rng, m, 2), examples(rng, m, 25, false)
 		count, target := make([]float64, m), make([]float64, m)
 		set.Site.Merge(set.Y, set.Weight, count, target)
-		trainer, want := need.One(NewTrainer(k, 0.3, false))(t), make([]float64, m)
-		if err := trainer.Fit(count, target, want); err != nil {
-			t.Fatal(err)
-		}
+		trainer := newTrainer(t, k, 0.3)
+		want := fit(t, trainer, count, target)
 		r := mustFit(t, k, normal{0.3}, set)
 		close2(t, "mean", r.Mean, want, 1e-7)
 		close2(t, "weights", r.Alpha, trainer.Alpha(), 1e-6)
@@ -137,11 +131,9 @@ func TestEPAlone(t *testing.T) {
 	}
 }
 
-// TestEPCube: on three sites the posterior mean is a sum over a cube in the
-// whitened coordinates f = R z, K = R R'. Expectation propagation is an
-// approximation: on these problems it is off by at most 0.4% of the prior
-// standard deviation (measured). A common shortcut, the mode of
-// the posterior, is off by ten times as much.
+// TestEPCube: on three sites the posterior mean is a sum over a cube in the whitened coordinates f = R z, K =
+// R R'. Expectation propagation is an approximation: on these problems it is off by at most 0.4% of the prior
+// standard deviation (measured). A common shortcut, the mode of the posterior, is off by ten times as much.
 func TestEPCube(t *testing.T) {
 	for _, l := range densities() {
 		rng := rand.New(rand.NewPCG(22, 2))
@@ -172,8 +164,7 @@ func logs(l density, set train.Set, f []float64) float64 {
 	return v
 }
 
-// cube is the posterior mean on three sites, over 61^3 points within 6 prior
-// standard deviations.
+// cube is the posterior mean on three sites, over 61^3 points within 6 prior standard deviations.
 func cube(t *testing.T, k *linalg.Sym, l density, set train.Set) []float64 {
 	var factor mat.Cholesky
 	if !factor.Factorize(whole(k)) {
@@ -215,9 +206,7 @@ func TestEPFixedPoint(t *testing.T) {
 				system.Set(i, j, system.At(i, j)+k.At(i, j)*e.t[p])
 			}
 		}
-		if err := s.Solve(system, whole(k)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Solve(system, whole(k)))
 		var mean mat.VecDense
 		mean.MulVec(s, shift)
 		close2(t, "mean", r.Mean, mean.RawVector().Data, 1e-8*math.Sqrt(v))
@@ -266,13 +255,8 @@ func TestEPStatus(t *testing.T) {
 	// Undamped, sites that are strongly correlated and whose labels agree go to and fro.
 	const n = 40
 	rng = rand.New(rand.NewPCG(25, 0))
-	x, strong, separable := make([]float64, n), linalg.NewSym(n), train.Set{}
-	for i := range x {
-		x[i] = rng.NormFloat64()
-		for j := range i + 1 {
-			strong.Set(i, j, 1e4*math.Exp(-(x[i]-x[j])*(x[i]-x[j])/2))
-		}
-	}
+	x, separable := normals(rng, n), train.Set{}
+	strong := symmetric(n, func(i, j int) float64 { return 1e4 * math.Exp(-(x[i]-x[j])*(x[i]-x[j])/2) })
 	strong.AddDiag(0.01)
 	for i := range x {
 		separable.Y = append(separable.Y, math.Copysign(1, x[i]))

@@ -1,4 +1,4 @@
-package gp_test
+package gp
 
 import (
 	"errors"
@@ -8,12 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distmv"
 	"pgregory.net/rapid"
 
 	_ "bootbench/internal/fixedseed"
-	"bootbench/internal/gp"
 	"bootbench/internal/need"
+	"bootbench/internal/train"
 	"bootbench/linalg"
 )
 
@@ -23,37 +25,47 @@ func rbf(rng *rand.Rand, m int) *linalg.Sym {
 	for i := range x {
 		x[i] = [3]float64{rng.Float64(), rng.Float64(), rng.Float64()}
 	}
-	k := linalg.NewSym(m)
-	for i := range m {
-		for j := i; j < m; j++ {
-			r2 := 0.0
-			for d := range 3 {
-				r2 += (x[i][d] - x[j][d]) * (x[i][d] - x[j][d])
-			}
-			k.Set(i, j, math.Exp(-r2))
+	return symmetric(m, func(i, j int) float64 {
+		return math.Exp(-math.Pow(floats.Distance(x[i][:], x[j][:], 2), 2))
+	})
+}
+
+// symmetric is the matrix with elements f(i, j), i <= j.
+func symmetric(n int, f func(i, j int) float64) *linalg.Sym {
+	k := linalg.NewSym(n)
+	for i := range n {
+		for j := i; j < n; j++ {
+			k.Set(i, j, f(i, j))
 		}
 	}
 	return k
 }
 
-// rows is a training set row by row.
-type rows struct {
+func normals(rng *rand.Rand, n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	return x
+}
+
+// sample is a training set row by row.
+type sample struct {
 	site   []int
 	target []float64
 }
 
 // drawRows draws s rows over m sites, each with a target of its own, in random order.
-func drawRows(rng *rand.Rand, m, s int) rows {
-	var r rows
+func drawRows(rng *rand.Rand, m, s int) sample {
+	r := sample{target: normals(rng, s)}
 	for range s {
 		r.site = append(r.site, rng.IntN(m))
-		r.target = append(r.target, rng.NormFloat64())
 	}
 	return r
 }
 
 // merged counts the rows of each of m sites and averages their targets.
-func (r rows) merged(m int) (count, target []float64) {
+func (r sample) merged(m int) (count, target []float64) {
 	count, target = make([]float64, m), make([]float64, m)
 	for p, i := range r.site {
 		count[i]++
@@ -67,9 +79,8 @@ func (r rows) merged(m int) (count, target []float64) {
 	return count, target
 }
 
-// oracle is the posterior mean at all sites given every row, by one LU factorisation of the
-// S x S system.
-func oracle(k *linalg.Sym, noise float64, r rows) []float64 {
+// oracle is the posterior mean at all sites given every row, by one LU factorisation of the S x S system.
+func oracle(t rapid.TB, k *linalg.Sym, noise float64, r sample) []float64 {
 	s, f := len(r.site), make([]float64, k.N())
 	if s == 0 {
 		return f
@@ -81,9 +92,7 @@ func oracle(k *linalg.Sym, noise float64, r rows) []float64 {
 		}
 		system.Set(p, p, k.At(i, i)+noise)
 	}
-	if err := alpha.SolveVec(system, mat.NewVecDense(s, r.target)); err != nil {
-		panic(err)
-	}
+	must(t, alpha.SolveVec(system, mat.NewVecDense(s, r.target)))
 	for i := range f {
 		for p, j := range r.site {
 			f[i] += k.At(i, j) * alpha.AtVec(p)
@@ -92,18 +101,24 @@ func oracle(k *linalg.Sym, noise float64, r rows) []float64 {
 	return f
 }
 
-func fit(t testing.TB, tr *gp.Trainer, count, target []float64) []float64 {
+func fit(t testing.TB, tr *Trainer, count, target []float64) []float64 {
 	t.Helper()
 	f := make([]float64, len(count))
-	if err := tr.Fit(count, target, f); err != nil {
-		t.Fatal(err)
-	}
+	must(t, tr.Fit(count, target, f))
 	return f
 }
 
-func newTrainer(t testing.TB, k *linalg.Sym, noise float64) *gp.Trainer {
+// must ends a test at an error.
+func must(t rapid.TB, err error) {
 	t.Helper()
-	return need.One(gp.NewTrainer(k, noise, false))(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func newTrainer(t testing.TB, k *linalg.Sym, noise float64) *Trainer {
+	t.Helper()
+	return need.One(NewTrainer(k, noise, false))(t)
 }
 
 func farthest(a, b []float64) float64 {
@@ -132,15 +147,13 @@ func TestFitMatchesEliminationOnAllRows(t *testing.T) {
 		tr := newTrainer(t, k, noise)
 		for range 3 {
 			r := drawRows(rng, m, rapid.IntRange(0, 80).Draw(rt, "rows"))
-			want := oracle(k, noise, r)
+			want := oracle(rt, k, noise, r)
 			count, target := r.merged(m)
 			if d := farthest(fit(t, tr, count, target), want); d > tolerance {
 				rt.Fatalf("merged fit is off by %g", d)
 			}
 			f := make([]float64, m)
-			if err := tr.FitRows(r.site, r.target, f); err != nil {
-				rt.Fatal(err)
-			}
+			must(rt, tr.FitRows(r.site, r.target, f))
 			if d := farthest(f, want); d > tolerance {
 				rt.Fatalf("naive fit is off by %g", d)
 			}
@@ -153,16 +166,14 @@ func TestFullMatchesTrainerAndKeepsKernel(t *testing.T) {
 	for _, m := range []int{0, 1, 2, 63, 64, 65, 130} {
 		rng := rand.New(rand.NewPCG(11, uint64(m)))
 		k := rbf(rng, m)
-		before := linalg.NewSym(m)
-		count, target := make([]float64, m), make([]float64, m)
+		before := symmetric(m, k.At)
+		count, target := make([]float64, m), normals(rng, m)
 		for i := range m {
-			copy(before.Row(i), k.Row(i))
 			count[i] = float64(1 + rng.IntN(3))
-			target[i] = rng.NormFloat64()
 		}
-		full := need.One(gp.FitFull(k, noise, false, count, target))(t)
+		full := need.One(FitFull(k, noise, false, count, target))(t)
 		for i := range m {
-			if farthest(before.Row(i), k.Row(i)) != 0 {
+			if !slices.Equal(before.Row(i), k.Row(i)) {
 				t.Fatalf("m=%d: row %d of the kernel matrix changed", m, i)
 			}
 		}
@@ -171,13 +182,10 @@ func TestFullMatchesTrainerAndKeepsKernel(t *testing.T) {
 		if d := farthest(full, want); d > tolerance {
 			t.Errorf("m=%d: full fit is off by %g", m, d)
 		}
-		engine, _, err := gp.FitByEngine(k, noise, count, target)
 		if m == 0 {
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		engine, _ := need.Two(FitByEngine(k, noise, count, target))(t)
 		if d := farthest(engine, want); d > tolerance {
 			t.Errorf("m=%d: the fit by the engine is off by %g", m, d)
 		}
@@ -195,7 +203,7 @@ func TestSingularSystemNamesPivotAndJitter(t *testing.T) {
 	k.Set(4, 4, 1)
 	count, target := []float64{1, 1, 0, 2, 1, 1}, []float64{1, -1, 0, 2, 1, 0}
 	check := func(t *testing.T, fit func() error) {
-		var pivot *gp.PivotError
+		var pivot *PivotError
 		if err := fit(); !errors.As(err, &pivot) {
 			t.Fatalf("error is %v, not a PivotError", err)
 		}
@@ -220,36 +228,20 @@ func TestSingularSystemNamesPivotAndJitter(t *testing.T) {
 	})
 	t.Run("full", func(t *testing.T) {
 		count[2] = 1
-		check(t, func() error { _, err := gp.FitFull(k, 0, false, count, target); return err })
+		check(t, func() error { _, err := FitFull(k, 0, false, count, target); return err })
 	})
 }
 
 func TestIndefiniteKernelIsRefused(t *testing.T) {
 	k := linalg.NewSym(3)
-	for i := range 3 {
-		k.Set(i, i, 1)
-	}
+	k.AddDiag(1)
 	k.Set(0, 2, 3) // third pivot 1 + 0.5 - 9/1.5 = -4.5
 	tr := newTrainer(t, k, 0.5)
 	fit(t, tr, []float64{1, 1, 0}, []float64{1, 1, 0}) // what the failure must not leave behind
-	var pivot *gp.PivotError
-	if err := tr.Fit([]float64{1, 1, 1}, make([]float64, 3), make([]float64, 3)); !errors.As(err, &pivot) {
-		t.Fatalf("error is %v", err)
-	}
-	if pivot.Site != 2 || math.Abs(pivot.Pivot+4.5) > 1e-14 {
-		t.Errorf("pivot %v at site %d, want -4.5 at site 2", pivot.Pivot, pivot.Site)
-	}
-}
-
-func TestNonFiniteKernelIsRefused(t *testing.T) {
-	k := rbf(rand.New(rand.NewPCG(5, 5)), 4)
-	k.Set(1, 3, math.NaN())
-	ones, zeros := []float64{1, 1, 1, 1}, make([]float64, 4)
-	if err := newTrainer(t, k, 1).Fit(ones, zeros, make([]float64, 4)); err == nil {
-		t.Error("trainer accepted a NaN in the kernel matrix")
-	}
-	if _, err := gp.FitFull(k, 1, false, ones, zeros); err == nil {
-		t.Error("full fit accepted a NaN in the kernel matrix")
+	var pivot *PivotError
+	err := tr.Fit([]float64{1, 1, 1}, make([]float64, 3), make([]float64, 3))
+	if !errors.As(err, &pivot) || pivot.Site != 2 || math.Abs(pivot.Pivot+4.5) > 1e-14 {
+		t.Errorf("error %v, want pivot -4.5 at site 2", err)
 	}
 }
 
@@ -258,14 +250,19 @@ func TestBadInputIsRefused(t *testing.T) {
 	tr := newTrainer(t, k, 1)
 	zeros := make([]float64, 3)
 	full := func(noise float64, count, target []float64) error {
-		_, err := gp.FitFull(k, noise, false, count, target)
+		_, err := FitFull(k, noise, false, count, target)
 		return err
 	}
+	broken := rbf(rand.New(rand.NewPCG(1, 1)), 3)
+	broken.Set(0, 2, math.NaN())
+	_, fullBroken := FitFull(broken, 1, false, []float64{1, 1, 1}, zeros)
 	for _, c := range []struct {
 		err  error
 		says string
 	}{
-		{func() error { _, err := gp.NewTrainer(k, -1, false); return err }(), "noise"},
+		{newTrainer(t, broken, 1).Fit([]float64{1, 1, 1}, zeros, make([]float64, 3)), ""},
+		{fullBroken, ""},
+		{func() error { _, err := NewTrainer(k, -1, false); return err }(), "noise"},
 		{tr.Fit([]float64{1, 1}, zeros, zeros), "3 sites"},
 		{tr.Fit([]float64{1, -2, 1}, zeros, zeros), "site 2 has weight -2"},
 		{full(math.Inf(1), []float64{1, 1, 1}, zeros), "noise"},
@@ -284,9 +281,9 @@ func TestWeights(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	const m = 15
 	k := rbf(rng, m)
-	weight, count, target := make([]float64, m), make([]float64, m), make([]float64, m)
+	weight, count, target := make([]float64, m), make([]float64, m), normals(rng, m)
 	for i := range count {
-		count[i], target[i] = float64(rng.IntN(6)), rng.NormFloat64()
+		count[i] = float64(rng.IntN(6))
 		weight[i] = count[i] / 2
 	}
 	want := fit(t, newTrainer(t, k, 0.2), count, target)
@@ -313,35 +310,132 @@ func TestResiduals(t *testing.T) {
 		for _, s := range rng.Perm(m) { // no site is empty
 			r.site, r.target = append(r.site, s), append(r.target, rng.NormFloat64())
 		}
-		got := need.One(gp.Residuals(k, r.site, r.target, nil, noise))(t)
+		got := need.One(Residuals(k, r.site, r.target, nil, noise))(t)
 		tr, f := newTrainer(t, k, noise), make([]float64, m)
 		for i, v := range r.target {
 			site, target := slices.Delete(slices.Clone(r.site), i, i+1), slices.Delete(slices.Clone(r.target), i, i+1)
-			if err := tr.FitRows(site, target, f); err != nil {
-				t.Fatal(err)
-			}
+			must(t, tr.FitRows(site, target, f))
 			if want := v - f[r.site[i]]; math.Abs(got[i]-want) > 1e-10 {
 				t.Errorf("%d rows, row %d: residual %v, fitted anew %v", len(r.site), i, got[i], want)
 			}
 		}
 	}
 	two := rbf(rng, 2)
-	for want, f := range map[string]func() error{
-		"positive noise": func() error { _, err := gp.Residuals(two, nil, []float64{1, 2}, nil, 0); return err },
-		"do not fit":     func() error { _, err := gp.Residuals(two, nil, []float64{1}, nil, 1); return err },
-		"is on site 3": func() error {
-			_, err := gp.Residuals(two, []int{0, 2}, []float64{1, 2}, nil,
-				1)
-			return err
-		},
-		"weight 0": func() error {
-			_, err := gp.Residuals(two, []int{0, 0}, []float64{1, 2}, nil,
-				1)
-			return err
-		},
+	for want, c := range map[string]struct {
+		site   []int
+		target []float64
+		noise  float64
+	}{
+		"positive noise": {nil, []float64{1, 2}, 0},
+		"do not fit":     {nil, []float64{1}, 1},
+		"is on site 3":   {[]int{0, 2}, []float64{1, 2}, 1},
+		"weight 0":       {[]int{0, 0}, []float64{1, 2}, 1},
 	} {
-		if err := f(); err == nil || !strings.Contains(err.Error(), want) {
+		_, err := Residuals(two, c.site, c.target, nil, c.noise)
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one about %q", err, want)
+		}
+	}
+}
+
+// limit extrapolates answers for K + c to infinite c, from c = most, a tenth and a hundredth of it. From 1e4
+// what is left are terms in 1e-9 and 100 times the rounding of the last, 1e-12.
+func limit(t *testing.T, k *linalg.Sym, most float64, answer func(k *linalg.Sym) []float64) []float64 {
+	t.Helper()
+	var f [3][]float64
+	for i, c := range []float64{most / 100, most / 10, most} {
+		f[i] = slices.Clone(answer(symmetric(k.N(), func(i, j int) float64 { return k.At(i, j) + c })))
+	}
+	at := make([]float64, len(f[0]))
+	for i := range at {
+		first, second := (10*f[1][i]-f[0][i])/9, (10*f[2][i]-f[1][i])/9
+		at[i] = (100*second - first) / 99
+	}
+	return at
+}
+
+// TestBiasIsLimit: regression with a bias is the limit of that with K + c, on some sites
+// and, by the fit to all data, on all; the weights sum to 0.
+func TestBiasIsLimit(t *testing.T) {
+	rng := rand.New(rand.NewPCG(41, 1))
+	k := rbf(rng, 12)
+	count, target := make([]float64, 12), make([]float64, 12)
+	for i := range count {
+		count[i], target[i] = float64(rng.IntN(3)), 5+rng.NormFloat64()
+	}
+	tr := need.One(NewTrainer(k, 0.2, true))(t)
+	got := fit(t, tr, count, target)
+	want := limit(t, k, 1e4, func(k *linalg.Sym) []float64 {
+		return fit(t, newTrainer(t, k, 0.2), count, target)
+	})
+	if off := farthest(got, want); !(off < 1e-7) {
+		t.Errorf("the fit is off by %g", off)
+	}
+	if sum := floats.Sum(tr.Alpha()); math.Abs(sum) > 1e-12 {
+		t.Errorf("the weights sum to %g", sum)
+	}
+	for i := range count {
+		count[i]++
+	}
+	full := need.One(FitFull(k, 0.2, true, count, target))(t)
+	if off := farthest(full, fit(t, tr, count, target)); !(off < 1e-11) {
+		t.Errorf("the fit to all data is off by %g", off)
+	}
+}
+
+// TestCriteria: the evidence is the density of the targets under N(0, K + noise I) over all
+// examples, leave-one-out that of Residuals, and the derivatives of both are those of
+// differences, which err by some 1e-8.
+func TestCriteria(t *testing.T) {
+	const sites, noise = 9, 0.3
+	site := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 4}
+	rng := rand.New(rand.NewPCG(16, 3))
+	y, x := normals(rng, len(site)), normals(rng, sites)
+	moved := [2]int{2, 6}
+	gram := func(step float64) *linalg.Sym {
+		k := symmetric(sites, func(i, j int) float64 { return 2 * math.Exp(-(x[i]-x[j])*(x[i]-x[j])) })
+		k.Set(moved[0], moved[1], k.At(moved[0], moved[1])+step)
+		return k
+	}
+	k, n := gram(0), len(y)
+	covariance := mat.NewSymDense(n, nil)
+	for a := range n {
+		for b := a; b < n; b++ {
+			covariance.SetSym(a, b, k.At(site[a], site[b]))
+		}
+		covariance.SetSym(a, a, covariance.At(a, a)+noise)
+	}
+	normal, ok := distmv.NewNormal(make([]float64, n), covariance, nil)
+	if !ok {
+		t.Fatal("no covariance")
+	}
+	residuals := need.One(Residuals(gram(0), site, y, nil, noise))(t)
+	for name, c := range map[string]struct {
+		of   func(k *linalg.Sym, noise float64, site train.Sites, y []float64) (*Criterion, error)
+		want float64
+	}{
+		"evidence":      {Evidence, -normal.LogProb(y) / float64(n)},
+		"leave-one-out": {LeaveOneOut, floats.Dot(residuals, residuals) / float64(n)},
+	} {
+		at := func(step, logNoise float64) *Criterion {
+			return need.One(c.of(gram(step), noise*math.Exp(logNoise), site, y))(t)
+		}
+		got := at(0, 0)
+		if math.Abs(got.Value-c.want) > 1e-12*math.Abs(c.want) {
+			t.Errorf("%s %g, want %g", name, got.Value, c.want)
+		}
+		const h = 1e-4
+		for what, pair := range map[string][2]float64{
+			"kernel": {2 * got.Kernel.Data[moved[0]*got.Kernel.Stride+moved[1]],
+				(at(h, 0).Value - at(-h, 0).Value) / (2 * h)},
+			"noise": {got.Noise, (at(0, h).Value - at(0, -h).Value) / (2 * h)},
+		} {
+			if math.Abs(pair[0]-pair[1]) > 1e-6*(math.Abs(pair[1])+math.Abs(got.Value)) {
+				t.Errorf("%s by %s: %g, differences %g", name, what, pair[0], pair[1])
+			}
+		}
+		if _, err := c.of(gram(0), 0, site, y); err == nil {
+			t.Errorf("%s without noise", name)
 		}
 	}
 }

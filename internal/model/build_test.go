@@ -1,16 +1,14 @@
 package model_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
-	"runtime/debug"
-	"runtime/metrics"
 	"slices"
+	"strings"
 	"testing"
-	"time"
+
+	"gonum.org/v1/gonum/stat"
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
@@ -22,10 +20,9 @@ import (
 	"bootbench/solver"
 )
 
-// TestSites: without a jitter equal inputs share a site, with one every example
-// has its own. Either way the kernel matrix between the sites of two examples is
-// the kernel of their features, pair by pair, plus the jitter of an example
-// with itself.
+// TestSites: without a jitter equal inputs share a site, with one every example has its own. Either way the
+// kernel matrix between the sites of two examples is the kernel of their features, pair by pair, plus the
+// jitter of an example with itself.
 func TestSites(t *testing.T) {
 	for _, standardize := range []bool{false, true} {
 		for _, jitter := range []float64{0, 0.3} {
@@ -41,9 +38,11 @@ func TestSites(t *testing.T) {
 					len(m.Site) != 200 {
 					t.Fatalf("%d sites, order %d, %d merged", m.Sites(), m.Gram().N(), m.Merged())
 				}
-				z := asTheyAre(spec.Set.X)
-				if standardize {
-					z, _ = zScores(spec.Set.X)
+				z, _ := zScores(spec.Set.X)
+				for i := range z {
+					if !standardize {
+						copy(z[i], spec.Set.X.Row(i))
+					}
 				}
 				for i := range z {
 					if first := m.First[m.Site[i]]; first > i || !slices.Equal(spec.Set.X.Row(first), spec.Set.X.Row(i)) {
@@ -145,14 +144,9 @@ func TestPrecomputed(t *testing.T) {
 // solved is the left-out error, and mean and variance at new inputs.
 func solved(t *testing.T, m *model.Model, rows []float64) (leftOut float64, mean, variance []float64) {
 	t.Helper()
-	s, err := m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{Tolerance: 1e-10})
-	if err != nil || s.Status != solver.Converged {
-		t.Fatal(err, s)
-	}
+	s := converge(t, m, bootstrap, solver.Settings{Tolerance: 1e-10})
 	leftOut, _ = s.LeftOut(loss.SquareTest{})
-	if mean, variance, err = s.Predict(slices.Clone(rows)); err != nil {
-		t.Fatal(err)
-	}
+	mean, variance = need.Two(s.Predict(slices.Clone(rows)))(t)
 	return leftOut, mean, variance
 }
 
@@ -166,22 +160,15 @@ func TestPreset(t *testing.T) {
 		t.Fatalf("preset %+v", preset)
 	}
 	m := build(t, model.Spec{Set: boston, Kernel: preset.Kernel, Loss: preset.Loss})
-	n := float64(boston.N())
 	for _, pair := range [][2]int{{0, 1}, {7, 400}, {250, 505}} {
 		exponent := 0.0
 		for j := range boston.D() {
-			sum, squares := 0.0, 0.0
-			for i := range boston.N() {
-				sum += boston.X.At(i, j)
-				squares += boston.X.At(i, j) * boston.X.At(i, j)
-			}
 			off := boston.X.At(pair[0], j) - boston.X.At(pair[1], j)
-			exponent += off * off / (73.54 * math.Sqrt(squares/n-sum*sum/(n*n)))
+			exponent += off * off / (73.54 * stat.PopStdDev(columnOf(boston.X, j), nil))
 		}
-		// The textbook variance keeps at least 9 digits on these columns.
 		near(t, fmt.Sprint("kernel of ", pair), m.Gram().At(pair[0], pair[1]), math.Exp(-exponent), 1e-9)
 	}
-	s := need.One(m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
+	s := need.One(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
 	if leftOut, _ := s.LeftOut(loss.SquareTest{}); math.Abs(leftOut-16.248) > 0.0006 {
 		t.Errorf("left-out error %v, want 16.248", leftOut)
 	}
@@ -212,84 +199,62 @@ func TestMarginPresets(t *testing.T) {
 // TestRefusals: every refusal of Build wraps ErrInput, or ErrMemory where only
 // the memory is short, says what is wrong, and leaves no model.
 func TestRefusals(t *testing.T) {
-	good := func() model.Spec { return grid(t, 12) }
-	with := func(change func(*model.Spec)) model.Spec {
-		spec := good()
-		set := *spec.Set
-		set.X.Data, set.Y = slices.Clone(set.X.Data), slices.Clone(set.Y)
-		spec.Set = &set
-		change(&spec)
-		return spec
-	}
-	matrixOf := func(change func(*model.Spec)) model.Spec {
-		spec := precomputed(good())
-		change(&spec)
-		return spec
-	}
+	labels := labelsOnly{loss.Square{Noise: 1}}
 	for _, c := range []struct {
-		name string
-		spec model.Spec
-		is   error
-		says string
+		name   string
+		change func(s *model.Spec)
+		says   string
 	}{
-		{"nothing", model.Spec{}, model.ErrInput, "no data set or no loss"},
-		{"no set", with(func(s *model.Spec) { s.Set = nil }), model.ErrInput, "no data set or no loss"},
-		{"no loss", with(func(s *model.Spec) { s.Loss = nil }), model.ErrInput, "no data set or no loss"},
-		{"no examples", with(func(s *model.Spec) { s.Set = s.Set.Head(0) }), model.ErrInput, "no targets"},
-		{"too few targets", with(func(s *model.Spec) { s.Set.Y = s.Set.Y[:7] }), model.ErrInput,
-			"7 targets for 12 examples"},
-		{"too few numbers", with(func(s *model.Spec) { s.Set.X.Data = s.Set.X.Data[:7] }), model.ErrInput,
+		{"nothing", func(s *model.Spec) { *s = model.Spec{} }, "no data set or no loss"},
+		{"no set", func(s *model.Spec) { s.Set = nil }, "no data set or no loss"},
+		{"no loss", func(s *model.Spec) { s.Loss = nil }, "no data set or no loss"},
+		{"no examples", func(s *model.Spec) { s.Set = s.Set.Head(0) }, "no targets"},
+		{"too few targets", func(s *model.Spec) { s.Set.Y = s.Set.Y[:7] }, "7 targets for 12 examples"},
+		{"too few numbers", func(s *model.Spec) { s.Set.X.Data = s.Set.X.Data[:7] },
 			"7 numbers do not hold 12 x 2"},
-		{"narrow stride", with(func(s *model.Spec) { s.Set.X.Stride = 1 }), model.ErrInput, "with stride 1"},
-		{"no loss at all", with(func(s *model.Spec) { s.Loss = loss.Square{Noise: -1} }), model.ErrInput,
-			"noise variance"},
-		{"equal targets", with(func(s *model.Spec) { clear(s.Set.Y) }), model.ErrInput, "all 12 targets are 0"},
-		{"no labels", with(func(s *model.Spec) { s.Loss = labelsOnly{loss.Square{Noise: 1}} }), model.ErrInput,
-			"labels must be -1 and +1"},
-		{"one label", with(func(s *model.Spec) {
-			s.Loss = labelsOnly{loss.Square{Noise: 1}}
-			for i := range s.Set.Y {
-				s.Set.Y[i] = 1
-			}
-		}), model.ErrInput, "all 12 targets are 1"},
-		{"feature", with(func(s *model.Spec) { s.Set.X.Row(3)[1] = math.NaN() }), model.ErrInput,
-			"row 4, feature 2 is NaN"},
-		{"feature standardised", with(func(s *model.Spec) {
-			s.Standardize = true
-			s.Set.X.Row(3)[1] =
-				math.Inf(1)
-		}), model.ErrInput, "row 4, feature 2 is +Inf"},
-		{"target", with(func(s *model.Spec) { s.Set.Y[11] = math.NaN() }), model.ErrInput,
-			"target of row 12 is NaN"},
-		{"kind", with(func(s *model.Spec) { s.Kernel.Kind = 99 }), model.ErrInput, "99"},
-		{"gamma", with(func(s *model.Spec) { s.Kernel.Gamma = -1 }), model.ErrInput, "gamma"},
-		{"length scales", with(func(s *model.Spec) { s.Kernel = kernel.Spec{LengthScale: []float64{1, 2, 3}} }),
-			model.ErrInput, "3 length scales for 2 features"},
-		{"jitter", with(func(s *model.Spec) { s.Kernel.Jitter = -1 }), model.ErrInput, "jitter"},
-		{"jitter NaN", with(func(s *model.Spec) { s.Kernel.Jitter = math.NaN() }), model.ErrInput, "jitter"},
-		{"overflow", with(func(s *model.Spec) { s.Kernel = kernel.Spec{Kind: kernel.Linear, Amplitude: 1e308} }),
-			model.ErrInput, "not finite"},
-		{"memory", with(func(s *model.Spec) { s.MaxBytes = 1000 }), linalg.ErrMemory, "the theory for"},
-		{"matrix standardised", matrixOf(func(s *model.Spec) { s.Standardize = true }), model.ErrInput,
-			"cannot be standardised"},
-		{"matrix not square", matrixOf(func(s *model.Spec) { s.Set = s.Set.Head(11) }), model.ErrInput,
+		{"narrow stride", func(s *model.Spec) { s.Set.X.Stride = 1 }, "with stride 1"},
+		{"no loss at all", func(s *model.Spec) { s.Loss = loss.Square{Noise: -1} }, "noise variance"},
+		{"equal targets", func(s *model.Spec) { clear(s.Set.Y) }, "all 12 targets are 0"},
+		{"no labels", func(s *model.Spec) { s.Loss = labels }, "labels must be -1 and +1"},
+		{"one label", func(s *model.Spec) { s.Loss, s.Set.Y = labels, slices.Repeat([]float64{1}, 12) },
+			"all 12 targets are 1"},
+		{"feature", func(s *model.Spec) { s.Set.X.Row(3)[1] = math.NaN() }, "row 4, feature 2 is NaN"},
+		{"feature standardised", func(s *model.Spec) { s.Standardize, s.Set.X.Row(3)[1] = true, math.Inf(1) },
+			"row 4, feature 2 is +Inf"},
+		{"target", func(s *model.Spec) { s.Set.Y[11] = math.NaN() }, "target of row 12 is NaN"},
+		{"kind", func(s *model.Spec) { s.Kernel.Kind = 99 }, "99"},
+		{"gamma", func(s *model.Spec) { s.Kernel.Gamma = -1 }, "gamma"},
+		{"length scales", func(s *model.Spec) { s.Kernel = kernel.Spec{LengthScale: []float64{1, 2, 3}} },
+			"3 length scales for 2 features"},
+		{"jitter", func(s *model.Spec) { s.Kernel.Jitter = -1 }, "jitter"},
+		{"jitter NaN", func(s *model.Spec) { s.Kernel.Jitter = math.NaN() }, "jitter"},
+		{"overflow", func(s *model.Spec) { s.Kernel = kernel.Spec{Kind: kernel.Linear, Amplitude: 1e308} },
+			"not finite"},
+		{"bias of a posterior mean", func(s *model.Spec) {
+			s.Set, s.Loss, s.Bias = load(t, "crabs"), loss.Probit{}, true
+		}, "--no-bias"},
+		{"memory", func(s *model.Spec) { s.MaxBytes = 1000 }, "the theory for"},
+		{"matrix standardised", func(s *model.Spec) { s.Standardize = true }, "cannot be standardised"},
+		{"matrix not square", func(s *model.Spec) { s.Set = s.Set.Head(11) },
 			"as many features as examples, got 12 and 11"},
-		{"matrix asymmetric", matrixOf(func(s *model.Spec) { s.Set.X.Row(2)[5] += 0.01 }), model.ErrInput,
-			"entries (3, 6)"},
-		{"matrix with gap", matrixOf(func(s *model.Spec) { s.Set.X.Row(2)[5] = math.NaN() }), model.ErrInput,
-			"row 3, feature 6 is NaN"},
-		{"matrix with gamma", matrixOf(func(s *model.Spec) { s.Kernel.Gamma = 1 }), model.ErrInput,
-			"takes no gamma"},
-		{"matrix overflow", matrixOf(func(s *model.Spec) {
-			s.Kernel.Amplitude = math.MaxFloat64
-			s.Kernel.Constant =
-				math.MaxFloat64
-		}), model.ErrInput, "not finite"},
+		{"matrix asymmetric", func(s *model.Spec) { s.Set.X.Row(2)[5] += 0.01 }, "entries (3, 6)"},
+		{"matrix with gap", func(s *model.Spec) { s.Set.X.Row(2)[5] = math.NaN() }, "row 3, feature 6 is NaN"},
+		{"matrix with gamma", func(s *model.Spec) { s.Kernel.Gamma = 1 }, "takes no gamma"},
+		{"matrix overflow", func(s *model.Spec) {
+			s.Kernel.Amplitude, s.Kernel.Constant = math.MaxFloat64, math.MaxFloat64
+		}, "not finite"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m, err := model.Build(c.spec)
-			if m != nil || !errors.Is(err, c.is) || errors.Is(err, model.ErrInput) == errors.Is(err,
-				linalg.ErrMemory) {
+			spec, is := grid(t, 12), model.ErrInput
+			if strings.HasPrefix(c.name, "matrix") {
+				spec = precomputed(spec)
+			}
+			if c.name == "memory" {
+				is = linalg.ErrMemory
+			}
+			c.change(&spec)
+			m, err := model.Build(spec)
+			if m != nil || !errors.Is(err, is) || errors.Is(err, model.ErrInput) == errors.Is(err, linalg.ErrMemory) {
 				t.Fatalf("model %v, error %v", m, err)
 			}
 			if !contains(err, c.says) {
@@ -299,103 +264,162 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// allocated is what f allocates, freed or not.
-func allocated(f func()) float64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	f()
-	runtime.ReadMemStats(&after)
-	return float64(after.TotalAlloc - before.TotalAlloc)
+// matrixSet is a data set whose features are a kernel matrix of n examples, with labels.
+func matrixSet(n int, diagonal, other float64) *dataset.Set {
+	set := &dataset.Set{Name: "K.csv", Task: dataset.Classification, X: dataset.Matrix{Rows: n, Cols: n,
+		Stride: n, Data: make([]float64, n*n)}, Y: make([]float64, n)}
+	for i := range n {
+		for j := range n {
+			set.X.Data[i*n+j] = other + float64((i^j)%3)*1e-3*other // rows differ
+		}
+		set.X.Data[i*n+i] = diagonal
+		set.Y[i] = float64(2*(i%2) - 1)
+	}
+	return set
 }
 
-// peak is the most memory that f holds at a time, by samples of the heap, beside what
-// was held before. The collector runs often, so that little garbage counts.
-func peak(f func()) float64 {
-	defer debug.SetGCPercent(debug.SetGCPercent(2))
-	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	held := func() float64 {
-		metrics.Read(heap)
-		return float64(heap[0].Value.Uint64())
+// TestKernelChecked: whatever the loss, a precomputed matrix that is not positive
+// semidefinite is bad input that names the file, and so is a diagonal that is no variance;
+// one that is indefinite by what printing rounds is taken.
+func TestKernelChecked(t *testing.T) {
+	losses := []loss.Loss{loss.Square{Noise: 0.1}, loss.HardMargin{}, loss.Hinge{C: 1}, loss.Logistic{C: 1},
+		loss.Probit{}}
+	for _, c := range []struct {
+		diagonal, other float64
+		says            string
+	}{{1, 2, "positive semidefinite"}, {1, -0.9, "positive semidefinite"}, {1e-320, 0, "kernel of row 1"},
+		{1e300, 0, "kernel of row 1"}, {1, 0.4, ""}} {
+		for _, l := range losses {
+			_, err := model.Build(model.Spec{Set: matrixSet(8, c.diagonal, c.other), Loss: l,
+				Kernel: kernel.Spec{Kind: kernel.Precomputed}})
+			switch {
+			case c.says == "" && err != nil:
+				t.Errorf("%s: a good matrix is refused: %v", l.Name(), err)
+			case c.says != "" && (!errors.Is(err, model.ErrInput) || !strings.Contains(err.Error(), c.says) ||
+				!strings.Contains(err.Error(), "K.csv")):
+				t.Errorf("%s, diagonal %v, others %v: %v", l.Name(), c.diagonal, c.other, err)
+			}
+		}
 	}
-	runtime.GC()
-	before, most := held(), 0.0
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		f()
-	}()
-	for {
-		select {
-		case <-done:
-			return most - before
-		case <-time.After(100 * time.Microsecond):
-			most = math.Max(most, held())
+	rounded := matrixSet(3, 1, 0)
+	copy(rounded.X.Data, []float64{1, 1 + 1e-7, 0.3, 1 + 1e-7, 1, 0.3, 0.3, 0.3, 1}) // an eigenvalue of -1e-7
+	build(t, model.Spec{Set: rounded, Loss: losses[0], Kernel: kernel.Spec{Kind: kernel.Precomputed}})
+}
+
+// TestHardMarginsChecked: hard margins that contradict each other at one input are refused
+// when the model is built, so by every command.
+func TestHardMarginsChecked(t *testing.T) {
+	set := &dataset.Set{Name: "s", Task: dataset.Classification, X: dataset.Matrix{Rows: 4, Cols: 1, Stride: 1,
+		Data: []float64{1, 1, 0, 2}}, Y: []float64{1, -1, 1, -1}}
+	margin := func(kind kernel.Kind) error {
+		_, err := model.Build(model.Spec{Set: set, Loss: loss.HardMargin{}, Kernel: kernel.Spec{Kind: kind}})
+		return err
+	}
+	for _, kind := range []kernel.Kind{kernel.RBF, kernel.Linear} {
+		if err := margin(kind); !errors.Is(err, model.ErrInput) || !contains(err, "examples 1 and 2") {
+			t.Errorf("%v: %v", kind, err)
+		}
+	}
+	set.Y[1] = 1
+	if err := margin(kernel.Linear); !contains(err, "K(x, x) = 0 at the input of example 3") {
+		t.Errorf("a predictor that is 0: %v", err)
+	}
+}
+
+// TestKey: whatever changes an answer changes the key, what only says the same in other words does not.
+func TestKey(t *testing.T) {
+	set := need.One(dataset.Open("boston"))(t)
+	other := need.One(dataset.Open("crabs"))(t)
+	base := model.Spec{Set: set, Loss: loss.Square{Noise: 0.1}}
+	scheme := bootstrap
+	same := base
+	same.Kernel = kernel.Spec{Gamma: 1. / 26, Amplitude: 1} // the defaults of 13 features
+	same.MaxBytes = 1 << 40
+	if base.Key(scheme) != same.Key(scheme) {
+		t.Error("defaults written out have another key")
+	}
+	seen := map[string]string{base.Key(scheme): "the model"}
+	differs := func(what, key string) {
+		if seen[key] != "" {
+			t.Errorf("%s has the key of %s", what, seen[key])
+		}
+		seen[key] = what
+	}
+	for what, change := range map[string]func(*model.Spec){
+		"other data":         func(s *model.Spec) { s.Set = other },
+		"other noise":        func(s *model.Spec) { s.Loss = loss.Square{Noise: 0.2} },
+		"other loss":         func(s *model.Spec) { s.Loss = loss.EpsInsensitive{C: 3} },
+		"length scales":      func(s *model.Spec) { s.Kernel.LengthScale = []float64{2, 3} },
+		"amplitude of 1+eps": func(s *model.Spec) { s.Kernel.Amplitude = 1 + 0x1p-52 },
+		"jitter":             func(s *model.Spec) { s.Kernel.Jitter = 0.5 },
+		"standardized":       func(s *model.Spec) { s.Standardize = true },
+		"normalized":         func(s *model.Spec) { s.NormalizeTarget = true },
+		"low rank":           func(s *model.Spec) { s.Storage = model.LowRank },
+		"largest rank":       func(s *model.Spec) { s.MaxRank = 7 },
+		"rank":               func(s *model.Spec) { s.Rank = 7 },
+		"bias":               func(s *model.Spec) { s.Bias = true },
+	} {
+		changed := base
+		change(&changed)
+		differs(what, changed.Key(scheme))
+	}
+	differs("another ratio", base.Key(resample.Poisson{Ratio: 2}))
+	differs("folds", base.Key(resample.KFold{Folds: 5, N: 506}))
+	differs("other folds", base.Key(resample.KFold{Folds: 6, N: 506}))
+	differs("a number more", base.Key(scheme, 1))
+}
+
+// shifted is a set with targets a y + b.
+func shifted(set *dataset.Set, a, b float64) *dataset.Set {
+	moved := *set
+	moved.Y = make([]float64, len(set.Y))
+	for i, y := range set.Y {
+		moved.Y[i] = a*y + b
+	}
+	return &moved
+}
+
+// TestNormalizedTarget: targets a y + b give a times the answer plus b, with a noise that
+// is a share of the variance. All steps are linear in the targets or quadratic, and the
+// stopping rules relative, so that only rounding differs: 1e-9 of the figure.
+func TestNormalizedTarget(t *testing.T) {
+	raw := load(t, "synthetic:friedman1,n=120,seed=2")
+	mean, variance := stat.PopMeanVariance(raw.Y, nil)
+	answer := func(a, b float64) (*model.Model, *solver.Solution, float64) {
+		set := shifted(raw, a, b)
+		m := build(t, model.Spec{
+			Set: set, Kernel: kernel.Spec{Gamma: 0.1}, Standardize: true, NormalizeTarget: true,
+			Loss: loss.Square{Noise: 0.1 * a * a * variance},
+		})
+		if &m.Set.Y[0] == &set.Y[0] {
+			t.Fatal("the caller's targets were centred")
+		}
+		s := converge(t, m, bootstrap, solver.Settings{})
+		left, _ := s.LeftOut(loss.SquareTest{})
+		return m, s, left
+	}
+	m, s, left := answer(1, 0)
+	near(t, "mean", m.TargetMean, mean, 1e-12)
+	near(t, "amplitude", m.Kernel.Amplitude, variance, 1e-12)
+	for _, c := range []struct{ a, b float64 }{{1, 1e4}, {-30, 7}, {0.01, -3}} {
+		m2, s2, left2 := answer(c.a, c.b)
+		near(t, "left-out error", left2/(c.a*c.a), left, 1e-9)
+		for i := range s.Mean {
+			near(t, "mean", (s2.Mean[i]+m2.TargetMean-c.b)/c.a, s.Mean[i]+m.TargetMean, 1e-9)
+			near(t, "variance", s2.Var[i]/(c.a*c.a), s.Var[i], 1e-9)
 		}
 	}
 }
 
-// peakThat is peak, measured anew where it does not hold: the collector may lag behind on
-// a machine with other work, and its garbage then counts, or the peak fall between two looks. What is held
-// is the same each time, and never what a wrong forecast says.
-func peakThat(holds func(bytes float64) bool, f func()) (bytes float64) {
-	for range 10 {
-		if bytes = peak(f); holds(bytes) {
-			break
-		}
+// TestNormalizedTargetLeavesAlone: labels, given amplitudes and precomputed kernels.
+func TestNormalizedTargetLeavesAlone(t *testing.T) {
+	m := build(t, model.Spec{Set: load(t, "sonar"), Loss: loss.Hinge{C: 1}, NormalizeTarget: true})
+	if m.TargetMean != 0 || m.Kernel.Amplitude != 0 || m.Set.Y[0] != load(t, "sonar").Y[0] {
+		t.Errorf("labels: mean %v, amplitude %v", m.TargetMean, m.Kernel.Amplitude)
 	}
-	return bytes
-}
-
-// skipUnderRace skips tests of memory where the race detector, run with -short, has
-// memory of its own.
-func skipUnderRace(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("memory is not the program's own under the race detector")
-	}
-}
-
-// TestLittleMemory: one byte less than the least is refused. A margin loss goes
-// without Newton's method where there is no room for it, says so in the estimate, and
-// keeps to that.
-func TestLittleMemory(t *testing.T) {
-	skipUnderRace(t)
-	spec := model.Spec{Set: load(t, "synthetic:rings,n=400,d=5"), Loss: loss.Hinge{C: 1},
-		Kernel: kernel.Spec{Gamma: 1}, Standardize: true}
-	plenty := build(t, spec)
-	whole := plenty.TheoryBytes()
-	want := solve(t, plenty)
-	spec.MaxBytes = whole
-	if m := build(t, spec); m.TheoryBytes() != whole {
-		t.Errorf("%d bytes estimated, %d without a limit", m.TheoryBytes(), whole)
-	}
-	spec.MaxBytes--
-	least := build(t, spec).TheoryBytes()
-	if matrix := int64(8 * 400 * 400); least > whole-matrix { // two of them without kernels for small orders
-		t.Errorf("%d bytes without Newton's method, %d with it", least, whole)
-	}
-	spec.MaxBytes = least
-	m := build(t, spec)
-	var s *solver.Solution
-	holds := func(bytes float64) bool { return bytes <= float64(least-linalg.SymBytes(400))*1.1+1<<18 }
-	if bytes := peakThat(holds, func() { s = solve(t, m) }); !holds(bytes) {
-		t.Errorf("%.0f bytes beside the kernel matrix, %d in all estimated", bytes, least)
-	}
-	got, _ := s.LeftOut(loss.ZeroOne{})
-	wanted, _ := want.LeftOut(loss.ZeroOne{})
-	if s.Stats.Linear > 0 || math.Abs(got-wanted) > 1e-5 {
-		t.Errorf("error %g, with Newton's method %g; %+v", got, wanted, s.Stats)
-	}
-	spec.MaxBytes--
-	if _, err := model.Build(spec); !errors.Is(err, linalg.ErrMemory) {
-		t.Errorf("one byte short: %v", err)
-	}
-	square := model.Spec{Set: load(t, "synthetic:friedman1,n=300"), Loss: loss.Square{Noise: 1},
-		Standardize: true}
-	square.MaxBytes = build(t, square).TheoryBytes()
-	build(t, square)
-	square.MaxBytes--
-	if _, err := model.Build(square); !errors.Is(err, linalg.ErrMemory) {
-		t.Errorf("square loss, one byte short: %v", err)
+	spec := grid(t, 12)
+	spec.NormalizeTarget = true
+	if m := build(t, spec); m.Kernel.Amplitude != 2 || m.TargetMean == 0 {
+		t.Errorf("given amplitude: %v, mean %v", m.Kernel.Amplitude, m.TargetMean)
 	}
 }

@@ -24,7 +24,7 @@ import (
 // one's answer; retraining goes on beside it.
 func TestBusy(t *testing.T) {
 	m := build(t, grid(t, 200))
-	law := resample.Poisson{Ratio: 1}
+	law := bootstrap
 	ctx := context.Background()
 	earlier := need.One(m.Solve(ctx, law, solver.Settings{}))(t)
 	want := slices.Clone(earlier.Var)
@@ -33,8 +33,7 @@ func TestBusy(t *testing.T) {
 		"fit":        func() error { _, err := m.FullFit(); return err },
 		"covariance": func() error { return earlier.Covariance(make([]float64, m.Sites()), 0) },
 		"predict": func() error {
-			_, _,
-				err := earlier.Predict(make([]float64, earlier.InputDim()))
+			_, _, err := earlier.Predict(make([]float64, earlier.InputDim()))
 			return err
 		},
 		"batch": func() error {
@@ -54,9 +53,7 @@ func TestBusy(t *testing.T) {
 		}
 		asked = true
 		for name, try := range trials {
-			if err := try(); !errors.Is(err, linalg.ErrBusy) {
-				t.Errorf("%s beside a solve: %v", name, err)
-			}
+			fails(t, name+" beside a solve", try(), linalg.ErrBusy, "")
 		}
 		if _, err := refit.RetrainSingly(ctx, m, law,
 			refit.RetrainSettings{Settings: retrain.Settings{Resamples: 4}}); err != nil {
@@ -78,7 +75,7 @@ func TestManyAtOnce(t *testing.T) {
 	for name, spec := range map[string]model.Spec{"square": grid(t, 200), "hinge": margin, "low rank": lowrank} {
 		t.Run(name, func(t *testing.T) {
 			m := build(t, spec)
-			alone := need.One(m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
+			alone := need.One(m.Solve(context.Background(), bootstrap, solver.Settings{}))(t)
 			want, wantLeftOut := slices.Clone(alone.Var), leftOut(alone)
 			row := make([]float64, alone.InputDim())
 			var group sync.WaitGroup
@@ -87,7 +84,7 @@ func TestManyAtOnce(t *testing.T) {
 				go func() {
 					defer group.Done()
 					for range 3 {
-						s, err := m.Solve(context.Background(), resample.Poisson{Ratio: 1}, solver.Settings{})
+						s, err := m.Solve(context.Background(), bootstrap, solver.Settings{})
 						switch {
 						case errors.Is(err, linalg.ErrBusy):
 							continue
@@ -138,12 +135,12 @@ func TestFaultOfLoss(t *testing.T) {
 		Kernel: kernel.Spec{Gamma: 1}, Standardize: true}
 	m := build(t, spec)
 	m.Loss = faulty{loss.Hinge{C: 1}}
-	ctx, law := context.Background(), resample.Poisson{Ratio: 1}
+	ctx, law := context.Background(), bootstrap
 	for name, call := range map[string]func(){
 		"solve": func() { m.Solve(ctx, law, solver.Settings{}) },
 		"retrain": func() {
-			refit.RetrainSingly(ctx, m, law, refit.RetrainSettings{Settings: retrain.Settings{Resamples: 8,
-				Workers: 2}})
+			how := retrain.Settings{Resamples: 8, Workers: 2}
+			refit.RetrainSingly(ctx, m, law, refit.RetrainSettings{Settings: how})
 		},
 	} {
 		func() {

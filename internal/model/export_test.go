@@ -1,13 +1,10 @@
 package model
 
-// TheoryBytes estimates the memory of a solve: the kernel matrix with its scratch
-// triangle, or a factor of it, or this rank's part; its engine; the sites; and what the
-// solver holds beside them. For the square loss that is the most that low-rank updates
-// take;
-// for other losses Newton's method, 16 M^2 bytes, where MaxBytes has room for it. What
-// such a solve takes for a factor of a kernel matrix that turns out to be singular within
-// rounding is left out: it stays within MaxBytes, or what the system has left, and is
-// gone afterwards.
+// TheoryBytes estimates the memory of a solve: the kernel matrix with its scratch triangle, or a factor of
+// it, or this rank's part; its engine; the sites; and what the solver holds beside them. For the square loss
+// that is the most that low-rank updates take; for other losses Newton's method, 16 M^2 bytes, where MaxBytes
+// has room for it. What such a solve takes for a factor of a kernel matrix that turns out to be singular
+// within rounding is left out: it stays within MaxBytes, or what the system has left, and is gone afterwards.
 func (m *Model) TheoryBytes() int64 {
 	return m.Forecast().Held() + m.Forecast().Margin(m.Forecast().SolveRoom())
 }

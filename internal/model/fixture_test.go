@@ -1,31 +1,36 @@
 package model_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/need"
+	"bootbench/internal/refit"
+	"bootbench/internal/retrain"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/resample"
+	"bootbench/solver"
 )
 
 // load reads an embedded or synthetic set.
 func load(t testing.TB, path string) *dataset.Set {
 	t.Helper()
-	set := need.One(dataset.Load(path, dataset.Options{}))(t)
-	return set
+	return need.One(dataset.Load(path, dataset.Options{}))(t)
 }
 
 func build(t testing.TB, spec model.Spec) *model.Model {
 	t.Helper()
-	m := need.One(model.Build(spec))(t)
-	return m
+	return need.One(model.Build(spec))(t)
 }
 
 // grid is regression on inputs most of which repeat.
@@ -58,16 +63,8 @@ func (l labelsOnly) Site(y []float64, law resample.CountDistribution) (loss.Site
 // deviation, constant columns 0; and the same map applied to further rows.
 func zScores(x dataset.Matrix, further ...[]float64) (own, others [][]float64) {
 	own, others = make([][]float64, x.Rows), make([][]float64, len(further))
-	n := float64(x.Rows)
 	for j := range x.Cols {
-		mean, squares := 0.0, 0.0
-		for i := range x.Rows {
-			mean += x.At(i, j) / n
-		}
-		for i := range x.Rows {
-			squares += (x.At(i, j) - mean) * (x.At(i, j) - mean)
-		}
-		sd := math.Sqrt(squares / n)
+		mean, sd := stat.PopMeanStdDev(columnOf(x, j), nil)
 		z := func(v float64) float64 {
 			if sd < 1e-12*math.Abs(mean) {
 				return 0
@@ -84,13 +81,8 @@ func zScores(x dataset.Matrix, further ...[]float64) (own, others [][]float64) {
 	return own, others
 }
 
-// asTheyAre are the rows of x.
-func asTheyAre(x dataset.Matrix) [][]float64 {
-	rows := make([][]float64, x.Rows)
-	for i := range rows {
-		rows[i] = x.Row(i)
-	}
-	return rows
+func columnOf(x dataset.Matrix, j int) []float64 {
+	return mat.Col(nil, j, mat.NewDense(x.Rows, x.Cols, x.Data))
 }
 
 // rbf is A exp(-gamma |a-b|^2) + B.
@@ -100,6 +92,40 @@ func rbf(k kernel.Spec, a, b []float64) float64 {
 		r2 += (a[j] - b[j]) * (a[j] - b[j])
 	}
 	return k.Amplitude*math.Exp(-k.Gamma*r2) + k.Constant
+}
+
+// every lists the numbers below n in steps.
+func every(n, step int) (list []int) {
+	for i := 0; i < n; i += step {
+		list = append(list, i)
+	}
+	return list
+}
+
+// bootstrap is the law of most tests.
+var bootstrap = resample.Poisson{Ratio: 1}
+
+// converge solves and insists on Converged.
+func converge(t testing.TB, m *model.Model, law resample.CountDistribution,
+	s solver.Settings) *solver.Solution {
+	t.Helper()
+	solution := need.One(m.Solve(t.Context(), law, s))(t)
+	if solution.Status != solver.Converged {
+		t.Fatalf("%v, residual %g", solution.Status, solution.Residual)
+	}
+	return solution
+}
+
+// solve is to 1e-9.
+func solve(t testing.TB, m *model.Model) *solver.Solution {
+	t.Helper()
+	return converge(t, m, bootstrap, solver.Settings{Tolerance: 1e-9})
+}
+
+// singly retrains one by one.
+func singly(t testing.TB, m *model.Model, law resample.Scheme, s refit.RetrainSettings) *retrain.Result {
+	t.Helper()
+	return need.One(refit.RetrainSingly(t.Context(), m, law, s))(t)
 }
 
 // near fails unless a and b agree to tol, relative to 1 + |b|.
@@ -117,4 +143,30 @@ func matrix(rows [][]float64) blas64.General {
 		m.Data = append(m.Data, row...)
 	}
 	return m
+}
+
+// must ends a test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func contains(err error, text string) bool { return err != nil && strings.Contains(err.Error(), text) }
+
+// fails checks an error: what it is, if is is not nil, and what it says.
+func fails(t testing.TB, what string, err, is error, says string) {
+	t.Helper()
+	if err == nil || is != nil && !errors.Is(err, is) || !contains(err, says) {
+		t.Errorf("%s: error %v", what, err)
+	}
+}
+
+// refused is fails for a call with a value.
+func refused[V any](_ V, err error) func(t testing.TB, what string, is error, says string) {
+	return func(t testing.TB, what string, is error, says string) {
+		t.Helper()
+		fails(t, what, err, is, says)
+	}
 }

@@ -2,7 +2,6 @@ package model_test
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"math"
 	"os"
@@ -19,7 +18,6 @@ import (
 	"bootbench/internal/retrain"
 	"bootbench/kernel"
 	"bootbench/loss"
-	"bootbench/resample"
 	"bootbench/solver"
 )
 
@@ -84,21 +82,17 @@ func TestBiasAgainstLIBSVM(t *testing.T) {
 			c.err, c.se = c.byLIBSVM(t, train, m, test)
 			t.Logf("{%q, %g, %g, %.5g, %.2g},", c.name, c.c, c.epsilon, c.err, c.se)
 		}
-		law := resample.Poisson{Ratio: 1}
-		s, err := m.Solve(context.Background(), law, solver.Settings{})
-		if err != nil || s.Status != solver.Converged {
-			t.Fatal(c, err, s.Status)
-		}
+		law := bootstrap
+		s := converge(t, m, law, solver.Settings{})
 		theory, _ := s.LeftOut(test)
 		tests := []loss.Test{test}
-		same, _ := need.Two(refit.RetrainAround(context.Background(), m, s, law,
+		same, _ := need.Two(refit.RetrainAround(t.Context(), m, s, law,
 			refit.RetrainSettings{Seed: libsvmSeed, Settings: retrain.Settings{Resamples: libsvmResamples,
 				Tests: tests}}))(t)
 		if off := same.LeftOut[0].Error/c.err - 1; !(math.Abs(off) < 0.005) {
 			t.Errorf("%v: retrained on the same resamples %g, off by %.2g%%", c, same.LeftOut[0].Error, 100*off)
 		}
-		refined := need.One(refit.Refine(context.Background(), m, s, law, refit.RefineSettings{Resamples: 60,
-			Seed:  1,
+		refined := need.One(refit.Refine(t.Context(), m, s, law, refit.RefineSettings{Resamples: 60, Seed: 1,
 			Tests: tests}))(t)
 		r := refined.TestError()
 		score := (r.Error - c.err) / math.Hypot(r.StandardError, c.se)
@@ -133,7 +127,7 @@ func (c libsvmCell) byLIBSVM(t *testing.T, train string, m *model.Model, test lo
 		args = append(args, "-s", "3", "-p", fmt.Sprint(c.epsilon))
 	}
 	sums, absent, means := make([]float64, n), make([]float64, n), []float64(nil)
-	_, err := refit.RetrainSingly(context.Background(), m, resample.Poisson{Ratio: 1},
+	_, err := refit.RetrainSingly(t.Context(), m, bootstrap,
 		refit.RetrainSettings{Seed: libsvmSeed, Settings: retrain.Settings{Resamples: libsvmResamples,
 			OnFit: func(_ int, weight, _ []float64) {
 				var left []int
@@ -152,9 +146,7 @@ func (c libsvmCell) byLIBSVM(t *testing.T, train string, m *model.Model, test lo
 				total := 0.0
 				for _, i := range left {
 					var f float64
-					if _, err := fmt.Fscan(out, &f); err != nil {
-						t.Fatal(err)
-					}
+					need.One(fmt.Fscan(out, &f))(t)
 					l := test.Value(f, m.Set.Y[i])
 					sums[i], absent[i], total = sums[i]+l, absent[i]+1, total+l
 				}
@@ -184,7 +176,5 @@ func writeLIBSVM(t *testing.T, path string, x dataset.Matrix, y, weight []float6
 			fmt.Fprintln(w)
 		}
 	}
-	if err := w.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Flush())
 }

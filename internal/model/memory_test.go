@@ -1,17 +1,22 @@
 package model_test
 
 import (
-	"context"
+	"math"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
 	"sync"
 	"testing"
+	"time"
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/refit"
 	"bootbench/internal/retrain"
 	"bootbench/kernel"
+	"bootbench/linalg"
 	"bootbench/loss"
-	"bootbench/resample"
+	"bootbench/solver"
 )
 
 // TestForecasts: what a fit, retraining by either method, predicting and refining hold at a time beside what
@@ -20,7 +25,7 @@ import (
 func TestForecasts(t *testing.T) {
 	skipUnderRace(t)
 	labels, regression := load(t, "synthetic:rings,n=500,d=5"), load(t, "synthetic:friedman1,n=500")
-	law, ctx := resample.Poisson{Ratio: 1}, context.Background()
+	law, ctx := bootstrap, t.Context()
 	for _, c := range []struct {
 		set  *dataset.Set
 		loss loss.Loss
@@ -78,4 +83,99 @@ func together(workers int) func(b int, f []float64) (bool, error) {
 		}
 		return false, nil
 	}
+}
+
+// allocated is what f allocates, freed or not.
+func allocated(f func()) float64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return float64(after.TotalAlloc - before.TotalAlloc)
+}
+
+// peak is the most memory that f holds at a time, by samples of the heap, beside what
+// was held before. The collector runs often, so that little garbage counts.
+func peak(f func()) float64 {
+	defer debug.SetGCPercent(debug.SetGCPercent(2))
+	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	held := func() float64 {
+		metrics.Read(heap)
+		return float64(heap[0].Value.Uint64())
+	}
+	runtime.GC()
+	before, most := held(), 0.0
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	for {
+		select {
+		case <-done:
+			return most - before
+		case <-time.After(100 * time.Microsecond):
+			most = math.Max(most, held())
+		}
+	}
+}
+
+// peakThat is peak, measured anew where it does not hold: the collector may lag behind on
+// a machine with other work, and its garbage then counts, or the peak fall between two looks. What is held
+// is the same each time, and never what a wrong forecast says.
+func peakThat(holds func(bytes float64) bool, f func()) (bytes float64) {
+	for range 10 {
+		if bytes = peak(f); holds(bytes) {
+			break
+		}
+	}
+	return bytes
+}
+
+// skipUnderRace skips tests of memory where the race detector, run with -short, has memory of its own.
+func skipUnderRace(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("memory is not the program's own under the race detector")
+	}
+}
+
+// TestLittleMemory: one byte less than the least is refused. A margin loss goes without Newton's method where
+// there is no room for it, says so in the estimate, and keeps to that.
+func TestLittleMemory(t *testing.T) {
+	skipUnderRace(t)
+	spec := model.Spec{Set: load(t, "synthetic:rings,n=400,d=5"), Loss: loss.Hinge{C: 1},
+		Kernel: kernel.Spec{Gamma: 1}, Standardize: true}
+	plenty := build(t, spec)
+	whole := plenty.TheoryBytes()
+	want := solve(t, plenty)
+	spec.MaxBytes = whole
+	if m := build(t, spec); m.TheoryBytes() != whole {
+		t.Errorf("%d bytes estimated, %d without a limit", m.TheoryBytes(), whole)
+	}
+	spec.MaxBytes--
+	least := build(t, spec).TheoryBytes()
+	if matrix := int64(8 * 400 * 400); least > whole-matrix { // two of them without kernels for small orders
+		t.Errorf("%d bytes without Newton's method, %d with it", least, whole)
+	}
+	spec.MaxBytes = least
+	m := build(t, spec)
+	var s *solver.Solution
+	holds := func(bytes float64) bool { return bytes <= float64(least-linalg.SymBytes(400))*1.1+1<<18 }
+	if bytes := peakThat(holds, func() { s = solve(t, m) }); !holds(bytes) {
+		t.Errorf("%.0f bytes beside the kernel matrix, %d in all estimated", bytes, least)
+	}
+	got, _ := s.LeftOut(loss.ZeroOne{})
+	wanted, _ := want.LeftOut(loss.ZeroOne{})
+	if s.Stats.Linear > 0 || math.Abs(got-wanted) > 1e-5 {
+		t.Errorf("error %g, with Newton's method %g; %+v", got, wanted, s.Stats)
+	}
+	spec.MaxBytes--
+	refused(model.Build(spec))(t, "one byte short", linalg.ErrMemory, "")
+	square := model.Spec{Set: load(t, "synthetic:friedman1,n=300"), Loss: loss.Square{Noise: 1},
+		Standardize: true}
+	square.MaxBytes = build(t, square).TheoryBytes()
+	build(t, square)
+	square.MaxBytes--
+	refused(model.Build(square))(t, "square loss, one byte short", linalg.ErrMemory, "")
 }

@@ -3,7 +3,6 @@ package model_test
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -29,9 +28,7 @@ func predictor(t testing.TB, spec model.Spec, settings model.FitSettings) (*mode
 	fit := need.One(m.Fit(settings))(t)
 	p := need.One(m.Predictor(fit))(t)
 	var file bytes.Buffer
-	if err := p.Write(&file); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Write(&file))
 	back := need.One(model.ReadPredictor(bytes.NewReader(file.Bytes())))(t)
 	return m, fit, back, file.Bytes()
 }
@@ -41,7 +38,7 @@ func predictor(t testing.TB, spec model.Spec, settings model.FitSettings) (*mode
 // uses. The sums run in another order, and the kernel over fewer sites is centred elsewhere:
 // their rounding is some 1e-15 of the sum of the terms' sizes.
 func TestPredictor(t *testing.T) {
-	numbers, labels := load(t, "synthetic:friedman1,n=40"), load(t, "crabs").Subset(eachFourth(200))
+	numbers, labels := load(t, "synthetic:friedman1,n=40"), load(t, "crabs").Subset(every(200, 4))
 	text := load(t, "synthetic:text,n=60,d=2000")
 	rbf := kernel.Spec{Gamma: 0.3, Amplitude: 2, Constant: 0.5}
 	for i, c := range []struct {
@@ -116,14 +113,6 @@ func TestPredictor(t *testing.T) {
 	}
 }
 
-// eachFourth lists the numbers below n in steps of 4.
-func eachFourth(n int) (rows []int) {
-	for i := 0; i < n; i += 4 {
-		rows = append(rows, i)
-	}
-	return rows
-}
-
 // TestPrecomputedPredictor: new inputs of a precomputed kernel are their kernel with every
 // example, of which the file takes those with a weight.
 func TestPrecomputedPredictor(t *testing.T) {
@@ -148,9 +137,8 @@ func TestPrecomputedPredictor(t *testing.T) {
 			t.Errorf("example %d: %v, by the trainer %v", i+1, v, fit.F[m.Site[i]])
 		}
 	}
-	if _, err := p.Predict(&dataset.Inputs{X: dataset.NewMatrix(1, 3)}); err == nil {
-		t.Error("3 kernel values of 4 examples pass")
-	}
+	refused(p.Predict(&dataset.Inputs{X: dataset.NewMatrix(1, 3)}))(t,
+		"3 kernel values of 4 examples pass", nil, "")
 }
 
 // TestModelFileDamage: cut short anywhere, with anything after it, or with any one bit
@@ -158,19 +146,19 @@ func TestPrecomputedPredictor(t *testing.T) {
 func TestModelFileDamage(t *testing.T) {
 	_, _, p, file := predictor(t, model.Spec{Set: threePoints(t), Loss: loss.Square{Noise: 1},
 		Standardize: true}, model.FitSettings{})
-	refused := func(content []byte) error {
+	read := func(content []byte) error {
 		_, err := model.ReadPredictor(bytes.NewReader(content))
 		return err
 	}
 	for size := range len(file) - 1 { // without its last line end it is whole
-		if refused(file[:size]) == nil {
+		if read(file[:size]) == nil {
 			t.Fatalf("%d bytes of %d pass", size, len(file))
 		}
 	}
 	for bit := range 8 * len(file) {
 		damaged := bytes.Clone(file)
 		damaged[bit/8] ^= 1 << (bit % 8)
-		if refused(damaged) == nil {
+		if read(damaged) == nil {
 			t.Fatalf("bit %d of byte %d turned: it passes", bit%8, bit/8)
 		}
 	}
@@ -186,46 +174,27 @@ func TestModelFileDamage(t *testing.T) {
 		strings.Replace(string(file), `"target_mean":0`, `"target_mean":1`, 1):     "checksum",
 		strings.Replace(string(file), `{"format"`, `{"note":"edited","format"`, 1): "checksum",
 	} {
-		if err := refused([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.60q: %v, want %q", text, err, want)
-		}
+		fails(t, fmt.Sprintf("%.60q, want %q", text, want), read([]byte(text)), nil, want)
 	}
 	var indented bytes.Buffer
-	if err := json.Indent(&indented, file, "", "  "); err != nil {
-		t.Fatal(err)
-	}
-	if err := refused(indented.Bytes()); err != nil {
-		t.Errorf("laid out anew: %v", err)
-	}
+	must(t, json.Indent(&indented, file, "", "  "))
+	must(t, read(indented.Bytes()))
 	p.Bias = math.NaN()
-	if err := p.Write(&bytes.Buffer{}); err == nil {
-		t.Error("a model with NaN is written")
-	}
-	if _, err := (&model.Predictor{}).Predict(&dataset.Inputs{}); err == nil {
-		t.Error("the zero predictor predicts")
-	}
+	fails(t, "a model with NaN is written", p.Write(&bytes.Buffer{}), nil, "")
+	refused((&model.Predictor{}).Predict(&dataset.Inputs{}))(t, "the zero predictor predicts", nil, "")
 }
 
 // threePoints is a set whose model file is short.
 func threePoints(t testing.TB) *dataset.Set {
-	set := need.One(dataset.New(mat.NewDense(3, 1, []float64{1, 2, 4}), []float64{1, 3, 2}))(t)
-	return set
-}
-
-// body is the model in a file.
-func body(file []byte) string {
-	_, model, _ := strings.Cut(string(file), `"model":`)
-	return strings.TrimSuffix(model, "}\n")
+	return need.One(dataset.New(mat.NewDense(3, 1, []float64{1, 2, 4}), []float64{1, 3, 2}))(t)
 }
 
 // TestModelFileMisfits: models under a true checksum that do not fit together are refused.
 func TestModelFileMisfits(t *testing.T) {
 	_, _, _, file := predictor(t, model.Spec{Set: threePoints(t), Loss: loss.Square{Noise: 1},
 		Standardize: true}, model.FitSettings{})
-	good := body(file)
-	if _, err := model.ReadPredictor(bytes.NewReader(model.SealModel([]byte(good)))); err != nil {
-		t.Fatal(err)
-	}
+	_, good, _ := strings.Cut(strings.TrimSuffix(string(file), "}\n"), `"model":`)
+	need.One(model.ReadPredictor(bytes.NewReader(model.SealModel([]byte(good)))))(t)
 	weights := regexp.MustCompile(`"weight":\[[^,]*,`)
 	for name, bad := range map[string]string{
 		"nothing":         "null",
@@ -249,9 +218,6 @@ func TestModelFileMisfits(t *testing.T) {
 		if bad == good {
 			t.Fatalf("%s: nothing is changed", name)
 		}
-		if _, err := model.ReadPredictor(bytes.NewReader(model.SealModel([]byte(bad)))); !errors.Is(err,
-			model.ErrInput) {
-			t.Errorf("%s: %v", name, err)
-		}
+		refused(model.ReadPredictor(bytes.NewReader(model.SealModel([]byte(bad)))))(t, name, model.ErrInput, "")
 	}
 }

@@ -3,15 +3,22 @@ package model_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"bootbench/internal/batch"
+	"bootbench/internal/dataset"
+	"bootbench/internal/gp"
 	"bootbench/internal/model"
 	"bootbench/internal/need"
+	"bootbench/internal/predict"
 	"bootbench/internal/refit"
 	"bootbench/internal/retrain"
 	"bootbench/kernel"
@@ -27,9 +34,8 @@ func blobs(t *testing.T, l loss.Loss) *model.Model {
 		Loss: l, Standardize: true})
 }
 
-// TestMarginTrainers: the full fit and retraining obey the Kuhn-Tucker
-// conditions of their loss, recomputed from the predictor alone: K^-1 f gives
-// the weights beta, which must lie in the boxes.
+// TestMarginTrainers: the full fit and retraining obey the Kuhn-Tucker conditions of their loss, recomputed
+// from the predictor alone: K^-1 f gives the weights beta, which must lie in the boxes.
 func TestMarginTrainers(t *testing.T) {
 	for name, l := range map[string]loss.Loss{"hard": loss.HardMargin{}, "hinge": loss.Hinge{C: 2}} {
 		m := blobs(t, l)
@@ -47,32 +53,11 @@ func TestMarginTrainers(t *testing.T) {
 				t.Errorf("%s, example %d: margin %v with weight %v", name, i, margin, weight)
 			}
 		}
-		result, err := refit.RetrainSingly(context.Background(), m, resample.Poisson{Ratio: 1},
+		result := singly(t, m, bootstrap,
 			refit.RetrainSettings{Settings: retrain.Settings{Resamples: 20, Tests: []loss.Test{loss.ZeroOne{}}}})
-		if err != nil || result.Resamples != 20 || !(result.LeftOut[0].Error < 0.5) {
-			t.Errorf("%s: %+v, %v", name, result, err)
+		if result.Resamples != 20 || !(result.LeftOut[0].Error < 0.5) {
+			t.Errorf("%s: %+v", name, result)
 		}
-	}
-}
-
-// TestMarginExtras: new inputs that repeat training inputs get their prediction.
-func TestMarginExtras(t *testing.T) {
-	m := blobs(t, loss.Hinge{C: 1})
-	cross, err := m.CrossAll(model.Dense(blas64.General(m.Set.X.Gather([]int{3, 9}))))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = refit.RetrainSingly(context.Background(), m, resample.Poisson{Ratio: 1},
-		refit.RetrainSettings{Settings: retrain.Settings{Resamples: 5,
-			OnFit: func(_ int, _, f []float64) {
-				for e, example := range []int{3, 9} {
-					if got, want := f[m.Sites()+e], f[m.Site[example]]; math.Abs(got-want) > 1e-9 {
-						t.Errorf("new input %d: %v, site %v", e, got, want)
-					}
-				}
-			}}, Cross: cross})
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -103,18 +88,16 @@ func TestMissingClass(t *testing.T) {
 	}
 }
 
-// TestRetrainMethods: batches and single fits are the same fits of the same draws, so that the
-// averages agree far within the Monte-Carlo error: 1e-3 standard deviations beside
-// 1/sqrt(300). Auto takes batches where there are resamples and sites enough, and single
-// fits where the loss is a likelihood.
+// TestRetrainMethods: batches and single fits are the same fits of the same draws, so that the averages agree
+// far within the Monte-Carlo error: 1e-3 standard deviations beside 1/sqrt(300). Auto takes batches where
+// there are resamples and sites enough, and single fits where the loss is a likelihood.
 func TestRetrainMethods(t *testing.T) {
 	m := build(t, model.Spec{Set: load(t, "sonar"), Standardize: true, Kernel: kernel.Spec{Gamma: 0.01},
 		Loss: loss.SquaredHinge{C: 1}})
 	settings := retrain.Settings{Resamples: 300, Tests: []loss.Test{loss.ZeroOne{}}}
 	by := func(method refit.RetrainMethod) *refit.Retraining {
-		r := need.One(refit.Retrain(context.Background(), m, method, resample.Poisson{Ratio: 1},
+		return need.One(refit.Retrain(t.Context(), m, method, bootstrap,
 			refit.RetrainSettings{Settings: settings}))(t)
-		return r
 	}
 	together, single := by(refit.AutoMethod), by(refit.Single)
 	if together.Method != refit.Batch || together.Batch.Fits+together.Batch.Exact != 300 ||
@@ -137,33 +120,25 @@ func TestRetrainMethods(t *testing.T) {
 	}
 	likely := build(t, model.Spec{Set: load(t, "crabs"), Standardize: true, Kernel: kernel.Spec{Gamma: 0.2},
 		Loss: loss.Probit{}})
-	if _, err := refit.Retrain(context.Background(), likely, refit.Batch, resample.Poisson{Ratio: 1},
-		refit.RetrainSettings{Settings: settings}); !errors.Is(err, model.ErrInput) {
-		t.Errorf("batches of a likelihood: %v", err)
-	}
+	refused(refit.Retrain(t.Context(), likely, refit.Batch, bootstrap,
+		refit.RetrainSettings{Settings: settings}))(t, "batches of a likelihood", model.ErrInput, "")
 }
-
-// namelessLoss is a loss that has sites, and nothing to be trained by.
-type namelessLoss struct{ loss.Loss }
 
 // TestUntrainable: a loss without a trainer has a theory, and every training of it is refused, rather than
 // made with no trainer.
 func TestUntrainable(t *testing.T) {
-	m := blobs(t, namelessLoss{loss.Hinge{C: 1}})
-	s := need.One(m.Solve(t.Context(), resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
+	m := blobs(t, labelsOnly{loss.Square{Noise: 1}})
+	s := need.One(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
 	training := refit.RetrainSettings{Settings: retrain.Settings{Resamples: 3,
 		Tests: []loss.Test{loss.ZeroOne{}}}}
-	for what, try := range map[string]func() error{
-		"trainer":  func() error { _, err := m.NewTrainer(); return err },
-		"full fit": func() error { _, err := m.FullFit(); return err },
-		"fit":      func() error { _, err := m.Fit(model.FitSettings{}); return err },
-		"retrain": func() error {
-			_, err := refit.RetrainSingly(t.Context(), m, resample.Poisson{Ratio: 1}, training)
-			return err
-		},
-		"batch": func() error { _, err := refit.NewBatch(m, s, training); return err },
-	} {
-		if err := try(); !errors.Is(err, model.ErrInput) {
+	_, trainer := m.NewTrainer()
+	_, full := m.FullFit()
+	_, fit := m.Fit(model.FitSettings{})
+	_, single := refit.RetrainSingly(t.Context(), m, bootstrap, training)
+	_, batch := refit.NewBatch(m, s, training)
+	for what, err := range map[string]error{"trainer": trainer, "full fit": full, "fit": fit,
+		"retrain": single, "batch": batch} {
+		if !errors.Is(err, model.ErrInput) || what != "batch" && !contains(err, `loss "labels-only"`) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -175,16 +150,12 @@ func TestTrainerWithoutMemory(t *testing.T) {
 	m := build(t, model.Spec{Set: load(t, "synthetic:checker,n=900"), Kernel: kernel.Spec{Gamma: 20,
 		Jitter: 0.01},
 		Loss: loss.HardMargin{}, Storage: model.LowRank, Rank: 20, MaxBytes: 5 << 20})
-	if _, err := m.NewTrainer(); !errors.Is(err, linalg.ErrMemory) {
-		t.Errorf("one by one: %v", err)
-	}
-	s := need.One(m.Solve(t.Context(), resample.Poisson{Ratio: 1}, solver.Settings{MaxSweeps: 20}))(t)
-	_, _, err := refit.RetrainAround(t.Context(), m, s, resample.Poisson{Ratio: 1}, refit.RetrainSettings{
+	refused(m.NewTrainer())(t, "one by one", linalg.ErrMemory, "")
+	s := need.One(m.Solve(t.Context(), bootstrap, solver.Settings{MaxSweeps: 20}))(t)
+	_, _, err := refit.RetrainAround(t.Context(), m, s, bootstrap, refit.RetrainSettings{
 		Batch: batch.Settings{MaxIterations: 1}, Settings: retrain.Settings{Resamples: 3,
 			Tests: []loss.Test{loss.ZeroOne{}}}})
-	if !errors.Is(err, linalg.ErrMemory) {
-		t.Errorf("left over: %v", err)
-	}
+	fails(t, "left over", err, linalg.ErrMemory, "")
 }
 
 // TestStopped: a training that is told to stop ends, and is no answer.
@@ -199,4 +170,315 @@ func TestStopped(t *testing.T) {
 			t.Errorf("%s: %v after %d questions", l.Name(), err, asked)
 		}
 	}
+}
+
+// fitRows trains on examples row by row: (K + s2 I) alpha = y over the listed examples, repetitions and all,
+// and returns the predictor at the sites and at inputs with the given kernel rows.
+func fitRows(t *testing.T, m *model.Model, noise float64, examples []int, cross blas64.General) []float64 {
+	t.Helper()
+	n := len(examples)
+	f := make([]float64, m.Sites()+cross.Rows)
+	if n == 0 {
+		return f
+	}
+	k, y, alpha := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil), mat.NewVecDense(n, nil)
+	for a, i := range examples {
+		y.SetVec(a, m.Set.Y[i])
+		for b := a; b < n; b++ {
+			k.SetSym(a, b, m.Gram().At(m.Site[i], m.Site[examples[b]]))
+		}
+		k.SetSym(a, a, k.At(a, a)+noise)
+	}
+	var factor mat.Cholesky
+	if !factor.Factorize(k) || factor.SolveVecTo(alpha, y) != nil {
+		t.Fatal("the plain system does not factorise")
+	}
+	for a, i := range examples {
+		for site := range m.Sites() {
+			f[site] += alpha.AtVec(a) * m.Gram().At(site, m.Site[i])
+		}
+		for r := range cross.Rows {
+			f[m.Sites()+r] += alpha.AtVec(a) * cross.Data[r*cross.Stride+m.Site[i]]
+		}
+	}
+	return f
+}
+
+// TestFullFit: one fit to all data, against the fit to all rows and against gp
+// on the sites' counts and mean targets.
+func TestFullFit(t *testing.T) {
+	spec := grid(t, 90)
+	m := build(t, spec)
+	got := need.One(m.FullFit())(t)
+	all := every(90, 1)
+	count, mean := make([]float64, m.Sites()), make([]float64, m.Sites())
+	for i := range all {
+		count[m.Site[i]]++
+		mean[m.Site[i]] += spec.Set.Y[i]
+	}
+	for s := range mean {
+		mean[s] /= count[s]
+	}
+	direct := need.One(gp.FitFull(build(t, spec).Gram(), 0.2, false, count, mean))(t)
+	for s, want := range fitRows(t, m, 0.2, all, blas64.General{}) {
+		// The condition of K + 0.2 I is below 90 (2 + 0.5)/0.2, about 1e3.
+		near(t, fmt.Sprint("fit at site ", s), got[s], want, 1e-11)
+		near(t, fmt.Sprint("gp at site ", s), direct[s], got[s], 0)
+	}
+}
+
+// TestRetrain: resample by resample, the fits that are averaged are those to the
+// drawn rows, at the sites and at new inputs.
+func TestRetrain(t *testing.T) {
+	m := build(t, grid(t, 40))
+	cross := need.One(m.CrossAll(model.Dense(matrix([][]float64{{0.5, 1.5}, {3, 3}}))))(t)
+	seen := 0
+	result := singly(t, m, bootstrap, refit.RetrainSettings{Cross: cross, Settings: retrain.Settings{
+		Resamples: 20, Tests: []loss.Test{loss.SquareTest{}},
+		OnFit: func(b int, weight, f []float64) {
+			var drawn []int
+			for i, k := range weight {
+				drawn = append(drawn, slices.Repeat([]int{i}, int(k))...)
+			}
+			for p, want := range fitRows(t, m, 0.2, drawn, cross) {
+				near(t, fmt.Sprintf("resample %d, place %d", b, p), f[p], want, 1e-11)
+			}
+			seen++
+		},
+	}})
+	if seen != 20 || result.Resamples != 20 || len(result.Mean) != m.Sites()+2 ||
+		len(result.LeftOut[0].Examples) != 40 {
+		t.Errorf("%d resamples seen, %d places, %d examples", seen, len(result.Mean),
+			len(result.LeftOut[0].Examples))
+	}
+}
+
+// TestSolve: the model hands the solver its sites, targets, loss and law.
+func TestSolve(t *testing.T) {
+	spec := grid(t, 40)
+	m, again := build(t, spec), build(t, spec)
+	law := resample.Poisson{Ratio: 0.7}
+	got := need.One(m.Solve(t.Context(), law, solver.Settings{}))(t)
+	want := need.One(solver.Solve(t.Context(), solver.Problem{
+		Gram: again.Gram(), Site: again.Site, Y: spec.Set.Y, Loss: spec.Loss, Law: law,
+	}, solver.Settings{}))(t)
+	if got.Status != solver.Converged || !slices.Equal(got.Mean, want.Mean) || !slices.Equal(got.Var, want.Var) {
+		t.Errorf("status %v; the answers differ", got.Status)
+	}
+}
+
+// TestScratch: the kernel matrix is the same after everything that works in its scratch triangle.
+func TestScratch(t *testing.T) {
+	m, untouched := build(t, grid(t, 40)), build(t, grid(t, 40))
+	need.One(m.FullFit())(t)
+	need.One(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
+	if _, err := refit.RetrainSingly(t.Context(), m, bootstrap,
+		refit.RetrainSettings{Settings: retrain.Settings{Resamples: 5}}); err != nil {
+		t.Fatal(err)
+	}
+	for i := range m.Sites() {
+		if !slices.Equal(m.Gram().Row(i), untouched.Gram().Row(i)) {
+			t.Fatalf("row %d of the kernel matrix has changed", i)
+		}
+	}
+}
+
+// TestFailedFits: a matrix that is not positive definite is the fault of the
+// data, and named by who finds it, though Build let it pass.
+func TestFailedFits(t *testing.T) {
+	spec := precomputed(grid(t, 12))
+	spec.Kernel = kernel.Spec{Kind: kernel.Precomputed}
+	for i := range spec.Set.N() {
+		clear(spec.Set.X.Row(i))
+		spec.Set.X.Row(i)[i] = 1
+	}
+	m := build(t, spec)
+	for i := range m.Sites() { // Build refuses such a matrix: it is spoilt afterwards
+		for j := range i {
+			m.Gram().Set(i, j, 1-float64(i-j)*float64(i-j))
+		}
+	}
+	var full *gp.PivotError
+	if _, err := m.FullFit(); !errors.As(err, &full) {
+		t.Errorf("full fit: %v", err)
+	}
+	var one *retrain.FitError
+	_, err := refit.RetrainSingly(t.Context(), m, bootstrap,
+		refit.RetrainSettings{Settings: retrain.Settings{Resamples: 2}})
+	if !errors.As(err, &one) || !errors.As(err, &full) {
+		t.Errorf("retraining: %v", err)
+	}
+	var pivot *linalg.PivotError
+	_, err = m.Solve(t.Context(), bootstrap, solver.Settings{})
+	if !errors.Is(err, solver.ErrProblem) || !errors.As(err, &pivot) {
+		t.Errorf("solve: %v", err)
+	}
+}
+
+// ownHinge is the hinge loss as a user would write it: not the type that package
+// svm trains, but a proximal map.
+type ownHinge struct{ loss.Hinge }
+
+func (ownHinge) Name() string { return "own hinge" }
+
+// Prox tries the three pieces, for one example a site.
+func (l ownHinge) Prox(c, h float64, y, k []float64) (f, slope float64) {
+	switch u, t := y[0]*h, k[0]*l.C/c; {
+	case u >= 1:
+		return h, 1
+	case u < 1-t:
+		return h + y[0]*t, 1
+	}
+	return y[0], 0
+}
+
+// ownGaussian is square loss as a likelihood.
+type ownGaussian struct{ loss.Square }
+
+func (ownGaussian) Name() string { return "own gaussian" }
+func (l ownGaussian) TiltedMoments(c, h float64, y, k []float64) (logZ, mean, variance float64) {
+	precision, shift := c, c*h
+	for j := range y {
+		precision += k[j] / l.Noise
+		shift += k[j] * y[j] / l.Noise
+	}
+	return 0, shift / precision, 1 / precision
+}
+
+// TestOwnLosses: a loss that has no trainer of its own is trained by its proximal
+// map, a likelihood by expectation propagation. Both meet the trainers that
+// the same losses have under their own names. Package svm stops at 1e-3.
+func TestOwnLosses(t *testing.T) {
+	for _, c := range []struct {
+		own, known loss.Loss
+		tol        float64
+	}{
+		{ownHinge{loss.Hinge{C: 2}}, loss.Hinge{C: 2}, 0.01},
+		{ownGaussian{loss.Square{Noise: 0.2}}, loss.Square{Noise: 0.2}, 1e-6},
+	} {
+		own, known := blobs(t, c.own), blobs(t, c.known)
+		f, want := need.One(own.FullFit())(t), need.One(known.FullFit())(t)
+		if off := floats.Distance(f, want, math.Inf(1)); off > c.tol {
+			t.Errorf("%s: the full fit is off by %v", c.own.Name(), off)
+		}
+		s := refit.RetrainSettings{Settings: retrain.Settings{Resamples: 20, Tests: []loss.Test{loss.ZeroOne{}}}}
+		scheme := bootstrap
+		a, b := singly(t, own, scheme, s), singly(t, known, scheme, s)
+		if off := floats.Distance(a.Mean, b.Mean, math.Inf(1)); off > c.tol {
+			t.Errorf("%s: retrained means are off by %v", c.own.Name(), off)
+		}
+		if got, want := refit.MissingClass(own, scheme), refit.MissingClass(known, scheme); got != want {
+			t.Errorf("%s: class missing with probability %v, want %v", c.own.Name(), got, want)
+		}
+	}
+	m := build(t, model.Spec{Set: load(t, "synthetic:blobs,n=8"), Kernel: kernel.Spec{Gamma: 1},
+		Loss: ownHinge{loss.Hinge{C: 1}}})
+	if refit.MissingClass(m, resample.Poisson{Ratio: 0.4}) == 0 {
+		t.Error("no resample lacks a class")
+	}
+}
+
+// An input where K_ii = 0 has a predictor of zero in every resample, whatever the
+// likelihood; a solve with one ends, and soon.
+func TestKernelOfZero(t *testing.T) {
+	set := load(t, "synthetic:rings,n=12,d=2").Head(6)
+	for j := range set.X.Cols {
+		set.X.Row(2)[j] = 0
+	}
+	for _, l := range []loss.Loss{loss.Probit{}, loss.Logit{}, loss.Logistic{C: 1}} {
+		m := build(t, model.Spec{Set: set, Loss: l, Kernel: kernel.Spec{Kind: kernel.Linear}})
+		s, err := m.Solve(t.Context(), bootstrap, solver.Settings{MaxSweeps: 100})
+		if err != nil || s.Status != solver.Converged || s.Mean[m.Site[2]] != 0 || s.Var[m.Site[2]] != 0 {
+			t.Errorf("%s: %v, %+v", l.Name(), err, s)
+		}
+	}
+}
+
+// TestCertain: where every resample is the whole set, the mean is the fit, also at new inputs, nothing
+// varies, and a site's cavity is what second order says of leaving it out, here by elimination
+// among the other sites: 1/c = K_ii - K_iR (K_RR + 1/l”)^-1 K_Ri, m_c = f - a/c, with l” infinite
+// at bends. There d grows up to 1e14/K_ii, and rounding of that moves predictions at new inputs by 1e-4.
+func TestCertain(t *testing.T) {
+	labels, regression := load(t, "synthetic:checker,n=60"), load(t, "synthetic:friedman1,n=60")
+	for name, c := range map[string]struct {
+		set    *dataset.Set
+		loss   loss.Loss
+		second func(f, y float64) float64 // l'' where it is one
+		cost   float64                    // of a margin loss
+	}{
+		"hard":  {labels, loss.HardMargin{}, nil, math.Inf(1)},
+		"hinge": {labels, loss.Hinge{C: 10}, nil, 10},
+		"logistic": {labels, loss.Logistic{C: 100}, func(f, _ float64) float64 { return 50 / (1 + math.Cosh(f)) },
+			0},
+		"huber": {regression, loss.Huber{C: 10, Delta: 1}, func(f, y float64) float64 {
+			if math.Abs(f-y) > 1 {
+				return 0
+			}
+			return 10
+		}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := build(t, model.Spec{Set: c.set, Loss: c.loss, Kernel: kernel.Spec{Gamma: 1}, Standardize: true})
+			n := c.set.N()
+			s := converge(t, m, resample.Subsample{Size: n, N: n}, solver.Settings{})
+			if c.set == labels {
+				p := need.One(predict.ProbabilitiesOf(m, s))(t)
+				if floats.HasNaN(p.LeftOut) {
+					t.Errorf("probabilities %v", p.LeftOut)
+				}
+			}
+			fit := need.One(m.Fit(model.FitSettings{Tolerance: 1e-9}))(t)
+			bend := make([]float64, n) // 1/l''
+			for i, a := range fit.Weight {
+				y := c.set.Y[i]
+				bend[i] = math.Inf(1)
+				if c.second != nil {
+					bend[i] = 1 / c.second(fit.F[i], y)
+				} else if a *= y; a > 1e-7 && a < c.cost-1e-7 {
+					bend[i] = 0
+				}
+			}
+			at := need.One(predict.At(m, s, &dataset.Inputs{X: c.set.X}, nil))(t)
+			for i, f := range fit.F {
+				if math.Abs(s.Mean[i]-f) > 1e-6 || s.Var[i] > 1e-9 || math.Abs(at.Mean[i]-f) > 1e-3 ||
+					math.Abs(at.Var[i]) > 1e-9 {
+					t.Fatalf("site %d: mean %g, as a new input %g, variances %g, %g; the fit is %g", i, s.Mean[i],
+						at.Mean[i], s.Var[i], at.Var[i], f)
+				}
+				precision := 1 / conditional(m.Gram(), bend, i)
+				mean := f - fit.Weight[i]/precision
+				if math.Abs(s.Cavity[i].Mean-mean) > 1e-4*(1+math.Abs(mean)) ||
+					math.Abs(s.Cavity[i].C/precision-1) > 1e-3 || s.Cavity[i].Var > 1e-9 {
+					t.Errorf("site %d: cavity %+v, want precision %g, mean %g", i, s.Cavity[i], precision, mean)
+				}
+			}
+		})
+	}
+}
+
+// conditional is the variance of site i given observations of the others with noise.
+func conditional(k *linalg.Sym, noise []float64, i int) float64 {
+	var others []int
+	for j, v := range noise {
+		if j != i && !math.IsInf(v, 1) {
+			others = append(others, j)
+		}
+	}
+	if len(others) == 0 {
+		return k.At(i, i)
+	}
+	a, b := mat.NewSymDense(len(others), nil), mat.NewVecDense(len(others), nil)
+	for p, j := range others {
+		b.SetVec(p, k.At(i, j))
+		for q, l := range others {
+			a.SetSym(p, q, k.At(j, l))
+		}
+		a.SetSym(p, p, k.At(j, j)+noise[j])
+	}
+	var factor mat.Cholesky
+	var x mat.VecDense
+	if !factor.Factorize(a) || factor.SolveVecTo(&x, b) != nil {
+		return math.NaN()
+	}
+	return k.At(i, i) - mat.Dot(b, &x)
 }

@@ -1,7 +1,6 @@
 package multifidelity_test
 
 import (
-	"context"
 	"testing"
 
 	"bootbench/internal/dataset"
@@ -15,31 +14,37 @@ import (
 	"bootbench/solver"
 )
 
-// build is a model of a set: rbf with gamma = gammaD/(number of features), standardised;
-// l nil: the set's preset.
+// build is a model of a set: rbf with gamma = gammaD/(number of features), standardised.
 func build(t testing.TB, name string, l loss.Loss, gammaD float64) *model.Model {
 	t.Helper()
 	set := need.One(dataset.Load(name, dataset.Options{}))(t)
 	spec := model.Spec{Set: set, Standardize: true, Kernel: kernel.Spec{Gamma: gammaD / float64(set.D())},
 		Loss: l}
-	if l == nil {
-		p, _ := model.PresetFor(set)
-		spec.Kernel, spec.Loss, spec.Standardize = p.Kernel, p.Loss, p.Standardize
-	}
-	m := need.One(model.Build(spec))(t)
-	return m
+	return need.One(model.Build(spec))(t)
 }
 
 func solve(t testing.TB, m *model.Model, law resample.CountDistribution) *solver.Solution {
 	t.Helper()
-	s := need.One(m.Solve(context.Background(), law, solver.Settings{Tolerance: 1e-6}))(t)
-	return s
+	return need.One(m.Solve(t.Context(), law, solver.Settings{Tolerance: 1e-6}))(t)
 }
 
 // refine is refit.Refine without new inputs.
 func refine(t testing.TB, m *model.Model, s *solver.Solution, scheme resample.Scheme,
 	settings refit.RefineSettings) *multifidelity.Result {
 	t.Helper()
-	r := need.One(refit.Refine(context.Background(), m, s, scheme, settings))(t)
-	return r
+	return need.One(refit.Refine(t.Context(), m, s, scheme, settings))(t)
+}
+
+// law is the bootstrap, and squares and zeroOne are what most tests judge by.
+var (
+	law     = resample.Poisson{Ratio: 1}
+	squares = []loss.Test{loss.SquareTest{}}
+	zeroOne = []loss.Test{loss.ZeroOne{}}
+)
+
+// ordinary is regression on 80 examples.
+func ordinary(t testing.TB) (*model.Model, *solver.Solution) {
+	t.Helper()
+	m := build(t, "synthetic:friedman1,n=80,seed=1", loss.Square{Noise: 1}, 0.5)
+	return m, solve(t, m, law)
 }

@@ -3,6 +3,7 @@ package svm
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -17,12 +18,27 @@ import (
 var hard = math.Inf(1)
 
 // same is n copies of v.
-func same(n int, v float64) []float64 {
-	x := make([]float64, n)
-	for i := range x {
-		x[i] = v
+func same(n int, v float64) []float64 { return slices.Repeat([]float64{v}, n) }
+
+// symmetric is the matrix with elements f(i, j), i >= j.
+func symmetric(n int, f func(i, j int) float64) *linalg.Sym {
+	k := linalg.NewSym(n)
+	for i := range n {
+		for j := range i + 1 {
+			k.Set(i, j, f(i, j))
+		}
 	}
-	return x
+	return k
+}
+
+// drawProblem has one to two examples a site, of either label, and boxes of all sizes.
+func drawProblem(rng *rand.Rand, sites int) Problem {
+	n := sites + rng.IntN(sites)
+	p := Problem{Y: labels(rng, n), Site: make([]int, n), C: make([]float64, n)}
+	for i := range p.Y {
+		p.Site[i], p.C[i] = rng.IntN(sites), math.Exp(2.5*rng.NormFloat64())
+	}
+	return p
 }
 
 // gram is a Gaussian Gram matrix of n points in the plane plus ridge I.
@@ -31,13 +47,10 @@ func gram(rng *rand.Rand, n int, ridge float64) *linalg.Sym {
 	for i := range x {
 		x[i] = [2]float64{rng.NormFloat64(), rng.NormFloat64()}
 	}
-	k := linalg.NewSym(n)
-	for i := range x {
-		for j := range i + 1 {
-			a, b := x[i][0]-x[j][0], x[i][1]-x[j][1]
-			k.Set(i, j, math.Exp(-(a*a+b*b)/2))
-		}
-	}
+	k := symmetric(n, func(i, j int) float64 {
+		a, b := x[i][0]-x[j][0], x[i][1]-x[j][1]
+		return math.Exp(-(a*a + b*b) / 2)
+	})
 	k.AddDiag(ridge)
 	return k
 }
@@ -50,8 +63,7 @@ func labels(rng *rand.Rand, n int) []float64 {
 	return y
 }
 
-// embedded is a z-scored embedded set with an rbf kernel of gamma = width/d
-// over its distinct inputs.
+// embedded is a z-scored embedded set with an rbf kernel of gamma = width/d over its distinct inputs.
 func embedded(t testing.TB, name string, width, box float64) (*linalg.Sym, Problem) {
 	t.Helper()
 	set := need.One(dataset.Open(name))(t)
@@ -120,9 +132,8 @@ func plainViolation(k *linalg.Sym, p Problem, alpha []float64) float64 {
 	return worst
 }
 
-// cyclic solves the dual by plain cyclic coordinate ascent in the examples'
-// weights, until a sweep moves no margin by more than 1e-13 or sweeps are up.
-// It is slow and needs a well-conditioned K.
+// cyclic solves the dual by plain cyclic coordinate ascent in the examples' weights, until a sweep moves no
+// margin by more than 1e-13 or sweeps are up. It is slow and needs a well-conditioned K.
 func cyclic(k *linalg.Sym, p Problem) (alpha, f []float64) {
 	alpha, f = make([]float64, len(p.Y)), make([]float64, k.N())
 	for range 200000 {
@@ -142,4 +153,12 @@ func cyclic(k *linalg.Sym, p Problem) (alpha, f []float64) {
 		}
 	}
 	return alpha, f
+}
+
+// must ends a test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs the benchmarks and renews the tables of BENCHMARKS.md, each between its
 # markers <!-- begin NAME --> and <!-- end NAME -->, and its pictures. The prose stays.
-# About five minutes on two cores. BENCH_TIME (default 1s) is go test's -benchtime;
+# About ten minutes on two cores. BENCH_TIME (default 1s) is go test's -benchtime, ROWS the largest table.
 set -eu
 cd "$(dirname "$0")/.."
 time=${BENCH_TIME:-1s}
@@ -71,18 +71,13 @@ echo "theory against retraining" >&2
 	echo '```'
 } > "$out/compare"
 echo "large N" >&2
-{
-	echo '```'
-	go run -tags openblas ./cmd/experiments scale -exact 5000 -lowrank 25000 -out "$out/large"
-	echo '```'
-} > "$out/scale"
+python3 scripts/growth.py "$out/bootbench" "${ROWS:-1000000}" doc/pictures/growth.svg > "$out/growth"
 
 picture claim/compare-friedman1-time speed-claim
-picture large/scale speed-scale
 
 table Refresh "$out/linalg.txt" > "$out/refresh"
 table Update "$out/linalg.txt" > "$out/updates"
 table Solve "$out/solve.txt" > "$out/solve"
-for name in machine refresh updates solve compare scale; do
+for name in machine refresh updates solve compare growth; do
 	renew "$name" "$out/$name"
 done

@@ -1,5 +1,5 @@
 // Command experiments computes the studies of the method itself: the papers' figures, the
-// survey of the theory's accuracy, its cost across large N, and what estimates of a
+// survey of the theory's accuracy, and what estimates of a
 // classifier's error are worth. Each prints a table and writes CSV and pictures into a folder.
 package main
 
@@ -23,7 +23,6 @@ type study struct {
 var studies = []study{
 	{"paper", "the figures of Malzahn and Opper 2003 and 2004, computed anew", paperStudy},
 	{"accuracy", "theory against retraining over data sets, losses, kernels and ratios", accuracyStudy},
-	{"scale", "the exact and the low-rank engine across large N", scaleStudy},
 	{"estimators", "estimators DATA: estimates of a classifier's error, judged by held-out data",
 		estimatorStudy},
 }

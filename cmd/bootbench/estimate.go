@@ -53,7 +53,12 @@ func runEstimate(a *app, o *options, data []string) error {
 		if err != nil {
 			return err
 		}
-		return a.answerJoint(p, func(j answer.Joint) (report.Joint, error) { return j.Estimate(a.ctx, s) })
+		return a.answerJoint(p, func(j answer.Joint) (report.Joint, error) {
+			if err := a.keepJoint(j, p.choice); err != nil {
+				return nil, err
+			}
+			return j.Estimate(a.ctx, s)
+		})
 	}
 	j, s, err := a.solvable(o, p)
 	if err != nil {

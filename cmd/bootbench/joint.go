@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"bootbench/cmd/bootbench/internal/files"
@@ -26,10 +25,10 @@ func (a *app) checkJoint(o *options, set *dataset.Set) error {
 		return nil
 	}
 	command := a.command.name
-	none := []string{"metrics", "quantiles", "covariance", "shard", "nested", "permutations",
-		"refit-preprocessing", "interval", "residuals", "replicates"}
-	if !slices.Contains([]string{"grid", "curve", "tune"}, command) { // which keep whole answers
-		none = append(none, "journal")
+	none := []string{"metrics", "quantiles", "covariance", "nested", "permutations", "refit-preprocessing",
+		"interval", "residuals", "replicates"}
+	if command == "predict" { // by a model that is trained once
+		none = append(none, "journal", "shard")
 	}
 	if command == "loo" {
 		none = append(none, "method")
@@ -101,9 +100,18 @@ func (a *app) answerJoint(p *problem, ask func(answer.Joint) (report.Joint, erro
 	}
 	r, err := ask(j)
 	if err != nil {
-		return err
+		return a.orElsewhere(err)
 	}
 	return a.deliver(r.Sheet())
+}
+
+// keepJoint opens the journal, if there is one, for the exact fits of several classes or targets.
+func (a *app) keepJoint(j answer.Joint, chosen choice) error {
+	err := a.openJournal(chosen)
+	if a.tasks.Journal != nil {
+		j.KeepFits(a.keep)
+	}
+	return err
 }
 
 // trainJoint is train of several classes or targets.

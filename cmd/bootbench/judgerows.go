@@ -28,6 +28,9 @@ func judgeRows(a *app, o *options, data []string) error {
 		if err != nil {
 			return err
 		}
+		if err := a.keepJoint(j, p.choice); err != nil {
+			return err
+		}
 		return a.answer(sheet(j.(*answer.Classes).Rows(a.ctx, s)))
 	}
 	j, s, err := a.solvable(o, p)

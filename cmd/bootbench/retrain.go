@@ -43,7 +43,12 @@ func runRetrain(a *app, o *options, data []string) error {
 		return err
 	}
 	if p.joint() {
-		return a.answerJoint(p, func(j answer.Joint) (report.Joint, error) { return j.Retrain(a.ctx, how) })
+		return a.answerJoint(p, func(j answer.Joint) (report.Joint, error) {
+			if err := a.keepJoint(j, p.choice); err != nil {
+				return nil, err
+			}
+			return j.Retrain(a.ctx, how)
+		})
 	}
 	p.spec.Then = func(m *model.Model) int64 { return how.Need(m, p.test) }
 	j, err := a.build(p)

@@ -93,6 +93,7 @@ func (c *Classes) Estimate(ctx context.Context, s Settings) (report.Joint, error
 	}
 	r := c.report("estimate")
 	var f fields
+	var elsewhere error
 	s.Refine.Resamples, s.Refine.Optional = max(2, cmp.Or(s.Refine.Resamples, defaultResamples)), false
 	first := c.Jobs[0]
 	if s.Method == AutoMethod && first.Form() == model.Exact && s.NeedsTheory(first.Loss) == "" &&
@@ -105,7 +106,11 @@ func (c *Classes) Estimate(ctx context.Context, s Settings) (report.Joint, error
 			return nil, err
 		}
 		result, warnings, err := j.Refine(ctx, solution, s, blas64.General{}, f.keep(j))
-		if err != nil {
+		switch {
+		case errors.Is(err, ErrElsewhere):
+			elsewhere = err
+			continue
+		case err != nil:
 			return nil, err
 		}
 		if result == nil || ctx.Err() != nil {
@@ -120,6 +125,9 @@ func (c *Classes) Estimate(ctx context.Context, s Settings) (report.Joint, error
 			r.Warnings = append(r.Warnings, c.Set.Classes[k]+": "+w)
 		}
 		r.OneClass += result.OneClass
+	}
+	if elsewhere != nil {
+		return nil, elsewhere
 	}
 	r.Resampling = &report.ClassResampling{Resampling: Resampling(s.Scheme, c.Set.N()), Resamples: len(f[0]),
 		Seed: s.Refine.Seed}
@@ -137,6 +145,14 @@ func (c *Classes) validate(ctx context.Context, command string, v Validation) (r
 	plan, err := c.folds(&v, r)
 	if err != nil {
 		return nil, err
+	}
+	if v.Choose != nil {
+		r.FoldsOf += ", " + v.Anew + " without each"
+		f, err := c.fitNested(ctx, v, plan, r.Folds*r.Repeats)
+		if err != nil {
+			return nil, err
+		}
+		return r, c.judge(ctx, r, f, plan)
 	}
 	var f fields
 	for _, j := range c.Jobs {
@@ -358,18 +374,26 @@ func scores(p [][]float64, of []int) (logLoss, brier *null.Float) {
 func (c *Classes) Retrain(ctx context.Context, how Retraining) (report.Joint, error) {
 	r := c.report("retrain")
 	var f fields
+	var elsewhere error
 	for _, j := range c.Jobs {
 		settings := how.refit(j.Test)
 		settings.OnFit = f.keep(j)
 		settings.MaxSkipped = 0 // the decision takes all classes
-		result, err := refit.Retrain(ctx, j.Model, how.Method, how.Scheme, settings)
+		result, err := j.retrain(ctx, how, settings)
 		if err == nil {
 			err = ctx.Err()
 		}
-		if err != nil {
+		switch {
+		case errors.Is(err, ErrElsewhere):
+			elsewhere = err
+			continue
+		case err != nil:
 			return nil, err
 		}
 		r.OneClass += result.OneClass
+	}
+	if elsewhere != nil {
+		return nil, elsewhere
 	}
 	r.Resampling = &report.ClassResampling{Resampling: Resampling(how.Scheme, c.Set.N()), Resamples: len(f[0]),
 		Seed: how.Seed}

@@ -2,6 +2,7 @@ package answer_test
 
 import (
 	"bytes"
+	"context"
 	"math"
 	"testing"
 
@@ -67,9 +68,20 @@ func TestClasses(t *testing.T) {
 		}
 		unscaled := spec
 		unscaled.Standardize = false
-		r := need.One(need.One(answer.NewClasses(unscaled))(t).CrossValidate(t.Context(), v))(t).(*report.Classes)
+		c := need.One(answer.NewClasses(unscaled))(t)
+		r := need.One(c.CrossValidate(t.Context(), v))(t).(*report.Classes)
 		if got := float64(r.Error) * float64(set.N()); math.Abs(got-wrong) > 1e-6 {
 			t.Errorf("%s: %v wrong, one by one %v", l.Name(), got, wrong)
+		}
+		anew := v
+		anew.Choose = func(_ context.Context, set *dataset.Set) (model.Spec, error) {
+			part := unscaled
+			part.Set = set
+			return part, nil
+		}
+		nested := need.One(c.CrossValidate(t.Context(), anew))(t).(*report.Classes)
+		if math.Abs(float64(nested.Error-r.Error)) > 1e-12 {
+			t.Errorf("%s: nested error %v, of the same models %v", l.Name(), nested.Error, r.Error)
 		}
 		total := 0
 		for _, row := range r.Confusion {

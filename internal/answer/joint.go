@@ -20,6 +20,8 @@ type Joint interface {
 	Retrain(ctx context.Context, how Retraining) (report.Joint, error)
 	LeaveOneOut(ctx context.Context, workers int) (report.Joint, error)
 	Train(ctx context.Context) (*model.Predictor, error)
+	// KeepFits has Estimate and Retrain keep exact fits.
+	KeepFits(keep Keep)
 }
 
 // IsJoint reports whether a data set has several classes or targets.
@@ -27,6 +29,16 @@ func IsJoint(set *dataset.Set) bool { return set.Task == dataset.Several || set.
 
 // First is Joint.First.
 func (c *Classes) First() *Job { return c.Jobs[0] }
+
+// KeepFits is Joint.KeepFits.
+func (c *Classes) KeepFits(keep Keep) {
+	for _, j := range c.Jobs {
+		j.Keep = keep
+	}
+}
+
+// KeepFits is Joint.KeepFits.
+func (j Targets) KeepFits(keep Keep) { j.Keep = keep }
 
 // Subject is Joint.Subject.
 func (c *Classes) Subject() report.Subject {

@@ -1,13 +1,16 @@
 package answer
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/refit"
 	"bootbench/internal/retrain"
 	"bootbench/internal/train"
+	"bootbench/resample"
 )
 
 // nested is a train.Trainer that chooses a model of the rows it is given, trains it and predicts all rows. It
@@ -18,14 +21,19 @@ type nested struct {
 	choose func(context.Context, *dataset.Set) (model.Spec, error)
 }
 
-// Fit is train.Trainer.Fit of weights 0 and 1.
-func (t nested) Fit(weight, target, f []float64) error {
-	var rows []int
+// drawn are the rows whose weight is above 0.
+func drawn(weight []float64) (rows []int) {
 	for i, w := range weight {
 		if w > 0 {
 			rows = append(rows, i)
 		}
 	}
+	return rows
+}
+
+// Fit is train.Trainer.Fit of weights 0 and 1.
+func (t nested) Fit(weight, target, f []float64) error {
+	rows := drawn(weight)
 	part := t.set.Subset(rows)
 	for k, i := range rows {
 		part.Y[k] = target[i]
@@ -55,4 +63,36 @@ func (v *Validation) fitNested(ctx context.Context, j *Job, s refit.RetrainSetti
 	return retrain.Run(ctx, problem, retrain.Single(func() (train.Trainer, error) {
 		return nested{ctx, j.Set, v.Choose}, nil
 	}), s.Settings)
+}
+
+// fitNested is fields of fits, each of a model that is chosen without the fold.
+func (c *Classes) fitNested(ctx context.Context, v Validation, plan resample.Plan, fits int) (fields, error) {
+	f, weight := make(fields, len(c.Jobs)), make([]float64, c.Set.N())
+	for b := range fits {
+		c.Jobs[0].Progress(fmt.Sprintf("fold %d of %d", b+1, fits), b, fits)
+		plan.Fit(b, weight)
+		spec, err := v.Choose(ctx, c.Set.Subset(drawn(weight)))
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return nil, err
+		}
+		part, err := NewClasses(spec)
+		if err != nil {
+			return nil, err
+		}
+		for k, j := range part.Jobs {
+			p, err := Train(j.Model)
+			if err != nil {
+				return nil, fmt.Errorf("class %s without fold %d: %w", c.Set.Classes[k], b+1, err)
+			}
+			all, err := p.Predict(c.Set)
+			if err != nil {
+				return nil, err
+			}
+			f[k] = append(f[k], make([]float32, len(all)))
+			for i, value := range all {
+				f[k][b][i] = float32(value)
+			}
+		}
+	}
+	return f, nil
 }

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -49,27 +50,37 @@ func (j *Job) Retrain(ctx context.Context, r Retraining) (*report.Retraining, er
 		j.Progress(fmt.Sprintf("retraining %d of %d", done, total), done, total)
 	}
 	began := time.Now()
-	kept, err := j.keepRetrained(&settings, r)
-	if err != nil {
+	result, err := j.retrain(ctx, r, settings)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	result, err := refit.Retrain(ctx, j.Model, r.Method, r.Scheme, settings)
-	if err != nil {
-		return nil, err
-	}
-	if kept != nil && result.Status == retrain.Complete {
-		kept.End()
-	}
-	switch shared := kept != nil && kept.Shared(); {
-	case result.Resamples == 0, shared && result.Status == retrain.Cancelled:
+	case result.Resamples == 0:
 		return nil, ctx.Err()
-	case shared:
-		return nil, ErrElsewhere
 	}
 	j.Times.Retrain = time.Since(began).Seconds()
 	j.Times.Fits = (result.Stats.Elapsed + result.Setup).Seconds()
 	j.Times.Iterations, j.Times.Exact = result.Batch.Iterations, result.Batch.Exact
 	return j.retrained(r, result)
+}
+
+// retrain makes the fits, and keeps them where they are kept: ErrElsewhere where others make some of them.
+func (j *Job) retrain(ctx context.Context, r Retraining, settings refit.RetrainSettings) (*refit.Retraining,
+	error) {
+	kept, err := j.keepRetrained(&settings, r)
+	if err != nil {
+		return nil, err
+	}
+	result, err := refit.Retrain(ctx, j.Model, r.Method, r.Scheme, settings)
+	if err != nil || kept == nil {
+		return result, err
+	}
+	if result.Status == retrain.Complete {
+		kept.End()
+	}
+	if kept.Shared() {
+		return nil, cmp.Or(ctx.Err(), ErrElsewhere)
+	}
+	return result, nil
 }
 
 // keepRetrained has fits looked up where they are kept, and those that are made kept there.

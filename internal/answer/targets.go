@@ -2,6 +2,7 @@ package answer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -60,10 +61,15 @@ func (j Targets) eachTarget(command string, all []target, answer func(*target) (
 	report.Joint, error) {
 	r := &report.Targets{Command: command, Subject: j.Subject(), Targets: map[string]report.TargetAnswer{},
 		Warnings: []string{}}
+	var elsewhere error
 	for i := range all {
 		t := &all[i]
 		a, err := answer(t)
-		if err != nil {
+		switch {
+		case errors.Is(err, ErrElsewhere):
+			elsewhere = err
+			continue
+		case err != nil:
 			return nil, err
 		}
 		r.Names, r.Targets[t.Name] = append(r.Names, t.Name), a
@@ -74,6 +80,9 @@ func (j Targets) eachTarget(command string, all []target, answer func(*target) (
 		for _, w := range judged.Warnings {
 			warn(&r.Warnings, t.Name+": "+w)
 		}
+	}
+	if elsewhere != nil {
+		return nil, elsewhere
 	}
 	r.Time = j.Times
 	j.summarise(r, all)
@@ -164,7 +173,7 @@ func (j Targets) separate() []target {
 		all = append(all, target{Of(m, j.Test), further, scale})
 	}
 	for _, t := range all {
-		t.Progress = j.Progress
+		t.Progress, t.Keep = j.Progress, j.Keep
 	}
 	return all
 }

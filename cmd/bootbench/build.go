@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -25,19 +26,29 @@ type problem struct {
 	flags  *options
 }
 
-// loadData reads DATA.
+// loadData reads DATA, and notes its digest for a journal. merge finds files where they were found before, or
+// where they are called the same from here.
 func (a *app) loadData(o *options, path string) (*dataset.Set, error) {
 	decides := func(name string) bool { return name != "unseen" && o.Given(name) }
+	kept := a.options.journal != "" || a.tasks.merging
 	if asked := slices.IndexFunc(dataNames, decides); asked >= 0 && slices.Contains(dataset.Names(), path) {
-		return nil, usage.Errorf(
-			"--%s: the embedded set %s is as it is; datasets --export %s FILE writes it to a file",
-			dataNames[asked], path, path)
+		return nil, usage.Errorf("--%s: the embedded set %s is as it is; datasets --export %[2]s FILE writes it "+
+			"to a file", dataNames[asked], path)
+	} else if path == "-" && kept {
+		return nil, usage.Errorf("standard input cannot be read again, which --journal needs: save it as a file")
 	}
-	set, err := a.readData(path, o.readOptions(a.console.In))
-	if err == nil {
-		err = a.checkJoint(o, set)
+	place := a.place(path)
+	set, err := dataset.Load(place, o.readOptions(a.console.In))
+	if err != nil {
+		return nil, err
 	}
-	return set, err
+	if place != path {
+		set.Name = path
+	}
+	if kept {
+		a.tasks.digests = append(a.tasks.digests, set.Digest())
+	}
+	return set, a.checkJoint(o, set)
 }
 
 // readProblem reads DATA and says what is modelled.
@@ -55,20 +66,31 @@ func (a *app) readProblem(o *options, path string) (*problem, error) {
 	return p, err
 }
 
-// problem is what the flags make of a data set; for a loss that is neither given nor a preset's, by a search.
+// problem is what the flags make of a data set. For a loss that is neither given nor a preset's a search
+// finds the noise of the square loss, or the C of the hinge loss, and the kernel's gamma, unless they are
+// given; a is nil where there is none.
 func (o *options) problem(a *app, set *dataset.Set) (p *problem, err error) {
 	p = &problem{flags: o}
-	if preset, known := model.PresetFor(set); known || o.loss != "" || a == nil {
-		if o.kernel == autoKernel {
-			return nil, usage.Errorf("--kernel %s is found by a search: leave out --loss, or take tune", autoKernel)
+	switch preset, known := model.PresetFor(set); {
+	case !known && o.loss == "" && a != nil:
+		search, err := o.search(set)
+		if err != nil {
+			return nil, err
 		}
-		p.spec, p.source, err = o.spec(set, preset)
-	} else {
-		p.spec, p.choice, err = o.choose(a, set)
+		search.Scheme, search.Test = nil, nil
+		r, chosen, err := a.choose(search)
+		if err = cmp.Or(err, a.ctx.Err()); err != nil {
+			return nil, err
+		}
+		p.spec, p.choice = r.Spec, chosen
+	case o.kernel == autoKernel:
+		return nil, usage.Errorf("--kernel %s is found by a search: leave out --loss, or take tune", autoKernel)
+	default:
+		if p.spec, p.source, err = o.spec(set, preset); err != nil {
+			return nil, err
+		}
 	}
-	if err == nil {
-		p.test, err = o.test(set.Task, set.Name)
-	}
+	p.test, err = o.test(set.Task, set.Name)
 	return p, err
 }
 

@@ -14,6 +14,7 @@ import (
 	"bootbench/internal/need"
 	"bootbench/internal/null"
 	"bootbench/internal/report"
+	"bootbench/loss"
 )
 
 // flowers is a table of three kinds.
@@ -56,8 +57,7 @@ func TestSeveralClasses(t *testing.T) {
 		t.Errorf("by file %+v, live %+v", byFile, live)
 	}
 	if table := must(t, "predict", "--model", file, "--test", path, "--csv", "-",
-		"--quiet"); !strings.HasPrefix(table,
-		"row,class,target,P(ash),P(elm),P(oak)\n") {
+		"--quiet"); !strings.HasPrefix(table, "row,class,target,P(ash),P(elm),P(oak)\n") {
 		t.Error(table)
 	}
 	classCommands(t, path)
@@ -110,15 +110,11 @@ func classCommands(t *testing.T, path string) {
 	if p := decoded[report.ClassPrediction](t, "predict", "--model", file, "--test", path); len(p.Classes) != 3 {
 		t.Errorf("model file of tune: %+v", p)
 	}
-	if o := drive(t, "", append([]string{"grid", path, "--by", "evidence"},
-		grid...)...); o.status != exitUsage ||
-		!strings.Contains(o.stderr, "cv and leftout compare several") {
-		t.Errorf("%+v", o)
-	}
+	refused(t, "cv and leftout compare several", append([]string{"grid", path, "--by", "evidence"}, grid...)...)
 }
 
-// TestTargetsInTables: a cell of a grid and a ratio of a curve of several targets have the error that estimate
-// and cv have.
+// TestTargetsInTables: a cell of a grid and a ratio of a curve of several targets have the error that
+// estimate and cv have.
 func TestTargetsInTables(t *testing.T) {
 	data := []string{"../../internal/answer/testdata/targets.csv", "--target", "a,b", "--drop", "c"}
 	fitted := append(slices.Clone(data), "--loss", "square", "--noise", "10%")
@@ -129,15 +125,113 @@ func TestTargetsInTables(t *testing.T) {
 	}
 	type errors struct{ Error, ErrorSE null.Float }
 	estimate := decoded[errors](t, append([]string{"estimate", "--gamma", "0.1"}, fitted...)...)
-	curve := decoded[report.Curve](t, append([]string{"curve", "--gamma", "0.1", "--ratio", "0.5,1"}, fitted...)...)
+	curve := decoded[report.Curve](t, append([]string{"curve", "--gamma", "0.1", "--ratio", "0.5,1"},
+		fitted...)...)
 	same("curve", curve.Results[1].Error, estimate.Error)
 	over := []string{"--over", "gamma=0.05,0.1"}
 	grid := decoded[report.Grid](t, slices.Concat([]string{"grid"}, over, fitted)...)
 	same("grid", grid.Results[1].Estimate.Error, estimate.Error)
-	folds := decoded[errors](t, append([]string{"cv", "--folds", "5", "--repeats", "1", "--gamma", "0.1"}, fitted...)...)
+	folds := decoded[errors](t, append([]string{"cv", "--folds", "5", "--repeats", "1", "--gamma", "0.1"},
+		fitted...)...)
 	grid = decoded[report.Grid](t, slices.Concat([]string{"grid", "--by", "cv"}, over, fitted)...)
 	same("grid by cv", grid.Results[1].Validation.Error, folds.Error)
 	if first := float64(grid.Results[0].Validation.Error); *grid.Best != 0 || !(first < float64(folds.Error)) {
 		t.Errorf("best %d, errors %v and %v", *grid.Best, first, folds.Error)
+	}
+}
+
+// weightedDocument is what every command says of class weights.
+type weightedDocument struct {
+	TestError   null.Float         `json:"test_error"`
+	ClassWeight *loss.ClassWeights `json:"class_weight"`
+	Best        map[string]any
+	CommandLine string `json:"command_line"`
+}
+
+// TestClassWeights: every command that trains takes class weights, in each of their forms, and
+// says what they were. 27 of the 40 labels are -1, or "no" in a table.
+func TestClassWeights(t *testing.T) {
+	dir := t.TempDir()
+	var n, s strings.Builder
+	n.WriteString("a,b,y\n")
+	s.WriteString("a,b,sold\n")
+	for i := range 40 {
+		y, word := -1, "no"
+		if i%3 == 1 {
+			y, word = 1, "yes"
+		}
+		a, b := math.Sin(float64(i))+0.5*float64(y), math.Cos(3*float64(i))
+		fmt.Fprintf(&n, "%.4f,%.4f,%d\n", a, b, y)
+		fmt.Fprintf(&s, "%.4f,%.4f,%s\n", a, b, word)
+	}
+	numbers, texts := write(t, "numbers.csv", n.String()), write(t, "texts.csv", s.String())
+	ask := func(line string) weightedDocument {
+		t.Helper()
+		return decoded[weightedDocument](t, strings.Fields(line)...)
+	}
+	estimate := " --loss logistic --C 2 --gamma 0.4 --refine none --no-points"
+	want := ask("estimate " + numbers + estimate + " --class-weight 2,3")
+	if want.ClassWeight == nil || want.ClassWeight.Negative != 2 || want.ClassWeight.Positive != 3 {
+		t.Errorf("2,3 became %+v", want.ClassWeight)
+	}
+	for _, same := range []string{numbers + estimate + " --class-weight 1=3,-1=2",
+		texts + estimate + " --class-weight yes=3,no=2", texts + estimate + " --class-weight no=2,yes=3"} {
+		if got := ask("estimate " + same); got.TestError != want.TestError {
+			t.Errorf("%s: %v, want %v", same, got.TestError, want.TestError)
+		}
+	}
+	// 2 x 1.5 is 1 x 3
+	if one, pair := ask("estimate "+numbers+estimate+" --class-weight 1.5"),
+		ask("estimate "+numbers+" --loss logistic --C 1 --gamma 0.4 --refine none --class-weight 2,3"); math.Abs(
+		float64(one.TestError-pair.TestError)) > 1e-6 {
+		t.Errorf("C 2 times 1 and 1.5: %v, C 1 times 2 and 3: %v", one.TestError, pair.TestError)
+	}
+	balanced := ask("estimate " + texts + estimate + " --class-weight balanced").ClassWeight
+	if balanced == nil || math.Abs(balanced.Negative-40./54) > 1e-15 ||
+		math.Abs(balanced.Positive-40./26) > 1e-15 {
+		t.Errorf("balanced: %+v", balanced)
+	}
+	plain := ask("estimate crabs --loss hinge --C 1 --refine none")
+	if even := ask("estimate crabs --loss hinge --C 1 --refine none --class-weight " +
+		"balanced"); even.TestError != plain.TestError || plain.ClassWeight != nil {
+		t.Errorf("balanced on 100 of each: %v, without %v", even.TestError, plain.TestError)
+	}
+
+	model := filepath.Join(dir, "m.json")
+	svm := " --loss hinge --C 1 --gamma 0.4 --class-weight balanced"
+	for _, line := range []string{
+		"curve " + texts + svm + " --ratio 1,2 --refine none", "retrain " + texts + svm + " --resamples 20",
+		"loo " + texts + svm + " --method all",
+		"train " + texts + svm + " --model " + model, "predict " + texts + svm + " --test " + texts +
+			" --refine none", "estimate " + texts + " --class-weight balanced --refine none",
+	} {
+		if d := ask(line); d.ClassWeight == nil || d.ClassWeight.Negative != balanced.Negative ||
+			d.ClassWeight.Positive != balanced.Positive {
+			t.Errorf("%s: %+v", line, d.ClassWeight)
+		}
+	}
+	if file, err := os.ReadFile(model); err != nil || !strings.Contains(string(file), `"negative_weight":0.74`) {
+		t.Errorf("model file %s, %v", file, err)
+	}
+	tuned := ask("tune " + texts + " --loss hinge --C 1 --over class-weight=0.2:20,gamma --test-loss square")
+	if w, ok := tuned.Best["class-weight"].(float64); !ok || !(w > 0.2 && w < 20) ||
+		!strings.Contains(tuned.CommandLine, "--class-weight ") {
+		t.Errorf("tuned: %v, %s", tuned.Best, tuned.CommandLine)
+	}
+}
+
+// TestJointShards: shards of several classes, and of several targets, merge to the answer of one process.
+func TestJointShards(t *testing.T) {
+	for _, line := range [][]string{{"estimate", "iris", "--refine", "80"}, {"retrain", "iris", "--resamples", "80"},
+		{"estimate", "../../internal/answer/testdata/targets.csv", "--target", "a,b", "--drop", "c", "--refine", "80",
+			"--loss", "square", "--noise", "10%"}} {
+		folder := filepath.Join(t.TempDir(), "kept")
+		for _, shard := range []string{"0/2", "1/2"} {
+			must(t, append(slices.Clone(line), "--journal", folder, "--shard", shard, "--quiet")...)
+		}
+		type answer struct{ Error, ErrorSE null.Float }
+		if merged, whole := decoded[answer](t, "merge", folder), decoded[answer](t, line...); merged != whole {
+			t.Errorf("%v: merged %v, by one process %v", line, merged, whole)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,8 +10,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"bootbench/bench"
 	"bootbench/cmd/bootbench/internal/flags"
 	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/internal/dataset"
+	"bootbench/internal/train"
+	"bootbench/internal/tune"
+	"bootbench/linalg"
 	"bootbench/loss"
 )
 
@@ -21,7 +27,6 @@ type command struct {
 	defaults map[string]string                     // of them, that are others than most commands'
 	losses   []string                              // that it can train; nil: all
 	args     func(o *options, args []string) error // nil: one DATA
-	classes  bool                                  // it takes several classes
 	out      string                                // what it writes into --out; "-": it has no --out
 	run      func(a *app, o *options, args []string) error
 }
@@ -53,9 +58,54 @@ func describe(cmd *cobra.Command, name string) *cobra.Command {
 
 // allCommands are those that answer questions about DATA, and those around them.
 func allCommands() (main, others []*command) {
-	return []*command{compareCommand(), estimateCommand(), curveCommand(), predictCommand(), retrainCommand(),
-			cvCommand(), rowsCommand(), looCommand(), gridCommand(), tuneCommand(), trainCommand()},
-		[]*command{datasetsCommand(), mergeCommand(), infoCommand()}
+	const points = ", points.csv"
+	main = []*command{
+		{name: "compare", run: runCompare, out: ", compare.csv",
+			args: func(*options, []string) error { return nil },
+			takes: slices.Concat(problemNames, engineNames, shardNames, []string{"ratio/list", "scheme", "folds",
+				"sizes", "resamples", "seed", "workers", "models"}),
+			defaults: map[string]string{"ratio": "1", "resamples": fmt.Sprint(bench.DefaultResamples)}},
+		{name: "estimate", run: runEstimate, out: points,
+			takes: slices.Concat(theoryNames, designNames, []string{"ratio", "scheme/weights", "no-points", "level",
+				"quantiles", "covariance", "verbose", "sample", "multiclass", "method/estimate"})},
+		{name: "curve", run: runCurve, out: ", curve.csv",
+			takes: slices.Concat(theoryNames, designNames, []string{"ratio/list", "no-points", "level", "sample",
+				"scheme"}),
+			defaults: map[string]string{"ratio": "0.1:5:20"}},
+		{name: "predict", run: runPredict, out: points, args: dataOrModel,
+			takes: slices.Concat(theoryNames, designNames, []string{"test", "model/predict", "multiclass", "ratio",
+				"interval", "level", "residuals", "quantiles", "covariance", "csv", "unseen", "no-points", "verbose",
+				"scheme/weights"})},
+		{name: "retrain", run: runRetrain, out: points,
+			takes: slices.Concat(problemNames, shardNames, designNames, []string{"ratio", "scheme/weights", "folds",
+				"resamples", "seed", "workers", "method/retrain", "test-loss", "no-points", "replicates"})},
+		{name: "cv", run: runCV, out: points,
+			takes: slices.Concat(problemNames, []string{"folds/cv", "repeats", "groups", "strata", "fold-column",
+				"blocks/cv", "permutations", "nested", "refit-preprocessing", "seed", "workers", "method/retrain",
+				"test-loss", "metrics", "no-points", "csv", "multiclass"})},
+		{name: "rows", run: runRows, out: ", rows.csv",
+			takes: slices.Concat(theoryNames, []string{"ratio", "csv", "scheme"})},
+		{name: "loo", run: runLOO, losses: []string{"hard", "hinge", "square"},
+			takes: slices.DeleteFunc(slices.Concat(problemNames, []string{"method/loo"}),
+				func(name string) bool { return name == "epsilon" || name == "delta" })},
+		{name: "grid", run: runGrid, out: ", grid.csv",
+			takes:    slices.Concat(theoryNames, []string{"over/grid", "by", "ratio", "scheme"}),
+			defaults: map[string]string{"by": tune.LeftOut.String()}},
+		{name: "tune", run: runTune,
+			takes: slices.Concat(problemNames, engineNames, []string{"over/tune", "ard", "by", "model/train", "refine",
+				"seed", "accuracy", "metrics", "ratio", "scheme", "folds", "test-loss", "journal", "groups", "verbose"}),
+			defaults: map[string]string{"by": tune.Folds.String()}},
+		{name: "train", run: runTrain, losses: append(loss.Names(), perceptronLoss),
+			takes: slices.Concat(problemNames, []string{"model/train", "format", "tol/train", "groups",
+				"multiclass"})},
+	}
+	others = []*command{
+		{name: "datasets", run: runDatasets, out: "-", args: fileToExport, takes: []string{"export"}},
+		{name: "merge", run: runMerge, out: ", what the command writes there", args: someFolders,
+			takes: []string{}},
+		{name: "info", run: runInfo, out: "-", args: noArguments, takes: []string{}},
+	}
+	return main, others
 }
 
 // cobra is the command with its flags.
@@ -103,9 +153,9 @@ func newRoot(a *app) *cobra.Command {
 	}, "bootbench")
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	all := false
-	a.shared = flags.New(root.PersistentFlags(), flagHelp, nil)
-	a.sharedFlags()
-	a.shared.BoolFunc("help-all", "help with all flags; default: those needed first",
+	shared := flags.New(root.PersistentFlags(), flagHelp, nil)
+	a.sharedFlags(shared)
+	shared.BoolFunc("help-all", "help with all flags; default: those needed first",
 		func(string) error { all = true; return pflag.ErrHelp })
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { flags.Describe(c, all) })
 	root.SetUsageFunc(func(c *cobra.Command) error { return flags.Usage(c, all) })
@@ -127,8 +177,8 @@ func newRoot(a *app) *cobra.Command {
 }
 
 // sharedFlags are those that every command has.
-func (a *app) sharedFlags() {
-	s, p := a.shared, &a.process
+func (a *app) sharedFlags(s *flags.Set) {
+	p := &a.process
 	s.Group("Output")
 	s.Text(&a.outputs.json, "json")
 	s.Switch(&a.console.Quiet, "quiet")
@@ -196,4 +246,68 @@ func shellWords(words ...string) string {
 		}
 	}
 	return strings.Join(quoted, " ")
+}
+
+// elsewhere are flags by the names that other programs have for them.
+var elsewhere = map[string]string{
+	"alpha": "noise", "lambda": "noise", "sigma": "length-scale", "cost": "C", "cv": "folds",
+	"weight": "class-weight", "weights": "class-weight", "scale-pos-weight": "class-weight", "label": "target",
+	"labels": "target", "n-jobs": "threads", "random-state": "seed", "output": "out", "bootstrap": "resamples",
+	"checkpoint": "journal", "resume": "journal",
+}
+
+// flagError says what is wrong with a flag, and leads to what is right.
+func flagError(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	var invalid *pflag.InvalidValueError
+	switch {
+	case errors.Is(err, pflag.ErrHelp):
+		return err
+	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "":
+		return usage.Errorf("unknown flag: -%s; flags begin with two dashes", unknown.GetSpecifiedShortnames())
+	case errors.As(err, &unknown):
+		return usage.Errorf("unknown flag: --%s%s", unknown.GetSpecifiedName(),
+			meant(c, unknown.GetSpecifiedName()))
+	case errors.As(err, &invalid):
+		return wrongValue(invalid.GetFlag(), invalid.GetValue(), invalid.Unwrap())
+	}
+	return err
+}
+
+// meant says which flag an unknown one may have meant.
+func meant(c *cobra.Command, name string) string {
+	var names []string
+	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	if other := elsewhere[name]; slices.Contains(names, other) {
+		return fmt.Sprintf("; it is called --%s here", other)
+	}
+	if near := usage.Nearest(name, names...); near != "" {
+		return near
+	}
+	return fmt.Sprintf("; %s --help-all lists the flags", c.CommandPath())
+}
+
+// wrongValue says what a flag takes instead of a value. Errors of package flags go on where its name ends.
+func wrongValue(f *pflag.Flag, value string, reason error) error {
+	takes := map[string]string{"uint64": "a whole number of at least 0", "bool": "true or false",
+		"intSlice": "whole numbers separated by commas", "stringSlice": "texts separated by commas"}[f.Value.Type()]
+	if takes == "" {
+		return usage.Errorf("--%s %w", f.Name, reason)
+	}
+	return usage.Errorf("--%s takes %s, not %q", f.Name, takes, value)
+}
+
+// cure is what the command line can add to the reason of a failure.
+func cure(c *cobra.Command, err error) string {
+	limit := c.Flags().Lookup("max-memory")
+	switch {
+	case errors.Is(err, train.ErrDiverged):
+		return ": --loss hinge --C 1, a kernel that separates more, or --jitter"
+	case errors.Is(err, linalg.ErrMemory) && limit != nil && limit.Changed:
+		return " (--max-memory)"
+	}
+	if data, _, ok := strings.Cut(err.Error(), ": neither a file nor"); ok {
+		return usage.Nearest(data, dataset.Names()...)
+	}
+	return ""
 }

@@ -2,33 +2,29 @@ package main
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"math"
+	"os"
 	"runtime"
 	"slices"
+	"strings"
 
 	"bootbench/bench"
 	"bootbench/blas"
 	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/internal/answer"
+	"bootbench/internal/calibration"
+	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
+	"bootbench/kernel"
 	"bootbench/linalg"
+	"bootbench/loss"
 )
 
 // smallest is the least number of examples that compare halves DATA down to.
 const smallest = 250
-
-func compareCommand() *command {
-	return &command{
-		name: "compare",
-		args: func(*options, []string) error { return nil },
-		takes: slices.Concat(problemNames, engineNames, shardNames, []string{"ratio/list", "scheme", "folds",
-			"sizes", "resamples", "seed", "workers", "models"}),
-		defaults: map[string]string{"ratio": "1", "resamples": fmt.Sprint(bench.DefaultResamples)},
-		out:      ", compare.csv",
-		run:      runCompare,
-	}
-}
 
 // runCompare compares what the flags say: models, or the theory with retraining.
 func runCompare(a *app, o *options, data []string) error {
@@ -61,8 +57,8 @@ func runCompare(a *app, o *options, data []string) error {
 	for _, of := range cases {
 		c.Data = append(c.Data, of.Title())
 	}
-	return runRows(a, rowRun[bench.CompareRow]{
-		tasks: tasks, document: c, csv: "compare.csv",
+	return printRows(a, rowRun[bench.CompareRow]{
+		tasks: tasks, together: 1, document: c, csv: "compare.csv",
 		status: func(row bench.CompareRow) string { return row.Status },
 		finish: func(rows []bench.CompareRow, _ bool) (any, []string) {
 			c.Rows = rows
@@ -71,31 +67,14 @@ func runCompare(a *app, o *options, data []string) error {
 	})
 }
 
-// compareCases are the cases at every ratio, checked before the work.
-func (o *options) compareCases(a *app, paths []string, workers int) (all []bench.Case, err error) {
+// compareCases are those of DATA, or the ones that need no arguments, at every ratio, once they are checked.
+func (o *options) compareCases(a *app, data []string, workers int) (all []bench.Case, err error) {
 	if err := o.checkScheme(o.ratios.List...); err != nil {
 		return nil, err
 	}
-	cases, err := o.dataCases(a, paths)
-	if err != nil {
-		return nil, err
-	}
-	for _, c := range cases {
-		for _, ratio := range o.ratios.List {
-			c.Ratio = ratio
-			if err := o.checkCase(c, workers); err != nil {
-				return nil, err
-			}
-			all = append(all, c)
-		}
-	}
-	return all, nil
-}
-
-// dataCases are those of DATA, or the ones that need no arguments.
-func (o *options) dataCases(a *app, data []string) (cases []bench.Case, err error) {
+	var cases []bench.Case
 	if len(data) == 0 {
-		return o.defaultCases()
+		cases, err = o.defaultCases()
 	}
 	for _, path := range data {
 		set, err := a.loadData(o, path)
@@ -106,13 +85,21 @@ func (o *options) dataCases(a *app, data []string) (cases []bench.Case, err erro
 		if err != nil {
 			return nil, err
 		}
-		c := bench.Case{Spec: p.spec, Sizes: slices.Clone(o.sizes)}
-		if len(c.Sizes) == 0 {
-			c.Sizes = halves(set.N())
+		cases = append(cases, bench.Case{Spec: p.spec, Sizes: o.sizes})
+		if len(o.sizes) == 0 {
+			cases[len(cases)-1].Sizes = halves(set.N())
 		}
-		cases = append(cases, c)
 	}
-	return cases, nil
+	for _, c := range cases {
+		for _, ratio := range o.ratios.List {
+			c.Ratio = ratio
+			if err := o.checkCase(c, workers); err != nil {
+				return nil, err
+			}
+			all = append(all, c)
+		}
+	}
+	return all, err
 }
 
 // defaultCases are those without DATA.
@@ -159,4 +146,170 @@ func (o *options) checkCase(c bench.Case, workers int) error {
 		3*math.Pow(min(largest, 4000), 2)))
 	return linalg.CheckMemory(int64(min(need, math.MaxInt64/2)), c.Spec.MaxBytes,
 		fmt.Sprintf("comparing on %.0f examples of %s", largest, c.Spec.Set.Name))
+}
+
+// savedModel is what an answer of estimate, predict or retrain says of its model.
+type savedModel struct {
+	Schema  int
+	Data    string
+	Model   *report.Model
+	Reading []string
+	report.Resampling
+}
+
+// loadModel reads the answer of a command.
+func loadModel(path string) (*savedModel, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, usage.Errorf("--models: %w", err)
+	}
+	var s savedModel
+	if err := json.Unmarshal(text, &s); err != nil || s.Model == nil {
+		return nil, usage.Errorf(
+			"--models: %s is not the answer of estimate or retrain: it has no \"model\" (write one with estimate "+
+				"DATA --json %s)", path, path)
+	}
+	if s.Schema != report.Schema {
+		return nil, usage.Errorf(
+			"--models: %s is a document of schema %d, this program reads schema %d: write it again",
+			path, s.Schema, report.Schema)
+	}
+	return &s, nil
+}
+
+// spec is the model for a set.
+func (s *savedModel) spec(set *dataset.Set, maxBytes int64) (spec model.Spec, err error) {
+	m := s.Model
+	spec = model.Spec{Set: set, MaxBytes: maxBytes, Bias: m.Bias, Standardize: m.Standardize &&
+		set.Sparse == nil, NormalizeTarget: m.NormalizeTarget}
+	spec.Kernel = kernel.Spec{
+		Kind: m.Kernel, Gamma: m.Gamma, LengthScale: m.LengthScale, Degree: m.Degree, Coef0: m.Coef0,
+		Amplitude: m.Amplitude, Constant: m.Constant, Jitter: m.Jitter,
+	}
+	if spec.Loss, err = loss.ByName(m.Loss, m.Parameters); err != nil {
+		return spec, usage.Wrap(err)
+	}
+	about, _ := loss.About(m.Loss)
+	return spec, fitTask(about, set)
+}
+
+// compareModels sets two models beside each other on the same examples and the same resamples.
+func compareModels(a *app, o *options, args []string) (err error) {
+	isModel := func(arg string) bool { return strings.HasSuffix(arg, ".json") }
+	files := slices.Clone(o.models)
+	for _, arg := range args {
+		if isModel(arg) {
+			files = append(files, arg)
+		}
+	}
+	data := slices.DeleteFunc(slices.Clone(args), isModel)
+	if len(files) != 2 || len(data) > 1 {
+		return usage.Errorf("--models compares two models on one DATA: compare [DATA] --models A.json B.json; "+
+			"here are %d models and %d data sets", len(files), len(data))
+	}
+	var models [2]*savedModel
+	for k, path := range files {
+		if models[k], err = loadModel(path); err != nil {
+			return err
+		}
+	}
+	if len(data) == 0 {
+		if models[0].Data != models[1].Data {
+			return usage.Errorf("%s is of %s and %s of %s: name the DATA to compare them on", files[0], models[0].Data,
+				files[1], models[1].Data)
+		}
+		data = []string{models[0].Data}
+	}
+	if err := o.agree(files, models); err != nil {
+		return err
+	}
+	d := &report.ModelComparison{Command: "compare", Level: differenceLevel}
+	var theory, refined [2]calibration.Errors
+	for k, s := range models {
+		row, errors, exact, err := leftOutErrors(a, o, s, data[0])
+		if err != nil {
+			return err
+		}
+		row.Model, theory[k], refined[k] = files[k], errors, exact
+		d.Models = append(d.Models, *row)
+	}
+	if d.Models[0].TestLoss != d.Models[1].TestLoss || len(theory[0].Each) != len(theory[1].Each) {
+		return usage.Errorf("%s predicts numbers and %s labels, or the other way round: there is no common error",
+			files[0], files[1])
+	}
+	d.Data, d.N = data[0], len(theory[0].Each)
+	d.Theory = calibration.Compare(theory[0], theory[1], d.Level)
+	if refined[0].Each != nil && refined[1].Each != nil {
+		d.Refined = calibration.Compare(refined[0], refined[1], d.Level)
+	}
+	return a.answer(d, nil)
+}
+
+// mostInteractions is the number of examples up to which a comparison computes N x N of them for each model.
+const mostInteractions = 4000
+
+// agree refuses answers whose left-out errors are not of the same examples, targets and resamples, and flags
+// that contradict them; the features may differ. It takes the scheme from the answers.
+func (o *options) agree(files []string, models [2]*savedModel) error {
+	for _, name := range append([]string{"ratio", "scheme", "folds"}, dataNames...) {
+		if o.Given(name) {
+			return usage.Errorf("--%s: with --models the answers say how DATA is read and "+
+				"redrawn; do without it", name)
+		}
+	}
+	a, b := models[0], models[1]
+	rows := func(s *savedModel) []string { // flags that decide more than which features there are
+		return slices.DeleteFunc(slices.Clone(s.Reading), func(given string) bool {
+			return strings.HasPrefix(given, "drop=") || strings.HasPrefix(given, "categorical=") ||
+				strings.HasPrefix(given, "max-levels=")
+		})
+	}
+	if x, y := rows(a), rows(b); !slices.Equal(x, y) {
+		return usage.Errorf("%s was read with %q and %s with %q: their errors are not of the same examples",
+			files[0], x, files[1], y)
+	}
+	if a.Scheme != b.Scheme || a.Design != b.Design || a.Ratio != b.Ratio || a.Folds != b.Folds {
+		return usage.Errorf("%s is of --scheme %s --ratio %v %s and %s of --scheme %s --ratio %v %s: write both "+
+			"with the same", files[0], a.Scheme, a.Ratio, a.Design, files[1], b.Scheme, b.Ratio, b.Design)
+	}
+	if strings.Contains(a.Design, "groups") || strings.Contains(a.Design, "blocks") {
+		return usage.Errorf("%s is of resamples %s, and models are compared on those of single rows", files[0],
+			a.Design)
+	}
+	o.scheme, o.folds = a.Scheme, a.Folds
+	return nil
+}
+
+// leftOutErrors are the left-out errors of the examples by the theory, and by exact resamples where the loss
+// has them: none else. Their influences are the theory's, none where that has no derivative.
+func leftOutErrors(a *app, o *options, saved *savedModel, data string) (row *report.ComparedModel, theory,
+	exact calibration.Errors, err error) {
+	read, err := with(saved.Reading, &command{takes: dataNames})
+	if err != nil {
+		return nil, theory, exact, usage.Errorf("--models: %w", err)
+	}
+	read.maxMemory = o.maxMemory
+	set, err := a.loadData(read, data)
+	if err != nil {
+		return nil, theory, exact, err
+	}
+	p := &problem{flags: read}
+	if p.spec, err = saved.spec(set, int64(o.maxMemory)); err != nil {
+		return nil, theory, exact, err
+	}
+	s := answer.Settings{Solve: o.solving(), Refine: answer.Refinement{Resamples: autoResamples, Optional: true}}
+	if s.Scheme, err = o.schemeOf(saved.Ratio, set.N()); saved.Design != "" {
+		s.Scheme, err = o.designed(saved.Ratio, set)
+	}
+	if err != nil {
+		return nil, theory, exact, err
+	}
+	j, err := a.build(p)
+	if err != nil {
+		return nil, theory, exact, err
+	}
+	if theory, exact, row, err = j.LeftOut(a.ctx, s, set.N() <= mostInteractions); err == nil {
+		a.ended(row.Status)
+	}
+	return row, theory, exact, err
 }

@@ -16,18 +16,6 @@ import (
 	"bootbench/solver"
 )
 
-func curveCommand() *command {
-	return &command{
-		name: "curve",
-		takes: slices.Concat([]string{"ratio/list", "no-points", "level", "sample", "scheme"}, theoryNames,
-			designNames),
-		defaults: map[string]string{"ratio": "0.1:5:20"},
-		out:      ", curve.csv",
-		run:      runCurve,
-		classes:  true,
-	}
-}
-
 // growingRatios are the sizes of subsamples from which the error of more rows is extrapolated.
 const growingRatios = "0.2:0.9:5"
 
@@ -54,11 +42,11 @@ type curve struct {
 // runCurve reads DATA and builds its model, and solves at every ratio.
 func runCurve(a *app, o *options, data []string) (err error) {
 	c := &curve{last: -1}
-	if c.settings, err = o.answers(); err != nil {
-		return err
-	}
 	if o.scheme == (resample.KFold{}).Name() {
 		return usage.Errorf("--scheme kfold has no ratio to vary; estimate takes it")
+	}
+	if c.settings, err = o.answers(); err != nil {
+		return err
 	}
 	if c.growing = !o.Given("ratio", "scheme", "blocks", "folds"); c.growing {
 		o.scheme = resample.Subsample{}.Name()
@@ -91,7 +79,8 @@ func runCurve(a *app, o *options, data []string) (err error) {
 			c.Job = c.joint.First()
 			c.Subject = c.joint.Subject()
 			if p.spec.Set.Further != nil {
-				c.Subject.Notes = append(slices.Clone(c.Subject.Notes), "errors are in standard deviations of each target")
+				c.Subject.Notes = append(slices.Clone(c.Subject.Notes),
+					"errors are in standard deviations of each target")
 			}
 		}
 	} else {
@@ -124,7 +113,7 @@ func (c *curve) solveAll(a *app) error {
 	if c.growing {
 		shown = report.Growing{Curve: doc}
 	}
-	return runRows(a, rowRun[report.Estimate]{
+	return printRows(a, rowRun[report.Estimate]{
 		tasks: tasks, together: pathLength, document: shown, csv: "curve.csv",
 		status: func(e report.Estimate) string { return e.Status },
 		finish: func(results []report.Estimate, complete bool) (json any, warnings []string) {

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"slices"
 
 	"bootbench/cmd/bootbench/internal/files"
+	"bootbench/internal/answer"
 	"bootbench/internal/report"
 )
 
@@ -65,20 +67,15 @@ func (a *app) deliver(g *report.Sheet) error {
 	return a.writeFolder(g, document)
 }
 
-// sheet is the forms of an answer.
-func sheet[A report.Answer](r A, err error) (*report.Sheet, error) {
-	if err != nil {
-		return nil, err
+// answer delivers an answer, unless there is none, or it is other processes' to give.
+func (a *app) answer(r report.Answer, err error) error {
+	switch {
+	case errors.Is(err, answer.ErrElsewhere):
+		return a.elsewhere()
+	case err != nil:
+		return err
 	}
-	return r.Sheet(), nil
-}
-
-// answer delivers, unless there is no answer, which other processes may have.
-func (a *app) answer(s *report.Sheet, err error) error {
-	if err != nil {
-		return a.orElsewhere(err)
-	}
-	return a.deliver(s)
+	return a.deliver(r.Sheet())
 }
 
 // writeFolder writes what is in --out: the document, the numbers, and report.html with its figures beside it,

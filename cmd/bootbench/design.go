@@ -1,19 +1,49 @@
 package main
 
 import (
-	"fmt"
-	"math"
-	"slices"
-	"strings"
-
-	"gonum.org/v1/gonum/floats"
-
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/answer"
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
+	"bootbench/internal/tune"
 	"bootbench/resample"
+	"fmt"
+	"gonum.org/v1/gonum/floats"
+	"math"
+	"slices"
+	"strings"
 )
+
+// checkScheme refuses what is wrong whatever DATA is.
+func (o *options) checkScheme(ratios ...float64) error {
+	kfold := o.scheme == resample.KFold{}.Name()
+	if o.Given("folds") && !kfold && o.by != tune.Folds.String() {
+		return usage.Errorf("--folds belongs to --scheme kfold, not to %s", o.scheme)
+	}
+	for _, ratio := range ratios {
+		switch {
+		case kfold && o.Given("ratio") && ratio != 1:
+			return usage.Errorf("--ratio: --scheme kfold takes --folds instead")
+		case ratio > 1 && (o.scheme == "subsample" || o.scheme == "bernoulli"):
+			return usage.Errorf("--ratio is %v, must be at most 1 with --scheme %s: nothing is drawn twice", ratio,
+				o.scheme)
+		}
+	}
+	return nil
+}
+
+// schemeOf is the scheme for n examples at a ratio.
+func (o *options) schemeOf(ratio float64, n int) (resample.Scheme, error) {
+	scheme, err := resample.ByName(o.scheme, resample.Options{Ratio: ratio, Folds: o.folds, N: n})
+	if err != nil {
+		flag := "--ratio"
+		if o.scheme == "kfold" {
+			flag = "--folds"
+		}
+		return nil, usage.Errorf("%s: %s", flag, strings.TrimPrefix(err.Error(), "resample: "))
+	}
+	return scheme, nil
+}
 
 // designed is the scheme at a ratio over the groups, strata and blocks of a data set; of labels with a small
 // class over the classes, unless a scheme was asked for.

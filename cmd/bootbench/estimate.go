@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -26,41 +25,16 @@ import (
 	"bootbench/solver"
 )
 
-func estimateCommand() *command {
-	return &command{
-		name: "estimate",
-		takes: append([]string{"ratio", "scheme/weights", "no-points", "level", "quantiles", "covariance",
-			"verbose", "sample",
-			"multiclass", "method/estimate"},
-			slices.Concat(theoryNames, designNames)...),
-		out:     ", points.csv",
-		run:     runEstimate,
-		classes: true,
-	}
-}
-
 // runEstimate reads DATA, estimates and prints.
 func runEstimate(a *app, o *options, data []string) error {
-	if err := o.checkTheory(); err != nil {
-		return err
-	}
-	p, err := a.readProblem(o, data[0])
+	p, s, err := a.asked(o, data[0])
 	if err != nil {
 		return err
 	}
 	if p.joint() {
-		s, err := a.asked(o, p)
-		if err != nil {
-			return err
-		}
-		return a.answerJoint(p, func(j answer.Joint) (report.Joint, error) {
-			if err := a.keepJoint(j, p.choice); err != nil {
-				return nil, err
-			}
-			return j.Estimate(a.ctx, s)
-		})
+		return a.answerJoint(p, func(j answer.Joint) (report.Answer, error) { return j.Estimate(a.ctx, s) })
 	}
-	j, s, err := a.solvable(o, p)
+	j, err := a.solvable(p, s)
 	if err != nil {
 		return err
 	}
@@ -69,7 +43,7 @@ func runEstimate(a *app, o *options, data []string) error {
 	}
 	e, solution, err := j.Estimate(a.ctx, s, "solve")
 	if err != nil {
-		return a.orElsewhere(err)
+		return a.answer(nil, err)
 	}
 	choose, _ := o.chooser(p, tune.Each) // none of a model that is given
 	if err := j.AddFullModel(a.ctx, e, s, choose); err != nil {
@@ -86,18 +60,12 @@ func runEstimate(a *app, o *options, data []string) error {
 	return a.deliver(forms)
 }
 
-// checkTheory refuses what is wrong with what is asked of the theory whatever DATA is.
-func (o *options) checkTheory() error {
-	_, err := o.answers()
-	if err == nil {
-		err = o.checkScheme(o.ratio)
-	}
-	return err
-}
-
-// asked says what is asked of a problem, and leaves a sample of many rows.
-func (a *app) asked(o *options, p *problem) (s answer.Settings, err error) {
+// asked reads DATA, of which it leaves a sample if there are many rows, and says what is asked of it.
+func (a *app) asked(o *options, data string) (p *problem, s answer.Settings, err error) {
 	if s, err = o.answers(); err == nil {
+		p, err = a.readProblem(o, data)
+	}
+	if err == nil {
 		s.Scheme, err = o.schemeOf(o.ratio, p.spec.Set.N())
 	}
 	if err == nil {
@@ -106,29 +74,26 @@ func (a *app) asked(o *options, p *problem) (s answer.Settings, err error) {
 	if err == nil {
 		s.Scheme, err = o.designed(o.ratio, p.spec.Set)
 	}
-	return s, err
+	return p, s, err
 }
 
-// solvable builds the model of a problem, for one solve, says what is asked of it, and opens the
-// journal, whose tasks are the exact resamples.
-func (a *app) solvable(o *options, p *problem) (*answer.Job, answer.Settings, error) {
-	s, err := a.asked(o, p)
-	if err != nil {
-		return nil, s, err
-	}
+// solvable builds the model of a problem for one solve, and opens the journal, whose tasks are the exact
+// resamples.
+func (a *app) solvable(p *problem, s answer.Settings) (*answer.Job, error) {
 	if _, exact := p.spec.Loss.(loss.Proximal); exact && s.Refine.Resamples > 0 {
 		p.spec.Then = func(m *model.Model) int64 {
 			return refit.NeedToRefine(m, refit.RefineSettings{Resamples: s.Refine.Resamples})
 		}
 	}
+	o := p.flags
 	j, err := a.build(p)
 	if err != nil || o.journal == "" && !a.tasks.merging && o.shard.count == 0 {
-		return j, s, err
+		return j, err
 	}
 	if err := checkKept(j, s.Refine, o.shard.count > 0); err != nil {
-		return nil, s, err
+		return nil, err
 	}
-	return j, s, a.keepFits(j, p.choice)
+	return j, a.keepFits(j, p.choice)
 }
 
 // draw leaves a random sample of the rows: as many as --sample says, or where the search has chosen the model
@@ -187,14 +152,6 @@ func checkKept(j *answer.Job, wanted answer.Refinement, shard bool) error {
 	return nil
 }
 
-// orElsewhere ends a command without an answer, which may be other processes' to give.
-func (a *app) orElsewhere(err error) error {
-	if errors.Is(err, answer.ErrElsewhere) {
-		return a.elsewhere()
-	}
-	return err
-}
-
 // checkCovariance refuses covariances that do not fit.
 func (o *options) checkCovariance(points int) error {
 	if o.covarianceMatrix == "" {
@@ -220,4 +177,22 @@ func (o *options) writeCovariance(j *answer.Job, s *solver.Solution, in *dataset
 func writeMatrix(path string, rows, columns int, data []float64) error {
 	return files.Replace(path,
 		func(w io.Writer) error { return npyio.Write(w, mat.NewDense(rows, columns, data)) })
+}
+
+// runRows reads DATA and prints its rows, those that a look is worth first.
+func runRows(a *app, o *options, data []string) error {
+	p, s, err := a.asked(o, data[0])
+	if err != nil {
+		return err
+	}
+	if p.joint() {
+		return a.answerJoint(p, func(j answer.Joint) (report.Answer, error) {
+			return j.(*answer.Classes).Rows(a.ctx, s)
+		})
+	}
+	j, err := a.solvable(p, s)
+	if err != nil {
+		return err
+	}
+	return a.answer(j.Rows(a.ctx, s))
 }

@@ -28,17 +28,6 @@ import (
 // gridNames are the flags that a grid may run over.
 var gridNames = slices.Concat([]string{"ratio"}, kernelNames, lossNames[1:])
 
-func gridCommand() *command {
-	return &command{
-		name:     "grid",
-		takes:    append([]string{"over/grid", "by", "ratio", "scheme"}, theoryNames...),
-		defaults: map[string]string{"by": tune.LeftOut.String()},
-		out:      ", grid.csv",
-		run:      runGrid,
-		classes:  true,
-	}
-}
-
 // gridCell is a model and a scheme at a value of every axis.
 type gridCell struct {
 	values   []string
@@ -63,7 +52,7 @@ func runGrid(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	cellAt := func(values []string) (gridCell, error) { return cellOf(o, axes, values, set) }
+	cellAt := func(values []string) (gridCell, error) { return a.cell(axes, values, set) }
 	if len(axes) == 0 {
 		if axes, cellAt, err = defaultGrid(o, set); err != nil {
 			return err
@@ -149,9 +138,6 @@ func defaultGrid(o *options, set *dataset.Set) (axes []report.GridAxis,
 
 // ask fills in what is asked of a cell.
 func (c *gridCell) ask(o *options, set *dataset.Set) (err error) {
-	if err = o.checkScheme(o.ratio); err != nil {
-		return err
-	}
 	if c.settings, err = o.answers(); err == nil {
 		c.settings.NoPoints = true
 		c.settings.Scheme, err = o.designed(o.ratio, set)
@@ -199,21 +185,21 @@ func combinations(axes []report.GridAxis) (all [][]string) {
 	return all
 }
 
-// cellOf is the model and the scheme of the flags with a value for every axis.
-func cellOf(o *options, axes []report.GridAxis, values []string, set *dataset.Set) (c gridCell, err error) {
-	settings := o.settings(func(name string) bool { return isRecorded(name) && name != "backend" })
-	for k, a := range axes {
-		settings = append(settings, a.Name+"="+values[k])
+// cell is the model and the scheme of the flags with a value for every axis.
+func (a *app) cell(axes []report.GridAxis, values []string, set *dataset.Set) (c gridCell, err error) {
+	settings := a.options.settings(func(name string) bool { return isRecorded(name) && name != "backend" })
+	for k, axis := range axes {
+		settings = append(settings, axis.Name+"="+values[k])
 	}
 	c.values = values
-	cell, err := with(settings, gridCommand())
+	o, err := with(settings, a.command)
 	if err != nil {
 		return c, err
 	}
-	if c.problem, err = cell.problem(nil, set); err != nil {
+	if c.problem, err = o.problem(nil, set); err != nil {
 		return c, err
 	}
-	return c, c.ask(cell, set)
+	return c, c.ask(o, set)
 }
 
 // solveGrid solves in every cell and prints.
@@ -246,8 +232,8 @@ func solveGrid(a *app, o *options, axes []report.GridAxis, cells []gridCell) err
 			return report.GridCell{Values: c.values, Failure: oneLine(err.Error())}, nil
 		}))
 	}
-	return runRows(a, rowRun[report.GridCell]{
-		tasks: tasks, document: doc, csv: "grid.csv",
+	return printRows(a, rowRun[report.GridCell]{
+		tasks: tasks, together: 1, document: doc, csv: "grid.csv",
 		record: func(c *report.GridCell) any { // the errors of the examples are in no document
 			return &struct {
 				Cell     *report.GridCell

@@ -105,15 +105,19 @@ func (g *gridFolds) answer(i int, label string) (report.GridCell, error) {
 		return report.GridCell{}, err
 	}
 	for k, at := range path {
-		v := all[k]
-		g.done[at] = report.GridCell{Values: g.cells[at].values, Validation: v,
-			Examples: &calibration.Errors{Each: v.Points.Error, Weights: own.Set.Weights}}
-		v.Points, v.Calibration = nil, nil
+		g.done[at] = g.cell(at, all[k], own.Set.Weights)
 	}
 	cell := g.done[i]
 	g.app.spent(&cell.Validation.Cost)
 	delete(g.done, i)
 	return cell, nil
+}
+
+// cell is cell i with its answer, which keeps the errors of the examples for the comparison alone.
+func (g *gridFolds) cell(i int, v *report.CrossValidation, weights []float64) report.GridCell {
+	examples := &calibration.Errors{Each: v.Points.Error, Weights: weights}
+	v.Points, v.Calibration = nil, nil
+	return report.GridCell{Values: g.cells[i].values, Validation: v, Examples: examples}
 }
 
 func (g *gridFolds) validate(jobs []*answer.Job, factors []float64) ([]*report.CrossValidation, error) {

@@ -4,10 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/answer"
-	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/null"
@@ -25,35 +23,14 @@ func (a *app) checkJoint(o *options, set *dataset.Set) error {
 		return nil
 	}
 	command := a.command.name
-	none := []string{"metrics", "quantiles", "covariance", "nested", "permutations", "refit-preprocessing",
-		"interval", "residuals", "replicates"}
-	if command == "predict" { // by a model that is trained once
-		none = append(none, "journal", "shard")
-	}
-	if command == "loo" {
-		none = append(none, "method")
-	}
+	about, err := loss.About(o.loss)
 	of, cure := "one target", fmt.Sprintf("run %s for each of %s", command, o.target)
-	if set.Task == dataset.Several {
-		of, cure, none = "numbers or two classes", "--positive LABEL sets one class against the others", none[1:]
+	switch {
+	case set.Task == dataset.Several:
+		of, cure = "numbers or two classes", "--positive LABEL sets one class against the others"
 		if command == "compare" {
 			return usage.Errorf("compare is for %s, and %s has %d classes: %s", of, set.Name, len(set.Classes), cure)
 		}
-	} else if err := o.checkTargets(command); err != nil {
-		return err
-	}
-	for _, name := range none {
-		if o.Given(name) {
-			return usage.Errorf("--%s is for %s: %s", name, of, cure)
-		}
-	}
-	return nil
-}
-
-// checkTargets refuses what several targets have not.
-func (o *options) checkTargets(command string) error {
-	about, err := loss.About(o.loss)
-	switch {
 	case command == "compare" || command == "rows":
 		return usage.Errorf("--target %s: %s takes one target", o.target, command)
 	case o.loss != "" && (err != nil || about.Task == loss.Classification):
@@ -62,6 +39,22 @@ func (o *options) checkTargets(command string) error {
 	case o.testLoss != "" && o.testLoss != (loss.SquareTest{}).Name():
 		return usage.Errorf("--target %s: errors of several targets are squares, not --test-loss %s", o.target,
 			o.testLoss)
+	case o.Given("metrics"):
+		return usage.Errorf("--metrics is for %s: %s", of, cure)
+	}
+	none := []string{"quantiles", "covariance", "permutations", "interval", "residuals", "replicates"}
+	switch {
+	case command == "predict": // by a model that is trained once
+		none = append(none, "journal", "shard", "ratio", "scheme", "refine")
+	case command == "loo":
+		none = append(none, "method")
+	case set.Task != dataset.Several || o.multiclass == answer.OneAgainstOne:
+		none = append(none, "nested", "refit-preprocessing")
+	}
+	for _, name := range none {
+		if o.Given(name) {
+			return usage.Errorf("--%s is for %s: %s", name, of, cure)
+		}
 	}
 	return nil
 }
@@ -92,26 +85,35 @@ func (a *app) buildJoint(p *problem) (answer.Joint, error) {
 	return c, nil
 }
 
-// answerJoint builds the models of several classes or targets, and prints what is asked of them.
-func (a *app) answerJoint(p *problem, ask func(answer.Joint) (report.Joint, error)) error {
+// answerJoint builds the models of several classes or targets, and delivers what is asked of them; a journal
+// keeps their exact fits.
+func (a *app) answerJoint(p *problem, ask func(answer.Joint) (report.Answer, error)) error {
 	j, err := a.buildJoint(p)
+	if err == nil && (a.tasks.Journal == nil || a.tasks.merging) {
+		err = a.openJournal(p.choice)
+	}
 	if err != nil {
 		return err
 	}
-	r, err := ask(j)
-	if err != nil {
-		return a.orElsewhere(err)
-	}
-	return a.deliver(r.Sheet())
-}
-
-// keepJoint opens the journal, if there is one, for the exact fits of several classes or targets.
-func (a *app) keepJoint(j answer.Joint, chosen choice) error {
-	err := a.openJournal(chosen)
 	if a.tasks.Journal != nil {
 		j.KeepFits(a.keep)
 	}
-	return err
+	return a.answer(ask(j))
+}
+
+// estimateJoint is an estimate of all classes or targets as of one.
+func (a *app) estimateJoint(p *problem, s answer.Settings) (answer.Joint, *report.Estimate, error) {
+	j, err := a.buildJoint(p)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := j.Estimate(a.ctx, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	e := answer.AsEstimate(r)
+	a.spent(&e.Cost)
+	return j, e, nil
 }
 
 // trainJoint is train of several classes or targets.
@@ -119,90 +121,48 @@ func (a *app) trainJoint(o *options, p *problem) error {
 	if o.format == libsvmFormat || o.loss == perceptronLoss {
 		return usage.Errorf("several classes or targets are trained by a loss, into a file of --format json")
 	}
-	j, err := a.buildJoint(p)
-	if err != nil {
-		return err
-	}
-	began := time.Now()
-	trained, err := j.Train(a.ctx)
-	if err != nil {
-		return err
-	}
-	trained.Program = version()
-	if err := files.Replace(o.model, trained.Write); err != nil {
-		return err
-	}
-	first, set := j.First(), p.spec.Set
-	r := &report.Training{Command: "train", Subject: j.Subject(), Model: o.model, ModelFile: o.model,
-		Format: jsonFormat, Bias: first.Bias, Status: trained.Training.Status, TestLoss: trained.Training.TestLoss,
-		SupportVectors: len(trained.Weight), Apparent: null.Float(trained.Training.Apparent),
-		Warnings: append([]string{}, first.Warnings()...)}
-	r.Subject.Model = nil // Training has another of this name
-	for _, other := range trained.Others {
-		r.SupportVectors += len(other.Weight)
-	}
-	if set.Task == dataset.Several {
-		in, err := answer.PredictClasses(trained, set)
+	return a.answerJoint(p, func(j answer.Joint) (report.Answer, error) {
+		began := time.Now()
+		trained, err := a.writeModel(o.model, j)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		r.Apparent = *in.TestError
-	}
-	r.Time = first.Times
-	r.Time.Fit = time.Since(began).Seconds()
-	return a.deliver(r.Sheet())
-}
-
-// predictJoint is predict of several classes or targets: by the model of all examples.
-func (a *app) predictJoint(o *options, p *problem) error {
-	in, err := dataset.LoadInputs(a.place(o.inputs), p.spec.Set, o.readOptions(a.console.In))
-	if err != nil {
-		return err
-	}
-	j, err := a.buildJoint(p)
-	if err != nil {
-		return err
-	}
-	trained, err := j.Train(a.ctx)
-	if err != nil {
-		return err
-	}
-	r, err := answer.PredictJoint(trained, in, answer.Settings{Level: o.level})
-	if err != nil {
-		return err
-	}
-	return a.deliver(r.Sheet())
+		first := j.First()
+		r := &report.Training{Command: "train", Subject: j.Subject(), Model: o.model, ModelFile: o.model,
+			Format: jsonFormat, Bias: first.Bias, Status: trained.Training.Status, TestLoss: trained.Training.TestLoss,
+			SupportVectors: len(trained.Weight), Apparent: null.Float(trained.Training.Apparent),
+			Warnings: append([]string{}, first.Warnings()...)}
+		r.Subject.Model = nil // Training has another of this name
+		for _, other := range trained.Others {
+			r.SupportVectors += len(other.Weight)
+		}
+		if set := p.spec.Set; set.Task == dataset.Several {
+			in, err := answer.PredictClasses(trained, set)
+			if err != nil {
+				return nil, err
+			}
+			r.Apparent = *in.TestError
+		}
+		r.Time = first.Times
+		r.Time.Fit = time.Since(began).Seconds()
+		return r, nil
+	})
 }
 
 // answerJoint is a cell's answer about several classes or targets by exact resamples.
 func (c *gridCell) answerJoint(a *app, by tune.By) (cell report.GridCell, err error) {
 	if by != tune.LeftOut {
-		return cell, model.InputError(fmt.Errorf("--by %v is for one target, numbers or two classes: cv and leftout "+
-			"compare several", by))
+		return cell, model.InputError(fmt.Errorf("--by %v is for one target, numbers or two classes: cv and "+
+			"leftout compare several", by))
 	}
-	e, err := a.estimateJoint(c.problem, c.settings)
+	_, e, err := a.estimateJoint(c.problem, c.settings)
 	if err != nil {
 		return cell, err
 	}
-	a.spent(&e.Cost)
-	cell = report.GridCell{Values: c.values, Estimate: e, Examples: &e.Examples}
 	if e.Refined != nil {
 		e.Refined.Points = nil
 	}
-	return cell, nil
-}
-
-// estimateJoint is an estimate of all classes or targets as of one.
-func (a *app) estimateJoint(p *problem, s answer.Settings) (*report.Estimate, error) {
-	j, err := a.buildJoint(p)
-	if err != nil {
-		return nil, err
-	}
-	r, err := j.Estimate(a.ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	return answer.AsEstimate(r), nil
+	return report.GridCell{Values: c.values, Estimate: e, Examples: &e.Examples}, nil
 }
 
 // validateJoint is the answer about several classes or targets in cell i by exact fits without every fold.
@@ -217,8 +177,5 @@ func (g *gridFolds) validateJoint(i int) (cell report.GridCell, err error) {
 	}
 	v := answer.AsValidation(r)
 	g.app.spent(&v.Cost)
-	cell = report.GridCell{Values: g.cells[i].values, Validation: v,
-		Examples: &calibration.Errors{Each: v.Points.Error}}
-	v.Points = nil
-	return cell, nil
+	return g.cell(i, v, nil), nil
 }

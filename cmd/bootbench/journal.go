@@ -2,17 +2,25 @@ package main
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+
+	"github.com/spf13/pflag"
 
 	"bootbench/cmd/bootbench/internal/journal"
 	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/internal/answer"
+	"bootbench/internal/batch"
 	"bootbench/internal/dataset"
+	"bootbench/internal/retrain"
 )
 
 // tasks are what a command keeps of its work, and what it does of it.
@@ -27,8 +35,8 @@ type tasks struct {
 
 // missingTask is one that is not finished.
 type missingTask struct {
-	number    int
-	name, key string
+	number int
+	name   string
 }
 
 // partValue is the value of --shard; the zero value is the whole.
@@ -104,7 +112,7 @@ func keyOf(parts ...string) string {
 // require notes a task that is missing and not this process's.
 func (s *tasks) require(number int, name, key string) {
 	if s.Journal != nil && !s.owns(number) && !s.Has(key) {
-		s.missing = append(s.missing, missingTask{number, name, key})
+		s.missing = append(s.missing, missingTask{number, name})
 	}
 }
 
@@ -130,7 +138,7 @@ func (a *app) elsewhere() error {
 	s := &a.tasks
 	switch {
 	case s.merging:
-		return fmt.Errorf("%s: %s", s.named(), s.cure())
+		return s.incomplete()
 	case s.Lost() > 0:
 		return fmt.Errorf("%d tasks could not be kept in %s: make room and run shard %d of %d again", s.Lost(),
 			s.folder, s.part.of, s.part.count)
@@ -142,31 +150,27 @@ func (a *app) elsewhere() error {
 	})
 }
 
-// named names the tasks that are missing.
-func (s *tasks) named() string {
+// incomplete names the tasks that are missing, and says how they are done.
+func (s *tasks) incomplete() error {
 	const shown = 5
 	var names []string
-	for _, m := range s.missing[:min(shown, len(s.missing))] {
-		names = append(names, m.name)
+	var shards []int
+	for k, m := range s.missing {
+		if k < shown {
+			names = append(names, m.name)
+		}
+		shards = append(shards, m.number%max(1, s.Head.Shards))
 	}
 	if more := len(s.missing) - shown; more > 0 {
 		names = append(names, fmt.Sprintf("and %d more", more))
 	}
-	return fmt.Sprintf("%d tasks are missing: %s", len(s.missing), strings.Join(names, "; "))
-}
-
-// cure says how the missing tasks are done.
-func (s *tasks) cure() string {
-	if s.Head.Shards <= 1 {
-		return "run the command line of the journal again"
+	cure := "run the command line of the journal again"
+	if s.Head.Shards > 1 {
+		slices.Sort(shards)
+		list := strings.Trim(strings.ReplaceAll(fmt.Sprint(slices.Compact(shards)), " ", ", "), "[]")
+		cure = fmt.Sprintf("run again: shards %s of %d", list, s.Head.Shards)
 	}
-	var numbers []int
-	for _, m := range s.missing {
-		numbers = append(numbers, m.number%s.Head.Shards)
-	}
-	slices.Sort(numbers)
-	list := strings.Trim(strings.ReplaceAll(fmt.Sprint(slices.Compact(numbers)), " ", ", "), "[]")
-	return fmt.Sprintf("run again: shards %s of %d", list, s.Head.Shards)
+	return fmt.Errorf("%d tasks are missing: %s: %s", len(s.missing), strings.Join(names, "; "), cure)
 }
 
 // place is where a file is that the journal that is merged has named.
@@ -182,23 +186,168 @@ func (a *app) place(path string) string {
 	return path
 }
 
-// readData reads a data set, and notes its digest for a journal. merge finds files where
-// they were found before, or where they are called the same from here.
-func (a *app) readData(path string, options dataset.Options) (*dataset.Set, error) {
-	s := &a.tasks
-	if path == "-" && (a.options.journal != "" || s.merging) {
-		return nil, usage.Errorf("standard input cannot be read again, which --journal needs: save it as a file")
+// someFolders refuses none.
+func someFolders(_ *options, args []string) error {
+	if len(args) == 0 {
+		return usage.Errorf("merge takes the folders of journals, and here is none")
 	}
-	place := a.place(path)
-	set, err := dataset.Load(place, options)
+	return nil
+}
+
+// runMerge runs the command of journals with all its tasks looked up. What it writes is for
+// merge's own flags to say.
+func runMerge(a *app, _ *options, folders []string) (err error) {
+	if a.tasks.Journal, err = journal.Read(folders, func(text string) { a.console.Warn(text) }); err != nil {
+		return err
+	}
+	a.tasks.merging = true
+	head := &a.tasks.Head
+	if head.Version != version() {
+		return usage.Errorf("%s is of version %s of the program, this is %s: run its command line again, with "+
+			"another folder", folders[0], head.Version, version())
+	}
+	c, o, err := a.recorded(head)
+	if err == nil {
+		err = c.check(o, head.Data)
+	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if place != path {
-		set.Name = path
+	a.command, a.options, a.data = c, o, head.Data
+	if err := a.process.begin(); err != nil {
+		return err
 	}
-	if a.options.journal != "" || s.merging {
-		s.digests = append(s.digests, set.Digest())
+	return c.run(a, o, head.Data)
+}
+
+// recorded is the command of a journal, if it is one that can be split, with its settings, if they are such
+// that decide an answer.
+func (a *app) recorded(head *journal.Head) (*command, *options, error) {
+	main, _ := allCommands()
+	for _, c := range main {
+		if c.name == head.Command && slices.Contains(c.takes, "shard") {
+			o := optionsOf(c, pflag.NewFlagSet("", pflag.ContinueOnError))
+			o.StringVar(&a.process.backend, "backend", "", "")
+			return c, o, o.take(head.Settings)
+		}
 	}
-	return set, nil
+	return nil, nil, usage.Errorf(
+		"the journal is of %q, which is no command that can be split: run its command "+
+			"line again with --journal", head.Command)
+}
+
+// blockResamples is the number of resamples in one task: a multiple of those that are
+// trained together, so that they do not depend on which tasks are done.
+const blockResamples = 2 * batch.BlockSize
+
+// keptFit is the predictions of one resample, or why there are none.
+type keptFit struct {
+	F   []byte `json:",omitempty"` // of eight bytes each, little end first
+	Why string `json:",omitempty"` // training did not converge
+}
+
+// fitKeeper looks up the fits of a run, a task of blockResamples at a time, and keeps those that it makes.
+// Those of other shards it gives as zeros, for the answer is not this process's to give.
+type fitKeeper struct {
+	tasks     *tasks
+	key, name string
+	inputs    int // predictions of a fit
+	mutex     sync.Mutex
+	known     map[int][]keptFit // by number of the task: looked up, and some not asked for yet
+	asked     map[int]int       // fits of it that were
+	making    []keptFit         // of task number
+	number    int
+}
+
+// keepFits opens the journal, if there is one, for the exact fits of a job.
+func (a *app) keepFits(j *answer.Job, chosen choice) error {
+	err := a.openJournal(chosen)
+	if a.tasks.Journal != nil {
+		j.Keep = a.keep
+	}
+	return err
+}
+
+// keep is answer.Keep: where a journal keeps fits.
+func (a *app) keep(key string, inputs, resamples int, data string) answer.Fits {
+	k := &fitKeeper{tasks: &a.tasks, key: key, name: data, inputs: inputs, known: map[int][]keptFit{},
+		asked: map[int]int{}}
+	for number := range (resamples + blockResamples - 1) / blockResamples {
+		first := number * blockResamples
+		name := fmt.Sprintf("resamples %d to %d of %s", first+1, min(first+blockResamples, resamples), data)
+		a.tasks.require(number, name, k.task(number))
+	}
+	return k
+}
+
+// Missing and Shared are those of answer.Fits.
+func (k *fitKeeper) Missing() bool { return k.tasks.merging && len(k.tasks.missing) > 0 }
+func (k *fitKeeper) Shared() bool  { return k.tasks.sharded() }
+
+func (k *fitKeeper) task(number int) string {
+	return keyOf(k.key, fmt.Sprintf("block %d of %d resamples", number, blockResamples))
+}
+
+// Lookup is retrain.Settings.Lookup.
+func (k *fitKeeper) Lookup(b int, f []float64) (known bool, err error) {
+	number, at := b/blockResamples, b%blockResamples
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	block := k.block(number)
+	switch {
+	case block == nil && k.tasks.merging:
+		return false, fmt.Errorf("resample %d of %s is missing from the journal", b+1, k.name)
+	case block == nil && !k.tasks.owns(number):
+		clear(f)
+		return true, nil
+	case at >= len(block):
+		return false, nil
+	case block[at].Why != "":
+		return true, &retrain.UnconvergedError{Err: errors.New(block[at].Why)}
+	}
+	_, err = binary.Decode(block[at].F, binary.LittleEndian, f[:k.inputs])
+	return err == nil, nil // a fit of another size is made again
+}
+
+// block is a task of the journal, held until all of it was asked for; nil: it is not there.
+func (k *fitKeeper) block(number int) []keptFit {
+	if k.known[number] == nil {
+		var fits []keptFit
+		if !k.tasks.Lookup(k.task(number), &fits) {
+			return nil
+		}
+		k.known[number], k.asked[number] = fits, 0
+	}
+	block := k.known[number]
+	if k.asked[number]++; k.asked[number] >= len(block) {
+		delete(k.known, number)
+	}
+	return block
+}
+
+// Add notes the predictions of resample b, in the order of b; why says why there are none.
+func (k *fitKeeper) Add(b int, f []float64, why error) {
+	number, at := b/blockResamples, b%blockResamples
+	if !k.tasks.owns(number) || k.tasks.Has(k.task(number)) {
+		return
+	}
+	fit := keptFit{}
+	if why != nil {
+		fit.Why = why.Error()
+	} else {
+		fit.F, _ = binary.Append(nil, binary.LittleEndian, f[:k.inputs]) // which fails for other types
+	}
+	k.making, k.number = append(k.making, fit), number
+	if at == blockResamples-1 {
+		k.End()
+	}
+}
+
+// End keeps the block whose last resample was added: one of blockResamples, or the last one, which may be
+// shorter, of a run that was not interrupted.
+func (k *fitKeeper) End() {
+	if k.making != nil {
+		k.tasks.Append(k.task(k.number), k.making)
+		k.making = nil
+	}
 }

@@ -6,9 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -32,10 +35,8 @@ func timeless(t testing.TB, text string) any {
 		switch v := v.(type) {
 		case map[string]any:
 			for _, name := range []string{"time", "memory", "command_line", "fit_s", "theory_s", "resample_fit_s",
-				"naive_fit_s",
-				"retrain_s",
-				"fits_equivalent", "speedup_equal_accuracy", "peak_bytes", "refresh_gflops", "dgemm_gflops", "refined_s",
-				"refined_speedup"} {
+				"naive_fit_s", "retrain_s", "fits_equivalent", "speedup_equal_accuracy", "peak_bytes", "refresh_gflops",
+				"dgemm_gflops", "refined_s", "refined_speedup"} {
 				delete(v, name)
 			}
 			for _, inner := range v {
@@ -70,8 +71,7 @@ func journaled(t testing.TB) map[string]struct {
 		"predict": {line("predict synthetic:blobs,n=50,d=3,seed=5 --loss logistic --refine 150 --test",
 			"synthetic:blobs,n=20,d=3,seed=6"), 2},
 		"curve": {on("curve", "--ratio", "0.3:3:7", "--refine", "20"), 7},
-		"grid": {line("grid synthetic:blobs,n=50,d=3,seed=5 --loss hinge --over C=0.1,1 --over gamma=0.1,0.2"),
-			4},
+		"grid":  {line("grid synthetic:blobs,n=50,d=3,seed=5 --loss hinge --over C=0.1,1 --over gamma=0.1,0.2"), 4},
 		"compare": {line("compare synthetic:blobs,n=40,d=3,seed=5 --loss hinge --C 1 --sizes 20,40 --resamples 20"),
 			2},
 	}
@@ -117,9 +117,8 @@ func TestJournals(t *testing.T) {
 			same("merged", must(t, "merge", dir, "--quiet", "--json", "-"))
 			one, other := t.TempDir(), t.TempDir()
 			run("--shard", "2/3", "--journal", one)
-			if o := drive(t, "", "merge", one); o.status != exitFailed ||
-				!strings.Contains(o.stderr, " tasks are missing: ") ||
-				!strings.Contains(o.stderr, "run again: shards 0") || o.stdout != "" {
+			if o := drive(t, "", "merge", one); o.status != exitFailed || !strings.Contains(o.stderr,
+				" tasks are missing: ") || !strings.Contains(o.stderr, "run again: shards 0") || o.stdout != "" {
 				t.Errorf("shards missing: %+v", o)
 			}
 			run("--shard", "0/3", "--journal", one)
@@ -152,10 +151,7 @@ func TestTuneJournal(t *testing.T) {
 			t.Errorf("killed after %d parts, it ends at another choice", kept)
 		}
 	}
-	if o := drive(t, "", "merge", dir); o.status != exitUsage ||
-		!strings.Contains(o.stderr, "no command that can be split") {
-		t.Errorf("%+v", o)
-	}
+	refused(t, "no command that can be split", "merge", dir)
 }
 
 // TestInterrupted: a run that is interrupted answers with what was finished, and goes on to
@@ -277,10 +273,7 @@ func TestJournalFolders(t *testing.T) {
 		if args[0] != "merge" {
 			t.Chdir(home)
 		}
-		if o := drive(t, "", args...); o.status != exitUsage ||
-			!strings.Contains(o.stderr, "d.csv is not what it was") {
-			t.Errorf("%v with changed data: %+v", args, o)
-		}
+		refused(t, "d.csv is not what it was", args...)
 	}
 }
 
@@ -351,5 +344,72 @@ func TestRecordedSettings(t *testing.T) {
 				t.Errorf("%s --%s writes a file, and is recorded", cmd.Name(), f.Name)
 			}
 		})
+	}
+}
+
+// child starts the program in a process of its own.
+func child(t testing.TB, args ...string) *exec.Cmd {
+	t.Helper()
+	text := need.One(json.Marshal(args))(t)
+	c := exec.Command(os.Args[0], "-test.run=^TestChild$")
+	c.Env = append(os.Environ(), childArgs+"="+string(text))
+	return c
+}
+
+// childArgs is the environment variable that makes this test binary the program.
+const childArgs = "BOOTBENCH_TEST_ARGS"
+
+// childFileSize is the environment variable that bounds the files of TestChild.
+const childFileSize = "BOOTBENCH_TEST_FILE_SIZE"
+
+// TestChild is the program in a process of its own, for tests that end it.
+func TestChild(t *testing.T) {
+	var args []string
+	if json.Unmarshal([]byte(os.Getenv(childArgs)), &args) != nil {
+		t.Skip("for other tests")
+	}
+	if size, err := strconv.ParseUint(os.Getenv(childFileSize), 10, 64); err == nil {
+		signal.Ignore(syscall.SIGXFSZ)
+		if err := syscall.Setrlimit(1, &syscall.Rlimit{Cur: size, Max: size}); err != nil { // RLIMIT_FSIZE
+			t.Fatal(err)
+		}
+	}
+	os.Args = append([]string{"bootbench"}, args...)
+	main()
+}
+
+// TestSecondInterrupt: where a run is in a step that cannot be stopped, here reading a pipe that
+// nobody writes to, the first interrupt waits for the step and the second ends the program.
+func TestSecondInterrupt(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe.csv")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skip(err)
+	}
+	c := child(t, "estimate", pipe)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	var silent *os.File
+	for reads := false; !reads; time.Sleep(time.Millisecond) { // only then the pipe can be opened to write, so
+		var err error
+		silent, err = os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+		reads = err == nil
+	}
+	defer silent.Close()
+	for signals := 0; ; signals++ {
+		select {
+		case <-ended:
+			if signals < 2 {
+				t.Errorf("%v after %d signals", c.ProcessState, signals)
+			}
+			return
+		case <-time.After(100 * time.Millisecond):
+			if signals == 50 {
+				t.Fatal("it goes on for ever")
+			}
+			c.Process.Signal(syscall.SIGTERM)
+		}
 	}
 }

@@ -3,11 +3,30 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
+	"strings"
+	"sync"
 	"syscall"
+	"time"
+
+	"bootbench/blas"
+	"bootbench/cmd/bootbench/internal/console"
+	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/internal/answer"
+	"bootbench/internal/dataset"
+	"bootbench/internal/gp"
+	"bootbench/internal/model"
+	"bootbench/internal/report"
+	"bootbench/linalg"
+	"bootbench/linalg/dist"
+	"bootbench/solver"
 )
 
 func main() {
@@ -25,12 +44,149 @@ func main() {
 	os.Exit(status)
 }
 
-// interrupts are the signals that end a run. A hangup that the caller ignores, as nohup
-// does, stays ignored.
+// interrupts are the signals that end a run. A hangup that the caller ignores, as nohup does, stays ignored.
 func interrupts() []os.Signal {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
 		signals = append(signals, syscall.SIGHUP)
 	}
 	return signals
+}
+
+// Exit statuses.
+const (
+	exitDone         = 0
+	exitFailed       = 1
+	exitUsage        = 2 // bad usage or bad input: nothing was computed
+	exitNotConverged = 3 // the answer was printed, with its residual
+	exitInterrupted  = 130
+)
+
+// app is one run of the program: what all commands share, and what has become of it.
+type app struct {
+	ctx      context.Context
+	args     []string // the command line, without the program
+	began    time.Time
+	console  *console.Console
+	process  process
+	outputs  outputs
+	tasks    tasks
+	servants func() (*dist.Servants, error) // for --engine scalapack: joined when first asked for
+	joined   bool
+
+	command *command // that runs, with its flags and DATA
+	options *options
+	data    []string
+	started bool // it has begun: later errors are not of usage
+	status  int  // exit status where there is an answer
+}
+
+func newApp(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) *app {
+	a := &app{ctx: ctx, args: args, console: console.New(stdin, stdout, stderr), began: time.Now()}
+	a.servants = sync.OnceValues(func() (*dist.Servants, error) {
+		a.joined = true
+		return joinServants()
+	})
+	return a
+}
+
+// run runs the command line.
+func (a *app) run() (status int) {
+	defer func() { a.tasks.Close() }()
+	defer func() {
+		if p := recover(); p != nil {
+			status = a.panicked(p)
+		}
+	}()
+	root := newRoot(a)
+	root.SetArgs(append([]string{}, a.args...)) // never nil, which means os.Args
+	root.SetIn(a.console.In)
+	root.SetOut(a.console.Out)
+	root.SetErr(a.console.Err)
+	command, err := root.ExecuteContextC(a.ctx)
+	a.console.Clear()
+	if a.started {
+		err = cmp.Or(err, a.process.end())
+	}
+	if err == nil {
+		err = a.console.Lost()
+	}
+	if err == nil {
+		return a.status
+	}
+	status = a.statusOf(err)
+	if status == exitInterrupted {
+		err = errors.New("interrupted before anything was finished")
+		if kept := a.tasks.Kept(); kept > 0 {
+			err = fmt.Errorf("interrupted: %d tasks were finished and are kept in %s", kept, a.tasks.folder)
+		}
+	}
+	fmt.Fprintf(a.console.Err, "bootbench: %s%s\n", oneLine(err.Error()), cure(command, err))
+	return status
+}
+
+// panicked says what went wrong inside, on one line, and returns the exit status.
+func (a *app) panicked(p any) int {
+	a.console.Clear()
+	fmt.Fprintf(a.console.Err, "bootbench: internal error: %s; please report it with the command line "+
+		"(BOOTBENCH_DEBUG=1 shows where)\n", oneLine(fmt.Sprint(p)))
+	if os.Getenv("BOOTBENCH_DEBUG") != "" {
+		stack := debug.Stack()
+		if fault, ok := p.(*linalg.Fault); ok {
+			stack = fault.Stack
+		}
+		a.console.Err.Write(stack)
+	}
+	return exitFailed
+}
+
+// statusOf is the exit status for an error.
+func (a *app) statusOf(err error) int {
+	var (
+		data  *dataset.Error
+		fit   *gp.PivotError
+		pivot *linalg.PivotError
+	)
+	switch {
+	case a.isInterrupt(err):
+		return exitInterrupted
+	case a.status == exitFailed:
+		return exitFailed
+	case !a.started, usage.Is(err), errors.As(err, &data), errors.As(err, &fit), errors.As(err, &pivot),
+		errors.Is(err, model.ErrInput), errors.Is(err, solver.ErrProblem), errors.Is(err, linalg.ErrMemory):
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// isInterrupt reports whether an error is the end of the run's context.
+func (a *app) isInterrupt(err error) bool {
+	return err != nil && a.ctx.Err() != nil && errors.Is(err, a.ctx.Err())
+}
+
+// ended notes how an answer has ended, by its status, in the exit status.
+func (a *app) ended(status string) {
+	switch {
+	case a.ctx.Err() != nil || status == answer.Cancelled:
+		a.status = exitInterrupted
+	case !answer.Done(status) && a.status == exitDone:
+		a.status = exitNotConverged
+	}
+}
+
+// spent fills in what an answer has cost so far, beside the parts of its time.
+func (a *app) spent(c *report.Cost) {
+	info := blas.Describe()
+	c.Time.Total = time.Since(a.began).Seconds()
+	c.Memory = report.Memory{PeakBytes: peakBytes()}
+	c.Backend = report.Backend{Name: info.Backend, Core: info.Core, Threads: info.Threads}
+}
+
+// oneLine makes an error message a single line that begins with what is wrong.
+func oneLine(text string) string {
+	text = strings.TrimPrefix(text, model.ErrInput.Error()+": ")
+	if before, names, ok := strings.Cut(text, "\n\nDid you mean this?"); ok {
+		text = before + "; did you mean " + strings.Join(strings.Fields(names), " or ") + "?"
+	}
+	return console.OneLine(text)
 }

@@ -153,10 +153,9 @@ const (
 	mostGrace = time.Minute
 )
 
-// TestMalformed: thousands of command lines, most of them wrong, end with one of the
-// program's statuses, without a fault, say on one line why they are refused, write no file
-// that they do not name, and give no answer that is not
-// finite with status 0.
+// TestMalformed: thousands of command lines, most of them wrong, end with one of the program's statuses,
+// without a fault, say on one line why they are refused, write no file that they do not name, and give no
+// answer that is not finite with status 0.
 func TestMalformed(t *testing.T) {
 	lines := 200
 	if soaking() {

@@ -41,8 +41,7 @@ func joinServants() (*dist.Servants, error) {
 	return nil, nil
 }
 
-// limitThreads shares the processors of a machine among its ranks, unless the user
-// has done so.
+// limitThreads shares the processors of a machine among its ranks, unless the user has done so.
 func limitThreads(threads int, lookup func(string) (string, bool)) {
 	if _, set := lookup("GOMAXPROCS"); !set {
 		runtime.GOMAXPROCS(threads)

@@ -25,14 +25,10 @@ import (
 type options struct {
 	*flags.Set
 
-	target                     flags.Once
-	positive, missing, unseen  string // how DATA is read
-	groups, strata, foldColumn string
-	drop, categorical          []string
-	task, weights, counts      string
-	sample                     string
-	maxLevels                  int
-	noHeader, zeroBased        bool
+	read            dataset.Options // without the target, and what the next two say
+	target          flags.Once
+	missing, unseen string
+	sample          string
 
 	losses                           []string // that the command can train; nil: all
 	loss, classWeight, multiclass    string
@@ -133,20 +129,22 @@ func (o *options) declare() {
 	o.Switch(&o.ard, "ard")
 
 	o.Group("Data")
+	r := &o.read
 	o.Value(&o.target, "target")
-	o.List(&o.drop, "drop")
-	o.Text(&o.weights, "weights")
-	o.Text(&o.counts, "counts")
-	o.List(&o.categorical, "categorical")
-	o.Whole(&o.maxLevels, "max-levels", dataset.DefaultMaxLevels, flags.Range{From: 2, To: 1e6})
-	o.Text(&o.groups, "groups")
-	o.Text(&o.strata, "strata")
-	o.Text(&o.foldColumn, "fold-column")
-	o.Switch(&o.noHeader, "no-header")
+	o.List(&r.Drop, "drop")
+	o.Text(&r.Weights, "weights")
+	o.Text(&r.Counts, "counts")
+	o.List(&r.Categorical, "categorical")
+	o.Whole(&r.MaxLevels, "max-levels", dataset.DefaultMaxLevels, flags.Range{From: 2, To: 1e6})
+	o.Text(&r.Groups, "groups")
+	o.Text(&r.Strata, "strata")
+	o.Text(&r.Folds, "fold-column")
+	o.Switch(&r.NoHeader, "no-header")
 	o.Choice(&o.missing, "missing", []string{"error", "drop", "mean", "indicator"}, "error")
-	o.Text(&o.positive, "positive")
-	o.Choice(&o.task, "task", []string{string(dataset.Regression), string(dataset.Classification)}, "")
-	o.Switch(&o.zeroBased, "zero-based")
+	o.Text(&r.Positive, "positive")
+	o.Choice((*string)(&r.Task), "task",
+		[]string{string(dataset.Regression), string(dataset.Classification)}, "")
+	o.Switch(&r.ZeroBased, "zero-based")
 	o.Switch(&o.noStandardize, "no-standardize")
 	o.Switch(&o.noNormalizeTarget, "no-normalize-target")
 	o.Choice(&o.unseen, "unseen", []string{"error", "zero"}, "error")
@@ -220,18 +218,13 @@ func (o *options) declare() {
 // what is left: reading takes twice the inputs.
 func (o *options) readOptions(stdin io.Reader) dataset.Options {
 	const leastRoom = 64 << 20
-	maxBytes := int64(o.maxMemory)
-	if left, known := linalg.AvailableMemory(); known && maxBytes == 0 {
-		maxBytes = max(leastRoom, left/3)
-	}
-	read := dataset.Options{
-		MaxBytes: maxBytes, Stdin: stdin, Target: string(o.target), Drop: o.drop, Categorical: o.categorical,
-		MaxLevels: o.maxLevels,
-		NoHeader:  o.noHeader, Positive: o.positive, Task: dataset.Task(o.task), UnseenZero: o.unseen == "zero",
-		ZeroBased: o.zeroBased,
-		Weights:   o.weights, Counts: o.counts, Groups: o.groups, Strata: o.strata, Folds: o.foldColumn,
-	}
+	read := o.read
+	read.Stdin, read.Target, read.UnseenZero = stdin, string(o.target), o.unseen == "zero"
 	read.Missing.UnmarshalText([]byte(o.missing)) // one of its words
+	read.MaxBytes = int64(o.maxMemory)
+	if left, known := linalg.AvailableMemory(); known && read.MaxBytes == 0 {
+		read.MaxBytes = max(leastRoom, left/3)
+	}
 	return read
 }
 
@@ -275,37 +268,6 @@ func (o *options) take(settings []string) error {
 		}
 	}
 	return nil
-}
-
-// checkScheme refuses what is wrong whatever DATA is.
-func (o *options) checkScheme(ratios ...float64) error {
-	kfold := o.scheme == resample.KFold{}.Name()
-	if o.Given("folds") && !kfold && o.by != tune.Folds.String() {
-		return usage.Errorf("--folds belongs to --scheme kfold, not to %s", o.scheme)
-	}
-	for _, ratio := range ratios {
-		switch {
-		case kfold && o.Given("ratio") && ratio != 1:
-			return usage.Errorf("--ratio: --scheme kfold takes --folds instead")
-		case ratio > 1 && (o.scheme == "subsample" || o.scheme == "bernoulli"):
-			return usage.Errorf("--ratio is %v, must be at most 1 with --scheme %s: nothing is drawn twice", ratio,
-				o.scheme)
-		}
-	}
-	return nil
-}
-
-// schemeOf is the scheme for n examples at a ratio.
-func (o *options) schemeOf(ratio float64, n int) (resample.Scheme, error) {
-	scheme, err := resample.ByName(o.scheme, resample.Options{Ratio: ratio, Folds: o.folds, N: n})
-	if err != nil {
-		flag := "--ratio"
-		if o.scheme == "kfold" {
-			flag = "--folds"
-		}
-		return nil, usage.Errorf("%s: %s", flag, strings.TrimPrefix(err.Error(), "resample: "))
-	}
-	return scheme, nil
 }
 
 // solving are the settings of a solve.

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"encoding/json"
+	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -48,5 +52,255 @@ func TestPages(t *testing.T) {
 	}
 	if checked < 30 {
 		t.Errorf("only %d flags were found", checked)
+	}
+}
+
+// leads are commands and the sentence that begins their page.
+const leads = `
+estimate NUMBERS | error of predictions of \S+ is [\d.]+ \+- [\d.]+ \(root mean square\)
+estimate LABELS | ^[\d.]+% \+- [\d.]+% of new rows get the wrong label
+predict NUMBERS --test synthetic:friedman1,n=60 | is in its interval with probability 95%
+predict LABELS --test synthetic:blobs,n=100 | and its probability
+curve LABELS | ^More rows .* with all 100 rows
+curve LABELS --ratio 1,2 | at 2 ratios
+grid synthetic:blobs,n=100 --loss hinge --over C=1,2 | best of 2 models is C
+rows LABELS | Look at the rows \d+, \d+ and \d+ first
+cv LABELS | of new rows get the wrong label
+loo LABELS | by a model without it: [\d.]+% get
+retrain LABELS --resamples 50 | Models of 50 resamples err by
+compare NUMBERS --resamples 50 --sizes 30,60 | theory takes the time of`
+
+// TestLeads: the page of every command begins with the answer in a sentence, and predict shows a person
+// what was asked for, not the law over resamples.
+func TestLeads(t *testing.T) {
+	models := strings.NewReplacer("NUMBERS", "synthetic:friedman1,n=60 --loss square --noise 1",
+		"LABELS", "synthetic:blobs,n=100 --loss hinge --C 1")
+	lead := regexp.MustCompile(`<p class="lead">(.*)</p>`)
+	for _, line := range strings.Split(leads, "\n")[1:] {
+		command, want, _ := strings.Cut(line, " | ")
+		folder := t.TempDir()
+		must(t, append(strings.Fields(models.Replace(command)), "--out", folder)...)
+		page := string(need.One(os.ReadFile(filepath.Join(folder, "report.html")))(t))
+		got := lead.FindStringSubmatch(strings.ReplaceAll(page, "&#43;", "+"))
+		if got == nil || !regexp.MustCompile(want).MatchString(got[1]) {
+			t.Errorf("%s: the page begins with %q, want %s", command, got, want)
+		}
+	}
+	predict := strings.Fields(models.Replace("predict LABELS --test synthetic:blobs,n=100"))
+	text := must(t, predict...)
+	if strings.Contains(text, "p_negative") || !strings.Contains(text, "P(1)") {
+		t.Errorf("predict shows\n%s", text)
+	}
+	if text := must(t, append(predict, "--verbose")...); !strings.Contains(text, "p_negative") {
+		t.Errorf("predict --verbose shows\n%s", text)
+	}
+}
+
+// TestHelpPages: a page of help fits into 80 columns and a screen of 80 lines.
+func TestHelpPages(t *testing.T) {
+	for _, c := range commands() {
+		args := strings.Fields(c.CommandPath())[1:]
+		page := must(t, append(args, "--help")...)
+		for line := range strings.Lines(page + must(t, append(args, "--help-all")...)) {
+			if len(strings.TrimRight(line, "\n")) > 80 {
+				t.Errorf("%s: %q", c.Name(), line)
+			}
+		}
+		if lines, flags := strings.Count(page, "\n"), strings.Count(page, "\n      --"); lines > 80 || flags > 40 {
+			t.Errorf("%s --help has %d lines and %d flags", c.Name(), lines, flags)
+		}
+	}
+}
+
+// keysOf are the keys of a document: a dot leads into an object, [] into a list.
+func keysOf(value any, prefix string, keys map[string]bool) {
+	switch v := value.(type) {
+	case map[string]any:
+		for name, inner := range v {
+			keys[prefix+name] = true
+			keysOf(inner, prefix+name+".", keys)
+		}
+	case []any:
+		for _, inner := range v {
+			keysOf(inner, strings.TrimSuffix(prefix, ".")+"[].", keys)
+		}
+	}
+}
+
+// TestJSONPage: doc/json.md has every key that the commands write, and no key that none of
+// these answers has, but for those that need a rare event.
+func TestJSONPage(t *testing.T) {
+	text := need.One(os.ReadFile("../../doc/json.md"))(t)
+	page := map[string]bool{}
+	code := regexp.MustCompile("`([^`]+)`")
+	for line := range strings.Lines(string(text)) {
+		if cell, ok := strings.CutPrefix(line, "| `"); ok {
+			cell, _, _ = strings.Cut("`"+cell, " | ")
+			for _, key := range code.FindAllStringSubmatch(cell, -1) {
+				page[key[1]] = true
+			}
+		}
+	}
+	table := write(t, "table.csv", ",a,b,kind\n"+strings.Repeat("r1,1,2,no\nr2,3,1,yes\nr3,2,2,no\n"+
+		"r4,5,1,yes\nr5,4,7,yes\n", 3))
+	saved := filepath.Join(t.TempDir(), "crabs.json")
+	must(t, "estimate", "crabs", "--refine", "none", "--json", saved)
+	written := map[string]bool{}
+	folder := t.TempDir() + "/"
+	for _, line := range []string{
+		"estimate " + table + " --drop a",
+		"estimate " + table + " --target a,b --loss square --noise 10%",
+		"estimate synthetic:friedman1,n=100 --loss square --noise 1 --gamma " +
+			"0.003 --engine lowrank", "estimate synthetic:friedman1,n=40", "estimate synthetic:friedman1,n=40 " +
+			"--loss eps", "estimate synthetic:friedman1,n=40 --loss huber",
+		"estimate crabs --scheme kfold --kernel poly --coef0 1", "estimate crabs --sample 60",
+		"predict " + table + " --test " + table + " --loss hinge --class-weight " +
+			"yes=2", "predict synthetic:friedman1,n=40 --test synthetic:friedman1,n=5,seed=2 --loss square --noise " +
+			"1 --interval observation", "estimate crabs --metrics all --quantiles " +
+			"0.1,0.9", "estimate synthetic:friedman1,n=30 --loss square --noise 1 " +
+			"--metrics all", "predict crabs --test crabs --refine 40",
+		"compare crabs --models " + saved + " " + saved, "retrain crabs --resamples " +
+			"5", "loo crabs --method all", "loo boston", "estimate sonar --loss hinge --method fits --no-points",
+		"cv crabs --permutations 2 --metrics all", "curve crabs --no-points",
+		"cv synthetic:friedman1,n=40 --loss square --noise 1 --folds loo",
+		"train crabs --loss hinge --no-standardize --model " + folder + "m.libsvm", "train " + table + " --loss " +
+			"perceptron --model " + folder + "m.json",
+		"predict --model " + folder + "m.json --test " + table,
+		"tune synthetic:friedman1,n=40 --ard --by evidence --over " +
+			"length-scale,noise,amplitude,constant,jitter", "estimate " + flowers(t), "rows crabs",
+		"rows " + table + " --loss hinge",
+		"estimate " + flowers(t) + " --multiclass ovo --loss hinge",
+		"predict " + flowers(t) + " --test " + flowers(t), "tune crabs --out " + filepath.Join(t.TempDir(), "tune"),
+	} {
+		var document any
+		text := must(t, append(strings.Fields(line), "--json", "-", "--quiet")...)
+		if err := json.Unmarshal([]byte(text), &document); err != nil {
+			t.Fatal(line, err)
+		}
+		object, _ := document.(map[string]any)
+		if object["schema"] != 2.0 {
+			t.Errorf("%s: no schema", line)
+		}
+		delete(object, "results") // of a curve: answers of estimate
+		keysOf(document, "", written)
+	}
+	listed := func(key string) bool { // NAME.* stands for all keys of NAME
+		return page[key] || slices.ContainsFunc(slices.Collect(maps.Keys(page)), func(of string) bool {
+			all, any := strings.CutSuffix(of, "*")
+			return any && strings.HasPrefix(key, all)
+		})
+	}
+	for key := range written {
+		if !listed(key) {
+			t.Errorf("doc/json.md lacks %s", key)
+		}
+	}
+	rare := []string{"one_class", "refined.one_class", "time.iterations", "time.exact", "refined.time.exact",
+		"refined.contradicts", "rho", "ties", "unheld", "path[].failure"}
+	for key := range page {
+		if !written[key] && !slices.Contains(rare, key) && !strings.HasSuffix(key, "*") {
+			t.Errorf("doc/json.md has %s, which none of these answers has", key)
+		}
+	}
+}
+
+// TestBridges runs the programs of doc/python.md and doc/r.md where their interpreters and libraries are
+// there, and without -short scikit-learn's checks of the estimators. What they call is this test binary.
+func TestBridges(t *testing.T) {
+	if args, ok := os.LookupEnv("BOOTBENCH_ARGS"); ok {
+		os.Exit(run(t.Context(), strings.Split(args, "\x1f"), os.Stdin, os.Stdout, os.Stderr))
+	}
+	if testing.Short() {
+		t.Skip("the run without -short has it")
+	}
+	python := bridge{"python", []string{"python3", "/usr/bin/python3"}, []string{"-c", "import sklearn"}}
+	r := bridge{"r", []string{"Rscript"}, []string{"-e", "library(jsonlite)"}}
+	t.Run("python.md", func(t *testing.T) {
+		python.runs(t, programOf(t, "python.md", "python"), "mean square error ", "'--noise'", "between [[",
+			"probabilities of ['high' 'low'] [[", "accuracy ", "left-out error ", "worst row ", "covariance ")
+	})
+	t.Run("r.md", func(t *testing.T) {
+		r.runs(t, programOf(t, "r.md", "r"), "left-out error ", "theory ", "worst row ")
+	})
+	t.Run("check_estimator", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("some 300 runs")
+		}
+		python.runs(t, "from bootbench import *\nfrom sklearn.utils.estimator_checks import check_estimator\n"+
+			"check_estimator(BootbenchRegressor())\ncheck_estimator(BootbenchClassifier())\nprint('passed')\n",
+			"passed")
+	})
+}
+
+// programOf are the blocks of a page in a language.
+func programOf(t *testing.T, page, language string) string {
+	text := need.One(os.ReadFile("../../doc/" + page))(t)
+	program := ""
+	for _, b := range regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllStringSubmatch(string(text),
+		-1) {
+		program += b[1]
+	}
+	return program
+}
+
+// bridge is a language: the interpreters to try, and arguments that succeed where its library is there.
+type bridge struct {
+	name         string
+	interpreters []string
+	probe        []string
+}
+
+// runs runs a program beside houses.csv and a command bootbench, and wants its output to hold all of says.
+func (b bridge) runs(t *testing.T, program string, says ...string) {
+	at := slices.IndexFunc(b.interpreters, func(name string) bool {
+		return exec.Command(name, b.probe...).Run() == nil
+	})
+	if at < 0 {
+		t.Skip("not installed: " + b.probe[1])
+	}
+	dir, order := t.TempDir(), make([]int, 60)
+	for i := range order {
+		order[i] = i
+	}
+	if err := os.Rename(houses(t, "houses.csv", order), filepath.Join(dir, "houses.csv")); err != nil {
+		t.Fatal(err)
+	}
+	// The arguments travel as one variable: the flags of a test binary are its own.
+	shim := "#!/bin/sh\nfor a; do args=\"$args${args:+$(printf '\\037')}$a\"; done\n" +
+		"BOOTBENCH_ARGS=\"$args\" exec " + shellWords(need.One(filepath.Abs(os.Args[0]))(t)) +
+		" -test.run '^TestBridges$'\n"
+	if err := os.WriteFile(filepath.Join(dir, "bootbench"), []byte(shim), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	script := filepath.Join(dir, "program")
+	if err := os.WriteFile(script, []byte(program), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command(b.interpreters[at], script)
+	command.Dir = dir
+	command.Env = append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"),
+		"PYTHONDONTWRITEBYTECODE=1", "PYTHONPATH="+need.One(filepath.Abs("../../doc"))(t))
+	out, err := command.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, want := range says {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("no %q in %s", want, out)
+		}
+	}
+}
+
+// TestClusterExamples: the files of doc/examples are named in doc/cluster.md.
+func TestClusterExamples(t *testing.T) {
+	page := need.One(os.ReadFile("../../doc/cluster.md"))(t)
+	files, err := filepath.Glob("../../doc/examples/*")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		if !strings.Contains(string(page), "doc/examples/"+filepath.Base(file)) {
+			t.Errorf("doc/cluster.md does not name %s", file)
+		}
 	}
 }

@@ -12,21 +12,8 @@ import (
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
+	"bootbench/internal/report"
 )
-
-func predictCommand() *command {
-	return &command{
-		name: "predict",
-		args: dataOrModel,
-		takes: append([]string{"test", "model/predict", "multiclass", "ratio", "interval", "level", "residuals",
-			"quantiles",
-			"covariance", "csv", "unseen", "no-points", "verbose", "scheme/weights"},
-			slices.Concat(theoryNames, designNames)...),
-		out:     ", points.csv",
-		run:     runPredict,
-		classes: true,
-	}
-}
 
 // runPredict reads DATA and the new inputs, predicts and prints.
 func runPredict(a *app, o *options, data []string) error {
@@ -36,42 +23,51 @@ func runPredict(a *app, o *options, data []string) error {
 	if o.model != "" {
 		return predictByFile(a, o)
 	}
-	if err := o.checkTheory(); err != nil {
+	s, err := o.answers()
+	if err != nil {
 		return err
 	}
 	p, err := a.readProblem(o, data[0])
 	if err != nil {
 		return err
 	}
+	in, err := dataset.LoadInputs(a.place(o.inputs), p.spec.Set, o.readOptions(a.console.In))
+	if err != nil {
+		return err
+	}
 	if p.joint() {
-		return a.predictJoint(o, p)
-	}
-	j, s, err := a.solvable(o, p)
-	if err != nil {
-		return err
-	}
-	in, err := dataset.LoadInputs(a.place(o.inputs), j.Set, o.readOptions(a.console.In))
-	if err != nil {
-		return err
+		return a.answerJoint(p, func(j answer.Joint) (report.Answer, error) {
+			trained, err := j.Train(a.ctx)
+			if err != nil {
+				return nil, err
+			}
+			return answer.PredictJoint(trained, in, answer.Settings{Level: o.level})
+		})
 	}
 	if a.place(o.inputs) != o.inputs {
 		in.Name = o.inputs
 	}
+	if s.Scheme, err = o.designed(o.ratio, p.spec.Set); err != nil {
+		return err
+	}
+	j, err := a.solvable(p, s)
+	if err != nil {
+		return err
+	}
 	intervals := answer.Intervals{Of: o.interval, Residuals: o.residuals}.For(j.Set, o.level)
-	for _, err := range []error{checkTargets(in), intervals.Check(j.Set, o.level),
-		o.checkCovariance(in.N())} {
+	for _, err := range []error{checkTargets(in), intervals.Check(j.Set, o.level), o.checkCovariance(in.N())} {
 		if err != nil {
 			return usage.Wrap(err)
 		}
 	}
 	r, solution, err := j.Predict(a.ctx, in, s, intervals)
 	if err != nil {
-		return a.orElsewhere(err)
+		return a.answer(nil, err)
 	}
 	if err := o.writeCovariance(j, solution, in); err != nil {
 		return err
 	}
-	return a.deliver(r.Sheet())
+	return a.answer(r, nil)
 }
 
 // checkTargets refuses new targets that are beyond the range of numbers.
@@ -144,19 +140,17 @@ func predictByFile(a *app, o *options) error {
 	}
 	if e.Task == dataset.Several || e.Further != nil {
 		r, err := answer.PredictJoint(p, in, answer.Settings{Level: o.level})
-		if err != nil {
-			return err
+		if err == nil {
+			r.Read(o.model)
 		}
-		r.Read(o.model)
-		return a.deliver(r.Sheet())
+		return a.answer(r, err)
 	}
 	r, err := answer.PredictByModel(p, in, test, answer.Settings{Level: o.level, Metrics: o.metrics})
-	if err != nil {
-		return err
+	if err == nil {
+		r.Read(o.model)
+		r.Time.Predict = time.Since(began).Seconds()
 	}
-	r.Read(o.model)
-	r.Time.Predict = time.Since(began).Seconds()
-	return a.deliver(r.Sheet())
+	return a.answer(r, err)
 }
 
 // openModel reads a model file.

@@ -2,7 +2,7 @@ package main
 
 import (
 	"os"
-	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -168,6 +168,26 @@ estimate crabs --refine none --journal DIR/j | give --refine R
 estimate crabs --loss hinge --accuracy 1% --shard 0/2 --journal DIR/j | --accuracy decides
 estimate crabs --loss probit --journal DIR/j | which loss probit
 predict crabs --loss hinge --test - --journal DIR/j | --test from standard input
+cv synthetic:friedman1,n=60 --loss square --noise 1 --folds 61 | take 2 to 60, or loo
+cv synthetic:friedman1,n=60 --loss square --noise 1 --folds one | must be loo or a whole number
+cv synthetic:friedman1,n=60 --loss square --noise 1 --folds loo --blocks 5 | take --folds K
+cv synthetic:friedman1,n=60 --loss square --noise 1 --folds 6 --blocks 10 | take --folds K
+cv synthetic:friedman1,n=60 --loss square --noise 1 --folds loo --repeats 3 | these are always the same
+cv synthetic:friedman1,n=60 --loss square --noise 1 --metrics jackknife | estimate has it
+cv synthetic:friedman1,n=60 --loss square --noise 1 --nested | this one is given
+cv synthetic:friedman1,n=60 --loss square --noise 1 --csv - --json - | cannot both take standard output
+cv synthetic:friedman1,n=60 --loss square --noise 1 --blocks 0 | must be auto or a whole number from 1 on
+estimate sonar --loss hard --scheme bayesian | --loss hinge
+curve sonar --scheme bayesian | "bayesian" is not available
+estimate synthetic:blobs,n=40 --loss hinge --method fits --refine none | no exact resamples
+estimate synthetic:blobs,n=40 --loss hinge --method fits --quantiles 0.5 | the theory's
+estimate synthetic:blobs,n=40 --loss hinge --method fits --covariance DIR/c.npy | the theory's
+estimate synthetic:blobs,n=40 --loss hinge --method fits --refine 4 | few exact resamples
+estimate synthetic:blobs,n=40 --loss hinge --method fits --loss probit | has no exact resamples
+estimate synthetic:blobs,n=200 --loss hinge --sample few | all or a whole number
+estimate synthetic:blobs,n=200 --loss hinge --sample 7 | all or a whole number
+estimate synthetic:blobs,n=200 --loss hinge --sample 50 --groups x | draws single rows
+estimate synthetic:blobs,n=200 --loss hinge --sample 50 --kernel precomputed | draws single rows
 merge DIR | holds no journal
 merge | takes the folders
 `
@@ -185,26 +205,36 @@ var refusedFiles = map[string]string{
 // TestRefusals: bad usage and bad input end with status 2, one line that says what is wrong, and nothing on
 // standard output; no file is written.
 func TestRefusals(t *testing.T) {
-	dir := t.TempDir()
-	for name, text := range refusedFiles {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	dir := folder(t, refusedFiles)
 	for line := range strings.Lines(strings.TrimSpace(refusals)) {
 		command, says, _ := strings.Cut(strings.TrimSpace(line), " | ")
 		args := strings.Fields(strings.ReplaceAll(command, "DIR", dir))
 		if len(args) == 0 {
 			continue
 		}
-		o := drive(t, "x,y\n1,2\n2,3\n", args...)
-		if o.status != exitUsage || o.stdout != "" || strings.Count(o.stderr, "\n") != 1 ||
-			!strings.HasPrefix(o.stderr, "bootbench: ") || !strings.Contains(o.stderr, says) {
-			t.Errorf("%s: status %d, standard output %.80q, %q does not say %q on one line", command, o.status,
-				o.stdout, o.stderr, says)
-		}
+		refused(t, says, args...)
 	}
 	if files, err := os.ReadDir(dir); err != nil || len(files) != len(refusedFiles) {
 		t.Errorf("%v, %v: files were written", files, err)
+	}
+}
+
+// TestNamedNeed: the memory that a refusal names is enough for all that a command does.
+func TestNamedNeed(t *testing.T) {
+	need := regexp.MustCompile(`needs ([0-9.]+) ([KM]iB)`)
+	for _, line := range []string{
+		"estimate synthetic:rings,n=400 --loss hinge --C 1 --engine exact",
+		"retrain synthetic:rings,n=400 --loss logistic --C 1 --resamples 300",
+		"predict synthetic:friedman1,n=400 --test synthetic:friedman1,n=50 --loss square --noise 1 --engine exact",
+	} {
+		args := strings.Fields(line + " --quiet --max-memory")
+		o := drive(t, "", append(args, "1MB")...)
+		named := need.FindStringSubmatch(o.stderr)
+		if o.status != exitUsage || named == nil {
+			t.Fatalf("%s: status %d, %s", line, o.status, o.stderr)
+		}
+		if o := drive(t, "", append(args, named[1]+named[2])...); o.status != exitDone {
+			t.Errorf("%s with what was named: status %d, %s", line, o.status, o.stderr)
+		}
 	}
 }

@@ -1,27 +1,24 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"runtime"
 	"slices"
 
+	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/answer"
+	"bootbench/internal/calibration"
+	"bootbench/internal/dataset"
+	"bootbench/internal/loo"
 	"bootbench/internal/model"
 	"bootbench/internal/refit"
 	"bootbench/internal/report"
+	"bootbench/internal/tune"
 	"bootbench/linalg"
+	"bootbench/resample"
 )
-
-func retrainCommand() *command {
-	return &command{
-		name: "retrain",
-		takes: slices.Concat(problemNames, shardNames, []string{"ratio", "scheme/weights", "folds", "resamples",
-			"seed",
-			"workers", "method/retrain", "test-loss", "no-points", "replicates"}, designNames),
-		out: ", points.csv",
-		run: runRetrain, classes: true,
-	}
-}
 
 // runRetrain reads DATA, retrains and prints.
 func runRetrain(a *app, o *options, data []string) error {
@@ -33,22 +30,14 @@ func runRetrain(a *app, o *options, data []string) error {
 		return err
 	}
 	how := answer.Retraining{Seed: o.seed, NoPoints: o.noPoints}
-	how.Resamples, how.Workers = o.resamples, o.workers
-	if how.Workers == 0 {
-		how.Workers = runtime.GOMAXPROCS(0)
-	}
-	how.Workers = min(how.Workers, how.Resamples)
+	how.Resamples = o.resamples
+	how.Workers = min(cmp.Or(o.workers, runtime.GOMAXPROCS(0)), o.resamples)
 	how.Method, _ = refit.ParseRetrainMethod(o.method)
 	if how.Scheme, err = o.designed(o.ratio, p.spec.Set); err != nil {
 		return err
 	}
 	if p.joint() {
-		return a.answerJoint(p, func(j answer.Joint) (report.Joint, error) {
-			if err := a.keepJoint(j, p.choice); err != nil {
-				return nil, err
-			}
-			return j.Retrain(a.ctx, how)
-		})
+		return a.answerJoint(p, func(j answer.Joint) (report.Answer, error) { return j.Retrain(a.ctx, how) })
 	}
 	p.spec.Then = func(m *model.Model) int64 { return how.Need(m, p.test) }
 	j, err := a.build(p)
@@ -61,30 +50,126 @@ func runRetrain(a *app, o *options, data []string) error {
 	if err := a.keepFits(j, p.choice); err != nil {
 		return err
 	}
-	replicates, err := o.keepReplicates(j, &how)
-	if err != nil {
-		return err
-	}
-	r, err := j.Retrain(a.ctx, how)
-	if err != nil {
-		return a.orElsewhere(err)
-	}
-	if rows := len(*replicates) / j.Set.N(); rows > 0 {
-		if err := writeMatrix(o.replicates, rows, j.Set.N(), *replicates); err != nil {
+	var replicates []float64 // the predictions of every resample for the examples
+	n := j.Set.N()
+	if o.replicates != "" {
+		how.OnFit = func(_ int, _, f []float64) { replicates = append(replicates, j.PerExample(f)...) }
+		if err := linalg.CheckMemory(16*int64(how.Resamples)*int64(n), int64(o.maxMemory),
+			fmt.Sprintf("the predictions of %d resamples for %d examples", how.Resamples, n)); err != nil {
 			return err
 		}
 	}
-	return a.deliver(r.Sheet())
+	r, err := j.Retrain(a.ctx, how)
+	if rows := len(replicates) / n; err == nil && rows > 0 {
+		err = writeMatrix(o.replicates, rows, n, replicates)
+	}
+	return a.answer(r, err)
 }
 
-// keepReplicates collects the predictions of every resample for the examples, where --replicates asks for
-// them.
-func (o *options) keepReplicates(j *answer.Job, how *answer.Retraining) (*[]float64, error) {
-	rows := &[]float64{}
-	if o.replicates == "" {
-		return rows, nil
+// runCV reads DATA, cross-validates and prints.
+func runCV(a *app, o *options, data []string) error {
+	switch {
+	case o.csv == "-" && a.outputs.json == "-":
+		return usage.Errorf("--csv and --json cannot both take standard output")
+	case slices.Contains(o.metrics, calibration.Jackknife):
+		return usage.Errorf("--metrics %s is the theory's: estimate has it", calibration.Jackknife)
 	}
-	how.OnFit = func(_ int, _, f []float64) { *rows = append(*rows, j.PerExample(f)...) }
-	return rows, linalg.CheckMemory(16*int64(how.Resamples)*int64(j.Set.N()), int64(o.maxMemory),
-		fmt.Sprintf("the predictions of %d resamples for %d examples", how.Resamples, j.Set.N()))
+	p, err := a.readProblem(o, data[0])
+	if err != nil {
+		return err
+	}
+	v, err := o.validation(p.spec.Set)
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.nested:
+		if v.Choose, err = o.chooser(p, tune.IfBetter); err != nil {
+			return err
+		}
+		v.Anew, p.choice.settings = "a model chosen", nil
+	case o.refitFeatures:
+		v.Anew, v.Choose = "features standardised", func(_ context.Context, set *dataset.Set) (model.Spec, error) {
+			spec := p.spec
+			spec.Set = set
+			return spec, nil
+		}
+	}
+	if p.joint() {
+		return a.answerJoint(p, func(j answer.Joint) (report.Answer, error) { return j.CrossValidate(a.ctx, v) })
+	}
+	j, err := a.build(p)
+	if err != nil {
+		return err
+	}
+	return a.answer(j.CrossValidate(a.ctx, v))
+}
+
+// validation is what the flags say of folds.
+func (o *options) validation(set *dataset.Set) (v answer.Validation, err error) {
+	v = answer.Validation{Design: resample.Design{N: set.N(), Group: set.Groups, Stratum: set.Strata,
+		Block: o.blocks.N}, Given: set.Folds, Folds: o.leaveOut.N, Repeats: o.repeats, Permutations: o.permutations,
+		Seed: o.seed, Metrics: o.metrics, Workers: cmp.Or(o.workers, runtime.GOMAXPROCS(0))}
+	if v.Design.Block < 0 {
+		v.Design.Block = max(1, set.N()/(v.Folds+1))
+	}
+	v.Method, _ = refit.ParseRetrainMethod(o.method)
+	switch {
+	case o.Given("fold-column") && o.Given("folds", "blocks", "groups", "strata"):
+		return v, usage.Errorf(
+			"--fold-column says what the folds are: --folds, --blocks, --groups and --strata do not go with it")
+	case o.Given("repeats") && (v.Folds == 0 || o.Given("fold-column", "blocks")):
+		return v, usage.Errorf("--repeats is for random folds: these are always the same")
+	}
+	return v, v.Check()
+}
+
+// chooser chooses a model of rows as it was chosen of all: if a length scale for each feature may be chosen,
+// by these scales.
+func (o *options) chooser(p *problem, scales tune.Scales) (func(context.Context, *dataset.Set) (model.Spec,
+	error), error) {
+	if p.choice.by == "" {
+		return nil, usage.Errorf(
+			"--nested chooses the model in every fold, and this one is given: leave out --loss, or --nested")
+	}
+	search, err := o.search(p.spec.Set)
+	if err == nil && search.Scales == tune.IfBetter {
+		search.Scales = scales
+	}
+	return func(ctx context.Context, set *dataset.Set) (model.Spec, error) {
+		part := *search
+		part.Spec.Set, part.Scheme, part.Test = set, nil, nil
+		r, err := tune.Run(ctx, part, tune.Settings{})
+		if err != nil {
+			return model.Spec{}, err
+		}
+		return r.Spec, nil
+	}, err
+}
+
+// allMethods is the name for a comparison of the methods.
+const allMethods = "all"
+
+// runLOO leaves out and prints.
+func runLOO(a *app, o *options, data []string) error {
+	p, err := a.readProblem(o, data[0])
+	if err != nil {
+		return err
+	}
+	if p.joint() {
+		return a.answerJoint(p, func(j answer.Joint) (report.Answer, error) {
+			return j.LeaveOneOut(a.ctx, runtime.GOMAXPROCS(0))
+		})
+	}
+	j, err := a.build(p)
+	if err != nil {
+		return err
+	}
+	var method loo.Method
+	for _, m := range loo.Methods() {
+		if m.String() == o.method {
+			method = m
+		}
+	}
+	return a.answer(j.LeaveOneOut(a.ctx, method, o.method == allMethods))
 }

@@ -12,12 +12,11 @@ import (
 	"bootbench/resample"
 )
 
-// rowRun is a command whose answer is a table: it computes the rows one by one,
-// prints each as it is finished, and delivers what there is at the end, which may
-// have come before the last row.
+// rowRun is a command whose answer is a table: it computes the rows one by one, prints each as it is
+// finished, and delivers what there is at the end, which may have come before the last row.
 type rowRun[R any] struct {
 	tasks    []bench.Task[R]
-	together int                   // so many tasks in a row are dealt to one shard; 0: each on its own
+	together int                   // so many tasks in a row are dealt to one shard
 	document report.RowDocument[R] // what the rows belong to
 	csv      string                // name of the file of rows
 	status   func(row R) string    // of its solve; nil: it does not count
@@ -26,10 +25,10 @@ type rowRun[R any] struct {
 	finish func(rows []R, complete bool) (json any, warnings []string)
 }
 
-// runRows runs the command: all rows, or those of this shard.
-func runRows[R any](a *app, c rowRun[R]) error {
+// printRows runs the command: all rows, or those of this shard.
+func printRows[R any](a *app, c rowRun[R]) error {
 	for i, t := range c.tasks {
-		a.tasks.require(c.number(i), t.Name, keyOf(t.Key))
+		a.tasks.require(i/c.together, t.Name, keyOf(t.Key))
 	}
 	if len(a.tasks.missing) > 0 && a.tasks.merging {
 		return a.elsewhere()
@@ -59,8 +58,7 @@ func runRows[R any](a *app, c rowRun[R]) error {
 	return err
 }
 
-// compute computes the rows and prints each as it is finished.
-// It ends with the first that fails.
+// compute computes the rows and prints each as it is finished. It ends with the first that fails.
 func (c *rowRun[R]) compute(a *app) (rows []R, err error) {
 	for i, t := range c.tasks {
 		if err := a.ctx.Err(); err != nil {
@@ -72,7 +70,7 @@ func (c *rowRun[R]) compute(a *app) (rows []R, err error) {
 		if c.record != nil {
 			record = c.record(&row)
 		}
-		filled, err := a.tasks.do(c.number(i), keyOf(t.Key), record, func() (err error) {
+		filled, err := a.tasks.do(i/c.together, keyOf(t.Key), record, func() (err error) {
 			row, err = t.Run(a.ctx)
 			return err
 		})
@@ -100,9 +98,6 @@ func (c *rowRun[R]) compute(a *app) (rows []R, err error) {
 	}
 	return rows, nil
 }
-
-// number is by what task i is dealt to shards.
-func (c *rowRun[R]) number(i int) int { return i / max(1, c.together) }
 
 // task is a row that a command computes itself.
 func task[R any](name, key string, run func() (R, error)) bench.Task[R] {

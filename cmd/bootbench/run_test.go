@@ -84,6 +84,17 @@ func must(t testing.TB, args ...string) string {
 	return o.stdout
 }
 
+// refused drives a run that has to end with status 2, one line that says what is wrong, and no answer.
+func refused(t testing.TB, says string, args ...string) {
+	t.Helper()
+	o := drive(t, "x,y\n1,2\n2,3\n", args...)
+	if o.status != exitUsage || o.stdout != "" || strings.Count(o.stderr, "\n") != 1 ||
+		!strings.HasPrefix(o.stderr, "bootbench: ") || !strings.Contains(o.stderr, says) {
+		t.Errorf("%q: status %d, standard output %.80q, %q does not say %q on one line", args, o.status, o.stdout,
+			o.stderr, says)
+	}
+}
+
 // document reads standard output as exactly one JSON document.
 func document[T any](t testing.TB, text string) T {
 	t.Helper()
@@ -146,8 +157,7 @@ func TestPreset(t *testing.T) {
 		t.Skip("the run without -short has it")
 	}
 	read := func(flags ...string) report.Estimate {
-		return document[report.Estimate](t,
-			must(t, append([]string{"estimate", "boston", "--json", "-", "--no-points", "--quiet"}, flags...)...))
+		return decoded[report.Estimate](t, append([]string{"estimate", "boston", "--no-points"}, flags...)...)
 	}
 	if d := read(); d.Noise != 0.01 || len(d.Kernel.LengthScale) != 13 || d.Standardized ||
 		d.Preset != "M03 section 5" {
@@ -179,13 +189,21 @@ func houses(t testing.TB, name string, order []int) string {
 	return write(t, name, b.String())
 }
 
+// folder writes files into a new folder, and returns its path.
+func folder(t testing.TB, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
 func write(t testing.TB, name, text string) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return filepath.Join(folder(t, map[string]string{name: text}), name)
 }
 
 // TestOrder: points are in the order of the file, whatever that is.
@@ -196,8 +214,7 @@ func TestOrder(t *testing.T) {
 	}
 	shuffled := slices.Clone(order)
 	rand.New(rand.NewPCG(1, 0)).Shuffle(len(shuffled), func(i, j int) {
-		shuffled[i], shuffled[j] = shuffled[j],
-			shuffled[i]
+		shuffled[i], shuffled[j] = shuffled[j], shuffled[i]
 	})
 	read := func(path string) report.Estimate {
 		return document[report.Estimate](t, must(t, "estimate", path, "--loss", "square", "--noise", "0.5",
@@ -239,9 +256,8 @@ func TestCurve(t *testing.T) {
 // TestGrowth: what half of the rows say of all is what all say of themselves.
 func TestGrowth(t *testing.T) {
 	of := func(n string, more ...string) *calibration.Growth {
-		c := document[report.Curve](t,
-			must(t, append([]string{"curve", "synthetic:friedman1,seed=1,n=" + n, "--loss",
-				"square", "--noise", "1", "--gamma", "0.05", "--json", "-", "--no-points"}, more...)...))
+		c := document[report.Curve](t, must(t, append([]string{"curve", "synthetic:friedman1,seed=1,n=" + n,
+			"--loss", "square", "--noise", "1", "--gamma", "0.05", "--json", "-", "--no-points"}, more...)...))
 		if c.Growth == nil || c.Results[0].Refined.Points != nil || c.Results[4].Scheme != "subsample" {
 			t.Fatalf("%+v", c)
 		}

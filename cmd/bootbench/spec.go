@@ -191,21 +191,20 @@ func readClassWeights(text string, set *dataset.Set) (w loss.ClassWeights, err e
 
 // test is the test loss for a data set, once --metrics suit it.
 func (o *options) test(task dataset.Task, name string) (loss.Test, error) {
+	ofNumbers, ofLabels := calibration.NumberMetrics, calibration.LabelMetrics
+	known := slices.Concat([]string{answer.AllMetrics}, ofNumbers, ofLabels, []string{calibration.Jackknife})
 	for _, m := range o.metrics {
-		numbers, labels := slices.Contains(calibration.NumberMetrics, m), slices.Contains(calibration.LabelMetrics,
-			m)
-		switch {
-		case !numbers && !labels && m != answer.AllMetrics && m != calibration.Jackknife:
-			return nil, usage.OneOf("metrics", m, slices.Concat([]string{answer.AllMetrics}, calibration.NumberMetrics,
-				calibration.LabelMetrics, []string{calibration.Jackknife})...)
-		case labels && task == dataset.Regression:
+		numbers, labels := slices.Contains(ofNumbers, m), slices.Contains(ofLabels, m)
+		if err := usage.OneOf("metrics", m, known...); err != nil {
+			return nil, err
+		}
+		if labels && task == dataset.Regression {
 			return nil, usage.Errorf("--metrics %s is for labels; the targets of %s are numbers, which have %s", m,
-				name,
-				strings.Join(calibration.NumberMetrics, ", "))
-		case numbers && task == dataset.Classification:
+				name, strings.Join(ofNumbers, ", "))
+		}
+		if numbers && task == dataset.Classification {
 			return nil, usage.Errorf("--metrics %s is for numbers; the targets of %s are labels, which have %s", m,
-				name,
-				strings.Join(calibration.LabelMetrics, ", "))
+				name, strings.Join(ofLabels, ", "))
 		}
 	}
 	if o.testLoss == "" {
@@ -244,7 +243,7 @@ func (r *refineValue) Set(text string) error {
 func (r *refineValue) String() string { return string(*r) }
 func (r *refineValue) Type() string   { return "string" }
 
-// answers is what is asked of the theory, all but the scheme.
+// answers is what is asked of the theory, all but the scheme, once the flags agree whatever DATA is.
 func (o *options) answers() (s answer.Settings, err error) {
 	s = answer.Settings{Solve: o.solving(), Metrics: o.metrics, Level: o.level, Quantiles: o.quantiles.List,
 		NoPoints: o.noPoints}
@@ -262,12 +261,13 @@ func (o *options) answers() (s answer.Settings, err error) {
 		s.Refine.Resamples, s.Refine.Optional = autoResamples, o.accuracy == 0
 	case refineNone:
 		if o.accuracy != 0 {
-			err = usage.Errorf("--accuracy needs exact resamples, which --refine none leaves out: take --refine auto")
+			return s, usage.Errorf("--accuracy needs exact resamples, which --refine none leaves out: take " +
+				"--refine auto")
 		}
 	default:
 		s.Refine.Resamples, _ = strconv.Atoi(string(o.refine))
 	}
-	return s, err
+	return s, o.checkScheme(o.ratio)
 }
 
 // choice is what a search has chosen of a model: how, "" if all was given, and the flags that give it, as
@@ -278,45 +278,28 @@ type choice struct {
 	seconds  float64 // that the search took
 }
 
-// choose is the specification of a data set without a preset for which no loss is given: a search finds the
-// noise of the square loss, or the C of the hinge loss, and the kernel's gamma, unless they are given.
-func (o *options) choose(a *app, set *dataset.Set) (spec model.Spec, c choice, err error) {
-	p, err := o.search(set)
-	if err != nil {
-		return spec, c, err
-	}
-	p.Scheme, p.Test = nil, nil
-	r, c, err := a.choose(p)
-	if err == nil {
-		spec, err = r.Spec, a.ctx.Err()
-	}
-	return spec, c, err
-}
-
 // chosenSettings are the flags that give the values which hyperparameters have in a specification.
 func chosenSettings(spec *model.Spec, names ...string) (settings []string) {
 	for _, name := range names {
-		over, err := spec.Hyperparameters(name)
-		if err != nil { // it has no such hyperparameter
-			continue
+		if values := valuesOf(spec, name); values != nil {
+			given := flags.Numbers{List: values}
+			settings = append(settings, name+"="+given.String())
 		}
-		var texts []string
-		if weights := loss.WeightsOf(spec.Loss); name == "class-weight" && weights.Negative != 1 {
-			texts = []string{flags.Shortest(weights.Negative)}
-		}
-		for _, h := range over {
-			texts = append(texts, flags.Shortest(h.Value(spec)))
-		}
-		settings = append(settings, name+"="+strings.Join(texts, ","))
 	}
 	return settings
 }
 
-// classifyTwoValues makes classes of targets that have exactly two values.
-func classifyTwoValues(set *dataset.Set) error {
-	distinct := slices.Compact(slices.Sorted(slices.Values(set.Y)))
-	if set.Task == dataset.Classification || set.Further != nil || len(distinct) != 2 {
+// valuesOf are those of a hyperparameter in a specification, as its flag takes them; nil if it has none.
+func valuesOf(spec *model.Spec, name string) (values []float64) {
+	over, err := spec.Hyperparameters(name)
+	if err != nil {
 		return nil
 	}
-	return set.Classify("")
+	if weights := loss.WeightsOf(spec.Loss); name == "class-weight" && weights.Negative != 1 {
+		values = []float64{weights.Negative}
+	}
+	for _, h := range over {
+		values = append(values, h.Value(spec))
+	}
+	return values
 }

@@ -21,19 +21,8 @@ import (
 	"bootbench/loss"
 )
 
-// perceptronLoss is what --loss of train takes beside the losses: a rule of learning
-// that minimises none.
+// perceptronLoss is what --loss of train takes beside the losses: a rule of learning that minimises none.
 const perceptronLoss = "perceptron"
-
-func trainCommand() *command {
-	return &command{
-		name:    "train",
-		takes:   append([]string{"model/train", "format", "tol/train", "groups", "multiclass"}, problemNames...),
-		losses:  append(loss.Names(), perceptronLoss),
-		run:     runTrain,
-		classes: true,
-	}
-}
 
 // runTrain reads DATA, trains, and writes the model file.
 func runTrain(a *app, o *options, data []string) error {
@@ -172,7 +161,7 @@ func writeTrained(a *app, j *answer.Job, fit *retrain.Learned, r *report.Trainin
 		return err
 	}
 	r.Warnings = append(append([]string{}, j.Warnings()...), r.Warnings...)
-	return a.deliver(r.Sheet())
+	return a.answer(r, nil)
 }
 
 // Formats of model files.
@@ -181,8 +170,8 @@ const (
 	libsvmFormat = "libsvm"
 )
 
-// libsvmModel is an empty model file of LIBSVM if that is what flag or name ask for, else nil. rule says that
-// a perceptron is trained.
+// libsvmModel is an empty model file of LIBSVM with the kernel of a model if that is what flag or name ask
+// for, else nil. rule says that a perceptron is trained.
 func (o *options) libsvmModel(j *answer.Job, rule bool) (*svm.ModelFile, error) {
 	file, err := emptyModelFile(j)
 	switch extension := filepath.Ext(o.model); {
@@ -194,7 +183,6 @@ func (o *options) libsvmModel(j *answer.Job, rule bool) (*svm.ModelFile, error) 
 	return nil, nil
 }
 
-// emptyModelFile is a model file of LIBSVM with the kernel of a model.
 func emptyModelFile(j *answer.Job) (*svm.ModelFile, error) {
 	const place = "a model file of LIBSVM has no place for"
 	k := j.Subject.Kernel // with its defaults
@@ -226,9 +214,6 @@ func emptyModelFile(j *answer.Job) (*svm.ModelFile, error) {
 	return file, nil
 }
 
-// whole reports whether a label is one that model files of LIBSVM can hold.
-func whole(label float64) bool { return label == math.Trunc(label) && math.Abs(label) <= math.MaxInt32 }
-
 // fillLibsvm puts a predictor into a file of LIBSVM. With the kernel A k + B the weights take up A, and the
 // bias B times their sum.
 func fillLibsvm(file *svm.ModelFile, j *answer.Job, p *model.Predictor) {
@@ -251,6 +236,7 @@ func fillLibsvm(file *svm.ModelFile, j *answer.Job, p *model.Predictor) {
 		file.Weight = byNumber
 	}
 	if labels := j.Set.Labels; labels != nil && !file.Regression {
+		whole := func(label float64) bool { return label == math.Trunc(label) && math.Abs(label) <= math.MaxInt32 }
 		if negative, positive, ok := labels.Numbers(); ok && whole(positive) && whole(negative) {
 			file.Label = [2]int{int(positive), int(negative)}
 		}

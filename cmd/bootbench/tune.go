@@ -26,23 +26,9 @@ import (
 var tuneNames = append([]string{"gamma", "length-scale", "coef0", "amplitude", "constant", "jitter"},
 	lossNames[1:]...)
 
-func tuneCommand() *command {
-	return &command{
-		name: "tune",
-		takes: slices.Concat(problemNames, engineNames, []string{"over/tune", "ard", "by", "model/train", "refine",
-			"seed", "accuracy", "metrics", "ratio", "scheme", "folds", "test-loss", "journal", "groups", "verbose"}),
-		defaults: map[string]string{"by": tune.Folds.String()},
-		run:      runTune,
-		classes:  true,
-	}
-}
-
 // runTune reads DATA, searches, and estimates with the model that it has found.
 func runTune(a *app, o *options, data []string) error {
 	s, err := o.answers()
-	if err == nil {
-		err = o.checkScheme(o.ratio)
-	}
 	if err != nil {
 		return err
 	}
@@ -69,20 +55,61 @@ func runTune(a *app, o *options, data []string) error {
 	if len(r.Over) == 0 {
 		return usage.Errorf("--over is required: nothing of this model is chosen by default")
 	}
-	d := &report.Tuning{Search: searchReport(r), Estimate: &report.Estimate{}}
 	best := &problem{spec: r.Spec, test: p.Test, choice: choice{seconds: chosen.seconds}, flags: o}
 	if best.spec.Set.Further != nil {
 		best.choice = chosen
-		return a.answerJoint(best, func(j answer.Joint) (report.Joint, error) { return j.Estimate(a.ctx, s) })
+		return a.answerJoint(best, func(j answer.Joint) (report.Answer, error) {
+			if o.model != "" {
+				if _, err := a.writeModel(o.model, j); err != nil {
+					return nil, err
+				}
+			}
+			return j.Estimate(a.ctx, s)
+		})
 	}
-	j, err := a.tuned(best, r, s, d)
-	if err == nil && o.model != "" {
-		d.ModelFile, err = o.model, writeModel(a.ctx, o.model, j)
-	}
+	j, e, err := a.tuned(best, s, r.Cancelled)
 	if err != nil {
 		return err
 	}
-	return a.deliver(d.Sheet())
+	d := &report.Tuning{Search: searchReport(r), Estimate: e}
+	d.StandardError = null.Float(math.NaN())
+	if e.Quality != nil {
+		d.StandardError = e.Quality.ExampleSE
+	}
+	d.Command, d.ChosenBy, d.CommandLine = "tune", r.String(), againLine(a, o, d.Best, &r.Spec)
+	d.Warnings = append(append([]string{}, r.Bounds...), d.Warnings...)
+	if o.model != "" {
+		d.ModelFile = o.model
+		_, err = a.writeModel(o.model, j)
+	}
+	return a.answer(d, err)
+}
+
+// tuned builds the model that was chosen and estimates it, unless the search was interrupted.
+func (a *app) tuned(p *problem, s answer.Settings, cancelled bool) (trainer, *report.Estimate, error) {
+	switch {
+	case cancelled && p.joint():
+		return nil, nil, a.ctx.Err()
+	case p.joint():
+		return a.estimateJoint(p, s)
+	case cancelled:
+		j, err := answer.New(p.spec, p.test)
+		if err != nil {
+			return nil, nil, err
+		}
+		e := &report.Estimate{Subject: j.Subject, Errors: report.Errors{TestError: null.Float(math.NaN())}}
+		e.Status = completeness(false)
+		return j, e, nil
+	}
+	j, err := a.build(p)
+	if err != nil {
+		return nil, nil, err
+	}
+	e, _, err := j.Estimate(a.ctx, s, "solve")
+	if err == nil {
+		j.Caution(e)
+	}
+	return j, e, err
 }
 
 // choose searches. A journal keeps the parts of the search.
@@ -121,11 +148,11 @@ func (a *app) choose(p *tune.Problem) (r *tune.Result, c choice, err error) {
 	if a.options.kernel == autoKernel {
 		c.settings = append(c.settings, "kernel="+r.Spec.Kernel.Kind.String())
 	}
-	for k, h := range r.Over {
-		if k == 0 || h.Name != r.Over[k-1].Name {
-			c.settings = append(c.settings, chosenSettings(&r.Spec, h.Name)...)
-		}
+	var names []string
+	for _, h := range r.Over {
+		names = append(names, h.Name)
 	}
+	c.settings = append(c.settings, chosenSettings(&r.Spec, slices.Compact(names)...)...)
 	return r, c, nil
 }
 
@@ -159,12 +186,17 @@ func (a *app) chooseKernel(p *tune.Problem, settings tune.Settings) (best *tune.
 // takes its place.
 func (o *options) search(set *dataset.Set) (p *tune.Problem, err error) {
 	p = &tune.Problem{Scheme: func(n int) (resample.Scheme, error) { return o.schemeOf(o.ratio, n) }}
-	if o.loss == "" {
-		if err := classifyTwoValues(set); err != nil {
+	distinct := slices.Compact(slices.Sorted(slices.Values(set.Y)))
+	if o.loss == "" && set.Task != dataset.Classification && set.Further == nil && len(distinct) == 2 {
+		if err := set.Classify(""); err != nil {
 			return nil, err
 		}
 	}
-	if p.Spec, _, err = o.spec(set, model.Preset{Loss: o.startLoss(set)}); err != nil {
+	start := model.Preset{Loss: loss.Hinge{C: 1}}
+	if square := (loss.Square{Noise: 1}); set.Task == dataset.Regression || o.loss == square.Name() {
+		start.Loss = square
+	}
+	if p.Spec, _, err = o.spec(set, start); err != nil {
 		return nil, err
 	}
 	if o.by != "" {
@@ -184,14 +216,6 @@ func (o *options) search(set *dataset.Set) (p *tune.Problem, err error) {
 	}
 	p.Test, err = o.test(set.Task, set.Name)
 	return p, err
-}
-
-// startLoss is the loss whose parameters are chosen where none is given.
-func (o *options) startLoss(set *dataset.Set) loss.Loss {
-	if square := (loss.Square{Noise: 1}); set.Task == dataset.Regression || o.loss == square.Name() {
-		return square
-	}
-	return loss.Hinge{C: 1}
 }
 
 // tuneAxes reads --over. By default it takes what tune.Default names and no flag gives; the search of what is
@@ -236,19 +260,19 @@ func tuneAxis(text string) (axis tune.Axis, err error) {
 	return axis, nil
 }
 
-// trainer is what a model file is trained of: a job, or several classes.
+// trainer is what a model file is trained of: a job, or several classes or targets.
 type trainer interface {
 	Train(ctx context.Context) (*model.Predictor, error)
 }
 
 // writeModel trains a model and writes its file.
-func writeModel(ctx context.Context, path string, t trainer) error {
-	p, err := t.Train(ctx)
+func (a *app) writeModel(path string, t trainer) (*model.Predictor, error) {
+	p, err := t.Train(a.ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	p.Program = version()
-	return files.Replace(path, p.Write)
+	return p, files.Replace(path, p.Write)
 }
 
 // searchReport is what a report says of a search.
@@ -256,14 +280,11 @@ func searchReport(r *tune.Result) report.Search {
 	d := report.Search{By: r.By.String(), Best: map[string]any{}, Objective: null.Float(r.Value),
 		Evaluations: r.Evaluations(), Failures: r.Failures}
 	for _, h := range r.Over {
-		value := any(h.Value(&r.Spec))
-		if len(r.Spec.Kernel.LengthScale) > 1 && h.Name == "length-scale" {
-			value = r.Spec.Kernel.LengthScale
+		if values := valuesOf(&r.Spec, h.Name); len(values) > 1 {
+			d.Best[h.Name] = values
+		} else {
+			d.Best[h.Name] = values[0]
 		}
-		if w := loss.WeightsOf(r.Spec.Loss); h.Name == "class-weight" && w.Negative != 1 {
-			value = []float64{w.Negative, w.Positive}
-		}
-		d.Best[h.Name] = value
 	}
 	for _, e := range r.Path {
 		step := report.TuningStep{Examples: e.Examples, Values: e.Values, Failure: e.Failure}
@@ -273,47 +294,6 @@ func searchReport(r *tune.Result) report.Search {
 		d.Path = append(d.Path, step)
 	}
 	return d
-}
-
-// tuned builds the model that was chosen and fills in its estimate, unless the search was interrupted.
-func (a *app) tuned(p *problem, r *tune.Result, s answer.Settings,
-	d *report.Tuning) (t trainer, err error) {
-	again := againLine(a, p.flags, d.Best, &r.Spec)
-	switch {
-	case r.Cancelled && p.joint():
-		return nil, a.ctx.Err()
-	case r.Cancelled:
-		j, err := answer.New(p.spec, p.test)
-		if err != nil {
-			return nil, err
-		}
-		t, d.Subject, d.Status = j, j.Subject, completeness(false)
-		d.TestError, d.StandardError = null.Float(math.NaN()), null.Float(math.NaN())
-	case p.joint():
-		c, err := a.buildJoint(p)
-		if err != nil {
-			return nil, err
-		}
-		joint, err := c.Estimate(a.ctx, s)
-		if err != nil {
-			return nil, err
-		}
-		t, d.Estimate = c, answer.AsEstimate(joint)
-		d.StandardError = d.Quality.ExampleSE
-	default:
-		j, err := a.build(p)
-		if err != nil {
-			return nil, err
-		}
-		if d.Estimate, _, err = j.Estimate(a.ctx, s, "solve"); err != nil {
-			return nil, err
-		}
-		t, d.StandardError = j, d.Quality.ExampleSE
-		j.Caution(d.Estimate)
-	}
-	d.Command, d.ChosenBy, d.CommandLine = "tune", r.String(), again
-	d.Warnings = append(append([]string{}, r.Bounds...), d.Warnings...)
-	return t, nil
 }
 
 // againLine is the command line that estimates the model that was chosen: the flags of tune that estimate

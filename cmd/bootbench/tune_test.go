@@ -4,10 +4,14 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	"bootbench/internal/need"
 	"bootbench/internal/report"
+	"bootbench/kernel"
 )
 
 // TestTune: the command line that tune prints estimates the model that it chose, with what the
@@ -16,8 +20,7 @@ func TestTune(t *testing.T) {
 	for args, wants := range map[string][]string{
 		"tune synthetic:friedman1,n=50 --kernel matern52 --constant 3 --over " +
 			"noise=0.1:10,length-scale": {"--kernel=matern52", "--constant=3", "--length-scale ", "--noise "},
-		"tune synthetic:friedman1,n=50 --ard --by loo --drop " +
-			"x10": {"--drop=x10", "--length-scale "},
+		"tune synthetic:friedman1,n=50 --ard --by loo --drop x10": {"--drop=x10", "--length-scale "},
 		"tune crabs --ratio 2": {"--loss hinge", "--ratio=2", "--C ", "--gamma "},
 		"tune synthetic:friedman1,n=40 --kernel poly --over gamma,coef0 --noise 3 --engine " +
 			"exact": {"--kernel=poly", "--coef0 ", "--engine=exact"},
@@ -33,7 +36,7 @@ func TestTune(t *testing.T) {
 				t.Errorf("%s: %q lacks %s", args, d.CommandLine, want)
 			}
 		}
-		again := document[report.Estimate](t, must(t, append(line[1:], "--json", "-", "--quiet")...))
+		again := decoded[report.Estimate](t, line[1:]...)
 		if math.Abs(float64(again.TestError/d.TestError)-1) > 1e-6 ||
 			math.Abs(float64(again.Quality.ExampleSE/d.StandardError)-1) > 1e-6 || !(d.StandardError > 0) {
 			t.Errorf("%s: error %g, standard error %g; again %g, %g", args, d.TestError, d.StandardError,
@@ -85,9 +88,192 @@ func TestKernelAuto(t *testing.T) {
 			d.Model.Kernel, d.CommandLine)
 	}
 	for _, args := range [][]string{{"grid", path}, {"estimate", path, "--loss", "hinge"}} {
-		if o := drive(t, "", append(args, "--kernel", "auto")...); o.status != exitUsage ||
-			!strings.Contains(o.stderr, "--kernel auto") {
-			t.Errorf("%v: %+v", args, o)
+		refused(t, "--kernel auto", append(args, "--kernel", "auto")...)
+	}
+}
+
+// TestOneModel: the model that is judged is the model that is trained. With the same flags, or none, all
+// commands have the same bias, C and kernel, and the fit to all data that estimate judges is the one in the
+// file of train: the mean square of y - f over the training rows is the same.
+func TestOneModel(t *testing.T) {
+	dir := t.TempDir()
+	labels, numbers := filepath.Join(dir, "labels.csv"), filepath.Join(dir, "numbers.csv")
+	must(t, "datasets", "--export", "synthetic:blobs,n=60,d=3,noise=0.7", labels)
+	must(t, "datasets", "--export", "synthetic:friedman1,n=40", numbers)
+	for _, c := range []struct {
+		data, flags string
+		bias        bool
+	}{
+		{labels, "", true},
+		{labels, "--no-bias", false},
+		{labels, "--loss hard --gamma 2", true},
+		{labels, "--loss hinge --C 3", true},
+		{labels, "--loss hinge --C 3 --no-bias", false},
+		{labels, "--loss hinge2 --C 3", true},
+		{labels, "--loss logistic --C 3", true},
+		{labels, "--loss square --noise 0.5", true},
+		{labels, "--loss probit", false},
+		{numbers, "", false},
+		{numbers, "--loss square --noise 1 --bias", true},
+		{"crabs", "", false},
+		{"crabs", "--loss hinge --C 1", true},
+	} {
+		flags := append(strings.Fields(c.flags), "--quiet", "--json", "-")
+		answer := func(command ...string) string {
+			o := drive(t, "", slices.Concat(command, flags)...)
+			if o.status != exitDone {
+				t.Fatalf("%v %s: status %d, %s", command, c.flags, o.status, o.stderr)
+			}
+			return o.stdout
 		}
+		said := func(command ...string) report.Estimate { return document[report.Estimate](t, answer(command...)) }
+		judged := said("estimate", c.data, "--refine", "none", "--no-points", "--test-loss", "square")
+		if judged.Model.Bias != c.bias {
+			t.Errorf("%s: bias %v", c.flags, judged.Model.Bias)
+		}
+		if noted := strings.Contains(strings.Join(judged.Notes, " "),
+			"no bias"); noted != (c.flags == "--loss probit") {
+			t.Errorf("%s: notes %q", c.flags, judged.Notes)
+		}
+		commands := [][]string{{"curve", c.data, "--ratio", "1"}, {"retrain", c.data, "--resamples", "2"},
+			{"predict", c.data, "--test", c.data}}
+		if m := judged.Model.Loss; m == "hinge" || m == "hard" || m == "square" {
+			commands = append(commands, []string{"loo", c.data, "--method", "approx"})
+		}
+		for _, command := range commands {
+			if other := said(command...); !reflect.DeepEqual(other.Model, judged.Model) {
+				t.Errorf("%v %s: %+v, estimate %+v", command, c.flags, other.Model, judged.Model)
+			}
+		}
+		file := filepath.Join(dir, "m.json")
+		trained := document[report.Training](t, answer("train", c.data, "--model", file))
+		if trained.Bias != c.bias || trained.C != judged.Model.C || trained.Kernel.Kind != judged.Model.Kernel ||
+			trained.Kernel.Gamma != judged.Model.Gamma {
+			t.Errorf("train %s: %+v, estimate %+v", c.flags, trained, judged)
+		}
+		at := decoded[report.ModelPrediction](t, "predict", "--model", file, "--test", c.data)
+		sum := 0.0
+		for i, f := range at.Points.Prediction {
+			sum += math.Pow(f-at.Points.Target[i], 2) / float64(len(at.Points.Prediction))
+		}
+		if len(at.Points.Prediction) == 0 ||
+			math.Abs(sum-float64(judged.Apparent)) > 2e-3*float64(judged.Apparent) {
+			t.Errorf("%s: the trained model has mean square %v, the judged one "+
+				"%v", c.flags, sum, float64(judged.Apparent))
+		}
+	}
+}
+
+// TestSearchesHaveTheBias: tune and grid judge models with the bias that estimate has, and the model that
+// tune writes is the one that it judged.
+func TestSearchesHaveTheBias(t *testing.T) {
+	dir := t.TempDir()
+	labels, file := filepath.Join(dir, "labels.csv"), filepath.Join(dir, "m.json")
+	must(t, "datasets", "--export", "synthetic:blobs,n=60,d=3,noise=0.7", labels)
+	for _, flags := range [][]string{nil, {"--no-bias"}} {
+		said := func(args ...string) string {
+			o := drive(t, "", slices.Concat(args, flags, []string{"--quiet", "--json", "-"})...)
+			if o.status != exitDone {
+				t.Fatalf("%v: %+v", args, o)
+			}
+			return o.stdout
+		}
+		tuned := document[report.Tuning](t, said("tune", labels, "--model", file, "--test-loss", "square"))
+		if tuned.Model.Bias != (flags == nil) {
+			t.Errorf("%v: tune has bias %v", flags, tuned.Model.Bias)
+		}
+		written := need.One(openModel(file))(t)
+		if (written.Bias != 0) != (flags == nil) || math.Abs(written.Training.Apparent) > 0.5 {
+			t.Errorf("%v: the file of tune has bias %v", flags, written.Bias)
+		}
+		one := document[report.Estimate](t, said("estimate", labels, "--loss", "hinge", "--C", "3", "--refine",
+			"none"))
+		cells := document[report.Grid](t, said("grid", labels, "--loss", "hinge", "--over", "C=3"))
+		if len(cells.Results) != 1 || math.Abs(float64(cells.Results[0].Estimate.TestError-one.TestError)) > 1e-9 {
+			t.Errorf("%v: grid says %+v, estimate %v", flags, cells.Results, one.TestError)
+		}
+	}
+}
+
+// TestFlagless: without --loss the task is found from the target and a model is chosen;
+// the command line that it names gives the same answer to the last digit.
+func TestFlagless(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the run without -short has it")
+	}
+	dir := t.TempDir()
+	numbers := filepath.Join(dir, "numbers.csv")
+	must(t, "datasets", "--export", "synthetic:friedman1,n=80", numbers)
+	var rows strings.Builder
+	rows.WriteString("a,b,c,sick\n")
+	for i := range 60 {
+		a, b := i%10, (i*7)%11
+		rows.WriteString(strings.Join([]string{string(rune('0' + a)), string(rune('0' + b%10)), "1",
+			[]string{"0", "1"}[min(1, (a+b)/9)]}, ",") + "\n")
+	}
+	labels := write(t, "labels.csv", rows.String())
+	for _, c := range []struct{ path, loss, task string }{{numbers, "square", "regression"},
+		{labels, "hinge", "classification"}} {
+		a := decoded[report.Estimate](t, "estimate", c.path)
+		if a.Loss != c.loss || a.Task != c.task || a.ChosenBy == "" || a.Model.Loss != c.loss ||
+			a.Model.Gamma != a.Kernel.Gamma || !a.Model.Standardize ||
+			a.Model.Parameters.Noise+a.Model.Parameters.C == 0 {
+			t.Errorf("%+v", a)
+		}
+		line := strings.Fields(a.CommandLine)
+		if line[0] != "bootbench" {
+			t.Fatal(a.CommandLine)
+		}
+		again := document[report.Estimate](t, must(t, line[1:]...))
+		if again.TestError != a.TestError || again.ChosenBy != "" || again.CommandLine != "" ||
+			!reflect.DeepEqual(again.Model, a.Model) {
+			t.Errorf("%s: %+v, was %+v", a.CommandLine, again, a)
+		}
+		if text := must(t, "estimate", c.path, "--quiet"); !strings.Contains(text,
+			"to repeat       bootbench estimate "+c.path+" --quiet --loss "+c.loss) {
+			t.Error(text)
+		}
+	}
+	given := decoded[report.Estimate](t, "estimate", numbers, "--noise", "3", "--gamma", "0.05")
+	if given.Model.Noise != 3 || given.Model.Gamma != 0.05 {
+		t.Errorf("given: %+v", given)
+	}
+	given = decoded[report.Estimate](t, "estimate", labels, "--kernel", "linear", "--C", "2")
+	if given.Model.C != 2 || given.Model.Kernel != kernel.Linear {
+		t.Errorf("linear: %+v", given)
+	}
+	refused(t, "--loss square takes only --noise", "estimate", numbers, "--C", "2")
+}
+
+// TestInProportion: every answer about one data set says what a constant prediction would
+// err by, and new inputs get the class that the file writes.
+func TestInProportion(t *testing.T) {
+	var rows strings.Builder
+	rows.WriteString("a\tb\tkind\n")
+	for i := range 40 {
+		rows.WriteString(strings.Join([]string{string(rune('0' + i%10)), string(rune('0' + (3*i)%7)),
+			[]string{"oak", "ash"}[min(1, i%10/6)]}, "\t") + "\n")
+	}
+	path := write(t, "trees.tsv", rows.String())
+	for _, command := range [][]string{{"estimate"}, {"retrain", "--resamples", "20"},
+		{"predict", "--test", path}} {
+		a := decoded[report.Prediction](t, append(command, path, "--loss", "hinge")...)
+		if q := a.Quality; q == nil || q.Baseline != 0.4 || q.Constant != "oak" || !(q.ExampleSE > 0) {
+			t.Errorf("%s: %+v", command[0], a.Quality)
+		}
+		if command[0] == "predict" && (len(a.Points.Class) != 40 || a.Points.Class[0] != "oak" ||
+			a.Points.Class[9] != "ash") {
+			t.Errorf("classes %v", a.Points.Class)
+		}
+	}
+	if text := must(t, "predict", path, "--test", path, "--loss", "hinge", "--csv", "-",
+		"--quiet"); !strings.Contains(text, ",class\n") || !strings.Contains(text, ",ash\n") {
+		t.Error(text)
+	}
+	noise := drive(t, "", "estimate", "synthetic:friedman1,n=40", "--loss", "square", "--noise", "0.0001%",
+		"--gamma", "50", "--verbose")
+	if noise.status != exitDone || !strings.Contains(noise.stderr, "learned nothing") ||
+		!strings.Contains(noise.stdout, "R^2 ") {
+		t.Errorf("a useless model: %+v", noise)
 	}
 }

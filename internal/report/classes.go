@@ -81,7 +81,7 @@ func (c *Classes) document() *document {
 		}
 		d.line("worst rows", "%s", names)
 	}
-	by := fmt.Sprintf("%d folds, %d times", c.Folds, c.Repeats)
+	by := fmt.Sprintf("%d %s, %d times", c.Folds, c.FoldsOf, c.Repeats)
 	if r := c.Resampling; r != nil {
 		by = fmt.Sprintf("%d resamples", r.Resamples)
 	}

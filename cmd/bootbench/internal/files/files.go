@@ -28,8 +28,7 @@ func Replace(path string, write func(io.Writer) error) error {
 	return put(path, write)
 }
 
-// put writes a partial file beside path and moves it to its place. Nothing is left of it
-// where that fails.
+// put writes a partial file beside path and moves it to its place. Nothing is left of it where that fails.
 func put(path string, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".bootbench-*.partial")
 	if err != nil {
@@ -53,8 +52,7 @@ func put(path string, write func(io.Writer) error) error {
 	return os.Rename(f.Name(), path)
 }
 
-// Same reports whether two paths lead to one file, there or not. An empty path is no
-// file.
+// Same reports whether two paths lead to one file, there or not. An empty path is no file.
 func Same(a, b string) bool {
 	if a == "" || b == "" {
 		return false

@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// TestReplace: a file has its old content or all of the new, and nothing is left
-// beside it.
+// TestReplace: a file has its old content or all of the new, and nothing is left beside it.
 func TestReplace(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x")

@@ -132,7 +132,8 @@ func (s *Set) Choice(to *string, name string, of []string, byDefault string) {
 func (s *Set) Number(to *float64, name string, byDefault float64, in Range) {
 	s.add(name, func(name, help string) {
 		*to = byDefault
-		s.Var(&number{to, in}, name, in.within(help))
+		parse := func(text string) (float64, error) { return strconv.ParseFloat(text, 64) }
+		s.Var(&number[float64]{to, in, "number", parse}, name, in.within(help))
 	})
 }
 
@@ -140,7 +141,7 @@ func (s *Set) Number(to *float64, name string, byDefault float64, in Range) {
 func (s *Set) Whole(to *int, name string, byDefault int, in Range) {
 	s.add(name, func(name, help string) {
 		*to = byDefault
-		s.Var(&whole{to, in}, name, in.within(help))
+		s.Var(&number[int]{to, in, "whole number", strconv.Atoi}, name, in.within(help))
 	})
 }
 
@@ -221,37 +222,24 @@ func (c *choice) Set(v string) error {
 func (c *choice) String() string { return *c.to }
 func (c *choice) Type() string   { return "string" }
 
-type number struct {
-	to *float64
-	in Range
+// number is a number of a range, whole if V is.
+type number[V int | float64] struct {
+	to    *V
+	in    Range
+	what  string // it takes
+	parse func(string) (V, error)
 }
 
-func (n *number) Set(text string) error {
-	v, err := strconv.ParseFloat(text, 64)
+func (n *number[V]) Set(text string) error {
+	v, err := n.parse(text)
 	if err != nil {
-		return fmt.Errorf("takes a number, not %q", text)
-	}
-	*n.to = v
-	return n.in.check(v)
-}
-func (n *number) String() string { return Shortest(*n.to) }
-func (n *number) Type() string   { return "float64" }
-
-type whole struct {
-	to *int
-	in Range
-}
-
-func (n *whole) Set(text string) error {
-	v, err := strconv.Atoi(text)
-	if err != nil {
-		return fmt.Errorf("takes a whole number, not %q", text)
+		return fmt.Errorf("takes a %s, not %q", n.what, text)
 	}
 	*n.to = v
 	return n.in.check(float64(v))
 }
-func (n *whole) String() string { return strconv.Itoa(*n.to) }
-func (n *whole) Type() string   { return "int" }
+func (n *number[V]) String() string { return fmt.Sprint(*n.to) }
+func (n *number[V]) Type() string   { return fmt.Sprintf("%T", *n.to) }
 
 // Shortest is a number to its last digit.
 func Shortest(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -66,8 +66,7 @@ func (p *Percent) String() string {
 }
 func (p *Percent) Type() string { return "percentage" }
 
-// Variance is that of noise: a number in squared units of the target, or a share of
-// its variance in percent.
+// Variance is that of noise: a number in squared units of the target, or a share of its variance in percent.
 type Variance struct {
 	value   float64
 	percent bool
@@ -190,3 +189,36 @@ func (o *Once) Set(text string) error {
 
 func (o *Once) String() string { return string(*o) }
 func (o *Once) Type() string   { return "string" }
+
+// Count is the value of a flag: a whole number from Least on, or a word that Means another.
+type Count struct {
+	N, Least int
+	Word     string
+	Means    int
+}
+
+// Set reads either.
+func (c *Count) Set(text string) error {
+	n, err := strconv.Atoi(text)
+	if text == c.Word {
+		n = c.Means
+	} else if err != nil || n < c.Least {
+		return fmt.Errorf("is %q, must be %s or a whole number from %d on", text, c.Word, c.Least)
+	}
+	c.N = n
+	return nil
+}
+
+// String is the number or the word; "" for 0 that no word means: none.
+func (c *Count) String() string {
+	switch {
+	case c.N == c.Means:
+		return c.Word
+	case c.N == 0:
+		return ""
+	}
+	return strconv.Itoa(c.N)
+}
+
+// Type is that of a text.
+func (c *Count) Type() string { return "string" }

@@ -1,6 +1,5 @@
-// Package journal keeps the finished tasks of a long computation in a folder, so that the
-// same command line finds them when it runs again, and merge unites those of several
-// processes.
+// Package journal keeps the finished tasks of a long computation in a folder, so that the same command line
+// finds them when it runs again, and merge unites those of several processes.
 //
 // A folder holds one file for each shard, which one process at a time appends to. After a
 // line that names the format comes a line for each record,
@@ -25,8 +24,7 @@ import (
 	"bootbench/cmd/bootbench/internal/usage"
 )
 
-// Journal is the finished tasks of a computation. A nil Journal keeps nothing and knows
-// nothing.
+// Journal is the finished tasks of a computation. A nil Journal keeps nothing and knows nothing.
 type Journal struct {
 	Head    Head
 	folders []string
@@ -254,8 +252,7 @@ func (j *Journal) Close() {
 	j.files, j.out = nil, nil
 }
 
-// openRegular opens a regular file; a link in its place is refused, and nothing is waited
-// for.
+// openRegular opens a regular file; a link in its place is refused, and nothing is waited for.
 func openRegular(path string, how int) (*os.File, error) {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is no regular file, and links are not followed", path)

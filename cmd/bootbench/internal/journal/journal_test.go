@@ -86,8 +86,7 @@ func TestKilledAtAnyByte(t *testing.T) {
 	}
 }
 
-// TestBitFlips: in whichever byte a bit flips, two tasks at most are done again, and none has
-// another result.
+// TestBitFlips: in whichever byte a bit flips, two tasks at most are done again, and none has another result.
 func TestBitFlips(t *testing.T) {
 	content := whole(t)
 	for at := range content {

@@ -1,6 +1,5 @@
-// Package usage marks errors that are faults in what the user asked for: the
-// command line, or a file that it names. They end the program with status 2,
-// before anything is computed.
+// Package usage marks errors that are faults in what the user asked for: the command line, or a file that it
+// names. They end the program with status 2, before anything is computed.
 package usage
 
 import (

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,27 +38,6 @@ func TestCV(t *testing.T) {
 	if !strings.Contains(chosen,
 		"to repeat       bootbench cv synthetic:friedman1,n=40 --nested --folds 3 --repeats 1\n") {
 		t.Errorf("a model for every fold: %s", chosen)
-	}
-}
-
-// TestCVRefusals: what has no meaning is refused with its cure.
-func TestCVRefusals(t *testing.T) {
-	for line, want := range map[string]string{
-		"--folds 61":              "take 2 to 60, or loo",
-		"--folds one":             "must be loo or a whole number",
-		"--folds loo --blocks 5":  "take --folds K",
-		"--folds 6 --blocks 10":   "take --folds K",
-		"--folds loo --repeats 3": "these are always the same",
-		"--metrics jackknife":     "estimate has it",
-		"--nested":                "this one is given",
-		"--csv - --json -":        "cannot both take standard output",
-		"--blocks 0":              "must be auto or a whole number from 1 on",
-	} {
-		args := append([]string{"cv", "synthetic:friedman1,n=60", "--loss", "square", "--noise", "1"},
-			strings.Fields(line)...)
-		if o := drive(t, "", args...); o.status != exitUsage || !strings.Contains(o.stderr, want) {
-			t.Errorf("%s: status %d, %s", line, o.status, o.stderr)
-		}
 	}
 }
 
@@ -105,8 +86,7 @@ func TestDesignFlags(t *testing.T) {
 		t.Errorf("the model of all rows: %+v", f)
 	}
 	retrained := decoded[report.Retraining](t, "retrain", path, "--loss", "hinge", "--groups", "patient",
-		"--drop",
-		"site", "--resamples", "200", "--method", "single")
+		"--drop", "site", "--resamples", "200", "--method", "single")
 	if off := float64(retrained.TestError - groups.Error); math.Abs(off) >
 		4*math.Hypot(float64(retrained.SE), float64(*groups.ErrorSE)) {
 		t.Errorf("groups: refined %v, retrained %v", groups.Quote, retrained.TestError)
@@ -128,8 +108,7 @@ func TestDesignFlags(t *testing.T) {
 		t.Errorf("%d folds, error over %s", cv.Folds, cv.ErrorSEOver)
 	}
 	if cv := decoded[report.CrossValidation](t, "cv", path, "--loss", "hinge", "--fold-column",
-		"site"); cv.Folds != 3 ||
-		cv.Repeats != 1 {
+		"site"); cv.Folds != 3 || cv.Repeats != 1 {
 		t.Errorf("%d folds of a column, %d times", cv.Folds, cv.Repeats)
 	}
 	for line, want := range map[string]string{
@@ -154,19 +133,134 @@ func TestDesignFlags(t *testing.T) {
 // TestBayesianWeights: an estimate has means and variances, and no error; cv is named.
 func TestBayesianWeights(t *testing.T) {
 	o := drive(t, "", "estimate", "synthetic:friedman1,n=60", "--loss", "square", "--noise", "1", "--scheme",
-		"bayesian",
-		"--json", "-")
+		"bayesian", "--json", "-")
 	e := document[report.Estimate](t, o.stdout)
 	if e.Error == e.Error || e.TestError == e.TestError || e.Quality != nil || e.Points.Error != nil ||
 		!(e.Points.Variance[0] > 0) || e.Status != "converged" || !strings.Contains(o.stdout, "cv has it") {
 		t.Errorf("%+v", e)
 	}
-	for args, says := range map[string]string{
-		"estimate sonar --loss hard --scheme bayesian": "--loss hinge",
-		"curve sonar --scheme bayesian":                `"bayesian" is not available`,
+}
+
+// The left-out errors of hard margins with the presets of two small sets, and of
+// a soft margin: fixed points that independent code computed, to their digits.
+func TestEstimateMargin(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want float64
+	}{
+		{[]string{"crabs"}, 0.03887},
+		{[]string{"sonar"}, 0.14894},
+		{[]string{"sonar", "--ratio", "3"}, 0.11940},
+		{[]string{"sonar", "--loss", "hinge", "--C", "1", "--no-bias"}, 0.1904},
 	} {
-		if o := drive(t, "", strings.Fields(args)...); o.status != exitUsage || !strings.Contains(o.stderr, says) {
-			t.Errorf("%s: %+v", args, o)
+		a := decoded[report.Estimate](t, append([]string{"estimate"}, c.args...)...)
+		digits := 1e-5
+		if a.Loss == "hinge" {
+			digits = 1e-4
 		}
+		if math.Abs(float64(a.TestError)-c.want) > digits || a.Status != "converged" || a.Residual > 1e-6 {
+			t.Errorf("%v: %+v, want %v", c.args, a.TestError, c.want)
+		}
+	}
+}
+
+// The methods agree as they must: fast is exact, xialpha is not below, and the table holds them all.
+func TestLOO(t *testing.T) {
+	for _, flags := range [][]string{{"--loss", "hard"}, {"--loss", "hinge", "--C", "10"},
+		{"--loss", "hinge", "--no-bias"}} {
+		loo := func(more ...string) report.LeaveOneOut {
+			return decoded[report.LeaveOneOut](t, slices.Concat([]string{"loo", "crabs"}, flags, more)...)
+		}
+		exact, fast := loo("--method", "exact"), loo()
+		if exact.Errors != fast.Errors || exact.Retrained != 200 || fast.Retrained+fast.Skipped != 200 ||
+			float64(fast.Error) != float64(fast.Errors)/200 {
+			t.Errorf("%v: exact %+v, fast %+v", flags, exact.LeaveOneOutMethod, fast.LeaveOneOutMethod)
+		}
+		if bound := loo("--method", "xialpha"); bound.Errors < exact.Errors || bound.Rho != 2 ||
+			bound.Skipped != 200 || !(bound.Recall > 0 && bound.Precision > 0) {
+			t.Errorf("%v: xialpha %+v", flags, bound.LeaveOneOutMethod)
+		}
+		if all := loo("--method", "all"); len(all.Methods) != 5 || all.Methods[0].Errors != exact.Errors ||
+			all.Errors != fast.Errors {
+			t.Errorf("%v: all %+v", flags, all.Methods)
+		}
+	}
+	if a := decoded[report.LeaveOneOut](t, "loo", "boston"); !(a.Error > 5 && a.Error < 20) || a.Skipped != 506 {
+		t.Errorf("square loss: %+v", a.LeaveOneOutMethod)
+	}
+	if o := drive(t, "", "loo", "crabs", "--loss", "hinge", "--method", "all"); !strings.Contains(o.stdout,
+		"xialpha") {
+		t.Errorf("table: %s", o.stdout)
+	}
+}
+
+// A ratio at which resamples often hold one class only is warned of.
+func TestMissingClassWarning(t *testing.T) {
+	a := decoded[report.Retraining](t, "retrain", "crabs", "--ratio", "0.01", "--resamples", "20")
+	if len(a.Warnings) == 0 || !strings.Contains(strings.Join(a.Warnings, " "), "lack one of the two classes") {
+		t.Errorf("warnings %q", a.Warnings)
+	}
+}
+
+// Any two numbers are labels where the loss is one for labels; new inputs are
+// mapped alike, and three numbers are refused.
+func TestMapLabels(t *testing.T) {
+	path := write(t, "labels.csv", "a,b,y\n1,2,0\n2,1,1\n3,3,1\n0,0.5,0\n")
+	a := decoded[report.Prediction](t, "predict", path, "--test", path, "--loss", "hinge")
+	if want := []float64{-1, 1, 1, -1}; !slices.Equal([]float64(a.Points.Target), want) {
+		t.Errorf("targets %v, want %v", a.Points.Target, want)
+	}
+	three := write(t, "three.csv", "a,b,y\n1,2,0\n2,1,1\n3,3,2.5\n0,0.5,0\n")
+	refused(t, `two classes are needed, the target holds 3 values ("0", "1", "2.5")`, "estimate", three,
+		"--loss", "hinge")
+	third := write(t, "third.csv", "a,b,y\n1,2,2\n")
+	refused(t, "", "predict", path, "--test", third, "--loss", "hinge")
+}
+
+// TestRows: rows whose labels were turned, and a number that was moved far away, come first; copies of a row
+// with another label name each other.
+func TestRows(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	var labels, numbers strings.Builder
+	labels.WriteString("a,b,kind\n")
+	numbers.WriteString("a,b,size\n")
+	turned := map[int]bool{3: true, 11: true, 24: true}
+	for i := range 60 {
+		a, b := rng.NormFloat64(), rng.NormFloat64()
+		kind, size := "low", a+0.5*b+0.1*rng.NormFloat64()
+		if (a > 0) != turned[i] {
+			kind = "up"
+		}
+		if i == 17 {
+			size += 3
+		}
+		fmt.Fprintf(&labels, "%v,%v,%s\n", a, b, kind)
+		fmt.Fprintf(&numbers, "%v,%v,%v\n", a, b, size)
+	}
+	labels.WriteString("2,2,up\n2,2,low\n")
+	r := decoded[report.Rows](t, "rows", write(t, "labels.csv", labels.String()), "--refine", "60")
+	turned[61] = true
+	for _, row := range r.Rows[:3] {
+		if !turned[row.Row] || !(row.LabelError > 0.5) || !(row.Influence > 0) || !(row.Value < 0.5) {
+			t.Errorf("%+v is among the first", row)
+		}
+	}
+	for _, row := range r.Rows {
+		if row.Row == 60 && row.Twin != 61 || row.Row == 61 && row.Twin != 60 || row.Row < 60 &&
+			row.Twin == row.Twin {
+			t.Errorf("twins: %+v", row)
+		}
+	}
+	path := write(t, "numbers.csv", numbers.String())
+	n := decoded[report.Rows](t, "rows", path)
+	if first := n.Rows[0]; first.Row != 17 || !(first.Target > first.Predicted+1) || len(n.Rows) != 60 {
+		t.Errorf("first %+v", first)
+	}
+	if text := must(t, "rows", path, "--quiet"); !strings.Contains(text, "the first 15 of 60 rows") {
+		t.Error(text)
+	}
+	if table := must(t, "rows", path, "--csv", "-", "--quiet"); !strings.HasPrefix(table,
+		"row,name,target,predicted,") {
+		t.Error(table)
 	}
 }

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"io"
+	"runtime"
+	"runtime/debug"
+
+	"bootbench/blas"
+	"bootbench/cmd/bootbench/internal/files"
+	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
+	"bootbench/internal/report"
+	"bootbench/linalg"
+)
+
+// version is the module's version, which for a build from a repository names the revision.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}
+
+func machine() *report.Machine {
+	info := blas.Describe()
+	m := &report.Machine{
+		Version: version(), Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
+		Backend: info.Backend, Core: info.Core, Config: info.Config, Threads: info.Threads,
+		GoProcs: runtime.GOMAXPROCS(0), Backends: blas.Names(),
+		CPU: info.CPU, Cores: info.Cores, SIMD: info.SIMD,
+		Modules: []report.Module{}, Warnings: append([]string{}, info.Warnings...),
+	}
+	if bytes, known := linalg.AvailableMemory(); known {
+		m.AvailableBytes = &bytes
+	}
+	build, ok := debug.ReadBuildInfo()
+	if !ok {
+		return m
+	}
+	told := map[string]bool{"gonum.org/v1/gonum": true, "gonum.org/v1/netlib": true,
+		"github.com/klauspost/cpuid/v2": true}
+	for _, dep := range build.Deps {
+		if told[dep.Path] {
+			m.Modules = append(m.Modules, report.Module{Path: dep.Path, Version: dep.Version})
+		}
+	}
+	return m
+}
+
+// noArguments refuses any.
+func noArguments(_ *options, args []string) error {
+	if len(args) > 0 {
+		return usage.Errorf("info takes no arguments, not %q", args[0])
+	}
+	return nil
+}
+
+func runInfo(a *app, _ *options, _ []string) error {
+	return a.deliver(&report.Sheet{Document: machine()})
+}
+
+// fileToExport refuses anything but one FILE with --export, and nothing without.
+func fileToExport(o *options, args []string) error {
+	if want := map[bool]int{true: 1}[o.exportName != ""]; len(args) != want {
+		return usage.Errorf("%d arguments: datasets takes a FILE with --export NAME and none without", len(args))
+	}
+	return nil
+}
+
+// runDatasets lists the embedded sets, or writes one to a file.
+func runDatasets(a *app, o *options, args []string) error {
+	if o.exportName != "" {
+		return exportSet(o.exportName, args[0])
+	}
+	list, err := listing()
+	if err != nil {
+		return err
+	}
+	return a.deliver(&report.Sheet{Document: list})
+}
+
+// exportSet writes a set to a file.
+func exportSet(name, path string) error {
+	if err := files.CheckWritable(path); err != nil {
+		return usage.Errorf("--export: %w", err)
+	}
+	set, err := dataset.Load(name, dataset.Options{})
+	if err != nil {
+		return err
+	}
+	return files.Replace(path, func(w io.Writer) error { return dataset.Write(w, path, set) })
+}
+
+func listing() (*report.Datasets, error) {
+	list := &report.Datasets{}
+	for _, name := range dataset.Names() {
+		set, err := dataset.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		preset, _ := model.PresetFor(set)
+		_, distinct := set.Distinct()
+		list.Sets = append(list.Sets, report.Dataset{
+			Name: set.Name, N: set.N(), D: set.D(), Task: set.Task.String(), Duplicates: set.N() - len(distinct),
+			Preset: preset.Source, Source: set.Source,
+		})
+	}
+	for _, g := range dataset.Generators() {
+		list.Synthetic = append(list.Synthetic, report.Generator{Name: g.Name, Task: g.Task.String(), D: g.D,
+			Noise: g.Noise, About: g.About})
+	}
+	return list, nil
+}

@@ -45,7 +45,10 @@ func runEstimate(a *app, o *options, data []string) error {
 	if err != nil {
 		return a.answer(nil, err)
 	}
-	choose, _ := o.chooser(p, tune.Each) // none of a model that is given
+	var choose chooser // none of a model that is given
+	if p.choice.again != nil {
+		choose = p.choice.again(tune.Each)
+	}
 	if err := j.AddFullModel(a.ctx, e, s, choose); err != nil {
 		return err
 	}

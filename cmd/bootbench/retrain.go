@@ -83,11 +83,11 @@ func runCV(a *app, o *options, data []string) error {
 		return err
 	}
 	switch {
+	case o.nested && p.choice.again == nil:
+		return usage.Errorf(
+			"--nested chooses the model in every fold, and this one is given: leave out --loss, or --nested")
 	case o.nested:
-		if v.Choose, err = o.chooser(p, tune.IfBetter); err != nil {
-			return err
-		}
-		v.Anew, p.choice.settings = "a model chosen", nil
+		v.Anew, v.Choose, p.choice.settings = "a model chosen", p.choice.again(tune.IfBetter), nil
 	case o.refitFeatures:
 		v.Anew, v.Choose = "features standardised", func(_ context.Context, set *dataset.Set) (model.Spec, error) {
 			spec := p.spec
@@ -122,29 +122,6 @@ func (o *options) validation(set *dataset.Set) (v answer.Validation, err error) 
 		return v, usage.Errorf("--repeats is for random folds: these are always the same")
 	}
 	return v, v.Check()
-}
-
-// chooser chooses a model of rows as it was chosen of all: if a length scale for each feature may be chosen,
-// by these scales.
-func (o *options) chooser(p *problem, scales tune.Scales) (func(context.Context, *dataset.Set) (model.Spec,
-	error), error) {
-	if p.choice.by == "" {
-		return nil, usage.Errorf(
-			"--nested chooses the model in every fold, and this one is given: leave out --loss, or --nested")
-	}
-	search, err := o.search(p.spec.Set)
-	if err == nil && search.Scales == tune.IfBetter {
-		search.Scales = scales
-	}
-	return func(ctx context.Context, set *dataset.Set) (model.Spec, error) {
-		part := *search
-		part.Spec.Set, part.Scheme, part.Test = set, nil, nil
-		r, err := tune.Run(ctx, part, tune.Settings{})
-		if err != nil {
-			return model.Spec{}, err
-		}
-		return r.Spec, nil
-	}, err
 }
 
 // allMethods is the name for a comparison of the methods.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/refit"
+	"bootbench/internal/tune"
 	"bootbench/kernel"
 	"bootbench/loss"
 )
@@ -276,7 +278,12 @@ type choice struct {
 	by       string
 	settings []string
 	seconds  float64 // that the search took
+	// again chooses of other rows, by scales if a length scale for each feature may be chosen; nil: all was given.
+	again func(scales tune.Scales) chooser
 }
+
+// chooser chooses a model of a data set.
+type chooser = func(ctx context.Context, set *dataset.Set) (model.Spec, error)
 
 // chosenSettings are the flags that give the values which hyperparameters have in a specification.
 func chosenSettings(spec *model.Spec, names ...string) (settings []string) {

@@ -143,6 +143,7 @@ func (a *app) choose(p *tune.Problem) (r *tune.Result, c choice, err error) {
 	}
 	c = choice{by: r.String(), seconds: time.Since(began).Seconds()}
 	if len(r.Over) > 0 {
+		c.again = again(*p, r.Spec.Kernel.Kind)
 		c.settings = []string{"loss=" + r.Spec.Loss.Name()}
 	}
 	if a.options.kernel == autoKernel {
@@ -154,6 +155,25 @@ func (a *app) choose(p *tune.Problem) (r *tune.Result, c choice, err error) {
 	}
 	c.settings = append(c.settings, chosenSettings(&r.Spec, slices.Compact(names)...)...)
 	return r, c, nil
+}
+
+// again is choice.again of a search that has chosen this kernel.
+func again(p tune.Problem, k kernel.Kind) func(tune.Scales) chooser {
+	p.Scheme, p.Test, p.Spec.Kernel.Kind = nil, nil, k
+	return func(scales tune.Scales) chooser {
+		if p.Scales == tune.IfBetter {
+			p.Scales = scales
+		}
+		return func(ctx context.Context, set *dataset.Set) (model.Spec, error) {
+			part := p
+			part.Spec.Set = set
+			r, err := tune.Run(ctx, part, tune.Settings{})
+			if err != nil {
+				return model.Spec{}, err
+			}
+			return r.Spec, nil
+		}
+	}
 }
 
 // autoKernel is the word for the best of some kernels.

@@ -17,7 +17,7 @@ type anderson[T number] struct {
 // rounding in single precision.
 const relativeRidge = 1e-7
 
-func newAnderson[T number](depth, sites int) anderson[T] {
+func newAnderson[T number](sites int) anderson[T] {
 	return anderson[T]{residual: newMatrix[T](depth, sites), image: newMatrix[T](depth, sites),
 		gram: make([]float64, depth*depth)}
 }
@@ -35,7 +35,6 @@ func (a *anderson[T]) open() (residual, image []T) {
 // the history that comes nearest to the weighted residual. It returns how many there are: 0 where the least
 // squares cannot be solved. small is workspace.
 func (a *anderson[T]) coefficients(c, weighted []T, small []float64) int {
-	depth := a.residual.rows
 	a.held = min(a.held+1, depth)
 	c = c[:a.held]
 	mulVec(c, a.residual.top(a.held), a.residual.row(a.next))
@@ -44,7 +43,7 @@ func (a *anderson[T]) coefficients(c, weighted []T, small []float64) int {
 	}
 	mulVec(c, a.residual.top(a.held), weighted)
 	a.next = (a.next + 1) % depth
-	if !solveRidge(small, a.gram, c, depth) {
+	if !solveRidge(small, a.gram, c) {
 		a.reset()
 		return 0
 	}
@@ -53,11 +52,11 @@ func (a *anderson[T]) coefficients(c, weighted []T, small []float64) int {
 
 // solveRidge overwrites c with the solution of gram c = c by Cholesky's factorisation, its
 // diagonal raised by relativeRidge. It reports false if gram is not positive definite.
-func solveRidge[T number](l, gram []float64, c []T, stride int) bool {
+func solveRidge[T number](l, gram []float64, c []T) bool {
 	n := len(c)
 	for i := range n {
 		for j := range i + 1 {
-			v := gram[i*stride+j]
+			v := gram[i*depth+j]
 			if i == j {
 				v *= 1 + relativeRidge
 			}

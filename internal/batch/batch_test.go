@@ -34,14 +34,12 @@ func build(t testing.TB, name string, l loss.Loss, gammaD, jitter float64) *mode
 		p, _ := model.PresetFor(set)
 		spec.Kernel, spec.Loss, spec.Standardize = p.Kernel, p.Loss, p.Standardize
 	}
-	m := need.One(model.Build(spec))(t)
-	return m
+	return need.One(model.Build(spec))(t)
 }
 
 func solve(t testing.TB, m *model.Model, law resample.CountDistribution, tol float64) *solver.Solution {
 	t.Helper()
-	s := need.One(m.Solve(context.Background(), law, solver.Settings{Tolerance: tol}))(t)
-	return s
+	return need.One(m.Solve(context.Background(), law, solver.Settings{Tolerance: tol}))(t)
 }
 
 // fits are the predictions of resamples by batch training.
@@ -245,9 +243,8 @@ func TestNewInputs(t *testing.T) {
 	}
 }
 
-// TestFirstIterate: it is additive in the counts: its differences between resamples that
-// differ in one example do not depend on the others. For a fit that is known it is the
-// same, and the fit is left as it is.
+// TestFirstIterate: it is additive in the counts: its differences between resamples that differ in one
+// example do not depend on the others. For a fit that is known it is the same, and the fit is left as it is.
 func TestFirstIterate(t *testing.T) {
 	m := build(t, "boston", nil, 0, 0)
 	scheme := resample.Poisson{Ratio: 1}
@@ -334,8 +331,7 @@ func TestUndefinedLoss(t *testing.T) {
 	}
 }
 
-// TestSmallSchemes: resamples without examples predict 0, and a cancelled run keeps what
-// it finished.
+// TestSmallSchemes: resamples without examples predict 0, and a cancelled run keeps what it finished.
 func TestSmallSchemes(t *testing.T) {
 	m := build(t, "synthetic:friedman1,n=20,seed=1", loss.Square{Noise: 1}, 0.5, 0)
 	scheme := resample.Poisson{Ratio: 0.02}

@@ -74,7 +74,7 @@ type block[T number] struct {
 
 	h, fitted    []float64 // workspace over the sites
 	move         []T       // the same
-	coefficients []T       // workspace over Settings.Depth
+	coefficients []T       // workspace of length depth
 	small        []float64
 }
 
@@ -88,7 +88,7 @@ type row[T number] struct {
 }
 
 func newBlock[T number](t *Trainer, p *precision[T]) *block[T] {
-	sites, depth := t.Sites(), t.settings.Depth
+	sites := t.Sites()
 	return &block[T]{
 		trainer: t, precision: p,
 		h: make([]float64, sites), fitted: make([]float64, sites), move: make([]T, sites),
@@ -124,12 +124,11 @@ func (b *block[T]) reserve(count int) {
 	}
 	for len(b.rows) < count {
 		b.rows = append(b.rows, row[T]{sites: newSites(n), weighted: make([]T, n),
-			history: newAnderson[T](b.trainer.settings.Depth, n)})
+			history: newAnderson[T](n)})
 	}
 }
 
-// start puts a fit into the next row. Its first point is x = 0, where every site's cavity is the average
-// one.
+// start puts a fit into the next row. Its first point is x = 0, where every site's cavity is the average one.
 func (b *block[T]) start(f *Fit) {
 	row := &b.rows[b.active]
 	row.fit, row.iterations = f, 0
@@ -150,10 +149,11 @@ func (b *block[T]) iterate(leave func(*Fit)) {
 	b.trainer.counts.iterations.Add(int64(b.active))
 	kept := 0
 	for i := range b.active {
-		if b.rows[i].iterations++; b.ends(i, leave) {
+		row := &b.rows[i]
+		if row.iterations++; b.ends(i, leave) {
 			continue
 		}
-		b.advance(i)
+		b.step(i, row.history.coefficients(b.coefficients, row.weighted, b.small))
 		if kept < i {
 			b.rows[kept], b.rows[i] = b.rows[i], b.rows[kept]
 			copy(b.x.row(kept), b.x.row(i))
@@ -218,12 +218,6 @@ func (b *block[T]) evaluate(i int) (worst float64) {
 		}
 	}
 	return math.Sqrt(float64(largest))
-}
-
-// advance moves x of row i, whose residual evaluate has just left, by Anderson's step.
-func (b *block[T]) advance(i int) {
-	row := &b.rows[i]
-	b.step(i, row.history.coefficients(b.coefficients, row.weighted, b.small))
 }
 
 // step moves x of row i by its residual and the first n of Anderson's coefficients.

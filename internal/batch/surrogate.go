@@ -12,9 +12,8 @@ import (
 	"bootbench/loss"
 )
 
-// Theory is what a solution of the theory lends to batch training: G and, over the M
-// sites, the averages around which resamples scatter. The solution need not have
-// converged: a residual of 1e-2 does.
+// Theory is what a solution of the theory lends to batch training: G and, over the M sites, the averages
+// around which resamples scatter. The solution need not have converged: a residual of 1e-2 does.
 type Theory struct {
 	Engine   linalg.Engine // stands at d, all of G available
 	SiteMean []float64     // g = E xi
@@ -58,9 +57,8 @@ func newScales[T number](s *surrogate) scales[T] {
 	return all
 }
 
-// leastDeviation is the least standard deviation of a site that counts, as a share of
-// the root mean square over sites: where the predictor hardly varies, that is what its
-// error is compared with.
+// leastDeviation is the least standard deviation of a site that counts, as a share of the root mean square
+// over sites: where the predictor hardly varies, that is what its error is compared with.
 const leastDeviation = 1e-4
 
 // tiny stands for a predictor that is 0 in every resample.

@@ -12,17 +12,13 @@ import (
 
 // Settings say how to train. The zero value means the defaults.
 type Settings struct {
-	// Tolerance is the largest residual of a fit, over sites, in standard deviations of
-	// the predictor over resamples: by so much the prediction at a site differs from the
-	// optimum of its own loss given the others' (the violation of its Kuhn-Tucker
-	// condition). 0 means DefaultTolerance.
+	// Tolerance is the largest residual of a fit, over sites, in standard deviations of the predictor over
+	// resamples: by so much the prediction at a site differs from the optimum of its own loss given the others'
+	// (the violation of its Kuhn-Tucker condition). 0 means DefaultTolerance.
 	Tolerance float64
 	// MaxIterations is how many iterations a fit may take before it is left to the exact
 	// trainer; 0 means DefaultMaxIterations.
 	MaxIterations int
-	// Depth is the number of past iterates that Anderson's method combines; 0 means
-	// DefaultDepth.
-	Depth int
 	// Single leaves every fit to the exact trainer.
 	Single bool
 	// FirstIterate keeps the f of the first iteration, too: see Trainer.Outputs.
@@ -33,8 +29,10 @@ type Settings struct {
 const (
 	DefaultTolerance     = 1e-3
 	DefaultMaxIterations = 100
-	DefaultDepth         = 6
 )
+
+// depth is the number of past iterates that Anderson's method combines.
+const depth = 6
 
 // Blocks run in double precision where the tolerance or the cavities ask for it: rounding
 // in single precision leaves some 1e-6 of a standard deviation, times 1/b, and it has no numbers of the size
@@ -102,12 +100,9 @@ func New(theory Theory, p Problem, extra blas64.General, newExact func() (train.
 	}
 	if t.settings.Tolerance < singleTolerance || !surrogate.suitsSingle() {
 		t.double = &precision[float64]{newProduct[float64](theory.Engine), newScales[float64](surrogate)}
-	} else {
-		t.single = &precision[float32]{newProduct[float32](theory.Engine), newScales[float32](surrogate)}
-	}
-	if t.double != nil {
 		surrogate.boundRounding(doubleRounding)
 	} else {
+		t.single = &precision[float32]{newProduct[float32](theory.Engine), newScales[float32](surrogate)}
 		surrogate.boundRounding(singleRounding)
 	}
 	return t, nil
@@ -120,25 +115,17 @@ func (s Settings) withDefaults() (Settings, error) {
 	if s.MaxIterations == 0 {
 		s.MaxIterations = DefaultMaxIterations
 	}
-	if s.Depth == 0 {
-		s.Depth = DefaultDepth
-	}
-	if !(s.Tolerance > 0) || math.IsInf(s.Tolerance, 1) || s.MaxIterations < 1 || s.Depth < 1 {
-		return s, fmt.Errorf(
-			"batch training to a tolerance of %v in at most %d iterations of depth %d cannot be done", s.Tolerance,
-			s.MaxIterations, s.Depth)
+	if !(s.Tolerance > 0) || math.IsInf(s.Tolerance, 1) || s.MaxIterations < 1 {
+		return s, fmt.Errorf("batch training to a tolerance of %v in at most %d iterations cannot be done",
+			s.Tolerance, s.MaxIterations)
 	}
 	return s, nil
 }
 
 // Bytes is the memory of training blocks of so many fits in single precision, one for each worker.
-func Bytes(workers, sites, fits int, s Settings) int64 {
-	s, err := s.withDefaults()
-	if err != nil {
-		return 0
-	}
+func Bytes(workers, sites, fits int) int64 {
 	const number = 4
-	return int64(workers*min(fits, SizeOfBlock(sites))) * int64(sites) * (number*int64(3+2*s.Depth) + 8)
+	return int64(workers*min(fits, SizeOfBlock(sites))) * int64(sites) * (number*int64(3+2*depth) + 8)
 }
 
 // Sites is the number M of sites.

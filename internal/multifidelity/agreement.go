@@ -10,8 +10,7 @@ import (
 	"bootbench/solver"
 )
 
-// Agreement is how far a theory is from refined estimates of the same averages. What they
-// do not tell is NaN.
+// Agreement is how far a theory is from refined estimates of the same averages. What they do not tell is NaN.
 type Agreement struct {
 	ErrorOff      float64 // theory's left-out error under the first test loss over the refined one, less 1
 	ErrorScore    float64 // their difference in standard errors of the refined one
@@ -37,10 +36,10 @@ func (r *Result) Against(s *solver.Solution) Agreement {
 	a := Agreement{ErrorOff: math.NaN(), ErrorScore: math.NaN(), judged: s.Status == solver.Converged &&
 		r.Resamples >= leastJudged}
 	none, square := 0.0, 0.0 // of predictions of 0
-	for _, y := range r.y {
-		square += y * y / float64(len(r.y))
+	for _, y := range s.Problem.Y {
+		square += y * y / float64(len(s.Problem.Y))
 		if len(r.Tests) > 0 {
-			none += r.TestError().Test.Value(0, y) / float64(len(r.y))
+			none += r.TestError().Test.Value(0, y) / float64(len(s.Problem.Y))
 		}
 	}
 	if len(r.Tests) > 0 {
@@ -78,8 +77,7 @@ func median(v []float64) float64 {
 	return stat.Quantile(0.5, stat.Empirical, v, nil)
 }
 
-// Contradictions say in words where the refined estimates contradict the theory; none
-// where they do not.
+// Contradictions say in words where the refined estimates contradict the theory; none where they do not.
 func (a Agreement) Contradictions() []string {
 	var all []string
 	if !a.judged {

@@ -1,7 +1,6 @@
 package multifidelity
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -16,12 +15,9 @@ import (
 	"bootbench/solver"
 )
 
-// Problem is what is resampled, N examples on M sites, and a theory of it.
+// Problem is a theory of N examples on M sites, and how they are resampled.
 type Problem struct {
-	Solution *solver.Solution // need not have converged; all of its G at hand
-	Loss     loss.Proximal
-	Y        []float64 // targets, length N
-	Site     []int     // site of each example
+	Solution *solver.Solution // need not have converged; all of its G at hand, its loss with a proximal map
 	Scheme   resample.Scheme
 	// Responses, P x M, takes the forces xi to the predictions at P new inputs; the zero
 	// value means none. See batch.New.
@@ -38,239 +34,204 @@ type Expectation struct {
 	AbsentMean, AbsentVar []float64
 }
 
-// forces are moments of xi - g over the sites under one law of the counts.
-type forces struct{ mean, variance []float64 }
-
-// NewExpectation computes the moments of the first iterate. Its mean needs that the scheme
-// is one of package resample, and that the joint counts at every input can be enumerated;
-// else it is an error that wraps ErrUnknown. Its variance needs that counts are independent
-// or that every example is alone on its site: Var and AbsentVar are nil else.
+// NewExpectation computes the moments of the first iterate. Its mean needs that the scheme is one of package
+// resample, and that the joint counts at every input can be enumerated: else it is an error. Its variance needs
+// that counts are independent or that every example is alone on its site, and no design: Var and AbsentVar are
+// nil else.
 //
-// The cost is that of some products with G; under a scheme whose counts depend on each
-// other of about 20.
+// The cost is that of some products with G; under a scheme whose counts depend on each other of about 20.
 func NewExpectation(p Problem) (*Expectation, error) {
-	engine, err := p.Solution.Engine()
+	x, err := newIterate(p)
 	if err != nil {
 		return nil, err
 	}
-	x := &expectation{Problem: p, engine: engine}
-	x.chi, _ = x.engine.Diag()
-	x.groupSites()
-	law, known := newJointCounts(p.Scheme)
-	if designed, ok := p.Scheme.(resample.Designed); ok && x.alone() {
-		if d, known := newDesignLaw(designed.Draws); known {
-			return x.designed(d)
-		}
-	}
-	if !known {
-		return nil, fmt.Errorf("%w: the joint law of the counts under scheme %q is not known", ErrUnknown,
-			p.Scheme.Name())
-	}
-	whole, err := x.forces(law)
+	return x.expectation()
+}
+
+// iterate is F1 as a function of the counts.
+type iterate struct {
+	Problem
+	engine linalg.Engine
+	chi    []float64
+	center []float64 // the theory's mean, M + P
+	sites  []*siteForce
+	part   []int // of each site's examples, see countLaw
+	known  map[place][2]float64
+}
+
+// place is a site under a law of its counts, which are those of its examples without one of a target; -1: all.
+type place struct {
+	site, without int
+	law           *jointCounts
+}
+
+func newIterate(p Problem) (*iterate, error) {
+	s := p.Solution
+	engine, err := s.Engine()
 	if err != nil {
 		return nil, err
 	}
-	e := &Expectation{Mean: x.mean(whole.mean)}
-	others := law.givenAbsent()
-	given := whole
-	if !law.independent() {
-		if given, err = x.forces(others); err != nil {
+	x := &iterate{Problem: p, engine: engine, part: make([]int, s.Sites()), known: map[place][2]float64{}}
+	x.chi, _ = engine.Diag()
+	x.center = append(slices.Clone(s.Mean), x.respond(s.SiteMean)...)
+	targets, losses := make([][]float64, s.Sites()), slices.Repeat([]loss.Loss{s.Problem.Loss}, s.Sites())
+	for i, y := range s.Problem.Y {
+		site := s.SiteOf(i)
+		targets[site] = append(targets[site], y)
+		if losses[site], err = loss.Times(s.Problem.Loss, weightOf(s, i)); err != nil {
 			return nil, err
 		}
 	}
-	own, err := x.ownForces(others)
-	if err != nil {
-		return nil, err
+	for i, y := range targets {
+		x.sites = append(x.sites, newSiteForce(losses[i].(loss.Proximal), s.Cavity[i], s.Mean[i], x.chi[i], y))
 	}
-	e.AbsentMean = x.absentMean(given, own)
-	switch {
-	case law.independent():
-		off := x.offDiagVar(whole.variance)
-		e.Var, e.AbsentVar = x.addOwn(off, whole.variance), x.absentVar(off, own)
-	case x.alone():
-		e.Var, e.AbsentVar = x.pairVar(law, whole.variance), x.absentVar(x.offDiagPairVar(others, given.variance),
-			own)
+	return x, nil
+}
+
+// expectation computes the moments. With example i of part p left out
+//
+//	E F1_i = m_i + G_ii delta_i(0) + sum_{l not in p} G_il delta_l + sum_{l in p, l != i} G_il delta_l|i
+//
+// with delta the means of xi - g under the law of the other parts, and of the others of i's part (T14).
+func (x *iterate) expectation() (*Expectation, error) {
+	s, n := x.Solution, len(x.Solution.Problem.Y)
+	alone := n == len(x.sites)
+	_, designed := x.Scheme.(resample.Designed)
+	law, known := newCountLaw(x.Scheme, n)
+	if !known || designed && !alone {
+		return nil, fmt.Errorf("the joint law of the counts under scheme %q is not known", x.Scheme.Name())
+	}
+	for i, p := range law.part {
+		x.part[s.SiteOf(i)] = p
+	}
+	var whole, outside, inside forces
+	for _, f := range []struct {
+		*forces
+		laws []*jointCounts
+	}{{&whole, law.marginal}, {&outside, law.outside}, {&inside, law.inside}} {
+		for site := range x.sites {
+			if err := x.add(f.forces, place{site, -1, f.laws[x.part[site]]}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	var own forces // of each example's site without it
+	for i, y := range s.Problem.Y {
+		site := s.SiteOf(i)
+		at := place{site, slices.Index(x.sites[site].target, y), law.inside[x.part[site]]}
+		if err := x.add(&own, at); err != nil {
+			return nil, err
+		}
+	}
+	e := &Expectation{Mean: x.product(whole.mean, true), AbsentMean: make([]float64, n)}
+	for j, m := range x.center {
+		e.Mean[j] += m
+	}
+	others := make([]float64, len(x.sites))
+	for p := range law.marginal {
+		for l, part := range x.part {
+			if others[l] = outside.mean[l]; part == p {
+				others[l] = inside.mean[l]
+			}
+		}
+		off := x.product(others, false)
+		for i, part := range law.part {
+			if site := s.SiteOf(i); part == p {
+				e.AbsentMean[i] = s.Mean[site] + off[site] + x.chi[site]*own.mean[i]
+			}
+		}
+	}
+	if designed || !alone && !law.marginal[0].independent() {
+		return e, nil
+	}
+	e.Var = x.variance(law.marginal[0], whole.variance, true)
+	off := x.variance(law.inside[0], inside.variance, false)
+	for i, v := range own.variance {
+		site := s.SiteOf(i)
+		e.AbsentVar = append(e.AbsentVar, off[site]+x.chi[site]*x.chi[site]*v)
 	}
 	return e, nil
 }
 
-// ErrUnknown marks a first iterate whose average over resamples cannot be computed.
-var ErrUnknown = errors.New("the average of the first iterate is not known")
+// forces are moments of xi - g.
+type forces struct{ mean, variance []float64 }
 
-// expectation is the computation of an Expectation.
-type expectation struct {
-	Problem
-	engine linalg.Engine
-	chi    []float64
-	sites  []*siteForce
-}
-
-func (x *expectation) groupSites() {
-	targets := make([][]float64, len(x.engine.Precisions()))
-	for i, site := range x.Site {
-		targets[site] = append(targets[site], x.Y[i])
-	}
-	s := x.Solution
-	losses := x.losses()
-	for i, y := range targets {
-		x.sites = append(x.sites, newSiteForce(losses[i], s.Cavity[i], s.Mean[i], x.chi[i], y))
-	}
-}
-
-// losses are those of the sites, which have weights.
-func (x *expectation) losses() []loss.Proximal {
-	all, weights := slices.Repeat([]loss.Proximal{x.Loss}, len(x.engine.Precisions())),
-		x.Solution.Problem.Weights
-	for i, w := range weights {
-		if times, err := loss.Times(x.Solution.Problem.Loss, w); err == nil { // else there were no solution
-			all[x.Site[i]] = times.(loss.Proximal)
+// add appends the moments at a place, which are computed once.
+func (x *iterate) add(f *forces, at place) (err error) {
+	v, known := x.known[at]
+	if !known {
+		if v[0], v[1], err = x.sites[at.site].moments(at.law, at.without); err != nil {
+			return fmt.Errorf("site %d: %w", at.site+1, err)
 		}
+		x.known[at] = v
 	}
-	return all
+	f.mean, f.variance = append(f.mean, v[0]), append(f.variance, v[1])
+	return nil
 }
 
-// alone says whether every site has one example.
-func (x *expectation) alone() bool { return len(x.Y) == len(x.engine.Precisions()) }
-
-// forces are the moments at all sites.
-func (x *expectation) forces(law jointCounts) (f forces, err error) {
-	f = forces{make([]float64, len(x.sites)), make([]float64, len(x.sites))}
-	for i, site := range x.sites {
-		if f.mean[i], f.variance[i], err = site.moments(law, -1); err != nil {
-			err = fmt.Errorf("%w: site %d: %w", ErrUnknown, i+1, err)
-			break
-		}
+// product is what forces delta add to the predictions, G delta at the sites and then that at new inputs. If not
+// whole it is sum_{i != j} G_ji delta_i, at the sites alone.
+func (x *iterate) product(delta []float64, whole bool) []float64 {
+	out := make([]float64, len(delta))
+	x.engine.MulVecOffDiag(out, delta)
+	if !whole {
+		return out
 	}
-	return f, err
-}
-
-// ownForces are, for every example, the moments at its site when it is left out and the
-// others' counts have that law.
-func (x *expectation) ownForces(others jointCounts) (f forces, err error) {
-	f = forces{make([]float64, len(x.Y)), make([]float64, len(x.Y))}
-	type place struct{ site, target int }
-	known := map[place][2]float64{} // of a site's examples of one target
-	for i, y := range x.Y {
-		at := place{x.Site[i], slices.Index(x.sites[x.Site[i]].target, y)}
-		v, done := known[at]
-		if !done {
-			if v[0], v[1], err = x.sites[at.site].moments(others, at.target); err != nil {
-				err = fmt.Errorf("%w: example %d: %w", ErrUnknown, i+1, err)
-				break
-			}
-			known[at] = v
-		}
-		f.mean[i], f.variance[i] = v[0], v[1]
-	}
-	return f, err
-}
-
-// mean is m + G delta at the sites and responses (g + delta) at new inputs, delta the mean
-// of xi - g.
-func (x *expectation) mean(delta []float64) []float64 {
-	m := len(delta)
-	out := make([]float64, m+x.Responses.Rows)
-	x.engine.MulVecOffDiag(out[:m], delta)
-	force := make([]float64, m)
 	for i, v := range delta {
-		out[i] += x.Solution.Mean[i] + x.chi[i]*v
-		force[i] = x.Solution.SiteMean[i] + v
+		out[i] += x.chi[i] * v
 	}
-	x.respond(out[m:], force)
-	return out
+	return append(out, x.respond(delta)...)
 }
 
-// respond is dst = Responses force.
-func (x *expectation) respond(dst, force []float64) {
-	if x.Responses.Rows > 0 {
-		blas64.Gemv(gblas.NoTrans, 1, x.Responses, vector(force), 0, vector(dst))
-	}
-}
-
-func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
-
-func (x *expectation) absentMean(given, own forces) []float64 {
-	off := make([]float64, len(x.sites))
-	x.engine.MulVecOffDiag(off, given.mean)
-	out := make([]float64, len(x.Y))
-	for i, site := range x.Site {
-		out[i] = x.Solution.Mean[site] + off[site] + x.chi[site]*own.mean[i]
+// respond is the predictions that forces make at the new inputs.
+func (x *iterate) respond(force []float64) []float64 {
+	out := make([]float64, x.Responses.Rows)
+	if len(out) > 0 {
+		blas64.Gemv(gblas.NoTrans, 1, x.Responses, blas64.Vector{N: len(force), Inc: 1, Data: force}, 0,
+			blas64.Vector{N: len(out), Inc: 1, Data: out})
 	}
 	return out
 }
 
-// absentVar adds to the variance off that the other sites make at each site that of the
-// examples' own site.
-func (x *expectation) absentVar(off []float64, own forces) []float64 {
-	out := make([]float64, len(x.Y))
-	for i, site := range x.Site {
-		out[i] = off[site] + x.chi[site]*x.chi[site]*own.variance[i]
+// squares is product by the squares of the elements of G and of the responses.
+func (x *iterate) squares(v []float64, whole bool) []float64 {
+	out := make([]float64, len(v))
+	x.engine.MulVecSquaredOffDiag(out, v)
+	if !whole {
+		return out
 	}
-	return out
-}
-
-// independentVar is sum_i G_ji^2 Var xi_i, for independent counts.
-func (x *expectation) independentVar(variance []float64) []float64 {
-	return x.addOwn(x.offDiagVar(variance), variance)
-}
-
-// addOwn adds to the variance off that the other sites make at each site that of its own, and that at new
-// inputs.
-func (x *expectation) addOwn(off, variance []float64) []float64 {
-	m := len(variance)
-	out := append(slices.Clone(off), make([]float64, x.Responses.Rows)...)
-	for i, v := range variance {
+	for i, v := range v {
 		out[i] += x.chi[i] * x.chi[i] * v
 	}
 	for p := range x.Responses.Rows {
-		for i, r := range x.Responses.Data[p*x.Responses.Stride : p*x.Responses.Stride+m] {
-			out[m+p] += r * r * variance[i]
+		sum := 0.0
+		for i, r := range x.Responses.Data[p*x.Responses.Stride:][:len(v)] {
+			sum += r * r * v[i]
 		}
+		out = append(out, sum)
 	}
 	return out
 }
 
-// offDiagVar is sum_{i != j} G_ji^2 Var xi_i.
-func (x *expectation) offDiagVar(variance []float64) []float64 {
-	out := make([]float64, len(variance))
-	x.engine.MulVecSquaredOffDiag(out, variance)
-	return out
-}
-
-// pairVar adds to independentVar the covariances of pairs of sites with one example each,
+// variance is the variance of product from that of the forces under a law. Where counts depend on each other it
+// has the covariances of pairs of sites with one example each,
 //
 //	sum_{i != l} G_ji G_jl Cov(xi_i, xi_l) = sum_r lambda_r ((G phi_r)_j^2 - sum_i G_ji^2 phi_ri^2),
 //
 // with lambda_r and u_r the eigenvalues and eigenvectors of P(k, l) - P(k) P(l), the joint
 // law of two counts less the product of their laws, and phi_ri = sum_k u_rk xi_i(k).
-func (x *expectation) pairVar(law jointCounts, variance []float64) []float64 {
-	out := x.independentVar(variance)
-	m := len(variance)
-	product, square := make([]float64, len(out)), make([]float64, m)
+func (x *iterate) variance(law *jointCounts, variance []float64, whole bool) []float64 {
+	out := x.squares(variance, whole)
+	if law.independent() {
+		return out
+	}
+	square := make([]float64, len(variance))
 	x.eachPairMode(law, func(lambda float64, phi []float64) {
-		x.engine.MulVecOffDiag(product[:m], phi)
-		for i, v := range phi {
-			product[i] += x.chi[i] * v
-			square[i] = v * v
-		}
-		x.respond(product[m:], phi)
-		for j, v := range x.independentVar(square) {
-			out[j] += lambda * (product[j]*product[j] - v)
-		}
-	})
-	return out
-}
-
-// offDiagPairVar is pairVar at the sites without the site itself.
-func (x *expectation) offDiagPairVar(law jointCounts, variance []float64) []float64 {
-	out := x.offDiagVar(variance)
-	product, square := make([]float64, len(out)), make([]float64, len(out))
-	x.eachPairMode(law, func(lambda float64, phi []float64) {
-		x.engine.MulVecOffDiag(product, phi)
 		for i, v := range phi {
 			square[i] = v * v
 		}
-		for j, v := range x.offDiagVar(square) {
+		product := x.product(phi, whole)
+		for j, v := range x.squares(square, whole) {
 			out[j] += lambda * (product[j]*product[j] - v)
 		}
 	})
@@ -281,8 +242,8 @@ func (x *expectation) offDiagPairVar(law jointCounts, variance []float64) []floa
 // pairs' covariance is rounding.
 const negligibleMode = 1e-13
 
-// eachPairMode calls f with lambda_r and phi_r of pairVar.
-func (x *expectation) eachPairMode(law jointCounts, f func(lambda float64, phi []float64)) {
+// eachPairMode calls f with lambda_r and phi_r of variance.
+func (x *iterate) eachPairMode(law *jointCounts, f func(lambda float64, phi []float64)) {
 	one := law.total(1)
 	counts := len(one.P)
 	covariance := mat.NewSymDense(counts, nil)
@@ -308,10 +269,9 @@ func (x *expectation) eachPairMode(law jointCounts, f func(lambda float64, phi [
 	}
 	var phi mat.VecDense
 	for r, v := range lambda {
-		if math.Abs(v) <= negligibleMode*largest {
-			continue
+		if math.Abs(v) > negligibleMode*largest {
+			phi.MulVec(values, vectors.ColView(r))
+			f(v, phi.RawVector().Data)
 		}
-		phi.MulVec(values, vectors.ColView(r))
-		f(v, phi.RawVector().Data)
 	}
 }

@@ -2,6 +2,7 @@ package multifidelity
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -10,9 +11,8 @@ import (
 	"bootbench/solver"
 )
 
-// theoryWeight is the number of resamples as which the theory's left-out error of an
-// example counts in the center of its losses. Its bias is some tenths of the loss's
-// standard deviation; the weight matters little.
+// theoryWeight is the number of resamples as which the theory's left-out error of an example counts in the
+// center of its losses. Its bias is some tenths of the loss's standard deviation; the weight matters little.
 const theoryWeight = 20
 
 // leftOut estimates the left-out error of all examples together under one test loss,
@@ -40,8 +40,7 @@ type leftOut struct {
 	moved        []int     // examples whose center is to move at the end of the period
 	slope, curve []float64 // w, q
 	scale        []float64 // 1/(N p_i), 0 for examples that are always there
-	examples     float64   // N, or their weight
-	weights      []float64 // nil: 1
+	weight       []float64 // the examples' w_i/N
 
 	all      *regression // the controls; losses about theory, about center
 	observed [4]float64  // of the present period
@@ -52,22 +51,38 @@ type leftOut struct {
 const differenceStep = 0.05
 
 func newLeftOut(p *Problem, test loss.Test) *leftOut {
-	n := len(p.Y)
-	l := &leftOut{test: test, weights: p.Solution.Problem.Weights, sums: make([]float64, n),
-		slope: make([]float64, n), curve: make([]float64, n),
-		all: newRegression(1, controls, 2), scale: make([]float64, n)}
-	l.theoryMean, l.theory = p.Solution.LeftOut(test)
-	l.mean, l.center = l.theoryMean, append([]float64(nil), l.theory...)
-	l.setScale(p.Scheme, p.Solution.Problem.Weights)
-	for i, y := range p.Y {
-		cavity := p.Solution.Cavity[p.Site[i]]
-		step := differenceStep * math.Sqrt(absentVar(p.Solution, p.Site[i]))
+	s, n := p.Solution, len(p.Solution.Problem.Y)
+	l := &leftOut{test: test, sums: make([]float64, n), slope: make([]float64, n), curve: make([]float64, n),
+		scale: make([]float64, n), weight: make([]float64, n), all: newRegression(1, 2)}
+	l.theoryMean, l.theory = s.LeftOut(test)
+	l.center = slices.Clone(l.theory)
+	examples, sum, always := 0.0, 0.0, false
+	for i, e := range l.theory {
+		l.weight[i] = weightOf(s, i)
+		if p := resample.ProbAbsent(p.Scheme, i); p > 0 {
+			l.scale[i] = l.weight[i] / p
+			examples += l.weight[i]
+			sum += l.weight[i] * e
+		} else {
+			always = true
+		}
+	}
+	floats.Scale(1/examples, l.scale)
+	floats.Scale(1/examples, l.weight)
+	if always {
+		l.theoryMean = sum / examples
+	}
+	l.mean = l.theoryMean
+	for i, y := range s.Problem.Y {
+		cavity := s.Cavity[s.SiteOf(i)]
+		step := differenceStep * math.Sqrt(absentVar(s, i))
 		if step == 0 {
 			continue
 		}
-		below, at, above := test.Gaussian(cavity.Mean-step, cavity.Var, y), test.Gaussian(cavity.Mean, cavity.Var,
-			y), test.Gaussian(cavity.Mean+step, cavity.Var, y)
-		l.slope[i], l.curve[i] = (above-below)/(2*step), (above-2*at+below)/(2*step*step)
+		at := func(f float64) float64 { return test.Gaussian(f, cavity.Var, y) }
+		below, above := at(cavity.Mean-step), at(cavity.Mean+step)
+		l.slope[i] = (above - below) / (2 * step)
+		l.curve[i] = (above - 2*at(cavity.Mean) + below) / (2 * step * step)
 	}
 	return l
 }
@@ -78,8 +93,7 @@ func (l *leftOut) begin() {
 	l.observed[3] += l.mean
 }
 
-// add takes in the loss of an absent example, and what F1 and its square exceed their
-// means by.
+// add takes in the loss of an absent example, and what F1 and its square exceed their means by.
 func (l *leftOut) add(example int, value, first, square float64) {
 	l.observed[0] += l.scale[example] * l.slope[example] * first
 	l.observed[1] += l.scale[example] * l.curve[example] * square
@@ -96,21 +110,18 @@ func (l *leftOut) end(group int, period float64, absent []int) {
 	}
 	l.all.add(group, 0, l.observed[:])
 	clear(l.observed[:])
-	move := 0.0
 	for _, i := range l.moved {
 		center := (theoryWeight*l.theory[i] + l.sums[i]) / (theoryWeight + float64(absent[i]))
-		move += weightOf(l.weights, i) * (center - l.center[i])
+		l.mean += l.weight[i] * (center - l.center[i])
 		l.center[i] = center
 	}
-	l.mean += move / l.examples
 	l.moved = l.moved[:0]
 }
 
 // estimate is the left-out error with its standard error, and the ratio of its variance
-// without controls to that with them; first and second are the sizes of the controls.
-func (l *leftOut) estimate(plain bool, first, second float64) (value, se, gain float64) {
-	p := plan{plain: plain, floor: []float64{rounding * first * first, rounding * second * second},
-		prior: [][]float64{{1, 1}, {1, 1}}, like: []int{0, 0}}
+// without controls to that with them.
+func (l *leftOut) estimate(p plan) (value, se, gain float64) {
+	p.alike = true
 	controlled, raw := l.all.estimate(0, p), l.all.estimate(0, plan{plain: true})
 	if gain = 1; controlled.cov[1][1] > 0 {
 		gain = raw.cov[1][1] / controlled.cov[1][1]
@@ -118,32 +129,12 @@ func (l *leftOut) estimate(plain bool, first, second float64) (value, se, gain f
 	return controlled.mean[1], controlled.se(1), gain
 }
 
-// setScale weighs the examples that a scheme leaves out, over which the means are taken.
-func (l *leftOut) setScale(scheme resample.Scheme, weights []float64) {
-	sum, always := 0.0, false
-	for i, e := range l.theory {
-		w := weightOf(weights, i)
-		if p := resample.ProbAbsent(scheme, i); p > 0 {
-			l.scale[i] = w / p
-			l.examples += w
-			sum += w * e
-		} else {
-			always = true
-		}
-	}
-	floats.Scale(1/l.examples, l.scale)
-	if always {
-		l.theoryMean = sum / l.examples
-		l.mean = l.theoryMean
-	}
-}
-
-// weightOf is the weight of an example; nil stands for 1.
-func weightOf(weights []float64, example int) float64 {
-	if weights == nil {
+// weightOf is the weight of an example.
+func weightOf(s *solver.Solution, example int) float64 {
+	if s.Problem.Weights == nil {
 		return 1
 	}
-	return weights[example]
+	return s.Problem.Weights[example]
 }
 
 // leastAbsent is the least variance of a left-out prediction that counts, as a share of
@@ -151,7 +142,8 @@ func weightOf(weights []float64, example int) float64 {
 // and what F1 differs by from its mean is rounding, on the scale of the second.
 const leastAbsent = 1e-6
 
-// absentVar is the variance of the prediction at a site over the resamples without it.
-func absentVar(s *solver.Solution, site int) float64 {
+// absentVar is the variance of the prediction for an example over the resamples without it.
+func absentVar(s *solver.Solution, example int) float64 {
+	site := s.SiteOf(example)
 	return math.Max(s.Cavity[site].Var, leastAbsent*s.Var[site])
 }

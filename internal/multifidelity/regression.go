@@ -4,11 +4,9 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat"
 )
 
-// groups is the number of groups of resamples. The coefficients of a group are fitted to
-// the nine others.
+// groups is the number of groups of resamples. The coefficients of a group are fitted to the nine others.
 const groups = 10
 
 // priorWeight is the number of observations as which the coefficients that are expected
@@ -16,23 +14,26 @@ const groups = 10
 // coefficients, least where the controls have heavy tails.
 const priorWeight = 8
 
+// controls are F1 - E F1 and (F1 - E F1)^2 - Var F1.
+const controls = 2
+
 // regression estimates the means of responses y with the help of controls x of known mean
 // 0, at many points at a time. Its memory does not grow with the number of observations; it
 // is most of what refined estimates take.
 type regression struct {
-	points, controls, responses int
-	sums                        [groups][]float64 // points x (1 + v + v(v+1)/2) for v = controls + responses
+	responses int
+	sums      [groups][]float64 // points x (1 + v + v(v+1)/2) for v = controls + responses
 }
 
-func newRegression(points, controls, responses int) *regression {
-	r := &regression{points: points, controls: controls, responses: responses}
+func newRegression(points, responses int) *regression {
+	r := &regression{responses: responses}
 	for g := range r.sums {
 		r.sums[g] = make([]float64, points*r.width())
 	}
 	return r
 }
 
-func (r *regression) variables() int { return r.controls + r.responses }
+func (r *regression) variables() int { return controls + r.responses }
 
 // width is how many sums there are at a point: the number of observations, the variables,
 // and their products, the upper triangle by rows.
@@ -95,15 +96,14 @@ func (m moments) less(part moments) moments {
 
 // plan says how the coefficients of a point are found.
 type plan struct {
-	plain bool        // all are 0
-	floor []float64   // the least mean square of each control that is not rounding
-	prior [][]float64 // of each response the coefficients that are expected
-	like  []int       // of each response the one to which its coefficients are fitted; nil: itself
+	plain bool                // all are 0
+	floor [controls]float64   // the least mean square of each control that is not rounding
+	prior [][controls]float64 // of each response the coefficients that are expected
+	alike bool                // all are fitted to the first response
 }
 
 // estimate is means of responses and the covariance of their errors.
 type estimate struct {
-	count  float64
 	mean   []float64
 	cov    [][]float64
 	counts [groups]float64   // observations by group
@@ -125,10 +125,9 @@ func (e *estimate) without(k, group int) float64 {
 	return sum / count
 }
 
-// estimate computes the means of the residuals y - beta x at a point, with the
-// coefficients beta of each group fitted to the other groups, and the covariance of these
-// means from that of the residuals. All is NaN without observations, the covariance with
-// one.
+// estimate computes the means of the residuals y - beta x at a point, with the coefficients beta of each
+// group fitted to the other groups, and the covariance of these means from that of the residuals. All is NaN
+// without observations, the covariance with one.
 func (r *regression) estimate(point int, p plan) *estimate {
 	q := r.responses
 	e := &estimate{mean: make([]float64, q), cov: make([][]float64, q)}
@@ -136,7 +135,7 @@ func (r *regression) estimate(point int, p plan) *estimate {
 	for k := range q {
 		squares[k], e.cov[k] = make([]float64, q), make([]float64, q)
 	}
-	total := r.total(point)
+	total, count := r.total(point), 0.0
 	for g := range groups {
 		own := r.group(point, g)
 		e.sums[g] = make([]float64, q)
@@ -144,27 +143,25 @@ func (r *regression) estimate(point int, p plan) *estimate {
 			continue
 		}
 		e.counts[g] = own.count()
-		e.count += own.count()
+		count += own.count()
 		beta := r.coefficients(total.less(own), p)
 		for k := range q {
-			e.sums[g][k] = own.sum(r.controls + k)
+			e.sums[g][k] = own.sum(controls + k)
 			for i, b := range beta[k] {
 				e.sums[g][k] -= b * own.sum(i)
 			}
 			e.mean[k] += e.sums[g][k]
 			for l := range k + 1 {
-				squares[k][l] += r.residualProduct(own, beta, k, l)
+				squares[k][l] += own.residualProduct(beta, k, l)
 			}
 		}
 	}
-	for k := range q {
-		e.mean[k] /= e.count
-	}
+	floats.Scale(1/count, e.mean)
 	for k := range q {
 		for l := range k + 1 {
-			c := (squares[k][l] - e.count*e.mean[k]*e.mean[l]) / (e.count * (e.count - 1))
+			c := (squares[k][l] - count*e.mean[k]*e.mean[l]) / (count * (count - 1))
 			switch {
-			case e.count < 2:
+			case count < 2:
 				c = math.NaN()
 			case k == l:
 				c = math.Max(0, c) // rounding
@@ -176,11 +173,11 @@ func (r *regression) estimate(point int, p plan) *estimate {
 }
 
 // residualProduct is the sum of (y_k - beta_k x)(y_l - beta_l x).
-func (r *regression) residualProduct(m moments, beta [][]float64, k, l int) float64 {
-	sum := m.at(r.controls+k, r.controls+l)
-	for i := range r.controls {
-		sum -= beta[k][i]*m.at(i, r.controls+l) + beta[l][i]*m.at(i, r.controls+k)
-		for j := range r.controls {
+func (m moments) residualProduct(beta [][controls]float64, k, l int) float64 {
+	sum := m.at(controls+k, controls+l)
+	for i := range controls {
+		sum -= beta[k][i]*m.at(i, controls+l) + beta[l][i]*m.at(i, controls+k)
+		for j := range controls {
 			sum += beta[k][i] * beta[l][j] * m.at(i, j)
 		}
 	}
@@ -190,48 +187,39 @@ func (r *regression) residualProduct(m moments, beta [][]float64, k, l int) floa
 // coefficients are those of each response on the controls: least squares about the prior
 // ones with their weight, or about 0 where the prior ones do not lower the variance. A control that is
 // constant within rounding, or determined by those before it, keeps its prior one.
-func (r *regression) coefficients(m moments, p plan) [][]float64 {
-	beta := make([][]float64, r.responses)
-	for k := range beta {
-		beta[k] = make([]float64, r.controls)
-		if !p.plain {
-			copy(beta[k], p.prior[k])
-		}
-	}
-	if p.plain || m.count() < 2 {
+func (r *regression) coefficients(m moments, p plan) [][controls]float64 {
+	beta := make([][controls]float64, r.responses)
+	if p.plain {
 		return beta
 	}
-	covariance := ridge(r, m, p.floor)
+	if copy(beta, p.prior); m.count() < 2 {
+		return beta
+	}
+	covariance := ridge(m, p.floor)
 	for k := range beta {
-		like := k
-		if p.like != nil {
-			like = p.like[k]
+		response := controls + k
+		if p.alike {
+			response = controls
 		}
-		if !r.reduces(m, beta[k], like) {
-			clear(beta[k])
-		}
-		move := make([]float64, r.controls)
-		for i := range move {
-			move[i] = m.covariance(i, r.controls+like)
-			for j, b := range beta[k] {
-				move[i] -= b * m.covariance(i, j)
+		b := &beta[k]
+		var with, left [controls]float64 // covariances with the response, and with what b leaves of it
+		gain := 0.0                      // what b lowers the variance by
+		for i := range with {
+			with[i] = m.covariance(i, response)
+			left[i] = with[i]
+			for j, c := range b {
+				left[i] -= c * m.covariance(i, j)
 			}
+			gain += b[i] * (with[i] + left[i])
 		}
-		floats.Add(beta[k], covariance.solve(move))
+		if !(gain > 0) {
+			*b, left = [controls]float64{}, with
+		}
+		for i, v := range covariance.solve(left) {
+			b[i] += v
+		}
 	}
 	return beta
-}
-
-// reduces says whether coefficients lower the variance of response k.
-func (r *regression) reduces(m moments, beta []float64, k int) bool {
-	change := 0.0
-	for i, b := range beta {
-		change -= 2 * b * m.covariance(i, r.controls+k)
-		for j, c := range beta {
-			change += b * c * m.covariance(i, j)
-		}
-	}
-	return change < 0
 }
 
 // controlCovariance is the controls' covariances with the prior's weight, a 2 x 2 matrix whose second
@@ -246,9 +234,9 @@ const collinear = 1e-6
 
 // ridge leaves out what is constant within rounding, by the least mean squares in floor, or determined by
 // the control before it.
-func ridge(r *regression, m moments, floor []float64) (c controlCovariance) {
+func ridge(m moments, floor [controls]float64) (c controlCovariance) {
 	raise := 1 + priorWeight/m.count()
-	for i := range r.controls {
+	for i := range controls {
 		square := m.covariance(i, i)
 		if !(square > floor[i]*m.count()) {
 			continue
@@ -265,34 +253,13 @@ func ridge(r *regression, m moments, floor []float64) (c controlCovariance) {
 	return c
 }
 
-// solve overwrites b with the solution x of C x = b, 0 for controls that are left out.
-func (c *controlCovariance) solve(b []float64) []float64 {
-	if len(b) == controls && c.pivot[1] > 0 {
-		b[1] = (b[1] - c.slope*b[0]) / c.pivot[1]
-	} else if len(b) == controls {
-		b[1] = 0
+// solve is the solution x of C x = b, 0 for controls that are left out.
+func (c *controlCovariance) solve(b [controls]float64) (x [controls]float64) {
+	if c.pivot[1] > 0 {
+		x[1] = (b[1] - c.slope*b[0]) / c.pivot[1]
 	}
-	if len(b) > 0 && c.pivot[0] > 0 {
-		b[0] /= c.pivot[0]
-		if len(b) == controls {
-			b[0] -= c.slope * b[1]
-		}
-	} else if len(b) > 0 {
-		b[0] = 0
+	if c.pivot[0] > 0 {
+		x[0] = b[0]/c.pivot[0] - c.slope*x[1]
 	}
-	return b
-}
-
-// jackknife is the standard error of an estimate from its values with one of G groups
-// deleted in turn, NaN for fewer than two.
-func jackknife(without []float64) float64 {
-	g := float64(len(without))
-	if g < 2 {
-		return math.NaN()
-	}
-	about := make([]float64, len(without)) // so that equal ones have no error at all
-	for i, v := range without {
-		about[i] = v - without[0]
-	}
-	return math.Sqrt((g - 1) * stat.PopVariance(about, nil))
+	return x
 }

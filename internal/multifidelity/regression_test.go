@@ -12,13 +12,13 @@ import (
 // ones; a control that is constant within the floor keeps its prior one.
 func TestCoefficients(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	r := newRegression(1, controls, 1)
+	r := newRegression(1, 1)
 	for range 40 {
 		a, b, e := rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()
 		r.add(0, 0, []float64{a, 0.8*a + 0.3*b, 2*a - b + 0.1*e})
 	}
 	m := r.total(0)
-	prior := []float64{1.5, -0.5}
+	prior := [controls]float64{1.5, -0.5}
 	ridged, side := mat.NewDense(2, 2, nil), mat.NewVecDense(2, nil)
 	for i := range 2 {
 		side.SetVec(i, m.covariance(i, 2)-prior[0]*m.covariance(i, 0)-prior[1]*m.covariance(i, 1))
@@ -31,13 +31,13 @@ func TestCoefficients(t *testing.T) {
 	if err := move.SolveVec(ridged, side); err != nil {
 		t.Fatal(err)
 	}
-	got := r.coefficients(m, plan{prior: [][]float64{prior}, floor: []float64{0, 0}})[0]
+	got := r.coefficients(m, plan{prior: [][controls]float64{prior}})[0]
 	for i, v := range got {
 		if want := prior[i] + move.AtVec(i); math.Abs(v-want) > 1e-12 {
 			t.Errorf("coefficient %d is %v, want %v", i, v, want)
 		}
 	}
-	got = r.coefficients(m, plan{prior: [][]float64{prior}, floor: []float64{0, 1e9}})[0]
+	got = r.coefficients(m, plan{prior: [][controls]float64{prior}, floor: [controls]float64{0, 1e9}})[0]
 	if got[1] != prior[1] || got[0] == prior[0] {
 		t.Errorf("a constant second control has the coefficients %v", got)
 	}

@@ -31,8 +31,7 @@ type Result struct {
 	Warnings []string
 	Time     Time
 
-	y, weights []float64
-	siteOf     func(example int) int
+	solution *solver.Solution
 }
 
 // TestError is the left-out error (Efron) under one test loss: the mean over examples of
@@ -43,11 +42,10 @@ type TestError struct {
 	// EquivalentResamples is the number of plain retrainings whose left-out error would
 	// have the same standard error.
 	EquivalentResamples float64
-	// BaggedError is the test loss of the out-of-bag ensemble: of each example at the mean
-	// prediction of the resamples that leave it out. BaggedSE is its standard error, by
-	// the jackknife over ten groups of resamples. It is unbiased for the square test loss; for others it
-	// is off by about half their second derivative times the mean prediction's squared
-	// standard error.
+	// BaggedError is the test loss of the out-of-bag ensemble: of each example at the mean prediction of the
+	// resamples that leave it out. BaggedSE is its standard error, by the jackknife over ten groups of
+	// resamples. It is unbiased for the square test loss; for others it is off by about half their second
+	// derivative times the mean prediction's squared standard error.
 	BaggedError, BaggedSE float64
 	// Examples are the left-out errors of the examples, ExamplesSE their standard errors.
 	// Their mean is another estimate of Error, of larger variance.
@@ -57,10 +55,9 @@ type TestError struct {
 // Points are estimates at the M sites and then at the new inputs.
 type Points struct {
 	Mean, MeanSE []float64 // mean over resamples of the predictor
-	// Variance is its variance. Being unbiased it may be negative where resamples are few.
-	// VarianceSE is its standard error: what the fits show at the point and at the others
-	// together (steadied). A logarithm is nearer to normal: 95% of the intervals
-	// Variance exp(±1.96 VarianceSE/Variance) hold the variance.
+	// Variance is its variance. Being unbiased it may be negative where resamples are few. VarianceSE is its
+	// standard error: what the fits show at the point and at the others together (steadied). A logarithm is
+	// nearer to normal: 95% of the intervals Variance exp(±1.96 VarianceSE/Variance) hold the variance.
 	Variance, VarianceSE []float64
 	Vote, VoteSE         []float64 // share of resamples whose prediction is positive
 }
@@ -88,26 +85,30 @@ func (r *Result) TestError() TestError { return r.Tests[0] }
 // error of fit, the predictor at the sites trained once on all data (solver.Combine632).
 // The standard error of Err632 is 0.632 of that of the left-out error.
 func (r *Result) ErrorEstimates(test int, fit []float64) solver.ErrorEstimates {
-	perExample := make([]float64, len(r.y))
-	for i := range perExample {
-		perExample[i] = fit[r.siteOf(i)]
-	}
-	return solver.Combine632(r.Tests[test].Error, r.Tests[test].Test, r.y, perExample, r.weights)
+	p := r.solution.Problem
+	return solver.Combine632(r.Tests[test].Error, r.Tests[test].Test, p.Y, r.solution.PerExample(fit), p.Weights)
 }
 
 // Result reads the estimates off. Resamples of an unfinished period do not count.
 func (e *Estimator) Result() *Result {
 	r := &Result{Resamples: e.done / e.period * e.period, Control: "none", Warnings: e.warnings,
-		y: e.problem.Y, weights: e.problem.Solution.Problem.Weights, siteOf: e.problem.Solution.SiteOf}
+		solution: e.solution}
 	if e.known != nil {
 		r.Control = "first iterate"
 	}
-	e.readPoints(&r.Points)
+	e.readPoints(r)
 	e.readTests(r)
 	return r
 }
 
-func (e *Estimator) readPoints(points *Points) {
+// plan uses controls of these sizes.
+func (e *Estimator) plan(first, second float64) plan {
+	return plan{plain: e.known == nil, floor: [controls]float64{rounding * first * first,
+		rounding * second * second}}
+}
+
+func (e *Estimator) readPoints(r *Result) {
+	points := &r.Points
 	fields := []*[]float64{&points.Mean, &points.MeanSE, &points.Variance, &points.VarianceSE, &points.Vote,
 		&points.VoteSE}
 	for _, field := range fields {
@@ -115,9 +116,9 @@ func (e *Estimator) readPoints(points *Points) {
 	}
 	linalg.Parallel(len(e.center), func(j int) {
 		d := e.deviation(j)
-		p := plan{plain: e.known == nil, floor: []float64{rounding * d * d, rounding * d * d * d * d}}
+		p := e.plan(d, d*d)
 		if e.known != nil {
-			p.prior = [][]float64{{1, 0}, {2 * (e.known.Mean[j] - e.center[j]), 1}, {0, 0}}
+			p.prior = [][controls]float64{{1, 0}, {2 * (e.known.Mean[j] - e.center[j]), 1}, {0, 0}}
 		}
 		at := e.points.estimate(j, p)
 		off := at.mean[0]
@@ -128,14 +129,13 @@ func (e *Estimator) readPoints(points *Points) {
 		points.VarianceSE[j] = math.Sqrt(math.Max(0, at.cov[1][1]-4*off*at.cov[0][1]+4*off*off*at.cov[0][0]))
 		points.Vote[j], points.VoteSE[j] = at.mean[2], at.se(2)
 	})
-	steady(points.VarianceSE, points.Variance, e.done/e.period*e.period)
+	steady(points.VarianceSE, points.Variance, r.Resamples)
 }
 
-// Few fits seldom show the tails that make a variance uncertain, and least where it is
-// itself too small. The relative error variance of a point is therefore averaged with its
-// mean over the points, which counts as poolWeight resamples, and raised by 1 +
-// unseenTails/(number of resamples). Both were chosen so that 95% intervals hold in 12 models at
-// 40 and at 200 resamples (TestCoverage).
+// Few fits seldom show the tails that make a variance uncertain, and least where it is itself too small. The
+// relative error variance of a point is therefore averaged with its mean over the points, which counts as
+// poolWeight resamples, and raised by 1 + unseenTails/(number of resamples). Both were chosen so that 95%
+// intervals hold in 12 models at 40 and at 200 resamples (TestCoverage).
 const poolWeight, unseenTails = 50, 15
 
 // steady replaces standard errors se of estimates from a number of resamples by those.
@@ -163,8 +163,8 @@ func steady(se, estimates []float64, resamples int) {
 func (e *Estimator) readTests(r *Result) {
 	if e.examples == nil {
 		r.Warnings = append(r.Warnings, "no example is ever left out: there is no left-out error")
-		for _, test := range e.settings.Tests {
-			nan := math.NaN()
+		nan := math.NaN()
+		for _, test := range e.tests {
 			r.Tests = append(r.Tests, TestError{Test: test, Error: nan, StandardError: nan, EquivalentResamples: nan,
 				BaggedError: nan, BaggedSE: nan})
 		}
@@ -177,8 +177,14 @@ func (e *Estimator) readTests(r *Result) {
 	}
 	bags := make([]bag, n)
 	linalg.Parallel(n, func(i int) {
-		at := e.examples.estimate(i, e.examplePlan(i))
-		bags[i] = newBag(e.center[e.problem.Site[i]], at)
+		d := math.Sqrt(absentVar(e.solution, i))
+		p := e.plan(d, d*d)
+		p.prior = [][controls]float64{{1, 0}}
+		for _, l := range e.leftOut {
+			p.prior = append(p.prior, [controls]float64{l.slope[i], l.curve[i]})
+		}
+		at := e.examples.estimate(i, p)
+		bags[i] = newBag(e.center[e.solution.SiteOf(i)], at)
 		for t, test := range r.Tests {
 			test.Examples[i], test.ExamplesSE[i] = at.mean[1+t], at.se(1+t)
 		}
@@ -196,36 +202,19 @@ func (e *Estimator) readTests(r *Result) {
 				"bagged error is without them", never, n))
 	}
 	for t, l := range e.leftOut {
-		test := &r.Tests[t]
-		gain := 0.0
-		first, second := e.controlSizes(l)
-		test.Error, test.StandardError, gain = l.estimate(e.known == nil, first, second)
+		test, gain := &r.Tests[t], 0.0
+		first, second := 0.0, 0.0 // means over examples of what a standard deviation of F1 moves the loss by
+		for i := range e.absent {
+			v := absentVar(e.solution, i)
+			first += math.Abs(l.slope[i]) * math.Sqrt(v) / float64(n)
+			second += math.Abs(l.curve[i]) * v / float64(n)
+		}
+		p := e.plan(first, second)
+		p.prior = [][controls]float64{{1, 1}, {1, 1}}
+		test.Error, test.StandardError, gain = l.estimate(p)
 		test.EquivalentResamples = gain * float64(r.Resamples)
 		test.BaggedError, test.BaggedSE = e.bagged(l.test, bags)
 	}
-}
-
-// controlSizes are the means over examples of what a standard deviation of F1 moves the
-// loss by, to first and to second order.
-func (e *Estimator) controlSizes(l *leftOut) (first, second float64) {
-	n := float64(len(e.absent))
-	for i := range e.absent {
-		v := absentVar(e.problem.Solution, e.problem.Site[i])
-		first += math.Abs(l.slope[i]) * math.Sqrt(v) / n
-		second += math.Abs(l.curve[i]) * v / n
-	}
-	return first, second
-}
-
-// examplePlan is how the controls of an example are used.
-func (e *Estimator) examplePlan(i int) plan {
-	d := math.Sqrt(absentVar(e.problem.Solution, e.problem.Site[i]))
-	p := plan{plain: e.known == nil, floor: []float64{rounding * d * d, rounding * d * d * d * d},
-		prior: [][]float64{{1, 0}}}
-	for _, l := range e.leftOut {
-		p.prior = append(p.prior, []float64{l.slope[i], l.curve[i]})
-	}
-	return p
 }
 
 // bag is the mean prediction for an example over the resamples that leave it out, the variance
@@ -245,19 +234,18 @@ func newBag(center float64, at *estimate) bag {
 }
 
 // bagged is the error of the mean prediction over the resamples without the example, which for the square
-// loss must be two at least, and
-// its standard error: by the jackknife, or where that is less, as for a loss of steps
-// that no group moves over one, by what the mean predictions' own standard errors say.
+// loss must be two at least, and its standard error: by the jackknife, or where that is less, as for a loss of
+// steps that no group moves over one, by what the mean predictions' own standard errors say.
 func (e *Estimator) bagged(test loss.Test, bags []bag) (value, se float64) {
 	_, square := test.(loss.SquareTest)
 	over := func(prediction func(b *bag) float64) float64 {
 		sum, count := 0.0, 0.0
-		for i, y := range e.problem.Y {
+		for i, y := range e.solution.Problem.Y {
 			f := prediction(&bags[i])
 			if math.IsNaN(f) || square && math.IsNaN(bags[i].variance) {
 				continue
 			}
-			value, w := test.Value(f, y), weightOf(e.problem.Solution.Problem.Weights, i)
+			value, w := test.Value(f, y), weightOf(e.solution, i)
 			if square {
 				value -= bags[i].variance
 			}
@@ -270,7 +258,7 @@ func (e *Estimator) bagged(test loss.Test, bags []bag) (value, se float64) {
 	for g := range min(groups, e.done/e.period) {
 		without = append(without, over(func(b *bag) float64 { return b.without[g] }))
 	}
-	return over(func(b *bag) float64 { return b.mean }), math.Max(jackknife(without), e.stepError(test, bags))
+	return over(func(b *bag) float64 { return b.mean }), math.Max(retrain.Jackknife(without), e.stepError(test, bags))
 }
 
 // stepError is the standard error of the mean over examples of a test loss of 0 or 1 at mean
@@ -281,10 +269,10 @@ func (e *Estimator) stepError(test loss.Test, bags []bag) float64 {
 		return 0
 	}
 	sum, count := 0.0, 0.0
-	for i, y := range e.problem.Y {
+	for i, y := range e.solution.Problem.Y {
 		if b := bags[i]; !math.IsNaN(b.variance) {
 			p := test.Gaussian(b.mean, b.variance, y)
-			w := weightOf(e.problem.Solution.Problem.Weights, i)
+			w := weightOf(e.solution, i)
 			sum += w * w * p * (1 - p)
 			count += w
 		}

@@ -13,9 +13,6 @@ import (
 // maxOutcomes bounds the joint counts of a site's different targets that are enumerated.
 const maxOutcomes = 1 << 15
 
-// errOutcomes says why nothing is known of the first iterate.
-var errOutcomes = errors.New("too many different targets at one input to enumerate their counts")
-
 // siteForce is the move of a site's force in the first iterate, xi(s) - g = (f_s(m_c) -
 // m)/chi, as a function of the counts of its examples.
 type siteForce struct {
@@ -51,12 +48,12 @@ func (s *siteForce) value(k []int) float64 {
 	return (f - s.mean) / s.chi
 }
 
-// moments are the mean and the variance of xi - g under a law of the counts. With less >= 0
-// one example of target number less is left out, and law is that of the others.
-func (s *siteForce) moments(law jointCounts, less int) (mean, variance float64, err error) {
+// moments are the mean and the variance of xi - g under a law of the counts. With without >= 0
+// one example of that target is left out, and law is that of the others.
+func (s *siteForce) moments(law *jointCounts, without int) (mean, variance float64, err error) {
 	copies := slices.Clone(s.copies)
-	if less >= 0 {
-		copies[less]--
+	if without >= 0 {
+		copies[without]--
 	}
 	if square, ok := s.loss.(loss.Square); ok && len(copies) > 1 {
 		mean, variance = s.squareMoments(square.Noise, law, copies)
@@ -74,13 +71,12 @@ func (s *siteForce) moments(law jointCounts, less int) (mean, variance float64, 
 	return mean, variance, nil
 }
 
-// outcomes are the values of xi - g for all joint counts of the different targets, and
-// their probabilities.
-func (s *siteForce) outcomes(law jointCounts, copies []int) (values, p []float64, err error) {
+// outcomes are the values of xi - g for all joint counts of the different targets, and their probabilities.
+func (s *siteForce) outcomes(law *jointCounts, copies []int) (values, p []float64, err error) {
 	count := 1
 	for _, n := range copies {
 		if count *= len(law.total(n).P); count > maxOutcomes {
-			return nil, nil, errOutcomes
+			return nil, nil, errors.New("too many different targets at one input to enumerate their counts")
 		}
 	}
 	k := make([]int, len(copies))
@@ -102,7 +98,7 @@ func (s *siteForce) outcomes(law jointCounts, copies []int) (values, p []float64
 
 // squareMoments are moments in closed form: given the total count k the drawn targets sum
 // to k times their mean, with variance resample.WithinSiteVar times theirs.
-func (s *siteForce) squareMoments(noise float64, law jointCounts, copies []int) (mean, variance float64) {
+func (s *siteForce) squareMoments(noise float64, law *jointCounts, copies []int) (mean, variance float64) {
 	weights, n := make([]float64, len(copies)), 0
 	for j, c := range copies {
 		weights[j] = float64(c)

@@ -62,8 +62,7 @@ func NeedToRefine(m *model.Model, s RefineSettings) int64 {
 func refineBytes(m *model.Model, settings RefineSettings) int64 {
 	outputs := int64(m.Sites() + settings.Cross.Rows)
 	training := RetrainSettings{Settings: retrain.Settings{Workers: settings.Workers,
-		Resamples: settings.Resamples}, Cross: settings.Cross, Batch: settings.Batch}
-	training.Batch.FirstIterate = true
+		Resamples: settings.Resamples}, Cross: settings.Cross}
 	return 8*(multifidelity.NumbersPerPoint*outputs+multifidelity.NumbersPerExample*int64(m.Set.N())) +
 		blockBytes(m, training, 2*outputs)
 }
@@ -81,6 +80,6 @@ func blockBytes(m *model.Model, settings RetrainSettings, outputs int64) int64 {
 	}
 	fits := int64(min(resamples, size))
 	return 8*int64(m.Sites())*int64(settings.Cross.Rows) + m.Forecast().SingleCopy() +
-		batch.Bytes(workers, m.Sites(), int(fits), settings.Batch) +
+		batch.Bytes(workers, m.Sites(), int(fits)) +
 		8*waiting*fits*(int64(m.Set.N())+outputs)
 }

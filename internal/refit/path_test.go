@@ -7,6 +7,7 @@ import (
 	"bootbench/internal/batch"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
+	"bootbench/internal/need"
 	"bootbench/internal/refit"
 	"bootbench/internal/retrain"
 	"bootbench/loss"
@@ -40,18 +41,11 @@ func TestPath(t *testing.T) {
 		{"crabs", func(k float64) loss.Loss { return loss.Logistic{C: k} }},
 		{"boston", func(k float64) loss.Loss { return loss.Square{Noise: 2 / k} }},
 	} {
-		set, err := dataset.Load(c.data, dataset.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		set := need.One(dataset.Load(c.data, dataset.Options{}))(t)
 		build := func(factor float64) *model.Model {
 			spec := model.NewSpec(set, c.at(factor))
 			spec.Bias = false // at the least C every bias of an interval is best
-			m, err := model.Build(spec)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return m
+			return need.One(model.Build(spec))(t)
 		}
 		m := build(1)
 		fits := make([][]float64, len(factors))
@@ -59,14 +53,9 @@ func TestPath(t *testing.T) {
 		settings.Settings = retrain.Settings{
 			Resamples: len(factors), Tests: []loss.Test{loss.SquareTest{}},
 			OnFit: func(r int, _, f []float64) { fits[r] = append(fits[r], f...) }}
-		if _, err := refit.Retrain(t.Context(), m, refit.Batch, resample.Poisson{Ratio: 1}, settings); err != nil {
-			t.Fatal(err)
-		}
+		need.One(refit.Retrain(t.Context(), m, refit.Batch, resample.Poisson{Ratio: 1}, settings))(t)
 		for r, factor := range factors {
-			want, err := build(factor).FullFit()
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := need.One(build(factor).FullFit())(t)
 			off, size := 0.0, 0.0
 			for site, f := range want {
 				off, size = math.Max(off, math.Abs(fits[r][site]-f)), math.Max(size, math.Abs(f))

@@ -1,6 +1,7 @@
 package refit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,9 +30,8 @@ type RefineSettings struct {
 	Resamples int
 	// Seed and the number of a resample determine its counts, which are those of Retrain.
 	Seed uint64
-	// Accuracy, if positive, goes on after Resamples until the standard error of the first
-	// test's left-out error is at most Accuracy times that error, or MaxResamples
-	// are done (0: DefaultMaxResamples).
+	// Accuracy, if positive, goes on after Resamples until the standard error of the first test's left-out
+	// error is at most Accuracy times that error, or MaxResamples are done (0: DefaultMaxResamples).
 	Accuracy     float64
 	MaxResamples int
 	Silent       bool // Accuracy is not asked for: no word if it is not reached
@@ -47,9 +47,8 @@ type RefineSettings struct {
 	Batch batch.Settings
 	// Unchecked takes contradictions of the theory as they are: see Refine.
 	Unchecked bool
-	// OnFit, if set, sees every fit in the order of r, and Lookup is asked for
-	// those that are known: see retrain.Settings. Where all resamples are trained again, one by one,
-	// OnFit sees them again from r = 0 on.
+	// OnFit, if set, sees every fit in the order of r, and Lookup is asked for those that are known: see
+	// retrain.Settings. Where all resamples are trained again, one by one, OnFit sees them again from r = 0 on.
 	OnFit  func(r int, weight, f []float64)
 	Lookup func(r int, f []float64) (known bool, err error)
 	// Progress, if set, is told after each resample how many of how many are done.
@@ -68,10 +67,9 @@ func whole(count, period int) int { return (count + period - 1) / period * perio
 // DefaultMaxResamples bounds refinement to an accuracy.
 const DefaultMaxResamples = 100000
 
-// Refine estimates without bias what a solution of this model approximates: it trains on
-// resamples exactly, around the solution or one by one, whatever costs less, with their first iterates as
-// control variates (see package multifidelity). When ctx ends the finished
-// resamples count, two periods at least.
+// Refine estimates without bias what a solution of this model approximates: it trains on resamples exactly,
+// around the solution or one by one, whatever costs less, with their first iterates as control variates (see
+// package multifidelity). When ctx ends the finished resamples count, two periods at least.
 //
 // Where the estimates contradict the theory, the first few resamples are trained one by one as well. If these
 // fits are not those of the blocks, all resamples are trained one by one, and a warning says so.
@@ -122,7 +120,7 @@ func (r *refinement) offSingle(ctx context.Context) (off float64, err error) {
 		return 0, err
 	}
 	n := r.model.Sites()
-	sum, count, variance := 0.0, 0.0, r.solution.Var
+	sum, count := 0.0, 0.0
 	f := make([]float64, n)
 	for b, fit := range r.first {
 		if ctx.Err() != nil {
@@ -141,7 +139,7 @@ func (r *refinement) offSingle(ctx context.Context) (off float64, err error) {
 			count++
 		}
 	}
-	return math.Sqrt(sum / count / (floats.Sum(variance) / float64(n))), nil
+	return math.Sqrt(sum / count / (floats.Sum(r.solution.Var) / float64(n))), nil
 }
 
 // refine trains as many resamples as are wanted, and estimates.
@@ -190,13 +188,13 @@ type refinement struct {
 func newRefinement(m *model.Model, s *solver.Solution, scheme resample.Scheme,
 	settings RefineSettings) (*refinement, error) {
 	began := time.Now()
-	proximal, ok := m.Loss.(loss.Proximal)
+	_, proximal := m.Loss.(loss.Proximal)
 	switch {
-	case !ok:
+	case !proximal:
 		return nil, model.InputError(fmt.Errorf(
 			"refined estimates need a loss with a proximal map, which %q is not: its predictor is a posterior mean",
 			m.Loss.Name()))
-	case s == nil || s.Sites() != m.Sites():
+	case s == nil || s.Sites() != m.Sites() || len(s.Problem.Y) != m.Set.N():
 		return nil, model.InputError(errors.New("the solution is not one of this model"))
 	case settings.Resamples < 2:
 		return nil, model.InputError(fmt.Errorf("%d resamples are too few to refine with: a standard error needs 2",
@@ -221,21 +219,16 @@ func newRefinement(m *model.Model, s *solver.Solution, scheme resample.Scheme,
 		return nil, err
 	}
 	responses := linalg.Responses(engine, settings.Cross)
-	r := &refinement{model: m, solution: s, began: began,
-		problem: problemOf(m, plan, settings.Cross), settings: settings,
-		period: resample.Period(scheme)}
-	if r.settings.MaxResamples == 0 {
-		r.settings.MaxResamples = DefaultMaxResamples
-	}
-	estimator, err := multifidelity.NewEstimator(multifidelity.Problem{
-		Solution: s, Loss: proximal, Y: m.Set.Y, Site: m.Site, Scheme: scheme, Responses: responses,
-	}, multifidelity.Settings{Tests: settings.Tests, Plain: settings.Plain})
+	settings.MaxResamples = cmp.Or(settings.MaxResamples, DefaultMaxResamples)
+	settings.Batch.FirstIterate = true
+	r := &refinement{model: m, solution: s, began: began, problem: problemOf(m, plan, settings.Cross),
+		settings: settings, period: resample.Period(scheme)}
+	r.estimator, err = multifidelity.NewEstimator(
+		multifidelity.Problem{Solution: s, Scheme: scheme, Responses: responses}, settings.Tests, settings.Plain)
 	if err != nil {
 		return nil, model.InputError(err)
 	}
-	r.estimator = estimator
-	r.settings.Batch.FirstIterate = true
-	r.trainer, err = newBatch(m, s, engine, RetrainSettings{Cross: settings.Cross, Batch: r.settings.Batch},
+	r.trainer, err = newBatch(m, s, engine, RetrainSettings{Cross: settings.Cross, Batch: settings.Batch},
 		responses)
 	return r, err
 }
@@ -306,13 +299,12 @@ func (r *refinement) next() int {
 	if !(ratio > 1) {
 		return r.done
 	}
-	if r.done >= r.settings.MaxResamples && r.settings.Silent {
-		return r.done
-	}
 	if r.done >= r.settings.MaxResamples {
-		r.warnings = append(r.warnings,
-			fmt.Sprintf("the standard error of the left-out error is %.2g of it after %d resamples, where %.2g was "+
-				"asked for", test.StandardError/test.Error, r.done, r.settings.Accuracy))
+		if !r.settings.Silent {
+			r.warnings = append(r.warnings, fmt.Sprintf(
+				"the standard error of the left-out error is %.2g of it after %d resamples, where %.2g was asked for",
+				test.StandardError/test.Error, r.done, r.settings.Accuracy))
+		}
 		return r.done
 	}
 	wanted := math.Min(1.05*ratio*ratio, 3) * float64(r.done)

@@ -57,8 +57,7 @@ type Retraining struct {
 	Setup  time.Duration // the theory's solve and the copy of G, of method Batch
 }
 
-// RetrainSettings say how to retrain. The zero value is that of retrain.Settings, at the
-// sites alone.
+// RetrainSettings say how to retrain. The zero value is that of retrain.Settings, at the sites alone.
 type RetrainSettings struct {
 	retrain.Settings
 	// Seed and the number of a resample determine its counts.
@@ -76,12 +75,7 @@ type RetrainSettings struct {
 // RetrainSingly computes the averages by Monte Carlo, one resample at a time.
 func RetrainSingly(ctx context.Context, m *model.Model, scheme resample.Scheme,
 	settings RetrainSettings) (*retrain.Result, error) {
-	plan, err := settings.plan(m, scheme)
-	if err != nil {
-		return nil, err
-	}
-	problem := problemOf(m, plan, settings.Cross)
-	trainers, err := m.Trainers(settings.Cross)
+	problem, trainers, err := settings.singly(m, scheme)
 	if err != nil {
 		return nil, err
 	}
@@ -91,20 +85,26 @@ func RetrainSingly(ctx context.Context, m *model.Model, scheme resample.Scheme,
 // RetrainPath is RetrainSingly for losses that are multiples of the model's, by the factors.
 func RetrainPath(ctx context.Context, m *model.Model, scheme resample.Scheme, factors []float64,
 	settings RetrainSettings) ([]*retrain.Result, error) {
-	plan, err := settings.plan(m, scheme)
+	problem, trainers, err := settings.singly(m, scheme)
 	if err != nil {
 		return nil, err
 	}
-	trainers, err := m.Trainers(settings.Cross)
-	if err != nil {
-		return nil, err
-	}
-	return retrain.RunPath(ctx, problemOf(m, plan, settings.Cross), trainers, factors, settings.Settings)
+	return retrain.RunPath(ctx, problem, trainers, factors, settings.Settings)
 }
 
-// RetrainAround is RetrainSingly with all resamples trained together, around a solution of this
-// model (see package batch): the same draws, and the same fits within
-// batch.Settings.Tolerance.
+// singly is what RetrainSingly trains, and with what.
+func (s *RetrainSettings) singly(m *model.Model, scheme resample.Scheme) (p retrain.Problem,
+	trainers func() (train.Trainer, error), err error) {
+	plan, err := s.plan(m, scheme)
+	if err != nil {
+		return p, nil, err
+	}
+	trainers, err = m.Trainers(s.Cross)
+	return problemOf(m, plan, s.Cross), trainers, err
+}
+
+// RetrainAround is RetrainSingly with all resamples trained together, around a solution of this model (see
+// package batch): the same draws, and the same fits within batch.Settings.Tolerance.
 func RetrainAround(ctx context.Context, m *model.Model, s *solver.Solution, scheme resample.Scheme,
 	settings RetrainSettings) (*retrain.Result, batch.Stats, error) {
 	_, release, err := s.Hold()
@@ -168,8 +168,7 @@ func downdate(ctx context.Context, m *model.Model, plan resample.Plan, settings 
 	return r, err
 }
 
-// roughTolerance is the residual to which the theory is solved for batches: nearer ones
-// save no iterations.
+// roughTolerance is the residual to which the theory is solved for batches: nearer ones save no iterations.
 const roughTolerance = 1e-2
 
 func retrainRoughly(ctx context.Context, m *model.Model, scheme resample.Scheme,
@@ -214,6 +213,5 @@ func (s *RetrainSettings) plan(m *model.Model, scheme resample.Scheme) (resample
 // problemOf is what a plan trains.
 func problemOf(m *model.Model, plan resample.Plan, cross blas64.General) retrain.Problem {
 	return retrain.Problem{Y: m.Set.Y, Weights: m.Set.Weights, Site: m.Site, Sites: m.Sites(), Extra: cross.Rows,
-		Plan:     plan,
-		OneClass: m.Bias && m.Set.Task == dataset.Classification}
+		Plan: plan, OneClass: m.Bias && m.Set.Task == dataset.Classification}
 }

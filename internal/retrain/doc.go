@@ -1,7 +1,6 @@
-// Package retrain estimates resampling averages the honest way: it draws
-// training sets, retrains on each, and averages. It is the reference that the
-// analytic theory is measured against, so everything it reports comes with a
-// Monte-Carlo standard error.
+// Package retrain estimates resampling averages the honest way: it draws training sets, retrains on each, and
+// averages. It is the reference that the analytic theory is measured against, so everything it reports comes
+// with a Monte-Carlo standard error.
 //
 // A plan (resample.Plan) gives fit r = 0, 1, 2, ... its weights and targets. Fits trains them in parallel, in
 // blocks of fixed bounds, and hands them over in order, to a plain loop; Run averages. So the answer is the

@@ -46,10 +46,7 @@ type Trainers struct {
 
 // Single trains one fit after the other. Its blocks have one.
 func Single(newTrainer func() (train.Trainer, error)) Trainers {
-	return Trainers{Block: 1, New: func() (Worker, error) {
-		t, err := newTrainer()
-		return single{t}, err
-	}}
+	return Along(newTrainer, []float64{1})
 }
 
 // Along trains the fits of a path (resample.Path) one after the other, each from the solution of the last if
@@ -65,17 +62,6 @@ func Along(newTrainer func() (train.Trainer, error), factors []float64) Trainers
 func Batch(t *batch.Trainer) Trainers {
 	return Trainers{Block: t.BlockSize(), Outputs: t.Outputs(),
 		New: func() (Worker, error) { return t.NewBlock(), nil }}
-}
-
-type single struct{ train.Trainer }
-
-// Train is Worker.Train.
-func (s single) Train(_ context.Context, fits []batch.Fit) {
-	for i := range fits {
-		if f := &fits[i]; !f.Known {
-			f.Err = s.Fit(f.Weight, f.Target, f.F)
-		}
-	}
 }
 
 type along struct {

@@ -14,11 +14,10 @@ import (
 	"bootbench/resample"
 )
 
-// TestLeaveOneOut: K-fold with as many folds as examples, one partition, is
-// leave-one-out, whose square loss has a closed form: with K = v I + w 1 1' and
-// noise s2 the predictor without i at i is w sum_{j != i} y_j/(v + s2 + w (N-1)),
-// by the Woodbury identity. The predictions' variance over the N resamples is
-// that of the N predictors, exactly.
+// TestLeaveOneOut: K-fold with as many folds as examples, one partition, is leave-one-out, whose square loss
+// has a closed form: with K = v I + w 1 1' and noise s2 the predictor without i at i is w sum_{j != i} y_j/(v
+// + s2 + w (N-1)), by the Woodbury identity. The predictions' variance over the N resamples is that of the N
+// predictors, exactly.
 func TestLeaveOneOut(t *testing.T) {
 	const v, w, noise = 1.5, 0.7, 0.2
 	y := []float64{1, -2, 0.5, 3, -1, 0, 2}
@@ -105,12 +104,11 @@ func TestFewPartitions(t *testing.T) {
 	}
 }
 
-// TestFoldsAreCalibrated: under repeated K-fold the resamples depend on each
-// other, here so that K = 3 predictors of one partition nearly balance out.
-// Variances must be unbiased, and standard errors match the spread over seeds, as
-// in TestStandardErrorsAreCalibrated. With shrunkMean all sites have one
-// predictor, so the exact mean and variance follow from all 70 choices of 4 of 8
-// examples: with two folds, each partition has complementary halves.
+// TestFoldsAreCalibrated: under repeated K-fold the resamples depend on each other, here so that K = 3
+// predictors of one partition nearly balance out. Variances must be unbiased, and standard errors match the
+// spread over seeds, as in TestStandardErrorsAreCalibrated. With shrunkMean all sites have one predictor, so
+// the exact mean and variance follow from all 70 choices of 4 of 8 examples: with two folds, each partition
+// has complementary halves.
 func TestFoldsAreCalibrated(t *testing.T) {
 	const seeds = 400
 	y := []float64{1, -2, 0.5, 3, -1, 0, 2, -0.5}

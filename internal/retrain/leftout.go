@@ -3,6 +3,8 @@ package retrain
 import (
 	"math"
 
+	"gonum.org/v1/gonum/stat"
+
 	"bootbench/loss"
 	"bootbench/resample"
 )
@@ -10,9 +12,8 @@ import (
 // groups is the number of groups of the delete-a-group jackknife.
 const groups = 20
 
-// grouping puts resample b into group b/period mod groups, so that resamples
-// that depend on each other share a group, and each group can be deleted
-// afterwards.
+// grouping puts resample b into group b/period mod groups, so that resamples that depend on each other share
+// a group, and each group can be deleted afterwards.
 type grouping struct {
 	period int
 	done   int // resamples taken in
@@ -96,8 +97,7 @@ func (l *leftOut) total(test, example, without int) (sum float64, count int) {
 	return sum, count
 }
 
-// report averages a function of the mean of a test over the examples, with its
-// standard error.
+// report averages a function of the mean of a test over the examples, with its standard error.
 func (l *leftOut) report(test int, of func(mean, y float64) float64) (value, se float64) {
 	over := func(without int) float64 {
 		sum, count := 0.0, 0.0
@@ -117,7 +117,7 @@ func (l *leftOut) report(test int, of func(mean, y float64) float64) (value, se 
 	for g := range l.used() {
 		without = append(without, over(g))
 	}
-	return over(-1), jackknife(without)
+	return over(-1), Jackknife(without)
 }
 
 // errors are the left-out errors under the caller's tests.
@@ -146,20 +146,16 @@ func (l *leftOut) outOfBag() OutOfBag {
 	return bag
 }
 
-// jackknife is the standard error of an estimate from its values with one of G
-// groups deleted in turn: the square root of (G-1)/G sum_g (e_g - mean e)^2. NaN
-// for fewer than two groups.
-func jackknife(without []float64) float64 {
+// Jackknife is the standard error of an estimate from its values with one of G groups deleted in turn: the
+// square root of (G-1)/G sum_g (e_g - mean e)^2. NaN for fewer than two groups.
+func Jackknife(without []float64) float64 {
 	g := float64(len(without))
 	if g < 2 {
 		return math.NaN()
 	}
-	mean, squares := 0.0, 0.0
-	for _, e := range without {
-		mean += e / g
+	about := make([]float64, len(without)) // so that equal ones have no error at all
+	for i, v := range without {
+		about[i] = v - without[0]
 	}
-	for _, e := range without {
-		squares += (e - mean) * (e - mean)
-	}
-	return math.Sqrt((g - 1) / g * squares)
+	return math.Sqrt((g - 1) * stat.PopVariance(about, nil))
 }

@@ -2,10 +2,9 @@ package retrain
 
 import "math"
 
-// moments gathers, element by element, the mean and the central sums
-// m_p = sum_b (f_b - mean)^p, p = 2, 3, 4, of a sequence of vectors. Each new
-// vector shifts the mean by delta/n and the sums by the binomial terms of that
-// shift, so nothing of the size of mean^p is ever subtracted.
+// moments gathers, element by element, the mean and the central sums m_p = sum_b (f_b - mean)^p, p = 2, 3, 4,
+// of a sequence of vectors. Each new vector shifts the mean by delta/n and the sums by the binomial terms of
+// that shift, so nothing of the size of mean^p is ever subtracted.
 type moments struct {
 	n                float64
 	mean, m2, m3, m4 []float64
@@ -60,8 +59,7 @@ func (m *moments) independent(i int) average {
 //
 //	(2 n k2^2 + (n-1) k4)/(n (n+1)).
 //
-// It may be negative. Two or three values tell nothing of k4, which is then taken
-// to be 0 as for a Gaussian.
+// It may be negative. Two or three values tell nothing of k4, which is then taken to be 0 as for a Gaussian.
 func varianceOfVariance(n, m2, m4 float64) float64 {
 	k2, k4 := m2/(n-1), 0.0
 	if n >= 4 {
@@ -96,9 +94,8 @@ func (g *grouped) add(f []float64) {
 	}
 }
 
-// average is that of element i. Where resamples depend on each other, the
-// standard errors are jackknifed, and the variance about the mean of n
-// resamples falls short of the variance by the variance of that mean.
+// average is that of element i. Where resamples depend on each other, the standard errors are jackknifed, and
+// the variance about the mean of n resamples falls short of the variance by the variance of that mean.
 func (g *grouped) average(i int) average {
 	if g.period == 1 {
 		return g.all.independent(i)
@@ -114,7 +111,7 @@ func (g *grouped) average(i int) average {
 		means, variances = append(means, mean), append(variances, variance)
 	}
 	if len(means) > 1 {
-		a.meanSE, a.varianceSE = jackknife(means), jackknife(variances)
+		a.meanSE, a.varianceSE = Jackknife(means), Jackknife(variances)
 		a.variance += a.meanSE * a.meanSE
 	}
 	return a

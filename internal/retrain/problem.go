@@ -21,8 +21,7 @@ type Problem struct {
 	Site train.Sites
 	// Sites is the number of sites. It may be 0 where Site is nil: then it is N.
 	Sites int
-	// Extra is the number P >= 0 of new inputs that trainers predict at besides
-	// the sites.
+	// Extra is the number P >= 0 of new inputs that trainers predict at besides the sites.
 	Extra int
 	// Plan gives the weights and the targets of each fit.
 	Plan resample.Plan
@@ -40,21 +39,17 @@ type Settings struct {
 	// Resamples is the number of training sets; 0 means DefaultResamples, and under
 	// a plan of longer period the next whole number of periods.
 	Resamples int
-	// First is the number r of the first fit; the run goes to First +
-	// Resamples - 1. The groups of the standard errors count from it: under a
-	// plan of longer period they mean something only if it begins one.
+	// First is the number r of the first fit; the run goes to First + Resamples - 1. The groups of the standard
+	// errors count from it: under a plan of longer period they mean something only if it begins one.
 	First int
-	// Lookup, if set, is asked for the predictions of fit r before it is
-	// made: whether they are known from an earlier run of the same problem
-	// and trainers, and then it overwrites f with them. A run that recalls
-	// everything averages exactly as the one that fitted. Workers call it at the
-	// same time.
+	// Lookup, if set, is asked for the predictions of fit r before it is made: whether they are known from an
+	// earlier run of the same problem and trainers, and then it overwrites f with them. A run that recalls
+	// everything averages exactly as the one that fitted. Workers call it at the same time.
 	Lookup func(r int, f []float64) (known bool, err error)
-	// MaxSkipped is the largest share of the resamples, at least 0 and at most 1,
-	// that may be left out because their training did not converge (an
-	// *UnconvergedError). With 0 the first such one ends the run; with 1 all may be
-	// left out, and averages over none are NaN. Under a plan of longer period, whose
-	// fits belong together, none is.
+	// MaxSkipped is the largest share of the resamples, at least 0 and at most 1, that may be left out because
+	// their training did not converge (an *UnconvergedError). With 0 the first such one ends the run; with 1
+	// all may be left out, and averages over none are NaN. Under a plan of longer period, whose fits belong
+	// together, none is.
 	MaxSkipped float64
 	// Workers is the number of fits, or blocks of fits, that run at a time; 0 means GOMAXPROCS. One works on
 	// the goroutine that called Run.
@@ -72,8 +67,7 @@ type Settings struct {
 	Progress func(done, total int)
 }
 
-// withDefaults fills in the defaults, for a scheme of that period, and refuses
-// negative numbers.
+// withDefaults fills in the defaults, for a scheme of that period, and refuses negative numbers.
 func (s Settings) withDefaults(period int) (Settings, error) {
 	if s.Resamples < 0 || s.Workers < 0 || s.First < 0 {
 		return s, fmt.Errorf("cannot retrain on %d resamples from number %d on with %d workers", s.Resamples,

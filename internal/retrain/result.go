@@ -6,16 +6,14 @@ import (
 	"time"
 )
 
-// Result holds averages over resamples. All standard errors are Monte-Carlo
-// errors: they say how far the answer may be from that of infinitely many
-// resamples of the same data. What cannot be known from the resamples done
-// (a variance from one, anything from none) is NaN.
+// Result holds averages over resamples. All standard errors are Monte-Carlo errors: they say how far the
+// answer may be from that of infinitely many resamples of the same data. What cannot be known from the
+// resamples done (a variance from one, anything from none) is NaN.
 type Result struct {
 	// Resamples is the number of resamples that the averages run over.
 	Resamples int
-	// Skipped are those that they leave out, in the order of b: their training did
-	// not converge. What the averages would be with them is not known; Warnings say
-	// so.
+	// Skipped are those that they leave out, in the order of b: their training did not converge. What the
+	// averages would be with them is not known; Warnings say so.
 	Skipped []*FitError
 	// Status says whether that is all that was asked for.
 	Status Status
@@ -30,9 +28,8 @@ type Result struct {
 	LeftOut []LeftOut
 	// OutOfBag is the ensemble of the predictors that leave an example out.
 	OutOfBag OutOfBag
-	// Mean and Var are the mean and the variance (unbiased) over resamples of the
-	// prediction at each site, then at each extra input; MeanSE and VarSE are
-	// their standard errors.
+	// Mean and Var are the mean and the variance (unbiased) over resamples of the prediction at each site, then
+	// at each extra input; MeanSE and VarSE are their standard errors.
 	//
 	// Under a plan of longer period, such as of K-fold, the standard errors come from the
 	// delete-a-group jackknife over whole periods and need two of them. From one
@@ -52,13 +49,11 @@ type Result struct {
 type LeftOut struct {
 	// Test is the name of the test loss.
 	Test string
-	// Error is the mean of Examples over those examples that were left out at
-	// least once, and SE its standard error by the delete-a-group jackknife, where
-	// resample b (of those that are not skipped) belongs to group b mod 20; under such a plan, to group
-	// b/Period mod 20.
+	// Error is the mean of Examples over those examples that were left out at least once, and SE its standard
+	// error by the delete-a-group jackknife, where resample b (of those that are not skipped) belongs to group
+	// b mod 20; under such a plan, to group b/Period mod 20.
 	Error, SE float64
-	// Examples holds the mean left-out loss of each example, NaN for an example
-	// that was never left out.
+	// Examples holds the mean left-out loss of each example, NaN for an example that was never left out.
 	Examples []float64
 }
 
@@ -66,23 +61,20 @@ type LeftOut struct {
 // of the predictors that were trained without it. Its error is that of the
 // averaged predictor, where LeftOut is the average of the predictors' errors.
 type OutOfBag struct {
-	// Mean and Vote are, per example, the mean prediction at its input and the
-	// share of positive ones, over the resamples that leave it out; NaN for an
-	// example that was never left out.
+	// Mean and Vote are, per example, the mean prediction at its input and the share of positive ones, over the
+	// resamples that leave it out; NaN for an example that was never left out.
 	Mean, Vote []float64
 	// Errors holds the error of Mean, one entry per test loss of the Settings.
 	Errors []EnsembleError
-	// VoteError is the share of labels -1, +1 that the majority vote misses, a
-	// tie counting half, and VoteErrorSE its standard error. It means
-	// nothing for other targets.
+	// VoteError is the share of labels -1, +1 that the majority vote misses, a tie counting half, and
+	// VoteErrorSE its standard error. It means nothing for other targets.
 	VoteError, VoteErrorSE float64
 }
 
-// EnsembleError is the test loss of an out-of-bag ensemble, averaged over the
-// examples that were left out at least once, with its standard error as that of
-// LeftOut. An ensemble of few predictors errs by more than that of all: for the
-// square loss by the predictor's variance over the number of resamples that leave
-// an example out.
+// EnsembleError is the test loss of an out-of-bag ensemble, averaged over the examples that were left out at
+// least once, with its standard error as that of LeftOut. An ensemble of few predictors errs by more than
+// that of all: for the square loss by the predictor's variance over the number of resamples that leave an
+// example out.
 type EnsembleError struct {
 	// Test is the name of the test loss.
 	Test string
@@ -135,8 +127,7 @@ func (s Status) Err() error {
 	return nil
 }
 
-// UnconvergedError is the error of a training that ended before it met its
-// tolerance.
+// UnconvergedError is the error of a training that ended before it met its tolerance.
 type UnconvergedError struct {
 	// Err says how it ended.
 	Err error
@@ -147,9 +138,8 @@ func (e *UnconvergedError) Error() string { return e.Err.Error() }
 // Unwrap is Err.
 func (e *UnconvergedError) Unwrap() error { return e.Err }
 
-// FitError reports a resample whose training failed. As the error of a run it is
-// the first that cannot be skipped in the order of b, whatever the number of
-// workers.
+// FitError reports a resample whose training failed. As the error of a run it is the first that cannot be
+// skipped in the order of b, whatever the number of workers.
 type FitError struct {
 	// Resample is b, counted from 0.
 	Resample int

@@ -128,12 +128,10 @@ func inputs(n int) (*linalg.Sym, []float64, *rand.Rand) {
 func run(t testing.TB, p retrain.Problem, trainers retrain.Trainers,
 	s retrain.Settings) *retrain.Result {
 	t.Helper()
-	r := need.One(retrain.Run(context.Background(), p, trainers, s))(t)
-	return r
+	return need.One(retrain.Run(context.Background(), p, trainers, s))(t)
 }
 
-// text writes a Result out, all digits and NaN included, without its costs and
-// without its status.
+// text writes a Result out, all digits and NaN included, without its costs and without its status.
 func text(r *retrain.Result) string {
 	c := *r
 	c.Stats, c.Status = retrain.Stats{}, 0
@@ -144,10 +142,9 @@ func near(a, b, tol float64) bool {
 	return math.Abs(a-b) <= tol*(1+math.Abs(b)) || math.IsNaN(a) && math.IsNaN(b)
 }
 
-// What Run streams is recomputed by brute force: the counts drawn anew from
-// the documented streams, each training set expanded to rows and fitted without
-// merging, extra inputs as sites that hold no row, and every average taken in
-// two passes over the stored fits.
+// What Run streams is recomputed by brute force: the counts drawn anew from the documented streams, each
+// training set expanded to rows and fitted without merging, extra inputs as sites that hold no row, and every
+// average taken in two passes over the stored fits.
 func TestRunMatchesBruteForce(t *testing.T) {
 	const n, resamples, seed = 7, 60, 42
 	p, learner := regression(n, seed)
@@ -223,8 +220,7 @@ func TestRunMatchesBruteForce(t *testing.T) {
 	}
 }
 
-// checkBag recomputes the out-of-bag ensemble: mean and vote, and their errors
-// with the jackknife's.
+// checkBag recomputes the out-of-bag ensemble: mean and vote, and their errors with the jackknife's.
 func checkBag(t *testing.T, p retrain.Problem, counts [][]int, fits [][]float64, got *retrain.Result) {
 	ensemble := func(i, without int) (mean, vote float64) {
 		n := 0.0
@@ -505,11 +501,10 @@ func TestExampleNeverLeftOutDoesNotCount(t *testing.T) {
 	}
 }
 
-// Over 400 seeds the standard errors must match the spread of what they belong
-// to. An empirical standard deviation of 400 values is good to 3.5%, the mean
-// square of their reported errors to 2-3%, and the jackknife of a ratio is
-// biased by some percent at 200 resamples: 15% is beyond the reach of chance and far below a forgotten
-// factor.
+// Over 400 seeds the standard errors must match the spread of what they belong to. An empirical standard
+// deviation of 400 values is good to 3.5%, the mean square of their reported errors to 2-3%, and the
+// jackknife of a ratio is biased by some percent at 200 resamples: 15% is beyond the reach of chance and far
+// below a forgotten factor.
 func TestStandardErrorsAreCalibrated(t *testing.T) {
 	const seeds = 400
 	var value, squaredSE [3][]float64

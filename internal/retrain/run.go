@@ -43,16 +43,11 @@ func Fits(ctx context.Context, p Problem, t Trainers, s Settings) (iter.Seq[*Fit
 
 // Run averages over the fits of p.
 //
-// When ctx ends, Run waits for the fits in progress and returns what is then
-// finished with Status Cancelled and no error; Result.Resamples may be 0. An
-// error means that there is no answer: bad input, a trainer that could not be
-// made, or a *FitError.
+// When ctx ends, Run waits for the fits in progress and returns what is then finished with Status Cancelled
+// and no error; Result.Resamples may be 0. An error means that there is no answer: bad input, a trainer that
+// could not be made, or a *FitError.
 func Run(ctx context.Context, p Problem, t Trainers, s Settings) (*Result, error) {
-	fits, err := Fits(ctx, p, t, s)
-	if err != nil {
-		return nil, err
-	}
-	all, err := averageFits(fits, p, s, 1)
+	all, err := runPath(ctx, p, t, nil, s)
 	if err != nil {
 		return nil, err
 	}
@@ -62,23 +57,26 @@ func Run(ctx context.Context, p Problem, t Trainers, s Settings) (*Result, error
 // RunPath is Run for each factor of a path (resample.Path) of the fits of p.
 func RunPath(ctx context.Context, p Problem, newTrainer func() (train.Trainer, error), factors []float64,
 	s Settings) ([]*Result, error) {
-	s, err := s.withDefaults(p.Plan.Period())
-	if err != nil {
-		return nil, err
-	}
-	path, along := p, s
-	path.Plan, along.Resamples = resample.Path{Plan: p.Plan, Factors: factors}, s.Resamples*len(factors)
-	fits, err := Fits(ctx, path, Along(newTrainer, factors), along)
-	if err != nil {
-		return nil, err
-	}
-	return averageFits(fits, p, s, len(factors))
+	return runPath(ctx, p, Along(newTrainer, factors), factors, s)
 }
 
-// averageFits takes in the fits of paths of a length, and averages over those that have the same place.
-func averageFits(fits iter.Seq[*Fit], p Problem, s Settings, length int) (results []*Result, err error) {
-	p, _ = p.withDefaults()
-	s, _ = s.withDefaults(p.Plan.Period())
+// runPath averages over the fits that have the same place in their paths; no factors: all have.
+func runPath(ctx context.Context, p Problem, t Trainers, factors []float64, s Settings) (results []*Result,
+	err error) {
+	if p, err = p.withDefaults(); err != nil {
+		return nil, err
+	}
+	if s, err = s.withDefaults(p.Plan.Period()); err != nil {
+		return nil, err
+	}
+	path, along, length := p, s, max(1, len(factors))
+	if along.Resamples *= length; factors != nil {
+		path.Plan = resample.Path{Plan: p.Plan, Factors: factors}
+	}
+	fits, err := Fits(ctx, path, t, along)
+	if err != nil {
+		return nil, err
+	}
 	start, done, places := time.Now(), 0, make([]*averages, length)
 	for k := range places {
 		places[k] = newAverages(&p, &s)
@@ -92,7 +90,7 @@ func averageFits(fits iter.Seq[*Fit], p Problem, s Settings, length int) (result
 		}
 		a.done++
 		if done++; s.Progress != nil {
-			s.Progress(done, s.Resamples*length)
+			s.Progress(done, along.Resamples)
 		}
 	}
 	for _, a := range places {

@@ -16,8 +16,7 @@ import (
 // errNoFixedPoint is how a fickle trainer fails.
 var errNoFixedPoint = errors.New("no fixed point")
 
-// fickle is shrunkMean, but does not converge where example 0 is drawn exactly
-// twice.
+// fickle is shrunkMean, but does not converge where example 0 is drawn exactly twice.
 type fickle struct{ shrunkMean }
 
 func (t fickle) Fit(weight, target, f []float64) error {
@@ -27,9 +26,8 @@ func (t fickle) Fit(weight, target, f []float64) error {
 	return t.shrunkMean.Fit(weight, target, f)
 }
 
-// TestSkip: resamples whose training does not converge are listed, and the
-// averages are those over the others, here summed up again from what a learner
-// that always converges finds.
+// TestSkip: resamples whose training does not converge are listed, and the averages are those over the
+// others, here summed up again from what a learner that always converges finds.
 func TestSkip(t *testing.T) {
 	const resamples = 200
 	y := []float64{1, -2, 3, 0.5, -1, 2}

@@ -6,6 +6,53 @@ import (
 	"bootbench/resample"
 )
 
+// countLaw is the law of the examples' counts by parts that do not depend on each other: groups that are drawn
+// together, strata that are drawn within, or of a scheme all examples. (The first iterate is additive in the
+// counts: marginals are enough for its mean, T14.)
+type countLaw struct {
+	part []int // of each example
+	// Laws of the counts in each part: at all; given that an example of it, or of another, is left out.
+	marginal, inside, outside []*jointCounts
+}
+
+// newCountLaw reports false where the law of n examples is not known.
+func newCountLaw(scheme resample.Scheme, n int) (law countLaw, known bool) {
+	designed, ok := scheme.(resample.Designed)
+	if !ok {
+		return within(make([]int, n), scheme)
+	}
+	switch s := designed.Draws.(type) {
+	case resample.Grouped:
+		groups, ok := s.Groups.(resample.Scheme)
+		if !ok {
+			return law, false
+		}
+		marginal, known := newJointCounts(groups)
+		given, never := marginal.givenAbsent(), &jointCounts{scheme: resample.Cache(resample.Bernoulli{})} // rate 0
+		law.part = s.Group
+		for range s.Count {
+			law.marginal, law.inside = append(law.marginal, marginal), append(law.inside, never)
+			law.outside = append(law.outside, given)
+		}
+		return law, known
+	case resample.Stratified:
+		return within(s.Stratum, s.Within...)
+	}
+	return law, false
+}
+
+// within is the law of draws within parts.
+func within(part []int, draws ...resample.Sampler) (law countLaw, known bool) {
+	law.part, known = part, true
+	for _, d := range draws {
+		marginal, ok := newJointCounts(d.(resample.Scheme))
+		known = known && ok
+		law.marginal, law.inside = append(law.marginal, marginal), append(law.inside, marginal.givenAbsent())
+	}
+	law.outside = law.marginal
+	return law, known
+}
+
 // jointCounts is the exact joint law of the examples' counts under a scheme, where
 // resample.CountDistribution takes examples as independent. Under all schemes examples are
 // exchangeable: the law is that of independent counts, or a mixture of draws from urns.
@@ -23,8 +70,8 @@ type urn struct {
 }
 
 // newJointCounts reports false for a scheme that it does not know.
-func newJointCounts(s resample.Scheme) (c jointCounts, known bool) {
-	c.scheme, c.totals = resample.Cache(s), map[int]resample.Counts{}
+func newJointCounts(s resample.Scheme) (c *jointCounts, known bool) {
+	c = &jointCounts{scheme: resample.Cache(s), totals: map[int]resample.Counts{}}
 	switch s := s.(type) {
 	case resample.Poisson, resample.Bernoulli:
 	case resample.Multinomial:
@@ -45,16 +92,16 @@ func newJointCounts(s resample.Scheme) (c jointCounts, known bool) {
 }
 
 // independent says whether the counts of different examples are.
-func (c jointCounts) independent() bool { return c.urns == nil }
+func (c *jointCounts) independent() bool { return c.urns == nil }
 
 // givenAbsent is the law of the other examples' counts, given that one is left out.
-func (c jointCounts) givenAbsent() jointCounts {
+func (c *jointCounts) givenAbsent() *jointCounts {
 	if c.independent() {
 		return c
 	}
-	given, total := jointCounts{scheme: c.scheme, totals: map[int]resample.Counts{}}, 0.0
+	given, total := &jointCounts{scheme: c.scheme, totals: map[int]resample.Counts{}}, 0.0
 	for _, u := range c.urns {
-		u.weight *= u.probZero(1)
+		u.weight *= u.prob([]int{1}, []int{0})
 		u.examples--
 		total += u.weight
 		if u.weight > 0 {
@@ -69,7 +116,7 @@ func (c jointCounts) givenAbsent() jointCounts {
 
 // total is the law of the total count of n examples, on a window of counts that
 // resample.CountDistribution leaves no more than 1e-17 outside of.
-func (c jointCounts) total(n int) resample.Counts {
+func (c *jointCounts) total(n int) resample.Counts {
 	if c.independent() {
 		return c.scheme.Counts(n)
 	}
@@ -85,7 +132,7 @@ func (c jointCounts) total(n int) resample.Counts {
 }
 
 // prob is the probability that sets of n[j] examples have total counts k[j].
-func (c jointCounts) prob(n, k []int) float64 {
+func (c *jointCounts) prob(n, k []int) float64 {
 	if c.independent() {
 		p := 1.0
 		for j := range n {
@@ -103,9 +150,6 @@ func (c jointCounts) prob(n, k []int) float64 {
 	}
 	return p
 }
-
-// probZero is the probability that n examples are absent.
-func (u urn) probZero(n int) float64 { return u.prob([]int{n}, []int{0}) }
 
 // prob is the multinomial, without replacement the multivariate hypergeometric
 // probability of the counts k of sets of n[j] examples.

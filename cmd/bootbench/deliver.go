@@ -34,6 +34,15 @@ func (a *app) deliver(g *report.Sheet) error {
 	if g.JSON == nil {
 		g.JSON = g.Document
 	}
+	if g.Covariances != nil {
+		c, err := g.Covariances()
+		if err == nil {
+			err = writeMatrix(a.options.covarianceMatrix, c.Rows, c.Cols, c.Data)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	switch file := a.options.csv; file {
 	case "":
 	case "-":

@@ -13,7 +13,6 @@ import (
 	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/answer"
-	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/refit"
 	"bootbench/internal/report"
@@ -21,8 +20,6 @@ import (
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
-	"bootbench/resample"
-	"bootbench/solver"
 )
 
 // runEstimate reads DATA, estimates and prints.
@@ -41,7 +38,7 @@ func runEstimate(a *app, o *options, data []string) error {
 	if err := o.checkCovariance(j.Set.N()); err != nil {
 		return err
 	}
-	e, solution, err := j.Estimate(a.ctx, s, "solve")
+	e, _, err := j.Estimate(a.ctx, s, "solve")
 	if err != nil {
 		return a.answer(nil, err)
 	}
@@ -53,14 +50,7 @@ func runEstimate(a *app, o *options, data []string) error {
 		return err
 	}
 	j.Caution(e)
-	if err := o.writeCovariance(j, solution, nil); err != nil {
-		return err
-	}
-	forms := e.Sheet()
-	if j.Set.Task == dataset.Classification && !resample.IsDependent(s.Scheme) {
-		forms.Figures = append(forms.Figures, report.ROCFigure(solution.OutOfBag().Mean, j.Set.Y, j.Set.Weights)...)
-	}
-	return a.deliver(forms)
+	return a.answer(e, nil)
 }
 
 // asked reads DATA, of which it leaves a sample if there are many rows, and says what is asked of it.
@@ -162,18 +152,6 @@ func (o *options) checkCovariance(points int) error {
 	}
 	return linalg.CheckMemory(16*int64(points)*int64(points), int64(o.maxMemory),
 		fmt.Sprintf("the covariances of %d predictions", points))
-}
-
-// writeCovariance writes the covariances where they are asked for.
-func (o *options) writeCovariance(j *answer.Job, s *solver.Solution, in *dataset.Inputs) error {
-	if o.covarianceMatrix == "" {
-		return nil
-	}
-	c, err := j.Covariances(s, in)
-	if err != nil {
-		return err
-	}
-	return writeMatrix(o.covarianceMatrix, c.Rows, c.Cols, c.Data)
 }
 
 // writeMatrix writes a NumPy array.

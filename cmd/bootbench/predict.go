@@ -60,14 +60,8 @@ func runPredict(a *app, o *options, data []string) error {
 			return usage.Wrap(err)
 		}
 	}
-	r, solution, err := j.Predict(a.ctx, in, s, intervals)
-	if err != nil {
-		return a.answer(nil, err)
-	}
-	if err := o.writeCovariance(j, solution, in); err != nil {
-		return err
-	}
-	return a.answer(r, nil)
+	r, _, err := j.Predict(a.ctx, in, s, intervals)
+	return a.answer(r, err)
 }
 
 // checkTargets refuses new targets that are beyond the range of numbers.

@@ -248,10 +248,10 @@ func (r *refineValue) Type() string   { return "string" }
 // answers is what is asked of the theory, all but the scheme, once the flags agree whatever DATA is.
 func (o *options) answers() (s answer.Settings, err error) {
 	s = answer.Settings{Solve: o.solving(), Metrics: o.metrics, Level: o.level, Quantiles: o.quantiles.List,
-		NoPoints: o.noPoints}
+		NoPoints: o.noPoints, Covariances: o.covarianceMatrix != ""}
 	s.Method = map[string]answer.Method{"fits": answer.FitsMethod, "auto": answer.AutoMethod}[o.method]
 	switch {
-	case o.covarianceMatrix == "":
+	case !s.Covariances:
 	case s.Method == answer.FitsMethod:
 		return s, usage.Errorf("--method fits: --covariance is the theory's: take --method auto")
 	default:

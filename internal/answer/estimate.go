@@ -99,6 +99,12 @@ func (j *Job) theory(ctx context.Context, s Settings, solution *solver.Solution)
 		}
 		probabilities = all.LeftOut
 		e.Calibration = calibration.NewReliability(all.Method, probabilities, j.Set.Y, j.Set.Weights)
+		if !resample.IsDependent(s.Scheme) {
+			e.Figures = report.ROCFigure(ensemble.Mean, j.Set.Y, j.Set.Weights)
+		}
+	}
+	if s.Covariances {
+		e.Covariances = func() (blas64.General, error) { return j.Covariances(solution, nil) }
 	}
 	e.Quote.Error = e.TestError
 	e.Quality = j.quality(e.TestError, left)

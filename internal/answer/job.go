@@ -34,6 +34,8 @@ type Settings struct {
 	Level     float64   // of intervals
 	Quantiles []float64 // over resamples, of every prediction
 	NoPoints  bool      // nothing about each example is wanted
+	// Covariances of predictions are wanted: of Estimate and Predict.
+	Covariances bool
 }
 
 // wants reports whether a measure is asked for.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
@@ -115,6 +116,9 @@ func (j *Job) Predict(ctx context.Context, in *dataset.Inputs, s Settings, i Int
 				}
 				return each
 			})
+	}
+	if s.Covariances {
+		r.Covariances = func() (blas64.General, error) { return j.Covariances(solution, in) }
 	}
 	r.Time = j.Times
 	return r, solution, nil

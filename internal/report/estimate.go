@@ -32,7 +32,9 @@ type Estimate struct {
 	Points        *Points              `json:"points,omitempty"`
 	Warnings      []string             `json:"warnings"`
 	Cost
-	Examples calibration.Errors `json:"-"` // left-out errors, refined where the estimate is
+	Figures     []*Figure `json:"-"` // of what is not in the document
+	Covariances `json:"-"`
+	Examples    calibration.Errors `json:"-"` // left-out errors, refined where the estimate is
 }
 
 // Refine adds what exact resamples say, and quotes them.

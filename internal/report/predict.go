@@ -31,6 +31,7 @@ type Prediction struct {
 	Points      *Points                  `json:"points,omitempty"`
 	Warnings    []string                 `json:"warnings"`
 	Cost
+	Covariances `json:"-"`
 }
 
 // Interval says what the intervals at new inputs, from lower to upper, hold.

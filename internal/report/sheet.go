@@ -2,6 +2,8 @@ package report
 
 import (
 	"io"
+
+	"gonum.org/v1/gonum/blas/blas64"
 )
 
 // Sheet is an answer in every form in which it is given.
@@ -17,7 +19,12 @@ type Sheet struct {
 	Warnings []string
 	Cost     *Cost  // to be filled in
 	Status   string // "": done
+	Covariances
 }
+
+// Covariances are those of predictions over resamples, computed if they are asked for; nil where there are
+// none.
+type Covariances func() (blas64.General, error)
 
 // Answer is a document that says in which forms it is given.
 type Answer interface {
@@ -47,7 +54,7 @@ func (s *Sheet) withPoints(p *Points, subject *Subject) *Sheet {
 // Sheet is Answer.Sheet.
 func (e *Estimate) Sheet() *Sheet {
 	s := &Sheet{Document: Brief{e}, All: e, JSON: e, Warnings: e.Warnings, Cost: &e.Cost, Status: e.Status,
-		Figures: ReliabilityFigure(e.Calibration)}
+		Figures: append(e.Figures, ReliabilityFigure(e.Calibration)...), Covariances: e.Covariances}
 	return s.withPoints(e.Points, &e.Subject)
 }
 
@@ -73,7 +80,7 @@ func (c *CrossValidation) Sheet() *Sheet {
 // Sheet is Answer.Sheet.
 func (r *Prediction) Sheet() *Sheet {
 	return &Sheet{Document: BriefPrediction{r}, All: r, JSON: r, Warnings: r.Warnings, Cost: &r.Cost,
-		Status: r.Status, CSV: pointsFile, WriteCSV: r.Points.WriteCSV,
+		Status: r.Status, CSV: pointsFile, WriteCSV: r.Points.WriteCSV, Covariances: r.Covariances,
 		Figures: append(PredictionFigure(r.Points, r.Interval), ReliabilityFigure(r.Calibration)...)}
 }
 

@@ -39,23 +39,23 @@ func NewGrowth(sizes []SizeError, n, from, to int) *Growth {
 		return nil
 	}
 	now, then := float64(from)/float64(n), float64(to)/float64(n)
-	all := fitPowerLaw(sizes, now, then)
+	expected, fall, variance := fitPowerLaw(sizes, now, then)
 	relative := make([]float64, growthGroups) // falls
 	for g := range relative {
 		some := slices.Clone(sizes)
 		for i, s := range sizes {
 			some[i].Error += withoutGroup(s.Each, g) - stat.Mean(s.Each, nil)
 		}
-		f := fitPowerLaw(some, now, then)
-		relative[g] = f.fall / f.now
+		at, by, _ := fitPowerLaw(some, now, then)
+		relative[g] = by / at
 	}
 	jackknife := (growthGroups - 1) * stat.PopVariance(relative, nil)
-	se := math.Sqrt(all.fallVar + all.now*all.now*jackknife)
-	if sum := all.now + se; math.IsNaN(sum) || math.IsInf(sum, 0) {
+	se := math.Sqrt(variance + expected*expected*jackknife)
+	if sum := expected + se; math.IsNaN(sum) || math.IsInf(sum, 0) {
 		return nil
 	}
-	return &Growth{Rows: to, Now: null.Float(all.now), Then: null.Float(all.now - all.fall),
-		Fall: null.Float(all.fall), FallSE: null.Float(se)}
+	return &Growth{Rows: to, Now: null.Float(expected), Then: null.Float(expected - fall),
+		Fall: null.Float(fall), FallSE: null.Float(se)}
 }
 
 // withoutGroup is the mean of all values except those of group g.
@@ -73,12 +73,10 @@ func withoutGroup(values []float64, g int) float64 {
 // are chosen for all rows, and curves are no power laws. doc/guide.md has what it was judged by.
 const discrepancy = 0.1
 
-// growth is an error at one ratio, its fall to another, and the variance of this.
-type growth struct{ now, fall, fallVar float64 }
-
-// fitPowerLaw averages a + b r^-p by likelihood, over a grid of a from 0 to the least error and of log p; b
-// is that of weighted least squares.
-func fitPowerLaw(sizes []SizeError, from, to float64) growth {
+// fitPowerLaw is the error at ratio from, its fall to ratio to, and the variance of the fall. It averages a +
+// b r^-p by likelihood, over a grid of a from 0 to the least error and of log p; b is that of weighted least
+// squares.
+func fitPowerLaw(sizes []SizeError, from, to float64) (now, fall, variance float64) {
 	least := math.Inf(1)
 	for _, s := range sizes {
 		least = math.Min(least, s.Error)
@@ -91,7 +89,7 @@ func fitPowerLaw(sizes []SizeError, from, to float64) growth {
 			laws, best = append(laws, law), math.Min(best, law.chi2)
 		}
 	}
-	var sum, now, fall, square float64
+	sum, square := 0.0, 0.0
 	for _, l := range laws {
 		w, x := math.Exp((best-l.chi2)/2), math.Pow(from, -l.p)
 		less := x - math.Pow(to, -l.p)
@@ -99,7 +97,7 @@ func fitPowerLaw(sizes []SizeError, from, to float64) growth {
 		square += w * (l.b*l.b + l.bVar) * less * less
 	}
 	now, fall = now/sum, fall/sum
-	return growth{now, fall, math.Max(square/sum-fall*fall, 0)}
+	return now, fall, math.Max(square/sum-fall*fall, 0)
 }
 
 // powerLaw is a + b r^-p, with the variance of b.

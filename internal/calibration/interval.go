@@ -9,19 +9,17 @@ import (
 	"slices"
 )
 
-// JackknifePlus computes the jackknife+ interval for the target at a new input (Barber,
-// Candes, Ramdas and Tibshirani, Annals of Statistics 49, 2021). Of the models that lack
-// example i, without[i] is their prediction at the new input, and residual[i] >= 0 by how
-// much they miss the target of example i. With n examples and k = ceil(level (n+1)) the
-// ends are
+// JackknifePlus computes the jackknife+ interval for the target at a new input (Barber, Candes, Ramdas and
+// Tibshirani, Annals of Statistics 49, 2021). Of the models that lack example i, without[i] is their
+// prediction at the new input, and residual[i] >= 0 by how much they miss the target of example i. With n
+// examples and k = ceil(level (n+1)) the ends are
 //
 //	the k-th largest of without[i] - residual[i],   the k-th smallest of without[i] + residual[i],
 //
-// infinite where k > n (see CheckLevel). Whatever the noise, exchangeable examples
-// make it hold the target with probability at least 2 level - 1, and about level where
-// the models hardly depend on any one example. Averages over resamples in the place of
-// single models make it the jackknife+-after-bootstrap (Kim, Xu and Barber 2020), folds
-// CV+. It overwrites the two slices.
+// infinite where k > n (see CheckLevel). Whatever the noise, exchangeable examples make it hold the target
+// with probability at least 2 level - 1, and about level where the models hardly depend on any one example.
+// Averages over resamples in the place of single models make it the jackknife+-after-bootstrap (Kim, Xu and
+// Barber 2020), folds CV+. It overwrites the two slices.
 func JackknifePlus(without, residual []float64, level float64) (low, high float64) {
 	n := len(without)
 	k := rank(n, level)

@@ -1,8 +1,14 @@
 package calibration
 
 import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/integrate"
 	"gonum.org/v1/gonum/stat"
 
+	"bootbench/internal/dataset"
 	"bootbench/internal/null"
 	"bootbench/loss"
 )
@@ -59,19 +65,18 @@ func (m *Metrics) Keep(wanted func(name string) bool) {
 // and probabilities, which may be nil; numbers have neither.
 func NewMetrics(y, weights []float64, expected func(test loss.Test) []float64, mean,
 	probability []float64) *Metrics {
-	average := func(test loss.Test) (float64, []float64) {
+	judged := func(test loss.Test) (float64, *Quality) {
 		each := expected(test)
-		return stat.Mean(each, weights), each
+		mean := stat.Mean(each, weights)
+		return mean, NewQuality(test, null.Float(mean), y, each, weights, nil)
 	}
 	if mean == nil {
-		square, each := average(loss.SquareTest{})
-		q := NewQuality(loss.SquareTest{}, null.Float(square), y, each, weights, nil)
-		absolute, _ := average(loss.Absolute{})
+		_, q := judged(loss.SquareTest{})
+		absolute := stat.Mean(expected(loss.Absolute{}), weights)
 		return &Metrics{RMSE: q.RMSE, MAE: null.Of(absolute), RSquared: q.RSquared}
 	}
-	wrong, each := average(loss.ZeroOne{})
-	m := &Metrics{Error: null.Of(wrong),
-		Balanced: NewQuality(loss.ZeroOne{}, null.Float(wrong), y, each, weights, nil).Balanced}
+	wrong, q := judged(loss.ZeroOne{})
+	m := &Metrics{Error: null.Of(wrong), Balanced: q.Balanced}
 	if curve, _, area := ROC(mean, y, weights); curve != nil {
 		m.AUC = null.Of(area)
 	}
@@ -80,4 +85,141 @@ func NewMetrics(y, weights []float64, expected func(test loss.Test) []float64, m
 		m.LogLoss, m.Brier = null.Of(s.LogLoss), null.Of(s.Brier)
 	}
 	return m
+}
+
+// Quality puts a test error in proportion.
+type Quality struct {
+	Baseline null.Float  `json:"baseline"` // test error of the best constant prediction
+	Constant string      `json:"constant"` // that prediction, in the file's own labels
+	RSquared *null.Float `json:"r_squared,omitempty"`
+	RMSE     *null.Float `json:"rmse,omitempty"`
+	// mean of the shares of either class that are misclassified
+	Balanced *null.Float `json:"balanced_error,omitempty"`
+	// standard error of the test error: with other examples it would be another
+	ExampleSE null.Float `json:"example_se"`
+}
+
+// NewQuality judges test errors per example, NaN where unknown, against targets y in units
+// of the file; their mean, weighted, nil for weights 1, is testError. labels are nil for -1 and +1. R^2 and
+// RMSE are of the square loss; nil is returned for no targets.
+func NewQuality(test loss.Test, testError null.Float, y, perExample, weights []float64,
+	labels *dataset.Classes) *Quality {
+	known := slices.DeleteFunc(slices.Clone(perExample), math.IsNaN)
+	if len(y) == 0 || len(known) == 0 {
+		return nil
+	}
+	q := &Quality{}
+	if len(known) > 1 {
+		q.ExampleSE = null.Float(StandardError(perExample, weights, nil))
+	}
+	if test.Name() == (loss.ZeroOne{}).Name() {
+		q.judgeLabels(y, perExample, weights, labels)
+		return q
+	}
+	constant, square := stat.Mean(y, weights), test.Name() == (loss.SquareTest{}).Name()
+	if !square {
+		sorted, of := slices.Clone(y), slices.Clone(weights)
+		stat.SortWeighted(sorted, of)
+		constant = stat.Quantile(0.5, stat.Empirical, sorted, of)
+	}
+	q.Constant = fmt.Sprintf("%.*g", max(5, 1+int(math.Log10(math.Abs(constant)+1))), constant)
+	each := make([]float64, len(y))
+	for i, v := range y {
+		each[i] = test.Value(constant, v)
+	}
+	baseline := stat.Mean(each, weights)
+	q.Baseline = null.Float(baseline)
+	if square {
+		q.RSquared, q.RMSE = null.Of(1-float64(testError)/baseline), null.Of(math.Sqrt(float64(testError)))
+	}
+	return q
+}
+
+// StandardError is that of the weighted mean of errors, NaN where unknown, over examples, or over whole
+// groups (Cameron and Miller 2015): the root of G/(G-1) sum_g (sum_{i in g} v_i (e_i - mean))^2 over the sum
+// of v_i.
+func StandardError(each, weights []float64, group []int) float64 {
+	sum, total := 0.0, 0.0
+	for i, e := range each {
+		if !math.IsNaN(e) {
+			w := WeightOf(weights, i)
+			sum, total = sum+w*e, total+w
+		}
+	}
+	off := map[int]float64{}
+	for i, e := range each {
+		unit := i
+		if group != nil {
+			unit = group[i]
+		}
+		if !math.IsNaN(e) {
+			off[unit] += WeightOf(weights, i) * (e - sum/total)
+		}
+	}
+	squares := 0.0
+	for unit := range len(each) { // in a fixed order
+		squares += off[unit] * off[unit]
+	}
+	units := float64(len(off))
+	return math.Sqrt(units/(units-1)*squares) / total
+}
+
+// WeightOf is the weight of an example; nil stands for 1.
+func WeightOf(weights []float64, example int) float64 {
+	if weights == nil {
+		return 1
+	}
+	return weights[example]
+}
+
+// judgeLabels is NewQuality for labels.
+func (q *Quality) judgeLabels(y, perExample, weights []float64, labels *dataset.Classes) {
+	var errors, judged [2]float64 // of the labels -1 and +1
+	count := [2]float64{}
+	for i, label := range y {
+		c, w := class(label), WeightOf(weights, i)
+		count[c] += w
+		if !math.IsNaN(perExample[i]) {
+			errors[c], judged[c] = errors[c]+w*perExample[i], judged[c]+w
+		}
+	}
+	q.Baseline = null.Float(min(count[0], count[1]) / (count[0] + count[1]))
+	larger := -1.0
+	if count[1] >= count[0] {
+		larger = 1
+	}
+	q.Constant = labels.Name(larger)
+	if judged[0] > 0 && judged[1] > 0 {
+		q.Balanced = null.Of((errors[0]/judged[0] + errors[1]/judged[1]) / 2)
+	}
+}
+
+// sameError is the relative difference up to which two errors are equal: rounding.
+const sameError = 1e-9
+
+// Warning says that a model is of no use, if it is not better than a constant; else "", and
+// where all targets are the same, which a constant foretells.
+func (q *Quality) Warning(testError null.Float) string {
+	if q == nil || q.Baseline == 0 || !(testError >= q.Baseline*(1-sameError)) {
+		return ""
+	}
+	return fmt.Sprintf("the model errs by %.5g, always predicting %s by %.5g: it has learned nothing of use",
+		testError, q.Constant, q.Baseline)
+}
+
+// ROC is the receiver operating characteristic of scores for labels -1, +1: for falling thresholds the shares
+// of the two labels whose score reaches them; and the area under it, the probability that a positive example
+// has the larger score, ties counting half. weights nil are 1. It is nil for one class.
+func ROC(score, label, weights []float64) (falsePositive, truePositive []float64, area float64) {
+	if !slices.ContainsFunc(label, func(y float64) bool { return y > 0 }) ||
+		!slices.ContainsFunc(label, func(y float64) bool { return y <= 0 }) {
+		return nil, nil, 0
+	}
+	sorted, positive, of := slices.Clone(score), make([]bool, len(label)), slices.Clone(weights)
+	for i, y := range label {
+		positive[i] = y > 0
+	}
+	stat.SortWeightedLabeled(sorted, positive, of)
+	truePositive, falsePositive, _ = stat.ROC(nil, sorted, positive, of)
+	return falsePositive, truePositive, integrate.Trapezoidal(falsePositive, truePositive)
 }

@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
+
+	"bootbench/internal/null"
 )
 
 // Logistic takes the field of a classifier, the real number whose sign is its class, to the probability of
@@ -132,24 +134,14 @@ type Scores struct {
 
 // Judge scores probabilities; weights nil are 1.
 func Judge(probability, label, weights []float64) Scores {
-	each := logLosses(probability, label)
-	square := make([]float64, len(each))
-	for i, l := range each {
-		square[i] = math.Pow(1-math.Exp(-l), 2)
-	}
-	return Scores{LogLoss: stat.Mean(each, weights), Brier: stat.Mean(square, weights)}
-}
-
-// logLosses are -log of the probability of each label.
-func logLosses(probability, label []float64) []float64 {
-	l := make([]float64, len(label))
+	logs, squares := make([]float64, len(label)), make([]float64, len(label))
 	for i, p := range probability {
 		if label[i] <= 0 {
 			p = 1 - p
 		}
-		l[i] = -math.Log(p)
+		logs[i], squares[i] = -math.Log(p), (1-p)*(1-p)
 	}
-	return l
+	return Scores{LogLoss: stat.Mean(logs, weights), Brier: stat.Mean(squares, weights)}
 }
 
 // Fit is a curve with what speaks for it.
@@ -170,16 +162,12 @@ func FitCurve(field, label, weights []float64) (*Fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	fit := &Fit{Logistic: logistic}
-	if fit.CrossFitted, err = crossFit(field, label, weights); err != nil {
-		fit.CrossFitted = nil
-	}
-	return fit, nil
+	crossFitted, _ := crossFit(field, label, weights)
+	return &Fit{logistic, crossFitted}, nil
 }
 
-// crossFit is the probability of each example by the curve fitted to the other folds. Every
-// fold has its share of both classes, and of large and small fields. It refuses a class of
-// one example.
+// crossFit is the probability of each example by the curve fitted to the other folds. Every fold has its
+// share of both classes, and of large and small fields. It refuses a class of one example.
 func crossFit(field, label, weights []float64) ([]float64, error) {
 	order := make([]int, len(field))
 	floats.ArgsortStable(slices.Clone(field), order)
@@ -210,4 +198,48 @@ func crossFit(field, label, weights []float64) ([]float64, error) {
 		}
 	}
 	return out, nil
+}
+
+// Reliability says how the probabilities of the label +1 are made, and how they hold for
+// examples that had no part in them.
+type Reliability struct {
+	Method  string      `json:"method"` // "posterior", "logistic" or "constant"
+	LogLoss *null.Float `json:"log_loss,omitempty"`
+	Brier   *null.Float `json:"brier,omitempty"`
+	// Bins of equal width of the left-out probabilities that hold any: their mean, the share
+	// of +1 and the number of examples.
+	Predicted null.Floats `json:"predicted,omitempty"`
+	Observed  null.Floats `json:"observed,omitempty"`
+	Count     []int       `json:"count,omitempty"`
+}
+
+// reliabilityBins is the number of bins between 0 and 1.
+const reliabilityBins = 10
+
+// NewReliability judges left-out probabilities by labels -1, +1, with weights, nil for 1; nil probabilities
+// are not known.
+func NewReliability(method string, leftOut, label, weights []float64) *Reliability {
+	c := &Reliability{Method: method}
+	if leftOut == nil {
+		return c
+	}
+	s := Judge(leftOut, label, weights)
+	c.LogLoss, c.Brier = null.Of(s.LogLoss), null.Of(s.Brier)
+	var sum, positive, total [reliabilityBins]float64
+	var count [reliabilityBins]int
+	for i, p := range leftOut {
+		bin := min(int(p*reliabilityBins), reliabilityBins-1)
+		w := WeightOf(weights, i)
+		sum[bin] += w * p
+		count[bin]++
+		total[bin] += w
+		positive[bin] += w * (1 + math.Copysign(1, label[i])) / 2
+	}
+	for bin, n := range count {
+		if n > 0 {
+			c.Predicted, c.Observed, c.Count = append(c.Predicted, sum[bin]/total[bin]),
+				append(c.Observed, positive[bin]/total[bin]), append(c.Count, n)
+		}
+	}
+	return c
 }

@@ -11,11 +11,10 @@ import (
 	"bootbench/solver"
 )
 
-// Solve computes the averages over resamples without retraining. See
-// solver.Solve for its errors; the solution lives in the kernel matrix's
-// scratch triangle until the next solve or full fit (a low-rank one in itself).
-// Where Spec.MaxBytes bounds the memory and Settings.MaxBytes is not set, it is what
-// the kernel matrix and its engine leave.
+// Solve computes the averages over resamples without retraining. See solver.Solve for its errors; the
+// solution lives in the kernel matrix's scratch triangle until the next solve or full fit (a low-rank one in
+// itself). Where Spec.MaxBytes bounds the memory and Settings.MaxBytes is not set, it is what the kernel
+// matrix and its engine leave.
 //
 // Where a low-rank kernel matrix changes the left-out error by more than Spec.RankError (see RankError) a
 // warning says so, and unless rank or RankTol are the user's the status is TooCoarse. See Settle.

@@ -18,8 +18,7 @@ const (
 	indefinite                  = 1e-6
 )
 
-// checkKernel refuses a kernel matrix that no command could use. It overwrites the scratch
-// triangle.
+// checkKernel refuses a kernel matrix that no command could use. It overwrites the scratch triangle.
 func (m *Model) checkKernel() error {
 	diagonal := make([]float64, m.Sites())
 	switch {

@@ -16,17 +16,15 @@ import (
 
 // Limits of the choice that Auto makes.
 const (
-	// DefaultRankTol is the Spec.RankTol of the low-rank engine for losses other than the
-	// square one.
+	// DefaultRankTol is the Spec.RankTol of the low-rank engine for losses other than the square one.
 	DefaultRankTol = 1e-4
 
-	// Up to ApproximateFrom sites Auto asks for a residual at which a low-rank
-	// answer is the exact one to the tolerance of the solver: answerShare of the
-	// noise variance of the square loss, where the left-out error and the median
-	// variance per point were off by 1e-8 to 7e-7 at ratios from 0.3 to 3, single
-	// variances by up to 3e-5; exactTol for other losses. (Beside noise as
-	// large as the signal, at gamma d = 0.003 and ratio 5, the error was off by 5e-6.) A
-	// hard margin, which any residual softens, is approximated only where K would not fit.
+	// Up to ApproximateFrom sites Auto asks for a residual at which a low-rank answer is the exact one to the
+	// tolerance of the solver: answerShare of the noise variance of the square loss, where the left-out error
+	// and the median variance per point were off by 1e-8 to 7e-7 at ratios from 0.3 to 3, single variances by up
+	// to 3e-5; exactTol for other losses. (Beside noise as large as the signal, at gamma d = 0.003 and ratio 5,
+	// the error was off by 5e-6.) A hard margin, which any residual softens, is approximated only where K would
+	// not fit.
 	answerShare = 3e-8
 	exactTol    = 1e-12
 
@@ -41,10 +39,9 @@ const (
 	// fits took 4 to 20 s and missed their tolerance, on the kernel matrix all took 0.4 s.
 	probeHingeFrom = 2000
 
-	// worthRank is the number of sites per rank at which the two engines take about
-	// the same time: counting flops the low-rank one needs 12 M r^2, its factor
-	// included, against 2 M^3, in products that are smaller and run slower. Measured,
-	// it is slower by a quarter at 3.5 and faster by a third at 4.7.
+	// worthRank is the number of sites per rank at which the two engines take about the same time: counting
+	// flops the low-rank one needs 12 M r^2, its factor included, against 2 M^3, in products that are smaller
+	// and run slower. Measured, it is slower by a quarter at 3.5 and faster by a third at 4.7.
 	worthRank = 4
 )
 
@@ -110,8 +107,7 @@ func (m choice) noise(k linalg.Columns) (float64, error) {
 	return square.Noise / mean, nil
 }
 
-// checkExact refuses a kernel matrix that would not fit, and names the engine
-// that would.
+// checkExact refuses a kernel matrix that would not fit, and names the engine that would.
 func (m choice) checkExact() error {
 	need, what := m.Forecast().buildBytes(), fmt.Sprintf("the theory for %d distinct inputs", m.Sites())
 	err := linalg.CheckMemory(need, m.MaxBytes, what)
@@ -148,9 +144,8 @@ func (m choice) rankBytes() int64 {
 	return max(1, m.room()-m.Forecast().vectorBytes()-m.Forecast().Margin(-1))
 }
 
-// choose is Auto. The exact engine is taken unless a factorisation shows that
-// the rank is low enough, which is tried out at a small part of the exact
-// engine's cost.
+// choose is Auto. The exact engine is taken unless a factorisation shows that the rank is low enough, which
+// is tried out at a small part of the exact engine's cost.
 func (m choice) choose() (linalg.Kernel, error) {
 	if exactError := m.checkExact(); exactError != nil {
 		if m.inputs == nil {
@@ -230,8 +225,7 @@ func (m choice) jittered(factor *linalg.LowRankPlusDiag) linalg.Kernel {
 	return factor
 }
 
-// loosest is the largest residual that Auto allows, and leaves in reason what
-// there is to say for it.
+// loosest is the largest residual that Auto allows, and leaves in reason what there is to say for it.
 func (m choice) loosest() (float64, error) {
 	if m.Sites() >= ApproximateFrom {
 		m.reason = "it is faster here"
@@ -256,10 +250,9 @@ func (m choice) loosestAt(k linalg.Columns, rank int) (float64, error) {
 	return math.Min(0.1, perRank/m.Loss.(loss.Square).Noise*noise*float64(rank)/float64(m.Sites())), err
 }
 
-// probe fails with ErrRank if the rank cannot be as low as most, because that of
-// a random subset of the sites, not much larger than most, is higher. A quarter of the
-// rank must reach a quarter of the digits first: residuals of smooth kernels fall
-// geometrically at most, or nearly so, and most that fail do so here.
+// probe fails with ErrRank if the rank cannot be as low as most, because that of a random subset of the
+// sites, not much larger than most, is higher. A quarter of the rank must reach a quarter of the digits
+// first: residuals of smooth kernels fall geometrically at most, or nearly so, and most that fail do so here.
 func (m choice) probe(loosest float64, most int) error {
 	order := rand.New(rand.NewPCG(1, 0)).Perm(m.Sites())
 	for _, part := range []int{4, 1} {

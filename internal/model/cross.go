@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -16,12 +17,11 @@ import (
 // batchBytes bounds the kernel rows that are in memory at a time.
 const batchBytes = 16 << 20
 
-// Cross calls f with the rows that describe new inputs to Solution.Predict, batch
-// after batch: rows is P x Width row-major and starts at new input number first.
-// They are the kernel with every site, or, from a low-rank matrix, coordinates in
-// the basis of its factor. f may overwrite rows. New inputs are in the units of
-// the data set; they get no jitter. Inputs that do not fit are an error that wraps
-// ErrInput; f's error ends the walk and is returned as it is.
+// Cross calls f with the rows that describe new inputs to Solution.Predict, batch after batch: rows is P x
+// Width row-major and starts at new input number first. They are the kernel with every site, or, from a
+// low-rank matrix, coordinates in the basis of its factor. f may overwrite rows. New inputs are in the units
+// of the data set; they get no jitter. Inputs that do not fit are an error that wraps ErrInput; f's error
+// ends the walk and is returned as it is.
 func (m *Model) Cross(in *dataset.Inputs, f func(first int, rows []float64) error) error {
 	return m.described().walk(in, func(first int, rows []float64) error {
 		if m.Factor() != nil {
@@ -31,8 +31,7 @@ func (m *Model) Cross(in *dataset.Inputs, f func(first int, rows []float64) erro
 	})
 }
 
-// described is the kernel with the sites that describe a new input: all of them, or the
-// pivots of a factor.
+// described is the kernel with the sites that describe a new input: all of them, or the pivots of a factor.
 func (m *Model) described() *inputKernel {
 	k := &inputKernel{spec: m.Kernel, transform: m.transform, inputs: m.inputs, sparse: m.Set.Sparse != nil,
 		chosen: m.First, examples: m.Set.N()}
@@ -66,13 +65,20 @@ func (k *inputKernel) walk(in *dataset.Inputs, f func(first int, rows []float64)
 	if err := k.check(in); err != nil {
 		return InputError(fmt.Errorf("new inputs: %w", err))
 	}
-	return batches(in.N(), max(1, len(k.chosen)), func(first, count int, rows []float64) error {
-		if in.Sparse != nil {
-			return k.inputs.CrossSparse(sparseRows(kernel.CSR(*in.Sparse), first, count), k.matrix(count, rows))
+	width := max(1, len(k.chosen))
+	batch := InputsAtATime(in.N(), width)
+	rows := make([]float64, batch*width)
+	for first := 0; first < in.N(); first += batch {
+		count := min(batch, in.N()-first)
+		to := blas64.General{Rows: count, Cols: len(k.chosen), Stride: width, Data: rows[:count*width]}
+		if err := k.rows(in, first, to); err != nil {
+			return InputError(fmt.Errorf("new inputs from row %d on: %w", first+1, err))
 		}
-		return k.rows(blas64.General{Rows: count, Cols: in.X.Cols, Stride: in.X.Stride,
-			Data: in.X.Data[first*in.X.Stride:]}, rows)
-	}, f)
+		if err := f(first, to.Data); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // check refuses new inputs that are no matrix, or sparse where the training inputs are not.
@@ -86,46 +92,38 @@ func (k *inputKernel) check(in *dataset.Inputs) error {
 	return kernel.CSR(*in.Sparse).Check()
 }
 
-// rows writes the kernel rows of new inputs into dst.
-func (k *inputKernel) rows(x blas64.General, dst []float64) error {
-	to := k.matrix(x.Rows, dst)
+// rows writes the kernel rows of new inputs from number first on.
+func (k *inputKernel) rows(in *dataset.Inputs, first int, to blas64.General) (err error) {
+	if in.Sparse != nil {
+		return k.inputs.CrossSparse(sparseRows(kernel.CSR(*in.Sparse), first, to.Rows), to)
+	}
+	x := dataset.Matrix{Rows: to.Rows, Cols: in.X.Cols, Stride: in.X.Stride, Data: in.X.Data[first*in.X.Stride:]}
 	switch {
 	case k.inputs == nil:
 		return k.take(x, to)
 	case k.sparse:
-		return k.inputs.CrossSparse(kernel.CSR(*dataset.NewCSR(matrixOf(x))), to)
+		return k.inputs.CrossSparse(kernel.CSR(*dataset.NewCSR(x)), to)
 	}
 	if k.transform != nil {
-		z, err := k.transform.Apply(matrixOf(x))
-		if err != nil {
+		if x, err = k.transform.Apply(x); err != nil {
 			return err
 		}
-		x = blas64.General(z)
 	}
-	return k.inputs.Cross(x, to)
+	return k.inputs.Cross(blas64.General(x), to)
 }
 
 // Dense are new inputs in the rows of a matrix.
 func Dense(x blas64.General) *dataset.Inputs { return &dataset.Inputs{X: dataset.Matrix(x)} }
 
-// matrix is rows of kernel values as a matrix.
-func (k *inputKernel) matrix(count int, rows []float64) blas64.General {
-	width := len(k.chosen)
-	return blas64.General{Rows: count, Cols: width, Stride: max(1, width), Data: rows}
-}
-
 // take reads the features of new inputs as their kernel with every example.
-func (k *inputKernel) take(x, dst blas64.General) error {
+func (k *inputKernel) take(x dataset.Matrix, dst blas64.General) error {
 	if x.Cols != k.examples {
 		return fmt.Errorf("%d kernel values for %d examples", x.Cols, k.examples)
 	}
-	amplitude := k.spec.Amplitude
-	if amplitude == 0 {
-		amplitude = 1
-	}
+	amplitude := cmp.Or(k.spec.Amplitude, 1)
 	for r := range x.Rows {
 		for j, example := range k.chosen {
-			v := amplitude*x.Data[r*x.Stride+example] + k.spec.Constant
+			v := amplitude*x.At(r, example) + k.spec.Constant
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				return fmt.Errorf("kernel of new row %d and example %d is %v", r+1, example+1, v)
 			}
@@ -137,25 +135,6 @@ func (k *inputKernel) take(x, dst blas64.General) error {
 
 // InputsAtATime is how many of count new inputs a batch has whose rows are width numbers.
 func InputsAtATime(count, width int) int { return max(1, min(count, batchBytes/(8*width))) }
-
-// batches hands f the rows of count new inputs, width numbers each, batch after
-// batch, which fill computes from new input number first on.
-func batches(count, width int, fill func(first, count int, rows []float64) error,
-	f func(first int, rows []float64) error) error {
-	batch := InputsAtATime(count, width)
-	rows := make([]float64, batch*width)
-	for first := 0; first < count; first += batch {
-		part := min(batch, count-first)
-		used := rows[:part*width]
-		if err := fill(first, part, used); err != nil {
-			return InputError(fmt.Errorf("new inputs from row %d on: %w", first+1, err))
-		}
-		if err := f(first, used); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // sparseRows are count rows of x from row first on, a view but for the starts.
 func sparseRows(x kernel.CSR, first, count int) kernel.CSR {
@@ -174,16 +153,14 @@ func (m *Model) CrossAll(in *dataset.Inputs) (blas64.General, error) {
 	if err := m.described().check(in); err != nil {
 		return blas64.General{}, InputError(fmt.Errorf("new inputs: %w", err))
 	}
-	count := in.N()
-	all := blas64.General{Rows: count, Cols: m.Sites(), Stride: m.Sites()}
-	need := 8 * int64(count) * int64(m.Sites())
-	if err := m.Forecast().CheckBeside(need, fmt.Sprintf("the kernel between %d new inputs and %d sites", count,
-		m.Sites())); err != nil {
+	all := blas64.General{Rows: in.N(), Cols: m.Sites(), Stride: m.Sites()}
+	what := fmt.Sprintf("the kernel between %d new inputs and %d sites", all.Rows, all.Cols)
+	if err := m.Forecast().CheckBeside(8*int64(all.Rows)*int64(all.Cols), what); err != nil {
 		return all, err
 	}
-	all.Data = make([]float64, count*m.Sites())
-	err := m.Cross(in, func(first int, rows []float64) error {
-		part := all.Data[first*m.Sites():]
+	all.Data = make([]float64, all.Rows*all.Cols)
+	return all, m.Cross(in, func(first int, rows []float64) error {
+		part := all.Data[first*all.Stride:]
 		if m.Factor() != nil {
 			m.Factor().Vectors(part, rows)
 		} else {
@@ -191,7 +168,6 @@ func (m *Model) CrossAll(in *dataset.Inputs) (blas64.General, error) {
 		}
 		return nil
 	})
-	return all, err
 }
 
 // EachResponse calls f for every new input, several at a time, with its kernel k(x) with the

@@ -24,8 +24,7 @@ func (m Forecast) CheckBeside(bytes int64, what string) error {
 	return linalg.CheckMemory(bytes, m.MaxBytes, what)
 }
 
-// Matrix is the memory of the kernel matrix with its scratch triangle, or of a factor and the
-// engines on it.
+// Matrix is the memory of the kernel matrix with its scratch triangle, or of a factor and the engines on it.
 func (m Forecast) Matrix() int64 {
 	switch {
 	case m.Form() == ScaLAPACK:
@@ -96,9 +95,8 @@ func (m Forecast) Margin(room int64) int64 {
 	return solver.WorkspaceBytes(m.Sites(), m.Form() == Exact, room)
 }
 
-// SolveRoom is what MaxBytes leaves to a solve of a loss that is not quadratic
-// beside the kernel matrix and its engine: 0 where nothing bounds it, negative where
-// nothing is left.
+// SolveRoom is what MaxBytes leaves to a solve of a loss that is not quadratic beside the kernel matrix and
+// its engine: 0 where nothing bounds it, negative where nothing is left.
 func (m Forecast) SolveRoom() int64 {
 	if m.Form() == ScaLAPACK {
 		return spreadRoom

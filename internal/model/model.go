@@ -1,8 +1,6 @@
-// Package model binds a data set, a kernel and a training loss, and hands the
-// result to whoever averages over resamples: the analytic solver, Monte-Carlo
-// retraining, or one fit to all data. It is the one place that knows which
-// examples share an input, so that theory and retraining always speak of the
-// same sites.
+// Package model binds a data set, a kernel and a training loss, and hands the result to whoever averages over
+// resamples: the analytic solver, Monte-Carlo retraining, or one fit to all data. It is the one place that
+// knows which examples share an input, so that theory and retraining always speak of the same sites.
 package model
 
 import (
@@ -78,12 +76,11 @@ func BiasByDefault(set *dataset.Set, l loss.Loss) bool {
 // Model is a data set with its kernel matrix. Examples with equal inputs share
 // a site unless the kernel has a jitter, which distinguishes them.
 //
-// A Model may be used by several goroutines. Solve, FullFit and what reads a Solution
-// (Solution.Predict, package refit) work in the one scratch triangle of a kernel
-// matrix that is held whole: a Solve or FullFit that would run beside another of these
-// is refused at once with linalg.ErrBusy, which is no fault of the data. Trainers, Cross and
-// other read-outs run beside anything. A Solve on a low-rank matrix has an engine of its
-// own and runs beside others. blas.Bind and the number of BLAS threads are settings of the process.
+// A Model may be used by several goroutines. Solve, FullFit and what reads a Solution (Solution.Predict,
+// package refit) work in the one scratch triangle of a kernel matrix that is held whole: a Solve or FullFit
+// that would run beside another of these is refused at once with linalg.ErrBusy, which is no fault of the
+// data. Trainers, Cross and other read-outs run beside anything. A Solve on a low-rank matrix has an engine
+// of its own and runs beside others. blas.Bind and the number of BLAS threads are settings of the process.
 type Model struct {
 	Spec               // Set has centred targets, Kernel its amplitude, with NormalizeTarget
 	TargetMean float64 // taken off the targets: to be added to the predictions of a solution or fit
@@ -249,12 +246,10 @@ func checkShape(x dataset.Matrix) error {
 	return nil
 }
 
-// largestTarget is the size up to which a target's square, and that of its square, are
-// numbers.
+// largestTarget is the size up to which a target's square, and that of its square, are numbers.
 const largestTarget = 1e50
 
-// checkFinite refuses what the readers of package dataset never let in, before
-// standardising could hide it.
+// checkFinite refuses what the readers of package dataset never let in, before standardising could hide it.
 func checkFinite(set *dataset.Set) error {
 	if err := CheckTargets(set.Y); err != nil {
 		return err
@@ -301,8 +296,7 @@ func TaskOf(l loss.Loss) (dataset.Task, error) {
 	return dataset.Regression, nil
 }
 
-// sites gives each distinct input a site, or each example when a jitter
-// makes equal inputs different.
+// sites gives each distinct input a site, or each example when a jitter makes equal inputs different.
 func sites(s *Spec) (site, first []int) {
 	if !(s.Kernel.Jitter > 0) {
 		return s.Set.Distinct()

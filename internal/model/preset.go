@@ -23,9 +23,8 @@ type Preset struct {
 // M03 uses on the Boston housing data, v_j the standard deviation of input j.
 const bostonScale = 73.54
 
-// marginPresets are gamma times the number of features for the sets of M04
-// (which does not print its kernels: these are this project's choice), with
-// standardised features and a hard margin.
+// marginPresets are gamma times the number of features for the sets of M04 (which does not print its kernels:
+// these are this project's choice), with standardised features and a hard margin.
 var marginPresets = map[string]float64{"crabs": 1, "crabs_sp": 1, "wisconsin": 0.5, "sonar": 0.5, "pima": 0.5}
 
 // PresetFor returns the preset of a data set, by its name.

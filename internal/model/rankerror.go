@@ -48,8 +48,7 @@ func (s *Spec) rankGoal() float64 {
 	return s.RankError
 }
 
-// perRank is the sum of residuals per pivot at which a factor for the square loss ends;
-// 0 for other losses.
+// perRank is the sum of residuals per pivot at which a factor for the square loss ends; 0 for other losses.
 func (m choice) perRank() float64 {
 	square, ok := m.Loss.(loss.Square)
 	if !ok {
@@ -58,9 +57,8 @@ func (m choice) perRank() float64 {
 	return factorShare * m.rankGoal() / rankErrorFactor * square.Noise
 }
 
-// RankError estimates by how much the left-out error of a solution is off, as a share of
-// itself, because the kernel matrix is approximated; 0 where it is not. It is the bound, or what Settle has
-// seen of it.
+// RankError estimates by how much the left-out error of a solution is off, as a share of itself, because the
+// kernel matrix is approximated; 0 where it is not. It is the bound, or what Settle has seen of it.
 func (m *Model) RankError(s *solver.Solution) float64 {
 	factor := m.Factor()
 	if factor == nil {

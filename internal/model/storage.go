@@ -89,9 +89,8 @@ func (m *Model) Matrix() linalg.Kernel {
 	return linalg.WithBias(m.Gram())
 }
 
-// Dense is the kernel matrix held whole, for what needs it so: Monte-Carlo
-// retraining, and training a support vector machine. A low-rank matrix is
-// multiplied out for it, if that fits into memory, and kept.
+// Dense is the kernel matrix held whole, for what needs it so: Monte-Carlo retraining, and training a support
+// vector machine. A low-rank matrix is multiplied out for it, if that fits into memory, and kept.
 func (m *Model) Dense() (*linalg.Sym, error) {
 	switch m.Form() {
 	case Exact:
@@ -112,8 +111,7 @@ func (m *Model) Dense() (*linalg.Sym, error) {
 	return m.dense, nil
 }
 
-// Approximation says how a low-rank kernel matrix was come by, and how good it
-// is.
+// Approximation says how a low-rank kernel matrix was come by, and how good it is.
 type Approximation struct {
 	Rank int
 	// mean residual over the mean of K_ii, constant apart: the relative error of R R' in the trace norm

@@ -26,9 +26,8 @@ type FitSettings struct {
 	Weight []float64
 }
 
-// Fit trains once on all data, with the weights that prediction needs and FullFit does not
-// give, in units of the target except for TargetMean. It takes the whole kernel matrix, and a factor of it
-// beside.
+// Fit trains once on all data, with the weights that prediction needs and FullFit does not give, in units of
+// the target except for TargetMean. It takes the whole kernel matrix, and a factor of it beside.
 func (m *Model) Fit(settings FitSettings) (*retrain.Learned, error) {
 	learners, err := training{m}.learners(settings.Tolerance)
 	if err != nil {

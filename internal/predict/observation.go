@@ -22,9 +22,8 @@ type Residuals int
 const (
 	// PlainResiduals are in units of the target: the noise is taken as the same everywhere.
 	PlainResiduals Residuals = iota
-	// ScaledResiduals are in units of (V + mean V)^1/2, with V the variance over resamples of
-	// the prediction at the input: intervals are wider where the noise, or what is not
-	// known, is larger.
+	// ScaledResiduals are in units of (V + mean V)^1/2, with V the variance over resamples of the prediction at
+	// the input: intervals are wider where the noise, or what is not known, is larger.
 	ScaledResiduals
 )
 
@@ -97,8 +96,7 @@ func (o *observed) prepare(level float64, unit Residuals) error {
 	return nil
 }
 
-// interval is that at a new input, whose predictions without each example are given, and
-// their variance.
+// interval is that at a new input, whose predictions without each example are given, and their variance.
 func (o *observed) interval(without []float64, variance float64) (i solver.Interval) {
 	residual := make([]float64, len(o.residual))
 	for j, r := range o.residual {

@@ -40,9 +40,8 @@ func (p *Predictions) Intervals(level float64) ([]solver.Interval, error) {
 	return intervals, nil
 }
 
-// At reads a solution of this model at new inputs, in units of the data set (M03-48). It
-// works in batches, see Check; before, if set, is told before each how many inputs are done, and its error
-// ends the work.
+// At reads a solution of this model at new inputs, in units of the data set (M03-48). It works in batches,
+// see Check; before, if set, is told before each how many inputs are done, and its error ends the work.
 func At(m *model.Model, s *solver.Solution, in *dataset.Inputs, before func(done int) error) (*Predictions,
 	error) {
 	p := &Predictions{Mean: []float64{}, Var: []float64{}}

@@ -33,9 +33,8 @@ type Probabilities struct {
 	own   loss.Likelihood
 }
 
-// ProbabilitiesOf finds how a classifier's predictions become probabilities. For a likelihood
-// they are those of its posterior, averaged over resamples. For others a curve is fitted to
-// the left-out fields
+// ProbabilitiesOf finds how a classifier's predictions become probabilities. For a likelihood they are those
+// of its posterior, averaged over resamples. For others a curve is fitted to the left-out fields
 //
 //	m/(V + mean V_c)^1/2,   m and V at m_c and V_c,
 //
@@ -133,8 +132,7 @@ func (p *Probabilities) ByCurve(mean, variance []float64) []float64 {
 	return out
 }
 
-// leftOutMoments are, for every example, mean and variance of the prediction over the
-// resamples that lack it.
+// leftOutMoments are, for every example, mean and variance of the prediction over the resamples that lack it.
 func leftOutMoments(m *model.Model, s *solver.Solution) (mean, variance []float64) {
 	mean = s.OutOfBag().Mean
 	_, variance = s.LeftOut(loss.SquareTest{})

@@ -82,40 +82,35 @@ func halfDistance(set *dataset.Set, standardized bool) float64 {
 	return sum
 }
 
-// coordinate is what the descent moves: the logarithm of a hyperparameter, between lo and hi.
-type coordinate struct{ lo, hi float64 }
-
-func (s *search) coordinates() (all []coordinate) {
-	for _, at := range s.spans {
-		all = append(all, coordinate{math.Log(at.from), math.Log(at.to)})
-	}
-	return all
+// logs are the middle and half the width of a span on a logarithmic scale, on which the descent moves.
+func (s span) logs() (middle, half float64) {
+	return (math.Log(s.to) + math.Log(s.from)) / 2, (math.Log(s.to) - math.Log(s.from)) / 2
 }
 
-// inside maps the real line to (lo, hi), with slope 1 in the middle; outside is its inverse.
-func (c *coordinate) inside(z float64) (x, slope float64) {
-	middle, half := (c.lo+c.hi)/2, (c.hi-c.lo)/2
+// inside maps the real line to the span, with slope 1 of the logarithm in the middle; outside is its inverse.
+func (s span) inside(z float64) (value, slope float64) {
+	middle, half := s.logs()
 	t := math.Tanh(z / half)
-	return middle + half*t, 1 - t*t
+	return math.Exp(middle + half*t), 1 - t*t
 }
 
-func (c *coordinate) outside(x float64) float64 {
-	middle, half := (c.lo+c.hi)/2, (c.hi-c.lo)/2
+func (s span) outside(value float64) float64 {
 	const most = 0.99 // a start on a bound could not leave it
-	return half * math.Atanh(math.Max(-most, math.Min(most, (x-middle)/half)))
+	middle, half := s.logs()
+	return half * math.Atanh(math.Max(-most, math.Min(most, (math.Log(value)-middle)/half)))
 }
 
 // onBound is the distance from a bound, as a logarithm, below which a value lies on it.
 const onBound = 0.05
 
-// noteBounds says which of the values lie on a bound.
-func (s *search) noteBounds(values []float64) {
+// noteBounds says which of the chosen values lie on a bound.
+func (s *search) noteBounds() {
 	for k, h := range s.result.Over {
-		at := s.spans[k]
-		if math.Log(values[k]/at.from) < onBound {
+		at, value := s.spans[k], h.Value(&s.result.Spec)
+		if math.Log(value/at.from) < onBound {
 			s.result.Bounds = append(s.result.Bounds, fmt.Sprintf("%v is on its lower bound %.4g", h, at.from))
 		}
-		if math.Log(at.to/values[k]) < onBound {
+		if math.Log(at.to/value) < onBound {
 			s.result.Bounds = append(s.result.Bounds, fmt.Sprintf("%v is on its upper bound %.4g", h, at.to))
 		}
 	}

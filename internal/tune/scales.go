@@ -73,8 +73,7 @@ func separable(one *Result) bool {
 	const examples = 5 // for each feature: with fewer, no gain that was seen is worth it
 	set := one.Spec.Set
 	return len(one.Path) > 0 && one.Spec.Kernel.Scaled() && len(one.Spec.Kernel.LengthScale) <= 1 &&
-		set.D() > 1 &&
-		set.Sparse == nil && set.Groups == nil && one.judgedOn() >= examples*set.D()
+		set.D() > 1 && set.Sparse == nil && set.Groups == nil && one.judgedOn() >= examples*set.D()
 }
 
 // judgedOn is the number of examples that the choice was judged on.

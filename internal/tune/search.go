@@ -10,7 +10,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/optimize"
-	"gonum.org/v1/gonum/stat/combin"
 
 	"bootbench/blas"
 	"bootbench/internal/dataset"
@@ -99,15 +98,6 @@ func (s *search) add(axis Axis, at span) error {
 	return nil
 }
 
-// values are those of the hyperparameters.
-func (s *search) values(spec *model.Spec) []float64 {
-	var all []float64
-	for _, h := range s.result.Over {
-		all = append(all, h.Value(spec))
-	}
-	return all
-}
-
 // run judges the grid and descends from its best model, and returns the best of the models that were judged
 // on as many examples as any.
 func (s *search) run(ctx context.Context) (Evaluation, error) {
@@ -116,12 +106,12 @@ func (s *search) run(ctx context.Context) (Evaluation, error) {
 	if best.Values == nil {
 		return best, s.failure(ctx)
 	}
-	s.result.GridBest, s.result.RunnerUp = best.Value, runnerUp(grid, best.Value)
+	s.result.RunnerUp = runnerUp(grid, best.Value)
 	s.part(ctx, "descent", func() { s.descend(ctx, best.Values) })
 	return least(s.result.Path), nil
 }
 
-// runnerUp is the least value above the best's place in a grid; NaN for a grid of one.
+// runnerUp is by how much of the best value of a grid the second best is worse; NaN for a grid of one.
 func runnerUp(grid []Evaluation, best float64) float64 {
 	values := []float64{}
 	for _, e := range grid {
@@ -133,7 +123,7 @@ func runnerUp(grid []Evaluation, best float64) float64 {
 		return math.NaN()
 	}
 	slices.Sort(values)
-	return values[1]
+	return (values[1] - best) / math.Abs(best)
 }
 
 // judgeGrid judges all combinations of the grids' values, the last axis fastest. Of equals the first counts,
@@ -141,23 +131,25 @@ func runnerUp(grid []Evaluation, best float64) float64 {
 // others are judged at the same time.
 func (s *search) judgeGrid(ctx context.Context) {
 	last := len(s.grids) - 1
-	lengths := make([]int, max(1, last))
-	for k := range lengths {
-		if lengths[k] = 1; last > 0 {
-			lengths[k] = len(s.grids[k])
+	others := [][]float64{nil} // combinations of the values of all axes but the last
+	for _, grid := range s.grids[:last] {
+		var longer [][]float64
+		for _, values := range others {
+			for _, v := range grid {
+				longer = append(longer, append(slices.Clip(values), v))
+			}
 		}
+		others = longer
 	}
-	spec, places := s.subset(min(gridExamples, s.settings.Examples)), combin.Cartesian(lengths)
-	chains := make([][]Evaluation, len(places))
+	spec := s.subset(min(gridExamples, s.settings.Examples))
+	chains := make([][]Evaluation, len(others))
 	blas.SingleThreaded(func() {
-		linalg.Parallel(len(places), func(chain int) {
+		linalg.Parallel(len(chains), func(chain int) {
 			j := &judge{problem: &s.problem, tolerance: tolerance}
-			for at := range s.grids[last] {
-				values := make([]float64, len(s.axis))
+			for _, v := range s.grids[last] {
+				combination, values := append(slices.Clip(others[chain]), v), make([]float64, len(s.axis))
 				for k, axis := range s.axis {
-					if values[k] = s.grids[last][at]; axis < last {
-						values[k] = s.grids[axis][places[chain][axis]]
-					}
+					values[k] = combination[axis]
 				}
 				e, _ := s.evaluate(ctx, j, spec, values)
 				if ctx.Err() != nil {
@@ -270,23 +262,21 @@ func (s *search) part(ctx context.Context, name string, do func()) []Evaluation 
 // descent is one run of L-BFGS on one data set.
 type descent struct {
 	*search
-	judge       *judge
-	spec        model.Spec
-	coordinates []coordinate
-
-	at   []float64 // the last point that was judged, and its model
-	last judged
-	ctx  context.Context
+	ctx   context.Context
+	judge *judge
+	spec  model.Spec
+	at    []float64 // the last point that was judged, and its model
+	last  judged
 }
 
 // descend runs L-BFGS from values of the hyperparameters. Whatever ends it, a line search without progress,
 // say, the models that were judged are kept.
 func (s *search) descend(ctx context.Context, from []float64) {
-	d := &descent{search: s, ctx: ctx, spec: s.subset(s.settings.Examples), coordinates: s.coordinates(),
+	d := &descent{search: s, ctx: ctx, spec: s.subset(s.settings.Examples),
 		judge: &judge{problem: &s.problem, tolerance: tolerance / 10}}
 	z := make([]float64, len(from))
-	for k, c := range d.coordinates {
-		z[k] = c.outside(math.Log(from[k]))
+	for k, span := range s.spans {
+		z[k] = span.outside(from[k])
 	}
 	converged := &optimize.FunctionConverge{Relative: tolerance, Iterations: 2}
 	if _, counts := s.problem.Test.(loss.ZeroOne); counts {
@@ -304,16 +294,10 @@ func (s *search) descend(ctx context.Context, from []float64) {
 // value judges a point; +Inf, which shortens the step, if that fails.
 func (d *descent) value(z []float64) float64 {
 	values := make([]float64, len(z))
-	for k, c := range d.coordinates {
-		x, _ := c.inside(z[k])
-		values[k] = math.Exp(x)
+	for k, span := range d.spans {
+		values[k], _ = span.inside(z[k])
 	}
 	d.at = append(d.at[:0], z...)
-	return d.valueOf(values)
-}
-
-// valueOf judges the model of these values; +Inf if that fails.
-func (d *descent) valueOf(values []float64) float64 {
 	e, value := d.evaluate(d.ctx, d.judge, d.spec, values)
 	if d.ctx.Err() != nil {
 		return math.Inf(1)
@@ -336,8 +320,8 @@ func (d *descent) gradient(gradient, z []float64) {
 		}
 		return
 	}
-	for k, c := range d.coordinates {
-		_, slope := c.inside(z[k])
+	for k, span := range d.spans {
+		_, slope := span.inside(z[k])
 		gradient[k] = slope * over[k]
 	}
 }

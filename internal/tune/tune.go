@@ -114,8 +114,7 @@ type Result struct {
 	Folds     int                    // of By Folds
 	Over      []model.Hyperparameter // what was chosen, one for each length scale
 	Value     float64                // of the objective
-	RunnerUp  float64                // of the second best model of the grid; NaN if there is none
-	GridBest  float64                // of the best
+	RunnerUp  float64                // by how much of the grid's best value the second is worse; NaN without one
 	Path      []Evaluation
 	Failures  int
 	Bounds    []string // hyperparameters whose value lies on a bound, and on which
@@ -148,7 +147,7 @@ func Run(ctx context.Context, p Problem, settings Settings) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.noteBounds(s.values(&s.result.Spec))
+	s.noteBounds()
 	s.result.Cancelled = ctx.Err() != nil
 	return &s.result, nil
 }
@@ -178,16 +177,15 @@ func (r *Result) String() string {
 		by = fmt.Sprintf("%d-fold %s", r.Folds, by)
 	}
 	text := fmt.Sprintf("%s, %d models on %d examples", by, r.Evaluations(), r.judgedOn())
-	if off := (r.RunnerUp - r.GridBest) / math.Abs(r.GridBest); off >= 0 {
-		text += fmt.Sprintf("; the grid's second is %.2g%% worse", 100*off)
+	if r.RunnerUp >= 0 {
+		text += fmt.Sprintf("; the grid's second is %.2g%% worse", 100*r.RunnerUp)
 	}
 	if a := r.Alternative; a != nil && len(r.Spec.Kernel.LengthScale) > 1 {
 		text += fmt.Sprintf("; with one length scale for all features its error is %.3g times as high",
 			a.Value/r.Value)
 	} else if a != nil {
 		text += fmt.Sprintf("; with a length scale for each feature its error is %.3g times as high, "+
-			"too little a gain",
-			a.Value/r.Value)
+			"too little a gain", a.Value/r.Value)
 	}
 	return text
 }

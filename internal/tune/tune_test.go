@@ -62,7 +62,7 @@ func TestRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		if r.Failures > 0 || r.Cancelled || !(r.RunnerUp >= r.GridBest) || r.Value > r.GridBest {
+		if r.Failures > 0 || r.Cancelled || !(r.RunnerUp >= 0) || r.Value > least(r.Path).Value {
 			t.Errorf("%s: %+v", name, r)
 		}
 		q := mustComplete(t, p)
@@ -160,7 +160,7 @@ func TestStops(t *testing.T) {
 func TestFailures(t *testing.T) {
 	p := regression(t, "synthetic:friedman1,n=20", Plus632)
 	s := need.One(newSearch(p, Settings{}))(t)
-	d := &descent{search: s, ctx: t.Context(), spec: s.problem.Spec, coordinates: s.coordinates(),
+	d := &descent{search: s, ctx: t.Context(), spec: s.problem.Spec,
 		judge: &judge{problem: &s.problem, tolerance: tolerance}}
 	d.spec.MaxBytes = 1
 	if v := d.value([]float64{0, 0}); !math.IsInf(v, 1) || s.result.Failures != 1 ||

@@ -10,17 +10,15 @@ import (
 	"bootbench/loss"
 )
 
-// Kernels that are broader and narrower than the presets of M04's sets: gamma
-// times the number of features.
+// Kernels that are broader and narrower than the presets of M04's sets: gamma times the number of features.
 const (
 	broadGamma  = 0.125
 	narrowGamma = 2
 )
 
-// DefaultCases are the comparisons that run without arguments: the Boston
-// housing data with M03's kernel, the four classification sets of M04 with a hard
-// margin (two of them with a broad and a narrow kernel too), and synthetic
-// regression at each of sizes.
+// DefaultCases are the comparisons that run without arguments: the Boston housing data with M03's kernel, the
+// four classification sets of M04 with a hard margin (two of them with a broad and a narrow kernel too), and
+// synthetic regression at each of sizes.
 func DefaultCases(sizes []int) ([]Case, error) {
 	var cases []Case
 	for _, name := range []string{"boston", "crabs", "wisconsin", "sonar", "pima"} {

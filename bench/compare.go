@@ -23,8 +23,7 @@ type Case struct {
 	Name  string // in rows; default: that of the set
 	Spec  model.Spec
 	Ratio float64 // nu = S/N
-	// Sizes are the numbers of examples; each takes the first n of one shuffle
-	// of the set. Empty: all examples.
+	// Sizes are the numbers of examples; each takes the first n of one shuffle of the set. Empty: all examples.
 	Sizes []int
 }
 
@@ -49,9 +48,8 @@ type Settings struct {
 	Progress func(label string, done, total int)
 }
 
-// DefaultResamples is the Resamples of zero Settings: enough for a relative
-// error of the theory's variances of a few percent to show above the noise of
-// the reference, which is about 7% per site.
+// DefaultResamples is the Resamples of zero Settings: enough for a relative error of the theory's variances
+// of a few percent to show above the noise of the reference, which is about 7% per site.
 const DefaultResamples = 400
 
 func (s Settings) withDefaults() (Settings, error) {
@@ -301,19 +299,16 @@ func (x *experiment) retrain(ctx context.Context) (*retrain.Result, error) {
 	return result, err
 }
 
-// NewVarianceAccuracy compares the theory's variances v_i with the reference's s_i, whose
-// standard errors are e_i, both relative to the mean (v_i + s_i)/2 of the two. (A
-// noisy s_i alone as the denominator overstates error and noise where it happens
-// to be small; with v_i alone a few sites where the theory is far too small
-// dominate.) Averaged over sites, and over the resamples that might have
-// been drawn,
+// NewVarianceAccuracy compares the theory's variances v_i with the reference's s_i, whose standard errors are
+// e_i, both relative to the mean (v_i + s_i)/2 of the two. (A noisy s_i alone as the denominator overstates
+// error and noise where it happens to be small; with v_i alone a few sites where the theory is far too small
+// dominate.) Averaged over sites, and over the resamples that might have been drawn,
 //
 //	mean ((v - s)/((v + s)/2))^2 = own^2 + mean (e/((v + s)/2))^2
 //
-// up to terms of the fourth order in the noise, with own the theory's root mean
-// square relative error. The last term falls like 1/R with the number R of
-// resamples, so that noise/own^2 times R resamples make a reference that is as
-// far off as the theory.
+// up to terms of the fourth order in the noise, with own the theory's root mean square relative error. The
+// last term falls like 1/R with the number R of resamples, so that noise/own^2 times R resamples make a
+// reference that is as far off as the theory.
 func NewVarianceAccuracy(theory []float64, reference *retrain.Result) VarianceAccuracy {
 	a := VarianceAccuracy{EqualIsBound: true} // until the noise turns out to be small enough
 	difference, noise, count := 0.0, 0.0, 0.0

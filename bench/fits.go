@@ -18,9 +18,8 @@ import (
 // timedFits is how many resamples the single fits are timed on.
 const timedFits = 7
 
-// fits times single trainings, each with predictions at all sites: on all data,
-// and on resamples with repeated rows merged. For square loss it also times fits
-// of the S rows as they come.
+// fits times single trainings, each with predictions at all sites: on all data, and on resamples with
+// repeated rows merged. For square loss it also times fits of the S rows as they come.
 func (x *experiment) fits(ctx context.Context) (fits SingleFits, err error) {
 	x.tell("fits", 0, timedFits)
 	trainer, err := x.model.NewTrainer()

@@ -11,9 +11,8 @@ import (
 	"bootbench/solver"
 )
 
-// CompareRow is one comparison: the theory and retraining on the same n examples, in
-// the same process, one after the other. Times are wall times in seconds. The
-// kernel matrix, which both need, is in none of them.
+// CompareRow is one comparison: the theory and retraining on the same n examples, in the same process, one
+// after the other. Times are wall times in seconds. The kernel matrix, which both need, is in none of them.
 type CompareRow struct {
 	Setup
 	Theory
@@ -21,8 +20,7 @@ type CompareRow struct {
 	Retrained
 	Refined
 
-	// FitsEquivalent is theory_s in fits of merged resamples, and
-	// NaiveFitsEquivalent in fits of all S rows.
+	// FitsEquivalent is theory_s in fits of merged resamples, and NaiveFitsEquivalent in fits of all S rows.
 	FitsEquivalent      float64 `json:"fits_equivalent"`
 	NaiveFitsEquivalent float64 `json:"naive_fits_equivalent"`
 
@@ -94,10 +92,9 @@ func NewRetrained(r *retrain.Result) Retrained {
 		r.Stats.Elapsed.Seconds()}
 }
 
-// Refined is the theory refined by exact resamples in batches: RefinedS is the time with the
-// solve, RefinedEquivalent the number of plain retrainings whose left-out error has
-// the same standard error, and RefinedSpeedup their time over RefinedS. 0 where the
-// loss has no proximal map.
+// Refined is the theory refined by exact resamples in batches: RefinedS is the time with the solve,
+// RefinedEquivalent the number of plain retrainings whose left-out error has the same standard error, and
+// RefinedSpeedup their time over RefinedS. 0 where the loss has no proximal map.
 type Refined struct {
 	RefinedError      null.Float `json:"refined_error,omitempty"`
 	RefinedSE         null.Float `json:"refined_se,omitempty"`
@@ -109,16 +106,14 @@ type Refined struct {
 
 // VarianceAccuracy says how far off the theory's variances are.
 type VarianceAccuracy struct {
-	// VarianceError is the theory's root mean square error in the per-site
-	// variances, relative to these, the noise of the retraining reference taken
-	// off; VarianceNoise is that noise. 0 where the error is too small to show above
-	// the noise.
+	// VarianceError is the theory's root mean square error in the per-site variances, relative to these, the
+	// noise of the retraining reference taken off; VarianceNoise is that noise. 0 where the error is too small
+	// to show above the noise.
 	VarianceError float64 `json:"variance_error"`
 	VarianceNoise float64 `json:"variance_noise"`
-	// EqualResamples is how many resamples give retraining the same error in
-	// the variances, and SpeedupEqualAccuracy their time over theory_s. Where
-	// VarianceError is 0 both are lower bounds, from the resamples that were drawn,
-	// and EqualIsBound is set.
+	// EqualResamples is how many resamples give retraining the same error in the variances, and
+	// SpeedupEqualAccuracy their time over theory_s. Where VarianceError is 0 both are lower bounds, from the
+	// resamples that were drawn, and EqualIsBound is set.
 	EqualResamples       float64 `json:"equal_resamples"`
 	SpeedupEqualAccuracy float64 `json:"speedup_equal_accuracy"`
 	EqualIsBound         bool    `json:"equal_is_bound"`

@@ -2,12 +2,11 @@ package loss
 
 import "math"
 
-// ProxEach maps many sites at once (T3): dst_i = argmin c_i/2 (f - h_i)^2 + k_i l(f, y_i),
-// every site with one target y_i of weight k_i >= 0. All slices have the length of dst;
-// dst may be h. What it holds before is a guess, from which a map that iterates starts where
-// that is near. Losses of the catalogue that
-// have a closed map go through a loop of their own, by which a block of fits takes 0.6 to 0.8 of the
-// time by the piecewise map; others go through Prox.
+// ProxEach maps many sites at once (T3): dst_i = argmin c_i/2 (f - h_i)^2 + k_i l(f, y_i), every site with
+// one target y_i of weight k_i >= 0. All slices have the length of dst; dst may be h. What it holds before is
+// a guess, from which a map that iterates starts where that is near. Losses of the catalogue that have a
+// closed map go through a loop of their own, by which a block of fits takes 0.6 to 0.8 of the time by the
+// piecewise map; others go through Prox.
 func ProxEach(l Proximal, dst, c, h, y, k []float64) {
 	c, h, y, k = c[:len(dst)], h[:len(dst)], y[:len(dst)], k[:len(dst)]
 	switch l := l.(type) {

@@ -23,8 +23,7 @@ func (p *Parameters) Named(name string) *float64 {
 	return map[string]*float64{"noise": &p.Noise, "C": &p.C, "epsilon": &p.Epsilon, "delta": &p.Delta}[name]
 }
 
-// ParametersOf are those with which ByName makes this loss; ok is false for one that is not of the
-// catalogue.
+// ParametersOf are those with which ByName makes this loss; ok is false for one that is not of the catalogue.
 func ParametersOf(l Loss) (p Parameters, ok bool) {
 	about, err := About(l.Name())
 	v := reflect.ValueOf(l)
@@ -54,8 +53,7 @@ type Info struct {
 	Aliases []string
 	Formula string // of the loss, or of the likelihood
 	Task    Task
-	// Takes lists the parameters by their names on the command line: noise, C,
-	// epsilon, delta.
+	// Takes lists the parameters by their names on the command line: noise, C, epsilon, delta.
 	Takes    []string
 	Weighted bool // C may have a weight for each class
 }
@@ -119,8 +117,7 @@ func Names() []string {
 	return names
 }
 
-// About describes the training loss of that name or alias. It refuses unknown
-// names.
+// About describes the training loss of that name or alias. It refuses unknown names.
 func About(name string) (Info, error) {
 	e, err := find(name)
 	return e.Info, err
@@ -138,4 +135,24 @@ func ByName(name string, p Parameters) (Loss, error) {
 		return nil, err
 	}
 	return l, nil
+}
+
+// Times is a loss multiplied by v > 0, the importance weight of examples. It refuses losses that are no
+// multiples of one another: likelihoods, whose scale is the posterior's, and losses of the caller.
+func Times(l Loss, v float64) (Loss, error) {
+	if v == 1 || l.Name() == (HardMargin{}).Name() {
+		return l, nil
+	}
+	p, known := ParametersOf(l)
+	switch about, _ := About(l.Name()); {
+	case !known || len(about.Takes) == 0:
+		return nil, fmt.Errorf(
+			"loss: %s takes no weights: take square, hinge, hinge2, logistic, eps, absolute or huber",
+			l.Name())
+	case about.Takes[0] == "noise":
+		p.Noise /= v
+	default:
+		p.C *= v
+	}
+	return ByName(l.Name(), p)
 }

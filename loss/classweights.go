@@ -9,9 +9,8 @@ type ClassWeights struct {
 	Positive float64 `json:"positive"`
 }
 
-// Balanced are n/(2 n_class) for n labels, n_class of them of the class: both classes weigh the same
-// in all, and an example 1 in the mean (the convention of scikit-learn). No weights where a class has
-// no example.
+// Balanced are n/(2 n_class) for n labels, n_class of them of the class: both classes weigh the same in all,
+// and an example 1 in the mean (the convention of scikit-learn). No weights where a class has no example.
 func Balanced(labels []float64) ClassWeights {
 	n, positive := float64(len(labels)), 0.0
 	for _, y := range labels {

@@ -10,9 +10,8 @@ import (
 	"bootbench/loss/internal/quadrature"
 )
 
-// Distribution is the distribution of a real quantity: a mixture of truncated
-// Gaussians, of atoms, and of Gaussians mapped by a rising function. Total weight
-// is one.
+// Distribution is the distribution of a real quantity: a mixture of truncated Gaussians, of atoms, and of
+// Gaussians mapped by a rising function. Total weight is one.
 type Distribution struct {
 	Pieces []TruncatedNormal
 	Atoms  []Atom
@@ -301,8 +300,8 @@ func (d Distribution) span() (lo, hi float64) {
 		lo, hi = math.Min(lo, a.At), math.Max(hi, a.At)
 	}
 	for _, c := range d.curves {
-		lo = math.Min(lo, c.f.at(c.Mean-curveReach*c.SD).f)
-		hi = math.Max(hi, c.f.at(c.Mean+curveReach*c.SD).f)
+		lo = math.Min(lo, c.at(c.Mean-curveReach*c.SD).f)
+		hi = math.Max(hi, c.at(c.Mean+curveReach*c.SD).f)
 	}
 	return lo, hi
 }

@@ -1,10 +1,8 @@
-// Package loss holds training losses, as the theory sees them, and test
-// losses.
+// Package loss holds training losses, as the theory sees them, and test losses.
 //
-// A training loss enters the theory through its proximal map alone (T3). Here
-// each loss turns the Gaussian cavity of a site into the moments of the
-// predictor there (T4), its whole law over resamples, and the expected test
-// loss of an example that is left out (M03-45, 46).
+// A training loss enters the theory through its proximal map alone (T3). Here each loss turns the Gaussian
+// cavity of a site into the moments of the predictor there (T4), its whole law over resamples, and the
+// expected test loss of an example that is left out (M03-45, 46).
 //
 // A site is a distinct input. It holds one or several examples, and its total
 // count follows the law of the sum of theirs.
@@ -12,20 +10,17 @@ package loss
 
 import "bootbench/resample"
 
-// Cavity is the Gaussian law h ~ N(Mean, Var) of the predictor at a site
-// trained without that site, and the curvature C > 0 of the rest of the model
-// there (T2): C = c, Mean = gc/c, Var = -lc/c^2 >= 0.
+// Cavity is the Gaussian law h ~ N(Mean, Var) of the predictor at a site trained without that site, and the
+// curvature C > 0 of the rest of the model there (T2): C = c, Mean = gc/c, Var = -lc/c^2 >= 0.
 type Cavity struct {
 	C, Mean, Var float64
 }
 
-// Moments are the moments of a site (T4): mean and variance over resamples of
-// the predictor, and Shrinkage = o = 1 - c chi in [0, 1], the part of the site's
-// response that its own examples take away. Response = 1 - Shrinkage = c chi is summed on
-// its own: each of the two keeps its digits where the other rounds to 1. So
-// chi = Response/c, and the new d = 1/chi - c is c Shrinkage/Response. Response = 0 happens only
-// where the site's examples are present with certainty, or where its true value
-// underflows.
+// Moments are the moments of a site (T4): mean and variance over resamples of the predictor, and Shrinkage =
+// o = 1 - c chi in [0, 1], the part of the site's response that its own examples take away. Response = 1 -
+// Shrinkage = c chi is summed on its own: each of the two keeps its digits where the other rounds to 1. So
+// chi = Response/c, and the new d = 1/chi - c is c Shrinkage/Response. Response = 0 happens only where the
+// site's examples are present with certainty, or where its true value underflows.
 type Moments struct {
 	Mean, Var, Shrinkage, Response float64
 }
@@ -36,10 +31,25 @@ type Loss interface {
 	Name() string
 	// Value is l(f, y).
 	Value(f, y float64) float64
-	// Site prepares the loss for a site whose examples have targets y (length
-	// >= 1) and occupation numbers that follow law. It refuses targets that the
-	// loss is not defined for.
+	// Site prepares the loss for a site whose examples have targets y (length >= 1) and occupation numbers that
+	// follow law. It refuses targets that the loss is not defined for.
 	Site(y []float64, law resample.CountDistribution) (Site, error)
+}
+
+// Proximal is a convex loss known by its value and by its proximal map: all that the theory (T4) and a
+// trainer (T1) ask of a loss.
+type Proximal interface {
+	// Name is the loss's name on the command line.
+	Name() string
+	// Value is l(f, y); +Inf where f is barred.
+	Value(f, y float64) float64
+	// Prox is the proximal map of several examples at one input (T3),
+	//
+	//	f = argmin c/2 (f-h)^2 + sum_j k_j l(f, y_j),
+	//
+	// and its slope df/dh in [0, 1]. c > 0; weights k_j >= 0, one for each of the targets y. Without weight
+	// f = h and the slope is 1.
+	Prox(c, h float64, y, k []float64) (f, slope float64)
 }
 
 // Site is a loss at one site: its examples' targets and the law of their
@@ -61,8 +71,7 @@ type Quadratic interface {
 	// Responses are the averages of (T9) over the site's count k:
 	//	a1 = E 1/(c+k/s2), pull = 1 - c a1 = E (k/s2)/(c+k/s2),
 	//	a2 = E 1/(c+k/s2)^2, e2 = E (v/s2^2)/(c+k/s2)^2,
-	// with v = resample.WithinSiteVar of the site's examples and k: k for draws with
-	// replacement.
+	// with v = resample.WithinSiteVar of the site's examples and k: k for draws with replacement.
 	Responses(c float64) (a1, pull, a2, e2 float64)
 	// Spread is the variance of 1/(c+k/s2) over k: a2 - a1^2 with its digits kept.
 	// It takes a1 and pull as Responses gave them at the same c.

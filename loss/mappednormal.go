@@ -7,23 +7,17 @@ import (
 	"bootbench/loss/internal/normal"
 )
 
-// mappedNormal is Weight times the distribution of f(h), h ~ N(Mean, SD^2), for a
-// rising f. SD > 0.
+// mappedNormal is Weight times the distribution of f(h), h ~ N(Mean, SD^2), for a rising f. SD > 0.
 type mappedNormal struct {
 	Weight, Mean, SD float64
-	f                risingMap
-	noise            float64 // error of f
+	fieldMap
+	noise float64 // error of f
 }
 
-// risingMap is a function f of the field h that never falls. Several may be evaluated at once.
-type risingMap interface {
-	at(h float64) point
-}
-
-// invertibleMap is a rising map that may know its inverse: the point where it has the value x.
-type invertibleMap interface {
-	risingMap
-	inverse(x float64) (p point, ok bool)
+// fieldMap is a function f of the field h that never falls. Several of its points may be computed at once.
+type fieldMap struct {
+	at      func(h float64) point
+	inverse func(x float64) point // where f has the value x; nil: by search
 }
 
 // Limits of a curve.
@@ -46,10 +40,8 @@ func (c mappedNormal) standard(h float64) float64 { return (h - c.Mean) / c.SD }
 // crossing is the point where f has the value x, or the end of the curve's reach where that lies beyond. A
 // search goes from near by Newton steps, which bisect where they leave the bracket.
 func (c mappedNormal) crossing(x float64, near point) point {
-	if f, ok := c.f.(invertibleMap); ok {
-		if p, ok := f.inverse(x); ok {
-			return p
-		}
+	if c.inverse != nil {
+		return c.inverse(x)
 	}
 	least, most, tol := c.Mean-curveReach*c.SD, c.Mean+curveReach*c.SD, c.tolerance()
 	lo, hi := math.Inf(-1), math.Inf(1) // the bracket, as far as it is known
@@ -73,13 +65,13 @@ func (c mappedNormal) crossing(x float64, near point) point {
 		case !(lo < next && next < hi) || step > newtonSteps && step%2 == 0:
 			next = 0.5 * (math.Max(least, lo) + math.Min(most, hi))
 		}
-		p = c.f.at(next)
+		p = c.at(next)
 	}
 	return p
 }
 
 // middle is the curve's point at its mean.
-func (c mappedNormal) middle() point { return c.f.at(c.Mean) }
+func (c mappedNormal) middle() point { return c.at(c.Mean) }
 
 // mass is the curve's share of P(a <= X < b).
 func (c mappedNormal) mass(a, b float64) float64 {
@@ -121,7 +113,7 @@ func (c mappedNormal) average(g func(f float64) float64, breaks []float64) float
 		}
 	}
 	slices.Sort(cuts)
-	value := func(z float64) normal.Terms { return normal.Terms{1: g(c.f.at(c.Mean + c.SD*z).f)} }
+	value := func(z float64) normal.Terms { return normal.Terms{1: g(c.at(c.Mean + c.SD*z).f)} }
 	size := 0.0
 	for _, z := range cuts {
 		size = max(size, math.Abs(value(z)[1])*normal.PDF(z))

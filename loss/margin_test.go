@@ -233,7 +233,7 @@ func plainMoments(x *mixture, cav Cavity) Moments {
 		row := x.row(i)
 		cuts := []float64{-13, 13}
 		for j, kink := range x.kinks {
-			for _, push := range []float64{row.slopeAt(j, kink), row.slopes[j+1]} {
+			for _, push := range []float64{row.slopeAt(j, kink), row.Slopes[j+1]} {
 				if z := (kink + push/cav.C - cav.Mean) / sd; math.Abs(z) < 13 {
 					cuts = append(cuts, z)
 				}

@@ -13,40 +13,42 @@ import (
 	"bootbench/resample"
 )
 
-// piecewise is a convex loss of the prediction f whose derivative is piecewise
-// linear. On segment j, between kinks[j-1] and kinks[j], it is
+// Piecewise is a convex function of the prediction f whose derivative is linear between breakpoints, and
+// which has a least value. On segment j, between breakpoints j-1 and j, the derivative is
 //
-//	slopes[j] + curvatures[j] (f - anchor),
+//	Slopes[j] + Curvatures[j] (f - anchor),
 //
-// where the anchor of a segment is its left end, and that of the first its
-// right end. Kinks rise strictly. The first slope may be -Inf and the last +Inf,
-// which bars f from there. Without kinks the loss is constant.
+// where the anchor of a segment is its left end, and that of the first its right end. Within this package the
+// first slope may be -Inf and the last +Inf, which bars f from there, and a loss without breakpoints is
+// constant.
 //
-// Its proximal map (T3) is piecewise linear. A segment of curvature q is seen
-// by the fields h = f + l'(f)/c, where f has slope c/(c+q); a kink by those
-// between x + l'(x-)/c and x + l'(x+)/c, where f stays at x.
-type piecewise struct {
-	kinks, slopes, curvatures []float64
+// Its proximal map (T3) is piecewise linear. A segment of curvature q is seen by the fields h = f + l'(f)/c,
+// where f has slope c/(c+q); a breakpoint, or kink, by those between x + l'(x-)/c and x + l'(x+)/c, where f
+// stays at x.
+type Piecewise struct {
+	Breakpoints []float64 // strictly rising, at least one
+	Slopes      []float64 // derivatives at the anchors
+	Curvatures  []float64 // second derivatives of the segments, at least 0; nil: all are 0
 }
 
 // anchor is the place of slopes[j].
-func (l *piecewise) anchor(j int) float64 { return l.kinks[max(j-1, 0)] }
+func (l *Piecewise) anchor(j int) float64 { return l.Breakpoints[max(j-1, 0)] }
 
 // slopeAt is the derivative of segment j, or of its continuation, at x.
-func (l *piecewise) slopeAt(j int, x float64) float64 {
-	if l.curvatures[j] == 0 {
-		return l.slopes[j]
+func (l *Piecewise) slopeAt(j int, x float64) float64 {
+	if l.Curvatures[j] == 0 {
+		return l.Slopes[j]
 	}
-	return l.slopes[j] + l.curvatures[j]*(x-l.anchor(j))
+	return l.Slopes[j] + l.Curvatures[j]*(x-l.anchor(j))
 }
 
 // segmentProx is the proximal map at h by segment j, or its continuation.
-func (l *piecewise) segmentProx(j int, c, h float64) float64 {
-	q := l.curvatures[j]
+func (l *Piecewise) segmentProx(j int, c, h float64) float64 {
+	q := l.Curvatures[j]
 	if q == 0 {
-		return h - l.slopes[j]/c
+		return h - l.Slopes[j]/c
 	}
-	x, b := l.anchor(j), l.slopes[j]
+	x, b := l.anchor(j), l.Slopes[j]
 	if q < c { // f is nearer to h than to x
 		return h + (q*(x-h)-b)/(c+q)
 	}
@@ -54,71 +56,71 @@ func (l *piecewise) segmentProx(j int, c, h float64) float64 {
 }
 
 // prox is the proximal map at h and its slope.
-func (l *piecewise) prox(c, h float64) (f, slope float64) {
+func (l *Piecewise) prox(c, h float64) (f, slope float64) {
 	lo := math.Inf(-1)
-	for j, kink := range l.kinks {
+	for j, kink := range l.Breakpoints {
 		if h <= kink+l.slopeAt(j, kink)/c {
-			return math.Min(math.Max(lo, l.segmentProx(j, c, h)), kink), c / (c + l.curvatures[j])
+			return math.Min(math.Max(lo, l.segmentProx(j, c, h)), kink), c / (c + l.Curvatures[j])
 		}
-		if h <= kink+l.slopes[j+1]/c {
+		if h <= kink+l.Slopes[j+1]/c {
 			return kink, 0
 		}
 		lo = kink
 	}
-	last := len(l.kinks)
-	return math.Max(lo, l.segmentProx(last, c, h)), c / (c + l.curvatures[last])
+	last := len(l.Breakpoints)
+	return math.Max(lo, l.segmentProx(last, c, h)), c / (c + l.Curvatures[last])
 }
 
 // check refuses a loss that is not convex or has no least value.
-func (l *piecewise) check() error {
-	n := len(l.kinks)
-	if n == 0 || len(l.slopes) != n+1 || len(l.curvatures) != n+1 {
+func (l *Piecewise) check() error {
+	n := len(l.Breakpoints)
+	if n == 0 || len(l.Slopes) != n+1 || len(l.Curvatures) != n+1 {
 		return fmt.Errorf("%d breakpoints need as many slopes and curvatures and one more, got %d and %d", n,
-			len(l.slopes), len(l.curvatures))
+			len(l.Slopes), len(l.Curvatures))
 	}
-	for j := range l.slopes {
-		if !(l.curvatures[j] >= 0 && l.curvatures[j] <= maxParameter && math.Abs(l.slopes[j]) <= maxParameter) {
+	for j := range l.Slopes {
+		if !(l.Curvatures[j] >= 0 && l.Curvatures[j] <= maxParameter && math.Abs(l.Slopes[j]) <= maxParameter) {
 			return fmt.Errorf("segment %d has slope %g and curvature %g, must be at most %g and curvatures at least 0",
-				j+1, l.slopes[j], l.curvatures[j], float64(maxParameter))
+				j+1, l.Slopes[j], l.Curvatures[j], float64(maxParameter))
 		}
 	}
-	for j, kink := range l.kinks {
-		if math.IsInf(kink, 0) || !(j == 0 || kink > l.kinks[j-1]) {
-			return fmt.Errorf("breakpoints must be finite and rise, got %v", l.kinks)
+	for j, kink := range l.Breakpoints {
+		if math.IsInf(kink, 0) || !(j == 0 || kink > l.Breakpoints[j-1]) {
+			return fmt.Errorf("breakpoints must be finite and rise, got %v", l.Breakpoints)
 		}
-		if below := l.slopeAt(j, kink); !(l.slopes[j+1] >= below-1e-12*(math.Abs(below)+math.Abs(l.slopes[j+1]))) {
+		if below := l.slopeAt(j, kink); !(l.Slopes[j+1] >= below-1e-12*(math.Abs(below)+math.Abs(l.Slopes[j+1]))) {
 			return fmt.Errorf("slope %g before breakpoint %g and %g after it: not convex", below, kink,
-				l.slopes[j+1])
+				l.Slopes[j+1])
 		}
 	}
-	if l.slopes[0] > 0 && l.curvatures[0] == 0 || l.slopes[n] < 0 && l.curvatures[n] == 0 {
-		return fmt.Errorf("slopes from %g to %g: there is no least value", l.slopes[0], l.slopes[n])
+	if l.Slopes[0] > 0 && l.Curvatures[0] == 0 || l.Slopes[n] < 0 && l.Curvatures[n] == 0 {
+		return fmt.Errorf("slopes from %g to %g: there is no least value", l.Slopes[0], l.Slopes[n])
 	}
 	return nil
 }
 
 // least is a place where the loss is least.
-func (l *piecewise) least() float64 {
-	for j, kink := range l.kinks {
-		if q := l.curvatures[j]; l.slopeAt(j, kink) > 0 {
-			return l.anchor(j) - l.slopes[j]/q
+func (l *Piecewise) least() float64 {
+	for j, kink := range l.Breakpoints {
+		if q := l.Curvatures[j]; l.slopeAt(j, kink) > 0 {
+			return l.anchor(j) - l.Slopes[j]/q
 		}
-		if l.slopes[j+1] >= 0 {
+		if l.Slopes[j+1] >= 0 {
 			return kink
 		}
 	}
-	last := len(l.kinks)
-	return l.anchor(last) - l.slopes[last]/l.curvatures[last]
+	last := len(l.Breakpoints)
+	return l.anchor(last) - l.Slopes[last]/l.Curvatures[last]
 }
 
 // valueAt is the value at f, from the least: the integral of the derivative.
-func (l *piecewise) valueAt(f float64) float64 {
+func (l *Piecewise) valueAt(f float64) float64 {
 	least := l.least()
 	from, to, sum := math.Min(f, least), math.Max(f, least), 0.0
-	for j := range l.slopes {
+	for j := range l.Slopes {
 		end := to
-		if j < len(l.kinks) {
-			end = math.Min(to, l.kinks[j])
+		if j < len(l.Breakpoints) {
+			end = math.Min(to, l.Breakpoints[j])
 		}
 		if from < end {
 			sum += 0.5 * (l.slopeAt(j, from) + l.slopeAt(j, end)) * (end - from)
@@ -129,13 +131,13 @@ func (l *piecewise) valueAt(f float64) float64 {
 }
 
 // exampleLoss returns the loss of one example of target y.
-type exampleLoss func(y float64) piecewise
+type exampleLoss func(y float64) Piecewise
 
 // prox is Proximal.Prox of a loss that is piecewise for every target.
 func prox(of exampleLoss, c, h float64, y, k []float64) (f, slope float64) {
 	if len(y) > 1 {
 		kinks, parts := commonKinks(of, y)
-		sum := piecewise{kinks, make([]float64, len(kinks)+1), make([]float64, len(kinks)+1)}
+		sum := Piecewise{kinks, make([]float64, len(kinks)+1), make([]float64, len(kinks)+1)}
 		sum.setSum(parts, k)
 		return sum.prox(c, h)
 	}
@@ -146,13 +148,12 @@ func prox(of exampleLoss, c, h float64, y, k []float64) (f, slope float64) {
 	return l.prox(c/k[0], h)
 }
 
-// commonKinks lists the kinks of all targets' losses in order, and these losses on
-// that list.
-func commonKinks(of exampleLoss, y []float64) (kinks []float64, parts []piecewise) {
-	examples := make([]piecewise, len(y))
+// commonKinks lists the kinks of all targets' losses in order, and these losses on that list.
+func commonKinks(of exampleLoss, y []float64) (kinks []float64, parts []Piecewise) {
+	examples := make([]Piecewise, len(y))
 	for j, v := range y {
 		examples[j] = of(v)
-		kinks = append(kinks, examples[j].kinks...)
+		kinks = append(kinks, examples[j].Breakpoints...)
 	}
 	slices.Sort(kinks)
 	kinks = slices.Compact(kinks)
@@ -163,25 +164,25 @@ func commonKinks(of exampleLoss, y []float64) (kinks []float64, parts []piecewis
 }
 
 // refine returns the same loss on a list of kinks that holds its own.
-func (l *piecewise) refine(kinks []float64) piecewise {
-	fine := piecewise{kinks, make([]float64, len(kinks)+1), make([]float64, len(kinks)+1)}
+func (l *Piecewise) refine(kinks []float64) Piecewise {
+	fine := Piecewise{kinks, make([]float64, len(kinks)+1), make([]float64, len(kinks)+1)}
 	own := 0
-	for j := range fine.slopes {
-		if j > 0 && own < len(l.kinks) && l.kinks[own] <= kinks[j-1] {
+	for j := range fine.Slopes {
+		if j > 0 && own < len(l.Breakpoints) && l.Breakpoints[own] <= kinks[j-1] {
 			own++
 		}
-		fine.slopes[j] = l.slopeAt(own, fine.anchor(j))
-		fine.curvatures[j] = l.curvatures[own]
+		fine.Slopes[j] = l.slopeAt(own, fine.anchor(j))
+		fine.Curvatures[j] = l.Curvatures[own]
 	}
 	return fine
 }
 
 // setSum sets l to the sum of k[i] times parts[i], which have the same kinks.
-func (l *piecewise) setSum(parts []piecewise, k []float64) {
+func (l *Piecewise) setSum(parts []Piecewise, k []float64) {
 	for i, n := range k {
 		if n > 0 { // slopes may be infinite
-			floats.AddScaled(l.slopes, n, parts[i].slopes)
-			floats.AddScaled(l.curvatures, n, parts[i].curvatures)
+			floats.AddScaled(l.Slopes, n, parts[i].Slopes)
+			floats.AddScaled(l.Curvatures, n, parts[i].Curvatures)
 		}
 	}
 }
@@ -231,7 +232,7 @@ func mixtureOf(of exampleLoss, joint *counts.Joint) *mixture {
 
 // add appends the sum of k times parts with probability p, or adds p to the last
 // row where that is the same: a hard margin asks only whether k is 0.
-func (x *mixture) add(p float64, parts []piecewise, k []float64) {
+func (x *mixture) add(p float64, parts []Piecewise, k []float64) {
 	last, n := len(x.p)-1, len(x.kinks)+1
 	x.slopes = append(x.slopes, make([]float64, n)...)
 	x.curvatures = append(x.curvatures, make([]float64, n)...)
@@ -241,8 +242,8 @@ func (x *mixture) add(p float64, parts []piecewise, k []float64) {
 	if last < 0 {
 		return
 	}
-	if before := x.row(last); slices.Equal(before.slopes, row.slopes) && slices.Equal(before.curvatures,
-		row.curvatures) {
+	if before := x.row(last); slices.Equal(before.Slopes, row.Slopes) && slices.Equal(before.Curvatures,
+		row.Curvatures) {
 		x.p = x.p[:last+1]
 		x.p[last] += p
 		x.slopes, x.curvatures = x.slopes[:(last+1)*n], x.curvatures[:(last+1)*n]
@@ -250,9 +251,9 @@ func (x *mixture) add(p float64, parts []piecewise, k []float64) {
 }
 
 // row is the loss of row i.
-func (x *mixture) row(i int) piecewise {
+func (x *mixture) row(i int) Piecewise {
 	n := len(x.kinks) + 1
-	return piecewise{x.kinks, x.slopes[i*n : (i+1)*n], x.curvatures[i*n : (i+1)*n]}
+	return Piecewise{x.kinks, x.slopes[i*n : (i+1)*n], x.curvatures[i*n : (i+1)*n]}
 }
 
 // Distribution is that of the predictor: for every row the Gaussian cavity, moved,
@@ -264,7 +265,7 @@ func (x *mixture) Distribution(cav Cavity) Distribution {
 	for i, p := range x.p {
 		row := x.row(i)
 		lo, from := math.Inf(-1), math.Inf(-1) // of f, and of the field in standard deviations
-		for j, q := range row.curvatures {
+		for j, q := range row.Curvatures {
 			hi, to := math.Inf(1), math.Inf(1)
 			if j < len(x.kinks) {
 				hi = x.kinks[j]
@@ -273,7 +274,7 @@ func (x *mixture) Distribution(cav Cavity) Distribution {
 			d.addTruncated(p, from, to, TruncatedNormal{Mean: row.segmentProx(j, cav.C, cav.Mean),
 				SD: cav.C / (cav.C + q) * s, Lo: lo, Hi: hi})
 			if j < len(x.kinks) {
-				from = math.Max(to, standardize(hi, cav.Mean-row.slopes[j+1]/cav.C, s))
+				from = math.Max(to, standardize(hi, cav.Mean-row.Slopes[j+1]/cav.C, s))
 				atoms[j] += p * normal.Prob(to, from)
 				lo = hi
 			}
@@ -297,34 +298,6 @@ type piecewiseSite struct {
 
 func newPiecewiseSite(y []float64, law resample.CountDistribution, of exampleLoss) *piecewiseSite {
 	return &piecewiseSite{newMixture(of, y, law), slices.Clone(y), of, law}
-}
-
-// piecewiseLoss is a Loss that is piecewise for every target.
-type piecewiseLoss interface {
-	Name() string
-	check() error
-	example(y float64) piecewise
-}
-
-// labelSite is the site of a loss for labels -1 and +1.
-func labelSite(l piecewiseLoss, y []float64, law resample.CountDistribution) (Site, error) {
-	return checkedSite(l, y, law, checkLabels(l.Name(), y))
-}
-
-// targetSite is the site of a loss for finite targets.
-func targetSite(l piecewiseLoss, y []float64, law resample.CountDistribution) (Site, error) {
-	return checkedSite(l, y, law, checkTargets(l.Name(), y))
-}
-
-// checkedSite is the site of a loss, unless the loss or its targets are refused.
-func checkedSite(l piecewiseLoss, y []float64, law resample.CountDistribution, refusal error) (Site, error) {
-	if err := l.check(); err != nil {
-		return nil, err
-	}
-	if refusal != nil {
-		return nil, refusal
-	}
-	return newPiecewiseSite(y, law, l.example), nil
 }
 
 // LeftOut averages the test loss over the distribution that the site's other

@@ -142,8 +142,8 @@ func compare(t *testing.T, name string, l Loss, y []float64, law resample.CountD
 type parabola struct{ Square }
 
 func (l parabola) Site(y []float64, law resample.CountDistribution) (Site, error) {
-	return newPiecewiseSite(y, law, func(y float64) piecewise {
-		return piecewise{[]float64{y}, []float64{0, 0}, []float64{1 / l.Noise, 1 / l.Noise}}
+	return newPiecewiseSite(y, law, func(y float64) Piecewise {
+		return Piecewise{[]float64{y}, []float64{0, 0}, []float64{1 / l.Noise, 1 / l.Noise}}
 	}), nil
 }
 

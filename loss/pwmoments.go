@@ -7,9 +7,8 @@ import (
 	"bootbench/loss/internal/normal"
 )
 
-// response is the predictor f(h) under the cavity for one row of counts: its mean
-// is base + shift, where base = f(m_c); its variance; and the means of its slope
-// (keep) and of one less its slope (pull).
+// response is the predictor f(h) under the cavity for one row of counts: its mean is base + shift, where base
+// = f(m_c); its variance; and the means of its slope (keep) and of one less its slope (pull).
 type response struct {
 	base, shift, variance, keep, pull float64
 }
@@ -136,14 +135,14 @@ type segmentIntegrator struct {
 type mapSlope struct{ keep, pull float64 }
 
 // response integrates the proximal map of one row's loss. Tails beyond reach count as none.
-func (s *segmentIntegrator) response(l *piecewise, reach float64) response {
+func (s *segmentIntegrator) response(l *Piecewise, reach float64) response {
 	var a accumulator
 	s.far, s.near = false, false
 	var from normal.Tail // the start of the segment of that slope
-	flat, slope := mapSlope{0, 1}, mapSlopeOf(l.curvatures[0], s.C)
-	for j, kink := range l.kinks {
-		below, above := l.slopeAt(j, kink), l.slopes[j+1]
-		to, next := s.see(j, kink, below, reach), mapSlopeOf(l.curvatures[j+1], s.C)
+	flat, slope := mapSlope{0, 1}, mapSlopeOf(l.Curvatures[0], s.C)
+	for j, kink := range l.Breakpoints {
+		below, above := l.slopeAt(j, kink), l.Slopes[j+1]
+		to, next := s.see(j, kink, below, reach), mapSlopeOf(l.Curvatures[j+1], s.C)
 		if j == 0 {
 			a.begin(&to, slope)
 		} else {
@@ -203,8 +202,8 @@ func mapSlopeOf(q, c float64) mapSlope {
 func (x *mixture) setReach(steeper bool) {
 	empty := 0.0
 	for i, p := range x.p {
-		if row := x.row(i); !slices.ContainsFunc(row.slopes, nonZero) &&
-			!slices.ContainsFunc(row.curvatures, nonZero) {
+		if row := x.row(i); !slices.ContainsFunc(row.Slopes, nonZero) &&
+			!slices.ContainsFunc(row.Curvatures, nonZero) {
 			empty = p
 		}
 	}
@@ -228,27 +227,25 @@ func nonZero(v float64) bool { return v != 0 }
 
 // marginSide is 1 where the multiples of a loss are 0 on the right of their only kink, -1 where that is so
 // mirrored, else 0.
-func (l *piecewise) marginSide() float64 {
+func (l *Piecewise) marginSide() float64 {
 	switch {
-	case len(l.kinks) != 1:
+	case len(l.Breakpoints) != 1:
 		return 0
-	case l.slopes[1] == 0 && l.curvatures[1] == 0:
+	case l.Slopes[1] == 0 && l.Curvatures[1] == 0:
 		return 1
-	case l.slopes[0] == 0 && l.curvatures[0] == 0:
+	case l.Slopes[0] == 0 && l.Curvatures[0] == 0:
 		return -1
 	}
 	return 0
 }
 
-// accumulator sums over intervals (from, to] of the standard normal x = (h-m_c)/s,
-// on each of which f has a constant slope. With f' that slope, Hoeffding's
-// covariance formula gives
+// accumulator sums over intervals (from, to] of the standard normal x = (h-m_c)/s, on each of which f has a
+// constant slope. With f' that slope, Hoeffding's covariance formula gives
 //
 //	variance = 2 x double integral of f'(u) f'(v) Phi(u) (1-Phi(v)) over u < v,
 //
-// a sum of positive terms over intervals and pairs of them. The mean of f less its
-// value at x = 0 is the sum over the places z where f bends of the change of its slope there times
-// E (|x|-|z|)+ on the side of z.
+// a sum of positive terms over intervals and pairs of them. The mean of f less its value at x = 0 is the sum
+// over the places z where f bends of the change of its slope there times E (|x|-|z|)+ on the side of z.
 type accumulator struct {
 	response
 	rise float64 // the integral of f' Phi so far

@@ -27,16 +27,11 @@ type rowPatch [][]averaged
 
 const rowOrder = 16 // Chebyshev points of such a patch
 
-// tableRow is the predictor for one row of counts.
-type tableRow struct {
-	table *rowTable
-	row   int
-}
-
-func (r tableRow) at(h float64) point {
-	number := math.Floor(h / r.table.width)
-	x := 2*(h/r.table.width-number) - 1
-	v := clenshaw(r.table.patch(int(number))[r.row], x)
+// at is the predictor for one row of counts.
+func (t *rowTable) at(row int, h float64) point {
+	number := math.Floor(h / t.width)
+	x := 2*(h/t.width-number) - 1
+	v := clenshaw(t.patch(int(number))[row], x)
 	return point{h, h + v[0], v[1]}
 }
 

@@ -84,8 +84,7 @@ func (s *smoothSite) LeftOut(cav Cavity, copy int, test Test) float64 {
 	return rest.Distribution(cav).expect(test, s.targets[copy])
 }
 
-// maxCavityPrecision is the c from which on no example moves the predictor: K_ii is
-// 0, or as good as.
+// maxCavityPrecision is the c from which on no example moves the predictor: K_ii is 0, or as good as.
 const maxCavityPrecision = 1e40
 
 // normalError is the absolute error of averages over the standard normal.
@@ -208,40 +207,36 @@ func (x smoothMixture) Distribution(cav Cavity) Distribution {
 		default:
 			f := row(i)
 			noise := x.noise(cav.C, math.Abs(cav.Mean)+curveReach*sd, f.at(cav.Mean).f)
-			d.curves = append(d.curves, mappedNormal{Weight: p, Mean: cav.Mean, SD: sd, f: f, noise: noise})
+			d.curves = append(d.curves, mappedNormal{Weight: p, Mean: cav.Mean, SD: sd, fieldMap: f, noise: noise})
 		}
 	}
 	return d
 }
 
-// rowMaps returns the predictor for each row of the counts.
-func (x smoothMixture) rowMaps(cav Cavity) func(row int) risingMap {
+// rowMaps returns the predictor for each row of the counts. That of a smooth loss knows its inverse,
+// h = x + sum_j k_j l'(x, y_j)/c (T3).
+func (x smoothMixture) rowMaps(cav Cavity) func(row int) fieldMap {
 	if x.likelihood != nil && cav.C <= maxCavityPrecision && cav.Var > 0 {
 		t := &rowTable{smoothMixture: x, c: cav.C, patches: map[int]rowPatch{}}
 		t.width = t.patchWidthAt(math.Log(cav.C)/logCWidth - 0.5)
-		return func(row int) risingMap { return tableRow{t, row} }
+		return func(row int) fieldMap {
+			return fieldMap{at: func(h float64) point { return t.at(row, h) }}
+		}
 	}
-	return func(row int) risingMap {
-		m := newSiteMap(x, cav)
-		m.setCounts(x.Row(row))
-		return evaluatedRow{m}
+	return func(row int) (f fieldMap) {
+		start := newSiteMap(x, cav)
+		start.setCounts(x.Row(row))
+		f.at = func(h float64) point {
+			m := *start // which remembers
+			f, slope, _ := m.evaluate(h)
+			return point{h, f, slope}
+		}
+		if x.likelihood == nil {
+			f.inverse = func(at float64) point {
+				push, curvature := x.derivatives.push(cav.C, at, x.Targets, start.counts)
+				return point{at + push, at, 1 / (1 + curvature)}
+			}
+		}
+		return f
 	}
-}
-
-// evaluatedRow is the predictor for one row of counts, by its map.
-type evaluatedRow struct{ m *siteMap }
-
-func (r evaluatedRow) at(h float64) point {
-	m := *r.m // which remembers
-	f, slope, _ := m.evaluate(h)
-	return point{h, f, slope}
-}
-
-// inverse is where a smooth loss's map has the value x: h = x + sum_j k_j l'(x, y_j)/c (T3).
-func (r evaluatedRow) inverse(x float64) (p point, ok bool) {
-	if r.m.derivatives == nil {
-		return p, false
-	}
-	push, curvature := r.m.derivatives.push(r.m.cav.C, x, r.m.Targets, r.m.counts)
-	return point{x + push, x, 1 / (1 + curvature)}, true
 }

@@ -18,10 +18,9 @@ import (
 //
 // linear in h, which gives the closed forms (T9) = (M03-51..53).
 //
-// Where a site holds several examples, the k drawn targets sum to k times their
-// mean, with variance v(k) times their population variance, over the ways in
-// which the total count is shared out among them. The law says what v(k) is
-// (resample.WithinSiteVar): k for draws with replacement, k (n-k)/(n-1) where k different
+// Where a site holds several examples, the k drawn targets sum to k times their mean, with variance v(k)
+// times their population variance, over the ways in which the total count is shared out among them. The law
+// says what v(k) is (resample.WithinSiteVar): k for draws with replacement, k (n-k)/(n-1) where k different
 // ones of n examples are drawn.
 type Square struct {
 	Noise float64 // s2 > 0, in squared units of the targets
@@ -51,9 +50,8 @@ func (l Square) Prox(c, h float64, y, k []float64) (f, slope float64) {
 	return h + push/(c+weight), c / (c + weight)
 }
 
-// Site takes any finite targets. The site is a Quadratic. It keeps the tables
-// that law.Counts returns: pass a resample.Cached where many sites share one
-// law.
+// Site takes any finite targets. The site is a Quadratic. It keeps the tables that law.Counts returns: pass a
+// resample.Cached where many sites share one law.
 func (l Square) Site(y []float64, law resample.CountDistribution) (Site, error) {
 	if err := l.check(); err != nil {
 		return nil, err
@@ -84,8 +82,7 @@ var _ Quadratic = (*squareSite)(nil)
 // Target is the mean and the population variance of the site's targets.
 func (s *squareSite) Target() (mean, variance float64) { return s.mean, s.variance }
 
-// Responses are the averages of (T9) over the site's count k, each as a sum of
-// positive terms; see Quadratic.
+// Responses are the averages of (T9) over the site's count k, each as a sum of positive terms; see Quadratic.
 func (s *squareSite) Responses(c float64) (a1, pull, a2, e2 float64) {
 	for j, p := range s.counts.P {
 		kw := s.counts.At(j) * s.w
@@ -100,10 +97,8 @@ func (s *squareSite) Responses(c float64) (a1, pull, a2, e2 float64) {
 	return a1, pull, a2, s.w * e2
 }
 
-// Spread is the variance of 1/(c+k/s2) over k. With a1 its mean and
-// pull = 1 - c a1, the deviations 1/(c+k/s2) - a1 equal
-// (pull - a1 k/s2)/(c+k/s2), a form that does not cancel when k/s2 is small
-// against c.
+// Spread is the variance of 1/(c+k/s2) over k. With a1 its mean and pull = 1 - c a1, the deviations
+// 1/(c+k/s2) - a1 equal (pull - a1 k/s2)/(c+k/s2), a form that does not cancel when k/s2 is small against c.
 func (s *squareSite) Spread(c, a1, pull float64) float64 {
 	sum := 0.0
 	for j, p := range s.counts.P {
@@ -130,10 +125,9 @@ func (s *squareSite) Moments(cav Cavity) Moments {
 	}
 }
 
-// given is the mean and variance of the predictor at the site when the resample
-// holds k draws whose targets have this mean, and a sum of this variance. Without draws it
-// is the cavity's to the last digit: where the kernel is narrow its mean may be tiny beside
-// the target, and its sign counts.
+// given is the mean and variance of the predictor at the site when the resample holds k draws whose targets
+// have this mean, and a sum of this variance. Without draws it is the cavity's to the last digit: where the
+// kernel is narrow its mean may be tiny beside the target, and its sign counts.
 func (s *squareSite) given(k float64, cav Cavity, mean, variance float64) (m, v float64) {
 	if k == 0 {
 		return cav.Mean, cav.Var
@@ -143,10 +137,9 @@ func (s *squareSite) given(k float64, cav Cavity, mean, variance float64) (m, v 
 	return mean + keep*(cav.Mean-mean), keep*keep*cav.Var + pull*pull*variance
 }
 
-// Distribution is the mixture over k of Gaussians with mean (c m_c + k yb/s2)/(c+k/s2)
-// and variance (c^2 V_c + v(k) sy/s2^2)/(c+k/s2)^2 (M03-60); atoms where that
-// variance is 0. With unequal targets at one site the variance over their split
-// is exact, and its law is taken to be Gaussian.
+// Distribution is the mixture over k of Gaussians with mean (c m_c + k yb/s2)/(c+k/s2) and variance (c^2 V_c
+// + v(k) sy/s2^2)/(c+k/s2)^2 (M03-60); atoms where that variance is 0. With unequal targets at one site the
+// variance over their split is exact, and its law is taken to be Gaussian.
 func (s *squareSite) Distribution(cav Cavity) Distribution {
 	var d Distribution
 	for j, p := range s.counts.P {

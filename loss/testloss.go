@@ -11,8 +11,7 @@ import (
 // TestNames lists the test losses that TestByName knows.
 func TestNames() []string { return []string{"square", "absolute", "smooth-eps", "zero-one"} }
 
-// TestByName is the test loss of that name. smooth-eps has Eps = 0.1 and
-// Beta = 0.1.
+// TestByName is the test loss of that name. smooth-eps has Eps = 0.1 and Beta = 0.1.
 func TestByName(name string) (Test, error) {
 	for _, test := range []Test{SquareTest{}, Absolute{}, SmoothEps{Eps: 0.1, Beta: 0.1}, ZeroOne{}} {
 		if test.Name() == name {
@@ -91,10 +90,9 @@ func (t ZeroOne) Gaussian(mean, variance, y float64) float64 {
 	return normal.CDF(-math.Copysign(1, y) * mean / math.Sqrt(variance))
 }
 
-// SmoothEps is the eps-insensitive test loss with smoothed corners (M03,
-// figure 1). With delta = f-y, lo = (1-Beta) Eps and hi = (1+Beta) Eps it is 0
-// for |delta| <= lo, (|delta|-lo)^2/(4 Beta Eps) up to hi, and |delta|-Eps
-// beyond. Eps >= 0 and Beta in [0, 1]; at Beta = 0 it has corners.
+// SmoothEps is the eps-insensitive test loss with smoothed corners (M03, figure 1). With delta = f-y, lo =
+// (1-Beta) Eps and hi = (1+Beta) Eps it is 0 for |delta| <= lo, (|delta|-lo)^2/(4 Beta Eps) up to hi, and
+// |delta|-Eps beyond. Eps >= 0 and Beta in [0, 1]; at Beta = 0 it has corners.
 type SmoothEps struct {
 	Eps, Beta float64
 }

@@ -1,16 +1,13 @@
-// Package resample defines how training sets are redrawn: the distributions of
-// the occupation numbers s_i, the number of times that example i occurs in a
-// resample, and the samplers that draw them.
+// Package resample defines how training sets are redrawn: the distributions of the occupation numbers s_i,
+// the number of times that example i occurs in a resample, and the samplers that draw them.
 //
-// The analytic theory needs only p(k) = P(s_i = k) (M03-11); Monte Carlo
-// retraining needs only the sampler. A Scheme holds both, so that the two sides
-// always mean the same resampling.
+// The analytic theory needs only p(k) = P(s_i = k) (M03-11); Monte Carlo retraining needs only the sampler. A
+// Scheme holds both, so that the two sides always mean the same resampling.
 //
-// The theory takes the counts of different examples as independent. They are so
-// for Poisson and Bernoulli. Multinomial, Subsample and KFold fix how many
-// examples are in a resample; their distributions have the same marginals, and
-// what independence neglects is of order 1/N. ConditionalOnAbsent restores the
-// part of it that left-out errors depend on.
+// The theory takes the counts of different examples as independent. They are so for Poisson and Bernoulli.
+// Multinomial, Subsample and KFold fix how many examples are in a resample; their distributions have the same
+// marginals, and what independence neglects is of order 1/N. ConditionalOnAbsent restores the part of it that
+// left-out errors depend on.
 package resample
 
 import "math"
@@ -32,8 +29,7 @@ func (c *Counts) At(j int) float64 {
 	return float64(c.First + j)
 }
 
-// CountDistribution gives all examples the same p(k), independently of each
-// other.
+// CountDistribution gives all examples the same p(k), independently of each other.
 type CountDistribution interface {
 	// Mean is the expected occupation number nu = S/N of one example.
 	Mean() float64
@@ -42,9 +38,8 @@ type CountDistribution interface {
 	Counts(n int) Counts
 }
 
-// Scheme is a resampling scheme: its count distribution for the theory and its
-// sampler for retraining. Where the counts of a scheme depend on each other, the
-// distribution has their marginals.
+// Scheme is a resampling scheme: its count distribution for the theory and its sampler for retraining. Where
+// the counts of a scheme depend on each other, the distribution has their marginals.
 type Scheme interface {
 	CountDistribution
 	Sampler
@@ -52,9 +47,8 @@ type Scheme interface {
 	Name() string
 }
 
-// ProbZero is P(k = 0) for the total count of n examples, with all its digits
-// where the distribution has a method Absent() float64, P(k = 0) of one example: the
-// window of Counts resolves nothing below 1e-17.
+// ProbZero is P(k = 0) for the total count of n examples, with all its digits where the distribution has a
+// method Absent() float64, P(k = 0) of one example: the window of Counts resolves nothing below 1e-17.
 func ProbZero(law CountDistribution, n int) float64 {
 	if exact, ok := law.(interface{ Absent() float64 }); ok {
 		return math.Pow(exact.Absent(), float64(n))
@@ -97,11 +91,10 @@ func WithinSiteVar(law CountDistribution, n, k int) float64 {
 	return squares / total * float64(n) * float64(n) / float64(n-1)
 }
 
-// ConditionalOnAbsent is the distribution of the other examples' counts, given
-// that one example is left out: the distribution itself where examples are
-// independent. Under a scheme of fixed size the others are then present a little
-// more often: multinomial draws fall on N-1 examples, and leave-one-out has all
-// of them. Left-out errors are averages under this distribution.
+// ConditionalOnAbsent is the distribution of the other examples' counts, given that one example is left out:
+// the distribution itself where examples are independent. Under a scheme of fixed size the others are then
+// present a little more often: multinomial draws fall on N-1 examples, and leave-one-out has all of them.
+// Left-out errors are averages under this distribution.
 func ConditionalOnAbsent(law CountDistribution) CountDistribution {
 	if l, ok := law.(interface{ ConditionalOnAbsent() CountDistribution }); ok {
 		return l.ConditionalOnAbsent()

@@ -4,18 +4,15 @@ import (
 	"math/rand/v2"
 )
 
-// KFold is K-fold cross-validation: the examples are parted at random into
-// Folds folds of equal size, to within one example, and the resample holds all
-// folds but one. Folds = N is leave-one-out.
+// KFold is K-fold cross-validation: the examples are parted at random into Folds folds of equal size, to
+// within one example, and the resample holds all folds but one. Folds = N is leave-one-out.
 //
-// Every example is absent with probability 1/Folds, exactly. Its counts do not
-// factorise, since a whole fold is absent at a time; the distribution given here
-// is that of independent counts with these marginals, so the total of n examples is
-// Binomial(n, 1 - 1/Folds). That leaves the number of absent examples free,
-// where it is N/Folds. Left-out errors of few examples or many folds feel it:
-// given that example i is absent, each other one is absent with
-// probability 1/Folds in this distribution but (N/Folds - 1)/(N - 1) in truth, 0 for leave-one-out.
-// ConditionalOnAbsent is the distribution that has this right.
+// Every example is absent with probability 1/Folds, exactly. Its counts do not factorise, since a whole fold
+// is absent at a time; the distribution given here is that of independent counts with these marginals, so the
+// total of n examples is Binomial(n, 1 - 1/Folds). That leaves the number of absent examples free, where it
+// is N/Folds. Left-out errors of few examples or many folds feel it: given that example i is absent, each
+// other one is absent with probability 1/Folds in this distribution but (N/Folds - 1)/(N - 1) in truth, 0 for
+// leave-one-out. ConditionalOnAbsent is the distribution that has this right.
 type KFold struct {
 	Folds int // K, 2 to N
 	N     int // examples to part
@@ -48,8 +45,7 @@ func (s KFold) ConditionalOnAbsent() CountDistribution {
 // size is the number of examples in a fold.
 func (s KFold) size(fold int) int { return (s.N - fold + s.Folds - 1) / s.Folds }
 
-// Sample leaves out one fold of a fresh partition. It panics unless counts has
-// length N.
+// Sample leaves out one fold of a fresh partition. It panics unless counts has length N.
 func (s KFold) Sample(rng *rand.Rand, counts []int) {
 	checkLength(s, s.N, counts)
 	drawSubset(rng, s.N-s.size(rng.IntN(s.Folds)), counts)
@@ -58,9 +54,8 @@ func (s KFold) Sample(rng *rand.Rand, counts []int) {
 // Period is Folds: as many consecutive draws of a series share a partition.
 func (s KFold) Period() int { return s.Folds }
 
-// SampleAt leaves out fold b mod Folds of random partition number b/Folds, so that
-// Folds draws in a row are ordinary K-fold cross-validation, and more of them
-// repeated K-fold. It panics unless counts has length N.
+// SampleAt leaves out fold b mod Folds of random partition number b/Folds, so that Folds draws in a row are
+// ordinary K-fold cross-validation, and more of them repeated K-fold. It panics unless counts has length N.
 func (s KFold) SampleAt(seed uint64, b int, counts []int) {
 	checkLength(s, s.N, counts)
 	Partition{Folds: s.Folds}.SampleAt(seed, b, counts)

@@ -5,17 +5,14 @@ import (
 	"math/rand/v2"
 )
 
-// Multinomial is the bootstrap of fixed size: Size draws with replacement from
-// N examples.
+// Multinomial is the bootstrap of fixed size: Size draws with replacement from N examples.
 //
-// Its counts do not factorise, because they sum to Size. The theory asks for a
-// distribution under which the examples are independent: the one given here is that
-// of independent counts with the right marginals, Binomial(Size, 1/N) each. The
-// total of n examples is then Binomial(n Size, 1/N), their convolution. The
-// true total of n examples is Binomial(Size, n/N); it has the same mean, and a
-// variance smaller by the factor (1 - n/N)/(1 - 1/N). The convolution is the
-// consistent choice: n copies of an input must count the same as one merged
-// site and as n sites, and the theory takes all sites for independent.
+// Its counts do not factorise, because they sum to Size. The theory asks for a distribution under which the
+// examples are independent: the one given here is that of independent counts with the right marginals,
+// Binomial(Size, 1/N) each. The total of n examples is then Binomial(n Size, 1/N), their convolution. The
+// true total of n examples is Binomial(Size, n/N); it has the same mean, and a variance smaller by the factor
+// (1 - n/N)/(1 - 1/N). The convolution is the consistent choice: n copies of an input must count the same as
+// one merged site and as n sites, and the theory takes all sites for independent.
 type Multinomial struct {
 	Size int // S >= 1, draws per resample
 	N    int // N >= 1, examples to draw from
@@ -51,8 +48,7 @@ func (s Multinomial) Absent() float64 { return math.Exp(float64(s.Size) * math.L
 // counts, as Counts has them, would be shared out a little more evenly.)
 func (Multinomial) WithinSiteVar(_, k int) float64 { return float64(k) }
 
-// ConditionalOnAbsent is Size draws from the N-1 other examples; s itself where there
-// are none.
+// ConditionalOnAbsent is Size draws from the N-1 other examples; s itself where there are none.
 func (s Multinomial) ConditionalOnAbsent() CountDistribution {
 	if s.N == 1 {
 		return s
@@ -60,8 +56,7 @@ func (s Multinomial) ConditionalOnAbsent() CountDistribution {
 	return Multinomial{Size: s.Size, N: s.N - 1}
 }
 
-// Sample makes Size draws with replacement. It panics unless counts has length
-// N.
+// Sample makes Size draws with replacement. It panics unless counts has length N.
 func (s Multinomial) Sample(rng *rand.Rand, counts []int) {
 	checkLength(s, s.N, counts)
 	clear(counts)

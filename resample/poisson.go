@@ -34,8 +34,7 @@ func (s Poisson) Absent() float64 { return math.Exp(-s.Ratio) }
 // WithinSiteVar is k: every draw falls on any of the n examples.
 func (Poisson) WithinSiteVar(_, k int) float64 { return float64(k) }
 
-// Sample draws every count from Poisson(nu) on its own, by inversion: one
-// uniform number per count.
+// Sample draws every count from Poisson(nu) on its own, by inversion: one uniform number per count.
 func (s Poisson) Sample(rng *rand.Rand, counts []int) {
 	law := s.Counts(1)
 	cdf := floats.CumSum(make([]float64, len(law.P)), law.P)

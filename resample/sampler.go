@@ -20,9 +20,8 @@ type Periodic interface {
 	SampleAt(seed uint64, b int, counts []int)
 }
 
-// Draw overwrites counts with draw number b >= 0 of the sequence that belongs to
-// seed: SampleAt where s is Periodic, else a Sample from the random stream
-// PCG(seed, b).
+// Draw overwrites counts with draw number b >= 0 of the sequence that belongs to seed: SampleAt where s is
+// Periodic, else a Sample from the random stream PCG(seed, b).
 func Draw(s Sampler, seed uint64, b int, counts []int) {
 	if periodic, ok := s.(Periodic); ok {
 		periodic.SampleAt(seed, b, counts)
@@ -31,8 +30,7 @@ func Draw(s Sampler, seed uint64, b int, counts []int) {
 	s.Sample(rand.New(rand.NewPCG(seed, uint64(b))), counts)
 }
 
-// Period is the number of consecutive draws that depend on each other: 1 unless
-// s is Periodic.
+// Period is the number of consecutive draws that depend on each other: 1 unless s is Periodic.
 func Period(s Sampler) int {
 	if periodic, ok := s.(Periodic); ok {
 		return periodic.Period()

@@ -19,17 +19,15 @@ const maxRatio = 1e9
 // leastShape is the least shape of Bayesian weights: below it nearly all weight is on a few examples.
 const leastShape = 0.01
 
-// Options are the numbers that schemes take; each reads its own and ignores the
-// others.
+// Options are the numbers that schemes take; each reads its own and ignores the others.
 type Options struct {
 	N     int     // examples, >= 1
 	Ratio float64 // nu = S/N: in (0, 1e9], without replacement in (0, 1]; of bayesian its shape; all but kfold
 	Folds int     // kfold: 2 to N
 }
 
-// ByName returns the scheme of that name. It refuses options out of range,
-// before anything is computed. Schemes of fixed size draw the nearest integer to
-// Ratio N examples.
+// ByName returns the scheme of that name. It refuses options out of range, before anything is computed.
+// Schemes of fixed size draw the nearest integer to Ratio N examples.
 func ByName(name string, o Options) (Scheme, error) {
 	if err := o.check(name); err != nil {
 		return nil, err

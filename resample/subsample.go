@@ -6,9 +6,8 @@ import (
 	"math/rand/v2"
 )
 
-// Bernoulli is subsampling of random size: every example is in the resample,
-// once, with probability Rate, independently of the others. It factorises: the
-// counts of the theory are those of the sampler.
+// Bernoulli is subsampling of random size: every example is in the resample, once, with probability Rate,
+// independently of the others. It factorises: the counts of the theory are those of the sampler.
 type Bernoulli struct {
 	Rate float64 // r = E S/N, in (0, 1]
 }
@@ -38,10 +37,9 @@ func (s Bernoulli) Sample(rng *rand.Rand, counts []int) {
 // Subsample is subsampling of fixed size: Size of N examples, without
 // replacement, all subsets equally likely.
 //
-// Its counts do not factorise, because they sum to Size: n examples have a
-// hypergeometric total. The distribution given here is that of independent counts with
-// the right marginals, so the total of n examples is Binomial(n, Size/N), with
-// the same mean and a variance larger by (1 - 1/N)/(1 - n/N).
+// Its counts do not factorise, because they sum to Size: n examples have a hypergeometric total. The
+// distribution given here is that of independent counts with the right marginals, so the total of n examples
+// is Binomial(n, Size/N), with the same mean and a variance larger by (1 - 1/N)/(1 - n/N).
 type Subsample struct {
 	Size int // S, 1 to N
 	N    int // examples to choose from

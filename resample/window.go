@@ -6,9 +6,8 @@ import (
 	"slices"
 )
 
-// tailMass bounds the mass of each tail that a window leaves out, relative to
-// P(k >= 1) or 1, whichever is less, so that averages that vanish with k keep
-// their digits at small means.
+// tailMass bounds the mass of each tail that a window leaves out, relative to P(k >= 1) or 1, whichever is
+// less, so that averages that vanish with k keep their digits at small means.
 const tailMass = 1e-17
 
 // prob is P(k), 0 outside of the window.
@@ -33,10 +32,9 @@ func (c Counts) All() iter.Seq2[int, float64] {
 // zeroCount is the distribution of the constant 0.
 func zeroCount() Counts { return Counts{P: []float64{1}} }
 
-// logConcave builds a log-concave distribution from the ratios up(k) =
-// P(k+1)/P(k) of neighbours, from the mode outwards, and normalises at the end.
-// No probability is formed from large cancelling logarithms, so the relative
-// error of an entry is a few roundings per step away from the mode.
+// logConcave builds a log-concave distribution from the ratios up(k) = P(k+1)/P(k) of neighbours, from the
+// mode outwards, and normalises at the end. No probability is formed from large cancelling logarithms, so the
+// relative error of an entry is a few roundings per step away from the mode.
 //
 // Since up falls with k, the mass beyond an entry w is at most the geometric sum
 // w r/(1-r) of the next ratio r: this is the rule for stopping.

@@ -64,9 +64,8 @@ type accuracyRow struct {
 	bench.Convergence
 	TheoryError null.Float `json:"theory_error"`
 	bench.Retrained
-	// VarianceRatio is the median over sites of the theory's variance over that
-	// of retraining. VarianceError is the root mean square over sites of their
-	// relative difference, the noise of retraining subtracted.
+	// VarianceRatio is the median over sites of the theory's variance over that of retraining. VarianceError is
+	// the root mean square over sites of their relative difference, the noise of retraining subtracted.
 	VarianceRatio float64 `json:"variance_ratio"`
 	VarianceError float64 `json:"variance_error"`
 }
@@ -188,8 +187,7 @@ func summarizeAccuracy(o *output, rows []accuracyRow, resamples int) {
 		100*slices.Max(off))
 }
 
-// accuracyFigure sets the theory's errors against those of retraining, and shows its
-// variances, loss by loss.
+// accuracyFigure sets the theory's errors against those of retraining, and shows its variances, loss by loss.
 func accuracyFigure(rows []accuracyRow) *report.Figure {
 	errors := report.Panel{X: report.Axis{Label: "left-out error by retraining, relative to the largest of " +
 		"its set"}, Y: report.Axis{Label: "theory over retraining"}}

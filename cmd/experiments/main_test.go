@@ -21,8 +21,6 @@ func TestStudies(t *testing.T) {
 		{[]string{"accuracy", "-data", "crabs", "-resamples", "20"},
 			[]string{"24 of 24 solves converged", "against 20 retrainings"},
 			[]string{"accuracy.csv", "accuracy.svg"}},
-		{[]string{"scale", "-exact", "60", "-lowrank", "60"}, []string{"\nwaves", "lowrank"},
-			[]string{"scale.csv", "scale.svg", "scale-figure.csv"}},
 		{[]string{"estimators", "-splits", "2", "-C", "Inf", "crabs"}, []string{"crabs: 2 splits into 100 examples",
 			"\n.632+", "\n10-fold cross-validation"}, []string{"estimators.csv", "estimators.svg"}},
 	} {
@@ -62,8 +60,8 @@ func TestRefusals(t *testing.T) {
 		text   string
 	}{
 		{"", 2, "usage"}, {"nosuch", 2, "usage"}, {"paper -figure nosuch", 1, "there are m03-1-left"},
-		{"accuracy -data nosuch", 1, `no set "nosuch"`}, {"scale -exact 1", 1, "at least 2"},
-		{"estimators", 1, "takes one DATA"}, {"scale -nosuch", 2, "not defined"},
+		{"accuracy -data nosuch", 1, `no set "nosuch"`},
+		{"estimators", 1, "takes one DATA"}, {"accuracy -nosuch", 2, "not defined"},
 	} {
 		var stdout, stderr bytes.Buffer
 		t.Chdir(t.TempDir())

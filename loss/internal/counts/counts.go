@@ -61,14 +61,13 @@ func Distinct(y []float64) (targets []float64, examples []int) {
 	return targets, examples
 }
 
-// New lists the joint counts of examples with targets y, the likeliest first. The counts of different
-// targets are taken as independent, so that the number of rows multiplies. Rows below the probability least
-// are left out, but never the one without any example; in lists above maxRows those of negligible
-// probability; and where even that list is too long, a lattice rule replaces it. In
-// classification there are at most two targets. Regression comes to the lattice
-// with about four different targets at one input: the mean of the predictor is
-// then off by up to 1% of the standard deviation over resamples, its variance by
-// up to 4%, its response by up to 0.005 (measured in loss.TestLattice).
+// New lists the joint counts of examples with targets y, the likeliest first. The counts of different targets
+// are taken as independent, so that the number of rows multiplies. Rows below the probability least are left
+// out, but never the one without any example; in lists above maxRows those of negligible probability; and
+// where even that list is too long, a lattice rule replaces it. In classification there are at most two
+// targets. Regression comes to the lattice with about four different targets at one input: the mean of the
+// predictor is then off by up to 1% of the standard deviation over resamples, its variance by up to 4%, its
+// response by up to 0.005 (measured in loss.TestLattice).
 func New(y []float64, law resample.CountDistribution, least float64) *Joint {
 	targets, axes := marginals(y, law)
 	for _, least := range []float64{least, max(least, negligible)} {
@@ -95,9 +94,8 @@ func marginals(y []float64, law resample.CountDistribution) ([]float64, []margin
 	return targets, axes
 }
 
-// newMarginal is the distribution of the total count of n examples. Where the
-// window of the law starts above 0, the count 0 is added: it alone leaves the
-// cavity as it is, however small its probability.
+// newMarginal is the distribution of the total count of n examples. Where the window of the law starts above
+// 0, the count 0 is added: it alone leaves the cavity as it is, however small its probability.
 func newMarginal(n int, law resample.CountDistribution) (a marginal) {
 	window := law.Counts(n)
 	if zero := resample.ProbZero(law, n); window.First > 0 && zero > 0 {
@@ -165,10 +163,9 @@ func enumerate(targets []float64, axes []marginal, least float64) *Joint {
 	return x
 }
 
-// lattice lists the points of a Korobov lattice, each axis by the inverse of its
-// distribution function, so that every target's count has nearly its distribution
-// and every pair nearly its joint one. The row without any example has its exact
-// probability.
+// lattice lists the points of a Korobov lattice, each axis by the inverse of its distribution function, so
+// that every target's count has nearly its distribution and every pair nearly its joint one. The row without
+// any example has its exact probability.
 func lattice(targets []float64, axes []marginal) *Joint {
 	x := &Joint{Targets: targets}
 	absent := 1.0

@@ -1,7 +1,6 @@
-// Package normal computes what the losses need of the standard normal
-// distribution x ~ N(0, 1): its distribution function and truncated moments with
-// their relative accuracy kept in the tails, which gonum's distuv does not keep,
-// and the variance of a clipped normal.
+// Package normal computes what the losses need of the standard normal distribution x ~ N(0, 1): its
+// distribution function and truncated moments with their relative accuracy kept in the tails, which gonum's
+// distuv does not keep, and the variance of a clipped normal.
 package normal
 
 import "math"
@@ -11,8 +10,7 @@ func PDF(x float64) float64 {
 	return math.Exp(-0.5*x*x) * (1 / (math.Sqrt2 * math.SqrtPi))
 }
 
-// CDF computes the distribution function Phi(x) to full relative accuracy, also in
-// the lower tail.
+// CDF computes the distribution function Phi(x) to full relative accuracy, also in the lower tail.
 func CDF(x float64) float64 {
 	return 0.5 * math.Erfc(-x/math.Sqrt2)
 }
@@ -41,13 +39,12 @@ func Hazard(x float64) float64 {
 // tailStart is the least x for which tailRatios converges to rounding.
 const tailStart = 4
 
-// tailRatios computes q_n = I_n(x)/I_(n-1)(x), n = 0, 1, 2, of the repeated
-// integrals of the tail (the functions i^n erfc of Abramowitz and Stegun 7.2):
-// I_-1 = phi, I_n(x) = integral of I_(n-1) from x to infinity, for x >= tailStart.
-// q_0 is Mills' ratio. By the recurrence (n+1) I_(n+1) + x I_n = I_(n-1) the ratios
-// are the continued fraction q_n = 1/(x + (n+1) q_(n+1)), whose terms are positive.
-// It starts from the fixed point of its own step at a depth, larger for smaller x,
-// where rounding hides the error. With q_n = a/b the step needs no division.
+// tailRatios computes q_n = I_n(x)/I_(n-1)(x), n = 0, 1, 2, of the repeated integrals of the tail (the
+// functions i^n erfc of Abramowitz and Stegun 7.2): I_-1 = phi, I_n(x) = integral of I_(n-1) from x to
+// infinity, for x >= tailStart. q_0 is Mills' ratio. By the recurrence (n+1) I_(n+1) + x I_n = I_(n-1) the
+// ratios are the continued fraction q_n = 1/(x + (n+1) q_(n+1)), whose terms are positive. It starts from the
+// fixed point of its own step at a depth, larger for smaller x, where rounding hides the error. With q_n =
+// a/b the step needs no division.
 func tailRatios(x float64) (q0, q1, q2 float64) {
 	if x > 1e8 { // where b below might overflow, and 1 + 3/x^2 is 1
 		return 1 / x, 1 / x, 1 / x

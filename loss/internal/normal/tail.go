@@ -6,9 +6,8 @@ import (
 	"bootbench/loss/internal/quadrature"
 )
 
-// Tail is a point z with the integrals over the nearer tail, x beyond |z|:
-// P = P(x > |z|), First = E(x-|z|)+ and Second = E(x-|z|)+^2. Their relative errors are
-// some roundings.
+// Tail is a point z with the integrals over the nearer tail, x beyond |z|: P = P(x > |z|), First = E(x-|z|)+
+// and Second = E(x-|z|)+^2. Their relative errors are some roundings.
 type Tail struct {
 	Z, P, First, Second float64
 	Density             float64 // at z
@@ -24,9 +23,8 @@ const underflow = 39
 //
 //	I_(n-1) = (n+1) I_(n+1) + x I_n,   I_-1 = phi,
 //
-// so that I_2 and its slope give I_0 and phi too, by sums of positive terms. The table has
-// the Taylor series of I_2 around the middle of each cell; what is left out is below
-// 1e-16 of it and of its slope.
+// so that I_2 and its slope give I_0 and phi too, by sums of positive terms. The table has the Taylor series
+// of I_2 around the middle of each cell; what is left out is below 1e-16 of it and of its slope.
 const (
 	cellsPerUnit = 32
 	cellTerms    = 12
@@ -156,8 +154,7 @@ func ProbBetween(a, b *Tail) float64 {
 	return 1 - a.P - b.P
 }
 
-// CDFIntegral computes the integral of Phi over [a, b], a <= b, where a may be
-// -Inf.
+// CDFIntegral computes the integral of Phi over [a, b], a <= b, where a may be -Inf.
 func CDFIntegral(a, b *Tail) float64 {
 	switch {
 	case a.Z == b.Z:
@@ -179,8 +176,7 @@ func UpperIntegral(a, b *Tail) float64 {
 	return a.Excess() - b.Excess()
 }
 
-// ClippedVar computes the variance of min(max(x, a), b) for a < b, either of which
-// may be infinite.
+// ClippedVar computes the variance of min(max(x, a), b) for a < b, either of which may be infinite.
 func ClippedVar(a, b *Tail) float64 {
 	switch {
 	case math.IsInf(a.Z, -1) && math.IsInf(b.Z, 1):

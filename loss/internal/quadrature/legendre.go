@@ -32,8 +32,7 @@ func (r Rule) Mean(f func(float64) float64, a, b float64) float64 {
 	return 0.5 * sum
 }
 
-// Panels integrates f over [a, b] by the five-point rule on equal panels no wider
-// than width.
+// Panels integrates f over [a, b] by the five-point rule on equal panels no wider than width.
 func Panels(f func(float64) float64, a, b, width float64) float64 {
 	if a == b {
 		return 0

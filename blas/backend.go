@@ -1,21 +1,21 @@
-// Package blas binds the dense linear algebra that everything above it runs
-// on, and says what it bound.
+// Package blas binds the dense linear algebra that everything above it runs on, and says what it bound.
 //
-// Two backends exist. "gonum" is pure Go and always there. "openblas" is the
-// system's OpenBLAS, reached through gonum/netlib and cgo, and exists in
-// binaries built with tag openblas, where it is the default.
+// Two backends exist. "gonum" is pure Go and always there. "openblas" is the system's OpenBLAS, reached
+// through gonum/netlib and cgo, and exists in binaries built with tag openblas, where it is the default.
 //
-// BLAS itself is called through gonum's blas64 and blas32, which the bound backend
-// installs itself into; the few LAPACK kernels on the hot path are methods of
-// Bound. This package holds the only cgo of the core.
+// BLAS itself is called through gonum's blas64 and blas32, which the bound backend installs itself into; the
+// few LAPACK kernels on the hot path are methods of Bound. This package holds the only cgo of the core.
 package blas
 
 import (
 	"fmt"
+	"os"
+	"runtime"
 	"sort"
 	"strings"
 	"sync"
 
+	"github.com/klauspost/cpuid/v2"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -34,40 +34,34 @@ type Backend interface {
 	// Name is OpenBLAS or "gonum".
 	Name() string
 
-	// Potrf overwrites a triangle of the symmetric matrix A of order n with its
-	// Cholesky factor: A = L L' (blas.Lower) or A = U' U (blas.Upper). It
-	// returns 0, or the order k >= 1 of the first leading minor that is not
-	// positive definite; the triangle is then partly overwritten.
+	// Potrf overwrites a triangle of the symmetric matrix A of order n with its Cholesky factor: A = L L'
+	// (blas.Lower) or A = U' U (blas.Upper). It returns 0, or the order k >= 1 of the first leading minor that
+	// is not positive definite; the triangle is then partly overwritten.
 	Potrf(uplo blas.Uplo, n int, a []float64, lda int) (minor int)
 
-	// Trtri overwrites a non-unit triangular matrix with its inverse. It
-	// returns 0, or the number k >= 1 of the first zero diagonal element; the
-	// matrix is then untouched.
+	// Trtri overwrites a non-unit triangular matrix with its inverse. It returns 0, or the number k >= 1 of the
+	// first zero diagonal element; the matrix is then untouched.
 	Trtri(uplo blas.Uplo, n int, a []float64, lda int) (zero int)
 
-	// Lauum overwrites a triangular matrix with the same triangle of L' L
-	// (blas.Lower) or U U' (blas.Upper). Potrf, Trtri and Lauum in turn invert
-	// a positive definite matrix.
+	// Lauum overwrites a triangular matrix with the same triangle of L' L (blas.Lower) or U U' (blas.Upper).
+	// Potrf, Trtri and Lauum in turn invert a positive definite matrix.
 	Lauum(uplo blas.Uplo, n int, a []float64, lda int)
 
-	// Eigenvalues writes the eigenvalues of a symmetric matrix into w (length
-	// n), ascending, and destroys the triangle. ok is false when the iteration
-	// did not converge.
+	// Eigenvalues writes the eigenvalues of a symmetric matrix into w (length n), ascending, and destroys the
+	// triangle. ok is false when the iteration did not converge.
 	Eigenvalues(uplo blas.Uplo, n int, a []float64, lda int, w []float64) (ok bool)
 
 	// Threads is the number of threads that one call may use.
 	Threads() int
 
-	// SetThreads bounds the threads of later calls to n >= 1 where the backend
-	// has threads of its own. The gonum backend has none: its goroutines share
-	// GOMAXPROCS, and the call changes nothing.
+	// SetThreads bounds the threads of later calls to n >= 1 where the backend has threads of its own. The gonum
+	// backend has none: its goroutines share GOMAXPROCS, and the call changes nothing.
 	SetThreads(n int)
 
 	describe(*Info)
 }
 
-// Single is a backend that has the kernels of the hot path in single precision
-// too. gonum's LAPACK has none.
+// Single is a backend that has the kernels of the hot path in single precision too. gonum's LAPACK has none.
 type Single interface {
 	Backend
 
@@ -91,9 +85,8 @@ func bind(b Backend) {
 // Bound is the backend in use.
 func Bound() Backend { return bound }
 
-// Bind makes the named backend the one in use, for blas64 too. It is meant for
-// start-up: it must not run beside any linear algebra. It refuses a name that
-// this binary was not built with.
+// Bind makes the named backend the one in use, for blas64 too. It is meant for start-up: it must not run
+// beside any linear algebra. It refuses a name that this binary was not built with.
 func Bind(name string) error {
 	for _, b := range backends() {
 		if b.Name() == name {
@@ -119,9 +112,8 @@ func Names() []string {
 	return names
 }
 
-// SingleThreaded runs f while the bound backend uses one thread per call, for
-// work that is parallel on its own, and restores the thread count. Of several at a time
-// the last to end restores it.
+// SingleThreaded runs f while the bound backend uses one thread per call, for work that is parallel on its
+// own, and restores the thread count. Of several at a time the last to end restores it.
 func SingleThreaded(f func()) {
 	enterSingle()
 	defer leaveSingle()
@@ -163,4 +155,60 @@ func leaveSingle() {
 	if alone.users--; alone.users == 0 {
 		bound.SetThreads(alone.before)
 	}
+}
+
+// Info says what does the arithmetic.
+type Info struct {
+	Backend string `json:"backend"`          // "openblas" or "gonum"
+	Core    string `json:"core"`             // kernels that OpenBLAS chose, or "pure Go"
+	Config  string `json:"config,omitempty"` // OpenBLAS's build configuration
+	Threads int    `json:"threads"`          // threads that one BLAS call may use
+	CPU     string `json:"cpu"`              // processor's brand name
+	Cores   int    `json:"cores"`            // processors that this process may use
+	SIMD    string `json:"simd"`             // widest vector unit of the processor
+	// Warnings name what keeps the backend below what the processor can do.
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// Describe reports the bound backend and the processor.
+func Describe() Info {
+	info := Info{CPU: strings.TrimSpace(cpuid.CPU.BrandName), Cores: runtime.NumCPU(), SIMD: simdLevel()}
+	bound.describe(&info)
+	if w := unusedAVX512(info, cpuid.CPU.Supports(cpuid.AVX512F), os.Getenv("OPENBLAS_CORETYPE")); w != "" {
+		info.Warnings = append(info.Warnings, w)
+	}
+	return info
+}
+
+func simdLevel() string {
+	switch c := cpuid.CPU; {
+	case c.Supports(cpuid.AVX512F):
+		return "AVX-512"
+	case c.Supports(cpuid.AVX2, cpuid.FMA3):
+		return "AVX2+FMA"
+	case c.Supports(cpuid.AVX):
+		return "AVX"
+	case c.Supports(cpuid.SSE2):
+		return "SSE2"
+	case c.Supports(cpuid.ASIMD):
+		return "NEON"
+	}
+	return "none"
+}
+
+// avx512Cores are OpenBLAS's kernel sets that use AVX-512.
+var avx512Cores = map[string]bool{"skylakex": true, "cooperlake": true, "sapphirerapids": true}
+
+// unusedAVX512 is a warning when the processor has AVX-512 and OpenBLAS's
+// chosen kernels do not use it. What the user set is reported, never changed.
+func unusedAVX512(info Info, hasAVX512 bool, coretype string) string {
+	if info.Backend != "openblas" || !hasAVX512 || avx512Cores[strings.ToLower(info.Core)] {
+		return ""
+	}
+	why := "OpenBLAS chose them by itself"
+	if coretype != "" {
+		why = fmt.Sprintf("OPENBLAS_CORETYPE=%s is set", coretype)
+	}
+	return fmt.Sprintf("this processor has AVX-512, the %s kernels of OpenBLAS do not use it (%s)", info.Core,
+		why)
 }

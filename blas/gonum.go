@@ -13,62 +13,53 @@ import (
 // bound, so pureGo is all pure Go only while it is bound itself.
 type pureGo struct{ gonum.Implementation }
 
-// factorisations is gonum's LAPACK.
-type factorisations = lapackgonum.Implementation
+// lapackGo is gonum's LAPACK.
+var lapackGo lapackgonum.Implementation
 
 func (pureGo) Name() string { return "gonum" }
 
 // halving is the recursion of the hot path on tiles.
-func (p pureGo) halving() recursion[float64, tiles] {
-	return recursion[float64, tiles]{tiles{p}, tile}
+var halving = recursion[float64]{&tileKernels, tile}
+
+func (pureGo) Potrf(uplo blas.Uplo, n int, a []float64, lda int) int {
+	return halving.potrf(n, n, lowerTriangle(uplo, a, lda))
 }
 
-func (p pureGo) Potrf(uplo blas.Uplo, n int, a []float64, lda int) int {
-	return p.halving().potrf(n, n, lowerTriangle(uplo, a, lda))
-}
-
-// firstBad is the number of the first diagonal element that is not positive.
-// Dpotrf leaves the pivot that stopped it in its place.
-func firstBad(n int, a []float64, lda int) int {
-	for i := 0; i < n; i++ {
-		if !(a[i*lda+i] > 0) {
-			return i + 1
-		}
-	}
-	return n
-}
-
-func (p pureGo) Trtri(uplo blas.Uplo, n int, a []float64, lda int) int {
+func (pureGo) Trtri(uplo blas.Uplo, n int, a []float64, lda int) int {
 	if zero := firstZero(n, a, lda); zero != 0 {
 		return zero
 	}
-	p.halving().trtri(n, lowerTriangle(uplo, a, lda))
+	halving.trtri(n, lowerTriangle(uplo, a, lda))
 	return 0
 }
 
 // firstZero is the number of the first zero diagonal element, or 0.
 func firstZero[T float](n int, a []T, lda int) int {
-	for i := 0; i < n; i++ {
-		if a[i*lda+i] == 0 {
+	return firstOnDiagonal(n, a, lda, func(v float64) bool { return v == 0 })
+}
+
+// firstOnDiagonal is the number of the first diagonal element that is bad, or 0.
+func firstOnDiagonal[T float](n int, a []T, lda int, bad func(v float64) bool) int {
+	for i := range n {
+		if bad(float64(a[i*lda+i])) {
 			return i + 1
 		}
 	}
 	return 0
 }
 
-func (p pureGo) Lauum(uplo blas.Uplo, n int, a []float64, lda int) {
-	p.halving().lauum(n, lowerTriangle(uplo, a, lda))
+func (pureGo) Lauum(uplo blas.Uplo, n int, a []float64, lda int) {
+	halving.lauum(n, lowerTriangle(uplo, a, lda))
 }
 
 func (pureGo) Eigenvalues(uplo blas.Uplo, n int, a []float64, lda int, w []float64) bool {
 	if n == 0 {
 		return true
 	}
-	var impl factorisations
 	query := make([]float64, 1)
-	impl.Dsyev(lapack.EVNone, uplo, n, a, lda, w, query, -1)
+	lapackGo.Dsyev(lapack.EVNone, uplo, n, a, lda, w, query, -1)
 	work := make([]float64, int(query[0]))
-	return impl.Dsyev(lapack.EVNone, uplo, n, a, lda, w, work, len(work))
+	return lapackGo.Dsyev(lapack.EVNone, uplo, n, a, lda, w, work, len(work))
 }
 
 func (pureGo) Threads() int { return runtime.GOMAXPROCS(0) }

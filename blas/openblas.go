@@ -22,35 +22,23 @@ int openblas_get_num_threads(void);
 char *openblas_get_config(void);
 char *openblas_get_corename(void);
 
-static int32_t bb_potrf(char uplo, int32_t n, double *a, int32_t lda) {
+static int32_t bb_potrf(int single, char uplo, int32_t n, void *a, int32_t lda) {
 	int32_t info;
-	dpotrf_(&uplo, &n, a, &lda, &info, 1);
+	if (single) spotrf_(&uplo, &n, a, &lda, &info, 1);
+	else dpotrf_(&uplo, &n, a, &lda, &info, 1);
 	return info;
 }
 
-static int32_t bb_trtri(char uplo, int32_t n, double *a, int32_t lda) {
+static void bb_trtri(int single, char uplo, int32_t n, void *a, int32_t lda) {
 	int32_t info;
 	char diag = 'N';
-	dtrtri_(&uplo, &diag, &n, a, &lda, &info, 1, 1);
-	return info;
+	if (single) strtri_(&uplo, &diag, &n, a, &lda, &info, 1, 1);
+	else dtrtri_(&uplo, &diag, &n, a, &lda, &info, 1, 1);
 }
 
 static void bb_lauum(char uplo, int32_t n, double *a, int32_t lda) {
 	int32_t info;
 	dlauum_(&uplo, &n, a, &lda, &info, 1);
-}
-
-static int32_t bb_potrf32(char uplo, int32_t n, float *a, int32_t lda) {
-	int32_t info;
-	spotrf_(&uplo, &n, a, &lda, &info, 1);
-	return info;
-}
-
-static int32_t bb_trtri32(char uplo, int32_t n, float *a, int32_t lda) {
-	int32_t info;
-	char diag = 'N';
-	strtri_(&uplo, &diag, &n, a, &lda, &info, 1, 1);
-	return info;
 }
 
 static int32_t bb_eigenvalues(char uplo, int32_t n, double *a, int32_t lda, double *w, double *work,
@@ -67,31 +55,53 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"unsafe"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/netlib/blas/netlib"
 )
 
 // backends lists what this binary can bind, the default first.
-func backends() []Backend {
-	open := openBLAS{doubles: new(leafSquares[float64]), singles: new(leafSquares[float32])}
-	return []Backend{open, pureGo{}}
-}
+func backends() []Backend { return []Backend{openBLAS{}, pureGo{}} }
 
-// openBLAS is the system's OpenBLAS: BLAS through gonum/netlib, LAPACK through
-// its Fortran symbols. A row-major triangle is the other triangle of the same
-// memory read by columns, so nothing is copied.
-type openBLAS struct {
-	netlib.Implementation
-	doubles *leafSquares[float64]
-	singles *leafSquares[float32]
-}
+// openBLAS is the system's OpenBLAS: BLAS through gonum/netlib, LAPACK through its Fortran symbols. A
+// row-major triangle is the other triangle of the same memory read by columns, so nothing is copied.
+type openBLAS struct{ netlib.Implementation }
+
+var _ Single = openBLAS{}
 
 func (openBLAS) Name() string { return OpenBLAS }
 
-// plainLauum is the order from which OpenBLAS's own dlauum is the faster: by 4% at 1000,
-// 13% at 2000, 8% at 4000 (BENCHMARKS, kernels).
+func (openBLAS) Potrf(uplo blas.Uplo, n int, a []float64, lda int) int {
+	return potrf(doubles, uplo, n, a, lda)
+}
+
+func (openBLAS) Trtri(uplo blas.Uplo, n int, a []float64, lda int) int {
+	return trtri(doubles, uplo, n, a, lda)
+}
+
+// plainLauum is the order from which OpenBLAS's own dlauum is the faster: by 4% at 1000, 13% at 2000, 8% at
+// 4000 (BENCHMARKS, kernels).
 const plainLauum = 1000
+
+func (openBLAS) Lauum(uplo blas.Uplo, n int, a []float64, lda int) {
+	if n < plainLauum {
+		lauum(doubles, uplo, n, a, lda)
+		return
+	}
+	checkTriangle(n, a, lda)
+	C.bb_lauum(columnMajor(uplo), C.int32_t(n), numbers(a), C.int32_t(lda))
+}
+
+func (openBLAS) Potrf32(uplo blas.Uplo, n int, a []float32, lda int) int {
+	return potrf(singles, uplo, n, a, lda)
+}
+
+func (openBLAS) Trtri32(uplo blas.Uplo, n int, a []float32, lda int) int {
+	return trtri(singles, uplo, n, a, lda)
+}
+
+func (openBLAS) Lauum32(uplo blas.Uplo, n int, a []float32, lda int) { lauum(singles, uplo, n, a, lda) }
 
 // columnMajor names, by columns, the triangle that uplo names by rows.
 func columnMajor(uplo blas.Uplo) C.char {
@@ -103,7 +113,7 @@ func columnMajor(uplo blas.Uplo) C.char {
 
 // checkTriangle panics on a triangle that the slice does not hold or whose
 // numbers OpenBLAS's 32-bit integers cannot carry.
-func checkTriangle[T float32 | float64](n int, a []T, lda int) {
+func checkTriangle[T float](n int, a []T, lda int) {
 	if n < 0 || lda < max(1, n) || n > math.MaxInt32 || lda > math.MaxInt32 {
 		panic(fmt.Sprintf("blas: bad order %d or stride %d", n, lda))
 	}
@@ -112,113 +122,47 @@ func checkTriangle[T float32 | float64](n int, a []T, lda int) {
 	}
 }
 
-func (b openBLAS) Potrf(uplo blas.Uplo, n int, a []float64, lda int) int {
+func potrf[T float](k *kernels[T], uplo blas.Uplo, n int, a []T, lda int) (minor int) {
 	checkTriangle(n, a, lda)
-	if n <= smallLeaf {
-		return dpotrf(uplo, n, a, lda)
-	}
-	leaf := b.doubles.borrow()
-	defer b.doubles.giveBack(leaf)
-	return recursion[float64, double]{double{b, leaf}, potrfLeaf(n)}.potrf(n, n, lowerTriangle(uplo, a, lda))
+	return recursion[T]{k, potrfLeaf(n)}.potrf(n, n, lowerTriangle(uplo, a, lda))
 }
 
-func (b openBLAS) Trtri(uplo blas.Uplo, n int, a []float64, lda int) int {
+func trtri[T float](k *kernels[T], uplo blas.Uplo, n int, a []T, lda int) (zero int) {
 	checkTriangle(n, a, lda)
-	if zero := firstZero(n, a, lda); zero != 0 {
-		return zero
+	if zero = firstZero(n, a, lda); zero == 0 {
+		recursion[T]{k, smallLeaf}.trtri(n, lowerTriangle(uplo, a, lda))
 	}
-	recursion[float64, double]{double{b, nil}, smallLeaf}.trtri(n, lowerTriangle(uplo, a, lda))
-	return 0
+	return zero
 }
 
-func (b openBLAS) Lauum(uplo blas.Uplo, n int, a []float64, lda int) {
+func lauum[T float](k *kernels[T], uplo blas.Uplo, n int, a []T, lda int) {
 	checkTriangle(n, a, lda)
-	if n >= plainLauum {
-		dlauum(uplo, n, a, lda)
-		return
-	}
-	leaf := b.doubles.borrow()
-	defer b.doubles.giveBack(leaf)
-	recursion[float64, double]{double{b, leaf}, smallLeaf}.lauum(n, lowerTriangle(uplo, a, lda))
+	recursion[T]{k, smallLeaf}.lauum(n, lowerTriangle(uplo, a, lda))
 }
 
-var _ Single = openBLAS{}
-
-func (b openBLAS) Potrf32(uplo blas.Uplo, n int, a []float32, lda int) int {
-	checkTriangle(n, a, lda)
-	if n <= smallLeaf {
-		return spotrf(uplo, n, a, lda)
+// plainPotrf and plainTrtri are OpenBLAS's own, in which the recursions end.
+func plainPotrf[T float](uplo blas.Uplo, n int, a []T, lda int) (minor int) {
+	minor = int(C.bb_potrf(isSingle[T](), columnMajor(uplo), C.int32_t(n), unsafe.Pointer(unsafe.SliceData(a)),
+		C.int32_t(lda)))
+	if minor == 0 { // also where a pivot was NaN
+		minor = firstOnDiagonal(n, a, lda, func(v float64) bool { return v-v != 0 })
 	}
-	leaf := b.singles.borrow()
-	defer b.singles.giveBack(leaf)
-	return recursion[float32, single]{single{b, leaf}, potrfLeaf(n)}.potrf(n, n, lowerTriangle(uplo, a, lda))
+	return minor
 }
 
-func (b openBLAS) Trtri32(uplo blas.Uplo, n int, a []float32, lda int) int {
-	checkTriangle(n, a, lda)
-	if zero := firstZero(n, a, lda); zero != 0 {
-		return zero
-	}
-	recursion[float32, single]{single{b, nil}, smallLeaf}.trtri(n, lowerTriangle(uplo, a, lda))
-	return 0
+func plainTrtri[T float](uplo blas.Uplo, n int, a []T, lda int) {
+	C.bb_trtri(isSingle[T](), columnMajor(uplo), C.int32_t(n), unsafe.Pointer(unsafe.SliceData(a)), C.int32_t(lda))
 }
 
-func (b openBLAS) Lauum32(uplo blas.Uplo, n int, a []float32, lda int) {
-	checkTriangle(n, a, lda)
-	leaf := b.singles.borrow()
-	defer b.singles.giveBack(leaf)
-	recursion[float32, single]{single{b, leaf}, smallLeaf}.lauum(n, lowerTriangle(uplo, a, lda))
-}
+func isSingle[T float]() C.int { return flag(unsafe.Sizeof(*new(T)) == 4) }
 
-// dpotrf, dtrtri and dlauum, and their likes in single precision, are OpenBLAS's
-// own: what the recursions end in, and the plain way to do what they do.
-func dpotrf(uplo blas.Uplo, n int, a []float64, lda int) (minor int) {
-	if n == 0 {
-		return 0
-	}
-	if minor := int(C.bb_potrf(columnMajor(uplo), C.int32_t(n), (*C.double)(&a[0]),
-		C.int32_t(lda))); minor != 0 {
-		return minor
-	}
-	return firstNaN(n, a, lda)
-}
+// numbers is where a slice begins.
+func numbers(x []float64) *C.double { return (*C.double)(unsafe.SliceData(x)) }
 
-func dtrtri(uplo blas.Uplo, n int, a []float64, lda int) {
-	if n > 0 {
-		C.bb_trtri(columnMajor(uplo), C.int32_t(n), (*C.double)(&a[0]), C.int32_t(lda))
-	}
-}
-
-func dlauum(uplo blas.Uplo, n int, a []float64, lda int) {
-	if n > 0 {
-		C.bb_lauum(columnMajor(uplo), C.int32_t(n), (*C.double)(&a[0]), C.int32_t(lda))
-	}
-}
-
-func spotrf(uplo blas.Uplo, n int, a []float32, lda int) (minor int) {
-	if n == 0 {
-		return 0
-	}
-	if minor := int(C.bb_potrf32(columnMajor(uplo), C.int32_t(n), (*C.float)(&a[0]),
-		C.int32_t(lda))); minor != 0 {
-		return minor
-	}
-	return firstNaN(n, a, lda)
-}
-
-func strtri(uplo blas.Uplo, n int, a []float32, lda int) {
-	if n > 0 {
-		C.bb_trtri32(columnMajor(uplo), C.int32_t(n), (*C.float)(&a[0]), C.int32_t(lda))
-	}
-}
-
-// firstNaN is the number of the first diagonal element that is not finite, or
-// 0: OpenBLAS's dpotrf lets NaN pass.
-func firstNaN[T float](n int, a []T, lda int) int {
-	for i := 0; i < n; i++ {
-		if d := float64(a[i*lda+i]); math.IsNaN(d) || math.IsInf(d, 0) {
-			return i + 1
-		}
+// flag is 1 for true.
+func flag(yes bool) C.int {
+	if yes {
+		return 1
 	}
 	return 0
 }
@@ -232,8 +176,8 @@ func (openBLAS) Eigenvalues(uplo blas.Uplo, n int, a []float64, lda int, w []flo
 		panic(fmt.Sprintf("blas: %d places for %d eigenvalues", len(w), n))
 	}
 	work := make([]float64, 66*n) // blocks of 64, and two vectors
-	info := C.bb_eigenvalues(columnMajor(uplo), C.int32_t(n), (*C.double)(&a[0]), C.int32_t(lda),
-		(*C.double)(&w[0]), (*C.double)(&work[0]), C.int32_t(len(work)))
+	info := C.bb_eigenvalues(columnMajor(uplo), C.int32_t(n), numbers(a), C.int32_t(lda),
+		numbers(w), numbers(work), C.int32_t(len(work)))
 	return info == 0
 }
 

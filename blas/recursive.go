@@ -5,40 +5,38 @@ import "gonum.org/v1/gonum/blas"
 // float is the type of a matrix's elements.
 type float interface{ float32 | float64 }
 
-// kernels is what the recursions of this file end in: level 3 BLAS on blocks of
-// any size, and what the leaves need. Arguments are those of gonum's
-// blas.Float64 and of Backend; no triangle has a unit diagonal.
-type kernels[T float] interface {
-	gemm(tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int)
-	syrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha T, a []T, lda int, beta T, c []T, ldc int)
-	trmm(s blas.Side, uplo blas.Uplo, t blas.Transpose, m, n int, alpha T, a []T, lda int, b []T, ldb int)
+// kernels is what the recursions of this file end in, in one precision: level 3 BLAS on blocks of any size, and
+// what the leaves need. Arguments are those of gonum's blas.Float64 and of Backend.
+type kernels[T float] struct {
+	gemm func(tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int)
+	syrk func(uplo blas.Uplo, t blas.Transpose, n, k int, alpha T, a []T, lda int, beta T, c []T, ldc int)
+	trmm triangular[T]
 
-	// trsm, potrf, trtri and lauum are called with triangles of a leaf's order or
-	// less.
-	trsm(s blas.Side, uplo blas.Uplo, t blas.Transpose, m, n int, alpha T, a []T, lda int, b []T, ldb int)
-	potrf(uplo blas.Uplo, n int, a []T, lda int) (minor int)
-	trtri(uplo blas.Uplo, n int, a []T, lda int)
-	lauum(uplo blas.Uplo, n int, a []T, lda int)
+	// trsm, potrf, trtri and lauum are called with triangles of a leaf's order or less.
+	trsm         triangular[T]
+	potrf        func(uplo blas.Uplo, n int, a []T, lda int) (minor int)
+	trtri, lauum func(uplo blas.Uplo, n int, a []T, lda int)
 }
 
-// recursion halves triangles down to order leaf, so that nearly all of the work
-// is in products of large blocks.
-type recursion[T float, K kernels[T]] struct {
-	kernels K
+// triangular is the type of trmm and trsm.
+type triangular[T float] = func(s blas.Side, uplo blas.Uplo, t blas.Transpose, d blas.Diag, m, n int, alpha T,
+	a []T, lda int, b []T, ldb int)
+
+// recursion halves triangles down to order leaf, so that nearly all of the work is in products of large blocks.
+type recursion[T float] struct {
+	kernels *kernels[T]
 	leaf    int
 }
 
-// half is where a matrix of an order n above leaf is cut: at a multiple of leaf,
-// so that blocks stay aligned.
+// half is where a matrix of an order n above leaf is cut: at a multiple of leaf, so that blocks stay aligned.
 func half(n, leaf int) int { return (n/2 + leaf - 1) / leaf * leaf }
 
-// potrf factorises the first n columns of a lower triangle of order m >= n, down
-// to its last row:
+// potrf factorises the first n columns of a lower triangle of order m >= n, down to its last row:
 //
 //	A11 = L11 L11',   L21 = A21 L11^-T,
 //
 // n1 columns and, when A22 - L21 L21' is formed, the next n2.
-func (r recursion[T, K]) potrf(m, n int, a block[T]) (minor int) {
+func (r recursion[T]) potrf(m, n int, a block[T]) (minor int) {
 	if n <= r.leaf {
 		minor = r.kernels.potrf(a.uplo(), n, a.data, a.stride)
 		if minor == 0 && m > n {
@@ -62,9 +60,8 @@ func (r recursion[T, K]) potrf(m, n int, a block[T]) (minor int) {
 	return minor
 }
 
-// trtri inverts a lower triangle of order n: with its halves inverted, L21
-// becomes -L22^-1 L21 L11^-1.
-func (r recursion[T, K]) trtri(n int, l block[T]) {
+// trtri inverts a lower triangle of order n: with its halves inverted, L21 becomes -L22^-1 L21 L11^-1.
+func (r recursion[T]) trtri(n int, l block[T]) {
 	if n <= r.leaf {
 		r.kernels.trtri(l.uplo(), n, l.data, l.stride)
 		return
@@ -79,7 +76,7 @@ func (r recursion[T, K]) trtri(n int, l block[T]) {
 
 // lauum overwrites a lower triangle of order n with that of L'L, whose blocks are
 // L11'L11 + L21'L21, L22'L21 and L22'L22.
-func (r recursion[T, K]) lauum(n int, l block[T]) {
+func (r recursion[T]) lauum(n int, l block[T]) {
 	if n <= r.leaf {
 		r.kernels.lauum(l.uplo(), n, l.data, l.stride)
 		return
@@ -92,10 +89,9 @@ func (r recursion[T, K]) lauum(n int, l block[T]) {
 	r.lauum(n-n1, l22)
 }
 
-// block is a block of a lower triangular matrix, which lies in memory as it is
-// or, as an upper triangle, transposed. The operations on blocks are named by
-// what they do to the lower one; on the upper one they are done to the
-// transposes, from the other side.
+// block is a block of a lower triangular matrix, which lies in memory as it is or, as an upper triangle,
+// transposed. The operations on blocks are named by what they do to the lower one; on the upper one they are
+// done to the transposes, from the other side.
 type block[T float] struct {
 	data   []T
 	stride int
@@ -125,7 +121,7 @@ func lowerTriangle[T float](uplo blas.Uplo, a []T, lda int) block[T] {
 
 // addSquare adds alpha A A' (t = blas.NoTrans) or alpha A'A (blas.Trans) to a
 // triangle of order n; k is the other dimension of A.
-func (r recursion[T, K]) addSquare(n, k int, alpha T, a block[T], t blas.Transpose, c block[T]) {
+func (r recursion[T]) addSquare(n, k int, alpha T, a block[T], t blas.Transpose, c block[T]) {
 	if a.upper {
 		t = otherwise(t)
 	}
@@ -140,32 +136,29 @@ func otherwise(t blas.Transpose) blas.Transpose {
 }
 
 // subtractProduct is C -= A B', C being m x n and A and B having k columns.
-func (r recursion[T, K]) subtractProduct(m, n, k int, a, b, c block[T]) {
+func (r recursion[T]) subtractProduct(m, n, k int, a, b, c block[T]) {
+	first, second := blas.NoTrans, blas.Trans
 	if c.upper {
-		r.kernels.gemm(blas.Trans, blas.NoTrans, n, m, k, -1, b.data, b.stride, a.data, a.stride, 1, c.data,
-			c.stride)
-	} else {
-		r.kernels.gemm(blas.NoTrans, blas.Trans, m, n, k, -1, a.data, a.stride, b.data, b.stride, 1, c.data,
-			c.stride)
+		first, second, m, n, a, b = second, first, n, m, b, a
 	}
+	r.kernels.gemm(first, second, m, n, k, -1, a.data, a.stride, b.data, b.stride, 1, c.data, c.stride)
 }
 
-// multiply is X = alpha op(L) X (blas.Left) or alpha X op(L) (blas.Right), X
-// being m x n and op(L) as t says.
-func (r recursion[T, K]) multiply(s blas.Side, m, n int, alpha T, l block[T], t blas.Transpose, x block[T]) {
+// multiply is X = alpha op(L) X (blas.Left) or alpha X op(L) (blas.Right), X being m x n and op(L) as t says.
+func (r recursion[T]) multiply(s blas.Side, m, n int, alpha T, l block[T], t blas.Transpose, x block[T]) {
 	if x.upper {
 		s, m, n = opposite(s), n, m
 	}
-	r.kernels.trmm(s, l.uplo(), t, m, n, alpha, l.data, l.stride, x.data, x.stride)
+	r.kernels.trmm(s, l.uplo(), t, blas.NonUnit, m, n, alpha, l.data, l.stride, x.data, x.stride)
 }
 
 // divide is X = X L^-T, X being m x n.
-func (r recursion[T, K]) divide(m, n int, x, l block[T]) {
+func (r recursion[T]) divide(m, n int, x, l block[T]) {
 	s := blas.Right
 	if x.upper {
 		s, m, n = opposite(s), n, m
 	}
-	r.kernels.trsm(s, l.uplo(), blas.Trans, m, n, 1, l.data, l.stride, x.data, x.stride)
+	r.kernels.trsm(s, l.uplo(), blas.Trans, blas.NonUnit, m, n, 1, l.data, l.stride, x.data, x.stride)
 }
 
 func opposite(s blas.Side) blas.Side {

@@ -25,7 +25,7 @@ func TestRecursionIsPlain(t *testing.T) {
 					bindFor(t, b)
 					fast, lda := nanOutside(n, uplo)
 					slow := append([]float64(nil), fast...)
-					own := tiles{}
+					own := tileKernels
 					same := func(what string) {
 						t.Helper()
 						if e := farthestOrNaN(fast, slow); e > tol {

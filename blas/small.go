@@ -18,30 +18,12 @@ type Small struct {
 // time of the recursions in two. From 800 on its matrices leave the second-level cache.
 const smallOrder = 640
 
-// smallKernels is a backend that has the kernels on this processor.
-type smallKernels interface {
-	// smallWork is the number of float64 that the kernels work in, 0 where there are none.
-	smallWork(n int) int
-	// smallInvert factorises and inverts in work. It returns 0, or the order of the first
-	// leading minor that is not positive definite.
-	smallInvert(k blas64.Symmetric, root []float64, s *Small) (minor int)
-	// smallSquare writes -scale_i scale_j (M'M)_ij, j < i, into the lower triangle g.
-	smallSquare(s *Small, scale []float64, g blas64.Symmetric)
-	smallCouple(g blas64.Symmetric, chi, u []float64, s *Small, h blas64.General)
-	smallSquared(g blas64.Symmetric, x, y []float64)
-	smallCoupled(g blas64.Symmetric, h blas64.General, d, u, f []float64, y *[4][]float64)
-}
-
 // SmallWork is the number of float64 that a Small of order n keeps, 0 where it has no kernels.
 func SmallWork(n int) int {
-	kernels, ok := bound.(smallKernels)
-	if !ok || n > smallOrder {
+	if n > smallOrder || !hasSmall() {
 		return 0
 	}
-	if work := kernels.smallWork(n); work > 0 {
-		return work + 3*n
-	}
-	return 0
+	return smallWork(n) + 3*n
 }
 
 // NewSmall works in memory of SmallWork(n) numbers.
@@ -52,35 +34,11 @@ func NewSmall(n int, memory []float64) *Small {
 }
 
 // Usable reports whether the bound backend has the kernels. A nil Small is not usable.
-func (s *Small) Usable() bool {
-	_, ok := bound.(smallKernels)
-	return s != nil && ok
-}
+func (s *Small) Usable() bool { return s != nil && hasSmall() }
 
-// Invert reads the upper triangle k. It returns 0, or the order of the first leading minor of
-// B that is not positive definite.
+// Invert reads the upper triangle k. It returns 0, or the order of the first leading minor of B that is not
+// positive definite.
 func (s *Small) Invert(k blas64.Symmetric, root []float64, single bool) (minor int) {
 	s.single = single
-	return bound.(smallKernels).smallInvert(k, root, s)
-}
-
-// OffDiagonal writes -scale_i scale_j (B^-1)_ij below the diagonal of the lower triangle g.
-func (s *Small) OffDiagonal(scale []float64, g blas64.Symmetric) {
-	bound.(smallKernels).smallSquare(s, scale, g)
-}
-
-// Couple writes G o C, C = G diag(u) G, below the diagonal of h, to the digits of single
-// precision. G is given below its diagonal, chi. The inverse that s holds is lost.
-func (s *Small) Couple(g blas64.Symmetric, chi, u []float64, h blas64.General) {
-	bound.(smallKernels).smallCouple(g, chi, u, s, h)
-}
-
-// MulSquared is y = (G o G) x, without the diagonal of G.
-func (s *Small) MulSquared(g blas64.Symmetric, x, y []float64) {
-	bound.(smallKernels).smallSquared(g, x, y)
-}
-
-// MulCoupled is y = (G o G) d, (G o G) u, H d and G f in one pass, without the diagonals of G and H.
-func (s *Small) MulCoupled(g blas64.Symmetric, h blas64.General, d, u, f []float64, y *[4][]float64) {
-	bound.(smallKernels).smallCoupled(g, h, d, u, f, y)
+	return s.invert(k, root)
 }

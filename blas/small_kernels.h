@@ -1,7 +1,6 @@
 // The kernels of small_openblas.go from tiles of products in registers, in one precision for one length of
 // vectors. The file that includes this defines REAL and its SQRT, BYTES (of a vector), ROWS (of a tile),
-// TARGET
-// (the processor), NAME (of a function), and COUPLE if it wants that kernel.
+// TARGET (the processor), NAME (of a function), and COUPLE if it wants that kernel.
 //
 // A matrix lies in panels of W columns, so that every operand of a product is read in the order in which it
 // lies: element (k, j) is w[j/W * panel + (k + shift) * W + j%W]. U has shift 0 and M = U'^-1, the other

@@ -13,8 +13,7 @@ typedef void coupler(int order, const double *g, int ldg, const double *chi, con
 	double *h, int ldh);
 typedef void squared(int order, const double *g, int ldg, const double *x, double *y);
 typedef void coupled(int order, const double *g, int ldg, const double *h, int ldh, const double *d,
-	const double *u, const double *f,
-                     double *y0, double *y1, double *y2, double *y3);
+	const double *u, const double *f, double *y0, double *y1, double *y2, double *y3);
 inverter bb_avx512_double_invert, bb_avx512_single_invert, bb_avx2_double_invert, bb_avx2_single_invert;
 squarer bb_avx512_double_square, bb_avx512_single_square, bb_avx2_double_square, bb_avx2_single_square;
 coupler bb_avx512_single_couple, bb_avx2_single_couple;
@@ -46,8 +45,7 @@ static void bb_small_squared(int set, int order, const double *g, int ldg, const
 }
 
 static void bb_small_coupled(int set, int order, const double *g, int ldg, const double *h, int ldh,
-	const double *d, const double *u,
-                             const double *f, double *y0, double *y1, double *y2, double *y3) {
+	const double *d, const double *u, const double *f, double *y0, double *y1, double *y2, double *y3) {
 	(set ? bb_avx2_coupled : bb_avx512_coupled)(order, g, ldg, h, ldh, d, u, f, y0, y1, y2, y3);
 }
 */
@@ -66,8 +64,7 @@ type kernelSet struct {
 	width int // float64 in a vector; 0: none
 }
 
-// smallSet is the set for the vectors that OpenBLAS's own kernels use: whoever pins those
-// pins these.
+// smallSet is the set for the vectors that OpenBLAS's own kernels use: whoever pins those pins these.
 var smallSet = sync.OnceValue(func() kernelSet {
 	switch core := strings.ToLower(C.GoString(C.openblas_get_corename())); {
 	case avx512Cores[core]:
@@ -78,63 +75,43 @@ var smallSet = sync.OnceValue(func() kernelSet {
 	return kernelSet{}
 })
 
-// smallWork is room for panels in single precision, which take the more: n filled up to 8 and
-// three vectors of rows each; panels for all columns, and two for a tile that begins in the last.
-func (openBLAS) smallWork(n int) int {
-	set := smallSet()
-	if set.width == 0 {
-		return 0
-	}
+func hasSmall() bool { return bound.Name() == OpenBLAS && smallSet().width > 0 }
+
+// smallWork is room for panels in single precision, which take the more: n filled up to 8 and three vectors of
+// rows each; panels for all columns, and two for a tile that begins in the last.
+func smallWork(n int) int {
 	n = (n + 7) / 8 * 8
-	double, single := set.width, 2*set.width
+	double := smallSet().width
+	single := 2 * double
 	return max((n/double+2)*double*(n+3*double), (n/single+3)*single*(n+3*single)/2)
 }
 
-func (openBLAS) smallInvert(k blas64.Symmetric, root []float64, s *Small) int {
-	if k.N == 0 {
-		return 0
-	}
+func (s *Small) invert(k blas64.Symmetric, root []float64) (minor int) {
 	return int(C.bb_small_invert(smallSet().index, flag(s.single), C.int(k.N), numbers(k.Data), C.int(k.Stride),
-		numbers(root),
-		numbers(s.work), numbers(s.Pivots), numbers(s.Above), numbers(s.Below)))
+		numbers(root), numbers(s.work), numbers(s.Pivots), numbers(s.Above), numbers(s.Below)))
 }
 
-func (openBLAS) smallSquare(s *Small, scale []float64, g blas64.Symmetric) {
-	if g.N == 0 {
-		return
-	}
+// OffDiagonal writes -scale_i scale_j (B^-1)_ij below the diagonal of the lower triangle g.
+func (s *Small) OffDiagonal(scale []float64, g blas64.Symmetric) {
 	C.bb_small_square(smallSet().index, flag(s.single), C.int(g.N), numbers(s.work), numbers(scale),
 		numbers(g.Data), C.int(g.Stride))
 }
 
-func (openBLAS) smallCouple(g blas64.Symmetric, chi, u []float64, s *Small, h blas64.General) {
-	if g.N > 0 {
-		C.bb_small_couple(smallSet().index, C.int(g.N), numbers(g.Data), C.int(g.Stride), numbers(chi), numbers(u),
-			numbers(s.work), numbers(h.Data), C.int(h.Stride))
-	}
+// Couple writes G o C, C = G diag(u) G, below the diagonal of h, to the digits of single precision. G is given
+// below its diagonal, chi. The inverse that s holds is lost.
+func (s *Small) Couple(g blas64.Symmetric, chi, u []float64, h blas64.General) {
+	C.bb_small_couple(smallSet().index, C.int(g.N), numbers(g.Data), C.int(g.Stride), numbers(chi), numbers(u),
+		numbers(s.work), numbers(h.Data), C.int(h.Stride))
 }
 
-func (openBLAS) smallSquared(g blas64.Symmetric, x, y []float64) {
-	if g.N > 0 {
-		C.bb_small_squared(smallSet().index, C.int(g.N), numbers(g.Data), C.int(g.Stride), numbers(x), numbers(y))
-	}
+// MulSquared is y = (G o G) x, without the diagonal of G.
+func (s *Small) MulSquared(g blas64.Symmetric, x, y []float64) {
+	C.bb_small_squared(smallSet().index, C.int(g.N), numbers(g.Data), C.int(g.Stride), numbers(x), numbers(y))
 }
 
-func (openBLAS) smallCoupled(g blas64.Symmetric, h blas64.General, d, u, f []float64, y *[4][]float64) {
-	if g.N > 0 {
-		C.bb_small_coupled(smallSet().index, C.int(g.N), numbers(g.Data), C.int(g.Stride), numbers(h.Data),
-			C.int(h.Stride),
-			numbers(d), numbers(u), numbers(f), numbers(y[0]), numbers(y[1]), numbers(y[2]), numbers(y[3]))
-	}
-}
-
-// numbers is where a slice that is not empty begins.
-func numbers(x []float64) *C.double { return (*C.double)(&x[0]) }
-
-// flag is 1 for true.
-func flag(yes bool) C.int {
-	if yes {
-		return 1
-	}
-	return 0
+// MulCoupled is y = (G o G) d, (G o G) u, H d and G f in one pass, without the diagonals of G and H.
+func (s *Small) MulCoupled(g blas64.Symmetric, h blas64.General, d, u, f []float64, y *[4][]float64) {
+	C.bb_small_coupled(smallSet().index, C.int(g.N), numbers(g.Data), C.int(g.Stride), numbers(h.Data),
+		C.int(h.Stride), numbers(d), numbers(u), numbers(f), numbers(y[0]), numbers(y[1]), numbers(y[2]),
+		numbers(y[3]))
 }

@@ -1,6 +1,5 @@
 // Products of symmetric matrices, given below their diagonals, with vectors. The file that includes this
-// defines
-// BYTES, TARGET and NAME.
+// defines BYTES, TARGET and NAME.
 
 #define W ((int)(BYTES / sizeof(double)))
 typedef double NAME(vector) __attribute__((vector_size(BYTES), aligned(8), may_alias));
@@ -36,8 +35,7 @@ TARGET void NAME(squared)(int order, const double *g, int ldg, const double *x, 
 
 // coupled is y0 = (G o G) d, y1 = (G o G) u, y2 = H d and y3 = G f, in one pass.
 TARGET void NAME(coupled)(int order, const double *g, int ldg, const double *h, int ldh, const double *d,
-	const double *u, const double *f,
-                          double *y0, double *y1, double *y2, double *y3) {
+	const double *u, const double *f, double *y0, double *y1, double *y2, double *y3) {
 	for (int i = 0; i < order; i++, g += ldg, h += ldh) {
 		const double di = d[i], ui = u[i], fi = f[i];
 		NAME(vector) s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};

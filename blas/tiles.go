@@ -1,23 +1,39 @@
 package blas
 
 import (
+	"cmp"
 	"sync"
 
 	"gonum.org/v1/gonum/blas"
 )
 
-// tiles is gonum's BLAS and LAPACK with the work on triangles shared out among
-// goroutines, as gonum itself does only for products, which it cuts into tiles.
-// Halving leaves products, and triangles of one tile.
+// tiles is gonum's BLAS and LAPACK with the work on triangles shared out among goroutines, as gonum itself
+// does only for products, which it cuts into tiles. Halving leaves products, and triangles of one tile.
 type tiles struct{ pureGo }
 
-// tile is the edge of gonum's blocks; it computes a product of fewer than four
-// blocks on one goroutine.
+// tile is the edge of gonum's blocks; it computes a product of fewer than four blocks on one goroutine.
 const tile = 64
 
-func (p tiles) gemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64,
-	ldb int, beta float64, c []float64, ldc int) {
-	p.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+// tileKernels are the kernels of tiles.
+var tileKernels = kernels[float64]{
+	gemm: tiles{}.Dgemm,
+	syrk: tiles{}.syrk,
+	trmm: tiles{}.trmm,
+	trsm: func(s blas.Side, uplo blas.Uplo, t blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64,
+		lda int, b []float64, ldb int) {
+		strips(s, m, n, b, ldb, func(m, n int, b []float64) {
+			tiles{}.Dtrsm(s, uplo, t, d, m, n, alpha, a, lda, b, ldb)
+		})
+	},
+	potrf: func(uplo blas.Uplo, n int, a []float64, lda int) int {
+		if lapackGo.Dpotrf(uplo, n, a, lda) {
+			return 0
+		}
+		// Dpotrf leaves the pivot that stopped it in its place.
+		return cmp.Or(firstOnDiagonal(n, a, lda, func(v float64) bool { return !(v > 0) }), n)
+	},
+	trtri: func(uplo blas.Uplo, n int, a []float64, lda int) { lapackGo.Dtrtri(uplo, blas.NonUnit, n, a, lda) },
+	lauum: func(uplo blas.Uplo, n int, a []float64, lda int) { lapackGo.Dlauum(uplo, n, a, lda) },
 }
 
 func (p tiles) syrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int,
@@ -35,9 +51,9 @@ func (p tiles) syrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha float64, a
 	together(
 		func() {
 			if uplo == blas.Upper {
-				p.gemm(t, other, n1, n2, k, alpha, a, lda, second, lda, beta, c[n1:], ldc)
+				p.Dgemm(t, other, n1, n2, k, alpha, a, lda, second, lda, beta, c[n1:], ldc)
 			} else {
-				p.gemm(t, other, n2, n1, k, alpha, second, lda, a, lda, beta, c[n1*ldc:], ldc)
+				p.Dgemm(t, other, n2, n1, k, alpha, second, lda, a, lda, beta, c[n1*ldc:], ldc)
 			}
 		},
 		func() { p.syrk(uplo, t, n1, k, alpha, a, lda, beta, c, ldc) },
@@ -45,71 +61,41 @@ func (p tiles) syrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha float64, a
 	)
 }
 
-func (p tiles) trmm(s blas.Side, uplo blas.Uplo, t blas.Transpose, m, n int, alpha float64, a []float64,
-	lda int, b []float64, ldb int) {
-	order := n
+func (p tiles) trmm(s blas.Side, uplo blas.Uplo, t blas.Transpose, d blas.Diag, m, n int, alpha float64,
+	a []float64, lda int, b []float64, ldb int) {
+	order, down := n, 1 // from one half of B to the other
 	if s == blas.Left {
-		order = m
+		order, down = m, ldb
 	}
 	if order <= tile {
 		strips(s, m, n, b, ldb, func(m, n int, b []float64) {
-			p.Dtrmm(s, uplo, t, blas.NonUnit, m, n, alpha, a, lda, b, ldb)
+			p.Dtrmm(s, uplo, t, d, m, n, alpha, a, lda, b, ldb)
 		})
 		return
 	}
+	type part struct {
+		order int
+		a, b  []float64
+	}
 	n1 := half(order, tile)
-	n2, off, a22 := order-n1, a[n1:], a[n1*lda+n1:]
+	off := a[n1:]
 	if uplo == blas.Lower {
 		off = a[n1*lda:]
 	}
-	// The half of B that the off-diagonal block adds to goes first: it still
-	// needs the other half as it was.
-	intoSecond := (s == blas.Left) == ((uplo == blas.Lower) == (t == blas.NoTrans))
+	// The half of B that the off-diagonal block adds to goes first: it still needs the other half as it was.
+	into, from := part{n1, a, b}, part{order - n1, a[n1*lda+n1:], b[n1*down:]}
+	if (s == blas.Left) == ((uplo == blas.Lower) == (t == blas.NoTrans)) {
+		into, from = from, into
+	}
 	if s == blas.Left {
-		b2 := b[n1*ldb:]
-		if intoSecond {
-			p.trmm(s, uplo, t, n2, n, alpha, a22, lda, b2, ldb)
-			p.gemm(t, blas.NoTrans, n2, n, n1, alpha, off, lda, b, ldb, 1, b2, ldb)
-			p.trmm(s, uplo, t, n1, n, alpha, a, lda, b, ldb)
-		} else {
-			p.trmm(s, uplo, t, n1, n, alpha, a, lda, b, ldb)
-			p.gemm(t, blas.NoTrans, n1, n, n2, alpha, off, lda, b2, ldb, 1, b, ldb)
-			p.trmm(s, uplo, t, n2, n, alpha, a22, lda, b2, ldb)
-		}
-		return
-	}
-	b2 := b[n1:]
-	if intoSecond {
-		p.trmm(s, uplo, t, m, n2, alpha, a22, lda, b2, ldb)
-		p.gemm(blas.NoTrans, t, m, n2, n1, alpha, b, ldb, off, lda, 1, b2, ldb)
-		p.trmm(s, uplo, t, m, n1, alpha, a, lda, b, ldb)
+		p.trmm(s, uplo, t, d, into.order, n, alpha, into.a, lda, into.b, ldb)
+		p.Dgemm(t, blas.NoTrans, into.order, n, from.order, alpha, off, lda, from.b, ldb, 1, into.b, ldb)
+		p.trmm(s, uplo, t, d, from.order, n, alpha, from.a, lda, from.b, ldb)
 	} else {
-		p.trmm(s, uplo, t, m, n1, alpha, a, lda, b, ldb)
-		p.gemm(blas.NoTrans, t, m, n1, n2, alpha, b2, ldb, off, lda, 1, b, ldb)
-		p.trmm(s, uplo, t, m, n2, alpha, a22, lda, b2, ldb)
+		p.trmm(s, uplo, t, d, m, into.order, alpha, into.a, lda, into.b, ldb)
+		p.Dgemm(blas.NoTrans, t, m, into.order, from.order, alpha, from.b, ldb, off, lda, 1, into.b, ldb)
+		p.trmm(s, uplo, t, d, m, from.order, alpha, from.a, lda, from.b, ldb)
 	}
-}
-
-func (p tiles) trsm(s blas.Side, uplo blas.Uplo, t blas.Transpose, m, n int, alpha float64, a []float64,
-	lda int, b []float64, ldb int) {
-	strips(s, m, n, b, ldb, func(m, n int, b []float64) {
-		p.Dtrsm(s, uplo, t, blas.NonUnit, m, n, alpha, a, lda, b, ldb)
-	})
-}
-
-func (tiles) potrf(uplo blas.Uplo, n int, a []float64, lda int) int {
-	if (factorisations{}).Dpotrf(uplo, n, a, lda) {
-		return 0
-	}
-	return firstBad(n, a, lda)
-}
-
-func (tiles) trtri(uplo blas.Uplo, n int, a []float64, lda int) {
-	(factorisations{}).Dtrtri(uplo, blas.NonUnit, n, a, lda)
-}
-
-func (tiles) lauum(uplo blas.Uplo, n int, a []float64, lda int) {
-	(factorisations{}).Dlauum(uplo, n, a, lda)
 }
 
 // strips runs f on the parts of an m x n matrix that a triangle on side s

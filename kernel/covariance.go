@@ -1,3 +1,21 @@
+// Package kernel turns inputs into covariances: Gram matrices over training
+// inputs, and kernel vectors between them and new inputs.
+//
+// A covariance is A k(x, x') + B, where k is one of the kinds below, A the
+// amplitude and B the constant. With r^2 = sum_j ((x_j - x'_j) / L_j)^2:
+//
+//	rbf         exp(-r^2 / 2), which is exp(-gamma |x - x'|^2) for gamma = 1 / (2 L^2)
+//	matern12    exp(-r)
+//	matern32    (1 + sqrt(3) r) exp(-sqrt(3) r)
+//	matern52    (1 + sqrt(5) r + 5 r^2 / 3) exp(-sqrt(5) r)
+//	rq          1 / (1 + r^2 / 2), the rational quadratic of exponent 1
+//	linear      x . x'
+//	poly        (gamma x . x' + coef0)^degree
+//	precomputed the caller brings the matrix
+//
+// The jitter J belongs to the diagonal of a Gram matrix over training examples and to nothing else.
+//
+// Inputs are row-major, one example a row. Error messages count rows and columns from 1.
 package kernel
 
 import "math"
@@ -35,10 +53,9 @@ func (s Spec) covariances(k []float64, p pairs) int {
 	return -1
 }
 
-// squaredDistances turns the products with the points from..from+len-1 of the
-// list into squared distances, |x - x'|^2 = |x|^2 + |x'|^2 - 2 x . x', in place.
-// Where that cancels or overflows, the difference of the raw rows is summed
-// instead; what still overflows becomes NaN.
+// squaredDistances turns the products with the points from..from+len-1 of the list into squared distances, |x
+// - x'|^2 = |x|^2 + |x'|^2 - 2 x . x', in place. Where that cancels or overflows, the difference of the raw
+// rows is summed instead; what still overflows becomes NaN.
 func (p *pairs) squaredDistances(products []float64, from int) {
 	others := p.norms[from : from+len(products)]
 	for j, product := range products {
@@ -51,8 +68,7 @@ func (p *pairs) squaredDistances(products []float64, from int) {
 	}
 }
 
-// profile applies k, as a function of the squared distance or of the inner
-// product, to every element.
+// profile applies k, as a function of the squared distance or of the inner product, to every element.
 func (s Spec) profile(v []float64) {
 	switch s.Kind {
 	case RBF:
@@ -112,8 +128,7 @@ func power(v float64, n int) float64 {
 	}
 }
 
-// affine replaces every element v by A v + B and returns the first place where
-// that is not finite, or -1.
+// affine replaces every element v by A v + B and returns the first place where that is not finite, or -1.
 func (s Spec) affine(v []float64) int {
 	a, b := s.Amplitude, s.Constant
 	bad := -1

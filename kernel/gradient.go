@@ -23,9 +23,8 @@ type Gradient struct {
 	Jitter      float64
 }
 
-// Gradient takes the derivatives of a function by the elements of Gram, weights (M x M,
-// symmetric, its derivative is sum_ij weights_ij dK_ij), to those by the
-// hyperparameters, at 3 M^2 d flops and 8 M^2 bytes.
+// Gradient takes the derivatives of a function by the elements of Gram, weights (M x M, symmetric, its
+// derivative is sum_ij weights_ij dK_ij), to those by the hyperparameters, at 3 M^2 d flops and 8 M^2 bytes.
 func (in *Inputs) Gradient(weights blas64.General) (*Gradient, error) {
 	x, dense := in.train.(*densePoints)
 	if !dense {

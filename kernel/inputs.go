@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"bytes"
+	"encoding/gob"
 	"errors"
 	"fmt"
 	"math"
@@ -120,10 +122,9 @@ func (s Spec) Gram(x blas64.General) (*linalg.Sym, error) {
 	return in.Gram()
 }
 
-// Gram returns the M x M matrix of covariances between the training inputs,
-// with the jitter on its diagonal. The inner products are put into the upper triangle, which is
-// then mapped to covariances in place. A covariance that is not finite is an error that names the
-// pair of rows.
+// Gram returns the M x M matrix of covariances between the training inputs, with the jitter on its diagonal.
+// The inner products are put into the upper triangle, which is then mapped to covariances in place. A
+// covariance that is not finite is an error that names the pair of rows.
 func (in *Inputs) Gram() (*linalg.Sym, error) {
 	k := linalg.NewSym(in.N())
 	in.train.gram(k.Raw())
@@ -136,12 +137,10 @@ func (in *Inputs) Gram() (*linalg.Sym, error) {
 	return k, nil
 }
 
-// Cross writes the covariances between P new inputs z (P x d) and the M
-// training inputs, which are dense, into dst (P x M): row p is the kernel vector of new input p.
-// No jitter enters, even where a new input equals a training input. dst must
-// not overlap z or the training inputs. Beside dst it takes 8 P (d + 1) bytes,
-// so long lists of new inputs are best passed in batches of a few hundred
-// rows. P = 0 does nothing.
+// Cross writes the covariances between P new inputs z (P x d) and the M training inputs, which are dense,
+// into dst (P x M): row p is the kernel vector of new input p. No jitter enters, even where a new input
+// equals a training input. dst must not overlap z or the training inputs. Beside dst it takes 8 P (d + 1)
+// bytes, so long lists of new inputs are best passed in batches of a few hundred rows. P = 0 does nothing.
 func (in *Inputs) Cross(z, dst blas64.General) error {
 	if z.Cols != in.d {
 		return fmt.Errorf("the new inputs have %d features, the training inputs %d", z.Cols, in.d)
@@ -155,9 +154,8 @@ func (in *Inputs) Cross(z, dst blas64.General) error {
 	return in.cross(in.scale.dense(z), dst)
 }
 
-// CrossSparse is Cross for sparse inputs. New inputs may have
-// fewer features than the training inputs, or more: what one side lacks is zero
-// there. Only with a length scale for each feature must their number agree.
+// CrossSparse is Cross for sparse inputs. New inputs may have fewer features than the training inputs, or
+// more: what one side lacks is zero there. Only with a length scale for each feature must their number agree.
 func (in *Inputs) CrossSparse(z CSR, dst blas64.General) error {
 	if len(in.scale.inverse) > 1 && z.Cols != in.d {
 		return fmt.Errorf("the new inputs have %d features, the training inputs %d, each with its length scale",
@@ -200,9 +198,8 @@ func (in *Inputs) Columns(dst []float64, sites []int, first, last int) error {
 		func(p, i int) error { return in.notFinite(sites[p], first+i) })
 }
 
-// Block writes elements (rows[r], cols[c]) of Gram without its jitter into
-// dst[r*stride+c], and takes 8 (2d + 1) bytes for each row and column beside it.
-// Elements that are not finite are left for the caller to find.
+// Block writes elements (rows[r], cols[c]) of Gram without its jitter into dst[r*stride+c], and takes 8 (2d +
+// 1) bytes for each row and column beside it. Elements that are not finite are left for the caller to find.
 func (in *Inputs) Block(dst []float64, stride int, rows, cols []int) {
 	to := blas64.General{Rows: len(rows), Cols: len(cols), Stride: stride, Data: dst}
 	_ = in.Subset(cols).fill(to, in.train.subset(rows), 0, in.notFinite)
@@ -263,9 +260,8 @@ func (in *Inputs) notFinite(i, j int) error {
 	return fmt.Errorf("kernel %v of rows %d and %d is not finite", in.spec.Kind, i+1, j+1)
 }
 
-// Complete turns a precomputed matrix k into A k + B with the jitter on its
-// diagonal, in place. An entry that is not finite afterwards is an error that
-// names it, and k is then of no use.
+// Complete turns a precomputed matrix k into A k + B with the jitter on its diagonal, in place. An entry that
+// is not finite afterwards is an error that names it, and k is then of no use.
 func (s Spec) Complete(k *linalg.Sym) error {
 	if s.Kind != Precomputed {
 		return fmt.Errorf("kernel %v is not precomputed", s.Kind)
@@ -286,9 +282,8 @@ func (s Spec) Complete(k *linalg.Sym) error {
 // rowsAtOnce is the number of rows that a goroutine takes at a time.
 const rowsAtOnce = 8
 
-// eachRow calls do(i) once for each row i < n, in parallel. do returns the column
-// of an element that is not finite, or -1; eachRow returns the failure of the
-// lowest row that has one.
+// eachRow calls do(i) once for each row i < n, in parallel. do returns the column of an element that is not
+// finite, or -1; eachRow returns the failure of the lowest row that has one.
 func eachRow(n int, do func(i int) int, failure func(row, column int) error) error {
 	var lock sync.Mutex
 	row, column := n, -1
@@ -307,4 +302,37 @@ func eachRow(n int, do func(i int) int, failure func(row, column int) error) err
 		return nil
 	}
 	return failure(row, column)
+}
+
+// description is all that prepared inputs follow from.
+type description struct {
+	Spec   Spec
+	Dense  blas64.General
+	Sparse *CSR // nil for dense inputs
+}
+
+// MarshalBinary describes the covariance function and the inputs, for Unmarshal in another process.
+func (in *Inputs) MarshalBinary() ([]byte, error) {
+	d := description{Spec: in.spec}
+	switch p := in.train.(type) {
+	case *densePoints:
+		d.Dense = p.raw
+	case *sparsePoints:
+		d.Sparse = &p.raw
+	}
+	var text bytes.Buffer
+	err := gob.NewEncoder(&text).Encode(d)
+	return text.Bytes(), err
+}
+
+// Unmarshal prepares the inputs that MarshalBinary has described.
+func Unmarshal(text []byte) (linalg.Blocks, error) {
+	var d description
+	if err := gob.NewDecoder(bytes.NewReader(text)).Decode(&d); err != nil {
+		return nil, err
+	}
+	if d.Sparse != nil {
+		return d.Spec.PrepareSparse(*d.Sparse)
+	}
+	return d.Spec.Prepare(d.Dense)
 }

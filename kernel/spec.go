@@ -4,24 +4,23 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 )
 
-// Spec describes a covariance function A k(x, x') + B. The zero Spec is an rbf
-// kernel of length scale sqrt(d). A field that the kind has no use for must
-// keep its zero value: Validate refuses it otherwise.
+// Spec describes a covariance function A k(x, x') + B. The zero Spec is an rbf kernel of length scale
+// sqrt(d). A field that the kind has no use for must keep its zero value: Validate refuses it otherwise.
 type Spec struct {
 	// Kind of covariance function; default RBF.
 	Kind Kind `json:"kind"`
 
-	// Gamma >= 0. For the kinds that depend on distance it stands for one
-	// length scale, gamma = 1/(2 L^2), and excludes LengthScale; for Poly it
-	// multiplies x . x'. Zero means 1/(2d), d the number of features, unless
+	// Gamma >= 0. For the kinds that depend on distance it stands for one length scale, gamma = 1/(2 L^2), and
+	// excludes LengthScale; for Poly it multiplies x . x'. Zero means 1/(2d), d the number of features, unless
 	// LengthScale is given.
 	Gamma float64 `json:"gamma,omitempty"`
 
-	// LengthScale holds one length scale > 0 for all features, or one for
-	// each, in units of the features. Only for the kinds that depend on
-	// distance. Empty: see Gamma.
+	// LengthScale holds one length scale > 0 for all features, or one for each, in units of the features. Only
+	// for the kinds that depend on distance. Empty: see Gamma.
 	LengthScale []float64 `json:"length_scale,omitempty"`
 
 	// Degree >= 1 of Poly; zero means 3.
@@ -33,8 +32,7 @@ type Spec struct {
 	// Amplitude A > 0 multiplies k; zero means 1.
 	Amplitude float64 `json:"amplitude"`
 
-	// Constant B >= 0 is added to every covariance, a penalised bias term;
-	// default 0.
+	// Constant B >= 0 is added to every covariance, a penalised bias term; default 0.
 	Constant float64 `json:"constant"`
 
 	// Jitter J >= 0 is added to the diagonal of a Gram matrix over training
@@ -118,8 +116,7 @@ func (s Spec) inverseScales(d int) []float64 {
 	return w
 }
 
-// WithDefaults is s on d features with its defaults written out, as its fields
-// document them.
+// WithDefaults is s on d features with its defaults written out, as its fields document them.
 func (s Spec) WithDefaults(d int) Spec {
 	if s.Amplitude == 0 {
 		s.Amplitude = 1
@@ -132,3 +129,57 @@ func (s Spec) WithDefaults(d int) Spec {
 	}
 	return s
 }
+
+// Kind says which covariance function is meant; the package comment has the formulas. The zero Kind is RBF.
+type Kind int
+
+// The kinds of covariance functions.
+const (
+	RBF Kind = iota
+	Matern12
+	Matern32
+	Matern52
+	RationalQuadratic
+	Linear
+	Poly
+	Precomputed
+)
+
+// Names are those of the kinds, in the order of the constants.
+func Names() []string {
+	return []string{"rbf", "matern12", "matern32", "matern52", "rq", "linear", "poly", "precomputed"}
+}
+
+// String is the name that ParseKind reads.
+func (k Kind) String() string {
+	if !k.known() {
+		return fmt.Sprintf("Kind(%d)", int(k))
+	}
+	return Names()[k]
+}
+
+// ParseKind reads the name of a kind; the empty name is an error like any other name that is not known.
+func ParseKind(name string) (Kind, error) {
+	if k := slices.Index(Names(), name); k >= 0 {
+		return Kind(k), nil
+	}
+	return 0, fmt.Errorf("no kernel is called %q (there are %s)", name, strings.Join(Names(), ", "))
+}
+
+// MarshalText is that of String.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText is ParseKind.
+func (k *Kind) UnmarshalText(name []byte) (err error) {
+	*k, err = ParseKind(string(name))
+	return err
+}
+
+// known reports whether k is one of the constants.
+func (k Kind) known() bool { return k >= RBF && k <= Precomputed }
+
+// radial reports whether the kind depends on the scaled distance alone.
+func (k Kind) radial() bool { return k >= RBF && k <= RationalQuadratic }
+
+// Scaled reports whether Gamma or LengthScale set the scale of distances.
+func (s Spec) Scaled() bool { return s.Kind.radial() }

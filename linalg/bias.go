@@ -21,9 +21,8 @@ type Exclusive interface {
 	Share() (release func(), err error)
 }
 
-// WithBias is the limit of k + c 11' as c grows without bound: the kernel of a predictor
-// with a bias, a constant that costs nothing. Its elements are infinite; At, Check and
-// Eigenvalues are those of k.
+// WithBias is the limit of k + c 11' as c grows without bound: the kernel of a predictor with a bias, a
+// constant that costs nothing. Its elements are infinite; At, Check and Eigenvalues are those of k.
 func WithBias[K *Sym | *LowRankPlusDiag](k K) Kernel {
 	switch k := any(k).(type) {
 	case *Sym:
@@ -61,12 +60,11 @@ func FactorOf(k Kernel) *LowRankPlusDiag {
 //	z = (I + K diag(d))^-1 1 = 1 - G0 d,   w = d'z,
 //	G = G0 + c z z'/(1 + c w)  ->  G0 + z z'/w,
 //
-// by Sherman and Morrison: one product and one rank-one term beside what the engine on K
-// does. G d = 1: what all sites share is fixed by them alone. At a new input z(x) =
-// 1 - k(x)'(I + diag(d)K)^-1 d continues z, and t(x) = t0(x) + z z(x)/w (theory 14). Where all d are
-// 0 there is no limit, and Factorize refuses.
+// by Sherman and Morrison: one product and one rank-one term beside what the engine on K does. G d = 1: what
+// all sites share is fixed by them alone. At a new input z(x) = 1 - k(x)'(I + diag(d)K)^-1 d continues z, and
+// t(x) = t0(x) + z z(x)/w (theory 14). Where all d are 0 there is no limit, and Factorize refuses.
 type biasEngine struct {
-	inner   base       // on K
+	base               // on K; all of its G is formed by Factorize
 	sites   core.Sites // d, chi and b of the limit
 	z       []float64
 	w       float64
@@ -91,42 +89,31 @@ var ErrNoBias = errors.New("nothing fixes the bias: all site precisions are 0")
 func newBiasEngine(inner base) *biasEngine {
 	n := len(inner.Precisions())
 	v := func() []float64 { return make([]float64, n) }
-	return &biasEngine{inner: inner, sites: core.NewSites(n), z: v(), product: v(), turned: v(), after: v()}
+	return &biasEngine{base: inner, sites: core.NewSites(n), z: v(), product: v(), turned: v(), after: v()}
 }
 
-// Diag is diag(G) and 1 - d diag(G).
 func (e *biasEngine) Diag() (chi, b []float64) { return e.sites.Chi, e.sites.B }
-
-// Precisions is the d of G.
-func (e *biasEngine) Precisions() []float64 { return e.inner.Precisions() }
-
-// FormG does nothing: Factorize forms all of G.
-func (e *biasEngine) FormG() {}
-
-// Valid is that of the engine on K.
-func (e *biasEngine) Valid() bool { return e.inner.Valid() }
 
 // Factorize computes G0, all of it, and z. It refuses with ErrNoBias where all d are 0.
 func (e *biasEngine) Factorize(d []float64) error {
-	if err := e.inner.Factorize(d); err != nil {
+	if err := e.base.Factorize(d); err != nil {
 		return err
 	}
 	return e.addBias()
 }
 
-// addBias computes z, w, chi and b from G0. With s_i = sum_{j != i} G0_ij d_j, z_i = b0_i - s_i
-// and
+// addBias computes z, w, chi and b from G0. With s_i = sum_{j != i} G0_ij d_j, z_i = b0_i - s_i and
 //
 //	chi_i = chi0_i + z_i^2/w,   b_i = b0_i w_i/w,   w_i = sum_{j != i} d_j z_j + d_i z_i s_i/b0_i,
 //
 // where w_i is w without site i: the difference w - d_i z_i^2/b0_i would lose digits where
 // one site carries most of w.
 func (e *biasEngine) addBias() error {
-	e.inner.FormG()
-	d := e.inner.Precisions()
+	e.FormG()
+	d := e.Precisions()
 	e.sites.MoveTo(d)
-	chi, b := e.inner.Diag()
-	e.inner.MulVecOffDiag(e.product, d)
+	chi, b := e.base.Diag()
+	e.base.MulVecOffDiag(e.product, d)
 	e.w = 0
 	for i, s := range e.product {
 		e.z[i] = b[i] - s
@@ -160,25 +147,23 @@ func (e *biasEngine) eachWithout(f func(i int, others float64)) {
 	}
 }
 
-// MulVecOffDiag is dst = (G - diag(G)) x.
 func (e *biasEngine) MulVecOffDiag(dst, x []float64) {
-	e.inner.MulVecOffDiag(dst, x)
+	e.base.MulVecOffDiag(dst, x)
 	for i, v := range x {
 		e.turned[i] = e.z[i] * v
 	}
 	e.eachWithout(func(i int, others float64) { dst[i] += e.z[i] * others / e.w })
 }
 
-// MulVecSquaredOffDiag is dst = (G o G) x without the diagonal of G, by two products of the
-// engine on K:
+// MulVecSquaredOffDiag is dst = (G o G) x without the diagonal of G, by two products of the engine on K:
 //
 //	G o G = G0 o G0 + 2/w diag(z) G0 diag(z) + (z o z)(z o z)'/w^2.
 func (e *biasEngine) MulVecSquaredOffDiag(dst, x []float64) {
-	e.inner.MulVecSquaredOffDiag(dst, x)
+	e.base.MulVecSquaredOffDiag(dst, x)
 	for i, v := range x {
 		e.turned[i] = e.z[i] * v
 	}
-	e.inner.MulVecOffDiag(e.product, e.turned)
+	e.base.MulVecOffDiag(e.product, e.turned)
 	for i := range e.turned {
 		e.turned[i] *= e.z[i]
 	}
@@ -188,9 +173,8 @@ func (e *biasEngine) MulVecSquaredOffDiag(dst, x []float64) {
 	})
 }
 
-// MulRows writes dst = x G.
 func (e *biasEngine) MulRows(dst, x blas64.General) {
-	e.inner.MulRows(dst, x)
+	e.base.MulRows(dst, x)
 	sums := make([]float64, x.Rows)
 	for r := range sums {
 		sums[r] = floats.Dot(e.z, x.Data[r*x.Stride:r*x.Stride+x.Cols])
@@ -200,9 +184,8 @@ func (e *biasEngine) MulRows(dst, x blas64.General) {
 	}
 }
 
-// copyG is CopyG.
 func (e *biasEngine) copyG(dst blas64.General) {
-	e.inner.copyG(dst)
+	e.base.copyG(dst)
 	if dst.Rows > 0 {
 		blas64.Ger(1/e.w, core.Vector(e.z), core.Vector(e.z), dst)
 	}
@@ -211,16 +194,15 @@ func (e *biasEngine) copyG(dst blas64.General) {
 	}
 }
 
-// Row copies row i of G into dst.
 func (e *biasEngine) Row(dst []float64, i int) {
-	e.inner.Row(dst, i)
+	e.base.Row(dst, i)
 	floats.AddScaled(dst, e.z[i]/e.w, e.z)
 	dst[i] = e.sites.Chi[i]
 }
 
 // product32 is that of the engine on K, and z.
 func (e *biasEngine) product32() Product32 {
-	p := &biased32{inner: e.inner.product32(), z: make([]float32, len(e.z)), part: make([]float32, len(e.z))}
+	p := &biased32{inner: e.base.product32(), z: make([]float32, len(e.z)), part: make([]float32, len(e.z))}
 	for i, z := range e.z {
 		p.z[i], p.part[i] = float32(z), float32(z/e.w)
 	}
@@ -260,9 +242,9 @@ func (e *biasEngine) Predictor(field, scatter []float64) Predictor {
 		turned[i] = z * scatter[i]
 	}
 	return &biasPredictor{
-		inner:     e.inner.Predictor(field, scatter),
-		level:     e.inner.coefficients(e.Precisions()),
-		cross:     e.inner.coefficients(turned),
+		inner:     e.base.Predictor(field, scatter),
+		level:     e.base.coefficients(e.Precisions()),
+		cross:     e.base.coefficients(turned),
 		perLevel:  floats.Dot(e.z, field) / e.w,
 		perCross:  2 / e.w,
 		perSquare: floats.Dot(e.z, turned) / (e.w * e.w),
@@ -276,7 +258,6 @@ type biasPredictor struct {
 	perLevel, perCross, perSquare float64
 }
 
-// Predict writes mean and variance of P new inputs.
 func (p *biasPredictor) Predict(rows, mean, variance []float64) {
 	width := 0
 	if len(mean) > 0 {
@@ -324,10 +305,8 @@ func (e *biasedDense) FactorizeSingle(d []float64) error {
 	return nil
 }
 
-// SingleError is that of the engine on K.
 func (e *biasedDense) SingleError(d []float64) float64 { return e.dense.SingleError(d) }
 
-// UseFactor is that of the engine on K.
 func (e *biasedDense) UseFactor(d []float64, maxBytes int64) (rank int, used bool) {
 	return e.dense.UseFactor(d, maxBytes)
 }
@@ -367,8 +346,7 @@ func Responses(e Engine, k blas64.General) blas64.General {
 	return t
 }
 
-// BiasVariance is z(x)/w at a new input with kernel vector k, 0 without a bias:
-// with t of Responses,
+// BiasVariance is z(x)/w at a new input with kernel vector k, 0 without a bias: with t of Responses,
 //
 //	G(x, x) = K(x, x) - t(x)'(d o k) + z(x)/w.
 func BiasVariance(e Engine, k []float64) float64 {

@@ -87,7 +87,7 @@ func TestBiasAtNewInputs(t *testing.T) {
 // combination of rows of R.
 func rowOf(t *testing.T, e Engine, mix, kernels []float64) []float64 {
 	t.Helper()
-	low, ok := biasOf(e).inner.(*lowRankEngine)
+	low, ok := biasOf(e).base.(*lowRankEngine)
 	if !ok {
 		return slices.Clone(kernels)
 	}

@@ -10,11 +10,10 @@ import (
 	"bootbench/linalg/internal/core"
 )
 
-// CholeskyEngine factorises B = I + d^1/2 K d^1/2 = L L' (M03-63 in a form that
-// survives a singular K; Rasmussen and Williams 2006, section 3.4.3). Everything
-// happens in the scratch triangle of K's own array: B, then L, then L^-1, then G
-// without its diagonal, which is chi. Of small orders only G does, the others lie in
-// memory of their own (blas.Small).
+// CholeskyEngine factorises B = I + d^1/2 K d^1/2 = L L' (M03-63 in a form that survives a singular K;
+// Rasmussen and Williams 2006, section 3.4.3). Everything happens in the scratch triangle of K's own array:
+// B, then L, then L^-1, then G without its diagonal, which is chi. Of small orders only G does, the others
+// lie in memory of their own (blas.Small).
 type CholeskyEngine struct {
 	k        *Sym
 	kdiag    []float64 // K_ii
@@ -112,8 +111,7 @@ func double(k *Sym) triangle[float64] {
 // row is row i up to its diagonal.
 func (t triangle[T]) row(i int) []T { return t.data[i*t.stride : i*t.stride+i+1] }
 
-// eachRow calls f for the rows of a triangle of order n, side by side in tiles of
-// rows.
+// eachRow calls f for the rows of a triangle of order n, side by side in tiles of rows.
 func eachRow(n int, f func(i int)) {
 	core.OverTriangle(n, core.Blocks(n, tile), func(block int) {
 		for i := block * tile; i < min(n, (block+1)*tile); i++ {
@@ -122,8 +120,7 @@ func eachRow(n int, f func(i int)) {
 	})
 }
 
-// factorize leaves L^-1 in the triangle, and chi and b in the engine. least is
-// added to every element of B.
+// factorize leaves L^-1 in the triangle, and chi and b in the engine. least is added to every element of B.
 func factorize[T number](e *CholeskyEngine, t triangle[T], least float64, potrf,
 	trtri func(gblas.Uplo, int, []T, int) int) error {
 	formB(e, t, least)
@@ -139,9 +136,8 @@ func factorize[T number](e *CholeskyEngine, t triangle[T], least float64, potrf,
 	return nil
 }
 
-// formB writes the lower triangle of B = I + d^1/2 K d^1/2, tile by tile,
-// because K is read by rows and B written by columns: four at a time, but for
-// those that meet the diagonal.
+// formB writes the lower triangle of B = I + d^1/2 K d^1/2, tile by tile, because K is read by rows and B
+// written by columns: four at a time, but for those that meet the diagonal.
 func formB[T number](e *CholeskyEngine, t triangle[T], least float64) {
 	root, height := e.sites.Root, formHeight(t.n)
 	core.OverTriangle(t.n, core.Blocks(t.n, height), func(block int) {
@@ -167,8 +163,7 @@ func formB[T number](e *CholeskyEngine, t triangle[T], least float64) {
 // threads: 32 take 37 ms, 128 27, 256 25), but enough tasks for all threads.
 func formHeight(n int) int { return max(tile, min(256, n/64*4)) }
 
-// formFourColumns writes rows first to last-1 of columns j to j+3 of B, all of them
-// below the diagonal.
+// formFourColumns writes rows first to last-1 of columns j to j+3 of B, all of them below the diagonal.
 func formFourColumns[T number](e *CholeskyEngine, t triangle[T], least float64, first, last, j int) {
 	var rows [4][]float64
 	for c := range rows {
@@ -198,8 +193,7 @@ func (e *CholeskyEngine) factorizeSmall(single bool) error {
 	return nil
 }
 
-// conditionalVariances leaves in chi what conditionalVariance computes, while the triangle
-// holds L.
+// conditionalVariances leaves in chi what conditionalVariance computes, while the triangle holds L.
 func conditionalVariances[T number](e *CholeskyEngine, t triangle[T]) {
 	eachRow(t.n, func(i int) {
 		sum := 0.0
@@ -222,8 +216,7 @@ func conditionalVariance(s *core.Sites, kdiag []float64, i int, sum, pivot float
 //	b_i = (B^-1)_ii = sum_k (L^-1)_ki^2,
 //	chi_i = (1 - b_i)/d_i = v_i/L_ii^2 - sum_{k>i} (L^-1)_ki^2/d_i.
 //
-// The first form of chi loses 1/d_i against chi_i to rounding, the second
-// K_ii: the smaller loss is taken.
+// The first form of chi loses 1/d_i against chi_i to rounding, the second K_ii: the smaller loss is taken.
 func diagonal(s *core.Sites, kdiag []float64, i int, below, m float64) {
 	s.B[i] = m*m + below
 	if s.D[i]*kdiag[i] >= 1 {
@@ -253,8 +246,7 @@ func diagonals[T number](e *CholeskyEngine, t triangle[T]) {
 	})
 }
 
-// FormG writes G without its diagonal into the triangle, from L^-1 or from the
-// low-rank factor.
+// FormG writes G without its diagonal into the triangle, from L^-1 or from the low-rank factor.
 func (e *CholeskyEngine) FormG() {
 	switch {
 	case e.holds == inSmall:
@@ -435,4 +427,66 @@ func (e *CholeskyEngine) solveRows(rows []float64) {
 	scaleColumns(weighted, general(rows), e.sites.D)
 	scaleColumns(general(rows), general(rows), e.sites.B)
 	blas64.Symm(gblas.Right, -1, e.k.Scratch(), weighted, 1, general(rows))
+}
+
+// MulVecSquaredOffDiag is dst = (G o G) x without the diagonal of G. G o G is never stored: every element of
+// the triangle is squared as it passes and serves its row and its column.
+func (e *CholeskyEngine) MulVecSquaredOffDiag(dst, x []float64) {
+	e.mustHoldG()
+	if e.small.Usable() {
+		e.small.MulSquared(e.k.Scratch(), x, dst)
+		return
+	}
+	t := double(e.k)
+	count := core.Blocks(t.n, tile)
+	core.OverTriangle(t.n, core.Lanes, func(lane int) {
+		sum := e.lanes[lane]
+		clear(sum)
+		for block := lane; block < count; block += core.Lanes {
+			i, last := block*tile, min(t.n, (block+1)*tile)
+			for ; i+1 < last; i += 2 {
+				squareRows(t.row(i)[:i], t.row(i + 1)[:i+1], x, sum)
+			}
+			if i < last {
+				sum[i] += core.SquareRow(t.row(i)[:i], x[:i], sum[:i], x[i])
+			}
+		}
+	})
+	for i := range dst {
+		dst[i] = 0
+		for _, sum := range e.lanes {
+			dst[i] += sum[i]
+		}
+	}
+}
+
+// Couple is that of Coupler.
+func (e *CholeskyEngine) Couple(crossed blas64.General, u []float64) {
+	e.mustHoldG()
+	e.small.Couple(e.k.Scratch(), e.sites.Chi, u, crossed)
+}
+
+// MulCoupled is that of Coupler.
+func (e *CholeskyEngine) MulCoupled(dst *[4][]float64, crossed blas64.General, d, u, f []float64) {
+	e.mustHoldG()
+	e.small.MulCoupled(e.k.Scratch(), crossed, d, u, f, dst)
+}
+
+// squareRows is squareRow for row i and the one after it, in one pass over x and
+// y, to which it adds the sums too: i is the length of the first.
+func squareRows(first, second, x, y []float64) {
+	i := len(first)
+	xi, xk := x[i], x[i+1]
+	corner := second[i] * second[i]
+	second = second[:len(first)]
+	head, sums := x[:len(first)], y[:len(first)]
+	var one, two float64
+	for j, v := range first {
+		g, h := v*v, second[j]*second[j]
+		one += g * head[j]
+		two += h * head[j]
+		sums[j] += g*xi + h*xk
+	}
+	y[i] += one + corner*xk
+	y[i+1] += two + corner*xi
 }

@@ -6,28 +6,28 @@
 package linalg
 
 import (
+	"errors"
+	"fmt"
+
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/linalg/internal/core"
 )
 
-// Engine computes G = (K^-1 + diag(d))^-1 for one Gram matrix K of order N and a
-// vector d >= 0 that changes. An engine
-// is not safe for concurrent use; it runs in parallel inside.
+// Engine computes G = (K^-1 + diag(d))^-1 for one Gram matrix K of order N and a vector d >= 0 that changes.
+// An engine is not safe for concurrent use; it runs in parallel inside.
 //
-// Factorize makes the diagonal of G available; FormG then makes all of G
-// available, from the same factorisation. The two are apart because most
-// iterations need the diagonal only. Costs are those of CholeskyEngine; lowRankEngine
-// states its own. What only a dense engine can do besides is in Dense.
+// Factorize makes the diagonal of G available; FormG then makes all of G available, from the same
+// factorisation. The two are apart because most iterations need the diagonal only. Costs are those of
+// CholeskyEngine; lowRankEngine states its own. What only a dense engine can do besides is in Dense.
 type Engine interface {
 	// Factorize computes G at d, exactly. It costs 2N^3/3 flops. It refuses entries
 	// of d that are negative or not finite, and a K that is not positive
 	// semidefinite (*PivotError); G is then undefined until the next Factorize.
 	Factorize(d []float64) error
 
-	// FormG makes all of G available. It costs N^3/3 flops more, and nothing
-	// when G is complete already.
+	// FormG makes all of G available. It costs N^3/3 flops more, and nothing when G is complete already.
 	FormG()
 
 	// Valid reports whether G is there: not after a Factorize that failed, nor, of a
@@ -37,20 +37,17 @@ type Engine interface {
 	// Precisions returns the d of G, length N, the engine's own slice.
 	Precisions() []float64
 
-	// Diag returns chi = diag(G) and b = 1 - d chi, neither computed by a
-	// cancelling difference. The slices are the engine's own: read-only, valid
-	// until G changes.
+	// Diag returns chi = diag(G) and b = 1 - d chi, neither computed by a cancelling difference. The slices are
+	// the engine's own: read-only, valid until G changes.
 	Diag() (chi, b []float64)
 
-	// MulVecOffDiag is dst_i = sum_{j != i} G_ij x_j, and MulVecSquaredOffDiag is
-	// dst_i = sum_{j != i} G_ij^2 x_j. Cavities need the products without the
-	// diagonal, and would lose digits if it were added and subtracted again; for
-	// the whole product add chi_i x_i or chi_i^2 x_i. Both need all of G.
+	// MulVecOffDiag is dst_i = sum_{j != i} G_ij x_j, and MulVecSquaredOffDiag is dst_i = sum_{j != i} G_ij^2
+	// x_j. Cavities need the products without the diagonal, and would lose digits if it were added and
+	// subtracted again; for the whole product add chi_i x_i or chi_i^2 x_i. Both need all of G.
 	MulVecOffDiag(dst, x []float64)
 	MulVecSquaredOffDiag(dst, x []float64)
 
-	// MulRows writes dst = x G for the B rows of x; both are B x N and must not
-	// overlap. Needs all of G.
+	// MulRows writes dst = x G for the B rows of x; both are B x N and must not overlap. Needs all of G.
 	MulRows(dst, x blas64.General)
 
 	// Row copies row i of G into dst. Needs all of G. Goroutines may ask concurrently.
@@ -65,10 +62,9 @@ type Engine interface {
 type Dense interface {
 	Engine
 
-	// RankUpdate changes d by delta at the listed sites and G with it, exactly (Woodbury,
-	// M03-65), at N^2 len(sites) flops. It needs all of G and calls FormG where necessary.
-	// It refuses an update that would lose accuracy with ErrUpdate; G is then that of
-	// Precisions, with none or part of the change made.
+	// RankUpdate changes d by delta at the listed sites and G with it, exactly (Woodbury, M03-65), at N^2
+	// len(sites) flops. It needs all of G and calls FormG where necessary. It refuses an update that would lose
+	// accuracy with ErrUpdate; G is then that of Precisions, with none or part of the change made.
 	RankUpdate(sites []int, delta []float64) error
 
 	// FactorizeSingle is Factorize and FormG in single precision, at half the cost: G
@@ -80,9 +76,8 @@ type Dense interface {
 	// FactorizeSingle at d, +Inf where it would refuse.
 	SingleError(d []float64) float64
 
-	// UseFactor makes later factorisations at large d more accurate on a K that is
-	// singular within rounding: see CholeskyEngine. It returns the
-	// numerical rank of K as far as the engine needs it, N else, and whether a
+	// UseFactor makes later factorisations at large d more accurate on a K that is singular within rounding: see
+	// CholeskyEngine. It returns the numerical rank of K as far as the engine needs it, N else, and whether a
 	// factorisation at d would make a difference; with a nil d it only returns the rank.
 	UseFactor(d []float64, maxBytes int64) (rank int, used bool)
 }
@@ -143,9 +138,8 @@ func NewProduct32(e Engine) Product32 {
 	return doubleProduct{e}
 }
 
-// Parallel runs f(0) ... f(n-1) on up to GOMAXPROCS goroutines. Tasks are
-// taken in order and must write to places of their own, so that the result
-// does not depend on how many goroutines there are.
+// Parallel runs f(0) ... f(n-1) on up to GOMAXPROCS goroutines. Tasks are taken in order and must write to
+// places of their own, so that the result does not depend on how many goroutines there are.
 func Parallel(n int, f func(task int)) { core.Parallel(n, f) }
 
 // Crew is goroutines whose panics reach the one that waits for them.
@@ -153,3 +147,21 @@ type Crew = core.Crew
 
 // Fault is the panic of a goroutine of a Crew or of Parallel.
 type Fault = core.Fault
+
+// PivotError reports a matrix that should be positive definite and is not.
+type PivotError struct {
+	Minor int // order of the first leading minor that is not positive definite
+	N     int // order of the matrix
+}
+
+func (e *PivotError) Error() string {
+	return fmt.Sprintf("Cholesky factorisation broke down at pivot %d of %d: the kernel matrix is not "+
+		"positive semidefinite there; "+
+		"add a jitter to its diagonal", e.Minor, e.N)
+}
+
+// ErrUpdate reports a low-rank update that would lose accuracy.
+var ErrUpdate = errors.New("low-rank update would lose accuracy")
+
+// SiteError reports an unusable site parameter.
+type SiteError = core.SiteError

@@ -5,19 +5,16 @@ import (
 	"math"
 )
 
-// Kernel is a positive semidefinite matrix over N sites in whatever form it is
-// held: all of it (Sym), or as a low-rank factor and a diagonal (LowRankPlusDiag). It is
-// what a solver needs to know of a kernel.
+// Kernel is a positive semidefinite matrix over N sites in whatever form it is held: all of it (Sym), or as a
+// low-rank factor and a diagonal (LowRankPlusDiag). It is what a solver needs to know of a kernel.
 type Kernel interface {
 	// N is the order.
 	N() int
 	// At is element (i, j).
 	At(i, j int) float64
-	// Check reports, as *EntryError, the first element that is not finite, or a
-	// diagonal element below zero.
+	// Check reports, as *EntryError, the first element that is not finite, or a diagonal element below zero.
 	Check() error
-	// Eigenvalues are those of the principal submatrix of the listed sites,
-	// ascending.
+	// Eigenvalues are those of the principal submatrix of the listed sites, ascending.
 	Eigenvalues(sites []int) ([]float64, error)
 	// Engine makes an engine on this kernel.
 	Engine() Engine
@@ -45,8 +42,7 @@ func (e *EntryError) Error() string {
 	return fmt.Sprintf("kernel of inputs %d and %d is %v", e.I+1, e.J+1, e.Value)
 }
 
-// Check reports the first element that is not finite, or a diagonal element
-// below zero.
+// Check reports the first element that is not finite, or a diagonal element below zero.
 func (s *Sym) Check() error {
 	for i := range s.n {
 		row := s.Row(i)
@@ -115,8 +111,7 @@ type Blocks interface {
 	N() int
 	// GramDiagonal writes the diagonal into dst, length N.
 	GramDiagonal(dst []float64) error
-	// Block writes elements (rows[r], cols[c]) into dst[r*stride+c]. Where the two
-	// are the same site the element need not be that of the diagonal. Elements that
-	// are not finite are left for the caller to find.
+	// Block writes elements (rows[r], cols[c]) into dst[r*stride+c]. Where the two are the same site the element
+	// need not be that of the diagonal. Elements that are not finite are left for the caller to find.
 	Block(dst []float64, stride int, rows, cols []int)
 }

@@ -12,10 +12,9 @@ import (
 	"bootbench/linalg/internal/core"
 )
 
-// LowRankPlusDiag is the kernel matrix K~ = R R' + diag(residual) of order N, R of N rows
-// and rank columns: pivoted Cholesky's approximation to a K with the diagonal of
-// K itself. As a Gaussian process this is FITC with
-// the pivots as inducing inputs (Snelson and Ghahramani 2006).
+// LowRankPlusDiag is the kernel matrix K~ = R R' + diag(residual) of order N, R of N rows and rank columns:
+// pivoted Cholesky's approximation to a K with the diagonal of K itself. As a Gaussian process this is FITC
+// with the pivots as inducing inputs (Snelson and Ghahramani 2006).
 //
 // R' is kept in panels of some rows, row-major: 8 N rank bytes in all.
 type LowRankPlusDiag struct {
@@ -78,10 +77,9 @@ func (k *LowRankPlusDiag) Pivots() []int { return k.pivots }
 // Residual is the diagonal that R R' leaves, and the jitter added. A view.
 func (k *LowRankPlusDiag) Residual() []float64 { return k.residual }
 
-// Accuracy says how far R R' alone is from K: the mean residual over the mean of
-// K_ii (less RankOptions.Offset), which is the relative error in the trace norm, and the
-// largest residual, which bounds every element of the difference. Jitter counts
-// in neither.
+// Accuracy says how far R R' alone is from K: the mean residual over the mean of K_ii (less
+// RankOptions.Offset), which is the relative error in the trace norm, and the largest residual, which bounds
+// every element of the difference. Jitter counts in neither.
 func (k *LowRankPlusDiag) Accuracy() (trace, largest float64) {
 	sum := 0.0
 	for _, v := range k.residual {
@@ -94,8 +92,7 @@ func (k *LowRankPlusDiag) Accuracy() (trace, largest float64) {
 	return trace, largest
 }
 
-// Subset is K~ between the listed sites, ascending, a copy; k itself where these are all of
-// them.
+// Subset is K~ between the listed sites, ascending, a copy; k itself where these are all of them.
 func (k *LowRankPlusDiag) Subset(sites []int) *LowRankPlusDiag {
 	if len(sites) == k.n {
 		return k
@@ -190,10 +187,9 @@ func (k *LowRankPlusDiag) Eigenvalues(sites []int) (values []float64, err error)
 	return values, err
 }
 
-// Coordinates overwrites kernel values between P new inputs and the pivots (P x
-// rank, row-major) with the new inputs' coordinates phi in the basis of R, so
-// that their kernel with site j is k~_j = sum_q R_jq phi_q: the projection of the
-// kernel vector on the pivots.
+// Coordinates overwrites kernel values between P new inputs and the pivots (P x rank, row-major) with the new
+// inputs' coordinates phi in the basis of R, so that their kernel with site j is k~_j = sum_q R_jq phi_q: the
+// projection of the kernel vector on the pivots.
 func (k *LowRankPlusDiag) Coordinates(rows []float64) {
 	if k.rank == 0 || len(rows) == 0 {
 		return
@@ -232,8 +228,7 @@ func (k *LowRankPlusDiag) rowsAt(sites []int) blas64.General {
 	return rows
 }
 
-// Rows writes the rows of R of sites first to last-1 into dst, (last-first) x rank
-// row-major.
+// Rows writes the rows of R of sites first to last-1 into dst, (last-first) x rank row-major.
 func (k *LowRankPlusDiag) Rows(dst []float64, first, last int) {
 	eachPanelRow(k.panels, first, last, func(q int, row []float64) {
 		for i, v := range row {
@@ -266,8 +261,7 @@ func (k *LowRankPlusDiag) weightedGram(lower blas64.General, room lanes, sites [
 	return err
 }
 
-// factorizeLower overwrites the lower triangle of a positive definite matrix with its
-// Cholesky factor.
+// factorizeLower overwrites the lower triangle of a positive definite matrix with its Cholesky factor.
 func factorizeLower(m blas64.General) error {
 	if minor := blas.Bound().Potrf(gblas.Lower, m.Rows, m.Data, m.Stride); minor != 0 {
 		return &PivotError{Minor: minor, N: m.Rows}

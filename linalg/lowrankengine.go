@@ -17,9 +17,8 @@ import (
 //
 //	G = diag(a) + U U',   a = delta/e,   U = diag(1/e) R L^-T,
 //
-// which follows from (M03-63) by Woodbury and subtracts nothing (as a Gaussian process
-// this is FITC: Snelson and Ghahramani 2006). Factorize costs 2 N r^2 flops and so does
-// a product with G o G, because
+// which follows from (M03-63) by Woodbury and subtracts nothing (as a Gaussian process this is FITC: Snelson
+// and Ghahramani 2006). Factorize costs 2 N r^2 flops and so does a product with G o G, because
 //
 //	sum_j (u_i'u_j)^2 x_j = u_i' (U' diag(x) U) u_i.
 //
@@ -59,8 +58,7 @@ func siteBlock(n, rank int) int {
 	return min(n, max(512, min(1024, blockBytes/(8*max(1, rank)))))
 }
 
-// newLowRankEngine returns an engine on k, which it does not change. Several engines
-// may share one factor.
+// newLowRankEngine returns an engine on k, which it does not change. Several engines may share one factor.
 func newLowRankEngine(k *LowRankPlusDiag) *lowRankEngine {
 	return allocateEngine(k, 8*k.n*k.rank <= keptBytes)
 }
@@ -85,10 +83,8 @@ func allocateEngine(k *LowRankPlusDiag, keep bool) *lowRankEngine {
 	return e
 }
 
-// Diag is diag(G) and 1 - d diag(G).
 func (e *lowRankEngine) Diag() (chi, b []float64) { return e.chi, e.b }
 
-// Precisions is the d of G.
 func (e *lowRankEngine) Precisions() []float64 { return e.d }
 
 // Valid is true: the engine shares nothing that others write.
@@ -134,11 +130,10 @@ func (e *lowRankEngine) solveFactor() error {
 	return nil
 }
 
-// orthonormalize is the second pass of CholeskyQR2 (Yamamoto et al. 2015) on the
-// columns of diag(w)^1/2 R above I: of V = L^-1 R' and L^-1 it computes
-// M2 = V diag(w) V' + L^-1 L^-T = L2 L2', near I, and replaces V by L2^-1 V and L by
-// L L2; inverse is L^-1. One pass leaves an error of the condition of M times rounding, the second
-// removes most of it.
+// orthonormalize is the second pass of CholeskyQR2 (Yamamoto et al. 2015) on the columns of diag(w)^1/2 R
+// above I: of V = L^-1 R' and L^-1 it computes M2 = V diag(w) V' + L^-1 L^-T = L2 L2', near I, and replaces V
+// by L2^-1 V and L by L L2; inverse is L^-1. One pass leaves an error of the condition of M times rounding,
+// the second removes most of it.
 func (e *lowRankEngine) orthonormalize(inverse blas64.General) error {
 	m := e.ws.form
 	clear(m.Data)
@@ -193,8 +188,7 @@ func (e *lowRankEngine) keptAt(first, last int) blas64.General {
 	return core.Cols(e.solved, first, last)
 }
 
-// factor is L^-1 R' at sites first to last-1 where it is kept, else R' there, in
-// work.
+// factor is L^-1 R' at sites first to last-1 where it is kept, else R' there, in work.
 func (e *lowRankEngine) factor(work blas64.General, first, last int) blas64.General {
 	if e.kept() {
 		return e.keptAt(first, last)
@@ -223,9 +217,8 @@ func addSquares(sums []float64, a blas64.General) { addProducts(sums, grid(a), g
 //
 //	(1 - h_i) h_i = sum_{j != i} P_ij^2,   P_ij = (w_i w_j)^1/2 v_i'v_j,
 //
-// where j runs over the N sites and the rank rows of I, for which P is w_i^1/2
-// L^-T v_i. There are at most 2 rank such sites with h > 1/2, as the h sum to no
-// more than the rank.
+// where j runs over the N sites and the rank rows of I, for which P is w_i^1/2 L^-T v_i. There are at most 2
+// rank such sites with h > 1/2, as the h sum to no more than the rank.
 func (e *lowRankEngine) complements(sites []int) {
 	r, m := e.k.rank, len(sites)
 	v, back, p := newGeneral(r, m), newGeneral(r, m), newGeneral(m, siteBlock(e.k.n, r))

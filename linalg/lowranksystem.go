@@ -52,8 +52,7 @@ func (s *LowRankSystem) Factorize(e []float64) error {
 	return s.k.weightedGram(s.lower, s.room, s.members, s.root)
 }
 
-// Solve overwrites b, over the sites, with the solution, 0 at sites that are not part of
-// the system.
+// Solve overwrites b, over the sites, with the solution, 0 at sites that are not part of the system.
 func (s *LowRankSystem) Solve(b []float64) {
 	copy(s.rest, b)
 	s.solveOnce(b)

@@ -18,14 +18,12 @@ import (
 // arithmetic, before anything large is allocated.
 var ErrMemory = errors.New("not enough memory")
 
-// neverAsked is what a program may take without a look at what the system has left, which
-// takes 0.3 ms.
+// neverAsked is what a program may take without a look at what the system has left, which takes 0.3 ms.
 const neverAsked = 8 << 20
 
-// CheckMemory refuses, with an error that wraps ErrMemory and names the
-// figures, work that needs more bytes than there are: limit where it is
-// positive, otherwise what the system and its control group have left. Where
-// that cannot be known everything is allowed, and so is a need below neverAsked.
+// CheckMemory refuses, with an error that wraps ErrMemory and names the figures, work that needs more bytes
+// than there are: limit where it is positive, otherwise what the system and its control group have left.
+// Where that cannot be known everything is allowed, and so is a need below neverAsked.
 func CheckMemory(need, limit int64, what string) error {
 	room := limit
 	if room <= 0 {
@@ -85,13 +83,11 @@ func formatBytes(b int64) string {
 	return fmt.Sprintf("%.4g %s", v, units[k])
 }
 
-// AvailableMemory is the memory in bytes that this process may still take, where
-// that can be known (Linux).
+// AvailableMemory is the memory in bytes that this process may still take, where that can be known (Linux).
 func AvailableMemory() (bytes int64, known bool) { return availableMemory(os.ReadFile) }
 
-// availableMemory is what this process may still take: the least of the system's
-// available memory, what its control groups leave and what its limit of address space
-// (RLIMIT_AS) leaves.
+// availableMemory is what this process may still take: the least of the system's available memory, what its
+// control groups leave and what its limit of address space (RLIMIT_AS) leaves.
 func availableMemory(read func(string) ([]byte, error)) (bytes int64, known bool) {
 	bytes, known = memAvailable(read)
 	for _, room := range append(groupRooms(read), addressRoom(read)...) {
@@ -102,10 +98,9 @@ func availableMemory(read func(string) ([]byte, error)) (bytes int64, known bool
 	return bytes, known
 }
 
-// groupRooms is what the control groups of this process that have a limit leave: its own
-// and all above it, of version 2 and 1, whose paths are in /proc/self/cgroup. In a
-// container the own one may be the root of what can be seen. Inactive pages of files
-// can be had back and do not count as used.
+// groupRooms is what the control groups of this process that have a limit leave: its own and all above it, of
+// version 2 and 1, whose paths are in /proc/self/cgroup. In a container the own one may be the root of what
+// can be seen. Inactive pages of files can be had back and do not count as used.
 func groupRooms(read func(string) ([]byte, error)) (rooms []int64) {
 	add := func(mount, own, limit, used, inactive string) {
 		for dir := path.Clean("/" + own); ; dir = path.Dir(dir) {

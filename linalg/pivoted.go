@@ -17,17 +17,15 @@ import (
 
 // RankOptions says where a pivoted Cholesky factorisation ends.
 type RankOptions struct {
-	// Tol is the mean residual, as a share of the mean of K_ii - Offset, that
-	// is good enough; in [0, 1). With 0 the factorisation goes on until MaxRank, or
-	// until nothing is left but rounding.
+	// Tol is the mean residual, as a share of the mean of K_ii - Offset, that is good enough; in [0, 1). With 0
+	// the factorisation goes on until MaxRank, or until nothing is left but rounding.
 	Tol float64
 	// PerRank is a sum of residuals that is good enough per pivot, 0 or more: a factor of
 	// rank r may leave PerRank r, or what Tol allows if that is more.
 	PerRank float64
 	// MaxRank is the largest rank allowed; 0: N.
 	MaxRank int
-	// MaxBytes is the memory that the factor and an engine on it may take; 0: no
-	// limit.
+	// MaxBytes is the memory that the factor and an engine on it may take; 0: no limit.
 	MaxBytes int64
 	// Offset is a part of every K_ii that does not count where the tolerance is
 	// measured, such as a constant added to all of K: one pivot explains it.
@@ -66,18 +64,15 @@ func (e *RankError) Unwrap() error { return ErrRank }
 
 // Limits of the factorisation.
 const (
-	// minBlock is the number of candidates of the first block; it doubles up to
-	// panelRows.
+	// minBlock is the number of candidates of the first block; it doubles up to panelRows.
 	minBlock = 8
 
-	// chunkSites is the number of sites whose part of new rows stays in the cache while
-	// all panels pass.
+	// chunkSites is the number of sites whose part of new rows stays in the cache while all panels pass.
 	chunkSites = 8192
 
-	// minKeptResidual is the share of its residual at the start of the block that a
-	// candidate must have kept, after the candidates taken before it, to become a
-	// pivot; else its neighbours have explained it. From 0.01 to 0.2 the rank
-	// hardly changes, from 0.5 on it grows, and with it the columns thrown away.
+	// minKeptResidual is the share of its residual at the start of the block that a candidate must have kept,
+	// after the candidates taken before it, to become a pivot; else its neighbours have explained it. From 0.01
+	// to 0.2 the rank hardly changes, from 0.5 on it grows, and with it the columns thrown away.
 	minKeptResidual = 0.1
 
 	// roundingFloor times K_ii is what a residual must exceed to be more than the
@@ -91,16 +86,14 @@ const (
 	pivotSeed = 1
 )
 
-// PivotedCholesky computes K ~ R R' + diag(residual) by randomly pivoted Cholesky
-// factorisation (RPCholesky in blocks: Chen, Epperly, Tropp and Webber 2023), straight
-// from the columns of K: K itself is never formed. The diagonal is exact, so that the trace norm of what is
-// left out is the sum of the residuals at most. It costs N r^2 flops and r kernel columns, some more for
-// candidates that are turned down.
+// PivotedCholesky computes K ~ R R' + diag(residual) by randomly pivoted Cholesky factorisation (RPCholesky
+// in blocks: Chen, Epperly, Tropp and Webber 2023), straight from the columns of K: K itself is never formed.
+// The diagonal is exact, so that the trace norm of what is left out is the sum of the residuals at most. It
+// costs N r^2 flops and r kernel columns, some more for candidates that are turned down.
 //
-// Candidates are drawn in blocks with probability proportional to their
-// residual, and a small pivoted factorisation inside the block picks those of
-// them that the others do not explain. (Taking the largest residuals, as the
-// textbook does, spends pivots on outliers: doc/decisions/0006.)
+// Candidates are drawn in blocks with probability proportional to their residual, and a small pivoted
+// factorisation inside the block picks those of them that the others do not explain. (Taking the largest
+// residuals, as the textbook does, spends pivots on outliers: doc/decisions/0006.)
 //
 // The error is a *RankError, a *PivotError for a matrix that is not positive
 // semidefinite, or what k itself reports.
@@ -242,9 +235,8 @@ func (f *factorisation) step() error {
 	return f.appendPivots(taken)
 }
 
-// sample lists up to count sites, drawn without replacement with probabilities
-// proportional to their residuals (the largest keys log(u)/residual: Efraimidis
-// and Spirakis 2006).
+// sample lists up to count sites, drawn without replacement with probabilities proportional to their
+// residuals (the largest keys log(u)/residual: Efraimidis and Spirakis 2006).
 func (f *factorisation) sample(count int) []int {
 	f.order = f.order[:0]
 	for i, v := range f.residual {
@@ -343,8 +335,7 @@ func (f *factorisation) selectPivots(sites []int) (chosen []int, l blas64.Genera
 	return chosen, l
 }
 
-// solve turns the chosen candidates' columns into rows of R': L^-1 times them, at
-// the front of rows.
+// solve turns the chosen candidates' columns into rows of R': L^-1 times them, at the front of rows.
 func (f *factorisation) solve(chosen []int, l blas64.General) {
 	if len(chosen) == 0 {
 		return

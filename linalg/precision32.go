@@ -26,8 +26,7 @@ const (
 	maxDK = 1e6
 )
 
-// single is the scratch triangle as numbers of half the size, each row in the
-// first half of its place.
+// single is the scratch triangle as numbers of half the size, each row in the first half of its place.
 func single(k *Sym) triangle[float32] {
 	s := k.Scratch()
 	if s.N == 0 {
@@ -37,9 +36,8 @@ func single(k *Sym) triangle[float32] {
 		2*len(s.Data))}
 }
 
-// SingleError is 2^-25 N^1/2 max d_i K_ii: numbers of the size of B's diagonal
-// are rounded in sums of N. Measured errors were 0.3 to 1.2 of that. It is infinite
-// once UseFactor has been called.
+// SingleError is 2^-25 N^1/2 max d_i K_ii: numbers of the size of B's diagonal are rounded in sums of N.
+// Measured errors were 0.3 to 1.2 of that. It is infinite once UseFactor has been called.
 func (e *CholeskyEngine) SingleError(d []float64) float64 {
 	if _, ok := blas.Bound().(blas.Single); !ok || e.singular.wary || len(d) != e.k.N() {
 		return math.Inf(1)
@@ -55,9 +53,8 @@ func (e *CholeskyEngine) SingleError(d []float64) float64 {
 	return most * math.Sqrt(float64(e.k.N())) * 0x1p-25
 }
 
-// FactorizeSingle computes all of G at d in float32, in half of the scratch triangle, and
-// converts all of it to float64 in its place. A d_i K_ii below 1e-8 counts as 1e-8, at
-// which Precisions then is.
+// FactorizeSingle computes all of G at d in float32, in half of the scratch triangle, and converts all of it
+// to float64 in its place. A d_i K_ii below 1e-8 counts as 1e-8, at which Precisions then is.
 func (e *CholeskyEngine) FactorizeSingle(d []float64) error {
 	bound, ok := blas.Bound().(blas.Single)
 	if !ok || e.singular.wary {
@@ -104,8 +101,7 @@ func clipBelow(k *Sym, d []float64) []float64 {
 	return clipped
 }
 
-// toDouble converts the float32 triangle into one of float64 in its place, each row
-// from its end.
+// toDouble converts the float32 triangle into one of float64 in its place, each row from its end.
 func toDouble(k *Sym, narrow triangle[float32]) {
 	wide := double(k)
 	eachRow(wide.n, func(i int) {

@@ -11,15 +11,13 @@ import "math"
 //
 //	v_i(a) = v_i sum_k w_k/(1 + a h_k),
 //
-// where the h_k, in [0, 1), are the eigenvalues of d^1/2 G d^1/2 without site i
-// and the weights w_k >= 0 sum to 1. Their mean is known, h = sum_{j != i} G_ij^2 d_j/(b_i chi_i),
-// and bounds the response: by convexity
+// where the h_k, in [0, 1), are the eigenvalues of d^1/2 G d^1/2 without site i and the weights w_k >= 0 sum
+// to 1. Their mean is known, h = sum_{j != i} G_ij^2 d_j/(b_i chi_i), and bounds the response: by convexity
 //
 //	1/(1 + a h) <= v_i(a)/v_i <= 1 - h + h/(1 + a).
 //
-// The estimate lies a fixed part of the way between these. For a, moves that
-// differ count by their share in the first order: a = sum G_ij^2 e_j/sum G_ij^2 d_j.
-// The site's own move is exact: 1/chi_i = 1/v_i + d_i.
+// The estimate lies a fixed part of the way between these. For a, moves that differ count by their share in
+// the first order: a = sum G_ij^2 e_j/sum G_ij^2 d_j. The site's own move is exact: 1/chi_i = 1/v_i + d_i.
 type Response struct {
 	engine   Engine
 	coupling []float64 // sum_{j != i} G_ij^2 d_j

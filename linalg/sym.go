@@ -17,16 +17,14 @@ import (
 // Sym is a symmetric N x N matrix of float64 that shares its storage with a
 // scratch triangle of the same size.
 //
-// The matrix lives in an upper triangle, row by row, shifted one place to the
-// right; the strict lower part and the freed diagonal hold a complete lower
-// triangle of scratch space. One array of N(N+1) numbers therefore carries
-// both K and a factorisation of a matrix built from it:
+// The matrix lives in an upper triangle, row by row, shifted one place to the right; the strict lower part
+// and the freed diagonal hold a complete lower triangle of scratch space. One array of N(N+1) numbers
+// therefore carries both K and a factorisation of a matrix built from it:
 //
 //	row i:   s_i0 ... s_ii | K_ii K_i,i+1 ... K_i,N-1
 //
-// Readers of the matrix never see the scratch triangle. Whoever factorises in
-// it (an Engine, or a full-data fit) overwrites what an earlier user left
-// there, so two of them must not run on one Sym at the same time.
+// Readers of the matrix never see the scratch triangle. Whoever factorises in it (an Engine, or a full-data
+// fit) overwrites what an earlier user left there, so two of them must not run on one Sym at the same time.
 type Sym struct {
 	n, stride int
 	data      []float64
@@ -34,8 +32,7 @@ type Sym struct {
 	users     sync.RWMutex // who writes or reads it at this moment, only ever tried
 }
 
-// NewSym returns a zero symmetric matrix of order n >= 0. It allocates about
-// 8 n^2 bytes; see SymBytes.
+// NewSym returns a zero symmetric matrix of order n >= 0. It allocates about 8 n^2 bytes; see SymBytes.
 func NewSym(n int) *Sym {
 	if n < 0 {
 		panic("linalg: negative order")

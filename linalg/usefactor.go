@@ -17,15 +17,13 @@ const (
 	smallFactor = 600         // N up to which any rank will do; beyond it must be N/2 at most
 )
 
-// UseFactor makes later factorisations with sum d_i K_ii > 1e6 go by the numerical
-// low-rank factor of K, K = R R' within rounding, which the first of them makes. There
-// the rounding of B = I + d^1/2 K d^1/2, some 1e-16 sum d_i K_ii, is large beside the
-// smallest eigenvalues of B, which are near 1 where K is nearly singular; G from R has no
-// difference in it (see lowRankEngine) at a cost of 6 N r^2 + N^2 r flops. The rank r
-// returned is N where no factor is in use: none was needed so far, K is of full rank
-// without small pivots, its rank is not low, or the factor would take more than maxBytes
-// (0: what the system has left; below 0: nothing). used reports whether a factorisation
-// at d goes by R; a nil d only asks for the rank.
+// UseFactor makes later factorisations with sum d_i K_ii > 1e6 go by the numerical low-rank factor of K, K =
+// R R' within rounding, which the first of them makes. There the rounding of B = I + d^1/2 K d^1/2, some
+// 1e-16 sum d_i K_ii, is large beside the smallest eigenvalues of B, which are near 1 where K is nearly
+// singular; G from R has no difference in it (see lowRankEngine) at a cost of 6 N r^2 + N^2 r flops. The rank
+// r returned is N where no factor is in use: none was needed so far, K is of full rank without small pivots,
+// its rank is not low, or the factor would take more than maxBytes (0: what the system has left; below 0:
+// nothing). used reports whether a factorisation at d goes by R; a nil d only asks for the rank.
 func (e *CholeskyEngine) UseFactor(d []float64, maxBytes int64) (rank int, used bool) {
 	if d != nil {
 		e.singular.wary, e.singular.maxBytes = true, maxBytes

@@ -10,9 +10,8 @@ import (
 	"bootbench/blas"
 )
 
-// RankUpdate changes d by delta at the listed sites. The sites that grow and those
-// that shrink are moved one group after the other, so that each group needs
-// one Cholesky factor of the order of the group:
+// RankUpdate changes d by delta at the listed sites. The sites that grow and those that shrink are moved one
+// group after the other, so that each group needs one Cholesky factor of the order of the group:
 //
 //	G+ = G - U S^-1 U',  U = G_J |delta|^1/2,  S = I + |delta|^1/2 G_JJ |delta|^1/2   (M03-65)
 //

@@ -8,9 +8,8 @@ package scalapack
 void Cblacs_get(int, int, int *);
 void Cblacs_gridinit(int *, char *, int, int);
 
-// Fortran symbols. Trailing lengths of the character arguments follow gfortran's
-// convention; the PBLAS (pdtrmm, pdsyrk) are written in C and
-// have none.
+// Fortran symbols. Trailing lengths of the character arguments follow gfortran's convention; the PBLAS
+// (pdtrmm, pdsyrk) are written in C and have none.
 void pdpotrf_(const char *uplo, const int *n, double *a, const int *ia, const int *ja, const int *desc,
 	int *info, size_t);
 void pdtrtri_(const char *uplo, const char *diag, const int *n, double *a, const int *ia, const int *ja,
@@ -25,9 +24,8 @@ void pdsyrk_(const char *uplo, const char *trans, const int *n, const int *k, co
 	const double *a, const int *ia, const int *ja,
              const int *desca, const double *beta, double *c, const int *ic, const int *jc, const int *descc);
 
-// pilaenv_ takes the place of ScaLAPACK's own, which is meant to be replaced: the
-// PBLAS cut their operands into pieces of so many columns, 32 by default, too few for
-// dgemm.
+// pilaenv_ takes the place of ScaLAPACK's own, which is meant to be replaced: the PBLAS cut their operands
+// into pieces of so many columns, 32 by default, too few for dgemm.
 int pilaenv_(const int *context, const char *precision, size_t length) { return 256; }
 
 static int bb_pdpotrf(int n, double *a, const int *desc) {
@@ -112,10 +110,9 @@ func (g *Grid) descriptor(n, block int, a []float64, stride int) *[9]C.int {
 
 func first(a []float64) *C.double { return (*C.double)(unsafe.SliceData(a)) }
 
-// Potrf overwrites the lower triangle of a positive definite matrix of order n >= 1
-// with its Cholesky factor. a is this rank's part, block x block blocks, columns
-// stride apart. It returns 0, or the order of a leading minor that is not positive
-// definite, to all ranks alike.
+// Potrf overwrites the lower triangle of a positive definite matrix of order n >= 1 with its Cholesky factor.
+// a is this rank's part, block x block blocks, columns stride apart. It returns 0, or the order of a leading
+// minor that is not positive definite, to all ranks alike.
 func (g *Grid) Potrf(n, block int, a []float64, stride int) (minor int) {
 	d := g.descriptor(n, block, a, stride)
 	g.do(func() { minor = int(g.most([]int64{int64(C.bb_pdpotrf(C.int(n), first(a), &d[0]))})[0]) })
@@ -136,9 +133,8 @@ func (g *Grid) Lauum(n, block int, a []float64, stride int) {
 	g.do(func() { g.lauum(0, n, block, a, d) })
 }
 
-// leaf is the number of blocks up to which pdtrtri and pdlauum do the work. They
-// walk along the diagonal block by block, with products one block wide; halving
-// leaves products of large squares.
+// leaf is the number of blocks up to which pdtrtri and pdlauum do the work. They walk along the diagonal
+// block by block, with products one block wide; halving leaves products of large squares.
 const leaf = 4
 
 // half is the order of the first half of a matrix, whole blocks.

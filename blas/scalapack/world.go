@@ -65,9 +65,8 @@ import (
 // Available says whether this binary was built with MPI.
 const Available = true
 
-// World is the group of all ranks. Its methods may be called from any goroutine,
-// one at a time; those that communicate must be called by all ranks in the same
-// order.
+// World is the group of all ranks. Its methods may be called from any goroutine, one at a time; those that
+// communicate must be called by all ranks in the same order.
 type World struct {
 	calls            chan func()
 	rank, size       int
@@ -126,8 +125,7 @@ func (w *World) Size() int { return w.size }
 // PerNode is the largest number of ranks on one machine.
 func (w *World) PerNode() int { return w.perNode }
 
-// Threads is this rank's share of the processors that the ranks on its machine
-// may use.
+// Threads is this rank's share of the processors that the ranks on its machine may use.
 func (w *World) Threads() int { return w.threads }
 
 // Most is the largest value that a rank brings, on all ranks.
@@ -146,8 +144,7 @@ func (w *World) most(x []int64) []int64 {
 // longest is the number of elements in one message.
 const longest = 1 << 28
 
-// Reduce adds x up over the ranks. Rank 0 gets the sum; what the others keep is
-// of no use.
+// Reduce adds x up over the ranks. Rank 0 gets the sum; what the others keep is of no use.
 func (w *World) Reduce(x []float64) {
 	w.messages(x, func(part []float64) {
 		C.bb_reduce((*C.double)(&part[0]), C.int(len(part)), root(w.rank == 0))
@@ -208,8 +205,7 @@ func (w *World) End() {
 	close(w.calls)
 }
 
-// Abort ends all ranks at once, also while others communicate. It does not
-// return.
+// Abort ends all ranks at once, also while others communicate. It does not return.
 func (w *World) Abort(status int) {
 	// Not by way of do: its thread may be waiting for other ranks. That the call
 	// comes from another thread does not matter to what ends the process.

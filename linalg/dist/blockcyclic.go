@@ -12,10 +12,9 @@ import (
 	"bootbench/linalg/internal/core"
 )
 
-// BlockCyclic is a Kernel whose ranks each make their own part of it, from data
-// that all have, whenever it is needed: no element is ever stored, sent or whole
-// anywhere. What it does hold is this rank's part of the lower triangle that its
-// engine works in, so that only one engine may be in use at a time.
+// BlockCyclic is a Kernel whose ranks each make their own part of it, from data that all have, whenever it is
+// needed: no element is ever stored, sent or whole anywhere. What it does hold is this rank's part of the
+// lower triangle that its engine works in, so that only one engine may be in use at a time.
 //
 // Exported methods are rank 0's, and have the servants do their part. The others are for all ranks.
 type BlockCyclic struct {
@@ -131,8 +130,7 @@ func (k *BlockCyclic) At(i, j int) float64 {
 	return v[0]
 }
 
-// Check reports an element that is not finite, or a diagonal element below zero.
-// It makes the matrix once.
+// Check reports an element that is not finite, or a diagonal element below zero. It makes the matrix once.
 func (k *BlockCyclic) Check() error {
 	for i, v := range k.diag {
 		if err := linalg.CheckDiagonal(i, v); err != nil {
@@ -187,9 +185,8 @@ func (k *BlockCyclic) fill(r []float64) error {
 	return nil
 }
 
-// finishColumn turns elements of K, from row r0 of the part on, into those of B in
-// the lower triangle, and clears the rest. It returns the place, by columns, of the
-// first element that is not finite, or -1.
+// finishColumn turns elements of K, from row r0 of the part on, into those of B in the lower triangle, and
+// clears the rest. It returns the place, by columns, of the first element that is not finite, or -1.
 func (k *BlockCyclic) finishColumn(c, r0 int, r []float64) (bad int64) {
 	j, column := k.cols[c], k.column(c)
 	clear(column[r0:k.below[c]])
@@ -217,8 +214,7 @@ func (k *BlockCyclic) column(c int) []float64 {
 	return k.part[c*k.stride : c*k.stride+len(k.rows)]
 }
 
-// diagonal is the row of the part where column c meets the diagonal, if that is in
-// the part.
+// diagonal is the row of the part where column c meets the diagonal, if that is in the part.
 func (k *BlockCyclic) diagonal(c int) (at int, own bool) {
 	at = k.below[c] - 1
 	return at, at >= 0 && k.rows[at] == k.cols[c]

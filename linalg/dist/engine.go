@@ -14,10 +14,9 @@ import (
 // strip is the number of rows that one task sums over.
 const strip = 128
 
-// Engine is the engine of linalg.CholeskyEngine on a matrix that is spread over ranks. The
-// lower triangle holds B, then L, then L^-1, then G without its diagonal. Vectors
-// come from rank 0, and sums over the parts go there.
-// Exported methods are rank 0's, and have the servants do their part; the others are for all ranks.
+// Engine is the engine of linalg.CholeskyEngine on a matrix that is spread over ranks. The lower triangle
+// holds B, then L, then L^-1, then G without its diagonal. Vectors come from rank 0, and sums over the parts
+// go there. Exported methods are rank 0's, and have the servants do their part; the others are for all ranks.
 type Engine struct {
 	k        *BlockCyclic
 	sites    core.Sites
@@ -182,8 +181,7 @@ func (e *Engine) mustBeExpanded() {
 	}
 }
 
-// stripColumns is the number of a part's columns whose products with two vectors
-// find them in the cache.
+// stripColumns is the number of a part's columns whose products with two vectors find them in the cache.
 const stripColumns = 32
 
 // eachStrip calls f for strips of columns of the part, from where they begin to

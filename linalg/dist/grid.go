@@ -6,10 +6,9 @@ import "errors"
 // and its servants. Ranks form rows and columns, numbered by rows. All call the same methods in the same
 // order. blas/scalapack has a Grid over MPI.
 //
-// A matrix of order n is cut into square blocks, and block (I, J) belongs to the
-// rank in row I mod rows and column J mod cols. A rank keeps its blocks as one
-// matrix, column-major with columns stride apart, its rows and columns in the order
-// that they have in the whole.
+// A matrix of order n is cut into square blocks, and block (I, J) belongs to the rank in row I mod rows and
+// column J mod cols. A rank keeps its blocks as one matrix, column-major with columns stride apart, its rows
+// and columns in the order that they have in the whole.
 type Grid interface {
 	// Rank is the number of this process, from 0 to Size-1.
 	Rank() int
@@ -22,11 +21,9 @@ type Grid interface {
 
 	// Most is the largest value that a rank brings, on all ranks.
 	Most(value int64) int64
-	// Reduce adds x up over the ranks. Rank 0 gets the sum; what the others keep is
-	// of no use.
+	// Reduce adds x up over the ranks. Rank 0 gets the sum; what the others keep is of no use.
 	Reduce(x []float64)
-	// Broadcast copies rank from's x to all ranks, and BroadcastBytes returns its
-	// text on all.
+	// Broadcast copies rank from's x to all ranks, and BroadcastBytes returns its text on all.
 	Broadcast(x []float64, from int)
 	BroadcastBytes(text []byte, from int) []byte
 

@@ -110,11 +110,10 @@ var ErrServants = errors.New(
 		"by mpirun")
 
 // Matrix spreads the matrix of source over the ranks in blocks of the given edge (0: DefaultBlock). text is
-// what the servants make the same source from. It takes the place of the matrix before it, whose engine is
-// no longer valid. besides is what a rank needs apart from what Bytes counts, and limit the
-// memory that the ranks of one machine may take together, see linalg.CheckMemory. A matrix that does not
-// fit, or whose parts are too large for ScaLAPACK, is an error that wraps linalg.ErrMemory, before any of
-// it is allocated.
+// what the servants make the same source from. It takes the place of the matrix before it, whose engine is no
+// longer valid. besides is what a rank needs apart from what Bytes counts, and limit the memory that the
+// ranks of one machine may take together, see linalg.CheckMemory. A matrix that does not fit, or whose parts
+// are too large for ScaLAPACK, is an error that wraps linalg.ErrMemory, before any of it is allocated.
 func (s *Servants) Matrix(source linalg.Blocks, text []byte, block int, besides, limit int64) (*BlockCyclic,
 	error) {
 	if s == nil {

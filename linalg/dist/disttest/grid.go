@@ -5,6 +5,7 @@ package disttest
 
 import (
 	"math"
+	"slices"
 	"sync"
 
 	gblas "gonum.org/v1/gonum/blas"
@@ -87,7 +88,7 @@ func (g *grid) Reduce(x []float64) {
 }
 
 func (g *grid) Broadcast(x []float64, from int) {
-	copy(x, g.exchange(g.rank, append([]float64(nil), x...))[from].([]float64))
+	copy(x, g.exchange(g.rank, slices.Clone(x))[from].([]float64))
 }
 
 func (g *grid) BroadcastBytes(text []byte, from int) []byte {
@@ -121,7 +122,7 @@ func (g *grid) eachPlace(n, block int, f func(rank, whole, part int)) {
 
 // inWhole lets f change the whole lower triangle.
 func (g *grid) inWhole(n, block int, a []float64, f func(whole []float64) int) int {
-	parts := g.exchange(g.rank, append([]float64(nil), a...))
+	parts := g.exchange(g.rank, slices.Clone(a))
 	whole := make([]float64, n*n)
 	g.eachPlace(n, block, func(rank, w, p int) { whole[w] = parts[rank].([]float64)[p] })
 	result := f(whole)
@@ -135,15 +136,13 @@ func (g *grid) inWhole(n, block int, a []float64, f func(whole []float64) int) i
 
 func (g *grid) Potrf(n, block int, a []float64, stride int) int {
 	return g.inWhole(n, block, a, func(whole []float64) int {
-		return blas.Bound().Potrf(gblas.Lower, n, whole,
-			n)
+		return blas.Bound().Potrf(gblas.Lower, n, whole, n)
 	})
 }
 
 func (g *grid) Trtri(n, block int, a []float64, stride int) int {
 	return g.inWhole(n, block, a, func(whole []float64) int {
-		return blas.Bound().Trtri(gblas.Lower, n, whole,
-			n)
+		return blas.Bound().Trtri(gblas.Lower, n, whole, n)
 	})
 }
 

@@ -1,17 +1,18 @@
-// Package core holds what the engines of linalg and linalg/dist compute alike: the state
-// and the estimates of the sites, the small system of a rank-k update, and passes over
-// triangles in parallel.
+// Package core holds what the engines of linalg and linalg/dist compute alike: the state and the estimates of
+// the sites, the small system of a rank-k update, and passes over triangles in parallel.
 package core
 
 import (
+	"fmt"
 	"runtime"
+	"runtime/debug"
+	"sync"
 	"sync/atomic"
 )
 
-// Parallel runs f(0) ... f(n-1) on up to GOMAXPROCS goroutines. Tasks are
-// taken in order and must write to places of their own, so that the result
-// does not depend on how many goroutines there are. A panic of f becomes one of Parallel,
-// a *Fault where there are several goroutines.
+// Parallel runs f(0) ... f(n-1) on up to GOMAXPROCS goroutines. Tasks are taken in order and must write to
+// places of their own, so that the result does not depend on how many goroutines there are. A panic of f
+// becomes one of Parallel, a *Fault where there are several goroutines.
 func Parallel(n int, f func(task int)) {
 	workers := min(runtime.GOMAXPROCS(0), n)
 	if workers <= 1 {
@@ -48,5 +49,74 @@ func OverTriangle(n, tasks int, f func(task int)) {
 	}
 	for task := range tasks {
 		f(task)
+	}
+}
+
+// Lanes is the number of partial sums of products with G o G, fixed so that the
+// result does not depend on the number of goroutines.
+const Lanes = 8
+
+// SquareRow adds row_j^2 xi to every y_j and returns sum_j row_j^2 x_j.
+func SquareRow(row, x, y []float64, xi float64) float64 {
+	x, y = x[:len(row)], y[:len(row)]
+	total := 0.0
+	for j, v := range row {
+		g := v * v
+		total += g * x[j]
+		y[j] += g * xi
+	}
+	return total
+}
+
+// Crew is goroutines that work for the one that waits for them. A panic of one of them ends up with the
+// waiting one, where the caller can recover it: in a goroutine of its own it would end the program.
+type Crew struct {
+	wait  sync.WaitGroup
+	fault atomic.Pointer[Fault]
+}
+
+// Fault is a panic of a goroutine of a Crew.
+type Fault struct {
+	Value any    // that was handed to panic
+	Stack []byte // of the goroutine
+}
+
+func (f *Fault) Error() string { return fmt.Sprint(f.Value) }
+
+// Unwrap is the value, if it is an error.
+func (f *Fault) Unwrap() error {
+	err, _ := f.Value.(error)
+	return err
+}
+
+// Go runs f on a goroutine. If f panics, failed is called there (nil: nothing is).
+func (c *Crew) Go(f, failed func()) {
+	c.wait.Add(1)
+	go func() {
+		defer c.wait.Done()
+		defer func() {
+			if p := recover(); p != nil {
+				fault, nested := p.(*Fault)
+				if !nested {
+					fault = &Fault{p, debug.Stack()}
+				}
+				c.fault.CompareAndSwap(nil, fault)
+				if failed != nil {
+					failed()
+				}
+			}
+		}()
+		f()
+	}()
+}
+
+// Failed reports whether a goroutine has panicked.
+func (c *Crew) Failed() bool { return c.fault.Load() != nil }
+
+// Wait waits for all goroutines, and panics with the first Fault if there was one.
+func (c *Crew) Wait() {
+	c.wait.Wait()
+	if fault := c.fault.Load(); fault != nil {
+		panic(fault)
 	}
 }

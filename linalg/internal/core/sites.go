@@ -12,10 +12,9 @@ type Sites struct {
 	Chi, B        []float64 // diag(G), 1 - d chi
 }
 
-// smallestRoot keeps d^1/2 off zero, so that G = -(B^-1)_ij/(r_i r_j) holds for
-// sites with d = 0 too. Off-diagonal elements of L and L^-1 scale with r, so
-// no digit is lost; its square is far below rounding, and the squares of those
-// elements are still far above the smallest number.
+// smallestRoot keeps d^1/2 off zero, so that G = -(B^-1)_ij/(r_i r_j) holds for sites with d = 0 too.
+// Off-diagonal elements of L and L^-1 scale with r, so no digit is lost; its square is far below rounding,
+// and the squares of those elements are still far above the smallest number.
 const smallestRoot = 1e-70
 
 // NewSites allocates n sites.

@@ -301,7 +301,7 @@ func wrongValue(f *pflag.Flag, value string, reason error) error {
 func cure(c *cobra.Command, err error) string {
 	limit := c.Flags().Lookup("max-memory")
 	switch {
-	case errors.Is(err, train.ErrDiverged):
+	case errors.Is(err, train.Diverged.Err()):
 		return ": --loss hinge --C 1, a kernel that separates more, or --jitter"
 	case errors.Is(err, linalg.ErrMemory) && limit != nil && limit.Changed:
 		return " (--max-memory)"

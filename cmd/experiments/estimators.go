@@ -18,6 +18,7 @@ import (
 	"bootbench/internal/model"
 	"bootbench/internal/report"
 	"bootbench/internal/svm"
+	"bootbench/internal/train"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -219,7 +220,7 @@ func (h *trainedHalf) crossValidation(order []int, folds int) error {
 		for _, i := range held {
 			p.C[i] = 0
 		}
-		r, err := trainer.Train(p, svm.Settings{Tolerance: loo.DefaultTolerance})
+		r, err := trainer.Train(p, train.Settings{Tolerance: loo.DefaultTolerance})
 		if err == nil {
 			err = r.Status.Err()
 		}

@@ -13,6 +13,7 @@ import (
 	"bootbench/internal/model"
 	"bootbench/internal/need"
 	"bootbench/internal/svm"
+	"bootbench/internal/train"
 )
 
 // TestEstimators recomputes held-out and leave-one-out errors of the same splits by training anew.
@@ -32,7 +33,7 @@ func TestEstimators(t *testing.T) {
 			p.C[i] = 3
 		}
 		all := need.One(m.CrossAll(model.Dense(blas64.General(others.X))))(t)
-		r := need.One(trainer.Train(p, svm.Settings{Tolerance: 1e-8}))(t)
+		r := need.One(trainer.Train(p, train.Settings{Tolerance: 1e-8}))(t)
 		held, leftOut := 0.0, 0.0
 		for i, y := range others.Y {
 			f := 0.0
@@ -45,7 +46,7 @@ func TestEstimators(t *testing.T) {
 		}
 		for i, y := range drawn.Y {
 			p.C[i] = 0
-			r := need.One(trainer.Train(p, svm.Settings{Tolerance: 1e-8}))(t)
+			r := need.One(trainer.Train(p, train.Settings{Tolerance: 1e-8}))(t)
 			if p.C[i] = 3; y*r.F[m.Site[i]] <= 0 {
 				leftOut += 1 / 40.
 			}

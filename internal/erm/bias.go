@@ -1,6 +1,7 @@
 package erm
 
 import (
+	"cmp"
 	"errors"
 	"math"
 
@@ -9,12 +10,12 @@ import (
 	"bootbench/internal/train"
 )
 
-// flat is a constant in the kernel, and what of the bias is already in the loss: the
-// predictor is f + bias with f = (K + constant) a.
+// flat is a constant in the kernel, and what of the bias is already in the loss: the predictor is f + bias
+// with f = (K + constant) a.
 type flat struct{ constant, bias float64 }
 
-// ErrNoFiniteBias says that no finite bias is the best: a loss that keeps decreasing as
-// the predictor grows was trained on examples of one class.
+// ErrNoFiniteBias says that no finite bias is the best: a loss that keeps decreasing as the predictor grows
+// was trained on examples of one class.
 var ErrNoFiniteBias = errors.New(
 	"no finite bias is the best: the training examples are of one class, and the loss goes on falling as the " +
 		"predictor grows")
@@ -26,18 +27,18 @@ const (
 	biasTolerance = 1e-7 // last move of the bias, as a share of it and of the constant's root
 )
 
-// TrainWithBias trains f = K a + b with an unpenalised bias b: sum a = 0. It is the
-// limit of Train on K + c as c grows.
+// TrainWithBias trains f = K a + b with an unpenalised bias b: sum a = 0. It is the limit of Train on K + c
+// as c grows.
 //
-// Each round trains on K + c for one c, the loss shifted by the bias found so far, and adds
-// c sum a to that: the proximal point method in b, by which the dual gets its multiplier
-// for sum a = 0 (Rockafellar 1976). It ends with a round that moves b by rounding, or so
-// little that the objective cannot tell. The error is ErrNoFiniteBias where none is the
-// best; on one class a loss with a flat part, as the squared hinge, has the b
-// nearest 0 that has no loss.
-func (t *Trainer) TrainWithBias(p train.Set, s Settings) (*Result, error) {
+// Each round trains on K + c for one c, the loss shifted by the bias found so far, and adds c sum a to that:
+// the proximal point method in b, by which the dual gets its multiplier for sum a = 0 (Rockafellar 1976). It
+// ends with a round that moves b by rounding, or so little that the objective cannot tell. The error is
+// ErrNoFiniteBias where none is the best; on one class a loss with a flat part, as the squared hinge, has the
+// b nearest 0 that has no loss.
+func (t *Trainer) TrainWithBias(p train.Set, s train.Settings) (*Result, error) {
 	on := t.system
-	t.flat = flat{constant: flatShare * t.typicalVariance()}
+	variance := floats.Sum(t.diag) / float64(max(1, len(t.diag)))
+	t.flat = flat{constant: flatShare * cmp.Or(variance, 1)}
 	t.system = &shifted{system: on, constant: t.flat.constant}
 	defer func() { t.flat, t.system = flat{}, on }()
 	var start []float64
@@ -74,14 +75,6 @@ func (t *Trainer) constantResult(b float64) *Result {
 	}
 	r.Bias, r.Objective, r.Gap, r.Status = b, 0, 0, train.Converged
 	return r
-}
-
-// typicalVariance is the mean of K_ii, 1 where that is 0.
-func (t *Trainer) typicalVariance() float64 {
-	if sum := floats.Sum(t.diag); sum > 0 {
-		return sum / float64(len(t.diag))
-	}
-	return 1
 }
 
 // shifted is K + constant, except for spread, which is that of K.
@@ -147,9 +140,9 @@ func (l *siteLosses) pull(f float64) float64 {
 	return sum
 }
 
-// constant is the best predictor where that is a constant without loss, the one
-// nearest 0, as of examples of one class under a loss with a flat part: ok. The error is
-// ErrNoFiniteBias where the losses pull the bias to infinity.
+// constant is the best predictor where that is a constant without loss, the one nearest 0, as of examples of
+// one class under a loss with a flat part: ok. The error is ErrNoFiniteBias where the losses pull the bias to
+// infinity.
 func (l *siteLosses) constant() (b float64, ok bool, err error) {
 	if len(l.Active) == 0 {
 		return 0, true, nil

@@ -19,7 +19,7 @@ import (
 func trainWithBias(t *testing.T, k *linalg.Sym, l erm.Loss, p train.Set) *erm.Result {
 	t.Helper()
 	trainer := need.One(erm.NewTrainer(k, l))(t)
-	r, err := trainer.TrainWithBias(p, erm.Settings{Tolerance: 1e-11})
+	r, err := trainer.TrainWithBias(p, train.Settings{Tolerance: 1e-11})
 	if err != nil {
 		t.Fatal(l.Name(), err)
 	}
@@ -55,7 +55,7 @@ func TestBiasIsLimit(t *testing.T) {
 			}
 			var f [3][]float64
 			for i, c := range []float64{1e2, 1e3, 1e4} {
-				f[i] = slices.Clone(mustTrain(t, shifted(k, c), l, p, erm.Settings{Tolerance: 1e-11}).F)
+				f[i] = slices.Clone(mustTrain(t, shifted(k, c), l, p, train.Settings{Tolerance: 1e-11}).F)
 			}
 			limit := make([]float64, len(r.F))
 			for i := range limit {
@@ -78,7 +78,7 @@ func TestBiasIsLIBSVMs(t *testing.T) {
 		bootstrap(rng, w)
 		r := trainWithBias(t, k, loss.Hinge{C: 1}, train.Set{Y: y, Site: site, Weight: w})
 		want := need.One(margins.Train(svm.Problem{Y: y, Site: site, C: w, Bias: true},
-			svm.Settings{Tolerance: 1e-9}))(t)
+			train.Settings{Tolerance: 1e-9}))(t)
 		near(t, "predictor", r.F, want.F, 1e-6)
 		if math.Abs(r.Bias-want.Bias) > 1e-6 {
 			t.Errorf("bias %v, want %v", r.Bias, want.Bias)
@@ -92,7 +92,7 @@ func TestOneClass(t *testing.T) {
 	k, _ := small(rand.New(rand.NewPCG(33, 1)), 3, 3, 0.1)
 	set := train.Set{Y: []float64{-1, -1, -1}, Weight: []float64{1, 0, 2}}
 	trainer := need.One(erm.NewTrainer(k, loss.Logistic{C: 2}))(t)
-	if _, err := trainer.TrainWithBias(set, erm.Settings{}); !errors.Is(err, erm.ErrNoFiniteBias) {
+	if _, err := trainer.TrainWithBias(set, train.Settings{}); !errors.Is(err, erm.ErrNoFiniteBias) {
 		t.Errorf("logistic loss of one class: %v", err)
 	}
 	for _, l := range []erm.Loss{loss.Hinge{C: 1.5}, loss.SquaredHinge{C: 1}, loss.Huber{C: 4, Delta: 0.5},

@@ -37,7 +37,7 @@ func TestSubgradients(t *testing.T) {
 					t.Parallel()
 					p := train.Set{Y: y, Site: site, Weight: make([]float64, len(y))}
 					bootstrap(rand.New(rand.NewPCG(5, 5)), p.Weight)
-					checkOptimal(t, k, l, p, mustTrain(t, k, l, p, erm.Settings{}), 1e-7)
+					checkOptimal(t, k, l, p, mustTrain(t, k, l, p, train.Settings{}), 1e-7)
 				})
 			}
 		}
@@ -83,7 +83,7 @@ func TestSquare(t *testing.T) {
 		if err := fit.Fit(count, target, want); err != nil {
 			t.Fatal(err)
 		}
-		r := mustTrain(t, k, loss.Square{Noise: 0.3}, p, erm.Settings{})
+		r := mustTrain(t, k, loss.Square{Noise: 0.3}, p, train.Settings{})
 		near(t, "f", r.F, want, 1e-12)
 		near(t, "a", r.A, fit.Alpha(), 1e-11)
 		if r.Steps > 1 {
@@ -101,8 +101,8 @@ func TestMargins(t *testing.T) {
 	for range 3 {
 		bootstrap(rng, p.Weight)
 		floats.ScaleTo(box, 1.5, p.Weight)
-		want := need.One(margins.Train(svm.Problem{Y: y, Site: site, C: box}, svm.Settings{Tolerance: 1e-9}))(t)
-		near(t, "f", mustTrain(t, k, loss.Hinge{C: 1.5}, p, erm.Settings{Tolerance: 1e-12}).F, want.F, 1e-7)
+		want := need.One(margins.Train(svm.Problem{Y: y, Site: site, C: box}, train.Settings{Tolerance: 1e-9}))(t)
+		near(t, "f", mustTrain(t, k, loss.Hinge{C: 1.5}, p, train.Settings{Tolerance: 1e-12}).F, want.F, 1e-7)
 	}
 }
 
@@ -116,10 +116,10 @@ func TestCertificate(t *testing.T) {
 	p := train.Set{Y: y, Site: site, Weight: make([]float64, len(y))}
 	bootstrap(rand.New(rand.NewPCG(4, 4)), p.Weight)
 	for _, l := range losses() {
-		best := mustTrain(t, k, l, p, erm.Settings{Tolerance: 1e-13})
+		best := mustTrain(t, k, l, p, train.Settings{Tolerance: 1e-13})
 		loose, early := 0, 0
 		for steps := 1; steps < 12; steps++ {
-			r := need.One(trainOnce(k, l, p, erm.Settings{MaxSteps: steps, Tolerance: 1e-13}))(t)
+			r := need.One(trainOnce(k, l, p, train.Settings{Limit: steps, Tolerance: 1e-13}))(t)
 			if r.Status == train.IterationLimit {
 				early++
 			}
@@ -155,10 +155,10 @@ func TestAbsent(t *testing.T) {
 				q.Y, q.Site, q.Weight = append(q.Y, p.Y[i]), append(q.Site, p.Site[i]), append(q.Weight, 1)
 			}
 		}
-		near(t, l.Name(), mustTrain(t, k, l, p, erm.Settings{}).F, mustTrain(t, k, l, q, erm.Settings{}).F, 1e-6)
+		near(t, l.Name(), mustTrain(t, k, l, p, train.Settings{}).F, mustTrain(t, k, l, q, train.Settings{}).F, 1e-6)
 	}
 	k, p := small(rng, 4, 6, 0.1)
 	clear(p.Weight)
-	r := mustTrain(t, k, loss.Logistic{C: 1}, p, erm.Settings{})
+	r := mustTrain(t, k, loss.Logistic{C: 1}, p, train.Settings{})
 	near(t, "nothing to train on", append(r.F, r.A...), make([]float64, 8), 0)
 }

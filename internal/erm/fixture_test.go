@@ -67,7 +67,7 @@ func small(rng *rand.Rand, m, n int, ridge float64) (*linalg.Sym, train.Set) {
 	return k, p
 }
 
-func mustTrain(t testing.TB, k *linalg.Sym, l erm.Loss, p train.Set, s erm.Settings) *erm.Result {
+func mustTrain(t testing.TB, k *linalg.Sym, l erm.Loss, p train.Set, s train.Settings) *erm.Result {
 	t.Helper()
 	r := need.One(trainOnce(k, l, p, s))(t)
 	if r.Status != train.Converged {
@@ -122,7 +122,7 @@ func near(t testing.TB, what string, a, b []float64, tol float64) {
 }
 
 // trainOnce is erm.NewTrainer and Trainer.Train in one.
-func trainOnce(k *linalg.Sym, l erm.Loss, p train.Set, s erm.Settings) (*erm.Result, error) {
+func trainOnce(k *linalg.Sym, l erm.Loss, p train.Set, s train.Settings) (*erm.Result, error) {
 	t, err := erm.NewTrainer(k, l)
 	if err != nil {
 		return nil, err

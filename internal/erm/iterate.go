@@ -3,12 +3,10 @@ package erm
 import (
 	"fmt"
 	"math"
-
-	"bootbench/internal/train"
 )
 
-// iterate holds, for each of the n active sites, a point (p_i, a_i) with -a_i in
-// the subdifferential of L_i at p_i, and the predictor f = K a.
+// iterate holds, for each of the n active sites, a point (p_i, a_i) with -a_i in the subdifferential of L_i
+// at p_i, and the predictor f = K a.
 type iterate struct {
 	c     []float64 // 1/K_ii
 	z     []float64 // p = prox(z), a = c (p - z)
@@ -19,22 +17,15 @@ type iterate struct {
 }
 
 // vectors lists all of q, in the order of the fields.
-func (q *iterate) vectors() [7]*[]float64 {
-	return [...]*[]float64{&q.c, &q.z, &q.a, &q.p, &q.slope, &q.value, &q.f}
-}
-
-// resize makes room for n sites and leaves the values undefined.
-func (q *iterate) resize(n int) {
-	for _, v := range q.vectors() {
-		*v = train.Resize(*v, n)
-	}
+func (q *iterate) vectors() []*[]float64 {
+	return []*[]float64{&q.c, &q.z, &q.a, &q.p, &q.slope, &q.value, &q.f}
 }
 
 // copy makes q equal to from.
 func (q *iterate) copy(from *iterate) {
-	q.resize(len(from.a))
+	own := q.vectors()
 	for i, v := range from.vectors() {
-		copy(*q.vectors()[i], *v)
+		*own[i] = append((*own[i])[:0], *v...)
 	}
 }
 
@@ -47,8 +38,8 @@ func (q *iterate) dual() float64 {
 	return d
 }
 
-// primalResidual is the largest |p_i - f_i| in units of the prior standard
-// deviation; the iterate is optimal where it is 0.
+// primalResidual is the largest |p_i - f_i| in units of the prior standard deviation; the iterate is optimal
+// where it is 0.
 func (q *iterate) primalResidual() float64 {
 	most := 0.0
 	for i, p := range q.p {
@@ -57,8 +48,7 @@ func (q *iterate) primalResidual() float64 {
 	return most
 }
 
-// isFlat reports that a_i does not depend on z_i, within rounding: L_i is linear
-// there.
+// isFlat reports that a_i does not depend on z_i, within rounding: L_i is linear there.
 func isFlat(slope float64) bool { return 1-slope < 1e-14 }
 
 // setSite moves site i to z. It leaves f as it is.
@@ -79,9 +69,8 @@ func (t *Trainer) setSite(i int, z float64) error {
 	return nil
 }
 
-// coordinateSweep maximises the dual in one a_i after the other (coordinate
-// ascent): the site moves to z = f_i - K_ii a_i, the value of f without it. Moves
-// within the rounding of f are not made.
+// coordinateSweep maximises the dual in one a_i after the other (coordinate ascent): the site moves to z =
+// f_i - K_ii a_i, the value of f without it. Moves within the rounding of f are not made.
 func (t *Trainer) coordinateSweep() error {
 	q := &t.iterate
 	t.result.Sweeps++

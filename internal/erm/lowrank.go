@@ -7,8 +7,8 @@ import (
 	"bootbench/linalg"
 )
 
-// lowRank is a kernel matrix R R' + diag(delta). A coordinate sweep keeps t = R'a, so that
-// f_i = r_i't + delta_i a_i costs 2 r flops; a Newton step costs n r^2.
+// lowRank is a kernel matrix R R' + diag(delta). A coordinate sweep keeps t = R'a, so that f_i = r_i't +
+// delta_i a_i costs 2 r flops; a Newton step costs n r^2.
 type lowRank struct {
 	kernel  *linalg.LowRankPlusDiag
 	between *linalg.LowRankPlusDiag // the active sites
@@ -21,7 +21,7 @@ type lowRank struct {
 const sweepSites = 64
 
 func (s *lowRank) gather(site []int, _ int) {
-	if s.between != nil && s.between == s.kernel && len(site) == s.kernel.N() {
+	if s.between == s.kernel && len(site) == s.kernel.N() {
 		return
 	}
 	s.between = s.kernel.Subset(site)

@@ -30,8 +30,8 @@ func TestLowRank(t *testing.T) {
 				if trial > 0 {
 					bootstrap(rng, p.Weight)
 				}
-				want := mustTrain(t, k, l, p, erm.Settings{})
-				got, err := trainer.Train(p, erm.Settings{})
+				want := mustTrain(t, k, l, p, train.Settings{})
+				got, err := trainer.Train(p, train.Settings{})
 				if err != nil || got.Status != train.Converged {
 					t.Fatalf("rank %d, %s: %v, %v", rank, l.Name(), err, got.Status)
 				}

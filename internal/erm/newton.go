@@ -8,8 +8,8 @@ import (
 	"bootbench/internal/train"
 )
 
-// newton is the workspace of the Newton steps. On the linear pieces of prox on
-// which the sites are, with slopes s, the optimality condition p = f reads
+// newton is the workspace of the Newton steps. On the linear pieces of prox on which the sites are, with
+// slopes s, the optimality condition p = f reads
 //
 //	p + s dz = K (a - c (1-s) dz).
 //
@@ -17,10 +17,9 @@ import (
 //
 //	(K + diag(s/(c(1-s)))) w = f - p,
 //
-// and flat ones (s = 1), whose a does not change, follow f. A kink (s = 0) fixes
-// p; anywhere else s/(c(1-s)) is one over the curvature of L. This is a
-// semismooth Newton method (Qi and Sun 1993), with a line search in the dual, which
-// increases along w.
+// and flat ones (s = 1), whose a does not change, follow f. A kink (s = 0) fixes p; anywhere else s/(c(1-s))
+// is one over the curvature of L. This is a semismooth Newton method (Qi and Sun 1993), with a line search in
+// the dual, which increases along w.
 type newton struct {
 	ridge     float64   // share of K_ii added to the diagonal, for singular K
 	shortStep bool      // a step was cut short: the ridge also applies where L has curvature
@@ -31,10 +30,9 @@ type newton struct {
 	saved     iterate   // before the step
 }
 
-// The ridge as a share of K_ii, at kinks, and at all sites once a step was cut
-// short. It shortens steps along directions in which K has next to no curvature,
-// where many sites would meet their kinks; it changes no answer. A step below
-// shortShare increases it, a whole one decreases it.
+// The ridge as a share of K_ii, at kinks, and at all sites once a step was cut short. It shortens steps along
+// directions in which K has next to no curvature, where many sites would meet their kinks; it changes no
+// answer. A step below shortShare increases it, a whole one decreases it.
 const (
 	firstRidge  = 1e-3
 	leastRidge  = 1e-15
@@ -50,21 +48,12 @@ func (x *newton) increaseRidge() bool {
 	return room
 }
 
-// decreaseRidge is for after a whole step.
-func (x *newton) decreaseRidge() {
-	if x.ridge /= 10; x.ridge < 1e-13 {
-		x.ridge = leastRidge
-	}
-}
-
-// newtonDirection computes the Newton direction dz. It returns the slope of the
-// dual along it; ok is false where the system has no solution.
+// newtonDirection computes the Newton direction dz. It returns the slope of the dual along it; ok is false
+// where the system has no solution.
 func (t *Trainer) newtonDirection() (slope float64, ok bool) {
 	q, s, x := &t.iterate, t.system, &t.newton
-	for _, v := range []*[]float64{&x.e, &x.w, &x.dz, &x.df, &x.da} {
-		*v = train.Resize(*v, len(q.a))
-		clear(*v)
-	}
+	train.ResizeAll(len(q.a), &x.e, &x.w, &x.dz, &x.df, &x.da)
+	clear(x.df)
 	for t.shifts(); !s.factorise(x.e); t.shifts() {
 		if !x.increaseRidge() {
 			return 0, false
@@ -101,9 +90,8 @@ func (t *Trainer) shifts() {
 	}
 }
 
-// newtonStep takes the Newton step, halved until the dual increases enough
-// (Armijo's rule) or stays and the primal residual decreases. It returns the share
-// taken, 0 for none.
+// newtonStep takes the Newton step, halved until the dual increases enough (Armijo's rule) or stays and the
+// primal residual decreases. It returns the share taken, 0 for none.
 func (t *Trainer) newtonStep() (share float64, err error) {
 	q, x := &t.iterate, &t.newton
 	t.result.Steps++

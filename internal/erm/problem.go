@@ -16,8 +16,7 @@ type Loss interface {
 	Prox(c, h float64, y, k []float64) (f, slope float64)
 }
 
-// siteLosses are the losses L_i of the active sites: those with examples and with
-// K_ii > 0.
+// siteLosses are the losses L_i of the active sites: those with examples and with K_ii > 0.
 type siteLosses struct {
 	loss Loss
 	train.Groups

@@ -1,7 +1,6 @@
 package erm_test
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -25,7 +24,7 @@ func TestNoVariance(t *testing.T) {
 	k := linalg.NewSym(2)
 	k.Set(0, 0, 4)
 	p := train.Set{Y: []float64{1, -1}, Weight: []float64{1, 3}}
-	r := mustTrain(t, k, loss.Hinge{C: 1}, p, erm.Settings{})
+	r := mustTrain(t, k, loss.Hinge{C: 1}, p, train.Settings{})
 	// f_0 = 1 with a_0 = 1/4: 1/2 f^2/4 = 1/8, and 3 from the other site.
 	near(t, "f", append(r.F, r.A...), []float64{1, 0, 0.25, 0}, 1e-12)
 	if math.Abs(r.Objective-3.125) > 1e-12 {
@@ -37,18 +36,15 @@ func TestStatus(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	k, p := small(rng, 30, 60, 0)
 	for _, c := range []struct {
-		s    erm.Settings
+		s    train.Settings
 		want train.Status
-		err  error
 	}{
-		{erm.Settings{}, train.Converged, nil},
-		{erm.Settings{Tolerance: 1e-300}, train.Stalled, train.ErrStalled},
-		{erm.Settings{Tolerance: 1e-300, MaxSteps: 1}, train.IterationLimit,
-			train.ErrIterationLimit},
+		{train.Settings{}, train.Converged},
+		{train.Settings{Tolerance: 1e-300}, train.Stalled},
+		{train.Settings{Tolerance: 1e-300, Limit: 1}, train.IterationLimit},
 	} {
 		r := need.One(trainOnce(k, loss.Logistic{C: 1}, p, c.s))(t)
-		if r.Status != c.want || !errors.Is(r.Status.Err(), c.err) || strings.Contains(r.Status.String(),
-			"unknown") {
+		if r.Status != c.want {
 			t.Errorf("%v after %d steps, gap %g, want %v", r.Status, r.Steps, r.Gap, c.want)
 		}
 		for _, v := range append(r.F, r.A...) {
@@ -72,7 +68,7 @@ func TestRefusals(t *testing.T) {
 	one := []float64{1, 1}
 	for says, c := range map[string]struct {
 		p train.Set
-		s erm.Settings
+		s train.Settings
 	}{
 		"1 weights":         {p: train.Set{Y: one, Weight: one[:1]}},
 		"fit 2 sites":       {p: train.Set{Y: one[:1], Weight: one[:1]}},
@@ -81,8 +77,8 @@ func TestRefusals(t *testing.T) {
 		"example 2 is NaN":  {p: train.Set{Y: []float64{1, nan}, Weight: one}},
 		"example 1 is -1":   {p: train.Set{Y: one, Weight: []float64{-1, 1}}},
 		"example 2 is +Inf": {p: train.Set{Y: one, Weight: []float64{1, math.Inf(1)}}},
-		"tolerance":         {p: train.Set{Y: one, Weight: one}, s: erm.Settings{Tolerance: nan}},
-		"step limit":        {p: train.Set{Y: one, Weight: one}, s: erm.Settings{MaxSteps: -1}},
+		"tolerance":         {p: train.Set{Y: one, Weight: one}, s: train.Settings{Tolerance: nan}},
+		"iteration limit":   {p: train.Set{Y: one, Weight: one}, s: train.Settings{Limit: -1}},
 	} {
 		_, err := trainOnce(identity(2), loss.Hinge{C: 1}, c.p, c.s)
 		if err == nil || !strings.Contains(err.Error(), says) {

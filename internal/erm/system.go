@@ -4,29 +4,29 @@ import (
 	"math"
 
 	gblas "gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/blas"
 	"bootbench/internal/train"
 	"bootbench/linalg"
 )
 
-// system is K between the active sites, in the form in which K is held. Vectors run over
-// these sites.
+// system is K between the active sites, in the form in which K is held. Vectors run over these sites.
 type system interface {
 	// gather takes K between the listed sites. most bounds their number in later calls.
 	gather(site []int, most int)
 	// mulAdd adds K x to dst.
 	mulAdd(dst, x []float64)
-	// factorise prepares to solve (K + diag(e)) w = b between the sites of finite e >= 0,
-	// and reports false where that is not positive definite.
+	// factorise prepares to solve (K + diag(e)) w = b between the sites of finite e >= 0, and reports false
+	// where that is not positive definite.
 	factorise(e []float64) bool
 	// solve overwrites b with w, 0 where e is infinite.
 	solve(b []float64)
-	// sweep goes through the sites: visit is handed f_i of f = K a, and says by how much it
-	// moved a_i. It leaves f = K a.
+	// sweep goes through the sites: visit is handed f_i of f = K a, and says by how much it moved a_i. It
+	// leaves f = K a.
 	sweep(f, a []float64, visit func(i int, f float64) (step float64, err error)) error
-	// spread writes K a at all sites of the kernel into dst; a is over all of them, 0 where a
-	// site is not active.
+	// spread writes K a at all sites of the kernel into dst; a is over all of them, 0 where a site is not
+	// active.
 	spread(dst []float64, active []int, a []float64)
 }
 
@@ -34,25 +34,26 @@ type system interface {
 type dense struct {
 	kernel *linalg.Sym
 	n      int
-	room   int       // order that the matrices have room for when they are made
 	k      []float64 // between the active sites, n x n, row-major, both triangles
+	stride int       // of k
 
-	members []int // active sites in the factor
-	stride  int
-	factor  []float64 // lower triangle
-	small   []float64 // over the members
+	members      []int     // active sites in the factor
+	factor       []float64 // lower triangle; gather makes room for all sites
+	factorStride int
+	small        []float64 // over the members
 }
 
 func (s *dense) gather(site []int, most int) {
 	s.n = len(site)
-	s.room = train.Room(s.n, most)
-	train.ResizeMatrix(&s.k, s.n*s.n, s.room*s.room)
-	train.GatherUpper(s.k, s.n, s.kernel, site)
-	train.MirrorUpper(s.k, s.n, s.n)
+	train.ResizeSquare(&s.factor, s.n, most)
+	s.stride = train.ResizeSquare(&s.k, s.n, most)
+	train.GatherUpper(s.k, s.stride, s.kernel, site)
+	both := blas64.Symmetric{N: s.n, Stride: s.stride, Data: s.k}
+	train.TransposeUpper(both, both)
 }
 
 // row is row i of K between the active sites.
-func (s *dense) row(i int) []float64 { return s.k[i*s.n : (i+1)*s.n] }
+func (s *dense) row(i int) []float64 { return s.k[i*s.stride : i*s.stride+s.n] }
 
 func (s *dense) factorise(e []float64) bool {
 	s.members = s.members[:0]
@@ -62,31 +63,24 @@ func (s *dense) factorise(e []float64) bool {
 		}
 	}
 	m := len(s.members)
-	s.stride = train.PaddedStride(m)
-	train.ResizeMatrix(&s.factor, m*s.stride, s.room*train.PaddedStride(s.room))
+	s.factorStride = train.ResizeSquare(&s.factor, m, m)
 	s.small = train.Resize(s.small, m)
 	for p, i := range s.members {
-		row, to := s.row(i), s.factor[p*s.stride:]
+		row, to := s.row(i), s.factor[p*s.factorStride:]
 		for q, j := range s.members[:p+1] {
 			to[q] = row[j]
 		}
 		to[p] += e[i]
 	}
-	return m == 0 || blas.Bound().Potrf(gblas.Lower, m, s.factor, s.stride) == 0
+	return m == 0 || blas.Bound().Potrf(gblas.Lower, m, s.factor, s.factorStride) == 0
 }
 
 func (s *dense) solve(b []float64) {
-	m := len(s.members)
 	for p, i := range s.members {
 		s.small[p] = b[i]
 	}
 	clear(b)
-	if m == 0 {
-		return
-	}
-	bound := blas.Bound()
-	bound.Dtrsv(gblas.Lower, gblas.NoTrans, gblas.NonUnit, m, s.factor, s.stride, s.small, 1)
-	bound.Dtrsv(gblas.Lower, gblas.Trans, gblas.NonUnit, m, s.factor, s.stride, s.small, 1)
+	train.SolveFactored(gblas.Lower, s.factor, s.factorStride, s.small)
 	for p, i := range s.members {
 		b[i] = s.small[p]
 	}
@@ -94,7 +88,7 @@ func (s *dense) solve(b []float64) {
 
 func (s *dense) mulAdd(dst, x []float64) {
 	if s.n > 0 {
-		blas.Bound().Dgemv(gblas.NoTrans, s.n, s.n, 1, s.k, s.n, x, 1, 1, dst, 1)
+		blas.Bound().Dgemv(gblas.NoTrans, s.n, s.n, 1, s.k, s.stride, x, 1, 1, dst, 1)
 	}
 }
 

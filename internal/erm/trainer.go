@@ -3,6 +3,7 @@ package erm
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -10,26 +11,16 @@ import (
 	"bootbench/linalg"
 )
 
-// Settings say how to train. The zero value trains to a gap of DefaultTolerance.
-type Settings struct {
-	// Tolerance is the gap that counts as converged, as a share of the sizes of
-	// the terms of the objective; 0 means DefaultTolerance.
-	Tolerance float64
-	// MaxSteps bounds the Newton steps; 0 means defaultMaxSteps.
-	MaxSteps int
-}
-
-// The defaults of the zero Settings.
+// The defaults of train.Settings.
 const (
-	DefaultTolerance = 1e-10
-	defaultMaxSteps  = 5000
+	DefaultTolerance = 1e-10 // the gap that counts as converged, as a share of the sizes of the objective's terms
+	defaultLimit     = 5000  // Newton steps
 )
 
-// Trainer trains on one weighted set after the other over the M sites of a
-// kernel matrix, which it only reads. With one that is held whole it takes about 16 n^2
-// bytes for the largest number n of active sites met so far, and n^3/3 flops per Newton
-// step; with a low-rank one 8 n r bytes and n r^2 flops. One Trainer serves one
-// goroutine; Trainers that share a kernel matrix may run at the same time.
+// Trainer trains on one weighted set after the other over the M sites of a kernel matrix, which it only
+// reads. With one that is held whole it takes about 16 n^2 bytes for the largest number n of active sites met
+// so far, and n^3/3 flops per Newton step; with a low-rank one 8 n r bytes and n r^2 flops. One Trainer
+// serves one goroutine; Trainers that share a kernel matrix may run at the same time.
 type Trainer struct {
 	diag    []float64 // of the kernel matrix
 	set     siteLosses
@@ -40,9 +31,30 @@ type Trainer struct {
 	flat    flat // of TrainWithBias
 }
 
-// NewTrainer returns a Trainer for the positive semidefinite kernel matrix k, a
-// *linalg.Sym or a *linalg.LowRankPlusDiag, and loss l. An element of k that is not
-// finite, or a negative one on its diagonal, is an error.
+// Result is a trained predictor. Its slices belong to the Trainer that made it and hold until its next Train.
+type Result struct {
+	// A are the weights of the sites, length M, 0 where a site is empty. The predictor at a new input x is
+	// sum_s A_s K(x, x_s) + Bias.
+	A []float64
+	// Bias is 0 except after Trainer.TrainWithBias, when A sums to 0 within the tolerance.
+	Bias float64
+	// F is the predictor at the M sites, K A + Bias.
+	F []float64
+	// Objective is (T1) at F.
+	Objective float64
+	// Gap is Objective less the dual objective, a lower bound of the optimum up to rounding. The optimal f*
+	// obeys
+	//	|F_i - f*_i| <= (2 K_ii Gap)^1/2.
+	Gap float64
+	// Steps counts the Newton steps, and Sweeps the passes of coordinate steps.
+	Steps, Sweeps int
+	// Status says whether the tolerance was met.
+	Status train.Status
+}
+
+// NewTrainer returns a Trainer for the positive semidefinite kernel matrix k, a *linalg.Sym or a
+// *linalg.LowRankPlusDiag, and loss l. An element of k that is not finite, or a negative one on its diagonal,
+// is an error.
 func NewTrainer(k linalg.Kernel, l Loss) (*Trainer, error) {
 	if l == nil {
 		return nil, errors.New("there is no loss to train with")
@@ -63,17 +75,15 @@ func NewTrainer(k linalg.Kernel, l Loss) (*Trainer, error) {
 	return t, nil
 }
 
-// Train trains on p. Without examples f = 0. The error reports bad input, or a loss without
-// a finite value; a training that ends early returns its last iterate and says so in Status.
-func (t *Trainer) Train(p train.Set, s Settings) (*Result, error) { return t.train(p, s, nil) }
+// Train trains on p. Without examples f = 0. The error reports bad input, or a loss without a finite value; a
+// training that ends early returns its last iterate and says so in Status.
+func (t *Trainer) Train(p train.Set, s train.Settings) (*Result, error) { return t.train(p, s, nil) }
 
-// train is Train with K + flat.constant and the loss of f + flat.bias, from weights of the
-// sites on, nil for 0. They may be the A of the last Result.
-func (t *Trainer) train(p train.Set, s Settings, start []float64) (*Result, error) {
+// train is Train with K + flat.constant and the loss of f + flat.bias, from weights of the sites on, nil for
+// 0. They may be the A of the last Result.
+func (t *Trainer) train(p train.Set, s train.Settings, start []float64) (*Result, error) {
 	m := len(t.diag)
-	err := errors.Join(p.Check(m), train.Default("the tolerance", &s.Tolerance, DefaultTolerance),
-		train.Default("the step limit", &s.MaxSteps, defaultMaxSteps))
-	if err != nil {
+	if err := errors.Join(p.Check(m), s.Default(DefaultTolerance, defaultLimit)); err != nil {
 		return nil, err
 	}
 	t.set.bias = t.flat.bias
@@ -90,12 +100,11 @@ func (t *Trainer) train(p train.Set, s Settings, start []float64) (*Result, erro
 	return r, nil
 }
 
-// prepare gathers the kernel and sets the weights that the first sweep starts
-// from.
+// prepare gathers the kernel and sets the weights that the first sweep starts from.
 func (t *Trainer) prepare(start []float64) {
 	t.system.gather(t.set.Active, len(t.diag))
 	q := &t.iterate
-	q.resize(len(t.set.Active))
+	train.ResizeAll(len(t.set.Active), q.vectors()...)
 	clear(q.a)
 	for i, s := range t.set.Active {
 		q.c[i] = 1 / (t.diag[s] + t.flat.constant)
@@ -107,8 +116,7 @@ func (t *Trainer) prepare(start []float64) {
 	t.recomputeF()
 }
 
-// recomputeF computes f = K a from a alone, without the rounding errors of the
-// updates.
+// recomputeF computes f = K a from a alone, without the rounding errors of the updates.
 func (t *Trainer) recomputeF() {
 	clear(t.iterate.f)
 	t.system.mulAdd(t.iterate.f, t.iterate.a)
@@ -129,9 +137,9 @@ func (t *Trainer) writeResult() {
 	}
 }
 
-// maximize starts with coordinate sweeps and takes Newton steps until the gap is
-// within the tolerance, at an f computed from a alone.
-func (t *Trainer) maximize(p *train.Set, s *Settings) (certificate, error) {
+// maximize starts with coordinate sweeps and takes Newton steps until the gap is within the tolerance, at an
+// f computed from a alone.
+func (t *Trainer) maximize(p *train.Set, s *train.Settings) (certificate, error) {
 	r := &t.result
 	var progress train.Progress
 	for range firstSweeps {
@@ -151,7 +159,7 @@ func (t *Trainer) maximize(p *train.Set, s *Settings) (certificate, error) {
 		switch {
 		case p.Stopped():
 			r.Status = train.Cancelled
-		case r.Steps >= s.MaxSteps:
+		case r.Steps >= s.Limit:
 			r.Status = train.IterationLimit
 		case progress.Update(c.gap, t.iterate.dual()) >= patience:
 			r.Status = train.Stalled
@@ -164,6 +172,29 @@ func (t *Trainer) maximize(p *train.Set, s *Settings) (certificate, error) {
 		t.recomputeF()
 		return t.certify(), nil
 	}
+}
+
+// certificate bounds the optimum.
+type certificate struct {
+	primal, gap float64
+	scale       float64 // size of the terms that the objectives are made of
+}
+
+// certify computes the objectives and the gap between them, term by term (Fenchel-Young, see the package's
+// page).
+func (t *Trainer) certify() certificate {
+	q, square := &t.iterate, 0.0
+	c := certificate{primal: t.set.fixed, scale: math.Abs(t.set.fixed)}
+	for i, f := range q.f {
+		v := t.set.value(i, f)
+		square += q.a[i] * f
+		c.primal += v
+		c.scale += math.Abs(q.value[i])
+		c.gap += max(0, v-q.value[i]+q.a[i]*(f-q.p[i]))
+	}
+	c.primal += square / 2
+	c.scale += square / 2
+	return c
 }
 
 const (
@@ -179,7 +210,9 @@ func (t *Trainer) advance() error {
 		return err
 	}
 	if share == 1 {
-		t.newton.decreaseRidge()
+		if t.newton.ridge /= 10; t.newton.ridge < 1e-13 {
+			t.newton.ridge = leastRidge
+		}
 	}
 	if share < shortShare {
 		t.newton.increaseRidge()

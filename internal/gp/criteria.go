@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
-	"bootbench/blas"
 	"bootbench/internal/train"
 	"bootbench/linalg"
 )
@@ -20,8 +19,8 @@ type Criterion struct {
 	Noise  float64        // derivative with respect to the logarithm of the noise variance
 }
 
-// posterior is one fit to all data, in the terms that criteria are made of. Site i has n_i
-// examples of mean target y_i, S_i = noise/n_i, P = (K + diag S)^-1 and alpha = P y.
+// posterior is one fit to all data, in the terms that criteria are made of. Site i has n_i examples of mean
+// target y_i, S_i = noise/n_i, P = (K + diag S)^-1 and alpha = P y.
 type posterior struct {
 	weight         []float64
 	y, s, alpha    []float64
@@ -43,21 +42,17 @@ func newPosterior(k *linalg.Sym, noise float64, site train.Sites, y []float64) (
 	if err := checkFull(n, noise, q.weight, q.y); err != nil {
 		return nil, err
 	}
-	l, all := system{kernel: k}, make([]int, n)
 	for i, w := range q.weight {
-		q.s[i], all[i] = noise/w, i
+		q.s[i] = noise / w
 	}
-	l.gather(all, n)
-	if err := l.factorise(all, q.s); err != nil {
+	l, err := factorised(k, q.s)
+	if err != nil {
 		return nil, err
 	}
 	for i := range n {
 		q.logDeterminant += 2 * math.Log(l.a[i*l.stride+i])
 	}
-	blas.Bound().Trtri(gonum.Upper, n, l.a, l.stride)
-	inverse := blas64.General{Rows: n, Cols: n, Stride: l.stride, Data: l.a}
-	q.p = blas64.General{Rows: n, Cols: n, Stride: max(1, n), Data: make([]float64, n*n)}
-	blas64.Gemm(gonum.NoTrans, gonum.Trans, 1, inverse, inverse, 0, q.p)
+	q.p = l.invert()
 	q.mul(q.alpha, q.y)
 	return q, nil
 }
@@ -72,9 +67,8 @@ func (q *posterior) mul(dst, x []float64) {
 // own is P_ii.
 func (q *posterior) own(i int) float64 { return q.p.Data[i*q.p.Stride+i] }
 
-// Evidence is the negative log marginal likelihood of N examples, per example (Rasmussen and
-// Williams 2006, 5.8 and 5.9). With v_i the sum of squares of the targets at site i about their
-// mean,
+// Evidence is the negative log marginal likelihood of N examples, per example (Rasmussen and Williams 2006,
+// 5.8 and 5.9). With v_i the sum of squares of the targets at site i about their mean,
 //
 //	N E = 1/2 y'alpha + 1/2 log|K + S| + M/2 log 2pi
 //	      + sum_i ((n_i-1)/2 log(2pi noise) + 1/2 log n_i + v_i/(2 noise)),
@@ -107,10 +101,10 @@ func Evidence(k *linalg.Sym, noise float64, site train.Sites, y []float64) (*Cri
 	return c, nil
 }
 
-// LeaveOneOut is the mean square of the left-out residuals, exact from one fit (Sundararajan
-// and Keerthi 2001 have its derivatives). At a site of n examples, f_i = y_i - S_i alpha_i, each
-// has the leverage h_i = (1 - S_i P_ii)/n and the residual r = (y - f_i)/(1 - h_i). With a_i
-// and p_i the derivatives with respect to alpha_i and P_ii, that with respect to K is
+// LeaveOneOut is the mean square of the left-out residuals, exact from one fit (Sundararajan and Keerthi 2001
+// have its derivatives). At a site of n examples, f_i = y_i - S_i alpha_i, each has the leverage h_i = (1 -
+// S_i P_ii)/n and the residual r = (y - f_i)/(1 - h_i). With a_i and p_i the derivatives with respect to
+// alpha_i and P_ii, that with respect to K is
 //
 //	-(P a alpha' + alpha (P a)')/2 - P diag(p) P.
 func LeaveOneOut(k *linalg.Sym, noise float64, site train.Sites, y []float64) (*Criterion, error) {
@@ -153,11 +147,10 @@ func LeaveOneOut(k *linalg.Sym, noise float64, site train.Sites, y []float64) (*
 //
 //	y_i - f_-i = (y_i - f_i)/(1 - H_ii),   H = K (K + noise I)^-1 over examples.
 //
-// k is the kernel matrix over M sites, in any form, with a bias or without, site the site of
-// each example (nil: example i is site i), noise > 0 the variance. The c examples of a site
-// share one row of H, of which each has 1/c: with d = c/noise, H has (1 - b)/c on its
-// diagonal. An example of weight w, nil for 1, is w of these, which are left out together.
-// The fit overwrites k's scratch triangle.
+// k is the kernel matrix over M sites, in any form, with a bias or without, site the site of each example
+// (nil: example i is site i), noise > 0 the variance. The c examples of a site share one row of H, of which
+// each has 1/c: with d = c/noise, H has (1 - b)/c on its diagonal. An example of weight w, nil for 1, is w of
+// these, which are left out together. The fit overwrites k's scratch triangle.
 func Residuals(k linalg.Kernel, site train.Sites, y, weights []float64, noise float64) ([]float64, error) {
 	if !(noise > 0) {
 		return nil, fmt.Errorf("left-out residuals need a positive noise variance, got %v", noise)

@@ -1,8 +1,8 @@
 // Package gp trains exact Gaussian-process regression on weighted data.
 //
-// The data live on M sites, the distinct inputs. A training set holds site i
-// k_i times with mean target t_i over those copies. With kernel matrix K over
-// the sites and noise variance s2 the posterior mean at the sites is
+// The data live on M sites, the distinct inputs. A training set holds site i k_i times with mean target t_i
+// over those copies. With kernel matrix K over the sites and noise variance s2 the posterior mean at the
+// sites is
 //
 //	f = K_.a alpha,   (K_aa + diag(s2/k_a)) alpha = t_a,
 //
@@ -10,13 +10,13 @@
 //
 //	1/2 f' K^-1 f + sum_i k_i (f_i - t_i)^2 / (2 s2)                       (T1)
 //
-// and is the fit to all rows of the training set, repeated rows and all: a row
-// that is there k times with noise s2 says what one row says with noise s2/k.
+// and is the fit to all rows of the training set, repeated rows and all: a row that is there k times with
+// noise s2 says what one row says with noise s2/k.
 //
-// Trainer fits one training set after the other in its own workspaces, FitFull
-// fits all data in the scratch triangle of the kernel matrix.
+// Trainer fits one training set after the other in its own workspaces, FitFull fits all data in the scratch
+// triangle of the kernel matrix.
 //
-// EP computes the posterior for any other log-concave likelihood, by expectation
-// propagation. It is an approximation: on three sites its means are off by up to
-// 0.1% of the prior standard deviation for probit and logit.
+// EP computes the posterior for any other log-concave likelihood, by expectation propagation. It is an
+// approximation: on three sites its means are off by up to 0.1% of the prior standard deviation for probit
+// and logit.
 package gp

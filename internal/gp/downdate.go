@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"bootbench/blas"
+	"bootbench/internal/train"
 	"bootbench/linalg"
 )
 
@@ -27,22 +28,15 @@ func NewInverse(k *linalg.Sym, noise float64, weights []float64, biased bool) (*
 	if weights == nil {
 		weights = slices.Repeat([]float64{1}, n)
 	}
-	l, all, ridge := system{kernel: k}, make([]int, n), make([]float64, n)
+	ridge := make([]float64, n)
 	for i, w := range weights {
-		all[i], ridge[i] = i, noise/w
+		ridge[i] = noise / w
 	}
-	l.gather(all, n)
-	if err := l.factorise(all, ridge); err != nil {
+	l, err := factorised(k, ridge)
+	if err != nil {
 		return nil, err
 	}
-	blas.Bound().Trtri(gonum.Upper, n, l.a, l.stride)
-	blas.Bound().Lauum(gonum.Upper, n, l.a, l.stride)
-	p := blas64.General{Rows: n, Cols: n, Stride: l.stride, Data: l.a}
-	for i := range n {
-		for j := range i {
-			p.Data[i*p.Stride+j] = p.Data[j*p.Stride+i]
-		}
-	}
+	p := l.invert()
 	if biased {
 		of := make([]float64, n) // P 1
 		for i := range n {
@@ -54,8 +48,8 @@ func NewInverse(k *linalg.Sym, noise float64, weights []float64, biased bool) (*
 	return &Inverse{p, weights}, nil
 }
 
-// Downdate is a train.Trainer of the square loss, one example a site, whose sets have weights 0, or those
-// of the inverse, and which predicts where they are 0 alone: without the examples F
+// Downdate is a train.Trainer of the square loss, one example a site, whose sets have weights 0, or those of
+// the inverse, and which predicts where they are 0 alone: without the examples F
 //
 //	f_F = y_F - (P_FF)^-1 (P y)_F,
 //
@@ -92,7 +86,7 @@ func (d *Downdate) Fit(weight, target, f []float64) error {
 		return fmt.Errorf("without %d of %d examples the inverse of the kernel matrix is not positive definite: "+
 			"a larger --noise or --jitter helps", m, len(weight))
 	}
-	(&system{uplo: gonum.Upper, n: m, stride: m, a: a}).substitute(r)
+	train.SolveFactored(gonum.Upper, a, max(1, m), r)
 	for k, i := range d.out {
 		f[i] = target[i] - r[k]
 	}
@@ -112,24 +106,18 @@ func (v *Inverse) Append(k *linalg.Sym, noise float64, weights []float64) error 
 	if r != len(weights) || r == 0 {
 		return fmt.Errorf("a kernel matrix of order %d adds no %d examples to %d", all, len(weights), n)
 	}
-	cross, s := mat.NewDense(n, r, nil), mat.NewSymDense(r, nil)
-	for j := range r {
-		for i := range n {
-			cross.Set(i, j, k.At(i, n+j))
-		}
-		for i := range j + 1 {
-			s.SetSym(i, j, k.At(n+i, n+j))
-		}
-		s.SetSym(j, j, s.At(j, j)+noise/weights[j])
-	}
-	var whole, pc, reduced, q mat.Dense
-	whole.SetRawMatrix(v.p)
-	pc.Mul(&whole, cross)
+	var old, cross, pc, reduced, q mat.Dense
+	raw := k.Raw()
+	old.SetRawMatrix(v.p)
+	cross.SetRawMatrix(blas64.General{Rows: n, Cols: r, Stride: raw.Stride, Data: raw.Data[n:]})
+	pc.Mul(&old, &cross)
 	reduced.Mul(cross.T(), &pc)
-	for j := range r {
+	s := mat.NewSymDense(r, nil)
+	for j, w := range weights {
 		for i := range j + 1 {
-			s.SetSym(i, j, s.At(i, j)-reduced.At(i, j))
+			s.SetSym(i, j, k.At(n+i, n+j)-reduced.At(i, j))
 		}
+		s.SetSym(j, j, s.At(j, j)+noise/w)
 	}
 	var factor mat.Cholesky
 	var inverse mat.SymDense
@@ -140,22 +128,14 @@ func (v *Inverse) Append(k *linalg.Sym, noise float64, weights []float64) error 
 		return fmt.Errorf("the inverse for %d more examples: %w", r, err)
 	}
 	q.Mul(&pc, &inverse)
-	p := blas64.General{Rows: all, Cols: all, Stride: all, Data: make([]float64, all*all)}
-	for i := range n {
-		copy(p.Data[i*all:], v.p.Data[i*v.p.Stride:][:n])
-	}
-	old := p
-	old.Rows, old.Cols = n, n
-	blas64.Gemm(gonum.NoTrans, gonum.Trans, 1, q.RawMatrix(), pc.RawMatrix(), 1, old)
-	for j := range r {
-		for i := range n {
-			p.Data[i*all+n+j], p.Data[(n+j)*all+i] = -q.At(i, j), -q.At(i, j)
-		}
-		for i := range r {
-			p.Data[(n+i)*all+n+j] = inverse.At(i, j)
-		}
-	}
-	v.p, v.weight = p, append(slices.Clip(v.weight), weights...)
+	p := mat.NewDense(all, all, nil)
+	block := func(i, k, j, l int) *mat.Dense { return p.Slice(i, k, j, l).(*mat.Dense) }
+	block(0, n, 0, n).Copy(&old)
+	blas64.Gemm(gonum.NoTrans, gonum.Trans, 1, q.RawMatrix(), pc.RawMatrix(), 1, block(0, n, 0, n).RawMatrix())
+	block(0, n, n, all).Scale(-1, &q)
+	block(n, all, 0, n).Copy(block(0, n, n, all).T())
+	block(n, all, n, all).Copy(&inverse)
+	v.p, v.weight = p.RawMatrix(), append(slices.Clip(v.weight), weights...)
 	return nil
 }
 

@@ -13,8 +13,7 @@ import (
 type Likelihood interface {
 	// Name is the likelihood's name in messages.
 	Name() string
-	// TiltedMoments are the logarithm of the mass, the mean and the variance over f
-	// of
+	// TiltedMoments are the logarithm of the mass, the mean and the variance over f of
 	//
 	//	N(f; h, 1/c) prod_j p(y_j | f)^k_j,
 	//
@@ -22,18 +21,9 @@ type Likelihood interface {
 	TiltedMoments(c, h float64, y, k []float64) (logZ, mean, variance float64)
 }
 
-// EPSettings say how to run expectation propagation. The zero value is usable.
-type EPSettings struct {
-	// Tolerance bounds the distance between the moments of the sites and those of
-	// the posterior that counts as converged: of means in units of the prior
-	// standard deviation K_ii^1/2, of variances in units of K_ii. 0 means
-	// defaultEPTolerance.
-	Tolerance float64
-	// MaxSweeps bounds the sweeps; 0 means defaultEPSweeps.
-	MaxSweeps int
-}
-
-// The defaults of the zero EPSettings.
+// The defaults of train.Settings for expectation propagation. The tolerance bounds the distance between the
+// moments of the sites and those of the posterior: of means in units of the prior standard deviation K_ii^1/2,
+// of variances in units of K_ii.
 const (
 	defaultEPTolerance = 1e-8
 	defaultEPSweeps    = 1000
@@ -42,15 +32,14 @@ const (
 // errNoFixedPoint is the error of an EPResult that Stalled.
 var errNoFixedPoint = errors.New("expectation propagation does not converge")
 
-// EPResult is a posterior. Its slices belong to the EP that made it and hold
-// until its next Fit.
+// EPResult is a posterior. Its slices belong to the EP that made it and hold until its next Fit.
 type EPResult struct {
-	// Alpha are the weights of the sites, length M: the posterior mean at a new
-	// input x is sum_s Alpha_s K(x, x_s).
+	// Alpha are the weights of the sites, length M: the posterior mean at a new input x is sum_s Alpha_s K(x,
+	// x_s).
 	Alpha []float64
 	// Mean is the posterior mean at the M sites, K Alpha.
 	Mean []float64
-	// Residual is the distance between the moments, see EPSettings.Tolerance.
+	// Residual is the distance between the moments, in units of the tolerance.
 	Residual float64
 	// Sweeps counts passes over the sites.
 	Sweeps int
@@ -66,22 +55,20 @@ func (r *EPResult) Err() error {
 	return r.Status.Err()
 }
 
-// EP computes posteriors of the model f ~ N(0, K), y_j ~ p(y | f), p log-concave, example j
-// counting k_j times, by expectation propagation: the likelihood of site i is
-// replaced by exp(-t_i f^2/2 + u_i f), t_i >= 0, so that
+// EP computes posteriors of the model f ~ N(0, K), y_j ~ p(y | f), p log-concave, example j counting k_j
+// times, by expectation propagation: the likelihood of site i is replaced by exp(-t_i f^2/2 + u_i f), t_i >=
+// 0, so that
 //
 //	S = (K^-1 + diag(t))^-1,   m = S u,                                    (M03-37..40)
 //
-// and t_i and u_i are such that the posterior with the true likelihood at site i
-// and those Gaussians at all others has mean m_i and variance S_ii (Minka 2001;
-// Rasmussen and Williams 2006, section 3.6). It is exact for independent sites and for
-// a Gaussian likelihood.
+// and t_i and u_i are such that the posterior with the true likelihood at site i and those Gaussians at all
+// others has mean m_i and variance S_ii (Minka 2001; Rasmussen and Williams 2006, section 3.6). It is exact
+// for independent sites and for a Gaussian likelihood.
 //
 // The sites are updated all at once, damped where they oscillate.
 //
-// One EP serves one goroutine; those that share a kernel matrix may run at the
-// same time. It takes about 16 n^2 bytes for n active sites; the
-// last fit's are left to the collector.
+// One EP serves one goroutine; those that share a kernel matrix may run at the same time. It takes about 16
+// n^2 bytes for n active sites; the last fit's are left to the collector.
 type EP struct {
 	kernel     *linalg.Sym
 	likelihood Likelihood
@@ -95,8 +82,7 @@ type EP struct {
 	result     EPResult
 }
 
-// NewEP returns an EP for the positive semidefinite kernel matrix k (M x M) and
-// likelihood l.
+// NewEP returns an EP for the positive semidefinite kernel matrix k (M x M) and likelihood l.
 func NewEP(k *linalg.Sym, l Likelihood) (*EP, error) {
 	if l == nil {
 		return nil, errors.New("there is no likelihood")
@@ -104,15 +90,12 @@ func NewEP(k *linalg.Sym, l Likelihood) (*EP, error) {
 	return &EP{kernel: k, likelihood: l}, train.CheckKernel(k)
 }
 
-// Fit computes the posterior given set. Without examples that is the prior. The
-// error reports bad input, or a likelihood or a kernel matrix that gives no
-// finite moments; an iteration that ends early returns where it was and says so
-// in Status.
-func (e *EP) Fit(set train.Set, s EPSettings) (*EPResult, error) {
+// Fit computes the posterior given set. Without examples that is the prior. The error reports bad input, or a
+// likelihood or a kernel matrix that gives no finite moments; an iteration that ends early returns where it
+// was and says so in Status.
+func (e *EP) Fit(set train.Set, s train.Settings) (*EPResult, error) {
 	m, r := e.kernel.N(), &e.result
-	err := errors.Join(set.Check(m), train.Default("the tolerance", &s.Tolerance, defaultEPTolerance),
-		train.Default("the sweep limit", &s.MaxSweeps, defaultEPSweeps))
-	if err != nil {
+	if err := errors.Join(set.Check(m), s.Default(defaultEPTolerance, defaultEPSweeps)); err != nil {
 		return nil, err
 	}
 	e.prepare(&set)
@@ -124,8 +107,8 @@ func (e *EP) Fit(set train.Set, s EPSettings) (*EPResult, error) {
 	return r, nil
 }
 
-// prepare groups the examples by active site, those with K_ii > 0, gathers K
-// between these, and starts from sites without influence.
+// prepare groups the examples by active site, those with K_ii > 0, gathers K between these, and starts from
+// sites without influence.
 func (e *EP) prepare(set *train.Set) {
 	e.set.Gather(set, e.kernel.N(), func(s int) bool { return e.kernel.At(s, s) > 0 })
 	n := len(e.set.Active)
@@ -133,10 +116,9 @@ func (e *EP) prepare(set *train.Set) {
 	raw := e.prior.Raw()
 	train.GatherUpper(raw.Data, raw.Stride, e.kernel, e.set.Active)
 	e.engine = e.prior.Engine()
-	for _, v := range []*[]float64{&e.mean, &e.t, &e.u, &e.newT, &e.newU} {
-		*v = train.Resize(*v, n)
-		clear(*v)
-	}
+	train.ResizeAll(n, &e.mean, &e.t, &e.u, &e.newT, &e.newU)
+	clear(e.t)
+	clear(e.u)
 }
 
 // Damping is the share of the sites' step that is taken.
@@ -146,7 +128,7 @@ const (
 )
 
 // iterate updates the sites until their moments are those of the posterior.
-func (e *EP) iterate(s EPSettings) error {
+func (e *EP) iterate(s train.Settings) error {
 	r := &e.result
 	best, last, damping, since := math.Inf(1), math.Inf(1), 1.0, 0
 	for r.Sweeps = 1; ; r.Sweeps++ {
@@ -165,7 +147,7 @@ func (e *EP) iterate(s EPSettings) error {
 		case r.Residual <= s.Tolerance:
 			r.Status = train.Converged
 			return nil
-		case r.Sweeps >= s.MaxSweeps:
+		case r.Sweeps >= s.Limit:
 			r.Status = train.IterationLimit
 			return nil
 		case since >= stallStop:
@@ -188,8 +170,8 @@ func (e *EP) iterate(s EPSettings) error {
 // log-concave: less is the error of its moments.
 const widening = 1e-5
 
-// match finds the Gaussians with which the sites have the moments of their tilted distributions,
-// from their cavities
+// match finds the Gaussians with which the sites have the moments of their tilted distributions, from their
+// cavities
 //
 //	c = 1/S_ii - t_i = b_i/S_ii,   h = (m_i/S_ii - u_i)/c = sum_{j != i} S_ij u_j/b_i,
 //
@@ -218,8 +200,8 @@ func (e *EP) match() (residual float64, err error) {
 	return residual, nil
 }
 
-// writeResult writes the posterior mean at all sites into the Result: alpha = K^-1 m is
-// u - t m, and the sites without examples take one pass over K.
+// writeResult writes the posterior mean at all sites into the Result: alpha = K^-1 m is u - t m, and the
+// sites without examples take one pass over K.
 func (e *EP) writeResult() {
 	r := &e.result
 	clear(r.Alpha)

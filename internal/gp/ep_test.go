@@ -45,7 +45,7 @@ func (l normal) TiltedMoments(c, h float64, y, k []float64) (logZ, mean, varianc
 
 func mustFit(t testing.TB, k *linalg.Sym, l Likelihood, set train.Set) *EPResult {
 	t.Helper()
-	r := need.One(need.One(NewEP(k, l))(t).Fit(set, EPSettings{}))(t)
+	r := need.One(need.One(NewEP(k, l))(t).Fit(set, train.Settings{}))(t)
 	if r.Status != train.Converged || !(r.Residual <= defaultEPTolerance) {
 		t.Fatalf("%s: %v after %d sweeps, residual %g", l.Name(), r.Status, r.Sweeps, r.Residual)
 	}
@@ -195,7 +195,7 @@ func TestEPFixedPoint(t *testing.T) {
 		const m = 25
 		k, set, l := plane(rng, m, v), examples(rng, m, 30, true), loss.Probit{}
 		e := need.One(NewEP(k, l))(t)
-		r := need.One(e.Fit(set, EPSettings{}))(t)
+		r := need.One(e.Fit(set, train.Settings{}))(t)
 		system, s, shift := mat.NewDense(m, m, nil), mat.NewDense(m, m, nil), mat.NewVecDense(m, nil)
 		for i := range m {
 			system.Set(i, i, 1)
@@ -239,16 +239,16 @@ func TestEPStatus(t *testing.T) {
 	k, set := plane(rng, 6, 1), examples(rng, 6, 12, true)
 	e := need.One(NewEP(k, loss.Probit{}))(t)
 	for _, c := range []struct {
-		s    EPSettings
+		s    train.Settings
 		want train.Status
 		err  error
 	}{
-		{EPSettings{}, train.Converged, nil},
-		{EPSettings{MaxSweeps: 2}, train.IterationLimit, train.ErrIterationLimit},
-		{EPSettings{Tolerance: 1e-300}, train.Stalled, errNoFixedPoint},
+		{train.Settings{}, train.Converged, nil},
+		{train.Settings{Limit: 2}, train.IterationLimit, train.IterationLimit.Err()},
+		{train.Settings{Tolerance: 1e-300}, train.Stalled, errNoFixedPoint},
 	} {
 		r := need.One(e.Fit(set, c.s))(t)
-		if r.Status != c.want || !errors.Is(r.Err(), c.err) || strings.Contains(r.Status.String(), "unknown") {
+		if r.Status != c.want || !errors.Is(r.Err(), c.err) {
 			t.Errorf("%v after %d sweeps, residual %g, want %v", r.Status, r.Sweeps, r.Residual, c.want)
 		}
 	}
@@ -263,7 +263,7 @@ func TestEPStatus(t *testing.T) {
 		separable.Weight = append(separable.Weight, float64(rng.IntN(3)))
 	}
 	damped := need.One(NewEP(strong, loss.Probit{}))(t)
-	if r := need.One(damped.Fit(separable, EPSettings{}))(t); r.Status != train.Converged {
+	if r := need.One(damped.Fit(separable, train.Settings{}))(t); r.Status != train.Converged {
 		t.Errorf("%v after %d sweeps, residual %g", r.Status, r.Sweeps, r.Residual)
 	}
 	clear(set.Weight)
@@ -291,11 +291,11 @@ func TestEPRefusals(t *testing.T) {
 	for says, c := range map[string]struct {
 		l   Likelihood
 		set train.Set
-		s   EPSettings
+		s   train.Settings
 	}{
 		"1 weights":         {set: train.Set{Y: one, Weight: one[:1]}},
-		"tolerance":         {set: train.Set{Y: one, Weight: one}, s: EPSettings{Tolerance: -1}},
-		"sweep limit":       {set: train.Set{Y: one, Weight: one}, s: EPSettings{MaxSweeps: -1}},
+		"tolerance":         {set: train.Set{Y: one, Weight: one}, s: train.Settings{Tolerance: -1}},
+		"iteration limit":   {set: train.Set{Y: one, Weight: one}, s: train.Settings{Limit: -1}},
 		"broken likelihood": {l: moments{"broken", math.NaN(), 1}, set: train.Set{Y: one, Weight: one}},
 		"log-concave":       {l: moments{"of two minds", 0, 2}, set: train.Set{Y: one, Weight: one}},
 	} {

@@ -4,16 +4,16 @@ import (
 	"fmt"
 	"slices"
 
-	"bootbench/linalg"
-
 	gonum "gonum.org/v1/gonum/blas"
+
+	"bootbench/internal/train"
+	"bootbench/linalg"
 )
 
-// FitFull trains on all data: site i has weight[i] > 0, as that many
-// examples, and mean target target[i], and noise >= 0 is their variance; with an unpenalised
-// constant or without. It returns the fit at the sites. It factorises in the scratch triangle
-// of k, where it leaves the Cholesky factor of K + diag(noise/weight), and leaves k as it was;
-// the bound BLAS may use all its threads. A failed factorisation is a *PivotError.
+// FitFull trains on all data: site i has weight[i] > 0, as that many examples, and mean target target[i], and
+// noise >= 0 is their variance; with an unpenalised constant or without. It returns the fit at the sites. It
+// factorises in the scratch triangle of k, where it leaves the Cholesky factor of K + diag(noise/weight), and
+// leaves k as it was; the bound BLAS may use all its threads. A failed factorisation is a *PivotError.
 func FitFull(k *linalg.Sym, noise float64, biased bool, weight, target []float64) ([]float64, error) {
 	all, err := FitTargets(k, noise, biased, weight, target)
 	if err != nil {
@@ -23,9 +23,8 @@ func FitFull(k *linalg.Sym, noise float64, biased bool, weight, target []float64
 }
 
 // FitTargets is FitFull for several targets, by one factorisation.
-func FitTargets(k *linalg.Sym, noise float64, biased bool, weight []float64,
-	targets ...[]float64) (fits [][]float64,
-	err error) {
+func FitTargets(k *linalg.Sym, noise float64, biased bool, weight []float64, targets ...[]float64) ([][]float64,
+	error) {
 	for _, target := range targets {
 		if err := checkFull(k.N(), noise, weight, target); err != nil {
 			return nil, err
@@ -37,7 +36,7 @@ func FitTargets(k *linalg.Sym, noise float64, biased bool, weight []float64,
 	}
 	defer release()
 	k.Claim()
-	copyToScratch(k)
+	train.TransposeUpper(k.Scratch(), k.Raw())
 	var r rows
 	for i, w := range weight {
 		r.add(i, noise/w, 0)
@@ -47,7 +46,8 @@ func FitTargets(k *linalg.Sym, noise float64, biased bool, weight []float64,
 	if err := s.factorise(r.site, r.ridge); err != nil {
 		return nil, err
 	}
-	for _, target := range targets {
+	fits := make([][]float64, len(targets))
+	for t, target := range targets {
 		f := slices.Clone(target)
 		if _, err := s.solveAgain(f, r.site, biased); err != nil {
 			return nil, err
@@ -55,15 +55,14 @@ func FitTargets(k *linalg.Sym, noise float64, biased bool, weight []float64,
 		for i, alpha := range f {
 			f[i] = target[i] - r.ridge[i]*alpha
 		}
-		fits = append(fits, f)
+		fits[t] = f
 	}
 	return fits, nil
 }
 
-// FitByEngine is FitFull for a kernel matrix in any form, with a bias or without, through its
-// engine: with d = weight/noise, f = G (d o target). noise must be positive. On a low-rank
-// matrix it costs O(M rank^2). With b = 1 - d diag(G), 1 - b_i is the share of a site's mean
-// target in the fit there.
+// FitByEngine is FitFull for a kernel matrix in any form, with a bias or without, through its engine: with d
+// = weight/noise, f = G (d o target). noise must be positive. On a low-rank matrix it costs O(M rank^2). With
+// b = 1 - d diag(G), 1 - b_i is the share of a site's mean target in the fit there.
 func FitByEngine(k linalg.Kernel, noise float64, weight, target []float64) (fit, b []float64, err error) {
 	if err := checkFull(k.N(), noise, weight, target); err != nil {
 		return nil, nil, err
@@ -96,26 +95,4 @@ func checkFull(m int, noise float64, weight, target []float64) error {
 		return fmt.Errorf("site %d has weight 0, must be positive", i+1)
 	}
 	return checkSites(m, weight, target)
-}
-
-// tile is the side of the square blocks in which copyToScratch transposes.
-const tile = 64
-
-// copyToScratch copies K into the scratch triangle, the lower one, in blocks and in
-// parallel: rows of K become columns of the triangle.
-func copyToScratch(k *linalg.Sym) {
-	blocks := (k.N() + tile - 1) / tile
-	from, to := k.Raw(), k.Scratch()
-	linalg.Parallel(blocks, func(b int) {
-		first := (blocks - 1 - b) * tile // long rows first
-		end := min(first+tile, k.N())
-		for c := 0; c < end; c += tile {
-			for i := first; i < end; i++ {
-				row := to.Data[i*to.Stride : i*to.Stride+i+1]
-				for j := c; j < min(c+tile, i+1); j++ {
-					row[j] = from.Data[j*from.Stride+i]
-				}
-			}
-		}
-	})
 }

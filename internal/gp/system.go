@@ -10,18 +10,19 @@ import (
 	"bootbench/linalg"
 
 	gonum "gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 )
 
-// PivotError reports a training matrix K_aa + diag(s2/k_a) that is not
-// positive definite to working precision.
+// PivotError reports a training matrix K_aa + diag(s2/k_a) that is not positive definite to working
+// precision.
 type PivotError struct {
 	// Site is the site (from 0) at which the Cholesky factorisation stopped.
 	Site int
 	// Pivot is what was left of its diagonal element: zero, negative or NaN.
 	Pivot float64
-	// Jitter is a value that, added to the diagonal of K, repairs a matrix that
-	// is positive semidefinite up to rounding. It is NaN where Pivot is NaN.
+	// Jitter is a value that, added to the diagonal of K, repairs a matrix that is positive semidefinite up
+	// to rounding. It is NaN where Pivot is NaN.
 	Jitter float64
 }
 
@@ -34,9 +35,8 @@ func (e *PivotError) Error() string {
 		e.Pivot, e.Site+1, e.Jitter)
 }
 
-// system is the linear system (K_aa + diag(ridge)) x = b of one training set.
-// The zero uplo means the upper triangle, in an array of the system's own that it
-// keeps from one training set to the next.
+// system is the linear system (K_aa + diag(ridge)) x = b of one training set. The zero uplo means the upper
+// triangle, in an array of the system's own that it keeps from one training set to the next.
 type system struct {
 	kernel *linalg.Sym
 	uplo   gonum.Uplo // triangle of a
@@ -45,20 +45,17 @@ type system struct {
 	a      []float64 // n x n, row-major: the matrix without the ridge, then its Cholesky factor
 }
 
-// gather fills the upper triangle with K between the listed sites, ascending,
-// repeated entries allowed. most bounds their number in later calls: some headroom
-// is kept because it varies from one resample to the next.
+// gather fills the upper triangle with K between the listed sites, ascending, repeated entries allowed. most
+// bounds their number in later calls: some headroom is kept because it varies from one resample to the next.
 func (s *system) gather(site []int, most int) {
 	n := len(site)
-	s.uplo, s.n, s.stride = gonum.Upper, n, train.PaddedStride(n)
-	roomy := train.Room(n, most)
-	train.ResizeMatrix(&s.a, n*s.stride, roomy*train.PaddedStride(roomy))
+	s.uplo, s.n, s.stride = gonum.Upper, n, train.ResizeSquare(&s.a, n, most)
 	train.GatherUpper(s.a, s.stride, s.kernel, site)
 }
 
-// solve adds the ridge, factorises in place, and overwrites b with the solution; biased with
-// that of (K_aa + diag(ridge)) x + bias = b, sum x = 0: with S the matrix,
-// x = S^-1 (b - bias) and bias = 1'S^-1 b/1'S^-1 1. site names the site of each row in errors.
+// solve adds the ridge, factorises in place, and overwrites b with the solution; biased with that of (K_aa +
+// diag(ridge)) x + bias = b, sum x = 0: with S the matrix, x = S^-1 (b - bias) and bias = 1'S^-1 b/1'S^-1 1.
+// site names the site of each row in errors.
 func (s *system) solve(b []float64, site []int, ridge []float64, biased bool) (bias float64, err error) {
 	if err := s.factorise(site, ridge); err != nil || s.n == 0 {
 		return 0, err
@@ -68,10 +65,10 @@ func (s *system) solve(b []float64, site []int, ridge []float64, biased bool) (b
 
 // solveAgain is solve of the system that is factorised.
 func (s *system) solveAgain(b []float64, site []int, biased bool) (bias float64, err error) {
-	s.substitute(b)
+	train.SolveFactored(s.uplo, s.a, s.stride, b)
 	if biased {
 		ones := slices.Repeat([]float64{1}, s.n)
-		s.substitute(ones)
+		train.SolveFactored(s.uplo, s.a, s.stride, ones)
 		bias = floats.Sum(b) / floats.Sum(ones)
 		floats.AddScaled(b, -bias, ones)
 	}
@@ -92,21 +89,28 @@ func (s *system) factorise(site []int, ridge []float64) error {
 	return nil
 }
 
-// substitute overwrites b with the solution of the system that is factorised.
-func (s *system) substitute(b []float64) {
-	bound := blas.Bound()
-	forward, backward := gonum.NoTrans, gonum.Trans
-	if s.uplo == gonum.Upper {
-		forward, backward = backward, forward
-	}
-	bound.Dtrsv(s.uplo, forward, gonum.NonUnit, s.n, s.a, s.stride, b, 1)
-	bound.Dtrsv(s.uplo, backward, gonum.NonUnit, s.n, s.a, s.stride, b, 1)
+// invert overwrites the Cholesky factor with the upper triangle of the inverse matrix, and mirrors it.
+func (s *system) invert() blas64.General {
+	blas.Bound().Trtri(gonum.Upper, s.n, s.a, s.stride)
+	blas.Bound().Lauum(gonum.Upper, s.n, s.a, s.stride)
+	both := blas64.Symmetric{N: s.n, Stride: s.stride, Data: s.a}
+	train.TransposeUpper(both, both)
+	return blas64.General{Rows: s.n, Cols: s.n, Stride: s.stride, Data: s.a}
 }
 
-// pivotError describes a factorisation that stopped at row p: rows (columns) 0 to
-// p-1 of the factor are final, so the pivot can be formed again. It suggests a jitter of ten
-// times what rounding (n units in the last place of the largest diagonal element) and the
-// pivot itself ask for, rounded up to a power of ten.
+// factorised is the factorised system of all sites of k.
+func factorised(k *linalg.Sym, ridge []float64) (*system, error) {
+	s, all := &system{kernel: k}, make([]int, k.N())
+	for i := range all {
+		all[i] = i
+	}
+	s.gather(all, len(all))
+	return s, s.factorise(all, ridge)
+}
+
+// pivotError describes a factorisation that stopped at row p: rows (columns) 0 to p-1 of the factor are
+// final, so the pivot can be formed again. It suggests a jitter of ten times what rounding (n units in the
+// last place of the largest diagonal element) and the pivot itself ask for, rounded up to a power of ten.
 func (s *system) pivotError(p int, site []int, ridge []float64) error {
 	diagonal := func(q int) float64 { return s.kernel.At(site[q], site[q]) + ridge[q] }
 	pivot, largest := diagonal(p), 0.0
@@ -125,8 +129,7 @@ func (s *system) pivotError(p int, site []int, ridge []float64) error {
 	return &PivotError{Site: site[p], Pivot: pivot, Jitter: math.Pow(10, math.Ceil(math.Log10(need)))}
 }
 
-// checkSolution finds what a factorisation lets through: NaN in the matrix or
-// the targets, and overflow.
+// checkSolution finds what a factorisation lets through: NaN in the matrix or the targets, and overflow.
 func checkSolution(b []float64, index []int) error {
 	p := slices.IndexFunc(b, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 	if p < 0 {

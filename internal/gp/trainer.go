@@ -13,12 +13,10 @@ import (
 	"bootbench/linalg"
 )
 
-// Trainer fits weighted training sets over the sites of one kernel matrix, one
-// after the other. It takes about 8 n^2 bytes for the largest number n of
-// active sites met so far; once that has settled a fit allocates nothing beyond
-// what the bound BLAS takes for itself. Trainers that share a
-// kernel matrix only read it and may run at the same time; one Trainer serves
-// one goroutine.
+// Trainer fits weighted training sets over the sites of one kernel matrix, one after the other. It takes
+// about 8 n^2 bytes for the largest number n of active sites met so far; once that has settled a fit
+// allocates nothing beyond what the bound BLAS takes for itself. Trainers that share a kernel matrix only
+// read it and may run at the same time; one Trainer serves one goroutine.
 type Trainer struct {
 	noise  float64
 	biased bool
@@ -41,18 +39,17 @@ func (r *rows) add(site int, ridge, target float64) {
 	r.site, r.ridge, r.right = append(r.site, site), append(r.ridge, ridge), append(r.right, target)
 }
 
-// NewTrainer returns a Trainer for kernel matrix k (M x M, positive semidefinite) and noise
-// variance noise >= 0, with an unpenalised constant in the mean or without:
-// f = K alpha + bias, and sum alpha = 0 with one.
+// NewTrainer returns a Trainer for kernel matrix k (M x M, positive semidefinite) and noise variance noise >=
+// 0, with an unpenalised constant in the mean or without: f = K alpha + bias, and sum alpha = 0 with one.
 func NewTrainer(k *linalg.Sym, noise float64, biased bool) (*Trainer, error) {
 	return &Trainer{noise: noise, biased: biased, system: system{kernel: k}, alpha: make([]float64, k.N())},
 		checkNoise(noise)
 }
 
-// Fit trains on the set in which site i has weight[i] >= 0, as that many examples, and mean target
-// target[i], and writes the fit at all sites into f. All have length M; targets of sites of
-// weight 0 are not looked at. Active sites are predicted at once; the others take one pass
-// over the stored triangle of K. A failed factorisation is a *PivotError.
+// Fit trains on the set in which site i has weight[i] >= 0, as that many examples, and mean target target[i],
+// and writes the fit at all sites into f. All have length M; targets of sites of weight 0 are not looked at.
+// Active sites are predicted at once; the others take one pass over the stored triangle of K. A failed
+// factorisation is a *PivotError.
 func (t *Trainer) Fit(weight, target, f []float64) error {
 	if err := checkSites(len(t.alpha), weight, target); err != nil {
 		return err
@@ -74,10 +71,9 @@ func (t *Trainer) Fit(weight, target, f []float64) error {
 	return nil
 }
 
-// FitRows is Fit to the rows whose sites (0 to M-1) and targets are given, one by one: S rows
-// make an S x S system, however often a row is repeated. It is what retraining costs when
-// nothing is merged, and the plain reference for Fit. The noise must be positive as soon as
-// a row is repeated.
+// FitRows is Fit to the rows whose sites (0 to M-1) and targets are given, one by one: S rows make an S x S
+// system, however often a row is repeated. It is what retraining costs when nothing is merged, and the plain
+// reference for Fit. The noise must be positive as soon as a row is repeated.
 func (t *Trainer) FitRows(site []int, target, f []float64) error {
 	t.begin()
 	t.order = t.order[:0]
@@ -114,8 +110,8 @@ func (t *Trainer) solve() (err error) {
 	return err
 }
 
-// Alpha is a view of the dual weights over all M sites, zero where the weight was 0. The next
-// Fit overwrites it.
+// Alpha is a view of the dual weights over all M sites, zero where the weight was 0. The next Fit overwrites
+// it.
 func (t *Trainer) Alpha() []float64 { return t.alpha }
 
 // Bias is that of the last Fit.

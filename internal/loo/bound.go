@@ -1,7 +1,7 @@
 package loo
 
-// boundTolerances, in tolerances of the training, is how close to its bound an
-// example may be and still be retrained.
+// boundTolerances, in tolerances of the training, is how close to its bound an example may be and still be
+// retrained.
 const boundTolerances = 10
 
 // slack is xi_i = max(0, 1 - y_i f_i).
@@ -30,9 +30,8 @@ func (e *estimate) screen() (list []int) {
 	return list
 }
 
-// xiAlpha counts an example as an error where rho a_i R^2 + xi_i >= 1. From
-// rho = 2 on, where the count is meant as a bound, an example whose removal
-// may make the bias unbounded counts as well.
+// xiAlpha counts an example as an error where rho a_i R^2 + xi_i >= 1. From rho = 2 on, where the count is
+// meant as a bound, an example whose removal may make the bias unbounded counts as well.
 func (e *estimate) xiAlpha() {
 	rho, r2 := e.settings.Rho, e.problem.Kernel.RadiusSquared(e.problem.Bias)
 	e.result.Rho = rho
@@ -49,10 +48,9 @@ func (e *estimate) xiAlpha() {
 	}
 }
 
-// biasIsFixed reports whether the bias stays bounded when example i is left out:
-// whether the free support vectors at other sites can take over more than its weight.
-// Those of its label can increase to C, those of the other one decrease to 0
-// (doc/decisions/0010-leaving-out.md).
+// biasIsFixed reports whether the bias stays bounded when example i is left out: whether the free support
+// vectors at other sites can take over more than its weight. Those of its label can increase to C, those of
+// the other one decrease to 0 (doc/decisions/0010-leaving-out.md).
 func (e *estimate) biasIsFixed(i int) bool {
 	if !e.problem.Bias {
 		return true

@@ -15,10 +15,9 @@ import (
 	"bootbench/loss"
 )
 
-// Estimate trains on all examples of p and finds the errors on left-out ones by
-// the method of s. When ctx ends, it returns what is finished. The error reports
-// bad input, an *svm.InfeasibleError, the error of a training on all examples
-// that did not converge, or, for Approximate, that of a singular kernel matrix.
+// Estimate trains on all examples of p and finds the errors on left-out ones by the method of s. When ctx
+// ends, it returns what is finished. The error reports bad input, an *svm.InfeasibleError, the error of a
+// training on all examples that did not converge, or, for Approximate, that of a singular kernel matrix.
 func Estimate(ctx context.Context, p Problem, s Settings) (*Result, error) {
 	err := errors.Join(p.check(), train.Default("rho", &s.Rho, defaultRho),
 		train.Default("the tolerance", &s.Tolerance, DefaultTolerance))
@@ -48,10 +47,9 @@ func Estimate(ctx context.Context, p Problem, s Settings) (*Result, error) {
 	return e.finish(), nil
 }
 
-// Compare estimates by every method, XiAlpha with rho = 2 and 1. Each trains on all examples
-// for itself, so that Elapsed is what it costs by itself, without the kernel matrix.
-// When ctx ends, Compare returns what is finished; the last Result may be
-// Cancelled then.
+// Compare estimates by every method, XiAlpha with rho = 2 and 1. Each trains on all examples for itself, so
+// that Elapsed is what it costs by itself, without the kernel matrix. When ctx ends, Compare returns what is
+// finished; the last Result may be Cancelled then.
 func Compare(ctx context.Context, p Problem, s Settings) (results []*Result, err error) {
 	for _, method := range []Settings{{Method: Exact}, {Method: Fast}, {Method: XiAlpha},
 		{Method: XiAlpha, Rho: 1}, {Method: Approximate}} {
@@ -87,7 +85,7 @@ func (e *estimate) train() (err error) {
 	for i := range p.Y {
 		e.training.C[i] = p.cost(i)
 	}
-	if e.full, err = e.trainer.Train(e.training, svm.Settings{Tolerance: e.settings.Tolerance}); err != nil {
+	if e.full, err = e.trainer.Train(e.training, train.Settings{Tolerance: e.settings.Tolerance}); err != nil {
 		return err
 	}
 	e.margin = make([]float64, n)
@@ -108,8 +106,8 @@ func (e *estimate) decide(i int, margin float64) {
 // minPerWorker is the number of retrainings from which on another worker pays.
 const minPerWorker = 16
 
-// retrain leaves out the listed examples in turn, in parallel. The outcome of one
-// does not depend on which worker leaves it out, up to the tolerance.
+// retrain leaves out the listed examples in turn, in parallel. The outcome of one does not depend on which
+// worker leaves it out, up to the tolerance.
 func (e *estimate) retrain(ctx context.Context, list []int) {
 	var next atomic.Int64
 	var lock sync.Mutex
@@ -117,7 +115,7 @@ func (e *estimate) retrain(ctx context.Context, list []int) {
 		trainer := e.trainer
 		if worker > 0 { // its training on all examples goes as that of e.trainer did
 			trainer = svm.NewTrainer(e.problem.Kernel)
-			trainer.Train(e.training, svm.Settings{Tolerance: e.settings.Tolerance})
+			trainer.Train(e.training, train.Settings{Tolerance: e.settings.Tolerance})
 		}
 		for ctx.Err() == nil {
 			at := int(next.Add(1)) - 1

@@ -123,7 +123,7 @@ func TestApproximateWhereExact(t *testing.T) {
 }
 
 func mustTrain(t *testing.T, k *linalg.Sym, q svm.Problem) *svm.Result {
-	r, err := svm.NewTrainer(rows(t, k)).Train(q, svm.Settings{Tolerance: 1e-10})
+	r, err := svm.NewTrainer(rows(t, k)).Train(q, train.Settings{Tolerance: 1e-10})
 	if err != nil || r.Status != train.Converged {
 		t.Fatal(err, r.Status)
 	}
@@ -277,7 +277,7 @@ func TestInseparable(t *testing.T) {
 		}
 	}
 	p = Problem{Kernel: rows(t, k), Y: []float64{1, -1}, C: hard, Bias: true}
-	if _, err := Estimate(context.Background(), p, Settings{}); !errors.Is(err, train.ErrDiverged) {
+	if _, err := Estimate(context.Background(), p, Settings{}); !errors.Is(err, train.Diverged.Err()) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"bootbench/internal/need"
 	"bootbench/internal/svm"
+	"bootbench/internal/train"
 )
 
 // cell is one leave-one-out count of LIBSVM 3.24 (Debian 3.24+ds-6):
@@ -102,7 +103,7 @@ func checkSkips(t *testing.T, k interface{ At(i, j int) float64 }, p Problem, ex
 		c[i] = p.C
 	}
 	trainer := svm.NewTrainer(p.Kernel)
-	r := need.One(trainer.Train(svm.Problem{Y: p.Y, C: c, Bias: true}, svm.Settings{Tolerance: 1e-9}))(t)
+	r := need.One(trainer.Train(svm.Problem{Y: p.Y, C: c, Bias: true}, train.Settings{Tolerance: 1e-9}))(t)
 	for i, y := range p.Y {
 		f := r.Bias
 		for j, a := range r.Alpha {

@@ -54,7 +54,7 @@ func retrained(t testing.TB, k *linalg.Sym, p Problem) []float64 {
 	margin := make([]float64, len(p.Y))
 	for i, y := range p.Y {
 		q.C[i] = 0
-		r, err := trainer.Train(q, svm.Settings{Tolerance: 1e-9})
+		r, err := trainer.Train(q, train.Settings{Tolerance: 1e-9})
 		if err != nil || r.Status != train.Converged {
 			t.Fatal(err, r.Status)
 		}

@@ -62,15 +62,14 @@ type Method int
 const (
 	// Exact retrains without every example, from the solution of all of them.
 	Exact Method = iota
-	// Fast gives the same outcomes as Exact, and retrains only without the
-	// examples that the bounds leave open.
+	// Fast gives the same outcomes as Exact, and retrains only without the examples that the bounds leave
+	// open.
 	Fast
-	// XiAlpha counts the examples with rho a_i R^2 + xi_i >= 1, from one training.
-	// With rho = 2 the count is never below that of Exact.
+	// XiAlpha counts the examples with rho a_i R^2 + xi_i >= 1, from one training. With rho = 2 the count is
+	// never below that of Exact.
 	XiAlpha
-	// Approximate moves each margin as leaving out the example would if the free
-	// support vectors stayed free and the bounded ones bounded (Opper, Winther),
-	// from one training.
+	// Approximate moves each margin as leaving out the example would if the free support vectors stayed free
+	// and the bounded ones bounded (Opper, Winther), from one training.
 	Approximate
 )
 
@@ -87,8 +86,7 @@ type Settings struct {
 	Rho float64
 	// Tolerance is that of all trainings; 0 means DefaultTolerance.
 	Tolerance float64
-	// Progress, if set, is called with how many of the trainings are done. Calls do not
-	// overlap.
+	// Progress, if set, is called with how many of the trainings are done. Calls do not overlap.
 	Progress func(done, total int)
 }
 
@@ -101,30 +99,27 @@ const (
 // Result is an estimate.
 type Result struct {
 	Method Method
-	// Errors counts the examples that are misclassified when left out. Error is the mean of
-	// Loss, of those that are known; it is weighted, and so are recall and precision.
+	// Errors counts the examples that are misclassified when left out. Error is the mean of Loss, of those
+	// that are known; it is weighted, and so are recall and precision.
 	Errors int
 	Error  float64
-	// Loss is the zero-one loss of every example left out, 1/2 where f_-i is exactly 0,
-	// NaN where the estimate was cancelled before.
+	// Loss is the zero-one loss of every example left out, 1/2 where f_-i is exactly 0, NaN where the
+	// estimate was cancelled before.
 	Loss []float64
-	// Margin is y_i f_-i as retrained or approximated, NaN where a bound decided without it;
-	// of XiAlpha it is y_i f_i, of the training on all examples.
+	// Margin is y_i f_-i as retrained or approximated, NaN where a bound decided without it; of XiAlpha it is
+	// y_i f_i, of the training on all examples.
 	Margin []float64
 	// Ties are the examples, from 0, with |f_-i| < 1e-3 in Margin.
 	Ties []int
-	// Retrained counts trainings without an example, Skipped the examples that
-	// needed none.
+	// Retrained counts trainings without an example, Skipped the examples that needed none.
 	Retrained, Skipped int
-	// Recall and Precision of the label +1 by the same losses: the share of the
-	// positive examples that are recognised, and of those recognised as positive
-	// that are. Precision is 0 where nothing is recognised.
+	// Recall and Precision of the label +1 by the same losses: the share of the positive examples that are
+	// recognised, and of those recognised as positive that are. Precision is 0 where nothing is recognised.
 	Recall, Precision float64
 	Rho               float64 // of XiAlpha, 0 otherwise
-	// BiasFree counts the examples that the bound 2 a_i R^2 + xi_i < 1 would call
-	// correct, but whose removal may make the bias unbounded, because no free
-	// support vector can balance it: Fast retrains without them, XiAlpha with
-	// rho >= 2 counts them as errors.
+	// BiasFree counts the examples that the bound 2 a_i R^2 + xi_i < 1 would call correct, but whose removal
+	// may make the bias unbounded, because no free support vector can balance it: Fast retrains without them,
+	// XiAlpha with rho >= 2 counts them as errors.
 	BiasFree int
 	// SupportVectors and Violation are of the training on all examples.
 	SupportVectors int

@@ -19,8 +19,8 @@ type training struct{ *Model }
 
 // FitSettings say how to train once on all data.
 type FitSettings struct {
-	// Tolerance is that of the trainer of the loss (svm.Settings, erm.Settings,
-	// gp.EPSettings); 0 means its default. The square loss is solved directly.
+	// Tolerance is that of train.Settings; 0 means the default of the loss's trainer. The square loss is solved
+	// directly.
 	Tolerance float64
 	// Weight is that of the examples in training, 0 for none of it; nil: those of the set.
 	Weight []float64

@@ -72,7 +72,7 @@ func Margin(k *linalg.Sym, c float64, classes loss.ClassWeights, bias bool, tole
 			}
 			r, err := trainer.Train(svm.Problem{Y: set.Y, Site: set.Site, C: box, Bias: bias, Resume: set.Resume,
 				Stop: set.Stop},
-				svm.Settings{Tolerance: tolerance})
+				train.Settings{Tolerance: tolerance})
 			if err != nil {
 				return Learned{}, err
 			}
@@ -94,7 +94,7 @@ func Proximal(k linalg.Kernel, l loss.Proximal, bias bool, tolerance float64) Le
 			fit = trainer.TrainWithBias
 		}
 		return func(set train.Set) (Learned, error) {
-			r, err := fit(set, erm.Settings{Tolerance: tolerance})
+			r, err := fit(set, train.Settings{Tolerance: tolerance})
 			if err != nil {
 				return Learned{}, err
 			}
@@ -109,7 +109,7 @@ func Posterior(k *linalg.Sym, l gp.Likelihood, tolerance float64) Learners {
 	return func() (Learner, error) {
 		trainer, err := gp.NewEP(k, l)
 		return func(set train.Set) (Learned, error) {
-			r, err := trainer.Fit(set, gp.EPSettings{Tolerance: tolerance})
+			r, err := trainer.Fit(set, train.Settings{Tolerance: tolerance})
 			if err != nil {
 				return Learned{}, err
 			}

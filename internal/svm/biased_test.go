@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"bootbench/internal/need"
+	"bootbench/internal/train"
 	"bootbench/linalg"
 )
 
@@ -75,7 +76,7 @@ func TestBiasedGap(t *testing.T) {
 		if i, _ := contradiction(p); i >= 0 {
 			continue
 		}
-		r := mustTrain(t, k, p, Settings{Tolerance: 1e-10})
+		r := mustTrain(t, k, p, train.Settings{Tolerance: 1e-10})
 		if gap, dual := plainGap(t, k, p, r); math.Abs(gap) > 1e-7*(1+dual) {
 			t.Errorf("trial %d: gap %g of %v", trial, gap, dual)
 		}
@@ -100,7 +101,7 @@ func TestBiasByHand(t *testing.T) {
 		{"narrow box", []float64{1, -1}, 0.25, 0.25, -1},
 		{"one class", []float64{-1, -1}, 1, 0, -1},
 	} {
-		r := mustTrain(t, k, Problem{Y: c.y, C: same(2, c.box), Bias: true}, Settings{Tolerance: 1e-9})
+		r := mustTrain(t, k, Problem{Y: c.y, C: same(2, c.box), Bias: true}, train.Settings{Tolerance: 1e-9})
 		if math.Abs(r.Bias-c.bias) > 1e-9 || math.Abs(r.Alpha[0]-c.a) > 1e-9 || math.Abs(r.Alpha[1]-c.a) > 1e-9 {
 			t.Errorf("%s: bias %v, weights %v", c.name, r.Bias, r.Alpha)
 		}

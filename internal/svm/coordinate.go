@@ -1,19 +1,12 @@
 package svm
 
-// ascend maximises the dual by coordinate steps until no violation exceeds tolerance or so
-// many rows of K have been used, and returns how many were: over one weight at a time, with
-// a bias over two. Steps end at the kinks of phi.
+// ascend maximises the dual by coordinate steps until no violation exceeds tolerance or so many rows of K
+// have been used, and returns how many were: over one weight at a time, with a bias over two. Steps end at
+// the kinks of phi.
 func (q *dual) ascend(tolerance float64, steps int) (made int) {
 	if q.biased {
-		return smo{q}.ascend(tolerance, steps)
+		return q.ascendPairs(tolerance, steps)
 	}
-	return coordinateAscent{q}.ascend(tolerance, steps)
-}
-
-// coordinateAscent moves the weight whose own step gains most, slope^2/(2 K_ii).
-type coordinateAscent struct{ *dual }
-
-func (q coordinateAscent) ascend(tolerance float64, steps int) (made int) {
 	for at := q.axpySelect(q.f, 0); made < steps; made++ {
 		if at = q.recheckCandidate(at, tolerance); at < 0 {
 			break
@@ -27,10 +20,10 @@ func (q coordinateAscent) ascend(tolerance float64, steps int) (made int) {
 	return made
 }
 
-// recheckCandidate returns the given site if its violation exceeds tolerance, else
-// that of the largest violation, -1 if none exceeds it. Where the K_ii differ, the
-// largest gain and the largest violation can be at two sites.
-func (q coordinateAscent) recheckCandidate(site int, tolerance float64) int {
+// recheckCandidate returns the given site if its violation exceeds tolerance, else that of the largest
+// violation, -1 if none exceeds it. Where the K_ii differ, the largest gain and the largest violation can be
+// at two sites.
+func (q *dual) recheckCandidate(site int, tolerance float64) int {
 	if site >= 0 {
 		if slope := q.ascentSlope(site); slope > tolerance || slope < -tolerance {
 			return site
@@ -42,10 +35,9 @@ func (q coordinateAscent) recheckCandidate(site int, tolerance float64) int {
 	return -1
 }
 
-// axpySelect adds move times row to f and returns the site of the largest gain at the new
-// f, -1 where nothing is violated. Training spends its time here: one pass, with a branch
-// that is rarely taken.
-func (q coordinateAscent) axpySelect(row []float64, move float64) (best int) {
+// axpySelect adds move times row to f and returns the site of the largest gain at the new f, -1 where nothing
+// is violated. Training spends its time here: one pass, with a branch that is rarely taken.
+func (q *dual) axpySelect(row []float64, move float64) (best int) {
 	n := len(row)
 	f, floor, ceil, weight := q.f[:n], q.floor[:n], q.ceil[:n], q.invSqrtDiag[:n]
 	best, top := -1, 0.0

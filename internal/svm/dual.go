@@ -2,25 +2,27 @@ package svm
 
 import (
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"bootbench/internal/train"
 )
 
-// dual is the dual problem in the weights beta of the n active sites. With the
-// largest a+ + a- that beta = a+ - a- permits, 0 <= a+ <= C+, 0 <= a- <= C-, it reads
+// dual is the dual problem in the weights beta of the n active sites. With the largest a+ + a- that beta = a+
+// - a- permits, 0 <= a+ <= C+, 0 <= a- <= C-, it reads
 //
 //	max  sum_i phi_i(beta_i) - 1/2 beta' K beta,   -C- <= beta_i <= C+,
 //	phi(beta) = 2 min(C+, C- + beta) - beta,
 //
-// where C+ and C- are the summed boxes of the site's examples of either label.
-// phi is concave, with slope +1 up to its kink at C+ - C- and -1 above it; a
-// site with one label has only one of the slopes. At the optimum f = K beta
-// lies between phi's derivatives from the right and from the left,
+// where C+ and C- are the summed boxes of the site's examples of either label. phi is concave, with slope +1
+// up to its kink at C+ - C- and -1 above it; a site with one label has only one of the slopes. At the optimum
+// f = K beta lies between phi's derivatives from the right and from the left,
 //
 //	floor_i <= f_i <= ceil_i                                (Kuhn-Tucker),
 //
-// with floor = -Inf at the upper end of the box and ceil = +Inf at its lower.
-// With a bias the weights sum to 0 besides, and f + b lies there, for some b.
+// with floor = -Inf at the upper end of the box and ceil = +Inf at its lower. With a bias the weights sum to
+// 0 besides, and f + b lies there, for some b.
 type dual struct {
 	rows
 	largestK float64 // of the K_ii of all sites
@@ -32,21 +34,28 @@ type dual struct {
 	invSqrtDiag     []float64 // 1/sqrt(K_ii)
 	snapDistance    []float64 // distance from an end that rounding may make
 	everywhere      []float64 // f at all sites, as recomputeF left it
+	sites           []int     // workspace: the next active sites
 }
 
-// resume sets the boxes and starts from a multiple of the present beta, if it has the same sites.
-func (q *dual) resume(b *sides, biased bool, scale float64) bool {
-	n := 0
+// begin sets the boxes. It starts from scale times the present beta if scale > 0 and the sites with boxes are
+// the same, resumed, and from 0 otherwise.
+func (q *dual) begin(b *sides, biased bool, scale float64) (resumed bool) {
+	q.sites = q.sites[:0]
 	for s := range b[0] {
 		if b[0][s].box+b[1][s].box > 0 {
-			if n == len(q.active) || q.active[n] != s {
-				return false
-			}
-			n++
+			q.sites = append(q.sites, s)
 		}
 	}
-	if n != len(q.active) || biased != q.biased {
-		return false
+	resumed = scale > 0 && biased == q.biased && slices.Equal(q.sites, q.active)
+	if !resumed {
+		q.biased, q.active, q.sites = biased, q.sites, q.active
+		q.choose()
+		train.ResizeAll(len(q.active), &q.low, &q.kink, &q.high, &q.beta, &q.f, &q.floor, &q.ceil, &q.invSqrtDiag,
+			&q.snapDistance)
+		clear(q.beta)
+		for i, v := range q.diag {
+			q.invSqrtDiag[i] = 1 / math.Sqrt(v)
+		}
 	}
 	for i, s := range q.active {
 		q.setBox(i, b[0][s].box, b[1][s].box)
@@ -54,70 +63,44 @@ func (q *dual) resume(b *sides, biased bool, scale float64) bool {
 	}
 	q.recomputeF()
 	if biased {
-		smo{q}.projectToZeroSum()
+		q.projectToZeroSum()
 	}
-	return true
+	return resumed
 }
 
-// begin sets the boxes and starts from beta = 0.
-func (q *dual) begin(b *sides, biased bool) {
-	q.active = q.active[:0]
-	for s := range b[0] {
-		if b[0][s].box+b[1][s].box > 0 {
-			q.active = append(q.active, s)
-		}
-	}
-	q.choose()
-	for _, v := range []*[]float64{&q.low, &q.kink, &q.high, &q.beta, &q.f, &q.floor, &q.ceil, &q.invSqrtDiag,
-		&q.snapDistance} {
-		*v = train.Resize(*v, len(q.active))
-	}
-	q.biased = biased
-	clear(q.f)
-	clear(q.everywhere)
-	for i, s := range q.active {
-		q.invSqrtDiag[i] = 1 / math.Sqrt(q.diag[i])
-		q.setBox(i, b[0][s].box, b[1][s].box)
-		q.setBeta(i, 0)
-	}
-}
-
-// recomputeF computes f = K beta from beta alone, without the rounding errors of the
-// updates, at all sites.
+// recomputeF computes f = K beta from beta alone, without the rounding errors of the updates, at all sites.
 func (q *dual) recomputeF() {
 	clear(q.everywhere)
-	q.whole.addTo(q.everywhere, q.active, q.beta)
+	for i, b := range q.beta {
+		if b != 0 {
+			floats.AddScaled(q.everywhere, b, q.whole.Row(q.active[i]))
+		}
+	}
 	for i, s := range q.active {
 		q.f[i] = q.everywhere[s]
 	}
 }
 
-// setBeta moves weight i to b, which lies in its box, and updates floor and ceil.
-// It leaves f to the caller.
+// setBeta moves weight i to b, which lies in its box, and updates floor and ceil. It leaves f to the caller.
 func (q *dual) setBeta(i int, b float64) {
 	b = q.snap(i, b)
-	q.beta[i] = b
-	switch {
-	case b >= q.high[i]:
-		q.floor[i] = math.Inf(-1)
-	case b < q.kink[i]:
+	q.beta[i], q.floor[i], q.ceil[i] = b, -1, -1
+	if b < q.kink[i] {
 		q.floor[i] = 1
-	default:
-		q.floor[i] = -1
 	}
-	switch {
-	case b <= q.low[i]:
-		q.ceil[i] = math.Inf(1)
-	case b <= q.kink[i]:
+	if b <= q.kink[i] {
 		q.ceil[i] = 1
-	default:
-		q.ceil[i] = -1
+	}
+	if b >= q.high[i] {
+		q.floor[i] = math.Inf(-1)
+	}
+	if b <= q.low[i] {
+		q.ceil[i] = math.Inf(1)
 	}
 }
 
-// snap returns b, or the end of a piece that b differs from by rounding only: the
-// last digits must not decide which weights are free, since a free weight fixes the
-// bias.
+// snap returns b, or the end of a piece that b differs from by rounding only: the last digits must not decide
+// which weights are free, since a free weight fixes the bias.
 func (q *dual) snap(i int, b float64) float64 {
 	near := q.snapDistance[i]
 	switch {
@@ -131,25 +114,22 @@ func (q *dual) snap(i int, b float64) float64 {
 	return b
 }
 
-// snapShare is the distance, as a share of a finite box, within which weights snap to
-// an end.
+// snapShare is the distance, as a share of a finite box, within which weights snap to an end.
 const snapShare = 1e-13
 
 // setBox sets the box of weight i.
 func (q *dual) setBox(i int, minus, plus float64) {
 	q.low[i], q.kink[i], q.high[i] = -minus, plus-minus, plus
-	q.snapDistance[i] = 0
-	if width := plus + minus; !math.IsInf(width, 1) {
-		q.snapDistance[i] = snapShare * width
+	if q.snapDistance[i] = snapShare * (plus + minus); math.IsInf(q.snapDistance[i], 1) {
+		q.snapDistance[i] = 0
 	}
 }
 
-// free reports whether weight i lies inside a linear piece of phi: at the
-// optimum f_i = floor_i = ceil_i then.
+// free reports whether weight i lies inside a linear piece of phi: at the optimum f_i = floor_i = ceil_i
+// then.
 func (q *dual) free(i int) bool { return q.floor[i] == q.ceil[i] }
 
-// pieceEnd is the end of weight i's linear piece of phi in a direction in which the
-// weight can move.
+// pieceEnd is the end of weight i's linear piece of phi in a direction in which the weight can move.
 func (q *dual) pieceEnd(i int, direction float64) float64 {
 	switch {
 	case direction > 0 && q.beta[i] < q.kink[i], direction < 0 && q.beta[i] > q.kink[i]:
@@ -160,8 +140,8 @@ func (q *dual) pieceEnd(i int, direction float64) float64 {
 	return q.low[i]
 }
 
-// ascentSlope is the slope of the dual along beta_i in the direction in which the dual
-// increases: 0 where Kuhn-Tucker holds. Its size is the violation.
+// ascentSlope is the slope of the dual along beta_i in the direction in which the dual increases: 0 where
+// Kuhn-Tucker holds. Its size is the violation.
 func (q *dual) ascentSlope(i int) float64 {
 	if slope := q.floor[i] - q.f[i]; slope > 0 {
 		return slope
@@ -172,8 +152,8 @@ func (q *dual) ascentSlope(i int) float64 {
 	return 0
 }
 
-// advance moves weight i by a step, at most to the end of its piece, and returns by how
-// much. It leaves f to the caller.
+// advance moves weight i by a step, at most to the end of its piece, and returns by how much. It leaves f to
+// the caller.
 func (q *dual) advance(i int, step float64) (moved float64) {
 	before, end := q.beta[i], q.pieceEnd(i, step)
 	if step > 0 {
@@ -184,8 +164,7 @@ func (q *dual) advance(i int, step float64) (moved float64) {
 	return q.beta[i] - before
 }
 
-// stepToEnd is the multiple of direction at which the free weight i meets the end
-// of its piece.
+// stepToEnd is the multiple of direction at which the free weight i meets the end of its piece.
 func (q *dual) stepToEnd(i int, direction float64) float64 {
 	if direction == 0 {
 		return math.Inf(1)
@@ -202,8 +181,7 @@ func (q *dual) moveFree(i int, direction, share float64) {
 	}
 }
 
-// mostViolated returns the site of the largest violation and its size, -1 and 0 if
-// there is none.
+// mostViolated returns the site of the largest violation and its size, -1 and 0 if there is none.
 func (q *dual) mostViolated() (site int, violation float64) {
 	site = -1
 	for i, f := range q.f {
@@ -214,9 +192,8 @@ func (q *dual) mostViolated() (site int, violation float64) {
 	return site, violation
 }
 
-// violation is the largest violation of the Kuhn-Tucker conditions. With a bias
-// it is LIBSVM's: by how much the largest lower bound of the bias exceeds the
-// smallest upper one.
+// violation is the largest violation of the Kuhn-Tucker conditions. With a bias it is LIBSVM's: by how much
+// the largest lower bound of the bias exceeds the smallest upper one.
 func (q *dual) violation() float64 {
 	if q.biased {
 		from, to := q.biasInterval()
@@ -226,15 +203,8 @@ func (q *dual) violation() float64 {
 	return violation
 }
 
-// size is sum |beta_i|. With max K_ii and the unit roundoff it bounds the
-// rounding error of f.
-func (q *dual) size() float64 {
-	s := 0.0
-	for _, b := range q.beta {
-		s += math.Abs(b)
-	}
-	return s
-}
+// size is sum |beta_i|. With max K_ii and the unit roundoff it bounds the rounding error of f.
+func (q *dual) size() float64 { return floats.Norm(q.beta, 1) }
 
 // maxSize is the size at which rounding errors in f reach 0.01.
 func (q *dual) maxSize() float64 { return 0.01 / (0x1p-53 * q.largestK) }
@@ -262,9 +232,8 @@ func (q *dual) objective() float64 {
 	return s
 }
 
-// biasInterval is the interval of biases b with floor <= f + b <= ceil at every site:
-// from the largest lower bound to the smallest upper one. Before the optimum it is
-// empty, from > to.
+// biasInterval is the interval of biases b with floor <= f + b <= ceil at every site: from the largest lower
+// bound to the smallest upper one. Before the optimum it is empty, from > to.
 func (q *dual) biasInterval() (from, to float64) {
 	from, to = math.Inf(-1), math.Inf(1)
 	for i, f := range q.f {
@@ -274,8 +243,8 @@ func (q *dual) biasInterval() (from, to float64) {
 	return from, to
 }
 
-// bias is the mean of the biases that the free weights require; without free
-// weights it is the middle of biasInterval, or its finite end.
+// bias is the mean of the biases that the free weights require; without free weights it is the middle of
+// biasInterval, or its finite end.
 func (q *dual) bias() float64 {
 	if !q.biased {
 		return 0
@@ -299,13 +268,4 @@ func (q *dual) bias() float64 {
 		return from
 	}
 	return (from + to) / 2
-}
-
-// total is the sum of all weights.
-func (q *dual) total() float64 {
-	s := 0.0
-	for _, b := range q.beta {
-		s += b
-	}
-	return s
 }

@@ -9,8 +9,8 @@ import (
 	gonum "gonum.org/v1/gonum/blas"
 )
 
-// factor is a Cholesky factor, L L' = K_FF + constant, over a set F of weights that
-// changes by a few at a time: a weight joins in O(|F|^2) and leaves in O(|F|^2).
+// factor is a Cholesky factor, L L' = K_FF + constant, over a set F of weights that changes by a few at a
+// time: a weight joins in O(|F|^2) and leaves in O(|F|^2).
 type factor struct {
 	constant float64
 	index    []int // the members of F in the order of the factor
@@ -18,15 +18,13 @@ type factor struct {
 	l        []float64
 	stride   int
 
-	column       []float64 // L^-1 (K + constant)_F,i of the weight i eliminated last
+	column       []float64 // L^-1 (K + constant)_F,i of the weight i appended last
 	cosine, sine []float64 // of the rotations that remove a row
 }
 
 // reset empties the factor, for n weights.
 func (c *factor) reset(n int) {
-	for _, v := range []*[]float64{&c.column, &c.cosine, &c.sine} {
-		*v = train.Resize(*v, n)
-	}
+	train.ResizeAll(n, &c.column, &c.cosine, &c.sine)
 	c.position = train.Resize(c.position, n)
 	for i := range c.position {
 		c.position[i] = -1
@@ -51,9 +49,9 @@ func (c *factor) reserve(m int) {
 // minBlockedOrder is the order below which a factor is built row by row.
 const minBlockedOrder = 48
 
-// factorise computes the factor over index in one call of LAPACK's potrf. It
-// reports false, and leaves the members out, where K is singular on index to working
-// precision, and for orders so small that it does not pay.
+// factorise computes the factor over index in one call of LAPACK's potrf. It reports false, and leaves the
+// members out, where K is singular on index to working precision, and for orders so small that it does not
+// pay.
 func (c *factor) factorise(q *dual) bool {
 	m := len(c.index)
 	if m < minBlockedOrder {
@@ -79,56 +77,42 @@ func (c *factor) factorise(q *dual) bool {
 	return true
 }
 
-// minPivot is the pivot of weight i, in a factor of order m, below which it is
-// taken for rounding.
+// minPivot is the pivot of weight i, in a factor of order m, below which it is taken for rounding.
 func (c *factor) minPivot(q *dual, i, m int) float64 {
 	return (1e-13 + 1e-15*float64(m)) * (q.diag[i] + c.constant)
 }
 
-// append adds weight i to the factor and returns its pivot, the conditional variance
-// of i given F. Where row i of K depends linearly on the rows of F, i does not join.
+// append adds weight i to the factor and returns its pivot, the conditional variance of i given F. Where row i
+// of K depends linearly on the rows of F, i does not join; column is computed in any case.
 func (c *factor) append(q *dual, i int) (pivot float64, joined bool) {
-	m := len(c.index)
-	pivot = c.eliminate(q, i)
-	if !(pivot > c.minPivot(q, i, m)) {
-		return pivot, false
-	}
-	row := c.l[m*c.stride:]
-	copy(row[:m], c.column[:m])
-	row[m] = math.Sqrt(pivot)
-	c.position[i] = m
-	c.index = append(c.index, i)
-	return pivot, true
-}
-
-// eliminate computes column for weight i and returns the pivot.
-func (c *factor) eliminate(q *dual, i int) (pivot float64) {
 	m := len(c.index)
 	c.reserve(m + 1)
 	row, column := q.row(i), c.column[:m]
 	for p, j := range c.index {
 		column[p] = row[j] + c.constant
 	}
-	c.forward(column)
+	c.substitute(gonum.NoTrans, column)
 	pivot = q.diag[i] + c.constant
 	for _, w := range column {
 		pivot -= w * w
 	}
-	return pivot
+	if !(pivot > c.minPivot(q, i, m)) {
+		return pivot, false
+	}
+	copy(c.l[m*c.stride:], column)
+	c.l[m*c.stride+m] = math.Sqrt(pivot)
+	c.position[i] = m
+	c.index = append(c.index, i)
+	return pivot, true
 }
 
-// forward overwrites x with L^-1 x.
-func (c *factor) forward(x []float64) {
-	blas.Bound().Dtrsv(gonum.Lower, gonum.NoTrans, gonum.NonUnit, len(x), c.l, max(1, c.stride), x, 1)
+// substitute overwrites x with L^-1 x, or with L'^-1 x.
+func (c *factor) substitute(t gonum.Transpose, x []float64) {
+	blas.Bound().Dtrsv(gonum.Lower, t, gonum.NonUnit, len(x), c.l, max(1, c.stride), x, 1)
 }
 
-// backward overwrites x with L'^-1 x.
-func (c *factor) backward(x []float64) {
-	blas.Bound().Dtrsv(gonum.Lower, gonum.Trans, gonum.NonUnit, len(x), c.l, max(1, c.stride), x, 1)
-}
-
-// remove takes the member at position p out. Without row p the factor has one
-// column too many; Givens rotations of neighbouring columns clear it.
+// remove takes the member at position p out. Without row p the factor has one column too many; Givens
+// rotations of neighbouring columns clear it.
 func (c *factor) remove(p int) {
 	m := len(c.index)
 	c.position[c.index[p]] = -1

@@ -78,7 +78,7 @@ func newTrainer(t testing.TB, k *linalg.Sym) *Trainer {
 	return NewTrainer(need.One(NewRows(k))(t))
 }
 
-func mustTrain(t testing.TB, k *linalg.Sym, p Problem, s Settings) *Result {
+func mustTrain(t testing.TB, k *linalg.Sym, p Problem, s train.Settings) *Result {
 	t.Helper()
 	r := need.One(newTrainer(t, k).Train(p, s))(t)
 	if r.Status != train.Converged {

@@ -5,18 +5,18 @@ import (
 
 	"bootbench/internal/train"
 
+	gonum "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/floats"
 )
 
-// freeSet takes active-set steps. On the set F of free weights, those inside a
-// linear piece of phi, the dual is a quadratic with the maximum
+// freeSet takes active-set steps. On the set F of free weights, those inside a linear piece of phi, the dual
+// is a quadratic with the maximum
 //
 //	beta_F + (K_FF)^-1 (t - f)_F,   t = +1 or -1 the slope of phi.
 //
-// The factor is updated as F changes, so that a step costs O(n |F|) beside |F|^2
-// for each change. With a bias the steps d keep sum d = 0, and the factor is that of
-// K + constant: the problem is the same, and K may be singular in one direction
-// more.
+// The factor is updated as F changes, so that a step costs O(n |F|) beside |F|^2 for each change. With a bias
+// the steps d keep sum d = 0, and the factor is that of K + constant: the problem is the same, and K may be
+// singular in one direction more.
 type freeSet struct {
 	factor
 	dependent []int // free weights whose rows of K depend linearly on those of the factor
@@ -35,17 +35,15 @@ type freeSet struct {
 func (c *freeSet) reset(q *dual) {
 	n := len(q.beta)
 	c.factor.reset(n)
-	for _, v := range []*[]float64{&c.gradient, &c.betaBefore, &c.step, &c.ones} {
-		*v = train.Resize(*v, n)
-	}
+	train.ResizeAll(n, &c.gradient, &c.betaBefore, &c.step, &c.ones)
 	c.constant = 0
 	if q.biased {
 		c.constant = q.largestK
 	}
 }
 
-// countChanges counts the weights that have become free or bounded since the factor
-// was last updated, and the free ones in all.
+// countChanges counts the weights that have become free or bounded since the factor was last updated, and the
+// free ones in all.
 func (c *freeSet) countChanges(q *dual) (joined, left, free int) {
 	for i := range q.beta {
 		if q.free(i) {
@@ -60,10 +58,9 @@ func (c *freeSet) countChanges(q *dual) (joined, left, free int) {
 	return joined, left, free
 }
 
-// maximize maximises the dual over the free weights, removing those that meet an
-// end of their piece, and updates f. Where K is singular on the free set it also
-// moves along its null space. It reports whether the dual is bounded there, within
-// rounding.
+// maximize maximises the dual over the free weights, removing those that meet an end of their piece, and
+// updates f. Where K is singular on the free set it also moves along its null space. It reports whether the
+// dual is bounded there, within rounding.
 func (c *freeSet) maximize(q *dual) (bounded bool) {
 	copy(c.betaBefore, q.beta)
 	c.update(q)
@@ -76,52 +73,55 @@ func (c *freeSet) maximize(q *dual) (bounded bool) {
 	}
 }
 
-// maxUpdateShare is the share of changed members above which a new factor is
-// cheaper than updates.
+// maxUpdateShare is the share of changed members above which a new factor is cheaper than updates.
 const maxUpdateShare = 0.2
 
 // update brings the factor to the present free set.
 func (c *freeSet) update(q *dual) {
 	joined, left, free := c.countChanges(q)
-	c.dependent = c.dependent[:0]
+	c.dependent, c.members = c.dependent[:0], c.members[:0]
 	c.reserve(free)
-	if float64(joined+left) <= maxUpdateShare*float64(free) {
-		c.removeBounded(q)
-		for i := range q.beta {
-			if q.free(i) && c.position[i] < 0 {
-				c.join(q, i)
-			}
-		}
-		return
-	}
-	c.members = c.members[:0]
 	for i := range q.beta {
 		if q.free(i) {
 			c.members = append(c.members, i)
 		}
 	}
-	c.rebuild(q)
+	c.become(q, joined+left, free)
 }
 
-// rebuild computes a new factor over members, in one call or else row by row.
-func (c *freeSet) rebuild(q *dual) {
+// dropBounded removes the members that are no longer free.
+func (c *freeSet) dropBounded(q *dual) {
+	c.members = c.members[:0]
 	for _, i := range c.index {
-		c.position[i] = -1
+		if q.free(i) {
+			c.members = append(c.members, i)
+		}
 	}
-	c.index = append(c.index[:0], c.members...)
-	if c.factorise(q) {
-		return
-	}
-	c.index = c.index[:0]
-	for _, i := range c.members {
-		c.join(q, i)
-	}
+	c.become(q, len(c.index)-len(c.members), len(c.index))
 }
 
-// join adds weight i to the factor, or to the dependent ones.
-func (c *freeSet) join(q *dual, i int) {
-	if _, joined := c.append(q, i); !joined {
-		c.dependent = append(c.dependent, i)
+// become makes the factor one over members: by the given number of changes, or where these are many of the
+// order by a new factor, in one call or else row by row.
+func (c *freeSet) become(q *dual, changes, order int) {
+	if float64(changes) <= maxUpdateShare*float64(order) {
+		c.removeBounded(q)
+	} else {
+		for _, i := range c.index {
+			c.position[i] = -1
+		}
+		c.index = append(c.index[:0], c.members...)
+		if c.factorise(q) {
+			return
+		}
+		c.index = c.index[:0]
+	}
+	for _, i := range c.members {
+		if c.position[i] >= 0 {
+			continue
+		}
+		if _, joined := c.append(q, i); !joined {
+			c.dependent = append(c.dependent, i)
+		}
 	}
 }
 
@@ -134,25 +134,8 @@ func (c *freeSet) removeBounded(q *dual) {
 	}
 }
 
-// dropBounded removes the members that are no longer free, by a new factor where
-// they are many.
-func (c *freeSet) dropBounded(q *dual) {
-	c.members = c.members[:0]
-	for _, i := range c.index {
-		if q.free(i) {
-			c.members = append(c.members, i)
-		}
-	}
-	bounded := len(c.index) - len(c.members)
-	if float64(bounded) <= maxUpdateShare*float64(len(c.index)) {
-		c.removeBounded(q)
-		return
-	}
-	c.rebuild(q)
-}
-
-// newtonSteps takes Newton steps, each of which either reaches the maximum over the
-// members or removes those that meet an end. It leaves f to updateF.
+// newtonSteps takes Newton steps, each of which either reaches the maximum over the members or removes those
+// that meet an end. It leaves f to updateF.
 func (c *freeSet) newtonSteps(q *dual) {
 	for _, i := range c.index {
 		c.gradient[i] = q.floor[i] - q.f[i]
@@ -163,8 +146,7 @@ func (c *freeSet) newtonSteps(q *dual) {
 		for p, i := range c.index {
 			step[p] = c.gradient[i]
 		}
-		c.forward(step)
-		c.backward(step)
+		train.SolveFactored(gonum.Lower, c.l, c.stride, step)
 		if q.biased {
 			c.centerStep(q)
 		}
@@ -182,17 +164,16 @@ func (c *freeSet) newtonSteps(q *dual) {
 	}
 }
 
-// centerStep shifts the bias so that the weights sum to 0 after the step, and takes
-// the shift out of step and gradient.
+// centerStep shifts the bias so that the weights sum to 0 after the step, and takes the shift out of step and
+// gradient.
 func (c *freeSet) centerStep(q *dual) {
 	m := len(c.index)
 	ones, step := c.ones[:m], c.step[:m]
 	for p := range ones {
 		ones[p] = 1
 	}
-	c.forward(ones)
-	c.backward(ones)
-	bias := (q.total() + floats.Sum(step)) / floats.Sum(ones)
+	train.SolveFactored(gonum.Lower, c.l, c.stride, ones)
+	bias := (floats.Sum(q.beta) + floats.Sum(step)) / floats.Sum(ones)
 	for p, i := range c.index {
 		step[p] -= bias * ones[p]
 		c.gradient[i] -= bias
@@ -225,10 +206,9 @@ func (c *freeSet) updateF(q *dual) {
 	}
 }
 
-// nullspaceStep moves along a direction in which K has no curvature, if the dual
-// increases there: z with z_i = 1 and z_F = -K_FF^-1 K_F,i for a dependent weight i.
-// It stops where a weight meets an end, and reports whether anything changed, and
-// whether anything did stop it: otherwise the dual has no maximum.
+// nullspaceStep moves along a direction in which K has no curvature, if the dual increases there: z with z_i
+// = 1 and z_F = -K_FF^-1 K_F,i for a dependent weight i. It stops where a weight meets an end, and reports
+// whether anything changed, and whether anything did stop it: otherwise the dual has no maximum.
 func (c *freeSet) nullspaceStep(q *dual) (changed, bounded bool) {
 	for len(c.dependent) > 0 {
 		last := len(c.dependent) - 1
@@ -254,17 +234,16 @@ func (c *freeSet) nullspaceStep(q *dual) (changed, bounded bool) {
 	return false, true
 }
 
-// flatSlope is the slope per unit of sum |z| below which the dual counts as constant
-// along a direction without curvature.
+// flatSlope is the slope per unit of sum |z| below which the dual counts as constant along a direction
+// without curvature.
 const flatSlope = 1e-10
 
-// nullspaceDirection leaves z_F in step, in the direction in which the dual increases,
-// for the weight i that append has just refused. slope is that of the dual along z and
-// length is sum |z|.
+// nullspaceDirection leaves z_F in step, in the direction in which the dual increases, for the weight i that
+// append has just refused. slope is that of the dual along z and length is sum |z|.
 func (c *freeSet) nullspaceDirection(q *dual, i int) (slope, length float64) {
 	z := c.step[:len(c.index)]
 	copy(z, c.column)
-	c.backward(z)
+	c.substitute(gonum.Trans, z)
 	slope, length = q.floor[i]-q.f[i], 1.0
 	for p, j := range c.index {
 		slope -= z[p] * (q.floor[j] - q.f[j])
@@ -274,9 +253,8 @@ func (c *freeSet) nullspaceDirection(q *dual, i int) (slope, length float64) {
 	return slope, length
 }
 
-// moveAlong moves weight i in direction sign, and the members along step, until one
-// of them meets an end, or to the distance top. Beyond limit that counts as
-// infinitely far, and nothing moves.
+// moveAlong moves weight i in direction sign, and the members along step, until one of them meets an end, or
+// to the distance top. Beyond limit that counts as infinitely far, and nothing moves.
 func (c *freeSet) moveAlong(q *dual, i int, sign, top, limit float64) (bounded bool) {
 	own := q.stepToEnd(i, sign)
 	far := min(own, c.firstEnd(q))

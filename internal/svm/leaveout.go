@@ -13,13 +13,10 @@ import (
 // fullSolution is the solution that examples are left out of.
 type fullSolution struct {
 	problem  Problem
-	settings Settings
-	saved    [8][]float64 // copies of the vectors of the dual that LeaveOut changes
+	settings train.Settings
+	saved    [8][]float64 // copies of changing()
 	current  bool         // they are of this solution
 }
-
-// of records what was trained on.
-func (w *fullSolution) of(p Problem, s Settings) { w.problem, w.settings, w.current = p, s, false }
 
 // LeftOut is a training without one example.
 type LeftOut struct {
@@ -30,11 +27,10 @@ type LeftOut struct {
 // errNotTrained reports LeaveOut without a converged Train before.
 var errNotTrained = errors.New("no converged training to leave an example out of")
 
-// LeaveOut trains without example i, starting from the full solution, which the
-// last Train must have found and which stays as it is: the next call starts
-// from there as well. The weight of the example left out goes to the others by
-// an exact step over the free ones. Problem and Settings of that Train must not
-// have been changed.
+// LeaveOut trains without example i, starting from the full solution, which the last Train must have found
+// and which stays as it is: the next call starts from there as well. The weight of the example left out goes
+// to the others by an exact step over the free ones. Problem and Settings of that Train must not have been
+// changed.
 func (t *Trainer) LeaveOut(i int) (LeftOut, error) {
 	q, w := &t.dual, &t.full
 	p := &w.problem
@@ -48,7 +44,12 @@ func (t *Trainer) LeaveOut(i int) (LeftOut, error) {
 	if p.C[i] == 0 { // absent anyway
 		return LeftOut{F: t.result.F[s]}, nil
 	}
-	w.save(q)
+	if !w.current {
+		for k, v := range q.changing() {
+			w.saved[k] = append(w.saved[k][:0], v...)
+		}
+		w.current = true
+	}
 	at, _ := slices.BinarySearch(q.active, s)
 	minus, plus := p.BoxesWithout(i)
 	q.setBox(at, minus, plus)
@@ -58,7 +59,7 @@ func (t *Trainer) LeaveOut(i int) (LeftOut, error) {
 		floats.AddScaled(q.f, change, q.row(at))
 		t.free.maximize(q)
 		if q.biased {
-			smo{q}.projectToZeroSum()
+			q.projectToZeroSum()
 		}
 	}
 	result := t.result
@@ -66,12 +67,13 @@ func (t *Trainer) LeaveOut(i int) (LeftOut, error) {
 	left := LeftOut{Status: t.maximize(&w.settings, false)}
 	left.F = q.f[at] + q.bias()
 	t.result = result
-	w.copy(q, func(saved, current []float64) { copy(current, saved) })
+	for k, v := range q.changing() {
+		copy(v, w.saved[k])
+	}
 	return left, nil
 }
 
-// BoxesWithout are the boxes of label -1 and of +1 on the site of example i, summed without
-// that example.
+// BoxesWithout are the boxes of label -1 and of +1 on the site of example i, summed without that example.
 func (p *Problem) BoxesWithout(i int) (minus, plus float64) {
 	site := p.Site.At(i)
 	for k, c := range p.C {
@@ -86,21 +88,7 @@ func (p *Problem) BoxesWithout(i int) (minus, plus float64) {
 	return minus, plus
 }
 
-// save copies the full solution, once.
-func (w *fullSolution) save(q *dual) {
-	if w.current {
-		return
-	}
-	for k := range w.saved {
-		w.saved[k] = train.Resize(w.saved[k], len(q.beta))
-	}
-	w.copy(q, func(saved, current []float64) { copy(saved, current) })
-	w.current = true
-}
-
-// copy applies f to each saved vector and the current one.
-func (w *fullSolution) copy(q *dual, f func(saved, current []float64)) {
-	for k, v := range [...][]float64{q.beta, q.f, q.floor, q.ceil, q.low, q.kink, q.high, q.snapDistance} {
-		f(w.saved[k], v)
-	}
+// changing lists the vectors of the dual that LeaveOut changes.
+func (q *dual) changing() [8][]float64 {
+	return [...][]float64{q.beta, q.f, q.floor, q.ceil, q.low, q.kink, q.high, q.snapDistance}
 }

@@ -11,10 +11,9 @@ import (
 //
 //	f(x) = sum_i Weight_i K(x_i, x) + Bias.
 //
-// Of a classifier (svm_type c_svc) f > 0 means Label[0], otherwise Label[1]; of a
-// regression (epsilon_svr) f is the prediction. An amplitude A and a constant B of the
-// kernel, for which the format has no place, belong into A Weight_i and
-// Bias + B sum_i Weight_i.
+// Of a classifier (svm_type c_svc) f > 0 means Label[0], otherwise Label[1]; of a regression (epsilon_svr) f
+// is the prediction. An amplitude A and a constant B of the kernel, for which the format has no place, belong
+// into A Weight_i and Bias + B sum_i Weight_i.
 type ModelFile struct {
 	Regression bool
 	Kernel     string // FileLinear and so on
@@ -24,9 +23,8 @@ type ModelFile struct {
 	Label      [2]int
 	Weight     []float64 // of the examples, y_i a_i of a classifier; the file omits zeros
 	Bias       float64
-	// Example i has the features Index[Start[i]:Start[i+1]], which count from 0, and their
-	// Value, as in kernel.CSR. The file of a precomputed kernel has the examples' numbers
-	// instead.
+	// Example i has the features Index[Start[i]:Start[i+1]], which count from 0, and their Value, as in
+	// kernel.CSR. The file of a precomputed kernel has the examples' numbers instead.
 	Start []int
 	Index []int32
 	Value []float64
@@ -40,8 +38,8 @@ const (
 	FilePrecomputed = "precomputed" // values brought along
 )
 
-// Write writes m as LIBSVM's tools read it. Every number is in the shortest form that
-// reads back to the same float64.
+// Write writes m as LIBSVM's tools read it. Every number is in the shortest form that reads back to the same
+// float64.
 func (m *ModelFile) Write(w io.Writer) error {
 	support, positive := m.supportVectors()
 	out := bufio.NewWriter(w)

@@ -18,6 +18,7 @@ import (
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/need"
+	"bootbench/internal/train"
 	"bootbench/kernel"
 	"bootbench/linalg"
 )
@@ -188,10 +189,10 @@ func TestAgainstLIBSVM(t *testing.T) {
 				theirs[i] *= y[i]
 			}
 			p, own := Problem{Y: y, C: same(n, c), Bias: true}, math.Inf(1)
-			exact, trainer, ours := mustTrain(t, k, p, Settings{Tolerance: 1e-9}), newTrainer(t, k), 0.0
+			exact, trainer, ours := mustTrain(t, k, p, train.Settings{Tolerance: 1e-9}), newTrainer(t, k), 0.0
 			for range repeats {
 				began := time.Now()
-				r := need.One(trainer.Train(p, Settings{}))(t)
+				r := need.One(trainer.Train(p, train.Settings{}))(t)
 				own, ours = min(own, time.Since(began).Seconds()), plainDual(k, y, r.Alpha)
 			}
 			off := 0.0

@@ -7,21 +7,20 @@ import (
 	"bootbench/internal/train"
 )
 
-// Problem is a weighted training set of N examples on the M sites of a kernel
-// matrix.
+// Problem is a weighted training set of N examples on the M sites of a kernel matrix.
 type Problem struct {
 	// Y are the labels, -1 or +1, length N.
 	Y []float64
 	// Site maps the examples to their sites.
 	Site train.Sites
-	// C are the boxes, length N: the cost of margin violation of each example,
-	// +Inf for a hard margin, 0 for an example that is absent.
+	// C are the boxes, length N: the cost of margin violation of each example, +Inf for a hard margin, 0 for
+	// an example that is absent.
 	C []float64
-	// Bias adds an unpenalised constant to the predictor, as LIBSVM does:
-	// f = K Beta + Bias, and the dual weights keep sum y_i a_i = 0.
+	// Bias adds an unpenalised constant to the predictor, as LIBSVM does: f = K Beta + Bias, and the dual
+	// weights keep sum y_i a_i = 0.
 	Bias bool
-	// Resume, above 0, starts the weights at this times those of the last Train, if its examples, of C above 0,
-	// are at the same sites (DeCoste and Wagstaff 2000).
+	// Resume, above 0, starts the weights at this times those of the last Train, if its examples, of C above
+	// 0, are at the same sites (DeCoste and Wagstaff 2000).
 	Resume float64
 	// Stop is that of train.Set.
 	Stop func() bool
@@ -46,11 +45,11 @@ func (p *Problem) check(m int) error {
 	return nil
 }
 
-// InfeasibleError reports hard margins that contradict each other at one site,
-// whatever the kernel is elsewhere.
+// InfeasibleError reports hard margins that contradict each other at one site, whatever the kernel is
+// elsewhere.
 type InfeasibleError struct {
-	// I and J are examples (from 0) with opposite labels on one site. Where J is
-	// -1, the kernel is zero at the site of example I, and so is every predictor.
+	// I and J are examples (from 0) with opposite labels on one site. Where J is -1, the kernel is zero at
+	// the site of example I, and so is every predictor.
 	I, J int
 }
 
@@ -108,8 +107,8 @@ func (b *sides) gather(p *Problem, k *Rows) error {
 	return nil
 }
 
-// share is what an example of box c carries of its side's dual weight: in proportion to c.
-// Where there are hard margins they carry all, in equal parts.
+// share is what an example of box c carries of its side's dual weight: in proportion to c. Where there are
+// hard margins they carry all, in equal parts.
 func (b *side) share(c float64) float64 {
 	switch {
 	case c == 0:

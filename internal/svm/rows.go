@@ -10,17 +10,16 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Rows is a kernel matrix of order N in full rows. A row is gathered from the stored triangle
-// when it is first asked for, and kept: gathering all of them would cost more than a short
-// training. Any number of goroutines may share it.
+// Rows is a kernel matrix of order N in full rows. A row is gathered from the stored triangle when it is
+// first asked for, and kept: gathering all of them would cost more than a short training. Any number of
+// goroutines may share it.
 type Rows struct {
 	k    *linalg.Sym
 	full []atomic.Pointer[[]float64]
 }
 
-// NewRows is the Rows of k, which must not change any more: at most 8 N^2 bytes. An element
-// that is not finite, or a negative one on the diagonal, is an error; so are rows that would
-// not fit into memory.
+// NewRows is the Rows of k, which must not change any more: at most 8 N^2 bytes. An element that is not
+// finite, or a negative one on the diagonal, is an error; so are rows that would not fit into memory.
 func NewRows(k *linalg.Sym) (*Rows, error) {
 	n := int64(k.N())
 	if err := linalg.CheckMemory(8*n*n, 0, "the rows of the kernel matrix for training"); err != nil {
@@ -38,8 +37,8 @@ func (m *Rows) N() int { return m.k.N() }
 // Diag is K_ii.
 func (m *Rows) Diag(i int) float64 { return m.k.At(i, i) }
 
-// Row is row i of K, which nobody may write to. Two goroutines that ask for it first may both
-// gather it; what they gather is the same.
+// Row is row i of K, which nobody may write to. Two goroutines that ask for it first may both gather it; what
+// they gather is the same.
 func (m *Rows) Row(i int) []float64 {
 	if row := m.full[i].Load(); row != nil {
 		return *row
@@ -54,22 +53,14 @@ func (m *Rows) Row(i int) []float64 {
 	return row
 }
 
-// addTo adds sum_p x_p row(index_p) to f.
-func (m *Rows) addTo(f []float64, index []int, x []float64) {
-	for p, v := range x {
-		if v != 0 {
-			floats.AddScaled(f, v, m.Row(index[p]))
-		}
-	}
-}
-
-// rows is K between the active sites, those that hold examples. A row is gathered from the
-// whole matrix when it is first asked for; with all sites active nothing is.
+// rows is K between the active sites, those that hold examples. A row is gathered from the whole matrix when
+// it is first asked for; with all sites active nothing is.
 type rows struct {
 	whole    *Rows
 	active   []int // the sites, ascending
 	gathered []bool
 	data     []float64
+	stride   int
 	diag     []float64 // K_ii
 }
 
@@ -81,8 +72,7 @@ func (r *rows) choose() {
 		r.diag[p] = r.whole.Diag(i)
 	}
 	if n < m {
-		room := train.Room(n, m)
-		train.ResizeMatrix(&r.data, n*n, room*room)
+		r.stride = train.ResizeSquare(&r.data, n, m)
 		r.gathered = train.Resize(r.gathered, n)
 		clear(r.gathered)
 	}
@@ -94,7 +84,7 @@ func (r *rows) row(i int) []float64 {
 	if n == r.whole.N() {
 		return r.whole.Row(i)
 	}
-	row := r.data[i*n : (i+1)*n]
+	row := r.data[i*r.stride : i*r.stride+n]
 	if !r.gathered[i] {
 		r.gathered[i] = true
 		from := r.whole.Row(r.active[i])
@@ -105,9 +95,8 @@ func (r *rows) row(i int) []float64 {
 	return row
 }
 
-// RadiusSquared is the R^2 of leave-one-out bounds (theory 12): max K_ii, and with a bias
-// max K_ii - min K_ij, half the square of a distance that no two inputs exceed in feature
-// space.
+// RadiusSquared is the R^2 of leave-one-out bounds (theory 12): max K_ii, and with a bias max K_ii - min
+// K_ij, half the square of a distance that no two inputs exceed in feature space.
 func (m *Rows) RadiusSquared(bias bool) float64 {
 	largest, least := 0.0, math.Inf(1)
 	for i := range m.N() {

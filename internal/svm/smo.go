@@ -6,18 +6,15 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// smo is sequential minimal optimisation, for the dual with a bias: two weights move at a
-// time, one up and one down by the same amount, so that their sum stays. They are chosen by
-// second-order information (working set selection 2 of Fan, Chen and Lin 2005): the weight i
-// to increase has the largest lower bound of the bias, floor_i - f_i; the weight j to
-// decrease gains most with it,
+// ascendPairs is sequential minimal optimisation, for the dual with a bias: two weights move at a time, one up and
+// one down by the same amount, so that their sum stays. They are chosen by second-order information (working
+// set selection 2 of Fan, Chen and Lin 2005): the weight i to increase has the largest lower bound of the
+// bias, floor_i - f_i; the weight j to decrease gains most with it,
 //
 //	slope_ij^2 / (2 (K_ii + K_jj - 2 K_ij)),   slope_ij = (floor_i - f_i) - (ceil_j - f_j).
 //
 // Unlike LIBSVM it shrinks nothing: no weight is left out of the search.
-type smo struct{ *dual }
-
-func (q smo) ascend(tolerance float64, steps int) (made int) {
+func (q *dual) ascendPairs(tolerance float64, steps int) (made int) {
 	up := q.selectUp()
 	for made < steps && up >= 0 {
 		row := q.row(up)
@@ -26,46 +23,42 @@ func (q smo) ascend(tolerance float64, steps int) (made int) {
 			break
 		}
 		row2 := q.row(down)
-		move := q.pairOptimum(up, down, q.diag[up]+q.diag[down]-2*row[down])
-		q.setBeta(up, move.up)
-		q.setBeta(down, move.down)
-		up = q.axpyPairSelectUp(row, row2, move.by)
+		up = q.axpyPairSelectUp(row, row2, q.transfer(up, down, row[down]))
 		made++
 	}
 	return made
 }
 
-// minPivotShare bounds K_jj - K_ij^2/K_ii from below, as a share of K_jj, for weights
-// i and j to move as a pair: below it, rounding would determine the step.
+// minPivotShare bounds K_jj - K_ij^2/K_ii from below, as a share of K_jj, for weights i and j to move as a
+// pair: below it, rounding would determine the step.
 const minPivotShare = 1e-10
 
-// pairStep holds the new values of a pair of weights, and the amount moved.
-type pairStep struct{ up, down, by float64 }
-
-// pairOptimum maximises the dual over the transfer between two weights, on their
-// present linear pieces of phi.
-func (q smo) pairOptimum(up, down int, curvature float64) pairStep {
+// transfer maximises the dual over an amount that one weight gains and another loses, on their present linear
+// pieces of phi, and returns the amount. k is K between the two.
+func (q *dual) transfer(up, down int, k float64) (by float64) {
 	a, b := q.beta[up], q.beta[down]
 	top, bottom := q.pieceEnd(up, 1), q.pieceEnd(down, -1)
-	curvature = max(curvature, minPivotShare*(q.diag[up]+q.diag[down]))
-	by := ((q.floor[up] - q.f[up]) - (q.ceil[down] - q.f[down])) / curvature
+	own := q.diag[up] + q.diag[down]
+	by = ((q.floor[up] - q.f[up]) - (q.ceil[down] - q.f[down])) / max(own-2*k, minPivotShare*own)
+	raised, lowered := min(a+by, top), max(b-by, bottom)
 	// Meet the ends exactly: that decides which weights are free.
 	switch room, left := top-a, b-bottom; {
 	case by >= room && room <= left:
-		return pairStep{top, max(b-room, bottom), room}
+		by, raised, lowered = room, top, max(b-room, bottom)
 	case by >= left:
-		return pairStep{min(a+left, top), bottom, left}
+		by, raised, lowered = left, min(a+left, top), bottom
 	}
-	return pairStep{min(a+by, top), max(b-by, bottom), by}
+	q.setBeta(up, raised)
+	q.setBeta(down, lowered)
+	return by
 }
 
-// selectUp returns the weight with the largest lower bound of the bias, -1 if none
-// can increase.
-func (q smo) selectUp() int { return q.axpyPairSelectUp(q.f, q.f, 0) }
+// selectUp returns the weight with the largest lower bound of the bias, -1 if none can increase.
+func (q *dual) selectUp() int { return q.axpyPairSelectUp(q.f, q.f, 0) }
 
-// selectDown returns the weight that gains most when it decreases while weight up
-// increases, -1 if none gains, and the largest slope of all. row is row up of K.
-func (q smo) selectDown(row []float64, up int) (best int, slope float64) {
+// selectDown returns the weight that gains most when it decreases while weight up increases, -1 if none
+// gains, and the largest slope of all. row is row up of K.
+func (q *dual) selectDown(row []float64, up int) (best int, slope float64) {
 	n := len(row)
 	f, ceil, diag := q.f[:n], q.ceil[:n], q.diag[:n]
 	upBound, own := q.floor[up]-q.f[up], q.diag[up]
@@ -85,7 +78,7 @@ func (q smo) selectDown(row []float64, up int) (best int, slope float64) {
 }
 
 // axpyPairSelectUp adds by (row - row2) to f and returns selectUp of the new f.
-func (q smo) axpyPairSelectUp(row, row2 []float64, by float64) (best int) {
+func (q *dual) axpyPairSelectUp(row, row2 []float64, by float64) (best int) {
 	n := len(row)
 	f, floor := q.f[:n], q.floor[:n]
 	row2 = row2[:n]
@@ -100,13 +93,12 @@ func (q smo) axpyPairSelectUp(row, row2 []float64, by float64) (best int) {
 	return best
 }
 
-// projectToZeroSum moves single weights until all sum to 0, each time the one that
-// gains most or loses least by it, and updates f. It is for starting points; pairs
-// keep the sum.
-func (q smo) projectToZeroSum() {
+// projectToZeroSum moves single weights until all sum to 0, each time the one that gains most or loses least
+// by it, and updates f. It is for starting points; pairs keep the sum.
+func (q *dual) projectToZeroSum() {
 	size := q.size()
 	for range 2*len(q.beta) + 1 {
-		excess := q.total()
+		excess := floats.Sum(q.beta)
 		if math.Abs(excess) <= snapShare*size {
 			return
 		}
@@ -118,9 +110,8 @@ func (q smo) projectToZeroSum() {
 	}
 }
 
-// selectForBalance returns the weight that best moves against an excess of the sum, -1
-// if none can.
-func (q smo) selectForBalance(excess float64) int {
+// selectForBalance returns the weight that best moves against an excess of the sum, -1 if none can.
+func (q *dual) selectForBalance(excess float64) int {
 	if excess < 0 {
 		return q.selectUp()
 	}

@@ -7,21 +7,12 @@ import (
 	"bootbench/internal/train"
 )
 
-// Settings say how to train. The zero value trains to a violation of DefaultTolerance.
-type Settings struct {
-	// Tolerance is the largest violation of the Kuhn-Tucker conditions, in units
-	// of y f, that counts as converged; 0 means DefaultTolerance.
-	Tolerance float64
-	// MaxIterations bounds the coordinate steps; 0 means 100000 + 200 N.
-	MaxIterations int
-}
-
-// DefaultTolerance is that of the zero Settings, LIBSVM's.
+// DefaultTolerance is the largest violation of the Kuhn-Tucker conditions, in units of y f, that counts as
+// converged by default: LIBSVM's.
 const DefaultTolerance = 1e-3
 
-// Trainer trains on one weighted set after the other over the M sites of a
-// kernel matrix, whose rows it fetches as it needs them. With sizes settled,
-// Train allocates nothing. One Trainer serves one goroutine.
+// Trainer trains on one weighted set after the other over the M sites of a kernel matrix, whose rows it
+// fetches as it needs them. With sizes settled, Train allocates nothing. One Trainer serves one goroutine.
 type Trainer struct {
 	sides  sides
 	dual   dual
@@ -31,8 +22,8 @@ type Trainer struct {
 	stop   func() bool // Problem.Stop
 }
 
-// NewTrainer returns a Trainer for the positive semidefinite kernel matrix k, whose rows
-// other Trainers may share.
+// NewTrainer returns a Trainer for the positive semidefinite kernel matrix k, whose rows other Trainers may
+// share.
 func NewTrainer(k *Rows) *Trainer {
 	t := &Trainer{}
 	t.dual.whole, t.dual.everywhere = k, make([]float64, k.N())
@@ -42,14 +33,12 @@ func NewTrainer(k *Rows) *Trainer {
 	return t
 }
 
-// Train trains on p. Labels of one sign only are nothing special, and without
-// examples f = 0. The error reports bad input, or an *InfeasibleError; a
-// training that ends early returns its last iterate and says so in Status.
-func (t *Trainer) Train(p Problem, s Settings) (*Result, error) {
+// Train trains on p. Labels of one sign only are nothing special, and without examples f = 0. The error
+// reports bad input, or an *InfeasibleError; a training that ends early returns its last iterate and says so
+// in Status.
+func (t *Trainer) Train(p Problem, s train.Settings) (*Result, error) {
 	m, n := t.dual.whole.N(), len(p.Y)
-	err := errors.Join(p.check(m), train.Default("the tolerance", &s.Tolerance, DefaultTolerance),
-		train.Default("the iteration limit", &s.MaxIterations, 100000+200*n))
-	if err != nil {
+	if err := errors.Join(p.check(m), s.Default(DefaultTolerance, 100000+200*n)); err != nil {
 		return nil, err
 	}
 	if err := t.sides.gather(&p, t.dual.whole); err != nil {
@@ -57,19 +46,18 @@ func (t *Trainer) Train(p Problem, s Settings) (*Result, error) {
 	}
 	r := &t.result
 	*r = Result{Alpha: train.Resize(r.Alpha, n), Beta: train.Resize(r.Beta, m), F: train.Resize(r.F, m)}
-	if !(p.Resume > 0 && t.dual.resume(&t.sides, p.Bias, p.Resume)) {
-		t.dual.begin(&t.sides, p.Bias)
+	if resumed := t.dual.begin(&t.sides, p.Bias, p.Resume); !resumed {
 		t.free.reset(&t.dual)
 	}
 	t.stop = p.Stop
 	r.Status = t.maximize(&s, true)
 	t.finish(&p)
-	t.full.of(p, s)
+	t.full.problem, t.full.settings, t.full.current = p, s, false
 	return r, nil
 }
 
-// FreeSites lists the sites whose weights the last Train left strictly inside their boxes,
-// where f is the examples' label.
+// FreeSites lists the sites whose weights the last Train left strictly inside their boxes, where f is the
+// examples' label.
 func (t *Trainer) FreeSites() (list []int) {
 	for i, s := range t.dual.active {
 		if t.dual.free(i) {
@@ -79,16 +67,15 @@ func (t *Trainer) FreeSites() (list []int) {
 	return list
 }
 
-// maximize runs coordinate steps (SMO) and active-set steps in turn until the
-// violation is within the tolerance; with fresh set, by an f computed from beta
-// alone. It fills in the Result's counts.
-func (t *Trainer) maximize(s *Settings, fresh bool) train.Status {
+// maximize runs coordinate steps (SMO) and active-set steps in turn until the violation is within the
+// tolerance; with fresh set, by an f computed from beta alone. It fills in the Result's counts.
+func (t *Trainer) maximize(s *train.Settings, fresh bool) train.Status {
 	q, r := &t.dual, &t.result
 	start := q.violation()
 	steps := 0 // coordinate steps since the last active-set step, where the violation was start
 	var progress train.Progress
 	for {
-		made := q.ascend(s.Tolerance, min(checkInterval, s.MaxIterations-r.Iterations))
+		made := q.ascend(s.Tolerance, min(checkInterval, s.Limit-r.Iterations))
 		r.Iterations += made
 		r.Operations += float64(made) * t.stepOperations()
 		steps += made
@@ -103,7 +90,7 @@ func (t *Trainer) maximize(s *Settings, fresh bool) train.Status {
 			}
 		}
 		switch {
-		case r.Iterations >= s.MaxIterations:
+		case r.Iterations >= s.Limit:
 			return train.IterationLimit
 		case t.stop != nil && t.stop():
 			return train.Cancelled
@@ -133,10 +120,9 @@ const (
 	patience      = 10 // active-set steps without progress that count as a stall
 )
 
-// worthNewton reports whether an active-set step is cheaper than more coordinate
-// steps: the given number of steps has cut the violation by the factor reduction,
-// and it has the factor ahead to go. It is worth its cost if the steps left at this
-// rate are many beside it, and those made as well.
+// worthNewton reports whether an active-set step is cheaper than more coordinate steps: the given number of
+// steps has cut the violation by the factor reduction, and it has the factor ahead to go. It is worth its
+// cost if the steps left at this rate are many beside it, and those made as well.
 func (t *Trainer) worthNewton(steps, reduction, ahead float64) bool {
 	cost := t.newtonCost()
 	if steps < 0.4*cost {
@@ -145,9 +131,8 @@ func (t *Trainer) worthNewton(steps, reduction, ahead float64) bool {
 	return reduction <= 1 || steps*math.Log(ahead)/math.Log(reduction) > 0.5*cost
 }
 
-// newtonCost is roughly the number of coordinate steps that cost as much as an
-// active-set step: the factor's update or refactorisation, two solves, and K times
-// the step.
+// newtonCost is roughly the number of coordinate steps that cost as much as an active-set step: the factor's
+// update or refactorisation, two solves, and K times the step.
 func (t *Trainer) newtonCost() float64 {
 	joined, left, free := t.free.countChanges(&t.dual)
 	m, n := float64(free), float64(len(t.dual.active))

@@ -31,7 +31,7 @@ func TestAgainstCyclicAscent(t *testing.T) {
 			p.Site[i] = rng.IntN(m)
 			p.C[i] = boxes[rapid.IntRange(0, 6).Draw(rt, "box")]
 		}
-		r, err := newTrainer(t, k).Train(p, Settings{Tolerance: 1e-9})
+		r, err := newTrainer(t, k).Train(p, train.Settings{Tolerance: 1e-9})
 		if i, j := contradiction(p); i >= 0 {
 			var infeasible *InfeasibleError
 			if !errors.As(err, &infeasible) || infeasible.I != i || infeasible.J != j {
@@ -74,7 +74,7 @@ func TestEmbeddedSets(t *testing.T) {
 		for _, width := range []float64{0.05, 0.5, 4} {
 			for _, box := range []float64{hard, 100, 1} {
 				k, p := embedded(t, name, width, box)
-				r := mustTrain(t, k, p, Settings{})
+				r := mustTrain(t, k, p, train.Settings{})
 				size, free, bounded := 0.0, 0, 0
 				for i, a := range r.Alpha {
 					size += a
@@ -107,7 +107,7 @@ func fixedProblem(box float64) (*linalg.Sym, Problem) {
 	return gram(rng, n, 0.05), Problem{Y: labels(rng, n), C: same(n, box)}
 }
 
-var fine = Settings{Tolerance: 1e-9}
+var fine = train.Settings{Tolerance: 1e-9}
 
 // TestRepeatedExamples: k copies of an example on its site are one with box k C under a soft margin, and one
 // with box +Inf under a hard one; the copies carry equal shares. On a site of its own with the same row of K,
@@ -160,9 +160,9 @@ func TestReuse(t *testing.T) {
 				p.C[i] = hard
 			}
 		}
-		want := mustTrain(t, k, p, Settings{})
+		want := mustTrain(t, k, p, train.Settings{})
 		for _, tr := range []*Trainer{trainer, another} {
-			r := need.One(tr.Train(p, Settings{}))(t)
+			r := need.One(tr.Train(p, train.Settings{}))(t)
 			near(t, "alpha", r.Alpha, want.Alpha, 0)
 			near(t, "beta", r.Beta, want.Beta, 0)
 			near(t, "f", r.F, want.F, 0)
@@ -180,7 +180,7 @@ func TestAllocations(t *testing.T) {
 	}
 	trainer := newTrainer(t, k)
 	fit := func() {
-		need.One(trainer.Train(p, Settings{}))(t)
+		need.One(trainer.Train(p, train.Settings{}))(t)
 	}
 	fit()
 	if n := testing.AllocsPerRun(20, fit); n > 0 {
@@ -231,7 +231,7 @@ func TestLeaveOut(t *testing.T) {
 			continue
 		}
 		trainer := newTrainer(t, k)
-		s := Settings{Tolerance: 1e-10}
+		s := train.Settings{Tolerance: 1e-10}
 		full, err := trainer.Train(p, s)
 		if err != nil || full.Status != train.Converged {
 			t.Fatal(err, full.Status)
@@ -261,13 +261,13 @@ func TestLeaveOutRefuses(t *testing.T) {
 	if _, err := trainer.LeaveOut(0); !errors.Is(err, errNotTrained) {
 		t.Errorf("untrained: %v", err)
 	}
-	need.One(trainer.Train(p, Settings{}))(t)
+	need.One(trainer.Train(p, train.Settings{}))(t)
 	for _, i := range []int{-1, len(p.Y)} {
 		if _, err := trainer.LeaveOut(i); err == nil {
 			t.Errorf("example %d left out", i)
 		}
 	}
-	need.One(trainer.Train(p, Settings{Tolerance: 1e-9, MaxIterations: 1}))(t)
+	need.One(trainer.Train(p, train.Settings{Tolerance: 1e-9, Limit: 1}))(t)
 	if _, err := trainer.LeaveOut(0); !errors.Is(err, errNotTrained) {
 		t.Errorf("not converged: %v", err)
 	}
@@ -275,8 +275,8 @@ func TestLeaveOutRefuses(t *testing.T) {
 
 func TestIterationLimit(t *testing.T) {
 	k, p := embedded(t, "sonar", 0.5, hard)
-	r := need.One(newTrainer(t, k).Train(p, Settings{MaxIterations: 40}))(t)
-	if r.Status != train.IterationLimit || !errors.Is(r.Status.Err(), train.ErrIterationLimit) ||
+	r := need.One(newTrainer(t, k).Train(p, train.Settings{Limit: 40}))(t)
+	if r.Status != train.IterationLimit || r.Status.Err() == nil ||
 		r.Iterations != 40 {
 		t.Fatalf("%v after %d steps", r.Status, r.Iterations)
 	}
@@ -288,8 +288,8 @@ func TestIterationLimit(t *testing.T) {
 // TestStalled asks for more than float64 can give: weights of 1e4 and more make f uncertain by 1e-12.
 func TestStalled(t *testing.T) {
 	k, p := embedded(t, "pima", 0.5, hard)
-	r := need.One(newTrainer(t, k).Train(p, Settings{Tolerance: 1e-16}))(t)
-	if r.Status != train.Stalled || !errors.Is(r.Status.Err(), train.ErrStalled) {
+	r := need.One(newTrainer(t, k).Train(p, train.Settings{Tolerance: 1e-16}))(t)
+	if r.Status != train.Stalled || r.Status.Err() == nil {
 		t.Fatalf("%v, violation %g", r.Status, r.Violation)
 	}
 	if v := plainViolation(k, p, r.Alpha); v > 1e-8 {
@@ -310,8 +310,8 @@ func TestDiverged(t *testing.T) {
 		}
 		k.Set(twin, twin, k.At(0, 0))
 		y[twin] = -y[0]
-		r := need.One(newTrainer(t, k).Train(Problem{Y: y, C: same(n, hard)}, Settings{}))(t)
-		if r.Status != train.Diverged || !errors.Is(r.Status.Err(), train.ErrDiverged) {
+		r := need.One(newTrainer(t, k).Train(Problem{Y: y, C: same(n, hard)}, train.Settings{}))(t)
+		if r.Status != train.Diverged || r.Status.Err() == nil {
 			t.Fatalf("n = %d: %v after %d steps, violation %g", n, r.Status, r.Iterations, r.Violation)
 		}
 	}
@@ -337,7 +337,7 @@ func TestRankDeficient(t *testing.T) {
 		k := symmetric(n, func(i, j int) float64 { return x[i][0]*x[j][0] + x[i][1]*x[j][1] })
 		check := func(p Problem) {
 			t.Helper()
-			r := mustTrain(t, k, p, Settings{Tolerance: 1e-8})
+			r := mustTrain(t, k, p, train.Settings{Tolerance: 1e-8})
 			if bias {
 				if gap, dual := plainGap(t, k, p, r); math.Abs(gap) > 1e-6*dual {
 					t.Errorf("gap %g of %g", gap, dual)
@@ -354,7 +354,7 @@ func TestRankDeficient(t *testing.T) {
 		p := Problem{Y: y, C: same(n, hard), Bias: bias}
 		check(p)
 		y[0] = -y[0]
-		r, err := newTrainer(t, k).Train(p, Settings{})
+		r, err := newTrainer(t, k).Train(p, train.Settings{})
 		if err != nil || r.Status != train.Diverged {
 			t.Fatalf("error %v, status %v", err, r.Status)
 		}
@@ -375,7 +375,7 @@ func TestIndefinite(t *testing.T) {
 			return rng.NormFloat64()
 		})
 		for _, box := range []float64{1, hard} {
-			r := need.One(newTrainer(t, k).Train(Problem{Y: labels(rng, n), C: same(n, box)}, Settings{}))(t)
+			r := need.One(newTrainer(t, k).Train(Problem{Y: labels(rng, n), C: same(n, box)}, train.Settings{}))(t)
 			for _, f := range r.F {
 				if math.IsNaN(f) {
 					t.Fatalf("%v with f = NaN", r.Status)
@@ -398,9 +398,9 @@ func TestOneClass(t *testing.T) {
 
 func TestNoExamples(t *testing.T) {
 	k, p := fixedProblem(0)
-	r := mustTrain(t, k, p, Settings{})
+	r := mustTrain(t, k, p, train.Settings{})
 	near(t, "f", r.F, same(k.N(), 0), 0)
-	mustTrain(t, linalg.NewSym(0), Problem{}, Settings{})
+	mustTrain(t, linalg.NewSym(0), Problem{}, train.Settings{})
 }
 
 // TestZeroRow: where the kernel is zero, f is 0: a soft margin pays in full and a hard one is impossible.
@@ -418,7 +418,7 @@ func TestZeroRow(t *testing.T) {
 	}
 	p.C[4] = hard
 	var infeasible *InfeasibleError
-	if _, err := newTrainer(t, k).Train(p, Settings{}); !errors.As(err, &infeasible) || infeasible.I != 4 ||
+	if _, err := newTrainer(t, k).Train(p, train.Settings{}); !errors.As(err, &infeasible) || infeasible.I != 4 ||
 		infeasible.J != -1 {
 		t.Errorf("error %v", err)
 	}
@@ -431,30 +431,30 @@ func TestInfeasible(t *testing.T) {
 		p.Site[i] = i
 	}
 	p.Site[40], p.Y[3], p.Y[40] = 3, 1, -1
-	_, err := newTrainer(t, k).Train(p, Settings{})
+	_, err := newTrainer(t, k).Train(p, train.Settings{})
 	if err == nil || !strings.Contains(err.Error(), "examples 4 and 41") {
 		t.Errorf("error %v", err)
 	}
 	p.C[40] = 1 // one hard and one soft margin do not contradict each other
-	mustTrain(t, k, p, Settings{})
+	mustTrain(t, k, p, train.Settings{})
 }
 
 func TestBadInput(t *testing.T) {
 	k, good := fixedProblem(1)
 	n := len(good.Y)
-	for want, f := range map[string]func(p *Problem, s *Settings){
-		"label of example 3":   func(p *Problem, _ *Settings) { p.Y[2] = 0 },
-		"label of example 4":   func(p *Problem, _ *Settings) { p.Y[3] = math.NaN() },
-		"box C of example 5":   func(p *Problem, _ *Settings) { p.C[4] = -1 },
-		"box C of example 6":   func(p *Problem, _ *Settings) { p.C[5] = math.NaN() },
-		"example 7 is on site": func(p *Problem, _ *Settings) { p.Site[6] = n },
-		"boxes C do not fit":   func(p *Problem, _ *Settings) { p.C = p.C[1:] },
-		"map to sites has":     func(p *Problem, _ *Settings) { p.Site = p.Site[1:] },
-		"targets do not fit":   func(p *Problem, _ *Settings) { p.Site, p.Y, p.C = nil, p.Y[1:], p.C[1:] },
-		"tolerance must be":    func(_ *Problem, s *Settings) { s.Tolerance = math.NaN() },
-		"iteration limit must": func(_ *Problem, s *Settings) { s.MaxIterations = -1 },
+	for want, f := range map[string]func(p *Problem, s *train.Settings){
+		"label of example 3":   func(p *Problem, _ *train.Settings) { p.Y[2] = 0 },
+		"label of example 4":   func(p *Problem, _ *train.Settings) { p.Y[3] = math.NaN() },
+		"box C of example 5":   func(p *Problem, _ *train.Settings) { p.C[4] = -1 },
+		"box C of example 6":   func(p *Problem, _ *train.Settings) { p.C[5] = math.NaN() },
+		"example 7 is on site": func(p *Problem, _ *train.Settings) { p.Site[6] = n },
+		"boxes C do not fit":   func(p *Problem, _ *train.Settings) { p.C = p.C[1:] },
+		"map to sites has":     func(p *Problem, _ *train.Settings) { p.Site = p.Site[1:] },
+		"targets do not fit":   func(p *Problem, _ *train.Settings) { p.Site, p.Y, p.C = nil, p.Y[1:], p.C[1:] },
+		"tolerance must be":    func(_ *Problem, s *train.Settings) { s.Tolerance = math.NaN() },
+		"iteration limit must": func(_ *Problem, s *train.Settings) { s.Limit = -1 },
 	} {
-		p, s := Problem{Y: slices.Clone(good.Y), C: slices.Clone(good.C), Site: make([]int, n)}, Settings{}
+		p, s := Problem{Y: slices.Clone(good.Y), C: slices.Clone(good.C), Site: make([]int, n)}, train.Settings{}
 		f(&p, &s)
 		if _, err := newTrainer(t, k).Train(p, s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one about %q", err, want)

@@ -5,18 +5,19 @@ import (
 	"fmt"
 	"math"
 
+	gonum "gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/blas"
 	"bootbench/linalg"
 )
 
-// tile is the number of rows that one task checks, and the side of the blocks
-// that are transposed at a time.
-const tile = 32
+// tile is the number of rows that one task checks, and the side of the blocks that are transposed at a time.
+const tile = 64
 
-// CheckKernel refuses a kernel matrix with an element that is not finite, or a
-// negative one on the diagonal, and names the element.
+// CheckKernel refuses a kernel matrix with an element that is not finite, or a negative one on the diagonal,
+// and names the element.
 func CheckKernel(k *linalg.Sym) error {
 	n := k.N()
 	bad := make([]error, (n+tile-1)/tile)
@@ -31,8 +32,7 @@ func CheckKernel(k *linalg.Sym) error {
 // checkRow checks row i of K from its diagonal element on.
 func checkRow(row []float64, i int) error {
 	if row[0] < 0 {
-		return fmt.Errorf("kernel element (%d, %d) is %v: the matrix is not positive semidefinite", i+1, i+1,
-			row[0])
+		return fmt.Errorf("kernel element (%d, %d) is %v: the matrix is not positive semidefinite", i+1, i+1, row[0])
 	}
 	if sum := floats.Sum(row); sum-sum == 0 {
 		return nil // a sum is not finite with a term that is not
@@ -45,26 +45,29 @@ func checkRow(row []float64, i int) error {
 	return nil
 }
 
-// Room is the order for which a trainer makes room when it first meets n active sites of most: their
-// number varies from one resample to the next.
+// Room is the order for which a trainer makes room when it first meets n active sites of most: their number
+// varies from one resample to the next.
 func Room(n, most int) int { return min(n+n/16+8, max(n, most)) }
 
-// ResizeMatrix makes *a hold count numbers, undefined ones. Where it does not yet it gets room for more;
-// the old memory goes first.
-func ResizeMatrix(a *[]float64, count, room int) {
+// ResizeSquare makes *a hold a matrix of order n, undefined, and returns its stride. Where *a does not suffice
+// its memory goes first, and the new has room for later orders up to most.
+func ResizeSquare(a *[]float64, n, most int) (stride int) {
+	count := n * paddedStride(n)
 	if cap(*a) < count {
 		*a = nil
-		*a = make([]float64, max(count, room))
+		room := Room(n, most)
+		*a = make([]float64, max(count, room*paddedStride(room)))
 	}
 	*a = (*a)[:count]
+	return paddedStride(n)
 }
 
-// PaddedStride is n rounded up to an odd number of cache lines, so that walking down a
-// column of rows of that length uses all cache sets.
-func PaddedStride(n int) int { return 8 * ((n+7)/8 | 1) }
+// paddedStride is n rounded up to an odd number of cache lines, so that walking down a column of rows of that
+// length uses all cache sets.
+func paddedStride(n int) int { return 8 * ((n+7)/8 | 1) }
 
-// GatherUpper copies the upper triangle of K between the listed sites into dst,
-// row-major with rows stride apart. The sites ascend; one may be listed again.
+// GatherUpper copies the upper triangle of K between the listed sites into dst, row-major with rows stride
+// apart. The sites ascend; one may be listed again.
 func GatherUpper(dst []float64, stride int, k *linalg.Sym, sites []int) {
 	raw := k.Raw()
 	for p, i := range sites {
@@ -76,24 +79,37 @@ func GatherUpper(dst []float64, stride int, k *linalg.Sym, sites []int) {
 	}
 }
 
-// MirrorUpper copies the upper triangle of an n x n matrix to the lower one, in
-// tiles because the elements of a column are far apart.
-func MirrorUpper(a []float64, stride, n int) {
-	for p0 := 0; p0 < n; p0 += tile {
-		for q0 := 0; q0 <= p0; q0 += tile {
-			for p := p0; p < min(p0+tile, n); p++ {
-				for q := q0; q < min(q0+tile, p); q++ {
-					a[p*stride+q] = a[q*stride+p]
+// TransposeUpper copies the upper triangle of from to the lower one of to, which may be the same matrix: in
+// parallel, and in tiles because the elements of a column are far apart.
+func TransposeUpper(to, from blas64.Symmetric) {
+	tiles := (from.N + tile - 1) / tile
+	linalg.Parallel(tiles, func(task int) {
+		first := (tiles - 1 - task) * tile // long rows first
+		end := min(first+tile, from.N)
+		for c := 0; c < end; c += tile {
+			for i := first; i < end; i++ {
+				row := to.Data[i*to.Stride : i*to.Stride+i+1]
+				for j := c; j < min(c+tile, i+1); j++ {
+					row[j] = from.Data[j*from.Stride+i]
 				}
 			}
 		}
-	}
+	})
 }
 
-// MulInactive writes f = K alpha at the sites that are not active, where alpha is
-// 0; what it leaves at active ones has no meaning. It reads each row of the
-// stored triangle once and in order: an active site's row hands its weight on to
-// the later sites, an inactive site's row collects theirs.
+// SolveFactored overwrites b with the solution of A x = b, by the Cholesky factor of A in a triangle of a.
+func SolveFactored(uplo gonum.Uplo, a []float64, stride int, b []float64) {
+	first, second := gonum.NoTrans, gonum.Trans
+	if uplo == gonum.Upper {
+		first, second = second, first
+	}
+	blas.Bound().Dtrsv(uplo, first, gonum.NonUnit, len(b), a, stride, b, 1)
+	blas.Bound().Dtrsv(uplo, second, gonum.NonUnit, len(b), a, stride, b, 1)
+}
+
+// MulInactive writes f = K alpha at the sites that are not active, where alpha is 0; what it leaves at active
+// ones has no meaning. It reads each row of the stored triangle once and in order: an active site's row hands
+// its weight on to the later sites, an inactive site's row collects theirs.
 func MulInactive(f []float64, k *linalg.Sym, active []int, alpha []float64) {
 	clear(f)
 	bound, next := blas.Bound(), 0 // next: place in active of the first active site >= i

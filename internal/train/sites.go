@@ -16,8 +16,8 @@ type Set struct {
 	Y []float64
 	// Site maps the examples to their sites.
 	Site Sites
-	// Weight are the multiplicities k_j >= 0 of the examples' losses, finite,
-	// length N; an example of weight 0 is absent.
+	// Weight are the multiplicities k_j >= 0 of the examples' losses, finite, length N; an example of weight
+	// 0 is absent.
 	Weight []float64
 	// Resume, above 0, says that the weights are those of the last set times it: a trainer may start there.
 	Resume float64
@@ -47,8 +47,8 @@ func (p *Set) Check(m int) error {
 	return nil
 }
 
-// Groups are the examples of positive weight, sorted by active site: active site
-// p has those numbered First[p] to First[p+1]-1.
+// Groups are the examples of positive weight, sorted by active site: active site p has those numbered
+// First[p] to First[p+1]-1.
 type Groups struct {
 	Active  []int     // the active sites, ascending
 	First   []int     // length len(Active)+1
@@ -58,8 +58,7 @@ type Groups struct {
 	next []int // by site: where its next example goes
 }
 
-// Gather fills g from p on m sites. Sites of which admit is false are passed over
-// with their examples.
+// Gather fills g from p on m sites. Sites of which admit is false are passed over with their examples.
 func (g *Groups) Gather(p *Set, m int, admit func(site int) bool) {
 	g.next = Resize(g.next, m)
 	clear(g.next)

@@ -14,50 +14,33 @@ const (
 	Converged Status = iota
 	// IterationLimit: the largest number of iterations was reached.
 	IterationLimit
-	// Stalled: the residual stays above the tolerance, because of rounding errors
-	// where the problem is convex.
+	// Stalled: the residual stays above the tolerance, because of rounding errors where the problem is convex.
 	Stalled
-	// Diverged: the dual objective grows without bound, because hard constraints
-	// contradict each other to working precision.
+	// Diverged: the dual objective grows without bound, because hard constraints contradict each other to
+	// working precision.
 	Diverged
 	// Cancelled: Set.Stop ended it.
 	Cancelled
 )
 
-var statusNames = [...]string{"converged", "iteration limit", "stalled", "diverged", "cancelled"}
+var statuses = [...]struct {
+	name string
+	err  error
+}{
+	Converged:      {"converged", nil},
+	IterationLimit: {"iteration limit", errors.New("training reached its iteration limit")},
+	Stalled: {"stalled", errors.New(
+		"training cannot reach its tolerance: the kernel matrix is too ill-conditioned; add a jitter")},
+	Diverged: {"diverged", errors.New("the hard margins contradict each other to working precision: " +
+		"take a soft margin, a kernel that separates the classes, or a jitter")},
+	Cancelled: {"cancelled", context.Canceled},
+}
 
 // String is the status in lower case.
-func (s Status) String() string {
-	if s < 0 || int(s) >= len(statusNames) {
-		return "unknown status"
-	}
-	return statusNames[s]
-}
+func (s Status) String() string { return statuses[s].name }
 
-// The errors that Status.Err returns.
-var (
-	ErrIterationLimit = errors.New("training reached its iteration limit")
-	ErrStalled        = errors.New(
-		"training cannot reach its tolerance: the kernel matrix is too ill-conditioned; add a jitter")
-	ErrDiverged = errors.New(
-		"the hard margins contradict each other to working precision: take a soft margin, a kernel that " +
-			"separates the classes, or a jitter")
-)
-
-// Err is nil for Converged and one of this package's errors otherwise.
-func (s Status) Err() error {
-	switch s {
-	case IterationLimit:
-		return ErrIterationLimit
-	case Stalled:
-		return ErrStalled
-	case Diverged:
-		return ErrDiverged
-	case Cancelled:
-		return context.Canceled
-	}
-	return nil
-}
+// Err is nil for Converged, and otherwise the same error for every training of that status.
+func (s Status) Err() error { return statuses[s].err }
 
 // Progress detects that a maximisation has stalled. The zero value is ready.
 type Progress struct {
@@ -66,9 +49,9 @@ type Progress struct {
 	idle                int
 }
 
-// Update records where an iteration is, and returns how many have passed
-// since the last one that made progress: a residual below 0.9 times the smallest
-// before, or an objective above the largest before by more than rounding.
+// Update records where an iteration is, and returns how many have passed since the last one that made
+// progress: a residual below 0.9 times the smallest before, or an objective above the largest before by more
+// than rounding.
 func (p *Progress) Update(residual, objective float64) (idle int) {
 	better := residual < 0.9*p.residual || objective > p.objective+1e-14*math.Abs(p.objective)
 	if !p.begun {

@@ -1,0 +1,74 @@
+// Package train is the common ground of the trainers gp, svm and erm, and of those who resample them: which
+// example sits on which site, weighted training sets, the kernel matrix between the active sites, and the
+// status in which an iteration ends.
+//
+// A site is a distinct input; K is known between all M sites. Several of the N examples may share a site. A
+// site is active in a training set that holds an example of it; no time is spent on the others.
+package train
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Trainer trains one weighted training set after the other over the same N examples. It serves one goroutine.
+type Trainer interface {
+	// Fit trains with weights >= 0, not all 0, and targets of the examples, and overwrites f with the
+	// predictions at the sites, followed by those at new inputs. It keeps none of them.
+	Fit(weight, target, f []float64) error
+}
+
+// Resumer is a Trainer that may start at the end of its last fit, of the same targets and of weights that
+// were smaller by the factor times.
+type Resumer interface {
+	Trainer
+	Resume(times float64, weight, target, f []float64) error
+}
+
+// Counter is a Trainer that knows about how many multiplications its last fit took.
+type Counter interface {
+	Trainer
+	Operations() float64
+}
+
+// Settings say when an iterative trainer ends. Zeros mean its defaults.
+type Settings struct {
+	// Tolerance is what counts as converged; the trainer's default says of which measure.
+	Tolerance float64
+	// Limit bounds the iterations: coordinate steps of svm, Newton steps of erm, sweeps of EP.
+	Limit int
+}
+
+// Default sets zeros to the values given, and refuses settings that are not positive and finite.
+func (s *Settings) Default(tolerance float64, limit int) error {
+	return errors.Join(Default("the tolerance", &s.Tolerance, tolerance),
+		Default("the iteration limit", &s.Limit, limit))
+}
+
+// Default sets a setting that is zero to its default value, and refuses one that is not positive and finite.
+func Default[T int | float64](name string, setting *T, value T) error {
+	if *setting == 0 {
+		*setting = value
+	}
+	if !(*setting > 0) || math.IsInf(float64(*setting), 1) {
+		return fmt.Errorf("%s must be positive, got %v", name, *setting)
+	}
+	return nil
+}
+
+// Resize returns s with length n, in new memory only where the old does not suffice. The elements are
+// undefined.
+func Resize[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}
+
+// ResizeAll is Resize of several slices.
+func ResizeAll(n int, slices ...*[]float64) {
+	for _, s := range slices {
+		*s = Resize(*s, n)
+	}
+}

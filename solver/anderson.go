@@ -9,9 +9,8 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
-// anderson accelerates a fixed-point iteration x <- F(x) (Anderson 1965; type II of
-// Walker and Ni 2011): with f = F(x) - x and the differences dX, dF of the last x and f,
-// the next point is
+// anderson accelerates a fixed-point iteration x <- F(x) (Anderson 1965; type II of Walker and Ni 2011): with
+// f = F(x) - x and the differences dX, dF of the last x and f, the next point is
 //
 //	F(x) - (dX + dF) argmin_c |f - dF c|.
 type anderson struct {
@@ -77,8 +76,7 @@ func (a *anderson) push(x, fx []float64) {
 	}
 }
 
-// solve returns argmin_c |f - dF c|, newest first, by the normal equations, or nil
-// if they cannot be solved.
+// solve returns argmin_c |f - dF c|, newest first, by the normal equations, or nil if they cannot be solved.
 func (a *anderson) solve() []float64 {
 	size := a.stored()
 	if size == 0 {

@@ -7,12 +7,11 @@ import (
 	"bootbench/loss"
 )
 
-// Ensemble is the out-of-bag ensemble (bagging): for every example the average,
-// over the resamples that leave it out, of the predictors trained on them. Where
-// an example is alone at its input that is the cavity's mean, else the mean of
-// the law that the site's other examples leave. Its error is that of the
-// averaged predictor; Solution.LeftOut is the average of the predictors' errors.
-// By Jensen's inequality the former is the lesser for a convex test loss.
+// Ensemble is the out-of-bag ensemble (bagging): for every example the average, over the resamples that leave
+// it out, of the predictors trained on them. Where an example is alone at its input that is the cavity's
+// mean, else the mean of the law that the site's other examples leave. Its error is that of the averaged
+// predictor; Solution.LeftOut is the average of the predictors' errors. By Jensen's inequality the former is
+// the lesser for a convex test loss.
 type Ensemble struct {
 	// Mean and Vote are, per example, the mean prediction at its input and the
 	// share of positive ones, P(f > 0).
@@ -53,10 +52,9 @@ func meanLoss(f, y, weights []float64, test loss.Test) (mean float64, each []flo
 	return stat.Mean(each, weights), each
 }
 
-// Votes are the shares of all resamples whose predictor is positive at the own
-// sites, P(f_i > 0) + P(f_i = 0)/2: the class probabilities of the bootstrap vote. They say how
-// sure the resamples are of a label, and are no estimate of the probability that
-// an example there has it.
+// Votes are the shares of all resamples whose predictor is positive at the own sites, P(f_i > 0) + P(f_i =
+// 0)/2: the class probabilities of the bootstrap vote. They say how sure the resamples are of a label, and
+// are no estimate of the probability that an example there has it.
 func (s *Solution) Votes() []float64 {
 	votes := make([]float64, len(s.sites))
 	linalg.Parallel(len(votes), func(i int) { votes[i] = s.sites[i].Distribution(s.Cavity[i]).Vote() })

@@ -14,12 +14,11 @@ import (
 
 // ErrorEstimates is the bootstrap's view of the test error (Efron and Tibshirani 1997).
 //
-// The combinations are made for the bootstrap of ratio 1: there 0.632 = 1 - 1/e
-// is the probability that an example is in the resample, and LeftOut is too high
-// by about as much as Apparent is too low, since a resample has 0.632 N distinct
-// examples to learn from. They carry over to subsampling at a rate near 0.632.
-// Elsewhere the weights have no ground: at larger ratios, and under K-fold, where
-// LeftOut needs no correction to speak of, report it alone. See Is632Applicable.
+// The combinations are made for the bootstrap of ratio 1: there 0.632 = 1 - 1/e is the probability that an
+// example is in the resample, and LeftOut is too high by about as much as Apparent is too low, since a
+// resample has 0.632 N distinct examples to learn from. They carry over to subsampling at a rate near 0.632.
+// Elsewhere the weights have no ground: at larger ratios, and under K-fold, where LeftOut needs no correction
+// to speak of, report it alone. See Is632Applicable.
 type ErrorEstimates struct {
 	LeftOut       float64 // mean left-out loss
 	Apparent      float64 // loss of the full-data fit on its own examples
@@ -35,11 +34,10 @@ func Is632Applicable(law resample.CountDistribution) bool {
 	return math.Abs(resample.ProbZero(law, 1)-1/math.E) <= 0.03
 }
 
-// Combine632 combines a left-out error, from the theory or from retraining,
-// with what one fit to all data tells: y are the targets of the N >= 1 examples
-// and fit the predictor there, trained on all of them. No refits are made. A
-// left-out error that is NaN leaves Apparent and NoInformation known. weights are those of the examples, nil
-// for 1.
+// Combine632 combines a left-out error, from the theory or from retraining, with what one fit to all data
+// tells: y are the targets of the N >= 1 examples and fit the predictor there, trained on all of them. No
+// refits are made. A left-out error that is NaN leaves Apparent and NoInformation known. weights are those of
+// the examples, nil for 1.
 func Combine632(leftOut float64, test loss.Test, y, fit, weights []float64) ErrorEstimates {
 	e := ErrorEstimates{LeftOut: leftOut, NoInformation: noInformation(test, y, fit, weights)}
 	apparent := make([]float64, len(fit))
@@ -57,9 +55,8 @@ func Combine632(leftOut float64, test loss.Test, y, fit, weights []float64) Erro
 //
 //	.632+ = .632 + (err' - Apparent) 0.368 0.632 R/(1 - 0.368 R),
 //
-// with err' the lesser of LeftOut and NoInformation, and R in [0, 1] the relative
-// overfitting rate (err' - Apparent)/(NoInformation - Apparent). In between this
-// is LeftOut with weight 0.632/(1 - 0.368 R).
+// with err' the lesser of LeftOut and NoInformation, and R in [0, 1] the relative overfitting rate (err' -
+// Apparent)/(NoInformation - Apparent). In between this is LeftOut with weight 0.632/(1 - 0.368 R).
 func err632plus(e ErrorEstimates) float64 {
 	above := math.Min(e.LeftOut, e.NoInformation) - e.Apparent
 	if above <= 0 {
@@ -102,9 +99,8 @@ func noInformation(test loss.Test, y, fit, weights []float64) float64 {
 // shared is a value and the number, or weight, of the examples that have it.
 type shared struct{ value, count float64 }
 
-// distinctValues are the distinct ones of v, however often each is there: two for
-// labels. Where there are more than most, as many neighbours as it takes are one value,
-// their mean.
+// distinctValues are the distinct ones of v, however often each is there: two for labels. Where there are
+// more than most, as many neighbours as it takes are one value, their mean.
 func distinctValues(v, weights []float64, most int) []shared {
 	var all []shared
 	order := make([]int, len(v))

@@ -6,16 +6,14 @@ import (
 	"math"
 )
 
-// fixedPoint is the iteration for losses whose d depends on the targets (T4-T6). One
-// sweep maps cavities to site parameters, moves G there, and reads the next cavities,
-// the image, off G:
+// fixedPoint is the iteration for losses whose d depends on the targets (T4-T6). One sweep maps cavities to
+// site parameters, moves G there, and reads the next cavities, the image, off G:
 //
 //	(c, m_c, V_c) -> (d, g, u = -lambda) -> G -> (c, m_c, V_c).
 //
-// The cavities of all sites are of a like magnitude and move smoothly. The site
-// parameters, which one could iterate as well, run over decades: for a hard
-// margin d/c lies between 0 and 1/p(0), and a step half-way between two such d
-// is no compromise. Damping, Anderson acceleration and Newton's method therefore act on
+// The cavities of all sites are of a like magnitude and move smoothly. The site parameters, which one could
+// iterate as well, run over decades: for a hard margin d/c lies between 0 and 1/p(0), and a step half-way
+// between two such d is no compromise. Damping, Anderson acceleration and Newton's method therefore act on
 // the cavities.
 type fixedPoint struct {
 	*run
@@ -45,8 +43,7 @@ type progress struct {
 	rank            int     // of K within rounding, as far as it was needed
 }
 
-// trouble is why a step led to no new iterate: the Status that it gives the solve, and
-// its cause.
+// trouble is why a step led to no new iterate: the Status that it gives the solve, and its cause.
 type trouble struct {
 	status Status
 	cause  error // nil unless status is NumericalFailure
@@ -76,8 +73,7 @@ const (
 	consistencyMaxChange = 100
 )
 
-// evaluate takes the sweep from the trial cavities, which makes the trial the accepted
-// iterate.
+// evaluate takes the sweep from the trial cavities, which makes the trial the accepted iterate.
 func (x *fixedPoint) evaluate(allowSingle bool) *trouble {
 	x.model.siteParameters(x.trial.siteParams, x.trial.cavities)
 	if x.model.cancelled() { // they are not complete
@@ -89,8 +85,7 @@ func (x *fixedPoint) evaluate(allowSingle bool) *trouble {
 	return x.updateResidual()
 }
 
-// factorize moves G to the trial's parameters: in single precision where that is allowed
-// and will do.
+// factorize moves G to the trial's parameters: in single precision where that is allowed and will do.
 func (x *fixedPoint) factorize(allowSingle bool) *trouble {
 	x.gStale = true
 	allowSingle = allowSingle && x.settings.Tolerance <= singleMaxError

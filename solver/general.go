@@ -66,11 +66,10 @@ const (
 	newtonNumbers    = 162
 )
 
-// WorkspaceBytes is the memory in bytes that a solve of a loss that is not quadratic
-// takes beside the kernel matrix and its engine: vectors over the sites, and where
-// there is room for them (Settings.MaxBytes) Newton's two matrices. dense says that the
-// kernel matrix is held whole. If it is singular within rounding, a factor
-// of it may come on top, again where there is room.
+// WorkspaceBytes is the memory in bytes that a solve of a loss that is not quadratic takes beside the kernel
+// matrix and its engine: vectors over the sites, and where there is room for them (Settings.MaxBytes)
+// Newton's two matrices. dense says that the kernel matrix is held whole. If it is singular within rounding,
+// a factor of it may come on top, again where there is room.
 func WorkspaceBytes(sites int, dense bool, room int64) int64 {
 	return workspaceBytes(sites, newtonFits(sites, dense, room))
 }
@@ -84,8 +83,7 @@ func workspaceBytes(sites int, newton bool) int64 {
 	return 8 * n * iterationNumbers
 }
 
-// factorRoom is the memory for a factor of K: what Newton's method leaves of
-// Settings.MaxBytes.
+// factorRoom is the memory for a factor of K: what Newton's method leaves of Settings.MaxBytes.
 func (r *run) factorRoom() int64 {
 	if r.settings.MaxBytes == 0 {
 		return 0

@@ -7,15 +7,13 @@ import (
 	"bootbench/solver/internal/site"
 )
 
-// innerIteration improves m_c and V_c while G stays, in O(M^2) a pass. A pass computes
-// the g and u that match the sites' means and variances to chi of G, and
-// reads the cavities that follow. At its fixed point m and V are
-// those that belong to the chi and c of G.
+// innerIteration improves m_c and V_c while G stays, in O(M^2) a pass. A pass computes the g and u that match
+// the sites' means and variances to chi of G, and reads the cavities that follow. At its fixed point m and V
+// are those that belong to the chi and c of G.
 //
-// A pass often overshoots by nearly as much as it corrects: where G takes a
-// site as free that its cavity says is held, its field flips to and fro. An odd
-// number of plain passes then makes points stationary that solve nothing.
-// With Anderson acceleration they converge.
+// A pass often overshoots by nearly as much as it corrects: where G takes a site as free that its cavity says
+// is held, its field flips to and fro. An odd number of plain passes then makes points stationary that solve
+// nothing. With Anderson acceleration they converge.
 type innerIteration struct {
 	sites    *siteModel
 	fields   siteParams // G and U only
@@ -38,9 +36,8 @@ func newInnerIteration(s *siteModel) *innerIteration {
 		anderson: newAnderson(2*n, innerDepth)}
 }
 
-// run moves x by up to innerPasses passes, until one moves it by less than
-// tol, to the one that moved least, and returns their number. Where the solve is
-// called off meanwhile, x is one of the earlier ones.
+// run moves x by up to innerPasses passes, until one moves it by less than tol, to the one that moved least,
+// and returns their number. Where the solve is called off meanwhile, x is one of the earlier ones.
 func (p *innerIteration) run(x cavities, tol float64) int {
 	p.anderson.reset()
 	copy(p.at, x)

@@ -4,10 +4,9 @@ import (
 	"math"
 )
 
-// cavities are log c, m_c and log V_c of all M sites, end to end. m_c is measured in
-// (unit^2 + V_c)^1/2, so that where the predictor is large beside the targets,
-// which a hard margin on a nearly singular K makes it, its size is a matter of
-// log V_c alone.
+// cavities are log c, m_c and log V_c of all M sites, end to end. m_c is measured in (unit^2 + V_c)^1/2, so
+// that where the predictor is large beside the targets, which a hard margin on a nearly singular K makes it,
+// its size is a matter of log V_c alone.
 type cavities []float64
 
 func (x cavities) logC() []float64 { return x[:len(x)/3] }
@@ -24,9 +23,8 @@ func (x cavities) towards(goal cavities, part float64) {
 	}
 }
 
-// distance is the root of the mean over sites of the squared differences. It
-// falls steadily where the largest relative change of d jumps: a site at the
-// edge of its margin changes its d by decades.
+// distance is the root of the mean over sites of the squared differences. It falls steadily where the largest
+// relative change of d jumps: a site at the edge of its margin changes its d by decades.
 func (s *siteModel) distance(a, b cavities) float64 {
 	sum := 0.0
 	for i, v := range a {

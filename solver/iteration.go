@@ -2,9 +2,8 @@ package solver
 
 import "context"
 
-// iterate is the main loop: it takes steps until it has a Status, which is that of the
-// accepted iterate. stall is the number of sweeps without a smaller distance
-// after which it gives up.
+// iterate is the main loop: it takes steps until it has a Status, which is that of the accepted iterate.
+// stall is the number of sweeps without a smaller distance after which it gives up.
 func (x *fixedPoint) iterate(ctx context.Context, stall int) Status {
 	for {
 		if done, status := x.done(ctx); done {
@@ -26,9 +25,8 @@ type strategy interface {
 	advance(ctx context.Context, x *fixedPoint) *trouble
 }
 
-// strategy chooses by the distance: Newton's method where it is small, Anderson
-// acceleration where it is moderate, damped sweeps, which find the way best, else and where
-// the others have failed.
+// strategy chooses by the distance: Newton's method where it is small, Anderson acceleration where it is
+// moderate, damped sweeps, which find the way best, else and where the others have failed.
 func (x *fixedPoint) strategy() strategy {
 	switch d := x.accepted.Distance; {
 	case x.progress.phase == plainSweeps && d >= plainMinDistance:

@@ -11,10 +11,9 @@ import (
 // needs their derivative to some digits only.
 const differenceStep = 1e-5
 
-// jacobian is the derivative F' of a sweep: of the cavities that are read off G with
-// respect to those from which the site parameters were computed. With A_ij = G_ij/chi_i, j != i,
-// C = G diag(u) G the covariance of the predictor and V its diagonal, a change of
-// the site parameters changes what T6 says of the cavities by
+// jacobian is the derivative F' of a sweep: of the cavities that are read off G with respect to those from
+// which the site parameters were computed. With A_ij = G_ij/chi_i, j != i, C = G diag(u) G the covariance of
+// the predictor and V its diagonal, a change of the site parameters changes what T6 says of the cavities by
 //
 //	c_i:              sum_j A_ij^2 dd_j
 //	c_i m_c:          sum_j A_ij (dg_j - m_j dd_j) + m_i sum_j A_ij^2 dd_j

@@ -68,9 +68,8 @@ func (w *newton) advance(ctx context.Context, x *fixedPoint) *trouble {
 	return nil
 }
 
-// correct takes Newton steps until the iteration is done or they come no nearer. They
-// are then not tried again before it is much nearer. It leaves G stale where the last of
-// them failed to factorise.
+// correct takes Newton steps until the iteration is done or they come no nearer. They are then not tried
+// again before it is much nearer. It leaves G stale where the last of them failed to factorise.
 func (w *newton) correct(ctx context.Context, x *fixedPoint) {
 	for step := 0; ; step++ {
 		if done, _ := x.done(ctx); done {

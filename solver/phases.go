@@ -2,8 +2,7 @@ package solver
 
 import "context"
 
-// phaseName is how far the search for the fixed point has come, for losses that are not
-// quadratic.
+// phaseName is how far the search for the fixed point has come, for losses that are not quadratic.
 type phaseName int
 
 const (

@@ -223,9 +223,8 @@ func (c *precisionIteration) done(ctx context.Context, sweep int) (bool, Status)
 	return false, 0
 }
 
-// propose improves next by predicted steps around the G that stands, for
-// as long as they lead somewhere, and takes a part of the step only once the
-// residual has stopped falling.
+// propose improves next by predicted steps around the G that stands, for as long as they lead somewhere, and
+// takes a part of the step only once the residual has stopped falling.
 func (c *precisionIteration) propose() {
 	m := &c.monitor
 	if !c.settings.Plain && !m.Plain && m.best.Since >= stallStopSquare/2 {
@@ -257,8 +256,7 @@ func newPrediction(n int) prediction {
 	return prediction{make([]float64, n), make([]float64, n), make([]float64, n), math.Inf(1), quadraticConstant}
 }
 
-// residual is what predicted steps are expected to leave: they make the iteration
-// quasi-Newton.
+// residual is what predicted steps are expected to leave: they make the iteration quasi-Newton.
 func (p *prediction) residual() float64 { return p.errorConstant * p.logStep * p.logStep }
 
 // predict iterates d on the engine's model of how diag(G) depends on d, around the G
@@ -299,11 +297,10 @@ func (c *precisionIteration) predict() {
 	}
 }
 
-// relativeChange is the largest change from d to next, relative to d_i plus a thousandth
-// of what d_i would be if d_i chi_i were as large as any
-// site's. (A thousandth of the largest d would not do: one site of many examples
-// and little noise has a d by orders of magnitude above the others, which would
-// then not count.) NaN if any entry is.
+// relativeChange is the largest change from d to next, relative to d_i plus a thousandth of what d_i would be
+// if d_i chi_i were as large as any site's. (A thousandth of the largest d would not do: one site of many
+// examples and little noise has a d by orders of magnitude above the others, which would then not count.) NaN
+// if any entry is.
 func (r *run) relativeChange(next, d, chi []float64) float64 {
 	largest := r.largestShrinkage(d, chi)
 	worst := 0.0

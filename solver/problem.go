@@ -1,12 +1,11 @@
 // Package solver computes averages over resamples of a kernel machine without
 // retraining it: adaptive TAP with replicas (Malzahn and Opper 2003, [M03]).
 //
-// The predictor trained on a resample is f = argmin 1/2 f'K^-1 f + sum_i s_i
-// l(f_i, y_i) (T1), and only the law of the counts s_i is known. Every site i, a
-// distinct input, sees the rest of the model as a Gaussian cavity, and the
-// sites see each other through one Gaussian with precision parameters d,
-// G = (K^-1 + diag(d))^-1. A Solution is where both agree (T4-T6); all averages
-// are read off it. Letters and names are in doc/names.md.
+// The predictor trained on a resample is f = argmin 1/2 f'K^-1 f + sum_i s_i l(f_i, y_i) (T1), and only the
+// law of the counts s_i is known. Every site i, a distinct input, sees the rest of the model as a Gaussian
+// cavity, and the sites see each other through one Gaussian with precision parameters d, G = (K^-1 +
+// diag(d))^-1. A Solution is where both agree (T4-T6); all averages are read off it. Letters and names are in
+// doc/names.md.
 //
 // Solve (solve.go) has two short drivers over common parts. For the square loss d is
 // iterated alone (precision.go), and one linear system follows (variance.go). For all
@@ -27,9 +26,8 @@ import (
 	"bootbench/solver/internal/site"
 )
 
-// Problem says what is resampled and trained: N examples on M sites, the
-// distinct inputs. It is not changed by a solve, the scratch triangle of Gram
-// apart.
+// Problem says what is resampled and trained: N examples on M sites, the distinct inputs. It is not changed
+// by a solve, the scratch triangle of Gram apart.
 type Problem struct {
 	// M x M kernel matrix over the sites, amplitude, constant and jitter included
 	Gram linalg.Kernel

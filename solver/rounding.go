@@ -8,10 +8,9 @@ import (
 	"bootbench/linalg"
 )
 
-// settleRounding says of a solve that did not converge whether it could: where the last bits of
-// K, and what they do to G in double precision, move the image of the accepted iterate by more than
-// the tolerance, no iteration would find the solution. (Nearly always it is K itself:
-// TestUndeterminedExactly.)
+// settleRounding says of a solve that did not converge whether it could: where the last bits of K, and what
+// they do to G in double precision, move the image of the accepted iterate by more than the tolerance, no
+// iteration would find the solution. (Nearly always it is K itself: TestUndeterminedExactly.)
 func (x *fixedPoint) settleRounding() {
 	change := x.roundingChange()
 	if !(change > x.settings.Tolerance) {
@@ -33,10 +32,9 @@ func (x *fixedPoint) settleRounding() {
 // worthwhile is the largest tolerance that is proposed.
 const worthwhile = 1e-3
 
-// roundingChange is by how much the image of the accepted iterate changes where every element of
-// K beside its diagonal moves to one of its neighbours in double precision: no K is known any
-// better. It is infinite where no G follows, and 0 for a kernel that is not held whole, or
-// where there is no memory for another.
+// roundingChange is by how much the image of the accepted iterate changes where every element of K beside its
+// diagonal moves to one of its neighbours in double precision: no K is known any better. It is infinite where
+// no G follows, and 0 for a kernel that is not held whole, or where there is no memory for another.
 func (x *fixedPoint) roundingChange() float64 {
 	k, whole := x.Problem.Gram.(*linalg.Sym)
 	n, room := len(x.sites), x.factorRoom()

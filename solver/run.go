@@ -24,8 +24,7 @@ func (r *run) reportProgress(sweep int, residual float64) {
 	}
 }
 
-// asProblem marks a kernel matrix that does not factorise as a fault of the
-// problem.
+// asProblem marks a kernel matrix that does not factorise as a fault of the problem.
 func asProblem(err error) error {
 	var pivot *linalg.PivotError
 	if errors.As(err, &pivot) {

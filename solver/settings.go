@@ -34,10 +34,9 @@ type Settings struct {
 	MaxSweeps int       // exact or low-rank refreshes of G at most; default 1000
 	From      *Solution // of a neighbouring problem on the same sites, to start from; default: M03-61/62
 
-	// MaxBytes is the memory that a loss that is not quadratic may take beside the kernel
-	// matrix and its engine; default: what the system has left. Newton's method, and
-	// after it a factor of a nearly singular K, are left out where they would not fit
-	// (see WorkspaceBytes); below 0 there is room for neither.
+	// MaxBytes is the memory that a loss that is not quadratic may take beside the kernel matrix and its
+	// engine; default: what the system has left. Newton's method, and after it a factor of a nearly singular
+	// K, are left out where they would not fit (see WorkspaceBytes); below 0 there is room for neither.
 	MaxBytes int64
 
 	// Engine makes the engine that keeps G; default the kernel's own.

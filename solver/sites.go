@@ -71,8 +71,7 @@ func (s *siteModel) siteParameters(dst siteParams, x cavities) {
 	})
 }
 
-// cavities computes the cavities that follow from G and from g and u (T5, T6); see
-// Solution.readCavities.
+// cavities computes the cavities that follow from G and from g and u (T5, T6); see Solution.readCavities.
 func (s *siteModel) cavities(dst cavities, p siteParams) {
 	chi, b := s.engine.Diag()
 	for i := range chi {
@@ -114,11 +113,10 @@ func (s *siteModel) maxChange(a, b cavities) float64 {
 	return worst
 }
 
-// consistencyError is the largest difference between the two sides of T6: what the
-// sites say at cavities that were read off G (T4), and what G says with the parameters
-// p from which they were read (T5): of the predictor's mean, of its variance, and of
-// d chi. That, not d itself, tells how a site acts on the others: where it is near 1
-// the site is pinned, whatever its d.
+// consistencyError is the largest difference between the two sides of T6: what the sites say at cavities that
+// were read off G (T4), and what G says with the parameters p from which they were read (T5): of the
+// predictor's mean, of its variance, and of d chi. That, not d itself, tells how a site acts on the others:
+// where it is near 1 the site is pinned, whatever its d.
 func (s *siteModel) consistencyError(x cavities, p siteParams) float64 {
 	chi, b := s.engine.Diag()
 	apart := make([]struct{ fields, shrinkage, most float64 }, len(s.sites))

@@ -121,9 +121,8 @@ func (s *Solution) Read(f func(linalg.Engine) error) error {
 // Bound are the sites with the loss bound to them, for package adjoint.
 func (s *Solution) Bound() []site.Site { return s.sites }
 
-// Covariance writes the covariances over resamples of the predictor at one
-// site with that at every site, -(G diag(lambda) G)_ij (M03-41), into dst,
-// length M. O(M^2).
+// Covariance writes the covariances over resamples of the predictor at one site with that at every site, -(G
+// diag(lambda) G)_ij (M03-41), into dst, length M. O(M^2).
 func (s *Solution) Covariance(dst []float64, site int) error {
 	return s.Read(func(engine linalg.Engine) error {
 		g := make([]float64, len(dst))
@@ -144,10 +143,9 @@ func (s *Solution) Covariance(dst []float64, site int) error {
 // kernel matrix that is held whole, the rank for a low-rank one, at least 1.
 func (s *Solution) InputDim() int { return linalg.InputDim(s.Problem.Gram) }
 
-// Predict is the mean and the variance over resamples of the predictor at P
-// new inputs (M03-48). rows holds P x Width numbers, row-major, and is
-// overwritten: the kernel of each new input with every site, or its coordinates
-// (linalg.LowRank.Coordinates).
+// Predict is the mean and the variance over resamples of the predictor at P new inputs (M03-48). rows holds P
+// x Width numbers, row-major, and is overwritten: the kernel of each new input with every site, or its
+// coordinates (linalg.LowRank.Coordinates).
 func (s *Solution) Predict(rows []float64) (mean, variance []float64, err error) {
 	if len(rows)%s.InputDim() != 0 {
 		return nil, nil, fmt.Errorf("%d numbers are no whole rows of %d for new inputs", len(rows), s.InputDim())
@@ -174,9 +172,8 @@ func (s *Solution) Bytes() int64 {
 	return held + 8*int64(8*n+len(s.Problem.Y))
 }
 
-// readCavities fills everything that follows from d, g and the sites' share u
-// of the variance. With products that leave out the diagonal of G nothing
-// cancels (T5, T6):
+// readCavities fills everything that follows from d, g and the sites' share u of the variance. With products
+// that leave out the diagonal of G nothing cancels (T5, T6):
 //
 //	m = G g,                        m_c = sum_{j != i} G_ij g_j / b_i,
 //	V_i = sum_j G_ij^2 u_j,         V_c = sum_{j != i} G_ij^2 u_j / b_i^2,   c = b/chi.

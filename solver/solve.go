@@ -16,19 +16,16 @@ import (
 	"bootbench/solver/internal/site"
 )
 
-// Solve finds the fixed point for a problem. An error means that there is no
-// answer: the problem cannot be posed (ErrProblem), K does not factorise at the
-// very start, another solve or fit is at work in the same K (linalg.ErrBusy), or ctx was
-// over before the first sweep. In every other case the
-// Solution's Status says how good the answer is.
+// Solve finds the fixed point for a problem. An error means that there is no answer: the problem cannot be
+// posed (ErrProblem), K does not factorise at the very start, another solve or fit is at work in the same K
+// (linalg.ErrBusy), or ctx was over before the first sweep. In every other case the Solution's Status says
+// how good the answer is.
 //
-// Square loss: d and the cavities' c do not depend on the targets. d is iterated
-// alone (T10), then one linear system gives the variances (T11). A sweep costs
-// 2M^3/3 flops when exact.
+// Square loss: d and the cavities' c do not depend on the targets. d is iterated alone (T10), then one linear
+// system gives the variances (T11). A sweep costs 2M^3/3 flops when exact.
 //
-// Other losses: d, g and lambda depend on each other and move together (T4-T6).
-// A sweep needs all of G and costs M^3 flops, and some M^2 for the passes between
-// sweeps. See fixedPoint.
+// Other losses: d, g and lambda depend on each other and move together (T4-T6). A sweep needs all of G and
+// costs M^3 flops, and some M^2 for the passes between sweeps. See fixedPoint.
 //
 // Few sites are solved for with one thread of BLAS (blas.ThreadsForOrder).
 func Solve(ctx context.Context, p Problem, settings Settings) (s *Solution, err error) {
@@ -144,9 +141,8 @@ func (r *run) warn() {
 	}
 }
 
-// Rounding of the cavity precisions relative to sum_i d_i K_ii, the largest that
-// the condition of I + d^1/2 K d^1/2 can be, and the sum from which on it is
-// worth a warning.
+// Rounding of the cavity precisions relative to sum_i d_i K_ii, the largest that the condition of I + d^1/2 K
+// d^1/2 can be, and the sum from which on it is worth a warning.
 const (
 	rounding       = 2e-16
 	illConditioned = 1e9

@@ -17,9 +17,8 @@ const (
 	typicalSites = 16 // sites whose mean response stands for all
 )
 
-// spectrum is the spectrum of K, or the part of it that a random subset of the
-// sites shows: eigenvalues w of the subset's matrix, each standing for share
-// sites and, rescaled, for an eigenvalue share*w of K.
+// spectrum is the spectrum of K, or the part of it that a random subset of the sites shows: eigenvalues w of
+// the subset's matrix, each standing for share sites and, rescaled, for an eigenvalue share*w of K.
 type spectrum struct {
 	w     []float64
 	share float64
@@ -82,10 +81,9 @@ func typicalOf(n int) (typical []int) {
 // rootError is how far from the root of log c, or from its last guess, is near enough.
 const rootError = 1e-13
 
-// ridders finds where f, above zero at low and not above it at high, crosses zero,
-// by Ridders' method (1979): false position after f is multiplied by the exponential that
-// makes its values at both ends and in the middle lie on a line. The bracket halves at
-// least in every step.
+// ridders finds where f, above zero at low and not above it at high, crosses zero, by Ridders' method (1979):
+// false position after f is multiplied by the exponential that makes its values at both ends and in the
+// middle lie on a line. The bracket halves at least in every step.
 func ridders(f func(x float64) float64, low, high float64) float64 {
 	atLow, atHigh := f(low), f(high)
 	guess := math.Inf(1)

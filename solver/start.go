@@ -38,13 +38,11 @@ func (x *fixedPoint) start() *trouble {
 	return t
 }
 
-// startValue leaves the start value in the trial: one common d, g = y d and u = d y^2
-// (M03-61, M04 section 5): the common cavity's precision c solves 1/G(d) - d = c
-// with d the response of typical sites.
+// startValue leaves the start value in the trial: one common d, g = y d and u = d y^2 (M03-61, M04 section
+// 5): the common cavity's precision c solves 1/G(d) - d = c with d the response of typical sites.
 //
-// The random subset of the sites stands for itself here, as M03 has it: with
-// its eigenvalues rescaled, d G(d) cannot exceed the subset's share of a K of
-// low rank, and there may be no root.
+// The random subset of the sites stands for itself here, as M03 has it: with its eigenvalues rescaled, d G(d)
+// cannot exceed the subset's share of a K of low rank, and there may be no root.
 func (x *fixedPoint) startValue() error {
 	p := x.trial.siteParams
 	s, err := newSpectrum(x.Problem.Gram)

@@ -12,9 +12,8 @@ const (
 	varianceIterations = 500
 )
 
-// variances solves the linear system for the sites' part u = -lambda of the
-// variance (T11, in a form that holds for every law of the counts). With
-// W = G o G and q = (m - y)^2,
+// variances solves the linear system for the sites' part u = -lambda of the variance (T11, in a form that
+// holds for every law of the counts). With W = G o G and q = (m - y)^2,
 //
 //	u = t o (q + W u) + t0,   t = v/(H W_ii),   t0 = sy E2/H,
 //
@@ -89,10 +88,9 @@ func (l *varianceSystem) solve(u []float64) bool {
 	return positive && !raised
 }
 
-// pcg solves u = t0 + t o (W u) by conjugate gradients
-// on the symmetric form (I - s W s) x = s W t0, u = t0 + s x, s = t^1/2,
-// preconditioned by its diagonal, until the residual has fallen to tol times its first.
-// It reports false when the matrix is not positive definite.
+// pcg solves u = t0 + t o (W u) by conjugate gradients on the symmetric form (I - s W s) x = s W t0, u = t0 +
+// s x, s = t^1/2, preconditioned by its diagonal, until the residual has fallen to tol times its first. It
+// reports false when the matrix is not positive definite.
 func (l *varianceSystem) pcg(u []float64, tol float64) bool {
 	n, w, product, t0 := len(u), l.engine, l.offDiag, l.t0
 	s, x, scaled, image := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)

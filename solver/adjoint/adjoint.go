@@ -93,8 +93,7 @@ func (a *adjoint) each(f func(i int)) {
 	})
 }
 
-// outputs are what a site makes of its cavity: its parameters d, g, u, and its share in
-// the averages.
+// outputs are what a site makes of its cavity: its parameters d, g, u, and its share in the averages.
 type outputs struct {
 	params [3]float64
 	sums   averages
@@ -105,8 +104,7 @@ type outputs struct {
 // of its distance to a kink in standard deviations; quadratures err by some 1e-10.
 const gradientStep = 2e-4
 
-// difference is the derivative at 0 of f, which is known at some steps, by central
-// differences.
+// difference is the derivative at 0 of f, which is known at some steps, by central differences.
 func difference(f func(step int) outputs) (slope outputs) {
 	before, after := f(-1), f(1)
 	const unit = 1 / (2 * gradientStep)
@@ -125,8 +123,7 @@ func (r *readout) at(s *site.Site, cav loss.Cavity) (out outputs) {
 	return out
 }
 
-// differentiate computes the slopes of all sites and the right side, and returns the
-// objective.
+// differentiate computes the slopes of all sites and the right side, and returns the objective.
 func (a *adjoint) differentiate() float64 {
 	n := len(a.sites)
 	sums, bySite := make([]averages, n), make([][3]averages, n)

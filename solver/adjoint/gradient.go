@@ -14,8 +14,7 @@ import (
 	"bootbench/solver/internal/site"
 )
 
-// Gradient is the derivative of an Objective at a solution by everything that the problem
-// holds.
+// Gradient is the derivative of an Objective at a solution by everything that the problem holds.
 type Gradient struct {
 	Value float64 // of the objective
 	// Kernel is by the elements of the kernel matrix, M x M and symmetric: the objective changes by
@@ -26,8 +25,7 @@ type Gradient struct {
 	Factor float64
 }
 
-// Path is a way through the training losses: the loss at a distance from that of the
-// problem, which is At(0).
+// Path is a way through the training losses: the loss at a distance from that of the problem, which is At(0).
 type Path func(distance float64) (loss.Loss, error)
 
 // Differentiate takes an objective's derivatives through the fixed point (T4-T6) by its adjoint.
@@ -35,10 +33,9 @@ type Path func(distance float64) (loss.Loss, error)
 //
 //	dE = (E_theta + lambda' F_theta) dtheta,   (I - F_x)' lambda = E_x'.
 //
-// One transposed linear system, 3M unknowns, serves all hyperparameters. It is solved by GMRES
-// with products of G that are as Newton's method has them. The
-// derivatives of a site by its own cavity are differences. The cost is 3 M^3 flops and some
-// 20 products of 4 M^2, and four matrices of M^2 numbers.
+// One transposed linear system, 3M unknowns, serves all hyperparameters. It is solved by GMRES with products
+// of G that are as Newton's method has them. The derivatives of a site by its own cavity are differences. The
+// cost is 3 M^3 flops and some 20 products of 4 M^2, and four matrices of M^2 numbers.
 //
 // The solution must be that of ADATAP on a kernel matrix that is held whole,
 // whose G has not been overwritten; its residual bounds the accuracy.

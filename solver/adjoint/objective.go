@@ -17,16 +17,14 @@ import (
 	"bootbench/solver/internal/site"
 )
 
-// Criterion is a number by which models are compared, a smooth function of their
-// hyperparameters.
+// Criterion is a number by which models are compared, a smooth function of their hyperparameters.
 type Criterion int
 
-// The criteria. The left-out error is the mean of Solution.LeftOut. .632+ combines
-// it, as solver.Combine632 does, with an apparent error; but that is the mean error of the
-// resamples' own predictors on the examples that they were trained on, not that of one fit
-// to all data, and their predictions are what the no-information error is of. Both follow
-// from the same fixed point. For the zero-one loss they are probabilities, and smooth, where
-// the error of a fit is a count.
+// The criteria. The left-out error is the mean of Solution.LeftOut. .632+ combines it, as solver.Combine632
+// does, with an apparent error; but that is the mean error of the resamples' own predictors on the examples
+// that they were trained on, not that of one fit to all data, and their predictions are what the
+// no-information error is of. Both follow from the same fixed point. For the zero-one loss they are
+// probabilities, and smooth, where the error of a fit is a count.
 const (
 	LeftOutError Criterion = iota
 	Err632Plus
@@ -82,8 +80,7 @@ func badProblem(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", solver.ErrProblem, fmt.Errorf(format, args...))
 }
 
-// site computes the share of a site in the sums over examples, in a cavity in which it has
-// moments m.
+// site computes the share of a site in the sums over examples, in a cavity in which it has moments m.
 func (r *readout) site(s *site.Site, cav loss.Cavity, m loss.Moments) (sum averages) {
 	s.EachLeftOut(cav, r.y, r.Test, func(_ int, value float64) { sum.leftOut += value })
 	if r.Criterion == LeftOutError {

@@ -53,9 +53,8 @@ func (k *GMRES) Solve(x, r []float64, mul func(dst, x []float64), tolerance floa
 	return steps
 }
 
-// extend adds a vector to the basis: the image of basis vector number step, made
-// orthogonal to those before (modified Gram-Schmidt, twice). It reports false where the
-// image is not a number, or adds nothing.
+// extend adds a vector to the basis: the image of basis vector number step, made orthogonal to those before
+// (modified Gram-Schmidt, twice). It reports false where the image is not a number, or adds nothing.
 func (k *GMRES) extend(step int) bool {
 	column := k.columns[step]
 	clear(column)

@@ -9,8 +9,7 @@ import (
 	"bootbench/linalg"
 )
 
-// minRoot keeps u^1/2 away from zero, so that G can be recovered from G
-// diag(u)^1/2; its square adds nothing.
+// minRoot keeps u^1/2 away from zero, so that G can be recovered from G diag(u)^1/2; its square adds nothing.
 const minRoot = 1e-70
 
 // Products are what the derivative of a sweep takes of G at the site parameters g and u: with

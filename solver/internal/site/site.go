@@ -12,10 +12,9 @@ import (
 
 // Limits of the site parameters.
 const (
-	// minResponse bounds c chi from below, and so d = c (1 - c chi)/(c chi) from
-	// above. A site whose p(0) is smaller is present for certain; a d of c/p(0)
-	// would overflow, and 1e10 c pins the predictor as well: c and the fields of
-	// the others change by a share of 1e-10.
+	// minResponse bounds c chi from below, and so d = c (1 - c chi)/(c chi) from above. A site whose p(0) is
+	// smaller is present for certain; a d of c/p(0) would overflow, and 1e10 c pins the predictor as well: c
+	// and the fields of the others change by a share of 1e-10.
 	minResponse = 1e-10
 
 	// minInverse is the smallest 1/d, as a share of K_ii. Nothing of K is known to
@@ -28,9 +27,8 @@ const (
 	minVariance = 1e-20
 )
 
-// SmallestVariance stands for chi = 0, where K_ii = 0: the predictor is 0 there
-// in every resample, which a c as large as this expresses without overflow of
-// its fourth power.
+// SmallestVariance stands for chi = 0, where K_ii = 0: the predictor is 0 there in every resample, which a c
+// as large as this expresses without overflow of its fourth power.
 const SmallestVariance = 1e-70
 
 // Site is a distinct input with a loss bound to its examples.
@@ -144,8 +142,7 @@ func (s *Site) Parameters(cav loss.Cavity, m loss.Moments) (d, g, u float64) {
 	return cav.C * m.Shrinkage / response, g, u
 }
 
-// MatchMoments computes the g and u that give the site its mean and variance if chi is
-// response/c.
+// MatchMoments computes the g and u that give the site its mean and variance if chi is response/c.
 func MatchMoments(cav loss.Cavity, m loss.Moments, response float64) (g, u float64) {
 	return cav.C * (m.Mean/response - cav.Mean), math.Max(0, cav.C*cav.C*(m.Var/(response*response)-cav.Var))
 }

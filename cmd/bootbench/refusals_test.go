@@ -38,6 +38,7 @@ estimate boston --target medv | datasets --export boston FILE
 estimate DIR/two.csv --target a --target b | given twice: write --target a,b
 rows DIR/two.csv --target a,b | rows takes one target
 cv DIR/two.csv --target a,b --nested | run cv for each of a,b
+estimate iris --loss hinge --multiclass ovo --scheme bayesian | no row is left out
 estimate DIR/two.csv --target a,b --loss hinge | is for labels
 estimate DIR/two.csv --target a,b --metrics all | --metrics is for one target
 estimate DIR/two.csv --target a,b --positive 3 | several targets are numbers

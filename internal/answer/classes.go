@@ -83,13 +83,15 @@ func (f *fields) keep(j *Job) func(b int, weight, at []float64) {
 	}
 }
 
+// errNoneLeftOut refuses schemes with real weights for several classes.
+var errNoneLeftOut = model.InputError(errors.New("with real weights no row is left out to judge classes by: take " +
+	"another scheme, or --positive LABEL"))
+
 // Estimate judges the joint decision by exact resamples, the same for all classes, each trained around the
 // theory of its class.
 func (c *Classes) Estimate(ctx context.Context, s Settings) (report.Joint, error) {
 	if hasWeights(s.Scheme) {
-		return nil, model.InputError(errors.New(
-			"with real weights no row is left out to judge classes by: take another " +
-				"scheme, or --positive LABEL"))
+		return nil, errNoneLeftOut
 	}
 	r := c.report("estimate")
 	var f fields

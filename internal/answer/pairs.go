@@ -92,6 +92,9 @@ func (p Pairs) Train(ctx context.Context) (first *model.Predictor, err error) {
 // Estimate judges the votes by exact resamples, the same for all pairs, trained one by one. Probabilities are
 // calibrated on the numbers of left-out votes.
 func (p Pairs) Estimate(ctx context.Context, s Settings) (report.Joint, error) {
+	if hasWeights(s.Scheme) {
+		return nil, errNoneLeftOut
+	}
 	r := p.report("estimate")
 	resamples := max(2, cmp.Or(s.Refine.Resamples, defaultResamples))
 	r.Resampling = &report.ClassResampling{Resampling: Resampling(s.Scheme, p.Set.N()), Resamples: resamples,

@@ -167,7 +167,7 @@ func (j *Job) predicted(ctx context.Context, in *dataset.Inputs, s Settings, i I
 	r := &report.Prediction{
 		Command: "predict", Subject: j.Subject, Resampling: Resampling(s.Scheme, j.Set.N()),
 		Convergence: convergence(j.Model, solution), Test: in.Name, Count: len(points.Mean), Points: points,
-		Warnings: allWarnings(j.Model, s.Scheme, append(in.Notes, solution.Warnings...)...),
+		Warnings: allWarnings(j.Model, s.Scheme, append(slices.Clone(in.Notes), solution.Warnings...)...),
 	}
 	addTestErrors(r, j.Test, in.Y)
 	if j.labels() {

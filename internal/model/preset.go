@@ -3,8 +3,6 @@ package model
 import (
 	"math"
 
-	"gonum.org/v1/gonum/blas/blas64"
-
 	"bootbench/internal/dataset"
 	"bootbench/kernel"
 	"bootbench/loss"
@@ -50,5 +48,3 @@ func PresetFor(set *dataset.Set) (Preset, bool) {
 		Source: "M03 section 5",
 	}, true
 }
-
-func matrixOf(x blas64.General) dataset.Matrix { return dataset.Matrix(x) }

@@ -151,7 +151,8 @@ func plainPotrf[T float](uplo blas.Uplo, n int, a []T, lda int) (minor int) {
 }
 
 func plainTrtri[T float](uplo blas.Uplo, n int, a []T, lda int) {
-	C.bb_trtri(isSingle[T](), columnMajor(uplo), C.int32_t(n), unsafe.Pointer(unsafe.SliceData(a)), C.int32_t(lda))
+	C.bb_trtri(isSingle[T](), columnMajor(uplo), C.int32_t(n), unsafe.Pointer(unsafe.SliceData(a)),
+		C.int32_t(lda))
 }
 
 func isSingle[T float]() C.int { return flag(unsafe.Sizeof(*new(T)) == 4) }

@@ -5,10 +5,11 @@ import "gonum.org/v1/gonum/blas"
 // float is the type of a matrix's elements.
 type float interface{ float32 | float64 }
 
-// kernels is what the recursions of this file end in, in one precision: level 3 BLAS on blocks of any size, and
-// what the leaves need. Arguments are those of gonum's blas.Float64 and of Backend.
+// kernels is what the recursions of this file end in, in one precision: level 3 BLAS on blocks of any size,
+// and what the leaves need. Arguments are those of gonum's blas.Float64 and of Backend.
 type kernels[T float] struct {
-	gemm func(tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int)
+	gemm func(tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T,
+		ldc int)
 	syrk func(uplo blas.Uplo, t blas.Transpose, n, k int, alpha T, a []T, lda int, beta T, c []T, ldc int)
 	trmm triangular[T]
 
@@ -22,7 +23,8 @@ type kernels[T float] struct {
 type triangular[T float] = func(s blas.Side, uplo blas.Uplo, t blas.Transpose, d blas.Diag, m, n int, alpha T,
 	a []T, lda int, b []T, ldb int)
 
-// recursion halves triangles down to order leaf, so that nearly all of the work is in products of large blocks.
+// recursion halves triangles down to order leaf, so that nearly all of the work is in products of large
+// blocks.
 type recursion[T float] struct {
 	kernels *kernels[T]
 	leaf    int

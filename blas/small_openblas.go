@@ -77,8 +77,8 @@ var smallSet = sync.OnceValue(func() kernelSet {
 
 func hasSmall() bool { return bound.Name() == OpenBLAS && smallSet().width > 0 }
 
-// smallWork is room for panels in single precision, which take the more: n filled up to 8 and three vectors of
-// rows each; panels for all columns, and two for a tile that begins in the last.
+// smallWork is room for panels in single precision, which take the more: n filled up to 8 and three vectors
+// of rows each; panels for all columns, and two for a tile that begins in the last.
 func smallWork(n int) int {
 	n = (n + 7) / 8 * 8
 	double := smallSet().width
@@ -97,8 +97,8 @@ func (s *Small) OffDiagonal(scale []float64, g blas64.Symmetric) {
 		numbers(g.Data), C.int(g.Stride))
 }
 
-// Couple writes G o C, C = G diag(u) G, below the diagonal of h, to the digits of single precision. G is given
-// below its diagonal, chi. The inverse that s holds is lost.
+// Couple writes G o C, C = G diag(u) G, below the diagonal of h, to the digits of single precision. G is
+// given below its diagonal, chi. The inverse that s holds is lost.
 func (s *Small) Couple(g blas64.Symmetric, chi, u []float64, h blas64.General) {
 	C.bb_small_couple(smallSet().index, C.int(g.N), numbers(g.Data), C.int(g.Stride), numbers(chi), numbers(u),
 		numbers(s.work), numbers(h.Data), C.int(h.Stride))

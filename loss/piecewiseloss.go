@@ -101,7 +101,8 @@ func (l Hinge) Site(y []float64, law resample.CountDistribution) (Site, error) {
 }
 
 // SquaredHinge is the loss C max(0, 1 - y f)^2, for labels y = -1, +1: C times the squared slack, as
-// LIBLINEAR has it, without a factor 1/2. Its proximal map is h for y h >= 1, else y (y h + t)/(1 + t), t = 2 k C/c.
+// LIBLINEAR has it, without a factor 1/2. Its proximal map is h for y h >= 1, else y (y h + t)/(1 + t), t = 2
+// k C/c.
 type SquaredHinge struct {
 	C float64 // in (0, 1e100]
 	ClassWeights

@@ -222,9 +222,12 @@ func TestClassWeights(t *testing.T) {
 
 // TestJointShards: shards of several classes, and of several targets, merge to the answer of one process.
 func TestJointShards(t *testing.T) {
-	for _, line := range [][]string{{"estimate", "iris", "--refine", "80"}, {"retrain", "iris", "--resamples", "80"},
-		{"estimate", "../../internal/answer/testdata/targets.csv", "--target", "a,b", "--drop", "c", "--refine", "80",
-			"--loss", "square", "--noise", "10%"}} {
+	for _, line := range [][]string{
+		{"estimate", "iris", "--refine", "80"},
+		{"retrain", "iris", "--resamples", "80"},
+		{"estimate", "../../internal/answer/testdata/targets.csv", "--target", "a,b", "--drop", "c", "--refine",
+			"80", "--loss", "square", "--noise", "10%"},
+	} {
 		folder := filepath.Join(t.TempDir(), "kept")
 		for _, shard := range []string{"0/2", "1/2"} {
 			must(t, append(slices.Clone(line), "--journal", folder, "--shard", shard, "--quiet")...)

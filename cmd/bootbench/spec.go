@@ -278,7 +278,8 @@ type choice struct {
 	by       string
 	settings []string
 	seconds  float64 // that the search took
-	// again chooses of other rows, by scales if a length scale for each feature may be chosen; nil: all was given.
+	// again chooses of other rows, by scales if a length scale for each feature may be chosen; nil: all was
+	// given.
 	again func(scales tune.Scales) chooser
 }
 

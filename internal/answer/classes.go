@@ -84,8 +84,8 @@ func (f *fields) keep(j *Job) func(b int, weight, at []float64) {
 }
 
 // errNoneLeftOut refuses schemes with real weights for several classes.
-var errNoneLeftOut = model.InputError(errors.New("with real weights no row is left out to judge classes by: take " +
-	"another scheme, or --positive LABEL"))
+var errNoneLeftOut = model.InputError(errors.New("with real weights no row is left out to judge classes " +
+	"by: take another scheme, or --positive LABEL"))
 
 // Estimate judges the joint decision by exact resamples, the same for all classes, each trained around the
 // theory of its class.
@@ -202,8 +202,8 @@ func (c *Classes) report(command string) *report.Classes {
 		TestLoss: loss.ZeroOne{}.Name(), Status: retrain.Complete.String(),
 		Warnings: append([]string{}, c.Jobs[0].Warnings()...), Each: make([]report.ClassError, len(c.Set.Classes))}
 	if all := r.Subject.RowsTotal; all > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("the error is that of models of %d of the %d rows: those of all "+
-			"rows err less; --sample all takes them", c.Set.N(), all))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("the error is that of models of %d of the %d rows: those of "+
+			"all rows err less; --sample all takes them", c.Set.N(), all))
 	}
 	for k, name := range c.Set.Classes {
 		r.Each[k].Class = name

@@ -155,7 +155,8 @@ func TestAbsent(t *testing.T) {
 				q.Y, q.Site, q.Weight = append(q.Y, p.Y[i]), append(q.Site, p.Site[i]), append(q.Weight, 1)
 			}
 		}
-		near(t, l.Name(), mustTrain(t, k, l, p, train.Settings{}).F, mustTrain(t, k, l, q, train.Settings{}).F, 1e-6)
+		near(t, l.Name(), mustTrain(t, k, l, p, train.Settings{}).F,
+			mustTrain(t, k, l, q, train.Settings{}).F, 1e-6)
 	}
 	k, p := small(rng, 4, 6, 0.1)
 	clear(p.Weight)

@@ -13,7 +13,7 @@ import (
 
 // The defaults of train.Settings.
 const (
-	DefaultTolerance = 1e-10 // the gap that counts as converged, as a share of the sizes of the objective's terms
+	DefaultTolerance = 1e-10 // the gap that counts as converged, as a share of the objective's terms
 	defaultLimit     = 5000  // Newton steps
 )
 

@@ -22,8 +22,8 @@ type Likelihood interface {
 }
 
 // The defaults of train.Settings for expectation propagation. The tolerance bounds the distance between the
-// moments of the sites and those of the posterior: of means in units of the prior standard deviation K_ii^1/2,
-// of variances in units of K_ii.
+// moments of the sites and those of the posterior: of means in units of the prior standard deviation
+// K_ii^1/2, of variances in units of K_ii.
 const (
 	defaultEPTolerance = 1e-8
 	defaultEPSweeps    = 1000

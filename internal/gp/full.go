@@ -23,8 +23,8 @@ func FitFull(k *linalg.Sym, noise float64, biased bool, weight, target []float64
 }
 
 // FitTargets is FitFull for several targets, by one factorisation.
-func FitTargets(k *linalg.Sym, noise float64, biased bool, weight []float64, targets ...[]float64) ([][]float64,
-	error) {
+func FitTargets(k *linalg.Sym, noise float64, biased bool, weight []float64,
+	targets ...[]float64) ([][]float64, error) {
 	for _, target := range targets {
 		if err := checkFull(k.N(), noise, weight, target); err != nil {
 			return nil, err

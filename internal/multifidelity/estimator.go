@@ -42,16 +42,17 @@ type Estimator struct {
 // pointResponses are f - center, (f - center)^2, votes.
 const pointResponses = 3
 
-// NewEstimator prepares the estimates of a problem, by losses that judge left-out examples. It refuses a solution
-// whose G has moved on. Plain estimates use no control variate; where the average of F1 is not known they are
-// plain, and a warning of the result says why.
+// NewEstimator prepares the estimates of a problem, by losses that judge left-out examples. It refuses a
+// solution whose G has moved on. Plain estimates use no control variate; where the average of F1 is not known
+// they are plain, and a warning of the result says why.
 func NewEstimator(p Problem, tests []loss.Test, plain bool) (*Estimator, error) {
 	x, err := newIterate(p)
 	if err != nil {
 		return nil, err
 	}
 	n := len(p.Solution.Problem.Y)
-	e := &Estimator{solution: p.Solution, tests: tests, period: resample.Period(p.Scheme), absent: make([]int, n),
+	e := &Estimator{solution: p.Solution, tests: tests, period: resample.Period(p.Scheme),
+		absent: make([]int, n),
 		center: x.center, points: newRegression(len(x.center), pointResponses),
 		unit: make([]float64, len(x.center)*(controls+pointResponses))}
 	if !plain {

@@ -35,9 +35,9 @@ type Expectation struct {
 }
 
 // NewExpectation computes the moments of the first iterate. Its mean needs that the scheme is one of package
-// resample, and that the joint counts at every input can be enumerated: else it is an error. Its variance needs
-// that counts are independent or that every example is alone on its site, and no design: Var and AbsentVar are
-// nil else.
+// resample, and that the joint counts at every input can be enumerated: else it is an error. Its variance
+// needs that counts are independent or that every example is alone on its site, and no design: Var and
+// AbsentVar are nil else.
 //
 // The cost is that of some products with G; under a scheme whose counts depend on each other of about 20.
 func NewExpectation(p Problem) (*Expectation, error) {
@@ -59,7 +59,8 @@ type iterate struct {
 	known  map[place][2]float64
 }
 
-// place is a site under a law of its counts, which are those of its examples without one of a target; -1: all.
+// place is a site under a law of its counts, which are those of its examples without one of a target; -1:
+// all.
 type place struct {
 	site, without int
 	law           *jointCounts
@@ -169,8 +170,8 @@ func (x *iterate) add(f *forces, at place) (err error) {
 	return nil
 }
 
-// product is what forces delta add to the predictions, G delta at the sites and then that at new inputs. If not
-// whole it is sum_{i != j} G_ji delta_i, at the sites alone.
+// product is what forces delta add to the predictions, G delta at the sites and then that at new inputs. If
+// not whole it is sum_{i != j} G_ji delta_i, at the sites alone.
 func (x *iterate) product(delta []float64, whole bool) []float64 {
 	out := make([]float64, len(delta))
 	x.engine.MulVecOffDiag(out, delta)
@@ -213,8 +214,8 @@ func (x *iterate) squares(v []float64, whole bool) []float64 {
 	return out
 }
 
-// variance is the variance of product from that of the forces under a law. Where counts depend on each other it
-// has the covariances of pairs of sites with one example each,
+// variance is the variance of product from that of the forces under a law. Where counts depend on each other
+// it has the covariances of pairs of sites with one example each,
 //
 //	sum_{i != l} G_ji G_jl Cov(xi_i, xi_l) = sum_r lambda_r ((G phi_r)_j^2 - sum_i G_ji^2 phi_ri^2),
 //

@@ -6,9 +6,9 @@ import (
 	"bootbench/resample"
 )
 
-// countLaw is the law of the examples' counts by parts that do not depend on each other: groups that are drawn
-// together, strata that are drawn within, or of a scheme all examples. (The first iterate is additive in the
-// counts: marginals are enough for its mean, T14.)
+// countLaw is the law of the examples' counts by parts that do not depend on each other: groups that are
+// drawn together, strata that are drawn within, or of a scheme all examples. (The first iterate is additive
+// in the counts: marginals are enough for its mean, T14.)
 type countLaw struct {
 	part []int // of each example
 	// Laws of the counts in each part: at all; given that an example of it, or of another, is left out.

@@ -234,8 +234,8 @@ func newBag(center float64, at *estimate) bag {
 }
 
 // bagged is the error of the mean prediction over the resamples without the example, which for the square
-// loss must be two at least, and its standard error: by the jackknife, or where that is less, as for a loss of
-// steps that no group moves over one, by what the mean predictions' own standard errors say.
+// loss must be two at least, and its standard error: by the jackknife, or where that is less, as for a loss
+// of steps that no group moves over one, by what the mean predictions' own standard errors say.
 func (e *Estimator) bagged(test loss.Test, bags []bag) (value, se float64) {
 	_, square := test.(loss.SquareTest)
 	over := func(prediction func(b *bag) float64) float64 {
@@ -258,7 +258,8 @@ func (e *Estimator) bagged(test loss.Test, bags []bag) (value, se float64) {
 	for g := range min(groups, e.done/e.period) {
 		without = append(without, over(func(b *bag) float64 { return b.without[g] }))
 	}
-	return over(func(b *bag) float64 { return b.mean }), math.Max(retrain.Jackknife(without), e.stepError(test, bags))
+	return over(func(b *bag) float64 { return b.mean }),
+		math.Max(retrain.Jackknife(without), e.stepError(test, bags))
 }
 
 // stepError is the standard error of the mean over examples of a test loss of 0 or 1 at mean

@@ -107,7 +107,8 @@ func (p *ClassPrediction) Sheet() *Sheet {
 
 // Sheet is Answer.Sheet.
 func (t *Targets) Sheet() *Sheet {
-	return &Sheet{Document: t, All: eachTarget{t}, JSON: t, Warnings: t.Warnings, Cost: &t.Cost, Status: t.Status}
+	return &Sheet{Document: t, All: eachTarget{t}, JSON: t, Warnings: t.Warnings, Cost: &t.Cost,
+		Status: t.Status}
 }
 
 // Sheet is Answer.Sheet.
@@ -124,7 +125,8 @@ func (t *Training) Sheet() *Sheet {
 
 // Sheet is Answer.Sheet.
 func (t *Tuning) Sheet() *Sheet {
-	return &Sheet{Document: BriefTuning{t}, All: t, JSON: t, Warnings: t.Warnings, Cost: &t.Cost, Status: t.Status}
+	return &Sheet{Document: BriefTuning{t}, All: t, JSON: t, Warnings: t.Warnings, Cost: &t.Cost,
+		Status: t.Status}
 }
 
 // Sheet is Answer.Sheet.

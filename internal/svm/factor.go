@@ -82,8 +82,8 @@ func (c *factor) minPivot(q *dual, i, m int) float64 {
 	return (1e-13 + 1e-15*float64(m)) * (q.diag[i] + c.constant)
 }
 
-// append adds weight i to the factor and returns its pivot, the conditional variance of i given F. Where row i
-// of K depends linearly on the rows of F, i does not join; column is computed in any case.
+// append adds weight i to the factor and returns its pivot, the conditional variance of i given F. Where row
+// i of K depends linearly on the rows of F, i does not join; column is computed in any case.
 func (c *factor) append(q *dual, i int) (pivot float64, joined bool) {
 	m := len(c.index)
 	c.reserve(m + 1)

@@ -6,10 +6,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// ascendPairs is sequential minimal optimisation, for the dual with a bias: two weights move at a time, one up and
-// one down by the same amount, so that their sum stays. They are chosen by second-order information (working
-// set selection 2 of Fan, Chen and Lin 2005): the weight i to increase has the largest lower bound of the
-// bias, floor_i - f_i; the weight j to decrease gains most with it,
+// ascendPairs is sequential minimal optimisation, for the dual with a bias: two weights move at a time, one
+// up and one down by the same amount, so that their sum stays. They are chosen by second-order information
+// (working set selection 2 of Fan, Chen and Lin 2005): the weight i to increase has the largest lower bound
+// of the bias, floor_i - f_i; the weight j to decrease gains most with it,
 //
 //	slope_ij^2 / (2 (K_ii + K_jj - 2 K_ij)),   slope_ij = (floor_i - f_i) - (ceil_j - f_j).
 //

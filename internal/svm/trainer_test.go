@@ -418,7 +418,8 @@ func TestZeroRow(t *testing.T) {
 	}
 	p.C[4] = hard
 	var infeasible *InfeasibleError
-	if _, err := newTrainer(t, k).Train(p, train.Settings{}); !errors.As(err, &infeasible) || infeasible.I != 4 ||
+	_, err := newTrainer(t, k).Train(p, train.Settings{})
+	if !errors.As(err, &infeasible) || infeasible.I != 4 ||
 		infeasible.J != -1 {
 		t.Errorf("error %v", err)
 	}

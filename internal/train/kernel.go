@@ -32,7 +32,8 @@ func CheckKernel(k *linalg.Sym) error {
 // checkRow checks row i of K from its diagonal element on.
 func checkRow(row []float64, i int) error {
 	if row[0] < 0 {
-		return fmt.Errorf("kernel element (%d, %d) is %v: the matrix is not positive semidefinite", i+1, i+1, row[0])
+		return fmt.Errorf("kernel element (%d, %d) is %v: the matrix is not positive semidefinite", i+1, i+1,
+			row[0])
 	}
 	if sum := floats.Sum(row); sum-sum == 0 {
 		return nil // a sum is not finite with a term that is not
@@ -49,8 +50,8 @@ func checkRow(row []float64, i int) error {
 // varies from one resample to the next.
 func Room(n, most int) int { return min(n+n/16+8, max(n, most)) }
 
-// ResizeSquare makes *a hold a matrix of order n, undefined, and returns its stride. Where *a does not suffice
-// its memory goes first, and the new has room for later orders up to most.
+// ResizeSquare makes *a hold a matrix of order n, undefined, and returns its stride. Where *a does not
+// suffice its memory goes first, and the new has room for later orders up to most.
 func ResizeSquare(a *[]float64, n, most int) (stride int) {
 	count := n * paddedStride(n)
 	if cap(*a) < count {

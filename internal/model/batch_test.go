@@ -41,7 +41,7 @@ func biasCells(t *testing.T) (cells []model.Spec) {
 
 // TestByBatch: with a bias, or with class weights, resamples trained together, as products with G, are those
 // trained one by one, at the sites, at new inputs between them, and at one that repeats a training input:
-// within the tolerance 1e-3 of package svm, 1e-5 of f of the others. The theory agrees with them: its
+// within twice the tolerance 1e-3 of package svm, 1e-5 of f of the others. The theory agrees with them: its
 // left-out error within 3 standard errors and 4% of its own.
 func TestByBatch(t *testing.T) {
 	specs := append(biasCells(t), weightedSpecs(t, loss.ClassWeights{Negative: 0.6, Positive: 2})...)
@@ -77,7 +77,7 @@ func TestByBatch(t *testing.T) {
 					t.Errorf("a new input %v, its site %v", v, f[m.Site[7]])
 				}
 			}
-			if share := 1e-3 * (1 + 2*float64(number/6)); !(worst < share*unit) { // class weights enlarge it
+			if share := 2e-3 * (1 + float64(number/6)); !(worst < share*unit) { // class weights enlarge it
 				t.Errorf("fits differ by %g of %g", worst, unit)
 			}
 			if theory, _ := solution.LeftOut(test); math.Abs(theory-r.Error) > 3*r.SE+0.04*r.Error {

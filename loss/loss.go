@@ -71,7 +71,7 @@ type Quadratic interface {
 	// Responses are the averages of (T9) over the site's count k:
 	//	a1 = E 1/(c+k/s2), pull = 1 - c a1 = E (k/s2)/(c+k/s2),
 	//	a2 = E 1/(c+k/s2)^2, e2 = E (v/s2^2)/(c+k/s2)^2,
-	// with v = resample.WithinSiteVar of the site's examples and k: k for draws with replacement.
+	// with v = WithinSiteVar of the site's examples and k: k for draws with replacement.
 	Responses(c float64) (a1, pull, a2, e2 float64)
 	// Spread is the variance of 1/(c+k/s2) over k: a2 - a1^2 with its digits kept.
 	// It takes a1 and pull as Responses gave them at the same c.

@@ -20,7 +20,7 @@ import (
 //
 // Where a site holds several examples, the k drawn targets sum to k times their mean, with variance v(k)
 // times their population variance, over the ways in which the total count is shared out among them. The law
-// says what v(k) is (resample.WithinSiteVar): k for draws with replacement, k (n-k)/(n-1) where k different
+// says what v(k) is (WithinSiteVar): k for draws with replacement, k (n-k)/(n-1) where k different
 // ones of n examples are drawn.
 type Square struct {
 	Noise float64 // s2 > 0, in squared units of the targets
@@ -59,12 +59,9 @@ func (l Square) Site(y []float64, law resample.CountDistribution) (Site, error) 
 	if err := checkFinite(y); err != nil {
 		return nil, err
 	}
-	site := &squareSite{
-		targets: slices.Clone(y),
-		w:       1 / l.Noise,
-		counts:  resample.DrawsOf(law, len(y)),
-		others:  resample.DrawsOf(law, len(y)-1),
-	}
+	tables := resample.Cache(law)
+	site := &squareSite{targets: slices.Clone(y), w: 1 / l.Noise, counts: tables.Draws(len(y)),
+		others: tables.Draws(len(y) - 1)}
 	site.mean, site.variance = stat.PopMeanVariance(y, nil)
 	return site, nil
 }

@@ -16,12 +16,6 @@ type Bayesian struct {
 	Shape float64 // > 0; 1: Rubin's. A weight's variance is about 1/Shape.
 }
 
-// Weigher draws weights that are no counts.
-type Weigher interface {
-	// Weigh overwrites weight, one entry per example, with one draw.
-	Weigh(rng *rand.Rand, weight []float64)
-}
-
 // Name is "bayesian".
 func (Bayesian) Name() string { return "bayesian" }
 
@@ -38,7 +32,7 @@ func (s Bayesian) Counts(n int) Counts {
 	a, b := float64(n)*s.Shape, float64(s.N-n)*s.Shape
 	switch {
 	case n == 0:
-		return zeroCount()
+		return constant(0)
 	case n >= s.N:
 		return Counts{Values: []float64{float64(s.N)}, P: []float64{1}}
 	}
@@ -64,28 +58,15 @@ func (s Bayesian) Counts(n int) Counts {
 	return c
 }
 
-// WithinSiteWeight is WithinSiteVar of a real total weight w: the shares of n examples in it are
-// Dirichlet(Shape, ..., Shape), whatever w is.
-func (s Bayesian) WithinSiteWeight(n int, w float64) float64 { return w * w / (float64(n)*s.Shape + 1) }
+// WithinSiteVar is k^2/(n Shape + 1): the shares of n examples in their total weight k are Dirichlet(Shape,
+// ..., Shape), whatever it is.
+func (s Bayesian) WithinSiteVar(n int, k float64) float64 { return k * k / (float64(n)*s.Shape + 1) }
 
-// Weigh draws Gamma(Shape) weights, and makes their mean 1.
-func (s Bayesian) Weigh(rng *rand.Rand, weight []float64) {
+// Sample draws Gamma(Shape) weights, and makes their mean 1.
+func (s Bayesian) Sample(rng *rand.Rand, weight []float64) {
 	gamma := distuv.Gamma{Alpha: s.Shape, Beta: 1, Src: rng}
 	for i := range weight {
 		weight[i] = math.Max(gamma.Rand(), math.SmallestNonzeroFloat64)
 	}
 	floats.Scale(float64(len(weight))/floats.Sum(weight), weight)
-}
-
-// Sample is the Sampler's whole numbers of this scheme: as many draws as examples, by its weights. Plans of
-// fits take Weigh.
-func (s Bayesian) Sample(rng *rand.Rand, counts []int) {
-	weight := make([]float64, len(counts))
-	s.Weigh(rng, weight)
-	cdf := floats.CumSum(make([]float64, len(weight)), weight)
-	clear(counts)
-	for range counts {
-		at, _ := slices.BinarySearch(cdf, rng.Float64()*cdf[len(cdf)-1])
-		counts[min(at, len(counts)-1)]++
-	}
 }

@@ -2,7 +2,6 @@ package resample
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
@@ -52,7 +51,7 @@ func TestBayesianLaw(t *testing.T) {
 	}
 	law, weight, all := Bayesian{N: 20, Shape: 2}, make([]float64, 20), []float64(nil)
 	for r := range 2000 {
-		law.Weigh(rand.New(rand.NewPCG(3, uint64(r))), weight)
+		law.Draw(3, r, weight)
 		if mean := stat.Mean(weight, nil); math.Abs(mean-1) > 1e-12 {
 			t.Fatalf("draw %d has mean %v", r, mean)
 		}

@@ -52,6 +52,8 @@ func (d Design) Of(name string, o Options) (Scheme, error) {
 		err = fmt.Errorf("resample: blocks are drawn with replacement and without strata, by multinomial")
 	case d.Block > 0:
 		s.Draws = newCircularBlocks(d, o.Ratio)
+	case name == Bayesian{}.Name():
+		err = fmt.Errorf("resample: %s weights single examples, not groups or within strata: take multinomial", name)
 	case stratum != nil:
 		s.Draws, err = stratified(name, o, stratum)
 	}
@@ -89,7 +91,7 @@ func stratified(name string, o Options, stratum []int) (Sampler, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%w: stratum %d", err, k+1)
 		}
-		s.Within = append(s.Within, within)
+		s.Within = append(s.Within, within.(OfSize))
 	}
 	return s, nil
 }
@@ -113,13 +115,9 @@ type Designed struct {
 	Draws  Sampler
 }
 
-// Sample and SampleAt are those of Draws.
-func (s Designed) Sample(rng *rand.Rand, counts []int)       { s.Draws.Sample(rng, counts) }
-func (s Designed) SampleAt(seed uint64, b int, counts []int) { Draw(s.Draws, seed, b, counts) }
-func (s Designed) Period() int                               { return Period(s.Draws) }
-func (s Designed) Absent() float64                           { return ProbZero(s.Scheme, 1) }
-func (s Designed) WithinSiteVar(n, k int) float64            { return WithinSiteVar(s.Scheme, n, k) }
-func (s Designed) ConditionalOnAbsent() CountDistribution    { return ConditionalOnAbsent(s.Scheme) }
+// Draw and Period are those of Draws.
+func (s Designed) Draw(seed uint64, b int, weight []float64) { s.Draws.Draw(seed, b, weight) }
+func (s Designed) Period() int                               { return s.Draws.Period() }
 
 // IsDependent reports whether a scheme draws examples together, so that the theory does not hold.
 func IsDependent(s Scheme) bool {
@@ -141,7 +139,7 @@ func ProbAbsent(s Sampler, example int) float64 {
 	case CircularBlocks:
 		return s.absent(len(s.Series[s.Of[example]]))
 	}
-	return ProbZero(s.(CountDistribution), 1)
+	return s.(CountDistribution).Absent()
 }
 
 // Grouped draws whole groups: every example is drawn as often as its group.
@@ -151,39 +149,43 @@ type Grouped struct {
 	Count  int   // groups
 }
 
-// Sample is Sampler.Sample.
-func (s Grouped) Sample(rng *rand.Rand, counts []int) {
-	s.SampleAt(rng.Uint64(), rng.IntN(s.Period()), counts)
-}
-
 // Period is that of the groups' draws.
-func (s Grouped) Period() int { return Period(s.Groups) }
+func (s Grouped) Period() int { return s.Groups.Period() }
 
-// SampleAt is Periodic.SampleAt.
-func (s Grouped) SampleAt(seed uint64, b int, counts []int) {
-	groups := make([]int, s.Count)
-	Draw(s.Groups, seed, b, groups)
+// Draw is Sampler.Draw.
+func (s Grouped) Draw(seed uint64, b int, weight []float64) {
+	groups := make([]float64, s.Count)
+	s.Groups.Draw(seed, b, groups)
 	for i, g := range s.Group {
-		counts[i] = groups[g]
+		weight[i] = groups[g]
 	}
 }
 
 // Stratified draws within every stratum, from one after the other.
 type Stratified struct {
-	Within  []Sampler // of each stratum
-	Stratum []int     // of each member
+	Within  []OfSize // of each stratum
+	Stratum []int    // of each member
 }
 
-// Sample is Sampler.Sample.
-func (s Stratified) Sample(rng *rand.Rand, counts []int) {
-	within := make([][]int, len(s.Within))
+// OfSize is a scheme of fixed size: Multinomial or Subsample.
+type OfSize interface {
+	Scheme
+	Sample(rng *rand.Rand, weight []float64)
+}
+
+// Period is 1: the draws are independent.
+func (Stratified) Period() int { return 1 }
+
+// Draw is Sampler.Draw.
+func (s Stratified) Draw(seed uint64, b int, weight []float64) {
+	rng, within := stream(seed, b), make([][]float64, len(s.Within))
 	for k, size := range sizes(s.Stratum) {
-		if within[k] = make([]int, size); size > 0 {
+		if within[k] = make([]float64, size); size > 0 {
 			s.Within[k].Sample(rng, within[k])
 		}
 	}
 	for i, k := range s.Stratum {
-		counts[i], within[k] = within[k][0], within[k][1:]
+		weight[i], within[k] = within[k][0], within[k][1:]
 	}
 }
 
@@ -211,14 +213,18 @@ func newCircularBlocks(d Design, ratio float64) CircularBlocks {
 	return s
 }
 
-// Sample is Sampler.Sample.
-func (s CircularBlocks) Sample(rng *rand.Rand, counts []int) {
-	clear(counts)
+// Period is 1: the draws are independent.
+func (CircularBlocks) Period() int { return 1 }
+
+// Draw is Sampler.Draw.
+func (s CircularBlocks) Draw(seed uint64, b int, weight []float64) {
+	rng := stream(seed, b)
+	clear(weight)
 	for _, rows := range s.Series {
 		for _, length := range s.lengths(len(rows)) {
 			start := rng.IntN(len(rows))
 			for k := range length {
-				counts[rows[(start+k)%len(rows)]]++
+				weight[rows[(start+k)%len(rows)]]++
 			}
 		}
 	}

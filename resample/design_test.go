@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -30,13 +31,13 @@ func TestPartition(t *testing.T) {
 }
 
 // foldsOf are the folds of all examples in one period, -1 where there is not exactly one.
-func foldsOf(s Periodic, seed uint64, period, n int) []int {
-	fold, counts := make([]int, n), make([]int, n)
+func foldsOf(s Sampler, seed uint64, period, n int) []int {
+	fold, counts := make([]int, n), make([]float64, n)
 	for i := range fold {
 		fold[i] = -1
 	}
 	for k := range s.Period() {
-		s.SampleAt(seed, period*s.Period()+k, counts)
+		s.Draw(seed, period*s.Period()+k, counts)
 		for i, c := range counts {
 			if c == 0 {
 				fold[i] = map[bool]int{true: k, false: -1}[fold[i] == -1]
@@ -48,11 +49,11 @@ func foldsOf(s Periodic, seed uint64, period, n int) []int {
 
 // TestForwardChain has the splits of scikit-learn 1.7's TimeSeriesSplit(n_splits=3, test_size=2) of 9 rows.
 func TestForwardChain(t *testing.T) {
-	s, counts := ForwardChain{Folds: 3, Length: 2}, make([]int, 9)
+	s, counts := ForwardChain{Folds: 3, Length: 2}, make([]float64, 9)
 	plan := Resamples{Scheme: s, Y: make([]float64, 9)}
 	for b, start := range []int{3, 5, 7} {
-		s.SampleAt(0, b, counts)
-		want := slices.Concat(slices.Repeat([]int{1}, start), make([]int, 9-start))
+		s.Draw(0, b, counts)
+		want := slices.Concat(slices.Repeat([]float64{1}, start), make([]float64, 9-start))
 		if first, end := Judged(plan, b, 9); !slices.Equal(counts, want) || first != start || end != start+2 {
 			t.Errorf("fold %d trains on %v and is judged from %d to %d", b, counts, first, end)
 		}
@@ -82,14 +83,14 @@ func TestDesigns(t *testing.T) {
 			t.Fatal(err)
 		}
 		const draws = 20000
-		counts, sum, absent := make([]int, d.N), make([]float64, d.N), make([]float64, d.N)
+		counts, sum, absent := make([]float64, d.N), make([]float64, d.N), make([]float64, d.N)
 		for b := range draws {
-			Draw(s, 7, b, counts)
+			s.Draw(7, b, counts)
 			for i, c := range counts {
 				if d.Group != nil && d.Block == 0 && c != counts[slices.Index(group, group[i])] {
 					t.Fatalf("%s: draw %d splits a group: %v", name, b, counts)
 				}
-				sum[i] += float64(c) / draws
+				sum[i] += c / draws
 				if c == 0 {
 					absent[i] += 1. / draws
 				}
@@ -110,6 +111,26 @@ func TestDesigns(t *testing.T) {
 	}
 }
 
+// TestRefusedDesigns: schemes that a design has no draws for are refused with a cure.
+func TestRefusedDesigns(t *testing.T) {
+	parts := []int{0, 0, 1, 1}
+	for _, c := range []struct {
+		scheme, says string
+		Design
+	}{
+		{"bayesian", "take multinomial", Design{Group: parts}},
+		{"bayesian", "take multinomial", Design{Stratum: parts}},
+		{"poisson", "strata take multinomial, subsample or kfold", Design{Stratum: parts}},
+		{"subsample", "by multinomial", Design{Block: 2}},
+	} {
+		c.N = len(parts)
+		_, err := c.Of(c.scheme, Options{Ratio: 1})
+		if err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s %+v: %v, want an error that says %q", c.scheme, c.Design, err, c.says)
+		}
+	}
+}
+
 // TestGroupedFolds: in every period every group is left out once, whole.
 func TestGroupedFolds(t *testing.T) {
 	group := []int{0, 0, 1, 2, 2, 2, 3, 3, 1, 4, 4, 4}
@@ -118,7 +139,7 @@ func TestGroupedFolds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fold := foldsOf(s.(Periodic), 1, 5, len(group))
+	fold := foldsOf(s, 1, 5, len(group))
 	for i, k := range fold {
 		if k < 0 || k != fold[slices.Index(group, group[i])] {
 			t.Errorf("example %d of group %d is in fold %d of %v", i, group[i], k, fold)

@@ -140,11 +140,7 @@ func TestProbZero(t *testing.T) {
 			within(t, fmt.Sprintf("ProbZero(%v, %d)", s.law, n), ProbZero(s.law, n), want, 1e-13)
 		}
 	}
-	within(t, "ProbZero of a plain distribution", ProbZero(plain{Poisson{2}}, 1), math.Exp(-2), 1e-14)
 }
-
-// plain hides every method of a law beyond the interface.
-type plain struct{ CountDistribution }
 
 // TestCached: a wrapped distribution is computed once, also by concurrent callers,
 // and wrapping twice is wrapping once.

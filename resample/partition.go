@@ -1,59 +1,50 @@
 package resample
 
-import (
-	"math/rand/v2"
-	"slices"
-)
+import "slices"
 
 // Partition is K-fold cross-validation within strata: the members of every stratum are dealt at random to
-// Folds folds of equal size, to within one, and so are all together. Resample b leaves out fold b mod Folds
-// of partition b/Folds.
+// Folds folds of equal size, to within one, and so are all together. Draw b leaves out fold b mod Folds of
+// partition b/Folds.
 type Partition struct {
 	Folds   int
 	Stratum []int // of each member; nil: there is one
 }
 
-// Sample leaves out one fold of a fresh partition.
-func (s Partition) Sample(rng *rand.Rand, counts []int) {
-	s.SampleAt(rng.Uint64(), rng.IntN(s.Folds), counts)
-}
-
-// Period is Folds: as many consecutive draws of a series share a partition.
+// Period is Folds: as many consecutive draws share a partition.
 func (s Partition) Period() int { return s.Folds }
 
-// SampleAt is Periodic.SampleAt.
-func (s Partition) SampleAt(seed uint64, b int, counts []int) {
-	deal := rand.New(rand.NewPCG(seed, uint64(b/s.Folds))).Perm(len(counts))
+// Draw is Sampler.Draw.
+func (s Partition) Draw(seed uint64, b int, weight []float64) {
+	deal := stream(seed, b/s.Folds).Perm(len(weight))
 	if s.Stratum != nil {
 		slices.SortStableFunc(deal, func(i, j int) int { return s.Stratum[i] - s.Stratum[j] })
 	}
 	for position, member := range deal {
-		counts[member] = 1
-		if position%s.Folds == b%s.Folds {
-			counts[member] = 0
-		}
+		weight[member] = present(position%s.Folds != b%s.Folds)
 	}
 }
 
-// GivenFolds is cross-validation by folds that are known: resample b leaves out those of fold b mod Folds.
+// present is the weight of an example that is in a resample or not.
+func present(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// GivenFolds is cross-validation by folds that are known: draw b leaves out those of fold b mod Folds.
 type GivenFolds struct {
 	Folds int
 	Fold  []int // of each example, from 0 to Folds-1
 }
 
-// Sample leaves out one fold.
-func (s GivenFolds) Sample(rng *rand.Rand, counts []int) { s.SampleAt(0, rng.IntN(s.Folds), counts) }
-
 // Period is Folds.
 func (s GivenFolds) Period() int { return s.Folds }
 
-// SampleAt is Periodic.SampleAt.
-func (s GivenFolds) SampleAt(_ uint64, b int, counts []int) {
+// Draw is Sampler.Draw.
+func (s GivenFolds) Draw(_ uint64, b int, weight []float64) {
 	for i, fold := range s.Fold {
-		counts[i] = 1
-		if fold == b%s.Folds {
-			counts[i] = 0
-		}
+		weight[i] = present(fold != b%s.Folds)
 	}
 }
 
@@ -61,24 +52,18 @@ func (s GivenFolds) SampleAt(_ uint64, b int, counts []int) {
 // rows are predicted one after the other, each by the rows before it.
 type ForwardChain struct{ Folds, Length int }
 
-// Sample holds the rows before one of the blocks.
-func (s ForwardChain) Sample(rng *rand.Rand, counts []int) { s.SampleAt(0, rng.IntN(s.Folds), counts) }
-
 // Period is Folds.
 func (s ForwardChain) Period() int { return s.Folds }
 
-// SampleAt is Periodic.SampleAt.
-func (s ForwardChain) SampleAt(_ uint64, b int, counts []int) {
-	first, _ := s.Judged(b, len(counts))
-	for i := range counts {
-		counts[i] = 0
-		if i < first {
-			counts[i] = 1
-		}
+// Draw holds the rows before block b mod Folds.
+func (s ForwardChain) Draw(_ uint64, b int, weight []float64) {
+	first, _ := s.Judged(b, len(weight))
+	for i := range weight {
+		weight[i] = present(i < first)
 	}
 }
 
-// Judged is the block that resample b is to predict: of the n rows those from first on, before end.
+// Judged is the block that draw b is to predict: of the n rows those from first on, before end.
 func (s ForwardChain) Judged(b, n int) (first, end int) {
 	first = n - (s.Folds-b%s.Folds)*s.Length
 	return first, first + s.Length

@@ -1,10 +1,6 @@
 package resample
 
-import (
-	"math/rand/v2"
-
-	"gonum.org/v1/gonum/floats"
-)
+import "gonum.org/v1/gonum/floats"
 
 // Plan is a list of fits. Fit r minimises sum_i w_i l(f_i, y_i) + |f|^2/2 with weights w >= 0 and targets y
 // of its own, which follow from r alone, whoever asks and in whatever order.
@@ -26,20 +22,12 @@ type Resamples struct {
 
 // Fit is Plan.Fit.
 func (p Resamples) Fit(r int, weight []float64) (target []float64) {
-	if s, ok := p.Scheme.(Weigher); ok {
-		s.Weigh(rand.New(rand.NewPCG(p.Seed, uint64(r))), weight)
-		return p.Y
-	}
-	counts := make([]int, len(p.Y))
-	Draw(p.Scheme, p.Seed, r, counts)
-	for i, k := range counts {
-		weight[i] = float64(k)
-	}
+	p.Scheme.Draw(p.Seed, r, weight)
 	return p.Y
 }
 
 // Period is that of the scheme.
-func (p Resamples) Period() int { return Period(p.Scheme) }
+func (p Resamples) Period() int { return p.Scheme.Period() }
 
 // Path has each fit of a plan as often as there are factors, which multiply its weights: a path of C, or of
 // 1/noise.

@@ -1,39 +1,41 @@
 package resample
 
-import "math/rand/v2"
+import (
+	"fmt"
+	"math/rand/v2"
+)
 
-// Sampler draws occupation numbers.
+// Sampler draws the weights of resamples: the counts of their examples, or real numbers.
 type Sampler interface {
-	// Sample overwrites counts, one entry per example, with one draw.
-	Sample(rng *rand.Rand, counts []int)
-}
-
-// Periodic is a Sampler whose consecutive draws can be spread more evenly than
-// independent ones: the draws of SampleAt with b = j Period to (j+1) Period - 1
-// depend on each other, and on no others. Each by itself is distributed as Sample.
-type Periodic interface {
-	Sampler
-	// Period is the number of draws that depend on each other, >= 1.
+	// Draw overwrites weight, one entry per example, with draw number b >= 0 of the sequence that belongs to
+	// seed. It keeps no state: draws may be taken in any order.
+	Draw(seed uint64, b int, weight []float64)
+	// Period is the number of draws that depend on each other, on no others: from a multiple of it on. 1 where
+	// none do.
 	Period() int
-	// SampleAt overwrites counts with draw number b >= 0 of the sequence that
-	// belongs to seed. It keeps no state: draws may be taken in any order.
-	SampleAt(seed uint64, b int, counts []int)
 }
 
-// Draw overwrites counts with draw number b >= 0 of the sequence that belongs to seed: SampleAt where s is
-// Periodic, else a Sample from the random stream PCG(seed, b).
-func Draw(s Sampler, seed uint64, b int, counts []int) {
-	if periodic, ok := s.(Periodic); ok {
-		periodic.SampleAt(seed, b, counts)
-		return
-	}
-	s.Sample(rand.New(rand.NewPCG(seed, uint64(b))), counts)
-}
+// stream is the random stream of a draw, PCG(seed, b).
+func stream(seed uint64, b int) *rand.Rand { return rand.New(rand.NewPCG(seed, uint64(b))) }
 
-// Period is the number of consecutive draws that depend on each other: 1 unless s is Periodic.
-func Period(s Sampler) int {
-	if periodic, ok := s.(Periodic); ok {
-		return periodic.Period()
+// Draw is Sampler.Draw: each draw is a Sample from a stream of its own.
+func (s Poisson) Draw(seed uint64, b int, weight []float64)     { s.Sample(stream(seed, b), weight) }
+func (s Multinomial) Draw(seed uint64, b int, weight []float64) { s.Sample(stream(seed, b), weight) }
+func (s Bernoulli) Draw(seed uint64, b int, weight []float64)   { s.Sample(stream(seed, b), weight) }
+func (s Subsample) Draw(seed uint64, b int, weight []float64)   { s.Sample(stream(seed, b), weight) }
+func (s Bayesian) Draw(seed uint64, b int, weight []float64)    { s.Sample(stream(seed, b), weight) }
+
+// Period is 1: the draws are independent.
+func (Poisson) Period() int     { return 1 }
+func (Multinomial) Period() int { return 1 }
+func (Bernoulli) Period() int   { return 1 }
+func (Subsample) Period() int   { return 1 }
+func (Bayesian) Period() int    { return 1 }
+
+// checkLength panics where a scheme is not over as many examples as there are weights: a mistake of the
+// caller's code, not of its input.
+func checkLength(s Scheme, n int, weight []float64) {
+	if len(weight) != n {
+		panic(fmt.Sprintf("resample: %d weights for a %s scheme over %d examples", len(weight), s.Name(), n))
 	}
-	return 1
 }

@@ -3,9 +3,10 @@ package resample
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
+	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -32,12 +33,11 @@ func chiSquare(observed map[int]int, total int, prob func(k int) float64, last i
 
 // tally draws resamples until about 60000 counts are seen.
 func tally(s Sampler, n int) (map[int]int, int) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	counts, seen, total := make([]int, n), map[int]int{}, 0
-	for total < 60000 {
-		s.Sample(rng, counts)
+	counts, seen, total := make([]float64, n), map[int]int{}, 0
+	for b := 0; total < 60000; b++ {
+		s.Draw(1, b, counts)
 		for _, k := range counts {
-			seen[k]++
+			seen[int(k)]++
 		}
 		total += n
 	}
@@ -88,50 +88,107 @@ func TestPairs(t *testing.T) {
 		{KFold{2, n}, 1. / 2, (4*3 + 3*2) / 42.}, {KFold{3, n}, 1. / 3, (3*2 + 2*1 + 2*1) / 42.},
 		{KFold{7, n}, 1. / 7, 0},
 	} {
-		for _, series := range []bool{false, true} {
-			var absent [n][n]float64
-			counts := make([]int, n)
-			rng := rand.New(rand.NewPCG(3, 5))
-			for b := range draws {
-				if series {
-					Draw(c.s, 6, b, counts)
-				} else {
-					c.s.Sample(rng, counts)
-				}
-				for i := range counts {
-					for j := range counts {
-						if counts[i] == 0 && counts[j] == 0 {
-							absent[i][j] += 1. / draws
-						}
+		var absent [n][n]float64
+		counts := make([]float64, n)
+		for b := range draws {
+			c.s.Draw(6, b, counts)
+			for i := range counts {
+				for j := range counts {
+					if counts[i] == 0 && counts[j] == 0 {
+						absent[i][j] += 1. / draws
 					}
 				}
 			}
-			for i := range n {
-				for j := range n {
-					want := c.one * c.another
-					if i == j {
-						want = c.one
-					}
-					if math.Abs(absent[i][j]-want) > 4.5*0.0035 || want == 0 && absent[i][j] != 0 {
-						t.Errorf("%s %v, series %v: %d and %d are absent with frequency %.4f, want %.4f", c.s.Name(), c.s,
-							series, i, j, absent[i][j], want)
-					}
+		}
+		for i := range n {
+			for j := range n {
+				want := c.one * c.another
+				if i == j {
+					want = c.one
+				}
+				if math.Abs(absent[i][j]-want) > 4.5*0.0035 || want == 0 && absent[i][j] != 0 {
+					t.Errorf("%s %v: %d and %d are absent with frequency %.4f, want %.4f", c.s.Name(), c.s, i, j,
+						absent[i][j], want)
 				}
 			}
 		}
 	}
 }
 
-// TestWrongLength: schemes over N examples refuse other numbers of counts.
+// TestWrongLength: schemes over N examples refuse other numbers of weights.
 func TestWrongLength(t *testing.T) {
 	for _, s := range []Scheme{Multinomial{3, 3}, Subsample{3, 3}, KFold{3, 3}} {
 		func() {
 			defer func() {
 				if recover() == nil {
-					t.Errorf("%s: counts of the wrong length pass", s.Name())
+					t.Errorf("%s: weights of the wrong length pass", s.Name())
 				}
 			}()
-			s.Sample(rand.New(rand.NewPCG(1, 1)), make([]int, 2))
+			s.Draw(1, 0, make([]float64, 2))
 		}()
+	}
+}
+
+// TestFolds: K draws in a row leave every example out exactly once, in folds of
+// equal size to within one; draws do not depend on the order in which they are
+// taken; partitions and seeds differ.
+func TestFolds(t *testing.T) {
+	for _, s := range []KFold{{2, 5}, {3, 12}, {5, 12}, {12, 12}} {
+		counts := make([]float64, s.N)
+		var partitions [][]int // per block, the fold of each example
+		for block := range 3 {
+			fold, total := make([]int, s.N), make([]int, s.N)
+			for f := range s.Folds {
+				s.Draw(4, block*s.Folds+f, counts)
+				absent := 0
+				for i, k := range counts {
+					if k == 0 {
+						fold[i] = f
+						total[i]++
+						absent++
+					} else if k != 1 {
+						t.Fatalf("%+v: count %g", s, k)
+					}
+				}
+				if absent != s.N/s.Folds && absent != (s.N+s.Folds-1)/s.Folds {
+					t.Errorf("%+v: fold %d has %d examples", s, f, absent)
+				}
+			}
+			for i, n := range total {
+				if n != 1 {
+					t.Errorf("%+v: block %d leaves example %d out %d times", s, block, i, n)
+				}
+			}
+			partitions = append(partitions, fold)
+		}
+		if slices.Equal(partitions[0], partitions[1]) && slices.Equal(partitions[1], partitions[2]) {
+			t.Errorf("%+v: all partitions are the same", s)
+		}
+		again := make([]float64, s.N)
+		if s.Draw(4, 1, again); again[slices.Index(partitions[0], 1)] != 0 {
+			t.Errorf("%+v: draw 1 is %v at its second time", s, again)
+		}
+		if s.Period() != s.Folds {
+			t.Error("periods")
+		}
+	}
+	a, b := make([]float64, 40), make([]float64, 40)
+	KFold{4, 40}.Draw(1, 0, a)
+	KFold{4, 40}.Draw(2, 0, b)
+	if slices.Equal(a, b) {
+		t.Error("two seeds, one partition")
+	}
+}
+
+// TestSizes: schemes of fixed size keep it.
+func TestSizes(t *testing.T) {
+	counts := make([]float64, 11)
+	for b := range 200 {
+		for _, size := range []int{1, 4, 11} {
+			(Subsample{size, 11}).Draw(5, b, counts)
+			if floats.Sum(counts) != float64(size) || slices.Max(counts) != 1 {
+				t.Fatalf("%d of 11 gives %v", size, counts)
+			}
+		}
 	}
 }

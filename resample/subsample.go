@@ -1,10 +1,6 @@
 package resample
 
-import (
-	"fmt"
-	"math"
-	"math/rand/v2"
-)
+import "math/rand/v2"
 
 // Bernoulli is subsampling of random size: every example is in the resample, once, with probability Rate,
 // independently of the others. It factorises: the counts of the theory are those of the sampler.
@@ -19,17 +15,20 @@ func (Bernoulli) Name() string { return "bernoulli" }
 func (s Bernoulli) Mean() float64 { return s.Rate }
 
 // Counts is Binomial(n, r).
-func (s Bernoulli) Counts(n int) Counts { return binomial(n, s.Rate/(1-s.Rate)) }
+func (s Bernoulli) Counts(n int) Counts { return binomial(float64(n), s.Rate/(1-s.Rate)) }
 
-// Absent is P(k = 0) = 1-r of one example.
+// Absent is 1-r.
 func (s Bernoulli) Absent() float64 { return 1 - s.Rate }
 
+// WithinSiteVar is k (n-k)/(n-1).
+func (Bernoulli) WithinSiteVar(n int, k float64) float64 { return withoutReplacement(n, k) }
+
 // Sample draws every count on its own.
-func (s Bernoulli) Sample(rng *rand.Rand, counts []int) {
-	for i := range counts {
-		counts[i] = 0
+func (s Bernoulli) Sample(rng *rand.Rand, weight []float64) {
+	clear(weight)
+	for i := range weight {
 		if rng.Float64() < s.Rate {
-			counts[i] = 1
+			weight[i] = 1
 		}
 	}
 }
@@ -53,60 +52,65 @@ func (s Subsample) Mean() float64 { return float64(s.Size) / float64(s.N) }
 
 // Counts is Binomial(n, Size/N), that of n independent examples.
 func (s Subsample) Counts(n int) Counts {
-	return binomial(n, float64(s.Size)/float64(s.N-s.Size))
+	return binomial(float64(n), float64(s.Size)/float64(s.N-s.Size))
 }
 
-// Absent is P(k = 0) = 1 - Size/N of one example.
+// Absent is 1 - Size/N.
 func (s Subsample) Absent() float64 { return float64(s.N-s.Size) / float64(s.N) }
 
-// ConditionalOnAbsent is the same size chosen from the N-1 other examples; s itself
-// where no example is ever left out.
-func (s Subsample) ConditionalOnAbsent() CountDistribution {
-	if s.Size == s.N {
-		return s
-	}
-	return Subsample{Size: s.Size, N: s.N - 1}
-}
+// WithinSiteVar is k (n-k)/(n-1).
+func (Subsample) WithinSiteVar(n int, k float64) float64 { return withoutReplacement(n, k) }
 
-// Sample chooses one subset. It panics unless counts has length N.
-func (s Subsample) Sample(rng *rand.Rand, counts []int) {
-	checkLength(s, s.N, counts)
-	drawSubset(rng, s.Size, counts)
-}
-
-// checkLength panics where a scheme is not over as many examples as there are
-// counts: a mistake of the caller's code, not of its input.
-func checkLength(s Scheme, n int, counts []int) {
-	if len(counts) != n {
-		panic(fmt.Sprintf("resample: %d counts for a %s scheme over %d examples", len(counts), s.Name(), n))
-	}
-}
-
-// drawSubset sets size counts, chosen at random, to 1 and the others to 0, in one
-// pass (selection sampling, Knuth's algorithm S): a count is chosen with the
-// number still wanted over the number still to come as its probability.
-func drawSubset(rng *rand.Rand, size int, counts []int) {
-	for i := range counts {
-		counts[i] = 0
-		if rng.IntN(len(counts)-i) < size {
-			counts[i] = 1
-			size--
+// Sample chooses one subset in one pass (selection sampling, Knuth's algorithm S): an example is chosen with
+// the number still wanted over the number still to come as its probability. It panics unless weight has
+// length N.
+func (s Subsample) Sample(rng *rand.Rand, weight []float64) {
+	checkLength(s, s.N, weight)
+	clear(weight)
+	wanted := s.Size
+	for i := range weight {
+		if rng.IntN(len(weight)-i) < wanted {
+			weight[i] = 1
+			wanted--
 		}
 	}
 }
 
-// binomial is the distribution of how many of n independent examples are
-// present, each with those odds of presence to absence: Binomial(n, odds/(1+odds)).
-func binomial(n int, odds float64) Counts {
-	if n <= 0 {
-		return zeroCount()
-	}
-	if math.IsInf(odds, 1) {
-		return Counts{First: n, P: []float64{1}}
-	}
-	rate := odds / (1 + odds)
-	mode := min(n, int(float64(n+1)*rate))
-	return logConcave(mode, float64(n)*rate, func(k float64) float64 {
-		return (float64(n) - k) / (k + 1) * odds
-	})
+// KFold is K-fold cross-validation: the examples are parted at random into Folds folds of equal size, to
+// within one example, and the resample holds all folds but one. Folds = N is leave-one-out.
+//
+// Every example is absent with probability 1/Folds, exactly. Its counts do not factorise, since a whole fold
+// is absent at a time; the distribution given here is that of independent counts with these marginals, so the
+// total of n examples is Binomial(n, 1 - 1/Folds). That leaves the number of absent examples free, where it
+// is N/Folds. Left-out errors of few examples or many folds feel it: given that example i is absent, each
+// other one is absent with probability 1/Folds in this distribution but (N/Folds - 1)/(N - 1) in truth, 0 for
+// leave-one-out, which Bernoulli of rate 1 has right.
+type KFold struct {
+	Folds int // K, 2 to N
+	N     int // examples to part
+}
+
+// Name is "kfold".
+func (KFold) Name() string { return "kfold" }
+
+// Mean is 1 - 1/Folds.
+func (s KFold) Mean() float64 { return 1 - 1/float64(s.Folds) }
+
+// Counts is Binomial(n, 1 - 1/Folds), as of n independent examples.
+func (s KFold) Counts(n int) Counts { return binomial(float64(n), float64(s.Folds-1)) }
+
+// Absent is 1/Folds.
+func (s KFold) Absent() float64 { return 1 / float64(s.Folds) }
+
+// WithinSiteVar is k (n-k)/(n-1).
+func (KFold) WithinSiteVar(n int, k float64) float64 { return withoutReplacement(n, k) }
+
+// Period is Folds: as many consecutive draws share a partition.
+func (s KFold) Period() int { return s.Folds }
+
+// Draw leaves out fold b mod Folds of random partition number b/Folds, so that Folds draws in a row are
+// ordinary K-fold cross-validation, and more of them repeated K-fold. It panics unless weight has length N.
+func (s KFold) Draw(seed uint64, b int, weight []float64) {
+	checkLength(s, s.N, weight)
+	Partition{Folds: s.Folds}.Draw(seed, b, weight)
 }

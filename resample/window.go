@@ -4,18 +4,25 @@ import (
 	"iter"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
-// tailMass bounds the mass of each tail that a window leaves out, relative to P(k >= 1) or 1, whichever is
-// less, so that averages that vanish with k keep their digits at small means.
-const tailMass = 1e-17
+// Counts is a distribution of a count k = 0, 1, 2, ... on a window outside of
+// which its probability is negligible: P(k = First+j) = P[j]. The entries of P
+// sum to one. Of real weights Values are the nodes of a quadrature, and P its weights.
+type Counts struct {
+	First  int
+	P      []float64
+	Values []float64 // nil: whole numbers from First on
+}
 
-// prob is P(k), 0 outside of the window.
-func (c Counts) prob(k int) float64 {
-	if k < c.First || k >= c.First+len(c.P) {
-		return 0
+// At is value number j.
+func (c *Counts) At(j int) float64 {
+	if c.Values != nil {
+		return c.Values[j]
 	}
-	return c.P[k-c.First]
+	return float64(c.First + j)
 }
 
 // All iterates over the counts k of the window and their probabilities, in ascending order.
@@ -29,8 +36,26 @@ func (c Counts) All() iter.Seq2[int, float64] {
 	}
 }
 
-// zeroCount is the distribution of the constant 0.
-func zeroCount() Counts { return Counts{P: []float64{1}} }
+// constant is the distribution of a count that is k for certain.
+func constant(k int) Counts { return Counts{First: k, P: []float64{1}} }
+
+// binomial is the distribution of how many of so many independent trials succeed, each with those odds of
+// success to failure: Binomial(trials, odds/(1+odds)). The trials may exceed the integers.
+func binomial(trials, odds float64) Counts {
+	switch {
+	case trials <= 0:
+		return constant(0)
+	case math.IsInf(odds, 1):
+		return constant(int(trials))
+	}
+	rate := odds / (1 + odds)
+	mode := min(trials, math.Floor((trials+1)*rate))
+	return logConcave(int(mode), trials*rate, func(k float64) float64 { return (trials - k) / (k + 1) * odds })
+}
+
+// tailMass bounds the mass of each tail that a window leaves out, relative to P(k >= 1) or 1, whichever is
+// less, so that averages that vanish with k keep their digits at small means.
+const tailMass = 1e-17
 
 // logConcave builds a log-concave distribution from the ratios up(k) = P(k+1)/P(k) of neighbours, from the
 // mode outwards, and normalises at the end. No probability is formed from large cancelling logarithms, so the
@@ -61,12 +86,6 @@ func logConcave(mode int, mean float64, up func(k float64) float64) Counts {
 		}
 		p = append(p, w)
 	}
-	sum := 0.0
-	for _, w := range p {
-		sum += w
-	}
-	for j := range p {
-		p[j] /= sum
-	}
+	floats.Scale(1/floats.Sum(p), p)
 	return Counts{First: first, P: p}
 }

@@ -267,6 +267,8 @@ func (l exactly) Mean() float64 { return float64(l.k) }
 func (l exactly) Counts(n int) resample.Counts {
 	return resample.Counts{First: n * l.k, P: []float64{1}}
 }
+func (l exactly) Absent() float64                    { return 0 }
+func (l exactly) WithinSiteVar(int, float64) float64 { return 0 }
 
 // must ends a test at an error.
 func must(t rapid.TB, err error) {

@@ -12,7 +12,6 @@ import (
 	"bootbench/blas"
 	"bootbench/linalg"
 	"bootbench/loss"
-	"bootbench/resample"
 	"bootbench/solver/internal/site"
 )
 
@@ -54,7 +53,7 @@ func solve(ctx context.Context, p Problem, settings Settings) (*Solution, error)
 		return nil, fmt.Errorf("%w: method %v is for quadratic training losses, not for %q", ErrProblem,
 			settings.Method, p.Loss.Name())
 	}
-	if settings.Method == Variational && resample.WithinSiteVar(p.Law, 2, 2) == 0 {
+	if settings.Method == Variational && p.Law.WithinSiteVar(2, 2) == 0 {
 		return nil, badProblem("method %v is for draws with replacement", settings.Method)
 	}
 	if k, ok := p.Gram.(linalg.Exclusive); ok {

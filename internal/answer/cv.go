@@ -58,7 +58,7 @@ func (v *Validation) Check() error {
 }
 
 // partition is the folds for targets y, and what they are.
-func (v *Validation) partition(y []float64, labels bool) (folds resample.Periodic, what string, err error) {
+func (v *Validation) partition(y []float64, labels bool) (folds resample.Sampler, what string, err error) {
 	d, units, of := v.Design, v.Design.N, "examples"
 	if d.Group != nil {
 		units, of = 1+slices.Max(d.Group), "groups"
@@ -90,10 +90,7 @@ func (v *Validation) partition(y []float64, labels bool) (folds resample.Periodi
 			d.Stratum = ClassesOf(y)
 			what += " within classes"
 		}
-		var scheme resample.Scheme
-		if scheme, err = d.Of(resample.KFold{}.Name(), resample.Options{Folds: k}); err == nil {
-			folds = scheme.(resample.Periodic)
-		}
+		folds, err = d.Of(resample.KFold{}.Name(), resample.Options{Folds: k})
 	}
 	if err != nil {
 		return nil, "", model.InputError(err)
@@ -137,7 +134,7 @@ func (j *Job) CrossValidate(ctx context.Context, v Validation) (*report.CrossVal
 }
 
 // plan is the fits without every fold, what the folds are, and how they are trained and judged.
-func (v *Validation) plan(j *Job) (folds resample.Periodic, what string, s refit.RetrainSettings, err error) {
+func (v *Validation) plan(j *Job) (folds resample.Sampler, what string, s refit.RetrainSettings, err error) {
 	if folds, what, err = v.partition(j.Set.Y, j.labels()); err != nil {
 		return nil, "", s, err
 	}

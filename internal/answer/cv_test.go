@@ -256,9 +256,9 @@ func leftOutRows(d resample.Design, set *dataset.Set, folds, repeat int) (out []
 	}
 	d.N = n
 	scheme, _ := d.Of("kfold", resample.Options{Folds: folds})
-	counts := make([]int, n)
+	counts := make([]float64, n)
 	for k := range folds {
-		resample.Draw(scheme, 5, repeat*folds+k, counts)
+		scheme.Draw(5, repeat*folds+k, counts)
 		out = append(out, nil)
 		for i, c := range counts {
 			if c == 0 {

@@ -86,12 +86,12 @@ func TestPairs(t *testing.T) {
 	s := answer.Settings{Scheme: resample.Poisson{Ratio: 1}, Refine: answer.Refinement{Resamples: resamples,
 		Seed: seed}}
 	r := need.One(pairs.Estimate(t.Context(), s))(t).(*report.Classes)
-	wrong, absent, counts := make([]float64, set.N()), make([]float64, set.N()), make([]int, set.N())
+	wrong, absent, counts := make([]float64, set.N()), make([]float64, set.N()), make([]float64, set.N())
 	for b := range resamples {
-		resample.Draw(s.Scheme, seed, b, counts)
+		s.Scheme.Draw(seed, b, counts)
 		var rows []int
 		for i, count := range counts {
-			rows = append(rows, slices.Repeat([]int{i}, count)...)
+			rows = append(rows, slices.Repeat([]int{i}, int(count))...)
 		}
 		for i, k := range votesOfRows(t, spec, rows, order) {
 			if counts[i] == 0 {

@@ -47,7 +47,7 @@ const (
 // leavesOutFew reports whether they are fewer. Schemes with periods, such as folds, leave every
 // example out in each.
 func (r Refinement) leavesOutFew(scheme resample.Scheme) bool {
-	return resample.Period(scheme) == 1 && float64(r.Resamples)*resample.ProbZero(scheme, 1) < LeastLeftOut
+	return scheme.Period() == 1 && float64(r.Resamples)*resample.ProbZero(scheme, 1) < LeastLeftOut
 }
 
 // String is the refinement as a setting that decides an answer.
@@ -57,7 +57,7 @@ func (r Refinement) String() string {
 
 // hasWeights reports whether a scheme has real weights, under which no example is ever left out.
 func hasWeights(scheme resample.Scheme) bool {
-	_, real := scheme.(resample.Weigher)
+	_, real := scheme.(resample.Bayesian)
 	return real
 }
 

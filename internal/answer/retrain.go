@@ -88,7 +88,7 @@ func (j *Job) keepRetrained(settings *refit.RetrainSettings, r Retraining) (Fits
 	if j.Keep == nil {
 		return nil, nil
 	}
-	period := resample.Period(r.Scheme)
+	period := r.Scheme.Period()
 	count := (settings.Resamples + period - 1) / period * period
 	kept := j.Keep("retrain\n"+j.Key(r.Scheme, r.Method.String(), r.Seed), j.Sites(), count, j.Set.Name)
 	if kept.Missing() {

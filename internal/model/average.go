@@ -50,7 +50,7 @@ func (m *Model) solve(ctx context.Context, law resample.CountDistribution,
 // CheckLaw refuses real weights for hard margins, which know only whether a weight is above 0.
 func (m *Model) CheckLaw(law resample.CountDistribution) error {
 	_, hard := m.Loss.(loss.HardMargin)
-	if _, real := law.(resample.Weigher); hard && real {
+	if _, real := law.(resample.Bayesian); hard && real {
 		return InputError(errors.New(
 			"every resample of Bayesian weights has the same hard margin, that of all examples: " +
 				"take --loss hinge, with a large --C, or another --scheme"))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -66,9 +65,9 @@ func TestMissingClass(t *testing.T) {
 	m := build(t, model.Spec{Set: load(t, "synthetic:blobs,n=8"), Loss: loss.Hinge{C: 1}})
 	scheme := resample.Poisson{Ratio: 0.4}
 	const draws = 20000
-	lacking, counts, rng := 0.0, make([]int, 8), rand.New(rand.NewPCG(3, 3))
-	for range draws {
-		scheme.Sample(rng, counts)
+	lacking, counts := 0.0, make([]float64, 8)
+	for b := range draws {
+		scheme.Draw(3, b, counts)
 		seen := map[float64]bool{}
 		for i, k := range counts {
 			if k > 0 {

@@ -3,7 +3,6 @@ package multifidelity_test
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"os"
 	"strconv"
 	"testing"
@@ -132,8 +131,8 @@ func TestCoverage(t *testing.T) {
 		reference := refine(t, m, s, scheme, settings)
 		own := scores{}
 		settings.Resamples, settings.Plain = resamples, false
-		if resample.Period(scheme) > 1 {
-			settings.Resamples = resamples * resample.Period(scheme)
+		if scheme.Period() > 1 {
+			settings.Resamples = resamples * scheme.Period()
 		}
 		gain := 0.0
 		for seed := range seeds {
@@ -183,8 +182,8 @@ func TestSteady(t *testing.T) {
 
 // firstIterate is F1 at the sites for given counts, straight from T13: the forces of the
 // sites' proximal maps at the theory's cavities, and f = G xi.
-func firstIterate(s *solver.Solution, l loss.Proximal, y []float64, members [][]int, counts []int,
-	f []float64) {
+func firstIterate(s *solver.Solution, l loss.Proximal, y []float64, members [][]int,
+	counts, f []float64) {
 	engine, err := s.Engine()
 	if err != nil {
 		panic(err)
@@ -194,7 +193,7 @@ func firstIterate(s *solver.Solution, l loss.Proximal, y []float64, members [][]
 	for i, examples := range members {
 		var targets, weights []float64
 		for _, e := range examples {
-			targets, weights = append(targets, y[e]), append(weights, float64(counts[e]))
+			targets, weights = append(targets, y[e]), append(weights, counts[e])
 		}
 		c := s.Cavity[i]
 		at, _ := l.Prox(c.C, c.Mean, targets, weights)
@@ -256,9 +255,9 @@ func TestExpectation(t *testing.T) {
 				t.Errorf("%s %s: the variance is known: %v", c.set, scheme.Name(), has)
 			}
 			all, absent := newTally(known.Mean), newTally(known.AbsentMean)
-			counts, f := make([]int, n), make([]float64, m.Sites())
+			counts, f := make([]float64, n), make([]float64, m.Sites())
 			for b := range draws {
-				scheme.Sample(rand.New(rand.NewPCG(11, uint64(b))), counts)
+				scheme.Draw(11, b, counts)
 				firstIterate(s, m.Loss.(loss.Proximal), m.Set.Y, members, counts, f)
 				for j, v := range f {
 					all.add(j, v)

@@ -51,7 +51,7 @@ func NewEstimator(p Problem, tests []loss.Test, plain bool) (*Estimator, error) 
 		return nil, err
 	}
 	n := len(p.Solution.Problem.Y)
-	e := &Estimator{solution: p.Solution, tests: tests, period: resample.Period(p.Scheme),
+	e := &Estimator{solution: p.Solution, tests: tests, period: p.Scheme.Period(),
 		absent: make([]int, n),
 		center: x.center, points: newRegression(len(x.center), pointResponses),
 		unit: make([]float64, len(x.center)*(controls+pointResponses))}

@@ -42,10 +42,10 @@ func newCountLaw(scheme resample.Scheme, n int) (law countLaw, known bool) {
 }
 
 // within is the law of draws within parts.
-func within(part []int, draws ...resample.Sampler) (law countLaw, known bool) {
+func within[S resample.Scheme](part []int, draws ...S) (law countLaw, known bool) {
 	law.part, known = part, true
 	for _, d := range draws {
-		marginal, ok := newJointCounts(d.(resample.Scheme))
+		marginal, ok := newJointCounts(d)
 		known = known && ok
 		law.marginal, law.inside = append(law.marginal, marginal), append(law.inside, marginal.givenAbsent())
 	}

@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/loss"
-	"bootbench/resample"
 )
 
 // maxOutcomes bounds the joint counts of a site's different targets that are enumerated.
@@ -97,7 +96,7 @@ func (s *siteForce) outcomes(law *jointCounts, copies []int) (values, p []float6
 }
 
 // squareMoments are moments in closed form: given the total count k the drawn targets sum
-// to k times their mean, with variance resample.WithinSiteVar times theirs.
+// to k times their mean, with variance WithinSiteVar times theirs.
 func (s *siteForce) squareMoments(noise float64, law *jointCounts, copies []int) (mean, variance float64) {
 	weights, n := make([]float64, len(copies)), 0
 	for j, c := range copies {
@@ -115,7 +114,7 @@ func (s *siteForce) squareMoments(noise float64, law *jointCounts, copies []int)
 		f := s.cavity.Mean + precision*(center-s.cavity.Mean)/(s.cavity.C+precision)
 		scale := noise * (s.cavity.C + precision) * s.chi
 		values, p = append(values, (f-s.mean)/s.chi), append(p, q)
-		within += q * resample.WithinSiteVar(law.scheme, n, k) * spread / (scale * scale)
+		within += q * law.scheme.WithinSiteVar(n, float64(k)) * spread / (scale * scale)
 		total += q
 	}
 	mean, variance = stat.PopMeanVariance(values, p)

@@ -57,7 +57,7 @@ type RefineSettings struct {
 
 // Count is the number of resamples that Refine does under a scheme, Accuracy apart.
 func (s *RefineSettings) Count(scheme resample.Scheme) int {
-	period := resample.Period(scheme)
+	period := scheme.Period()
 	return whole(max(s.Resamples, 2*period), period)
 }
 
@@ -222,7 +222,7 @@ func newRefinement(m *model.Model, s *solver.Solution, scheme resample.Scheme,
 	settings.MaxResamples = cmp.Or(settings.MaxResamples, DefaultMaxResamples)
 	settings.Batch.FirstIterate = true
 	r := &refinement{model: m, solution: s, began: began, problem: problemOf(m, plan, settings.Cross),
-		settings: settings, period: resample.Period(scheme)}
+		settings: settings, period: scheme.Period()}
 	r.estimator, err = multifidelity.NewEstimator(
 		multifidelity.Problem{Solution: s, Scheme: scheme, Responses: responses}, settings.Tests, settings.Plain)
 	if err != nil {

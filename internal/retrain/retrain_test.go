@@ -152,15 +152,15 @@ func TestRunMatchesBruteForce(t *testing.T) {
 
 	joint, _, _ := inputs(n)
 	naive := need.One(gp.NewTrainer(joint, learner.noise, false))(t)
-	var counts [][]int
+	var counts [][]float64
 	var fits [][]float64
 	for b := range resamples {
-		drawn := make([]int, n)
-		resample.Poisson{Ratio: 1}.Sample(rand.New(rand.NewPCG(seed, uint64(b))), drawn)
+		drawn := make([]float64, n)
+		resample.Poisson{Ratio: 1}.Draw(seed, b, drawn)
 		var site []int
 		var y []float64
 		for i, k := range drawn {
-			for range k {
+			for range int(k) {
 				site, y = append(site, p.Site[i]), append(y, p.Y[i])
 			}
 		}
@@ -221,7 +221,7 @@ func TestRunMatchesBruteForce(t *testing.T) {
 }
 
 // checkBag recomputes the out-of-bag ensemble: mean and vote, and their errors with the jackknife's.
-func checkBag(t *testing.T, p retrain.Problem, counts [][]int, fits [][]float64, got *retrain.Result) {
+func checkBag(t *testing.T, p retrain.Problem, counts, fits [][]float64, got *retrain.Result) {
 	ensemble := func(i, without int) (mean, vote float64) {
 		n := 0.0
 		for b, c := range counts {
@@ -281,7 +281,7 @@ func checkBag(t *testing.T, p retrain.Problem, counts [][]int, fits [][]float64,
 }
 
 // bruteLeftOut is Efron's estimate over the resamples b that keep(b).
-func bruteLeftOut(p retrain.Problem, counts [][]int, fits [][]float64, test loss.Test,
+func bruteLeftOut(p retrain.Problem, counts, fits [][]float64, test loss.Test,
 	keep func(b int) bool) (examples []float64, overall float64) {
 	n := 0.0
 	for i, y := range p.Y {
@@ -302,7 +302,7 @@ func bruteLeftOut(p retrain.Problem, counts [][]int, fits [][]float64, test loss
 }
 
 // bruteSE is the jackknife over the 20 groups b mod 20.
-func bruteSE(p retrain.Problem, counts [][]int, fits [][]float64, test loss.Test) float64 {
+func bruteSE(p retrain.Problem, counts, fits [][]float64, test loss.Test) float64 {
 	var estimates []float64
 	mean := 0.0
 	for g := range 20 {
@@ -484,8 +484,8 @@ func TestEmptyResamplesPredictThePrior(t *testing.T) {
 // firstStays draws example 0 always once and the others by Poisson(1).
 type firstStays struct{ resample.Poisson }
 
-func (s firstStays) Sample(rng *rand.Rand, counts []int) {
-	s.Poisson.Sample(rng, counts)
+func (s firstStays) Draw(seed uint64, b int, counts []float64) {
+	s.Poisson.Draw(seed, b, counts)
 	counts[0] = 1
 }
 

@@ -307,9 +307,9 @@ func TestGroups(t *testing.T) {
 		set.Groups[i] = i % 11
 	}
 	scheme := need.One(resample.Design{N: set.N(), Group: set.Groups}.Of("kfold", resample.Options{Folds: 5}))(t)
-	want, counts := 0.0, make([]int, set.N())
+	want, counts := 0.0, make([]float64, set.N())
 	for fold := range 5 {
-		resample.Draw(scheme, 0, fold, counts)
+		scheme.Draw(0, fold, counts)
 		var rest []int
 		for i, c := range counts {
 			if c > 0 {

@@ -53,7 +53,7 @@ func (d Design) Of(name string, o Options) (Scheme, error) {
 	case d.Block > 0:
 		s.Draws = newCircularBlocks(d, o.Ratio)
 	case name == Bayesian{}.Name():
-		err = fmt.Errorf("resample: %s weights single examples, not groups or within strata: take multinomial", name)
+		err = fmt.Errorf("resample: %s has no weights of groups or within strata: take multinomial", name)
 	case stratum != nil:
 		s.Draws, err = stratified(name, o, stratum)
 	}

@@ -126,7 +126,7 @@ func (a *app) describe(j *answer.Job, p *problem) (*answer.Job, error) {
 		j.Others, s.Sample, s.RowsTotal = p.others, s.N, s.N+p.others.N()
 	}
 	s.Preset, s.ChosenBy = p.source, p.choice.by
-	s.Reading = p.flags.settings(func(name string) bool { return slices.Contains(dataNames, name) })
+	s.Reading = p.flags.Settings(func(name string) bool { return slices.Contains(dataNames, name) })
 	switch {
 	case a.tasks.merging && a.tasks.Head.Chosen != "":
 		s.ChosenBy, s.CommandLine = a.tasks.Head.Chosen, a.tasks.Head.String()

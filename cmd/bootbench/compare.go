@@ -69,7 +69,7 @@ func runCompare(a *app, o *options, data []string) error {
 
 // compareCases are those of DATA, or the ones that need no arguments, at every ratio, once they are checked.
 func (o *options) compareCases(a *app, data []string, workers int) (all []bench.Case, err error) {
-	if err := o.checkScheme(o.ratios.List...); err != nil {
+	if err := o.checkScheme(o.ratios...); err != nil {
 		return nil, err
 	}
 	var cases []bench.Case
@@ -91,7 +91,7 @@ func (o *options) compareCases(a *app, data []string, workers int) (all []bench.
 		}
 	}
 	for _, c := range cases {
-		for _, ratio := range o.ratios.List {
+		for _, ratio := range o.ratios {
 			c.Ratio = ratio
 			if err := o.checkCase(c, workers); err != nil {
 				return nil, err
@@ -294,7 +294,7 @@ func leftOutErrors(a *app, o *options, saved *savedModel, data string) (row *rep
 		return nil, theory, exact, err
 	}
 	p := &problem{flags: read}
-	if p.spec, err = saved.spec(set, int64(o.maxMemory)); err != nil {
+	if p.spec, err = saved.spec(set, o.maxMemory); err != nil {
 		return nil, theory, exact, err
 	}
 	s := answer.Settings{Solve: o.solving(), Refine: answer.Refinement{Resamples: autoResamples, Optional: true}}

@@ -50,12 +50,10 @@ func runCurve(a *app, o *options, data []string) (err error) {
 	}
 	if c.growing = !o.Given("ratio", "scheme", "blocks", "folds"); c.growing {
 		o.scheme = resample.Subsample{}.Name()
-		if err := o.ratios.Set(growingRatios); err != nil {
-			return err
-		}
+		o.Default("ratio", growingRatios)
 		c.noPoints, c.settings.NoPoints = o.noPoints, false // the power law takes the examples' errors
 	}
-	if err := o.checkScheme(o.ratios.List...); err != nil {
+	if err := o.checkScheme(o.ratios...); err != nil {
 		return err
 	}
 	p, err := a.readProblem(o, data[0])
@@ -67,7 +65,7 @@ func runCurve(a *app, o *options, data []string) (err error) {
 			return err
 		}
 	}
-	for _, ratio := range o.ratios.List {
+	for _, ratio := range o.ratios {
 		scheme, err := o.designed(ratio, p.spec.Set)
 		if err != nil {
 			return err

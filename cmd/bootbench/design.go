@@ -49,7 +49,7 @@ func (o *options) schemeOf(ratio float64, n int) (resample.Scheme, error) {
 // class over the classes, unless a scheme was asked for.
 func (o *options) designed(ratio float64, set *dataset.Set) (resample.Scheme, error) {
 	n := set.N()
-	d := resample.Design{N: n, Group: set.Groups, Stratum: set.Strata, Block: o.blocks.N}
+	d := resample.Design{N: n, Group: set.Groups, Stratum: set.Strata, Block: o.blocks}
 	if d.Block < 0 {
 		d.Block = int(math.Ceil(math.Cbrt(float64(n))))
 	}
@@ -73,7 +73,7 @@ func (o *options) designed(ratio float64, set *dataset.Set) (resample.Scheme, er
 	case o.refine == refineNone:
 		err = usage.Errorf("--refine none: where groups or blocks are drawn the theory does not hold, and exact " +
 			"resamples answer: take --refine auto")
-	case o.covarianceMatrix != "" || o.quantiles.List != nil ||
+	case o.covarianceMatrix != "" || o.quantiles != nil ||
 		slices.Contains(o.metrics, calibration.Jackknife):
 		err = usage.Errorf("--covariance, --quantiles and --metrics jackknife are the theory's, which does not " +
 			"hold where groups or blocks are drawn: retrain --replicates writes the predictions of resamples")

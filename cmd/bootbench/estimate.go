@@ -150,7 +150,7 @@ func (o *options) checkCovariance(points int) error {
 	if o.covarianceMatrix == "" {
 		return nil
 	}
-	return linalg.CheckMemory(16*int64(points)*int64(points), int64(o.maxMemory),
+	return linalg.CheckMemory(16*int64(points)*int64(points), o.maxMemory,
 		fmt.Sprintf("the covariances of %d predictions", points))
 }
 

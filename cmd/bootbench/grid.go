@@ -149,12 +149,12 @@ func (c *gridCell) ask(o *options, set *dataset.Set) (err error) {
 func gridValues(text string) (values []string, err error) {
 	values = strings.Split(text, ",")
 	if strings.Contains(text, ":") {
-		var steps flags.Steps
-		if err := steps.Set(text); err != nil {
+		var steps []float64
+		if _, err := flags.ReadSteps(&steps)(text); err != nil {
 			return nil, err
 		}
 		values = nil
-		for _, v := range steps.List {
+		for _, v := range steps {
 			values = append(values, strconv.FormatFloat(v, 'g', 6, 64))
 		}
 	}
@@ -187,7 +187,7 @@ func combinations(axes []report.GridAxis) (all [][]string) {
 
 // cell is the model and the scheme of the flags with a value for every axis.
 func (a *app) cell(axes []report.GridAxis, values []string, set *dataset.Set) (c gridCell, err error) {
-	settings := a.options.settings(func(name string) bool { return isRecorded(name) && name != "backend" })
+	settings := a.options.Settings(func(name string) bool { return isRecorded(name) && name != "backend" })
 	for k, axis := range axes {
 		settings = append(settings, axis.Name+"="+values[k])
 	}

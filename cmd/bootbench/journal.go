@@ -27,7 +27,7 @@ import (
 type tasks struct {
 	*journal.Journal // nil: nothing is kept
 	folder           string
-	part             partValue // --shard: this process does the tasks whose number is part.of modulo part.count
+	part             part // --shard: this process does the tasks whose number is part.of modulo part.count
 	merging          bool      // none is done, all are looked up
 	digests          []string  // of the data that were read so far
 	missing          []missingTask
@@ -39,24 +39,17 @@ type missingTask struct {
 	name   string
 }
 
-// partValue is the value of --shard; the zero value is the whole.
-type partValue struct{ of, count int }
+// part is the part of the tasks that --shard gives a process; the zero value is the whole.
+type part struct{ of, count int }
 
-// Set reads I/N.
-func (p *partValue) Set(text string) error {
-	n, err := fmt.Sscanf(text, "%d/%d", &p.of, &p.count)
-	if n < 2 || err != nil || p.of < 0 || p.of >= p.count || text != p.String() {
-		return fmt.Errorf("%q is not I/N with I from 0 to N-1", text)
+// read takes I/N.
+func (p *part) read(text string) (string, error) {
+	_, err := fmt.Sscanf(text, "%d/%d", &p.of, &p.count)
+	if err != nil || p.of < 0 || p.of >= p.count || text != fmt.Sprintf("%d/%d", p.of, p.count) {
+		return "", fmt.Errorf("%q is not I/N with I from 0 to N-1", text)
 	}
-	return nil
+	return text, nil
 }
-func (p *partValue) String() string {
-	if p.count == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%d/%d", p.of, p.count)
-}
-func (p *partValue) Type() string { return "part" }
 
 // sharded reports whether other processes have tasks, too.
 func (s *tasks) sharded() bool { return s.part.count > 1 }
@@ -78,7 +71,7 @@ func (a *app) openJournal(chosen choice) (err error) {
 	}
 	s.folder, s.part = a.options.journal, a.options.shard
 	head := journal.Head{Version: version(), Command: a.command.name, Data: a.data, Chosen: chosen.by,
-		Settings: append(slices.Clone(chosen.settings), a.options.settings(isRecorded)...),
+		Settings: append(slices.Clone(chosen.settings), a.options.Settings(isRecorded)...),
 		Digests:  s.digests, Shards: max(1, s.part.count)}
 	slices.Sort(head.Settings)
 	if head.Folder, err = os.Getwd(); err != nil {

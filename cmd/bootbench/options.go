@@ -26,7 +26,7 @@ type options struct {
 	*flags.Set
 
 	read            dataset.Options // without the target, and what the next two say
-	target          flags.Once
+	target          string
 	missing, unseen string
 	sample          string
 
@@ -36,28 +36,28 @@ type options struct {
 	parameters                       loss.Parameters // without the noise
 	kernel                           string
 	covariance                       kernel.Spec // without kind and length scales
-	lengthScale                      flags.Numbers
+	lengthScale                      []float64
 	noStandardize, noNormalizeTarget bool
 	bias, noBias                     bool
 
 	engine           string // "": exact
 	rankTol          float64
-	rankError        flags.Percent
+	rankError        float64
 	maxRank          int
-	maxMemory        flags.Size
+	maxMemory        int64
 	tol              float64
 	maxSweeps        int
 	scheme           string
 	ratio            float64
-	ratios           flags.Steps
+	ratios           []float64
 	folds            int
-	leaveOut, blocks flags.Count
+	leaveOut, blocks int // 0: loo, none; blocks below 0: auto
 	repeats          int
 	permutations     int
 	nested           bool
 	refitFeatures    bool
-	refine           refineValue
-	accuracy         flags.Percent
+	refine           string
+	accuracy         float64
 	resamples        int
 	workers          int
 	seed             uint64
@@ -66,7 +66,7 @@ type options struct {
 	noPoints         bool
 	verbose          bool
 	level            float64
-	quantiles        flags.Numbers
+	quantiles        []float64
 	covarianceMatrix string // file
 	by               string
 
@@ -76,7 +76,7 @@ type options struct {
 	interval, residuals, format, exportName string
 	ard                                     bool
 	journal                                 string
-	shard                                   partValue
+	shard                                   part
 }
 
 // The names of flags that belong together.
@@ -105,7 +105,7 @@ var parameterRange = map[string]flags.Range{"C": {From: 1e-30, To: 1e15}, "epsil
 func (o *options) declare() {
 	o.Group("Model")
 	o.Choice(&o.loss, "loss", o.losses, "")
-	o.Value(&o.noise, "noise")
+	o.Value("noise", "", o.noise.Read)
 	p := &o.parameters
 	o.Number(&p.C, "C", 1, parameterRange["C"])
 	o.Number(&p.Epsilon, "epsilon", 0.1, parameterRange["epsilon"])
@@ -119,8 +119,7 @@ func (o *options) declare() {
 	c, large := &o.covariance, flags.Range{From: 0, To: 1e100}
 	o.Choice(&o.kernel, "kernel", append(kernel.Names(), autoKernel), "rbf")
 	o.Number(&c.Gamma, "gamma", 0, flags.Above(0))
-	o.lengthScale.In = flags.Above(0)
-	o.Value(&o.lengthScale, "length-scale")
+	o.Value("length-scale", "", flags.Numbers(&o.lengthScale, flags.Above(0)))
 	o.Whole(&c.Degree, "degree", 0, flags.AtLeast(1))
 	o.Number(&c.Coef0, "coef0", 0, flags.AtLeast(0))
 	o.Number(&c.Amplitude, "amplitude", 0, flags.Range{From: 1e-100, To: 1e100})
@@ -130,7 +129,7 @@ func (o *options) declare() {
 
 	o.Group("Data")
 	r := &o.read
-	o.Value(&o.target, "target")
+	o.Once(&o.target, "target")
 	o.List(&r.Drop, "drop")
 	o.Text(&r.Weights, "weights")
 	o.Text(&r.Counts, "counts")
@@ -159,20 +158,17 @@ func (o *options) declare() {
 		return name == resample.Bayesian{}.Name() // which leaves nothing out
 	}), "poisson")
 	o.Whole(&o.folds, "folds", 10, flags.AtLeast(2))
-	o.leaveOut = flags.Count{N: 10, Least: 2, Word: "loo"}
-	o.blocks = flags.Count{Least: 1, Word: "auto", Means: -1}
-	o.Value(&o.leaveOut, "folds/cv")
+	o.Value("folds/cv", "10", flags.WholeOr(&o.leaveOut, 2, "loo", 0))
 	o.Whole(&o.repeats, "repeats", 5, flags.Range{From: 1, To: 1e6})
-	o.Value(&o.blocks, "blocks")
-	o.Value(&o.blocks, "blocks/cv")
+	o.Value("blocks", "", flags.WholeOr(&o.blocks, 1, "auto", -1))
+	o.Value("blocks/cv", "", flags.WholeOr(&o.blocks, 1, "auto", -1))
 	o.Whole(&o.permutations, "permutations", 0, flags.Range{From: 0, To: 1e6})
 	o.Switch(&o.nested, "nested")
 	o.Switch(&o.refitFeatures, "refit-preprocessing")
 	o.Number(&o.ratio, "ratio", 1, flags.Above(0))
-	o.Value(&o.ratios, "ratio/list")
-	o.refine = refineAuto
-	o.Value(&o.refine, "refine")
-	o.Value(&o.accuracy, "accuracy")
+	o.Steps(&o.ratios, "ratio/list")
+	o.Value("refine", refineAuto, readRefine(&o.refine))
+	o.Value("accuracy", "", flags.Percentage(&o.accuracy))
 	o.Whole(&o.resamples, "resamples", retrain.DefaultResamples, flags.Range{From: 1, To: 1e9})
 	o.Seed(&o.seed, "seed")
 	o.Whole(&o.workers, "workers", 0, flags.AtLeast(1))
@@ -184,7 +180,7 @@ func (o *options) declare() {
 	o.Group("Solving")
 	o.Choice(&o.engine, "engine", []string{"auto", "exact", "lowrank", "scalapack"}, "auto")
 	o.Number(&o.rankTol, "rank-tol", 0, flags.Inside(0, 1))
-	o.Value(&o.rankError, "rank-error")
+	o.Value("rank-error", "", flags.Percentage(&o.rankError))
 	o.Whole(&o.maxRank, "max-rank", 0, flags.AtLeast(1))
 	o.Number(&o.tol, "tol", solver.DefaultTolerance, flags.Inside(0, 1))
 	o.Whole(&o.maxSweeps, "max-sweeps", solver.DefaultMaxSweeps, flags.AtLeast(1))
@@ -192,9 +188,9 @@ func (o *options) declare() {
 	o.Texts(&o.over, "over/grid")
 	o.List(&o.over, "over/tune")
 	o.Choice(&o.by, "by", tune.Names(), "")
-	o.Value(&o.maxMemory, "max-memory")
+	o.Value("max-memory", "", flags.Bytes(&o.maxMemory))
 	o.Text(&o.journal, "journal")
-	o.Value(&o.shard, "shard")
+	o.Value("shard", "", o.shard.read)
 
 	o.Group("Output")
 	o.Choice(&o.testLoss, "test-loss", loss.TestNames(), "")
@@ -204,8 +200,7 @@ func (o *options) declare() {
 	o.Number(&o.level, "level", 0.95, flags.Inside(0, 1))
 	o.Choice(&o.interval, "interval", []string{answer.Estimator, answer.Observation}, "")
 	o.Choice(&o.residuals, "residuals", []string{answer.Plain, answer.Scaled}, answer.Plain)
-	o.quantiles.In = flags.Inside(0, 1)
-	o.Value(&o.quantiles, "quantiles")
+	o.Value("quantiles", "", flags.Numbers(&o.quantiles, flags.Inside(0, 1)))
 	o.Text(&o.covarianceMatrix, "covariance")
 	o.Text(&o.model, "model/train")
 	o.Text(&o.model, "model/predict")
@@ -219,21 +214,13 @@ func (o *options) declare() {
 func (o *options) readOptions(stdin io.Reader) dataset.Options {
 	const leastRoom = 64 << 20
 	read := o.read
-	read.Stdin, read.Target, read.UnseenZero = stdin, string(o.target), o.unseen == "zero"
+	read.Stdin, read.Target, read.UnseenZero = stdin, o.target, o.unseen == "zero"
 	read.Missing.UnmarshalText([]byte(o.missing)) // one of its words
-	read.MaxBytes = int64(o.maxMemory)
+	read.MaxBytes = o.maxMemory
 	if left, known := linalg.AvailableMemory(); known && read.MaxBytes == 0 {
 		read.MaxBytes = max(leastRoom, left/3)
 	}
 	return read
-}
-
-// settings are those that were given and are wanted, as NAME=VALUE.
-func (o *options) settings(wanted func(name string) bool) []string {
-	return slices.DeleteFunc(o.Settings(), func(setting string) bool {
-		name, _, _ := strings.Cut(setting, "=")
-		return !wanted(name)
-	})
 }
 
 // optionsOf declares the flags of a command.

@@ -54,7 +54,7 @@ func runRetrain(a *app, o *options, data []string) error {
 	n := j.Set.N()
 	if o.replicates != "" {
 		how.OnFit = func(_ int, _, f []float64) { replicates = append(replicates, j.PerExample(f)...) }
-		if err := linalg.CheckMemory(16*int64(how.Resamples)*int64(n), int64(o.maxMemory),
+		if err := linalg.CheckMemory(16*int64(how.Resamples)*int64(n), o.maxMemory,
 			fmt.Sprintf("the predictions of %d resamples for %d examples", how.Resamples, n)); err != nil {
 			return err
 		}
@@ -108,7 +108,7 @@ func runCV(a *app, o *options, data []string) error {
 // validation is what the flags say of folds.
 func (o *options) validation(set *dataset.Set) (v answer.Validation, err error) {
 	v = answer.Validation{Design: resample.Design{N: set.N(), Group: set.Groups, Stratum: set.Strata,
-		Block: o.blocks.N}, Given: set.Folds, Folds: o.leaveOut.N, Repeats: o.repeats, Permutations: o.permutations,
+		Block: o.blocks}, Given: set.Folds, Folds: o.leaveOut, Repeats: o.repeats, Permutations: o.permutations,
 		Seed: o.seed, Metrics: o.metrics, Workers: cmp.Or(o.workers, runtime.GOMAXPROCS(0))}
 	if v.Design.Block < 0 {
 		v.Design.Block = max(1, set.N()/(v.Folds+1))

@@ -35,7 +35,7 @@ func (o *options) spec(set *dataset.Set, base model.Preset) (spec model.Spec, so
 		spec.Standardize = base.Standardize
 	} else {
 		k.Kind, _ = kernel.ParseKind(o.kernel)
-		k.LengthScale = o.lengthScale.List
+		k.LengthScale = o.lengthScale
 	}
 	if o.Given("no-standardize") {
 		spec.Standardize = !o.noStandardize
@@ -63,12 +63,12 @@ func (o *options) spec(set *dataset.Set, base model.Preset) (spec model.Spec, so
 
 // storage says in which form a specification's kernel matrix is held, and in how much memory.
 func (o *options) storage(spec *model.Spec) {
-	spec.MaxBytes, spec.RankTol, spec.MaxRank = int64(o.maxMemory), o.rankTol, o.maxRank
+	spec.MaxBytes, spec.RankTol, spec.MaxRank = o.maxMemory, o.rankTol, o.maxRank
 	if o.engine != "" {
 		spec.Storage, _ = model.ParseStorage(o.engine)
 	}
-	if float64(o.rankError) != model.DefaultRankError {
-		spec.RankError = float64(o.rankError)
+	if o.rankError != model.DefaultRankError {
+		spec.RankError = o.rankError
 	}
 }
 
@@ -229,25 +229,22 @@ const (
 	refineNone = "none"
 )
 
-// refineValue is the value of --refine.
-type refineValue string
-
-// Set takes auto, none or a number.
-func (r *refineValue) Set(text string) error {
-	n, err := strconv.Atoi(text)
-	if text != refineAuto && text != refineNone && (err != nil || n < 2 || n > refit.DefaultMaxResamples) {
-		return fmt.Errorf("is %q, must be auto, none or a number of resamples from 2 to %d", text,
-			refit.DefaultMaxResamples)
+// readRefine takes auto, none or a number.
+func readRefine(to *string) flags.Reader {
+	return func(text string) (string, error) {
+		n, err := strconv.Atoi(text)
+		if text != refineAuto && text != refineNone && (err != nil || n < 2 || n > refit.DefaultMaxResamples) {
+			return "", fmt.Errorf("is %q, must be auto, none or a number of resamples from 2 to %d", text,
+				refit.DefaultMaxResamples)
+		}
+		*to = text
+		return text, nil
 	}
-	*r = refineValue(text)
-	return nil
 }
-func (r *refineValue) String() string { return string(*r) }
-func (r *refineValue) Type() string   { return "string" }
 
 // answers is what is asked of the theory, all but the scheme, once the flags agree whatever DATA is.
 func (o *options) answers() (s answer.Settings, err error) {
-	s = answer.Settings{Solve: o.solving(), Metrics: o.metrics, Level: o.level, Quantiles: o.quantiles.List,
+	s = answer.Settings{Solve: o.solving(), Metrics: o.metrics, Level: o.level, Quantiles: o.quantiles,
 		NoPoints: o.noPoints, Covariances: o.covarianceMatrix != ""}
 	s.Method = map[string]answer.Method{"fits": answer.FitsMethod, "auto": answer.AutoMethod}[o.method]
 	switch {
@@ -257,7 +254,7 @@ func (o *options) answers() (s answer.Settings, err error) {
 	default:
 		s.Method = answer.TheoryMethod
 	}
-	s.Refine = answer.Refinement{Seed: o.seed, Accuracy: float64(o.accuracy)}
+	s.Refine = answer.Refinement{Seed: o.seed, Accuracy: o.accuracy}
 	switch o.refine {
 	case refineAuto:
 		s.Refine.Resamples, s.Refine.Optional = autoResamples, o.accuracy == 0
@@ -267,7 +264,7 @@ func (o *options) answers() (s answer.Settings, err error) {
 				"--refine auto")
 		}
 	default:
-		s.Refine.Resamples, _ = strconv.Atoi(string(o.refine))
+		s.Refine.Resamples, _ = strconv.Atoi(o.refine)
 	}
 	return s, o.checkScheme(o.ratio)
 }
@@ -290,8 +287,7 @@ type chooser = func(ctx context.Context, set *dataset.Set) (model.Spec, error)
 func chosenSettings(spec *model.Spec, names ...string) (settings []string) {
 	for _, name := range names {
 		if values := valuesOf(spec, name); values != nil {
-			given := flags.Numbers{List: values}
-			settings = append(settings, name+"="+given.String())
+			settings = append(settings, name+"="+flags.Join(values))
 		}
 	}
 	return settings

@@ -328,7 +328,7 @@ func againLine(a *app, o *options, best map[string]any, spec *model.Spec) string
 	if o.kernel == autoKernel {
 		words, other = append(words, "--kernel", spec.Kernel.Kind.String()), append(other, "kernel")
 	}
-	for _, setting := range o.settings(func(name string) bool {
+	for _, setting := range o.Settings(func(name string) bool {
 		instead := name == "gamma" && best["length-scale"] != nil
 		return best[name] == nil && !instead && isRecorded(name) && !slices.Contains(other, name) &&
 			!slices.Contains(words, "--"+name)

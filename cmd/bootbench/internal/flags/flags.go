@@ -48,10 +48,11 @@ func (s *Set) Group(title string) { s.group = title }
 // Given reports whether any of these flags is on the command line.
 func (s *Set) Given(names ...string) bool { return slices.ContainsFunc(names, s.Changed) }
 
-// Settings are the flags that were given, as NAME=VALUE; a list has one for each of its elements.
-func (s *Set) Settings() (given []string) {
+// Settings are the flags that were given and are wanted, as NAME=VALUE; a list has one for each of its
+// elements.
+func (s *Set) Settings(wanted func(name string) bool) (given []string) {
 	s.VisitAll(func(f *pflag.Flag) {
-		if !f.Changed {
+		if !f.Changed || !wanted(f.Name) {
 			return
 		}
 		values := []string{f.Value.String()}
@@ -71,11 +72,9 @@ func (s *Set) Settings() (given []string) {
 // groupKey is under which a flag holds its group.
 const groupKey = "group"
 
-func (s *Set) wants(name string) bool { return s.wanted == nil || slices.Contains(s.wanted, name) }
-
 // add adds a flag to the group, if it is wanted. What follows a "/" in its name is known to the set alone.
 func (s *Set) add(key string, add func(name, help string)) {
-	if !s.wants(key) {
+	if s.wanted != nil && !slices.Contains(s.wanted, key) {
 		return
 	}
 	if s.help[key] == "" {
@@ -93,8 +92,66 @@ func (s *Set) Default(name, value string) {
 	f.Value.Set(value)
 }
 
+// Reader takes the text of a flag, and returns it as it is recorded. Its errors continue a sentence that
+// begins with the name of the flag.
+type Reader func(text string) (recorded string, err error)
+
+// value is a flag that a Reader takes, with its text as it is recorded. The default of kind "string" is
+// printed in quotes.
+type value struct {
+	text, kind string
+	read       Reader
+}
+
+func (v *value) Set(text string) (err error) {
+	v.text, err = v.read(text)
+	return err
+}
+func (v *value) String() string { return v.text }
+func (v *value) Type() string   { return v.kind }
+
+// Value adds a flag that a Reader takes; a default of "" is none.
+func (s *Set) Value(name, byDefault string, read Reader) {
+	s.add(name, func(name, help string) {
+		v := &value{kind: "string", read: read}
+		if byDefault != "" {
+			v.Set(byDefault)
+		}
+		s.Var(v, name, help)
+	})
+}
+
+// Steps takes numbers above 0: see ReadSteps.
+func (s *Set) Steps(to *[]float64, name string) {
+	s.add(name, func(name, help string) { s.Var(&value{kind: "numbers", read: ReadSteps(to)}, name, help) })
+}
+
 // Text takes anything.
-func (s *Set) Text(to *string, name string) { s.Value((*text)(to), name) }
+func (s *Set) Text(to *string, name string) {
+	s.Value(name, "", func(text string) (string, error) { *to = text; return text, nil })
+}
+
+// Once takes anything once: a second text would win without a word.
+func (s *Set) Once(to *string, name string) {
+	s.Value(name, "", func(text string) (string, error) {
+		if *to != "" {
+			return *to, fmt.Errorf("is given twice: write --%s %s,%s for several", name, *to, text)
+		}
+		*to = text
+		return text, nil
+	})
+}
+
+// Choice takes one of several words.
+func (s *Set) Choice(to *string, name string, of []string, byDefault string) {
+	s.Value(name, byDefault, func(text string) (string, error) {
+		if !slices.Contains(of, text) {
+			return "", fmt.Errorf("%q is not available (there is %s)", text, strings.Join(of, ", "))
+		}
+		*to = text
+		return text, nil
+	})
+}
 
 // Switch is given or not.
 func (s *Set) Switch(to *bool, name string) {
@@ -120,34 +177,29 @@ func (s *Set) Seed(to *uint64, name string) {
 	s.add(name, func(name, help string) { s.Uint64Var(to, name, 0, help) })
 }
 
-// Choice takes one of several words.
-func (s *Set) Choice(to *string, name string, of []string, byDefault string) {
-	s.add(name, func(name, help string) {
-		*to = byDefault
-		s.Var(&choice{to, of}, name, help)
-	})
-}
-
 // Number takes a number of a range.
 func (s *Set) Number(to *float64, name string, byDefault float64, in Range) {
-	s.add(name, func(name, help string) {
-		*to = byDefault
-		parse := func(text string) (float64, error) { return strconv.ParseFloat(text, 64) }
-		s.Var(&number[float64]{to, in, "number", parse}, name, in.within(help))
-	})
+	parse := func(text string) (float64, error) { return strconv.ParseFloat(text, 64) }
+	number(s, to, name, byDefault, in, "number", parse)
 }
 
 // Whole takes a whole number of a range.
 func (s *Set) Whole(to *int, name string, byDefault int, in Range) {
-	s.add(name, func(name, help string) {
-		*to = byDefault
-		s.Var(&number[int]{to, in, "whole number", strconv.Atoi}, name, in.within(help))
-	})
+	number(s, to, name, byDefault, in, "whole number", strconv.Atoi)
 }
 
-// Value takes what v.Set takes, whose errors continue a sentence that begins with the name of the flag.
-func (s *Set) Value(v pflag.Value, name string) {
-	s.add(name, func(name, help string) { s.Var(v, name, help) })
+func number[N int | float64](s *Set, to *N, name string, byDefault N, in Range, what string,
+	parse func(string) (N, error)) {
+	s.add(name, func(name, help string) {
+		*to = byDefault
+		read := func(text string) (_ string, err error) {
+			if *to, err = parse(text); err != nil {
+				return "", fmt.Errorf("takes a %s, not %q", what, text)
+			}
+			return fmt.Sprint(*to), in.check(float64(*to))
+		}
+		s.Var(&value{fmt.Sprint(byDefault), fmt.Sprintf("%T", byDefault), read}, name, in.within(help))
+	})
 }
 
 // Range is from where to where a number may lie; Open leaves out the ends.
@@ -200,46 +252,3 @@ func (r Range) Check(name string, v float64) error {
 	}
 	return nil
 }
-
-type text string
-
-func (t *text) Set(v string) error { *t = text(v); return nil }
-func (t *text) String() string     { return string(*t) }
-func (t *text) Type() string       { return "string" }
-
-type choice struct {
-	to *string
-	of []string
-}
-
-func (c *choice) Set(v string) error {
-	if !slices.Contains(c.of, v) {
-		return fmt.Errorf("%q is not available (there is %s)", v, strings.Join(c.of, ", "))
-	}
-	*c.to = v
-	return nil
-}
-func (c *choice) String() string { return *c.to }
-func (c *choice) Type() string   { return "string" }
-
-// number is a number of a range, whole if V is.
-type number[V int | float64] struct {
-	to    *V
-	in    Range
-	what  string // it takes
-	parse func(string) (V, error)
-}
-
-func (n *number[V]) Set(text string) error {
-	v, err := n.parse(text)
-	if err != nil {
-		return fmt.Errorf("takes a %s, not %q", n.what, text)
-	}
-	*n.to = v
-	return n.in.check(float64(v))
-}
-func (n *number[V]) String() string { return fmt.Sprint(*n.to) }
-func (n *number[V]) Type() string   { return fmt.Sprintf("%T", *n.to) }
-
-// Shortest is a number to its last digit.
-func Shortest(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

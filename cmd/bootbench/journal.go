@@ -27,9 +27,9 @@ import (
 type tasks struct {
 	*journal.Journal // nil: nothing is kept
 	folder           string
-	part             part // --shard: this process does the tasks whose number is part.of modulo part.count
-	merging          bool      // none is done, all are looked up
-	digests          []string  // of the data that were read so far
+	part             part     // --shard: this process does the tasks whose number is part.of modulo part.count
+	merging          bool     // none is done, all are looked up
+	digests          []string // of the data that were read so far
 	missing          []missingTask
 }
 

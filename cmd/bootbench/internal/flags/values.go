@@ -128,7 +128,8 @@ func ReadSteps(to *[]float64) Reader {
 				return text, nil
 			}
 		}
-		return "", fmt.Errorf("%q is neither FROM:TO:COUNT (0.1:5:20) nor a list (0.5,1,2) of numbers above 0", text)
+		return "", fmt.Errorf("%q is neither FROM:TO:COUNT (0.1:5:20) nor a list (0.5,1,2) of numbers above 0",
+			text)
 	}
 }
 

@@ -21,18 +21,11 @@ func (a *app) deliver(g *report.Sheet) error {
 	if g.Status != "" {
 		a.ended(g.Status)
 	}
-	if a.options.noPoints {
-		g.DropPoints()
-	}
 	if g.Text == nil {
-		shown := g.Document
-		if g.All != nil && a.options.verbose {
-			shown = g.All
-		}
-		g.Text = func(w io.Writer) error { return report.WriteText(w, shown) }
+		g.Text = func(w io.Writer) error { return report.WriteText(w, g.Answer, a.options.verbose) }
 	}
 	if g.JSON == nil {
-		g.JSON = g.Document
+		g.JSON = g.Answer
 	}
 	if g.Covariances != nil {
 		c, err := g.Covariances()
@@ -84,7 +77,7 @@ func (a *app) answer(r report.Answer, err error) error {
 	case err != nil:
 		return err
 	}
-	return a.deliver(r.Sheet())
+	return a.deliver(report.NewSheet(r, a.options.noPoints))
 }
 
 // writeFolder writes what is in --out: the document, the numbers, and report.html with its figures beside it,
@@ -92,8 +85,7 @@ func (a *app) answer(r report.Answer, err error) error {
 func (a *app) writeFolder(g *report.Sheet, document func(io.Writer) error) (err error) {
 	a.console.Progress("writing the report", 0, 1)
 	defer a.console.Clear()
-	p := report.Page{Answer: g.Document, Worst: g.Worst, All: g.All, Figures: g.Figures,
-		Warnings: g.Warnings, Command: a.commandLine(), Machine: machine()}
+	p := report.Page{Sheet: g, Command: a.commandLine(), Machine: machine()}
 	write := func(name string, write func(io.Writer) error) {
 		if err == nil {
 			err = files.ReplaceIn(a.outputs.out, name, write)

@@ -57,7 +57,7 @@ func noArguments(_ *options, args []string) error {
 }
 
 func runInfo(a *app, _ *options, _ []string) error {
-	return a.deliver(&report.Sheet{Document: machine()})
+	return a.deliver(&report.Sheet{Answer: machine()})
 }
 
 // fileToExport refuses anything but one FILE with --export, and nothing without.
@@ -77,7 +77,7 @@ func runDatasets(a *app, o *options, args []string) error {
 	if err != nil {
 		return err
 	}
-	return a.deliver(&report.Sheet{Document: list})
+	return a.deliver(&report.Sheet{Answer: list})
 }
 
 // exportSet writes a set to a file.

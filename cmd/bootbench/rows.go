@@ -43,7 +43,7 @@ func printRows[R any](a *app, c rowRun[R]) error {
 	json, warnings := c.finish(rows, err == nil)
 	d := c.document
 	delivered := a.deliver(&report.Sheet{
-		Document: d, Text: func(w io.Writer) error { return report.WriteEnd(w, d) }, JSON: json,
+		Answer: d, Text: func(w io.Writer) error { return report.WriteEnd(w, d) }, JSON: json,
 		CSV: c.csv, WriteCSV: d.WriteCSV, Warnings: warnings, Figures: d.Figures(),
 	})
 	switch {

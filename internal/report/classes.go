@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 
@@ -68,7 +67,7 @@ func (c *Classes) document() *document {
 	d := short("Error on new rows of", c.Subject, fmt.Sprintf("%d classes of %s", len(c.Classes), c.target()))
 	headline := fmt.Sprintf("%s +- %s of new rows get the wrong class; %s if all are taken for %s",
 		share(c.Error), share(c.ExampleSE), share(c.Baseline), c.Constant)
-	d.lead = headline + "."
+	d.Lead = headline + "."
 	d.line("error", "%s", headline)
 	d.line("balanced error", "%s, the mean over the classes", share(c.Balanced))
 	if c.LogLoss != nil {
@@ -112,9 +111,6 @@ func (p *ClassPoints) table(format func(float64) string) [][]string {
 	return rows
 }
 
-// WriteCSV writes one line per example or new input.
-func (p *ClassPoints) WriteCSV(w io.Writer) error { return writeCSV(w, p.table(numberCell[float64])) }
-
 // ClassPrediction is the answer of predict by a model of several classes.
 type ClassPrediction struct {
 	Command string `json:"command"`
@@ -135,8 +131,8 @@ type ClassPrediction struct {
 }
 
 func (p *ClassPrediction) document() *document {
-	d := &document{title: "Classes by " + ShortName(cmp.Or(p.Model, p.Data))}
-	d.lead = fmt.Sprintf("The class of each of %d rows of %s, and the probability of every class.", p.Count,
+	d := &document{Title: "Classes by " + ShortName(cmp.Or(p.Model, p.Data))}
+	d.Lead = fmt.Sprintf("The class of each of %d rows of %s, and the probability of every class.", p.Count,
 		p.Test)
 	d.line("model", "%s", p.TrainedOn.text())
 	d.line("new inputs", "%s: %d", p.Test, p.Count)

@@ -21,7 +21,7 @@ func (c *Comparison) WriteCSV(w io.Writer) error { return WriteRows(w, c.Rows) }
 func (c *Comparison) document() *document { return rowDocument(c, c.Rows) }
 
 func (c *Comparison) above() *document {
-	d := &document{title: "The theory against naive retraining"}
+	d := &document{Title: "The theory against naive retraining"}
 	d.line("theory s", "seconds of the theory")
 	d.line("fits", "theory s in bootstrap fits, repeated rows merged")
 	d.line("theory error", "left-out error by the theory; retrained +-: by retraining, with its standard error")
@@ -61,7 +61,7 @@ func (*Comparison) cells(r bench.CompareRow) []string {
 func (c *Comparison) below() *document {
 	d := &document{}
 	for _, r := range c.Rows[max(0, len(c.Rows)-1):] {
-		d.lead = fmt.Sprintf("On %d examples of %s the theory takes the time of %.3g bootstrap fits; retraining "+
+		d.Lead = fmt.Sprintf("On %d examples of %s the theory takes the time of %.3g bootstrap fits; retraining "+
 			"to the same accuracy takes %.3g times as long.", r.N, ShortName(r.Data), r.FitsEquivalent,
 			r.SpeedupEqualAccuracy)
 	}

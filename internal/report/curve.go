@@ -62,7 +62,7 @@ func (e *Estimate) cells() []string {
 }
 
 func (c *Curve) below() *document {
-	d := &document{lead: fmt.Sprintf("The left-out error (%s) against the size of resamples, at %d ratios.",
+	d := &document{Lead: fmt.Sprintf("The left-out error (%s) against the size of resamples, at %d ratios.",
 		units(c.TestLoss), len(c.Results))}
 	d.gap()
 	d.cost(c.Cost)
@@ -153,7 +153,7 @@ func (c Growing) below() *document {
 		u := units(c.TestLoss)
 		twice := fmt.Sprintf("%s with all %d rows, %s expected with %d: a fall of %s +- %s", u.text(g.Now),
 			cmp.Or(c.RowsTotal, c.N), u.text(g.Then), g.Rows, u.fall(g.Now, g.Then), u.se(g.Then, g.FallSE))
-		d.lead = fmt.Sprintf("More rows %s. The error (%s) is %s.", helps(g), u, twice)
+		d.Lead = fmt.Sprintf("More rows %s. The error (%s) is %s.", helps(g), u, twice)
 		d.line("twice the rows", "%s", twice)
 		d.line("more rows", "%s", helps(g))
 	} else if c.Status == "complete" {

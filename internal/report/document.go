@@ -3,6 +3,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -12,9 +13,9 @@ import (
 // document is what a reader gets of an answer: labelled lines, tables and
 // paragraphs, in order. It is written as text, or as a part of a page.
 type document struct {
-	title  string // in a few words
-	lead   string // the answer in a sentence, which begins a page
-	blocks []block
+	Title  string // in a few words
+	Lead   string // the answer in a sentence, which begins a page
+	Blocks []block
 }
 
 // block is a run of labelled lines, a table (it has heads), or a paragraph, "" for a gap.
@@ -36,30 +37,47 @@ func (h head) Left() bool { return strings.HasPrefix(string(h), "<") }
 func (h head) Name() string { return strings.TrimSpace(strings.TrimPrefix(string(h), "<")) }
 
 func (d *document) line(label, format string, args ...any) {
-	last := len(d.blocks) - 1
-	if last < 0 || d.blocks[last].Lines == nil {
-		d.blocks, last = append(d.blocks, block{}), last+1
+	last := len(d.Blocks) - 1
+	if last < 0 || d.Blocks[last].Lines == nil {
+		d.Blocks, last = append(d.Blocks, block{}), last+1
 	}
-	d.blocks[last].Lines = append(d.blocks[last].Lines, [2]string{label, fmt.Sprintf(format, args...)})
+	d.Blocks[last].Lines = append(d.Blocks[last].Lines, [2]string{label, fmt.Sprintf(format, args...)})
 }
 
-func (d *document) paragraph(text string) { d.blocks = append(d.blocks, block{Text: text}) }
+func (d *document) paragraph(text string) { d.Blocks = append(d.Blocks, block{Text: text}) }
 
 func (d *document) gap() { d.paragraph("") }
 
 func (d *document) table(heads []head, rows [][]string) {
-	d.blocks = append(d.blocks, block{Heads: heads, Rows: rows})
+	d.Blocks = append(d.Blocks, block{Heads: heads, Rows: rows})
 }
 
-// Document is what a command has computed, in a form for readers.
-type Document interface{ document() *document }
+// Answer is what a command has computed, in a form for readers.
+type Answer interface{ document() *document }
 
-// WriteText writes a document for a terminal.
-func WriteText(w io.Writer, d Document) error { return d.document().writeText(w) }
+// detailed is an Answer that has more numbers than a person asks for.
+type detailed interface{ details() *document }
+
+// more has all numbers of an answer; nil if its document has.
+func more(a Answer) *document {
+	if d, has := a.(detailed); has {
+		return d.details()
+	}
+	return nil
+}
+
+// WriteText writes an answer for a terminal, with all its numbers if verbose.
+func WriteText(w io.Writer, a Answer, verbose bool) error {
+	d := a.document()
+	if verbose {
+		d = cmp.Or(more(a), d)
+	}
+	return d.writeText(w)
+}
 
 func (d *document) writeText(w io.Writer) error {
 	var text strings.Builder
-	for _, b := range d.blocks {
+	for _, b := range d.Blocks {
 		for _, l := range b.Lines {
 			fmt.Fprintf(&text, "%-15s %s\n", l[0], l[1])
 		}
@@ -106,10 +124,10 @@ func lineOf(widths []int, cells []string) string {
 	return strings.TrimRight(line.String(), " ") + "\n"
 }
 
-// RowDocument is a Document with a table whose rows can be printed while they
+// RowDocument is an Answer with a table whose rows can be printed while they
 // are computed. R is what a row is made of.
 type RowDocument[R any] interface {
-	Document
+	Answer
 	Figures() []*Figure
 	WriteCSV(w io.Writer) error // a line per row
 
@@ -155,6 +173,6 @@ func rowDocument[R any](of RowDocument[R], rows []R) *document {
 	}
 	d.table(of.heads(), cells)
 	below := of.below()
-	d.lead, d.blocks = below.lead, append(d.blocks, below.blocks...)
+	d.Lead, d.Blocks = below.Lead, append(d.Blocks, below.Blocks...)
 	return d
 }

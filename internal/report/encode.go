@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,38 +22,32 @@ func WriteRows[T any](w io.Writer, rows []T) error { return writeCSV(w, table(ro
 
 // table has the names of the fields above the rows.
 func table[T any](rows []T) [][]string {
-	fields := fieldsOf("", reflect.TypeFor[T](), nil)
-	table := make([][]string, 1+len(rows))
-	for _, f := range fields {
-		table[0] = append(table[0], f.name)
-		for i := range rows {
-			table[i+1] = append(table[i+1], cell(reflect.ValueOf(rows[i]).FieldByIndex(f.index)))
+	names, _ := flatten("", reflect.ValueOf(*new(T)))
+	table := [][]string{names}
+	for i := range rows {
+		var cells []string
+		_, values := flatten("", reflect.ValueOf(rows[i]))
+		for _, v := range values {
+			cells = append(cells, cell(v))
 		}
+		table = append(table, cells)
 	}
 	return table
 }
 
-// field is a value in a struct, by its name in JSON.
-type field struct {
-	name  string
-	index []int // for reflect.Value.FieldByIndex
-}
-
-// fieldsOf lists the fields of a struct in order, those of structs in it after a prefix.
-func fieldsOf(prefix string, t reflect.Type, at []int) (all []field) {
-	for i := range t.NumField() {
-		f, index := t.Field(i), append(slices.Clone(at), i)
+// flatten lists the fields of a struct by their names in JSON, those of structs in it after a prefix.
+func flatten(prefix string, v reflect.Value) (names []string, values []reflect.Value) {
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		switch {
-		case f.Anonymous:
-			all = append(all, fieldsOf(prefix, f.Type, index)...)
-		case f.Type.Kind() == reflect.Struct:
-			all = append(all, fieldsOf(prefix+name+"_", f.Type, index)...)
-		default:
-			all = append(all, field{prefix + name, index})
+		if f.Type.Kind() != reflect.Struct {
+			names, values = append(names, prefix+name), append(values, v.Field(i))
+			continue
 		}
+		inner, of := flatten(either(f.Anonymous, prefix, prefix+name+"_"), v.Field(i))
+		names, values = append(names, inner...), append(values, of...)
 	}
-	return all
+	return names, values
 }
 
 // cell is a value with all its digits, empty where a number is not known.
@@ -100,26 +95,15 @@ func WriteDocument(w io.Writer, v any) error {
 	if err := json.Indent(&indented, text, "", "  "); err != nil {
 		return err
 	}
-	_, err = w.Write(append(joinLines(indented.Bytes()), '\n'))
+	_, err = w.Write(append(numberList.ReplaceAllFunc(indented.Bytes(), joinLines), '\n'))
 	return err
 }
 
-// joinLines puts lists of numbers on one line each. Texts in JSON have no line ends, so that a bracket before
-// one opens a list.
-func joinLines(text []byte) []byte {
-	joined := make([]byte, 0, len(text))
-	for {
-		begin := bytes.Index(text, []byte("[\n")) + 1
-		if begin == 0 {
-			return append(joined, text...)
-		}
-		end := begin + bytes.IndexAny(text[begin:], `]["{`)
-		joined = append(joined, text[:begin]...)
-		if text[end] == ']' {
-			joined = append(joined, bytes.Join(bytes.Fields(text[begin:end]), []byte(" "))...)
-		} else {
-			joined = append(joined, text[begin:end]...)
-		}
-		text = text[end:]
-	}
+// numberList is an indented list without texts, lists and objects. Texts in JSON have no line ends, so that a
+// bracket before one opens a list.
+var numberList = regexp.MustCompile(`\[\n[^]["{]*\]`)
+
+// joinLines puts a list on one line.
+func joinLines(list []byte) []byte {
+	return slices.Concat([]byte("["), bytes.Join(bytes.Fields(list[1:len(list)-1]), []byte(" ")), []byte("]"))
 }

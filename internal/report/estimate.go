@@ -196,7 +196,7 @@ func (r *Refined) Warning() string {
 		"; trust the refined values"
 }
 
-func (e *Estimate) document() *document {
+func (e *Estimate) details() *document {
 	d := about("Bootstrap estimate of", e.Subject)
 	d.resampling(e.Resampling, e.N)
 	d.gap()
@@ -364,18 +364,16 @@ func duration(seconds float64) string {
 	return time.Duration(seconds * 1e9).Round(time.Second).String()
 }
 
-// Brief is an estimate in a few lines for the person who asks: what to expect of new rows, how much of it is
-// skill, which rows are worst, how stable predictions are, and how to repeat it.
-type Brief struct{ *Estimate }
-
-func (b Brief) document() *document {
-	e, u, headline := b.Estimate, units(b.TestLoss), b.headline()
-	d := short("Error on new rows of", b.Subject, b.asked())
-	d.lead = either(u.share(), "", "The error of predictions of "+e.target()+" is ") + headline + "."
+// document is an estimate in a few lines for the person who asks: what to expect of new rows, how much of it
+// is skill, which rows are worst, how stable predictions are, and how to repeat it.
+func (e *Estimate) document() *document {
+	u, headline := units(e.TestLoss), e.headline()
+	d := short("Error on new rows of", e.Subject, e.asked())
+	d.Lead = either(u.share(), "", "The error of predictions of "+e.target()+" is ") + headline + "."
 	if e.Error == e.Error {
 		d.line("error", "%s", headline)
 	} else {
-		d.lead = "Predictions without an error: no row was left out."
+		d.Lead = "Predictions without an error: no row was left out."
 	}
 	d.sample(e)
 	if q := e.Quality; q != nil && q.RSquared != nil {
@@ -394,9 +392,9 @@ func (b Brief) document() *document {
 	}
 	if e.Points != nil {
 		if e.Points.Error != nil {
-			d.line("worst rows", "%s", b.worst(3))
+			d.line("worst rows", "%s", e.worst(3))
 		}
-		d.line("stability", "%s", b.stability())
+		d.line("stability", "%s", e.stability())
 	}
 	d.modelled(e.Subject)
 	if e.Time.Theory > 0 {
@@ -409,28 +407,28 @@ func (b Brief) document() *document {
 
 // headline is the quoted error beside that of a constant. Its standard error is over data sets of this size,
 // and over resamples.
-func (b Brief) headline() string {
-	q, u := b.Quality, units(b.TestLoss)
+func (e *Estimate) headline() string {
+	q, u := e.Quality, units(e.TestLoss)
 	if q == nil {
-		return b.Quote.String()
+		return e.Quote.String()
 	}
-	se := b.total(q.ExampleSE)
-	if b.LearningCurve != nil { // which counts the rows
-		se = *b.ErrorSE
+	se := e.total(q.ExampleSE)
+	if e.LearningCurve != nil { // which counts the rows
+		se = *e.ErrorSE
 	}
 	format := either(u.share(), "%s of new rows get the wrong label; %s if all are taken for %s",
 		"%s on new rows; %s if all are predicted %s")
-	return fmt.Sprintf(format, u.withSE(b.Error, se), u.text(q.Baseline), q.Constant)
+	return fmt.Sprintf(format, u.withSE(e.Error, se), u.text(q.Baseline), q.Constant)
 }
 
 // worst names the rows with the largest left-out errors.
-func (b Brief) worst(count int) string {
-	p, names := b.Points, ""
+func (e *Estimate) worst(count int) string {
+	p, names := e.Points, ""
 	for _, i := range worst(p.Error, count) {
 		target, predicted := digits(p.Target[i], 4), ""
-		if b.Positive != "" {
-			target = b.Labels.Name(p.Target[i])
-			predicted = fmt.Sprintf(", predicted %s in %.0f%%", b.Labels.Name(-p.Target[i]), 100*p.Error[i])
+		if e.Positive != "" {
+			target = e.Labels.Name(p.Target[i])
+			predicted = fmt.Sprintf(", predicted %s in %.0f%%", e.Labels.Name(-p.Target[i]), 100*p.Error[i])
 		} else if p.OOBMean != nil {
 			predicted = ", predicted " + digits(p.OOBMean[i], 4)
 		}
@@ -441,14 +439,14 @@ func (b Brief) worst(count int) string {
 
 // stability is the median over the examples of the predictor's standard deviation over resamples, or for
 // labels of the share of resamples that disagree with the majority.
-func (b Brief) stability() string {
-	if votes := b.Points.Vote; votes != nil {
+func (e *Estimate) stability() string {
+	if votes := e.Points.Vote; votes != nil {
 		disagree := 0.0
 		for _, v := range votes {
 			disagree += math.Min(v, 1-v) / float64(len(votes))
 		}
 		return fmt.Sprintf("with other rows drawn, %s of the labels change", share(null.Float(disagree)))
 	}
-	sd := math.Sqrt(median(slices.Sorted(slices.Values(b.Points.Variance))))
+	sd := math.Sqrt(median(slices.Sorted(slices.Values(e.Points.Variance))))
 	return fmt.Sprintf("with other rows drawn, a prediction changes by %s (standard deviation)", digits(sd, 3))
 }

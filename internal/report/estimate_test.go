@@ -20,7 +20,7 @@ func TestBrief(t *testing.T) {
 			Target: null.Floats{5, 6, 7}, OOBMean: null.Floats{4, 3, 2}, Variance: null.Floats{1, 4, 9}}}
 	text := func() string {
 		var b strings.Builder
-		if err := WriteText(&b, Brief{e}); err != nil {
+		if err := WriteText(&b, e, false); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()

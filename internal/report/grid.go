@@ -147,7 +147,7 @@ func (g *Grid) cells(c GridCell) []string {
 }
 
 func (g *Grid) above() *document {
-	d := &document{title: "Bootstrap estimates of " + ShortName(g.Data) + " over a grid"}
+	d := &document{Title: "Bootstrap estimates of " + ShortName(g.Data) + " over a grid"}
 	d.line("data", "%s: %d examples, %d features, %s", g.Data, g.N, g.D, g.Task)
 	d.line("errors", "%s loss", g.TestLoss)
 	d.gap()
@@ -163,7 +163,7 @@ func (g *Grid) below() *document {
 			se = fmt.Sprintf(" (standard error over examples %s)", number(q.ExampleSE))
 		}
 		name, value := best.Name(g.Over), g.objective()+" "+number(best.Value())
-		d.lead = fmt.Sprintf("The best of %d models is %s, with the %s.", len(g.Results), name, value)
+		d.Lead = fmt.Sprintf("The best of %d models is %s, with the %s.", len(g.Results), name, value)
 		d.line("best", "%s: %s%s, the least of %d on the same data; expect more on new data", name, value, se,
 			len(g.Results))
 		d.line("others", "%s", g.undecided())

@@ -33,7 +33,7 @@ type Datasets struct {
 }
 
 func (l *Datasets) document() *document {
-	d := &document{title: "Data sets"}
+	d := &document{Title: "Data sets"}
 	var rows [][]string
 	for _, s := range l.Sets {
 		rows = append(rows, []string{s.Name, fmt.Sprint(s.N), fmt.Sprint(s.D), s.Task, fmt.Sprint(s.Duplicates),
@@ -79,7 +79,7 @@ type Machine struct {
 }
 
 func (m *Machine) document() *document {
-	d := &document{title: "Machine and libraries"}
+	d := &document{Title: "Machine and libraries"}
 	d.line("bootbench", "%s, %s, %s/%s", m.Version, m.Go, m.OS, m.Arch)
 	d.line("backend", "%s, %s kernels, %d threads (this binary has: %s)", m.Backend, m.Core, m.Threads,
 		strings.Join(m.Backends, ", "))

@@ -37,7 +37,7 @@ type Perceptron struct {
 
 func (t *Training) document() *document {
 	d := about("Model of", t.Subject)
-	d.lead = fmt.Sprintf("A model of the %d rows of %s is in %s.", t.N, ShortName(t.Data), t.Model)
+	d.Lead = fmt.Sprintf("A model of the %d rows of %s is in %s.", t.N, ShortName(t.Data), t.Model)
 	d.gap()
 	if m := t.Perceptron; m != nil {
 		mistakes := 0
@@ -89,27 +89,25 @@ type TuningStep struct {
 	Failure   string      `json:"failure,omitempty"`
 }
 
-// BriefTuning is the answer for the person who asks.
-type BriefTuning struct{ *Tuning }
-
-func (t BriefTuning) document() *document {
+// document is the answer for the person who asks.
+func (t *Tuning) document() *document {
 	if t.TestLoss == "" { // interrupted
-		return t.Tuning.document()
+		return t.details()
 	}
-	d := Brief{t.Estimate}.document()
-	d.title = "Hyperparameters of " + ShortName(t.Data)
+	d := t.Estimate.document()
+	d.Title = "Hyperparameters of " + ShortName(t.Data)
 	if t.ModelFile != "" {
 		d.line("model file", "%s", t.ModelFile)
 	}
 	return d
 }
 
-func (t *Tuning) document() *document {
+func (t *Tuning) details() *document {
 	d := about("Hyperparameters of", t.Subject)
 	if t.TestLoss != "" { // it was not interrupted
-		d.blocks = t.Estimate.document().blocks
+		d.Blocks = t.Estimate.details().Blocks
 	}
-	d.lead = fmt.Sprintf("The best of %d models by %s: %s.", t.Evaluations, t.By, number(t.Objective))
+	d.Lead = fmt.Sprintf("The best of %d models by %s: %s.", t.Evaluations, t.By, number(t.Objective))
 	d.line("objective", "%s by %s%s", number(t.Objective), t.By, nonzero("; %d models failed", t.Failures))
 	if t.ModelFile != "" {
 		d.line("model file", "%s", t.ModelFile)
@@ -155,7 +153,7 @@ func (c *ModelComparison) Warnings() []string {
 }
 
 func (c *ModelComparison) document() *document {
-	d := &document{title: "Two models on " + ShortName(c.Data)}
+	d := &document{Title: "Two models on " + ShortName(c.Data)}
 	d.line("data", "%s: %d rows", c.Data, c.N)
 	first, second, best := c.Models[0].Model, c.Models[1].Model, cmp.Or(c.Refined, c.Theory)
 	verdict := either(best.Value < 0, first, second) + " errs less"
@@ -178,7 +176,7 @@ func (c *ModelComparison) document() *document {
 				number(p.High), p.PValue)
 		}
 	}
-	d.lead = fmt.Sprintf("%s and %s: %s. Their errors differ by %s +- %s (p = %.2g).", first, second, verdict,
+	d.Lead = fmt.Sprintf("%s and %s: %s. Their errors differ by %s +- %s (p = %.2g).", first, second, verdict,
 		number(best.Value), number(best.StandardError), best.PValue)
 	d.cost(c.Cost)
 	return d

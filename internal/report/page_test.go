@@ -21,9 +21,8 @@ func TestPage(t *testing.T) {
 		TestLoss: "square"},
 		Points: &Points{Mean: []float64{1, 2}, Variance: []float64{1, 4}, Error: []float64{0.5, 2},
 			Target: []float64{1, 3}}}
-	p := Page{Command: "bootbench estimate '<b>&.csv'",
-		Answer: Brief{e}, All: e,
-		Figures: PointFigures(e.Points), Warnings: []string{"careful <now>"},
+	e.Warnings = []string{"careful <now>"}
+	p := Page{Sheet: NewSheet(e, false), Command: "bootbench estimate '<b>&.csv'",
 		Files: []string{"result.json"}, Machine: &Machine{}}
 	var b bytes.Buffer
 	if err := p.WriteHTML(&b); err != nil {

@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"math"
 	"reflect"
 	"slices"
@@ -85,10 +84,11 @@ func addColumn[T any](rows [][]string, name string, list []T, cell func(T) strin
 // table has a row per example or new input and a column for every list.
 func (p *Points) table(format func(float64) string) [][]string {
 	rows := namedRows(p.Names, p.count())
-	for _, f := range fieldsOf("", reflect.TypeFor[Points](), nil) {
-		list, ok := reflect.ValueOf(p).Elem().FieldByIndex(f.index).Interface().(null.Floats)
-		if ok && !(f.name == "mean" && p.Prediction != nil) { // which is the same
-			addColumn(rows, f.name, list, format)
+	names, lists := flatten("", reflect.ValueOf(*p))
+	for k, name := range names {
+		list, ok := lists[k].Interface().(null.Floats)
+		if ok && !(name == "mean" && p.Prediction != nil) { // which is the same
+			addColumn(rows, name, list, format)
 		}
 	}
 	for k, list := range p.Quantiles {
@@ -97,9 +97,6 @@ func (p *Points) table(format func(float64) string) [][]string {
 	addColumn(rows, "class", p.Class, textCell)
 	return rows
 }
-
-// WriteCSV writes one line per example or new input. What is not known is an empty cell.
-func (p *Points) WriteCSV(w io.Writer) error { return writeCSV(w, p.table(numberCell[float64])) }
 
 // median of sorted numbers; NaN for none.
 func median(sorted []float64) float64 {
@@ -280,25 +277,23 @@ func worst(errors []float64, count int) (order []int) {
 
 // Worst are the examples that a model errs on most, by name.
 type Worst struct {
-	Points *Points
-	Labels *dataset.Classes // nil for -1 and +1
+	*Points
+	*dataset.Classes // nil for -1 and +1
 }
 
-func (w *Worst) document() *document {
-	p := w.Points
-	predicted := either(p.OOBVote != nil, "share of left-out predictions "+w.Labels.Name(1),
-		"left-out prediction")
+func (p *Worst) document() *document {
+	predicted := either(p.OOBVote != nil, "share of left-out predictions "+p.Name(1), "left-out prediction")
 	var rows [][]string
 	for _, i := range worst(p.Error, 10) {
 		target, of := number(p.Target[i]), "-"
 		if p.OOBVote != nil {
-			target, of = w.Labels.Name(p.Target[i]), fmt.Sprintf("%.0f%%", 100*p.OOBVote[i])
+			target, of = p.Name(p.Target[i]), fmt.Sprintf("%.0f%%", 100*p.OOBVote[i])
 		} else if p.OOBMean != nil {
 			of = number(p.OOBMean[i])
 		}
 		rows = append(rows, []string{rowName(p.Names, i), target, of, number(p.Error[i])})
 	}
-	d := &document{title: "Worst examples"}
+	d := &document{}
 	d.paragraph("The examples with the largest left-out errors:")
 	d.table([]head{"<row", "target", head(predicted), "left-out error"}, rows)
 	return d

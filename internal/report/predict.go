@@ -48,8 +48,8 @@ type Interval struct {
 	Width    *float64 `json:"mean_width,omitempty"`
 }
 
-// document is what was asked, then a row per new input.
-func (r *Prediction) document() *document {
+// details is what was asked, then a row per new input.
+func (r *Prediction) details() *document {
 	d := r.brief()
 	d.resampling(r.Resampling, r.N)
 	if r.TestError != nil {
@@ -68,13 +68,10 @@ func (r *Prediction) document() *document {
 	return d
 }
 
-// BriefPrediction is a prediction for the person who asks: numbers with their interval, labels with their
-// probability.
-type BriefPrediction struct{ *Prediction }
-
-func (b BriefPrediction) document() *document {
-	d := b.brief()
-	d.perInput(b.Points.brief(), b.Positive)
+// document is for the person who asks: numbers with their interval, labels with their probability.
+func (r *Prediction) document() *document {
+	d := r.brief()
+	d.perInput(r.Points.brief(), r.Positive)
 	return d
 }
 
@@ -86,7 +83,7 @@ func (r *Prediction) brief() *document {
 	if u := units(r.TestLoss); r.TestError != nil {
 		d.line("test error", "%s (%s) of the mean prediction", u.text(*r.BaggedError), u)
 	}
-	d.lead = d.meant(&r.Interval, r.target(), r.Calibration)
+	d.Lead = d.meant(&r.Interval, r.target(), r.Calibration)
 	return d
 }
 
@@ -167,7 +164,7 @@ func (t *TrainedOn) text() string {
 }
 
 func (p *ModelPrediction) document() *document {
-	d := &document{title: "Predictions of " + ShortName(p.Model)}
+	d := &document{Title: "Predictions of " + ShortName(p.Model)}
 	d.line("model", "%s: %s", p.Model, p.TrainedOn.text())
 	d.line("kernel", "%s", KernelText(p.Kernel))
 	d.source(Subject{Target: p.Target, Labels: p.Labels})
@@ -178,7 +175,22 @@ func (p *ModelPrediction) document() *document {
 		d.quality(p.Quality)
 		d.judged("", p.Metrics, nil)
 	}
-	d.lead = d.meant(cmp.Or(p.Interval, &Interval{}), cmp.Or(p.Target, "y"), nil)
+	d.Lead = d.meant(cmp.Or(p.Interval, &Interval{}), cmp.Or(p.Target, "y"), nil)
 	d.perInput(p.Points.brief(), p.Positive)
 	return d
+}
+
+// FromFile says which file a model was read from: none where it is trained for the answer.
+type FromFile struct {
+	Model     string `json:"model,omitempty"`      // as ModelFile
+	ModelFile string `json:"model_file,omitempty"` // other answers have the hyperparameters under model
+}
+
+// Read names the file.
+func (f *FromFile) Read(path string) { f.Model, f.ModelFile = path, path }
+
+// ByModel is the answer of a trained model.
+type ByModel interface {
+	Answer
+	Read(path string)
 }

@@ -202,7 +202,8 @@ func TestFormulaCells(t *testing.T) {
 	var b strings.Builder
 	p := Points{Names: []string{"=HYPERLINK(1)"}, Mean: []float64{-1}, Variance: []float64{0},
 		Error: []float64{0}, Class: []string{"@c"}}
-	if err := p.WriteCSV(&b); err != nil || !strings.Contains(b.String(), "'=HYPERLINK(1),-1,") {
+	err := NewSheet(&Estimate{Points: &p}, true).WriteCSV(&b)
+	if err != nil || !strings.Contains(b.String(), "'=HYPERLINK(1),-1,") {
 		t.Errorf("%q, %v", b.String(), err)
 	}
 }
@@ -226,8 +227,8 @@ func TestWorst(t *testing.T) {
 	p := &Points{Names: []string{"oak", "ash", "elm"}, Error: []float64{0.25, 1, 0.5},
 		Target: []float64{1, -1, 1}, OOBVote: []float64{0.75, 1, 0.5}}
 	var b bytes.Buffer
-	w := &Worst{Points: p, Labels: &dataset.Classes{Negative: "well", Positive: "sick"}}
-	if err := WriteText(&b, w); err != nil {
+	w := &Worst{p, &dataset.Classes{Negative: "well", Positive: "sick"}}
+	if err := WriteText(&b, w, true); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(b.String(), "\n")
@@ -245,9 +246,9 @@ func TestTargetsWithoutPoints(t *testing.T) {
 		"b": &CrossValidation{Quality: quality, Quote: Quote{ErrorSE: se}, Points: &Points{Error: []float64{1}}},
 		"c": &Retraining{Quality: quality, Points: &Points{Error: []float64{1}}},
 	}}
-	all.DropPoints()
+	NewSheet(all, true)
 	var b bytes.Buffer
-	if err := WriteText(&b, all); err != nil {
+	if err := WriteText(&b, all, false); err != nil {
 		t.Fatal(err)
 	}
 	if got := strings.Count(b.String(), "75.0%          -\n"); got != 3 {

@@ -42,7 +42,7 @@ func (r *Retraining) document() *document {
 	d.resampling(r.Resampling, r.N)
 	d.gap()
 	quote := Quote{r.TestError, &r.SE}
-	d.lead = fmt.Sprintf("Models of %d resamples err by %s on the rows that they lack (%s loss).", r.Resamples,
+	d.Lead = fmt.Sprintf("Models of %d resamples err by %s on the rows that they lack (%s loss).", r.Resamples,
 		quote, r.TestLoss)
 	d.line("left-out error", "%s   (%s loss)", quote, r.TestLoss)
 	d.errors(r.Errors, r.Resampling, r.Ensemble, &r.EnsembleSE)
@@ -84,7 +84,7 @@ func (c *CrossValidation) document() *document {
 		q := *c.Quality
 		q.ExampleSE, e.Quality = *c.ErrorSE, &q
 	}
-	d := Brief{e}.document()
+	d := e.document()
 	over := fmt.Sprintf("; over %d partitions the error has standard error %.2g", c.Repeats, c.RepeatsSE)
 	d.line("folds", "%d, by %s%s", c.Folds, c.FoldsOf, either(c.Repeats > 1, over, ""))
 	if c.PValue != nil {
@@ -133,7 +133,7 @@ type LeaveOneOutMethod struct {
 func (l *LeaveOneOut) document() *document {
 	d, classes := about("Leave-one-out error on", l.Subject), l.Task == "classification"
 	wrong := either(classes, share(l.Error)+" get the wrong label", "mean square error "+number(l.Error))
-	d.lead = fmt.Sprintf("Each row predicted by a model without it: %s.", wrong)
+	d.Lead = fmt.Sprintf("Each row predicted by a model without it: %s.", wrong)
 	d.gap()
 	switch {
 	case !classes:

@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"strconv"
 
 	"bootbench/internal/null"
@@ -62,7 +61,7 @@ func (r *Rows) document() *document {
 		by = "share of the rows whose target is nearer to what models without them predict"
 	}
 	if len(r.Rows) >= 3 {
-		d.lead = fmt.Sprintf("Look at the rows %s, %s and %s first: models trained without them believe their "+
+		d.Lead = fmt.Sprintf("Look at the rows %s, %s and %s first: models trained without them believe their "+
 			"targets least.", r.Rows[0].name(), r.Rows[1].name(), r.Rows[2].name())
 	}
 	d.line(doubt, "%s", by)
@@ -80,6 +79,3 @@ func (r *Rows) document() *document {
 	}
 	return d
 }
-
-// WriteCSV writes one line per row, the first to look at first.
-func (r *Rows) WriteCSV(w io.Writer) error { return WriteRows(w, r.Rows) }

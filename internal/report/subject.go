@@ -109,7 +109,7 @@ type Cost struct {
 
 // about begins a document on a data set.
 func about(title string, s Subject) *document {
-	d := &document{title: title + " " + ShortName(s.Data)}
+	d := &document{Title: title + " " + ShortName(s.Data)}
 	d.line("data", "%s: %d examples, %d features, %s", s.Data, s.N, s.D, s.Task)
 	d.source(s)
 	bias := either(s.Model != nil && s.Model.Bias, ", bias", "")
@@ -124,7 +124,7 @@ func about(title string, s Subject) *document {
 
 // short begins a document for the person who asks.
 func short(title string, s Subject, task string) *document {
-	d := &document{title: title + " " + ShortName(s.Data)}
+	d := &document{Title: title + " " + ShortName(s.Data)}
 	d.line("data", "%s: %d rows, %d features, %s", s.Data, s.N, s.D, task)
 	d.notes(s)
 	return d

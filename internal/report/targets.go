@@ -31,28 +31,9 @@ type Targets struct {
 
 // TargetAnswer is an answer about one of several targets.
 type TargetAnswer interface {
-	Document
+	Answer
 	Judged() Judged
-	DropPoints()
 }
-
-// DropPoints leaves out the values per example.
-func (t *Targets) DropPoints() {
-	for _, a := range t.Targets {
-		a.DropPoints()
-	}
-}
-
-func (e *Estimate) DropPoints() {
-	e.Points = nil
-	if e.Refined != nil {
-		e.Refined.Points = nil
-	}
-}
-
-func (c *CrossValidation) DropPoints() { c.Points = nil }
-
-func (r *Retraining) DropPoints() { r.Points = nil }
 
 // Judged is what an answer about one target says to all: its error, of which Quote has the Monte Carlo error
 // and Quality that over examples, and the errors and left-out predictions of the examples.
@@ -90,11 +71,21 @@ func (r *Retraining) Judged() Judged {
 		Each: points.Error, LeftOut: points.OOBMean, Points: r.Points, Warnings: r.Warnings}
 }
 
+// details has all that is known of each target.
+func (t *Targets) details() *document {
+	d := t.document()
+	for _, name := range t.Names {
+		d.gap()
+		d.Blocks = append(d.Blocks, cmp.Or(more(t.Targets[name]), t.Targets[name].document()).Blocks...)
+	}
+	return d
+}
+
 func (t *Targets) document() *document {
 	d := short("Errors on new rows of", t.Subject, fmt.Sprintf("%d targets", len(t.Names)))
 	explained := fmt.Sprintf("%.1f%% +- %.1f%% of the variance of a target, on average", 100*(1-t.Error),
 		100*t.total(t.ExampleSE))
-	d.lead = "Predictions of new rows explain " + explained + "."
+	d.Lead = "Predictions of new rows explain " + explained + "."
 	d.line("explained", "%s", explained)
 	if a, b := t.closest(); a >= 0 {
 		d.line("related", "the errors of %s and %s have the correlation %.2f", t.Names[a], t.Names[b],
@@ -147,8 +138,8 @@ type TargetPredictions struct {
 
 func (t *TargetPredictions) document() *document {
 	first := t.Targets[t.Names[0]]
-	d := &document{title: "Predictions by " + ShortName(cmp.Or(t.Model, first.Data)),
-		lead: fmt.Sprintf("%d targets of each of %d rows of %s.", len(t.Names), t.Count, t.Test)}
+	d := &document{Title: "Predictions by " + ShortName(cmp.Or(t.Model, first.Data)),
+		Lead: fmt.Sprintf("%d targets of each of %d rows of %s.", len(t.Names), t.Count, t.Test)}
 	d.line("model", "%s loss, trained on %d examples of %s", first.Loss, first.N, first.Data)
 	d.line("new inputs", "%s: %d", t.Test, t.Count)
 	for _, name := range t.Names {
@@ -161,13 +152,6 @@ func (t *TargetPredictions) document() *document {
 		d.inputs(t.table((*Points).brief, number[float64]), nil)
 	}
 	return d
-}
-
-// DropPoints leaves out the values per new input.
-func (t *TargetPredictions) DropPoints() {
-	for _, p := range t.Targets {
-		p.DropPoints()
-	}
 }
 
 // table has a row per new input, and the columns of every target.

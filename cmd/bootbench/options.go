@@ -215,7 +215,7 @@ func (o *options) readOptions(stdin io.Reader) dataset.Options {
 	const leastRoom = 64 << 20
 	read := o.read
 	read.Stdin, read.Target, read.UnseenZero = stdin, o.target, o.unseen == "zero"
-	read.Missing.UnmarshalText([]byte(o.missing)) // one of its words
+	read.Missing = dataset.Missing(o.missing)
 	read.MaxBytes = o.maxMemory
 	if left, known := linalg.AvailableMemory(); known && read.MaxBytes == 0 {
 		read.MaxBytes = max(leastRoom, left/3)

@@ -22,13 +22,13 @@ func (t *table) set() (*Set, error) {
 		t.note("%d rows of weight 0 are left out", t.zero)
 	}
 	switch {
-	case t.rows == 0 && t.zero > 0:
+	case len(t.rows) == 0 && t.zero > 0:
 		return nil, errors.New("all weights are 0")
-	case t.rows == 0:
+	case len(t.rows) == 0:
 		return nil, errors.New("no examples below the header")
 	case t.train != nil:
 		return t.inputs(t.train)
-	case t.rows < 2:
+	case len(t.rows) < 2:
 		return nil, errOneExample
 	}
 	e, err := t.learn()
@@ -124,7 +124,7 @@ func (t *table) learn() (*Encoding, error) {
 // settle looks at a column as a whole: without a value, with texts that never differ or always differ it is
 // no feature.
 func (t *table) settle(c *column) error {
-	empty, different := c.missing == t.rows, len(c.texts)
+	rows, empty, different := len(t.rows), c.missing == len(t.rows), len(c.texts)
 	if c.role == asTarget && empty {
 		return errors.New("the target has no value")
 	}
@@ -139,13 +139,14 @@ func (t *table) settle(c *column) error {
 	if free {
 		c.date = dateLayout(c.texts)
 	}
-	many := t.rows >= fewRows && 2*different > t.rows && // no level has many rows
-		different > t.opt.maxLevels()
+	many := rows >= fewRows && 2*different > rows && // no level has many rows
+		different > t.opt.MaxLevels
 	switch {
 	case c.date != "":
 		t.note("column %s holds dates, read as %s: its features are %s", quote(c.name), layoutText(c.date, c.texts),
 			strings.Join(dateParts(c.date), ", "))
-	case c.kind == numbers && t.features > 1 && namesRows(c.name) && ascend(c.values, 1):
+	case c.kind == numbers && t.features > 1 && namesRows(c.name) && rows >= fewRows &&
+		ascend(rows, func(i int) float64 { return t.rows[i][c.at] }, 1):
 		omit("counts the rows and is left out (with another name it is a feature)")
 	case free && !slices.ContainsFunc(c.texts, isWord):
 		return fmt.Errorf("%s and others are no numbers as they are written (thousands, per cent, currency, "+
@@ -155,7 +156,7 @@ func (t *table) settle(c *column) error {
 		omit("has no value and is left out")
 	case c.kind == texts && different == 1 && c.missing == 0:
 		omit("is %s in every row and is left out", quote(c.texts[0]))
-	case c.kind == texts && different == t.rows && t.rows >= fewRows:
+	case c.kind == texts && different == rows && rows >= fewRows:
 		if t.withRole(asRowName) != nil {
 			omit("has another text in every row and is left out")
 			break
@@ -163,7 +164,7 @@ func (t *table) settle(c *column) error {
 		omit("has another text in every row: it names the rows and is no feature")
 		c.role = asRowName
 	case many && free:
-		omit("has %d different texts in %d rows and is left out", different, t.rows)
+		omit("has %d different texts in %d rows and is left out", different, rows)
 	}
 	return nil
 }
@@ -174,11 +175,11 @@ func (t *table) encodeTexts(c *column, to *encodedColumn) {
 	if to.Date = c.date; to.Date != "" {
 		return
 	}
-	levels, most := slices.Clone(c.texts), t.opt.maxLevels()
+	levels, most := slices.Clone(c.texts), t.opt.MaxLevels
 	if to.Others = len(levels) > most; to.Others {
 		count := make(map[string]int, len(levels))
-		for _, v := range c.values {
-			if !math.IsNaN(v) {
+		for _, row := range t.rows {
+			if v := row[c.at]; !math.IsNaN(v) {
 				count[c.text(v)]++
 			}
 		}
@@ -192,14 +193,14 @@ func (t *table) encodeTexts(c *column, to *encodedColumn) {
 	to.Levels = slices.Sorted(slices.Values(levels))
 }
 
-// ascend reports whether each of at least fewRows values is the one before plus a step.
-func ascend(values []float64, step float64) bool {
-	for i := 1; i < len(values); i++ {
-		if values[i] != values[i-1]+step {
+// ascend reports whether each of n values is the one before plus a step.
+func ascend(n int, value func(i int) float64, step float64) bool {
+	for i := 1; i < n; i++ {
+		if value(i) != value(i-1)+step {
 			return false
 		}
 	}
-	return len(values) >= fewRows
+	return true
 }
 
 // lastWord is the last word of the name of a column, in lower case.
@@ -238,7 +239,7 @@ func isWord(s string) bool {
 // inputs are the features and targets of the rows of a table, as an encoding says; without means in it, those
 // of the table fill missing cells.
 func (t *table) inputs(e *Encoding) (*Inputs, error) {
-	if len(t.targets) > 0 && t.targets[0].missing == t.rows {
+	if len(t.targets) > 0 && t.targets[0].missing == len(t.rows) {
 		for _, c := range t.targets {
 			c.role = unused
 		}
@@ -255,9 +256,21 @@ func (t *table) inputs(e *Encoding) (*Inputs, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := &Inputs{Name: t.name, X: x, RowNames: t.rowNames(rows), Notes: t.notes,
-		Groups: renumber(t.values(asGroup, rows)), Strata: renumber(t.values(asStratum, rows)),
-		Folds: renumber(t.values(asFold, rows)), Weights: t.values(asWeight, rows), counts: t.values(asCount, rows)}
+	in := &Inputs{Name: t.name, X: x, RowNames: t.rowNames(rows), Notes: t.notes}
+	for _, c := range t.columns {
+		switch c.role {
+		case asGroup:
+			in.Groups = renumber(t.values(c, rows))
+		case asStratum:
+			in.Strata = renumber(t.values(c, rows))
+		case asFold:
+			in.Folds = renumber(t.values(c, rows))
+		case asWeight:
+			in.Weights = t.values(c, rows)
+		case asCount:
+			in.counts = t.values(c, rows)
+		}
+	}
 	if gaps {
 		mean := e.Means
 		if mean == nil {
@@ -270,14 +283,14 @@ func (t *table) inputs(e *Encoding) (*Inputs, error) {
 	}
 	y := t.targets[0]
 	for _, c := range t.targets[1:] {
-		in.Further = append(in.Further, Target{c.name, gather(c.values, rows)})
+		in.Further = append(in.Further, Target{c.name, t.values(c, rows)})
 	}
 	if l := e.Labels; l != nil && !l.Rest {
 		if err := y.requireKnown([]string{l.Negative, l.Positive}, ""); err != nil {
 			return nil, err
 		}
 	}
-	in.Y, err = e.encodeTargets(gather(y.values, rows), y.text)
+	in.Y, err = e.encodeTargets(t.values(y, rows), y.text)
 	return in, err
 }
 
@@ -295,16 +308,16 @@ func (t *table) complete() (rows []int, gaps bool, err error) {
 		}
 	}
 	if gaps = len(lacking) > 0; gaps && t.opt.Missing == MissingError {
-		return nil, true, errMissing(lacking)
+		return nil, true, t.errMissing(lacking)
 	}
-	rows = make([]int, 0, t.rows)
-	for i := range t.rows {
-		if !slices.ContainsFunc(required, func(c *column) bool { return math.IsNaN(c.values[i]) }) {
+	rows = make([]int, 0, len(t.rows))
+	for i, row := range t.rows {
+		if !slices.ContainsFunc(required, func(c *column) bool { return math.IsNaN(row[c.at]) }) {
 			rows = append(rows, i)
 		}
 	}
-	if dropped := t.rows - len(rows); dropped > 0 {
-		t.note("%d of %d rows lack a value and are left out", dropped, t.rows)
+	if dropped := len(t.rows) - len(rows); dropped > 0 {
+		t.note("%d of %d rows lack a value and are left out", dropped, len(t.rows))
 	}
 	if gaps && t.opt.Missing != MissingDrop {
 		t.note("cells without a value have the mean of their column")
@@ -316,24 +329,29 @@ func (t *table) complete() (rows []int, gaps bool, err error) {
 }
 
 // errMissing counts the cells without a value and names the first.
-func errMissing(columns []*column) error {
-	first, firstRow, count := columns[0], math.MaxInt, 0
+func (t *table) errMissing(columns []*column) error {
+	count := 0
 	for _, c := range columns {
 		count += c.missing
-		if row := slices.IndexFunc(c.values, math.IsNaN); row < firstRow {
-			first, firstRow = c, row
+	}
+	for _, row := range t.rows {
+		for _, c := range columns {
+			if math.IsNaN(row[c.at]) {
+				return c.firstMissing.error(c.name, fmt.Errorf("a missing value, the first of %d in %d of the columns: "+
+					"--missing drop, mean or indicator says what to do", count, len(columns)))
+			}
 		}
 	}
-	return first.firstMissing.error(first.name, fmt.Errorf("a missing value, the first of %d in %d of the "+
-		"columns: --missing drop, mean or indicator says what to do", count, len(columns)))
+	return nil
 }
 
-// values are those of the column of a role in some rows, nil without one.
-func (t *table) values(r role, rows []int) []float64 {
-	if c := t.withRole(r); c != nil {
-		return gather(c.values, rows)
+// values are the cells of a column in some rows.
+func (t *table) values(c *column, rows []int) []float64 {
+	values := make([]float64, len(rows))
+	for k, i := range rows {
+		values[k] = t.rows[i][c.at]
 	}
-	return nil
+	return values
 }
 
 // rowNames are the names of some rows, their numbers if others are left out, else nil.
@@ -341,8 +359,8 @@ func (t *table) rowNames(rows []int) (names []string) {
 	switch c := t.withRole(asRowName); {
 	case c != nil:
 		names = gather(c.texts, rows)
-	case len(rows) < t.rows:
-		names = gather(numbered("", t.rows), rows)
+	case len(rows) < len(t.rows):
+		names = gather(numbered("", len(t.rows)), rows)
 	}
 	for k := range names {
 		names[k] = printable(names[k])
@@ -352,31 +370,32 @@ func (t *table) rowNames(rows []int) (names []string) {
 
 // matrix holds the features of some rows; NaN stands for missing values.
 func (t *table) matrix(e *Encoding, rows []int) (Matrix, error) {
-	x, end, columns := NewMatrix(len(rows), e.Features), 0, t.byName()
-	for _, to := range e.Columns {
-		c, unseen := columns[to.Name], 0
+	x, columns := NewMatrix(len(rows), e.Features), t.byName()
+	from, width, unseen := make([]*column, len(e.Columns)), make([]int, len(e.Columns)), make([]int, len(e.Columns))
+	for j, to := range e.Columns {
+		from[j], width[j] = columns[to.Name], to.width()
 		if to.Levels != nil && !to.Others && !t.opt.UnseenZero {
-			if err := c.requireKnown(to.Levels, "; --unseen zero takes it for none of them"); err != nil {
+			if err := from[j].requireKnown(to.Levels, "; --unseen zero takes it for none of them"); err != nil {
 				return Matrix{}, err
 			}
 		}
-		codes, err := to.codes(c)
-		if err != nil {
-			return Matrix{}, err
-		}
-		at := end
-		end += to.width()
-		for k, i := range rows {
-			code := c.values[i : i+1]
-			if codes != nil && !math.IsNaN(code[0]) {
-				if code = codes[int(code[0])]; to.Date == "" && code[0] < 0 {
-					unseen++
-				}
+	}
+	for k, i := range rows {
+		row := x.Row(k)
+		for j := range from {
+			seen, err := e.Columns[j].encode(row[:width[j]], from[j], t.rows[i][from[j].at])
+			if err != nil {
+				return Matrix{}, err
 			}
-			to.put(x.Row(k)[at:end], code)
+			if !seen {
+				unseen[j]++
+			}
+			row = row[width[j]:]
 		}
-		if unseen > 0 {
-			t.note("column %s: %d cells hold texts that %s lacks", quote(c.name), unseen, e.name())
+	}
+	for j, count := range unseen {
+		if count > 0 {
+			t.note("column %s: %d cells hold texts that %s lacks", quote(from[j].name), count, e.name())
 		}
 	}
 	return x, nil
@@ -416,7 +435,7 @@ func (t *table) describe(columns []encodedColumn, x Matrix) {
 		if !grouped && isIdentifier(c.Name) && repeats(x, at, end) {
 			t.note("rows of one %s are in several resamples: --groups %s?", quote(c.Name), flagText(c.Name))
 		}
-		values := x.column(at)
+		value := func(i int) float64 { return x.At(i, at) }
 		switch {
 		case c.Date != "" || c.Others: // noted
 		case len(c.Levels) == 2:
@@ -424,9 +443,9 @@ func (t *table) describe(columns []encodedColumn, x Matrix) {
 		case len(c.Levels) > 0:
 			t.note("column %s holds texts: an indicator for each of %d (%s)", quote(c.Name), len(c.Levels),
 				strings.ReplaceAll(listTexts(c.Levels), `"`, ""))
-		case slices.Min(values) == slices.Max(values):
-			t.note("column %s is %v in every row", quote(c.Name), values[0])
-		case ascend(values, 1):
+		case ascend(x.Rows, value, 0):
+			t.note("column %s is %v in every row", quote(c.Name), value(0))
+		case x.Rows >= fewRows && ascend(x.Rows, value, 1):
 			t.note("column %s counts the rows: --drop %s unless that tells something", quote(c.Name), flagText(c.Name))
 		}
 	}

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -74,28 +75,10 @@ func (c encodedColumn) features() (names []string) {
 	return names
 }
 
-// codes are what put takes for texts: the rank among the levels, negative for none of them, the number of
-// levels for what is pooled; of dates their features. There are none for numbers.
-func (c encodedColumn) codes(of *column) (codes [][]float64, err error) {
-	for k, text := range of.texts {
-		code := []float64{float64(slices.Index(c.Levels, text))}
-		switch {
-		case c.Date != "":
-			if code, err = dateFeatures(c.Date, text); err != nil {
-				return nil, of.first[k].error(of.name, err)
-			}
-		case code[0] < 0 && c.Others:
-			code[0] = float64(len(c.Levels))
-		}
-		codes = append(codes, code)
-	}
-	return codes, nil
-}
-
-// put sets the features x of one cell, which are zero: a number, a code, or NaN for a missing one, which
-// becomes NaN in all but the flag.
-func (c encodedColumn) put(x, code []float64) {
-	missing := math.IsNaN(code[0])
+// encode sets the features x of a cell, which are zero: a missing one's become NaN, except the flag. It
+// reports whether a text is a level.
+func (c *encodedColumn) encode(x []float64, from *column, v float64) (seen bool, err error) {
+	missing, level := math.IsNaN(v), 0
 	if c.Flag {
 		last := len(x) - 1
 		if missing {
@@ -108,13 +91,27 @@ func (c encodedColumn) put(x, code []float64) {
 		for j := range x {
 			x[j] = math.NaN()
 		}
+		return true, nil
+	case c.Date != "":
+		parts, err := dateFeatures(c.Date, from.text(v))
+		if err != nil {
+			return false, from.first[int(v)].error(from.name, err)
+		}
+		copy(x, parts)
+		return true, nil
 	case c.Levels == nil:
-		copy(x, code)
-	case len(x) == 1:
-		x[0] = max(code[0], 0)
-	case code[0] >= 0:
-		x[int(code[0])] = 1
+		x[0] = v
+		return true, nil
 	}
+	switch level, seen = slices.BinarySearch(c.Levels, from.text(v)); {
+	case len(x) == 1 && seen:
+		x[0] = float64(level)
+	case seen:
+		x[level] = 1
+	case c.Others:
+		x[len(x)-1] = 1
+	}
+	return seen || c.Others, nil
 }
 
 func featureNames(columns []encodedColumn) (names []string) {
@@ -138,6 +135,7 @@ func (s *Set) Encoding() *Encoding {
 	}
 	e.Name, e.Task, e.Features, e.Target, e.Labels = s.Name, s.Task, s.D(), s.Target, s.Labels
 	e.Classes, e.TextClasses, e.Further = s.Classes, s.textClasses, nil
+	e.Missing = cmp.Or(e.Missing, MissingError)
 	for _, t := range s.Further {
 		e.Further = append(e.Further, t.Name)
 	}
@@ -179,6 +177,8 @@ func (e *Encoding) Check() error {
 		return errorIn(e.Name, "%s is no task", quote(string(e.Task)))
 	case e.Features < 1:
 		return errorIn(e.Name, "%d features", e.Features)
+	case !slices.Contains([]Missing{"", MissingError, MissingDrop, MissingMean, MissingIndicator}, e.Missing):
+		return errorIn(e.Name, "%s is nothing to do about missing cells", quote(string(e.Missing)))
 	case e.FirstIndex != 0 && e.FirstIndex != 1:
 		return errorIn(e.Name, "features count from %d", e.FirstIndex)
 	case !e.Sparse() && (width != e.Features || len(e.Means) != e.Features):
@@ -194,7 +194,7 @@ func (e *Encoding) Check() error {
 
 // options are those of new inputs: what the training set did is done again.
 func (e *Encoding) options(opt Options) Options {
-	if opt.Missing == MissingError {
+	if opt = opt.complete(); opt.Missing == MissingError {
 		opt.Missing = e.Missing
 	}
 	opt.ZeroBased = opt.ZeroBased || e.FirstIndex == 0

@@ -50,6 +50,7 @@ func TestEncodingCheck(t *testing.T) {
 		"the target":    func(e *Encoding) { e.Columns[1].Name = "y" },
 		"one label":     func(e *Encoding) { e.Labels.Positive = "no" },
 		"text as label": func(e *Encoding) { e.Labels.Texts = false },
+		"missing":       func(e *Encoding) { e.Missing = "guess" },
 		"index":         func(e *Encoding) { e.FirstIndex = 2 },
 	} {
 		e := set.Encoding()

@@ -37,7 +37,7 @@ type lines struct {
 
 func newLines(text io.Reader, opt Options) *lines {
 	l := &lines{Scanner: bufio.NewScanner(text)}
-	l.limit = int(min(longestLine, max(leastLimit, opt.maxBytes())))
+	l.limit = int(min(longestLine, max(leastLimit, opt.MaxBytes)))
 	l.Buffer(nil, l.limit)
 	return l
 }

@@ -99,7 +99,7 @@ func read(path string, opt Options, train *Encoding) (*Set, error) {
 }
 
 func readFiles(name string, files []*source, opt Options, train *Encoding) (*Set, error) {
-	opt.MaxBytes = opt.maxBytes()
+	opt = opt.complete()
 	var to interface {
 		readFile(f *source) error
 		set() (*Set, error) // after the last file

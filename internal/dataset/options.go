@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
-	"slices"
-	"strings"
 )
 
 // Options of the readers. The zero value holds the defaults.
@@ -37,7 +35,7 @@ type Options struct {
 	MaxLevels int
 	// NoHeader takes the first line for an example; false means that it is detected.
 	NoHeader bool
-	// Missing says what to do about cells without a value.
+	// Missing says what to do about cells without a value; "" is MissingError.
 	Missing Missing
 	// Positive is the label that becomes +1, and says that targets are labels; all others become -1. "" means
 	// the larger of two numbers or the later of two texts, in order.
@@ -54,48 +52,33 @@ type Options struct {
 // DefaultMaxLevels is the MaxLevels of zero Options.
 const DefaultMaxLevels = 20
 
-func (o Options) maxLevels() int { return cmp.Or(o.MaxLevels, DefaultMaxLevels) }
-
 // Missing says what to do about cells without a value: empty, NA, N/A, NaN, null or ?.
-type Missing int
+type Missing string
 
 const (
 	// MissingError refuses them, with their number and the place of the first.
-	MissingError Missing = iota
+	MissingError Missing = "error"
 	// MissingDrop leaves out their rows.
-	MissingDrop
+	MissingDrop Missing = "drop"
 	// MissingMean puts the mean of the training set's other cells of the column there; for texts the fraction of
 	// each text. Rows without target are left out.
-	MissingMean
+	MissingMean Missing = "mean"
 	// MissingIndicator does that, and adds a feature that says so.
-	MissingIndicator
+	MissingIndicator Missing = "indicator"
 )
 
-var missingNames = []string{"error", "drop", "mean", "indicator"}
-
-// MarshalText is error, drop, mean or indicator.
-func (m Missing) MarshalText() ([]byte, error) { return []byte(missingNames[m]), nil }
-
-// UnmarshalText reads one of these.
-func (m *Missing) UnmarshalText(name []byte) error {
-	k := slices.Index(missingNames, string(name))
-	if k < 0 {
-		return fmt.Errorf("%s is none of %s", quote(string(name)), strings.Join(missingNames, ", "))
+// complete are the options with their defaults.
+func (o Options) complete() Options {
+	if o.MaxBytes <= 0 {
+		o.MaxBytes = min(2<<30, debug.SetMemoryLimit(-1)/3) // a negative number asks for the limit
 	}
-	*m = Missing(k)
-	return nil
-}
-
-func (o Options) maxBytes() int64 {
-	if o.MaxBytes > 0 {
-		return o.MaxBytes
-	}
-	return min(2<<30, debug.SetMemoryLimit(-1)/3) // a negative number asks for the limit
+	o.MaxLevels, o.Missing = cmp.Or(o.MaxLevels, DefaultMaxLevels), cmp.Or(o.Missing, MissingError)
+	return o
 }
 
 // fits refuses what takes more bytes than the memory allowed.
 func (o Options) fits(bytes float64, what string, args ...any) error {
-	limit := float64(o.maxBytes())
+	limit := float64(o.MaxBytes)
 	if bytes <= limit {
 		return nil
 	}

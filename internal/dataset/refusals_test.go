@@ -128,9 +128,7 @@ func optionsOf(t *testing.T, text string) (opt Options) {
 		name, value, _ := strings.Cut(setting, "=")
 		switch name {
 		case "missing":
-			if err := opt.Missing.UnmarshalText([]byte(value)); err != nil {
-				t.Fatal(err)
-			}
+			opt.Missing = Missing(value)
 		case "target":
 			opt.Target = value
 		case "drop":
@@ -215,7 +213,7 @@ func TestDecompressionBombs(t *testing.T) {
 	_, err := Load(write(t, "d.npz", npz(map[string][]byte{"X": bombs["array.npy"]})), limit)
 	wantError(t, err, "limit is 1 MiB")
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(300 << 20))
-	if got := (Options{}).maxBytes(); got != 100<<20 {
+	if got := (Options{}).complete().MaxBytes; got != 100<<20 {
 		t.Errorf("without options the limit is %d", got)
 	}
 }

@@ -210,11 +210,16 @@ func renumber[T comparable](parts []T) (numbers []int) {
 
 // Head returns a copy of the first n examples, or of all if there are fewer.
 func (s *Set) Head(n int) *Set {
-	rows := make([]int, max(0, min(n, s.N())))
+	return s.Subset(firstRows(max(0, min(n, s.N()))))
+}
+
+// firstRows numbers n rows.
+func firstRows(n int) []int {
+	rows := make([]int, n)
 	for i := range rows {
 		rows[i] = i
 	}
-	return s.Subset(rows)
+	return rows
 }
 
 // Shuffled returns a copy with the examples in random order.

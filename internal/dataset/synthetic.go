@@ -166,7 +166,7 @@ const syntheticPrefix = "synthetic:"
 func generate(text string, opt Options) (set *Set, err error) {
 	s, err := parseSynthetic(strings.TrimPrefix(text, syntheticPrefix))
 	if err == nil {
-		set, err = s.draw(opt)
+		set, err = s.draw(opt.complete())
 	}
 	if err != nil {
 		return nil, &Error{File: text, Err: err}

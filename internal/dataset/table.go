@@ -20,19 +20,21 @@ type table struct {
 	columns  []*column
 	targets  []*column // in the order that was asked for
 	features int       // columns
-	rows     int
-	texts    int // bytes of texts and names of rows
-	blank    int // rows without any cell
-	zero     int // rows of weight 0
-	notes    []string
+	kept     int       // columns whose cells are kept
+	// rows are the cells that are kept: NaN for a missing one, the number of a text; block has room for more.
+	rows  [][]float64
+	block []float64
+	texts int // bytes of texts and names of rows
+	blank int // rows without any cell
+	zero  int // rows of weight 0
+	notes []string
 }
 
 type column struct {
 	name string
 	role role
 	kind kind
-	// values are its cells if rows keep them: NaN for a missing one, the number of a text.
-	values []float64
+	at   int // of its cells in the rows that keep them
 	// texts are the different ones of a text column, number their numbers and first where each is met first; of
 	// the names of rows all are here.
 	texts  []string
@@ -124,6 +126,10 @@ func (t *table) begin(h header) error {
 		if c.role == asFeature {
 			t.features++
 		}
+		if c.role.hasValues() {
+			c.at = t.kept
+			t.kept++
+		}
 	}
 	return nil
 }
@@ -181,11 +187,16 @@ func (t *table) add(cells []cell, at place) error {
 		t.zero++
 		return err
 	}
-	t.rows++
-	bytes := 8*float64(t.rows)*float64(t.features) + float64(t.texts)
-	if err := t.opt.fits(bytes, "%d rows of %d columns and their texts", t.rows, t.features); err != nil {
+	rows := len(t.rows) + 1
+	bytes := 8*float64(rows)*float64(t.features) + float64(t.texts)
+	if err := t.opt.fits(bytes, "%d rows of %d columns and their texts", rows, t.features); err != nil {
 		return at.error("", err)
 	}
+	if cap(t.block)-len(t.block) < t.kept {
+		const atOnce = 4096
+		t.block = make([]float64, 0, max(atOnce, t.kept))
+	}
+	first := len(t.block)
 	for j, x := range cells {
 		c := t.columns[j]
 		switch {
@@ -199,7 +210,7 @@ func (t *table) add(cells []cell, at place) error {
 					c.firstMissing = at
 				}
 			}
-			c.values = append(c.values, v)
+			t.block = append(t.block, v)
 		case c.role == asRowName:
 			c.texts = append(c.texts, strings.Clone(x.asText()))
 			t.texts += textBytes(x.text)
@@ -207,6 +218,7 @@ func (t *table) add(cells []cell, at place) error {
 			return at.error("", fmt.Errorf("column %d has a cell, %s, but no name", j+1, quote(x.text)))
 		}
 	}
+	t.rows = append(t.rows, t.block[first:])
 	return nil
 }
 

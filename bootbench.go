@@ -68,7 +68,7 @@ func New(x mat.Matrix, y []float64) (*Data, error) { return dataset.New(x, y) }
 
 // LoadInputs reads new inputs for models of data: its columns by name.
 func LoadInputs(path string, data *Data, o ReadOptions) (*Inputs, error) {
-	return dataset.LoadInputs(path, data, o)
+	return data.Encoding().LoadInputs(path, o)
 }
 
 // NewInputs makes new inputs of a matrix, and copies it.

@@ -159,7 +159,7 @@ func First(set *dataset.Set, n int, seed uint64) *dataset.Set {
 	if n == set.N() {
 		return set
 	}
-	return set.Shuffled(rand.New(rand.NewPCG(seed, 0))).Head(n)
+	return set.Subset(rand.New(rand.NewPCG(seed, 0)).Perm(set.N())).Head(n)
 }
 
 // name tells readers which experiment it is.

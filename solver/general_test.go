@@ -28,7 +28,7 @@ import (
 func kernelOf(t testing.TB, name string, gammaD float64) solver.Problem {
 	t.Helper()
 	set := need.One(dataset.Open(name))(t)
-	site, first := dataset.Distinct(set.X)
+	site, first := set.Distinct()
 	z, _ := dataset.Standardize(set.X)
 	k, _ := gram(t, kernel.Spec{Gamma: gammaD / float64(set.D())}, z.Gather(first))
 	return solver.Problem{Gram: k, Site: site, Y: set.Y, Loss: loss.HardMargin{}}
@@ -244,7 +244,7 @@ func boston(t rapid.TB, ratio float64) solver.Problem {
 	t.Helper()
 	set := need.One(dataset.Open("boston"))(t)
 	spec := kernel.Spec{Kind: kernel.RBF}
-	for _, v := range set.PopulationSD() {
+	for _, v := range set.Standardizer().SD {
 		spec.LengthScale = append(spec.LengthScale, math.Sqrt(v*73.54/2))
 	}
 	k, _ := gram(t, spec, set.X)

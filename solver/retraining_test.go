@@ -12,7 +12,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"pgregory.net/rapid"
 
-	"bootbench/internal/dataset"
 	"bootbench/internal/need"
 	"bootbench/internal/retrain"
 	"bootbench/kernel"
@@ -39,7 +38,7 @@ func newExperiment(t rapid.TB, specification string, spec kernel.Spec, n int, no
 	set := synthetic(t, specification)
 	rows := upTo(set.N() - 1)
 	train, rest := set.Subset(rows[:n]), set.Subset(rows[n:])
-	site, first := dataset.Distinct(train.X)
+	site, first := train.Distinct()
 	k, inputs := gram(t, spec, train.X.Gather(first))
 	x := &experiment{noise: noise, cross: blas64.General{Rows: rest.N(), Cols: len(first), Stride: len(first)}}
 	x.cross.Data = make([]float64, rest.N()*len(first))

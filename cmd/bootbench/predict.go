@@ -31,7 +31,7 @@ func runPredict(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	in, err := dataset.LoadInputs(a.place(o.inputs), p.spec.Set, o.readOptions(a.console.In))
+	in, err := p.spec.Set.Encoding().LoadInputs(a.place(o.inputs), o.readOptions(a.console.In))
 	if err != nil {
 		return err
 	}

@@ -178,7 +178,7 @@ func robot(set *dataset.Set) (model.Spec, error) {
 	}
 	head := set.Head(n)
 	head.Name = "robot arm"
-	scales := head.PopulationSD()
+	scales := head.Standardizer().SD
 	for j, sd := range scales {
 		scales[j] = sd * math.Sqrt(robotScale/2.)
 	}

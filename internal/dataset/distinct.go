@@ -28,9 +28,6 @@ func (s *Set) Distinct() (site, first []int) {
 	return site, first
 }
 
-// Distinct is that of a set with these inputs.
-func Distinct(x Matrix) (site, first []int) { return (&Set{X: x}).Distinct() }
-
 // appendRow appends the bytes of weight and features of example i, the same for equal ones.
 func (s *Set) appendRow(b []byte, i int) []byte {
 	put := func(v float64) { b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v+0)) } // -0 + 0 is 0

@@ -37,11 +37,6 @@ func Load(path string, opt Options) (*Set, error) {
 	return read(path, opt, nil)
 }
 
-// LoadInputs reads inputs that fit the training set train, see Encoding.LoadInputs.
-func LoadInputs(path string, train *Set, opt Options) (*Inputs, error) {
-	return train.Encoding().LoadInputs(path, opt)
-}
-
 // LoadInputs reads new inputs from whatever Load accepts as a path. The target column may be missing. What
 // the training set did about missing values is done again, unless opt says otherwise. The inputs are held as
 // those of the training set are, dense or sparse, whatever their shape.

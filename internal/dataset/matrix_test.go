@@ -63,17 +63,17 @@ func TestSparseSetIsTheDenseOne(t *testing.T) {
 func TestSparseInputs(t *testing.T) {
 	train := need.One(readLIBSVM(strings.NewReader("1 1:1 5000:2\n-1 2:1\n"), "train.svm", Options{}))(t)
 	path := write(t, "new.svm", []byte("2:1 9:3\n\n1:0.5\n"))
-	in, err := LoadInputs(path, train, Options{})
+	in, err := train.Encoding().LoadInputs(path, Options{})
 	if err != nil || in.N() != 2 || in.Y != nil || in.Sparse.Cols != 9 || !slices.Equal(in.Sparse.Value,
 		[]float64{1, 3, 0.5}) {
 		t.Fatalf("read %+v, %v", in, err)
 	}
-	generated, err := LoadInputs("synthetic:text,n=3,d=100", train, Options{})
+	generated, err := train.Encoding().LoadInputs("synthetic:text,n=3,d=100", Options{})
 	if err != nil || generated.N() != 3 || generated.Sparse == nil {
 		t.Errorf("generated %+v, %v", generated, err)
 	}
 	for _, dense := range []string{write(t, "new.csv", []byte("a,b\n1,2\n")), "crabs"} {
-		_, err := LoadInputs(dense, train, Options{})
+		_, err := train.Encoding().LoadInputs(dense, Options{})
 		wantError(t, err, dense, "train.svm is sparse")
 	}
 	if err := writeCSV(full{}, train); err == nil || !strings.Contains(err.Error(), ".svm") {

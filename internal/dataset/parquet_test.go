@@ -92,7 +92,7 @@ func TestParquet(t *testing.T) {
 				t.Fatalf("%v, pages %d: %v %v, from CSV %v %v", codec, page, got.Features, got.X.Data[:20], want.Features,
 					want.X.Data[:20])
 			}
-			in, err := LoadInputs(path, want, opt)
+			in, err := want.Encoding().LoadInputs(path, opt)
 			if err != nil || !slices.Equal(in.X.Data, inputs.X.Data) || !slices.Equal(in.Y, inputs.Y) {
 				t.Fatalf("new inputs: %v %v", err, in)
 			}

@@ -13,36 +13,30 @@ func (t *table) planTraining() error {
 	if t.columns[0].name == "" {
 		t.note("the first column has no name: it names the rows and is no feature")
 	}
-	type wish struct {
-		flag, name string
-		role       role
-	}
-	var wishes []wish
-	for _, name := range o.Drop {
-		wishes = append(wishes, wish{"--drop", name, unused})
-	}
-	for _, name := range o.Categorical {
-		wishes = append(wishes, wish{"--categorical", name, asFeature})
-	}
-	for _, w := range []wish{{"--groups", o.Groups, asGroup}, {"--strata", o.Strata, asStratum},
-		{"--fold-column", o.Folds, asFold}, {"--weights", o.Weights, asWeight}, {"--counts", o.Counts, asCount}} {
-		if w.name != "" {
-			wishes = append(wishes, w)
-		}
-	}
-	for _, w := range wishes {
-		c, err := t.find(w.flag, w.name)
-		switch {
-		case err != nil:
-			return err
-		case w.role == asFeature: // or left out all the same
-		case w.role != unused && c.role != asFeature:
-			return fmt.Errorf("%s: column %s has another role", w.flag, quote(w.name))
-		default:
-			c.role = w.role
-		}
-		if w.role < asWeight {
-			c.kind, c.categorical = texts, true
+	for _, w := range []struct {
+		flag  string
+		role  role
+		names []string
+	}{{"--drop", unused, o.Drop}, {"--categorical", asFeature, o.Categorical}, {"--groups", asGroup, []string{o.Groups}},
+		{"--strata", asStratum, []string{o.Strata}}, {"--fold-column", asFold, []string{o.Folds}},
+		{"--weights", asWeight, []string{o.Weights}}, {"--counts", asCount, []string{o.Counts}}} {
+		for _, name := range w.names {
+			if name == "" && w.role != unused && w.role != asFeature {
+				continue
+			}
+			c, err := t.find(w.flag, name)
+			switch {
+			case err != nil:
+				return err
+			case w.role == asFeature: // or left out all the same
+			case w.role != unused && c.role != asFeature:
+				return fmt.Errorf("%s: column %s has another role", w.flag, quote(name))
+			default:
+				c.role = w.role
+			}
+			if w.role < asWeight {
+				c.kind, c.categorical = texts, true
+			}
 		}
 	}
 	if err := t.planTargets(); err != nil {

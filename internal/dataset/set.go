@@ -222,9 +222,6 @@ func firstRows(n int) []int {
 	return rows
 }
 
-// Shuffled returns a copy with the examples in random order.
-func (s *Set) Shuffled(rng *rand.Rand) *Set { return s.Subset(rng.Perm(s.N())) }
-
 // Split draws train examples at random, 0 <= train <= N, and returns them and the others, both in random
 // order.
 func (s *Set) Split(train int, rng *rand.Rand) (drawn, others *Set, err error) {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 )
 
 // Standardizer is the affine map that takes each feature of a training set to mean 0 and population standard
@@ -32,10 +32,6 @@ func (s *Set) Standardizer() Standardizer {
 	return z
 }
 
-// PopulationSD returns the D population standard deviations (division by N) of the inputs, 0 for constant
-// features.
-func (s *Set) PopulationSD() []float64 { return s.Standardizer().SD }
-
 // moments are the mean and the population standard deviation of values, which are scaled by a power of two to
 // at most 1, so that no square overflows or vanishes. Weights are 1 if there are none.
 func moments(values, weights []float64) (mean, sd float64) {
@@ -46,22 +42,13 @@ func moments(values, weights []float64) (mean, sd float64) {
 	if low == high {
 		return low, 0
 	}
-	if weights == nil {
-		weights = slices.Repeat([]float64{1}, len(values))
-	}
 	_, exponent := math.Frexp(max(-low, high))
-	total := floats.Sum(weights)
-	average := func(term func(deviation float64) float64) (sum float64) {
-		for i, v := range values {
-			sum += weights[i] * term(math.Ldexp(v, -exponent)-mean)
-		}
-		return sum / total
+	scaled := make([]float64, len(values))
+	for i, v := range values {
+		scaled[i] = math.Ldexp(v, -exponent)
 	}
-	for range 2 { // the second removes the rounding of the first
-		mean += average(func(e float64) float64 { return e })
-	}
-	variance := average(func(e float64) float64 { return e * e })
-	return math.Ldexp(mean, exponent), math.Ldexp(math.Sqrt(variance), exponent)
+	mean, sd = stat.PopMeanStdDev(scaled, weights)
+	return math.Ldexp(mean, exponent), math.Ldexp(sd, exponent)
 }
 
 // Apply maps new inputs (M x D) by what was learnt from the training inputs. A column that was constant there

@@ -31,7 +31,7 @@ func embedded(t testing.TB, name string, spec kernel.Spec) (k *linalg.Sym, y []f
 	t.Helper()
 	set := need.One(dataset.Open(name))(t)
 	x, _ := dataset.Standardize(set.X)
-	site, first := dataset.Distinct(x)
+	site, first := (&dataset.Set{X: x}).Distinct()
 	spec.Gamma /= float64(x.Cols)
 	k = need.One(spec.Gram(blas64.General(x.Gather(first))))(t)
 	return k, set.Y, site

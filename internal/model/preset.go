@@ -38,7 +38,7 @@ func PresetFor(set *dataset.Set) (Preset, bool) {
 	if set.Name != "boston" {
 		return Preset{}, false
 	}
-	scales := set.PopulationSD()
+	scales := set.Standardizer().SD
 	for j, v := range scales {
 		scales[j] = math.Sqrt(v * bostonScale / 2)
 	}

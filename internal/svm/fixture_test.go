@@ -68,7 +68,7 @@ func embedded(t testing.TB, name string, width, box float64) (*linalg.Sym, Probl
 	t.Helper()
 	set := need.One(dataset.Open(name))(t)
 	x, _ := dataset.Standardize(set.X)
-	site, first := dataset.Distinct(x)
+	site, first := (&dataset.Set{X: x}).Distinct()
 	k := need.One(kernel.Spec{Gamma: width / float64(x.Cols)}.Gram(blas64.General(x.Gather(first))))(t)
 	return k, Problem{Y: set.Y, Site: site, C: same(len(site), box)}
 }

@@ -69,7 +69,7 @@ func halfDistance(set *dataset.Set, standardized bool) float64 {
 		}
 		sum -= floats.Dot(mean, mean)
 	} else {
-		for _, sd := range set.PopulationSD() {
+		for _, sd := range set.Standardizer().SD {
 			if standardized && sd > 0 {
 				sd = 1
 			}

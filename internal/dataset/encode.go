@@ -370,32 +370,36 @@ func (t *table) rowNames(rows []int) (names []string) {
 
 // matrix holds the features of some rows; NaN stands for missing values.
 func (t *table) matrix(e *Encoding, rows []int) (Matrix, error) {
-	x, columns := NewMatrix(len(rows), e.Features), t.byName()
-	from, width, unseen := make([]*column, len(e.Columns)), make([]int, len(e.Columns)), make([]int, len(e.Columns))
+	type part struct {
+		from          *column
+		width, unseen int
+	}
+	x, columns, parts := NewMatrix(len(rows), e.Features), t.byName(), make([]part, len(e.Columns))
 	for j, to := range e.Columns {
-		from[j], width[j] = columns[to.Name], to.width()
+		parts[j] = part{from: columns[to.Name], width: to.width()}
 		if to.Levels != nil && !to.Others && !t.opt.UnseenZero {
-			if err := from[j].requireKnown(to.Levels, "; --unseen zero takes it for none of them"); err != nil {
+			if err := parts[j].from.requireKnown(to.Levels, "; --unseen zero takes it for none of them"); err != nil {
 				return Matrix{}, err
 			}
 		}
 	}
 	for k, i := range rows {
 		row := x.Row(k)
-		for j := range from {
-			seen, err := e.Columns[j].encode(row[:width[j]], from[j], t.rows[i][from[j].at])
+		for j := range parts {
+			p := &parts[j]
+			seen, err := e.Columns[j].encode(row[:p.width], p.from, t.rows[i][p.from.at])
 			if err != nil {
 				return Matrix{}, err
 			}
 			if !seen {
-				unseen[j]++
+				p.unseen++
 			}
-			row = row[width[j]:]
+			row = row[p.width:]
 		}
 	}
-	for j, count := range unseen {
-		if count > 0 {
-			t.note("column %s: %d cells hold texts that %s lacks", quote(from[j].name), count, e.name())
+	for _, p := range parts {
+		if p.unseen > 0 {
+			t.note("column %s: %d cells hold texts that %s lacks", quote(p.from.name), p.unseen, e.name())
 		}
 	}
 	return x, nil

@@ -70,8 +70,8 @@ func FuzzTable(f *testing.F) {
 	}
 	worded := need.One(readTable(strings.NewReader("a,t,y\n1,u,no\n2,v,yes\n3,w,no\n"), "worded", Options{}))(f)
 	f.Fuzz(func(t *testing.T, data []byte, option byte) {
-		opt := Options{MaxBytes: fuzzLimit, Missing: [...]Missing{"", MissingDrop, MissingMean, MissingIndicator}[option%4], NoHeader: option&4 != 0,
-			UnseenZero: option&8 != 0}
+		opt := Options{MaxBytes: fuzzLimit, NoHeader: option&4 != 0, UnseenZero: option&8 != 0,
+			Missing: [...]Missing{"", MissingDrop, MissingMean, MissingIndicator}[option%4]}
 		if option&16 != 0 {
 			opt.Target = "1"
 		}

@@ -17,9 +17,10 @@ func (t *table) planTraining() error {
 		flag  string
 		role  role
 		names []string
-	}{{"--drop", unused, o.Drop}, {"--categorical", asFeature, o.Categorical}, {"--groups", asGroup, []string{o.Groups}},
-		{"--strata", asStratum, []string{o.Strata}}, {"--fold-column", asFold, []string{o.Folds}},
-		{"--weights", asWeight, []string{o.Weights}}, {"--counts", asCount, []string{o.Counts}}} {
+	}{{"--drop", unused, o.Drop}, {"--categorical", asFeature, o.Categorical},
+		{"--groups", asGroup, []string{o.Groups}}, {"--strata", asStratum, []string{o.Strata}},
+		{"--fold-column", asFold, []string{o.Folds}}, {"--weights", asWeight, []string{o.Weights}},
+		{"--counts", asCount, []string{o.Counts}}} {
 		for _, name := range w.names {
 			if name == "" && w.role != unused && w.role != asFeature {
 				continue

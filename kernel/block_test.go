@@ -5,9 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"gonum.org/v1/gonum/blas/blas64"
-
-	"bootbench/internal/need"
+	"bootbench/internal/dataset"
 )
 
 // Blocks against the whole matrix: rows and columns in any order, repeated, with a
@@ -16,26 +14,13 @@ import (
 func TestBlockIsCutFromGram(t *testing.T) {
 	const m, d, stride = 40, 5, 9
 	rng := rand.New(rand.NewPCG(21, 0))
-	x := blas64.General{Rows: m, Cols: d, Stride: d, Data: make([]float64, m*d)}
-	sparse := CSR{Rows: m, Cols: d, Start: []int{0}}
-	for i := range m {
-		for j := range d {
-			if v := rng.NormFloat64(); rng.IntN(3) > 0 {
-				x.Data[i*d+j] = v
-				sparse.Index, sparse.Value = append(sparse.Index, int32(j)), append(sparse.Value, v)
-			}
-		}
-		sparse.Start = append(sparse.Start, len(sparse.Index))
-	}
+	sparse, x := thin(rng, m, d, 0.67)
 	rows, cols := []int{39, 3, 3, 17}, []int{38, 0, 21, 3, 5, 21, 39}
 	for _, spec := range []Spec{{Gamma: 0.3, Constant: 0.5, Jitter: 0.25}, {Kind: Matern32, Amplitude: 2},
 		{Kind: Poly, Coef0: 1}, {Kind: Linear}} {
-		dense := need.One(spec.Prepare(x))(t)
-		fromSparse := need.One(spec.PrepareSparse(sparse))(t)
-		gram := need.One(dense.Gram())(t)
-		for name, in := range map[string]interface {
-			Block(dst []float64, stride int, rows, cols []int)
-		}{"dense": dense, "sparse": fromSparse} {
+		gram := mustGram(t, spec, x)
+		for name, x := range map[string]*dataset.Inputs{"dense": dense(x), "sparse": sparse} {
+			in := mustPrepare(t, spec, x)
 			dst := make([]float64, len(rows)*stride)
 			for i := range dst {
 				dst[i] = -77

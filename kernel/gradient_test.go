@@ -57,7 +57,7 @@ func TestGradient(t *testing.T) {
 		{Kind: Poly, Gamma: 0.4, Degree: 2, Constant: 1},
 	} {
 		value := func(s Spec) float64 {
-			k := need.One(s.Gram(x))(t)
+			k := need.One(gramOf(s, x))(t)
 			sum := 0.0
 			for i := range m {
 				for j := range m {
@@ -70,8 +70,8 @@ func TestGradient(t *testing.T) {
 			t.Helper()
 			byDifferences(t, s, value, what, got, moved)
 		}
-		in := need.One(s.Prepare(x))(t)
-		g := need.One(in.Gradient(w))(t)
+		in := mustPrepare(t, s, dense(x))
+		g := in.Gradient(w)
 		check("amplitude", g.Amplitude, func(s *Spec, f float64) { s.Amplitude = s.WithDefaults(1).Amplitude * f })
 		check("constant", g.Constant, func(s *Spec, f float64) { s.Constant *= f })
 		if s.Coef0 > 0 {
@@ -85,26 +85,36 @@ func TestGradient(t *testing.T) {
 			check("length scale", g.LengthScale[k], func(s *Spec, f float64) { s.LengthScale[k] *= f })
 		}
 	}
-	s := Spec{Kind: RBF, Gamma: 0.3, Amplitude: 2, Constant: 1, Jitter: 0.2}
-	in := need.One(s.Prepare(x))(t)
-	want := need.One(in.Gradient(w))(t)
-	k := need.One(in.Gram())(t)
-	got, err := s.Gradient(k, w) // rounding of k where it is small beside the constant
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, pair := range map[string][2]float64{"gamma": {got.Gamma, want.Gamma}, "amplitude": {got.Amplitude,
-		want.Amplitude},
-		"constant": {got.Constant, want.Constant}, "jitter": {got.Jitter, want.Jitter}} {
-		if math.Abs(pair[0]-pair[1]) > 1e-10*(1+math.Abs(pair[1])) {
-			t.Errorf("from the matrix, by %s: %g, want %g", name, pair[0], pair[1])
+}
+
+// TestGradientsAgree: sparse inputs have the derivatives of the same dense ones, up to rounding, and a
+// precomputed matrix those of its own hyperparameters.
+func TestGradientsAgree(t *testing.T) {
+	const m, d = 23, 4
+	rng := rand.New(rand.NewPCG(16, 3))
+	sparse, x := thin(rng, m, d, 0.6)
+	half := gaussian(rng, m, m)
+	w := general(m, m)
+	for i := range m {
+		for j := range m {
+			row(w, i)[j] = row(half, i)[j] + row(half, j)[i]
 		}
 	}
-	if _, err := (Spec{Kind: Matern32}).Gradient(k, w); err == nil {
-		t.Error("a distance from a matern kernel")
-	}
-	in = need.One(Spec{}.Prepare(x))(t)
-	if _, err := in.Gradient(blas64.General{Rows: m, Cols: 1}); err == nil {
-		t.Error("derivatives by a matrix of another order")
+	for name, s := range specs(d) {
+		in := mustPrepare(t, s, dense(x))
+		want, got := in.Gradient(w), mustPrepare(t, s, sparse).Gradient(w)
+		pairs := [][2]float64{{got.Gamma, want.Gamma}, {got.Coef0, want.Coef0}, {got.Amplitude, want.Amplitude},
+			{got.Constant, want.Constant}, {got.Jitter, want.Jitter}}
+		for k, slope := range want.LengthScale {
+			pairs = append(pairs, [2]float64{got.LengthScale[k], slope})
+		}
+		given := in.spec.Gradient(need.One(in.Gram())(t), w)
+		pairs = append(pairs, [2]float64{given.Amplitude, want.Amplitude}, [2]float64{given.Constant, want.Constant},
+			[2]float64{given.Jitter, want.Jitter})
+		for k, pair := range pairs {
+			if !near(pair[0], pair[1], 1e-10) {
+				t.Errorf("%s, derivative %d: %g, want %g", name, k, pair[0], pair[1])
+			}
+		}
 	}
 }

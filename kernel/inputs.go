@@ -5,12 +5,12 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
-	"math"
 	"sync"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
+	"bootbench/internal/dataset"
 	"bootbench/linalg"
 )
 
@@ -18,29 +18,7 @@ import (
 // may be called from several goroutines at once.
 type Inputs struct {
 	spec  Spec
-	d     int     // features
-	scale scaling // of new inputs
-	train points
-}
-
-// points are inputs in the form that inner products and distances are computed in: dense or sparse.
-type points interface {
-	// count is the number of points.
-	count() int
-	// gram writes the inner products of each point with itself and later ones into the upper triangle k.
-	gram(k blas64.Symmetric)
-	// products writes the inner products of other points (scaled as these are) with points first,
-	// first+1, ... into the rows of dst, as many as those hold.
-	products(dst blas64.General, others points, first int)
-	// norms are the |x|^2 of the scaled points where distances are wanted, else nil.
-	norms() []float64
-	// distance is |x - x'|^2 between scaled points i of others and j of these, from the rows as they were
-	// given, without cancellation; NaN where it overflows.
-	distance(others points, i, j int) float64
-	// square is the inner product of point i with itself, without a scale.
-	square(i int) float64
-	// subset is a copy of the listed points.
-	subset(list []int) points
+	train *points
 }
 
 // Parts of a Gram matrix that is never held whole.
@@ -49,78 +27,39 @@ var (
 	_ linalg.Blocks  = (*Inputs)(nil)
 )
 
-// newInputs checks s for n inputs of d features.
-func (s Spec) newInputs(n, d int) (*Inputs, error) {
+// Prepare checks s and the M x d inputs x, M >= 1, and readies them for Gram, Cross and Diagonal. For the
+// kinds that depend on distance it takes 8 M (d + 1) bytes, of sparse inputs 12 to 20 an entry and 8 a row and
+// a feature. It keeps a view of x, which must not change afterwards.
+func (s Spec) Prepare(x *dataset.Inputs) (*Inputs, error) {
 	if s.Kind == Precomputed {
 		return nil, errors.New("a precomputed kernel has no inputs")
 	}
-	if err := s.Validate(d); err != nil {
+	if err := s.Validate(x.D()); err != nil {
 		return nil, err
 	}
-	if n < 1 {
+	if err := x.CheckInputs(); err != nil {
+		return nil, err
+	}
+	if x.N() < 1 {
 		return nil, errors.New("there are no inputs")
 	}
-	return &Inputs{spec: s.WithDefaults(d), d: d}, nil
-}
-
-// Prepare checks s and the M x d inputs x, M >= 1, and readies them for Gram,
-// Cross and Diagonal. It takes 8 M (d + 1) bytes for the kinds that depend on
-// distance. It keeps a view of x, which must not change afterwards.
-func (s Spec) Prepare(x blas64.General) (*Inputs, error) {
-	in, err := s.newInputs(x.Rows, x.Cols)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkMatrix("inputs", x); err != nil {
-		return nil, err
-	}
-	if err := checkFinite(x); err != nil {
-		return nil, err
-	}
+	in := &Inputs{spec: s.WithDefaults(x.D())}
+	var scale scaling
 	if s.Kind.radial() {
-		in.scale = scaling{centres(x), in.spec.inverseScales(x.Cols)}
-	}
-	in.train = in.scale.dense(x)
-	return in, nil
-}
-
-// PrepareSparse is Prepare for sparse inputs. What is computed is that of the same dense matrix, up to
-// rounding. Beside x it takes 12 to 20 bytes an entry and 8 a row and a feature.
-func (s Spec) PrepareSparse(x CSR) (*Inputs, error) {
-	if err := x.Check(); err != nil {
-		return nil, err
-	}
-	in, err := s.newInputs(x.Rows, x.Cols)
-	if err != nil {
-		return nil, err
-	}
-	if x.Rows > math.MaxInt32 || x.Cols > math.MaxInt32 {
-		return nil, fmt.Errorf("%d x %d is too large for a sparse matrix", x.Rows, x.Cols)
-	}
-	if s.Kind.radial() {
-		in.scale.inverse = in.spec.inverseScales(x.Cols)
-		if len(s.LengthScale) < 2 {
-			in.scale.inverse = in.scale.inverse[:1]
+		scale.inverse = in.spec.inverseScales()
+		if x.Sparse == nil {
+			scale.centre = centres(x.X)
 		}
 	}
-	in.train = in.scale.sparse(x, true)
+	in.train = scale.points(x, true)
 	return in, nil
 }
 
 // N is the number M of training inputs, the order of their Gram matrix.
-func (in *Inputs) N() int { return in.train.count() }
+func (in *Inputs) N() int { return in.train.raw.N() }
 
 // D is the number of features.
-func (in *Inputs) D() int { return in.d }
-
-// Gram is Prepare followed by Inputs.Gram, for callers without new inputs.
-func (s Spec) Gram(x blas64.General) (*linalg.Sym, error) {
-	in, err := s.Prepare(x)
-	if err != nil {
-		return nil, err
-	}
-	return in.Gram()
-}
+func (in *Inputs) D() int { return in.train.raw.D() }
 
 // Gram returns the M x M matrix of covariances between the training inputs, with the jitter on its diagonal.
 // The inner products are put into the upper triangle, which is then mapped to covariances in place. A
@@ -137,51 +76,43 @@ func (in *Inputs) Gram() (*linalg.Sym, error) {
 	return k, nil
 }
 
-// Cross writes the covariances between P new inputs z (P x d) and the M training inputs, which are dense,
+// Cross writes the covariances between P new inputs z (P x d) and the M training inputs
 // into dst (P x M): row p is the kernel vector of new input p. No jitter enters, even where a new input
 // equals a training input. dst must not overlap z or the training inputs. Beside dst it takes 8 P (d + 1)
 // bytes, so long lists of new inputs are best passed in batches of a few hundred rows. P = 0 does nothing.
-func (in *Inputs) Cross(z, dst blas64.General) error {
-	if z.Cols != in.d {
-		return fmt.Errorf("the new inputs have %d features, the training inputs %d", z.Cols, in.d)
-	}
-	if err := checkMatrix("new inputs", z); err != nil {
-		return err
-	}
-	if err := checkFinite(z); err != nil {
-		return err
-	}
-	return in.cross(in.scale.dense(z), dst)
-}
-
-// CrossSparse is Cross for sparse inputs. New inputs may have fewer features than the training inputs, or
-// more: what one side lacks is zero there. Only with a length scale for each feature must their number agree.
-func (in *Inputs) CrossSparse(z CSR, dst blas64.General) error {
-	if len(in.scale.inverse) > 1 && z.Cols != in.d {
+//
+// New inputs of sparse training inputs may have fewer features than these, or more: what one side lacks is
+// zero there. Only with a length scale for each feature must their number agree.
+func (in *Inputs) Cross(z *dataset.Inputs, dst blas64.General) error {
+	sparse := in.train.raw.Sparse != nil
+	switch {
+	case z.Sparse != nil && !sparse:
+		return errors.New("they are sparse, the data set is not")
+	case z.D() != in.D() && !sparse:
+		return fmt.Errorf("the new inputs have %d features, the training inputs %d", z.D(), in.D())
+	case z.D() != in.D() && len(in.train.inverse) > 1:
 		return fmt.Errorf("the new inputs have %d features, the training inputs %d, each with its length scale",
-			z.Cols, in.d)
+			z.D(), in.D())
 	}
-	if err := z.Check(); err != nil {
+	if err := z.CheckInputs(); err != nil {
 		return err
 	}
-	return in.cross(in.scale.sparse(z, false), dst)
-}
-
-func (in *Inputs) cross(fresh points, dst blas64.General) error {
-	if err := checkMatrix("the matrix of covariances", dst); err != nil {
-		return err
+	if sparse && z.Sparse == nil {
+		z = &dataset.Inputs{Sparse: dataset.NewCSR(z.X)}
 	}
-	if dst.Rows != fresh.count() || dst.Cols != in.N() {
-		return fmt.Errorf("the matrix of covariances is %d x %d, not %d x %d", dst.Rows, dst.Cols, fresh.count(),
-			in.N())
+	if err := dataset.Matrix(dst).Check(); err != nil {
+		return fmt.Errorf("the matrix of covariances: %w", err)
 	}
-	return in.fill(dst, fresh, 0, func(p, i int) error {
+	if dst.Rows != z.N() || dst.Cols != in.N() {
+		return fmt.Errorf("the matrix of covariances is %d x %d, not %d x %d", dst.Rows, dst.Cols, z.N(), in.N())
+	}
+	return in.fill(dst, in.train.scaling.points(z, false), 0, func(p, i int) error {
 		return fmt.Errorf("kernel %v of new row %d and training row %d is not finite", in.spec.Kind, p+1, i+1)
 	})
 }
 
 // fill writes the covariances of points with the training inputs from first on into dst.
-func (in *Inputs) fill(dst blas64.General, of points, first int, failure func(p, j int) error) error {
+func (in *Inputs) fill(dst blas64.General, of *points, first int, failure func(p, j int) error) error {
 	if dst.Rows == 0 || dst.Cols == 0 {
 		return nil
 	}
@@ -222,11 +153,10 @@ func (in *Inputs) Diagonal(dst []float64) error {
 	clear(dst) // the squared distance to itself
 	if !in.spec.Kind.radial() {
 		for i := range dst {
-			dst[i] = in.train.square(i)
+			dst[i] = squaredNorm(in.train.raw.Stored(i))
 		}
 	}
-	in.spec.profile(dst)
-	if i := in.spec.affine(dst); i >= 0 {
+	if i := in.spec.covariances(dst); i >= 0 {
 		return fmt.Errorf("kernel %v of row %d with itself is not finite", in.spec.Kind, i+1)
 	}
 	return nil
@@ -243,17 +173,9 @@ func (in *Inputs) GramDiagonal(dst []float64) error {
 
 // covariances turns the products of point i of others with the training inputs from, from+1, ... into
 // covariances, in place. It returns the first place in k where the result is not finite, or -1.
-func (in *Inputs) covariances(k []float64, others points, i, from int) int {
-	return in.spec.covariances(k, in.pairsWith(others, i, from))
-}
-
-// pairsWith pairs point i of others with the training inputs from, from+1, ...
-func (in *Inputs) pairsWith(others points, i, from int) pairs {
-	if !in.spec.Kind.radial() {
-		return pairs{}
-	}
-	return pairs{norm: others.norms()[i], norms: in.train.norms()[from:],
-		direct: func(j int) float64 { return in.train.distance(others, i, from+j) }}
+func (in *Inputs) covariances(k []float64, others *points, i, from int) int {
+	in.train.squaredDistances(k, others, i, from)
+	return in.spec.covariances(k)
 }
 
 func (in *Inputs) notFinite(i, j int) error {
@@ -270,7 +192,7 @@ func (s Spec) Complete(k *linalg.Sym) error {
 		return err
 	}
 	s = s.WithDefaults(0)
-	err := eachRow(k.N(), func(i int) int { return s.affine(k.Row(i)) }, func(i, j int) error {
+	err := eachRow(k.N(), func(i int) int { return s.covariances(k.Row(i)) }, func(i, j int) error {
 		return fmt.Errorf("kernel entry (%d, %d) is not finite", i+1, i+j+1)
 	})
 	if err == nil {
@@ -307,21 +229,15 @@ func eachRow(n int, do func(i int) int, failure func(row, column int) error) err
 // description is all that prepared inputs follow from.
 type description struct {
 	Spec   Spec
-	Dense  blas64.General
-	Sparse *CSR // nil for dense inputs
+	Dense  dataset.Matrix
+	Sparse *dataset.CSR // nil for dense inputs
 }
 
 // MarshalBinary describes the covariance function and the inputs, for Unmarshal in another process.
 func (in *Inputs) MarshalBinary() ([]byte, error) {
-	d := description{Spec: in.spec}
-	switch p := in.train.(type) {
-	case *densePoints:
-		d.Dense = p.raw
-	case *sparsePoints:
-		d.Sparse = &p.raw
-	}
 	var text bytes.Buffer
-	err := gob.NewEncoder(&text).Encode(d)
+	raw := in.train.raw
+	err := gob.NewEncoder(&text).Encode(description{in.spec, raw.X, raw.Sparse})
 	return text.Bytes(), err
 }
 
@@ -331,8 +247,5 @@ func Unmarshal(text []byte) (linalg.Blocks, error) {
 	if err := gob.NewDecoder(bytes.NewReader(text)).Decode(&d); err != nil {
 		return nil, err
 	}
-	if d.Sparse != nil {
-		return d.Spec.PrepareSparse(*d.Sparse)
-	}
-	return d.Spec.Prepare(d.Dense)
+	return d.Spec.Prepare(&dataset.Inputs{X: d.Dense, Sparse: d.Sparse})
 }

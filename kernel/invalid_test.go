@@ -78,7 +78,7 @@ func TestGramRefusesBadInputs(t *testing.T) {
 	}{
 		{Spec{}, general(0, 3), "no inputs"},
 		{Spec{}, blas64.General{Rows: 3, Stride: 1}, "no features"},
-		{Spec{}, blas64.General{Rows: -1, Cols: 2, Stride: 2}, "no inputs"},
+		{Spec{}, blas64.General{Rows: -1, Cols: 2, Stride: 2}, "-1 x 2"},
 		{Spec{}, blas64.General{Rows: 2, Cols: 3, Stride: 2, Data: make([]float64, 9)}, "stride"},
 		{Spec{}, blas64.General{Rows: 2, Cols: 3, Stride: 3, Data: make([]float64, 5)}, "5 numbers"},
 		{Spec{Gamma: -1}, general(2, 2), "gamma"},
@@ -86,7 +86,7 @@ func TestGramRefusesBadInputs(t *testing.T) {
 		{Spec{Kind: Linear}, inputs([]float64{1, 2}, []float64{3, math.NaN()}), "row 2, feature 2"},
 		{Spec{}, inputs([]float64{1, math.Inf(-1)}), "row 1, feature 2"},
 	} {
-		_, err := c.spec.Gram(c.x)
+		_, err := gramOf(c.spec, c.x)
 		expectError(t, err, c.part)
 	}
 }
@@ -107,14 +107,17 @@ func TestOverflowNamesThePair(t *testing.T) {
 		{"gamma", Spec{Kind: Matern12, Gamma: 1e308}, inputs([]float64{0}, []float64{0}, []float64{1e100}),
 			"rows 1 and 3"},
 		{"amplitude", Spec{Kind: Linear, Amplitude: 1e300}, inputs([]float64{1}, []float64{1e9}), "rows 1 and 2"},
-		{"far column", Spec{Kind: Linear}, longRow(2*tile, 1e200), "rows 1024 and 1024"},
+		{"far column", Spec{Kind: Linear}, longRow(many, 1e200), "rows 515 and 515"},
 	} {
-		_, err := c.spec.Gram(c.x)
+		_, err := gramOf(c.spec, c.x)
 		expectError(t, err, c.part)
 	}
-	in := mustPrepare(t, Spec{Kind: Linear}, longRow(2*tile, 1e200))
-	expectError(t, in.Cross(inputs([]float64{1e200}), general(1, 2*tile)), "new row 1 and training row 1024")
+	in := mustPrepare(t, Spec{Kind: Linear}, dense(longRow(many, 1e200)))
+	expectError(t, in.Cross(dense(inputs([]float64{1e200})), general(1, many)), "new row 1 and training row 515")
 }
+
+// many is a number of inputs that goroutines share.
+const many = 515
 
 // longRow is m inputs that are zero but for the last.
 func longRow(m int, last float64) blas64.General {
@@ -135,7 +138,7 @@ func TestFarApart(t *testing.T) {
 
 // TestCrossRefusesBadInputs: the same for new inputs, and for results that have no room.
 func TestCrossRefusesBadInputs(t *testing.T) {
-	in := mustPrepare(t, Spec{}, general(4, 2))
+	in := mustPrepare(t, Spec{}, dense(general(4, 2)))
 	for _, c := range []struct {
 		z, dst blas64.General
 		part   string
@@ -146,9 +149,9 @@ func TestCrossRefusesBadInputs(t *testing.T) {
 		{inputs([]float64{0, math.NaN()}), general(1, 4), "row 1, feature 2"},
 		{inputs([]float64{0, 0}, []float64{0, 1e200}), general(2, 4), "new row 2 and training row 1"},
 	} {
-		expectError(t, in.Cross(c.z, c.dst), c.part)
+		expectError(t, in.Cross(dense(c.z), c.dst), c.part)
 	}
-	line := mustPrepare(t, Spec{Kind: Linear}, inputs([]float64{1}, []float64{1e200}))
+	line := mustPrepare(t, Spec{Kind: Linear}, dense(inputs([]float64{1}, []float64{1e200})))
 	expectError(t, line.Diagonal(make([]float64, 3)), "3 variances of 2")
 	expectError(t, line.Diagonal(make([]float64, 2)), "row 2 with itself")
 }

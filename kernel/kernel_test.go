@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"bootbench/internal/dataset"
 	"bootbench/internal/need"
 	"bootbench/linalg"
 )
@@ -65,16 +66,26 @@ func near(a, b, tol float64) bool {
 	return math.Abs(a-b) <= tol*math.Max(1, math.Max(math.Abs(a), math.Abs(b)))
 }
 
-func mustGram(t testing.TB, s Spec, x blas64.General) *linalg.Sym {
-	t.Helper()
-	k := need.One(s.Gram(x))(t)
-	return k
+// gramOf is the Gram matrix of the rows of x.
+func gramOf(s Spec, x blas64.General) (*linalg.Sym, error) {
+	in, err := s.Prepare(dense(x))
+	if err != nil {
+		return nil, err
+	}
+	return in.Gram()
 }
 
-func mustPrepare(t testing.TB, s Spec, x blas64.General) *Inputs {
+// dense are the rows of a matrix.
+func dense(x blas64.General) *dataset.Inputs { return &dataset.Inputs{X: dataset.Matrix(x)} }
+
+func mustGram(t testing.TB, s Spec, x blas64.General) *linalg.Sym {
 	t.Helper()
-	in := need.One(s.Prepare(x))(t)
-	return in
+	return need.One(gramOf(s, x))(t)
+}
+
+func mustPrepare(t testing.TB, s Spec, x *dataset.Inputs) *Inputs {
+	t.Helper()
+	return need.One(s.Prepare(x))(t)
 }
 
 // A covariance of size 1 carries an error of 64 units in the last place from
@@ -96,18 +107,18 @@ func sameGram(t *testing.T, name string, in *Inputs, want *linalg.Sym) {
 	}
 }
 
-// TestGramAgreesWithPlain: every kind, dense and sparse, at sizes around the edges of tiles and batches of
+// TestGramAgreesWithPlain: every kind, dense and sparse, at sizes around the edges of batches of
 // rows, is its formula.
 func TestGramAgreesWithPlain(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, d := range []int{1, 3, 8} {
-		for _, m := range []int{1, 2, rowsAtOnce, rowsAtOnce + 1, tile + 3} {
+		for _, m := range []int{1, 2, rowsAtOnce, rowsAtOnce + 1, many} {
 			wide := gaussian(rng, m, d+2) // inputs are read by their stride
 			x := blas64.General{Rows: m, Cols: d, Stride: d + 2, Data: wide.Data[1:]}
 			sparse, filled := thin(rng, m, d, 0.3)
 			for name, s := range specs(d) {
-				sameGram(t, name, mustPrepare(t, s, x), gramPlain(s, x))
-				sameGram(t, name+" sparse", mustPrepareSparse(t, s, sparse), gramPlain(s, filled))
+				sameGram(t, name, mustPrepare(t, s, dense(x)), gramPlain(s, x))
+				sameGram(t, name+" sparse", mustPrepare(t, s, sparse), gramPlain(s, filled))
 			}
 		}
 	}
@@ -165,10 +176,8 @@ func TestGramIsPositiveSemidefinite(t *testing.T) {
 		w := e.Values(nil)
 		return w[0] / w[m-1]
 	}
-	if got := lowest(func(i, j int) float64 {
-		return squaredDistance(row(x, i), row(x, j),
-			[]float64{1, 1, 1})
-	}); got > -0.1 {
+	points := scaling{make([]float64, d), []float64{1}}.points(dense(x), true)
+	if got := lowest(func(i, j int) float64 { return points.squaredDistance(points, i, j) }); got > -0.1 {
 		t.Fatalf("the distance passes for a covariance: %v", got)
 	}
 	for name, s := range specs(d) {
@@ -200,10 +209,10 @@ func TestNearCopiesFarFromTheOrigin(t *testing.T) {
 		{Kind: Matern52, LengthScale: []float64{1e-9}},
 		{LengthScale: []float64{1e-9}},
 	} {
-		in := mustPrepare(t, s, x)
+		in := mustPrepare(t, s, dense(x))
 		k, want := mustGram(t, s, x), gramPlain(s, x)
 		cross := general(m, m)
-		if err := in.Cross(x, cross); err != nil {
+		if err := in.Cross(dense(x), cross); err != nil {
 			t.Fatal(err)
 		}
 		for i := 0; i < m; i += 2 {
@@ -260,19 +269,19 @@ func TestDuplicatesAndDiagonalAreExact(t *testing.T) {
 func TestCrossAgreesWithPlain(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 8))
 	for _, d := range []int{1, 4} {
-		x := gaussian(rng, tile+5, d)
+		x := gaussian(rng, many, d)
 		for _, p := range []int{0, 1, rowsAtOnce + 1, 40} {
 			z := gaussian(rng, p, d)
 			if p > 3 {
 				copy(row(z, 3), row(x, 2))
 			}
 			for name, s := range specs(d) {
-				in := mustPrepare(t, s, x)
-				dst := blas64.General{Rows: p, Cols: tile + 5, Stride: tile + 9, Data: make([]float64, p*(tile+9))}
+				in := mustPrepare(t, s, dense(x))
+				dst := blas64.General{Rows: p, Cols: many, Stride: many + 4, Data: make([]float64, p*(many+4))}
 				for i := range dst.Data {
 					dst.Data[i] = math.NaN() // must be overwritten, not multiplied by zero
 				}
-				if err := in.Cross(z, dst); err != nil {
+				if err := in.Cross(dense(z), dst); err != nil {
 					t.Fatal(err)
 				}
 				for i := range p {

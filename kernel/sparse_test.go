@@ -8,11 +8,12 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"bootbench/internal/dataset"
 	"bootbench/internal/need"
 )
 
 // thin is a rows x cols matrix of which about a share is not zero, in both forms.
-func thin(rng *rand.Rand, rows, cols int, share float64) (CSR, blas64.General) {
+func thin(rng *rand.Rand, rows, cols int, share float64) (*dataset.Inputs, blas64.General) {
 	x := general(rows, cols)
 	for i := range x.Data {
 		if rng.Float64() < share {
@@ -23,23 +24,8 @@ func thin(rng *rand.Rand, rows, cols int, share float64) (CSR, blas64.General) {
 }
 
 // sparseOf keeps what is not zero.
-func sparseOf(x blas64.General) CSR {
-	s := CSR{Rows: x.Rows, Cols: x.Cols, Start: []int{0}}
-	for i := range x.Rows {
-		for j, v := range row(x, i) {
-			if v != 0 {
-				s.Index, s.Value = append(s.Index, int32(j)), append(s.Value, v)
-			}
-		}
-		s.Start = append(s.Start, len(s.Index))
-	}
-	return s
-}
-
-func mustPrepareSparse(t testing.TB, s Spec, x CSR) *Inputs {
-	t.Helper()
-	in := need.One(s.PrepareSparse(x))(t)
-	return in
+func sparseOf(x blas64.General) *dataset.Inputs {
+	return &dataset.Inputs{Sparse: dataset.NewCSR(dataset.Matrix(x))}
 }
 
 // TestSparseCrossOtherWidth: features that only one side has are zero on the
@@ -59,7 +45,7 @@ func TestSparseCrossOtherWidth(t *testing.T) {
 		}
 		for _, s := range []Spec{{Gamma: 0.2}, {Kind: Linear}, {Kind: Poly, Gamma: 0.3, Coef0: 1}} {
 			dst := general(5, 20)
-			if err := mustPrepareSparse(t, s, x).CrossSparse(z, dst); err != nil {
+			if err := mustPrepare(t, s, x).Cross(z, dst); err != nil {
 				t.Fatal(err)
 			}
 			for p := range 5 {
@@ -74,7 +60,7 @@ func TestSparseCrossOtherWidth(t *testing.T) {
 		for j := range each.LengthScale {
 			each.LengthScale[j] = 1
 		}
-		if err := mustPrepareSparse(t, each, x).CrossSparse(z, general(5, 20)); err == nil {
+		if err := mustPrepare(t, each, x).Cross(z, general(5, 20)); err == nil {
 			t.Error("a length scale for each of other features was accepted")
 		}
 	}
@@ -86,7 +72,7 @@ func TestSparseCrossOtherWidth(t *testing.T) {
 // (the spacing of float64 at 1e6) relative to the difference 1e-2.
 func TestSparseDistancesDoNotCancel(t *testing.T) {
 	x := sparseOf(inputs([]float64{1e6, 0, 1}, []float64{1e6 + 0.01, 0, 1}, []float64{0, 2, 0}))
-	k := need.One(mustPrepareSparse(t, Spec{Gamma: 5000}, x).Gram())(t)
+	k := need.One(mustPrepare(t, Spec{Gamma: 5000}, x).Gram())(t)
 	if want := math.Exp(-0.5); math.Abs(k.At(0, 1)-want) > 1e-7 {
 		t.Errorf("K = %v, want %v", k.At(0, 1), want)
 	}
@@ -97,46 +83,47 @@ func TestSparseDistancesDoNotCancel(t *testing.T) {
 
 // TestSparseRefuses: every way in which a sparse matrix can be malformed is refused with its place.
 func TestSparseRefuses(t *testing.T) {
-	sound := func() CSR {
-		return CSR{Rows: 2, Cols: 3, Start: []int{0, 2, 3}, Index: []int32{0, 2, 1}, Value: []float64{1, 2, 3}}
+	sound := func() *dataset.Inputs {
+		return &dataset.Inputs{Sparse: &dataset.CSR{Rows: 2, Cols: 3, Start: []int{0, 2, 3}, Index: []int32{0, 2, 1},
+			Value: []float64{1, 2, 3}}}
 	}
-	if _, err := (Spec{}).PrepareSparse(sound()); err != nil {
+	if _, err := (Spec{}).Prepare(sound()); err != nil {
 		t.Fatal(err)
 	}
-	for says, spoil := range map[string]func(*CSR){
-		"2 row starts":            func(x *CSR) { x.Start = x.Start[:2] },
-		"0 row starts":            func(x *CSR) { *x = CSR{Cols: 1} },
-		"row 1 ends before":       func(x *CSR) { x.Start = []int{0, -1, 3} },
-		"of 2 entries has 3":      func(x *CSR) { x.Start = []int{0, 1, 2} },
-		"of 4 entries has 3":      func(x *CSR) { x.Start = []int{0, 2, 4} },
-		"row 1: column 1 after 3": func(x *CSR) { x.Index = []int32{2, 0, 1} },
-		"column 3 after 3":        func(x *CSR) { x.Index = []int32{2, 2, 1} },
-		"row 2: column 4":         func(x *CSR) { x.Index[2] = 3 },
-		"row 2: column 0":         func(x *CSR) { x.Index[2] = -1 },
-		"row 1, feature 3 is NaN": func(x *CSR) { x.Value[1] = math.NaN() },
-		"no features":             func(x *CSR) { *x = CSR{Rows: 1, Start: []int{0, 0}} },
-		"no inputs":               func(x *CSR) { *x = CSR{Cols: 1, Start: []int{0}} },
+	for says, spoil := range map[string]func(*dataset.CSR){
+		"2 row starts":            func(x *dataset.CSR) { x.Start = x.Start[:2] },
+		"0 row starts":            func(x *dataset.CSR) { *x = dataset.CSR{Cols: 1} },
+		"row 1 ends before":       func(x *dataset.CSR) { x.Start = []int{0, -1, 3} },
+		"of 2 entries has 3":      func(x *dataset.CSR) { x.Start = []int{0, 1, 2} },
+		"of 4 entries has 3":      func(x *dataset.CSR) { x.Start = []int{0, 2, 4} },
+		"row 1: column 1 after 3": func(x *dataset.CSR) { x.Index = []int32{2, 0, 1} },
+		"column 3 after 3":        func(x *dataset.CSR) { x.Index = []int32{2, 2, 1} },
+		"row 2: column 4":         func(x *dataset.CSR) { x.Index[2] = 3 },
+		"row 2: column 0":         func(x *dataset.CSR) { x.Index[2] = -1 },
+		"row 1, feature 3 is NaN": func(x *dataset.CSR) { x.Value[1] = math.NaN() },
+		"no features":             func(x *dataset.CSR) { *x = dataset.CSR{Rows: 1, Start: []int{0, 0}} },
+		"no inputs":               func(x *dataset.CSR) { *x = dataset.CSR{Cols: 1, Start: []int{0}} },
 	} {
 		x := sound()
-		spoil(&x)
-		if _, err := (Spec{}).PrepareSparse(x); err == nil || !strings.Contains(err.Error(), says) {
+		spoil(x.Sparse)
+		if _, err := (Spec{}).Prepare(x); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("error %v does not say %q", err, says)
 		}
 	}
-	if _, err := (Spec{Kind: Precomputed}).PrepareSparse(sound()); err == nil {
+	if _, err := (Spec{Kind: Precomputed}).Prepare(sound()); err == nil {
 		t.Error("a precomputed kernel took inputs")
 	}
-	in := mustPrepareSparse(t, Spec{Kind: Poly, Gamma: 1, Degree: 9}, sound())
+	in := mustPrepare(t, Spec{Kind: Poly, Gamma: 1, Degree: 9}, sound())
 	huge := sound()
-	huge.Value[1] = 1e200
-	if err := in.CrossSparse(huge, general(2, 2)); err == nil || !strings.Contains(err.Error(),
+	huge.Sparse.Value[1] = 1e200
+	if err := in.Cross(huge, general(2, 2)); err == nil || !strings.Contains(err.Error(),
 		"new row 1 and training row 1 is not finite") {
 		t.Errorf("overflow in Cross: %v", err)
 	}
-	if err := in.CrossSparse(sound(), general(2, 1)); err == nil {
+	if err := in.Cross(sound(), general(2, 1)); err == nil {
 		t.Error("room for 3 of 4 covariances was accepted")
 	}
-	over := mustPrepareSparse(t, Spec{Kind: Linear}, huge)
+	over := mustPrepare(t, Spec{Kind: Linear}, huge)
 	if _, err := over.Gram(); err == nil || !strings.Contains(err.Error(), "rows 1 and 1 is not finite") {
 		t.Errorf("overflow in Gram: %v", err)
 	}

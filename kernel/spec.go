@@ -100,20 +100,17 @@ func (s Spec) validateLengthScale(d int) error {
 	return nil
 }
 
-// inverseScales returns the d factors 1/L_j by which differences are scaled, with the defaults written out.
-func (s Spec) inverseScales(d int) []float64 {
-	w := make([]float64, d)
-	for j := range w {
-		switch len(s.LengthScale) {
-		case 0:
-			w[j] = 2 * math.Sqrt(s.Gamma/2) // sqrt(2 gamma) without overflow
-		case 1:
-			w[j] = 1 / s.LengthScale[0]
-		default:
-			w[j] = 1 / s.LengthScale[j]
-		}
+// inverseScales are the factors 1/L by which differences are scaled, with the defaults written out: one for all
+// features, or one for each.
+func (s Spec) inverseScales() []float64 {
+	if len(s.LengthScale) == 0 {
+		return []float64{2 * math.Sqrt(s.Gamma/2)} // sqrt(2 gamma) without overflow
 	}
-	return w
+	inverse := make([]float64, len(s.LengthScale))
+	for j, l := range s.LengthScale {
+		inverse[j] = 1 / l
+	}
+	return inverse
 }
 
 // WithDefaults is s on d features with its defaults written out, as its fields document them.

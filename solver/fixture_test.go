@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
@@ -241,13 +240,10 @@ func finite(t rapid.TB, s *solver.Solution) {
 	}
 }
 
-// general is a data set's matrix as kernels take it.
-func general(m dataset.Matrix) blas64.General { return blas64.General(m) }
-
 // gram is the kernel matrix of the distinct inputs, and their kernel inputs.
 func gram(t rapid.TB, spec kernel.Spec, x dataset.Matrix) (*linalg.Sym, *kernel.Inputs) {
 	t.Helper()
-	in := need.One(spec.Prepare(general(x)))(t)
+	in := need.One(spec.Prepare(&dataset.Inputs{X: x}))(t)
 	k := need.One(in.Gram())(t)
 	return k, in
 }

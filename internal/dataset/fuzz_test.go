@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"bootbench/internal/need"
-	"bootbench/kernel"
 )
 
 // fuzzLimit keeps the dense matrices of the fuzz tests small.
@@ -146,7 +145,7 @@ func requireSoundSparse(t *testing.T, data []byte) {
 	if x.Rows == 0 {
 		return
 	}
-	if err := kernel.CSR(x).Check(); err != nil || lines.labelled && len(lines.labels) != x.Rows {
+	if err := (&Set{Sparse: &x}).CheckInputs(); err != nil || lines.labelled && len(lines.labels) != x.Rows {
 		t.Fatalf("unsound sparse rows: %v", err)
 	}
 	if 16*(x.Rows+x.Cols)+12*len(x.Index) > fuzzLimit || slices.Contains(x.Value, 0) {

@@ -50,10 +50,9 @@ func (m Matrix) Gather(rows []int) Matrix {
 	return g
 }
 
-// CSR is a sparse matrix in compressed rows. Its fields are those of kernel.CSR, so that kernel.CSR(m) is a
-// plain conversion. Row i holds the entries Start[i] to Start[i+1]-1: entry k is Value[k] in column Index[k],
-// counted from 0. Columns ascend within a row; what is not stored is zero, and the matrices of this package
-// store no zeros.
+// CSR is a sparse matrix in compressed rows. Row i holds the entries Start[i] to Start[i+1]-1: entry k is
+// Value[k] in column Index[k], counted from 0. Columns ascend within a row; what is not stored is zero, and the
+// matrices of this package store no zeros.
 type CSR struct {
 	Rows  int       `json:"rows"`
 	Cols  int       `json:"cols"`

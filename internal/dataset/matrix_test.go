@@ -10,7 +10,6 @@ import (
 
 	_ "bootbench/internal/fixedseed"
 	"bootbench/internal/need"
-	"bootbench/kernel"
 )
 
 // drawThin is a matrix of few different entries, most of them zero.
@@ -39,7 +38,7 @@ func TestSparseSetIsTheDenseOne(t *testing.T) {
 		x := drawThin(t)
 		dense := &Set{X: x, Y: make([]float64, x.Rows)}
 		held := &Set{Sparse: NewCSR(x), Y: dense.Y}
-		if err := kernel.CSR(*held.Sparse).Check(); err != nil {
+		if err := held.CheckInputs(); err != nil {
 			t.Fatal(err)
 		}
 		if dense.N() != held.N() || dense.D() != held.D() {

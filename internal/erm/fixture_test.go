@@ -5,8 +5,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"gonum.org/v1/gonum/blas/blas64"
-
 	"bootbench/internal/dataset"
 	"bootbench/internal/erm"
 	"bootbench/internal/need"
@@ -33,7 +31,7 @@ func embedded(t testing.TB, name string, spec kernel.Spec) (k *linalg.Sym, y []f
 	x, _ := dataset.Standardize(set.X)
 	site, first := (&dataset.Set{X: x}).Distinct()
 	spec.Gamma /= float64(x.Cols)
-	k = need.One(spec.Gram(blas64.General(x.Gather(first))))(t)
+	k = need.One(need.One(spec.Prepare(&dataset.Inputs{X: x.Gather(first)}))(t).Gram())(t)
 	return k, set.Y, site
 }
 

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/internal/dataset"
@@ -27,7 +26,7 @@ func twins(t *testing.T, rng *rand.Rand, m, n int, c float64, bias bool) (*linal
 	for i := range m {
 		x.Data[i*x.Stride], x.Data[i*x.Stride+1] = rng.NormFloat64(), rng.NormFloat64()
 	}
-	k := need.One(kernel.Spec{Gamma: 0.5}.Gram(blas64.General(x)))(t)
+	k := need.One(need.One(kernel.Spec{Gamma: 0.5}.Prepare(&dataset.Inputs{X: x}))(t).Gram())(t)
 	p := Problem{Kernel: rows(t, k), Site: make([]int, n), Y: make([]float64, n), C: c, Bias: bias}
 	for i := range n {
 		p.Site[i] = rng.IntN(m)

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/internal/dataset"
@@ -23,7 +22,7 @@ func embedded(t testing.TB, name string, width float64) (*linalg.Sym, []float64)
 	t.Helper()
 	set := need.One(dataset.Open(name))(t)
 	z, _ := dataset.Standardize(set.X)
-	k := need.One(kernel.Spec{Gamma: width / float64(set.D())}.Gram(blas64.General(z)))(t)
+	k := need.One(need.One(kernel.Spec{Gamma: width / float64(set.D())}.Prepare(&dataset.Inputs{X: z}))(t).Gram())(t)
 	return k, set.Y
 }
 

@@ -2,9 +2,9 @@ package model
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -33,8 +33,8 @@ func (m *Model) Cross(in *dataset.Inputs, f func(first int, rows []float64) erro
 
 // described is the kernel with the sites that describe a new input: all of them, or the pivots of a factor.
 func (m *Model) described() *inputKernel {
-	k := &inputKernel{spec: m.Kernel, transform: m.transform, inputs: m.inputs, sparse: m.Set.Sparse != nil,
-		chosen: m.First, examples: m.Set.N()}
+	k := &inputKernel{spec: m.Kernel, transform: m.transform, inputs: m.inputs, chosen: m.First,
+		examples: m.Set.N()}
 	if m.Factor() == nil {
 		return k
 	}
@@ -55,61 +55,52 @@ type inputKernel struct {
 	spec      kernel.Spec
 	transform *dataset.Standardizer // nil without standardising
 	inputs    *kernel.Inputs
-	sparse    bool  // they are
 	chosen    []int // by number among the examples
 	examples  int
 }
 
+// standardized are inputs after a transform; nil leaves them as they are.
+func standardized(in *dataset.Inputs, transform *dataset.Standardizer) (*dataset.Inputs, error) {
+	if transform == nil || in.Sparse != nil {
+		return in, nil
+	}
+	x, err := transform.Apply(in.X)
+	return &dataset.Inputs{X: x}, err
+}
+
 // walk calls f with the kernel rows of new inputs, batch after batch.
 func (k *inputKernel) walk(in *dataset.Inputs, f func(first int, rows []float64) error) error {
-	if err := k.check(in); err != nil {
+	if err := in.CheckInputs(); err != nil {
 		return InputError(fmt.Errorf("new inputs: %w", err))
 	}
 	width := max(1, len(k.chosen))
-	batch := InputsAtATime(in.N(), width)
+	all, batch := make([]int, in.N()), InputsAtATime(in.N(), width)
+	for i := range all {
+		all[i] = i
+	}
 	rows := make([]float64, batch*width)
-	for first := 0; first < in.N(); first += batch {
-		count := min(batch, in.N()-first)
-		to := blas64.General{Rows: count, Cols: len(k.chosen), Stride: width, Data: rows[:count*width]}
-		if err := k.rows(in, first, to); err != nil {
-			return InputError(fmt.Errorf("new inputs from row %d on: %w", first+1, err))
+	for some := range slices.Chunk(all, batch) {
+		to := blas64.General{Rows: len(some), Cols: len(k.chosen), Stride: width, Data: rows[:len(some)*width]}
+		if err := k.rows(in.Subset(some), to); err != nil {
+			return InputError(fmt.Errorf("new inputs from row %d on: %w", some[0]+1, err))
 		}
-		if err := f(first, to.Data); err != nil {
+		if err := f(some[0], to.Data); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// check refuses new inputs that are no matrix, or sparse where the training inputs are not.
-func (k *inputKernel) check(in *dataset.Inputs) error {
-	if in.Sparse == nil {
-		return checkShape(in.X)
+// rows writes the kernel rows of new inputs.
+func (k *inputKernel) rows(in *dataset.Inputs, to blas64.General) error {
+	if k.inputs == nil {
+		return k.take(in.X, to)
 	}
-	if !k.sparse {
-		return errors.New("they are sparse, the data set is not")
+	in, err := standardized(in, k.transform)
+	if err != nil {
+		return err
 	}
-	return kernel.CSR(*in.Sparse).Check()
-}
-
-// rows writes the kernel rows of new inputs from number first on.
-func (k *inputKernel) rows(in *dataset.Inputs, first int, to blas64.General) (err error) {
-	if in.Sparse != nil {
-		return k.inputs.CrossSparse(sparseRows(kernel.CSR(*in.Sparse), first, to.Rows), to)
-	}
-	x := dataset.Matrix{Rows: to.Rows, Cols: in.X.Cols, Stride: in.X.Stride, Data: in.X.Data[first*in.X.Stride:]}
-	switch {
-	case k.inputs == nil:
-		return k.take(x, to)
-	case k.sparse:
-		return k.inputs.CrossSparse(kernel.CSR(*dataset.NewCSR(x)), to)
-	}
-	if k.transform != nil {
-		if x, err = k.transform.Apply(x); err != nil {
-			return err
-		}
-	}
-	return k.inputs.Cross(blas64.General(x), to)
+	return k.inputs.Cross(in, to)
 }
 
 // Dense are new inputs in the rows of a matrix.
@@ -136,21 +127,10 @@ func (k *inputKernel) take(x dataset.Matrix, dst blas64.General) error {
 // InputsAtATime is how many of count new inputs a batch has whose rows are width numbers.
 func InputsAtATime(count, width int) int { return max(1, min(count, batchBytes/(8*width))) }
 
-// sparseRows are count rows of x from row first on, a view but for the starts.
-func sparseRows(x kernel.CSR, first, count int) kernel.CSR {
-	from, end := x.Start[first], x.Start[first+count]
-	part := kernel.CSR{Rows: count, Cols: x.Cols, Start: make([]int, count+1), Index: x.Index[from:end],
-		Value: x.Value[from:end]}
-	for i := range part.Start {
-		part.Start[i] = x.Start[first+i] - from
-	}
-	return part
-}
-
 // CrossAll is the whole P x M matrix of the kernel between new inputs and sites,
 // for retraining, after a check that it fits.
 func (m *Model) CrossAll(in *dataset.Inputs) (blas64.General, error) {
-	if err := m.described().check(in); err != nil {
+	if err := in.CheckInputs(); err != nil {
 		return blas64.General{}, InputError(fmt.Errorf("new inputs: %w", err))
 	}
 	all := blas64.General{Rows: in.N(), Cols: m.Sites(), Stride: m.Sites()}
@@ -190,24 +170,14 @@ func (m *Model) EachResponse(s *solver.Solution, engine linalg.Engine, in *datas
 
 // PriorVariances are K(x, x) at new inputs.
 func (m *Model) PriorVariances(in *dataset.Inputs) ([]float64, error) {
-	out := make([]float64, in.N())
-	if in.Sparse != nil {
-		x, err := m.Kernel.PrepareSparse(kernel.CSR(*in.Sparse))
-		if err != nil {
-			return nil, err
-		}
-		return out, x.Diagonal(out)
-	}
-	z := in.X
-	if m.transform != nil {
-		var err error
-		if z, err = m.transform.Apply(z); err != nil {
-			return nil, err
-		}
-	}
-	x, err := m.Kernel.Prepare(blas64.General(z))
+	x, err := standardized(in, m.transform)
 	if err != nil {
 		return nil, err
 	}
-	return out, x.Diagonal(out)
+	prepared, err := m.Kernel.Prepare(x)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, in.N())
+	return out, prepared.Diagonal(out)
 }

@@ -103,7 +103,7 @@ func TestCrossRefusals(t *testing.T) {
 			"5 numbers do not hold 3 x 2"},
 		{"negative", features, blas64.General{Rows: -1, Cols: 2, Stride: 2}, "do not hold -1 x 2"},
 		{"width of a matrix", matrixModel, matrix([][]float64{{1, 2}}), "2 kernel values for 12 examples"},
-		{"matrix not finite", matrixModel, large, "new row 1 and example 1 is +Inf"},
+		{"matrix not finite", matrixModel, large, "row 1, feature 1 is +Inf"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := build(t, c.spec)

@@ -157,16 +157,11 @@ func GradientOver(over []Hyperparameter, byKernel *kernel.Gradient, byFactor flo
 	return gradient
 }
 
-// KernelGradient takes derivatives by the elements of the kernel matrix to those by the
-// logarithms of the kernel's hyperparameters.
-func (m *Model) KernelGradient(weights blas64.General) (g *kernel.Gradient, err error) {
-	if m.inputs != nil && m.Set.Sparse == nil {
-		g, err = m.inputs.Gradient(weights)
-	} else {
-		g, err = m.Kernel.Gradient(m.Gram(), weights)
+// KernelGradient takes derivatives with respect to the elements of the kernel matrix to those with respect to
+// the logarithms of the kernel's hyperparameters.
+func (m *Model) KernelGradient(weights blas64.General) *kernel.Gradient {
+	if m.inputs == nil {
+		return m.Kernel.Gradient(m.Gram(), weights)
 	}
-	if err != nil {
-		return nil, InputError(err)
-	}
-	return g, nil
+	return m.inputs.Gradient(weights)
 }

@@ -10,8 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"gonum.org/v1/gonum/blas/blas64"
-
 	"bootbench/internal/dataset"
 	"bootbench/internal/gp"
 	"bootbench/internal/train"
@@ -175,18 +173,13 @@ func checkLoss(spec *Spec) error {
 // checkSet refuses data that are no matrix with targets, a loss that is not one,
 // and targets that the loss is not for.
 func checkSet(set *dataset.Set, l loss.Loss) error {
-	if err := checkShape(set.X); err != nil {
+	if err := set.CheckInputs(); err != nil {
 		return err
-	}
-	if set.Sparse != nil {
-		if err := kernel.CSR(*set.Sparse).Check(); err != nil {
-			return err
-		}
 	}
 	if len(set.Y) != set.N() {
 		return fmt.Errorf("%d targets for %d examples", len(set.Y), set.N())
 	}
-	if err := checkFinite(set); err != nil {
+	if err := CheckTargets(set.Y); err != nil {
 		return err
 	}
 	if err := checkWeights(set.Weights, set.N(), l); err != nil {
@@ -238,34 +231,8 @@ func checkWeights(weights []float64, n int, l loss.Loss) error {
 	return err
 }
 
-// checkShape refuses a matrix whose numbers do not fill it.
-func checkShape(x dataset.Matrix) error {
-	if x.Rows < 0 || x.Cols < 0 || x.Stride < x.Cols || x.Rows > 0 && len(x.Data) < (x.Rows-1)*x.Stride+x.Cols {
-		return fmt.Errorf("%d numbers do not hold %d x %d with stride %d", len(x.Data), x.Rows, x.Cols, x.Stride)
-	}
-	return nil
-}
-
 // largestTarget is the size up to which a target's square, and that of its square, are numbers.
 const largestTarget = 1e50
-
-// checkFinite refuses what the readers of package dataset never let in, before standardising could hide it.
-func checkFinite(set *dataset.Set) error {
-	if err := CheckTargets(set.Y); err != nil {
-		return err
-	}
-	for i := range set.Y {
-		if set.Sparse != nil {
-			continue
-		}
-		for j, v := range set.X.Row(i) {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("row %d, feature %d is %v", i+1, j+1, v)
-			}
-		}
-	}
-	return nil
-}
 
 // CheckTargets refuses targets that are no numbers, and those whose squares come near the largest number.
 func CheckTargets(y []float64) error {
@@ -316,26 +283,22 @@ func (m *Model) prepare() (err error) {
 	if m.Kernel.Kind == kernel.Precomputed {
 		return nil
 	}
-	if m.Set.Sparse != nil {
-		if m.Standardize {
-			m.Standardize = false
-			m.notes = append(m.notes, notStandardized)
-		}
-		m.inputs, err = m.Kernel.PrepareSparse(kernel.CSR(*m.Set.Sparse.Gather(m.First)))
-		return err
-	}
-	x := m.Set.X
-	if m.Merged() > 0 {
-		x = x.Gather(m.First)
+	if m.Set.Sparse != nil && m.Standardize {
+		m.Standardize = false
+		m.notes = append(m.notes, notStandardized)
 	}
 	if m.Standardize {
 		transform := m.Set.Standardizer()
 		m.transform = &transform
-		if x, err = transform.Apply(x); err != nil {
-			return err
-		}
 	}
-	m.inputs, err = m.Kernel.Prepare(blas64.General(x))
+	x := m.Set
+	if m.Merged() > 0 {
+		x = x.Subset(m.First)
+	}
+	if x, err = standardized(x, m.transform); err != nil {
+		return err
+	}
+	m.inputs, err = m.Kernel.Prepare(x)
 	return err
 }
 

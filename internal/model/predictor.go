@@ -15,7 +15,6 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/internal/retrain"
 	"bootbench/kernel"
-	"bootbench/linalg"
 	"bootbench/loss"
 )
 
@@ -106,20 +105,6 @@ func NewLeftOut(y, f, weights []float64, task dataset.Task) (l *LeftOut, err err
 	return l, nil
 }
 
-// check refuses what no NewLeftOut makes.
-func (l *LeftOut) check(task dataset.Task) error {
-	switch {
-	case l == nil:
-		return nil
-	case task != dataset.Regression && (l.Curve == nil || l.Curve.Slope-l.Curve.Slope != 0 ||
-		l.Curve.Offset-l.Curve.Offset != 0):
-		return errors.New("there is no curve for probabilities")
-	case task == dataset.Regression && (len(l.Residuals) == 0 || !slices.IsSorted(l.Residuals)):
-		return errors.New("the left-out residuals do not ascend")
-	}
-	return nil
-}
-
 // HalfWidth is the half width of an interval about a prediction that holds a new target with probability
 // level: the residual of rank ceil(level (n+1)) of n (Vovk, Gammerman and Shafer 2005, with left-out
 // residuals as in CV+). It is an error if the examples are too few for the level.
@@ -192,51 +177,60 @@ func summaryOf(m *Model, fit *retrain.Learned) TrainingSummary {
 	return t
 }
 
-// prepare checks p, which may come from a file, and readies it for new inputs.
+// prepare checks that the parts of p, which may come from a file, fit together, and readies it for new inputs.
 func (p *Predictor) prepare() error {
-	if p.Encoding == nil {
+	if p == nil || p.Encoding == nil {
 		return errors.New("there is no encoding of features")
 	}
 	if err := p.Encoding.Check(); err != nil {
 		return err
 	}
-	if err := p.LeftOut.check(p.Encoding.Task); err != nil {
-		return err
-	}
-	if err := p.checkClasses(); err != nil {
-		return err
+	if len(p.Others)+1 != p.parts() {
+		return fmt.Errorf("%d predictors, where classes or targets need %d", len(p.Others)+1, p.parts())
 	}
 	for _, other := range p.Others {
-		if other == nil || len(other.Others) > 0 {
-			return errors.New("a class has no predictor")
-		}
 		if err := other.prepare(); err != nil {
 			return err
 		}
 	}
-	d, count := p.Encoding.Features, len(p.Weight)
-	if count == 0 {
-		return errors.New("there is no weight")
+	if d, scales := p.Encoding.Features, p.Scales; scales != nil && (len(scales.Mean) != d || len(scales.SD) != d) {
+		return fmt.Errorf("%d means and %d scales do not fit %d features", len(scales.Mean), len(scales.SD), d)
 	}
-	for _, list := range [][]float64{p.Weight, {p.Bias, p.TargetMean}} {
-		for _, v := range list {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return errors.New("a weight, the bias or the target's mean is not finite")
+	p.kernel = &inputKernel{spec: p.Kernel, transform: p.Scales, examples: p.Encoding.Features}
+	if err := p.prepareSupport(); err != nil {
+		return err
+	}
+	if width := len(p.kernel.chosen); width == 0 || width != len(p.Weight) {
+		return fmt.Errorf("%d weights of %d sites", len(p.Weight), width)
+	}
+	return nil
+}
+
+// prepareSupport readies the sites for the kernel with new inputs.
+func (p *Predictor) prepareSupport() error {
+	d, support := p.Encoding.Features, &dataset.Inputs{Sparse: p.Support.Sparse}
+	if p.Kernel.Kind == kernel.Precomputed {
+		p.kernel.chosen = p.Support.Examples
+		for _, i := range p.Support.Examples {
+			if i < 0 || i >= d {
+				return fmt.Errorf("example %d of %d", i+1, d)
 			}
 		}
+		return p.Kernel.Validate(d)
 	}
-	p.kernel = &inputKernel{spec: p.Kernel, transform: p.Scales, examples: d}
-	if s := p.Scales; s != nil && (p.Support.Dense == nil || len(s.Mean) != d || len(s.SD) != d ||
-		slices.Min(s.SD) < 0) {
-		return fmt.Errorf("%d means and %d scales do not fit %d dense features", len(s.Mean), len(s.SD), d)
+	if support.Sparse == nil {
+		support.X = dataset.Matrix{Rows: len(p.Support.Dense) / d, Cols: d, Stride: d, Data: p.Support.Dense}
 	}
-	switch {
-	case p.Kernel.Kind == kernel.Precomputed:
-		return p.prepareExamples(d, count)
-	case p.Support.Sparse != nil:
-		return p.prepareSparse(d, count)
+	if err := support.CheckInputs(); err != nil {
+		return err
 	}
-	return p.prepareDense(d, count)
+	x, err := standardized(support, p.Scales)
+	if err != nil {
+		return err
+	}
+	p.kernel.chosen = make([]int, x.N())
+	p.kernel.inputs, err = p.Kernel.Prepare(x)
+	return err
 }
 
 // PairsOf are the pairs of classes in an order, as LIBSVM numbers them.
@@ -249,25 +243,16 @@ func PairsOf(order []int) (pairs [][2]int) {
 	return pairs
 }
 
-// checkClasses refuses another number of predictors than the classes, or their pairs, need.
-func (p *Predictor) checkClasses() error {
+// parts is the number of predictors that classes, or their pairs, or targets need: this one and Others.
+func (p *Predictor) parts() int {
 	classes := len(p.Encoding.Classes)
-	needed := classes
-	if p.Pairs != nil {
-		needed = classes * (classes - 1) / 2
-		for rank, k := range slices.Sorted(slices.Values(p.Pairs)) {
-			if k != rank || len(p.Pairs) != classes {
-				return fmt.Errorf("%v is no order of %d classes", p.Pairs, classes)
-			}
-		}
+	switch {
+	case classes == 0:
+		return 1 + len(p.Encoding.Further)
+	case p.Pairs != nil:
+		return classes * (classes - 1) / 2
 	}
-	if classes > 0 && 1+len(p.Others) != needed {
-		return fmt.Errorf("%d predictors do not fit %d classes", 1+len(p.Others), classes)
-	}
-	if further := len(p.Encoding.Further); classes == 0 && len(p.Others) != further {
-		return fmt.Errorf("%d predictors do not fit %d targets", 1+len(p.Others), 1+further)
-	}
-	return nil
+	return classes
 }
 
 // Rescale takes a regression to a target that is by times as large.
@@ -277,51 +262,6 @@ func (p *Predictor) Rescale(by float64) {
 	if p.LeftOut != nil {
 		floats.Scale(by, p.LeftOut.Residuals)
 	}
-}
-
-func (p *Predictor) prepareDense(d, count int) (err error) {
-	if p.Support.Sparse != nil || p.Support.Examples != nil || p.Encoding.Sparse() ||
-		len(p.Support.Dense) != d*count {
-		return fmt.Errorf("%d numbers do not hold %d sites of %d features", len(p.Support.Dense), count, d)
-	}
-	x := dataset.Matrix{Rows: count, Cols: d, Stride: d, Data: p.Support.Dense}
-	if p.Scales != nil {
-		if x, err = p.Scales.Apply(x); err != nil {
-			return err
-		}
-	}
-	p.kernel.chosen = make([]int, count)
-	p.kernel.inputs, err = p.Kernel.Prepare(blas64.General(x))
-	return err
-}
-
-func (p *Predictor) prepareSparse(d, count int) (err error) {
-	x := p.Support.Sparse
-	if p.Support.Dense != nil || p.Support.Examples != nil || !p.Encoding.Sparse() || x.Rows != count ||
-		x.Cols != d {
-		return fmt.Errorf("%d sparse rows of %d do not hold %d sites of %d features", x.Rows, x.Cols, count, d)
-	}
-	if err := linalg.CheckMemory(16*int64(d)+32*int64(len(x.Value)), 0, fmt.Sprintf("%d sites of %d features",
-		count, d)); err != nil {
-		return err
-	}
-	p.kernel.chosen = make([]int, count)
-	p.kernel.sparse = true
-	p.kernel.inputs, err = p.Kernel.PrepareSparse(kernel.CSR(*x))
-	return err
-}
-
-func (p *Predictor) prepareExamples(d, count int) error {
-	if p.Support.Dense != nil || p.Support.Sparse != nil || len(p.Support.Examples) != count {
-		return fmt.Errorf("%d examples for %d weights of a precomputed kernel", len(p.Support.Examples), count)
-	}
-	for _, i := range p.Support.Examples {
-		if i < 0 || i >= d {
-			return fmt.Errorf("example %d of %d", i+1, d)
-		}
-	}
-	p.kernel.chosen = p.Support.Examples
-	return p.Kernel.Validate(d)
 }
 
 // Predict is f at new inputs, in units of the target; of a classifier the sign says the

@@ -208,8 +208,6 @@ func TestModelFileMisfits(t *testing.T) {
 		"gamma":           regexp.MustCompile(`"gamma":[^,]*`).ReplaceAllString(good, `"gamma":-1`),
 		"features":        strings.Replace(good, `"features":1`, `"features":2`, 1),
 		"scales":          strings.Replace(good, `"sd":[`, `"sd":[1,`, 1),
-		"negative scale":  strings.Replace(good, `"sd":[`, `"sd":[-`, 1),
-		"two supports":    strings.Replace(good, `"support":{`, `"support":{"examples":[0,0,0],`, 1),
 		"no support":      regexp.MustCompile(`"support":\{[^}]*\}`).ReplaceAllString(good, `"support":{}`),
 		"precomputed":     strings.Replace(good, `"kind":"rbf"`, `"kind":"precomputed"`, 1),
 		"sparse": regexp.MustCompile(`"support":\{[^}]*\}`).ReplaceAllString(good,

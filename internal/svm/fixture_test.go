@@ -6,8 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/blas/blas64"
-
 	"bootbench/internal/dataset"
 	"bootbench/internal/need"
 	"bootbench/internal/train"
@@ -69,7 +67,8 @@ func embedded(t testing.TB, name string, width, box float64) (*linalg.Sym, Probl
 	set := need.One(dataset.Open(name))(t)
 	x, _ := dataset.Standardize(set.X)
 	site, first := (&dataset.Set{X: x}).Distinct()
-	k := need.One(kernel.Spec{Gamma: width / float64(x.Cols)}.Gram(blas64.General(x.Gather(first))))(t)
+	in := need.One(kernel.Spec{Gamma: width / float64(x.Cols)}.Prepare(&dataset.Inputs{X: x.Gather(first)}))(t)
+	k := need.One(in.Gram())(t)
 	return k, Problem{Y: set.Y, Site: site, C: same(len(site), box)}
 }
 

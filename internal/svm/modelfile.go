@@ -24,7 +24,7 @@ type ModelFile struct {
 	Weight     []float64 // of the examples, y_i a_i of a classifier; the file omits zeros
 	Bias       float64
 	// Example i has the features Index[Start[i]:Start[i+1]], which count from 0, and their Value, as in
-	// kernel.CSR. The file of a precomputed kernel has the examples' numbers instead.
+	// dataset.CSR. The file of a precomputed kernel has the examples' numbers instead.
 	Start []int
 	Index []int32
 	Value []float64

@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"gonum.org/v1/gonum/blas/blas64"
-
 	"bootbench/internal/dataset"
 	"bootbench/internal/need"
 	"bootbench/internal/train"
@@ -175,7 +173,7 @@ func TestAgainstLIBSVM(t *testing.T) {
 	for _, name := range []string{"crabs", "sonar", "wisconsin", "pima"} {
 		set := need.One(dataset.Open(name))(t)
 		z, _ := dataset.Standardize(set.X)
-		k := need.One(kernel.Spec{Gamma: 1 / float64(set.D())}.Gram(blas64.General(z)))(t)
+		k := need.One(need.One(kernel.Spec{Gamma: 1 / float64(set.D())}.Prepare(&dataset.Inputs{X: z}))(t).Gram())(t)
 		y, n, file := set.Y, set.N(), filepath.Join(t.TempDir(), name)
 		writeMatrix(t, file, k, y)
 		for _, c := range []float64{0.1, 1, 10, 100} {

@@ -140,11 +140,7 @@ func exactly(by By, m *model.Model, noise float64) (judged, error) {
 		return judged{}, err
 	}
 	return judged{c.Value, func(_ context.Context, over []model.Hyperparameter) ([]float64, error) {
-		g, err := m.KernelGradient(c.Kernel)
-		if err != nil {
-			return nil, err
-		}
-		return model.GradientOver(over, g, -c.Noise, nil), nil
+		return model.GradientOver(over, m.KernelGradient(c.Kernel), -c.Noise, nil), nil
 	}}, nil
 }
 
@@ -194,7 +190,7 @@ func (j *judge) byTheory(ctx context.Context, m *model.Model) (judged, error) {
 
 // Gradient is the value of an objective at a solution of this model, and its derivatives
 // by the logarithms of hyperparameters: see adjoint.Differentiate and kernel.Inputs.Gradient.
-// The model must have an exact kernel matrix; of sparse inputs its kernel must be rbf.
+// The model must have an exact kernel matrix.
 func Gradient(ctx context.Context, m *model.Model, s *solver.Solution, o adjoint.Objective,
 	over []model.Hyperparameter) (value float64, gradient []float64, err error) {
 	var paths []adjoint.Path
@@ -211,9 +207,5 @@ func Gradient(ctx context.Context, m *model.Model, s *solver.Solution, o adjoint
 	if err != nil {
 		return 0, nil, err
 	}
-	byKernel, err := m.KernelGradient(g.Kernel)
-	if err != nil {
-		return 0, nil, err
-	}
-	return g.Value, model.GradientOver(over, byKernel, g.Factor, g.Loss), nil
+	return g.Value, model.GradientOver(over, m.KernelGradient(g.Kernel), g.Factor, g.Loss), nil
 }

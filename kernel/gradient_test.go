@@ -109,8 +109,8 @@ func TestGradientsAgree(t *testing.T) {
 			pairs = append(pairs, [2]float64{got.LengthScale[k], slope})
 		}
 		given := in.spec.Gradient(need.One(in.Gram())(t), w)
-		pairs = append(pairs, [2]float64{given.Amplitude, want.Amplitude}, [2]float64{given.Constant, want.Constant},
-			[2]float64{given.Jitter, want.Jitter})
+		pairs = append(pairs, [][2]float64{{given.Amplitude, want.Amplitude}, {given.Constant, want.Constant},
+			{given.Jitter, want.Jitter}}...)
 		for k, pair := range pairs {
 			if !near(pair[0], pair[1], 1e-10) {
 				t.Errorf("%s, derivative %d: %g, want %g", name, k, pair[0], pair[1])

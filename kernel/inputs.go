@@ -28,8 +28,8 @@ var (
 )
 
 // Prepare checks s and the M x d inputs x, M >= 1, and readies them for Gram, Cross and Diagonal. For the
-// kinds that depend on distance it takes 8 M (d + 1) bytes, of sparse inputs 12 to 20 an entry and 8 a row and
-// a feature. It keeps a view of x, which must not change afterwards.
+// kinds that depend on distance it takes 8 M (d + 1) bytes, of sparse inputs 12 to 20 an entry and 8 a row
+// and a feature. It keeps a view of x, which must not change afterwards.
 func (s Spec) Prepare(x *dataset.Inputs) (*Inputs, error) {
 	if s.Kind == Precomputed {
 		return nil, errors.New("a precomputed kernel has no inputs")

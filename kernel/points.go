@@ -109,8 +109,9 @@ func (p *points) products(dst blas64.General, others *points, first int) {
 const cancelled = 1.0 / 64
 
 // squaredDistances turns the products of point i of others with points first, first+1, ... into squared
-// distances, |x - x'|^2 = |x|^2 + |x'|^2 - 2 x . x', in place. Where that cancels or overflows, the difference
-// of the raw rows is summed instead; what still overflows becomes NaN. Without a distance it does nothing.
+// distances, |x - x'|^2 = |x|^2 + |x'|^2 - 2 x . x', in place. Where that cancels or overflows, the
+// difference of the raw rows is summed instead; what still overflows becomes NaN. Without a distance it does
+// nothing.
 func (p *points) squaredDistances(products []float64, others *points, i, first int) {
 	if p.norm == nil {
 		return

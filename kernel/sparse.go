@@ -7,8 +7,8 @@ import (
 )
 
 // Inner products of sparse points come from the columns: row i meets only the rows that share a feature with
-// it, so that all products cost sum_c n_c^2/2 multiplications for features that occur in n_c rows, where pairs
-// of rows would cost M/2 sum_c n_c. The features are not centred, which would fill the matrix.
+// it, so that all products cost sum_c n_c^2/2 multiplications for features that occur in n_c rows, where
+// pairs of rows would cost M/2 sum_c n_c. The features are not centred, which would fill the matrix.
 
 // multiply writes the inner products of row i of others with the rows from,
 // from+1, ... into dst, as many as it holds. Each sum runs over the shared features in
@@ -59,8 +59,8 @@ func (p *points) sparseDistance(others *points, i, j int) (sum float64) {
 
 // transpose has the columns of x as rows, whose entries ascend.
 func transpose(x *dataset.CSR) *dataset.CSR {
-	t := &dataset.CSR{Rows: x.Cols, Cols: x.Rows, Start: make([]int, x.Cols+1), Index: make([]int32, len(x.Index)),
-		Value: make([]float64, len(x.Index))}
+	t := &dataset.CSR{Rows: x.Cols, Cols: x.Rows, Start: make([]int, x.Cols+1),
+		Index: make([]int32, len(x.Index)), Value: make([]float64, len(x.Index))}
 	for _, c := range x.Index {
 		t.Start[c+1]++
 	}

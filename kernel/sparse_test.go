@@ -84,8 +84,8 @@ func TestSparseDistancesDoNotCancel(t *testing.T) {
 // TestSparseRefuses: every way in which a sparse matrix can be malformed is refused with its place.
 func TestSparseRefuses(t *testing.T) {
 	sound := func() *dataset.Inputs {
-		return &dataset.Inputs{Sparse: &dataset.CSR{Rows: 2, Cols: 3, Start: []int{0, 2, 3}, Index: []int32{0, 2, 1},
-			Value: []float64{1, 2, 3}}}
+		return &dataset.Inputs{Sparse: &dataset.CSR{Rows: 2, Cols: 3, Start: []int{0, 2, 3},
+			Index: []int32{0, 2, 1}, Value: []float64{1, 2, 3}}}
 	}
 	if _, err := (Spec{}).Prepare(sound()); err != nil {
 		t.Fatal(err)

@@ -100,8 +100,8 @@ func (s Spec) validateLengthScale(d int) error {
 	return nil
 }
 
-// inverseScales are the factors 1/L by which differences are scaled, with the defaults written out: one for all
-// features, or one for each.
+// inverseScales are the factors 1/L by which differences are scaled, with the defaults written out: one for
+// all features, or one for each.
 func (s Spec) inverseScales() []float64 {
 	if len(s.LengthScale) == 0 {
 		return []float64{2 * math.Sqrt(s.Gamma/2)} // sqrt(2 gamma) without overflow

@@ -51,8 +51,8 @@ func (m Matrix) Gather(rows []int) Matrix {
 }
 
 // CSR is a sparse matrix in compressed rows. Row i holds the entries Start[i] to Start[i+1]-1: entry k is
-// Value[k] in column Index[k], counted from 0. Columns ascend within a row; what is not stored is zero, and the
-// matrices of this package store no zeros.
+// Value[k] in column Index[k], counted from 0. Columns ascend within a row; what is not stored is zero, and
+// the matrices of this package store no zeros.
 type CSR struct {
 	Rows  int       `json:"rows"`
 	Cols  int       `json:"cols"`

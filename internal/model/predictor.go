@@ -177,7 +177,8 @@ func summaryOf(m *Model, fit *retrain.Learned) TrainingSummary {
 	return t
 }
 
-// prepare checks that the parts of p, which may come from a file, fit together, and readies it for new inputs.
+// prepare checks that the parts of p, which may come from a file, fit together, and readies it for new
+// inputs.
 func (p *Predictor) prepare() error {
 	if p == nil || p.Encoding == nil {
 		return errors.New("there is no encoding of features")
@@ -193,10 +194,11 @@ func (p *Predictor) prepare() error {
 			return err
 		}
 	}
-	if d, scales := p.Encoding.Features, p.Scales; scales != nil && (len(scales.Mean) != d || len(scales.SD) != d) {
-		return fmt.Errorf("%d means and %d scales do not fit %d features", len(scales.Mean), len(scales.SD), d)
+	d := p.Encoding.Features
+	if s := p.Scales; s != nil && (len(s.Mean) != d || len(s.SD) != d) {
+		return fmt.Errorf("%d means and %d scales do not fit %d features", len(s.Mean), len(s.SD), d)
 	}
-	p.kernel = &inputKernel{spec: p.Kernel, transform: p.Scales, examples: p.Encoding.Features}
+	p.kernel = &inputKernel{spec: p.Kernel, transform: p.Scales, examples: d}
 	if err := p.prepareSupport(); err != nil {
 		return err
 	}

@@ -173,7 +173,8 @@ func TestAgainstLIBSVM(t *testing.T) {
 	for _, name := range []string{"crabs", "sonar", "wisconsin", "pima"} {
 		set := need.One(dataset.Open(name))(t)
 		z, _ := dataset.Standardize(set.X)
-		k := need.One(need.One(kernel.Spec{Gamma: 1 / float64(set.D())}.Prepare(&dataset.Inputs{X: z}))(t).Gram())(t)
+		in := need.One(kernel.Spec{Gamma: 1 / float64(set.D())}.Prepare(&dataset.Inputs{X: z}))(t)
+		k := need.One(in.Gram())(t)
 		y, n, file := set.Y, set.N(), filepath.Join(t.TempDir(), name)
 		writeMatrix(t, file, k, y)
 		for _, c := range []float64{0.1, 1, 10, 100} {

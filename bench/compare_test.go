@@ -347,7 +347,7 @@ func TestDefaultCases(t *testing.T) {
 // TestMedian: the middle value, and of an even number the upper one; times are the
 // median of as many runs as asked for, and a failure ends them.
 func TestMedian(t *testing.T) {
-	if median([]float64{5, 1, 3}) != 3 || median([]float64{4, 1, 3, 2}) != 3 {
+	if Median([]float64{5, 1, 3}) != 3 || Median([]float64{4, 1, 3, 2}) != 3 {
 		t.Error("medians of 5, 1, 3 and of 4, 1, 3, 2")
 	}
 	runs := 0

@@ -46,7 +46,7 @@ func (x *experiment) fits(ctx context.Context) (fits SingleFits, err error) {
 		}
 		x.tell("fits", b+1, timedFits)
 	}
-	fits.ResampleFitS = median(times)
+	fits.ResampleFitS = Median(times)
 	if square, ok := x.model.Loss.(loss.Square); ok {
 		fits.NaiveFitS, err = x.naiveFit(square.Noise, draws, f)
 	}
@@ -78,11 +78,14 @@ func medianSeconds(n int, f func(b int) error) (float64, error) {
 		}
 		times[b] = time.Since(began).Seconds()
 	}
-	return median(times), nil
+	return Median(times), nil
 }
 
-// median is the middle one of the values, of an even number the upper one.
-func median(values []float64) float64 {
+// Median is the middle one of the values, of an even number the upper one; NaN for none.
+func Median(values []float64) float64 {
+	if len(values) == 0 {
+		return math.NaN()
+	}
 	return slices.Sorted(slices.Values(values))[len(values)/2]
 }
 

@@ -12,12 +12,12 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/bench"
+	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/null"
 	"bootbench/internal/refit"
 	"bootbench/internal/report"
-	"bootbench/internal/retrain"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -26,7 +26,7 @@ import (
 
 // accuracyStudy solves and retrains 168 models: seven data sets, eight losses, two kernels,
 // ratios 0.5, 1 and 2.
-func accuracyStudy(f *flag.FlagSet) func(context.Context, []string, *output) error {
+func accuracyStudy(f *flag.FlagSet) func(context.Context, []string, *output) {
 	names := f.String("data", "",
 		"only these `sets`, of crabs,wisconsin,sonar,pima,boston,friedman1,waves; default: all")
 	var s refit.RetrainSettings
@@ -34,26 +34,20 @@ func accuracyStudy(f *flag.FlagSet) func(context.Context, []string, *output) err
 	f.IntVar(&s.Resamples, "resamples", 5000, "retrainings of each model")
 	f.Uint64Var(&s.Seed, "seed", 0, "of the resamples")
 	f.IntVar(&s.Workers, "workers", 0, "retrainings at a time; default: one for each processor")
-	return func(ctx context.Context, _ []string, o *output) error {
-		specs, err := accuracyModels(strings.FieldsFunc(*names, func(r rune) bool { return r == ',' }))
-		if err != nil {
-			return err
-		}
+	return func(ctx context.Context, _ []string, o *output) {
 		var rows []accuracyRow
-		for _, spec := range specs {
+		for _, spec := range accuracyModels(strings.FieldsFunc(*names, func(r rune) bool { return r == ',' })) {
 			for _, ratio := range []float64{0.5, 1, 2} {
-				row, err := judgeModel(ctx, spec, resample.Poisson{Ratio: ratio}, s)
-				if err != nil {
-					return fmt.Errorf("%s, %s loss, ratio %v: %w", spec.Set.Name, spec.Loss.Name(), ratio, err)
+				if err := attempt(func() {
+					rows = append(rows, judgeModel(ctx, spec, resample.Poisson{Ratio: ratio}, s))
+				}); err != nil {
+					check(fmt.Errorf("%s, %s loss, ratio %v: %w", spec.Set.Name, spec.Loss.Name(), ratio, err))
 				}
-				rows = append(rows, row)
 			}
 		}
 		summarizeAccuracy(o, rows, s.Resamples)
-		if err := writeCSV(o, "accuracy.csv", rows); err != nil {
-			return err
-		}
-		return o.figures(accuracyFigure(rows))
+		writeCSV(o, "accuracy.csv", rows)
+		o.figures(accuracyFigure(rows))
 	}
 }
 
@@ -75,22 +69,19 @@ func (r accuracyRow) errorOff() float64 { return float64(r.TheoryError/r.Retrain
 
 // accuracyModels are those of the survey on the named sets, or on all: four classification sets
 // with four losses, three regression sets with four, each with two kernels.
-func accuracyModels(names []string) (specs []model.Spec, err error) {
+func accuracyModels(names []string) (specs []model.Spec) {
 	known := []string{"crabs", "wisconsin", "sonar", "pima", "boston", "synthetic:friedman1,n=300",
 		"synthetic:waves,n=300,noise=0.3"}
 	for _, name := range names {
 		if !slices.ContainsFunc(known, func(set string) bool { return report.ShortName(set) == name }) {
-			return nil, fmt.Errorf("-data: the survey has no set %q", name)
+			check(fmt.Errorf("-data: the survey has no set %q", name))
 		}
 	}
 	for _, name := range known {
 		if len(names) > 0 && !slices.Contains(names, report.ShortName(name)) {
 			continue
 		}
-		set, err := dataset.Load(name, dataset.Options{})
-		if err != nil {
-			return nil, err
-		}
+		set := must(dataset.Load(name, dataset.Options{}))
 		losses, k := accuracyLosses(set)
 		for _, l := range losses {
 			for _, width := range []float64{0.25, 1} {
@@ -99,7 +90,7 @@ func accuracyModels(names []string) (specs []model.Spec, err error) {
 			}
 		}
 	}
-	return specs, nil
+	return specs
 }
 
 // accuracyLosses are the losses of the survey on a set, and its kernel without a width. For numbers the noise
@@ -116,52 +107,29 @@ func accuracyLosses(set *dataset.Set) ([]loss.Loss, kernel.Spec) {
 }
 
 // judgeModel solves, and retrains in batches.
-func judgeModel(ctx context.Context, spec model.Spec, scheme resample.Scheme, s refit.RetrainSettings) (
-	row accuracyRow, err error) {
-	m, err := model.Build(spec)
-	if err != nil {
-		return row, err
-	}
-	theory, err := m.Solve(ctx, scheme, solver.Settings{})
-	if err := cmp.Or(err, ctx.Err()); err != nil {
-		return row, err
-	}
-	test := bench.TestLoss(spec.Set)
+func judgeModel(ctx context.Context, spec model.Spec, scheme resample.Scheme,
+	s refit.RetrainSettings) accuracyRow {
+	m := must(model.Build(spec))
+	theory := must(m.Solve(ctx, scheme, solver.Settings{}))
+	test := answer.DefaultTest(spec.Set)
 	leftOut, _ := theory.LeftOut(test)
 	variances := slices.Clone(theory.Var)
 	s.Tests = []loss.Test{test}
 	reference, _, err := refit.RetrainAround(ctx, m, theory, scheme, s)
-	if err == nil && reference.Status == retrain.Cancelled {
-		err = ctx.Err()
-	}
-	if err != nil {
-		return row, err
+	check(cmp.Or(err, ctx.Err()))
+	var quotients []float64
+	for i, v := range reference.Var {
+		if v > 0 {
+			quotients = append(quotients, variances[i]/v)
+		}
 	}
 	return accuracyRow{
 		Setup: bench.NewSetup(spec.Set.Name, m, scheme), Width: spec.Kernel.Gamma * float64(spec.Set.D()),
 		Convergence: bench.NewConvergence(theory), TheoryError: null.Float(leftOut),
 		Retrained:     bench.NewRetrained(reference),
-		VarianceRatio: median(quotients(variances, reference.Var)),
+		VarianceRatio: bench.Median(quotients),
 		VarianceError: bench.NewVarianceAccuracy(variances, reference).VarianceError,
-	}, nil
-}
-
-// quotients are those of two lists where the second is above 0.
-func quotients(of, by []float64) (q []float64) {
-	for i, v := range by {
-		if v > 0 {
-			q = append(q, of[i]/v)
-		}
 	}
-	return q
-}
-
-// median is the middle one of the values, of an even number the upper one; NaN for none.
-func median(values []float64) float64 {
-	if len(values) == 0 {
-		return math.NaN()
-	}
-	return slices.Sorted(slices.Values(values))[len(values)/2]
 }
 
 // summarizeAccuracy says how near theory and retraining are over many cells.
@@ -183,8 +151,8 @@ func summarizeAccuracy(o *output, rows []accuracyRow, resamples int) {
 		"of the variances per point off by %.1f%% (root mean square over points %.1f%%), against %d "+
 		"retrainings a cell. In %d cells the errors differ by at most two standard errors of retraining; "+
 		"the largest difference is %.0f%%.\n",
-		converged, len(rows), 100*median(off), 100*median(ratio), 100*median(rms), resamples, within,
-		100*slices.Max(off))
+		converged, len(rows), 100*bench.Median(off), 100*bench.Median(ratio), 100*bench.Median(rms), resamples,
+		within, 100*slices.Max(off))
 }
 
 // accuracyFigure sets the theory's errors against those of retraining, and shows its variances, loss by loss.

@@ -2,27 +2,26 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
-	"time"
+	"text/tabwriter"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
+	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/loo"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
-	"bootbench/internal/svm"
-	"bootbench/internal/train"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/resample"
-	"bootbench/solver"
 )
 
 // estimatorRun judges estimates of a classifier's error: a set is split at random many times, the classifier
@@ -37,24 +36,19 @@ type estimatorRun struct {
 }
 
 // estimatorStudy judges leave-one-out, cross-validation and the analytic bootstrap by held-out data.
-func estimatorStudy(f *flag.FlagSet) func(context.Context, []string, *output) error {
+func estimatorStudy(f *flag.FlagSet) func(context.Context, []string, *output) {
 	e := &estimatorRun{folds: 10}
 	f.Float64Var(&e.c, "C", 1, "of the hinge loss; Inf is the hard margin")
 	f.Float64Var(&e.gamma, "gamma", 0, "of the kernel, on standardised features; default: 1/d")
 	f.IntVar(&e.splits, "splits", 50, "number of random splits")
 	f.Uint64Var(&e.seed, "seed", 0, "of the splits")
-	return func(ctx context.Context, paths []string, o *output) (err error) {
+	return func(ctx context.Context, paths []string, o *output) {
 		if len(paths) != 1 || e.splits < 1 {
-			return fmt.Errorf("takes one DATA and at least one split, not %d and %d", len(paths), e.splits)
+			check(fmt.Errorf("takes one DATA and at least one split, not %d and %d", len(paths), e.splits))
 		}
-		if e.set, err = dataset.Load(paths[0], dataset.Options{}); err != nil {
-			return err
-		}
-		truth, estimates, err := e.run(ctx)
-		if err != nil {
-			return err
-		}
-		return e.write(o, truth, estimates)
+		e.set = must(dataset.Load(paths[0], dataset.Options{}))
+		truth, estimates := e.run(ctx)
+		e.write(o, truth, estimates)
 	}
 }
 
@@ -71,46 +65,24 @@ type estimate struct {
 func (e *estimatorRun) train() int { return e.set.N() / 2 }
 
 // run gives the held-out error and all estimates, split by split.
-func (e *estimatorRun) run(ctx context.Context) (truth []float64, estimates [][]estimate, err error) {
+func (e *estimatorRun) run(ctx context.Context) (truth []float64, estimates [][]estimate) {
 	rng := rand.New(rand.NewPCG(e.seed, 0))
 	for range e.splits {
 		drawn, others, err := e.set.Split(e.train(), rng)
-		if err != nil {
-			return nil, nil, err
-		}
-		h, err := e.half(drawn)
-		if err != nil {
-			return nil, nil, err
-		}
-		held, err := h.holdOut(others)
-		if err != nil {
-			return nil, nil, err
-		}
-		for _, add := range []func() error{func() error { return h.bootstrap(ctx) },
-			func() error { return h.leaveOneOut(ctx) },
-			func() error { return h.crossValidation(rng.Perm(drawn.N()), e.folds) }, ctx.Err} {
-			if err := add(); err != nil {
-				return nil, nil, err
-			}
-		}
-		truth, estimates = append(truth, held), append(estimates, h.estimates)
+		check(err)
+		j := e.classifier(drawn)
+		truth = append(truth, heldOut(j, others))
+		estimates = append(estimates, slices.Concat(bootstraps(ctx, j), leaveOneOut(ctx, j),
+			[]estimate{crossValidation(ctx, j, e.folds, rng.Uint64())}))
+		check(ctx.Err())
 	}
-	return truth, estimates, nil
+	return truth, estimates
 }
 
-// trainedHalf is the half of a split that the classifier is trained on, and what it tells of the error.
-type trainedHalf struct {
-	model     *model.Model
-	c         float64
-	rows      *svm.Rows
-	fitted    []float64 // predictor by example
-	estimates []estimate
-}
-
-// half builds the classifier, a margin without bias, which is what the analytic bootstrap is for.
-func (e *estimatorRun) half(drawn *dataset.Set) (*trainedHalf, error) {
+// classifier is a margin without bias, which is what the analytic bootstrap is for.
+func (e *estimatorRun) classifier(drawn *dataset.Set) *answer.Job {
 	if slices.Min(drawn.Y) == slices.Max(drawn.Y) {
-		return nil, fmt.Errorf("a half of %d examples holds one class only", drawn.N())
+		check(fmt.Errorf("a half of %d examples holds one class only", drawn.N()))
 	}
 	spec := model.Spec{Set: drawn, Standardize: true, Loss: loss.Hinge{C: e.c},
 		Kernel: kernel.Spec{Gamma: e.gamma}}
@@ -120,119 +92,68 @@ func (e *estimatorRun) half(drawn *dataset.Set) (*trainedHalf, error) {
 	if e.gamma == 0 {
 		spec.Kernel.Gamma = 1 / float64(drawn.D())
 	}
-	m, err := model.Build(spec)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := svm.NewRows(m.Gram())
-	return &trainedHalf{model: m, c: e.c, rows: rows}, err
+	return must(answer.New(spec, loss.ZeroOne{}))
 }
 
-func (h *trainedHalf) add(name string, error float64, took time.Duration, retrained float64) {
-	h.estimates = append(h.estimates, estimate{name: name, error: error, seconds: took.Seconds(),
-		retrained: retrained})
-}
-
-// holdOut trains once, for the held-out error and the apparent one.
-func (h *trainedHalf) holdOut(others *dataset.Set) (held float64, err error) {
-	began := time.Now()
-	r, err := h.model.Fit(model.FitSettings{Tolerance: loo.DefaultTolerance})
-	if err == nil {
-		err = r.Err
+// heldOut is the error of the classifier on the other half.
+func heldOut(j *answer.Job, others *dataset.Set) (wrong float64) {
+	fit := must(j.Model.Fit(model.FitSettings{Tolerance: loo.DefaultTolerance}))
+	check(fit.Err)
+	f := must(must(j.Predictor(fit)).Predict(model.Dense(blas64.General(others.X))))
+	for i, y := range others.Y {
+		wrong += loss.ZeroOne{}.Value(f[i], y)
 	}
-	if err != nil {
-		return 0, err
-	}
-	wrong := 0.0
-	for i, label := range h.model.Set.Y {
-		f := r.F[h.model.Site[i]]
-		h.fitted = append(h.fitted, f)
-		wrong += loss.ZeroOne{}.Value(f, label)
-	}
-	h.add("apparent", wrong/float64(len(h.fitted)), time.Since(began), 0)
-	err = h.model.Cross(model.Dense(blas64.General(others.X)), func(first int, rows []float64) error {
-		m := h.model.Sites()
-		for i := range len(rows) / m {
-			held += loss.ZeroOne{}.Value(floats.Dot(rows[i*m:(i+1)*m], r.Weight), others.Y[first+i])
-		}
-		return nil
-	})
-	return held / float64(others.N()), err
+	return wrong / float64(others.N())
 }
 
 // largeRatio is used instead of an infinite ratio in the analytic bootstrap.
 const largeRatio = 20
 
-// bootstrap solves the theory at ratio 1 and at a large one. For the large one a soft margin's C is divided
-// by the ratio: an example that is drawn k times has the box k C.
-func (h *trainedHalf) bootstrap(ctx context.Context) error {
-	for _, ratio := range []float64{1, largeRatio} {
-		m := *h.model
-		if hinge, soft := m.Loss.(loss.Hinge); soft {
-			hinge.C /= ratio
-			m.Loss = hinge
-		}
-		began := time.Now()
-		solution, err := m.Solve(ctx, resample.Poisson{Ratio: ratio}, solver.Settings{})
-		if err != nil {
-			return err
-		}
-		leftOut, _ := solution.LeftOut(loss.ZeroOne{})
-		took := time.Since(began)
-		h.add(fmt.Sprintf("bootstrap, ratio %g", ratio), leftOut, took, 0)
-		h.estimates[len(h.estimates)-1].failed = solution.Status.Err() != nil
-		if ratio == 1 {
-			combined := solver.Combine632(leftOut, loss.ZeroOne{}, h.model.Set.Y, h.fitted, nil)
-			h.add(".632", combined.Err632, took, 0)
-			h.add(".632+", combined.Err632Plus, took, 0)
-		}
+// bootstraps are the apparent error, and the theory at ratio 1 and at a large one. For the large one a soft
+// margin's C is divided by the ratio: an example that is drawn k times has the box k C.
+func bootstraps(ctx context.Context, j *answer.Job) []estimate {
+	solve := func(j *answer.Job, ratio float64) *report.Estimate {
+		e, _, err := j.Estimate(ctx, answer.Settings{Scheme: resample.Poisson{Ratio: ratio}, NoPoints: true,
+			Method: answer.TheoryMethod}, "")
+		check(errors.Join(err, ctx.Err()))
+		return e
 	}
-	return nil
+	scaled := j
+	if hinge, soft := j.Loss.(loss.Hinge); soft {
+		hinge.C /= largeRatio
+		scaled = answer.Of(must(j.WithLoss(hinge)), j.Test)
+	}
+	e, large := solve(j, 1), solve(scaled, largeRatio)
+	took := e.Time.Solve
+	return []estimate{
+		{name: "apparent", error: float64(e.Apparent), seconds: e.Time.Fit},
+		{name: "bootstrap, ratio 1", error: float64(e.TestError), seconds: took, failed: !answer.Done(e.Status)},
+		{name: ".632", error: float64(e.Err632), seconds: took},
+		{name: ".632+", error: float64(e.Err632Plus), seconds: took},
+		{name: fmt.Sprintf("bootstrap, ratio %d", largeRatio), error: float64(large.TestError),
+			seconds: large.Time.Solve, failed: !answer.Done(large.Status)},
+	}
 }
 
-// leaveOneOut runs the methods of package loo.
-func (h *trainedHalf) leaveOneOut(ctx context.Context) error {
-	p := loo.Problem{Kernel: h.rows, Site: h.model.Site, Y: h.model.Set.Y, C: h.c,
-		ClassWeight: loss.ClassWeights{}.ClassWeight}
-	results, err := loo.Compare(ctx, p, loo.Settings{})
-	if err != nil {
-		return err
-	}
-	for _, r := range results {
-		name := "leave-one-out, " + r.Method.String()
+// leaveOneOut runs all methods.
+func leaveOneOut(ctx context.Context, j *answer.Job) (all []estimate) {
+	for _, r := range must(j.LeaveOneOut(ctx, loo.Fast, true)).Methods {
+		name := "leave-one-out, " + r.Method
 		if r.Rho > 0 {
 			name += fmt.Sprintf(", rho %g", r.Rho)
 		}
-		h.add(name, r.Error, r.Elapsed, float64(r.Retrained)/float64(len(p.Y)))
+		all = append(all, estimate{name: name, error: float64(r.Error), seconds: r.Seconds,
+			retrained: float64(r.Retrained) / float64(j.Set.N())})
 	}
-	return nil
+	return all
 }
 
 // crossValidation predicts each fold's examples by a training on all others.
-func (h *trainedHalf) crossValidation(order []int, folds int) error {
-	began := time.Now()
-	trainer := svm.NewTrainer(h.rows)
-	y, site, n := h.model.Set.Y, h.model.Site, len(order)
-	wrong := 0.0
-	for fold := range folds {
-		held := order[fold*n/folds : (fold+1)*n/folds]
-		p := svm.Problem{Y: y, Site: site, C: slices.Repeat([]float64{h.c}, n)}
-		for _, i := range held {
-			p.C[i] = 0
-		}
-		r, err := trainer.Train(p, train.Settings{Tolerance: loo.DefaultTolerance})
-		if err == nil {
-			err = r.Status.Err()
-		}
-		if err != nil {
-			return err
-		}
-		for _, i := range held {
-			wrong += loss.ZeroOne{}.Value(r.F[site[i]], y[i])
-		}
-	}
-	h.add(fmt.Sprintf("%d-fold cross-validation", folds), wrong/float64(n), time.Since(began), 1)
-	return nil
+func crossValidation(ctx context.Context, j *answer.Job, folds int, seed uint64) estimate {
+	r := must(j.CrossValidate(ctx, answer.Validation{Design: resample.Design{N: j.Set.N()}, Folds: folds,
+		Repeats: 1, Seed: seed, Workers: 1, ErrorsAlone: true}))
+	return estimate{name: fmt.Sprintf("%d-fold cross-validation", folds), error: float64(r.Error),
+		seconds: r.Time.Retrain, retrained: 1}
 }
 
 // estimatorScore is one estimator's record against the held-out error of the same split.
@@ -272,7 +193,7 @@ func meanSD(x []float64) (mean, sd float64) {
 	return stat.MeanStdDev(x, nil)
 }
 
-func (e *estimatorRun) write(o *output, truth []float64, splits [][]estimate) error {
+func (e *estimatorRun) write(o *output, truth []float64, splits [][]estimate) {
 	unfinished := 0
 	for _, each := range slices.Concat(splits...) {
 		if each.failed {
@@ -280,31 +201,26 @@ func (e *estimatorRun) write(o *output, truth []float64, splits [][]estimate) er
 		}
 	}
 	mean, sd := meanSD(truth)
-	fmt.Fprintf(o, "%s: %d splits into %d examples to train on and %d held out, whose error is %s, standard "+
+	fmt.Fprintf(o, "%s: %d splits into %d examples to train on and %d held out, whose error is %.5g, standard "+
 		"error %.2g; %d solves did not converge\n\n", report.ShortName(e.set.Name), len(splits), e.train(),
-		e.set.N()-e.train(), number(mean), sd/math.Sqrt(float64(len(splits))), unfinished)
+		e.set.N()-e.train(), mean, sd/math.Sqrt(float64(len(splits))), unfinished)
 	var scores []estimatorScore
-	var cells [][]string
 	var series []report.Series
+	table := tabwriter.NewWriter(o, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "estimator\tmean\tbias\t+-\trms\tsd\tseconds\tretrained")
 	for k := range splits[0] {
 		s := score(truth, splits, k)
 		scores = append(scores, s)
-		cells = append(cells, []string{s.Estimator, fmt.Sprintf("%.4f", s.Mean), fmt.Sprintf("%+.4f", s.Bias),
-			fmt.Sprintf("%.4f", s.BiasSE), fmt.Sprintf("%.4f", s.RMS), fmt.Sprintf("%.4f", s.SD), seconds(s.Seconds),
-			fmt.Sprintf("%.1f%%", 100*s.Retrained)})
+		fmt.Fprintf(table, "%s\t%.4f\t%+.4f\t%.4f\t%.4f\t%.4f\t%.3g\t%.1f%%\n", s.Estimator, s.Mean, s.Bias,
+			s.BiasSE, s.RMS, s.SD, s.Seconds, 100*s.Retrained)
 		series = append(series, report.Series{Label: s.Estimator, Mark: report.Dots, Colour: k,
 			X: []float64{s.Seconds}, Y: []float64{s.RMS}})
 	}
-	if err := o.table([]string{"estimator", "mean", "bias", "+-", "rms", "sd",
-		"seconds", "retrained"}, cells); err != nil {
-		return err
-	}
-	if err := writeCSV(o, "estimators.csv", scores); err != nil {
-		return err
-	}
+	check(table.Flush())
+	writeCSV(o, "estimators.csv", scores)
 	fmt.Fprintln(o, "bias, rms: mean and root mean square of the estimate less the held-out error of the "+
 		"same split")
-	return o.figures(report.NewFigure("estimators", "cost and accuracy of the estimates",
+	o.figures(report.NewFigure("estimators", "cost and accuracy of the estimates",
 		"Every estimate of the error against the time that it takes, judged by held-out data over random splits.",
 		report.Axis{Label: "seconds", Log: true}, report.Axis{Label: "root mean square error of the estimate"},
 		series...))

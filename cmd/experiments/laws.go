@@ -1,55 +1,180 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"bootbench/internal/model"
 	"bootbench/internal/report"
+	"bootbench/internal/retrain"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
 )
 
-// laws are M03 figures 3 to 5: the laws of the predictor at the inputs of the Boston housing data, S = N.
-func (p *paperRun) laws(ctx context.Context) ([]*report.Figure, error) {
-	spec, err := preset("boston")
-	if err != nil {
-		return nil, err
+// momentsFactor times the default resamples are twice M03's 5000.
+const momentsFactor = 10
+
+// bothLaws are what theory and retraining say of the predictor, S = N, at the inputs of the examples, or at
+// those that are held out.
+type bothLaws struct {
+	examples       int
+	solution       *solver.Solution
+	mean, variance []float64 // by theory at held-out inputs
+	retrained      *retrain.Result
+	first          int         // of these places among those of retraining
+	predictions    [][]float64 // of the resamples at each
+}
+
+// lawsOf solves for the examples of an embedded set but the held ones, nil for none, and retrains on them.
+func (p *paperRun) lawsOf(ctx context.Context, name string, held []int) *bothLaws {
+	spec := preset(name)
+	all := spec.Set
+	var rest []int
+	for i := range all.N() {
+		if !slices.Contains(held, i) {
+			rest = append(rest, i)
+		}
 	}
-	m, err := model.Build(spec)
-	if err != nil {
-		return nil, err
+	spec.Set = all.Subset(rest)
+	m, once := must(model.Build(spec)), resample.Poisson{Ratio: 1}
+	b := &bothLaws{examples: len(rest), solution: must(m.Solve(ctx, once, solver.Settings{}))}
+	var cross blas64.General
+	if held != nil {
+		cross = must(m.CrossAll(model.Dense(blas64.General(all.Subset(held).X))))
+		var err error
+		b.mean, b.variance, err = b.solution.Predict(slices.Clone(cross.Data))
+		check(err)
+		b.first = m.Sites()
 	}
-	solution, err := m.Solve(ctx, resample.Poisson{Ratio: 1}, solver.Settings{})
-	if err != nil {
-		return nil, err
+	b.predictions = make([][]float64, m.Sites()+cross.Rows-b.first)
+	b.retrained = p.retrain(ctx, m, once, loss.SquareTest{}, cross, momentsFactor*p.resamples,
+		func(_ int, _, f []float64) {
+			for i, v := range f[b.first:] {
+				b.predictions[i] = append(b.predictions[i], v)
+			}
+		})
+	return b
+}
+
+// moments is M03 figure 2: the first 50 examples of the Boston housing data are the new inputs, the other 456
+// are resampled.
+func (p *paperRun) moments(ctx context.Context) []*report.Figure {
+	held := make([]int, 50)
+	for i := range held {
+		held[i] = i
 	}
-	retrained, predictions, err := p.momentsRetrained(ctx, m, blas64.General{})
-	if err != nil {
-		return nil, err
+	at := p.lawsOf(ctx, "boston", held)
+	panel := func(label string, theory, naive, se []float64) report.Panel {
+		line := report.Series{Label: "theory", Mark: report.Triangles}
+		dots := report.Series{Label: "retraining", Mark: report.Dots, Colour: 1}
+		for i := range theory {
+			line.Add(float64(i+1), theory[i])
+			dots.AddErr(float64(i+1), naive[at.first+i], 2*se[at.first+i])
+		}
+		return report.Panel{X: report.Axis{Label: "new input"}, Y: report.Axis{Label: label},
+			Series: []report.Series{dots, line}}
 	}
-	all := make([]law, m.Sites())
-	for i := range all {
-		all[i] = compareLaw(i, solution.Distribution(i), predictions[i], lawWidth)
+	r := at.retrained
+	return []*report.Figure{{
+		Name: "m03-figure-2", Title: "M03 figure 2: new inputs",
+		Caption: fmt.Sprintf(
+			"Mean and variance over resamples of the prediction at 50 held-out inputs of the Boston housing "+
+				"data, N = 456, S = N; retraining on %d resamples with two standard errors.", r.Resamples),
+		Panels: []report.Panel{panel("mean prediction", at.mean, r.Mean, r.MeanSE),
+			panel("variance", at.variance, r.Var, r.VarSE)},
+	}}
+}
+
+// law sets the law of a prediction over resamples by theory against that of retraining: densities on common
+// bins.
+type law struct {
+	place                    int    // example or new input, from 0
+	why                      string // the rule that chose it
+	edges, theory, retrained []float64
+	distance                 float64 // half the L1 distance of the two, in [0, 1]
+}
+
+// lawWidth is the width of M03's bins, fieldWidth of those of internal fields.
+const lawWidth, fieldWidth = 0.2, 0.1
+
+func compareLaw(place int, theory loss.Distribution, predictions []float64, width float64) law {
+	l := law{place: place}
+	first, shares := histogram(predictions, width)
+	inside := 0.0
+	for i, share := range shares {
+		low := float64(first+i) * width
+		mass := theory.Prob(low, low+width)
+		inside += mass
+		l.distance += math.Abs(mass-share) / 2
+		l.edges, l.theory = append(l.edges, low), append(l.theory, mass/width)
+		l.retrained = append(l.retrained, share/width)
 	}
-	good, bad := typicalLaws(all, solution.Distribution)
+	l.distance += math.Max(0, 1-inside) / 2 // the theory's mass where no resample fell
+	return l
+}
+
+// histogram is the share of values in bins of the given width: bin i begins at (first+i) width.
+func histogram(values []float64, width float64) (first int, shares []float64) {
+	bin := func(v float64) int { return int(math.Floor(v / width)) }
+	first = bin(slices.Min(values))
+	shares = make([]float64, bin(slices.Max(values))-first+1)
+	for _, v := range values {
+		shares[bin(v)-first] += 1 / float64(len(values))
+	}
+	return first, shares
+}
+
+// byDistance compares laws at all places with the theory's, and sorts them, the nearest first.
+func (b *bothLaws) byDistance(theory func(place int) loss.Distribution) (laws []law) {
+	for i, predictions := range b.predictions {
+		laws = append(laws, compareLaw(i, theory(i), predictions, lawWidth))
+	}
+	slices.SortStableFunc(laws, func(a, b law) int { return cmp.Compare(a.distance, b.distance) })
+	return laws
+}
+
+// chosenBy is the law with the rule that chose it.
+func (l law) chosenBy(why string) law {
+	l.why = why
+	return l
+}
+
+// lawPanels have a panel for each law.
+func lawPanels(laws []law, label string) (panels []report.Panel) {
+	for _, l := range laws {
+		panels = append(panels, report.Panel{Title: l.why, X: report.Axis{Label: label},
+			Y: report.Axis{Label: "density"}, Series: []report.Series{
+				{Label: "retraining", Mark: report.Bars, Colour: 1, X: l.edges, Y: l.retrained},
+				{Label: "theory", Mark: report.Steps, X: l.edges, Y: l.theory},
+			}})
+	}
+	return panels
+}
+
+// laws are M03 figures 3 to 5: the laws of the predictor at the inputs of the Boston housing data.
+func (p *paperRun) laws(ctx context.Context) []*report.Figure {
+	both := p.lawsOf(ctx, "boston", nil)
+	all := both.byDistance(both.solution.Distribution)
+	good, bad := typicalLaws(all, both.solution.Distribution)
 	return []*report.Figure{
 		{Name: "m03-figure-3", Title: "M03 figure 3: laws that the theory describes", Caption: lawCaption(good),
 			Panels: lawPanels(good, "prediction")},
 		{Name: "m03-figure-4", Title: "M03 figure 4: laws with more structure than the theory gives",
 			Caption: lawCaption(bad), Panels: lawPanels(bad, "prediction")},
-		distanceFigure(all, retrained.Resamples),
-	}, nil
+		distanceFigure(all, both.retrained.Resamples),
+	}
 }
 
 // typicalLaws chooses inputs by rule: by the rank of their distance, and among those
 // that the theory describes well the one with the most structure.
-func typicalLaws(all []law, theory func(int) loss.Distribution) (good, bad []law) {
-	sorted := byDistance(all)
+func typicalLaws(sorted []law, theory func(int) loss.Distribution) (good, bad []law) {
 	at := func(q float64) law { return sorted[int(q*float64(len(sorted)-1))] }
 	structured, most := sorted[0], -1
 	for _, l := range sorted {
@@ -98,21 +223,21 @@ func lawCaption(laws []law) string {
 }
 
 // distanceFigure is M03 figure 5: how many inputs have which L1 distance.
-func distanceFigure(all []law, resamples int) *report.Figure {
+func distanceFigure(sorted []law, resamples int) *report.Figure {
 	const width = 0.02
-	near, far, largest := 0.0, 0.0, byDistance(all)[len(all)-1].distance
+	near, far, largest := 0.0, 0.0, sorted[len(sorted)-1].distance
 	counts := make([]float64, int(math.Ceil(largest/width))+1)
 	edges := make([]float64, len(counts))
 	for i := range edges {
 		edges[i] = float64(i) * width
 	}
-	for _, l := range all {
+	for _, l := range sorted {
 		counts[int(l.distance/width)]++
 		if l.distance <= closeLaws {
-			near += 100 / float64(len(all))
+			near += 100 / float64(len(sorted))
 		}
 		if l.distance >= farLaws {
-			far += 100 / float64(len(all))
+			far += 100 / float64(len(sorted))
 		}
 	}
 	x, y := report.Axis{Label: "L1 distance"}, report.Axis{Label: "inputs"}
@@ -121,11 +246,46 @@ func distanceFigure(all []law, resamples int) *report.Figure {
 		Caption: fmt.Sprintf(
 			"L1 distance between the laws by theory and by retraining (%d resamples, bins of 0.2) at the %d "+
 				"inputs of the Boston housing data: %.1f%% up to 0.1, %.1f%% from 0.2 on, largest %.3f. The right "+
-				"panel stands for the inset of the paper.", resamples, len(all), near, far, largest),
+				"panel stands for the inset of the paper.", resamples, len(sorted), near, far, largest),
 		Panels: []report.Panel{
 			{X: x, Y: y, Series: []report.Series{{Mark: report.Bars, X: edges, Y: counts}}},
 			{Title: "the tail, enlarged", X: x, Y: report.Axis{Label: "inputs", Max: 20},
 				Series: []report.Series{{Mark: report.Bars, X: edges[8:], Y: counts[8:]}}},
 		},
 	}
+}
+
+// fields is M04 figure 1, right: laws of the internal field at new inputs of the sonar data, and the
+// probability of the label -1. Every tenth example is held out, 20 of 208; the other 188, as many as M04 has,
+// are resampled.
+func (p *paperRun) fields(ctx context.Context) []*report.Figure {
+	held := make([]int, 20)
+	for i := range held {
+		held[i] = 10 * i
+	}
+	at := p.lawsOf(ctx, "sonar", held)
+	field := func(i int) loss.Distribution { return loss.Normal(at.mean[i], at.variance[i]) } // M03-48
+	vote := report.Series{Label: "new inputs", Mark: report.Dots}
+	for i, predictions := range at.predictions {
+		n := float64(len(predictions))
+		share := float64(floats.Count(func(f float64) bool { return f < 0 }, predictions)) / n
+		vote.AddErr(field(i).CDF(0), share, 2*math.Sqrt(share*(1-share)/n))
+	}
+	sorted := at.byDistance(field)
+	typical := []law{sorted[len(sorted)/2].chosenBy("median distance"),
+		sorted[len(sorted)-1].chosenBy("largest distance")}
+	for i, l := range typical {
+		typical[i] = compareLaw(l.place, field(l.place), at.predictions[l.place], fieldWidth).chosenBy(l.why)
+	}
+	shares := report.Panel{Title: "probability of the label -1", X: report.Axis{Label: "theory", Max: 1},
+		Y:      report.Axis{Label: "retraining", Max: 1},
+		Series: []report.Series{{Mark: report.Dotted, Colour: 6, X: []float64{0, 1}, Y: []float64{0, 1}}, vote}}
+	return []*report.Figure{{
+		Name: "m04-figure-1-right", Title: "M04 figure 1, right: new inputs of the sonar data",
+		Caption: fmt.Sprintf(
+			"Law over resamples of the internal field at two of %d held-out inputs, N = S = %d, chosen by the "+
+				"rank of their L1 distance; and how often the classifier says -1, theory against retraining with "+
+				"two standard errors.", len(held), at.examples),
+		Panels: append(lawPanels(typical, "internal field"), shares),
+	}}
 }

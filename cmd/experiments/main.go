@@ -10,14 +10,17 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
+
+	"bootbench/internal/report"
 )
 
 // study is one of the experiments.
 type study struct {
 	name, about string
 	// prepare adds the study's own flags, and returns what runs it on the other arguments.
-	prepare func(f *flag.FlagSet) func(ctx context.Context, args []string, o *output) error
+	prepare func(f *flag.FlagSet) func(ctx context.Context, args []string, o *output)
 }
 
 var studies = []study{
@@ -35,11 +38,9 @@ func main() {
 
 // run is the program; its exit status is 0, 1 (a study failed) or 2 (bad usage).
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	if len(args) > 0 {
-		for _, s := range studies {
-			if s.name == args[0] {
-				return s.run(ctx, args[1:], stdout, stderr)
-			}
+	for _, s := range studies {
+		if len(args) > 0 && s.name == args[0] {
+			return s.run(ctx, args[1:], stdout, stderr)
 		}
 	}
 	fmt.Fprintln(stderr, "usage: experiments STUDY [flags] [DATA...]; experiments STUDY -h lists its flags")
@@ -57,14 +58,71 @@ func (s study) run(ctx context.Context, args []string, stdout, stderr io.Writer)
 	if err := f.Parse(args); err != nil {
 		return 2
 	}
-	o := &output{stdout, *folder}
-	err := os.MkdirAll(*folder, 0o777)
-	if err == nil {
-		err = do(ctx, f.Args(), o)
-	}
+	err := attempt(func() {
+		check(os.MkdirAll(*folder, 0o777))
+		do(ctx, f.Args(), &output{stdout, *folder})
+	})
 	if err != nil {
 		fmt.Fprintf(stderr, "experiments %s: %v\n", s.name, err)
 		return 1
 	}
 	return 0
+}
+
+// failure is an error that ends a study, whose steps are of no use without one another.
+type failure struct{ error }
+
+// check ends the study by an error.
+func check(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
+}
+
+// must is the value of a step that has to succeed.
+func must[V any](v V, err error) V {
+	check(err)
+	return v
+}
+
+// attempt does the steps of a study, and returns the error that has ended it.
+func attempt(steps func()) (err error) {
+	defer func() {
+		p := recover()
+		if f, ok := p.(failure); ok {
+			err = f.error
+		} else if p != nil {
+			panic(p)
+		}
+	}()
+	steps()
+	return nil
+}
+
+// output is where a study writes: tables and sentences for readers, files for all else.
+type output struct {
+	io.Writer
+	folder string
+}
+
+// file writes a file of the folder.
+func (o *output) file(name string, write func(io.Writer) error) {
+	f := must(os.Create(filepath.Join(o.folder, name)))
+	defer f.Close()
+	check(write(f))
+	check(f.Close())
+}
+
+// writeCSV writes structs as lines of a file.
+func writeCSV[R any](o *output, name string, rows []R) {
+	o.file(name, func(w io.Writer) error { return report.WriteRows(w, rows) })
+}
+
+// figures writes pictures, and the numbers in them.
+func (o *output) figures(all ...*report.Figure) {
+	for _, f := range all {
+		o.file(f.Name+".svg", f.WriteSVG)
+		o.file(f.Name+"-figure.csv", f.WriteCSV)
+		fmt.Fprintf(o, "%s.svg\n  %s\n", f.Name, f.Caption)
+	}
 }

@@ -10,14 +10,17 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/refit"
 	"bootbench/internal/report"
 	"bootbench/internal/retrain"
+	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/resample"
+	"bootbench/solver"
 )
 
 // paperRun computes what the figures of Malzahn and Opper 2003 ([M03]) and Malzahn and Opper 2004 ([M04])
@@ -29,13 +32,10 @@ type paperRun struct {
 	pumadyn   string // CSV of the robot arm
 }
 
-// momentsFactor times the default resamples are twice M03's 5000.
-const momentsFactor = 10
-
 // paperFigures are the figures, in the order of the papers.
 var paperFigures = []struct {
 	id  string
-	run func(*paperRun, context.Context) ([]*report.Figure, error)
+	run func(*paperRun, context.Context) []*report.Figure
 }{
 	{"m03-1-left", (*paperRun).regression}, {"m03-1-right", (*paperRun).robust}, {"m03-2", (*paperRun).moments},
 	{"m03-3-5", (*paperRun).laws}, {"m04-1-left", (*paperRun).classification},
@@ -43,7 +43,7 @@ var paperFigures = []struct {
 }
 
 // paperStudy draws the figures of both papers.
-func paperStudy(f *flag.FlagSet) func(context.Context, []string, *output) error {
+func paperStudy(f *flag.FlagSet) func(context.Context, []string, *output) {
 	p := &paperRun{}
 	var ids []string
 	for _, figure := range paperFigures {
@@ -56,140 +56,170 @@ func paperStudy(f *flag.FlagSet) func(context.Context, []string, *output) error 
 	f.IntVar(&p.workers, "workers", 0, "retrainings at a time; default: one for each processor")
 	f.StringVar(&p.pumadyn, "pumadyn", "",
 		"CSV `file` of the robot arm, pumadyn-8nm; default: its curve is left out")
-	return func(ctx context.Context, _ []string, o *output) error {
-		chosen := ids
-		if *only != "" {
-			chosen = strings.Split(*only, ",")
-		}
-		for _, id := range chosen {
+	return func(ctx context.Context, _ []string, o *output) {
+		for _, id := range strings.Split(cmp.Or(*only, strings.Join(ids, ",")), ",") {
 			k := slices.Index(ids, id)
 			if k < 0 {
-				return fmt.Errorf("-figure %s: there are %s", id, strings.Join(ids, ", "))
+				check(fmt.Errorf("-figure %s: there are %s", id, strings.Join(ids, ", ")))
 			}
-			figures, err := paperFigures[k].run(p, ctx)
-			if err != nil {
-				return err
-			}
-			if err := o.figures(figures...); err != nil {
-				return err
-			}
+			o.figures(paperFigures[k].run(p, ctx)...)
 		}
-		return nil
 	}
 }
 
 // preset is the papers' model of an embedded set.
-func preset(name string) (model.Spec, error) {
-	set, err := dataset.Open(name)
-	if err != nil {
-		return model.Spec{}, err
-	}
+func preset(name string) model.Spec {
+	set := must(dataset.Open(name))
 	p, _ := model.PresetFor(set)
-	return model.Spec{Set: set, Kernel: p.Kernel, Loss: p.Loss, Standardize: p.Standardize}, nil
+	return model.Spec{Set: set, Kernel: p.Kernel, Loss: p.Loss, Standardize: p.Standardize}
 }
 
-// retrain trains on factor times the resamples and judges by a test loss. Each resample's predictions, at the
-// sites and then at new inputs whose kernel rows are given, go to onFit, unless that is nil.
+// retrain trains on resamples and judges by a test loss. Each resample's predictions, at the sites and then
+// at new inputs whose kernel rows are given, go to onFit, unless that is nil.
 func (p *paperRun) retrain(ctx context.Context, m *model.Model, scheme resample.Scheme, test loss.Test,
-	cross blas64.General, factor int, onFit func(f []float64)) (*retrain.Result, error) {
-	s := refit.RetrainSettings{Seed: p.seed, Cross: cross, Settings: retrain.Settings{
-		Resamples: factor * p.resamples, Workers: p.workers, Tests: []loss.Test{test}}}
-	if onFit != nil {
-		s.OnFit = func(_ int, _, f []float64) { onFit(f) }
-	}
-	r, err := refit.RetrainSingly(ctx, m, scheme, s)
-	if err == nil && r.Status != retrain.Complete {
-		err = ctx.Err()
-	}
-	return r, err
+	cross blas64.General, resamples int, onFit func(r int, weight, f []float64)) *retrain.Result {
+	r := must(refit.RetrainSingly(ctx, m, scheme, refit.RetrainSettings{Seed: p.seed, Cross: cross,
+		Settings: retrain.Settings{Resamples: resamples, Workers: p.workers, Tests: []loss.Test{test},
+			OnFit: onFit}}))
+	check(ctx.Err())
+	return r
 }
 
-// momentsRetrained retrains with S = N and keeps all predictions, a list for each place.
-func (p *paperRun) momentsRetrained(ctx context.Context, m *model.Model,
-	cross blas64.General) (*retrain.Result, [][]float64, error) {
-	predictions := make([][]float64, m.Sites()+cross.Rows)
-	r, err := p.retrain(ctx, m, resample.Poisson{Ratio: 1}, loss.SquareTest{}, cross, momentsFactor,
-		func(f []float64) {
-			for i, v := range f {
-				predictions[i] = append(predictions[i], v)
+// Ratios of the learning curves: the theory is dense, retraining is not.
+var (
+	theoryRatios = floats.LogSpan(make([]float64, 18), 0.1, 5)
+	naiveRatios  = []float64{0.1, 0.2, 0.35, 0.6, 1, 1.7, 3, 5}
+)
+
+// ratioAxis is the axis of the learning curves.
+func ratioAxis() report.Axis {
+	a := report.Axis{Label: "S / N", Log: true}
+	for _, at := range []float64{0.1, 0.2, 0.5, 1, 2, 5} {
+		a.Ticks = append(a.Ticks, report.Tick{Value: at, Label: fmt.Sprint(at)})
+	}
+	return a
+}
+
+// theoryLine is the left-out error by a method of the theory against the ratio, as far as it converges.
+func theoryLine(ctx context.Context, m *model.Model, test loss.Test, method solver.Method) (s report.Series) {
+	settings := solver.Settings{Method: method}
+	for _, ratio := range theoryRatios {
+		solution := must(m.Solve(ctx, resample.Poisson{Ratio: ratio}, settings))
+		check(ctx.Err())
+		if settings.From = nil; solution.Status == solver.Converged {
+			leftOut, _ := solution.LeftOut(test)
+			s.Add(ratio, leftOut)
+			if method == solver.ADATAP {
+				settings.From = solution
 			}
-		})
-	return r, predictions, err
-}
-
-// histogram is the share of values in bins of the given width: bin i begins at (first+i) width.
-func histogram(values []float64, width float64) (first int, shares []float64) {
-	if len(values) == 0 {
-		return 0, nil
-	}
-	bin := func(v float64) int { return int(math.Floor(v / width)) }
-	first = bin(slices.Min(values))
-	shares = make([]float64, bin(slices.Max(values))-first+1)
-	for _, v := range values {
-		shares[bin(v)-first] += 1 / float64(len(values))
-	}
-	return first, shares
-}
-
-// negative is the share of values below 0.
-func negative(values []float64) (share float64) {
-	for _, v := range values {
-		if v < 0 {
-			share += 1 / float64(len(values))
 		}
 	}
-	return share
+	return s
 }
 
-// law sets the law of a prediction over resamples by theory against that of retraining: densities on common
-// bins.
-type law struct {
-	place                    int    // example or new input, from 0
-	why                      string // the rule that chose it
-	edges, theory, retrained []float64
-	distance                 float64 // half the L1 distance of the two, in [0, 1]
-}
-
-// lawWidth is the width of M03's bins.
-const lawWidth = 0.2
-
-func compareLaw(place int, theory loss.Distribution, predictions []float64, width float64) law {
-	l := law{place: place}
-	first, shares := histogram(predictions, width)
-	inside := 0.0
-	for i, share := range shares {
-		low := float64(first+i) * width
-		mass := theory.Prob(low, low+width)
-		inside += mass
-		l.distance += math.Abs(mass-share) / 2
-		l.edges, l.theory = append(l.edges, low), append(l.theory, mass/width)
-		l.retrained = append(l.retrained, share/width)
+// retrainedDots are the left-out errors by retraining with two standard errors.
+func (p *paperRun) retrainedDots(ctx context.Context, m *model.Model, test loss.Test) report.Series {
+	s := report.Series{Mark: report.Dots}
+	for _, ratio := range naiveRatios {
+		r := p.retrain(ctx, m, resample.Poisson{Ratio: ratio}, test, blas64.General{}, p.resamples, nil)
+		s.AddErr(ratio, r.LeftOut[0].Error, 2*r.LeftOut[0].SE)
 	}
-	l.distance += math.Max(0, 1-inside) / 2 // the theory's mass where no resample fell
-	return l
+	return s
 }
 
-// byDistance sorts laws, the nearest first.
-func byDistance(laws []law) []law {
-	sorted := slices.Clone(laws)
-	slices.SortStableFunc(sorted, func(a, b law) int { return cmp.Compare(a.distance, b.distance) })
-	return sorted
+// bothSides are the theory's line and the dots of retraining, of one colour.
+func (p *paperRun) bothSides(ctx context.Context, spec model.Spec, test loss.Test, colour int) (line,
+	dots report.Series) {
+	m := must(model.Build(spec))
+	line, dots = theoryLine(ctx, m, test, solver.ADATAP), p.retrainedDots(ctx, m, test)
+	line.Colour, dots.Colour = colour, colour
+	return line, dots
 }
 
-// chosenBy is the law with the rule that chose it.
-func (l law) chosenBy(why string) law {
-	l.why = why
-	return l
-}
-
-// lawPanels have a panel for each law.
-func lawPanels(laws []law, label string) (panels []report.Panel) {
-	for _, l := range laws {
-		panels = append(panels, report.Panel{Title: l.why, X: report.Axis{Label: label},
-			Y: report.Axis{Label: "density"}, Series: []report.Series{
-				{Label: "retraining", Mark: report.Bars, Colour: 1, X: l.edges, Y: l.retrained},
-				{Label: "theory", Mark: report.Steps, X: l.edges, Y: l.theory},
-			}})
+// regression is M03 figure 1, left: one learning curve with all approximations.
+func (p *paperRun) regression(ctx context.Context) []*report.Figure {
+	m := must(model.Build(preset("boston")))
+	var series []report.Series
+	for _, l := range []struct {
+		method solver.Method
+		label  string
+		mark   report.Mark
+		colour int
+	}{
+		{solver.ADATAP, "theory (ADATAP)", report.Line, 0},
+		{solver.StartOnly, "approximate ADATAP", report.Dashed, 2},
+		{solver.Variational, "variational Gaussian", report.Dashed, 3},
+		{solver.MeanField, "mean field", report.Dotted, 6},
+	} {
+		line := theoryLine(ctx, m, loss.SquareTest{}, l.method)
+		line.Label, line.Mark, line.Colour = l.label, l.mark, l.colour
+		series = append(series, line)
 	}
-	return panels
+	dots := p.retrainedDots(ctx, m, loss.SquareTest{})
+	dots.Label, dots.Colour = "retraining", 1
+	return []*report.Figure{report.NewFigure("m03-figure-1-left", "M03 figure 1, left: boston",
+		"Square loss on left-out examples of resamples of S = ratio x N examples, Boston housing "+
+			"data: four approximations, and retraining with two standard errors. "+
+			"Of N examples N exp(-ratio) are left out on average. Solves that did not converge are left out.",
+		ratioAxis(), report.Axis{Label: "bootstrapped square loss", Max: 1.6 * slices.Max(dots.Y)},
+		append(series, dots)...)}
+}
+
+// robust is M03 figure 1, right: the smoothed eps-insensitive loss, one curve per data set.
+func (p *paperRun) robust(ctx context.Context) []*report.Figure {
+	test := must(loss.TestByName("smooth-eps"))
+	specs := []model.Spec{preset("boston")}
+	if p.pumadyn != "" {
+		specs = append(specs, robot(must(dataset.Load(p.pumadyn, dataset.Options{}))))
+	}
+	var series []report.Series
+	for i, spec := range specs {
+		line, dots := p.bothSides(ctx, spec, test, i)
+		line.Label, dots.Label = spec.Set.Name+", theory", spec.Set.Name+", retraining"
+		series = append(series, line, dots)
+	}
+	return []*report.Figure{report.NewFigure("m03-figure-1-right", "M03 figure 1, right: another test loss",
+		"The same predictors, trained with square loss, judged by the eps-insensitive loss with "+
+			"smoothed corners (eps = beta = 0.1), with two standard errors of retraining.",
+		ratioAxis(), report.Axis{Label: "bootstrapped eps-insensitive loss"}, series...)}
+}
+
+// robotScale is l^2 of M03's kernel exp(-sum_j (x_j - x'_j)^2/(v_j l^2)) on the
+// robot arm, v_j the variance of input j.
+const robotScale = 3
+
+// robot is M03's model of the robot arm (pumadyn-8nm): the first 500 examples.
+func robot(set *dataset.Set) model.Spec {
+	const n = 500
+	if set.N() < n || set.D() != 8 {
+		check(fmt.Errorf("%s has %d examples of %d features; the robot arm has at least %d of 8", set.Name, set.N(),
+			set.D(), n))
+	}
+	head := set.Head(n)
+	head.Name = "robot arm"
+	scales := head.Standardizer().SD
+	floats.Scale(math.Sqrt(robotScale/2.), scales)
+	return model.Spec{Set: head, Kernel: kernel.Spec{Kind: kernel.RBF, LengthScale: scales},
+		Loss: loss.Square{Noise: 0.01}}
+}
+
+// classification is M04 figure 1, left: four learning curves of hard margins, wisconsin enlarged.
+func (p *paperRun) classification(ctx context.Context) []*report.Figure {
+	all := report.Panel{X: ratioAxis(), Y: report.Axis{Label: "bootstrapped classification error"}}
+	enlarged := report.Panel{Title: "wisconsin, enlarged", X: all.X, Y: all.Y}
+	for i, name := range []string{"crabs", "wisconsin", "sonar", "pima"} {
+		line, dots := p.bothSides(ctx, preset(name), loss.ZeroOne{}, i)
+		if name == "wisconsin" {
+			enlarged.Series = []report.Series{line, dots}
+		}
+		line.Label = name
+		all.Series = append(all.Series, line, dots)
+	}
+	return []*report.Figure{{
+		Name: "m04-figure-1-left", Title: "M04 figure 1, left: hard-margin support vector machines",
+		Caption: "Error on left-out examples: theory (lines) and retraining (symbols, two standard errors). " +
+			"The kernels are this project's, exp(-gamma |x-x'|^2) on standardised inputs; M04 does not print its " +
+			"own. The right panel stands for the inset of the paper.",
+		Panels: []report.Panel{all, enlarged},
+	}}
 }

@@ -11,16 +11,13 @@ import (
 	"bootbench/solver"
 )
 
-// TestLaw: shares are those of the values below and in the bins; against a histogram of one bin, the distance
+// TestLaw: shares are those of the values in the bins; against a histogram of one bin, the distance
 // is the mass of the law outside of it.
 func TestLaw(t *testing.T) {
 	first, shares := histogram([]float64{-0.35, -0.1, -0.05, 0.3}, 0.2)
 	if first != -2 || len(shares) != 4 || shares[0] != 0.25 || shares[1] != 0.5 || shares[2] != 0 ||
 		shares[3] != 0.25 {
 		t.Errorf("from %d: %v", first, shares)
-	}
-	if got := negative([]float64{-1, 0, 2, -3}); got != 0.5 {
-		t.Errorf("%v of the values are negative", got)
 	}
 	l := compareLaw(7, loss.Normal(0.1, 0.04), []float64{0.05, 0.15, 0.19}, 0.2)
 	inside := math.Erf(0.5 / math.Sqrt2)
@@ -49,9 +46,9 @@ func TestPeaks(t *testing.T) {
 
 // TestCurve: the theory's line is that of single solves, and the sides agree within the errors.
 func TestCurve(t *testing.T) {
-	spec := need.One(preset("crabs"))(t)
+	spec := preset("crabs")
 	p := &paperRun{resamples: 100}
-	line, dots := need.Two(p.bothSides(t.Context(), spec, loss.ZeroOne{}, 0))(t)
+	line, dots := p.bothSides(t.Context(), spec, loss.ZeroOne{}, 0)
 	if len(line.X) != len(theoryRatios) || len(dots.X) != len(naiveRatios) {
 		t.Fatalf("%d and %d points", len(line.X), len(dots.X))
 	}

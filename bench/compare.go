@@ -28,42 +28,24 @@ type Case struct {
 }
 
 // Title is the name of the case's rows.
-func (c Case) Title() string {
-	if c.Name != "" {
-		return c.Name
-	}
-	return c.Spec.Set.Name
-}
+func (c Case) Title() string { return cmp.Or(c.Name, c.Spec.Set.Name) }
 
-// Settings of a comparison. The zero value means the defaults.
+// Settings of a comparison.
 type Settings struct {
-	Resamples int     // retrainings per row; default DefaultResamples
-	Seed      uint64  // of shuffles and resamples; default 0
-	Workers   int     // parallel retrainings; default GOMAXPROCS
-	Tolerance float64 // of the theory; default solver.DefaultTolerance
-	MaxSweeps int     // of the theory; default solver.DefaultMaxSweeps
-	Scheme    string  // resampling scheme; default "poisson"
+	Resamples int     // retrainings per row
+	Seed      uint64  // of shuffles and resamples
+	Workers   int     // parallel retrainings; 0: GOMAXPROCS
+	Tolerance float64 // of the theory; 0: solver.DefaultTolerance
+	MaxSweeps int     // of the theory; 0: solver.DefaultMaxSweeps
+	Scheme    string  // resampling scheme
 	Folds     int     // of scheme "kfold", which has no ratio
 	// Progress, if set, is told the row and the phase that are under way, and how far the phase is.
 	Progress func(label string, done, total int)
 }
 
-// DefaultResamples is the Resamples of zero Settings: enough for a relative error of the theory's variances
-// of a few percent to show above the noise of the reference, which is about 7% per site.
+// DefaultResamples is enough for a relative error of the theory's variances of a few percent to show above
+// the noise of the reference, which is about 7% per site.
 const DefaultResamples = 400
-
-func (s Settings) withDefaults() (Settings, error) {
-	if s.Resamples < 0 || s.Workers < 0 {
-		return s, badInput("cannot retrain on %d resamples with %d workers", s.Resamples, s.Workers)
-	}
-	if s.Resamples == 0 {
-		s.Resamples = DefaultResamples
-	}
-	if s.Scheme == "" {
-		s.Scheme = "poisson"
-	}
-	return s, nil
-}
 
 // Task is one row to be computed.
 type Task[R any] struct {
@@ -73,13 +55,8 @@ type Task[R any] struct {
 }
 
 // CompareTasks are the rows of all cases, case by case, size by size, to be computed in any order and by
-// any process. Settings, sizes and ratios are checked before any work: what is wrong with them wraps
-// model.ErrInput.
+// any process. Sizes and ratios are checked before any work: what is wrong with them wraps model.ErrInput.
 func CompareTasks(cases []Case, s Settings) ([]Task[CompareRow], error) {
-	s, err := s.withDefaults()
-	if err != nil {
-		return nil, err
-	}
 	todo, err := experiments(cases, s)
 	if err != nil {
 		return nil, err
@@ -103,25 +80,19 @@ func experiments(cases []Case, s Settings) ([]*experiment, error) {
 	var all []*experiment
 	for _, c := range cases {
 		set := c.Spec.Set
-		if set == nil {
-			return nil, badInput("there is no data set")
-		}
 		sizes := c.Sizes
 		if len(sizes) == 0 {
 			sizes = []int{set.N()}
 		}
 		for _, n := range sizes {
 			if n < 2 || n > set.N() {
-				return nil, badInput("%d examples asked for, %s has %d", n, set.Name, set.N())
+				return nil, model.InputError(fmt.Errorf("%d examples asked for, %s has %d", n, set.Name, set.N()))
 			}
 			scheme, err := resample.ByName(s.Scheme, resample.Options{Ratio: c.Ratio, Folds: s.Folds, N: n})
 			if err != nil {
-				return nil, badInput("%w", err)
+				return nil, model.InputError(err)
 			}
-			all = append(all, &experiment{
-				settings: s, spec: c.Spec, scheme: scheme, test: TestLoss(set),
-				data: c.Title(), n: n,
-			})
+			all = append(all, &experiment{settings: s, spec: c.Spec, scheme: scheme, data: c.Title(), n: n})
 		}
 	}
 	for i, x := range all {
@@ -130,36 +101,26 @@ func experiments(cases []Case, s Settings) ([]*experiment, error) {
 	return all, nil
 }
 
-func badInput(format string, args ...any) error {
-	return fmt.Errorf("%w: %w", model.ErrInput, fmt.Errorf(format, args...))
-}
-
 // experiment is one row in the making.
 type experiment struct {
 	settings Settings
 	spec     model.Spec // on all examples of the set
 	scheme   resample.Scheme
-	test     loss.Test
 	data     string       // name for readers
 	n        int          // examples of the row
 	label    string       // of progress
 	model    *model.Model // on the row's examples
 }
 
-// build makes the model on the first n examples of the shuffled set.
+// build makes the model on the first n examples of the shuffled set, or on all as they are.
 func (x *experiment) build() (err error) {
 	spec := x.spec
-	spec.Set = First(spec.Set, x.n, x.settings.Seed)
+	if x.n < spec.Set.N() {
+		order := rand.New(rand.NewPCG(x.settings.Seed, 0)).Perm(spec.Set.N())
+		spec.Set = spec.Set.Subset(order[:x.n])
+	}
 	x.model, err = model.Build(spec)
 	return err
-}
-
-// First are the first n examples of a shuffle of the set, or all as they are.
-func First(set *dataset.Set, n int, seed uint64) *dataset.Set {
-	if n == set.N() {
-		return set
-	}
-	return set.Subset(rand.New(rand.NewPCG(seed, 0)).Perm(set.N())).Head(n)
 }
 
 // name tells readers which experiment it is.
@@ -174,9 +135,9 @@ func (x *experiment) key() string {
 	return x.spec.Key(x.scheme, x.data, x.n, s.Resamples, s.Seed, s.Tolerance, s.MaxSweeps)
 }
 
-// TestLoss is that of a task: square loss, or the classification error.
-func TestLoss(set *dataset.Set) loss.Test {
-	if set.Task == dataset.Classification {
+// test is the square loss for numbers, and the classification error.
+func (x *experiment) test() loss.Test {
+	if x.spec.Set.Task == dataset.Classification {
 		return loss.ZeroOne{}
 	}
 	return loss.SquareTest{}
@@ -239,7 +200,7 @@ func (x *experiment) refine(ctx context.Context, theory *solver.Solution) (Refin
 	}
 	result, err := refit.Refine(ctx, x.model, theory, x.scheme, refit.RefineSettings{
 		Resamples: x.settings.Resamples, Seed: x.settings.Seed + 1, Workers: x.settings.Workers,
-		Tests:    []loss.Test{x.test},
+		Tests:    []loss.Test{x.test()},
 		Progress: func(done, total int) { x.tell("refining", done, total) },
 	})
 	if err := cmp.Or(ctx.Err(), err); err != nil {
@@ -259,7 +220,7 @@ func (x *experiment) theory(ctx context.Context) (t Theory, s *solver.Solution, 
 	settings := solver.Settings{Tolerance: x.settings.Tolerance, MaxSweeps: x.settings.MaxSweeps}
 	t.TheoryS, err = medianSeconds(x.repeats(), func(int) (err error) {
 		if s, err = x.model.Solve(ctx, x.scheme, settings); err == nil {
-			mean, _ := s.LeftOut(x.test)
+			mean, _ := s.LeftOut(x.test())
 			t.TheoryError = null.Float(mean)
 		}
 		return err
@@ -290,7 +251,7 @@ func (x *experiment) repeats() int {
 func (x *experiment) retrain(ctx context.Context) (*retrain.Result, error) {
 	result, err := refit.RetrainSingly(ctx, x.model, x.scheme, refit.RetrainSettings{Seed: x.settings.Seed,
 		Settings: retrain.Settings{
-			Resamples: x.settings.Resamples, Workers: x.settings.Workers, Tests: []loss.Test{x.test},
+			Resamples: x.settings.Resamples, Workers: x.settings.Workers, Tests: []loss.Test{x.test()},
 			Progress: func(done, total int) { x.tell("retraining", done, total) },
 		}})
 	if err == nil && result.Status == retrain.Cancelled {

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -36,18 +37,11 @@ func (x *experiment) fits(ctx context.Context) (fits SingleFits, err error) {
 	for b := range draws {
 		draws[b] = x.draw(b)
 	}
-	times := make([]float64, timedFits)
-	for b, d := range draws {
-		if err := ctx.Err(); err != nil {
-			return fits, err
-		}
-		if times[b], err = medianSeconds(1, func(int) error { return trainer.Fit(d.weight, y, f) }); err != nil {
-			return fits, err
-		}
-		x.tell("fits", b+1, timedFits)
-	}
-	fits.ResampleFitS = Median(times)
-	if square, ok := x.model.Loss.(loss.Square); ok {
+	fits.ResampleFitS, err = medianSeconds(timedFits, func(b int) error {
+		defer x.tell("fits", b+1, timedFits)
+		return cmp.Or(ctx.Err(), trainer.Fit(draws[b].weight, y, f))
+	})
+	if square, ok := x.model.Loss.(loss.Square); ok && err == nil {
 		fits.NaiveFitS, err = x.naiveFit(square.Noise, draws, f)
 	}
 	return fits, err

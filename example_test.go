@@ -121,7 +121,7 @@ func ExampleRetrain() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("wrong labels: bootstrap %.2f, cross-validation %.2f\n", r.LeftOut[0].Error, cv.Error)
+	fmt.Printf("wrong labels: bootstrap %.2f, cross-validation %.2f\n", r.Tests[0].Error, cv.Error)
 	// Output:
 	// wrong labels: bootstrap 0.20, cross-validation 0.19
 }

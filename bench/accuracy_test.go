@@ -33,15 +33,15 @@ func TestAccuracyExact(t *testing.T) {
 		for _, truth := range []float64{1 + own, 1 - own} {
 			for _, off := range []float64{noise, -noise} {
 				theory = append(theory, scale)
-				reference.Var = append(reference.Var, scale*(truth+off))
-				reference.VarSE = append(reference.VarSE, scale*noise)
+				reference.Variance = append(reference.Variance, scale*(truth+off))
+				reference.VarianceSE = append(reference.VarianceSE, scale*noise)
 			}
 		}
 	}
 	// Sites that nothing is known of change nothing.
 	for _, unknown := range [][3]float64{{0, 1, 1}, {1, math.NaN(), 1}, {1, 1, math.NaN()}, {math.NaN(), 1, 1}} {
 		theory = append(theory, unknown[0])
-		reference.Var, reference.VarSE = append(reference.Var, unknown[1]), append(reference.VarSE, unknown[2])
+		reference.Variance, reference.VarianceSE = append(reference.Variance, unknown[1]), append(reference.VarianceSE, unknown[2])
 	}
 	r := judged(theory, reference)
 	resamples := 200 * noise * noise / (own * own) // 1250
@@ -63,14 +63,15 @@ func TestAccuracyExact(t *testing.T) {
 // resamples that there were as a bound; a reference without standard errors, or
 // where nothing varies, gives nothing.
 func TestAccuracyBounds(t *testing.T) {
-	reference := &retrain.Result{Resamples: 50, Var: []float64{1.2, 0.8}, VarSE: []float64{0.2, 0.2}}
+	reference := &retrain.Result{Resamples: 50, Variance: []float64{1.2, 0.8},
+		VarianceSE: []float64{0.2, 0.2}}
 	r := judged([]float64{1, 1}, reference)
 	if !r.EqualIsBound || r.VarianceError != 0 || math.Abs(r.VarianceNoise-0.2) > 0.005 ||
 		r.EqualResamples != 50 || r.SpeedupEqualAccuracy != 4 {
 		t.Errorf("all noise: %+v", r)
 	}
 	for name, se := range map[string]float64{"unknown": math.NaN(), "zero": 0} {
-		reference.VarSE = []float64{se, se}
+		reference.VarianceSE = []float64{se, se}
 		if r := judged([]float64{1, 1}, reference); !r.EqualIsBound || r.EqualResamples != 0 ||
 			r.VarianceNoise != 0 || r.VarianceError != 0 {
 			t.Errorf("standard error %s: %+v", name, r)
@@ -140,7 +141,7 @@ func TestRefinedSeconds(t *testing.T) {
 	for _, worth := range []float64{50, 0, math.NaN()} {
 		row := CompareRow{Theory: Theory{TheoryS: 0.5}, Refined: Refined{RefinedResamples: 10, RefinedS: 2,
 			RefinedEquivalent: null.Float(worth)}, Retrained: Retrained{RetrainS: 1, RetrainResamples: 10}}
-		row.relate([]float64{1}, &retrain.Result{Var: []float64{1}, VarSE: []float64{0.1}})
+		row.relate([]float64{1}, &retrain.Result{Variance: []float64{1}, VarianceSE: []float64{0.1}})
 		got := float64(row.RefinedSpeedup)
 		if want := worth * 0.1 / 2.5; row.RefinedS != 2.5 || math.IsNaN(got) != math.IsNaN(want) ||
 			math.Abs(got-want) > 1e-12 {

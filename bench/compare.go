@@ -199,18 +199,15 @@ func (x *experiment) refine(ctx context.Context, theory *solver.Solution) (Refin
 		return Refined{}, nil
 	}
 	result, err := refit.Refine(ctx, x.model, theory, x.scheme, refit.RefineSettings{
-		Resamples: x.settings.Resamples, Seed: x.settings.Seed + 1, Workers: x.settings.Workers,
-		Tests:    []loss.Test{x.test()},
-		Progress: func(done, total int) { x.tell("refining", done, total) },
-	})
+		RetrainSettings: x.settingsOf("refining", x.settings.Seed+1)})
 	if err := cmp.Or(ctx.Err(), err); err != nil {
 		return Refined{}, err
 	}
-	test := result.TestError()
+	test := result.Tests[0]
 	return Refined{
-		RefinedError: null.Float(test.Error), RefinedSE: null.Float(test.StandardError),
+		RefinedError: null.Float(test.Error), RefinedSE: null.Float(test.SE),
 		RefinedResamples:  result.Resamples,
-		RefinedEquivalent: null.Float(test.EquivalentResamples), RefinedS: result.Time.Total.Seconds(),
+		RefinedEquivalent: null.Float(test.EquivalentResamples), RefinedS: (result.Setup + result.Stats.Elapsed).Seconds(),
 	}, nil
 }
 
@@ -249,15 +246,23 @@ func (x *experiment) repeats() int {
 
 // retrain computes the reference, one resample after the other.
 func (x *experiment) retrain(ctx context.Context) (*retrain.Result, error) {
-	result, err := refit.RetrainSingly(ctx, x.model, x.scheme, refit.RetrainSettings{Seed: x.settings.Seed,
-		Settings: retrain.Settings{
-			Resamples: x.settings.Resamples, Workers: x.settings.Workers, Tests: []loss.Test{x.test()},
-			Progress: func(done, total int) { x.tell("retraining", done, total) },
-		}})
-	if err == nil && result.Status == retrain.Cancelled {
+	result, err := refit.Retrain(ctx, x.model, refit.Single, x.scheme, x.settingsOf("retraining",
+		x.settings.Seed))
+	if err != nil {
+		return nil, err
+	}
+	if result.Status == retrain.Cancelled {
 		err = ctx.Err()
 	}
-	return result, err
+	return result.Result, err
+}
+
+// settingsOf are those of exact fits.
+func (x *experiment) settingsOf(phase string, seed uint64) refit.RetrainSettings {
+	return refit.RetrainSettings{Seed: seed, Settings: retrain.Settings{
+		Resamples: x.settings.Resamples, Workers: x.settings.Workers, Tests: []loss.Test{x.test()},
+		Progress: func(done, total int) { x.tell(phase, done, total) },
+	}}
 }
 
 // NewVarianceAccuracy compares the theory's variances v_i with the reference's s_i, whose standard errors are
@@ -274,11 +279,11 @@ func NewVarianceAccuracy(theory []float64, reference *retrain.Result) VarianceAc
 	a := VarianceAccuracy{EqualIsBound: true} // until the noise turns out to be small enough
 	difference, noise, count := 0.0, 0.0, 0.0
 	for i, v := range theory {
-		off, se := v-reference.Var[i], reference.VarSE[i]
+		off, se := v-reference.Variance[i], reference.VarianceSE[i]
 		if !(v > 0) || math.IsNaN(off) || math.IsNaN(se) {
 			continue
 		}
-		mean := (v + reference.Var[i]) / 2
+		mean := (v + reference.Variance[i]) / 2
 		difference += off * off / (mean * mean)
 		noise += se * se / (mean * mean)
 		count++

@@ -88,7 +88,7 @@ type Retrained struct {
 
 // NewRetrained are the figures of retraining by its one test loss.
 func NewRetrained(r *retrain.Result) Retrained {
-	return Retrained{null.Float(r.LeftOut[0].Error), null.Float(r.LeftOut[0].SE), r.Resamples,
+	return Retrained{null.Float(r.Tests[0].Error), null.Float(r.Tests[0].SE), r.Resamples,
 		r.Stats.Elapsed.Seconds()}
 }
 

@@ -160,9 +160,9 @@ func TestRetraining(t *testing.T) {
 			bag := s.OutOfBag()
 			for i, test := range c.x.tests {
 				left, _ := s.LeftOut(test)
-				against("left-out "+test.Name(), left, mc.LeftOut[i].Error, mc.LeftOut[i].SE)
+				against("left-out "+test.Name(), left, mc.Tests[i].Error, mc.Tests[i].SE)
 				ensemble, _ := bag.MeanLoss(test)
-				against("ensemble's "+test.Name(), ensemble, mc.OutOfBag.Errors[i].Error, mc.OutOfBag.Errors[i].SE)
+				against("ensemble's "+test.Name(), ensemble, mc.Tests[i].BaggedError, mc.Tests[i].BaggedSE)
 			}
 			within := func(what string, got, limit float64) {
 				t.Helper()
@@ -172,7 +172,7 @@ func TestRetraining(t *testing.T) {
 				}
 			}
 			mean, variance := need.Two(s.Predict(slices.Clone(c.x.cross.Data)))(t)
-			sd := roots(mc.Var)
+			sd := roots(mc.Variance)
 			within("means", rms(s.Mean, mc.Mean[:m], sd[:m]), c.shares.mean)
 			within("means at new inputs", rms(mean, mc.Mean[m:], sd[m:]), c.shares.mean)
 			within("deviations", rms(roots(s.Var), sd[:m], sd[:m]), c.shares.deviation)
@@ -183,7 +183,7 @@ func TestRetraining(t *testing.T) {
 				laws += distance(s.Distribution(i), mc.f[i]) / float64(m)
 			}
 			within("laws", laws, c.shares.law)
-			within("ensemble", rms(bag.Mean, mc.OutOfBag.Mean, roots(leftOutVariances(s))), 2.5*c.shares.mean)
+			within("ensemble", rms(bag.Mean, mc.OutOfBag, roots(leftOutVariances(s))), 2.5*c.shares.mean)
 			percentile := need.One(s.PercentileIntervals(0.9))(t)
 			atNew := make([]solver.Interval, len(mean))
 			for i := range mean {

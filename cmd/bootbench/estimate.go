@@ -75,7 +75,7 @@ func (a *app) asked(o *options, data string) (p *problem, s answer.Settings, err
 func (a *app) solvable(p *problem, s answer.Settings) (*answer.Job, error) {
 	if _, exact := p.spec.Loss.(loss.Proximal); exact && s.Refine.Resamples > 0 {
 		p.spec.Then = func(m *model.Model) int64 {
-			return refit.NeedToRefine(m, refit.RefineSettings{Resamples: s.Refine.Resamples})
+			return refit.NeedToRefine(m, s.Refine.Resamples)
 		}
 	}
 	o := p.flags

@@ -115,10 +115,10 @@ func judgeModel(ctx context.Context, spec model.Spec, scheme resample.Scheme,
 	leftOut, _ := theory.LeftOut(test)
 	variances := slices.Clone(theory.Var)
 	s.Tests = []loss.Test{test}
-	reference, _, err := refit.RetrainAround(ctx, m, theory, scheme, s)
+	reference, err := refit.RetrainAround(ctx, m, theory, scheme, s)
 	check(cmp.Or(err, ctx.Err()))
 	var quotients []float64
-	for i, v := range reference.Var {
+	for i, v := range reference.Variance {
 		if v > 0 {
 			quotients = append(quotients, variances[i]/v)
 		}
@@ -126,9 +126,9 @@ func judgeModel(ctx context.Context, spec model.Spec, scheme resample.Scheme,
 	return accuracyRow{
 		Setup: bench.NewSetup(spec.Set.Name, m, scheme), Width: spec.Kernel.Gamma * float64(spec.Set.D()),
 		Convergence: bench.NewConvergence(theory), TheoryError: null.Float(leftOut),
-		Retrained:     bench.NewRetrained(reference),
+		Retrained:     bench.NewRetrained(reference.Result),
 		VarianceRatio: bench.Median(quotients),
-		VarianceError: bench.NewVarianceAccuracy(variances, reference).VarianceError,
+		VarianceError: bench.NewVarianceAccuracy(variances, reference.Result).VarianceError,
 	}
 }
 

@@ -88,7 +88,7 @@ func (p *paperRun) moments(ctx context.Context) []*report.Figure {
 			"Mean and variance over resamples of the prediction at 50 held-out inputs of the Boston housing "+
 				"data, N = 456, S = N; retraining on %d resamples with two standard errors.", r.Resamples),
 		Panels: []report.Panel{panel("mean prediction", at.mean, r.Mean, r.MeanSE),
-			panel("variance", at.variance, r.Var, r.VarSE)},
+			panel("variance", at.variance, r.Variance, r.VarianceSE)},
 	}}
 }
 

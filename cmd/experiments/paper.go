@@ -78,11 +78,11 @@ func preset(name string) model.Spec {
 // at new inputs whose kernel rows are given, go to onFit, unless that is nil.
 func (p *paperRun) retrain(ctx context.Context, m *model.Model, scheme resample.Scheme, test loss.Test,
 	cross blas64.General, resamples int, onFit func(r int, weight, f []float64)) *retrain.Result {
-	r := must(refit.RetrainSingly(ctx, m, scheme, refit.RetrainSettings{Seed: p.seed, Cross: cross,
+	r := must(refit.Retrain(ctx, m, refit.Single, scheme, refit.RetrainSettings{Seed: p.seed, Cross: cross,
 		Settings: retrain.Settings{Resamples: resamples, Workers: p.workers, Tests: []loss.Test{test},
 			OnFit: onFit}}))
 	check(ctx.Err())
-	return r
+	return r.Result
 }
 
 // Ratios of the learning curves: the theory is dense, retraining is not.
@@ -122,7 +122,7 @@ func (p *paperRun) retrainedDots(ctx context.Context, m *model.Model, test loss.
 	s := report.Series{Mark: report.Dots}
 	for _, ratio := range naiveRatios {
 		r := p.retrain(ctx, m, resample.Poisson{Ratio: ratio}, test, blas64.General{}, p.resamples, nil)
-		s.AddErr(ratio, r.LeftOut[0].Error, 2*r.LeftOut[0].SE)
+		s.AddErr(ratio, r.Tests[0].Error, 2*r.Tests[0].SE)
 	}
 	return s
 }

@@ -118,7 +118,7 @@ func (c *Classes) Estimate(ctx context.Context, s Settings) (report.Joint, error
 		if result == nil || ctx.Err() != nil {
 			return nil, cmp.Or(ctx.Err(), errors.New("there are no exact resamples to judge classes by"))
 		}
-		r.Each[k].Refined = null.Of(result.TestError().Error)
+		r.Each[k].Refined = null.Of(result.Tests[0].Error)
 		if !j.fitsAlone(s) {
 			left, _ := solution.LeftOut(j.Test)
 			r.Each[k].Theory = null.Of(left)
@@ -235,7 +235,7 @@ func (c *Classes) judge(ctx context.Context, r *report.Classes, f fields, plan r
 	if err != nil {
 		return err
 	}
-	left := result.LeftOut[0]
+	left := result.Tests[0]
 	r.Error, r.ErrorSE = null.Float(left.Error), null.Of(left.SE)
 	c.tabulate(r, f, plan, left.Examples)
 	r.ExampleSE = null.Float(calibration.StandardError(left.Examples, weights, c.Set.Groups))

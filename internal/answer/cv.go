@@ -210,9 +210,9 @@ func (v *Validation) fits(ctx context.Context, j *Job, folds int,
 // report is what a document says of the fits without every fold.
 func (v *Validation) report(j *Job, result *refit.Retraining) *report.CrossValidation {
 	wanted := Settings{Metrics: v.Metrics}
-	left, mean := result.LeftOut[0], result.OutOfBag.Mean
+	left, mean := result.Tests[0], result.OutOfBag
 	r := &report.CrossValidation{
-		Command: "cv", Subject: j.Subject, Repeats: v.Repeats, TestLoss: left.Test,
+		Command: "cv", Subject: j.Subject, Repeats: v.Repeats, TestLoss: left.Test.Name(),
 		Draws: draws(j.Model, result, v.Seed), RepeatsSE: null.Float(left.SE),
 		Warnings: append(append([]string{}, j.Warnings()...), result.Warnings...),
 	}
@@ -226,8 +226,8 @@ func (v *Validation) report(j *Job, result *refit.Retraining) *report.CrossValid
 	warn(&r.Warnings, r.Quality.Warning(r.Error))
 	warn(&r.Warnings, fewWarning(j.Set))
 	expected := map[string][]float64{}
-	for _, test := range result.LeftOut {
-		expected[test.Test] = test.Examples
+	for _, test := range result.Tests {
+		expected[test.Test.Name()] = test.Examples
 	}
 	points := &report.Points{Names: j.Set.RowNames, Mean: mean, Error: left.Examples}
 	if j.labels() && !v.ErrorsAlone {

@@ -80,7 +80,7 @@ func TestRefinedDesigns(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			truth, err := refit.RetrainSingly(context.Background(), j.Model, scheme, refit.RetrainSettings{Seed: 999,
+			truth, err := refit.Retrain(context.Background(), j.Model, refit.Single, scheme, refit.RetrainSettings{Seed: 999,
 				Settings: retrain.Settings{Resamples: retrained, Tests: []loss.Test{loss.SquareTest{}}}})
 			if err != nil {
 				t.Fatal(err)
@@ -92,10 +92,10 @@ func TestRefinedDesigns(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				se := math.Hypot(float64(*e.ErrorSE), truth.LeftOut[0].SE)
-				z = append(z, (float64(e.Error)-truth.LeftOut[0].Error)/se)
+				se := math.Hypot(float64(*e.ErrorSE), truth.Tests[0].SE)
+				z = append(z, (float64(e.Error)-truth.Tests[0].Error)/se)
 				at := e.Refined.Points
-				zVar = append(zVar, (at.Variance[7]-truth.Var[7])/math.Hypot(at.VarianceSE[7], truth.VarSE[7]))
+				zVar = append(zVar, (at.Variance[7]-truth.Variance[7])/math.Hypot(at.VarianceSE[7], truth.VarianceSE[7]))
 			}
 			for what, z := range map[string][]float64{"error": z, "variance": zVar} {
 				mean, sd := stat.MeanStdDev(z, nil)
@@ -142,7 +142,7 @@ func TestPatients(t *testing.T) {
 					truth += (loss.SquareTest{}).Value(f[200+i], y) / 30000
 				}
 			}}}
-		if _, err := refit.RetrainSingly(context.Background(), j.Model, whole, settings); err != nil {
+		if _, err := refit.Retrain(context.Background(), j.Model, refit.Single, whole, settings); err != nil {
 			t.Fatal(err)
 		}
 		predict := func(s resample.Scheme) float64 {

@@ -204,26 +204,29 @@ func (j *Job) refineEstimate(ctx context.Context, e *report.Estimate, s Settings
 	if err != nil || r == nil {
 		return err
 	}
-	if !isNumber(r.TestError().Error) {
+	left := r.Tests[0]
+	if !isNumber(left.Error) {
 		warn(&e.Warnings, "the exact resamples gave no number to refine with: "+tooFarApart)
 		return nil
 	}
 	refined, probabilities := j.refined(r, solution, s)
-	combined := r.ErrorEstimates(0, j.full)
-	refined.Err632, refined.Err632Plus = null.Float(combined.Err632), null.Float(combined.Err632Plus)
+	combined, err := j.Errors(left.Error)
+	if err != nil {
+		return err
+	}
+	refined.Err632, refined.Err632Plus = combined.Err632, combined.Err632Plus
 	e.Refine(refined)
 	e.Refined.Metrics = s.judgeRefined(r, probabilities, j.Set)
 	warn(&e.Warnings, e.Refined.Warning())
-	e.Examples.Each = r.TestError().Examples
+	e.Examples.Each = left.Examples
 	e.Quality = j.quality(e.Quote.Error, e.Examples.Each)
 	if !s.NoPoints {
-		p := r.Points
 		e.Refined.Points = &report.Points{
-			Mean: j.perExample(p.Mean), Variance: j.perExample(p.Variance), Error: r.TestError().Examples,
-			MeanSE: j.perExample(p.MeanSE), VarianceSE: j.perExample(p.VarianceSE),
+			Mean: j.perExample(r.Mean), Variance: j.perExample(r.Variance), Error: left.Examples,
+			MeanSE: j.perExample(r.MeanSE), VarianceSE: j.perExample(r.VarianceSE),
 		}
 		if j.labels() {
-			e.Refined.Points.Vote = j.perExample(p.Vote)
+			e.Refined.Points.Vote = j.perExample(r.Vote)
 		} else if j.fitsAlone(s) {
 			e.Refined.Points.OOBMean = slices.Clone(r.OutOfBag)
 		}
@@ -261,9 +264,9 @@ func (j *Job) LeftOut(ctx context.Context, s Settings, interactions bool) (theor
 	refined, warnings, err := j.Refine(ctx, solution, s, blas64.General{}, nil)
 	row.Warnings = allWarnings(j.Model, s.Scheme, append(warnings, solution.Warnings...)...)
 	if refined != nil {
-		t := refined.TestError()
-		row.Refined, row.SE, exact.Each = null.Of(t.Error), null.Of(t.StandardError), t.Examples
-		exact.Noise = t.StandardError * t.StandardError
+		t := refined.Tests[0]
+		row.Refined, row.SE, exact.Each = null.Of(t.Error), null.Of(t.SE), t.Examples
+		exact.Noise = t.SE * t.SE
 	}
 	return theory, exact, row, err
 }

@@ -127,7 +127,7 @@ func (p Pairs) judgeVotes(ctx context.Context, r *report.Classes, plan resample.
 		if !ok {
 			around = resample.KFold{Folds: r.Folds, N: p.Set.N()}
 		}
-		result, err := refit.RetrainSingly(ctx, j.Model, around, refit.RetrainSettings{
+		result, err := refit.Retrain(ctx, j.Model, refit.Single, around, refit.RetrainSettings{
 			Plan: resample.Weighted{Plan: own, Weights: p.only(pair)}, Settings: settings})
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return err

@@ -282,9 +282,9 @@ func (j *Job) refinePrediction(ctx context.Context, r *report.Prediction, in *da
 	var probabilities *predict.Probabilities
 	r.Refined, probabilities = j.refined(result, solution, s)
 	warn(&r.Warnings, r.Refined.Warning())
-	at, m := result.Points, j.Sites()
-	points := &report.Points{Mean: at.Mean[m:], Variance: at.Variance[m:], MeanSE: at.MeanSE[m:],
-		VarianceSE: at.VarianceSE[m:]}
+	m := j.Sites()
+	points := &report.Points{Mean: result.Mean[m:], Variance: result.Variance[m:], MeanSE: result.MeanSE[m:],
+		VarianceSE: result.VarianceSE[m:]}
 	if probabilities != nil {
 		points.Probability = probabilities.ByCurve(points.Mean, points.Variance)
 	}

@@ -65,7 +65,7 @@ func hasWeights(scheme resample.Scheme) bool {
 // given. onFit, if set, sees them all. The result is nil where nothing is asked for, or where optional ones
 // cannot be done; warnings then say why.
 func (j *Job) Refine(ctx context.Context, solution *solver.Solution, s Settings, cross blas64.General,
-	onFit func(b int, weight, f []float64)) (*multifidelity.Result, []string, error) {
+	onFit func(b int, weight, f []float64)) (*refit.Retraining, []string, error) {
 	wanted := s.Refine
 	_, proximal := j.Loss.(loss.Proximal)
 	switch {
@@ -79,13 +79,12 @@ func (j *Job) Refine(ctx context.Context, solution *solver.Solution, s Settings,
 	case wanted.Optional && !proximal:
 		return nil, nil, nil
 	}
-	settings := refit.RefineSettings{
-		Cross: cross, Resamples: wanted.Resamples, Seed: wanted.Seed, Accuracy: wanted.Accuracy,
-		Tests: append([]loss.Test{j.Test}, j.refinedTests(s)...), OnFit: onFit,
-		Unchecked: j.fitsAlone(s), // there is no theory to contradict
-		Progress: func(done, total int) {
-			j.Progress(fmt.Sprintf("exact resample %d of %d", done, total), done, total)
-		},
+	settings := refit.RefineSettings{Accuracy: wanted.Accuracy,
+		Unchecked: j.fitsAlone(s)} // there is no theory to contradict
+	settings.Cross, settings.Resamples, settings.Seed = cross, wanted.Resamples, wanted.Seed
+	settings.Tests, settings.OnFit = append([]loss.Test{j.Test}, j.refinedTests(s)...), onFit
+	settings.Progress = func(done, total int) {
+		j.Progress(fmt.Sprintf("exact resample %d of %d", done, total), done, total)
 	}
 	if n := j.Set.N(); wanted.Optional && n >= manyExamples && wanted.Resamples > fewResamples {
 		settings.Resamples, settings.MaxResamples = fewResamples, wanted.Resamples
@@ -172,18 +171,18 @@ func (j *Job) refinedTests(s Settings) (more []loss.Test) {
 
 // refined says what exact resamples give beside a solution, and their probabilities of labels; nil where
 // these are too few to have left out examples of both classes.
-func (j *Job) refined(r *multifidelity.Result, solution *solver.Solution, s Settings) (
+func (j *Job) refined(r *refit.Retraining, solution *solver.Solution, s Settings) (
 	*report.Refined, *predict.Probabilities) {
-	test, agreement := r.TestError(), r.Against(solution)
+	test, agreement := r.Tests[0], multifidelity.Against(solution, r.Result)
 	out := &report.Refined{
-		Resamples: r.Resamples, Method: r.Method, OneClass: r.OneClass,
+		Resamples: r.Resamples, Method: r.Method.String(), OneClass: r.OneClass,
 		EquivalentResamples: null.Float(test.EquivalentResamples),
-		TestError:           null.Float(test.Error), SE: null.Float(test.StandardError),
+		TestError:           null.Float(test.Error), SE: null.Float(test.SE),
 		Err632: null.Float(math.NaN()), Err632Plus: null.Float(math.NaN()),
 		BaggedError: null.Float(test.BaggedError), BaggedSE: null.Float(test.BaggedSE),
 		VarianceRatio: null.Float(agreement.VarianceRatio), Contradicts: agreement.Contradictions(),
-		Time: report.RefinedTime{Fits: r.Time.Fits.Seconds(), Total: r.Time.Total.Seconds(),
-			Iterations: r.Iterations, Exact: r.Exact},
+		Time: report.RefinedTime{Fits: r.Stats.Elapsed.Seconds(),
+			Total: (r.Setup + r.Stats.Elapsed).Seconds(), Iterations: r.Batch.Iterations, Exact: r.Batch.Exact},
 	}
 	if j.fitsAlone(s) { // there is no theory to compare with
 		out.VarianceRatio, out.Contradicts = null.Float(math.NaN()), nil
@@ -191,7 +190,7 @@ func (j *Job) refined(r *multifidelity.Result, solution *solver.Solution, s Sett
 	if !j.labels() {
 		return out, nil
 	}
-	all, err := predict.RefinedProbabilities(j.Model, r)
+	all, err := predict.RefinedProbabilities(j.Model, r.Result)
 	if err != nil {
 		return out, nil
 	}
@@ -205,7 +204,7 @@ func (j *Job) refined(r *multifidelity.Result, solution *solver.Solution, s Sett
 
 // judgeRefined is Judge of exact resamples; nil where none are asked for, or some example
 // was never left out.
-func (s *Settings) judgeRefined(r *multifidelity.Result, p *predict.Probabilities,
+func (s *Settings) judgeRefined(r *refit.Retraining, p *predict.Probabilities,
 	set *dataset.Set) *calibration.Metrics {
 	if floats.HasNaN(r.OutOfBag) || p == nil && set.Task == dataset.Classification {
 		return nil

@@ -115,7 +115,7 @@ func draws(m *model.Model, r *refit.Retraining, seed uint64) report.Draws {
 
 // retrained is what a report says of a retraining.
 func (j *Job) retrained(how Retraining, result *refit.Retraining) (*report.Retraining, error) {
-	left, bag := result.LeftOut[0], result.OutOfBag
+	left := result.Tests[0]
 	errors, err := j.Errors(left.Error)
 	if err != nil {
 		return nil, err
@@ -126,16 +126,16 @@ func (j *Job) retrained(how Retraining, result *refit.Retraining) (*report.Retra
 		FitS:     result.Stats.FitTime.Seconds() / float64(max(1, result.Stats.Fits)),
 		Warnings: allWarnings(j.Model, how.Scheme, result.Warnings...),
 		Points: &report.Points{
-			Names: j.Set.RowNames, Mean: j.perExample(result.Mean), Variance: j.perExample(result.Var),
-			Error: left.Examples, MeanSE: j.perExample(result.MeanSE), VarianceSE: j.perExample(result.VarSE),
-			OOBMean: bag.Mean,
+			Names: j.Set.RowNames, Mean: j.perExample(result.Mean), Variance: j.perExample(result.Variance),
+			Error: left.Examples, MeanSE: j.perExample(result.MeanSE), VarianceSE: j.perExample(result.VarianceSE),
+			OOBMean: result.OutOfBag,
 		},
 	}
-	r.Ensemble.BaggedError = null.Float(bag.Errors[0].Error)
-	r.EnsembleSE.BaggedError = null.Float(bag.Errors[0].SE)
+	r.Ensemble.BaggedError = null.Float(left.BaggedError)
+	r.EnsembleSE.BaggedError = null.Float(left.BaggedSE)
 	if j.labels() {
-		r.Ensemble.VoteError, r.EnsembleSE.VoteError = null.Of(bag.VoteError), null.Of(bag.VoteErrorSE)
-		r.Points.OOBVote, r.Points.Vote = bag.Vote, j.perExample(result.Vote)
+		r.Ensemble.VoteError, r.EnsembleSE.VoteError = null.Of(result.VoteError), null.Of(result.VoteErrorSE)
+		r.Points.OOBVote, r.Points.Vote = result.OutOfBagVote, j.perExample(result.Vote)
 	}
 	r.Points.Shift(j.TargetMean)
 	r.Points.Target = j.targets()

@@ -47,7 +47,7 @@ func (j *Job) Rows(ctx context.Context, s Settings) (*report.Rows, error) {
 			LabelError: null.Float(wrong[i]), Value: null.Float(-each[i]), SE: unknown, Influence: unknown,
 			Twin: null.Float(twins[i])}
 		if result != nil {
-			test := result.TestError()
+			test := result.Tests[0]
 			row.Value, row.SE = null.Float(-test.Examples[i]), null.Float(test.ExamplesSE[i])
 		}
 		if j.labels() {

@@ -48,9 +48,9 @@ func fits(t *testing.T, m *model.Model, s *solver.Solution, scheme resample.Sche
 	t.Helper()
 	var all [][]float64
 	settings.OnFit = func(_ int, _, f []float64) { all = append(all, append([]float64(nil), f...)) }
-	_, stats := need.Two(refit.RetrainAround(context.Background(), m, s, scheme,
+	r := need.One(refit.RetrainAround(context.Background(), m, s, scheme,
 		refit.RetrainSettings{Settings: settings, Seed: 7, Cross: cross, Batch: how}))(t)
-	return all, stats
+	return all, r.Batch
 }
 
 // exactly are the same by the exact trainers.
@@ -59,7 +59,7 @@ func exactly(t *testing.T, m *model.Model, scheme resample.Scheme, cross blas64.
 	t.Helper()
 	var all [][]float64
 	settings.OnFit = func(_ int, _, f []float64) { all = append(all, append([]float64(nil), f...)) }
-	if _, err := refit.RetrainSingly(context.Background(), m, scheme, refit.RetrainSettings{Settings: settings,
+	if _, err := refit.Retrain(context.Background(), m, refit.Single, scheme, refit.RetrainSettings{Settings: settings,
 		Seed:  7,
 		Cross: cross}); err != nil {
 		t.Fatal(err)
@@ -249,7 +249,7 @@ func TestFirstIterate(t *testing.T) {
 	m := build(t, "boston", nil, 0, 0)
 	scheme := resample.Poisson{Ratio: 1}
 	s := solve(t, m, scheme, 1e-6)
-	trainer := need.One(refit.NewBatch(m, s, refit.RetrainSettings{Batch: batch.Settings{Tolerance: 1e-6,
+	trainer, _ := need.Two(refit.NewBatch(m, s, refit.RetrainSettings{Batch: batch.Settings{Tolerance: 1e-6,
 		FirstIterate: true}}))(t)
 	n := m.Sites()
 	base, other := make([]float64, n), make([]float64, n)
@@ -266,10 +266,10 @@ func TestFirstIterate(t *testing.T) {
 	const known, mark = 4, 7.5
 	for i, weight := range [][]float64{having(base, 3), having(base, 0), having(other, 3), having(other, 0),
 		having(base, 3)} {
-		all[i] = batch.Fit{Number: i, Weight: weight, Target: m.Set.Y, F: make([]float64, trainer.Outputs()),
-			Known: i == known}
+		all[i] = batch.Fit{Number: i, Weight: weight, Target: m.Set.Y, F: make([]float64, trainer.Outputs())}
 		all[i].F[0] = mark
 	}
+	all[known].Kind = batch.Recalled
 	block.Train(context.Background(), all)
 	var f [][]float64
 	for _, fit := range all {
@@ -323,7 +323,7 @@ func TestUndefinedLoss(t *testing.T) {
 	scheme := resample.Poisson{Ratio: 1}
 	s := solve(t, good, scheme, 1e-4)
 	bad := build(t, "sonar", loss.FromSmooth(undefined{loss.Logistic{C: 1}}), 0.5, 0)
-	_, _, err := refit.RetrainAround(context.Background(), bad, s, scheme,
+	_, err := refit.RetrainAround(context.Background(), bad, s, scheme,
 		refit.RetrainSettings{Settings: retrain.Settings{Resamples: 4}})
 	var failed *retrain.FitError
 	if !errors.As(err, &failed) {
@@ -336,7 +336,7 @@ func TestSmallSchemes(t *testing.T) {
 	m := build(t, "synthetic:friedman1,n=20,seed=1", loss.Square{Noise: 1}, 0.5, 0)
 	scheme := resample.Poisson{Ratio: 0.02}
 	s := solve(t, m, scheme, 1e-6)
-	r, _, err := refit.RetrainAround(context.Background(), m, s, scheme,
+	r, err := refit.RetrainAround(context.Background(), m, s, scheme,
 		refit.RetrainSettings{Settings: retrain.Settings{Resamples: 50, OnFit: func(_ int, weight, f []float64) {
 			if floats.Sum(weight) > 0 {
 				return
@@ -351,7 +351,7 @@ func TestSmallSchemes(t *testing.T) {
 		t.Fatalf("%v empty of 50, %v", r, err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	r, _, err = refit.RetrainAround(ctx, m, s, scheme,
+	r, err = refit.RetrainAround(ctx, m, s, scheme,
 		refit.RetrainSettings{Settings: retrain.Settings{Resamples: 100000, Progress: func(done, _ int) {
 			if done == 300 {
 				cancel()

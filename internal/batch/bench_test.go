@@ -44,12 +44,12 @@ func BenchmarkFit(b *testing.B) {
 			scheme := resample.Poisson{Ratio: 1}
 			s := solve(b, m, scheme, 1e-6)
 			b.Run("method=batch", func(b *testing.B) {
-				r, stats := need.Two(refit.RetrainAround(context.Background(), m, s, scheme,
+				r := need.One(refit.RetrainAround(context.Background(), m, s, scheme,
 					refit.RetrainSettings{Settings: retrain.Settings{Resamples: b.N}}))(b)
-				b.ReportMetric(float64(stats.Iterations)/float64(r.Resamples), "iterations")
+				b.ReportMetric(float64(r.Batch.Iterations)/float64(r.Resamples), "iterations")
 			})
 			b.Run("method=single", func(b *testing.B) {
-				if _, err := refit.RetrainSingly(context.Background(), m, scheme,
+				if _, err := refit.Retrain(context.Background(), m, refit.Single, scheme,
 					refit.RetrainSettings{Settings: retrain.Settings{Resamples: b.N}}); err != nil {
 					b.Fatal(err)
 				}

@@ -3,6 +3,7 @@ package batch
 import (
 	"context"
 	"math"
+	"time"
 
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -22,9 +23,20 @@ type Fit struct {
 	Number         int       // in its plan
 	Weight, Target []float64 // of the examples
 	F              []float64 // length Trainer.Outputs
-	Known          bool      // F holds the predictions already
-	Err            error     // why there are none
+	Kind           Kind
+	Time           time.Duration // its share of the wall time of its block
+	Err            error         // why there are no predictions
 }
+
+// Kind says where the predictions of a fit come from. F holds them before training if they are not Trained.
+type Kind int
+
+const (
+	Trained  Kind = iota
+	Recalled      // known from an earlier run
+	Empty         // of no example: the prior mean
+	OneClass      // of one class, which leaves a bias without a bound: its label
+)
 
 // Block is resamples in training together, for one goroutine.
 type Block struct {
@@ -46,7 +58,7 @@ func (t *Trainer) NewBlock() *Block {
 	return &Block{trainer: t, rows: newBlock(t, t.single)}
 }
 
-// Train trains at most BlockSize fits. Of those that are known only the first iterate is computed, if it is
+// Train trains at most BlockSize fits. Of those that are not to be trained only the first iterate is computed, if it is
 // wanted at all. When ctx ends, fits in progress get its error.
 func (b *Block) Train(ctx context.Context, fits []Fit) {
 	b.rows.train(ctx, fits, func(f *Fit) {
@@ -101,7 +113,7 @@ func (b *block[T]) train(ctx context.Context, fits []Fit, leave func(*Fit)) {
 	b.reserve(len(fits))
 	b.active = 0
 	for i := range fits {
-		if f := &fits[i]; f.Err == nil && (!f.Known || b.trainer.settings.FirstIterate) {
+		if f := &fits[i]; f.Err == nil && (f.Kind == Trained || b.trainer.settings.FirstIterate) {
 			b.start(f)
 		}
 	}
@@ -169,7 +181,7 @@ func (b *block[T]) ends(i int, leave func(*Fit)) bool {
 	if t.settings.FirstIterate && r.iterations == 1 {
 		b.writeFirst(i, r.fit.F[t.inputs():])
 	}
-	if r.fit.Known {
+	if r.fit.Kind != Trained {
 		return true
 	}
 	if t.settings.Single {

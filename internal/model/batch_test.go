@@ -67,10 +67,10 @@ func TestByBatch(t *testing.T) {
 				return func(_ int, _, f []float64) { *all = append(*all, slices.Clone(f)) }
 			}
 			settings.OnFit = keep(&single)
-			r := singly(t, m, bootstrap, settings).LeftOut[0]
+			r := singly(t, m, bootstrap, settings).Tests[0]
 			solution := converge(t, m, bootstrap, solver.Settings{})
 			settings.OnFit = keep(&together)
-			_, stats := need.Two(refit.RetrainAround(t.Context(), m, solution, bootstrap, settings))(t)
+			stats := need.One(refit.RetrainAround(t.Context(), m, solution, bootstrap, settings))(t).Batch
 			if 6*stats.Fits < 5*resamples {
 				t.Errorf("only %d of %d fits come from batches", stats.Fits, resamples)
 			}
@@ -127,7 +127,7 @@ func TestBiasOfOneClass(t *testing.T) {
 		solution := need.One(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
 		single := singly(t, m, bootstrap, settings)
 		one := lacking
-		together, _ := need.Two(refit.RetrainAround(t.Context(), m, solution, bootstrap, settings))(t)
+		together := need.One(refit.RetrainAround(t.Context(), m, solution, bootstrap, settings))(t)
 		if one < 10 || lacking != 2*one || single.OneClass != one || together.OneClass != one || seen != 200 {
 			t.Errorf("%s: %d and %d resamples of one class, %d and %d counted, of %d", l.Name(), one, lacking-one,
 				single.OneClass, together.OneClass, seen)
@@ -319,7 +319,7 @@ func agreeInSign(t *testing.T, m *model.Model, resamples int) {
 		Tests: []loss.Test{loss.ZeroOne{}}, OnFit: func(_ int, c, f []float64) {
 			counts, fits = append(counts, slices.Clone(c)), append(fits, slices.Clone(f))
 		}}}
-	single := need.One(refit.RetrainSingly(ctx, m, law, settings))(t)
+	single := need.One(refit.Retrain(ctx, m, refit.Single, law, settings))(t)
 	wrong, absent := 0, 0
 	settings.OnFit = func(b int, _, f []float64) {
 		for i, k := range counts[b] {
@@ -334,21 +334,20 @@ func agreeInSign(t *testing.T, m *model.Model, resamples int) {
 		}
 	}
 	s := need.One(m.Solve(ctx, law, solver.Settings{}))(t)
-	together, stats := need.Two(refit.RetrainAround(ctx, m, s, law, settings))(t)
-	if stats.Exact > 0 {
+	together := need.One(refit.RetrainAround(ctx, m, s, law, settings))(t)
+	if stats := together.Batch; stats.Exact > 0 {
 		t.Errorf("%d fits are left to the single trainer", stats.Exact)
 	}
 	if wrong > 1+absent/1000 {
 		t.Errorf("%d of %d signs differ from those of single fits", wrong, absent)
 	}
-	refined := need.One(refit.Refine(ctx, m, s, law, refit.RefineSettings{Resamples: resamples, Seed: 3,
-		Tests: []loss.Test{loss.ZeroOne{}}}))(t).TestError()
-	want := single.LeftOut[0]
-	if got := together.LeftOut[0].Error; math.Abs(got-want.Error) > 0.2*want.SE+1e-4 {
+	refined := need.One(refit.Refine(ctx, m, s, law, refit.RefineSettings{RetrainSettings: settings}))(t).Tests[0]
+	want := single.Tests[0]
+	if got := together.Tests[0].Error; math.Abs(got-want.Error) > 0.2*want.SE+1e-4 {
 		t.Errorf("batches err by %v, single fits by %v +- %v", got, want.Error, want.SE)
 	}
 	// on the same draws, but not with the same weights
-	if math.Abs(refined.Error-want.Error) > 3*math.Hypot(want.SE, refined.StandardError) {
+	if math.Abs(refined.Error-want.Error) > 3*math.Hypot(want.SE, refined.SE) {
 		t.Errorf("refined error %v, of single fits %v +- %v", refined.Error, want.Error, want.SE)
 	}
 }

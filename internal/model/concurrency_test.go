@@ -37,12 +37,13 @@ func TestBusy(t *testing.T) {
 			return err
 		},
 		"batch": func() error {
-			_, _, err := refit.RetrainAround(ctx, m, earlier, law,
+			_, err := refit.RetrainAround(ctx, m, earlier, law,
 				refit.RetrainSettings{Settings: retrain.Settings{Resamples: 2}})
 			return err
 		},
 		"refine": func() error {
-			_, err := refit.Refine(ctx, m, earlier, law, refit.RefineSettings{Resamples: 2})
+			_, err := refit.Refine(ctx, m, earlier, law, refit.RefineSettings{
+				RetrainSettings: refit.RetrainSettings{Settings: retrain.Settings{Resamples: 2}}})
 			return err
 		},
 	}
@@ -55,7 +56,7 @@ func TestBusy(t *testing.T) {
 		for name, try := range trials {
 			fails(t, name+" beside a solve", try(), linalg.ErrBusy, "")
 		}
-		if _, err := refit.RetrainSingly(ctx, m, law,
+		if _, err := refit.Retrain(ctx, m, refit.Single, law,
 			refit.RetrainSettings{Settings: retrain.Settings{Resamples: 4}}); err != nil {
 			t.Errorf("retraining beside a solve: %v", err)
 		}
@@ -140,7 +141,7 @@ func TestFaultOfLoss(t *testing.T) {
 		"solve": func() { m.Solve(ctx, law, solver.Settings{}) },
 		"retrain": func() {
 			how := retrain.Settings{Resamples: 8, Workers: 2}
-			refit.RetrainSingly(ctx, m, law, refit.RetrainSettings{Settings: how})
+			refit.Retrain(ctx, m, refit.Single, law, refit.RetrainSettings{Settings: how})
 		},
 	} {
 		func() {

@@ -15,7 +15,6 @@ import (
 	"bootbench/internal/model"
 	"bootbench/internal/need"
 	"bootbench/internal/refit"
-	"bootbench/internal/retrain"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -123,9 +122,9 @@ func solve(t testing.TB, m *model.Model) *solver.Solution {
 }
 
 // singly retrains one by one.
-func singly(t testing.TB, m *model.Model, law resample.Scheme, s refit.RetrainSettings) *retrain.Result {
+func singly(t testing.TB, m *model.Model, law resample.Scheme, s refit.RetrainSettings) *refit.Retraining {
 	t.Helper()
-	return need.One(refit.RetrainSingly(t.Context(), m, law, s))(t)
+	return need.One(refit.Retrain(t.Context(), m, refit.Single, law, s))(t)
 }
 
 // near fails unless a and b agree to tol, relative to 1 + |b|.

@@ -13,6 +13,7 @@ import (
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
+	"bootbench/internal/multifidelity"
 	"bootbench/internal/need"
 	"bootbench/internal/refit"
 	"bootbench/internal/retrain"
@@ -86,27 +87,27 @@ func TestBiasAgainstLIBSVM(t *testing.T) {
 		s := converge(t, m, law, solver.Settings{})
 		theory, _ := s.LeftOut(test)
 		tests := []loss.Test{test}
-		same, _ := need.Two(refit.RetrainAround(t.Context(), m, s, law,
+		same := need.One(refit.RetrainAround(t.Context(), m, s, law,
 			refit.RetrainSettings{Seed: libsvmSeed, Settings: retrain.Settings{Resamples: libsvmResamples,
 				Tests: tests}}))(t)
-		if off := same.LeftOut[0].Error/c.err - 1; !(math.Abs(off) < 0.005) {
-			t.Errorf("%v: retrained on the same resamples %g, off by %.2g%%", c, same.LeftOut[0].Error, 100*off)
+		if off := same.Tests[0].Error/c.err - 1; !(math.Abs(off) < 0.005) {
+			t.Errorf("%v: retrained on the same resamples %g, off by %.2g%%", c, same.Tests[0].Error, 100*off)
 		}
-		refined := need.One(refit.Refine(t.Context(), m, s, law, refit.RefineSettings{Resamples: 60, Seed: 1,
-			Tests: tests}))(t)
-		r := refined.TestError()
-		score := (r.Error - c.err) / math.Hypot(r.StandardError, c.se)
+		refined := need.One(refit.Refine(t.Context(), m, s, law, refit.RefineSettings{RetrainSettings: refit.RetrainSettings{
+			Seed: 1, Settings: retrain.Settings{Resamples: 60, Tests: tests}}}))(t)
+		r := refined.Tests[0]
+		score := (r.Error - c.err) / math.Hypot(r.SE, c.se)
 		if !(math.Abs(score) < 2) {
-			t.Errorf("%v: refined %g +- %.2g, %.1f standard errors off", c, r.Error, r.StandardError, score)
+			t.Errorf("%v: refined %g +- %.2g, %.1f standard errors off", c, r.Error, r.SE, score)
 		}
-		contradicted := len(refined.Against(s).Contradictions()) > 0
+		contradicted := len(multifidelity.Against(s, refined.Result).Contradictions()) > 0
 		if contradicted != (c.name == "crabs") || !contradicted &&
-			!(math.Abs(theory-c.err) < 2*math.Hypot(r.StandardError, c.se)) {
-			t.Errorf("%v: theory %g, refined %g +- %.2g, contradicted: %v", c, theory, r.Error, r.StandardError,
+			!(math.Abs(theory-c.err) < 2*math.Hypot(r.SE, c.se)) {
+			t.Errorf("%v: theory %g, refined %g +- %.2g, contradicted: %v", c, theory, r.Error, r.SE,
 				contradicted)
 		}
 		t.Logf("%v: theory %.5g (%+.1f), same resamples %.5g, refined %.5g +- %.2g (%+.1f)", c, theory,
-			(theory-c.err)/c.se, same.LeftOut[0].Error, r.Error, r.StandardError, score)
+			(theory-c.err)/c.se, same.Tests[0].Error, r.Error, r.SE, score)
 	}
 }
 
@@ -127,7 +128,7 @@ func (c libsvmCell) byLIBSVM(t *testing.T, train string, m *model.Model, test lo
 		args = append(args, "-s", "3", "-p", fmt.Sprint(c.epsilon))
 	}
 	sums, absent, means := make([]float64, n), make([]float64, n), []float64(nil)
-	_, err := refit.RetrainSingly(t.Context(), m, bootstrap,
+	_, err := refit.Retrain(t.Context(), m, refit.Single, bootstrap,
 		refit.RetrainSettings{Seed: libsvmSeed, Settings: retrain.Settings{Resamples: libsvmResamples,
 			OnFit: func(_ int, weight, _ []float64) {
 				var left []int

@@ -122,20 +122,20 @@ func TestLowRankAgainstRetraining(t *testing.T) {
 	fresh := blas64.General(load(t, "synthetic:waves,n=20,d=2,seed=5").X)
 	cross := need.One(m.CrossAll(model.Dense(fresh)))(t)
 	const resamples = 200
-	r := need.One(refit.RetrainSingly(t.Context(), m, bootstrap,
+	r := need.One(refit.Retrain(t.Context(), m, refit.Single, bootstrap,
 		refit.RetrainSettings{Settings: retrain.Settings{
 			Resamples: resamples, Tests: []loss.Test{loss.SquareTest{}},
 		}, Cross: cross}))(t)
 	theory, _ := s.LeftOut(loss.SquareTest{})
-	if off := math.Abs(theory - r.LeftOut[0].Error); off > 4*r.LeftOut[0].SE+0.05*theory {
-		t.Errorf("left-out error %g, retraining %g +- %g", theory, r.LeftOut[0].Error, r.LeftOut[0].SE)
+	if off := math.Abs(theory - r.Tests[0].Error); off > 4*r.Tests[0].SE+0.05*theory {
+		t.Errorf("left-out error %g, retraining %g +- %g", theory, r.Tests[0].Error, r.Tests[0].SE)
 	}
 	mean, variance := predictions(t, m, s, model.Dense(fresh))
 	for i := range mean {
 		site := m.Sites() + i
 		if off := math.Abs(mean[i] -
-			r.Mean[site]); off > 5*math.Sqrt(r.Var[site]/resamples)+0.1*math.Sqrt(variance[i]) {
-			t.Errorf("new input %d: mean %g, retraining %g, sd %g", i, mean[i], r.Mean[site], math.Sqrt(r.Var[site]))
+			r.Mean[site]); off > 5*math.Sqrt(r.Variance[site]/resamples)+0.1*math.Sqrt(variance[i]) {
+			t.Errorf("new input %d: mean %g, retraining %g, sd %g", i, mean[i], r.Mean[site], math.Sqrt(r.Variance[site]))
 		}
 	}
 }

@@ -58,7 +58,7 @@ func TestPredict(t *testing.T) {
 	need.One(m.FullFit())(t)
 	refused(predict.At(m, s, in, nil))(t, "of a solution that is overwritten", nil, "")
 	refused(m.Solve(t.Context(), resample.Poisson{}, solver.Settings{}))(t, "a ratio of 0 is solved", nil, "")
-	refused(refit.RetrainSingly(t.Context(), m, resample.Poisson{}, refit.RetrainSettings{}))(t,
+	refused(refit.Retrain(t.Context(), m, refit.Single, resample.Poisson{}, refit.RetrainSettings{}))(t,
 		"a ratio of 0 is retrained", nil, "")
 }
 
@@ -214,7 +214,7 @@ func refitted(t *testing.T, m *model.Model, in *dataset.Inputs) (average, pooled
 	held, n := make([]float64, m.Set.N()), m.Set.N()
 	run := func(scheme resample.Scheme, count int, take func(weight, f []float64)) {
 		t.Helper()
-		if _, err := refit.RetrainSingly(t.Context(), m, scheme, refit.RetrainSettings{Cross: cross,
+		if _, err := refit.Retrain(t.Context(), m, refit.Single, scheme, refit.RetrainSettings{Cross: cross,
 			Settings: retrain.Settings{
 				Resamples: count, OnFit: func(_ int, weight, f []float64) { take(weight, f) },
 			}}); err != nil {

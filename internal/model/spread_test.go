@@ -13,6 +13,7 @@ import (
 	"bootbench/internal/model"
 	"bootbench/internal/need"
 	"bootbench/internal/refit"
+	"bootbench/internal/retrain"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/linalg/dist"
@@ -81,13 +82,13 @@ func refined(t *testing.T, spec model.Spec) map[string][]float64 {
 	scheme := bootstrap
 	s := need.One(m.Solve(t.Context(), scheme, solver.Settings{}))(t)
 	cross := need.One(m.CrossAll(model.Dense(blas64.General(m.Set.X.Gather([]int{3, 8, 1})))))(t)
-	r := need.One(refit.Refine(t.Context(), m, s, scheme, refit.RefineSettings{
-		Cross: cross, Resamples: 12, Tests: []loss.Test{loss.SquareTest{}},
+	r := need.One(refit.Refine(t.Context(), m, s, scheme, refit.RefineSettings{RetrainSettings: refit.RetrainSettings{
+		Cross: cross, Settings: retrain.Settings{Resamples: 12, Tests: []loss.Test{loss.SquareTest{}}},
 		Batch: batch.Settings{Tolerance: 1e-7, MaxIterations: 500},
-	}))(t)
-	test := r.TestError()
-	return map[string][]float64{"left-out error": {test.Error, test.StandardError, test.BaggedError},
-		"means": r.Points.Mean, "variances": r.Points.Variance}
+	}}))(t)
+	test := r.Tests[0]
+	return map[string][]float64{"left-out error": {test.Error, test.SE, test.BaggedError},
+		"means": r.Mean, "variances": r.Variance}
 }
 
 // The same fixed points as on the exact engine, to 1e-9 of the largest value, since both solves stop at 1e-11

@@ -54,7 +54,7 @@ func TestMarginTrainers(t *testing.T) {
 		}
 		result := singly(t, m, bootstrap,
 			refit.RetrainSettings{Settings: retrain.Settings{Resamples: 20, Tests: []loss.Test{loss.ZeroOne{}}}})
-		if result.Resamples != 20 || !(result.LeftOut[0].Error < 0.5) {
+		if result.Resamples != 20 || !(result.Tests[0].Error < 0.5) {
 			t.Errorf("%s: %+v", name, result)
 		}
 	}
@@ -103,14 +103,14 @@ func TestRetrainMethods(t *testing.T) {
 		single.Method != refit.Single {
 		t.Errorf("methods %v (%+v) and %v", together.Method, together.Batch, single.Method)
 	}
-	for i, v := range single.Var {
+	for i, v := range single.Variance {
 		sd := math.Sqrt(v)
-		if math.Abs(together.Mean[i]-single.Mean[i]) > 2e-3*sd || math.Abs(together.Var[i]/v-1) > 1e-2 {
-			t.Errorf("site %d: %v, %v by batches, %v, %v one by one", i, together.Mean[i], together.Var[i],
+		if math.Abs(together.Mean[i]-single.Mean[i]) > 2e-3*sd || math.Abs(together.Variance[i]/v-1) > 1e-2 {
+			t.Errorf("site %d: %v, %v by batches, %v, %v one by one", i, together.Mean[i], together.Variance[i],
 				single.Mean[i], v)
 		}
 	}
-	if a, b := together.LeftOut[0], single.LeftOut[0]; math.Abs(a.Error-b.Error) > 0.1*b.SE {
+	if a, b := together.Tests[0], single.Tests[0]; math.Abs(a.Error-b.Error) > 0.1*b.SE {
 		t.Errorf("left-out error %v by batches, %v one by one", a.Error, b.Error)
 	}
 	settings.Resamples = 20
@@ -133,8 +133,8 @@ func TestUntrainable(t *testing.T) {
 	_, trainer := m.NewTrainer()
 	_, full := m.FullFit()
 	_, fit := m.Fit(model.FitSettings{})
-	_, single := refit.RetrainSingly(t.Context(), m, bootstrap, training)
-	_, batch := refit.NewBatch(m, s, training)
+	_, single := refit.Retrain(t.Context(), m, refit.Single, bootstrap, training)
+	_, _, batch := refit.NewBatch(m, s, training)
 	for what, err := range map[string]error{"trainer": trainer, "full fit": full, "fit": fit,
 		"retrain": single, "batch": batch} {
 		if !errors.Is(err, model.ErrInput) || what != "batch" && !contains(err, `loss "labels-only"`) {
@@ -151,7 +151,7 @@ func TestTrainerWithoutMemory(t *testing.T) {
 		Loss: loss.HardMargin{}, Storage: model.LowRank, Rank: 20, MaxBytes: 5 << 20})
 	refused(m.NewTrainer())(t, "one by one", linalg.ErrMemory, "")
 	s := need.One(m.Solve(t.Context(), bootstrap, solver.Settings{MaxSweeps: 20}))(t)
-	_, _, err := refit.RetrainAround(t.Context(), m, s, bootstrap, refit.RetrainSettings{
+	_, err := refit.RetrainAround(t.Context(), m, s, bootstrap, refit.RetrainSettings{
 		Batch: batch.Settings{MaxIterations: 1}, Settings: retrain.Settings{Resamples: 3,
 			Tests: []loss.Test{loss.ZeroOne{}}}})
 	fails(t, "left over", err, linalg.ErrMemory, "")
@@ -246,9 +246,9 @@ func TestRetrain(t *testing.T) {
 		},
 	}})
 	if seen != 20 || result.Resamples != 20 || len(result.Mean) != m.Sites()+2 ||
-		len(result.LeftOut[0].Examples) != 40 {
+		len(result.Tests[0].Examples) != 40 {
 		t.Errorf("%d resamples seen, %d places, %d examples", seen, len(result.Mean),
-			len(result.LeftOut[0].Examples))
+			len(result.Tests[0].Examples))
 	}
 }
 
@@ -271,7 +271,7 @@ func TestScratch(t *testing.T) {
 	m, untouched := build(t, grid(t, 40)), build(t, grid(t, 40))
 	need.One(m.FullFit())(t)
 	need.One(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
-	if _, err := refit.RetrainSingly(t.Context(), m, bootstrap,
+	if _, err := refit.Retrain(t.Context(), m, refit.Single, bootstrap,
 		refit.RetrainSettings{Settings: retrain.Settings{Resamples: 5}}); err != nil {
 		t.Fatal(err)
 	}
@@ -302,7 +302,7 @@ func TestFailedFits(t *testing.T) {
 		t.Errorf("full fit: %v", err)
 	}
 	var one *retrain.FitError
-	_, err := refit.RetrainSingly(t.Context(), m, bootstrap,
+	_, err := refit.Retrain(t.Context(), m, refit.Single, bootstrap,
 		refit.RetrainSettings{Settings: retrain.Settings{Resamples: 2}})
 	if !errors.As(err, &one) || !errors.As(err, &full) {
 		t.Errorf("retraining: %v", err)

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"bootbench/internal/retrain"
 	"bootbench/solver"
 )
 
@@ -31,28 +32,28 @@ const (
 	leastDifference   = 1e-4
 )
 
-// Against compares with the solution that was refined.
-func (r *Result) Against(s *solver.Solution) Agreement {
+// Against compares a solution with the estimates that refine it.
+func Against(s *solver.Solution, r *retrain.Result) Agreement {
 	a := Agreement{ErrorOff: math.NaN(), ErrorScore: math.NaN(), judged: s.Status == solver.Converged &&
 		r.Resamples >= leastJudged}
 	none, square := 0.0, 0.0 // of predictions of 0
 	for _, y := range s.Problem.Y {
 		square += y * y / float64(len(s.Problem.Y))
 		if len(r.Tests) > 0 {
-			none += r.TestError().Test.Value(0, y) / float64(len(s.Problem.Y))
+			none += r.Tests[0].Test.Value(0, y) / float64(len(s.Problem.Y))
 		}
 	}
 	if len(r.Tests) > 0 {
-		test := r.TestError()
+		test := r.Tests[0]
 		theory, _ := s.LeftOut(test.Test)
-		a.ErrorOff, a.ErrorScore = theory/test.Error-1, score(theory-test.Error, test.StandardError,
+		a.ErrorOff, a.ErrorScore = theory/test.Error-1, score(theory-test.Error, test.SE,
 			leastDifference*none)
 	}
 	var ratios, scores []float64
 	for i, v := range s.Var {
-		if refined := r.Points.Variance[i]; refined > 0 {
+		if refined := r.Variance[i]; refined > 0 {
 			ratios = append(ratios, v/refined)
-			scores = append(scores, math.Abs(score(v-refined, r.Points.VarianceSE[i],
+			scores = append(scores, math.Abs(score(v-refined, r.VarianceSE[i],
 				leastDifference*leastDifference*square)))
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 	"bootbench/internal/multifidelity"
 	"bootbench/internal/need"
-	"bootbench/internal/refit"
+	"bootbench/internal/retrain"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
@@ -72,13 +72,12 @@ func (s scores) addLogs(name string, value, se, reference []float64) {
 	}
 }
 
-func (s scores) addAll(r, reference *multifidelity.Result) {
-	s.add("mean", r.Points.Mean, r.Points.MeanSE, reference.Points.Mean, reference.Points.MeanSE)
-	s.addLogs("variance", r.Points.Variance, r.Points.VarianceSE, reference.Points.Variance)
-	s.add("vote", r.Points.Vote, r.Points.VoteSE, reference.Points.Vote, reference.Points.VoteSE)
-	at, of := r.TestError(), reference.TestError()
+func (s scores) addAll(r, reference *retrain.Result) {
+	s.add("mean", r.Mean, r.MeanSE, reference.Mean, reference.MeanSE)
+	s.addLogs("variance", r.Variance, r.VarianceSE, reference.Variance)
+	at, of := r.Tests[0], reference.Tests[0]
 	one := func(v float64) []float64 { return []float64{v} }
-	s.add("left-out", one(at.Error), one(at.StandardError), one(of.Error), one(of.StandardError))
+	s.add("left-out", one(at.Error), one(at.SE), one(of.Error), one(of.SE))
 	s.add("bagged", one(at.BaggedError), one(at.BaggedSE), one(of.BaggedError), one(of.BaggedSE))
 	s.add("examples", at.Examples, at.ExamplesSE, of.Examples, of.ExamplesSE)
 }
@@ -96,7 +95,7 @@ func (s scores) covered(name string) float64 {
 
 func (s scores) String() string {
 	text := ""
-	for _, name := range []string{"left-out", "mean", "variance", "covariance", "vote", "examples", "bagged"} {
+	for _, name := range []string{"left-out", "mean", "variance", "examples", "bagged"} {
 		z := s[name]
 		mean, sd := stat.MeanStdDev(z, nil)
 		text += fmt.Sprintf("\n  %-10s %6d scores: mean %+.3f, sd %.3f, within 1.96: %.3f", name, len(z), mean, sd,
@@ -127,10 +126,11 @@ func TestCoverage(t *testing.T) {
 		m := build(t, c.set, c.loss, 0.5)
 		scheme := c.scheme(len(m.Set.Y))
 		s := solve(t, m, scheme)
-		settings := refit.RefineSettings{Resamples: many, Tests: []loss.Test{c.test}, Plain: true, Seed: 1 << 40}
-		reference := refine(t, m, s, scheme, settings)
+		settings := by(many, c.test)
+		settings.Seed = 1 << 40
+		reference := refine(t, m, s, opaque{scheme}, settings).Result
 		own := scores{}
-		settings.Resamples, settings.Plain = resamples, false
+		settings.Resamples = resamples
 		if scheme.Period() > 1 {
 			settings.Resamples = resamples * scheme.Period()
 		}
@@ -138,9 +138,9 @@ func TestCoverage(t *testing.T) {
 		for seed := range seeds {
 			settings.Seed = uint64(1000*number + seed)
 			r := refine(t, m, s, scheme, settings) // of firstFit resamples and more: both ways to fit coefficients
-			gain += r.TestError().EquivalentResamples / float64(r.Resamples) / float64(seeds)
-			own.addAll(r, reference)
-			all.addAll(r, reference)
+			gain += r.Tests[0].EquivalentResamples / float64(r.Resamples) / float64(seeds)
+			own.addAll(r.Result, reference)
+			all.addAll(r.Result, reference)
 		}
 		t.Logf("%s %s %s, gain %.2f:%v", c.set, c.loss.Name(), scheme.Name(), gain, own)
 	}
@@ -168,7 +168,9 @@ func TestSteady(t *testing.T) {
 	scheme := bootstrap(0)
 	s := solve(t, m, scheme)
 	scatter := func(resamples int) float64 {
-		p := refine(t, m, s, scheme, refit.RefineSettings{Resamples: resamples, Tests: squares, Seed: 3}).Points
+		settings := by(resamples, squares)
+		settings.Seed = 3
+		p := refine(t, m, s, scheme, settings)
 		var logs []float64
 		for i, v := range p.Variance {
 			logs = append(logs, math.Log(p.VarianceSE[i]/v))

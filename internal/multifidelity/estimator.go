@@ -43,9 +43,9 @@ type Estimator struct {
 const pointResponses = 3
 
 // NewEstimator prepares the estimates of a problem, by losses that judge left-out examples. It refuses a
-// solution whose G has moved on. Plain estimates use no control variate; where the average of F1 is not known
-// they are plain, and a warning of the result says why.
-func NewEstimator(p Problem, tests []loss.Test, plain bool) (*Estimator, error) {
+// solution whose G has moved on. Where the average of F1 is not known the estimates use no control variate,
+// and a warning of the result says why.
+func NewEstimator(p Problem, tests []loss.Test) (*Estimator, error) {
 	x, err := newIterate(p)
 	if err != nil {
 		return nil, err
@@ -55,16 +55,14 @@ func NewEstimator(p Problem, tests []loss.Test, plain bool) (*Estimator, error) 
 		absent: make([]int, n),
 		center: x.center, points: newRegression(len(x.center), pointResponses),
 		unit: make([]float64, len(x.center)*(controls+pointResponses))}
-	if !plain {
-		e.known, err = x.expectation()
-		if _, designed := p.Scheme.(resample.Designed); err != nil && !designed { // plain is the rule for blocks
-			e.warnings = append(e.warnings,
-				fmt.Sprintf("no control variate: the average of the first iterate is not known: %v", err))
-		}
+	e.known, err = x.expectation()
+	if _, designed := p.Scheme.(resample.Designed); err != nil && !designed { // it is the rule for blocks
+		e.warnings = append(e.warnings,
+			fmt.Sprintf("no control variate: the average of the first iterate is not known: %v", err))
 	}
 	if resample.ProbZero(p.Scheme, 1) > 0 {
 		e.examples = newRegression(n, 1+len(tests))
-		e.observed = make([]float64, e.examples.variables())
+		e.observed = make([]float64, controls+1+len(tests))
 		for _, test := range tests {
 			e.leftOut = append(e.leftOut, newLeftOut(&p, test))
 		}
@@ -72,10 +70,9 @@ func NewEstimator(p Problem, tests []loss.Test, plain bool) (*Estimator, error) 
 	return e, nil
 }
 
-// Add takes in the next resample, in the order of b: its weights, and the predictions at
-// sites and new inputs of the exact fit, followed by those of the first iterate
-// (batch.Settings.FirstIterate). Resamples of one period follow each other.
-func (e *Estimator) Add(weight, f []float64) {
+// Add is retrain.Estimator.Add: f are the predictions at sites and new inputs of the exact fit, followed by
+// those of the first iterate (batch.Settings.FirstIterate).
+func (e *Estimator) Add(_ int, weight, f []float64) {
 	n := len(e.center)
 	exact, first := f[:n], f[n:2*n]
 	group := e.done / e.period % groups
@@ -132,7 +129,7 @@ func (e *Estimator) addLeftOut(group int, weight, exact, first []float64) {
 			o[controls+1+t] = value
 			l.add(i, value, o[0], o[1])
 		}
-		e.examples.add(group, i, o)
+		e.examples.Add(group, i, o)
 	}
 }
 
@@ -143,7 +140,7 @@ func (e *Estimator) endPeriod(group int) {
 		for i := range unit {
 			unit[i] /= float64(e.period)
 		}
-		e.points.add(group, j, unit)
+		e.points.Add(group, j, unit)
 		clear(unit)
 	}
 	for _, l := range e.leftOut {

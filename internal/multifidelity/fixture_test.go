@@ -5,7 +5,6 @@ import (
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/multifidelity"
 	"bootbench/internal/need"
 	"bootbench/internal/refit"
 	"bootbench/kernel"
@@ -30,16 +29,24 @@ func solve(t testing.TB, m *model.Model, law resample.CountDistribution) *solver
 
 // refine is refit.Refine without new inputs.
 func refine(t testing.TB, m *model.Model, s *solver.Solution, scheme resample.Scheme,
-	settings refit.RefineSettings) *multifidelity.Result {
+	settings refit.RefineSettings) *refit.Retraining {
 	t.Helper()
 	return need.One(refit.Refine(t.Context(), m, s, scheme, settings))(t)
 }
 
-// law is the bootstrap, and squares and zeroOne are what most tests judge by.
+// by are settings for a number of exact resamples.
+func by(resamples int, tests ...loss.Test) (s refit.RefineSettings) {
+	s.Resamples, s.Tests = resamples, tests
+	return s
+}
+
+// opaque is a scheme whose law is not known, so that there is no control.
+type opaque struct{ resample.Scheme }
+
+// law is the bootstrap, and squares is what most tests judge by.
 var (
 	law     = resample.Poisson{Ratio: 1}
-	squares = []loss.Test{loss.SquareTest{}}
-	zeroOne = []loss.Test{loss.ZeroOne{}}
+	squares = loss.SquareTest{}
 )
 
 // ordinary is regression on 80 examples.

@@ -108,7 +108,7 @@ func (l *leftOut) end(group int, period float64, absent []int) {
 	for i := range l.observed {
 		l.observed[i] /= period
 	}
-	l.all.add(group, 0, l.observed[:])
+	l.all.Add(group, 0, l.observed[:])
 	clear(l.observed[:])
 	for _, i := range l.moved {
 		center := (theoryWeight*l.theory[i] + l.sums[i]) / (theoryWeight + float64(absent[i]))

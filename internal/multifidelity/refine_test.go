@@ -58,20 +58,19 @@ func TestPlain(t *testing.T) {
 		scheme := c.scheme(len(m.Set.Y))
 		s := solve(t, m, scheme)
 		cross := inputs(t, m, 5)
-		tight := batch.Settings{Tolerance: 1e-8}
 		var fits [][]float64
-		r := refine(t, m, s, scheme, refit.RefineSettings{Cross: cross, Resamples: 200, Seed: 3,
-			Tests: []loss.Test{c.test}, Plain: true, Batch: tight,
-			OnFit: func(_ int, _, f []float64) { fits = append(fits, slices.Clone(f)) }})
-		of, _ := need.Two(refit.RetrainAround(t.Context(), m, s, scheme, refit.RetrainSettings{Seed: 3,
-			Settings: retrain.Settings{Resamples: 200, Tests: []loss.Test{c.test}}, Cross: cross, Batch: tight}))(t)
+		settings := by(200, c.test)
+		settings.Seed, settings.Cross, settings.Batch.Tolerance = 3, cross, 1e-8
+		of := need.One(refit.RetrainAround(t.Context(), m, s, scheme, settings.RetrainSettings))(t)
+		settings.OnFit = func(_ int, _, f []float64) { fits = append(fits, slices.Clone(f)) }
+		r := refine(t, m, s, opaque{scheme}, settings)
 		for _, v := range []struct {
 			name string
 			a, b []float64
 		}{
-			{"mean", r.Points.Mean, of.Mean}, {"its error", r.Points.MeanSE, of.MeanSE},
-			{"variance", r.Points.Variance, of.Var}, {"vote", r.Points.Vote, of.Vote},
-			{"left-out errors", r.TestError().Examples, of.LeftOut[0].Examples},
+			{"mean", r.Mean, of.Mean}, {"its error", r.MeanSE, of.MeanSE},
+			{"variance", r.Variance, of.Variance}, {"vote", r.Vote, of.Vote}, {"out of bag", r.OutOfBag, of.OutOfBag},
+			{"left-out errors", r.Tests[0].Examples, of.Tests[0].Examples},
 		} {
 			for i := range v.b {
 				if !(math.Abs(v.a[i]-v.b[i]) <= 1e-6*(1+math.Abs(v.b[i]))) {
@@ -80,18 +79,18 @@ func TestPlain(t *testing.T) {
 			}
 		}
 		for i, want := range widened(fits) {
-			if !(math.Abs(r.Points.VarianceSE[i]-want) <= 1e-6*want) {
-				t.Fatalf("%s: standard error of variance %d is %v, recomputed %v", c.set, i, r.Points.VarianceSE[i], want)
+			if !(math.Abs(r.VarianceSE[i]-want) <= 1e-6*want) {
+				t.Fatalf("%s: standard error of variance %d is %v, recomputed %v", c.set, i, r.VarianceSE[i], want)
 			}
 		}
-		e := r.TestError()
-		if !(math.Abs(e.Error-of.LeftOut[0].Error) < e.StandardError/3) ||
-			!(math.Abs(e.StandardError/of.LeftOut[0].SE-1) < 0.5) {
-			t.Errorf("%s: left-out error %v +- %v, of retraining %v +- %v", c.set, e.Error, e.StandardError,
-				of.LeftOut[0].Error, of.LeftOut[0].SE)
+		e := r.Tests[0]
+		if !(math.Abs(e.Error-of.Tests[0].Error) < e.SE/3) ||
+			!(math.Abs(e.SE/of.Tests[0].SE-1) < 0.5) {
+			t.Errorf("%s: left-out error %v +- %v, of retraining %v +- %v", c.set, e.Error, e.SE,
+				of.Tests[0].Error, of.Tests[0].SE)
 		}
-		if r.Control != "none" || math.Abs(e.EquivalentResamples-200) > 1e-9 {
-			t.Errorf("control %q, worth %v resamples", r.Control, e.EquivalentResamples)
+		if len(r.Warnings) != 1 || math.Abs(e.EquivalentResamples-200) > 1e-9 {
+			t.Errorf("warnings %q, worth %v resamples", r.Warnings, e.EquivalentResamples)
 		}
 	}
 }
@@ -126,9 +125,9 @@ func TestTwoTests(t *testing.T) {
 	m := build(t, "sonar", loss.Hinge{C: 1}, 0.5)
 	s := solve(t, m, law)
 	tests := []loss.Test{loss.ZeroOne{}, loss.SquareTest{}}
-	both := refine(t, m, s, law, refit.RefineSettings{Resamples: 60, Tests: tests})
+	both := refine(t, m, s, law, by(60, tests...))
 	for k, test := range tests {
-		alone := refine(t, m, s, law, refit.RefineSettings{Resamples: 60, Tests: []loss.Test{test}}).TestError()
+		alone := refine(t, m, s, law, by(60, test)).Tests[0]
 		if !reflect.DeepEqual(both.Tests[k], alone) {
 			t.Errorf("%s: %+v beside another, %+v alone", test.Name(), both.Tests[k], alone)
 		}
@@ -146,14 +145,16 @@ func TestNewInputs(t *testing.T) {
 			resample.KFold{Folds: 5, N: len(m.Set.Y)}} {
 			s := solve(t, m, scheme)
 			cross := need.One(m.CrossAll(model.Dense(blas64.General(m.Set.X))))(t)
-			r := refine(t, m, s, scheme, refit.RefineSettings{Cross: cross, Resamples: 100, Tests: squares})
+			settings := by(100, squares)
+			settings.Cross = cross
+			r := refine(t, m, s, scheme, settings)
 			for i, site := range m.Site {
 				j := m.Sites() + i
-				sd := math.Sqrt(r.Points.Variance[site])
-				if math.Abs(r.Points.Mean[site]-r.Points.Mean[j]) > 1e-4*sd ||
-					math.Abs(r.Points.Variance[site]-r.Points.Variance[j]) > 1e-3*sd*sd {
-					t.Fatalf("%s: example %d: %v, %v as a new input, %v, %v at its site", scheme.Name(), i, r.Points.Mean[j],
-						r.Points.Variance[j], r.Points.Mean[site], r.Points.Variance[site])
+				sd := math.Sqrt(r.Variance[site])
+				if math.Abs(r.Mean[site]-r.Mean[j]) > 1e-4*sd ||
+					math.Abs(r.Variance[site]-r.Variance[j]) > 1e-3*sd*sd {
+					t.Fatalf("%s: example %d: %v, %v as a new input, %v, %v at its site", scheme.Name(), i, r.Mean[j],
+						r.Variance[j], r.Mean[site], r.Variance[site])
 				}
 			}
 		}
@@ -164,13 +165,14 @@ func TestNewInputs(t *testing.T) {
 // draws that one run of as many resamples has.
 func TestAccuracy(t *testing.T) {
 	m, s := ordinary(t)
-	settings := refit.RefineSettings{Resamples: 20, Tests: squares, Accuracy: 0.002}
+	settings := by(20, squares)
+	settings.Accuracy = 0.002
 	r := refine(t, m, s, law, settings)
-	if e := r.TestError(); r.Resamples == 20 || e.StandardError > 0.002*e.Error {
-		t.Errorf("%d resamples: %v +- %v", r.Resamples, e.Error, e.StandardError)
+	if e := r.Tests[0]; r.Resamples == 20 || e.SE > 0.002*e.Error {
+		t.Errorf("%d resamples: %v +- %v", r.Resamples, e.Error, e.SE)
 	}
-	once := refine(t, m, s, law, refit.RefineSettings{Resamples: r.Resamples, Tests: settings.Tests})
-	if a, b := r.TestError().Error, once.TestError().Error; math.Abs(a-b) > 1e-5*b {
+	once := refine(t, m, s, law, by(r.Resamples, squares))
+	if a, b := r.Tests[0].Error, once.Tests[0].Error; math.Abs(a-b) > 1e-5*b {
 		t.Errorf("in blocks %v, at once %v", a, b)
 	}
 	settings.MaxResamples = 60
@@ -183,10 +185,9 @@ func TestAccuracy(t *testing.T) {
 func TestWithoutControl(t *testing.T) {
 	m := build(t, "synthetic:grid,n=40,d=1", loss.Huber{C: 1, Delta: 0.5}, 0.5) // some 8 targets at each input
 	s := need.One(m.Solve(t.Context(), law, solver.Settings{Tolerance: 1e-2}))(t)
-	r := refine(t, m, s, law, refit.RefineSettings{Resamples: 50, Tests: squares})
-	if r.Control != "none" || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0],
-		"too many different targets") {
-		t.Errorf("control %q, warnings %q", r.Control, r.Warnings)
+	r := refine(t, m, s, law, by(50, squares))
+	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "too many different targets") {
+		t.Errorf("warnings %q", r.Warnings)
 	}
 }
 
@@ -197,18 +198,19 @@ func TestRefusals(t *testing.T) {
 	probit := build(t, "synthetic:blobs,n=60,seed=1", loss.Probit{}, 0.5)
 	stale := solve(t, other, law)
 	need.One(other.FullFit())(t) // overwrites the triangle that holds G
+	nine := by(9).RetrainSettings
 	for says, c := range map[string]struct {
 		m        *model.Model
 		s        *solver.Solution
 		settings refit.RefineSettings
 	}{
-		"0 resamples are too few": {m, s, refit.RefineSettings{Tests: squares}},
-		"1 resamples are too few": {m, s, refit.RefineSettings{Resamples: 1, Tests: squares}},
-		"accuracy of -1":          {m, s, refit.RefineSettings{Resamples: 9, Accuracy: -1, Tests: squares}},
-		"0 tests":                 {m, s, refit.RefineSettings{Resamples: 9, Accuracy: 0.1}},
-		"not one of this model":   {other, s, refit.RefineSettings{Resamples: 9}},
-		"overwritten":             {other, stale, refit.RefineSettings{Resamples: 9}},
-		"posterior mean":          {probit, solve(t, probit, law), refit.RefineSettings{Resamples: 9}},
+		"0 resamples are too few": {m, s, by(0, squares)},
+		"1 resamples are too few": {m, s, by(1, squares)},
+		"accuracy of -1":          {m, s, refit.RefineSettings{RetrainSettings: nine, Accuracy: -1}},
+		"0 tests":                 {m, s, refit.RefineSettings{RetrainSettings: nine, Accuracy: 0.1}},
+		"not one of this model":   {other, s, by(9)},
+		"overwritten":             {other, stale, by(9)},
+		"posterior mean":          {probit, solve(t, probit, law), by(9)},
 	} {
 		_, err := refit.Refine(t.Context(), c.m, c.s, law, c.settings)
 		if !errors.Is(err, model.ErrInput) || !strings.Contains(err.Error(), says) {
@@ -224,29 +226,30 @@ func TestCancel(t *testing.T) {
 	m, s := ordinary(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	seen, kept := 0, [][]float64{}
-	r, err := refit.Refine(ctx, m, s, law, refit.RefineSettings{Resamples: 100000,
-		Tests: squares, OnFit: func(_ int, _, f []float64) {
-			kept = append(kept, slices.Clone(f))
-			if seen++; seen == 70 {
-				cancel()
-			}
-		}})
+	settings := by(100000, squares)
+	settings.OnFit = func(_ int, _, f []float64) {
+		kept = append(kept, slices.Clone(f))
+		if seen++; seen == 70 {
+			cancel()
+		}
+	}
+	r, err := refit.Refine(ctx, m, s, law, settings)
 	if err != nil || r.Status != retrain.Cancelled || r.Resamples != seen || seen < 70 || seen > 10000 ||
-		!(r.TestError().StandardError > 0) {
+		!(r.Tests[0].SE > 0) {
 		t.Errorf("%v after %d resamples: %+v", err, seen, r)
 	}
-	if _, err := refit.Refine(ctx, m, s, law, refit.RefineSettings{Resamples: 100}); !errors.Is(err,
+	if _, err := refit.Refine(ctx, m, s, law, by(100)); !errors.Is(err,
 		retrain.ErrCancelled) {
 		t.Errorf("without resamples: %v", err)
 	}
-	settings := refit.RefineSettings{Resamples: 200, Tests: squares}
+	settings = by(200, squares)
 	want := refine(t, m, s, law, settings)
 	settings.Lookup = func(b int, f []float64) (bool, error) { return b < 70, copyFit(f, kept[min(b, 69)]) }
 	r = refine(t, m, s, law, settings)
-	if a, b := r.TestError(), want.TestError(); a.Error != b.Error ||
-		a.StandardError != b.StandardError || r.Iterations >= want.Iterations {
-		t.Errorf("resumed %v +- %v, %d iterations, undisturbed %v +- %v, %d iterations", a.Error, a.StandardError,
-			r.Iterations, b.Error, b.StandardError, want.Iterations)
+	if a, b := r.Tests[0], want.Tests[0]; a.Error != b.Error ||
+		a.SE != b.SE || r.Batch.Iterations >= want.Batch.Iterations {
+		t.Errorf("resumed %v +- %v, %d iterations, undisturbed %v +- %v, %d iterations", a.Error, a.SE,
+			r.Batch.Iterations, b.Error, b.SE, want.Batch.Iterations)
 	}
 }
 
@@ -257,8 +260,8 @@ func copyFit(dst, src []float64) error { copy(dst, src); return nil }
 // agrees with that from the converged solution, on the same draws, to half of its standard error.
 func TestRoughTheory(t *testing.T) {
 	spec := build(t, "synthetic:friedman1,n=80,seed=1", loss.Huber{C: 1, Delta: 0.5}, 0.5).Spec
-	settings := refit.RefineSettings{Resamples: 200, Tests: squares}
-	results := map[string]*multifidelity.Result{}
+	settings := by(200, squares)
+	results := map[string]*refit.Retraining{}
 	for name, c := range map[string]struct {
 		storage   model.Storage
 		tolerance float64
@@ -268,28 +271,13 @@ func TestRoughTheory(t *testing.T) {
 		s := need.One(m.Solve(t.Context(), law, solver.Settings{Tolerance: c.tolerance}))(t)
 		results[name] = refine(t, m, s, law, settings)
 	}
-	of := results["solved"].TestError()
+	of := results["solved"].Tests[0]
 	for name, r := range results {
-		if e := r.TestError(); !(math.Abs(e.Error-of.Error) < 0.5*of.StandardError) ||
+		if e := r.Tests[0]; !(math.Abs(e.Error-of.Error) < 0.5*of.SE) ||
 			!(e.EquivalentResamples > 0.7*of.EquivalentResamples) {
-			t.Errorf("%s: %v +- %v worth %.0f resamples, solved %v +- %v worth %.0f", name, e.Error, e.StandardError,
-				e.EquivalentResamples, of.Error, of.StandardError, of.EquivalentResamples)
+			t.Errorf("%s: %v +- %v worth %.0f resamples, solved %v +- %v worth %.0f", name, e.Error, e.SE,
+				e.EquivalentResamples, of.Error, of.SE, of.EquivalentResamples)
 		}
-	}
-}
-
-// TestErrorEstimates: .632 and .632+ are those of the refined left-out error.
-func TestErrorEstimates(t *testing.T) {
-	m := build(t, "synthetic:grid,n=90,d=2", loss.Square{Noise: 0.5}, 0.5)
-	r := refine(t, m, solve(t, m, law), law, refit.RefineSettings{Resamples: 50, Tests: squares})
-	fit := need.One(m.FullFit())(t)
-	apparent := 0.0
-	for i, y := range m.Set.Y {
-		apparent += (fit[m.Site[i]] - y) * (fit[m.Site[i]] - y) / float64(len(m.Set.Y))
-	}
-	want := 0.368*apparent + 0.632*r.TestError().Error
-	if e := r.ErrorEstimates(0, fit); math.Abs(e.Err632-want) > 1e-12*want || !(e.Err632Plus >= e.Err632) {
-		t.Errorf("%+v, want .632 %v", e, want)
 	}
 }
 
@@ -302,10 +290,9 @@ func TestIndependentSites(t *testing.T) {
 	s := solve(t, m, law)
 	want := floats.Dot(m.Set.Y, m.Set.Y) / float64(len(m.Set.Y))
 	for _, resamples := range []int{20, 300} {
-		r := need.One(refit.Refine(t.Context(), m, s, law, refit.RefineSettings{Resamples: resamples,
-			Tests: squares}))(t)
-		if e := r.TestError(); math.Abs(e.Error-want) > 1e-5*want {
-			t.Errorf("%d resamples: left-out error %v +- %v, want %v", resamples, e.Error, e.StandardError, want)
+		r := need.One(refit.Refine(t.Context(), m, s, law, by(resamples, squares)))(t)
+		if e := r.Tests[0]; math.Abs(e.Error-want) > 1e-5*want {
+			t.Errorf("%d resamples: left-out error %v +- %v, want %v", resamples, e.Error, e.SE, want)
 		}
 	}
 }
@@ -325,12 +312,13 @@ func TestUnits(t *testing.T) {
 			spec.Kernel.Amplitude, spec.Loss = math.Ldexp(1, 2*k), loss.Square{Noise: math.Ldexp(1, 2*k)}
 		}
 		m := need.One(model.Build(spec))(t)
-		r := refine(t, m, solve(t, m, law), law, refit.RefineSettings{Resamples: 40, Cross: inputs(t, m, 3),
-			Tests: squares})
-		e := r.TestError()
-		return map[string][]float64{"means": r.Points.Mean, "their errors": r.Points.MeanSE,
-			"of variances": r.Points.Variance, "of their errors": r.Points.VarianceSE,
-			"of errors": {e.Error, e.StandardError, e.BaggedError, e.BaggedSE}}
+		settings := by(40, squares)
+		settings.Cross = inputs(t, m, 3)
+		r := refine(t, m, solve(t, m, law), law, settings)
+		e := r.Tests[0]
+		return map[string][]float64{"means": r.Mean, "their errors": r.MeanSE,
+			"of variances": r.Variance, "of their errors": r.VarianceSE,
+			"of errors": {e.Error, e.SE, e.BaggedError, e.BaggedSE}}
 	}
 	want := estimates(0, false)
 	for _, c := range []struct {
@@ -362,9 +350,11 @@ func TestBaggedOfFew(t *testing.T) {
 		m := build(t, "synthetic:friedman1,n=150,seed=1", loss.Square{Noise: 1}, 0.5)
 		scheme := resample.Poisson{Ratio: ratio}
 		s := solve(t, m, scheme)
-		many := refine(t, m, s, scheme, refit.RefineSettings{Resamples: 2000, Seed: 1, Tests: squares}).TestError()
+		settings := by(2000, squares)
+		settings.Seed = 1
+		many := refine(t, m, s, scheme, settings).Tests[0]
 		for _, resamples := range []int{20, 40} {
-			e := refine(t, m, s, scheme, refit.RefineSettings{Resamples: resamples, Tests: squares}).TestError()
+			e := refine(t, m, s, scheme, by(resamples, squares)).Tests[0]
 			if !(math.Abs(math.Log2(e.BaggedError/many.BaggedError)) < 1) || !(e.BaggedSE > 0) {
 				t.Errorf("ratio %v, %d resamples: bagged error %v +- %v, of many %v", ratio, resamples, e.BaggedError,
 					e.BaggedSE, many.BaggedError)
@@ -377,9 +367,9 @@ func TestBaggedOfFew(t *testing.T) {
 // that they start from are not the theory's, all are trained one by one, and the answer says so.
 func TestBrokenBlocks(t *testing.T) {
 	m := build(t, "synthetic:friedman1,n=80,seed=1", loss.Square{Noise: 1}, 0.5)
-	settings := refit.RefineSettings{Resamples: 100, Tests: squares}
+	settings := by(100, squares)
 	want := refine(t, m, solve(t, m, law), law, settings)
-	if want.Method != "batch" || len(want.Warnings) > 0 {
+	if want.Method != refit.Batch || len(want.Warnings) > 0 {
 		t.Errorf("method %s, %q", want.Method, want.Warnings)
 	}
 	s := solve(t, m, law)
@@ -387,18 +377,18 @@ func TestBrokenBlocks(t *testing.T) {
 		s.Cavity[i].Mean += 2
 	}
 	got := refine(t, m, s, law, settings)
-	if got.Method != "single" || got.Exact != 100 || !strings.Contains(fmt.Sprint(got.Warnings), "one by one") {
-		t.Fatalf("method %s, %d fits one by one, %q", got.Method, got.Exact, got.Warnings)
+	if got.Method != refit.Single || got.Batch.Exact != 100 || !strings.Contains(fmt.Sprint(got.Warnings), "one by one") {
+		t.Fatalf("method %s, %d fits one by one, %q", got.Method, got.Batch.Exact, got.Warnings)
 	}
-	for i, v := range want.Points.Mean {
-		if math.Abs(got.Points.Mean[i]-v) > 6*math.Sqrt(want.Points.Variance[i]/100) {
-			t.Fatalf("mean %d is %v, want %v", i, got.Points.Mean[i], v)
+	for i, v := range want.Mean {
+		if math.Abs(got.Mean[i]-v) > 6*math.Sqrt(want.Variance[i]/100) {
+			t.Fatalf("mean %d is %v, want %v", i, got.Mean[i], v)
 		}
 	}
 	settings.Batch = batch.Settings{Single: true}
-	if r := refine(t, m, solve(t, m, law), law, settings); math.Abs(r.TestError().Error/
-		want.TestError().Error-1) > 1e-3 {
-		t.Errorf("one by one %v, in blocks %v", r.TestError().Error, want.TestError().Error)
+	if r := refine(t, m, solve(t, m, law), law, settings); math.Abs(r.Tests[0].Error/
+		want.Tests[0].Error-1) > 1e-3 {
+		t.Errorf("one by one %v, in blocks %v", r.Tests[0].Error, want.Tests[0].Error)
 	}
 }
 
@@ -406,12 +396,12 @@ func TestBrokenBlocks(t *testing.T) {
 // however certain; a larger one does.
 func TestSmallDifferences(t *testing.T) {
 	m, s := ordinary(t)
-	r := refine(t, m, s, law, refit.RefineSettings{Resamples: 40, Tests: squares})
+	r := refine(t, m, s, law, by(40, squares))
 	none := floats.Dot(m.Set.Y, m.Set.Y) / float64(len(m.Set.Y))
 	theory, _ := s.LeftOut(loss.SquareTest{})
 	for share, contradicts := range map[float64]bool{0.5e-4: false, 0.2: true} {
-		r.Tests[0].Error, r.Tests[0].StandardError = theory+share*none, 1e-9
-		a := r.Against(s)
+		r.Tests[0].Error, r.Tests[0].SE = theory+share*none, 1e-9
+		a := multifidelity.Against(s, r.Result)
 		if share < 1e-4 {
 			a.ErrorOff = 45 // 4500% of next to nothing
 		}
@@ -426,7 +416,7 @@ func TestSmallDifferences(t *testing.T) {
 func TestLittleMemory(t *testing.T) {
 	m := build(t, "sonar", loss.Hinge{C: 1}, 0.5)
 	s := solve(t, m, law)
-	settings := refit.RefineSettings{Resamples: 300, Tests: zeroOne}
+	settings := by(300, loss.ZeroOne{})
 	want := refine(t, m, s, law, settings)
 	one, four := settings, settings
 	one.Workers, four.Workers = 1, 4
@@ -439,7 +429,7 @@ func TestLittleMemory(t *testing.T) {
 		t.Errorf("with four workers: %v", err)
 	}
 	got := refine(t, m, s, law, settings)
-	if !reflect.DeepEqual(got.Points, want.Points) || !reflect.DeepEqual(got.Tests, want.Tests) {
+	if !reflect.DeepEqual(got.Variance, want.Variance) || !reflect.DeepEqual(got.Tests, want.Tests) {
 		t.Error("with little memory the answer is another")
 	}
 	m.MaxBytes = linalg.SymBytes(m.Sites())

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
+	"bootbench/internal/retrain"
 )
 
 // groups is the number of groups of resamples. The coefficients of a group are fitted to the nine others.
@@ -17,81 +19,16 @@ const priorWeight = 8
 // controls are F1 - E F1 and (F1 - E F1)^2 - Var F1.
 const controls = 2
 
-// regression estimates the means of responses y with the help of controls x of known mean
-// 0, at many points at a time. Its memory does not grow with the number of observations; it
-// is most of what refined estimates take.
+// regression estimates the means of responses y with the help of controls x of known mean 0, at many points
+// at a time. The variables of its sums are the controls, then the responses. It is most of the memory that
+// refined estimates take.
 type regression struct {
+	*retrain.Sums
 	responses int
-	sums      [groups][]float64 // points x (1 + v + v(v+1)/2) for v = controls + responses
 }
 
 func newRegression(points, responses int) *regression {
-	r := &regression{responses: responses}
-	for g := range r.sums {
-		r.sums[g] = make([]float64, points*r.width())
-	}
-	return r
-}
-
-func (r *regression) variables() int { return controls + r.responses }
-
-// width is how many sums there are at a point: the number of observations, the variables,
-// and their products, the upper triangle by rows.
-func (r *regression) width() int {
-	v := r.variables()
-	return 1 + v + v*(v+1)/2
-}
-
-// add takes in an observation, controls then responses, at one point.
-func (r *regression) add(group, point int, observed []float64) {
-	sums := r.sums[group][point*r.width():][:r.width()]
-	sums[0]++
-	at := 1 + len(observed)
-	for i, v := range observed {
-		sums[1+i] += v
-		for _, w := range observed[i:] {
-			sums[at] += v * w
-			at++
-		}
-	}
-}
-
-// moments are the sums of one point.
-type moments struct {
-	variables int
-	sums      []float64
-}
-
-func (m moments) count() float64     { return m.sums[0] }
-func (m moments) sum(i int) float64  { return m.sums[1+i] }
-func (m moments) mean(i int) float64 { return m.sum(i) / m.count() }
-func (m moments) at(i, j int) float64 { // sum of products
-	i, j = min(i, j), max(i, j)
-	return m.sums[1+m.variables+i*m.variables-i*(i-1)/2+j-i]
-}
-
-// covariance is the sum of products about the means.
-func (m moments) covariance(i, j int) float64 { return m.at(i, j) - m.sum(i)*m.mean(j) }
-
-// group are the sums of one group.
-func (r *regression) group(point, g int) moments {
-	return moments{r.variables(), r.sums[g][point*r.width():][:r.width()]}
-}
-
-// total are the sums of all groups.
-func (r *regression) total(point int) moments {
-	total := make([]float64, r.width())
-	for g := range groups {
-		floats.Add(total, r.sums[g][point*r.width():][:r.width()])
-	}
-	return moments{r.variables(), total}
-}
-
-// less are the sums of m without those of a part of it.
-func (m moments) less(part moments) moments {
-	rest := make([]float64, len(m.sums))
-	floats.SubTo(rest, m.sums, part.sums)
-	return moments{m.variables, rest}
+	return &regression{retrain.NewSums(groups, points, controls+responses, true), responses}
 }
 
 // plan says how the coefficients of a point are found.
@@ -135,24 +72,24 @@ func (r *regression) estimate(point int, p plan) *estimate {
 	for k := range q {
 		squares[k], e.cov[k] = make([]float64, q), make([]float64, q)
 	}
-	total, count := r.total(point), 0.0
+	total, count := r.Total(point), 0.0
 	for g := range groups {
-		own := r.group(point, g)
+		own := r.Group(g, point)
 		e.sums[g] = make([]float64, q)
-		if own.count() == 0 {
+		if own.Count() == 0 {
 			continue
 		}
-		e.counts[g] = own.count()
-		count += own.count()
-		beta := r.coefficients(total.less(own), p)
+		e.counts[g] = own.Count()
+		count += own.Count()
+		beta := r.coefficients(total.Less(own), p)
 		for k := range q {
-			e.sums[g][k] = own.sum(controls + k)
+			e.sums[g][k] = own.Sum(controls + k)
 			for i, b := range beta[k] {
-				e.sums[g][k] -= b * own.sum(i)
+				e.sums[g][k] -= b * own.Sum(i)
 			}
 			e.mean[k] += e.sums[g][k]
 			for l := range k + 1 {
-				squares[k][l] += own.residualProduct(beta, k, l)
+				squares[k][l] += residualProduct(own, beta, k, l)
 			}
 		}
 	}
@@ -173,12 +110,12 @@ func (r *regression) estimate(point int, p plan) *estimate {
 }
 
 // residualProduct is the sum of (y_k - beta_k x)(y_l - beta_l x).
-func (m moments) residualProduct(beta [][controls]float64, k, l int) float64 {
-	sum := m.at(controls+k, controls+l)
+func residualProduct(m retrain.Moments, beta [][controls]float64, k, l int) float64 {
+	sum := m.Product(controls+k, controls+l)
 	for i := range controls {
-		sum -= beta[k][i]*m.at(i, controls+l) + beta[l][i]*m.at(i, controls+k)
+		sum -= beta[k][i]*m.Product(i, controls+l) + beta[l][i]*m.Product(i, controls+k)
 		for j := range controls {
-			sum += beta[k][i] * beta[l][j] * m.at(i, j)
+			sum += beta[k][i] * beta[l][j] * m.Product(i, j)
 		}
 	}
 	return sum
@@ -187,12 +124,12 @@ func (m moments) residualProduct(beta [][controls]float64, k, l int) float64 {
 // coefficients are those of each response on the controls: least squares about the prior
 // ones with their weight, or about 0 where the prior ones do not lower the variance. A control that is
 // constant within rounding, or determined by those before it, keeps its prior one.
-func (r *regression) coefficients(m moments, p plan) [][controls]float64 {
+func (r *regression) coefficients(m retrain.Moments, p plan) [][controls]float64 {
 	beta := make([][controls]float64, r.responses)
 	if p.plain {
 		return beta
 	}
-	if copy(beta, p.prior); m.count() < 2 {
+	if copy(beta, p.prior); m.Count() < 2 {
 		return beta
 	}
 	covariance := ridge(m, p.floor)
@@ -205,10 +142,10 @@ func (r *regression) coefficients(m moments, p plan) [][controls]float64 {
 		var with, left [controls]float64 // covariances with the response, and with what b leaves of it
 		gain := 0.0                      // what b lowers the variance by
 		for i := range with {
-			with[i] = m.covariance(i, response)
+			with[i] = m.Central(i, response)
 			left[i] = with[i]
 			for j, c := range b {
-				left[i] -= c * m.covariance(i, j)
+				left[i] -= c * m.Central(i, j)
 			}
 			gain += b[i] * (with[i] + left[i])
 		}
@@ -234,17 +171,17 @@ const collinear = 1e-6
 
 // ridge leaves out what is constant within rounding, by the least mean squares in floor, or determined by
 // the control before it.
-func ridge(m moments, floor [controls]float64) (c controlCovariance) {
-	raise := 1 + priorWeight/m.count()
+func ridge(m retrain.Moments, floor [controls]float64) (c controlCovariance) {
+	raise := 1 + priorWeight/m.Count()
 	for i := range controls {
-		square := m.covariance(i, i)
-		if !(square > floor[i]*m.count()) {
+		square := m.Central(i, i)
+		if !(square > floor[i]*m.Count()) {
 			continue
 		}
 		rest := square * raise
 		if i == 1 && c.pivot[0] > 0 {
-			c.slope = m.covariance(0, 1) / c.pivot[0]
-			rest -= c.slope * m.covariance(0, 1)
+			c.slope = m.Central(0, 1) / c.pivot[0]
+			rest -= c.slope * m.Central(0, 1)
 		}
 		if rest > collinear*square {
 			c.pivot[i] = rest

@@ -15,17 +15,17 @@ func TestCoefficients(t *testing.T) {
 	r := newRegression(1, 1)
 	for range 40 {
 		a, b, e := rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()
-		r.add(0, 0, []float64{a, 0.8*a + 0.3*b, 2*a - b + 0.1*e})
+		r.Add(0, 0, []float64{a, 0.8*a + 0.3*b, 2*a - b + 0.1*e})
 	}
-	m := r.total(0)
+	m := r.Total(0)
 	prior := [controls]float64{1.5, -0.5}
 	ridged, side := mat.NewDense(2, 2, nil), mat.NewVecDense(2, nil)
 	for i := range 2 {
-		side.SetVec(i, m.covariance(i, 2)-prior[0]*m.covariance(i, 0)-prior[1]*m.covariance(i, 1))
+		side.SetVec(i, m.Central(i, 2)-prior[0]*m.Central(i, 0)-prior[1]*m.Central(i, 1))
 		for j := range 2 {
-			ridged.Set(i, j, m.covariance(i, j))
+			ridged.Set(i, j, m.Central(i, j))
 		}
-		ridged.Set(i, i, ridged.At(i, i)*(1+priorWeight/m.count()))
+		ridged.Set(i, i, ridged.At(i, i)*(1+priorWeight/m.Count()))
 	}
 	var move mat.VecDense
 	if err := move.SolveVec(ridged, side); err != nil {

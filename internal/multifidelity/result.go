@@ -3,99 +3,25 @@ package multifidelity
 import (
 	"fmt"
 	"math"
-	"time"
+	"slices"
 
 	"bootbench/internal/retrain"
 	"bootbench/linalg"
 	"bootbench/loss"
-	"bootbench/solver"
 )
 
-// Result are estimates from finitely many resamples. They are unbiased unless said
-// otherwise, and their standard errors say how far they may be from the averages over
-// infinitely many. What cannot be known from the resamples done is NaN.
-type Result struct {
-	Resamples int            // that the estimates rest on
-	Status    retrain.Status // whether these are all that were asked for
-	Method    string         // how they were trained: "batch"
-	Control   string         // "first iterate", or "none"
-	Tests     []TestError    // one entry for each of Settings.Tests
-	Points    Points
-	// OutOfBag is, for each example, the mean prediction over the resamples that leave it out.
-	OutOfBag []float64
-	// Iterations is the number of products with G of all fits, and Exact that of the
-	// fits left to the exact trainer.
-	Iterations, Exact int
-	// OneClass counts the resamples of one class, see retrain.Problem.
-	OneClass int
-	Warnings []string
-	Time     Time
-
-	solution *solver.Solution
-}
-
-// TestError is the left-out error (Efron) under one test loss: the mean over examples of
-// the loss averaged over the resamples that leave the example out.
-type TestError struct {
-	Test                 loss.Test
-	Error, StandardError float64
-	// EquivalentResamples is the number of plain retrainings whose left-out error would
-	// have the same standard error.
-	EquivalentResamples float64
-	// BaggedError is the test loss of the out-of-bag ensemble: of each example at the mean prediction of the
-	// resamples that leave it out. BaggedSE is its standard error, by the jackknife over ten groups of
-	// resamples. It is unbiased for the square test loss; for others it is off by about half their second
-	// derivative times the mean prediction's squared standard error.
-	BaggedError, BaggedSE float64
-	// Examples are the left-out errors of the examples, ExamplesSE their standard errors.
-	// Their mean is another estimate of Error, of larger variance.
-	Examples, ExamplesSE []float64
-}
-
-// Points are estimates at the M sites and then at the new inputs.
-type Points struct {
-	Mean, MeanSE []float64 // mean over resamples of the predictor
-	// Variance is its variance. Being unbiased it may be negative where resamples are few. VarianceSE is its
-	// standard error: what the fits show at the point and at the others together (steadied). A logarithm is
-	// nearer to normal: 95% of the intervals Variance exp(±1.96 VarianceSE/Variance) hold the variance.
-	Variance, VarianceSE []float64
-	Vote, VoteSE         []float64 // share of resamples whose prediction is positive
-}
-
-// Time is wall time.
-type Time struct {
-	Fits  time.Duration // of training, the choice of examples and bookkeeping included
-	Total time.Duration // with the set-up
-}
-
-// Test is the estimate for a test loss of this name; nil: there is none.
-func (r *Result) Test(name string) *TestError {
-	for i := range r.Tests {
-		if r.Tests[i].Test.Name() == name {
-			return &r.Tests[i]
-		}
-	}
-	return nil
-}
-
-// TestError is the estimate for the first test loss.
-func (r *Result) TestError() TestError { return r.Tests[0] }
-
-// ErrorEstimates combines the left-out error of test loss number test with the apparent
-// error of fit, the predictor at the sites trained once on all data (solver.Combine632).
-// The standard error of Err632 is 0.632 of that of the left-out error.
-func (r *Result) ErrorEstimates(test int, fit []float64) solver.ErrorEstimates {
-	p := r.solution.Problem
-	return solver.Combine632(r.Tests[test].Error, r.Tests[test].Test, p.Y, r.solution.PerExample(fit), p.Weights)
-}
-
-// Result reads the estimates off. Resamples of an unfinished period do not count.
-func (e *Estimator) Result() *Result {
-	r := &Result{Resamples: e.done / e.period * e.period, Control: "none", Warnings: e.warnings,
-		solution: e.solution}
-	if e.known != nil {
-		r.Control = "first iterate"
-	}
+// Result is retrain.Estimator.Result: estimates that are unbiased unless said otherwise. Resamples of an
+// unfinished period do not count.
+//
+// A variance may be negative where resamples are few. Its standard error is what the fits show at the point
+// and at the others together (steadied). A logarithm is nearer to normal: 95% of the intervals Variance
+// exp(±1.96 VarianceSE/Variance) hold the variance.
+//
+// Of a left-out error, the mean of Examples is another estimate, of larger variance. BaggedError is unbiased
+// for the square test loss; for others it is off by about half their second derivative times the mean
+// prediction's squared standard error.
+func (e *Estimator) Result() *retrain.Result {
+	r := &retrain.Result{Resamples: e.done / e.period * e.period, Warnings: slices.Clone(e.warnings)}
 	e.readPoints(r)
 	e.readTests(r)
 	return r
@@ -107,11 +33,8 @@ func (e *Estimator) plan(first, second float64) plan {
 		rounding * second * second}}
 }
 
-func (e *Estimator) readPoints(r *Result) {
-	points := &r.Points
-	fields := []*[]float64{&points.Mean, &points.MeanSE, &points.Variance, &points.VarianceSE, &points.Vote,
-		&points.VoteSE}
-	for _, field := range fields {
+func (e *Estimator) readPoints(r *retrain.Result) {
+	for _, field := range []*[]float64{&r.Mean, &r.MeanSE, &r.Variance, &r.VarianceSE, &r.Vote} {
 		*field = make([]float64, len(e.center))
 	}
 	linalg.Parallel(len(e.center), func(j int) {
@@ -122,14 +45,13 @@ func (e *Estimator) readPoints(r *Result) {
 		}
 		at := e.points.estimate(j, p)
 		off := at.mean[0]
-		points.Mean[j], points.MeanSE[j] = e.center[j]+off, at.se(0)
+		r.Mean[j], r.MeanSE[j], r.Vote[j] = e.center[j]+off, at.se(0), at.mean[2]
 		// E f^2 - (E f)^2 about the center, with the mean's own variance, by which the
 		// square of its estimate is too large, added back.
-		points.Variance[j] = at.mean[1] - off*off + at.cov[0][0]
-		points.VarianceSE[j] = math.Sqrt(math.Max(0, at.cov[1][1]-4*off*at.cov[0][1]+4*off*off*at.cov[0][0]))
-		points.Vote[j], points.VoteSE[j] = at.mean[2], at.se(2)
+		r.Variance[j] = at.mean[1] - off*off + at.cov[0][0]
+		r.VarianceSE[j] = math.Sqrt(math.Max(0, at.cov[1][1]-4*off*at.cov[0][1]+4*off*off*at.cov[0][0]))
 	})
-	steady(points.VarianceSE, points.Variance, r.Resamples)
+	steady(r.VarianceSE, r.Variance, r.Resamples)
 }
 
 // Few fits seldom show the tails that make a variance uncertain, and least where it is itself too small. The
@@ -160,19 +82,19 @@ func steady(se, estimates []float64, resamples int) {
 	}
 }
 
-func (e *Estimator) readTests(r *Result) {
+func (e *Estimator) readTests(r *retrain.Result) {
 	if e.examples == nil {
 		r.Warnings = append(r.Warnings, "no example is ever left out: there is no left-out error")
 		nan := math.NaN()
 		for _, test := range e.tests {
-			r.Tests = append(r.Tests, TestError{Test: test, Error: nan, StandardError: nan, EquivalentResamples: nan,
+			r.Tests = append(r.Tests, retrain.TestError{Test: test, Error: nan, SE: nan, EquivalentResamples: nan,
 				BaggedError: nan, BaggedSE: nan})
 		}
 		return
 	}
 	n := len(e.absent)
-	for _, l := range e.leftOut {
-		r.Tests = append(r.Tests, TestError{Test: l.test, Examples: make([]float64, n),
+	for _, test := range e.tests {
+		r.Tests = append(r.Tests, retrain.TestError{Test: test, Examples: make([]float64, n),
 			ExamplesSE: make([]float64, n)})
 	}
 	bags := make([]bag, n)
@@ -189,16 +111,16 @@ func (e *Estimator) readTests(r *Result) {
 			test.Examples[i], test.ExamplesSE[i] = at.mean[1+t], at.se(1+t)
 		}
 	})
-	never := 0.0
+	never := 0
 	for i, k := range e.absent {
 		if k == 0 {
 			never++
 		}
-		r.OutOfBag = append(r.OutOfBag, bags[i].mean)
+		r.OutOfBag = append(r.OutOfBag, bags[i].means[groups])
 	}
 	if never > 0 {
 		r.Warnings = append(r.Warnings,
-			fmt.Sprintf("%.0f of %d examples were never left out: their own left-out errors are not known, and the "+
+			fmt.Sprintf("%d of %d examples were never left out: their own left-out errors are not known, and the "+
 				"bagged error is without them", never, n))
 	}
 	for t, l := range e.leftOut {
@@ -211,72 +133,62 @@ func (e *Estimator) readTests(r *Result) {
 		}
 		p := e.plan(first, second)
 		p.prior = [][controls]float64{{1, 1}, {1, 1}}
-		test.Error, test.StandardError, gain = l.estimate(p)
+		test.Error, test.SE, gain = l.estimate(p)
 		test.EquivalentResamples = gain * float64(r.Resamples)
 		test.BaggedError, test.BaggedSE = e.bagged(l.test, bags)
 	}
 }
 
-// bag is the mean prediction for an example over the resamples that leave it out, the variance
-// of its error, and the mean with one group of resamples deleted.
+// bag is the mean prediction for an example over the resamples that leave it out, with each group of resamples
+// deleted and, at the end, with none, whose error has a variance.
 type bag struct {
-	mean, variance float64
-	without        [groups]float64
+	means    [groups + 1]float64
+	variance float64
 }
 
 // newBag reads the first response, the prediction from a center.
 func newBag(center float64, at *estimate) bag {
-	b := bag{mean: center + at.mean[0], variance: at.cov[0][0]}
-	for g := range b.without {
-		b.without[g] = center + at.without(0, g)
+	b := bag{variance: at.cov[0][0]}
+	for g := range groups {
+		b.means[g] = center + at.without(0, g)
 	}
+	b.means[groups] = center + at.mean[0]
 	return b
 }
 
 // bagged is the error of the mean prediction over the resamples without the example, which for the square
-// loss must be two at least, and its standard error: by the jackknife, or where that is less, as for a loss
-// of steps that no group moves over one, by what the mean predictions' own standard errors say.
+// loss must be two at least, and its standard error: by the jackknife, or by what the mean predictions' own
+// standard errors say if that is more, as for a loss of 0 and 1 that no group moves. With predictions that
+// are normal about their estimates it is the root of the sum of p (1 - p)/N^2, p the probability of a 1.
 func (e *Estimator) bagged(test loss.Test, bags []bag) (value, se float64) {
 	_, square := test.(loss.SquareTest)
-	over := func(prediction func(b *bag) float64) float64 {
-		sum, count := 0.0, 0.0
-		for i, y := range e.solution.Problem.Y {
-			f := prediction(&bags[i])
-			if math.IsNaN(f) || square && math.IsNaN(bags[i].variance) {
+	_, steps := test.(loss.ZeroOne)
+	var sum, count [groups + 1]float64
+	squares, weights := 0.0, 0.0
+	for i, y := range e.solution.Problem.Y {
+		w, v := weightOf(e.solution, i), bags[i].variance
+		known := !math.IsNaN(v)
+		for g, f := range bags[i].means {
+			if math.IsNaN(f) || square && !known {
 				continue
 			}
-			value, w := test.Value(f, y), weightOf(e.solution, i)
-			if square {
-				value -= bags[i].variance
+			count[g] += w
+			if sum[g] += w * test.Value(f, y); square {
+				sum[g] -= w * v
 			}
-			sum += w * value
-			count += w
 		}
-		return sum / count
-	}
-	var without []float64
-	for g := range min(groups, e.done/e.period) {
-		without = append(without, over(func(b *bag) float64 { return b.without[g] }))
-	}
-	return over(func(b *bag) float64 { return b.mean }),
-		math.Max(retrain.Jackknife(without), e.stepError(test, bags))
-}
-
-// stepError is the standard error of the mean over examples of a test loss of 0 or 1 at mean
-// predictions that are normal about their estimates: the root of the sum of p (1 - p)/N^2, p
-// the probability of a 1. It is 0 for other losses.
-func (e *Estimator) stepError(test loss.Test, bags []bag) float64 {
-	if _, steps := test.(loss.ZeroOne); !steps {
-		return 0
-	}
-	sum, count := 0.0, 0.0
-	for i, y := range e.solution.Problem.Y {
-		if b := bags[i]; !math.IsNaN(b.variance) {
-			p := test.Gaussian(b.mean, b.variance, y)
-			w := weightOf(e.solution, i)
-			sum += w * w * p * (1 - p)
-			count += w
+		if steps && known {
+			p := test.Gaussian(bags[i].means[groups], v, y)
+			squares += w * w * p * (1 - p)
+			weights += w
 		}
 	}
-	return math.Sqrt(sum) / count
+	for g := range sum {
+		sum[g] /= count[g]
+	}
+	se = retrain.Jackknife(sum[:min(groups, e.done/e.period)])
+	if steps {
+		se = math.Max(se, math.Sqrt(squares)/weights)
+	}
+	return sum[groups], se
 }

@@ -11,7 +11,7 @@ import (
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/multifidelity"
+	"bootbench/internal/retrain"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -56,7 +56,7 @@ func ProbabilitiesOf(m *model.Model, s *solver.Solution) (*Probabilities, error)
 
 // RefinedProbabilities are LeftOutProbabilities of exact resamples, which a loss with a proximal map has.
 // Among the tests of the refinement must be the square loss.
-func RefinedProbabilities(m *model.Model, r *multifidelity.Result) (*Probabilities, error) {
+func RefinedProbabilities(m *model.Model, r *retrain.Result) (*Probabilities, error) {
 	square := r.Test(loss.SquareTest{}.Name())
 	if square == nil {
 		return nil, model.InputError(errors.New(

@@ -18,34 +18,33 @@ import (
 )
 
 // NewBatch prepares batch training around a solution of this model, which may be a rough
-// one: a residual of 1e-2 does. Of the settings it takes Cross and Batch.
-func NewBatch(m *model.Model, s *solver.Solution, settings RetrainSettings) (*batch.Trainer, error) {
-	if _, ok := m.Loss.(loss.Proximal); !ok {
-		return nil, model.InputError(fmt.Errorf(
+// one: a residual of 1e-2 does. Of the settings it takes Cross and Batch. responses, P x M, take the forces
+// to the predictions at the new inputs.
+func NewBatch(m *model.Model, s *solver.Solution, settings RetrainSettings) (t *batch.Trainer,
+	responses blas64.General, err error) {
+	l, ok := m.Loss.(loss.Proximal)
+	if !ok {
+		return nil, responses, model.InputError(fmt.Errorf(
 			"batch training needs a loss with a proximal map; the predictor of %q is a posterior mean, which is "+
 				"trained one resample at a time", m.Loss.Name()))
 	}
 	engine, err := s.Engine()
 	if err != nil {
-		return nil, err
+		return nil, responses, err
 	}
-	return newBatch(m, s, engine, settings, linalg.Responses(engine, settings.Cross))
-}
-
-// newBatch is NewBatch with the responses of the new inputs.
-func newBatch(m *model.Model, s *solver.Solution, engine linalg.Engine, settings RetrainSettings,
-	responses blas64.General) (*batch.Trainer, error) {
 	theory := batch.Theory{Engine: engine, SiteMean: s.SiteMean, Mean: s.Mean, Var: s.Var, Cavity: s.Cavity}
-	problem := batch.Problem{Loss: m.Loss.(loss.Proximal), N: m.Set.N(), Site: m.Site}
 	if m.Gram() != nil && !m.Bias {
 		theory.Kernel = m.Gram()
 	}
-	return batch.New(theory, problem, responses, exactTrainer(m, settings.Cross), settings.Batch)
+	responses = linalg.Responses(engine, settings.Cross)
+	t, err = batch.New(theory, batch.Problem{Loss: l, N: m.Set.N(), Site: m.Site}, responses,
+		exactTrainer(m, settings.Cross), settings.Batch)
+	return t, responses, err
 }
 
 // FitAll is the predictor at the sites of a training on all examples, as one more fit around a solution.
 func FitAll(ctx context.Context, m *model.Model, s *solver.Solution) ([]float64, error) {
-	trainer, err := NewBatch(m, s, RetrainSettings{})
+	trainer, _, err := NewBatch(m, s, RetrainSettings{})
 	if err != nil {
 		return nil, err
 	}

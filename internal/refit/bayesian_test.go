@@ -32,12 +32,12 @@ func TestBayesian(t *testing.T) {
 		for _, shape := range []float64{1, 0.4} {
 			scheme := resample.Bayesian{N: m.Set.N(), Shape: shape}
 			s := need.One(m.Solve(t.Context(), scheme, solver.Settings{}))(t)
-			r := need.One(refit.RetrainSingly(t.Context(), m, scheme, refit.RetrainSettings{Seed: 1,
+			r := need.One(refit.Retrain(t.Context(), m, refit.Single, scheme, refit.RetrainSettings{Seed: 1,
 				Settings: retrain.Settings{Resamples: 600}}))(t)
 			var offMean, offVar []float64
 			for i := range s.Mean {
-				offMean = append(offMean, math.Pow((s.Mean[i]-r.Mean[i]), 2)/r.Var[i])
-				offVar = append(offVar, s.Var[i]/r.Var[i])
+				offMean = append(offMean, math.Pow((s.Mean[i]-r.Mean[i]), 2)/r.Variance[i])
+				offVar = append(offVar, s.Var[i]/r.Variance[i])
 			}
 			mean, ratio := math.Sqrt(stat.Mean(offMean, nil)), stat.Mean(offVar, nil)
 			if s.Status != solver.Converged || mean > 0.1 || math.Abs(ratio-1) > 0.13 {

@@ -96,7 +96,7 @@ func blocksPay(m *model.Model, plan resample.Plan, settings retrain.Settings) bo
 
 // singlePays reports whether Refine trains one by one: blocks need no solve there, and every fit's first
 // iterate is wanted. Copies of the kernel's rows for single trainers must fit.
-func singlePays(m *model.Model, plan resample.Plan, settings RefineSettings) bool {
+func singlePays(m *model.Model, plan resample.Plan, settings RetrainSettings) bool {
 	if !counts(m) || settings.Resamples < leastFits {
 		return false
 	}

@@ -39,11 +39,11 @@ func BenchmarkCost(b *testing.B) {
 			counted := refit.CostOf(m, resample.Resamples{Scheme: law, Y: m.Set.Y})
 			settings := refit.RetrainSettings{Settings: retrain.Settings{Resamples: 64, Workers: 1}}
 			for b.Loop() {
-				single := need.One(refit.RetrainSingly(b.Context(), m, law, settings))(b)
+				single := need.One(refit.Retrain(b.Context(), m, refit.Single, law, settings))(b)
 				began := time.Now()
 				s := need.One(m.SolveRoughly(b.Context(), law, solver.Settings{}))(b)
 				solve := time.Since(began)
-				blocks, _ := need.Two(refit.RetrainAround(b.Context(), m, s, law, settings))(b)
+				blocks := need.One(refit.RetrainAround(b.Context(), m, s, law, settings))(b)
 				b.ReportMetric(blocks.Stats.Elapsed.Seconds()*1e9/64/counted[1], "block/counted")
 				b.ReportMetric(single.Stats.Elapsed.Seconds()*1e9/64/counted[2], "single/counted")
 				b.ReportMetric(solve.Seconds()*1e9/counted[0], "solve/counted")

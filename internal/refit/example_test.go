@@ -42,7 +42,7 @@ func Example_plan() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Printf("%s: %d fits, left-out error %.3f\n", r.Method, r.Resamples, r.LeftOut[0].Error)
+		fmt.Printf("%s: %d fits, left-out error %.3f\n", r.Method, r.Resamples, r.Tests[0].Error)
 	}
 	// Output:
 	// batch: 780 fits, left-out error 9.795

@@ -49,22 +49,20 @@ func CheckRetrain(m *model.Model, method RetrainMethod, law resample.CountDistri
 		fmt.Sprintf("retraining with %d workers on %d sites", settings.Workers, m.Sites()))
 }
 
-// NeedToRefine is the memory that a fit to all, a solve and Refine with one worker take at least beside the
-// kernel matrix.
-func NeedToRefine(m *model.Model, s RefineSettings) int64 {
+// NeedToRefine is the memory that a fit to all, a solve and Refine by so many resamples with one worker take
+// at least beside the kernel matrix.
+func NeedToRefine(m *model.Model, resamples int) int64 {
 	f := m.Forecast()
-	s.Workers = 1
-	return max(f.Fit(), f.Held()-f.Matrix()+refineBytes(m, s))
+	settings := RetrainSettings{Settings: retrain.Settings{Resamples: resamples, Workers: 1}}
+	return max(f.Fit(), f.Held()-f.Matrix()+refineBytes(m, settings))
 }
 
 // refineBytes is the memory that Refine takes beside the solution, with kernel rows of new inputs that
 // are held whole.
-func refineBytes(m *model.Model, settings RefineSettings) int64 {
+func refineBytes(m *model.Model, settings RetrainSettings) int64 {
 	outputs := int64(m.Sites() + settings.Cross.Rows)
-	training := RetrainSettings{Settings: retrain.Settings{Workers: settings.Workers,
-		Resamples: settings.Resamples}, Cross: settings.Cross}
 	return 8*(multifidelity.NumbersPerPoint*outputs+multifidelity.NumbersPerExample*int64(m.Set.N())) +
-		blockBytes(m, training, 2*outputs)
+		blockBytes(m, settings, 2*outputs)
 }
 
 // blockBytes is the memory of blocks of fits beside the theory: responses of new inputs, the copy of G and

@@ -17,7 +17,6 @@ import (
 	"bootbench/internal/model"
 	"bootbench/internal/multifidelity"
 	"bootbench/internal/retrain"
-	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
@@ -25,34 +24,17 @@ import (
 
 // RefineSettings say how to refine a solution's averages by exact resamples.
 type RefineSettings struct {
-	// Resamples is the number of resamples, at least 2. Under a scheme whose resamples
-	// belong together (resample.Period) it is raised to whole periods, two at least.
-	Resamples int
-	// Seed and the number of a resample determine its counts, which are those of Retrain.
-	Seed uint64
+	// RetrainSettings name at least 2 Resamples. Under a scheme whose resamples belong together
+	// (resample.Period) they are raised to whole periods, two at least. The Plan is the scheme's. Where all
+	// resamples are trained again, one by one, OnFit sees them again from r = 0 on.
+	RetrainSettings
 	// Accuracy, if positive, goes on after Resamples until the standard error of the first test's left-out
 	// error is at most Accuracy times that error, or MaxResamples are done (0: DefaultMaxResamples).
 	Accuracy     float64
 	MaxResamples int
 	Silent       bool // Accuracy is not asked for: no word if it is not reached
-	// Tests are the losses by which left-out examples are judged.
-	Tests []loss.Test
-	// Plain uses no control variate.
-	Plain bool
-	// Workers is the number of blocks that are trained at a time; 0 means GOMAXPROCS.
-	Workers int
-	// Cross is that of RetrainSettings.
-	Cross blas64.General
-	// Batch says how to train. Its FirstIterate is not used.
-	Batch batch.Settings
 	// Unchecked takes contradictions of the theory as they are: see Refine.
 	Unchecked bool
-	// OnFit, if set, sees every fit in the order of r, and Lookup is asked for those that are known: see
-	// retrain.Settings. Where all resamples are trained again, one by one, OnFit sees them again from r = 0 on.
-	OnFit  func(r int, weight, f []float64)
-	Lookup func(r int, f []float64) (known bool, err error)
-	// Progress, if set, is told after each resample how many of how many are done.
-	Progress func(done, total int)
 }
 
 // Count is the number of resamples that Refine does under a scheme, Accuracy apart.
@@ -74,7 +56,7 @@ const DefaultMaxResamples = 100000
 // Where the estimates contradict the theory, the first few resamples are trained one by one as well. If these
 // fits are not those of the blocks, all resamples are trained one by one, and a warning says so.
 func Refine(ctx context.Context, m *model.Model, s *solver.Solution, scheme resample.Scheme,
-	settings RefineSettings) (*multifidelity.Result, error) {
+	settings RefineSettings) (*Retraining, error) {
 	if s != nil {
 		_, release, err := s.Hold()
 		if err != nil {
@@ -88,7 +70,7 @@ func Refine(ctx context.Context, m *model.Model, s *solver.Solution, scheme resa
 	}
 	result, err := r.refine(ctx)
 	checked := !r.settings.Batch.Single && !settings.Unchecked && m.Form() != model.ScaLAPACK
-	if err != nil || !checked || len(result.Against(s).Contradictions()) == 0 {
+	if err != nil || !checked || len(multifidelity.Against(s, result.Result).Contradictions()) == 0 {
 		return result, err
 	}
 	off, err := r.offSingle(ctx)
@@ -143,46 +125,42 @@ func (r *refinement) offSingle(ctx context.Context) (off float64, err error) {
 }
 
 // refine trains as many resamples as are wanted, and estimates.
-func (r *refinement) refine(ctx context.Context) (*multifidelity.Result, error) {
-	start := time.Now()
-	for r.target = r.settings.Resamples; r.done < r.target; r.target = r.next() {
-		if err := r.run(ctx); err != nil {
+func (r *refinement) refine(ctx context.Context) (*Retraining, error) {
+	start, target := time.Now(), r.settings.Resamples
+	for r.series.Done < target {
+		if err := r.extend(ctx, target); err != nil {
 			return nil, err
 		}
-		if r.status == retrain.Cancelled {
+		if r.series.Done < target {
 			break
 		}
+		target = r.next()
 	}
-	if r.done < 2*r.period {
-		return nil, fmt.Errorf("%w after %d resamples, too few to estimate from", retrain.ErrCancelled, r.done)
+	if done := r.series.Done; done < 2*r.period {
+		return nil, fmt.Errorf("%w after %d resamples, too few to estimate from", retrain.ErrCancelled, done)
 	}
-	result, stats := r.estimator.Result(), r.trainer.Stats()
-	result.Status, result.Iterations, result.Exact = r.status, stats.Iterations, stats.Exact
-	result.OneClass, result.Method = r.oneClass, Batch.String()
+	result := &Retraining{Result: r.series.Result(target), Method: Batch, Batch: r.trainer.Stats(),
+		Setup: start.Sub(r.began)}
 	if r.settings.Batch.Single {
-		result.Method = Single.String()
+		result.Method = Single
 	}
 	result.Warnings = append(result.Warnings, r.warnings...)
-	result.Time = multifidelity.Time{Fits: time.Since(start), Total: time.Since(r.began)}
+	result.Stats.Elapsed = time.Since(start)
 	return result, nil
 }
 
 // refinement is a Refine in progress.
 type refinement struct {
-	model     *model.Model
-	solution  *solver.Solution
-	problem   retrain.Problem
-	settings  RefineSettings
-	trainer   *batch.Trainer
-	estimator *multifidelity.Estimator
-	began     time.Time
-	period    int
-	done      int                    // resamples
-	target    int                    // of the present run
-	oneClass  int                    // resamples of one class
-	first     [checkedFits][]float64 // fits; nil: of one class, or not trained
-	status    retrain.Status
-	warnings  []string
+	model    *model.Model
+	solution *solver.Solution
+	problem  retrain.Problem
+	settings RefineSettings
+	trainer  *batch.Trainer
+	series   *retrain.Series
+	began    time.Time
+	period   int
+	first    [checkedFits][]float64 // fits; nil: of one class, or not trained
+	warnings []string
 }
 
 func newRefinement(m *model.Model, s *solver.Solution, scheme resample.Scheme,
@@ -205,37 +183,35 @@ func newRefinement(m *model.Model, s *solver.Solution, scheme resample.Scheme,
 			"left-out errors of %d tests cannot be refined to an accuracy of %v",
 			len(settings.Tests), settings.Accuracy))
 	}
-	engine, err := s.Engine()
-	if err != nil {
-		return nil, model.InputError(err)
-	}
-	settings.Resamples = settings.Count(scheme)
-	plan, err := (&RetrainSettings{Seed: settings.Seed}).plan(m, scheme)
+	settings.Resamples, settings.Plan = settings.Count(scheme), nil
+	plan, err := settings.plan(m, scheme)
 	if err != nil {
 		return nil, err
 	}
-	settings.Batch.Single = settings.Batch.Single || singlePays(m, plan, settings)
-	if settings.Workers, err = refineWorkers(m, settings); err != nil {
+	settings.Batch.Single = settings.Batch.Single || singlePays(m, plan, settings.RetrainSettings)
+	if settings.Workers, err = refineWorkers(m, settings.RetrainSettings); err != nil {
 		return nil, err
 	}
-	responses := linalg.Responses(engine, settings.Cross)
 	settings.MaxResamples = cmp.Or(settings.MaxResamples, DefaultMaxResamples)
 	settings.Batch.FirstIterate = true
-	r := &refinement{model: m, solution: s, began: began, problem: problemOf(m, plan, settings.Cross),
-		settings: settings, period: scheme.Period()}
-	r.estimator, err = multifidelity.NewEstimator(
-		multifidelity.Problem{Solution: s, Scheme: scheme, Responses: responses}, settings.Tests, settings.Plain)
+	trainer, responses, err := NewBatch(m, s, settings.RetrainSettings)
 	if err != nil {
 		return nil, model.InputError(err)
 	}
-	r.trainer, err = newBatch(m, s, engine, RetrainSettings{Cross: settings.Cross, Batch: settings.Batch},
-		responses)
-	return r, err
+	estimator, err := multifidelity.NewEstimator(
+		multifidelity.Problem{Solution: s, Scheme: scheme, Responses: responses}, settings.Tests)
+	if err != nil {
+		return nil, model.InputError(err)
+	}
+	r := &refinement{model: m, solution: s, began: began, problem: problemOf(m, plan, settings.Cross),
+		settings: settings, period: scheme.Period(), trainer: trainer}
+	r.series = retrain.NewSeries(estimator, &r.problem, &r.settings.Settings)
+	return r, nil
 }
 
 // refineWorkers is how many blocks are trained at a time: as many as wanted, or if none are named as many as
 // there are processors or, since the answer does not depend on it, as memory has room for.
-func refineWorkers(m *model.Model, settings RefineSettings) (int, error) {
+func refineWorkers(m *model.Model, settings RetrainSettings) (int, error) {
 	named := settings.Workers > 0
 	if !named {
 		settings.Workers = runtime.GOMAXPROCS(0)
@@ -254,35 +230,24 @@ func refineWorkers(m *model.Model, settings RefineSettings) (int, error) {
 	}
 }
 
-// run trains on the resamples up to target.
-func (r *refinement) run(ctx context.Context) error {
-	s := &r.settings
-	fits, err := retrain.Fits(ctx, r.problem, retrain.Batch(r.trainer), retrain.Settings{
-		Resamples: r.target - r.done, First: r.done, Workers: s.Workers, Lookup: s.Lookup})
+// extend trains on the resamples up to target.
+func (r *refinement) extend(ctx context.Context, target int) error {
+	s := r.settings.Settings
+	s.First, s.Resamples = r.series.Done, target-r.series.Done
+	fits, err := retrain.Fits(ctx, r.problem, retrain.Batch(r.trainer), s)
 	if err != nil {
 		return err
 	}
 	for f := range fits {
-		if f.Err != nil {
-			return &retrain.FitError{Resample: f.Number, Err: f.Err}
-		}
-		if f.Kind == retrain.OneClass {
-			r.oneClass++
-		}
-		if f.Number < checkedFits && !r.problem.Decided(f.Weight, f.Target) {
+		if f.Number < checkedFits && f.Kind != batch.Empty && f.Kind != batch.OneClass {
 			r.first[f.Number] = slices.Clone(f.F[:r.problem.Sites])
 		}
-		r.done++
-		r.estimator.Add(f.Weight, f.F)
-		if s.OnFit != nil {
-			s.OnFit(f.Number, f.Weight, f.F[:r.problem.Sites+r.problem.Extra])
+		if err := r.series.Take(f); err != nil {
+			return err
 		}
 		if s.Progress != nil {
-			s.Progress(r.done, r.target)
+			s.Progress(r.series.Done, target)
 		}
-	}
-	if r.done < r.target {
-		r.status = retrain.Cancelled
 	}
 	return nil
 }
@@ -291,22 +256,23 @@ func (r *refinement) run(ctx context.Context) error {
 // most three times those done, so that an error that is judged too large at first does
 // not decide. It is what is done where the accuracy is reached, or cannot be.
 func (r *refinement) next() int {
+	done := r.series.Done
 	if r.settings.Accuracy == 0 {
-		return r.done
+		return done
 	}
-	test := r.estimator.Result().TestError()
-	ratio := test.StandardError / (r.settings.Accuracy * test.Error)
+	test := r.series.Result(done).Tests[0]
+	ratio := test.SE / (r.settings.Accuracy * test.Error)
 	if !(ratio > 1) {
-		return r.done
+		return done
 	}
-	if r.done >= r.settings.MaxResamples {
+	if done >= r.settings.MaxResamples {
 		if !r.settings.Silent {
 			r.warnings = append(r.warnings, fmt.Sprintf(
 				"the standard error of the left-out error is %.2g of it after %d resamples, where %.2g was asked for",
-				test.StandardError/test.Error, r.done, r.settings.Accuracy))
+				test.SE/test.Error, done, r.settings.Accuracy))
 		}
-		return r.done
+		return done
 	}
-	wanted := math.Min(1.05*ratio*ratio, 3) * float64(r.done)
+	wanted := math.Min(1.05*ratio*ratio, 3) * float64(done)
 	return whole(min(int(math.Ceil(wanted)), r.settings.MaxResamples), r.period)
 }

@@ -54,7 +54,7 @@ type Retraining struct {
 	*retrain.Result
 	Method RetrainMethod // but AutoMethod
 	Batch  batch.Stats   // of method Batch
-	Setup  time.Duration // the theory's solve and the copy of G, of method Batch
+	Setup  time.Duration // the theory's solve, the copy of G, the inverse, before Stats.Elapsed
 }
 
 // RetrainSettings say how to retrain. The zero value is that of retrain.Settings, at the sites alone.
@@ -72,59 +72,6 @@ type RetrainSettings struct {
 	Batch batch.Settings
 }
 
-// RetrainSingly computes the averages by Monte Carlo, one resample at a time.
-func RetrainSingly(ctx context.Context, m *model.Model, scheme resample.Scheme,
-	settings RetrainSettings) (*retrain.Result, error) {
-	problem, trainers, err := settings.singly(m, scheme)
-	if err != nil {
-		return nil, err
-	}
-	return retrain.Run(ctx, problem, retrain.Single(trainers), settings.Settings)
-}
-
-// RetrainPath is RetrainSingly for losses that are multiples of the model's, by the factors.
-func RetrainPath(ctx context.Context, m *model.Model, scheme resample.Scheme, factors []float64,
-	settings RetrainSettings) ([]*retrain.Result, error) {
-	problem, trainers, err := settings.singly(m, scheme)
-	if err != nil {
-		return nil, err
-	}
-	return retrain.RunPath(ctx, problem, trainers, factors, settings.Settings)
-}
-
-// singly is what RetrainSingly trains, and with what.
-func (s *RetrainSettings) singly(m *model.Model, scheme resample.Scheme) (p retrain.Problem,
-	trainers func() (train.Trainer, error), err error) {
-	plan, err := s.plan(m, scheme)
-	if err != nil {
-		return p, nil, err
-	}
-	trainers, err = m.Trainers(s.Cross)
-	return problemOf(m, plan, s.Cross), trainers, err
-}
-
-// RetrainAround is RetrainSingly with all resamples trained together, around a solution of this model (see
-// package batch): the same draws, and the same fits within batch.Settings.Tolerance.
-func RetrainAround(ctx context.Context, m *model.Model, s *solver.Solution, scheme resample.Scheme,
-	settings RetrainSettings) (*retrain.Result, batch.Stats, error) {
-	_, release, err := s.Hold()
-	if err != nil {
-		return nil, batch.Stats{}, err
-	}
-	defer release()
-	plan, err := settings.plan(m, scheme)
-	if err != nil {
-		return nil, batch.Stats{}, err
-	}
-	trainer, err := NewBatch(m, s, settings)
-	if err != nil {
-		return nil, batch.Stats{}, err
-	}
-	result, err := retrain.Run(ctx, problemOf(m, plan, settings.Cross), retrain.Batch(trainer),
-		settings.Settings)
-	return result, trainer.Stats(), err
-}
-
 // Retrain computes the averages by a method. Batches are trained around a rough solution of the
 // theory, which is made for the purpose; where there is none, resamples are trained one by
 // one, unless method is Batch: then that is an error.
@@ -140,11 +87,58 @@ func Retrain(ctx context.Context, m *model.Model, method RetrainMethod, scheme r
 			return r, err
 		}
 	}
+	r, began := &Retraining{Method: Single}, time.Now()
+	var trainers func() (train.Trainer, error)
 	if method == Downdate {
-		return downdate(ctx, m, plan, settings)
+		r.Method, settings.Cross = Downdate, blas64.General{}
+		trainers, err = downdating(m)
+		r.Setup = time.Since(began)
+	} else {
+		trainers, err = m.Trainers(settings.Cross)
 	}
-	result, err := RetrainSingly(ctx, m, scheme, settings)
-	return &Retraining{Result: result, Method: Single}, err
+	if err != nil {
+		return nil, err
+	}
+	r.Result, err = retrain.Run(ctx, problemOf(m, plan, settings.Cross), retrain.Single(trainers),
+		settings.Settings)
+	return r, err
+}
+
+// RetrainPath is Retrain one by one for losses that are multiples of the model's, by the factors.
+func RetrainPath(ctx context.Context, m *model.Model, scheme resample.Scheme, factors []float64,
+	settings RetrainSettings) ([]*retrain.Result, error) {
+	plan, err := settings.plan(m, scheme)
+	if err != nil {
+		return nil, err
+	}
+	trainers, err := m.Trainers(settings.Cross)
+	if err != nil {
+		return nil, err
+	}
+	return retrain.RunPath(ctx, problemOf(m, plan, settings.Cross), retrain.Along(trainers, factors), factors,
+		settings.Settings)
+}
+
+// RetrainAround is Retrain with all resamples trained together, around a solution of this model (see package
+// batch): the same draws, and the same fits within batch.Settings.Tolerance.
+func RetrainAround(ctx context.Context, m *model.Model, s *solver.Solution, scheme resample.Scheme,
+	settings RetrainSettings) (*Retraining, error) {
+	_, release, err := s.Hold()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	plan, err := settings.plan(m, scheme)
+	if err != nil {
+		return nil, err
+	}
+	trainer, _, err := NewBatch(m, s, settings)
+	if err != nil {
+		return nil, err
+	}
+	result, err := retrain.Run(ctx, problemOf(m, plan, settings.Cross), retrain.Batch(trainer),
+		settings.Settings)
+	return &Retraining{Result: result, Method: Batch, Batch: trainer.Stats()}, err
 }
 
 // CanDowndate reports whether a model's predictions at examples that a fit with weights 0 and 1 leaves out
@@ -154,18 +148,10 @@ func CanDowndate(m *model.Model) bool {
 	return square && m.Gram() != nil && m.Merged() == 0
 }
 
-func downdate(ctx context.Context, m *model.Model, plan resample.Plan, settings RetrainSettings) (*Retraining,
-	error) {
-	began := time.Now()
+// downdating makes trainers of method Downdate.
+func downdating(m *model.Model) (func() (train.Trainer, error), error) {
 	inverse, err := gp.NewInverse(m.Gram(), m.Loss.(loss.Square).Noise, m.Set.Weights, m.Bias)
-	if err != nil {
-		return nil, err
-	}
-	r := &Retraining{Method: Downdate, Setup: time.Since(began)}
-	r.Result, err = retrain.Run(ctx, problemOf(m, plan, blas64.General{}),
-		retrain.Single(func() (train.Trainer, error) { return &gp.Downdate{Inverse: inverse}, nil }),
-		settings.Settings)
-	return r, err
+	return func() (train.Trainer, error) { return &gp.Downdate{Inverse: inverse}, nil }, err
 }
 
 // roughTolerance is the residual to which the theory is solved for batches: nearer ones save no iterations.
@@ -184,9 +170,13 @@ func retrainRoughly(ctx context.Context, m *model.Model, scheme resample.Scheme,
 	if s.Status == solver.NumericalFailure || s.Status == solver.Cancelled {
 		return nil, fmt.Errorf("the theory around which batches are trained: %w", s.Status.Err())
 	}
-	r := &Retraining{Method: Batch, Setup: time.Since(began)}
-	r.Result, r.Batch, err = RetrainAround(ctx, m, s, scheme, settings)
-	return r, err
+	setup := time.Since(began)
+	r, err := RetrainAround(ctx, m, s, scheme, settings)
+	if err != nil {
+		return nil, err
+	}
+	r.Setup = setup
+	return r, nil
 }
 
 // plan is that of the settings, or of a scheme.

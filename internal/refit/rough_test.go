@@ -29,14 +29,14 @@ func TestSolveRoughly(t *testing.T) {
 	m, law, ctx := rings(t, "800", model.Exact), resample.Poisson{Ratio: 1}, context.Background()
 	settings := refit.RetrainSettings{Settings: retrain.Settings{Resamples: 64}}
 	theory := need.One(m.Solve(ctx, law, solver.Settings{}))(t)
-	_, around := need.Two(refit.RetrainAround(ctx, m, theory, law, settings))(t)
+	around := need.One(refit.RetrainAround(ctx, m, theory, law, settings))(t)
 	rough := need.One(m.SolveRoughly(ctx, law, solver.Settings{}))(t)
-	_, near := need.Two(refit.RetrainAround(ctx, m, rough, law, settings))(t)
+	near := need.One(refit.RetrainAround(ctx, m, rough, law, settings))(t)
 	if got := rough.Stats.Refreshes; got.Exact > 1 || got.Single > 0 {
 		t.Errorf("refreshes %+v", got)
 	}
-	if near.Iterations > around.Iterations*3/2 || near.Exact > around.Exact {
-		t.Errorf("%+v around one refresh, %+v around the theory", near, around)
+	if near.Batch.Iterations > around.Batch.Iterations*3/2 || near.Batch.Exact > around.Batch.Exact {
+		t.Errorf("%+v around one refresh, %+v around the theory", near.Batch, around.Batch)
 	}
 }
 

@@ -4,31 +4,13 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"bootbench/blas"
 	"bootbench/internal/batch"
 	"bootbench/internal/train"
 	"bootbench/linalg"
-)
-
-// Fit is one fit of a plan, as it is handed over.
-type Fit struct {
-	batch.Fit
-	Kind Kind
-	// Time is its share of the wall time of its block.
-	Time time.Duration
-}
-
-// Kind says where the predictions of a fit come from.
-type Kind int
-
-const (
-	Trained  Kind = iota
-	Recalled      // by Settings.Lookup
-	Empty         // of no example: the prior mean
-	OneClass      // of one class, which leaves a bias without a bound: its label
 )
 
 // Worker trains blocks of fits.
@@ -75,10 +57,10 @@ func (a along) Train(ctx context.Context, fits []batch.Fit) {
 	for i := range fits {
 		f := &fits[i]
 		switch {
-		case f.Known:
+		case f.Kind != batch.Trained:
 		case ctx.Err() != nil:
 			f.Err = ctx.Err()
-		case resumes && i > 0 && !fits[i-1].Known:
+		case resumes && i > 0 && fits[i-1].Kind == batch.Trained:
 			f.Err = r.Resume(a.factors[i]/a.factors[i-1], f.Weight, f.Target, f.F)
 		default:
 			f.Err = a.Fit(f.Weight, f.Target, f.F)
@@ -98,84 +80,73 @@ type run struct {
 
 // block is fits that one worker trains.
 type block struct {
-	fits     []batch.Fit
-	kind     []Kind
-	duration time.Duration
+	number int
+	fits   []batch.Fit
+	ready  chan struct{} // has been trained
 }
 
 // fits hands over the fits of the run in the order of their numbers, up to the first whose training ctx
-// ended; each is valid until the next. Workers take the next block that nobody has, whose bounds follow from
-// its number alone, and run ahead of the fits that were handed over by a bounded number of blocks. A panic of
-// a worker, which is one of the caller's trainer or loss, is one of the loop.
-func (r *run) fits(ctx context.Context, workers []Worker) iter.Seq[*Fit] {
-	return func(yield func(*Fit) bool) {
+// ended; each is valid until the next. The bounds of a block follow from its number alone. A panic of a
+// worker, which is one of the caller's trainer or loss, is one of the loop.
+func (r *run) fits(ctx context.Context, workers []Worker) iter.Seq[*batch.Fit] {
+	return func(yield func(*batch.Fit) bool) {
 		blas.SingleThreaded(func() { r.each(ctx, workers, yield) })
 	}
 }
 
-func (r *run) each(ctx context.Context, workers []Worker, yield func(*Fit) bool) {
-	room := len(workers)
-	if room > 1 {
-		room *= BlocksPerWorker
+// each passes a ring of blocks through the workers: a block is trained again, with later fits, when its fits
+// have been handed over.
+func (r *run) each(ctx context.Context, workers []Worker, yield func(*batch.Fit) bool) {
+	ring := make([]*block, len(workers))
+	if len(workers) > 1 {
+		ring = make([]*block, BlocksPerWorker*len(workers))
 	}
-	working, stop := context.WithCancel(ctx)
-	free, ready := make(chan *block, room), make([]chan *block, room)
-	for i := range ready {
-		ready[i] = make(chan *block, 1)
-		free <- r.newBlock()
-	}
+	ctx, stop := context.WithCancel(ctx)
+	queue, failed := make(chan *block, len(ring)), make(chan struct{})
+	fail := sync.OnceFunc(func() { close(failed) })
 	var crew linalg.Crew
-	var next, left atomic.Int64
-	ended := make(chan struct{})
-	left.Store(int64(len(workers)))
 	defer func() {
 		stop()
+		close(queue)
 		crew.Wait()
 	}()
 	for _, w := range workers {
 		crew.Go(func() {
-			defer func() {
-				if left.Add(-1) == 0 {
-					close(ended)
-				}
-			}()
-			for working.Err() == nil {
-				select {
-				case b := <-free:
-					number := int(next.Add(1)) - 1
-					if r.first(number) >= r.end() {
-						return
-					}
-					r.train(working, w, b, number)
-					ready[number%room] <- b // which the block room numbers before has left
-				case <-working.Done():
-				}
+			for b := range queue {
+				r.train(ctx, w, b)
+				b.ready <- struct{}{}
 			}
-		}, stop)
+		}, fail)
+	}
+	send := func(number int) {
+		if b := ring[number%len(ring)]; r.first(number) < r.end() {
+			b.number = number
+			queue <- b
+		}
+	}
+	for i := range ring {
+		ring[i] = r.newBlock()
+		send(i)
 	}
 	for number := 0; r.first(number) < r.end(); number++ {
-		var b *block
+		b := ring[number%len(ring)]
 		select {
-		case b = <-ready[number%room]:
-		case <-ended:
-			select {
-			case b = <-ready[number%room]:
-			default:
-				return
-			}
+		case <-b.ready:
+		case <-failed:
+			return
 		}
 		for i := range b.fits {
-			f := &Fit{b.fits[i], b.kind[i], b.duration / time.Duration(len(b.fits))}
+			f := &b.fits[i]
 			if errors.Is(f.Err, context.Canceled) || errors.Is(f.Err, context.DeadlineExceeded) || !yield(f) {
 				return
 			}
 		}
-		free <- b
+		send(number + len(ring))
 	}
 }
 
 func (r *run) newBlock() *block {
-	b := &block{}
+	b := &block{ready: make(chan struct{}, 1)}
 	for range min(r.trainers.Block, r.settings.Resamples) {
 		b.fits = append(b.fits, batch.Fit{Weight: make([]float64, len(r.problem.Y)),
 			F: make([]float64, r.trainers.Outputs)})
@@ -196,47 +167,44 @@ func (r *run) end() int { return r.settings.First + r.settings.Resamples }
 
 // train makes the weights and targets of a block, and trains the fits that are not recalled. If one of them
 // must be trained all are, so that each is trained in the same company in every run.
-func (r *run) train(ctx context.Context, w Worker, b *block, number int) {
-	start, first := time.Now(), r.first(number)
-	b.fits = b.fits[:min(r.first(number+1), r.end())-first]
-	b.kind = b.kind[:0]
+func (r *run) train(ctx context.Context, w Worker, b *block) {
+	start, first := time.Now(), r.first(b.number)
+	b.fits = b.fits[:min(r.first(b.number+1), r.end())-first]
 	train := false
 	for i := range b.fits {
 		b.fits[i].Number = first + i
-		k := r.prepare(&b.fits[i])
-		b.kind = append(b.kind, k)
-		train = train || k == Trained
+		r.prepare(&b.fits[i])
+		train = train || b.fits[i].Kind == batch.Trained
 	}
-	for i, k := range b.kind {
-		if train && k == Recalled {
-			b.kind[i], b.fits[i].Known, b.fits[i].Err = Trained, false, nil
+	for i := range b.fits {
+		if f := &b.fits[i]; train && f.Kind == batch.Recalled {
+			f.Kind, f.Err = batch.Trained, nil
 		}
 	}
 	w.Train(ctx, b.fits)
-	b.duration = time.Since(start)
+	for i := range b.fits {
+		b.fits[i].Time = time.Since(start) / time.Duration(len(b.fits))
+	}
 }
 
 // prepare makes the weights and targets of a fit, and finds its predictions if they are known.
-func (r *run) prepare(f *batch.Fit) Kind {
+func (r *run) prepare(f *batch.Fit) {
 	p := r.problem
 	f.Target = p.Plan.Fit(f.Number, f.Weight)
-	f.Known, f.Err = true, nil
+	f.Kind, f.Err = batch.Trained, nil
 	label, count := classes(f.Weight, f.Target)
-	inputs := f.F[:p.Sites+p.Extra]
+	inputs := f.F[:p.inputs()]
 	if p.Decided(f.Weight, f.Target) {
 		for i := range inputs {
 			inputs[i] = label
 		}
-		return [2]Kind{Empty, OneClass}[count]
-	}
-	if r.settings.Lookup != nil {
-		if f.Known, f.Err = r.settings.Lookup(f.Number, inputs); f.Known || f.Err != nil {
-			f.Known = true
-			return Recalled
+		f.Kind = [2]batch.Kind{batch.Empty, batch.OneClass}[count]
+	} else if r.settings.Lookup != nil {
+		var known bool
+		if known, f.Err = r.settings.Lookup(f.Number, inputs); known || f.Err != nil {
+			f.Kind = batch.Recalled
 		}
 	}
-	f.Known = false
-	return Trained
 }
 
 // Decided reports whether a fit predicts without training: it is of no example, or of one class, see

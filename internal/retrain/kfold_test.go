@@ -39,29 +39,29 @@ func TestLeaveOneOut(t *testing.T) {
 	for i, target := range y {
 		f := w * (total - target) / (v + noise + w*float64(n-1))
 		want += (f - target) * (f - target) / float64(n)
-		if r.Absent[i] != 1 || !near(r.LeftOut[0].Examples[i], (f-target)*(f-target), 1e-12) ||
-			!near(r.OutOfBag.Mean[i], f, 1e-12) {
+		if r.Absent[i] != 1 || !near(r.Tests[0].Examples[i], (f-target)*(f-target), 1e-12) ||
+			!near(r.OutOfBag[i], f, 1e-12) {
 			t.Errorf("example %d, left out %d times, has loss %v, mean %v; want %v, %v", i, r.Absent[i],
-				r.LeftOut[0].Examples[i], r.OutOfBag.Mean[i], (f-target)*(f-target), f)
+				r.Tests[0].Examples[i], r.OutOfBag[i], (f-target)*(f-target), f)
 		}
 	}
-	if !near(r.LeftOut[0].Error, want, 1e-12) || !math.IsNaN(r.LeftOut[0].SE) || !math.IsNaN(r.VarSE[0]) ||
+	if !near(r.Tests[0].Error, want, 1e-12) || !math.IsNaN(r.Tests[0].SE) || !math.IsNaN(r.VarianceSE[0]) ||
 		len(r.Warnings) != 0 {
 		t.Errorf("error %v +- %v, want %v and no standard error from one partition; warnings %q",
-			r.LeftOut[0].Error, r.LeftOut[0].SE, want, r.Warnings)
+			r.Tests[0].Error, r.Tests[0].SE, want, r.Warnings)
 	}
 	// Two partitions of single examples are the same: no Monte-Carlo error.
 	twice := run(t, p, process{kernel: k, noise: noise}.trainers(p), retrain.Settings{Resamples: 2 * n,
 		Tests: bothTests})
 	for i := range y {
-		if !near(twice.Var[i], r.Var[i], 1e-12) || !near(twice.MeanSE[i], 0, 1e-12) ||
-			!near(twice.VarSE[i], 0, 1e-12) {
-			t.Errorf("site %d: variance %v +- %v of mean +- %v, not %v", i, twice.Var[i], twice.VarSE[i],
-				twice.MeanSE[i], r.Var[i])
+		if !near(twice.Variance[i], r.Variance[i], 1e-12) || !near(twice.MeanSE[i], 0, 1e-12) ||
+			!near(twice.VarianceSE[i], 0, 1e-12) {
+			t.Errorf("site %d: variance %v +- %v of mean +- %v, not %v", i, twice.Variance[i], twice.VarianceSE[i],
+				twice.MeanSE[i], r.Variance[i])
 		}
 	}
-	if !near(twice.LeftOut[0].SE, 0, 1e-12) {
-		t.Errorf("leave-one-out has standard error %v", twice.LeftOut[0].SE)
+	if !near(twice.Tests[0].SE, 0, 1e-12) {
+		t.Errorf("leave-one-out has standard error %v", twice.Tests[0].SE)
 	}
 	part := run(t, p, constant(shrunkMean{}), retrain.Settings{Resamples: n + 1})
 	if len(part.Warnings) != 1 || !strings.Contains(part.Warnings[0], "partitions into 7 folds") {
@@ -96,7 +96,7 @@ func TestFewPartitions(t *testing.T) {
 	for seed := range uint64(2000) {
 		p := problem(scheme, seed, y...)
 		r := run(t, p, constant(shrunkMean{}), retrain.Settings{Resamples: 12, Workers: 1})
-		variances = append(variances, r.Var[0])
+		variances = append(variances, r.Variance[0])
 	}
 	got, se, _, _ := bruteMoments(variances)
 	if math.Abs(got-exact) > 4*se || se > 0.02*exact {
@@ -135,8 +135,8 @@ func TestFoldsAreCalibrated(t *testing.T) {
 	for seed := range uint64(seeds) {
 		p := problem(resample.KFold{Folds: 2, N: 8}, seed, y...)
 		r := run(t, p, constant(shrunkMean{}), retrain.Settings{Resamples: 80, Workers: 1, Tests: bothTests[:1]})
-		for q, pair := range [3][2]float64{{r.LeftOut[0].Error, r.LeftOut[0].SE}, {r.Mean[0], r.MeanSE[0]},
-			{r.Var[0], r.VarSE[0]}} {
+		for q, pair := range [3][2]float64{{r.Tests[0].Error, r.Tests[0].SE}, {r.Mean[0], r.MeanSE[0]},
+			{r.Variance[0], r.VarianceSE[0]}} {
 			value[q] = append(value[q], pair[0])
 			squaredSE[q] = append(squaredSE[q], pair[1]*pair[1])
 		}
@@ -178,14 +178,14 @@ func TestRunPath(t *testing.T) {
 		nil,
 		n, blas64.General{})
 	settings := retrain.Settings{Resamples: 8, Tests: bothTests, Workers: 2}
-	path := need.One(retrain.RunPath(t.Context(), p, margin, factors, settings))(t)
+	path := need.One(retrain.RunPath(t.Context(), p, retrain.Along(margin, factors), factors, settings))(t)
 	for place, factor := range factors {
 		alone := p
 		alone.Plan = resample.Path{Plan: p.Plan, Factors: []float64{factor}}
 		want := run(t, alone, retrain.Single(margin), settings)
 		for i := range y {
-			if got := path[place]; !near(got.OutOfBag.Mean[i], want.OutOfBag.Mean[i], 1e-6) || got.Resamples != 8 {
-				t.Errorf("factor %g, example %d: %v, alone %v", factor, i, got.OutOfBag.Mean[i], want.OutOfBag.Mean[i])
+			if got := path[place]; !near(got.OutOfBag[i], want.OutOfBag[i], 1e-6) || got.Resamples != 8 {
+				t.Errorf("factor %g, example %d: %v, alone %v", factor, i, got.OutOfBag[i], want.OutOfBag[i])
 			}
 		}
 	}

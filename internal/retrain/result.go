@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"bootbench/loss"
 )
 
 // Result holds averages over resamples. All standard errors are Monte-Carlo errors: they say how far the
@@ -24,17 +26,21 @@ type Result struct {
 	OneClass int
 	// Absent counts, per example, the resamples that do not contain it.
 	Absent []int
-	// LeftOut holds the left-out errors, one entry per test loss of the Settings.
-	LeftOut []LeftOut
-	// OutOfBag is the ensemble of the predictors that leave an example out.
-	OutOfBag OutOfBag
-	// Mean and Var are the mean and the variance (unbiased) over resamples of the prediction at each site, then
-	// at each extra input; MeanSE and VarSE are their standard errors.
+	// Tests holds the left-out errors, one entry per test loss of the Settings.
+	Tests []TestError
+	// OutOfBag is the out-of-bag ensemble (bagging): of each example the mean prediction over the resamples
+	// that leave it out, NaN if none does. OutOfBagVote is the share of positive ones.
+	OutOfBag, OutOfBagVote []float64
+	// VoteError is the share of labels -1, +1 that the majority of OutOfBagVote misses, a tie counting half, and
+	// VoteErrorSE its standard error. It means nothing for other targets.
+	VoteError, VoteErrorSE float64
+	// Mean and Variance are the mean and the variance (unbiased) over resamples of the prediction at each site,
+	// then at each extra input; MeanSE and VarianceSE are their standard errors.
 	//
 	// Under a plan of longer period, such as of K-fold, the standard errors come from the
 	// delete-a-group jackknife over whole periods and need two of them. From one
-	// partition alone Var is the variance over its folds.
-	Mean, MeanSE, Var, VarSE []float64
+	// partition alone Variance is the variance over its folds.
+	Mean, MeanSE, Variance, VarianceSE []float64
 	// Vote is the share of the resamples whose prediction there is positive, one of
 	// exactly 0 counting half: the class probability of the vote of all resamples.
 	Vote []float64
@@ -44,42 +50,49 @@ type Result struct {
 	Stats Stats
 }
 
-// LeftOut is a left-out error after Efron: an example's loss is averaged over
+// TestError is the left-out error after Efron under one test loss: an example's loss is averaged over
 // the resamples that do not contain it, and these averages over the examples.
-type LeftOut struct {
-	// Test is the name of the test loss.
-	Test string
+type TestError struct {
+	Test loss.Test
 	// Error is the mean of Examples over those examples that were left out at least once, and SE its standard
 	// error by the delete-a-group jackknife, where resample b (of those that are not skipped) belongs to group
-	// b mod 20; under such a plan, to group b/Period mod 20.
+	// b mod 20; under a plan of longer period, to group b/Period mod 20.
 	Error, SE float64
-	// Examples holds the mean left-out loss of each example, NaN for an example that was never left out.
-	Examples []float64
+	// EquivalentResamples is the number of plain averages' resamples that would have the same standard error.
+	EquivalentResamples float64
+	// Examples holds the mean left-out loss of each example, NaN for an example that was never left out, and
+	// ExamplesSE their standard errors, which plain averages do not have.
+	Examples, ExamplesSE []float64
+	// BaggedError is the mean loss of Result.OutOfBag, where Error is the average of the predictors' errors, and
+	// BaggedSE its standard error, as that of Error. An ensemble of few predictors errs by more than that of
+	// all: for the square loss by the predictor's variance over the number of resamples that leave an example
+	// out.
+	BaggedError, BaggedSE float64
 }
 
-// OutOfBag is the out-of-bag ensemble (bagging): for every example, the average
-// of the predictors that were trained without it. Its error is that of the
-// averaged predictor, where LeftOut is the average of the predictors' errors.
-type OutOfBag struct {
-	// Mean and Vote are, per example, the mean prediction at its input and the share of positive ones, over the
-	// resamples that leave it out; NaN for an example that was never left out.
-	Mean, Vote []float64
-	// Errors holds the error of Mean, one entry per test loss of the Settings.
-	Errors []EnsembleError
-	// VoteError is the share of labels -1, +1 that the majority vote misses, a tie counting half, and
-	// VoteErrorSE its standard error. It means nothing for other targets.
-	VoteError, VoteErrorSE float64
+// Test is the entry of Tests for a loss of this name; nil: there is none.
+func (r *Result) Test(name string) *TestError {
+	for i := range r.Tests {
+		if r.Tests[i].Test.Name() == name {
+			return &r.Tests[i]
+		}
+	}
+	return nil
 }
 
-// EnsembleError is the test loss of an out-of-bag ensemble, averaged over the examples that were left out at
-// least once, with its standard error as that of LeftOut. An ensemble of few predictors errs by more than
-// that of all: for the square loss by the predictor's variance over the number of resamples that leave an
-// example out.
-type EnsembleError struct {
-	// Test is the name of the test loss.
-	Test string
-	// Error is the mean loss, and SE its standard error.
-	Error, SE float64
+// warn adds remarks on fits that are not like the others.
+func (r *Result) warn() {
+	add := func(count int, format string, args ...any) {
+		if count > 0 {
+			r.Warnings = append(r.Warnings, fmt.Sprintf(format, append([]any{count}, args...)...))
+		}
+	}
+	if skipped := len(r.Skipped); skipped > 0 {
+		add(skipped, "%d of %d resamples are not in the averages, for their training did not converge (the first: %v)",
+			r.Resamples+skipped, r.Skipped[0])
+	}
+	add(r.Empty, "%d of %d resamples were empty and predict the prior mean 0", r.Resamples)
+	add(r.OneClass, "%d of %d resamples were of one class and predict its label", r.Resamples)
 }
 
 // Stats tell what a run cost.

@@ -173,15 +173,15 @@ func TestRunMatchesBruteForce(t *testing.T) {
 
 	for i, test := range bothTests {
 		examples, overall := bruteLeftOut(p, counts, fits, test, func(int) bool { return true })
-		r := got.LeftOut[i]
-		if r.Test != test.Name() || !near(r.Error, overall, 1e-10) || !near(r.SE, bruteSE(p, counts, fits, test),
+		r := got.Tests[i]
+		if r.Test != test || !near(r.Error, overall, 1e-10) || !near(r.SE, bruteSE(p, counts, fits, test),
 			1e-9) {
-			t.Errorf("%s: error %v +- %v, brute force %v +- %v", r.Test, r.Error, r.SE, overall,
+			t.Errorf("%s: error %v +- %v, brute force %v +- %v", test.Name(), r.Error, r.SE, overall,
 				bruteSE(p, counts, fits, test))
 		}
 		for j := range examples {
 			if !near(r.Examples[j], examples[j], 1e-10) {
-				t.Errorf("%s: example %d has %v, brute force %v", r.Test, j, r.Examples[j], examples[j])
+				t.Errorf("%s: example %d has %v, brute force %v", test.Name(), j, r.Examples[j], examples[j])
 			}
 		}
 	}
@@ -213,9 +213,9 @@ func TestRunMatchesBruteForce(t *testing.T) {
 			t.Errorf("site %d: vote %v of %v", s, got.Vote[s], positive)
 		}
 		if !near(got.Mean[s], mean, 1e-10) || !near(got.MeanSE[s], meanSE, 1e-10) ||
-			!near(got.Var[s], variance, 1e-10) || !near(got.VarSE[s], varianceSE, 1e-9) {
+			!near(got.Variance[s], variance, 1e-10) || !near(got.VarianceSE[s], varianceSE, 1e-9) {
 			t.Errorf("site %d: moments %v %v %v %v, brute force %v %v %v %v", s,
-				got.Mean[s], got.MeanSE[s], got.Var[s], got.VarSE[s], mean, meanSE, variance, varianceSE)
+				got.Mean[s], got.MeanSE[s], got.Variance[s], got.VarianceSE[s], mean, meanSE, variance, varianceSE)
 		}
 	}
 }
@@ -253,16 +253,16 @@ func checkBag(t *testing.T, p retrain.Problem, counts, fits [][]float64, got *re
 	}
 	for i := range p.Y {
 		mean, vote := ensemble(i, -1)
-		if !near(got.OutOfBag.Mean[i], mean, 1e-10) || !near(got.OutOfBag.Vote[i], vote, 1e-14) {
-			t.Errorf("example %d: ensemble %v with vote %v, brute force %v, %v", i, got.OutOfBag.Mean[i],
-				got.OutOfBag.Vote[i], mean, vote)
+		if !near(got.OutOfBag[i], mean, 1e-10) || !near(got.OutOfBagVote[i], vote, 1e-14) {
+			t.Errorf("example %d: ensemble %v with vote %v, brute force %v, %v", i, got.OutOfBag[i],
+				got.OutOfBagVote[i], mean, vote)
 		}
 	}
 	for k, test := range bothTests {
 		want, se := errorOf(func(mean, _, y float64) float64 { return test.Value(mean, y) })
-		if e := got.OutOfBag.Errors[k]; e.Test != test.Name() || !near(e.Error, want, 1e-10) ||
-			!near(e.SE, se, 1e-9) {
-			t.Errorf("ensemble under %s: %v +- %v, brute force %v +- %v", e.Test, e.Error, e.SE, want, se)
+		if e := got.Tests[k]; !near(e.BaggedError, want, 1e-10) || !near(e.BaggedSE, se, 1e-9) {
+			t.Errorf("ensemble under %s: %v +- %v, brute force %v +- %v", test.Name(), e.BaggedError, e.BaggedSE, want,
+				se)
 		}
 	}
 	want, se := errorOf(func(_, vote, y float64) float64 {
@@ -274,8 +274,8 @@ func checkBag(t *testing.T, p retrain.Problem, counts, fits [][]float64, got *re
 		}
 		return 1
 	})
-	if !near(got.OutOfBag.VoteError, want, 1e-12) || !near(got.OutOfBag.VoteErrorSE, se, 1e-9) {
-		t.Errorf("vote misses %v +- %v, brute force %v +- %v", got.OutOfBag.VoteError, got.OutOfBag.VoteErrorSE,
+	if !near(got.VoteError, want, 1e-12) || !near(got.VoteErrorSE, se, 1e-9) {
+		t.Errorf("vote misses %v +- %v, brute force %v +- %v", got.VoteError, got.VoteErrorSE,
 			want, se)
 	}
 }
@@ -492,7 +492,7 @@ func (s firstStays) Draw(seed uint64, b int, counts []float64) {
 func TestExampleNeverLeftOutDoesNotCount(t *testing.T) {
 	p := problem(firstStays{resample.Poisson{Ratio: 1}}, 0, 100, 1, 2)
 	r := run(t, p, constant(shrunkMean{}), retrain.Settings{Resamples: 100, Tests: bothTests})
-	e := r.LeftOut[0]
+	e := r.Tests[0]
 	if !math.IsNaN(e.Examples[0]) || r.Absent[0] != 0 || !near(e.Error, (e.Examples[1]+e.Examples[2])/2, 1e-14) {
 		t.Errorf("examples %v give %v", e.Examples, e.Error)
 	}
@@ -511,8 +511,8 @@ func TestStandardErrorsAreCalibrated(t *testing.T) {
 	for seed := range uint64(seeds) {
 		p := problem(resample.Poisson{Ratio: 1}, seed, 1, -2, 0.5, 3, -1, 0, 2, -0.5)
 		r := run(t, p, constant(shrunkMean{}), retrain.Settings{Resamples: 200, Workers: 1, Tests: bothTests[:1]})
-		for q, pair := range [3][2]float64{{r.LeftOut[0].Error, r.LeftOut[0].SE}, {r.Mean[0], r.MeanSE[0]},
-			{r.Var[0], r.VarSE[0]}} {
+		for q, pair := range [3][2]float64{{r.Tests[0].Error, r.Tests[0].SE}, {r.Mean[0], r.MeanSE[0]},
+			{r.Variance[0], r.VarianceSE[0]}} {
 			value[q] = append(value[q], pair[0])
 			squaredSE[q] = append(squaredSE[q], pair[1]*pair[1])
 		}
@@ -541,8 +541,8 @@ func TestMomentsSurviveALargeMean(t *testing.T) {
 		return nil
 	})), retrain.Settings{Resamples: 500, Workers: 1})
 	_, _, variance, varianceSE := bruteMoments(values)
-	if !near(r.Var[0], variance, 1e-6) || !near(r.VarSE[0], varianceSE, 1e-6) {
-		t.Errorf("variance %v +- %v, want %v +- %v", r.Var[0], r.VarSE[0], variance, varianceSE)
+	if !near(r.Variance[0], variance, 1e-6) || !near(r.VarianceSE[0], varianceSE, 1e-6) {
+		t.Errorf("variance %v +- %v, want %v +- %v", r.Variance[0], r.VarianceSE[0], variance, varianceSE)
 	}
 }
 
@@ -563,7 +563,7 @@ func TestBLASThreadsAreSingleAndRestored(t *testing.T) {
 func TestDefaults(t *testing.T) {
 	p, _ := regression(4, 0)
 	r := run(t, p, constant(shrunkMean{}), retrain.Settings{})
-	if r.Resamples != retrain.DefaultResamples || r.Stats.Workers < 1 || len(r.LeftOut) != 0 {
+	if r.Resamples != retrain.DefaultResamples || r.Stats.Workers < 1 || len(r.Tests) != 0 {
 		t.Errorf("zero settings gave %+v", r)
 	}
 	p = problem(resample.KFold{Folds: 3, N: len(p.Y)}, 0, p.Y...)

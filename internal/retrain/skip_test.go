@@ -87,14 +87,14 @@ func TestSkip(t *testing.T) {
 				r.Stats.Fits, found, skipped)
 		}
 		mean := sum / n
-		if !near(r.Mean[0], mean, 1e-12) || !near(r.Var[0], (squares-n*mean*mean)/(n-1), 1e-10) ||
+		if !near(r.Mean[0], mean, 1e-12) || !near(r.Variance[0], (squares-n*mean*mean)/(n-1), 1e-10) ||
 			!near(r.Vote[0], positive/n, 1e-15) {
-			t.Errorf("mean %v, variance %v, vote %v, want %v, %v, %v", r.Mean[0], r.Var[0], r.Vote[0], mean,
+			t.Errorf("mean %v, variance %v, vote %v, want %v, %v, %v", r.Mean[0], r.Variance[0], r.Vote[0], mean,
 				(squares-n*mean*mean)/(n-1), positive/n)
 		}
 		for i := range y {
-			if r.Absent[i] != int(absent[i]) || !near(r.LeftOut[0].Examples[i], loss[i]/absent[i], 1e-12) {
-				t.Errorf("example %d: left out %d times, loss %v, want %v, %v", i, r.Absent[i], r.LeftOut[0].Examples[i],
+			if r.Absent[i] != int(absent[i]) || !near(r.Tests[0].Examples[i], loss[i]/absent[i], 1e-12) {
+				t.Errorf("example %d: left out %d times, loss %v, want %v, %v", i, r.Absent[i], r.Tests[0].Examples[i],
 					absent[i], loss[i]/absent[i])
 			}
 		}

@@ -132,15 +132,15 @@ func gridSearch(t *testing.T, open model.Spec) (best model.Spec) {
 			if open.Set.Task == dataset.Classification {
 				spec.Loss, test = loss.Hinge{C: []float64{0.1, 1, 10, 100, 1000, 1e4}[k]}, loss.ZeroOne{}
 			}
-			r, err := refit.RetrainSingly(t.Context(), need.One(model.Build(spec))(t),
+			r, err := refit.Retrain(t.Context(), need.One(model.Build(spec))(t), refit.Single,
 				resample.KFold{Folds: 5, N: open.Set.N()},
 				refit.RetrainSettings{Settings: retrain.Settings{Resamples: 5, Tests: []loss.Test{test}}})
 			if err != nil {
 				t.Logf("%v: %v", spec.Loss, err)
 				continue
 			}
-			if r.LeftOut[0].Error < least {
-				least, best = r.LeftOut[0].Error, spec
+			if r.Tests[0].Error < least {
+				least, best = r.Tests[0].Error, spec
 			}
 		}
 	}
@@ -153,7 +153,7 @@ func heldOut(t *testing.T, spec model.Spec, fresh *dataset.Set) float64 {
 	m := need.One(model.Build(spec))(t)
 	rows := need.One(m.CrossAll(model.Dense(blas64.General(fresh.X))))(t)
 	all := resample.Subsample{Size: m.Set.N(), N: m.Set.N()}
-	r := need.One(refit.RetrainSingly(t.Context(), m, all,
+	r := need.One(refit.Retrain(t.Context(), m, refit.Single, all,
 		refit.RetrainSettings{Settings: retrain.Settings{Resamples: 2},
 			Cross: rows}))(t)
 	var test loss.Test = loss.SquareTest{}

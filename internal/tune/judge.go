@@ -62,12 +62,12 @@ func (j *judge) byGroups(ctx context.Context, m *model.Model) (judged, error) {
 	if err != nil {
 		return judged{}, fmt.Errorf("%w: folds of whole groups: %w", model.ErrInput, err)
 	}
-	r, err := refit.RetrainSingly(ctx, m, scheme, refit.RetrainSettings{Settings: retrain.Settings{
+	r, err := refit.Retrain(ctx, m, refit.Single, scheme, refit.RetrainSettings{Settings: retrain.Settings{
 		Resamples: folds, Tests: []loss.Test{j.problem.Test}}})
 	if err != nil || ctx.Err() != nil {
 		return judged{}, cmp.Or(err, ctx.Err())
 	}
-	return judged{value: r.LeftOut[0].Error}, nil
+	return judged{value: r.Tests[0].Error}, nil
 }
 
 // partsOf are a set's several classes, each against the others, or several targets, scaled to the variance of

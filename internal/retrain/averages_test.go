@@ -4,7 +4,19 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"bootbench/resample"
 )
+
+// sumsOf are those of a point from values.
+func sumsOf(values ...float64) Moments {
+	s := NewSums(2, 1, 2, true)
+	for b, v := range values {
+		v -= values[0]
+		s.Add(b%2, 0, []float64{v, v * v})
+	}
+	return s.Total(0)
+}
 
 // TestVarianceOfVariance enumerates all samples of n values of a lopsided law
 // and asks for unbiasedness: the estimates' mean is the variance that the
@@ -21,12 +33,9 @@ func TestVarianceOfVariance(t *testing.T) {
 				}
 				return
 			}
-			m := newMoments(1)
-			for _, v := range sample {
-				m.add([]float64{v})
-			}
-			k2 := m.m2[0] / float64(n-1)
-			estimate += p * varianceOfVariance(float64(n), m.m2[0], m.m4[0])
+			m := sumsOf(sample...)
+			k2 := m.Central(0, 0) / float64(n-1)
+			estimate += p * varianceOfVariance(m)
 			mean += p * k2
 			square += p * k2 * k2
 		}
@@ -45,11 +54,11 @@ func TestGaussianPair(t *testing.T) {
 	for n, want := range map[int]float64{2: 2, 3: 1} {
 		mean := 0.0
 		for range 20000 {
-			m := newMoments(1)
-			for range n {
-				m.add([]float64{rng.NormFloat64()})
+			sample := make([]float64, n)
+			for i := range sample {
+				sample[i] = rng.NormFloat64()
 			}
-			mean += varianceOfVariance(float64(n), m.m2[0], m.m4[0]) / 20000
+			mean += varianceOfVariance(sumsOf(sample...)) / 20000
 		}
 		if math.Abs(mean-want) > 0.15*want {
 			t.Errorf("%d values: estimated variance of their variance %.3f, want %g", n, mean, want)
@@ -59,11 +68,12 @@ func TestGaussianPair(t *testing.T) {
 
 // TestFewValues: nothing is told that cannot be known.
 func TestFewValues(t *testing.T) {
-	m := newMoments(1)
+	p := Problem{Y: []float64{0}, Sites: 1, Plan: resample.Resamples{Scheme: resample.Poisson{Ratio: 1}}}
+	a := newAverages(&p, nil)
 	for n, want := range []int{4, 3, 0, 0, 0} {
-		a := m.independent(0)
+		r := a.Result()
 		unknown := 0
-		for _, v := range []float64{a.mean, a.meanSE, a.variance, a.varianceSE} {
+		for _, v := range []float64{r.Mean[0], r.MeanSE[0], r.Variance[0], r.VarianceSE[0]} {
 			if math.IsNaN(v) {
 				unknown++
 			}
@@ -71,6 +81,6 @@ func TestFewValues(t *testing.T) {
 		if unknown != want {
 			t.Errorf("%d values leave %d unknown, not %d", n, unknown, want)
 		}
-		m.add([]float64{float64(n * n)})
+		a.Add(n, []float64{1}, []float64{float64(n * n)})
 	}
 }

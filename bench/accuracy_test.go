@@ -41,7 +41,8 @@ func TestAccuracyExact(t *testing.T) {
 	// Sites that nothing is known of change nothing.
 	for _, unknown := range [][3]float64{{0, 1, 1}, {1, math.NaN(), 1}, {1, 1, math.NaN()}, {math.NaN(), 1, 1}} {
 		theory = append(theory, unknown[0])
-		reference.Variance, reference.VarianceSE = append(reference.Variance, unknown[1]), append(reference.VarianceSE, unknown[2])
+		reference.Variance = append(reference.Variance, unknown[1])
+		reference.VarianceSE = append(reference.VarianceSE, unknown[2])
 	}
 	r := judged(theory, reference)
 	resamples := 200 * noise * noise / (own * own) // 1250

@@ -207,7 +207,8 @@ func (x *experiment) refine(ctx context.Context, theory *solver.Solution) (Refin
 	return Refined{
 		RefinedError: null.Float(test.Error), RefinedSE: null.Float(test.SE),
 		RefinedResamples:  result.Resamples,
-		RefinedEquivalent: null.Float(test.EquivalentResamples), RefinedS: (result.Setup + result.Stats.Elapsed).Seconds(),
+		RefinedEquivalent: null.Float(test.EquivalentResamples),
+		RefinedS:          (result.Setup + result.Stats.Elapsed).Seconds(),
 	}, nil
 }
 

@@ -80,7 +80,8 @@ func TestRefinedDesigns(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			truth, err := refit.Retrain(context.Background(), j.Model, refit.Single, scheme, refit.RetrainSettings{Seed: 999,
+			truth, err := refit.Retrain(context.Background(), j.Model, refit.Single, scheme, refit.RetrainSettings{
+				Seed:     999,
 				Settings: retrain.Settings{Resamples: retrained, Tests: []loss.Test{loss.SquareTest{}}}})
 			if err != nil {
 				t.Fatal(err)

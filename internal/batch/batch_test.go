@@ -59,9 +59,10 @@ func exactly(t *testing.T, m *model.Model, scheme resample.Scheme, cross blas64.
 	t.Helper()
 	var all [][]float64
 	settings.OnFit = func(_ int, _, f []float64) { all = append(all, append([]float64(nil), f...)) }
-	if _, err := refit.Retrain(context.Background(), m, refit.Single, scheme, refit.RetrainSettings{Settings: settings,
-		Seed:  7,
-		Cross: cross}); err != nil {
+	if _, err := refit.Retrain(context.Background(), m, refit.Single, scheme, refit.RetrainSettings{
+		Settings: settings,
+		Seed:     7,
+		Cross:    cross}); err != nil {
 		t.Fatal(err)
 	}
 	return all

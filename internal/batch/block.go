@@ -58,7 +58,7 @@ func (t *Trainer) NewBlock() *Block {
 	return &Block{trainer: t, rows: newBlock(t, t.single)}
 }
 
-// Train trains at most BlockSize fits. Of those that are not to be trained only the first iterate is computed, if it is
+// Train trains at most BlockSize fits. Of those that are known only the first iterate is computed, if it is
 // wanted at all. When ctx ends, fits in progress get its error.
 func (b *Block) Train(ctx context.Context, fits []Fit) {
 	b.rows.train(ctx, fits, func(f *Fit) {

@@ -341,7 +341,8 @@ func agreeInSign(t *testing.T, m *model.Model, resamples int) {
 	if wrong > 1+absent/1000 {
 		t.Errorf("%d of %d signs differ from those of single fits", wrong, absent)
 	}
-	refined := need.One(refit.Refine(ctx, m, s, law, refit.RefineSettings{RetrainSettings: settings}))(t).Tests[0]
+	refined := need.One(refit.Refine(ctx, m, s, law, refit.RefineSettings{
+		RetrainSettings: settings}))(t).Tests[0]
 	want := single.Tests[0]
 	if got := together.Tests[0].Error; math.Abs(got-want.Error) > 0.2*want.SE+1e-4 {
 		t.Errorf("batches err by %v, single fits by %v +- %v", got, want.Error, want.SE)

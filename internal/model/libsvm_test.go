@@ -93,8 +93,9 @@ func TestBiasAgainstLIBSVM(t *testing.T) {
 		if off := same.Tests[0].Error/c.err - 1; !(math.Abs(off) < 0.005) {
 			t.Errorf("%v: retrained on the same resamples %g, off by %.2g%%", c, same.Tests[0].Error, 100*off)
 		}
-		refined := need.One(refit.Refine(t.Context(), m, s, law, refit.RefineSettings{RetrainSettings: refit.RetrainSettings{
-			Seed: 1, Settings: retrain.Settings{Resamples: 60, Tests: tests}}}))(t)
+		refined := need.One(refit.Refine(t.Context(), m, s, law, refit.RefineSettings{
+			RetrainSettings: refit.RetrainSettings{
+				Seed: 1, Settings: retrain.Settings{Resamples: 60, Tests: tests}}}))(t)
 		r := refined.Tests[0]
 		score := (r.Error - c.err) / math.Hypot(r.SE, c.se)
 		if !(math.Abs(score) < 2) {

@@ -135,7 +135,8 @@ func TestLowRankAgainstRetraining(t *testing.T) {
 		site := m.Sites() + i
 		if off := math.Abs(mean[i] -
 			r.Mean[site]); off > 5*math.Sqrt(r.Variance[site]/resamples)+0.1*math.Sqrt(variance[i]) {
-			t.Errorf("new input %d: mean %g, retraining %g, sd %g", i, mean[i], r.Mean[site], math.Sqrt(r.Variance[site]))
+			t.Errorf("new input %d: mean %g, retraining %g, sd %g", i, mean[i], r.Mean[site],
+				math.Sqrt(r.Variance[site]))
 		}
 	}
 }

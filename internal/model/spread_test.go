@@ -82,10 +82,11 @@ func refined(t *testing.T, spec model.Spec) map[string][]float64 {
 	scheme := bootstrap
 	s := need.One(m.Solve(t.Context(), scheme, solver.Settings{}))(t)
 	cross := need.One(m.CrossAll(model.Dense(blas64.General(m.Set.X.Gather([]int{3, 8, 1})))))(t)
-	r := need.One(refit.Refine(t.Context(), m, s, scheme, refit.RefineSettings{RetrainSettings: refit.RetrainSettings{
-		Cross: cross, Settings: retrain.Settings{Resamples: 12, Tests: []loss.Test{loss.SquareTest{}}},
-		Batch: batch.Settings{Tolerance: 1e-7, MaxIterations: 500},
-	}}))(t)
+	r := need.One(refit.Refine(t.Context(), m, s, scheme, refit.RefineSettings{
+		RetrainSettings: refit.RetrainSettings{
+			Cross: cross, Settings: retrain.Settings{Resamples: 12, Tests: []loss.Test{loss.SquareTest{}}},
+			Batch: batch.Settings{Tolerance: 1e-7, MaxIterations: 500},
+		}}))(t)
 	test := r.Tests[0]
 	return map[string][]float64{"left-out error": {test.Error, test.SE, test.BaggedError},
 		"means": r.Mean, "variances": r.Variance}

@@ -377,7 +377,8 @@ func TestBrokenBlocks(t *testing.T) {
 		s.Cavity[i].Mean += 2
 	}
 	got := refine(t, m, s, law, settings)
-	if got.Method != refit.Single || got.Batch.Exact != 100 || !strings.Contains(fmt.Sprint(got.Warnings), "one by one") {
+	if got.Method != refit.Single || got.Batch.Exact != 100 ||
+		!strings.Contains(fmt.Sprint(got.Warnings), "one by one") {
 		t.Fatalf("method %s, %d fits one by one, %q", got.Method, got.Batch.Exact, got.Warnings)
 	}
 	for i, v := range want.Mean {

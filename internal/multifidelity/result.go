@@ -139,8 +139,8 @@ func (e *Estimator) readTests(r *retrain.Result) {
 	}
 }
 
-// bag is the mean prediction for an example over the resamples that leave it out, with each group of resamples
-// deleted and, at the end, with none, whose error has a variance.
+// bag is the mean prediction for an example over the resamples that leave it out: with each group of
+// resamples deleted and, at the end, with none, whose error has a variance.
 type bag struct {
 	means    [groups + 1]float64
 	variance float64

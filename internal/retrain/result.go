@@ -88,8 +88,8 @@ func (r *Result) warn() {
 		}
 	}
 	if skipped := len(r.Skipped); skipped > 0 {
-		add(skipped, "%d of %d resamples are not in the averages, for their training did not converge (the first: %v)",
-			r.Resamples+skipped, r.Skipped[0])
+		add(skipped, "%d of %d resamples are not in the averages, for their training did not converge "+
+			"(the first: %v)", r.Resamples+skipped, r.Skipped[0])
 	}
 	add(r.Empty, "%d of %d resamples were empty and predict the prior mean 0", r.Resamples)
 	add(r.OneClass, "%d of %d resamples were of one class and predict its label", r.Resamples)

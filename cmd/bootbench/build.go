@@ -37,7 +37,7 @@ func (a *app) loadData(o *options, path string) (*dataset.Set, error) {
 	} else if path == "-" && kept {
 		return nil, usage.Errorf("standard input cannot be read again, which --journal needs: save it as a file")
 	}
-	place := a.place(path)
+	place := a.tasks.place(path)
 	set, err := dataset.Load(place, o.readOptions(a.console.In))
 	if err != nil {
 		return nil, err

@@ -118,20 +118,17 @@ func (a *app) cobra(c *command, group string) *cobra.Command {
 		flag := o.Lookup("out")
 		flag.Usage = fmt.Sprintf(flag.Usage, c.out)
 	}
-	cmd.Args = func(_ *cobra.Command, args []string) error { return c.check(o, args) }
+	cmd.Args = func(_ *cobra.Command, args []string) error {
+		if c.args != nil {
+			return c.args(o, args)
+		}
+		return oneData(c.name, args)
+	}
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		a.command, a.options, a.data = c, o, args
 		return c.run(a, o, args)
 	}
 	return cmd
-}
-
-// check refuses arguments that the command does not take.
-func (c *command) check(o *options, args []string) error {
-	if c.args != nil {
-		return c.args(o, args)
-	}
-	return oneData(c.name, args)
 }
 
 // oneData refuses anything but one DATA.
@@ -154,7 +151,16 @@ func newRoot(a *app) *cobra.Command {
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	all := false
 	shared := flags.New(root.PersistentFlags(), flagHelp, nil)
-	a.sharedFlags(shared)
+	shared.Group("Output")
+	shared.Text(&a.outputs.json, "json")
+	shared.Switch(&a.console.Quiet, "quiet")
+	shared.Group("Solving")
+	p := &a.process
+	shared.Text(&p.backend, "backend")
+	shared.Whole(&p.threads, "threads", 0, flags.Range{From: 1, To: 4096})
+	shared.Group("Profiling")
+	shared.Text(&p.cpuProfile, "cpuprofile")
+	shared.Text(&p.memProfile, "memprofile")
 	shared.BoolFunc("help-all", "help with all flags; default: those needed first",
 		func(string) error { all = true; return pflag.ErrHelp })
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { flags.Describe(c, all) })
@@ -174,20 +180,6 @@ func newRoot(a *app) *cobra.Command {
 	}
 	root.AddCommand(lossesTopic())
 	return root
-}
-
-// sharedFlags are those that every command has.
-func (a *app) sharedFlags(s *flags.Set) {
-	p := &a.process
-	s.Group("Output")
-	s.Text(&a.outputs.json, "json")
-	s.Switch(&a.console.Quiet, "quiet")
-	s.Group("Solving")
-	s.Text(&p.backend, "backend")
-	s.Whole(&p.threads, "threads", 0, flags.Range{From: 1, To: 4096})
-	s.Group("Profiling")
-	s.Text(&p.cpuProfile, "cpuprofile")
-	s.Text(&p.memProfile, "memprofile")
 }
 
 // helpCommand prints the help of a command, and refuses one that is not there.

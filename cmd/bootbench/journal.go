@@ -13,8 +13,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/spf13/pflag"
-
 	"bootbench/cmd/bootbench/internal/journal"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/answer"
@@ -102,9 +100,9 @@ func keyOf(parts ...string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// require notes a task that is missing and not this process's.
+// require notes a task that merge lacks.
 func (s *tasks) require(number int, name, key string) {
-	if s.Journal != nil && !s.owns(number) && !s.Has(key) {
+	if s.merging && !s.Has(key) {
 		s.missing = append(s.missing, missingTask{number, name})
 	}
 }
@@ -147,29 +145,31 @@ func (a *app) elsewhere() error {
 func (s *tasks) incomplete() error {
 	const shown = 5
 	var names []string
-	var shards []int
-	for k, m := range s.missing {
-		if k < shown {
-			names = append(names, m.name)
-		}
-		shards = append(shards, m.number%max(1, s.Head.Shards))
+	lacking := make([]bool, max(1, s.Head.Shards))
+	for _, m := range s.missing {
+		names = append(names, m.name)
+		lacking[m.number%len(lacking)] = true
 	}
-	if more := len(s.missing) - shown; more > 0 {
-		names = append(names, fmt.Sprintf("and %d more", more))
+	if more := len(names) - shown; more > 0 {
+		names = append(names[:shown], fmt.Sprintf("and %d more", more))
 	}
 	cure := "run the command line of the journal again"
 	if s.Head.Shards > 1 {
-		slices.Sort(shards)
-		list := strings.Trim(strings.ReplaceAll(fmt.Sprint(slices.Compact(shards)), " ", ", "), "[]")
-		cure = fmt.Sprintf("run again: shards %s of %d", list, s.Head.Shards)
+		var shards []string
+		for shard, lacks := range lacking {
+			if lacks {
+				shards = append(shards, fmt.Sprint(shard))
+			}
+		}
+		cure = fmt.Sprintf("run again: shards %s of %d", strings.Join(shards, ", "), s.Head.Shards)
 	}
 	return fmt.Errorf("%d tasks are missing: %s: %s", len(s.missing), strings.Join(names, "; "), cure)
 }
 
 // place is where a file is that the journal that is merged has named.
-func (a *app) place(path string) string {
-	if a.tasks.merging && !filepath.IsAbs(path) && !slices.Contains(dataset.Names(), path) {
-		there := filepath.Join(a.tasks.Head.Folder, path)
+func (s *tasks) place(path string) string {
+	if s.merging && !filepath.IsAbs(path) && !slices.Contains(dataset.Names(), path) {
+		there := filepath.Join(s.Head.Folder, path)
 		if names, err := dataset.Files(there); err == nil {
 			if _, err := os.Stat(names[0]); err == nil {
 				return there
@@ -199,34 +199,22 @@ func runMerge(a *app, _ *options, folders []string) (err error) {
 		return usage.Errorf("%s is of version %s of the program, this is %s: run its command line again, with "+
 			"another folder", folders[0], head.Version, version())
 	}
-	c, o, err := a.recorded(head)
+	c, _, err := a.root.Find([]string{head.Command})
+	if err != nil || c.Flags().Lookup("shard") == nil {
+		return usage.Errorf("the journal is of %q, which is no command that can be split: run its command "+
+			"line again with --journal", head.Command)
+	}
+	c.InheritedFlags() // are of the command from here on
+	if err = take(c.Flags(), head.Settings); err == nil {
+		err = c.ValidateArgs(head.Data)
+	}
 	if err == nil {
-		err = c.check(o, head.Data)
+		err = a.process.bind()
 	}
 	if err != nil {
 		return err
 	}
-	a.command, a.options, a.data = c, o, head.Data
-	if err := a.process.begin(); err != nil {
-		return err
-	}
-	return c.run(a, o, head.Data)
-}
-
-// recorded is the command of a journal, if it is one that can be split, with its settings, if they are such
-// that decide an answer.
-func (a *app) recorded(head *journal.Head) (*command, *options, error) {
-	main, _ := allCommands()
-	for _, c := range main {
-		if c.name == head.Command && slices.Contains(c.takes, "shard") {
-			o := optionsOf(c, pflag.NewFlagSet("", pflag.ContinueOnError))
-			o.StringVar(&a.process.backend, "backend", "", "")
-			return c, o, o.take(head.Settings)
-		}
-	}
-	return nil, nil, usage.Errorf(
-		"the journal is of %q, which is no command that can be split: run its command "+
-			"line again with --journal", head.Command)
+	return c.RunE(c, head.Data)
 }
 
 // blockResamples is the number of resamples in one task: a multiple of those that are
@@ -239,6 +227,9 @@ type keptFit struct {
 	Why string `json:",omitempty"` // training did not converge
 }
 
+// heldBlocks bounds the blocks that are held: workers ask for fits that are near each other.
+const heldBlocks = 8
+
 // fitKeeper looks up the fits of a run, a task of blockResamples at a time, and keeps those that it makes.
 // Those of other shards it gives as zeros, for the answer is not this process's to give.
 type fitKeeper struct {
@@ -246,8 +237,7 @@ type fitKeeper struct {
 	key, name string
 	inputs    int // predictions of a fit
 	mutex     sync.Mutex
-	known     map[int][]keptFit // by number of the task: looked up, and some not asked for yet
-	asked     map[int]int       // fits of it that were
+	known     map[int][]keptFit // by number of the task
 	making    []keptFit         // of task number
 	number    int
 }
@@ -263,8 +253,7 @@ func (a *app) keepFits(j *answer.Job, chosen choice) error {
 
 // keep is answer.Keep: where a journal keeps fits.
 func (a *app) keep(key string, inputs, resamples int, data string) answer.Fits {
-	k := &fitKeeper{tasks: &a.tasks, key: key, name: data, inputs: inputs, known: map[int][]keptFit{},
-		asked: map[int]int{}}
+	k := &fitKeeper{tasks: &a.tasks, key: key, name: data, inputs: inputs, known: map[int][]keptFit{}}
 	for number := range (resamples + blockResamples - 1) / blockResamples {
 		first := number * blockResamples
 		name := fmt.Sprintf("resamples %d to %d of %s", first+1, min(first+blockResamples, resamples), data)
@@ -302,20 +291,14 @@ func (k *fitKeeper) Lookup(b int, f []float64) (known bool, err error) {
 	return err == nil, nil // a fit of another size is made again
 }
 
-// block is a task of the journal, held until all of it was asked for; nil: it is not there.
+// block is a task of the journal; nil: it is not there.
 func (k *fitKeeper) block(number int) []keptFit {
-	if k.known[number] == nil {
-		var fits []keptFit
-		if !k.tasks.Lookup(k.task(number), &fits) {
-			return nil
-		}
-		k.known[number], k.asked[number] = fits, 0
+	var fits []keptFit
+	if k.known[number] == nil && k.tasks.Lookup(k.task(number), &fits) {
+		delete(k.known, number-heldBlocks)
+		k.known[number] = fits
 	}
-	block := k.known[number]
-	if k.asked[number]++; k.asked[number] >= len(block) {
-		delete(k.known, number)
-	}
-	return block
+	return k.known[number]
 }
 
 // Add notes the predictions of resample b, in the order of b; why says why there are none.

@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"bootbench/blas"
 	"bootbench/cmd/bootbench/internal/console"
 	"bootbench/cmd/bootbench/internal/usage"
@@ -40,7 +42,9 @@ func main() {
 		}
 	}
 	status := a.run()
-	a.dismissServants()
+	if a.joined != nil {
+		a.joined.End()
+	}
 	os.Exit(status)
 }
 
@@ -72,8 +76,9 @@ type app struct {
 	outputs  outputs
 	tasks    tasks
 	servants func() (*dist.Servants, error) // for --engine scalapack: joined when first asked for
-	joined   bool
+	joined   *dist.Servants
 
+	root    *cobra.Command
 	command *command // that runs, with its flags and DATA
 	options *options
 	data    []string
@@ -83,9 +88,9 @@ type app struct {
 
 func newApp(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) *app {
 	a := &app{ctx: ctx, args: args, console: console.New(stdin, stdout, stderr), began: time.Now()}
-	a.servants = sync.OnceValues(func() (*dist.Servants, error) {
-		a.joined = true
-		return joinServants()
+	a.servants = sync.OnceValues(func() (_ *dist.Servants, err error) {
+		a.joined, err = joinServants()
+		return a.joined, err
 	})
 	return a
 }
@@ -98,12 +103,12 @@ func (a *app) run() (status int) {
 			status = a.panicked(p)
 		}
 	}()
-	root := newRoot(a)
-	root.SetArgs(append([]string{}, a.args...)) // never nil, which means os.Args
-	root.SetIn(a.console.In)
-	root.SetOut(a.console.Out)
-	root.SetErr(a.console.Err)
-	command, err := root.ExecuteContextC(a.ctx)
+	a.root = newRoot(a)
+	a.root.SetArgs(append([]string{}, a.args...)) // never nil, which means os.Args
+	a.root.SetIn(a.console.In)
+	a.root.SetOut(a.console.Out)
+	a.root.SetErr(a.console.Err)
+	command, err := a.root.ExecuteContextC(a.ctx)
 	a.console.Clear()
 	if a.started {
 		err = cmp.Or(err, a.process.end())

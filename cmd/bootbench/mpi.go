@@ -64,11 +64,3 @@ func underMPI(lookup func(string) (string, bool)) bool {
 	_, pmix := lookup("PMIX_RANK")
 	return several("OMPI_COMM_WORLD_SIZE") || several("PMI_SIZE") || pmix && several("SLURM_STEP_NUM_TASKS")
 }
-
-// dismissServants ends those that have been joined.
-func (a *app) dismissServants() {
-	if a.joined {
-		servants, _ := a.servants()
-		servants.End()
-	}
-}

@@ -239,18 +239,17 @@ func optionsOf(c *command, f *pflag.FlagSet) *options {
 // with are the options of a command with other settings.
 func with(settings []string, c *command) (*options, error) {
 	o := optionsOf(c, pflag.NewFlagSet("", pflag.ContinueOnError))
-	return o, o.take(settings)
+	return o, take(o.FlagSet, settings)
 }
 
-// take takes settings, if they are such that decide an answer.
-func (o *options) take(settings []string) error {
+// take sets flags, if they are such that decide an answer.
+func take(f *pflag.FlagSet, settings []string) error {
 	for _, setting := range settings {
 		name, value, _ := strings.Cut(setting, "=")
-		f := o.Lookup(name)
-		if f == nil || !isRecorded(name) {
+		if f.Lookup(name) == nil || !isRecorded(name) {
 			return usage.Errorf("there is a setting %q, which no journal can have", name)
 		}
-		if err := o.Set.Set(name, value); err != nil {
+		if err := f.Set(name, value); err != nil {
 			return flagError(nil, err)
 		}
 	}

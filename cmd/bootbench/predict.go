@@ -31,7 +31,7 @@ func runPredict(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	in, err := p.spec.Set.Encoding().LoadInputs(a.place(o.inputs), o.readOptions(a.console.In))
+	in, err := p.spec.Set.Encoding().LoadInputs(a.tasks.place(o.inputs), o.readOptions(a.console.In))
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func runPredict(a *app, o *options, data []string) error {
 			return answer.PredictJoint(trained, in, answer.Settings{Level: o.level})
 		})
 	}
-	if a.place(o.inputs) != o.inputs {
+	if a.tasks.place(o.inputs) != o.inputs {
 		in.Name = o.inputs
 	}
 	if s.Scheme, err = o.designed(o.ratio, p.spec.Set); err != nil {

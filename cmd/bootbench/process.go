@@ -24,13 +24,19 @@ type process struct {
 	cpu                    bytes.Buffer
 }
 
+// bind binds the backend that is asked for.
+func (p *process) bind() error {
+	if p.backend == "" {
+		return nil
+	}
+	return blas.Bind(p.backend)
+}
+
 // begin binds the backend and bounds the threads, 0 for all, before any linear algebra, and begins the CPU
 // profile.
 func (p *process) begin() error {
-	if p.backend != "" {
-		if err := blas.Bind(p.backend); err != nil {
-			return err
-		}
+	if err := p.bind(); err != nil {
+		return err
 	}
 	if p.threads > 0 {
 		runtime.GOMAXPROCS(p.threads)
@@ -57,7 +63,7 @@ func (p *process) end() (err error) {
 
 // start puts the shared flags into effect, before the command itself.
 func (a *app) start(cmd *cobra.Command) error {
-	if err := a.checkOutputs(cmd); err != nil {
+	if err := checkOutputs(cmd); err != nil {
 		return err
 	}
 	if err := a.process.begin(); err != nil {
@@ -70,7 +76,7 @@ func (a *app) start(cmd *cobra.Command) error {
 
 // checkOutputs refuses, before the work, files that cannot be written, and those that take the place of a
 // file that is read or of another that is written.
-func (a *app) checkOutputs(cmd *cobra.Command) (err error) {
+func checkOutputs(cmd *cobra.Command) (err error) {
 	inputs, written := cmd.Flags().Args(), []string{}
 	for _, name := range append([]string{"test"}, outputFlags...) {
 		flag := cmd.Flags().Lookup(name)

@@ -75,7 +75,7 @@ func (a *app) openJournal(chosen choice) (err error) {
 	if head.Folder, err = os.Getwd(); err != nil {
 		return err
 	}
-	s.Journal, err = journal.Open(s.folder, head, s.part.of, func(text string) { a.console.Warn(text) })
+	s.Journal, err = journal.Open(s.folder, head, s.part.of, a.console.Warn)
 	if err == nil && s.Count() > 0 {
 		a.console.Note("%s has %d finished tasks", s.folder, s.Count())
 	}
@@ -190,7 +190,7 @@ func someFolders(_ *options, args []string) error {
 // runMerge runs the command of journals with all its tasks looked up. What it writes is for
 // merge's own flags to say.
 func runMerge(a *app, _ *options, folders []string) (err error) {
-	if a.tasks.Journal, err = journal.Read(folders, func(text string) { a.console.Warn(text) }); err != nil {
+	if a.tasks.Journal, err = journal.Read(folders, a.console.Warn); err != nil {
 		return err
 	}
 	a.tasks.merging = true

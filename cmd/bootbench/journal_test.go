@@ -320,7 +320,7 @@ func TestCraftedJournals(t *testing.T) {
 		"of version older of the program":                older,
 	} {
 		dir := t.TempDir()
-		need.One(journal.Open(dir, head, 0, func(string) {}))(t).Close()
+		need.One(journal.Open(dir, head, 0, func(...string) {}))(t).Close()
 		o := drive(t, "", "merge", dir)
 		if o.status != exitUsage || o.stdout != "" || !strings.Contains(o.stderr, says) ||
 			strings.Count(o.stderr, "\n") != 1 {

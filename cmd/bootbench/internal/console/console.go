@@ -5,8 +5,10 @@ package console
 import (
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 )
@@ -17,61 +19,61 @@ type Console struct {
 	Out, Err io.Writer
 	Quiet    bool                  // no progress and no warnings
 	Watch    func(done, total int) // hears of all progress
-	answer   *errWriter
-	progress *progress
+	lost     error                 // the first that kept standard output from taking the answer
+
+	// Progress is a line on a terminal that is drawn over while work is under way, and now and then a line in a
+	// log file.
+	mu       sync.Mutex
+	shown    bool // progress is
+	terminal bool
+	began    time.Time // of the run
+	label    string    // of what is under way; "": nothing is
+	phase    phase     // of the steps of one kind
+	tasks    phase     // of the tasks of the run, in whose course phases repeat
+	drawn    bool
+	logged   time.Time     // when the last line was written into a log file
+	forecast time.Duration // the longest that was written
 }
 
 // New is a console without progress; ShowProgress begins it.
 func New(in io.Reader, out, err io.Writer) *Console {
-	answer := &errWriter{w: out}
-	return &Console{In: in, Out: answer, Err: err, answer: answer, progress: &progress{}}
+	c := &Console{In: in, Err: err}
+	c.Out = writer(func(b []byte) (n int, err error) {
+		if c.lost == nil {
+			n, c.lost = out.Write(b)
+		}
+		return n, c.lost
+	})
+	return c
 }
 
-// errWriter keeps the first error of a writer, so that an answer that did not arrive
-// cannot pass for one that did.
-type errWriter struct {
-	w   io.Writer
-	err error
-}
+// writer is a function that writes.
+type writer func([]byte) (int, error)
 
-func (a *errWriter) Write(b []byte) (int, error) {
-	if a.err != nil {
-		return 0, a.err
-	}
-	n, err := a.w.Write(b)
-	a.err = err
-	return n, err
-}
+func (w writer) Write(b []byte) (int, error) { return w(b) }
 
-// Lost is the error that kept standard output from taking the answer.
+// Lost is the error that kept standard output from taking the answer, which cannot pass for one that arrived.
 func (c *Console) Lost() error {
-	if c.answer.err != nil {
-		return fmt.Errorf("writing the answer: %w", c.answer.err)
+	if c.lost != nil {
+		return fmt.Errorf("writing the answer: %w", c.lost)
 	}
 	return nil
 }
-
-// ShowProgress shows on standard error how the work goes on, unless Quiet is set.
-func (c *Console) ShowProgress() { c.progress = newProgress(c.Err, c.Quiet) }
-
-// Progress says that done of total are done under a label.
-func (c *Console) Progress(label string, done, total int) {
-	if c.Watch != nil {
-		c.Watch(done, total)
-	}
-	c.progress.show(label, done, total, time.Now())
-}
-
-// Tasks says that done of total tasks of the run are done: the time left is then that of all of them.
-func (c *Console) Tasks(done, total int) { c.progress.task(done, total, time.Now()) }
-
-// Clear ends what Progress shows, so that others can print.
-func (c *Console) Clear() { c.progress.clear() }
 
 // Warn prints what the user should know about an answer.
 func (c *Console) Warn(texts ...string) {
 	for _, text := range texts {
 		c.Note("warning: %s", text)
+	}
+}
+
+// Note prints a line about the run.
+func (c *Console) Note(format string, args ...any) {
+	if !c.Quiet {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.erase()
+		fmt.Fprintf(c.Err, "bootbench: %s\n", OneLine(fmt.Sprintf(format, args...)))
 	}
 }
 
@@ -89,9 +91,140 @@ func OneLine(text string) string {
 	return b.String()
 }
 
-// Note prints a line about the run.
-func (c *Console) Note(format string, args ...any) {
-	if !c.Quiet {
-		c.progress.print(c.Err, "bootbench: "+OneLine(fmt.Sprintf(format, args...))+"\n")
+// Periods. Short runs show nothing.
+const (
+	drawPeriod = 200 * time.Millisecond
+	logPeriod  = 30 * time.Second
+	patience   = 2 * time.Second
+	longWait   = 30 * time.Second // longer ones are forecast
+)
+
+// ShowProgress shows on standard error how the work goes on, unless Quiet is set. It draws by the clock: a
+// single long step shows that time passes, too.
+func (c *Console) ShowProgress() {
+	f, ok := c.Err.(*os.File)
+	if c.Quiet || !ok {
+		return
 	}
+	info, err := f.Stat()
+	c.show(time.Now(), err == nil && info.Mode()&os.ModeCharDevice != 0)
+	go func() {
+		for now := range time.Tick(drawPeriod) {
+			c.draw(now)
+		}
+	}()
+}
+
+func (c *Console) show(now time.Time, terminal bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.shown, c.terminal, c.began, c.logged = true, terminal, now, now
+}
+
+// Progress says that done of total are done under a label.
+func (c *Console) Progress(label string, done, total int) {
+	if c.Watch != nil {
+		c.Watch(done, total)
+	}
+	c.step(label, done, total, time.Now())
+}
+
+func (c *Console) step(label string, done, total int, now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if kind(label) != kind(c.label) {
+		c.phase = phase{}
+	}
+	c.label = label
+	c.phase.move(done, total, now)
+}
+
+// kind is a label without its numbers.
+func kind(label string) string {
+	if at := strings.IndexAny(label, "0123456789"); at >= 0 {
+		return label[:at]
+	}
+	return label
+}
+
+// Tasks says that done of total tasks of the run are done: the time left is then that of all of them.
+func (c *Console) Tasks(done, total int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tasks.move(done, total, time.Now())
+}
+
+// Clear takes the line off the terminal until more is under way, so that others can print.
+func (c *Console) Clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.erase()
+	c.label = ""
+}
+
+func (c *Console) erase() {
+	if c.drawn {
+		fmt.Fprint(c.Err, "\r\x1b[K")
+	}
+	c.drawn = false
+}
+
+// draw shows what is under way.
+func (c *Console) draw(now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.shown || c.label == "" || now.Sub(c.began) < patience {
+		return
+	}
+	left := c.phase.left(now)
+	if c.tasks.total > 1 {
+		left = c.tasks.left(now)
+	}
+	text := c.label
+	if c.phase.total > 1 {
+		text += fmt.Sprintf(", %d%%", 100*c.phase.done/c.phase.total)
+	}
+	if left >= time.Second {
+		text += fmt.Sprintf(", about %v left", left.Round(time.Second))
+	} else if passed := now.Sub(c.phase.began); passed >= patience {
+		text += fmt.Sprintf(", %v so far", passed.Truncate(time.Second))
+	}
+	if left > longWait && left > 2*c.forecast || !c.terminal && now.Sub(c.logged) >= logPeriod {
+		c.forecast, c.logged = max(c.forecast, left), now
+		c.erase()
+		fmt.Fprintf(c.Err, "bootbench: %s\n", text)
+	}
+	if c.terminal {
+		// A line that a narrow terminal folds could not be drawn over.
+		fmt.Fprintf(c.Err, "\r\x1b[K%.79s", text)
+		c.drawn = true
+	}
+}
+
+// phase is a run of steps of one kind: it begins anew where the count of steps that are done falls.
+type phase struct {
+	began, last time.Time // of the phase and of its last step
+	first       int       // done when it began
+	done, total int
+}
+
+func (p *phase) move(done, total int, now time.Time) {
+	if p.began.IsZero() || done < p.done || total != p.total {
+		p.began, p.last, p.first = now, now, done
+	}
+	if done != p.done {
+		p.last = now
+	}
+	p.done, p.total = done, total
+}
+
+// left is the time that the rest will take at the pace so far; 0 where that is not known: until a twentieth
+// of the steps is done, and where they have become slower.
+func (p *phase) left(now time.Time) time.Duration {
+	steps := p.done - p.first
+	if steps <= 0 || 20*steps < p.total || p.done >= p.total {
+		return 0
+	}
+	rest := p.last.Sub(p.began) * time.Duration(p.total-p.done) / time.Duration(steps)
+	return max(0, rest-now.Sub(p.last))
 }

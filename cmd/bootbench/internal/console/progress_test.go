@@ -12,8 +12,9 @@ import (
 func TestProgress(t *testing.T) {
 	var log, screen bytes.Buffer
 	start := time.Unix(0, 0)
-	p := &progress{out: &log, began: start, logged: start}
-	q := &progress{out: &screen, began: start, terminal: true}
+	p, q := New(nil, nil, &log), New(nil, nil, &screen)
+	p.show(start, false)
+	q.show(start, true)
 	for _, c := range []struct {
 		after              float64 // seconds
 		label              string  // "": no step is done
@@ -31,9 +32,9 @@ func TestProgress(t *testing.T) {
 		{70, "fit 4 of 4", 4, 4, "\r\x1b[Kfit 4 of 4, 100%, 1m6s so far", ""},
 	} {
 		now := start.Add(time.Duration(c.after * float64(time.Second)))
-		for _, one := range []*progress{p, q} {
+		for _, one := range []*Console{p, q} {
 			if c.label != "" {
-				one.show(c.label, c.done, c.total, now)
+				one.step(c.label, c.done, c.total, now)
 			}
 			one.draw(now)
 		}
@@ -43,10 +44,10 @@ func TestProgress(t *testing.T) {
 		log.Reset()
 		screen.Reset()
 	}
-	q.print(&screen, "note\n")
-	q.clear()
+	q.Note("note")
+	q.Clear()
 	q.draw(start.Add(time.Hour))
-	if want := "\r\x1b[Knote\n"; screen.String() != want {
+	if want := "\r\x1b[Kbootbench: note\n"; screen.String() != want {
 		t.Errorf("the terminal is left with %q, want %q", screen.String(), want)
 	}
 }
@@ -55,11 +56,12 @@ func TestProgress(t *testing.T) {
 func TestTasks(t *testing.T) {
 	var log bytes.Buffer
 	start := time.Unix(0, 0)
-	p := &progress{out: &log, began: start, logged: start}
-	p.task(0, 3, start)
-	p.show("solve", 0, 100, start)
-	p.task(1, 3, start.Add(time.Minute))
-	p.show("solve", 0, 100, start.Add(time.Minute))
+	p := New(nil, nil, &log)
+	p.show(start, false)
+	p.tasks.move(0, 3, start)
+	p.step("solve", 0, 100, start)
+	p.tasks.move(1, 3, start.Add(time.Minute))
+	p.step("solve", 0, 100, start.Add(time.Minute))
 	p.draw(start.Add(time.Minute))
 	if want := "bootbench: solve, 0%, about 2m0s left\n"; log.String() != want {
 		t.Errorf("the log holds %q, want %q", log.String(), want)

@@ -4,6 +4,7 @@ package files
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -36,17 +37,7 @@ func put(path string, write func(io.Writer) error) error {
 	}
 	defer os.Remove(f.Name()) // gone already where it was renamed
 	buffer := bufio.NewWriter(f)
-	err = write(buffer)
-	if err == nil {
-		err = buffer.Flush()
-	}
-	if err == nil {
-		err = f.Chmod(0o644)
-	}
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
+	if err := cmp.Or(write(buffer), buffer.Flush(), f.Chmod(0o644), f.Close()); err != nil {
 		return err
 	}
 	return os.Rename(f.Name(), path)

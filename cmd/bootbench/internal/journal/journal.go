@@ -27,14 +27,12 @@ import (
 // Journal is the finished tasks of a computation. A nil Journal keeps nothing and knows nothing.
 type Journal struct {
 	Head    Head
-	folders []string
 	entries map[string]entry
-	files   []*os.File
-	path    string   // of the file that is appended to; "": none
-	out     *os.File // it; nil: nothing can be kept any more
-	size    int64    // of it
-	begun   bool     // it has a head
-	warn    func(string)
+	files   []*os.File // that are read
+	out     *os.File   // that is appended to; nil: none, or nothing can be kept any more
+	size    int64      // of it
+	begun   bool       // it has a head
+	warn    func(...string)
 	kept    int // tasks appended
 	lost    int // tasks that could not be
 }
@@ -59,20 +57,20 @@ var fileNames = regexp.MustCompile(`^journal(-\d+-of-\d+)?$`)
 // Open takes up what a folder holds, which is made if it is not there, and appends to the
 // file of a shard, 0 of 1 for all, which no other process may hold. A journal of anything
 // else is refused by name. What is damaged, and what cannot be written, is told to warn.
-func Open(folder string, head Head, shard int, warn func(string)) (*Journal, error) {
+func Open(folder string, head Head, shard int, warn func(...string)) (*Journal, error) {
 	head.Format = format
-	j := &Journal{Head: head, folders: []string{folder}, warn: warn}
+	j := &Journal{Head: head, warn: warn}
+	path := filepath.Join(folder, fileName(shard, head.Shards))
 	err := os.MkdirAll(folder, 0o755)
 	if err == nil {
-		j.path = filepath.Join(folder, fileName(shard, head.Shards))
-		j.out, err = openRegular(j.path, os.O_RDWR|os.O_CREATE|os.O_APPEND)
+		j.out, err = openRegular(path, os.O_RDWR|os.O_CREATE|os.O_APPEND)
 	}
 	if err != nil {
 		return nil, usage.Wrap(err)
 	}
 	if errors.Is(lock(j.out), errHeld) {
-		err = usage.Errorf("%s is in use by another run", j.path)
-	} else if err = j.take(); err == nil {
+		err = usage.Errorf("%s is in use by another run", path)
+	} else if err = j.take(folder); err == nil {
 		err = j.begin()
 	}
 	if err != nil {
@@ -99,9 +97,9 @@ func (j *Journal) begin() error {
 }
 
 // Read takes up what folders hold, for merge.
-func Read(folders []string, warn func(string)) (*Journal, error) {
-	j := &Journal{folders: folders, warn: warn}
-	err := j.take()
+func Read(folders []string, warn func(...string)) (*Journal, error) {
+	j := &Journal{warn: warn}
+	err := j.take(folders...)
 	if err == nil && j.Head.Command == "" {
 		err = usage.Errorf("%s holds no journal of bootbench", folders[0])
 	}
@@ -112,10 +110,10 @@ func Read(folders []string, warn func(string)) (*Journal, error) {
 	return j, nil
 }
 
-// take reads all files of all folders.
-func (j *Journal) take() error {
+// take reads all files of folders.
+func (j *Journal) take(folders ...string) error {
 	j.entries = map[string]entry{}
-	for _, folder := range j.folders {
+	for _, folder := range folders {
 		list, err := os.ReadDir(folder)
 		if err != nil {
 			return usage.Wrap(err)
@@ -134,7 +132,8 @@ func (j *Journal) take() error {
 // takeFile adds what a file holds.
 func (j *Journal) takeFile(path string) (err error) {
 	file := j.out
-	if path != j.path {
+	own := file != nil && path == file.Name()
+	if !own {
 		if file, err = openRegular(path, os.O_RDONLY); err != nil {
 			return usage.Wrap(err)
 		}
@@ -168,7 +167,7 @@ func (j *Journal) takeFile(path string) (err error) {
 	if damaged > 0 {
 		j.warn(fmt.Sprintf("%s has %d damaged records: their tasks count as not done", path, damaged))
 	}
-	if path == j.path {
+	if own {
 		j.size, j.begun = size, head != nil
 	}
 	return err

@@ -29,7 +29,7 @@ const count = 3
 // finish opens a journal, does what it lacks of the tasks, and returns what it lacked.
 func finish(t *testing.T, folder string) (lacked []int) {
 	t.Helper()
-	j, err := Open(folder, head, 0, func(string) {})
+	j, err := Open(folder, head, 0, func(...string) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestNoRoomForHalf(t *testing.T) {
 		t.Skip(err)
 	}
 	folder := t.TempDir()
-	j := need.One(Open(folder, head, 0, func(string) {}))(t)
+	j := need.One(Open(folder, head, 0, func(...string) {}))(t)
 	j.Append(key(0), result(0))
 	limit := before
 	limit.Cur = uint64(j.size + 10)

@@ -183,29 +183,32 @@ func (t *table) openText(text *bufio.Reader) (*rows, error) {
 	r := &rows{header: header{names: first, unit: "line", line: line, headless: d.headless}}
 	if d.headless {
 		r.names = numbered("x", len(first))
-	} else {
-		first = nil
 	}
 	if d.rowNames {
-		r.names = slices.Insert(r.names, 0, "")
+		r.names = slices.Insert(slices.Clone(r.names), 0, "")
 	}
-	var cells []cell
-	r.next = func() ([]cell, int, error) {
-		texts, at := first, line
-		if first = nil; texts == nil {
-			var err error
-			if texts, at, err = in.next(); err == io.EOF && in.skipped > 0 {
-				t.note("%d lines below the first that start with # are skipped", in.skipped)
+	r.each = func(add func([]cell, int) error) error {
+		texts, line, err := first, line, error(nil)
+		if !d.headless {
+			texts, line, err = in.next()
+		}
+		var cells []cell
+		for ; err == nil; texts, line, err = in.next() {
+			cells = cells[:0]
+			for _, text := range texts {
+				cells = append(cells, cell{text: text})
 			}
-			if err != nil {
-				return nil, 0, err
+			if err := add(cells, line); err != nil {
+				return err
 			}
 		}
-		cells = cells[:0]
-		for _, text := range texts {
-			cells = append(cells, cell{text: text})
+		if err != io.EOF {
+			return err
 		}
-		return cells, at, nil
+		if in.skipped > 0 {
+			t.note("%d lines below the first that start with # are skipped", in.skipped)
+		}
+		return nil
 	}
 	return r, nil
 }

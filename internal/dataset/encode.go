@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -145,10 +146,10 @@ func (t *table) settle(c *column) error {
 	case c.date != "":
 		t.note("column %s holds dates, read as %s: its features are %s", quote(c.name), layoutText(c.date, c.texts),
 			strings.Join(dateParts(c.date), ", "))
-	case c.kind == numbers && t.features > 1 && namesRows(c.name) && rows >= fewRows &&
+	case c.kind == numbers && t.features > 1 && rowNumber.MatchString(c.name) && rows >= fewRows &&
 		ascend(rows, func(i int) float64 { return t.rows[i][c.at] }, 1):
 		omit("counts the rows and is left out (with another name it is a feature)")
-	case free && !slices.ContainsFunc(c.texts, isWord):
+	case free && !slices.ContainsFunc(c.texts, func(s string) bool { return !number.MatchString(s) }):
 		return fmt.Errorf("%s and others are no numbers as they are written (thousands, per cent, currency, "+
 			"commas beside points): write plain numbers, or --categorical or --drop %s", quote(c.texts[0]),
 			flagText(c.name))
@@ -203,38 +204,13 @@ func ascend(n int, value func(i int) float64, step float64) bool {
 	return true
 }
 
-// lastWord is the last word of the name of a column, in lower case.
-func lastWord(name string) string {
-	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r < 'a' || r > 'z' })
-	if len(words) == 0 {
-		return ""
-	}
-	return words[len(words)-1]
-}
-
-// namesRows reports whether a column is named as numbers of rows are.
-func namesRows(name string) bool {
-	switch lastWord(name) {
-	case "id", "index", "row", "rownames", "nr", "no", "unnamed":
-		return true
-	}
-	return strings.HasSuffix(name, "Id") || strings.HasSuffix(name, "ID")
-}
-
-// isIdentifier reports whether a column is named after who or what rows are of.
-func isIdentifier(name string) bool {
-	switch lastWord(name) {
-	case "patient", "user", "site", "subject", "customer", "participant", "id":
-		return true
-	}
-	return false
-}
-
-// isWord reports whether a text is more than digits with the signs of numbers.
-func isWord(s string) bool {
-	return strings.Trim(s, "+-") == "" || strings.Trim(s, "+-0123456789.,'%$\u20ac\u00a3\u00a5 \u00a0") != "" ||
-		!strings.ContainsAny(s, "0123456789") || strings.Contains(strings.TrimLeft(s, "+-"), "-")
-}
+var (
+	// rowNumber is how columns are named that number the rows, subject how those that say who or what rows are of.
+	rowNumber = regexp.MustCompile(`(?i:(^|[^a-z])(id|index|row|rownames|nr|no|unnamed)[^a-z]*$)|I[dD]$`)
+	subject   = regexp.MustCompile(`(?i)(^|[^a-z])(patient|user|site|subject|customer|participant|id)[^a-z]*$`)
+	// number is a text of nothing but digits with the signs of numbers.
+	number = regexp.MustCompile("^[+-]*[+.,'%$\u20ac\u00a3\u00a5 \u00a0]*[0-9][+0-9.,'%$\u20ac\u00a3\u00a5 \u00a0]*$")
+)
 
 // inputs are the features and targets of the rows of a table, as an encoding says; without means in it, those
 // of the table fill missing cells.
@@ -256,21 +232,9 @@ func (t *table) inputs(e *Encoding) (*Inputs, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := &Inputs{Name: t.name, X: x, RowNames: t.rowNames(rows), Notes: t.notes}
-	for _, c := range t.columns {
-		switch c.role {
-		case asGroup:
-			in.Groups = renumber(t.values(c, rows))
-		case asStratum:
-			in.Strata = renumber(t.values(c, rows))
-		case asFold:
-			in.Folds = renumber(t.values(c, rows))
-		case asWeight:
-			in.Weights = t.values(c, rows)
-		case asCount:
-			in.counts = t.values(c, rows)
-		}
-	}
+	of := func(r role) []float64 { return t.values(t.withRole(r), rows) }
+	in := &Inputs{Name: t.name, X: x, RowNames: t.rowNames(rows), Notes: t.notes, Groups: renumber(of(asGroup)),
+		Strata: renumber(of(asStratum)), Folds: renumber(of(asFold)), Weights: of(asWeight), counts: of(asCount)}
 	if gaps {
 		mean := e.Means
 		if mean == nil {
@@ -345,8 +309,11 @@ func (t *table) errMissing(columns []*column) error {
 	return nil
 }
 
-// values are the cells of a column in some rows.
+// values are the cells of a column in some rows; nil of no column.
 func (t *table) values(c *column, rows []int) []float64 {
+	if c == nil {
+		return nil
+	}
 	values := make([]float64, len(rows))
 	for k, i := range rows {
 		values[k] = t.rows[i][c.at]
@@ -436,7 +403,7 @@ func (t *table) describe(columns []encodedColumn, x Matrix) {
 	for _, c := range columns {
 		at := end
 		end += c.width()
-		if !grouped && isIdentifier(c.Name) && repeats(x, at, end) {
+		if !grouped && subject.MatchString(c.Name) && repeats(x, at, end) {
 			t.note("rows of one %s are in several resamples: --groups %s?", quote(c.Name), flagText(c.Name))
 		}
 		value := func(i int) float64 { return x.At(i, at) }

@@ -162,10 +162,8 @@ func (e *Encoding) Check() error {
 			return errorIn(e.Name, "two columns have the name %s", quote(c.Name))
 		}
 		known[c.Name] = true
-		for k := 1; k < len(c.Levels); k++ {
-			if c.Levels[k] <= c.Levels[k-1] {
-				return errorIn(e.Name, "levels of column %s that do not ascend", quote(c.Name))
-			}
+		if !slices.Equal(c.Levels, slices.Compact(slices.Sorted(slices.Values(c.Levels)))) {
+			return errorIn(e.Name, "levels of column %s that do not ascend", quote(c.Name))
 		}
 		if c.Date != "" && (c.Levels != nil || !slices.Contains(dateLayouts, c.Date)) {
 			return errorIn(e.Name, "column %s: %s is no layout of dates", quote(c.Name), quote(c.Date))

@@ -45,7 +45,12 @@ func (s *Set) checkTargets(opt Options) error {
 	case opt.Positive != "" || opt.Task == Classification:
 		return s.Classify(opt.Positive)
 	case opt.Task == "" && s.Task == Regression:
-		s.askClasses()
+		const few = 10
+		whole := !slices.ContainsFunc(s.Y, func(v float64) bool { return v != math.Trunc(v) })
+		if count := len(s.values()); whole && count >= 3 && count <= few { // as names of classes may be
+			s.note("the targets are %d whole numbers and are taken for quantities; classes? --task %s", count,
+				Classification)
+		}
 	}
 	return err
 }
@@ -226,20 +231,6 @@ func (s *Set) ClassOf() []int {
 		class[i] = int(v)
 	}
 	return class
-}
-
-// askClasses notes that numbers look like names of classes: a few different whole ones.
-func (s *Set) askClasses() {
-	const few = 10
-	names := s.values()
-	if len(names) < 3 || len(names) > few {
-		return
-	}
-	if slices.ContainsFunc(s.Y, func(v float64) bool { return v != float64(int(v)) }) {
-		return
-	}
-	s.note("the targets are %d whole numbers and are taken for quantities; classes? --task %s", len(names),
-		Classification)
 }
 
 // classNumbers are targets with names as the numbers of classes, from 0.

@@ -21,14 +21,10 @@ type sparse struct {
 	name          string
 	opt           Options
 	train         *Encoding // of the training set, for new inputs; nil for a training set
-	x             CSR       // Cols is the largest index
+	x             CSR       // Cols is the largest index; Start begins with 0
 	labels        []float64
 	labelled      bool
 	first, widest place // of the first example, and of that with the largest index
-}
-
-func newSparse(name string, opt Options, train *Encoding) *sparse {
-	return &sparse{name: name, opt: opt, train: train, x: CSR{Start: []int{0}}}
 }
 
 func (s *sparse) readFile(f *source) error {

@@ -27,15 +27,7 @@ import (
 //
 // Text and .npy may be compressed by gzip or zstd, with .gz or .zst after the other extension. A file whose
 // name is that of an embedded set is reached as ./NAME.
-func Load(path string, opt Options) (*Set, error) {
-	switch {
-	case strings.HasPrefix(path, syntheticPrefix):
-		return generate(path, opt)
-	case slices.Contains(Names(), path):
-		return Open(path)
-	}
-	return read(path, opt, nil)
-}
+func Load(path string, opt Options) (*Set, error) { return load(path, opt, nil) }
 
 // LoadInputs reads new inputs from whatever Load accepts as a path. The target column may be missing. What
 // the training set did about missing values is done again, unless opt says otherwise. The inputs are held as
@@ -44,15 +36,23 @@ func (e *Encoding) LoadInputs(path string, opt Options) (*Inputs, error) {
 	if err := e.Check(); err != nil {
 		return nil, err
 	}
-	opt = e.options(opt)
-	if strings.HasPrefix(path, syntheticPrefix) || slices.Contains(Names(), path) {
-		in, err := Load(path, opt)
-		if err == nil {
-			err = e.checkFeatures(in)
-		}
-		return in, err
+	return load(path, e.options(opt), e)
+}
+
+// load reads a training set, or new inputs for one.
+func load(path string, opt Options, train *Encoding) (s *Set, err error) {
+	switch {
+	case strings.HasPrefix(path, syntheticPrefix):
+		s, err = generate(path, opt)
+	case slices.Contains(Names(), path):
+		s, err = Open(path)
+	default:
+		return read(path, opt, train)
 	}
-	return read(path, opt, e)
+	if err == nil && train != nil {
+		err = train.checkFeatures(s)
+	}
+	return s, err
 }
 
 // Files lists the files that a path of Load or LoadInputs names: that file, which may not be there, or those
@@ -100,7 +100,7 @@ func readFiles(name string, files []*source, opt Options, train *Encoding) (*Set
 		set() (*Set, error) // after the last file
 	} = &table{name: name, opt: opt, train: train}
 	if files[0].format == libsvmFormat {
-		to = newSparse(name, opt, train)
+		to = &sparse{name: name, opt: opt, train: train, x: CSR{Start: []int{0}}}
 	}
 	for _, f := range files {
 		if (f.format == libsvmFormat) != (files[0].format == libsvmFormat) {
@@ -221,11 +221,11 @@ func newText(r io.Reader) *bufio.Reader {
 	return b
 }
 
-// rows are the examples of a file of columns, one after the other.
+// rows are the examples of a file of columns.
 type rows struct {
 	header
-	// next is the next row, valid until the next call, and its line or number from 1; io.EOF after the last.
-	next func() (cells []cell, number int, err error)
+	// each hands the rows to add, one after the other, valid until it returns, with their lines or numbers from 1.
+	each func(add func(cells []cell, number int) error) error
 }
 
 // header says what is known of the columns of a file.
@@ -286,16 +286,8 @@ func (t *table) readFile(f *source) (err error) {
 	if err := t.begin(r.header); err != nil {
 		return at.error("", err)
 	}
-	for {
-		var cells []cell
-		if cells, at.number, err = r.next(); err == nil {
-			err = t.add(cells, at)
-		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
+	return r.each(func(cells []cell, number int) error {
+		at.number = number
+		return t.add(cells, at)
+	})
 }

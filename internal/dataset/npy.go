@@ -68,32 +68,34 @@ func (a *array) row(i int, cells []cell) ([]cell, error) {
 	return cells, nil
 }
 
-// arrayRows are the rows of arrays side by side. Columns are named x1, x2, ...; NaN is a missing value. What
-// follows the last row is refused.
+// arrayRows are the rows of arrays of as many rows, side by side. Columns are named x1, x2, ...; NaN is a
+// missing value. What follows the last row is refused.
 func arrayRows(parts ...*array) *rows {
-	width, number := 0, 0
+	width := 0
 	for _, a := range parts {
 		width += a.cols
 	}
-	var cells []cell
-	next := func() (_ []cell, _ int, err error) {
-		cells = cells[:0]
-		for _, a := range parts {
-			if number < a.rows {
-				cells, err = a.row(number, cells)
-			} else if n, _ := io.ReadFull(a.body, make([]byte, 1)); n > 0 {
-				err = fmt.Errorf("more bytes than shape (%d, %d) accounts for", a.rows, a.cols)
-			} else {
-				err = io.EOF
+	each := func(add func([]cell, int) error) (err error) {
+		cells := make([]cell, 0, width)
+		for i := range parts[0].rows {
+			cells = cells[:0]
+			for _, a := range parts {
+				if cells, err = a.row(i, cells); err != nil {
+					return err
+				}
 			}
-			if err != nil {
-				return nil, 0, err
+			if err := add(cells, i+1); err != nil {
+				return err
 			}
 		}
-		number++
-		return cells, number, nil
+		for _, a := range parts {
+			if n, _ := io.ReadFull(a.body, make([]byte, 1)); n > 0 {
+				return fmt.Errorf("more bytes than shape (%d, %d) accounts for", a.rows, a.cols)
+			}
+		}
+		return nil
 	}
-	return &rows{header: header{names: numbered("x", width), headless: true, unit: "row"}, next: next}
+	return &rows{header: header{names: numbered("x", width), headless: true, unit: "row"}, each: each}
 }
 
 // openArchive reads the arrays X and y of an .npz archive. New inputs need no y.

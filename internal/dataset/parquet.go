@@ -45,7 +45,32 @@ func openParquet(f *source) (*rows, error) {
 			r.refused[name] = "values of type " + node.Type().String()
 		}
 	}
-	r.next = parquetRows(file, leaves, len(nodes))
+	r.each = func(add func([]cell, int) error) error {
+		cells, buffer, number := make([]cell, len(nodes)), make([]parquet.Row, 64), 0
+		for groups := parquet.MultiRowGroup(file.RowGroups()...).Rows(); ; {
+			n, err := groups.ReadRows(buffer)
+			for _, row := range buffer[:n] {
+				clear(cells)
+				for _, v := range row {
+					if to := leaves[v.Column()]; to.cell != nil && !v.IsNull() {
+						cells[to.column] = to.cell(v)
+					}
+				}
+				number++
+				if err := add(cells, number); err != nil {
+					return err
+				}
+			}
+			switch {
+			case err == io.EOF && int64(number) != file.NumRows():
+				return fmt.Errorf("%d rows, but the file announces %d", number, file.NumRows())
+			case err == io.EOF:
+				return nil
+			case err != nil:
+				return err
+			}
+		}
+	}
 	return r, nil
 }
 
@@ -112,32 +137,4 @@ func cellsOf(t parquet.Type) func(v parquet.Value) cell {
 		return number(func(v parquet.Value) float64 { return float64(v.Float()) })
 	}
 	return number(parquet.Value.Double)
-}
-
-// parquetRows gives the rows of all row groups.
-func parquetRows(file *parquet.File, leaves []leaf, columns int) func() ([]cell, int, error) {
-	groups := parquet.MultiRowGroup(file.RowGroups()...).Rows()
-	buffer, cells, number := make([]parquet.Row, 64), make([]cell, columns), 0
-	var unread []parquet.Row // of the buffer
-	return func() ([]cell, int, error) {
-		for len(unread) == 0 {
-			n, err := groups.ReadRows(buffer)
-			unread = buffer[:n]
-			switch {
-			case err == io.EOF && n == 0 && int64(number) != file.NumRows():
-				return nil, 0, fmt.Errorf("%d rows, but the file announces %d", number, file.NumRows())
-			case err != nil && n == 0:
-				return nil, 0, err
-			}
-		}
-		clear(cells)
-		for _, v := range unread[0] {
-			if to := leaves[v.Column()]; to.cell != nil && !v.IsNull() {
-				cells[to.column] = to.cell(v)
-			}
-		}
-		unread = unread[1:]
-		number++
-		return cells, number, nil
-	}
 }

@@ -33,7 +33,7 @@ var readTable, readLIBSVM, readNPY = reader(tableFormat), reader(libsvmFormat), 
 
 // readLines reads sparse lines, whatever their number and labels.
 func readLines(r io.Reader, name string, opt Options) (*sparse, error) {
-	s := newSparse(name, opt.complete(), nil)
+	s := &sparse{name: name, opt: opt.complete(), x: CSR{Start: []int{0}}}
 	if err := s.readFile(&source{name: name, text: newText(r)}); err != nil {
 		return nil, inFile(name, err)
 	}

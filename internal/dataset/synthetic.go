@@ -227,22 +227,23 @@ func (s synthetic) draw(opt Options) (*Set, error) {
 	}
 	set := &Set{Source: "generated: " + s.About, Task: s.Task, Target: "y", Y: make([]float64, s.n)}
 	set.Name = fmt.Sprintf("%s%s,n=%d,seed=%d,d=%d,noise=%v", syntheticPrefix, s.Name, s.n, s.seed, s.D, s.Noise)
-	draw := s.prepare(rng, s.D)
-	if !s.sparse {
-		set.X, set.Features = NewMatrix(s.n, s.D), numbered("x", s.D)
-		for i := range set.Y {
-			set.Y[i] = draw(rng, set.X.Row(i), s.Noise)
-		}
-		return set, nil
+	// Sparse examples are drawn into one row and gathered.
+	draw, x := s.prepare(rng, s.D), NewMatrix(1, s.D)
+	if s.sparse {
+		set.Sparse = NewCSR(NewMatrix(0, s.D))
+	} else {
+		x = NewMatrix(s.n, s.D)
+		set.X, set.Features = x, numbered("x", s.D)
 	}
-	set.Sparse = NewCSR(NewMatrix(0, s.D))
-	row := make([]float64, s.D)
 	for i := range set.Y {
-		clear(row)
+		row := x.Row(i % x.Rows)
 		set.Y[i] = draw(rng, row, s.Noise)
-		set.Sparse.append(row)
-		if err := opt.fitsSparse(i+1, s.D, len(set.Sparse.Index)); err != nil {
-			return nil, err
+		if s.sparse {
+			set.Sparse.append(row)
+			clear(row)
+			if err := opt.fitsSparse(i+1, s.D, len(set.Sparse.Index)); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return set, nil

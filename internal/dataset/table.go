@@ -316,13 +316,9 @@ func (c *column) requireKnown(known []string, cure string) error {
 }
 
 // isMissing reports whether a cell says that there is no value.
-func isMissing(cell string) bool {
-	switch cell {
-	case "", "?", "NA", "N/A", "na", "NaN", "nan", "NAN", "null", "NULL":
-		return true
-	}
-	return false
-}
+func isMissing(cell string) bool { return slices.Contains(missingTexts, cell) }
+
+var missingTexts = []string{"", "?", "NA", "N/A", "na", "NaN", "nan", "NAN", "null", "NULL"}
 
 // textBytes is the memory of a text that is kept, with what finds it.
 func textBytes(s string) int { return len(s) + 64 }

@@ -43,11 +43,11 @@ func (t *table) set() (*Set, error) {
 	case s.N() < 2:
 		return nil, errors.New("only one row has all values: --missing mean or indicator keeps the others")
 	}
-	t.describe(e.Columns, s.X)
+	t.describe(s.X)
 	s.Source, s.Features, s.Target, s.Task = t.name, featureNames(e.Columns), e.Target, guessTask(s.Y)
 	if w := s.Weights; w != nil {
 		t.note("column %s has the weights of the examples, from %.4g to %.4g: they count in training and in errors",
-			quote(t.withRole(asWeight).name), slices.Min(w), slices.Max(w))
+			quote(t.withRole(asWeight).Name), slices.Min(w), slices.Max(w))
 	}
 	s.Notes, s.encoding = t.notes, e
 	if s.counts != nil {
@@ -59,7 +59,7 @@ func (t *table) set() (*Set, error) {
 	}
 	if y := t.targets[0]; y.kind == texts {
 		if t.opt.Task == Regression {
-			return nil, fmt.Errorf("--task regression: the target %s holds texts", quote(y.name))
+			return nil, fmt.Errorf("--task regression: the target %s holds texts", quote(y.Name))
 		}
 		if err := s.classify(slices.Sorted(slices.Values(y.texts)), true, t.opt.Positive, y.text); err != nil {
 			return nil, err
@@ -76,7 +76,7 @@ func (t *table) checkFurther(s *Set) error {
 	}
 	for k, c := range t.targets {
 		if c.kind == texts {
-			return &Error{Column: c.name, Err: errors.New("several targets are numbers, and this one holds texts")}
+			return &Error{Column: c.Name, Err: errors.New("several targets are numbers, and this one holds texts")}
 		}
 		one := *s
 		if k > 0 {
@@ -91,24 +91,26 @@ func (t *table) checkFurther(s *Set) error {
 
 // learn says how the columns of a training set become features.
 func (t *table) learn() (*Encoding, error) {
-	e := &Encoding{Headless: t.header.headless, Missing: t.opt.Missing, Target: t.targets[0].name}
+	e := &Encoding{Headless: t.header.headless, Missing: t.opt.Missing, Target: t.targets[0].Name}
+	var features []*column
 	for _, c := range t.columns {
-		e.Header = append(e.Header, c.name)
+		e.Header = append(e.Header, c.Name)
 		if err := t.settle(c); err != nil {
-			return nil, &Error{Column: c.name, Err: err}
+			return nil, &Error{Column: c.Name, Err: err}
 		}
 		if c.role != asFeature {
 			continue
 		}
-		to := encodedColumn{Name: c.name, Flag: t.opt.Missing == MissingIndicator && c.missing > 0}
-		if c.kind == texts {
-			t.encodeTexts(c, &to)
+		if c.kind == texts && c.Date == "" {
+			t.chooseLevels(c)
 		}
-		e.Columns = append(e.Columns, to)
-		e.Features += to.width()
+		c.Flag = t.opt.Missing == MissingIndicator && c.missing > 0
+		features, e.Columns = append(features, c), append(e.Columns, c.encodedColumn)
+		e.Features += c.width()
 	}
+	t.features = features
 	if names := t.withRole(asRowName); names != nil {
-		e.RowName = names.name
+		e.RowName = names.Name
 	}
 	if e.Features == 0 {
 		return nil, errors.New("no column is left as a feature")
@@ -134,25 +136,25 @@ func (t *table) settle(c *column) error {
 	}
 	omit := func(reason string, args ...any) {
 		c.role = unused
-		t.note("column %s "+reason, append([]any{quote(c.name)}, args...)...)
+		t.note("column %s "+reason, append([]any{quote(c.Name)}, args...)...)
 	}
 	free := c.kind == texts && !c.categorical
 	if free {
-		c.date = dateLayout(c.texts)
+		c.Date = dateLayout(c.texts)
 	}
 	many := rows >= fewRows && 2*different > rows && // no level has many rows
 		different > t.opt.MaxLevels
 	switch {
-	case c.date != "":
-		t.note("column %s holds dates, read as %s: its features are %s", quote(c.name), layoutText(c.date, c.texts),
-			strings.Join(dateParts(c.date), ", "))
-	case c.kind == numbers && t.features > 1 && rowNumber.MatchString(c.name) && rows >= fewRows &&
+	case c.Date != "":
+		t.note("column %s holds dates, read as %s: its features are %s", quote(c.Name), layoutText(c.Date, c.texts),
+			strings.Join(dateParts(c.Date), ", "))
+	case c.kind == numbers && len(t.features) > 1 && rowNumber.MatchString(c.Name) && rows >= fewRows &&
 		ascend(rows, func(i int) float64 { return t.rows[i][c.at] }, 1):
 		omit("counts the rows and is left out (with another name it is a feature)")
 	case free && !slices.ContainsFunc(c.texts, func(s string) bool { return !number.MatchString(s) }):
 		return fmt.Errorf("%s and others are no numbers as they are written (thousands, per cent, currency, "+
 			"commas beside points): write plain numbers, or --categorical or --drop %s", quote(c.texts[0]),
-			flagText(c.name))
+			flagText(c.Name))
 	case empty:
 		omit("has no value and is left out")
 	case c.kind == texts && different == 1 && c.missing == 0:
@@ -170,14 +172,10 @@ func (t *table) settle(c *column) error {
 	return nil
 }
 
-// encodeTexts says how a column of texts becomes features: by the parts of dates, or by its levels, the most
-// frequent ones if there are many.
-func (t *table) encodeTexts(c *column, to *encodedColumn) {
-	if to.Date = c.date; to.Date != "" {
-		return
-	}
+// chooseLevels says which texts of a column become features: the most frequent ones if there are many.
+func (t *table) chooseLevels(c *column) {
 	levels, most := slices.Clone(c.texts), t.opt.MaxLevels
-	if to.Others = len(levels) > most; to.Others {
+	if c.Others = len(levels) > most; c.Others {
 		count := make(map[string]int, len(levels))
 		for _, row := range t.rows {
 			if v := row[c.at]; !math.IsNaN(v) {
@@ -189,9 +187,9 @@ func (t *table) encodeTexts(c *column, to *encodedColumn) {
 		})
 		levels = levels[:most-1]
 		t.note("column %s has %d different texts: all but the %d most frequent are one (--max-levels)",
-			quote(c.name), len(c.texts), most-1)
+			quote(c.Name), len(c.texts), most-1)
 	}
-	to.Levels = slices.Sorted(slices.Values(levels))
+	c.Levels = slices.Sorted(slices.Values(levels))
 }
 
 // ascend reports whether each of n values is the one before plus a step.
@@ -247,7 +245,7 @@ func (t *table) inputs(e *Encoding) (*Inputs, error) {
 	}
 	y := t.targets[0]
 	for _, c := range t.targets[1:] {
-		in.Further = append(in.Further, Target{c.name, t.values(c, rows)})
+		in.Further = append(in.Further, Target{c.Name, t.values(c, rows)})
 	}
 	if l := e.Labels; l != nil && !l.Rest {
 		if err := y.requireKnown([]string{l.Negative, l.Positive}, ""); err != nil {
@@ -301,7 +299,7 @@ func (t *table) errMissing(columns []*column) error {
 	for _, row := range t.rows {
 		for _, c := range columns {
 			if math.IsNaN(row[c.at]) {
-				return c.firstMissing.error(c.name, fmt.Errorf("a missing value, the first of %d in %d of the columns: "+
+				return c.firstMissing.error(c.Name, fmt.Errorf("a missing value, the first of %d in %d of the columns: "+
 					"--missing drop, mean or indicator says what to do", count, len(columns)))
 			}
 		}
@@ -337,39 +335,72 @@ func (t *table) rowNames(rows []int) (names []string) {
 
 // matrix holds the features of some rows; NaN stands for missing values.
 func (t *table) matrix(e *Encoding, rows []int) (Matrix, error) {
-	type part struct {
-		from          *column
-		width, unseen int
-	}
-	x, columns, parts := NewMatrix(len(rows), e.Features), t.byName(), make([]part, len(e.Columns))
-	for j, to := range e.Columns {
-		parts[j] = part{from: columns[to.Name], width: to.width()}
-		if to.Levels != nil && !to.Others && !t.opt.UnseenZero {
-			if err := parts[j].from.requireKnown(to.Levels, "; --unseen zero takes it for none of them"); err != nil {
+	x, width, unseen := NewMatrix(len(rows), e.Features), make([]int, len(t.features)), make([]int, len(t.features))
+	for j, c := range t.features {
+		width[j] = c.width()
+		if c.Levels != nil && !c.Others && !t.opt.UnseenZero {
+			if err := c.requireKnown(c.Levels, "; --unseen zero takes it for none of them"); err != nil {
 				return Matrix{}, err
 			}
 		}
 	}
 	for k, i := range rows {
 		row := x.Row(k)
-		for j := range parts {
-			p := &parts[j]
-			seen, err := e.Columns[j].encode(row[:p.width], p.from, t.rows[i][p.from.at])
+		for j, c := range t.features {
+			seen, err := c.encode(row[:width[j]], t.rows[i][c.at])
 			if err != nil {
 				return Matrix{}, err
 			}
 			if !seen {
-				p.unseen++
+				unseen[j]++
 			}
-			row = row[p.width:]
+			row = row[width[j]:]
 		}
 	}
-	for _, p := range parts {
-		if p.unseen > 0 {
-			t.note("column %s: %d cells hold texts that %s lacks", quote(p.from.name), p.unseen, e.name())
+	for j, c := range t.features {
+		if unseen[j] > 0 {
+			t.note("column %s: %d cells hold texts that %s lacks", quote(c.Name), unseen[j], e.name())
 		}
 	}
 	return x, nil
+}
+
+// encode sets the features x of a cell, which are zero: a missing one's become NaN, except the flag. It
+// reports whether a text is a level.
+func (c *column) encode(x []float64, v float64) (seen bool, err error) {
+	if c.Flag {
+		last := len(x) - 1
+		if math.IsNaN(v) {
+			x[last] = 1
+		}
+		x = x[:last]
+	}
+	switch {
+	case math.IsNaN(v):
+		for j := range x {
+			x[j] = v
+		}
+	case c.Date != "":
+		parts, err := dateFeatures(c.Date, c.text(v))
+		if err != nil {
+			return false, c.first[int(v)].error(c.Name, err)
+		}
+		copy(x, parts)
+	case c.Levels == nil:
+		x[0] = v
+	default:
+		level, seen := slices.BinarySearch(c.Levels, c.text(v))
+		switch {
+		case seen && len(x) == 1:
+			x[0] = float64(level)
+		case seen:
+			x[level] = 1
+		case c.Others:
+			x[len(x)-1] = 1
+		}
+		return seen || c.Others, nil
+	}
+	return true, nil
 }
 
 func means(x Matrix) []float64 {
@@ -398,9 +429,9 @@ func fill(x Matrix, mean []float64) {
 }
 
 // describe notes what texts became, constant columns and columns that count the rows.
-func (t *table) describe(columns []encodedColumn, x Matrix) {
+func (t *table) describe(x Matrix) {
 	end, grouped := 0, t.withRole(asGroup) != nil
-	for _, c := range columns {
+	for _, c := range t.features {
 		at := end
 		end += c.width()
 		if !grouped && subject.MatchString(c.Name) && repeats(x, at, end) {

@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"cmp"
-	"math"
 	"slices"
 )
 
@@ -73,45 +72,6 @@ func (c encodedColumn) features() (names []string) {
 		names = append(names, c.Name+" missing")
 	}
 	return names
-}
-
-// encode sets the features x of a cell, which are zero: a missing one's become NaN, except the flag. It
-// reports whether a text is a level.
-func (c *encodedColumn) encode(x []float64, from *column, v float64) (seen bool, err error) {
-	missing, level := math.IsNaN(v), 0
-	if c.Flag {
-		last := len(x) - 1
-		if missing {
-			x[last] = 1
-		}
-		x = x[:last]
-	}
-	switch {
-	case missing:
-		for j := range x {
-			x[j] = math.NaN()
-		}
-		return true, nil
-	case c.Date != "":
-		parts, err := dateFeatures(c.Date, from.text(v))
-		if err != nil {
-			return false, from.first[int(v)].error(from.name, err)
-		}
-		copy(x, parts)
-		return true, nil
-	case c.Levels == nil:
-		x[0] = v
-		return true, nil
-	}
-	switch level, seen = slices.BinarySearch(c.Levels, from.text(v)); {
-	case len(x) == 1 && seen:
-		x[0] = float64(level)
-	case seen:
-		x[level] = 1
-	case c.Others:
-		x[len(x)-1] = 1
-	}
-	return seen || c.Others, nil
 }
 
 func featureNames(columns []encodedColumn) (names []string) {

@@ -10,7 +10,7 @@ import (
 
 func (t *table) planTraining() error {
 	o := t.opt
-	if t.columns[0].name == "" {
+	if t.columns[0].Name == "" {
 		t.note("the first column has no name: it names the rows and is no feature")
 	}
 	for _, w := range []struct {
@@ -45,11 +45,11 @@ func (t *table) planTraining() error {
 	}
 	y := t.targets[0]
 	if t.header.headless {
-		y.name = "y"
+		y.Name = "y"
 	}
 	if t.withRole(asFeature) == nil {
 		return fmt.Errorf("only one column (%s): at least one feature and a target are needed; commas, "+
-			"semicolons, tabs or blanks separate columns", quote(y.name))
+			"semicolons, tabs or blanks separate columns", quote(y.Name))
 	}
 	return nil
 }
@@ -89,7 +89,7 @@ func (t *table) planTargets() error {
 func (t *table) find(flag, name string) (*column, error) {
 	var names []string
 	for _, c := range t.columns {
-		if names = append(names, c.name); c.name == name && name != "" {
+		if names = append(names, c.Name); c.Name == name && name != "" {
 			return c, nil
 		}
 	}
@@ -111,12 +111,13 @@ func (t *table) planInputs(e *Encoding) error {
 			return err
 		}
 	}
+	columns := make(map[string]*column, len(t.columns))
 	for _, c := range t.columns {
+		columns[c.Name] = c
 		if c.role == asFeature {
 			c.role = unused
 		}
 	}
-	columns := t.byName()
 	for _, from := range e.Columns {
 		c := columns[from.Name]
 		if c == nil {
@@ -125,6 +126,7 @@ func (t *table) planInputs(e *Encoding) error {
 		if c.role, c.kind = asFeature, numbers; from.isText() {
 			c.kind = texts
 		}
+		c.encodedColumn, t.features = from, append(t.features, c)
 	}
 	targets := append([]string{e.Target}, e.Further...)
 	if !slices.ContainsFunc(targets, func(name string) bool { return columns[name] == nil }) {
@@ -145,22 +147,14 @@ func (t *table) planInputs(e *Encoding) error {
 	}
 	var ignored []string
 	for _, c := range t.columns {
-		if c.role == unused && !known[c.name] {
-			ignored = append(ignored, c.name)
+		if c.role == unused && !known[c.Name] {
+			ignored = append(ignored, c.Name)
 		}
 	}
 	if len(ignored) > 0 {
 		t.note("columns that %s lacks are ignored: %s", e.name(), listTexts(ignored))
 	}
 	return nil
-}
-
-func (t *table) byName() map[string]*column {
-	columns := make(map[string]*column, len(t.columns))
-	for _, c := range t.columns {
-		columns[c.name] = c
-	}
-	return columns
 }
 
 // takeNames gives columns without names those of the training file: all of them, all but the target, or those
@@ -178,7 +172,7 @@ func (t *table) takeNames(e *Encoding) error {
 	for _, names := range [][]string{e.Header, without, append(slices.Clone(features), e.Target), features} {
 		if len(names) == len(t.columns) {
 			for j, name := range names {
-				t.columns[j].name = name
+				t.columns[j].Name = name
 			}
 			return nil
 		}

@@ -18,8 +18,8 @@ type table struct {
 	dialect  *dialect  // of texts
 	header   header    // of the first file
 	columns  []*column
+	features []*column // in the order of the set's
 	targets  []*column // in the order that was asked for
-	features int       // columns
 	kept     int       // columns whose cells are kept
 	// rows are the cells that are kept: NaN for a missing one, the number of a text; block has room for more.
 	rows  [][]float64
@@ -30,8 +30,9 @@ type table struct {
 	notes []string
 }
 
+// column is one of a file, with what becomes of it as a feature.
 type column struct {
-	name string
+	encodedColumn
 	role role
 	kind kind
 	at   int // of its cells in the rows that keep them
@@ -41,10 +42,9 @@ type column struct {
 	number map[string]int
 	first  []place
 
-	categorical  bool   // texts were asked for, whatever they look like
-	date         string // layout of texts that are all dates
-	odd          bool   // has a number that a reader may not mean, see isOdd
-	missing      int    // cells
+	categorical  bool // texts were asked for, whatever they look like
+	odd          bool // has a number that a reader may not mean, see isOdd
+	missing      int  // cells
 	firstMissing place
 }
 
@@ -102,7 +102,7 @@ func (t *table) begin(h header) error {
 	}
 	t.header = h
 	for j, name := range names {
-		c := &column{name: name}
+		c := &column{encodedColumn: encodedColumn{Name: name}}
 		if name == "" && j == 0 {
 			c.role = asRowName
 		} else if name == "" {
@@ -119,12 +119,12 @@ func (t *table) begin(h header) error {
 		return err
 	}
 	for _, c := range t.columns {
-		if refused := h.refused[c.name]; refused != "" && c.role != unused {
-			return &Error{Column: c.name,
+		if refused := h.refused[c.Name]; refused != "" && c.role != unused {
+			return &Error{Column: c.Name,
 				Err: fmt.Errorf("it holds %s, which are neither numbers nor texts: --drop leaves it out", refused)}
 		}
-		if c.role == asFeature {
-			t.features++
+		if c.role == asFeature && t.train == nil {
+			t.features = append(t.features, c)
 		}
 		if c.role.hasValues() {
 			c.at = t.kept
@@ -166,9 +166,9 @@ func (t *table) sameColumns(names []string) error {
 			len(names), len(t.columns))
 	}
 	for j, c := range t.columns {
-		if names[j] != c.name && !t.header.headless {
+		if names[j] != c.Name && !t.header.headless {
 			return fmt.Errorf("column %d is %s, in the files before %s: files of one table have the same columns",
-				j+1, quote(names[j]), quote(c.name))
+				j+1, quote(names[j]), quote(c.Name))
 		}
 	}
 	return nil
@@ -188,8 +188,8 @@ func (t *table) add(cells []cell, at place) error {
 		return err
 	}
 	rows := len(t.rows) + 1
-	bytes := 8*float64(rows)*float64(t.features) + float64(t.texts)
-	if err := t.opt.fits(bytes, "%d rows of %d columns and their texts", rows, t.features); err != nil {
+	bytes := 8*float64(rows)*float64(len(t.features)) + float64(t.texts)
+	if err := t.opt.fits(bytes, "%d rows of %d columns and their texts", rows, len(t.features)); err != nil {
 		return at.error("", err)
 	}
 	if cap(t.block)-len(t.block) < t.kept {
@@ -203,7 +203,7 @@ func (t *table) add(cells []cell, at place) error {
 		case c.role.hasValues():
 			v, err := t.value(c, x, at)
 			if err != nil {
-				return at.error(c.name, err)
+				return at.error(c.Name, err)
 			}
 			if math.IsNaN(v) {
 				if c.missing++; c.missing == 1 {
@@ -232,10 +232,10 @@ func (t *table) weightless(cells []cell, at place) (bool, error) {
 		v, err := t.parse(cells[j])
 		switch {
 		case err != nil || math.IsNaN(v) || math.IsInf(v, 0) || v < 0:
-			return false, at.error(c.name, fmt.Errorf("%s is no weight: weights are finite numbers from 0 on",
+			return false, at.error(c.Name, fmt.Errorf("%s is no weight: weights are finite numbers from 0 on",
 				quote(cells[j].asText())))
 		case c.role == asCount && (v != math.Trunc(v) || v > maxCount):
-			return false, at.error(c.name, fmt.Errorf("%s is no count: counts are whole numbers from 0 to %g",
+			return false, at.error(c.Name, fmt.Errorf("%s is no count: counts are whole numbers from 0 to %g",
 				quote(cells[j].asText()), float64(maxCount)))
 		case v == 0:
 			return true, nil
@@ -253,8 +253,8 @@ func (t *table) value(c *column, x cell, at place) (float64, error) {
 			c.kind = numbers
 			if !c.odd && isOdd(x.text, v) {
 				c.odd = true
-				t.note("column %s: %s is read as %v; --categorical or --drop %s if it is no number", quote(c.name),
-					quote(x.text), v, flagText(c.name))
+				t.note("column %s: %s is read as %v; --categorical or --drop %s if it is no number", quote(c.Name),
+					quote(x.text), v, flagText(c.Name))
 			}
 			return v, checkFinite(v)
 		case errors.Is(err, strconv.ErrRange):
@@ -267,7 +267,7 @@ func (t *table) value(c *column, x cell, at place) (float64, error) {
 		return math.NaN(), nil
 	case c.kind == numbers:
 		return 0, fmt.Errorf("%s is not a number, as the cells above it are (--categorical %s takes all for "+
-			"texts, --drop leaves the column out)", quote(text), flagText(c.name))
+			"texts, --drop leaves the column out)", quote(text), flagText(c.Name))
 	}
 	c.kind = texts
 	k, known := c.number[text]
@@ -308,7 +308,7 @@ func (c *column) text(v float64) string {
 func (c *column) requireKnown(known []string, cure string) error {
 	for k, text := range c.texts {
 		if !slices.Contains(known, text) {
-			return c.first[k].error(c.name, fmt.Errorf("%s is none of the texts of the training set (%s)%s",
+			return c.first[k].error(c.Name, fmt.Errorf("%s is none of the texts of the training set (%s)%s",
 				quote(text), listTexts(known), cure))
 		}
 	}

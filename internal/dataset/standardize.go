@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/floats"
 )
 
 // Standardizer is the affine map that takes each feature of a training set to mean 0 and population standard
@@ -42,13 +42,22 @@ func moments(values, weights []float64) (mean, sd float64) {
 	if low == high {
 		return low, 0
 	}
-	_, exponent := math.Frexp(max(-low, high))
-	scaled := make([]float64, len(values))
-	for i, v := range values {
-		scaled[i] = math.Ldexp(v, -exponent)
+	if weights == nil {
+		weights = slices.Repeat([]float64{1}, len(values))
 	}
-	mean, sd = stat.PopMeanStdDev(scaled, weights)
-	return math.Ldexp(mean, exponent), math.Ldexp(sd, exponent)
+	_, exponent := math.Frexp(max(-low, high))
+	total := floats.Sum(weights)
+	average := func(term func(deviation float64) float64) (sum float64) {
+		for i, v := range values {
+			sum += weights[i] * term(math.Ldexp(v, -exponent)-mean)
+		}
+		return sum / total
+	}
+	for range 2 { // the second removes the rounding of the first
+		mean += average(func(e float64) float64 { return e })
+	}
+	variance := average(func(e float64) float64 { return e * e })
+	return math.Ldexp(mean, exponent), math.Ldexp(math.Sqrt(variance), exponent)
 }
 
 // Apply maps new inputs (M x D) by what was learnt from the training inputs. A column that was constant there

@@ -203,11 +203,11 @@ func ascend(n int, value func(i int) float64, step float64) bool {
 }
 
 var (
-	// rowNumber is how columns are named that number the rows, subject how those that say who or what rows are of.
+	// rowNumber is how columns are named that number the rows, subject those that say who or what rows are of.
 	rowNumber = regexp.MustCompile(`(?i:(^|[^a-z])(id|index|row|rownames|nr|no|unnamed)[^a-z]*$)|I[dD]$`)
 	subject   = regexp.MustCompile(`(?i)(^|[^a-z])(patient|user|site|subject|customer|participant|id)[^a-z]*$`)
 	// number is a text of nothing but digits with the signs of numbers.
-	number = regexp.MustCompile("^[+-]*[+.,'%$\u20ac\u00a3\u00a5 \u00a0]*[0-9][+0-9.,'%$\u20ac\u00a3\u00a5 \u00a0]*$")
+	number = regexp.MustCompile("^[+-]*[+.,'%$\u20ac\u00a3\u00a5 \u00a0]*\\d[+\\d.,'%$\u20ac\u00a3\u00a5 \u00a0]*$")
 )
 
 // inputs are the features and targets of the rows of a table, as an encoding says; without means in it, those
@@ -335,7 +335,8 @@ func (t *table) rowNames(rows []int) (names []string) {
 
 // matrix holds the features of some rows; NaN stands for missing values.
 func (t *table) matrix(e *Encoding, rows []int) (Matrix, error) {
-	x, width, unseen := NewMatrix(len(rows), e.Features), make([]int, len(t.features)), make([]int, len(t.features))
+	x := NewMatrix(len(rows), e.Features)
+	width, unseen := make([]int, len(t.features)), make([]int, len(t.features))
 	for j, c := range t.features {
 		width[j] = c.width()
 		if c.Levels != nil && !c.Others && !t.opt.UnseenZero {

@@ -224,7 +224,7 @@ func newText(r io.Reader) *bufio.Reader {
 // rows are the examples of a file of columns.
 type rows struct {
 	header
-	// each hands the rows to add, one after the other, valid until it returns, with their lines or numbers from 1.
+	// each hands the rows to add one by one, valid until it returns, with their lines or numbers from 1.
 	each func(add func(cells []cell, number int) error) error
 }
 

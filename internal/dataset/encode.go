@@ -207,7 +207,7 @@ var (
 	rowNumber = regexp.MustCompile(`(?i:(^|[^a-z])(id|index|row|rownames|nr|no|unnamed)[^a-z]*$)|I[dD]$`)
 	subject   = regexp.MustCompile(`(?i)(^|[^a-z])(patient|user|site|subject|customer|participant|id)[^a-z]*$`)
 	// number is a text of nothing but digits with the signs of numbers.
-	number = regexp.MustCompile("^[+-]*[+.,'%$\u20ac\u00a3\u00a5 \u00a0]*\\d[+\\d.,'%$\u20ac\u00a3\u00a5 \u00a0]*$")
+	number = regexp.MustCompile(`^[+-]*[+.,'%$€£¥ \x{a0}]*\d[+\d.,'%$€£¥ \x{a0}]*$`)
 )
 
 // inputs are the features and targets of the rows of a table, as an encoding says; without means in it, those

@@ -192,9 +192,9 @@ func (c conformanceCase) checkLaw(t *testing.T, site Site, fields []field) {
 	}
 	for z := -3.37; z < 3.5; z += 0.741 {
 		x := m.Mean + z*math.Sqrt(m.Var)
-		for _, a := range law.Atoms {
-			if math.Abs(a.At-x) < 1e-4 {
-				x = a.At + 1e-4
+		for _, at := range law.atoms {
+			if math.Abs(at-x) < 1e-4 {
+				x = at + 1e-4
 			}
 		}
 		want := 0.0

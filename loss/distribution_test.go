@@ -26,39 +26,64 @@ func integral(f func(float64) float64, a, b, step float64) float64 {
 	return sum
 }
 
-// testLaws are laws with cut pieces and atoms, of total weight one.
-func testLaws() map[string]Distribution {
+// testLaw is a law with the cut Gaussians and the atoms that it consists of.
+type testLaw struct {
+	Distribution
+	pieces []cutNormal
+	points []pointMass
+}
+
+// cutNormal is weight times the density of N(mean, sd^2) on [lo, hi].
+type cutNormal struct{ weight, mean, sd, lo, hi float64 }
+
+type pointMass struct{ at, weight float64 }
+
+// mixtureOfMaps are Gaussians under maps, of total weight one.
+func mixtureOfMaps(parts ...mappedNormal) (d Distribution) {
+	for _, p := range parts {
+		d.add(p.weight, p.mean, p.sd, p.fieldMap)
+		if m, ok := p.fieldMap.(*piecewiseMap); ok {
+			d.atoms = append(d.atoms, m.Breakpoints...)
+		}
+	}
+	return d
+}
+
+func testLaws() map[string]testLaw {
 	inf := math.Inf(1)
 	normal := func(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }
-	return map[string]Distribution{
-		"gaussian": {Pieces: []TruncatedNormal{{1, 0.5, 2, -inf, inf}}},
-		"mixture":  {Pieces: []TruncatedNormal{{0.3, -1, 0.2, -inf, inf}, {0.7, 4, 1, -inf, inf}}},
+	margin := func(steep float64) fieldMap { return &piecewiseMap{marginLoss(1, steep, 0), 1} }
+	return map[string]testLaw{
+		"gaussian": {Normal(0.5, 4), []cutNormal{{1, 0.5, 2, -inf, inf}}, nil},
+		"mixture": {mixtureOfMaps(mappedNormal{0.3, -1, 0.2, identity{}}, mappedNormal{0.7, 4, 1, identity{}}),
+			[]cutNormal{{0.3, -1, 0.2, -inf, inf}, {0.7, 4, 1, -inf, inf}}, nil},
 		// max(h, 1), h ~ N(0.4, 0.8^2): the hard margin with q = 1.
-		"clipped": {Pieces: []TruncatedNormal{{1, 0.4, 0.8, 1, inf}}, Atoms: []Atom{{1, normal(0.75)}}},
+		"clipped": {mixtureOfMaps(mappedNormal{1, 0.4, 0.8, margin(inf)}), []cutNormal{{1, 0.4, 0.8, 1, inf}},
+			[]pointMass{{1, normal(0.75)}}},
 		// Half present, moved up by 0.5 below the margin.
-		"hinge": {
-			Pieces: []TruncatedNormal{{0.5, 0.2, 0.7, -inf, inf}, {0.5, 0.2, 0.7, 1, inf}, {0.5, 0.7, 0.7, -inf, 1}},
-			Atoms:  []Atom{{1, 0.5 * (normal(0.8/0.7) - normal(0.3/0.7))}},
-		},
-		"atoms": {Atoms: []Atom{{2, 0.25}, {-1, 0.5}, {3, 0.25}}},
+		"hinge": {mixtureOfMaps(mappedNormal{0.5, 0.2, 0.7, identity{}}, mappedNormal{0.5, 0.2, 0.7, margin(0.5)}),
+			[]cutNormal{{0.5, 0.2, 0.7, -inf, inf}, {0.5, 0.2, 0.7, 1, inf}, {0.5, 0.7, 0.7, -inf, 1}},
+			[]pointMass{{1, 0.5 * (normal(0.8/0.7) - normal(0.3/0.7))}}},
+		"atoms": {mixtureOfMaps(mappedNormal{0.25, 2, 0, identity{}}, mappedNormal{0.5, -1, 0, identity{}},
+			mappedNormal{0.25, 3, 0, identity{}}), nil, []pointMass{{2, 0.25}, {-1, 0.5}, {3, 0.25}}},
 	}
 }
 
-// TestLawAgainstQuadrature integrates Density over the pieces, broken at their
+// TestLawAgainstQuadrature integrates the density over the pieces, broken at their
 // cuts, and adds the atoms by hand.
 func TestLawAgainstQuadrature(t *testing.T) {
 	for name, law := range testLaws() {
 		sum := func(a, b float64, g func(float64) float64) float64 {
 			total := 0.0
-			for _, p := range law.Pieces {
-				lo := math.Max(a, math.Max(p.Lo, p.Mean-12*p.SD))
-				hi := math.Min(b, math.Min(p.Hi, p.Mean+12*p.SD))
-				one := func(x float64) float64 { return g(x) * p.Weight / p.SD * gauss((x-p.Mean)/p.SD) }
-				total += integral(one, lo, hi, p.SD)
+			for _, p := range law.pieces {
+				lo := math.Max(a, math.Max(p.lo, p.mean-12*p.sd))
+				hi := math.Min(b, math.Min(p.hi, p.mean+12*p.sd))
+				one := func(x float64) float64 { return g(x) * p.weight / p.sd * gauss((x-p.mean)/p.sd) }
+				total += integral(one, lo, hi, p.sd)
 			}
-			for _, at := range law.Atoms {
-				if a <= at.At && at.At < b {
-					total += at.Weight * g(at.At)
+			for _, p := range law.points {
+				if a <= p.at && p.at < b {
+					total += p.weight * g(p.at)
 				}
 			}
 			return total
@@ -143,15 +168,14 @@ func TestQuantile(t *testing.T) {
 // beyond the last, Newton steps are none, and the least x of the level is found all the same: to the width of
 // the end of a Gaussian.
 func TestQuantileLevel(t *testing.T) {
-	inf := math.Inf(1)
-	peak := func(weight, mean float64) TruncatedNormal { return TruncatedNormal{weight, mean, 0.1, -inf, inf} }
+	peak := func(weight, mean float64) mappedNormal { return mappedNormal{weight, mean, 0.1, identity{}} }
 	for _, c := range []struct {
 		law     Distribution
 		q, x, y float64
 	}{
-		{Distribution{Pieces: []TruncatedNormal{peak(0.5, -4), peak(0.5, 4)}}, 0.5, -3.3, -3.1},
-		{Distribution{Pieces: []TruncatedNormal{peak(0.25, -4), peak(0.25, 0), peak(0.5, 4)}}, 0.5, 0.7, 0.9},
-		{testLaws()["hinge"], 1 - 0x1p-53, 5, 7},
+		{mixtureOfMaps(peak(0.5, -4), peak(0.5, 4)), 0.5, -3.3, -3.1},
+		{mixtureOfMaps(peak(0.25, -4), peak(0.25, 0), peak(0.5, 4)), 0.5, 0.7, 0.9},
+		{testLaws()["hinge"].Distribution, 1 - 0x1p-53, 5, 7},
 	} {
 		if got := c.law.Quantile(c.q); !(c.x <= got && got <= c.y) {
 			t.Errorf("quantile(%g) = %g, not between %g and %g", c.q, got, c.x, c.y)

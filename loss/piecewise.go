@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/loss/internal/counts"
-	"bootbench/loss/internal/normal"
 	"bootbench/resample"
 )
 
@@ -256,36 +255,44 @@ func (x *mixture) row(i int) Piecewise {
 	return Piecewise{x.kinks, x.slopes[i*n : (i+1)*n], x.curvatures[i*n : (i+1)*n]}
 }
 
-// Distribution is that of the predictor: for every row the Gaussian cavity, moved,
-// narrowed and truncated at the kinks, and an atom at every kink (M04-18).
+// Distribution is that of the predictor: for every row the Gaussian cavity under its proximal map, with an
+// atom at every kink (M04-18).
 func (x *mixture) Distribution(cav Cavity) Distribution {
-	var d Distribution
-	s := math.Sqrt(cav.Var)
-	atoms := make([]float64, len(x.kinks))
+	d := Distribution{atoms: slices.Clone(x.kinks)}
 	for i, p := range x.p {
-		row := x.row(i)
-		lo, from := math.Inf(-1), math.Inf(-1) // of f, and of the field in standard deviations
-		for j, q := range row.Curvatures {
-			hi, to := math.Inf(1), math.Inf(1)
-			if j < len(x.kinks) {
-				hi = x.kinks[j]
-				to = standardize(hi, cav.Mean-row.slopeAt(j, hi)/cav.C, s)
-			}
-			d.addTruncated(p, from, to, TruncatedNormal{Mean: row.segmentProx(j, cav.C, cav.Mean),
-				SD: cav.C / (cav.C + q) * s, Lo: lo, Hi: hi})
-			if j < len(x.kinks) {
-				from = math.Max(to, standardize(hi, cav.Mean-row.Slopes[j+1]/cav.C, s))
-				atoms[j] += p * normal.Prob(to, from)
-				lo = hi
-			}
-		}
-	}
-	for j, weight := range atoms {
-		if weight > 0 {
-			d.Atoms = append(d.Atoms, Atom{At: x.kinks[j], Weight: weight})
-		}
+		d.add(p, cav.Mean, math.Sqrt(cav.Var), &piecewiseMap{x.row(i), cav.C})
 	}
 	return d
+}
+
+// piecewiseMap is the proximal map of a piecewise loss at a cavity's precision c.
+type piecewiseMap struct {
+	Piecewise
+	c float64
+}
+
+func (m *piecewiseMap) at(h float64) point {
+	f, slope := m.prox(m.c, h)
+	return point{h, f, slope}
+}
+
+// inverse is h = x + l'(x)/c (T3), from l' on the left of x to that on its right.
+func (m *piecewiseMap) inverse(x float64) preimage {
+	j, kink := slices.BinarySearch(m.Breakpoints, x)
+	h := x + m.slopeAt(j, x)/m.c
+	at := preimage{h, h, m.c / (m.c + m.Curvatures[j])}
+	if kink {
+		at.upTo = x + m.Slopes[j+1]/m.c
+	}
+	return at
+}
+
+func (m *piecewiseMap) bends() (fields []float64, ok bool) {
+	for _, kink := range m.Breakpoints {
+		at := m.inverse(kink)
+		fields = append(fields, at.below, at.upTo)
+	}
+	return fields, true
 }
 
 // piecewiseSite is a site of a piecewise loss.

@@ -27,6 +27,11 @@ type rowPatch [][]averaged
 
 const rowOrder = 16 // Chebyshev points of such a patch
 
+func newRowTable(x smoothMixture, c float64) *rowTable {
+	width := x.patchWidthAt(math.Log(c)/logCWidth - 0.5)
+	return &rowTable{smoothMixture: x, c: c, width: width, patches: map[int]rowPatch{}}
+}
+
 // at is the predictor for one row of counts.
 func (t *rowTable) at(row int, h float64) point {
 	number := math.Floor(h / t.width)
@@ -56,3 +61,43 @@ func (t *rowTable) patch(number int) rowPatch {
 	t.patches[number] = p
 	return p
 }
+
+// posteriorMap is the predictor for one row of counts under a cavity of that mean and standard deviation.
+type posteriorMap struct {
+	table    *rowTable
+	row      int
+	mean, sd float64
+}
+
+func (m *posteriorMap) at(h float64) point { return m.table.at(m.row, h) }
+
+func (*posteriorMap) bends() ([]float64, bool) { return nil, false }
+
+// inverse is searched for, as far as curveReach, by Newton steps, and bisection where they leave the bracket.
+func (m *posteriorMap) inverse(x float64) preimage {
+	least, most := m.mean-curveReach*m.sd, m.mean+curveReach*m.sd
+	lo, hi, p := math.Inf(-1), math.Inf(1), m.at(m.mean)
+	for step := range maxSteps {
+		if p.f > x {
+			hi = p.h
+		} else {
+			lo = p.h
+		}
+		next := p.h + (x-p.f)/p.slope
+		if !(lo <= next && next <= hi) || step > newtonSteps && step%2 == 0 {
+			next = 0.5 * (math.Max(least, lo) + math.Min(most, hi))
+		}
+		next = math.Min(math.Max(least, next), most)
+		if math.Abs(next-p.h) <= fieldError*m.sd {
+			return preimage{next, next, p.slope}
+		}
+		p = m.at(next)
+	}
+	return preimage{p.h, p.h, p.slope}
+}
+
+// Limits of a search.
+const (
+	fieldError = 1e-8 // of the standard deviation, of the last Newton step
+	maxSteps   = 200
+)

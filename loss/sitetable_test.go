@@ -146,9 +146,9 @@ func TestRowTable(t *testing.T) {
 	for _, l := range []concave{Probit{}, Logit{}} {
 		x := newSmoothMixture(posteriorMean(l), []float64{1}, resample.Poisson{Ratio: 1})
 		for _, c := range []float64{0.1, 1, 20} {
-			rows := x.rowMaps(Cavity{C: c, Var: 1})
+			rows := newRowTable(x, c)
 			for i, h := range []float64{-5, -1.2, 0, 0.3, 2, 9} {
-				got := rows(i).at(h)
+				got := rows.at(i, h)
 				_, mean, variance := l.TiltedMoments(c, h, x.Targets, x.Row(i))
 				if math.Abs(got.f-mean)*math.Sqrt(c) > 1e-8 || math.Abs(got.slope-c*variance) > 1e-7 {
 					t.Errorf("%s, c %g, row %d at %g: %+v, want %g, %g", l.Name(), c, i, h, got, mean, c*variance)

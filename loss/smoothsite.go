@@ -32,11 +32,6 @@ func (p predictor) posteriorMean(c, h float64, y, k []float64) (f, slope float64
 	return mean, c * variance
 }
 
-// noise is the error of the value f at the field h.
-func (p predictor) noise(c, h, f float64) float64 {
-	return 0x1p-50*(math.Abs(f)+math.Abs(h)) + p.prior/math.Sqrt(c)
-}
-
 // smoothSite is a site whose predictor is known by evaluation.
 type smoothSite struct {
 	smoothMixture
@@ -140,9 +135,6 @@ type siteMap struct {
 	last   point   // the field solved last, to start from
 }
 
-// point is a point of the map with its slope.
-type point struct{ h, f, slope float64 }
-
 func newSiteMap(x smoothMixture, cav Cavity) *siteMap {
 	return &siteMap{smoothMixture: x, cav: cav, sd: math.Sqrt(cav.Var), tol: 1e-12}
 }
@@ -161,7 +153,8 @@ func (m *siteMap) response(p float64, k []float64) response {
 		return response{base: f, keep: slope, pull: pull}
 	}
 	m.base = f
-	t := normal.Average(m.terms, tol, m.prior+m.noise(m.cav.C, m.cav.Mean, f)/m.sd)
+	noise := m.prior + (0x1p-50*(math.Abs(f)+math.Abs(m.cav.Mean))+m.prior/math.Sqrt(m.cav.C))/m.sd
+	t := normal.Average(m.terms, tol, noise)
 	return response{base: f, shift: m.sd * t[0], variance: m.cav.Var * math.Max(0, t[1]-t[0]*t[0]), keep: t[2],
 		pull: t[3]}
 }
@@ -196,47 +189,39 @@ func (m *siteMap) setCounts(k []float64) { m.counts, m.last = k, point{} }
 // Distribution is a mapped Gaussian for every row of the counts.
 func (x smoothMixture) Distribution(cav Cavity) Distribution {
 	var d Distribution
-	sd := math.Sqrt(cav.Var)
-	row := x.rowMaps(cav)
+	var posterior *rowTable
 	for i, p := range x.P {
+		var f fieldMap = &proxMap{x.derivatives, cav.C, 1e-12 * math.Sqrt(cav.Var), x.Targets, x.Row(i)}
 		switch {
-		case counts.IsEmpty(x.Row(i)):
-			d.addGaussian(p, cav.Mean, cav.Var)
-		case sd == 0:
-			d.Atoms = append(d.Atoms, Atom{At: row(i).at(cav.Mean).f, Weight: p})
-		default:
-			f := row(i)
-			noise := x.noise(cav.C, math.Abs(cav.Mean)+curveReach*sd, f.at(cav.Mean).f)
-			d.curves = append(d.curves, mappedNormal{Weight: p, Mean: cav.Mean, SD: sd, fieldMap: f, noise: noise})
+		case counts.IsEmpty(x.Row(i)) || x.likelihood != nil && cav.C > maxCavityPrecision:
+			f = identity{}
+		case x.likelihood != nil:
+			if posterior == nil {
+				posterior = newRowTable(x, cav.C)
+			}
+			f = &posteriorMap{posterior, i, cav.Mean, math.Sqrt(cav.Var)}
 		}
+		d.add(p, cav.Mean, math.Sqrt(cav.Var), f)
 	}
 	return d
 }
 
-// rowMaps returns the predictor for each row of the counts. That of a smooth loss knows its inverse,
-// h = x + sum_j k_j l'(x, y_j)/c (T3).
-func (x smoothMixture) rowMaps(cav Cavity) func(row int) fieldMap {
-	if x.likelihood != nil && cav.C <= maxCavityPrecision && cav.Var > 0 {
-		t := &rowTable{smoothMixture: x, c: cav.C, patches: map[int]rowPatch{}}
-		t.width = t.patchWidthAt(math.Log(cav.C)/logCWidth - 0.5)
-		return func(row int) fieldMap {
-			return fieldMap{at: func(h float64) point { return t.at(row, h) }}
-		}
-	}
-	return func(row int) (f fieldMap) {
-		start := newSiteMap(x, cav)
-		start.setCounts(x.Row(row))
-		f.at = func(h float64) point {
-			m := *start // which remembers
-			f, slope, _ := m.evaluate(h)
-			return point{h, f, slope}
-		}
-		if x.likelihood == nil {
-			f.inverse = func(at float64) point {
-				push, curvature := x.derivatives.push(cav.C, at, x.Targets, start.counts)
-				return point{at + push, at, 1 / (1 + curvature)}
-			}
-		}
-		return f
-	}
+// proxMap is the proximal map of a smooth loss at a cavity's precision c, for counts of the targets.
+type proxMap struct {
+	derivatives
+	c, tol          float64
+	targets, counts []float64
 }
+
+func (m *proxMap) at(h float64) point {
+	f, curvature := m.prox(m.c, h, m.targets, m.counts, h, m.tol)
+	return point{h, f, 1 / (1 + curvature)}
+}
+
+// inverse is h = x + sum_j k_j l'(x, y_j)/c (T3).
+func (m *proxMap) inverse(x float64) preimage {
+	push, curvature := m.push(m.c, x, m.targets, m.counts)
+	return preimage{x + push, x + push, 1 / (1 + curvature)}
+}
+
+func (*proxMap) bends() ([]float64, bool) { return nil, false }

@@ -141,7 +141,7 @@ func (s *squareSite) Distribution(cav Cavity) Distribution {
 	var d Distribution
 	for j, p := range s.counts.P {
 		m, v := s.given(s.counts.At(j), cav, s.mean, s.counts.WithinSiteVar[j]*s.variance)
-		d.addGaussian(p, m, v)
+		d.add(p, m, math.Sqrt(v), identity{})
 	}
 	return d
 }

@@ -78,13 +78,14 @@ func TestResponsesDigits(t *testing.T) {
 func TestPointCavity(t *testing.T) {
 	site := mustSite(t, 0.5, []float64{1}, resample.Poisson{Ratio: 1})
 	law := site.Distribution(Cavity{2, -1, 0})
-	if len(law.Pieces) != 0 || len(law.Atoms) != len(site.counts.P) {
-		t.Fatalf("%d pieces, %d atoms", len(law.Pieces), len(law.Atoms))
+	if len(law.atoms) != len(site.counts.P) {
+		t.Fatalf("%d atoms", len(law.atoms))
 	}
-	for k, a := range law.Atoms {
-		relative(t, "atom", a.At, (-2+2*float64(k))/(2+2*float64(k)), 1e-14)
+	for k, at := range law.atoms {
+		relative(t, "atom", at, (-2+2*float64(k))/(2+2*float64(k)), 1e-14)
+		relative(t, "mass", law.Prob(at, math.Nextafter(at, 2)), site.counts.P[k], 1e-14)
 	}
-	relative(t, "median", law.Quantile(0.5), law.Atoms[1].At, 0)
+	relative(t, "median", law.Quantile(0.5), law.atoms[1], 0)
 }
 
 func TestTarget(t *testing.T) {

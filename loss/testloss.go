@@ -123,7 +123,7 @@ func (t SmoothEps) Gaussian(mean, variance, y float64) float64 {
 	if variance == 0 {
 		return t.Value(mean, y)
 	}
-	whole := TruncatedNormal{Weight: 1, Mean: mean, SD: math.Sqrt(variance), Lo: math.Inf(-1), Hi: math.Inf(1)}
+	whole := mappedNormal{1, mean, math.Sqrt(variance), identity{}}
 	return whole.average(func(f float64) float64 { return t.Value(f, y) }, t.Breakpoints(y))
 }
 

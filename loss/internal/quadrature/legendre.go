@@ -40,7 +40,7 @@ func Panels(f func(float64) float64, a, b, width float64) float64 {
 	n := math.Ceil((b - a) / width)
 	sum := 0.0
 	for i := range int(n) {
-		sum += Legendre5.Mean(f, a+(b-a)*float64(i)/n, a+(b-a)*float64(i+1)/n)
+		sum += Legendre7.Mean(f, a+(b-a)*float64(i)/n, a+(b-a)*float64(i+1)/n)
 	}
 	return sum * (b - a) / n
 }

@@ -107,7 +107,9 @@ func (d Distribution) Quantile(q float64) float64 {
 		z := mathext.NormalQuantile(math.Min(math.Max(0, share), 1))
 		next := x + (goal-z)*normal.PDF(z)/density
 		if math.Abs(next-x) < tol { // close the bracket
-			next = x + math.Copysign(tol, q-share)
+			if next = x - tol; share < q {
+				next = x + tol
+			}
 		}
 		if !(lo < next && next < hi) || step > newtonSteps && step%2 == 0 { // CDF may be level between
 			next = lo + 0.5*(hi-lo)

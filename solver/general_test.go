@@ -273,3 +273,19 @@ func TestBoston(t *testing.T) {
 		}
 	}
 }
+
+// TestWeightedSites: where many sites are alike but for their weights, each has the moments of its own loss.
+func TestWeightedSites(t *testing.T) {
+	p := ordinaryMargin()
+	p.Loss, p.Weights = loss.Logistic{C: 1}, make([]float64, len(p.Y))
+	for i := range p.Weights {
+		p.Weights[i] = float64(1 + 3*(i%2))
+	}
+	s := mustConverge(t, p, solver.Settings{})
+	for i, bound := range s.Bound() {
+		alone := need.One(loss.Logistic{C: p.Weights[i]}.Site(p.Y[i:i+1], p.Law))(t)
+		got, want := bound.Moments(s.Cavity[i]), alone.Moments(s.Cavity[i])
+		same(t, "moments", []float64{got.Mean, got.Var, got.Shrinkage}, []float64{want.Mean, want.Var, want.Shrinkage},
+			1e-8)
+	}
+}

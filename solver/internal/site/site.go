@@ -67,11 +67,13 @@ func Group(siteOf linalg.Sites, y, weights []float64, l loss.Loss, law resample.
 	if err != nil {
 		return nil, err
 	}
-	bound := make([]loss.Site, len(sites))
-	for i := range sites {
-		bound[i] = sites[i].Site
+	ofLoss := map[float64][]loss.Site{} // those of one weight have one loss
+	for _, s := range sites {
+		ofLoss[s.Weight] = append(ofLoss[s.Weight], s.Site)
 	}
-	loss.Share(bound)
+	for _, alike := range ofLoss {
+		loss.Share(alike)
+	}
 	return sites, nil
 }
 

@@ -75,9 +75,9 @@ func (d Distribution) Prob(a, b float64) float64 {
 	return sum
 }
 
-// Quantile computes the least x with CDF(x) >= q, for 0 < q < 1; NaN for q outside of that or no distribution.
-// It brackets x between atoms, and closes the bracket by Newton steps on the normal quantile of the CDF, which
-// is nearly linear in x, and bisection where they leave it.
+// Quantile computes the least x with CDF(x) >= q, for 0 < q < 1; NaN outside of that, or of no distribution.
+// It brackets x between atoms, and closes the bracket by Newton steps on the normal quantile of the CDF,
+// which is nearly linear in x, and by bisection where they leave it.
 func (d Distribution) Quantile(q float64) float64 {
 	if !(q > 0 && q < 1) || len(d.parts) == 0 {
 		return math.NaN()

@@ -285,7 +285,7 @@ func TestWeightedSites(t *testing.T) {
 	for i, bound := range s.Bound() {
 		alone := need.One(loss.Logistic{C: p.Weights[i]}.Site(p.Y[i:i+1], p.Law))(t)
 		got, want := bound.Moments(s.Cavity[i]), alone.Moments(s.Cavity[i])
-		same(t, "moments", []float64{got.Mean, got.Var, got.Shrinkage}, []float64{want.Mean, want.Var, want.Shrinkage},
-			1e-8)
+		same(t, "moments", []float64{got.Mean, got.Var, got.Shrinkage},
+			[]float64{want.Mean, want.Var, want.Shrinkage}, 1e-8)
 	}
 }

@@ -62,12 +62,15 @@ func Estimate(ctx context.Context, spec Spec, o Options) (*Estimation, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, solution, err := j.Estimate(ctx, settings, "solve")
-	if err == nil && !answer.Done(a.Status) {
-		err = solution.Status.Err()
-	}
+	r, err := j.Estimate(ctx, settings)
 	if err != nil {
 		return nil, err
+	}
+	a := r.(*report.Estimate)
+	if !answer.Done(a.Status) {
+		if err := j.Solution.Status.Err(); err != nil {
+			return nil, err
+		}
 	}
 	e := &Estimation{Error: float64(a.Quote.Error), SE: math.NaN(),
 		Contradicted: a.Status == report.Contradicted,
@@ -126,15 +129,19 @@ type Targets = report.Targets
 
 // EstimateTargets is Estimate for several targets of a regression, on one kernel matrix.
 func EstimateTargets(ctx context.Context, spec Spec, o Options) (*Targets, error) {
-	j, err := answer.New(spec, o.Test)
+	m, err := answer.Build(spec, o.Test, false)
 	if err != nil {
 		return nil, err
 	}
-	r, err := answer.Targets{Job: j}.Estimate(ctx, o.settings())
+	r, err := m.Estimate(ctx, o.settings())
 	if err != nil {
 		return nil, err
 	}
-	return r.(*Targets), nil
+	t, several := r.(*Targets)
+	if !several {
+		return nil, fmt.Errorf("%w: one target is for Estimate", ErrInput)
+	}
+	return t, nil
 }
 
 // PredictTargets predicts several targets of new inputs, with intervals of this level for new observations.
@@ -167,16 +174,17 @@ func Predict(ctx context.Context, spec Spec, inputs *Inputs, o Options) (*Predic
 		return nil, err
 	}
 	settings.Refine.Resamples = 0
-	intervals := answer.Intervals{}.For(spec.Set, settings.Level)
-	a, solution, err := j.Predict(ctx, inputs, settings, intervals)
+	settings.Intervals = answer.Intervals{}.For(spec.Set, settings.Level)
+	r, err := j.Predict(ctx, inputs, settings)
 	if err == nil {
-		err = solution.Status.Err()
+		err = j.Solution.Status.Err()
 	}
 	if err != nil {
 		return nil, err
 	}
+	a := r.(*report.Prediction)
 	p := &Prediction{Mean: a.Points.Mean, SD: a.Points.SD, Probability: a.Points.Probability}
-	if intervals.Of == answer.Observation {
+	if settings.Intervals.Of == answer.Observation {
 		p.Lower, p.Upper = a.Points.Lower, a.Points.Upper
 	}
 	return p, nil
@@ -222,8 +230,12 @@ func CrossValidate(ctx context.Context, spec Spec, folds Folds, o Options) (*Cro
 	}
 	folds.Seed, folds.Design.N = o.Seed, spec.Set.N()
 	r, err := j.CrossValidate(ctx, folds)
-	if err == nil && r.Status != answer.Complete {
+	if err != nil {
+		return nil, err
+	}
+	v := r.(*CrossValidation)
+	if v.Status != answer.Complete {
 		err = ctx.Err()
 	}
-	return r, err
+	return v, err
 }

@@ -112,22 +112,11 @@ func Tune(ctx context.Context, spec Spec, over ...string) (Spec, error) {
 // Train trains on all data of spec: of several classes a model of each against the others, of several targets
 // one of each, which PredictClasses and PredictTargets take.
 func Train(spec Spec) (*Trained, error) {
-	ctx := context.Background()
-	if spec.Set.Task == dataset.Several {
-		c, err := answer.NewClasses(spec)
-		if err != nil {
-			return nil, err
-		}
-		return c.Train(ctx)
-	}
-	j, err := answer.New(spec, nil)
-	switch {
-	case err != nil:
+	m, err := answer.Build(spec, nil, false)
+	if err != nil {
 		return nil, err
-	case spec.Set.Further != nil:
-		return answer.Targets{Job: j}.Train(ctx)
 	}
-	return j.Train(ctx)
+	return m.Train(context.Background())
 }
 
 // Solved is a Gaussian-process regression that keeps its inverse: LeaveOut predicts examples by the others,

@@ -95,29 +95,29 @@ func (o *options) problem(a *app, set *dataset.Set) (p *problem, err error) {
 }
 
 // build computes the kernel matrix.
-func (a *app) build(p *problem) (*answer.Job, error) {
+func (a *app) build(p *problem) (answer.Machine, error) {
 	a.console.Progress("kernel matrix", 0, 1)
 	spec := p.spec
 	spec.Stop = a.stopped
-	if spec.Storage == model.ScaLAPACK {
+	if spec.Storage == model.ScaLAPACK && spec.Set.Task != dataset.Several {
 		servants, err := a.servants()
 		if err != nil {
 			return nil, err
 		}
 		spec.Servants = servants
 	}
-	j, err := answer.New(spec, p.test)
+	m, err := answer.Build(spec, p.test, p.flags.multiclass == answer.OneAgainstOne)
 	if err != nil {
 		return nil, err
 	}
-	return a.describe(j, p)
+	return m, a.describe(m.First(), p)
 }
 
 // stopped reports whether the run is interrupted.
 func (a *app) stopped() bool { return a.ctx.Err() != nil }
 
 // describe says in a job where its problem comes from.
-func (a *app) describe(j *answer.Job, p *problem) (*answer.Job, error) {
+func (a *app) describe(j *answer.Job, p *problem) error {
 	limitGarbage(p.spec.MaxBytes)
 	j.Progress, j.Times.Read = a.console.Progress, p.readS
 	j.Times.Choose = p.choice.seconds
@@ -133,7 +133,7 @@ func (a *app) describe(j *answer.Job, p *problem) (*answer.Job, error) {
 	case p.choice.by != "":
 		s.CommandLine = a.commandLine(p.choice.settings...)
 	}
-	return j, a.ctx.Err()
+	return a.ctx.Err()
 }
 
 // largeModel is the memory of a model from which on garbage is collected early: GOGC is then largeModelGC.

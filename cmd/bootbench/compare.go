@@ -304,11 +304,11 @@ func leftOutErrors(a *app, o *options, saved *savedModel, data string) (row *rep
 	if err != nil {
 		return nil, theory, exact, err
 	}
-	j, err := a.build(p)
+	m, err := a.build(p)
 	if err != nil {
 		return nil, theory, exact, err
 	}
-	if theory, exact, row, err = j.LeftOut(a.ctx, s, set.N() <= mostInteractions); err == nil {
+	if theory, exact, row, err = m.First().LeftOut(a.ctx, s, set.N() <= mostInteractions); err == nil {
 		a.ended(row.Status)
 	}
 	return row, theory, exact, err

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"time"
 
 	"bootbench/bench"
 	"bootbench/cmd/bootbench/internal/usage"
@@ -29,10 +28,10 @@ func growingSample(spec model.Spec) int {
 
 // curve is a model that is solved at a list of ratios.
 type curve struct {
-	*answer.Job
-	joint    answer.Joint    // nil: one target
+	answer.Machine
+	single   *answer.Job     // the machine, if it is of one target: solves start from one another
+	built    *model.Model    // its model, before a solve has asked for a finer factor
 	settings answer.Settings // of the next solve: it starts from the last one's solution
-	built    *model.Model    // before a solve has asked for a finer factor
 	last     int             // number of the ratio that was solved last
 	schemes  []resample.Scheme
 	growing  bool // asks what more rows would do
@@ -72,41 +71,32 @@ func runCurve(a *app, o *options, data []string) (err error) {
 		}
 		c.schemes = append(c.schemes, scheme)
 	}
-	if p.joint() {
-		if c.joint, err = a.buildJoint(p); err == nil {
-			c.Job = c.joint.First()
-			c.Subject = c.joint.Subject()
-			if p.spec.Set.Further != nil {
-				c.Subject.Notes = append(slices.Clone(c.Subject.Notes),
-					"errors are in standard deviations of each target")
-			}
-		}
-	} else {
-		c.Job, err = a.build(p)
-	}
-	if err != nil {
+	if c.Machine, err = a.build(p); err != nil {
 		return err
 	}
 	if err := a.openJournal(p.choice); err != nil {
 		return err
 	}
-	if err := c.Fit(); err != nil {
-		return err
+	if c.single, _ = c.Machine.(*answer.Job); c.single != nil {
+		c.built = c.single.Model
 	}
-	c.built = c.Model
 	return c.solveAll(a)
 }
 
 // solveAll computes the rows and prints.
 func (c *curve) solveAll(a *app) error {
 	var tasks []bench.Task[report.Estimate]
+	j := c.First()
 	for i, scheme := range c.schemes {
-		name := fmt.Sprintf("%s, ratio %v", c.Set.Name, scheme.Mean())
-		tasks = append(tasks, task(name, estimateKey(&c.Spec, scheme, c.Test, c.settings),
+		name := fmt.Sprintf("%s, ratio %v", j.Set.Name, scheme.Mean())
+		tasks = append(tasks, task(name, estimateKey(&j.Spec, scheme, j.Test, c.settings),
 			func() (report.Estimate, error) { return c.estimate(a, i) }))
 	}
-	doc := &report.Curve{Command: "curve", Subject: c.Subject, Scheme: c.schemes[0].Name(),
-		TestLoss: c.Test.Name()}
+	doc := &report.Curve{Command: "curve", Subject: c.About(), Scheme: c.schemes[0].Name(),
+		TestLoss: j.Test.Name()}
+	if j.Set.Further != nil {
+		doc.Notes = append(slices.Clone(doc.Notes), "errors are in standard deviations of each target")
+	}
 	var shown report.RowDocument[report.Estimate] = doc
 	if c.growing {
 		shown = report.Growing{Curve: doc}
@@ -115,7 +105,7 @@ func (c *curve) solveAll(a *app) error {
 		tasks: tasks, together: pathLength, document: shown, csv: "curve.csv",
 		status: func(e report.Estimate) string { return e.Status },
 		finish: func(results []report.Estimate, complete bool) (json any, warnings []string) {
-			doc.Time = c.Times
+			doc.Time = j.Times
 			for _, e := range results {
 				doc.Time.Solve += e.Time.Solve
 				for _, text := range e.Warnings {
@@ -126,7 +116,7 @@ func (c *curve) solveAll(a *app) error {
 			}
 			doc.Results, doc.Status = results, completeness(complete)
 			if c.growing && complete {
-				doc.Growth = c.growth(results)
+				doc.Growth = growth(j, results)
 			}
 			for i := range results {
 				if e := &results[i]; c.noPoints && e.Refined != nil {
@@ -140,7 +130,7 @@ func (c *curve) solveAll(a *app) error {
 }
 
 // growth is what twice the rows would do, if all errors are those of exact subsamples.
-func (c *curve) growth(results []report.Estimate) *calibration.Growth {
+func growth(j *answer.Job, results []report.Estimate) *calibration.Growth {
 	var sizes []calibration.SizeError
 	for _, e := range results {
 		if e.Refined == nil {
@@ -149,7 +139,7 @@ func (c *curve) growth(results []report.Estimate) *calibration.Growth {
 		sizes = append(sizes, calibration.SizeError{Ratio: e.Ratio, Error: float64(e.Error),
 			SE: float64(e.Refined.SE), Each: e.Refined.Points.Error})
 	}
-	n, all := c.Set.N(), cmp.Or(c.Subject.RowsTotal, c.Set.N())
+	n, all := j.Set.N(), cmp.Or(j.Subject.RowsTotal, j.Set.N())
 	return calibration.NewGrowth(sizes, n, all, 2*all)
 }
 
@@ -166,70 +156,50 @@ func completeness(complete bool) string {
 // which ratios another process has: shards have such paths as a whole.
 const pathLength = 5
 
-// estimate is the estimate at ratio number i. The solve after it starts from its solution.
+// estimate is the estimate at ratio number i, by exact resamples alone if it is about several classes or
+// targets. The solve after it starts from its solution.
 func (c *curve) estimate(a *app, i int) (report.Estimate, error) {
-	if c.joint != nil {
-		return c.estimateJoint(a, i)
-	}
 	if err := c.follow(a, i); err != nil {
 		return report.Estimate{}, err
 	}
-	e, solution, err := c.Estimate(a.ctx, c.at(i), c.label(i))
-	if err == nil && solution.Status == solver.Cancelled {
-		err = a.ctx.Err() // half a solve is none to keep
-	}
+	e, err := a.row(c.Machine, c.at(i))
 	if err != nil {
 		return report.Estimate{}, err
 	}
-	a.spent(&e.Cost)
-	c.solved(i, solution)
-	return *e, nil
-}
-
-// estimateJoint is the answer about several classes or targets at ratio number i, by exact resamples.
-func (c *curve) estimateJoint(a *app, i int) (report.Estimate, error) {
-	began := time.Now()
-	r, err := c.joint.Estimate(a.ctx, c.at(i))
-	if err != nil {
-		return report.Estimate{}, err
-	}
-	e := answer.AsEstimate(r)
-	e.Time.Solve = time.Since(began).Seconds()
-	a.spent(&e.Cost)
+	c.solved(i)
 	return *e, nil
 }
 
 // follow has the solve at ratio number i start where its path leads to: ratios that were
 // looked up are solved again.
-func (c *curve) follow(a *app, i int) (err error) {
+func (c *curve) follow(a *app, i int) error {
+	if c.single == nil {
+		return nil
+	}
 	if i%pathLength == 0 {
 		c.last, c.settings.Solve.From = i-1, nil
-		if c.Model != c.built {
-			c.Model = c.built
-			err = c.Fit()
-		}
+		c.single.Restart(c.built)
 	}
-	if c.last == i-1 || err != nil {
-		return err
+	if c.last == i-1 {
+		return nil
 	}
 	if err := c.follow(a, i-1); err != nil {
 		return err
 	}
-	solution, err := c.Solve(a.ctx, c.at(i-1), c.label(i-1))
+	solution, err := c.single.Solve(a.ctx, c.at(i-1))
 	if err == nil && solution.Status == solver.Cancelled {
 		err = a.ctx.Err()
 	}
 	if err == nil {
-		c.solved(i-1, solution)
+		c.solved(i - 1)
 	}
 	return err
 }
 
 // solved notes where the next solve starts.
-func (c *curve) solved(i int, solution *solver.Solution) {
-	c.last, c.settings.Solve.From = i, nil
-	if solution.Status == solver.Converged {
-		c.settings.Solve.From = solution
+func (c *curve) solved(i int) {
+	if c.last, c.settings.Solve.From = i, nil; c.single != nil && c.single.Solution.Status == solver.Converged {
+		c.settings.Solve.From = c.single.Solution
 	}
 }
 
@@ -237,9 +207,6 @@ func (c *curve) solved(i int, solution *solver.Solution) {
 func (c *curve) at(i int) answer.Settings {
 	s := c.settings
 	s.Scheme = c.schemes[i]
+	s.Label = fmt.Sprintf("ratio %.4g, %d of %d", s.Scheme.Mean(), i+1, len(c.schemes))
 	return s
-}
-
-func (c *curve) label(i int) string {
-	return fmt.Sprintf("ratio %.4g, %d of %d", c.schemes[i].Mean(), i+1, len(c.schemes))
 }

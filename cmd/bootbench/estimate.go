@@ -14,12 +14,9 @@ import (
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/answer"
 	"bootbench/internal/model"
-	"bootbench/internal/refit"
-	"bootbench/internal/report"
 	"bootbench/internal/tune"
 	"bootbench/kernel"
 	"bootbench/linalg"
-	"bootbench/loss"
 )
 
 // runEstimate reads DATA, estimates and prints.
@@ -28,29 +25,31 @@ func runEstimate(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	if p.joint() {
-		return a.answerJoint(p, func(j answer.Joint) (report.Answer, error) { return j.Estimate(a.ctx, s) })
+	m, err := a.solvable(p, s)
+	if err == nil {
+		err = o.checkCovariance(p.spec.Set.N())
 	}
-	j, err := a.solvable(p, s)
 	if err != nil {
 		return err
 	}
-	if err := o.checkCovariance(j.Set.N()); err != nil {
-		return err
-	}
-	e, _, err := j.Estimate(a.ctx, s, "solve")
-	if err != nil {
-		return a.answer(nil, err)
-	}
-	var choose chooser // none of a model that is given
+	s.Cautions, s.FullModel = true, true
 	if p.choice.again != nil {
-		choose = p.choice.again(tune.Each)
+		s.Choose = p.choice.again(tune.Each)
 	}
-	if err := j.AddFullModel(a.ctx, e, s, choose); err != nil {
+	return a.answer(m.Estimate(a.ctx, s))
+}
+
+// runRows reads DATA and prints its rows, those that a look is worth first.
+func runRows(a *app, o *options, data []string) error {
+	p, s, err := a.asked(o, data[0])
+	if err != nil {
 		return err
 	}
-	j.Caution(e)
-	return a.answer(e, nil)
+	m, err := a.solvable(p, s)
+	if err != nil {
+		return err
+	}
+	return a.answer(m.(answer.RowJudge).Rows(a.ctx, s))
 }
 
 // asked reads DATA, of which it leaves a sample if there are many rows, and says what is asked of it.
@@ -68,25 +67,6 @@ func (a *app) asked(o *options, data string) (p *problem, s answer.Settings, err
 		s.Scheme, err = o.designed(o.ratio, p.spec.Set)
 	}
 	return p, s, err
-}
-
-// solvable builds the model of a problem for one solve, and opens the journal, whose tasks are the exact
-// resamples.
-func (a *app) solvable(p *problem, s answer.Settings) (*answer.Job, error) {
-	if _, exact := p.spec.Loss.(loss.Proximal); exact && s.Refine.Resamples > 0 {
-		p.spec.Then = func(m *model.Model) int64 {
-			return refit.NeedToRefine(m, s.Refine.Resamples)
-		}
-	}
-	o := p.flags
-	j, err := a.build(p)
-	if err != nil || o.journal == "" && !a.tasks.merging && o.shard.count == 0 {
-		return j, err
-	}
-	if err := checkKept(j, s.Refine, o.shard.count > 0); err != nil {
-		return nil, err
-	}
-	return j, a.keepFits(j, p.choice)
 }
 
 // draw leaves a random sample of the rows: as many as --sample says, or where the search has chosen the model
@@ -128,23 +108,6 @@ func (o *options) draw(p *problem, byDefault func(model.Spec) int) error {
 	return nil
 }
 
-// checkKept refuses a journal for exact resamples that there are none of.
-func checkKept(j *answer.Job, wanted answer.Refinement, shard bool) error {
-	_, proximal := j.Loss.(loss.Proximal)
-	switch {
-	case wanted.Resamples == 0:
-		return usage.Errorf("--journal keeps the exact resamples of --refine, and there are none: give --refine " +
-			"R, or do without --journal")
-	case wanted.Accuracy > 0 && shard:
-		return usage.Errorf("--shard needs to know how many exact resamples there are, which --accuracy decides " +
-			"on the way: give --refine R instead")
-	case !proximal:
-		return usage.Errorf("--journal keeps exact resamples, which loss %s has none of: do without it",
-			j.Loss.Name())
-	}
-	return nil
-}
-
 // checkCovariance refuses covariances that do not fit.
 func (o *options) checkCovariance(points int) error {
 	if o.covarianceMatrix == "" {
@@ -158,22 +121,4 @@ func (o *options) checkCovariance(points int) error {
 func writeMatrix(path string, rows, columns int, data []float64) error {
 	return files.Replace(path,
 		func(w io.Writer) error { return npyio.Write(w, mat.NewDense(rows, columns, data)) })
-}
-
-// runRows reads DATA and prints its rows, those that a look is worth first.
-func runRows(a *app, o *options, data []string) error {
-	p, s, err := a.asked(o, data[0])
-	if err != nil {
-		return err
-	}
-	if p.joint() {
-		return a.answerJoint(p, func(j answer.Joint) (report.Answer, error) {
-			return j.(*answer.Classes).Rows(a.ctx, s)
-		})
-	}
-	j, err := a.solvable(p, s)
-	if err != nil {
-		return err
-	}
-	return a.answer(j.Rows(a.ctx, s))
 }

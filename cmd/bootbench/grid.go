@@ -21,7 +21,6 @@ import (
 	"bootbench/internal/report"
 	"bootbench/internal/tune"
 	"bootbench/linalg"
-	"bootbench/solver"
 	"bootbench/solver/adjoint"
 )
 
@@ -249,37 +248,35 @@ func solveGrid(a *app, o *options, axes []report.GridAxis, cells []gridCell) err
 	})
 }
 
-// answer builds the model of a cell and solves, and computes the objective.
+// answer builds the machine of a cell and solves, and computes the objective.
 func (c *gridCell) answer(k *sharedKernels, by tune.By, label string) (cell report.GridCell, err error) {
-	a := k.app
-	if c.problem.joint() {
-		return c.answerJoint(a, by)
-	}
-	j, err := k.job(c.problem)
+	a, s := k.app, c.settings
+	m, err := k.machine(c.problem)
 	if err != nil {
 		return cell, err
 	}
-	e, solution, err := j.Estimate(a.ctx, c.settings, label)
-	if err == nil && solution.Status == solver.Cancelled {
-		err = a.ctx.Err() // half a solve is none to keep
-	}
+	s.Label = label
+	e, err := a.row(m, s)
 	if err != nil {
 		return cell, err
 	}
-	a.spent(&e.Cost)
 	cell = report.GridCell{Values: c.values, Estimate: e}
 	if examples := e.Examples; len(examples.Each) > 1 && !floats.HasNaN(examples.Each) {
 		cell.Examples = &examples
+	}
+	if e.Refined != nil {
+		e.Refined.Points = nil
 	}
 	var objective float64
 	switch by {
 	case tune.LeftOut:
 		return cell, nil
 	case tune.Plus632:
-		objective, err = adjoint.Objective{Criterion: adjoint.Err632Plus, Test: c.problem.test}.Value(solution)
+		objective, err = adjoint.Objective{Criterion: adjoint.Err632Plus, Test: c.problem.test}.Value(
+			m.First().Solution)
 	default:
 		objective, err = tune.Value(a.ctx, tune.Problem{Spec: c.problem.spec, By: by, Test: c.problem.test},
-			c.settings.Solve.Tolerance)
+			s.Solve.Tolerance)
 	}
 	cell.Objective = null.Of(objective)
 	return cell, err

@@ -39,15 +39,16 @@ func (k *sharedKernel) serves(spec model.Spec) bool {
 // mostHeld bounds the kernel matrices that wait for other cells.
 const mostHeld = 256 << 20
 
-// job is that of a problem, on a kernel matrix that is there if one is.
-func (k *sharedKernels) job(p *problem) (*answer.Job, error) {
+// machine is that of a problem, on a kernel matrix that is there if one is.
+func (k *sharedKernels) machine(p *problem) (answer.Machine, error) {
 	for _, known := range k.held {
 		if known.serves(p.spec) {
 			m, err := known.WithLoss(p.spec.Loss)
 			if err != nil {
 				return nil, err
 			}
-			return k.app.describe(answer.Of(m, p.test), p)
+			j := answer.Of(m, p.test)
+			return j, k.app.describe(j, p)
 		}
 	}
 	n := int64(p.spec.Set.N())
@@ -55,13 +56,16 @@ func (k *sharedKernels) job(p *problem) (*answer.Job, error) {
 		k.held, k.bytes = nil, 8*n*n
 		debug.FreeOSMemory() // what the machine has left bounds the next matrix
 	}
-	j, err := k.app.build(p)
-	if err == nil && j.Gram() != nil {
+	m, err := k.app.build(p)
+	if err != nil {
+		return nil, err
+	}
+	if j, single := m.(*answer.Job); single && j.Gram() != nil {
 		given := p.spec
 		given.Then = nil
 		k.held = append(k.held, sharedKernel{given, j.Model})
 	}
-	return j, err
+	return m, nil
 }
 
 // gridFolds cross-validates the cells of a grid by exact fits. Cells that differ in C alone are a path, which
@@ -79,33 +83,22 @@ func (g *gridFolds) answer(i int, label string) (report.GridCell, error) {
 		return cell, nil
 	}
 	g.app.console.Progress(label, 0, 1)
-	if g.cells[i].problem.joint() {
-		return g.validateJoint(i)
-	}
-	own, err := g.job(g.cells[i].problem)
+	m, err := g.machine(g.cells[i].problem)
 	if err != nil {
 		return report.GridCell{}, err
 	}
 	path := []int{i}
-	if own.Gram() != nil {
+	if j, single := m.(*answer.Job); single && j.Gram() != nil {
 		path = g.path(i)
 	}
-	jobs, factors := make([]*answer.Job, len(path)), make([]float64, len(path))
-	for k, at := range path {
-		j := own
-		if at != i {
-			if j, err = g.job(g.cells[at].problem); err != nil {
-				return report.GridCell{}, err
-			}
-		}
-		jobs[k], factors[k] = j, g.cells[at].c()/g.cells[path[0]].c()
-	}
-	all, err := g.validate(jobs, factors)
+	all, err := g.validate(m, i, path)
 	if err != nil {
 		return report.GridCell{}, err
 	}
 	for k, at := range path {
-		g.done[at] = g.cell(at, all[k], own.Set.Weights)
+		examples := &calibration.Errors{Each: all[k].Points.Error, Weights: m.First().Set.Weights}
+		all[k].Points, all[k].Calibration = nil, nil // in no table
+		g.done[at] = report.GridCell{Values: g.cells[at].values, Validation: all[k], Examples: examples}
 	}
 	cell := g.done[i]
 	g.app.spent(&cell.Validation.Cost)
@@ -113,23 +106,32 @@ func (g *gridFolds) answer(i int, label string) (report.GridCell, error) {
 	return cell, nil
 }
 
-// cell is cell i with its answer, which keeps the errors of the examples for the comparison alone.
-func (g *gridFolds) cell(i int, v *report.CrossValidation, weights []float64) report.GridCell {
-	examples := &calibration.Errors{Each: v.Points.Error, Weights: weights}
-	v.Points, v.Calibration = nil, nil
-	return report.GridCell{Values: g.cells[i].values, Validation: v, Examples: examples}
-}
-
-func (g *gridFolds) validate(jobs []*answer.Job, factors []float64) ([]*report.CrossValidation, error) {
+// validate cross-validates the cells of a path, of which m is the machine of cell i.
+func (g *gridFolds) validate(m answer.Machine, i int, path []int) ([]*report.CrossValidation, error) {
 	ctx, v := g.app.ctx, g.folds()
-	if len(jobs) > 1 {
-		return answer.CrossValidatePath(ctx, jobs, factors, v)
+	if len(path) == 1 {
+		r, err := m.CrossValidate(ctx, v)
+		if err != nil {
+			return nil, err
+		}
+		one := answer.AsValidation(r)
+		if one.Status != answer.Complete {
+			err = ctx.Err() // some folds are none to keep
+		}
+		return []*report.CrossValidation{one}, err
 	}
-	r, err := jobs[0].CrossValidate(ctx, v)
-	if err == nil && r.Status != answer.Complete {
-		err = ctx.Err() // some folds are none to keep
+	jobs, factors := make([]*answer.Job, len(path)), make([]float64, len(path))
+	for k, at := range path {
+		other := m
+		if at != i {
+			var err error
+			if other, err = g.machine(g.cells[at].problem); err != nil {
+				return nil, err
+			}
+		}
+		jobs[k], factors[k] = other.First(), g.cells[at].c()/g.cells[path[0]].c()
 	}
-	return []*report.CrossValidation{r}, err
+	return answer.CrossValidatePath(ctx, jobs, factors, v)
 }
 
 // folds are those of every cell.

@@ -242,11 +242,11 @@ type fitKeeper struct {
 	number    int
 }
 
-// keepFits opens the journal, if there is one, for the exact fits of a job.
-func (a *app) keepFits(j *answer.Job, chosen choice) error {
+// keepFits opens the journal, if there is one, for the exact fits of a machine.
+func (a *app) keepFits(m answer.Machine, chosen choice) error {
 	err := a.openJournal(chosen)
 	if a.tasks.Journal != nil {
-		j.Keep = a.keep
+		m.First().Keep = a.keep
 	}
 	return err
 }

@@ -35,33 +35,24 @@ func runPredict(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	if p.joint() {
-		return a.answerJoint(p, func(j answer.Joint) (report.Answer, error) {
-			trained, err := j.Train(a.ctx)
-			if err != nil {
-				return nil, err
-			}
-			return answer.PredictJoint(trained, in, answer.Settings{Level: o.level})
-		})
-	}
 	if a.tasks.place(o.inputs) != o.inputs {
 		in.Name = o.inputs
 	}
 	if s.Scheme, err = o.designed(o.ratio, p.spec.Set); err != nil {
 		return err
 	}
-	j, err := a.solvable(p, s)
+	m, err := a.solvable(p, s)
 	if err != nil {
 		return err
 	}
-	intervals := answer.Intervals{Of: o.interval, Residuals: o.residuals}.For(j.Set, o.level)
-	for _, err := range []error{checkTargets(in), intervals.Check(j.Set, o.level), o.checkCovariance(in.N())} {
+	s.Intervals = answer.Intervals{Of: o.interval, Residuals: o.residuals}.For(p.spec.Set, o.level)
+	for _, err := range []error{checkTargets(in), s.Intervals.Check(p.spec.Set, o.level),
+		o.checkCovariance(in.N())} {
 		if err != nil {
 			return usage.Wrap(err)
 		}
 	}
-	r, _, err := j.Predict(a.ctx, in, s, intervals)
-	return a.answer(r, err)
+	return a.answer(m.Predict(a.ctx, in, s))
 }
 
 // checkTargets refuses new targets that are beyond the range of numbers.
@@ -132,19 +123,15 @@ func predictByFile(a *app, o *options) error {
 	if err != nil {
 		return err
 	}
-	if e.Task == dataset.Several || e.Further != nil {
-		r, err := answer.PredictJoint(p, in, answer.Settings{Level: o.level})
-		if err == nil {
-			r.Read(o.model)
-		}
-		return a.answer(r, err)
-	}
 	r, err := answer.PredictByModel(p, in, test, answer.Settings{Level: o.level, Metrics: o.metrics})
-	if err == nil {
-		r.Read(o.model)
-		r.Time.Predict = time.Since(began).Seconds()
+	if err != nil {
+		return err
 	}
-	return a.answer(r, err)
+	r.Read(o.model)
+	if single, is := r.(*report.ModelPrediction); is {
+		single.Time.Predict = time.Since(began).Seconds()
+	}
+	return a.answer(r, nil)
 }
 
 // openModel reads a model file.

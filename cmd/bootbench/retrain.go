@@ -14,7 +14,6 @@ import (
 	"bootbench/internal/loo"
 	"bootbench/internal/model"
 	"bootbench/internal/refit"
-	"bootbench/internal/report"
 	"bootbench/internal/tune"
 	"bootbench/linalg"
 	"bootbench/resample"
@@ -36,18 +35,16 @@ func runRetrain(a *app, o *options, data []string) error {
 	if how.Scheme, err = o.designed(o.ratio, p.spec.Set); err != nil {
 		return err
 	}
-	if p.joint() {
-		return a.answerJoint(p, func(j answer.Joint) (report.Answer, error) { return j.Retrain(a.ctx, how) })
-	}
 	p.spec.Then = func(m *model.Model) int64 { return how.Need(m, p.test) }
-	j, err := a.build(p)
+	m, err := a.build(p)
 	if err != nil {
 		return err
 	}
+	j := m.First()
 	if err := how.Check(j.Model, j.Test); err != nil {
 		return err
 	}
-	if err := a.keepFits(j, p.choice); err != nil {
+	if err := a.keepFits(m, p.choice); err != nil {
 		return err
 	}
 	var replicates []float64 // the predictions of every resample for the examples
@@ -59,7 +56,7 @@ func runRetrain(a *app, o *options, data []string) error {
 			return err
 		}
 	}
-	r, err := j.Retrain(a.ctx, how)
+	r, err := m.Retrain(a.ctx, how)
 	if rows := len(replicates) / n; err == nil && rows > 0 {
 		err = writeMatrix(o.replicates, rows, n, replicates)
 	}
@@ -95,14 +92,11 @@ func runCV(a *app, o *options, data []string) error {
 			return spec, nil
 		}
 	}
-	if p.joint() {
-		return a.answerJoint(p, func(j answer.Joint) (report.Answer, error) { return j.CrossValidate(a.ctx, v) })
-	}
-	j, err := a.build(p)
+	m, err := a.build(p)
 	if err != nil {
 		return err
 	}
-	return a.answer(j.CrossValidate(a.ctx, v))
+	return a.answer(m.CrossValidate(a.ctx, v))
 }
 
 // validation is what the flags say of folds.
@@ -133,20 +127,15 @@ func runLOO(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	if p.joint() {
-		return a.answerJoint(p, func(j answer.Joint) (report.Answer, error) {
-			return j.LeaveOneOut(a.ctx, runtime.GOMAXPROCS(0))
-		})
-	}
-	j, err := a.build(p)
+	m, err := a.build(p)
 	if err != nil {
 		return err
 	}
 	var method loo.Method
-	for _, m := range loo.Methods() {
-		if m.String() == o.method {
-			method = m
+	for _, known := range loo.Methods() {
+		if known.String() == o.method {
+			method = known
 		}
 	}
-	return a.answer(j.LeaveOneOut(a.ctx, method, o.method == allMethods))
+	return a.answer(m.LeaveOneOut(a.ctx, method, o.method == allMethods))
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -37,37 +38,52 @@ func runTrain(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	if p.joint() {
-		return a.trainJoint(o, p)
-	}
 	p.spec.Bias = p.spec.Bias && !rule
-	j, err := a.build(p)
+	m, err := a.build(p)
 	if err != nil {
 		return err
 	}
-	if o.Given("tol") && !margin(j.Loss) {
+	j, several := m.First(), answer.IsJoint(p.spec.Set)
+	var file *svm.ModelFile
+	switch {
+	case several:
+	case o.Given("tol") && !margin(j.Loss):
 		return usage.Errorf("--tol is for --loss hinge and hard, not for %s", j.Loss.Name())
-	}
-	file, err := o.libsvmModel(j, rule)
-	if err != nil {
-		return err
+	default:
+		if file, err = o.libsvmModel(j, rule); err != nil {
+			return err
+		}
 	}
 	a.console.Progress("training", 0, 1)
 	began := time.Now()
-	r := &report.Training{Command: "train", Subject: j.Subject, Model: o.model, ModelFile: o.model}
-	var fit *retrain.Learned
-	if rule {
+	r := &report.Training{Command: "train", Subject: m.About(), Model: o.model, ModelFile: o.model, Bias: j.Bias,
+		Format: jsonFormat}
+	var trained *model.Predictor
+	switch {
+	case several:
+		trained, err = m.Train(a.ctx)
+	case rule:
 		r.Subject.Loss = perceptronLoss
-		fit, err = trainPerceptron(j, r)
-	} else {
-		fit, err = trainOnce(a, o, j, r)
+		trained, err = trainPerceptron(j, r)
+	default:
+		trained, err = trainOnce(a, o, j, r)
 	}
 	if err != nil {
 		return err
 	}
 	r.Time = j.Times
 	r.Time.Fit = time.Since(began).Seconds()
-	return writeTrained(a, j, fit, r, file)
+	if !several && file == nil && !rule {
+		note, err := j.AddLeftOut(a.ctx, trained)
+		if err != nil {
+			return err
+		}
+		if note != "" {
+			r.Warnings = append(r.Warnings, note)
+		}
+	}
+	r.Warnings = append(append([]string{}, j.Warnings()...), r.Warnings...)
+	return a.writeTrained(p.spec.Set, trained, r, file)
 }
 
 // margin reports whether a loss is one of support vector classifiers.
@@ -80,7 +96,7 @@ func margin(l loss.Loss) bool {
 }
 
 // trainOnce trains a model.
-func trainOnce(a *app, o *options, j *answer.Job, r *report.Training) (*retrain.Learned, error) {
+func trainOnce(a *app, o *options, j *answer.Job, r *report.Training) (*model.Predictor, error) {
 	var settings model.FitSettings
 	if margin(j.Loss) {
 		settings.Tolerance = o.tol
@@ -94,7 +110,6 @@ func trainOnce(a *app, o *options, j *answer.Job, r *report.Training) (*retrain.
 	case fit.Status == train.Diverged:
 		return nil, fit.Err
 	}
-	r.Bias, r.Status = j.Bias, fit.Status.String()
 	if s := fit.SVM; s != nil {
 		r.Bounded, r.Violation = &s.Bounded, null.Of(s.Violation)
 	}
@@ -102,14 +117,14 @@ func trainOnce(a *app, o *options, j *answer.Job, r *report.Training) (*retrain.
 		r.Warnings = append(r.Warnings, fit.Err.Error())
 		a.status = exitNotConverged
 	}
-	return fit, nil
+	return j.Predictor(fit)
 }
 
 // passes is how often the perceptron goes over DATA at most; it ends with a pass without a mistake.
 const passes = 100
 
 // trainPerceptron runs the perceptron.
-func trainPerceptron(j *answer.Job, r *report.Training) (*retrain.Learned, error) {
+func trainPerceptron(j *answer.Job, r *report.Training) (*model.Predictor, error) {
 	rows, err := svm.NewRows(j.Gram())
 	if err != nil {
 		return nil, err
@@ -126,32 +141,30 @@ func trainPerceptron(j *answer.Job, r *report.Training) (*retrain.Learned, error
 			fmt.Sprintf("the perceptron still makes mistakes in pass %d: the classes may "+
 				"not be separable; take --loss hinge", len(learned.Mistakes)))
 	}
-	return &retrain.Learned{Weight: learned.Beta, F: learned.F}, nil
+	return j.Predictor(&retrain.Learned{Weight: learned.Beta, F: learned.F})
 }
 
 // writeTrained writes the file of a trained model, completes its report and prints.
-func writeTrained(a *app, j *answer.Job, fit *retrain.Learned, r *report.Training,
+func (a *app) writeTrained(set *dataset.Set, p *model.Predictor, r *report.Training,
 	file *svm.ModelFile) error {
-	p, err := j.Predictor(fit)
-	if err != nil {
-		return err
+	p.Program = version()
+	r.Subject.Model = nil // Training has another of this name
+	r.Status, r.TestLoss = cmp.Or(r.Status, p.Training.Status), p.Training.TestLoss
+	r.Apparent = null.Float(p.Training.Apparent)
+	for _, one := range p.All() {
+		one.Loss = r.Subject.Loss
+		r.SupportVectors += len(one.Weight)
 	}
-	if file == nil && r.Perceptron == nil {
-		note, err := j.AddLeftOut(a.ctx, p)
+	if p.Encoding.Task == dataset.Several {
+		in, err := answer.PredictClasses(p, set)
 		if err != nil {
 			return err
 		}
-		if note != "" {
-			r.Warnings = append(r.Warnings, note)
-		}
+		r.Apparent = *in.TestError
 	}
-	p.Program, p.Loss = version(), r.Subject.Loss
-	r.Subject.Model = nil // Training has another of this name
-	r.SupportVectors, r.TestLoss = len(p.Weight), p.Training.TestLoss
-	r.Apparent = null.Float(p.Training.Apparent)
 	write := p.Write
-	if r.Format = jsonFormat; file != nil {
-		fillLibsvm(file, j, p)
+	if file != nil {
+		fillLibsvm(file, set, p)
 		if !file.Regression {
 			r.Labels, r.Subject.Labels = file.Label[:], nil
 		}
@@ -160,7 +173,6 @@ func writeTrained(a *app, j *answer.Job, fit *retrain.Learned, r *report.Trainin
 	if err := files.Replace(r.Model, write); err != nil {
 		return err
 	}
-	r.Warnings = append(append([]string{}, j.Warnings()...), r.Warnings...)
 	return a.answer(r, nil)
 }
 
@@ -216,7 +228,7 @@ func emptyModelFile(j *answer.Job) (*svm.ModelFile, error) {
 
 // fillLibsvm puts a predictor into a file of LIBSVM. With the kernel A k + B the weights take up A, and the
 // bias B times their sum.
-func fillLibsvm(file *svm.ModelFile, j *answer.Job, p *model.Predictor) {
+func fillLibsvm(file *svm.ModelFile, set *dataset.Set, p *model.Predictor) {
 	rows := p.Support.Sparse
 	if d := p.Encoding.Features; rows == nil {
 		rows = dataset.NewCSR(dataset.Matrix{Rows: len(p.Support.Dense) / d, Cols: d, Stride: d,
@@ -229,13 +241,13 @@ func fillLibsvm(file *svm.ModelFile, j *answer.Job, p *model.Predictor) {
 		file.Bias += p.Kernel.Constant * w
 	}
 	if file.Kernel == svm.FilePrecomputed {
-		byNumber := make([]float64, j.Set.N()) // of the example
+		byNumber := make([]float64, set.N()) // of the example
 		for i, example := range p.Support.Examples {
 			byNumber[example] = file.Weight[i]
 		}
 		file.Weight = byNumber
 	}
-	if labels := j.Set.Labels; labels != nil && !file.Regression {
+	if labels := set.Labels; labels != nil && !file.Regression {
 		whole := func(label float64) bool { return label == math.Trunc(label) && math.Abs(label) <= math.MaxInt32 }
 		if negative, positive, ok := labels.Numbers(); ok && whole(positive) && whole(negative) {
 			file.Label = [2]int{int(positive), int(negative)}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -32,7 +33,7 @@ func runTune(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	s.NoPoints = true
+	s.NoPoints, s.Cautions = true, true
 	a.console.Progress("reading", 0, 1)
 	set, err := a.loadData(o, data[0])
 	if err != nil {
@@ -56,60 +57,50 @@ func runTune(a *app, o *options, data []string) error {
 		return usage.Errorf("--over is required: nothing of this model is chosen by default")
 	}
 	best := &problem{spec: r.Spec, test: p.Test, choice: choice{seconds: chosen.seconds}, flags: o}
-	if best.spec.Set.Further != nil {
+	several := best.spec.Set.Further != nil
+	if several {
 		best.choice = chosen
-		return a.answerJoint(best, func(j answer.Joint) (report.Answer, error) {
-			if o.model != "" {
-				if _, err := a.writeModel(o.model, j); err != nil {
-					return nil, err
-				}
-			}
-			return j.Estimate(a.ctx, s)
-		})
 	}
-	j, e, err := a.tuned(best, s, r.Cancelled)
+	m, answered, err := a.tuned(best, s, r.Cancelled)
 	if err != nil {
-		return err
+		return a.answer(nil, err)
 	}
-	d := &report.Tuning{Search: searchReport(r), Estimate: e}
+	d := &report.Tuning{Search: searchReport(r), Estimate: answer.AsEstimate(answered)}
+	if o.model != "" {
+		d.ModelFile = o.model
+		if _, err = a.writeModel(o.model, m); err != nil {
+			return err
+		}
+	}
+	if several { // whose answer has more than that about one
+		return a.answer(answered, nil)
+	}
 	d.StandardError = null.Float(math.NaN())
-	if e.Quality != nil {
-		d.StandardError = e.Quality.ExampleSE
+	if d.Quality != nil {
+		d.StandardError = d.Quality.ExampleSE
 	}
 	d.Command, d.ChosenBy, d.CommandLine = "tune", r.String(), againLine(a, o, d.Best, &r.Spec)
 	d.Warnings = append(append([]string{}, r.Bounds...), d.Warnings...)
-	if o.model != "" {
-		d.ModelFile = o.model
-		_, err = a.writeModel(o.model, j)
-	}
-	return a.answer(d, err)
+	return a.answer(d, nil)
 }
 
-// tuned builds the model that was chosen and estimates it, unless the search was interrupted.
-func (a *app) tuned(p *problem, s answer.Settings, cancelled bool) (trainer, *report.Estimate, error) {
-	switch {
-	case cancelled && p.joint():
-		return nil, nil, a.ctx.Err()
-	case p.joint():
-		return a.estimateJoint(p, s)
-	case cancelled:
-		j, err := answer.New(p.spec, p.test)
+// tuned builds the machine that was chosen and estimates it, unless the search was interrupted.
+func (a *app) tuned(p *problem, s answer.Settings, cancelled bool) (answer.Machine, report.Answer, error) {
+	if !cancelled {
+		m, err := a.build(p)
 		if err != nil {
 			return nil, nil, err
 		}
-		e := &report.Estimate{Subject: j.Subject, Errors: report.Errors{TestError: null.Float(math.NaN())}}
-		e.Status = completeness(false)
-		return j, e, nil
+		r, err := m.Estimate(a.ctx, s)
+		return m, r, err
 	}
-	j, err := a.build(p)
-	if err != nil {
-		return nil, nil, err
+	m, err := answer.Build(p.spec, p.test, false)
+	if err != nil || answer.IsJoint(p.spec.Set) {
+		return nil, nil, cmp.Or(err, a.ctx.Err())
 	}
-	e, _, err := j.Estimate(a.ctx, s, "solve")
-	if err == nil {
-		j.Caution(e)
-	}
-	return j, e, err
+	e := &report.Estimate{Subject: m.About(), Errors: report.Errors{TestError: null.Float(math.NaN())}}
+	e.Status = completeness(false)
+	return m, e, nil
 }
 
 // choose searches. A journal keeps the parts of the search.
@@ -280,14 +271,9 @@ func tuneAxis(text string) (axis tune.Axis, err error) {
 	return axis, nil
 }
 
-// trainer is what a model file is trained of: a job, or several classes or targets.
-type trainer interface {
-	Train(ctx context.Context) (*model.Predictor, error)
-}
-
 // writeModel trains a model and writes its file.
-func (a *app) writeModel(path string, t trainer) (*model.Predictor, error) {
-	p, err := t.Train(a.ctx)
+func (a *app) writeModel(path string, m answer.Machine) (*model.Predictor, error) {
+	p, err := m.Train(a.ctx)
 	if err != nil {
 		return nil, err
 	}

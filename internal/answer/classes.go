@@ -13,6 +13,7 @@ import (
 
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
+	"bootbench/internal/loo"
 	"bootbench/internal/model"
 	"bootbench/internal/null"
 	"bootbench/internal/predict"
@@ -24,11 +25,13 @@ import (
 	"bootbench/resample"
 )
 
-// Classes are jobs of several classes, each against the others, on one kernel matrix. The class of an input
-// is that of the largest field, the first of equals.
+// Classes decide between several classes by classifiers of two, on one kernel matrix: one of each class
+// against the others, where the class of an input is that of the largest field, the first of equals; or one
+// of each pair of classes, which vote.
 type Classes struct {
-	Set  *dataset.Set // of all classes
-	Jobs []*Job       // of each class
+	Set   *dataset.Set // of all classes
+	Jobs  []*Job       // of each class against the others
+	order []int        // of the classes whose pairs vote; nil: each is against the others
 }
 
 // defaultResamples judge a decision where none are asked for: without them it has no error.
@@ -47,6 +50,37 @@ func NewClasses(spec model.Spec) (*Classes, error) {
 		c.Jobs = append(c.Jobs, Of(first.Against(set, k), first.Test))
 	}
 	return c, nil
+}
+
+// First is Machine.First.
+func (c *Classes) First() *Job { return c.Jobs[0] }
+
+// About is Machine.About.
+func (c *Classes) About() report.Subject {
+	s := c.Jobs[0].Subject
+	s.Labels, s.Positive, s.Notes = nil, "", c.Set.Notes
+	return s
+}
+
+// classifier is a classifier of one class against others, which has its job's labels.
+type classifier struct {
+	*Job
+	name   string
+	weight []float64 // 1 of the examples of a pair of classes, 0 of others; nil: 1 of all
+}
+
+// classifiers are those that decide.
+func (c *Classes) classifiers() (all []classifier) {
+	for _, j := range c.Jobs {
+		j.Progress, j.Keep = c.Jobs[0].Progress, c.Jobs[0].Keep
+	}
+	if c.order != nil {
+		return c.pairs()
+	}
+	for k, j := range c.Jobs {
+		all = append(all, classifier{j, "class " + c.Set.Classes[k], nil})
+	}
+	return all
 }
 
 // fields are the predictions of exact fits at the examples: of every class, by number of the fit.
@@ -87,62 +121,82 @@ func (f *fields) keep(j *Job) func(b int, weight, at []float64) {
 var errNoneLeftOut = model.InputError(errors.New("with real weights no row is left out to judge classes " +
 	"by: take another scheme, or --positive LABEL"))
 
-// Estimate judges the joint decision by exact resamples, the same for all classes, each trained around the
-// theory of its class.
-func (c *Classes) Estimate(ctx context.Context, s Settings) (report.Joint, error) {
+// Estimate judges the decision by exact resamples, the same for all classifiers: of each class against the
+// others trained around its theory, of pairs one by one.
+func (c *Classes) Estimate(ctx context.Context, s Settings) (report.Answer, error) {
 	if hasWeights(s.Scheme) {
 		return nil, errNoneLeftOut
 	}
-	r := c.report("estimate")
-	var f fields
-	var elsewhere error
+	r, first := c.report("estimate"), c.Jobs[0]
 	s.Refine.Resamples, s.Refine.Optional = max(2, cmp.Or(s.Refine.Resamples, defaultResamples)), false
-	first := c.Jobs[0]
 	if s.Method == AutoMethod && first.Form() == model.Exact && s.NeedsTheory(first.Loss) == "" &&
 		float64(len(c.Jobs))*theoryOperations(first.Sites()) > mostBeside {
 		s.Method = FitsMethod
 	}
-	for k, j := range c.Jobs {
-		solution, err := j.Solve(ctx, s, "solve "+c.Set.Classes[k])
+	plan := c.drawn(r, s.Scheme, s.Refine.Seed)
+	return c.decide(ctx, r, plan, func(k int, b classifier, onFit onFit) (oneClass int, err error) {
+		if b.weight != nil {
+			return b.singly(ctx, s.Scheme, plan, retrain.Settings{Resamples: s.Refine.Resamples, OnFit: onFit})
+		}
+		s.Label = "solve " + c.Set.Classes[k]
+		solution, err := b.Solve(ctx, s)
 		if err != nil {
-			return nil, err
+			return 0, err
 		}
-		result, warnings, err := j.Refine(ctx, solution, s, blas64.General{}, f.keep(j))
-		switch {
-		case errors.Is(err, ErrElsewhere):
-			elsewhere = err
-			continue
-		case err != nil:
-			return nil, err
+		result, warnings, err := b.Refine(ctx, solution, s, blas64.General{}, onFit)
+		if err != nil {
+			return 0, err
 		}
-		if result == nil || ctx.Err() != nil {
-			return nil, cmp.Or(ctx.Err(), errors.New("there are no exact resamples to judge classes by"))
+		if result == nil {
+			return 0, cmp.Or(ctx.Err(), errors.New("there are no exact resamples to judge classes by"))
 		}
 		r.Each[k].Refined = null.Of(result.Tests[0].Error)
-		if !j.fitsAlone(s) {
-			left, _ := solution.LeftOut(j.Test)
+		if !b.fitsAlone(s) {
+			left, _ := solution.LeftOut(b.Test)
 			r.Each[k].Theory = null.Of(left)
 		}
 		for _, w := range warnings {
 			r.Warnings = append(r.Warnings, c.Set.Classes[k]+": "+w)
 		}
-		r.OneClass += result.OneClass
-	}
-	if elsewhere != nil {
-		return nil, elsewhere
-	}
-	r.Resampling = &report.ClassResampling{Resampling: Resampling(s.Scheme, c.Set.N()), Resamples: len(f[0]),
-		Seed: s.Refine.Seed}
-	plan := resample.Resamples{Scheme: s.Scheme, Seed: s.Refine.Seed, Y: c.ones()}
-	return r, c.judge(ctx, r, f, plan)
+		return result.OneClass, nil
+	})
 }
 
-// CrossValidate judges the joint decision by exact fits without every fold, the same folds for all classes.
-func (c *Classes) CrossValidate(ctx context.Context, v Validation) (report.Joint, error) {
+// Retrain judges the decision by training on every resample, the honest way.
+func (c *Classes) Retrain(ctx context.Context, how Retraining) (report.Answer, error) {
+	r := c.report("retrain")
+	plan := c.drawn(r, how.Scheme, how.Seed)
+	return c.decide(ctx, r, plan, func(_ int, b classifier, onFit onFit) (oneClass int, err error) {
+		settings := how.refit(b.Test)
+		settings.OnFit, settings.MaxSkipped = onFit, 0 // the decision takes all classes
+		if b.weight != nil {
+			return b.singly(ctx, how.Scheme, plan, settings.Settings)
+		}
+		result, err := b.retrain(ctx, how, settings)
+		if err != nil {
+			return 0, err
+		}
+		return result.OneClass, nil
+	})
+}
+
+// drawn is the plan of resamples that r describes.
+func (c *Classes) drawn(r *report.Classes, scheme resample.Scheme, seed uint64) resample.Resamples {
+	r.Resampling = &report.ClassResampling{Resampling: Resampling(scheme, c.Set.N()), Seed: seed}
+	return resample.Resamples{Scheme: scheme, Seed: seed, Y: c.ones()}
+}
+
+// CrossValidate judges the decision by exact fits without every fold, the same folds for all classifiers.
+func (c *Classes) CrossValidate(ctx context.Context, v Validation) (report.Answer, error) {
 	return c.validate(ctx, "cv", v)
 }
 
-func (c *Classes) validate(ctx context.Context, command string, v Validation) (report.Joint, error) {
+// LeaveOneOut judges the decision by exact fits without each example.
+func (c *Classes) LeaveOneOut(ctx context.Context, _ loo.Method, _ bool) (report.Answer, error) {
+	return c.validate(ctx, "loo", Validation{Design: resample.Design{N: c.Set.N()}})
+}
+
+func (c *Classes) validate(ctx context.Context, command string, v Validation) (report.Answer, error) {
 	r := c.report(command)
 	plan, err := c.folds(&v, r)
 	if err != nil {
@@ -154,24 +208,55 @@ func (c *Classes) validate(ctx context.Context, command string, v Validation) (r
 		if err != nil {
 			return nil, err
 		}
-		return r, c.judge(ctx, r, f, plan)
+		return r, c.judge(ctx, r, c.fields(f), plan)
 	}
-	var f fields
-	for _, j := range c.Jobs {
+	return c.decide(ctx, r, plan, func(_ int, b classifier, onFit onFit) (oneClass int, err error) {
 		own := plan
-		own.Y = j.Set.Y
+		own.Y = b.Set.Y
 		settings := refit.RetrainSettings{Plan: own}
-		settings.Resamples, settings.Workers, settings.OnFit = r.Folds*r.Repeats, v.Workers, f.keep(j)
-		result, err := v.fits(ctx, j, r.Folds, settings)
+		settings.Resamples, settings.Workers, settings.OnFit = r.Folds*r.Repeats, v.Workers, onFit
+		if b.weight != nil {
+			around := resample.KFold{Folds: min(r.Folds, c.Set.N()), N: c.Set.N()}
+			return b.singly(ctx, around, plan, settings.Settings)
+		}
+		result, err := v.fits(ctx, b.Job, r.Folds, settings)
+		if err != nil {
+			return 0, err
+		}
+		return result.OneClass, nil
+	})
+}
+
+// onFit takes in an exact fit.
+type onFit = func(b int, weight, f []float64)
+
+// decide judges the decision by fits of every classifier, which fit makes and counts those of one class of.
+// ErrElsewhere ends it once each has made its fits.
+func (c *Classes) decide(ctx context.Context, r *report.Classes, plan resample.Resamples,
+	fit func(k int, b classifier, onFit onFit) (oneClass int, err error)) (report.Answer, error) {
+	var f fields
+	elsewhere := false
+	for k, b := range c.classifiers() {
+		oneClass, err := fit(k, b, f.keep(b.Job))
+		if errors.Is(err, ErrElsewhere) {
+			elsewhere = true
+			continue
+		}
 		if err == nil {
 			err = ctx.Err()
 		}
 		if err != nil {
 			return nil, err
 		}
-		r.OneClass += result.OneClass
+		r.OneClass += oneClass
 	}
-	return r, c.judge(ctx, r, f, plan)
+	if elsewhere {
+		return nil, ErrElsewhere
+	}
+	if r.Resampling != nil {
+		r.Resampling.Resamples = len(f[0])
+	}
+	return r, c.judge(ctx, r, c.fields(f), plan)
 }
 
 // folds is the plan of a validation's fits, which r describes; classes are strata.
@@ -198,7 +283,7 @@ func (c *Classes) ones() []float64 {
 
 // report is the head of an answer.
 func (c *Classes) report(command string) *report.Classes {
-	r := &report.Classes{Command: command, Subject: c.Subject(), Classes: c.Set.Classes,
+	r := &report.Classes{Command: command, Subject: c.About(), Classes: c.Set.Classes,
 		TestLoss: loss.ZeroOne{}.Name(), Status: retrain.Complete.String(),
 		Warnings: append([]string{}, c.Jobs[0].Warnings()...), Each: make([]report.ClassError, len(c.Set.Classes))}
 	if all := r.Subject.RowsTotal; all > 0 {
@@ -207,6 +292,9 @@ func (c *Classes) report(command string) *report.Classes {
 	}
 	for k, name := range c.Set.Classes {
 		r.Each[k].Class = name
+	}
+	if c.order != nil {
+		r.Multiclass = OneAgainstOne
 	}
 	return r
 }
@@ -371,59 +459,35 @@ func scores(p [][]float64, of []int) (logLoss, brier *null.Float) {
 	return null.Of(l / count), null.Of(b / count)
 }
 
-// Retrain judges the joint decision by training every class against the others on every resample, the honest
-// way.
-func (c *Classes) Retrain(ctx context.Context, how Retraining) (report.Joint, error) {
-	r := c.report("retrain")
-	var f fields
-	var elsewhere error
-	for _, j := range c.Jobs {
-		settings := how.refit(j.Test)
-		settings.OnFit = f.keep(j)
-		settings.MaxSkipped = 0 // the decision takes all classes
-		result, err := j.retrain(ctx, how, settings)
-		if err == nil {
-			err = ctx.Err()
-		}
-		switch {
-		case errors.Is(err, ErrElsewhere):
-			elsewhere = err
-			continue
-		case err != nil:
-			return nil, err
-		}
-		r.OneClass += result.OneClass
-	}
-	if elsewhere != nil {
-		return nil, elsewhere
-	}
-	r.Resampling = &report.ClassResampling{Resampling: Resampling(how.Scheme, c.Set.N()), Resamples: len(f[0]),
-		Seed: how.Seed}
-	plan := resample.Resamples{Scheme: how.Scheme, Seed: how.Seed, Y: c.ones()}
-	return r, c.judge(ctx, r, f, plan)
-}
-
-// LeaveOneOut judges the joint decision by exact fits without each example.
-func (c *Classes) LeaveOneOut(ctx context.Context, workers int) (report.Joint, error) {
-	return c.validate(ctx, "loo", Validation{Design: resample.Design{N: c.Set.N()}, Workers: workers})
-}
-
-// Train is Joint.Train.
+// Train is Machine.Train. Classifiers of all examples have what probabilities need.
 func (c *Classes) Train(ctx context.Context) (*model.Predictor, error) {
-	var first *model.Predictor
-	for k, j := range c.Jobs {
-		p, err := j.Train(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("class %s: %w", c.Set.Classes[k], err)
+	var all []*model.Predictor
+	for _, b := range c.classifiers() {
+		p, err := b.train()
+		if err == nil && c.order == nil {
+			_, err = b.AddLeftOut(ctx, p)
 		}
-		if first == nil {
-			first = p
-		} else {
-			first.Others = append(first.Others, p)
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return nil, fmt.Errorf("%s: %w", b.name, err)
 		}
+		all = append(all, p)
 	}
-	first.Encoding = c.Set.Encoding()
-	return first, nil
+	all[0].Others, all[0].Pairs, all[0].Encoding = all[1:], c.order, c.Set.Encoding()
+	return all[0], nil
+}
+
+// train trains the classifier, of the examples of its classes alone.
+func (b *classifier) train() (*model.Predictor, error) {
+	weight := b.weight
+	if given := b.Set.Weights; given != nil && weight != nil {
+		weight = floats.MulTo(make([]float64, len(weight)), weight, given)
+	}
+	return trainWeighted(b.Model, weight)
+}
+
+// Predict is Machine.Predict.
+func (c *Classes) Predict(ctx context.Context, in *dataset.Inputs, s Settings) (report.Answer, error) {
+	return trainedAt(ctx, c, in, s)
 }
 
 // PredictClasses is the answer of a model of several classes at new inputs.
@@ -434,7 +498,7 @@ func PredictClasses(p *model.Predictor, in *dataset.Inputs) (*report.ClassPredic
 	r := &report.ClassPrediction{Command: "predict", Test: in.Name, Count: n, Classes: e.Classes, Points: points,
 		Warnings: append([]string{}, in.Notes...), TrainedOn: report.TrainedOn{Data: e.Name, N: p.Training.Examples,
 			D: e.Features, Task: e.Task.String(), Target: e.Target, Loss: p.Loss, Kernel: p.Kernel}}
-	for _, one := range append([]*model.Predictor{p}, p.Others...) {
+	for _, one := range p.All() {
 		r.SupportVectors += len(one.Weight)
 	}
 	var best []int
@@ -466,7 +530,7 @@ func decideByFields(p *model.Predictor, in *dataset.Inputs) (best []int, all [][
 	n, curves := in.N(), true
 	best, all = make([]int, n), make([][]float64, len(p.Encoding.Classes))
 	largest, total := make([]float64, n), make([]float64, n)
-	for k, one := range append([]*model.Predictor{p}, p.Others...) {
+	for k, one := range p.All() {
 		if all[k], err = one.Predict(in); err != nil {
 			return nil, nil, err
 		}

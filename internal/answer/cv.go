@@ -38,7 +38,7 @@ type Validation struct {
 	ErrorsAlone  bool // no probabilities of labels
 	// Choose, if set, makes a model of the training rows of every fold, by what is done Anew there; else all
 	// have that of the job.
-	Choose func(context.Context, *dataset.Set) (model.Spec, error)
+	Choose Chooser
 	Anew   string
 }
 
@@ -109,8 +109,13 @@ func ClassesOf(y []float64) []int {
 	return class
 }
 
-// CrossValidate trains without every fold, exactly, and judges there. What was finished when ctx ends counts.
-func (j *Job) CrossValidate(ctx context.Context, v Validation) (*report.CrossValidation, error) {
+// CrossValidate is Machine.CrossValidate: it trains without every fold, exactly, and judges there. What was
+// finished when ctx ends counts.
+func (j *Job) CrossValidate(ctx context.Context, v Validation) (report.Answer, error) {
+	return j.validate(ctx, v)
+}
+
+func (j *Job) validate(ctx context.Context, v Validation) (*report.CrossValidation, error) {
 	folds, what, settings, err := v.plan(j)
 	if err != nil {
 		return nil, err
@@ -146,9 +151,7 @@ func (v *Validation) plan(j *Job) (folds resample.Sampler, what string, s refit.
 	s.Plan = resample.Resamples{Scheme: folds, Seed: v.Seed, Y: j.Set.Y}
 	s.Tests = append([]loss.Test{j.Test}, j.refinedTests(Settings{Metrics: v.Metrics})...)
 	s.Resamples, s.Workers = folds.Period()*v.Repeats, v.Workers
-	s.Progress = func(done, total int) {
-		j.Progress(fmt.Sprintf("fold %d of %d", done, total), done, total)
-	}
+	s.Progress = j.counting("fold")
 	return folds, what, s, nil
 }
 

@@ -11,7 +11,9 @@ import (
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
+	"bootbench/internal/need"
 	"bootbench/internal/refit"
+	"bootbench/internal/report"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -105,10 +107,7 @@ func TestCrossValidate(t *testing.T) {
 			if c.nested {
 				v.Choose = choose
 			}
-			r, err := j.CrossValidate(context.Background(), v)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := need.One(j.CrossValidate(context.Background(), v))(t).(*report.CrossValidation)
 			want := naive(t, spec, c.design, c.folds, r.Repeats, v.Choose)
 			for i, f := range want.mean {
 				if off := math.Abs(r.Points.Mean[i] - f); off > c.tolerance ||
@@ -280,11 +279,7 @@ func TestPermutations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := j.CrossValidate(context.Background(), v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return float64(*r.PValue)
+		return float64(*need.One(j.CrossValidate(context.Background(), v))(t).(*report.CrossValidation).PValue)
 	}
 	if got := p(); got != 0.05 {
 		t.Errorf("p-value %v of friedman1", got)

@@ -12,7 +12,9 @@ import (
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
+	"bootbench/internal/need"
 	"bootbench/internal/refit"
+	"bootbench/internal/report"
 	"bootbench/internal/retrain"
 	"bootbench/kernel"
 	"bootbench/loss"
@@ -88,11 +90,8 @@ func TestRefinedDesigns(t *testing.T) {
 			}
 			var z, zVar []float64
 			for seed := range seeds {
-				e, _, err := j.Estimate(context.Background(), answer.Settings{Scheme: scheme, Level: 0.9,
-					Refine: answer.Refinement{Resamples: 100, Seed: uint64(seed)}}, "")
-				if err != nil {
-					t.Fatal(err)
-				}
+				e := need.One(j.Estimate(context.Background(), answer.Settings{Scheme: scheme, Level: 0.9,
+					Refine: answer.Refinement{Resamples: 100, Seed: uint64(seed)}}))(t).(*report.Estimate)
 				se := math.Hypot(float64(*e.ErrorSE), truth.Tests[0].SE)
 				z = append(z, (float64(e.Error)-truth.Tests[0].Error)/se)
 				at := e.Refined.Points
@@ -129,12 +128,8 @@ func TestPatients(t *testing.T) {
 			t.Fatal(err)
 		}
 		estimate := func(s resample.Scheme) float64 {
-			e, _, err := j.Estimate(context.Background(), answer.Settings{Scheme: s,
-				Level: 0.9, Refine: answer.Refinement{Resamples: 100}}, "")
-			if err != nil {
-				t.Fatal(err)
-			}
-			return float64(e.Error)
+			return float64(need.One(j.Estimate(context.Background(), answer.Settings{Scheme: s,
+				Level: 0.9, Refine: answer.Refinement{Resamples: 100}}))(t).(*report.Estimate).Error)
 		}
 		truth, whole := 0.0, schemeOf(t, resample.Design{Group: group}, "poisson", 200)
 		settings := refit.RetrainSettings{Cross: cross, Settings: retrain.Settings{Resamples: 100,
@@ -147,12 +142,9 @@ func TestPatients(t *testing.T) {
 			t.Fatal(err)
 		}
 		predict := func(s resample.Scheme) float64 {
-			p, _, err := j.Predict(context.Background(), fresh.Set, answer.Settings{Scheme: s, Level: 0.9,
-				Refine: answer.Refinement{Resamples: 100}}, answer.Intervals{Of: answer.Observation})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return *p.Coverage
+			return *need.One(j.Predict(context.Background(), fresh.Set, answer.Settings{Scheme: s, Level: 0.9,
+				Refine:    answer.Refinement{Resamples: 100},
+				Intervals: answer.Intervals{Of: answer.Observation}}))(t).(*report.Prediction).Coverage
 		}
 		held[0] += predict(whole) / 12
 		held[1] += predict(resample.Poisson{Ratio: 1}) / 12

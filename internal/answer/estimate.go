@@ -23,21 +23,26 @@ import (
 	"bootbench/solver/adjoint"
 )
 
-// Estimate is the answer at the examples, and the solution that it is read from.
-func (j *Job) Estimate(ctx context.Context, s Settings, label string) (*report.Estimate, *solver.Solution,
-	error) {
+// Estimate is Machine.Estimate: the answer at the examples.
+func (j *Job) Estimate(ctx context.Context, s Settings) (report.Answer, error) {
 	if j.full == nil {
-		if err := j.Fit(); err != nil {
-			return nil, nil, err
+		if err := j.fitAll(ctx, nil); err != nil {
+			return nil, err
 		}
 	}
 	began := time.Now()
-	solution, err := j.Solve(ctx, s, label)
+	solution, err := j.Solve(ctx, s)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	e, err := j.estimateAt(ctx, s, solution, began)
-	return e, solution, err
+	if err == nil && s.FullModel {
+		err = j.addFullModel(ctx, e, s)
+	}
+	if err == nil && s.Cautions {
+		j.caution(e)
+	}
+	return e, err
 }
 
 // estimateAt is the answer at a solution, which was begun then.
@@ -53,16 +58,17 @@ func (j *Job) estimateAt(ctx context.Context, s Settings, solution *solver.Solut
 	if err := j.refineEstimate(ctx, e, s, solution, collected); err != nil {
 		return nil, err
 	}
-	if j.fitsAlone(s) {
-		if e.Refined == nil {
-			return nil, cmp.Or(ctx.Err(), errOnlyExact)
-		}
+	switch fitsAlone := j.fitsAlone(s); {
+	case fitsAlone && e.Refined == nil:
+		return nil, cmp.Or(ctx.Err(), errOnlyExact)
+	case fitsAlone:
 		e.DropTheory()
 		if !resample.IsDependent(s.Scheme) {
 			e.Time.Theory = theorySweeps * e.Time.Solve
 		}
-	} else if len(s.Quantiles) > 0 {
-		j.addQuantiles(e, s.Quantiles, solution, collected)
+	case len(s.Quantiles) > 0 && e.Points != nil:
+		quantiles(e.Points, e.Refined, s.Quantiles, func(i int) int { return j.Site[i] },
+			func(i int) loss.Distribution { return solution.Distribution(j.Site[i]) }, collected, j.TargetMean)
 	}
 	if hasWeights(s.Scheme) {
 		e.DropErrors()
@@ -82,10 +88,7 @@ func (j *Job) theory(ctx context.Context, s Settings, solution *solver.Solution)
 		Command: "estimate", Subject: j.Subject, Resampling: Resampling(s.Scheme, j.Set.N()),
 		Convergence: convergence(j.Model, solution), Warnings: allWarnings(j.Model, s.Scheme, solution.Warnings...),
 	}
-	var err error
-	if e.Errors, err = j.Errors(mean); err != nil {
-		return nil, err
-	}
+	e.Errors = j.errors(mean)
 	ensemble := solution.OutOfBag()
 	bagged, _ := ensemble.MeanLoss(j.Test)
 	e.BaggedError = null.Float(bagged)
@@ -104,7 +107,7 @@ func (j *Job) theory(ctx context.Context, s Settings, solution *solver.Solution)
 		}
 	}
 	if s.Covariances {
-		e.Covariances = func() (blas64.General, error) { return j.Covariances(solution, nil) }
+		e.Covariances = func() (blas64.General, error) { return j.covariances(solution, nil) }
 	}
 	e.Quote.Error = e.TestError
 	e.Quality = j.quality(e.TestError, left)
@@ -119,9 +122,11 @@ func (j *Job) theory(ctx context.Context, s Settings, solution *solver.Solution)
 	}
 	if !s.NoPoints {
 		e.Level = s.Level
-		if e.Points, err = j.points(solution, ensemble, left, s.Level); err != nil {
+		points, err := j.points(solution, ensemble, left, s.Level)
+		if err != nil {
 			return nil, err
 		}
+		e.Points = points
 	}
 	requireNumbers(&e.Status, &e.Warnings, e.Points, e.TestError, e.Apparent, e.BaggedError)
 	return e, nil
@@ -184,8 +189,8 @@ func (j *Job) points(solution *solver.Solution, ensemble solver.Ensemble, left [
 	return p, nil
 }
 
-// Caution adds to the warnings what a reader of this one estimate should know.
-func (j *Job) Caution(e *report.Estimate) {
+// caution adds to the warnings what a reader of this one estimate should know.
+func (j *Job) caution(e *report.Estimate) {
 	warn(&e.Warnings, e.Quality.Warning(e.Quote.Error))
 	warn(&e.Warnings, fewWarning(j.Set))
 }
@@ -210,10 +215,7 @@ func (j *Job) refineEstimate(ctx context.Context, e *report.Estimate, s Settings
 		return nil
 	}
 	refined, probabilities := j.refined(r, solution, s)
-	combined, err := j.Errors(left.Error)
-	if err != nil {
-		return err
-	}
+	combined := j.errors(left.Error)
 	refined.Err632, refined.Err632Plus = combined.Err632, combined.Err632Plus
 	e.Refine(refined)
 	e.Refined.Metrics = s.judgeRefined(r, probabilities, j.Set)
@@ -240,7 +242,7 @@ func (j *Job) refineEstimate(ctx context.Context, e *report.Estimate, s Settings
 // derivative.
 func (j *Job) LeftOut(ctx context.Context, s Settings, interactions bool) (theory, exact calibration.Errors,
 	row *report.ComparedModel, err error) {
-	solution, err := j.Solve(ctx, s, "solve")
+	solution, err := j.Solve(ctx, s)
 	if err != nil {
 		return theory, exact, nil, err
 	}

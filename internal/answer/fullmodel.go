@@ -3,8 +3,6 @@ package answer
 import (
 	"context"
 
-	"bootbench/internal/dataset"
-	"bootbench/internal/model"
 	"bootbench/internal/report"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -17,13 +15,12 @@ const (
 	oneTime    = 3000
 )
 
-// AddFullModel adds the expected error of the model that is trained on all examples, by 10 exact folds,
+// addFullModel adds the expected error of the model that is trained on all examples, by 10 exact folds,
 // repeated (Kohavi 1995): a resample has 63% of the examples, and so its model errs more. It adds nothing
 // where the theory was asked for alone, or where fits take long. With a length scale for each feature, which
-// choose has chosen by the same examples, the folds of up to threeTimes examples are five, and it chooses
-// anew without each: the error of the model as it is would be too low.
-func (j *Job) AddFullModel(ctx context.Context, e *report.Estimate, s Settings,
-	choose func(context.Context, *dataset.Set) (model.Spec, error)) error {
+// was chosen by the same examples, the folds of up to threeTimes examples are five, and it is chosen anew
+// without each: the error of the model as it is would be too low.
+func (j *Job) addFullModel(ctx context.Context, e *report.Estimate, s Settings) error {
 	if j.Others != nil {
 		return j.addLearningCurve(ctx, e)
 	}
@@ -37,7 +34,7 @@ func (j *Job) AddFullModel(ctx context.Context, e *report.Estimate, s Settings,
 	if e.Refined == nil || !proximal || n > oneTime || designed.Design.Block > 0 {
 		return nil
 	}
-	r, err := j.CrossValidate(ctx, v)
+	r, err := j.validate(ctx, v)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -45,11 +42,11 @@ func (j *Job) AddFullModel(ctx context.Context, e *report.Estimate, s Settings,
 		return nil
 	}
 	e.FullModel = &report.FullModel{Error: r.Error, ErrorSE: *r.ErrorSE, Folds: r.Folds, Repeats: r.Repeats}
-	if choose == nil || n > threeTimes || len(j.Kernel.LengthScale) < 2 {
+	if s.Choose == nil || n > threeTimes || len(j.Kernel.LengthScale) < 2 {
 		return nil
 	}
-	v.Folds, v.Repeats, v.Choose, v.Anew = min(5, v.Folds), 1, choose, "a model chosen"
-	nested, err := j.CrossValidate(ctx, v)
+	v.Folds, v.Repeats, v.Choose, v.Anew = min(5, v.Folds), 1, s.Choose, "a model chosen"
+	nested, err := j.validate(ctx, v)
 	if err == nil && ctx.Err() == nil {
 		e.FullModel = &report.FullModel{Error: nested.Error, ErrorSE: *nested.ErrorSE, Folds: nested.Folds,
 			Repeats: 1, AsChosen: &r.Error}

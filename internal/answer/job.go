@@ -4,6 +4,7 @@
 package answer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,7 +37,17 @@ type Settings struct {
 	NoPoints  bool      // nothing about each example is wanted
 	// Covariances of predictions are wanted: of Estimate and Predict.
 	Covariances bool
+	Intervals   Intervals // of Predict
+	// Of an estimate about one target: warnings of what a reader of this one should know, and the expected error
+	// of the model of all examples.
+	Cautions, FullModel bool
+	// Choose chooses the model of other rows as that of the job was chosen; nil: it was given.
+	Choose Chooser
+	Label  string // of the progress of the solve
 }
+
+// Chooser chooses a model of a data set.
+type Chooser = func(context.Context, *dataset.Set) (model.Spec, error)
 
 // wants reports whether a measure is asked for.
 func (s *Settings) wants(metric string) bool {
@@ -53,9 +64,28 @@ type Job struct {
 	Subject  report.Subject
 	Times    report.Times
 	Progress func(label string, done, total int)
-	Keep     Keep         // nil: exact fits are not kept
-	Others   *dataset.Set // rows of the data that are not in a sample; nil: there are all
-	full     []float64
+	Keep     Keep             // nil: exact fits are not kept
+	Others   *dataset.Set     // rows of the data that are not in a sample; nil: there are all
+	Solution *solver.Solution // of the last solve
+	full     []float64        // the fit to all data, at the sites; nil: not made yet
+}
+
+// First is Machine.First.
+func (j *Job) First() *Job { return j }
+
+// About is Machine.About.
+func (j *Job) About() report.Subject { return j.Subject }
+
+// Restart takes back the model that a solve has changed for one on another factor.
+func (j *Job) Restart(built *model.Model) {
+	if j.Model != built {
+		j.Model, j.full = built, nil
+	}
+}
+
+// counting is Progress of things that are done one by one.
+func (j *Job) counting(what string) func(done, total int) {
+	return func(done, total int) { j.Progress(fmt.Sprintf("%s %d of %d", what, done, total), done, total) }
 }
 
 // New builds a model to judge by a test loss, nil for the one that suits the targets.
@@ -123,39 +153,35 @@ func biasNote(m *model.Model) string {
 	return ""
 }
 
-// Fit trains once on all data. It comes before a solve: both use the same scratch memory. Except on a factor
-// with sites that bend: Newton's method is slow there, and the fit is one more around the solve's G.
-func (j *Job) Fit() (err error) {
-	if j.fitsAround() {
+// fitAll trains once on all data. That comes before a solve, whose scratch memory it uses: with a nil
+// solution. But on a factor with sites that bend Newton's method is slow, and the fit is one more around the
+// solution. It does nothing at the other of the two times.
+func (j *Job) fitAll(ctx context.Context, s *solver.Solution) (err error) {
+	around := fitsAround(j.Model)
+	if around != (s != nil) {
 		return nil
 	}
+	defer func(began time.Time) { j.Times.Fit += time.Since(began).Seconds() }(time.Now())
+	if around {
+		if j.full, err = refit.FitAll(ctx, j.Model, s); err == nil || ctx.Err() != nil {
+			return err
+		}
+	} // else, or with nothing to fit around, by the loss's own trainer
 	j.Progress("fit to all data", 0, 1)
-	began := time.Now()
 	j.full, err = j.FullFit()
-	j.Times.Fit += time.Since(began).Seconds()
 	return err
 }
 
 // fitsAround reports whether the fit to all data follows a solve.
-func (j *Job) fitsAround() bool {
-	_, square := j.Loss.(loss.Square)
-	_, onFactor := j.TrainedOnFactor()
+func fitsAround(m *model.Model) bool {
+	_, square := m.Loss.(loss.Square)
+	_, onFactor := m.TrainedOnFactor()
 	return onFactor && !square
 }
 
-// fitAround is the fit to all data around a solution, by Newton's method if there is nothing to fit around.
-func (j *Job) fitAround(ctx context.Context, s *solver.Solution) (err error) {
-	began := time.Now()
-	if j.full, err = refit.FitAll(ctx, j.Model, s); err != nil && ctx.Err() == nil {
-		j.full, err = j.FullFit()
-	}
-	j.Times.Fit += time.Since(began).Seconds()
-	return err
-}
-
 // Solve solves the theory, on a kernel matrix that suits it; roughly, if exact resamples answer alone.
-func (j *Job) Solve(ctx context.Context, s Settings, label string) (*solver.Solution, error) {
-	settings := s.Solve
+func (j *Job) Solve(ctx context.Context, s Settings) (solution *solver.Solution, err error) {
+	settings, label := s.Solve, cmp.Or(s.Label, "solve")
 	settings.Progress = func(sweep solver.Sweep) {
 		done := 100 * math.Log(sweep.Residual) / math.Log(settings.Tolerance)
 		j.Progress(fmt.Sprintf("%s: sweep %d, residual %.1e", label, sweep.Number, sweep.Residual),
@@ -165,25 +191,21 @@ func (j *Job) Solve(ctx context.Context, s Settings, label string) (*solver.Solu
 	if why := s.NeedsTheory(j.Loss); s.Method == FitsMethod && why != "" {
 		return nil, model.InputError(fmt.Errorf("--method fits: %s: take --method auto", why))
 	}
-	m, solution, err := j.Settle(ctx, s.Scheme, settings)
-	if err != nil {
-		return nil, err
-	}
-	if m != j.Model {
-		j.Model, settings.From = m, nil
-		if err := j.Fit(); err != nil {
-			return nil, err
-		}
+	built := j.Model
+	j.Model, solution, err = j.Settle(ctx, s.Scheme, settings)
+	if err == nil && j.Model != built {
+		settings.From = nil
+		err = j.fitAll(ctx, nil)
 	}
 	switch {
-	case solution != nil:
+	case err != nil || solution != nil:
 	case j.fitsAlone(s) && (longTheory(j.Sites()) || !resample.IsDependent(s.Scheme)):
 		solution, err = j.SolveRoughly(ctx, s.Scheme, settings)
 	default:
 		solution, err = j.Model.Solve(ctx, s.Scheme, settings)
 	}
-	if err == nil && j.fitsAround() {
-		err = j.fitAround(ctx, solution)
+	if err == nil {
+		j.Solution, err = solution, j.fitAll(ctx, solution)
 	}
 	return solution, err
 }
@@ -265,19 +287,14 @@ func Resampling(scheme resample.Scheme, n int) report.Resampling {
 	return r
 }
 
-// Errors are the estimates of the test error around a left-out error.
-func (j *Job) Errors(leftOut float64) (report.Errors, error) {
-	if j.full == nil {
-		if err := j.Fit(); err != nil {
-			return report.Errors{}, err
-		}
-	}
+// errors are the estimates of the test error around a left-out error.
+func (j *Job) errors(leftOut float64) report.Errors {
 	e := solver.Combine632(leftOut, j.Test, j.Set.Y, j.perExample(j.full), j.Set.Weights)
 	return report.Errors{
 		TestLoss: j.Test.Name(), TestError: null.Float(e.LeftOut), Apparent: null.Float(e.Apparent),
 		NoInformation: null.Float(e.NoInformation), Err632: null.Float(e.Err632),
 		Err632Plus: null.Float(e.Err632Plus),
-	}, nil
+	}
 }
 
 // convergence says how good a solution is.

@@ -40,18 +40,8 @@ func (f *fits) at(place int, shift float64) (values []float64) {
 	return values
 }
 
-// addQuantiles adds quantiles over resamples to the points of an estimate, if it has them.
-func (j *Job) addQuantiles(e *report.Estimate, levels []float64, s *solver.Solution, collected *fits) {
-	if e.Points == nil {
-		return
-	}
-	place := func(i int) int { return j.Site[i] }
-	law := func(i int) loss.Distribution { return s.Distribution(j.Site[i]) }
-	quantiles(e.Points, e.Refined, levels, place, law, collected, j.TargetMean)
-}
-
-// quantiles adds them to points whose law is the theory's, and to the refined ones beside them; shift is the
-// targets' mean, which both lack.
+// quantiles adds quantiles over resamples to points whose law is the theory's, and to the refined ones beside
+// them; shift is the targets' mean, which both lack.
 func quantiles(p *report.Points, refined *report.Refined, levels []float64, place func(int) int,
 	law func(int) loss.Distribution, collected *fits, shift float64) {
 	lists := func(of func(point int) func(q float64) float64) []null.Floats {
@@ -81,8 +71,8 @@ func quantiles(p *report.Points, refined *report.Refined, levels []float64, plac
 	})
 }
 
-// Covariances are those over resamples of the predictions at the examples or, if there are some, new inputs.
-func (j *Job) Covariances(s *solver.Solution, in *dataset.Inputs) (blas64.General, error) {
+// covariances are those over resamples of the predictions at the examples or, if there are some, new inputs.
+func (j *Job) covariances(s *solver.Solution, in *dataset.Inputs) (blas64.General, error) {
 	c, err := predict.Covariances(j.Model, s, in)
 	if in != nil || err != nil {
 		return c, err

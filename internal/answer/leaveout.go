@@ -18,9 +18,9 @@ import (
 	"bootbench/loss"
 )
 
-// LeaveOneOut is the leave-one-out error by a method, or by all of them: of the square loss in closed form,
-// of margin losses as package loo has it.
-func (j *Job) LeaveOneOut(ctx context.Context, method loo.Method, all bool) (*report.LeaveOneOut, error) {
+// LeaveOneOut is Machine.LeaveOneOut: of the square loss in closed form, of margin losses as package loo has
+// it.
+func (j *Job) LeaveOneOut(ctx context.Context, method loo.Method, all bool) (report.Answer, error) {
 	r := &report.LeaveOneOut{Command: "loo", Subject: j.Subject, Warnings: []string{}}
 	j.Progress("training", 0, 1)
 	began := time.Now()

@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/null"
 	"bootbench/internal/report"
 	"bootbench/loss"
 )
@@ -27,7 +25,7 @@ func (j *Job) AddLeftOut(ctx context.Context, p *model.Predictor) (note string, 
 	v := tenFolds(j.Set)
 	var r *report.CrossValidation
 	if err = v.Check(); err == nil {
-		r, err = j.CrossValidate(ctx, v)
+		r, err = j.validate(ctx, v)
 	}
 	if ctx.Err() != nil {
 		return "", ctx.Err()
@@ -42,8 +40,11 @@ func (j *Job) AddLeftOut(ctx context.Context, p *model.Predictor) (note string, 
 }
 
 // Train trains a model on all data, and forgets these.
-func Train(m *model.Model) (*model.Predictor, error) {
-	fit, err := m.Fit(model.FitSettings{})
+func Train(m *model.Model) (*model.Predictor, error) { return trainWeighted(m, nil) }
+
+// trainWeighted trains a model on data with weights, nil for those of its set.
+func trainWeighted(m *model.Model, weight []float64) (*model.Predictor, error) {
+	fit, err := m.Fit(model.FitSettings{Weight: weight})
 	if err == nil {
 		err = fit.Err
 	}
@@ -53,7 +54,7 @@ func Train(m *model.Model) (*model.Predictor, error) {
 	return m.Predictor(fit)
 }
 
-// Train is Train with what intervals and probabilities need.
+// Train is Machine.Train: with what intervals and probabilities need.
 func (j *Job) Train(ctx context.Context) (*model.Predictor, error) {
 	p, err := Train(j.Model)
 	if err == nil {
@@ -62,11 +63,31 @@ func (j *Job) Train(ctx context.Context) (*model.Predictor, error) {
 	return p, err
 }
 
+// trainedAt trains a machine and predicts by its model.
+func trainedAt(ctx context.Context, m Machine, in *dataset.Inputs, s Settings) (report.Answer, error) {
+	p, err := m.Train(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return PredictByModel(p, in, m.First().Test, s)
+}
+
 // PredictByModel is the answer of a trained model at new inputs, judged where these have targets. With
 // left-out residuals there are intervals for new targets, and with a curve probabilities of labels.
-func PredictByModel(p *model.Predictor, in *dataset.Inputs, test loss.Test,
-	s Settings) (*report.ModelPrediction,
+func PredictByModel(p *model.Predictor, in *dataset.Inputs, test loss.Test, s Settings) (report.ByModel,
 	error) {
+	switch {
+	case p.Encoding.Task == dataset.Several:
+		return PredictClasses(p, in)
+	case p.Encoding.Further != nil:
+		return PredictTargets(p, in, s)
+	}
+	return predictTarget(p, in, test, s)
+}
+
+// predictTarget is PredictByModel about one target.
+func predictTarget(p *model.Predictor, in *dataset.Inputs, test loss.Test, s Settings) (
+	*report.ModelPrediction, error) {
 	f, err := p.Predict(in)
 	if err != nil {
 		return nil, err
@@ -97,7 +118,10 @@ func PredictByModel(p *model.Predictor, in *dataset.Inputs, test loss.Test,
 		}
 	}
 	if in.Y != nil {
-		judgeModel(r, test, in.Y, s)
+		var warning string
+		r.OnTargets, warning = s.onTargets(points, in.Y, test, e.Task, r.Labels,
+			func(test loss.Test, i int) float64 { return test.Value(f[i], in.Y[i]) })
+		warn(&r.Warnings, warning)
 	}
 	if points.Lower != nil {
 		i := interval(points, p.LeftOut.Examples, s.Level, Intervals{Of: Observation, Residuals: Plain},
@@ -105,26 +129,4 @@ func PredictByModel(p *model.Predictor, in *dataset.Inputs, test loss.Test,
 		r.Interval = &i
 	}
 	return r, nil
-}
-
-// judgeModel adds what the targets of the new inputs say.
-func judgeModel(r *report.ModelPrediction, test loss.Test, targets []float64, s Settings) {
-	points := r.Points
-	r.TestLoss, points.Target = test.Name(), targets
-	losses := func(test loss.Test) []float64 {
-		each := make([]float64, len(targets))
-		for i, y := range targets {
-			each[i] = test.Value(points.Prediction[i], y)
-		}
-		return each
-	}
-	points.Error = losses(test)
-	total := 0.0
-	for _, e := range points.Error {
-		total += e / float64(len(targets))
-	}
-	r.TestError = null.Of(total)
-	r.Quality = calibration.NewQuality(test, *r.TestError, targets, points.Error, nil, r.Labels)
-	warn(&r.Warnings, r.Quality.Warning(*r.TestError))
-	r.Metrics = s.Judge(targets, nil, points.Prediction, points.Probability, dataset.Task(r.Task), losses)
 }

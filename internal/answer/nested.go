@@ -18,7 +18,7 @@ import (
 type nested struct {
 	ctx    context.Context
 	set    *dataset.Set
-	choose func(context.Context, *dataset.Set) (model.Spec, error)
+	choose Chooser
 }
 
 // drawn are the rows whose weight is above 0.
@@ -65,11 +65,12 @@ func (v *Validation) fitNested(ctx context.Context, j *Job, s refit.RetrainSetti
 	}), s.Settings)
 }
 
-// fitNested is fields of fits, each of a model that is chosen without the fold.
+// fitNested is fields of fits of the classifiers, each of a model that is chosen without the fold.
 func (c *Classes) fitNested(ctx context.Context, v Validation, plan resample.Plan, fits int) (fields, error) {
-	f, weight := make(fields, len(c.Jobs)), make([]float64, c.Set.N())
+	f, weight := make(fields, len(c.classifiers())), make([]float64, c.Set.N())
+	progress := c.Jobs[0].counting("fold")
 	for b := range fits {
-		c.Jobs[0].Progress(fmt.Sprintf("fold %d of %d", b+1, fits), b, fits)
+		progress(b, fits)
 		plan.Fit(b, weight)
 		spec, err := v.Choose(ctx, c.Set.Subset(drawn(weight)))
 		if err = cmp.Or(err, ctx.Err()); err != nil {
@@ -79,10 +80,11 @@ func (c *Classes) fitNested(ctx context.Context, v Validation, plan resample.Pla
 		if err != nil {
 			return nil, err
 		}
-		for k, j := range part.Jobs {
-			p, err := Train(j.Model)
+		part.order = c.order
+		for k, one := range part.classifiers() {
+			p, err := one.train()
 			if err != nil {
-				return nil, fmt.Errorf("class %s without fold %d: %w", c.Set.Classes[k], b+1, err)
+				return nil, fmt.Errorf("%s without fold %d: %w", one.name, b+1, err)
 			}
 			all, err := p.Predict(c.Set)
 			if err != nil {

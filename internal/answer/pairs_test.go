@@ -68,7 +68,7 @@ func TestPairs(t *testing.T) {
 			order = append(order, k)
 		}
 	}
-	pairs := answer.Pairs{Classes: need.One(answer.NewClasses(spec))(t)}
+	pairs := need.One(answer.NewClasses(spec))(t).ByPairs()
 	trained := need.One(pairs.Train(t.Context()))(t)
 	got := need.One(answer.PredictClasses(trained, set))(t)
 	for i, k := range votesOfRows(t, spec, all, order) {
@@ -170,7 +170,7 @@ func TestClassesAsElsewhere(t *testing.T) {
 	spec := model.NewSpec(set.Subset(rest), loss.Hinge{C: 0.05})
 	spec.Kernel.Gamma, spec.Standardize, spec.Bias = 1, false, true
 	c := need.One(answer.NewClasses(spec))(t)
-	pairs := need.One(answer.Pairs{Classes: c}.Train(t.Context()))(t)
+	pairs := need.One(c.ByPairs().Train(t.Context()))(t)
 	got := need.One(answer.PredictClasses(pairs, set.Subset(out)))(t)
 	var wrong []int
 	for i, row := range out {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/internal/calibration"
@@ -69,138 +68,130 @@ func (i Intervals) Check(set *dataset.Set, level float64) error {
 	return calibration.CheckLevel(level, set.N())
 }
 
-// Predict is the answer at new inputs, and the solution that it is read from.
-func (j *Job) Predict(ctx context.Context, in *dataset.Inputs, s Settings, i Intervals) (*report.Prediction,
-	*solver.Solution, error) {
+// prediction is an answer at new inputs, and what it is made of.
+type prediction struct {
+	*Job
+	in       *dataset.Inputs
+	s        Settings
+	solution *solver.Solution
+	fits     fits // that quantiles, or intervals without the theory, take
+	r        *report.Prediction
+}
+
+// Predict is Machine.Predict.
+func (j *Job) Predict(ctx context.Context, in *dataset.Inputs, s Settings) (report.Answer, error) {
 	if err := predict.Check(j.Model, in.N()); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if err := j.Fit(); err != nil { // refuses what Estimate refuses, and before a solve of minutes
-		return nil, nil, err
+	if err := j.fitAll(ctx, nil); err != nil { // refuses what Estimate refuses, and before a solve of minutes
+		return nil, err
 	}
 	dependent := resample.IsDependent(s.Scheme)
 	s.Refine.Optional = s.Refine.Optional && !dependent
 	began := time.Now()
-	solution, err := j.Solve(ctx, s, "solve")
+	solution, err := j.Solve(ctx, s)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	j.Times.Solve = time.Since(began).Seconds()
-	r, err := j.predicted(ctx, in, s, i, solution)
-	if err != nil {
-		return nil, nil, err
+	p := &prediction{Job: j, in: in, s: s, solution: solution}
+	p.fits.wanted = len(s.Quantiles) > 0 || dependent
+	if err = p.theory(ctx); err == nil {
+		err = p.refine(ctx)
 	}
-	collected := &fits{wanted: len(s.Quantiles) > 0 || dependent}
-	if err := j.refinePrediction(ctx, r, in, s, i, solution, collected); err != nil {
-		return nil, nil, err
+	r := p.r
+	switch {
+	case err != nil:
+		return nil, err
+	case dependent && r.Refined == nil:
+		return nil, cmp.Or(ctx.Err(), errOnlyExact)
+	case dependent:
+		p.dropTheory()
 	}
-	if dependent {
-		if r.Refined == nil {
-			return nil, nil, cmp.Or(ctx.Err(), errOnlyExact)
-		}
-		dropTheory(j, r, in, s, i, collected)
-	}
-	points := r.Points
-	if len(s.Quantiles) > 0 {
+	if points := r.Points; len(s.Quantiles) > 0 {
 		quantiles(points, r.Refined, s.Quantiles, func(i int) int { return j.Sites() + i },
 			func(i int) loss.Distribution {
 				return loss.Normal(points.Mean[i]-j.TargetMean, points.Variance[i])
-			}, collected, j.TargetMean)
-	}
-	if points.Target != nil {
-		r.Metrics = s.Judge(points.Target, nil, points.Mean, points.Probability, j.Set.Task,
-			func(test loss.Test) []float64 {
-				each := make([]float64, len(points.Target))
-				for i, y := range points.Target {
-					each[i] = test.Gaussian(points.Mean[i], points.Variance[i], y)
-				}
-				return each
-			})
+			}, &p.fits, j.TargetMean)
 	}
 	if s.Covariances {
-		r.Covariances = func() (blas64.General, error) { return j.Covariances(solution, in) }
+		r.Covariances = func() (blas64.General, error) { return j.covariances(solution, in) }
 	}
 	r.Time = j.Times
-	return r, solution, nil
+	return r, nil
 }
 
 // dropTheory leaves what exact resamples say of new inputs, where the theory does not hold.
-func dropTheory(j *Job, r *report.Prediction, in *dataset.Inputs, s Settings, i Intervals, collected *fits) {
+func (p *prediction) dropTheory() {
+	r, level := p.r, p.s.Level
 	exact, names := *r.Refined.Points, r.Points.Names
 	r.Points, r.Convergence, r.Calibration = &exact, report.Convergence{Status: Complete}, nil
 	exact.Names, exact.Lower, exact.Upper = names, slices.Clone(exact.Lower), slices.Clone(exact.Upper)
 	for n, mean := range exact.Mean {
 		exact.SD = append(exact.SD, math.Sqrt(math.Max(0, exact.Variance[n])))
-		if j.labels() {
-			exact.Class = append(exact.Class, j.Subject.Labels.Name(mean))
+		if p.labels() {
+			exact.Class = append(exact.Class, p.Subject.Labels.Name(mean))
 		}
-		if i.Of != Observation {
-			values := collected.at(j.Sites()+n, j.TargetMean)
-			for _, end := range []struct {
-				at *null.Floats
-				q  float64
-			}{{&exact.Lower, (1 - s.Level) / 2}, {&exact.Upper, (1 + s.Level) / 2}} {
-				*end.at = append(*end.at, stat.Quantile(end.q, stat.Empirical, values, nil))
-			}
+		if p.s.Intervals.Of != Observation {
+			values := p.fits.at(p.Sites()+n, p.TargetMean)
+			exact.Lower = append(exact.Lower, stat.Quantile((1-level)/2, stat.Empirical, values, nil))
+			exact.Upper = append(exact.Upper, stat.Quantile((1+level)/2, stat.Empirical, values, nil))
 		}
 	}
-	addTestErrors(r, j.Test, in.Y)
-	r.Interval = interval(r.Points, j.Set.N(), s.Level, i, &r.Warnings)
+	p.judge()
 }
 
-// predicted is what a solution says of new inputs.
-func (j *Job) predicted(ctx context.Context, in *dataset.Inputs, s Settings, i Intervals,
-	solution *solver.Solution) (*report.Prediction, error) {
+// theory is what the solution says of new inputs.
+func (p *prediction) theory(ctx context.Context) error {
 	began := time.Now()
-	at, err := predict.At(j.Model, solution, in, func(done int) error {
-		j.Progress("predict", done, in.N())
+	at, err := predict.At(p.Model, p.solution, p.in, func(done int) error {
+		p.Progress("predict", done, p.in.N())
 		return ctx.Err()
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	points := &report.Points{Names: in.RowNames, Mean: at.Mean, Variance: at.Var, SD: at.SD()}
-	if err := addIntervals(points, j.Model, in, s.Level, i, solution, at); err != nil {
-		return nil, err
+	points := &report.Points{Names: p.in.RowNames, Mean: at.Mean, Variance: at.Var, SD: at.SD()}
+	if err := p.addIntervals(points, at); err != nil {
+		return err
 	}
-	j.Times.Predict = time.Since(began).Seconds()
+	p.Times.Predict = time.Since(began).Seconds()
 	r := &report.Prediction{
-		Command: "predict", Subject: j.Subject, Resampling: Resampling(s.Scheme, j.Set.N()),
-		Convergence: convergence(j.Model, solution), Test: in.Name, Count: len(points.Mean), Points: points,
-		Warnings: allWarnings(j.Model, s.Scheme, append(slices.Clone(in.Notes), solution.Warnings...)...),
+		Command: "predict", Subject: p.Subject, Resampling: Resampling(p.s.Scheme, p.Set.N()),
+		Convergence: convergence(p.Model, p.solution), Test: p.in.Name, Count: len(points.Mean), Points: points,
+		Warnings: allWarnings(p.Model, p.s.Scheme, append(slices.Clone(p.in.Notes), p.solution.Warnings...)...),
 	}
-	addTestErrors(r, j.Test, in.Y)
-	if j.labels() {
+	p.r = r
+	if p.labels() {
 		for n, mean := range points.Mean { // shares of the resamples that say +1 and -1 (M04-20)
 			points.Vote = append(points.Vote, loss.Vote{}.Gaussian(mean, points.Variance[n], 1))
 			points.Negative = append(points.Negative, loss.ZeroOne{}.Gaussian(mean, points.Variance[n], 1))
-			points.Class = append(points.Class, j.Subject.Labels.Name(mean))
+			points.Class = append(points.Class, p.Subject.Labels.Name(mean))
 		}
-		all, err := predict.ProbabilitiesOf(j.Model, solution)
+		all, err := predict.ProbabilitiesOf(p.Model, p.solution)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if points.Probability, err = all.AtInputs(j.Model, solution, in, at); err != nil {
-			return nil, err
+		if points.Probability, err = all.AtInputs(p.Model, p.solution, p.in, at); err != nil {
+			return err
 		}
-		r.Calibration = calibration.NewReliability(all.Method, all.LeftOut, j.Set.Y, j.Set.Weights)
-		warn(&r.Warnings, fewWarning(j.Set))
+		r.Calibration = calibration.NewReliability(all.Method, all.LeftOut, p.Set.Y, p.Set.Weights)
+		warn(&r.Warnings, fewWarning(p.Set))
 	}
 	requireNumbers(&r.Status, &r.Warnings, points)
-	r.Interval = interval(points, j.Set.N(), s.Level, i, &r.Warnings)
-	return r, nil
+	p.judge()
+	return nil
 }
 
 // addIntervals adds the theory's intervals to the points.
-func addIntervals(p *report.Points, m *model.Model, in *dataset.Inputs, level float64, i Intervals,
-	s *solver.Solution, at *predict.Predictions) error {
-	if i.Of != Observation {
-		all, err := at.Intervals(level)
-		setIntervals(p, all, 0)
+func (p *prediction) addIntervals(points *report.Points, at *predict.Predictions) error {
+	if p.s.Intervals.Of != Observation {
+		all, err := at.Intervals(p.s.Level)
+		setIntervals(points, all, 0)
 		return err
 	}
-	all, err := predict.ObservationIntervals(m, s, in, level, i.unit())
-	setIntervals(p, all, m.TargetMean)
+	all, err := predict.ObservationIntervals(p.Model, p.solution, p.in, p.s.Level, p.s.Intervals.unit())
+	setIntervals(points, all, p.TargetMean)
 	return err
 }
 
@@ -236,42 +227,60 @@ func interval(p *report.Points, n int, level float64, i Intervals, warnings *[]s
 	return r
 }
 
-// addTestErrors adds targets and their losses, where there are targets.
-func addTestErrors(r *report.Prediction, test loss.Test, targets []float64) {
-	if targets == nil {
-		return
+// judge says how good the points are, where there are targets, and what their intervals hold.
+func (p *prediction) judge() {
+	r, points, targets := p.r, p.r.Points, p.in.Y
+	if targets != nil {
+		var warning string
+		r.OnTargets, warning = p.s.onTargets(points, targets, p.Test, p.Set.Task, r.Labels,
+			func(test loss.Test, i int) float64 {
+				return test.Gaussian(points.Mean[i], points.Variance[i], targets[i])
+			})
+		warn(&r.Warnings, warning)
+		bagged := 0.0
+		for i, y := range targets {
+			bagged += p.Test.Value(points.Mean[i], y)
+		}
+		r.BaggedError = null.Of(bagged / float64(len(targets)))
 	}
-	r.TestLoss, r.Points.Target = test.Name(), targets
-	bagged := 0.0
-	for i, y := range targets {
-		mean, variance := r.Points.Mean[i], r.Points.Variance[i]
-		r.Points.Error = append(r.Points.Error, test.Gaussian(mean, variance, y))
-		bagged += test.Value(mean, y)
+	r.Interval = interval(points, p.Set.N(), p.s.Level, p.s.Intervals, &r.Warnings)
+}
+
+// onTargets judges predictions at new inputs by the targets there: expected is the loss of one of them.
+func (s *Settings) onTargets(p *report.Points, targets []float64, test loss.Test, task dataset.Task,
+	labels *dataset.Classes, expected func(test loss.Test, i int) float64) (r report.OnTargets, warning string) {
+	each := func(test loss.Test) []float64 {
+		all := make([]float64, len(targets))
+		for i := range all {
+			all[i] = expected(test, i)
+		}
+		return all
 	}
-	n := float64(len(targets))
-	r.TestError, r.BaggedError = null.Of(floats.Sum(r.Points.Error)/n), null.Of(bagged/n)
-	r.Quality = calibration.NewQuality(test, *r.TestError, targets, r.Points.Error, nil, r.Labels)
-	warn(&r.Warnings, r.Quality.Warning(*r.TestError))
+	p.Target, p.Error = targets, each(test)
+	r.TestLoss, r.TestError = test.Name(), null.Of(stat.Mean(p.Error, nil))
+	r.Quality = calibration.NewQuality(test, *r.TestError, targets, p.Error, nil, labels)
+	r.Metrics = s.Judge(targets, nil, p.Mean, p.Probability, task, each)
+	return r, r.Quality.Warning(*r.TestError)
 }
 
 // mostCross bounds what optional refinement takes for the kernel of new inputs, which is held whole.
 const mostCross = 256 << 20
 
-// refinePrediction adds what exact resamples say of the new inputs.
-func (j *Job) refinePrediction(ctx context.Context, r *report.Prediction, in *dataset.Inputs, s Settings,
-	i Intervals, solution *solver.Solution, collected *fits) error {
-	if s.Refine.Resamples == 0 || s.Refine.Optional && 8*int64(in.N())*int64(j.Sites()) > mostCross {
+// refine adds what exact resamples say of the new inputs.
+func (p *prediction) refine(ctx context.Context) error {
+	s, r := p.s, p.r
+	if s.Refine.Resamples == 0 || s.Refine.Optional && 8*int64(p.in.N())*int64(p.Sites()) > mostCross {
 		return nil
 	}
-	cross, err := j.CrossAll(in)
+	cross, err := p.CrossAll(p.in)
 	if err != nil {
 		return err
 	}
 	var replicates predict.Replicates
 	s.Metrics = nil // they are of new inputs
-	result, warnings, err := j.Refine(ctx, solution, s, cross, func(b int, weight, f []float64) {
-		collected.add(b, weight, f)
-		if i.Of == Observation {
+	result, warnings, err := p.Refine(ctx, p.solution, s, cross, func(b int, weight, f []float64) {
+		p.fits.add(b, weight, f)
+		if s.Intervals.Of == Observation {
 			replicates.Add(b, weight, f)
 		}
 	})
@@ -280,22 +289,22 @@ func (j *Job) refinePrediction(ctx context.Context, r *report.Prediction, in *da
 		return err
 	}
 	var probabilities *predict.Probabilities
-	r.Refined, probabilities = j.refined(result, solution, s)
+	r.Refined, probabilities = p.refined(result, p.solution, s)
 	warn(&r.Warnings, r.Refined.Warning())
-	m := j.Sites()
+	m := p.Sites()
 	points := &report.Points{Mean: result.Mean[m:], Variance: result.Variance[m:], MeanSE: result.MeanSE[m:],
 		VarianceSE: result.VarianceSE[m:]}
 	if probabilities != nil {
 		points.Probability = probabilities.ByCurve(points.Mean, points.Variance)
 	}
-	points.Shift(j.TargetMean)
+	points.Shift(p.TargetMean)
 	r.Refined.Points = points
-	if i.Of == Observation {
-		all, err := predict.ReplicateIntervals(j.Model, &replicates, s.Level, i.unit())
+	if s.Intervals.Of == Observation {
+		all, err := predict.ReplicateIntervals(p.Model, &replicates, s.Level, s.Intervals.unit())
 		if err != nil {
 			warn(&r.Warnings, fmt.Sprintf("no refined intervals: %v", err))
 		}
-		setIntervals(points, all, j.TargetMean)
+		setIntervals(points, all, p.TargetMean)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -83,28 +84,36 @@ func (j *Job) Refine(ctx context.Context, solution *solver.Solution, s Settings,
 		Unchecked: j.fitsAlone(s)} // there is no theory to contradict
 	settings.Cross, settings.Resamples, settings.Seed = cross, wanted.Resamples, wanted.Seed
 	settings.Tests, settings.OnFit = append([]loss.Test{j.Test}, j.refinedTests(s)...), onFit
-	settings.Progress = func(done, total int) {
-		j.Progress(fmt.Sprintf("exact resample %d of %d", done, total), done, total)
-	}
+	settings.Progress = j.counting("exact resample")
 	if n := j.Set.N(); wanted.Optional && n >= manyExamples && wanted.Resamples > fewResamples {
 		settings.Resamples, settings.MaxResamples = fewResamples, wanted.Resamples
 		settings.Accuracy, settings.Silent = 0.1/math.Sqrt(float64(n)), true
 	}
-	kept, err := j.keepRefined(&settings, s)
+	count := settings.Count(s.Scheme)
+	if settings.Accuracy > 0 {
+		count = 0
+	}
+	kept, err := j.keepFits(func() string {
+		digest := sha256.New() // of the new inputs
+		for row := range cross.Rows {
+			binary.Write(digest, binary.LittleEndian, cross.Data[row*cross.Stride:][:cross.Cols])
+		}
+		return "refine\n" + j.Key(s.Scheme, wanted.Seed, hex.EncodeToString(digest.Sum(nil)), s.Solve.Tolerance,
+			s.Solve.MaxSweeps, settings.Unchecked)
+	}, j.Sites()+cross.Rows, count, &settings.Lookup, &settings.OnFit)
 	if err != nil {
 		return nil, nil, err
 	}
+	settings.Unchecked = settings.Unchecked || kept != nil && kept.Shared()
 	result, err := refit.Refine(ctx, j.Model, solution, s.Scheme, settings)
-	if kept != nil && err == nil && result.Status == retrain.Complete {
-		kept.End()
+	cancelled := errors.Is(err, retrain.ErrCancelled)
+	if kept != nil && (err == nil || cancelled) {
+		if err := ended(ctx, kept, err == nil && result.Status == retrain.Complete); err != nil {
+			return nil, nil, err
+		}
 	}
 	switch {
-	case kept != nil && kept.Shared() && (err == nil || errors.Is(err, retrain.ErrCancelled)):
-		if ctx.Err() != nil {
-			return nil, nil, ctx.Err()
-		}
-		return nil, nil, ErrElsewhere
-	case errors.Is(err, retrain.ErrCancelled):
+	case cancelled:
 		return nil, nil, nil
 	case err != nil && wanted.Optional:
 		return nil, []string{fmt.Sprintf("not refined: %v", err)}, nil
@@ -114,33 +123,24 @@ func (j *Job) Refine(ctx context.Context, solution *solver.Solution, s Settings,
 	return result, result.Warnings, nil
 }
 
-// keepRefined has exact resamples looked up where they are kept, and those that are made kept there.
-func (j *Job) keepRefined(settings *refit.RefineSettings, s Settings) (Fits, error) {
+// keepFits has exact fits looked up where they are kept, under a key that names all that they depend on, and
+// those that are made kept there: count of them with so many outputs. It returns nil where none are kept.
+func (j *Job) keepFits(key func() string, outputs, count int, lookup *func(b int, f []float64) (bool, error),
+	onFit *onFit) (Fits, error) {
 	if j.Keep == nil {
 		return nil, nil
 	}
-	digest := sha256.New()
-	for row := range settings.Cross.Rows {
-		binary.Write(digest, binary.LittleEndian,
-			settings.Cross.Data[row*settings.Cross.Stride:][:settings.Cross.Cols])
-	}
-	key := "refine\n" + j.Key(s.Scheme, settings.Seed, hex.EncodeToString(digest.Sum(nil)), s.Solve.Tolerance,
-		s.Solve.MaxSweeps, j.fitsAlone(s))
-	count := settings.Count(s.Scheme)
-	if settings.Accuracy > 0 {
-		count = 0
-	}
-	kept := j.Keep(key, j.Sites()+settings.Cross.Rows, count, j.Set.Name)
+	kept := j.Keep(key(), outputs, count, j.Set.Name)
 	if kept.Missing() {
 		return nil, ErrElsewhere
 	}
-	also, passes := settings.OnFit, 0
-	settings.Lookup, settings.Unchecked = kept.Lookup, settings.Unchecked || kept.Shared()
-	settings.OnFit = func(b int, weight, f []float64) {
+	also, passes := *onFit, 0
+	*lookup = kept.Lookup
+	*onFit = func(b int, weight, f []float64) {
 		if b == 0 {
 			passes++
 		}
-		if passes == 1 { // a second one is of single fits, where blocks have failed
+		if passes <= 1 { // a second one is of single fits, where blocks have failed
 			kept.Add(b, f, nil)
 		}
 		if also != nil {
@@ -148,6 +148,17 @@ func (j *Job) keepRefined(settings *refit.RefineSettings, s Settings) (Fits, err
 		}
 	}
 	return kept, nil
+}
+
+// ended ends keeping: with ErrElsewhere if other processes have made some of the fits.
+func ended(ctx context.Context, kept Fits, complete bool) error {
+	if complete {
+		kept.End()
+	}
+	if kept.Shared() {
+		return cmp.Or(ctx.Err(), ErrElsewhere)
+	}
+	return nil
 }
 
 // refinedTests are the test losses of exact resamples, besides the job's, that metrics and probabilities

@@ -1,9 +1,7 @@
 package answer
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"time"
 
 	"bootbench/internal/batch"
@@ -40,16 +38,21 @@ func (r *Retraining) Check(m *model.Model, test loss.Test) error {
 	return refit.CheckRetrain(m, r.Method, r.Scheme, r.refit(test))
 }
 
-// Retrain trains on resamples, and averages. What was finished when ctx ends counts.
-func (j *Job) Retrain(ctx context.Context, r Retraining) (*report.Retraining, error) {
-	if err := j.Fit(); err != nil {
+// Retrain is Machine.Retrain: it trains on resamples, and averages. What was finished when ctx ends counts.
+func (j *Job) Retrain(ctx context.Context, r Retraining) (report.Answer, error) {
+	return j.average(ctx, r)
+}
+
+func (j *Job) average(ctx context.Context, r Retraining) (*report.Retraining, error) {
+	began := time.Now()
+	var err error
+	if j.full, err = j.FullFit(); err != nil {
 		return nil, err
 	}
+	j.Times.Fit += time.Since(began).Seconds()
 	settings := r.refit(j.Test)
-	settings.Progress = func(done, total int) {
-		j.Progress(fmt.Sprintf("retraining %d of %d", done, total), done, total)
-	}
-	began := time.Now()
+	settings.Progress = j.counting("retraining")
+	began = time.Now()
 	result, err := j.retrain(ctx, r, settings)
 	switch {
 	case err != nil:
@@ -60,50 +63,28 @@ func (j *Job) Retrain(ctx context.Context, r Retraining) (*report.Retraining, er
 	j.Times.Retrain = time.Since(began).Seconds()
 	j.Times.Fits = (result.Stats.Elapsed + result.Setup).Seconds()
 	j.Times.Iterations, j.Times.Exact = result.Batch.Iterations, result.Batch.Exact
-	return j.retrained(r, result)
+	return j.retrained(r, result), nil
 }
 
 // retrain makes the fits, and keeps them where they are kept: ErrElsewhere where others make some of them.
 func (j *Job) retrain(ctx context.Context, r Retraining, settings refit.RetrainSettings) (*refit.Retraining,
 	error) {
-	kept, err := j.keepRetrained(&settings, r)
+	period := r.Scheme.Period()
+	count := (settings.Resamples + period - 1) / period * period
+	kept, err := j.keepFits(func() string {
+		return "retrain\n" + j.Key(r.Scheme, r.Method.String(), r.Seed)
+	}, j.Sites(), count, &settings.Lookup, &settings.OnFit)
 	if err != nil {
 		return nil, err
 	}
+	if kept != nil {
+		settings.OnSkip = func(b int, why error) { kept.Add(b, nil, why) }
+	}
 	result, err := refit.Retrain(ctx, j.Model, r.Method, r.Scheme, settings)
-	if err != nil || kept == nil {
-		return result, err
+	if err == nil && kept != nil {
+		err = ended(ctx, kept, result.Status == retrain.Complete)
 	}
-	if result.Status == retrain.Complete {
-		kept.End()
-	}
-	if kept.Shared() {
-		return nil, cmp.Or(ctx.Err(), ErrElsewhere)
-	}
-	return result, nil
-}
-
-// keepRetrained has fits looked up where they are kept, and those that are made kept there.
-func (j *Job) keepRetrained(settings *refit.RetrainSettings, r Retraining) (Fits, error) {
-	if j.Keep == nil {
-		return nil, nil
-	}
-	period := r.Scheme.Period()
-	count := (settings.Resamples + period - 1) / period * period
-	kept := j.Keep("retrain\n"+j.Key(r.Scheme, r.Method.String(), r.Seed), j.Sites(), count, j.Set.Name)
-	if kept.Missing() {
-		return nil, ErrElsewhere
-	}
-	also := settings.OnFit
-	settings.Lookup = kept.Lookup
-	settings.OnSkip = func(b int, why error) { kept.Add(b, nil, why) }
-	settings.OnFit = func(b int, weight, f []float64) {
-		kept.Add(b, f, nil)
-		if also != nil {
-			also(b, weight, f)
-		}
-	}
-	return kept, nil
+	return result, err
 }
 
 // draws is what a report says of fits.
@@ -114,15 +95,11 @@ func draws(m *model.Model, r *refit.Retraining, seed uint64) report.Draws {
 }
 
 // retrained is what a report says of a retraining.
-func (j *Job) retrained(how Retraining, result *refit.Retraining) (*report.Retraining, error) {
+func (j *Job) retrained(how Retraining, result *refit.Retraining) *report.Retraining {
 	left := result.Tests[0]
-	errors, err := j.Errors(left.Error)
-	if err != nil {
-		return nil, err
-	}
 	r := &report.Retraining{
 		Command: "retrain", Subject: j.Subject, Resampling: Resampling(how.Scheme, j.Set.N()),
-		Draws: draws(j.Model, result, how.Seed), Errors: errors, SE: null.Float(left.SE),
+		Draws: draws(j.Model, result, how.Seed), Errors: j.errors(left.Error), SE: null.Float(left.SE),
 		FitS:     result.Stats.FitTime.Seconds() / float64(max(1, result.Stats.Fits)),
 		Warnings: allWarnings(j.Model, how.Scheme, result.Warnings...),
 		Points: &report.Points{
@@ -146,7 +123,7 @@ func (j *Job) retrained(how Retraining, result *refit.Retraining) (*report.Retra
 		r.Points = nil
 	}
 	r.Time = j.Times
-	return r, nil
+	return r
 }
 
 // PerExample spreads the predictions of an exact fit onto the examples, in units of the target.

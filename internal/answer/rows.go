@@ -20,7 +20,7 @@ import (
 // Rows says of every example what the models without it say of its target, the least believable first, and
 // how much it moves the error of the others.
 func (j *Job) Rows(ctx context.Context, s Settings) (*report.Rows, error) {
-	solution, err := j.Solve(ctx, s, "solve")
+	solution, err := j.Solve(ctx, s)
 	if err != nil {
 		return nil, err
 	}

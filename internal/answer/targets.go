@@ -12,6 +12,7 @@ import (
 
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
+	"bootbench/internal/loo"
 	"bootbench/internal/model"
 	"bootbench/internal/null"
 	"bootbench/internal/report"
@@ -20,8 +21,21 @@ import (
 	"bootbench/solver"
 )
 
-// Targets is a job of several targets, which share the kernel matrix.
-type Targets struct{ *Job }
+// Targets are models of several targets on one kernel matrix.
+type Targets struct{ first *Job }
+
+// First is Machine.First.
+func (j *Targets) First() *Job { return j.first }
+
+// About is Machine.About.
+func (j *Targets) About() report.Subject {
+	s := j.first.Subject
+	for _, t := range j.first.Set.Further {
+		s.Target += ", " + t.Name
+	}
+	s.TargetMean, s.Model = nil, nil
+	return s
+}
 
 // target is one of several, as it is fitted: scaled to the variance of the first.
 type target struct {
@@ -30,36 +44,52 @@ type target struct {
 	scale float64
 }
 
-// Estimate is Joint.Estimate. With the square loss the targets share the G of one solve
+// Estimate is Machine.Estimate. With the square loss the targets share the G of one solve
 // (solver.Solution.Retarget).
-func (j Targets) Estimate(ctx context.Context, s Settings) (report.Joint, error) {
+func (j *Targets) Estimate(ctx context.Context, s Settings) (report.Answer, error) {
 	s.Method = TheoryMethod
-	all, err := j.targetJobs()
+	all, err := j.fitted()
 	if err != nil {
 		return nil, err
 	}
-	began, built, solution := time.Now(), j.Model, (*solver.Solution)(nil)
-	_, square := j.Loss.(loss.Square)
-	if square {
-		solution, err = j.Solve(ctx, s, "solve")
+	began, built, shared := time.Now(), j.first.Model, (*solver.Solution)(nil)
+	if _, square := built.Loss.(loss.Square); square {
+		shared, err = j.first.Solve(ctx, s)
 	}
-	if err == nil && j.Model != built { // on a factor of another rank, whose fits leave G as it is
-		all, err = j.targetJobs()
+	if err == nil && j.first.Model != built { // on a factor of another rank, whose fits leave G as it is
+		all, err = j.fitted()
 	}
 	if err != nil {
 		return nil, err
 	}
-	return j.eachTarget("estimate", all, func(t *target) (report.TargetAnswer, error) {
-		e, err := t.estimate(ctx, s, solution, began)
-		began = time.Now()
-		return e, err
+	return j.each("estimate", all, func(t *target) (report.TargetAnswer, error) {
+		s, solution := s, shared
+		s.Label = "solve " + t.Name
+		switch {
+		case shared == nil:
+			solution, err = t.Solve(ctx, s)
+		case !slices.Equal(shared.Problem.Y, t.Set.Y):
+			solution, err = shared.Retarget(t.Set.Y, s.Solve.Tolerance)
+		}
+		if err != nil {
+			return nil, err
+		}
+		e, err := t.estimateAt(ctx, s, solution, began)
+		if err != nil {
+			return nil, err
+		}
+		if began = time.Now(); e.Points == nil { // the targets are compared by left-out errors
+			e.Points = &report.Points{Names: t.Set.RowNames, Error: e.Examples.Each, OOBMean: solution.OutOfBag().Mean}
+			e.Points.Shift(t.TargetMean)
+		}
+		return e, nil
 	})
 }
 
-// eachTarget answers for each target, and for all together.
-func (j Targets) eachTarget(command string, all []target, answer func(*target) (report.TargetAnswer, error)) (
-	report.Joint, error) {
-	r := &report.Targets{Command: command, Subject: j.Subject(), Targets: map[string]report.TargetAnswer{},
+// each answers for each target, in its units, and for all together.
+func (j *Targets) each(command string, all []target, answer func(*target) (report.TargetAnswer, error)) (
+	report.Answer, error) {
+	r := &report.Targets{Command: command, Subject: j.About(), Targets: map[string]report.TargetAnswer{},
 		Warnings: []string{}}
 	var elsewhere error
 	for i := range all {
@@ -71,6 +101,9 @@ func (j Targets) eachTarget(command string, all []target, answer func(*target) (
 			continue
 		case err != nil:
 			return nil, err
+		}
+		if t.rescale(a); command == "estimate" {
+			t.caution(a.(*report.Estimate))
 		}
 		r.Names, r.Targets[t.Name] = append(r.Names, t.Name), a
 		judged := a.Judged()
@@ -84,59 +117,53 @@ func (j Targets) eachTarget(command string, all []target, answer func(*target) (
 	if elsewhere != nil {
 		return nil, elsewhere
 	}
-	r.Time = j.Times
+	r.Time = j.first.Times
 	j.summarise(r, all)
 	return r, nil
 }
 
-// CrossValidate is Joint.CrossValidate, by the same folds.
-func (j Targets) CrossValidate(ctx context.Context, v Validation) (report.Joint, error) {
+// CrossValidate is Machine.CrossValidate, by the same folds.
+func (j *Targets) CrossValidate(ctx context.Context, v Validation) (report.Answer, error) {
 	return j.validate(ctx, "cv", v)
 }
 
-// LeaveOneOut is Joint.LeaveOneOut.
-func (j Targets) LeaveOneOut(ctx context.Context, workers int) (report.Joint, error) {
-	return j.validate(ctx, "loo", Validation{Design: resample.Design{N: j.Set.N()}, Workers: workers})
+// LeaveOneOut is Machine.LeaveOneOut.
+func (j *Targets) LeaveOneOut(ctx context.Context, _ loo.Method, _ bool) (report.Answer, error) {
+	return j.validate(ctx, "loo", Validation{Design: resample.Design{N: j.first.Set.N()}})
 }
 
-func (j Targets) validate(ctx context.Context, command string, v Validation) (report.Joint, error) {
-	return j.eachTarget(command, j.separate(), func(t *target) (report.TargetAnswer, error) {
-		r, err := t.CrossValidate(ctx, v)
-		if err == nil {
-			t.rescaleValidation(r)
-		}
-		return r, err
+func (j *Targets) validate(ctx context.Context, command string, v Validation) (report.Answer, error) {
+	return j.each(command, j.separate(), func(t *target) (report.TargetAnswer, error) {
+		return t.validate(ctx, v)
 	})
 }
 
-// Retrain is Joint.Retrain, on the same resamples.
-func (j Targets) Retrain(ctx context.Context, how Retraining) (report.Joint, error) {
+// Retrain is Machine.Retrain, on the same resamples.
+func (j *Targets) Retrain(ctx context.Context, how Retraining) (report.Answer, error) {
 	how.NoPoints = false
-	return j.eachTarget("retrain", j.separate(), func(t *target) (report.TargetAnswer, error) {
-		r, err := t.Retrain(ctx, how)
-		if err == nil {
-			t.rescaleRetraining(r)
-		}
-		return r, err
+	return j.each("retrain", j.separate(), func(t *target) (report.TargetAnswer, error) {
+		return t.average(ctx, how)
 	})
 }
 
-// Train is Joint.Train.
-func (j Targets) Train(ctx context.Context) (*model.Predictor, error) {
-	var first *model.Predictor
+// Train is Machine.Train.
+func (j *Targets) Train(ctx context.Context) (*model.Predictor, error) {
+	var all []*model.Predictor
 	for _, t := range j.separate() {
 		p, err := t.Train(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("target %s: %w", t.Name, err)
 		}
-		if p.Rescale(1 / t.scale); first == nil {
-			first = p
-		} else {
-			first.Others = append(first.Others, p)
-		}
+		p.Rescale(1 / t.scale)
+		all = append(all, p)
 	}
-	first.Encoding = j.Set.Encoding()
-	return first, nil
+	all[0].Others, all[0].Encoding = all[1:], j.first.Set.Encoding()
+	return all[0], nil
+}
+
+// Predict is Machine.Predict.
+func (j *Targets) Predict(ctx context.Context, in *dataset.Inputs, s Settings) (report.Answer, error) {
+	return trainedAt(ctx, j, in, s)
 }
 
 // PredictTargets is PredictByModel for each of the targets of a model.
@@ -144,12 +171,12 @@ func PredictTargets(p *model.Predictor, in *dataset.Inputs, s Settings) (*report
 	r := &report.TargetPredictions{Command: "predict", Test: in.Name, Count: in.N(),
 		Targets: map[string]*report.ModelPrediction{}, Warnings: slices.Clone(in.Notes)}
 	in.Notes = nil
-	for k, one := range append([]*model.Predictor{p}, p.Others...) {
+	for k, one := range p.All() {
 		own := *in
 		if k > 0 && in.Further != nil {
 			own.Y = in.Further[k-1].Y
 		}
-		a, err := PredictByModel(one, &own, loss.SquareTest{}, s)
+		a, err := predictTarget(one, &own, loss.SquareTest{}, s)
 		if err != nil {
 			return nil, err
 		}
@@ -162,26 +189,27 @@ func PredictTargets(p *model.Predictor, in *dataset.Inputs, s Settings) (*report
 }
 
 // separate are the targets, each with its job.
-func (j Targets) separate() []target {
-	first, alone, set := dataset.Target{Name: j.Set.Target, Y: slices.Clone(j.Set.Y)}, *j.Model, *j.Set
-	floats.AddConst(j.TargetMean, first.Y)
+func (j *Targets) separate() []target {
+	first := dataset.Target{Name: j.first.Set.Target, Y: j.first.targets()}
+	alone, set := *j.first.Model, *j.first.Set
 	set.Further = nil
 	alone.Spec.Set = &set
-	all := []target{{Of(&alone, j.Test), first, 1}}
-	for _, further := range j.Set.Further {
-		m, scale := j.Retarget(further)
-		all = append(all, target{Of(m, j.Test), further, scale})
+	all := []target{{Of(&alone, j.first.Test), first, 1}}
+	for _, further := range j.first.Set.Further {
+		m, scale := j.first.Retarget(further)
+		all = append(all, target{Of(m, j.first.Test), further, scale})
 	}
 	for _, t := range all {
-		t.Progress, t.Keep = j.Progress, j.Keep
+		t.Progress, t.Keep = j.first.Progress, j.first.Keep
 	}
 	return all
 }
 
-// targetJobs are the targets with their fits to all data, which come before the solve: these use G's memory.
-func (j Targets) targetJobs() (all []target, err error) {
+// fitted are the targets with their fits to all data, unless these are made around a solution: others come
+// before it, for they use G's memory.
+func (j *Targets) fitted() (all []target, err error) {
 	all = j.separate()
-	if j.fitsAround() {
+	if fitsAround(j.first.Model) {
 		return all, nil
 	}
 	var models []*model.Model
@@ -193,44 +221,8 @@ func (j Targets) targetJobs() (all []target, err error) {
 	for k := range fits {
 		all[k].full = fits[k]
 	}
-	j.Times.Fit += time.Since(began).Seconds()
+	j.first.Times.Fit += time.Since(began).Seconds()
 	return all, err
-}
-
-// estimate is the answer for one target, in its units; first is the solution of the square loss for the
-// first.
-func (t *target) estimate(ctx context.Context, s Settings, first *solver.Solution, began time.Time) (
-	*report.Estimate, error) {
-	solution := first
-	if first == nil {
-		e, solution, err := t.Estimate(ctx, s, "solve "+t.Name)
-		if err == nil {
-			t.finish(e, solution)
-		}
-		return e, err
-	}
-	if !slices.Equal(first.Problem.Y, t.Set.Y) {
-		var err error
-		if solution, err = first.Retarget(t.Set.Y, s.Solve.Tolerance); err != nil {
-			return nil, err
-		}
-	}
-	e, err := t.estimateAt(ctx, s, solution, began)
-	if err == nil {
-		t.finish(e, solution)
-	}
-	return e, err
-}
-
-// finish takes an estimate to the units of the target, with the left-out errors that the targets are compared
-// by.
-func (t *target) finish(e *report.Estimate, solution *solver.Solution) {
-	if e.Points == nil {
-		e.Points = &report.Points{Names: t.Set.RowNames, Error: e.Examples.Each, OOBMean: solution.OutOfBag().Mean}
-		e.Points.Shift(t.TargetMean)
-	}
-	t.rescale(e)
-	t.Caution(e)
 }
 
 // rescaleLoss takes parameters of the loss to the units of the target: eps and absolute are of the first
@@ -245,46 +237,44 @@ func (t *target) rescaleLoss(p *loss.Parameters) {
 	p.Epsilon, p.Delta, p.Noise = p.Epsilon/t.scale, p.Delta/t.scale, p.Noise/(t.scale*t.scale)
 }
 
-// rescale takes an estimate of square errors from the units of the fit to those of the target.
-func (t *target) rescale(e *report.Estimate) {
-	square := 1 / (t.scale * t.scale)
-	for _, v := range append(errorsOf(&e.Errors), &e.Error, e.ErrorSE, &e.BaggedError) {
-		if v != nil && (e.Refined == nil || v != &e.Refined.SE) { // which follows below
-			*v *= null.Float(square)
+// rescale takes an answer from the units of the fit to those of the target: test errors are square.
+func (t *target) rescale(a report.TargetAnswer) {
+	var squares []*null.Float
+	errors := func(e *report.Errors) {
+		squares = append(squares, &e.TestError, &e.Apparent, &e.NoInformation, &e.Err632, &e.Err632Plus)
+	}
+	var points []*report.Points
+	var subject *report.Subject
+	var quality *calibration.Quality
+	switch a := a.(type) {
+	case *report.Estimate:
+		errors(&a.Errors)
+		squares = append(squares, &a.Error, a.ErrorSE, &a.BaggedError)
+		points, subject, quality = append(points, a.Points), &a.Subject, a.Quality
+		a.Examples.Each = times(a.Examples.Each, 1/(t.scale*t.scale))
+		if r := a.Refined; r != nil {
+			squares = append(squares, &r.TestError, &r.SE, &r.Err632, &r.Err632Plus, &r.BaggedError, &r.BaggedSE)
+			points = append(points, r.Points)
+		}
+	case *report.CrossValidation:
+		squares = append(squares, &a.Error, a.ErrorSE, &a.RepeatsSE)
+		points, subject, quality = append(points, a.Points), &a.Subject, a.Quality
+	case *report.Retraining:
+		errors(&a.Errors)
+		squares = append(squares, &a.SE, &a.Ensemble.BaggedError, &a.EnsembleSE.BaggedError)
+		points, subject, quality = append(points, a.Points), &a.Subject, a.Quality
+	}
+	seen := map[*null.Float]bool{nil: true} // an estimate's standard error is that of its resamples
+	for _, v := range squares {
+		if !seen[v] {
+			seen[v] = true
+			*v /= null.Float(t.scale * t.scale)
 		}
 	}
-	t.rescaleSubject(&e.Subject, e.Quality)
-	e.Examples.Each = times(e.Examples.Each, square)
-	t.rescalePoints(e.Points)
-	if r := e.Refined; r != nil {
-		for _, v := range []*null.Float{&r.TestError, &r.SE, &r.Err632, &r.Err632Plus, &r.BaggedError,
-			&r.BaggedSE} {
-			*v *= null.Float(square)
-		}
-		t.rescalePoints(r.Points)
+	for _, p := range points {
+		t.rescalePoints(p)
 	}
-}
-
-func errorsOf(e *report.Errors) []*null.Float {
-	return []*null.Float{&e.TestError, &e.Apparent, &e.NoInformation, &e.Err632, &e.Err632Plus}
-}
-
-// rescaleRetraining is rescale of a retraining.
-func (t *target) rescaleRetraining(r *report.Retraining) {
-	for _, v := range append(errorsOf(&r.Errors), &r.SE, &r.Ensemble.BaggedError, &r.EnsembleSE.BaggedError) {
-		*v *= null.Float(1 / (t.scale * t.scale))
-	}
-	t.rescaleSubject(&r.Subject, r.Quality)
-	t.rescalePoints(r.Points)
-}
-
-// rescaleValidation is rescale of a cross-validation.
-func (t *target) rescaleValidation(r *report.CrossValidation) {
-	for _, v := range []*null.Float{&r.Error, r.ErrorSE, &r.RepeatsSE} {
-		*v *= null.Float(1 / (t.scale * t.scale))
-	}
-	t.rescaleSubject(&r.Subject, r.Quality)
-	t.rescalePoints(r.Points)
+	t.rescaleSubject(subject, quality)
 }
 
 // rescaleSubject is rescale of the model and of what the error is compared with.
@@ -330,8 +320,9 @@ func times(list []float64, by float64) []float64 {
 
 // summarise adds what all targets say together: the mean over them of the share of the variance that is not
 // explained, and the correlations of their left-out residuals.
-func (j Targets) summarise(r *report.Targets, all []target) {
-	each, residuals, count := make([]float64, j.Set.N()), [][]float64(nil), float64(len(all))
+func (j *Targets) summarise(r *report.Targets, all []target) {
+	set := j.first.Set
+	each, residuals, count := make([]float64, set.N()), [][]float64(nil), float64(len(all))
 	se := null.Float(0)
 	for _, t := range all {
 		e := r.Targets[t.Name].Judged()
@@ -347,11 +338,11 @@ func (j Targets) summarise(r *report.Targets, all []target) {
 		residuals = append(residuals, residual)
 	}
 	r.Each = each
-	r.ExampleSE = null.Float(calibration.StandardError(each, j.Set.Weights, j.Set.Groups))
+	r.ExampleSE = null.Float(calibration.StandardError(each, set.Weights, set.Groups))
 	for _, a := range residuals {
 		var row null.Floats
 		for _, b := range residuals {
-			row = append(row, stat.Correlation(a, b, j.Set.Weights))
+			row = append(row, stat.Correlation(a, b, set.Weights))
 		}
 		r.Correlation = append(r.Correlation, row)
 	}

@@ -45,7 +45,7 @@ func compareTargets(t *testing.T, fitted loss.Loss, ofUnit func(unit float64) lo
 	settings := answer.Settings{Scheme: resample.Poisson{Ratio: 1}, Refine: answer.Refinement{Resamples: 40},
 		Level: 0.9}
 	spec := model.NewSpec(load("a,b", "c"), fitted)
-	j := answer.Targets{Job: need.One(answer.New(spec, nil))(t)}
+	j := need.One(answer.Build(spec, nil, false))(t)
 	all := need.One(j.Estimate(t.Context(), settings))(t).(*report.Targets)
 
 	variance := func(set *dataset.Set) (v float64) {
@@ -62,10 +62,7 @@ func compareTargets(t *testing.T, fitted loss.Loss, ofUnit func(unit float64) lo
 		single := load(name, other, "c")
 		share := variance(single) / variance(spec.Set)
 		alone := model.NewSpec(single, ofUnit(math.Sqrt(share)))
-		want, _, err := need.One(answer.New(alone, nil))(t).Estimate(t.Context(), settings, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := need.One(need.One(answer.New(alone, nil))(t).Estimate(t.Context(), settings))(t).(*report.Estimate)
 		compareEstimates(t, fitted.Name()+" "+name, all.Targets[name].(*report.Estimate), want)
 	}
 	if len(all.Names) != 2 || all.Names[1] != "b" || math.Abs(float64(all.Correlation[0][0])-1) > 1e-12 {
@@ -129,7 +126,7 @@ func TestTargetsElsewhere(t *testing.T) {
 		return need.One(dataset.Load("testdata/targets.csv", dataset.Options{Target: target, Drop: drop}))(t)
 	}
 	spec := model.NewSpec(load("b,a", "c"), loss.Square{Noise: 500})
-	j := answer.Targets{Job: need.One(answer.New(spec, nil))(t)}
+	j := need.One(answer.Build(spec, nil, false))(t)
 	v := answer.Validation{Folds: 5, Repeats: 2, Seed: 1, Design: resample.Design{N: spec.Set.N()}}
 	how := answer.Retraining{Scheme: resample.Poisson{Ratio: 1}}
 	how.Resamples = 30
@@ -146,11 +143,11 @@ func TestTargetsElsewhere(t *testing.T) {
 	single := load("a", "b", "c")
 	unit := deviation(single.Y) / deviation(spec.Set.Y)
 	alone := need.One(answer.New(model.NewSpec(single, loss.Square{Noise: 500 * unit * unit}), nil))(t)
-	byFolds := need.One(alone.CrossValidate(t.Context(), v))(t)
-	byFits := need.One(alone.Retrain(t.Context(), how))(t)
+	byFolds := need.One(alone.CrossValidate(t.Context(), v))(t).(*report.CrossValidation)
+	byFits := need.One(alone.Retrain(t.Context(), how))(t).(*report.Retraining)
 	trained := need.One(alone.Train(t.Context()))(t)
 	byModel := need.One(answer.PredictByModel(trained, single, loss.SquareTest{},
-		answer.Settings{Level: 0.8}))(t)
+		answer.Settings{Level: 0.8}))(t).(*report.ModelPrediction)
 	cv, fits, new := validated.Targets["a"].(*report.CrossValidation),
 		retrained.Targets["a"].(*report.Retraining),
 		predicted.Targets["a"]

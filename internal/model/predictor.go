@@ -49,6 +49,9 @@ type Predictor struct {
 	kernel *inputKernel
 }
 
+// All are the predictors of all classes, pairs or targets.
+func (p *Predictor) All() []*Predictor { return append([]*Predictor{p}, p.Others...) }
+
 // Support holds the sites of which a predictor is a sum, in units of the data set: as dense
 // rows, one after the other, as sparse rows, or for a precomputed kernel as numbers of
 // examples, from 0. The two others are nil.

@@ -19,19 +19,22 @@ type Prediction struct {
 	Test  string `json:"test"` // the new inputs
 	Count int    `json:"test_n"`
 	Interval
-	Metrics *calibration.Metrics `json:"metrics,omitempty"`
-	// Known where the new inputs have targets: the test loss averaged over
-	// resamples and inputs, and that of the mean prediction (bagging).
-	TestLoss    string                   `json:"test_loss,omitempty"`
-	TestError   *null.Float              `json:"test_error,omitempty"`
-	BaggedError *null.Float              `json:"bagged_error,omitempty"`
-	Calibration *calibration.Reliability `json:"calibration,omitempty"` // of the probabilities of labels
+	OnTargets                            // of the test loss averaged over resamples and inputs
+	BaggedError *null.Float              `json:"bagged_error,omitempty"` // that of the mean prediction
+	Calibration *calibration.Reliability `json:"calibration,omitempty"`  // of the probabilities of labels
 	Refined     *Refined                 `json:"refined,omitempty"`
-	Quality     *calibration.Quality     `json:"quality,omitempty"`
 	Points      *Points                  `json:"points,omitempty"`
 	Warnings    []string                 `json:"warnings"`
 	Cost
 	Covariances `json:"-"`
+}
+
+// OnTargets is how predictions do at new inputs that have targets; else it is empty.
+type OnTargets struct {
+	TestLoss  string               `json:"test_loss,omitempty"`
+	TestError *null.Float          `json:"test_error,omitempty"`
+	Quality   *calibration.Quality `json:"quality,omitempty"`
+	Metrics   *calibration.Metrics `json:"metrics,omitempty"`
 }
 
 // Interval says what the intervals at new inputs, from lower to upper, hold.
@@ -133,13 +136,9 @@ type ModelPrediction struct {
 	Test      string `json:"test"` // the new inputs
 	Count     int    `json:"test_n"`
 	*Interval        // nil: there are none
-	// Known where the new inputs have targets.
-	TestLoss  string               `json:"test_loss,omitempty"`
-	TestError *null.Float          `json:"test_error,omitempty"`
-	Quality   *calibration.Quality `json:"quality,omitempty"`
-	Metrics   *calibration.Metrics `json:"metrics,omitempty"`
-	Points    *Points              `json:"points,omitempty"`
-	Warnings  []string             `json:"warnings"`
+	OnTargets
+	Points   *Points  `json:"points,omitempty"`
+	Warnings []string `json:"warnings"`
 	Cost
 }
 

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/internal/answer"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
+	"bootbench/internal/refit"
+	"bootbench/internal/report"
+	"bootbench/internal/tune"
+	"bootbench/loss"
+)
+
+// checkJoint refuses several classes or targets where only one has an answer.
+func (a *app) checkJoint(o *options, set *dataset.Set) error {
+	if !answer.IsJoint(set) {
+		return nil
+	}
+	command := a.command.name
+	about, err := loss.About(o.loss)
+	of, cure := "one target", fmt.Sprintf("run %s for each of %s", command, o.target)
+	switch {
+	case set.Task == dataset.Several:
+		of, cure = "numbers or two classes", "--positive LABEL sets one class against the others"
+		if command == "compare" {
+			return usage.Errorf("compare is for %s, and %s has %d classes: %s", of, set.Name, len(set.Classes), cure)
+		}
+	case command == "compare" || command == "rows":
+		return usage.Errorf("--target %s: %s takes one target", o.target, command)
+	case o.loss != "" && (err != nil || about.Task == loss.Classification):
+		return usage.Errorf("--target %s: several targets are numbers, and --loss %s is for labels", o.target,
+			o.loss)
+	case o.testLoss != "" && o.testLoss != (loss.SquareTest{}).Name():
+		return usage.Errorf("--target %s: errors of several targets are squares, not --test-loss %s", o.target,
+			o.testLoss)
+	case o.Given("metrics"):
+		return usage.Errorf("--metrics is for %s: %s", of, cure)
+	}
+	switch {
+	case command == "grid" && o.by != tune.LeftOut.String() && o.by != tune.Folds.String():
+		return usage.Errorf("--by %s is for one target, numbers or two classes: cv and leftout compare several",
+			o.by)
+	case command == "train" && (o.format == libsvmFormat || o.loss == perceptronLoss):
+		return usage.Errorf("several classes or targets are trained by a loss, into a file of --format json")
+	}
+	none := []string{"quantiles", "covariance", "permutations", "interval", "residuals", "replicates"}
+	switch {
+	case command == "predict": // by a model that is trained once
+		none = append(none, "journal", "shard", "ratio", "scheme", "refine")
+	case command == "loo":
+		none = append(none, "method")
+	case set.Task != dataset.Several || o.multiclass == answer.OneAgainstOne:
+		none = append(none, "nested", "refit-preprocessing")
+	}
+	for _, name := range none {
+		if o.Given(name) {
+			return usage.Errorf("--%s is for %s: %s", name, of, cure)
+		}
+	}
+	return nil
+}
+
+// solvable builds the machine of a problem, and opens the journal, whose tasks are the exact resamples of its
+// estimate.
+func (a *app) solvable(p *problem, s answer.Settings) (answer.Machine, error) {
+	_, exact := p.spec.Loss.(loss.Proximal)
+	if exact && s.Refine.Resamples > 0 {
+		p.spec.Then = func(m *model.Model) int64 {
+			return refit.NeedToRefine(m, s.Refine.Resamples)
+		}
+	}
+	m, err := a.build(p)
+	o := p.flags
+	switch kept := o.journal != "" || a.tasks.merging || o.shard.count > 0; {
+	case err != nil:
+		return nil, err
+	case !kept || answer.IsJoint(p.spec.Set): // several are judged by exact resamples in any case
+	case s.Refine.Resamples == 0:
+		return nil, usage.Errorf("--journal keeps the exact resamples of --refine, and there are none: give " +
+			"--refine R, or do without --journal")
+	case s.Refine.Accuracy > 0 && o.shard.count > 0:
+		return nil, usage.Errorf("--shard needs to know how many exact resamples there are, which --accuracy " +
+			"decides on the way: give --refine R instead")
+	case !exact:
+		return nil, usage.Errorf("--journal keeps exact resamples, which loss %s has none of: do without it",
+			p.spec.Loss.Name())
+	}
+	return m, a.keepFits(m, p.choice)
+}
+
+// row is an estimate as a row of a table, if it is a whole one.
+func (a *app) row(m answer.Machine, s answer.Settings) (*report.Estimate, error) {
+	began := time.Now()
+	r, err := m.Estimate(a.ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	e := answer.AsEstimate(r)
+	if e.Status == answer.Cancelled {
+		return nil, a.ctx.Err()
+	}
+	if e.Time.Solve == 0 {
+		e.Time.Solve = time.Since(began).Seconds()
+	}
+	a.spent(&e.Cost)
+	return e, nil
+}

@@ -1,0 +1,89 @@
+package answer
+
+import (
+	"context"
+	"math"
+
+	"bootbench/internal/dataset"
+	"bootbench/internal/loo"
+	"bootbench/internal/model"
+	"bootbench/internal/null"
+	"bootbench/internal/refit"
+	"bootbench/internal/report"
+	"bootbench/loss"
+)
+
+// Machine is what questions are put to: a model of one target (Job), or models of several classes (Classes)
+// or several targets (Targets) on one kernel matrix.
+type Machine interface {
+	// First is of the first class or target; its Progress, Keep and Subject are those of all.
+	First() *Job
+	About() report.Subject // what all of them model
+	Estimate(ctx context.Context, s Settings) (report.Answer, error)
+	CrossValidate(ctx context.Context, v Validation) (report.Answer, error)
+	Retrain(ctx context.Context, how Retraining) (report.Answer, error)
+	// LeaveOneOut is by a method, or by all of them: of one target; of several by exact fits.
+	LeaveOneOut(ctx context.Context, method loo.Method, all bool) (report.Answer, error)
+	// Predict is by the theory of one target; of several by a model that is trained once.
+	Predict(ctx context.Context, in *dataset.Inputs, s Settings) (report.Answer, error)
+	Train(ctx context.Context) (*model.Predictor, error)
+}
+
+// RowJudge is a Machine that says of every example what models without it say of its target.
+type RowJudge interface {
+	Rows(ctx context.Context, s Settings) (*report.Rows, error)
+}
+
+// Build builds the machine of a specification: by its set one of one target, to be judged by a test loss, nil
+// for the one that suits it, or of several classes or targets; of classes whose pairs vote, if it is so said.
+func Build(spec model.Spec, test loss.Test, pairs bool) (Machine, error) {
+	if spec.Set.Task == dataset.Several {
+		c, err := NewClasses(spec)
+		if err == nil && pairs {
+			c = c.ByPairs()
+		}
+		return c, err
+	}
+	j, err := New(spec, test)
+	if spec.Set.Further != nil {
+		return &Targets{j}, err
+	}
+	return j, err
+}
+
+// IsJoint reports whether a data set has several classes or targets.
+func IsJoint(set *dataset.Set) bool { return set.Task == dataset.Several || set.Further != nil }
+
+// AsEstimate is an answer of Estimate as that about one target, by exact resamples alone where it is about
+// several: a row of a grid or a curve, and the end of a search.
+func AsEstimate(r report.Answer) *report.Estimate {
+	if e, single := r.(*report.Estimate); single {
+		return e
+	}
+	all, unknown := r.(report.Joint).Together(), null.Float(math.NaN())
+	e := &report.Estimate{Command: "estimate", Subject: *all.Subject, Quote: all.Quote,
+		Errors: report.Errors{TestLoss: all.TestLoss, TestError: unknown, Apparent: unknown, NoInformation: unknown,
+			Err632: unknown, Err632Plus: unknown},
+		Ensemble: report.Ensemble{BaggedError: unknown}, Quality: all.Quality,
+		Convergence: report.Convergence{Status: all.Status}, Warnings: all.Warnings, Cost: *all.Cost}
+	e.Examples.Each, e.Resampling = all.Each, all.Resampling
+	if all.Resamples > 0 && all.ErrorSE != nil {
+		e.Refined = &report.Refined{Resamples: all.Resamples, Method: refit.Batch.String(),
+			OneClass: all.OneClass, TestError: all.Error, SE: *all.ErrorSE, Err632: unknown, Err632Plus: unknown,
+			BaggedError: unknown, BaggedSE: unknown, EquivalentResamples: unknown, VarianceRatio: unknown,
+			Points: &report.Points{Error: all.Each}}
+	}
+	return e
+}
+
+// AsValidation is an answer of CrossValidate as that about one target.
+func AsValidation(r report.Answer) *report.CrossValidation {
+	if v, single := r.(*report.CrossValidation); single {
+		return v
+	}
+	all := r.(report.Joint).Together()
+	return &report.CrossValidation{Command: "cv", Subject: *all.Subject, Folds: all.Folds, Repeats: all.Repeats,
+		FoldsOf: all.FoldsOf, TestLoss: all.TestLoss, Quote: report.Quote{Error: all.Error,
+			ErrorSE: &all.Quality.ExampleSE}, ErrorSEOver: "examples", Draws: report.Draws{Status: all.Status},
+		Quality: all.Quality, Points: &report.Points{Error: all.Each}, Warnings: all.Warnings, Cost: *all.Cost}
+}

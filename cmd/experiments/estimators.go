@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"math"
@@ -113,10 +112,10 @@ const largeRatio = 20
 // margin's C is divided by the ratio: an example that is drawn k times has the box k C.
 func bootstraps(ctx context.Context, j *answer.Job) []estimate {
 	solve := func(j *answer.Job, ratio float64) *report.Estimate {
-		e, _, err := j.Estimate(ctx, answer.Settings{Scheme: resample.Poisson{Ratio: ratio}, NoPoints: true,
-			Method: answer.TheoryMethod}, "")
-		check(errors.Join(err, ctx.Err()))
-		return e
+		e := must(j.Estimate(ctx, answer.Settings{Scheme: resample.Poisson{Ratio: ratio}, NoPoints: true,
+			Method: answer.TheoryMethod}))
+		check(ctx.Err())
+		return e.(*report.Estimate)
 	}
 	scaled := j
 	if hinge, soft := j.Loss.(loss.Hinge); soft {
@@ -137,7 +136,7 @@ func bootstraps(ctx context.Context, j *answer.Job) []estimate {
 
 // leaveOneOut runs all methods.
 func leaveOneOut(ctx context.Context, j *answer.Job) (all []estimate) {
-	for _, r := range must(j.LeaveOneOut(ctx, loo.Fast, true)).Methods {
+	for _, r := range must(j.LeaveOneOut(ctx, loo.Fast, true)).(*report.LeaveOneOut).Methods {
 		name := "leave-one-out, " + r.Method
 		if r.Rho > 0 {
 			name += fmt.Sprintf(", rho %g", r.Rho)
@@ -151,7 +150,7 @@ func leaveOneOut(ctx context.Context, j *answer.Job) (all []estimate) {
 // crossValidation predicts each fold's examples by a training on all others.
 func crossValidation(ctx context.Context, j *answer.Job, folds int, seed uint64) estimate {
 	r := must(j.CrossValidate(ctx, answer.Validation{Design: resample.Design{N: j.Set.N()}, Folds: folds,
-		Repeats: 1, Seed: seed, Workers: 1, ErrorsAlone: true}))
+		Repeats: 1, Seed: seed, Workers: 1, ErrorsAlone: true})).(*report.CrossValidation)
 	return estimate{name: fmt.Sprintf("%d-fold cross-validation", folds), error: float64(r.Error),
 		seconds: r.Time.Retrain, retrained: 1}
 }

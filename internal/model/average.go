@@ -38,7 +38,7 @@ func (m *Model) solve(ctx context.Context, law resample.CountDistribution,
 	if settings.MaxBytes == 0 {
 		settings.MaxBytes = m.Forecast().SolveRoom()
 	}
-	byError := m.Form() == LowRank && m.Spec.RankTol == 0 && m.Spec.Rank == 0 && m.Sites() >= ApproximateFrom
+	byError := m.Form() == LowRank && m.Spec.RankTol == 0 && m.Sites() >= ApproximateFrom
 	if byError && cmp.Or(settings.Tolerance, solver.DefaultTolerance) == solver.DefaultTolerance {
 		settings.Tolerance = m.rankGoal() / 100 // more digits than the rank's error has cost sweeps
 	}

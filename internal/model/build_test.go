@@ -356,7 +356,6 @@ func TestKey(t *testing.T) {
 		"normalized":         func(s *model.Spec) { s.NormalizeTarget = true },
 		"low rank":           func(s *model.Spec) { s.Storage = model.LowRank },
 		"largest rank":       func(s *model.Spec) { s.MaxRank = 7 },
-		"rank":               func(s *model.Spec) { s.Rank = 7 },
 		"bias":               func(s *model.Spec) { s.Bias = true },
 	} {
 		changed := base

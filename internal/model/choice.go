@@ -48,8 +48,8 @@ const (
 // choice makes the kernel matrix of a model, in the form that its specification asks for.
 type choice struct{ *Model }
 
-// hold is the kernel matrix in that form.
-func (m choice) hold() (linalg.Kernel, error) {
+// build is the kernel matrix in that form.
+func (m choice) build() (linalg.Kernel, error) {
 	switch m.Spec.Storage {
 	case LowRank:
 		k, err := m.approximate()
@@ -61,7 +61,15 @@ func (m choice) hold() (linalg.Kernel, error) {
 	case Auto:
 		return m.choose()
 	case ScaLAPACK:
-		return m.spread()
+		text, err := m.inputs.MarshalBinary()
+		if err != nil {
+			return nil, err
+		}
+		k, err := m.Servants.Matrix(m.inputs, text, m.Block, m.Forecast().vectorBytes(), m.MaxBytes)
+		if err != nil {
+			return nil, err
+		}
+		return k, k.Check()
 	}
 	if err := m.checkExact(); err != nil {
 		return nil, err
@@ -77,34 +85,23 @@ func (m choice) whole() (linalg.Kernel, error) {
 	return m.given()
 }
 
-// limits are the residuals at which a factor ends: a share of K, RankTol or its default, and
-// for the square loss, by default, so much per pivot as the noise allows.
-func (m choice) limits() (tol, perRank float64) {
-	if m.RankTol != 0 {
-		return m.RankTol, 0
+// goal says at which residual a factor ends: at a share of K, RankTol or its default, or, for the square loss
+// by default, at so much per pivot as the noise allows.
+func (m choice) goal() linalg.RankOptions {
+	o := linalg.RankOptions{Tol: m.RankTol, Offset: m.Spec.Kernel.Constant}
+	if square, ok := m.Loss.(loss.Square); ok && o.Tol == 0 {
+		o.PerRank = factorShare * m.rankGoal() / rankErrorFactor * square.Noise
+	} else if o.Tol == 0 {
+		o.Tol = DefaultRankTol
 	}
-	if perRank = m.perRank(); perRank > 0 {
-		return 0, perRank
-	}
-	return DefaultRankTol, 0
+	return o
 }
 
-// noise is the noise variance of the square loss over the mean of K_ii, constant
-// apart; infinite for other losses.
-func (m choice) noise(k linalg.Columns) (float64, error) {
-	square, ok := m.Loss.(loss.Square)
-	if !ok {
-		return math.Inf(1), nil
-	}
+// meanVariance is the mean of K_ii, constant apart.
+func (m choice) meanVariance(k linalg.Columns) (float64, error) {
 	diagonal := make([]float64, k.N())
-	if err := k.Diagonal(diagonal); err != nil {
-		return 0, err
-	}
-	mean := stat.Mean(diagonal, nil) - m.Spec.Kernel.Constant
-	if !(mean > 0) {
-		return math.Inf(1), nil
-	}
-	return square.Noise / mean, nil
+	err := k.Diagonal(diagonal)
+	return math.Max(0, stat.Mean(diagonal, nil)-m.Spec.Kernel.Constant), err
 }
 
 // checkExact refuses a kernel matrix that would not fit, and names the engine that would.
@@ -231,23 +228,14 @@ func (m choice) loosest() (float64, error) {
 		m.reason = "it is faster here"
 		return 1, nil
 	}
-	noise, err := m.noise(m.inputs)
-	if math.IsInf(noise, 1) {
+	square, ok := m.Loss.(loss.Square)
+	mean, err := m.meanVariance(m.inputs)
+	if !ok || mean == 0 {
 		m.reason = "numerically the kernel matrix has no higher rank"
 		return exactTol, err
 	}
 	m.reason = "beside the noise the kernel matrix has no higher rank"
-	return answerShare * noise, err
-}
-
-// loosestAt is the residual, as a share of K, that a factor of this rank may leave.
-func (m choice) loosestAt(k linalg.Columns, rank int) (float64, error) {
-	tol, perRank := m.limits()
-	if perRank == 0 {
-		return tol, nil
-	}
-	noise, err := m.noise(k)
-	return math.Min(0.1, perRank/m.Loss.(loss.Square).Noise*noise*float64(rank)/float64(m.Sites())), err
+	return answerShare * square.Noise / mean, err
 }
 
 // probe fails with ErrRank if the rank cannot be as low as most, because that of a random subset of the
@@ -256,15 +244,19 @@ func (m choice) loosestAt(k linalg.Columns, rank int) (float64, error) {
 func (m choice) probe(loosest float64, most int) error {
 	order := rand.New(rand.NewPCG(1, 0)).Perm(m.Sites())
 	for _, part := range []int{4, 1} {
-		rank := most / part
-		columns := m.inputs.Subset(order[:min(len(order), rank+rank/4)])
-		tolerance, err := m.loosestAt(columns, most)
-		if err != nil {
-			return err
+		limit := m.goal()
+		limit.MaxRank = most / part
+		columns := m.inputs.Subset(order[:min(len(order), limit.MaxRank+limit.MaxRank/4)])
+		if limit.PerRank > 0 {
+			mean, err := m.meanVariance(columns)
+			if err != nil {
+				return err
+			}
+			limit.Tol = math.Min(0.1, limit.PerRank/mean*float64(most)/float64(m.Sites()))
+			limit.PerRank = 0
 		}
-		tolerance = math.Pow(math.Min(loosest, tolerance), 1/float64(part))
-		if _, err = linalg.PivotedCholesky(columns, linalg.RankOptions{Tol: tolerance, MaxRank: rank,
-			Offset: m.Spec.Kernel.Constant}); err != nil {
+		limit.Tol = math.Pow(math.Min(loosest, limit.Tol), 1/float64(part))
+		if _, err := linalg.PivotedCholesky(columns, limit); err != nil {
 			return err
 		}
 	}
@@ -272,33 +264,19 @@ func (m choice) probe(loosest float64, most int) error {
 }
 
 // factorise makes the low-rank form, to the tolerance or the loosest one allowed.
-// With Spec.Rank it stops there and nowhere else.
 func (m choice) factorise(loosest float64, most int) (linalg.Kernel, error) {
 	columns, err := m.columns()
 	if err != nil {
 		return nil, err
 	}
-	tol, perRank := m.limits()
-	limit := linalg.RankOptions{Tol: tol, PerRank: perRank, MaxRank: most, MaxBytes: m.rankBytes(),
-		Offset: m.Spec.Kernel.Constant}
-	if loosest < 1 { // it takes the place of what is allowed per pivot
-		limit.PerRank = 0
-		if limit.Tol = loosest; tol > 0 {
-			limit.Tol = math.Min(loosest, tol)
-		}
-	}
-	if m.Spec.Rank > 0 {
-		limit.Tol, limit.PerRank, limit.MaxRank = 0, 0, m.Spec.Rank
-		need := linalg.LowRankBytes(m.Sites(), m.Spec.Rank) + m.Forecast().vectorBytes() +
-			m.Forecast().Margin(-1)
-		if err := linalg.CheckMemory(need, m.MaxBytes, fmt.Sprintf("a factor of rank %d for %d distinct inputs",
-			m.Spec.Rank, m.Sites())); err != nil {
-			return nil, fmt.Errorf("%w; rank %d would fit, or rank %d of %d inputs", err,
-				linalg.RankThatFits(m.Sites(),
-					m.rankBytes()), m.Spec.Rank, m.sitesThatFit(m.Spec.Rank))
-		}
-	}
-	if limit.PerRank > 0 && !m.byBound && m.Sites() >= ApproximateFrom {
+	limit := m.goal()
+	limit.MaxRank, limit.MaxBytes = most, m.rankBytes()
+	switch {
+	case loosest < 1 && limit.PerRank > 0: // it takes the place of what is allowed per pivot
+		limit.Tol, limit.PerRank = loosest, 0
+	case loosest < 1:
+		limit.Tol = math.Min(loosest, limit.Tol)
+	case limit.PerRank > 0 && !m.byBound && m.Sites() >= ApproximateFrom:
 		limit.Enough = m.enough(m.Loss.(loss.Square).Noise)
 	}
 	factor, err := linalg.PivotedCholesky(columns, limit)

@@ -196,7 +196,7 @@ func TestSparseLowRank(t *testing.T) {
 	for c, set := range []*dataset.Set{sparse, dense} {
 		m := build(t, model.Spec{Set: set, Kernel: kernel.Spec{Gamma: 0.7, Amplitude: 2, Constant: 0.5,
 			Jitter: 0.1}, Loss: loss.Logistic{C: 1},
-			Bias: true, Storage: model.LowRank, Rank: 20})
+			Bias: true, Storage: model.LowRank, MaxRank: 20})
 		s := need.One(m.Solve(t.Context(), bootstrap, solver.Settings{Tolerance: 1e-9}))(t)
 		value := need.One(objective.Value(s))(t)
 		in := &dataset.Inputs{Sparse: fresh.Sparse}

@@ -22,9 +22,9 @@ func (s *Spec) Key(scheme resample.Scheme, more ...any) string {
 		Standardize, NormalizeTarget, Bias bool
 		Storage                            string
 		RankTol, RankError                 float64
-		MaxRank, Rank                      int
+		MaxRank                            int
 	}{s.Kernel.WithDefaults(s.Set.D()), s.Standardize, s.NormalizeTarget, s.Bias, s.Storage.String(), s.RankTol,
-		s.RankError, s.MaxRank, s.Rank}, fmt.Sprintf("%T%+v", scheme, scheme)}
+		s.RankError, s.MaxRank}, fmt.Sprintf("%T%+v", scheme, scheme)}
 	if !known {
 		canonical = append(canonical, fmt.Sprintf("%+v", s.Loss))
 	}

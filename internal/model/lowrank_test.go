@@ -278,16 +278,13 @@ func TestLowRankRefusals(t *testing.T) {
 		"tolerance": func(s *model.Spec) { s.RankTol = 1 },
 		"NaN":       func(s *model.Spec) { s.RankTol = math.NaN() },
 		"most":      func(s *model.Spec) { s.MaxRank = -1 },
-		"rank":      func(s *model.Spec) { s.Rank = -1 },
 		"engine":    func(s *model.Spec) { s.Storage = 7 },
 		"too few":   func(s *model.Spec) { s.RankTol, s.MaxRank = 1e-6, 5 },
 	} {
 		fails(t, what, change(f), model.ErrInput, "")
 	}
 	fails(t, "rank limit", change(func(s *model.Spec) { s.MaxRank, s.RankTol = 5, 1e-6 }), linalg.ErrRank, "")
-	fails(t, "a rank that does not fit", change(func(s *model.Spec) { s.MaxBytes, s.Rank = 1<<16, 100 }),
-		linalg.ErrMemory, "")
-	spec.Rank = 12
+	spec.MaxRank = 12
 	m := build(t, spec)
 	if a, _ := m.Approximation(); a.Rank != 12 {
 		t.Errorf("rank %d, 12 asked for", a.Rank)
@@ -343,7 +340,7 @@ func TestLowRankPrecomputed(t *testing.T) {
 // TestLowRankBytes holds the estimate to what building and solving allocate.
 func TestLowRankBytes(t *testing.T) {
 	spec := smooth(t, 400)
-	spec.Storage, spec.Rank = model.LowRank, 128
+	spec.Storage, spec.MaxRank = model.LowRank, 128
 	var m *model.Model
 	bytes := allocated(func() {
 		m = build(t, spec)
@@ -453,7 +450,7 @@ func TestRankErrorGoal(t *testing.T) {
 	if fine, coarse := rank(1e-4), rank(0.1); !(fine > coarse+20) {
 		t.Errorf("rank %d for a change of 0.01%%, %d for 10%%", fine, coarse)
 	}
-	spec.RankError, spec.Rank = 0.01, 20
+	spec.RankError, spec.MaxRank = 0.01, 20
 	if _, s := solveAt(t, build(t, spec), 1); s.Status != solver.TooCoarse || s.Status.Err() == nil {
 		t.Errorf("at rank 20 the status is %v", s.Status)
 	}

@@ -82,9 +82,13 @@ func (m Forecast) Held() int64 {
 		return m.Servants.Bytes(m.Sites(), m.Block) + m.vectorBytes()
 	}
 	if m.Form() == LowRank {
-		return linalg.LowRankBytes(m.Sites(), m.Factor().Rank()) + m.vectorBytes()
+		return m.Matrix() + m.vectorBytes()
 	}
-	return m.exactBytes()
+	moved := 0
+	if quadratic(m.Loss) {
+		moved = m.Sites() / 16
+	}
+	return linalg.DenseBytes(m.Sites(), moved) + m.vectorBytes()
 }
 
 // Margin is what a solve takes beside them, if room bytes are left to it.
@@ -110,16 +114,6 @@ func (m Forecast) SolveRoom() int64 {
 	return -1
 }
 
-// exactBytes is the memory of a kernel matrix that is held whole, its engine and the
-// sites, and for the square loss of updates of G.
-func (m Forecast) exactBytes() int64 {
-	sites, moved := len(m.First), 0
-	if quadratic(m.Loss) {
-		moved = sites / 16
-	}
-	return linalg.DenseBytes(sites, moved) + m.vectorBytes()
-}
-
 // vectorBytes estimates the memory of the sites and of the solver's vectors.
 func (m Forecast) vectorBytes() int64 {
 	sites, maps := int64(len(m.First)), int64(0)
@@ -132,10 +126,11 @@ func (m Forecast) vectorBytes() int64 {
 	return maps + 8*sites*int64(41+2*m.Set.D()) // targets, the map to sites, the solver's vectors, read-outs
 }
 
-// buildBytes is the least that a solve takes, with the matrix over all examples that a
-// precomputed kernel with merged examples is cut from.
+// buildBytes is the least that a solve on a kernel matrix that is held whole takes, with the matrix over all
+// examples that a precomputed kernel with merged examples is cut from.
 func (m Forecast) buildBytes() int64 {
-	least := m.exactBytes() + m.Margin(-1)
+	exact := m.on(nil).Forecast()
+	least := exact.Held() + exact.Margin(-1)
 	if m.Kernel.Kind == kernel.Precomputed && m.Merged() > 0 {
 		return least + linalg.SymBytes(m.Set.N())
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"sync"
 	"time"
 
 	"bootbench/internal/dataset"
@@ -50,7 +49,6 @@ type Spec struct {
 	// default DefaultRankError.
 	RankError float64
 	MaxRank   int // low rank: largest rank allowed; default: what fits into memory
-	Rank      int // low rank: the rank to take, whatever the residual, instead of the two; default: none
 
 	Servants *dist.Servants // ScaLAPACK: who holds the matrix
 	Block    int            // ScaLAPACK: edge of the blocks; default dist.DefaultBlock
@@ -101,8 +99,8 @@ type Model struct {
 	ofBound   float64               // share of the bound on the rank's error that it is (Settle); 0: not known
 	limited   bool                  // the factor is coarser than it should be, for MaxRank or memory
 	notes     []string              // what was not done as asked
-	making    *sync.Mutex           // of dense
-	dense     *linalg.Sym           // a factor multiplied out, see Dense
+	// dense multiplies out a factor, once.
+	dense func() (*linalg.Sym, error)
 }
 
 // ErrInput marks a specification or data that cannot be modelled.
@@ -131,25 +129,26 @@ func Build(spec Spec) (*Model, error) {
 	if spec.Kernel.Kind == kernel.Precomputed && spec.Set.Sparse != nil {
 		return nil, InputError(errors.New("a precomputed kernel matrix cannot be sparse"))
 	}
-	m := &Model{Spec: spec, making: new(sync.Mutex)}
+	m := &Model{Spec: spec}
 	m.TargetMean = m.Spec.centre()
 	m.Site, m.First = sites(&m.Spec)
 	if m.Bias && m.Sites() < 2 {
 		return nil, InputError(errors.New("a bias needs examples at two distinct inputs at least: take --no-bias"))
 	}
-	if err := m.checkEngine(); err != nil {
+	if err := m.checkStorage(); err != nil {
 		return nil, InputError(err)
 	}
 	began := time.Now()
 	if err := m.prepare(); err != nil {
 		return nil, InputError(err)
 	}
-	var err error
-	if m.K, err = (choice{m}).hold(); errors.Is(err, linalg.ErrMemory) {
+	k, err := choice{m}.build()
+	if errors.Is(err, linalg.ErrMemory) {
 		return nil, err
 	} else if err != nil {
 		return nil, InputError(err)
 	}
+	m.hold(k)
 	if err := m.checkKernel(); err != nil {
 		return nil, InputError(err)
 	}
@@ -196,7 +195,7 @@ func checkSet(set *dataset.Set, l loss.Loss) error {
 // It shares the kernel matrix.
 func (m *Model) Against(set *dataset.Set, k int) *Model {
 	other := *m
-	other.Spec.Set, other.making = set.Against(k), new(sync.Mutex)
+	other.Spec.Set = set.Against(k)
 	return &other
 }
 
@@ -210,7 +209,7 @@ func (m *Model) WithLoss(l loss.Loss) (*Model, error) {
 		return nil, err
 	}
 	other := *m
-	other.Spec, other.making, other.GramTime = spec, new(sync.Mutex), 0
+	other.Spec, other.GramTime = spec, 0
 	return &other, nil
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"sync"
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/gp"
@@ -46,15 +45,6 @@ func (s *Spec) rankGoal() float64 {
 		return DefaultRankError
 	}
 	return s.RankError
-}
-
-// perRank is the sum of residuals per pivot at which a factor for the square loss ends; 0 for other losses.
-func (m choice) perRank() float64 {
-	square, ok := m.Loss.(loss.Square)
-	if !ok {
-		return 0
-	}
-	return factorShare * m.rankGoal() / rankErrorFactor * square.Noise
 }
 
 // RankError estimates by how much the left-out error of a solution is off, as a share of itself, because the
@@ -123,7 +113,7 @@ func (m *Model) noteRankError(s *solver.Solution, off float64) {
 // The pivots are nested, so that the change of the answer shows what is still to come (ofBound).
 func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 	settings solver.Settings) (*Model, *solver.Solution, error) {
-	if m.Form() != LowRank || m.Spec.RankTol > 0 || m.Spec.Rank > 0 {
+	if m.Form() != LowRank || m.Spec.RankTol > 0 {
 		return m, nil, nil
 	}
 	var seen []rankedAnswer
@@ -162,7 +152,8 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 		if m.grown { // the guess was wrong
 			fine := m.on(m.K)
 			fine.grown, fine.byBound = false, true
-			if fine.K, err = (choice{fine}).hold(); err != nil || fine.Form() == Exact {
+			k, err := choice{fine}.build()
+			if fine.hold(k); err != nil || fine.Form() == Exact {
 				return fine, nil, err
 			}
 			return fine.Settle(ctx, law, settings)
@@ -224,13 +215,6 @@ func (m *Model) rankSteps(settings solver.Settings) int {
 		return grownSteps
 	}
 	return min(rankSteps, int(math.Log(float64(m.Factor().Rank())/8)/math.Log(rankStep)))
-}
-
-// on is the model with another kernel matrix.
-func (m *Model) on(k linalg.Kernel) *Model {
-	other := *m
-	other.K, other.making, other.dense = k, new(sync.Mutex), nil
-	return &other
 }
 
 // rankedAnswer is a left-out error and the bound on what the rank changes of it.

@@ -1,9 +1,12 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
+	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/linalg/dist"
 )
@@ -38,8 +41,9 @@ func ParseStorage(name string) (Storage, error) {
 	return 0, fmt.Errorf("no engine %q (there are auto, exact, lowrank, scalapack)", name)
 }
 
-// checkEngine refuses settings of the engine that make no sense.
-func (s *Spec) checkEngine() error {
+// checkStorage refuses settings of the kernel matrix that make no sense.
+func (s *Spec) checkStorage() error {
+	spread := s.Storage == ScaLAPACK
 	switch {
 	case s.Storage < 0 || int(s.Storage) >= len(engineNames):
 		return fmt.Errorf("no engine %d", int(s.Storage))
@@ -49,10 +53,17 @@ func (s *Spec) checkEngine() error {
 		return fmt.Errorf("the rank error is %v, must be above 0 and below 1", s.RankError)
 	case s.MaxRank < 0:
 		return fmt.Errorf("the largest rank is %d, must be at least 1", s.MaxRank)
-	case s.Rank < 0:
-		return fmt.Errorf("the rank is %d, must be at least 1", s.Rank)
+	case spread && s.Servants == nil:
+		return dist.ErrServants
+	case spread && s.Kernel.Kind == kernel.Precomputed:
+		return errors.New("the scalapack engine makes the kernel matrix from inputs: a precomputed one is whole " +
+			"already")
+	case spread && s.Bias:
+		return errors.New("the scalapack engine has no bias: take --engine exact or lowrank, or a large --constant")
+	case s.Block < 0:
+		return fmt.Errorf("blocks of %d x %d", s.Block, s.Block)
 	}
-	return s.checkScaLAPACK()
+	return nil
 }
 
 // Form is the form in which the kernel matrix is held: Exact, LowRank or ScaLAPACK.
@@ -89,6 +100,24 @@ func (m *Model) Matrix() linalg.Kernel {
 	return linalg.WithBias(m.Gram())
 }
 
+// hold is the model on a kernel matrix.
+func (m *Model) hold(k linalg.Kernel) {
+	m.K, m.dense = k, sync.OnceValues(func() (*linalg.Sym, error) {
+		what := fmt.Sprintf("training on %d distinct inputs, which needs the whole kernel matrix,", m.Sites())
+		if err := linalg.CheckMemory(linalg.SymBytes(m.Sites()), m.MaxBytes, what); err != nil {
+			return nil, err
+		}
+		return m.Factor().Dense(), nil
+	})
+}
+
+// on is the model with another kernel matrix.
+func (m *Model) on(k linalg.Kernel) *Model {
+	other := *m
+	other.hold(k)
+	return &other
+}
+
 // Dense is the kernel matrix held whole, for what needs it so: Monte-Carlo retraining, and training a support
 // vector machine. A low-rank matrix is multiplied out for it, if that fits into memory, and kept.
 func (m *Model) Dense() (*linalg.Sym, error) {
@@ -96,19 +125,10 @@ func (m *Model) Dense() (*linalg.Sym, error) {
 	case Exact:
 		return m.Gram(), nil
 	case ScaLAPACK:
-		return nil, errNotWhole
+		return nil, InputError(errors.New("a kernel matrix that is spread over ranks is nowhere whole: take another " +
+			"engine, or one process"))
 	}
-	m.making.Lock()
-	defer m.making.Unlock()
-	if m.dense == nil {
-		if err := linalg.CheckMemory(linalg.SymBytes(m.Sites()), m.MaxBytes,
-			fmt.Sprintf("training on %d distinct inputs, which needs the whole kernel matrix,",
-				m.Sites())); err != nil {
-			return nil, err
-		}
-		m.dense = m.Factor().Dense()
-	}
-	return m.dense, nil
+	return m.dense()
 }
 
 // Approximation says how a low-rank kernel matrix was come by, and how good it is.

@@ -2,7 +2,6 @@ package model
 
 import (
 	"math"
-	"sync"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
@@ -45,6 +44,6 @@ func (m *Model) Retarget(target dataset.Target) (other *Model, scale float64) {
 		copied.TargetMean = mean * scale
 	}
 	set.Y, set.Target, set.Further = y, target.Name, nil
-	copied.Spec.Set, copied.making = &set, new(sync.Mutex)
+	copied.Spec.Set = &set
 	return &copied, scale
 }

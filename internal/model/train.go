@@ -29,7 +29,7 @@ type FitSettings struct {
 // Fit trains once on all data, with the weights that prediction needs and FullFit does not give, in units of
 // the target except for TargetMean. It takes the whole kernel matrix, and a factor of it beside.
 func (m *Model) Fit(settings FitSettings) (*retrain.Learned, error) {
-	learners, err := training{m}.learners(settings.Tolerance)
+	learners, err := training{m}.onWhole(settings.Tolerance)
 	if err != nil {
 		return nil, err
 	}
@@ -39,37 +39,40 @@ func (m *Model) Fit(settings FitSettings) (*retrain.Learned, error) {
 // FullFit trains once on all data and returns the predictor at the sites. It
 // overwrites the scratch triangle of the kernel matrix.
 func (m *Model) FullFit() ([]float64, error) {
-	if m.Form() == ScaLAPACK {
-		return training{m}.spread()
-	}
-	if square, ok := m.Loss.(loss.Square); ok {
-		count, mean := m.targets()
-		if m.Form() == LowRank {
-			f, _, err := gp.FitByEngine(m.Matrix(), square.Noise, count, mean)
-			return f, err
-		}
-		return gp.FitFull(m.Gram(), square.Noise, m.Bias, count, mean)
-	}
-	if err := m.Forecast().CheckBeside(m.Forecast().Fit(), fmt.Sprintf("one fit to all of %d sites",
-		m.Sites())); err != nil {
+	fits, err := FullFits([]*Model{m})
+	if err != nil {
 		return nil, err
 	}
-	return training{m}.fitted()
+	return fits[0], nil
 }
 
 // FullFits are FullFit of models that differ in their targets alone: of the square loss on a matrix that is
 // held whole by one factorisation.
 func FullFits(same []*Model) (fits [][]float64, err error) {
 	m := same[0]
-	if square, ok := m.Loss.(loss.Square); ok && m.Form() == Exact {
+	square, ok := m.Loss.(loss.Square)
+	if ok && m.Form() == Exact {
 		count, targets := []float64(nil), make([][]float64, len(same))
 		for k, other := range same {
 			count, targets[k] = other.targets()
 		}
 		return gp.FitTargets(m.Gram(), square.Noise, m.Bias, count, targets...)
 	}
+	what := fmt.Sprintf("one fit to all of %d sites", m.Sites())
+	if err := m.Forecast().CheckBeside(m.Forecast().Fit(), what); err != nil {
+		return nil, err
+	}
 	for _, other := range same {
-		f, err := other.FullFit()
+		var f []float64
+		switch {
+		case ok:
+			count, mean := other.targets()
+			f, _, err = gp.FitByEngine(m.Matrix(), square.Noise, count, mean)
+		case m.Form() == ScaLAPACK:
+			f, err = training{other}.fitSpread()
+		default:
+			f, err = training{other}.fitSites()
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -80,7 +83,7 @@ func FullFits(same []*Model) (fits [][]float64, err error) {
 
 // Trainers makes trainers for the model's loss that predict at all sites and, by cross, at new inputs.
 func (m *Model) Trainers(cross blas64.General) (func() (train.Trainer, error), error) {
-	learners, err := training{m}.ofResamples()
+	learners, err := training{m}.learners()
 	if err != nil {
 		return nil, err
 	}
@@ -101,24 +104,47 @@ func (m *Model) NewTrainer() (train.Trainer, error) {
 // step: a loss that is known by its proximal map. A hard margin, which nothing softens
 // but the residuals, is trained with the whole matrix.
 func (m *Model) TrainedOnFactor() (l loss.Proximal, ok bool) {
-	if _, hard := m.Loss.(loss.HardMargin); hard || m.Form() != LowRank || m.dense != nil {
+	if _, hard := m.Loss.(loss.HardMargin); hard || m.Form() != LowRank {
 		return nil, false
 	}
 	l, ok = m.Loss.(loss.Proximal)
 	return l, ok
 }
 
-// learners are the trainers for the model's loss on the whole kernel matrix: Gaussian-process regression for
+// learners are those for predictions alone: on the factor where there is one.
+func (m training) learners() (retrain.Learners, error) {
+	if l, ok := m.TrainedOnFactor(); ok {
+		return m.stopping(retrain.Proximal(m.Factor(), l, m.Bias, 0)), nil
+	}
+	return m.onWhole(0)
+}
+
+// onWhole are the trainers for the model's loss on the whole kernel matrix: Gaussian-process regression for
 // the square loss, support vectors for margins, expectation propagation for a likelihood, proximal Newton for
 // every other loss that is known by its proximal map.
-func (m training) learners(tolerance float64) (retrain.Learners, error) {
-	all, err := m.ofLoss(tolerance)
-	return m.stopping(all), err
+func (m training) onWhole(tolerance float64) (retrain.Learners, error) {
+	k, err := m.Dense()
+	if err != nil {
+		return nil, err
+	}
+	c, margin := marginCost(m.Loss)
+	switch l := m.Loss.(type) {
+	case loss.Square:
+		return m.stopping(retrain.Square(k, l.Noise, m.Bias)), nil
+	case gp.Likelihood:
+		return m.stopping(retrain.Posterior(k, l, tolerance)), nil
+	case loss.Proximal:
+		if margin {
+			return m.stopping(retrain.Margin(k, c, loss.WeightsOf(l), m.Bias, tolerance)), nil
+		}
+		return m.stopping(retrain.Proximal(k, l, m.Bias, tolerance)), nil
+	}
+	return nil, InputError(fmt.Errorf("there is no trainer for loss %q", m.Loss.Name()))
 }
 
 // stopping are learners that Spec.Stop ends.
 func (m training) stopping(all retrain.Learners) retrain.Learners {
-	if m.Stop == nil || all == nil {
+	if m.Stop == nil {
 		return all
 	}
 	return func() (retrain.Learner, error) {
@@ -128,35 +154,6 @@ func (m training) stopping(all retrain.Learners) retrain.Learners {
 			return learn(set)
 		}, err
 	}
-}
-
-// ofLoss are learners without stop.
-func (m training) ofLoss(tolerance float64) (retrain.Learners, error) {
-	k, err := m.Dense()
-	if err != nil {
-		return nil, err
-	}
-	c, margin := marginCost(m.Loss)
-	switch l := m.Loss.(type) {
-	case loss.Square:
-		return retrain.Square(k, l.Noise, m.Bias), nil
-	case gp.Likelihood:
-		return retrain.Posterior(k, l, tolerance), nil
-	case loss.Proximal:
-		if margin {
-			return retrain.Margin(k, c, loss.WeightsOf(l), m.Bias, tolerance), nil
-		}
-		return retrain.Proximal(k, l, m.Bias, tolerance), nil
-	}
-	return nil, InputError(fmt.Errorf("there is no trainer for loss %q", m.Loss.Name()))
-}
-
-// ofResamples are those for predictions alone: on the factor where there is one.
-func (m training) ofResamples() (retrain.Learners, error) {
-	if l, ok := m.TrainedOnFactor(); ok {
-		return m.stopping(retrain.Proximal(m.Factor(), l, m.Bias, 0)), nil
-	}
-	return m.learners(0)
 }
 
 // fit trains once on all data.
@@ -179,9 +176,9 @@ func (m training) fit(learners retrain.Learners, weight []float64) (*retrain.Lea
 	return &fit, err
 }
 
-// fitted is the predictor at the sites of a training that has converged.
-func (m training) fitted() ([]float64, error) {
-	learners, err := m.ofResamples()
+// fitSites is FullFit by the trainers of a loss.
+func (m training) fitSites() ([]float64, error) {
+	learners, err := m.learners()
 	if err != nil {
 		return nil, err
 	}
@@ -192,27 +189,19 @@ func (m training) fitted() ([]float64, error) {
 	return fit.F, fit.Err
 }
 
-// spread is FullFit on a matrix that is spread. The predictor of the square loss is G (d o y) at
-// d = count/noise. Others are trained on all of K, if that fits into this machine's memory.
-func (m training) spread() ([]float64, error) {
-	if square, ok := m.Loss.(loss.Square); ok {
-		count, mean := m.targets()
-		f, _, err := gp.FitByEngine(m.K, square.Noise, count, mean)
-		return f, err
-	}
-	whole := *m.Model
-	whole.Spec.Storage, whole.K = Exact, (*linalg.Sym)(nil)
+// fitSpread is fitSites on a matrix that is spread: on all of K, if that fits into this machine's memory.
+func (m training) fitSpread() ([]float64, error) {
+	whole := m.on((*linalg.Sym)(nil))
 	what := fmt.Sprintf("the fit to all data, which needs the whole kernel matrix of %d distinct inputs for "+
-		"this loss,",
-		m.Sites())
-	if err := linalg.CheckMemory(whole.Forecast().exactBytes(), m.MaxBytes, what); err != nil {
+		"this loss,", m.Sites())
+	if err := linalg.CheckMemory(whole.Forecast().Held(), m.MaxBytes, what); err != nil {
 		return nil, err
 	}
-	var err error
-	if whole.K, err = (choice{&whole}).whole(); err != nil {
+	k, err := choice{whole}.whole()
+	if err != nil {
 		return nil, err
 	}
-	return training{&whole}.fitted()
+	return training{m.on(k)}.fitSites()
 }
 
 // marginCost is the cost C of margin violation of a classifier's loss, without class

@@ -148,7 +148,7 @@ func TestUntrainable(t *testing.T) {
 func TestTrainerWithoutMemory(t *testing.T) {
 	m := build(t, model.Spec{Set: load(t, "synthetic:checker,n=900"), Kernel: kernel.Spec{Gamma: 20,
 		Jitter: 0.01},
-		Loss: loss.HardMargin{}, Storage: model.LowRank, Rank: 20, MaxBytes: 5 << 20})
+		Loss: loss.HardMargin{}, Storage: model.LowRank, MaxRank: 20, MaxBytes: 5 << 20})
 	refused(m.NewTrainer())(t, "one by one", linalg.ErrMemory, "")
 	s := need.One(m.Solve(t.Context(), bootstrap, solver.Settings{MaxSweeps: 20}))(t)
 	_, err := refit.RetrainAround(t.Context(), m, s, bootstrap, refit.RetrainSettings{

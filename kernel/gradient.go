@@ -8,42 +8,36 @@ import (
 	"bootbench/linalg"
 )
 
-// Gradient holds the derivatives of a function of the Gram matrix with respect to the logarithms of the
-// hyperparameters of its covariance function.
-type Gradient struct {
-	Gamma       float64   // of kinds that have a length scale for all features, and of Poly
-	Coef0       float64   // of Poly
-	LengthScale []float64 // of the length scale of each feature, where each has one
-	Amplitude   float64
-	Constant    float64
-	Jitter      float64
-}
-
 // Gradient takes the derivatives of a function with respect to the elements of Gram, weights (M x M,
-// symmetric, its derivative is sum_ij weights_ij dK_ij), to those with respect to the hyperparameters, at
-// 3 M^2 d flops and 8 M^2 bytes. With Omega_qi = weights_qi A k'(r^2_qi) and z the scaled inputs,
+// symmetric, its derivative is sum_ij weights_ij dK_ij), to those with respect to the logarithms of the numbers
+// of the Spec, which it returns in their places, at 3 M^2 d flops and 8 M^2 bytes. With
+// Omega_qi = weights_qi A k'(r^2_qi) and z the scaled inputs,
 //
 //	dE/dlog L_k = -2 sum_qi Omega_qi (z_qk - z_ik)^2:
 //
 // one product with all features serves all length scales. One triangle is summed, whose elements off the
 // diagonal count twice.
-func (in *Inputs) Gradient(weights blas64.General) *Gradient {
+func (in *Inputs) Gradient(weights blas64.General) Spec {
 	m := in.N()
 	omega := blas64.General{Rows: m, Cols: m, Stride: m, Data: make([]float64, m*m)}
 	in.train.gram(blas64.Symmetric{Uplo: blas.Upper, N: m, Stride: m, Data: omega.Data})
-	parts := make([]Gradient, m)
+	parts := make([]Spec, m)
 	linalg.Parallel(m, func(q int) {
 		k, w := row(omega, q)[q:], row(weights, q)[q:]
 		in.train.squaredDistances(k, in.train, q, q)
 		parts[q].add(in.spec.contract(k[:1], w[:1]), 1)
 		parts[q].add(in.spec.contract(k[1:], w[1:]), 2)
 	})
-	g := &Gradient{}
+	g := Spec{Kind: in.spec.Kind}
 	for q, part := range parts {
 		g.add(part, 1)
 		g.Jitter += row(weights, q)[q] * in.spec.Jitter
 	}
-	if len(in.spec.LengthScale) > 1 {
+	switch len(in.spec.LengthScale) {
+	case 0:
+	case 1:
+		g.LengthScale = []float64{-2 * g.Gamma}
+	default:
 		for q := range m {
 			for j := range q {
 				omega.Data[q*m+j] = omega.Data[j*m+q]
@@ -55,22 +49,21 @@ func (in *Inputs) Gradient(weights blas64.General) *Gradient {
 }
 
 // add adds a multiple of another gradient, except for the length scales and the jitter.
-func (g *Gradient) add(part Gradient, times float64) {
-	g.Gamma, g.Coef0 = g.Gamma+times*part.Gamma, g.Coef0+times*part.Coef0
-	g.Amplitude, g.Constant = g.Amplitude+times*part.Amplitude, g.Constant+times*part.Constant
+func (s *Spec) add(part Spec, times float64) {
+	s.Gamma, s.Coef0 = s.Gamma+times*part.Gamma, s.Coef0+times*part.Coef0
+	s.Amplitude, s.Constant = s.Amplitude+times*part.Amplitude, s.Constant+times*part.Constant
 }
 
 // contract sums over squared distances or inner products v, and leaves Omega in their place.
-func (s *Spec) contract(v, w []float64) (part Gradient) {
+func (s *Spec) contract(v, w []float64) (part Spec) {
 	for j, r := range v {
 		value, slope := s.at(r)
 		part.Amplitude += w[j] * s.Amplitude * value
 		v[j] = w[j] * slope * s.Amplitude
 		part.Gamma += v[j] * r // r^2 is as gamma, and so is gamma x . x'
-		part.Coef0 += v[j]
 	}
-	if part.Coef0 *= s.Coef0; s.Coef0 != 0 {
-		part.Coef0 /= s.Gamma // the slope is with respect to x . x'
+	if s.Coef0 != 0 { // the slope is with respect to x . x'
+		part.Coef0 = floats.Sum(v) * s.Coef0 / s.Gamma
 	}
 	part.Constant = floats.Sum(w) * s.Constant
 	return part
@@ -108,8 +101,8 @@ func (p *points) byLengthScale(omega blas64.General) []float64 {
 }
 
 // Gradient is Inputs.Gradient of a precomputed kernel whose completed matrix is k.
-func (s Spec) Gradient(k *linalg.Sym, weights blas64.General) *Gradient {
-	g := &Gradient{}
+func (s Spec) Gradient(k *linalg.Sym, weights blas64.General) Spec {
+	g := Spec{Kind: s.Kind}
 	for i := range k.N() {
 		for j, w := range row(weights, i) {
 			g.Amplitude += w * (k.At(i, j) - s.Constant)

@@ -40,6 +40,27 @@ type Spec struct {
 	Jitter float64 `json:"jitter"`
 }
 
+// Named is the number that a flag gives, of one feature, from 0, if each has a length scale; nil if the kernel
+// has no such number.
+func (s *Spec) Named(flag string, feature int) *float64 {
+	scales := len(s.LengthScale)
+	switch {
+	case flag == "gamma" && (s.Kind.radial() || s.Kind == Poly) && scales == 0:
+		return &s.Gamma
+	case flag == "length-scale" && scales > 0:
+		return &s.LengthScale[max(0, feature)]
+	case flag == "coef0" && s.Kind == Poly:
+		return &s.Coef0
+	case flag == "amplitude":
+		return &s.Amplitude
+	case flag == "constant":
+		return &s.Constant
+	case flag == "jitter":
+		return &s.Jitter
+	}
+	return nil
+}
+
 // Validate reports the first thing wrong with s as a kernel on d >= 1
 // features. For Precomputed d is not looked at.
 func (s Spec) Validate(d int) error {

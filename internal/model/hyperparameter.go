@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -32,19 +33,8 @@ func (s *Spec) Hyperparameters(names ...string) ([]Hyperparameter, error) {
 	about, _ := loss.About(s.Loss.Name())
 	var all []Hyperparameter
 	for _, name := range names {
-		has := slices.Contains(about.Takes, name)
-		switch name {
-		case "gamma":
-			has = (s.Kernel.Scaled() || s.Kernel.Kind == kernel.Poly) && len(s.Kernel.LengthScale) == 0
-		case "length-scale":
-			has = len(s.Kernel.LengthScale) > 0
-		case "coef0":
-			has = s.Kernel.Kind == kernel.Poly
-		case "amplitude", "constant", "jitter":
-			has = true
-		case "class-weight":
-			has = about.Weighted
-		}
+		has := s.Kernel.Named(name, -1) != nil || slices.Contains(about.Takes, name) ||
+			name == "class-weight" && about.Weighted
 		if !has {
 			return nil, InputError(fmt.Errorf("there is no %s in a model of kernel %v and loss %s", name,
 				s.Kernel.Kind, s.Loss.Name()))
@@ -63,45 +53,11 @@ func (s *Spec) Hyperparameters(names ...string) ([]Hyperparameter, error) {
 	return all, nil
 }
 
-// ofKernel are the hyperparameters of a kernel: where they are, and the derivative by their logarithms. A
-// length scale is of a feature; one for all, L, is gamma = 1/(2 L^2).
-var ofKernel = map[string]struct {
-	field func(k *kernel.Spec, feature int) *float64
-	slope func(g *kernel.Gradient, feature int) float64
-}{
-	"gamma": {func(k *kernel.Spec, _ int) *float64 { return &k.Gamma },
-		func(g *kernel.Gradient, _ int) float64 { return g.Gamma }},
-	"length-scale": {func(k *kernel.Spec, feature int) *float64 { return &k.LengthScale[max(0, feature)] },
-		func(g *kernel.Gradient, feature int) float64 {
-			if feature < 0 {
-				return -2 * g.Gamma
-			}
-			return g.LengthScale[feature]
-		}},
-	"coef0": {func(k *kernel.Spec, _ int) *float64 { return &k.Coef0 },
-		func(g *kernel.Gradient, _ int) float64 { return g.Coef0 }},
-	"amplitude": {func(k *kernel.Spec, _ int) *float64 { return &k.Amplitude },
-		func(g *kernel.Gradient, _ int) float64 { return g.Amplitude }},
-	"constant": {func(k *kernel.Spec, _ int) *float64 { return &k.Constant },
-		func(g *kernel.Gradient, _ int) float64 { return g.Constant }},
-	"jitter": {func(k *kernel.Spec, _ int) *float64 { return &k.Jitter },
-		func(g *kernel.Gradient, _ int) float64 { return g.Jitter }},
-}
-
-// OfKernel reports whether it is one of the kernel.
-func (h Hyperparameter) OfKernel() bool {
-	_, known := ofKernel[h.Name]
-	return known
-}
-
 // Value is that of the hyperparameter, defaults written out.
 func (h Hyperparameter) Value(s *Spec) float64 {
 	k := s.Kernel.WithDefaults(s.Set.D())
-	if of, known := ofKernel[h.Name]; known {
-		return *of.field(&k, h.Feature)
-	}
 	p, _ := loss.ParametersOf(s.Loss)
-	if field := p.Named(h.Name); field != nil {
+	if field := cmp.Or(k.Named(h.Name, h.Feature), p.Named(h.Name)); field != nil {
 		return *field
 	}
 	return p.ClassWeight(1)
@@ -109,17 +65,15 @@ func (h Hyperparameter) Value(s *Spec) float64 {
 
 // Set changes the hyperparameter, and nothing that s shares with another Spec.
 func (h Hyperparameter) Set(s *Spec, value float64) error {
-	if h.Name == "length-scale" {
-		s.Kernel.LengthScale = slices.Clone(s.Kernel.LengthScale)
-	}
-	if of, known := ofKernel[h.Name]; known {
-		*of.field(&s.Kernel, h.Feature) = value
+	s.Kernel.LengthScale = slices.Clone(s.Kernel.LengthScale)
+	if field := s.Kernel.Named(h.Name, h.Feature); field != nil {
+		*field = value
 		return nil
 	}
 	p, _ := loss.ParametersOf(s.Loss)
 	if field := p.Named(h.Name); field != nil {
 		*field = value
-	} else if h.Name == "class-weight" {
+	} else {
 		p.ClassWeights = loss.ClassWeights{Negative: p.ClassWeight(-1), Positive: value}
 	}
 	made, err := loss.ByName(s.Loss.Name(), p)
@@ -141,13 +95,13 @@ func (h Hyperparameter) Factor() float64 {
 	return 0
 }
 
-// GradientOver lists derivatives in the order of hyperparameters: those of the kernel, those by a
+// GradientOver lists derivatives in the order of hyperparameters: those of the kernel, those with respect to a
 // factor of the loss, and others of the loss in their own order.
-func GradientOver(over []Hyperparameter, byKernel *kernel.Gradient, byFactor float64,
+func GradientOver(over []Hyperparameter, byKernel kernel.Spec, byFactor float64,
 	byLoss []float64) (gradient []float64) {
 	for _, h := range over {
-		if of, known := ofKernel[h.Name]; known {
-			gradient = append(gradient, of.slope(byKernel, h.Feature))
+		if slope := byKernel.Named(h.Name, h.Feature); slope != nil {
+			gradient = append(gradient, *slope)
 		} else if power := h.Factor(); power != 0 {
 			gradient = append(gradient, power*byFactor)
 		} else {
@@ -159,7 +113,7 @@ func GradientOver(over []Hyperparameter, byKernel *kernel.Gradient, byFactor flo
 
 // KernelGradient takes derivatives with respect to the elements of the kernel matrix to those with respect to
 // the logarithms of the kernel's hyperparameters.
-func (m *Model) KernelGradient(weights blas64.General) *kernel.Gradient {
+func (m *Model) KernelGradient(weights blas64.General) kernel.Spec {
 	if m.inputs == nil {
 		return m.Kernel.Gradient(m.Gram(), weights)
 	}

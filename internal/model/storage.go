@@ -125,8 +125,8 @@ func (m *Model) Dense() (*linalg.Sym, error) {
 	case Exact:
 		return m.Gram(), nil
 	case ScaLAPACK:
-		return nil, InputError(errors.New("a kernel matrix that is spread over ranks is nowhere whole: take another " +
-			"engine, or one process"))
+		return nil, InputError(errors.New("a kernel matrix that is spread over ranks is nowhere whole: take " +
+			"another engine, or one process"))
 	}
 	return m.dense()
 }

@@ -195,7 +195,7 @@ func Gradient(ctx context.Context, m *model.Model, s *solver.Solution, o adjoint
 	over []model.Hyperparameter) (value float64, gradient []float64, err error) {
 	var paths []adjoint.Path
 	for _, h := range over {
-		if !h.OfKernel() && h.Factor() == 0 {
+		if m.Kernel.Named(h.Name, h.Feature) == nil && h.Factor() == 0 {
 			paths = append(paths, func(distance float64) (loss.Loss, error) {
 				moved := m.Spec
 				err := h.Set(&moved, h.Value(&m.Spec)*math.Exp(distance))

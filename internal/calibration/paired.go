@@ -5,8 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mathext"
 	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"bootbench/internal/null"
 )
@@ -81,13 +81,12 @@ func pairs(a, b blas64.General) float64 {
 
 // student makes interval and p-value of a mean with a standard error of dof degrees of freedom.
 func student(mean, se float64, dof int, level float64) *Difference {
-	d, n := &Difference{Value: null.Float(mean), StandardError: null.Float(se), PValue: 1}, float64(dof)
-	// P(|T| > t) = I_x(n/2, 1/2) at x = n/(n + t^2).
-	x := mathext.InvRegIncBeta(n/2, 0.5, 1-level)
-	half := se * math.Sqrt(n*(1-x)/x)
-	d.Low, d.High = null.Float(mean-half), null.Float(mean+half)
-	if t := mean / se; mean != 0 && se > 0 {
-		d.PValue = null.Float(mathext.RegIncBeta(n/2, 0.5, n/(n+t*t)))
+	t := distuv.StudentsT{Sigma: 1, Nu: float64(dof)}
+	half := se * t.Quantile((1+level)/2)
+	d := &Difference{Value: null.Float(mean), StandardError: null.Float(se), Low: null.Float(mean - half),
+		High: null.Float(mean + half), PValue: 1}
+	if mean != 0 && se > 0 {
+		d.PValue = null.Float(2 * t.CDF(-math.Abs(mean/se)))
 	}
 	return d
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/optimize"
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/internal/null"
@@ -75,46 +76,33 @@ func FitLogistic(field, label, weights []float64) (Logistic, error) {
 	z := slices.Clone(field)
 	floats.AddConst(-center, z)
 	floats.Scale(1/scale, z)
-	best := newton(share, z, t, weights)
+	best := minimize(share, z, t, weights)
 	if !(best.Slope > 0) {
 		return share, nil
 	}
 	return Logistic{Slope: best.Slope / scale, Offset: best.Offset - best.Slope*center/scale}, nil
 }
 
-// newton minimises the log loss of a logistic curve, which is convex, by Newton's method
-// with halved steps (Lin, Lin and Weng 2007).
-func newton(l Logistic, z, t, weights []float64) Logistic {
-	const steps, decrement = 100, 1e-12
-	total := 0.0
-	for i := range z {
-		total += WeightOf(weights, i)
+// minimize finds the least mean log loss of a logistic curve, which is convex, from l.
+func minimize(l Logistic, z, t, weights []float64) Logistic {
+	curve := func(x []float64) Logistic { return Logistic{x[0], x[1]} }
+	total := float64(len(z))
+	if weights != nil {
+		total = floats.Sum(weights)
 	}
-	for range steps {
-		var g [2]float64
-		h := [3]float64{1e-12, 0, 1e-12}
-		for i, v := range z {
-			q := l.Probability(v)
-			of := WeightOf(weights, i)
-			miss, w := of*(q-t[i]), of*q*(1-q)
-			g[0], g[1] = g[0]+miss*v, g[1]+miss
-			h[0], h[1], h[2] = h[0]+w*v*v, h[1]+w*v, h[2]+w
-		}
-		det := h[0]*h[2] - h[1]*h[1]
-		move := Logistic{-(h[2]*g[0] - h[1]*g[1]) / det, -(h[0]*g[1] - h[1]*g[0]) / det}
-		fall := -(g[0]*move.Slope + g[1]*move.Offset)
-		if !(fall > decrement*total) {
-			break
-		}
-		from, part := l, 1.0
-		for value := from.crossEntropy(z, t, weights); ; part /= 2 {
-			l = Logistic{from.Slope + part*move.Slope, from.Offset + part*move.Offset}
-			if l.crossEntropy(z, t, weights) <= value-1e-4*part*fall || part < decrement {
-				break
+	problem := optimize.Problem{
+		Func: func(x []float64) float64 { return curve(x).crossEntropy(z, t, weights) / total },
+		Grad: func(g, x []float64) {
+			clear(g)
+			for i, v := range z {
+				miss := WeightOf(weights, i) / total * (curve(x).Probability(v) - t[i])
+				g[0], g[1] = g[0]+miss*v, g[1]+miss
 			}
-		}
+		},
 	}
-	return l
+	settings := &optimize.Settings{GradientThreshold: 1e-9, MajorIterations: 100}
+	r, _ := optimize.Minimize(problem, []float64{l.Slope, l.Offset}, settings, &optimize.BFGS{})
+	return curve(r.X) // whatever ended it
 }
 
 // crossEntropy is the log loss on targets t, summed over the fields z.

@@ -9,9 +9,9 @@ import (
 )
 
 // Gradient takes the derivatives of a function with respect to the elements of Gram, weights (M x M,
-// symmetric, its derivative is sum_ij weights_ij dK_ij), to those with respect to the logarithms of the numbers
-// of the Spec, which it returns in their places, at 3 M^2 d flops and 8 M^2 bytes. With
-// Omega_qi = weights_qi A k'(r^2_qi) and z the scaled inputs,
+// symmetric, its derivative is sum_ij weights_ij dK_ij), to those with respect to the logarithms of the
+// numbers of the Spec, which it returns in their places, at 3 M^2 d flops and 8 M^2 bytes. With Omega_qi =
+// weights_qi A k'(r^2_qi) and z the scaled inputs,
 //
 //	dE/dlog L_k = -2 sum_qi Omega_qi (z_qk - z_ik)^2:
 //

@@ -40,8 +40,8 @@ type Spec struct {
 	Jitter float64 `json:"jitter"`
 }
 
-// Named is the number that a flag gives, of one feature, from 0, if each has a length scale; nil if the kernel
-// has no such number.
+// Named is the number that a flag gives, of one feature, from 0, if each has a length scale; nil if the
+// kernel has no such number.
 func (s *Spec) Named(flag string, feature int) *float64 {
 	scales := len(s.LengthScale)
 	switch {

@@ -95,8 +95,8 @@ func (h Hyperparameter) Factor() float64 {
 	return 0
 }
 
-// GradientOver lists derivatives in the order of hyperparameters: those of the kernel, those with respect to a
-// factor of the loss, and others of the loss in their own order.
+// GradientOver lists derivatives in the order of hyperparameters: those of the kernel, those with respect to
+// a factor of the loss, and others of the loss in their own order.
 func GradientOver(over []Hyperparameter, byKernel kernel.Spec, byFactor float64,
 	byLoss []float64) (gradient []float64) {
 	for _, h := range over {

@@ -32,7 +32,7 @@ type Estimator struct {
 
 	center   []float64   // the theory's mean, M + P
 	points   *regression // F1 - E F1 and its square; f - center, its square, votes
-	unit     []float64   // the same, summed over the present period
+	unit     []unit      // of each point, the same summed over the present period
 	examples *regression // over resamples that leave the example out: the controls; f - center, tests
 	observed []float64   // workspace for these
 	leftOut  []*leftOut  // of each test; none where no example is ever left out
@@ -41,6 +41,8 @@ type Estimator struct {
 
 // pointResponses are f - center, (f - center)^2, votes.
 const pointResponses = 3
+
+type unit [controls + pointResponses]float64
 
 // NewEstimator prepares the estimates of a problem, by losses that judge left-out examples. It refuses a
 // solution whose G has moved on. Where the average of F1 is not known the estimates use no control variate,
@@ -54,7 +56,7 @@ func NewEstimator(p Problem, tests []loss.Test) (*Estimator, error) {
 	e := &Estimator{solution: p.Solution, tests: tests, period: p.Scheme.Period(),
 		absent: make([]int, n),
 		center: x.center, points: newRegression(len(x.center), pointResponses),
-		unit: make([]float64, len(x.center)*(controls+pointResponses))}
+		unit: make([]unit, len(x.center))}
 	e.known, err = x.expectation()
 	if _, designed := p.Scheme.(resample.Designed); err != nil && !designed { // it is the rule for blocks
 		e.warnings = append(e.warnings,
@@ -78,7 +80,7 @@ func (e *Estimator) Add(_ int, weight, f []float64) {
 	group := e.done / e.period % groups
 	e.done++
 	for j, v := range exact {
-		unit := e.unitOf(j)
+		unit := &e.unit[j]
 		if e.known != nil {
 			move := first[j] - e.known.Mean[j]
 			unit[0] += move
@@ -97,12 +99,6 @@ func (e *Estimator) Add(_ int, weight, f []float64) {
 	if e.done%e.period == 0 {
 		e.endPeriod(group)
 	}
-}
-
-// unitOf are the sums at point j over the present period.
-func (e *Estimator) unitOf(j int) []float64 {
-	const variables = controls + pointResponses
-	return e.unit[j*variables:][:variables]
 }
 
 // addLeftOut takes in the examples that a resample leaves out.
@@ -136,12 +132,12 @@ func (e *Estimator) addLeftOut(group int, weight, exact, first []float64) {
 // endPeriod makes one observation of resamples that depend on each other.
 func (e *Estimator) endPeriod(group int) {
 	for j := range e.center {
-		unit := e.unitOf(j)
+		unit := &e.unit[j]
 		for i := range unit {
 			unit[i] /= float64(e.period)
 		}
-		e.points.Add(group, j, unit)
-		clear(unit)
+		e.points.Add(group, j, unit[:])
+		clear(unit[:])
 	}
 	for _, l := range e.leftOut {
 		l.end(group, float64(e.period), e.absent)

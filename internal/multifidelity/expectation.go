@@ -1,13 +1,13 @@
 package multifidelity
 
 import (
+	"cmp"
 	"fmt"
-	"math"
 	"slices"
 
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/floats"
 
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -34,20 +34,6 @@ type Expectation struct {
 	AbsentMean, AbsentVar []float64
 }
 
-// NewExpectation computes the moments of the first iterate. Its mean needs that the scheme is one of package
-// resample, and that the joint counts at every input can be enumerated: else it is an error. Its variance
-// needs that counts are independent or that every example is alone on its site, and no design: Var and
-// AbsentVar are nil else.
-//
-// The cost is that of some products with G; under a scheme whose counts depend on each other of about 20.
-func NewExpectation(p Problem) (*Expectation, error) {
-	x, err := newIterate(p)
-	if err != nil {
-		return nil, err
-	}
-	return x.expectation()
-}
-
 // iterate is F1 as a function of the counts.
 type iterate struct {
 	Problem
@@ -55,15 +41,6 @@ type iterate struct {
 	chi    []float64
 	center []float64 // the theory's mean, M + P
 	sites  []*siteForce
-	part   []int // of each site's examples, see countLaw
-	known  map[place][2]float64
-}
-
-// place is a site under a law of its counts, which are those of its examples without one of a target; -1:
-// all.
-type place struct {
-	site, without int
-	law           *jointCounts
 }
 
 func newIterate(p Problem) (*iterate, error) {
@@ -72,7 +49,7 @@ func newIterate(p Problem) (*iterate, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &iterate{Problem: p, engine: engine, part: make([]int, s.Sites()), known: map[place][2]float64{}}
+	x := &iterate{Problem: p, engine: engine}
 	x.chi, _ = engine.Diag()
 	x.center = append(slices.Clone(s.Mean), x.respond(s.SiteMean)...)
 	targets, losses := make([][]float64, s.Sites()), slices.Repeat([]loss.Loss{s.Problem.Loss}, s.Sites())
@@ -89,67 +66,70 @@ func newIterate(p Problem) (*iterate, error) {
 	return x, nil
 }
 
-// expectation computes the moments. With example i of part p left out
+// expectation computes the moments. Its mean needs that the scheme is one of package resample, and that the
+// joint counts at every input can be enumerated: else it is an error. Its variance needs that counts are
+// independent or that every example is alone on its site, and no design: Var and AbsentVar are nil else. With
+// example i of part p left out
 //
 //	E F1_i = m_i + G_ii delta_i(0) + sum_{l not in p} G_il delta_l + sum_{l in p, l != i} G_il delta_l|i
 //
-// with delta the means of xi - g under the law of the other parts, and of the others of i's part (T14).
+// with delta the means of xi - g under the law of the other parts, and of the others of i's part (T14). The
+// cost is that of some products with G; under a scheme whose counts depend on each other of about 40.
 func (x *iterate) expectation() (*Expectation, error) {
-	s, n := x.Solution, len(x.Solution.Problem.Y)
-	alone := n == len(x.sites)
+	s, y := x.Solution, x.Solution.Problem.Y
+	alone := len(y) == len(x.sites)
 	_, designed := x.Scheme.(resample.Designed)
-	law, known := newCountLaw(x.Scheme, n)
-	if !known || designed && !alone {
+	laws, parts := partLaws(x.Scheme, len(y))
+	if laws == nil || designed && !alone {
 		return nil, fmt.Errorf("the joint law of the counts under scheme %q is not known", x.Scheme.Name())
 	}
-	for i, p := range law.part {
-		x.part[s.SiteOf(i)] = p
+	part := make([]int, len(x.sites)) // of each site's examples
+	for i, p := range parts {
+		part[s.SiteOf(i)] = p
 	}
-	var whole, outside, inside forces
-	for _, f := range []struct {
-		*forces
-		laws []*jointCounts
-	}{{&whole, law.marginal}, {&outside, law.outside}, {&inside, law.inside}} {
-		for site := range x.sites {
-			if err := x.add(f.forces, place{site, -1, f.laws[x.part[site]]}); err != nil {
-				return nil, err
-			}
+	var whole, inside, outside forces
+	own := make([]forces, len(x.sites)) // without one example of each target
+	for j, site := range x.sites {
+		law := laws[part[j]]
+		err := cmp.Or(whole.add(site, law.marginal, -1), inside.add(site, law.inside, -1),
+			outside.add(site, law.outside, -1))
+		for t := range site.target {
+			err = cmp.Or(err, own[j].add(site, law.inside, t))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("site %d: %w", j+1, err)
 		}
 	}
-	var own forces // of each example's site without it
-	for i, y := range s.Problem.Y {
-		site := s.SiteOf(i)
-		at := place{site, slices.Index(x.sites[site].target, y), law.inside[x.part[site]]}
-		if err := x.add(&own, at); err != nil {
-			return nil, err
-		}
+	ownOf := func(example, site int) (mean, variance float64) {
+		t := slices.Index(x.sites[site].target, y[example])
+		return own[site].mean[t], own[site].variance[t]
 	}
-	e := &Expectation{Mean: x.product(whole.mean, true), AbsentMean: make([]float64, n)}
-	for j, m := range x.center {
-		e.Mean[j] += m
-	}
+	e := &Expectation{Mean: x.product(whole.mean, true), AbsentMean: make([]float64, len(y))}
+	floats.Add(e.Mean, x.center)
 	others := make([]float64, len(x.sites))
-	for p := range law.marginal {
-		for l, part := range x.part {
-			if others[l] = outside.mean[l]; part == p {
-				others[l] = inside.mean[l]
+	for p := range laws {
+		for j := range others {
+			if others[j] = outside.mean[j]; part[j] == p {
+				others[j] = inside.mean[j]
 			}
 		}
 		off := x.product(others, false)
-		for i, part := range law.part {
-			if site := s.SiteOf(i); part == p {
-				e.AbsentMean[i] = s.Mean[site] + off[site] + x.chi[site]*own.mean[i]
+		for i := range y {
+			if j := s.SiteOf(i); part[j] == p {
+				mean, _ := ownOf(i, j)
+				e.AbsentMean[i] = s.Mean[j] + off[j] + x.chi[j]*mean
 			}
 		}
 	}
-	if designed || !alone && !law.marginal[0].independent() {
+	if designed || !alone && !laws[0].marginal.independent() {
 		return e, nil
 	}
-	e.Var = x.variance(law.marginal[0], whole.variance, true)
-	off := x.variance(law.inside[0], inside.variance, false)
-	for i, v := range own.variance {
-		site := s.SiteOf(i)
-		e.AbsentVar = append(e.AbsentVar, off[site]+x.chi[site]*x.chi[site]*v)
+	e.Var = x.variance(laws[0].marginal, whole.variance, true)
+	off := x.variance(laws[0].inside, inside.variance, false)
+	for i := range y {
+		j := s.SiteOf(i)
+		_, variance := ownOf(i, j)
+		e.AbsentVar = append(e.AbsentVar, off[j]+x.chi[j]*x.chi[j]*variance)
 	}
 	return e, nil
 }
@@ -157,17 +137,11 @@ func (x *iterate) expectation() (*Expectation, error) {
 // forces are moments of xi - g.
 type forces struct{ mean, variance []float64 }
 
-// add appends the moments at a place, which are computed once.
-func (x *iterate) add(f *forces, at place) (err error) {
-	v, known := x.known[at]
-	if !known {
-		if v[0], v[1], err = x.sites[at.site].moments(at.law, at.without); err != nil {
-			return fmt.Errorf("site %d: %w", at.site+1, err)
-		}
-		x.known[at] = v
-	}
-	f.mean, f.variance = append(f.mean, v[0]), append(f.variance, v[1])
-	return nil
+// add appends the moments of a site under a law of its counts, those without one example of a target; -1: all.
+func (f *forces) add(site *siteForce, law *jointCounts, without int) error {
+	mean, variance, err := site.moments(law, without)
+	f.mean, f.variance = append(f.mean, mean), append(f.variance, variance)
+	return err
 }
 
 // product is what forces delta add to the predictions, G delta at the sites and then that at new inputs. If
@@ -217,62 +191,33 @@ func (x *iterate) squares(v []float64, whole bool) []float64 {
 // variance is the variance of product from that of the forces under a law. Where counts depend on each other
 // it has the covariances of pairs of sites with one example each,
 //
-//	sum_{i != l} G_ji G_jl Cov(xi_i, xi_l) = sum_r lambda_r ((G phi_r)_j^2 - sum_i G_ji^2 phi_ri^2),
+//	sum_{i != l} G_ji G_jl Cov(xi_i, xi_l) = sum_kn C_kn (S_jk S_jn - sum_i G_ji^2 xi_i(k) xi_i(n)),
 //
-// with lambda_r and u_r the eigenvalues and eigenvectors of P(k, l) - P(k) P(l), the joint
-// law of two counts less the product of their laws, and phi_ri = sum_k u_rk xi_i(k).
+// with C_kn = P(k, n) - P(k) P(n), the joint law of two counts less the product of their laws, and S_jk =
+// sum_i G_ji xi_i(k).
 func (x *iterate) variance(law *jointCounts, variance []float64, whole bool) []float64 {
-	out := x.squares(variance, whole)
 	if law.independent() {
-		return out
+		return x.squares(variance, whole)
 	}
-	square := make([]float64, len(variance))
-	x.eachPairMode(law, func(lambda float64, phi []float64) {
-		for i, v := range phi {
-			square[i] = v * v
-		}
-		product := x.product(phi, whole)
-		for j, v := range x.squares(square, whole) {
-			out[j] += lambda * (product[j]*product[j] - v)
-		}
-	})
-	return out
-}
-
-// negligibleMode is the eigenvalue, relative to the largest, below which a mode of the
-// pairs' covariance is rounding.
-const negligibleMode = 1e-13
-
-// eachPairMode calls f with lambda_r and phi_r of variance.
-func (x *iterate) eachPairMode(law *jointCounts, f func(lambda float64, phi []float64)) {
 	one := law.total(1)
-	counts := len(one.P)
-	covariance := mat.NewSymDense(counts, nil)
-	for k := range counts {
-		for l := k; l < counts; l++ {
-			pair := law.prob([]int{1, 1}, []int{one.First + k, one.First + l})
-			covariance.SetSym(k, l, pair-one.P[k]*one.P[l])
+	xi, products := make([][]float64, len(one.P)), make([][]float64, len(one.P))
+	for k := range one.P {
+		for _, site := range x.sites {
+			xi[k] = append(xi[k], site.value([]int{one.First + k}))
+		}
+		products[k] = x.product(xi[k], whole)
+	}
+	diagonal, pairs := slices.Clone(variance), make([]float64, len(products[0]))
+	for k, p := range one.P {
+		for n, q := range one.P {
+			c := law.prob([]int{1, 1}, []int{one.First + k, one.First + n}) - p*q
+			for i := range diagonal {
+				diagonal[i] -= c * xi[k][i] * xi[n][i]
+			}
+			for j := range pairs {
+				pairs[j] += c * products[k][j] * products[n][j]
+			}
 		}
 	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(covariance, true) {
-		return // never: the matrix is finite
-	}
-	var vectors mat.Dense
-	eigen.VectorsTo(&vectors)
-	lambda := eigen.Values(nil)
-	largest := math.Max(math.Abs(lambda[0]), math.Abs(lambda[counts-1]))
-	values := mat.NewDense(len(x.sites), counts, nil)
-	for i, site := range x.sites {
-		for k := range counts {
-			values.Set(i, k, site.value([]int{one.First + k}))
-		}
-	}
-	var phi mat.VecDense
-	for r, v := range lambda {
-		if math.Abs(v) > negligibleMode*largest {
-			phi.MulVec(values, vectors.ColView(r))
-			f(v, phi.RawVector().Data)
-		}
-	}
+	return floats.AddTo(pairs, pairs, x.squares(diagonal, whole))
 }

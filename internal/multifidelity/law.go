@@ -2,21 +2,21 @@ package multifidelity
 
 import (
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/combin"
 
 	"bootbench/resample"
 )
 
-// countLaw is the law of the examples' counts by parts that do not depend on each other: groups that are
-// drawn together, strata that are drawn within, or of a scheme all examples. (The first iterate is additive
-// in the counts: marginals are enough for its mean, T14.)
-type countLaw struct {
-	part []int // of each example
-	// Laws of the counts in each part: at all; given that an example of it, or of another, is left out.
-	marginal, inside, outside []*jointCounts
-}
+// partLaw is the law of the counts in a part of the examples: at all; given that an example of the part, or of
+// another, is left out. (The first iterate is additive in the counts: marginals are enough for its mean, T14.)
+type partLaw struct{ marginal, inside, outside *jointCounts }
 
-// newCountLaw reports false where the law of n examples is not known.
-func newCountLaw(scheme resample.Scheme, n int) (law countLaw, known bool) {
+// partLaws are the laws of the parts of n examples that do not depend on each other, and which part each
+// example is in: groups that are drawn together, strata that are drawn within, or of a scheme all examples.
+// They are nil if they are not known.
+func partLaws(scheme resample.Scheme, n int) (laws []partLaw, part []int) {
 	designed, ok := scheme.(resample.Designed)
 	if !ok {
 		return within(make([]int, n), scheme)
@@ -24,33 +24,28 @@ func newCountLaw(scheme resample.Scheme, n int) (law countLaw, known bool) {
 	switch s := designed.Draws.(type) {
 	case resample.Grouped:
 		groups, ok := s.Groups.(resample.Scheme)
-		if !ok {
-			return law, false
+		marginal := newJointCounts(groups)
+		if !ok || marginal == nil {
+			return nil, nil
 		}
-		marginal, known := newJointCounts(groups)
-		given, never := marginal.givenAbsent(), &jointCounts{scheme: resample.Cache(resample.Bernoulli{})} // rate 0
-		law.part = s.Group
-		for range s.Count {
-			law.marginal, law.inside = append(law.marginal, marginal), append(law.inside, never)
-			law.outside = append(law.outside, given)
-		}
-		return law, known
+		never := newJointCounts(resample.Bernoulli{}) // of rate 0
+		return slices.Repeat([]partLaw{{marginal, never, marginal.givenAbsent()}}, s.Count), s.Group
 	case resample.Stratified:
 		return within(s.Stratum, s.Within...)
 	}
-	return law, false
+	return nil, nil
 }
 
-// within is the law of draws within parts.
-func within[S resample.Scheme](part []int, draws ...S) (law countLaw, known bool) {
-	law.part, known = part, true
+// within are the laws of draws within parts.
+func within[S resample.Scheme](part []int, draws ...S) (laws []partLaw, of []int) {
 	for _, d := range draws {
-		marginal, ok := newJointCounts(d)
-		known = known && ok
-		law.marginal, law.inside = append(law.marginal, marginal), append(law.inside, marginal.givenAbsent())
+		marginal := newJointCounts(d)
+		if marginal == nil {
+			return nil, nil
+		}
+		laws = append(laws, partLaw{marginal, marginal.givenAbsent(), marginal})
 	}
-	law.outside = law.marginal
-	return law, known
+	return laws, part
 }
 
 // jointCounts is the exact joint law of the examples' counts under a scheme, where
@@ -69,9 +64,9 @@ type urn struct {
 	replace         bool
 }
 
-// newJointCounts reports false for a scheme that it does not know.
-func newJointCounts(s resample.Scheme) (c *jointCounts, known bool) {
-	c = &jointCounts{scheme: resample.Cache(s), totals: map[int]resample.Counts{}}
+// newJointCounts is nil for a scheme that it does not know.
+func newJointCounts(s resample.Scheme) *jointCounts {
+	c := &jointCounts{scheme: resample.Cache(s), totals: map[int]resample.Counts{}}
 	switch s := s.(type) {
 	case resample.Poisson, resample.Bernoulli:
 	case resample.Multinomial:
@@ -86,9 +81,9 @@ func newJointCounts(s resample.Scheme) (c *jointCounts, known bool) {
 			}
 		}
 	default:
-		return c, false
+		return nil
 	}
-	return c, true
+	return c
 }
 
 // independent says whether the counts of different examples are.
@@ -101,11 +96,9 @@ func (c *jointCounts) givenAbsent() *jointCounts {
 	}
 	given, total := &jointCounts{scheme: c.scheme, totals: map[int]resample.Counts{}}, 0.0
 	for _, u := range c.urns {
-		u.weight *= u.prob([]int{1}, []int{0})
-		u.examples--
-		total += u.weight
-		if u.weight > 0 {
+		if u = u.after(1, 0); u.weight > 0 {
 			given.urns = append(given.urns, u)
+			total += u.weight
 		}
 	}
 	for i := range given.urns {
@@ -146,34 +139,28 @@ func (c *jointCounts) prob(n, k []int) float64 {
 	}
 	p := 0.0
 	for _, u := range c.urns {
-		p += u.weight * u.prob(n, k)
+		for j := range n {
+			u = u.after(n[j], k[j])
+		}
+		p += u.weight
 	}
 	return p
 }
 
-// prob is the multinomial, without replacement the multivariate hypergeometric
-// probability of the counts k of sets of n[j] examples.
-func (u urn) prob(n, k []int) float64 {
-	others, left := u.examples, u.draws
-	for j := range n {
-		others -= n[j]
-		left -= k[j]
+// after is what is left of the urn when n of its examples have k of its draws. Its weight is multiplied by the
+// probability of that, which is binomial, or hypergeometric without replacement.
+func (u urn) after(n, k int) urn {
+	rest := urn{0, u.draws - k, u.examples - n, u.replace}
+	switch {
+	case rest.draws < 0 || rest.examples < 0 || !u.replace && (k > n || rest.draws > rest.examples):
+	case u.replace:
+		rest.weight = u.weight * math.Exp(logBinomial(u.draws, k)+powerLog(k, n, u.examples)+
+			powerLog(rest.draws, rest.examples, u.examples))
+	default:
+		rest.weight = u.weight * math.Exp(logBinomial(n, k)+logBinomial(rest.examples, rest.draws)-
+			logBinomial(u.examples, u.draws))
 	}
-	if left < 0 || others < 0 {
-		return 0
-	}
-	if !u.replace {
-		logP := logBinomial(others, left) - logBinomial(u.examples, u.draws)
-		for j := range n {
-			logP += logBinomial(n[j], k[j])
-		}
-		return math.Exp(logP)
-	}
-	logP := logFactorial(u.draws) - logFactorial(left) + powerLog(left, others, u.examples)
-	for j := range n {
-		logP += powerLog(k[j], n[j], u.examples) - logFactorial(k[j])
-	}
-	return math.Exp(logP)
+	return rest
 }
 
 // powerLog is log((a/b)^k), 0 for k = 0.
@@ -184,15 +171,4 @@ func powerLog(k, a, b int) float64 {
 	return float64(k) * math.Log(float64(a)/float64(b))
 }
 
-func logFactorial(n int) float64 {
-	v, _ := math.Lgamma(float64(n) + 1)
-	return v
-}
-
-// logBinomial is log C(n, k), -Inf where there is no such choice.
-func logBinomial(n, k int) float64 {
-	if k < 0 || k > n {
-		return math.Inf(-1)
-	}
-	return logFactorial(n) - logFactorial(k) - logFactorial(n-k)
-}
+func logBinomial(n, k int) float64 { return combin.LogGeneralizedBinomial(float64(n), float64(k)) }

@@ -33,7 +33,7 @@ const theoryWeight = 20
 type leftOut struct {
 	test         loss.Test
 	theory       []float64 // e_i of the theory
-	theoryMean   float64
+	theoryMean   float64   // over the examples that are ever left out
 	center       []float64 // the present e_i
 	mean         float64   // of center
 	sums         []float64 // of the losses of each example when absent
@@ -54,24 +54,20 @@ func newLeftOut(p *Problem, test loss.Test) *leftOut {
 	s, n := p.Solution, len(p.Solution.Problem.Y)
 	l := &leftOut{test: test, sums: make([]float64, n), slope: make([]float64, n), curve: make([]float64, n),
 		scale: make([]float64, n), weight: make([]float64, n), all: newRegression(1, 2)}
-	l.theoryMean, l.theory = s.LeftOut(test)
+	_, l.theory = s.LeftOut(test)
 	l.center = slices.Clone(l.theory)
-	examples, sum, always := 0.0, 0.0, false
+	examples := 0.0 // that are ever left out
 	for i, e := range l.theory {
 		l.weight[i] = weightOf(s, i)
 		if p := resample.ProbAbsent(p.Scheme, i); p > 0 {
 			l.scale[i] = l.weight[i] / p
 			examples += l.weight[i]
-			sum += l.weight[i] * e
-		} else {
-			always = true
+			l.theoryMean += l.weight[i] * e
 		}
 	}
 	floats.Scale(1/examples, l.scale)
 	floats.Scale(1/examples, l.weight)
-	if always {
-		l.theoryMean = sum / examples
-	}
+	l.theoryMean /= examples
 	l.mean = l.theoryMean
 	for i, y := range s.Problem.Y {
 		cavity := s.Cavity[s.SiteOf(i)]
@@ -120,13 +116,12 @@ func (l *leftOut) end(group int, period float64, absent []int) {
 
 // estimate is the left-out error with its standard error, and the ratio of its variance
 // without controls to that with them.
-func (l *leftOut) estimate(p plan) (value, se, gain float64) {
-	p.alike = true
-	controlled, raw := l.all.estimate(0, p), l.all.estimate(0, plan{plain: true})
-	if gain = 1; controlled.cov[1][1] > 0 {
-		gain = raw.cov[1][1] / controlled.cov[1][1]
+func (l *leftOut) estimate(floor [controls]float64) (value, se, gain float64) {
+	at, all := l.all.estimate(0, plan{floor, [][controls]float64{{1, 1}, {1, 1}}, true}), l.all.Total(0)
+	if gain = 1; at.cov[1][1] > 0 {
+		gain = all.Central(controls+1, controls+1) / (all.Count() * (all.Count() - 1)) / at.cov[1][1]
 	}
-	return controlled.mean[1], controlled.se(1), gain
+	return at.mean[1], at.se(1), gain
 }
 
 // weightOf is the weight of an example.

@@ -33,7 +33,6 @@ func newRegression(points, responses int) *regression {
 
 // plan says how the coefficients of a point are found.
 type plan struct {
-	plain bool                // all are 0
 	floor [controls]float64   // the least mean square of each control that is not rounding
 	prior [][controls]float64 // of each response the coefficients that are expected
 	alike bool                // all are fitted to the first response
@@ -45,60 +44,51 @@ type estimate struct {
 	cov    [][]float64
 	counts [groups]float64   // observations by group
 	sums   [groups][]float64 // of the residuals y - beta x
+	total  []float64         // of the sums
 }
 
 // se is the standard error of the mean of response k.
 func (e *estimate) se(k int) float64 { return math.Sqrt(math.Max(0, e.cov[k][k])) }
 
-// without is the mean of response k with one group deleted, NaN where nothing is left.
+// without is the mean of response k with one group deleted, NaN if that is all.
 func (e *estimate) without(k, group int) float64 {
-	sum, count := 0.0, 0.0
-	for g := range groups {
-		if g != group && e.counts[g] > 0 {
-			sum += e.sums[g][k]
-			count += e.counts[g]
-		}
-	}
-	return sum / count
+	return (e.total[k] - e.sums[group][k]) / (floats.Sum(e.counts[:]) - e.counts[group])
 }
 
 // estimate computes the means of the residuals y - beta x at a point, with the coefficients beta of each
 // group fitted to the other groups, and the covariance of these means from that of the residuals. All is NaN
 // without observations, the covariance with one.
 func (r *regression) estimate(point int, p plan) *estimate {
-	q := r.responses
-	e := &estimate{mean: make([]float64, q), cov: make([][]float64, q)}
-	squares := make([][]float64, q)
+	q, all := r.responses, r.Total(point)
+	e := &estimate{mean: make([]float64, q), cov: make([][]float64, q), total: make([]float64, q)}
 	for k := range q {
-		squares[k], e.cov[k] = make([]float64, q), make([]float64, q)
+		e.cov[k] = make([]float64, q)
 	}
-	total, count := r.Total(point), 0.0
 	for g := range groups {
 		own := r.Group(g, point)
-		e.sums[g] = make([]float64, q)
+		e.counts[g], e.sums[g] = own.Count(), make([]float64, q)
 		if own.Count() == 0 {
 			continue
 		}
-		e.counts[g] = own.Count()
-		count += own.Count()
-		beta := r.coefficients(total.Less(own), p)
+		beta := r.coefficients(all.Less(own), p)
 		for k := range q {
 			e.sums[g][k] = own.Sum(controls + k)
 			for i, b := range beta[k] {
 				e.sums[g][k] -= b * own.Sum(i)
 			}
-			e.mean[k] += e.sums[g][k]
+			e.total[k] += e.sums[g][k]
 			for l := range k + 1 {
-				squares[k][l] += residualProduct(own, beta, k, l)
+				e.cov[k][l] += residualProduct(own, beta, k, l)
 			}
 		}
 	}
-	floats.Scale(1/count, e.mean)
+	n := all.Count()
 	for k := range q {
+		e.mean[k] = e.total[k] / n
 		for l := range k + 1 {
-			c := (squares[k][l] - count*e.mean[k]*e.mean[l]) / (count * (count - 1))
+			c := (e.cov[k][l] - n*e.mean[k]*e.mean[l]) / (n * (n - 1))
 			switch {
-			case count < 2:
+			case n < 2:
 				c = math.NaN()
 			case k == l:
 				c = math.Max(0, c) // rounding
@@ -126,13 +116,9 @@ func residualProduct(m retrain.Moments, beta [][controls]float64, k, l int) floa
 // constant within rounding, or determined by those before it, keeps its prior one.
 func (r *regression) coefficients(m retrain.Moments, p plan) [][controls]float64 {
 	beta := make([][controls]float64, r.responses)
-	if p.plain {
-		return beta
-	}
 	if copy(beta, p.prior); m.Count() < 2 {
 		return beta
 	}
-	covariance := ridge(m, p.floor)
 	for k := range beta {
 		response := controls + k
 		if p.alike {
@@ -152,51 +138,32 @@ func (r *regression) coefficients(m retrain.Moments, p plan) [][controls]float64
 		if !(gain > 0) {
 			*b, left = [controls]float64{}, with
 		}
-		for i, v := range covariance.solve(left) {
+		for i, v := range ridge(m, p.floor, left) {
 			b[i] += v
 		}
 	}
 	return beta
 }
 
-// controlCovariance is the controls' covariances with the prior's weight, a 2 x 2 matrix whose second
-// control is taken less its regression on the first. A pivot of 0 leaves a control out.
-type controlCovariance struct {
-	pivot [controls]float64
-	slope float64 // of the second control on the first
-}
-
-// collinear is the share of a control's variance that the one before it must leave.
+// collinear is the share of the second control's variance that the first must leave.
 const collinear = 1e-6
 
-// ridge leaves out what is constant within rounding, by the least mean squares in floor, or determined by
-// the control before it.
-func ridge(m retrain.Moments, floor [controls]float64) (c controlCovariance) {
-	raise := 1 + priorWeight/m.Count()
-	for i := range controls {
-		square := m.Central(i, i)
-		if !(square > floor[i]*m.Count()) {
-			continue
-		}
-		rest := square * raise
-		if i == 1 && c.pivot[0] > 0 {
-			c.slope = m.Central(0, 1) / c.pivot[0]
-			rest -= c.slope * m.Central(0, 1)
-		}
-		if rest > collinear*square {
-			c.pivot[i] = rest
-		}
+// ridge solves C x = b for the controls' covariances C, whose diagonal the prior's weight raises. x is 0 for a
+// control that is constant within rounding, by the least mean squares in floor, or determined by the first.
+func ridge(m retrain.Moments, floor, b [controls]float64) (x [controls]float64) {
+	n, raise := m.Count(), 1+priorWeight/m.Count()
+	first, second := m.Central(0, 0), m.Central(1, 1)
+	slope, rest := 0.0, raise*second // of the second control on the first, and what that leaves
+	varies := first > floor[0]*n
+	if varies {
+		slope = m.Central(0, 1) / (raise * first)
+		rest -= slope * m.Central(0, 1)
 	}
-	return c
-}
-
-// solve is the solution x of C x = b, 0 for controls that are left out.
-func (c *controlCovariance) solve(b [controls]float64) (x [controls]float64) {
-	if c.pivot[1] > 0 {
-		x[1] = (b[1] - c.slope*b[0]) / c.pivot[1]
+	if second > floor[1]*n && rest > collinear*second {
+		x[1] = (b[1] - slope*b[0]) / rest
 	}
-	if c.pivot[0] > 0 {
-		x[0] = b[0]/c.pivot[0] - c.slope*x[1]
+	if varies {
+		x[0] = b[0]/(raise*first) - slope*x[1]
 	}
 	return x
 }

@@ -27,10 +27,9 @@ func (e *Estimator) Result() *retrain.Result {
 	return r
 }
 
-// plan uses controls of these sizes.
-func (e *Estimator) plan(first, second float64) plan {
-	return plan{plain: e.known == nil, floor: [controls]float64{rounding * first * first,
-		rounding * second * second}}
+// floor is the least mean squares of controls that vary by so much.
+func floor(first, second float64) [controls]float64 {
+	return [controls]float64{rounding * first * first, rounding * second * second}
 }
 
 func (e *Estimator) readPoints(r *retrain.Result) {
@@ -39,7 +38,7 @@ func (e *Estimator) readPoints(r *retrain.Result) {
 	}
 	linalg.Parallel(len(e.center), func(j int) {
 		d := e.deviation(j)
-		p := e.plan(d, d*d)
+		p := plan{floor: floor(d, d*d)}
 		if e.known != nil {
 			p.prior = [][controls]float64{{1, 0}, {2 * (e.known.Mean[j] - e.center[j]), 1}, {0, 0}}
 		}
@@ -100,8 +99,7 @@ func (e *Estimator) readTests(r *retrain.Result) {
 	bags := make([]bag, n)
 	linalg.Parallel(n, func(i int) {
 		d := math.Sqrt(absentVar(e.solution, i))
-		p := e.plan(d, d*d)
-		p.prior = [][controls]float64{{1, 0}}
+		p := plan{floor: floor(d, d*d), prior: [][controls]float64{{1, 0}}}
 		for _, l := range e.leftOut {
 			p.prior = append(p.prior, [controls]float64{l.slope[i], l.curve[i]})
 		}
@@ -131,9 +129,7 @@ func (e *Estimator) readTests(r *retrain.Result) {
 			first += math.Abs(l.slope[i]) * math.Sqrt(v) / float64(n)
 			second += math.Abs(l.curve[i]) * v / float64(n)
 		}
-		p := e.plan(first, second)
-		p.prior = [][controls]float64{{1, 1}, {1, 1}}
-		test.Error, test.SE, gain = l.estimate(p)
+		test.Error, test.SE, gain = l.estimate(floor(first, second))
 		test.EquivalentResamples = gain * float64(r.Resamples)
 		test.BaggedError, test.BaggedSE = e.bagged(l.test, bags)
 	}

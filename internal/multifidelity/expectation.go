@@ -137,7 +137,7 @@ func (x *iterate) expectation() (*Expectation, error) {
 // forces are moments of xi - g.
 type forces struct{ mean, variance []float64 }
 
-// add appends the moments of a site under a law of its counts, those without one example of a target; -1: all.
+// add appends the moments of a site under a law of its counts, without one example of a target; -1: of all.
 func (f *forces) add(site *siteForce, law *jointCounts, without int) error {
 	mean, variance, err := site.moments(law, without)
 	f.mean, f.variance = append(f.mean, mean), append(f.variance, variance)

@@ -9,8 +9,9 @@ import (
 	"bootbench/resample"
 )
 
-// partLaw is the law of the counts in a part of the examples: at all; given that an example of the part, or of
-// another, is left out. (The first iterate is additive in the counts: marginals are enough for its mean, T14.)
+// partLaw is the law of the counts in a part of the examples: at all; given that an example of the part, or
+// of another, is left out. (The first iterate is additive in the counts: marginals are enough for its mean,
+// T14.)
 type partLaw struct{ marginal, inside, outside *jointCounts }
 
 // partLaws are the laws of the parts of n examples that do not depend on each other, and which part each
@@ -147,8 +148,8 @@ func (c *jointCounts) prob(n, k []int) float64 {
 	return p
 }
 
-// after is what is left of the urn when n of its examples have k of its draws. Its weight is multiplied by the
-// probability of that, which is binomial, or hypergeometric without replacement.
+// after is what is left of the urn when n of its examples have k of its draws. Its weight is multiplied by
+// the probability of that, which is binomial, or hypergeometric without replacement.
 func (u urn) after(n, k int) urn {
 	rest := urn{0, u.draws - k, u.examples - n, u.replace}
 	switch {

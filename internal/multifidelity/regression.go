@@ -148,8 +148,8 @@ func (r *regression) coefficients(m retrain.Moments, p plan) [][controls]float64
 // collinear is the share of the second control's variance that the first must leave.
 const collinear = 1e-6
 
-// ridge solves C x = b for the controls' covariances C, whose diagonal the prior's weight raises. x is 0 for a
-// control that is constant within rounding, by the least mean squares in floor, or determined by the first.
+// ridge solves C x = b for the controls' covariances C, whose diagonal the prior's weight raises. x is 0 for
+// a control that is constant within rounding, by the least mean squares in floor, or determined by the first.
 func ridge(m retrain.Moments, floor, b [controls]float64) (x [controls]float64) {
 	n, raise := m.Count(), 1+priorWeight/m.Count()
 	first, second := m.Central(0, 0), m.Central(1, 1)

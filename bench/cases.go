@@ -28,7 +28,7 @@ func DefaultCases(sizes []int) ([]Case, error) {
 		}
 		preset, _ := model.PresetFor(set)
 		spec := model.Spec{Set: set, Kernel: preset.Kernel, Loss: preset.Loss, Standardize: preset.Standardize}
-		cases = append(cases, Case{Spec: spec, Ratio: 1})
+		cases = append(cases, Case{Spec: spec})
 		if name == "sonar" || name == "pima" {
 			cases = append(cases, withGamma(spec, "broad", broadGamma), withGamma(spec, "narrow", narrowGamma))
 		}
@@ -40,13 +40,13 @@ func DefaultCases(sizes []int) ([]Case, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(cases, Case{Spec: spec, Ratio: 1, Sizes: sizes}), nil
+	return append(cases, Case{Spec: spec, Sizes: sizes}), nil
 }
 
 // withGamma is a case with another width of the kernel, named after it.
 func withGamma(spec model.Spec, width string, scale float64) Case {
 	spec.Kernel.Gamma = scale / float64(spec.Set.D())
-	return Case{Name: spec.Set.Name + " " + width, Spec: spec, Ratio: 1}
+	return Case{Name: spec.Set.Name + " " + width, Spec: spec}
 }
 
 // friedman is synthetic regression with a kernel that fits it: friedman1 in 10

@@ -13,6 +13,7 @@ import (
 	"bootbench/internal/null"
 	"bootbench/internal/refit"
 	"bootbench/internal/retrain"
+	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
@@ -20,9 +21,8 @@ import (
 
 // Case is a model to compare on, at several numbers of examples.
 type Case struct {
-	Name  string // in rows; default: that of the set
-	Spec  model.Spec
-	Ratio float64 // nu = S/N
+	Name string // in rows; default: that of the set
+	Spec model.Spec
 	// Sizes are the numbers of examples; each takes the first n of one shuffle of the set. Empty: all examples.
 	Sizes []int
 }
@@ -32,13 +32,13 @@ func (c Case) Title() string { return cmp.Or(c.Name, c.Spec.Set.Name) }
 
 // Settings of a comparison.
 type Settings struct {
-	Resamples int     // retrainings per row
-	Seed      uint64  // of shuffles and resamples
-	Workers   int     // parallel retrainings; 0: GOMAXPROCS
-	Tolerance float64 // of the theory; 0: solver.DefaultTolerance
-	MaxSweeps int     // of the theory; 0: solver.DefaultMaxSweeps
-	Scheme    string  // resampling scheme
-	Folds     int     // of scheme "kfold", which has no ratio
+	Ratios    []float64       // nu = S/N of the resamples
+	Resamples int             // retrainings per row
+	Seed      uint64          // of shuffles and resamples
+	Workers   int             // parallel retrainings
+	Solve     solver.Settings // of the theory
+	Scheme    string          // resampling scheme
+	Folds     int             // of scheme "kfold", which has no ratio
 	// Progress, if set, is told the row and the phase that are under way, and how far the phase is.
 	Progress func(label string, done, total int)
 }
@@ -54,8 +54,8 @@ type Task[R any] struct {
 	Run  func(ctx context.Context) (R, error)
 }
 
-// CompareTasks are the rows of all cases, case by case, size by size, to be computed in any order and by
-// any process. Sizes and ratios are checked before any work: what is wrong with them wraps model.ErrInput.
+// CompareTasks are the rows of all cases, case by case, ratio by ratio, size by size, to be computed in any
+// order and by any process. Sizes, ratios and memory are checked before any work.
 func CompareTasks(cases []Case, s Settings) ([]Task[CompareRow], error) {
 	todo, err := experiments(cases, s)
 	if err != nil {
@@ -84,21 +84,37 @@ func experiments(cases []Case, s Settings) ([]*experiment, error) {
 		if len(sizes) == 0 {
 			sizes = []int{set.N()}
 		}
-		for _, n := range sizes {
-			if n < 2 || n > set.N() {
-				return nil, model.InputError(fmt.Errorf("%d examples asked for, %s has %d", n, set.Name, set.N()))
+		for _, ratio := range s.Ratios {
+			for _, n := range sizes {
+				if n < 2 || n > set.N() {
+					return nil, model.InputError(fmt.Errorf("%d examples asked for, %s has %d", n, set.Name, set.N()))
+				}
+				scheme, err := resample.ByName(s.Scheme, resample.Options{Ratio: ratio, Folds: s.Folds, N: n})
+				if err != nil {
+					return nil, model.InputError(err)
+				}
+				all = append(all, &experiment{settings: s, spec: c.Spec, scheme: scheme, data: c.Title(), n: n})
 			}
-			scheme, err := resample.ByName(s.Scheme, resample.Options{Ratio: c.Ratio, Folds: s.Folds, N: n})
-			if err != nil {
-				return nil, model.InputError(err)
+			if err := s.checkMemory(&c.Spec, slices.Max(sizes), ratio); err != nil {
+				return nil, err
 			}
-			all = append(all, &experiment{settings: s, spec: c.Spec, scheme: scheme, data: c.Title(), n: n})
 		}
 	}
 	for i, x := range all {
 		x.label = fmt.Sprintf("row %d of %d, n = %d: ", i+1, len(all), x.n)
 	}
 	return all, nil
+}
+
+// checkMemory refuses rows of n examples that would not fit: kernel matrix and G beside the workers'
+// matrices, those of the naive fit, or those of the yardstick.
+func (s *Settings) checkMemory(spec *model.Spec, n int, ratio float64) error {
+	sites := float64(n)
+	drawn, rows := sites*-math.Expm1(-ratio), sites*ratio // of a resample: different examples, and all
+	need := 8 * (2*sites*sites + max(float64(s.Workers)*drawn*drawn, rows*rows+drawn*drawn,
+		3*math.Pow(min(sites, largestGemm), 2)))
+	return linalg.CheckMemory(int64(min(need, math.MaxInt64/2)), spec.MaxBytes,
+		fmt.Sprintf("comparing on %d examples of %s", n, spec.Set.Name))
 }
 
 // experiment is one row in the making.
@@ -132,7 +148,7 @@ func (x *experiment) name() string {
 // key names everything that the experiment depends on.
 func (x *experiment) key() string {
 	s := x.settings
-	return x.spec.Key(x.scheme, x.data, x.n, s.Resamples, s.Seed, s.Tolerance, s.MaxSweeps)
+	return x.spec.Key(x.scheme, x.data, x.n, s.Resamples, s.Seed, s.Solve.Tolerance, s.Solve.MaxSweeps)
 }
 
 // test is the square loss for numbers, and the classification error.
@@ -215,9 +231,8 @@ func (x *experiment) refine(ctx context.Context, theory *solver.Solution) (Refin
 // theory solves, as often as it is timed.
 func (x *experiment) theory(ctx context.Context) (t Theory, s *solver.Solution, err error) {
 	x.tell("theory", 0, 1)
-	settings := solver.Settings{Tolerance: x.settings.Tolerance, MaxSweeps: x.settings.MaxSweeps}
 	t.TheoryS, err = medianSeconds(x.repeats(), func(int) (err error) {
-		if s, err = x.model.Solve(ctx, x.scheme, settings); err == nil {
+		if s, err = x.model.Solve(ctx, x.scheme, x.settings.Solve); err == nil {
 			mean, _ := s.LeftOut(x.test())
 			t.TheoryError = null.Float(mean)
 		}

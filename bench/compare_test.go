@@ -32,7 +32,9 @@ func small(t testing.TB, path string) model.Spec {
 
 // compare runs a comparison, by default of the Poisson bootstrap.
 func compare(ctx context.Context, s Settings, cases ...Case) ([]CompareRow, error) {
-	s.Scheme = cmp.Or(s.Scheme, "poisson")
+	if s.Scheme = cmp.Or(s.Scheme, "poisson"); s.Ratios == nil {
+		s.Ratios = []float64{1}
+	}
 	tasks, err := CompareTasks(cases, s)
 	if err != nil {
 		return nil, err
@@ -55,18 +57,19 @@ func compared(t *testing.T, s Settings, cases ...Case) []CompareRow {
 }
 
 // TestRows: every figure of every row is there and finite, and the derived ones
-// follow from the others. The third row repeats inputs.
+// follow from the others. The last rows repeat inputs.
 func TestRows(t *testing.T) {
-	rows := compared(t, Settings{Resamples: 30, Workers: 2},
-		Case{Spec: small(t, "synthetic:friedman1,n=60"), Ratio: 1, Sizes: []int{30, 60}},
-		Case{Spec: small(t, "synthetic:grid,n=80,d=2"), Ratio: 2})
-	if len(rows) != 3 {
+	rows := compared(t, Settings{Resamples: 30, Workers: 2, Ratios: []float64{1, 2}},
+		Case{Spec: small(t, "synthetic:friedman1,n=60"), Sizes: []int{30, 60}},
+		Case{Spec: small(t, "synthetic:grid,n=80,d=2")})
+	if len(rows) != 6 {
 		t.Fatalf("%d rows", len(rows))
 	}
 	for i, want := range []struct {
 		n, sites, d int
 		ratio       float64
-	}{{30, 30, 10, 1}, {60, 60, 10, 1}, {80, 24, 2, 2}} { // 24 of 25 levels were drawn
+	}{{30, 30, 10, 1}, {60, 60, 10, 1}, {30, 30, 10, 2}, {60, 60, 10, 2}, {80, 24, 2, 1},
+		{80, 24, 2, 2}} { // 24 of 25 levels were drawn
 		r := rows[i]
 		if r.N != want.n || r.Sites != want.sites || r.D != want.d || r.Ratio != want.ratio ||
 			r.Scheme != "poisson" || r.Loss != "square" ||
@@ -123,7 +126,7 @@ func checkFigures(t *testing.T, r CompareRow) {
 func TestPrefixes(t *testing.T) {
 	spec := small(t, "synthetic:friedman1,n=50")
 	settings := Settings{Resamples: 5, Seed: 9}
-	rows := compared(t, settings, Case{Spec: spec, Ratio: 1, Sizes: []int{40, 20, 50}})
+	rows := compared(t, settings, Case{Spec: spec, Sizes: []int{40, 20, 50}})
 	order := rand.New(rand.NewPCG(9, 0)).Perm(50)
 	for _, r := range rows {
 		prefix := spec
@@ -136,13 +139,13 @@ func TestPrefixes(t *testing.T) {
 			t.Errorf("n = %d: left-out error %v, want %v", r.N, r.TheoryError, want)
 		}
 	}
-	alone := compared(t, settings, Case{Spec: spec, Ratio: 1, Sizes: []int{20}})[0]
+	alone := compared(t, settings, Case{Spec: spec, Sizes: []int{20}})[0]
 	if alone.TheoryError != rows[1].TheoryError || alone.RetrainError != rows[1].RetrainError ||
 		alone.VarianceNoise != rows[1].VarianceNoise {
 		t.Errorf("alone %+v, among others %+v", alone, rows[1])
 	}
 	settings.Seed = 10
-	other := compared(t, settings, Case{Spec: spec, Ratio: 1, Sizes: []int{20, 50}})
+	other := compared(t, settings, Case{Spec: spec, Sizes: []int{20, 50}})
 	if other[0].TheoryError == rows[1].TheoryError || other[1].TheoryError != rows[2].TheoryError ||
 		other[1].RetrainError == rows[2].RetrainError {
 		t.Errorf("another seed gives %+v", other)
@@ -152,21 +155,22 @@ func TestPrefixes(t *testing.T) {
 // TestSettings: schemes, tolerances and numbers of resamples.
 func TestSettings(t *testing.T) {
 	spec := small(t, "synthetic:friedman1,n=21")
-	case1 := Case{Spec: spec, Ratio: 0.5}
-	r := compared(t, Settings{Resamples: 5, Scheme: "multinomial"}, case1)[0]
+	case1, half := Case{Spec: spec}, []float64{0.5}
+	r := compared(t, Settings{Resamples: 5, Scheme: "multinomial", Ratios: half}, case1)[0]
 	if want := 11.0 / 21; r.Scheme != "multinomial" || r.Ratio != want { // 10.5 draws, rounded
 		t.Errorf("scheme %s, ratio %v", r.Scheme, r.Ratio)
 	}
-	r = compared(t, Settings{Resamples: 5, MaxSweeps: 1}, case1)[0]
+	r = compared(t, Settings{Resamples: 5, Solve: solver.Settings{MaxSweeps: 1}, Ratios: half}, case1)[0]
 	if r.RetrainResamples != 5 || r.Status != solver.SweepLimit.String() || !(r.Residual > 0) {
 		t.Errorf("%d resamples, %s, residual %v", r.RetrainResamples, r.Status, r.Residual)
 	}
-	if tight := compared(t, Settings{Resamples: 5, Tolerance: 1e-10}, case1)[0]; tight.Residual > 1e-10 ||
+	if tight := compared(t, Settings{Resamples: 5, Solve: solver.Settings{Tolerance: 1e-10}, Ratios: half},
+		case1)[0]; tight.Residual > 1e-10 ||
 		tight.Sweeps <= r.Sweeps {
 		t.Errorf("residual %v after %d sweeps", tight.Residual, tight.Sweeps)
 	}
 	// One resample has no variance, so nothing is known of the theory's.
-	r = compared(t, Settings{Resamples: 1}, case1)[0]
+	r = compared(t, Settings{Resamples: 1, Ratios: half}, case1)[0]
 	if !r.EqualIsBound || r.EqualResamples != 0 || r.VarianceError != 0 || r.VarianceNoise != 0 {
 		t.Errorf("one resample: %+v", r)
 	}
@@ -182,7 +186,7 @@ func TestProgress(t *testing.T) {
 	var told []string
 	note := func(label string, done, total int) { told = append(told, fmt.Sprint(label, " ", done, "/", total)) }
 	compared(t, Settings{Resamples: 4, Workers: 2, Progress: note},
-		Case{Spec: spec, Ratio: 1, Sizes: []int{20, 30}})
+		Case{Spec: spec, Sizes: []int{20, 30}})
 	var want []string
 	for row, n := range []int{20, 30} {
 		for _, phase := range []struct {
@@ -220,7 +224,7 @@ func TestCancel(t *testing.T) {
 					cancel()
 				}
 			}}
-			rows, err := compare(ctx, settings, Case{Spec: spec, Ratio: 1, Sizes: []int{20, 30}})
+			rows, err := compare(ctx, settings, Case{Spec: spec, Sizes: []int{20, 30}})
 			if !errors.Is(err, context.Canceled) || len(rows) != at.kept {
 				t.Errorf("%d rows, %v", len(rows), err)
 			}
@@ -235,20 +239,20 @@ func TestCancel(t *testing.T) {
 // any work, wraps model.ErrInput and says what it is.
 func TestRefusals(t *testing.T) {
 	spec := small(t, "synthetic:friedman1,n=30")
-	good := Case{Spec: spec, Ratio: 1, Sizes: []int{10}}
+	good := Case{Spec: spec, Sizes: []int{10}}
 	for _, c := range []struct {
 		name     string
 		bad      Case
 		settings Settings
 		says     string
 	}{
-		{"one example", Case{Spec: spec, Ratio: 1, Sizes: []int{10, 1}}, Settings{}, "1 examples asked for"},
-		{"no examples", Case{Spec: spec, Ratio: 1, Sizes: []int{0}}, Settings{}, "0 examples asked for"},
-		{"too many", Case{Spec: spec, Ratio: 1, Sizes: []int{31}}, Settings{},
+		{"one example", Case{Spec: spec, Sizes: []int{10, 1}}, Settings{}, "1 examples asked for"},
+		{"no examples", Case{Spec: spec, Sizes: []int{0}}, Settings{}, "0 examples asked for"},
+		{"too many", Case{Spec: spec, Sizes: []int{31}}, Settings{},
 			"31 examples asked for, synthetic:friedman1"},
-		{"no ratio", Case{Spec: spec}, Settings{}, "ratio"},
-		{"ratio", Case{Spec: spec, Ratio: math.NaN()}, Settings{}, "ratio"},
-		{"draws", Case{Spec: spec, Ratio: 0.01}, Settings{Scheme: "multinomial"}, "without a draw"},
+		{"no ratio", good, Settings{Ratios: []float64{1, 0}}, "ratio"},
+		{"ratio", good, Settings{Ratios: []float64{math.NaN()}}, "ratio"},
+		{"draws", good, Settings{Scheme: "multinomial", Ratios: []float64{0.01}}, "without a draw"},
 		{"scheme", good, Settings{Scheme: "nosuch"}, "nosuch"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -270,8 +274,8 @@ func TestFailedRow(t *testing.T) {
 	spec := small(t, "synthetic:friedman1,n=30")
 	bad := spec
 	bad.Kernel.Jitter = -1
-	rows, err := compare(t.Context(), Settings{Resamples: 3}, Case{Spec: spec, Ratio: 1},
-		Case{Spec: bad, Ratio: 1, Sizes: []int{20}})
+	rows, err := compare(t.Context(), Settings{Resamples: 3}, Case{Spec: spec},
+		Case{Spec: bad, Sizes: []int{20}})
 	if len(rows) != 1 || !errors.Is(err, model.ErrInput) || !strings.Contains(err.Error(), "n = 20") ||
 		!strings.Contains(err.Error(), spec.Set.Name) {
 		t.Errorf("%d rows, %v", len(rows), err)
@@ -282,8 +286,8 @@ func TestFailedRow(t *testing.T) {
 // merged rows, so that both fits are one predictor; and it has the examples'
 // own targets.
 func TestDraws(t *testing.T) {
-	all := need.One(experiments([]Case{{Spec: small(t, "synthetic:grid,n=80,d=2"), Ratio: 1}},
-		Settings{Scheme: "poisson"}))(t)
+	all := need.One(experiments([]Case{{Spec: small(t, "synthetic:grid,n=80,d=2")}},
+		Settings{Scheme: "poisson", Ratios: []float64{1}}))(t)
 	x := all[0]
 	if err := x.build(); err != nil {
 		t.Fatal(err)
@@ -326,10 +330,10 @@ func TestDefaultCases(t *testing.T) {
 	}
 	boston, friedman := cases[0], cases[9]
 	if boston.Spec.Set.Name != "boston" || boston.Spec.Standardize ||
-		boston.Spec.Loss != (loss.Square{Noise: 0.01}) || boston.Sizes != nil || boston.Ratio != 1 {
+		boston.Spec.Loss != (loss.Square{Noise: 0.01}) || boston.Sizes != nil {
 		t.Errorf("first case %+v", boston)
 	}
-	if friedman.Spec.Set.N() != 90 || !slices.Equal(friedman.Sizes, []int{30, 90, 60}) || friedman.Ratio != 1 {
+	if friedman.Spec.Set.N() != 90 || !slices.Equal(friedman.Sizes, []int{30, 90, 60}) {
 		t.Errorf("last case %+v", friedman)
 	}
 	if alone, err := DefaultCases(nil); err != nil || len(alone) != 9 {

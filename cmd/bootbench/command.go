@@ -4,6 +4,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -225,15 +226,14 @@ func (a *app) commandLine(more ...string) string {
 	return shellWords(words...)
 }
 
+// plainWord is a word that a shell takes as it is.
+var plainWord = regexp.MustCompile(`^[\w=+./:,%@-]+$`)
+
 // shellWords are words as a shell takes them, quoted where it would not take them as one word each.
 func shellWords(words ...string) string {
-	quoted := make([]string, len(words))
-	special := func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
-			strings.ContainsRune("-_=+./:,%@", r))
-	}
+	quoted := slices.Clone(words)
 	for i, word := range words {
-		if quoted[i] = word; word == "" || slices.ContainsFunc([]rune(word), special) {
+		if !plainWord.MatchString(word) {
 			quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 		}
 	}

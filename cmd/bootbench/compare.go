@@ -3,8 +3,6 @@ package main
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
-	"math"
 	"os"
 	"runtime"
 	"slices"
@@ -19,7 +17,6 @@ import (
 	"bootbench/internal/model"
 	"bootbench/internal/report"
 	"bootbench/kernel"
-	"bootbench/linalg"
 	"bootbench/loss"
 )
 
@@ -36,21 +33,18 @@ func runCompare(a *app, o *options, data []string) error {
 		return usage.Errorf("--journal has no part in --models")
 	case o.Given("models"):
 		return compareModels(a, o, data)
-	case o.Given("sizes") && len(o.sizes) == 0:
-		return usage.Errorf("--sizes names no size")
 	}
-	settings := bench.Settings{Resamples: o.resamples, Seed: o.seed, Tolerance: o.tol, MaxSweeps: o.maxSweeps,
-		Workers: min(cmp.Or(o.workers, runtime.GOMAXPROCS(0)), o.resamples), Scheme: o.scheme, Folds: o.folds}
-	cases, err := o.compareCases(a, data, settings.Workers)
+	cases, err := o.compareCases(a, data)
+	if err != nil {
+		return err
+	}
+	tasks, err := bench.CompareTasks(cases, bench.Settings{Ratios: o.ratios, Resamples: o.resamples,
+		Seed: o.seed, Workers: min(cmp.Or(o.workers, runtime.GOMAXPROCS(0)), o.resamples), Solve: o.solve,
+		Scheme: o.scheme, Folds: o.folds, Progress: a.console.Progress})
 	if err != nil {
 		return err
 	}
 	if err := a.openJournal(choice{}); err != nil {
-		return err
-	}
-	settings.Progress = a.console.Progress
-	tasks, err := bench.CompareTasks(cases, settings)
-	if err != nil {
 		return err
 	}
 	c := &report.Comparison{}
@@ -67,14 +61,13 @@ func runCompare(a *app, o *options, data []string) error {
 	})
 }
 
-// compareCases are those of DATA, or the ones that need no arguments, at every ratio, once they are checked.
-func (o *options) compareCases(a *app, data []string, workers int) (all []bench.Case, err error) {
+// compareCases are those of DATA, or the ones that need no arguments.
+func (o *options) compareCases(a *app, data []string) (cases []bench.Case, err error) {
 	if err := o.checkScheme(o.ratios...); err != nil {
 		return nil, err
 	}
-	var cases []bench.Case
 	if len(data) == 0 {
-		cases, err = o.defaultCases()
+		return o.defaultCases()
 	}
 	for _, path := range data {
 		set, err := a.loadData(o, path)
@@ -85,21 +78,15 @@ func (o *options) compareCases(a *app, data []string, workers int) (all []bench.
 		if err != nil {
 			return nil, err
 		}
-		cases = append(cases, bench.Case{Spec: p.spec, Sizes: o.sizes})
-		if len(o.sizes) == 0 {
-			cases[len(cases)-1].Sizes = halves(set.N())
-		}
-	}
-	for _, c := range cases {
-		for _, ratio := range o.ratios {
-			c.Ratio = ratio
-			if err := o.checkCase(c, workers); err != nil {
-				return nil, err
+		c := bench.Case{Spec: p.spec, Sizes: o.sizes}
+		if len(c.Sizes) == 0 { // DATA and its halves, ascending
+			for n := set.N(); n >= smallest || n == set.N(); n /= 2 {
+				c.Sizes = slices.Insert(c.Sizes, 0, n)
 			}
-			all = append(all, c)
 		}
+		cases = append(cases, c)
 	}
-	return all, err
+	return cases, nil
 }
 
 // defaultCases are those without DATA.
@@ -121,31 +108,6 @@ func (o *options) defaultCases() ([]bench.Case, error) {
 		o.storage(&cases[i].Spec)
 	}
 	return cases, err
-}
-
-// halves is n and its halves down to smallest, ascending.
-func halves(n int) []int {
-	sizes := []int{n}
-	for n/2 >= smallest {
-		n /= 2
-		sizes = append(sizes, n)
-	}
-	slices.Reverse(sizes)
-	return sizes
-}
-
-// checkCase refuses, before the work, matrices that would not fit.
-func (o *options) checkCase(c bench.Case, workers int) error {
-	largest := float64(c.Spec.Set.N())
-	if len(c.Sizes) > 0 {
-		largest = float64(slices.Max(c.Sizes))
-	}
-	drawn := largest * -math.Expm1(-c.Ratio)
-	rows := largest * c.Ratio // of the naive fit
-	need := 8 * (2*largest*largest + max(float64(workers)*drawn*drawn, rows*rows+drawn*drawn,
-		3*math.Pow(min(largest, 4000), 2)))
-	return linalg.CheckMemory(int64(min(need, math.MaxInt64/2)), c.Spec.MaxBytes,
-		fmt.Sprintf("comparing on %.0f examples of %s", largest, c.Spec.Set.Name))
 }
 
 // savedModel is what an answer of estimate, predict or retrain says of its model.
@@ -297,7 +259,7 @@ func leftOutErrors(a *app, o *options, saved *savedModel, data string) (row *rep
 	if p.spec, err = saved.spec(set, o.maxMemory); err != nil {
 		return nil, theory, exact, err
 	}
-	s := answer.Settings{Solve: o.solving(), Refine: answer.Refinement{Resamples: autoResamples, Optional: true}}
+	s := answer.Settings{Solve: o.solve, Refine: answer.Refinement{Resamples: autoResamples, Optional: true}}
 	if s.Scheme, err = o.schemeOf(saved.Ratio, set.N()); saved.Design != "" {
 		s.Scheme, err = o.designed(saved.Ratio, set)
 	}

@@ -4,6 +4,7 @@ import (
 	"io"
 	"runtime"
 	"runtime/debug"
+	"slices"
 
 	"bootbench/blas"
 	"bootbench/cmd/bootbench/internal/files"
@@ -38,10 +39,9 @@ func machine() *report.Machine {
 	if !ok {
 		return m
 	}
-	told := map[string]bool{"gonum.org/v1/gonum": true, "gonum.org/v1/netlib": true,
-		"github.com/klauspost/cpuid/v2": true}
+	told := []string{"gonum.org/v1/gonum", "gonum.org/v1/netlib", "github.com/klauspost/cpuid/v2"}
 	for _, dep := range build.Deps {
-		if told[dep.Path] {
+		if slices.Contains(told, dep.Path) {
 			m.Modules = append(m.Modules, report.Module{Path: dep.Path, Version: dep.Version})
 		}
 	}
@@ -71,33 +71,20 @@ func fileToExport(o *options, args []string) error {
 // runDatasets lists the embedded sets, or writes one to a file.
 func runDatasets(a *app, o *options, args []string) error {
 	if o.exportName != "" {
-		return exportSet(o.exportName, args[0])
+		if err := files.CheckWritable(args[0]); err != nil {
+			return usage.Errorf("--export: %w", err)
+		}
+		set, err := dataset.Load(o.exportName, dataset.Options{})
+		if err != nil {
+			return err
+		}
+		return files.Replace(args[0], func(w io.Writer) error { return dataset.Write(w, args[0], set) })
 	}
-	list, err := listing()
-	if err != nil {
-		return err
-	}
-	return a.deliver(&report.Sheet{Answer: list})
-}
-
-// exportSet writes a set to a file.
-func exportSet(name, path string) error {
-	if err := files.CheckWritable(path); err != nil {
-		return usage.Errorf("--export: %w", err)
-	}
-	set, err := dataset.Load(name, dataset.Options{})
-	if err != nil {
-		return err
-	}
-	return files.Replace(path, func(w io.Writer) error { return dataset.Write(w, path, set) })
-}
-
-func listing() (*report.Datasets, error) {
 	list := &report.Datasets{}
 	for _, name := range dataset.Names() {
 		set, err := dataset.Open(name)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		preset, _ := model.PresetFor(set)
 		_, distinct := set.Distinct()
@@ -110,5 +97,5 @@ func listing() (*report.Datasets, error) {
 		list.Synthetic = append(list.Synthetic, report.Generator{Name: g.Name, Task: g.Task.String(), D: g.D,
 			Noise: g.Noise, About: g.About})
 	}
-	return list, nil
+	return a.deliver(&report.Sheet{Answer: list})
 }

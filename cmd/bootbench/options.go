@@ -45,8 +45,7 @@ type options struct {
 	rankError        float64
 	maxRank          int
 	maxMemory        int64
-	tol              float64
-	maxSweeps        int
+	solve            solver.Settings
 	scheme           string
 	ratio            float64
 	ratios           []float64
@@ -96,20 +95,15 @@ var (
 	problemNames = slices.Concat(modelNames, dataNames[:10], []string{"zero-based", "max-memory"})
 )
 
-// parameterRange is from where to where a parameter of a loss may lie, beyond which squares and ratios of it
-// leave the range of numbers, or nobody's data.
-var parameterRange = map[string]flags.Range{"C": {From: 1e-30, To: 1e15}, "epsilon": {From: 0, To: 1e30},
-	"delta": {From: 1e-30, To: 1e30}}
-
 // declare adds the flags that the set wants, group by group.
 func (o *options) declare() {
 	o.Group("Model")
 	o.Choice(&o.loss, "loss", o.losses, "")
 	o.Value("noise", "", o.noise.Read)
-	p := &o.parameters
-	o.Number(&p.C, "C", 1, parameterRange["C"])
-	o.Number(&p.Epsilon, "epsilon", 0.1, parameterRange["epsilon"])
-	o.Number(&p.Delta, "delta", 1, parameterRange["delta"])
+	p := &o.parameters // beyond whose ranges squares and ratios leave the range of numbers, or nobody's data
+	o.Number(&p.C, "C", 1, flags.Range{From: 1e-30, To: 1e15})
+	o.Number(&p.Epsilon, "epsilon", 0.1, flags.Range{From: 0, To: 1e30})
+	o.Number(&p.Delta, "delta", 1, flags.Range{From: 1e-30, To: 1e30})
 	o.Text(&o.classWeight, "class-weight")
 	o.Switch(&o.bias, "bias")
 	o.Switch(&o.noBias, "no-bias")
@@ -182,9 +176,9 @@ func (o *options) declare() {
 	o.Number(&o.rankTol, "rank-tol", 0, flags.Inside(0, 1))
 	o.Value("rank-error", "", flags.Percentage(&o.rankError))
 	o.Whole(&o.maxRank, "max-rank", 0, flags.AtLeast(1))
-	o.Number(&o.tol, "tol", solver.DefaultTolerance, flags.Inside(0, 1))
-	o.Whole(&o.maxSweeps, "max-sweeps", solver.DefaultMaxSweeps, flags.AtLeast(1))
-	o.Number(&o.tol, "tol/train", svm.DefaultTolerance, flags.Inside(0, 1))
+	o.Number(&o.solve.Tolerance, "tol", solver.DefaultTolerance, flags.Inside(0, 1))
+	o.Whole(&o.solve.MaxSweeps, "max-sweeps", solver.DefaultMaxSweeps, flags.AtLeast(1))
+	o.Number(&o.solve.Tolerance, "tol/train", svm.DefaultTolerance, flags.Inside(0, 1))
 	o.Texts(&o.over, "over/grid")
 	o.List(&o.over, "over/tune")
 	o.Choice(&o.by, "by", tune.Names(), "")
@@ -254,9 +248,4 @@ func take(f *pflag.FlagSet, settings []string) error {
 		}
 	}
 	return nil
-}
-
-// solving are the settings of a solve.
-func (o *options) solving() solver.Settings {
-	return solver.Settings{Tolerance: o.tol, MaxSweeps: o.maxSweeps}
 }

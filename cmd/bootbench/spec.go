@@ -244,7 +244,7 @@ func readRefine(to *string) flags.Reader {
 
 // answers is what is asked of the theory, all but the scheme, once the flags agree whatever DATA is.
 func (o *options) answers() (s answer.Settings, err error) {
-	s = answer.Settings{Solve: o.solving(), Metrics: o.metrics, Level: o.level, Quantiles: o.quantiles,
+	s = answer.Settings{Solve: o.solve, Metrics: o.metrics, Level: o.level, Quantiles: o.quantiles,
 		NoPoints: o.noPoints, Covariances: o.covarianceMatrix != ""}
 	s.Method = map[string]answer.Method{"fits": answer.FitsMethod, "auto": answer.AutoMethod}[o.method]
 	switch {

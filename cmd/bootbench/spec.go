@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -157,56 +158,46 @@ func readClassWeights(text string, set *dataset.Set) (w loss.ClassWeights, err e
 		return w, nil
 	case set.Task == dataset.Several:
 		return w, usage.Errorf("--class-weight is for two classes: --positive LABEL sets one against the others")
-	}
-	switch text {
-	case "balanced":
+	case text == "balanced":
 		return loss.Balanced(set.Y), nil
 	}
 	classes := set.Labels.Names()
-	names := []string{classes.Name(-1), classes.Name(1)}
-	var given [2]bool
-	weights := [2]float64{1, 1}
+	names, weights := []string{classes.Name(-1), classes.Name(1)}, []float64{0, 0}
 	parts := strings.Split(text, ",")
 	for k, part := range parts {
 		label, number, named := strings.Cut(part, "=")
-		class := 1
-		switch {
-		case named:
-			class = slices.Index(names, strings.TrimSpace(label))
-		case len(parts) == 2:
-			class, number = k, part
-		default:
-			number = part
+		class := slices.Index(names, strings.TrimSpace(label))
+		if !named {
+			class, number = len(names)-len(parts)+k, part
 		}
 		v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-		if len(parts) > 2 || class < 0 || given[class] || err != nil {
+		if len(parts) > 2 || class < 0 || weights[class] != 0 || err != nil {
 			return w, usage.Errorf("--class-weight %s: take balanced, %s=A,%s=B, or two numbers in this order, or "+
 				"one for %[3]s", text, names[0], names[1])
 		}
 		if err := (flags.Range{From: 1e-10, To: 1e10}).Check("class-weight", v); err != nil {
 			return w, usage.Wrap(err)
 		}
-		weights[class], given[class] = v, true
+		weights[class] = v
 	}
-	return loss.ClassWeights{Negative: weights[0], Positive: weights[1]}, nil
+	return loss.ClassWeights{Negative: cmp.Or(weights[0], 1), Positive: cmp.Or(weights[1], 1)}, nil
 }
 
 // test is the test loss for a data set, once --metrics suit it.
 func (o *options) test(task dataset.Task, name string) (loss.Test, error) {
 	ofNumbers, ofLabels := calibration.NumberMetrics, calibration.LabelMetrics
 	known := slices.Concat([]string{answer.AllMetrics}, ofNumbers, ofLabels, []string{calibration.Jackknife})
+	targets, others, own, foreign := "numbers", "labels", ofNumbers, ofLabels
+	if task == dataset.Classification {
+		targets, others, own, foreign = "labels", "numbers", ofLabels, ofNumbers
+	}
 	for _, m := range o.metrics {
-		numbers, labels := slices.Contains(ofNumbers, m), slices.Contains(ofLabels, m)
 		if err := usage.OneOf("metrics", m, known...); err != nil {
 			return nil, err
 		}
-		if labels && task == dataset.Regression {
-			return nil, usage.Errorf("--metrics %s is for labels; the targets of %s are numbers, which have %s", m,
-				name, strings.Join(ofNumbers, ", "))
-		}
-		if numbers && task == dataset.Classification {
-			return nil, usage.Errorf("--metrics %s is for numbers; the targets of %s are labels, which have %s", m,
-				name, strings.Join(ofLabels, ", "))
+		if task != dataset.Several && slices.Contains(foreign, m) {
+			return nil, usage.Errorf("--metrics %s is for %s; the targets of %s are %s, which have %s", m, others,
+				name, targets, strings.Join(own, ", "))
 		}
 	}
 	if o.testLoss == "" {

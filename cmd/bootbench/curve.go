@@ -97,7 +97,7 @@ func (c *curve) solveAll(a *app) error {
 	if j.Set.Further != nil {
 		doc.Notes = append(slices.Clone(doc.Notes), "errors are in standard deviations of each target")
 	}
-	var shown report.RowDocument[report.Estimate] = doc
+	var shown report.RowAnswer[report.Estimate] = doc
 	if c.growing {
 		shown = report.Growing{Curve: doc}
 	}

@@ -16,11 +16,11 @@ import (
 // finished, and delivers what there is at the end, which may have come before the last row.
 type rowRun[R any] struct {
 	tasks    []bench.Task[R]
-	together int                   // so many tasks in a row are dealt to one shard
-	document report.RowDocument[R] // what the rows belong to
-	csv      string                // name of the file of rows
-	status   func(row R) string    // of its solve; nil: it does not count
-	record   func(row *R) any      // what a journal keeps of a row, pointers; nil: its JSON
+	together int                 // so many tasks in a row are dealt to one shard
+	document report.RowAnswer[R] // what the rows belong to
+	csv      string              // name of the file of rows
+	status   func(row R) string  // of its solve; nil: it does not count
+	record   func(row *R) any    // what a journal keeps of a row, pointers; nil: its JSON
 	// finish fills the document, and returns what is its JSON form, and the warnings.
 	finish func(rows []R, complete bool) (json any, warnings []string)
 }
@@ -85,12 +85,7 @@ func (c *rowRun[R]) compute(a *app) (rows []R, err error) {
 			a.ended(c.status(row))
 		}
 		err = a.print(func(w io.Writer) error {
-			if len(rows) == 1 {
-				if err := report.WriteHead(w, c.document); err != nil {
-					return err
-				}
-			}
-			return report.WriteRow(w, c.document, row)
+			return report.WriteRow(w, c.document, row, len(rows) == 1)
 		})
 		if err != nil {
 			return nil, err

@@ -24,10 +24,12 @@ type block struct {
 	Heads []head
 	Rows  [][]string
 	Text  string
+
+	Headless bool // a table's heads are not written as text
 }
 
 // head is that of a column. Cells are aligned left if it begins with "<", else right; spaces before or after
-// its name make room for wider cells, where these are not known yet.
+// its name make room for cells that are not known yet.
 type head string
 
 // Left reports whether cells are aligned left.
@@ -92,41 +94,32 @@ func (d *document) writeText(w io.Writer) error {
 	return err
 }
 
-// writeTable writes a table with columns as wide as their widest cells.
+// writeTable writes a table with columns as wide as their heads and their widest cells.
 func (b *block) writeTable(text *strings.Builder) {
-	lines, widths := append([][]string{names(b.Heads)}, b.Rows...), make([]int, len(b.Heads))
-	for i, h := range b.Heads {
-		width := 0
-		for _, cells := range lines {
-			width = max(width, utf8.RuneCountInString(cells[i]))
-		}
-		widths[i] = either(h.Left(), -width, width)
-	}
-	for _, cells := range lines {
-		text.WriteString(lineOf(widths, cells))
-	}
-}
-
-func names(heads []head) (names []string) {
-	for _, h := range heads {
+	var names []string
+	for _, h := range b.Heads {
 		names = append(names, h.Name())
 	}
-	return names
-}
-
-// lineOf is one line of a table; negative widths are of columns aligned left. A cell wider than its column
-// shifts the rest of its line.
-func lineOf(widths []int, cells []string) string {
-	var line strings.Builder
-	for i, cell := range cells {
-		fmt.Fprintf(&line, "%*s  ", widths[i], cell)
+	lines, widths := append([][]string{names}, b.Rows...), make([]int, len(b.Heads))
+	for i, h := range b.Heads {
+		widths[i] = utf8.RuneCountInString(strings.TrimPrefix(string(h), "<"))
+		for _, cells := range lines {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cells[i]))
+		}
+		widths[i] *= either(h.Left(), -1, 1)
 	}
-	return strings.TrimRight(line.String(), " ") + "\n"
+	for _, cells := range lines[either(b.Headless, 1, 0):] {
+		line := ""
+		for i, cell := range cells {
+			line += fmt.Sprintf("%*s  ", widths[i], cell)
+		}
+		fmt.Fprintln(text, strings.TrimRight(line, " "))
+	}
 }
 
-// RowDocument is an Answer with a table whose rows can be printed while they
-// are computed. R is what a row is made of.
-type RowDocument[R any] interface {
+// RowAnswer is an Answer with a table whose rows can be printed while they are computed. R is what a row is
+// made of.
+type RowAnswer[R any] interface {
 	Answer
 	Figures() []*Figure
 	WriteCSV(w io.Writer) error // a line per row
@@ -137,42 +130,33 @@ type RowDocument[R any] interface {
 	below() *document // once all rows are known
 }
 
-// WriteHead prints what is above the rows of a document, and their heads.
-func WriteHead[R any](w io.Writer, of RowDocument[R]) error {
-	if err := of.above().writeText(w); err != nil {
-		return err
+// WriteRow prints one row in columns as wide as their heads, which come before the first row, below what the
+// rows are about. A wider cell shifts the rest of its line.
+func WriteRow[R any](w io.Writer, of RowAnswer[R], row R, first bool) error {
+	d, heads := &document{}, of.heads()
+	if first {
+		d = of.above()
+		d.table(heads, nil)
 	}
-	return writeLine(w, of, names(of.heads()))
+	d.Blocks = append(d.Blocks, block{Heads: heads, Rows: [][]string{of.cells(row)}, Headless: true})
+	return d.writeText(w)
 }
 
-// WriteRow prints one row.
-func WriteRow[R any](w io.Writer, of RowDocument[R], row R) error {
-	return writeLine(w, of, of.cells(row))
-}
-
-// writeLine prints cells in columns as wide as their heads.
-func writeLine[R any](w io.Writer, of RowDocument[R], cells []string) error {
-	var widths []int
-	for _, h := range of.heads() {
-		width := utf8.RuneCountInString(string(h))
-		widths = append(widths, either(h.Left(), 1-width, width))
-	}
-	_, err := io.WriteString(w, lineOf(widths, cells))
-	return err
-}
-
-// WriteEnd prints what is below the rows, all of which the document holds by now.
-func WriteEnd[R any](w io.Writer, of RowDocument[R]) error { return of.below().writeText(w) }
+// WriteEnd prints what is below the rows, all of which the answer holds by now.
+func WriteEnd[R any](w io.Writer, of RowAnswer[R]) error { return of.below().writeText(w) }
 
 // rowDocument is a document with all of its rows.
-func rowDocument[R any](of RowDocument[R], rows []R) *document {
-	d := of.above()
-	cells := make([][]string, len(rows))
-	for i, r := range rows {
-		cells[i] = of.cells(r)
-	}
-	d.table(of.heads(), cells)
-	below := of.below()
+func rowDocument[R any](of RowAnswer[R], rows []R) *document {
+	d, below := of.above(), of.below()
+	d.table(of.heads(), each(rows, of.cells))
 	d.Lead, d.Blocks = below.Lead, append(d.Blocks, below.Blocks...)
 	return d
+}
+
+// each are the lines of a table, one for each of a list.
+func each[T any](list []T, cells func(T) []string) (lines [][]string) {
+	for _, t := range list {
+		lines = append(lines, cells(t))
+	}
+	return lines
 }

@@ -34,18 +34,15 @@ type Datasets struct {
 
 func (l *Datasets) document() *document {
 	d := &document{Title: "Data sets"}
-	var rows [][]string
-	for _, s := range l.Sets {
-		rows = append(rows, []string{s.Name, fmt.Sprint(s.N), fmt.Sprint(s.D), s.Task, fmt.Sprint(s.Duplicates),
-			cmp.Or(s.Preset, "-"), s.Source})
-	}
-	d.table([]head{"<embedded", "n", "d", "<task", "duplicates", "<preset", "<source"}, rows)
-	rows = nil
-	for _, g := range l.Synthetic {
-		rows = append(rows, []string{"synthetic:" + g.Name, fmt.Sprint(g.D), g.Task, fmt.Sprint(g.Noise), g.About})
-	}
+	d.table([]head{"<embedded", "n", "d", "<task", "duplicates", "<preset", "<source"},
+		each(l.Sets, func(s Dataset) []string {
+			return []string{s.Name, fmt.Sprint(s.N), fmt.Sprint(s.D), s.Task, fmt.Sprint(s.Duplicates),
+				cmp.Or(s.Preset, "-"), s.Source}
+		}))
 	d.gap()
-	d.table([]head{"<synthetic", "d", "<task", "noise", "<about"}, rows)
+	d.table([]head{"<synthetic", "d", "<task", "noise", "<about"}, each(l.Synthetic, func(g Generator) []string {
+		return []string{"synthetic:" + g.Name, fmt.Sprint(g.D), g.Task, fmt.Sprint(g.Noise), g.About}
+	}))
 	d.gap()
 	d.paragraph("A synthetic set takes n (default 1000), seed (1), d and noise: " +
 		"synthetic:friedman1,n=2000,seed=3,d=8,noise=0.5")

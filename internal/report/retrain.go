@@ -139,7 +139,8 @@ func (l *LeaveOneOut) document() *document {
 	case !classes:
 		d.line("left out", "mean square residual %s (method %s)", number(l.Error), l.Method)
 	case len(l.Methods) > 0:
-		d.methods(l.Methods)
+		d.table([]head{"<method", "rho", "errors", "error", "recall", "precision", "ties", "retrained", "seconds"},
+			each(l.Methods, LeaveOneOutMethod.cells))
 	default:
 		d.line("left out", "%s: %d of %d examples misclassified (method %s)", number(l.Error), l.Errors,
 			l.Retrained+l.Skipped, l.Method)
@@ -157,15 +158,9 @@ func (l *LeaveOneOut) document() *document {
 
 func biased(b bool) string { return either(b, "bias", "no bias") }
 
-// methods prints a comparison of methods.
-func (d *document) methods(all []LeaveOneOutMethod) {
-	var rows [][]string
-	for _, m := range all {
-		retrained := fmt.Sprintf("%.2f%%", 100*float64(m.Retrained)/float64(max(1, m.Retrained+m.Skipped)))
-		rows = append(rows, []string{m.Method, either(m.Rho > 0, fmt.Sprint(m.Rho), "-"), fmt.Sprint(m.Errors),
-			number(m.Error), number(m.Recall), number(m.Precision), fmt.Sprint(len(m.Ties)), retrained,
-			seconds(m.Seconds)})
-	}
-	d.table([]head{"<method", "rho", "errors", "error", "recall", "precision", "ties", "retrained", "seconds"},
-		rows)
+// cells are those of a row of a comparison.
+func (m LeaveOneOutMethod) cells() []string {
+	retrained := fmt.Sprintf("%.2f%%", 100*float64(m.Retrained)/float64(max(1, m.Retrained+m.Skipped)))
+	return []string{m.Method, either(m.Rho > 0, fmt.Sprint(m.Rho), "-"), fmt.Sprint(m.Errors), number(m.Error),
+		number(m.Recall), number(m.Precision), fmt.Sprint(len(m.Ties)), retrained, seconds(m.Seconds)}
 }

@@ -35,7 +35,7 @@ type Row struct {
 	Twin       null.Float `json:"twin"`        // row, from 0, with the same input and another label; null: none
 }
 
-func (r *Row) cells() []string {
+func (r Row) cells() []string {
 	target, of := number(r.Target), number(r.Predicted)
 	if r.Label != "" {
 		target, of = textCell(r.Label), textCell(r.Class)
@@ -46,7 +46,7 @@ func (r *Row) cells() []string {
 		either(r.Twin == r.Twin, strconv.Itoa(int(r.Twin)+1), "")}
 }
 
-func (r *Row) name() string { return cmp.Or(textCell(r.Name), strconv.Itoa(r.Row+1)) }
+func (r Row) name() string { return cmp.Or(textCell(r.Name), strconv.Itoa(r.Row+1)) }
 
 // shownRows is how many a terminal shows.
 const shownRows = 15
@@ -69,11 +69,8 @@ func (r *Rows) document() *document {
 	d.line("influence", "how much the error on new rows rises with the row's weight")
 	d.line("twin", "a row with the same features and another target")
 	d.gap()
-	var rows [][]string
-	for i := range r.Rows[:min(shownRows, len(r.Rows))] {
-		rows = append(rows, r.Rows[i].cells())
-	}
-	d.table([]head{"<row", "target", "predicted", head(doubt), "value", "influence", "twin"}, rows)
+	d.table([]head{"<row", "target", "predicted", head(doubt), "value", "influence", "twin"},
+		each(r.Rows[:min(shownRows, len(r.Rows))], Row.cells))
 	if len(r.Rows) > shownRows {
 		d.paragraph(fmt.Sprintf("the first %d of %d rows: --csv FILE has all", shownRows, len(r.Rows)))
 	}

@@ -48,6 +48,10 @@ func (e *Estimate) Refine(r *Refined) {
 // unknown is a number that documents leave empty.
 var unknown = null.Float(math.NaN())
 
+// noErrors are not known.
+var noErrors = Errors{TestError: unknown, Apparent: unknown, NoInformation: unknown, Err632: unknown,
+	Err632Plus: unknown}
+
 // DropTheory leaves what exact resamples say, where the theory does not hold.
 func (e *Estimate) DropTheory() {
 	e.TestError, e.Err632, e.Err632Plus, e.BaggedError, e.VoteError = unknown, unknown, unknown, unknown, nil

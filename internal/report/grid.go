@@ -178,9 +178,30 @@ func (g *Grid) document() *document { return rowDocument(g, g.Results) }
 // WriteCSV writes one line per cell: the value of every axis, the objective, the errors and the
 // solve. Of a cell that failed these are empty except for the status.
 func (g *Grid) WriteCSV(w io.Writer) error {
-	var lines []gridLine
+	type line struct {
+		Objective null.Float `json:"objective"`
+		Errors
+		Status       string     `json:"status"`
+		Residual     null.Float `json:"residual"`
+		Sweeps       int        `json:"sweeps"`
+		SolveS       null.Float `json:"solve_s"`
+		Difference   null.Float `json:"difference"`
+		DifferenceSE null.Float `json:"difference_se"`
+		PValue       null.Float `json:"p_value"`
+	}
+	var lines []line
 	for _, c := range g.Results {
-		lines = append(lines, c.line())
+		l := line{null.Float(c.Value()), noErrors, "failed", unknown, 0, unknown, unknown, unknown, unknown}
+		if e := c.Estimate; e != nil {
+			l.Errors, l.Status, l.Residual, l.Sweeps, l.SolveS = e.Errors, e.Status, e.Residual, e.Sweeps,
+				null.Float(e.Time.Solve)
+		} else if c.Validation != nil {
+			l.Status = c.Validation.Status
+		}
+		if d := c.Difference; d != nil {
+			l.Difference, l.DifferenceSE, l.PValue = d.Value, d.StandardError, d.PValue
+		}
+		lines = append(lines, l)
 	}
 	rows := make([][]string, 1+len(lines))
 	for k, a := range g.Over {
@@ -190,36 +211,6 @@ func (g *Grid) WriteCSV(w io.Writer) error {
 		rows[i] = append(rows[i], numbers...)
 	}
 	return writeCSV(w, rows)
-}
-
-// gridLine is a cell in a file of CSV.
-type gridLine struct {
-	Objective null.Float `json:"objective"`
-	Errors
-	Status       string     `json:"status"`
-	Residual     null.Float `json:"residual"`
-	Sweeps       int        `json:"sweeps"`
-	SolveS       null.Float `json:"solve_s"`
-	Difference   null.Float `json:"difference"`
-	DifferenceSE null.Float `json:"difference_se"`
-	PValue       null.Float `json:"p_value"`
-}
-
-func (c *GridCell) line() gridLine {
-	nan := unknown
-	l := gridLine{nan, Errors{TestError: nan, Apparent: nan, NoInformation: nan, Err632: nan, Err632Plus: nan},
-		"failed", nan, 0, nan, nan, nan, nan}
-	if v := c.Validation; v != nil {
-		l.Objective, l.Status = v.Error, v.Status
-	}
-	if e := c.Estimate; e != nil {
-		l.Objective, l.Errors, l.Status = null.Float(c.Value()), e.Errors, e.Status
-		l.Residual, l.Sweeps, l.SolveS = e.Residual, e.Sweeps, null.Float(e.Time.Solve)
-	}
-	if d := c.Difference; d != nil {
-		l.Difference, l.DifferenceSE, l.PValue = d.Value, d.StandardError, d.PValue
-	}
-	return l
 }
 
 // Figures show the objective over the grid: a curve for one axis, a map for two, and nothing for more.

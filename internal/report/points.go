@@ -171,15 +171,21 @@ func PointFigures(p *Points) (figures []*Figure) {
 		return nil
 	}
 	if len(p.Target) > 0 && len(p.OOBMean) > 0 && p.OOBVote == nil {
-		figures = append(figures, targetFigure(p))
-	}
-	spread := Series{Mark: Dots}
-	for i, m := range p.Mean {
-		spread.Add(m, math.Sqrt(p.Variance[i]))
+		at := Series{Label: "example, with two standard deviations over resamples", Mark: Dots,
+			X: p.Target, Y: p.OOBMean, Err: deviations(2, p.Variance)}
+		if len(p.Target) > manyPoints {
+			at.Label, at.Err = "example", nil
+		}
+		figures = append(figures, NewFigure("points-target", "left-out prediction against target",
+			"Mean prediction of every example over the resamples that leave it out, against its target; the "+
+				"line is where they are equal.",
+			Axis{Label: "target"}, Axis{Label: "left-out prediction"}, at,
+			equality("equal", slices.Min(p.Target), slices.Max(p.Target))))
 	}
 	figures = append(figures, NewFigure("points-spread", "spread of the predictor over resamples",
 		"Standard deviation over resamples of the prediction at every example, against its mean.",
-		Axis{Label: "mean prediction"}, Axis{Label: "standard deviation"}, spread))
+		Axis{Label: "mean prediction"}, Axis{Label: "standard deviation"},
+		Series{Mark: Dots, X: p.Mean, Y: deviations(1, p.Variance)}))
 	if len(p.Error) == 0 {
 		return figures
 	}
@@ -192,20 +198,12 @@ func PointFigures(p *Points) (figures []*Figure) {
 		Axis{Label: "share of the examples, %", Max: 100}, Axis{Label: "left-out loss"}, errors))
 }
 
-// targetFigure sets the left-out predictions of a regression against the targets.
-func targetFigure(p *Points) *Figure {
-	at := Series{Label: "example, with two standard deviations over resamples", Mark: Dots}
-	for i, y := range p.Target {
-		at.AddErr(y, p.OOBMean[i], 2*math.Sqrt(p.Variance[i]))
+// deviations are so many standard deviations.
+func deviations(count float64, variance []float64) (all []float64) {
+	for _, v := range variance {
+		all = append(all, count*math.Sqrt(v))
 	}
-	if len(p.Target) > manyPoints {
-		at.Label, at.Err = "example", nil
-	}
-	return NewFigure("points-target", "left-out prediction against target",
-		"Mean prediction of every example over the resamples that leave it out, against its target; the "+
-			"line is where they are equal.",
-		Axis{Label: "target"}, Axis{Label: "left-out prediction"}, at,
-		equality("equal", slices.Min(p.Target), slices.Max(p.Target)))
+	return all
 }
 
 // PredictionFigure shows mean and interval at the new inputs, in rising order of the mean;
@@ -214,24 +212,22 @@ func PredictionFigure(p *Points, interval Interval) []*Figure {
 	if len(p.Mean) == 0 {
 		return nil
 	}
-	of := either(interval.Interval == "observation", "new observations", "the resamples")
-	mean, target := Series{Mark: Dots, Label: "mean"}, Series{Label: "target", Mark: Triangles, Colour: 1}
-	low := Series{Mark: Line, Colour: 2, Label: fmt.Sprintf("%.3g%% of %s", 100*interval.Level, of)}
-	high := Series{Mark: Line, Colour: 2}
 	order := make([]int, len(p.Mean))
 	floats.ArgsortStable(slices.Clone(p.Mean), order)
-	for at, i := range order {
-		x := float64(at + 1)
-		mean.Add(x, p.Mean[i])
-		low.Add(x, p.Lower[i])
-		high.Add(x, p.Upper[i])
-		if i < len(p.Target) {
-			target.Add(x, p.Target[i])
+	of := either(interval.Interval == "observation", "new observations", "the resamples")
+	series := func(label string, mark Mark, colour int, list null.Floats) Series {
+		s := Series{Label: label, Mark: mark, Colour: colour}
+		for at, i := range order[:len(list)] {
+			s.Add(float64(at+1), list[i])
 		}
+		return s
 	}
 	return []*Figure{NewFigure("predict", "predictions at new inputs",
 		"Mean prediction over resamples in rising order, and the interval of "+of+".",
-		Axis{Label: "new input, by mean prediction"}, Axis{Label: "prediction"}, mean, target, low, high)}
+		Axis{Label: "new input, by mean prediction"}, Axis{Label: "prediction"}, series("mean", Dots, 0, p.Mean),
+		series("target", Triangles, 1, p.Target),
+		series(fmt.Sprintf("%.3g%% of %s", 100*interval.Level, of), Line, 2, p.Lower),
+		series("", Line, 2, p.Upper))}
 }
 
 // ReliabilityFigure shows the observed shares of the label +1 against the probabilities;

@@ -70,9 +70,7 @@ func (c *Classes) document() *document {
 	d.Lead = headline + "."
 	d.line("error", "%s", headline)
 	d.line("balanced error", "%s, the mean over the classes", share(c.Balanced))
-	if c.LogLoss != nil {
-		d.line("probabilities", "%s of left-out rows", scores(c.LogLoss, c.Brier))
-	}
+	d.line("probabilities", "%s", scores(c.LogLoss, c.Brier, " of left-out rows"))
 	if p := c.Points; p != nil {
 		names := ""
 		for _, i := range worst(p.Error, 3) {

@@ -38,12 +38,16 @@ func (h head) Left() bool { return strings.HasPrefix(string(h), "<") }
 // Name is what readers see.
 func (h head) Name() string { return strings.TrimSpace(strings.TrimPrefix(string(h), "<")) }
 
+// line adds a labelled line, unless its text is empty.
 func (d *document) line(label, format string, args ...any) {
-	last := len(d.Blocks) - 1
+	text, last := fmt.Sprintf(format, args...), len(d.Blocks)-1
+	if text == "" {
+		return
+	}
 	if last < 0 || d.Blocks[last].Lines == nil {
 		d.Blocks, last = append(d.Blocks, block{}), last+1
 	}
-	d.Blocks[last].Lines = append(d.Blocks[last].Lines, [2]string{label, fmt.Sprintf(format, args...)})
+	d.Blocks[last].Lines = append(d.Blocks[last].Lines, [2]string{label, text})
 }
 
 func (d *document) paragraph(text string) { d.Blocks = append(d.Blocks, block{Text: text}) }

@@ -152,12 +152,8 @@ func finished(status string) bool {
 	return status == "converged" || status == Contradicted || status == "complete"
 }
 
-// unfinished prints the status of an answer that is not whole.
-func (d *document) unfinished(status string) {
-	if !finished(status) {
-		d.line("status", "%s", status)
-	}
-}
+// unfinished is the status of an answer that is not whole, else "".
+func unfinished(status string) string { return either(finished(status), "", status) }
 
 // Refined are unbiased estimates from exact resamples, which stand beside the theory's.
 type Refined struct {
@@ -230,9 +226,7 @@ func (d *document) refined(e *Estimate) {
 		fmt.Sprintf(", worth %.0f plain retrainings", r.EquivalentResamples), "")
 	d.line("refined by", "%d exact resamples in %s s%s", r.Resamples, seconds(r.Time.Total), worth)
 	if e.TestError != e.TestError {
-		if e.Time.Theory > 0 {
-			d.line("theory", "not solved; --method theory solves it in about %s", duration(e.Time.Theory))
-		}
+		d.line("theory", "%s", lasting("not solved; --method theory solves it in about %s", e.Time.Theory))
 		return
 	}
 	theory := number(e.TestError)
@@ -315,15 +309,16 @@ func (d *document) judged(by string, m *calibration.Metrics, c *calibration.Reli
 	}
 	how := either(c.Method == "posterior", "the classifier's posterior",
 		"the left-out fields on a curve, "+c.Method)
-	if c.LogLoss != nil {
-		how += "; left out: " + scores(c.LogLoss, c.Brier)
-	}
-	d.line(cmp.Or(by, "probabilities"), "by %s", how)
+	leftOut := nonzero("; left out: %s", scores(c.LogLoss, c.Brier, ""))
+	d.line(cmp.Or(by, "probabilities"), "by %s%s", how, leftOut)
 }
 
-// scores are those of probabilities of labels.
-func scores(logLoss, brier *null.Float) string {
-	return "log loss " + number(*logLoss) + ", Brier score " + number(*brier)
+// scores are those of probabilities of labels, with what these are of; "" where they are not known.
+func scores(logLoss, brier *null.Float, of string) string {
+	if logLoss == nil {
+		return ""
+	}
+	return "log loss " + number(*logLoss) + ", Brier score " + number(*brier) + of
 }
 
 // FullModel is the expected error of the model that is trained on all examples, by cross-validation.
@@ -350,9 +345,8 @@ func (d *document) sample(e *Estimate) {
 	if e.Sample == 0 {
 		return
 	}
-	cost := either(e.Time.AllRows > 0, ", which takes at most about "+duration(e.Time.AllRows), "")
 	d.line("sample", "%d of %d rows, drawn at random; --sample all takes all of them%s", e.Sample, e.RowsTotal,
-		cost)
+		lasting(", which takes at most about %s", e.Time.AllRows))
 	if c := e.LearningCurve; c != nil {
 		text := ""
 		for i, n := range c.Sizes {
@@ -363,9 +357,10 @@ func (d *document) sample(e *Estimate) {
 	}
 }
 
-// duration is a time in whole seconds.
-func duration(seconds float64) string {
-	return time.Duration(seconds * 1e9).Round(time.Second).String()
+// lasting formats a time in whole seconds, "" for none.
+func lasting(format string, seconds float64) string {
+	d := time.Duration(seconds * 1e9).Round(time.Second).String()
+	return either(seconds > 0, fmt.Sprintf(format, d), "")
 }
 
 // document is an estimate in a few lines for the person who asks: what to expect of new rows, how much of it
@@ -401,11 +396,9 @@ func (e *Estimate) document() *document {
 		d.line("stability", "%s", e.stability())
 	}
 	d.modelled(e.Subject)
-	if e.Time.Theory > 0 {
-		d.line("method", "exact resamples alone; --method theory solves the theory, too, in about %s",
-			duration(e.Time.Theory))
-	}
-	d.unfinished(e.Status)
+	d.line("method", "%s", lasting("exact resamples alone; --method theory solves the theory, too, in about %s",
+		e.Time.Theory))
+	d.line("status", "%s", unfinished(e.Status))
 	return d
 }
 

@@ -80,9 +80,7 @@ func (m *Machine) document() *document {
 	d.line("bootbench", "%s, %s, %s/%s", m.Version, m.Go, m.OS, m.Arch)
 	d.line("backend", "%s, %s kernels, %d threads (this binary has: %s)", m.Backend, m.Core, m.Threads,
 		strings.Join(m.Backends, ", "))
-	if m.Config != "" {
-		d.line("configuration", "%s", m.Config)
-	}
+	d.line("configuration", "%s", m.Config)
 	d.line("processor", "%s, %d cores, %s", m.CPU, m.Cores, m.SIMD)
 	d.line("goroutines", "on %d processors", m.GoProcs)
 	if m.AvailableBytes != nil {

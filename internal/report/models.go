@@ -96,9 +96,7 @@ func (t *Tuning) document() *document {
 	}
 	d := t.Estimate.document()
 	d.Title = "Hyperparameters of " + ShortName(t.Data)
-	if t.ModelFile != "" {
-		d.line("model file", "%s", t.ModelFile)
-	}
+	d.line("model file", "%s", t.ModelFile)
 	return d
 }
 
@@ -109,9 +107,7 @@ func (t *Tuning) details() *document {
 	}
 	d.Lead = fmt.Sprintf("The best of %d models by %s: %s.", t.Evaluations, t.By, number(t.Objective))
 	d.line("objective", "%s by %s%s", number(t.Objective), t.By, nonzero("; %d models failed", t.Failures))
-	if t.ModelFile != "" {
-		d.line("model file", "%s", t.ModelFile)
-	}
+	d.line("model file", "%s", t.ModelFile)
 	return d
 }
 

@@ -101,11 +101,8 @@ func (d *document) meant(i *Interval, target string, c *calibration.Reliability)
 		}
 		return fmt.Sprintf("The %s of a new row is in its interval with probability %.3g%%.", target, 100*i.Level)
 	case c != nil:
-		text := "as often as they say"
-		if c.LogLoss != nil {
-			text = scores(c.LogLoss, c.Brier) + " of rows left out"
-		}
-		d.line("probabilities", "%s", text)
+		leftOut := scores(c.LogLoss, c.Brier, " of rows left out")
+		d.line("probabilities", "%s", cmp.Or(leftOut, "as often as they say"))
 		return fmt.Sprintf("The %s of every new row, and its probability.", target)
 	}
 	if i.Interval != "" {

@@ -196,17 +196,11 @@ func (d *document) resampling(r Resampling, n int) {
 }
 
 func (d *document) cost(c Cost) {
-	t, parts := c.Time, ""
-	for _, part := range []struct {
-		name    string
-		seconds float64
-	}{{"read", t.Read}, {"kernel matrix", t.Gram}, {"full fit", t.Fit}, {"solve", t.Solve},
-		{"predict", t.Predict}, {"retrain", t.Retrain}} {
-		if part.seconds > 0 {
-			parts = join(parts, part.name+" "+seconds(part.seconds))
-		}
-	}
-	d.line("seconds", "%s%s", seconds(t.Total), nonzero(" (%s)", parts))
+	part := func(name string, s float64) string { return either(s > 0, name+" "+seconds(s), "") }
+	t := c.Time
+	d.line("seconds", "%s%s", seconds(t.Total), nonzero(" (%s)", join(part("read", t.Read),
+		part("kernel matrix", t.Gram), part("full fit", t.Fit), part("solve", t.Solve), part("predict", t.Predict),
+		part("retrain", t.Retrain))))
 	d.line("memory", "%s at most; %s, %s, %d threads", mebibytes(c.Memory.PeakBytes), c.Backend.Name,
 		c.Backend.Core, c.Backend.Threads)
 }

@@ -94,7 +94,7 @@ func (t *Targets) document() *document {
 	d.line("model", "%s loss%s, kernel %s (units of %s)", t.Loss, t.parameters(), KernelText(t.Kernel),
 		t.Names[0])
 	d.chosen("on average over the targets, ", t.Subject)
-	d.unfinished(t.Status)
+	d.line("status", "%s", unfinished(t.Status))
 	d.gap()
 	var rows [][]string
 	for _, name := range t.Names {

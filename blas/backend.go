@@ -167,12 +167,13 @@ type Info struct {
 	Cores   int    `json:"cores"`            // processors that this process may use
 	SIMD    string `json:"simd"`             // widest vector unit of the processor
 	// Warnings name what keeps the backend below what the processor can do.
-	Warnings []string `json:"warnings,omitempty"`
+	Warnings []string `json:"warnings"`
 }
 
 // Describe reports the bound backend and the processor.
 func Describe() Info {
-	info := Info{CPU: strings.TrimSpace(cpuid.CPU.BrandName), Cores: runtime.NumCPU(), SIMD: simdLevel()}
+	info := Info{CPU: strings.TrimSpace(cpuid.CPU.BrandName), Cores: runtime.NumCPU(), SIMD: simdLevel(),
+		Warnings: []string{}}
 	bound.describe(&info)
 	if w := unusedAVX512(info, cpuid.CPU.Supports(cpuid.AVX512F), os.Getenv("OPENBLAS_CORETYPE")); w != "" {
 		info.Warnings = append(info.Warnings, w)

@@ -24,13 +24,9 @@ func version() string {
 }
 
 func machine() *report.Machine {
-	info := blas.Describe()
 	m := &report.Machine{
-		Version: version(), Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
-		Backend: info.Backend, Core: info.Core, Config: info.Config, Threads: info.Threads,
-		GoProcs: runtime.GOMAXPROCS(0), Backends: blas.Names(),
-		CPU: info.CPU, Cores: info.Cores, SIMD: info.SIMD,
-		Modules: []report.Module{}, Warnings: append([]string{}, info.Warnings...),
+		Version: version(), Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Info: blas.Describe(),
+		GoProcs: runtime.GOMAXPROCS(0), Backends: blas.Names(), Modules: []report.Module{},
 	}
 	if bytes, known := linalg.AvailableMemory(); known {
 		m.AvailableBytes = &bytes
@@ -80,7 +76,7 @@ func runDatasets(a *app, o *options, args []string) error {
 		}
 		return files.Replace(args[0], func(w io.Writer) error { return dataset.Write(w, args[0], set) })
 	}
-	list := &report.Datasets{}
+	list := &report.Datasets{Synthetic: dataset.Generators()}
 	for _, name := range dataset.Names() {
 		set, err := dataset.Open(name)
 		if err != nil {
@@ -92,10 +88,6 @@ func runDatasets(a *app, o *options, args []string) error {
 			Name: set.Name, N: set.N(), D: set.D(), Task: set.Task.String(), Duplicates: set.N() - len(distinct),
 			Preset: preset.Source, Source: set.Source,
 		})
-	}
-	for _, g := range dataset.Generators() {
-		list.Synthetic = append(list.Synthetic, report.Generator{Name: g.Name, Task: g.Task.String(), D: g.D,
-			Noise: g.Noise, About: g.About})
 	}
 	return a.deliver(&report.Sheet{Answer: list})
 }

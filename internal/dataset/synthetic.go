@@ -11,12 +11,14 @@ import (
 // Generator describes a synthetic generator. The random numbers are PCG; "u in [a,b)" is uniform, N(m, v)
 // Gaussian.
 type Generator struct {
-	Name  string
-	About string
-	Task  Task
+	Name  string `json:"name"`
+	About string `json:"about"`
+	Task  Task   `json:"task"`
 	// D and Noise are the defaults, MinD and MaxNoise the limits.
-	D, MinD         int
-	Noise, MaxNoise float64
+	D        int     `json:"d"`
+	MinD     int     `json:"-"`
+	Noise    float64 `json:"noise"`
+	MaxNoise float64 `json:"-"`
 
 	sparse  bool // most features are zero
 	prepare func(rng *rand.Rand, d int) drawFunc

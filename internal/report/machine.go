@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+
+	"bootbench/blas"
+	"bootbench/internal/dataset"
 )
 
 // Dataset is an embedded set in a listing.
@@ -17,19 +20,10 @@ type Dataset struct {
 	Source     string `json:"source"`
 }
 
-// Generator is a synthetic set in a listing.
-type Generator struct {
-	Name  string  `json:"name"`
-	Task  string  `json:"task"`
-	D     int     `json:"d"`     // default number of features
-	Noise float64 `json:"noise"` // default strength of the noise
-	About string  `json:"about"`
-}
-
 // Datasets is the answer of datasets.
 type Datasets struct {
-	Sets      []Dataset   `json:"sets"`
-	Synthetic []Generator `json:"synthetic"`
+	Sets      []Dataset           `json:"sets"`
+	Synthetic []dataset.Generator `json:"synthetic"`
 }
 
 func (l *Datasets) document() *document {
@@ -40,9 +34,10 @@ func (l *Datasets) document() *document {
 				cmp.Or(s.Preset, "-"), s.Source}
 		}))
 	d.gap()
-	d.table([]head{"<synthetic", "d", "<task", "noise", "<about"}, each(l.Synthetic, func(g Generator) []string {
-		return []string{"synthetic:" + g.Name, fmt.Sprint(g.D), g.Task, fmt.Sprint(g.Noise), g.About}
-	}))
+	d.table([]head{"<synthetic", "d", "<task", "noise", "<about"},
+		each(l.Synthetic, func(g dataset.Generator) []string {
+			return []string{"synthetic:" + g.Name, fmt.Sprint(g.D), g.Task.String(), fmt.Sprint(g.Noise), g.About}
+		}))
 	d.gap()
 	d.paragraph("A synthetic set takes n (default 1000), seed (1), d and noise: " +
 		"synthetic:friedman1,n=2000,seed=3,d=8,noise=0.5")
@@ -57,22 +52,15 @@ type Module struct {
 
 // Machine is the answer of info.
 type Machine struct {
-	Version        string   `json:"version"`
-	Go             string   `json:"go"`
-	OS             string   `json:"os"`
-	Arch           string   `json:"arch"`
-	Backend        string   `json:"backend"`
-	Core           string   `json:"core"`
-	Config         string   `json:"config,omitempty"`
-	Threads        int      `json:"threads"`
+	Version string `json:"version"`
+	Go      string `json:"go"`
+	OS      string `json:"os"`
+	Arch    string `json:"arch"`
+	blas.Info
 	GoProcs        int      `json:"gomaxprocs"`
-	Backends       []string `json:"backends"` // of this binary
-	CPU            string   `json:"cpu"`
-	Cores          int      `json:"cores"`
-	SIMD           string   `json:"simd"`
+	Backends       []string `json:"backends"`        // of this binary
 	AvailableBytes *int64   `json:"available_bytes"` // null where unknown
 	Modules        []Module `json:"modules"`
-	Warnings       []string `json:"warnings"`
 }
 
 func (m *Machine) document() *document {

@@ -7,22 +7,21 @@ import (
 	"gonum.org/v1/gonum/blas"
 )
 
-// tiles is gonum's BLAS and LAPACK with the work on triangles shared out among goroutines, as gonum itself
-// does only for products, which it cuts into tiles. Halving leaves products, and triangles of one tile.
-type tiles struct{ pureGo }
+// Work on triangles is shared out among goroutines, as gonum itself does only for products, which it cuts into
+// tiles. Halving leaves products, and triangles of one tile.
 
 // tile is the edge of gonum's blocks; it computes a product of fewer than four blocks on one goroutine.
 const tile = 64
 
-// tileKernels are the kernels of tiles.
+// tileKernels are the kernels of pureGo.
 var tileKernels = kernels[float64]{
-	gemm: tiles{}.Dgemm,
-	syrk: tiles{}.syrk,
-	trmm: tiles{}.trmm,
+	gemm: pureGo{}.Dgemm,
+	syrk: pureGo{}.Dsyrk,
+	trmm: pureGo{}.Dtrmm,
 	trsm: func(s blas.Side, uplo blas.Uplo, t blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64,
 		lda int, b []float64, ldb int) {
 		strips(s, m, n, b, ldb, func(m, n int, b []float64) {
-			tiles{}.Dtrsm(s, uplo, t, d, m, n, alpha, a, lda, b, ldb)
+			pureGo{}.Dtrsm(s, uplo, t, d, m, n, alpha, a, lda, b, ldb)
 		})
 	},
 	potrf: func(uplo blas.Uplo, n int, a []float64, lda int) int {
@@ -36,10 +35,11 @@ var tileKernels = kernels[float64]{
 	lauum: func(uplo blas.Uplo, n int, a []float64, lda int) { lapackGo.Dlauum(uplo, n, a, lda) },
 }
 
-func (p tiles) syrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int,
+// Dsyrk is that of BLAS.
+func (p pureGo) Dsyrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int,
 	beta float64, c []float64, ldc int) {
-	if n <= tile {
-		p.Dsyrk(uplo, t, n, k, alpha, a, lda, beta, c, ldc)
+	if n <= tile || k == 0 {
+		p.Implementation.Dsyrk(uplo, t, n, k, alpha, a, lda, beta, c, ldc)
 		return
 	}
 	n1 := half(n, tile)
@@ -56,12 +56,13 @@ func (p tiles) syrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha float64, a
 				p.Dgemm(t, other, n2, n1, k, alpha, second, lda, a, lda, beta, c[n1*ldc:], ldc)
 			}
 		},
-		func() { p.syrk(uplo, t, n1, k, alpha, a, lda, beta, c, ldc) },
-		func() { p.syrk(uplo, t, n2, k, alpha, second, lda, beta, c[n1*ldc+n1:], ldc) },
+		func() { p.Dsyrk(uplo, t, n1, k, alpha, a, lda, beta, c, ldc) },
+		func() { p.Dsyrk(uplo, t, n2, k, alpha, second, lda, beta, c[n1*ldc+n1:], ldc) },
 	)
 }
 
-func (p tiles) trmm(s blas.Side, uplo blas.Uplo, t blas.Transpose, d blas.Diag, m, n int, alpha float64,
+// Dtrmm is that of BLAS.
+func (p pureGo) Dtrmm(s blas.Side, uplo blas.Uplo, t blas.Transpose, d blas.Diag, m, n int, alpha float64,
 	a []float64, lda int, b []float64, ldb int) {
 	order, down := n, 1 // from one half of B to the other
 	if s == blas.Left {
@@ -69,7 +70,7 @@ func (p tiles) trmm(s blas.Side, uplo blas.Uplo, t blas.Transpose, d blas.Diag, 
 	}
 	if order <= tile {
 		strips(s, m, n, b, ldb, func(m, n int, b []float64) {
-			p.Dtrmm(s, uplo, t, d, m, n, alpha, a, lda, b, ldb)
+			p.Implementation.Dtrmm(s, uplo, t, d, m, n, alpha, a, lda, b, ldb)
 		})
 		return
 	}
@@ -88,13 +89,13 @@ func (p tiles) trmm(s blas.Side, uplo blas.Uplo, t blas.Transpose, d blas.Diag, 
 		into, from = from, into
 	}
 	if s == blas.Left {
-		p.trmm(s, uplo, t, d, into.order, n, alpha, into.a, lda, into.b, ldb)
+		p.Dtrmm(s, uplo, t, d, into.order, n, alpha, into.a, lda, into.b, ldb)
 		p.Dgemm(t, blas.NoTrans, into.order, n, from.order, alpha, off, lda, from.b, ldb, 1, into.b, ldb)
-		p.trmm(s, uplo, t, d, from.order, n, alpha, from.a, lda, from.b, ldb)
+		p.Dtrmm(s, uplo, t, d, from.order, n, alpha, from.a, lda, from.b, ldb)
 	} else {
-		p.trmm(s, uplo, t, d, m, into.order, alpha, into.a, lda, into.b, ldb)
+		p.Dtrmm(s, uplo, t, d, m, into.order, alpha, into.a, lda, into.b, ldb)
 		p.Dgemm(blas.NoTrans, t, m, into.order, from.order, alpha, from.b, ldb, off, lda, 1, into.b, ldb)
-		p.trmm(s, uplo, t, d, m, from.order, alpha, from.a, lda, from.b, ldb)
+		p.Dtrmm(s, uplo, t, d, m, from.order, alpha, from.a, lda, from.b, ldb)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 const flat = 1e40
 
 // biased are the engines with a bias, on a kernel matrix and on a factor of it.
-var biased = map[string]func(k *Sym) Engine{
+var biasedEngines = map[string]func(k *Sym) Engine{
 	"exact": func(k *Sym) Engine { return WithBias(k).Engine() },
 	"lowrank": func(k *Sym) Engine {
 		factor, err := PivotedCholesky(SymColumns{k}, RankOptions{})
@@ -28,7 +28,7 @@ var biased = map[string]func(k *Sym) Engine{
 // 1, has t(x) the same combination of rows of G. From that follow mean and variance; a combination that does
 // not sum to 1 would need the limit of c times a difference.
 func TestBiasAtNewInputs(t *testing.T) {
-	for name, build := range biased {
+	for name, build := range biasedEngines {
 		const n, inputs = 24, 3
 		rng := seeded(8)
 		k, d := gaussianGram(n, false, rng), drawSites(n, siteRegimes["zeros"], rng)
@@ -52,7 +52,7 @@ func TestBiasAtNewInputs(t *testing.T) {
 				wantMean[p] += v * field[j]
 				wantVariance[p] += v * v * scatter[j]
 			}
-			rows = append(rows, rowOf(t, e, mix, kernels.Data[p*kernels.Stride:][:n])...)
+			rows = append(rows, describe(t, e, mix, kernels.Data[p*kernels.Stride:][:n])...)
 		}
 		responses := Responses(e, kernels)
 		for i, v := range responses.Data {
@@ -74,7 +74,7 @@ func TestBiasAtNewInputs(t *testing.T) {
 			}
 		}
 		mean, variance := make([]float64, inputs), make([]float64, inputs)
-		e.Predictor(field, scatter).Predict(rows, mean, variance)
+		NewPredictor(e, field, scatter)(rows, mean, variance)
 		for p := range mean {
 			if relative(mean[p], wantMean[p], 1) > 1e-10 || relative(variance[p], wantVariance[p], 1) > 1e-10 {
 				t.Errorf("%s: input %d: %g, %g, want %g, %g", name, p, mean[p], variance[p], wantMean[p], wantVariance[p])
@@ -83,12 +83,12 @@ func TestBiasAtNewInputs(t *testing.T) {
 	}
 }
 
-// rowOf is the row that describes the combination of sites: its kernel vector, or the same
+// describe is the row that describes the combination of sites: its kernel vector, or the same
 // combination of rows of R.
-func rowOf(t *testing.T, e Engine, mix, kernels []float64) []float64 {
+func describe(t *testing.T, e Engine, mix, kernels []float64) []float64 {
 	t.Helper()
-	low, ok := biasOf(e).base.(*lowRankEngine)
-	if !ok {
+	low, _ := lowRankOf(e)
+	if low == nil {
 		return slices.Clone(kernels)
 	}
 	row := make([]float64, low.k.rank)
@@ -151,7 +151,7 @@ func TestBiasInvariance(t *testing.T) {
 	must(t, other.Factorize(d))
 	compareEngines(t, other, e, 1e-10)
 	ones := make([]float64, n)
-	e.MulVecOffDiag(ones, d)
+	MulVecOffDiag(e, ones, d)
 	chi, _ := e.Diag()
 	for i := range ones {
 		if v := ones[i] + chi[i]*d[i]; math.Abs(v-1) > 1e-11 {

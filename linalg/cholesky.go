@@ -2,9 +2,7 @@ package linalg
 
 import (
 	gblas "gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/floats"
 
 	"bootbench/blas"
 	"bootbench/linalg/internal/core"
@@ -293,140 +291,36 @@ func (e *CholeskyEngine) mustHoldG() {
 	}
 }
 
-// MulVecOffDiag is dst = (G - diag(G)) x.
-func (e *CholeskyEngine) MulVecOffDiag(dst, x []float64) {
+// MulOffDiag is dst = x (G - diag(G)), by the triangle without its diagonal.
+func (e *CholeskyEngine) MulOffDiag(dst, x blas64.General) {
 	e.mustHoldG()
-	if e.k.N() > 0 {
-		blas64.Symv(1, e.k.Scratch(), core.Vector(x), 0, core.Vector(dst))
+	switch {
+	case x.Rows == 0 || x.Cols == 0:
+	case x.Rows == 1:
+		blas64.Symv(1, e.k.Scratch(), core.Vector(grid(x).row(0)), 0, core.Vector(grid(dst).row(0)))
+	default:
+		blas64.Symm(gblas.Right, 1, e.k.Scratch(), x, 0, dst)
 	}
 }
 
-// MulRows writes dst = x G by dsymm on the triangle without its diagonal.
-func (e *CholeskyEngine) MulRows(dst, x blas64.General) {
+// Rows copies rows of G, some at a time: what lies right of the diagonal is read down columns.
+func (e *CholeskyEngine) Rows(dst blas64.General, first int) {
 	e.mustHoldG()
-	if x.Rows > 0 && x.Cols > 0 {
-		scaleColumns(dst, x, e.sites.Chi)
-		blas64.Symm(gblas.Right, 1, e.k.Scratch(), x, 1, dst)
-	}
-}
-
-// scaleColumns writes a, column i times scale_i, into dst, which may be a.
-func scaleColumns(dst, a blas64.General, scale []float64) {
-	for r := range a.Rows {
-		floats.MulTo(grid(dst).row(r), grid(a).row(r), scale)
-	}
-}
-
-// Row copies row i of G into dst.
-func (e *CholeskyEngine) Row(dst []float64, i int) {
-	e.mustHoldG()
-	s := e.k.Scratch()
-	copy(dst[:i], s.Data[i*s.Stride:i*s.Stride+i])
-	dst[i] = e.sites.Chi[i]
-	for j := i + 1; j < s.N; j++ {
-		dst[j] = s.Data[j*s.Stride+i]
-	}
-}
-
-// copyG is CopyG.
-func (e *CholeskyEngine) copyG(dst blas64.General) {
-	e.mustHoldG()
-	mirror(double(e.k), e.sites.Chi, dst.Data, dst.Stride)
-}
-
-// mirror writes the symmetric matrix of a strict lower triangle and a diagonal into
-// dst, tile by tile on both sides of the diagonal.
-func mirror[T number](t triangle[float64], diag []float64, dst []T, stride int) {
-	core.OverTriangle(t.n, core.Blocks(t.n, tile), func(block int) {
-		first, last := block*tile, min(t.n, (block+1)*tile)
-		for j0 := 0; j0 < last; j0 += tile {
-			for i := first; i < last; i++ {
-				for j, v := range t.row(i)[min(j0, i):min(j0+tile, i)] {
-					dst[i*stride+j0+j], dst[(j0+j)*stride+i] = T(v), T(v)
-				}
+	t := double(e.k)
+	core.OverTriangle(dst.Rows, core.Blocks(dst.Rows, tile), func(block int) {
+		from, last := first+block*tile, first+min(dst.Rows, (block+1)*tile)
+		part := core.Rows(dst, from-first, last-first)
+		for i := from; i < last; i++ {
+			to := grid(part).row(i - from)
+			copy(to, t.row(i)[:i])
+			to[i] = e.sites.Chi[i]
+		}
+		for j := from + 1; j < t.n; j++ {
+			for r, v := range t.row(j)[from:min(j, last)] {
+				part.Data[r*part.Stride+j] = v
 			}
 		}
-		for i := first; i < last; i++ {
-			dst[i*stride+i] = T(diag[i])
-		}
 	})
-}
-
-// product32 copies G into a full matrix with a diagonal of zeros, for sgemm.
-func (e *CholeskyEngine) product32() Product32 {
-	e.mustHoldG()
-	p := dense32{newGeneral32(e.k.N(), e.k.N())}
-	mirror(double(e.k), make([]float64, e.k.N()), p.g.Data, p.g.Stride)
-	return p
-}
-
-// dense32 is G - diag(G) held whole.
-type dense32 struct{ g blas32.General }
-
-func (p dense32) MulRows(dst, x blas32.General) {
-	if x.Rows > 0 && x.Cols > 0 {
-		blas32.Gemm(gblas.NoTrans, gblas.NoTrans, 1, x, p.g, 0, dst)
-	}
-}
-
-// Predictor reads off kernel vectors.
-func (e *CholeskyEngine) Predictor(field, scatter []float64) Predictor {
-	return &densePredictor{e, e.coefficients(field), scatter}
-}
-
-// coefficients are v with k(x)'v = k(x)'(I + diag(d)K)^-1 field: v = field - d o (G field).
-func (e *CholeskyEngine) coefficients(field []float64) []float64 { return dualWeights(e, field) }
-
-// dualWeights is field - d o (G field).
-func dualWeights(e Engine, field []float64) []float64 {
-	weights, d := make([]float64, len(field)), e.Precisions()
-	chi, _ := e.Diag()
-	e.MulVecOffDiag(weights, field)
-	for i, v := range field {
-		weights[i] = v - d[i]*(weights[i]+chi[i]*v)
-	}
-	return weights
-}
-
-type densePredictor struct {
-	engine           *CholeskyEngine
-	weights, scatter []float64
-}
-
-// Predict solves for every row by itself, in O(N^2).
-func (p *densePredictor) Predict(rows, mean, variance []float64) {
-	n := len(p.weights)
-	for i := range mean {
-		mean[i] = 0
-		for j, k := range rows[i*n : (i+1)*n] {
-			mean[i] += k * p.weights[j]
-		}
-	}
-	p.engine.solveRows(rows)
-	for i := range variance {
-		variance[i] = 0
-		for j, t := range rows[i*n : (i+1)*n] {
-			variance[i] += t * t * p.scatter[j]
-		}
-	}
-}
-
-// solveRows overwrites kernel rows k with
-//
-//	k'(I + diag(d)K)^-1 = k - G(d o k) = b o k - (G - diag(G))(d o k).
-func (e *CholeskyEngine) solveRows(rows []float64) {
-	e.mustHoldG()
-	n := e.k.N()
-	if n == 0 || len(rows) == 0 {
-		return
-	}
-	general := func(data []float64) blas64.General {
-		return blas64.General{Rows: len(data) / n, Cols: n, Stride: n, Data: data}
-	}
-	weighted := general(make([]float64, len(rows)))
-	scaleColumns(weighted, general(rows), e.sites.D)
-	scaleColumns(general(rows), general(rows), e.sites.B)
-	blas64.Symm(gblas.Right, -1, e.k.Scratch(), weighted, 1, general(rows))
 }
 
 // MulVecSquaredOffDiag is dst = (G o G) x without the diagonal of G. G o G is never stored: every element of

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 
-	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/linalg/internal/core"
@@ -41,21 +40,15 @@ type Engine interface {
 	// the engine's own: read-only, valid until G changes.
 	Diag() (chi, b []float64)
 
-	// MulVecOffDiag is dst_i = sum_{j != i} G_ij x_j, and MulVecSquaredOffDiag is dst_i = sum_{j != i} G_ij^2
-	// x_j. Cavities need the products without the diagonal, and would lose digits if it were added and
-	// subtracted again; for the whole product add chi_i x_i or chi_i^2 x_i. Both need all of G.
-	MulVecOffDiag(dst, x []float64)
+	// MulOffDiag is dst = x (G - diag(G)) for the B rows of x; both are B x N and must not overlap.
+	// MulVecSquaredOffDiag is dst_i = sum_{j != i} G_ij^2 x_j. Cavities need the products without the diagonal,
+	// and would lose digits if it were added and subtracted again; for the whole product add chi_i x_i or
+	// chi_i^2 x_i. Both need all of G.
+	MulOffDiag(dst, x blas64.General)
 	MulVecSquaredOffDiag(dst, x []float64)
 
-	// MulRows writes dst = x G for the B rows of x; both are B x N and must not overlap. Needs all of G.
-	MulRows(dst, x blas64.General)
-
-	// Row copies row i of G into dst. Needs all of G. Goroutines may ask concurrently.
-	Row(dst []float64, i int)
-
-	// Predictor reads averages at new inputs off G and two vectors over the
-	// sites, which must not change while it is in use. Needs all of G.
-	Predictor(field, scatter []float64) Predictor
+	// Rows copies rows first, first+1, ... of G into dst. Needs all of G. Goroutines may ask concurrently.
+	Rows(dst blas64.General, first int)
 }
 
 // Dense is an engine on a K that is held whole.
@@ -82,22 +75,6 @@ type Dense interface {
 	UseFactor(d []float64, maxBytes int64) (rank int, used bool)
 }
 
-// Product32 multiplies by G without its diagonal in single precision, see NewProduct32. It is safe for
-// concurrent use, unless it is a distributed engine's.
-type Product32 interface {
-	// MulRows writes dst = x (G - diag(G)) for the B rows of x, both B x N.
-	MulRows(dst, x blas32.General)
-}
-
-// Predictor reads averages at new inputs off an engine and two vectors over the
-// sites. It is valid until the engine's next Factorize or RankUpdate.
-type Predictor interface {
-	// Predict writes, for P new inputs described by rows (P x InputDim of the kernel,
-	// row-major, overwritten), with t(x) = k(x)'(I + diag(d)K)^-1, the mean t(x)'field
-	// and the variance sum_j t_j(x)^2 scatter_j (M03-48).
-	Predict(rows, mean, variance []float64)
-}
-
 // CouplerOf is the engine's Coupler: kernels of small orders for the products that Newton's method takes, nil
 // where there are none.
 func CouplerOf(e Engine) Coupler {
@@ -115,27 +92,6 @@ type Coupler interface {
 	// MulCoupled is dst = (G o G) d, (G o G) u, (G o C) d and G f without the diagonals, in one
 	// pass over G and the G o C that Couple has written.
 	MulCoupled(dst *[4][]float64, crossed blas64.General, d, u, f []float64)
-}
-
-// CopyG writes all of G into dst, N x N: by the engine's own product where it has one.
-func CopyG(e Engine, dst blas64.General) {
-	if own, ok := e.(interface{ copyG(dst blas64.General) }); ok {
-		own.copyG(dst)
-		return
-	}
-	for i := range dst.Rows {
-		e.Row(dst.Data[i*dst.Stride:i*dst.Stride+dst.Cols], i)
-	}
-}
-
-// NewProduct32 is a copy of G - diag(G) in single precision: 4 N^2 bytes, of a low-rank engine
-// 4 N (rank + 2). It errs by 2^-24 of every element of G (of its factor). Later
-// moves of d leave it as it is. Other engines make no copy: the product converts x and dst, and follows d.
-func NewProduct32(e Engine) Product32 {
-	if own, ok := e.(interface{ product32() Product32 }); ok {
-		return own.product32()
-	}
-	return doubleProduct{e}
 }
 
 // Parallel runs f(0) ... f(n-1) on up to GOMAXPROCS goroutines. Tasks are taken in order and must write to

@@ -4,7 +4,6 @@ import (
 	"runtime"
 
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/floats"
 
 	"bootbench/blas"
 	"bootbench/linalg/internal/core"
@@ -18,7 +17,7 @@ import (
 type lane struct {
 	work, twin blas64.General // blocks of R', rank x siteBlock
 	list       []int          // of sites in such a block
-	sum        blas64.General // rank x rank: its part of a sum over the sites, see lanes.sum
+	sum        blas64.General // rank x rank: its part of a sum over the sites, see lanes.gram
 }
 
 type lanes []lane
@@ -41,14 +40,11 @@ func laneCount(n int) int {
 	return max(1, min(blas.Bound().Threads(), runtime.GOMAXPROCS(0), n/laneSites))
 }
 
-// newLanes is lanes for n sites of a factor of rank r: for products of its rows if wanted.
-func newLanes(n, r int, products bool) lanes {
+// newLanes is lanes for n sites of a factor of rank r.
+func newLanes(n, r int) lanes {
 	l, width := make(lanes, laneCount(n)), siteBlock(n, r)
 	for i := range l {
-		l[i].work = newGeneral(r, width)
-		if products {
-			l[i].twin, l[i].list = newGeneral(r, width), make([]int, width)
-		}
+		l[i] = lane{work: newGeneral(r, width), twin: newGeneral(r, width), list: make([]int, width)}
 		if i > 0 {
 			l[i].sum = newGeneral(r, r)
 		}
@@ -83,41 +79,8 @@ func (l lanes) eachBlock(n int, f func(l lane, first, last int)) {
 	sideBySide(min(len(l), max(1, n/laneSites)), n, func(at, first, last int) {
 		for ; first < last; first += width {
 			end, cut := min(last, first+width), l[at]
-			cut.work = core.Cols(cut.work, 0, end-first)
-			if cut.twin.Rows > 0 {
-				cut.twin = core.Cols(cut.twin, 0, end-first)
-			}
+			cut.work, cut.twin = core.Cols(cut.work, 0, end-first), core.Cols(cut.twin, 0, end-first)
 			f(cut, first, end)
 		}
 	})
-}
-
-// sum calls f with lanes that add to the lower triangle of their sum; what they have added, in the order of
-// lanes, is added to that of dst.
-func (l lanes) sum(dst blas64.General, f func(into lanes)) {
-	into := append(lanes(nil), l...)
-	into[0].sum = dst
-	for _, other := range into[1:] {
-		clear(other.sum.Data)
-	}
-	f(into)
-	for _, other := range into[1:] {
-		for q := range dst.Rows {
-			floats.Add(grid(dst).row(q)[:q+1], grid(other.sum).row(q)[:q+1])
-		}
-	}
-}
-
-// product is the sum, rows x rank, of what f adds to its lane's.
-func (l lanes) product(rows, n int, f func(l lane, first, last int)) blas64.General {
-	into := append(lanes(nil), l...)
-	for i := range into {
-		into[i].sum = newGeneral(rows, max(1, l[0].work.Rows))
-		into[i].sum.Cols = l[0].work.Rows
-	}
-	into.eachBlock(n, f)
-	for _, other := range into[1:] {
-		floats.Add(into[0].sum.Data, other.sum.Data)
-	}
-	return into[0].sum
 }

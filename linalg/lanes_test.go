@@ -56,9 +56,9 @@ func onThreads(threads int, f func() [][]float64) [][]float64 {
 // lowRankAnswers are the factor, the refresh, the products and a trainer's solution.
 func lowRankAnswers(t *testing.T, k Columns, d, x []float64, keep bool, count int) (all [][]float64) {
 	f := mustFactorise(t, k, RankOptions{MaxRank: 40})
-	e := newLowRankEngine(f)
-	if len(e.ws.lanes) != count {
-		t.Fatalf("%d lanes, want %d", len(e.ws.lanes), count)
+	e := newLowRankEngine(f, false)
+	if len(e.lanes) != count {
+		t.Fatalf("%d lanes, want %d", len(e.lanes), count)
 	}
 	if !keep {
 		e.solved.Data = nil
@@ -70,12 +70,12 @@ func lowRankAnswers(t *testing.T, k Columns, d, x []float64, keep bool, count in
 		all = append(all, dst)
 	}
 	all = append(all, slices.Clone(f.Residual()), slices.Clone(e.chi), slices.Clone(e.b))
-	add(e.MulVecOffDiag)
+	add(func(dst, x []float64) { MulVecOffDiag(e, dst, x) })
 	add(e.MulVecSquaredOffDiag)
 	rows, products := newGeneral(2, len(x)), newGeneral(2, len(x))
 	copy(rows.Data, x)
 	copy(rows.Data[rows.Stride:], d)
-	e.MulRows(products, rows)
+	e.MulOffDiag(products, rows)
 	all = append(all, products.Data)
 	s := f.System()
 	must(t, s.Factorize(d))

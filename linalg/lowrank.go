@@ -201,29 +201,24 @@ func (k *LowRankPlusDiag) Coordinates(rows []float64) {
 // Vectors writes the kernel with all sites, P x N row-major, of new inputs that
 // are given by their coordinates, P x rank.
 func (k *LowRankPlusDiag) Vectors(dst, rows []float64) {
-	if k.rank == 0 {
-		clear(dst)
-		return
+	count := len(rows) / max(1, k.rank)
+	k.vectors(blas64.General{Rows: count, Cols: k.n, Stride: k.n, Data: dst},
+		blas64.General{Rows: count, Cols: k.rank, Stride: k.rank, Data: rows})
+}
+
+// vectors writes t R' into dst.
+func (k *LowRankPlusDiag) vectors(dst, t blas64.General) {
+	for r := range dst.Rows {
+		clear(grid(dst).row(r))
 	}
-	count := len(rows) / k.rank
-	out := blas64.General{Rows: count, Cols: k.n, Stride: k.n, Data: dst}
-	clear(dst)
-	q := 0
-	for _, p := range k.panels {
-		if count > 0 && p.Cols > 0 {
-			at := blas64.General{Rows: count, Cols: p.Rows, Stride: k.rank, Data: rows[q:]}
-			blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, at, p, 1, out)
-		}
-		q += p.Rows
-	}
+	k.addProduct(dst, 1, t)
 }
 
 // rowsAt are the rows of R of the listed sites.
 func (k *LowRankPlusDiag) rowsAt(sites []int) blas64.General {
-	rows := blas64.General{Rows: len(sites), Cols: k.rank, Stride: max(1, k.rank),
-		Data: make([]float64, len(sites)*max(1, k.rank))}
+	rows := contiguous(len(sites), k.rank)
 	for r, site := range sites {
-		k.Rows(rows.Data[r*rows.Stride:], site, site+1)
+		k.Rows(grid(rows).row(r), site, site+1)
 	}
 	return rows
 }
@@ -237,25 +232,13 @@ func (k *LowRankPlusDiag) Rows(dst []float64, first, last int) {
 	})
 }
 
-// weightedGram overwrites lower with the Cholesky factor of I + R' diag(root^2) R over the
-// listed sites, nil for all.
-func (k *LowRankPlusDiag) weightedGram(lower blas64.General, room lanes, sites []int, root []float64) error {
+// weightedGram overwrites lower with the Cholesky factor of I + R' diag(root^2) R.
+func (k *LowRankPlusDiag) weightedGram(lower blas64.General, room lanes, root []float64) error {
 	clear(lower.Data)
 	for q := range k.rank {
 		lower.Data[q*lower.Stride+q] = 1
 	}
-	if sites == nil {
-		room.gram(lower, k.panels, root)
-	} else {
-		room.sum(lower, func(into lanes) {
-			into.eachBlock(len(sites), func(l lane, first, last int) {
-				eachPanelRow(k.panels, 0, k.n, func(q int, row []float64) {
-					pickTo(grid(l.work).row(q), row, sites[first:last], 0, root)
-				})
-				addGram(l.sum, 1, l.work)
-			})
-		})
-	}
+	room.gram(lower, k.panels, root)
 	var err error
 	room.alone(func() { err = factorizeLower(lower) })
 	return err
@@ -269,59 +252,79 @@ func factorizeLower(m blas64.General) error {
 	return nil
 }
 
-// solveBoth overwrites t with (L L')^-1 t.
-func solveBoth(lower blas64.General, t []float64) {
-	if len(t) == 0 {
+// solveBoth overwrites the rows of t with (L L')^-1 times them.
+func solveBoth(lower, t blas64.General) {
+	if t.Cols == 0 || t.Rows == 0 {
 		return
 	}
 	blas.SingleThreaded(func() {
-		blas64.Trsv(gblas.NoTrans, lowerOf(lower), core.Vector(t))
-		blas64.Trsv(gblas.Trans, lowerOf(lower), core.Vector(t))
+		blas64.Trsm(gblas.Right, gblas.Trans, 1, lowerOf(lower), t)
+		blas64.Trsm(gblas.Right, gblas.NoTrans, 1, lowerOf(lower), t)
 	})
 }
 
 // MulVec is dst = K~ x.
 func (k *LowRankPlusDiag) MulVec(dst, x []float64) {
-	t := make([]float64, k.rank)
-	k.MulTrans(t, x)
-	k.mul(dst, t)
-	for i, v := range k.residual {
-		dst[i] += v * x[i]
-	}
+	floats.MulTo(dst, k.residual, x)
+	k.addProduct(rowOf(dst), 1, k.coordinates(rowOf(x)))
 }
 
 // MulTrans writes R'x into dst, length rank.
-func (k *LowRankPlusDiag) MulTrans(dst, x []float64) {
-	clear(dst)
-	count := laneCount(len(x))
-	sums := make([]float64, count*k.rank)
-	k.eachPanel(count, func(l, q int, p blas64.General, first, last int) {
-		blas64.Gemv(gblas.NoTrans, 1, p, core.Vector(x[first:last]), 0, core.Vector(sums[l*k.rank+q:][:p.Rows]))
+func (k *LowRankPlusDiag) MulTrans(dst, x []float64) { copy(dst, k.coordinates(rowOf(x)).Data) }
+
+// coordinates is x R for the rows of x.
+func (k *LowRankPlusDiag) coordinates(x blas64.General) blas64.General {
+	sums := make([]blas64.General, laneCount(k.n))
+	for l := range sums {
+		sums[l] = contiguous(x.Rows, k.rank)
+	}
+	k.eachPanel(func(lane, q int, p blas64.General, first, last int) {
+		addProduct(core.Cols(sums[lane], q, q+p.Rows), 1, core.Cols(x, first, last), gblas.Trans, p)
 	})
-	for l := range count {
-		floats.Add(dst, sums[l*k.rank:(l+1)*k.rank])
+	for _, other := range sums[1:] {
+		floats.Add(sums[0].Data, other.Data)
+	}
+	return sums[0]
+}
+
+// addProduct adds alpha t R' to dst.
+func (k *LowRankPlusDiag) addProduct(dst blas64.General, alpha float64, t blas64.General) {
+	k.eachPanel(func(_, q int, p blas64.General, first, last int) {
+		addProduct(core.Cols(dst, first, last), alpha, core.Cols(t, q, q+p.Rows), gblas.NoTrans, p)
+	})
+}
+
+// addProduct adds alpha a op(b) to c.
+func addProduct(c blas64.General, alpha float64, a blas64.General, t gblas.Transpose, b blas64.General) {
+	switch {
+	case c.Rows == 0 || c.Cols == 0 || a.Cols == 0:
+	case c.Rows == 1:
+		opposite := gblas.Trans
+		if t == gblas.Trans {
+			opposite = gblas.NoTrans
+		}
+		blas64.Gemv(opposite, alpha, b, core.Vector(grid(a).row(0)), 1, core.Vector(grid(c).row(0)))
+	default:
+		blas64.Gemm(gblas.NoTrans, t, alpha, a, b, 1, c)
 	}
 }
 
-// eachPanel calls f for the panels, whose first row is row q of R', at sites first to last-1 of each of
-// so many lanes.
-func (k *LowRankPlusDiag) eachPanel(count int, f func(lane, q int, p blas64.General, first, last int)) {
-	sideBySide(count, k.n, func(lane, first, last int) {
-		q := 0
-		for _, p := range k.panels {
-			f(lane, q, core.Cols(p, first, last), first, last)
-			q += p.Rows
+// panelSites is the number of sites whose part of a product stays in the cache while all panels pass.
+const panelSites = 4096
+
+// eachPanel calls f for the panels, whose first row is row q of R', at sites first to last-1: all panels for a
+// part of the sites of a lane after the other.
+func (k *LowRankPlusDiag) eachPanel(f func(lane, q int, p blas64.General, first, last int)) {
+	sideBySide(laneCount(k.n), k.n, func(lane, first, end int) {
+		for ; first < end; first += panelSites {
+			last, q := min(end, first+panelSites), 0
+			for _, p := range k.panels {
+				f(lane, q, core.Cols(p, first, last), first, last)
+				q += p.Rows
+			}
 		}
 	})
 }
 
-// mul writes R t into dst.
-func (k *LowRankPlusDiag) mul(dst, t []float64) {
-	clear(dst)
-	k.eachPanel(laneCount(len(dst)), func(_, q int, p blas64.General, first, last int) {
-		blas64.Gemv(gblas.Trans, 1, p, core.Vector(t[q:q+p.Rows]), 1, core.Vector(dst[first:last]))
-	})
-}
-
 // Engine is an engine on K~.
-func (k *LowRankPlusDiag) Engine() Engine { return newLowRankEngine(k) }
+func (k *LowRankPlusDiag) Engine() Engine { return newLowRankEngine(k, false) }

@@ -33,15 +33,10 @@ type lowRankEngine struct {
 	lower   blas64.General // L
 	solved  blas64.General // L^-1 R', rank x N, where it is kept
 	refine  bool           // L and L^-1 R' are computed twice, see orthonormalize
-	ws      lowRankWorkspace
-}
 
-// lowRankWorkspace is what an engine of some rank computes in.
-type lowRankWorkspace struct {
-	scale      []float64      // over the sites
-	small      []float64      // over the rank
-	form, half blas64.General // rank x rank
-	lanes      lanes
+	scale              []float64      // workspace over the sites
+	form, lowerInverse blas64.General // and rank x rank
+	lanes              lanes
 }
 
 // blockBytes is the size of the blocks in which R' passes through BLAS, up to a rank of 1024.
@@ -58,26 +53,13 @@ func siteBlock(n, rank int) int {
 	return min(n, max(512, min(1024, blockBytes/(8*max(1, rank)))))
 }
 
-// newLowRankEngine returns an engine on k, which it does not change. Several engines may share one factor.
-func newLowRankEngine(k *LowRankPlusDiag) *lowRankEngine {
-	return allocateEngine(k, 8*k.n*k.rank <= keptBytes)
-}
-
-// newRefinedEngine returns an engine on k that keeps its digits where M is as badly
-// conditioned as sum d_i K_ii is large.
-func newRefinedEngine(k *LowRankPlusDiag) *lowRankEngine {
-	e := allocateEngine(k, true)
-	e.refine = true
-	return e
-}
-
-// allocateEngine makes room to keep L^-1 R' or not.
-func allocateEngine(k *LowRankPlusDiag, keep bool) *lowRankEngine {
+// newLowRankEngine returns an engine on k, which it does not change. Several engines may share one factor. With
+// refine it keeps its digits where M is as badly conditioned as sum d_i K_ii is large.
+func newLowRankEngine(k *LowRankPlusDiag, refine bool) *lowRankEngine {
 	v, r := func() []float64 { return make([]float64, k.n) }, k.rank
-	e := &lowRankEngine{k: k, d: v(), inverse: v(), uNorm2: v(), chi: v(), b: v(), lower: newGeneral(r, r),
-		ws: lowRankWorkspace{scale: v(), small: make([]float64, r), form: newGeneral(r, r), half: newGeneral(r, r),
-			lanes: newLanes(k.n, r, true)}}
-	if keep && r > 0 {
+	e := &lowRankEngine{k: k, d: v(), inverse: v(), uNorm2: v(), chi: v(), b: v(), scale: v(), refine: refine,
+		lower: newGeneral(r, r), form: newGeneral(r, r), lowerInverse: newGeneral(r, r), lanes: newLanes(k.n, r)}
+	if (refine || 8*k.n*r <= keptBytes) && r > 0 {
 		e.solved = newGeneral(r, k.n)
 	}
 	return e
@@ -101,9 +83,9 @@ func (e *lowRankEngine) Factorize(d []float64) error {
 	copy(e.d, d)
 	for i, v := range d {
 		e.inverse[i] = 1 / (1 + v*e.k.residual[i])
-		e.ws.scale[i] = math.Sqrt(v * e.inverse[i])
+		e.scale[i] = math.Sqrt(v * e.inverse[i])
 	}
-	if err := e.k.weightedGram(e.lower, e.ws.lanes, nil, e.ws.scale); err != nil {
+	if err := e.k.weightedGram(e.lower, e.lanes, e.scale); err != nil {
 		return err
 	}
 	if err := e.solveFactor(); err != nil {
@@ -117,13 +99,13 @@ func (e *lowRankEngine) Factorize(d []float64) error {
 // norms of its columns in uNorm2. The inverse of L takes r^3/3 flops, and products with it are half as
 // long again as substitution in blocks, whose triangles are slow.
 func (e *lowRankEngine) solveFactor() error {
-	inverse, zero := e.ws.half, 0
+	inverse, zero := e.lowerInverse, 0
 	copyLower(inverse, e.lower)
-	e.ws.lanes.alone(func() { zero = blas.Bound().Trtri(gblas.Lower, e.k.rank, inverse.Data, inverse.Stride) })
+	e.lanes.alone(func() { zero = blas.Bound().Trtri(gblas.Lower, e.k.rank, inverse.Data, inverse.Stride) })
 	if zero != 0 {
 		return &PivotError{Minor: zero, N: e.k.rank}
 	}
-	e.ws.lanes.norms(e.uNorm2, e.k.panels, inverse, e.solved)
+	e.lanes.norms(e.uNorm2, e.k.panels, inverse, e.solved)
 	if e.refine {
 		return e.orthonormalize(inverse)
 	}
@@ -135,15 +117,15 @@ func (e *lowRankEngine) solveFactor() error {
 // by L2^-1 V and L by L L2; inverse is L^-1. One pass leaves an error of the condition of M times rounding,
 // the second removes most of it.
 func (e *lowRankEngine) orthonormalize(inverse blas64.General) error {
-	m := e.ws.form
+	m := e.form
 	clear(m.Data)
 	addGram(m, 1, inverse)
-	e.ws.lanes.gram(m, e.basis(), e.ws.scale)
+	e.lanes.gram(m, e.basis(), e.scale)
 	if err := factorizeLower(m); err != nil {
 		return err
 	}
 	clear(e.uNorm2)
-	e.ws.lanes.eachBlock(e.k.n, func(_ lane, first, last int) {
+	e.lanes.eachBlock(e.k.n, func(_ lane, first, last int) {
 		part := e.keptAt(first, last)
 		solveLower(m, part)
 		addSquares(e.uNorm2[first:last], part)
@@ -167,7 +149,7 @@ const heavySites = 128
 func (e *lowRankEngine) diagonals() {
 	var heavy []int
 	for i, v := range e.uNorm2 {
-		h := e.ws.scale[i] * e.ws.scale[i] * v
+		h := e.scale[i] * e.scale[i] * v
 		e.b[i] = (1 - h) * e.inverse[i]
 		e.uNorm2[i] = v * e.inverse[i] * e.inverse[i]
 		e.chi[i] = e.k.residual[i]*e.inverse[i] + e.uNorm2[i]
@@ -188,13 +170,12 @@ func (e *lowRankEngine) keptAt(first, last int) blas64.General {
 	return core.Cols(e.solved, first, last)
 }
 
-// factor is L^-1 R' at sites first to last-1 where it is kept, else R' there, in work.
-func (e *lowRankEngine) factor(work blas64.General, first, last int) blas64.General {
+// basis is L^-1 R' where it is kept, else R', in panels of its rows.
+func (e *lowRankEngine) basis() []blas64.General {
 	if e.kept() {
-		return e.keptAt(first, last)
+		return []blas64.General{e.solved}
 	}
-	copyBlock(work, e.k.panels, first, last)
-	return work
+	return e.k.panels
 }
 
 // scaledFactor writes L^-1 R' at sites first to last-1, column i times scale_i, into dst.
@@ -224,13 +205,13 @@ func (e *lowRankEngine) complements(sites []int) {
 	v, back, p := newGeneral(r, m), newGeneral(r, m), newGeneral(m, siteBlock(e.k.n, r))
 	sums := make([]float64, m)
 	for c, site := range sites {
-		e.scaledFactor(core.Cols(v, c, c+1), site, site+1, e.ws.scale)
+		e.scaledFactor(core.Cols(v, c, c+1), site, site+1, e.scale)
 	}
 	copy(back.Data, v.Data)
-	e.toPivots(back)
+	blas64.Trsm(gblas.Left, gblas.Trans, 1, lowerOf(e.lower), back)
 	addSquares(sums, back)
-	e.ws.lanes[:1].eachBlock(e.k.n, func(l lane, first, last int) {
-		e.scaledFactor(l.work, first, last, e.ws.scale)
+	e.lanes[:1].eachBlock(e.k.n, func(l lane, first, last int) {
+		e.scaledFactor(l.work, first, last, e.scale)
 		part := core.Cols(p, 0, last-first)
 		blas64.Gemm(gblas.Trans, gblas.NoTrans, 1, v, l.work, 0, part)
 		for c := range m {

@@ -18,10 +18,8 @@ type LowRankSystem struct {
 	k       *LowRankPlusDiag
 	least   []float64 // smallest delta + e
 	v, root []float64 // 1/(delta + e), 0 where e is infinite; its root
-	members []int     // the sites of finite e
 	lower   blas64.General
 	room    lanes
-	small   []float64 // over the rank
 	rest    []float64 // over the sites, as is product
 	product []float64
 }
@@ -33,7 +31,7 @@ const leastShift = 1e-10
 func (k *LowRankPlusDiag) System() *LowRankSystem {
 	v := func() []float64 { return make([]float64, k.n) }
 	s := &LowRankSystem{k: k, least: v(), v: v(), root: v(), rest: v(), product: v(),
-		small: make([]float64, k.rank), lower: newGeneral(k.rank, k.rank), room: newLanes(k.n, k.rank, false)}
+		lower: newGeneral(k.rank, k.rank), room: newLanes(k.n, k.rank)}
 	floats.ScaleTo(s.least, leastShift, Diagonal(k))
 	return s
 }
@@ -41,23 +39,18 @@ func (k *LowRankPlusDiag) System() *LowRankSystem {
 // Factorize computes M and its factor for an e >= 0 over the sites, +Inf at those that
 // are not part of the system.
 func (s *LowRankSystem) Factorize(e []float64) error {
-	s.members = s.members[:0]
 	for i, shift := range e {
 		s.v[i] = 1 / math.Max(s.k.residual[i]+shift, s.least[i])
 		s.root[i] = math.Sqrt(s.v[i])
-		if s.v[i] > 0 {
-			s.members = append(s.members, i)
-		}
 	}
-	return s.k.weightedGram(s.lower, s.room, s.members, s.root)
+	return s.k.weightedGram(s.lower, s.room, s.root)
 }
 
 // Solve overwrites b, over the sites, with the solution, 0 at sites that are not part of the system.
 func (s *LowRankSystem) Solve(b []float64) {
 	copy(s.rest, b)
 	s.solveOnce(b)
-	s.k.MulTrans(s.small, b)
-	s.k.mul(s.product, s.small)
+	s.k.vectors(rowOf(s.product), s.k.coordinates(rowOf(b)))
 	for i, v := range s.v {
 		if v > 0 {
 			s.rest[i] -= s.product[i] + b[i]/v
@@ -70,10 +63,8 @@ func (s *LowRankSystem) Solve(b []float64) {
 // solveOnce is Solve without the correction.
 func (s *LowRankSystem) solveOnce(b []float64) {
 	floats.MulTo(s.product, s.v, b)
-	s.k.MulTrans(s.small, s.product)
-	solveBoth(s.lower, s.small)
-	s.k.mul(s.product, s.small)
-	for i, v := range s.v {
-		b[i] = v * (b[i] - s.product[i])
-	}
+	t := s.k.coordinates(rowOf(s.product))
+	solveBoth(s.lower, t)
+	s.k.addProduct(rowOf(b), -1, t)
+	floats.Mul(b, s.v)
 }

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
@@ -66,9 +65,6 @@ func (e *RankError) Unwrap() error { return ErrRank }
 const (
 	// minBlock is the number of candidates of the first block; it doubles up to panelRows.
 	minBlock = 8
-
-	// chunkSites is the number of sites whose part of new rows stays in the cache while all panels pass.
-	chunkSites = 8192
 
 	// minKeptResidual is the share of its residual at the start of the block that a candidate must have kept,
 	// after the candidates taken before it, to become a pivot; else its neighbours have explained it. From 0.01
@@ -222,10 +218,11 @@ func (f *factorisation) step() error {
 	if f.shown {
 		f.size = min(f.size, max(minBlock, f.rank/5))
 	}
-	if err := f.columns.Columns(f.candidates(len(sites)).Data, sites, 0, f.n); err != nil {
+	columns := f.candidates(len(sites))
+	if err := f.columns.Columns(columns.Data, sites, 0, f.n); err != nil {
 		return err
 	}
-	f.subtract(sites)
+	f.addProduct(columns, -1, f.rowsAt(sites)) // what the factor explains
 	chosen, l := f.selectPivots(sites)
 	f.solve(chosen, l)
 	taken := make([]int, len(chosen))
@@ -250,25 +247,6 @@ func (f *factorisation) sample(count int) []int {
 	sites := slices.Clone(f.order[:count])
 	slices.Sort(sites)
 	return sites
-}
-
-// subtract takes from the candidates' columns what the factor explains:
-// rows -= R_J R', all panels for a part of the sites after the other.
-func (f *factorisation) subtract(sites []int) {
-	if f.rank == 0 {
-		return
-	}
-	rows, at := f.candidates(len(sites)), f.rowsAt(sites)
-	SideBySide(rows.Cols, func(first, end int) {
-		for ; first < end; first += chunkSites {
-			last, q := min(end, first+chunkSites), 0
-			for _, p := range f.panels {
-				blas64.Gemm(gblas.NoTrans, gblas.NoTrans, -1, core.Cols(at, q, q+p.Rows), core.Cols(p, first, last), 1,
-					core.Cols(rows, first, last))
-				q += p.Rows
-			}
-		}
-	})
 }
 
 // candidates is rows for so many candidates.

@@ -82,7 +82,7 @@ func (e *CholeskyEngine) finishSingle(err error, formG func()) error {
 		return errors.Join(ErrSingle, err)
 	}
 	e.holds = undefined
-	if !e.sites.Positive() {
+	if !core.Positive(e.sites.Chi) || !core.Positive(e.sites.B) {
 		return ErrSingle
 	}
 	formG()
@@ -116,24 +116,4 @@ func toDouble(k *Sym, narrow triangle[float32]) {
 func newGeneral32(rows, cols int) blas32.General {
 	stride := 16 * ((cols+15)/16 | 1)
 	return blas32.General{Rows: rows, Cols: cols, Stride: stride, Data: make([]float32, rows*stride)}
-}
-
-// doubleProduct is a Product32 that converts rows to double precision and back.
-type doubleProduct struct{ engine Engine }
-
-// MulRows writes dst = x (G - diag(G)).
-func (p doubleProduct) MulRows(dst, x blas32.General) {
-	in, out := newGeneral(x.Rows, x.Cols), newGeneral(x.Rows, x.Cols)
-	for r := range x.Rows {
-		for i, v := range x.Data[r*x.Stride : r*x.Stride+x.Cols] {
-			in.Data[r*in.Stride+i] = float64(v)
-		}
-	}
-	p.engine.MulRows(out, in)
-	chi, _ := p.engine.Diag()
-	for r := range x.Rows {
-		for i, v := range out.Data[r*out.Stride : r*out.Stride+x.Cols] {
-			dst.Data[r*dst.Stride+i] = float32(v - chi[i]*in.Data[r*in.Stride+i])
-		}
-	}
 }

@@ -124,19 +124,26 @@ var ErrBusy = errors.New(
 	"the kernel matrix is in use by another solve, full fit or read-out at this moment, which work in the " +
 		"same memory: let one end before the next begins, or build a model for each")
 
-// Reserve keeps everybody else from the scratch triangle until release is called, or fails
-// at once with ErrBusy.
-func (s *Sym) Reserve() (release func(), err error) {
-	if !s.users.TryLock() {
+// Reserve keeps everybody else from the scratch triangle of k until release is called, or fails at once with
+// ErrBusy. A kernel that is not held whole has none, and is not reserved.
+func Reserve(k Kernel) (release func(), err error) {
+	s := SymOf(k)
+	switch {
+	case s == nil:
+		return func() {}, nil
+	case !s.users.TryLock():
 		return nil, ErrBusy
 	}
 	return s.users.Unlock, nil
 }
 
-// Share keeps everybody from writing to the scratch triangle until release is called, or
-// fails at once with ErrBusy.
-func (s *Sym) Share() (release func(), err error) {
-	if !s.users.TryRLock() {
+// Share is Reserve, but others may share the triangle: they read it.
+func Share(k Kernel) (release func(), err error) {
+	s := SymOf(k)
+	switch {
+	case s == nil:
+		return func() {}, nil
+	case !s.users.TryRLock():
 		return nil, ErrBusy
 	}
 	return s.users.RUnlock, nil

@@ -1,7 +1,6 @@
 package linalg
 
 import (
-	"math"
 	"slices"
 
 	gblas "gonum.org/v1/gonum/blas"
@@ -12,48 +11,27 @@ import (
 	"bootbench/linalg/internal/core"
 )
 
-// Triangular work cut into products of rectangles: dgemm is the one kernel that
-// every backend runs at full speed and on all threads (gonum's own dsyrk, dtrsm
-// and dtrmm run at a tenth of it; OpenBLAS's dsyrk at three quarters and more). The rest of a triangle that a
-// rectangle covers beyond it costs a share bandRows/(2 order) of the flops.
-
 // bandRows is the height of the bands that a triangle is cut into.
 const bandRows = 64
 
-// eachBand calls f for the bands of a triangle of order n.
-func eachBand(n int, f func(first, last int)) {
-	for first := 0; first < n; first += bandRows {
-		f(first, min(n, first+bandRows))
-	}
-}
-
-// addGram adds alpha times the lower triangle of a a' to c: a is r x n, c is r x r. What
-// lies right of the diagonal is changed too, in no useful way.
+// addGram adds alpha times the lower triangle of a a' to that of c: a is r x n, c is r x r.
 func addGram(c blas64.General, alpha float64, a blas64.General) {
-	if a.Cols == 0 || c.Rows == 0 {
-		return
+	if a.Cols > 0 && c.Rows > 0 {
+		blas64.Syrk(gblas.NoTrans, alpha, a, 1, symmetricOf(c))
 	}
-	if fastTriangles() {
-		blas64.Syrk(gblas.NoTrans, alpha, a, 1, blas64.Symmetric{Uplo: gblas.Lower, N: c.Rows, Stride: c.Stride,
-			Data: c.Data})
-		return
-	}
-	eachBand(c.Rows, func(first, last int) {
-		blas64.Gemm(gblas.NoTrans, gblas.Trans, alpha, core.Rows(a, first, last), core.Rows(a, 0, last), 1,
-			core.Cols(core.Rows(c, first, last), 0, last))
-	})
 }
 
-// fastTriangles reports whether dsyrk and dtrmm run at most of the rate of dgemm.
-func fastTriangles() bool { return blas.Bound().Name() == blas.OpenBLAS }
+// symmetricOf is the symmetric matrix whose lower triangle a holds.
+func symmetricOf(a blas64.General) blas64.Symmetric {
+	return blas64.Symmetric{Uplo: gblas.Lower, N: a.Rows, Stride: a.Stride, Data: a.Data}
+}
 
 // LowerGram writes the lower triangle of a a' into c, both of order n. What lies right of c's diagonal is
-// changed too, in no useful way: a part of it, n/8 wide or bandRows. It costs n^3 flops and a share of that
-// for this part. OpenBLAS's dsyrk, which gains little from a second thread, does without that share.
+// changed too, in no useful way: a part of it, n/8 wide or bandRows, at a share of n^3 flops. On threads of
+// its own OpenBLAS's dsyrk gains little, dgemm all; else there is no such share.
 func LowerGram(c, a blas64.General) {
-	if bound := blas.Bound(); bound.Name() == blas.OpenBLAS && bound.Threads() == 1 && c.Rows > 0 {
-		blas64.Syrk(gblas.NoTrans, 1, a, 0, blas64.Symmetric{Uplo: gblas.Lower, N: c.Rows, Stride: c.Stride,
-			Data: c.Data})
+	if bound := blas.Bound(); (bound.Name() != blas.OpenBLAS || bound.Threads() == 1) && c.Rows > 0 {
+		blas64.Syrk(gblas.NoTrans, 1, a, 0, symmetricOf(c))
 		return
 	}
 	height := max(bandRows, c.Rows/8)
@@ -66,22 +44,8 @@ func LowerGram(c, a blas64.General) {
 
 // mulLower overwrites a (r x n) with the product of the lower triangle of c (r x r) and a.
 func mulLower(c, a blas64.General) {
-	if a.Cols == 0 || c.Rows == 0 {
-		return
-	}
-	if fastTriangles() {
+	if a.Cols > 0 && c.Rows > 0 {
 		blas64.Trmm(gblas.Left, gblas.NoTrans, 1, lowerOf(c), a)
-		return
-	}
-	for last := c.Rows; last > 0; {
-		first := (last - 1) / bandRows * bandRows
-		band := core.Rows(a, first, last)
-		blas64.Trmm(gblas.Left, gblas.NoTrans, 1, lowerOf(core.Cols(core.Rows(c, first, last), first, last)), band)
-		if first > 0 {
-			blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, core.Cols(core.Rows(c, first, last), 0, first),
-				core.Rows(a, 0, first), 1, band)
-		}
-		last = first
 	}
 }
 
@@ -90,14 +54,6 @@ type grid blas64.General
 
 func (g grid) row(q int) []float64 {
 	return g.Data[q*g.Stride : q*g.Stride+g.Cols : q*g.Stride+g.Cols]
-}
-
-// pickTo writes the listed elements of a, which are numbered from base, each scaled by what scale
-// has under that number, into dst.
-func pickTo(dst, a []float64, list []int, base int, scale []float64) {
-	for c, i := range list {
-		dst[c] = a[i-base] * scale[i]
-	}
 }
 
 // addProducts adds the inner products of the columns of a and b to sums: of four rows at a time, so that sums
@@ -121,26 +77,25 @@ func addProducts(sums []float64, a, b grid) {
 	}
 }
 
-// bySign lists the numbers from first to last-1, those whose x is not negative first, and counts these.
-func bySign(list []int, x []float64, first, last int) (numbers []int, count int) {
-	numbers = list[:last-first]
-	at, back := 0, len(numbers)
+// bySign lists the numbers from first to last-1 of positive x, then those of negative x, and counts both.
+func bySign(list []int, x []float64, first, last int) (positive, negative []int) {
+	at, back := 0, last-first
 	for i := first; i < last; i++ {
-		if x[i] >= 0 {
-			numbers[at] = i
+		if x[i] > 0 {
+			list[at] = i
 			at++
-		} else {
+		} else if x[i] < 0 {
 			back--
-			numbers[back] = i
+			list[back] = i
 		}
 	}
-	slices.Reverse(numbers[at:])
-	return numbers, at
+	return list[:at], list[back : last-first]
 }
 
-// solveLower overwrites a (r x n) with L^-1 a, L the lower triangle of l.
+// solveLower overwrites a (r x n) with L^-1 a, L the lower triangle of l, in bands: OpenBLAS's dtrsm is slow.
 func solveLower(l, a blas64.General) {
-	eachBand(l.Rows, func(first, last int) {
+	for first := 0; first < l.Rows; first += bandRows {
+		last := min(l.Rows, first+bandRows)
 		band := core.Rows(a, first, last)
 		if first > 0 {
 			blas64.Gemm(gblas.NoTrans, gblas.NoTrans, -1, core.Cols(core.Rows(l, first, last), 0, first),
@@ -149,7 +104,7 @@ func solveLower(l, a blas64.General) {
 		corner := blas64.Triangular{Uplo: gblas.Lower, Diag: gblas.NonUnit, N: last - first, Stride: l.Stride,
 			Data: l.Data[first*l.Stride+first:]}
 		blas64.Trsm(gblas.Left, gblas.NoTrans, 1, corner, band)
-	})
+	}
 }
 
 // newGeneral is a zero matrix whose rows are an odd number of cache lines apart, so that
@@ -157,6 +112,11 @@ func solveLower(l, a blas64.General) {
 func newGeneral(rows, cols int) blas64.General {
 	stride := 8 * ((cols+7)/8 | 1)
 	return blas64.General{Rows: rows, Cols: cols, Stride: stride, Data: make([]float64, rows*stride)}
+}
+
+// contiguous is a zero matrix without gaps between its rows.
+func contiguous(rows, cols int) blas64.General {
+	return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: make([]float64, rows*cols)}
 }
 
 // lowerOf is the lower triangle of a square matrix.
@@ -175,27 +135,45 @@ func copyLower(dst, a blas64.General) {
 
 // The products that cost N r^2 flops, over the sites: products of blocks of R' by BLAS.
 
-// gram adds R' diag(root o |root|) R to the lower triangle of dst. What lies right of its diagonal is changed
-// in no useful way.
+// gram adds R' diag(root o |root|) R to the lower triangle of dst: what lanes add up, in their order.
 func (l lanes) gram(dst blas64.General, m []blas64.General, root []float64) {
-	l.sum(dst, func(into lanes) {
-		into.eachBlock(len(root), func(l lane, first, last int) { l.addGram(m, root, first, last) })
-	})
+	into := slices.Clone(l)
+	into[0].sum = dst
+	for _, other := range into[1:] {
+		clear(other.sum.Data)
+	}
+	into.eachBlock(len(root), func(l lane, first, last int) { l.addGram(m, root, first, last) })
+	for _, other := range into[1:] {
+		for q := range dst.Rows {
+			floats.Add(grid(dst).row(q)[:q+1], grid(other.sum).row(q)[:q+1])
+		}
+	}
 }
 
-// addGram is that of a block: a symmetric product of the sites of root >= 0 less one of the others.
+// addGram is that of a block: a symmetric product of the sites of positive root less one of those of negative.
 func (l lane) addGram(m []blas64.General, root []float64, first, last int) {
-	sites, positive := bySign(l.list, root, first, last)
-	mixed := positive > 0 && positive < len(sites)
+	positive, negative := bySign(l.list, root, first, last)
+	l.addSites(1, positive, m, root, first, last)
+	l.addSites(-1, negative, m, root, first, last)
+}
+
+// addSites adds sign times the product of the listed sites of a block.
+func (l lane) addSites(sign float64, sites []int, m []blas64.General, root []float64, first, last int) {
+	if len(sites) == 0 {
+		return
+	}
+	picked := core.Cols(l.work, 0, len(sites))
 	eachPanelRow(m, first, last, func(q int, row []float64) {
-		if mixed {
-			pickTo(grid(l.twin).row(q), row, sites, first, root)
-		} else {
-			floats.MulTo(grid(l.twin).row(q), row, root[first:last])
+		to := grid(picked).row(q)
+		if len(to) == len(row) {
+			floats.MulTo(to, row, root[first:last])
+			return
+		}
+		for c, i := range sites {
+			to[c] = row[i-first] * root[i]
 		}
 	})
-	addGram(l.sum, 1, core.Cols(l.twin, 0, positive))
-	addGram(l.sum, -1, core.Cols(l.twin, positive, last-first))
+	addGram(l.sum, sign, picked)
 }
 
 // forms writes x_i'A x_i to dst_i, for rows x_i of the matrix whose transpose is m and a symmetric A that it
@@ -246,33 +224,4 @@ func eachPanelRow(panels []blas64.General, first, last int, f func(q int, row []
 			q++
 		}
 	}
-}
-
-// basis is L^-1 R' where it is kept, else R', in panels of its rows.
-func (e *lowRankEngine) basis() []blas64.General {
-	if e.kept() {
-		return []blas64.General{e.solved}
-	}
-	return e.k.panels
-}
-
-// quadraticForm leaves L^-1 (R' diag(x/e^2) R) L^-T in form, all of it, by products with the basis.
-func (e *lowRankEngine) quadraticForm(x []float64) {
-	for i, v := range x {
-		e.ws.scale[i] = math.Copysign(math.Sqrt(math.Abs(v)), v) * e.inverse[i]
-	}
-	clear(e.ws.form.Data)
-	e.ws.lanes.gram(e.ws.form, e.basis(), e.ws.scale)
-	mirrorLower(e.ws.form)
-	if !e.kept() {
-		e.bothSides(func(a blas64.General) { solveLower(e.lower, a) })
-	}
-}
-
-// quadraticForms writes v_i'S v_i, v_i the columns of L^-1 R', to dst_i, for the S in form, which is lost.
-func (e *lowRankEngine) quadraticForms(dst []float64) {
-	if !e.kept() {
-		e.bothSides(e.toPivots)
-	}
-	e.ws.lanes.forms(dst, e.basis(), e.ws.form)
 }

@@ -85,7 +85,7 @@ func findFactor(k *Sym, maxBytes int64) *lowRankEngine {
 		return nil
 	}
 	clear(factor.residual) // rounding
-	return newRefinedEngine(factor)
+	return newLowRankEngine(factor, true)
 }
 
 // factorizeLowRank takes chi and b from the engine on R.

@@ -56,8 +56,7 @@ func (r *run) newFixedPoint() *fixedPoint {
 
 // dense reports whether the kernel matrix is held whole.
 func (r *run) dense() bool {
-	_, ok := r.Problem.Gram.(linalg.Exclusive)
-	return ok
+	return linalg.SymOf(r.Problem.Gram) != nil
 }
 
 // Numbers per site that the iteration and Newton's method keep.

@@ -96,7 +96,7 @@ func (t *jacobian) mulResidual(dst, x []float64) {
 		t.MulSquared(byD, t.move.D)
 		t.MulSquared(byU, t.move.U)
 		t.MulCross(cross, t.move.D)
-		t.sites.engine.MulVecOffDiag(byG, t.move.G)
+		linalg.MulVecOffDiag(t.sites.engine, byG, t.move.G)
 	}
 	for i, q := range t.readings {
 		logC, logV := q.logC*byD[i], 0.0

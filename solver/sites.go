@@ -84,7 +84,7 @@ func (s *siteModel) cavities(dst cavities, p siteParams) {
 func (s *siteModel) cavityFields(dst cavities, p siteParams) {
 	_, b := s.engine.Diag()
 	mean, logV := dst.mean(), dst.logV()
-	s.engine.MulVecOffDiag(s.off, p.G)
+	linalg.MulVecOffDiag(s.engine, s.off, p.G)
 	for i, v := range s.off {
 		mean[i] = v / b[i]
 	}

@@ -93,11 +93,8 @@ func (s *Solution) Engine() (linalg.Engine, error) {
 // Hold is Engine, and keeps the next solve or full fit of the model from starting until
 // release is called: it ends with linalg.ErrBusy, as Hold does while one is in progress.
 func (s *Solution) Hold() (engine linalg.Engine, release func(), err error) {
-	release = func() {}
-	if k, ok := s.Problem.Gram.(linalg.Exclusive); ok {
-		if release, err = k.Share(); err != nil {
-			return nil, nil, err
-		}
+	if release, err = linalg.Share(s.Problem.Gram); err != nil {
+		return nil, nil, err
 	}
 	if engine, err = s.Engine(); err != nil {
 		release()
@@ -127,11 +124,11 @@ func (s *Solution) Covariance(dst []float64, site int) error {
 	return s.Read(func(engine linalg.Engine) error {
 		g := make([]float64, len(dst))
 		chi, _ := engine.Diag()
-		engine.Row(g, site)
+		linalg.Row(engine, g, site)
 		for j := range g {
 			g[j] *= s.SiteVariance[j]
 		}
-		engine.MulVecOffDiag(dst, g)
+		linalg.MulVecOffDiag(engine, dst, g)
 		for j := range dst {
 			dst[j] += chi[j] * g[j]
 		}
@@ -154,9 +151,9 @@ func (s *Solution) Predict(rows []float64) (mean, variance []float64, err error)
 	mean, variance = make([]float64, count), make([]float64, count)
 	return mean, variance, s.Read(func(engine linalg.Engine) error {
 		if s.predictor == nil {
-			s.predictor = engine.Predictor(s.SiteMean, s.SiteVariance)
+			s.predictor = linalg.NewPredictor(engine, s.SiteMean, s.SiteVariance)
 		}
-		s.predictor.Predict(rows, mean, variance)
+		s.predictor(rows, mean, variance)
 		return nil
 	})
 }
@@ -182,7 +179,7 @@ func (s *Solution) readCavities() {
 	chi, b := s.engine.Diag()
 	s.Mean = make([]float64, n)
 	s.Cavity = make([]loss.Cavity, n)
-	s.engine.MulVecOffDiag(s.Mean, s.SiteMean)
+	linalg.MulVecOffDiag(s.engine, s.Mean, s.SiteMean)
 	if s.Var == nil { // else the equations for Scatter have left the product there
 		s.Var = make([]float64, n)
 		s.engine.MulVecSquaredOffDiag(s.Var, s.SiteVariance)

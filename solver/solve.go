@@ -56,13 +56,11 @@ func solve(ctx context.Context, p Problem, settings Settings) (*Solution, error)
 	if settings.Method == Variational && p.Law.WithinSiteVar(2, 2) == 0 {
 		return nil, badProblem("method %v is for draws with replacement", settings.Method)
 	}
-	if k, ok := p.Gram.(linalg.Exclusive); ok {
-		release, err := k.Reserve()
-		if err != nil {
-			return nil, err
-		}
-		defer release()
+	release, err := linalg.Reserve(p.Gram)
+	if err != nil {
+		return nil, err
 	}
+	defer release()
 	s := &Solution{Problem: p, Method: settings.Method, sites: sites, engine: settings.Engine(p.Gram)}
 	r := &run{settings: settings, Solution: s, quadratic: quadratic, began: time.Now()}
 	if settings.Method == MeanField {

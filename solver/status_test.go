@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/blas/blas64"
+
 	"bootbench/internal/need"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -64,10 +66,10 @@ func (e *faulty) MulVecSquaredOffDiag(dst, x []float64) {
 	}
 }
 
-func (e *faulty) MulVecOffDiag(dst, x []float64) {
-	e.Engine.MulVecOffDiag(dst, x)
+func (e *faulty) MulOffDiag(dst, x blas64.General) {
+	e.Engine.MulOffDiag(dst, x)
 	if e.nanFrom > 0 && e.refreshes >= e.nanFrom && e.refreshes < e.nanFrom+8 {
-		dst[3] = math.NaN()
+		dst.Data[3] = math.NaN()
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
+	"bootbench/linalg"
 )
 
 // Limits of the linear solve for the variances.
@@ -25,7 +27,7 @@ func (r *run) variances() {
 	l := &varianceSystem{run: r, t: make([]float64, n), t0: make([]float64, n), diag: make([]float64, n),
 		chi: chi, offDiag: make([]float64, n)}
 	q := make([]float64, n)
-	r.engine.MulVecOffDiag(q, r.SiteMean)
+	linalg.MulVecOffDiag(r.engine, q, r.SiteMean)
 	for i := range q {
 		y, sy := r.quadratic[i].Target()
 		// m - y = off-diagonal part of G g + chi d y - y = off-diagonal part - b y.

@@ -67,19 +67,12 @@ func newProduct[T number](e linalg.Engine) product[T] {
 	var zero T
 	if _, single := any(zero).(float32); single {
 		g := linalg.NewProduct32(e)
-		return func(dst, x matrix[T]) { g.MulRows(dst.single(), x.single()) }
+		return func(dst, x matrix[T]) { g(dst.single(), x.single()) }
 	}
 	var one sync.Mutex // an engine's workspace serves one goroutine
-	chi, _ := e.Diag()
 	return func(dst, x matrix[T]) {
 		one.Lock()
 		defer one.Unlock()
-		e.MulRows(dst.double(), x.double())
-		for r := range x.rows {
-			to := dst.row(r)
-			for i, v := range x.row(r) {
-				to[i] -= T(chi[i]) * v
-			}
-		}
+		e.MulOffDiag(dst.double(), x.double())
 	}
 }

@@ -1,6 +1,10 @@
 package batch
 
-import "math"
+import (
+	"math"
+
+	"bootbench/linalg"
+)
 
 // write leaves the predictions of row i, which evaluate has just seen, in f: f_s(h) at the sites, and what
 // its forces make at the new inputs. It reports whether the sign of each is more than rounding.
@@ -54,7 +58,7 @@ func (b *block[T]) readAgain(i int, f []float64, doubtful []int) (decided bool) 
 	}
 	decided = true
 	for _, at := range doubtful {
-		s.engine.Row(g, at)
+		linalg.Row(s.engine, g, at)
 		h, sum, errorOfH, errorOfSum := 0.0, 0.0, s.elementRounding[at], 0.0
 		for j, v := range a {
 			if j == at {

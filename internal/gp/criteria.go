@@ -160,13 +160,11 @@ func Residuals(k linalg.Kernel, site train.Sites, y, weights []float64, noise fl
 	}
 	count, mean := make([]float64, k.N()), make([]float64, k.N())
 	site.Merge(y, weights, count, mean)
-	if own, ok := k.(linalg.Exclusive); ok {
-		release, err := own.Reserve()
-		if err != nil {
-			return nil, err
-		}
-		defer release()
+	release, err := linalg.Reserve(k)
+	if err != nil {
+		return nil, err
 	}
+	defer release()
 	fitted, b, err := FitByEngine(k, noise, count, mean)
 	if err != nil {
 		return nil, err

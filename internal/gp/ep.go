@@ -178,7 +178,7 @@ const widening = 1e-5
 // b_i = 1 - t_i S_ii, and the largest distance of these moments from those of the posterior.
 func (e *EP) match() (residual float64, err error) {
 	variance, b := e.engine.Diag()
-	e.engine.MulVecOffDiag(e.mean, e.u)
+	linalg.MulVecOffDiag(e.engine, e.mean, e.u)
 	for i, site := range e.set.Active {
 		c, h := b[i]/variance[i], e.mean[i]/b[i]
 		e.mean[i] += variance[i] * e.u[i]

@@ -30,7 +30,7 @@ func FitTargets(k *linalg.Sym, noise float64, biased bool, weight []float64,
 			return nil, err
 		}
 	}
-	release, err := k.Reserve()
+	release, err := linalg.Reserve(k)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func FitByEngine(k linalg.Kernel, noise float64, weight, target []float64) (fit,
 		return nil, nil, err
 	}
 	engine.FormG()
-	engine.MulVecOffDiag(f, g)
+	linalg.MulVecOffDiag(engine, f, g)
 	chi, b := engine.Diag()
 	for i := range f {
 		f[i] += chi[i] * g[i]

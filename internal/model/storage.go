@@ -91,13 +91,10 @@ func (m *Model) Factor() *linalg.LowRankPlusDiag {
 
 // Matrix is the kernel matrix with the bias.
 func (m *Model) Matrix() linalg.Kernel {
-	if !m.Bias {
-		return m.K
+	if m.Bias {
+		return linalg.WithBias(m.K)
 	}
-	if factor := m.Factor(); factor != nil {
-		return linalg.WithBias(factor)
-	}
-	return linalg.WithBias(m.Gram())
+	return m.K
 }
 
 // hold is the model on a kernel matrix.

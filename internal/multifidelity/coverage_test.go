@@ -12,6 +12,7 @@ import (
 	"bootbench/internal/multifidelity"
 	"bootbench/internal/need"
 	"bootbench/internal/retrain"
+	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
@@ -201,7 +202,7 @@ func firstIterate(s *solver.Solution, l loss.Proximal, y []float64, members [][]
 		at, _ := l.Prox(c.C, c.Mean, targets, weights)
 		xi[i] = c.C*(at-c.Mean) + s.SitePrecision[i]*at
 	}
-	engine.MulVecOffDiag(f, xi)
+	linalg.MulVecOffDiag(engine, f, xi)
 	for i := range f {
 		f[i] += chi[i] * xi[i]
 	}

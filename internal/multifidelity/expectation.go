@@ -148,7 +148,7 @@ func (f *forces) add(site *siteForce, law *jointCounts, without int) error {
 // not whole it is sum_{i != j} G_ji delta_i, at the sites alone.
 func (x *iterate) product(delta []float64, whole bool) []float64 {
 	out := make([]float64, len(delta))
-	x.engine.MulVecOffDiag(out, delta)
+	linalg.MulVecOffDiag(x.engine, out, delta)
 	if !whole {
 		return out
 	}

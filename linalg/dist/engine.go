@@ -247,13 +247,18 @@ func (e *Engine) multiply(dst, x []float64, count int) {
 	scatterSites(dst, k.n, count, k.cols, yc)
 }
 
-// MulVecOffDiag is dst = (G - diag(G)) x.
-func (e *Engine) MulVecOffDiag(dst, x []float64) { e.multiplyAll(dst, x, 1) }
-
-// multiplyAll writes (G - diag(G)) x for count vectors.
-func (e *Engine) multiplyAll(dst, x []float64, count int) {
+// MulOffDiag is dst = x (G - diag(G)).
+func (e *Engine) MulOffDiag(dst, x blas64.General) {
 	e.mustBeExpanded()
-	e.k.together(order{Op: opProduct, Ints: []int{count}}, x, func() { e.product(dst, x, count) })
+	n := e.k.n
+	flat, product := make([]float64, x.Rows*n), make([]float64, x.Rows*n)
+	for r := range x.Rows {
+		copy(flat[r*n:(r+1)*n], x.Data[r*x.Stride:])
+	}
+	e.k.together(order{Op: opProduct, Ints: []int{x.Rows}}, flat, func() { e.product(product, flat, x.Rows) })
+	for r := range x.Rows {
+		copy(dst.Data[r*dst.Stride:], product[r*n:(r+1)*n])
+	}
 }
 
 // product leaves (G - diag(G)) x for count vectors in rank 0's dst.
@@ -287,11 +292,14 @@ func (e *Engine) squares(dst, x []float64) {
 	k.grid.Reduce(dst)
 }
 
-// Row writes row i of G into dst.
-func (e *Engine) Row(dst []float64, i int) {
+// Rows writes rows of G into dst.
+func (e *Engine) Rows(dst blas64.General, first int) {
 	e.mustBeExpanded()
-	e.k.together(order{Op: opColumn, Ints: []int{i}}, nil, func() { e.column(dst, i) })
-	dst[i] = e.sites.Chi[i]
+	for r := range dst.Rows {
+		row, i := dst.Data[r*dst.Stride:r*dst.Stride+dst.Cols], first+r
+		e.k.together(order{Op: opColumn, Ints: []int{i}}, nil, func() { e.column(row, i) })
+		row[i] = e.sites.Chi[i]
+	}
 }
 
 // column leaves column i of G without its diagonal in rank 0's dst.
@@ -316,53 +324,6 @@ func (k *BlockCyclic) symmetricColumn(dst []float64, site int) {
 				break
 			}
 			dst[j] = k.part[c*k.stride+p]
-		}
-	}
-}
-
-// MulRows writes dst = x G.
-func (e *Engine) MulRows(dst, x blas64.General) {
-	n := e.k.n
-	flat, product := make([]float64, x.Rows*n), make([]float64, x.Rows*n)
-	for r := range x.Rows {
-		copy(flat[r*n:(r+1)*n], x.Data[r*x.Stride:])
-	}
-	e.multiplyAll(product, flat, x.Rows)
-	for r := range x.Rows {
-		to := dst.Data[r*dst.Stride:]
-		for i, v := range product[r*n : (r+1)*n] {
-			to[i] = v + e.sites.Chi[i]*flat[r*n+i]
-		}
-	}
-}
-
-// Predictor reads off kernel vectors.
-func (e *Engine) Predictor(field, scatter []float64) linalg.Predictor {
-	return &distributedPredictor{e, field, scatter}
-}
-
-type distributedPredictor struct {
-	engine         *Engine
-	field, scatter []float64
-}
-
-// Predict is that of linalg.CholeskyEngine.
-func (p *distributedPredictor) Predict(rows, mean, variance []float64) {
-	e := p.engine
-	n, count := e.k.n, len(mean)
-	weighted, product := make([]float64, len(rows)), make([]float64, len(rows))
-	for r := range count {
-		for i, k := range rows[r*n : (r+1)*n] {
-			weighted[r*n+i] = e.sites.D[i] * k
-		}
-	}
-	e.multiplyAll(product, weighted, count)
-	for r := range count {
-		mean[r], variance[r] = 0, 0
-		for i, k := range rows[r*n : (r+1)*n] {
-			response := e.sites.B[i]*k - product[r*n+i]
-			mean[r] += response * p.field[i]
-			variance[r] += response * response * p.scatter[i]
 		}
 	}
 }

@@ -45,7 +45,7 @@ type adjoint struct {
 // solved calls f with the solution of an objective's adjoint equations, while which the engine is held.
 func solved(ctx context.Context, s *solver.Solution, o Objective,
 	f func(a *adjoint, value float64) error) error {
-	if _, whole := s.Problem.Gram.(linalg.Exclusive); !whole || s.Method != solver.ADATAP {
+	if linalg.SymOf(s.Problem.Gram) == nil || s.Method != solver.ADATAP {
 		return badProblem(
 			"a gradient is for the method adatap on a kernel matrix that is held whole: take the exact engine")
 	}
@@ -209,7 +209,7 @@ func (a *adjoint) pull(x []float64) {
 		a.byV[i] = byV / (chi * chi)
 		a.byChi[i] = (byC/cav.C + a.Mean[i]*byMean + 2*a.Var[i]*byV/chi) / (chi * chi)
 	}
-	a.engine.MulVecOffDiag(a.byG, a.byM)
+	linalg.MulVecOffDiag(a.engine, a.byG, a.byM)
 	a.MulCross(a.byU, a.byV)
 	a.MulSquared(a.byD, a.byChi)
 	floats.AddScaled(a.byD, -2, a.byU)
@@ -245,7 +245,7 @@ func (a *adjoint) byKernel() blas64.General {
 	})
 	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, g, cov, 0, dst)
 	pushed := make([]float64, len(d)) // T byM
-	a.engine.MulVecOffDiag(pushed, a.byM)
+	linalg.MulVecOffDiag(a.engine, pushed, a.byM)
 	for i := range pushed {
 		pushed[i] = b[i]*a.byM[i] - d[i]*pushed[i]
 	}

@@ -102,7 +102,7 @@ func Interactions(s *solver.Solution, test loss.Test, influence []float64) (blas
 		chi, b := engine.Diag()
 		g := make([]float64, s.Sites())
 		for i, at := range s.Bound() {
-			engine.Row(g, i)
+			linalg.Row(engine, g, i)
 			g[i] = 0
 			force := forces[i] / (chi[i] * float64(len(at.Examples)))
 			for _, example := range at.Examples {

@@ -3,6 +3,7 @@ package core
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Sites is what an engine that factorises B = I + d^1/2 K d^1/2 keeps for every site.
@@ -32,14 +33,9 @@ func (s *Sites) MoveTo(d []float64) {
 	}
 }
 
-// Positive reports whether all chi and b are.
-func (s *Sites) Positive() bool {
-	for i, b := range s.B {
-		if !(b > 0 && s.Chi[i] > 0) {
-			return false
-		}
-	}
-	return true
+// Positive reports whether all x are.
+func Positive(x []float64) bool {
+	return !slices.ContainsFunc(x, func(v float64) bool { return !(v > 0) })
 }
 
 // SiteError reports an unusable site parameter.

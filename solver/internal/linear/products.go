@@ -40,7 +40,7 @@ func square(n int) blas64.General {
 func (p *Products) Average(engine linalg.Engine, g, u []float64) {
 	chi, _ := engine.Diag()
 	copy(p.Chi, chi)
-	engine.MulVecOffDiag(p.Mean, g)
+	linalg.MulVecOffDiag(engine, p.Mean, g)
 	engine.MulVecSquaredOffDiag(p.Var, u)
 	for i, v := range chi {
 		p.Mean[i] += v * g[i]
@@ -57,7 +57,7 @@ func (p *Products) Multiply(engine linalg.Engine, u []float64) {
 		p.Root[j] = math.Max(math.Sqrt(v), minRoot)
 		p.inverse[j] = 1 / p.Root[j]
 	}
-	linalg.CopyG(engine, p.Scaled)
+	engine.Rows(p.Scaled, 0)
 	linalg.Parallel(len(u), func(i int) {
 		row := Row(p.Scaled, i)
 		for j, r := range p.Root {

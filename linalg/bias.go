@@ -155,10 +155,11 @@ func (e *biasEngine) MulVecSquaredOffDiag(dst, x []float64) {
 // Rows adds to rows of G0 those of z z'/w.
 func (e *biasEngine) Rows(dst blas64.General, first int) {
 	e.Engine.Rows(dst, first)
+	if dst.Rows > 0 {
+		blas64.Ger(1/e.w, core.Vector(e.z[first:first+dst.Rows]), core.Vector(e.z), dst)
+	}
 	for r := range dst.Rows {
-		row, i := grid(dst).row(r), first+r
-		floats.AddScaled(row, e.z[i]/e.w, e.z)
-		row[i] = e.chi[i]
+		dst.Data[r*dst.Stride+first+r] = e.chi[first+r]
 	}
 }
 

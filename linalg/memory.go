@@ -6,9 +6,7 @@ import (
 	"math"
 	"os"
 	"path"
-	"slices"
 	"sort"
-	"strconv"
 	"strings"
 
 	"bootbench/blas"
@@ -84,13 +82,43 @@ func formatBytes(b int64) string {
 }
 
 // AvailableMemory is the memory in bytes that this process may still take, where that can be known (Linux).
-func AvailableMemory() (bytes int64, known bool) { return availableMemory(os.ReadFile) }
+func AvailableMemory() (bytes int64, known bool) { return systemFiles(os.ReadFile).available() }
 
-// availableMemory is what this process may still take: the least of the system's available memory, what its
-// control groups leave and what its limit of address space (RLIMIT_AS) leaves.
-func availableMemory(read func(string) ([]byte, error)) (bytes int64, known bool) {
-	bytes, known = memAvailable(read)
-	for _, room := range append(groupRooms(read), addressRoom(read)...) {
+// systemFiles reads the files in which the system describes itself.
+type systemFiles func(path string) ([]byte, error)
+
+// number is the first one after a prefix of a line; "max" and "unlimited" are none.
+func (read systemFiles) number(path, prefix string) (int64, bool) {
+	text, err := read(path)
+	if err != nil {
+		return 0, false
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, prefix); ok {
+			var n int64
+			_, err := fmt.Sscan(rest, &n)
+			return n, err == nil
+		}
+	}
+	return 0, false
+}
+
+// addressReserve is the address space, hardly any of it memory, that a run on two threads still
+// comes to take for itself when its limits are first looked at: 500 MiB were seen for threads' stacks and
+// arenas of the C library and OpenBLAS's buffers. Where it is missing OpenBLAS waits for ever.
+const addressReserve = 768 << 20
+
+// available is the least of the system's available memory, what control groups leave and what the limit of
+// address space (RLIMIT_AS) leaves.
+func (read systemFiles) available() (bytes int64, known bool) {
+	bytes, known = read.number("/proc/meminfo", "MemAvailable:")
+	bytes <<= 10
+	rooms := read.groupRooms()
+	limit, bounded := read.number("/proc/self/limits", "Max address space")
+	if used, ok := read.number("/proc/self/status", "VmSize:"); ok && bounded {
+		rooms = append(rooms, limit-used<<10-addressReserve)
+	}
+	for _, room := range rooms {
 		if !known || room < bytes {
 			bytes, known = max(0, room), true
 		}
@@ -101,86 +129,31 @@ func availableMemory(read func(string) ([]byte, error)) (bytes int64, known bool
 // groupRooms is what the control groups of this process that have a limit leave: its own and all above it, of
 // version 2 and 1, whose paths are in /proc/self/cgroup. In a container the own one may be the root of what
 // can be seen. Inactive pages of files can be had back and do not count as used.
-func groupRooms(read func(string) ([]byte, error)) (rooms []int64) {
-	add := func(mount, own, limit, used, inactive string) {
-		for dir := path.Clean("/" + own); ; dir = path.Dir(dir) {
-			most, bounded := readNumber(read, path.Join(mount, dir, limit))
-			taken, ok := readNumber(read, path.Join(mount, dir, used))
+func (read systemFiles) groupRooms() (rooms []int64) {
+	own := map[string]string{}
+	text, _ := read("/proc/self/cgroup")
+	for line := range strings.Lines(string(text)) {
+		if parts := strings.SplitN(strings.TrimSpace(line), ":", 3); len(parts) == 3 {
+			for _, controller := range strings.Split(parts[1], ",") {
+				own[controller] = parts[2]
+			}
+		}
+	}
+	for _, group := range []struct{ mount, controller, limit, used, inactive string }{
+		{"/sys/fs/cgroup", "", "memory.max", "memory.current", "inactive_file"},
+		{"/sys/fs/cgroup/memory", "memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"},
+	} {
+		for dir := path.Clean("/" + own[group.controller]); ; dir = path.Dir(dir) {
+			most, bounded := read.number(path.Join(group.mount, dir, group.limit), "")
+			taken, ok := read.number(path.Join(group.mount, dir, group.used), "")
 			if bounded && ok {
-				cached, _ := readField(read, path.Join(mount, dir, "memory.stat"), inactive)
+				cached, _ := read.number(path.Join(group.mount, dir, "memory.stat"), group.inactive)
 				rooms = append(rooms, most-max(0, taken-cached))
 			}
 			if dir == "/" {
-				return
+				break
 			}
 		}
 	}
-	unified, memory := "/", "/"
-	if text, err := read("/proc/self/cgroup"); err == nil {
-		for line := range strings.Lines(string(text)) {
-			switch parts := strings.SplitN(strings.TrimSpace(line), ":", 3); {
-			case len(parts) < 3:
-			case parts[1] == "":
-				unified = parts[2]
-			case slices.Contains(strings.Split(parts[1], ","), "memory"):
-				memory = parts[2]
-			}
-		}
-	}
-	add("/sys/fs/cgroup", unified, "memory.max", "memory.current", "inactive_file")
-	add("/sys/fs/cgroup/memory", memory, "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
 	return rooms
-}
-
-// addressReserve is the address space, hardly any of it memory, that a run on two threads still
-// comes to take for itself when its limits are first looked at: 500 MiB were seen for threads' stacks and
-// arenas of the C library and OpenBLAS's buffers. Where it is missing OpenBLAS waits for ever.
-const addressReserve = 768 << 20
-
-// addressRoom is what RLIMIT_AS leaves of address space to matrices, if it is set.
-func addressRoom(read func(string) ([]byte, error)) []int64 {
-	text, err := read("/proc/self/limits")
-	if err != nil {
-		return nil
-	}
-	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, "Max address space"); ok {
-			fields := append(strings.Fields(rest), "")
-			limit, err := strconv.ParseInt(fields[0], 10, 64)
-			if used, known := readField(read, "/proc/self/status", "VmSize:"); err == nil && known {
-				return []int64{limit - used<<10 - addressReserve}
-			}
-		}
-	}
-	return nil
-}
-
-// readField is the number after a name that begins a line.
-func readField(read func(string) ([]byte, error), path, name string) (int64, bool) {
-	text, err := read(path)
-	if err != nil {
-		return 0, false
-	}
-	for line := range strings.Lines(string(text)) {
-		if fields := strings.Fields(line); len(fields) >= 2 && fields[0] == name {
-			n, err := strconv.ParseInt(fields[1], 10, 64)
-			return n, err == nil
-		}
-	}
-	return 0, false
-}
-
-// memAvailable reads the line MemAvailable of /proc/meminfo, in KiB.
-func memAvailable(read func(string) ([]byte, error)) (int64, bool) {
-	kib, known := readField(read, "/proc/meminfo", "MemAvailable:")
-	return kib << 10, known
-}
-
-func readNumber(read func(string) ([]byte, error), path string) (int64, bool) {
-	text, err := read(path)
-	if err != nil {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
-	return n, err == nil // "max" means that there is no limit
 }

@@ -55,12 +55,12 @@ func TestAvailableMemory(t *testing.T) {
 			0, true},
 	}
 	for name, c := range cases {
-		got, known := availableMemory(func(path string) ([]byte, error) {
+		got, known := systemFiles(func(path string) ([]byte, error) {
 			if text, ok := c.files[path]; ok {
 				return []byte(text), nil
 			}
 			return nil, os.ErrNotExist
-		})
+		}).available()
 		if got != c.want || known != c.known {
 			t.Errorf("%s: %d, %v, want %d, %v", name, got, known, c.want, c.known)
 		}

@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 )
 
-// Work on triangles is shared out among goroutines, as gonum itself does only for products, which it cuts into
-// tiles. Halving leaves products, and triangles of one tile.
+// Work on triangles is shared out among goroutines, as gonum itself does only for products, which it cuts
+// into tiles. Halving leaves products, and triangles of one tile.
 
 // tile is the edge of gonum's blocks; it computes a product of fewer than four blocks on one goroutine.
 const tile = 64

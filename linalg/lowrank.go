@@ -312,8 +312,8 @@ func addProduct(c blas64.General, alpha float64, a blas64.General, t gblas.Trans
 // panelSites is the number of sites whose part of a product stays in the cache while all panels pass.
 const panelSites = 4096
 
-// eachPanel calls f for the panels, whose first row is row q of R', at sites first to last-1: all panels for a
-// part of the sites of a lane after the other.
+// eachPanel calls f for the panels, whose first row is row q of R', at sites first to last-1: all panels for
+// one part of a lane's sites after the other.
 func (k *LowRankPlusDiag) eachPanel(f func(lane, q int, p blas64.General, first, last int)) {
 	sideBySide(laneCount(k.n), k.n, func(lane, first, end int) {
 		for ; first < end; first += panelSites {

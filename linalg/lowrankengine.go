@@ -53,8 +53,8 @@ func siteBlock(n, rank int) int {
 	return min(n, max(512, min(1024, blockBytes/(8*max(1, rank)))))
 }
 
-// newLowRankEngine returns an engine on k, which it does not change. Several engines may share one factor. With
-// refine it keeps its digits where M is as badly conditioned as sum d_i K_ii is large.
+// newLowRankEngine returns an engine on k, which it does not change. Several engines may share one factor.
+// With refine it keeps its digits where M is as badly conditioned as sum d_i K_ii is large.
 func newLowRankEngine(k *LowRankPlusDiag, refine bool) *lowRankEngine {
 	v, r := func() []float64 { return make([]float64, k.n) }, k.rank
 	e := &lowRankEngine{k: k, d: v(), inverse: v(), uNorm2: v(), chi: v(), b: v(), scale: v(), refine: refine,

@@ -56,8 +56,8 @@ func (e *lowRankEngine) quadraticForm(x []float64) {
 	}
 }
 
-// bothSides turns form, S, into L^-1 S L^-T (t = NoTrans) or L^-T S L^-1 (Trans): from the basis of R' to that
-// of L^-1 R', or back.
+// bothSides turns form, S, into L^-1 S L^-T (t = NoTrans) or L^-T S L^-1 (Trans): from the basis of R' to
+// that of L^-1 R', or back.
 func (e *lowRankEngine) bothSides(t gblas.Transpose) {
 	opposite := gblas.Trans
 	if t == gblas.Trans {
@@ -131,8 +131,8 @@ func (e *lowRankEngine) product32(bias *biasEngine) Product32 {
 
 // predictor reads off at coordinates phi, where the kernel vector is R phi,
 //
-//	mean = phi'v(field),   v(s) = R'(I + diag(d)K~)^-1 s,   t = (R phi)'(I + diag(d)K~)^-1 = (1/e) o R M^-1 phi,
-//	variance = phi'S phi,  S = M^-1 R' diag(scatter/e^2) R M^-1,
+//	mean = phi'v(field),    v(s) = R'(I + diag(d)K~)^-1 s,
+//	variance = phi'S phi,   S = M^-1 R' diag(scatter/e^2) R M^-1,
 //
 // in O(rank^2). The new input has no share in any site's residual. A bias makes z(x) = 1 - phi'v(d) one more
 // coordinate, with mean z'field/w and with v(z o scatter)/w and z'(z o scatter)/w^2 in S.

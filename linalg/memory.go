@@ -140,14 +140,14 @@ func (read systemFiles) groupRooms() (rooms []int64) {
 		}
 	}
 	for _, group := range []struct{ mount, controller, limit, used, inactive string }{
-		{"/sys/fs/cgroup", "", "memory.max", "memory.current", "inactive_file"},
-		{"/sys/fs/cgroup/memory", "memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"},
+		{"", "", "memory.max", "memory.current", "inactive_file"},
+		{"memory", "memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"},
 	} {
 		for dir := path.Clean("/" + own[group.controller]); ; dir = path.Dir(dir) {
-			most, bounded := read.number(path.Join(group.mount, dir, group.limit), "")
-			taken, ok := read.number(path.Join(group.mount, dir, group.used), "")
+			most, bounded := read.number(path.Join("/sys/fs/cgroup", group.mount, dir, group.limit), "")
+			taken, ok := read.number(path.Join("/sys/fs/cgroup", group.mount, dir, group.used), "")
 			if bounded && ok {
-				cached, _ := read.number(path.Join(group.mount, dir, "memory.stat"), group.inactive)
+				cached, _ := read.number(path.Join("/sys/fs/cgroup", group.mount, dir, "memory.stat"), group.inactive)
 				rooms = append(rooms, most-max(0, taken-cached))
 			}
 			if dir == "/" {

@@ -150,7 +150,8 @@ func (l lanes) gram(dst blas64.General, m []blas64.General, root []float64) {
 	}
 }
 
-// addGram is that of a block: a symmetric product of the sites of positive root less one of those of negative.
+// addGram is that of a block: a symmetric product of the sites of positive root less one of those of
+// negative.
 func (l lane) addGram(m []blas64.General, root []float64, first, last int) {
 	positive, negative := bySign(l.list, root, first, last)
 	l.addSites(1, positive, m, root, first, last)

@@ -13,11 +13,8 @@ import (
 	"bootbench/linalg"
 )
 
-// Worker trains blocks of fits.
-type Worker interface {
-	// Train trains the fits of a block that are not known, and leaves ctx's error with those that it ends.
-	Train(ctx context.Context, fits []batch.Fit)
-}
+// Worker trains the fits of a block that are not known, and leaves ctx's error with those that it ends.
+type Worker func(ctx context.Context, fits []batch.Fit)
 
 // Trainers are the workers of a run.
 type Trainers struct {
@@ -36,24 +33,12 @@ func Single(newTrainer func() (train.Trainer, error)) Trainers {
 func Along(newTrainer func() (train.Trainer, error), factors []float64) Trainers {
 	return Trainers{Block: len(factors), New: func() (Worker, error) {
 		t, err := newTrainer()
-		return along{t, factors}, err
+		return func(ctx context.Context, fits []batch.Fit) { trainAlong(ctx, t, factors, fits) }, err
 	}}
 }
 
-// Batch trains blocks as products with one matrix.
-func Batch(t *batch.Trainer) Trainers {
-	return Trainers{Block: t.BlockSize(), Outputs: t.Outputs(),
-		New: func() (Worker, error) { return t.NewBlock(), nil }}
-}
-
-type along struct {
-	train.Trainer
-	factors []float64
-}
-
-// Train is Worker.Train.
-func (a along) Train(ctx context.Context, fits []batch.Fit) {
-	r, resumes := a.Trainer.(train.Resumer)
+func trainAlong(ctx context.Context, t train.Trainer, factors []float64, fits []batch.Fit) {
+	r, resumes := t.(train.Resumer)
 	for i := range fits {
 		f := &fits[i]
 		switch {
@@ -61,11 +46,17 @@ func (a along) Train(ctx context.Context, fits []batch.Fit) {
 		case ctx.Err() != nil:
 			f.Err = ctx.Err()
 		case resumes && i > 0 && fits[i-1].Kind == batch.Trained:
-			f.Err = r.Resume(a.factors[i]/a.factors[i-1], f.Weight, f.Target, f.F)
+			f.Err = r.Resume(factors[i]/factors[i-1], f.Weight, f.Target, f.F)
 		default:
-			f.Err = a.Fit(f.Weight, f.Target, f.F)
+			f.Err = t.Fit(f.Weight, f.Target, f.F)
 		}
 	}
+}
+
+// Batch trains blocks as products with one matrix.
+func Batch(t *batch.Trainer) Trainers {
+	return Trainers{Block: t.BlockSize(), Outputs: t.Outputs(),
+		New: func() (Worker, error) { return t.NewBlock().Train, nil }}
 }
 
 // BlocksPerWorker bounds how far workers run ahead of the slowest block.
@@ -167,7 +158,7 @@ func (r *run) end() int { return r.settings.First + r.settings.Resamples }
 
 // train makes the weights and targets of a block, and trains the fits that are not recalled. If one of them
 // must be trained all are, so that each is trained in the same company in every run.
-func (r *run) train(ctx context.Context, w Worker, b *block) {
+func (r *run) train(ctx context.Context, work Worker, b *block) {
 	start, first := time.Now(), r.first(b.number)
 	b.fits = b.fits[:min(r.first(b.number+1), r.end())-first]
 	train := false
@@ -181,7 +172,7 @@ func (r *run) train(ctx context.Context, w Worker, b *block) {
 			f.Kind, f.Err = batch.Trained, nil
 		}
 	}
-	w.Train(ctx, b.fits)
+	work(ctx, b.fits)
 	for i := range b.fits {
 		b.fits[i].Time = time.Since(start) / time.Duration(len(b.fits))
 	}
@@ -194,7 +185,7 @@ func (r *run) prepare(f *batch.Fit) {
 	f.Kind, f.Err = batch.Trained, nil
 	label, count := classes(f.Weight, f.Target)
 	inputs := f.F[:p.inputs()]
-	if p.Decided(f.Weight, f.Target) {
+	if count == 0 || count == 1 && p.OneClass {
 		for i := range inputs {
 			inputs[i] = label
 		}
@@ -205,13 +196,6 @@ func (r *run) prepare(f *batch.Fit) {
 			f.Kind = batch.Recalled
 		}
 	}
-}
-
-// Decided reports whether a fit predicts without training: it is of no example, or of one class, see
-// OneClass.
-func (p *Problem) Decided(weight, target []float64) bool {
-	_, count := classes(weight, target)
-	return count == 0 || count == 1 && p.OneClass
 }
 
 // classes is how many different targets a fit has, 0, 1 or 2 for more, and the target if it is one.

@@ -122,15 +122,7 @@ const (
 var ErrCancelled = errors.New("retraining was cancelled")
 
 // String names the status.
-func (s Status) String() string {
-	switch s {
-	case Complete:
-		return "complete"
-	case Cancelled:
-		return "cancelled"
-	}
-	return fmt.Sprintf("Status(%d)", int(s))
-}
+func (s Status) String() string { return [...]string{"complete", "cancelled"}[s] }
 
 // Err is nil when the run was complete, else the status as an error.
 func (s Status) Err() error {

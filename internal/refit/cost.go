@@ -3,8 +3,6 @@ package refit
 import (
 	"cmp"
 
-	"gonum.org/v1/gonum/blas/blas64"
-
 	"bootbench/internal/model"
 	"bootbench/internal/retrain"
 	"bootbench/internal/train"
@@ -20,52 +18,43 @@ type cost struct {
 	single float64 // of a fit by the loss's own trainer
 }
 
-// blocksPay reports whether a number of fits takes less time in blocks.
-func (c cost) blocksPay(fits int) bool {
-	return c.solve+float64(fits)*c.block < float64(fits)*c.single
-}
-
 // pilotFits are trained to count their operations, unless fewer than leastFits are wanted, which take less
 // time than a rough theory. Fits in blocks take some kinkIterations where the loss has kinks.
 const pilotFits, leastFits, kinkIterations = 2, 60, 22
 
-// costOf is the cost of fits without pilots. A block's fit is k products with G in single precision and k
+// costOf is the cost of a plan's fits. A block's fit is k products with G in single precision and k
 // proximal maps at all sites: some kinkIterations where the loss has kinks, 10 for the square loss. The
 // single fit is a Cholesky factorisation, or by Newton's method some. That of support vectors is quick where
-// they are few, and left to pilots.
-func costOf(m *model.Model) cost {
+// they are few, and counted by pilots.
+func costOf(m *model.Model, plan resample.Plan) cost {
 	sites := float64(m.Sites())
 	iteration := sites * (20 + 0.04*sites)
 	switch m.Loss.(type) {
 	case loss.Square:
 		return cost{sites * (6e4 + 0.015*sites*sites), 10 * iteration, sites * (500 + 0.0035*sites*sites)}
 	case loss.HardMargin, loss.Hinge:
-		return cost{sites * (1.3e5 + 0.05*sites*sites), kinkIterations * iteration, 0}
+		return cost{sites * (1.3e5 + 0.05*sites*sites), kinkIterations * iteration, pilotCost(m, plan)}
 	}
 	return cost{sites * (2.6e5 + 0.05*sites*sites), 20 * iteration, 20 * sites * sites}
 }
 
-// countSingle replaces the cost of single fits of support vectors by what fits of the plan count.
-func (c *cost) countSingle(m *model.Model, plan resample.Plan) {
-	if !counts(m) {
-		return
+// pilotCost is the cost of single fits of support vectors by what the first of the plan count; 0 without.
+func pilotCost(m *model.Model, plan resample.Plan) float64 {
+	if !counts(m) || plan == nil {
+		return 0
 	}
-	trainers, err := m.Trainers(blas64.General{})
+	trainer, err := m.NewTrainer()
 	if err != nil {
-		return
-	}
-	trainer, err := trainers()
-	if err != nil {
-		return
+		return 0
 	}
 	weight, f, sum := make([]float64, m.Set.N()), make([]float64, m.Sites()), 0.0
 	for r := range pilotFits {
 		if err := trainer.Fit(weight, plan.Fit(r, weight), f); err != nil {
-			return
+			return 0
 		}
 		sum += trainer.(train.Counter).Operations()
 	}
-	c.single = 3 * sum / pilotFits
+	return 3 * sum / pilotFits
 }
 
 // counts reports whether the model's own trainer counts its operations.
@@ -87,11 +76,8 @@ func blocksPay(m *model.Model, plan resample.Plan, settings retrain.Settings) bo
 	case m.Form() == model.LowRank || plan == nil && counts(m):
 		return true
 	}
-	c := costOf(m)
-	if plan != nil {
-		c.countSingle(m, plan)
-	}
-	return c.blocksPay(fits)
+	c := costOf(m, plan)
+	return c.solve+float64(fits)*c.block < float64(fits)*c.single
 }
 
 // singlePays reports whether Refine trains one by one: blocks need no solve there, and every fit's first
@@ -105,7 +91,6 @@ func singlePays(m *model.Model, plan resample.Plan, settings RetrainSettings) bo
 		"") != nil {
 		return false
 	}
-	c := costOf(m)
-	c.countSingle(m, plan)
+	c := costOf(m, plan)
 	return c.single > 0 && c.single+c.block/kinkIterations < c.block
 }

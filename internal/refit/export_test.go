@@ -7,7 +7,6 @@ import (
 
 // CostOf is the cost of a plan's fits: of the rough theory, of a fit in a block, of a single one.
 func CostOf(m *model.Model, plan resample.Plan) [3]float64 {
-	c := costOf(m)
-	c.countSingle(m, plan)
+	c := costOf(m, plan)
 	return [3]float64{c.solve, c.block, c.single}
 }

@@ -97,31 +97,25 @@ const allowedOff = 0.1
 
 // offSingle is how far the first fits are from those of the single trainers, over the sites.
 func (r *refinement) offSingle(ctx context.Context) (off float64, err error) {
-	trainer, err := exactTrainer(r.model, blas64.General{})()
+	atSites := r.problem
+	atSites.Extra = 0
+	fits, err := retrain.Fits(ctx, atSites, retrain.Single(exactTrainer(r.model, blas64.General{})),
+		retrain.Settings{Resamples: min(checkedFits, r.series.Done), Workers: 1})
 	if err != nil {
 		return 0, err
 	}
-	n := r.model.Sites()
 	sum, count := 0.0, 0.0
-	f := make([]float64, n)
-	for b, fit := range r.first {
-		if ctx.Err() != nil {
-			return 0, nil
-		}
-		if fit == nil {
-			continue
-		}
-		weight := make([]float64, r.model.Set.N())
-		target := r.problem.Plan.Fit(b, weight)
-		if err := trainer.Fit(weight, target, f); err != nil {
-			continue // one by one it is not trained at all
-		}
-		for i, v := range f {
-			sum += (v - fit[i]) * (v - fit[i])
+	for f := range fits {
+		if f.Err == nil && f.Kind == batch.Trained { // else one by one it is not trained at all
+			distance := floats.Distance(f.F, r.first[f.Number], 2)
+			sum += distance * distance
 			count++
 		}
 	}
-	return math.Sqrt(sum / count / (floats.Sum(r.solution.Var) / float64(n))), nil
+	if ctx.Err() != nil {
+		return 0, nil
+	}
+	return math.Sqrt(sum / count / floats.Sum(r.solution.Var)), nil
 }
 
 // refine trains as many resamples as are wanted, and estimates.
@@ -159,7 +153,7 @@ type refinement struct {
 	series   *retrain.Series
 	began    time.Time
 	period   int
-	first    [checkedFits][]float64 // fits; nil: of one class, or not trained
+	first    [checkedFits][]float64 // fits at the sites
 	warnings []string
 }
 
@@ -239,7 +233,7 @@ func (r *refinement) extend(ctx context.Context, target int) error {
 		return err
 	}
 	for f := range fits {
-		if f.Number < checkedFits && f.Kind != batch.Empty && f.Kind != batch.OneClass {
+		if f.Number < checkedFits {
 			r.first[f.Number] = slices.Clone(f.F[:r.problem.Sites])
 		}
 		if err := r.series.Take(f); err != nil {

@@ -75,13 +75,12 @@ func (s *Solved) Append(more *dataset.Set) error {
 	}
 	all := dataset.NewMatrix(n+k, set.D())
 	set.Y = slices.Clip(set.Y)
-	for i := range n + k {
-		if i < n {
-			copy(all.Row(i), set.X.Row(i))
-			continue
-		}
-		copy(all.Row(i), x.Row(i-n))
-		set.Y = append(set.Y, more.Y[i-n]-s.mean)
+	for i := range n {
+		copy(all.Row(i), set.X.Row(i))
+	}
+	for i, y := range more.Y {
+		copy(all.Row(n+i), x.Row(i))
+		set.Y = append(set.Y, y-s.mean)
 	}
 	weights := slices.Repeat([]float64{1}, k)
 	if set.X = all; more.Weights != nil {

@@ -19,20 +19,14 @@ type fixedPoint struct {
 	*run
 	model           *siteModel
 	g               gMover
-	accepted, trial point // the last iterate that was evaluated, at which G stands unless gStale, and the next
+	accepted, trial iterate // the last that was evaluated, at which G stands unless gStale, and the next
 	inner           *innerIteration
 	anderson        *anderson
 	newton          *newton  // nil: Settings.Plain, or without memory
 	monitor         monitor  // of the distance
 	progress        progress // the phase, and what belongs to it
 	gStale          bool     // G does not stand at accepted
-	trouble         *trouble
-}
-
-// point is an iterate with the image of its cavities under a sweep.
-type point struct {
-	iterate
-	image cavities
+	cause           error    // of the last failure
 }
 
 // progress is how far the search has come.
@@ -43,26 +37,20 @@ type progress struct {
 	rank            int     // of K within rounding, as far as it was needed
 }
 
-// trouble is why a step led to no new iterate: the Status that it gives the solve, and its cause.
-type trouble struct {
-	status Status
-	cause  error // nil unless status is NumericalFailure
-}
-
+// Why a step leads to no new iterate, beside a G that does not factorise.
 var (
 	errCancelled = errors.New("called off")
 	errNotFinite = errors.New("the sites' answers are not finite")
 )
 
-func failure(cause error) *trouble { return &trouble{NumericalFailure, cause} }
-
-// fail records what ended an iteration. After a failure G stands at no accepted iterate;
-// one that is cancelled has not moved it.
-func (x *fixedPoint) fail(t *trouble) Status {
-	if t.status == NumericalFailure {
-		x.trouble, x.gStale = t, true
+// fail records what ended an iteration, and is the Status that it gives the solve. After a failure G stands
+// at no accepted iterate; one that is cancelled has not moved it.
+func (x *fixedPoint) fail(cause error) Status {
+	if errors.Is(cause, errCancelled) {
+		return Cancelled
 	}
-	return t.status
+	x.cause, x.gStale = cause, true
+	return NumericalFailure
 }
 
 // Limits of an evaluation.
@@ -74,34 +62,30 @@ const (
 )
 
 // evaluate takes the sweep from the trial cavities, which makes the trial the accepted iterate.
-func (x *fixedPoint) evaluate(allowSingle bool) *trouble {
+func (x *fixedPoint) evaluate(allowSingle bool) error {
 	x.model.siteParameters(x.trial.siteParams, x.trial.cavities)
 	if x.model.cancelled() { // they are not complete
-		return &trouble{Cancelled, errCancelled}
+		return errCancelled
 	}
-	if t := x.factorize(allowSingle); t != nil {
-		return t
+	if err := x.factorize(&x.trial, allowSingle); err != nil {
+		return err
 	}
 	return x.updateResidual()
 }
 
-// factorize moves G to the trial's parameters: in single precision where that is allowed and will do.
-func (x *fixedPoint) factorize(allowSingle bool) *trouble {
+// factorize moves G to an iterate's parameters: in single precision where that is allowed and will do.
+func (x *fixedPoint) factorize(at *iterate, allowSingle bool) error {
 	x.gStale = true
 	allowSingle = allowSingle && x.settings.Tolerance <= singleMaxError
-	x.trial.SinglePrecision = allowSingle && x.g.factorizeSingle(x.trial.D, singleMaxError)
-	if x.trial.SinglePrecision {
+	if at.SinglePrecision = allowSingle && x.g.factorizeSingle(at.D, singleMaxError); at.SinglePrecision {
 		return nil
 	}
-	if err := x.g.factorize(x.trial.D); err != nil {
-		return failure(err)
-	}
-	return nil
+	return x.g.factorize(at.D)
 }
 
 // updateResidual reads the trial's image off G, and its residual, and accepts it. Where
 // one is not a number it leaves the accepted iterate as it is.
-func (x *fixedPoint) updateResidual() *trouble {
+func (x *fixedPoint) updateResidual() error {
 	x.engine.FormG()
 	x.Stats.Sweeps++
 	t := &x.trial
@@ -112,7 +96,7 @@ func (x *fixedPoint) updateResidual() *trouble {
 		maxNaN(&t.Residual, x.model.consistencyError(t.image, t.siteParams))
 	}
 	if math.IsNaN(t.Residual) || math.IsNaN(t.Distance) || math.IsInf(t.Distance, 0) {
-		return failure(errNotFinite)
+		return errNotFinite
 	}
 	x.accepted, x.trial, x.gStale = x.trial, x.accepted, false
 	x.monitor.Recent.update(x.accepted.Distance)
@@ -122,37 +106,33 @@ func (x *fixedPoint) updateResidual() *trouble {
 }
 
 // moveTo evaluates the trial. Where that fails it halves the step, and so on.
-func (x *fixedPoint) moveTo(allowSingle bool) *trouble {
-	var t *trouble
+func (x *fixedPoint) moveTo(allowSingle bool) (err error) {
 	for range maxHalvings {
-		if t = x.evaluate(allowSingle); t == nil || t.status == Cancelled {
-			return t
+		if err = x.evaluate(allowSingle); err == nil || errors.Is(err, errCancelled) {
+			return err
 		}
 		x.anderson.reset()
 		x.monitor.StepLength = minStep
 		x.Stats.Damped++
 		x.trial.cavities.towards(x.accepted.cavities, 0.5)
 	}
-	return t
+	return err
 }
 
 // restoreAccepted moves G back to the accepted iterate, in double precision.
-func (x *fixedPoint) restoreAccepted() *trouble {
-	x.trial.copyFrom(&x.accepted.iterate)
-	if t := x.factorize(false); t != nil {
-		return t
+func (x *fixedPoint) restoreAccepted() error {
+	if err := x.factorize(&x.accepted, false); err != nil {
+		return err
 	}
 	x.engine.FormG()
-	x.accepted.SinglePrecision, x.gStale = false, false
+	x.gStale = false
 	return nil
 }
 
-// restoreAndEvaluate moves G back to the accepted iterate and takes the sweep from there.
-func (x *fixedPoint) restoreAndEvaluate() *trouble {
-	if t := x.restoreAccepted(); t != nil {
-		return t
-	}
-	return x.updateResidual()
+// evaluateAccepted takes the sweep from the accepted iterate once more, in double precision.
+func (x *fixedPoint) evaluateAccepted() error {
+	copy(x.trial.cavities, x.accepted.cavities)
+	return x.evaluate(false)
 }
 
 // done decides whether the iteration ends here.

@@ -2,6 +2,7 @@ package solver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"bootbench/linalg"
@@ -14,15 +15,15 @@ import (
 func (r *run) solveGeneral(ctx context.Context) error {
 	x := r.newFixedPoint()
 	x.model.cancelled = func() bool { return ctx.Err() != nil }
-	if t := x.start(); t != nil && t.status == Cancelled {
+	if err := x.start(); errors.Is(err, errCancelled) {
 		return ctx.Err()
-	} else if t != nil {
-		return asProblem(t.cause)
+	} else if err != nil {
+		return asProblem(err)
 	}
 	x.Status = (search{x}).runPhases(ctx)
 	if x.gStale || x.accepted.SinglePrecision {
-		if t := x.restoreAccepted(); t != nil {
-			return t.cause
+		if err := x.restoreAccepted(); err != nil {
+			return err
 		}
 	}
 	x.Residual, x.SiteMean, x.SiteVariance = x.accepted.Residual, x.accepted.G, x.accepted.U
@@ -44,8 +45,7 @@ func (r *run) solveGeneral(ctx context.Context) error {
 
 func (r *run) newFixedPoint() *fixedPoint {
 	n, s := len(r.sites), newSiteModel(r.sites, r.engine, r.Problem.Y)
-	newPoint := func() point { return point{newIterate(n), make(cavities, 3*n)} }
-	x := &fixedPoint{run: r, model: s, g: r.newMover(), accepted: newPoint(), trial: newPoint(),
+	x := &fixedPoint{run: r, model: s, g: r.newMover(), accepted: newIterate(n), trial: newIterate(n),
 		inner: newInnerIteration(s), anderson: newAnderson(3*n, andersonDepth),
 		monitor: newMonitor(), progress: progress{newtonRadius: newtonRadius, rank: n}}
 	if !r.settings.Plain && newtonFits(n, r.dense(), r.settings.MaxBytes) {
@@ -114,8 +114,8 @@ func (x *fixedPoint) addWarnings() {
 	warn := func(format string, args ...any) { x.Warnings = append(x.Warnings, fmt.Sprintf(format, args...)) }
 	n := len(x.sites)
 	x.progress.rank, _ = useFactor(x.engine, nil, 0)
-	if x.trouble != nil {
-		warn("%v", x.trouble.cause)
+	if x.cause != nil {
+		warn("%v", x.cause)
 	}
 	if x.newton == nil && !x.settings.Plain && n <= newtonMaxSites(x.dense()) {
 		warn("there was no memory for Newton's method, which finds what sweeps do not")

@@ -45,30 +45,20 @@ func newSiteParams(sites int) siteParams {
 	return siteParams{make([]float64, sites), make([]float64, sites), make([]float64, sites)}
 }
 
-// iterate is a point of the iteration, and how far from the fixed point it is;
-// G = (K^-1 + diag d)^-1 follows from it.
-//
-// For the square loss the point is d; other losses iterate the cavities, to which the
-// sites respond with the siteParams.
+// iterate is a point of the iteration, how far from the fixed point it is, and what a sweep makes of it; G =
+// (K^-1 + diag d)^-1 follows from it.
 type iterate struct {
-	cavities cavities
-	siteParams
-	Residual        float64 // see Solution.Residual
-	Distance        float64 // from cavities to those that G says
-	SinglePrecision bool    // of G
+	cavities        cavities
+	siteParams               // with which the sites respond to the cavities
+	image           cavities // those that G says
+	Residual        float64  // see Solution.Residual
+	Distance        float64  // from cavities to image
+	SinglePrecision bool     // of G
 }
 
 func newIterate(sites int) iterate {
-	return iterate{cavities: make(cavities, 3*sites), siteParams: newSiteParams(sites)}
-}
-
-// copyFrom overwrites x, which has vectors of the same lengths.
-func (x *iterate) copyFrom(from *iterate) {
-	copy(x.cavities, from.cavities)
-	copy(x.D, from.D)
-	copy(x.G, from.G)
-	copy(x.U, from.U)
-	x.Residual, x.Distance, x.SinglePrecision = from.Residual, from.Distance, from.SinglePrecision
+	return iterate{cavities: make(cavities, 3*sites), siteParams: newSiteParams(sites),
+		image: make(cavities, 3*sites)}
 }
 
 // monitor watches a residual or a distance fall, and sets the length of damped steps.

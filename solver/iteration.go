@@ -12,8 +12,8 @@ func (x *fixedPoint) iterate(ctx context.Context, stall int) Status {
 		if x.monitor.best.Since >= stall {
 			return Stalled
 		}
-		if t := x.strategy().advance(ctx, x); t != nil {
-			return x.fail(t)
+		if err := x.strategy().advance(ctx, x); err != nil {
+			return x.fail(err)
 		}
 	}
 }
@@ -22,7 +22,7 @@ func (x *fixedPoint) iterate(ctx context.Context, stall int) Status {
 type strategy interface {
 	// advance takes at least one sweep and leaves the iteration at a new accepted
 	// iterate, or returns what it met.
-	advance(ctx context.Context, x *fixedPoint) *trouble
+	advance(ctx context.Context, x *fixedPoint) error
 }
 
 // strategy chooses by the distance: Newton's method where it is small, Anderson acceleration where it is

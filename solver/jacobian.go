@@ -47,13 +47,12 @@ func newJacobian(s *siteModel) *jacobian {
 	return t
 }
 
-// linearize computes the derivative at an iterate at which G stands, and whose sweep
-// leads to image. It takes M^3 flops and some.
-func (t *jacobian) linearize(x *iterate, image cavities) {
+// linearize computes the derivative at an iterate at which G stands. It takes M^3 flops and some.
+func (t *jacobian) linearize(x *iterate) {
 	s := t.sites
 	s.siteSlopes(t.slopes, x)
 	t.Average(s.engine, x.G, x.U)
-	t.read(image)
+	t.read(x.image)
 	if t.coupler = linalg.CouplerOf(s.engine); t.coupler != nil {
 		t.coupler.Couple(t.Pairs, x.U)
 	} else if !s.cancelled() {

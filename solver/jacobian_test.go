@@ -34,15 +34,15 @@ func crowd(t *testing.T, n int, l loss.Loss) *fixedPoint {
 	sites := need.One(p.sites())(t)
 	x := (&run{settings: settings, Solution: &Solution{Problem: p, sites: sites,
 		engine: linalg.NewCholeskyEngine(k)}}).newFixedPoint()
-	untroubled(t, x.start())
-	untroubled(t, dampedSweep{}.advance(t.Context(), x))
+	must(t, x.start())
+	must(t, dampedSweep{}.advance(t.Context(), x))
 	return x
 }
 
-func untroubled(t *testing.T, trouble *trouble) {
+func must(t *testing.T, err error) {
 	t.Helper()
-	if trouble != nil {
-		t.Fatal(trouble.cause)
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -50,7 +50,7 @@ func untroubled(t *testing.T, trouble *trouble) {
 func (x *fixedPoint) evaluateAt(t *testing.T, at cavities) {
 	t.Helper()
 	copy(x.trial.cavities, at)
-	untroubled(t, x.evaluate(false))
+	must(t, x.evaluate(false))
 }
 
 // TestJacobian: the derivative of a sweep is that of differences of sweeps. The sites' slopes are by forward
@@ -61,7 +61,7 @@ func TestJacobian(t *testing.T) {
 		x := crowd(t, 15, l)
 		x.evaluateAt(t, x.accepted.cavities)
 		j := newJacobian(x.model)
-		j.linearize(&x.accepted.iterate, x.accepted.image)
+		j.linearize(&x.accepted)
 		rng := rand.New(rand.NewPCG(51, 1))
 		base := slices.Clone(x.accepted.cavities)
 		size := len(base)

@@ -60,10 +60,10 @@ func newtonFits(sites int, dense bool, room int64) bool {
 }
 
 // advance takes Newton steps for as long as they come nearer.
-func (w *newton) advance(ctx context.Context, x *fixedPoint) *trouble {
+func (w *newton) advance(ctx context.Context, x *fixedPoint) error {
 	w.correct(ctx, x)
 	if x.gStale {
-		return x.restoreAndEvaluate()
+		return x.evaluateAccepted()
 	}
 	return nil
 }
@@ -103,7 +103,7 @@ func (w *newton) lineSearch(x *fixedPoint) bool {
 	allowSingle := before*before > singleMinNewton
 	for range newtonHalvings {
 		floats.AddScaledTo(x.trial.cavities, w.from, part, w.step)
-		if t := x.evaluate(allowSingle); t == nil && x.accepted.Distance < before {
+		if err := x.evaluate(allowSingle); err == nil && x.accepted.Distance < before {
 			return true
 		}
 		if x.model.cancelled() {
@@ -119,7 +119,7 @@ func (w *newton) lineSearch(x *fixedPoint) bool {
 // direction computes the Newton step.
 func (w *newton) direction(x *fixedPoint) {
 	at := &x.accepted
-	w.jacobian.linearize(&at.iterate, at.image)
+	w.jacobian.linearize(at)
 	floats.SubTo(w.right, at.image, at.cavities)
 	tolerance := math.Max(gmresTightest, math.Min(gmresLoosest, at.Distance))
 	if !x.model.cancelled() {

@@ -17,7 +17,7 @@ type search struct{ *fixedPoint }
 
 // phase is a row of the table.
 type phase struct {
-	enter func(x search) *trouble                 // where it starts
+	enter func(x search) error                    // where it starts
 	stall int                                     // sweeps without a smaller distance after which it gives up
 	next  func(x search) (p phaseName, more bool) // what follows, by Status; false: the search is over
 }
@@ -61,8 +61,8 @@ func (x search) runPhases(ctx context.Context) Status {
 // runPhase goes through a phase.
 func (x search) runPhase(ctx context.Context) Status {
 	p := phases[x.progress.phase]
-	if t := p.enter(x); t != nil {
-		return x.fail(t)
+	if err := p.enter(x); err != nil {
+		return x.fail(err)
 	}
 	return x.iterate(ctx, p.stall)
 }
@@ -92,21 +92,21 @@ func (x search) afterPolish() (phaseName, bool) {
 
 func endOfSearch(search) (phaseName, bool) { return 0, false }
 
-func stay(search) *trouble { return nil }
+func stay(search) error { return nil }
 
 // verify starts over with the factor of K, which has the last word: a solve has
 // converged if the same iterate is found to have, and goes on from there otherwise; where
 // sweeps had not converged, it begins at the start value.
-func (x search) verify() *trouble {
+func (x search) verify() error {
 	if !x.progress.sweepsConverged {
 		return x.start()
 	}
 	x.resetAcceleration()
-	return x.restoreAndEvaluate()
+	return x.evaluateAccepted()
 }
 
 // restart returns to the accepted iterate, whose distance is not known, and takes the sweep from there.
-func (x search) restart() *trouble {
+func (x search) restart() error {
 	defer x.resetAcceleration()
-	return x.restoreAndEvaluate()
+	return x.evaluateAccepted()
 }

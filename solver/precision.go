@@ -3,7 +3,6 @@ package solver
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 
 	"bootbench/linalg"
@@ -113,18 +112,12 @@ func (c *precisionIteration) start() error {
 		copy(c.next, c.settings.From.SitePrecision)
 		return nil
 	}
-	s, err := newSpectrum(c.Problem.Gram)
-	if err != nil {
-		return fmt.Errorf("start value: %w", err)
-	}
-	typical := typicalOf(len(c.quadratic))
-	common := s.homogeneousCavity(func(cavity float64) float64 {
-		sum := 0.0
-		for _, i := range typical {
-			sum += precision(c.quadratic[i], cavity)
-		}
-		return sum / float64(len(typical))
+	common, err := c.homogeneousCavity(true, func(i int, cavity float64) float64 {
+		return precision(c.quadratic[i], cavity)
 	})
+	if err != nil {
+		return err
+	}
 	for i, q := range c.quadratic {
 		c.next[i] = precision(q, common)
 	}

@@ -1,6 +1,7 @@
 package solver
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -25,14 +26,18 @@ type spectrum struct {
 }
 
 // newSpectrum takes a subset of the sites or all where they are few.
-func newSpectrum(k linalg.Kernel) (spectrum, error) {
+func newSpectrum(k linalg.Kernel, rescaled bool) (spectrum, error) {
 	n := k.N()
 	size := min(n, enoughSites, max(fewSites, n/subsetFactor))
 	w, err := k.Eigenvalues(rand.New(rand.NewPCG(0, 0)).Perm(n)[:size])
 	for i := range w {
 		w[i] = math.Max(w[i], 0)
 	}
-	return spectrum{w: w, share: float64(n) / float64(size)}, err
+	s := spectrum{w: w, share: 1}
+	if rescaled {
+		s.share = float64(n) / float64(size)
+	}
+	return s, err
 }
 
 // meanG is the mean of G_ii for one common d (M03-61): with p = share,
@@ -46,36 +51,40 @@ func (s spectrum) meanG(d float64) float64 {
 }
 
 // homogeneousCavity finds the root c of the one-site form of the fixed point
-// (M03-62): with d(c) the response of a typical site,
+// (M03-62): with d(c) the mean response of typical sites at a cavity's precision c,
 //
 //	1/G(d) - d = c.
 //
 // The left side minus c falls from above zero at small c to below zero at
 // large c wherever the theory has a solution; Ridders' method in log c finds it.
-func (s spectrum) homogeneousCavity(respond func(c float64) float64) float64 {
+func (r *run) homogeneousCavity(rescaled bool, respond func(i int, c float64) float64) (float64, error) {
+	s, err := newSpectrum(r.Problem.Gram, rescaled)
+	if err != nil {
+		return 0, fmt.Errorf("start value: %w", err)
+	}
+	n := len(r.sites)
 	excess := func(logC float64) float64 {
-		c := math.Exp(logC)
-		d := respond(c)
+		c, sum, typical := math.Exp(logC), 0.0, 0.0
+		for i := 0; i < n; i += max(1, n/typicalSites) {
+			sum += respond(i, c)
+			typical++
+		}
+		d := sum / typical
+		if math.IsNaN(d) {
+			d = c
+		}
 		return 1/s.meanG(d) - d - c
 	}
 	top := s.meanG(0)
 	if !(top > 0) {
-		return 1 // K = 0: nothing is learnt, any cavity serves
+		return 1, nil // K = 0: nothing is learnt, any cavity serves
 	}
 	low := -math.Log(top) // c of the empty training set, the smallest there is
 	high := low + 1
 	for excess(high) > 0 && high < low+700 {
 		high += math.Max(1, high-low)
 	}
-	return math.Exp(ridders(excess, low, high))
-}
-
-// typicalOf are some of n sites that stand for all.
-func typicalOf(n int) (typical []int) {
-	for i := 0; i < n; i += max(1, n/typicalSites) {
-		typical = append(typical, i)
-	}
-	return typical
+	return math.Exp(ridders(excess, low, high)), nil
 }
 
 // rootError is how far from the root of log c, or from its last guess, is near enough.

@@ -1,7 +1,6 @@
 package solver
 
 import (
-	"fmt"
 	"math"
 
 	"bootbench/loss"
@@ -15,27 +14,27 @@ const (
 )
 
 // start evaluates the start value.
-func (x *fixedPoint) start() *trouble {
+func (x *fixedPoint) start() error {
 	if x.settings.From != nil {
 		x.trial.cavities.set(x.settings.From.Cavity, x.model)
 		x.resetAcceleration()
 		return x.evaluate(false)
 	}
 	if err := x.startValue(); err != nil {
-		return failure(err)
+		return err
 	}
 	if x.model.cancelled() {
-		return &trouble{Cancelled, errCancelled}
+		return errCancelled
 	}
-	if t := x.factorize(true); t != nil {
-		return t
+	if err := x.factorize(&x.trial, true); err != nil {
+		return err
 	}
 	x.engine.FormG()
 	x.model.cavities(x.trial.cavities, x.trial.siteParams)
-	t := x.updateResidual()
+	err := x.updateResidual()
 	x.resetAcceleration()
 	x.accepted.Distance = startDistance
-	return t
+	return err
 }
 
 // startValue leaves the start value in the trial: one common d, g = y d and u = d y^2 (M03-61, M04 section
@@ -45,36 +44,15 @@ func (x *fixedPoint) start() *trouble {
 // cannot exceed the subset's share of a K of low rank, and there may be no root.
 func (x *fixedPoint) startValue() error {
 	p := x.trial.siteParams
-	s, err := newSpectrum(x.Problem.Gram)
+	c, err := x.homogeneousCavity(false, x.typicalPrecision)
 	if err != nil {
-		return fmt.Errorf("start value: %w", err)
+		return err
 	}
-	s.share = 1
-	c := s.homogeneousCavity(x.typicalResponse())
 	x.model.each(func(i int) { p.D[i] = x.typicalPrecision(i, c) })
 	for i, d := range p.D {
 		p.G[i], p.U[i] = d*x.meanTarget(i), d*x.model.unit*x.model.unit
 	}
 	return nil
-}
-
-// typicalResponse is the mean d of typical sites as a function of their common c.
-func (x *fixedPoint) typicalResponse() func(c float64) float64 {
-	typical := typicalOf(len(x.sites))
-	return func(c float64) float64 {
-		sum := 0.0
-		for k, i := range typical {
-			if k%sitesPerLook == 0 && x.model.cancelled() {
-				sum = math.NaN()
-				break
-			}
-			sum += x.typicalPrecision(i, c)
-		}
-		if mean := sum / float64(len(typical)); !math.IsNaN(mean) {
-			return mean
-		}
-		return c
-	}
 }
 
 // set converts the cavities of a Solution.
@@ -87,8 +65,11 @@ func (x cavities) set(from []loss.Cavity, s *siteModel) {
 	}
 }
 
-// typicalPrecision is the d of site i as a typical one.
+// typicalPrecision is the d of site i as a typical one; c once the solve is called off.
 func (x *fixedPoint) typicalPrecision(i int, c float64) float64 {
+	if x.model.cancelled() {
+		return c
+	}
 	s := &x.sites[i]
 	cav := loss.Cavity{C: c, Mean: typicalMargin * x.Problem.Y[s.Examples[0]], Var: x.model.unit * x.model.unit}
 	d, _, _ := s.Parameters(cav, s.Moments(cav))

@@ -20,7 +20,7 @@ const (
 // andersonSweep is a sweep accelerated by Anderson's method.
 type andersonSweep struct{}
 
-func (andersonSweep) advance(_ context.Context, x *fixedPoint) *trouble {
+func (andersonSweep) advance(_ context.Context, x *fixedPoint) error {
 	x.improveImage()
 	x.monitor.Previous, x.monitor.StepLength = x.accepted.Distance, 1
 	copy(x.trial.cavities, x.accepted.cavities)
@@ -32,7 +32,7 @@ func (andersonSweep) advance(_ context.Context, x *fixedPoint) *trouble {
 // away, else a larger one.
 type dampedSweep struct{}
 
-func (dampedSweep) advance(_ context.Context, x *fixedPoint) *trouble {
+func (dampedSweep) advance(_ context.Context, x *fixedPoint) error {
 	x.improveImage()
 	return x.takePart()
 }
@@ -40,10 +40,10 @@ func (dampedSweep) advance(_ context.Context, x *fixedPoint) *trouble {
 // plainSweep is a damped sweep to the image as it is, without inner iterations.
 type plainSweep struct{}
 
-func (plainSweep) advance(_ context.Context, x *fixedPoint) *trouble { return x.takePart() }
+func (plainSweep) advance(_ context.Context, x *fixedPoint) error { return x.takePart() }
 
 // takePart goes a part of the way to the image.
-func (x *fixedPoint) takePart() *trouble {
+func (x *fixedPoint) takePart() error {
 	x.anderson.reset()
 	m := &x.monitor
 	if x.accepted.Distance > m.Previous {
@@ -63,7 +63,7 @@ func (x *fixedPoint) takePart() *trouble {
 }
 
 // finishSweep evaluates the trial of a sweep.
-func (x *fixedPoint) finishSweep() *trouble {
+func (x *fixedPoint) finishSweep() error {
 	return x.moveTo(x.accepted.Distance > singleMinDistance)
 }
 

@@ -15,9 +15,9 @@ import (
 // Tests import what they like, so that packages that do not know each other can be compared.
 var floors = [][]string{
 	{"blas", "blas/scalapack", "internal/dataset", "internal/fixedseed", "internal/need", "internal/null",
-		"loss/internal/quadrature", "resample", "cmd/bootbench/internal/console", "cmd/bootbench/internal/files",
+		"loss/internal/normal", "resample", "cmd/bootbench/internal/console", "cmd/bootbench/internal/files",
 		"cmd/bootbench/internal/flags", "cmd/bootbench/internal/usage"},
-	{"linalg/internal/core", "loss/internal/counts", "loss/internal/normal", "cmd/bootbench/internal/journal"},
+	{"linalg/internal/core", "loss/internal/counts", "cmd/bootbench/internal/journal"},
 	{"linalg"},
 	{"internal/train", "kernel", "linalg/dist", "loss"},
 	{"solver/internal/linear", "solver/internal/site"},

@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/mathext"
 
 	"bootbench/loss/internal/normal"
-	"bootbench/loss/internal/quadrature"
 )
 
 // Distribution is the distribution of a real quantity: a mixture of Gaussians, each mapped by a function that
@@ -268,7 +267,7 @@ func (p mappedNormal) average(g func(f float64) float64, breaks []float64) float
 		slices.Sort(cuts)
 		sum := 0.0
 		for i := 1; i < len(cuts); i++ {
-			sum += quadrature.Panels(func(z float64) float64 { return value(z) * normal.PDF(z) }, cuts[i-1], cuts[i],
+			sum += normal.Panels(func(z float64) float64 { return value(z) * normal.PDF(z) }, cuts[i-1], cuts[i],
 				panelWidth)
 		}
 		return p.weight * sum

@@ -199,13 +199,10 @@ type mixture struct {
 	side float64 // see marginSide
 }
 
-// newMixture lists the losses of a site whose examples have targets y over its joint counts.
+// newMixture lists the losses of a site whose examples have targets y over its joint counts, those of one
+// target from the least count on.
 func newMixture(of exampleLoss, y []float64, law resample.CountDistribution) *mixture {
-	return mixtureOf(of, counts.New(y, law, 0))
-}
-
-// mixtureOf lists the losses of the joint counts, those of one target from the least count on.
-func mixtureOf(of exampleLoss, joint *counts.Joint) *mixture {
+	joint := counts.New(y, law, 0)
 	kinks, parts := commonKinks(of, joint.Targets)
 	x := &mixture{kinks: kinks}
 	order := make([]int, len(joint.P))

@@ -29,7 +29,7 @@ func (x *mixture) Moments(cav Cavity) Moments {
 		s.kinks = append(s.kinks, normal.TailAt(standardize(kink, cav.Mean, s.sd)))
 	}
 	row := x.row(x.likeliest)
-	sum := mixtureMoments{started: true}
+	sum := mixtureMoments{}
 	sum.reference, _ = row.prox(cav.C, cav.Mean)
 	for i, p := range x.p {
 		row := x.row(i)
@@ -58,7 +58,7 @@ func (x *mixture) marginMoments(cav Cavity, sd float64) Moments {
 	h, kink, scale := x.side*cav.Mean, x.side*x.kinks[0], 1/(cav.C*sd)
 	to := normal.TailAt(standardize(kink, h, sd))
 	above, varAbove, excess := to.Above(), to.VarAbove(), to.Excess()
-	left, sum := x.left(), mixtureMoments{started: true}
+	left, sum := x.left(), mixtureMoments{}
 	likeliest := 2*x.likeliest + left
 	sum.reference = marginProx(cav.C, h, kink, math.Abs(x.slopes[likeliest]), x.curvatures[likeliest])
 	for i, p := range x.p {
@@ -295,10 +295,9 @@ func (a *accumulator) bend(at *normal.Tail, from, to mapSlope) {
 
 // mixtureMoments mixes the predictor over rows of counts: the variance is the mean
 // of the variances given the counts plus the variance of the means. Means are taken as deviations from the
-// first row's base, so that they keep their digits where all of them lie at one kink; where that row has
+// base of the likeliest row, so that they keep their digits where all of them lie at one kink; where it has
 // probability p, the variance of the means is at least p times their mean square.
 type mixtureMoments struct {
-	started              bool
 	reference            float64
 	mean, square         float64 // of the rows' means, less the reference
 	variance, keep, pull float64
@@ -306,9 +305,6 @@ type mixtureMoments struct {
 
 // add adds a row of probability p.
 func (m *mixtureMoments) add(p float64, r response) {
-	if !m.started {
-		m.started, m.reference = true, r.base
-	}
 	off := (r.base - m.reference) + r.shift
 	m.mean += p * off
 	m.square += p * off * off

@@ -49,22 +49,16 @@ type tablePatch struct {
 	rows   [][]averaged
 }
 
-// standard carries a site's targets to those of a table: their sign is turned where sites of labels may
-// change theirs together, and they are in order.
-type standard struct {
-	sign    float64
-	targets []float64
-}
-
-// standardize finds the targets that stand for all alike.
-func (p *predictor) standardize(y []float64) standard {
-	x := standard{1, slices.Clone(y)}
+// canonical are the targets that stand for all alike, in order: sites of labels may change the signs of
+// theirs together.
+func (p *predictor) canonical(y []float64) (targets []float64, sign float64) {
+	targets, sign = slices.Clone(y), 1
 	if p.mirrored && floats.Sum(y) < 0 {
-		x.sign = -1
-		floats.Scale(-1, x.targets)
+		sign = -1
+		floats.Scale(-1, targets)
 	}
-	slices.Sort(x.targets)
-	return x
+	slices.Sort(targets)
+	return targets, sign
 }
 
 // Share gives sites that are alike a common table, where they are many. All must be of one
@@ -73,8 +67,9 @@ func Share(sites []Site) {
 	alike := map[string][]*smoothSite{}
 	for _, site := range sites {
 		if s, ok := site.(*smoothSite); ok && s.patchWidth > 0 {
-			s.standard = s.predictor.standardize(s.targets)
-			key := fmt.Sprint(s.standard.targets)
+			var targets []float64
+			targets, s.sign = s.canonical(s.targets)
+			key := fmt.Sprint(targets)
 			alike[key] = append(alike[key], s)
 		}
 	}
@@ -82,8 +77,8 @@ func Share(sites []Site) {
 		if len(group) < minAlike {
 			continue
 		}
-		first := group[0]
-		table := &siteTable{smoothMixture: newSmoothMixture(first.predictor, first.standard.targets, first.law),
+		targets, _ := group[0].canonical(group[0].targets)
+		table := &siteTable{smoothMixture: newSmoothMixture(group[0].predictor, targets, group[0].law),
 			patches: map[patchKey]*tablePatch{}}
 		for _, s := range group {
 			s.table = table
@@ -91,21 +86,21 @@ func Share(sites []Site) {
 	}
 }
 
-// moments averages the table over the cavity. It reports false where it cannot answer to
-// the accuracy of the quadrature that it stands for.
-func (t *siteTable) moments(cav Cavity, at standard) (Moments, bool) {
+// moments averages the table over the cavity of a site whose targets have that sign in it. It reports false
+// where it cannot answer to the accuracy of the quadrature that it stands for.
+func (t *siteTable) moments(cav Cavity, sign float64) (Moments, bool) {
 	root, sd := math.Sqrt(cav.C), math.Sqrt(cav.Var)
 	if !(sd*root >= leastTableSD && cav.C <= maxCavityPrecision) {
 		return Moments{}, false
 	}
 	w := windows.Get().(*tableWindow)
 	defer windows.Put(w)
-	mean := at.sign * cav.Mean
+	mean := sign * cav.Mean
 	if !w.set(t, cav.C, mean-ruleReach*sd, mean+ruleReach*sd) {
 		return Moments{}, false
 	}
 	m, ok := ruleMoments(Cavity{cav.C, mean, cav.Var}, w.values[:], w.fill)
-	m.Mean *= at.sign
+	m.Mean *= sign
 	return m, ok
 }
 
@@ -299,11 +294,10 @@ func (x smoothMixture) averages(c float64, fields []float64) []averaged {
 	if x.likelihood != nil {
 		x.posteriors(c, fields, f, slope)
 	} else {
-		site := newSiteMap(x, Cavity{c, fields[0], 1 / c})
 		for i := range n {
-			site.setCounts(x.Row(i))
+			row := x.rowMap(c, 1e-12/root, x.Row(i))
 			for j, h := range fields {
-				f[j*n+i], slope[j*n+i], _ = site.evaluate(h)
+				f[j*n+i], slope[j*n+i], _ = row.evaluate(h)
 			}
 		}
 	}

@@ -59,7 +59,7 @@ func TestSharedTable(t *testing.T) {
 			precision := math.Exp(2 * rng.NormFloat64())
 			cav := Cavity{C: precision, Mean: 2 * rng.NormFloat64(), Var: logUniform(rng, 0.003, 2) / precision}
 			s := sites[i%len(c.targets)]
-			got, ok := s.table.moments(cav, s.standard)
+			got, ok := s.table.moments(cav, s.sign)
 			if !ok {
 				left++
 				continue

@@ -35,10 +35,10 @@ func (p predictor) posteriorMean(c, h float64, y, k []float64) (f, slope float64
 // smoothSite is a site whose predictor is known by evaluation.
 type smoothSite struct {
 	smoothMixture
-	targets  []float64
-	law      resample.CountDistribution
-	table    *siteTable // of the sites alike, or nil
-	standard standard
+	targets []float64
+	law     resample.CountDistribution
+	table   *siteTable // of the sites alike, or nil
+	sign    float64    // of the targets there
 }
 
 // smoothMixture is the predictor over the joint counts.
@@ -62,7 +62,7 @@ func newSmoothMixture(p predictor, y []float64, law resample.CountDistribution) 
 // with others, where that can, else by quadrature of its own.
 func (s *smoothSite) Moments(cav Cavity) Moments {
 	if s.table != nil {
-		if m, ok := s.table.moments(cav, s.standard); ok {
+		if m, ok := s.table.moments(cav, s.sign); ok {
 			return m.clamp()
 		}
 	}
@@ -115,113 +115,97 @@ func (m Moments) clamp() Moments {
 // perCountMoments averages every row of counts on its own.
 func (x smoothMixture) perCountMoments(cav Cavity) Moments {
 	var m mixtureMoments
-	site := newSiteMap(x, cav)
 	for i, p := range x.P {
-		r := site.response(p, x.Row(i))
+		r := x.response(cav, p, x.Row(i))
+		if i == 0 { // the likeliest
+			m.reference = r.base
+		}
 		m.add(p, r)
 	}
 	return m.moments()
 }
 
-// siteMap is the predictor for one row of counts as a function of the field in
-// standard deviations of the cavity, relative to its value at the mean.
-type siteMap struct {
-	smoothMixture
-	cav    Cavity
-	sd     float64
-	counts []float64
-	base   float64
-	tol    float64 // of f in standard deviations
-	last   point   // the field solved last, to start from
-}
-
-func newSiteMap(x smoothMixture, cav Cavity) *siteMap {
-	return &siteMap{smoothMixture: x, cav: cav, sd: math.Sqrt(cav.Var), tol: 1e-12}
-}
-
 // response averages the predictor over the cavity for one row of counts of
 // probability p. The error that a row may have is larger the rarer it is.
-func (m *siteMap) response(p float64, k []float64) response {
+func (x smoothMixture) response(cav Cavity, p float64, k []float64) response {
 	if counts.IsEmpty(k) {
-		return response{base: m.cav.Mean, variance: m.cav.Var, keep: 1}
+		return response{base: cav.Mean, variance: cav.Var, keep: 1}
 	}
-	m.setCounts(k)
-	tol := math.Min(1e-4, 0.1*normalError/math.Sqrt(p))
-	m.tol = 0.002 * tol
-	f, slope, pull := m.evaluate(m.cav.Mean)
-	if m.cav.Var == 0 {
-		return response{base: f, keep: slope, pull: pull}
+	sd, tol := math.Sqrt(cav.Var), math.Min(1e-4, 0.1*normalError/math.Sqrt(p))
+	row := x.rowMap(cav.C, 0.002*tol*sd, k)
+	base, slope, pull := row.evaluate(cav.Mean)
+	if sd == 0 {
+		return response{base: base, keep: slope, pull: pull}
 	}
-	m.base = f
-	noise := m.prior + (0x1p-50*(math.Abs(f)+math.Abs(m.cav.Mean))+m.prior/math.Sqrt(m.cav.C))/m.sd
-	t := normal.Average(m.terms, tol, noise)
-	return response{base: f, shift: m.sd * t[0], variance: m.cav.Var * math.Max(0, t[1]-t[0]*t[0]), keep: t[2],
+	terms := func(z float64) normal.Terms {
+		f, slope, pull := row.evaluate(cav.Mean + sd*z)
+		off := (f - base) / sd
+		return normal.Terms{off, off * off, slope, pull}
+	}
+	noise := x.prior + (0x1p-50*(math.Abs(base)+math.Abs(cav.Mean))+x.prior/math.Sqrt(cav.C))/sd
+	t := normal.Average(terms, tol, noise)
+	return response{base: base, shift: sd * t[0], variance: cav.Var * math.Max(0, t[1]-t[0]*t[0]), keep: t[2],
 		pull: t[3]}
 }
 
-// terms evaluates the predictor at z standard deviations from the cavity's mean.
-func (m *siteMap) terms(z float64) normal.Terms {
-	f, slope, pull := m.evaluate(m.cav.Mean + m.sd*z)
-	off := (f - m.base) / m.sd
-	return normal.Terms{off, off * off, slope, pull}
+// rowMap is the predictor for one row of counts as a function of the field, at a cavity's precision c.
+type rowMap struct {
+	predictor
+	c, tol          float64 // tol: error of f
+	targets, counts []float64
+	last            point // the field solved last, from whose tangent the next proximal map is solved
 }
 
-// evaluate returns the predictor at the field h, its slope and one less the slope. A proximal map is solved
-// from its tangent at the last field.
-func (m *siteMap) evaluate(h float64) (f, slope, pull float64) {
+func (x smoothMixture) rowMap(c, tol float64, counts []float64) rowMap {
+	return rowMap{predictor: x.predictor, c: c, tol: tol, targets: x.Targets, counts: counts}
+}
+
+// evaluate returns the predictor at the field h, its slope and one less the slope.
+func (m *rowMap) evaluate(h float64) (f, slope, pull float64) {
 	if m.likelihood != nil {
-		f, slope = m.posteriorMean(m.cav.C, h, m.Targets, m.counts)
+		f, slope = m.posteriorMean(m.c, h, m.targets, m.counts)
 		return f, slope, 1 - slope
 	}
 	guess := h
 	if m.last.slope > 0 {
 		guess = m.last.f + (h-m.last.h)*m.last.slope
 	}
-	f, curvature := m.derivatives.prox(m.cav.C, h, m.Targets, m.counts, guess, m.tol*m.sd)
+	f, curvature := m.derivatives.prox(m.c, h, m.targets, m.counts, guess, m.tol)
 	slope = 1 / (1 + curvature)
 	m.last = point{h, f, slope}
 	return f, slope, curvature * slope
 }
 
-// setCounts sets the row of counts.
-func (m *siteMap) setCounts(k []float64) { m.counts, m.last = k, point{} }
+func (m rowMap) at(h float64) point {
+	f, slope, _ := m.evaluate(h)
+	return point{h, f, slope}
+}
+
+// inverse is h = x + sum_j k_j l'(x, y_j)/c (T3).
+func (m rowMap) inverse(x float64) preimage {
+	push, curvature := m.derivatives.push(m.c, x, m.targets, m.counts)
+	return preimage{x + push, x + push, 1 / (1 + curvature)}
+}
+
+func (rowMap) bends() ([]float64, bool) { return nil, false }
 
 // Distribution is a mapped Gaussian for every row of the counts.
 func (x smoothMixture) Distribution(cav Cavity) Distribution {
 	var d Distribution
 	var posterior *rowTable
+	sd := math.Sqrt(cav.Var)
 	for i, p := range x.P {
-		var f fieldMap = &proxMap{x.derivatives, cav.C, 1e-12 * math.Sqrt(cav.Var), x.Targets, x.Row(i)}
 		switch {
 		case counts.IsEmpty(x.Row(i)) || x.likelihood != nil && cav.C > maxCavityPrecision:
-			f = identity{}
-		case x.likelihood != nil:
+			d.add(p, cav.Mean, sd, identity{})
+		case x.likelihood == nil:
+			d.add(p, cav.Mean, sd, x.rowMap(cav.C, 1e-12*sd, x.Row(i)))
+		default:
 			if posterior == nil {
 				posterior = newRowTable(x, cav.C)
 			}
-			f = &posteriorMap{posterior, i, cav.Mean, math.Sqrt(cav.Var)}
+			d.add(p, cav.Mean, sd, &posteriorMap{posterior, i, cav.Mean, sd})
 		}
-		d.add(p, cav.Mean, math.Sqrt(cav.Var), f)
 	}
 	return d
 }
-
-// proxMap is the proximal map of a smooth loss at a cavity's precision c, for counts of the targets.
-type proxMap struct {
-	derivatives
-	c, tol          float64
-	targets, counts []float64
-}
-
-func (m *proxMap) at(h float64) point {
-	f, curvature := m.prox(m.c, h, m.targets, m.counts, h, m.tol)
-	return point{h, f, 1 / (1 + curvature)}
-}
-
-// inverse is h = x + sum_j k_j l'(x, y_j)/c (T3).
-func (m *proxMap) inverse(x float64) preimage {
-	push, curvature := m.push(m.c, x, m.targets, m.counts)
-	return preimage{x + push, x + push, 1 / (1 + curvature)}
-}
-
-func (*proxMap) bends() ([]float64, bool) { return nil, false }

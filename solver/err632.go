@@ -1,6 +1,7 @@
 package solver
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -40,11 +41,7 @@ func Is632Applicable(law resample.CountDistribution) bool {
 // the examples, nil for 1.
 func Combine632(leftOut float64, test loss.Test, y, fit, weights []float64) ErrorEstimates {
 	e := ErrorEstimates{LeftOut: leftOut, NoInformation: noInformation(test, y, fit, weights)}
-	apparent := make([]float64, len(fit))
-	for i, f := range fit {
-		apparent[i] = test.Value(f, y[i])
-	}
-	e.Apparent = stat.Mean(apparent, weights)
+	e.Apparent, _ = meanLoss(fit, y, weights, test)
 	e.Err632 = 0.368*e.Apparent + 0.632*e.LeftOut
 	e.Err632Plus = err632plus(e)
 	return e
@@ -83,16 +80,15 @@ func noInformation(test loss.Test, y, fit, weights []float64) float64 {
 	}
 	targets := distinctValues(y, weights, mostTargets)
 	fits := distinctValues(fit, weights, mostPairs/len(targets))
-	perFit := make([]float64, len(fits))
+	perFit, total := make([]float64, len(fits)), 0.0
+	for _, t := range targets {
+		total += t.count
+	}
 	linalg.Parallel(len(fits), func(i int) {
 		for _, t := range targets {
 			perFit[i] += fits[i].count * t.count * test.Value(fits[i].value, t.value)
 		}
 	})
-	total := float64(len(y))
-	if weights != nil {
-		total = floats.Sum(weights)
-	}
 	return floats.Sum(perFit) / (total * total)
 }
 
@@ -101,33 +97,33 @@ type shared struct{ value, count float64 }
 
 // distinctValues are the distinct ones of v, however often each is there: two for labels. Where there are
 // more than most, as many neighbours as it takes are one value, their mean.
-func distinctValues(v, weights []float64, most int) []shared {
-	var all []shared
-	order := make([]int, len(v))
-	sorted := slices.Clone(v)
-	floats.ArgsortStable(sorted, order)
-	for i, x := range sorted {
-		if k := len(all); k == 0 || all[k-1].value != x {
-			all = append(all, shared{value: x})
-		}
-		count := 1.0
+func distinctValues(v, weights []float64, most int) (distinct []shared) {
+	all := make([]shared, len(v))
+	for i, x := range v {
+		all[i] = shared{x, 1}
 		if weights != nil {
-			count = weights[order[i]]
+			all[i].count = weights[i]
 		}
-		all[len(all)-1].count += count
 	}
-	if len(all) <= most {
-		return all
+	slices.SortStableFunc(all, func(a, b shared) int { return cmp.Compare(a.value, b.value) })
+	for _, x := range all {
+		if k := len(distinct) - 1; k >= 0 && distinct[k].value == x.value {
+			distinct[k].count += x.count
+		} else {
+			distinct = append(distinct, x)
+		}
 	}
-	merged := make([]shared, 0, most)
-	for group := range slices.Chunk(all, (len(all)+most-1)/most) {
+	if len(distinct) <= most {
+		return distinct
+	}
+	var merged []shared
+	for group := range slices.Chunk(distinct, (len(distinct)+most-1)/most) {
 		var sum shared
 		for _, x := range group {
 			sum.count += x.count
 			sum.value += x.count * x.value
 		}
-		sum.value /= sum.count
-		merged = append(merged, sum)
+		merged = append(merged, shared{sum.value / sum.count, sum.count})
 	}
 	return merged
 }

@@ -78,9 +78,6 @@ func New(y []float64, law resample.CountDistribution, least float64) *Joint {
 	return lattice(targets, axes)
 }
 
-// Lattice is New by the lattice rule, whatever the number of rows.
-func Lattice(y []float64, law resample.CountDistribution) *Joint { return lattice(marginals(y, law)) }
-
 // marginal is the distribution of the count of one target.
 type marginal struct{ counts, p []float64 }
 

@@ -1,6 +1,6 @@
 // Package normal computes what the losses need of the standard normal distribution x ~ N(0, 1): its
-// distribution function and truncated moments with their relative accuracy kept in the tails, which gonum's
-// distuv does not keep, and the variance of a clipped normal.
+// distribution function with its relative accuracy kept in the tails, which gonum's distuv does not keep, the
+// variance of a clipped normal, and averages by Gauss-Legendre and trapezoidal rules.
 package normal
 
 import "math"
@@ -63,30 +63,4 @@ func tailRatios(x float64) (q0, q1, q2 float64) {
 func Prob(a, b float64) float64 {
 	from, to := TailAt(a), TailAt(b)
 	return ProbBetween(&from, &to)
-}
-
-// TruncatedMoments computes the integrals of phi, x phi and x^2 phi over [a, b], infinite
-// ends allowed; all 0 where b <= a.
-func TruncatedMoments(a, b float64) (m0, m1, m2 float64) {
-	if b <= a {
-		return 0, 0, 0
-	}
-	m0 = Prob(a, b)
-	m2 = m0 + timesPDF(a) - timesPDF(b)
-	switch {
-	case math.IsInf(a, -1) && math.IsInf(b, 1):
-	case math.Abs(a) <= math.Abs(b): // phi(a) - phi(b), from its larger term
-		m1 = -PDF(a) * math.Expm1(-0.5*(b-a)*(b+a))
-	default:
-		m1 = PDF(b) * math.Expm1(0.5*(b-a)*(b+a))
-	}
-	return m0, m1, m2
-}
-
-// timesPDF computes x phi(x), 0 at infinity.
-func timesPDF(x float64) float64 {
-	if math.IsInf(x, 0) {
-		return 0
-	}
-	return x * PDF(x)
 }

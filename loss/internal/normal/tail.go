@@ -1,10 +1,6 @@
 package normal
 
-import (
-	"math"
-
-	"bootbench/loss/internal/quadrature"
-)
+import "math"
 
 // Tail is a point z with the integrals over the nearer tail, x beyond |z|: P = P(x > |z|), First = E(x-|z|)+
 // and Second = E(x-|z|)+^2. Their relative errors are some roundings.
@@ -92,8 +88,8 @@ func computeTail(z, x float64) Tail {
 	return Tail{z, p, first, 2 * first * q2, pdf}
 }
 
-// Mirror is the tail at -z.
-func (t Tail) Mirror() Tail {
+// mirror is the tail at -z.
+func (t Tail) mirror() Tail {
 	t.Z = -t.Z
 	return t
 }
@@ -160,20 +156,15 @@ func CDFIntegral(a, b *Tail) float64 {
 	case a.Z == b.Z:
 		return 0
 	case narrow(a, b, 0.01):
-		return (b.Z - a.Z) * quadrature.Legendre5.Mean(CDF, a.Z, b.Z)
+		return Panels(CDF, a.Z, b.Z, 1)
 	}
 	return b.Shortfall() - a.Shortfall()
 }
 
 // UpperIntegral computes the integral of 1-Phi over [a, b], a <= b, where b may be Inf.
 func UpperIntegral(a, b *Tail) float64 {
-	switch {
-	case a.Z == b.Z:
-		return 0
-	case narrow(a, b, 0.01):
-		return (b.Z - a.Z) * quadrature.Legendre5.Mean(CDF, -b.Z, -a.Z)
-	}
-	return a.Excess() - b.Excess()
+	from, to := b.mirror(), a.mirror()
+	return CDFIntegral(&from, &to)
 }
 
 // ClippedVar computes the variance of min(max(x, a), b) for a < b, either of which may be infinite.
@@ -189,15 +180,15 @@ func ClippedVar(a, b *Tail) float64 {
 		return ClippedVar(a, &Origin) + ClippedVar(&Origin, b) +
 			2*CDFIntegral(a, &Origin)*UpperIntegral(&Origin, b)
 	case b.Z > 0: // mirrored
-		a, b = &Tail{-b.Z, b.P, b.First, b.Second, b.Density}, &Tail{-a.Z, a.P, a.First, a.Second, a.Density}
+		from, to := b.mirror(), a.mirror()
+		a, b = &from, &to
 	}
 	// b less the clipped x has these first and second moments; b <= 0.
 	var first, second float64
 	width := b.Z - a.Z
 	if narrow(a, b, 0.5) {
-		first = width * quadrature.Legendre5.Mean(CDF, a.Z, b.Z)
-		second = 2 * width * quadrature.Legendre5.Mean(func(x float64) float64 { return (b.Z - x) * CDF(x) }, a.Z,
-			b.Z)
+		first = Panels(CDF, a.Z, b.Z, 1)
+		second = 2 * Panels(func(x float64) float64 { return (b.Z - x) * CDF(x) }, a.Z, b.Z, 1)
 	} else {
 		first = b.First - a.First
 		second = b.Second - a.Second - 2*width*a.First

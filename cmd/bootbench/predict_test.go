@@ -14,6 +14,7 @@ import (
 
 	"bootbench/internal/need"
 	"bootbench/internal/report"
+	"bootbench/internal/dataset"
 	"bootbench/internal/svm"
 )
 
@@ -148,8 +149,9 @@ func TestLibsvmRegression(t *testing.T) {
 		f := m.Bias
 		for k, coef := range m.Weight {
 			var s [2]float64
-			for e := m.Start[k]; e < m.Start[k+1]; e++ {
-				s[m.Index[e]] = m.Value[e]
+			index, value := m.X.Row(k)
+			for e, j := range index {
+				s[j] = value[e]
 			}
 			f += coef * math.Exp(-0.4*((v[0]-s[0])*(v[0]-s[0])+(v[1]-s[1])*(v[1]-s[1])))
 		}
@@ -303,8 +305,9 @@ func TestTrain(t *testing.T) {
 		sum := 0.0
 		for k, coef := range m.Weight {
 			v := make([]float64, 3)
-			for e := m.Start[k]; e < m.Start[k+1]; e++ {
-				v[m.Index[e]] = m.Value[e]
+			index, value := m.X.Row(k)
+			for e, j := range index {
+				v[j] = value[e]
 			}
 			for i := range x {
 				if square(x[i], v) == 0 {
@@ -358,7 +361,7 @@ func readModel(t *testing.T, path string) (m svm.ModelFile) {
 		fmt.Sscanf(line, "label %d %d", &m.Label[0], &m.Label[1])
 	}
 	m.Bias = -m.Bias
-	m.Start = []int{0}
+	m.X = &dataset.CSR{Start: []int{0}}
 	for line := range strings.Lines(vectors) {
 		coef, features, _ := strings.Cut(line, " ")
 		number := need.One(strconv.ParseFloat(coef, 64))(t)
@@ -369,9 +372,9 @@ func readModel(t *testing.T, path string) (m svm.ModelFile) {
 			if _, err := fmt.Sscanf(field, "%d:%g", &index, &value); err != nil {
 				t.Fatal(err)
 			}
-			m.Index, m.Value = append(m.Index, index-1), append(m.Value, value)
+			m.X.Index, m.X.Value = append(m.X.Index, index-1), append(m.X.Value, value)
 		}
-		m.Start = append(m.Start, len(m.Index))
+		m.X.Start = append(m.X.Start, len(m.X.Index))
 	}
 	return m
 }

@@ -234,8 +234,7 @@ func fillLibsvm(file *svm.ModelFile, set *dataset.Set, p *model.Predictor) {
 		rows = dataset.NewCSR(dataset.Matrix{Rows: len(p.Support.Dense) / d, Cols: d, Stride: d,
 			Data: p.Support.Dense})
 	}
-	file.Start, file.Index, file.Value = rows.Start, rows.Index, rows.Value
-	file.Weight, file.Bias = make([]float64, len(p.Weight)), p.Bias+p.TargetMean
+	file.X, file.Weight, file.Bias = rows, make([]float64, len(p.Weight)), p.Bias+p.TargetMean
 	for i, w := range p.Weight {
 		file.Weight[i] = p.Kernel.Amplitude * w
 		file.Bias += p.Kernel.Constant * w

@@ -1,9 +1,6 @@
 package dataset
 
-import (
-	"fmt"
-	"math"
-)
+import "fmt"
 
 // CheckInputs reports the first thing wrong with inputs that no reader made: a shape that does not fit the
 // numbers, columns of a sparse row that do not ascend or lie outside, values that are not finite.
@@ -17,7 +14,7 @@ func (s *Set) CheckInputs() error {
 	}
 	for i := range s.N() {
 		for k, v := range s.Stored(i) {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
+			if checkFinite(v) != nil {
 				if s.Sparse != nil {
 					k = int(s.Sparse.Index[s.Sparse.Start[i]+k])
 				}

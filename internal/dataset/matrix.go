@@ -1,12 +1,13 @@
 package dataset
 
-// Matrix is a dense row-major matrix. Its fields are those of gonum's blas64.General, so that
-// blas64.General(m) is a plain conversion. Matrices made by this package have Stride = Cols.
-type Matrix struct {
-	Rows, Cols int
-	Data       []float64
-	Stride     int
-}
+import (
+	"strconv"
+
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// Matrix is a dense row-major matrix. Matrices made by this package have Stride = Cols.
+type Matrix blas64.General
 
 // NewMatrix returns a zero matrix of rows x cols, both >= 0.
 func NewMatrix(rows, cols int) Matrix {
@@ -65,6 +66,17 @@ type CSR struct {
 func (m *CSR) Row(i int) (index []int32, value []float64) {
 	first, end := m.Start[i], m.Start[i+1]
 	return m.Index[first:end:end], m.Value[first:end:end]
+}
+
+// AppendRow appends row i to a text, each entry as LIBSVM writes it: a blank, its column from 1, a colon and
+// its value in the shortest form that reads back to the same float64.
+func (m *CSR) AppendRow(text []byte, i int) []byte {
+	index, value := m.Row(i)
+	for k, j := range index {
+		text = append(strconv.AppendInt(append(text, ' '), int64(j)+1, 10), ':')
+		text = strconv.AppendFloat(text, value[k], 'g', -1, 64)
+	}
+	return text
 }
 
 // Gather copies the rows with the given numbers (from 0), in that order, into a new matrix.

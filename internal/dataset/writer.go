@@ -50,10 +50,7 @@ func writeLIBSVM(w io.Writer, s *Set) error {
 	out := bufio.NewWriter(w)
 	for i, y := range s.Y {
 		out.WriteString(formatNumber(y))
-		index, value := x.Row(i)
-		for k, c := range index {
-			fmt.Fprintf(out, " %d:%s", c+1, formatNumber(value[k]))
-		}
+		out.Write(x.AppendRow(nil, i))
 		if i == 0 && !slices.Contains(x.Index, int32(x.Cols-1)) {
 			fmt.Fprintf(out, " %d:0", x.Cols)
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+
+	"bootbench/internal/dataset"
 )
 
 // ModelFile is a predictor in LIBSVM's text format for models,
@@ -23,11 +25,8 @@ type ModelFile struct {
 	Label      [2]int
 	Weight     []float64 // of the examples, y_i a_i of a classifier; the file omits zeros
 	Bias       float64
-	// Example i has the features Index[Start[i]:Start[i+1]], which count from 0, and their Value, as in
-	// dataset.CSR. The file of a precomputed kernel has the examples' numbers instead.
-	Start []int
-	Index []int32
-	Value []float64
+	// X are the features of the examples. The file of a precomputed kernel has the examples' numbers instead.
+	X *dataset.CSR
 }
 
 // The kernels of model files, by their names in them.
@@ -64,9 +63,13 @@ func (m *ModelFile) Write(w io.Writer) error {
 	fmt.Fprint(out, "SV\n")
 	var line []byte
 	for _, i := range support {
-		line = append(strconv.AppendFloat(line[:0], m.Weight[i], 'g', -1, 64), ' ')
-		line = append(m.appendExample(line, i), '\n')
-		if _, err := out.Write(line); err != nil {
+		line = strconv.AppendFloat(line[:0], m.Weight[i], 'g', -1, 64)
+		if m.Kernel == FilePrecomputed {
+			line = fmt.Appendf(line, " 0:%d", i+1)
+		} else {
+			line = m.X.AppendRow(line, i)
+		}
+		if _, err := out.Write(append(line, " \n"...)); err != nil {
 			return err
 		}
 	}
@@ -86,16 +89,4 @@ func (m *ModelFile) supportVectors() (list []int, positive int) {
 		}
 	}
 	return list, positive
-}
-
-// appendExample appends what tells kernels example i: its features, or its number.
-func (m *ModelFile) appendExample(line []byte, i int) []byte {
-	if m.Kernel == FilePrecomputed {
-		return fmt.Appendf(line, "0:%d ", i+1)
-	}
-	for e := m.Start[i]; e < m.Start[i+1]; e++ {
-		line = append(strconv.AppendInt(line, int64(m.Index[e])+1, 10), ':')
-		line = append(strconv.AppendFloat(line, m.Value[e], 'g', -1, 64), ' ')
-	}
-	return line
 }

@@ -40,7 +40,7 @@ func features(t *testing.T, fields []string) (index []int32, value []float64) {
 
 // readModel reads what LIBSVM or Write wrote.
 func readModel(t *testing.T, text string) *ModelFile {
-	m := &ModelFile{Start: []int{0}}
+	m := &ModelFile{X: &dataset.CSR{Start: []int{0}}}
 	header, vectors, _ := strings.Cut(text, "SV\n")
 	for line := range strings.Lines(header) {
 		fmt.Sscanf(line, "kernel_type %s", &m.Kernel)
@@ -63,8 +63,8 @@ func readModel(t *testing.T, text string) *ModelFile {
 			continue
 		}
 		m.Weight = append(m.Weight, weight)
-		m.Index, m.Value = append(m.Index, index...), append(m.Value, value...)
-		m.Start = append(m.Start, len(m.Index))
+		m.X.Index, m.X.Value = append(m.X.Index, index...), append(m.X.Value, value...)
+		m.X.Start = append(m.X.Start, len(m.X.Index))
 	}
 	return m
 }
@@ -82,8 +82,9 @@ func decide(m *ModelFile, index []int32, value []float64) float64 {
 			continue
 		}
 		var v [len(x)]float64
-		for e := m.Start[i]; e < m.Start[i+1]; e++ {
-			v[m.Index[e]+1] = m.Value[e]
+		index, value := m.X.Row(i)
+		for e, j := range index {
+			v[j+1] = value[e]
 		}
 		product, distance := 0.0, 0.0
 		for j := range x {

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"bootbench/internal/dataset"
 	"bootbench/internal/need"
 	"bootbench/internal/report"
-	"bootbench/internal/dataset"
 	"bootbench/internal/svm"
 )
 

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// dateLayouts are how dates are written, as package time writes layouts. Of those that fit all texts of a
-// column the first is taken.
+// dateLayouts are those of package time in which dates are read; the first that fits a whole column is taken.
 var dateLayouts = []string{"2006-1-2", "2006/1/2", "2.1.2006", "1/2/2006", "2/1/2006", "2-1-2006",
 	"2 Jan 2006", "2 January 2006", "Jan 2, 2006", "January 2, 2006", "2-Jan-2006", "2006-1",
 	time.RFC3339, "2006-1-2T15:4:5", "2006-1-2 15:4:5", "2006-1-2 15:4:5Z07:00", "2006-1-2 15:4",

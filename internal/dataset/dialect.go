@@ -68,8 +68,7 @@ func cutSample(sample []byte, whole bool, separator byte) (cut [][]string, compl
 	return cut, true
 }
 
-// regular reports whether all records have equally many cells, at least two; shifted says that the first has
-// one less, as R writes tables with row names.
+// regular reports whether all records have the same two or more cells; shifted: the first lacks one, as R's.
 func regular(records [][]string, separator byte) (shifted, ok bool) {
 	if len(records) == 0 {
 		return false, false

@@ -7,10 +7,9 @@ import (
 	"math"
 )
 
-// Distinct finds repeated inputs: rows all of whose features are equal (0 and -0 are). site[i] is the number
-// of the distinct input of row i, and first[s] is the first row that has distinct input s; distinct inputs
-// are numbered by first appearance. Examples of different weights have different ones. X.Gather(first) is the
-// matrix of distinct inputs. Rows are compared by their SHA-256.
+// Distinct numbers the distinct inputs by first appearance: site[i] is that of row i, first[s] the first row
+// of input s, and X.Gather(first) the matrix of distinct inputs. Equal are rows of equal weight whose
+// features are all equal (0 and -0 are), compared by their SHA-256.
 func (s *Set) Distinct() (site, first []int) {
 	site = make([]int, s.N())
 	number := make(map[[sha256.Size]byte]int, s.N())
@@ -49,8 +48,7 @@ func (s *Set) appendRow(b []byte, i int) []byte {
 	return b
 }
 
-// Digest is a checksum of the numbers of the set: shape, features and targets, not their names. Equal sets
-// have equal digests on every machine.
+// Digest is a checksum of shape, features and targets, not their names; it is the same on every machine.
 func (s *Set) Digest() string {
 	h := sha256.New()
 	b := binary.LittleEndian.AppendUint64(nil, uint64(s.N()))

@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// fewRows is the number of rows from which on a column that differs in each of them is taken for their names
-// or numbers.
+// fewRows is the least number of rows that a column without repetitions is taken to name or number.
 const fewRows = 10
 
 // set is a training set, or new inputs for one.
@@ -124,8 +123,7 @@ func (t *table) learn() (*Encoding, error) {
 	return e, nil
 }
 
-// settle looks at a column as a whole: without a value, with texts that never differ or always differ it is
-// no feature.
+// settle leaves a column out that has no value, or texts that never or always differ.
 func (t *table) settle(c *column) error {
 	rows, empty, different := len(t.rows), c.missing == len(t.rows), len(c.texts)
 	if c.role == asTarget && empty {
@@ -210,8 +208,7 @@ var (
 	number = regexp.MustCompile(`^[+-]*[+.,'%$€£¥ \x{a0}]*\d[+\d.,'%$€£¥ \x{a0}]*$`)
 )
 
-// inputs are the features and targets of the rows of a table, as an encoding says; without means in it, those
-// of the table fill missing cells.
+// inputs encodes the rows of a table; without means in the encoding, those of the table fill missing cells.
 func (t *table) inputs(e *Encoding) (*Inputs, error) {
 	if len(t.targets) > 0 && t.targets[0].missing == len(t.rows) {
 		for _, c := range t.targets {
@@ -256,8 +253,8 @@ func (t *table) inputs(e *Encoding) (*Inputs, error) {
 	return in, err
 }
 
-// complete lists the rows to use: those whose target and parts have a value, and all other cells too if
-// Missing says to drop the others; gaps says that cells are missing.
+// complete lists the rows whose target and parts have a value, and with MissingDrop all other cells too; gaps
+// says that cells are missing.
 func (t *table) complete() (rows []int, gaps bool, err error) {
 	var lacking, required []*column
 	for _, c := range t.columns {
@@ -366,8 +363,7 @@ func (t *table) matrix(e *Encoding, rows []int) (Matrix, error) {
 	return x, nil
 }
 
-// encode sets the features x of a cell, which are zero: a missing one's become NaN, except the flag. It
-// reports whether a text is a level.
+// encode sets the features x of a cell, all zero: NaN for a missing one. seen: a text is a level.
 func (c *column) encode(x []float64, v float64) (seen bool, err error) {
 	if c.Flag {
 		last := len(x) - 1

@@ -10,8 +10,7 @@ import (
 type Encoding struct {
 	Name string `json:"name"` // of the training set
 	Task Task   `json:"task"`
-	// Features is the number D of features; Columns are those of the file that became features, in order, and
-	// none if inputs are sparse.
+	// Features is the number D of features; Columns are the file's that became features, none of sparse inputs.
 	Features int             `json:"features"`
 	Columns  []encodedColumn `json:"columns,omitempty"`
 	// Header names all columns of the file, with target and columns that were left out; Headless says that they
@@ -29,8 +28,7 @@ type Encoding struct {
 	// Classes are the names of several classes, and TextClasses says that they are texts in the file.
 	Classes     []string `json:"classes,omitempty"`
 	TextClasses bool     `json:"text_classes,omitempty"`
-	// Missing is what was done about cells without a value; Means are those of the features, which replace them;
-	// nil if inputs are sparse.
+	// Missing is what was done about cells without a value; Means of the features, nil if sparse, replace them.
 	Missing Missing   `json:"missing"`
 	Means   []float64 `json:"means,omitempty"`
 }

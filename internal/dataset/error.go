@@ -9,8 +9,7 @@ import (
 	"unicode"
 )
 
-// Error is bad input: what is wrong and where. Every error of this package is one; a command answers it with
-// its exit status for bad input.
+// Error is bad input: what is wrong and where. Every error of this package is one.
 type Error struct {
 	File   string // or data set, or specification
 	Place  string // "line 3" of a text, "row 3" of an array, both from 1; "" if neither applies

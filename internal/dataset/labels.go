@@ -8,8 +8,7 @@ import (
 	"strconv"
 )
 
-// Check verifies that the targets suit a task: for classification they take exactly the two values -1 and +1,
-// for regression they are not all the same.
+// Check verifies that the targets suit a task: -1 and +1 for classification, different ones for regression.
 func (s *Set) Check(task Task) error {
 	if task == Classification && s.Task == Several {
 		task = Regression // whatever their numbers are
@@ -36,8 +35,7 @@ func (s *Set) Check(task Task) error {
 	return &Error{File: s.Name, Column: s.Target, Err: err}
 }
 
-// checkTargets refuses targets that are all the same, whatever the task, and makes classes of them if a
-// positive one is named, or the task asks for classes.
+// checkTargets refuses targets that are all the same, and makes classes of them if the options ask for any.
 func (s *Set) checkTargets(opt Options) error {
 	err := s.Check(Regression)
 	switch {
@@ -71,8 +69,7 @@ func formatNumber(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64)
 // labelName is a numeric label as a text.
 func labelName(v float64) string { return formatNumber(v + 0) } // -0 is 0
 
-// Classes names the labels -1 and +1 as a file writes them. Of more than two labels, Negative is "not " and
-// Positive.
+// Classes names the labels -1 and +1 as a file writes them. Of more labels, Negative is "not " and Positive.
 type Classes struct {
 	Negative string `json:"negative"`
 	Positive string `json:"positive"`
@@ -209,8 +206,7 @@ func chooseLabels(names []string, texts bool, positive string) (*Labels, error) 
 		listTexts(names), cure)
 }
 
-// Against is a set of several classes with class k, from 0, as the label +1, and all others as -1. It shares
-// the inputs.
+// Against is a set of several classes with class k, from 0, as +1 and all others as -1. It shares the inputs.
 func (s *Set) Against(k int) *Set {
 	one := *s
 	one.Classes, one.Task, one.Y = nil, Classification, make([]float64, len(s.Y))

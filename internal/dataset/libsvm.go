@@ -95,8 +95,7 @@ func (s *sparse) add(fields []string, at place) error {
 	return s.opt.fitsSparse(s.x.Rows, s.x.Cols, len(s.x.Index))
 }
 
-// parseEntry reads index:value. The index counts from base in the file and from 1 in what is returned, and
-// must exceed previous.
+// parseEntry reads index:value. The index, from base in the file, from 1 when returned, must exceed previous.
 func parseEntry(field string, previous, base int) (index int, value float64, err error) {
 	left, right, ok := strings.Cut(field, ":")
 	if !ok {
@@ -121,8 +120,7 @@ func parseEntry(field string, previous, base int) (index int, value float64, err
 	return index, value, nil
 }
 
-// set is a training set, sparse or dense after its shape, or new inputs for one. Dense features are named x1,
-// x2, ...
+// set is a training set, sparse or dense with features x1, x2, ..., or new inputs for one.
 func (s *sparse) set() (*Set, error) {
 	switch {
 	case s.x.Rows == 0:
@@ -154,8 +152,8 @@ func (s *sparse) set() (*Set, error) {
 	return set, set.checkTargets(s.opt)
 }
 
-// inputs are new inputs, held as those of the training set are. If those are dense, no index may exceed the
-// number of features; if they are sparse, further features are zero there.
+// inputs are new inputs, held as those of the training set are. Sparse ones may have further features, which
+// are zero there.
 func (s *sparse) inputs(e *Encoding) (in *Inputs, err error) {
 	in = &Inputs{Name: s.name}
 	if s.labelled {

@@ -60,8 +60,7 @@ func (l *lines) errLong() error {
 	return fmt.Errorf("%w: a line of more than %s", errMemory, humanBytes(float64(l.limit)))
 }
 
-// records cuts a text into the rows of a table. encoding/csv gets the lines of one record at a time, so that
-// their length is bounded.
+// records cuts a text into the rows of a table. encoding/csv gets one record at a time, of bounded length.
 type records struct {
 	*lines
 	csv     *csv.Reader
@@ -80,8 +79,7 @@ func newRecords(text io.Reader, separator byte, opt Options) *records {
 	return r
 }
 
-// next returns the cells of the next record without the blanks around them, valid until the next call, and
-// its first line, or io.EOF.
+// next returns the trimmed cells of the next record, valid until the next call, and its first line.
 func (r *records) next() (cells []string, line int, err error) {
 	if line, err = r.readText(); err == nil {
 		if cells, err = r.csv.Read(); err != nil {

@@ -29,9 +29,8 @@ import (
 // name is that of an embedded set is reached as ./NAME.
 func Load(path string, opt Options) (*Set, error) { return load(path, opt, nil) }
 
-// LoadInputs reads new inputs from whatever Load accepts as a path. The target column may be missing. What
-// the training set did about missing values is done again, unless opt says otherwise. The inputs are held as
-// those of the training set are, dense or sparse, whatever their shape.
+// LoadInputs reads new inputs from whatever Load accepts as a path, with targets or without. Missing values
+// are treated as in the training set, unless opt says otherwise, and inputs held alike, dense or sparse.
 func (e *Encoding) LoadInputs(path string, opt Options) (*Inputs, error) {
 	if err := e.Check(); err != nil {
 		return nil, err
@@ -55,8 +54,7 @@ func load(path string, opt Options, train *Encoding) (s *Set, err error) {
 	return s, err
 }
 
-// Files lists the files that a path of Load or LoadInputs names: that file, which may not be there, or those
-// that it matches as a pattern, in the order of their names.
+// Files lists the file that a path names, which may not be there, or the files that it matches as a pattern.
 func Files(path string) ([]string, error) {
 	if _, err := os.Stat(path); err == nil || !strings.ContainsAny(path, "*?[") {
 		return []string{path}, nil

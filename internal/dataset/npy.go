@@ -13,8 +13,7 @@ import (
 	"github.com/sbinet/npyio/npy"
 )
 
-// array is a NumPy array with a row per example, whose header was read. npyio trusts what that says, so
-// memory grows with what follows.
+// array is a NumPy array with a row per example, whose header was read.
 type array struct {
 	rows, cols int
 	element

@@ -16,22 +16,16 @@ type Options struct {
 	// Stdin is what the path "-" reads; nil means that "-" is refused.
 	Stdin io.Reader
 
-	// Target is the column of the target, by name or number from 1, or several, separated by commas; "" is the
-	// last one that is not dropped.
+	// Columns are given by name or number from 1. Target may be several, separated by commas; "" is the last one
+	// that is not dropped.
 	Target string
-	// Drop lists columns to leave out, by name or number from 1.
-	Drop []string
-	// Categorical lists columns, by name or number from 1, whose numbers are names of categories: they become
-	// indicators, as texts do.
-	Categorical []string
-	// Groups, Strata and Folds are columns, by name or number from 1, that number the parts which examples
-	// belong to; they are no features.
+	// Drop lists columns to leave out, Categorical those whose numbers name categories, which become indicators.
+	Drop, Categorical []string
+	// Groups, Strata and Folds number the parts of examples; they are no features.
 	Groups, Strata, Folds string
-	// Weights is the column of importance weights, and Counts that of the numbers of equal rows that a row
-	// stands for; neither is a feature. Rows of which one is 0 are left out.
+	// Weights are importance weights, Counts the equal rows that a row stands for; rows of 0 are left out.
 	Weights, Counts string
-	// MaxLevels bounds the texts of a column that become indicators; all but the most frequent are one. 0 means
-	// DefaultMaxLevels.
+	// MaxLevels bounds the indicators of a column of texts, of which the rarest share one; 0: DefaultMaxLevels.
 	MaxLevels int
 	// NoHeader takes the first line for an example; false means that it is detected.
 	NoHeader bool
@@ -42,8 +36,7 @@ type Options struct {
 	Positive string
 	// Task says that targets are numbers, Regression, or classes, Classification; "" leaves it to the targets.
 	Task Task
-	// UnseenZero takes texts of new inputs that the training set lacks for none of its texts: all indicators are
-	// 0. False refuses them.
+	// UnseenZero sets all indicators to 0 for texts that the training set lacks; false refuses them.
 	UnseenZero bool
 	// ZeroBased says that the indices of a sparse file count from 0.
 	ZeroBased bool

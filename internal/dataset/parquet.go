@@ -74,15 +74,13 @@ func openParquet(f *source) (*rows, error) {
 	return r, nil
 }
 
-// leaf is a leaf of the schema: the column that its values belong to, and what makes cells of them; nil if
-// they are not read.
+// leaf is a leaf of the schema: the column of its values, and what makes cells of them, nil if nothing does.
 type leaf struct {
 	column int
 	cell   func(v parquet.Value) cell
 }
 
-// cellsOf says how values of a type become cells, dates and times as texts; nil if they are neither numbers
-// nor texts.
+// cellsOf says how values of a type become cells, dates and times as texts; nil for no numbers and no texts.
 func cellsOf(t parquet.Type) func(v parquet.Value) cell {
 	is, kind := t.LogicalType(), t.Kind()
 	if is == nil {

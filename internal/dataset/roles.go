@@ -54,8 +54,7 @@ func (t *table) planTraining() error {
 	return nil
 }
 
-// planTargets finds the columns of targets: those asked for, or the last feature. A comma separates several
-// unless it is part of a name.
+// planTargets finds the targets asked for, or the last feature. A comma in no name separates several.
 func (t *table) planTargets() error {
 	names := strings.Split(t.opt.Target, ",")
 	if t.opt.Target == "" {
@@ -84,8 +83,7 @@ func (t *table) planTargets() error {
 	return nil
 }
 
-// find is the column that a flag asks for by its name or else, if that is a whole number, by its number from
-// 1.
+// find is the column that a flag asks for, by its name or else its number from 1.
 func (t *table) find(flag, name string) (*column, error) {
 	var names []string
 	for _, c := range t.columns {
@@ -157,8 +155,7 @@ func (t *table) planInputs(e *Encoding) error {
 	return nil
 }
 
-// takeNames gives columns without names those of the training file: all of them, all but the target, or those
-// of the features with the target or without.
+// takeNames gives columns the names of the training file, or of its features, with the target or not.
 func (t *table) takeNames(e *Encoding) error {
 	if !e.Headless && t.header.unit == "line" && !t.opt.NoHeader {
 		return errors.New("all cells are numbers: a header line that names the columns is needed, as in " +

@@ -50,11 +50,9 @@ type Set struct {
 	Name string
 	// Source says where the data come from.
 	Source string
-	// Task is what the source states, and for files a guess from the targets: classification if each of them is
-	// -1 or +1.
+	// Task is what the source states; for files, classification if each target is -1 or +1.
 	Task Task
-	// Features are the D column names of X, nil for sparse inputs, whose features have numbers only. Target is
-	// the name of Y.
+	// Features are the D names of the columns of X, nil for sparse inputs; Target is the name of Y.
 	Features []string
 	Target   string
 	// X holds the inputs, N x D; Y the N targets, nil for new inputs without. All entries are finite.
@@ -68,8 +66,7 @@ type Set struct {
 	Sparse *CSR
 	// RowNames are the names of the examples if the file has them, else nil.
 	RowNames []string
-	// Groups, Strata and Folds number, from 0 in order of appearance, the parts that examples belong to; nil
-	// without.
+	// Groups, Strata and Folds number the examples' parts from 0 in order of appearance; nil without.
 	Groups, Strata, Folds []int
 	// Weights are importance weights above 0 of the examples in training and in errors, nil for 1.
 	Weights []float64
@@ -119,8 +116,7 @@ func New(x mat.Matrix, y []float64) (*Set, error) {
 	return s, nil
 }
 
-// NewInputs makes new inputs of a matrix in memory, a row each, and copies it. Its columns are the features
-// of the training set in their order.
+// NewInputs copies new inputs from a matrix, a row each, with the training features in their order.
 func NewInputs(x mat.Matrix) (*Inputs, error) {
 	const name = "data in memory"
 	if x == nil {
@@ -164,8 +160,7 @@ func (s *Set) D() int {
 	return s.X.Cols
 }
 
-// Subset returns the examples with the given row numbers (from 0), in that order and as often as they are
-// given. The inputs and targets are copied.
+// Subset copies the examples with the given row numbers (from 0), in that order and as often as given.
 func (s *Set) Subset(rows []int) *Set {
 	sub := *s
 	if s.Sparse != nil {
@@ -222,8 +217,7 @@ func firstRows(n int) []int {
 	return rows
 }
 
-// Split draws train examples at random, 0 <= train <= N, and returns them and the others, both in random
-// order.
+// Split returns train examples drawn at random, 0 <= train <= N, and the others, both in random order.
 func (s *Set) Split(train int, rng *rand.Rand) (drawn, others *Set, err error) {
 	if train < 0 || train > s.N() {
 		return nil, nil, errorIn(s.Name, "cannot draw %d of %d examples", train, s.N())

@@ -7,11 +7,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Standardizer is the affine map that takes each feature of a training set to mean 0 and population standard
-// deviation 1.
+// Standardizer takes each feature of a training set to mean 0 and population standard deviation 1.
 type Standardizer struct {
-	// Mean and SD hold the D means and population standard deviations (division by N) of the training inputs; SD
-	// is 0 for a constant column.
+	// Mean and SD hold the D means and population standard deviations; SD is 0 for a constant column.
 	Mean []float64 `json:"mean"`
 	SD   []float64 `json:"sd"`
 }

@@ -36,8 +36,7 @@ type column struct {
 	role role
 	kind kind
 	at   int // of its cells in the rows that keep them
-	// texts are the different ones of a text column, number their numbers and first where each is met first; of
-	// the names of rows all are here.
+	// texts are the different ones (of row names all), by number, and first is where each is met first.
 	texts  []string
 	number map[string]int
 	first  []place
@@ -134,8 +133,7 @@ func (t *table) begin(h header) error {
 	return nil
 }
 
-// headerNames copies and checks the names of columns. The first may lack a name (it names rows then) and the
-// last (it must be empty).
+// headerNames copies and checks the names of columns; only the first (row names) and last may lack one.
 func headerNames(cells []string) ([]string, error) {
 	names := make([]string, len(cells))
 	seen := make(map[string]int, len(cells))
@@ -222,8 +220,7 @@ func (t *table) add(cells []cell, at place) error {
 	return nil
 }
 
-// weightless reports whether a row of a training set counts nothing. It refuses weights that are negative or
-// not finite, and counts that are not whole.
+// weightless reports whether a row of a training set counts nothing, and refuses what is no weight or count.
 func (t *table) weightless(cells []cell, at place) (bool, error) {
 	for j, c := range t.columns {
 		if c.role != asWeight && c.role != asCount {
@@ -346,8 +343,7 @@ func checkFinite(v float64) error {
 	return nil
 }
 
-// isOdd reports whether a number may not be what its writer meant: digits in groups, 1_000, or a whole number
-// with more digits than a float64 holds, as of an identifier.
+// isOdd reports digits in groups, 1_000, and whole numbers that no float64 holds, as of identifiers.
 func isOdd(cell string, v float64) bool {
 	const held = 1 << 53
 	return math.Abs(v) > held && strings.Trim(cell, "+-0123456789") == "" || strings.Contains(cell, "_")

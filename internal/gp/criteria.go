@@ -22,10 +22,8 @@ type Criterion struct {
 // posterior is one fit to all data, in the terms that criteria are made of. Site i has n_i examples of mean
 // target y_i, S_i = noise/n_i, P = (K + diag S)^-1 and alpha = P y.
 type posterior struct {
-	weight         []float64
-	y, s, alpha    []float64
-	p              blas64.General
-	logDeterminant float64 // of K + diag S
+	*Inverse
+	y, s, alpha []float64
 }
 
 func newPosterior(k *linalg.Sym, noise float64, site train.Sites, y []float64) (*posterior, error) {
@@ -36,23 +34,20 @@ func newPosterior(k *linalg.Sym, noise float64, site train.Sites, y []float64) (
 	if err := site.Check(len(y), n); err != nil {
 		return nil, err
 	}
-	q := &posterior{weight: make([]float64, n), y: make([]float64, n), s: make([]float64, n),
-		alpha: make([]float64, n)}
-	site.Merge(y, nil, q.weight, q.y)
-	if err := checkFull(n, noise, q.weight, q.y); err != nil {
-		return nil, err
+	var weight []float64
+	q := &posterior{}
+	train.ResizeAll(n, &weight, &q.y, &q.s, &q.alpha)
+	site.Merge(y, nil, weight, q.y)
+	err := checkFull(n, noise, weight, q.y)
+	if err == nil {
+		q.Inverse, err = NewInverse(k, noise, weight, false)
 	}
-	for i, w := range q.weight {
-		q.s[i] = noise / w
-	}
-	l, err := factorised(k, q.s)
 	if err != nil {
 		return nil, err
 	}
-	for i := range n {
-		q.logDeterminant += 2 * math.Log(l.a[i*l.stride+i])
+	for i, w := range weight {
+		q.s[i] = noise / w
 	}
-	q.p = l.invert()
 	q.mul(q.alpha, q.y)
 	return q, nil
 }

@@ -18,8 +18,9 @@ import (
 // Inverse is P = (K + diag(noise/weight))^-1, with a bias P - P 1 1'P/1'P1, from which a predictor forgets
 // examples.
 type Inverse struct {
-	p      blas64.General
-	weight []float64
+	p              blas64.General
+	weight         []float64
+	logDeterminant float64 // of K + diag(noise/weight), as NewInverse left it
 }
 
 // NewInverse takes n^3 operations and 8 n^2 bytes. Weights nil are 1.
@@ -28,24 +29,28 @@ func NewInverse(k *linalg.Sym, noise float64, weights []float64, biased bool) (*
 	if weights == nil {
 		weights = slices.Repeat([]float64{1}, n)
 	}
-	ridge := make([]float64, n)
+	var all rows
 	for i, w := range weights {
-		ridge[i] = noise / w
+		all.add(i, noise/w, 0)
 	}
-	l, err := factorised(k, ridge)
-	if err != nil {
+	l, v := &system{kernel: k}, &Inverse{weight: weights}
+	l.gather(all.site, n)
+	if err := l.factorise(all.site, all.ridge); err != nil {
 		return nil, err
 	}
-	p := l.invert()
+	for i := range n {
+		v.logDeterminant += 2 * math.Log(l.a[i*l.stride+i])
+	}
+	v.p = l.invert()
 	if biased {
 		of := make([]float64, n) // P 1
 		for i := range n {
-			of[i] = floats.Sum(p.Data[i*p.Stride:][:n])
+			of[i] = floats.Sum(v.p.Data[i*v.p.Stride:][:n])
 		}
-		v := blas64.Vector{N: n, Inc: 1, Data: of}
-		blas64.Ger(-1/floats.Sum(of), v, v, p)
+		x := blas64.Vector{N: n, Inc: 1, Data: of}
+		blas64.Ger(-1/floats.Sum(of), x, x, v.p)
 	}
-	return &Inverse{p, weights}, nil
+	return v, nil
 }
 
 // Downdate is a train.Trainer of the square loss, one example a site, whose sets have weights 0, or those of

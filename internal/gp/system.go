@@ -98,16 +98,6 @@ func (s *system) invert() blas64.General {
 	return blas64.General{Rows: s.n, Cols: s.n, Stride: s.stride, Data: s.a}
 }
 
-// factorised is the factorised system of all sites of k.
-func factorised(k *linalg.Sym, ridge []float64) (*system, error) {
-	s, all := &system{kernel: k}, make([]int, k.N())
-	for i := range all {
-		all[i] = i
-	}
-	s.gather(all, len(all))
-	return s, s.factorise(all, ridge)
-}
-
 // pivotError describes a factorisation that stopped at row p: rows (columns) 0 to p-1 of the factor are
 // final, so the pivot can be formed again. It suggests a jitter of ten times what rounding (n units in the
 // last place of the largest diagonal element) and the pivot itself ask for, rounded up to a power of ten.

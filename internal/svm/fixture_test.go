@@ -81,8 +81,7 @@ func mustTrain(t testing.TB, k *linalg.Sym, p Problem, s train.Settings) *Result
 	t.Helper()
 	r := need.One(newTrainer(t, k).Train(p, s))(t)
 	if r.Status != train.Converged {
-		t.Fatalf("status %v, violation %g after %d steps and %d climbs", r.Status, r.Violation, r.Iterations,
-			r.ActiveSetSteps)
+		t.Fatalf("status %v, violation %g after %d steps", r.Status, r.Violation, r.Iterations)
 	}
 	return r
 }

@@ -23,8 +23,6 @@ type Result struct {
 	Free, Bounded int
 	// Iterations is the number of coordinate steps.
 	Iterations int
-	// ActiveSetSteps is the number of exact maximisations over the free weights.
-	ActiveSetSteps int
 	// Operations is about how many multiplications these steps took.
 	Operations float64
 	// Status says whether the tolerance was met.

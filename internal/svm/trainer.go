@@ -99,7 +99,6 @@ func (t *Trainer) maximize(s *train.Settings, fresh bool) train.Status {
 			continue
 		}
 		steps = 0
-		r.ActiveSetSteps++
 		r.Operations += t.newtonCost() * t.stepOperations()
 		if !t.free.maximize(q) {
 			return train.Diverged

@@ -28,9 +28,9 @@ func TestEstimators(t *testing.T) {
 		rng.Uint64() // of the folds
 		m := e.classifier(drawn)
 		trainer := svm.NewTrainer(need.One(svm.NewRows(m.Gram()))(t))
-		p := svm.Problem{Y: drawn.Y, Site: m.Site, C: make([]float64, 40)}
-		for i := range p.C {
-			p.C[i] = 3
+		p := svm.Problem{Set: train.Set{Y: drawn.Y, Site: m.Site, Weight: make([]float64, 40)}}
+		for i := range p.Weight {
+			p.Weight[i] = 3
 		}
 		all := need.One(m.CrossAll(model.Dense(blas64.General(others.X))))(t)
 		r := need.One(trainer.Train(p, train.Settings{Tolerance: 1e-8}))(t)
@@ -45,9 +45,9 @@ func TestEstimators(t *testing.T) {
 			}
 		}
 		for i, y := range drawn.Y {
-			p.C[i] = 0
+			p.Weight[i] = 0
 			r := need.One(trainer.Train(p, train.Settings{Tolerance: 1e-8}))(t)
-			if p.C[i] = 3; y*r.F[m.Site[i]] <= 0 {
+			if p.Weight[i] = 3; y*r.F[m.Site[i]] <= 0 {
 				leftOut += 1 / 40.
 			}
 		}

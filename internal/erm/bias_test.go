@@ -76,9 +76,9 @@ func TestBiasIsLIBSVMs(t *testing.T) {
 	margins := svm.NewTrainer(need.One(svm.NewRows(k))(t))
 	for range 3 {
 		bootstrap(rng, w)
-		r := trainWithBias(t, k, loss.Hinge{C: 1}, train.Set{Y: y, Site: site, Weight: w})
-		want := need.One(margins.Train(svm.Problem{Y: y, Site: site, C: w, Bias: true},
-			train.Settings{Tolerance: 1e-9}))(t)
+		set := train.Set{Y: y, Site: site, Weight: w}
+		r := trainWithBias(t, k, loss.Hinge{C: 1}, set)
+		want := need.One(margins.Train(svm.Problem{Set: set, Bias: true}, train.Settings{Tolerance: 1e-9}))(t)
 		near(t, "predictor", r.F, want.F, 1e-6)
 		if math.Abs(r.Bias-want.Bias) > 1e-6 {
 			t.Errorf("bias %v, want %v", r.Bias, want.Bias)

@@ -97,11 +97,11 @@ func TestMargins(t *testing.T) {
 	k, y, site := embedded(t, "crabs", kernel.Spec{Gamma: 2})
 	rng, margins := rand.New(rand.NewPCG(2, 2)), svm.NewTrainer(need.One(svm.NewRows(k))(t))
 	p := train.Set{Y: y, Site: site, Weight: make([]float64, len(y))}
-	box := make([]float64, len(y))
+	boxes := svm.Problem{Set: train.Set{Y: y, Site: site, Weight: make([]float64, len(y))}}
 	for range 3 {
 		bootstrap(rng, p.Weight)
-		floats.ScaleTo(box, 1.5, p.Weight)
-		want := need.One(margins.Train(svm.Problem{Y: y, Site: site, C: box}, train.Settings{Tolerance: 1e-9}))(t)
+		floats.ScaleTo(boxes.Weight, 1.5, p.Weight)
+		want := need.One(margins.Train(boxes, train.Settings{Tolerance: 1e-9}))(t)
 		near(t, "f", mustTrain(t, k, loss.Hinge{C: 1.5}, p, train.Settings{Tolerance: 1e-12}).F, want.F, 1e-7)
 	}
 }

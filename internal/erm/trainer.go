@@ -83,7 +83,7 @@ func (t *Trainer) Train(p train.Set, s train.Settings) (*Result, error) { return
 // 0. They may be the A of the last Result.
 func (t *Trainer) train(p train.Set, s train.Settings, start []float64) (*Result, error) {
 	m := len(t.diag)
-	if err := errors.Join(p.Check(m), s.Default(DefaultTolerance, defaultLimit)); err != nil {
+	if err := errors.Join(p.Check(m, false), s.Default(DefaultTolerance, defaultLimit)); err != nil {
 		return nil, err
 	}
 	t.set.bias = t.flat.bias

@@ -95,7 +95,7 @@ func NewEP(k *linalg.Sym, l Likelihood) (*EP, error) {
 // was and says so in Status.
 func (e *EP) Fit(set train.Set, s train.Settings) (*EPResult, error) {
 	m, r := e.kernel.N(), &e.result
-	if err := errors.Join(set.Check(m), s.Default(defaultEPTolerance, defaultEPSweeps)); err != nil {
+	if err := errors.Join(set.Check(m, false), s.Default(defaultEPTolerance, defaultEPSweeps)); err != nil {
 		return nil, err
 	}
 	e.prepare(&set)

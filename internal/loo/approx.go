@@ -55,7 +55,7 @@ func (e *estimate) excess(i int) float64 {
 	if e.problem.Y[i] < 0 {
 		b, across, left = -b, left, across
 	}
-	if b <= left+e.training.C[i]-across {
+	if b <= left+e.training.Weight[i]-across {
 		left -= across
 	}
 	return max(0, b-left)

@@ -58,11 +58,11 @@ func (e *estimate) biasIsFixed(i int) bool {
 	p, alpha, site := &e.problem, e.full.Alpha, e.problem.Site.At(i)
 	room := 0.0
 	for k, a := range alpha {
-		if !(a > 0 && a < e.training.C[k]) || p.Site.At(k) == site {
+		if !(a > 0 && a < e.training.Weight[k]) || p.Site.At(k) == site {
 			continue
 		}
 		if p.Y[k] == p.Y[i] {
-			room += e.training.C[k] - a
+			room += e.training.Weight[k] - a
 		} else {
 			room += a
 		}

@@ -81,9 +81,9 @@ type estimate struct {
 func (e *estimate) train() (err error) {
 	p, n := &e.problem, len(e.problem.Y)
 	e.trainer = svm.NewTrainer(p.Kernel)
-	e.training = svm.Problem{Y: p.Y, Site: p.Site, C: make([]float64, n), Bias: p.Bias}
+	e.training = svm.Problem{Set: train.Set{Y: p.Y, Site: p.Site, Weight: make([]float64, n)}, Bias: p.Bias}
 	for i := range p.Y {
-		e.training.C[i] = p.cost(i)
+		e.training.Weight[i] = p.cost(i)
 	}
 	if e.full, err = e.trainer.Train(e.training, train.Settings{Tolerance: e.settings.Tolerance}); err != nil {
 		return err

@@ -95,15 +95,15 @@ func TestApproximateWhereExact(t *testing.T) {
 			c := math.Exp(2 * rng.NormFloat64())
 			k, p := twins(t, rng, 14, 18, c, bias)
 			approx := run(t, p, Settings{Method: Approximate, Tolerance: 1e-10})
-			q := svm.Problem{Y: p.Y, Site: p.Site, C: make([]float64, len(p.Y)), Bias: bias}
-			for i := range q.C {
-				q.C[i] = c
+			q := svm.Problem{Set: train.Set{Y: p.Y, Site: p.Site, Weight: make([]float64, len(p.Y))}, Bias: bias}
+			for i := range q.Weight {
+				q.Weight[i] = c
 			}
 			full := mustTrain(t, k, q)
 			for i := range p.Y {
-				q.C[i] = 0
+				q.Weight[i] = 0
 				left := mustTrain(t, k, q)
-				q.C[i] = c
+				q.Weight[i] = c
 				same, kind := sameSides(full, left, p, i)
 				if !same {
 					continue

@@ -103,7 +103,8 @@ func checkSkips(t *testing.T, k interface{ At(i, j int) float64 }, p Problem, ex
 		c[i] = p.C
 	}
 	trainer := svm.NewTrainer(p.Kernel)
-	r := need.One(trainer.Train(svm.Problem{Y: p.Y, C: c, Bias: true}, train.Settings{Tolerance: 1e-9}))(t)
+	q := svm.Problem{Set: train.Set{Y: p.Y, Weight: c}, Bias: true}
+	r := need.One(trainer.Train(q, train.Settings{Tolerance: 1e-9}))(t)
 	for i, y := range p.Y {
 		f := r.Bias
 		for j, a := range r.Alpha {

@@ -45,20 +45,20 @@ func run(t testing.TB, p Problem, s Settings) *Result {
 func retrained(t testing.TB, k *linalg.Sym, p Problem) []float64 {
 	t.Helper()
 	trainer := svm.NewTrainer(rows(t, k))
-	q := svm.Problem{Y: p.Y, Site: p.Site, C: make([]float64, len(p.Y)), Bias: p.Bias}
+	q := svm.Problem{Set: train.Set{Y: p.Y, Site: p.Site, Weight: make([]float64, len(p.Y))}, Bias: p.Bias}
 	costs := slices.Repeat([]float64{p.C}, len(p.Y))
 	if p.Weights != nil {
 		floats.Mul(costs, p.Weights)
 	}
-	copy(q.C, costs)
+	copy(q.Weight, costs)
 	margin := make([]float64, len(p.Y))
 	for i, y := range p.Y {
-		q.C[i] = 0
+		q.Weight[i] = 0
 		r, err := trainer.Train(q, train.Settings{Tolerance: 1e-9})
 		if err != nil || r.Status != train.Converged {
 			t.Fatal(err, r.Status)
 		}
-		margin[i], q.C[i] = y*r.F[p.Site.At(i)], costs[i]
+		margin[i], q.Weight[i] = y*r.F[p.Site.At(i)], costs[i]
 	}
 	return margin
 }

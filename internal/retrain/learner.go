@@ -42,7 +42,7 @@ func Square(k *linalg.Sym, noise float64, bias bool) Learners {
 		trainer, err := gp.NewTrainer(k, noise, bias)
 		weight, target, f := make([]float64, k.N()), make([]float64, k.N()), make([]float64, k.N())
 		return func(set train.Set) (Learned, error) {
-			if err := set.Check(k.N()); err != nil {
+			if err := set.Check(k.N(), false); err != nil {
 				return Learned{}, err
 			}
 			set.Site.Merge(set.Y, set.Weight, weight, target)
@@ -70,9 +70,8 @@ func Margin(k *linalg.Sym, c float64, classes loss.ClassWeights, bias bool, tole
 					box[i] = w * (c * classes.ClassWeight(set.Y[i]))
 				}
 			}
-			r, err := trainer.Train(svm.Problem{Y: set.Y, Site: set.Site, C: box, Bias: bias, Resume: set.Resume,
-				Stop: set.Stop},
-				train.Settings{Tolerance: tolerance})
+			set.Weight = box
+			r, err := trainer.Train(svm.Problem{Set: set, Bias: bias}, train.Settings{Tolerance: tolerance})
 			if err != nil {
 				return Learned{}, err
 			}

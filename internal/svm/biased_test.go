@@ -17,8 +17,8 @@ func plainGap(t *testing.T, k *linalg.Sym, p Problem, r *Result) (gap, dual floa
 	t.Helper()
 	sum, size := 0.0, 0.0
 	for i, a := range r.Alpha {
-		if !(a >= 0 && a <= p.C[i]) {
-			t.Fatalf("weight %v of example %d outside of [0, %v]", a, i, p.C[i])
+		if !(a >= 0 && a <= p.Weight[i]) {
+			t.Fatalf("weight %v of example %d outside of [0, %v]", a, i, p.Weight[i])
 		}
 		sum, size, dual = sum+p.Y[i]*a, size+a, dual+a
 	}
@@ -35,11 +35,11 @@ func plainGap(t *testing.T, k *linalg.Sym, p Problem, r *Result) (gap, dual floa
 		for i, y := range p.Y {
 			lack := 1 - y*(f[p.Site.At(i)]+b)
 			switch {
-			case lack <= 0 || p.C[i] == 0:
-			case math.IsInf(p.C[i], 1):
+			case lack <= 0 || p.Weight[i] == 0:
+			case math.IsInf(p.Weight[i], 1):
 				v += size * max(0, lack-1e-9) * 10 // an exact penalty
 			default:
-				v += p.C[i] * lack
+				v += p.Weight[i] * lack
 			}
 		}
 		return v
@@ -64,13 +64,13 @@ func TestBiasedGap(t *testing.T) {
 		p.Bias = true
 		for i := range p.Y {
 			if trial%4 == 1 {
-				p.C[i] = 1
+				p.Weight[i] = 1
 			}
 			if rng.IntN(8) == 0 {
-				p.C[i] = 0
+				p.Weight[i] = 0
 			}
 			if trial%4 == 0 && rng.IntN(4) == 0 {
-				p.C[i] = hard
+				p.Weight[i] = hard
 			}
 		}
 		if i, _ := contradiction(p); i >= 0 {
@@ -101,7 +101,9 @@ func TestBiasByHand(t *testing.T) {
 		{"narrow box", []float64{1, -1}, 0.25, 0.25, -1},
 		{"one class", []float64{-1, -1}, 1, 0, -1},
 	} {
-		r := mustTrain(t, k, Problem{Y: c.y, C: same(2, c.box), Bias: true}, train.Settings{Tolerance: 1e-9})
+		p := problem(c.y, nil, same(2, c.box))
+		p.Bias = true
+		r := mustTrain(t, k, p, fine)
 		if math.Abs(r.Bias-c.bias) > 1e-9 || math.Abs(r.Alpha[0]-c.a) > 1e-9 || math.Abs(r.Alpha[1]-c.a) > 1e-9 {
 			t.Errorf("%s: bias %v, weights %v", c.name, r.Bias, r.Alpha)
 		}

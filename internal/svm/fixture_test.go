@@ -18,6 +18,11 @@ var hard = math.Inf(1)
 // same is n copies of v.
 func same(n int, v float64) []float64 { return slices.Repeat([]float64{v}, n) }
 
+// problem is one without a bias.
+func problem(y []float64, site []int, box []float64) Problem {
+	return Problem{Set: train.Set{Y: y, Site: site, Weight: box}}
+}
+
 // symmetric is the matrix with elements f(i, j), i >= j.
 func symmetric(n int, f func(i, j int) float64) *linalg.Sym {
 	k := linalg.NewSym(n)
@@ -32,9 +37,9 @@ func symmetric(n int, f func(i, j int) float64) *linalg.Sym {
 // drawProblem has one to two examples a site, of either label, and boxes of all sizes.
 func drawProblem(rng *rand.Rand, sites int) Problem {
 	n := sites + rng.IntN(sites)
-	p := Problem{Y: labels(rng, n), Site: make([]int, n), C: make([]float64, n)}
+	p := problem(labels(rng, n), make([]int, n), make([]float64, n))
 	for i := range p.Y {
-		p.Site[i], p.C[i] = rng.IntN(sites), math.Exp(2.5*rng.NormFloat64())
+		p.Site[i], p.Weight[i] = rng.IntN(sites), math.Exp(2.5*rng.NormFloat64())
 	}
 	return p
 }
@@ -69,7 +74,7 @@ func embedded(t testing.TB, name string, width, box float64) (*linalg.Sym, Probl
 	site, first := (&dataset.Set{X: x}).Distinct()
 	in := need.One(kernel.Spec{Gamma: width / float64(x.Cols)}.Prepare(&dataset.Inputs{X: x.Gather(first)}))(t)
 	k := need.One(in.Gram())(t)
-	return k, Problem{Y: set.Y, Site: site, C: same(len(site), box)}
+	return k, problem(set.Y, site, same(len(site), box))
 }
 
 func newTrainer(t testing.TB, k *linalg.Sym) *Trainer {
@@ -117,11 +122,11 @@ func plainViolation(k *linalg.Sym, p Problem, alpha []float64) float64 {
 	for i, a := range alpha {
 		margin := p.Y[i] * f[p.Site.At(i)]
 		switch {
-		case !(a >= 0 && a <= p.C[i]):
+		case !(a >= 0 && a <= p.Weight[i]):
 			return math.Inf(1)
-		case a == 0 && p.C[i] > 0:
+		case a == 0 && p.Weight[i] > 0:
 			worst = max(worst, 1-margin)
-		case a > 0 && a < p.C[i]:
+		case a > 0 && a < p.Weight[i]:
 			worst = max(worst, math.Abs(1-margin))
 		case a > 0:
 			worst = max(worst, margin-1)
@@ -138,7 +143,7 @@ func cyclic(k *linalg.Sym, p Problem) (alpha, f []float64) {
 		moved := 0.0
 		for i, y := range p.Y {
 			s := p.Site.At(i)
-			a := min(max(alpha[i]+(1-y*f[s])/k.At(s, s), 0), p.C[i])
+			a := min(max(alpha[i]+(1-y*f[s])/k.At(s, s), 0), p.Weight[i])
 			step := a - alpha[i]
 			for j := range f {
 				f[j] += step * y * k.At(s, j)

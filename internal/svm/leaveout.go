@@ -41,7 +41,7 @@ func (t *Trainer) LeaveOut(i int) (LeftOut, error) {
 		return LeftOut{}, fmt.Errorf("example %d of %d cannot be left out", i+1, len(p.Y))
 	}
 	s := p.Site.At(i)
-	if p.C[i] == 0 { // absent anyway
+	if p.Weight[i] == 0 { // absent anyway
 		return LeftOut{F: t.result.F[s]}, nil
 	}
 	if !w.current {
@@ -76,7 +76,7 @@ func (t *Trainer) LeaveOut(i int) (LeftOut, error) {
 // BoxesWithout are the boxes of label -1 and of +1 on the site of example i, summed without that example.
 func (p *Problem) BoxesWithout(i int) (minus, plus float64) {
 	site := p.Site.At(i)
-	for k, c := range p.C {
+	for k, c := range p.Weight {
 		switch {
 		case p.Site.At(k) != site || k == i:
 		case p.Y[k] > 0:

@@ -188,7 +188,7 @@ func TestAgainstLIBSVM(t *testing.T) {
 				need.One(fmt.Fscan(reader, &theirs[i]))(t)
 				theirs[i] *= y[i]
 			}
-			p, own := Problem{Y: y, C: same(n, c), Bias: true}, math.Inf(1)
+			p, own := Problem{Set: train.Set{Y: y, Weight: same(n, c)}, Bias: true}, math.Inf(1)
 			exact, trainer, ours := mustTrain(t, k, p, train.Settings{Tolerance: 1e-9}), newTrainer(t, k), 0.0
 			for range repeats {
 				began := time.Now()
@@ -225,7 +225,7 @@ func writeMatrix(t *testing.T, file string, k *linalg.Sym, y []float64) {
 
 // plainDual is the dual objective of weights of examples each on its own site.
 func plainDual(k *linalg.Sym, y, alpha []float64) float64 {
-	f, objective := plainField(k, Problem{Y: y}, alpha), 0.0
+	f, objective := plainField(k, problem(y, nil, nil), alpha), 0.0
 	for i, a := range alpha {
 		objective += a - a*y[i]*f[i]/2
 	}

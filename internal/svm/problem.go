@@ -7,42 +7,24 @@ import (
 	"bootbench/internal/train"
 )
 
-// Problem is a weighted training set of N examples on the M sites of a kernel matrix.
+// Problem is a training set of N examples with labels -1 and +1. The weights are the boxes C_i, the cost of
+// margin violation of each example: +Inf for a hard margin, 0 for an example that is absent. Resume starts at
+// the last dual weights if the examples, of C_i > 0, are at the same sites (DeCoste and Wagstaff 2000).
 type Problem struct {
-	// Y are the labels, -1 or +1, length N.
-	Y []float64
-	// Site maps the examples to their sites.
-	Site train.Sites
-	// C are the boxes, length N: the cost of margin violation of each example, +Inf for a hard margin, 0 for
-	// an example that is absent.
-	C []float64
+	train.Set
 	// Bias adds an unpenalised constant to the predictor, as LIBSVM does: f = K Beta + Bias, and the dual
 	// weights keep sum y_i a_i = 0.
 	Bias bool
-	// Resume, above 0, starts the weights at this times those of the last Train, if its examples, of C above
-	// 0, are at the same sites (DeCoste and Wagstaff 2000).
-	Resume float64
-	// Stop is that of train.Set.
-	Stop func() bool
 }
 
 // check reports the first thing wrong with p as a training set on m sites.
 func (p *Problem) check(m int) error {
-	if len(p.C) != len(p.Y) {
-		return fmt.Errorf("%d boxes C do not fit %d labels", len(p.C), len(p.Y))
-	}
-	if err := p.Site.Check(len(p.Y), m); err != nil {
-		return err
-	}
 	for i, y := range p.Y {
 		if y != 1 && y != -1 {
 			return fmt.Errorf("the label of example %d is %v, must be -1 or +1", i+1, y)
 		}
-		if c := p.C[i]; !(c >= 0) {
-			return fmt.Errorf("the box C of example %d is %v, must be 0 or positive", i+1, c)
-		}
 	}
-	return nil
+	return p.Check(m, true)
 }
 
 // InfeasibleError reports hard margins that contradict each other at one site, whatever the kernel is
@@ -87,7 +69,7 @@ func (b *sides) gather(p *Problem, k *Rows) error {
 		b[label] = train.Resize(b[label], k.N())
 		clear(b[label])
 	}
-	for i, c := range p.C {
+	for i, c := range p.Weight {
 		s := p.Site.At(i)
 		own, other := b.at(s, p.Y[i]), b.at(s, -p.Y[i])
 		own.box += c

@@ -44,7 +44,7 @@ func (t *Trainer) finish(p *Problem) {
 		r.Beta[s] = q.beta[i]
 		t.sides[1][s].alpha, t.sides[0][s].alpha = q.parts(i)
 	}
-	for i, c := range p.C {
+	for i, c := range p.Weight {
 		s := p.Site.At(i)
 		a, lack := t.sides.at(s, p.Y[i]).share(c), 1-p.Y[i]*r.F[s]
 		r.Alpha[i] = a

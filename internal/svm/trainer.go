@@ -19,7 +19,6 @@ type Trainer struct {
 	free   freeSet
 	result Result
 	full   fullSolution
-	stop   func() bool // Problem.Stop
 }
 
 // NewTrainer returns a Trainer for the positive semidefinite kernel matrix k, whose rows other Trainers may
@@ -49,10 +48,9 @@ func (t *Trainer) Train(p Problem, s train.Settings) (*Result, error) {
 	if resumed := t.dual.begin(&t.sides, p.Bias, p.Resume); !resumed {
 		t.free.reset(&t.dual)
 	}
-	t.stop = p.Stop
+	t.full.problem, t.full.settings, t.full.current = p, s, false
 	r.Status = t.maximize(&s, true)
 	t.finish(&p)
-	t.full.problem, t.full.settings, t.full.current = p, s, false
 	return r, nil
 }
 
@@ -92,7 +90,7 @@ func (t *Trainer) maximize(s *train.Settings, fresh bool) train.Status {
 		switch {
 		case r.Iterations >= s.Limit:
 			return train.IterationLimit
-		case t.stop != nil && t.stop():
+		case t.full.problem.Stopped():
 			return train.Cancelled
 		}
 		if !t.worthNewton(float64(steps), start/violation, violation/s.Tolerance) {

@@ -25,11 +25,11 @@ func TestAgainstCyclicAscent(t *testing.T) {
 		m := rapid.IntRange(1, 12).Draw(rt, "sites")
 		n := rapid.IntRange(0, 20).Draw(rt, "examples")
 		k := gram(rng, m, 0.3)
-		p := Problem{Y: labels(rng, n), Site: make([]int, n), C: make([]float64, n)}
+		p := problem(labels(rng, n), make([]int, n), make([]float64, n))
 		boxes := []float64{0, 0.1, 0.5, 1, 3, 20, hard}
 		for i := range n {
 			p.Site[i] = rng.IntN(m)
-			p.C[i] = boxes[rapid.IntRange(0, 6).Draw(rt, "box")]
+			p.Weight[i] = boxes[rapid.IntRange(0, 6).Draw(rt, "box")]
 		}
 		r, err := newTrainer(t, k).Train(p, train.Settings{Tolerance: 1e-9})
 		if i, j := contradiction(p); i >= 0 {
@@ -59,7 +59,7 @@ func TestAgainstCyclicAscent(t *testing.T) {
 func contradiction(p Problem) (i, j int) {
 	for j := range p.Y {
 		for i := range j {
-			if p.Site.At(i) == p.Site.At(j) && p.Y[i] != p.Y[j] && math.IsInf(p.C[i], 1) && math.IsInf(p.C[j], 1) {
+			if p.Site.At(i) == p.Site.At(j) && p.Y[i] != p.Y[j] && math.IsInf(min(p.Weight[i], p.Weight[j]), 1) {
 				return i, j
 			}
 		}
@@ -79,7 +79,7 @@ func TestEmbeddedSets(t *testing.T) {
 				for i, a := range r.Alpha {
 					size += a
 					switch {
-					case a > 0 && a < p.C[i]:
+					case a > 0 && a < p.Weight[i]:
 						free++
 					case a > 0:
 						bounded++
@@ -104,7 +104,7 @@ func TestEmbeddedSets(t *testing.T) {
 func fixedProblem(box float64) (*linalg.Sym, Problem) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	n := 60
-	return gram(rng, n, 0.05), Problem{Y: labels(rng, n), C: same(n, box)}
+	return gram(rng, n, 0.05), problem(labels(rng, n), nil, same(n, box))
 }
 
 var fine = train.Settings{Tolerance: 1e-9}
@@ -117,14 +117,14 @@ func TestRepeatedExamples(t *testing.T) {
 	for _, box := range []float64{hard, 0.7} {
 		k, p := fixedProblem(box)
 		m := len(p.Y)
-		merged := Problem{Y: p.Y, C: make([]float64, m)}
+		merged := problem(p.Y, nil, make([]float64, m))
 		many := Problem{}
 		copies := make([]int, m)
 		for s, y := range p.Y {
 			copies[s] = rng.IntN(4)
 			for range copies[s] {
-				many.Y, many.Site, many.C = append(many.Y, y), append(many.Site, s), append(many.C, box)
-				merged.C[s] += box
+				many.Y, many.Site, many.Weight = append(many.Y, y), append(many.Site, s), append(many.Weight, box)
+				merged.Weight[s] += box
 			}
 		}
 		one := mustTrain(t, k, merged, fine)
@@ -137,7 +137,7 @@ func TestRepeatedExamples(t *testing.T) {
 		}
 
 		kn := symmetric(len(many.Y), func(i, j int) float64 { return k.At(many.Site[i], many.Site[j]) })
-		apart := mustTrain(t, kn, Problem{Y: many.Y, C: many.C}, fine)
+		apart := mustTrain(t, kn, problem(many.Y, nil, many.Weight), fine)
 		for i, s := range many.Site {
 			if d := apart.F[i] - one.F[s]; d > 1e-7 || d < -1e-7 {
 				t.Fatalf("f on the site of copy %d is %v, want %v", i, apart.F[i], one.F[s])
@@ -154,10 +154,10 @@ func TestReuse(t *testing.T) {
 	another := NewTrainer(trainer.dual.whole)
 	rng := rand.New(rand.NewPCG(8, 8))
 	for range 40 {
-		for i := range p.C {
-			p.C[i] = float64(rng.IntN(3))
-			if p.C[i] > 0 && rng.IntN(5) == 0 {
-				p.C[i] = hard
+		for i := range p.Weight {
+			p.Weight[i] = float64(rng.IntN(3))
+			if p.Weight[i] > 0 && rng.IntN(5) == 0 {
+				p.Weight[i] = hard
 			}
 		}
 		want := mustTrain(t, k, p, train.Settings{})
@@ -173,9 +173,9 @@ func TestReuse(t *testing.T) {
 // TestAllocations: with sizes settled Train allocates nothing of its own.
 func TestAllocations(t *testing.T) {
 	k, p := fixedProblem(hard)
-	for i := range p.C {
+	for i := range p.Weight {
 		if i%3 == 0 {
-			p.C[i] = 0
+			p.Weight[i] = 0
 		}
 	}
 	trainer := newTrainer(t, k)
@@ -198,9 +198,9 @@ func TestResume(t *testing.T) {
 		need.One(trainer.Train(p, fine))(t)
 		last := 0.1
 		for _, c := range []float64{0.4, 5, 100, 2} {
-			p.C, p.Resume = same(len(p.Y), c), c/last
+			p.Weight, p.Resume = same(len(p.Y), c), c/last
 			if c == 100 {
-				p.C[7] = 0
+				p.Weight[7] = 0
 			}
 			r := need.One(trainer.Train(p, fine))(t)
 			cold := p
@@ -222,9 +222,9 @@ func TestLeaveOut(t *testing.T) {
 		k := gram(rng, m, 0.05)
 		p := drawProblem(rng, m)
 		p.Bias = trial%2 == 0
-		for i := range p.C {
+		for i := range p.Weight {
 			if trial%3 == 0 && rng.IntN(3) == 0 {
-				p.C[i] = hard
+				p.Weight[i] = hard
 			}
 		}
 		if i, _ := contradiction(p); i >= 0 {
@@ -243,8 +243,8 @@ func TestLeaveOut(t *testing.T) {
 				t.Fatal(err, left.Status)
 			}
 			without := p
-			without.C = slices.Clone(p.C)
-			without.C[i] = 0
+			without.Weight = slices.Clone(p.Weight)
+			without.Weight[i] = 0
 			want := mustTrain(t, k, without, s).F[p.Site[i]]
 			if math.Abs(left.F-want) > 1e-7 {
 				t.Errorf("trial %d, example %d: f = %v, from nothing %v", trial, i, left.F, want)
@@ -310,7 +310,7 @@ func TestDiverged(t *testing.T) {
 		}
 		k.Set(twin, twin, k.At(0, 0))
 		y[twin] = -y[0]
-		r := need.One(newTrainer(t, k).Train(Problem{Y: y, C: same(n, hard)}, train.Settings{}))(t)
+		r := need.One(newTrainer(t, k).Train(problem(y, nil, same(n, hard)), train.Settings{}))(t)
 		if r.Status != train.Diverged || r.Status.Err() == nil {
 			t.Fatalf("n = %d: %v after %d steps, violation %g", n, r.Status, r.Iterations, r.Violation)
 		}
@@ -346,19 +346,19 @@ func TestRankDeficient(t *testing.T) {
 				t.Errorf("violation %g", v)
 			}
 			for i, f := range r.F {
-				if math.IsInf(p.C[i], 1) && y[i]*f < 1-1e-7 {
+				if math.IsInf(p.Weight[i], 1) && y[i]*f < 1-1e-7 {
 					t.Errorf("bias %v: margin %v of %v", bias, y[i]*f, x[i])
 				}
 			}
 		}
-		p := Problem{Y: y, C: same(n, hard), Bias: bias}
+		p := Problem{Set: train.Set{Y: y, Weight: same(n, hard)}, Bias: bias}
 		check(p)
 		y[0] = -y[0]
 		r, err := newTrainer(t, k).Train(p, train.Settings{})
 		if err != nil || r.Status != train.Diverged {
 			t.Fatalf("error %v, status %v", err, r.Status)
 		}
-		p.C = same(n, 5)
+		p.Weight = same(n, 5)
 		check(p)
 	}
 }
@@ -375,7 +375,7 @@ func TestIndefinite(t *testing.T) {
 			return rng.NormFloat64()
 		})
 		for _, box := range []float64{1, hard} {
-			r := need.One(newTrainer(t, k).Train(Problem{Y: labels(rng, n), C: same(n, box)}, train.Settings{}))(t)
+			r := need.One(newTrainer(t, k).Train(problem(labels(rng, n), nil, same(n, box)), train.Settings{}))(t)
 			for _, f := range r.F {
 				if math.IsNaN(f) {
 					t.Fatalf("%v with f = NaN", r.Status)
@@ -416,7 +416,7 @@ func TestZeroRow(t *testing.T) {
 	if v := plainViolation(k, p, r.Alpha); v > 1e-8 {
 		t.Errorf("violation %g", v)
 	}
-	p.C[4] = hard
+	p.Weight[4] = hard
 	var infeasible *InfeasibleError
 	_, err := newTrainer(t, k).Train(p, train.Settings{})
 	if !errors.As(err, &infeasible) || infeasible.I != 4 ||
@@ -436,7 +436,7 @@ func TestInfeasible(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "examples 4 and 41") {
 		t.Errorf("error %v", err)
 	}
-	p.C[40] = 1 // one hard and one soft margin do not contradict each other
+	p.Weight[40] = 1 // one hard and one soft margin do not contradict each other
 	mustTrain(t, k, p, train.Settings{})
 }
 
@@ -446,16 +446,16 @@ func TestBadInput(t *testing.T) {
 	for want, f := range map[string]func(p *Problem, s *train.Settings){
 		"label of example 3":   func(p *Problem, _ *train.Settings) { p.Y[2] = 0 },
 		"label of example 4":   func(p *Problem, _ *train.Settings) { p.Y[3] = math.NaN() },
-		"box C of example 5":   func(p *Problem, _ *train.Settings) { p.C[4] = -1 },
-		"box C of example 6":   func(p *Problem, _ *train.Settings) { p.C[5] = math.NaN() },
+		"weight of example 5":  func(p *Problem, _ *train.Settings) { p.Weight[4] = -1 },
+		"weight of example 6":  func(p *Problem, _ *train.Settings) { p.Weight[5] = math.NaN() },
 		"example 7 is on site": func(p *Problem, _ *train.Settings) { p.Site[6] = n },
-		"boxes C do not fit":   func(p *Problem, _ *train.Settings) { p.C = p.C[1:] },
+		"weights do not fit":   func(p *Problem, _ *train.Settings) { p.Weight = p.Weight[1:] },
 		"map to sites has":     func(p *Problem, _ *train.Settings) { p.Site = p.Site[1:] },
-		"targets do not fit":   func(p *Problem, _ *train.Settings) { p.Site, p.Y, p.C = nil, p.Y[1:], p.C[1:] },
+		"targets do not fit":   func(p *Problem, _ *train.Settings) { *p = problem(p.Y[1:], nil, p.Weight[1:]) },
 		"tolerance must be":    func(_ *Problem, s *train.Settings) { s.Tolerance = math.NaN() },
 		"iteration limit must": func(_ *Problem, s *train.Settings) { s.Limit = -1 },
 	} {
-		p, s := Problem{Y: slices.Clone(good.Y), C: slices.Clone(good.C), Site: make([]int, n)}, train.Settings{}
+		p, s := problem(slices.Clone(good.Y), make([]int, n), slices.Clone(good.Weight)), train.Settings{}
 		f(&p, &s)
 		if _, err := newTrainer(t, k).Train(p, s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one about %q", err, want)

@@ -16,8 +16,7 @@ type Set struct {
 	Y []float64
 	// Site maps the examples to their sites.
 	Site Sites
-	// Weight are the multiplicities k_j >= 0 of the examples' losses, finite, length N; an example of weight
-	// 0 is absent.
+	// Weight are the multiplicities k_j >= 0 of the examples' losses, length N; one of weight 0 is absent.
 	Weight []float64
 	// Resume, above 0, says that the weights are those of the last set times it: a trainer may start there.
 	Resume float64
@@ -28,8 +27,9 @@ type Set struct {
 // Stopped reports whether the training is to end.
 func (p *Set) Stopped() bool { return p.Stop != nil && p.Stop() }
 
-// Check reports the first thing wrong with p as a training set on m sites.
-func (p *Set) Check(m int) error {
+// Check reports the first thing wrong with p as a training set on m sites. Only hard margins have infinite
+// weights.
+func (p *Set) Check(m int, hard bool) error {
 	if len(p.Weight) != len(p.Y) {
 		return fmt.Errorf("%d weights do not fit %d targets", len(p.Weight), len(p.Y))
 	}
@@ -40,7 +40,7 @@ func (p *Set) Check(m int) error {
 		if math.IsNaN(y) || math.IsInf(y, 0) {
 			return fmt.Errorf("the target of example %d is %v", i+1, y)
 		}
-		if k := p.Weight[i]; !(k >= 0) || math.IsInf(k, 1) {
+		if k := p.Weight[i]; !(k >= 0) || math.IsInf(k, 1) && !hard {
 			return fmt.Errorf("the weight of example %d is %v, must be finite and not negative", i+1, k)
 		}
 	}

@@ -65,7 +65,7 @@ func TestGroups(t *testing.T) {
 				want[p.Site[j]] = append(want[p.Site[j]], j)
 			}
 		}
-		if err := p.Check(m); err != nil {
+		if err := p.Check(m, false); err != nil {
 			t.Fatal(err)
 		}
 		g.Gather(&p, m, func(s int) bool { return s != 2 })

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
@@ -83,14 +82,15 @@ func (c *Classes) classifiers() (all []classifier) {
 	return all
 }
 
-// fields are the predictions of exact fits at the examples: of every class, by number of the fit.
-type fields [][][]float32
+// fields are the predictions of one exact fit of every classifier, or those made of them for every class, at
+// the examples.
+type fields [][]float32
 
 // margin is by how much the field of an example's own class exceeds the largest other, and class the largest.
-func (f fields) margin(fit, example, own int) (margin float64, class int) {
+func (f fields) margin(example, own int) (margin float64, class int) {
 	largest, other := math.Inf(-1), math.Inf(-1)
 	for k := range f {
-		v := float64(f[k][fit][example])
+		v := float64(f[k][example])
 		if v > largest {
 			largest, class = v, k
 		}
@@ -98,23 +98,7 @@ func (f fields) margin(fit, example, own int) (margin float64, class int) {
 			other = math.Max(other, v)
 		}
 	}
-	return float64(f[own][fit][example]) - other, class
-}
-
-// keep is for OnFit: it takes in the fits of one class.
-func (f *fields) keep(j *Job) func(b int, weight, at []float64) {
-	k := len(*f)
-	*f = append(*f, nil)
-	return func(b int, _, at []float64) {
-		for len((*f)[k]) <= b {
-			(*f)[k] = append((*f)[k], nil)
-		}
-		values := make([]float32, len(j.Site))
-		for example, site := range j.Site {
-			values[example] = float32(at[site])
-		}
-		(*f)[k][b] = values
-	}
+	return float64(f[own][example]) - other, class
 }
 
 // errNoneLeftOut refuses schemes with real weights for several classes.
@@ -134,21 +118,14 @@ func (c *Classes) Estimate(ctx context.Context, s Settings) (report.Answer, erro
 		s.Method = FitsMethod
 	}
 	plan := c.drawn(r, s.Scheme, s.Refine.Seed)
-	return c.decide(ctx, r, plan, func(k int, b classifier, onFit onFit) (oneClass int, err error) {
+	return c.decide(ctx, r, plan, func(k int, b classifier, onFit onFit) (*refit.Retraining, error) {
 		if b.weight != nil {
 			return b.singly(ctx, s.Scheme, plan, retrain.Settings{Resamples: s.Refine.Resamples, OnFit: onFit})
 		}
 		s.Label = "solve " + c.Set.Classes[k]
-		solution, err := b.Solve(ctx, s)
-		if err != nil {
-			return 0, err
-		}
-		result, warnings, err := b.Refine(ctx, solution, s, blas64.General{}, onFit)
-		if err != nil {
-			return 0, err
-		}
-		if result == nil {
-			return 0, cmp.Or(ctx.Err(), errors.New("there are no exact resamples to judge classes by"))
+		solution, result, warnings, err := b.solveRefined(ctx, s, onFit)
+		if err != nil || result == nil {
+			return nil, cmp.Or(err, ctx.Err(), errors.New("there are no exact resamples to judge classes by"))
 		}
 		r.Each[k].Refined = null.Of(result.Tests[0].Error)
 		if !b.fitsAlone(s) {
@@ -158,7 +135,7 @@ func (c *Classes) Estimate(ctx context.Context, s Settings) (report.Answer, erro
 		for _, w := range warnings {
 			r.Warnings = append(r.Warnings, c.Set.Classes[k]+": "+w)
 		}
-		return result.OneClass, nil
+		return result, nil
 	})
 }
 
@@ -166,17 +143,13 @@ func (c *Classes) Estimate(ctx context.Context, s Settings) (report.Answer, erro
 func (c *Classes) Retrain(ctx context.Context, how Retraining) (report.Answer, error) {
 	r := c.report("retrain")
 	plan := c.drawn(r, how.Scheme, how.Seed)
-	return c.decide(ctx, r, plan, func(_ int, b classifier, onFit onFit) (oneClass int, err error) {
+	return c.decide(ctx, r, plan, func(_ int, b classifier, onFit onFit) (*refit.Retraining, error) {
 		settings := how.refit(b.Test)
 		settings.OnFit, settings.MaxSkipped = onFit, 0 // the decision takes all classes
 		if b.weight != nil {
 			return b.singly(ctx, how.Scheme, plan, settings.Settings)
 		}
-		result, err := b.retrain(ctx, how, settings)
-		if err != nil {
-			return 0, err
-		}
-		return result.OneClass, nil
+		return b.retrain(ctx, how, settings)
 	})
 }
 
@@ -208,9 +181,9 @@ func (c *Classes) validate(ctx context.Context, command string, v Validation) (r
 		if err != nil {
 			return nil, err
 		}
-		return r, c.judge(ctx, r, c.fields(f), plan)
+		return r, c.judge(ctx, r, f, plan)
 	}
-	return c.decide(ctx, r, plan, func(_ int, b classifier, onFit onFit) (oneClass int, err error) {
+	return c.decide(ctx, r, plan, func(_ int, b classifier, onFit onFit) (*refit.Retraining, error) {
 		own := plan
 		own.Y = b.Set.Y
 		settings := refit.RetrainSettings{Plan: own}
@@ -219,44 +192,43 @@ func (c *Classes) validate(ctx context.Context, command string, v Validation) (r
 			around := resample.KFold{Folds: min(r.Folds, c.Set.N()), N: c.Set.N()}
 			return b.singly(ctx, around, plan, settings.Settings)
 		}
-		result, err := v.fits(ctx, b.Job, r.Folds, settings)
-		if err != nil {
-			return 0, err
-		}
-		return result.OneClass, nil
+		return v.fits(ctx, b.Job, r.Folds, settings)
 	})
 }
 
 // onFit takes in an exact fit.
 type onFit = func(b int, weight, f []float64)
 
-// decide judges the decision by fits of every classifier, which fit makes and counts those of one class of.
-// ErrElsewhere ends it once each has made its fits.
+// decide judges the decision by fits of every classifier, which fit makes. ErrElsewhere ends it once each has
+// made its fits.
 func (c *Classes) decide(ctx context.Context, r *report.Classes, plan resample.Resamples,
-	fit func(k int, b classifier, onFit onFit) (oneClass int, err error)) (report.Answer, error) {
-	var f fields
+	fit func(k int, b classifier, onFit onFit) (*refit.Retraining, error)) (report.Answer, error) {
+	var fits []fields
 	elsewhere := false
 	for k, b := range c.classifiers() {
-		oneClass, err := fit(k, b, f.keep(b.Job))
+		result, err := fit(k, b, func(r int, _, f []float64) {
+			if r == len(fits) {
+				fits = append(fits, nil)
+			}
+			values := make([]float32, len(b.Site))
+			for example, site := range b.Site {
+				values[example] = float32(f[site])
+			}
+			fits[r] = append(fits[r][:k], values) // where resamples are trained again, instead of the first fit
+		})
 		if errors.Is(err, ErrElsewhere) {
 			elsewhere = true
 			continue
 		}
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return nil, err
 		}
-		r.OneClass += oneClass
+		r.OneClass += result.OneClass
 	}
 	if elsewhere {
 		return nil, ErrElsewhere
 	}
-	if r.Resampling != nil {
-		r.Resampling.Resamples = len(f[0])
-	}
-	return r, c.judge(ctx, r, c.fields(f), plan)
+	return r, c.judge(ctx, r, fits, plan)
 }
 
 // folds is the plan of a validation's fits, which r describes; classes are strata.
@@ -290,9 +262,6 @@ func (c *Classes) report(command string) *report.Classes {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the error is that of models of %d of the %d rows: those of "+
 			"all rows err less; --sample all takes them", c.Set.N(), all))
 	}
-	for k, name := range c.Set.Classes {
-		r.Each[k].Class = name
-	}
 	if c.order != nil {
 		r.Multiclass = OneAgainstOne
 	}
@@ -304,112 +273,123 @@ type known struct{}
 
 func (known) Fit(_, _, _ []float64) error { return errors.New("a fit of classes is missing") }
 
-// judge fills in what left-out decisions say. To package retrain an example is right if the margin of its own
-// class is above 0.
-func (c *Classes) judge(ctx context.Context, r *report.Classes, f fields, plan resample.Resamples) error {
-	of, weights := c.Set.ClassOf(), c.Set.Weights
-	problem := retrain.Problem{Y: plan.Y, Weights: weights, Plan: plan}
-	result, err := retrain.Run(ctx, problem, retrain.Single(func() (train.Trainer, error) {
-		return known{},
-			nil
-	}),
-		retrain.Settings{Resamples: len(f[0]), Workers: 1, Tests: []loss.Test{loss.ZeroOne{}},
-			Lookup: func(b int, at []float64) (bool, error) {
-				for i := range at {
-					at[i], _ = f.margin(b, i, of[i])
-				}
-				return true, nil
-			}})
+// judge fills in what left-out decisions say, by fits of every classifier. To package retrain an example is
+// right if the margin of its own class is above 0.
+func (c *Classes) judge(ctx context.Context, r *report.Classes, fits []fields, plan resample.Resamples) error {
+	if c.order != nil {
+		for b, f := range fits {
+			fits[b] = votes(c.order, f)
+		}
+	}
+	n, of, weights := c.Set.N(), c.Set.ClassOf(), c.Set.Weights
+	leftOut, taken := make([][]bool, len(fits)), make([][]float64, n) // how often an example is taken for a class
+	for i := range taken {
+		taken[i] = make([]float64, len(c.Set.Classes))
+	}
+	settings := retrain.Settings{Resamples: len(fits), Workers: 1, Tests: []loss.Test{loss.ZeroOne{}}}
+	settings.Lookup = func(b int, at []float64) (bool, error) {
+		for i := range at {
+			at[i], _ = fits[b].margin(i, of[i])
+		}
+		return true, nil
+	}
+	settings.OnFit = func(b int, weight, _ []float64) {
+		leftOut[b] = make([]bool, n)
+		for i, w := range weight {
+			if leftOut[b][i] = w == 0; w == 0 {
+				_, class := fits[b].margin(i, of[i])
+				taken[i][class]++
+			}
+		}
+	}
+	result, err := retrain.Run(ctx, retrain.Problem{Y: plan.Y, Weights: weights, Plan: plan},
+		retrain.Single(func() (train.Trainer, error) { return known{}, nil }), settings)
 	if err != nil {
 		return err
 	}
-	left := result.Tests[0]
+	if r.Resampling != nil {
+		r.Resampling.Resamples = len(fits)
+	}
+	left, best := result.Tests[0], make([]int, n)
+	for i, votes := range taken {
+		if best[i] = floats.MaxIdx(votes); votes[best[i]] == 0 {
+			best[i] = -1
+		}
+	}
 	r.Error, r.ErrorSE = null.Float(left.Error), null.Of(left.SE)
-	c.tabulate(r, f, plan, left.Examples)
+	r.ClassDecisions = decisions(c.Set.Classes, c.Set.RowNames, best, of, c.probabilities(fits, leftOut))
+	r.Points.Error = left.Examples
+	c.tabulate(r, left.Examples)
 	r.ExampleSE = null.Float(calibration.StandardError(left.Examples, weights, c.Set.Groups))
 	r.Warnings = append(r.Warnings, result.Warnings...)
 	r.Time = c.Jobs[0].Times
 	return nil
 }
 
-// tabulate fills in errors by class, the confusion of left-out votes and the probabilities.
-func (c *Classes) tabulate(r *report.Classes, f fields, plan resample.Resamples, errors []float64) {
-	n, of, count := c.Set.N(), c.Set.ClassOf(), len(c.Set.Classes)
-	votes, leftOut := make([][]float64, n), make([][]bool, len(f[0]))
-	for i := range votes {
-		votes[i] = make([]float64, count)
-	}
-	weight := make([]float64, n)
-	for b := range leftOut {
-		plan.Fit(b, weight)
-		leftOut[b] = make([]bool, n)
-		for i, w := range weight {
-			if leftOut[b][i] = w == 0; w == 0 {
-				_, class := f.margin(b, i, of[i])
-				votes[i][class]++
-			}
-		}
-	}
-	p := c.probabilities(f, leftOut)
-	points := &report.ClassPoints{Names: c.Set.RowNames, Error: errors, Probability: map[string]null.Floats{}}
-	r.Confusion, r.Points = make([][]int, count), points
-	for k, name := range c.Set.Classes {
-		r.Confusion[k] = make([]int, count)
-		if p != nil {
-			points.Probability[name] = p[k]
-		}
-	}
-	byClass, sizes := make([][]float64, count), make([]float64, count)
-	for i, own := range of {
-		class := -1
-		for k, v := range votes[i] {
-			if v > 0 && (class < 0 || v > votes[i][class]) {
-				class = k
-			}
-		}
-		points.Target = append(points.Target, c.Set.Classes[own])
-		name := ""
-		if class >= 0 {
-			name = c.Set.Classes[class]
-			r.Confusion[own][class]++
-		}
-		points.Class = append(points.Class, name)
+// tabulate fills in errors by class, and what the error is compared with.
+func (c *Classes) tabulate(r *report.Classes, errors []float64) {
+	byClass, sizes := make([][]float64, len(r.Each)), make([]float64, len(r.Each))
+	for i, own := range c.Set.ClassOf() {
 		sizes[own]++
 		if !math.IsNaN(errors[i]) {
 			byClass[own] = append(byClass[own], errors[i])
 		}
 	}
-	largest, balanced := 0, 0.0
-	for k := range r.Each {
-		r.Each[k].Examples, r.Each[k].Error = int(sizes[k]), null.Float(stat.Mean(byClass[k], nil))
-		balanced += float64(r.Each[k].Error) / float64(count)
-		if sizes[k] > sizes[largest] {
-			largest = k
-		}
+	balanced, largest := 0.0, floats.MaxIdx(sizes)
+	for k, name := range c.Set.Classes {
+		mean := null.Float(stat.Mean(byClass[k], nil))
+		r.Each[k].Class, r.Each[k].Examples, r.Each[k].Error = name, int(sizes[k]), mean
+		balanced += float64(mean) / float64(len(r.Each))
 		if sizes[k] < 2 {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("there is one example of class %s: it cannot be judged",
-				c.Set.Classes[k]))
+				name))
 		}
 	}
 	r.Balanced, r.Constant = null.Float(balanced), c.Set.Classes[largest]
-	r.Baseline = null.Float(1 - sizes[largest]/float64(n))
-	r.LogLoss, r.Brier = scores(p, of)
+	r.Baseline = null.Float(1 - sizes[largest]/float64(c.Set.N()))
+}
+
+// decisions are classes, by number, of examples or new inputs, -1 for none, with their probabilities, nil for
+// none; of, if set, are the true classes.
+func decisions(classes, names []string, best, of []int, p [][]float64) report.ClassDecisions {
+	points := &report.ClassPoints{Names: names, Class: make([]string, len(best)),
+		Probability: map[string]null.Floats{}}
+	d := report.ClassDecisions{Points: points}
+	for k := range p {
+		points.Probability[classes[k]] = p[k]
+	}
+	for i, k := range best {
+		if k >= 0 {
+			points.Class[i] = classes[k]
+		}
+	}
+	if of == nil {
+		return d
+	}
+	for range classes {
+		d.Confusion = append(d.Confusion, make([]int, len(classes)))
+	}
+	for i, own := range of {
+		if points.Target = append(points.Target, classes[own]); best[i] >= 0 {
+			d.Confusion[own][best[i]]++
+		}
+	}
+	d.LogLoss, d.Brier = scores(p, of)
+	return d
 }
 
 // probabilities are those of the classes for every left-out example: of each class against the others by a
 // curve of its left-out fields, which the example has no part in, divided by their sum; nil where a class has
 // too few examples.
-func (c *Classes) probabilities(f fields, leftOut [][]bool) [][]float64 {
-	all := make([][]float64, len(f))
-	n := c.Set.N()
-	total := make([]float64, n)
+func (c *Classes) probabilities(fits []fields, leftOut [][]bool) [][]float64 {
+	all, n := make([][]float64, len(c.Jobs)), c.Set.N()
 	for k, j := range c.Jobs {
 		mean, square := make([]float64, n), make([]float64, n)
 		for i := range n {
 			count := 0.0
 			for b := range leftOut {
 				if leftOut[b][i] {
-					v := float64(f[k][b][i])
+					v := float64(fits[b][k][i])
 					mean[i] += v
 					square[i] += (v - j.Set.Y[i]) * (v - j.Set.Y[i])
 					count++
@@ -423,14 +403,18 @@ func (c *Classes) probabilities(f fields, leftOut [][]bool) [][]float64 {
 			return nil
 		}
 		all[k] = p.LeftOut
-		for i, v := range p.LeftOut {
-			total[i] += v
-		}
 	}
-	for k := range all {
-		for i := range all[k] {
-			all[k][i] /= total[i]
-		}
+	return normalised(all)
+}
+
+// normalised divides probabilities of classes by their sum.
+func normalised(all [][]float64) [][]float64 {
+	total := make([]float64, len(all[0]))
+	for _, p := range all {
+		floats.Add(total, p)
+	}
+	for _, p := range all {
+		floats.Div(p, total)
 	}
 	return all
 }
@@ -492,83 +476,53 @@ func (c *Classes) Predict(ctx context.Context, in *dataset.Inputs, s Settings) (
 
 // PredictClasses is the answer of a model of several classes at new inputs.
 func PredictClasses(p *model.Predictor, in *dataset.Inputs) (*report.ClassPrediction, error) {
-	e, n := p.Encoding, in.N()
-	points := &report.ClassPoints{Names: in.RowNames, Class: make([]string, n),
-		Probability: map[string]null.Floats{}}
-	r := &report.ClassPrediction{Command: "predict", Test: in.Name, Count: n, Classes: e.Classes, Points: points,
+	e, n, curves := p.Encoding, in.N(), p.Pairs == nil
+	r := &report.ClassPrediction{Command: "predict", Test: in.Name, Count: n, Classes: e.Classes,
 		Warnings: append([]string{}, in.Notes...), TrainedOn: report.TrainedOn{Data: e.Name, N: p.Training.Examples,
 			D: e.Features, Task: e.Task.String(), Target: e.Target, Loss: p.Loss, Kernel: p.Kernel}}
+	var f, probabilities [][]float64
 	for _, one := range p.All() {
+		field, err := one.Predict(in)
+		if err != nil {
+			return nil, err
+		}
+		f = append(f, field)
 		r.SupportVectors += len(one.Weight)
-	}
-	var best []int
-	var all [][]float64
-	var err error
-	if p.Pairs != nil {
-		best, err = decideByPairs(p, in)
-	} else {
-		best, all, err = decideByFields(p, in)
-	}
-	if err != nil {
-		return nil, err
-	}
-	for i, k := range best {
-		points.Class[i] = e.Classes[k]
-	}
-	for k := range all {
-		points.Probability[e.Classes[k]] = all[k]
-	}
-	if in.Y != nil {
-		judgeClasses(r, in, best, all)
-	}
-	return r, nil
-}
-
-// decideByFields are the classes of new inputs by the largest field, and the probabilities of all classes,
-// nil where a class has no curve.
-func decideByFields(p *model.Predictor, in *dataset.Inputs) (best []int, all [][]float64, err error) {
-	n, curves := in.N(), true
-	best, all = make([]int, n), make([][]float64, len(p.Encoding.Classes))
-	largest, total := make([]float64, n), make([]float64, n)
-	for k, one := range p.All() {
-		if all[k], err = one.Predict(in); err != nil {
-			return nil, nil, err
-		}
 		curves = curves && one.LeftOut != nil
-		for i, v := range all[k] {
-			if k == 0 || v > largest[i] {
-				best[i], largest[i] = k, v
-			}
-			if curves {
-				all[k][i] = one.LeftOut.Curve.Probability(v)
-				total[i] += all[k][i]
+	}
+	if p.Pairs != nil {
+		f = votes(p.Pairs, f)
+	}
+	best := make([]int, n)
+	for k := range f {
+		for i, v := range f[k] {
+			if v > f[best[i]][i] {
+				best[i] = k
 			}
 		}
 	}
-	if !curves {
-		return best, nil, nil
+	if curves {
+		for k, one := range p.All() {
+			for i, v := range f[k] {
+				f[k][i] = one.LeftOut.Curve.Probability(v)
+			}
+		}
+		probabilities = normalised(f)
 	}
-	for _, p := range all {
-		floats.Div(p, total)
+	var of []int
+	if in.Y != nil {
+		of = in.ClassOf()
 	}
-	return best, all, nil
-}
-
-// judgeClasses adds what the targets of new inputs say.
-func judgeClasses(r *report.ClassPrediction, in *dataset.Inputs, best []int, p [][]float64) {
-	r.TestLoss, r.Confusion = loss.ZeroOne{}.Name(), make([][]int, len(r.Classes))
-	for k := range r.Confusion {
-		r.Confusion[k] = make([]int, len(r.Classes))
+	if r.ClassDecisions = decisions(e.Classes, in.RowNames, best, of, probabilities); of == nil {
+		return r, nil
 	}
-	of := in.ClassOf()
 	for i, own := range of {
-		r.Confusion[own][best[i]]++
 		wrong := 0.0
 		if own != best[i] {
 			wrong = 1
 		}
-		r.Points.Target, r.Points.Error = append(r.Points.Target, r.Classes[own]), append(r.Points.Error, wrong)
+		r.Points.Error = append(r.Points.Error, wrong)
 	}
-	r.TestError = null.Of(stat.Mean(r.Points.Error, nil))
-	r.LogLoss, r.Brier = scores(p, of)
+	r.TestLoss, r.TestError = loss.ZeroOne{}.Name(), null.Of(stat.Mean(r.Points.Error, nil))
+	return r, nil
 }

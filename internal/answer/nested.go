@@ -65,12 +65,13 @@ func (v *Validation) fitNested(ctx context.Context, j *Job, s refit.RetrainSetti
 	}), s.Settings)
 }
 
-// fitNested is fields of fits of the classifiers, each of a model that is chosen without the fold.
-func (c *Classes) fitNested(ctx context.Context, v Validation, plan resample.Plan, fits int) (fields, error) {
-	f, weight := make(fields, len(c.classifiers())), make([]float64, c.Set.N())
+// fitNested is fits of the classifiers, each of a model that is chosen without the fold.
+func (c *Classes) fitNested(ctx context.Context, v Validation, plan resample.Plan, count int) ([]fields,
+	error) {
+	fits, weight := make([]fields, count), make([]float64, c.Set.N())
 	progress := c.Jobs[0].counting("fold")
 	for b := range fits {
-		progress(b, fits)
+		progress(b, count)
 		plan.Fit(b, weight)
 		spec, err := v.Choose(ctx, c.Set.Subset(drawn(weight)))
 		if err = cmp.Or(err, ctx.Err()); err != nil {
@@ -81,7 +82,7 @@ func (c *Classes) fitNested(ctx context.Context, v Validation, plan resample.Pla
 			return nil, err
 		}
 		part.order = c.order
-		for k, one := range part.classifiers() {
+		for _, one := range part.classifiers() {
 			p, err := one.train()
 			if err != nil {
 				return nil, fmt.Errorf("%s without fold %d: %w", one.name, b+1, err)
@@ -90,11 +91,12 @@ func (c *Classes) fitNested(ctx context.Context, v Validation, plan resample.Pla
 			if err != nil {
 				return nil, err
 			}
-			f[k] = append(f[k], make([]float32, len(all)))
+			values := make([]float32, len(all))
 			for i, value := range all {
-				f[k][b][i] = float32(value)
+				values[i] = float32(value)
 			}
+			fits[b] = append(fits[b], values)
 		}
 	}
-	return f, nil
+	return fits, nil
 }

@@ -2,8 +2,8 @@ package answer
 
 import (
 	"context"
+	"slices"
 
-	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/refit"
 	"bootbench/internal/retrain"
@@ -42,72 +42,29 @@ func (c *Classes) pairs() (all []classifier) {
 	return all
 }
 
-// singly makes the fits of a plan on the examples of a pair, one by one, and counts those of one class.
+// singly makes the fits of a plan on the examples of a pair, one by one.
 func (b *classifier) singly(ctx context.Context, around resample.Scheme, plan resample.Resamples,
-	settings retrain.Settings) (oneClass int, err error) {
+	settings retrain.Settings) (*refit.Retraining, error) {
 	plan.Y = b.Set.Y
-	result, err := refit.Retrain(ctx, b.Model, refit.Single, around, refit.RetrainSettings{
+	return refit.Retrain(ctx, b.Model, refit.Single, around, refit.RetrainSettings{
 		Plan: resample.Weighted{Plan: plan, Weights: b.weight}, Settings: settings})
-	if err != nil {
-		return 0, err
-	}
-	return result.OneClass, nil
 }
 
-// fields are the fields of classes by those of the classifiers: of pairs the numbers of votes.
-func (c *Classes) fields(of fields) fields {
-	if c.order == nil {
-		return of
-	}
-	f, n := make(fields, len(c.order)), c.Set.N()
-	for b := range of[0] {
-		for k := range f {
-			f[k] = append(f[k], make([]float32, n))
-		}
-		for i := range n {
-			for k, v := range votes(c.order, func(pair int) float64 { return float64(of[pair][b][i]) }) {
-				f[k][b][i] = float32(v)
-			}
-		}
-	}
-	return f
-}
-
-// votes counts the votes of all pairs of classes in this order: a field above 0 is one for the first of a
-// pair. Of equal counts the class that appears first has more, by less than a vote.
-func votes(order []int, field func(pair int) float64) []float64 {
-	count := make([]float64, len(order))
+// votes counts for every class the votes of all pairs of classes in this order: a field above 0 is one for the
+// first of a pair. Of equal counts the class that appears first has more, by less than a vote.
+func votes[F float32 | float64](order []int, of [][]F) [][]F {
+	count := make([][]F, len(order))
 	for rank, k := range order {
-		count[k] = -float64(rank) / float64(len(order)+1)
+		count[k] = slices.Repeat([]F{F(-float64(rank) / float64(len(order)+1))}, len(of[0]))
 	}
 	for number, pair := range model.PairsOf(order) {
-		if field(number) > 0 {
-			count[pair[0]]++
-		} else {
-			count[pair[1]]++
+		for i, v := range of[number] {
+			if v > 0 {
+				count[pair[0]][i]++
+			} else {
+				count[pair[1]][i]++
+			}
 		}
 	}
 	return count
-}
-
-// decideByPairs are the classes of new inputs by the votes of pairs.
-func decideByPairs(p *model.Predictor, in *dataset.Inputs) (best []int, err error) {
-	var fields [][]float64
-	for _, one := range p.All() {
-		f, err := one.Predict(in)
-		if err != nil {
-			return nil, err
-		}
-		fields = append(fields, f)
-	}
-	for i := range in.N() {
-		count, largest := votes(p.Pairs, func(pair int) float64 { return fields[pair][i] }), 0
-		for k, v := range count {
-			if v > count[largest] {
-				largest = k
-			}
-		}
-		best = append(best, largest)
-	}
-	return best, nil
 }

@@ -123,6 +123,15 @@ func (j *Job) Refine(ctx context.Context, solution *solver.Solution, s Settings,
 	return result, result.Warnings, nil
 }
 
+// solveRefined solves the theory and refines at the sites.
+func (j *Job) solveRefined(ctx context.Context, s Settings, onFit onFit) (solution *solver.Solution,
+	result *refit.Retraining, warnings []string, err error) {
+	if solution, err = j.Solve(ctx, s); err == nil {
+		result, warnings, err = j.Refine(ctx, solution, s, blas64.General{}, onFit)
+	}
+	return solution, result, warnings, err
+}
+
 // keepFits has exact fits looked up where they are kept, under a key that names all that they depend on, and
 // those that are made kept there: count of them with so many outputs. It returns nil where none are kept.
 func (j *Job) keepFits(key func() string, outputs, count int, lookup *func(b int, f []float64) (bool, error),

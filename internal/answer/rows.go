@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/internal/null"
@@ -20,11 +19,7 @@ import (
 // Rows says of every example what the models without it say of its target, the least believable first, and
 // how much it moves the error of the others.
 func (j *Job) Rows(ctx context.Context, s Settings) (*report.Rows, error) {
-	solution, err := j.Solve(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	result, warnings, err := j.Refine(ctx, solution, s, blas64.General{}, nil)
+	solution, result, warnings, err := j.solveRefined(ctx, s, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -16,25 +16,30 @@ type Classes struct {
 	Subject
 	Classes []string `json:"classes"`
 	Quote
-	ExampleSE  null.Float       `json:"example_se"` // of the error: with other examples it would be another
-	TestLoss   string           `json:"test_loss"`
-	Baseline   null.Float       `json:"baseline"` // error of always taking the largest class
-	Constant   string           `json:"constant"` // that class
-	Balanced   null.Float       `json:"balanced_error"`
-	LogLoss    *null.Float      `json:"log_loss,omitempty"`
-	Brier      *null.Float      `json:"brier,omitempty"`
-	Confusion  [][]int          `json:"confusion"` // rows: true class; columns: majority of left-out decisions
-	Each       []ClassError     `json:"each"`
-	Multiclass string           `json:"multiclass,omitempty"` // "ovo": pairs of classes vote
-	Folds      int              `json:"folds,omitempty"`
-	Repeats    int              `json:"repeats,omitempty"`
-	FoldsOf    string           `json:"folds_of,omitempty"`
-	OneClass   int              `json:"one_class,omitempty"` // fits that lack a class, which is then never taken
-	Resampling *ClassResampling `json:"resampling,omitempty"`
-	Status     string           `json:"status"`
-	Points     *ClassPoints     `json:"points,omitempty"`
-	Warnings   []string         `json:"warnings"`
+	ExampleSE      null.Float       `json:"example_se"` // of the error: with other examples it would be another
+	TestLoss       string           `json:"test_loss"`
+	Baseline       null.Float       `json:"baseline"` // error of always taking the largest class
+	Constant       string           `json:"constant"` // that class
+	Balanced       null.Float       `json:"balanced_error"`
+	ClassDecisions                  // the majority of left-out ones
+	Each           []ClassError     `json:"each"`
+	Multiclass     string           `json:"multiclass,omitempty"` // "ovo": pairs of classes vote
+	Folds          int              `json:"folds,omitempty"`
+	Repeats        int              `json:"repeats,omitempty"`
+	FoldsOf        string           `json:"folds_of,omitempty"`
+	OneClass       int              `json:"one_class,omitempty"` // fits that lack a class, which is then never taken
+	Resampling     *ClassResampling `json:"resampling,omitempty"`
+	Status         string           `json:"status"`
+	Warnings       []string         `json:"warnings"`
 	Cost
+}
+
+// ClassDecisions are decisions between classes, and how they do where the classes are known.
+type ClassDecisions struct {
+	LogLoss   *null.Float  `json:"log_loss,omitempty"`
+	Brier     *null.Float  `json:"brier,omitempty"`
+	Confusion [][]int      `json:"confusion,omitempty"` // rows: true class; columns: decision
+	Points    *ClassPoints `json:"points,omitempty"`
 }
 
 // ClassResampling says which resamples were trained.
@@ -118,13 +123,10 @@ type ClassPrediction struct {
 	Test    string   `json:"test"` // the new inputs
 	Count   int      `json:"test_n"`
 	// Known where the new inputs have targets.
-	TestLoss  string       `json:"test_loss,omitempty"`
-	TestError *null.Float  `json:"test_error,omitempty"`
-	LogLoss   *null.Float  `json:"log_loss,omitempty"`
-	Brier     *null.Float  `json:"brier,omitempty"`
-	Confusion [][]int      `json:"confusion,omitempty"`
-	Points    *ClassPoints `json:"points,omitempty"`
-	Warnings  []string     `json:"warnings"`
+	TestLoss  string      `json:"test_loss,omitempty"`
+	TestError *null.Float `json:"test_error,omitempty"`
+	ClassDecisions
+	Warnings []string `json:"warnings"`
 	Cost
 }
 

@@ -14,6 +14,7 @@ import (
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/answer"
 	"bootbench/internal/model"
+	"bootbench/internal/report"
 	"bootbench/internal/tune"
 	"bootbench/kernel"
 	"bootbench/linalg"
@@ -25,18 +26,16 @@ func runEstimate(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	m, err := a.solvable(p, s)
-	if err == nil {
-		err = o.checkCovariance(p.spec.Set.N())
-	}
-	if err != nil {
-		return err
-	}
 	s.Cautions, s.FullModel = true, true
 	if p.choice.again != nil {
 		s.Choose = p.choice.again(tune.Each)
 	}
-	return a.answer(m.Estimate(a.ctx, s))
+	return a.ask(p, func(m answer.Machine) (report.Answer, error) {
+		if err := o.checkCovariance(p.spec.Set.N()); err != nil {
+			return nil, err
+		}
+		return m.Estimate(a.ctx, s)
+	})
 }
 
 // runRows reads DATA and prints its rows, those that a look is worth first.
@@ -45,11 +44,7 @@ func runRows(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	m, err := a.solvable(p, s)
-	if err != nil {
-		return err
-	}
-	return a.answer(m.(answer.RowJudge).Rows(a.ctx, s))
+	return a.ask(p, func(m answer.Machine) (report.Answer, error) { return m.(answer.RowJudge).Rows(a.ctx, s) })
 }
 
 // asked reads DATA, of which it leaves a sample if there are many rows, and says what is asked of it.
@@ -65,6 +60,9 @@ func (a *app) asked(o *options, data string) (p *problem, s answer.Settings, err
 	}
 	if err == nil {
 		s.Scheme, err = o.designed(o.ratio, p.spec.Set)
+	}
+	if err == nil {
+		err = a.refining(p, s.Refine)
 	}
 	return p, s, err
 }

@@ -63,32 +63,39 @@ func (a *app) checkJoint(o *options, set *dataset.Set) error {
 	return nil
 }
 
-// solvable builds the machine of a problem, and opens the journal, whose tasks are the exact resamples of its
-// estimate.
-func (a *app) solvable(p *problem, s answer.Settings) (answer.Machine, error) {
-	_, exact := p.spec.Loss.(loss.Proximal)
-	if exact && s.Refine.Resamples > 0 {
-		p.spec.Then = func(m *model.Model) int64 {
-			return refit.NeedToRefine(m, s.Refine.Resamples)
-		}
-	}
+// ask builds the machine of a problem, opens the journal for its exact fits, and delivers what it answers.
+func (a *app) ask(p *problem, question func(m answer.Machine) (report.Answer, error)) error {
 	m, err := a.build(p)
+	if err == nil {
+		err = a.keepFits(m, p.choice)
+	}
+	if err != nil {
+		return err
+	}
+	return a.answer(question(m))
+}
+
+// refining prepares a problem for an estimate and its exact resamples: their memory, and the journal, of which
+// they are the tasks.
+func (a *app) refining(p *problem, wanted answer.Refinement) error {
 	o := p.flags
+	_, exact := p.spec.Loss.(loss.Proximal)
+	if exact && wanted.Resamples > 0 {
+		p.spec.Then = func(m *model.Model) int64 { return refit.NeedToRefine(m, wanted.Resamples) }
+	}
 	switch kept := o.journal != "" || a.tasks.merging || o.shard.count > 0; {
-	case err != nil:
-		return nil, err
 	case !kept || answer.IsJoint(p.spec.Set): // several are judged by exact resamples in any case
-	case s.Refine.Resamples == 0:
-		return nil, usage.Errorf("--journal keeps the exact resamples of --refine, and there are none: give " +
-			"--refine R, or do without --journal")
-	case s.Refine.Accuracy > 0 && o.shard.count > 0:
-		return nil, usage.Errorf("--shard needs to know how many exact resamples there are, which --accuracy " +
-			"decides on the way: give --refine R instead")
+	case wanted.Resamples == 0:
+		return usage.Errorf("--journal keeps the exact resamples of --refine, and there are none: give --refine " +
+			"R, or do without --journal")
+	case wanted.Accuracy > 0 && o.shard.count > 0:
+		return usage.Errorf("--shard needs to know how many exact resamples there are, which --accuracy decides " +
+			"on the way: give --refine R instead")
 	case !exact:
-		return nil, usage.Errorf("--journal keeps exact resamples, which loss %s has none of: do without it",
+		return usage.Errorf("--journal keeps exact resamples, which loss %s has none of: do without it",
 			p.spec.Loss.Name())
 	}
-	return m, a.keepFits(m, p.choice)
+	return nil
 }
 
 // row is an estimate as a row of a table, if it is a whole one.

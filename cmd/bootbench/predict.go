@@ -41,18 +41,19 @@ func runPredict(a *app, o *options, data []string) error {
 	if s.Scheme, err = o.designed(o.ratio, p.spec.Set); err != nil {
 		return err
 	}
-	m, err := a.solvable(p, s)
-	if err != nil {
-		return err
-	}
 	s.Intervals = answer.Intervals{Of: o.interval, Residuals: o.residuals}.For(p.spec.Set, o.level)
 	for _, err := range []error{checkTargets(in), s.Intervals.Check(p.spec.Set, o.level),
-		o.checkCovariance(in.N())} {
+		a.refining(p, s.Refine)} {
 		if err != nil {
 			return usage.Wrap(err)
 		}
 	}
-	return a.answer(m.Predict(a.ctx, in, s))
+	return a.ask(p, func(m answer.Machine) (report.Answer, error) {
+		if err := o.checkCovariance(in.N()); err != nil {
+			return nil, err
+		}
+		return m.Predict(a.ctx, in, s)
+	})
 }
 
 // checkTargets refuses new targets that are beyond the range of numbers.

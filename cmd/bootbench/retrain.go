@@ -14,6 +14,7 @@ import (
 	"bootbench/internal/loo"
 	"bootbench/internal/model"
 	"bootbench/internal/refit"
+	"bootbench/internal/report"
 	"bootbench/internal/tune"
 	"bootbench/linalg"
 	"bootbench/resample"
@@ -28,39 +29,31 @@ func runRetrain(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	how := answer.Retraining{Seed: o.seed, NoPoints: o.noPoints}
-	how.Resamples = o.resamples
+	how := answer.Retraining{NoPoints: o.noPoints}
+	how.Seed, how.Resamples = o.seed, o.resamples
 	how.Workers = min(cmp.Or(o.workers, runtime.GOMAXPROCS(0)), o.resamples)
 	how.Method, _ = refit.ParseRetrainMethod(o.method)
 	if how.Scheme, err = o.designed(o.ratio, p.spec.Set); err != nil {
 		return err
 	}
 	p.spec.Then = func(m *model.Model) int64 { return how.Need(m, p.test) }
-	m, err := a.build(p)
-	if err != nil {
-		return err
-	}
-	j := m.First()
-	if err := how.Check(j.Model, j.Test); err != nil {
-		return err
-	}
-	if err := a.keepFits(m, p.choice); err != nil {
-		return err
-	}
-	var replicates []float64 // the predictions of every resample for the examples
-	n := j.Set.N()
-	if o.replicates != "" {
+	return a.ask(p, func(m answer.Machine) (report.Answer, error) {
+		if o.replicates == "" {
+			return m.Retrain(a.ctx, how)
+		}
+		var replicates []float64 // the predictions of every resample for the examples
+		j, n := m.First(), p.spec.Set.N()
 		how.OnFit = func(_ int, _, f []float64) { replicates = append(replicates, j.PerExample(f)...) }
 		if err := linalg.CheckMemory(16*int64(how.Resamples)*int64(n), o.maxMemory,
 			fmt.Sprintf("the predictions of %d resamples for %d examples", how.Resamples, n)); err != nil {
-			return err
+			return nil, err
 		}
-	}
-	r, err := m.Retrain(a.ctx, how)
-	if rows := len(replicates) / n; err == nil && rows > 0 {
-		err = writeMatrix(o.replicates, rows, n, replicates)
-	}
-	return a.answer(r, err)
+		r, err := m.Retrain(a.ctx, how)
+		if rows := len(replicates) / n; err == nil && rows > 0 {
+			err = writeMatrix(o.replicates, rows, n, replicates)
+		}
+		return r, err
+	})
 }
 
 // runCV reads DATA, cross-validates and prints.
@@ -92,11 +85,7 @@ func runCV(a *app, o *options, data []string) error {
 			return spec, nil
 		}
 	}
-	m, err := a.build(p)
-	if err != nil {
-		return err
-	}
-	return a.answer(m.CrossValidate(a.ctx, v))
+	return a.ask(p, func(m answer.Machine) (report.Answer, error) { return m.CrossValidate(a.ctx, v) })
 }
 
 // validation is what the flags say of folds.
@@ -127,15 +116,13 @@ func runLOO(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	m, err := a.build(p)
-	if err != nil {
-		return err
-	}
 	var method loo.Method
 	for _, known := range loo.Methods() {
 		if known.String() == o.method {
 			method = known
 		}
 	}
-	return a.answer(m.LeaveOneOut(a.ctx, method, o.method == allMethods))
+	return a.ask(p, func(m answer.Machine) (report.Answer, error) {
+		return m.LeaveOneOut(a.ctx, method, o.method == allMethods)
+	})
 }

@@ -141,10 +141,13 @@ func (c *Classes) Estimate(ctx context.Context, s Settings) (report.Answer, erro
 
 // Retrain judges the decision by training on every resample, the honest way.
 func (c *Classes) Retrain(ctx context.Context, how Retraining) (report.Answer, error) {
+	if err := how.check(c.Jobs[0].Model, c.Jobs[0].Test); err != nil {
+		return nil, err
+	}
 	r := c.report("retrain")
 	plan := c.drawn(r, how.Scheme, how.Seed)
 	return c.decide(ctx, r, plan, func(_ int, b classifier, onFit onFit) (*refit.Retraining, error) {
-		settings := how.refit(b.Test)
+		settings := how.of(b.Test)
 		settings.OnFit, settings.MaxSkipped = onFit, 0 // the decision takes all classes
 		if b.weight != nil {
 			return b.singly(ctx, how.Scheme, plan, settings.Settings)

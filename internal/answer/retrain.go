@@ -16,26 +16,30 @@ import (
 
 // Retraining says how averages are taken by retraining.
 type Retraining struct {
-	retrain.Settings // its Tests are the job's
-	Method           refit.RetrainMethod
-	Scheme           resample.Scheme
-	Seed             uint64
-	NoPoints         bool
+	refit.RetrainSettings // its Tests and MaxSkipped are the job's
+	Method                refit.RetrainMethod
+	Scheme                resample.Scheme
+	NoPoints              bool
 }
 
 // mostSkipped is the share of the resamples that may be left out where training does not converge.
 const mostSkipped = 0.05
 
-// refit are the settings of package refit.
-func (r *Retraining) refit(test loss.Test) refit.RetrainSettings {
-	settings := r.Settings
+// of are the settings for a test loss.
+func (r *Retraining) of(test loss.Test) refit.RetrainSettings {
+	settings := r.RetrainSettings
 	settings.Tests, settings.MaxSkipped = []loss.Test{test}, mostSkipped
-	return refit.RetrainSettings{Settings: settings, Seed: r.Seed}
+	return settings
 }
 
-// Check refuses a retraining that would not fit into memory.
-func (r *Retraining) Check(m *model.Model, test loss.Test) error {
-	return refit.CheckRetrain(m, r.Method, r.Scheme, r.refit(test))
+// check refuses a retraining that would not fit into memory.
+func (r *Retraining) check(m *model.Model, test loss.Test) error {
+	return refit.CheckRetrain(m, r.Method, r.Scheme, r.of(test))
+}
+
+// Need is the memory that a retraining takes beside the kernel matrix of a model.
+func (r *Retraining) Need(m *model.Model, test loss.Test) int64 {
+	return refit.NeedToRetrain(m, r.Method, r.Scheme, r.of(test))
 }
 
 // Retrain is Machine.Retrain: it trains on resamples, and averages. What was finished when ctx ends counts.
@@ -44,13 +48,16 @@ func (j *Job) Retrain(ctx context.Context, r Retraining) (report.Answer, error) 
 }
 
 func (j *Job) average(ctx context.Context, r Retraining) (*report.Retraining, error) {
+	if err := r.check(j.Model, j.Test); err != nil {
+		return nil, err
+	}
 	began := time.Now()
 	var err error
 	if j.full, err = j.FullFit(); err != nil {
 		return nil, err
 	}
 	j.Times.Fit += time.Since(began).Seconds()
-	settings := r.refit(j.Test)
+	settings := r.of(j.Test)
 	settings.Progress = j.counting("retraining")
 	began = time.Now()
 	result, err := j.retrain(ctx, r, settings)
@@ -133,9 +140,4 @@ func (j *Job) PerExample(f []float64) []float64 {
 		values[i] += j.TargetMean
 	}
 	return values
-}
-
-// Need is the memory that a retraining takes beside the kernel matrix of a model.
-func (r *Retraining) Need(m *model.Model, test loss.Test) int64 {
-	return refit.NeedToRetrain(m, r.Method, r.Scheme, r.refit(test))
 }

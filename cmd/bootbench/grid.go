@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/combin"
 
 	"bootbench/bench"
@@ -17,11 +16,9 @@ import (
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/null"
 	"bootbench/internal/report"
 	"bootbench/internal/tune"
 	"bootbench/linalg"
-	"bootbench/solver/adjoint"
 )
 
 // gridNames are the flags that a grid may run over.
@@ -57,18 +54,19 @@ func runGrid(a *app, o *options, data []string) error {
 			return err
 		}
 	}
-	var cells []gridCell
+	g := &grid{app: a, axes: axes, done: map[int]report.GridCell{}}
+	g.by, _ = tune.ByName(o.by)
 	for _, values := range combinations(axes) {
 		c, err := cellAt(values)
 		if err != nil {
 			return err
 		}
-		cells = append(cells, c)
+		g.cells = append(g.cells, c)
 	}
 	if err := a.openJournal(choice{}); err != nil {
 		return err
 	}
-	return solveGrid(a, o, axes, cells)
+	return g.solve()
 }
 
 // mostCells bounds a grid.
@@ -201,29 +199,34 @@ func (a *app) cell(axes []report.GridAxis, values []string, set *dataset.Set) (c
 	return c, c.ask(o, set)
 }
 
-// solveGrid solves in every cell and prints.
-func solveGrid(a *app, o *options, axes []report.GridAxis, cells []gridCell) error {
-	by, _ := tune.ByName(o.by)
-	set, test := cells[0].problem.spec.Set, cells[0].problem.test
+// grid is a table of models, which are judged one by one.
+type grid struct {
+	app   *app
+	by    tune.By
+	axes  []report.GridAxis
+	cells []gridCell
+	held  []sharedKernel          // kernel matrices that wait for other cells
+	bytes int64                   // that they take
+	done  map[int]report.GridCell // cells of paths, until they are asked for
+}
+
+// solve judges every cell and prints.
+func (g *grid) solve() error {
+	a, o := g.app, g.app.options
+	set, test := g.cells[0].problem.spec.Set, g.cells[0].problem.test
 	doc := &report.Grid{
 		Command: "grid", Data: set.Name, N: set.N(), D: set.D(), Task: set.Task.String(),
-		TestLoss: test.Name(), By: by.String(), Over: axes, Warnings: []string{},
+		TestLoss: test.Name(), By: g.by.String(), Over: g.axes, Warnings: []string{},
 	}
-	kernels := &sharedKernels{app: a}
-	folds := &gridFolds{sharedKernels: kernels, cells: cells, done: map[int]report.GridCell{}}
 	var tasks []bench.Task[report.GridCell]
-	for i := range cells {
-		c := &cells[i]
-		name := (&report.GridCell{Values: c.values}).Name(axes)
-		label := fmt.Sprintf("%s, %d of %d", name, i+1, len(cells))
-		key := fmt.Sprint("grid by ", by, o.folds, o.seed) + " " + name + ": " +
+	for i := range g.cells {
+		c := &g.cells[i]
+		name := (&report.GridCell{Values: c.values}).Name(g.axes)
+		c.settings.Label = fmt.Sprintf("%s, %d of %d", name, i+1, len(g.cells))
+		key := fmt.Sprint("grid by ", g.by, o.folds, o.seed) + " " + name + ": " +
 			estimateKey(&c.problem.spec, c.settings.Scheme, test, c.settings)
 		tasks = append(tasks, task(name+" of "+set.Name, key, func() (report.GridCell, error) {
-			answer := func() (report.GridCell, error) { return c.answer(kernels, by, label) }
-			if by == tune.Folds {
-				answer = func() (report.GridCell, error) { return folds.answer(i, label) }
-			}
-			cell, err := answer()
+			cell, err := g.answer(i)
 			later := a.isInterrupt(err) || errors.Is(err, linalg.ErrMemory) && a.tasks.Journal != nil
 			if err == nil || later || i == 0 && errors.Is(err, model.ErrInput) { // a failure of the whole grid
 				return cell, err
@@ -246,40 +249,6 @@ func solveGrid(a *app, o *options, axes []report.GridAxis, cells []gridCell) err
 			return doc, doc.Warnings
 		},
 	})
-}
-
-// answer builds the machine of a cell and solves, and computes the objective.
-func (c *gridCell) answer(k *sharedKernels, by tune.By, label string) (cell report.GridCell, err error) {
-	a, s := k.app, c.settings
-	m, err := k.machine(c.problem)
-	if err != nil {
-		return cell, err
-	}
-	s.Label = label
-	e, err := a.row(m, s)
-	if err != nil {
-		return cell, err
-	}
-	cell = report.GridCell{Values: c.values, Estimate: e}
-	if examples := e.Examples; len(examples.Each) > 1 && !floats.HasNaN(examples.Each) {
-		cell.Examples = &examples
-	}
-	if e.Refined != nil {
-		e.Refined.Points = nil
-	}
-	var objective float64
-	switch by {
-	case tune.LeftOut:
-		return cell, nil
-	case tune.Plus632:
-		objective, err = adjoint.Objective{Criterion: adjoint.Err632Plus, Test: c.problem.test}.Value(
-			m.First().Solution)
-	default:
-		objective, err = tune.Value(a.ctx, tune.Problem{Spec: c.problem.spec, By: by, Test: c.problem.test},
-			s.Solve.Tolerance)
-	}
-	cell.Objective = null.Of(objective)
-	return cell, err
 }
 
 // differenceLevel is the level of the intervals of differences.

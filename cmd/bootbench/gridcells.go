@@ -3,28 +3,23 @@ package main
 import (
 	"cmp"
 	"reflect"
-	"runtime"
 	"runtime/debug"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"bootbench/internal/answer"
 	"bootbench/internal/calibration"
 	"bootbench/internal/model"
+	"bootbench/internal/null"
 	"bootbench/internal/report"
 	"bootbench/internal/tune"
 	"bootbench/loss"
 	"bootbench/resample"
+	"bootbench/solver/adjoint"
 )
 
-// sharedKernels are models of cells whose kernel matrices serve other cells, too: those that differ in the
-// loss.
-type sharedKernels struct {
-	app   *app
-	held  []sharedKernel
-	bytes int64
-}
-
-// sharedKernel is a specification and its model.
+// sharedKernel is a specification and its model, whose kernel matrix serves those that differ in the loss.
 type sharedKernel struct {
 	spec model.Spec
 	*model.Model
@@ -32,114 +27,127 @@ type sharedKernel struct {
 
 // serves reports whether specifications differ in the loss at most.
 func (k *sharedKernel) serves(spec model.Spec) bool {
-	spec.Loss, spec.Then = k.spec.Loss, nil
+	spec.Loss = k.spec.Loss
 	return reflect.DeepEqual(k.spec, spec)
 }
 
 // mostHeld bounds the kernel matrices that wait for other cells.
 const mostHeld = 256 << 20
 
-// machine is that of a problem, on a kernel matrix that is there if one is.
-func (k *sharedKernels) machine(p *problem) (answer.Machine, error) {
-	for _, known := range k.held {
+// machine is that of a cell, on a kernel matrix that is there if one is.
+func (g *grid) machine(p *problem) (answer.Machine, error) {
+	for _, known := range g.held {
 		if known.serves(p.spec) {
 			m, err := known.WithLoss(p.spec.Loss)
 			if err != nil {
 				return nil, err
 			}
 			j := answer.Of(m, p.test)
-			return j, k.app.describe(j, p)
+			return j, g.app.describe(j, p)
 		}
 	}
 	n := int64(p.spec.Set.N())
-	if k.bytes += 8 * n * n; k.bytes > mostHeld {
-		k.held, k.bytes = nil, 8*n*n
+	if g.bytes += 8 * n * n; g.bytes > mostHeld {
+		g.held, g.bytes = nil, 8*n*n
 		debug.FreeOSMemory() // what the machine has left bounds the next matrix
 	}
-	m, err := k.app.build(p)
+	m, err := g.app.build(p)
 	if err != nil {
 		return nil, err
 	}
 	if j, single := m.(*answer.Job); single && j.Gram() != nil {
-		given := p.spec
-		given.Then = nil
-		k.held = append(k.held, sharedKernel{given, j.Model})
+		g.held = append(g.held, sharedKernel{p.spec, j.Model})
 	}
 	return m, nil
 }
 
-// gridFolds cross-validates the cells of a grid by exact fits. Cells that differ in C alone are a path, which
-// is cross-validated as a whole: its fits start from one another.
-type gridFolds struct {
-	*sharedKernels
-	cells []gridCell
-	done  map[int]report.GridCell // of paths, until they are asked for
-}
-
-// answer is that of cell i.
-func (g *gridFolds) answer(i int, label string) (report.GridCell, error) {
+// answer judges cell i.
+func (g *grid) answer(i int) (cell report.GridCell, err error) {
+	c := &g.cells[i]
 	if cell, known := g.done[i]; known {
 		delete(g.done, i)
 		return cell, nil
 	}
-	g.app.console.Progress(label, 0, 1)
-	m, err := g.machine(g.cells[i].problem)
+	m, err := g.machine(c.problem)
 	if err != nil {
-		return report.GridCell{}, err
+		return cell, err
 	}
+	if g.by == tune.Folds {
+		return g.validate(m, i)
+	}
+	e, err := g.app.row(m, c.settings)
+	if err != nil {
+		return cell, err
+	}
+	cell = report.GridCell{Values: c.values, Estimate: e}
+	if examples := e.Examples; len(examples.Each) > 1 && !floats.HasNaN(examples.Each) {
+		cell.Examples = &examples
+	}
+	if e.Refined != nil {
+		e.Refined.Points = nil
+	}
+	var objective float64
+	switch g.by {
+	case tune.LeftOut:
+		return cell, nil
+	case tune.Plus632:
+		objective, err = adjoint.Objective{Criterion: adjoint.Err632Plus, Test: c.problem.test}.Value(
+			m.First().Solution)
+	default:
+		objective, err = tune.Value(g.app.ctx, tune.Problem{Spec: c.problem.spec, By: g.by, Test: c.problem.test},
+			c.settings.Solve.Tolerance)
+	}
+	cell.Objective = null.Of(objective)
+	return cell, err
+}
+
+// validate cross-validates cell i by exact fits, on its machine. Cells that differ in C alone are a path, which
+// is cross-validated as a whole: its fits start from one another.
+func (g *grid) validate(m answer.Machine, i int) (cell report.GridCell, err error) {
+	g.app.console.Progress(g.cells[i].settings.Label, 0, 1)
 	path := []int{i}
 	if j, single := m.(*answer.Job); single && j.Gram() != nil {
 		path = g.path(i)
 	}
-	all, err := g.validate(m, i, path)
-	if err != nil {
-		return report.GridCell{}, err
+	var all []*report.CrossValidation
+	if len(path) == 1 {
+		r, err := m.CrossValidate(g.app.ctx, g.folds())
+		if err != nil {
+			return cell, err
+		}
+		if err := g.app.ctx.Err(); err != nil { // some folds are none to keep
+			return cell, err
+		}
+		all = append(all, answer.AsValidation(r))
+	} else {
+		jobs, factors := make([]*answer.Job, len(path)), make([]float64, len(path))
+		for k, at := range path {
+			other, err := g.machine(g.cells[at].problem)
+			if err != nil {
+				return cell, err
+			}
+			jobs[k], factors[k] = other.First(), g.cells[at].c()/g.cells[path[0]].c()
+		}
+		if all, err = answer.CrossValidatePath(g.app.ctx, jobs, factors, g.folds()); err != nil {
+			return cell, err
+		}
 	}
 	for k, at := range path {
 		examples := &calibration.Errors{Each: all[k].Points.Error, Weights: m.First().Set.Weights}
 		all[k].Points, all[k].Calibration = nil, nil // in no table
 		g.done[at] = report.GridCell{Values: g.cells[at].values, Validation: all[k], Examples: examples}
 	}
-	cell := g.done[i]
-	g.app.spent(&cell.Validation.Cost)
+	cell = g.done[i]
 	delete(g.done, i)
+	g.app.spent(&cell.Validation.Cost)
 	return cell, nil
 }
 
-// validate cross-validates the cells of a path, of which m is the machine of cell i.
-func (g *gridFolds) validate(m answer.Machine, i int, path []int) ([]*report.CrossValidation, error) {
-	ctx, v := g.app.ctx, g.folds()
-	if len(path) == 1 {
-		r, err := m.CrossValidate(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		one := answer.AsValidation(r)
-		if one.Status != answer.Complete {
-			err = ctx.Err() // some folds are none to keep
-		}
-		return []*report.CrossValidation{one}, err
-	}
-	jobs, factors := make([]*answer.Job, len(path)), make([]float64, len(path))
-	for k, at := range path {
-		other := m
-		if at != i {
-			var err error
-			if other, err = g.machine(g.cells[at].problem); err != nil {
-				return nil, err
-			}
-		}
-		jobs[k], factors[k] = other.First(), g.cells[at].c()/g.cells[path[0]].c()
-	}
-	return answer.CrossValidatePath(ctx, jobs, factors, v)
-}
-
 // folds are those of every cell.
-func (g *gridFolds) folds() answer.Validation {
+func (g *grid) folds() answer.Validation {
 	o, set := g.app.options, g.cells[0].problem.spec.Set
 	v := answer.Validation{Design: resample.Design{N: set.N(), Group: set.Groups, Stratum: set.Strata},
-		Folds: tune.DefaultFolds, Repeats: 1, Seed: o.seed, Workers: runtime.GOMAXPROCS(0), Metrics: o.metrics,
-		ErrorsAlone: len(o.metrics) == 0}
+		Folds: tune.DefaultFolds, Repeats: 1, Seed: o.seed, Metrics: o.metrics, ErrorsAlone: len(o.metrics) == 0}
 	if o.Given("folds") {
 		v.Folds = o.folds
 	}
@@ -153,14 +161,13 @@ func (c *gridCell) c() float64 {
 }
 
 // path are the cells that differ from cell i in C alone, by C.
-func (g *gridFolds) path(i int) (path []int) {
+func (g *grid) path(i int) (path []int) {
 	only := func(l loss.Loss) loss.Parameters {
 		p, _ := loss.ParametersOf(l)
 		p.C = 0
 		return p
 	}
 	own := sharedKernel{spec: g.cells[i].problem.spec}
-	own.spec.Then = nil
 	for k := range g.cells {
 		other := g.cells[k].problem.spec
 		if k == i || g.cells[i].c() > 0 && own.serves(other) &&

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"runtime"
 	"slices"
 
 	"bootbench/cmd/bootbench/internal/usage"
@@ -30,8 +28,7 @@ func runRetrain(a *app, o *options, data []string) error {
 		return err
 	}
 	how := answer.Retraining{NoPoints: o.noPoints}
-	how.Seed, how.Resamples = o.seed, o.resamples
-	how.Workers = min(cmp.Or(o.workers, runtime.GOMAXPROCS(0)), o.resamples)
+	how.Seed, how.Resamples, how.Workers = o.seed, o.resamples, o.workers
 	how.Method, _ = refit.ParseRetrainMethod(o.method)
 	if how.Scheme, err = o.designed(o.ratio, p.spec.Set); err != nil {
 		return err
@@ -92,7 +89,7 @@ func runCV(a *app, o *options, data []string) error {
 func (o *options) validation(set *dataset.Set) (v answer.Validation, err error) {
 	v = answer.Validation{Design: resample.Design{N: set.N(), Group: set.Groups, Stratum: set.Strata,
 		Block: o.blocks}, Given: set.Folds, Folds: o.leaveOut, Repeats: o.repeats, Permutations: o.permutations,
-		Seed: o.seed, Metrics: o.metrics, Workers: cmp.Or(o.workers, runtime.GOMAXPROCS(0))}
+		Seed: o.seed, Metrics: o.metrics, Workers: o.workers}
 	if v.Design.Block < 0 {
 		v.Design.Block = max(1, set.N()/(v.Folds+1))
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -198,6 +199,7 @@ func (v *Validation) fits(ctx context.Context, j *Job, folds int,
 		method = refit.Downdate
 	}
 	around := resample.KFold{Folds: min(n, folds), N: n}
+	s.Workers = cmp.Or(s.Workers, runtime.GOMAXPROCS(0))
 	if err := refit.CheckRetrain(j.Model, method, around, s); err != nil {
 		return nil, err
 	}

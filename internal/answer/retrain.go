@@ -1,7 +1,9 @@
 package answer
 
 import (
+	"cmp"
 	"context"
+	"runtime"
 	"time"
 
 	"bootbench/internal/batch"
@@ -29,6 +31,7 @@ const mostSkipped = 0.05
 func (r *Retraining) of(test loss.Test) refit.RetrainSettings {
 	settings := r.RetrainSettings
 	settings.Tests, settings.MaxSkipped = []loss.Test{test}, mostSkipped
+	settings.Workers = min(cmp.Or(settings.Workers, runtime.GOMAXPROCS(0)), settings.Resamples)
 	return settings
 }
 

@@ -101,8 +101,8 @@ func (g *grid) answer(i int) (cell report.GridCell, err error) {
 	return cell, err
 }
 
-// validate cross-validates cell i by exact fits, on its machine. Cells that differ in C alone are a path, which
-// is cross-validated as a whole: its fits start from one another.
+// validate cross-validates cell i by exact fits, on its machine. Cells that differ in C alone are a path,
+// which is cross-validated as a whole: its fits start from one another.
 func (g *grid) validate(m answer.Machine, i int) (cell report.GridCell, err error) {
 	g.app.console.Progress(g.cells[i].settings.Label, 0, 1)
 	path := []int{i}
@@ -115,10 +115,10 @@ func (g *grid) validate(m answer.Machine, i int) (cell report.GridCell, err erro
 		if err != nil {
 			return cell, err
 		}
-		if err := g.app.ctx.Err(); err != nil { // some folds are none to keep
+		all = append(all, answer.AsValidation(r))
+		if err := g.app.ctx.Err(); err != nil && all[0].Status != answer.Complete { // some folds are none to keep
 			return cell, err
 		}
-		all = append(all, answer.AsValidation(r))
 	} else {
 		jobs, factors := make([]*answer.Job, len(path)), make([]float64, len(path))
 		for k, at := range path {

@@ -251,27 +251,48 @@ func (a *app) keepFits(m answer.Machine, chosen choice) error {
 	return err
 }
 
-// keep is answer.Keep: where a journal keeps fits.
-func (a *app) keep(key string, inputs, resamples int, data string) answer.Fits {
-	k := &fitKeeper{tasks: &a.tasks, key: key, name: data, inputs: inputs, known: map[int][]keptFit{}}
-	for number := range (resamples + blockResamples - 1) / blockResamples {
+// keep is answer.Keep, in a journal.
+func (a *app) keep(key string, outputs, count int, data string, s *retrain.Settings) (shared bool,
+	end func(complete bool) error, err error) {
+	k := &fitKeeper{tasks: &a.tasks, key: key, name: data, inputs: outputs, known: map[int][]keptFit{}}
+	for number := range (count + blockResamples - 1) / blockResamples {
 		first := number * blockResamples
-		name := fmt.Sprintf("resamples %d to %d of %s", first+1, min(first+blockResamples, resamples), data)
+		name := fmt.Sprintf("resamples %d to %d of %s", first+1, min(first+blockResamples, count), data)
 		a.tasks.require(number, name, k.task(number))
 	}
-	return k
+	if a.tasks.merging && len(a.tasks.missing) > 0 {
+		return false, nil, answer.ErrElsewhere
+	}
+	also, passes := s.OnFit, 0
+	s.Lookup, s.OnSkip = k.lookup, func(b int, why error) { k.add(b, nil, why) }
+	s.OnFit = func(b int, weight, f []float64) {
+		if b == 0 {
+			passes++
+		}
+		if passes <= 1 { // a second one is of single fits, where blocks have failed
+			k.add(b, f, nil)
+		}
+		if also != nil {
+			also(b, weight, f)
+		}
+	}
+	return a.tasks.sharded(), func(complete bool) error {
+		if complete {
+			k.end()
+		}
+		if a.tasks.sharded() {
+			return answer.ErrElsewhere
+		}
+		return nil
+	}, nil
 }
-
-// Missing and Shared are those of answer.Fits.
-func (k *fitKeeper) Missing() bool { return k.tasks.merging && len(k.tasks.missing) > 0 }
-func (k *fitKeeper) Shared() bool  { return k.tasks.sharded() }
 
 func (k *fitKeeper) task(number int) string {
 	return keyOf(k.key, fmt.Sprintf("block %d of %d resamples", number, blockResamples))
 }
 
-// Lookup is retrain.Settings.Lookup.
-func (k *fitKeeper) Lookup(b int, f []float64) (known bool, err error) {
+// lookup is retrain.Settings.Lookup.
+func (k *fitKeeper) lookup(b int, f []float64) (known bool, err error) {
 	number, at := b/blockResamples, b%blockResamples
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
@@ -301,8 +322,8 @@ func (k *fitKeeper) block(number int) []keptFit {
 	return k.known[number]
 }
 
-// Add notes the predictions of resample b, in the order of b; why says why there are none.
-func (k *fitKeeper) Add(b int, f []float64, why error) {
+// add notes the predictions of resample b, in the order of b; why says why there are none.
+func (k *fitKeeper) add(b int, f []float64, why error) {
 	number, at := b/blockResamples, b%blockResamples
 	if !k.tasks.owns(number) || k.tasks.Has(k.task(number)) {
 		return
@@ -315,13 +336,13 @@ func (k *fitKeeper) Add(b int, f []float64, why error) {
 	}
 	k.making, k.number = append(k.making, fit), number
 	if at == blockResamples-1 {
-		k.End()
+		k.end()
 	}
 }
 
-// End keeps the block whose last resample was added: one of blockResamples, or the last one, which may be
+// end keeps the block whose last resample was added: one of blockResamples, or the last one, which may be
 // shorter, of a run that was not interrupted.
-func (k *fitKeeper) End() {
+func (k *fitKeeper) end() {
 	if k.making != nil {
 		k.tasks.Append(k.task(k.number), k.making)
 		k.making = nil

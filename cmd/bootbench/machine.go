@@ -75,8 +75,8 @@ func (a *app) ask(p *problem, question func(m answer.Machine) (report.Answer, er
 	return a.answer(question(m))
 }
 
-// refining prepares a problem for an estimate and its exact resamples: their memory, and the journal, of which
-// they are the tasks.
+// refining prepares a problem for an estimate and its exact resamples: their memory, and the journal, whose
+// tasks they are.
 func (a *app) refining(p *problem, wanted answer.Refinement) error {
 	o := p.flags
 	_, exact := p.spec.Loss.(loss.Proximal)

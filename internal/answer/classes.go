@@ -278,14 +278,15 @@ func (known) Fit(_, _, _ []float64) error { return errors.New("a fit of classes 
 
 // judge fills in what left-out decisions say, by fits of every classifier. To package retrain an example is
 // right if the margin of its own class is above 0.
-func (c *Classes) judge(ctx context.Context, r *report.Classes, fits []fields, plan resample.Resamples) error {
+func (c *Classes) judge(ctx context.Context, r *report.Classes, fits []fields,
+	plan resample.Resamples) error {
 	if c.order != nil {
 		for b, f := range fits {
 			fits[b] = votes(c.order, f)
 		}
 	}
 	n, of, weights := c.Set.N(), c.Set.ClassOf(), c.Set.Weights
-	leftOut, taken := make([][]bool, len(fits)), make([][]float64, n) // how often an example is taken for a class
+	leftOut, taken := make([][]bool, len(fits)), make([][]float64, n) // how often it is taken for each class
 	for i := range taken {
 		taken[i] = make([]float64, len(c.Set.Classes))
 	}

@@ -54,8 +54,8 @@ func (j *Job) estimateAt(ctx context.Context, s Settings, solution *solver.Solut
 	}
 	e.Time = j.Times
 	e.Time.Solve = time.Since(began).Seconds()
-	collected := &fits{wanted: len(s.Quantiles) > 0}
-	if err := j.refineEstimate(ctx, e, s, solution, collected); err != nil {
+	exact := &predict.Replicates{}
+	if err := j.refineEstimate(ctx, e, s, solution, exact); err != nil {
 		return nil, err
 	}
 	switch fitsAlone := j.fitsAlone(s); {
@@ -68,7 +68,7 @@ func (j *Job) estimateAt(ctx context.Context, s Settings, solution *solver.Solut
 		}
 	case len(s.Quantiles) > 0 && e.Points != nil:
 		quantiles(e.Points, e.Refined, s.Quantiles, func(i int) int { return j.Site[i] },
-			func(i int) loss.Distribution { return solution.Distribution(j.Site[i]) }, collected, j.TargetMean)
+			func(i int) loss.Distribution { return solution.Distribution(j.Site[i]) }, exact, j.TargetMean)
 	}
 	if hasWeights(s.Scheme) {
 		e.DropErrors()
@@ -197,14 +197,18 @@ func (j *Job) caution(e *report.Estimate) {
 
 // refineEstimate adds what exact resamples say.
 func (j *Job) refineEstimate(ctx context.Context, e *report.Estimate, s Settings, solution *solver.Solution,
-	collected *fits) error {
+	exact *predict.Replicates) error {
 	if j.fitsAlone(s) {
 		s.Refine.Optional = false
 	}
 	if s.Refine.Optional && s.Refine.leavesOutFew(s.Scheme) {
 		return nil
 	}
-	r, warnings, err := j.Refine(ctx, solution, s, blas64.General{}, collected.add)
+	var onFit onFit
+	if len(s.Quantiles) > 0 {
+		onFit = exact.Add
+	}
+	r, warnings, err := j.Refine(ctx, solution, s, blas64.General{}, onFit)
 	e.Warnings = append(e.Warnings, warnings...)
 	if err != nil || r == nil {
 		return err

@@ -20,6 +20,7 @@ import (
 	"bootbench/internal/null"
 	"bootbench/internal/refit"
 	"bootbench/internal/report"
+	"bootbench/internal/retrain"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
@@ -366,18 +367,9 @@ func Done(status string) bool {
 // ErrElsewhere says that exact fits are missing that other processes make: there is no answer.
 var ErrElsewhere = errors.New("fits are missing that other processes make")
 
-// Keep says where the fits of a computation are kept: key names all that they depend on, each has so many
-// predictions, and there will be so many of them, 0 where that is not known.
-type Keep func(key string, predictions, fits int, data string) Fits
-
-// Fits looks up exact fits, and keeps those that are made.
-type Fits interface {
-	// Missing reports whether fits are missing that only other processes make, Shared whether those that are
-	// looked up stand for fits of others.
-	Missing() bool
-	Shared() bool
-	Lookup(fit int, f []float64) (known bool, err error)
-	// Add is told of the fits in their order; why says why there is none.
-	Add(fit int, f []float64, why error)
-	End() // of a run that was not interrupted
-}
+// Keep has exact fits looked up where they are kept, and those that are made kept there, by the settings of
+// their computation: key names all that they depend on, each has so many outputs, and there will be count of
+// them, 0 where that is not known. shared says that a fit that is looked up may stand for one that another
+// process makes; then end, which ends the run, a complete one or not, is ErrElsewhere.
+type Keep func(key string, outputs, count int, data string, s *retrain.Settings) (shared bool,
+	end func(complete bool) error, err error)

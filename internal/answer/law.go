@@ -1,8 +1,6 @@
 package answer
 
 import (
-	"slices"
-
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/stat"
 
@@ -15,35 +13,10 @@ import (
 	"bootbench/solver"
 )
 
-// fits collects the predictions of exact resamples, one resample after the other.
-type fits struct {
-	wanted bool
-	all    []float64
-	width  int // predictions of one
-}
-
-func (f *fits) add(b int, _, fit []float64) {
-	if b == 0 { // the first begins anew
-		f.all, f.width = nil, len(fit)
-	}
-	if f.wanted {
-		f.all = append(f.all, fit...)
-	}
-}
-
-// at are the fits at a place among the predictions, in rising order.
-func (f *fits) at(place int, shift float64) (values []float64) {
-	for ; place < len(f.all); place += f.width {
-		values = append(values, f.all[place]+shift)
-	}
-	slices.Sort(values)
-	return values
-}
-
 // quantiles adds quantiles over resamples to points whose law is the theory's, and to the refined ones beside
 // them; shift is the targets' mean, which both lack.
 func quantiles(p *report.Points, refined *report.Refined, levels []float64, place func(int) int,
-	law func(int) loss.Distribution, collected *fits, shift float64) {
+	law func(int) loss.Distribution, exact *predict.Replicates, shift float64) {
 	lists := func(of func(point int) func(q float64) float64) []null.Floats {
 		lists := make([]null.Floats, len(levels))
 		for k := range lists {
@@ -61,12 +34,12 @@ func quantiles(p *report.Points, refined *report.Refined, levels []float64, plac
 		at := law(point)
 		return func(q float64) float64 { return at.Quantile(q) + shift }
 	})
-	if refined == nil || refined.Points == nil || len(collected.all) == 0 {
+	if refined == nil || refined.Points == nil {
 		return
 	}
 	refined.Points.QuantileLevels = levels
 	refined.Points.Quantiles = lists(func(point int) func(q float64) float64 {
-		values := collected.at(place(point), shift)
+		values := exact.At(place(point), shift)
 		return func(q float64) float64 { return stat.Quantile(q, stat.Empirical, values, nil) }
 	})
 }

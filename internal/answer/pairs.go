@@ -50,8 +50,8 @@ func (b *classifier) singly(ctx context.Context, around resample.Scheme, plan re
 		Plan: resample.Weighted{Plan: plan, Weights: b.weight}, Settings: settings})
 }
 
-// votes counts for every class the votes of all pairs of classes in this order: a field above 0 is one for the
-// first of a pair. Of equal counts the class that appears first has more, by less than a vote.
+// votes counts for every class the votes of all pairs of classes in this order: a field above 0 is one for
+// the first of a pair. Of equal counts the class that appears first has more, by less than a vote.
 func votes[F float32 | float64](order []int, of [][]F) [][]F {
 	count := make([][]F, len(order))
 	for rank, k := range order {

@@ -74,7 +74,7 @@ type prediction struct {
 	in       *dataset.Inputs
 	s        Settings
 	solution *solver.Solution
-	fits     fits // that quantiles, or intervals without the theory, take
+	exact    predict.Replicates // that quantiles and intervals take
 	r        *report.Prediction
 }
 
@@ -95,7 +95,6 @@ func (j *Job) Predict(ctx context.Context, in *dataset.Inputs, s Settings) (repo
 	}
 	j.Times.Solve = time.Since(began).Seconds()
 	p := &prediction{Job: j, in: in, s: s, solution: solution}
-	p.fits.wanted = len(s.Quantiles) > 0 || dependent
 	if err = p.theory(ctx); err == nil {
 		err = p.refine(ctx)
 	}
@@ -112,7 +111,7 @@ func (j *Job) Predict(ctx context.Context, in *dataset.Inputs, s Settings) (repo
 		quantiles(points, r.Refined, s.Quantiles, func(i int) int { return j.Sites() + i },
 			func(i int) loss.Distribution {
 				return loss.Normal(points.Mean[i]-j.TargetMean, points.Variance[i])
-			}, &p.fits, j.TargetMean)
+			}, &p.exact, j.TargetMean)
 	}
 	if s.Covariances {
 		r.Covariances = func() (blas64.General, error) { return j.covariances(solution, in) }
@@ -133,7 +132,7 @@ func (p *prediction) dropTheory() {
 			exact.Class = append(exact.Class, p.Subject.Labels.Name(mean))
 		}
 		if p.s.Intervals.Of != Observation {
-			values := p.fits.at(p.Sites()+n, p.TargetMean)
+			values := p.exact.At(p.Sites()+n, p.TargetMean)
 			exact.Lower = append(exact.Lower, stat.Quantile((1-level)/2, stat.Empirical, values, nil))
 			exact.Upper = append(exact.Upper, stat.Quantile((1+level)/2, stat.Empirical, values, nil))
 		}
@@ -276,14 +275,12 @@ func (p *prediction) refine(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var replicates predict.Replicates
+	var onFit onFit
+	if len(s.Quantiles) > 0 || s.Intervals.Of == Observation || resample.IsDependent(s.Scheme) {
+		onFit = p.exact.Add
+	}
 	s.Metrics = nil // they are of new inputs
-	result, warnings, err := p.Refine(ctx, p.solution, s, cross, func(b int, weight, f []float64) {
-		p.fits.add(b, weight, f)
-		if s.Intervals.Of == Observation {
-			replicates.Add(b, weight, f)
-		}
-	})
+	result, warnings, err := p.Refine(ctx, p.solution, s, cross, onFit)
 	r.Warnings = append(r.Warnings, warnings...)
 	if err != nil || result == nil {
 		return err
@@ -300,7 +297,7 @@ func (p *prediction) refine(ctx context.Context) error {
 	points.Shift(p.TargetMean)
 	r.Refined.Points = points
 	if s.Intervals.Of == Observation {
-		all, err := predict.ReplicateIntervals(p.Model, &replicates, s.Level, s.Intervals.unit())
+		all, err := predict.ReplicateIntervals(p.Model, &p.exact, s.Level, s.Intervals.unit())
 		if err != nil {
 			warn(&r.Warnings, fmt.Sprintf("no refined intervals: %v", err))
 		}

@@ -89,27 +89,29 @@ func (j *Job) Refine(ctx context.Context, solution *solver.Solution, s Settings,
 		settings.Resamples, settings.MaxResamples = fewResamples, wanted.Resamples
 		settings.Accuracy, settings.Silent = 0.1/math.Sqrt(float64(n)), true
 	}
-	count := settings.Count(s.Scheme)
-	if settings.Accuracy > 0 {
-		count = 0
-	}
-	kept, err := j.keepFits(func() string {
+	end := func(bool) error { return nil }
+	if j.Keep != nil {
 		digest := sha256.New() // of the new inputs
 		for row := range cross.Rows {
 			binary.Write(digest, binary.LittleEndian, cross.Data[row*cross.Stride:][:cross.Cols])
 		}
-		return "refine\n" + j.Key(s.Scheme, wanted.Seed, hex.EncodeToString(digest.Sum(nil)), s.Solve.Tolerance,
-			s.Solve.MaxSweeps, settings.Unchecked)
-	}, j.Sites()+cross.Rows, count, &settings.Lookup, &settings.OnFit)
-	if err != nil {
-		return nil, nil, err
+		count := settings.Count(s.Scheme)
+		if settings.Accuracy > 0 {
+			count = 0
+		}
+		shared, ended, err := j.Keep("refine\n"+j.Key(s.Scheme, wanted.Seed, hex.EncodeToString(digest.Sum(nil)),
+			s.Solve.Tolerance, s.Solve.MaxSweeps, settings.Unchecked), j.Sites()+cross.Rows, count, j.Set.Name,
+			&settings.Settings)
+		if err != nil {
+			return nil, nil, err
+		}
+		end, settings.Unchecked = ended, settings.Unchecked || shared
 	}
-	settings.Unchecked = settings.Unchecked || kept != nil && kept.Shared()
 	result, err := refit.Refine(ctx, j.Model, solution, s.Scheme, settings)
 	cancelled := errors.Is(err, retrain.ErrCancelled)
-	if kept != nil && (err == nil || cancelled) {
-		if err := ended(ctx, kept, err == nil && result.Status == retrain.Complete); err != nil {
-			return nil, nil, err
+	if err == nil || cancelled {
+		if err := end(err == nil && result.Status == retrain.Complete); err != nil {
+			return nil, nil, cmp.Or(ctx.Err(), err)
 		}
 	}
 	switch {
@@ -130,44 +132,6 @@ func (j *Job) solveRefined(ctx context.Context, s Settings, onFit onFit) (soluti
 		result, warnings, err = j.Refine(ctx, solution, s, blas64.General{}, onFit)
 	}
 	return solution, result, warnings, err
-}
-
-// keepFits has exact fits looked up where they are kept, under a key that names all that they depend on, and
-// those that are made kept there: count of them with so many outputs. It returns nil where none are kept.
-func (j *Job) keepFits(key func() string, outputs, count int, lookup *func(b int, f []float64) (bool, error),
-	onFit *onFit) (Fits, error) {
-	if j.Keep == nil {
-		return nil, nil
-	}
-	kept := j.Keep(key(), outputs, count, j.Set.Name)
-	if kept.Missing() {
-		return nil, ErrElsewhere
-	}
-	also, passes := *onFit, 0
-	*lookup = kept.Lookup
-	*onFit = func(b int, weight, f []float64) {
-		if b == 0 {
-			passes++
-		}
-		if passes <= 1 { // a second one is of single fits, where blocks have failed
-			kept.Add(b, f, nil)
-		}
-		if also != nil {
-			also(b, weight, f)
-		}
-	}
-	return kept, nil
-}
-
-// ended ends keeping: with ErrElsewhere if other processes have made some of the fits.
-func ended(ctx context.Context, kept Fits, complete bool) error {
-	if complete {
-		kept.End()
-	}
-	if kept.Shared() {
-		return cmp.Or(ctx.Err(), ErrElsewhere)
-	}
-	return nil
 }
 
 // refinedTests are the test losses of exact resamples, besides the job's, that metrics and probabilities

@@ -79,20 +79,20 @@ func (j *Job) average(ctx context.Context, r Retraining) (*report.Retraining, er
 // retrain makes the fits, and keeps them where they are kept: ErrElsewhere where others make some of them.
 func (j *Job) retrain(ctx context.Context, r Retraining, settings refit.RetrainSettings) (*refit.Retraining,
 	error) {
-	period := r.Scheme.Period()
-	count := (settings.Resamples + period - 1) / period * period
-	kept, err := j.keepFits(func() string {
-		return "retrain\n" + j.Key(r.Scheme, r.Method.String(), r.Seed)
-	}, j.Sites(), count, &settings.Lookup, &settings.OnFit)
-	if err != nil {
-		return nil, err
-	}
-	if kept != nil {
-		settings.OnSkip = func(b int, why error) { kept.Add(b, nil, why) }
+	end := func(bool) error { return nil }
+	if j.Keep != nil {
+		period := r.Scheme.Period()
+		var err error
+		if _, end, err = j.Keep("retrain\n"+j.Key(r.Scheme, r.Method.String(), r.Seed), j.Sites(),
+			(settings.Resamples+period-1)/period*period, j.Set.Name, &settings.Settings); err != nil {
+			return nil, err
+		}
 	}
 	result, err := refit.Retrain(ctx, j.Model, r.Method, r.Scheme, settings)
-	if err == nil && kept != nil {
-		err = ended(ctx, kept, result.Status == retrain.Complete)
+	if err == nil {
+		if err = end(result.Status == retrain.Complete); err != nil {
+			err = cmp.Or(ctx.Err(), err)
+		}
 	}
 	return result, err
 }

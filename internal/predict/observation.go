@@ -3,6 +3,7 @@ package predict
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -111,12 +112,15 @@ func (o *observed) interval(without []float64, variance float64) (i solver.Inter
 
 // Replicates keeps the fits of retraining or refinement (their OnFit), with the
 // examples that each lacks: 8 (N + M + P) bytes a resample.
-type Replicates struct{ absent, fits []float64 }
+type Replicates struct {
+	absent, fits []float64
+	outputs      int // of a fit
+}
 
 // Add takes in resample b; the first begins anew.
 func (r *Replicates) Add(b int, weight, f []float64) {
 	if b == 0 {
-		r.absent, r.fits = nil, nil
+		r.absent, r.fits, r.outputs = nil, nil, len(f)
 	}
 	for _, w := range weight {
 		lacks := 0.0
@@ -128,6 +132,15 @@ func (r *Replicates) Add(b int, weight, f []float64) {
 	r.fits = append(r.fits, f...)
 }
 
+// At are the fits at a place among their outputs, in rising order, plus shift.
+func (r *Replicates) At(place int, shift float64) (values []float64) {
+	for ; place < len(r.fits); place += r.outputs {
+		values = append(values, r.fits[place]+shift)
+	}
+	slices.Sort(values)
+	return values
+}
+
 // ReplicateIntervals are ObservationIntervals at the new inputs of the replicates, from
 // means over the resamples there are. Examples that were never left out do not count.
 func ReplicateIntervals(m *model.Model, r *Replicates, level float64, unit Residuals) ([]solver.Interval,
@@ -137,7 +150,7 @@ func ReplicateIntervals(m *model.Model, r *Replicates, level float64, unit Resid
 		return nil, model.InputError(errors.New("there are no resamples to take intervals from"))
 	}
 	absent := rowsOf(r.absent, n)
-	fits := rowsOf(r.fits, len(r.fits)/absent.Rows)
+	fits := rowsOf(r.fits, r.outputs)
 	sums := rowsOf(make([]float64, n*fits.Cols), fits.Cols)
 	blas64.Gemm(blas.Trans, blas.NoTrans, 1, absent, fits, 0, sums)
 	var left observed

@@ -27,7 +27,7 @@ type Classes struct {
 	Folds          int              `json:"folds,omitempty"`
 	Repeats        int              `json:"repeats,omitempty"`
 	FoldsOf        string           `json:"folds_of,omitempty"`
-	OneClass       int              `json:"one_class,omitempty"` // fits that lack a class, which is then never taken
+	OneClass       int              `json:"one_class,omitempty"` // fits that lack a class
 	Resampling     *ClassResampling `json:"resampling,omitempty"`
 	Status         string           `json:"status"`
 	Warnings       []string         `json:"warnings"`

@@ -130,7 +130,7 @@ func trainPerceptron(j *answer.Job, r *report.Training) (*model.Predictor, error
 		return nil, err
 	}
 	learned := svm.TrainPerceptron(rows, j.Site, j.Set.Y, passes)
-	if learned.Mistakes[0] > 0 && !slices.ContainsFunc(learned.Beta, func(b float64) bool { return b != 0 }) {
+	if learned.Mistakes[0] > 0 && !slices.ContainsFunc(learned.Weight, func(b float64) bool { return b != 0 }) {
 		return nil, usage.Errorf("--loss perceptron: the weights are all 0 after %d passes, which a model file "+
 			"cannot hold", len(learned.Mistakes))
 	}
@@ -141,7 +141,7 @@ func trainPerceptron(j *answer.Job, r *report.Training) (*model.Predictor, error
 			fmt.Sprintf("the perceptron still makes mistakes in pass %d: the classes may "+
 				"not be separable; take --loss hinge", len(learned.Mistakes)))
 	}
-	return j.Predictor(&retrain.Learned{Weight: learned.Beta, F: learned.F})
+	return j.Predictor(&retrain.Learned{Result: learned.Result})
 }
 
 // writeTrained writes the file of a trained model, completes its report and prints.

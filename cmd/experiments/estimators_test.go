@@ -37,7 +37,7 @@ func TestEstimators(t *testing.T) {
 		held, leftOut := 0.0, 0.0
 		for i, y := range others.Y {
 			f := 0.0
-			for k, b := range r.Beta {
+			for k, b := range r.Weight {
 				f += b * all.Data[i*all.Stride+k]
 			}
 			if y*f <= 0 {

@@ -62,14 +62,14 @@ func (t *Trainer) TrainWithBias(p train.Set, s train.Settings) (*Result, error) 
 			r.Status = train.IterationLimit
 			return r, nil
 		}
-		start = r.A
+		start = r.Weight
 	}
 }
 
 // constantResult is that of a constant predictor without loss.
 func (t *Trainer) constantResult(b float64) *Result {
 	r := &t.result
-	clear(r.A)
+	clear(r.Weight)
 	for i := range r.F {
 		r.F[i] = b
 	}

@@ -47,7 +47,7 @@ func TestBiasIsLimit(t *testing.T) {
 		for _, l := range losses() {
 			r := trainWithBias(t, k, l, p)
 			sum, size := 0.0, 0.0
-			for _, a := range r.A {
+			for _, a := range r.Weight {
 				sum, size = sum+a, size+math.Abs(a)
 			}
 			if math.Abs(sum) > 1e-6*size {

@@ -47,11 +47,11 @@ func TestSubgradients(t *testing.T) {
 func checkOptimal(t *testing.T, k *linalg.Sym, l erm.Loss, p train.Set, r *erm.Result, tol float64) {
 	t.Helper()
 	size := 1.0
-	for _, a := range r.A {
+	for _, a := range r.Weight {
 		size = max(size, math.Abs(a))
 	}
-	near(t, "f", r.F, plainField(k, r.A), 1e-11*size*float64(len(r.A)))
-	if want := objective(k, l, p, r.A); math.Abs(r.Objective-want) > 1e-9*math.Abs(want) {
+	near(t, "f", r.F, plainField(k, r.Weight), 1e-11*size*float64(len(r.Weight)))
+	if want := objective(k, l, p, r.Weight); math.Abs(r.Objective-want) > 1e-9*math.Abs(want) {
 		t.Errorf("objective %v, want %v", r.Objective, want)
 	}
 	for i, f := range r.F {
@@ -60,8 +60,9 @@ func checkOptimal(t *testing.T, k *linalg.Sym, l erm.Loss, p train.Set, r *erm.R
 		}
 		for _, e := range []float64{1e-5, -1e-5, 1e-3, -1e-3, 0.3, -0.3, 5, -5} {
 			rise := siteLoss(l, p, i, f+e) - siteLoss(l, p, i, f)
-			if short := -r.A[i]*e - rise; short > tol*(1+math.Abs(r.A[i])) {
-				t.Fatalf("site %d: f = %v, a = %v: L rises by %v over %v, %g too little", i, f, r.A[i], rise, e, short)
+			if short := -r.Weight[i]*e - rise; short > tol*(1+math.Abs(r.Weight[i])) {
+				t.Fatalf("site %d: f = %v, a = %v: L rises by %v over %v, %g too little", i, f, r.Weight[i], rise, e,
+					short)
 			}
 		}
 	}
@@ -85,7 +86,7 @@ func TestSquare(t *testing.T) {
 		}
 		r := mustTrain(t, k, loss.Square{Noise: 0.3}, p, train.Settings{})
 		near(t, "f", r.F, want, 1e-12)
-		near(t, "a", r.A, fit.Alpha(), 1e-11)
+		near(t, "a", r.Weight, fit.Alpha(), 1e-11)
 		if r.Steps > 1 {
 			t.Errorf("%d Newton steps for a linear problem", r.Steps)
 		}
@@ -161,5 +162,5 @@ func TestAbsent(t *testing.T) {
 	k, p := small(rng, 4, 6, 0.1)
 	clear(p.Weight)
 	r := mustTrain(t, k, loss.Logistic{C: 1}, p, train.Settings{})
-	near(t, "nothing to train on", append(r.F, r.A...), make([]float64, 8), 0)
+	near(t, "nothing to train on", append(r.F, r.Weight...), make([]float64, 8), 0)
 }

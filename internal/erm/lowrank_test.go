@@ -41,7 +41,7 @@ func TestLowRank(t *testing.T) {
 						t.Errorf("rank %d, %s, site %d: %v on the factor, %v on the matrix", rank, l.Name(), i, f, want.F[i])
 					}
 				}
-				for i, f := range plainField(k, got.A) {
+				for i, f := range plainField(k, got.Weight) {
 					if math.Abs(f-got.F[i]) > 1e-10*(1+math.Abs(f)) {
 						t.Errorf("rank %d, %s, site %d: F is %v, K a is %v", rank, l.Name(), i, got.F[i], f)
 					}

@@ -26,7 +26,7 @@ func TestNoVariance(t *testing.T) {
 	p := train.Set{Y: []float64{1, -1}, Weight: []float64{1, 3}}
 	r := mustTrain(t, k, loss.Hinge{C: 1}, p, train.Settings{})
 	// f_0 = 1 with a_0 = 1/4: 1/2 f^2/4 = 1/8, and 3 from the other site.
-	near(t, "f", append(r.F, r.A...), []float64{1, 0, 0.25, 0}, 1e-12)
+	near(t, "f", append(r.F, r.Weight...), []float64{1, 0, 0.25, 0}, 1e-12)
 	if math.Abs(r.Objective-3.125) > 1e-12 {
 		t.Errorf("objective %v", r.Objective)
 	}
@@ -47,7 +47,7 @@ func TestStatus(t *testing.T) {
 		if r.Status != c.want {
 			t.Errorf("%v after %d steps, gap %g, want %v", r.Status, r.Steps, r.Gap, c.want)
 		}
-		for _, v := range append(r.F, r.A...) {
+		for _, v := range append(r.F, r.Weight...) {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				t.Errorf("%v in the answer", v)
 			}

@@ -31,15 +31,10 @@ type Trainer struct {
 	flat    flat // of TrainWithBias
 }
 
-// Result is a trained predictor. Its slices belong to the Trainer that made it and hold until its next Train.
+// Result is a trained predictor. Its bias is 0 except after Trainer.TrainWithBias, when the weights sum to 0
+// within the tolerance.
 type Result struct {
-	// A are the weights of the sites, length M, 0 where a site is empty. The predictor at a new input x is
-	// sum_s A_s K(x, x_s) + Bias.
-	A []float64
-	// Bias is 0 except after Trainer.TrainWithBias, when A sums to 0 within the tolerance.
-	Bias float64
-	// F is the predictor at the M sites, K A + Bias.
-	F []float64
+	train.Result
 	// Objective is (T1) at F.
 	Objective float64
 	// Gap is Objective less the dual objective, a lower bound of the optimum up to rounding. The optimal f*
@@ -48,8 +43,6 @@ type Result struct {
 	Gap float64
 	// Steps counts the Newton steps, and Sweeps the passes of coordinate steps.
 	Steps, Sweeps int
-	// Status says whether the tolerance was met.
-	Status train.Status
 }
 
 // NewTrainer returns a Trainer for the positive semidefinite kernel matrix k, a *linalg.Sym or a
@@ -80,7 +73,7 @@ func NewTrainer(k linalg.Kernel, l Loss) (*Trainer, error) {
 func (t *Trainer) Train(p train.Set, s train.Settings) (*Result, error) { return t.train(p, s, nil) }
 
 // train is Train with K + flat.constant and the loss of f + flat.bias, from weights of the sites on, nil for
-// 0. They may be the A of the last Result.
+// 0. They may be those of the last Result.
 func (t *Trainer) train(p train.Set, s train.Settings, start []float64) (*Result, error) {
 	m := len(t.diag)
 	if err := errors.Join(p.Check(m, false), s.Default(DefaultTolerance, defaultLimit)); err != nil {
@@ -89,7 +82,7 @@ func (t *Trainer) train(p train.Set, s train.Settings, start []float64) (*Result
 	t.set.bias = t.flat.bias
 	t.set.gather(&p, m, func(i int) float64 { return t.diag[i] + t.flat.constant })
 	r := &t.result
-	*r = Result{A: train.Resize(r.A, m), F: train.Resize(r.F, m)}
+	*r = Result{Result: r.Reuse(m)}
 	t.prepare(start)
 	c, err := t.maximize(&p, &s)
 	if err != nil {
@@ -125,11 +118,11 @@ func (t *Trainer) recomputeF() {
 // writeResult writes the weights and the predictor at all sites into the Result.
 func (t *Trainer) writeResult() {
 	r, q := &t.result, &t.iterate
-	clear(r.A)
+	clear(r.Weight)
 	for i, s := range t.set.Active {
-		r.A[s] = q.a[i]
+		r.Weight[s] = q.a[i]
 	}
-	t.system.spread(r.F, t.set.Active, r.A)
+	t.system.spread(r.F, t.set.Active, r.Weight)
 	r.Bias = t.flat.bias + t.flat.constant*floats.Sum(q.a)
 	floats.AddConst(r.Bias, r.F)
 	for i, s := range t.set.Active {

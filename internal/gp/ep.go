@@ -32,19 +32,13 @@ const (
 // errNoFixedPoint is the error of an EPResult that Stalled.
 var errNoFixedPoint = errors.New("expectation propagation does not converge")
 
-// EPResult is a posterior. Its slices belong to the EP that made it and hold until its next Fit.
+// EPResult is a posterior, whose mean is F.
 type EPResult struct {
-	// Alpha are the weights of the sites, length M: the posterior mean at a new input x is sum_s Alpha_s K(x,
-	// x_s).
-	Alpha []float64
-	// Mean is the posterior mean at the M sites, K Alpha.
-	Mean []float64
+	train.Result
 	// Residual is the distance between the moments, in units of the tolerance.
 	Residual float64
 	// Sweeps counts passes over the sites.
 	Sweeps int
-	// Status says whether the tolerance was met.
-	Status train.Status
 }
 
 // Err is nil where r has converged, and says why where not.
@@ -99,7 +93,7 @@ func (e *EP) Fit(set train.Set, s train.Settings) (*EPResult, error) {
 		return nil, err
 	}
 	e.prepare(&set)
-	*r = EPResult{Alpha: train.Resize(r.Alpha, m), Mean: train.Resize(r.Mean, m)}
+	*r = EPResult{Result: r.Reuse(m)}
 	if err := e.iterate(s); err != nil {
 		return nil, err
 	}
@@ -204,12 +198,12 @@ func (e *EP) match() (residual float64, err error) {
 // sites without examples take one pass over K.
 func (e *EP) writeResult() {
 	r := &e.result
-	clear(r.Alpha)
+	clear(r.Weight)
 	for i, s := range e.set.Active {
-		r.Alpha[s] = e.u[i] - e.t[i]*e.mean[i]
+		r.Weight[s] = e.u[i] - e.t[i]*e.mean[i]
 	}
-	train.MulInactive(r.Mean, e.kernel, e.set.Active, r.Alpha)
+	train.MulInactive(r.F, e.kernel, e.set.Active, r.Weight)
 	for i, s := range e.set.Active {
-		r.Mean[s] = e.mean[i]
+		r.F[s] = e.mean[i]
 	}
 }

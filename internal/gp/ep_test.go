@@ -88,8 +88,8 @@ func TestEPGaussian(t *testing.T) {
 		trainer := newTrainer(t, k, 0.3)
 		want := fit(t, trainer, count, target)
 		r := mustFit(t, k, normal{0.3}, set)
-		close2(t, "mean", r.Mean, want, 1e-7)
-		close2(t, "weights", r.Alpha, trainer.Alpha(), 1e-6)
+		close2(t, "mean", r.F, want, 1e-7)
+		close2(t, "weights", r.Weight, trainer.Alpha(), 1e-6)
 	}
 }
 
@@ -127,7 +127,7 @@ func TestEPAlone(t *testing.T) {
 			}
 			want[s] /= mass
 		}
-		close2(t, l.Name(), r.Mean, want[:], 1e-7)
+		close2(t, l.Name(), r.F, want[:], 1e-7)
 	}
 }
 
@@ -144,7 +144,7 @@ func TestEPCube(t *testing.T) {
 			r := mustFit(t, k, l, set)
 			want := cube(t, k, l, set)
 			for i := range want {
-				worst = max(worst, math.Abs(r.Mean[i]-want[i])/math.Sqrt(v))
+				worst = max(worst, math.Abs(r.F[i]-want[i])/math.Sqrt(v))
 			}
 		}
 		if !(worst <= 0.004) {
@@ -209,7 +209,7 @@ func TestEPFixedPoint(t *testing.T) {
 		must(t, s.Solve(system, whole(k)))
 		var mean mat.VecDense
 		mean.MulVec(s, shift)
-		close2(t, "mean", r.Mean, mean.RawVector().Data, 1e-8*math.Sqrt(v))
+		close2(t, "mean", r.F, mean.RawVector().Data, 1e-8*math.Sqrt(v))
 		for p, i := range e.set.Active {
 			y, w := e.set.Of(p)
 			own := s.At(i, i)
@@ -267,7 +267,7 @@ func TestEPStatus(t *testing.T) {
 		t.Errorf("%v after %d sweeps, residual %g", r.Status, r.Sweeps, r.Residual)
 	}
 	clear(set.Weight)
-	close2(t, "prior mean", mustFit(t, k, loss.Probit{}, set).Mean, make([]float64, 6), 0)
+	close2(t, "prior mean", mustFit(t, k, loss.Probit{}, set).F, make([]float64, 6), 0)
 }
 
 // moments is a likelihood with the same mean and variance everywhere.

@@ -50,7 +50,7 @@ func (e *estimate) excess(i int) float64 {
 	if e.full.Alpha[i] == 0 {
 		return 0
 	}
-	b := e.full.Beta[e.problem.Site.At(i)]
+	b := e.full.Weight[e.problem.Site.At(i)]
 	across, left := e.training.BoxesWithout(i)
 	if e.problem.Y[i] < 0 {
 		b, across, left = -b, left, across

@@ -21,15 +21,11 @@ import (
 // error is that of bad input, or of a set that has no solution.
 type Learner func(set train.Set) (Learned, error)
 
-// Learned is a predictor that minimises its set's loss: at an input x it is
-// f(x) = sum_s Weight_s K(x, x_s) + Bias. The next training overwrites it.
+// Learned is a predictor that minimises its set's loss.
 type Learned struct {
-	F      []float64 // at the sites
-	Weight []float64 // of the sites
-	Bias   float64
-	Status train.Status
-	Err    error       // nil where the training has converged
-	SVM    *svm.Result // of a margin loss
+	train.Result
+	Err error       // nil where the training has converged
+	SVM *svm.Result // of a margin loss
 }
 
 // Learners makes learners, one for each worker. They read the kernel matrix only.
@@ -47,7 +43,7 @@ func Square(k *linalg.Sym, noise float64, bias bool) Learners {
 			}
 			set.Site.Merge(set.Y, set.Weight, weight, target)
 			err := trainer.Fit(weight, target, f)
-			return Learned{F: f, Weight: trainer.Alpha(), Bias: trainer.Bias()}, err
+			return Learned{Result: train.Result{F: f, Weight: trainer.Alpha(), Bias: trainer.Bias()}}, err
 		}, err
 	}
 }
@@ -75,7 +71,7 @@ func Margin(k *linalg.Sym, c float64, classes loss.ClassWeights, bias bool, tole
 			if err != nil {
 				return Learned{}, err
 			}
-			return Learned{r.F, r.Beta, r.Bias, r.Status, r.Status.Err(), r}, nil
+			return Learned{r.Result, r.Status.Err(), r}, nil
 		}, nil
 	}
 }
@@ -97,7 +93,7 @@ func Proximal(k linalg.Kernel, l loss.Proximal, bias bool, tolerance float64) Le
 			if err != nil {
 				return Learned{}, err
 			}
-			return Learned{F: r.F, Weight: r.A, Bias: r.Bias, Status: r.Status, Err: r.Status.Err()}, nil
+			return Learned{Result: r.Result, Err: r.Status.Err()}, nil
 		}, nil
 	}
 }
@@ -112,7 +108,7 @@ func Posterior(k *linalg.Sym, l gp.Likelihood, tolerance float64) Learners {
 			if err != nil {
 				return Learned{}, err
 			}
-			return Learned{F: r.Mean, Weight: r.Alpha, Status: r.Status, Err: r.Err()}, nil
+			return Learned{Result: r.Result, Err: r.Err()}, nil
 		}, err
 	}
 }

@@ -140,8 +140,8 @@ func TestPerceptron(t *testing.T) {
 				longest = max(longest, k.At(s, s))
 			}
 		}
-		if !slices.Equal(p.Beta, beta) {
-			t.Errorf("weights %v, primal %v", p.Beta, beta)
+		if !slices.Equal(p.Weight, beta) {
+			t.Errorf("weights %v, primal %v", p.Weight, beta)
 		}
 		for i, s := range site {
 			near(t, "f", p.F[s:s+1], []float64{w[0]*x[s][0] + w[1]*x[s][1]}, 1e-8)

@@ -10,9 +10,8 @@ import (
 // in their order, every one with y f <= 0 at its turn counts as a mistake and adds y K(x, .) to f (THEORY 9,
 // the dual form). It has no bias.
 type Perceptron struct {
-	Beta     []float64 // weights of the sites: labels of the mistakes there, summed
-	F        []float64 // K Beta, the predictor at the sites
-	Mistakes []int     // of each pass
+	train.Result       // its weights sum the labels of the mistakes at each site
+	Mistakes     []int // of each pass
 }
 
 // Converged reports whether the last pass made no mistake.
@@ -21,12 +20,12 @@ func (p *Perceptron) Converged() bool { return p.Mistakes[len(p.Mistakes)-1] == 
 // TrainPerceptron runs the rule from f = 0 until a pass makes no mistake, for at most so many passes, at
 // least one. y are the labels -1 and +1 of the examples on the kernel's sites.
 func TrainPerceptron(k *Rows, site train.Sites, y []float64, passes int) *Perceptron {
-	p := &Perceptron{Beta: make([]float64, k.N()), F: make([]float64, k.N())}
+	p := &Perceptron{Result: train.Result{Weight: make([]float64, k.N()), F: make([]float64, k.N())}}
 	for range passes {
 		mistakes := 0
 		for i, label := range y {
 			if s := site.At(i); label*p.F[s] <= 0 {
-				p.Beta[s] += label
+				p.Weight[s] += label
 				floats.AddScaled(p.F, label, k.Row(s))
 				mistakes++
 			}

@@ -12,7 +12,7 @@ import (
 // the last dual weights if the examples, of C_i > 0, are at the same sites (DeCoste and Wagstaff 2000).
 type Problem struct {
 	train.Set
-	// Bias adds an unpenalised constant to the predictor, as LIBSVM does: f = K Beta + Bias, and the dual
+	// Bias adds an unpenalised constant to the predictor, as LIBSVM does: f = K beta + Bias, and the dual
 	// weights keep sum y_i a_i = 0.
 	Bias bool
 }

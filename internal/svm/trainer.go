@@ -44,7 +44,7 @@ func (t *Trainer) Train(p Problem, s train.Settings) (*Result, error) {
 		return nil, err
 	}
 	r := &t.result
-	*r = Result{Alpha: train.Resize(r.Alpha, n), Beta: train.Resize(r.Beta, m), F: train.Resize(r.F, m)}
+	*r = Result{Result: r.Reuse(m), Alpha: train.Resize(r.Alpha, n)}
 	if resumed := t.dual.begin(&t.sides, p.Bias, p.Resume); !resumed {
 		t.free.reset(&t.dual)
 	}

@@ -164,7 +164,7 @@ func TestReuse(t *testing.T) {
 		for _, tr := range []*Trainer{trainer, another} {
 			r := need.One(tr.Train(p, train.Settings{}))(t)
 			near(t, "alpha", r.Alpha, want.Alpha, 0)
-			near(t, "beta", r.Beta, want.Beta, 0)
+			near(t, "beta", r.Weight, want.Weight, 0)
 			near(t, "f", r.F, want.F, 0)
 		}
 	}

@@ -32,6 +32,21 @@ type Counter interface {
 	Operations() float64
 }
 
+// Result is a trained predictor. Its slices belong to its trainer and hold until that trains again.
+type Result struct {
+	// Weight are the weights of the M sites: f at an input x is sum_s Weight_s K(x, x_s) + Bias.
+	Weight []float64
+	// F is f at the sites.
+	F []float64
+	// Bias is 0 without one.
+	Bias float64
+	// Status says whether the tolerance was met.
+	Status Status
+}
+
+// Reuse is a Result on m sites in the memory of r, undefined.
+func (r *Result) Reuse(m int) Result { return Result{Weight: Resize(r.Weight, m), F: Resize(r.F, m)} }
+
 // Settings say when an iterative trainer ends. Zeros mean its defaults.
 type Settings struct {
 	// Tolerance is what counts as converged; the trainer's default says of which measure.

@@ -1,6 +1,10 @@
 package batch
 
-import "math"
+import (
+	"math"
+
+	gblas "gonum.org/v1/gonum/blas"
+)
 
 // anderson accelerates one fixed-point iteration x <- x + r(x): the next point is the
 // image of that combination of past points whose residuals combine to the least (type II:
@@ -37,11 +41,11 @@ func (a *anderson[T]) open() (residual, image []T) {
 func (a *anderson[T]) coefficients(c, weighted []T, small []float64) int {
 	a.held = min(a.held+1, depth)
 	c = c[:a.held]
-	mulVec(c, a.residual.top(a.held), a.residual.row(a.next))
+	gemv(gblas.NoTrans, 1, a.residual.top(a.held), a.residual.row(a.next), 0, c)
 	for j, v := range c {
 		a.gram[j*depth+a.next], a.gram[a.next*depth+j] = float64(v), float64(v)
 	}
-	mulVec(c, a.residual.top(a.held), weighted)
+	gemv(gblas.NoTrans, 1, a.residual.top(a.held), weighted, 0, c)
 	a.next = (a.next + 1) % depth
 	if !solveRidge(small, a.gram, c) {
 		a.reset()

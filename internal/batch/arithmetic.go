@@ -36,23 +36,13 @@ func (a matrix[T]) single() blas32.General {
 	return blas32.General{Rows: a.rows, Cols: a.cols, Stride: a.cols, Data: any(a.data).([]float32)}
 }
 
-// mulVec is dst = a x.
-func mulVec[T number](dst []T, a matrix[T], x []T) {
-	switch dst := any(dst).(type) {
+// gemv is y = alpha a x + beta y, of the transpose of a if t says so.
+func gemv[T number](t gblas.Transpose, alpha T, a matrix[T], x []T, beta T, y []T) {
+	switch y := any(y).(type) {
 	case []float32:
-		blas32.Gemv(gblas.NoTrans, 1, a.single(), vector32(any(x).([]float32)), 0, vector32(dst))
+		blas32.Gemv(t, float32(alpha), a.single(), vector32(any(x).([]float32)), float32(beta), vector32(y))
 	case []float64:
-		blas64.Gemv(gblas.NoTrans, 1, a.double(), vector64(any(x).([]float64)), 0, vector64(dst))
-	}
-}
-
-// subMulVec is dst -= a' x.
-func subMulVec[T number](dst []T, a matrix[T], x []T) {
-	switch dst := any(dst).(type) {
-	case []float32:
-		blas32.Gemv(gblas.Trans, -1, a.single(), vector32(any(x).([]float32)), 1, vector32(dst))
-	case []float64:
-		blas64.Gemv(gblas.Trans, -1, a.double(), vector64(any(x).([]float64)), 1, vector64(dst))
+		blas64.Gemv(t, float64(alpha), a.double(), vector64(any(x).([]float64)), float64(beta), vector64(y))
 	}
 }
 

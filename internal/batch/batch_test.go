@@ -271,7 +271,7 @@ func TestFirstIterate(t *testing.T) {
 		all[i].F[0] = mark
 	}
 	all[known].Kind = batch.Recalled
-	block.Train(context.Background(), all)
+	block(context.Background(), all)
 	var f [][]float64
 	for _, fit := range all {
 		if f = append(f, fit.F); fit.Err != nil {

@@ -38,49 +38,26 @@ const (
 	OneClass      // of one class, which leaves a bias without a bound: its label
 )
 
-// Block is resamples in training together, for one goroutine.
-type Block struct {
-	rows    rows
-	trainer *Trainer
-	exact   train.Trainer // made when first needed
+// newBlocks makes blocks in a precision: each trains at most BlockSize fits at a time, for one goroutine. Of
+// those that are known only the first iterate is computed, if it is wanted at all. When ctx ends, fits in
+// progress get its error.
+func newBlocks[T number](t *Trainer) func() func(ctx context.Context, fits []Fit) {
+	p := &precision[T]{newProduct[T](t.surrogate.engine), newScales[T](t.surrogate)}
+	return func() func(ctx context.Context, fits []Fit) { return newBlock(t, p).train }
 }
 
-// rows is a block in either precision.
-type rows interface {
-	train(ctx context.Context, fits []Fit, leave func(*Fit))
+// precision is what depends on that of a block.
+type precision[T number] struct {
+	product product[T]
+	scales  scales[T]
 }
 
-// NewBlock makes an empty block.
-func (t *Trainer) NewBlock() *Block {
-	if t.double != nil {
-		return &Block{trainer: t, rows: newBlock(t, t.double)}
-	}
-	return &Block{trainer: t, rows: newBlock(t, t.single)}
-}
-
-// Train trains at most BlockSize fits. Of those that are known only the first iterate is computed, if it is
-// wanted at all. When ctx ends, fits in progress get its error.
-func (b *Block) Train(ctx context.Context, fits []Fit) {
-	b.rows.train(ctx, fits, func(f *Fit) {
-		b.trainer.counts.left.Add(1)
-		f.Err = b.fitExactly(f)
-	})
-}
-
-func (b *Block) fitExactly(f *Fit) (err error) {
-	if b.exact == nil {
-		if b.exact, err = b.trainer.newExact(); err != nil {
-			return err
-		}
-	}
-	return b.exact.Fit(f.Weight, f.Target, f.F[:b.trainer.inputs()])
-}
-
-// block is the rows of a Block.
+// block is fits in training together.
 type block[T number] struct {
 	trainer *Trainer
 	*precision[T]
-	rows   []row[T] // those in use first
+	exact  train.Trainer // made when first needed
+	rows   []row[T]      // those in use first
 	active int
 	x, p   matrix[T] // xi - g, and its product with G without the diagonal, a row a resample
 
@@ -108,8 +85,7 @@ func newBlock[T number](t *Trainer, p *precision[T]) *block[T] {
 	}
 }
 
-// train is Block.Train; leave trains a fit by other means.
-func (b *block[T]) train(ctx context.Context, fits []Fit, leave func(*Fit)) {
+func (b *block[T]) train(ctx context.Context, fits []Fit) {
 	b.reserve(len(fits))
 	b.active = 0
 	for i := range fits {
@@ -124,7 +100,7 @@ func (b *block[T]) train(ctx context.Context, fits []Fit, leave func(*Fit)) {
 			}
 			return
 		}
-		b.iterate(leave)
+		b.iterate()
 	}
 }
 
@@ -156,13 +132,13 @@ func (b *block[T]) start(f *Fit) {
 
 // iterate multiplies the x of every row by G, and moves those that go on to their next x. The others leave,
 // and the rows behind move up, in their order.
-func (b *block[T]) iterate(leave func(*Fit)) {
+func (b *block[T]) iterate() {
 	b.product(b.p.top(b.active), b.x.top(b.active))
 	b.trainer.counts.iterations.Add(int64(b.active))
 	kept := 0
 	for i := range b.active {
 		row := &b.rows[i]
-		if row.iterations++; b.ends(i, leave) {
+		if row.iterations++; b.ends(i) {
 			continue
 		}
 		b.step(i, row.history.coefficients(b.coefficients, row.weighted, b.small))
@@ -176,7 +152,7 @@ func (b *block[T]) iterate(leave func(*Fit)) {
 }
 
 // ends evaluates row i and reports whether its fit is done.
-func (b *block[T]) ends(i int, leave func(*Fit)) bool {
+func (b *block[T]) ends(i int) bool {
 	t, r := b.trainer, &b.rows[i]
 	if t.settings.FirstIterate && r.iterations == 1 {
 		b.writeFirst(i, r.fit.F[t.inputs():])
@@ -185,7 +161,7 @@ func (b *block[T]) ends(i int, leave func(*Fit)) bool {
 		return true
 	}
 	if t.settings.Single {
-		leave(r.fit)
+		b.fitExactly(r.fit)
 		return true
 	}
 	residual := b.evaluate(i)
@@ -195,9 +171,20 @@ func (b *block[T]) ends(i int, leave func(*Fit)) bool {
 	if decided := b.write(i, residual, r.fit.F); residual <= t.settings.Tolerance && decided {
 		t.counts.fits.Add(1)
 	} else {
-		leave(r.fit)
+		b.fitExactly(r.fit)
 	}
 	return true
+}
+
+// fitExactly trains a fit by the exact trainer.
+func (b *block[T]) fitExactly(f *Fit) {
+	b.trainer.counts.left.Add(1)
+	if b.exact == nil {
+		if b.exact, f.Err = b.trainer.newExact(); f.Err != nil {
+			return
+		}
+	}
+	f.Err = b.exact.Fit(f.Weight, f.Target, f.F[:b.trainer.inputs()])
 }
 
 // evaluate leaves h and f_s(h) of row i in b, computes the residual xi(h) - xi of the row, and returns its
@@ -239,7 +226,7 @@ func (b *block[T]) step(i, n int) {
 		b.move[j] = v * b.scales.force[j]
 	}
 	if n > 0 {
-		subMulVec(b.move, row.history.image.top(n), b.coefficients[:n])
+		gemv(gblas.Trans, -1, row.history.image.top(n), b.coefficients[:n], 1, b.move)
 	}
 	_, image := row.history.open()
 	copy(image, b.move)

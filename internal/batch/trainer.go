@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"sync/atomic"
@@ -51,15 +52,9 @@ type Trainer struct {
 	extra     blas64.General // P x M: f at the new inputs = extra xi
 	newExact  func() (train.Trainer, error)
 
-	single *precision[float32] // one of both
-	double *precision[float64]
-	counts counters
-}
-
-// precision is what depends on that of a block.
-type precision[T number] struct {
-	product product[T]
-	scales  scales[T]
+	// NewBlock makes a block, see newBlocks.
+	NewBlock func() func(ctx context.Context, fits []Fit)
+	counts   counters
 }
 
 // counters count over all blocks.
@@ -99,10 +94,10 @@ func New(theory Theory, p Problem, extra blas64.General, newExact func() (train.
 		return nil, err
 	}
 	if t.settings.Tolerance < singleTolerance || !surrogate.suitsSingle() {
-		t.double = &precision[float64]{newProduct[float64](theory.Engine), newScales[float64](surrogate)}
+		t.NewBlock = newBlocks[float64](t)
 		surrogate.boundRounding(doubleRounding)
 	} else {
-		t.single = &precision[float32]{newProduct[float32](theory.Engine), newScales[float32](surrogate)}
+		t.NewBlock = newBlocks[float32](t)
 		surrogate.boundRounding(singleRounding)
 	}
 	return t, nil

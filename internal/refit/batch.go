@@ -52,7 +52,7 @@ func FitAll(ctx context.Context, m *model.Model, s *solver.Solution) ([]float64,
 	if fits[0].Weight == nil {
 		fits[0].Weight = slices.Repeat([]float64{1}, m.Set.N())
 	}
-	trainer.NewBlock().Train(ctx, fits)
+	trainer.NewBlock()(ctx, fits)
 	return fits[0].F, fits[0].Err
 }
 

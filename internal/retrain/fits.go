@@ -56,7 +56,7 @@ func trainAlong(ctx context.Context, t train.Trainer, factors []float64, fits []
 // Batch trains blocks as products with one matrix.
 func Batch(t *batch.Trainer) Trainers {
 	return Trainers{Block: t.BlockSize(), Outputs: t.Outputs(),
-		New: func() (Worker, error) { return t.NewBlock().Train, nil }}
+		New: func() (Worker, error) { return t.NewBlock(), nil }}
 }
 
 // BlocksPerWorker bounds how far workers run ahead of the slowest block.

@@ -178,11 +178,11 @@ func newRefinement(m *model.Model, s *solver.Solution, scheme resample.Scheme,
 			len(settings.Tests), settings.Accuracy))
 	}
 	settings.Resamples, settings.Plan = settings.Count(scheme), nil
-	plan, err := settings.plan(m, scheme)
+	problem, err := settings.problem(m, scheme)
 	if err != nil {
 		return nil, err
 	}
-	settings.Batch.Single = settings.Batch.Single || singlePays(m, plan, settings.RetrainSettings)
+	settings.Batch.Single = settings.Batch.Single || singlePays(m, problem.Plan, settings.RetrainSettings)
 	if settings.Workers, err = refineWorkers(m, settings.RetrainSettings); err != nil {
 		return nil, err
 	}
@@ -197,8 +197,8 @@ func newRefinement(m *model.Model, s *solver.Solution, scheme resample.Scheme,
 	if err != nil {
 		return nil, model.InputError(err)
 	}
-	r := &refinement{model: m, solution: s, began: began, problem: problemOf(m, plan, settings.Cross),
-		settings: settings, period: scheme.Period(), trainer: trainer}
+	r := &refinement{model: m, solution: s, began: began, problem: problem, settings: settings,
+		period: scheme.Period(), trainer: trainer}
 	r.series = retrain.NewSeries(estimator, &r.problem, &r.settings.Settings)
 	return r, nil
 }

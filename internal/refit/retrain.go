@@ -77,11 +77,11 @@ type RetrainSettings struct {
 // one, unless method is Batch: then that is an error.
 func Retrain(ctx context.Context, m *model.Model, method RetrainMethod, scheme resample.Scheme,
 	settings RetrainSettings) (*Retraining, error) {
-	plan, err := settings.plan(m, scheme)
+	problem, err := settings.problem(m, scheme)
 	if err != nil {
 		return nil, err
 	}
-	if method == Batch || method == AutoMethod && blocksPay(m, plan, settings.Settings) {
+	if method == Batch || method == AutoMethod && blocksPay(m, problem.Plan, settings.Settings) {
 		r, err := retrainRoughly(ctx, m, scheme, settings)
 		if err == nil || method == Batch || ctx.Err() != nil {
 			return r, err
@@ -90,7 +90,7 @@ func Retrain(ctx context.Context, m *model.Model, method RetrainMethod, scheme r
 	r, began := &Retraining{Method: Single}, time.Now()
 	var trainers func() (train.Trainer, error)
 	if method == Downdate {
-		r.Method, settings.Cross = Downdate, blas64.General{}
+		r.Method, problem.Extra = Downdate, 0
 		trainers, err = downdating(m)
 		r.Setup = time.Since(began)
 	} else {
@@ -99,15 +99,14 @@ func Retrain(ctx context.Context, m *model.Model, method RetrainMethod, scheme r
 	if err != nil {
 		return nil, err
 	}
-	r.Result, err = retrain.Run(ctx, problemOf(m, plan, settings.Cross), retrain.Single(trainers),
-		settings.Settings)
+	r.Result, err = retrain.Run(ctx, problem, retrain.Single(trainers), settings.Settings)
 	return r, err
 }
 
 // RetrainPath is Retrain one by one for losses that are multiples of the model's, by the factors.
 func RetrainPath(ctx context.Context, m *model.Model, scheme resample.Scheme, factors []float64,
 	settings RetrainSettings) ([]*retrain.Result, error) {
-	plan, err := settings.plan(m, scheme)
+	problem, err := settings.problem(m, scheme)
 	if err != nil {
 		return nil, err
 	}
@@ -115,8 +114,7 @@ func RetrainPath(ctx context.Context, m *model.Model, scheme resample.Scheme, fa
 	if err != nil {
 		return nil, err
 	}
-	return retrain.RunPath(ctx, problemOf(m, plan, settings.Cross), retrain.Along(trainers, factors), factors,
-		settings.Settings)
+	return retrain.RunPath(ctx, problem, retrain.Along(trainers, factors), factors, settings.Settings)
 }
 
 // RetrainAround is Retrain with all resamples trained together, around a solution of this model (see package
@@ -128,7 +126,7 @@ func RetrainAround(ctx context.Context, m *model.Model, s *solver.Solution, sche
 		return nil, err
 	}
 	defer release()
-	plan, err := settings.plan(m, scheme)
+	problem, err := settings.problem(m, scheme)
 	if err != nil {
 		return nil, err
 	}
@@ -136,8 +134,7 @@ func RetrainAround(ctx context.Context, m *model.Model, s *solver.Solution, sche
 	if err != nil {
 		return nil, err
 	}
-	result, err := retrain.Run(ctx, problemOf(m, plan, settings.Cross), retrain.Batch(trainer),
-		settings.Settings)
+	result, err := retrain.Run(ctx, problem, retrain.Batch(trainer), settings.Settings)
 	return &Retraining{Result: result, Method: Batch, Batch: trainer.Stats()}, err
 }
 
@@ -172,36 +169,27 @@ func retrainRoughly(ctx context.Context, m *model.Model, scheme resample.Scheme,
 	}
 	setup := time.Since(began)
 	r, err := RetrainAround(ctx, m, s, scheme, settings)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		r.Setup = setup
 	}
-	r.Setup = setup
-	return r, nil
+	return r, err
 }
 
-// plan is that of the settings, or of a scheme.
-func (s *RetrainSettings) plan(m *model.Model, scheme resample.Scheme) (resample.Plan, error) {
+// problem is what the plan of the settings, or of a scheme, trains.
+func (s *RetrainSettings) problem(m *model.Model, scheme resample.Scheme) (p retrain.Problem, err error) {
 	if scheme == nil {
-		return nil, model.InputError(errors.New("there is no resampling scheme"))
+		return p, model.InputError(errors.New("there is no resampling scheme"))
 	}
 	if err := resample.Check(scheme); err != nil {
-		return nil, model.InputError(err)
+		return p, model.InputError(err)
 	}
-	if err := m.CheckLaw(scheme); err != nil {
-		return nil, err
-	}
-	plan := s.Plan
-	if plan == nil {
-		plan = resample.Resamples{Scheme: scheme, Seed: s.Seed, Y: m.Set.Y}
+	p = retrain.Problem{Y: m.Set.Y, Weights: m.Set.Weights, Site: m.Site, Sites: m.Sites(), Extra: s.Cross.Rows,
+		Plan: s.Plan, OneClass: m.Bias && m.Set.Task == dataset.Classification}
+	if p.Plan == nil {
+		p.Plan = resample.Resamples{Scheme: scheme, Seed: s.Seed, Y: m.Set.Y}
 	}
 	if m.Set.Weights != nil {
-		plan = resample.Weighted{Plan: plan, Weights: m.Set.Weights}
+		p.Plan = resample.Weighted{Plan: p.Plan, Weights: m.Set.Weights}
 	}
-	return plan, nil
-}
-
-// problemOf is what a plan trains.
-func problemOf(m *model.Model, plan resample.Plan, cross blas64.General) retrain.Problem {
-	return retrain.Problem{Y: m.Set.Y, Weights: m.Set.Weights, Site: m.Site, Sites: m.Sites(), Extra: cross.Rows,
-		Plan: plan, OneClass: m.Bias && m.Set.Task == dataset.Classification}
+	return p, m.CheckLaw(scheme)
 }

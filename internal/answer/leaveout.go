@@ -31,7 +31,7 @@ func (j *Job) LeaveOneOut(ctx context.Context, method loo.Method, all bool) (rep
 	case loss.HardMargin:
 		err = j.leaveOutLabels(ctx, method, all, loo.Problem{C: math.Inf(1)}, r)
 	case loss.Hinge:
-		err = j.leaveOutLabels(ctx, method, all, loo.Problem{C: training.C, ClassWeight: training.ClassWeight}, r)
+		err = j.leaveOutLabels(ctx, method, all, loo.Problem{C: training.C, Classes: training.ClassWeights}, r)
 	default:
 		err = model.InputError(fmt.Errorf("loo is for --loss hard, hinge and square, not for %s", j.Loss.Name()))
 	}

@@ -8,6 +8,7 @@ import (
 	"bootbench/internal/calibration"
 	"bootbench/internal/svm"
 	"bootbench/internal/train"
+	"bootbench/loss"
 )
 
 // Problem is a classifier whose errors on left-out examples are asked for.
@@ -20,8 +21,8 @@ type Problem struct {
 	Y []float64
 	// C > 0 is the cost of margin violation, +Inf for a hard margin.
 	C float64
-	// ClassWeight, if set, multiplies C of the examples of a label.
-	ClassWeight func(label float64) float64
+	// Classes are weights that multiply C of the examples of a label.
+	Classes loss.ClassWeights
 	// Weights, if set, multiply C of each example and its part of errors: it stands for that many, which are
 	// left out together.
 	Weights []float64
@@ -33,13 +34,7 @@ type Problem struct {
 func (p *Problem) weight(i int) float64 { return calibration.WeightOf(p.Weights, i) }
 
 // cost is C of an example.
-func (p *Problem) cost(i int) float64 {
-	c := p.C * p.weight(i)
-	if p.ClassWeight == nil {
-		return c
-	}
-	return c * p.ClassWeight(p.Y[i])
-}
+func (p *Problem) cost(i int) float64 { return p.C * p.weight(i) * p.Classes.ClassWeight(p.Y[i]) }
 
 // check reports what the trainer does not: what makes leaving out meaningless.
 func (p *Problem) check() error {

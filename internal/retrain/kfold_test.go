@@ -140,8 +140,8 @@ func TestStandardErrorsAreCalibrated(t *testing.T) {
 			mean, meanSE, spread, _ := bruteMoments(value[q])
 			reported := stat.Mean(squaredSE[q], nil)
 			ratio := math.Sqrt(reported / spread)
-			t.Logf("%s, %s: %.5f +- %.5f, reported standard error / spread = %.3f", c.scheme.Name(), name, mean, meanSE,
-				ratio)
+			t.Logf("%s, %s: %.5f +- %.5f, reported standard error / spread = %.3f", c.scheme.Name(), name, mean,
+				meanSE, ratio)
 			if constant := folds && name == "mean"; !constant && math.Abs(ratio-1) > 0.15 ||
 				constant && (reported > 1e-20 || math.Abs(mean-exactMean) > 1e-12) {
 				t.Errorf("%s, %s: %v, reported standard error %v, spread over seeds %v", c.scheme.Name(), name, mean,

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
@@ -24,8 +26,7 @@ const (
 // does not grow with the number of resamples.
 type Estimator struct {
 	solution *solver.Solution
-	tests    []loss.Test
-	known    *Expectation // nil: no control
+	known    Expectation // empty: no control
 	warnings []string
 	period   int // resamples that depend on each other, see resample.Period
 	done     int // resamples taken in
@@ -34,8 +35,8 @@ type Estimator struct {
 	points   *regression // F1 - E F1 and its square; f - center, its square, votes
 	unit     []unit      // of each point, the same summed over the present period
 	examples *regression // over resamples that leave the example out: the controls; f - center, tests
-	observed []float64   // workspace for these
-	leftOut  []*leftOut  // of each test; none where no example is ever left out
+	observed []float64   // workspace for either
+	leftOut  []*leftOut  // of each test
 	absent   []int       // per example, the resamples that leave it out
 }
 
@@ -53,21 +54,17 @@ func NewEstimator(p Problem, tests []loss.Test) (*Estimator, error) {
 		return nil, err
 	}
 	n := len(p.Solution.Problem.Y)
-	e := &Estimator{solution: p.Solution, tests: tests, period: p.Scheme.Period(),
-		absent: make([]int, n),
+	e := &Estimator{solution: p.Solution, period: p.Scheme.Period(), absent: make([]int, n),
 		center: x.center, points: newRegression(len(x.center), pointResponses),
-		unit: make([]unit, len(x.center))}
+		unit: make([]unit, len(x.center)), examples: newRegression(n, 1+len(tests)),
+		observed: make([]float64, controls+pointResponses+len(tests))}
+	for _, test := range tests {
+		e.leftOut = append(e.leftOut, newLeftOut(&p, test))
+	}
 	e.known, err = x.expectation()
 	if _, designed := p.Scheme.(resample.Designed); err != nil && !designed { // it is the rule for blocks
 		e.warnings = append(e.warnings,
 			fmt.Sprintf("no control variate: the average of the first iterate is not known: %v", err))
-	}
-	if resample.ProbZero(p.Scheme, 1) > 0 {
-		e.examples = newRegression(n, 1+len(tests))
-		e.observed = make([]float64, controls+1+len(tests))
-		for _, test := range tests {
-			e.leftOut = append(e.leftOut, newLeftOut(&p, test))
-		}
 	}
 	return e, nil
 }
@@ -79,25 +76,27 @@ func (e *Estimator) Add(_ int, weight, f []float64) {
 	exact, first := f[:n], f[n:2*n]
 	group := e.done / e.period % groups
 	e.done++
+	o := e.observed[:controls+pointResponses]
 	for j, v := range exact {
-		unit := &e.unit[j]
-		if e.known != nil {
-			move := first[j] - e.known.Mean[j]
-			unit[0] += move
-			if e.known.Var != nil {
-				unit[1] += move*move - e.known.Var[j]
-			}
-		}
-		v -= e.center[j]
-		unit[2] += v
-		unit[3] += v * v
-		unit[4] += loss.Vote{}.Value(exact[j], 0)
+		excess(o, first, j, e.known.Mean, e.known.Var, j)
+		off := v - e.center[j]
+		o[controls], o[controls+1], o[controls+2] = off, off*off, loss.Vote{}.Value(v, 0)
+		floats.Add(e.unit[j][:], o)
 	}
-	if e.examples != nil {
-		e.addLeftOut(group, weight, exact, first)
-	}
+	e.addLeftOut(group, weight, exact, first)
 	if e.done%e.period == 0 {
 		e.endPeriod(group)
+	}
+}
+
+// excess writes the controls: by how much F1 at a site exceeds its mean, and the square of that its variance;
+// 0 if they are not known.
+func excess(o, first []float64, site int, mean, variance []float64, i int) {
+	if mean != nil {
+		o[0] = first[site] - mean[i]
+	}
+	if variance != nil {
+		o[1] = o[0]*o[0] - variance[i]
 	}
 }
 
@@ -106,19 +105,14 @@ func (e *Estimator) addLeftOut(group int, weight, exact, first []float64) {
 	for _, l := range e.leftOut {
 		l.begin()
 	}
+	o := e.observed[:controls+1+len(e.leftOut)]
 	for i, w := range weight {
 		if w != 0 {
 			continue
 		}
 		site := e.solution.SiteOf(i)
 		e.absent[i]++
-		o := e.observed
-		if e.known != nil {
-			o[0] = first[site] - e.known.AbsentMean[i]
-			if e.known.AbsentVar != nil {
-				o[1] = o[0]*o[0] - e.known.AbsentVar[i]
-			}
-		}
+		excess(o, first, site, e.known.AbsentMean, e.known.AbsentVar, i)
 		o[controls] = exact[site] - e.center[site]
 		for t, l := range e.leftOut {
 			value := l.test.Value(exact[site], e.solution.Problem.Y[i])
@@ -146,7 +140,7 @@ func (e *Estimator) endPeriod(group int) {
 
 // deviation is the standard deviation over resamples of F1 at point j, or the theory's of f.
 func (e *Estimator) deviation(j int) float64 {
-	if e.known != nil && e.known.Var != nil {
+	if e.known.Var != nil {
 		return math.Sqrt(math.Max(0, e.known.Var[j]))
 	}
 	if j < len(e.solution.Var) {

@@ -75,13 +75,13 @@ func newIterate(p Problem) (*iterate, error) {
 //
 // with delta the means of xi - g under the law of the other parts, and of the others of i's part (T14). The
 // cost is that of some products with G; under a scheme whose counts depend on each other of about 40.
-func (x *iterate) expectation() (*Expectation, error) {
+func (x *iterate) expectation() (e Expectation, err error) {
 	s, y := x.Solution, x.Solution.Problem.Y
 	alone := len(y) == len(x.sites)
 	_, designed := x.Scheme.(resample.Designed)
 	laws, parts := partLaws(x.Scheme, len(y))
 	if laws == nil || designed && !alone {
-		return nil, fmt.Errorf("the joint law of the counts under scheme %q is not known", x.Scheme.Name())
+		return e, fmt.Errorf("the joint law of the counts under scheme %q is not known", x.Scheme.Name())
 	}
 	part := make([]int, len(x.sites)) // of each site's examples
 	for i, p := range parts {
@@ -91,20 +91,20 @@ func (x *iterate) expectation() (*Expectation, error) {
 	own := make([]forces, len(x.sites)) // without one example of each target
 	for j, site := range x.sites {
 		law := laws[part[j]]
-		err := cmp.Or(whole.add(site, law.marginal, -1), inside.add(site, law.inside, -1),
+		err = cmp.Or(whole.add(site, law.marginal, -1), inside.add(site, law.inside, -1),
 			outside.add(site, law.outside, -1))
 		for t := range site.target {
 			err = cmp.Or(err, own[j].add(site, law.inside, t))
 		}
 		if err != nil {
-			return nil, fmt.Errorf("site %d: %w", j+1, err)
+			return e, fmt.Errorf("site %d: %w", j+1, err)
 		}
 	}
 	ownOf := func(example, site int) (mean, variance float64) {
 		t := slices.Index(x.sites[site].target, y[example])
 		return own[site].mean[t], own[site].variance[t]
 	}
-	e := &Expectation{Mean: x.product(whole.mean, true), AbsentMean: make([]float64, len(y))}
+	e = Expectation{Mean: x.product(whole.mean, true), AbsentMean: make([]float64, len(y))}
 	floats.Add(e.Mean, x.center)
 	others := make([]float64, len(x.sites))
 	for p := range laws {

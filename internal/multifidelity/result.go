@@ -39,7 +39,7 @@ func (e *Estimator) readPoints(r *retrain.Result) {
 	linalg.Parallel(len(e.center), func(j int) {
 		d := e.deviation(j)
 		p := plan{floor: floor(d, d*d)}
-		if e.known != nil {
+		if e.known.Mean != nil {
 			p.prior = [][controls]float64{{1, 0}, {2 * (e.known.Mean[j] - e.center[j]), 1}, {0, 0}}
 		}
 		at := e.points.estimate(j, p)
@@ -82,18 +82,9 @@ func steady(se, estimates []float64, resamples int) {
 }
 
 func (e *Estimator) readTests(r *retrain.Result) {
-	if e.examples == nil {
-		r.Warnings = append(r.Warnings, "no example is ever left out: there is no left-out error")
-		nan := math.NaN()
-		for _, test := range e.tests {
-			r.Tests = append(r.Tests, retrain.TestError{Test: test, Error: nan, SE: nan, EquivalentResamples: nan,
-				BaggedError: nan, BaggedSE: nan})
-		}
-		return
-	}
 	n := len(e.absent)
-	for _, test := range e.tests {
-		r.Tests = append(r.Tests, retrain.TestError{Test: test, Examples: make([]float64, n),
+	for _, l := range e.leftOut {
+		r.Tests = append(r.Tests, retrain.TestError{Test: l.test, Examples: make([]float64, n),
 			ExamplesSE: make([]float64, n)})
 	}
 	bags := make([]bag, n)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/combin"
 
 	"bootbench/loss"
 )
@@ -58,12 +59,8 @@ func (s *siteForce) moments(law *jointCounts, without int) (mean, variance float
 		mean, variance = s.squareMoments(square.Noise, law, copies)
 		return mean, variance, nil
 	}
-	var values, p []float64
-	if len(copies) == 1 {
-		for k, q := range law.total(copies[0]).All() {
-			values, p = append(values, s.value([]int{k})), append(p, q)
-		}
-	} else if values, p, err = s.outcomes(law, copies); err != nil {
+	values, p, err := s.outcomes(law, copies)
+	if err != nil {
 		return 0, 0, err
 	}
 	mean, variance = stat.PopMeanVariance(values, p)
@@ -72,26 +69,22 @@ func (s *siteForce) moments(law *jointCounts, without int) (mean, variance float
 
 // outcomes are the values of xi - g for all joint counts of the different targets, and their probabilities.
 func (s *siteForce) outcomes(law *jointCounts, copies []int) (values, p []float64, err error) {
+	windows, k := make([]int, len(copies)), make([]int, len(copies))
 	count := 1
-	for _, n := range copies {
-		if count *= len(law.total(n).P); count > maxOutcomes {
+	for j, n := range copies {
+		windows[j] = len(law.total(n).P)
+		if count *= windows[j]; count > maxOutcomes && len(copies) > 1 {
 			return nil, nil, errors.New("too many different targets at one input to enumerate their counts")
 		}
 	}
-	k := make([]int, len(copies))
-	var visit func(j int)
-	visit = func(j int) {
-		if j == len(k) {
-			if q := law.prob(copies, k); q > 0 {
-				values, p = append(values, s.value(k)), append(p, q)
-			}
-			return
+	for all := combin.NewCartesianGenerator(windows); all.Next(); {
+		for j, at := range all.Product(k) {
+			k[j] = law.total(copies[j]).First + at
 		}
-		for k[j] = range law.total(copies[j]).All() {
-			visit(j + 1)
+		if q := law.prob(copies, k); q > 0 {
+			values, p = append(values, s.value(k)), append(p, q)
 		}
 	}
-	visit(0)
 	return values, p, nil
 }
 

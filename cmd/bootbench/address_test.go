@@ -22,7 +22,7 @@ func TestAddressSpace(t *testing.T) {
 		"retrain synthetic:blobs,n=1500,d=5 --loss logistic --C 1 --gamma 0.2 --resamples 4 --quiet",
 	} {
 		for _, mib := range []int{1431, 1800, 2250, 2600, 4000} {
-			c := child(t, strings.Fields(line)...)
+			c := child(t, line)
 			limited := exec.Command("sh",
 				append([]string{"-c", fmt.Sprintf(`ulimit -v %d && exec "$0" "$@"`, mib<<10)},
 					c.Args...)...)

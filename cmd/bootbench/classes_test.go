@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -44,20 +43,20 @@ func TestSeveralClasses(t *testing.T) {
 			t.Error(text)
 		}
 	}
-	rows := decoded[report.Rows](t, "rows", path, "--refine", "60")
+	rows := decoded[report.Rows](t, "rows", path, "--refine 60")
 	if first := rows.Rows[0]; len(rows.Rows) != 60 || first.Label == first.Class || !(first.LabelError > 0.5) {
 		t.Errorf("rows: %+v", first)
 	}
 	file := filepath.Join(folder, "m.json")
 	must(t, "train", path, "--model", file)
-	byFile := decoded[report.ClassPrediction](t, "predict", "--model", file, "--test", path)
+	byFile := decoded[report.ClassPrediction](t, "predict --model", file, "--test", path)
 	live := decoded[report.ClassPrediction](t, "predict", path, "--test", path)
 	if *byFile.TestError != *live.TestError || len(byFile.Points.Class) != 60 ||
 		byFile.Points.Target[1] != "elm" {
 		t.Errorf("by file %+v, live %+v", byFile, live)
 	}
-	if table := must(t, "predict", "--model", file, "--test", path, "--csv", "-",
-		"--quiet"); !strings.HasPrefix(table, "row,class,target,P(ash),P(elm),P(oak)\n") {
+	if table := must(t, "predict --model", file, "--test", path, "--csv - --quiet"); !strings.HasPrefix(table,
+		"row,class,target,P(ash),P(elm),P(oak)\n") {
 		t.Error(table)
 	}
 	classCommands(t, path)
@@ -67,7 +66,7 @@ func TestSeveralClasses(t *testing.T) {
 		"classes? --task") {
 		t.Errorf("numbers: %+v", o)
 	}
-	if r := decoded[report.Classes](t, "estimate", numbers, "--task", "classification"); len(r.Classes) != 3 {
+	if r := decoded[report.Classes](t, "estimate", numbers, "--task classification"); len(r.Classes) != 3 {
 		t.Errorf("classes of numbers: %+v", r.Classes)
 	}
 }
@@ -75,29 +74,26 @@ func TestSeveralClasses(t *testing.T) {
 // classCommands: the commands that compare models or ways to train judge the same joint decision.
 func classCommands(t *testing.T, path string) {
 	t.Helper()
-	model := []string{path, "--loss", "hinge", "--C", "2", "--gamma", "0.8"}
-	answer := func(command string, more ...string) report.Classes {
-		return decoded[report.Classes](t, append(append([]string{command}, model...), more...)...)
-	}
-	exact, plain := answer("estimate"), answer("retrain", "--resamples", "200")
+	model := path + " --loss hinge --C 2 --gamma 0.8"
+	answer := func(command string) report.Classes { return decoded[report.Classes](t, command, model) }
+	exact, plain := answer("estimate"), answer("retrain --resamples 200")
 	if off := float64(exact.Error - plain.Error); math.Abs(off) > 0.005 ||
 		exact.Resampling.Seed != plain.Resampling.Seed {
 		t.Errorf("the same 200 resamples: %v around the theory, %v one by one", exact.Error, plain.Error)
 	}
-	single, folds := answer("loo"), answer("cv", "--folds", "loo")
+	single, folds := answer("loo"), answer("cv --folds loo")
 	if single.Error != folds.Error || !reflect.DeepEqual(single.Confusion, folds.Confusion) ||
 		single.Folds != 60 {
 		t.Errorf("loo %v, cv %v", single.Error, folds.Error)
 	}
-	grid := []string{"--over", "gamma=0.2,0.8", "--loss", "hinge", "--C", "2"}
-	byCV := decoded[report.Grid](t, append([]string{"grid", path, "--by", "cv"}, grid...)...)
-	byLeftOut := decoded[report.Grid](t, append([]string{"grid", path}, grid...)...)
-	if five := answer("cv", "--folds", "5", "--repeats", "1"); byCV.Results[1].Validation.Error != five.Error ||
+	grid := "grid --over gamma=0.2,0.8 --loss hinge --C 2 " + path
+	byCV, byLeftOut := decoded[report.Grid](t, grid, "--by cv"), decoded[report.Grid](t, grid)
+	if five := answer("cv --folds 5 --repeats 1"); byCV.Results[1].Validation.Error != five.Error ||
 		byLeftOut.Results[1].Estimate.Error != exact.Error || byLeftOut.Best == nil {
-		t.Errorf("grid: %v by cv, %v left out; alone %v, %v", byCV.Results[1].Value(), byLeftOut.Results[1].Value(),
-			five.Error, exact.Error)
+		t.Errorf("grid: %v by cv, %v left out; alone %v, %v", byCV.Results[1].Value(),
+			byLeftOut.Results[1].Value(), five.Error, exact.Error)
 	}
-	curve := decoded[report.Curve](t, append([]string{"curve"}, model...)...)
+	curve := decoded[report.Curve](t, "curve", model)
 	if len(curve.Results) != 5 || curve.Growth == nil || !(*curve.Results[0].ErrorSE > 0) {
 		t.Errorf("curve: %+v", curve.Growth)
 	}
@@ -107,33 +103,29 @@ func classCommands(t *testing.T, path string) {
 	if tuned.Error != chosen.Error || !reflect.DeepEqual(tuned.Model, chosen.Model) {
 		t.Errorf("tune: %v, estimate %v", tuned.Error, chosen.Error)
 	}
-	if p := decoded[report.ClassPrediction](t, "predict", "--model", file, "--test", path); len(p.Classes) != 3 {
+	if p := decoded[report.ClassPrediction](t, "predict --model", file, "--test", path); len(p.Classes) != 3 {
 		t.Errorf("model file of tune: %+v", p)
 	}
-	refused(t, "cv and leftout compare several", append([]string{"grid", path, "--by", "evidence"}, grid...)...)
+	refused(t, "cv and leftout compare several", grid, "--by evidence")
 }
 
 // TestTargetsInTables: a cell of a grid and a ratio of a curve of several targets have the error that
 // estimate and cv have.
 func TestTargetsInTables(t *testing.T) {
-	data := []string{"../../internal/answer/testdata/targets.csv", "--target", "a,b", "--drop", "c"}
-	fitted := append(slices.Clone(data), "--loss", "square", "--noise", "10%")
+	const fitted = "../../internal/answer/testdata/targets.csv --target a,b --drop c --loss square --noise 10%"
 	same := func(what string, got, want null.Float) {
 		if math.Abs(float64(got/want-1)) > 1e-9 {
 			t.Errorf("%s: error %v, elsewhere %v", what, got, want)
 		}
 	}
 	type errors struct{ Error, ErrorSE null.Float }
-	estimate := decoded[errors](t, append([]string{"estimate", "--gamma", "0.1"}, fitted...)...)
-	curve := decoded[report.Curve](t, append([]string{"curve", "--gamma", "0.1", "--ratio", "0.5,1"},
-		fitted...)...)
+	estimate := decoded[errors](t, "estimate --gamma 0.1", fitted)
+	curve := decoded[report.Curve](t, "curve --gamma 0.1 --ratio 0.5,1", fitted)
 	same("curve", curve.Results[1].Error, estimate.Error)
-	over := []string{"--over", "gamma=0.05,0.1"}
-	grid := decoded[report.Grid](t, slices.Concat([]string{"grid"}, over, fitted)...)
+	grid := decoded[report.Grid](t, "grid --over gamma=0.05,0.1", fitted)
 	same("grid", grid.Results[1].Estimate.Error, estimate.Error)
-	folds := decoded[errors](t, append([]string{"cv", "--folds", "5", "--repeats", "1", "--gamma", "0.1"},
-		fitted...)...)
-	grid = decoded[report.Grid](t, slices.Concat([]string{"grid", "--by", "cv"}, over, fitted)...)
+	folds := decoded[errors](t, "cv --folds 5 --repeats 1 --gamma 0.1", fitted)
+	grid = decoded[report.Grid](t, "grid --by cv --over gamma=0.05,0.1", fitted)
 	same("grid by cv", grid.Results[1].Validation.Error, folds.Error)
 	if first := float64(grid.Results[0].Validation.Error); *grid.Best != 0 || !(first < float64(folds.Error)) {
 		t.Errorf("best %d, errors %v and %v", *grid.Best, first, folds.Error)
@@ -166,8 +158,7 @@ func TestClassWeights(t *testing.T) {
 	}
 	numbers, texts := write(t, "numbers.csv", n.String()), write(t, "texts.csv", s.String())
 	ask := func(line string) weightedDocument {
-		t.Helper()
-		return decoded[weightedDocument](t, strings.Fields(line)...)
+		return decoded[weightedDocument](t, line)
 	}
 	estimate := " --loss logistic --C 2 --gamma 0.4 --refine none --no-points"
 	want := ask("estimate " + numbers + estimate + " --class-weight 2,3")
@@ -210,7 +201,8 @@ func TestClassWeights(t *testing.T) {
 			t.Errorf("%s: %+v", line, d.ClassWeight)
 		}
 	}
-	if file, err := os.ReadFile(model); err != nil || !strings.Contains(string(file), `"negative_weight":0.74`) {
+	if file, err := os.ReadFile(model); err != nil || !strings.Contains(string(file),
+		`"negative_weight":0.74`) {
 		t.Errorf("model file %s, %v", file, err)
 	}
 	tuned := ask("tune " + texts + " --loss hinge --C 1 --over class-weight=0.2:20,gamma --test-loss square")
@@ -222,18 +214,16 @@ func TestClassWeights(t *testing.T) {
 
 // TestJointShards: shards of several classes, and of several targets, merge to the answer of one process.
 func TestJointShards(t *testing.T) {
-	for _, line := range [][]string{
-		{"estimate", "iris", "--refine", "80"},
-		{"retrain", "iris", "--resamples", "80"},
-		{"estimate", "../../internal/answer/testdata/targets.csv", "--target", "a,b", "--drop", "c", "--refine",
-			"80", "--loss", "square", "--noise", "10%"},
+	for _, line := range []string{"estimate iris --refine 80", "retrain iris --resamples 80",
+		"estimate ../../internal/answer/testdata/targets.csv --target a,b --drop c --refine 80 --loss square " +
+			"--noise 10%",
 	} {
 		folder := filepath.Join(t.TempDir(), "kept")
 		for _, shard := range []string{"0/2", "1/2"} {
-			must(t, append(slices.Clone(line), "--journal", folder, "--shard", shard, "--quiet")...)
+			must(t, line, "--journal", folder, "--shard", shard, "--quiet")
 		}
 		type answer struct{ Error, ErrorSE null.Float }
-		if merged, whole := decoded[answer](t, "merge", folder), decoded[answer](t, line...); merged != whole {
+		if merged, whole := decoded[answer](t, "merge", folder), decoded[answer](t, line); merged != whole {
 			t.Errorf("%v: merged %v, by one process %v", line, merged, whole)
 		}
 	}

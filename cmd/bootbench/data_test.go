@@ -17,65 +17,58 @@ import (
 // TestDataFlags: each flag reaches the reader, and the answer says target, labels and what was found.
 func TestDataFlags(t *testing.T) {
 	path := write(t, "d.csv", "id;y;a;sex\nr1;no;1,5;m\nr2;yes;2,5;f\nr3;no;;m\nr4;yes;0,5;f\nr5;no;1;m\n")
-	flags := []string{path, "--loss", "hinge", "--target", "y", "--drop", "id", "--positive", "no", "--json",
-		"-", "--quiet"}
-	a := document[report.Estimate](t, must(t, append([]string{"estimate", "--missing", "drop"}, flags...)...))
+	flags := path + " --loss hinge --target y --drop id --positive no"
+	a := decoded[report.Estimate](t, "estimate --missing drop", flags)
 	if a.N != 4 || a.D != 2 || a.Target != "y" || a.Labels.Positive != "no" || a.Labels.Negative != "yes" ||
 		len(a.Notes) == 0 {
 		t.Errorf("%+v", a)
 	}
-	a = document[report.Estimate](t, must(t, append([]string{"estimate", "--missing", "indicator"},
-		flags...)...))
+	a = decoded[report.Estimate](t, "estimate --missing indicator", flags)
 	if a.N != 5 || a.D != 3 {
 		t.Errorf("%+v", a)
 	}
 	fresh := write(t, "new.txt", "\tsex\ta\twhen\nBerlin\tf\t2\tnow\nRome\tx\t2\tnow\n")
-	predict := append([]string{"predict", "--test", fresh, "--missing", "mean"}, flags...)
-	if o := drive(t, "", predict...); o.status != exitUsage ||
+	predict := "predict --missing mean --test " + fresh + " " + flags
+	if o := drive(t, "", predict); o.status != exitUsage ||
 		!strings.Contains(o.stderr, `"x" is none of the texts`) || !strings.Contains(o.stderr, "--unseen zero") {
 		t.Errorf("an unseen text: %d, %s", o.status, o.stderr)
 	}
-	a = document[report.Estimate](t, must(t, append(predict, "--unseen", "zero")...))
+	a = decoded[report.Estimate](t, predict, "--unseen zero")
 	if !slices.Equal(a.Points.Names, []string{"Berlin", "Rome"}) || a.Points.Target != nil {
 		t.Errorf("%+v", a)
 	}
-	refused(t, "error, zero", append(predict, "--unseen", "one")...)
-	for _, c := range []struct{ flag, value, says string }{
-		{"--missing", "guess", "there is error, drop, mean, indicator"},
-		{"--missing", "error", "--missing drop, mean or indicator"}, {"--target", "z", `no column "z"`},
-		{"--positive", "maybe", `"maybe" is none of the 2 values`},
+	refused(t, "error, zero", predict, "--unseen one")
+	for flags, says := range map[string]string{
+		"--target y --missing guess":  "there is error, drop, mean, indicator",
+		"--target y --missing error":  "--missing drop, mean or indicator",
+		"--target z":                  `no column "z"`,
+		"--target y --positive maybe": `"maybe" is none of the 2 values`,
 	} {
-		args := []string{"estimate", path, "--loss", "hinge", "--missing", "mean", c.flag, c.value}
-		if c.flag != "--target" {
-			args = append(args, "--target", "y")
-		}
-		refused(t, c.says, args...)
+		refused(t, says, "estimate --loss hinge --missing mean", path, flags)
 	}
 	codes := write(t, "codes.csv", "month,size,kind\n1,1,red\n2,2,blue\n1,4,green\n3,5,red\n2,3,red\n")
 	refused(t, "--positive", "compare", codes)
-	a = decoded[report.Estimate](t, "estimate", codes, "--positive", "red", "--categorical", "month", "--loss",
-		"hinge")
+	a = decoded[report.Estimate](t, "estimate", codes, "--positive red --categorical month --loss hinge")
 	if a.D != 4 || a.Labels.Positive != "red" || a.Labels.Negative != "not red" ||
 		!slices.Equal([]float64(a.Points.Target), []float64{1, -1, -1, 1, 1}) {
 		t.Errorf("%+v", a)
 	}
 	zero := write(t, "d.svm", "1 0:1\n-1 1:1\n1 0:2 1:1\n")
-	must(t, "estimate", zero, "--loss", "hinge", "--zero-based", "--quiet")
-	must(t, "estimate", write(t, "bare.data", "1 2 3\n4 5 7\n3 1 2\n"), "--loss", "square", "--noise", "1",
-		"--no-header", "--quiet")
+	must(t, "estimate", zero, "--loss hinge --zero-based --quiet")
+	must(t, "estimate", write(t, "bare.data", "1 2 3\n4 5 7\n3 1 2\n"),
+		"--loss square --noise 1 --no-header --quiet")
 }
 
 // TestExport: what is exported reads back as the set.
 func TestExport(t *testing.T) {
 	for _, name := range []string{"boston.csv", "boston.svm"} {
 		path := filepath.Join(t.TempDir(), name)
-		must(t, "datasets", "--export", "boston", path)
+		must(t, "datasets --export boston", path)
 		if info, err := os.Stat(path); err != nil || info.Size() < 10000 {
 			t.Fatalf("%s: %v", name, err)
 		}
-		model := []string{"--loss", "square", "--noise", "0.01", "--gamma", "0.1", "--no-normalize-target"}
-		a, b := decoded[report.Estimate](t, append([]string{"estimate", path}, model...)...),
-			decoded[report.Estimate](t, append([]string{"estimate", "boston"}, model...)...)
+		const model = "estimate --loss square --noise 0.01 --gamma 0.1 --no-normalize-target"
+		a, b := decoded[report.Estimate](t, model, path), decoded[report.Estimate](t, model, "boston")
 		if a.TestError != b.TestError {
 			t.Errorf("%s: left-out error %v, of the embedded set %v", name, a.TestError, b.TestError)
 		}
@@ -94,9 +87,8 @@ func TestInputsAreKept(t *testing.T) {
 		"estimate PATTERN --json SAME", "retrain DATA --replicates SAME", "predict boston --test DATA --csv SAME",
 		"predict boston --test DATA --json SAME",
 	} {
-		args := strings.Fields(strings.NewReplacer("DATA", data, "SAME", spelled, "PATTERN",
+		refused(t, "would be lost", strings.NewReplacer("DATA", data, "SAME", spelled, "PATTERN",
 			strings.Replace(data, "houses.csv", "hou*.csv", 1)).Replace(line))
-		refused(t, "would be lost", args...)
 		if after, err := os.ReadFile(data); err != nil || string(after) != string(before) {
 			t.Fatalf("%s: the file is another: %v", line, err)
 		}
@@ -106,12 +98,9 @@ func TestInputsAreKept(t *testing.T) {
 // TestPipe: DATA from standard input and the answer to standard output are two streams.
 func TestPipe(t *testing.T) {
 	table := string(need.One(os.ReadFile(houses(t, "houses.csv", []int{0, 1, 2, 3, 4, 5})))(t))
-	for _, command := range []string{"estimate", "loo", "retrain"} {
-		args := strings.Fields(command + " - --loss square --noise 1 --json - --quiet")
-		if command == "retrain" {
-			args = append(args, "--resamples", "5")
-		}
-		if o := drive(t, table, args...); o.status != exitDone || document[report.Estimate](t, o.stdout).N == 0 {
+	for _, command := range []string{"estimate", "loo", "retrain --resamples 5"} {
+		o := drive(t, table, command, "- --loss square --noise 1 --json - --quiet")
+		if o.status != exitDone || parse[report.Estimate](t, o.stdout).N == 0 {
 			t.Errorf("%s: %+v", command, o)
 		}
 	}
@@ -143,11 +132,12 @@ func weighted(t *testing.T, labels bool) (counted, copied string) {
 func TestCounts(t *testing.T) {
 	for _, flags := range []string{"--loss square --noise 0.3", "--loss hinge --C 2"} {
 		counted, copied := weighted(t, strings.Contains(flags, "hinge"))
-		a := decoded[report.Estimate](t, strings.Fields("estimate "+counted+" --counts w "+flags)...)
-		b := decoded[report.Estimate](t, strings.Fields("estimate "+copied+" --drop id "+flags)...)
+		a := decoded[report.Estimate](t, "estimate "+counted+" --counts w "+flags)
+		b := decoded[report.Estimate](t, "estimate "+copied+" --drop id "+flags)
 		if a.N != b.N || a.TestError != b.TestError || a.Error != b.Error ||
 			a.FullModel.Error != b.FullModel.Error {
-			t.Errorf("%s: %v, %v of %d, copied %v, %v of %d", flags, a.TestError, a.Error, a.N, b.TestError, b.Error,
+			t.Errorf("%s: %v, %v of %d, copied %v, %v of %d", flags, a.TestError, a.Error, a.N, b.TestError,
+				b.Error,
 				b.N)
 		}
 	}
@@ -160,32 +150,31 @@ func TestWeights(t *testing.T) {
 	for _, flags := range []string{"--loss square --noise 0.3", "--loss square --noise 0.3 --bias",
 		"--loss hinge --C 2", "--loss logistic --C 2"} {
 		counted, copied := weighted(t, !strings.Contains(flags, "square"))
-		with := strings.Fields(counted + " --weights w " + flags)
-		a := decoded[report.CrossValidation](t, append(strings.Fields("cv --folds loo"), with...)...)
-		b := decoded[report.CrossValidation](t, strings.Fields("cv --folds loo "+copied+" --groups id "+flags)...)
+		with := counted + " --weights w " + flags
+		a := decoded[report.CrossValidation](t, "cv --folds loo", with)
+		b := decoded[report.CrossValidation](t, "cv --folds loo "+copied+" --groups id "+flags)
 		if off := math.Abs(float64(a.Error/b.Error) - 1); off > 1e-4 || a.Quality.Baseline != 0 &&
 			math.Abs(float64(a.Quality.Baseline/b.Quality.Baseline)-1) > 1e-9 {
 			t.Errorf("%s: left out one by one %v, copies together %v; baselines %v, %v", flags, a.Error, b.Error,
 				a.Quality.Baseline, b.Quality.Baseline)
 		}
 		if !strings.Contains(flags, "logistic") { // loo has hinge and square
-			l := decoded[report.LeaveOneOut](t, append(strings.Fields("loo"), with...)...)
+			l := decoded[report.LeaveOneOut](t, "loo", with)
 			if off := math.Abs(float64(l.Error/b.Error) - 1); off > 1e-9 {
 				t.Errorf("%s: loo %v, copies left out together %v", flags, l.Error, b.Error)
 			}
 		}
-		e := decoded[report.Estimate](t, append(strings.Fields("estimate --refine 400 --metrics all"), with...)...)
+		e := decoded[report.Estimate](t, "estimate --refine 400 --metrics all", with)
 		// small classes are strata, which have no jackknife
 		if m := e.Metrics; m.Error == nil && m.Jackknife == nil || m.Error != nil &&
 			math.Abs(float64(*m.Error-e.TestError)) > 1e-12 {
 			t.Errorf("%s: metrics %+v of the error %v", flags, m, e.TestError)
 		}
-		c := decoded[report.Estimate](t, strings.Fields("estimate "+copied+" --drop id --refine none "+flags)...)
+		c := decoded[report.Estimate](t, "estimate "+copied+" --drop id --refine none "+flags)
 		if off := math.Abs(float64(e.Apparent - c.Apparent)); off > 1e-4*float64(c.Apparent) {
 			t.Errorf("%s: apparent error %v, copied %v", flags, e.Apparent, c.Apparent)
 		}
-		r := decoded[report.Retraining](t, append(strings.Fields("retrain --resamples 1000 --method single"),
-			with...)...)
+		r := decoded[report.Retraining](t, "retrain --resamples 1000 --method single", with)
 		se := math.Hypot(float64(*e.ErrorSE), float64(r.SE))
 		if z := float64(e.Error-r.TestError) / se; math.Abs(z) > 4 {
 			t.Errorf("%s: refined %v, retrained %v, %.1f standard errors", flags, e.Error, r.TestError, z)
@@ -204,8 +193,8 @@ func TestWeightZero(t *testing.T) {
 		}
 	}
 	less := write(t, "less.csv", strings.Join(kept, "\n"))
-	a := decoded[report.Estimate](t, "estimate", counted, "--weights", "w")
-	b := decoded[report.Estimate](t, "estimate", less, "--weights", "w")
+	a := decoded[report.Estimate](t, "estimate", counted, "--weights w")
+	b := decoded[report.Estimate](t, "estimate", less, "--weights w")
 	if a.Error != b.Error || a.Kernel.Gamma != b.Kernel.Gamma || a.N != b.N {
 		t.Errorf("%v, %v of %d; without the rows %v, %v of %d", a.Error, a.Kernel.Gamma, a.N, b.Error,
 			b.Kernel.Gamma, b.N)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -21,31 +20,17 @@ import (
 	"bootbench/internal/report"
 )
 
-// decoded runs a command with --json - and reads the document.
-func decoded[D any](t *testing.T, args ...string) D {
-	t.Helper()
-	o := drive(t, "", append(args, "--json", "-", "--quiet")...)
-	if o.status != exitDone {
-		t.Fatalf("%v: status %d, %s", args, o.status, o.stderr)
-	}
-	var d D
-	if err := json.Unmarshal([]byte(o.stdout), &d); err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
 // TestRefined: estimate refines by itself, leaves the theory's own values as they are
 // without it, and the refined left-out error, mean and variances are within five of their
 // standard errors of 600 plain retrainings with another seed.
 func TestRefined(t *testing.T) {
-	e := decoded[report.Estimate](t, "estimate", "sonar")
-	alone := decoded[report.Estimate](t, "estimate", "sonar", "--refine", "none")
+	e := decoded[report.Estimate](t, "estimate sonar")
+	alone := decoded[report.Estimate](t, "estimate sonar --refine none")
 	if alone.Refined != nil || alone.TestError != e.TestError || e.Refined == nil ||
 		e.Refined.Resamples != autoResamples || e.Refined.Method != "batch" {
 		t.Fatalf("refined %+v, alone %+v", e.Refined, alone.Refined)
 	}
-	plain := decoded[report.Retraining](t, "retrain", "sonar", "--resamples", "600", "--seed", "9")
+	plain := decoded[report.Retraining](t, "retrain sonar --resamples 600 --seed 9")
 	r := e.Refined
 	z := float64(r.TestError-plain.TestError) / math.Hypot(float64(r.SE), float64(plain.SE))
 	if !(math.Abs(z) < 5) {
@@ -66,8 +51,7 @@ func TestRefined(t *testing.T) {
 
 // TestAccuracy: refinement goes on until the standard error is what was asked for.
 func TestAccuracy(t *testing.T) {
-	e := decoded[report.Estimate](t, "estimate", "crabs", "--loss", "hinge", "--C", "1", "--accuracy", "1%",
-		"--no-points")
+	e := decoded[report.Estimate](t, "estimate crabs --loss hinge --C 1 --accuracy 1% --no-points")
 	if r := e.Refined; r == nil || !(r.SE <= 0.0101*r.TestError) || r.Points != nil {
 		t.Errorf("refined %+v", r)
 	}
@@ -80,8 +64,8 @@ func TestRefineElsewhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the run without -short has it")
 	}
-	p := decoded[report.Prediction](t, "predict", "sonar", "--test", "sonar")
-	e := decoded[report.Estimate](t, "estimate", "sonar")
+	p := decoded[report.Prediction](t, "predict sonar --test sonar")
+	e := decoded[report.Estimate](t, "estimate sonar")
 	if p.Refined == nil || len(p.Refined.Points.Mean) != 208 {
 		t.Fatalf("predict: %+v", p.Refined)
 	}
@@ -90,30 +74,26 @@ func TestRefineElsewhere(t *testing.T) {
 			t.Errorf("input %d: mean %v, %v at its site", i+1, v, want)
 		}
 	}
-	c := decoded[report.Curve](t, "curve", "sonar", "--ratio", "0.5,1", "--refine", "20", "--no-points")
+	c := decoded[report.Curve](t, "curve sonar --ratio 0.5,1 --refine 20 --no-points")
 	if len(c.Results) != 2 || c.Results[1].Refined == nil || c.Results[1].Refined.Resamples != 20 {
 		t.Errorf("curve: %+v", c.Results)
 	}
-	if c := decoded[report.Curve](t, "curve", "sonar", "--ratio", "1",
-		"--no-points"); c.Results[0].Refined == nil {
+	if c := decoded[report.Curve](t, "curve sonar --ratio 1 --no-points"); c.Results[0].Refined == nil {
 		t.Error("curve does not refine by itself")
 	}
-	if g := decoded[report.Grid](t, "grid", "sonar", "--over", "ratio=1"); g.Results[0].Estimate.Refined == nil {
+	if g := decoded[report.Grid](t, "grid sonar --over ratio=1"); g.Results[0].Estimate.Refined == nil {
 		t.Error("grid does not refine by itself")
 	}
 	// At ratio 5 an example is left out by 200 e^-5 = 1.3 resamples; of folds by every tenth.
-	if e := decoded[report.Estimate](t, "estimate", "crabs", "--ratio", "5", "--no-points"); e.Refined != nil {
+	if e := decoded[report.Estimate](t, "estimate crabs --ratio 5 --no-points"); e.Refined != nil {
 		t.Error("auto refines what hardly a resample leaves out")
 	}
-	for _, scheme := range [][]string{{"--ratio", "5", "--refine", "20"}, {"--scheme", "kfold", "--folds",
-		"100"}} {
-		if e := decoded[report.Estimate](t, append([]string{"estimate", "crabs", "--no-points"},
-			scheme...)...); e.Refined == nil {
+	for _, scheme := range []string{"--ratio 5 --refine 20", "--scheme kfold --folds 100"} {
+		if e := decoded[report.Estimate](t, "estimate crabs --no-points", scheme); e.Refined == nil {
 			t.Errorf("%v: not refined", scheme)
 		}
 	}
-	if e := decoded[report.Estimate](t, "estimate", "crabs", "--loss", "probit",
-		"--no-points"); e.Refined != nil {
+	if e := decoded[report.Estimate](t, "estimate crabs --loss probit --no-points"); e.Refined != nil {
 		t.Error("a likelihood is refined")
 	}
 }
@@ -134,8 +114,7 @@ func matrix(t *testing.T, path string) *mat.Dense {
 func TestReplicates(t *testing.T) {
 	for _, method := range []string{"batch", "single"} {
 		file := filepath.Join(t.TempDir(), "r.npy")
-		r := decoded[report.Retraining](t, "retrain", "boston", "--resamples", "40", "--method", method,
-			"--replicates", file)
+		r := decoded[report.Retraining](t, "retrain boston --resamples 40 --method", method, "--replicates", file)
 		m := matrix(t, file)
 		if rows, n := m.Dims(); rows != 40 || n != 506 || r.Method != method {
 			t.Fatalf("%s: %d x %d replicates by %s", method, rows, n, r.Method)
@@ -153,14 +132,10 @@ func TestReplicates(t *testing.T) {
 // quote, in the first line of the text, too. sonar's theory, right within a few percent, is not contradicted.
 // Fewer than 20 resamples do not judge.
 func TestContradicted(t *testing.T) {
-	bad := []string{"estimate", "synthetic:blobs,n=200", "--loss", "hard", "--gamma", "0.5", "--no-bias",
-		"--no-points"}
+	const bad = "estimate synthetic:blobs,n=200 --loss hard --gamma 0.5 --no-bias --no-points"
 	answer := filepath.Join(t.TempDir(), "answer")
-	said := drive(t, "", append(bad, "--json", answer)...)
-	var e report.Estimate
-	if err := json.Unmarshal(need.One(os.ReadFile(answer))(t), &e); err != nil {
-		t.Fatal(err)
-	}
+	said := drive(t, "", bad, "--json", answer)
+	e := parse[report.Estimate](t, string(need.One(os.ReadFile(answer))(t)))
 	r := e.Refined
 	if e.Status != "contradicted" || len(r.Contradicts) != 2 || !(r.VarianceRatio < 0.05) ||
 		!(e.TestError > 1.05*r.TestError) || !strings.Contains(strings.Join(e.Warnings, "\n"), r.Contradicts[1]) {
@@ -170,8 +145,8 @@ func TestContradicted(t *testing.T) {
 		100*e.Error)) || !strings.Contains(said.stderr, "contradict the theory") {
 		t.Errorf("%+v", said)
 	}
-	for _, fine := range [][]string{{"estimate", "sonar", "--no-points"}, append(bad, "--refine", "10")} {
-		e := decoded[report.Estimate](t, fine...)
+	for _, fine := range []string{"estimate sonar --no-points", bad + " --refine 10"} {
+		e := decoded[report.Estimate](t, fine)
 		if len(e.Refined.Contradicts) != 0 || e.Status != "converged" ||
 			strings.Contains(strings.Join(e.Warnings, "\n"), "contradict") {
 			t.Errorf("%v: %s, %+v", fine, e.Status, e.Refined.Contradicts)
@@ -192,10 +167,8 @@ func TestFitsAlone(t *testing.T) {
 		"synthetic:blobs,n=250,d=3,noise=0.7 --loss hinge --C 1 --gamma 0.3",
 		"synthetic:friedman1,n=250 --loss square --noise 1 --gamma 0.1",
 	} {
-		args := strings.Fields("estimate " + line + " --method fits --engine exact --quiet --json -")
-		e := document[report.Estimate](t, must(t, args...))
-		r := decoded[report.Retraining](t,
-			strings.Fields("retrain "+line+" --method single --resamples 400 --seed 5 --no-points")...)
+		e := decoded[report.Estimate](t, "estimate --method fits --engine exact", line)
+		r := decoded[report.Retraining](t, "retrain --method single --resamples 400 --seed 5 --no-points", line)
 		se := math.Hypot(float64(*e.ErrorSE), float64(r.SE))
 		if d := math.Abs(float64(e.Error - r.TestError)); !(d <= 4*se && se < 0.1*float64(r.TestError)) {
 			t.Errorf("%s: %g +- %g, by plain retraining %g +- %g", line, e.Error, *e.ErrorSE, r.TestError, r.SE)
@@ -214,9 +187,7 @@ func TestSample(t *testing.T) {
 		"synthetic:blobs,n=1200,d=3,noise=0.7 --loss hinge --C 1",
 		"synthetic:friedman1,n=1200 --loss square --noise 1",
 	} {
-		args := append([]string{"estimate"}, strings.Fields(line+" --sample 400 --quiet --json -")...)
-		text := must(t, args...)
-		e := document[report.Estimate](t, text)
+		e := decoded[report.Estimate](t, "estimate --sample 400", line)
 		if e.N != 400 || e.Sample != 400 || e.RowsTotal != 1200 || e.LearningCurve.HeldOut != 800 ||
 			!slices.Equal(e.LearningCurve.Sizes, []int{100, 200, 400}) || !(e.Time.AllRows > 0) {
 			t.Errorf("%s: sample of %d of %d rows, %+v", line, e.Sample, e.RowsTotal, e.LearningCurve)
@@ -229,13 +200,12 @@ func TestSample(t *testing.T) {
 			}
 			last = row
 		}
-		all := decoded[report.CrossValidation](t, append([]string{"cv"},
-			strings.Fields(line+" --folds 5 --repeats 1 --no-points")...)...)
+		all := decoded[report.CrossValidation](t, "cv", line+" --folds 5 --repeats 1 --no-points")
 		if se := math.Hypot(float64(*e.ErrorSE), float64(*all.ErrorSE)); !(math.Abs(
 			float64(e.Error-all.Error)) <= 3*se && se < 0.4*float64(all.Error)) {
 			t.Errorf("%s: %g +- %g, by cross-validation on all rows %g", line, e.Error, *e.ErrorSE, all.Error)
 		}
-		again := document[report.Estimate](t, must(t, args...))
+		again := decoded[report.Estimate](t, "estimate --sample 400", line)
 		if again.Error != e.Error || !slices.Equal(again.Points.Names, e.Points.Names) {
 			t.Errorf("%s: another answer", line)
 		}
@@ -247,8 +217,7 @@ func TestSample(t *testing.T) {
 func TestExtremes(t *testing.T) {
 	for _, flags := range []string{"--noise 1e-100", "--noise 1e100", "--amplitude 1e-100", "--amplitude 1e100",
 		"--jitter 1e100", "--constant 1e100"} {
-		args := "estimate synthetic:friedman1,n=20 --loss square --noise 1 " + flags
-		o := drive(t, "", strings.Fields(args)...)
+		o := drive(t, "", "estimate synthetic:friedman1,n=20 --loss square --noise 1", flags)
 		for line := range strings.Lines(o.stdout) {
 			if o.status == exitDone && strings.Contains(line, "error ") && strings.Contains(line, "NaN") {
 				t.Errorf("%s: status 0 with %s", flags, line)
@@ -259,10 +228,8 @@ func TestExtremes(t *testing.T) {
 
 // TestPredictRefuses: what estimate refuses, for a fit to all data that does not exist, predict refuses too.
 func TestPredictRefuses(t *testing.T) {
-	flags := []string{"--loss", "hard", "--gamma", "0.05", "--quiet"}
-	a := drive(t, "", append([]string{"estimate", "synthetic:blobs,n=200"}, flags...)...)
-	b := drive(t, "", append([]string{"predict", "synthetic:blobs,n=200", "--test", "synthetic:blobs,n=2"},
-		flags...)...)
+	const model = "synthetic:blobs,n=200 --loss hard --gamma 0.05 --quiet"
+	a, b := drive(t, "", "estimate", model), drive(t, "", "predict --test synthetic:blobs,n=2", model)
 	if a.status == exitDone || !strings.Contains(a.stderr, "take a soft margin") || a != b {
 		t.Errorf("estimate: %+v, predict: %+v", a, b)
 	}
@@ -278,34 +245,32 @@ func TestNormalizedAnswers(t *testing.T) {
 		fmt.Fprintf(&text, "%v,%v,%v,%v\n", set.X.At(i, 0), set.X.At(i, 1), set.X.At(i, 3), 1000+10*y)
 	}
 	path := write(t, "far.csv", text.String())
-	flags := []string{"--loss", "square", "--noise", "20%", "--json", "-", "--quiet"}
+	model := path + " --loss square --noise 20%"
 	variance := 100 * stat.PopVariance(set.Y, nil)
-	for _, command := range [][]string{{"estimate", path}, {"predict", path, "--test", path},
-		{"retrain", path, "--resamples", "20"}} {
-		a := document[report.Estimate](t, must(t, append(command, flags...)...))
+	for _, command := range []string{"estimate", "predict --test " + path, "retrain --resamples 20"} {
+		a := decoded[report.Estimate](t, command, model)
 		if a.TargetMean == nil || math.Abs(*a.TargetMean-1000) > 500 || math.Abs(a.Noise/variance-0.2) > 1e-9 ||
 			math.Abs(a.Kernel.Amplitude/variance-1) > 1e-9 {
-			t.Errorf("%s: %+v", command[0], a)
+			t.Errorf("%s: %+v", command, a)
 		}
 		for i, y := range set.Y { // a prediction of a fifth noise lies within three standard deviations
 			if off := a.Points.Mean[i] - (1000 + 10*y); off*off > 9*variance {
-				t.Fatalf("%s: example %d is off by %v", command[0], i, off)
+				t.Fatalf("%s: example %d is off by %v", command, i, off)
 			}
 		}
 		if !(a.TestError > 0 && float64(a.TestError) < variance) {
-			t.Errorf("%s: test error %v, variance %v", command[0], a.TestError, variance)
+			t.Errorf("%s: test error %v, variance %v", command, a.TestError, variance)
 		}
 	}
-	raw := document[report.Estimate](t, must(t, append([]string{"estimate", path, "--no-normalize-target"},
-		flags...)...))
+	raw := decoded[report.Estimate](t, "estimate --no-normalize-target", model)
 	if raw.TargetMean != nil || raw.Kernel.Amplitude != 1 || raw.TestError < 1e5 {
 		t.Errorf("as it is: %+v", raw)
 	}
-	if preset := document[report.Estimate](t, must(t, "estimate", "boston", "--refine", "none", "--json",
-		"-")); preset.TargetMean != nil || preset.Kernel.Amplitude != 1 {
+	preset := document[report.Estimate](t, "estimate boston --refine none")
+	if preset.TargetMean != nil || preset.Kernel.Amplitude != 1 {
 		t.Errorf("preset: %+v", preset)
 	}
-	must(t, "grid", path, "--loss", "square", "--over", "noise=5%,20%", "--quiet")
+	must(t, "grid", path, "--loss square --over noise=5%,20% --quiet")
 }
 
 // TestQuantiles: the quantiles over resamples lie within the resolution of 200 exact resamples of theirs, 0.2
@@ -320,7 +285,7 @@ func TestQuantiles(t *testing.T) {
 		a := decoded[struct {
 			Points  report.Points
 			Refined report.Refined
-		}](t, append(strings.Fields(line), "--quantiles", "0.1,0.3,0.5,0.7,0.9", "--covariance", npy)...)
+		}](t, line, "--quantiles 0.1,0.3,0.5,0.7,0.9 --covariance", npy)
 		exact, theory := a.Refined.Points.Quantiles, a.Points.Quantiles
 		if len(theory) != 5 || len(exact) != 5 {
 			t.Fatalf("%s: %d and %d quantiles", line, len(theory), len(exact))
@@ -328,7 +293,8 @@ func TestQuantiles(t *testing.T) {
 		for row := range a.Points.Mean {
 			for k := 1; k < 4; k++ {
 				if q := theory[k][row]; !(exact[k-1][row]-1e-9 <= q && q <= exact[k+1][row]+1e-9) {
-					t.Errorf("%s, row %d: quantile %d is %v, neighbours by exact resamples %v and %v", line, row+1, k, q,
+					t.Errorf("%s, row %d: quantile %d is %v, neighbours by exact resamples %v and %v", line, row+1, k,
+						q,
 						exact[k-1][row], exact[k+1][row])
 				}
 			}
@@ -350,7 +316,7 @@ func TestCompareModels(t *testing.T) {
 	for name, line := range map[string]string{"hard.json": "estimate sonar",
 		"soft.json": "estimate sonar --loss hinge --C 1", "bias.json": "estimate sonar --loss hinge --C 1 --bias",
 		"crabs.json": "estimate crabs", "boston.json": "estimate boston"} {
-		must(t, append(strings.Fields(line), "--refine", "none", "--json", at(name))...)
+		must(t, line, "--refine none --json", at(name))
 	}
 	var a report.ModelComparison
 	ask := func(args ...string) {
@@ -370,21 +336,19 @@ func TestCompareModels(t *testing.T) {
 	}
 	ask("--models", at("soft.json"), at("bias.json"))
 	sameErrors(t, &a, at("soft.json"), at("bias.json"))
-	old := bytes.Replace(need.One(os.ReadFile(at("hard.json")))(t), []byte(`"schema": 2`), []byte(`"schema": 1`),
-		1)
+	old := bytes.Replace(need.One(os.ReadFile(at("hard.json")))(t), []byte(`"schema": 2`),
+		[]byte(`"schema": 1`), 1)
 	if err := os.WriteFile(at("old.json"), old, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for args, want := range map[string]string{
-		at("hard.json"):                                      "here are 1 models",
-		at("hard.json") + " " + at("old.json"):               "schema 1, this program reads schema 2",
-		at("hard.json") + " " + at("crabs.json"):             "name the DATA",
-		at("hard.json") + " " + at("none.json"):              "none.json",
-		"sonar " + at("hard.json") + " " + at("boston.json"): "13 length scales for 60 features",
+		at("hard.json"):                                 "here are 1 models",
+		at("old.json") + " " + at("hard.json"):          "schema 1, this program reads schema 2",
+		at("hard.json") + " " + at("crabs.json"):        "name the DATA",
+		at("none.json") + " " + at("hard.json"):         "none.json",
+		at("boston.json") + " sonar " + at("hard.json"): "13 length scales for 60 features",
 	} {
-		all := strings.Fields(args)
-		refused(t, want, append([]string{"compare", "--models"}, append(all[len(all)-1:],
-			all[:len(all)-1]...)...)...)
+		refused(t, want, "compare --models", args)
 	}
 }
 
@@ -393,7 +357,7 @@ func TestCompareModels(t *testing.T) {
 func TestModelsReadAsRecorded(t *testing.T) {
 	dir := t.TempDir()
 	data := filepath.Join(dir, "crabs.csv")
-	must(t, "datasets", "--export", "crabs", data)
+	must(t, "datasets --export crabs", data)
 	at := func(name string) string { return filepath.Join(dir, name+".json") }
 	for name, flags := range map[string]string{
 		"all": "", "fewer": "--drop 2,3", "often": "--ratio 2", "other": "--target 2 --loss square --noise 1",
@@ -401,8 +365,7 @@ func TestModelsReadAsRecorded(t *testing.T) {
 		if flags != "" && !strings.Contains(flags, "--loss") || flags == "" {
 			flags += " --loss hinge --C 1 --gamma 0.2"
 		}
-		must(t, append([]string{"estimate", data, "--refine", "none", "--json", at(name)},
-			strings.Fields(flags)...)...)
+		must(t, "estimate", data, "--refine none --json", at(name), flags)
 	}
 	a := decoded[report.ModelComparison](t, "compare", data, "--models", at("all")+","+at("fewer"))
 	sameErrors(t, &a, at("all"), at("fewer"))
@@ -412,8 +375,7 @@ func TestModelsReadAsRecorded(t *testing.T) {
 		at("all") + "," + at("fewer") + " --ratio 3": "do without it",
 		at("all") + "," + at("fewer") + " --drop 2":  "the answers say how DATA is read",
 	} {
-		line := append([]string{"compare", data, "--models"}, strings.Fields(args)...)
-		refused(t, want, line...)
+		refused(t, want, "compare", data, "--models", args)
 	}
 }
 
@@ -421,7 +383,7 @@ func TestModelsReadAsRecorded(t *testing.T) {
 func sameErrors(t *testing.T, c *report.ModelComparison, answers ...string) {
 	t.Helper()
 	for k, name := range answers {
-		own := document[report.Estimate](t, string(need.One(os.ReadFile(name))(t)))
+		own := parse[report.Estimate](t, string(need.One(os.ReadFile(name))(t)))
 		if math.Abs(float64(c.Models[k].TestError-own.TestError)) > 1e-9 {
 			t.Errorf("%s: %v in its own answer, %v beside another", name, own.TestError, c.Models[k].TestError)
 		}

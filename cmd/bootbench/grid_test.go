@@ -16,9 +16,8 @@ import (
 
 // TestGrid: every cell is what estimate finds with the flags of that cell, and the best is the least of them.
 func TestGrid(t *testing.T) {
-	base := []string{"synthetic:friedman1,n=60", "--loss", "square", "--amplitude", "25", "--constant", "200"}
-	g := document[report.Grid](t, must(t, append([]string{"grid", "--json", "-", "--over", "noise=0.5,2",
-		"--over", "length-scale=1:4:3", "--over", "ratio=0.5,1"}, base...)...))
+	const base = "synthetic:friedman1,n=60 --loss square --amplitude 25 --constant 200"
+	g := document[report.Grid](t, "grid --over noise=0.5,2 --over length-scale=1:4:3 --over ratio=0.5,1", base)
 	lengths := []string{"1", "2", "4"}
 	if g.Data != "synthetic:friedman1,n=60,seed=1,d=10,noise=1" || len(g.Over) != 3 || g.Status != "complete" ||
 		len(g.Results) != 12 || g.Best == nil || g.Warnings == nil {
@@ -30,8 +29,8 @@ func TestGrid(t *testing.T) {
 		if !reflect.DeepEqual(c.Values, values) {
 			t.Fatalf("cell %d is at %v, not %v", i, c.Values, values)
 		}
-		alone := decoded[report.Estimate](t, append([]string{"estimate", "--no-points", "--noise", values[0],
-			"--length-scale", values[1], "--ratio", values[2]}, base...)...)
+		alone := decoded[report.Estimate](t, "estimate --no-points --noise", values[0], "--length-scale", values[1],
+			"--ratio", values[2], base)
 		if c.Estimate == nil || c.Estimate.TestError != alone.TestError || c.Estimate.Err632 != alone.Err632 ||
 			c.Estimate.Points != nil || !reflect.DeepEqual(c.Estimate.Kernel, alone.Kernel) {
 			t.Errorf("cell %v: %+v, alone %+v", values, c.Estimate, alone)
@@ -47,10 +46,9 @@ func TestGrid(t *testing.T) {
 
 // TestGridBy: cells are compared by the objective that tune descends along.
 func TestGridBy(t *testing.T) {
-	args := []string{"synthetic:friedman1,n=60", "--loss", "square", "--over", "noise=0.5,2,8", "--over",
-		"gamma=0.01,0.1", "--refine", "none", "--json", "-", "--quiet"}
 	for _, by := range []string{"cv", "leftout", "632plus", "loo", "evidence"} {
-		g := document[report.Grid](t, must(t, append([]string{"grid", "--by", by}, args...)...))
+		g := decoded[report.Grid](t, "grid synthetic:friedman1,n=60 --loss square --over noise=0.5,2,8 --over "+
+			"gamma=0.01,0.1 --refine none --by", by)
 		value := func(i int) float64 { return float64(g.Results[i].Value()) }
 		best := 0
 		for i := range g.Results {
@@ -60,8 +58,8 @@ func TestGridBy(t *testing.T) {
 			if i != 3 {
 				continue
 			}
-			d := decoded[report.Tuning](t, "tune", args[0], "--by", by, "--noise", g.Results[i].Values[0], "--gamma",
-				g.Results[i].Values[1], "--over", "noise,gamma")
+			d := decoded[report.Tuning](t, "tune synthetic:friedman1,n=60 --over noise,gamma --by", by, "--noise",
+				g.Results[i].Values[0], "--gamma", g.Results[i].Values[1])
 			near := 0.01
 			if by == "cv" { // exact, by one partition: of tune by the theory, over all
 				near = 0.1
@@ -79,9 +77,8 @@ func TestGridBy(t *testing.T) {
 // TestGridFailure: a cell without a solution is told and leaves the others; it is not the best.
 func TestGridFailure(t *testing.T) {
 	dir := t.TempDir()
-	o := drive(t, "", "grid", "pima", "--loss", "hard", "--over", "kernel=linear,rbf", "--out", dir, "--json",
-		"-")
-	g := document[report.Grid](t, o.stdout)
+	o := drive(t, "", "grid pima --loss hard --over kernel=linear,rbf --out", dir, "--json -")
+	g := parse[report.Grid](t, o.stdout)
 	if o.status != exitFailed || len(g.Results) != 2 || g.Results[0].Estimate != nil ||
 		!strings.Contains(g.Results[0].Failure, "hard margins contradict") ||
 		g.Results[1].Failure != "" || g.Results[1].Estimate == nil || g.Best == nil || *g.Best != 1 ||
@@ -95,17 +92,16 @@ func TestGridFailure(t *testing.T) {
 		t.Errorf("%v, %v", rows, err)
 	}
 	// No memory for one: the others are kept.
-	o = drive(t, "", "grid", "synthetic:friedman1,n=2000", "--loss", "square", "--noise", "0.1", "--engine",
-		"lowrank",
-		"--rank-tol", "1e-4", "--over", "gamma=0.0005,0.5", "--max-memory", "12MB", "--json", "-", "--quiet")
-	if g := document[report.Grid](t, o.stdout); o.status != exitFailed || len(g.Results) != 2 ||
+	o = drive(t, "",
+		"grid synthetic:friedman1,n=2000 --loss square --noise 0.1 --engine lowrank --rank-tol 1e-4",
+		"--over gamma=0.0005,0.5 --max-memory 12MB --json - --quiet")
+	if g := parse[report.Grid](t, o.stdout); o.status != exitFailed || len(g.Results) != 2 ||
 		g.Results[0].Estimate == nil || !strings.Contains(g.Results[1].Failure, "memory") {
 		t.Errorf("no memory: %+v", o)
 	}
 	// Not converged: told by the exit status, and never the best.
-	o = drive(t, "", "grid", "crabs", "--loss", "hinge", "--over", "C=1,2", "--max-sweeps", "1", "--json", "-",
-		"--quiet")
-	if g := document[report.Grid](t, o.stdout); o.status != exitNotConverged || g.Best != nil ||
+	o = drive(t, "", "grid crabs --loss hinge --over C=1,2 --max-sweeps 1 --json - --quiet")
+	if g := parse[report.Grid](t, o.stdout); o.status != exitNotConverged || g.Best != nil ||
 		len(g.Results) != 2 {
 		t.Errorf("not converged: %+v", o)
 	}
@@ -113,12 +109,10 @@ func TestGridFailure(t *testing.T) {
 
 // TestGridFolds: the cells of a grid by cv are what cv finds, along paths of C in whatever order.
 func TestGridFolds(t *testing.T) {
-	args := []string{"synthetic:blobs,n=90,d=3", "--loss", "hinge", "--quiet", "--json", "-"}
-	g := document[report.Grid](t, must(t, append([]string{"grid", "--by", "cv", "--folds", "4", "--over",
-		"C=10,0.1,1", "--over", "gamma=0.1,1"}, args...)...))
-	for i, c := range g.Results {
-		alone := document[report.CrossValidation](t, must(t, append([]string{"cv", "--folds", "4", "--repeats", "1",
-			"--C", []string{"10", "0.1", "1"}[i/2], "--gamma", []string{"0.1", "1"}[i%2]}, args...)...))
+	const data = "synthetic:blobs,n=90,d=3 --loss hinge --folds 4"
+	g := decoded[report.Grid](t, "grid --by cv --over C=10,0.1,1 --over gamma=0.1,1", data)
+	for _, c := range g.Results {
+		alone := decoded[report.CrossValidation](t, "cv --repeats 1 --C", c.Values[0], "--gamma", c.Values[1], data)
 		if v := c.Validation; v == nil || v.Folds != 4 || v.Resamples != 4 || v.Parameters != alone.Parameters ||
 			math.Abs(float64(v.Error-alone.Error)) > 0.012 {
 			t.Errorf("%v: %+v, alone %v", c.Values, v, alone.Error) // one example on the margin may differ
@@ -161,9 +155,7 @@ func auc(score, label []float64) float64 {
 // with what else the answer says. The jackknife's standard error is above a third of that of the
 // examples' errors, and below three times it.
 func TestMetrics(t *testing.T) {
-	get := func(line string) metricsDocument {
-		return decoded[metricsDocument](t, strings.Fields(line)...)
-	}
+	get := func(line string) metricsDocument { return decoded[metricsDocument](t, line) }
 	a := get("estimate crabs --loss hinge --C 1 --metrics auc,brier,jackknife --refine 50")
 	if len(a.Metrics) != 3 || len(a.Refined.Metrics) != 2 {
 		t.Fatalf("%+v", a)
@@ -183,7 +175,7 @@ func TestMetrics(t *testing.T) {
 	}
 	for _, line := range []string{"estimate crabs --refine none --metrics all",
 		"curve crabs --ratio 1 --metrics=all"} {
-		out := must(t, append(strings.Fields(line), "--json", "-", "--quiet")...)
+		out := must(t, line, "--json - --quiet")
 		if !strings.Contains(out, `"balanced_error"`) || !strings.Contains(out, `"jackknife_se"`) ||
 			!strings.Contains(out, `"log_loss"`) {
 			t.Errorf("%s: %s", line, out)
@@ -195,12 +187,12 @@ func TestMetrics(t *testing.T) {
 		t.Errorf("%+v", b)
 	}
 	model := filepath.Join(t.TempDir(), "m.json")
-	must(t, "train", "crabs", "--loss", "hinge", "--C", "1", "--model", model, "--quiet")
+	must(t, "train crabs --loss hinge --C 1 --model", model, "--quiet")
 	c := get("predict --model " + model + " --test crabs --metrics auc,error")
 	near("AUC of a model", c.Metrics["auc"], auc(c.Points.Prediction, c.Points.Target), 1e-12)
 	near("error of a model", c.Metrics["error"], c.Test_error, 1e-12)
 	d := decoded[struct{ Warnings []string }](t,
-		strings.Fields("estimate boston --scheme subsample --ratio 0.5 --metrics jackknife --refine none")...)
+		"estimate boston --scheme subsample --ratio 0.5 --metrics jackknife --refine none")
 	if len(d.Warnings) == 0 || !strings.HasPrefix(d.Warnings[len(d.Warnings)-1], "no jackknife: ") {
 		t.Errorf("%q", d.Warnings)
 	}
@@ -218,11 +210,11 @@ func TestGridDifferences(t *testing.T) {
 	models := []string{}
 	for _, c := range []string{"0.1", "10"} {
 		models = append(models, filepath.Join(dir, c+".json"))
-		must(t, "estimate", "crabs", "--loss", "hinge", "--gamma", "0.2", "--C", c, "--refine", "none", "--json",
-			models[len(models)-1], "--quiet")
+		must(t, "estimate crabs --loss hinge --gamma 0.2 --C", c, "--refine none --json", models[len(models)-1],
+			"--quiet")
 	}
-	want := decoded[struct{ Difference, Refined_difference difference }](t, append([]string{"compare",
-		"--models"}, models...)...)
+	want := decoded[struct{ Difference, Refined_difference difference }](t, "compare --models",
+		strings.Join(models, " "))
 	for _, c := range []struct {
 		flags    string
 		want     difference
@@ -235,8 +227,7 @@ func TestGridDifferences(t *testing.T) {
 				Difference *difference
 				Examples   any
 			}
-		}](t, append(strings.Fields("grid crabs --loss hinge --gamma 0.2 --over C=0.1,10"),
-			strings.Fields(c.flags)...)...)
+		}](t, "grid crabs --loss hinge --gamma 0.2 --over C=0.1,10", c.flags)
 		if g.Best != 1 || g.Results[1].Difference != nil || g.Results[0].Examples != nil {
 			t.Fatalf("%+v", g)
 		}

@@ -35,7 +35,8 @@ func timeless(t testing.TB, text string) any {
 		switch v := v.(type) {
 		case map[string]any:
 			for _, name := range []string{"time", "memory", "command_line", "fit_s", "theory_s", "resample_fit_s",
-				"naive_fit_s", "retrain_s", "fits_equivalent", "speedup_equal_accuracy", "peak_bytes", "refresh_gflops",
+				"naive_fit_s", "retrain_s", "fits_equivalent", "speedup_equal_accuracy", "peak_bytes",
+				"refresh_gflops",
 				"dgemm_gflops", "refined_s", "refined_speedup"} {
 				delete(v, name)
 			}
@@ -52,29 +53,10 @@ func timeless(t testing.TB, text string) any {
 	return v
 }
 
-// journaled are command lines whose tasks a journal keeps, and how many they have.
-func journaled(t testing.TB) map[string]struct {
-	args  []string
-	tasks int
-} {
+// answers is the document of a run that has to succeed, without what the clock decides.
+func answers(t testing.TB, parts ...string) any {
 	t.Helper()
-	line := func(text string, more ...string) []string { return append(strings.Fields(text), more...) }
-	return map[string]struct {
-		args  []string
-		tasks int
-	}{
-		"retrain":  {on("retrain", "--resamples", "300", "--seed", "4", "--method", "batch"), 3},
-		"single":   {on("retrain", "--resamples", "300", "--method", "single"), 3},
-		"kfold":    {on("retrain", "--resamples", "150", "--scheme", "kfold", "--folds", "4"), 2},
-		"estimate": {line("estimate synthetic:blobs,n=50,d=3,seed=5 --loss hinge --C 1 --refine 270"), 3},
-		"flagless": {line("estimate synthetic:blobs,n=50,d=3,seed=5 --refine 130"), 2},
-		"predict": {line("predict synthetic:blobs,n=50,d=3,seed=5 --loss logistic --refine 150 --test",
-			"synthetic:blobs,n=20,d=3,seed=6"), 2},
-		"curve": {on("curve", "--ratio", "0.3:3:7", "--refine", "20"), 7},
-		"grid":  {line("grid synthetic:blobs,n=50,d=3,seed=5 --loss hinge --over C=0.1,1 --over gamma=0.1,0.2"), 4},
-		"compare": {line("compare synthetic:blobs,n=40,d=3,seed=5 --loss hinge --C 1 --sizes 20,40 --resamples 20"),
-			2},
-	}
+	return timeless(t, must(t, append(parts, "--quiet --json -")...))
 }
 
 // records are the lines of a journal.
@@ -86,85 +68,76 @@ func records(t testing.TB, dir string) [][]byte {
 // TestJournals: a run that was killed after any of its tasks goes on to the answer of one
 // that was not, and so do shards in any order, one of them twice: the same in every digit.
 func TestJournals(t *testing.T) {
-	for name, c := range journaled(t) {
-		t.Run(name, func(t *testing.T) {
-			run := func(more ...string) string {
-				return must(t, slices.Concat(c.args, more, []string{"--quiet"})...)
-			}
-			want := timeless(t, run("--json", "-"))
-			same := func(what, text string) {
+	const blobs = "synthetic:blobs,d=3,seed=5,n=50"
+	for line, tasks := range map[string]int{
+		on("retrain --resamples 300 --seed 4 --method batch"):                                     3,
+		on("retrain --resamples 300 --method single"):                                             3,
+		on("retrain --resamples 150 --scheme kfold --folds 4"):                                    2,
+		"estimate --loss hinge --C 1 --refine 270 " + blobs:                                       3,
+		"estimate --refine 130 " + blobs:                                                          2,
+		"predict --loss logistic --refine 150 --test synthetic:blobs,n=20,d=3,seed=6 " + blobs:    2,
+		"tune synthetic:friedman1,n=280":                                                          4,
+		on("curve --ratio 0.3:3:7 --refine 20"):                                                   7,
+		"grid --loss hinge --over C=0.1,1 --over gamma=0.1,0.2 " + blobs:                          4,
+		"compare --loss hinge --C 1 --sizes 20,40 --resamples 20 synthetic:blobs,d=3,seed=5,n=40": 2,
+	} {
+		t.Run(line, func(t *testing.T) {
+			want := answers(t, line)
+			same := func(what string, parts ...string) {
 				t.Helper()
-				if !reflect.DeepEqual(timeless(t, text), want) {
+				if !reflect.DeepEqual(answers(t, parts...), want) {
 					t.Errorf("%s: another answer", what)
 				}
 			}
 			dir := t.TempDir()
-			same("with a journal", run("--journal", dir, "--json", "-"))
+			same("with a journal", line, "--journal", dir)
 			lines := records(t, dir)
-			if tasks := len(lines) - 3; tasks != c.tasks { // first line, head, nothing after the last line end
-				t.Fatalf("%d tasks are kept, not %d", tasks, c.tasks)
+			if kept := len(lines) - 3; kept != tasks { // first line, head, nothing after the last line end
+				t.Fatalf("%d tasks are kept, not %d", kept, tasks)
 			}
-			for kept := range c.tasks + 1 {
+			for kept := range tasks + 1 {
 				text := slices.Concat(lines[:2+kept]...)
-				if kept < c.tasks {
+				if kept < tasks {
 					text = append(text, lines[2+kept][:len(lines[2+kept])/2]...)
 				}
 				if err := os.WriteFile(filepath.Join(dir, "journal"), text, 0o644); err != nil {
 					t.Fatal(err)
 				}
-				same(fmt.Sprintf("killed after %d tasks", kept), run("--journal", dir, "--json", "-"))
+				same(fmt.Sprintf("killed after %d tasks", kept), line, "--journal", dir)
 			}
-			same("merged", must(t, "merge", dir, "--quiet", "--json", "-"))
+			if strings.HasPrefix(line, "tune") {
+				refused(t, "no command that can be split", "merge", dir)
+				return
+			}
+			same("merged", "merge", dir)
 			one, other := t.TempDir(), t.TempDir()
-			run("--shard", "2/3", "--journal", one)
+			must(t, line, "--quiet --shard 2/3 --journal", one)
 			if o := drive(t, "", "merge", one); o.status != exitFailed || !strings.Contains(o.stderr,
 				" tasks are missing: ") || !strings.Contains(o.stderr, "run again: shards 0") || o.stdout != "" {
 				t.Errorf("shards missing: %+v", o)
 			}
-			run("--shard", "0/3", "--journal", one)
-			if text := run("--shard", "0/3", "--journal", one); !strings.Contains(text, "shard 0 of 3") {
-				t.Errorf("a shard says %q", text)
+			for range 2 {
+				if text := must(t, line, "--quiet --shard 0/3 --journal", one); !strings.Contains(text, "shard 0 of 3") {
+					t.Errorf("a shard says %q", text)
+				}
 			}
-			run("--shard", "1/3", "--journal", other)
-			same("merged from shards", must(t, "merge", other, one, "--quiet", "--json", "-"))
+			must(t, line, "--quiet --shard 1/3 --journal", other)
+			same("merged from shards", "merge", other, one)
 		})
 	}
-}
-
-// TestTuneJournal: a search that was killed after any of its parts goes on to the choice of one
-// that was not, in every digit.
-func TestTuneJournal(t *testing.T) {
-	args := strings.Fields("tune synthetic:friedman1,n=280 --quiet --json -")
-	dir := t.TempDir()
-	want := timeless(t, must(t, args...))
-	args = append(args, "--journal", dir)
-	must(t, args...)
-	lines := records(t, dir)
-	if len(lines) != 3+4 { // of two grids and descents: one length scale, one for each feature
-		t.Fatalf("%d lines", len(lines))
-	}
-	for kept := range 5 {
-		if err := os.WriteFile(filepath.Join(dir, "journal"), slices.Concat(lines[:2+kept]...), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if !reflect.DeepEqual(timeless(t, must(t, args...)), want) {
-			t.Errorf("killed after %d parts, it ends at another choice", kept)
-		}
-	}
-	refused(t, "no command that can be split", "merge", dir)
 }
 
 // TestInterrupted: a run that is interrupted answers with what was finished, and goes on to
 // the answer of one that was not; a shard keeps what it has.
 func TestInterrupted(t *testing.T) {
-	args := on("retrain", "--method", "single", "--resamples", "400", "--quiet", "--json", "-")
-	want := timeless(t, must(t, args...))
-	for _, shard := range [][]string{nil, {"--shard", "0/2"}} {
+	line := on("retrain --method single --resamples 400 --quiet --json -")
+	want := answers(t, line)
+	for _, shard := range []string{"", "--shard 0/2"} {
 		dir := t.TempDir()
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		var out, said bytes.Buffer
-		a := newApp(ctx, slices.Concat(args, shard, []string{"--journal", dir}), strings.NewReader(""), &out, &said)
+		a := newApp(ctx, words(line, shard, "--journal", dir), strings.NewReader(""), &out, &said)
 		a.console.Watch = func(done, total int) {
 			if done == 200 && total == 400 {
 				cancel()
@@ -173,19 +146,20 @@ func TestInterrupted(t *testing.T) {
 		if status := a.run(); status != exitInterrupted {
 			t.Fatalf("status %d, %s", status, said.String())
 		}
-		if shard == nil {
+		if shard == "" {
 			r := timeless(t, out.String()).(map[string]any)
 			if n := r["resamples"].(float64); n < 200 || n >= 400 || r["status"] != "cancelled" {
 				t.Errorf("%v resamples, %v", n, r["status"])
 			}
-		} else if !strings.Contains(said.String(), "1 tasks were finished and are kept in "+dir) || out.Len() > 0 {
+		} else if !strings.Contains(said.String(), "1 tasks were finished and are kept in "+dir) ||
+			out.Len() > 0 {
 			t.Errorf("%q, %q", said.String(), out.String())
 		}
-		if shard != nil {
-			must(t, slices.Concat(args, []string{"--shard", "1/2", "--journal", dir})...)
-			must(t, slices.Concat(args, shard, []string{"--journal", dir})...)
+		if shard != "" {
+			must(t, line, "--shard 1/2 --journal", dir)
+			must(t, line, shard, "--journal", dir)
 		}
-		if !reflect.DeepEqual(timeless(t, must(t, append(args, "--journal", dir)...)), want) {
+		if !reflect.DeepEqual(answers(t, line, "--journal", dir), want) {
 			t.Errorf("%v: taken up again, it ends at another answer", shard)
 		}
 	}
@@ -198,9 +172,8 @@ func TestKilled(t *testing.T) {
 		t.Skip("starts processes")
 	}
 	dir := t.TempDir()
-	alone := on("retrain", "--resamples", "20000", "--quiet", "--json", "-", "--no-points")
-	args := append(slices.Clone(alone), "--journal", dir)
-	c := child(t, args...)
+	line := on("retrain --resamples 20000 --quiet --json - --no-points")
+	c := child(t, line, "--journal", dir)
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +185,7 @@ func TestKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Wait()
-	if !reflect.DeepEqual(timeless(t, must(t, args...)), timeless(t, must(t, alone...))) {
+	if !reflect.DeepEqual(answers(t, line, "--journal", dir), answers(t, line)) {
 		t.Error("killed and taken up again, it ends at another answer")
 	}
 }
@@ -220,16 +193,15 @@ func TestKilled(t *testing.T) {
 // TestFullDisk: a journal that cannot be written costs no answer, and one warning; a shard,
 // whose answer the journal is, fails.
 func TestFullDisk(t *testing.T) {
-	args := on("retrain", "--resamples", "300")
-	want := timeless(t, must(t, append(args, "--quiet", "--json", "-")...))
-	for _, shard := range [][]string{nil, {"--shard", "0/1"}, {"--shard", "0/2"}} {
-		dir := t.TempDir()
-		c := child(t, slices.Concat(args, shard, []string{"--journal", dir, "--json", "-"})...)
+	line := on("retrain --resamples 300")
+	want := answers(t, line)
+	for _, shard := range []string{"", "--shard 0/1", "--shard 0/2"} {
+		c := child(t, line, shard, "--json - --journal", t.TempDir())
 		c.Env = append(c.Env, childFileSize+"=2000")
 		var out, said bytes.Buffer
 		c.Stdout, c.Stderr = &out, &said
 		c.Run()
-		sharded := len(shard) > 0 && shard[1] == "0/2"
+		sharded := shard == "--shard 0/2"
 		switch status := c.ProcessState.ExitCode(); {
 		case strings.Count(said.String(), "warning: --journal: ") != 1:
 			t.Errorf("%v: %q", shard, said.String())
@@ -254,39 +226,34 @@ func TestJournalFolders(t *testing.T) {
 	}
 	lines("7")
 	t.Chdir(home)
-	args := strings.Fields("retrain d.csv --loss square --noise 1 --resamples 150 --quiet")
-	alone := timeless(t, must(t, append(args, "--json", "-")...))
-	must(t, append(args, "--shard", "0/2", "--journal", "kept")...)
-	must(t, append(args, "--shard", "1/2", "--journal", "kept")...)
+	const line = "retrain d.csv --loss square --noise 1 --resamples 150 --quiet"
+	alone := answers(t, line)
+	must(t, line, "--shard 0/2 --journal kept")
+	must(t, line, "--shard 1/2 --journal kept")
 	t.Chdir(away)
 	kept := filepath.Join(home, "kept")
-	if merged := timeless(t, must(t, "merge", kept, "--quiet", "--json", "-")); !reflect.DeepEqual(merged,
-		alone) {
+	if merged := answers(t, "merge", kept); !reflect.DeepEqual(merged, alone) {
 		t.Errorf("merged %v\nalone %v", merged, alone)
 	}
-	must(t, "merge", kept, "--quiet", "--out", "answer")
+	must(t, "merge", kept, "--quiet --out answer")
 	if _, err := os.Stat(filepath.Join(away, "answer", "report.html")); err != nil {
 		t.Error(err)
 	}
 	lines("8")
-	for _, args := range [][]string{{"merge", kept}, append(args, "--journal", kept)} {
-		if args[0] != "merge" {
-			t.Chdir(home)
-		}
-		refused(t, "d.csv is not what it was", args...)
-	}
+	refused(t, "d.csv is not what it was", "merge", kept)
+	t.Chdir(home)
+	refused(t, "d.csv is not what it was", line, "--journal", kept)
 }
 
 // TestJournalRefusals: what cannot be kept or split is refused in words that help.
 func TestJournalRefusals(t *testing.T) {
 	dir := t.TempDir()
-	must(t, on("retrain", "--resamples", "5", "--quiet", "--journal", dir)...)
-	if o := drive(t, "", on("retrain", "--resamples", "6", "--journal", dir)...); o.status != exitUsage ||
+	must(t, on("retrain --resamples 5 --quiet --journal", dir))
+	if o := drive(t, "", on("retrain --resamples 6 --journal", dir)); o.status != exitUsage ||
 		!strings.Contains(o.stderr, "of another command line: bootbench retrain") || o.stdout != "" {
 		t.Errorf("%+v", o)
 	}
-	if text := must(t, "retrain", "--resamples", "20", "--no-points", "--journal", t.TempDir(), "--",
-		"crabs"); text == "" {
+	if text := must(t, "retrain --resamples 20 --no-points --journal", t.TempDir(), "-- crabs"); text == "" {
 		t.Error("no answer")
 	}
 }
@@ -299,22 +266,21 @@ func TestCraftedJournals(t *testing.T) {
 		return journal.Head{Version: version(), Command: command, Data: []string{"crabs"}, Settings: settings,
 			Folder: "/", Shards: 1}
 	}
-	set := func(name, value string) string { return name + "=" + value }
 	older := crafted("curve")
 	older.Version = "older"
 	nothing, input := crafted("curve"), crafted("curve")
 	nothing.Data, input.Data = nil, []string{"-"}
 	for says, head := range map[string]journal.Head{
 		`"merge", which is no command that can be split`: crafted("merge"),
-		`"train", which is no command`:                   crafted("train", set("model", victim)),
-		`setting "csv", which no journal can have`:       crafted("predict", set("csv", victim)),
-		`setting "cpuprofile"`:                           crafted("curve", set("cpuprofile", victim)),
-		`setting "json"`:                                 crafted("retrain", set("json", victim)),
-		`setting "trace"`:                                crafted("curve", set("trace", victim)),
-		`setting "journal"`:                              crafted("curve", set("journal", victim)),
-		`setting "out"`:                                  crafted("grid", set("out", filepath.Dir(victim))),
-		`setting "nosuch"`:                               crafted("grid", set("nosuch", "1")),
-		"takes a whole number":                           crafted("retrain", set("resamples", "many")),
+		`"train", which is no command`:                   crafted("train", "model="+victim),
+		`setting "csv", which no journal can have`:       crafted("predict", "csv="+victim),
+		`setting "cpuprofile"`:                           crafted("curve", "cpuprofile="+victim),
+		`setting "json"`:                                 crafted("retrain", "json="+victim),
+		`setting "trace"`:                                crafted("curve", "trace="+victim),
+		`setting "journal"`:                              crafted("curve", "journal="+victim),
+		`setting "out"`:                                  crafted("grid", "out="+filepath.Dir(victim)),
+		`setting "nosuch"`:                               crafted("grid", "nosuch=1"),
+		"takes a whole number":                           crafted("retrain", "resamples=many"),
 		"takes one DATA":                                 nothing,
 		"standard input cannot be read again":            input,
 		"of version older of the program":                older,
@@ -348,9 +314,9 @@ func TestRecordedSettings(t *testing.T) {
 }
 
 // child starts the program in a process of its own.
-func child(t testing.TB, args ...string) *exec.Cmd {
+func child(t testing.TB, parts ...string) *exec.Cmd {
 	t.Helper()
-	text := need.One(json.Marshal(args))(t)
+	text := need.One(json.Marshal(words(parts...)))(t)
 	c := exec.Command(os.Args[0], "-test.run=^TestChild$")
 	c.Env = append(os.Environ(), childArgs+"="+string(text))
 	return c

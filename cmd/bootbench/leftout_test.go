@@ -14,15 +14,15 @@ import (
 // TestCV: leave-one-out is that of loo; with more repeats the same examples are left out again; an answer
 // does not depend on the number of workers; --csv holds the points.
 func TestCV(t *testing.T) {
-	model := []string{"synthetic:friedman1,n=60", "--loss", "square", "--noise", "1"}
-	run := func(more ...string) report.CrossValidation {
-		return decoded[report.CrossValidation](t, append(append([]string{"cv"}, model...), more...)...)
+	const model = "synthetic:friedman1,n=60 --loss square --noise 1"
+	run := func(flags string) report.CrossValidation {
+		return decoded[report.CrossValidation](t, "cv", model, flags)
 	}
-	loo := decoded[report.LeaveOneOut](t, append([]string{"loo"}, model...)...)
-	if got := run("--folds", "loo"); math.Abs(float64(got.Error/loo.Error)-1) > 1e-8 || got.Folds != 60 {
+	loo := decoded[report.LeaveOneOut](t, "loo", model)
+	if got := run("--folds loo"); math.Abs(float64(got.Error/loo.Error)-1) > 1e-8 || got.Folds != 60 {
 		t.Errorf("leave-one-out by fits %v in %d folds, in closed form %v", got.Error, got.Folds, loo.Error)
 	}
-	one, several := run("--seed", "3", "--workers", "1"), run("--seed", "3", "--workers", "3")
+	one, several := run("--seed 3 --workers 1"), run("--seed 3 --workers 3")
 	if one.Error != several.Error || one.RepeatsSE != several.RepeatsSE ||
 		one.Points.Mean[7] != several.Points.Mean[7] {
 		t.Error("workers change the answer")
@@ -30,11 +30,11 @@ func TestCV(t *testing.T) {
 	if one.Resamples != 50 || one.Repeats != 5 {
 		t.Errorf("%d fits in %d repeats", one.Resamples, one.Repeats)
 	}
-	csv := must(t, append([]string{"cv", "--csv", "-"}, model...)...)
+	csv := must(t, "cv --csv -", model)
 	if lines := strings.Count(csv, "\n"); lines != 61 || !strings.HasPrefix(csv, "row,mean,error,target\n") {
 		t.Errorf("--csv has %d lines: %.60s", lines, csv)
 	}
-	chosen := must(t, "cv", "synthetic:friedman1,n=40", "--nested", "--folds", "3", "--repeats", "1")
+	chosen := must(t, "cv synthetic:friedman1,n=40 --nested --folds 3 --repeats 1")
 	if !strings.Contains(chosen,
 		"to repeat       bootbench cv synthetic:friedman1,n=40 --nested --folds 3 --repeats 1\n") {
 		t.Errorf("a model for every fold: %s", chosen)
@@ -49,9 +49,9 @@ func TestGroupsChoose(t *testing.T) {
 		fmt.Fprintf(&text, "p%d,%d,%g\n", i/4, (i/4)*(i/4)%23, math.Sin(float64(i/4))+0.1*float64(i*i%7))
 	}
 	path := write(t, "patients.csv", text.String())
-	estimate := decoded[report.Estimate](t, "estimate", path, "--groups", "patient")
-	train := decoded[report.Training](t, "train", path, "--groups", "patient", "--model", t.TempDir()+"/m.json")
-	tune := decoded[report.Tuning](t, "tune", path, "--groups", "patient")
+	estimate := decoded[report.Estimate](t, "estimate", path, "--groups patient")
+	train := decoded[report.Training](t, "train", path, "--groups patient --model", t.TempDir()+"/m.json")
+	tune := decoded[report.Tuning](t, "tune", path, "--groups patient")
 	for _, s := range []report.Subject{train.Subject, tune.Estimate.Subject} {
 		if s.Kernel.Gamma != estimate.Kernel.Gamma || s.Noise != estimate.Noise {
 			t.Errorf("gamma %v, noise %v, estimate has %v, %v", s.Kernel.Gamma, s.Noise, estimate.Kernel.Gamma,
@@ -73,10 +73,9 @@ func TestDesignFlags(t *testing.T) {
 		fmt.Fprintf(&text, "p%d,s%d,%d,%d,%s\n", i/5, i%3, i*i%17, i*i*i%23, kind)
 	}
 	path := write(t, "patients.csv", text.String())
-	run := func(more ...string) report.Estimate {
-		return decoded[report.Estimate](t, append([]string{"estimate", path, "--loss", "hinge"}, more...)...)
-	}
-	groups := run("--groups", "patient", "--drop", "site")
+	data := path + " --loss hinge"
+	run := func(flags string) report.Estimate { return decoded[report.Estimate](t, "estimate", data, flags) }
+	groups := run("--groups patient --drop site")
 	if groups.TestError == groups.TestError || groups.Error != groups.Refined.TestError || groups.D != 2 ||
 		groups.Design != "of whole groups" || groups.Status != "complete" ||
 		groups.Points.Mean[3] != groups.Refined.Points.Mean[3] {
@@ -85,30 +84,29 @@ func TestDesignFlags(t *testing.T) {
 	if f := groups.FullModel; f == nil || f.Folds != 10 || f.ErrorSE == groups.Quality.ExampleSE {
 		t.Errorf("the model of all rows: %+v", f)
 	}
-	retrained := decoded[report.Retraining](t, "retrain", path, "--loss", "hinge", "--groups", "patient",
-		"--drop", "site", "--resamples", "200", "--method", "single")
+	retrained := decoded[report.Retraining](t, "retrain", path,
+		"--loss hinge --groups patient --drop site --resamples 200 --method single")
 	if off := float64(retrained.TestError - groups.Error); math.Abs(off) >
 		4*math.Hypot(float64(retrained.SE), float64(*groups.ErrorSE)) {
 		t.Errorf("groups: refined %v, retrained %v", groups.Quote, retrained.TestError)
 	}
-	rare := run()
+	rare := run("")
 	if rare.Design != "within strata" || rare.Scheme != "multinomial" || rare.Refined.OneClass != 0 ||
 		!strings.Contains(strings.Join(rare.Notes, "\n"), "6 rows of class rare") {
 		t.Errorf("a small class: %s %s, %q", rare.Scheme, rare.Design, rare.Notes)
 	}
-	if blocks := run("--groups", "patient", "--blocks",
-		"2"); blocks.Design != "of blocks of 2 rows within groups" {
+	if blocks := run("--groups patient --blocks 2"); blocks.Design != "of blocks of 2 rows within groups" {
 		t.Errorf("blocks: %q", blocks.Design)
 	}
-	if plain := run("--scheme", "poisson"); plain.Design != "" {
+	if plain := run("--scheme poisson"); plain.Design != "" {
 		t.Errorf("poisson: %q", plain.Design)
 	}
-	if cv := decoded[report.CrossValidation](t, "cv", path, "--loss", "hinge", "--groups", "patient", "--folds",
-		"loo"); cv.Folds != 12 || cv.ErrorSEOver != "groups" {
+	if cv := decoded[report.CrossValidation](t, "cv", path,
+		"--loss hinge --groups patient --folds loo"); cv.Folds != 12 || cv.ErrorSEOver != "groups" {
 		t.Errorf("%d folds, error over %s", cv.Folds, cv.ErrorSEOver)
 	}
-	if cv := decoded[report.CrossValidation](t, "cv", path, "--loss", "hinge", "--fold-column",
-		"site"); cv.Folds != 3 || cv.Repeats != 1 {
+	if cv := decoded[report.CrossValidation](t, "cv", path, "--loss hinge --fold-column site"); cv.Folds != 3 ||
+		cv.Repeats != 1 {
 		t.Errorf("%d folds of a column, %d times", cv.Folds, cv.Repeats)
 	}
 	for line, want := range map[string]string{
@@ -122,8 +120,7 @@ func TestDesignFlags(t *testing.T) {
 		"cv --fold-column site --folds 5":                       "do not go with it",
 		"cv --groups patient --permutations 3 --positive often": "",
 	} {
-		words := strings.Fields(line)
-		o := drive(t, "", append([]string{words[0], path, "--loss", "hinge"}, words[1:]...)...)
+		o := drive(t, "", line, data)
 		if want != "" && (o.status != exitUsage || !strings.Contains(o.stderr, want)) {
 			t.Errorf("%s: status %d, %s", line, o.status, o.stderr)
 		}
@@ -132,9 +129,8 @@ func TestDesignFlags(t *testing.T) {
 
 // TestBayesianWeights: an estimate has means and variances, and no error; cv is named.
 func TestBayesianWeights(t *testing.T) {
-	o := drive(t, "", "estimate", "synthetic:friedman1,n=60", "--loss", "square", "--noise", "1", "--scheme",
-		"bayesian", "--json", "-")
-	e := document[report.Estimate](t, o.stdout)
+	o := drive(t, "", "estimate synthetic:friedman1,n=60 --loss square --noise 1 --scheme bayesian --json -")
+	e := parse[report.Estimate](t, o.stdout)
 	if e.Error == e.Error || e.TestError == e.TestError || e.Quality != nil || e.Points.Error != nil ||
 		!(e.Points.Variance[0] > 0) || e.Status != "converged" || !strings.Contains(o.stdout, "cv has it") {
 		t.Errorf("%+v", e)
@@ -145,50 +141,43 @@ func TestBayesianWeights(t *testing.T) {
 // a soft margin: fixed points that independent code computed, to their digits.
 func TestEstimateMargin(t *testing.T) {
 	for _, c := range []struct {
-		args []string
-		want float64
+		line         string
+		want, digits float64
 	}{
-		{[]string{"crabs"}, 0.03887},
-		{[]string{"sonar"}, 0.14894},
-		{[]string{"sonar", "--ratio", "3"}, 0.11940},
-		{[]string{"sonar", "--loss", "hinge", "--C", "1", "--no-bias"}, 0.1904},
+		{"crabs", 0.03887, 1e-5}, {"sonar", 0.14894, 1e-5}, {"sonar --ratio 3", 0.11940, 1e-5},
+		{"sonar --loss hinge --C 1 --no-bias", 0.1904, 1e-4},
 	} {
-		a := decoded[report.Estimate](t, append([]string{"estimate"}, c.args...)...)
-		digits := 1e-5
-		if a.Loss == "hinge" {
-			digits = 1e-4
-		}
-		if math.Abs(float64(a.TestError)-c.want) > digits || a.Status != "converged" || a.Residual > 1e-6 {
-			t.Errorf("%v: %+v, want %v", c.args, a.TestError, c.want)
+		a := decoded[report.Estimate](t, "estimate", c.line)
+		if math.Abs(float64(a.TestError)-c.want) > c.digits || a.Status != "converged" || a.Residual > 1e-6 {
+			t.Errorf("%v: %+v, want %v", c.line, a.TestError, c.want)
 		}
 	}
 }
 
 // The methods agree as they must: fast is exact, xialpha is not below, and the table holds them all.
 func TestLOO(t *testing.T) {
-	for _, flags := range [][]string{{"--loss", "hard"}, {"--loss", "hinge", "--C", "10"},
-		{"--loss", "hinge", "--no-bias"}} {
-		loo := func(more ...string) report.LeaveOneOut {
-			return decoded[report.LeaveOneOut](t, slices.Concat([]string{"loo", "crabs"}, flags, more)...)
+	for _, flags := range []string{"--loss hard", "--loss hinge --C 10", "--loss hinge --no-bias"} {
+		loo := func(method string) report.LeaveOneOut {
+			return decoded[report.LeaveOneOut](t, "loo crabs", flags, method)
 		}
-		exact, fast := loo("--method", "exact"), loo()
+		exact, fast := loo("--method exact"), loo("")
 		if exact.Errors != fast.Errors || exact.Retrained != 200 || fast.Retrained+fast.Skipped != 200 ||
 			float64(fast.Error) != float64(fast.Errors)/200 {
 			t.Errorf("%v: exact %+v, fast %+v", flags, exact.LeaveOneOutMethod, fast.LeaveOneOutMethod)
 		}
-		if bound := loo("--method", "xialpha"); bound.Errors < exact.Errors || bound.Rho != 2 ||
+		if bound := loo("--method xialpha"); bound.Errors < exact.Errors || bound.Rho != 2 ||
 			bound.Skipped != 200 || !(bound.Recall > 0 && bound.Precision > 0) {
 			t.Errorf("%v: xialpha %+v", flags, bound.LeaveOneOutMethod)
 		}
-		if all := loo("--method", "all"); len(all.Methods) != 5 || all.Methods[0].Errors != exact.Errors ||
+		if all := loo("--method all"); len(all.Methods) != 5 || all.Methods[0].Errors != exact.Errors ||
 			all.Errors != fast.Errors {
 			t.Errorf("%v: all %+v", flags, all.Methods)
 		}
 	}
-	if a := decoded[report.LeaveOneOut](t, "loo", "boston"); !(a.Error > 5 && a.Error < 20) || a.Skipped != 506 {
+	if a := decoded[report.LeaveOneOut](t, "loo boston"); !(a.Error > 5 && a.Error < 20) || a.Skipped != 506 {
 		t.Errorf("square loss: %+v", a.LeaveOneOutMethod)
 	}
-	if o := drive(t, "", "loo", "crabs", "--loss", "hinge", "--method", "all"); !strings.Contains(o.stdout,
+	if o := drive(t, "", "loo crabs --loss hinge --method all"); !strings.Contains(o.stdout,
 		"xialpha") {
 		t.Errorf("table: %s", o.stdout)
 	}
@@ -196,7 +185,7 @@ func TestLOO(t *testing.T) {
 
 // A ratio at which resamples often hold one class only is warned of.
 func TestMissingClassWarning(t *testing.T) {
-	a := decoded[report.Retraining](t, "retrain", "crabs", "--ratio", "0.01", "--resamples", "20")
+	a := decoded[report.Retraining](t, "retrain crabs --ratio 0.01 --resamples 20")
 	if len(a.Warnings) == 0 || !strings.Contains(strings.Join(a.Warnings, " "), "lack one of the two classes") {
 		t.Errorf("warnings %q", a.Warnings)
 	}
@@ -206,15 +195,15 @@ func TestMissingClassWarning(t *testing.T) {
 // mapped alike, and three numbers are refused.
 func TestMapLabels(t *testing.T) {
 	path := write(t, "labels.csv", "a,b,y\n1,2,0\n2,1,1\n3,3,1\n0,0.5,0\n")
-	a := decoded[report.Prediction](t, "predict", path, "--test", path, "--loss", "hinge")
+	a := decoded[report.Prediction](t, "predict", path, "--test", path, "--loss hinge")
 	if want := []float64{-1, 1, 1, -1}; !slices.Equal([]float64(a.Points.Target), want) {
 		t.Errorf("targets %v, want %v", a.Points.Target, want)
 	}
 	three := write(t, "three.csv", "a,b,y\n1,2,0\n2,1,1\n3,3,2.5\n0,0.5,0\n")
 	refused(t, `two classes are needed, the target holds 3 values ("0", "1", "2.5")`, "estimate", three,
-		"--loss", "hinge")
+		"--loss hinge")
 	third := write(t, "third.csv", "a,b,y\n1,2,2\n")
-	refused(t, "", "predict", path, "--test", third, "--loss", "hinge")
+	refused(t, "", "predict", path, "--test", third, "--loss hinge")
 }
 
 // TestRows: rows whose labels were turned, and a number that was moved far away, come first; copies of a row
@@ -238,7 +227,7 @@ func TestRows(t *testing.T) {
 		fmt.Fprintf(&numbers, "%v,%v,%v\n", a, b, size)
 	}
 	labels.WriteString("2,2,up\n2,2,low\n")
-	r := decoded[report.Rows](t, "rows", write(t, "labels.csv", labels.String()), "--refine", "60")
+	r := decoded[report.Rows](t, "rows", write(t, "labels.csv", labels.String()), "--refine 60")
 	turned[61] = true
 	for _, row := range r.Rows[:3] {
 		if !turned[row.Row] || !(row.LabelError > 0.5) || !(row.Influence > 0) || !(row.Value < 0.5) {
@@ -259,7 +248,7 @@ func TestRows(t *testing.T) {
 	if text := must(t, "rows", path, "--quiet"); !strings.Contains(text, "the first 15 of 60 rows") {
 		t.Error(text)
 	}
-	if table := must(t, "rows", path, "--csv", "-", "--quiet"); !strings.HasPrefix(table,
+	if table := must(t, "rows", path, "--csv - --quiet"); !strings.HasPrefix(table,
 		"row,name,target,predicted,") {
 		t.Error(table)
 	}

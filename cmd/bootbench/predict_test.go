@@ -49,12 +49,11 @@ func TestModelFile(t *testing.T) {
 		"odd.csv": "kind,area,age\nvilla,9,9\n", "less.csv": "kind,area\nhut,9\n",
 		"cut.json": "{\"format\":\"bootbench model\","})
 	data, model := filepath.Join(dir, "houses.csv"), filepath.Join(dir, "houses.json")
-	trained := decoded[report.Training](t, "train", data, "--loss", "logistic", "--C", "3", "--missing", "mean",
-		"--model", model)
+	trained := decoded[report.Training](t, "train", data, "--loss logistic --C 3 --missing mean --model", model)
 	if err := os.Remove(data); err != nil { // the file is enough
 		t.Fatal(err)
 	}
-	told := decoded[report.ModelPrediction](t, "predict", "--model", model, "--test", filepath.Join(dir,
+	told := decoded[report.ModelPrediction](t, "predict --model", model, "--test", filepath.Join(dir,
 		"turned.csv"))
 	if trained.Format != "json" || math.Abs(float64(*told.TestError-trained.Apparent)) > 1e-12 ||
 		told.Count != 10 {
@@ -69,8 +68,8 @@ func TestModelFile(t *testing.T) {
 				told.Points.Error[i], told.Points.Names[i], lines[i+1])
 		}
 	}
-	table, err := csv.NewReader(strings.NewReader(must(t, "predict", "--model", model, "--test",
-		filepath.Join(dir, "turned.csv"), "--csv", "-", "--quiet"))).ReadAll()
+	table, err := csv.NewReader(strings.NewReader(must(t, "predict --model", model, "--test", filepath.Join(dir,
+		"turned.csv"), "--csv - --quiet"))).ReadAll()
 	if err != nil || len(table) != 11 ||
 		strings.Join(table[0], " ") != "row prediction error probability target class" {
 		t.Errorf("%v, %v", table, err)
@@ -86,13 +85,13 @@ func TestModelFile(t *testing.T) {
 		{"--test boston", "its features are not those"},
 		{"--test " + filepath.Join(dir, "turned.csv") + " --csv " + model, "would be lost"},
 	} {
-		refused(t, c.want, append([]string{"predict", "--model", model}, strings.Fields(c.args)...)...)
+		refused(t, c.want, "predict --model", model, c.args)
 	}
 	for path, want := range map[string]string{"cut.json": "cut short", "odd.csv": "is no model file",
 		"none": "no such file"} {
-		refused(t, want, "predict", "--model", filepath.Join(dir, path), "--test", "boston")
+		refused(t, want, "predict --model", filepath.Join(dir, path), "--test boston")
 	}
-	must(t, "predict", "--model", model, "--test", filepath.Join(dir, "odd.csv"), "--unseen", "zero", "--quiet")
+	must(t, "predict --model", model, "--test", filepath.Join(dir, "odd.csv"), "--unseen zero --quiet")
 }
 
 // TestModelFileUnits: a regression without flags, and of sparse data, answers in units of
@@ -105,13 +104,12 @@ func TestModelFileUnits(t *testing.T) {
 	} {
 		model := filepath.Join(t.TempDir(), "m.json")
 		data := strings.Fields(line)[0]
-		o := drive(t, "", append([]string{"train", "--model", model, "--json", "-", "--quiet"},
-			strings.Fields(line)...)...)
+		o := drive(t, "", "train --model", model, "--json - --quiet", line)
 		if o.status != exitDone && o.status != exitNotConverged {
 			t.Fatal(name, o)
 		}
-		trained := document[report.Training](t, o.stdout)
-		told := decoded[report.ModelPrediction](t, "predict", "--model", model, "--test", data)
+		trained := parse[report.Training](t, o.stdout)
+		told := decoded[report.ModelPrediction](t, "predict --model", model, "--test", data)
 		if !(math.Abs(float64(*told.TestError-trained.Apparent)) <= 1e-9*float64(trained.Apparent)) {
 			t.Errorf("%s: trained with %v, the file has %v", name, trained.Apparent, *told.TestError)
 		}
@@ -131,17 +129,17 @@ func TestLibsvmRegression(t *testing.T) {
 		csvText += fmt.Sprintf("%v,%v,%v\n", v[0], v[1], y)
 	}
 	data, sparse := write(t, "d.csv", csvText), write(t, "d.svm", lines)
-	args := strings.Fields(
-		"--loss eps --C 5 --epsilon 0.05 --gamma 0.4 --amplitude 2 --constant 0.3 --no-standardize --quiet --model")
-	file := filepath.Join(dir, "svr.libsvm")
-	must(t, append(append([]string{"train", data}, args...), file)...)
-	must(t, append(append([]string{"train", data}, args...), filepath.Join(dir, "svr.json"))...)
-	told := decoded[report.ModelPrediction](t, "predict", "--model", filepath.Join(dir, "svr.json"), "--test",
-		data)
+	const train = "train --loss eps --C 5 --epsilon 0.05 --gamma 0.4 --amplitude 2 --constant 0.3 " +
+		"--no-standardize --quiet --model"
+	file, inJSON := filepath.Join(dir, "svr.libsvm"), filepath.Join(dir, "svr.json")
+	must(t, train, file, data)
+	must(t, train, inJSON, data)
+	told := decoded[report.ModelPrediction](t, "predict --model", inJSON, "--test", data)
 	text, err := os.ReadFile(file)
 	if err != nil || !strings.HasPrefix(string(text),
-		"svm_type epsilon_svr\nkernel_type rbf\ngamma 0.4\nnr_class 2\ntotal_sv ") || strings.Contains(string(text),
-		"label") {
+		"svm_type epsilon_svr\nkernel_type rbf\ngamma 0.4\nnr_class 2\ntotal_sv ") ||
+		strings.Contains(string(text),
+			"label") {
 		t.Fatalf("%.200s, %v", text, err)
 	}
 	m := readModel(t, file)
@@ -178,9 +176,9 @@ func TestLibsvmRegression(t *testing.T) {
 // TestIntervalOfObservations: the answer's coverage and width are those of its intervals,
 // which are wider than the estimator's; refined intervals stand beside them.
 func TestIntervalOfObservations(t *testing.T) {
-	ask := func(args ...string) report.Prediction {
-		return decoded[report.Prediction](t, append(strings.Fields("predict synthetic:friedman1,n=60 --test "+
-			"synthetic:friedman1,n=40,seed=2 --loss square --noise 1 --level 0.8"), args...)...)
+	ask := func(interval, more string) report.Prediction {
+		return decoded[report.Prediction](t, "predict synthetic:friedman1,n=60 --loss square --noise 1 "+
+			"--test synthetic:friedman1,n=40,seed=2 --level 0.8 --interval", interval, more)
 	}
 	width := func(p *report.Points) (sum float64) {
 		for i, low := range p.Lower {
@@ -189,7 +187,7 @@ func TestIntervalOfObservations(t *testing.T) {
 		return sum
 	}
 	for _, more := range []string{"", "--residuals scaled", "--scheme kfold --folds 10"} {
-		a := ask(append([]string{"--interval", "observation"}, strings.Fields(more)...)...)
+		a := ask("observation", more)
 		held := 0.0
 		for i, y := range a.Points.Target {
 			if a.Points.Lower[i] <= y && y <= a.Points.Upper[i] {
@@ -203,8 +201,8 @@ func TestIntervalOfObservations(t *testing.T) {
 		if ratio := width(a.Refined.Points) / width(a.Points); !(ratio > 0.9 && ratio < 1.1) { // 200 resamples
 			t.Errorf("%s: refined intervals have %v times the width", more, ratio)
 		}
-		if estimator := ask(append(strings.Fields(strings.ReplaceAll(more, "--residuals scaled", "")), "--interval",
-			"estimator")...); !(width(estimator.Points) < *a.Width) || estimator.Interval.Interval != "estimator" {
+		estimator := ask("estimator", strings.ReplaceAll(more, "--residuals scaled", ""))
+		if !(width(estimator.Points) < *a.Width) || estimator.Interval.Interval != "estimator" {
 			t.Errorf("%s: intervals of the estimator are as wide", more)
 		}
 	}
@@ -213,7 +211,7 @@ func TestIntervalOfObservations(t *testing.T) {
 // TestProbabilityOfLabels: the probability is of the label +1, differs from the share of
 // votes, and comes with its scores; rough ones are warned of.
 func TestProbabilityOfLabels(t *testing.T) {
-	a := decoded[report.Prediction](t, "predict", "crabs", "--test", "crabs", "--refine", "none")
+	a := decoded[report.Prediction](t, "predict crabs --test crabs --refine none")
 	examples := 0
 	for _, n := range a.Calibration.Count {
 		examples += n
@@ -234,8 +232,8 @@ func TestProbabilityOfLabels(t *testing.T) {
 		"from 4 examples are rough": "1,2,no\n2,1,no\n3,1,yes\n5,2,yes\n",
 	} {
 		path := write(t, "few.csv", "a,b,y\n"+rows)
-		if o := drive(t, "", "predict", path, "--test", path, "--loss", "hinge", "--refine",
-			"none"); o.status != exitDone || !strings.Contains(o.stderr, says) {
+		if o := drive(t, "", "predict", path, "--test", path,
+			"--loss hinge --refine none"); o.status != exitDone || !strings.Contains(o.stderr, says) {
 			t.Errorf("%s: %+v", says, o)
 		}
 	}
@@ -276,25 +274,23 @@ func TestTrain(t *testing.T) {
 	for _, c := range []struct {
 		name, data string
 		amplitude  float64
-		flags      []string
+		flags      string
 		k          func(u, v []float64) float64
 	}{
-		{"rbf", data, 1.5, []string{"--gamma", "0.3", "--amplitude", "1.5", "--constant", "0.4"},
+		{"rbf", data, 1.5, "--gamma 0.3 --amplitude 1.5 --constant 0.4",
 			func(u, v []float64) float64 { return math.Exp(-0.3 * square(u, v)) }},
-		{"length scale", sparse, 1, []string{"--length-scale", "2"},
+		{"length-scale", sparse, 1, "--length-scale 2",
 			func(u, v []float64) float64 { return math.Exp(-square(u, v) / 8) }},
-		{"linear", data, 1, []string{"--kernel", "linear", "--no-bias", "--constant", "0.4"}, dot},
-		{"poly", data, 2, []string{"--kernel", "poly", "--degree", "2", "--gamma", "0.5", "--coef0", "1",
-			"--amplitude", "2"}, func(u, v []float64) float64 { return math.Pow(0.5*dot(u, v)+1, 2) }},
+		{"linear", data, 1, "--kernel linear --no-bias --constant 0.4", dot},
+		{"poly", data, 2, "--kernel poly --degree 2 --gamma 0.5 --coef0 1 --amplitude 2",
+			func(u, v []float64) float64 { return math.Pow(0.5*dot(u, v)+1, 2) }},
 	} {
 		path := filepath.Join(dir, c.name+".model")
-		args := append([]string{"train", c.data, "--loss", "hinge", "--C", fmt.Sprint(cost), "--no-standardize",
-			"--model", path, "--json", "-"}, c.flags...)
 		told := document[struct {
 			SupportVectors int     `json:"support_vectors"`
 			ApparentError  float64 `json:"apparent_error"`
 			Labels         [2]int
-		}](t, must(t, args...))
+		}](t, "train", c.data, "--loss hinge --no-standardize --C", fmt.Sprint(cost), "--model", path, c.flags)
 		m := readModel(t, path)
 		if m.Label != [2]int{4, 2} || told.Labels != m.Label || len(m.Weight) != told.SupportVectors ||
 			len(m.Weight) == 0 {

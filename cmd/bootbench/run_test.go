@@ -31,13 +31,16 @@ import (
 )
 
 // small is a data set with its model that solves in milliseconds.
-var small = []string{"synthetic:friedman1,n=60", "--loss", "square", "--noise", "1", "--amplitude", "25",
-	"--constant", "200"}
+const small = "synthetic:friedman1,n=60 --loss square --noise 1 --amplitude 25 --constant 200"
 
-// on is a command line of a command on the small set.
-func on(command string, more ...string) []string {
-	return slices.Concat([]string{command}, small, more)
+// on is a command line, given in parts, on the small set.
+func on(parts ...string) string {
+	command, flags, _ := strings.Cut(strings.Join(parts, " "), " ")
+	return command + " " + small + " " + flags
 }
+
+// words are the arguments of a command line that is given in parts.
+func words(parts ...string) []string { return strings.Fields(strings.Join(parts, " ")) }
 
 // outcome is what a run left behind.
 type outcome struct {
@@ -45,9 +48,10 @@ type outcome struct {
 	stdout, stderr string
 }
 
-func drive(t testing.TB, stdin string, args ...string) outcome {
+// drive runs a command line in parts.
+func drive(t testing.TB, stdin string, parts ...string) outcome {
 	t.Helper()
-	return driveWith(t.Context(), stdin, args...)
+	return driveWith(t.Context(), stdin, words(parts...)...)
 }
 
 func driveWith(ctx context.Context, stdin string, args ...string) outcome {
@@ -75,28 +79,39 @@ func keepProcess() func() {
 }
 
 // must drives a run that has to succeed without a word on standard error.
-func must(t testing.TB, args ...string) string {
+func must(t testing.TB, parts ...string) string {
 	t.Helper()
-	o := drive(t, "", args...)
+	o := drive(t, "", parts...)
 	if o.status != exitDone || o.stderr != "" {
-		t.Fatalf("%v: status %d, standard error %q", args, o.status, o.stderr)
+		t.Fatalf("%v: status %d, standard error %q", parts, o.status, o.stderr)
 	}
 	return o.stdout
 }
 
 // refused drives a run that has to end with status 2, one line that says what is wrong, and no answer.
-func refused(t testing.TB, says string, args ...string) {
+func refused(t testing.TB, says string, parts ...string) {
 	t.Helper()
-	o := drive(t, "x,y\n1,2\n2,3\n", args...)
+	o := drive(t, "x,y\n1,2\n2,3\n", parts...)
 	if o.status != exitUsage || o.stdout != "" || strings.Count(o.stderr, "\n") != 1 ||
 		!strings.HasPrefix(o.stderr, "bootbench: ") || !strings.Contains(o.stderr, says) {
-		t.Errorf("%q: status %d, standard output %.80q, %q does not say %q on one line", args, o.status, o.stdout,
+		t.Errorf("%q: status %d, standard output %.80q, %q does not say %q on one line", parts, o.status, o.stdout,
 			o.stderr, says)
 	}
 }
 
-// document reads standard output as exactly one JSON document.
-func document[T any](t testing.TB, text string) T {
+// decoded is the document of a run that has to succeed, without warnings; document that of one without any.
+func decoded[T any](t testing.TB, parts ...string) T {
+	t.Helper()
+	return document[T](t, append(parts, "--quiet")...)
+}
+
+func document[T any](t testing.TB, parts ...string) T {
+	t.Helper()
+	return parse[T](t, must(t, append(parts, "--json -")...))
+}
+
+// parse reads standard output as exactly one JSON document.
+func parse[T any](t testing.TB, text string) T {
 	t.Helper()
 	var doc T
 	decoder := json.NewDecoder(strings.NewReader(text))
@@ -110,7 +125,7 @@ func document[T any](t testing.TB, text string) T {
 }
 
 func TestEstimateDocument(t *testing.T) {
-	d := document[report.Estimate](t, must(t, "estimate", "boston", "--json", "-"))
+	d := document[report.Estimate](t, "estimate boston")
 	if d.Command != "estimate" || d.Data != "boston" || d.N != 506 || d.D != 13 || d.Loss != "square" ||
 		d.Ratio != 1 || d.Status != "converged" {
 		t.Errorf("wrong head: %+v", d)
@@ -145,8 +160,7 @@ func TestEstimateDocument(t *testing.T) {
 	if d.Residual > 1e-6 {
 		t.Errorf("residual %v", d.Residual)
 	}
-	if brief := document[report.Estimate](t, must(t, "estimate", "boston", "--json", "-",
-		"--no-points")); brief.Points != nil {
+	if brief := document[report.Estimate](t, "estimate boston --no-points"); brief.Points != nil {
 		t.Error("--no-points leaves points")
 	}
 }
@@ -156,22 +170,22 @@ func TestPreset(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the run without -short has it")
 	}
-	read := func(flags ...string) report.Estimate {
-		return decoded[report.Estimate](t, append([]string{"estimate", "boston", "--no-points"}, flags...)...)
+	read := func(flags string) report.Estimate {
+		return decoded[report.Estimate](t, "estimate boston --no-points", flags)
 	}
-	if d := read(); d.Noise != 0.01 || len(d.Kernel.LengthScale) != 13 || d.Standardized ||
+	if d := read(""); d.Noise != 0.01 || len(d.Kernel.LengthScale) != 13 || d.Standardized ||
 		d.Preset != "M03 section 5" {
 		t.Errorf("preset: %+v", d)
 	}
-	if d := read("--noise", "0.1"); d.Noise != 0.1 || len(d.Kernel.LengthScale) != 13 || d.Standardized ||
+	if d := read("--noise 0.1"); d.Noise != 0.1 || len(d.Kernel.LengthScale) != 13 || d.Standardized ||
 		d.Preset != "M03 section 5, changed" {
 		t.Errorf("noise changed: %+v", d)
 	}
-	if d := read("--kernel", "matern52"); d.Noise != 0.01 || d.Kernel.Kind != kernel.Matern52 ||
+	if d := read("--kernel matern52"); d.Noise != 0.01 || d.Kernel.Kind != kernel.Matern52 ||
 		len(d.Kernel.LengthScale) != 0 || d.Kernel.Gamma != 1.0/26 || !d.Standardized {
 		t.Errorf("kernel changed: %+v", d)
 	}
-	if d := read("--gamma", "0.2", "--no-standardize", "--noise", "2"); d.Kernel.Gamma != 0.2 ||
+	if d := read("--gamma 0.2 --no-standardize --noise 2"); d.Kernel.Gamma != 0.2 ||
 		d.Standardized || d.Preset != "" {
 		t.Errorf("all changed: %+v", d)
 	}
@@ -217,8 +231,7 @@ func TestOrder(t *testing.T) {
 		shuffled[i], shuffled[j] = shuffled[j], shuffled[i]
 	})
 	read := func(path string) report.Estimate {
-		return document[report.Estimate](t, must(t, "estimate", path, "--loss", "square", "--noise", "0.5",
-			"--tol", "1e-10", "--json", "-"))
+		return document[report.Estimate](t, "estimate", path, "--loss square --noise 0.5 --tol 1e-10")
 	}
 	straight, mixed := read(houses(t, "a.csv", order)), read(houses(t, "b.csv", shuffled))
 	for at, i := range shuffled {
@@ -232,8 +245,7 @@ func TestOrder(t *testing.T) {
 }
 
 func TestCurve(t *testing.T) {
-	c := document[report.Curve](t, must(t, on("curve", "--ratio", "0.25:4:5", "--json", "-", "--no-points",
-		"--refine", "none")...))
+	c := document[report.Curve](t, on("curve --ratio 0.25:4:5 --no-points --refine none"))
 	if c.Command != "curve" || c.Status != "complete" || len(c.Results) != 5 {
 		t.Fatalf("document %+v", c)
 	}
@@ -243,11 +255,11 @@ func TestCurve(t *testing.T) {
 		}
 	}
 	// A warm start changes the way, not the answer, to the tolerance's order.
-	alone := document[report.Estimate](t, must(t, on("estimate", "--ratio", "2", "--json", "-")...))
+	alone := document[report.Estimate](t, on("estimate --ratio 2"))
 	if off := math.Abs(float64(alone.TestError/c.Results[3].TestError - 1)); off > 1e-4 {
 		t.Errorf("warm start gives %v, cold start %v", c.Results[3].TestError, alone.TestError)
 	}
-	if text := must(t, on("curve", "--ratio", "0.5,1")...); !strings.Contains(text, "left-out") ||
+	if text := must(t, on("curve --ratio 0.5,1")); !strings.Contains(text, "left-out") ||
 		strings.Count(text, "converged") != 2 {
 		t.Errorf("table: %s", text)
 	}
@@ -255,9 +267,9 @@ func TestCurve(t *testing.T) {
 
 // TestGrowth: what half of the rows say of all is what all say of themselves.
 func TestGrowth(t *testing.T) {
-	of := func(n string, more ...string) *calibration.Growth {
-		c := document[report.Curve](t, must(t, append([]string{"curve", "synthetic:friedman1,seed=1,n=" + n,
-			"--loss", "square", "--noise", "1", "--gamma", "0.05", "--json", "-", "--no-points"}, more...)...))
+	of := func(n string) *calibration.Growth {
+		c := document[report.Curve](t, "curve --loss square --noise 1 --gamma 0.05 --no-points "+
+			"synthetic:friedman1,seed=1,n="+n)
 		if c.Growth == nil || c.Results[0].Refined.Points != nil || c.Results[4].Scheme != "subsample" {
 			t.Fatalf("%+v", c)
 		}
@@ -268,23 +280,22 @@ func TestGrowth(t *testing.T) {
 		half.Fall < 3*half.FallSE {
 		t.Errorf("half of the rows expect %v +- %v with all, which have %v", half.Then, half.FallSE, all.Now)
 	}
-	sample := of("600", "--sample", "300")
+	sample := of("600 --sample 300")
 	if off := math.Abs(float64(sample.Now - all.Now)); sample.Rows != 1200 || off > 3*float64(half.FallSE) {
 		t.Errorf("by a sample %v with all rows, which have %v", sample.Now, all.Now)
 	}
-	if text := must(t, "curve", "sonar", "--no-points"); !strings.Contains(text, "\ntwice the rows ") {
+	if text := must(t, "curve sonar --no-points"); !strings.Contains(text, "\ntwice the rows ") {
 		t.Errorf("no answer: %s", text)
 	}
-	if c := document[report.Curve](t, must(t, "curve", "sonar", "--ratio", "0.5,0.7,0.9", "--json", "-",
-		"--refine", "20")); c.Growth != nil || c.Results[0].Scheme != "poisson" {
+	if c := document[report.Curve](t, "curve sonar --ratio 0.5,0.7,0.9 --refine 20"); c.Growth != nil ||
+		c.Results[0].Scheme != "poisson" {
 		t.Errorf("--ratio gives another curve: %+v", c.Growth)
 	}
 }
 
 func TestPredict(t *testing.T) {
-	args := on("predict", "--test", "synthetic:friedman1,n=7,seed=2")
-	d := document[report.Prediction](t, must(t, append(args, "--json", "-", "--level", "0.5", "--interval",
-		"estimator")...))
+	line := on("predict --test synthetic:friedman1,n=7,seed=2")
+	d := document[report.Prediction](t, line, "--level 0.5 --interval estimator")
 	p := d.Points
 	if d.Command != "predict" || len(p.Mean) != 7 || len(p.Target) != 7 {
 		t.Fatalf("document %+v", d)
@@ -301,14 +312,14 @@ func TestPredict(t *testing.T) {
 	if math.Abs(mean-float64(*d.TestError)) > 1e-12*mean || float64(*d.BaggedError) >= mean {
 		t.Errorf("test error %v, want %v; bagged %v", *d.TestError, mean, *d.BaggedError)
 	}
-	csv := must(t, append(args, "--csv", "-")...)
+	csv := must(t, line, "--csv -")
 	if lines := strings.Split(strings.TrimSpace(csv), "\n"); len(lines) != 8 ||
 		lines[0] != "row,mean,variance,error,sd,lower,upper,target" {
 		t.Errorf("CSV: %q", csv)
 	}
 	// At the training inputs themselves, estimate and predict say the same.
-	e := document[report.Estimate](t, must(t, on("estimate", "--json", "-")...))
-	same := document[report.Estimate](t, must(t, on("predict", "--test", small[0], "--json", "-")...))
+	e := document[report.Estimate](t, on("estimate"))
+	same := document[report.Estimate](t, on("predict --test synthetic:friedman1,n=60"))
 	for i := range e.Points.Mean {
 		if math.Abs(e.Points.Mean[i]-same.Points.Mean[i]) > 1e-6*math.Abs(e.Points.Mean[i]) ||
 			math.Abs(e.Points.Variance[i]-same.Points.Variance[i]) > 1e-6*e.Points.Variance[i] {
@@ -320,8 +331,8 @@ func TestPredict(t *testing.T) {
 
 func TestCompare(t *testing.T) {
 	dir := t.TempDir()
-	args := on("compare", "--sizes", "30,60", "--resamples", "20", "--out", dir)
-	rows := document[[]bench.CompareRow](t, must(t, append(args, "--json", "-")...))
+	line := on("compare --sizes 30,60 --resamples 20 --out", dir)
+	rows := document[[]bench.CompareRow](t, line)
 	if len(rows) != 2 || rows[0].N != 30 || rows[1].N != 60 || rows[0].Loss != "square" {
 		t.Fatalf("rows %+v", rows)
 	}
@@ -339,19 +350,19 @@ func TestCompare(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
 		t.Errorf("temporary files stay: %v", left)
 	}
-	text := must(t, args...)
+	text := must(t, line)
 	if strings.Count(text, "\nfriedman1 ") != 2 || strings.Count(text, "converged") != 2 {
 		t.Errorf("rows are missing in %s", text)
 	}
 }
 
 func TestDatasetsAndInfo(t *testing.T) {
-	d := document[report.Datasets](t, must(t, "datasets", "--json", "-"))
+	d := document[report.Datasets](t, "datasets")
 	if len(d.Sets) < 5 || d.Sets[0].Name != "boston" || d.Sets[0].N != 506 || d.Sets[0].Preset == "" ||
 		len(d.Synthetic) < 3 {
 		t.Errorf("listing %+v", d)
 	}
-	m := document[report.Machine](t, must(t, "info", "--json", "-", "--backend", "gonum", "--threads", "1"))
+	m := document[report.Machine](t, "info --backend gonum --threads 1")
 	if m.Backend != "gonum" || m.Threads != 1 || m.Go == "" || m.Warnings == nil || len(m.Backends) == 0 {
 		t.Errorf("machine %+v", m)
 	}
@@ -364,20 +375,19 @@ func TestDatasetsAndInfo(t *testing.T) {
 }
 
 func TestNotConverged(t *testing.T) {
-	o := drive(t, "", on("estimate", "--max-sweeps", "1", "--json", "-")...)
-	d := document[report.Estimate](t, o.stdout)
+	o := drive(t, "", on("estimate --max-sweeps 1 --json -"))
+	d := parse[report.Estimate](t, o.stdout)
 	if o.status != exitNotConverged || d.Status != "sweep limit" || !(d.Residual > 1e-6) {
 		t.Errorf("status %d, document %+v", o.status, d)
 	}
 	if len(d.Warnings) != 1 || !strings.Contains(o.stderr, "not converged") {
 		t.Errorf("warnings %v, standard error %q", d.Warnings, o.stderr)
 	}
-	if o := drive(t, "", on("estimate", "--max-sweeps", "1", "--quiet")...); o.stderr != "" ||
+	if o := drive(t, "", on("estimate --max-sweeps 1 --quiet")); o.stderr != "" ||
 		!strings.Contains(o.stdout, "sweep limit") {
 		t.Errorf("quiet: %+v", o)
 	}
-	if o := drive(t, "", on("compare", "--max-sweeps", "1", "--resamples", "3",
-		"--quiet")...); o.status != exitNotConverged {
+	if o := drive(t, "", on("compare --max-sweeps 1 --resamples 3 --quiet")); o.status != exitNotConverged {
 		t.Errorf("compare: status %d", o.status)
 	}
 }
@@ -401,42 +411,42 @@ func (s *stopper) Write(b []byte) (int, error) {
 func TestInterrupt(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, args := range [][]string{on("estimate"), on("curve"), on("retrain"), on("compare"),
-		on("predict", "--test", "synthetic:friedman1,n=3")} {
-		if o := driveWith(ended, "", args...); o.status != exitInterrupted {
-			t.Errorf("%s: status %d, %q", args[0], o.status, o.stderr)
+	for _, command := range []string{"estimate", "curve", "retrain", "compare",
+		"predict --test synthetic:friedman1,n=3"} {
+		if o := driveWith(ended, "", words(on(command))...); o.status != exitInterrupted {
+			t.Errorf("%s: status %d, %q", command, o.status, o.stderr)
 		}
 	}
 	path := filepath.Join(t.TempDir(), "kept.json")
-	interrupt := func(text string, args ...string) {
+	interrupt := func(text, line string) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		var stderr bytes.Buffer
-		if status := run(ctx, append(args, "--json", path), strings.NewReader(""),
+		if status := run(ctx, words(line, "--json", path), strings.NewReader(""),
 			&stopper{text: text, stop: cancel}, &stderr); status != exitInterrupted {
-			t.Errorf("%v: status %d, %q", args, status, stderr.String())
+			t.Errorf("%v: status %d, %q", line, status, stderr.String())
 		}
 	}
 	read := func() string {
 		text := need.One(os.ReadFile(path))(t)
 		return string(text)
 	}
-	interrupt("converged", on("curve", "--ratio", "0.5:2:50")...)
-	if c := document[report.Curve](t, read()); len(c.Results) != 1 || c.Status != "cancelled" {
+	interrupt("converged", on("curve --ratio 0.5:2:50"))
+	if c := parse[report.Curve](t, read()); len(c.Results) != 1 || c.Status != "cancelled" {
 		t.Errorf("%d ratios kept, status %s", len(c.Results), c.Status)
 	}
 	// The row's line begins with the name; the head of the table does not hold it.
-	interrupt("\nfriedman1 ", on("compare", "--sizes", "20,30,40", "--resamples", "3")...)
-	if rows := document[[]bench.CompareRow](t, read()); len(rows) != 1 || rows[0].N != 20 {
+	interrupt("\nfriedman1 ", on("compare --sizes 20,30,40 --resamples 3"))
+	if rows := parse[[]bench.CompareRow](t, read()); len(rows) != 1 || rows[0].N != 20 {
 		t.Errorf("rows kept: %+v", rows)
 	}
-	interrupt("\nboston ", "compare", "--sizes", "20", "--resamples", "3") // the comparison without DATA
-	if rows := document[[]bench.CompareRow](t, read()); len(rows) != 1 || rows[0].N != 506 {
+	interrupt("\nboston ", "compare --sizes 20 --resamples 3") // the comparison without DATA
+	if rows := parse[[]bench.CompareRow](t, read()); len(rows) != 1 || rows[0].N != 506 {
 		t.Errorf("rows kept: %+v", rows)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	var stdout bytes.Buffer
-	a := newApp(ctx, on("retrain", "--resamples", "100000000", "--json", "-"), strings.NewReader(""), &stdout,
+	a := newApp(ctx, words(on("retrain --resamples 100000000 --json -")), strings.NewReader(""), &stdout,
 		io.Discard)
 	a.console.Watch = func(done, total int) {
 		if total == 100000000 && done == 3 {
@@ -444,7 +454,7 @@ func TestInterrupt(t *testing.T) {
 		}
 	}
 	status := a.run()
-	if d := document[report.Retraining](t, stdout.String()); status != exitInterrupted ||
+	if d := parse[report.Retraining](t, stdout.String()); status != exitInterrupted ||
 		d.Status != "cancelled" || d.Resamples < 3 {
 		t.Errorf("status %d, document %+v", status, d)
 	}
@@ -461,7 +471,7 @@ func TestFailures(t *testing.T) {
 		"out of luck":   func() error { panic("out of luck\nand lines") },
 	} {
 		var stderr bytes.Buffer
-		status := run(t.Context(), on("estimate"), strings.NewReader(""), broken{fail}, &stderr)
+		status := run(t.Context(), words(on("estimate")), strings.NewReader(""), broken{fail}, &stderr)
 		if status != exitFailed || strings.Count(stderr.String(), "\n") != 1 || !strings.Contains(stderr.String(),
 			name) {
 			t.Errorf("%s: status %d, %q", name, status, stderr.String())
@@ -472,7 +482,7 @@ func TestFailures(t *testing.T) {
 func TestProfiles(t *testing.T) {
 	dir := t.TempDir()
 	cpu, heap := filepath.Join(dir, "cpu"), filepath.Join(dir, "heap")
-	must(t, on("estimate", "--cpuprofile", cpu, "--memprofile", heap)...)
+	must(t, on("estimate --cpuprofile", cpu, "--memprofile", heap))
 	for _, path := range []string{cpu, heap} {
 		// Profiles are gzip streams, which begin with 1f 8b.
 		if text, err := os.ReadFile(path); err != nil || !bytes.HasPrefix(text, []byte{0x1f, 0x8b}) {
@@ -484,20 +494,21 @@ func TestProfiles(t *testing.T) {
 // TestFiles: --out holds the page, the document, the numbers and the figures.
 func TestFiles(t *testing.T) {
 	for command, files := range map[string][]string{
-		"estimate": {"points.csv", "points-errors.svg"},
-		"retrain":  {"points.csv", "points-spread.svg", "--resamples", "30"},
-		"curve":    {"curve.csv", "curve-friedman1.svg", "--ratio", "1,2"},
-		"predict":  {"points.csv", "predict.svg", "--test", "synthetic:friedman1,n=3"},
+		"estimate":                               {"points.csv", "points-errors.svg"},
+		"retrain --resamples 30":                 {"points.csv", "points-spread.svg"},
+		"curve --ratio 1,2":                      {"curve.csv", "curve-friedman1.svg"},
+		"predict --test synthetic:friedman1,n=3": {"points.csv", "predict.svg"},
 	} {
 		dir := filepath.Join(t.TempDir(), "a", "b")
-		must(t, on(command, append(files[2:], "--out", dir)...)...)
-		for _, name := range append(files[:2:2], "report.html", "result.json") {
+		must(t, on(command, "--out", dir))
+		for _, name := range append(files, "report.html", "result.json") {
 			if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
 				t.Errorf("%s: %s: %v", command, name, err)
 			}
 		}
 		page, err := os.ReadFile(filepath.Join(dir, "report.html"))
-		if err != nil || !bytes.Contains(page, []byte("bootbench "+command)) || len(page) > 2<<20 ||
+		if err != nil || !bytes.Contains(page, []byte("bootbench "+strings.Fields(command)[0])) ||
+			len(page) > 2<<20 ||
 			!bytes.Contains(page, []byte("<svg")) || bytes.Contains(page, []byte("<script")) ||
 			bytes.Contains(page, []byte("src=\"http")) {
 			t.Errorf("%s: %v, page of %d bytes", command, err, len(page))
@@ -552,8 +563,7 @@ func TestExamples(t *testing.T) {
 		}
 		for line := range strings.Lines(strings.ReplaceAll(c.Example, " \\\n", " ")) {
 			line, input, _ := strings.Cut(strings.TrimSpace(line), " < ")
-			args := strings.Fields(line)
-			if args[0] != "bootbench" {
+			if !strings.HasPrefix(line, "bootbench ") {
 				t.Fatalf("example %q", line)
 			}
 			if line == "bootbench compare" {
@@ -564,7 +574,7 @@ func TestExamples(t *testing.T) {
 				text := need.One(os.ReadFile(input))(t)
 				stdin = string(text)
 			}
-			o := drive(t, stdin, args[1:]...)
+			o := drive(t, stdin, strings.TrimPrefix(line, "bootbench "))
 			said := trueWarnings.ReplaceAllString(o.stderr, "")
 			if o.status != exitDone || said != "" {
 				t.Errorf("%s: status %d, %q", line, o.status, said)

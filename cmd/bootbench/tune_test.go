@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -26,9 +25,9 @@ func TestTune(t *testing.T) {
 			"exact": {"--kernel=poly", "--coef0 ", "--engine=exact"},
 		"tune boston --by evidence": {"--no-normalize-target=false", "--noise ", "--length-scale "},
 	} {
-		d := decoded[report.Tuning](t, strings.Fields(args)...)
-		line := strings.Fields(d.CommandLine)
-		if len(line) < 3 || line[0] != "bootbench" {
+		d := decoded[report.Tuning](t, args)
+		line, command := strings.CutPrefix(d.CommandLine, "bootbench ")
+		if !command {
 			t.Fatalf("%s: %q", args, d.CommandLine)
 		}
 		for _, want := range wants {
@@ -36,7 +35,7 @@ func TestTune(t *testing.T) {
 				t.Errorf("%s: %q lacks %s", args, d.CommandLine, want)
 			}
 		}
-		again := decoded[report.Estimate](t, line[1:]...)
+		again := decoded[report.Estimate](t, line)
 		if math.Abs(float64(again.TestError/d.TestError)-1) > 1e-6 ||
 			math.Abs(float64(again.Quality.ExampleSE/d.StandardError)-1) > 1e-6 || !(d.StandardError > 0) {
 			t.Errorf("%s: error %g, standard error %g; again %g, %g", args, d.TestError, d.StandardError,
@@ -51,8 +50,8 @@ func TestTune(t *testing.T) {
 // TestTuneText: the choice is printed, the page written, and a bound is told.
 func TestTuneText(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
-	o := drive(t, "", "tune", "synthetic:friedman1,n=40", "--ard", "--over", "length-scale,noise=20:30",
-		"--by", "evidence", "--out", dir, "--model", dir+".json", "--verbose")
+	o := drive(t, "", "tune synthetic:friedman1,n=40 --ard --over length-scale,noise=20:30 --by evidence --out",
+		dir, "--model", dir+".json", "--verbose")
 	for _, want := range []string{"to repeat", "models on 40 examples", "left-out error",
 		"length scales", "objective", "refined by"} {
 		if !strings.Contains(o.stdout, want) {
@@ -62,9 +61,10 @@ func TestTuneText(t *testing.T) {
 	if o.status != exitDone || !strings.Contains(o.stderr, "noise is on its lower bound 20") {
 		t.Errorf("%d: %s", o.status, o.stderr)
 	}
-	must(t, "predict", "--model", dir+".json", "--test", "synthetic:friedman1,n=5,seed=2", "--quiet")
-	if page, err := os.ReadFile(filepath.Join(dir, "report.html")); err != nil || !strings.Contains(string(page),
-		"Hyperparameters of") {
+	must(t, "predict --model", dir+".json", "--test synthetic:friedman1,n=5,seed=2 --quiet")
+	if page, err := os.ReadFile(filepath.Join(dir, "report.html")); err != nil ||
+		!strings.Contains(string(page),
+			"Hyperparameters of") {
 		t.Errorf("page: %v", err)
 	}
 }
@@ -73,23 +73,22 @@ func TestTuneText(t *testing.T) {
 func TestKernelAuto(t *testing.T) {
 	const data = "synthetic:friedman1,n=60"
 	path := filepath.Join(t.TempDir(), "f.csv")
-	must(t, "datasets", "--export", data, path)
-	d := decoded[report.Tuning](t, "tune", path, "--kernel", "auto", "--refine", "none")
+	must(t, "datasets --export", data, path)
+	d := decoded[report.Tuning](t, "tune", path, "--kernel auto --refine none")
 	least := math.Inf(1)
 	for _, kind := range []string{"rbf", "matern52", "linear"} {
-		least = math.Min(least, float64(decoded[report.Tuning](t, "tune", path, "--kernel", kind, "--refine",
-			"none").Objective))
+		least = math.Min(least, float64(decoded[report.Tuning](t, "tune", path, "--kernel", kind,
+			"--refine none").Objective))
 	}
-	e := decoded[report.Estimate](t, "estimate", path, "--kernel", "auto", "--refine", "none")
+	e := decoded[report.Estimate](t, "estimate", path, "--kernel auto --refine none")
 	if float64(d.Objective) != least || e.Model.Kernel != d.Model.Kernel || e.TestError != d.TestError ||
 		!strings.Contains(d.CommandLine, "--kernel "+d.Model.Kernel.String()) ||
 		strings.Contains(d.CommandLine, "auto") {
 		t.Errorf("objective %v, least %v; estimate has %v, tune %v: %s", d.Objective, least, e.Model.Kernel,
 			d.Model.Kernel, d.CommandLine)
 	}
-	for _, args := range [][]string{{"grid", path}, {"estimate", path, "--loss", "hinge"}} {
-		refused(t, "--kernel auto", append(args, "--kernel", "auto")...)
-	}
+	refused(t, "--kernel auto", "grid --kernel auto", path)
+	refused(t, "--kernel auto", "estimate --loss hinge --kernel auto", path)
 }
 
 // TestOneModel: the model that is judged is the model that is trained. With the same flags, or none, all
@@ -98,8 +97,8 @@ func TestKernelAuto(t *testing.T) {
 func TestOneModel(t *testing.T) {
 	dir := t.TempDir()
 	labels, numbers := filepath.Join(dir, "labels.csv"), filepath.Join(dir, "numbers.csv")
-	must(t, "datasets", "--export", "synthetic:blobs,n=60,d=3,noise=0.7", labels)
-	must(t, "datasets", "--export", "synthetic:friedman1,n=40", numbers)
+	must(t, "datasets --export synthetic:blobs,n=60,d=3,noise=0.7", labels)
+	must(t, "datasets --export synthetic:friedman1,n=40", numbers)
 	for _, c := range []struct {
 		data, flags string
 		bias        bool
@@ -118,16 +117,9 @@ func TestOneModel(t *testing.T) {
 		{"crabs", "", false},
 		{"crabs", "--loss hinge --C 1", true},
 	} {
-		flags := append(strings.Fields(c.flags), "--quiet", "--json", "-")
-		answer := func(command ...string) string {
-			o := drive(t, "", slices.Concat(command, flags)...)
-			if o.status != exitDone {
-				t.Fatalf("%v %s: status %d, %s", command, c.flags, o.status, o.stderr)
-			}
-			return o.stdout
-		}
-		said := func(command ...string) report.Estimate { return document[report.Estimate](t, answer(command...)) }
-		judged := said("estimate", c.data, "--refine", "none", "--no-points", "--test-loss", "square")
+		model := c.data + " " + c.flags
+		said := func(command string) report.Estimate { return decoded[report.Estimate](t, command, model) }
+		judged := said("estimate --refine none --no-points --test-loss square")
 		if judged.Model.Bias != c.bias {
 			t.Errorf("%s: bias %v", c.flags, judged.Model.Bias)
 		}
@@ -135,23 +127,22 @@ func TestOneModel(t *testing.T) {
 			"no bias"); noted != (c.flags == "--loss probit") {
 			t.Errorf("%s: notes %q", c.flags, judged.Notes)
 		}
-		commands := [][]string{{"curve", c.data, "--ratio", "1"}, {"retrain", c.data, "--resamples", "2"},
-			{"predict", c.data, "--test", c.data}}
+		commands := []string{"curve --ratio 1", "retrain --resamples 2", "predict --test " + c.data}
 		if m := judged.Model.Loss; m == "hinge" || m == "hard" || m == "square" {
-			commands = append(commands, []string{"loo", c.data, "--method", "approx"})
+			commands = append(commands, "loo --method approx")
 		}
 		for _, command := range commands {
-			if other := said(command...); !reflect.DeepEqual(other.Model, judged.Model) {
+			if other := said(command); !reflect.DeepEqual(other.Model, judged.Model) {
 				t.Errorf("%v %s: %+v, estimate %+v", command, c.flags, other.Model, judged.Model)
 			}
 		}
 		file := filepath.Join(dir, "m.json")
-		trained := document[report.Training](t, answer("train", c.data, "--model", file))
+		trained := decoded[report.Training](t, "train", model, "--model", file)
 		if trained.Bias != c.bias || trained.C != judged.Model.C || trained.Kernel.Kind != judged.Model.Kernel ||
 			trained.Kernel.Gamma != judged.Model.Gamma {
 			t.Errorf("train %s: %+v, estimate %+v", c.flags, trained, judged)
 		}
-		at := decoded[report.ModelPrediction](t, "predict", "--model", file, "--test", c.data)
+		at := decoded[report.ModelPrediction](t, "predict --model", file, "--test", c.data)
 		sum := 0.0
 		for i, f := range at.Points.Prediction {
 			sum += math.Pow(f-at.Points.Target[i], 2) / float64(len(at.Points.Prediction))
@@ -169,27 +160,21 @@ func TestOneModel(t *testing.T) {
 func TestSearchesHaveTheBias(t *testing.T) {
 	dir := t.TempDir()
 	labels, file := filepath.Join(dir, "labels.csv"), filepath.Join(dir, "m.json")
-	must(t, "datasets", "--export", "synthetic:blobs,n=60,d=3,noise=0.7", labels)
-	for _, flags := range [][]string{nil, {"--no-bias"}} {
-		said := func(args ...string) string {
-			o := drive(t, "", slices.Concat(args, flags, []string{"--quiet", "--json", "-"})...)
-			if o.status != exitDone {
-				t.Fatalf("%v: %+v", args, o)
-			}
-			return o.stdout
-		}
-		tuned := document[report.Tuning](t, said("tune", labels, "--model", file, "--test-loss", "square"))
-		if tuned.Model.Bias != (flags == nil) {
+	must(t, "datasets --export synthetic:blobs,n=60,d=3,noise=0.7", labels)
+	for _, flags := range []string{"", "--no-bias"} {
+		data := labels + " " + flags
+		tuned := decoded[report.Tuning](t, "tune --test-loss square --model", file, data)
+		if tuned.Model.Bias != (flags == "") {
 			t.Errorf("%v: tune has bias %v", flags, tuned.Model.Bias)
 		}
 		written := need.One(openModel(file))(t)
-		if (written.Bias != 0) != (flags == nil) || math.Abs(written.Training.Apparent) > 0.5 {
+		if (written.Bias != 0) != (flags == "") || math.Abs(written.Training.Apparent) > 0.5 {
 			t.Errorf("%v: the file of tune has bias %v", flags, written.Bias)
 		}
-		one := document[report.Estimate](t, said("estimate", labels, "--loss", "hinge", "--C", "3", "--refine",
-			"none"))
-		cells := document[report.Grid](t, said("grid", labels, "--loss", "hinge", "--over", "C=3"))
-		if len(cells.Results) != 1 || math.Abs(float64(cells.Results[0].Estimate.TestError-one.TestError)) > 1e-9 {
+		one := decoded[report.Estimate](t, "estimate --loss hinge --C 3 --refine none", data)
+		cells := decoded[report.Grid](t, "grid --loss hinge --over C=3", data)
+		if len(cells.Results) != 1 ||
+			math.Abs(float64(cells.Results[0].Estimate.TestError-one.TestError)) > 1e-9 {
 			t.Errorf("%v: grid says %+v, estimate %v", flags, cells.Results, one.TestError)
 		}
 	}
@@ -203,7 +188,7 @@ func TestFlagless(t *testing.T) {
 	}
 	dir := t.TempDir()
 	numbers := filepath.Join(dir, "numbers.csv")
-	must(t, "datasets", "--export", "synthetic:friedman1,n=80", numbers)
+	must(t, "datasets --export synthetic:friedman1,n=80", numbers)
 	var rows strings.Builder
 	rows.WriteString("a,b,c,sick\n")
 	for i := range 60 {
@@ -220,11 +205,7 @@ func TestFlagless(t *testing.T) {
 			a.Model.Parameters.Noise+a.Model.Parameters.C == 0 {
 			t.Errorf("%+v", a)
 		}
-		line := strings.Fields(a.CommandLine)
-		if line[0] != "bootbench" {
-			t.Fatal(a.CommandLine)
-		}
-		again := document[report.Estimate](t, must(t, line[1:]...))
+		again := document[report.Estimate](t, strings.TrimPrefix(a.CommandLine, "bootbench "))
 		if again.TestError != a.TestError || again.ChosenBy != "" || again.CommandLine != "" ||
 			!reflect.DeepEqual(again.Model, a.Model) {
 			t.Errorf("%s: %+v, was %+v", a.CommandLine, again, a)
@@ -234,15 +215,15 @@ func TestFlagless(t *testing.T) {
 			t.Error(text)
 		}
 	}
-	given := decoded[report.Estimate](t, "estimate", numbers, "--noise", "3", "--gamma", "0.05")
+	given := decoded[report.Estimate](t, "estimate", numbers, "--noise 3 --gamma 0.05")
 	if given.Model.Noise != 3 || given.Model.Gamma != 0.05 {
 		t.Errorf("given: %+v", given)
 	}
-	given = decoded[report.Estimate](t, "estimate", labels, "--kernel", "linear", "--C", "2")
+	given = decoded[report.Estimate](t, "estimate", labels, "--kernel linear --C 2")
 	if given.Model.C != 2 || given.Model.Kernel != kernel.Linear {
 		t.Errorf("linear: %+v", given)
 	}
-	refused(t, "--loss square takes only --noise", "estimate", numbers, "--C", "2")
+	refused(t, "--loss square takes only --noise", "estimate", numbers, "--C 2")
 }
 
 // TestInProportion: every answer about one data set says what a constant prediction would
@@ -255,23 +236,22 @@ func TestInProportion(t *testing.T) {
 			[]string{"oak", "ash"}[min(1, i%10/6)]}, "\t") + "\n")
 	}
 	path := write(t, "trees.tsv", rows.String())
-	for _, command := range [][]string{{"estimate"}, {"retrain", "--resamples", "20"},
-		{"predict", "--test", path}} {
-		a := decoded[report.Prediction](t, append(command, path, "--loss", "hinge")...)
+	for _, command := range []string{"estimate", "retrain --resamples 20", "predict --test " + path} {
+		a := decoded[report.Prediction](t, command, path, "--loss hinge")
 		if q := a.Quality; q == nil || q.Baseline != 0.4 || q.Constant != "oak" || !(q.ExampleSE > 0) {
-			t.Errorf("%s: %+v", command[0], a.Quality)
+			t.Errorf("%s: %+v", command, a.Quality)
 		}
-		if command[0] == "predict" && (len(a.Points.Class) != 40 || a.Points.Class[0] != "oak" ||
+		if strings.HasPrefix(command, "predict") && (len(a.Points.Class) != 40 || a.Points.Class[0] != "oak" ||
 			a.Points.Class[9] != "ash") {
 			t.Errorf("classes %v", a.Points.Class)
 		}
 	}
-	if text := must(t, "predict", path, "--test", path, "--loss", "hinge", "--csv", "-",
-		"--quiet"); !strings.Contains(text, ",class\n") || !strings.Contains(text, ",ash\n") {
+	if text := must(t, "predict", path, "--test", path, "--loss hinge --csv - --quiet"); !strings.Contains(text,
+		",class\n") || !strings.Contains(text, ",ash\n") {
 		t.Error(text)
 	}
-	noise := drive(t, "", "estimate", "synthetic:friedman1,n=40", "--loss", "square", "--noise", "0.0001%",
-		"--gamma", "50", "--verbose")
+	noise := drive(t, "",
+		"estimate synthetic:friedman1,n=40 --loss square --noise 0.0001% --gamma 50 --verbose")
 	if noise.status != exitDone || !strings.Contains(noise.stderr, "learned nothing") ||
 		!strings.Contains(noise.stdout, "R^2 ") {
 		t.Errorf("a useless model: %+v", noise)

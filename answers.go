@@ -202,7 +202,7 @@ func Retrain(ctx context.Context, spec Spec, o Options) (*Retraining, error) {
 	}
 	o = o.withDefaults()
 	if o.Test == nil {
-		o.Test = answer.DefaultTest(spec.Set)
+		o.Test = model.DefaultTest(spec.Set)
 	}
 	if o.Resamples < 0 {
 		return nil, errors.New("retraining needs resamples")

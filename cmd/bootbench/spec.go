@@ -201,7 +201,7 @@ func (o *options) test(task dataset.Task, name string) (loss.Test, error) {
 		}
 	}
 	if o.testLoss == "" {
-		return answer.DefaultTest(&dataset.Set{Task: task}), nil
+		return model.DefaultTest(&dataset.Set{Task: task}), nil
 	}
 	if o.testLoss == (loss.ZeroOne{}).Name() && task == dataset.Regression {
 		return nil, usage.Errorf("--test-loss zero-one is for labels; the targets of %s are numbers", name)

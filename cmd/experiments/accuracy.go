@@ -12,7 +12,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/bench"
-	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/null"
@@ -111,7 +110,7 @@ func judgeModel(ctx context.Context, spec model.Spec, scheme resample.Scheme,
 	s refit.RetrainSettings) accuracyRow {
 	m := must(model.Build(spec))
 	theory := must(m.Solve(ctx, scheme, solver.Settings{}))
-	test := answer.DefaultTest(spec.Set)
+	test := model.DefaultTest(spec.Set)
 	leftOut, _ := theory.LeftOut(test)
 	variances := slices.Clone(theory.Var)
 	s.Tests = []loss.Test{test}

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"text/tabwriter"
 
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
@@ -98,7 +97,7 @@ func (e *estimatorRun) classifier(drawn *dataset.Set) *answer.Job {
 func heldOut(j *answer.Job, others *dataset.Set) (wrong float64) {
 	fit := must(j.Model.Fit(model.FitSettings{Tolerance: loo.DefaultTolerance}))
 	check(fit.Err)
-	f := must(must(j.Predictor(fit)).Predict(model.Dense(blas64.General(others.X))))
+	f := must(must(j.Predictor(fit)).Predict(others))
 	for i, y := range others.Y {
 		wrong += loss.ZeroOne{}.Value(f[i], y)
 	}

@@ -32,7 +32,7 @@ func TestEstimators(t *testing.T) {
 		for i := range p.Weight {
 			p.Weight[i] = 3
 		}
-		all := need.One(m.CrossAll(model.Dense(blas64.General(others.X))))(t)
+		all := need.One(m.CrossAll(others))(t)
 		r := need.One(trainer.Train(p, train.Settings{Tolerance: 1e-8}))(t)
 		held, leftOut := 0.0, 0.0
 		for i, y := range others.Y {

@@ -47,7 +47,7 @@ func (p *paperRun) lawsOf(ctx context.Context, name string, held []int) *bothLaw
 	b := &bothLaws{examples: len(rest), solution: must(m.Solve(ctx, once, solver.Settings{}))}
 	var cross blas64.General
 	if held != nil {
-		cross = must(m.CrossAll(model.Dense(blas64.General(all.Subset(held).X))))
+		cross = must(m.CrossAll(all.Subset(held)))
 		var err error
 		b.mean, b.variance, err = b.solution.Predict(slices.Clone(cross.Data))
 		check(err)

@@ -147,7 +147,7 @@ type reference struct {
 func naive(t *testing.T, spec model.Spec, design resample.Design, folds, repeats int,
 	choose func(context.Context, *dataset.Set) (model.Spec, error)) (r reference) {
 	t.Helper()
-	set, test := spec.Set, answer.DefaultTest(spec.Set)
+	set, test := spec.Set, model.DefaultTest(spec.Set)
 	n := set.N()
 	weight := func(i int) float64 {
 		if set.Weights == nil {

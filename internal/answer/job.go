@@ -96,7 +96,7 @@ func New(spec model.Spec, test loss.Test) (*Job, error) {
 		return nil, err
 	}
 	if test == nil {
-		test = DefaultTest(spec.Set)
+		test = model.DefaultTest(spec.Set)
 	}
 	return Of(built, test), nil
 }
@@ -105,14 +105,6 @@ func New(spec model.Spec, test loss.Test) (*Job, error) {
 func Of(m *model.Model, test loss.Test) *Job {
 	return &Job{Model: m, Test: test, Subject: subject(m), Progress: func(string, int, int) {},
 		Times: report.Times{Gram: m.GramTime.Seconds()}}
-}
-
-// DefaultTest is the square loss for numbers, the zero-one loss for labels.
-func DefaultTest(set *dataset.Set) loss.Test {
-	if set.Task != dataset.Regression {
-		return loss.ZeroOne{}
-	}
-	return loss.SquareTest{}
 }
 
 // subject says what is modelled.

@@ -225,7 +225,7 @@ func TestNewInputs(t *testing.T) {
 		set := need.One(dataset.Load("synthetic:friedman1,n=200,seed=3", dataset.Options{}))(t)
 		m := need.One(model.Build(model.Spec{Set: set, Standardize: true, Kernel: kernel.Spec{Gamma: 0.02},
 			Loss: loss.Square{Noise: 1}, Storage: storage, RankTol: 1e-9}))(t)
-		cross := need.One(m.CrossAll(model.Dense(blas64.General(set.X.Gather([]int{5, 100, 199})))))(t)
+		cross := need.One(m.CrossAll(&dataset.Inputs{X: set.X.Gather([]int{5, 100, 199})}))(t)
 		scheme := resample.Poisson{Ratio: 1}
 		s := solve(t, m, scheme, 1e-4)
 		settings := retrain.Settings{Resamples: 10}

@@ -22,7 +22,7 @@ import (
 // Barber 2020), folds CV+. It overwrites the two slices.
 func JackknifePlus(without, residual []float64, level float64) (low, high float64) {
 	n := len(without)
-	k := rank(n, level)
+	k := Rank(n, level)
 	if k > n {
 		return math.Inf(-1), math.Inf(1)
 	}
@@ -34,8 +34,8 @@ func JackknifePlus(without, residual []float64, level float64) (low, high float6
 	return without[n-k], residual[k-1]
 }
 
-// rank is ceil(level (n+1)), within rounding of the product.
-func rank(n int, level float64) int {
+// Rank is ceil(level (n+1)), within rounding of the product.
+func Rank(n int, level float64) int {
 	const rounding = 1e-12
 	return int(math.Ceil(level * float64(n+1) * (1 - rounding)))
 }
@@ -46,7 +46,7 @@ func CheckLevel(level float64, n int) error {
 	if !(level > 0 && level < 1) {
 		return fmt.Errorf("the level of an interval is %v, must lie between 0 and 1", level)
 	}
-	if rank(n, level) <= n {
+	if Rank(n, level) <= n {
 		return nil
 	}
 	return fmt.Errorf("%d left-out examples cannot support an interval that holds %v of the observations: "+

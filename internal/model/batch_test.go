@@ -143,7 +143,7 @@ func newInputs(t *testing.T, m *model.Model) blas64.General {
 	for j, v := range x.Row(1) {
 		rows[0][j] = (rows[0][j] + v) / 2
 	}
-	return need.One(m.CrossAll(model.Dense(matrix(rows))))(t)
+	return need.One(m.CrossAll(rowsOf(matrix(rows))))(t)
 }
 
 // TestClassWeightsAgainstLIBSVM: the fit is that of LIBSVM 3.24 (Debian 3.24+ds-6),

@@ -125,8 +125,8 @@ func TestPrecomputed(t *testing.T) {
 					kernels[r] = append(kernels[r], rbf(kernel.Spec{Gamma: 0.3, Amplitude: 1}, x, spec.Set.X.Row(i)))
 				}
 			}
-			crossA := need.One(a.CrossAll(model.Dense(matrix(fresh))))(t)
-			crossB := need.One(b.CrossAll(model.Dense(matrix(kernels))))(t)
+			crossA := need.One(a.CrossAll(rowsOf(matrix(fresh))))(t)
+			crossB := need.One(b.CrossAll(rowsOf(matrix(kernels))))(t)
 			for k, v := range crossA.Data {
 				near(t, "cross-kernel", crossB.Data[k], v, 1e-14)
 			}

@@ -103,9 +103,6 @@ func (k *inputKernel) rows(in *dataset.Inputs, to blas64.General) error {
 	return k.inputs.Cross(in, to)
 }
 
-// Dense are new inputs in the rows of a matrix.
-func Dense(x blas64.General) *dataset.Inputs { return &dataset.Inputs{X: dataset.Matrix(x)} }
-
 // take reads the features of new inputs as their kernel with every example.
 func (k *inputKernel) take(x dataset.Matrix, dst blas64.General) error {
 	if x.Cols != k.examples {

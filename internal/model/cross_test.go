@@ -31,7 +31,7 @@ func TestCross(t *testing.T) {
 			m := build(t, spec)
 			fresh := [][]float64{{0.5, 3.5}, {9, -9}, slices.Clone(spec.Set.X.Row(4))}
 			own, others := zScores(spec.Set.X, fresh...)
-			cross, err := m.CrossAll(model.Dense(matrix(fresh)))
+			cross, err := m.CrossAll(rowsOf(matrix(fresh)))
 			if err != nil || cross.Rows != 3 || cross.Cols != m.Sites() || len(cross.Data) != 3*m.Sites() {
 				t.Fatalf("%d x %d, %v", cross.Rows, cross.Cols, err)
 			}
@@ -60,7 +60,7 @@ func TestBatches(t *testing.T) {
 	}
 	var starts []int
 	next := 0
-	err := m.Cross(model.Dense(x), func(first int, rows []float64) error {
+	err := m.Cross(rowsOf(x), func(first int, rows []float64) error {
 		if first != next || len(rows)%600 != 0 || len(rows) > most/8 {
 			t.Fatalf("batch from %d on with %d numbers, after %d inputs", first, len(rows), next)
 		}
@@ -107,31 +107,31 @@ func TestCrossRefusals(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := build(t, c.spec)
-			err := m.Cross(model.Dense(c.x),
+			err := m.Cross(rowsOf(c.x),
 				func(int, []float64) error { t.Error("the callback is called"); return nil })
 			if !errors.Is(err, model.ErrInput) || !contains(err, "new inputs") || !contains(err, c.says) {
 				t.Errorf("%v does not say %q", err, c.says)
 			}
-			refused(m.CrossAll(model.Dense(c.x)))(t, "all at once", model.ErrInput, "")
+			refused(m.CrossAll(rowsOf(c.x)))(t, "all at once", model.ErrInput, "")
 		})
 	}
 	m := build(t, features)
 	own, calls := errors.New("enough"), 0
-	if err := m.Cross(model.Dense(matrix([][]float64{{1, 2}})),
+	if err := m.Cross(rowsOf(matrix([][]float64{{1, 2}})),
 		func(int, []float64) error { calls++; return own }); err != own || calls != 1 {
 		t.Errorf("%v after %d calls", err, calls)
 	}
-	if cross := need.One(m.CrossAll(model.Dense(blas64.General{Cols: 2, Stride: 2})))(t); cross.Rows != 0 {
+	if cross := need.One(m.CrossAll(rowsOf(blas64.General{Cols: 2, Stride: 2})))(t); cross.Rows != 0 {
 		t.Errorf("no new inputs: %d rows", cross.Rows)
 	}
 	m.MaxBytes = linalg.SymBytes(m.Sites()) + 8*5*int64(m.Sites()) - 1
 	five := matrix(slices.Repeat([][]float64{{1, 2}}, 5))
-	if _, err := m.CrossAll(model.Dense(five)); !errors.Is(err, linalg.ErrMemory) ||
+	if _, err := m.CrossAll(rowsOf(five)); !errors.Is(err, linalg.ErrMemory) ||
 		errors.Is(err, model.ErrInput) {
 		t.Errorf("one byte short: %v", err)
 	}
 	m.MaxBytes++
-	need.One(m.CrossAll(model.Dense(five)))(t)
+	need.One(m.CrossAll(rowsOf(five)))(t)
 }
 
 // text is a small sparse set with a repeated document, and the same set dense.
@@ -166,7 +166,7 @@ func TestSparseModel(t *testing.T) {
 		fresh := load(t, "synthetic:text,n=20,d=1500,seed=2")
 		cross := need.One(a.CrossAll(&dataset.Inputs{Sparse: fresh.Sparse}))(t)
 		whole := fresh.Sparse.Dense()
-		again := need.One(a.CrossAll(model.Dense(blas64.General(whole))))(t)
+		again := need.One(a.CrossAll(&dataset.Inputs{X: whole}))(t)
 		want := need.One(b.CrossAll(&dataset.Inputs{X: whole}))(t)
 		for i, v := range want.Data {
 			near(t, "kernel rows of sparse new inputs", cross.Data[i], v, 1e-12)

@@ -169,3 +169,6 @@ func refused[V any](_ V, err error) func(t testing.TB, what string, is error, sa
 		fails(t, what, err, is, says)
 	}
 }
+
+// rowsOf are new inputs in the rows of a matrix.
+func rowsOf(x blas64.General) *dataset.Inputs { return &dataset.Inputs{X: dataset.Matrix(x)} }

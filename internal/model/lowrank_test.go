@@ -97,8 +97,8 @@ func TestLowRankReadOuts(t *testing.T) {
 		near(t, "law", s.Distribution(3).Mean(), want.Distribution(3).Mean(), 1e-7)
 
 		fresh := blas64.General(load(t, "synthetic:waves,n=30,d=2,seed=5").X)
-		mean, variance := predictions(t, m, s, model.Dense(fresh))
-		cross := need.One(m.CrossAll(model.Dense(fresh)))(t)
+		mean, variance := predictions(t, m, s, rowsOf(fresh))
+		cross := need.One(m.CrossAll(rowsOf(fresh)))(t)
 		wantMean, wantVariance := need.Two(want.Predict(slices.Clone(cross.Data)))(t)
 		nearAll(t, "mean at new inputs", mean, wantMean, 1e-7)
 		nearAll(t, "variance at new inputs", variance, wantVariance, 1e-7)
@@ -120,7 +120,7 @@ func TestLowRankAgainstRetraining(t *testing.T) {
 	m := build(t, spec)
 	s := solve(t, m)
 	fresh := blas64.General(load(t, "synthetic:waves,n=20,d=2,seed=5").X)
-	cross := need.One(m.CrossAll(model.Dense(fresh)))(t)
+	cross := need.One(m.CrossAll(rowsOf(fresh)))(t)
 	const resamples = 200
 	r := need.One(refit.Retrain(t.Context(), m, refit.Single, bootstrap,
 		refit.RetrainSettings{Settings: retrain.Settings{
@@ -130,7 +130,7 @@ func TestLowRankAgainstRetraining(t *testing.T) {
 	if off := math.Abs(theory - r.Tests[0].Error); off > 4*r.Tests[0].SE+0.05*theory {
 		t.Errorf("left-out error %g, retraining %g +- %g", theory, r.Tests[0].Error, r.Tests[0].SE)
 	}
-	mean, variance := predictions(t, m, s, model.Dense(fresh))
+	mean, variance := predictions(t, m, s, rowsOf(fresh))
 	for i := range mean {
 		site := m.Sites() + i
 		if off := math.Abs(mean[i] -

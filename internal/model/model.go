@@ -69,6 +69,14 @@ func BiasByDefault(set *dataset.Set, l loss.Loss) bool {
 	return set.Task != dataset.Regression && !posterior
 }
 
+// DefaultTest is the loss that judges predictions: the square loss for numbers, the zero-one loss for labels.
+func DefaultTest(set *dataset.Set) loss.Test {
+	if set.Task != dataset.Regression {
+		return loss.ZeroOne{}
+	}
+	return loss.SquareTest{}
+}
+
 // Model is a data set with its kernel matrix. Examples with equal inputs share
 // a site unless the kernel has a jitter, which distinguishes them.
 //

@@ -116,7 +116,7 @@ func (l *LeftOut) HalfWidth(level float64) (float64, error) {
 	if err := calibration.CheckLevel(level, n); err != nil {
 		return 0, err
 	}
-	return l.Residuals[min(n, int(math.Ceil(level*float64(n+1)-1e-9)))-1], nil
+	return l.Residuals[calibration.Rank(n, level)-1], nil
 }
 
 // Predictor keeps of a Fit of this model what prediction needs: sites of weight 0 go.
@@ -166,10 +166,7 @@ func parametersByName(l loss.Loss, p loss.Parameters) map[string]float64 {
 }
 
 func summaryOf(m *Model, fit *retrain.Learned) TrainingSummary {
-	var test loss.Test = loss.SquareTest{}
-	if m.Set.Task == dataset.Classification {
-		test = loss.ZeroOne{}
-	}
+	test := DefaultTest(m.Set)
 	t := TrainingSummary{Examples: m.Set.N(), Sites: m.Sites(), Status: fit.Status.String(),
 		TestLoss: test.Name()}
 	each := make([]float64, m.Set.N())

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"bootbench/internal/dataset"
@@ -102,7 +101,7 @@ func TestPredictor(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		cross := need.One(m.CrossAll(model.Dense(blas64.General(fresh))))(t)
+		cross := need.One(m.CrossAll(&dataset.Inputs{X: fresh}))(t)
 		for q := range f {
 			want := fit.Bias + m.TargetMean
 			for s, w := range fit.Weight {

@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"math"
 
-	"bootbench/internal/dataset"
 	"bootbench/internal/gp"
 	"bootbench/linalg"
-	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
 )
@@ -221,11 +219,7 @@ func (m *Model) rankSteps(settings solver.Settings) int {
 type rankedAnswer struct{ value, bound float64 }
 
 func (m *Model) rankedAnswer(s *solver.Solution) rankedAnswer {
-	var test loss.Test = loss.SquareTest{}
-	if m.Set.Task == dataset.Classification {
-		test = loss.ZeroOne{}
-	}
-	value, _ := s.LeftOut(test)
+	value, _ := s.LeftOut(DefaultTest(m.Set))
 	return rankedAnswer{value, m.RankError(s)}
 }
 

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/internal/batch"
@@ -81,7 +80,7 @@ func refined(t *testing.T, spec model.Spec) map[string][]float64 {
 	m := build(t, spec)
 	scheme := bootstrap
 	s := need.One(m.Solve(t.Context(), scheme, solver.Settings{}))(t)
-	cross := need.One(m.CrossAll(model.Dense(blas64.General(m.Set.X.Gather([]int{3, 8, 1})))))(t)
+	cross := need.One(m.CrossAll(&dataset.Inputs{X: m.Set.X.Gather([]int{3, 8, 1})}))(t)
 	r := need.One(refit.Refine(t.Context(), m, s, scheme, refit.RefineSettings{
 		RetrainSettings: refit.RetrainSettings{
 			Cross: cross, Settings: retrain.Settings{Resamples: 12, Tests: []loss.Test{loss.SquareTest{}}},

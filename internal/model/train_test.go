@@ -230,7 +230,7 @@ func TestFullFit(t *testing.T) {
 // drawn rows, at the sites and at new inputs.
 func TestRetrain(t *testing.T) {
 	m := build(t, grid(t, 40))
-	cross := need.One(m.CrossAll(model.Dense(matrix([][]float64{{0.5, 1.5}, {3, 3}}))))(t)
+	cross := need.One(m.CrossAll(rowsOf(matrix([][]float64{{0.5, 1.5}, {3, 3}}))))(t)
 	seen := 0
 	result := singly(t, m, bootstrap, refit.RetrainSettings{Cross: cross, Settings: retrain.Settings{
 		Resamples: 20, Tests: []loss.Test{loss.SquareTest{}},

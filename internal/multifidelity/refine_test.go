@@ -34,7 +34,7 @@ func inputs(t testing.TB, m *model.Model, rows int) blas64.General {
 	d := m.Set.D()
 	x := blas64.General{Rows: rows, Cols: d, Stride: d, Data: slices.Clone(m.Set.X.Data[:rows*d])}
 	floats.AddConst(0.1, x.Data)
-	return need.One(m.CrossAll(model.Dense(x)))(t)
+	return need.One(m.CrossAll(&dataset.Inputs{X: dataset.Matrix(x)}))(t)
 }
 
 // TestPlain: without control the estimates of points and examples are those of retraining on the
@@ -144,7 +144,7 @@ func TestNewInputs(t *testing.T) {
 		for _, scheme := range []resample.Scheme{resample.Poisson{Ratio: 1},
 			resample.KFold{Folds: 5, N: len(m.Set.Y)}} {
 			s := solve(t, m, scheme)
-			cross := need.One(m.CrossAll(model.Dense(blas64.General(m.Set.X))))(t)
+			cross := need.One(m.CrossAll(m.Set))(t)
 			settings := by(100, squares)
 			settings.Cross = cross
 			r := refine(t, m, s, scheme, settings)

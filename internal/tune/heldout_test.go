@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/blas"
@@ -151,7 +150,7 @@ func gridSearch(t *testing.T, open model.Spec) (best model.Spec) {
 func heldOut(t *testing.T, spec model.Spec, fresh *dataset.Set) float64 {
 	t.Helper()
 	m := need.One(model.Build(spec))(t)
-	rows := need.One(m.CrossAll(model.Dense(blas64.General(fresh.X))))(t)
+	rows := need.One(m.CrossAll(fresh))(t)
 	all := resample.Subsample{Size: m.Set.N(), N: m.Set.N()}
 	r := need.One(refit.Retrain(t.Context(), m, refit.Single, all,
 		refit.RetrainSettings{Settings: retrain.Settings{Resamples: 2},

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/optimize"
+	"gonum.org/v1/gonum/stat/combin"
 
 	"bootbench/blas"
 	"bootbench/internal/dataset"
@@ -26,8 +27,8 @@ const (
 	// sooner is by how much sooner a descent of the share of wrong labels ends: its standard error over 500
 	// examples is a tenth of it.
 	sooner = 10
-	// gridExamples are those that the models of the grid are judged on, at most.
-	gridExamples = 300
+	// gridExamples are those that the models of the grid are judged on, at most; examples those of the descent.
+	gridExamples, examples = 300, 500
 )
 
 // search is a Run in progress.
@@ -46,7 +47,6 @@ type search struct {
 func newSearch(p Problem, settings Settings) (*search, error) {
 	s := &search{given: p.Spec, settings: settings, least: math.Inf(1),
 		result: Result{By: p.By, RunnerUp: math.NaN()}}
-	s.settings.Examples = cmp.Or(settings.Examples, DefaultExamples)
 	if err := p.complete(); err != nil {
 		return nil, err
 	}
@@ -130,36 +130,29 @@ func runnerUp(grid []Evaluation, best float64) float64 {
 // the smoother model. Values of the last axis follow each other, from solution to solution; those of the
 // others are judged at the same time.
 func (s *search) judgeGrid(ctx context.Context) {
-	last := len(s.grids) - 1
-	others := [][]float64{nil} // combinations of the values of all axes but the last
-	for _, grid := range s.grids[:last] {
-		var longer [][]float64
-		for _, values := range others {
-			for _, v := range grid {
-				longer = append(longer, append(slices.Clip(values), v))
-			}
-		}
-		others = longer
+	lengths := make([]int, len(s.grids))
+	for axis, grid := range s.grids {
+		lengths[axis] = len(grid)
 	}
-	spec := s.subset(min(gridExamples, s.settings.Examples))
-	chains := make([][]Evaluation, len(others))
+	chains := slices.Collect(slices.Chunk(combin.Cartesian(lengths), lengths[len(lengths)-1]))
+	spec, judged := s.subset(gridExamples), make([][]Evaluation, len(chains))
 	blas.SingleThreaded(func() {
 		linalg.Parallel(len(chains), func(chain int) {
 			j := &judge{problem: &s.problem, tolerance: tolerance}
-			for _, v := range s.grids[last] {
-				combination, values := append(slices.Clip(others[chain]), v), make([]float64, len(s.axis))
+			for _, place := range chains[chain] {
+				values := make([]float64, len(s.axis))
 				for k, axis := range s.axis {
-					values[k] = combination[axis]
+					values[k] = s.grids[axis][place[axis]]
 				}
 				e, _ := s.evaluate(ctx, j, spec, values)
 				if ctx.Err() != nil {
 					return
 				}
-				chains[chain] = append(chains[chain], e)
+				judged[chain] = append(judged[chain], e)
 			}
 		})
 	})
-	for _, chain := range chains {
+	for _, chain := range judged {
 		for _, e := range chain {
 			s.record(e)
 		}
@@ -272,7 +265,7 @@ type descent struct {
 // descend runs L-BFGS from values of the hyperparameters. Whatever ends it, a line search without progress,
 // say, the models that were judged are kept.
 func (s *search) descend(ctx context.Context, from []float64) {
-	d := &descent{search: s, ctx: ctx, spec: s.subset(s.settings.Examples),
+	d := &descent{search: s, ctx: ctx, spec: s.subset(examples),
 		judge: &judge{problem: &s.problem, tolerance: tolerance / 10}}
 	z := make([]float64, len(from))
 	for k, span := range s.spans {

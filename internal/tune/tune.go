@@ -79,7 +79,6 @@ type Problem struct {
 
 // Settings steer the search. The zero value means the defaults.
 type Settings struct {
-	Examples int // that the descent looks at, at most; default DefaultExamples
 	// Progress, if set, is told of every model that is judged, and of the least value so far.
 	Progress func(e Evaluation, least float64)
 	// Do, if set, does a part of the search by compute, or says what a Run of the same Problem and Settings has
@@ -95,9 +94,6 @@ type Part struct {
 	Path     []Evaluation
 	Failures int
 }
-
-// DefaultExamples is the Examples of zero Settings.
-const DefaultExamples = 500
 
 // Evaluation is a model that was judged.
 type Evaluation struct {
@@ -227,10 +223,7 @@ func (p *Problem) complete() error {
 		}
 	}
 	if p.Test == nil {
-		p.Test = loss.SquareTest{}
-		if labels {
-			p.Test = loss.ZeroOne{}
-		}
+		p.Test = model.DefaultTest(spec.Set)
 	}
 	if p.Scheme == nil {
 		p.Scheme = func(int) (resample.Scheme, error) { return resample.Poisson{Ratio: 1}, nil }

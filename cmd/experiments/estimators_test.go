@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"

@@ -7,9 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-
 	"bootbench/internal/dataset"
-	"bootbench/internal/model"
 	"bootbench/internal/need"
 	"bootbench/internal/svm"
 	"bootbench/internal/train"

@@ -105,7 +105,7 @@ func (a *app) row(m answer.Machine, s answer.Settings) (*report.Estimate, error)
 	if err != nil {
 		return nil, err
 	}
-	e := answer.AsEstimate(r)
+	e := r.(report.Judgement).Judged()
 	if e.Status == answer.Cancelled {
 		return nil, a.ctx.Err()
 	}

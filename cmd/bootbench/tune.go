@@ -65,7 +65,7 @@ func runTune(a *app, o *options, data []string) error {
 	if err != nil {
 		return a.answer(nil, err)
 	}
-	d := &report.Tuning{Search: searchReport(r), Estimate: answer.AsEstimate(answered)}
+	d := &report.Tuning{Search: searchReport(r), Estimate: answered.(report.Judgement).Judged()}
 	if o.model != "" {
 		d.ModelFile = o.model
 		if _, err = a.writeModel(o.model, m); err != nil {

@@ -217,13 +217,13 @@ func (v *Validation) report(j *Job, result *refit.Retraining) *report.CrossValid
 	wanted := Settings{Metrics: v.Metrics}
 	left, mean := result.Tests[0], result.OutOfBag
 	r := &report.CrossValidation{
-		Command: "cv", Subject: j.Subject, Repeats: v.Repeats, TestLoss: left.Test.Name(),
+		Command: "cv", Subject: j.Subject, TestLoss: left.Test.Name(),
 		Draws: draws(j.Model, result, v.Seed), RepeatsSE: null.Float(left.SE),
 		Warnings: append(append([]string{}, j.Warnings()...), result.Warnings...),
 	}
 	r.Error, r.ErrorSE = null.Float(left.Error), null.Of(calibration.StandardError(left.Examples, j.Set.Weights,
 		v.Design.Group))
-	r.ErrorSEOver = "examples"
+	r.Repeats, r.ErrorSEOver = v.Repeats, "examples"
 	if v.Design.Group != nil {
 		r.ErrorSEOver = "groups"
 	}

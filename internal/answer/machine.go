@@ -2,13 +2,10 @@ package answer
 
 import (
 	"context"
-	"math"
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/loo"
 	"bootbench/internal/model"
-	"bootbench/internal/null"
-	"bootbench/internal/refit"
 	"bootbench/internal/report"
 	"bootbench/loss"
 )
@@ -54,36 +51,21 @@ func Build(spec model.Spec, test loss.Test, pairs bool) (Machine, error) {
 // IsJoint reports whether a data set has several classes or targets.
 func IsJoint(set *dataset.Set) bool { return set.Task == dataset.Several || set.Further != nil }
 
-// AsEstimate is an answer of Estimate as that about one target, by exact resamples alone where it is about
-// several: a row of a grid or a curve, and the end of a search.
-func AsEstimate(r report.Answer) *report.Estimate {
-	if e, single := r.(*report.Estimate); single {
-		return e
-	}
-	all, unknown := r.(report.Joint).Together(), null.Float(math.NaN())
-	e := &report.Estimate{Command: "estimate", Subject: *all.Subject, Quote: all.Quote,
-		Errors: report.Errors{TestLoss: all.TestLoss, TestError: unknown, Apparent: unknown, NoInformation: unknown,
-			Err632: unknown, Err632Plus: unknown},
-		Ensemble: report.Ensemble{BaggedError: unknown}, Quality: all.Quality,
-		Convergence: report.Convergence{Status: all.Status}, Warnings: all.Warnings, Cost: *all.Cost}
-	e.Examples.Each, e.Resampling = all.Each, all.Resampling
-	if all.Resamples > 0 && all.ErrorSE != nil {
-		e.Refined = &report.Refined{Resamples: all.Resamples, Method: refit.Batch.String(),
-			OneClass: all.OneClass, TestError: all.Error, SE: *all.ErrorSE, Err632: unknown, Err632Plus: unknown,
-			BaggedError: unknown, BaggedSE: unknown, EquivalentResamples: unknown, VarianceRatio: unknown,
-			Points: &report.Points{Error: all.Each}}
-	}
-	return e
-}
-
 // AsValidation is an answer of CrossValidate as that about one target.
 func AsValidation(r report.Answer) *report.CrossValidation {
 	if v, single := r.(*report.CrossValidation); single {
 		return v
 	}
-	all := r.(report.Joint).Together()
-	return &report.CrossValidation{Command: "cv", Subject: *all.Subject, Folds: all.Folds, Repeats: all.Repeats,
-		FoldsOf: all.FoldsOf, TestLoss: all.TestLoss, Quote: report.Quote{Error: all.Error,
-			ErrorSE: &all.Quality.ExampleSE}, ErrorSEOver: "examples", Draws: report.Draws{Status: all.Status},
-		Quality: all.Quality, Points: &report.Points{Error: all.Each}, Warnings: all.Warnings, Cost: *all.Cost}
+	e := r.(report.Judgement).Judged()
+	v := &report.CrossValidation{Command: "cv", Subject: e.Subject, TestLoss: e.TestLoss,
+		Quote: report.Quote{Error: e.Error, ErrorSE: &e.Quality.ExampleSE}, ErrorSEOver: "examples",
+		Draws: report.Draws{Status: e.Status}, Quality: e.Quality, Points: &report.Points{Error: e.Examples.Each},
+		Warnings: e.Warnings, Cost: e.Cost}
+	switch a := r.(type) {
+	case *report.Classes:
+		v.Folding = a.Folding
+	case *report.Targets:
+		v.Folding = a.Targets[a.Names[0]].(*report.CrossValidation).Folding
+	}
+	return v
 }

@@ -62,7 +62,7 @@ func (j *Targets) Estimate(ctx context.Context, s Settings) (report.Answer, erro
 	if err != nil {
 		return nil, err
 	}
-	return j.each("estimate", all, func(t *target) (report.TargetAnswer, error) {
+	return j.each("estimate", all, func(t *target) (report.Judgement, error) {
 		s, solution := s, shared
 		s.Label = "solve " + t.Name
 		switch {
@@ -87,9 +87,9 @@ func (j *Targets) Estimate(ctx context.Context, s Settings) (report.Answer, erro
 }
 
 // each answers for each target, in its units, and for all together.
-func (j *Targets) each(command string, all []target, answer func(*target) (report.TargetAnswer, error)) (
+func (j *Targets) each(command string, all []target, answer func(*target) (report.Judgement, error)) (
 	report.Answer, error) {
-	r := &report.Targets{Command: command, Subject: j.About(), Targets: map[string]report.TargetAnswer{},
+	r := &report.Targets{Command: command, Subject: j.About(), Targets: map[string]report.Judgement{},
 		Warnings: []string{}}
 	var elsewhere error
 	for i := range all {
@@ -133,7 +133,7 @@ func (j *Targets) LeaveOneOut(ctx context.Context, _ loo.Method, _ bool) (report
 }
 
 func (j *Targets) validate(ctx context.Context, command string, v Validation) (report.Answer, error) {
-	return j.each(command, j.separate(), func(t *target) (report.TargetAnswer, error) {
+	return j.each(command, j.separate(), func(t *target) (report.Judgement, error) {
 		return t.validate(ctx, v)
 	})
 }
@@ -141,7 +141,7 @@ func (j *Targets) validate(ctx context.Context, command string, v Validation) (r
 // Retrain is Machine.Retrain, on the same resamples.
 func (j *Targets) Retrain(ctx context.Context, how Retraining) (report.Answer, error) {
 	how.NoPoints = false
-	return j.each("retrain", j.separate(), func(t *target) (report.TargetAnswer, error) {
+	return j.each("retrain", j.separate(), func(t *target) (report.Judgement, error) {
 		return t.average(ctx, how)
 	})
 }
@@ -238,7 +238,7 @@ func (t *target) rescaleLoss(p *loss.Parameters) {
 }
 
 // rescale takes an answer from the units of the fit to those of the target: test errors are square.
-func (t *target) rescale(a report.TargetAnswer) {
+func (t *target) rescale(a report.Judgement) {
 	var squares []*null.Float
 	errors := func(e *report.Errors) {
 		squares = append(squares, &e.TestError, &e.Apparent, &e.NoInformation, &e.Err632, &e.Err632Plus)
@@ -332,9 +332,9 @@ func (j *Targets) summarise(r *report.Targets, all []target) {
 			se += *e.ErrorSE * null.Float(share)
 			r.ErrorSE = &se
 		}
-		floats.AddScaled(each, share, e.Each)
+		floats.AddScaled(each, share, e.Examples.Each)
 		residual := slices.Clone(t.Y)
-		floats.Sub(residual, e.LeftOut)
+		floats.Sub(residual, e.Points.OOBMean)
 		residuals = append(residuals, residual)
 	}
 	r.Each = each

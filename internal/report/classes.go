@@ -16,21 +16,19 @@ type Classes struct {
 	Subject
 	Classes []string `json:"classes"`
 	Quote
-	ExampleSE      null.Float       `json:"example_se"` // of the error: with other examples it would be another
-	TestLoss       string           `json:"test_loss"`
-	Baseline       null.Float       `json:"baseline"` // error of always taking the largest class
-	Constant       string           `json:"constant"` // that class
-	Balanced       null.Float       `json:"balanced_error"`
-	ClassDecisions                  // the majority of left-out ones
-	Each           []ClassError     `json:"each"`
-	Multiclass     string           `json:"multiclass,omitempty"` // "ovo": pairs of classes vote
-	Folds          int              `json:"folds,omitempty"`
-	Repeats        int              `json:"repeats,omitempty"`
-	FoldsOf        string           `json:"folds_of,omitempty"`
-	OneClass       int              `json:"one_class,omitempty"` // fits that lack a class
-	Resampling     *ClassResampling `json:"resampling,omitempty"`
-	Status         string           `json:"status"`
-	Warnings       []string         `json:"warnings"`
+	ExampleSE      null.Float   `json:"example_se"` // of the error: with other examples it would be another
+	TestLoss       string       `json:"test_loss"`
+	Baseline       null.Float   `json:"baseline"` // error of always taking the largest class
+	Constant       string       `json:"constant"` // that class
+	Balanced       null.Float   `json:"balanced_error"`
+	ClassDecisions              // the majority of left-out ones
+	Each           []ClassError `json:"each"`
+	Multiclass     string       `json:"multiclass,omitempty"` // "ovo": pairs of classes vote
+	Folding
+	OneClass   int              `json:"one_class,omitempty"` // fits that lack a class
+	Resampling *ClassResampling `json:"resampling,omitempty"`
+	Status     string           `json:"status"`
+	Warnings   []string         `json:"warnings"`
 	Cost
 }
 

@@ -238,7 +238,7 @@ func TestWorst(t *testing.T) {
 // TestTargetsWithoutPoints: answers of every kind have a row each in the table, also without their points.
 func TestTargetsWithoutPoints(t *testing.T) {
 	quality, se := &calibration.Quality{Baseline: 4, RSquared: null.Of(0.75)}, null.Of(0.5)
-	all := &Targets{Names: []string{"a", "b", "c"}, Targets: map[string]TargetAnswer{
+	all := &Targets{Names: []string{"a", "b", "c"}, Targets: map[string]Judgement{
 		"a": &Estimate{Quality: quality, Points: &Points{Error: []float64{1}}},
 		"b": &CrossValidation{Quality: quality, Quote: Quote{ErrorSE: se}, Points: &Points{Error: []float64{1}}},
 		"c": &Retraining{Quality: quality, Points: &Points{Error: []float64{1}}},

@@ -59,9 +59,7 @@ func (r *Retraining) document() *document {
 type CrossValidation struct {
 	Command string `json:"command"`
 	Subject
-	Folds    int    `json:"folds"`
-	Repeats  int    `json:"repeats"`  // partitions into folds
-	FoldsOf  string `json:"folds_of"` // what the folds are made of
+	Folding
 	TestLoss string `json:"test_loss"`
 	Quote
 	ErrorSEOver  string      `json:"error_se_over"` // examples or groups: with others the error would be another
@@ -77,13 +75,16 @@ type CrossValidation struct {
 	Cost
 }
 
+// Folding says how rows were left out.
+type Folding struct {
+	Folds   int    `json:"folds,omitempty"`
+	Repeats int    `json:"repeats,omitempty"`  // partitions into folds
+	FoldsOf string `json:"folds_of,omitempty"` // what the folds are made of
+}
+
 func (c *CrossValidation) document() *document {
-	e := &Estimate{Subject: c.Subject, Quote: Quote{Error: c.Error}, Errors: Errors{TestLoss: c.TestLoss},
-		Convergence: Convergence{Status: c.Status}}
-	if c.Quality != nil {
-		q := *c.Quality
-		q.ExampleSE, e.Quality = *c.ErrorSE, &q
-	}
+	e := c.Judged()
+	e.ErrorSE, e.Points = nil, nil // the standard error is that over examples
 	d := e.document()
 	over := fmt.Sprintf("; over %d partitions the error has standard error %.2g", c.Repeats, c.RepeatsSE)
 	d.line("folds", "%d, by %s%s", c.Folds, c.FoldsOf, either(c.Repeats > 1, over, ""))

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"bootbench/internal/calibration"
 	"bootbench/internal/null"
 )
 
@@ -20,55 +19,13 @@ type Targets struct {
 	ExampleSE null.Float `json:"example_se"`
 	Names     []string   `json:"names"`
 	// in units of each, without what the model of all rows errs
-	Targets map[string]TargetAnswer `json:"targets"`
+	Targets map[string]Judgement `json:"targets"`
 	// Correlation is that of the left-out residuals of two targets, in the order of Names.
 	Correlation []null.Floats `json:"correlation"`
 	Each        []float64     `json:"-"` // of the error, the shares of the examples
 	Status      string        `json:"status"`
 	Warnings    []string      `json:"warnings"`
 	Cost
-}
-
-// TargetAnswer is an answer about one of several targets.
-type TargetAnswer interface {
-	Answer
-	Judged() Judged
-}
-
-// Judged is what an answer about one target says to all: its error, of which Quote has the Monte Carlo error
-// and Quality that over examples, and the errors and left-out predictions of the examples.
-type Judged struct {
-	Quote
-	TestLoss, Status string
-	Quality          *calibration.Quality
-	Each, LeftOut    []float64
-	Points           *Points
-	Warnings         []string
-}
-
-// Judged is TargetAnswer.Judged.
-func (e *Estimate) Judged() Judged {
-	return Judged{Quote: e.Quote, TestLoss: e.TestLoss, Status: e.Status, Quality: e.Quality,
-		Each: e.Examples.Each, LeftOut: cmp.Or(e.Points, &Points{}).OOBMean, Points: e.Points, Warnings: e.Warnings}
-}
-
-// Judged is TargetAnswer.Judged. The error over partitions needs two of them.
-func (c *CrossValidation) Judged() Judged {
-	q, points := *c.Quality, cmp.Or(c.Points, &Points{})
-	q.ExampleSE = *c.ErrorSE
-	j := Judged{Quote: Quote{Error: c.Error}, TestLoss: c.TestLoss, Status: c.Status, Quality: &q,
-		Each: points.Error, LeftOut: points.Mean, Points: c.Points, Warnings: c.Warnings}
-	if c.RepeatsSE == c.RepeatsSE {
-		j.ErrorSE = &c.RepeatsSE
-	}
-	return j
-}
-
-// Judged is TargetAnswer.Judged.
-func (r *Retraining) Judged() Judged {
-	points := cmp.Or(r.Points, &Points{})
-	return Judged{Quote: Quote{r.TestError, &r.SE}, TestLoss: r.TestLoss, Status: r.Status, Quality: r.Quality,
-		Each: points.Error, LeftOut: points.OOBMean, Points: r.Points, Warnings: r.Warnings}
 }
 
 // details has all that is known of each target.

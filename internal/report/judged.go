@@ -1,0 +1,87 @@
+package report
+
+import (
+	"cmp"
+	"math"
+
+	"bootbench/internal/calibration"
+	"bootbench/internal/null"
+)
+
+// Judgement is an answer about the error on new rows of one target, of several classes or of several targets.
+type Judgement interface {
+	Answer
+	// Judged is the answer as an estimate, by exact fits alone unless it is one: its Quote has the Monte Carlo
+	// error, its Quality that over examples; its Examples and Points are left out.
+	Judged() *Estimate
+}
+
+// Judged is Judgement.Judged.
+func (e *Estimate) Judged() *Estimate { return e }
+
+// withoutTheory is an estimate by exact fits alone.
+func withoutTheory(s Subject, q Quote, testLoss string, quality *calibration.Quality) *Estimate {
+	e := &Estimate{Command: "estimate", Subject: s, Quote: q, Errors: noErrors, Quality: quality,
+		Ensemble: Ensemble{BaggedError: unknown}}
+	e.TestLoss = testLoss
+	return e
+}
+
+// Judged is Judgement.Judged. The error over partitions needs two of them.
+func (c *CrossValidation) Judged() *Estimate {
+	points, quality := cmp.Or(c.Points, &Points{}), c.Quality
+	if quality != nil {
+		q := *quality
+		q.ExampleSE, quality = *c.ErrorSE, &q
+	}
+	e := withoutTheory(c.Subject, Quote{Error: c.Error}, c.TestLoss, quality)
+	if c.RepeatsSE == c.RepeatsSE {
+		e.ErrorSE = &c.RepeatsSE
+	}
+	e.Points = &Points{Names: points.Names, Error: points.Error, OOBMean: points.Mean}
+	e.Status, e.Examples.Each, e.Warnings = c.Status, points.Error, c.Warnings
+	return e
+}
+
+// Judged is Judgement.Judged.
+func (r *Retraining) Judged() *Estimate {
+	points := cmp.Or(r.Points, &Points{})
+	e := withoutTheory(r.Subject, Quote{r.TestError, &r.SE}, r.TestLoss, r.Quality)
+	e.Status, e.Points, e.Examples.Each, e.Warnings = r.Status, points, points.Error, r.Warnings
+	return e
+}
+
+// Judged is Judgement.Judged: of the shares of wrong decisions.
+func (c *Classes) Judged() *Estimate {
+	e := withoutTheory(c.Subject, c.Quote, c.TestLoss, &calibration.Quality{Baseline: c.Baseline,
+		Constant: c.Constant, Balanced: &c.Balanced, ExampleSE: c.ExampleSE})
+	e.Status, e.Examples.Each, e.Warnings, e.Cost = c.Status, c.Points.Error, c.Warnings, c.Cost
+	if r := c.Resampling; r != nil {
+		e.Resampling = r.Resampling
+		e.refinedBy(r.Resamples, c.OneClass)
+	}
+	return e
+}
+
+// Judged is Judgement.Judged: of square errors in units of the variance of each target.
+func (t *Targets) Judged() *Estimate {
+	first := t.Targets[t.Names[0]].Judged()
+	e := withoutTheory(t.Subject, t.Quote, first.TestLoss, &calibration.Quality{Baseline: 1,
+		Constant: "its mean", ExampleSE: t.ExampleSE, RSquared: null.Of(1 - float64(t.Error)),
+		RMSE: null.Of(math.Sqrt(float64(t.Error)))})
+	e.Status, e.Examples.Each, e.Warnings, e.Cost = t.Status, t.Each, t.Warnings, t.Cost
+	e.Resampling = first.Resampling
+	if first.Refined != nil {
+		e.refinedBy(first.Refined.Resamples, 0)
+	}
+	return e
+}
+
+// refinedBy adds that an estimate is of so many resamples, some of one class.
+func (e *Estimate) refinedBy(resamples, oneClass int) {
+	if resamples > 0 && e.ErrorSE != nil {
+		e.Refined = &Refined{Resamples: resamples, Method: "batch", OneClass: oneClass, TestError: e.Error,
+			SE: *e.ErrorSE, Err632: unknown, Err632Plus: unknown, BaggedError: unknown, BaggedSE: unknown,
+			EquivalentResamples: unknown, VarianceRatio: unknown, Points: &Points{Error: e.Examples.Each}}
+	}
+}

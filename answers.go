@@ -8,8 +8,6 @@ import (
 	"math"
 
 	"bootbench/internal/answer"
-	"bootbench/internal/dataset"
-	"bootbench/internal/model"
 	"bootbench/internal/refit"
 	"bootbench/internal/report"
 	"bootbench/internal/retrain"
@@ -30,16 +28,6 @@ type Options struct {
 // defaultResamples is the number of exact resamples beside the theory.
 const defaultResamples = 200
 
-func (o Options) withDefaults() Options {
-	if o.Scheme == nil {
-		o.Scheme = Poisson{Ratio: 1}
-	}
-	if o.Level == 0 {
-		o.Level = 0.95
-	}
-	return o
-}
-
 // Estimation is how a model predicts examples that a resample leaves out, averaged over resamples.
 type Estimation struct {
 	// Error is the number to quote: that of the exact resamples if there are any, the theory's else; SE is its
@@ -58,11 +46,11 @@ type Estimation struct {
 // Estimate computes the error of models trained on resamples, and the mean and the spread of their
 // predictions.
 func Estimate(ctx context.Context, spec Spec, o Options) (*Estimation, error) {
-	j, settings, err := o.job(spec)
+	j, err := built[*answer.Job](spec, o.Test)
 	if err != nil {
 		return nil, err
 	}
-	r, err := j.Estimate(ctx, settings)
+	r, err := j.Estimate(ctx, o.settings())
 	if err != nil {
 		return nil, err
 	}
@@ -83,22 +71,20 @@ func Estimate(ctx context.Context, spec Spec, o Options) (*Estimation, error) {
 	return e, nil
 }
 
-// job is the model of a specification, and what is asked of it.
-func (o Options) job(spec Spec) (*answer.Job, answer.Settings, error) {
-	o = o.withDefaults()
-	settings := o.settings()
-	if several := spec.Set.Task == dataset.Several; several || spec.Set.Further != nil {
-		return nil, settings, fmt.Errorf("%w: several classes and targets are for Train, EstimateClasses and "+
-			"EstimateTargets", ErrInput)
+// built is what answers questions about a specification, of the kind that a function is for.
+func built[M answer.Machine](spec Spec, test Test) (M, error) {
+	m, err := answer.Build(spec, test, false)
+	of, suits := m.(M)
+	if err == nil && !suits {
+		err = fmt.Errorf("%w: several classes are for Train and EstimateClasses, several targets for Train and "+
+			"EstimateTargets, one target for the other functions", ErrInput)
 	}
-	j, err := answer.New(spec, o.Test)
-	return j, settings, err
+	return of, err
 }
 
 func (o Options) settings() answer.Settings {
-	o = o.withDefaults()
-	return answer.Settings{Scheme: o.Scheme, Level: o.Level, Method: answer.AutoMethod,
-		Refine: answer.Refinement{Seed: o.Seed, Optional: o.Resamples == 0,
+	return answer.Settings{Scheme: cmp.Or[Scheme](o.Scheme, Poisson{Ratio: 1}), Level: cmp.Or(o.Level, 0.95),
+		Method: answer.AutoMethod, Refine: answer.Refinement{Seed: o.Seed, Optional: o.Resamples == 0,
 			Resamples: max(0, cmp.Or(o.Resamples, defaultResamples))}}
 }
 
@@ -108,7 +94,7 @@ type Classes = report.Classes
 // EstimateClasses is Estimate for several classes, each set against the others: the class of the largest
 // field.
 func EstimateClasses(ctx context.Context, spec Spec, o Options) (*Classes, error) {
-	c, err := answer.NewClasses(spec)
+	c, err := built[*answer.Classes](spec, o.Test)
 	if err != nil {
 		return nil, err
 	}
@@ -129,19 +115,15 @@ type Targets = report.Targets
 
 // EstimateTargets is Estimate for several targets of a regression, on one kernel matrix.
 func EstimateTargets(ctx context.Context, spec Spec, o Options) (*Targets, error) {
-	m, err := answer.Build(spec, o.Test, false)
+	t, err := built[*answer.Targets](spec, o.Test)
 	if err != nil {
 		return nil, err
 	}
-	r, err := m.Estimate(ctx, o.settings())
+	r, err := t.Estimate(ctx, o.settings())
 	if err != nil {
 		return nil, err
 	}
-	t, several := r.(*Targets)
-	if !several {
-		return nil, fmt.Errorf("%w: one target is for Estimate", ErrInput)
-	}
-	return t, nil
+	return r.(*Targets), nil
 }
 
 // PredictTargets predicts several targets of new inputs, with intervals of this level for new observations.
@@ -169,10 +151,11 @@ type Prediction struct {
 
 // Predict computes the predictions of models trained on resamples at new inputs, by the theory.
 func Predict(ctx context.Context, spec Spec, inputs *Inputs, o Options) (*Prediction, error) {
-	j, settings, err := o.job(spec)
+	j, err := built[*answer.Job](spec, o.Test)
 	if err != nil {
 		return nil, err
 	}
+	settings := o.settings()
 	settings.Refine.Resamples = 0
 	settings.Intervals = answer.Intervals{}.For(spec.Set, settings.Level)
 	r, err := j.Predict(ctx, inputs, settings)
@@ -196,19 +179,15 @@ type Retraining = retrain.Result
 // Retrain computes the same averages the honest way, by training on every resample, with Monte-Carlo standard
 // errors.
 func Retrain(ctx context.Context, spec Spec, o Options) (*Retraining, error) {
-	m, err := model.Build(spec)
+	j, err := built[*answer.Job](spec, o.Test)
 	if err != nil {
 		return nil, err
-	}
-	o = o.withDefaults()
-	if o.Test == nil {
-		o.Test = model.DefaultTest(spec.Set)
 	}
 	if o.Resamples < 0 {
 		return nil, errors.New("retraining needs resamples")
 	}
-	r, err := refit.Retrain(ctx, m, refit.AutoMethod, o.Scheme, refit.RetrainSettings{Seed: o.Seed,
-		Settings: retrain.Settings{Resamples: o.Resamples, Tests: []loss.Test{o.Test}}})
+	r, err := refit.Retrain(ctx, j.Model, refit.AutoMethod, o.settings().Scheme, refit.RetrainSettings{
+		Seed: o.Seed, Settings: retrain.Settings{Resamples: o.Resamples, Tests: []loss.Test{j.Test}}})
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +203,7 @@ type CrossValidation = report.CrossValidation
 // CrossValidate trains without every fold, exactly, and judges the predictions there. The zero value of Folds
 // leaves out every example by itself.
 func CrossValidate(ctx context.Context, spec Spec, folds Folds, o Options) (*CrossValidation, error) {
-	j, err := answer.New(spec, o.Test)
+	j, err := built[*answer.Job](spec, o.Test)
 	if err != nil {
 		return nil, err
 	}

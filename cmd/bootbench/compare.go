@@ -39,7 +39,7 @@ func runCompare(a *app, o *options, data []string) error {
 		return err
 	}
 	tasks, err := bench.CompareTasks(cases, bench.Settings{Ratios: o.ratios, Resamples: o.resamples,
-		Seed: o.seed, Workers: min(cmp.Or(o.workers, runtime.GOMAXPROCS(0)), o.resamples), Solve: o.solve,
+		Seed: o.seed, Workers: min(cmp.Or(o.workers, runtime.GOMAXPROCS(0)), o.resamples), Solve: o.asked.Solve,
 		Scheme: o.scheme, Folds: o.folds, Progress: a.console.Progress})
 	if err != nil {
 		return err
@@ -259,7 +259,8 @@ func leftOutErrors(a *app, o *options, saved *savedModel, data string) (row *rep
 	if p.spec, err = saved.spec(set, o.maxMemory); err != nil {
 		return nil, theory, exact, err
 	}
-	s := answer.Settings{Solve: o.solve, Refine: answer.Refinement{Resamples: autoResamples, Optional: true}}
+	s := answer.Settings{Solve: o.asked.Solve,
+		Refine: answer.Refinement{Resamples: autoResamples, Optional: true}}
 	if s.Scheme, err = o.schemeOf(saved.Ratio, set.N()); saved.Design != "" {
 		s.Scheme, err = o.designed(saved.Ratio, set)
 	}

@@ -50,7 +50,7 @@ func runCurve(a *app, o *options, data []string) (err error) {
 	if c.growing = !o.Given("ratio", "scheme", "blocks", "folds"); c.growing {
 		o.scheme = resample.Subsample{}.Name()
 		o.Default("ratio", growingRatios)
-		c.noPoints, c.settings.NoPoints = o.noPoints, false // the power law takes the examples' errors
+		c.noPoints, c.settings.NoPoints = o.asked.NoPoints, false // the power law takes the examples' errors
 	}
 	if err := o.checkScheme(o.ratios...); err != nil {
 		return err

@@ -77,7 +77,7 @@ func (a *app) answer(r report.Answer, err error) error {
 	case err != nil:
 		return err
 	}
-	return a.deliver(report.NewSheet(r, a.options.noPoints))
+	return a.deliver(report.NewSheet(r, a.options.asked.NoPoints))
 }
 
 // writeFolder writes what is in --out: the document, the numbers, and report.html with its figures beside it,

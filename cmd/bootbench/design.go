@@ -70,11 +70,11 @@ func (o *options) designed(ratio float64, set *dataset.Set) (resample.Scheme, er
 	}
 	switch {
 	case !resample.IsDependent(s):
-	case o.refine == refineNone:
+	case o.Given("refine") && o.asked.Refine.Resamples == 0:
 		err = usage.Errorf("--refine none: where groups or blocks are drawn the theory does not hold, and exact " +
 			"resamples answer: take --refine auto")
-	case o.covarianceMatrix != "" || o.quantiles != nil ||
-		slices.Contains(o.metrics, calibration.Jackknife):
+	case o.covarianceMatrix != "" || o.asked.Quantiles != nil ||
+		slices.Contains(o.asked.Metrics, calibration.Jackknife):
 		err = usage.Errorf("--covariance, --quantiles and --metrics jackknife are the theory's, which does not " +
 			"hold where groups or blocks are drawn: retrain --replicates writes the predictions of resamples")
 	}

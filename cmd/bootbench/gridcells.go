@@ -147,7 +147,8 @@ func (g *grid) validate(m answer.Machine, i int) (cell report.GridCell, err erro
 func (g *grid) folds() answer.Validation {
 	o, set := g.app.options, g.cells[0].problem.spec.Set
 	v := answer.Validation{Design: resample.Design{N: set.N(), Group: set.Groups, Stratum: set.Strata},
-		Folds: tune.DefaultFolds, Repeats: 1, Seed: o.seed, Metrics: o.metrics, ErrorsAlone: len(o.metrics) == 0}
+		Folds: tune.DefaultFolds, Repeats: 1, Seed: o.seed, Metrics: o.asked.Metrics,
+		ErrorsAlone: len(o.asked.Metrics) == 0}
 	if o.Given("folds") {
 		v.Folds = o.folds
 	}

@@ -260,7 +260,7 @@ func (a *app) keep(key string, outputs, count int, data string, s *retrain.Setti
 		name := fmt.Sprintf("resamples %d to %d of %s", first+1, min(first+blockResamples, count), data)
 		a.tasks.require(number, name, k.task(number))
 	}
-	if a.tasks.merging && len(a.tasks.missing) > 0 {
+	if len(a.tasks.missing) > 0 {
 		return false, nil, answer.ErrElsewhere
 	}
 	also, passes := s.OnFit, 0

@@ -45,7 +45,7 @@ type options struct {
 	rankError        float64
 	maxRank          int
 	maxMemory        int64
-	solve            solver.Settings
+	asked            answer.Settings // but the scheme
 	scheme           string
 	ratio            float64
 	ratios           []float64
@@ -55,17 +55,11 @@ type options struct {
 	permutations     int
 	nested           bool
 	refitFeatures    bool
-	refine           string
-	accuracy         float64
 	resamples        int
 	workers          int
 	seed             uint64
 	testLoss         string
-	metrics          []string
-	noPoints         bool
 	verbose          bool
-	level            float64
-	quantiles        []float64
 	covarianceMatrix string // file
 	by               string
 
@@ -161,8 +155,8 @@ func (o *options) declare() {
 	o.Switch(&o.refitFeatures, "refit-preprocessing")
 	o.Number(&o.ratio, "ratio", 1, flags.Above(0))
 	o.Steps(&o.ratios, "ratio/list")
-	o.Value("refine", refineAuto, readRefine(&o.refine))
-	o.Value("accuracy", "", flags.Percentage(&o.accuracy))
+	o.Value("refine", "auto", readRefine(&o.asked.Refine))
+	o.Value("accuracy", "", flags.Percentage(&o.asked.Refine.Accuracy))
 	o.Whole(&o.resamples, "resamples", retrain.DefaultResamples, flags.Range{From: 1, To: 1e9})
 	o.Seed(&o.seed, "seed")
 	o.Whole(&o.workers, "workers", 0, flags.AtLeast(1))
@@ -176,9 +170,9 @@ func (o *options) declare() {
 	o.Number(&o.rankTol, "rank-tol", 0, flags.Inside(0, 1))
 	o.Value("rank-error", "", flags.Percentage(&o.rankError))
 	o.Whole(&o.maxRank, "max-rank", 0, flags.AtLeast(1))
-	o.Number(&o.solve.Tolerance, "tol", solver.DefaultTolerance, flags.Inside(0, 1))
-	o.Whole(&o.solve.MaxSweeps, "max-sweeps", solver.DefaultMaxSweeps, flags.AtLeast(1))
-	o.Number(&o.solve.Tolerance, "tol/train", svm.DefaultTolerance, flags.Inside(0, 1))
+	o.Number(&o.asked.Solve.Tolerance, "tol", solver.DefaultTolerance, flags.Inside(0, 1))
+	o.Whole(&o.asked.Solve.MaxSweeps, "max-sweeps", solver.DefaultMaxSweeps, flags.AtLeast(1))
+	o.Number(&o.asked.Solve.Tolerance, "tol/train", svm.DefaultTolerance, flags.Inside(0, 1))
 	o.Texts(&o.over, "over/grid")
 	o.List(&o.over, "over/tune")
 	o.Choice(&o.by, "by", tune.Names(), "")
@@ -188,13 +182,13 @@ func (o *options) declare() {
 
 	o.Group("Output")
 	o.Choice(&o.testLoss, "test-loss", loss.TestNames(), "")
-	o.List(&o.metrics, "metrics")
-	o.Switch(&o.noPoints, "no-points")
+	o.List(&o.asked.Metrics, "metrics")
+	o.Switch(&o.asked.NoPoints, "no-points")
 	o.Switch(&o.verbose, "verbose")
-	o.Number(&o.level, "level", 0.95, flags.Inside(0, 1))
+	o.Number(&o.asked.Level, "level", 0.95, flags.Inside(0, 1))
 	o.Choice(&o.interval, "interval", []string{answer.Estimator, answer.Observation}, "")
 	o.Choice(&o.residuals, "residuals", []string{answer.Plain, answer.Scaled}, answer.Plain)
-	o.Value("quantiles", "", flags.Numbers(&o.quantiles, flags.Inside(0, 1)))
+	o.Value("quantiles", "", flags.Numbers(&o.asked.Quantiles, flags.Inside(0, 1)))
 	o.Text(&o.covarianceMatrix, "covariance")
 	o.Text(&o.model, "model/train")
 	o.Text(&o.model, "model/predict")

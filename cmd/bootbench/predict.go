@@ -41,8 +41,8 @@ func runPredict(a *app, o *options, data []string) error {
 	if s.Scheme, err = o.designed(o.ratio, p.spec.Set); err != nil {
 		return err
 	}
-	s.Intervals = answer.Intervals{Of: o.interval, Residuals: o.residuals}.For(p.spec.Set, o.level)
-	for _, err := range []error{checkTargets(in), s.Intervals.Check(p.spec.Set, o.level),
+	s.Intervals = answer.Intervals{Of: o.interval, Residuals: o.residuals}.For(p.spec.Set, o.asked.Level)
+	for _, err := range []error{checkTargets(in), s.Intervals.Check(p.spec.Set, o.asked.Level),
 		a.refining(p, s.Refine)} {
 		if err != nil {
 			return usage.Wrap(err)
@@ -124,7 +124,7 @@ func predictByFile(a *app, o *options) error {
 	if err != nil {
 		return err
 	}
-	r, err := answer.PredictByModel(p, in, test, answer.Settings{Level: o.level, Metrics: o.metrics})
+	r, err := answer.PredictByModel(p, in, test, answer.Settings{Level: o.asked.Level, Metrics: o.asked.Metrics})
 	if err != nil {
 		return err
 	}

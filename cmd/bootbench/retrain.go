@@ -27,7 +27,7 @@ func runRetrain(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	how := answer.Retraining{NoPoints: o.noPoints}
+	how := answer.Retraining{NoPoints: o.asked.NoPoints}
 	how.Seed, how.Resamples, how.Workers = o.seed, o.resamples, o.workers
 	how.Method, _ = refit.ParseRetrainMethod(o.method)
 	if how.Scheme, err = o.designed(o.ratio, p.spec.Set); err != nil {
@@ -58,7 +58,7 @@ func runCV(a *app, o *options, data []string) error {
 	switch {
 	case o.csv == "-" && a.outputs.json == "-":
 		return usage.Errorf("--csv and --json cannot both take standard output")
-	case slices.Contains(o.metrics, calibration.Jackknife):
+	case slices.Contains(o.asked.Metrics, calibration.Jackknife):
 		return usage.Errorf("--metrics %s is the theory's: estimate has it", calibration.Jackknife)
 	}
 	p, err := a.readProblem(o, data[0])
@@ -89,7 +89,7 @@ func runCV(a *app, o *options, data []string) error {
 func (o *options) validation(set *dataset.Set) (v answer.Validation, err error) {
 	v = answer.Validation{Design: resample.Design{N: set.N(), Group: set.Groups, Stratum: set.Strata,
 		Block: o.blocks}, Given: set.Folds, Folds: o.leaveOut, Repeats: o.repeats, Permutations: o.permutations,
-		Seed: o.seed, Metrics: o.metrics, Workers: o.workers}
+		Seed: o.seed, Metrics: o.asked.Metrics, Workers: o.workers}
 	if v.Design.Block < 0 {
 		v.Design.Block = max(1, set.N()/(v.Folds+1))
 	}

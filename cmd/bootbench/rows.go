@@ -30,7 +30,7 @@ func printRows[R any](a *app, c rowRun[R]) error {
 	for i, t := range c.tasks {
 		a.tasks.require(i/c.together, t.Name, keyOf(t.Key))
 	}
-	if len(a.tasks.missing) > 0 && a.tasks.merging {
+	if len(a.tasks.missing) > 0 {
 		return a.elsewhere()
 	}
 	rows, err := c.compute(a)

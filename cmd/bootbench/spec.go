@@ -191,7 +191,7 @@ func (o *options) test(task dataset.Task, name string) (loss.Test, error) {
 	if task == dataset.Classification {
 		targets, others, own, foreign = "labels", "numbers", ofLabels, ofNumbers
 	}
-	for _, m := range o.metrics {
+	for _, m := range o.asked.Metrics {
 		if err := usage.OneOf("metrics", m, known...); err != nil {
 			return nil, err
 		}
@@ -214,48 +214,39 @@ func (o *options) test(task dataset.Task, name string) (loss.Test, error) {
 // about as much as the solve that they stand beside (BENCHMARKS.md, batch).
 const autoResamples = 200
 
-// The words that --refine takes beside a number.
-const (
-	refineAuto = "auto"
-	refineNone = "none"
-)
-
 // readRefine takes auto, none or a number.
-func readRefine(to *string) flags.Reader {
+func readRefine(to *answer.Refinement) flags.Reader {
 	return func(text string) (string, error) {
 		n, err := strconv.Atoi(text)
-		if text != refineAuto && text != refineNone && (err != nil || n < 2 || n > refit.DefaultMaxResamples) {
+		switch {
+		case text == "auto":
+			n = autoResamples
+		case text != "none" && (err != nil || n < 2 || n > refit.DefaultMaxResamples):
 			return "", fmt.Errorf("is %q, must be auto, none or a number of resamples from 2 to %d", text,
 				refit.DefaultMaxResamples)
 		}
-		*to = text
+		to.Resamples, to.Optional = n, text == "auto"
 		return text, nil
 	}
 }
 
 // answers is what is asked of the theory, all but the scheme, once the flags agree whatever DATA is.
 func (o *options) answers() (s answer.Settings, err error) {
-	s = answer.Settings{Solve: o.solve, Metrics: o.metrics, Level: o.level, Quantiles: o.quantiles,
-		NoPoints: o.noPoints, Covariances: o.covarianceMatrix != ""}
+	s = o.asked
+	s.Refine.Seed, s.Covariances = o.seed, o.covarianceMatrix != ""
 	s.Method = map[string]answer.Method{"fits": answer.FitsMethod, "auto": answer.AutoMethod}[o.method]
 	switch {
-	case !s.Covariances:
-	case s.Method == answer.FitsMethod:
+	case s.Covariances && s.Method == answer.FitsMethod:
 		return s, usage.Errorf("--method fits: --covariance is the theory's: take --method auto")
-	default:
+	case s.Covariances:
 		s.Method = answer.TheoryMethod
 	}
-	s.Refine = answer.Refinement{Seed: o.seed, Accuracy: o.accuracy}
-	switch o.refine {
-	case refineAuto:
-		s.Refine.Resamples, s.Refine.Optional = autoResamples, o.accuracy == 0
-	case refineNone:
-		if o.accuracy != 0 {
+	if s.Refine.Accuracy > 0 {
+		s.Refine.Optional = false
+		if s.Refine.Resamples == 0 {
 			return s, usage.Errorf("--accuracy needs exact resamples, which --refine none leaves out: take " +
 				"--refine auto")
 		}
-	default:
-		s.Refine.Resamples, _ = strconv.Atoi(o.refine)
 	}
 	return s, o.checkScheme(o.ratio)
 }

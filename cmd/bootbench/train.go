@@ -99,7 +99,7 @@ func margin(l loss.Loss) bool {
 func trainOnce(a *app, o *options, j *answer.Job, r *report.Training) (*model.Predictor, error) {
 	var settings model.FitSettings
 	if margin(j.Loss) {
-		settings.Tolerance = o.solve.Tolerance
+		settings.Tolerance = o.asked.Solve.Tolerance
 	}
 	fit, err := j.Model.Fit(settings)
 	switch {

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -10,7 +11,7 @@ import (
 	"bootbench/linalg"
 )
 
-// Columns, the diagonal, and the kernel with a part of the inputs are what the
+// Columns, blocks with a stride, the diagonal, and the kernel with a part of the inputs are what the
 // Gram matrix and Cross say, without the jitter; for every kind, dense and sparse.
 func TestColumnsAgreeWithGram(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 1))
@@ -46,6 +47,22 @@ func checkColumns(t *testing.T, name string, s Spec, in *Inputs, k *linalg.Sym, 
 			}
 			if got := columns[c*n+i]; !near(got, want, agree) {
 				t.Fatalf("%s: column %d at %d is %v, want %v", name, site, i, got, want)
+			}
+		}
+	}
+	const stride = 9
+	block, cols := slices.Repeat([]float64{-77}, len(sites)*stride), []int{38, 0, 21, 3, 5, 21, 7}
+	in.Block(block, stride, sites, cols)
+	in.Block(block, stride, nil, cols)
+	in.Block(block, stride, sites, nil)
+	for r, site := range sites {
+		for c := range stride {
+			want := -77.0
+			if c < len(cols) {
+				want = columns[r*n+cols[c]]
+			}
+			if got := block[r*stride+c]; !near(got, want, agree) {
+				t.Errorf("%s: element (%d, %d) of a block is %v, want %v", name, r, c, got, want)
 			}
 		}
 	}

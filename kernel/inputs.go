@@ -5,7 +5,7 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
-	"sync"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
@@ -201,29 +201,15 @@ func (s Spec) Complete(k *linalg.Sym) error {
 	return err
 }
 
-// rowsAtOnce is the number of rows that a goroutine takes at a time.
-const rowsAtOnce = 8
-
 // eachRow calls do(i) once for each row i < n, in parallel. do returns the column of an element that is not
 // finite, or -1; eachRow returns the failure of the lowest row that has one.
 func eachRow(n int, do func(i int) int, failure func(row, column int) error) error {
-	var lock sync.Mutex
-	row, column := n, -1
-	linalg.Parallel((n+rowsAtOnce-1)/rowsAtOnce, func(task int) {
-		for i := task * rowsAtOnce; i < min((task+1)*rowsAtOnce, n); i++ {
-			if j := do(i); j >= 0 {
-				lock.Lock()
-				if i < row {
-					row, column = i, j
-				}
-				lock.Unlock()
-			}
-		}
-	})
-	if row == n {
-		return nil
+	bad := make([]int, n)
+	linalg.Parallel(n, func(i int) { bad[i] = do(i) })
+	if row := slices.IndexFunc(bad, func(column int) bool { return column >= 0 }); row >= 0 {
+		return failure(row, bad[row])
 	}
-	return failure(row, column)
+	return nil
 }
 
 // description is all that prepared inputs follow from.

@@ -5,10 +5,90 @@ import (
 	"fmt"
 	"math"
 
+	"bootbench/internal/gp"
 	"bootbench/internal/svm"
 	"bootbench/kernel"
 	"bootbench/linalg"
+	"bootbench/loss"
 )
+
+// check refuses settings and data that no model can be built of.
+func (s *Spec) check() error {
+	if s.Set == nil || s.Loss == nil {
+		return errors.New("there is no data set or no loss")
+	}
+	if err := s.Set.CheckInputs(); err != nil {
+		return err
+	}
+	if len(s.Set.Y) != s.Set.N() {
+		return fmt.Errorf("%d targets for %d examples", len(s.Set.Y), s.Set.N())
+	}
+	if err := CheckTargets(s.Set.Y); err != nil {
+		return err
+	}
+	if err := s.checkLoss(); err != nil {
+		return err
+	}
+	switch precomputed := s.Kernel.Kind == kernel.Precomputed; {
+	case precomputed && s.Standardize:
+		return errors.New("a precomputed kernel matrix cannot be standardised")
+	case precomputed && s.Set.Sparse != nil:
+		return errors.New("a precomputed kernel matrix cannot be sparse")
+	}
+	return s.checkStorage()
+}
+
+// checkLoss refuses a loss that is none, or does not fit the targets, the weights or the bias.
+func (s *Spec) checkLoss() error {
+	task, err := TaskOf(s.Loss)
+	if err != nil {
+		return err
+	}
+	if err := s.checkWeights(); err != nil {
+		return err
+	}
+	if err := s.Set.Check(task); err != nil {
+		return err
+	}
+	if _, ok := s.Loss.(gp.Likelihood); ok && s.Bias {
+		return fmt.Errorf(
+			"a posterior mean, as of %s, has no bias: take --no-bias, or --constant for a penalised one",
+			s.Loss.Name())
+	}
+	return nil
+}
+
+// checkWeights refuses weights that do not fit the examples, or that a loss does not take.
+func (s *Spec) checkWeights() error {
+	weights := s.Set.Weights
+	if weights == nil {
+		return nil
+	}
+	if len(weights) != s.Set.N() {
+		return fmt.Errorf("%d weights for %d examples", len(weights), s.Set.N())
+	}
+	for i, w := range weights {
+		if !(w > 0) || math.IsInf(w, 0) {
+			return fmt.Errorf("the weight of row %d is %v: weights are finite and above 0", i+1, w)
+		}
+	}
+	_, err := loss.Times(s.Loss, 2)
+	return err
+}
+
+// CheckTargets refuses targets that are no numbers, and those whose squares come near the largest number.
+func CheckTargets(y []float64) error {
+	const largest = 1e50 // whose square, and that of its square, are numbers
+	for i, v := range y {
+		switch {
+		case math.IsNaN(v) || math.IsInf(v, 0):
+			return fmt.Errorf("target of row %d is %v", i+1, v)
+		case math.Abs(v) > largest:
+			return fmt.Errorf("target of row %d is %v, beyond %g: give it in larger units", i+1, v, largest)
+		}
+	}
+	return nil
+}
 
 // A diagonal element of the kernel matrix is 0 or lies between these, so that products of
 // two of them are numbers. A precomputed matrix may have negative eigenvalues up to

@@ -95,10 +95,16 @@ func (h Hyperparameter) Factor() float64 {
 	return 0
 }
 
-// GradientOver lists derivatives in the order of hyperparameters: those of the kernel, those with respect to
-// a factor of the loss, and others of the loss in their own order.
-func GradientOver(over []Hyperparameter, byKernel kernel.Spec, byFactor float64,
+// Gradient lists derivatives with respect to the logarithms of hyperparameters, given those with respect to
+// the elements of the kernel matrix, to a factor of the loss, and to its other hyperparameters in their order.
+func (m *Model) Gradient(over []Hyperparameter, byMatrix blas64.General, byFactor float64,
 	byLoss []float64) (gradient []float64) {
+	var byKernel kernel.Spec
+	if m.inputs == nil {
+		byKernel = m.Kernel.Gradient(m.Gram(), byMatrix)
+	} else {
+		byKernel = m.inputs.Gradient(byMatrix)
+	}
 	for _, h := range over {
 		if slope := byKernel.Named(h.Name, h.Feature); slope != nil {
 			gradient = append(gradient, *slope)
@@ -109,13 +115,4 @@ func GradientOver(over []Hyperparameter, byKernel kernel.Spec, byFactor float64,
 		}
 	}
 	return gradient
-}
-
-// KernelGradient takes derivatives with respect to the elements of the kernel matrix to those with respect to
-// the logarithms of the kernel's hyperparameters.
-func (m *Model) KernelGradient(weights blas64.General) kernel.Spec {
-	if m.inputs == nil {
-		return m.Kernel.Gradient(m.Gram(), weights)
-	}
-	return m.inputs.Gradient(weights)
 }

@@ -6,7 +6,6 @@ package model
 import (
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"bootbench/internal/dataset"
@@ -125,78 +124,37 @@ const precomputedTolerance = 1e-9
 // the kernel matrix, 8 M^2 bytes, or a factor of it. Every error is bad input: it wraps
 // ErrInput, or linalg.ErrMemory when the matrices would not fit.
 func Build(spec Spec) (*Model, error) {
-	if spec.Set == nil || spec.Loss == nil {
-		return nil, InputError(errors.New("there is no data set or no loss"))
-	}
-	if err := checkLoss(&spec); err != nil {
-		return nil, err
-	}
-	if spec.Kernel.Kind == kernel.Precomputed && spec.Standardize {
-		return nil, InputError(errors.New("a precomputed kernel matrix cannot be standardised"))
-	}
-	if spec.Kernel.Kind == kernel.Precomputed && spec.Set.Sparse != nil {
-		return nil, InputError(errors.New("a precomputed kernel matrix cannot be sparse"))
-	}
 	m := &Model{Spec: spec}
-	m.TargetMean = m.Spec.centre()
-	m.Site, m.First = sites(&m.Spec)
-	if m.Bias && m.Sites() < 2 {
-		return nil, InputError(errors.New("a bias needs examples at two distinct inputs at least: take --no-bias"))
-	}
-	if err := m.checkStorage(); err != nil {
-		return nil, InputError(err)
-	}
-	began := time.Now()
-	if err := m.prepare(); err != nil {
-		return nil, InputError(err)
-	}
-	k, err := choice{m}.build()
-	if errors.Is(err, linalg.ErrMemory) {
+	err := m.build()
+	switch {
+	case errors.Is(err, linalg.ErrMemory):
 		return nil, err
-	} else if err != nil {
+	case err != nil:
 		return nil, InputError(err)
 	}
-	m.hold(k)
-	if err := m.checkKernel(); err != nil {
-		return nil, InputError(err)
-	}
-	m.GramTime = time.Since(began)
 	return m, nil
 }
 
-// checkLoss refuses a loss that does not fit the data or the bias, and data that fit none.
-func checkLoss(spec *Spec) error {
-	if err := checkSet(spec.Set, spec.Loss); err != nil {
-		return InputError(err)
-	}
-	if _, ok := spec.Loss.(gp.Likelihood); ok && spec.Bias {
-		return InputError(fmt.Errorf(
-			"a posterior mean, as of %s, has no bias: take --no-bias, or --constant for a penalised one",
-			spec.Loss.Name()))
-	}
-	return nil
-}
-
-// checkSet refuses data that are no matrix with targets, a loss that is not one,
-// and targets that the loss is not for.
-func checkSet(set *dataset.Set, l loss.Loss) error {
-	if err := set.CheckInputs(); err != nil {
+func (m *Model) build() error {
+	if err := m.Spec.check(); err != nil {
 		return err
 	}
-	if len(set.Y) != set.N() {
-		return fmt.Errorf("%d targets for %d examples", len(set.Y), set.N())
+	m.TargetMean = m.Spec.centre()
+	m.Site, m.First = sites(&m.Spec)
+	if m.Bias && m.Sites() < 2 {
+		return errors.New("a bias needs examples at two distinct inputs at least: take --no-bias")
 	}
-	if err := CheckTargets(set.Y); err != nil {
+	began := time.Now()
+	if err := m.prepare(); err != nil {
 		return err
 	}
-	if err := checkWeights(set.Weights, set.N(), l); err != nil {
-		return err
-	}
-	task, err := TaskOf(l)
+	k, err := choice{m}.build()
 	if err != nil {
 		return err
 	}
-	return set.Check(task)
+	m.hold(k)
+	m.GramTime = time.Since(began)
+	return m.checkKernel()
 }
 
 // Against is the same model of other labels, those of class k of a set of several classes against the others.
@@ -213,45 +171,12 @@ func (m *Model) WithLoss(l loss.Loss) (*Model, error) {
 	if spec.Loss = l; m.Gram() == nil {
 		return nil, errors.New("the form of a kernel matrix that is not held whole depends on the loss")
 	}
-	if err := checkLoss(&spec); err != nil {
-		return nil, err
+	if err := spec.checkLoss(); err != nil {
+		return nil, InputError(err)
 	}
 	other := *m
 	other.Spec, other.GramTime = spec, 0
 	return &other, nil
-}
-
-// checkWeights refuses weights that do not fit the examples, or that a loss does not take.
-func checkWeights(weights []float64, n int, l loss.Loss) error {
-	if weights == nil {
-		return nil
-	}
-	if len(weights) != n {
-		return fmt.Errorf("%d weights for %d examples", len(weights), n)
-	}
-	for i, w := range weights {
-		if !(w > 0) || math.IsInf(w, 0) {
-			return fmt.Errorf("the weight of row %d is %v: weights are finite and above 0", i+1, w)
-		}
-	}
-	_, err := loss.Times(l, 2)
-	return err
-}
-
-// largestTarget is the size up to which a target's square, and that of its square, are numbers.
-const largestTarget = 1e50
-
-// CheckTargets refuses targets that are no numbers, and those whose squares come near the largest number.
-func CheckTargets(y []float64) error {
-	for i, v := range y {
-		switch {
-		case math.IsNaN(v) || math.IsInf(v, 0):
-			return fmt.Errorf("target of row %d is %v", i+1, v)
-		case math.Abs(v) > largestTarget:
-			return fmt.Errorf("target of row %d is %v, beyond %g: give it in larger units", i+1, v, largestTarget)
-		}
-	}
-	return nil
 }
 
 // TaskOf is the task that a loss is for. The loss itself tells: one for labels

@@ -10,12 +10,13 @@ import (
 	"io"
 )
 
-// modelHead begins a model file, one JSON object: after its three keys comes "model", a
-// Predictor, of which SHA256 is the checksum, taken without blanks between its tokens.
-type modelHead struct {
-	Format string `json:"format"`
-	Schema int    `json:"schema"`
-	SHA256 string `json:"sha256"`
+// modelFile is a model file, one JSON object with these keys in this order. SHA256 is the checksum of Model, a
+// Predictor, without blanks between its tokens.
+type modelFile struct {
+	Format string          `json:"format"`
+	Schema int             `json:"schema"`
+	SHA256 string          `json:"sha256"`
+	Model  json.RawMessage `json:"model"`
 }
 
 const (
@@ -23,11 +24,11 @@ const (
 	modelSchema = 2 // the first version has no LeftOut
 )
 
-// headOf is the file up to the model of a version, whose text without blanks is body.
-func headOf(schema int, body []byte) []byte {
+// seal is the file of a version that holds a model, whose text without blanks is body.
+func seal(schema int, body []byte) []byte {
 	sum := sha256.Sum256(body)
-	return fmt.Appendf(nil, `{"format":%q,"schema":%d,"sha256":"%s","model":`, modelFormat, schema,
-		hex.EncodeToString(sum[:]))
+	return fmt.Appendf(nil, `{"format":%q,"schema":%d,"sha256":"%s","model":%s}`, modelFormat, schema,
+		hex.EncodeToString(sum[:]), body)
 }
 
 // Write writes p as a model file, from which every number reads back to the same bits.
@@ -36,12 +37,8 @@ func (p *Predictor) Write(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	for _, part := range [][]byte{headOf(modelSchema, body), body, []byte("}\n")} {
-		if _, err := w.Write(part); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err = w.Write(append(seal(modelSchema, body), '\n'))
+	return err
 }
 
 // ReadPredictor reads a model file, which may have been reformatted with other blanks. It
@@ -60,11 +57,11 @@ func ReadPredictor(r io.Reader) (*Predictor, error) {
 }
 
 func decodePredictor(content []byte) (*Predictor, error) {
-	var head modelHead
+	var file modelFile
 	compact := &bytes.Buffer{}
 	err := json.Compact(compact, content)
 	if err == nil {
-		err = json.Unmarshal(compact.Bytes(), &head)
+		err = json.Unmarshal(compact.Bytes(), &file)
 	}
 	switch {
 	case bytes.HasPrefix(content, []byte("svm_type ")):
@@ -73,22 +70,16 @@ func decodePredictor(content []byte) (*Predictor, error) {
 				"predict with svm-predict")
 	case err != nil && bytes.Contains(content[:min(len(content), 100)], []byte(modelFormat)):
 		return nil, errors.New("is cut short or damaged")
-	case err != nil || head.Format != modelFormat:
+	case err != nil || file.Format != modelFormat:
 		return nil, errors.New("is no model file of bootbench")
-	case head.Schema != modelSchema && head.Schema != 1:
-		return nil, fmt.Errorf("is a model file of version %d, this program reads versions 1 and %d", head.Schema,
+	case file.Schema != modelSchema && file.Schema != 1:
+		return nil, fmt.Errorf("is a model file of version %d, this program reads versions 1 and %d", file.Schema,
 			modelSchema)
-	}
-	body, found := compact.Bytes(), false
-	if at := bytes.Index(body, []byte(`,"model":`)); at >= 0 {
-		body = body[at+len(`,"model":`) : len(body)-1]
-		found = bytes.HasPrefix(compact.Bytes(), headOf(head.Schema, body))
-	}
-	if !found {
+	case !bytes.Equal(compact.Bytes(), seal(file.Schema, file.Model)):
 		return nil, errors.New("is damaged or was edited: its checksum does not fit")
 	}
 	p := &Predictor{}
-	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder := json.NewDecoder(bytes.NewReader(file.Model))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(p); err != nil {
 		return nil, fmt.Errorf("holds a model that this program does not understand: %w", err)

@@ -46,13 +46,13 @@ func ObservationIntervals(m *model.Model, s *solver.Solution, in *dataset.Inputs
 	}
 	defer release()
 	chi, _ := engine.Diag()
-	var left observed
-	shift := make([]float64, len(outOfBag))
+	residual, shift := make([]float64, len(outOfBag)), make([]float64, len(outOfBag))
 	for i, mean := range outOfBag {
-		left.add(m.Set.Y[i]-mean, variances[i])
+		residual[i] = math.Abs(m.Set.Y[i] - mean)
 		shift[i] = (mean - s.Mean[m.Site[i]]) / chi[m.Site[i]]
 	}
-	if err := left.prepare(level, unit); err != nil {
+	left, err := observe(residual, variances, level, unit)
+	if err != nil {
 		return nil, err
 	}
 	intervals := make([]solver.Interval, in.N())
@@ -61,13 +61,13 @@ func ObservationIntervals(m *model.Model, s *solver.Solution, in *dataset.Inputs
 		for i, by := range shift {
 			without[i] = mean + g[m.Site[i]]*by
 		}
-		intervals[p] = left.interval(without, variance(g, s.SiteVariance))
+		intervals[p] = left.interval(without, predictionVariance(g, s.SiteVariance))
 	})
 	return intervals, err
 }
 
-// variance is that over resamples of the prediction at a new input of response g (M03-48).
-func variance(g, u []float64) (sum float64) {
+// predictionVariance is that over resamples at a new input of response g (M03-48).
+func predictionVariance(g, u []float64) (sum float64) {
 	for site, v := range u {
 		sum += g[site] * g[site] * v
 	}
@@ -77,24 +77,17 @@ func variance(g, u []float64) (sum float64) {
 // observed are the residuals of left-out examples, from which intervals are made.
 type observed struct {
 	residual, variance []float64 // |y_i - m_{-i}|, and the variance over the same resamples
+	typical            float64   // mean of variance
 	level              float64
 	unit               Residuals
-	typical            float64 // mean of variance
 }
 
-// add takes in an example that its prediction misses by off.
-func (o *observed) add(off, variance float64) {
-	o.residual, o.variance = append(o.residual, math.Abs(off)), append(o.variance, variance)
-}
-
-// prepare refuses a level that the examples cannot support.
-func (o *observed) prepare(level float64, unit Residuals) error {
-	n := len(o.residual)
-	if err := calibration.CheckLevel(level, n); err != nil {
-		return model.InputError(err)
+// observe refuses a level that the examples cannot support.
+func observe(residual, variance []float64, level float64, unit Residuals) (*observed, error) {
+	if err := calibration.CheckLevel(level, len(residual)); err != nil {
+		return nil, model.InputError(err)
 	}
-	o.level, o.unit, o.typical = level, unit, floats.Sum(o.variance)/float64(n)
-	return nil
+	return &observed{residual, variance, stat.Mean(variance, nil), level, unit}, nil
 }
 
 // interval is that at a new input, whose predictions without each example are given, and their variance.
@@ -153,7 +146,7 @@ func ReplicateIntervals(m *model.Model, r *Replicates, level float64, unit Resid
 	fits := rowsOf(r.fits, r.outputs)
 	sums := rowsOf(make([]float64, n*fits.Cols), fits.Cols)
 	blas64.Gemm(blas.Trans, blas.NoTrans, 1, absent, fits, 0, sums)
-	var left observed
+	var residual, variance []float64
 	var means [][]float64 // over the resamples that lack an example, at all points
 	for i := range n {
 		count, site, squares, mean := 0.0, m.Site[i], 0.0, sums.Data[i*sums.Stride:][:sums.Cols]
@@ -167,10 +160,11 @@ func ReplicateIntervals(m *model.Model, r *Replicates, level float64, unit Resid
 		for b := range absent.Rows {
 			squares += absent.Data[b*n+i] * math.Pow(fits.Data[b*fits.Stride+site]-mean[site], 2) / count
 		}
-		left.add(m.Set.Y[i]-mean[site], squares)
+		residual, variance = append(residual, math.Abs(m.Set.Y[i]-mean[site])), append(variance, squares)
 		means = append(means, mean)
 	}
-	if err := left.prepare(level, unit); err != nil {
+	left, err := observe(residual, variance, level, unit)
+	if err != nil {
 		return nil, err
 	}
 	intervals := make([]solver.Interval, fits.Cols-m.Sites())

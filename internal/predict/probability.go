@@ -45,9 +45,8 @@ func ProbabilitiesOf(m *model.Model, s *solver.Solution) (*Probabilities, error)
 	p := &Probabilities{}
 	if likelihood, ok := m.Loss.(loss.Likelihood); ok && m.Kernel.Kind != kernel.Precomputed {
 		p.Method, p.own, p.LeftOut = "posterior", likelihood, make([]float64, len(mean))
-		whole := s
 		for i := range mean {
-			p.LeftOut[i] = p.posterior(mean[i], variance[i]+1/whole.Cavity[m.Site[i]].C)
+			p.LeftOut[i] = p.posterior(mean[i], variance[i]+1/s.Cavity[m.Site[i]].C)
 		}
 		return p, nil
 	}

@@ -140,7 +140,7 @@ func exactly(by By, m *model.Model, noise float64) (judged, error) {
 		return judged{}, err
 	}
 	return judged{c.Value, func(_ context.Context, over []model.Hyperparameter) ([]float64, error) {
-		return model.GradientOver(over, m.KernelGradient(c.Kernel), -c.Noise, nil), nil
+		return m.Gradient(over, c.Kernel, -c.Noise, nil), nil
 	}}, nil
 }
 
@@ -207,5 +207,5 @@ func Gradient(ctx context.Context, m *model.Model, s *solver.Solution, o adjoint
 	if err != nil {
 		return 0, nil, err
 	}
-	return g.Value, model.GradientOver(over, m.KernelGradient(g.Kernel), g.Factor, g.Loss), nil
+	return g.Value, m.Gradient(over, g.Kernel, g.Factor, g.Loss), nil
 }

@@ -55,7 +55,7 @@ func checkColumns(t *testing.T, name string, s Spec, in *Inputs, k *linalg.Sym, 
 	in.Block(block, stride, sites, cols)
 	in.Block(block, stride, nil, cols)
 	in.Block(block, stride, sites, nil)
-	for r, site := range sites {
+	for r := range sites {
 		for c := range stride {
 			want := -77.0
 			if c < len(cols) {

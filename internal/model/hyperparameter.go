@@ -96,7 +96,8 @@ func (h Hyperparameter) Factor() float64 {
 }
 
 // Gradient lists derivatives with respect to the logarithms of hyperparameters, given those with respect to
-// the elements of the kernel matrix, to a factor of the loss, and to its other hyperparameters in their order.
+// the elements of the kernel matrix, to a factor of the loss, and to its other hyperparameters in their
+// order.
 func (m *Model) Gradient(over []Hyperparameter, byMatrix blas64.General, byFactor float64,
 	byLoss []float64) (gradient []float64) {
 	var byKernel kernel.Spec

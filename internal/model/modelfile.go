@@ -10,8 +10,8 @@ import (
 	"io"
 )
 
-// modelFile is a model file, one JSON object with these keys in this order. SHA256 is the checksum of Model, a
-// Predictor, without blanks between its tokens.
+// modelFile is a model file, one JSON object with these keys in this order. SHA256 is the checksum of Model,
+// a Predictor, without blanks between its tokens.
 type modelFile struct {
 	Format string          `json:"format"`
 	Schema int             `json:"schema"`

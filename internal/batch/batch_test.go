@@ -374,16 +374,10 @@ func TestRefuses(t *testing.T) {
 	short.Mean = short.Mean[1:]
 	for name, err := range map[string]error{
 		"another model's averages": second(batch.New(short, problem, blas64.General{}, nil, batch.Settings{})),
-		"no engine": second(batch.New(batch.Theory{}, problem, blas64.General{}, nil,
-			batch.Settings{})),
-		"no loss": second(batch.New(theory, batch.Problem{N: m.Set.N(), Site: m.Site},
-			blas64.General{}, nil, batch.Settings{})),
 		"examples": second(batch.New(theory, batch.Problem{Loss: loss.Hinge{C: 1}, N: m.Set.N() - 1},
 			blas64.General{}, nil, batch.Settings{})),
 		"a negative tolerance": second(batch.New(theory, problem, blas64.General{}, nil,
 			batch.Settings{Tolerance: -1})),
-		"new inputs": second(batch.New(theory, problem, blas64.General{Rows: 1, Cols: 3, Stride: 3,
-			Data: make([]float64, 3)}, nil, batch.Settings{})),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", name)

@@ -1,8 +1,6 @@
 package batch
 
 import (
-	"fmt"
-
 	"bootbench/internal/train"
 	"bootbench/loss"
 )
@@ -16,8 +14,7 @@ type Problem struct {
 
 // examples are the examples by their sites.
 type examples struct {
-	loss   loss.Proximal
-	site   train.Sites
+	Problem
 	shared [][]int // the examples of each site that has several
 }
 
@@ -36,50 +33,36 @@ type mixedSite struct {
 	y, weight []float64
 }
 
-func newExamples(p Problem, sites int) (*examples, error) {
-	if p.Loss == nil {
-		return nil, fmt.Errorf("there is no loss to train with")
-	}
-	if err := p.Site.Check(p.N, sites); err != nil {
-		return nil, err
-	}
-	e := &examples{loss: p.Loss, site: p.Site}
-	if p.Site == nil {
-		return e, nil
-	}
-	of := make([][]int, sites)
+func newExamples(p Problem, sites int) *examples {
+	e, of := &examples{Problem: p}, make([][]int, sites)
 	for i, site := range p.Site {
 		of[site] = append(of[site], i)
 	}
-	for site, members := range of {
-		switch len(members) {
-		case 0:
-			return nil, fmt.Errorf("site %d has no example", site+1)
-		case 1:
-		default:
+	for _, members := range of {
+		if len(members) > 1 {
 			e.shared = append(e.shared, members)
 		}
 	}
-	return e, nil
+	return e
 }
 
 // gather adds up the examples of a fit.
 func (e *examples) gather(s *sites, f *Fit) {
-	if e.site == nil {
+	if e.Site == nil {
 		copy(s.weight, f.Weight)
 		copy(s.target, f.Target)
 		return
 	}
 	clear(s.weight)
 	for i, w := range f.Weight {
-		site := e.site[i]
+		site := e.Site[i]
 		if s.weight[site] += w; w > 0 || s.weight[site] == 0 {
 			s.target[site] = f.Target[i]
 		}
 	}
 	s.mixed = s.mixed[:0]
 	for _, members := range e.shared {
-		m := mixedSite{site: e.site[members[0]]}
+		m := mixedSite{site: e.Site[members[0]]}
 		differ := false
 		for _, i := range members {
 			if f.Weight[i] > 0 {
@@ -95,8 +78,8 @@ func (e *examples) gather(s *sites, f *Fit) {
 
 // relax is f_i = f_{s_i}(h_i) at all sites (T3).
 func (e *examples) relax(f, c, h []float64, s *sites) {
-	loss.ProxEach(e.loss, f, c, h, s.target, s.weight)
+	loss.ProxEach(e.Loss, f, c, h, s.target, s.weight)
 	for _, m := range s.mixed {
-		f[m.site], _ = e.loss.Prox(c[m.site], h[m.site], m.y, m.weight)
+		f[m.site], _ = e.Loss.Prox(c[m.site], h[m.site], m.y, m.weight)
 	}
 }

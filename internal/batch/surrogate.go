@@ -1,12 +1,11 @@
 package batch
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/stat"
 
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -65,9 +64,6 @@ const leastDeviation = 1e-4
 const tiny = 1e-150
 
 func newSurrogate(t Theory) (s *surrogate, err error) {
-	if t.Engine == nil {
-		return nil, errors.New("batch training needs an engine that holds G")
-	}
 	n := len(t.Engine.Precisions())
 	if len(t.SiteMean) != n || len(t.Mean) != n || len(t.Var) != n || len(t.Cavity) != n {
 		return nil, fmt.Errorf("the theory's averages over %d, %d, %d and %d sites do not fit G of order %d",
@@ -79,7 +75,7 @@ func newSurrogate(t Theory) (s *surrogate, err error) {
 	for _, v := range []*[]float64{&s.c, &s.cavity, &s.inverseB, &s.deviation, &s.unitOverB} {
 		*v = make([]float64, n)
 	}
-	rms := blas64.Nrm2(vector64(sqrts(t.Var))) / math.Sqrt(float64(n))
+	rms := math.Sqrt(stat.Mean(t.Var, nil))
 	for i, cavity := range t.Cavity {
 		s.c[i], s.cavity[i], s.inverseB[i] = cavity.C, cavity.Mean, 1/b[i]
 		deviation := math.Max(math.Sqrt(t.Var[i]), leastDeviation*rms)
@@ -98,14 +94,6 @@ func newSurrogate(t Theory) (s *surrogate, err error) {
 		s.unitOverB[i] = s.unit * v
 	}
 	return s, nil
-}
-
-func sqrts(x []float64) []float64 {
-	roots := make([]float64, len(x))
-	for i, v := range x {
-		roots[i] = math.Sqrt(v)
-	}
-	return roots
 }
 
 // suitsSingle reports whether single precision has digits enough for 1/b and numbers enough for G.

@@ -81,15 +81,11 @@ func New(theory Theory, p Problem, extra blas64.General, newExact func() (train.
 	if err != nil {
 		return nil, err
 	}
-	examples, err := newExamples(p, len(surrogate.c))
-	if err != nil {
+	if err := p.Site.Check(p.N, len(surrogate.c)); err != nil {
 		return nil, err
 	}
-	if extra.Rows > 0 && extra.Cols != len(surrogate.c) {
-		return nil, fmt.Errorf("rows of %d numbers for new inputs do not fit %d sites", extra.Cols,
-			len(surrogate.c))
-	}
-	t := &Trainer{surrogate: surrogate, examples: examples, extra: extra, newExact: newExact}
+	t := &Trainer{surrogate: surrogate, examples: newExamples(p, len(surrogate.c)), extra: extra,
+		newExact: newExact}
 	if t.settings, err = s.withDefaults(); err != nil {
 		return nil, err
 	}

@@ -162,27 +162,6 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
-// TestSteady: relative standard errors of the variances from 20 fits come near to each other,
-// which alone would scatter by more than their half; those from 2000 fits keep what is their own.
-func TestSteady(t *testing.T) {
-	m := build(t, "synthetic:friedman1,n=80,seed=1", loss.Square{Noise: 1}, 0.5)
-	scheme := bootstrap(0)
-	s := solve(t, m, scheme)
-	scatter := func(resamples int) float64 {
-		settings := by(resamples, squares)
-		settings.Seed = 3
-		p := refine(t, m, s, scheme, settings)
-		var logs []float64
-		for i, v := range p.Variance {
-			logs = append(logs, math.Log(p.VarianceSE[i]/v))
-		}
-		return stat.StdDev(logs, nil)
-	}
-	if few, many := scatter(20), scatter(2000); few > 0.25 || many < 0.25 {
-		t.Errorf("logarithms of relative errors scatter by %.2g from 20 fits, by %.2g from 2000", few, many)
-	}
-}
-
 // firstIterate is F1 at the sites for given counts, straight from T13: the forces of the
 // sites' proximal maps at the theory's cavities, and f = G xi.
 func firstIterate(s *solver.Solution, l loss.Proximal, y []float64, members [][]int,

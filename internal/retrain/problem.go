@@ -1,9 +1,7 @@
 package retrain
 
 import (
-	"errors"
 	"fmt"
-	"math"
 	"runtime"
 
 	"bootbench/internal/train"
@@ -92,21 +90,8 @@ func (s Settings) withDefaults(period int) (Settings, error) {
 // inputs is how many predictions a fit makes.
 func (p *Problem) inputs() int { return p.Sites + p.Extra }
 
-// withDefaults fills in the number of sites and refuses what cannot be resampled.
+// withDefaults fills in the number of sites.
 func (p Problem) withDefaults() (Problem, error) {
-	switch {
-	case len(p.Y) == 0:
-		return p, errors.New("there are no examples to resample")
-	case p.Plan == nil:
-		return p, errors.New("there is no plan of fits")
-	case p.Extra < 0:
-		return p, fmt.Errorf("there cannot be %d extra inputs", p.Extra)
-	}
-	for i, y := range p.Y {
-		if math.IsNaN(y) || math.IsInf(y, 0) {
-			return p, fmt.Errorf("the target of example %d is %v", i+1, y)
-		}
-	}
 	if p.Site == nil && p.Sites == 0 {
 		p.Sites = len(p.Y)
 	}

@@ -509,11 +509,6 @@ func TestBadInputIsRefused(t *testing.T) {
 		s    retrain.Settings
 		says string
 	}{
-		{p: retrain.Problem{}, gp: learner, says: "no examples"},
-		{p: change(func(p *retrain.Problem) { p.Plan = nil }), gp: learner, says: "no plan"},
-		{p: change(func(p *retrain.Problem) { p.Extra = -1 }), gp: learner, says: "-1 extra"},
-		{p: change(func(p *retrain.Problem) { p.Y = []float64{0, 0, math.NaN(), 0, 0} }), gp: learner,
-			says: "example 3 is NaN"},
 		{p: change(func(p *retrain.Problem) { p.Site = p.Site[:4] }), gp: learner, says: "has length 4"},
 		{p: change(func(p *retrain.Problem) { p.Sites = 2 }), gp: learner, says: "example 3 is on site 3 of 2"},
 		{p: change(func(p *retrain.Problem) { p.Site = nil }), gp: learner, says: "do not fit 3 sites"},

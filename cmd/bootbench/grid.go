@@ -216,7 +216,7 @@ func (g *grid) solve() error {
 	set, test := g.cells[0].problem.spec.Set, g.cells[0].problem.test
 	doc := &report.Grid{
 		Command: "grid", Data: set.Name, N: set.N(), D: set.D(), Task: set.Task.String(),
-		TestLoss: test.Name(), By: g.by.String(), Over: g.axes, Warnings: []string{},
+		TestLoss: test.Name(), By: g.by.String(), Over: g.axes, Outcome: report.Outcome{Warnings: []string{}},
 	}
 	var tasks []bench.Task[report.GridCell]
 	for i := range g.cells {

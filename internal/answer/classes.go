@@ -260,7 +260,8 @@ func (c *Classes) ones() []float64 {
 func (c *Classes) report(command string) *report.Classes {
 	r := &report.Classes{Command: command, Subject: c.About(), Classes: c.Set.Classes,
 		TestLoss: loss.ZeroOne{}.Name(), Status: retrain.Complete.String(),
-		Warnings: append([]string{}, c.Jobs[0].Warnings()...), Each: make([]report.ClassError, len(c.Set.Classes))}
+		Outcome: report.Outcome{Warnings: append([]string{}, c.Jobs[0].Warnings()...)},
+		Each:    make([]report.ClassError, len(c.Set.Classes))}
 	if all := r.Subject.RowsTotal; all > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the error is that of models of %d of the %d rows: those of "+
 			"all rows err less; --sample all takes them", c.Set.N(), all))
@@ -482,7 +483,8 @@ func (c *Classes) Predict(ctx context.Context, in *dataset.Inputs, s Settings) (
 func PredictClasses(p *model.Predictor, in *dataset.Inputs) (*report.ClassPrediction, error) {
 	e, n, curves := p.Encoding, in.N(), p.Pairs == nil
 	r := &report.ClassPrediction{Command: "predict", Test: in.Name, Count: n, Classes: e.Classes,
-		Warnings: append([]string{}, in.Notes...), TrainedOn: report.TrainedOn{Data: e.Name, N: p.Training.Examples,
+		Outcome: report.Outcome{Warnings: append([]string{}, in.Notes...)},
+		TrainedOn: report.TrainedOn{Data: e.Name, N: p.Training.Examples,
 			D: e.Features, Task: e.Task.String(), Target: e.Target, Loss: p.Loss, Kernel: p.Kernel}}
 	var f, probabilities [][]float64
 	for _, one := range p.All() {

@@ -219,7 +219,7 @@ func (v *Validation) report(j *Job, result *refit.Retraining) *report.CrossValid
 	r := &report.CrossValidation{
 		Command: "cv", Subject: j.Subject, TestLoss: left.Test.Name(),
 		Draws: draws(j.Model, result, v.Seed), RepeatsSE: null.Float(left.SE),
-		Warnings: append(append([]string{}, j.Warnings()...), result.Warnings...),
+		Outcome: report.Outcome{Warnings: append(append([]string{}, j.Warnings()...), result.Warnings...)},
 	}
 	r.Error, r.ErrorSE = null.Float(left.Error), null.Of(calibration.StandardError(left.Examples, j.Set.Weights,
 		v.Design.Group))

@@ -86,7 +86,7 @@ func (j *Job) theory(ctx context.Context, s Settings, solution *solver.Solution)
 	mean, left := solution.LeftOut(j.Test)
 	e := &report.Estimate{
 		Command: "estimate", Subject: j.Subject, Resampling: Resampling(s.Scheme, j.Set.N()),
-		Convergence: convergence(j.Model, solution), Warnings: allWarnings(j.Model, s.Scheme, solution.Warnings...),
+		Convergence: convergence(j.Model, solution), Outcome: outcome(j.Model, s.Scheme, solution.Warnings...),
 	}
 	e.Errors = j.errors(mean)
 	ensemble := solution.OutOfBag()
@@ -268,7 +268,7 @@ func (j *Job) LeftOut(ctx context.Context, s Settings, interactions bool) (theor
 	}
 	exact.Influence, exact.Interactions = theory.Influence, theory.Interactions
 	refined, warnings, err := j.Refine(ctx, solution, s, blas64.General{}, nil)
-	row.Warnings = allWarnings(j.Model, s.Scheme, append(warnings, solution.Warnings...)...)
+	row.Warnings = outcome(j.Model, s.Scheme, append(warnings, solution.Warnings...)...).Warnings
 	if refined != nil {
 		t := refined.Tests[0]
 		row.Refined, row.SE, exact.Each = null.Of(t.Error), null.Of(t.SE), t.Examples

@@ -222,9 +222,9 @@ func (j *Job) targets() []float64 {
 // labels reports whether the targets are labels.
 func (j *Job) labels() bool { return j.Set.Task == dataset.Classification }
 
-// allWarnings are those of a computation, and one where resamples are often empty or lack a
+// outcome has the warnings of a computation, and one where resamples are often empty or lack a
 // class. They are never nil: a list in a document is a list.
-func allWarnings(m *model.Model, scheme resample.Scheme, others ...string) []string {
+func outcome(m *model.Model, scheme resample.Scheme, others ...string) report.Outcome {
 	all := append(append([]string{}, m.Warnings()...), others...)
 	if share := refit.EmptyShare(m, scheme); share > 0.05 {
 		all = append(all, fmt.Sprintf("%.0f%% of the resamples are empty: they predict the prior mean 0, and count",
@@ -239,7 +239,7 @@ func allWarnings(m *model.Model, scheme resample.Scheme, others ...string) []str
 			"%.2g%% of the resamples lack one of the two classes: they predict the class "+
 				"that is there, which the theory does not see", 100*share))
 	}
-	return all
+	return report.Outcome{Warnings: all}
 }
 
 // warn adds a warning, unless it is empty.

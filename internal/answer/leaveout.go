@@ -21,7 +21,7 @@ import (
 // LeaveOneOut is Machine.LeaveOneOut: of the square loss in closed form, of margin losses as package loo has
 // it.
 func (j *Job) LeaveOneOut(ctx context.Context, method loo.Method, all bool) (report.Answer, error) {
-	r := &report.LeaveOneOut{Command: "loo", Subject: j.Subject, Warnings: []string{}}
+	r := &report.LeaveOneOut{Command: "loo", Subject: j.Subject, Outcome: report.Outcome{Warnings: []string{}}}
 	j.Progress("training", 0, 1)
 	began := time.Now()
 	var err error

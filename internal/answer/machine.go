@@ -60,7 +60,7 @@ func AsValidation(r report.Answer) *report.CrossValidation {
 	v := &report.CrossValidation{Command: "cv", Subject: e.Subject, TestLoss: e.TestLoss,
 		Quote: report.Quote{Error: e.Error, ErrorSE: &e.Quality.ExampleSE}, ErrorSEOver: "examples",
 		Draws: report.Draws{Status: e.Status}, Quality: e.Quality, Points: &report.Points{Error: e.Examples.Each},
-		Warnings: e.Warnings, Cost: e.Cost}
+		Outcome: e.Outcome}
 	switch a := r.(type) {
 	case *report.Classes:
 		v.Folding = a.Folding

@@ -95,7 +95,8 @@ func predictTarget(p *model.Predictor, in *dataset.Inputs, test loss.Test, s Set
 	e := p.Encoding
 	points := &report.Points{Names: in.RowNames, Prediction: f, Mean: f}
 	r := &report.ModelPrediction{
-		Command: "predict", Test: in.Name, Count: len(f), Points: points, Warnings: slices.Clone(in.Notes),
+		Command: "predict", Test: in.Name, Count: len(f), Points: points,
+		Outcome: report.Outcome{Warnings: slices.Clone(in.Notes)},
 		TrainedOn: report.TrainedOn{Data: e.Name, N: p.Training.Examples, D: e.Features, Task: e.Task.String(),
 			Target: e.Target, Labels: e.Labels.Names(), Loss: p.Loss, Kernel: p.Kernel, SupportVectors: len(p.Weight)},
 	}

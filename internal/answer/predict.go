@@ -158,7 +158,7 @@ func (p *prediction) theory(ctx context.Context) error {
 	r := &report.Prediction{
 		Command: "predict", Subject: p.Subject, Resampling: Resampling(p.s.Scheme, p.Set.N()),
 		Convergence: convergence(p.Model, p.solution), Test: p.in.Name, Count: len(points.Mean), Points: points,
-		Warnings: allWarnings(p.Model, p.s.Scheme, append(slices.Clone(p.in.Notes), p.solution.Warnings...)...),
+		Outcome: outcome(p.Model, p.s.Scheme, append(slices.Clone(p.in.Notes), p.solution.Warnings...)...),
 	}
 	p.r = r
 	if p.labels() {

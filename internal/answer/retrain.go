@@ -110,8 +110,8 @@ func (j *Job) retrained(how Retraining, result *refit.Retraining) *report.Retrai
 	r := &report.Retraining{
 		Command: "retrain", Subject: j.Subject, Resampling: Resampling(how.Scheme, j.Set.N()),
 		Draws: draws(j.Model, result, how.Seed), Errors: j.errors(left.Error), SE: null.Float(left.SE),
-		FitS:     result.Stats.FitTime.Seconds() / float64(max(1, result.Stats.Fits)),
-		Warnings: allWarnings(j.Model, how.Scheme, result.Warnings...),
+		FitS:    result.Stats.FitTime.Seconds() / float64(max(1, result.Stats.Fits)),
+		Outcome: outcome(j.Model, how.Scheme, result.Warnings...),
 		Points: &report.Points{
 			Names: j.Set.RowNames, Mean: j.perExample(result.Mean), Variance: j.perExample(result.Variance),
 			Error: left.Examples, MeanSE: j.perExample(result.MeanSE), VarianceSE: j.perExample(result.VarianceSE),

@@ -25,7 +25,7 @@ func (j *Job) Rows(ctx context.Context, s Settings) (*report.Rows, error) {
 	}
 	r := &report.Rows{Command: "rows", Subject: j.Subject, Status: solution.Status.String(),
 		TestLoss: j.Test.Name(),
-		Warnings: allWarnings(j.Model, s.Scheme, append(warnings, solution.Warnings...)...)}
+		Outcome:  outcome(j.Model, s.Scheme, append(warnings, solution.Warnings...)...)}
 	mean := solution.OutOfBag().Mean
 	_, each := solution.LeftOut(j.Test)
 	wrong, err := j.doubt(solution, mean)
@@ -78,7 +78,7 @@ func (c *Classes) Rows(ctx context.Context, s Settings) (*report.Rows, error) {
 	}
 	e := joint.(*report.Classes)
 	r := &report.Rows{Command: "rows", Subject: e.Subject, TestLoss: e.TestLoss, Status: e.Status,
-		Warnings: e.Warnings}
+		Outcome: report.Outcome{Warnings: e.Warnings}}
 	unknown := null.Float(math.NaN())
 	for i, label := range e.Points.Target {
 		row := report.Row{Row: i, Target: null.Float(c.Set.Y[i]), Predicted: unknown, Label: label,

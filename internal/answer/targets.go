@@ -90,7 +90,7 @@ func (j *Targets) Estimate(ctx context.Context, s Settings) (report.Answer, erro
 func (j *Targets) each(command string, all []target, answer func(*target) (report.Judgement, error)) (
 	report.Answer, error) {
 	r := &report.Targets{Command: command, Subject: j.About(), Targets: map[string]report.Judgement{},
-		Warnings: []string{}}
+		Outcome: report.Outcome{Warnings: []string{}}}
 	var elsewhere error
 	for i := range all {
 		t := &all[i]
@@ -169,7 +169,7 @@ func (j *Targets) Predict(ctx context.Context, in *dataset.Inputs, s Settings) (
 // PredictTargets is PredictByModel for each of the targets of a model.
 func PredictTargets(p *model.Predictor, in *dataset.Inputs, s Settings) (*report.TargetPredictions, error) {
 	r := &report.TargetPredictions{Command: "predict", Test: in.Name, Count: in.N(),
-		Targets: map[string]*report.ModelPrediction{}, Warnings: slices.Clone(in.Notes)}
+		Targets: map[string]*report.ModelPrediction{}, Outcome: report.Outcome{Warnings: slices.Clone(in.Notes)}}
 	in.Notes = nil
 	for k, one := range p.All() {
 		own := *in

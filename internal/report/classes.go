@@ -28,8 +28,7 @@ type Classes struct {
 	OneClass   int              `json:"one_class,omitempty"` // fits that lack a class
 	Resampling *ClassResampling `json:"resampling,omitempty"`
 	Status     string           `json:"status"`
-	Warnings   []string         `json:"warnings"`
-	Cost
+	Outcome
 }
 
 // ClassDecisions are decisions between classes, and how they do where the classes are known.
@@ -124,8 +123,7 @@ type ClassPrediction struct {
 	TestLoss  string      `json:"test_loss,omitempty"`
 	TestError *null.Float `json:"test_error,omitempty"`
 	ClassDecisions
-	Warnings []string `json:"warnings"`
-	Cost
+	Outcome
 }
 
 func (p *ClassPrediction) document() *document {

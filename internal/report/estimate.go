@@ -30,8 +30,7 @@ type Estimate struct {
 	Metrics       *calibration.Metrics `json:"metrics,omitempty"`
 	Level         float64              `json:"level,omitempty"` // of the intervals from lower to upper
 	Points        *Points              `json:"points,omitempty"`
-	Warnings      []string             `json:"warnings"`
-	Cost
+	Outcome
 	Figures     []*Figure `json:"-"` // of what is not in the document
 	Covariances `json:"-"`
 	Examples    calibration.Errors `json:"-"` // left-out errors, refined where the estimate is

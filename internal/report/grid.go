@@ -25,8 +25,7 @@ type Grid struct {
 	By       string     `json:"by"`             // objective by which cells are compared
 	Best     *int       `json:"best,omitempty"` // place in Results, from 0, of the least of it
 	Results  []GridCell `json:"results"`        // the last axis fastest
-	Warnings []string   `json:"warnings"`
-	Cost
+	Outcome
 }
 
 // GridAxis is a parameter by the name of its flag, and its values as that takes them.

@@ -39,7 +39,7 @@ func (c *CrossValidation) Judged() *Estimate {
 		e.ErrorSE = &c.RepeatsSE
 	}
 	e.Points = &Points{Names: points.Names, Error: points.Error, OOBMean: points.Mean}
-	e.Status, e.Examples.Each, e.Warnings = c.Status, points.Error, c.Warnings
+	e.Status, e.Examples.Each, e.Outcome = c.Status, points.Error, c.Outcome
 	return e
 }
 
@@ -47,7 +47,7 @@ func (c *CrossValidation) Judged() *Estimate {
 func (r *Retraining) Judged() *Estimate {
 	points := cmp.Or(r.Points, &Points{})
 	e := withoutTheory(r.Subject, Quote{r.TestError, &r.SE}, r.TestLoss, r.Quality)
-	e.Status, e.Points, e.Examples.Each, e.Warnings = r.Status, points, points.Error, r.Warnings
+	e.Status, e.Points, e.Examples.Each, e.Outcome = r.Status, points, points.Error, r.Outcome
 	return e
 }
 
@@ -55,7 +55,7 @@ func (r *Retraining) Judged() *Estimate {
 func (c *Classes) Judged() *Estimate {
 	e := withoutTheory(c.Subject, c.Quote, c.TestLoss, &calibration.Quality{Baseline: c.Baseline,
 		Constant: c.Constant, Balanced: &c.Balanced, ExampleSE: c.ExampleSE})
-	e.Status, e.Examples.Each, e.Warnings, e.Cost = c.Status, c.Points.Error, c.Warnings, c.Cost
+	e.Status, e.Examples.Each, e.Outcome = c.Status, c.Points.Error, c.Outcome
 	if r := c.Resampling; r != nil {
 		e.Resampling = r.Resampling
 		e.refinedBy(r.Resamples, c.OneClass)
@@ -69,8 +69,7 @@ func (t *Targets) Judged() *Estimate {
 	e := withoutTheory(t.Subject, t.Quote, first.TestLoss, &calibration.Quality{Baseline: 1,
 		Constant: "its mean", ExampleSE: t.ExampleSE, RSquared: null.Of(1 - float64(t.Error)),
 		RMSE: null.Of(math.Sqrt(float64(t.Error)))})
-	e.Status, e.Examples.Each, e.Warnings, e.Cost = t.Status, t.Each, t.Warnings, t.Cost
-	e.Resampling = first.Resampling
+	e.Status, e.Examples.Each, e.Outcome, e.Resampling = t.Status, t.Each, t.Outcome, first.Resampling
 	if first.Refined != nil {
 		e.refinedBy(first.Refined.Resamples, 0)
 	}

@@ -25,8 +25,7 @@ type Training struct {
 	Violation  *null.Float `json:"violation,omitempty"`
 	Status     string      `json:"status"`
 	Perceptron *Perceptron `json:"perceptron,omitempty"` // nil for a support vector classifier
-	Warnings   []string    `json:"warnings"`
-	Cost
+	Outcome
 }
 
 // Perceptron says how the perceptron was run.

@@ -24,8 +24,7 @@ type Prediction struct {
 	Calibration *calibration.Reliability `json:"calibration,omitempty"`  // of the probabilities of labels
 	Refined     *Refined                 `json:"refined,omitempty"`
 	Points      *Points                  `json:"points,omitempty"`
-	Warnings    []string                 `json:"warnings"`
-	Cost
+	Outcome
 	Covariances `json:"-"`
 }
 
@@ -134,9 +133,8 @@ type ModelPrediction struct {
 	Count     int    `json:"test_n"`
 	*Interval        // nil: there are none
 	OnTargets
-	Points   *Points  `json:"points,omitempty"`
-	Warnings []string `json:"warnings"`
-	Cost
+	Points *Points `json:"points,omitempty"`
+	Outcome
 }
 
 // TrainedOn is what a model file says of its model and the data that it was trained on.

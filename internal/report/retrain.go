@@ -16,12 +16,11 @@ type Retraining struct {
 	Errors
 	Ensemble
 	EnsembleSE
-	Quality  *calibration.Quality `json:"quality,omitempty"`
-	SE       null.Float           `json:"standard_error"` // of the left-out error
-	FitS     float64              `json:"fit_s"`          // mean wall time of one fit, in seconds
-	Points   *Points              `json:"points,omitempty"`
-	Warnings []string             `json:"warnings"`
-	Cost
+	Quality *calibration.Quality `json:"quality,omitempty"`
+	SE      null.Float           `json:"standard_error"` // of the left-out error
+	FitS    float64              `json:"fit_s"`          // mean wall time of one fit, in seconds
+	Points  *Points              `json:"points,omitempty"`
+	Outcome
 }
 
 // Draws are the resamples of a retraining, and how it trained on them.
@@ -71,8 +70,7 @@ type CrossValidation struct {
 	Metrics     *calibration.Metrics     `json:"metrics,omitempty"`
 	Calibration *calibration.Reliability `json:"calibration,omitempty"` // of the probabilities of labels
 	Points      *Points                  `json:"points,omitempty"`
-	Warnings    []string                 `json:"warnings"`
-	Cost
+	Outcome
 }
 
 // Folding says how rows were left out.
@@ -109,8 +107,7 @@ type LeaveOneOut struct {
 	// of the Kuhn-Tucker conditions by the training, in units of y f
 	Violation null.Float          `json:"violation"`
 	Methods   []LeaveOneOutMethod `json:"methods,omitempty"`
-	Warnings  []string            `json:"warnings"`
-	Cost
+	Outcome
 }
 
 // LeaveOneOutMethod is what one method says of the examples left out.

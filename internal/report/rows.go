@@ -12,11 +12,10 @@ import (
 type Rows struct {
 	Command string `json:"command"`
 	Subject
-	TestLoss string   `json:"test_loss"`
-	Status   string   `json:"status"`
-	Rows     []Row    `json:"rows"`
-	Warnings []string `json:"warnings"`
-	Cost
+	TestLoss string `json:"test_loss"`
+	Status   string `json:"status"`
+	Rows     []Row  `json:"rows"`
+	Outcome
 }
 
 // Row is what the models without an example say of it.

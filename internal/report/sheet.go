@@ -59,6 +59,9 @@ func examples(s *Sheet, p **Points, labels *dataset.Classes, drop bool) {
 // the file of numbers still has.
 func NewSheet(answer Answer, noPoints bool) *Sheet {
 	s := &Sheet{Answer: answer}
+	if o, has := answer.(interface{ outcome() *Outcome }); has {
+		s.Warnings, s.Cost = o.outcome().Warnings, &o.outcome().Cost
+	}
 	switch a := answer.(type) {
 	case *Estimate:
 		examples(s, &a.Points, a.Labels, noPoints)
@@ -66,49 +69,44 @@ func NewSheet(answer Answer, noPoints bool) *Sheet {
 			a.Refined.Points = nil
 		}
 		s.Figures = slices.Concat(s.Figures, a.Figures, ReliabilityFigure(a.Calibration))
-		s.Warnings, s.Cost, s.Status, s.Covariances = a.Warnings, &a.Cost, a.Status, a.Covariances
+		s.Status, s.Covariances = a.Status, a.Covariances
 	case *Retraining:
 		examples(s, &a.Points, a.Labels, noPoints)
-		s.Warnings, s.Cost, s.Status = a.Warnings, &a.Cost, a.Status
+		s.Status = a.Status
 	case *LeaveOneOut:
 		examples(s, &a.Points, a.Labels, false)
-		s.CSV, s.Warnings, s.Cost, s.Status = "", a.Warnings, &a.Cost, a.Status
+		s.CSV, s.Status = "", a.Status
 	case *CrossValidation:
 		numbers(s, &a.Points, noPoints)
-		s.Figures = ReliabilityFigure(a.Calibration)
-		s.Warnings, s.Cost, s.Status = a.Warnings, &a.Cost, a.Status
+		s.Figures, s.Status = ReliabilityFigure(a.Calibration), a.Status
 	case *Prediction:
 		s.Figures = append(PredictionFigure(a.Points, a.Interval), ReliabilityFigure(a.Calibration)...)
 		numbers(s, &a.Points, noPoints)
-		s.Warnings, s.Cost, s.Status, s.Covariances = a.Warnings, &a.Cost, a.Status, a.Covariances
+		s.Status, s.Covariances = a.Status, a.Covariances
 	case *ModelPrediction:
 		numbers(s, &a.Points, noPoints)
-		s.Warnings, s.Cost = a.Warnings, &a.Cost
 	case *Rows:
 		s.CSV, s.WriteCSV = "rows.csv", func(w io.Writer) error { return WriteRows(w, a.Rows) }
-		s.Warnings, s.Cost, s.Status = a.Warnings, &a.Cost, a.Status
+		s.Status = a.Status
 	case *Classes:
 		numbers(s, &a.Points, noPoints)
-		s.Warnings, s.Cost = a.Warnings, &a.Cost
 	case *ClassPrediction:
 		numbers(s, &a.Points, noPoints)
-		s.Warnings, s.Cost = a.Warnings, &a.Cost
 	case *Targets:
 		for _, t := range a.Targets {
 			NewSheet(t, noPoints)
 		}
-		s.Warnings, s.Cost, s.Status = a.Warnings, &a.Cost, a.Status
+		s.Status = a.Status
 	case *TargetPredictions:
 		rows := a.table(func(p *Points) *Points { return p }, numberCell[float64])
 		s.CSV, s.WriteCSV = pointsFile, func(w io.Writer) error { return writeCSV(w, rows) }
 		for _, t := range a.Targets {
 			NewSheet(t, noPoints)
 		}
-		s.Warnings, s.Cost = a.Warnings, &a.Cost
 	case *Training:
-		s.Warnings, s.Cost, s.Status = a.Warnings, &a.Cost, a.Status
+		s.Status = a.Status
 	case *Tuning:
-		s.Warnings, s.Cost, s.Status = a.Warnings, &a.Cost, a.Status
+		s.Status = a.Status
 	case *ModelComparison:
 		s.Warnings, s.Cost = a.Warnings(), &a.Cost
 	}

@@ -107,6 +107,14 @@ type Cost struct {
 	Backend Backend `json:"backend"`
 }
 
+// Outcome ends an answer: what to beware of, and what it took.
+type Outcome struct {
+	Warnings []string `json:"warnings"`
+	Cost
+}
+
+func (o *Outcome) outcome() *Outcome { return o }
+
 // about begins a document on a data set.
 func about(title string, s Subject) *document {
 	d := &document{Title: title + " " + ShortName(s.Data)}

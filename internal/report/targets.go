@@ -24,8 +24,7 @@ type Targets struct {
 	Correlation []null.Floats `json:"correlation"`
 	Each        []float64     `json:"-"` // of the error, the shares of the examples
 	Status      string        `json:"status"`
-	Warnings    []string      `json:"warnings"`
-	Cost
+	Outcome
 }
 
 // details has all that is known of each target.
@@ -85,12 +84,11 @@ func (t *Targets) closest() (a, b int) {
 type TargetPredictions struct {
 	Command string `json:"command"`
 	FromFile
-	Test     string                      `json:"test"` // the new inputs
-	Count    int                         `json:"test_n"`
-	Names    []string                    `json:"names"`
-	Targets  map[string]*ModelPrediction `json:"targets"`
-	Warnings []string                    `json:"warnings"`
-	Cost
+	Test    string                      `json:"test"` // the new inputs
+	Count   int                         `json:"test_n"`
+	Names   []string                    `json:"names"`
+	Targets map[string]*ModelPrediction `json:"targets"`
+	Outcome
 }
 
 func (t *TargetPredictions) document() *document {

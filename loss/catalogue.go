@@ -24,16 +24,17 @@ func (p *Parameters) Named(name string) *float64 {
 }
 
 // ParametersOf are those with which ByName makes this loss; ok is false for one that is not of the catalogue.
+// The fields of losses have the names of these.
 func ParametersOf(l Loss) (p Parameters, ok bool) {
-	about, err := About(l.Name())
-	v := reflect.ValueOf(l)
-	if err != nil || v.Kind() != reflect.Struct {
+	from, to := reflect.ValueOf(l), reflect.ValueOf(&p).Elem()
+	if _, err := find(l.Name()); err != nil || from.Kind() != reflect.Struct {
 		return p, false
 	}
-	for _, name := range about.Takes { // the fields of losses have the names of these
-		*p.Named(name) = v.FieldByName(strings.ToUpper(name[:1]) + name[1:]).Float()
+	for i := range to.NumField() {
+		if field := from.FieldByName(to.Type().Field(i).Name); field.IsValid() {
+			to.Field(i).Set(field)
+		}
 	}
-	p.ClassWeights = WeightsOf(l)
 	return p, true
 }
 

@@ -38,17 +38,6 @@ func (w ClassWeights) ClassWeight(y float64) float64 {
 // unequal reports whether the classes differ, so that the loss of (f, y) is not that of (-f, -y).
 func (w ClassWeights) unequal() bool { return w.Negative != w.Positive }
 
-// Weights are the weights themselves, for WeightsOf.
-func (w ClassWeights) Weights() ClassWeights { return w }
-
-// WeightsOf are the class weights of a loss, the zero value where it has none.
-func WeightsOf(l any) ClassWeights {
-	if weighted, ok := l.(interface{ Weights() ClassWeights }); ok {
-		return weighted.Weights()
-	}
-	return ClassWeights{}
-}
-
 // checkCosts refuses C, or a product of C and a weight, outside of (0, maxParameter].
 func (w ClassWeights) checkCosts(c float64) error {
 	if err := checkPositive("C", c); err != nil || w == (ClassWeights{}) {

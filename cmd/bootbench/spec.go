@@ -281,8 +281,8 @@ func valuesOf(spec *model.Spec, name string) (values []float64) {
 	if err != nil {
 		return nil
 	}
-	if weights := loss.WeightsOf(spec.Loss); name == "class-weight" && weights.Negative != 1 {
-		values = []float64{weights.Negative}
+	if p, _ := loss.ParametersOf(spec.Loss); name == "class-weight" && p.ClassWeights.Negative != 1 {
+		values = []float64{p.ClassWeights.Negative}
 	}
 	for _, h := range over {
 		values = append(values, h.Value(spec))

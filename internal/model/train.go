@@ -135,7 +135,8 @@ func (m training) onWhole(tolerance float64) (retrain.Learners, error) {
 		return m.stopping(retrain.Posterior(k, l, tolerance)), nil
 	case loss.Proximal:
 		if margin {
-			return m.stopping(retrain.Margin(k, c, loss.WeightsOf(l), m.Bias, tolerance)), nil
+			p, _ := loss.ParametersOf(m.Loss)
+			return m.stopping(retrain.Margin(k, c, p.ClassWeights, m.Bias, tolerance)), nil
 		}
 		return m.stopping(retrain.Proximal(k, l, m.Bias, tolerance)), nil
 	}

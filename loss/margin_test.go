@@ -230,7 +230,7 @@ func plainMoments(x *mixture, cav Cavity) Moments {
 	quad.Legendre{}.FixedLocations(nodes[:], weights[:], 0, 1)
 	shift, square, slope := 0.0, 0.0, 0.0
 	for i, p := range x.p {
-		row := x.row(i)
+		row := &x.rows[i]
 		cuts := []float64{-13, 13}
 		for j, kink := range x.kinks {
 			for _, push := range []float64{row.slopeAt(j, kink), row.Slopes[j+1]} {

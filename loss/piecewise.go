@@ -135,9 +135,8 @@ type exampleLoss func(y float64) Piecewise
 // prox is Proximal.Prox of a loss that is piecewise for every target.
 func prox(of exampleLoss, c, h float64, y, k []float64) (f, slope float64) {
 	if len(y) > 1 {
-		kinks, parts := commonKinks(of, y)
-		sum := Piecewise{kinks, make([]float64, len(kinks)+1), make([]float64, len(kinks)+1)}
-		sum.setSum(parts, k)
+		_, parts := commonKinks(of, y)
+		sum := sumOf(parts, k)
 		return sum.prox(c, h)
 	}
 	if k[0] == 0 {
@@ -176,24 +175,30 @@ func (l *Piecewise) refine(kinks []float64) Piecewise {
 	return fine
 }
 
-// setSum sets l to the sum of k[i] times parts[i], which have the same kinks.
-func (l *Piecewise) setSum(parts []Piecewise, k []float64) {
+// sumOf is the sum of k[i] times parts[i], which have the same kinks.
+func sumOf(parts []Piecewise, k []float64) Piecewise {
+	var kinks []float64
+	if len(parts) > 0 {
+		kinks = parts[0].Breakpoints
+	}
+	sum := Piecewise{kinks, make([]float64, len(kinks)+1), make([]float64, len(kinks)+1)}
 	for i, n := range k {
 		if n > 0 { // slopes may be infinite
-			floats.AddScaled(l.Slopes, n, parts[i].Slopes)
-			floats.AddScaled(l.Curvatures, n, parts[i].Curvatures)
+			floats.AddScaled(sum.Slopes, n, parts[i].Slopes)
+			floats.AddScaled(sum.Curvatures, n, parts[i].Curvatures)
 		}
 	}
+	return sum
 }
 
-// mixture is the loss of a site, which depends on the counts: with probability
-// p[i] it has row i of slopes and curvatures. The kinks are common.
+// mixture is the loss of a site, which depends on the counts: with probability p[i] it is rows[i]. The kinks
+// are common.
 type mixture struct {
-	kinks              []float64
-	p                  []float64
-	slopes, curvatures []float64 // len(p) rows of len(kinks)+1
-	likeliest          int       // row
-	reach              []float64 // see setReach
+	kinks     []float64
+	p         []float64
+	rows      []Piecewise
+	likeliest int       // row
+	reach     []float64 // see setReach
 	// probability of a row and all after it, where these are multiples of it; or nil
 	rest []float64
 	side float64 // see marginSide
@@ -214,42 +219,27 @@ func newMixture(of exampleLoss, y []float64, law resample.CountDistribution) *mi
 		slices.SortFunc(order, func(a, b int) int { return cmp.Compare(joint.Row(a)[0], joint.Row(b)[0]) })
 	}
 	for _, i := range order {
-		x.add(joint.P[i], parts, joint.Row(i))
+		x.add(joint.P[i], sumOf(parts, joint.Row(i)))
 		if i == 0 {
 			x.likeliest = len(x.p) - 1
 		}
 	}
-	x.setReach(single && !slices.ContainsFunc(x.curvatures, nonZero))
-	if last := x.row(len(x.p) - 1); single {
-		x.side = last.marginSide()
+	x.setReach(single && !slices.ContainsFunc(parts[0].Curvatures, nonZero))
+	if single {
+		x.side = x.rows[len(x.rows)-1].marginSide()
 	}
 	return x
 }
 
-// add appends the sum of k times parts with probability p, or adds p to the last
-// row where that is the same: a hard margin asks only whether k is 0.
-func (x *mixture) add(p float64, parts []Piecewise, k []float64) {
-	last, n := len(x.p)-1, len(x.kinks)+1
-	x.slopes = append(x.slopes, make([]float64, n)...)
-	x.curvatures = append(x.curvatures, make([]float64, n)...)
-	x.p = append(x.p, p)
-	row := x.row(last + 1)
-	row.setSum(parts, k)
-	if last < 0 {
+// add appends a row of probability p, or adds p to the last row where that is the same: a hard margin asks
+// only whether its count is 0.
+func (x *mixture) add(p float64, row Piecewise) {
+	if last := len(x.p) - 1; last >= 0 && slices.Equal(x.rows[last].Slopes, row.Slopes) &&
+		slices.Equal(x.rows[last].Curvatures, row.Curvatures) {
+		x.p[last] += p
 		return
 	}
-	if before := x.row(last); slices.Equal(before.Slopes, row.Slopes) && slices.Equal(before.Curvatures,
-		row.Curvatures) {
-		x.p = x.p[:last+1]
-		x.p[last] += p
-		x.slopes, x.curvatures = x.slopes[:(last+1)*n], x.curvatures[:(last+1)*n]
-	}
-}
-
-// row is the loss of row i.
-func (x *mixture) row(i int) Piecewise {
-	n := len(x.kinks) + 1
-	return Piecewise{x.kinks, x.slopes[i*n : (i+1)*n], x.curvatures[i*n : (i+1)*n]}
+	x.p, x.rows = append(x.p, p), append(x.rows, row)
 }
 
 // Distribution is that of the predictor: for every row the Gaussian cavity under its proximal map, with an
@@ -257,7 +247,11 @@ func (x *mixture) row(i int) Piecewise {
 func (x *mixture) Distribution(cav Cavity) Distribution {
 	d := Distribution{atoms: slices.Clone(x.kinks)}
 	for i, p := range x.p {
-		d.add(p, cav.Mean, math.Sqrt(cav.Var), &piecewiseMap{x.row(i), cav.C})
+		var f fieldMap = identity{}
+		if !x.rows[i].isZero() {
+			f = &piecewiseMap{x.rows[i], cav.C}
+		}
+		d.add(p, cav.Mean, math.Sqrt(cav.Var), f)
 	}
 	return d
 }

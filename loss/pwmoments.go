@@ -28,12 +28,10 @@ func (x *mixture) Moments(cav Cavity) Moments {
 	for _, kink := range x.kinks {
 		s.kinks = append(s.kinks, normal.TailAt(standardize(kink, cav.Mean, s.sd)))
 	}
-	row := x.row(x.likeliest)
 	sum := mixtureMoments{}
-	sum.reference, _ = row.prox(cav.C, cav.Mean)
+	sum.reference, _ = x.rows[x.likeliest].prox(cav.C, cav.Mean)
 	for i, p := range x.p {
-		row := x.row(i)
-		r, last := s.response(&row, x.reach[i]), x.rest != nil && s.far && !s.near
+		r, last := s.response(&x.rows[i], x.reach[i]), x.rest != nil && s.far && !s.near
 		if last {
 			p = x.rest[i]
 		}
@@ -58,11 +56,14 @@ func (x *mixture) marginMoments(cav Cavity, sd float64) Moments {
 	h, kink, scale := x.side*cav.Mean, x.side*x.kinks[0], 1/(cav.C*sd)
 	to := normal.TailAt(standardize(kink, h, sd))
 	above, varAbove, excess := to.Above(), to.VarAbove(), to.Excess()
-	left, sum := x.left(), mixtureMoments{}
-	likeliest := 2*x.likeliest + left
-	sum.reference = marginProx(cav.C, h, kink, math.Abs(x.slopes[likeliest]), x.curvatures[likeliest])
+	left, sum := 0, mixtureMoments{} // the segment that side turns to the left
+	if x.side < 0 {
+		left = 1
+	}
+	likeliest := &x.rows[x.likeliest]
+	sum.reference = marginProx(cav.C, h, kink, math.Abs(likeliest.Slopes[left]), likeliest.Curvatures[left])
 	for i, p := range x.p {
-		steep, q, last := math.Abs(x.slopes[2*i+left]), x.curvatures[2*i+left], false
+		steep, q, last := math.Abs(x.rows[i].Slopes[left]), x.rows[i].Curvatures[left], false
 		from := to
 		if steep > 0 {
 			z := to.Z - steep*scale
@@ -88,14 +89,6 @@ func (x *mixture) marginMoments(cav Cavity, sd float64) Moments {
 	m := sum.moments()
 	m.Mean *= x.side
 	return m
-}
-
-// left is the segment that side turns to the left.
-func (x *mixture) left() int {
-	if x.side < 0 {
-		return 1
-	}
-	return 0
 }
 
 // marginProx is the proximal map (T3) at h of a loss of slope -steep and curvature q before the kink, 0
@@ -202,8 +195,7 @@ func mapSlopeOf(q, c float64) mapSlope {
 func (x *mixture) setReach(steeper bool) {
 	empty := 0.0
 	for i, p := range x.p {
-		if row := x.row(i); !slices.ContainsFunc(row.Slopes, nonZero) &&
-			!slices.ContainsFunc(row.Curvatures, nonZero) {
+		if x.rows[i].isZero() {
 			empty = p
 		}
 	}
@@ -224,6 +216,11 @@ func (x *mixture) setReach(steeper bool) {
 const negligibleTail = 1e-17 // beside the row without examples
 
 func nonZero(v float64) bool { return v != 0 }
+
+// isZero says whether the loss is 0, as without examples.
+func (l *Piecewise) isZero() bool {
+	return !slices.ContainsFunc(l.Slopes, nonZero) && !slices.ContainsFunc(l.Curvatures, nonZero)
+}
 
 // marginSide is 1 where the multiples of a loss are 0 on the right of their only kink, -1 where that is so
 // mirrored, else 0.

@@ -69,7 +69,11 @@ func Distinct(y []float64) (targets []float64, examples []int) {
 // predictor is then off by up to 1% of the standard deviation over resamples, its variance by up to 4%, its
 // response by up to 0.005 (measured in loss.TestLattice).
 func New(y []float64, law resample.CountDistribution, least float64) *Joint {
-	targets, axes := marginals(y, law)
+	targets, examples := Distinct(y)
+	axes := make([]marginal, len(targets))
+	for j, n := range examples {
+		axes[j] = newMarginal(n, law)
+	}
 	for _, least := range []float64{least, max(least, negligible)} {
 		if x := enumerate(targets, axes, least); x != nil {
 			return x
@@ -80,16 +84,6 @@ func New(y []float64, law resample.CountDistribution, least float64) *Joint {
 
 // marginal is the distribution of the count of one target.
 type marginal struct{ counts, p []float64 }
-
-// marginals lists the distinct targets and the distributions of their counts.
-func marginals(y []float64, law resample.CountDistribution) ([]float64, []marginal) {
-	targets, examples := Distinct(y)
-	axes := make([]marginal, len(targets))
-	for j, n := range examples {
-		axes[j] = newMarginal(n, law)
-	}
-	return targets, axes
-}
 
 // newMarginal is the distribution of the total count of n examples. Where the window of the law starts above
 // 0, the count 0 is added: it alone leaves the cavity as it is, however small its probability.

@@ -55,9 +55,6 @@ func NewTrainer(k linalg.Kernel, l Loss) (*Trainer, error) {
 	t := &Trainer{set: siteLosses{loss: l}}
 	switch k := k.(type) {
 	case *linalg.Sym:
-		if err := train.CheckKernel(k); err != nil {
-			return nil, err
-		}
 		t.system = &dense{kernel: k}
 	case *linalg.LowRankPlusDiag:
 		t.system = &lowRank{kernel: k}
@@ -65,7 +62,7 @@ func NewTrainer(k linalg.Kernel, l Loss) (*Trainer, error) {
 		return nil, fmt.Errorf("there is no trainer for a kernel matrix in the form %T", k)
 	}
 	t.diag = linalg.Diagonal(k)
-	return t, nil
+	return t, k.Check()
 }
 
 // Train trains on p. Without examples f = 0. The error reports bad input, or a loss without a finite value; a

@@ -81,7 +81,7 @@ func NewEP(k *linalg.Sym, l Likelihood) (*EP, error) {
 	if l == nil {
 		return nil, errors.New("there is no likelihood")
 	}
-	return &EP{kernel: k, likelihood: l}, train.CheckKernel(k)
+	return &EP{kernel: k, likelihood: l}, k.Check()
 }
 
 // Fit computes the posterior given set. Without examples that is the prior. The error reports bad input, or a

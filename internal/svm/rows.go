@@ -25,10 +25,7 @@ func NewRows(k *linalg.Sym) (*Rows, error) {
 	if err := linalg.CheckMemory(8*n*n, 0, "the rows of the kernel matrix for training"); err != nil {
 		return nil, err
 	}
-	if err := train.CheckKernel(k); err != nil {
-		return nil, err
-	}
-	return &Rows{k: k, full: make([]atomic.Pointer[[]float64], k.N())}, nil
+	return &Rows{k: k, full: make([]atomic.Pointer[[]float64], k.N())}, k.Check()
 }
 
 // N is the order.

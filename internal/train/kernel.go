@@ -1,50 +1,15 @@
 package train
 
 import (
-	"cmp"
-	"fmt"
-	"math"
-
 	gonum "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/floats"
 
 	"bootbench/blas"
 	"bootbench/linalg"
 )
 
-// tile is the number of rows that one task checks, and the side of the blocks that are transposed at a time.
+// tile is the side of the blocks that are transposed at a time.
 const tile = 64
-
-// CheckKernel refuses a kernel matrix with an element that is not finite, or a negative one on the diagonal,
-// and names the element.
-func CheckKernel(k *linalg.Sym) error {
-	n := k.N()
-	bad := make([]error, (n+tile-1)/tile)
-	linalg.Parallel(len(bad), func(task int) {
-		for i := task * tile; i < min(n, (task+1)*tile) && bad[task] == nil; i++ {
-			bad[task] = checkRow(k.Row(i), i)
-		}
-	})
-	return cmp.Or(bad...)
-}
-
-// checkRow checks row i of K from its diagonal element on.
-func checkRow(row []float64, i int) error {
-	if row[0] < 0 {
-		return fmt.Errorf("kernel element (%d, %d) is %v: the matrix is not positive semidefinite", i+1, i+1,
-			row[0])
-	}
-	if sum := floats.Sum(row); sum-sum == 0 {
-		return nil // a sum is not finite with a term that is not
-	}
-	for j, v := range row {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("kernel element (%d, %d) is %v", i+1, i+j+1, v)
-		}
-	}
-	return nil
-}
 
 // Room is the order for which a trainer makes room when it first meets n active sites of most: their number
 // varies from one resample to the next.

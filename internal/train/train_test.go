@@ -137,29 +137,6 @@ func TestKernel(t *testing.T) {
 	}
 }
 
-// TestCheckKernel names the first element that is wrong, also where several
-// goroutines look.
-func TestCheckKernel(t *testing.T) {
-	for _, m := range []int{70, 1100} {
-		for says, v := range map[string]float64{"(3, 8) is NaN": math.NaN(), "(3, 8) is -Inf": math.Inf(-1)} {
-			k := linalg.NewSym(m)
-			k.Set(2, 7, v)
-			k.Set(m-1, m-1, -1)
-			if err := train.CheckKernel(k); err == nil || !strings.Contains(err.Error(), says) {
-				t.Errorf("%v does not say %q", err, says)
-			}
-		}
-		k := linalg.NewSym(m)
-		if err := train.CheckKernel(k); err != nil {
-			t.Error(err)
-		}
-		k.Set(m-1, m-1, -1)
-		if err := train.CheckKernel(k); err == nil || !strings.Contains(err.Error(), "not positive semidefinite") {
-			t.Error(err)
-		}
-	}
-}
-
 // TestStatus: each status has words of its own, and an error unless it is Converged.
 func TestStatus(t *testing.T) {
 	seen := map[string]bool{}

@@ -98,20 +98,19 @@ func headless(records [][]string) bool {
 		if isNumeric(cell) || isMissing(cell) {
 			continue
 		}
-		texts++
-		again, all := 0, true
+		var below []string
 		for _, rec := range records[1:] {
 			if j < len(rec) && !isMissing(rec[j]) {
-				if rec[j] == cell {
-					again = 1
-				}
-				all = all && isNumeric(rec[j])
+				below = append(below, rec[j])
 			}
 		}
-		if all {
+		if !slices.ContainsFunc(below, func(text string) bool { return !isNumeric(text) }) {
 			return false // a name above numbers
 		}
-		recurring += again
+		texts++
+		if slices.Contains(below, cell) {
+			recurring++
+		}
 	}
 	if texts == 0 {
 		return !counting(records[0])

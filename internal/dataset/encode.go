@@ -157,11 +157,9 @@ func (t *table) settle(c *column) error {
 		omit("has no value and is left out")
 	case c.kind == texts && different == 1 && c.missing == 0:
 		omit("is %s in every row and is left out", quote(c.texts[0]))
+	case c.kind == texts && different == rows && rows >= fewRows && t.withRole(asRowName) != nil:
+		omit("has another text in every row and is left out")
 	case c.kind == texts && different == rows && rows >= fewRows:
-		if t.withRole(asRowName) != nil {
-			omit("has another text in every row and is left out")
-			break
-		}
 		omit("has another text in every row: it names the rows and is no feature")
 		c.role = asRowName
 	case many && free:

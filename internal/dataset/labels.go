@@ -209,14 +209,9 @@ func chooseLabels(names []string, texts bool, positive string) (*Labels, error) 
 // Against is a set of several classes with class k, from 0, as +1 and all others as -1. It shares the inputs.
 func (s *Set) Against(k int) *Set {
 	one := *s
-	one.Classes, one.Task, one.Y = nil, Classification, make([]float64, len(s.Y))
 	one.Labels = &Labels{Classes: Classes{"not " + s.Classes[k], s.Classes[k]}, Texts: s.textClasses, Rest: true}
-	for i, v := range s.Y {
-		one.Y[i] = -1
-		if int(v) == k {
-			one.Y[i] = 1
-		}
-	}
+	one.Y, _ = one.Labels.apply(s.Y, func(v float64) string { return s.Classes[int(v)] }) // all others are the rest
+	one.Classes, one.Task = nil, Classification
 	return &one
 }
 

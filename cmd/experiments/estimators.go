@@ -66,8 +66,7 @@ func (e *estimatorRun) train() int { return e.set.N() / 2 }
 func (e *estimatorRun) run(ctx context.Context) (truth []float64, estimates [][]estimate) {
 	rng := rand.New(rand.NewPCG(e.seed, 0))
 	for range e.splits {
-		drawn, others, err := e.set.Split(e.train(), rng)
-		check(err)
+		drawn, others := e.set.Split(e.train(), rng)
 		j := e.classifier(drawn)
 		truth = append(truth, heldOut(j, others))
 		estimates = append(estimates, slices.Concat(bootstraps(ctx, j), leaveOneOut(ctx, j),

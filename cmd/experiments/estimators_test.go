@@ -21,7 +21,7 @@ func TestEstimators(t *testing.T) {
 	truth, estimates := e.run(t.Context())
 	rng := rand.New(rand.NewPCG(7, 0))
 	for split := range e.splits {
-		drawn, others := need.Two(set.Split(40, rng))(t)
+		drawn, others := set.Split(40, rng)
 		rng.Uint64() // of the folds
 		m := e.classifier(drawn)
 		trainer := svm.NewTrainer(need.One(svm.NewRows(m.Gram()))(t))

@@ -205,25 +205,17 @@ func renumber[T comparable](parts []T) (numbers []int) {
 
 // Head returns a copy of the first n examples, or of all if there are fewer.
 func (s *Set) Head(n int) *Set {
-	return s.Subset(firstRows(max(0, min(n, s.N()))))
-}
-
-// firstRows numbers n rows.
-func firstRows(n int) []int {
-	rows := make([]int, n)
+	rows := make([]int, max(0, min(n, s.N())))
 	for i := range rows {
 		rows[i] = i
 	}
-	return rows
+	return s.Subset(rows)
 }
 
 // Split returns train examples drawn at random, 0 <= train <= N, and the others, both in random order.
-func (s *Set) Split(train int, rng *rand.Rand) (drawn, others *Set, err error) {
-	if train < 0 || train > s.N() {
-		return nil, nil, errorIn(s.Name, "cannot draw %d of %d examples", train, s.N())
-	}
+func (s *Set) Split(train int, rng *rand.Rand) (drawn, others *Set) {
 	order := rng.Perm(s.N())
-	return s.Subset(order[:train]), s.Subset(order[train:]), nil
+	return s.Subset(order[:train]), s.Subset(order[train:])
 }
 
 // numbered are n names: the numbers from 1 behind a prefix.

@@ -102,7 +102,7 @@ func TestObservationCoverage(t *testing.T) {
 		"waves": load(t, "synthetic:waves,n=1000,seed=7"), "uneven noise": uneven} {
 		var held, wide [3][2]float64 // shares, with plain and scaled residuals
 		for split := range splits {
-			train, test := need.Two(set.Split(250, rand.New(rand.NewPCG(uint64(split), 5))))(t)
+			train, test := set.Split(250, rand.New(rand.NewPCG(uint64(split), 5)))
 			test = test.Head(250)
 			spec := model.NewSpec(train, loss.Square{Noise: 0.1 * stat.Variance(train.Y, nil)})
 			spec.Kernel.Gamma = 0.3 / float64(train.D())
@@ -248,7 +248,7 @@ func TestProbabilities(t *testing.T) {
 	var mean [3]calibration.Scores
 	for _, name := range []string{"pima", "crabs", "wisconsin", "synthetic:rings,n=600,d=3"} {
 		set := load(t, name)
-		drawn, fresh := need.Two(set.Split(min(set.N()*2/3, 250), rand.New(rand.NewPCG(0, 5))))(t)
+		drawn, fresh := set.Split(min(set.N()*2/3, 250), rand.New(rand.NewPCG(0, 5)))
 		m, in := build(t, model.Spec{Set: drawn, Standardize: true, Loss: loss.Hinge{C: 1},
 			Kernel: kernel.Spec{Gamma: 1 / float64(set.D())}}), &dataset.Inputs{X: fresh.X}
 		s := need.One(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)

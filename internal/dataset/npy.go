@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"archive/zip"
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"errors"
@@ -141,17 +142,17 @@ func openArray(r io.Reader, opt Options) (a *array, err error) {
 		}
 	}()
 	const longest = 1 << 16 // two dimensions and a type take about a hundred bytes
-	lead := make([]byte, 12)
-	n, _ := io.ReadFull(r, lead)
+	body := bufio.NewReader(r)
+	lead, _ := body.Peek(12)
 	switch {
-	case n < 8 || string(lead[:6]) != "\x93NUMPY":
+	case len(lead) < 8 || string(lead[:6]) != "\x93NUMPY":
 		return nil, errors.New("not a NumPy (.npy) file")
 	case lead[6] != 1 && lead[6] != 2:
 		return nil, fmt.Errorf("NumPy format version %d is not known", lead[6])
-	case n < 12 || lead[6] == 2 && binary.LittleEndian.Uint32(lead[8:]) > longest:
+	case len(lead) < 12 || lead[6] == 2 && binary.LittleEndian.Uint32(lead[8:]) > longest:
 		return nil, damaged
 	}
-	header, err := npy.NewReader(io.MultiReader(bytes.NewReader(lead), r))
+	header, err := npy.NewReader(body)
 	if err != nil {
 		return nil, damaged
 	}
@@ -164,7 +165,7 @@ func openArray(r io.Reader, opt Options) (a *array, err error) {
 		return nil, fmt.Errorf("shape %v: an array of two dimensions is needed", shape)
 	}
 	shape = append(shape, 1)
-	a = &array{rows: shape[0], cols: shape[1], element: kind, order: binary.LittleEndian, body: r,
+	a = &array{rows: shape[0], cols: shape[1], element: kind, order: binary.LittleEndian, body: body,
 		fortran: header.Header.Descr.Fortran}
 	if strings.HasPrefix(name, ">") {
 		a.order = binary.BigEndian

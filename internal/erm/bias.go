@@ -10,12 +10,10 @@ import (
 	"bootbench/internal/train"
 )
 
-// flat is a constant in the kernel, and what of the bias is already in the loss: the predictor is f + bias
-// with f = (K + constant) a.
+// flat is a constant in the kernel and a bias in the loss: the predictor is f + bias, f = (K + constant) a.
 type flat struct{ constant, bias float64 }
 
-// ErrNoFiniteBias says that no finite bias is the best: a loss that keeps decreasing as the predictor grows
-// was trained on examples of one class.
+// ErrNoFiniteBias says that no finite bias is the best: the loss of one class decreases for ever.
 var ErrNoFiniteBias = errors.New(
 	"no finite bias is the best: the training examples are of one class, and the loss goes on falling as the " +
 		"predictor grows")
@@ -27,8 +25,7 @@ const (
 	biasTolerance = 1e-7 // last move of the bias, as a share of it and of the constant's root
 )
 
-// TrainWithBias trains f = K a + b with an unpenalised bias b: sum a = 0. It is the limit of Train on K + c
-// as c grows.
+// TrainWithBias trains f = K a + b with an unpenalised bias b, sum a = 0: the limit of Train on K + c.
 //
 // Each round trains on K + c for one c, the loss shifted by the bias found so far, and adds c sum a to that:
 // the proximal point method in b, by which the dual gets its multiplier for sum a = 0 (Rockafellar 1976). It
@@ -140,9 +137,8 @@ func (l *siteLosses) pull(f float64) float64 {
 	return sum
 }
 
-// constant is the best predictor where that is a constant without loss, the one nearest 0, as of examples of
-// one class under a loss with a flat part: ok. The error is ErrNoFiniteBias where the losses pull the bias to
-// infinity.
+// constant is the constant nearest 0 that has no loss, ok, as of one class under a loss with a flat part. The
+// error is ErrNoFiniteBias where the losses pull the bias to infinity.
 func (l *siteLosses) constant() (b float64, ok bool, err error) {
 	if len(l.Active) == 0 {
 		return 0, true, nil

@@ -38,8 +38,7 @@ func (q *iterate) dual() float64 {
 	return d
 }
 
-// primalResidual is the largest |p_i - f_i| in units of the prior standard deviation; the iterate is optimal
-// where it is 0.
+// primalResidual is the largest |p_i - f_i| in prior standard deviations, 0 at the optimum.
 func (q *iterate) primalResidual() float64 {
 	most := 0.0
 	for i, p := range q.p {

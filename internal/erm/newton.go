@@ -48,8 +48,7 @@ func (x *newton) increaseRidge() bool {
 	return room
 }
 
-// newtonDirection computes the Newton direction dz. It returns the slope of the dual along it; ok is false
-// where the system has no solution.
+// newtonDirection computes the Newton direction dz and the dual's slope along it; not ok: there is none.
 func (t *Trainer) newtonDirection() (slope float64, ok bool) {
 	q, s, x := &t.iterate, t.system, &t.newton
 	train.ResizeAll(len(q.a), &x.e, &x.w, &x.dz, &x.df, &x.da)

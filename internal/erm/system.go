@@ -17,16 +17,13 @@ type system interface {
 	gather(site []int, most int)
 	// mulAdd adds K x to dst.
 	mulAdd(dst, x []float64)
-	// factorise prepares to solve (K + diag(e)) w = b between the sites of finite e >= 0, and reports false
-	// where that is not positive definite.
+	// factorise prepares to solve (K + diag(e)) w = b between sites of finite e >= 0; false: not definite.
 	factorise(e []float64) bool
 	// solve overwrites b with w, 0 where e is infinite.
 	solve(b []float64)
-	// sweep goes through the sites: visit is handed f_i of f = K a, and says by how much it moved a_i. It
-	// leaves f = K a.
+	// sweep visits the sites, each with its f_i of f = K a; visit says by how much it moved a_i.
 	sweep(f, a []float64, visit func(i int, f float64) (step float64, err error)) error
-	// spread writes K a at all sites of the kernel into dst; a is over all of them, 0 where a site is not
-	// active.
+	// spread writes K a at all sites of the kernel into dst; a is over all of them, 0 at inactive ones.
 	spread(dst []float64, active []int, a []float64)
 }
 

@@ -31,14 +31,12 @@ type Trainer struct {
 	flat    flat // of TrainWithBias
 }
 
-// Result is a trained predictor. Its bias is 0 except after Trainer.TrainWithBias, when the weights sum to 0
-// within the tolerance.
+// Result is a trained predictor. After Trainer.TrainWithBias its weights sum to 0 within the tolerance.
 type Result struct {
 	train.Result
 	// Objective is (T1) at F.
 	Objective float64
-	// Gap is Objective less the dual objective, a lower bound of the optimum up to rounding. The optimal f*
-	// obeys
+	// Gap is Objective less the dual objective, a lower bound of the optimum up to rounding. The optimum has
 	//	|F_i - f*_i| <= (2 K_ii Gap)^1/2.
 	Gap float64
 	// Steps counts the Newton steps, and Sweeps the passes of coordinate steps.
@@ -46,8 +44,7 @@ type Result struct {
 }
 
 // NewTrainer returns a Trainer for the positive semidefinite kernel matrix k, a *linalg.Sym or a
-// *linalg.LowRankPlusDiag, and loss l. An element of k that is not finite, or a negative one on its diagonal,
-// is an error.
+// *linalg.LowRankPlusDiag, which it checks, and loss l.
 func NewTrainer(k linalg.Kernel, l Loss) (*Trainer, error) {
 	if l == nil {
 		return nil, errors.New("there is no loss to train with")
@@ -69,8 +66,7 @@ func NewTrainer(k linalg.Kernel, l Loss) (*Trainer, error) {
 // training that ends early returns its last iterate and says so in Status.
 func (t *Trainer) Train(p train.Set, s train.Settings) (*Result, error) { return t.train(p, s, nil) }
 
-// train is Train with K + flat.constant and the loss of f + flat.bias, from weights of the sites on, nil for
-// 0. They may be those of the last Result.
+// train is Train with K + flat.constant and the loss of f + flat.bias, from weights of the sites, nil for 0.
 func (t *Trainer) train(p train.Set, s train.Settings, start []float64) (*Result, error) {
 	m := len(t.diag)
 	if err := errors.Join(p.Check(m, false), s.Default(DefaultTolerance, defaultLimit)); err != nil {
@@ -127,8 +123,7 @@ func (t *Trainer) writeResult() {
 	}
 }
 
-// maximize starts with coordinate sweeps and takes Newton steps until the gap is within the tolerance, at an
-// f computed from a alone.
+// maximize takes coordinate sweeps, then Newton steps until the gap at f = K a is within the tolerance.
 func (t *Trainer) maximize(p *train.Set, s *train.Settings) (certificate, error) {
 	r := &t.result
 	var progress train.Progress
@@ -170,8 +165,7 @@ type certificate struct {
 	scale       float64 // size of the terms that the objectives are made of
 }
 
-// certify computes the objectives and the gap between them, term by term (Fenchel-Young, see the package's
-// page).
+// certify computes the objectives and, term by term, the gap between them (Fenchel-Young, see the package).
 func (t *Trainer) certify() certificate {
 	q, square := &t.iterate, 0.0
 	c := certificate{primal: t.set.fixed, scale: math.Abs(t.set.fixed)}

@@ -16,7 +16,6 @@
 // Trainer fits one training set after the other in its own workspaces, FitFull fits all data in the scratch
 // triangle of the kernel matrix.
 //
-// EP computes the posterior for any other log-concave likelihood, by expectation propagation. It is an
-// approximation: on three sites its means are off by up to 0.1% of the prior standard deviation for probit
-// and logit.
+// EP approximates the posterior of any other log-concave likelihood by expectation propagation: of probit and
+// logit on three sites its means are off by up to 0.1% of the prior standard deviation.
 package gp

@@ -21,9 +21,8 @@ type Likelihood interface {
 	TiltedMoments(c, h float64, y, k []float64) (logZ, mean, variance float64)
 }
 
-// The defaults of train.Settings for expectation propagation. The tolerance bounds the distance between the
-// moments of the sites and those of the posterior: of means in units of the prior standard deviation
-// K_ii^1/2, of variances in units of K_ii.
+// The defaults of train.Settings for expectation propagation. The tolerance bounds the distance of the sites'
+// moments from the posterior's: of means in units of K_ii^1/2, of variances in units of K_ii.
 const (
 	defaultEPTolerance = 1e-8
 	defaultEPSweeps    = 1000
@@ -84,9 +83,8 @@ func NewEP(k *linalg.Sym, l Likelihood) (*EP, error) {
 	return &EP{kernel: k, likelihood: l}, k.Check()
 }
 
-// Fit computes the posterior given set. Without examples that is the prior. The error reports bad input, or a
-// likelihood or a kernel matrix that gives no finite moments; an iteration that ends early returns where it
-// was and says so in Status.
+// Fit computes the posterior given set, the prior without examples. The error reports bad input, or moments
+// that are not finite; an iteration that ends early returns where it was and says so in Status.
 func (e *EP) Fit(set train.Set, s train.Settings) (*EPResult, error) {
 	m, r := e.kernel.N(), &e.result
 	if err := errors.Join(set.Check(m, false), s.Default(defaultEPTolerance, defaultEPSweeps)); err != nil {
@@ -101,8 +99,7 @@ func (e *EP) Fit(set train.Set, s train.Settings) (*EPResult, error) {
 	return r, nil
 }
 
-// prepare groups the examples by active site, those with K_ii > 0, gathers K between these, and starts from
-// sites without influence.
+// prepare groups the examples by active site, of K_ii > 0, gathers K there, and starts from the prior.
 func (e *EP) prepare(set *train.Set) {
 	e.set.Gather(set, e.kernel.N(), func(s int) bool { return e.kernel.At(s, s) > 0 })
 	n := len(e.set.Active)
@@ -160,8 +157,7 @@ func (e *EP) iterate(s train.Settings) error {
 	}
 }
 
-// widening is the relative loss of a cavity's precision from which on a likelihood is taken not to be
-// log-concave: less is the error of its moments.
+// widening is the relative loss of a cavity's precision, beyond errors, of a likelihood not log-concave.
 const widening = 1e-5
 
 // match finds the Gaussians with which the sites have the moments of their tilted distributions, from their
@@ -194,8 +190,7 @@ func (e *EP) match() (residual float64, err error) {
 	return residual, nil
 }
 
-// writeResult writes the posterior mean at all sites into the Result: alpha = K^-1 m is u - t m, and the
-// sites without examples take one pass over K.
+// writeResult writes the posterior mean at all sites into the Result, by the weights K^-1 m = u - t m.
 func (e *EP) writeResult() {
 	r := &e.result
 	clear(r.Weight)

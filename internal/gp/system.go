@@ -14,15 +14,13 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// PivotError reports a training matrix K_aa + diag(s2/k_a) that is not positive definite to working
-// precision.
+// PivotError reports a training matrix K_aa + diag(s2/k_a) that is not positive definite, as rounded.
 type PivotError struct {
 	// Site is the site (from 0) at which the Cholesky factorisation stopped.
 	Site int
 	// Pivot is what was left of its diagonal element: zero, negative or NaN.
 	Pivot float64
-	// Jitter is a value that, added to the diagonal of K, repairs a matrix that is positive semidefinite up
-	// to rounding. It is NaN where Pivot is NaN.
+	// Jitter, added to the diagonal of K, repairs what rounding spoilt. It is NaN where Pivot is NaN.
 	Jitter float64
 }
 

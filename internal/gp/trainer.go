@@ -110,8 +110,7 @@ func (t *Trainer) solve() (err error) {
 	return err
 }
 
-// Alpha is a view of the dual weights over all M sites, zero where the weight was 0. The next Fit overwrites
-// it.
+// Alpha is a view of the dual weights over all M sites, 0 where the weight was 0, until the next Fit.
 func (t *Trainer) Alpha() []float64 { return t.alpha }
 
 // Bias is that of the last Fit.

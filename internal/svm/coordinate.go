@@ -1,8 +1,7 @@
 package svm
 
-// ascend maximises the dual by coordinate steps until no violation exceeds tolerance or so many rows of K
-// have been used, and returns how many were: over one weight at a time, with a bias over two. Steps end at
-// the kinks of phi.
+// ascend maximises the dual by coordinate steps, over one weight at a time, with a bias over two, until no
+// violation exceeds tolerance, at most so many, and returns how many. Steps end at the kinks of phi.
 func (q *dual) ascend(tolerance float64, steps int) (made int) {
 	if q.biased {
 		return q.ascendPairs(tolerance, steps)
@@ -21,8 +20,7 @@ func (q *dual) ascend(tolerance float64, steps int) (made int) {
 }
 
 // recheckCandidate returns the given site if its violation exceeds tolerance, else that of the largest
-// violation, -1 if none exceeds it. Where the K_ii differ, the largest gain and the largest violation can be
-// at two sites.
+// violation, which need not gain most, or -1.
 func (q *dual) recheckCandidate(site int, tolerance float64) int {
 	if site >= 0 {
 		if slope := q.ascentSlope(site); slope > tolerance || slope < -tolerance {

@@ -37,8 +37,7 @@ type dual struct {
 	sites           []int     // workspace: the next active sites
 }
 
-// begin sets the boxes. It starts from scale times the present beta if scale > 0 and the sites with boxes are
-// the same, resumed, and from 0 otherwise.
+// begin sets the boxes. It resumes at scale > 0 times the present beta if the sites with boxes are the same.
 func (q *dual) begin(b *sides, biased bool, scale float64) (resumed bool) {
 	q.sites = q.sites[:0]
 	for s := range b[0] {
@@ -125,8 +124,7 @@ func (q *dual) setBox(i int, minus, plus float64) {
 	}
 }
 
-// free reports whether weight i lies inside a linear piece of phi: at the optimum f_i = floor_i = ceil_i
-// then.
+// free reports whether weight i lies inside a linear piece of phi; f_i = floor_i = ceil_i at the optimum.
 func (q *dual) free(i int) bool { return q.floor[i] == q.ceil[i] }
 
 // pieceEnd is the end of weight i's linear piece of phi in a direction in which the weight can move.
@@ -140,8 +138,7 @@ func (q *dual) pieceEnd(i int, direction float64) float64 {
 	return q.low[i]
 }
 
-// ascentSlope is the slope of the dual along beta_i in the direction in which the dual increases: 0 where
-// Kuhn-Tucker holds. Its size is the violation.
+// ascentSlope is the dual's slope along beta_i if it can increase, 0 where Kuhn-Tucker holds: the violation.
 func (q *dual) ascentSlope(i int) float64 {
 	if slope := q.floor[i] - q.f[i]; slope > 0 {
 		return slope
@@ -152,8 +149,7 @@ func (q *dual) ascentSlope(i int) float64 {
 	return 0
 }
 
-// advance moves weight i by a step, at most to the end of its piece, and returns by how much. It leaves f to
-// the caller.
+// advance moves weight i by a step, at most to the end of its piece, and returns by how much; f stays.
 func (q *dual) advance(i int, step float64) (moved float64) {
 	before, end := q.beta[i], q.pieceEnd(i, step)
 	if step > 0 {
@@ -243,8 +239,7 @@ func (q *dual) biasInterval() (from, to float64) {
 	return from, to
 }
 
-// bias is the mean of the biases that the free weights require; without free weights it is the middle of
-// biasInterval, or its finite end.
+// bias is the mean of those that the free weights require, else the middle of biasInterval or its finite end.
 func (q *dual) bias() float64 {
 	if !q.biased {
 		return 0

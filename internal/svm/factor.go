@@ -50,8 +50,7 @@ func (c *factor) reserve(m int) {
 const minBlockedOrder = 48
 
 // factorise computes the factor over index in one call of LAPACK's potrf. It reports false, and leaves the
-// members out, where K is singular on index to working precision, and for orders so small that it does not
-// pay.
+// members out, where K is singular there to working precision, and for orders for which it does not pay.
 func (c *factor) factorise(q *dual) bool {
 	m := len(c.index)
 	if m < minBlockedOrder {

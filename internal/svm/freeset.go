@@ -42,8 +42,7 @@ func (c *freeSet) reset(q *dual) {
 	}
 }
 
-// countChanges counts the weights that have become free or bounded since the factor was last updated, and the
-// free ones in all.
+// countChanges counts the weights that joined and left the free ones since the last update, and these.
 func (c *freeSet) countChanges(q *dual) (joined, left, free int) {
 	for i := range q.beta {
 		if q.free(i) {
@@ -134,8 +133,7 @@ func (c *freeSet) removeBounded(q *dual) {
 	}
 }
 
-// newtonSteps takes Newton steps, each of which either reaches the maximum over the members or removes those
-// that meet an end. It leaves f to updateF.
+// newtonSteps takes Newton steps up to the maximum over the members; those that meet an end leave.
 func (c *freeSet) newtonSteps(q *dual) {
 	for _, i := range c.index {
 		c.gradient[i] = q.floor[i] - q.f[i]
@@ -164,8 +162,7 @@ func (c *freeSet) newtonSteps(q *dual) {
 	}
 }
 
-// centerStep shifts the bias so that the weights sum to 0 after the step, and takes the shift out of step and
-// gradient.
+// centerStep takes out of step and gradient the bias with which the weights sum to 0 after the step.
 func (c *freeSet) centerStep(q *dual) {
 	m := len(c.index)
 	ones, step := c.ones[:m], c.step[:m]
@@ -234,8 +231,7 @@ func (c *freeSet) nullspaceStep(q *dual) (changed, bounded bool) {
 	return false, true
 }
 
-// flatSlope is the slope per unit of sum |z| below which the dual counts as constant along a direction
-// without curvature.
+// flatSlope is the slope per unit of sum |z| below which the dual counts as constant.
 const flatSlope = 1e-10
 
 // nullspaceDirection leaves z_F in step, in the direction in which the dual increases, for the weight i that

@@ -27,10 +27,9 @@ type LeftOut struct {
 // errNotTrained reports LeaveOut without a converged Train before.
 var errNotTrained = errors.New("no converged training to leave an example out of")
 
-// LeaveOut trains without example i, starting from the full solution, which the last Train must have found
-// and which stays as it is: the next call starts from there as well. The weight of the example left out goes
-// to the others by an exact step over the free ones. Problem and Settings of that Train must not have been
-// changed.
+// LeaveOut trains without example i, starting from the full solution of the last Train, which stays as it is
+// and whose Problem must not have changed. The weight of the example left out goes to the others by an exact
+// step over the free ones.
 func (t *Trainer) LeaveOut(i int) (LeftOut, error) {
 	q, w := &t.dual, &t.full
 	p := &w.problem

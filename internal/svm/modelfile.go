@@ -37,8 +37,7 @@ const (
 	FilePrecomputed = "precomputed" // values brought along
 )
 
-// Write writes m as LIBSVM's tools read it. Every number is in the shortest form that reads back to the same
-// float64.
+// Write writes m as LIBSVM's tools read it, each number in the shortest form that reads back to the same.
 func (m *ModelFile) Write(w io.Writer) error {
 	support, positive := m.supportVectors()
 	out := bufio.NewWriter(w)

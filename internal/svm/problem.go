@@ -27,8 +27,7 @@ func (p *Problem) check(m int) error {
 	return p.Check(m, true)
 }
 
-// InfeasibleError reports hard margins that contradict each other at one site, whatever the kernel is
-// elsewhere.
+// InfeasibleError reports hard margins that contradict each other at one site.
 type InfeasibleError struct {
 	// I and J are examples (from 0) with opposite labels on one site. Where J is -1, the kernel is zero at
 	// the site of example I, and so is every predictor.
@@ -89,8 +88,7 @@ func (b *sides) gather(p *Problem, k *Rows) error {
 	return nil
 }
 
-// share is what an example of box c carries of its side's dual weight: in proportion to c. Where there are
-// hard margins they carry all, in equal parts.
+// share is what an example of box c carries of its side's dual weight: in proportion to c, hard ones all.
 func (b *side) share(c float64) float64 {
 	switch {
 	case c == 0:

@@ -10,9 +10,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Rows is a kernel matrix of order N in full rows. A row is gathered from the stored triangle when it is
-// first asked for, and kept: gathering all of them would cost more than a short training. Any number of
-// goroutines may share it.
+// Rows is a kernel matrix of order N in full rows, which goroutines may share. A row is gathered from the
+// stored triangle when it is first asked for, and kept: all would cost more than a short training.
 type Rows struct {
 	k    *linalg.Sym
 	full []atomic.Pointer[[]float64]
@@ -34,8 +33,7 @@ func (m *Rows) N() int { return m.k.N() }
 // Diag is K_ii.
 func (m *Rows) Diag(i int) float64 { return m.k.At(i, i) }
 
-// Row is row i of K, which nobody may write to. Two goroutines that ask for it first may both gather it; what
-// they gather is the same.
+// Row is row i of K, read-only. Goroutines that ask for it first may each gather it, to the same end.
 func (m *Rows) Row(i int) []float64 {
 	if row := m.full[i].Load(); row != nil {
 		return *row

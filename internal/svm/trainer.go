@@ -7,8 +7,7 @@ import (
 	"bootbench/internal/train"
 )
 
-// DefaultTolerance is the largest violation of the Kuhn-Tucker conditions, in units of y f, that counts as
-// converged by default: LIBSVM's.
+// DefaultTolerance is LIBSVM's bound on the violation of the Kuhn-Tucker conditions, in units of y f.
 const DefaultTolerance = 1e-3
 
 // Trainer trains on one weighted set after the other over the M sites of a kernel matrix, whose rows it
@@ -21,8 +20,7 @@ type Trainer struct {
 	full   fullSolution
 }
 
-// NewTrainer returns a Trainer for the positive semidefinite kernel matrix k, whose rows other Trainers may
-// share.
+// NewTrainer returns a Trainer for the positive semidefinite kernel matrix k, which Trainers may share.
 func NewTrainer(k *Rows) *Trainer {
 	t := &Trainer{}
 	t.dual.whole, t.dual.everywhere = k, make([]float64, k.N())
@@ -32,9 +30,8 @@ func NewTrainer(k *Rows) *Trainer {
 	return t
 }
 
-// Train trains on p. Labels of one sign only are nothing special, and without examples f = 0. The error
-// reports bad input, or an *InfeasibleError; a training that ends early returns its last iterate and says so
-// in Status.
+// Train trains on p, also on one class; without examples f = 0. The error reports bad input, or an
+// *InfeasibleError; a training that ends early returns its last iterate and says so in Status.
 func (t *Trainer) Train(p Problem, s train.Settings) (*Result, error) {
 	m, n := t.dual.whole.N(), len(p.Y)
 	if err := errors.Join(p.check(m), s.Default(DefaultTolerance, 100000+200*n)); err != nil {
@@ -54,8 +51,7 @@ func (t *Trainer) Train(p Problem, s train.Settings) (*Result, error) {
 	return r, nil
 }
 
-// FreeSites lists the sites whose weights the last Train left strictly inside their boxes, where f is the
-// examples' label.
+// FreeSites lists the sites with weights strictly inside their boxes, where f is the examples' label.
 func (t *Trainer) FreeSites() (list []int) {
 	for i, s := range t.dual.active {
 		if t.dual.free(i) {

@@ -11,8 +11,7 @@ import (
 // tile is the side of the blocks that are transposed at a time.
 const tile = 64
 
-// Room is the order for which a trainer makes room when it first meets n active sites of most: their number
-// varies from one resample to the next.
+// Room is the order for which a trainer makes room at n active sites of most, which vary between resamples.
 func Room(n, most int) int { return min(n+n/16+8, max(n, most)) }
 
 // ResizeSquare makes *a hold a matrix of order n, undefined, and returns its stride. Where *a does not
@@ -28,8 +27,7 @@ func ResizeSquare(a *[]float64, n, most int) (stride int) {
 	return paddedStride(n)
 }
 
-// paddedStride is n rounded up to an odd number of cache lines, so that walking down a column of rows of that
-// length uses all cache sets.
+// paddedStride is n rounded up to an odd number of cache lines, so that columns use all cache sets.
 func paddedStride(n int) int { return 8 * ((n+7)/8 | 1) }
 
 // GatherUpper copies the upper triangle of K between the listed sites into dst, row-major with rows stride

@@ -27,8 +27,7 @@ type Set struct {
 // Stopped reports whether the training is to end.
 func (p *Set) Stopped() bool { return p.Stop != nil && p.Stop() }
 
-// Check reports the first thing wrong with p as a training set on m sites. Only hard margins have infinite
-// weights.
+// Check reports the first thing wrong with p on m sites. Only hard margins have infinite weights.
 func (p *Set) Check(m int, hard bool) error {
 	if len(p.Weight) != len(p.Y) {
 		return fmt.Errorf("%d weights do not fit %d targets", len(p.Weight), len(p.Y))
@@ -47,8 +46,7 @@ func (p *Set) Check(m int, hard bool) error {
 	return nil
 }
 
-// Groups are the examples of positive weight, sorted by active site: active site p has those numbered
-// First[p] to First[p+1]-1.
+// Groups are the examples of positive weight by active site: site p has First[p] to First[p+1]-1 of them.
 type Groups struct {
 	Active  []int     // the active sites, ascending
 	First   []int     // length len(Active)+1

@@ -16,8 +16,7 @@ const (
 	IterationLimit
 	// Stalled: the residual stays above the tolerance, because of rounding errors where the problem is convex.
 	Stalled
-	// Diverged: the dual objective grows without bound, because hard constraints contradict each other to
-	// working precision.
+	// Diverged: the dual grows without bound, as hard constraints contradict each other, as rounded.
 	Diverged
 	// Cancelled: Set.Stop ended it.
 	Cancelled

@@ -19,8 +19,7 @@ type Trainer interface {
 	Fit(weight, target, f []float64) error
 }
 
-// Resumer is a Trainer that may start at the end of its last fit, of the same targets and of weights that
-// were smaller by the factor times.
+// Resumer is a Trainer that may start at its last fit, of the same targets and weights smaller by times.
 type Resumer interface {
 	Trainer
 	Resume(times float64, weight, target, f []float64) error
@@ -72,8 +71,7 @@ func Default[T int | float64](name string, setting *T, value T) error {
 	return nil
 }
 
-// Resize returns s with length n, in new memory only where the old does not suffice. The elements are
-// undefined.
+// Resize returns s with length n, in new memory only where the old does not suffice, undefined.
 func Resize[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)

@@ -210,7 +210,7 @@ func chooseLabels(names []string, texts bool, positive string) (*Labels, error) 
 func (s *Set) Against(k int) *Set {
 	one := *s
 	one.Labels = &Labels{Classes: Classes{"not " + s.Classes[k], s.Classes[k]}, Texts: s.textClasses, Rest: true}
-	one.Y, _ = one.Labels.apply(s.Y, func(v float64) string { return s.Classes[int(v)] }) // all others are the rest
+	one.Y, _ = one.Labels.apply(s.Y, func(v float64) string { return s.Classes[int(v)] })
 	one.Classes, one.Task = nil, Classification
 	return &one
 }

@@ -157,14 +157,15 @@ func (j *Job) refinedTests(s Settings) (more []loss.Test) {
 // these are too few to have left out examples of both classes.
 func (j *Job) refined(r *refit.Retraining, solution *solver.Solution, s Settings) (
 	*report.Refined, *predict.Probabilities) {
-	test, agreement := r.Tests[0], multifidelity.Against(solution, r.Result)
+	test := r.Tests[0]
+	varianceRatio, contradictions := multifidelity.Against(solution, r.Result)
 	out := &report.Refined{
 		Resamples: r.Resamples, Method: r.Method.String(), OneClass: r.OneClass,
 		EquivalentResamples: null.Float(test.EquivalentResamples),
 		TestError:           null.Float(test.Error), SE: null.Float(test.SE),
 		Err632: null.Float(math.NaN()), Err632Plus: null.Float(math.NaN()),
 		BaggedError: null.Float(test.BaggedError), BaggedSE: null.Float(test.BaggedSE),
-		VarianceRatio: null.Float(agreement.VarianceRatio), Contradicts: agreement.Contradictions(),
+		VarianceRatio: null.Float(varianceRatio), Contradicts: contradictions,
 		Time: report.RefinedTime{Fits: r.Stats.Elapsed.Seconds(),
 			Total: (r.Setup + r.Stats.Elapsed).Seconds(), Iterations: r.Batch.Iterations, Exact: r.Batch.Exact},
 	}

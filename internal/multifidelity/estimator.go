@@ -28,7 +28,7 @@ type Estimator struct {
 	solution *solver.Solution
 	known    Expectation // empty: no control
 	warnings []string
-	period   int // resamples that depend on each other, see resample.Period
+	period   int // resamples that depend on each other
 	done     int // resamples taken in
 
 	center   []float64   // the theory's mean, M + P

@@ -24,8 +24,8 @@ import (
 
 // RefineSettings say how to refine a solution's averages by exact resamples.
 type RefineSettings struct {
-	// RetrainSettings name at least 2 Resamples. Under a scheme whose resamples belong together
-	// (resample.Period) they are raised to whole periods, two at least. The Plan is the scheme's. Where all
+	// RetrainSettings name at least 2 Resamples. Under a scheme whose resamples belong together they are raised
+	// to whole periods, two at least. The Plan is the scheme's. Where all
 	// resamples are trained again, one by one, OnFit sees them again from r = 0 on.
 	RetrainSettings
 	// Accuracy, if positive, goes on after Resamples until the standard error of the first test's left-out
@@ -70,8 +70,11 @@ func Refine(ctx context.Context, m *model.Model, s *solver.Solution, scheme resa
 	}
 	result, err := r.refine(ctx)
 	checked := !r.settings.Batch.Single && !settings.Unchecked && m.Form() != model.ScaLAPACK
-	if err != nil || !checked || len(multifidelity.Against(s, result.Result).Contradictions()) == 0 {
+	if err != nil || !checked {
 		return result, err
+	}
+	if _, contradictions := multifidelity.Against(s, result.Result); contradictions == nil {
+		return result, nil
 	}
 	off, err := r.offSingle(ctx)
 	if err != nil || !(off > allowedOff) {

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/blas/blas64"
-
 	"bootbench/internal/need"
 	"bootbench/internal/retrain"
 	"bootbench/internal/train"
@@ -91,10 +89,6 @@ func TestLearnersRefuse(t *testing.T) {
 		if _, err := learners(); err == nil {
 			t.Errorf("%s passes", name)
 		}
-	}
-	if _, err := retrain.Predicting(retrain.Square(process.kernel, 1, false), p.Site, 6,
-		blas64.General{Rows: 1})(); err == nil {
-		t.Error("a cross-kernel of other sites passes")
 	}
 	// Two examples of one input that no hard margin meets together.
 	learn := need.One(retrain.Margin(process.kernel, math.Inf(1), loss.ClassWeights{}, false, 0)())(t)

@@ -49,8 +49,7 @@ type Settings struct {
 	// all may be left out, and averages over none are NaN. Under a plan of longer period, whose fits belong
 	// together, none is.
 	MaxSkipped float64
-	// Workers is the number of fits, or blocks of fits, that run at a time; 0 means GOMAXPROCS. One works on
-	// the goroutine that called Run.
+	// Workers is the number of fits, or blocks of fits, that run at a time; 0 means GOMAXPROCS.
 	Workers int
 	// Tests are the losses by which left-out examples are judged.
 	Tests []loss.Test

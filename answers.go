@@ -157,7 +157,6 @@ func Predict(ctx context.Context, spec Spec, inputs *Inputs, o Options) (*Predic
 	}
 	settings := o.settings()
 	settings.Refine.Resamples = 0
-	settings.Intervals = answer.Intervals{}.For(spec.Set, settings.Level)
 	r, err := j.Predict(ctx, inputs, settings)
 	if err == nil {
 		err = j.Solution.Status.Err()
@@ -167,7 +166,7 @@ func Predict(ctx context.Context, spec Spec, inputs *Inputs, o Options) (*Predic
 	}
 	a := r.(*report.Prediction)
 	p := &Prediction{Mean: a.Points.Mean, SD: a.Points.SD, Probability: a.Points.Probability}
-	if settings.Intervals.Of == answer.Observation {
+	if a.Interval.Interval == answer.Observation {
 		p.Lower, p.Upper = a.Points.Lower, a.Points.Upper
 	}
 	return p, nil

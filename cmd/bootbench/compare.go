@@ -52,7 +52,7 @@ func runCompare(a *app, o *options, data []string) error {
 		c.Data = append(c.Data, of.Title())
 	}
 	return printRows(a, rowRun[bench.CompareRow]{
-		tasks: tasks, together: 1, document: c, csv: "compare.csv",
+		tasks: tasks, together: 1, document: c,
 		status: func(row bench.CompareRow) string { return row.Status },
 		finish: func(rows []bench.CompareRow, _ bool) (any, []string) {
 			c.Rows = rows

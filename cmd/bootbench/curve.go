@@ -102,7 +102,7 @@ func (c *curve) solveAll(a *app) error {
 		shown = report.Growing{Curve: doc}
 	}
 	return printRows(a, rowRun[report.Estimate]{
-		tasks: tasks, together: pathLength, document: shown, csv: "curve.csv",
+		tasks: tasks, together: pathLength, document: shown,
 		status: func(e report.Estimate) string { return e.Status },
 		finish: func(results []report.Estimate, complete bool) (json any, warnings []string) {
 			doc.Time = j.Times

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"slices"
@@ -17,7 +16,6 @@ import (
 	"bootbench/internal/report"
 	"bootbench/internal/tune"
 	"bootbench/kernel"
-	"bootbench/linalg"
 )
 
 // runEstimate reads DATA, estimates and prints.
@@ -30,12 +28,7 @@ func runEstimate(a *app, o *options, data []string) error {
 	if p.choice.again != nil {
 		s.Choose = p.choice.again(tune.Each)
 	}
-	return a.ask(p, func(m answer.Machine) (report.Answer, error) {
-		if err := o.checkCovariance(p.spec.Set.N()); err != nil {
-			return nil, err
-		}
-		return m.Estimate(a.ctx, s)
-	})
+	return a.ask(p, func(m answer.Machine) (report.Answer, error) { return m.Estimate(a.ctx, s) })
 }
 
 // runRows reads DATA and prints its rows, those that a look is worth first.
@@ -104,15 +97,6 @@ func (o *options) draw(p *problem, byDefault func(model.Spec) int) error {
 		}
 	}
 	return nil
-}
-
-// checkCovariance refuses covariances that do not fit.
-func (o *options) checkCovariance(points int) error {
-	if o.covarianceMatrix == "" {
-		return nil
-	}
-	return linalg.CheckMemory(16*int64(points)*int64(points), o.maxMemory,
-		fmt.Sprintf("the covariances of %d predictions", points))
 }
 
 // writeMatrix writes a NumPy array.

@@ -235,7 +235,7 @@ func (g *grid) solve() error {
 		}))
 	}
 	return printRows(a, rowRun[report.GridCell]{
-		tasks: tasks, together: 1, document: doc, csv: "grid.csv",
+		tasks: tasks, together: 1, document: doc,
 		record: func(c *report.GridCell) any { // the errors of the examples are in no document
 			return &struct {
 				Cell     *report.GridCell

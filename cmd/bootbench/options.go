@@ -11,6 +11,7 @@ import (
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
+	"bootbench/internal/predict"
 	"bootbench/internal/retrain"
 	"bootbench/internal/svm"
 	"bootbench/internal/tune"
@@ -63,13 +64,13 @@ type options struct {
 	covarianceMatrix string // file
 	by               string
 
-	over, models                            []string
-	sizes                                   []int
-	method, replicates, inputs, model, csv  string
-	interval, residuals, format, exportName string
-	ard                                     bool
-	journal                                 string
-	shard                                   part
+	over, models                           []string
+	sizes                                  []int
+	method, replicates, inputs, model, csv string
+	format, exportName                     string
+	ard                                    bool
+	journal                                string
+	shard                                  part
 }
 
 // The names of flags that belong together.
@@ -186,8 +187,9 @@ func (o *options) declare() {
 	o.Switch(&o.asked.NoPoints, "no-points")
 	o.Switch(&o.verbose, "verbose")
 	o.Number(&o.asked.Level, "level", 0.95, flags.Inside(0, 1))
-	o.Choice(&o.interval, "interval", []string{answer.Estimator, answer.Observation}, "")
-	o.Choice(&o.residuals, "residuals", []string{answer.Plain, answer.Scaled}, answer.Plain)
+	o.Choice(&o.asked.Intervals.Of, "interval", []string{answer.Estimator, answer.Observation}, "")
+	plain, scaled := string(predict.PlainResiduals), string(predict.ScaledResiduals)
+	o.Choice((*string)(&o.asked.Intervals.Residuals), "residuals", []string{plain, scaled}, plain)
 	o.Value("quantiles", "", flags.Numbers(&o.asked.Quantiles, flags.Inside(0, 1)))
 	o.Text(&o.covarianceMatrix, "covariance")
 	o.Text(&o.model, "model/train")

@@ -23,37 +23,21 @@ func runPredict(a *app, o *options, data []string) error {
 	if o.model != "" {
 		return predictByFile(a, o)
 	}
-	s, err := o.answers()
-	if err != nil {
-		return err
-	}
-	p, err := a.readProblem(o, data[0])
+	p, s, err := a.asked(o, data[0])
 	if err != nil {
 		return err
 	}
 	in, err := p.spec.Set.Encoding().LoadInputs(a.tasks.place(o.inputs), o.readOptions(a.console.In))
+	if err == nil {
+		err = checkTargets(in)
+	}
 	if err != nil {
 		return err
 	}
 	if a.tasks.place(o.inputs) != o.inputs {
 		in.Name = o.inputs
 	}
-	if s.Scheme, err = o.designed(o.ratio, p.spec.Set); err != nil {
-		return err
-	}
-	s.Intervals = answer.Intervals{Of: o.interval, Residuals: o.residuals}.For(p.spec.Set, o.asked.Level)
-	for _, err := range []error{checkTargets(in), s.Intervals.Check(p.spec.Set, o.asked.Level),
-		a.refining(p, s.Refine)} {
-		if err != nil {
-			return usage.Wrap(err)
-		}
-	}
-	return a.ask(p, func(m answer.Machine) (report.Answer, error) {
-		if err := o.checkCovariance(in.N()); err != nil {
-			return nil, err
-		}
-		return m.Predict(a.ctx, in, s)
-	})
+	return a.ask(p, func(m answer.Machine) (report.Answer, error) { return m.Predict(a.ctx, in, s) })
 }
 
 // checkTargets refuses new targets that are beyond the range of numbers.
@@ -76,7 +60,7 @@ func (o *options) checkPredict(a *app, data []string) error {
 		return usage.Errorf("DATA and --test cannot both be standard input")
 	case o.csv == "-" && a.outputs.json == "-":
 		return usage.Errorf("--csv and --json cannot both take standard output")
-	case o.Given("residuals") && o.interval == answer.Estimator:
+	case o.Given("residuals") && o.asked.Intervals.Of == answer.Estimator:
 		return usage.Errorf("--residuals belongs to --interval %s", answer.Observation)
 	}
 	return nil

@@ -44,7 +44,7 @@ func printRows[R any](a *app, c rowRun[R]) error {
 	d := c.document
 	delivered := a.deliver(&report.Sheet{
 		Answer: d, Text: func(w io.Writer) error { return report.WriteEnd(w, d) }, JSON: json,
-		CSV: c.csv, WriteCSV: d.WriteCSV, Warnings: warnings, Figures: d.Figures(),
+		CSV: a.command.name + ".csv", WriteCSV: d.WriteCSV, Warnings: warnings, Figures: d.Figures(),
 	})
 	switch {
 	case delivered != nil:

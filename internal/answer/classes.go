@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
@@ -159,7 +160,7 @@ func (c *Classes) Retrain(ctx context.Context, how Retraining) (report.Answer, e
 // drawn is the plan of resamples that r describes.
 func (c *Classes) drawn(r *report.Classes, scheme resample.Scheme, seed uint64) resample.Resamples {
 	r.Resampling = &report.ClassResampling{Resampling: Resampling(scheme, c.Set.N()), Seed: seed}
-	return resample.Resamples{Scheme: scheme, Seed: seed, Y: c.ones()}
+	return resample.Resamples{Scheme: scheme, Seed: seed, Y: slices.Repeat([]float64{1}, c.Set.N())}
 }
 
 // CrossValidate judges the decision by exact fits without every fold, the same folds for all classifiers.
@@ -173,18 +174,22 @@ func (c *Classes) LeaveOneOut(ctx context.Context, _ loo.Method, _ bool) (report
 }
 
 func (c *Classes) validate(ctx context.Context, command string, v Validation) (report.Answer, error) {
-	r := c.report(command)
-	plan, err := c.folds(&v, r)
+	if v.Design.Stratum == nil && v.Design.Group == nil {
+		v.Design.Stratum = c.Set.ClassOf()
+	}
+	folds, err := v.partition(nil, false)
 	if err != nil {
 		return nil, err
 	}
+	r := c.report(command)
+	r.Folding = report.Folding{Folds: folds.Period(), Repeats: max(1, v.Repeats), FoldsOf: folds.what}
+	plan := resample.Resamples{Scheme: folds.Sampler, Seed: v.Seed, Y: slices.Repeat([]float64{1}, c.Set.N())}
 	if v.Choose != nil {
-		r.FoldsOf += ", " + v.Anew + " without each"
-		f, err := c.fitNested(ctx, v, plan, r.Folds*r.Repeats)
+		fits, err := c.fitNested(ctx, v, plan, r.Folds*r.Repeats)
 		if err != nil {
 			return nil, err
 		}
-		return r, c.judge(ctx, r, f, plan)
+		return r, c.judge(ctx, r, fits, plan)
 	}
 	return c.decide(ctx, r, plan, func(_ int, b classifier, onFit onFit) (*refit.Retraining, error) {
 		own := plan
@@ -202,58 +207,31 @@ func (c *Classes) validate(ctx context.Context, command string, v Validation) (r
 // onFit takes in an exact fit.
 type onFit = func(b int, weight, f []float64)
 
-// decide judges the decision by fits of every classifier, which fit makes. ErrElsewhere ends it once each has
-// made its fits.
+// decide judges the decision by fits of every classifier, which fit makes.
 func (c *Classes) decide(ctx context.Context, r *report.Classes, plan resample.Resamples,
 	fit func(k int, b classifier, onFit onFit) (*refit.Retraining, error)) (report.Answer, error) {
 	var fits []fields
-	elsewhere := false
-	for k, b := range c.classifiers() {
+	all := c.classifiers()
+	err := each(all, func(k int, b classifier) error {
 		result, err := fit(k, b, func(r int, _, f []float64) {
 			if r == len(fits) {
-				fits = append(fits, nil)
+				fits = append(fits, make(fields, len(all)))
 			}
-			values := make([]float32, len(b.Site))
+			fits[r][k] = make([]float32, len(b.Site))
 			for example, site := range b.Site {
-				values[example] = float32(f[site])
+				fits[r][k][example] = float32(f[site])
 			}
-			fits[r] = append(fits[r][:k], values) // where resamples are trained again, instead of the first fit
 		})
-		if errors.Is(err, ErrElsewhere) {
-			elsewhere = true
-			continue
+		if err == nil {
+			r.OneClass += result.OneClass
+			err = ctx.Err()
 		}
-		if err = cmp.Or(err, ctx.Err()); err != nil {
-			return nil, err
-		}
-		r.OneClass += result.OneClass
-	}
-	if elsewhere {
-		return nil, ErrElsewhere
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	return r, c.judge(ctx, r, fits, plan)
-}
-
-// folds is the plan of a validation's fits, which r describes; classes are strata.
-func (c *Classes) folds(v *Validation, r *report.Classes) (plan resample.Resamples, err error) {
-	if v.Design.Stratum == nil && v.Design.Group == nil {
-		v.Design.Stratum = c.Set.ClassOf()
-	}
-	plan.Y, plan.Seed = c.ones(), v.Seed
-	folds, what, err := v.partition(plan.Y, false)
-	if err != nil {
-		return plan, err
-	}
-	plan.Scheme, r.Folds, r.Repeats, r.FoldsOf = folds, folds.Period(), max(1, v.Repeats), what
-	return plan, nil
-}
-
-func (c *Classes) ones() []float64 {
-	ones := make([]float64, c.Set.N())
-	for i := range ones {
-		ones[i] = 1
-	}
-	return ones
 }
 
 // report is the head of an answer.

@@ -9,8 +9,6 @@ import (
 	"runtime"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
@@ -54,12 +52,18 @@ func tenFolds(set *dataset.Set) Validation {
 
 // Check refuses folds that there cannot be.
 func (v *Validation) Check() error {
-	_, _, err := v.partition(nil, false)
+	_, err := v.partition(nil, false)
 	return err
 }
 
-// partition is the folds for targets y, and what they are.
-func (v *Validation) partition(y []float64, labels bool) (folds resample.Sampler, what string, err error) {
+// partition are folds, and what they are.
+type partition struct {
+	resample.Sampler
+	what string
+}
+
+// partition is that of targets y.
+func (v *Validation) partition(y []float64, labels bool) (p partition, err error) {
 	d, units, of := v.Design, v.Design.N, "examples"
 	if d.Group != nil {
 		units, of = 1+slices.Max(d.Group), "groups"
@@ -68,35 +72,38 @@ func (v *Validation) partition(y []float64, labels bool) (folds resample.Sampler
 	case v.Given != nil && slices.Max(v.Given) == 0:
 		err = errors.New("--fold-column: all rows are in one fold")
 	case v.Given != nil:
-		folds, what = resample.GivenFolds{Folds: 1 + slices.Max(v.Given), Fold: v.Given}, "folds of a column"
+		p = partition{resample.GivenFolds{Folds: 1 + slices.Max(v.Given), Fold: v.Given}, "folds of a column"}
 	case d.Block > 0 && (d.Group != nil || k == 0 || k*d.Block >= units):
 		err = fmt.Errorf("--blocks %d: rows are predicted forward in time, from those before them: take --folds K "+
 			"with K times %[1]d below %d, and no --groups", d.Block, d.N)
 	case d.Block > 0:
-		folds = resample.ForwardChain{Folds: k, Length: d.Block}
-		what = fmt.Sprintf("blocks of %d rows, each predicted by the rows before it", d.Block)
+		p = partition{resample.ForwardChain{Folds: k, Length: d.Block},
+			fmt.Sprintf("blocks of %d rows, each predicted by the rows before it", d.Block)}
 	case k == 0:
 		single := d.Group
 		for i := len(single); i < d.N; i++ {
 			single = append(single, i)
 		}
-		folds, what = resample.GivenFolds{Folds: units, Fold: single}, "folds of single "+of
+		p = partition{resample.GivenFolds{Folds: units, Fold: single}, "folds of single " + of}
 	case k < 2 || k > units:
 		err = fmt.Errorf("--folds %d: there are %d %s to leave out: take 2 to %[2]d, or loo", k, units, of)
 	default:
-		what = "random folds of " + of
+		p.what = "random folds of " + of
 		if d.Stratum != nil {
-			what += " within strata"
+			p.what += " within strata"
 		} else if labels {
 			d.Stratum = ClassesOf(y)
-			what += " within classes"
+			p.what += " within classes"
 		}
-		folds, err = d.Of(resample.KFold{}.Name(), resample.Options{Folds: k})
+		p.Sampler, err = d.Of(resample.KFold{}.Name(), resample.Options{Folds: k})
 	}
 	if err != nil {
-		return nil, "", model.InputError(err)
+		return p, model.InputError(err)
 	}
-	return folds, what, nil
+	if v.Choose != nil {
+		p.what += ", " + v.Anew + " without each"
+	}
+	return p, nil
 }
 
 // ClassesOf numbers the labels -1 and +1.
@@ -117,7 +124,7 @@ func (j *Job) CrossValidate(ctx context.Context, v Validation) (report.Answer, e
 }
 
 func (j *Job) validate(ctx context.Context, v Validation) (*report.CrossValidation, error) {
-	folds, what, settings, err := v.plan(j)
+	folds, settings, err := v.plan(j)
 	if err != nil {
 		return nil, err
 	}
@@ -128,10 +135,7 @@ func (j *Job) validate(ctx context.Context, v Validation) (*report.CrossValidati
 	case result.Resamples == 0:
 		return nil, ctx.Err()
 	}
-	r := v.report(j, result)
-	if r.Folds, r.FoldsOf = folds.Period(), what; v.Choose != nil {
-		r.FoldsOf += ", " + v.Anew + " without each"
-	}
+	r := v.report(j, folds, result)
 	if v.Permutations > 0 && result.Status == retrain.Complete {
 		err = v.permute(ctx, j, settings, r)
 	}
@@ -139,21 +143,20 @@ func (j *Job) validate(ctx context.Context, v Validation) (*report.CrossValidati
 	return r, err
 }
 
-// plan is the fits without every fold, what the folds are, and how they are trained and judged.
-func (v *Validation) plan(j *Job) (folds resample.Sampler, what string, s refit.RetrainSettings, err error) {
-	if folds, what, err = v.partition(j.Set.Y, j.labels()); err != nil {
-		return nil, "", s, err
+// plan is the folds, and how the fits without each are trained and judged.
+func (v *Validation) plan(j *Job) (folds partition, s refit.RetrainSettings, err error) {
+	if folds, err = v.partition(j.Set.Y, j.labels()); err != nil {
+		return folds, s, err
 	}
-	switch folds.(type) {
+	switch folds.Sampler.(type) {
 	case resample.GivenFolds, resample.ForwardChain: // always the same
 		v.Repeats = 1
 	}
 	v.Repeats = max(1, v.Repeats)
-	s.Plan = resample.Resamples{Scheme: folds, Seed: v.Seed, Y: j.Set.Y}
+	s.Plan = resample.Resamples{Scheme: folds.Sampler, Seed: v.Seed, Y: j.Set.Y}
 	s.Tests = append([]loss.Test{j.Test}, j.refinedTests(Settings{Metrics: v.Metrics})...)
-	s.Resamples, s.Workers = folds.Period()*v.Repeats, v.Workers
-	s.Progress = j.counting("fold")
-	return folds, what, s, nil
+	s.Resamples, s.Workers, s.Progress = folds.Period()*v.Repeats, v.Workers, j.counting("fold")
+	return folds, s, nil
 }
 
 // CrossValidatePath cross-validates models that differ in a factor of the loss, those of a path of C: jobs on
@@ -161,107 +164,87 @@ func (v *Validation) plan(j *Job) (folds resample.Sampler, what string, s refit.
 // each other along the path.
 func CrossValidatePath(ctx context.Context, jobs []*Job, factors []float64,
 	v Validation) ([]*report.CrossValidation, error) {
-	folds, what, settings, err := v.plan(jobs[0])
+	folds, settings, err := v.plan(jobs[0])
 	if err != nil {
 		return nil, err
 	}
 	around := resample.KFold{Folds: folds.Period(), N: jobs[0].Set.N()}
 	results, err := refit.RetrainPath(ctx, jobs[0].Model, around, factors, settings)
-	if err != nil || ctx.Err() != nil {
-		return nil, cmp.Or(err, ctx.Err())
+	if err = cmp.Or(err, ctx.Err()); err != nil {
+		return nil, err
 	}
 	reports := make([]*report.CrossValidation, len(jobs))
 	for k, j := range jobs {
 		j.Times.Retrain += results[k].Stats.Elapsed.Seconds()
-		r := v.report(j, &refit.Retraining{Result: results[k], Method: refit.Single})
-		r.Folds, r.FoldsOf, r.Time = folds.Period(), what, j.Times
-		reports[k] = r
+		reports[k] = v.report(j, folds, &refit.Retraining{Result: results[k], Method: refit.Single})
 	}
 	return reports, nil
 }
 
 // fits makes the fits of a plan. Blocks of them are trained around the theory of as many folds.
-func (v *Validation) fits(ctx context.Context, j *Job, folds int,
-	s refit.RetrainSettings) (*refit.Retraining,
-	error) {
+func (v *Validation) fits(ctx context.Context, j *Job, folds int, s refit.RetrainSettings) (
+	result *refit.Retraining, err error) {
 	if v.Choose != nil {
-		result, err := v.fitNested(ctx, j, s)
-		if err != nil {
+		result = &refit.Retraining{Method: refit.Single}
+		result.Result, err = v.fitNested(ctx, j, s)
+	} else {
+		method, n, k := v.Method, j.Set.N(), 1/float64(folds)
+		// of n^3 operations those of fits to the other folds less those at their own, where the inverse takes one
+		saved := float64(s.Resamples) * (math.Pow(1-k, 3) - math.Pow(k, 3)) / 3
+		if method == refit.AutoMethod && refit.CanDowndate(j.Model) && saved > 1 {
+			method = refit.Downdate
+		}
+		around := resample.KFold{Folds: min(n, folds), N: n}
+		s.Workers = cmp.Or(s.Workers, runtime.GOMAXPROCS(0))
+		if err := refit.CheckRetrain(j.Model, method, around, s); err != nil {
 			return nil, err
 		}
-		j.Times.Retrain += result.Stats.Elapsed.Seconds()
-		return &refit.Retraining{Result: result, Method: refit.Single}, nil
+		result, err = refit.Retrain(ctx, j.Model, method, around, s)
 	}
-	method, n, k := v.Method, j.Set.N(), 1/float64(folds)
-	// of n^3 operations those of fits to the other folds less those at their own, where the inverse takes one
-	saved := float64(s.Resamples) * (math.Pow(1-k, 3) - math.Pow(k, 3)) / 3
-	if method == refit.AutoMethod && refit.CanDowndate(j.Model) && saved > 1 {
-		method = refit.Downdate
-	}
-	around := resample.KFold{Folds: min(n, folds), N: n}
-	s.Workers = cmp.Or(s.Workers, runtime.GOMAXPROCS(0))
-	if err := refit.CheckRetrain(j.Model, method, around, s); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	result, err := refit.Retrain(ctx, j.Model, method, around, s)
-	if err == nil {
-		j.Times.Retrain += (result.Stats.Elapsed + result.Setup).Seconds()
-		j.Times.Iterations += result.Batch.Iterations
-		j.Times.Exact += result.Batch.Exact
-	}
-	return result, err
+	j.Times.Retrain += (result.Stats.Elapsed + result.Setup).Seconds()
+	j.Times.Iterations += result.Batch.Iterations
+	j.Times.Exact += result.Batch.Exact
+	return result, nil
 }
 
 // report is what a document says of the fits without every fold.
-func (v *Validation) report(j *Job, result *refit.Retraining) *report.CrossValidation {
-	wanted := Settings{Metrics: v.Metrics}
+func (v *Validation) report(j *Job, folds partition, result *refit.Retraining) *report.CrossValidation {
 	left, mean := result.Tests[0], result.OutOfBag
 	r := &report.CrossValidation{
 		Command: "cv", Subject: j.Subject, TestLoss: left.Test.Name(),
-		Draws: draws(j.Model, result, v.Seed), RepeatsSE: null.Float(left.SE),
+		Folding: report.Folding{Folds: folds.Period(), Repeats: v.Repeats, FoldsOf: folds.what},
+		Draws:   draws(j.Model, result, v.Seed), RepeatsSE: null.Float(left.SE),
 		Outcome: report.Outcome{Warnings: append(append([]string{}, j.Warnings()...), result.Warnings...)},
 	}
 	r.Error, r.ErrorSE = null.Float(left.Error), null.Of(calibration.StandardError(left.Examples, j.Set.Weights,
 		v.Design.Group))
-	r.Repeats, r.ErrorSEOver = v.Repeats, "examples"
+	r.ErrorSEOver = "examples"
 	if v.Design.Group != nil {
 		r.ErrorSEOver = "groups"
 	}
 	r.Quality = j.quality(r.Error, left.Examples)
 	warn(&r.Warnings, r.Quality.Warning(r.Error))
 	warn(&r.Warnings, fewWarning(j.Set))
-	expected := map[string][]float64{}
-	for _, test := range result.Tests {
-		expected[test.Test.Name()] = test.Examples
-	}
+	expected := func(test loss.Test) []float64 { return result.Test(test.Name()).Examples }
 	points := &report.Points{Names: j.Set.RowNames, Mean: mean, Error: left.Examples}
+	var probabilities *predict.Probabilities
 	if j.labels() && !v.ErrorsAlone {
-		p, err := predict.LeftOutProbabilities(j.Set.Y, j.Set.Weights, mean, expected[loss.SquareTest{}.Name()])
-		if err == nil {
-			r.Calibration = calibration.NewReliability(p.Method, numbers(p.LeftOut), j.Set.Y, j.Set.Weights)
-			points.Probability = p.LeftOut
+		if p, err := predict.RefinedProbabilities(j.Model, result.Result); err == nil {
+			probabilities, points.Probability = p, p.LeftOut
 		}
 		for _, f := range mean {
 			points.Class = append(points.Class, j.Subject.Labels.Name(f))
 		}
 	}
-	if numbers(mean) != nil {
-		r.Metrics = wanted.Judge(j.Set.Y, j.Set.Weights, mean, numbers(points.Probability), j.Set.Task,
-			func(test loss.Test) []float64 { return expected[test.Name()] })
-	}
+	r.Metrics, r.Calibration = j.judge(Settings{Metrics: v.Metrics}, mean, probabilities, expected)
 	points.Shift(j.TargetMean)
 	points.Target = j.targets()
 	requireNumbers(&r.Status, &r.Warnings, nil, r.Error)
-	r.Points = points
+	r.Points, r.Time = points, j.Times
 	return r
-}
-
-// numbers are values all of which are known; else nil.
-func numbers(values []float64) []float64 {
-	if floats.HasNaN(values) {
-		return nil
-	}
-	return values
 }
 
 // permute adds the p-value that the model has learned nothing: (1 + #)/(1 + P), # the number of P
@@ -283,8 +266,8 @@ func (v *Validation) permute(ctx context.Context, j *Job, settings refit.Retrain
 			"--permutations change nothing: the targets of every group are the same"))
 	}
 	plan.Of = func(y []float64) resample.Plan {
-		folds, _, _ := v.partition(y, j.labels()) // as for the targets themselves, which went well
-		return resample.Resamples{Scheme: folds, Seed: v.Seed, Y: y}
+		folds, _ := v.partition(y, j.labels()) // as for the targets themselves, which went well
+		return resample.Resamples{Scheme: folds.Sampler, Seed: v.Seed, Y: y}
 	}
 	settings.Plan, settings.Resamples, settings.Tests = plan, fits*v.Permutations, nil
 	settings.Progress = func(done, total int) {

@@ -25,10 +25,12 @@ import (
 
 // Estimate is Machine.Estimate: the answer at the examples.
 func (j *Job) Estimate(ctx context.Context, s Settings) (report.Answer, error) {
-	if j.full == nil {
-		if err := j.fitAll(ctx, nil); err != nil {
-			return nil, err
-		}
+	err := j.checkCovariances(s, j.Set.N())
+	if err == nil && j.full == nil {
+		err = j.fitAll(ctx, nil)
+	}
+	if err != nil {
+		return nil, err
 	}
 	began := time.Now()
 	solution, err := j.Solve(ctx, s)
@@ -92,16 +94,14 @@ func (j *Job) theory(ctx context.Context, s Settings, solution *solver.Solution)
 	ensemble := solution.OutOfBag()
 	bagged, _ := ensemble.MeanLoss(j.Test)
 	e.BaggedError = null.Float(bagged)
-	var probabilities []float64
+	var probabilities *predict.Probabilities
 	if j.labels() {
 		vote, _ := ensemble.VoteError()
 		e.VoteError = null.Of(vote)
-		all, err := predict.ProbabilitiesOf(j.Model, solution)
-		if err != nil {
+		var err error
+		if probabilities, err = predict.ProbabilitiesOf(j.Model, solution); err != nil {
 			return nil, err
 		}
-		probabilities = all.LeftOut
-		e.Calibration = calibration.NewReliability(all.Method, probabilities, j.Set.Y, j.Set.Weights)
 		if !resample.IsDependent(s.Scheme) {
 			e.Figures = report.ROCFigure(ensemble.Mean, j.Set.Y, j.Set.Weights)
 		}
@@ -112,11 +112,10 @@ func (j *Job) theory(ctx context.Context, s Settings, solution *solver.Solution)
 	e.Quote.Error = e.TestError
 	e.Quality = j.quality(e.TestError, left)
 	e.Examples.Each, e.Examples.Weights = left, j.Set.Weights
-	e.Metrics = s.Judge(j.Set.Y, j.Set.Weights, ensemble.Mean, probabilities, j.Set.Task,
-		func(test loss.Test) []float64 {
-			_, each := solution.LeftOut(test)
-			return each
-		})
+	e.Metrics, e.Calibration = j.judge(s, ensemble.Mean, probabilities, func(test loss.Test) []float64 {
+		_, each := solution.LeftOut(test)
+		return each
+	})
 	if err := addJackknife(ctx, e, s, solution, j.Test); err != nil {
 		return nil, err
 	}
@@ -145,6 +144,29 @@ func (s *Settings) Judge(y, weights, mean, probability []float64, task dataset.T
 	m := calibration.NewMetrics(y, weights, expected, mean, probability)
 	m.Keep(s.wants)
 	return m
+}
+
+// judge is Judge of predictions of left-out examples, and how reliable the probabilities are that are made of
+// them; nil where some example was never left out, or there are no probabilities.
+func (j *Job) judge(s Settings, mean []float64, p *predict.Probabilities,
+	expected func(loss.Test) []float64) (m *calibration.Metrics, r *calibration.Reliability) {
+	var probability []float64
+	if p != nil {
+		probability = numbers(p.LeftOut)
+		r = calibration.NewReliability(p.Method, probability, j.Set.Y, j.Set.Weights)
+	}
+	if numbers(mean) != nil {
+		m = s.Judge(j.Set.Y, j.Set.Weights, mean, probability, j.Set.Task, expected)
+	}
+	return m, r
+}
+
+// numbers are values all of which are known; else nil.
+func numbers(values []float64) []float64 {
+	if floats.HasNaN(values) {
+		return nil
+	}
+	return values
 }
 
 // addJackknife adds the jackknife's standard error, if it is asked for; it is left out, with a warning, where
@@ -218,11 +240,10 @@ func (j *Job) refineEstimate(ctx context.Context, e *report.Estimate, s Settings
 		warn(&e.Warnings, "the exact resamples gave no number to refine with: "+tooFarApart)
 		return nil
 	}
-	refined, probabilities := j.refined(r, solution, s)
+	refined, _ := j.refined(r, solution, s)
 	combined := j.errors(left.Error)
 	refined.Err632, refined.Err632Plus = combined.Err632, combined.Err632Plus
 	e.Refine(refined)
-	e.Refined.Metrics = s.judgeRefined(r, probabilities, j.Set)
 	warn(&e.Warnings, e.Refined.Warning())
 	e.Examples.Each = left.Examples
 	e.Quality = j.quality(e.Quote.Error, e.Examples.Each)
@@ -246,33 +267,27 @@ func (j *Job) refineEstimate(ctx context.Context, e *report.Estimate, s Settings
 // derivative.
 func (j *Job) LeftOut(ctx context.Context, s Settings, interactions bool) (theory, exact calibration.Errors,
 	row *report.ComparedModel, err error) {
-	solution, err := j.Solve(ctx, s)
+	solution, refined, warnings, err := j.solveRefined(ctx, s, nil)
 	if err != nil {
 		return theory, exact, nil, err
 	}
-	row = &report.ComparedModel{Loss: j.Subject.Loss, Kernel: report.KernelText(j.Subject.Kernel),
-		TestLoss: j.Test.Name(), Status: solution.Status.String()}
 	mean, left := solution.LeftOut(j.Test)
-	row.TestError, theory.Each = null.Float(mean), left
-	theory.Weights, exact.Weights = j.Set.Weights, j.Set.Weights
-	if theory.Influence, err = adjoint.Influence(ctx, solution, j.Test); err != nil {
-		theory.Influence = nil
-	}
-	if ctx.Err() != nil {
+	row = &report.ComparedModel{Loss: j.Subject.Loss, Kernel: report.KernelText(j.Subject.Kernel),
+		TestLoss: j.Test.Name(), Status: solution.Status.String(), TestError: null.Float(mean),
+		Warnings: outcome(j.Model, s.Scheme, append(warnings, solution.Warnings...)...).Warnings}
+	theory.Each, theory.Weights = left, j.Set.Weights
+	if theory.Influence, err = adjoint.Influence(ctx, solution, j.Test); ctx.Err() != nil {
 		return theory, exact, nil, ctx.Err()
-	}
-	if theory.Influence != nil && interactions {
+	} else if err == nil && interactions {
 		if theory.Interactions, err = adjoint.Interactions(solution, j.Test, theory.Influence); err != nil {
 			return theory, exact, nil, err
 		}
 	}
-	exact.Influence, exact.Interactions = theory.Influence, theory.Interactions
-	refined, warnings, err := j.Refine(ctx, solution, s, blas64.General{}, nil)
-	row.Warnings = outcome(j.Model, s.Scheme, append(warnings, solution.Warnings...)...).Warnings
-	if refined != nil {
+	exact = theory
+	if exact.Each = nil; refined != nil {
 		t := refined.Tests[0]
 		row.Refined, row.SE, exact.Each = null.Of(t.Error), null.Of(t.SE), t.Examples
 		exact.Noise = t.SE * t.SE
 	}
-	return theory, exact, row, err
+	return theory, exact, row, nil
 }

@@ -1,6 +1,8 @@
 package answer
 
 import (
+	"fmt"
+
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/stat"
 
@@ -42,6 +44,15 @@ func quantiles(p *report.Points, refined *report.Refined, levels []float64, plac
 		values := exact.At(place(point), shift)
 		return func(q float64) float64 { return stat.Quantile(q, stat.Empirical, values, nil) }
 	})
+}
+
+// checkCovariances refuses covariances of so many predictions that would not fit, if they are wanted.
+func (j *Job) checkCovariances(s Settings, points int) error {
+	if !s.Covariances {
+		return nil
+	}
+	return linalg.CheckMemory(16*int64(points)*int64(points), j.MaxBytes,
+		fmt.Sprintf("the covariances of %d predictions", points))
 }
 
 // covariances are those over resamples of the predictions at the examples or, if there are some, new inputs.

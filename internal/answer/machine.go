@@ -2,6 +2,7 @@ package answer
 
 import (
 	"context"
+	"errors"
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/loo"
@@ -46,6 +47,22 @@ func Build(spec model.Spec, test loss.Test, pairs bool) (Machine, error) {
 		return &Targets{j}, err
 	}
 	return j, err
+}
+
+// each asks one classifier or target after the other. ErrElsewhere of some ends it once all have made their
+// fits.
+func each[T any](all []T, ask func(i int, one T) error) error {
+	var elsewhere error
+	for i, one := range all {
+		err := ask(i, one)
+		if errors.Is(err, ErrElsewhere) {
+			elsewhere, err = err, nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return elsewhere
 }
 
 // IsJoint reports whether a data set has several classes or targets.

@@ -7,6 +7,7 @@ import (
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
+	"bootbench/internal/predict"
 	"bootbench/internal/report"
 	"bootbench/loss"
 )
@@ -125,8 +126,8 @@ func predictTarget(p *model.Predictor, in *dataset.Inputs, test loss.Test, s Set
 		warn(&r.Warnings, warning)
 	}
 	if points.Lower != nil {
-		i := interval(points, p.LeftOut.Examples, s.Level, Intervals{Of: Observation, Residuals: Plain},
-			&r.Warnings)
+		i := interval(points, p.LeftOut.Examples, s.Level,
+			Intervals{Of: Observation, Residuals: predict.PlainResiduals}, &r.Warnings)
 		r.Interval = &i
 	}
 	return r, nil

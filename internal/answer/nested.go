@@ -42,17 +42,22 @@ func (t nested) Fit(weight, target, f []float64) error {
 	if err != nil {
 		return err
 	}
+	all, err := predictionsOf(spec, t.set)
+	copy(f, all)
+	return err
+}
+
+// predictionsOf are the predictions at inputs by the model of a specification, trained on all its data.
+func predictionsOf(spec model.Spec, in *dataset.Inputs) ([]float64, error) {
 	m, err := model.Build(spec)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	p, err := Train(m)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	all, err := p.Predict(t.set)
-	copy(f, all)
-	return err
+	return p.Predict(in)
 }
 
 // fitNested makes the fits of a plan, each of a model that is chosen without the fold: a prediction for each

@@ -28,44 +28,29 @@ const (
 	Observation = "observation" // a new target, its noise included
 )
 
-// Units of the residuals from which intervals of observations are made.
-const (
-	Plain  = "plain"
-	Scaled = "scaled"
-)
-
-// Intervals say what intervals at new inputs hold, with the level of Settings.
-type Intervals struct{ Of, Residuals string }
-
-func (i Intervals) unit() predict.Residuals {
-	if i.Residuals == Scaled {
-		return predict.ScaledResiduals
-	}
-	return predict.PlainResiduals
+// Intervals say what intervals at new inputs hold, with the level of Settings. By default that is new targets
+// where these are numbers and there are enough examples for the level, else predictions of other resamples.
+type Intervals struct {
+	Of        string
+	Residuals predict.Residuals
 }
 
-// For is i, or what intervals hold by default: new targets where these are numbers and there are enough
-// examples for the level, else the predictions of other resamples.
-func (i Intervals) For(set *dataset.Set, level float64) Intervals {
-	if i.Of == "" {
+// of is i with the default. It refuses intervals of observations for labels, and those that the examples
+// cannot support.
+func (i Intervals) of(set *dataset.Set, level float64) (Intervals, error) {
+	labels, err := set.Task == dataset.Classification, calibration.CheckLevel(level, set.N())
+	switch {
+	case i.Of == "" && !labels && err == nil:
 		i.Of = Observation
-		if set.Task == dataset.Classification || calibration.CheckLevel(level, set.N()) != nil {
-			i.Of = Estimator
-		}
+	case i.Of == "":
+		i.Of = Estimator
+	case i.Of == Observation && labels:
+		return i, model.InputError(fmt.Errorf("--interval %s is for numbers; the targets of %s are labels, for "+
+			"which predict gives a probability", Observation, set.Name))
+	case i.Of == Observation && err != nil:
+		return i, model.InputError(err)
 	}
-	return i
-}
-
-// Check refuses intervals of observations for labels, and those that the examples cannot support.
-func (i Intervals) Check(set *dataset.Set, level float64) error {
-	if i.Of != Observation {
-		return nil
-	}
-	if set.Task == dataset.Classification {
-		return model.InputError(fmt.Errorf("--interval %s is for numbers; the targets of %s are labels, for which "+
-			"predict gives a probability", Observation, set.Name))
-	}
-	return calibration.CheckLevel(level, set.N())
+	return i, nil
 }
 
 // prediction is an answer at new inputs, and what it is made of.
@@ -80,10 +65,14 @@ type prediction struct {
 
 // Predict is Machine.Predict.
 func (j *Job) Predict(ctx context.Context, in *dataset.Inputs, s Settings) (report.Answer, error) {
-	if err := predict.Check(j.Model, in.N()); err != nil {
-		return nil, err
+	err := cmp.Or(predict.Check(j.Model, in.N()), j.checkCovariances(s, in.N()))
+	if err == nil {
+		s.Intervals, err = s.Intervals.of(j.Set, s.Level)
 	}
-	if err := j.fitAll(ctx, nil); err != nil { // refuses what Estimate refuses, and before a solve of minutes
+	if err == nil {
+		err = j.fitAll(ctx, nil) // refuses what Estimate refuses, and before a solve of minutes
+	}
+	if err != nil {
 		return nil, err
 	}
 	dependent := resample.IsDependent(s.Scheme)
@@ -189,7 +178,7 @@ func (p *prediction) addIntervals(points *report.Points, at *predict.Predictions
 		setIntervals(points, all, 0)
 		return err
 	}
-	all, err := predict.ObservationIntervals(p.Model, p.solution, p.in, p.s.Level, p.s.Intervals.unit())
+	all, err := predict.ObservationIntervals(p.Model, p.solution, p.in, p.s.Level, p.s.Intervals.Residuals)
 	setIntervals(points, all, p.TargetMean)
 	return err
 }
@@ -208,7 +197,7 @@ func interval(p *report.Points, n int, level float64, i Intervals, warnings *[]s
 	if i.Of != Observation {
 		return r
 	}
-	r.Residuals, r.CoverageSD = i.Residuals, math.Sqrt(level*(1-level)/float64(n))
+	r.Residuals, r.CoverageSD = string(i.Residuals), math.Sqrt(level*(1-level)/float64(n))
 	if count := float64(len(p.Target)); count > 0 {
 		held, width := 0.0, 0.0
 		for at, y := range p.Target {
@@ -297,7 +286,7 @@ func (p *prediction) refine(ctx context.Context) error {
 	points.Shift(p.TargetMean)
 	r.Refined.Points = points
 	if s.Intervals.Of == Observation {
-		all, err := predict.ReplicateIntervals(p.Model, &p.exact, s.Level, s.Intervals.unit())
+		all, err := predict.ReplicateIntervals(p.Model, &p.exact, s.Level, s.Intervals.Residuals)
 		if err != nil {
 			warn(&r.Warnings, fmt.Sprintf("no refined intervals: %v", err))
 		}

@@ -11,10 +11,7 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/floats"
 
-	"bootbench/internal/calibration"
-	"bootbench/internal/dataset"
 	"bootbench/internal/multifidelity"
 	"bootbench/internal/null"
 	"bootbench/internal/predict"
@@ -172,33 +169,13 @@ func (j *Job) refined(r *refit.Retraining, solution *solver.Solution, s Settings
 	if j.fitsAlone(s) { // there is no theory to compare with
 		out.VarianceRatio, out.Contradicts = null.Float(math.NaN()), nil
 	}
-	if !j.labels() {
-		return out, nil
+	var all *predict.Probabilities
+	if j.labels() {
+		all, _ = predict.RefinedProbabilities(j.Model, r.Result)
 	}
-	all, err := predict.RefinedProbabilities(j.Model, r.Result)
-	if err != nil {
-		return out, nil
+	m, c := j.judge(s, r.OutOfBag, all, func(test loss.Test) []float64 { return r.Test(test.Name()).Examples })
+	if out.Calibration = c; all != nil || !j.labels() {
+		out.Metrics = m
 	}
-	leftOut := all.LeftOut
-	if floats.HasNaN(leftOut) {
-		leftOut = nil
-	}
-	out.Calibration = calibration.NewReliability(all.Method, leftOut, j.Set.Y, j.Set.Weights)
 	return out, all
-}
-
-// judgeRefined is Judge of exact resamples; nil where none are asked for, or some example
-// was never left out.
-func (s *Settings) judgeRefined(r *refit.Retraining, p *predict.Probabilities,
-	set *dataset.Set) *calibration.Metrics {
-	if floats.HasNaN(r.OutOfBag) || p == nil && set.Task == dataset.Classification {
-		return nil
-	}
-	var probability []float64
-	if p != nil {
-		probability = p.LeftOut
-	}
-	return s.Judge(set.Y, set.Weights, r.OutOfBag, probability, set.Task, func(test loss.Test) []float64 {
-		return r.Test(test.Name()).Examples
-	})
 }

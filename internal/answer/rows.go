@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"bootbench/internal/dataset"
 	"bootbench/internal/null"
 	"bootbench/internal/predict"
 	"bootbench/internal/report"
@@ -36,11 +37,11 @@ func (j *Job) Rows(ctx context.Context, s Settings) (*report.Rows, error) {
 	if err != nil && ctx.Err() == nil {
 		warn(&r.Warnings, "no influence: "+err.Error())
 	}
-	twins, unknown := j.twins(), null.Float(math.NaN())
-	for i, y := range j.targets() {
-		row := report.Row{Row: i, Target: null.Float(y), Predicted: null.Float(mean[i] + j.TargetMean),
-			LabelError: null.Float(wrong[i]), Value: null.Float(-each[i]), SE: unknown, Influence: unknown,
-			Twin: null.Float(twins[i])}
+	twins, targets := j.twins(), j.targets()
+	r.Rows = rowsOf(j.Set, func(i int, row *report.Row) {
+		y := targets[i]
+		row.Target, row.Predicted = null.Float(y), null.Float(mean[i]+j.TargetMean)
+		row.LabelError, row.Value, row.Twin = null.Float(wrong[i]), null.Float(-each[i]), null.Float(twins[i])
 		if result != nil {
 			test := result.Tests[0]
 			row.Value, row.SE = null.Float(-test.Examples[i]), null.Float(test.ExamplesSE[i])
@@ -49,24 +50,28 @@ func (j *Job) Rows(ctx context.Context, s Settings) (*report.Rows, error) {
 			row.Value++ // the share of models that are right
 			row.Label, row.Class = r.Labels.Name(y), r.Labels.Name(mean[i])
 		}
-		if j.Set.RowNames != nil {
-			row.Name = j.Set.RowNames[i]
-		}
 		if influence != nil {
 			row.Influence = null.Float(influence[i])
 		}
-		r.Rows = append(r.Rows, row)
-	}
-	sortRows(r.Rows)
+	})
 	r.Time = j.Times
 	return r, nil
 }
 
-// sortRows puts the least believable first.
-func sortRows(rows []report.Row) {
+// rowsOf are the rows of a set with what fill knows of them, the least believable first.
+func rowsOf(set *dataset.Set, fill func(i int, row *report.Row)) []report.Row {
+	rows, unknown := make([]report.Row, set.N()), null.Float(math.NaN())
+	for i := range rows {
+		rows[i] = report.Row{Row: i, Predicted: unknown, SE: unknown, Influence: unknown, Twin: unknown}
+		if set.RowNames != nil {
+			rows[i].Name = set.RowNames[i]
+		}
+		fill(i, &rows[i])
+	}
 	slices.SortStableFunc(rows, func(a, b report.Row) int {
 		return cmp.Or(cmp.Compare(b.LabelError, a.LabelError), cmp.Compare(a.Value, b.Value))
 	})
+	return rows
 }
 
 // Rows says of every example of several classes how the models without it take it: value is the share of
@@ -79,20 +84,13 @@ func (c *Classes) Rows(ctx context.Context, s Settings) (*report.Rows, error) {
 	e := joint.(*report.Classes)
 	r := &report.Rows{Command: "rows", Subject: e.Subject, TestLoss: e.TestLoss, Status: e.Status,
 		Outcome: report.Outcome{Warnings: e.Warnings}}
-	unknown := null.Float(math.NaN())
-	for i, label := range e.Points.Target {
-		row := report.Row{Row: i, Target: null.Float(c.Set.Y[i]), Predicted: unknown, Label: label,
-			Class: e.Points.Class[i], Value: null.Float(1 - e.Points.Error[i]), SE: unknown, Influence: unknown,
-			Twin: unknown, LabelError: null.Float(e.Points.Error[i])}
-		if p := e.Points.Probability[label]; p != nil {
+	r.Rows = rowsOf(c.Set, func(i int, row *report.Row) {
+		row.Target, row.Label, row.Class = null.Float(c.Set.Y[i]), e.Points.Target[i], e.Points.Class[i]
+		row.LabelError, row.Value = null.Float(e.Points.Error[i]), null.Float(1-e.Points.Error[i])
+		if p := e.Points.Probability[row.Label]; p != nil {
 			row.LabelError = null.Float(1 - p[i])
 		}
-		if c.Set.RowNames != nil {
-			row.Name = c.Set.RowNames[i]
-		}
-		r.Rows = append(r.Rows, row)
-	}
-	sortRows(r.Rows)
+	})
 	r.Time = e.Time
 	return r, nil
 }

@@ -99,15 +99,7 @@ func (j *Job) partLosses(part, parts int, in *dataset.Set) ([]float64, error) {
 	}
 	spec := j.Spec
 	spec.Set = spec.Set.Subset(rows)
-	m, err := model.Build(spec)
-	if err != nil {
-		return nil, err
-	}
-	p, err := Train(m)
-	if err != nil {
-		return nil, err
-	}
-	f, err := p.Predict(in)
+	f, err := predictionsOf(spec, in)
 	for i, v := range f {
 		f[i] = j.Test.Value(v+j.TargetMean, in.Y[i])
 	}

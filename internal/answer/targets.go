@@ -2,7 +2,6 @@ package answer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -62,7 +61,7 @@ func (j *Targets) Estimate(ctx context.Context, s Settings) (report.Answer, erro
 	if err != nil {
 		return nil, err
 	}
-	return j.each("estimate", all, func(t *target) (report.Judgement, error) {
+	return j.answers("estimate", all, func(t *target) (report.Judgement, error) {
 		s, solution := s, shared
 		s.Label = "solve " + t.Name
 		switch {
@@ -86,21 +85,15 @@ func (j *Targets) Estimate(ctx context.Context, s Settings) (report.Answer, erro
 	})
 }
 
-// each answers for each target, in its units, and for all together.
-func (j *Targets) each(command string, all []target, answer func(*target) (report.Judgement, error)) (
-	report.Answer, error) {
+// answers answers for each target, in its units, and for all together.
+func (j *Targets) answers(command string, all []target, answer func(*target) (
+	report.Judgement, error)) (report.Answer, error) {
 	r := &report.Targets{Command: command, Subject: j.About(), Targets: map[string]report.Judgement{},
 		Outcome: report.Outcome{Warnings: []string{}}}
-	var elsewhere error
-	for i := range all {
-		t := &all[i]
-		a, err := answer(t)
-		switch {
-		case errors.Is(err, ErrElsewhere):
-			elsewhere = err
-			continue
-		case err != nil:
-			return nil, err
+	err := each(all, func(_ int, t target) error {
+		a, err := answer(&t)
+		if err != nil {
+			return err
 		}
 		if t.rescale(a); command == "estimate" {
 			t.caution(a.(*report.Estimate))
@@ -113,9 +106,10 @@ func (j *Targets) each(command string, all []target, answer func(*target) (repor
 		for _, w := range judged.Warnings {
 			warn(&r.Warnings, t.Name+": "+w)
 		}
-	}
-	if elsewhere != nil {
-		return nil, elsewhere
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	r.Time = j.first.Times
 	j.summarise(r, all)
@@ -133,7 +127,7 @@ func (j *Targets) LeaveOneOut(ctx context.Context, _ loo.Method, _ bool) (report
 }
 
 func (j *Targets) validate(ctx context.Context, command string, v Validation) (report.Answer, error) {
-	return j.each(command, j.separate(), func(t *target) (report.Judgement, error) {
+	return j.answers(command, j.separate(), func(t *target) (report.Judgement, error) {
 		return t.validate(ctx, v)
 	})
 }
@@ -141,7 +135,7 @@ func (j *Targets) validate(ctx context.Context, command string, v Validation) (r
 // Retrain is Machine.Retrain, on the same resamples.
 func (j *Targets) Retrain(ctx context.Context, how Retraining) (report.Answer, error) {
 	how.NoPoints = false
-	return j.each("retrain", j.separate(), func(t *target) (report.Judgement, error) {
+	return j.answers("retrain", j.separate(), func(t *target) (report.Judgement, error) {
 		return t.average(ctx, how)
 	})
 }

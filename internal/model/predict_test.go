@@ -170,7 +170,7 @@ func TestIntervalsRetrained(t *testing.T) {
 			for p, i := range theory {
 				r := retrained[p]
 				if math.Max(math.Abs(i.Low-r.Low), math.Abs(i.High-r.High)) > c.allowed*(r.High-r.Low) {
-					t.Errorf("%s, unit %d, input %d: %v by the theory, %v retrained", name, unit, p, i, r)
+					t.Errorf("%s, unit %s, input %d: %v by the theory, %v retrained", name, unit, p, i, r)
 				}
 			}
 		}

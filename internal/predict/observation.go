@@ -18,14 +18,14 @@ import (
 )
 
 // Residuals says in which unit left-out residuals are carried over to a new input.
-type Residuals int
+type Residuals string
 
 const (
-	// PlainResiduals are in units of the target: the noise is taken as the same everywhere.
-	PlainResiduals Residuals = iota
+	// PlainResiduals, the default, are in units of the target: the noise is taken as the same everywhere.
+	PlainResiduals Residuals = "plain"
 	// ScaledResiduals are in units of (V + mean V)^1/2, with V the variance over resamples of the prediction at
 	// the input: intervals are wider where the noise, or what is not known, is larger.
-	ScaledResiduals
+	ScaledResiduals Residuals = "scaled"
 )
 
 // ObservationIntervals are where the targets at new inputs fall with probability level:

@@ -64,26 +64,21 @@ func (g *Grid) undecided() string {
 		significant)
 }
 
-// Value is the objective of a cell that has converged, else NaN.
-func (c *GridCell) Value() float64 {
-	switch {
-	case c.Validation != nil:
-		return float64(c.Validation.Error)
-	case c.Estimate == nil || !finished(c.Estimate.Status):
-		return math.NaN()
+// judged is the cell's answer; nil where it failed.
+func (c *GridCell) judged() *Estimate {
+	if c.Validation != nil {
+		return c.Validation.Judged()
 	}
-	return float64(*cmp.Or(c.Objective, &c.Estimate.Error))
+	return c.Estimate
 }
 
-// Quality of the cell's predictions; nil where it failed.
-func (c *GridCell) Quality() *calibration.Quality {
-	switch {
-	case c.Validation != nil:
-		return c.Validation.Quality
-	case c.Estimate != nil:
-		return c.Estimate.Quality
+// Value is the objective of a cell that has converged, else NaN.
+func (c *GridCell) Value() float64 {
+	e := c.judged()
+	if e == nil || !finished(e.Status) {
+		return math.NaN()
 	}
-	return nil
+	return float64(*cmp.Or(c.Objective, &e.Error))
 }
 
 // Name is the cell's place in the grid.
@@ -126,10 +121,9 @@ func (g *Grid) byOther() bool { return g.By != "" && g.By != "leftout" }
 func (g *Grid) cells(c GridCell) []string {
 	if v := c.Validation; v != nil {
 		skill := "-"
-		if q := v.Quality; q != nil {
-			if known := cmp.Or(q.Balanced, q.RSquared); known != nil {
-				skill = number(*known)
-			}
+		q := cmp.Or(v.Quality, &calibration.Quality{})
+		if known := cmp.Or(q.Balanced, q.RSquared); known != nil {
+			skill = number(*known)
 		}
 		return append(slices.Clone(c.Values), number(v.Error), fmt.Sprintf("%.2g", *v.ErrorSE), skill,
 			seconds(v.Time.Retrain), v.Status)
@@ -158,15 +152,16 @@ func (g *Grid) below() *document {
 	d.gap()
 	if g.Best != nil {
 		best, se := &g.Results[*g.Best], ""
-		if q := best.Quality(); q != nil && g.By != "evidence" {
-			se = fmt.Sprintf(" (standard error over examples %s)", number(q.ExampleSE))
+		quality := best.judged().Quality
+		if quality != nil && g.By != "evidence" {
+			se = fmt.Sprintf(" (standard error over examples %s)", number(quality.ExampleSE))
 		}
 		name, value := best.Name(g.Over), g.objective()+" "+number(best.Value())
 		d.Lead = fmt.Sprintf("The best of %d models is %s, with the %s.", len(g.Results), name, value)
 		d.line("best", "%s: %s%s, the least of %d on the same data; expect more on new data", name, value, se,
 			len(g.Results))
 		d.line("others", "%s", g.undecided())
-		d.quality(best.Quality())
+		d.quality(quality)
 	}
 	d.cost(g.Cost)
 	return d

@@ -55,7 +55,7 @@ func Estimate(ctx context.Context, spec Spec, o Options) (*Estimation, error) {
 		return nil, err
 	}
 	a := r.(*report.Estimate)
-	if !answer.Done(a.Status) {
+	if !report.Done(a.Status) {
 		if err := j.Solution.Status.Err(); err != nil {
 			return nil, err
 		}

@@ -174,7 +174,7 @@ func (a *app) ended(status string) {
 	switch {
 	case a.ctx.Err() != nil || status == answer.Cancelled:
 		a.status = exitInterrupted
-	case !answer.Done(status) && a.status == exitDone:
+	case !report.Done(status) && a.status == exitDone:
 		a.status = exitNotConverged
 	}
 }

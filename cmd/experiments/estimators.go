@@ -124,11 +124,11 @@ func bootstraps(ctx context.Context, j *answer.Job) []estimate {
 	took := e.Time.Solve
 	return []estimate{
 		{name: "apparent", error: float64(e.Apparent), seconds: e.Time.Fit},
-		{name: "bootstrap, ratio 1", error: float64(e.TestError), seconds: took, failed: !answer.Done(e.Status)},
+		{name: "bootstrap, ratio 1", error: float64(e.TestError), seconds: took, failed: !report.Done(e.Status)},
 		{name: ".632", error: float64(e.Err632), seconds: took},
 		{name: ".632+", error: float64(e.Err632Plus), seconds: took},
 		{name: fmt.Sprintf("bootstrap, ratio %d", largeRatio), error: float64(large.TestError),
-			seconds: large.Time.Solve, failed: !answer.Done(large.Status)},
+			seconds: large.Time.Solve, failed: !report.Done(large.Status)},
 	}
 }
 

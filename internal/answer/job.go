@@ -335,7 +335,7 @@ func requireNumbers(status *string, warnings *[]string, points *report.Points, e
 	for _, e := range errors {
 		sum += float64(e)
 	}
-	if Done(*status) && !isNumber(sum) {
+	if report.Done(*status) && !isNumber(sum) {
 		*status = solver.NumericalFailure.String()
 		*warnings = append(*warnings, "the answer is not all numbers: "+tooFarApart)
 	}
@@ -350,11 +350,6 @@ const (
 	Complete  = "complete"
 	Cancelled = "cancelled"
 )
-
-// Done reports whether a status is that of a whole answer.
-func Done(status string) bool {
-	return slices.Contains([]string{Complete, solver.Converged.String(), report.Contradicted}, status)
-}
 
 // ErrElsewhere says that exact fits are missing that other processes make: there is no answer.
 var ErrElsewhere = errors.New("fits are missing that other processes make")

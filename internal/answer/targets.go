@@ -100,7 +100,7 @@ func (j *Targets) answers(command string, all []target, answer func(*target) (
 		}
 		r.Names, r.Targets[t.Name] = append(r.Names, t.Name), a
 		judged := a.Judged()
-		if r.Status == "" || Done(r.Status) {
+		if r.Status == "" || report.Done(r.Status) {
 			r.Status = judged.Status
 		}
 		for _, w := range judged.Warnings {

@@ -146,13 +146,13 @@ type Convergence struct {
 // Contradicted is the status of a theory that has converged, but that its exact resamples refute.
 const Contradicted = "contradicted"
 
-// finished reports whether a status is one of a whole answer.
-func finished(status string) bool {
-	return status == "converged" || status == Contradicted || status == "complete"
+// Done reports whether a status is that of a whole answer.
+func Done(status string) bool {
+	return slices.Contains([]string{solver.Converged.String(), Contradicted, "complete"}, status)
 }
 
 // unfinished is the status of an answer that is not whole, else "".
-func unfinished(status string) string { return either(finished(status), "", status) }
+func unfinished(status string) string { return either(Done(status), "", status) }
 
 // Refined are unbiased estimates from exact resamples, which stand beside the theory's.
 type Refined struct {
@@ -443,6 +443,11 @@ func (e *Estimate) stability() string {
 		}
 		return fmt.Sprintf("with other rows drawn, %s of the labels change", share(null.Float(disagree)))
 	}
-	sd := math.Sqrt(median(slices.Sorted(slices.Values(e.Points.Variance))))
+	variance := slices.Sorted(slices.Values(e.Points.Variance))
+	n := len(variance)
+	if n == 0 {
+		return ""
+	}
+	sd := math.Sqrt((variance[(n-1)/2] + variance[n/2]) / 2)
 	return fmt.Sprintf("with other rows drawn, a prediction changes by %s (standard deviation)", digits(sd, 3))
 }

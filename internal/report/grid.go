@@ -75,7 +75,7 @@ func (c *GridCell) judged() *Estimate {
 // Value is the objective of a cell that has converged, else NaN.
 func (c *GridCell) Value() float64 {
 	e := c.judged()
-	if e == nil || !finished(e.Status) {
+	if e == nil || !Done(e.Status) {
 		return math.NaN()
 	}
 	return float64(*cmp.Or(c.Objective, &e.Error))

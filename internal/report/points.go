@@ -98,14 +98,6 @@ func (p *Points) table(format func(float64) string) [][]string {
 	return rows
 }
 
-// median of sorted numbers; NaN for none.
-func median(sorted []float64) float64 {
-	if n := len(sorted); n > 0 {
-		return (sorted[(n-1)/2] + sorted[n/2]) / 2
-	}
-	return math.NaN()
-}
-
 // Rows of a table of new inputs: the first, and the least certain of the others.
 const (
 	firstRows     = 10

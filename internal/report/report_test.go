@@ -50,14 +50,6 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// TestMedian: the middle, or between the two of them.
-func TestMedian(t *testing.T) {
-	if median([]float64{3}) != 3 || median([]float64{1, 2}) != 1.5 || median([]float64{1, 2, 4, 8, 16}) != 4 ||
-		!math.IsNaN(median(nil)) {
-		t.Error("the median is not in the middle")
-	}
-}
-
 // rows are two sizes of one set and one of another, the last with nothing known.
 func rows() []bench.CompareRow {
 	row := bench.CompareRow{

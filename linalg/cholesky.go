@@ -184,14 +184,14 @@ func (e *CholeskyEngine) factorizeSmall(single bool) error {
 		return &PivotError{Minor: minor, N: e.k.N()}
 	}
 	for i, pivot := range e.small.Pivots {
-		conditionalVariance(&e.sites, e.kdiag, i, e.small.Above[i], pivot)
-		diagonal(&e.sites, e.kdiag, i, e.small.Below[i], 1/pivot)
+		e.sites.ConditionalVariance(i, e.kdiag[i], e.small.Above[i], pivot)
+		e.sites.Diagonal(i, e.kdiag[i], e.small.Below[i], 1/pivot)
 	}
 	e.holds = inSmall
 	return nil
 }
 
-// conditionalVariances leaves in chi what conditionalVariance computes, while the triangle holds L.
+// conditionalVariances leaves them in chi, while the triangle holds L.
 func conditionalVariances[T number](e *CholeskyEngine, t triangle[T]) {
 	eachRow(t.n, func(i int) {
 		sum := 0.0
@@ -199,29 +199,8 @@ func conditionalVariances[T number](e *CholeskyEngine, t triangle[T]) {
 		for _, l := range row[:i] {
 			sum += float64(l) * float64(l)
 		}
-		conditionalVariance(&e.sites, e.kdiag, i, sum, float64(row[i]))
+		e.sites.ConditionalVariance(i, e.kdiag[i], sum, float64(row[i]))
 	})
-}
-
-// conditionalVariance leaves in chi_i the variance v_i = K_ii - sum_{k<i} L_ik^2/d_i of
-// site i given those before it, divided by L_ii^2.
-func conditionalVariance(s *core.Sites, kdiag []float64, i int, sum, pivot float64) {
-	s.Chi[i] = (kdiag[i] - sum/(s.Root[i]*s.Root[i])) / (pivot * pivot)
-}
-
-// diagonal completes chi_i and b_i by column i of L^-1, m = (L^-1)_ii:
-//
-//	b_i = (B^-1)_ii = sum_k (L^-1)_ki^2,
-//	chi_i = (1 - b_i)/d_i = v_i/L_ii^2 - sum_{k>i} (L^-1)_ki^2/d_i.
-//
-// The first form of chi loses 1/d_i against chi_i to rounding, the second K_ii: the smaller loss is taken.
-func diagonal(s *core.Sites, kdiag []float64, i int, below, m float64) {
-	s.B[i] = m*m + below
-	if s.D[i]*kdiag[i] >= 1 {
-		s.Chi[i] = (1 - s.B[i]) / s.D[i]
-	} else {
-		s.Chi[i] -= below / (s.Root[i] * s.Root[i])
-	}
 }
 
 // diagonals reads chi and b off the columns of L^-1.
@@ -239,7 +218,7 @@ func diagonals[T number](e *CholeskyEngine, t triangle[T]) {
 		}
 		for j := range below {
 			i := first + j
-			diagonal(&e.sites, e.kdiag, i, below[j], float64(t.data[i*t.stride+i]))
+			e.sites.Diagonal(i, e.kdiag[i], below[j], float64(t.data[i*t.stride+i]))
 		}
 	})
 }

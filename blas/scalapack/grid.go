@@ -68,7 +68,6 @@ import (
 type Grid struct {
 	*World
 	rows, cols int
-	row, col   int
 	context    C.int
 }
 
@@ -85,7 +84,7 @@ func (w *World) NewGrid(rows, cols int) (*Grid, error) {
 	if rows < 1 || cols < 1 || rows*cols != w.size {
 		return nil, fmt.Errorf("%d ranks do not make a grid of %d x %d", w.size, rows, cols)
 	}
-	g := &Grid{World: w, rows: rows, cols: cols, row: w.rank / cols, col: w.rank % cols}
+	g := &Grid{World: w, rows: rows, cols: cols}
 	w.do(func() {
 		C.Cblacs_get(-1, 0, &g.context)
 		order := C.char('R')
@@ -96,9 +95,6 @@ func (w *World) NewGrid(rows, cols int) (*Grid, error) {
 
 // Shape is the number of rows and columns of ranks.
 func (g *Grid) Shape() (rows, cols int) { return g.rows, g.cols }
-
-// Position is the row and the column of this rank.
-func (g *Grid) Position() (row, col int) { return g.row, g.col }
 
 // descriptor is what ScaLAPACK must know of a matrix of order n.
 func (g *Grid) descriptor(n, block int, a []float64, stride int) *[9]C.int {
@@ -115,16 +111,16 @@ func first(a []float64) *C.double { return (*C.double)(unsafe.SliceData(a)) }
 // minor that is not positive definite, to all ranks alike.
 func (g *Grid) Potrf(n, block int, a []float64, stride int) (minor int) {
 	d := g.descriptor(n, block, a, stride)
-	g.do(func() { minor = int(g.most([]int64{int64(C.bb_pdpotrf(C.int(n), first(a), &d[0]))})[0]) })
-	return minor
+	g.do(func() { minor = int(C.bb_pdpotrf(C.int(n), first(a), &d[0])) })
+	return int(g.Most(int64(minor)))
 }
 
 // Trtri overwrites a lower triangular matrix with its inverse. It returns 0, or the
 // number of a zero diagonal element, to all ranks alike.
 func (g *Grid) Trtri(n, block int, a []float64, stride int) (zero int) {
 	d := g.descriptor(n, block, a, stride)
-	g.do(func() { zero = int(g.most([]int64{int64(g.trtri(0, n, block, a, d))})[0]) })
-	return zero
+	g.do(func() { zero = g.trtri(0, n, block, a, d) })
+	return int(g.Most(int64(zero)))
 }
 
 // Lauum overwrites a lower triangular matrix L with the lower triangle of L' L.

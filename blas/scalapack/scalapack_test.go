@@ -38,12 +38,7 @@ func TestMessages(t *testing.T) {
 		t.Errorf("sums %v of %v ranks", x, size)
 	}
 	last := world.Size() - 1
-	y := []float64{rank, 7 + rank}
-	world.Broadcast(y, last)
-	if y[0] != float64(last) || y[1] != 7+float64(last) {
-		t.Errorf("broadcast %v", y)
-	}
-	text := world.BroadcastBytes([]byte(fmt.Sprintf("rank %d of many", world.Rank())), last)
+	text := world.Broadcast([]byte(fmt.Sprintf("rank %d of many", world.Rank())), last)
 	if string(text) != fmt.Sprintf("rank %d of many", last) {
 		t.Errorf("broadcast %q", text)
 	}
@@ -67,7 +62,7 @@ func TestGridRefuses(t *testing.T) {
 // part is this rank's part of a row-major matrix.
 func part(g *Grid, n, block int, whole []float64) (a []float64, stride int) {
 	rows, cols := g.Shape()
-	row, col := g.Position()
+	row, col := g.Rank()/cols, g.Rank()%cols
 	var own []int
 	for i := range n {
 		if i/block%rows == row {

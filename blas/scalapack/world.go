@@ -32,19 +32,16 @@ static void bb_node(int *ranks, int *processors) {
 	MPI_Comm_free(&node);
 }
 
-static void bb_most(long long *x, int n) {
-	MPI_Allreduce(MPI_IN_PLACE, x, n, MPI_LONG_LONG, MPI_MAX, MPI_COMM_WORLD);
+static long long bb_most(long long x) {
+	MPI_Allreduce(MPI_IN_PLACE, &x, 1, MPI_LONG_LONG, MPI_MAX, MPI_COMM_WORLD);
+	return x;
 }
 
-static void bb_reduce(double *x, int n, int root) {
-	MPI_Reduce(root ? MPI_IN_PLACE : x, x, n, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+static void bb_reduce(double *x, int n, int rank) {
+	MPI_Reduce(rank ? x : MPI_IN_PLACE, x, n, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
 }
 
-static void bb_broadcast(double *x, int n, int root) {
-	MPI_Bcast(x, n, MPI_DOUBLE, root, MPI_COMM_WORLD);
-}
-
-static void bb_broadcast_bytes(void *x, int n, int root) {
+static void bb_broadcast(void *x, int n, int root) {
 	MPI_Bcast(x, n, MPI_BYTE, root, MPI_COMM_WORLD);
 }
 
@@ -59,6 +56,7 @@ import (
 	"math"
 	"os"
 	"runtime"
+	"slices"
 	"unsafe"
 )
 
@@ -102,7 +100,7 @@ func (w *World) join() error {
 	C.bb_node(&ranks, &processors)
 	w.rank, w.size = int(rank), int(size)
 	w.threads = max(1, int(processors/ranks))
-	w.perNode = int(w.most([]int64{int64(ranks)})[0])
+	w.perNode = int(C.bb_most(C.longlong(ranks)))
 	return nil
 }
 
@@ -130,15 +128,8 @@ func (w *World) Threads() int { return w.threads }
 
 // Most is the largest value that a rank brings, on all ranks.
 func (w *World) Most(value int64) (most int64) {
-	w.do(func() { most = w.most([]int64{value})[0] })
+	w.do(func() { most = int64(C.bb_most(C.longlong(value))) })
 	return most
-}
-
-func (w *World) most(x []int64) []int64 {
-	all := make([]int64, max(1, len(x)))
-	copy(all, x)
-	C.bb_most((*C.longlong)(&all[0]), C.int(len(x)))
-	return all[:len(x)]
 }
 
 // longest is the number of elements in one message.
@@ -146,39 +137,15 @@ const longest = 1 << 28
 
 // Reduce adds x up over the ranks. Rank 0 gets the sum; what the others keep is of no use.
 func (w *World) Reduce(x []float64) {
-	w.messages(x, func(part []float64) {
-		C.bb_reduce((*C.double)(&part[0]), C.int(len(part)), root(w.rank == 0))
-	})
-}
-
-// Broadcast copies rank from's x to all ranks.
-func (w *World) Broadcast(x []float64, from int) {
-	w.messages(x, func(part []float64) {
-		C.bb_broadcast((*C.double)(&part[0]), C.int(len(part)), C.int(from))
-	})
-}
-
-func (w *World) messages(x []float64, send func(part []float64)) {
-	if w.size == 1 || len(x) == 0 {
-		return
-	}
 	w.do(func() {
-		for ; len(x) > longest; x = x[longest:] {
-			send(x[:longest])
+		for part := range slices.Chunk(x, longest) {
+			C.bb_reduce((*C.double)(&part[0]), C.int(len(part)), C.int(w.rank))
 		}
-		send(x)
 	})
 }
 
-func root(is bool) C.int {
-	if is {
-		return 1
-	}
-	return 0
-}
-
-// BroadcastBytes returns rank from's bytes on all ranks.
-func (w *World) BroadcastBytes(text []byte, from int) []byte {
+// Broadcast returns rank from's text on all ranks.
+func (w *World) Broadcast(text []byte, from int) []byte {
 	if w.size == 1 {
 		return text
 	}
@@ -186,14 +153,12 @@ func (w *World) BroadcastBytes(text []byte, from int) []byte {
 		text = nil
 	}
 	w.do(func() {
-		length := w.most([]int64{int64(len(text))})[0]
+		length := C.bb_most(C.longlong(len(text)))
 		if w.rank != from {
 			text = make([]byte, length)
 		}
-		for rest := text; len(rest) > 0; {
-			part := rest[:min(len(rest), math.MaxInt32)]
-			C.bb_broadcast_bytes(unsafe.Pointer(&part[0]), C.int(len(part)), C.int(from))
-			rest = rest[len(part):]
+		for part := range slices.Chunk(text, math.MaxInt32) {
+			C.bb_broadcast(unsafe.Pointer(&part[0]), C.int(len(part)), C.int(from))
 		}
 	})
 	return text

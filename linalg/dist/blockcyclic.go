@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -39,32 +40,19 @@ const maxNumbers = math.MaxInt32
 
 // blockCyclicBytes is Servants.Bytes.
 func blockCyclicBytes(g Grid, n, block int) int64 {
-	rows, cols := largestPart(g, n, cmp.Or(block, DefaultBlock))
-	return 8 * (int64(rows)*int64(cols) + 8*int64(n) + core.Lanes*int64(rows) + 2*int64(cols))
+	rows, cols := ownedRows(g, 0, n, cmp.Or(block, DefaultBlock))
+	r, c := int64(len(rows)), int64(len(cols))
+	return 8 * (r*c + 8*int64(n) + core.Lanes*r + 2*c)
 }
 
-// largestPart is the shape of rank 0's.
-func largestPart(g Grid, n, block int) (ownRows, ownCols int) {
-	rows, cols := g.Shape()
-	return owned(n, block, rows, 0), owned(n, block, cols, 0)
+// ownedRows lists the rows and columns of a rank's part. That of rank 0 is the largest.
+func ownedRows(g Grid, rank, n, block int) (rows, cols []int) {
+	height, width := g.Shape()
+	return ownedIndices(n, block, height, rank/width), ownedIndices(n, block, width, rank%width)
 }
 
-// owned is the number of rows (columns) of n that one of count rank rows has.
-func owned(n, block, count, which int) int {
-	whole := n / block
-	size := whole / count * block
-	switch extra := whole % count; {
-	case which < extra:
-		size += block
-	case which == extra:
-		size += n % block
-	}
-	return size
-}
-
-// ownedIndices lists the rows (columns) of rank row (column) which.
-func ownedIndices(n, block, count, which int) []int {
-	list := make([]int, 0, owned(n, block, count, which))
+// ownedIndices lists the rows (columns) of rank row (column) which of so many.
+func ownedIndices(n, block, count, which int) (list []int) {
 	for first := which * block; first < n; first += count * block {
 		for i := first; i < min(n, first+block); i++ {
 			list = append(list, i)
@@ -88,16 +76,13 @@ func newBlockCyclic(g Grid, source linalg.Blocks, failed error, block int, besid
 	if err := agree(g, checkParts(g, n, block, besides, limit), linalg.ErrMemory); err != nil {
 		return nil, err
 	}
-	rows, cols := g.Shape()
-	row, col := g.Position()
 	k := &BlockCyclic{grid: g, source: source, n: n, block: block}
-	k.rows, k.cols = ownedIndices(n, block, rows, row), ownedIndices(n, block, cols, col)
+	k.rows, k.cols = ownedRows(g, g.Rank(), n, block)
 	k.stride, k.diag, k.below = max(1, len(k.rows)), make([]float64, n), make([]int, len(k.cols))
 	k.part = make([]float64, max(1, k.stride*len(k.cols))) // not empty: libraries may want its address
 	if err := agree(g, source.GramDiagonal(k.diag), nil); err != nil {
 		return nil, err
 	}
-	g.Broadcast(k.diag, 0)
 	for c, j := range k.cols {
 		k.below[c] = sort.SearchInts(k.rows, j+1)
 	}
@@ -106,15 +91,15 @@ func newBlockCyclic(g Grid, source linalg.Blocks, failed error, block int, besid
 
 // checkParts refuses parts that are too large.
 func checkParts(g Grid, n, block int, besides, limit int64) error {
-	rows, cols := largestPart(g, n, block)
-	if most := rows * cols; most > maxNumbers {
+	rows, cols := ownedRows(g, 0, n, block)
+	if most := len(rows) * len(cols); most > maxNumbers {
 		return fmt.Errorf("%w: a part of %d numbers on each of %d ranks, ScaLAPACK's 32-bit integers count to "+
 			"%d: take at least %d ranks",
-			linalg.ErrMemory, most, g.Size(), int64(maxNumbers), int64(n)*int64(n)/maxNumbers+1)
+			linalg.ErrMemory, most, size(g), int64(maxNumbers), int64(n)*int64(n)/maxNumbers+1)
 	}
 	node := int64(g.PerNode())
 	return linalg.CheckMemory(node*(blockCyclicBytes(g, n, block)+besides), limit,
-		fmt.Sprintf("a matrix of order %d over %d ranks, %d on this machine,", n, g.Size(), node))
+		fmt.Sprintf("a matrix of order %d over %d ranks, %d on this machine,", n, size(g), node))
 }
 
 // N is the order.
@@ -141,7 +126,7 @@ func (k *BlockCyclic) Check() error {
 		return nil
 	}
 	var err error
-	if k.together(order{Op: opCheck}, nil, func() { err = k.fill(nil) }); err != nil {
+	if k.together(order{Op: opCheck}, func() { err = k.fill(make([]float64, k.n)) }); err != nil {
 		return err
 	}
 	k.checked = true
@@ -151,10 +136,13 @@ func (k *BlockCyclic) Check() error {
 // fillColumns is the number of a part's columns that are made at a time.
 const fillColumns = 256
 
-// fill writes the lower triangle of B = I + r K r, and zero above it; for r = nil
-// it writes K. It reports as *EntryError an element of K that is not finite.
+// nowhere is the place of an element that does not exist.
+const nowhere = math.MaxInt64
+
+// fill writes the lower triangle of B = I + r K r, and zero above it. It reports as *EntryError an element of
+// K that is not finite.
 func (k *BlockCyclic) fill(r []float64) error {
-	bad := int64(-1)
+	bad := int64(nowhere)
 	for c0 := 0; c0 < len(k.cols); c0 += fillColumns {
 		c1 := min(c0+fillColumns, len(k.cols))
 		r0 := sort.SearchInts(k.rows, k.cols[c0])
@@ -162,49 +150,34 @@ func (k *BlockCyclic) fill(r []float64) error {
 			break
 		}
 		k.source.Block(k.part[c0*k.stride+r0:], k.stride, k.cols[c0:c1], k.rows[r0:])
-		firstBad := make([]int64, c1-c0)
+		places := make([]int64, c1-c0)
 		core.Parallel(c1-c0, func(task int) {
-			firstBad[task] = k.finishColumn(c0+task, r0, r)
+			places[task] = k.finishColumn(c0+task, r0, r)
 		})
-		for _, place := range firstBad {
-			if place >= 0 && (bad < 0 || place < bad) {
-				bad = place
-			}
-		}
+		bad = min(bad, slices.Min(places))
 	}
 	// The largest value that ranks bring is that of the first bad element.
-	value := int64(0)
-	if bad >= 0 {
-		value = math.MaxInt64 - bad
-	}
-	if most := k.grid.Most(value); most > 0 {
-		place := math.MaxInt64 - most
-		i, j := int(place%int64(k.n)), int(place/int64(k.n))
+	if bad = nowhere - k.grid.Most(nowhere-bad); bad < nowhere {
+		i, j := int(bad%int64(k.n)), int(bad/int64(k.n))
 		return &linalg.EntryError{I: j, J: i, Value: k.At(i, j)}
 	}
 	return nil
 }
 
 // finishColumn turns elements of K, from row r0 of the part on, into those of B in the lower triangle, and
-// clears the rest. It returns the place, by columns, of the first element that is not finite, or -1.
+// clears the rest. It returns the place, by columns, of the first element that is not finite, or nowhere.
 func (k *BlockCyclic) finishColumn(c, r0 int, r []float64) (bad int64) {
 	j, column := k.cols[c], k.column(c)
 	clear(column[r0:k.below[c]])
 	if at, own := k.diagonal(c); own {
-		column[at] = k.diag[j]
-		if r != nil {
-			column[at] = 1 + r[j]*r[j]*k.diag[j]
-		}
+		column[at] = 1 + r[j]*r[j]*k.diag[j]
 	}
-	bad = -1
+	bad = nowhere
 	for p := k.below[c]; p < len(column); p++ {
-		v := column[p]
-		if v-v != 0 && bad < 0 {
-			bad = int64(j)*int64(k.n) + int64(k.rows[p])
+		if v := column[p]; v-v != 0 {
+			bad = min(bad, int64(j)*int64(k.n)+int64(k.rows[p]))
 		}
-		if r != nil {
-			column[p] = r[j] * r[k.rows[p]] * v
-		}
+		column[p] *= r[j] * r[k.rows[p]]
 	}
 	return bad
 }
@@ -236,6 +209,6 @@ func (k *BlockCyclic) Eigenvalues(sites []int) ([]float64, error) {
 
 // Engine is the distributed engine on k. It takes the place of the one before.
 func (k *BlockCyclic) Engine() linalg.Engine {
-	k.together(order{Op: opEngine}, nil, func() { k.engine = newEngine(k) })
+	k.together(order{Op: opEngine}, func() { k.engine = newEngine(k) })
 	return k.engine
 }

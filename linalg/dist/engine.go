@@ -48,7 +48,7 @@ func (e *Engine) Factorize(d []float64) (err error) {
 	if err := core.Check(d, e.k.n); err != nil {
 		return err
 	}
-	e.k.together(order{Op: opFactorize}, d, func() { err = e.factorize(d) })
+	e.k.together(order{Op: opFactorize, Numbers: d}, func() { err = e.factorize(d) })
 	return err
 }
 
@@ -75,7 +75,7 @@ func (e *Engine) factorize(d []float64) error {
 	return nil
 }
 
-// conditionalVariances is that of linalg.CholeskyEngine; chi is right on rank 0 only. It returns
+// conditionalVariances is that of linalg.CholeskyEngine; chi and b are right on rank 0 only. It returns
 // the number of a pivot that is not finite, or 0.
 func (e *Engine) conditionalVariances() (minor int) {
 	k := e.k
@@ -106,7 +106,7 @@ func (e *Engine) conditionalVariances() (minor int) {
 			if !(pivot > 0) || math.IsInf(pivot, 1) {
 				bad = i + 1
 			}
-			e.sites.Chi[i] = (k.diag[i] - sums[i]/(e.sites.Root[i]*e.sites.Root[i])) / (pivot * pivot)
+			e.sites.ConditionalVariance(i, k.diag[i], sums[i], pivot)
 		}
 	}
 	return int(k.grid.Most(int64(bad)))
@@ -137,16 +137,9 @@ func (e *Engine) diagonals() {
 	k.grid.Reduce(e.sums)
 	if k.grid.Rank() == 0 {
 		for i, sum := range below {
-			e.sites.B[i] = own[i]*own[i] + sum
-			if e.sites.D[i]*k.diag[i] >= 1 {
-				e.sites.Chi[i] = (1 - e.sites.B[i]) / e.sites.D[i]
-			} else {
-				e.sites.Chi[i] -= sum / (e.sites.Root[i] * e.sites.Root[i])
-			}
+			e.sites.Diagonal(i, k.diag[i], sum, own[i])
 		}
 	}
-	k.grid.Broadcast(e.sites.Chi, 0)
-	k.grid.Broadcast(e.sites.B, 0)
 }
 
 // FormG turns L^-1 into G without its diagonal.
@@ -154,7 +147,7 @@ func (e *Engine) FormG() {
 	if e.expanded {
 		return
 	}
-	e.k.together(order{Op: opForm}, nil, e.formG)
+	e.k.together(order{Op: opForm}, e.formG)
 }
 
 func (e *Engine) formG() {
@@ -255,7 +248,8 @@ func (e *Engine) MulOffDiag(dst, x blas64.General) {
 	for r := range x.Rows {
 		copy(flat[r*n:(r+1)*n], x.Data[r*x.Stride:])
 	}
-	e.k.together(order{Op: opProduct, Ints: []int{x.Rows}}, flat, func() { e.product(product, flat, x.Rows) })
+	e.k.together(order{Op: opProduct, Ints: []int{x.Rows}, Numbers: flat},
+		func() { e.product(product, flat, x.Rows) })
 	for r := range x.Rows {
 		copy(dst.Data[r*dst.Stride:], product[r*n:(r+1)*n])
 	}
@@ -270,7 +264,7 @@ func (e *Engine) product(dst, x []float64, count int) {
 // MulVecSquaredOffDiag is dst = (G o G) x without the diagonal of G.
 func (e *Engine) MulVecSquaredOffDiag(dst, x []float64) {
 	e.mustBeExpanded()
-	e.k.together(order{Op: opSquares}, x, func() { e.squares(dst, x) })
+	e.k.together(order{Op: opSquares, Numbers: x}, func() { e.squares(dst, x) })
 }
 
 func (e *Engine) squares(dst, x []float64) {
@@ -297,7 +291,7 @@ func (e *Engine) Rows(dst blas64.General, first int) {
 	e.mustBeExpanded()
 	for r := range dst.Rows {
 		row, i := dst.Data[r*dst.Stride:r*dst.Stride+dst.Cols], first+r
-		e.k.together(order{Op: opColumn, Ints: []int{i}}, nil, func() { e.column(row, i) })
+		e.k.together(order{Op: opColumn, Ints: []int{i}}, func() { e.column(row, i) })
 		row[i] = e.sites.Chi[i]
 	}
 }

@@ -10,22 +10,18 @@ import "errors"
 // column J mod cols. A rank keeps its blocks as one matrix, column-major with columns stride apart, its rows
 // and columns in the order that they have in the whole.
 type Grid interface {
-	// Rank is the number of this process, from 0 to Size-1.
+	// Rank is the number of this process, from 0 on, and Shape the number of rows and columns of ranks.
 	Rank() int
-	Size() int
+	Shape() (rows, cols int)
 	// PerNode is the largest number of ranks that share a machine.
 	PerNode() int
-	// Shape is the number of rows and columns of ranks, Position this rank's.
-	Shape() (rows, cols int)
-	Position() (row, col int)
 
 	// Most is the largest value that a rank brings, on all ranks.
 	Most(value int64) int64
 	// Reduce adds x up over the ranks. Rank 0 gets the sum; what the others keep is of no use.
 	Reduce(x []float64)
-	// Broadcast copies rank from's x to all ranks, and BroadcastBytes returns its text on all.
-	Broadcast(x []float64, from int)
-	BroadcastBytes(text []byte, from int) []byte
+	// Broadcast returns rank from's text on all ranks.
+	Broadcast(text []byte, from int) []byte
 
 	// Potrf, Trtri and Lauum are those of blas.Backend for the lower triangle of a
 	// matrix of order n >= 1, a this rank's part of it; numbers of failed minors are
@@ -38,23 +34,28 @@ type Grid interface {
 	End()
 }
 
+// size is the number of ranks.
+func size(g Grid) int {
+	rows, cols := g.Shape()
+	return rows * cols
+}
+
 // agree is nil on all ranks if err is, and otherwise an error on all: each rank's own, or what the lowest
 // rank that has one says of it, of the given kind.
 func agree(g Grid, err, kind error) error {
 	own := int64(0)
 	if err != nil {
-		own = int64(g.Size() - g.Rank())
+		own = int64(size(g) - g.Rank())
 	}
 	lowest := g.Most(own)
 	if lowest == 0 {
 		return nil
 	}
-	from := g.Size() - int(lowest)
 	var text []byte
-	if g.Rank() == from {
+	if err != nil {
 		text = []byte(err.Error())
 	}
-	text = g.BroadcastBytes(text, from)
+	text = g.Broadcast(text, size(g)-int(lowest))
 	if err == nil {
 		err = &servantError{string(text), kind}
 	}

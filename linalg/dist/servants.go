@@ -39,29 +39,27 @@ const (
 
 // order is what rank 0 sends before all ranks do it.
 type order struct {
-	Op    operation
-	Ints  []int
-	Text  []byte
-	Count int // of the numbers that follow
+	Op      operation
+	Ints    []int
+	Text    []byte
+	Numbers []float64
 }
 
 // give sends an order to the servants.
-func (s *Servants) give(o order, numbers []float64) {
-	if s.grid.Size() == 1 {
+func (s *Servants) give(o order) {
+	if size(s.grid) == 1 {
 		return
 	}
-	o.Count = len(numbers)
 	var text bytes.Buffer
 	if err := gob.NewEncoder(&text).Encode(o); err != nil {
 		panic(fmt.Errorf("an order to the servants: %w", err))
 	}
-	s.grid.BroadcastBytes(text.Bytes(), 0)
-	s.grid.Broadcast(numbers, 0)
+	s.grid.Broadcast(text.Bytes(), 0)
 }
 
 // End lets the servants go. It is called once, when the program ends.
 func (s *Servants) End() {
-	s.give(order{Op: opEnd}, nil)
+	s.give(order{Op: opEnd})
 	s.grid.End()
 }
 
@@ -72,11 +70,9 @@ func Serve(g Grid, source func(text []byte) (linalg.Blocks, error)) error {
 	var e *Engine
 	for {
 		var o order
-		if err := gob.NewDecoder(bytes.NewReader(g.BroadcastBytes(nil, 0))).Decode(&o); err != nil {
+		if err := gob.NewDecoder(bytes.NewReader(g.Broadcast(nil, 0))).Decode(&o); err != nil {
 			return fmt.Errorf("an order from rank 0: %w", err)
 		}
-		numbers := make([]float64, o.Count)
-		g.Broadcast(numbers, 0)
 		// What fails here fails on rank 0, too, which deals with it.
 		switch o.Op {
 		case opEnd:
@@ -87,17 +83,17 @@ func Serve(g Grid, source func(text []byte) (linalg.Blocks, error)) error {
 			made, err := source(o.Text)
 			k, _ = newBlockCyclic(g, made, err, o.Ints[0], int64(o.Ints[1]), int64(o.Ints[2]))
 		case opCheck:
-			k.fill(nil)
+			k.fill(make([]float64, k.n))
 		case opEngine:
 			e = newEngine(k)
 		case opFactorize:
-			e.factorize(numbers)
+			e.factorize(o.Numbers)
 		case opForm:
 			e.formG()
 		case opProduct:
-			e.product(make([]float64, len(numbers)), numbers, o.Ints[0])
+			e.product(make([]float64, len(o.Numbers)), o.Numbers, o.Ints[0])
 		case opSquares:
-			e.squares(make([]float64, len(numbers)), numbers)
+			e.squares(make([]float64, len(o.Numbers)), o.Numbers)
 		case opColumn:
 			e.column(make([]float64, k.n), o.Ints[0])
 		}
@@ -121,7 +117,7 @@ func (s *Servants) Matrix(source linalg.Blocks, text []byte, block int, besides,
 	}
 	s.one.Lock()
 	defer s.one.Unlock()
-	s.give(order{Op: opMatrix, Ints: []int{block, int(besides), int(limit)}, Text: text}, nil)
+	s.give(order{Op: opMatrix, Ints: []int{block, int(besides), int(limit)}, Text: text})
 	k, err := newBlockCyclic(s.grid, source, nil, block, besides, limit)
 	if err != nil {
 		return nil, err
@@ -135,12 +131,12 @@ func (s *Servants) Matrix(source linalg.Blocks, text []byte, block int, besides,
 func (s *Servants) Bytes(n, block int) int64 { return blockCyclicBytes(s.grid, n, block) }
 
 // together runs f, rank 0's part of an order, after the servants have got it.
-func (k *BlockCyclic) together(o order, numbers []float64, f func()) {
+func (k *BlockCyclic) together(o order, f func()) {
 	k.servants.one.Lock()
 	defer k.servants.one.Unlock()
 	if k.servants.current != k {
 		panic("linalg/dist: the matrix has been replaced by another")
 	}
-	k.servants.give(o, numbers)
+	k.servants.give(o)
 	f()
 }

@@ -54,11 +54,9 @@ type grid struct {
 	rank, rows, cols int
 }
 
-func (g *grid) Rank() int                { return g.rank }
-func (g *grid) Size() int                { return g.rows * g.cols }
-func (g *grid) PerNode() int             { return g.rows * g.cols }
-func (g *grid) Shape() (rows, cols int)  { return g.rows, g.cols }
-func (g *grid) Position() (row, col int) { return g.rank / g.cols, g.rank % g.cols }
+func (g *grid) Rank() int               { return g.rank }
+func (g *grid) PerNode() int            { return g.size }
+func (g *grid) Shape() (rows, cols int) { return g.rows, g.cols }
 
 func (g *grid) Most(value int64) int64 {
 	most := value
@@ -87,11 +85,7 @@ func (g *grid) Reduce(x []float64) {
 	}
 }
 
-func (g *grid) Broadcast(x []float64, from int) {
-	copy(x, g.exchange(g.rank, slices.Clone(x))[from].([]float64))
-}
-
-func (g *grid) BroadcastBytes(text []byte, from int) []byte {
+func (g *grid) Broadcast(text []byte, from int) []byte {
 	return g.exchange(g.rank, text)[from].([]byte)
 }
 
@@ -108,7 +102,7 @@ func indices(n, block, count, which int) (list []int) {
 // eachPlace calls f for every element of the lower triangle: its places in the
 // whole, row-major, and in the part of the rank that has it.
 func (g *grid) eachPlace(n, block int, f func(rank, whole, part int)) {
-	for rank := range g.Size() {
+	for rank := range g.size {
 		rows := indices(n, block, g.rows, rank/g.cols)
 		for c, j := range indices(n, block, g.cols, rank%g.cols) {
 			for r, i := range rows {
@@ -121,11 +115,11 @@ func (g *grid) eachPlace(n, block int, f func(rank, whole, part int)) {
 }
 
 // inWhole lets f change the whole lower triangle.
-func (g *grid) inWhole(n, block int, a []float64, f func(whole []float64) int) int {
+func (g *grid) inWhole(n, block int, a []float64, f func(gblas.Uplo, int, []float64, int) int) int {
 	parts := g.exchange(g.rank, slices.Clone(a))
 	whole := make([]float64, n*n)
 	g.eachPlace(n, block, func(rank, w, p int) { whole[w] = parts[rank].([]float64)[p] })
-	result := f(whole)
+	result := f(gblas.Lower, n, whole, n)
 	g.eachPlace(n, block, func(rank, w, p int) {
 		if rank == g.rank {
 			a[p] = whole[w]
@@ -134,21 +128,17 @@ func (g *grid) inWhole(n, block int, a []float64, f func(whole []float64) int) i
 	return result
 }
 
-func (g *grid) Potrf(n, block int, a []float64, stride int) int {
-	return g.inWhole(n, block, a, func(whole []float64) int {
-		return blas.Bound().Potrf(gblas.Lower, n, whole, n)
-	})
+func (g *grid) Potrf(n, block int, a []float64, _ int) int {
+	return g.inWhole(n, block, a, blas.Bound().Potrf)
 }
 
-func (g *grid) Trtri(n, block int, a []float64, stride int) int {
-	return g.inWhole(n, block, a, func(whole []float64) int {
-		return blas.Bound().Trtri(gblas.Lower, n, whole, n)
-	})
+func (g *grid) Trtri(n, block int, a []float64, _ int) int {
+	return g.inWhole(n, block, a, blas.Bound().Trtri)
 }
 
-func (g *grid) Lauum(n, block int, a []float64, stride int) {
-	g.inWhole(n, block, a, func(whole []float64) int {
-		blas.Bound().Lauum(gblas.Lower, n, whole, n)
+func (g *grid) Lauum(n, block int, a []float64, _ int) {
+	g.inWhole(n, block, a, func(uplo gblas.Uplo, n int, a []float64, lda int) int {
+		blas.Bound().Lauum(uplo, n, a, lda)
 		return 0
 	})
 }

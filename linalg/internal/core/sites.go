@@ -33,6 +33,27 @@ func (s *Sites) MoveTo(d []float64) {
 	}
 }
 
+// ConditionalVariance leaves in chi_i the variance v_i = K_ii - sum_{k<i} L_ik^2/d_i of site i given those
+// before it, divided by L_ii^2; sum is that of L_ik^2.
+func (s *Sites) ConditionalVariance(i int, kii, sum, pivot float64) {
+	s.Chi[i] = (kii - sum/(s.Root[i]*s.Root[i])) / (pivot * pivot)
+}
+
+// Diagonal completes chi_i and b_i by column i of L^-1, m = (L^-1)_ii and below the sum of the other squares:
+//
+//	b_i = (B^-1)_ii = sum_k (L^-1)_ki^2,
+//	chi_i = (1 - b_i)/d_i = v_i/L_ii^2 - sum_{k>i} (L^-1)_ki^2/d_i.
+//
+// The first form of chi loses 1/d_i against chi_i to rounding, the second K_ii: the smaller loss is taken.
+func (s *Sites) Diagonal(i int, kii, below, m float64) {
+	s.B[i] = m*m + below
+	if s.D[i]*kii >= 1 {
+		s.Chi[i] = (1 - s.B[i]) / s.D[i]
+	} else {
+		s.Chi[i] -= below / (s.Root[i] * s.Root[i])
+	}
+}
+
 // Positive reports whether all x are.
 func Positive(x []float64) bool {
 	return !slices.ContainsFunc(x, func(v float64) bool { return !(v > 0) })

@@ -132,8 +132,8 @@ func (e *biasEngine) eachWithout(f func(i int, others float64)) {
 func (e *biasEngine) MulOffDiag(dst, x blas64.General) {
 	e.Engine.MulOffDiag(dst, x)
 	for r := range x.Rows {
-		to := grid(dst).row(r)
-		floats.MulTo(e.turned, e.z, grid(x).row(r))
+		to := core.Row(dst, r)
+		floats.MulTo(e.turned, e.z, core.Row(x, r))
 		e.eachWithout(func(i int, others float64) { to[i] += e.z[i] * others / e.w })
 	}
 }

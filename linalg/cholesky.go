@@ -276,7 +276,7 @@ func (e *CholeskyEngine) MulOffDiag(dst, x blas64.General) {
 	switch {
 	case x.Rows == 0 || x.Cols == 0:
 	case x.Rows == 1:
-		blas64.Symv(1, e.k.Scratch(), core.Vector(grid(x).row(0)), 0, core.Vector(grid(dst).row(0)))
+		blas64.Symv(1, e.k.Scratch(), core.Vector(core.Row(x, 0)), 0, core.Vector(core.Row(dst, 0)))
 	default:
 		blas64.Symm(gblas.Right, 1, e.k.Scratch(), x, 0, dst)
 	}
@@ -290,7 +290,7 @@ func (e *CholeskyEngine) Rows(dst blas64.General, first int) {
 		from, last := first+block*tile, first+min(dst.Rows, (block+1)*tile)
 		part := core.Rows(dst, from-first, last-first)
 		for i := from; i < last; i++ {
-			to := grid(part).row(i - from)
+			to := core.Row(part, i-from)
 			copy(to, t.row(i)[:i])
 			to[i] = e.sites.Chi[i]
 		}

@@ -209,7 +209,7 @@ func (k *LowRankPlusDiag) Vectors(dst, rows []float64) {
 // vectors writes t R' into dst.
 func (k *LowRankPlusDiag) vectors(dst, t blas64.General) {
 	for r := range dst.Rows {
-		clear(grid(dst).row(r))
+		clear(core.Row(dst, r))
 	}
 	k.addProduct(dst, 1, t)
 }
@@ -218,7 +218,7 @@ func (k *LowRankPlusDiag) vectors(dst, t blas64.General) {
 func (k *LowRankPlusDiag) rowsAt(sites []int) blas64.General {
 	rows := contiguous(len(sites), k.rank)
 	for r, site := range sites {
-		k.Rows(grid(rows).row(r), site, site+1)
+		k.Rows(core.Row(rows, r), site, site+1)
 	}
 	return rows
 }
@@ -279,7 +279,7 @@ func (k *LowRankPlusDiag) coordinates(x blas64.General) blas64.General {
 		sums[l] = contiguous(x.Rows, k.rank)
 	}
 	k.eachPanel(func(lane, q int, p blas64.General, first, last int) {
-		addProduct(core.Cols(sums[lane], q, q+p.Rows), 1, core.Cols(x, first, last), gblas.Trans, p)
+		core.AddProduct(core.Cols(sums[lane], q, q+p.Rows), 1, core.Cols(x, first, last), gblas.Trans, p)
 	})
 	for _, other := range sums[1:] {
 		floats.Add(sums[0].Data, other.Data)
@@ -290,23 +290,8 @@ func (k *LowRankPlusDiag) coordinates(x blas64.General) blas64.General {
 // addProduct adds alpha t R' to dst.
 func (k *LowRankPlusDiag) addProduct(dst blas64.General, alpha float64, t blas64.General) {
 	k.eachPanel(func(_, q int, p blas64.General, first, last int) {
-		addProduct(core.Cols(dst, first, last), alpha, core.Cols(t, q, q+p.Rows), gblas.NoTrans, p)
+		core.AddProduct(core.Cols(dst, first, last), alpha, core.Cols(t, q, q+p.Rows), gblas.NoTrans, p)
 	})
-}
-
-// addProduct adds alpha a op(b) to c.
-func addProduct(c blas64.General, alpha float64, a blas64.General, t gblas.Transpose, b blas64.General) {
-	switch {
-	case c.Rows == 0 || c.Cols == 0 || a.Cols == 0:
-	case c.Rows == 1:
-		opposite := gblas.Trans
-		if t == gblas.Trans {
-			opposite = gblas.NoTrans
-		}
-		blas64.Gemv(opposite, alpha, b, core.Vector(grid(a).row(0)), 1, core.Vector(grid(c).row(0)))
-	default:
-		blas64.Gemm(gblas.NoTrans, t, alpha, a, b, 1, c)
-	}
 }
 
 // panelSites is the number of sites whose part of a product stays in the cache while all panels pass.

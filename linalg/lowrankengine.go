@@ -185,13 +185,13 @@ func (e *lowRankEngine) scaledFactor(dst blas64.General, first, last int, scale 
 		return
 	}
 	eachPanelRow(e.k.panels, first, last, func(q int, row []float64) {
-		floats.MulTo(grid(dst).row(q), row, scale[first:last])
+		floats.MulTo(core.Row(dst, q), row, scale[first:last])
 	})
 	solveLower(e.lower, dst)
 }
 
 // addSquares adds the squared norms of the columns of a to sums.
-func addSquares(sums []float64, a blas64.General) { addProducts(sums, grid(a), grid(a)) }
+func addSquares(sums []float64, a blas64.General) { addProducts(sums, a, a) }
 
 // complements computes 1 - h of the listed sites without the difference. h_i is a diagonal element of the
 // projector P on the columns of [w^1/2 R; I], and

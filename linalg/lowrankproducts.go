@@ -20,8 +20,8 @@ func (e *lowRankEngine) MulOffDiag(dst, x blas64.General) {
 	solveBoth(e.lower, t)
 	e.k.vectors(dst, t)
 	for r := range x.Rows {
-		to := grid(dst).row(r)
-		for i, v := range grid(x).row(r) {
+		to := core.Row(dst, r)
+		for i, v := range core.Row(x, r) {
 			to[i] = to[i]*e.inverse[i] - e.uNorm2[i]*v
 		}
 	}
@@ -80,7 +80,7 @@ func (e *lowRankEngine) Rows(dst blas64.General, first int) {
 	e.k.vectors(dst, t)
 	scaleColumns(dst, dst, e.inverse)
 	for r := range dst.Rows {
-		row, i := grid(dst).row(r), first+r
+		row, i := core.Row(dst, r), first+r
 		floats.Scale(e.inverse[i], row)
 		row[i] = e.chi[i]
 	}
@@ -147,7 +147,7 @@ func (e *lowRankEngine) predictor(bias *biasEngine, field, scatter []float64) Pr
 	e.quadraticForm(scatter)
 	e.bothSides(gblas.Trans)
 	for q := range r {
-		copy(grid(form).row(q), grid(e.form).row(q))
+		copy(core.Row(form, q), core.Row(e.form, q))
 	}
 	if bias != nil {
 		turned := floats.MulTo(make([]float64, e.k.n), bias.z, scatter)
@@ -158,16 +158,16 @@ func (e *lowRankEngine) predictor(bias *biasEngine, field, scatter []float64) Pr
 	return func(rows, mean, variance []float64) {
 		phi, formed := newGeneral(len(mean), order), newGeneral(len(mean), order)
 		for i := range mean {
-			at := grid(phi).row(i)
+			at := core.Row(phi, i)
 			copy(at, rows[i*r:(i+1)*r])
 			if bias != nil {
 				at[r] = 1 - floats.Dot(at[:r], level)
 			}
 		}
-		addProduct(formed, 1, phi, gblas.NoTrans, form)
+		core.AddProduct(formed, 1, phi, gblas.NoTrans, form)
 		for i := range mean {
-			at := grid(phi).row(i)
-			mean[i], variance[i] = floats.Dot(at, weights), math.Max(0, floats.Dot(at, grid(formed).row(i)))
+			at := core.Row(phi, i)
+			mean[i], variance[i] = floats.Dot(at, weights), math.Max(0, floats.Dot(at, core.Row(formed, i)))
 		}
 	}
 }

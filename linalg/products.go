@@ -27,7 +27,7 @@ func Row(e Engine, dst []float64, i int) { e.Rows(rowOf(dst), i) }
 func Responses(e Engine, k blas64.General) blas64.General {
 	t := contiguous(k.Rows, k.Cols)
 	for r := range k.Rows {
-		copy(grid(t).row(r), grid(k).row(r))
+		copy(core.Row(t, r), core.Row(k, r))
 	}
 	respond(e, t)
 	return t
@@ -49,9 +49,9 @@ func respond(e Engine, t blas64.General) {
 		scaleColumns(weighted, part, e.Precisions())
 		e.MulOffDiag(product, weighted)
 		for r := range part.Rows {
-			row := grid(part).row(r)
+			row := core.Row(part, r)
 			floats.Mul(row, b)
-			floats.Sub(row, grid(product).row(r))
+			floats.Sub(row, core.Row(product, r))
 			if bias != nil {
 				floats.AddScaled(row, 1/bias.w, bias.z)
 			}
@@ -76,7 +76,7 @@ func NewPredictor(e Engine, field, scatter []float64) Predictor {
 		respond(e, t)
 		for i := range mean {
 			mean[i], variance[i] = 0, 0
-			for j, v := range grid(t).row(i) {
+			for j, v := range core.Row(t, i) {
 				mean[i] += v * field[j]
 				variance[i] += v * v * scatter[j]
 			}
@@ -115,7 +115,7 @@ func NewProduct32(e Engine) Product32 {
 	return func(dst, x blas32.General) {
 		in, out := newGeneral(x.Rows, x.Cols), newGeneral(x.Rows, x.Cols)
 		for r := range x.Rows {
-			convert(grid(in).row(r), x.Data[r*x.Stride:])
+			convert(core.Row(in, r), x.Data[r*x.Stride:])
 		}
 		e.MulOffDiag(out, in)
 		for r := range x.Rows {
@@ -151,6 +151,6 @@ func convert[T, S number](dst []T, x []S) {
 // scaleColumns writes a, column i times scale_i, into dst, which may be a.
 func scaleColumns(dst, a blas64.General, scale []float64) {
 	for r := range a.Rows {
-		floats.MulTo(grid(dst).row(r), grid(a).row(r), scale)
+		floats.MulTo(core.Row(dst, r), core.Row(a, r), scale)
 	}
 }

@@ -49,20 +49,13 @@ func mulLower(c, a blas64.General) {
 	}
 }
 
-// grid is a matrix by its rows.
-type grid blas64.General
-
-func (g grid) row(q int) []float64 {
-	return g.Data[q*g.Stride : q*g.Stride+g.Cols : q*g.Stride+g.Cols]
-}
-
 // addProducts adds the inner products of the columns of a and b to sums: of four rows at a time, so that sums
 // pass a quarter as often.
-func addProducts(sums []float64, a, b grid) {
+func addProducts(sums []float64, a, b blas64.General) {
 	q := 0
 	for ; q+4 <= a.Rows; q += 4 {
-		a0, a1, a2, a3 := a.row(q), a.row(q+1), a.row(q+2), a.row(q+3)
-		b0, b1, b2, b3 := b.row(q), b.row(q+1), b.row(q+2), b.row(q+3)
+		a0, a1, a2, a3 := core.Row(a, q), core.Row(a, q+1), core.Row(a, q+2), core.Row(a, q+3)
+		b0, b1, b2, b3 := core.Row(b, q), core.Row(b, q+1), core.Row(b, q+2), core.Row(b, q+3)
 		a1, a2, a3, b0, b1, b2, b3 = a1[:len(a0)], a2[:len(a0)], a3[:len(a0)], b0[:len(a0)], b1[:len(a0)],
 			b2[:len(a0)], b3[:len(a0)]
 		for i, v := range a0 {
@@ -70,8 +63,8 @@ func addProducts(sums []float64, a, b grid) {
 		}
 	}
 	for ; q < a.Rows; q++ {
-		other := b.row(q)
-		for i, v := range a.row(q) {
+		other := core.Row(b, q)
+		for i, v := range core.Row(a, q) {
 			sums[i] += v * other[i]
 		}
 	}
@@ -145,7 +138,7 @@ func (l lanes) gram(dst blas64.General, m []blas64.General, root []float64) {
 	into.eachBlock(len(root), func(l lane, first, last int) { l.addGram(m, root, first, last) })
 	for _, other := range into[1:] {
 		for q := range dst.Rows {
-			floats.Add(grid(dst).row(q)[:q+1], grid(other.sum).row(q)[:q+1])
+			floats.Add(core.Row(dst, q)[:q+1], core.Row(other.sum, q)[:q+1])
 		}
 	}
 }
@@ -165,7 +158,7 @@ func (l lane) addSites(sign float64, sites []int, m []blas64.General, root []flo
 	}
 	picked := core.Cols(l.work, 0, len(sites))
 	eachPanelRow(m, first, last, func(q int, row []float64) {
-		to := grid(picked).row(q)
+		to := core.Row(picked, q)
 		if len(to) == len(row) {
 			floats.MulTo(to, row, root[first:last])
 			return
@@ -181,7 +174,7 @@ func (l lane) addSites(sign float64, sites []int, m []blas64.General, root []flo
 // overwrites: twice that of its lower triangle with half of its diagonal.
 func (l lanes) forms(dst []float64, m []blas64.General, a blas64.General) {
 	for q := range a.Rows {
-		row := grid(a).row(q)
+		row := core.Row(a, q)
 		row[q] /= 2
 		clear(row[q+1:])
 	}
@@ -190,7 +183,7 @@ func (l lanes) forms(dst []float64, m []blas64.General, a blas64.General) {
 		copyBlock(l.work, m, first, last)
 		copyBlock(l.twin, []blas64.General{l.work}, 0, last-first)
 		mulLower(a, l.twin)
-		addProducts(dst[first:last], grid(l.work), grid(l.twin))
+		addProducts(dst[first:last], l.work, l.twin)
 	})
 	floats.Scale(2, dst)
 }
@@ -212,16 +205,16 @@ func (l lanes) norms(dst []float64, m []blas64.General, lower, kept blas64.Gener
 
 // copyBlock copies R' at sites first to last-1 into dst.
 func copyBlock(dst blas64.General, m []blas64.General, first, last int) {
-	eachPanelRow(m, first, last, func(q int, row []float64) { copy(grid(dst).row(q), row) })
+	eachPanelRow(m, first, last, func(q int, row []float64) { copy(core.Row(dst, q), row) })
 }
 
 // eachPanelRow calls f for the rows of panels, at sites first to last-1.
 func eachPanelRow(panels []blas64.General, first, last int, f func(q int, row []float64)) {
 	q := 0
 	for _, p := range panels {
-		part := grid(core.Cols(p, first, last))
+		part := core.Cols(p, first, last)
 		for r := range part.Rows {
-			f(q, part.row(r))
+			f(q, core.Row(part, r))
 			q++
 		}
 	}

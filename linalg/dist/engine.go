@@ -2,7 +2,6 @@ package dist
 
 import (
 	"math"
-	"slices"
 
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -10,9 +9,6 @@ import (
 	"bootbench/linalg"
 	"bootbench/linalg/internal/core"
 )
-
-// strip is the number of rows that one task sums over.
-const strip = 128
 
 // Engine is the engine of linalg.CholeskyEngine on a matrix that is spread over ranks. The lower triangle
 // holds B, then L, then L^-1, then G without its diagonal. Vectors come from rank 0, and sums over the parts
@@ -81,22 +77,11 @@ func (e *Engine) conditionalVariances() (minor int) {
 	k := e.k
 	sums, pivots := e.sums[:k.n], e.sums[k.n:]
 	clear(e.sums)
-	core.Parallel(core.Blocks(len(k.rows), strip), func(task int) {
-		first, last := task*strip, min(len(k.rows), (task+1)*strip)
-		var squares [strip]float64
-		for c := range k.cols {
-			if k.below[c] >= last {
-				break
-			}
-			from := max(first, k.below[c])
-			for p, l := range k.column(c)[from:last] {
-				squares[from-first+p] += l * l
-			}
+	for c, below := range k.below {
+		for p, l := range k.column(c)[below:] {
+			sums[k.rows[below+p]] += l * l
 		}
-		for p := first; p < last; p++ {
-			sums[k.rows[p]] = squares[p-first]
-		}
-	})
+	}
 	e.eachDiagonal(func(j int, pivot float64) { pivots[j] = pivot })
 	k.grid.Reduce(e.sums)
 	bad := 0
@@ -177,88 +162,67 @@ func (e *Engine) mustBeExpanded() {
 // stripColumns is the number of a part's columns whose products with two vectors find them in the cache.
 const stripColumns = 32
 
-// eachStrip calls f for strips of columns of the part, from where they begin to
-// reach below the diagonal: rows of the strip are columns of the part.
-func (k *BlockCyclic) eachStrip(f func(c0, r0 int, strip blas64.General)) {
-	for c0 := 0; c0 < len(k.cols); c0 += stripColumns {
-		c1 := min(c0+stripColumns, len(k.cols))
-		r0 := k.below[c0]
-		if r0 == len(k.rows) {
-			return
-		}
-		f(c0, r0, blas64.General{Rows: c1 - c0, Cols: len(k.rows) - r0, Stride: k.stride,
-			Data: k.part[c0*k.stride+r0:]})
-	}
-}
-
-// gatherSites are the elements of count vectors that belong to the listed sites.
-func gatherSites(x []float64, n, count int, sites []int) []float64 {
-	some := make([]float64, count*len(sites))
-	for r := range count {
+// gather are the elements of the rows of x that belong to the listed sites.
+func gather(x blas64.General, sites []int) blas64.General {
+	some := blas64.General{Rows: x.Rows, Cols: len(sites), Stride: len(sites),
+		Data: make([]float64, x.Rows*len(sites))}
+	for r := range x.Rows {
+		row, to := core.Row(x, r), core.Row(some, r)
 		for p, i := range sites {
-			some[r*len(sites)+p] = x[r*n+i]
+			to[p] = row[i]
 		}
 	}
 	return some
 }
 
-// scatterSites adds them to where gatherSites took them from.
-func scatterSites(x []float64, n, count int, sites []int, some []float64) {
-	for r := range count {
+// scatter adds them to where gather took them from.
+func scatter(x, some blas64.General, sites []int) {
+	for r := range x.Rows {
+		row, from := core.Row(x, r), core.Row(some, r)
 		for p, i := range sites {
-			x[r*n+i] += some[r*len(sites)+p]
+			row[i] += from[p]
 		}
 	}
 }
 
-// multiply writes the part's share of (G - diag(G)) x for count vectors.
-func (e *Engine) multiply(dst, x []float64, count int) {
+// rowsOf are vectors over the sites, one after the other.
+func (k *BlockCyclic) rowsOf(x []float64) blas64.General {
+	return blas64.General{Rows: len(x) / max(1, k.n), Cols: k.n, Stride: k.n, Data: x}
+}
+
+// product leaves x (G - diag(G)) for the rows of x in rank 0's dst. Strips of columns of the part, from where
+// they begin to reach below the diagonal, serve their columns and their rows.
+func (e *Engine) product(dst, x []float64) {
 	k := e.k
 	clear(dst)
-	if count == 0 {
-		return
+	xr, xc := gather(k.rowsOf(x), k.rows), gather(k.rowsOf(x), k.cols)
+	yr, yc := gather(k.rowsOf(dst), k.rows), gather(k.rowsOf(dst), k.cols)
+	for c0 := 0; c0 < len(k.cols) && k.below[c0] < len(k.rows); c0 += stripColumns {
+		c1, r0 := min(c0+stripColumns, len(k.cols)), k.below[c0]
+		a := blas64.General{Rows: c1 - c0, Cols: len(k.rows) - r0, Stride: k.stride,
+			Data: k.part[c0*k.stride+r0:]}
+		core.AddProduct(core.Cols(yr, r0, yr.Cols), 1, core.Cols(xc, c0, c1), gblas.NoTrans, a)
+		core.AddProduct(core.Cols(yc, c0, c1), 1, core.Cols(xr, r0, xr.Cols), gblas.Trans, a)
 	}
-	xr, xc := gatherSites(x, k.n, count, k.rows), gatherSites(x, k.n, count, k.cols)
-	yr, yc := make([]float64, len(xr)), make([]float64, len(xc))
-	general := func(data []float64, width int) blas64.General {
-		return blas64.General{Rows: count, Cols: width, Stride: max(1, width), Data: data}
-	}
-	rowsX, rowsY := general(xr, len(k.rows)), general(yr, len(k.rows))
-	colsX, colsY := general(xc, len(k.cols)), general(yc, len(k.cols))
-	k.eachStrip(func(c0, r0 int, a blas64.General) {
-		if count == 1 {
-			blas64.Gemv(gblas.Trans, 1, a, core.Vector(xc[c0:c0+a.Rows]), 1, core.Vector(yr[r0:]))
-			blas64.Gemv(gblas.NoTrans, 1, a, core.Vector(xr[r0:]), 1, core.Vector(yc[c0:c0+a.Rows]))
-			return
-		}
-		blas64.Gemm(gblas.NoTrans, gblas.NoTrans, 1, core.Cols(colsX, c0, c0+a.Rows), a, 1,
-			core.Cols(rowsY, r0, rowsY.Cols))
-		blas64.Gemm(gblas.NoTrans, gblas.Trans, 1, core.Cols(rowsX, r0, rowsX.Cols), a, 1,
-			core.Cols(colsY, c0, c0+a.Rows))
-	})
-	scatterSites(dst, k.n, count, k.rows, yr)
-	scatterSites(dst, k.n, count, k.cols, yc)
+	scatter(k.rowsOf(dst), yr, k.rows)
+	scatter(k.rowsOf(dst), yc, k.cols)
+	k.grid.Reduce(dst)
 }
 
 // MulOffDiag is dst = x (G - diag(G)).
 func (e *Engine) MulOffDiag(dst, x blas64.General) {
 	e.mustBeExpanded()
-	n := e.k.n
-	flat, product := make([]float64, x.Rows*n), make([]float64, x.Rows*n)
-	for r := range x.Rows {
-		copy(flat[r*n:(r+1)*n], x.Data[r*x.Stride:])
+	if x.Rows == 0 {
+		return
 	}
-	e.k.together(order{Op: opProduct, Ints: []int{x.Rows}, Numbers: flat},
-		func() { e.product(product, flat, x.Rows) })
+	numbers, product := make([]float64, x.Rows*e.k.n), make([]float64, x.Rows*e.k.n)
 	for r := range x.Rows {
-		copy(dst.Data[r*dst.Stride:], product[r*n:(r+1)*n])
+		copy(core.Row(e.k.rowsOf(numbers), r), core.Row(x, r))
 	}
-}
-
-// product leaves (G - diag(G)) x for count vectors in rank 0's dst.
-func (e *Engine) product(dst, x []float64, count int) {
-	e.multiply(dst, x, count)
-	e.k.grid.Reduce(dst)
+	e.k.together(order{Op: opProduct, Numbers: numbers}, func() { e.product(product, numbers) })
+	for r := range x.Rows {
+		copy(core.Row(dst, r), core.Row(e.k.rowsOf(product), r))
+	}
 }
 
 // MulVecSquaredOffDiag is dst = (G o G) x without the diagonal of G.
@@ -269,7 +233,7 @@ func (e *Engine) MulVecSquaredOffDiag(dst, x []float64) {
 
 func (e *Engine) squares(dst, x []float64) {
 	k := e.k
-	xr, yc := gatherSites(x, k.n, 1, k.rows), make([]float64, len(k.cols))
+	xr, yc := gather(k.rowsOf(x), k.rows).Data, make([]float64, len(k.cols))
 	core.OverTriangle(len(k.rows), core.Lanes, func(lane int) {
 		sum := e.lanes[lane]
 		clear(sum)
@@ -280,44 +244,25 @@ func (e *Engine) squares(dst, x []float64) {
 	})
 	clear(dst)
 	for _, sum := range e.lanes {
-		scatterSites(dst, k.n, 1, k.rows, sum)
+		for p, i := range k.rows {
+			dst[i] += sum[p]
+		}
 	}
-	scatterSites(dst, k.n, 1, k.cols, yc)
+	for p, i := range k.cols {
+		dst[i] += yc[p]
+	}
 	k.grid.Reduce(dst)
 }
 
-// Rows writes rows of G into dst.
+// Rows makes rows of G as products with those of I.
 func (e *Engine) Rows(dst blas64.General, first int) {
-	e.mustBeExpanded()
+	unit := blas64.General{Rows: dst.Rows, Cols: dst.Cols, Stride: dst.Cols,
+		Data: make([]float64, dst.Rows*dst.Cols)}
 	for r := range dst.Rows {
-		row, i := dst.Data[r*dst.Stride:r*dst.Stride+dst.Cols], first+r
-		e.k.together(order{Op: opColumn, Ints: []int{i}}, func() { e.column(row, i) })
-		row[i] = e.sites.Chi[i]
+		core.Row(unit, r)[first+r] = 1
 	}
-}
-
-// column leaves column i of G without its diagonal in rank 0's dst.
-func (e *Engine) column(dst []float64, i int) {
-	clear(dst)
-	e.k.symmetricColumn(dst, i)
-	e.k.grid.Reduce(dst)
-}
-
-// symmetricColumn writes the part's share of column (and row) site of the symmetric matrix
-// without its diagonal into dst.
-func (k *BlockCyclic) symmetricColumn(dst []float64, site int) {
-	if c, own := slices.BinarySearch(k.cols, site); own {
-		column := k.column(c)
-		for p := k.below[c]; p < len(column); p++ {
-			dst[k.rows[p]] = column[p]
-		}
-	}
-	if p, own := slices.BinarySearch(k.rows, site); own {
-		for c, j := range k.cols {
-			if j >= site {
-				break
-			}
-			dst[j] = k.part[c*k.stride+p]
-		}
+	e.MulOffDiag(dst, unit)
+	for r := range dst.Rows {
+		core.Row(dst, r)[first+r] = e.sites.Chi[first+r]
 	}
 }

@@ -32,9 +32,8 @@ const (
 	opEngine              // a new engine on the matrix
 	opFactorize           // Numbers: d
 	opForm                // all of G
-	opProduct             // Numbers: Ints[0] vectors
+	opProduct             // Numbers: vectors
 	opSquares             // Numbers: a vector
-	opColumn              // Ints[0]: site
 )
 
 // order is what rank 0 sends before all ranks do it.
@@ -91,11 +90,9 @@ func Serve(g Grid, source func(text []byte) (linalg.Blocks, error)) error {
 		case opForm:
 			e.formG()
 		case opProduct:
-			e.product(make([]float64, len(o.Numbers)), o.Numbers, o.Ints[0])
+			e.product(make([]float64, len(o.Numbers)), o.Numbers)
 		case opSquares:
 			e.squares(make([]float64, len(o.Numbers)), o.Numbers)
-		case opColumn:
-			e.column(make([]float64, k.n), o.Ints[0])
 		}
 	}
 }

@@ -19,8 +19,28 @@ func Cols(a blas64.General, first, last int) blas64.General {
 	return blas64.General{Rows: a.Rows, Cols: last - first, Stride: a.Stride, Data: a.Data[first:]}
 }
 
+// Row is row i of a.
+func Row(a blas64.General, i int) []float64 {
+	return a.Data[i*a.Stride : i*a.Stride+a.Cols : i*a.Stride+a.Cols]
+}
+
 // Vector is x as BLAS takes it.
 func Vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
+
+// AddProduct adds alpha a op(b) to c.
+func AddProduct(c blas64.General, alpha float64, a blas64.General, t gblas.Transpose, b blas64.General) {
+	switch {
+	case c.Rows == 0 || c.Cols == 0 || a.Cols == 0:
+	case c.Rows == 1:
+		opposite := gblas.Trans
+		if t == gblas.Trans {
+			opposite = gblas.NoTrans
+		}
+		blas64.Gemv(opposite, alpha, b, Vector(Row(a, 0)), 1, Vector(Row(c, 0)))
+	default:
+		blas64.Gemm(gblas.NoTrans, t, alpha, a, b, 1, c)
+	}
+}
 
 // Eigenvalues are those of the symmetric matrix whose lower triangle a holds, ascending; a is lost.
 func Eigenvalues(a blas64.General) ([]float64, error) {

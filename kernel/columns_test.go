@@ -30,7 +30,7 @@ func checkColumns(t *testing.T, name string, s Spec, in *Inputs, k *linalg.Sym, 
 	t.Helper()
 	n := in.N()
 	columns, diagonal := make([]float64, len(sites)*n), make([]float64, n)
-	if err := in.Columns(columns, sites, 0, in.N()); err != nil {
+	if err := in.Columns(columns, sites); err != nil {
 		t.Fatal(err)
 	}
 	if err := in.Diagonal(diagonal); err != nil {
@@ -87,8 +87,8 @@ func checkColumns(t *testing.T, name string, s Spec, in *Inputs, k *linalg.Sym, 
 func TestColumnsNameTheirRows(t *testing.T) {
 	x := blas64.General{Rows: 3, Cols: 1, Stride: 1, Data: []float64{1, 1e200, 2}}
 	in := mustPrepare(t, Spec{Kind: Linear}, dense(x))
-	expectError(t, in.Columns(make([]float64, 3), []int{1}, 0, in.N()), "rows 2 and 2")
-	if err := in.Columns(nil, nil, 0, 0); err != nil {
+	expectError(t, in.Columns(make([]float64, 3), []int{1}), "rows 2 and 2")
+	if err := in.Columns(nil, nil); err != nil {
 		t.Error(err)
 	}
 }

@@ -120,13 +120,12 @@ func (in *Inputs) fill(dst blas64.General, of *points, first int, failure func(p
 	return eachRow(dst.Rows, func(p int) int { return in.covariances(row(dst, p), of, p, first) }, failure)
 }
 
-// Columns writes elements first to last-1 of columns of the Gram matrix without its jitter into
-// the rows of dst, len(sites) x (last-first) row-major, and takes 8 len(sites) (2d + 1) bytes beside it.
-// A covariance that is not finite is an error that names the pair of rows.
-func (in *Inputs) Columns(dst []float64, sites []int, first, last int) error {
-	to := blas64.General{Rows: len(sites), Cols: last - first, Stride: max(1, last-first), Data: dst}
-	return in.fill(to, in.train.subset(sites), first,
-		func(p, i int) error { return in.notFinite(sites[p], first+i) })
+// Columns writes columns of the Gram matrix without its jitter into the rows of dst, len(sites) x M
+// row-major, and takes 8 len(sites) (2d + 1) bytes beside it. A covariance that is not finite is an error that
+// names the pair of rows.
+func (in *Inputs) Columns(dst []float64, sites []int) error {
+	to := blas64.General{Rows: len(sites), Cols: in.N(), Stride: max(1, in.N()), Data: dst}
+	return in.fill(to, in.train.subset(sites), 0, func(p, i int) error { return in.notFinite(sites[p], i) })
 }
 
 // Block writes elements (rows[r], cols[c]) of Gram without its jitter into dst[r*stride+c], and takes 8 (2d +

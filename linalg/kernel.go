@@ -76,9 +76,8 @@ type Columns interface {
 	N() int
 	// Diagonal writes the diagonal into dst, length N.
 	Diagonal(dst []float64) error
-	// Columns writes elements first to last-1 of the columns of the listed sites into the
-	// rows of dst, len(sites) x (last-first) row-major.
-	Columns(dst []float64, sites []int, first, last int) error
+	// Columns writes the columns of the listed sites into the rows of dst, len(sites) x N row-major.
+	Columns(dst []float64, sites []int) error
 }
 
 // SymColumns hands out the columns of a matrix that is held whole.
@@ -91,15 +90,13 @@ func (s SymColumns) Diagonal(dst []float64) error {
 }
 
 // Columns writes columns into the rows of dst.
-func (s SymColumns) Columns(dst []float64, sites []int, first, last int) error {
+func (s SymColumns) Columns(dst []float64, sites []int) error {
 	for r, site := range sites {
-		column := dst[r*(last-first) : (r+1)*(last-first)]
-		for i := first; i < min(site, last); i++ {
-			column[i-first] = s.At(i, site)
+		column := dst[r*s.n : (r+1)*s.n]
+		for i := range site {
+			column[i] = s.At(i, site)
 		}
-		if from := max(first, site); from < last {
-			copy(column[from-first:], s.Row(site)[from-site:])
-		}
+		copy(column[site:], s.Row(site))
 	}
 	return nil
 }

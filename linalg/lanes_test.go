@@ -107,14 +107,14 @@ func (c randomPoints) Diagonal(dst []float64) error {
 	return nil
 }
 
-func (c randomPoints) Columns(dst []float64, sites []int, first, last int) error {
+func (c randomPoints) Columns(dst []float64, sites []int) error {
 	core.Parallel(len(sites), func(p int) {
-		for i, x := range c.x[first:last] {
+		for i, x := range c.x {
 			sum := 0.0
 			for j, v := range c.x[sites[p]] {
 				sum += (v - x[j]) * (v - x[j])
 			}
-			dst[p*(last-first)+i] = math.Exp(-sum)
+			dst[p*len(c.x)+i] = math.Exp(-sum)
 		}
 	})
 	return nil

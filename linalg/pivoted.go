@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
+	lapackgonum "gonum.org/v1/gonum/lapack/gonum"
 
 	"bootbench/linalg/internal/core"
 )
@@ -83,7 +84,7 @@ const (
 )
 
 // PivotedCholesky computes K ~ R R' + diag(residual) by randomly pivoted Cholesky factorisation (RPCholesky
-// in blocks: Chen, Epperly, Tropp and Webber 2023), straight from the columns of K: K itself is never formed.
+// in blocks: Chen, Epperly, Tropp and Webber 2023), from the columns of K: K itself is never formed.
 // The diagonal is exact, so that the trace norm of what is left out is the sum of the residuals at most. It
 // costs N r^2 flops and r kernel columns, some more for candidates that are turned down.
 //
@@ -104,11 +105,11 @@ func PivotedCholesky(k Columns, o RankOptions) (*LowRankPlusDiag, error) {
 				break
 			}
 		}
-		if f.full() {
+		if f.rank >= f.most {
 			if o.Tol == 0 && o.PerRank == 0 {
 				break
 			}
-			return nil, &RankError{Rank: f.rank, Residual: f.relativeTrace(), Tolerance: f.goal() / f.traceK,
+			return nil, &RankError{Rank: f.rank, Residual: f.trace / f.traceK, Tolerance: f.goal() / f.traceK,
 				Memory: f.byMemory, Factor: f.finish()}
 		}
 		if err := f.step(); err != nil {
@@ -127,40 +128,33 @@ func (f *factorisation) finish() *LowRankPlusDiag {
 // factorisation is a factorisation in progress.
 type factorisation struct {
 	*LowRankPlusDiag
-	columns   Columns
-	rng       *rand.Rand
-	tolerated float64   // sum of residuals at which to stop,
-	perRank   float64   // and what it may be per pivot
-	most      int       // rank at most
-	byMemory  bool      // most is what memory allows
-	floor     []float64 // of each residual
-	trace     float64   // sum of K_ii
-	size      int       // candidates of the next block
-	shown     bool      // to RankOptions.Enough
-	keys      []float64
-	order     []int
-	rows      []float64 // size x N: columns of the candidates, then new rows of R'
-	left      []float64 // residuals after a block of pivots
+	columns  Columns
+	options  RankOptions
+	rng      *rand.Rand
+	most     int       // rank at most
+	byMemory bool      // most is what memory allows
+	floor    []float64 // of each residual
+	trace    float64   // sum of the residuals
+	size     int       // candidates of the next block
+	keys     []float64
+	order    []int
+	rows     []float64 // size x N: columns of the candidates, then new rows of R'
 }
 
 func newFactorisation(k Columns, o RankOptions) (*factorisation, error) {
 	n := k.N()
-	if !(o.Tol >= 0 && o.Tol < 1) {
+	switch {
+	case !(o.Tol >= 0 && o.Tol < 1):
 		return nil, fmt.Errorf("the tolerance of a low-rank factor is %v, must lie in [0, 1)", o.Tol)
-	}
-	if !(o.PerRank >= 0) {
+	case !(o.PerRank >= 0):
 		return nil, fmt.Errorf("the residuals allowed per pivot are %v, must be at least 0", o.PerRank)
-	}
-	if o.MaxRank < 0 {
+	case o.MaxRank < 0:
 		return nil, fmt.Errorf("the largest rank is %d, must be positive", o.MaxRank)
 	}
-	f := &factorisation{
-		LowRankPlusDiag: &LowRankPlusDiag{n: n, residual: make([]float64, n), diag: make([]float64, n)},
-		shown:           o.Enough != nil,
-		columns:         k, rng: rand.New(rand.NewPCG(pivotSeed, 0)), most: n, size: minBlock,
-	}
-	f.floor, f.keys, f.left, f.order = make([]float64, n), make([]float64, n), make([]float64, n), make([]int, n)
-	f.rows = make([]float64, min(panelRows(n), n)*n)
+	v := func() []float64 { return make([]float64, n) }
+	f := &factorisation{LowRankPlusDiag: &LowRankPlusDiag{n: n, residual: v(), diag: v()},
+		columns: k, options: o, rng: rand.New(rand.NewPCG(pivotSeed, 0)), most: n, size: minBlock,
+		floor: v(), keys: v(), order: make([]int, n), rows: make([]float64, min(panelRows(n), n)*n)}
 	if err := k.Diagonal(f.residual); err != nil {
 		return nil, err
 	}
@@ -176,7 +170,6 @@ func newFactorisation(k Columns, o RankOptions) (*factorisation, error) {
 		f.trace += v
 	}
 	f.traceK = f.trace - float64(n)*o.Offset
-	f.tolerated, f.perRank = o.Tol*f.traceK, o.PerRank
 	if o.MaxRank > 0 {
 		f.most = min(f.most, o.MaxRank)
 	}
@@ -189,14 +182,9 @@ func newFactorisation(k Columns, o RankOptions) (*factorisation, error) {
 }
 
 // goal is the sum of residuals at which to stop.
-func (f *factorisation) goal() float64 { return math.Max(f.tolerated, f.perRank*float64(f.rank)) }
-
-// relativeTrace is the mean residual over the mean of K_ii.
-func (f *factorisation) relativeTrace() float64 {
-	return f.trace / f.traceK
+func (f *factorisation) goal() float64 {
+	return math.Max(f.options.Tol*f.traceK, f.options.PerRank*float64(f.rank))
 }
-
-func (f *factorisation) full() bool { return f.rank >= f.most }
 
 // done reports whether the tolerance is met, or rounding is all that is left.
 func (f *factorisation) done() bool {
@@ -215,21 +203,34 @@ func (f *factorisation) done() bool {
 func (f *factorisation) step() error {
 	sites := f.sample(min(f.size, f.most-f.rank))
 	f.size = min(2*f.size, panelRows(f.n))
-	if f.shown {
+	if f.options.Enough != nil {
 		f.size = min(f.size, max(minBlock, f.rank/5))
 	}
-	columns := f.candidates(len(sites))
-	if err := f.columns.Columns(columns.Data, sites, 0, f.n); err != nil {
+	candidates := blas64.General{Rows: len(sites), Cols: f.n, Stride: max(1, f.n), Data: f.rows[:len(sites)*f.n]}
+	if err := f.columns.Columns(candidates.Data, sites); err != nil {
 		return err
 	}
-	f.addProduct(columns, -1, f.rowsAt(sites)) // what the factor explains
-	chosen, l := f.selectPivots(sites)
-	f.solve(chosen, l)
-	taken := make([]int, len(chosen))
-	for r, c := range chosen {
-		taken[r] = sites[c]
+	f.addProduct(candidates, -1, f.rowsAt(sites)) // what the factor explains
+	order, l := f.selectPivots(sites)
+	if l.Rows == 0 { // the residuals were rounding: they are dropped
+		for i, v := range f.residual {
+			f.floor[i] = math.Max(f.floor[i], v)
+		}
+		return nil
 	}
-	return f.appendPivots(taken)
+	permutation := slices.Clone(order)
+	lapackgonum.Implementation{}.Dlapmr(true, len(order), f.n, candidates.Data, candidates.Stride, permutation)
+	rows := core.Rows(candidates, 0, l.Rows)
+	SideBySide(f.n, func(first, last int) { solveLower(l, core.Cols(rows, first, last)) })
+	for q := range rows.Rows {
+		if f.trace <= f.goal() || f.rank >= f.most {
+			break
+		}
+		if err := f.appendPivot(core.Row(rows, q), sites[order[q]]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // sample lists up to count sites, drawn without replacement with probabilities proportional to their
@@ -249,147 +250,81 @@ func (f *factorisation) sample(count int) []int {
 	return sites
 }
 
-// candidates is rows for so many candidates.
-func (f *factorisation) candidates(count int) blas64.General {
-	return blas64.General{Rows: count, Cols: f.n, Stride: max(1, f.n), Data: f.rows[:count*f.n]}
-}
-
-// selectPivots factorises the residual matrix between the candidates with complete
-// pivoting, for as long as they are minKeptResidual: the largest remaining residual
-// first. It returns the candidates chosen, in order, and their lower triangle.
-func (f *factorisation) selectPivots(sites []int) (chosen []int, l blas64.General) {
+// selectPivots factorises the residual matrix between the candidates with complete pivoting, the largest
+// remaining residual first, for as long as they are minKeptResidual. It returns the candidates, the chosen
+// ones first, and the lower triangle of these.
+func (f *factorisation) selectPivots(sites []int) (order []int, l blas64.General) {
 	b := len(sites)
-	h := make([]float64, b*b)
+	h, left := newGeneral(b, b), make([]float64, b) // rows of h become those of L', over the candidates
 	for r := range sites {
 		for c, site := range sites {
-			h[r*b+c] = f.rows[r*f.n+site]
+			h.Data[r*h.Stride+c] = f.rows[r*f.n+site]
 		}
+		left[r] = h.Data[r*h.Stride+r]
 	}
-	rows := make([][]float64, 0, b) // of L, over the candidates
-	left := make([]float64, b)
-	for r := range left {
-		left[r] = h[r*b+r]
-	}
-	for len(chosen) < b {
-		best := -1
-		for r, site := range sites {
-			if left[r] > f.floor[site] && left[r] >= minKeptResidual*f.residual[site] &&
-				(best < 0 || left[r] > left[best]) {
-				best = r
-			}
-		}
-		if best < 0 && len(chosen) == 0 { // rounding has eaten what the residual promised
-			best = floats.MaxIdx(left)
-			if !(left[best] > 0) {
-				break
+	for len(order) < b {
+		best := f.bestCandidate(sites, left)
+		if best < 0 && len(order) == 0 { // rounding has eaten what the residual promised
+			if at := floats.MaxIdx(left); left[at] > 0 {
+				best = at
 			}
 		}
 		if best < 0 {
 			break
 		}
-		root := math.Sqrt(left[best])
-		row := slices.Clone(h[best*b : (best+1)*b])
-		for _, earlier := range rows {
-			share := earlier[best]
-			for c, v := range earlier {
-				row[c] -= share * v
-			}
+		row, root := core.Row(h, best), math.Sqrt(left[best])
+		for _, earlier := range order {
+			floats.AddScaled(row, -h.Data[earlier*h.Stride+best], core.Row(h, earlier))
 		}
 		for c := range row {
 			row[c] /= root
-		}
-		for c := range left {
 			left[c] -= row[c] * row[c]
 		}
 		left[best] = 0
-		rows, chosen = append(rows, row), append(chosen, best)
+		order = append(order, best)
 	}
-	l = newGeneral(len(chosen), len(chosen))
-	for q, site := range chosen {
-		for p := 0; p <= q; p++ {
-			l.Data[q*l.Stride+p] = rows[p][site]
+	l = newGeneral(len(order), len(order))
+	for q, site := range order {
+		for p, earlier := range order[:q+1] {
+			l.Data[q*l.Stride+p] = h.Data[earlier*h.Stride+site]
 		}
 	}
-	return chosen, l
-}
-
-// solve turns the chosen candidates' columns into rows of R': L^-1 times them, at the front of rows.
-func (f *factorisation) solve(chosen []int, l blas64.General) {
-	if len(chosen) == 0 {
-		return
-	}
-	at := make([]int, slices.Max(chosen)+1) // of each candidate's column
-	for r := range at {
-		at[r] = r
-	}
-	for q, r := range chosen {
-		from, other := at[r], slices.Index(at, q)
-		swap(f.rows[q*f.n:(q+1)*f.n], f.rows[from*f.n:(from+1)*f.n])
-		at[r], at[other] = q, from
-	}
-	rows := f.candidates(len(chosen))
-	SideBySide(f.n, func(first, last int) { solveLower(l, core.Cols(rows, first, last)) })
-}
-
-// swap exchanges the numbers of two rows, which may be one.
-func swap(a, b []float64) {
-	for i, v := range a {
-		a[i], b[i] = b[i], v
-	}
-}
-
-// appendPivots appends rows of R' one by one, until the tolerance is met. A block that
-// brings no pivot means that the residuals were rounding: they are dropped.
-func (f *factorisation) appendPivots(pivots []int) error {
-	if len(pivots) == 0 {
-		for i, v := range f.residual {
-			f.floor[i] = math.Max(f.floor[i], v)
+	for r := range sites {
+		if !slices.Contains(order, r) {
+			order = append(order, r)
 		}
-		return nil
 	}
-	traces, bad := f.shrink(pivots)
-	for q, pivot := range pivots {
-		if f.trace <= f.goal() || f.full() {
-			pivots = pivots[:q]
-			break
-		}
-		if math.IsNaN(traces[q]) {
-			return bad
-		}
-		f.trace = traces[q]
-		f.append(f.rows[q*f.n:(q+1)*f.n], pivot)
-	}
-	if len(pivots) < len(traces) { // the last ones are not needed
-		f.shrink(pivots)
-	}
-	copy(f.residual, f.left)
-	return nil
+	return order, l
 }
 
-// shrink leaves in left the residuals after the rows of the given pivots, and
-// returns the sums of all residuals after each. From a row on that no positive
-// semidefinite matrix has, which bad names, the sums are no numbers.
-func (f *factorisation) shrink(pivots []int) (traces []float64, bad error) {
-	traces = make([]float64, len(pivots))
-	copy(f.left, f.residual)
-	for q, pivot := range pivots {
-		sum := 0.0
-		for i, v := range f.rows[q*f.n : (q+1)*f.n] {
-			left := f.left[i] - v*v
-			if !(left >= 0) {
-				if bad == nil && !(left >= -indefinite*f.floor[i]/roundingFloor) {
-					bad = &PivotError{Minor: i + 1, N: f.n}
-				}
-				left = 0
+// bestCandidate has the largest residual left of those with enough; -1 if none has.
+func (f *factorisation) bestCandidate(sites []int, left []float64) int {
+	best := -1
+	for r, site := range sites {
+		if left[r] > f.floor[site] && left[r] >= minKeptResidual*f.residual[site] &&
+			(best < 0 || left[r] > left[best]) {
+			best = r
+		}
+	}
+	return best
+}
+
+// appendPivot appends a row of R'. It refuses one that no positive semidefinite matrix has.
+func (f *factorisation) appendPivot(row []float64, pivot int) error {
+	sum := 0.0
+	for i, v := range row {
+		left := f.residual[i] - v*v
+		if !(left >= 0) {
+			if !(left >= -indefinite*f.floor[i]/roundingFloor) {
+				return &PivotError{Minor: i + 1, N: f.n}
 			}
-			f.left[i] = left
-			sum += left
+			left = 0
 		}
-		sum -= f.left[pivot]
-		f.left[pivot] = 0
-		if traces[q] = sum; bad != nil {
-			traces[q] = math.NaN()
-		}
+		f.residual[i] = left
+		sum += left
 	}
-	return traces, bad
+	f.trace = sum - f.residual[pivot]
+	f.residual[pivot] = 0
+	f.append(row, pivot)
+	return nil
 }

@@ -126,7 +126,7 @@ type broken struct {
 	err error
 }
 
-func (b broken) Columns([]float64, []int, int, int) error { return b.err }
+func (b broken) Columns([]float64, []int) error { return b.err }
 
 func TestFactoriseRefuses(t *testing.T) {
 	good := func() *Sym { return plane(30, 0.5, rand.New(rand.NewPCG(5, 7))) }

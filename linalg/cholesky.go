@@ -16,24 +16,15 @@ type CholeskyEngine struct {
 	k        *Sym
 	kdiag    []float64 // K_ii
 	sites    core.Sites
-	holds    content
-	claim    int64 // of the scratch triangle, see Sym.Claim
+	defined  bool   // G is
+	form     func() // writes G below the diagonal of the triangle; nil: it is there
+	claim    int64  // of the scratch triangle, see Sym.Claim
 	update   update
 	lanes    [core.Lanes][]float64
 	below    []float64   // workspace of diagonals
 	small    *blas.Small // nil: none for this order
 	singular nearlySingular
 }
-
-// content is what the scratch triangle holds.
-type content int
-
-const (
-	undefined     content = iota
-	inverseFactor         // L^-1; of a G that comes from the low-rank factor nothing yet
-	inSmall               // nothing yet: L^-1 is in small
-	offDiagonal           // G with a zero diagonal
-)
 
 // tile is the edge of the blocks in which triangles are walked: two tiles of
 // float64 fit the first-level cache.
@@ -63,7 +54,7 @@ func (e *CholeskyEngine) Diag() (chi, b []float64) { return e.sites.Chi, e.sites
 func (e *CholeskyEngine) Precisions() []float64 { return e.sites.D }
 
 // Valid reports whether the scratch triangle still holds G, or its factor.
-func (e *CholeskyEngine) Valid() bool { return e.holds != undefined && e.claim == e.k.claimed() }
+func (e *CholeskyEngine) Valid() bool { return e.defined && e.claim == e.k.claimed() }
 
 // Factorize computes B, its Cholesky factor, the factor's inverse, and from
 // their row and column norms chi and b.
@@ -71,14 +62,18 @@ func (e *CholeskyEngine) Factorize(d []float64) error {
 	if err := e.begin(d); err != nil {
 		return err
 	}
-	if e.singular.inUse = e.singular.needed(e.k, e.kdiag, d); e.singular.inUse {
-		return e.factorizeLowRank(d)
+	e.singular.inUse = e.singular.needed(e.k, e.kdiag, d)
+	var err error
+	switch bound := blas.Bound(); {
+	case e.singular.inUse:
+		err = e.factorizeLowRank(d)
+	case e.small.Usable():
+		err = e.factorizeSmall(false)
+	default:
+		err = factorize(e, double(e.k), 0, bound.Potrf, bound.Trtri, bound.Lauum)
 	}
-	if e.small.Usable() {
-		return e.factorizeSmall(false)
-	}
-	bound := blas.Bound()
-	return factorize(e, double(e.k), 0, bound.Potrf, bound.Trtri)
+	e.defined = err == nil
+	return err
 }
 
 // begin checks and stores d.
@@ -86,7 +81,7 @@ func (e *CholeskyEngine) begin(d []float64) error {
 	if err := core.Check(d, e.k.N()); err != nil {
 		return err
 	}
-	e.holds, e.singular.inUse, e.claim = undefined, false, e.k.Claim()
+	e.defined, e.form, e.singular.inUse, e.claim = false, nil, false, e.k.Claim()
 	e.k.Diag(e.kdiag)
 	e.sites.MoveTo(d)
 	return nil
@@ -119,8 +114,8 @@ func eachRow(n int, f func(i int)) {
 }
 
 // factorize leaves L^-1 in the triangle, and chi and b in the engine. least is added to every element of B.
-func factorize[T number](e *CholeskyEngine, t triangle[T], least float64, potrf,
-	trtri func(gblas.Uplo, int, []T, int) int) error {
+func factorize[T number](e *CholeskyEngine, t triangle[T], least float64,
+	potrf, trtri func(gblas.Uplo, int, []T, int) int, lauum func(gblas.Uplo, int, []T, int)) error {
 	formB(e, t, least)
 	if minor := potrf(gblas.Lower, t.n, t.data, t.stride); minor != 0 {
 		return &PivotError{Minor: minor, N: t.n}
@@ -130,7 +125,7 @@ func factorize[T number](e *CholeskyEngine, t triangle[T], least float64, potrf,
 		return &PivotError{Minor: zero, N: t.n}
 	}
 	diagonals(e, t)
-	e.holds = inverseFactor
+	e.form = func() { invert(e, t, lauum) }
 	return nil
 }
 
@@ -187,7 +182,7 @@ func (e *CholeskyEngine) factorizeSmall(single bool) error {
 		e.sites.ConditionalVariance(i, e.kdiag[i], e.small.Above[i], pivot)
 		e.sites.Diagonal(i, e.kdiag[i], e.small.Below[i], 1/pivot)
 	}
-	e.holds = inSmall
+	e.form = func() { e.small.OffDiagonal(e.sites.Inverse, e.k.Scratch()) }
 	return nil
 }
 
@@ -225,25 +220,19 @@ func diagonals[T number](e *CholeskyEngine, t triangle[T]) {
 
 // FormG writes G without its diagonal into the triangle, from L^-1 or from the low-rank factor.
 func (e *CholeskyEngine) FormG() {
-	switch {
-	case e.holds == inSmall:
-		e.formGSmall()
-	case e.holds != inverseFactor:
-	case e.singular.inUse:
-		e.formFromFactor()
-	default:
-		invert(e, double(e.k), blas.Bound().Lauum)
+	if e.defined && e.form != nil {
+		e.form()
+		e.form = nil
+		e.clearDiagonal()
 	}
 }
 
-// formGSmall is invert from small.
-func (e *CholeskyEngine) formGSmall() {
+// clearDiagonal leaves zeros on the diagonal of the triangle.
+func (e *CholeskyEngine) clearDiagonal() {
 	s := e.k.Scratch()
-	e.small.OffDiagonal(e.sites.Inverse, s)
 	for i := range s.N {
 		s.Data[i*s.Stride+i] = 0
 	}
-	e.holds = offDiagonal
 }
 
 // invert computes B^-1 = L^-T L^-1, then
@@ -257,15 +246,13 @@ func invert[T number](e *CholeskyEngine, t triangle[T], lauum func(gblas.Uplo, i
 		for j := range row[:i] {
 			row[j] = T(-inverse[i] * inverse[j] * float64(row[j]))
 		}
-		row[i] = 0
 	})
-	e.holds = offDiagonal
 }
 
 // mustHoldG panics when a product with G is asked for before FormG: a fault of the
 // caller's code, never of the data.
 func (e *CholeskyEngine) mustHoldG() {
-	if e.holds != offDiagonal {
+	if !e.defined || e.form != nil {
 		panic("linalg: a product with G before FormG")
 	}
 }

@@ -66,26 +66,26 @@ func (e *CholeskyEngine) FactorizeSingle(d []float64) error {
 	if err := e.begin(clipBelow(e.k, d)); err != nil {
 		return err
 	}
+	var err error
 	if e.small.Usable() {
-		return e.finishSingle(e.factorizeSmall(true), e.formGSmall)
+		err = e.factorizeSmall(true)
+	} else {
+		t := single(e.k)
+		err = factorize(e, t, leastSingle, bound.Potrf32, bound.Trtri32, bound.Lauum32)
+		invert32 := e.form
+		e.form = func() {
+			invert32()
+			toDouble(e.k, t)
+		}
 	}
-	t := single(e.k)
-	return e.finishSingle(factorize(e, t, leastSingle, bound.Potrf32, bound.Trtri32), func() {
-		invert(e, t, bound.Lauum32)
-		toDouble(e.k, t)
-	})
-}
-
-// finishSingle forms G after a factorisation in float32, if that has carried.
-func (e *CholeskyEngine) finishSingle(err error, formG func()) error {
 	if err != nil {
 		return errors.Join(ErrSingle, err)
 	}
-	e.holds = undefined
 	if !core.Positive(e.sites.Chi) || !core.Positive(e.sites.B) {
 		return ErrSingle
 	}
-	formG()
+	e.defined = true
+	e.FormG()
 	return nil
 }
 

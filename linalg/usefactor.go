@@ -88,23 +88,13 @@ func findFactor(k *Sym, maxBytes int64) *lowRankEngine {
 	return newLowRankEngine(factor, true)
 }
 
-// factorizeLowRank takes chi and b from the engine on R.
+// factorizeLowRank takes chi and b from the engine on R, and G = R M^-1 R'.
 func (e *CholeskyEngine) factorizeLowRank(d []float64) error {
 	if err := e.singular.factor.Factorize(d); err != nil {
 		return err
 	}
 	copy(e.sites.Chi, e.singular.factor.chi)
 	copy(e.sites.B, e.singular.factor.b)
-	e.holds = inverseFactor
+	e.form = func() { blas64.Syrk(gblas.Trans, 1, e.singular.factor.solved, 0, e.k.Scratch()) }
 	return nil
-}
-
-// formFromFactor writes R M^-1 R' into the triangle, without its diagonal.
-func (e *CholeskyEngine) formFromFactor() {
-	s := e.k.Scratch()
-	blas64.Syrk(gblas.Trans, 1, e.singular.factor.solved, 0, s)
-	for i := range s.N {
-		s.Data[i*s.Stride+i] = 0
-	}
-	e.holds = offDiagonal
 }

@@ -43,10 +43,7 @@ func (e *CholeskyEngine) updateGroup(sites []int, delta []float64, sign float64)
 	n, a := e.k.N(), len(w.sites)
 	u := blas64.General{Rows: n, Cols: a, Stride: a, Data: w.u[:n*a]}
 	blas64.Syrk(gblas.NoTrans, -sign, u, 1, e.k.Scratch())
-	s := e.k.Scratch()
-	for i := range n {
-		s.Data[i*s.Stride+i] = 0
-	}
+	e.clearDiagonal()
 	copy(e.sites.Chi, w.chi)
 	copy(e.sites.B, w.b)
 	e.sites.MoveTo(w.moved)

@@ -6,7 +6,6 @@ package disttest
 import (
 	"math"
 	"slices"
-	"sync"
 
 	gblas "gonum.org/v1/gonum/blas"
 
@@ -15,47 +14,38 @@ import (
 	"bootbench/linalg/dist"
 )
 
-// board is where goroutines exchange what they bring.
-type board struct {
-	mu      sync.Mutex
-	turn    *sync.Cond
-	size    int
-	brought []any
-	count   int
-	shown   []any
-	round   int
-}
+// board has a channel from each goroutine to each.
+type board [][]chan any
 
-func newBoard(size int) *board {
-	b := &board{size: size, brought: make([]any, size)}
-	b.turn = sync.NewCond(&b.mu)
+func newBoard(size int) board {
+	b := make(board, size)
+	for from := range b {
+		for range size {
+			b[from] = append(b[from], make(chan any, 1))
+		}
+	}
 	return b
 }
 
 // exchange returns what all ranks have brought.
-func (b *board) exchange(rank int, v any) []any {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	round := b.round
-	b.brought[rank] = v
-	if b.count++; b.count == b.size {
-		b.shown, b.brought, b.count = b.brought, make([]any, b.size), 0
-		b.round++
-		b.turn.Broadcast()
+func (b board) exchange(rank int, v any) []any {
+	all := make([]any, len(b))
+	for to := range b {
+		b[rank][to] <- v
 	}
-	for b.round == round {
-		b.turn.Wait()
+	for from := range b {
+		all[from] = <-b[from][rank]
 	}
-	return b.shown
+	return all
 }
 
 type grid struct {
-	*board
+	board
 	rank, rows, cols int
 }
 
 func (g *grid) Rank() int               { return g.rank }
-func (g *grid) PerNode() int            { return g.size }
+func (g *grid) PerNode() int            { return len(g.board) }
 func (g *grid) Shape() (rows, cols int) { return g.rows, g.cols }
 
 func (g *grid) Most(value int64) int64 {
@@ -102,7 +92,7 @@ func indices(n, block, count, which int) (list []int) {
 // eachPlace calls f for every element of the lower triangle: its places in the
 // whole, row-major, and in the part of the rank that has it.
 func (g *grid) eachPlace(n, block int, f func(rank, whole, part int)) {
-	for rank := range g.size {
+	for rank := range len(g.board) {
 		rows := indices(n, block, g.rows, rank/g.cols)
 		for c, j := range indices(n, block, g.cols, rank%g.cols) {
 			for r, i := range rows {

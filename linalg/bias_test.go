@@ -1,12 +1,16 @@
 package linalg
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
+
+	"bootbench/linalg/internal/core"
 )
 
 // flat stands for an infinite constant in 300-bit arithmetic: it leaves 1e-40, and takes 40 of 90 digits.
@@ -24,76 +28,89 @@ var biasedEngines = map[string]func(k *Sym) Engine{
 	},
 }
 
-// TestBiasAtNewInputs: an input whose feature vector is a combination of the sites', with weights that sum to
-// 1, has t(x) the same combination of rows of G. From that follow mean and variance; a combination that does
-// not sum to 1 would need the limit of c times a difference.
-func TestBiasAtNewInputs(t *testing.T) {
-	for name, build := range biasedEngines {
-		const n, inputs = 24, 3
-		rng := seeded(8)
-		k, d := gaussianGram(n, false, rng), drawSites(n, siteRegimes["zeros"], rng)
-		g, _ := referenceWith(k, flat, d)
-		field, scatter := drawSites(n, siteRegimes["even"], rng), drawSites(n, siteRegimes["zeros"], rng)
-		e := build(k)
-		must(t, e.Factorize(d))
-		kernels := newGeneral(inputs, n)
-		rows := make([]float64, 0, inputs*n)
-		wantMean, wantVariance, want := make([]float64, inputs), make([]float64, inputs), make([]float64, inputs*n)
-		for p := range inputs {
-			mix := normals(n, rng)
-			mix[0] += 1 - floats.Sum(mix)
-			for i, a := range mix {
-				for j := range n {
-					kernels.Data[p*kernels.Stride+j] += a * k.At(i, j)
-					want[p*n+j] += a * g[i*n+j]
+// TestNewInputs: an input whose feature vector is a combination of the sites', with weights that sum to 1, has
+// t(x) the same combination of rows of G. From that follow mean and variance. With a bias a combination that
+// does not sum to 1 would need the limit of c times a difference.
+func TestNewInputs(t *testing.T) {
+	for name, build := range allEngines() {
+		for _, regime := range []string{"even", "zeros", "none"} {
+			constant, accuracy := 0.0, 1e-11
+			if strings.HasSuffix(name, "+bias") {
+				constant, accuracy = flat, 1e-10
+			}
+			for _, twins := range []bool{false, true} {
+				if regime != "none" || constant == 0 {
+					t.Run(fmt.Sprintf("engine=%s/twins=%v/d=%s", name, twins, regime), func(t *testing.T) {
+						checkNewInputs(t, build, twins, constant, regime, accuracy)
+					})
 				}
 			}
-			for j, v := range want[p*n : (p+1)*n] {
-				wantMean[p] += v * field[j]
-				wantVariance[p] += v * v * scatter[j]
-			}
-			rows = append(rows, describe(t, e, mix, kernels.Data[p*kernels.Stride:][:n])...)
 		}
-		responses := Responses(e, kernels)
-		for i, v := range responses.Data {
-			if math.Abs(v-want[i]) > 1e-10 {
-				t.Errorf("%s: response %d is %g, want %g", name, i, v, want[i])
-			}
-		}
-		for i := range n { // at a site's own input G(x, x) is chi
-			own := newGeneral(1, n)
+	}
+}
+
+func checkNewInputs(t *testing.T, build func(k *Sym) Engine, twins bool, constant float64, regime string,
+	accuracy float64) {
+	const n, inputs = 24, 3
+	rng := seeded(8)
+	k, d := gaussianGram(n, twins, rng), drawSites(n, siteRegimes[regime], rng)
+	g, _ := referenceWith(k, constant, d)
+	field, scatter := drawSites(n, siteRegimes["even"], rng), drawSites(n, siteRegimes["zeros"], rng)
+	e := build(k)
+	must(t, e.Factorize(d))
+	e.FormG()
+	kernels, want, rows := newGeneral(inputs, n), contiguous(inputs, n), make([]float64, 0, inputs*n)
+	wantMean, wantVariance := make([]float64, inputs), make([]float64, inputs)
+	for p := range inputs {
+		mix := normals(n, rng)
+		mix[0] += 1 - floats.Sum(mix)
+		for i, a := range mix {
+			floats.AddScaled(core.Row(want, p), a, g[i*n:(i+1)*n])
 			for j := range n {
-				own.Data[j] = k.At(i, j)
-			}
-			variance := k.At(i, i) + BiasVariance(e, own.Data[:n])
-			for j, v := range Responses(e, own).Data {
-				variance -= v * d[j] * own.Data[j]
-			}
-			if math.Abs(variance-g[i*n+i]) > 1e-11 {
-				t.Errorf("%s: G(x, x) at site %d is %g, want %g", name, i, variance, g[i*n+i])
+				core.Row(kernels, p)[j] += a * k.At(i, j)
 			}
 		}
-		mean, variance := make([]float64, inputs), make([]float64, inputs)
-		NewPredictor(e, field, scatter)(rows, mean, variance)
-		for p := range mean {
-			if relative(mean[p], wantMean[p], 1) > 1e-10 || relative(variance[p], wantVariance[p], 1) > 1e-10 {
-				t.Errorf("%s: input %d: %g, %g, want %g, %g", name, p, mean[p], variance[p], wantMean[p], wantVariance[p])
-			}
+		for j, v := range core.Row(want, p) {
+			wantMean[p] += v * field[j]
+			wantVariance[p] += v * v * scatter[j]
+		}
+		rows = append(rows, describe(e, mix, core.Row(kernels, p))...)
+	}
+	for i, v := range Responses(e, kernels).Data {
+		if math.Abs(v-want.Data[i]) > 1e-10 {
+			t.Errorf("response %d is %g, want %g", i, v, want.Data[i])
+		}
+	}
+	for i := range n { // at a site's own input G(x, x) is chi
+		own := rowOf(make([]float64, n))
+		for j := range n {
+			own.Data[j] = k.At(i, j)
+		}
+		variance := k.At(i, i) + BiasVariance(e, own.Data)
+		for j, v := range Responses(e, own).Data {
+			variance -= v * d[j] * own.Data[j]
+		}
+		if math.Abs(variance-g[i*n+i]) > 1e-11 {
+			t.Errorf("G(x, x) at site %d is %g, want %g", i, variance, g[i*n+i])
+		}
+	}
+	mean, variance := make([]float64, inputs), make([]float64, inputs)
+	NewPredictor(e, field, scatter)(rows, mean, variance)
+	for p := range mean {
+		if relative(mean[p], wantMean[p], 1) > accuracy || relative(variance[p], wantVariance[p], 1) > 1e-10 {
+			t.Errorf("input %d: %g, %g, want %g, %g", p, mean[p], variance[p], wantMean[p], wantVariance[p])
 		}
 	}
 }
 
 // describe is the row that describes the combination of sites: its kernel vector, or the same
 // combination of rows of R.
-func describe(t *testing.T, e Engine, mix, kernels []float64) []float64 {
-	t.Helper()
+func describe(e Engine, mix, kernels []float64) []float64 {
 	low, _ := lowRankOf(e)
 	if low == nil {
-		return slices.Clone(kernels)
+		return kernels
 	}
-	row := make([]float64, low.k.rank)
-	low.k.MulTrans(row, mix)
-	return row
+	return low.k.coordinates(rowOf(mix)).Data
 }
 
 // TestBiasUpdates: after a rank update all is as after a factorisation at the new d, and the diagonals

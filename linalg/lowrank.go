@@ -60,13 +60,10 @@ func (k *LowRankPlusDiag) Rank() int { return k.rank }
 
 // smallestPivot is the smallest residual that a pivot had when it was taken.
 func (k *LowRankPlusDiag) smallestPivot() float64 {
-	smallest, q := math.Inf(1), 0
-	for _, p := range k.panels {
-		for r := range p.Rows {
-			v := p.Data[r*p.Stride+k.pivots[q]]
-			smallest = math.Min(smallest, v*v)
-			q++
-		}
+	smallest := math.Inf(1)
+	for q := range k.rank {
+		root := core.Row(k.triangle, q)[q]
+		smallest = math.Min(smallest, root*root)
 	}
 	return smallest
 }

@@ -24,7 +24,7 @@ ranks() {
 for count in "$@"; do
 	echo "== $count ranks"
 	(cd blas/scalapack && ranks "$count" "$out/scalapack.test")
-	(cd linalg && ranks "$count" "$out/linalg.test" -test.run 'ReadOuts|Sizes|FactorizeRefuses')
+	(cd linalg && ranks "$count" "$out/linalg.test" -test.run 'ReadOuts|NewInputs|Sizes|FactorizeRefuses')
 done
 
 echo "== the program"

@@ -18,8 +18,8 @@ const tol = 1e-12
 const leaf = 64
 
 // sizes surround the leaves of the recursions of both backends.
-var sizes = []int{0, 1, 2, 3, leaf/2 - 1, leaf / 2, leaf/2 + 1, leaf - 1, leaf, leaf + 1, 2*leaf - 1, 2 * leaf,
-	2*leaf + 1, 4*leaf + 3}
+var sizes = []int{0, 1, 2, 3, leaf/2 - 1, leaf / 2, leaf/2 + 1, leaf - 1, leaf, leaf + 1,
+	2*leaf - 1, 2 * leaf, 2*leaf + 1, 4*leaf + 3}
 
 func forEach(t *testing.T, f func(t *testing.T, b Backend, uplo blas.Uplo, n, lda int)) {
 	for _, b := range backends() {

@@ -121,8 +121,8 @@ func (in *Inputs) fill(dst blas64.General, of *points, first int, failure func(p
 }
 
 // Columns writes columns of the Gram matrix without its jitter into the rows of dst, len(sites) x M
-// row-major, and takes 8 len(sites) (2d + 1) bytes beside it. A covariance that is not finite is an error that
-// names the pair of rows.
+// row-major, and takes 8 len(sites) (2d + 1) bytes beside it. A covariance that is not finite is an
+// error that names the pair of rows.
 func (in *Inputs) Columns(dst []float64, sites []int) error {
 	to := blas64.General{Rows: len(sites), Cols: in.N(), Stride: max(1, in.N()), Data: dst}
 	return in.fill(to, in.train.subset(sites), 0, func(p, i int) error { return in.notFinite(sites[p], i) })

@@ -28,9 +28,9 @@ var biasedEngines = map[string]func(k *Sym) Engine{
 	},
 }
 
-// TestNewInputs: an input whose feature vector is a combination of the sites', with weights that sum to 1, has
-// t(x) the same combination of rows of G. From that follow mean and variance. With a bias a combination that
-// does not sum to 1 would need the limit of c times a difference.
+// TestNewInputs: an input whose feature vector is a combination of the sites', with weights that sum to 1,
+// has t(x) the same combination of rows of G. From that follow mean and variance. With a bias a combination
+// that does not sum to 1 would need the limit of c times a difference.
 func TestNewInputs(t *testing.T) {
 	for name, build := range allEngines() {
 		for _, regime := range []string{"even", "zeros", "none"} {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -19,14 +18,10 @@ import (
 // flowers is a table of three kinds.
 func flowers(t *testing.T) string {
 	rng := rand.New(rand.NewPCG(1, 2))
-	var table strings.Builder
-	table.WriteString("length,width,kind\n")
-	for i := range 60 {
-		k := i % 3
-		fmt.Fprintf(&table, "%.2f,%.2f,%s\n", float64(k)+0.5*rng.NormFloat64(), 0.5*rng.NormFloat64(),
-			[]string{"ash", "elm", "oak"}[k])
-	}
-	return write(t, "flowers.csv", table.String())
+	return write(t, "flowers.csv", csvOf("length,width,kind", 60, func(i int) []any {
+		return []any{float64(i%3) + 0.5*rng.NormFloat64(), 0.5 * rng.NormFloat64(),
+			[]string{"ash", "elm", "oak"}[i%3]}
+	}))
 }
 
 // TestSeveralClasses: a table of three kinds is estimated, cross-validated, trained and predicted without a
@@ -144,19 +139,13 @@ type weightedDocument struct {
 // says what they were. 27 of the 40 labels are -1, or "no" in a table.
 func TestClassWeights(t *testing.T) {
 	dir := t.TempDir()
-	var n, s strings.Builder
-	n.WriteString("a,b,y\n")
-	s.WriteString("a,b,sold\n")
-	for i := range 40 {
-		y, word := -1, "no"
-		if i%3 == 1 {
-			y, word = 1, "yes"
-		}
-		a, b := math.Sin(float64(i))+0.5*float64(y), math.Cos(3*float64(i))
-		fmt.Fprintf(&n, "%.4f,%.4f,%d\n", a, b, y)
-		fmt.Fprintf(&s, "%.4f,%.4f,%s\n", a, b, word)
+	sold := func(labels ...string) string {
+		return write(t, "sold.csv", csvOf("a,b,sold", 40, func(i int) []any {
+			y := [3]int{0, 1, 0}[i%3]
+			return []any{math.Sin(float64(i)) + float64(y) - 0.5, math.Cos(3 * float64(i)), labels[y]}
+		}))
 	}
-	numbers, texts := write(t, "numbers.csv", n.String()), write(t, "texts.csv", s.String())
+	numbers, texts := sold("-1", "1"), sold("no", "yes")
 	ask := func(line string) weightedDocument {
 		return decoded[weightedDocument](t, line)
 	}

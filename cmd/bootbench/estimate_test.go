@@ -239,12 +239,9 @@ func TestPredictRefuses(t *testing.T) {
 // command that predicts. --no-normalize-target takes it as it is.
 func TestNormalizedAnswers(t *testing.T) {
 	set := need.One(dataset.Load("synthetic:friedman1,n=60", dataset.Options{}))(t)
-	var text strings.Builder
-	text.WriteString("a,b,c,y\n")
-	for i, y := range set.Y {
-		fmt.Fprintf(&text, "%v,%v,%v,%v\n", set.X.At(i, 0), set.X.At(i, 1), set.X.At(i, 3), 1000+10*y)
-	}
-	path := write(t, "far.csv", text.String())
+	path := write(t, "far.csv", csvOf("a,b,c,y", 60, func(i int) []any {
+		return []any{set.X.At(i, 0), set.X.At(i, 1), set.X.At(i, 3), 1000 + 10*set.Y[i]}
+	}))
 	model := path + " --loss square --noise 20%"
 	variance := 100 * stat.PopVariance(set.Y, nil)
 	for _, command := range []string{"estimate", "predict --test " + path, "retrain --resamples 20"} {

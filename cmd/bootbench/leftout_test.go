@@ -43,12 +43,11 @@ func TestCV(t *testing.T) {
 
 // TestGroupsChoose: train, tune and estimate with --groups choose the same model.
 func TestGroupsChoose(t *testing.T) {
-	var text strings.Builder
-	text.WriteString("patient,a,y\n")
-	for i := range 80 {
-		fmt.Fprintf(&text, "p%d,%d,%g\n", i/4, (i/4)*(i/4)%23, math.Sin(float64(i/4))+0.1*float64(i*i%7))
-	}
-	path := write(t, "patients.csv", text.String())
+	path := write(t, "patients.csv", csvOf("patient,a,y", 80, func(i int) []any {
+		patient := i / 4
+		return []any{fmt.Sprint("p", patient), patient * patient % 23,
+			math.Sin(float64(patient)) + 0.1*float64(i*i%7)}
+	}))
 	estimate := decoded[report.Estimate](t, "estimate", path, "--groups patient")
 	train := decoded[report.Training](t, "train", path, "--groups patient --model", t.TempDir()+"/m.json")
 	tune := decoded[report.Tuning](t, "tune", path, "--groups patient")
@@ -66,13 +65,10 @@ func TestGroupsChoose(t *testing.T) {
 // TestDesignFlags: where whole groups are drawn no number is the theory's; blocks draw within groups; a small
 // class is drawn by itself unless a scheme is asked for; what has no meaning is refused.
 func TestDesignFlags(t *testing.T) {
-	var text strings.Builder
-	text.WriteString("patient,site,a,b,kind\n")
-	for i := range 60 {
+	path := write(t, "patients.csv", csvOf("patient,site,a,b,kind", 60, func(i int) []any {
 		kind := map[bool]string{true: "rare", false: "often"}[i%10 == 3]
-		fmt.Fprintf(&text, "p%d,s%d,%d,%d,%s\n", i/5, i%3, i*i%17, i*i*i%23, kind)
-	}
-	path := write(t, "patients.csv", text.String())
+		return []any{fmt.Sprint("p", i/5), fmt.Sprint("s", i%3), i * i % 17, i * i * i % 23, kind}
+	}))
 	data := path + " --loss hinge"
 	run := func(flags string) report.Estimate { return decoded[report.Estimate](t, "estimate", data, flags) }
 	groups := run("--groups patient --drop site")

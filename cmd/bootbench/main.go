@@ -35,7 +35,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), interrupts()...)
 	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
 	a := newApp(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
-	if underMPI(os.LookupEnv) { // all processes but one serve that one
+	if underMPI() { // all processes but one serve that one
 		if _, err := a.servants(); err != nil {
 			fmt.Fprintf(os.Stderr, "bootbench: %v\n", err)
 			os.Exit(exitFailed)

@@ -27,7 +27,7 @@ func joinServants() (*dist.Servants, error) {
 		return nil, err
 	}
 	if world.Size() > 1 {
-		limitThreads(world.Threads(), os.LookupEnv)
+		limitThreads(world.Threads())
 	}
 	if world.Rank() == 0 {
 		return dist.NewServants(grid), nil
@@ -42,25 +42,22 @@ func joinServants() (*dist.Servants, error) {
 }
 
 // limitThreads shares the processors of a machine among its ranks, unless the user has done so.
-func limitThreads(threads int, lookup func(string) (string, bool)) {
-	if _, set := lookup("GOMAXPROCS"); !set {
+func limitThreads(threads int) {
+	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(threads)
 	}
-	_, own := lookup("OPENBLAS_NUM_THREADS")
-	_, omp := lookup("OMP_NUM_THREADS")
-	if !own && !omp {
+	if os.Getenv("OPENBLAS_NUM_THREADS")+os.Getenv("OMP_NUM_THREADS") == "" {
 		blas.Bound().SetThreads(threads)
 	}
 }
 
 // underMPI reports whether this is one of several processes that an MPI has started:
 // Open MPI's mpirun, others' (PMI), or Slurm's srun --mpi=pmix.
-func underMPI(lookup func(string) (string, bool)) bool {
+func underMPI() bool {
 	several := func(name string) bool {
-		text, _ := lookup(name)
-		count, err := strconv.Atoi(text)
+		count, err := strconv.Atoi(os.Getenv(name))
 		return err == nil && count > 1
 	}
-	_, pmix := lookup("PMIX_RANK")
+	_, pmix := os.LookupEnv("PMIX_RANK")
 	return several("OMPI_COMM_WORLD_SIZE") || several("PMI_SIZE") || pmix && several("SLURM_STEP_NUM_TASKS")
 }

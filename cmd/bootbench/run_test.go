@@ -194,13 +194,20 @@ func TestPreset(t *testing.T) {
 // houses writes a file of examples whose inputs are given, and returns its path.
 func houses(t testing.TB, name string, order []int) string {
 	t.Helper()
-	var b strings.Builder
-	b.WriteString("rooms,age,price\n")
-	for _, i := range order {
+	return write(t, name, csvOf("rooms,age,price", len(order), func(k int) []any {
+		i := order[k]
 		x, z := float64(i%9), math.Mod(float64(i)*7.3, 5)
-		fmt.Fprintf(&b, "%v,%v,%v\n", x, z, x*x/10-z+math.Sin(float64(i)))
+		return []any{x, z, x*x/10 - z + math.Sin(float64(i))}
+	}))
+}
+
+// csvOf is a table of n rows below a head.
+func csvOf(head string, n int, row func(i int) []any) string {
+	text := head + "\n"
+	for i := range n {
+		text += strings.ReplaceAll(fmt.Sprintln(row(i)...), " ", ",")
 	}
-	return write(t, name, b.String())
+	return text
 }
 
 // folder writes files into a new folder, and returns its path.

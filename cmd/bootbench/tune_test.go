@@ -189,14 +189,10 @@ func TestFlagless(t *testing.T) {
 	dir := t.TempDir()
 	numbers := filepath.Join(dir, "numbers.csv")
 	must(t, "datasets --export synthetic:friedman1,n=80", numbers)
-	var rows strings.Builder
-	rows.WriteString("a,b,c,sick\n")
-	for i := range 60 {
+	labels := write(t, "labels.csv", csvOf("a,b,c,sick", 60, func(i int) []any {
 		a, b := i%10, (i*7)%11
-		rows.WriteString(strings.Join([]string{string(rune('0' + a)), string(rune('0' + b%10)), "1",
-			[]string{"0", "1"}[min(1, (a+b)/9)]}, ",") + "\n")
-	}
-	labels := write(t, "labels.csv", rows.String())
+		return []any{a, b % 10, 1, min(1, (a+b)/9)}
+	}))
 	for _, c := range []struct{ path, loss, task string }{{numbers, "square", "regression"},
 		{labels, "hinge", "classification"}} {
 		a := decoded[report.Estimate](t, "estimate", c.path)
@@ -229,13 +225,9 @@ func TestFlagless(t *testing.T) {
 // TestInProportion: every answer about one data set says what a constant prediction would
 // err by, and new inputs get the class that the file writes.
 func TestInProportion(t *testing.T) {
-	var rows strings.Builder
-	rows.WriteString("a\tb\tkind\n")
-	for i := range 40 {
-		rows.WriteString(strings.Join([]string{string(rune('0' + i%10)), string(rune('0' + (3*i)%7)),
-			[]string{"oak", "ash"}[min(1, i%10/6)]}, "\t") + "\n")
-	}
-	path := write(t, "trees.tsv", rows.String())
+	path := write(t, "trees.tsv", strings.ReplaceAll(csvOf("a,b,kind", 40, func(i int) []any {
+		return []any{i % 10, (3 * i) % 7, []string{"oak", "ash"}[min(1, i%10/6)]}
+	}), ",", "\t"))
 	for _, command := range []string{"estimate", "retrain --resamples 20", "predict --test " + path} {
 		a := decoded[report.Prediction](t, command, path, "--loss hinge")
 		if q := a.Quality; q == nil || q.Baseline != 0.4 || q.Constant != "oak" || !(q.ExampleSE > 0) {

@@ -41,8 +41,8 @@ func estimatorStudy(f *flag.FlagSet) func(context.Context, []string, *output) {
 	f.IntVar(&e.splits, "splits", 50, "number of random splits")
 	f.Uint64Var(&e.seed, "seed", 0, "of the splits")
 	return func(ctx context.Context, paths []string, o *output) {
-		if len(paths) != 1 || e.splits < 1 {
-			check(fmt.Errorf("takes one DATA and at least one split, not %d and %d", len(paths), e.splits))
+		if len(paths) != 1 || e.splits < 2 {
+			check(fmt.Errorf("takes one DATA and at least two splits, not %d and %d", len(paths), e.splits))
 		}
 		e.set = must(dataset.Load(paths[0], dataset.Options{}))
 		truth, estimates := e.run(ctx)
@@ -176,18 +176,10 @@ func score(truth []float64, splits [][]estimate, k int) estimatorScore {
 	n := math.Sqrt(float64(len(splits)))
 	s := estimatorScore{Estimator: splits[0][k].name, RMS: floats.Norm(off, 2) / n,
 		Seconds: stat.Mean(seconds, nil), Retrained: stat.Mean(retrained, nil)}
-	s.Mean, s.SD = meanSD(errors)
-	s.Bias, s.BiasSE = meanSD(off)
+	s.Mean, s.SD = stat.MeanStdDev(errors, nil)
+	s.Bias, s.BiasSE = stat.MeanStdDev(off, nil)
 	s.BiasSE /= n
 	return s
-}
-
-// meanSD is the mean and the standard deviation, 0 of a single value.
-func meanSD(x []float64) (mean, sd float64) {
-	if len(x) == 1 {
-		return x[0], 0
-	}
-	return stat.MeanStdDev(x, nil)
 }
 
 func (e *estimatorRun) write(o *output, truth []float64, splits [][]estimate) {
@@ -197,7 +189,7 @@ func (e *estimatorRun) write(o *output, truth []float64, splits [][]estimate) {
 			unfinished++
 		}
 	}
-	mean, sd := meanSD(truth)
+	mean, sd := stat.MeanStdDev(truth, nil)
 	fmt.Fprintf(o, "%s: %d splits into %d examples to train on and %d held out, whose error is %.5g, standard "+
 		"error %.2g; %d solves did not converge\n\n", report.ShortName(e.set.Name), len(splits), e.train(),
 		e.set.N()-e.train(), mean, sd/math.Sqrt(float64(len(splits))), unfinished)

@@ -98,7 +98,7 @@ func (o *options) problem(a *app, set *dataset.Set) (p *problem, err error) {
 func (a *app) build(p *problem) (answer.Machine, error) {
 	a.console.Progress("kernel matrix", 0, 1)
 	spec := p.spec
-	spec.Stop = a.stopped
+	spec.Stop = func() bool { return a.ctx.Err() != nil }
 	if spec.Storage == model.ScaLAPACK && spec.Set.Task != dataset.Several {
 		servants, err := a.servants()
 		if err != nil {
@@ -112,9 +112,6 @@ func (a *app) build(p *problem) (answer.Machine, error) {
 	}
 	return m, a.describe(m.First(), p)
 }
-
-// stopped reports whether the run is interrupted.
-func (a *app) stopped() bool { return a.ctx.Err() != nil }
 
 // describe says in a job where its problem comes from.
 func (a *app) describe(j *answer.Job, p *problem) error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -24,6 +25,7 @@ import (
 // command is one that users can ask for. Its page of help is help/NAME.txt.
 type command struct {
 	name     string
+	group    string                                // of commands in help; "": "main"
 	takes    []string                              // flags of options.declare, beside those of all commands
 	defaults map[string]string                     // of them, that are others than most commands'
 	losses   []string                              // that it can train; nil: all
@@ -58,9 +60,9 @@ func describe(cmd *cobra.Command, name string) *cobra.Command {
 }
 
 // allCommands are those that answer questions about DATA, and those around them.
-func allCommands() (main, others []*command) {
+func allCommands() []*command {
 	const points = ", points.csv"
-	main = []*command{
+	return []*command{
 		{name: "compare", run: runCompare, out: ", compare.csv",
 			args: func(*options, []string) error { return nil },
 			takes: slices.Concat(problemNames, engineNames, shardNames, []string{"ratio/list", "scheme", "folds",
@@ -99,19 +101,16 @@ func allCommands() (main, others []*command) {
 		{name: "train", run: runTrain, losses: append(loss.Names(), perceptronLoss),
 			takes: slices.Concat(problemNames, []string{"model/train", "format", "tol/train", "groups",
 				"multiclass"})},
+		{name: "datasets", group: "files", run: runDatasets, out: "-", args: fileToExport,
+			takes: []string{"export"}},
+		{name: "merge", group: "files", run: runMerge, out: ", what the command writes there", args: someFolders},
+		{name: "info", group: "files", run: runInfo, out: "-", args: noArguments},
 	}
-	others = []*command{
-		{name: "datasets", run: runDatasets, out: "-", args: fileToExport, takes: []string{"export"}},
-		{name: "merge", run: runMerge, out: ", what the command writes there", args: someFolders,
-			takes: []string{}},
-		{name: "info", run: runInfo, out: "-", args: noArguments, takes: []string{}},
-	}
-	return main, others
 }
 
 // cobra is the command with its flags.
-func (a *app) cobra(c *command, group string) *cobra.Command {
-	cmd := describe(&cobra.Command{GroupID: group}, c.name)
+func (a *app) cobra(c *command) *cobra.Command {
+	cmd := describe(&cobra.Command{GroupID: cmp.Or(c.group, "main")}, c.name)
 	o := optionsOf(c, cmd.Flags())
 	if c.out != "-" {
 		o.Group("Output")
@@ -172,12 +171,8 @@ func newRoot(a *app) *cobra.Command {
 	root.SetCompletionCommandGroupID("files")
 	root.AddGroup(&cobra.Group{ID: "main", Title: "Commands:"},
 		&cobra.Group{ID: "files", Title: "Data, parts and the machine:"})
-	main, others := allCommands()
-	for _, c := range main {
-		root.AddCommand(a.cobra(c, "main"))
-	}
-	for _, c := range others {
-		root.AddCommand(a.cobra(c, "files"))
+	for _, c := range allCommands() {
+		root.AddCommand(a.cobra(c))
 	}
 	root.AddCommand(lossesTopic())
 	return root

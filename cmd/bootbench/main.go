@@ -113,10 +113,7 @@ func (a *app) run() (status int) {
 	if a.started {
 		err = cmp.Or(err, a.process.end())
 	}
-	if err == nil {
-		err = a.console.Lost()
-	}
-	if err == nil {
+	if err = cmp.Or(err, a.console.Lost()); err == nil {
 		return a.status
 	}
 	status = a.statusOf(err)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -259,11 +258,8 @@ type choice struct {
 	seconds  float64 // that the search took
 	// again chooses of other rows, by scales if a length scale for each feature may be chosen; nil: all was
 	// given.
-	again func(scales tune.Scales) chooser
+	again func(scales tune.Scales) answer.Chooser
 }
-
-// chooser chooses a model of a data set.
-type chooser = func(ctx context.Context, set *dataset.Set) (model.Spec, error)
 
 // chosenSettings are the flags that give the values which hyperparameters have in a specification.
 func chosenSettings(spec *model.Spec, names ...string) (settings []string) {

@@ -149,9 +149,9 @@ func (a *app) choose(p *tune.Problem) (r *tune.Result, c choice, err error) {
 }
 
 // again is choice.again of a search that has chosen this kernel.
-func again(p tune.Problem, k kernel.Kind) func(tune.Scales) chooser {
+func again(p tune.Problem, k kernel.Kind) func(tune.Scales) answer.Chooser {
 	p.Scheme, p.Test, p.Spec.Kernel.Kind = nil, nil, k
-	return func(scales tune.Scales) chooser {
+	return func(scales tune.Scales) answer.Chooser {
 		if p.Scales == tune.IfBetter {
 			p.Scales = scales
 		}

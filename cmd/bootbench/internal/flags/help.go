@@ -3,9 +3,8 @@ package flags
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"slices"
-	"strings"
+	"text/template"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -18,40 +17,34 @@ const columns = 80
 var first = []string{"test", "over", "model", "target", "loss", "noise", "C", "kernel", "gamma", "ratio",
 	"refine", "method", "json", "out"}
 
-// Usage prints what follows the description of a command: how it is called, examples,
-// the commands below it and its flags, all of them or those needed first.
+// usagePage is what follows the description of a command: how it is called, examples, the commands below it
+// and its flags.
+var usagePage = template.Must(template.New("usage").Parse(`Usage:
+  {{if .HasAvailableSubCommands}}{{.CommandPath}} COMMAND [DATA] [flags]{{else}}{{.UseLine}}{{end}}
+{{with .Example}}
+Examples:
+{{.}}
+{{end}}{{range $group := .Groups}}
+{{.Title}}
+{{range $.Commands}}{{if and (eq .GroupID $group.ID) (not .Hidden)}}  {{printf "%-12s%s" .Name .Short}}
+{{end}}{{end}}{{end}}{{.Listed}}{{if .HasAvailableSubCommands}}
+{{.CommandPath}} COMMAND --help tells more of a command.
+{{end}}`))
+
+// Usage prints it with all flags of a command or with those needed first.
 func Usage(c *cobra.Command, all bool) error {
-	var b strings.Builder
-	line := c.UseLine()
-	if c.HasAvailableSubCommands() {
-		line = c.CommandPath() + " COMMAND [DATA] [flags]"
-	}
-	fmt.Fprintf(&b, "Usage:\n  %s\n", line)
-	if c.Example != "" {
-		fmt.Fprintf(&b, "\nExamples:\n%s\n", c.Example)
-	}
-	for _, g := range c.Groups() {
-		fmt.Fprintf(&b, "\n%s\n", g.Title)
-		for _, below := range c.Commands() {
-			if below.GroupID == g.ID && !below.Hidden {
-				fmt.Fprintf(&b, "  %-12s%s\n", below.Name(), below.Short)
-			}
-		}
-	}
-	flags(&b, c, all)
-	if c.HasAvailableSubCommands() {
-		fmt.Fprintf(&b, "\n%s COMMAND --help tells more of a command.\n", c.CommandPath())
-	}
-	_, err := io.WriteString(c.OutOrStderr(), b.String())
-	return err
+	return usagePage.Execute(c.OutOrStderr(), struct {
+		*cobra.Command
+		Listed string
+	}{c, list(c, all)})
 }
 
 // few is the number of flags that are printed by --help, too.
 const few = 15
 
-// flags prints the flags of a command, group by group; if there are many and not all are asked for, the
-// first of them.
-func flags(b *strings.Builder, c *cobra.Command, all bool) {
+// list has the flags of a command, group by group; if there are many and not all are asked for, the first of
+// them.
+func list(c *cobra.Command, all bool) (text string) {
 	const others = "Output" // cobra's own
 	groups, titles, count := map[string]*pflag.FlagSet{}, []string{}, 0
 	add := func(title string, f *pflag.Flag) {
@@ -76,11 +69,12 @@ func flags(b *strings.Builder, c *cobra.Command, all bool) {
 		})
 	}
 	for _, title := range titles {
-		fmt.Fprintf(b, "\n%s:\n%s", title, groups[title].FlagUsagesWrapped(columns))
+		text += fmt.Sprintf("\n%s:\n%s", title, groups[title].FlagUsagesWrapped(columns))
 	}
 	if !all && count > few {
-		fmt.Fprintf(b, "\n%s --help-all lists all %d flags.\n", c.CommandPath(), count)
+		text += fmt.Sprintf("\n%s --help-all lists all %d flags.\n", c.CommandPath(), count)
 	}
+	return text
 }
 
 // Describe prints the description of a command and its usage.

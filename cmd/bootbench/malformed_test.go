@@ -32,8 +32,8 @@ var wholeData = []string{"good.csv", "labels.csv", "near.csv", "good.svm", "-", 
 
 // oddValues are what a flag is given.
 var oddValues = []string{"", "0", "-1", "2", "1", "0.5", "1000000", "9223372036854775808", "1.5", "1e-320",
-	"1e155", "1e308", "1e-10", "1e30", "1e400", "NaN", "Inf", "x", "-", "1,2", "0.1:2:3", "a=b", "\x00", "..", "é",
-	"%s%n", strings.Repeat("x", 300)}
+	"1e155", "1e308", "1e-10", "1e30", "1e400", "NaN", "Inf", "x", "-", "1,2", "0.1:2:3", "a=b", "\x00", "..",
+	"é", "%s%n", strings.Repeat("x", 300)}
 
 // wholeValues are values that flags take, mostly.
 var wholeValues = map[string][]string{

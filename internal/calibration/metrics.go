@@ -81,8 +81,8 @@ func NewMetrics(y, weights []float64, expected func(test loss.Test) []float64, m
 		m.AUC = null.Of(area)
 	}
 	if probability != nil {
-		s := Judge(probability, y, weights)
-		m.LogLoss, m.Brier = null.Of(s.LogLoss), null.Of(s.Brier)
+		logLoss, brier := Judge(probability, y, weights)
+		m.LogLoss, m.Brier = null.Of(logLoss), null.Of(brier)
 	}
 	return m
 }

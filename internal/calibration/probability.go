@@ -114,14 +114,9 @@ func (l Logistic) crossEntropy(z, t, weights []float64) (sum float64) {
 	return sum
 }
 
-// Scores judge probabilities of the label +1 by labels.
-type Scores struct {
-	LogLoss float64 // mean of -log of the probability of the label
-	Brier   float64 // mean square of the probability of the other label
-}
-
-// Judge scores probabilities; weights nil are 1.
-func Judge(probability, label, weights []float64) Scores {
+// Judge scores probabilities of the label +1 by labels: the log loss is the mean of -log of the probability
+// of the label, the Brier score the mean square of the probability of the other label. Weights nil are 1.
+func Judge(probability, label, weights []float64) (logLoss, brier float64) {
 	logs, squares := make([]float64, len(label)), make([]float64, len(label))
 	for i, p := range probability {
 		if label[i] <= 0 {
@@ -129,34 +124,17 @@ func Judge(probability, label, weights []float64) Scores {
 		}
 		logs[i], squares[i] = -math.Log(p), (1-p)*(1-p)
 	}
-	return Scores{LogLoss: stat.Mean(logs, weights), Brier: stat.Mean(squares, weights)}
-}
-
-// Fit is a curve with what speaks for it.
-type Fit struct {
-	Logistic
-	// CrossFitted are the probabilities of the examples by curves that these were not fitted
-	// to; nil where a class has one example alone.
-	CrossFitted []float64
+	return stat.Mean(logs, weights), stat.Mean(squares, weights)
 }
 
 // folds is the number of parts of cross-fitting, where each class has as many examples.
 const folds = 10
 
-// FitCurve fits the logistic curve to fields of left-out examples and their labels -1, +1. (Isotonic curves
-// lost on nine of ten sets, and choosing between the two by cross-fitting lost as well: doc/decisions.)
-func FitCurve(field, label, weights []float64) (*Fit, error) {
-	logistic, err := FitLogistic(field, label, weights)
-	if err != nil {
-		return nil, err
-	}
-	crossFitted, _ := crossFit(field, label, weights)
-	return &Fit{logistic, crossFitted}, nil
-}
-
-// crossFit is the probability of each example by the curve fitted to the other folds. Every fold has its
-// share of both classes, and of large and small fields. It refuses a class of one example.
-func crossFit(field, label, weights []float64) ([]float64, error) {
+// CrossFit is the probability of each left-out example by the logistic curve that is fitted to the other
+// folds. Every fold has its share of both classes, and of large and small fields. It is nil for a class of
+// one example. (Isotonic curves lost on nine of ten sets, and choosing between the two by cross-fitting lost
+// as well: doc/decisions.)
+func CrossFit(field, label, weights []float64) []float64 {
 	order := make([]int, len(field))
 	floats.ArgsortStable(slices.Clone(field), order)
 	fold, count := make([]int, len(field)), [2]int{}
@@ -165,27 +143,23 @@ func crossFit(field, label, weights []float64) ([]float64, error) {
 		count[class(label[i])]++
 	}
 	if min(count[0], count[1]) < 2 {
-		return nil, ErrOneClass
+		return nil
 	}
-	out := make([]float64, len(field))
+	out, kept := make([]float64, len(field)), make([]float64, len(field))
 	for k := range folds {
-		var f, y, w []float64
-		for i := range field {
-			if fold[i] != k {
-				f, y, w = append(f, field[i]), append(y, label[i]), append(w, WeightOf(weights, i))
+		for i := range kept {
+			if kept[i] = WeightOf(weights, i); fold[i] == k {
+				kept[i] = 0
 			}
 		}
-		curve, err := FitLogistic(f, y, w)
-		if err != nil {
-			return nil, err
-		}
+		curve, _ := FitLogistic(field, label, kept) // which has examples of both classes
 		for i, v := range field {
 			if fold[i] == k {
 				out[i] = curve.Probability(v)
 			}
 		}
 	}
-	return out, nil
+	return out
 }
 
 // Reliability says how the probabilities of the label +1 are made, and how they hold for
@@ -211,8 +185,8 @@ func NewReliability(method string, leftOut, label, weights []float64) *Reliabili
 	if leftOut == nil {
 		return c
 	}
-	s := Judge(leftOut, label, weights)
-	c.LogLoss, c.Brier = null.Of(s.LogLoss), null.Of(s.Brier)
+	logLoss, brier := Judge(leftOut, label, weights)
+	c.LogLoss, c.Brier = null.Of(logLoss), null.Of(brier)
 	var sum, positive, total [reliabilityBins]float64
 	var count [reliabilityBins]int
 	for i, p := range leftOut {

@@ -245,7 +245,7 @@ func refitted(t *testing.T, m *model.Model, in *dataset.Inputs) (average, pooled
 // TestProbabilities: log loss and Brier score for new examples, on average over sets, are no
 // worse than those of calibration by refitting.
 func TestProbabilities(t *testing.T) {
-	var mean [3]calibration.Scores
+	var mean [3]struct{ logLoss, brier float64 }
 	for _, name := range []string{"pima", "crabs", "wisconsin", "synthetic:rings,n=600,d=3"} {
 		set := load(t, name)
 		drawn, fresh := set.Split(min(set.N()*2/3, 250), rand.New(rand.NewPCG(0, 5)))
@@ -256,13 +256,13 @@ func TestProbabilities(t *testing.T) {
 		ours := need.One(p.AtInputs(m, s, in, need.One(predict.At(m, s, in, nil))(t)))(t)
 		average, pooled := refitted(t, m, in)
 		for k, probabilities := range [][]float64{ours, average, pooled} {
-			scores := calibration.Judge(probabilities, fresh.Y, nil)
-			mean[k].LogLoss += scores.LogLoss / 4
-			mean[k].Brier += scores.Brier / 4
+			logLoss, brier := calibration.Judge(probabilities, fresh.Y, nil)
+			mean[k].logLoss += logLoss / 4
+			mean[k].brier += brier / 4
 		}
 	}
 	for k := 1; k < 3; k++ {
-		if mean[0].LogLoss > mean[k].LogLoss || mean[0].Brier > mean[k].Brier {
+		if mean[0].logLoss > mean[k].logLoss || mean[0].brier > mean[k].brier {
 			t.Errorf("log loss and Brier score %+v, of refitting %+v", mean[0], mean[k])
 		}
 	}

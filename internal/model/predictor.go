@@ -88,12 +88,9 @@ const mostResiduals = 1000
 func NewLeftOut(y, f, weights []float64, task dataset.Task) (l *LeftOut, err error) {
 	l = &LeftOut{Examples: len(y)}
 	if task == dataset.Classification {
-		fit, err := calibration.FitCurve(f, y, weights)
-		if err != nil {
-			return nil, err
-		}
-		l.Curve = &fit.Logistic
-		return l, nil
+		curve, err := calibration.FitLogistic(f, y, weights)
+		l.Curve = &curve
+		return l, err
 	}
 	for i, v := range y {
 		l.Residuals = append(l.Residuals, math.Abs(v-f[i]))

@@ -2,6 +2,7 @@ package model
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
@@ -18,11 +19,9 @@ func (s *Spec) centre() (mean float64) {
 		return 0
 	}
 	centred := *s.Set
-	centred.Y = make([]float64, len(s.Set.Y))
 	mean, variance := stat.PopMeanVariance(s.Set.Y, s.Set.Weights)
-	for i, y := range s.Set.Y {
-		centred.Y[i] = y - mean
-	}
+	centred.Y = slices.Clone(s.Set.Y)
+	floats.AddConst(-mean, centred.Y)
 	s.Set = &centred
 	if s.Kernel.Amplitude == 0 && s.Kernel.Kind != kernel.Precomputed {
 		s.Kernel.Amplitude = variance
@@ -34,7 +33,7 @@ func (s *Spec) centre() (mean float64) {
 // amplitude of the first. With NormalizeTarget it takes the target less its mean, times scale, which gives it
 // the variance of the first; else scale is 1. TargetMean is of the scaled target, too.
 func (m *Model) Retarget(target dataset.Target) (other *Model, scale float64) {
-	copied, set, y := *m, *m.Set, append([]float64(nil), target.Y...)
+	copied, set, y := *m, *m.Set, slices.Clone(target.Y)
 	scale, copied.TargetMean = 1, 0
 	if m.NormalizeTarget {
 		mean, variance := stat.PopMeanVariance(y, set.Weights)

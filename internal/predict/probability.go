@@ -38,7 +38,7 @@ type Probabilities struct {
 //
 //	m/(V + mean V_c)^1/2,   m and V at m_c and V_c,
 //
-// and the labels (calibration.FitCurve), and read at the m and V of a new input: predictions
+// and the labels (calibration.FitLogistic), and read at the m and V of a new input: predictions
 // that resamples disagree on are less sure.
 func ProbabilitiesOf(m *model.Model, s *solver.Solution) (*Probabilities, error) {
 	mean, variance := leftOutMoments(m, s)
@@ -108,11 +108,11 @@ func (p *Probabilities) fit(mean, variance, y, weights []float64) error {
 	for i := range mean {
 		field[i] = p.field(mean[i], variance[i])
 	}
-	fit, err := calibration.FitCurve(field, y, weights)
+	curve, err := calibration.FitLogistic(field, y, weights)
 	if err != nil {
 		return model.InputError(err)
 	}
-	p.Method, p.curve, p.LeftOut = fit.Name(), &fit.Logistic, fit.CrossFitted
+	p.Method, p.curve, p.LeftOut = curve.Name(), &curve, calibration.CrossFit(field, y, weights)
 	return nil
 }
 

@@ -96,15 +96,14 @@ func (j *judge) several(ctx context.Context, spec model.Spec, parts []*dataset.S
 	for len(j.parts) < count {
 		j.parts = append(j.parts, &judge{problem: j.problem, tolerance: j.tolerance})
 	}
-	all, failed := make([]judged, count), make([]error, count)
-	blas.SingleThreaded(func() {
-		linalg.Parallel(count, func(k int) {
-			one := spec
-			one.Set = parts[k]
-			all[k], failed[k] = j.parts[k].value(ctx, one)
-		})
+	all := make([]judged, count)
+	err = eachPart(count, func(k int) (err error) {
+		one := spec
+		one.Set = parts[k]
+		all[k], err = j.parts[k].value(ctx, one)
+		return err
 	})
-	if err := cmp.Or(failed...); err != nil {
+	if err != nil {
 		return judged{}, err
 	}
 	for _, one := range all {
@@ -114,11 +113,12 @@ func (j *judge) several(ctx context.Context, spec model.Spec, parts []*dataset.S
 		return mean, nil
 	}
 	mean.gradient = func(ctx context.Context, over []model.Hyperparameter) ([]float64, error) {
-		each, failed, sum := make([][]float64, count), make([]error, count), make([]float64, len(over))
-		blas.SingleThreaded(func() {
-			linalg.Parallel(count, func(k int) { each[k], failed[k] = all[k].gradient(ctx, over) })
+		each, sum := make([][]float64, count), make([]float64, len(over))
+		err := eachPart(count, func(k int) (err error) {
+			each[k], err = all[k].gradient(ctx, over)
+			return err
 		})
-		if err := cmp.Or(failed...); err != nil {
+		if err != nil {
 			return nil, err
 		}
 		for _, g := range each {
@@ -127,6 +127,13 @@ func (j *judge) several(ctx context.Context, spec model.Spec, parts []*dataset.S
 		return sum, nil
 	}
 	return mean, nil
+}
+
+// eachPart calls f for all parts at the same time.
+func eachPart(parts int, f func(k int) error) error {
+	failed := make([]error, parts)
+	blas.SingleThreaded(func() { linalg.Parallel(parts, func(k int) { failed[k] = f(k) }) })
+	return cmp.Or(failed...)
 }
 
 // exactly judges by one fit to all data.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
@@ -36,7 +37,6 @@ func runScales(ctx context.Context, p Problem, settings Settings) (*Result, erro
 	if err != nil || one.Cancelled {
 		return one, err
 	}
-	features := one.Spec.Set.D()
 	if scales == Each && !one.Spec.Kernel.Scaled() {
 		return nil, fmt.Errorf("%w: kernel %v has no length scales to choose", model.ErrInput, one.Spec.Kernel.Kind)
 	}
@@ -49,10 +49,7 @@ func runScales(ctx context.Context, p Problem, settings Settings) (*Result, erro
 		}
 	}
 	p.Spec, p.Over = one.Spec, separated(one, p.Over)
-	p.Spec.Kernel.LengthScale = make([]float64, features)
-	for k := range features {
-		p.Spec.Kernel.LengthScale[k] = lengthScale(&one.Spec)
-	}
+	p.Spec.Kernel.LengthScale = slices.Repeat([]float64{lengthScale(&one.Spec)}, one.Spec.Set.D())
 	p.Spec.Kernel.Gamma = 0
 	each, err := Run(ctx, p, settings)
 	switch {

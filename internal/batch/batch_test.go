@@ -42,30 +42,18 @@ func solve(t testing.TB, m *model.Model, law resample.CountDistribution, tol flo
 	return need.One(m.Solve(context.Background(), law, solver.Settings{Tolerance: tol}))(t)
 }
 
-// fits are the predictions of resamples by batch training.
+// fits are the predictions of resamples by batch training, around no theory by the exact trainers.
 func fits(t *testing.T, m *model.Model, s *solver.Solution, scheme resample.Scheme, cross blas64.General,
-	settings retrain.Settings, how batch.Settings) ([][]float64, batch.Stats) {
+	settings retrain.Settings, how batch.Settings) (all [][]float64, stats batch.Stats) {
 	t.Helper()
-	var all [][]float64
-	settings.OnFit = func(_ int, _, f []float64) { all = append(all, append([]float64(nil), f...)) }
-	r := need.One(refit.RetrainAround(context.Background(), m, s, scheme,
-		refit.RetrainSettings{Settings: settings, Seed: 7, Cross: cross, Batch: how}))(t)
-	return all, r.Batch
-}
-
-// exactly are the same by the exact trainers.
-func exactly(t *testing.T, m *model.Model, scheme resample.Scheme, cross blas64.General,
-	settings retrain.Settings) [][]float64 {
-	t.Helper()
-	var all [][]float64
-	settings.OnFit = func(_ int, _, f []float64) { all = append(all, append([]float64(nil), f...)) }
-	if _, err := refit.Retrain(context.Background(), m, refit.Single, scheme, refit.RetrainSettings{
-		Settings: settings,
-		Seed:     7,
-		Cross:    cross}); err != nil {
-		t.Fatal(err)
+	settings.OnFit = func(_ int, _, f []float64) { all = append(all, slices.Clone(f)) }
+	full := refit.RetrainSettings{Settings: settings, Seed: 7, Cross: cross, Batch: how}
+	if s == nil {
+		need.One(refit.Retrain(t.Context(), m, refit.Single, scheme, full))(t)
+		return all, stats
 	}
-	return all
+	stats = need.One(refit.RetrainAround(t.Context(), m, s, scheme, full))(t).Batch
+	return all, stats
 }
 
 // farthest is the largest difference between fits in standard deviations sd; entries beyond
@@ -117,14 +105,10 @@ func TestMatchesExactTrainers(t *testing.T) {
 		{"synthetic:grid,n=300,d=2", loss.Square{Noise: 0.5}, 0.5, 0, nil, 1e-5},
 		{"synthetic:grid,n=60,d=2", loss.Huber{C: 1, Delta: 0.5}, 0.5, 0, nil, 1e-4},
 		{"boston", nil, 0, 0, func(n int) resample.Scheme { return resample.Multinomial{Size: n / 2, N: n} }, 1e-5},
-		{"sonar", loss.Logistic{C: 2}, 0.5, 0, func(n int) resample.Scheme {
-			return resample.KFold{Folds: 5,
-				N: n}
-		}, 1e-3},
-		{"sonar", loss.Logistic{C: 2}, 0.5, 0, func(n int) resample.Scheme {
-			return resample.Subsample{Size: n / 3,
-				N: n}
-		}, 1e-3},
+		{"sonar", loss.Logistic{C: 2}, 0.5, 0,
+			func(n int) resample.Scheme { return resample.KFold{Folds: 5, N: n} }, 1e-3},
+		{"sonar", loss.Logistic{C: 2}, 0.5, 0,
+			func(n int) resample.Scheme { return resample.Subsample{Size: n / 3, N: n} }, 1e-3},
 	} {
 		m := build(t, c.set, c.loss, c.gammaD, c.jitter)
 		t.Run(fmt.Sprintf("%s/%s", m.Set.Name, m.Loss.Name()), func(t *testing.T) {
@@ -136,7 +120,7 @@ func TestMatchesExactTrainers(t *testing.T) {
 			s := solve(t, m, scheme, 1e-2) // a rough theory serves
 			got, stats := fits(t, m, s, scheme, blas64.General{}, settings, batch.Settings{Tolerance: 1e-7,
 				MaxIterations: 300})
-			want := exactly(t, m, scheme, blas64.General{}, settings)
+			want, _ := fits(t, m, nil, scheme, blas64.General{}, settings, batch.Settings{})
 			if len(got) != len(want) || stats.Exact > 0 || stats.Fits != 20 {
 				t.Fatalf("%d of %d fits, %+v", len(got), len(want), stats)
 			}
@@ -230,7 +214,7 @@ func TestNewInputs(t *testing.T) {
 		s := solve(t, m, scheme, 1e-4)
 		settings := retrain.Settings{Resamples: 10}
 		got, _ := fits(t, m, s, scheme, cross, settings, batch.Settings{Tolerance: 1e-8})
-		want := exactly(t, m, scheme, cross, settings)
+		want, _ := fits(t, m, nil, scheme, cross, settings, batch.Settings{})
 		if e := farthest(got, want, deviations(s)); !(e <= 1e-4) {
 			t.Errorf("storage %v: fits differ by %.1e standard deviations", storage, e)
 		}
@@ -298,8 +282,8 @@ func TestLeftToExactTrainer(t *testing.T) {
 	s := solve(t, m, scheme, 1e-6)
 	settings := retrain.Settings{Resamples: 12}
 	got, stats := fits(t, m, s, scheme, blas64.General{}, settings, batch.Settings{MaxIterations: 3})
-	if e := farthest(got, exactly(t, m, scheme, blas64.General{}, settings), deviations(s)); e != 0 ||
-		stats.Exact != 12 {
+	want, _ := fits(t, m, nil, scheme, blas64.General{}, settings, batch.Settings{})
+	if e := farthest(got, want, deviations(s)); e != 0 || stats.Exact != 12 {
 		t.Errorf("fits differ by %v standard deviations; %+v", e, stats)
 	}
 }

@@ -514,6 +514,7 @@ func TestBadInputIsRefused(t *testing.T) {
 		{p: change(func(p *retrain.Problem) { p.Site = nil }), gp: learner, says: "do not fit 3 sites"},
 		{p: good, gp: learner, s: retrain.Settings{Resamples: -1}, says: "-1 resamples"},
 		{p: good, gp: learner, s: retrain.Settings{Workers: -2}, says: "-2 workers"},
+		{p: good, gp: learner, s: retrain.Settings{First: -1}, says: "from number -1"},
 		{p: good, gp: process{learner.kernel, -1, learner.cross}, says: "noise"},
 	} {
 		r, err := retrain.Run(context.Background(), c.p, c.gp.trainers(c.p), c.s)

@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"time"
 
-	"bootbench/internal/batch"
 	"bootbench/internal/model"
 	"bootbench/internal/null"
 	"bootbench/internal/refit"
@@ -99,8 +98,8 @@ func (j *Job) retrain(ctx context.Context, r Retraining, settings refit.RetrainS
 
 // draws is what a report says of fits.
 func draws(m *model.Model, r *refit.Retraining, seed uint64) report.Draws {
-	return report.Draws{Method: r.Method.String(), Training: refit.Training(m, r.Method,
-		batch.DefaultTolerance), Status: r.Status.String(), Resamples: r.Resamples, Seed: seed,
+	return report.Draws{Method: r.Method.String(), Training: refit.Training(m, r.Method),
+		Status: r.Status.String(), Resamples: r.Resamples, Seed: seed,
 		Workers: r.Stats.Workers, Empty: r.Empty, OneClass: r.OneClass, Skipped: len(r.Skipped)}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"bootbench/internal/batch"
 	"bootbench/internal/dataset"
 	"bootbench/internal/erm"
 	"bootbench/internal/gp"
@@ -14,10 +15,10 @@ import (
 )
 
 // Training says how a resample is trained by a method, and how exactly.
-func Training(m *model.Model, method RetrainMethod, batchTolerance float64) string {
+func Training(m *model.Model, method RetrainMethod) string {
 	if method == Batch {
 		return fmt.Sprintf("products with the theory's G, optimality conditions to %g standard deviations",
-			batchTolerance)
+			batch.DefaultTolerance)
 	}
 	if method == Downdate {
 		return "one inverse for all fits, from which each forgets what it leaves out"

@@ -3,8 +3,8 @@
 // with a Monte-Carlo standard error.
 //
 // A plan (resample.Plan) gives fit r = 0, 1, 2, ... its weights and targets. Fits trains them in parallel, in
-// blocks of fixed bounds, and hands them over in order, to a plain loop; Run averages. Another Estimator, such
-// as that of package multifidelity, takes a Series of fits the same way, and fills the same Result. The answer
-// is the same to the last bit for any number of workers, and stopping early leaves exactly what a shorter run
-// would have given.
+// blocks of fixed bounds, and hands them over in order, to a plain loop; Run averages. So the answer is the
+// same to the last bit for any number of workers, and stopping early leaves exactly what a shorter run would
+// have given. Another Estimator, that of package multifidelity, takes a Series of fits in the same way and
+// fills the same Result.
 package retrain

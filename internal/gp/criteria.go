@@ -23,7 +23,7 @@ type Criterion struct {
 // target y_i, S_i = noise/n_i, P = (K + diag S)^-1 and alpha = P y.
 type posterior struct {
 	*Inverse
-	y, s, alpha []float64
+	y, alpha []float64
 }
 
 func newPosterior(k *linalg.Sym, noise float64, site train.Sites, y []float64) (*posterior, error) {
@@ -36,7 +36,7 @@ func newPosterior(k *linalg.Sym, noise float64, site train.Sites, y []float64) (
 	}
 	var weight []float64
 	q := &posterior{}
-	train.ResizeAll(n, &weight, &q.y, &q.s, &q.alpha)
+	train.ResizeAll(n, &weight, &q.y, &q.alpha)
 	site.Merge(y, nil, weight, q.y)
 	err := checkFull(n, noise, weight, q.y)
 	if err == nil {
@@ -44,9 +44,6 @@ func newPosterior(k *linalg.Sym, noise float64, site train.Sites, y []float64) (
 	}
 	if err != nil {
 		return nil, err
-	}
-	for i, w := range weight {
-		q.s[i] = noise / w
 	}
 	q.mul(q.alpha, q.y)
 	return q, nil
@@ -89,7 +86,7 @@ func Evidence(k *linalg.Sym, noise float64, site train.Sites, y []float64) (*Cri
 		row := q.p.Data[i*q.p.Stride : i*q.p.Stride+len(q.y)]
 		floats.AddScaled(row, -q.alpha[i], q.alpha)
 		floats.Scale(0.5/examples, row)
-		c.Noise += examples * row[i] * q.s[i]
+		c.Noise += examples * row[i] * q.ridge[i]
 	}
 	c.Value /= examples
 	c.Noise /= examples
@@ -112,15 +109,15 @@ func LeaveOneOut(k *linalg.Sym, noise float64, site train.Sites, y []float64) (*
 	byFit, byLeverage := make([]float64, n), make([]float64, n)
 	for e, v := range y {
 		i := site.At(e)
-		left := 1 - (1-q.s[i]*q.own(i))/q.weight[i]
-		r := (v - q.y[i] + q.s[i]*q.alpha[i]) / left
+		left := 1 - (1-q.ridge[i]*q.own(i))/q.weight[i]
+		r := (v - q.y[i] + q.ridge[i]*q.alpha[i]) / left
 		c.Value += r * r / float64(len(y))
 		byFit[i] -= 2 * r / left / float64(len(y))
 		byLeverage[i] += 2 * r * r / left / float64(len(y))
 	}
 	byAlpha, pushed := make([]float64, n), make([]float64, n)
 	scaled := blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)} // -diag(p) P
-	for i, s := range q.s {
+	for i, s := range q.ridge {
 		byAlpha[i] = -s * byFit[i]
 		own := s / q.weight[i] * byLeverage[i]
 		floats.AddScaled(scaled.Data[i*n:(i+1)*n], own, q.p.Data[i*q.p.Stride:i*q.p.Stride+n])
@@ -128,7 +125,7 @@ func LeaveOneOut(k *linalg.Sym, noise float64, site train.Sites, y []float64) (*
 	q.mul(pushed, byAlpha)
 	c.Kernel = blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
 	blas64.Gemm(gonum.NoTrans, gonum.NoTrans, 1, q.p, scaled, 0, c.Kernel)
-	for i, s := range q.s {
+	for i, s := range q.ridge {
 		row := c.Kernel.Data[i*n : (i+1)*n]
 		floats.AddScaled(row, -pushed[i]/2, q.alpha)
 		floats.AddScaled(row, -q.alpha[i]/2, pushed)

@@ -18,9 +18,12 @@ import (
 // Inverse is P = (K + diag(noise/weight))^-1, with a bias P - P 1 1'P/1'P1, from which a predictor forgets
 // examples.
 type Inverse struct {
-	p              blas64.General
-	weight         []float64
-	logDeterminant float64 // of K + diag(noise/weight), as NewInverse left it
+	p      blas64.General
+	weight []float64
+
+	// What criteria need, of NewInverse.
+	ridge          []float64 // noise/weight
+	logDeterminant float64   // of K + diag(ridge)
 }
 
 // NewInverse takes n^3 operations and 8 n^2 bytes. Weights nil are 1.
@@ -33,7 +36,7 @@ func NewInverse(k *linalg.Sym, noise float64, weights []float64, biased bool) (*
 	for i, w := range weights {
 		all.add(i, noise/w, 0)
 	}
-	l, v := &system{kernel: k}, &Inverse{weight: weights}
+	l, v := &system{kernel: k}, &Inverse{weight: weights, ridge: all.ridge}
 	l.gather(all.site, n)
 	if err := l.factorise(all.site, all.ridge); err != nil {
 		return nil, err

@@ -10,20 +10,12 @@ import (
 	"bootbench/linalg"
 )
 
-// FitFull trains on all data: site i has weight[i] > 0, as that many examples, and mean target target[i], and
-// noise >= 0 is their variance; with an unpenalised constant or without. It returns the fit at the sites. It
-// factorises in the scratch triangle of k, where it leaves the Cholesky factor of K + diag(noise/weight), and
-// leaves k as it was; the bound BLAS may use all its threads. A failed factorisation is a *PivotError.
-func FitFull(k *linalg.Sym, noise float64, biased bool, weight, target []float64) ([]float64, error) {
-	all, err := FitTargets(k, noise, biased, weight, target)
-	if err != nil {
-		return nil, err
-	}
-	return all[0], nil
-}
-
-// FitTargets is FitFull for several targets, by one factorisation.
-func FitTargets(k *linalg.Sym, noise float64, biased bool, weight []float64,
+// FitFull trains on all data: site i has weight[i] > 0, as that many examples, and mean target target[i], of
+// each of the targets, and noise >= 0 is their variance; with an unpenalised constant or without. It returns
+// the fits at the sites. It factorises once, in the scratch triangle of k, where it leaves the Cholesky factor
+// of K + diag(noise/weight), and leaves k as it was; the bound BLAS may use all its threads. A failed
+// factorisation is a *PivotError.
+func FitFull(k *linalg.Sym, noise float64, biased bool, weight []float64,
 	targets ...[]float64) ([][]float64, error) {
 	for _, target := range targets {
 		if err := checkFull(k.N(), noise, weight, target); err != nil {

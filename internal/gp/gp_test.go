@@ -171,7 +171,7 @@ func TestFullMatchesTrainerAndKeepsKernel(t *testing.T) {
 		for i := range m {
 			count[i] = float64(1 + rng.IntN(3))
 		}
-		full := need.One(FitFull(k, noise, false, count, target))(t)
+		full := need.One(FitFull(k, noise, false, count, target))(t)[0]
 		for i := range m {
 			if !slices.Equal(before.Row(i), k.Row(i)) {
 				t.Fatalf("m=%d: row %d of the kernel matrix changed", m, i)
@@ -377,7 +377,7 @@ func TestBiasIsLimit(t *testing.T) {
 	for i := range count {
 		count[i]++
 	}
-	full := need.One(FitFull(k, 0.2, true, count, target))(t)
+	full := need.One(FitFull(k, 0.2, true, count, target))(t)[0]
 	if off := farthest(full, fit(t, tr, count, target)); !(off < 1e-11) {
 		t.Errorf("the fit to all data is off by %g", off)
 	}

@@ -106,7 +106,7 @@ func TestLowRankReadOuts(t *testing.T) {
 		fit := need.One(m.FullFit())(t)
 		count, target := make([]float64, m.Sites()), make([]float64, m.Sites())
 		train.Sites(m.Site).Merge(m.Set.Y, nil, count, target)
-		full := need.One(gp.FitFull(whole, 0.05, false, count, target))(t)
+		full := need.One(gp.FitFull(whole, 0.05, false, count, target))(t)[0]
 		nearAll(t, "full fit", fit, full, 1e-9)
 	}
 }

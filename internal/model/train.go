@@ -56,7 +56,7 @@ func FullFits(same []*Model) (fits [][]float64, err error) {
 		for k, other := range same {
 			count, targets[k] = other.targets()
 		}
-		return gp.FitTargets(m.Gram(), square.Noise, m.Bias, count, targets...)
+		return gp.FitFull(m.Gram(), square.Noise, m.Bias, count, targets...)
 	}
 	what := fmt.Sprintf("one fit to all of %d sites", m.Sites())
 	if err := m.Forecast().CheckBeside(m.Forecast().Fit(), what); err != nil {

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -44,16 +45,7 @@ func errorIn(file, format string, args ...any) *Error {
 	return &Error{File: file, Err: fmt.Errorf(format, args...)}
 }
 
-func inFile(name string, err error) *Error {
-	e, ok := err.(*Error)
-	if !ok {
-		e = &Error{Err: reason(err)}
-	}
-	if e.File == "" {
-		e.File = name
-	}
-	return e
-}
+func inFile(name string, err error) *Error { return place{file: name}.error("", err) }
 
 // reason strips from an error of the file system what Error says anyway: the operation and the path.
 func reason(err error) error {
@@ -70,14 +62,15 @@ type place struct {
 	number     int
 }
 
-// error is one at that place.
+// error is one at that place, unless it says itself where it is.
 func (p place) error(column string, err error) *Error {
-	e := inFile(p.file, err)
+	e, ok := err.(*Error)
+	if !ok {
+		e = &Error{Err: reason(err)}
+	}
+	e.File, e.Column = cmp.Or(e.File, p.file), cmp.Or(e.Column, column)
 	if p.number > 0 {
 		e.Place = fmt.Sprintf("%s %d", p.unit, p.number)
-	}
-	if e.Column == "" {
-		e.Column = column
 	}
 	return e
 }

@@ -86,7 +86,7 @@ func TestSquare(t *testing.T) {
 		}
 		r := mustTrain(t, k, loss.Square{Noise: 0.3}, p, train.Settings{})
 		near(t, "f", r.F, want, 1e-12)
-		near(t, "a", r.Weight, fit.Alpha(), 1e-11)
+		near(t, "a", r.Weight, fit.Weight, 1e-11)
 		if r.Steps > 1 {
 			t.Errorf("%d Newton steps for a linear problem", r.Steps)
 		}

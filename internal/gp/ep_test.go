@@ -89,7 +89,7 @@ func TestEPGaussian(t *testing.T) {
 		want := fit(t, trainer, count, target)
 		r := mustFit(t, k, normal{0.3}, set)
 		close2(t, "mean", r.F, want, 1e-7)
-		close2(t, "weights", r.Weight, trainer.Alpha(), 1e-6)
+		close2(t, "weights", r.Weight, trainer.Weight, 1e-6)
 	}
 }
 

@@ -371,7 +371,7 @@ func TestBiasIsLimit(t *testing.T) {
 	if off := farthest(got, want); !(off < 1e-7) {
 		t.Errorf("the fit is off by %g", off)
 	}
-	if sum := floats.Sum(tr.Alpha()); math.Abs(sum) > 1e-12 {
+	if sum := floats.Sum(tr.Weight); math.Abs(sum) > 1e-12 {
 		t.Errorf("the weights sum to %g", sum)
 	}
 	for i := range count {

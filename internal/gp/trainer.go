@@ -18,13 +18,12 @@ import (
 // allocates nothing beyond what the bound BLAS takes for itself. Trainers that share a kernel matrix only
 // read it and may run at the same time; one Trainer serves one goroutine.
 type Trainer struct {
-	noise  float64
-	biased bool
-	system system
-	rows             // of the system
-	alpha  []float64 // their solution by site
-	bias   float64
-	order  []int // workspace of FitRows
+	train.Result // of the last fit, in the F of the caller
+	noise        float64
+	biased       bool
+	system       system
+	rows               // of the system
+	order        []int // workspace of FitRows
 }
 
 // rows are those of a training system, K_aa + diag(ridge).
@@ -42,8 +41,8 @@ func (r *rows) add(site int, ridge, target float64) {
 // NewTrainer returns a Trainer for kernel matrix k (M x M, positive semidefinite) and noise variance noise >=
 // 0, with an unpenalised constant in the mean or without: f = K alpha + bias, and sum alpha = 0 with one.
 func NewTrainer(k *linalg.Sym, noise float64, biased bool) (*Trainer, error) {
-	return &Trainer{noise: noise, biased: biased, system: system{kernel: k}, alpha: make([]float64, k.N())},
-		checkNoise(noise)
+	return &Trainer{noise: noise, biased: biased, system: system{kernel: k},
+		Result: train.Result{Weight: make([]float64, k.N())}}, checkNoise(noise)
 }
 
 // Fit trains on the set in which site i has weight[i] >= 0, as that many examples, and mean target target[i],
@@ -51,7 +50,7 @@ func NewTrainer(k *linalg.Sym, noise float64, biased bool) (*Trainer, error) {
 // Active sites are predicted at once; the others take one pass over the stored triangle of K. A failed
 // factorisation is a *PivotError.
 func (t *Trainer) Fit(weight, target, f []float64) error {
-	if err := checkSites(len(t.alpha), weight, target); err != nil {
+	if err := checkSites(len(t.Weight), weight, target); err != nil {
 		return err
 	}
 	t.begin()
@@ -63,8 +62,9 @@ func (t *Trainer) Fit(weight, target, f []float64) error {
 	if err := t.solve(); err != nil {
 		return err
 	}
-	train.MulInactive(f, t.system.kernel, t.site, t.alpha)
-	floats.AddConst(t.bias, f)
+	t.F = f
+	train.MulInactive(f, t.system.kernel, t.site, t.Weight)
+	floats.AddConst(t.Bias, f)
 	for p, i := range t.site { // K_aa alpha + bias = t_a - (s2/w_a) alpha
 		f[i] = target[i] - t.ridge[p]*t.beta[p]
 	}
@@ -87,34 +87,29 @@ func (t *Trainer) FitRows(site []int, target, f []float64) error {
 	if err := t.solve(); err != nil {
 		return err
 	}
-	blas64.Symv(1, t.system.kernel.Raw(), blas64.Vector{N: len(t.alpha), Data: t.alpha, Inc: 1}, 0,
+	t.F = f
+	blas64.Symv(1, t.system.kernel.Raw(), blas64.Vector{N: len(t.Weight), Data: t.Weight, Inc: 1}, 0,
 		blas64.Vector{N: len(f), Data: f, Inc: 1})
-	floats.AddConst(t.bias, f)
+	floats.AddConst(t.Bias, f)
 	return nil
 }
 
 // begin forgets the last training set.
 func (t *Trainer) begin() {
 	t.rows = rows{t.site[:0], t.ridge[:0], t.right[:0], t.beta[:0]}
-	clear(t.alpha)
+	clear(t.Weight)
 }
 
 // solve solves the system of the rows, and adds up the solution of each site's.
 func (t *Trainer) solve() (err error) {
-	t.system.gather(t.site, max(len(t.site), len(t.alpha)))
+	t.system.gather(t.site, max(len(t.site), len(t.Weight)))
 	t.beta = append(t.beta[:0], t.right...)
-	t.bias, err = t.system.solve(t.beta, t.site, t.ridge, t.biased)
+	t.Bias, err = t.system.solve(t.beta, t.site, t.ridge, t.biased)
 	for p, i := range t.site {
-		t.alpha[i] += t.beta[p]
+		t.Weight[i] += t.beta[p]
 	}
 	return err
 }
-
-// Alpha is a view of the dual weights over all M sites, 0 where the weight was 0, until the next Fit.
-func (t *Trainer) Alpha() []float64 { return t.alpha }
-
-// Bias is that of the last Fit.
-func (t *Trainer) Bias() float64 { return t.bias }
 
 func checkNoise(noise float64) error {
 	if !(noise >= 0) || math.IsInf(noise, 1) {

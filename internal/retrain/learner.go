@@ -42,7 +42,7 @@ func Square(k *linalg.Sym, noise float64, bias bool) Learners {
 			}
 			set.Site.Merge(set.Y, set.Weight, weight, target)
 			err := trainer.Fit(weight, target, f)
-			return Learned{Result: train.Result{F: f, Weight: trainer.Alpha(), Bias: trainer.Bias()}}, err
+			return Learned{Result: trainer.Result}, err
 		}, err
 	}
 }

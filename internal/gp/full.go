@@ -10,11 +10,10 @@ import (
 	"bootbench/linalg"
 )
 
-// FitFull trains on all data: site i has weight[i] > 0, as that many examples, and mean target target[i], of
-// each of the targets, and noise >= 0 is their variance; with an unpenalised constant or without. It returns
-// the fits at the sites. It factorises once, in the scratch triangle of k, where it leaves the Cholesky factor
-// of K + diag(noise/weight), and leaves k as it was; the bound BLAS may use all its threads. A failed
-// factorisation is a *PivotError.
+// FitFull trains on all data, for each target: site i has weight[i] > 0, as that many examples, and mean
+// target target[i], and noise >= 0 is their variance; with an unpenalised constant or without. It returns the
+// fits at the sites. It factorises in the scratch triangle of k, where it leaves the Cholesky factor of
+// K + diag(noise/weight), and leaves k as it was. A failed factorisation is a *PivotError.
 func FitFull(k *linalg.Sym, noise float64, biased bool, weight []float64,
 	targets ...[]float64) ([][]float64, error) {
 	for _, target := range targets {

@@ -11,8 +11,8 @@ import (
 // Judgement is an answer about the error on new rows of one target, of several classes or of several targets.
 type Judgement interface {
 	Answer
-	// Judged is the answer as an estimate, by exact fits alone unless it is one: its Quote has the Monte Carlo
-	// error, its Quality that over examples; its Examples and Points are left out.
+	// Judged is the answer as an estimate. Its Quote has the Monte Carlo error, its Quality that over examples;
+	// Examples.Each and Points.OOBMean are of left-out rows.
 	Judged() *Estimate
 }
 

@@ -36,7 +36,7 @@ type pointed interface {
 	table(format func(float64) string) [][]string
 }
 
-// numbers adds the file of values per example or new input, and leaves them out of the answer if drop.
+// numbers adds the file of values per example or new input; drop takes them out of the answer.
 func numbers[P pointed](s *Sheet, p *P, drop bool) {
 	values := *p
 	s.CSV, s.WriteCSV = pointsFile, func(w io.Writer) error {

@@ -156,9 +156,9 @@ func (p *Points) uncertain() (order []int) {
 	return order
 }
 
-// PointFigures show the values per example: left-out predictions against targets, the spread of the predictor
+// pointFigures show the values per example: left-out predictions against targets, the spread of the predictor
 // over resamples against its mean, and the left-out errors in rising order.
-func PointFigures(p *Points) (figures []*Figure) {
+func pointFigures(p *Points) (figures []*Figure) {
 	if p == nil || len(p.Mean) == 0 {
 		return nil
 	}
@@ -198,9 +198,9 @@ func deviations(count float64, variance []float64) (all []float64) {
 	return all
 }
 
-// PredictionFigure shows mean and interval at the new inputs, in rising order of the mean;
+// predictionFigure shows mean and interval at the new inputs, in rising order of the mean;
 // none without inputs.
-func PredictionFigure(p *Points, interval Interval) []*Figure {
+func predictionFigure(p *Points, interval Interval) []*Figure {
 	if len(p.Mean) == 0 {
 		return nil
 	}
@@ -222,9 +222,9 @@ func PredictionFigure(p *Points, interval Interval) []*Figure {
 		series("", Line, 2, p.Upper))}
 }
 
-// ReliabilityFigure shows the observed shares of the label +1 against the probabilities;
+// reliabilityFigure shows the observed shares of the label +1 against the probabilities;
 // none where these are not known.
-func ReliabilityFigure(c *calibration.Reliability) []*Figure {
+func reliabilityFigure(c *calibration.Reliability) []*Figure {
 	if c == nil || c.LogLoss == nil {
 		return nil
 	}

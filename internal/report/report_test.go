@@ -150,8 +150,8 @@ func TestFigures(t *testing.T) {
 			Series{Label: "mark", Mark: m, X: []float64{1, 2, 0, 5}, Y: []float64{1, 3, 2, math.Inf(1)},
 				Err: []float64{0.1, math.NaN()}})
 	}
-	figures := slices.Concat((&Comparison{Rows: rows()}).Figures(), empty, curve, PointFigures(points),
-		PredictionFigure(points, Interval{Level: 0.9}), []*Figure{everything})
+	figures := slices.Concat((&Comparison{Rows: rows()}).Figures(), empty, curve, pointFigures(points),
+		predictionFigure(points, Interval{Level: 0.9}), []*Figure{everything})
 	names := map[string]bool{}
 	for _, p := range figures {
 		names[p.Name] = true

@@ -50,7 +50,7 @@ func numbers[P pointed](s *Sheet, p *P, drop bool) {
 // examples adds the values per example, unless these are nil, with their figures and the worst of them.
 func examples(s *Sheet, p **Points, labels *dataset.Classes, drop bool) {
 	if *p != nil {
-		s.Figures, s.Worst = PointFigures(*p), &Worst{*p, labels}
+		s.Figures, s.Worst = pointFigures(*p), &Worst{*p, labels}
 		numbers(s, p, drop)
 	}
 }
@@ -68,7 +68,7 @@ func NewSheet(answer Answer, noPoints bool) *Sheet {
 		if noPoints && a.Refined != nil {
 			a.Refined.Points = nil
 		}
-		s.Figures = slices.Concat(s.Figures, a.Figures, ReliabilityFigure(a.Calibration))
+		s.Figures = slices.Concat(s.Figures, a.Figures, reliabilityFigure(a.Calibration))
 		s.Status, s.Covariances = a.Status, a.Covariances
 	case *Retraining:
 		examples(s, &a.Points, a.Labels, noPoints)
@@ -78,9 +78,9 @@ func NewSheet(answer Answer, noPoints bool) *Sheet {
 		s.CSV, s.Status = "", a.Status
 	case *CrossValidation:
 		numbers(s, &a.Points, noPoints)
-		s.Figures, s.Status = ReliabilityFigure(a.Calibration), a.Status
+		s.Figures, s.Status = reliabilityFigure(a.Calibration), a.Status
 	case *Prediction:
-		s.Figures = append(PredictionFigure(a.Points, a.Interval), ReliabilityFigure(a.Calibration)...)
+		s.Figures = append(predictionFigure(a.Points, a.Interval), reliabilityFigure(a.Calibration)...)
 		numbers(s, &a.Points, noPoints)
 		s.Status, s.Covariances = a.Status, a.Covariances
 	case *ModelPrediction:

@@ -460,7 +460,7 @@ func (c *Classes) Predict(ctx context.Context, in *dataset.Inputs, s Settings) (
 // PredictClasses is the answer of a model of several classes at new inputs.
 func PredictClasses(p *model.Predictor, in *dataset.Inputs) (*report.ClassPrediction, error) {
 	e, n, curves := p.Encoding, in.N(), p.Pairs == nil
-	r := &report.ClassPrediction{Command: "predict", Test: in.Name, Count: n, Classes: e.Classes,
+	r := &report.ClassPrediction{AtInputs: atInputs(in), Classes: e.Classes,
 		Outcome: report.Outcome{Warnings: append([]string{}, in.Notes...)},
 		TrainedOn: report.TrainedOn{Data: e.Name, N: p.Training.Examples,
 			D: e.Features, Task: e.Task.String(), Target: e.Target, Loss: p.Loss, Kernel: p.Kernel}}

@@ -86,6 +86,11 @@ func PredictByModel(p *model.Predictor, in *dataset.Inputs, test loss.Test, s Se
 	return predictTarget(p, in, test, s)
 }
 
+// atInputs begins an answer at new inputs.
+func atInputs(in *dataset.Inputs) report.AtInputs {
+	return report.AtInputs{Command: "predict", Test: in.Name, Count: in.N()}
+}
+
 // predictTarget is PredictByModel about one target.
 func predictTarget(p *model.Predictor, in *dataset.Inputs, test loss.Test, s Settings) (
 	*report.ModelPrediction, error) {
@@ -96,8 +101,7 @@ func predictTarget(p *model.Predictor, in *dataset.Inputs, test loss.Test, s Set
 	e := p.Encoding
 	points := &report.Points{Names: in.RowNames, Prediction: f, Mean: f}
 	r := &report.ModelPrediction{
-		Command: "predict", Test: in.Name, Count: len(f), Points: points,
-		Outcome: report.Outcome{Warnings: slices.Clone(in.Notes)},
+		AtInputs: atInputs(in), Points: points, Outcome: report.Outcome{Warnings: slices.Clone(in.Notes)},
 		TrainedOn: report.TrainedOn{Data: e.Name, N: p.Training.Examples, D: e.Features, Task: e.Task.String(),
 			Target: e.Target, Labels: e.Labels.Names(), Loss: p.Loss, Kernel: p.Kernel, SupportVectors: len(p.Weight)},
 	}

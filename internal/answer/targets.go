@@ -162,7 +162,7 @@ func (j *Targets) Predict(ctx context.Context, in *dataset.Inputs, s Settings) (
 
 // PredictTargets is PredictByModel for each of the targets of a model.
 func PredictTargets(p *model.Predictor, in *dataset.Inputs, s Settings) (*report.TargetPredictions, error) {
-	r := &report.TargetPredictions{Command: "predict", Test: in.Name, Count: in.N(),
+	r := &report.TargetPredictions{AtInputs: atInputs(in),
 		Targets: map[string]*report.ModelPrediction{}, Outcome: report.Outcome{Warnings: slices.Clone(in.Notes)}}
 	in.Notes = nil
 	for k, one := range p.All() {

@@ -113,12 +113,9 @@ func (p *ClassPoints) table(format func(float64) string) [][]string {
 
 // ClassPrediction is the answer of predict by a model of several classes.
 type ClassPrediction struct {
-	Command string `json:"command"`
-	FromFile
+	AtInputs
 	TrainedOn
 	Classes []string `json:"classes"`
-	Test    string   `json:"test"` // the new inputs
-	Count   int      `json:"test_n"`
 	// Known where the new inputs have targets.
 	TestLoss  string      `json:"test_loss,omitempty"`
 	TestError *null.Float `json:"test_error,omitempty"`

@@ -126,12 +126,9 @@ func (p *Points) brief() *Points {
 
 // ModelPrediction is the answer of predict --model: one trained model at new inputs.
 type ModelPrediction struct {
-	Command string `json:"command"`
-	FromFile
+	AtInputs
 	TrainedOn
-	Test      string `json:"test"` // the new inputs
-	Count     int    `json:"test_n"`
-	*Interval        // nil: there are none
+	*Interval // nil: there are none
 	OnTargets
 	Points *Points `json:"points,omitempty"`
 	Outcome
@@ -174,14 +171,18 @@ func (p *ModelPrediction) document() *document {
 	return d
 }
 
-// FromFile says which file a model was read from: none where it is trained for the answer.
-type FromFile struct {
+// AtInputs begins an answer of a trained model at new inputs, with the file that it was read from: none where
+// it is trained for the answer.
+type AtInputs struct {
+	Command   string `json:"command"`
 	Model     string `json:"model,omitempty"`      // as ModelFile
 	ModelFile string `json:"model_file,omitempty"` // other answers have the hyperparameters under model
+	Test      string `json:"test"`                 // the new inputs
+	Count     int    `json:"test_n"`
 }
 
 // Read names the file.
-func (f *FromFile) Read(path string) { f.Model, f.ModelFile = path, path }
+func (a *AtInputs) Read(path string) { a.Model, a.ModelFile = path, path }
 
 // ByModel is the answer of a trained model.
 type ByModel interface {

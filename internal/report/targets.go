@@ -82,10 +82,7 @@ func (t *Targets) closest() (a, b int) {
 
 // TargetPredictions is the answer of predict about several targets: by the model of all examples.
 type TargetPredictions struct {
-	Command string `json:"command"`
-	FromFile
-	Test    string                      `json:"test"` // the new inputs
-	Count   int                         `json:"test_n"`
+	AtInputs
 	Names   []string                    `json:"names"`
 	Targets map[string]*ModelPrediction `json:"targets"`
 	Outcome

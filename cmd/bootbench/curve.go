@@ -31,8 +31,8 @@ type curve struct {
 	answer.Machine
 	single   *answer.Job     // the machine, if it is of one target: solves start from one another
 	built    *model.Model    // its model, before a solve has asked for a finer factor
-	settings answer.Settings // of the next solve: it starts from the last one's solution
-	last     int             // number of the ratio that was solved last
+	settings answer.Settings // but the scheme
+	last     int             // number of the ratio that was estimated last
 	schemes  []resample.Scheme
 	growing  bool // asks what more rows would do
 	noPoints bool // in the document
@@ -157,7 +157,7 @@ func completeness(complete bool) string {
 const pathLength = 5
 
 // estimate is the estimate at ratio number i, by exact resamples alone if it is about several classes or
-// targets. The solve after it starts from its solution.
+// targets.
 func (c *curve) estimate(a *app, i int) (report.Estimate, error) {
 	if err := c.follow(a, i); err != nil {
 		return report.Estimate{}, err
@@ -166,47 +166,36 @@ func (c *curve) estimate(a *app, i int) (report.Estimate, error) {
 	if err != nil {
 		return report.Estimate{}, err
 	}
-	c.solved(i)
+	c.last = i
 	return *e, nil
 }
 
 // follow has the solve at ratio number i start where its path leads to: ratios that were
 // looked up are solved again.
 func (c *curve) follow(a *app, i int) error {
-	if c.single == nil {
+	switch {
+	case c.single == nil:
 		return nil
-	}
-	if i%pathLength == 0 {
-		c.last, c.settings.Solve.From = i-1, nil
+	case i%pathLength == 0:
 		c.single.Restart(c.built)
-	}
-	if c.last == i-1 {
+		return nil
+	case c.last == i-1:
 		return nil
 	}
-	if err := c.follow(a, i-1); err != nil {
-		return err
-	}
-	solution, err := c.single.Solve(a.ctx, c.at(i-1))
-	if err == nil && solution.Status == solver.Cancelled {
-		err = a.ctx.Err()
-	}
+	err := c.follow(a, i-1)
 	if err == nil {
-		c.solved(i - 1)
+		_, err = c.single.Solve(a.ctx, c.at(i-1))
 	}
 	return err
 }
 
-// solved notes where the next solve starts.
-func (c *curve) solved(i int) {
-	if c.last, c.settings.Solve.From = i, nil; c.single != nil && c.single.Solution.Status == solver.Converged {
-		c.settings.Solve.From = c.single.Solution
-	}
-}
-
-// at are the settings at ratio number i.
+// at are the settings at ratio number i, of a solve that starts from the last one's solution.
 func (c *curve) at(i int) answer.Settings {
 	s := c.settings
 	s.Scheme = c.schemes[i]
 	s.Label = fmt.Sprintf("ratio %.4g, %d of %d", s.Scheme.Mean(), i+1, len(c.schemes))
+	if c.single != nil && c.single.Solution != nil && c.single.Solution.Status == solver.Converged {
+		s.Solve.From = c.single.Solution
+	}
 	return s
 }

@@ -248,13 +248,8 @@ func (j *Job) refineEstimate(ctx context.Context, e *report.Estimate, s Settings
 	e.Examples.Each = left.Examples
 	e.Quality = j.quality(e.Quote.Error, e.Examples.Each)
 	if !s.NoPoints {
-		e.Refined.Points = &report.Points{
-			Mean: j.perExample(r.Mean), Variance: j.perExample(r.Variance), Error: left.Examples,
-			MeanSE: j.perExample(r.MeanSE), VarianceSE: j.perExample(r.VarianceSE),
-		}
-		if j.labels() {
-			e.Refined.Points.Vote = j.perExample(r.Vote)
-		} else if j.fitsAlone(s) {
+		e.Refined.Points = j.averages(r)
+		if !j.labels() && j.fitsAlone(s) {
 			e.Refined.Points.OOBMean = slices.Clone(r.OutOfBag)
 		}
 		e.Refined.Points.Shift(j.TargetMean)

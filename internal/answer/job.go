@@ -77,9 +77,9 @@ func (j *Job) First() *Job { return j }
 // About is Machine.About.
 func (j *Job) About() report.Subject { return j.Subject }
 
-// Restart takes back the model that a solve has changed for one on another factor.
+// Restart forgets the last solve, and takes back the model that it has changed for one on another factor.
 func (j *Job) Restart(built *model.Model) {
-	if j.Model != built {
+	if j.Solution = nil; j.Model != built {
 		j.Model, j.full = built, nil
 	}
 }

@@ -111,20 +111,16 @@ func (j *Job) retrained(how Retraining, result *refit.Retraining) *report.Retrai
 		Draws: draws(j.Model, result, how.Seed), Errors: j.errors(left.Error), SE: null.Float(left.SE),
 		FitS:    result.Stats.FitTime.Seconds() / float64(max(1, result.Stats.Fits)),
 		Outcome: outcome(j.Model, how.Scheme, result.Warnings...),
-		Points: &report.Points{
-			Names: j.Set.RowNames, Mean: j.perExample(result.Mean), Variance: j.perExample(result.Variance),
-			Error: left.Examples, MeanSE: j.perExample(result.MeanSE), VarianceSE: j.perExample(result.VarianceSE),
-			OOBMean: result.OutOfBag,
-		},
+		Points:  j.averages(result),
 	}
 	r.Ensemble.BaggedError = null.Float(left.BaggedError)
 	r.EnsembleSE.BaggedError = null.Float(left.BaggedSE)
 	if j.labels() {
 		r.Ensemble.VoteError, r.EnsembleSE.VoteError = null.Of(result.VoteError), null.Of(result.VoteErrorSE)
-		r.Points.OOBVote, r.Points.Vote = result.OutOfBagVote, j.perExample(result.Vote)
+		r.Points.OOBVote = result.OutOfBagVote
 	}
+	r.Points.Names, r.Points.OOBMean, r.Points.Target = j.Set.RowNames, result.OutOfBag, j.targets()
 	r.Points.Shift(j.TargetMean)
-	r.Points.Target = j.targets()
 	r.Quality = j.quality(r.TestError, left.Examples)
 	warn(&r.Warnings, r.Quality.Warning(r.TestError))
 	requireNumbers(&r.Status, &r.Warnings, r.Points, r.Apparent)
@@ -133,6 +129,16 @@ func (j *Job) retrained(how Retraining, result *refit.Retraining) *report.Retrai
 	}
 	r.Time = j.Times
 	return r
+}
+
+// averages are those over resamples of the predictions at the examples, but for the targets' mean.
+func (j *Job) averages(r *refit.Retraining) *report.Points {
+	p := &report.Points{Mean: j.perExample(r.Mean), Variance: j.perExample(r.Variance),
+		Error: r.Tests[0].Examples, MeanSE: j.perExample(r.MeanSE), VarianceSE: j.perExample(r.VarianceSE)}
+	if j.labels() {
+		p.Vote = j.perExample(r.Vote)
+	}
+	return p
 }
 
 // PerExample spreads the predictions of an exact fit onto the examples, in units of the target.

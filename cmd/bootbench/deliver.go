@@ -36,14 +36,10 @@ func (a *app) deliver(g *report.Sheet) error {
 			return err
 		}
 	}
-	switch file := a.options.csv; file {
-	case "":
-	case "-":
+	if a.options.csv == "-" {
 		g.Text = g.WriteCSV
-	default:
-		if err := files.Replace(file, g.WriteCSV); err != nil {
-			return err
-		}
+	} else if err := a.write(a.options.csv, g.WriteCSV); err != nil {
+		return err
 	}
 	if err := a.print(g.Text); err != nil {
 		return err
@@ -53,20 +49,24 @@ func (a *app) deliver(g *report.Sheet) error {
 		a.console.Warn("interrupted: this is what was finished")
 	}
 	document := func(w io.Writer) error { return report.WriteDocument(w, g.JSON) }
-	switch {
-	case a.outputs.json == "-":
-		if err := document(a.console.Out); err != nil {
-			return err
-		}
-	case a.outputs.json != "":
-		if err := files.Replace(a.outputs.json, document); err != nil {
-			return err
-		}
+	if err := a.write(a.outputs.json, document); err != nil {
+		return err
 	}
 	if a.outputs.out == "" || a.tasks.sharded() { // a shard leaves that to merge
 		return nil
 	}
 	return a.writeFolder(g, document)
+}
+
+// write writes to a file, - for standard output, "" for none.
+func (a *app) write(path string, write func(io.Writer) error) error {
+	switch path {
+	case "":
+		return nil
+	case "-":
+		return write(a.console.Out)
+	}
+	return files.Replace(path, write)
 }
 
 // answer delivers an answer, unless there is none, or it is other processes' to give.

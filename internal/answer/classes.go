@@ -250,11 +250,6 @@ func (c *Classes) report(command string) *report.Classes {
 	return r
 }
 
-// known is a trainer of fits that are all known.
-type known struct{}
-
-func (known) Fit(_, _, _ []float64) error { return errors.New("a fit of classes is missing") }
-
 // judge fills in what left-out decisions say, by fits of every classifier. To package retrain an example is
 // right if the margin of its own class is above 0.
 func (c *Classes) judge(ctx context.Context, r *report.Classes, fits []fields,
@@ -286,7 +281,7 @@ func (c *Classes) judge(ctx context.Context, r *report.Classes, fits []fields,
 		}
 	}
 	result, err := retrain.Run(ctx, retrain.Problem{Y: plan.Y, Weights: weights, Plan: plan},
-		retrain.Single(func() (train.Trainer, error) { return known{}, nil }), settings)
+		retrain.Single(func() (train.Trainer, error) { return nil, nil }), settings) // all fits are known
 	if err != nil {
 		return err
 	}

@@ -23,11 +23,7 @@ func (j *Job) AddLeftOut(ctx context.Context, p *model.Predictor) (note string, 
 		return fmt.Sprintf("the model file has no intervals or probabilities: of more than %d examples they take "+
 			"too long", leftOutRows), nil
 	}
-	v := tenFolds(j.Set)
-	var r *report.CrossValidation
-	if err = v.Check(); err == nil {
-		r, err = j.validate(ctx, v)
-	}
+	r, err := j.validate(ctx, tenFolds(j.Set))
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}

@@ -67,9 +67,7 @@ func (j *Job) Refine(ctx context.Context, solution *solver.Solution, s Settings,
 	wanted := s.Refine
 	_, proximal := j.Loss.(loss.Proximal)
 	switch {
-	case wanted.Resamples == 0 || solution.Status == solver.Cancelled:
-		return nil, nil, nil
-	case hasWeights(s.Scheme):
+	case wanted.Resamples == 0 || solution.Status == solver.Cancelled || hasWeights(s.Scheme):
 		return nil, nil, nil
 	case resample.ProbZero(s.Scheme, 1) == 0:
 		return nil, []string{"no resample leaves an example out: the left-out error is the theory's " +

@@ -40,7 +40,7 @@ func TestLeftOut(t *testing.T) {
 			t.Errorf("%d examples: probability %g", n, p)
 		}
 	}
-	if _, err := NewLeftOut([]float64{1, 1}, []float64{1, 2}, nil, dataset.Classification); err == nil {
-		t.Error("one class: no error")
+	if l, err := NewLeftOut([]float64{1, 1}, []float64{1, 2}, nil, dataset.Classification); err == nil || l != nil {
+		t.Errorf("one class: %v, %v", l, err)
 	}
 }

@@ -89,8 +89,11 @@ func NewLeftOut(y, f, weights []float64, task dataset.Task) (l *LeftOut, err err
 	l = &LeftOut{Examples: len(y)}
 	if task == dataset.Classification {
 		curve, err := calibration.FitLogistic(f, y, weights)
+		if err != nil {
+			return nil, err
+		}
 		l.Curve = &curve
-		return l, err
+		return l, nil
 	}
 	for i, v := range y {
 		l.Residuals = append(l.Residuals, math.Abs(v-f[i]))

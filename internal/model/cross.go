@@ -11,7 +11,6 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/kernel"
 	"bootbench/linalg"
-	"bootbench/solver"
 )
 
 // batchBytes bounds the kernel rows that are in memory at a time.
@@ -137,26 +136,30 @@ func (m *Model) CrossAll(in *dataset.Inputs) (blas64.General, error) {
 	}
 	all.Data = make([]float64, all.Rows*all.Cols)
 	return all, m.Cross(in, func(first int, rows []float64) error {
-		part := all.Data[first*all.Stride:]
-		if m.Factor() != nil {
-			m.Factor().Vectors(part, rows)
-		} else {
-			copy(part, rows)
-		}
+		copy(all.Data[first*all.Stride:], m.vectors(rows).Data)
 		return nil
 	})
 }
 
+// vectors are the kernel vectors with all sites that rows of Cross stand for.
+func (m *Model) vectors(rows []float64) blas64.General {
+	factor, width := m.Factor(), m.Sites()
+	if factor != nil {
+		width = max(1, factor.Rank())
+	}
+	all := blas64.General{Rows: len(rows) / width, Cols: m.Sites(), Stride: m.Sites(), Data: rows}
+	if factor != nil {
+		all.Data = make([]float64, all.Rows*all.Cols)
+		factor.Vectors(all.Data, rows)
+	}
+	return all
+}
+
 // EachResponse calls f for every new input, several at a time, with its kernel k(x) with the
 // sites and its response G(x, .) = k(x)'(I + diag(d) K)^-1.
-func (m *Model) EachResponse(s *solver.Solution, engine linalg.Engine, in *dataset.Inputs,
-	f func(p int, k, g []float64)) error {
+func (m *Model) EachResponse(engine linalg.Engine, in *dataset.Inputs, f func(p int, k, g []float64)) error {
 	return m.Cross(in, func(first int, rows []float64) error {
-		cross := blas64.General{Rows: len(rows) / s.InputDim(), Cols: m.Sites(), Stride: m.Sites(), Data: rows}
-		if factor := m.Factor(); factor != nil {
-			cross.Data = make([]float64, cross.Rows*cross.Cols)
-			factor.Vectors(cross.Data, rows)
-		}
+		cross := m.vectors(rows)
 		response := linalg.Responses(engine, cross)
 		linalg.Parallel(response.Rows, func(p int) {
 			f(first+p, cross.Data[p*cross.Stride:][:cross.Cols], response.Data[p*response.Stride:][:response.Cols])

@@ -40,7 +40,8 @@ func TestLeftOut(t *testing.T) {
 			t.Errorf("%d examples: probability %g", n, p)
 		}
 	}
-	if l, err := NewLeftOut([]float64{1, 1}, []float64{1, 2}, nil, dataset.Classification); err == nil || l != nil {
+	l, err := NewLeftOut([]float64{1, 1}, []float64{1, 2}, nil, dataset.Classification)
+	if err == nil || l != nil {
 		t.Errorf("one class: %v, %v", l, err)
 	}
 }

@@ -29,7 +29,7 @@ func Covariances(m *model.Model, s *solver.Solution, in *dataset.Inputs) (blas64
 	defer release()
 	plain, weighted := rowsOf(make([]float64, in.N()*m.Sites()), m.Sites()),
 		rowsOf(make([]float64, in.N()*m.Sites()), m.Sites())
-	err = m.EachResponse(s, engine, in, func(p int, _, g []float64) {
+	err = m.EachResponse(engine, in, func(p int, _, g []float64) {
 		copy(plain.Data[p*plain.Stride:], g)
 		for site, u := range s.SiteVariance {
 			weighted.Data[p*weighted.Stride+site] = g[site] * u

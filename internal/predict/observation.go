@@ -56,7 +56,7 @@ func ObservationIntervals(m *model.Model, s *solver.Solution, in *dataset.Inputs
 		return nil, err
 	}
 	intervals := make([]solver.Interval, in.N())
-	err = m.EachResponse(s, engine, in, func(p int, _, g []float64) {
+	err = m.EachResponse(engine, in, func(p int, _, g []float64) {
 		without, mean := make([]float64, len(shift)), floats.Dot(g, s.SiteMean)
 		for i, by := range shift {
 			without[i] = mean + g[m.Site[i]]*by

@@ -169,7 +169,7 @@ func (p *Probabilities) AtInputs(m *model.Model, s *solver.Solution, in *dataset
 		return nil, err
 	}
 	defer release()
-	err = m.EachResponse(s, engine, in, func(i int, k, g []float64) {
+	err = m.EachResponse(engine, in, func(i int, k, g []float64) {
 		chi := prior[i] + linalg.BiasVariance(engine, k)
 		for site, d := range s.SitePrecision {
 			chi -= g[site] * d * k[site]

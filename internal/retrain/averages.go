@@ -26,7 +26,7 @@ type averages struct {
 	period  int
 	done    int       // fits taken in
 	center  []float64 // the first fit, so that sums of powers lose no digits to a large mean
-	points  *Sums     // f - center, its square, vote; one group where fits are independent
+	points  *Sums     // f - center, its square, vote; where fits are independent one group, with products
 	left    *Sums     // of each example over the fits that leave it out: the tests
 	values  []float64 // workspace for either
 }
@@ -34,11 +34,10 @@ type averages struct {
 func newAverages(p *Problem, tests []loss.Test) *averages {
 	a := &averages{problem: p, tests: append(slices.Clip(tests), loss.Prediction{}, loss.Vote{}),
 		period: p.Plan.Period()}
-	parts := groups
-	if a.period == 1 {
-		parts = 1
+	if a.points = NewSums(1, p.inputs(), 3, true); a.period > 1 {
+		a.points = NewSums(groups, p.inputs(), 3, false)
 	}
-	a.points, a.left = NewSums(parts, p.inputs(), 3, true), NewSums(groups, len(p.Y), len(a.tests), false)
+	a.left = NewSums(groups, len(p.Y), len(a.tests), false)
 	a.values = make([]float64, len(a.tests)+1)
 	return a
 }
@@ -111,17 +110,19 @@ func (a *averages) Result() *Result {
 func (a *averages) readPoint(r *Result, j int) {
 	all := a.points.Total(j)
 	n := all.Count()
-	mean, variance := all.Mean(0), all.Central(0, 0)/(n-1)
-	meanSE, varianceSE := math.Sqrt(variance/n), math.Sqrt(math.Max(0, varianceOfVariance(all)))
-	if a.period > 1 {
+	squares := func(m Moments) float64 { return m.Sum(1) - m.Sum(0)*m.Mean(0) } // about the mean
+	mean, variance := all.Mean(0), squares(all)/(n-1)
+	var meanSE, varianceSE float64
+	if a.period == 1 {
+		meanSE, varianceSE = math.Sqrt(variance/n), math.Sqrt(math.Max(0, varianceOfVariance(all)))
+	} else {
 		var means, variances []float64
 		for g := range a.used() {
 			rest := all.Less(a.points.Group(g, j))
-			means = append(means, rest.Mean(0))
-			variances = append(variances, rest.Central(0, 0)/rest.Count())
+			means, variances = append(means, rest.Mean(0)), append(variances, squares(rest)/rest.Count())
 		}
 		meanSE, varianceSE = Jackknife(means), Jackknife(variances)
-		if variance = all.Central(0, 0) / n; len(means) > 1 {
+		if variance = squares(all) / n; len(means) > 1 {
 			variance += meanSE * meanSE
 		}
 	}

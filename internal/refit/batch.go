@@ -59,18 +59,18 @@ func FitAll(ctx context.Context, m *model.Model, s *solver.Solution) ([]float64,
 // exactTrainer makes trainers for the fits that batches leave over. What they need, the
 // whole kernel matrix, is made when the first is asked for.
 func exactTrainer(m *model.Model, cross blas64.General) func() (train.Trainer, error) {
-	if m.Form() == model.ScaLAPACK {
-		return func() (train.Trainer, error) { return nil, errLeftOver }
-	}
-	makers := sync.OnceValues(func() (func() (train.Trainer, error), error) {
+	maker := sync.OnceValues(func() (func() (train.Trainer, error), error) {
+		if m.Form() == model.ScaLAPACK {
+			return nil, errLeftOver
+		}
 		return m.Trainers(cross)
 	})
 	return func() (train.Trainer, error) {
-		make, err := makers()
+		newTrainer, err := maker()
 		if err != nil {
 			return nil, err
 		}
-		return make()
+		return newTrainer()
 	}
 }
 

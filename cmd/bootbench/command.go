@@ -109,7 +109,7 @@ func allCommands() []*command {
 }
 
 // cobra is the command with its flags.
-func (a *app) cobra(c *command) *cobra.Command {
+func (c *command) cobra(a *app) *cobra.Command {
 	cmd := describe(&cobra.Command{GroupID: cmp.Or(c.group, "main")}, c.name)
 	o := optionsOf(c, cmd.Flags())
 	if c.out != "-" {
@@ -143,10 +143,20 @@ func oneData(name string, args []string) error {
 // newRoot is the command line of a session.
 func newRoot(a *app) *cobra.Command {
 	root := describe(&cobra.Command{
-		Version:           version(),
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return a.start(cmd) },
+		Version:       version(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { // with the flags that all commands share
+			err := checkOutputs(cmd)
+			if err == nil {
+				err = a.process.begin()
+			}
+			if err == nil {
+				a.console.ShowProgress()
+				a.started = true
+			}
+			return err
+		},
 	}, "bootbench")
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	all := false
@@ -172,7 +182,7 @@ func newRoot(a *app) *cobra.Command {
 	root.AddGroup(&cobra.Group{ID: "main", Title: "Commands:"},
 		&cobra.Group{ID: "files", Title: "Data, parts and the machine:"})
 	for _, c := range allCommands() {
-		root.AddCommand(a.cobra(c))
+		root.AddCommand(c.cobra(a))
 	}
 	root.AddCommand(lossesTopic())
 	return root

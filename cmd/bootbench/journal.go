@@ -130,8 +130,8 @@ func (a *app) elsewhere() error {
 	switch {
 	case s.merging:
 		return s.incomplete()
-	case s.Lost() > 0:
-		return fmt.Errorf("%d tasks could not be kept in %s: make room and run shard %d of %d again", s.Lost(),
+	case s.Lost > 0:
+		return fmt.Errorf("%d tasks could not be kept in %s: make room and run shard %d of %d again", s.Lost,
 			s.folder, s.part.of, s.part.count)
 	}
 	return a.print(func(w io.Writer) error {

@@ -12,7 +12,6 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -68,15 +67,14 @@ const (
 
 // app is one run of the program: what all commands share, and what has become of it.
 type app struct {
-	ctx      context.Context
-	args     []string // the command line, without the program
-	began    time.Time
-	console  *console.Console
-	process  process
-	outputs  outputs
-	tasks    tasks
-	servants func() (*dist.Servants, error) // for --engine scalapack: joined when first asked for
-	joined   *dist.Servants
+	ctx     context.Context
+	args    []string // the command line, without the program
+	began   time.Time
+	console *console.Console
+	process process
+	outputs outputs
+	tasks   tasks
+	joined  *dist.Servants // for --engine scalapack
 
 	root    *cobra.Command
 	command *command // that runs, with its flags and DATA
@@ -87,12 +85,15 @@ type app struct {
 }
 
 func newApp(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) *app {
-	a := &app{ctx: ctx, args: args, console: console.New(stdin, stdout, stderr), began: time.Now()}
-	a.servants = sync.OnceValues(func() (_ *dist.Servants, err error) {
+	return &app{ctx: ctx, args: args, console: console.New(stdin, stdout, stderr), began: time.Now()}
+}
+
+// servants are joined when they are first asked for.
+func (a *app) servants() (_ *dist.Servants, err error) {
+	if a.joined == nil {
 		a.joined, err = joinServants()
-		return a.joined, err
-	})
-	return a
+	}
+	return a.joined, err
 }
 
 // run runs the command line.
@@ -100,7 +101,7 @@ func (a *app) run() (status int) {
 	defer func() { a.tasks.Close() }()
 	defer func() {
 		if p := recover(); p != nil {
-			status = a.panicked(p)
+			status = panicked(a.console, p)
 		}
 	}()
 	a.root = newRoot(a)
@@ -119,8 +120,8 @@ func (a *app) run() (status int) {
 	status = a.statusOf(err)
 	if status == exitInterrupted {
 		err = errors.New("interrupted before anything was finished")
-		if kept := a.tasks.Kept(); kept > 0 {
-			err = fmt.Errorf("interrupted: %d tasks were finished and are kept in %s", kept, a.tasks.folder)
+		if s := &a.tasks; s.Journal != nil && s.Kept > 0 {
+			err = fmt.Errorf("interrupted: %d tasks were finished and are kept in %s", s.Kept, s.folder)
 		}
 	}
 	fmt.Fprintf(a.console.Err, "bootbench: %s%s\n", oneLine(err.Error()), cure(command, err))
@@ -128,16 +129,16 @@ func (a *app) run() (status int) {
 }
 
 // panicked says what went wrong inside, on one line, and returns the exit status.
-func (a *app) panicked(p any) int {
-	a.console.Clear()
-	fmt.Fprintf(a.console.Err, "bootbench: internal error: %s; please report it with the command line "+
+func panicked(c *console.Console, p any) int {
+	c.Clear()
+	fmt.Fprintf(c.Err, "bootbench: internal error: %s; please report it with the command line "+
 		"(BOOTBENCH_DEBUG=1 shows where)\n", oneLine(fmt.Sprint(p)))
 	if os.Getenv("BOOTBENCH_DEBUG") != "" {
 		stack := debug.Stack()
 		if fault, ok := p.(*linalg.Fault); ok {
 			stack = fault.Stack
 		}
-		a.console.Err.Write(stack)
+		c.Err.Write(stack)
 	}
 	return exitFailed
 }

@@ -61,19 +61,6 @@ func (p *process) end() (err error) {
 	return err
 }
 
-// start puts the shared flags into effect, before the command itself.
-func (a *app) start(cmd *cobra.Command) error {
-	if err := checkOutputs(cmd); err != nil {
-		return err
-	}
-	if err := a.process.begin(); err != nil {
-		return err
-	}
-	a.console.ShowProgress()
-	a.started = true
-	return nil
-}
-
 // checkOutputs refuses, before the work, files that cannot be written, and those that take the place of a
 // file that is read or of another that is written.
 func checkOutputs(cmd *cobra.Command) (err error) {

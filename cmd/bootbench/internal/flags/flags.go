@@ -72,8 +72,8 @@ func (s *Set) Settings(wanted func(name string) bool) (given []string) {
 // groupKey is under which a flag holds its group.
 const groupKey = "group"
 
-// add adds a flag to the group, if it is wanted. What follows a "/" in its name is known to the set alone.
-func (s *Set) add(key string, add func(name, help string)) {
+// Add adds a flag to the group, if it is wanted. What follows a "/" in its name is known to the set alone.
+func (s *Set) Add(key string, add func(name, help string)) {
 	if s.wanted != nil && !slices.Contains(s.wanted, key) {
 		return
 	}
@@ -112,7 +112,7 @@ func (v *value) Type() string   { return v.kind }
 
 // Value adds a flag that a Reader takes; a default of "" is none.
 func (s *Set) Value(name, byDefault string, read Reader) {
-	s.add(name, func(name, help string) {
+	s.Add(name, func(name, help string) {
 		v := &value{kind: "string", read: read}
 		if byDefault != "" {
 			v.Set(byDefault)
@@ -123,7 +123,7 @@ func (s *Set) Value(name, byDefault string, read Reader) {
 
 // Steps takes numbers above 0: see ReadSteps.
 func (s *Set) Steps(to *[]float64, name string) {
-	s.add(name, func(name, help string) { s.Var(&value{kind: "numbers", read: ReadSteps(to)}, name, help) })
+	s.Add(name, func(name, help string) { s.Var(&value{kind: "numbers", read: ReadSteps(to)}, name, help) })
 }
 
 // Text takes anything.
@@ -155,26 +155,12 @@ func (s *Set) Choice(to *string, name string, of []string, byDefault string) {
 
 // Switch is given or not.
 func (s *Set) Switch(to *bool, name string) {
-	s.add(name, func(name, help string) { s.BoolVar(to, name, false, help) })
+	s.Add(name, func(name, help string) { s.BoolVar(to, name, false, help) })
 }
 
-// List takes texts separated by commas, and Texts one at a time.
+// List takes texts separated by commas.
 func (s *Set) List(to *[]string, name string) {
-	s.add(name, func(name, help string) { s.StringSliceVar(to, name, nil, help) })
-}
-
-func (s *Set) Texts(to *[]string, name string) {
-	s.add(name, func(name, help string) { s.StringArrayVar(to, name, nil, help) })
-}
-
-// Wholes takes whole numbers separated by commas.
-func (s *Set) Wholes(to *[]int, name string) {
-	s.add(name, func(name, help string) { s.IntSliceVar(to, name, nil, help) })
-}
-
-// Seed takes a seed of random numbers.
-func (s *Set) Seed(to *uint64, name string) {
-	s.add(name, func(name, help string) { s.Uint64Var(to, name, 0, help) })
+	s.Add(name, func(name, help string) { s.StringSliceVar(to, name, nil, help) })
 }
 
 // Number takes a number of a range.
@@ -190,7 +176,7 @@ func (s *Set) Whole(to *int, name string, byDefault int, in Range) {
 
 func number[N int | float64](s *Set, to *N, name string, byDefault N, in Range, what string,
 	parse func(string) (N, error)) {
-	s.add(name, func(name, help string) {
+	s.Add(name, func(name, help string) {
 		*to = byDefault
 		read := func(text string) (_ string, err error) {
 			if *to, err = parse(text); err != nil {

@@ -26,15 +26,14 @@ import (
 
 // Journal is the finished tasks of a computation. A nil Journal keeps nothing and knows nothing.
 type Journal struct {
-	Head    Head
-	entries map[string]entry
-	files   []*os.File // that are read
-	out     *os.File   // that is appended to; nil: none, or nothing can be kept any more
-	size    int64      // of it
-	begun   bool       // it has a head
-	warn    func(...string)
-	kept    int // tasks appended
-	lost    int // tasks that could not be
+	Head       Head
+	Kept, Lost int // tasks appended, and those that could not be
+	entries    map[string]entry
+	files      []*os.File // that are read
+	out        *os.File   // that is appended to; nil: none, or nothing can be kept any more
+	size       int64      // of it
+	begun      bool       // it has a head
+	warn       func(...string)
 }
 
 // entry is where the result of a task lies.
@@ -90,7 +89,7 @@ func (j *Journal) begin() error {
 		return err
 	}
 	if err := j.write(append([]byte(firstLine), line(headKey, text)...)); err != nil {
-		j.lost++
+		j.Lost++
 		j.warn(fmt.Sprintf("--journal: %v; the run goes on, and what it finishes is not kept", err))
 	}
 	return nil
@@ -204,13 +203,13 @@ func (j *Journal) Append(key string, result any) {
 		err = j.write(line(key, body))
 	}
 	if err == nil {
-		j.kept++
+		j.Kept++
 		return
 	}
-	if j.lost == 0 {
+	if j.Lost == 0 {
 		j.warn(fmt.Sprintf("--journal: %v; the run goes on, and what it finishes is not kept", err))
 	}
-	j.lost++
+	j.Lost++
 }
 
 // write appends whole lines, or nothing.
@@ -227,16 +226,8 @@ func (j *Journal) write(lines []byte) error {
 	return err
 }
 
-// Count is the number of tasks that were found, Kept of those that were added to them, and
-// Lost of those that could not be.
+// Count is the number of tasks that were found.
 func (j *Journal) Count() int { return len(j.entries) }
-func (j *Journal) Lost() int  { return j.lost }
-func (j *Journal) Kept() int {
-	if j == nil {
-		return 0
-	}
-	return j.kept
-}
 
 // Close lets other processes have the file.
 func (j *Journal) Close() {

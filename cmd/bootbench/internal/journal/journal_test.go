@@ -119,8 +119,8 @@ func TestNoRoomForHalf(t *testing.T) {
 	}
 	j.Append(key(2), result(2))
 	j.Close()
-	if lacked := finish(t, folder); j.Lost() != 1 || !reflect.DeepEqual(lacked, []int{1}) {
-		t.Errorf("lost %d, it lacks %v", j.Lost(), lacked)
+	if lacked := finish(t, folder); j.Lost != 1 || !reflect.DeepEqual(lacked, []int{1}) {
+		t.Errorf("lost %d, it lacks %v", j.Lost, lacked)
 	}
 }
 

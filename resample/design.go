@@ -39,7 +39,7 @@ func (d Design) Of(name string, o Options) (Scheme, error) {
 	stratum := d.Stratum
 	whole := d.Group != nil && d.Block == 0
 	if whole {
-		o.N = len(sizes(d.Group))
+		o.N = len(membersOf(d.Group, d.N))
 		stratum = d.groupStrata(o.N)
 	}
 	law, err := ByName(name, o)
@@ -51,7 +51,7 @@ func (d Design) Of(name string, o Options) (Scheme, error) {
 	case d.Block > 0 && (name != Multinomial{}.Name() || stratum != nil):
 		err = fmt.Errorf("resample: blocks are drawn with replacement and without strata, by multinomial")
 	case d.Block > 0:
-		s.Draws = newCircularBlocks(d, o.Ratio)
+		s.Draws = CircularBlocks{Length: d.Block, Ratio: o.Ratio, Series: membersOf(d.Group, d.N)}
 	case name == Bayesian{}.Name():
 		err = fmt.Errorf("resample: %s has no weights of groups or within strata: take multinomial", name)
 	case stratum != nil:
@@ -85,8 +85,8 @@ func stratified(name string, o Options, stratum []int) (Sampler, error) {
 			"multinomial, subsample or kfold", name)
 	}
 	s := Stratified{Stratum: stratum}
-	for k, size := range sizes(stratum) {
-		o.N = max(1, size)
+	for k, members := range membersOf(stratum, len(stratum)) {
+		o.N = max(1, len(members))
 		within, err := ByName(name, o)
 		if err != nil {
 			return nil, fmt.Errorf("%w: stratum %d", err, k+1)
@@ -96,15 +96,19 @@ func stratified(name string, o Options, stratum []int) (Sampler, error) {
 	return s, nil
 }
 
-// sizes counts the members of parts that are numbered from 0.
-func sizes(part []int) (count []int) {
-	for _, k := range part {
-		for len(count) <= k {
-			count = append(count, 0)
+// membersOf lists the members of parts that are numbered from 0; without parts all n are of one.
+func membersOf(part []int, n int) (members [][]int) {
+	for i := range n {
+		k := 0
+		if part != nil {
+			k = part[i]
 		}
-		count[k]++
+		for len(members) <= k {
+			members = append(members, nil)
+		}
+		members[k] = append(members[k], i)
 	}
-	return count
+	return members
 }
 
 // Designed is a scheme over a design: it draws as Draws does. As a distribution it is the scheme of equal
@@ -137,7 +141,11 @@ func ProbAbsent(s Sampler, example int) float64 {
 	case Partition:
 		return 1 / float64(s.Folds)
 	case CircularBlocks:
-		return s.absent(len(s.Series[s.Of[example]]))
+		for _, rows := range s.Series {
+			if _, in := slices.BinarySearch(rows, example); in {
+				return s.absent(len(rows))
+			}
+		}
 	}
 	return s.(CountDistribution).Absent()
 }
@@ -178,14 +186,15 @@ func (Stratified) Period() int { return 1 }
 
 // Draw is Sampler.Draw.
 func (s Stratified) Draw(seed uint64, b int, weight []float64) {
-	rng, within := stream(seed, b), make([][]float64, len(s.Within))
-	for k, size := range sizes(s.Stratum) {
-		if within[k] = make([]float64, size); size > 0 {
-			s.Within[k].Sample(rng, within[k])
+	rng := stream(seed, b)
+	for k, members := range membersOf(s.Stratum, len(weight)) {
+		within := make([]float64, len(members))
+		if len(members) > 0 {
+			s.Within[k].Sample(rng, within)
 		}
-	}
-	for i, k := range s.Stratum {
-		weight[i], within[k] = within[k][0], within[k][1:]
+		for j, i := range members {
+			weight[i] = within[j]
+		}
 	}
 }
 
@@ -196,21 +205,7 @@ func (s Stratified) Draw(seed uint64, b int, weight []float64) {
 type CircularBlocks struct {
 	Length int
 	Ratio  float64
-	Series [][]int // the rows of each
-	Of     []int   // the series of each row
-}
-
-// newCircularBlocks draws from the rows of every group of a design.
-func newCircularBlocks(d Design, ratio float64) CircularBlocks {
-	s := CircularBlocks{Length: d.Block, Ratio: ratio, Of: d.Group}
-	if s.Of == nil {
-		s.Of = make([]int, d.N)
-	}
-	s.Series = make([][]int, len(sizes(s.Of)))
-	for i, k := range s.Of {
-		s.Series[k] = append(s.Series[k], i)
-	}
-	return s
+	Series [][]int // the rows of each, in ascending order
 }
 
 // Period is 1: the draws are independent.

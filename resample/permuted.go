@@ -15,19 +15,8 @@ type Permuted struct {
 // Targets are those of permutation p.
 func (t Permuted) Targets(p int) []float64 {
 	rng := rand.New(rand.NewPCG(t.Seed, ^uint64(p))) // no stream of resamples
-	members := [][]int{nil}
-	for i := range t.Y {
-		part := 0
-		if t.Within != nil {
-			part = t.Within[i]
-		}
-		for len(members) <= part {
-			members = append(members, nil)
-		}
-		members[part] = append(members[part], i)
-	}
 	y := make([]float64, len(t.Y))
-	for _, of := range members {
+	for _, of := range membersOf(t.Within, len(y)) {
 		for k, from := range rng.Perm(len(of)) {
 			y[of[k]] = t.Y[of[from]]
 		}

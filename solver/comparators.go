@@ -24,7 +24,7 @@ func (r *run) meanField() error {
 	for i, v := range linalg.Diagonal(r.Problem.Gram) {
 		d[i] = inverseScale / math.Max(v, smallestVariance)
 	}
-	if err := r.engine.Factorize(d); err != nil {
+	if err := r.refresh(d); err != nil {
 		return asProblem(err)
 	}
 	chi, b := r.engine.Diag()
@@ -33,10 +33,10 @@ func (r *run) meanField() error {
 		c[i] = cavityPrecision(chi[i], b[i])
 		d[i] = precision(q, c[i])
 	}
-	if err := r.engine.Factorize(d); err != nil {
+	if err := r.refresh(d); err != nil {
 		return asProblem(err)
 	}
-	r.Stats.Sweeps, r.Stats.Refreshes.Exact = 2, 2
+	r.Stats.Sweeps = 2
 	r.engine.FormG()
 	r.SitePrecision = d
 	r.fields()

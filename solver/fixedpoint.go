@@ -18,23 +18,16 @@ import (
 type fixedPoint struct {
 	*run
 	model           *siteModel
-	g               gMover
 	accepted, trial iterate // the last that was evaluated, at which G stands unless gStale, and the next
 	inner           *innerIteration
 	anderson        *anderson
-	newton          *newton  // nil: Settings.Plain, or without memory
-	monitor         monitor  // of the distance
-	progress        progress // the phase, and what belongs to it
-	gStale          bool     // G does not stand at accepted
-	cause           error    // of the last failure
-}
-
-// progress is how far the search has come.
-type progress struct {
+	newton          *newton // nil: Settings.Plain, or without memory
+	monitor         monitor // of the distance
 	phase           phaseName
 	sweepsConverged bool    // in phase fromStart
 	newtonRadius    float64 // distance up to which Newton's method is tried
-	rank            int     // of K within rounding, as far as it was needed
+	gStale          bool    // G does not stand at accepted
+	cause           error   // of the last failure
 }
 
 // Why a step leads to no new iterate, beside a G that does not factorise.
@@ -77,10 +70,10 @@ func (x *fixedPoint) evaluate(allowSingle bool) error {
 func (x *fixedPoint) factorize(at *iterate, allowSingle bool) error {
 	x.gStale = true
 	allowSingle = allowSingle && x.settings.Tolerance <= singleMaxError
-	if at.SinglePrecision = allowSingle && x.g.factorizeSingle(at.D, singleMaxError); at.SinglePrecision {
+	if at.SinglePrecision = allowSingle && x.refreshSingle(at.D, singleMaxError); at.SinglePrecision {
 		return nil
 	}
-	return x.g.factorize(at.D)
+	return x.refresh(at.D)
 }
 
 // updateResidual reads the trial's image off G, and its residual, and accepts it. Where
@@ -152,5 +145,5 @@ func (x *fixedPoint) done(ctx context.Context) (bool, Status) {
 func (x *fixedPoint) resetAcceleration() {
 	x.anderson.reset()
 	x.monitor = newMonitor()
-	x.progress.newtonRadius = newtonRadius
+	x.newtonRadius = newtonRadius
 }

@@ -45,9 +45,9 @@ func (r *run) solveGeneral(ctx context.Context) error {
 
 func (r *run) newFixedPoint() *fixedPoint {
 	n, s := len(r.sites), newSiteModel(r.sites, r.engine, r.Problem.Y)
-	x := &fixedPoint{run: r, model: s, g: r.newMover(), accepted: newIterate(n), trial: newIterate(n),
+	x := &fixedPoint{run: r, model: s, accepted: newIterate(n), trial: newIterate(n),
 		inner: newInnerIteration(s), anderson: newAnderson(3*n, andersonDepth),
-		monitor: newMonitor(), progress: progress{newtonRadius: newtonRadius, rank: n}}
+		monitor: newMonitor(), newtonRadius: newtonRadius}
 	if !r.settings.Plain && newtonFits(n, r.dense(), r.settings.MaxBytes) {
 		x.newton = newNewton(s)
 	}
@@ -93,37 +93,31 @@ func (r *run) factorRoom() int64 {
 	return -1
 }
 
-// useFactor replaces K by its numerical low-rank factor from the next refresh on, and
-// reports whether that makes a difference at the last G.
-func (x *fixedPoint) useFactor() bool {
-	rank, used := useFactor(x.engine, x.accepted.D, x.factorRoom())
-	x.progress.rank = rank
-	return used
-}
-
-// useFactor is that of a dense engine; others have no use for it.
-func useFactor(e linalg.Engine, d []float64, maxBytes int64) (rank int, used bool) {
-	if dense, ok := e.(linalg.Dense); ok {
-		return dense.UseFactor(d, maxBytes)
+// useFactor replaces K by its numerical low-rank factor from the next refresh on, and reports whether that
+// makes a difference at d. Only dense engines have a use for it. Without d it only looks up the rank of K, as
+// far as it is known.
+func (r *run) useFactor(engine linalg.Engine, d []float64) (rank int, used bool) {
+	if dense, ok := engine.(linalg.Dense); ok {
+		return dense.UseFactor(d, r.factorRoom())
 	}
-	return len(e.Precisions()), false
+	return len(engine.Precisions()), false
 }
 
 // addWarnings explains why a solve did not converge.
 func (x *fixedPoint) addWarnings() {
 	warn := func(format string, args ...any) { x.Warnings = append(x.Warnings, fmt.Sprintf(format, args...)) }
 	n := len(x.sites)
-	x.progress.rank, _ = useFactor(x.engine, nil, 0)
+	rank, _ := x.useFactor(x.engine, nil)
 	if x.cause != nil {
 		warn("%v", x.cause)
 	}
 	if x.newton == nil && !x.settings.Plain && n <= newtonMaxSites(x.dense()) {
 		warn("there was no memory for Newton's method, which finds what sweeps do not")
 	}
-	if x.progress.rank < n {
+	if rank < n {
 		warn("the kernel matrix of %d inputs has rank %d within rounding, too little for this margin in most "+
 			"resamples: %d inputs are pinned as hard as rounding allows; a jitter of 1e-6 of its diagonal, or a "+
 			"soft margin, makes the problem regular",
-			n, x.progress.rank, x.model.countCapped(x.accepted.cavities))
+			n, rank, x.model.countCapped(x.accepted.cavities))
 	}
 }

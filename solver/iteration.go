@@ -29,9 +29,9 @@ type strategy interface {
 // moderate, damped sweeps, which find the way best, else and where the others have failed.
 func (x *fixedPoint) strategy() strategy {
 	switch d := x.accepted.Distance; {
-	case x.progress.phase == plainSweeps && d >= plainMinDistance:
+	case x.phase == plainSweeps && d >= plainMinDistance:
 		return plainSweep{}
-	case x.newton != nil && d < x.progress.newtonRadius:
+	case x.newton != nil && d < x.newtonRadius:
 		return x.newton
 	case !x.settings.Plain && d < andersonMaxDistance:
 		return andersonSweep{}

@@ -32,7 +32,7 @@ func crowd(t *testing.T, n int, l loss.Loss) *fixedPoint {
 	p := Problem{Gram: k, Y: y, Loss: l, Law: resample.Poisson{Ratio: 1}}
 	settings := need.One(Settings{}.withDefaults(k.N()))(t)
 	sites := need.One(p.sites())(t)
-	x := (&run{settings: settings, Solution: &Solution{Problem: p, sites: sites,
+	x := (&run{settings: settings, noSingle: true, Solution: &Solution{Problem: p, sites: sites,
 		engine: linalg.NewCholeskyEngine(k)}}).newFixedPoint()
 	must(t, x.start())
 	must(t, dampedSweep{}.advance(t.Context(), x))

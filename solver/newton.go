@@ -76,7 +76,7 @@ func (w *newton) correct(ctx context.Context, x *fixedPoint) {
 			return
 		}
 		if step == newtonMaxSteps || !w.lineSearch(x) {
-			x.progress.newtonRadius = x.accepted.Distance / radiusDecrease
+			x.newtonRadius = x.accepted.Distance / radiusDecrease
 			x.anderson.reset()
 			return
 		}

@@ -42,7 +42,7 @@ const (
 // runPhases searches for the fixed point. Without Newton's method there is one phase.
 func (x search) runPhases(ctx context.Context) Status {
 	if x.newton == nil {
-		x.useFactor()
+		x.useFactor(x.engine, x.accepted.D)
 		return x.iterate(ctx, stallLong)
 	}
 	for {
@@ -50,17 +50,17 @@ func (x search) runPhases(ctx context.Context) Status {
 		if x.Status == Cancelled || x.Status == SweepLimit {
 			return x.Status
 		}
-		next, more := phases[x.progress.phase].next(x)
+		next, more := phases[x.phase].next(x)
 		if !more {
 			return x.Status
 		}
-		x.progress.phase = next
+		x.phase = next
 	}
 }
 
 // runPhase goes through a phase.
 func (x search) runPhase(ctx context.Context) Status {
-	p := phases[x.progress.phase]
+	p := phases[x.phase]
 	if err := p.enter(x); err != nil {
 		return x.fail(err)
 	}
@@ -70,8 +70,8 @@ func (x search) runPhase(ctx context.Context) Status {
 func (s Status) failed() bool { return s == Stalled || s == NumericalFailure }
 
 func (x search) afterStart() (phaseName, bool) {
-	x.progress.sweepsConverged = x.Status == Converged
-	if x.useFactor() {
+	x.sweepsConverged = x.Status == Converged
+	if _, used := x.useFactor(x.engine, x.accepted.D); used {
 		return verifyLowRank, true
 	}
 	return polish, x.Status == Stalled
@@ -79,7 +79,7 @@ func (x search) afterStart() (phaseName, bool) {
 
 // afterVerify ends the search where both ways of computing G agree up to the residual: it is rounding.
 func (x search) afterVerify() (phaseName, bool) {
-	return polish, x.Status == Stalled && !x.progress.sweepsConverged
+	return polish, x.Status == Stalled && !x.sweepsConverged
 }
 
 // afterPolish gives up where K is not known well enough to go on.
@@ -98,7 +98,7 @@ func stay(search) error { return nil }
 // converged if the same iterate is found to have, and goes on from there otherwise; where
 // sweeps had not converged, it begins at the start value.
 func (x search) verify() error {
-	if !x.progress.sweepsConverged {
+	if !x.sweepsConverged {
 		return x.start()
 	}
 	x.resetAcceleration()

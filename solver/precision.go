@@ -16,7 +16,6 @@ import (
 //	d -> G -> chi, b -> c = b/chi -> d.
 type precisionIteration struct {
 	*run
-	g          gMover
 	accepted   []float64 // d of the last G
 	next       []float64 // d that this G asks for, then what G moves to
 	prediction prediction
@@ -68,11 +67,9 @@ func (r *run) solveQuadratic(ctx context.Context) error {
 
 func (r *run) newPrecisionIteration() *precisionIteration {
 	n := len(r.sites)
-	c := &precisionIteration{run: r, g: r.newMover(), accepted: make([]float64, n), next: make([]float64, n),
-		monitor:    newMonitor(),
-		prediction: newPrediction(n)}
-	c.g.noSingle = c.g.noSingle || r.Method != ADATAP
-	return c
+	return &precisionIteration{run: r, accepted: make([]float64, n), next: make([]float64, n),
+		monitor: newMonitor(), prediction: prediction{move: make([]float64, n), chi: make([]float64, n),
+			b: make([]float64, n), logStep: math.Inf(1), errorConstant: quadraticConstant}}
 }
 
 // updateResidual computes the d that the sites respond with to G, and the residual.
@@ -135,7 +132,7 @@ func precision(q loss.Quadratic, c float64) float64 {
 // precision when another refresh must follow anyway, else by a factorisation.
 func (c *precisionIteration) moveG(sweep int) error {
 	if sites, delta := c.fewMoving(); len(sites) > 0 {
-		err := c.g.rankUpdate(sites, delta)
+		err := c.rankUpdate(sites, delta)
 		if err == nil {
 			c.updates++
 			return nil
@@ -145,7 +142,7 @@ func (c *precisionIteration) moveG(sweep int) error {
 		}
 	}
 	if sweep < c.settings.MaxSweeps && c.prediction.residual() > singleResidual &&
-		c.g.factorizeSingle(c.next, singleResidual/4) {
+		c.refreshSingle(c.next, singleResidual/4) {
 		c.updates, c.single = 0, true
 		return nil
 	}
@@ -155,7 +152,7 @@ func (c *precisionIteration) moveG(sweep int) error {
 // factorize moves G to next in double precision.
 func (c *precisionIteration) factorize() error {
 	c.updates, c.single = 0, false
-	return c.g.factorize(c.next)
+	return c.refresh(c.next)
 }
 
 // fewMoving lists the sites that move by more than a negligible part of the
@@ -199,7 +196,7 @@ func (c *precisionIteration) respond(dst, chi, b []float64) {
 func (c *precisionIteration) done(ctx context.Context, sweep int) (bool, Status) {
 	c.monitor.best.update(c.Residual)
 	if c.monitor.best.Since > 0 && c.single {
-		c.g.noSingle = true
+		c.noSingle = true
 	}
 	switch {
 	case c.Residual <= c.settings.Tolerance && !c.single || c.Method == StartOnly:
@@ -243,10 +240,6 @@ type prediction struct {
 	move, chi, b  []float64
 	logStep       float64 // largest |log| of the ratio of next to d
 	errorConstant float64 // residual after predicted steps, in squares of logStep
-}
-
-func newPrediction(n int) prediction {
-	return prediction{make([]float64, n), make([]float64, n), make([]float64, n), math.Inf(1), quadraticConstant}
 }
 
 // residual is what predicted steps are expected to leave: they make the iteration quasi-Newton.

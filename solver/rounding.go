@@ -68,8 +68,8 @@ func (x *fixedPoint) roundingChange() float64 {
 // solve would. It reports false where that has no G.
 func (x *fixedPoint) imageBy(k *linalg.Sym, image cavities) bool {
 	engine := x.settings.Engine(k)
-	if x.progress.phase != fromStart || x.newton == nil {
-		useFactor(engine, x.accepted.D, x.factorRoom())
+	if x.phase != fromStart || x.newton == nil {
+		x.useFactor(engine, x.accepted.D)
 	}
 	if engine.Factorize(x.accepted.D) != nil {
 		return false

@@ -64,6 +64,7 @@ func solve(ctx context.Context, p Problem, settings Settings) (*Solution, error)
 	defer release()
 	s := &Solution{Problem: p, Method: settings.Method, sites: sites, engine: settings.Engine(p.Gram)}
 	r := &run{settings: settings, Solution: s, quadratic: quadratic, began: time.Now()}
+	r.noSingle = settings.Plain || len(sites) < minSizeSingle || s.Method != ADATAP
 	if settings.Method == MeanField {
 		return s, r.meanField()
 	}
@@ -157,6 +158,7 @@ type run struct {
 	settings  Settings
 	quadratic []loss.Quadratic
 	began     time.Time
+	noSingle  bool // without single precision, or after it broke down
 }
 
 // reportProgress calls Settings.Progress.

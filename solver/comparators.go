@@ -1,7 +1,6 @@
 package solver
 
 import (
-	"fmt"
 	"math"
 
 	"bootbench/linalg"
@@ -47,9 +46,7 @@ func (r *run) meanField() error {
 		r.Cavity[i] = loss.Cavity{C: c[i], Mean: r.Mean[i] - d[i]*(y-r.Mean[i])/c[i]}
 		r.Var[i] = q.Moments(r.Cavity[i]).Var
 	}
-	r.Warnings = append(r.Warnings,
-		fmt.Sprintf("mean field: K^-1 computed with a jitter of %.0e K_ii; no variance at new inputs",
-			1/inverseScale))
+	r.warn("mean field: K^-1 computed with a jitter of %.0e K_ii; no variance at new inputs", 1/inverseScale)
 	return nil
 }
 

@@ -3,7 +3,6 @@ package solver
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"bootbench/linalg"
 )
@@ -36,7 +35,7 @@ func (r *run) solveGeneral(ctx context.Context) error {
 	}
 	x.model.cavities(x.accepted.image, x.accepted.siteParams)
 	maxNaN(&x.Residual, x.model.consistencyError(x.accepted.image, x.accepted.siteParams))
-	x.addWarnings()
+	x.explain()
 	if x.Status.failed() {
 		x.settleRounding()
 	}
@@ -103,19 +102,18 @@ func (r *run) useFactor(engine linalg.Engine, d []float64) (rank int, used bool)
 	return len(engine.Precisions()), false
 }
 
-// addWarnings explains why a solve did not converge.
-func (x *fixedPoint) addWarnings() {
-	warn := func(format string, args ...any) { x.Warnings = append(x.Warnings, fmt.Sprintf(format, args...)) }
+// explain warns of why a solve did not converge.
+func (x *fixedPoint) explain() {
 	n := len(x.sites)
 	rank, _ := x.useFactor(x.engine, nil)
 	if x.cause != nil {
-		warn("%v", x.cause)
+		x.warn("%v", x.cause)
 	}
 	if x.newton == nil && !x.settings.Plain && n <= newtonMaxSites(x.dense()) {
-		warn("there was no memory for Newton's method, which finds what sweeps do not")
+		x.warn("there was no memory for Newton's method, which finds what sweeps do not")
 	}
 	if rank < n {
-		warn("the kernel matrix of %d inputs has rank %d within rounding, too little for this margin in most "+
+		x.warn("the kernel matrix of %d inputs has rank %d within rounding, too little for this margin in most "+
 			"resamples: %d inputs are pinned as hard as rounding allows; a jitter of 1e-6 of its diagonal, or a "+
 			"soft margin, makes the problem regular",
 			n, rank, x.model.countCapped(x.accepted.cavities))

@@ -37,14 +37,10 @@ func (s *Solution) PercentileIntervals(level float64) ([]Interval, error) {
 	if err := CheckLevel(level); err != nil {
 		return nil, err
 	}
-	low, high := make([]float64, len(s.sites)), make([]float64, len(s.sites))
-	linalg.Parallel(len(low), func(i int) {
+	all := make([]Interval, len(s.sites))
+	linalg.Parallel(len(all), func(i int) {
 		law := s.Distribution(i)
-		low[i], high[i] = law.Quantile((1-level)/2), law.Quantile((1+level)/2)
+		all[i] = Interval{law.Quantile((1 - level) / 2), law.Quantile((1 + level) / 2)}
 	})
-	all := make([]Interval, len(low))
-	for i := range all {
-		all[i] = Interval{low[i], high[i]}
-	}
 	return all, nil
 }

@@ -97,7 +97,7 @@ func (c *precisionIteration) refineToDouble() error {
 // fail ends the solve at the last d that factorised.
 func (c *precisionIteration) fail(cause error) error {
 	c.Status = NumericalFailure
-	c.Warnings = append(c.Warnings, cause.Error())
+	c.warn("%v", cause)
 	copy(c.next, c.accepted)
 	return c.factorize()
 }

@@ -22,11 +22,9 @@ func (x *fixedPoint) settleRounding() {
 		within = fmt.Sprintf(" (the residual of %.0e is no larger, and a tolerance of %.0e can be met)",
 			x.accepted.Residual, 10*change)
 	}
-	x.Warnings = append(x.Warnings, fmt.Sprintf(
-		"the last bits of the kernel matrix move the answer by %.0e, the tolerance is %.0e%s: inputs are too "+
-			"alike for this loss to tell them apart; a jitter of 1e-4 of its diagonal, a soft margin, or merging "+
-			"inputs that nearly repeat make the problem regular",
-		change, x.settings.Tolerance, within))
+	x.warn("the last bits of the kernel matrix move the answer by %.0e, the tolerance is %.0e%s: inputs are "+
+		"too alike for this loss to tell them apart; a jitter of 1e-4 of its diagonal, a soft margin, or merging "+
+		"inputs that nearly repeat make the problem regular", change, x.settings.Tolerance, within)
 }
 
 // worthwhile is the largest tolerance that is proposed.

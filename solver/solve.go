@@ -92,7 +92,7 @@ func (r *run) readOut() {
 	if r.Status == Converged && !r.finite() {
 		r.Status = NumericalFailure
 	}
-	r.warn()
+	r.addWarnings()
 }
 
 // finite reports whether all averages at the sites are numbers.
@@ -123,21 +123,24 @@ func (r *run) fields() {
 	}
 }
 
-// warn words what the caller should know of the answer.
-func (r *run) warn() {
+// addWarnings words what the caller should know of the answer.
+func (r *run) addWarnings() {
 	if r.Stats.Clamps > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%d negative variances of sites were raised to zero",
-			r.Stats.Clamps))
+		r.warn("%d negative variances of sites were raised to zero", r.Stats.Clamps)
 	}
-	if condition := r.condition(); condition > illConditioned {
-		r.Warnings = append(r.Warnings,
-			fmt.Sprintf("ill-conditioned: sum of d K is %.1e; cavities carry a relative rounding error of about %.0e",
-				condition, condition*rounding))
+	condition := floats.Dot(r.SitePrecision, linalg.Diagonal(r.Problem.Gram)) // of I + d^1/2 K d^1/2, at most
+	if condition > illConditioned {
+		r.warn("ill-conditioned: sum of d K is %.1e; cavities carry a relative rounding error of about %.0e",
+			condition, condition*rounding)
 	}
 	if r.Status != Converged {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("not converged: %s, residual %.2g after %d sweeps", r.Status,
-			r.Residual, r.Stats.Sweeps))
+		r.warn("not converged: %s, residual %.2g after %d sweeps", r.Status, r.Residual, r.Stats.Sweeps)
 	}
+}
+
+// warn adds to the Warnings.
+func (r *run) warn(format string, args ...any) {
+	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
 }
 
 // Rounding of the cavity precisions relative to sum_i d_i K_ii, the largest that the condition of I + d^1/2 K
@@ -146,11 +149,6 @@ const (
 	rounding       = 2e-16
 	illConditioned = 1e9
 )
-
-// condition is sum_i d_i K_ii.
-func (r *run) condition() float64 {
-	return floats.Dot(r.SitePrecision, linalg.Diagonal(r.Problem.Gram))
-}
 
 // run is a solve in progress.
 type run struct {

@@ -1,8 +1,10 @@
 package solver
 
 import (
-	"fmt"
 	"math"
+	"slices"
+
+	"bootbench/loss"
 )
 
 // A left-out mean m_c = sum_{j != i} G_ij g_j/b_i is known up to the rounding of its sum,
@@ -16,16 +18,9 @@ const (
 // settleTies sets to 0 the left-out means of labels whose sign is rounding, so that
 // they count half an error, and warns of them.
 func (r *run) settleTies() {
-	small := false
-	for _, y := range r.Problem.Y {
-		if y != 1 && y != -1 {
-			return
-		}
-	}
-	for _, cav := range r.Cavity {
-		small = small || math.Abs(cav.Mean) <= smallMean
-	}
-	if !small {
+	noLabel := func(y float64) bool { return y != 1 && y != -1 }
+	isSmall := func(cav loss.Cavity) bool { return math.Abs(cav.Mean) <= smallMean }
+	if slices.ContainsFunc(r.Problem.Y, noLabel) || !slices.ContainsFunc(r.Cavity, isSmall) {
 		return
 	}
 	spread, square := make([]float64, len(r.Cavity)), make([]float64, len(r.Cavity))
@@ -47,13 +42,11 @@ func (r *run) settleTies() {
 	}
 	n := len(r.sites)
 	if alone > 0 {
-		r.Warnings = append(r.Warnings,
-			fmt.Sprintf("at %d of %d inputs the kernel carries nothing over from other examples: the left-out "+
-				"prediction is 0 there, and counts as half an error", alone, n))
+		r.warn("at %d of %d inputs the kernel carries nothing over from other examples: the left-out "+
+			"prediction is 0 there, and counts as half an error", alone, n)
 	}
 	if ties > 0 {
-		r.Warnings = append(r.Warnings,
-			fmt.Sprintf("at %d of %d inputs the sign of the left-out prediction is below rounding, and counts as "+
-				"half an error", ties, n))
+		r.warn("at %d of %d inputs the sign of the left-out prediction is below rounding, and counts as "+
+			"half an error", ties, n)
 	}
 }

@@ -42,7 +42,7 @@ func (r *run) variances() {
 	r.SiteVariance = make([]float64, n)
 	if !l.solve(r.SiteVariance) && r.Status == Converged {
 		r.Status = NumericalFailure
-		r.Warnings = append(r.Warnings, "the linear equations for the variances have no positive solution")
+		r.warn("the linear equations for the variances have no positive solution")
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,7 +20,7 @@ import (
 // ends, it returns what is finished. The error reports bad input, an *svm.InfeasibleError, the error of a
 // training on all examples that did not converge, or, for Approximate, that of a singular kernel matrix.
 func Estimate(ctx context.Context, p Problem, s Settings) (*Result, error) {
-	err := errors.Join(p.check(), train.Default("rho", &s.Rho, defaultRho),
+	err := errors.Join(train.Default("rho", &s.Rho, defaultRho),
 		train.Default("the tolerance", &s.Tolerance, DefaultTolerance))
 	if err != nil {
 		return nil, err
@@ -88,12 +89,12 @@ func (e *estimate) train() (err error) {
 	if e.full, err = e.trainer.Train(e.training, train.Settings{Tolerance: e.settings.Tolerance}); err != nil {
 		return err
 	}
-	e.margin = make([]float64, n)
-	e.result = Result{Method: e.settings.Method, Loss: make([]float64, n), Margin: make([]float64, n),
-		SupportVectors: e.full.Free + e.full.Bounded, Violation: e.full.Violation}
+	unknown := []float64{math.NaN()}
+	e.result = Result{Method: e.settings.Method, Loss: slices.Repeat(unknown, n),
+		Margin: slices.Repeat(unknown, n), SupportVectors: e.full.Free + e.full.Bounded,
+		Violation: e.full.Violation}
 	for i, y := range p.Y {
-		e.margin[i] = y * e.full.F[p.Site.At(i)]
-		e.result.Loss[i], e.result.Margin[i] = math.NaN(), math.NaN()
+		e.margin = append(e.margin, y*e.full.F[p.Site.At(i)])
 	}
 	return e.full.Status.Err()
 }

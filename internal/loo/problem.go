@@ -2,7 +2,6 @@ package loo
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"bootbench/internal/calibration"
@@ -35,21 +34,6 @@ func (p *Problem) weight(i int) float64 { return calibration.WeightOf(p.Weights,
 
 // cost is C of an example.
 func (p *Problem) cost(i int) float64 { return p.C * p.weight(i) * p.Classes.ClassWeight(p.Y[i]) }
-
-// check reports what the trainer does not: what makes leaving out meaningless.
-func (p *Problem) check() error {
-	if !(p.C > 0) {
-		return fmt.Errorf("the cost C of margin violation must be positive, got %v", p.C)
-	}
-	seen := map[float64]bool{}
-	for _, y := range p.Y {
-		seen[y] = true
-	}
-	if len(seen) != 2 || !seen[1] || !seen[-1] {
-		return errors.New("leave-one-out needs examples of two classes, with labels -1 and +1")
-	}
-	return nil
-}
 
 // Method is a method for the leave-one-out error.
 type Method int

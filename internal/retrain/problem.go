@@ -70,9 +70,6 @@ func (s Settings) withDefaults(period int) (Settings, error) {
 		return s, fmt.Errorf("cannot retrain on %d resamples from number %d on with %d workers", s.Resamples,
 			s.First, s.Workers)
 	}
-	if !(s.MaxSkipped >= 0 && s.MaxSkipped <= 1) {
-		return s, fmt.Errorf("a share of %v of the resamples cannot be skipped", s.MaxSkipped)
-	}
 	if period > 1 {
 		s.MaxSkipped = 0
 	}

@@ -271,7 +271,7 @@ func leftOutErrors(a *app, o *options, saved *savedModel, data string) (row *rep
 	if err != nil {
 		return nil, theory, exact, err
 	}
-	if theory, exact, row, err = m.First().LeftOut(a.ctx, s, set.N() <= mostInteractions); err == nil {
+	if theory, exact, row, err = answer.LeftOut(a.ctx, m.First(), s, set.N() <= mostInteractions); err == nil {
 		a.ended(row.Status)
 	}
 	return row, theory, exact, err

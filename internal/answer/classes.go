@@ -153,7 +153,7 @@ func (c *Classes) Retrain(ctx context.Context, how Retraining) (report.Answer, e
 		if b.weight != nil {
 			return b.singly(ctx, how.Scheme, plan, settings.Settings)
 		}
-		return b.retrain(ctx, how, settings)
+		return how.fits(ctx, b.Job, settings)
 	})
 }
 

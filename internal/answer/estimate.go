@@ -23,9 +23,18 @@ import (
 	"bootbench/solver/adjoint"
 )
 
+// estimation is an answer at the examples, and what it is made of.
+type estimation struct {
+	*Job
+	s        Settings
+	solution *solver.Solution
+	exact    predict.Replicates // that quantiles take
+	e        *report.Estimate
+}
+
 // Estimate is Machine.Estimate: the answer at the examples.
 func (j *Job) Estimate(ctx context.Context, s Settings) (report.Answer, error) {
-	err := j.checkCovariances(s, j.Set.N())
+	err := s.checkCovariances(j.Model, j.Set.N())
 	if err == nil && j.full == nil {
 		err = j.fitAll(ctx, nil)
 	}
@@ -37,27 +46,30 @@ func (j *Job) Estimate(ctx context.Context, s Settings) (report.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := j.estimateAt(ctx, s, solution, began)
+	a, err := j.estimateAt(ctx, s, solution, began)
 	if err == nil && s.FullModel {
-		err = j.addFullModel(ctx, e, s)
+		err = a.addFullModel(ctx)
 	}
-	if err == nil && s.Cautions {
-		j.caution(e)
+	if err != nil {
+		return nil, err
 	}
-	return e, err
+	if s.Cautions {
+		caution(a.e, j.Set)
+	}
+	return a.e, nil
 }
 
 // estimateAt is the answer at a solution, which was begun then.
 func (j *Job) estimateAt(ctx context.Context, s Settings, solution *solver.Solution, began time.Time) (
-	*report.Estimate, error) {
-	e, err := j.theory(ctx, s, solution)
-	if err != nil {
+	*estimation, error) {
+	a := &estimation{Job: j, s: s, solution: solution}
+	if err := a.theory(ctx); err != nil {
 		return nil, err
 	}
+	e := a.e
 	e.Time = j.Times
 	e.Time.Solve = time.Since(began).Seconds()
-	exact := &predict.Replicates{}
-	if err := j.refineEstimate(ctx, e, s, solution, exact); err != nil {
+	if err := a.refine(ctx); err != nil {
 		return nil, err
 	}
 	switch fitsAlone := j.fitsAlone(s); {
@@ -70,12 +82,12 @@ func (j *Job) estimateAt(ctx context.Context, s Settings, solution *solver.Solut
 		}
 	case len(s.Quantiles) > 0 && e.Points != nil:
 		quantiles(e.Points, e.Refined, s.Quantiles, func(i int) int { return j.Site[i] },
-			func(i int) loss.Distribution { return solution.Distribution(j.Site[i]) }, exact, j.TargetMean)
+			func(i int) loss.Distribution { return solution.Distribution(j.Site[i]) }, &a.exact, j.TargetMean)
 	}
 	if hasWeights(s.Scheme) {
 		e.DropErrors()
 	}
-	return e, nil
+	return a, nil
 }
 
 // errOnlyExact says that there is no answer without exact resamples.
@@ -83,52 +95,50 @@ var errOnlyExact = model.InputError(errors.New(
 	"there are no exact resamples, and the theory was not solved, or " +
 		"does not hold where groups or blocks are drawn: take --refine auto or R"))
 
-// theory is what a solution says.
-func (j *Job) theory(ctx context.Context, s Settings, solution *solver.Solution) (*report.Estimate, error) {
-	mean, left := solution.LeftOut(j.Test)
+// theory is what the solution says.
+func (a *estimation) theory(ctx context.Context) error {
+	mean, left := a.solution.LeftOut(a.Test)
 	e := &report.Estimate{
-		Command: "estimate", Subject: j.Subject, Resampling: Resampling(s.Scheme, j.Set.N()),
-		Convergence: convergence(j.Model, solution), Outcome: outcome(j.Model, s.Scheme, solution.Warnings...),
+		Command: "estimate", Subject: a.Subject, Resampling: Resampling(a.s.Scheme, a.Set.N()),
+		Convergence: convergence(a.Model, a.solution), Errors: a.errors(mean),
+		Outcome: outcome(a.Model, a.s.Scheme, a.solution.Warnings...),
 	}
-	e.Errors = j.errors(mean)
-	ensemble := solution.OutOfBag()
-	bagged, _ := ensemble.MeanLoss(j.Test)
+	a.e = e
+	ensemble := a.solution.OutOfBag()
+	bagged, _ := ensemble.MeanLoss(a.Test)
 	e.BaggedError = null.Float(bagged)
 	var probabilities *predict.Probabilities
-	if j.labels() {
+	if a.labels() {
 		vote, _ := ensemble.VoteError()
 		e.VoteError = null.Of(vote)
 		var err error
-		if probabilities, err = predict.ProbabilitiesOf(j.Model, solution); err != nil {
-			return nil, err
+		if probabilities, err = predict.ProbabilitiesOf(a.Model, a.solution); err != nil {
+			return err
 		}
-		if !resample.IsDependent(s.Scheme) {
-			e.Figures = report.ROCFigure(ensemble.Mean, j.Set.Y, j.Set.Weights)
+		if !resample.IsDependent(a.s.Scheme) {
+			e.Figures = report.ROCFigure(ensemble.Mean, a.Set.Y, a.Set.Weights)
 		}
 	}
-	if s.Covariances {
-		e.Covariances = func() (blas64.General, error) { return j.covariances(solution, nil) }
+	if a.s.Covariances {
+		e.Covariances = func() (blas64.General, error) { return covariances(a.Job, a.solution, nil) }
 	}
 	e.Quote.Error = e.TestError
-	e.Quality = j.quality(e.TestError, left)
-	e.Examples.Each, e.Examples.Weights = left, j.Set.Weights
-	e.Metrics, e.Calibration = j.judge(s, ensemble.Mean, probabilities, func(test loss.Test) []float64 {
-		_, each := solution.LeftOut(test)
+	e.Quality = a.quality(e.TestError, left)
+	e.Examples.Each, e.Examples.Weights = left, a.Set.Weights
+	e.Metrics, e.Calibration = a.judge(a.s, ensemble.Mean, probabilities, func(test loss.Test) []float64 {
+		_, each := a.solution.LeftOut(test)
 		return each
 	})
-	if err := addJackknife(ctx, e, s, solution, j.Test); err != nil {
-		return nil, err
+	if err := a.addJackknife(ctx); err != nil {
+		return err
 	}
-	if !s.NoPoints {
-		e.Level = s.Level
-		points, err := j.points(solution, ensemble, left, s.Level)
-		if err != nil {
-			return nil, err
+	if !a.s.NoPoints {
+		if err := a.addPoints(ensemble, left); err != nil {
+			return err
 		}
-		e.Points = points
 	}
 	requireNumbers(&e.Status, &e.Warnings, e.Points, e.TestError, e.Apparent, e.BaggedError)
-	return e, nil
+	return nil
 }
 
 // Judge is the measures that are asked for, nil for none: of mean predictions and probabilities of labels,
@@ -171,66 +181,63 @@ func numbers(values []float64) []float64 {
 
 // addJackknife adds the jackknife's standard error, if it is asked for; it is left out, with a warning, where
 // it cannot be.
-func addJackknife(ctx context.Context, e *report.Estimate, s Settings, solution *solver.Solution,
-	test loss.Test) error {
-	if !s.wants(calibration.Jackknife) {
+func (a *estimation) addJackknife(ctx context.Context) error {
+	if !a.s.wants(calibration.Jackknife) {
 		return nil
 	}
-	influence, err := adjoint.Influence(ctx, solution, test)
+	influence, err := adjoint.Influence(ctx, a.solution, a.Test)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		warn(&e.Warnings, fmt.Sprintf("no jackknife: %v", err))
+		warn(&a.e.Warnings, fmt.Sprintf("no jackknife: %v", err))
 	default:
-		e.Metrics.Jackknife, e.Examples.Influence = null.Of(floats.Norm(influence, 2)), influence
+		a.e.Metrics.Jackknife, a.e.Examples.Influence = null.Of(floats.Norm(influence, 2)), influence
 	}
 	return nil
 }
 
-// points are the read-outs per example, with intervals of the given level.
-func (j *Job) points(solution *solver.Solution, ensemble solver.Ensemble, left []float64,
-	level float64) (*report.Points, error) {
+// addPoints adds the read-outs per example, with intervals.
+func (a *estimation) addPoints(ensemble solver.Ensemble, left []float64) error {
 	p := &report.Points{
-		Names: j.Set.RowNames, Mean: solution.PerExample(solution.Mean),
-		Variance: solution.PerExample(solution.Var), Error: left, OOBMean: ensemble.Mean,
+		Names: a.Set.RowNames, Mean: a.solution.PerExample(a.solution.Mean),
+		Variance: a.solution.PerExample(a.solution.Var), Error: left, OOBMean: ensemble.Mean,
 	}
-	intervals, err := solution.PercentileIntervals(level)
+	intervals, err := a.solution.PercentileIntervals(a.s.Level)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for example := range left {
-		interval := intervals[solution.SiteOf(example)]
+		interval := intervals[a.solution.SiteOf(example)]
 		p.Lower, p.Upper = append(p.Lower, interval.Low), append(p.Upper, interval.High)
 	}
-	if j.labels() {
-		p.OOBVote, p.Vote = ensemble.Vote, solution.PerExample(solution.Votes())
+	if a.labels() {
+		p.OOBVote, p.Vote = ensemble.Vote, a.solution.PerExample(a.solution.Votes())
 	}
-	p.Shift(j.TargetMean)
-	p.Target = j.targets()
-	return p, nil
+	p.Shift(a.TargetMean)
+	p.Target = a.targets()
+	a.e.Points, a.e.Level = p, a.s.Level
+	return nil
 }
 
 // caution adds to the warnings what a reader of this one estimate should know.
-func (j *Job) caution(e *report.Estimate) {
+func caution(e *report.Estimate, set *dataset.Set) {
 	warn(&e.Warnings, e.Quality.Warning(e.Quote.Error))
-	warn(&e.Warnings, fewWarning(j.Set))
+	warn(&e.Warnings, fewWarning(set))
 }
 
-// refineEstimate adds what exact resamples say.
-func (j *Job) refineEstimate(ctx context.Context, e *report.Estimate, s Settings, solution *solver.Solution,
-	exact *predict.Replicates) error {
-	if j.fitsAlone(s) {
-		s.Refine.Optional = false
-	}
+// refine adds what exact resamples say.
+func (a *estimation) refine(ctx context.Context) error {
+	s, e, alone := a.s, a.e, a.fitsAlone(a.s)
+	s.Refine.Optional = s.Refine.Optional && !alone
 	if s.Refine.Optional && s.Refine.leavesOutFew(s.Scheme) {
 		return nil
 	}
 	var onFit onFit
 	if len(s.Quantiles) > 0 {
-		onFit = exact.Add
+		onFit = a.exact.Add
 	}
-	r, warnings, err := j.Refine(ctx, solution, s, blas64.General{}, onFit)
+	r, warnings, err := a.Refine(ctx, a.solution, s, blas64.General{}, onFit)
 	e.Warnings = append(e.Warnings, warnings...)
 	if err != nil || r == nil {
 		return err
@@ -240,19 +247,19 @@ func (j *Job) refineEstimate(ctx context.Context, e *report.Estimate, s Settings
 		warn(&e.Warnings, "the exact resamples gave no number to refine with: "+tooFarApart)
 		return nil
 	}
-	refined, _ := j.refined(r, solution, s)
-	combined := j.errors(left.Error)
+	refined, _ := a.refined(r, a.solution, s)
+	combined := a.errors(left.Error)
 	refined.Err632, refined.Err632Plus = combined.Err632, combined.Err632Plus
 	e.Refine(refined)
 	warn(&e.Warnings, e.Refined.Warning())
 	e.Examples.Each = left.Examples
-	e.Quality = j.quality(e.Quote.Error, e.Examples.Each)
+	e.Quality = a.quality(e.Quote.Error, e.Examples.Each)
 	if !s.NoPoints {
-		e.Refined.Points = j.averages(r)
-		if !j.labels() && j.fitsAlone(s) {
+		e.Refined.Points = a.averages(r)
+		if !a.labels() && alone {
 			e.Refined.Points.OOBMean = slices.Clone(r.OutOfBag)
 		}
-		e.Refined.Points.Shift(j.TargetMean)
+		e.Refined.Points.Shift(a.TargetMean)
 	}
 	return nil
 }
@@ -260,7 +267,7 @@ func (j *Job) refineEstimate(ctx context.Context, e *report.Estimate, s Settings
 // LeftOut are the left-out errors of the examples by the theory, and by exact resamples where the loss has
 // them. Their influences, and interactions if they are wanted, are the theory's, none where that has no
 // derivative.
-func (j *Job) LeftOut(ctx context.Context, s Settings, interactions bool) (theory, exact calibration.Errors,
+func LeftOut(ctx context.Context, j *Job, s Settings, interactions bool) (theory, exact calibration.Errors,
 	row *report.ComparedModel, err error) {
 	solution, refined, warnings, err := j.solveRefined(ctx, s, nil)
 	if err != nil {

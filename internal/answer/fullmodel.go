@@ -20,35 +20,35 @@ const (
 // where the theory was asked for alone, or where fits take long. With a length scale for each feature, which
 // was chosen by the same examples, the folds of up to threeTimes examples are five, and it is chosen anew
 // without each: the error of the model as it is would be too low.
-func (j *Job) addFullModel(ctx context.Context, e *report.Estimate, s Settings) error {
-	if j.Others != nil {
-		return j.addLearningCurve(ctx, e)
+func (a *estimation) addFullModel(ctx context.Context) error {
+	if a.Others != nil {
+		return a.addLearningCurve(ctx)
 	}
-	n := j.Set.N()
-	v := tenFolds(j.Set)
-	if v.Seed = s.Refine.Seed; n <= threeTimes {
+	n := a.Set.N()
+	v := tenFolds(a.Set)
+	if v.Seed = a.s.Refine.Seed; n <= threeTimes {
 		v.Repeats = 3
 	}
-	_, proximal := j.Loss.(loss.Proximal)
-	designed, _ := s.Scheme.(resample.Designed)
-	if e.Refined == nil || !proximal || n > oneTime || designed.Design.Block > 0 {
+	_, proximal := a.Loss.(loss.Proximal)
+	designed, _ := a.s.Scheme.(resample.Designed)
+	if a.e.Refined == nil || !proximal || n > oneTime || designed.Design.Block > 0 {
 		return nil
 	}
-	r, err := j.validate(ctx, v)
+	r, err := a.validate(ctx, v)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if err != nil { // a fold cannot be trained
 		return nil
 	}
-	e.FullModel = &report.FullModel{Error: r.Error, ErrorSE: *r.ErrorSE, Folds: r.Folds, Repeats: r.Repeats}
-	if s.Choose == nil || n > threeTimes || len(j.Kernel.LengthScale) < 2 {
+	a.e.FullModel = &report.FullModel{Error: r.Error, ErrorSE: *r.ErrorSE, Folds: r.Folds, Repeats: r.Repeats}
+	if a.s.Choose == nil || n > threeTimes || len(a.Kernel.LengthScale) < 2 {
 		return nil
 	}
-	v.Folds, v.Repeats, v.Choose, v.Anew = min(5, v.Folds), 1, s.Choose, "a model chosen"
-	nested, err := j.validate(ctx, v)
+	v.Folds, v.Repeats, v.Choose, v.Anew = min(5, v.Folds), 1, a.s.Choose, "a model chosen"
+	nested, err := a.validate(ctx, v)
 	if err == nil && ctx.Err() == nil {
-		e.FullModel = &report.FullModel{Error: nested.Error, ErrorSE: *nested.ErrorSE, Folds: nested.Folds,
+		a.e.FullModel = &report.FullModel{Error: nested.Error, ErrorSE: *nested.ErrorSE, Folds: nested.Folds,
 			Repeats: 1, AsChosen: &r.Error}
 	}
 	return ctx.Err()

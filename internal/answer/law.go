@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/internal/dataset"
+	"bootbench/internal/model"
 	"bootbench/internal/null"
 	"bootbench/internal/predict"
 	"bootbench/internal/report"
@@ -47,16 +48,16 @@ func quantiles(p *report.Points, refined *report.Refined, levels []float64, plac
 }
 
 // checkCovariances refuses covariances of so many predictions that would not fit, if they are wanted.
-func (j *Job) checkCovariances(s Settings, points int) error {
+func (s *Settings) checkCovariances(m *model.Model, points int) error {
 	if !s.Covariances {
 		return nil
 	}
-	return linalg.CheckMemory(16*int64(points)*int64(points), j.MaxBytes,
+	return linalg.CheckMemory(16*int64(points)*int64(points), m.MaxBytes,
 		fmt.Sprintf("the covariances of %d predictions", points))
 }
 
 // covariances are those over resamples of the predictions at the examples or, if there are some, new inputs.
-func (j *Job) covariances(s *solver.Solution, in *dataset.Inputs) (blas64.General, error) {
+func covariances(j *Job, s *solver.Solution, in *dataset.Inputs) (blas64.General, error) {
 	c, err := predict.Covariances(j.Model, s, in)
 	if in != nil || err != nil {
 		return c, err

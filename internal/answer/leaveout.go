@@ -27,11 +27,11 @@ func (j *Job) LeaveOneOut(ctx context.Context, method loo.Method, all bool) (rep
 	var err error
 	switch training := j.Loss.(type) {
 	case loss.Square:
-		err = j.squareResiduals(training.Noise, r)
+		err = leaveOutSquare(j, training.Noise, r)
 	case loss.HardMargin:
-		err = j.leaveOutLabels(ctx, method, all, loo.Problem{C: math.Inf(1)}, r)
+		err = leaveOutLabels(ctx, j, method, all, loo.Problem{C: math.Inf(1)}, r)
 	case loss.Hinge:
-		err = j.leaveOutLabels(ctx, method, all, loo.Problem{C: training.C, Classes: training.ClassWeights}, r)
+		err = leaveOutLabels(ctx, j, method, all, loo.Problem{C: training.C, Classes: training.ClassWeights}, r)
 	default:
 		err = model.InputError(fmt.Errorf("loo is for --loss hard, hinge and square, not for %s", j.Loss.Name()))
 	}
@@ -40,8 +40,8 @@ func (j *Job) LeaveOneOut(ctx context.Context, method loo.Method, all bool) (rep
 	return r, err
 }
 
-// squareResiduals is leave-one-out for the square loss.
-func (j *Job) squareResiduals(noise float64, r *report.LeaveOneOut) error {
+// leaveOutSquare is leave-one-out for the square loss.
+func leaveOutSquare(j *Job, noise float64, r *report.LeaveOneOut) error {
 	began := time.Now()
 	residuals, err := gp.Residuals(j.Matrix(), j.Site, j.Set.Y, j.Set.Weights, noise)
 	if err != nil {
@@ -56,13 +56,13 @@ func (j *Job) squareResiduals(noise float64, r *report.LeaveOneOut) error {
 		Method: "closed form", Error: null.Float(stat.Mean(residuals, j.Set.Weights)), Skipped: len(residuals),
 		Seconds: time.Since(began).Seconds(), Status: loo.Complete.String(),
 	}
-	j.judgeLeftOut(r, loss.SquareTest{}, residuals)
+	judgeLeftOut(j, r, loss.SquareTest{}, residuals)
 	r.Points.OOBMean = left
 	return nil
 }
 
 // judgeLeftOut puts errors of examples left out in proportion.
-func (j *Job) judgeLeftOut(r *report.LeaveOneOut, test loss.Test, perExample []float64) {
+func judgeLeftOut(j *Job, r *report.LeaveOneOut, test loss.Test, perExample []float64) {
 	j.Test = test
 	r.Quality = j.quality(r.Error, perExample)
 	warn(&r.Warnings, r.Quality.Warning(r.Error))
@@ -70,7 +70,7 @@ func (j *Job) judgeLeftOut(r *report.LeaveOneOut, test loss.Test, perExample []f
 }
 
 // leaveOutLabels is leave-one-out for classifiers.
-func (j *Job) leaveOutLabels(ctx context.Context, method loo.Method, all bool, p loo.Problem,
+func leaveOutLabels(ctx context.Context, j *Job, method loo.Method, all bool, p loo.Problem,
 	r *report.LeaveOneOut) (err error) {
 	if p.Kernel, err = svm.NewRows(j.Gram()); err != nil {
 		return err
@@ -94,7 +94,7 @@ func (j *Job) leaveOutLabels(ctx context.Context, method loo.Method, all bool, p
 	shown := fillLeftOut(r, results, all)
 	// a bound is no worse than a constant by being high
 	if shown.Status != loo.Cancelled && shown.Method != loo.XiAlpha {
-		j.judgeLeftOut(r, loss.ZeroOne{}, shown.Loss)
+		judgeLeftOut(j, r, loss.ZeroOne{}, shown.Loss)
 	}
 	return nil
 }

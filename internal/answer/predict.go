@@ -65,7 +65,7 @@ type prediction struct {
 
 // Predict is Machine.Predict.
 func (j *Job) Predict(ctx context.Context, in *dataset.Inputs, s Settings) (report.Answer, error) {
-	err := cmp.Or(predict.Check(j.Model, in.N()), j.checkCovariances(s, in.N()))
+	err := cmp.Or(predict.Check(j.Model, in.N()), s.checkCovariances(j.Model, in.N()))
 	if err == nil {
 		s.Intervals, err = s.Intervals.of(j.Set, s.Level)
 	}
@@ -103,7 +103,7 @@ func (j *Job) Predict(ctx context.Context, in *dataset.Inputs, s Settings) (repo
 			}, &p.exact, j.TargetMean)
 	}
 	if s.Covariances {
-		r.Covariances = func() (blas64.General, error) { return j.covariances(solution, in) }
+		r.Covariances = func() (blas64.General, error) { return covariances(j, solution, in) }
 	}
 	r.Time = j.Times
 	return r, nil

@@ -27,21 +27,21 @@ type Retraining struct {
 const mostSkipped = 0.05
 
 // of are the settings for a test loss.
-func (r *Retraining) of(test loss.Test) refit.RetrainSettings {
-	settings := r.RetrainSettings
+func (how *Retraining) of(test loss.Test) refit.RetrainSettings {
+	settings := how.RetrainSettings
 	settings.Tests, settings.MaxSkipped = []loss.Test{test}, mostSkipped
 	settings.Workers = min(cmp.Or(settings.Workers, runtime.GOMAXPROCS(0)), settings.Resamples)
 	return settings
 }
 
 // check refuses a retraining that would not fit into memory.
-func (r *Retraining) check(m *model.Model, test loss.Test) error {
-	return refit.CheckRetrain(m, r.Method, r.Scheme, r.of(test))
+func (how *Retraining) check(m *model.Model, test loss.Test) error {
+	return refit.CheckRetrain(m, how.Method, how.Scheme, how.of(test))
 }
 
 // Need is the memory that a retraining takes beside the kernel matrix of a model.
-func (r *Retraining) Need(m *model.Model, test loss.Test) int64 {
-	return refit.NeedToRetrain(m, r.Method, r.Scheme, r.of(test))
+func (how *Retraining) Need(m *model.Model, test loss.Test) int64 {
+	return refit.NeedToRetrain(m, how.Method, how.Scheme, how.of(test))
 }
 
 // Retrain is Machine.Retrain: it trains on resamples, and averages. What was finished when ctx ends counts.
@@ -62,7 +62,7 @@ func (j *Job) average(ctx context.Context, r Retraining) (*report.Retraining, er
 	settings := r.of(j.Test)
 	settings.Progress = j.counting("retraining")
 	began = time.Now()
-	result, err := j.retrain(ctx, r, settings)
+	result, err := r.fits(ctx, j, settings)
 	switch {
 	case err != nil:
 		return nil, err
@@ -72,22 +72,22 @@ func (j *Job) average(ctx context.Context, r Retraining) (*report.Retraining, er
 	j.Times.Retrain = time.Since(began).Seconds()
 	j.Times.Fits = (result.Stats.Elapsed + result.Setup).Seconds()
 	j.Times.Iterations, j.Times.Exact = result.Batch.Iterations, result.Batch.Exact
-	return j.retrained(r, result), nil
+	return r.report(j, result), nil
 }
 
-// retrain makes the fits, and keeps them where they are kept: ErrElsewhere where others make some of them.
-func (j *Job) retrain(ctx context.Context, r Retraining, settings refit.RetrainSettings) (*refit.Retraining,
+// fits makes the fits, and keeps them where they are kept: ErrElsewhere where others make some of them.
+func (how *Retraining) fits(ctx context.Context, j *Job, settings refit.RetrainSettings) (*refit.Retraining,
 	error) {
 	end := func(bool) error { return nil }
 	if j.Keep != nil {
-		period := r.Scheme.Period()
+		period := how.Scheme.Period()
 		var err error
-		if _, end, err = j.Keep("retrain\n"+j.Key(r.Scheme, r.Method.String(), r.Seed), j.Sites(),
+		if _, end, err = j.Keep("retrain\n"+j.Key(how.Scheme, how.Method.String(), how.Seed), j.Sites(),
 			(settings.Resamples+period-1)/period*period, j.Set.Name, &settings.Settings); err != nil {
 			return nil, err
 		}
 	}
-	result, err := refit.Retrain(ctx, j.Model, r.Method, r.Scheme, settings)
+	result, err := refit.Retrain(ctx, j.Model, how.Method, how.Scheme, settings)
 	if err == nil {
 		if err = end(result.Status == retrain.Complete); err != nil {
 			err = cmp.Or(ctx.Err(), err)
@@ -103,8 +103,8 @@ func draws(m *model.Model, r *refit.Retraining, seed uint64) report.Draws {
 		Workers: r.Stats.Workers, Empty: r.Empty, OneClass: r.OneClass, Skipped: len(r.Skipped)}
 }
 
-// retrained is what a report says of a retraining.
-func (j *Job) retrained(how Retraining, result *refit.Retraining) *report.Retraining {
+// report is what a document says of the fits.
+func (how *Retraining) report(j *Job, result *refit.Retraining) *report.Retraining {
 	left := result.Tests[0]
 	r := &report.Retraining{
 		Command: "retrain", Subject: j.Subject, Resampling: Resampling(how.Scheme, j.Set.N()),

@@ -29,7 +29,7 @@ func (j *Job) Rows(ctx context.Context, s Settings) (*report.Rows, error) {
 		Outcome:  outcome(j.Model, s.Scheme, append(warnings, solution.Warnings...)...)}
 	mean := solution.OutOfBag().Mean
 	_, each := solution.LeftOut(j.Test)
-	wrong, err := j.doubt(solution, mean)
+	wrong, err := doubt(j, solution, mean)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (j *Job) Rows(ctx context.Context, s Settings) (*report.Rows, error) {
 	if err != nil && ctx.Err() == nil {
 		warn(&r.Warnings, "no influence: "+err.Error())
 	}
-	twins, targets := j.twins(), j.targets()
+	twins, targets := twinsOf(j), j.targets()
 	r.Rows = rowsOf(j.Set, func(i int, row *report.Row) {
 		y := targets[i]
 		row.Target, row.Predicted = null.Float(y), null.Float(mean[i]+j.TargetMean)
@@ -98,7 +98,7 @@ func (c *Classes) Rows(ctx context.Context, s Settings) (*report.Rows, error) {
 // doubt is the probability that a label is another: of those of left-out examples, by the theory. Of a number
 // it is the share of examples whose target is nearer to what models without them predict, in units of the
 // spread there.
-func (j *Job) doubt(solution *solver.Solution, mean []float64) ([]float64, error) {
+func doubt(j *Job, solution *solver.Solution, mean []float64) ([]float64, error) {
 	doubt := make([]float64, len(mean))
 	if j.labels() {
 		p, err := predict.ProbabilitiesOf(j.Model, solution)
@@ -131,9 +131,9 @@ func (j *Job) doubt(solution *solver.Solution, mean []float64) ([]float64, error
 	return doubt, nil
 }
 
-// twins are, for every example, the number of the first one with the same input and another label; NaN for
+// twinsOf are, for every example, the number of the first one with the same input and another label; NaN for
 // none.
-func (j *Job) twins() []float64 {
+func twinsOf(j *Job) []float64 {
 	twins, first := slices.Repeat([]float64{math.NaN()}, len(j.Site)), map[[2]int]int{}
 	if !j.labels() {
 		return twins

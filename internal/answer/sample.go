@@ -38,19 +38,19 @@ const heldOut = 20_000
 // addLearningCurve quotes the error of a model trained on all rows where the job has a sample of them: that
 // of models trained on quarters, halves and all of the sample, at rows outside of it, continued by a power
 // law.
-func (j *Job) addLearningCurve(ctx context.Context, e *report.Estimate) error {
-	in := j.Others.Head(heldOut)
+func (a *estimation) addLearningCurve(ctx context.Context) error {
+	e, in := a.e, a.Others.Head(heldOut)
 	curve := &report.LearningCurve{HeldOut: in.N()}
 	var sizes []calibration.SizeError
 	for parts := 4; parts >= 1; parts /= 2 {
 		at := calibration.SizeError{Ratio: 1 / float64(parts), Each: make([]float64, in.N())}
 		means := make([]float64, parts)
 		for part := range parts {
-			j.Progress("models of parts of the sample", len(sizes), 3)
+			a.Progress("models of parts of the sample", len(sizes), 3)
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			each, err := j.partLosses(part, parts, in)
+			each, err := a.partLosses(part, parts, in)
 			if err != nil {
 				e.Warnings = append(e.Warnings, "the error is that of a model of the sample, not of all rows: "+
 					err.Error())
@@ -64,44 +64,45 @@ func (j *Job) addLearningCurve(ctx context.Context, e *report.Estimate) error {
 			at.SE = sizes[0].SE
 		}
 		sizes = append(sizes, at)
-		curve.Sizes, curve.Errors = append(curve.Sizes, j.Set.N()/parts), append(curve.Errors, at.Error)
+		curve.Sizes, curve.Errors = append(curve.Sizes, a.Set.N()/parts), append(curve.Errors, at.Error)
 	}
 	e.LearningCurve = curve
-	if growth := calibration.NewGrowth(sizes, j.Set.N(), j.Set.N(), j.Subject.RowsTotal); growth != nil {
+	if growth := calibration.NewGrowth(sizes, a.Set.N(), a.Set.N(), a.Subject.RowsTotal); growth != nil {
 		last := sizes[2].Each
 		se := null.Float(math.Hypot(float64(growth.FallSE), stat.StdErr(stat.StdDev(last, nil),
 			float64(len(last)))))
 		e.Quote = report.Quote{Error: growth.Then, ErrorSE: &se}
-		e.Quality = j.quality(e.Quote.Error, e.Examples.Each)
+		e.Quality = a.quality(e.Quote.Error, e.Examples.Each)
 	}
-	e.Time.AllRows = j.timeOfAll(e)
+	e.Time.AllRows = a.timeOfAll()
 	return nil
 }
 
 // timeOfAll is what the estimate would take with all rows, from the numbers of operations.
-func (j *Job) timeOfAll(e *report.Estimate) float64 {
-	growth := float64(j.Subject.RowsTotal) / float64(j.Set.N())
+func (a *estimation) timeOfAll() float64 {
+	e := a.e
+	growth := float64(a.Subject.RowsTotal) / float64(a.Set.N())
 	seconds := e.Time.Gram + e.Time.Fit + e.Time.Solve
 	if e.Refined != nil {
 		seconds += e.Refined.Time.Total
 	}
-	if j.Form() == model.Exact {
+	if a.Form() == model.Exact {
 		return seconds * growth * growth * growth
 	}
 	return seconds * growth
 }
 
 // partLosses are the test losses at in of the model of one part of the sample.
-func (j *Job) partLosses(part, parts int, in *dataset.Set) ([]float64, error) {
+func (a *estimation) partLosses(part, parts int, in *dataset.Set) ([]float64, error) {
 	var rows []int
-	for i := part; i < j.Set.N(); i += parts {
+	for i := part; i < a.Set.N(); i += parts {
 		rows = append(rows, i)
 	}
-	spec := j.Spec
+	spec := a.Spec
 	spec.Set = spec.Set.Subset(rows)
 	f, err := predictionsOf(spec, in)
 	for i, v := range f {
-		f[i] = j.Test.Value(v+j.TargetMean, in.Y[i])
+		f[i] = a.Test.Value(v+a.TargetMean, in.Y[i])
 	}
 	return f, err
 }

@@ -73,10 +73,11 @@ func (j *Targets) Estimate(ctx context.Context, s Settings) (report.Answer, erro
 		if err != nil {
 			return nil, err
 		}
-		e, err := t.estimateAt(ctx, s, solution, began)
+		a, err := t.estimateAt(ctx, s, solution, began)
 		if err != nil {
 			return nil, err
 		}
+		e := a.e
 		if began = time.Now(); e.Points == nil { // the targets are compared by left-out errors
 			e.Points = &report.Points{Names: t.Set.RowNames, Error: e.Examples.Each, OOBMean: solution.OutOfBag().Mean}
 			e.Points.Shift(t.TargetMean)
@@ -96,7 +97,7 @@ func (j *Targets) answers(command string, all []target, answer func(*target) (
 			return err
 		}
 		if t.rescale(a); command == "estimate" {
-			t.caution(a.(*report.Estimate))
+			caution(a.(*report.Estimate), t.Set)
 		}
 		r.Names, r.Targets[t.Name] = append(r.Names, t.Name), a
 		judged := a.Judged()

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"bootbench/internal/gp"
 	"bootbench/linalg"
 	"bootbench/resample"
@@ -52,11 +54,16 @@ func (m *Model) RankError(s *solver.Solution) float64 {
 	if factor == nil {
 		return 0
 	}
+	return cmp.Or(m.ofBound, 1) * rankErrorBound(factor, s.SitePrecision, m.Kernel.Jitter)
+}
+
+// rankErrorBound is the bound on the left-out error's change; the jitter is in the factor's residuals.
+func rankErrorBound(factor *linalg.LowRankPlusDiag, d []float64, jitter float64) float64 {
 	sum := 0.0
 	for i, delta := range factor.Residual() {
-		sum += s.SitePrecision[i] * math.Max(0, delta-m.Kernel.Jitter)
+		sum += d[i] * math.Max(0, delta-jitter)
 	}
-	return cmp.Or(m.ofBound, 1) * rankErrorFactor * sum / float64(max(1, factor.Rank()))
+	return rankErrorFactor * sum / float64(max(1, factor.Rank()))
 }
 
 // enough guesses for the square loss whether the left-out error is off by no more than the goal at the rank
@@ -66,17 +73,17 @@ func (m *Model) RankError(s *solver.Solution) float64 {
 func (m choice) enough(noise float64) func(*linalg.LowRankPlusDiag) bool {
 	count, mean := m.targets()
 	noise /= 2
+	d := floats.ScaleTo(make([]float64, len(count)), 1/noise, count)
 	var seen []rankedAnswer
 	return func(factor *linalg.LowRankPlusDiag) bool {
 		f, b, err := gp.FitByEngine(m.on(factor).Matrix(), noise, count, mean)
 		if err != nil {
 			return false
 		}
-		now := rankedAnswer{}
-		for i, delta := range factor.Residual() {
+		now := rankedAnswer{bound: rankErrorBound(factor, d, 0)}
+		for i := range f {
 			out := (mean[i] - f[i]) / b[i]
 			now.value += count[i] * out * out
-			now.bound += rankErrorFactor * count[i] / noise * delta / float64(factor.Rank())
 		}
 		seen = append(seen, now)
 		share := shareOfBound(seen)
@@ -115,15 +122,11 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 		return m, nil, nil
 	}
 	var seen []rankedAnswer
-	at, tightened, known, finest := m, 0, m.ofBound, m.Factor().Rank()
-	ends := false // the present rank will probably do
-	for rank := int(float64(finest) / math.Pow(rankStep, float64(m.rankSteps(settings)))); ; {
-		coarse := rank < finest
-		if coarse {
-			at = m.on(m.Factor().Truncate(rank))
-		}
-		roughly := settings
-		if coarse && !ends {
+	known, tightened, sure := m.ofBound, 0, false // that the present rank will do, probably
+	at := m.truncated(int(float64(m.Factor().Rank()) / math.Pow(rankStep, float64(m.rankSteps(settings)))))
+	for {
+		coarse, roughly := at.Factor().Rank() < m.Factor().Rank(), settings
+		if coarse && !sure {
 			roughly.Tolerance = max(settings.Tolerance, min(mostRough, m.rankGoal()))
 		}
 		s, err := at.solve(ctx, law, roughly)
@@ -135,19 +138,16 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 		at.ofBound = cmp.Or(shareOfBound(seen), known)
 		off := at.RankError(s)
 		settings.From = &solver.Solution{SitePrecision: s.SitePrecision, Cavity: s.Cavity} // without the old factor
-		if off <= m.rankGoal() {
+		switch {
+		case off <= m.rankGoal():
 			if roughly.Tolerance > settings.Tolerance {
 				s, err = at.solve(ctx, law, settings)
 			}
 			return at, s, err
-		}
-		if coarse {
-			if rank, ends = m.nextRank(at, s); rank == finest {
-				at = m
-			}
+		case coarse:
+			at, sure = m.nextRank(at, s)
 			continue
-		}
-		if m.grown { // the guess was wrong
+		case m.grown: // the guess was wrong
 			fine := m.on(m.K)
 			fine.grown, fine.byBound = false, true
 			k, err := choice{fine}.build()
@@ -158,7 +158,7 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 		}
 		var finer linalg.Kernel
 		if m.Spec.Storage == Auto {
-			finer, err = (choice{at}).finer(off, tightened)
+			finer, err = choice{at}.finer(off, tightened)
 		}
 		if tightened++; err != nil || finer == nil {
 			at.noteRankError(s, off)
@@ -170,24 +170,30 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 	}
 }
 
-// nextRank is the rank after that of a model whose answer is off by too much: rankStep times it, or less if
-// the bound there says that the goal will be met, which ends the search.
-func (m *Model) nextRank(at *Model, s *solver.Solution) (next int, ends bool) {
-	rank, finest := float64(at.Factor().Rank()), m.Factor().Rank()
+// truncated is the model on the first pivots of its factor: itself where it has no more.
+func (m *Model) truncated(rank int) *Model {
+	if rank >= m.Factor().Rank() {
+		return m
+	}
+	return m.on(m.Factor().Truncate(rank))
+}
+
+// nextRank is the model of the rank after that of one whose answer is off by too much: rankStep times it, or
+// less if the bound there says that the goal will be met.
+func (m *Model) nextRank(at *Model, s *solver.Solution) (next *Model, sure bool) {
+	rank, finest := float64(at.Factor().Rank()), float64(m.Factor().Rank())
 	for _, times := range []float64{1.1, 1.2, 1.3} {
-		next = int(times * rank)
-		if at.ofBound == 0 || next >= finest {
+		if next = m.truncated(int(times * rank)); at.ofBound == 0 || next == m {
 			break
 		}
-		finer := m.on(m.Factor().Truncate(next))
-		if finer.ofBound = at.ofBound; finer.RankError(s) <= nearGoal*m.rankGoal() {
+		if next.ofBound = at.ofBound; next.RankError(s) <= nearGoal*m.rankGoal() {
 			return next, true
 		}
 	}
-	if next = int(rankStep * rank); float64(next) < nearGoal*float64(finest) {
-		return next, false
+	if times := math.Floor(rankStep * rank); times < nearGoal*finest {
+		return m.truncated(int(times)), false
 	}
-	return finest, true
+	return m, true
 }
 
 // Ranks that Settle tries.

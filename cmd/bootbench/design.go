@@ -1,17 +1,19 @@
 package main
 
 import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/floats"
+
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/answer"
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/tune"
 	"bootbench/resample"
-	"fmt"
-	"gonum.org/v1/gonum/floats"
-	"math"
-	"slices"
-	"strings"
 )
 
 // checkScheme refuses what is wrong whatever DATA is.
@@ -34,42 +36,42 @@ func (o *options) checkScheme(ratios ...float64) error {
 
 // schemeOf is the scheme for n examples at a ratio.
 func (o *options) schemeOf(ratio float64, n int) (resample.Scheme, error) {
-	scheme, err := resample.ByName(o.scheme, resample.Options{Ratio: ratio, Folds: o.folds, N: n})
+	return o.schemeOver(resample.Design{N: n}, o.scheme, ratio)
+}
+
+// schemeOver is a scheme by its name at a ratio over a design.
+func (o *options) schemeOver(d resample.Design, name string, ratio float64) (resample.Scheme, error) {
+	s, err := d.Of(name, resample.Options{Ratio: ratio, Folds: o.folds})
 	if err != nil {
 		flag := "--ratio"
-		if o.scheme == "kfold" {
+		if d.Group != nil || d.Stratum != nil || d.Block > 0 {
+			flag = "--groups, --strata or --blocks"
+		} else if name == "kfold" {
 			flag = "--folds"
 		}
-		return nil, usage.Errorf("%s: %s", flag, strings.TrimPrefix(err.Error(), "resample: "))
+		err = usage.Errorf("%s: %s", flag, strings.TrimPrefix(err.Error(), "resample: "))
 	}
-	return scheme, nil
+	return s, err
 }
 
 // designed is the scheme at a ratio over the groups, strata and blocks of a data set; of labels with a small
 // class over the classes, unless a scheme was asked for.
 func (o *options) designed(ratio float64, set *dataset.Set) (resample.Scheme, error) {
-	n := set.N()
+	n, given := set.N(), o.Given("scheme")
 	d := resample.Design{N: n, Group: set.Groups, Stratum: set.Strata, Block: o.blocks}
 	if d.Block < 0 {
 		d.Block = int(math.Ceil(math.Cbrt(float64(n))))
 	}
-	if d.Group == nil && d.Stratum == nil && d.Block == 0 {
-		if o.Given("scheme") || !smallClass(set) {
-			return o.schemeOf(ratio, n)
-		}
+	if d.Group == nil && d.Stratum == nil && d.Block == 0 && !given && smallClass(set) {
 		d.Stratum = answer.ClassesOf(set.Y)
 	}
 	name := o.scheme
-	if name == (resample.Poisson{}).Name() && !o.Given("scheme") && (d.Stratum != nil || d.Block > 0) {
+	if name == (resample.Poisson{}).Name() && !given && (d.Stratum != nil || d.Block > 0) {
 		name = resample.Multinomial{}.Name()
 	}
-	s, err := d.Of(name, resample.Options{Ratio: ratio, Folds: o.folds})
-	if err != nil {
-		return nil, usage.Errorf("--groups, --strata or --blocks: %s", strings.TrimPrefix(err.Error(),
-			"resample: "))
-	}
+	s, err := o.schemeOver(d, name, ratio)
 	switch {
-	case !resample.IsDependent(s):
+	case err != nil || !resample.IsDependent(s):
 	case o.Given("refine") && o.asked.Refine.Resamples == 0:
 		err = usage.Errorf("--refine none: where groups or blocks are drawn the theory does not hold, and exact " +
 			"resamples answer: take --refine auto")

@@ -2,8 +2,7 @@ package batch
 
 import (
 	"context"
-	"fmt"
-	"math"
+	"errors"
 	"sync/atomic"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -84,11 +83,13 @@ func New(theory Theory, p Problem, extra blas64.General, newExact func() (train.
 	if err := p.Site.Check(p.N, len(surrogate.c)); err != nil {
 		return nil, err
 	}
-	t := &Trainer{surrogate: surrogate, examples: newExamples(p, len(surrogate.c)), extra: extra,
-		newExact: newExact}
-	if t.settings, err = s.withDefaults(); err != nil {
+	err = errors.Join(train.Default("the tolerance", &s.Tolerance, DefaultTolerance),
+		train.Default("the limit of iterations", &s.MaxIterations, DefaultMaxIterations))
+	if err != nil {
 		return nil, err
 	}
+	t := &Trainer{surrogate: surrogate, examples: newExamples(p, len(surrogate.c)), settings: s, extra: extra,
+		newExact: newExact}
 	if t.settings.Tolerance < singleTolerance || !surrogate.suitsSingle() {
 		t.NewBlock = newBlocks[float64](t)
 		surrogate.boundRounding(doubleRounding)
@@ -97,20 +98,6 @@ func New(theory Theory, p Problem, extra blas64.General, newExact func() (train.
 		surrogate.boundRounding(singleRounding)
 	}
 	return t, nil
-}
-
-func (s Settings) withDefaults() (Settings, error) {
-	if s.Tolerance == 0 {
-		s.Tolerance = DefaultTolerance
-	}
-	if s.MaxIterations == 0 {
-		s.MaxIterations = DefaultMaxIterations
-	}
-	if !(s.Tolerance > 0) || math.IsInf(s.Tolerance, 1) || s.MaxIterations < 1 {
-		return s, fmt.Errorf("batch training to a tolerance of %v in at most %d iterations cannot be done",
-			s.Tolerance, s.MaxIterations)
-	}
-	return s, nil
 }
 
 // Bytes is the memory of training blocks of so many fits in single precision, one for each worker.

@@ -1,7 +1,7 @@
 package retrain
 
 import (
-	"fmt"
+	"errors"
 	"runtime"
 
 	"bootbench/internal/train"
@@ -64,23 +64,16 @@ type Settings struct {
 	Progress func(done, total int)
 }
 
-// withDefaults fills in the defaults, for a scheme of that period, and refuses negative numbers.
+// withDefaults fills in the defaults, for a plan of that period, and refuses negative numbers.
 func (s Settings) withDefaults(period int) (Settings, error) {
-	if s.Resamples < 0 || s.Workers < 0 || s.First < 0 {
-		return s, fmt.Errorf("cannot retrain on %d resamples from number %d on with %d workers", s.Resamples,
-			s.First, s.Workers)
-	}
 	if period > 1 {
 		s.MaxSkipped = 0
 	}
-	if s.Resamples == 0 {
-		s.Resamples = (DefaultResamples + period - 1) / period * period
-	}
-	if s.Workers == 0 {
-		s.Workers = runtime.GOMAXPROCS(0)
-	}
+	err := errors.Join(
+		train.Default("the number of resamples", &s.Resamples, (DefaultResamples+period-1)/period*period),
+		train.Default("the number of workers", &s.Workers, runtime.GOMAXPROCS(0)))
 	s.Workers = min(s.Workers, s.Resamples)
-	return s, nil
+	return s, err
 }
 
 // inputs is how many predictions a fit makes.

@@ -512,9 +512,8 @@ func TestBadInputIsRefused(t *testing.T) {
 		{p: change(func(p *retrain.Problem) { p.Site = p.Site[:4] }), gp: learner, says: "has length 4"},
 		{p: change(func(p *retrain.Problem) { p.Sites = 2 }), gp: learner, says: "example 3 is on site 3 of 2"},
 		{p: change(func(p *retrain.Problem) { p.Site = nil }), gp: learner, says: "do not fit 3 sites"},
-		{p: good, gp: learner, s: retrain.Settings{Resamples: -1}, says: "-1 resamples"},
-		{p: good, gp: learner, s: retrain.Settings{Workers: -2}, says: "-2 workers"},
-		{p: good, gp: learner, s: retrain.Settings{First: -1}, says: "from number -1"},
+		{p: good, gp: learner, s: retrain.Settings{Resamples: -1}, says: "resamples must be positive, got -1"},
+		{p: good, gp: learner, s: retrain.Settings{Workers: -2}, says: "workers must be positive, got -2"},
 		{p: good, gp: process{learner.kernel, -1, learner.cross}, says: "noise"},
 	} {
 		r, err := retrain.Run(context.Background(), c.p, c.gp.trainers(c.p), c.s)

@@ -23,11 +23,8 @@ type Solved struct {
 // NewSolved inverts the matrix of a model of the square loss without a bias, n^3 operations and 16 n^2 bytes.
 // Of dense inputs, all of which differ. Every error is bad input.
 func NewSolved(spec model.Spec) (*Solved, error) {
-	m, err := model.Build(spec)
+	m, err := buildSolvable(spec)
 	if err != nil {
-		return nil, err
-	}
-	if err := solvable(m); err != nil {
 		return nil, err
 	}
 	s := &Solved{spec: m.Spec, mean: m.TargetMean}
@@ -44,14 +41,14 @@ func NewSolved(spec model.Spec) (*Solved, error) {
 	return s, nil
 }
 
-// solvable refuses models whose inverse NewSolved and Append do not have.
-func solvable(m *model.Model) error {
-	if CanDowndate(m) && !m.Bias && m.Set.Sparse == nil {
-		return nil
+// buildSolvable builds a model, unless NewSolved and Append do not have its inverse.
+func buildSolvable(spec model.Spec) (*model.Model, error) {
+	m, err := model.Build(spec)
+	if err == nil && !(CanDowndate(m) && !m.Bias && m.Set.Sparse == nil) {
+		err = model.InputError(errors.New("examples are left out and added by the inverse of the square loss " +
+			"without a bias, on dense inputs that differ"))
 	}
-	return model.InputError(errors.New(
-		"examples are left out and added by the inverse of the square loss without a bias, on dense inputs that " +
-			"differ"))
+	return m, err
 }
 
 // N is the number of examples.
@@ -90,10 +87,7 @@ func (s *Solved) Append(more *dataset.Set) error {
 	set.RowNames, set.Groups, set.Strata, set.Folds = nil, nil, nil, nil
 	spec := s.spec
 	spec.Set = &set
-	m, err := model.Build(spec)
-	if err == nil {
-		err = solvable(m)
-	}
+	m, err := buildSolvable(spec)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package resample
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -29,58 +30,39 @@ type Options struct {
 // ByName returns the scheme of that name. It refuses options out of range, before anything is computed.
 // Schemes of fixed size draw the nearest integer to Ratio N examples.
 func ByName(name string, o Options) (Scheme, error) {
-	if err := o.check(name); err != nil {
-		return nil, err
+	refuse := func(format string, args ...any) (Scheme, error) {
+		return nil, fmt.Errorf("resample: "+format, args...)
 	}
-	switch name {
-	case "poisson":
-		return Poisson{Ratio: o.Ratio}, nil
-	case "bernoulli":
-		return Bernoulli{Rate: o.Ratio}, nil
-	case "bayesian":
-		return Bayesian{N: o.N, Shape: o.Ratio}, nil
-	case "kfold":
+	replaced := name == "poisson" || name == "multinomial"
+	switch size := math.Round(o.Ratio * float64(o.N)); {
+	case o.N < 1:
+		return refuse("cannot draw from %d examples", o.N)
+	case !slices.Contains(Names(), name):
+		return refuse("unknown scheme %q (known: %s)", name, strings.Join(Names(), ", "))
+	case name == "kfold" && (o.Folds < 2 || o.Folds > o.N):
+		return refuse("cross-validation of %d examples takes 2 to %[1]d folds, got %d", o.N, o.Folds)
+	case name == "kfold":
 		return KFold{Folds: o.Folds, N: o.N}, nil
-	}
-	size := int(math.Round(o.Ratio * float64(o.N)))
-	if size < 1 {
-		return nil, fmt.Errorf("resample: ratio %g of %d examples leaves resamples without a draw", o.Ratio, o.N)
-	}
-	if name == "multinomial" {
-		return Multinomial{Size: size, N: o.N}, nil
-	}
-	return Subsample{Size: size, N: o.N}, nil
-}
-
-// check reports the first option that the scheme of that name cannot take.
-func (o Options) check(name string) error {
-	if o.N < 1 {
-		return fmt.Errorf("resample: cannot draw from %d examples", o.N)
-	}
-	switch name {
-	case "bayesian":
-		if !(o.Ratio >= leastShape && o.Ratio <= maxRatio) {
-			return fmt.Errorf("resample: the shape of Bayesian weights, the ratio, must be from %g to %g, got %g",
-				leastShape, maxRatio, o.Ratio)
-		}
-	case "poisson", "multinomial":
-		if !(o.Ratio > 0 && o.Ratio <= maxRatio) {
-			return fmt.Errorf("resample: ratio S/N must be above 0 and at most %g, got %g", maxRatio, o.Ratio)
-		}
-	case "bernoulli", "subsample":
-		if !(o.Ratio > 0 && o.Ratio <= 1) {
-			return fmt.Errorf("resample: subsampling without replacement takes a rate S/N above 0 and at most 1, "+
-				"got %g", o.Ratio)
-		}
-	case "kfold":
-		if o.Folds < 2 || o.Folds > o.N {
-			return fmt.Errorf("resample: cross-validation of %d examples takes 2 to %d folds, got %d", o.N, o.N,
-				o.Folds)
-		}
+	case name == "bayesian" && !(o.Ratio >= leastShape && o.Ratio <= maxRatio):
+		return refuse("the shape of Bayesian weights, the ratio, must be from %g to %g, got %g", leastShape,
+			maxRatio, o.Ratio)
+	case name == "bayesian":
+		return Bayesian{N: o.N, Shape: o.Ratio}, nil
+	case replaced && !(o.Ratio > 0 && o.Ratio <= maxRatio):
+		return refuse("ratio S/N must be above 0 and at most %g, got %g", maxRatio, o.Ratio)
+	case !replaced && !(o.Ratio > 0 && o.Ratio <= 1):
+		return refuse("subsampling without replacement takes a rate S/N above 0 and at most 1, got %g", o.Ratio)
+	case name == "poisson":
+		return Poisson{Ratio: o.Ratio}, nil
+	case name == "bernoulli":
+		return Bernoulli{Rate: o.Ratio}, nil
+	case size < 1:
+		return refuse("ratio %g of %d examples leaves resamples without a draw", o.Ratio, o.N)
+	case name == "multinomial":
+		return Multinomial{Size: int(size), N: o.N}, nil
 	default:
-		return fmt.Errorf("resample: unknown scheme %q (known: %s)", name, strings.Join(Names(), ", "))
+		return Subsample{Size: int(size), N: o.N}, nil
 	}
-	return nil
 }
 
 // Check refuses a distribution under which no resample has examples, as of a scheme that was

@@ -225,16 +225,10 @@ func (p *predictor) patchWidthAt(row float64) float64 {
 // fill evaluates the table at fields in the window, from one on in equal steps.
 func (w *tableWindow) fill(v []averaged, from, step float64) {
 	for i := range v {
-		patch, x := w.place(from + step*float64(i))
-		v[i] = clenshaw(w.terms[patch], x)
+		place := (from + step*float64(i)) / w.width
+		patch := min(max(0, int(math.Floor(place))-w.first), len(w.terms)-1)
+		v[i] = clenshaw(w.terms[patch], 2*(place-float64(w.first+patch))-1)
 	}
-}
-
-// place is the number of a field's patch in the window, and where in it the field lies, from -1 to 1.
-func (w *tableWindow) place(h float64) (patch int, x float64) {
-	place := h / w.width
-	patch = min(max(0, int(math.Floor(place))-w.first), len(w.terms)-1)
-	return patch, 2*(place-float64(w.first+patch)) - 1
 }
 
 // patch returns a patch, and makes it where it is missing.

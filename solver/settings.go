@@ -1,6 +1,7 @@
 package solver
 
 import (
+	"cmp"
 	"fmt"
 
 	"bootbench/linalg"
@@ -52,12 +53,8 @@ const DefaultTolerance = 1e-6
 const DefaultMaxSweeps = 1000
 
 func (s Settings) withDefaults(sites int) (Settings, error) {
-	if s.Tolerance == 0 {
-		s.Tolerance = DefaultTolerance
-	}
-	if s.MaxSweeps == 0 {
-		s.MaxSweeps = DefaultMaxSweeps
-	}
+	s.Tolerance = cmp.Or(s.Tolerance, DefaultTolerance)
+	s.MaxSweeps = cmp.Or(s.MaxSweeps, DefaultMaxSweeps)
 	if s.Engine == nil {
 		s.Engine = linalg.Kernel.Engine
 	}

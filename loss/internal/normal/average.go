@@ -26,8 +26,9 @@ type Function func(x float64) Terms
 
 // Quadrature over the standard normal.
 const (
-	reach    = 8 // leaves out 1e-15 of the mass
-	maxLevel = 4 // trapezoid steps of 2, 1, ..., 1/8
+	reach     = 8.0 // leaves out 1e-15 of the mass
+	firstStep = 2.0 // of the trapezoid rule
+	lastStep  = 0.125
 )
 
 // Average computes the averages of the terms over the standard normal to tol, absolutely, if the terms have
@@ -38,43 +39,35 @@ func Average(g Function, tol, noise float64) Terms {
 	}
 	var cuts []float64
 	for x := -reach; x <= reach; x++ {
-		cuts = append(cuts, float64(x))
+		cuts = append(cuts, x)
 	}
 	return Integrate(g, cuts, 0.02*tol+30*noise)
-}
-
-func (t Terms) over(mass float64) Terms {
-	for i := range t {
-		t[i] /= mass
-	}
-	return t
 }
 
 // halvedTrapezoid halves the step of the trapezoid rule until that changes no more than tol. Its error falls
 // faster than any power of the step where f is analytic. ok is false if it does not converge.
 func halvedTrapezoid(g Function, tol float64) (mean Terms, ok bool) {
-	var sum, before Terms
+	var sum Terms
 	mass := 0.0
-	for level := range maxLevel + 1 {
-		step := math.Ldexp(2, -level)
-		first, stride := step, 2*step // the points between the last ones
-		if level == 0 {
-			first, stride = 0, step
+	add := func(x float64) {
+		mass += PDF(x)
+		sum.add(PDF(x), g(x))
+	}
+	for _, x := range []float64{0, 4, -4, 8, -8} {
+		add(x)
+	}
+	for step := firstStep; step >= lastStep; step /= 2 {
+		for x := step; x <= reach; x += 2 * step { // the points between the last ones
+			add(x)
+			add(-x)
 		}
-		for x := first; x <= reach; x += stride {
-			w := PDF(x)
-			mass += w
-			sum.add(w, g(x))
-			if x > 0 {
-				mass += w
-				sum.add(w, g(-x))
-			}
+		before := mean
+		for i, v := range sum {
+			mean[i] = v / mass
 		}
-		mean = sum.over(mass)
-		if level > 0 && mean.maxDiff(before) <= tol {
+		if mean.maxDiff(before) <= tol {
 			return mean, true
 		}
-		before = mean
 	}
 	return mean, false
 }

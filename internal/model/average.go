@@ -20,19 +20,19 @@ import (
 // warning says so, and unless rank or RankTol are the user's the status is TooCoarse. See Settle.
 func (m *Model) Solve(ctx context.Context, law resample.CountDistribution,
 	settings solver.Settings) (*solver.Solution, error) {
-	s, err := m.solve(ctx, law, settings)
+	s, err := ranks{m}.solve(ctx, law, settings)
 	if err == nil && s.Status == solver.Converged {
 		if off := m.RankError(s); off > m.rankGoal() {
-			m.noteRankError(s, off)
+			ranks{m}.note(s, off)
 		}
 	}
 	return s, err
 }
 
 // solve is Solve without a word on the rank.
-func (m *Model) solve(ctx context.Context, law resample.CountDistribution,
+func (m ranks) solve(ctx context.Context, law resample.CountDistribution,
 	settings solver.Settings) (*solver.Solution, error) {
-	if err := m.CheckLaw(law); err != nil {
+	if err := CheckLaw(m.Loss, law); err != nil {
 		return nil, err
 	}
 	if settings.MaxBytes == 0 {
@@ -48,8 +48,8 @@ func (m *Model) solve(ctx context.Context, law resample.CountDistribution,
 }
 
 // CheckLaw refuses real weights for hard margins, which know only whether a weight is above 0.
-func (m *Model) CheckLaw(law resample.CountDistribution) error {
-	_, hard := m.Loss.(loss.HardMargin)
+func CheckLaw(l loss.Loss, law resample.CountDistribution) error {
+	_, hard := l.(loss.HardMargin)
 	if _, real := law.(resample.Bayesian); hard && real {
 		return InputError(errors.New(
 			"every resample of Bayesian weights has the same hard margin, that of all examples: " +
@@ -90,7 +90,7 @@ func (m *Model) SolveRoughly(ctx context.Context, law resample.CountDistribution
 	if err != nil {
 		return nil, err
 	}
-	coarse, err := m.on(factor).solve(ctx, law, solver.Settings{Tolerance: roughTolerance})
+	coarse, err := ranks{m.on(factor)}.solve(ctx, law, solver.Settings{Tolerance: roughTolerance})
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (m *Model) SolveRoughly(ctx context.Context, law resample.CountDistribution
 	}
 	settings.MaxSweeps = 1
 	settings.From = &solver.Solution{SitePrecision: coarse.SitePrecision, Cavity: coarse.Cavity}
-	s, err := m.solve(ctx, law, settings)
+	s, err := ranks{m}.solve(ctx, law, settings)
 	if err == nil {
 		s.Warnings = nil // that it has not converged
 	}

@@ -99,7 +99,7 @@ const (
 )
 
 // checkKernel refuses a kernel matrix that no command could use. It overwrites the scratch triangle.
-func (m *Model) checkKernel() error {
+func (m choice) checkKernel() error {
 	diagonal := make([]float64, m.Sites())
 	switch {
 	case m.Form() == Exact:
@@ -117,7 +117,7 @@ func (m *Model) checkKernel() error {
 				"scale it", m.Set.Name, m.First[site]+1, k, leastDiagonal, mostDiagonal)
 		}
 	}
-	if err := checkHardMargins(m, diagonal); err != nil {
+	if err := checkHardMargins(m.Model, diagonal); err != nil {
 		return err
 	}
 	if m.Kernel.Kind != kernel.Precomputed || m.Form() != Exact {

@@ -45,11 +45,11 @@ const (
 	worthRank = 4
 )
 
-// choice makes the kernel matrix of a model, in the form that its specification asks for.
+// choice makes a model with its kernel matrix, in the form that the specification asks for.
 type choice struct{ *Model }
 
-// build is the kernel matrix in that form.
-func (m choice) build() (linalg.Kernel, error) {
+// matrix is the kernel matrix in that form.
+func (m choice) matrix() (linalg.Kernel, error) {
 	switch m.Spec.Storage {
 	case LowRank:
 		k, err := m.approximate()

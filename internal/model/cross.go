@@ -22,7 +22,7 @@ const batchBytes = 16 << 20
 // of the data set; they get no jitter. Inputs that do not fit are an error that wraps ErrInput; f's error
 // ends the walk and is returned as it is.
 func (m *Model) Cross(in *dataset.Inputs, f func(first int, rows []float64) error) error {
-	return m.described().walk(in, func(first int, rows []float64) error {
+	return described(m).walk(in, func(first int, rows []float64) error {
 		if m.Factor() != nil {
 			m.Factor().Coordinates(rows)
 		}
@@ -31,7 +31,7 @@ func (m *Model) Cross(in *dataset.Inputs, f func(first int, rows []float64) erro
 }
 
 // described is the kernel with the sites that describe a new input: all of them, or the pivots of a factor.
-func (m *Model) described() *inputKernel {
+func described(m *Model) *inputKernel {
 	k := &inputKernel{spec: m.Kernel, transform: m.transform, inputs: m.inputs, chosen: m.First,
 		examples: m.Set.N()}
 	if m.Factor() == nil {
@@ -136,13 +136,13 @@ func (m *Model) CrossAll(in *dataset.Inputs) (blas64.General, error) {
 	}
 	all.Data = make([]float64, all.Rows*all.Cols)
 	return all, m.Cross(in, func(first int, rows []float64) error {
-		copy(all.Data[first*all.Stride:], m.vectors(rows).Data)
+		copy(all.Data[first*all.Stride:], vectors(m, rows).Data)
 		return nil
 	})
 }
 
 // vectors are the kernel vectors with all sites that rows of Cross stand for.
-func (m *Model) vectors(rows []float64) blas64.General {
+func vectors(m *Model, rows []float64) blas64.General {
 	factor, width := m.Factor(), m.Sites()
 	if factor != nil {
 		width = max(1, factor.Rank())
@@ -159,7 +159,7 @@ func (m *Model) vectors(rows []float64) blas64.General {
 // sites and its response G(x, .) = k(x)'(I + diag(d) K)^-1.
 func (m *Model) EachResponse(engine linalg.Engine, in *dataset.Inputs, f func(p int, k, g []float64)) error {
 	return m.Cross(in, func(first int, rows []float64) error {
-		cross := m.vectors(rows)
+		cross := vectors(m, rows)
 		response := linalg.Responses(engine, cross)
 		linalg.Parallel(response.Rows, func(p int) {
 			f(first+p, cross.Data[p*cross.Stride:][:cross.Cols], response.Data[p*response.Stride:][:response.Cols])

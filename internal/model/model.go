@@ -125,7 +125,7 @@ const precomputedTolerance = 1e-9
 // ErrInput, or linalg.ErrMemory when the matrices would not fit.
 func Build(spec Spec) (*Model, error) {
 	m := &Model{Spec: spec}
-	err := m.build()
+	err := choice{m}.build()
 	switch {
 	case errors.Is(err, linalg.ErrMemory):
 		return nil, err
@@ -135,7 +135,8 @@ func Build(spec Spec) (*Model, error) {
 	return m, nil
 }
 
-func (m *Model) build() error {
+// build finds the sites and holds the kernel matrix.
+func (m choice) build() error {
 	if err := m.Spec.check(); err != nil {
 		return err
 	}
@@ -148,7 +149,7 @@ func (m *Model) build() error {
 	if err := m.prepare(); err != nil {
 		return err
 	}
-	k, err := choice{m}.build()
+	k, err := m.matrix()
 	if err != nil {
 		return err
 	}
@@ -211,7 +212,7 @@ func sites(s *Spec) (site, first []int) {
 const notStandardized = "sparse features are taken as they are: to subtract their means would fill the matrix"
 
 // prepare standardises the inputs, unless they are sparse, and readies them for the kernel.
-func (m *Model) prepare() (err error) {
+func (m choice) prepare() (err error) {
 	if m.Kernel.Kind == kernel.Precomputed {
 		return nil
 	}
@@ -247,8 +248,8 @@ func quadratic(l loss.Loss) bool {
 	return err == nil && ok
 }
 
-// targets is the number, or weight, of the examples and the mean target of each site.
-func (m *Model) targets() (count, mean []float64) {
+// siteTargets is the number, or weight, of the examples and the mean target of each site.
+func siteTargets(m *Model) (count, mean []float64) {
 	count, mean = make([]float64, m.Sites()), make([]float64, m.Sites())
 	train.Sites(m.Site).Merge(m.Set.Y, m.Set.Weights, count, mean)
 	return count, mean

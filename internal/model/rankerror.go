@@ -71,7 +71,7 @@ func rankErrorBound(factor *linalg.LowRankPlusDiag, d []float64, jitter float64)
 // (y - f)/b, at this rank and those before. That costs one refresh. Examples count twice, so that resamples
 // of twice the data meet the goal, too. With little noise the guess can be wrong: Settle looks at the answer.
 func (m choice) enough(noise float64) func(*linalg.LowRankPlusDiag) bool {
-	count, mean := m.targets()
+	count, mean := siteTargets(m.Model)
 	noise /= 2
 	d := floats.ScaleTo(make([]float64, len(count)), 1/noise, count)
 	var seen []rankedAnswer
@@ -92,9 +92,12 @@ func (m choice) enough(noise float64) func(*linalg.LowRankPlusDiag) bool {
 	}
 }
 
-// noteRankError says in the answer how coarse the factor is. It is no answer to a goal
+// ranks are the ranks that the factor of a model may have.
+type ranks struct{ *Model }
+
+// note says in the answer how coarse the factor is. It is no answer to a goal
 // that was given, or that Auto keeps.
-func (m *Model) noteRankError(s *solver.Solution, off float64) {
+func (m ranks) note(s *solver.Solution, off float64) {
 	change := "more than 100%"
 	if off <= 1 {
 		change = fmt.Sprintf("%.4g%%", 100*off)
@@ -123,34 +126,35 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 	}
 	var seen []rankedAnswer
 	known, tightened, sure := m.ofBound, 0, false // that the present rank will do, probably
-	at := m.truncated(int(float64(m.Factor().Rank()) / math.Pow(rankStep, float64(m.rankSteps(settings)))))
+	search := ranks{m}
+	at := search.truncated(int(float64(m.Factor().Rank()) / math.Pow(rankStep, float64(search.steps(settings)))))
 	for {
 		coarse, roughly := at.Factor().Rank() < m.Factor().Rank(), settings
 		if coarse && !sure {
 			roughly.Tolerance = max(settings.Tolerance, min(mostRough, m.rankGoal()))
 		}
-		s, err := at.solve(ctx, law, roughly)
+		s, err := ranks{at}.solve(ctx, law, roughly)
 		if err != nil || s.Status != solver.Converged {
 			return at, s, err
 		}
 		at.ofBound = 0
-		seen = append(seen, at.rankedAnswer(s))
+		seen = append(seen, ranks{at}.answer(s))
 		at.ofBound = cmp.Or(shareOfBound(seen), known)
 		off := at.RankError(s)
 		settings.From = &solver.Solution{SitePrecision: s.SitePrecision, Cavity: s.Cavity} // without the old factor
 		switch {
 		case off <= m.rankGoal():
 			if roughly.Tolerance > settings.Tolerance {
-				s, err = at.solve(ctx, law, settings)
+				s, err = ranks{at}.solve(ctx, law, settings)
 			}
 			return at, s, err
 		case coarse:
-			at, sure = m.nextRank(at, s)
+			at, sure = search.next(at, s)
 			continue
 		case m.grown: // the guess was wrong
 			fine := m.on(m.K)
 			fine.grown, fine.byBound = false, true
-			k, err := choice{fine}.build()
+			k, err := choice{fine}.matrix()
 			if fine.hold(k); err != nil || fine.Form() == Exact {
 				return fine, nil, err
 			}
@@ -161,7 +165,7 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 			finer, err = choice{at}.finer(off, tightened)
 		}
 		if tightened++; err != nil || finer == nil {
-			at.noteRankError(s, off)
+			ranks{at}.note(s, off)
 			return at, s, err
 		}
 		if at = at.on(finer); at.Form() == Exact {
@@ -171,19 +175,19 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 }
 
 // truncated is the model on the first pivots of its factor: itself where it has no more.
-func (m *Model) truncated(rank int) *Model {
+func (m ranks) truncated(rank int) *Model {
 	if rank >= m.Factor().Rank() {
-		return m
+		return m.Model
 	}
 	return m.on(m.Factor().Truncate(rank))
 }
 
-// nextRank is the model of the rank after that of one whose answer is off by too much: rankStep times it, or
+// next is the model of the rank after that of one whose answer is off by too much: rankStep times it, or
 // less if the bound there says that the goal will be met.
-func (m *Model) nextRank(at *Model, s *solver.Solution) (next *Model, sure bool) {
+func (m ranks) next(at *Model, s *solver.Solution) (next *Model, sure bool) {
 	rank, finest := float64(at.Factor().Rank()), float64(m.Factor().Rank())
 	for _, times := range []float64{1.1, 1.2, 1.3} {
-		if next = m.truncated(int(times * rank)); at.ofBound == 0 || next == m {
+		if next = m.truncated(int(times * rank)); at.ofBound == 0 || next == m.Model {
 			break
 		}
 		if next.ofBound = at.ofBound; next.RankError(s) <= nearGoal*m.rankGoal() {
@@ -193,7 +197,7 @@ func (m *Model) nextRank(at *Model, s *solver.Solution) (next *Model, sure bool)
 	if times := math.Floor(rankStep * rank); times < nearGoal*finest {
 		return m.truncated(int(times)), false
 	}
-	return m, true
+	return m.Model, true
 }
 
 // Ranks that Settle tries.
@@ -208,9 +212,9 @@ const (
 	nearGoal      = 0.9  // share of the goal, or of the finest rank
 )
 
-// rankSteps is the number of coarser factors to begin with: none where K is exact to the last digits, as with
+// steps is the number of coarser factors to begin with: none where K is exact to the last digits, as with
 // Auto up to ApproximateFrom, where solves are rough, or where an answer has been seen already.
-func (m *Model) rankSteps(settings solver.Settings) int {
+func (m ranks) steps(settings solver.Settings) int {
 	if m.ofBound > 0 || settings.Tolerance > seenTolerance ||
 		m.Spec.Storage == Auto && m.Sites() < ApproximateFrom {
 		return 0
@@ -224,7 +228,7 @@ func (m *Model) rankSteps(settings solver.Settings) int {
 // rankedAnswer is a left-out error and the bound on what the rank changes of it.
 type rankedAnswer struct{ value, bound float64 }
 
-func (m *Model) rankedAnswer(s *solver.Solution) rankedAnswer {
+func (m ranks) answer(s *solver.Solution) rankedAnswer {
 	value, _ := s.LeftOut(DefaultTest(m.Set))
 	return rankedAnswer{value, m.RankError(s)}
 }

@@ -54,7 +54,7 @@ func FullFits(same []*Model) (fits [][]float64, err error) {
 	if ok && m.Form() == Exact {
 		count, targets := []float64(nil), make([][]float64, len(same))
 		for k, other := range same {
-			count, targets[k] = other.targets()
+			count, targets[k] = siteTargets(other)
 		}
 		return gp.FitFull(m.Gram(), square.Noise, m.Bias, count, targets...)
 	}
@@ -66,7 +66,7 @@ func FullFits(same []*Model) (fits [][]float64, err error) {
 		var f []float64
 		switch {
 		case ok:
-			count, mean := other.targets()
+			count, mean := siteTargets(other)
 			f, _, err = gp.FitByEngine(m.Matrix(), square.Noise, count, mean)
 		case m.Form() == ScaLAPACK:
 			f, err = training{other}.fitSpread()

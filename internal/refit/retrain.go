@@ -191,5 +191,5 @@ func (s *RetrainSettings) problem(m *model.Model, scheme resample.Scheme) (p ret
 	if m.Set.Weights != nil {
 		p.Plan = resample.Weighted{Plan: p.Plan, Weights: m.Set.Weights}
 	}
-	return p, m.CheckLaw(scheme)
+	return p, model.CheckLaw(m.Loss, scheme)
 }

@@ -16,12 +16,11 @@ type CholeskyEngine struct {
 	k        *Sym
 	kdiag    []float64 // K_ii
 	sites    core.Sites
-	defined  bool   // G is
-	form     func() // writes G below the diagonal of the triangle; nil: it is there
-	claim    int64  // of the scratch triangle, see Sym.Claim
-	update   update
+	defined  bool      // G is
+	form     func()    // writes G below the diagonal of the triangle; nil: it is there
+	claim    int64     // of the scratch triangle, see Sym.Claim
+	update   []float64 // workspace of RankUpdate
 	lanes    [core.Lanes][]float64
-	below    []float64   // workspace of diagonals
 	small    *blas.Small // nil: none for this order
 	singular nearlySingular
 }
@@ -37,7 +36,7 @@ const strip = 128
 // else may use that while the engine is in use.
 func NewCholeskyEngine(k *Sym) *CholeskyEngine {
 	n := k.N()
-	e := &CholeskyEngine{k: k, sites: core.NewSites(n), kdiag: make([]float64, n), below: make([]float64, n)}
+	e := &CholeskyEngine{k: k, sites: core.NewSites(n), kdiag: make([]float64, n)}
 	for i := range e.lanes {
 		e.lanes[i] = make([]float64, n)
 	}
@@ -202,8 +201,8 @@ func conditionalVariances[T number](e *CholeskyEngine, t triangle[T]) {
 func diagonals[T number](e *CholeskyEngine, t triangle[T]) {
 	core.OverTriangle(t.n, core.Blocks(t.n, strip), func(block int) {
 		first, last := block*strip, min(t.n, (block+1)*strip)
-		below := e.below[first:last] // sum_{k>i} (L^-1)_ki^2
-		clear(below)
+		var strips [strip]float64
+		below := strips[:last-first] // sum_{k>i} (L^-1)_ki^2
 		for i := first + 1; i < t.n; i++ {
 			width := min(i, last) - first
 			row := t.data[i*t.stride+first : i*t.stride+first+width]

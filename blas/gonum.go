@@ -18,38 +18,16 @@ var lapackGo lapackgonum.Implementation
 
 func (pureGo) Name() string { return "gonum" }
 
-// halving is the recursion of the hot path on tiles.
-var halving = recursion[float64]{&tileKernels, tile}
-
 func (pureGo) Potrf(uplo blas.Uplo, n int, a []float64, lda int) int {
-	return halving.potrf(n, n, lowerTriangle(uplo, a, lda))
+	return potrf(&tileKernels, tile, uplo, n, a, lda)
 }
 
 func (pureGo) Trtri(uplo blas.Uplo, n int, a []float64, lda int) int {
-	if zero := firstZero(n, a, lda); zero != 0 {
-		return zero
-	}
-	halving.trtri(n, lowerTriangle(uplo, a, lda))
-	return 0
-}
-
-// firstZero is the number of the first zero diagonal element, or 0.
-func firstZero[T float](n int, a []T, lda int) int {
-	return firstOnDiagonal(n, a, lda, func(v float64) bool { return v == 0 })
-}
-
-// firstOnDiagonal is the number of the first diagonal element that is bad, or 0.
-func firstOnDiagonal[T float](n int, a []T, lda int, bad func(v float64) bool) int {
-	for i := range n {
-		if bad(float64(a[i*lda+i])) {
-			return i + 1
-		}
-	}
-	return 0
+	return trtri(&tileKernels, tile, uplo, n, a, lda)
 }
 
 func (pureGo) Lauum(uplo blas.Uplo, n int, a []float64, lda int) {
-	halving.lauum(n, lowerTriangle(uplo, a, lda))
+	lauum(&tileKernels, tile, uplo, n, a, lda)
 }
 
 func (pureGo) Eigenvalues(uplo blas.Uplo, n int, a []float64, lda int, w []float64) bool {

@@ -53,7 +53,6 @@ import "C"
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"unsafe"
 
@@ -73,11 +72,11 @@ var _ Single = openBLAS{}
 func (openBLAS) Name() string { return OpenBLAS }
 
 func (openBLAS) Potrf(uplo blas.Uplo, n int, a []float64, lda int) int {
-	return potrf(doubles, uplo, n, a, lda)
+	return potrf(doubles, potrfLeaf(n), uplo, n, a, lda)
 }
 
 func (openBLAS) Trtri(uplo blas.Uplo, n int, a []float64, lda int) int {
-	return trtri(doubles, uplo, n, a, lda)
+	return trtri(doubles, smallLeaf, uplo, n, a, lda)
 }
 
 // plainLauum is the order from which OpenBLAS's own dlauum is the faster: by 4% at 1000, 13% at 2000, 8% at
@@ -86,7 +85,7 @@ const plainLauum = 1000
 
 func (openBLAS) Lauum(uplo blas.Uplo, n int, a []float64, lda int) {
 	if n < plainLauum {
-		lauum(doubles, uplo, n, a, lda)
+		lauum(doubles, smallLeaf, uplo, n, a, lda)
 		return
 	}
 	checkTriangle(n, a, lda)
@@ -94,14 +93,16 @@ func (openBLAS) Lauum(uplo blas.Uplo, n int, a []float64, lda int) {
 }
 
 func (openBLAS) Potrf32(uplo blas.Uplo, n int, a []float32, lda int) int {
-	return potrf(singles, uplo, n, a, lda)
+	return potrf(singles, potrfLeaf(n), uplo, n, a, lda)
 }
 
 func (openBLAS) Trtri32(uplo blas.Uplo, n int, a []float32, lda int) int {
-	return trtri(singles, uplo, n, a, lda)
+	return trtri(singles, smallLeaf, uplo, n, a, lda)
 }
 
-func (openBLAS) Lauum32(uplo blas.Uplo, n int, a []float32, lda int) { lauum(singles, uplo, n, a, lda) }
+func (openBLAS) Lauum32(uplo blas.Uplo, n int, a []float32, lda int) {
+	lauum(singles, smallLeaf, uplo, n, a, lda)
+}
 
 // columnMajor names, by columns, the triangle that uplo names by rows.
 func columnMajor(uplo blas.Uplo) C.char {
@@ -109,35 +110,6 @@ func columnMajor(uplo blas.Uplo) C.char {
 		return 'L'
 	}
 	return 'U'
-}
-
-// checkTriangle panics on a triangle that the slice does not hold or whose
-// numbers OpenBLAS's 32-bit integers cannot carry.
-func checkTriangle[T float](n int, a []T, lda int) {
-	if n < 0 || lda < max(1, n) || n > math.MaxInt32 || lda > math.MaxInt32 {
-		panic(fmt.Sprintf("blas: bad order %d or stride %d", n, lda))
-	}
-	if n > 0 && len(a) < (n-1)*lda+n {
-		panic(fmt.Sprintf("blas: %d numbers do not hold a triangle of order %d and stride %d", len(a), n, lda))
-	}
-}
-
-func potrf[T float](k *kernels[T], uplo blas.Uplo, n int, a []T, lda int) (minor int) {
-	checkTriangle(n, a, lda)
-	return recursion[T]{k, potrfLeaf(n)}.potrf(n, n, lowerTriangle(uplo, a, lda))
-}
-
-func trtri[T float](k *kernels[T], uplo blas.Uplo, n int, a []T, lda int) (zero int) {
-	checkTriangle(n, a, lda)
-	if zero = firstZero(n, a, lda); zero == 0 {
-		recursion[T]{k, smallLeaf}.trtri(n, lowerTriangle(uplo, a, lda))
-	}
-	return zero
-}
-
-func lauum[T float](k *kernels[T], uplo blas.Uplo, n int, a []T, lda int) {
-	checkTriangle(n, a, lda)
-	recursion[T]{k, smallLeaf}.lauum(n, lowerTriangle(uplo, a, lda))
 }
 
 // plainPotrf and plainTrtri are OpenBLAS's own, in which the recursions end.

@@ -1,6 +1,11 @@
 package blas
 
-import "gonum.org/v1/gonum/blas"
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+)
 
 // float is the type of a matrix's elements.
 type float interface{ float32 | float64 }
@@ -28,6 +33,47 @@ type triangular[T float] = func(s blas.Side, uplo blas.Uplo, t blas.Transpose, d
 type recursion[T float] struct {
 	kernels *kernels[T]
 	leaf    int
+}
+
+// potrf, trtri and lauum are those of Backend with recursions that end in the given kernels.
+func potrf[T float](k *kernels[T], leaf int, uplo blas.Uplo, n int, a []T, lda int) (minor int) {
+	checkTriangle(n, a, lda)
+	return recursion[T]{k, leaf}.potrf(n, n, lowerTriangle(uplo, a, lda))
+}
+
+func trtri[T float](k *kernels[T], leaf int, uplo blas.Uplo, n int, a []T, lda int) (zero int) {
+	checkTriangle(n, a, lda)
+	zero = firstOnDiagonal(n, a, lda, func(v float64) bool { return v == 0 })
+	if zero == 0 {
+		recursion[T]{k, leaf}.trtri(n, lowerTriangle(uplo, a, lda))
+	}
+	return zero
+}
+
+func lauum[T float](k *kernels[T], leaf int, uplo blas.Uplo, n int, a []T, lda int) {
+	checkTriangle(n, a, lda)
+	recursion[T]{k, leaf}.lauum(n, lowerTriangle(uplo, a, lda))
+}
+
+// checkTriangle panics on a triangle that the slice does not hold or whose
+// numbers OpenBLAS's 32-bit integers cannot carry.
+func checkTriangle[T float](n int, a []T, lda int) {
+	if n < 0 || lda < max(1, n) || n > math.MaxInt32 || lda > math.MaxInt32 {
+		panic(fmt.Sprintf("blas: bad order %d or stride %d", n, lda))
+	}
+	if n > 0 && len(a) < (n-1)*lda+n {
+		panic(fmt.Sprintf("blas: %d numbers do not hold a triangle of order %d and stride %d", len(a), n, lda))
+	}
+}
+
+// firstOnDiagonal is the number of the first diagonal element that is bad, or 0.
+func firstOnDiagonal[T float](n int, a []T, lda int, bad func(v float64) bool) int {
+	for i := range n {
+		if bad(float64(a[i*lda+i])) {
+			return i + 1
+		}
+	}
+	return 0
 }
 
 // half is where a matrix of an order n above leaf is cut: at a multiple of leaf, so that blocks stay aligned.

@@ -136,11 +136,8 @@ func TestLowerGram(t *testing.T) {
 		}
 		for i := range n {
 			for j := range i + 1 {
-				want := 0.0
-				for k := range n {
-					want += a.Data[i*a.Stride+k] * a.Data[j*a.Stride+k]
-				}
-				if got := c.Data[i*c.Stride+j]; !(math.Abs(got-want) <= 1e-13*float64(n)) {
+				want := floats.Dot(core.Row(a, i), core.Row(a, j))
+				if got := core.Row(c, i)[j]; !(math.Abs(got-want) <= 1e-13*float64(n)) {
 					t.Fatalf("order %d, element (%d, %d): %g, want %g", n, i, j, got, want)
 				}
 			}

@@ -62,9 +62,7 @@ func fail(err error) {
 func encodeSym(k *linalg.Sym) []byte {
 	var text []byte
 	for i := range k.N() {
-		for j := range k.N() {
-			text, _ = binary.Append(text, binary.LittleEndian, k.At(i, j))
-		}
+		text, _ = binary.Append(text, binary.LittleEndian, k.Row(i))
 	}
 	return text
 }
@@ -75,14 +73,12 @@ func decodeSym(text []byte) (linalg.Blocks, error) {
 		return nil, err
 	}
 	n := 0
-	for n*n < len(v) {
+	for n*(n+1)/2 < len(v) {
 		n++
 	}
 	k := linalg.NewSym(n)
 	for i := range n {
-		for j := range i + 1 {
-			k.Set(i, j, v[i*n+j])
-		}
+		v = v[copy(k.Row(i), v):]
 	}
 	return symBlocks{k}, nil
 }

@@ -39,7 +39,7 @@ func init() {
 
 // factorised is the low-rank engine on a factor of k, or one that has failed.
 func factorised(k *Sym, limit RankOptions) Engine {
-	factor, err := PivotedCholesky(SymColumns{k}, limit)
+	factor, err := PivotedCholesky(k, limit)
 	if err != nil {
 		return failed{NewCholeskyEngine(k), err}
 	}

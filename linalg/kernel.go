@@ -80,17 +80,14 @@ type Columns interface {
 	Columns(dst []float64, sites []int) error
 }
 
-// SymColumns hands out the columns of a matrix that is held whole.
-type SymColumns struct{ *Sym }
-
 // Diagonal writes the diagonal into dst.
-func (s SymColumns) Diagonal(dst []float64) error {
+func (s *Sym) Diagonal(dst []float64) error {
 	s.Diag(dst)
 	return nil
 }
 
 // Columns writes columns into the rows of dst.
-func (s SymColumns) Columns(dst []float64, sites []int) error {
+func (s *Sym) Columns(dst []float64, sites []int) error {
 	for r, site := range sites {
 		column := dst[r*s.n : (r+1)*s.n]
 		for i := range site {

@@ -36,7 +36,7 @@ func TestFactoriseKeepsItsPromise(t *testing.T) {
 	k := plane(n, 1, rand.New(rand.NewPCG(1, 7)))
 	last := 0
 	for _, tolerance := range []float64{0.3, 1e-2, 1e-4, 1e-7, 1e-13} {
-		f := mustFactorise(t, SymColumns{k}, RankOptions{Tol: tolerance})
+		f := mustFactorise(t, k, RankOptions{Tol: tolerance})
 		trace, largest := f.Accuracy()
 		if !(trace <= tolerance) || f.Rank() <= last || len(f.Pivots()) != f.Rank() {
 			t.Errorf("tolerance %g: trace %g at rank %d after %d", tolerance, trace, f.Rank(), last)
@@ -74,13 +74,13 @@ func TestFactoriseFindsExactRank(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 7))
 	x := normals(40*3, rng)
 	k := symmetric(40, func(i, j int) float64 { return 5 + floats.Dot(x[3*i:3*i+3], x[3*j:3*j+3]) })
-	if f := mustFactorise(t, SymColumns{k}, RankOptions{}); f.Rank() != 4 {
+	if f := mustFactorise(t, k, RankOptions{}); f.Rank() != 4 {
 		t.Errorf("rank %d, want 4", f.Rank())
 	}
-	if f := mustFactorise(t, SymColumns{gaussianGram(20, true, rng)}, RankOptions{Tol: 1e-13}); f.Rank() > 10 {
+	if f := mustFactorise(t, gaussianGram(20, true, rng), RankOptions{Tol: 1e-13}); f.Rank() > 10 {
 		t.Errorf("rank %d of ten pairs", f.Rank())
 	}
-	if f := mustFactorise(t, SymColumns{NewSym(7)}, RankOptions{}); f.Rank() != 0 {
+	if f := mustFactorise(t, NewSym(7), RankOptions{}); f.Rank() != 0 {
 		t.Errorf("a zero matrix has rank %d", f.Rank())
 	}
 }
@@ -88,9 +88,9 @@ func TestFactoriseFindsExactRank(t *testing.T) {
 // An offset does not count: the tolerance is that of the kernel without it.
 func TestOffset(t *testing.T) {
 	k := plane(200, 0.5, rand.New(rand.NewPCG(3, 7)))
-	without := mustFactorise(t, SymColumns{k}, RankOptions{Tol: 1e-3})
+	without := mustFactorise(t, k, RankOptions{Tol: 1e-3})
 	raised := symmetric(200, func(i, j int) float64 { return k.At(i, j) + 1000 })
-	with := mustFactorise(t, SymColumns{raised}, RankOptions{Tol: 1e-3, Offset: 1000})
+	with := mustFactorise(t, raised, RankOptions{Tol: 1e-3, Offset: 1000})
 	if trace, _ := with.Accuracy(); !(trace <= 1e-3) || with.Rank() < without.Rank()-8 ||
 		with.Rank() > without.Rank()+8 {
 		t.Errorf("rank %d with the offset, %d without; residual %g", with.Rank(), without.Rank(), trace)
@@ -98,7 +98,7 @@ func TestOffset(t *testing.T) {
 }
 
 func TestFactoriseLimits(t *testing.T) {
-	k := SymColumns{plane(300, 0.1, rand.New(rand.NewPCG(4, 7)))}
+	k := plane(300, 0.1, rand.New(rand.NewPCG(4, 7)))
 	_, err := PivotedCholesky(k, RankOptions{Tol: 1e-6, MaxRank: 20})
 	var short *RankError
 	if !errors.As(err, &short) || short.Rank != 20 || short.Memory || !(short.Residual > 1e-2) ||
@@ -122,7 +122,7 @@ func TestFactoriseLimits(t *testing.T) {
 
 // broken hands out columns with a fault.
 type broken struct {
-	SymColumns
+	*Sym
 	err error
 }
 
@@ -133,11 +133,11 @@ func TestFactoriseRefuses(t *testing.T) {
 	refused := func(i, j int, v float64) error {
 		k := good()
 		k.Set(i, j, v)
-		_, err := PivotedCholesky(SymColumns{k}, RankOptions{})
+		_, err := PivotedCholesky(k, RankOptions{})
 		return err
 	}
 	own := errors.New("own")
-	if _, err := PivotedCholesky(broken{SymColumns{good()}, own}, RankOptions{}); err != own {
+	if _, err := PivotedCholesky(broken{good(), own}, RankOptions{}); err != own {
 		t.Errorf("error of the columns: %v", err)
 	}
 	var entry *EntryError
@@ -162,7 +162,7 @@ func TestLowRankEqualsCholesky(t *testing.T) {
 			continue // there both are as good as the reference says
 		}
 		rng := rand.New(rand.NewPCG(6, 7))
-		f := mustFactorise(t, SymColumns{plane(n, 0.3, rng)}, RankOptions{Tol: 1e-2})
+		f := mustFactorise(t, plane(n, 0.3, rng), RankOptions{Tol: 1e-2})
 		f.AddDiag(1e-3)
 		d := drawSites(n, draw, rng)
 		a, b := f.Engine(), f.Dense().Engine()
@@ -231,7 +231,7 @@ func TestRankThatFits(t *testing.T) {
 
 // TestTruncate: the first pivots alone make the factor that ends there, with a jitter too.
 func TestTruncate(t *testing.T) {
-	k := SymColumns{plane(300, 0.5, rand.New(rand.NewPCG(1, 9)))}
+	k := plane(300, 0.5, rand.New(rand.NewPCG(1, 9)))
 	f := mustFactorise(t, k, RankOptions{MaxRank: 200})
 	f.AddDiag(0.01)
 	for _, rank := range []int{8, 128, 130, 200} { // ends of the first block, of a panel, and between

@@ -71,15 +71,15 @@ func findFactor(k *Sym, maxBytes int64) *lowRankEngine {
 	if maxBytes <= 0 || n == 0 {
 		return nil
 	}
-	most, columns := n, SymColumns{k}
+	most := n
 	if n > smallFactor {
 		most = n / 2
-		if _, err := PivotedCholesky(columns, RankOptions{Tol: math.Pow(factorTol, 0.25), MaxRank: most / 4,
+		if _, err := PivotedCholesky(k, RankOptions{Tol: math.Pow(factorTol, 0.25), MaxRank: most / 4,
 			MaxBytes: maxBytes}); err != nil {
 			return nil
 		}
 	}
-	factor, err := PivotedCholesky(columns, RankOptions{Tol: factorTol, MaxRank: most, MaxBytes: maxBytes,
+	factor, err := PivotedCholesky(k, RankOptions{Tol: factorTol, MaxRank: most, MaxBytes: maxBytes,
 		rounding: factorTol})
 	if err != nil || factor.rank == n && factor.smallestPivot() > regular*k.largestDiag() {
 		return nil

@@ -85,7 +85,7 @@ func (m *Model) SolveRoughly(ctx context.Context, law resample.CountDistribution
 		settings.Tolerance = fewTolerance
 		return m.Solve(ctx, law, settings)
 	}
-	factor, err := linalg.PivotedCholesky(linalg.SymColumns{Sym: m.Gram()}, linalg.RankOptions{
+	factor, err := linalg.PivotedCholesky(m.Gram(), linalg.RankOptions{
 		MaxRank: roughRank, MaxBytes: m.MaxBytes, Offset: m.Spec.Kernel.Constant})
 	if err != nil {
 		return nil, err

@@ -312,7 +312,7 @@ func (m choice) columns() (linalg.Columns, error) {
 		return nil, err
 	}
 	k.AddDiag(-m.Spec.Kernel.Jitter)
-	return linalg.SymColumns{Sym: k}, nil
+	return k, nil
 }
 
 // given reads the features as rows of a kernel matrix over the examples.

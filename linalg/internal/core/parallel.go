@@ -1,5 +1,5 @@
-// Package core holds what the engines of linalg and linalg/dist compute alike: the state of the sites, views of
-// matrices, and passes over triangles in parallel.
+// Package core holds what the engines of linalg and linalg/dist compute alike: the state of the sites, views
+// of matrices, and passes over triangles in parallel.
 package core
 
 import (

@@ -30,7 +30,6 @@ func growingSample(spec model.Spec) int {
 type curve struct {
 	answer.Machine
 	single   *answer.Job     // the machine, if it is of one target: solves start from one another
-	built    *model.Model    // its model, before a solve has asked for a finer factor
 	settings answer.Settings // but the scheme
 	last     int             // number of the ratio that was estimated last
 	schemes  []resample.Scheme
@@ -77,9 +76,7 @@ func runCurve(a *app, o *options, data []string) (err error) {
 	if err := a.openJournal(p.choice); err != nil {
 		return err
 	}
-	if c.single, _ = c.Machine.(*answer.Job); c.single != nil {
-		c.built = c.single.Model
-	}
+	c.single, _ = c.Machine.(*answer.Job)
 	return c.solveAll(a)
 }
 
@@ -177,7 +174,7 @@ func (c *curve) follow(a *app, i int) error {
 	case c.single == nil:
 		return nil
 	case i%pathLength == 0:
-		c.single.Restart(c.built)
+		c.single.Restart()
 		return nil
 	case c.last == i-1:
 		return nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -281,7 +282,7 @@ func (a *app) keep(key string, outputs, count int, data string, s *retrain.Setti
 			k.end()
 		}
 		if a.tasks.sharded() {
-			return answer.ErrElsewhere
+			return cmp.Or(a.ctx.Err(), answer.ErrElsewhere)
 		}
 		return nil
 	}, nil

@@ -66,8 +66,8 @@ func (o *options) checkPredict(a *app, data []string) error {
 	return nil
 }
 
-// modelPredictFlags are the flags of predict that mean something with --model: what the
-// others say stands in the file.
+// modelPredictFlags are the flags of predict that mean something with --model: the file has what the others
+// say.
 var modelPredictFlags = []string{"test", "model", "csv", "missing", "unseen", "zero-based", "no-header",
 	"max-memory", "test-loss", "no-points", "metrics", "level",
 	"json", "out", "quiet", "threads", "backend", "cpuprofile", "memprofile", "help"}

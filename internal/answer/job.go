@@ -68,6 +68,7 @@ type Job struct {
 	Keep     Keep             // nil: exact fits are not kept
 	Others   *dataset.Set     // rows of the data that are not in a sample; nil: there are all
 	Solution *solver.Solution // of the last solve
+	built    *model.Model     // before a solve has asked for a finer factor
 	full     []float64        // the fit to all data, at the sites; nil: not made yet
 }
 
@@ -78,9 +79,9 @@ func (j *Job) First() *Job { return j }
 func (j *Job) About() report.Subject { return j.Subject }
 
 // Restart forgets the last solve, and takes back the model that it has changed for one on another factor.
-func (j *Job) Restart(built *model.Model) {
-	if j.Solution = nil; j.Model != built {
-		j.Model, j.full = built, nil
+func (j *Job) Restart() {
+	if j.Solution = nil; j.Model != j.built {
+		j.Model, j.full = j.built, nil
 	}
 }
 
@@ -103,7 +104,7 @@ func New(spec model.Spec, test loss.Test) (*Job, error) {
 
 // Of is New for a model that is built already.
 func Of(m *model.Model, test loss.Test) *Job {
-	return &Job{Model: m, Test: test, Subject: subject(m), Progress: func(string, int, int) {},
+	return &Job{Model: m, built: m, Test: test, Subject: subject(m), Progress: func(string, int, int) {},
 		Times: report.Times{Gram: m.GramTime.Seconds()}}
 }
 
@@ -357,6 +358,7 @@ var ErrElsewhere = errors.New("fits are missing that other processes make")
 // Keep has exact fits looked up where they are kept, and those that are made kept there, by the settings of
 // their computation: key names all that they depend on, each has so many outputs, and there will be count of
 // them, 0 where that is not known. shared says that a fit that is looked up may stand for one that another
-// process makes; then end, which ends the run, a complete one or not, is ErrElsewhere.
+// process makes; then end, which ends the run, a complete one or not, is ErrElsewhere, or what has cancelled
+// the run.
 type Keep func(key string, outputs, count int, data string, s *retrain.Settings) (shared bool,
 	end func(complete bool) error, err error)

@@ -1,7 +1,6 @@
 package answer
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -106,7 +105,7 @@ func (j *Job) Refine(ctx context.Context, solution *solver.Solution, s Settings,
 	cancelled := errors.Is(err, retrain.ErrCancelled)
 	if err == nil || cancelled {
 		if err := end(err == nil && result.Status == retrain.Complete); err != nil {
-			return nil, nil, cmp.Or(ctx.Err(), err)
+			return nil, nil, err
 		}
 	}
 	switch {

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
+
 	"bootbench/internal/model"
 	"bootbench/internal/null"
 	"bootbench/internal/refit"
@@ -89,9 +91,7 @@ func (how *Retraining) fits(ctx context.Context, j *Job, settings refit.RetrainS
 	}
 	result, err := refit.Retrain(ctx, j.Model, how.Method, how.Scheme, settings)
 	if err == nil {
-		if err = end(result.Status == retrain.Complete); err != nil {
-			err = cmp.Or(ctx.Err(), err)
-		}
+		err = end(result.Status == retrain.Complete)
 	}
 	return result, err
 }
@@ -131,7 +131,7 @@ func (how *Retraining) report(j *Job, result *refit.Retraining) *report.Retraini
 	return r
 }
 
-// averages are those over resamples of the predictions at the examples, but for the targets' mean.
+// averages are those over resamples of the predictions at the examples, without the targets' mean.
 func (j *Job) averages(r *refit.Retraining) *report.Points {
 	p := &report.Points{Mean: j.perExample(r.Mean), Variance: j.perExample(r.Variance),
 		Error: r.Tests[0].Examples, MeanSE: j.perExample(r.MeanSE), VarianceSE: j.perExample(r.VarianceSE)}
@@ -144,8 +144,6 @@ func (j *Job) averages(r *refit.Retraining) *report.Points {
 // PerExample spreads the predictions of an exact fit onto the examples, in units of the target.
 func (j *Job) PerExample(f []float64) []float64 {
 	values := j.perExample(f[:j.Sites()])
-	for i := range values {
-		values[i] += j.TargetMean
-	}
+	floats.AddConst(j.TargetMean, values)
 	return values
 }

@@ -171,72 +171,7 @@ func TestRunMatchesBruteForce(t *testing.T) {
 		counts, fits = append(counts, drawn), append(fits, f)
 	}
 
-	want := brute{p, counts, fits}
-	check := func(what string, value, se float64, of func(i, without int) float64) {
-		t.Helper()
-		if mean, wantSE := want.over(of); !near(value, mean, 1e-10) || !near(se, wantSE, 1e-9) {
-			t.Errorf("%s: %v +- %v, brute force %v +- %v", what, value, se, mean, wantSE)
-		}
-	}
-	prediction := func(f, _ float64) float64 { return f }
-	vote := func(f, _ float64) float64 { return (1 + math.Copysign(1, f)) / 2 }
-	for k, test := range bothTests {
-		r := got.Tests[k]
-		check("left-out "+test.Name(), r.Error, r.SE, func(i, without int) float64 {
-			return want.mean(i, without, test.Value)
-		})
-		check("bagged "+test.Name(), r.BaggedError, r.BaggedSE, func(i, without int) float64 {
-			return test.Value(want.mean(i, without, prediction), p.Y[i])
-		})
-	}
-	check("vote", got.VoteError, got.VoteErrorSE, func(i, without int) float64 {
-		switch share := want.mean(i, without, vote); {
-		case share == 0.5:
-			return 0.5
-		case (share > 0.5) == (p.Y[i] > 0):
-			return 0
-		}
-		return 1
-	})
-	for i := range p.Y {
-		absent := 0.0
-		for _, c := range counts {
-			if c[i] == 0 {
-				absent++
-			}
-		}
-		for what, pair := range map[string][2]float64{
-			"square":   {got.Tests[0].Examples[i], want.mean(i, -1, bothTests[0].Value)},
-			"sign":     {got.Tests[1].Examples[i], want.mean(i, -1, bothTests[1].Value)},
-			"ensemble": {got.OutOfBag[i], want.mean(i, -1, prediction)},
-			"vote":     {got.OutOfBagVote[i], want.mean(i, -1, vote)}, "absent": {float64(got.Absent[i]), absent},
-		} {
-			if !near(pair[0], pair[1], 1e-10) {
-				t.Errorf("example %d: %s %v, brute force %v", i, what, pair[0], pair[1])
-			}
-		}
-	}
-	for s := range p.Sites + p.Extra {
-		var values []float64
-		for _, f := range fits {
-			values = append(values, f[s])
-		}
-		mean, meanSE, variance, varianceSE := bruteMoments(values)
-		positive := 0.0
-		for _, v := range values {
-			if v > 0 {
-				positive++
-			}
-		}
-		if got.Vote[s] != positive/resamples {
-			t.Errorf("site %d: vote %v of %v", s, got.Vote[s], positive)
-		}
-		if !near(got.Mean[s], mean, 1e-10) || !near(got.MeanSE[s], meanSE, 1e-10) ||
-			!near(got.Variance[s], variance, 1e-10) || !near(got.VarianceSE[s], varianceSE, 1e-9) {
-			t.Errorf("site %d: moments %v %v %v %v, brute force %v %v %v %v", s,
-				got.Mean[s], got.MeanSE[s], got.Variance[s], got.VarianceSE[s], mean, meanSE, variance, varianceSE)
-		}
-	}
+	brute{p, counts, fits}.check(t, got)
 }
 
 // brute are fits whose averages are taken in plain loops.
@@ -245,13 +180,77 @@ type brute struct {
 	counts, fits [][]float64
 }
 
+// check compares all averages.
+func (u brute) check(t *testing.T, got *retrain.Result) {
+	t.Helper()
+	equal := func(what string, i int, value, want float64) {
+		t.Helper()
+		if !near(value, want, 1e-9) {
+			t.Errorf("%s %d: %v, brute force %v", what, i, value, want)
+		}
+	}
+	over := func(what string, value, se float64, of func(i, without int) float64) {
+		t.Helper()
+		mean, wantSE := u.over(of)
+		equal(what, 0, value, mean)
+		equal("standard error of "+what, 0, se, wantSE)
+	}
+	prediction := func(f, _ float64) float64 { return f }
+	vote := func(f, _ float64) float64 {
+		if f == 0 {
+			return 0.5
+		}
+		return (1 + math.Copysign(1, f)) / 2
+	}
+	for k, test := range bothTests {
+		r := got.Tests[k]
+		over("left-out "+test.Name(), r.Error, r.SE, func(i, without int) float64 {
+			return u.mean(i, without, test.Value)
+		})
+		over("bagged "+test.Name(), r.BaggedError, r.BaggedSE, func(i, without int) float64 {
+			return test.Value(u.mean(i, without, prediction), u.p.Y[i])
+		})
+		for i := range u.p.Y {
+			equal("loss of "+test.Name(), i, r.Examples[i], u.mean(i, -1, test.Value))
+		}
+	}
+	over("vote", got.VoteError, got.VoteErrorSE, func(i, without int) float64 {
+		return vote(-u.p.Y[i]*(u.mean(i, without, vote)-0.5), 0)
+	})
+	for i := range u.p.Y {
+		absent := 0.0
+		for _, c := range u.counts {
+			if c[i] == 0 {
+				absent++
+			}
+		}
+		equal("absences of", i, float64(got.Absent[i]), absent)
+		equal("ensemble at", i, got.OutOfBag[i], u.mean(i, -1, prediction))
+		equal("ensemble's vote at", i, got.OutOfBagVote[i], u.mean(i, -1, vote))
+	}
+	for s := range u.fits[0] {
+		var values []float64
+		positive := 0.0
+		for _, f := range u.fits {
+			values = append(values, f[s])
+			positive += vote(f[s], 0)
+		}
+		mean, meanSE, variance, varianceSE := bruteMoments(values)
+		equal("vote at", s, got.Vote[s], positive/float64(len(values)))
+		equal("mean at", s, got.Mean[s], mean)
+		equal("its standard error at", s, got.MeanSE[s], meanSE)
+		equal("variance at", s, got.Variance[s], variance)
+		equal("its standard error at", s, got.VarianceSE[s], varianceSE)
+	}
+}
+
 // mean is that of a value of the predictions for example i over the fits that leave it out, but those of a
 // group b mod 20; -1: of none.
 func (u brute) mean(i, without int, value func(f, y float64) float64) float64 {
 	sum, count := 0.0, 0.0
 	for b, c := range u.counts {
 		if c[i] == 0 && b%20 != without {
-			sum += value(u.fits[b][u.p.Site[i]], u.p.Y[i])
+			sum += value(u.fits[b][u.p.Site.At(i)], u.p.Y[i])
 			count++
 		}
 	}

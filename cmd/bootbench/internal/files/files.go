@@ -43,11 +43,8 @@ func put(path string, write func(io.Writer) error) error {
 	return os.Rename(f.Name(), path)
 }
 
-// Same reports whether two paths lead to one file, there or not. An empty path is no file.
+// Same reports whether two paths lead to one file, there or not.
 func Same(a, b string) bool {
-	if a == "" || b == "" {
-		return false
-	}
 	one, err1 := os.Stat(a)
 	other, err2 := os.Stat(b)
 	if err1 == nil && err2 == nil {

@@ -29,13 +29,8 @@ type tasks struct {
 	part             part     // --shard: this process does the tasks whose number is part.of modulo part.count
 	merging          bool     // none is done, all are looked up
 	digests          []string // of the data that were read so far
-	missing          []missingTask
-}
-
-// missingTask is one that is not finished.
-type missingTask struct {
-	number int
-	name   string
+	missing          []string // names of tasks that merge lacks
+	lacking          []int    // the shards that are to do them
 }
 
 // part is the part of the tasks that --shard gives a process; the zero value is the whole.
@@ -104,7 +99,7 @@ func keyOf(parts ...string) string {
 // require notes a task that merge lacks.
 func (s *tasks) require(number int, name, key string) {
 	if s.merging && !s.Has(key) {
-		s.missing = append(s.missing, missingTask{number, name})
+		s.missing, s.lacking = append(s.missing, name), append(s.lacking, number%max(1, s.Head.Shards))
 	}
 }
 
@@ -145,26 +140,18 @@ func (a *app) elsewhere() error {
 // incomplete names the tasks that are missing, and says how they are done.
 func (s *tasks) incomplete() error {
 	const shown = 5
-	var names []string
-	lacking := make([]bool, max(1, s.Head.Shards))
-	for _, m := range s.missing {
-		names = append(names, m.name)
-		lacking[m.number%len(lacking)] = true
-	}
-	if more := len(names) - shown; more > 0 {
-		names = append(names[:shown], fmt.Sprintf("and %d more", more))
+	names, count := s.missing, len(s.missing)
+	if count > shown {
+		names = append(names[:shown:shown], fmt.Sprintf("and %d more", count-shown))
 	}
 	cure := "run the command line of the journal again"
 	if s.Head.Shards > 1 {
-		var shards []string
-		for shard, lacks := range lacking {
-			if lacks {
-				shards = append(shards, fmt.Sprint(shard))
-			}
-		}
-		cure = fmt.Sprintf("run again: shards %s of %d", strings.Join(shards, ", "), s.Head.Shards)
+		slices.Sort(s.lacking)
+		shards := strings.Fields(fmt.Sprint(slices.Compact(s.lacking)))
+		cure = fmt.Sprintf("run again: shards %s of %d", strings.Trim(strings.Join(shards, ", "), "[]"),
+			s.Head.Shards)
 	}
-	return fmt.Errorf("%d tasks are missing: %s: %s", len(s.missing), strings.Join(names, "; "), cure)
+	return fmt.Errorf("%d tasks are missing: %s: %s", count, strings.Join(names, "; "), cure)
 }
 
 // place is where a file is that the journal that is merged has named.

@@ -27,28 +27,21 @@ func (h Hyperparameter) String() string {
 	return h.Name
 }
 
-// Hyperparameters are those of a specification that names say: length-scale stands for all
+// Hyperparameters are those of a specification that a name says: length-scale stands for all
 // that it has. A name that the kernel or the loss lacks is bad input.
-func (s *Spec) Hyperparameters(names ...string) ([]Hyperparameter, error) {
+func (s *Spec) Hyperparameters(name string) (all []Hyperparameter, err error) {
 	about, _ := loss.About(s.Loss.Name())
-	var all []Hyperparameter
-	for _, name := range names {
-		has := s.Kernel.Named(name, -1) != nil || slices.Contains(about.Takes, name) ||
-			name == "class-weight" && about.Weighted
-		if !has {
-			return nil, InputError(fmt.Errorf("there is no %s in a model of kernel %v and loss %s", name,
-				s.Kernel.Kind, s.Loss.Name()))
-		}
-		if slices.ContainsFunc(all, func(h Hyperparameter) bool { return h.Name == name }) {
-			return nil, InputError(fmt.Errorf("%s is named twice", name))
-		}
-		if scales := len(s.Kernel.LengthScale); name == "length-scale" && scales > 1 {
-			for feature := range scales {
-				all = append(all, Hyperparameter{name, feature})
-			}
-			continue
-		}
-		all = append(all, Hyperparameter{name, -1})
+	if s.Kernel.Named(name, -1) == nil && !slices.Contains(about.Takes, name) &&
+		!(name == "class-weight" && about.Weighted) {
+		return nil, InputError(fmt.Errorf("there is no %s in a model of kernel %v and loss %s", name,
+			s.Kernel.Kind, s.Loss.Name()))
+	}
+	scales := len(s.Kernel.LengthScale)
+	if name != "length-scale" || scales == 1 {
+		return []Hyperparameter{{name, -1}}, nil
+	}
+	for feature := range scales {
+		all = append(all, Hyperparameter{name, feature})
 	}
 	return all, nil
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // WithBias is the limit of k + c 11' as c grows without bound: the kernel of a predictor with a bias, an
-// unpenalised constant. Its elements are infinite; At, Check and Eigenvalues are those of k.
+// unpenalised constant. Its elements are infinite; At, Check and Submatrix are those of k.
 func WithBias(k Kernel) Kernel { return biased{k} }
 
 type biased struct{ Kernel }

@@ -3,6 +3,11 @@ package linalg
 import (
 	"fmt"
 	"math"
+
+	gblas "gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/blas"
 )
 
 // Kernel is a positive semidefinite matrix over N sites in whatever form it is held: all of it (Sym), or as a
@@ -14,8 +19,8 @@ type Kernel interface {
 	At(i, j int) float64
 	// Check reports, as *EntryError, the first element that is not finite, or a diagonal element below zero.
 	Check() error
-	// Eigenvalues are those of the principal submatrix of the listed sites, ascending.
-	Eigenvalues(sites []int) ([]float64, error)
+	// Submatrix is the principal submatrix of the listed sites: its lower triangle at least.
+	Submatrix(sites []int) blas64.General
 	// Engine makes an engine on this kernel.
 	Engine() Engine
 }
@@ -27,6 +32,18 @@ func Diagonal(k Kernel) []float64 {
 		diagonal[i] = k.At(i, i)
 	}
 	return diagonal
+}
+
+// Eigenvalues are those of the principal submatrix of the listed sites, ascending.
+func Eigenvalues(k Kernel, sites []int) (values []float64, err error) {
+	a := k.Submatrix(sites)
+	values = make([]float64, a.Rows)
+	blas.SingleThreaded(func() {
+		if !blas.Bound().Eigenvalues(gblas.Lower, a.Rows, a.Data, a.Stride, values) {
+			err = fmt.Errorf("the eigenvalues of a matrix of order %d did not converge", a.Rows)
+		}
+	})
+	return values, err
 }
 
 // EntryError reports an element that no kernel matrix can have.

@@ -170,18 +170,14 @@ func (k *LowRankPlusDiag) Dense() *Sym {
 	return s
 }
 
-// Eigenvalues are those of K~ between the listed sites, ascending.
-func (k *LowRankPlusDiag) Eigenvalues(sites []int) (values []float64, err error) {
-	n := len(sites)
-	a := newGeneral(n, n)
-	if rows := k.rowsAt(sites); n > 0 && k.rank > 0 {
-		blas64.Gemm(gblas.NoTrans, gblas.Trans, 1, rows, rows, 0, a)
-	}
+// Submatrix is K~ between the listed sites.
+func (k *LowRankPlusDiag) Submatrix(sites []int) blas64.General {
+	a, rows := newGeneral(len(sites), len(sites)), k.rowsAt(sites)
+	core.AddProduct(a, 1, rows, gblas.Trans, rows)
 	for i, site := range sites {
-		a.Data[i*a.Stride+i] += k.residual[site]
+		core.Row(a, i)[i] += k.residual[site]
 	}
-	blas.SingleThreaded(func() { values, err = core.Eigenvalues(a) })
-	return values, err
+	return a
 }
 
 // Coordinates overwrites kernel values between P new inputs and the pivots (P x rank, row-major) with the new

@@ -202,14 +202,13 @@ func (s *Sym) CheckSemidefinite(share float64) error {
 	return nil
 }
 
-// Eigenvalues returns the eigenvalues, ascending, of the principal submatrix
-// that belongs to the listed rows, in a copy of it.
-func (s *Sym) Eigenvalues(rows []int) ([]float64, error) {
+// Submatrix is the principal submatrix of the listed rows, in a lower triangle.
+func (s *Sym) Submatrix(rows []int) blas64.General {
 	a := newGeneral(len(rows), len(rows))
 	for i := range rows {
-		for j := 0; j <= i; j++ {
-			a.Data[i*a.Stride+j] = s.At(rows[i], rows[j])
+		for j := range i + 1 {
+			core.Row(a, i)[j] = s.At(rows[i], rows[j])
 		}
 	}
-	return core.Eigenvalues(a)
+	return a
 }

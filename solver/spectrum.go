@@ -29,7 +29,7 @@ type spectrum struct {
 func newSpectrum(k linalg.Kernel, rescaled bool) (spectrum, error) {
 	n := k.N()
 	size := min(n, enoughSites, max(fewSites, n/subsetFactor))
-	w, err := k.Eigenvalues(rand.New(rand.NewPCG(0, 0)).Perm(n)[:size])
+	w, err := linalg.Eigenvalues(k, rand.New(rand.NewPCG(0, 0)).Perm(n)[:size])
 	for i := range w {
 		w[i] = math.Max(w[i], 0)
 	}

@@ -193,18 +193,15 @@ func (k *BlockCyclic) diagonal(c int) (at int, own bool) {
 	return at, at >= 0 && k.rows[at] == k.cols[c]
 }
 
-// Eigenvalues are those of the principal submatrix of the listed sites.
-func (k *BlockCyclic) Eigenvalues(sites []int) ([]float64, error) {
+// Submatrix is the principal submatrix of the listed sites, computed again.
+func (k *BlockCyclic) Submatrix(sites []int) blas64.General {
 	n := len(sites)
-	if n == 0 {
-		return nil, nil
-	}
-	a := blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
-	k.source.Block(a.Data, n, sites, sites)
+	a := blas64.General{Rows: n, Cols: n, Stride: max(1, n), Data: make([]float64, n*n)}
+	k.source.Block(a.Data, a.Stride, sites, sites)
 	for i, site := range sites {
-		a.Data[i*n+i] = k.diag[site]
+		core.Row(a, i)[i] = k.diag[site]
 	}
-	return core.Eigenvalues(a)
+	return a
 }
 
 // Engine is the distributed engine on k. It takes the place of the one before.

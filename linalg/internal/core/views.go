@@ -1,12 +1,8 @@
 package core
 
 import (
-	"fmt"
-
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-
-	"bootbench/blas"
 )
 
 // Rows is rows first to last-1 of a.
@@ -40,13 +36,4 @@ func AddProduct(c blas64.General, alpha float64, a blas64.General, t gblas.Trans
 	default:
 		blas64.Gemm(gblas.NoTrans, t, alpha, a, b, 1, c)
 	}
-}
-
-// Eigenvalues are those of the symmetric matrix whose lower triangle a holds, ascending; a is lost.
-func Eigenvalues(a blas64.General) ([]float64, error) {
-	values := make([]float64, a.Rows)
-	if !blas.Bound().Eigenvalues(gblas.Lower, a.Rows, a.Data, a.Stride, values) {
-		return values, fmt.Errorf("the eigenvalues of a matrix of order %d did not converge", a.Rows)
-	}
-	return values, nil
 }

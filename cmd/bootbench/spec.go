@@ -255,10 +255,8 @@ func (o *options) answers() (s answer.Settings, err error) {
 type choice struct {
 	by       string
 	settings []string
-	seconds  float64 // that the search took
-	// again chooses of other rows, by scales if a length scale for each feature may be chosen; nil: all was
-	// given.
-	again func(scales tune.Scales) answer.Chooser
+	seconds  float64       // that the search took
+	again    *tune.Problem // that other rows are searched by; nil: all was given
 }
 
 // chosenSettings are the flags that give the values which hyperparameters have in a specification.

@@ -134,7 +134,9 @@ func (a *app) choose(p *tune.Problem) (r *tune.Result, c choice, err error) {
 	}
 	c = choice{by: r.String(), seconds: time.Since(began).Seconds()}
 	if len(r.Over) > 0 {
-		c.again = again(*p, r.Spec.Kernel.Kind)
+		again := *p
+		again.Scheme, again.Test, again.Spec.Kernel.Kind = nil, nil, r.Spec.Kernel.Kind
+		c.again = &again
 		c.settings = []string{"loss=" + r.Spec.Loss.Name()}
 	}
 	if a.options.kernel == autoKernel {
@@ -148,22 +150,19 @@ func (a *app) choose(p *tune.Problem) (r *tune.Result, c choice, err error) {
 	return r, c, nil
 }
 
-// again is choice.again of a search that has chosen this kernel.
-func again(p tune.Problem, k kernel.Kind) func(tune.Scales) answer.Chooser {
-	p.Scheme, p.Test, p.Spec.Kernel.Kind = nil, nil, k
-	return func(scales tune.Scales) answer.Chooser {
-		if p.Scales == tune.IfBetter {
-			p.Scales = scales
+// chooser searches other rows as a problem says, by scales if a length scale for each feature may be chosen.
+func chooser(p tune.Problem, scales tune.Scales) answer.Chooser {
+	if p.Scales == tune.IfBetter {
+		p.Scales = scales
+	}
+	return func(ctx context.Context, set *dataset.Set) (model.Spec, error) {
+		part := p
+		part.Spec.Set = set
+		r, err := tune.Run(ctx, part, tune.Settings{})
+		if err != nil {
+			return model.Spec{}, err
 		}
-		return func(ctx context.Context, set *dataset.Set) (model.Spec, error) {
-			part := p
-			part.Spec.Set = set
-			r, err := tune.Run(ctx, part, tune.Settings{})
-			if err != nil {
-				return model.Spec{}, err
-			}
-			return r.Spec, nil
-		}
+		return r.Spec, nil
 	}
 }
 

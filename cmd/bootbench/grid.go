@@ -48,20 +48,28 @@ func runGrid(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	cellAt := func(values []string) (gridCell, error) { return a.cell(axes, values, set) }
+	problemAt := func(values []string) (*problem, error) { return a.problemAt(axes, values, set) }
 	if len(axes) == 0 {
-		if axes, cellAt, err = defaultGrid(o, set); err != nil {
+		if axes, problemAt, err = defaultGrid(o, set); err != nil {
 			return err
 		}
 	}
 	g := &grid{app: a, axes: axes, done: map[int]report.GridCell{}}
 	g.by, _ = tune.ByName(o.by)
 	for _, values := range combinations(axes) {
-		c, err := cellAt(values)
+		p, err := problemAt(values)
 		if err != nil {
 			return err
 		}
-		g.cells = append(g.cells, c)
+		s, err := p.flags.answers()
+		if err == nil {
+			s.Scheme, err = p.flags.designed(p.flags.ratio, set)
+		}
+		if err != nil {
+			return err
+		}
+		s.NoPoints = true
+		g.cells = append(g.cells, gridCell{values, p, s})
 	}
 	if err := a.openJournal(choice{}); err != nil {
 		return err
@@ -102,9 +110,9 @@ func gridAxes(o *options) ([]report.GridAxis, error) {
 	return axes, nil
 }
 
-// defaultGrid is the grid where a search of all that is not given begins, and its cells.
+// defaultGrid is the grid where a search of all that is not given begins, and the problem of its cells.
 func defaultGrid(o *options, set *dataset.Set) (axes []report.GridAxis,
-	cellAt func(values []string) (gridCell, error), err error) {
+	problemAt func(values []string) (*problem, error), err error) {
 	p, err := o.search(set)
 	if err != nil {
 		return nil, nil, err
@@ -116,30 +124,20 @@ func defaultGrid(o *options, set *dataset.Set) (axes []report.GridAxis,
 		}
 		axes = append(axes, axis)
 	}
-	return axes, func(values []string) (c gridCell, err error) {
+	return axes, func(values []string) (*problem, error) {
 		spec := p.Spec
 		for k, a := range axes {
 			over, err := spec.Hyperparameters(a.Name)
 			if err != nil {
-				return c, err
+				return nil, err
 			}
 			v, _ := strconv.ParseFloat(values[k], 64)
 			if err := over[0].Set(&spec, v); err != nil {
-				return c, err
+				return nil, err
 			}
 		}
-		c = gridCell{values: values, problem: &problem{spec: spec, test: p.Test, flags: o}}
-		return c, c.ask(o, set)
+		return &problem{spec: spec, test: p.Test, flags: o}, nil
 	}, nil
-}
-
-// ask fills in what is asked of a cell.
-func (c *gridCell) ask(o *options, set *dataset.Set) (err error) {
-	if c.settings, err = o.answers(); err == nil {
-		c.settings.NoPoints = true
-		c.settings.Scheme, err = o.designed(o.ratio, set)
-	}
-	return err
 }
 
 // gridValues reads "a:b:count" or a list "a,b,c" as texts for a flag.
@@ -182,21 +180,17 @@ func combinations(axes []report.GridAxis) (all [][]string) {
 	return all
 }
 
-// cell is the model and the scheme of the flags with a value for every axis.
-func (a *app) cell(axes []report.GridAxis, values []string, set *dataset.Set) (c gridCell, err error) {
+// problemAt is the problem of the flags with a value for every axis.
+func (a *app) problemAt(axes []report.GridAxis, values []string, set *dataset.Set) (*problem, error) {
 	settings := a.options.Settings(func(name string) bool { return isRecorded(name) && name != "backend" })
 	for k, axis := range axes {
 		settings = append(settings, axis.Name+"="+values[k])
 	}
-	c.values = values
 	o, err := with(settings, a.command)
 	if err != nil {
-		return c, err
+		return nil, err
 	}
-	if c.problem, err = o.problem(nil, set); err != nil {
-		return c, err
-	}
-	return c, c.ask(o, set)
+	return o.problem(nil, set)
 }
 
 // grid is a table of models, which are judged one by one.

@@ -118,9 +118,9 @@ func (q *integrator) panel(a, b node) panel {
 	p := panel{a: a, b: b}
 	mid, half := 0.5*(a.x+b.x), 0.5*(b.x-a.x)
 	rise := 0.0
-	for i, x := range points {
+	for i, x := range seven.x {
 		t := q.g(mid + half*x)
-		w := half * weights[i]
+		w := half * seven.w[i]
 		p.sum.add(w*PDF(mid+half*x), t)
 		rise += w * t[2]
 	}

@@ -156,7 +156,7 @@ func CDFIntegral(a, b *Tail) float64 {
 	case a.Z == b.Z:
 		return 0
 	case narrow(a, b, 0.01):
-		return Panels(CDF, a.Z, b.Z, 1)
+		return five.integrate(CDF, a.Z, b.Z)
 	}
 	return b.Shortfall() - a.Shortfall()
 }
@@ -187,8 +187,8 @@ func ClippedVar(a, b *Tail) float64 {
 	var first, second float64
 	width := b.Z - a.Z
 	if narrow(a, b, 0.5) {
-		first = Panels(CDF, a.Z, b.Z, 1)
-		second = 2 * Panels(func(x float64) float64 { return (b.Z - x) * CDF(x) }, a.Z, b.Z, 1)
+		first = five.integrate(CDF, a.Z, b.Z)
+		second = 2 * five.integrate(func(x float64) float64 { return (b.Z - x) * CDF(x) }, a.Z, b.Z)
 	} else {
 		first = b.First - a.First
 		second = b.Second - a.Second - 2*width*a.First

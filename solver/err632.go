@@ -32,7 +32,7 @@ type ErrorEstimates struct {
 // left out with probability 1/e = 0.368, to within 0.03. So it is for the
 // bootstrap of ratio 1, and for subsampling at rates from 0.61 to 0.66.
 func Is632Applicable(law resample.CountDistribution) bool {
-	return math.Abs(resample.ProbZero(law, 1)-1/math.E) <= 0.03
+	return math.Abs(law.Absent()-1/math.E) <= 0.03
 }
 
 // Combine632 combines a left-out error, from the theory or from retraining, with what one fit to all data

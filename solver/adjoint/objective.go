@@ -12,7 +12,6 @@ import (
 
 	"bootbench/linalg"
 	"bootbench/loss"
-	"bootbench/resample"
 	"bootbench/solver"
 	"bootbench/solver/internal/site"
 )
@@ -53,13 +52,12 @@ type readout struct {
 }
 
 func newReadout(s *solver.Solution, o Objective) (*readout, error) {
-	y, law := s.Problem.Y, s.Problem.Law
-	r := &readout{Objective: o, y: y, absent: resample.ProbZero(law, 1), mean: stat.Mean(y, s.Problem.Weights),
-		total: float64(len(y))}
-	r.meanSquare = floats.Dot(y, y) / float64(len(y))
-	if w := s.Problem.Weights; w != nil {
-		_, variance := stat.PopMeanVariance(y, w)
-		r.total, r.meanSquare = floats.Sum(w), variance+r.mean*r.mean
+	y, weights := s.Problem.Y, s.Problem.Weights
+	mean, variance := stat.PopMeanVariance(y, weights)
+	r := &readout{Objective: o, y: y, absent: s.Problem.Law.Absent(), mean: mean,
+		meanSquare: variance + mean*mean, total: float64(len(y))}
+	if weights != nil {
+		r.total = floats.Sum(weights)
 	}
 	if o.Criterion == LeftOutError {
 		return r, nil

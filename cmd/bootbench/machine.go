@@ -106,8 +106,8 @@ func (a *app) row(m answer.Machine, s answer.Settings) (*report.Estimate, error)
 		return nil, err
 	}
 	e := r.(report.Judgement).Judged()
-	if e.Status == answer.Cancelled {
-		return nil, a.ctx.Err()
+	if err := a.ctx.Err(); err != nil && e.Status == answer.Cancelled { // half a solve is none to keep
+		return nil, err
 	}
 	if e.Time.Solve == 0 {
 		e.Time.Solve = time.Since(began).Seconds()

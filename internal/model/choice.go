@@ -52,12 +52,7 @@ type choice struct{ *Model }
 func (m choice) matrix() (linalg.Kernel, error) {
 	switch m.Spec.Storage {
 	case LowRank:
-		k, err := m.approximate()
-		if noRankFits(err) {
-			return nil, fmt.Errorf("%w for a factor of rank 1 of %d distinct inputs; for about %d there would be",
-				linalg.ErrMemory, m.Sites(), m.sitesThatFit(1))
-		}
-		return k, err
+		return m.approximate(nil)
 	case Auto:
 		return m.choose()
 	case ScaLAPACK:
@@ -116,9 +111,6 @@ func (m choice) checkExact() error {
 		return err
 	}
 	err = fmt.Errorf("%w; the scalapack engine spreads it over machines", err)
-	if m.inputs == nil {
-		return err
-	}
 	if rank := linalg.RankThatFits(m.Sites(), m.rankBytes()); rank > 0 {
 		return fmt.Errorf("%w; the lowrank engine would fit, up to rank %d", err, rank)
 	}
@@ -149,12 +141,7 @@ func (m choice) choose() (linalg.Kernel, error) {
 			return nil, exactError
 		}
 		m.reason = "the kernel matrix would not fit into memory"
-		k, err := m.approximate()
-		if noRankFits(err) {
-			return nil, fmt.Errorf("%w; a factor of rank 1 would fit of about %d inputs", exactError,
-				m.sitesThatFit(1))
-		}
-		return k, err
+		return m.approximate(exactError)
 	}
 	sites := m.Sites()
 	_, hard := m.Loss.(loss.HardMargin) // any residual softens it, where K is nearly singular by much
@@ -180,22 +167,25 @@ func (m choice) choose() (linalg.Kernel, error) {
 	return k, err
 }
 
-// noRankFits reports that there was no memory for a factor of any rank.
-func noRankFits(err error) bool {
-	var short *linalg.RankError
-	return errors.As(err, &short) && short.Rank == 0
-}
-
 // approximate makes a factor as fine as it should be, or, unless RankTol is given, as fine
-// as MaxRank and memory allow: what that does to an answer is said by its status.
-func (m choice) approximate() (linalg.Kernel, error) {
+// as MaxRank and memory allow: what that does to an answer is said by its status. exact is why K is not held
+// whole; nil: it was not to be.
+func (m choice) approximate(exact error) (linalg.Kernel, error) {
 	k, err := m.factorise(1, m.Spec.MaxRank)
 	var short *linalg.RankError
-	if errors.As(err, &short) && m.Spec.RankTol == 0 && short.Rank > 0 {
+	switch {
+	case !errors.As(err, &short):
+		return k, err
+	case short.Rank > 0 && m.Spec.RankTol == 0:
 		m.limited = true
 		return m.jittered(short.Factor), nil
+	case short.Rank > 0:
+		return nil, err
+	case exact != nil:
+		return nil, fmt.Errorf("%w; a factor of rank 1 would fit of about %d inputs", exact, m.sitesThatFit(1))
 	}
-	return k, err
+	return nil, fmt.Errorf("%w for a factor of rank 1 of %d distinct inputs; for about %d there would be",
+		linalg.ErrMemory, m.Sites(), m.sitesThatFit(1))
 }
 
 // RankSuffices reports whether the factor of a solve will probably have this rank at most: it leaves the

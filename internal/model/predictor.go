@@ -127,10 +127,7 @@ func (m *Model) Predictor(fit *retrain.Learned) (*Predictor, error) {
 	p := &Predictor{
 		Loss: m.Loss.Name(), Kernel: m.Kernel.WithDefaults(m.Set.D()), Encoding: m.Set.Encoding(),
 		Scales:     m.transform,
-		TargetMean: m.TargetMean, Bias: fit.Bias, Training: summaryOf(m, fit),
-	}
-	if of, known := loss.ParametersOf(m.Loss); known {
-		p.Parameters = parametersByName(m.Loss, of)
+		TargetMean: m.TargetMean, Bias: fit.Bias, Training: summaryOf(m, fit), Parameters: parametersByName(m.Loss),
 	}
 	var rows []int
 	for site, w := range fit.Weight {
@@ -152,8 +149,9 @@ func (m *Model) Predictor(fit *retrain.Learned) (*Predictor, error) {
 	return p, nil
 }
 
-// parametersByName are what a loss takes, and class weights if it has any.
-func parametersByName(l loss.Loss, p loss.Parameters) map[string]float64 {
+// parametersByName are what a loss of the catalogue takes, and class weights if it has any.
+func parametersByName(l loss.Loss) map[string]float64 {
+	p, _ := loss.ParametersOf(l)
 	byName := map[string]float64{}
 	about, _ := loss.About(l.Name())
 	for _, name := range about.Takes {

@@ -18,7 +18,6 @@ type rowRun[R any] struct {
 	tasks    []bench.Task[R]
 	together int                 // so many tasks in a row are dealt to one shard
 	document report.RowAnswer[R] // what the rows belong to
-	csv      string              // name of the file of rows
 	status   func(row R) string  // of its solve; nil: it does not count
 	record   func(row *R) any    // what a journal keeps of a row, pointers; nil: its JSON
 	// finish fills the document, and returns what is its JSON form, and the warnings.

@@ -13,7 +13,7 @@ import (
 // flat is a constant in the kernel and a bias in the loss: the predictor is f + bias, f = (K + constant) a.
 type flat struct{ constant, bias float64 }
 
-// ErrNoFiniteBias says that no finite bias is the best: the loss of one class decreases for ever.
+// ErrNoFiniteBias: no finite bias is optimal, since the loss of one class decreases to infinity.
 var ErrNoFiniteBias = errors.New(
 	"no finite bias is the best: the training examples are of one class, and the loss goes on falling as the " +
 		"predictor grows")
@@ -22,16 +22,15 @@ var ErrNoFiniteBias = errors.New(
 const (
 	flatShare     = 100  // constant as a multiple of the mean K_ii
 	maxRounds     = 200  // trainings of one fit
-	biasTolerance = 1e-7 // last move of the bias, as a share of it and of the constant's root
+	biasTolerance = 1e-7 // last change of the bias, relative to |bias| and sqrt(constant)
 )
 
 // TrainWithBias trains f = K a + b with an unpenalised bias b, sum a = 0: the limit of Train on K + c.
 //
-// Each round trains on K + c for one c, the loss shifted by the bias found so far, and adds c sum a to that:
-// the proximal point method in b, by which the dual gets its multiplier for sum a = 0 (Rockafellar 1976). It
-// ends with a round that moves b by rounding, or so little that the objective cannot tell. The error is
-// ErrNoFiniteBias where none is the best; on one class a loss with a flat part, as the squared hinge, has the
-// b nearest 0 that has no loss.
+// Each round trains on K + c for one c, with the loss shifted by the current bias, and adds c sum a to the
+// bias: the proximal point method in b (Rockafellar 1976). It ends when b changes by rounding only, or too
+// little to change the objective. If no finite bias is optimal, the error is ErrNoFiniteBias. On one class a
+// loss with a flat part, such as the squared hinge, gives the b of zero loss nearest 0.
 func (t *Trainer) TrainWithBias(p train.Set, s train.Settings) (*Result, error) {
 	on := t.system
 	variance := floats.Sum(t.diag) / float64(max(1, len(t.diag)))
@@ -63,7 +62,7 @@ func (t *Trainer) TrainWithBias(p train.Set, s train.Settings) (*Result, error) 
 	}
 }
 
-// constantResult is that of a constant predictor without loss.
+// constantResult is the Result of a constant predictor without loss.
 func (t *Trainer) constantResult(b float64) *Result {
 	r := &t.result
 	clear(r.Weight)
@@ -74,12 +73,12 @@ func (t *Trainer) constantResult(b float64) *Result {
 	return r
 }
 
-// shifted is K + constant, except for spread, which is that of K.
+// shifted is K + constant; only its spread is that of K.
 type shifted struct {
 	system
 	constant float64
 	ones     []float64 // (K + diag(e))^-1 1, 0 where e is infinite
-	sum      float64   // of them
+	sum      float64   // of ones
 }
 
 func (s *shifted) mulAdd(dst, x []float64) {
@@ -100,7 +99,7 @@ func (s *shifted) factorise(e []float64) bool {
 	return true
 }
 
-// solve is by Sherman and Morrison.
+// solve uses the formula of Sherman and Morrison.
 func (s *shifted) solve(b []float64) {
 	s.system.solve(b)
 	floats.AddScaled(b, -floats.Sum(b)/(1/s.constant+s.sum), s.ones)
@@ -118,7 +117,7 @@ func (s *shifted) sweep(f, a []float64, visit func(i int, f float64) (float64, e
 	return err
 }
 
-// far is a predictor beyond which no loss of these examples changes the sign of its slope.
+// far is an |f| beyond which no loss of these examples changes the sign of its slope.
 func (l *siteLosses) far() float64 {
 	most := 1.0
 	for _, y := range l.Y {
@@ -127,7 +126,7 @@ func (l *siteLosses) far() float64 {
 	return 30 * most
 }
 
-// pull is how the losses pull at a constant predictor f: up where it is positive.
+// pull has the sign of minus the slope of the total loss at a constant predictor f.
 func (l *siteLosses) pull(f float64) float64 {
 	sum := 0.0
 	for i := range l.Active {
@@ -137,8 +136,8 @@ func (l *siteLosses) pull(f float64) float64 {
 	return sum
 }
 
-// constant is the constant nearest 0 that has no loss, ok, as of one class under a loss with a flat part. The
-// error is ErrNoFiniteBias where the losses pull the bias to infinity.
+// constant is the constant of zero loss nearest 0; ok if there is one, as for one class under a loss with a
+// flat part. If the loss decreases to infinity the error is ErrNoFiniteBias.
 func (l *siteLosses) constant() (b float64, ok bool, err error) {
 	if len(l.Active) == 0 {
 		return 0, true, nil

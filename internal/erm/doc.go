@@ -17,13 +17,13 @@
 //	p_i = prox(z_i) = argmin c_i/2 (p - z_i)^2 + L_i(p),   a_i = c_i (p_i - z_i),
 //
 // with c_i = 1/K_ii. A coordinate step maximises the dual in one a_i: z_i becomes what f_i would be without
-// the site. A Newton step moves all z_i on their present linear pieces of prox to where p = K a would hold,
-// with a line search in the dual (proximal Newton, written for the dual). For piecewise linear-quadratic
-// losses the last step is exact.
+// the site. A Newton step solves p = K a for all z_i, on the present linear pieces of prox, with a line
+// search in the dual (proximal Newton, written for the dual). For piecewise linear-quadratic losses the last
+// step is exact.
 //
 // By Fenchel and Young the gap between the primal and the dual objective is
 //
 //	sum_i L_i(f_i) - L_i(p_i) + a_i (f_i - p_i),
 //
-// every term of which is >= 0: it certifies the answer without conjugates.
+// with terms >= 0: it certifies the answer without conjugates.
 package erm

@@ -68,8 +68,8 @@ func (t *Trainer) setSite(i int, z float64) error {
 	return nil
 }
 
-// coordinateSweep maximises the dual in one a_i after the other (coordinate ascent): the site moves to z =
-// f_i - K_ii a_i, the value of f without it. Moves within the rounding of f are not made.
+// coordinateSweep maximises the dual in one a_i after the other (coordinate ascent): z becomes f_i - K_ii
+// a_i, the value of f without the site. Changes within the rounding of f are skipped.
 func (t *Trainer) coordinateSweep() error {
 	q := &t.iterate
 	t.result.Sweeps++

@@ -14,7 +14,7 @@ type lowRank struct {
 	between *linalg.LowRankPlusDiag // the active sites
 	system  *linalg.LowRankSystem   // on between
 	product []float64
-	t, rows []float64 // over the rank; some rows of R
+	t, rows []float64 // R'a; some rows of R
 }
 
 // sweepSites is the number of sites whose rows of R are gathered at a time.

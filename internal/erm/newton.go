@@ -21,22 +21,22 @@ import (
 // is one over the curvature of L. This is a semismooth Newton method (Qi and Sun 1993), with a line search in
 // the dual, which increases along w.
 type newton struct {
-	ridge     float64   // share of K_ii added to the diagonal, for singular K
-	shortStep bool      // a step was cut short: the ridge also applies where L has curvature
-	e, w      []float64 // over all active sites, as are the others: shifts of the system, its solution
+	ridge     float64   // fraction of K_ii added to the diagonal, for singular K
+	shortStep bool      // a step was shortened: the ridge also applies where L has curvature
+	e, w      []float64 // shifts of the system, its solution; like the others over all active sites
 	dz        []float64
 	df        []float64 // change of f by the whole step
 	da        []float64 // change of a by the whole step, then by the part taken
 	saved     iterate   // before the step
 }
 
-// The ridge as a share of K_ii, at kinks, and at all sites once a step was cut short. It shortens steps along
-// directions in which K has next to no curvature, where many sites would meet their kinks; it changes no
-// answer. A step below shortShare increases it, a whole one decreases it.
+// The ridge as a fraction of K_ii, at kinks, and at all sites once a step was shortened. It limits steps
+// along directions of almost no curvature of K, where many sites would meet their kinks; it changes no
+// answer. A step below shortShare increases it, a full one decreases it.
 const (
 	firstRidge  = 1e-3
 	leastRidge  = 1e-15
-	middleRidge = 1e-5 // the least to increase it to
+	middleRidge = 1e-5 // smallest value after an increase
 	mostRidge   = 1e3
 	shortShare  = 0.2
 )
@@ -48,7 +48,7 @@ func (x *newton) increaseRidge() bool {
 	return room
 }
 
-// newtonDirection computes the Newton direction dz and the dual's slope along it; not ok: there is none.
+// newtonDirection computes the Newton direction dz and the dual's slope along it; ok if there is one.
 func (t *Trainer) newtonDirection() (slope float64, ok bool) {
 	q, s, x := &t.iterate, t.system, &t.newton
 	train.ResizeAll(len(q.a), &x.e, &x.w, &x.dz, &x.df, &x.da)
@@ -89,8 +89,8 @@ func (t *Trainer) shifts() {
 	}
 }
 
-// newtonStep takes the Newton step, halved until the dual increases enough (Armijo's rule) or stays and the
-// primal residual decreases. It returns the share taken, 0 for none.
+// newtonStep takes the Newton step, halved until the dual increases enough (Armijo's rule), or stays and the
+// primal residual decreases. It returns the fraction taken, 0 for none.
 func (t *Trainer) newtonStep() (share float64, err error) {
 	q, x := &t.iterate, &t.newton
 	t.result.Steps++

@@ -17,17 +17,17 @@ type system interface {
 	gather(site []int, most int)
 	// mulAdd adds K x to dst.
 	mulAdd(dst, x []float64)
-	// factorise prepares to solve (K + diag(e)) w = b between sites of finite e >= 0; false: not definite.
+	// factorise prepares to solve (K + diag(e)) w = b on the sites of finite e >= 0; false: not definite.
 	factorise(e []float64) bool
 	// solve overwrites b with w, 0 where e is infinite.
 	solve(b []float64)
-	// sweep visits the sites, each with its f_i of f = K a; visit says by how much it moved a_i.
+	// sweep visits each site with its f_i of f = K a; visit returns the change of a_i.
 	sweep(f, a []float64, visit func(i int, f float64) (step float64, err error)) error
 	// spread writes K a at all sites of the kernel into dst; a is over all of them, 0 at inactive ones.
 	spread(dst []float64, active []int, a []float64)
 }
 
-// dense is a kernel matrix that is held whole.
+// dense is a kernel matrix stored as an array.
 type dense struct {
 	kernel *linalg.Sym
 	n      int

@@ -13,14 +13,14 @@ import (
 
 // The defaults of train.Settings.
 const (
-	DefaultTolerance = 1e-10 // the gap that counts as converged, as a share of the objective's terms
+	DefaultTolerance = 1e-10 // largest gap of a converged training, relative to the objective's terms
 	defaultLimit     = 5000  // Newton steps
 )
 
 // Trainer trains on one weighted set after the other over the M sites of a kernel matrix, which it only
-// reads. With one that is held whole it takes about 16 n^2 bytes for the largest number n of active sites met
-// so far, and n^3/3 flops per Newton step; with a low-rank one 8 n r bytes and n r^2 flops. One Trainer
-// serves one goroutine; Trainers that share a kernel matrix may run at the same time.
+// reads. A dense matrix takes about 16 n^2 bytes for the largest number n of active sites so far, and n^3/3
+// flops per Newton step; a low-rank one 8 n r bytes and n r^2 flops. One Trainer serves one goroutine;
+// Trainers that share a kernel matrix may run at the same time.
 type Trainer struct {
 	diag    []float64 // of the kernel matrix
 	set     siteLosses
@@ -36,7 +36,7 @@ type Result struct {
 	train.Result
 	// Objective is (T1) at F.
 	Objective float64
-	// Gap is Objective less the dual objective, a lower bound of the optimum up to rounding. The optimum has
+	// Gap is Objective minus the dual objective, a lower bound of the optimum up to rounding. The optimum has
 	//	|F_i - f*_i| <= (2 K_ii Gap)^1/2.
 	Gap float64
 	// Steps counts the Newton steps, and Sweeps the passes of coordinate steps.
@@ -102,7 +102,7 @@ func (t *Trainer) prepare(start []float64) {
 	t.recomputeF()
 }
 
-// recomputeF computes f = K a from a alone, without the rounding errors of the updates.
+// recomputeF computes f = K a afresh, without the rounding errors of the updates.
 func (t *Trainer) recomputeF() {
 	clear(t.iterate.f)
 	t.system.mulAdd(t.iterate.f, t.iterate.a)
@@ -162,7 +162,7 @@ func (t *Trainer) maximize(p *train.Set, s *train.Settings) (certificate, error)
 // certificate bounds the optimum.
 type certificate struct {
 	primal, gap float64
-	scale       float64 // size of the terms that the objectives are made of
+	scale       float64 // magnitude of the objectives' terms
 }
 
 // certify computes the objectives and, term by term, the gap between them (Fenchel-Young, see the package).
@@ -183,11 +183,11 @@ func (t *Trainer) certify() certificate {
 
 const (
 	firstSweeps = 3    // coordinate sweeps before the first Newton step
-	sweepShare  = 0.04 // share of a Newton step below which a sweep looks for the sites' pieces of prox
+	sweepShare  = 0.04 // Newton steps below this fraction are followed by a sweep
 	patience    = 40   // steps without progress that count as a stall
 )
 
-// advance takes a Newton step, and a coordinate sweep where that was cut short.
+// advance takes a Newton step, and a coordinate sweep if that was shortened.
 func (t *Trainer) advance() error {
 	share, err := t.newtonStep()
 	if err != nil {

@@ -12,15 +12,15 @@ import (
 	"bootbench/linalg"
 )
 
-// Criterion is a number by which Gaussian processes are compared, with its derivatives.
+// Criterion is a criterion of model selection for Gaussian processes, with its derivatives.
 type Criterion struct {
 	Value  float64
-	Kernel blas64.General // M x M, symmetric: the value changes by sum_ij Kernel_ij dK_ij
+	Kernel blas64.General // M x M, symmetric: derivatives with respect to K, dValue = sum_ij Kernel_ij dK_ij
 	Noise  float64        // derivative with respect to the logarithm of the noise variance
 }
 
-// posterior is one fit to all data, in the terms that criteria are made of. Site i has n_i examples of mean
-// target y_i, S_i = noise/n_i, P = (K + diag S)^-1 and alpha = P y.
+// posterior holds the terms of criteria, from one fit to all data. Site i has n_i examples of mean target
+// y_i, S_i = noise/n_i, P = (K + diag S)^-1 and alpha = P y.
 type posterior struct {
 	*Inverse
 	y, alpha []float64
@@ -93,10 +93,10 @@ func Evidence(k *linalg.Sym, noise float64, site train.Sites, y []float64) (*Cri
 	return c, nil
 }
 
-// LeaveOneOut is the mean square of the left-out residuals, exact from one fit (Sundararajan and Keerthi 2001
-// have its derivatives). At a site of n examples, f_i = y_i - S_i alpha_i, each has the leverage h_i = (1 -
-// S_i P_ii)/n and the residual r = (y - f_i)/(1 - h_i). With a_i and p_i the derivatives with respect to
-// alpha_i and P_ii, that with respect to K is
+// LeaveOneOut is the mean square of the left-out residuals, exact from one fit (derivatives: Sundararajan and
+// Keerthi 2001). At a site of n examples with fit f_i = y_i - S_i alpha_i, each example has the leverage h_i
+// = (1 - S_i P_ii)/n and the residual r = (y - f_i)/(1 - h_i). With a_i and p_i the derivatives with respect
+// to alpha_i and P_ii, the derivative with respect to K is
 //
 //	-(P a alpha' + alpha (P a)')/2 - P diag(p) P.
 func LeaveOneOut(k *linalg.Sym, noise float64, site train.Sites, y []float64) (*Criterion, error) {
@@ -140,9 +140,9 @@ func LeaveOneOut(k *linalg.Sym, noise float64, site train.Sites, y []float64) (*
 //	y_i - f_-i = (y_i - f_i)/(1 - H_ii),   H = K (K + noise I)^-1 over examples.
 //
 // k is the kernel matrix over M sites, in any form, with a bias or without, site the site of each example
-// (nil: example i is site i), noise > 0 the variance. The c examples of a site share one row of H, of which
-// each has 1/c: with d = c/noise, H has (1 - b)/c on its diagonal. An example of weight w, nil for 1, is w of
-// these, which are left out together. The fit overwrites k's scratch triangle.
+// (nil: example i is site i), noise > 0 the variance. On a site of c examples, d = c/noise and H_ii = (1 -
+// b)/c. An example of weight w (nil: 1) is w copies, left out together. The fit overwrites k's scratch
+// triangle.
 func Residuals(k linalg.Kernel, site train.Sites, y, weights []float64, noise float64) ([]float64, error) {
 	if !(noise > 0) {
 		return nil, fmt.Errorf("left-out residuals need a positive noise variance, got %v", noise)

@@ -10,12 +10,12 @@
 //
 //	1/2 f' K^-1 f + sum_i k_i (f_i - t_i)^2 / (2 s2)                       (T1)
 //
-// and is the fit to all rows of the training set, repeated rows and all: a row that is there k times with
-// noise s2 says what one row says with noise s2/k.
+// and equals the fit to all rows of the training set with repetitions: k copies of a row with noise s2 are
+// equivalent to one row with noise s2/k.
 //
 // Trainer fits one training set after the other in its own workspaces, FitFull fits all data in the scratch
 // triangle of the kernel matrix.
 //
-// EP approximates the posterior of any other log-concave likelihood by expectation propagation: of probit and
-// logit on three sites its means are off by up to 0.1% of the prior standard deviation.
+// EP approximates the posterior of any other log-concave likelihood by expectation propagation: for probit
+// and logit on three sites the error of its means is up to 0.1% of the prior standard deviation.
 package gp

@@ -15,18 +15,18 @@ import (
 	"bootbench/linalg"
 )
 
-// Inverse is P = (K + diag(noise/weight))^-1, with a bias P - P 1 1'P/1'P1, from which a predictor forgets
+// Inverse is P = (K + diag(noise/weight))^-1, with a bias P - P 1 1'P/1'P1, from which Downdate removes
 // examples.
 type Inverse struct {
 	p      blas64.General
 	weight []float64
 
-	// What criteria need, of NewInverse.
+	// For criteria, set by NewInverse.
 	ridge          []float64 // noise/weight
 	logDeterminant float64   // of K + diag(ridge)
 }
 
-// NewInverse takes n^3 operations and 8 n^2 bytes. Weights nil are 1.
+// NewInverse takes n^3 operations and 8 n^2 bytes. Nil weights are 1.
 func NewInverse(k *linalg.Sym, noise float64, weights []float64, biased bool) (*Inverse, error) {
 	n := k.N()
 	if weights == nil {
@@ -46,18 +46,18 @@ func NewInverse(k *linalg.Sym, noise float64, weights []float64, biased bool) (*
 	}
 	v.p = l.invert()
 	if biased {
-		of := make([]float64, n) // P 1
+		p1 := make([]float64, n)
 		for i := range n {
-			of[i] = floats.Sum(v.p.Data[i*v.p.Stride:][:n])
+			p1[i] = floats.Sum(v.p.Data[i*v.p.Stride:][:n])
 		}
-		x := blas64.Vector{N: n, Inc: 1, Data: of}
-		blas64.Ger(-1/floats.Sum(of), x, x, v.p)
+		x := blas64.Vector{N: n, Inc: 1, Data: p1}
+		blas64.Ger(-1/floats.Sum(p1), x, x, v.p)
 	}
 	return v, nil
 }
 
-// Downdate is a train.Trainer of the square loss, one example a site, whose sets have weights 0, or those of
-// the inverse, and which predicts where they are 0 alone: without the examples F
+// Downdate is a train.Trainer of the square loss, with one example per site. Each weight is 0 or the
+// inverse's. It predicts only the examples F of weight 0, which are left out:
 //
 //	f_F = y_F - (P_FF)^-1 (P y)_F,
 //
@@ -101,13 +101,14 @@ func (d *Downdate) Fit(weight, target, f []float64) error {
 	return nil
 }
 
-// Append adds examples: k is the kernel matrix with them at its end, weights are theirs. With C the kernel
-// between old and new examples, and S = K_new + diag(noise/weight) - C'P C, the inverse of all is (M03-65)
+// Append adds examples: k is the kernel matrix of the old and then the new ones, weights are the new ones'.
+// With C the kernel between old and new examples, and S = K_new + diag(noise/weight) - C'P C, the inverse of
+// all is (M03-65)
 //
 //	P + P C S^-1 C'P   -P C S^-1
 //	    -S^-1 C'P         S^-1    :
 //
-// n^2 operations for each. It is for inverses without a bias. After an error the inverse is as before.
+// at n^2 operations for each. The inverse must have no bias. After an error it is unchanged.
 func (v *Inverse) Append(k *linalg.Sym, noise float64, weights []float64) error {
 	n, all := len(v.weight), k.N()
 	r := all - n
@@ -147,5 +148,5 @@ func (v *Inverse) Append(k *linalg.Sym, noise float64, weights []float64) error 
 	return nil
 }
 
-// Weights are those of the examples.
+// Weights returns the weights of the examples.
 func (v *Inverse) Weights() []float64 { return slices.Clone(v.weight) }

@@ -22,7 +22,7 @@ type Likelihood interface {
 }
 
 // The defaults of train.Settings for expectation propagation. The tolerance bounds the distance of the sites'
-// moments from the posterior's: of means in units of K_ii^1/2, of variances in units of K_ii.
+// moments from the posterior's: means in units of K_ii^1/2, variances in units of K_ii.
 const (
 	defaultEPTolerance = 1e-8
 	defaultEPSweeps    = 1000
@@ -31,16 +31,16 @@ const (
 // errNoFixedPoint is the error of an EPResult that Stalled.
 var errNoFixedPoint = errors.New("expectation propagation does not converge")
 
-// EPResult is a posterior, whose mean is F.
+// EPResult is a posterior with mean F.
 type EPResult struct {
 	train.Result
-	// Residual is the distance between the moments, in units of the tolerance.
+	// Residual is the largest distance between the moments, in the units of the tolerance.
 	Residual float64
 	// Sweeps counts passes over the sites.
 	Sweeps int
 }
 
-// Err is nil where r has converged, and says why where not.
+// Err is nil if r has converged, and otherwise says why not.
 func (r *EPResult) Err() error {
 	if r.Status == train.Stalled {
 		return errNoFixedPoint
@@ -61,7 +61,7 @@ func (r *EPResult) Err() error {
 // The sites are updated all at once, damped where they oscillate.
 //
 // One EP serves one goroutine; those that share a kernel matrix may run at the same time. It takes about 16
-// n^2 bytes for n active sites; the last fit's are left to the collector.
+// n^2 bytes for n active sites.
 type EP struct {
 	kernel     *linalg.Sym
 	likelihood Likelihood
@@ -69,8 +69,8 @@ type EP struct {
 	set        train.Groups
 	prior      *linalg.Sym // K between the active sites
 	engine     linalg.Engine
-	t, u       []float64 // the sites' Gaussians, of which S and mean are current
-	newT, newU []float64 // those that match the sites' moments
+	t, u       []float64 // the sites' Gaussians; S and mean follow from these
+	newT, newU []float64 // the Gaussians that match the sites' moments
 	mean       []float64
 	result     EPResult
 }
@@ -84,7 +84,7 @@ func NewEP(k *linalg.Sym, l Likelihood) (*EP, error) {
 }
 
 // Fit computes the posterior given set, the prior without examples. The error reports bad input, or moments
-// that are not finite; an iteration that ends early returns where it was and says so in Status.
+// that are not finite; an iteration that ends early returns its last iterate and says so in Status.
 func (e *EP) Fit(set train.Set, s train.Settings) (*EPResult, error) {
 	m, r := e.kernel.N(), &e.result
 	if err := errors.Join(set.Check(m, false), s.Default(defaultEPTolerance, defaultEPSweeps)); err != nil {
@@ -99,7 +99,7 @@ func (e *EP) Fit(set train.Set, s train.Settings) (*EPResult, error) {
 	return r, nil
 }
 
-// prepare groups the examples by active site, of K_ii > 0, gathers K there, and starts from the prior.
+// prepare groups the examples by active site, with K_ii > 0, gathers K there, and starts from the prior.
 func (e *EP) prepare(set *train.Set) {
 	e.set.Gather(set, e.kernel.N(), func(s int) bool { return e.kernel.At(s, s) > 0 })
 	n := len(e.set.Active)
@@ -112,7 +112,7 @@ func (e *EP) prepare(set *train.Set) {
 	clear(e.u)
 }
 
-// Damping is the share of the sites' step that is taken.
+// Damping is the fraction taken of the sites' step.
 const (
 	minDamping = 1e-2
 	stallStop  = 100 // sweeps without a smaller residual before giving up
@@ -157,15 +157,14 @@ func (e *EP) iterate(s train.Settings) error {
 	}
 }
 
-// widening is the relative loss of a cavity's precision, beyond errors, of a likelihood not log-concave.
+// widening is the relative loss of cavity precision that shows a likelihood that is not log-concave.
 const widening = 1e-5
 
-// match finds the Gaussians with which the sites have the moments of their tilted distributions, from their
-// cavities
+// match finds the Gaussians that give the sites the moments of their tilted distributions, from the cavities
 //
 //	c = 1/S_ii - t_i = b_i/S_ii,   h = (m_i/S_ii - u_i)/c = sum_{j != i} S_ij u_j/b_i,
 //
-// b_i = 1 - t_i S_ii, and the largest distance of these moments from those of the posterior.
+// b_i = 1 - t_i S_ii. It returns the largest distance of these moments from the posterior's.
 func (e *EP) match() (residual float64, err error) {
 	variance, b := e.engine.Diag()
 	linalg.MulVecOffDiag(e.engine, e.mean, e.u)

@@ -10,10 +10,10 @@ import (
 	"bootbench/linalg"
 )
 
-// FitFull trains on all data, for each target: site i has weight[i] > 0, as that many examples, and mean
-// target target[i], and noise >= 0 is their variance; with an unpenalised constant or without. It returns the
-// fits at the sites. It factorises in the scratch triangle of k, where it leaves the Cholesky factor of
-// K + diag(noise/weight), and leaves k as it was. A failed factorisation is a *PivotError.
+// FitFull trains on all data, with an unpenalised bias or without, for each target: site i counts as
+// weight[i] > 0 examples of mean target target[i] and noise variance noise >= 0. It returns the fits at the
+// sites. The scratch triangle of k then holds the Cholesky factor of K + diag(noise/weight); k is unchanged.
+// A failed factorisation is a *PivotError.
 func FitFull(k *linalg.Sym, noise float64, biased bool, weight []float64,
 	targets ...[]float64) ([][]float64, error) {
 	for _, target := range targets {
@@ -52,8 +52,8 @@ func FitFull(k *linalg.Sym, noise float64, biased bool, weight []float64,
 }
 
 // FitByEngine is FitFull for a kernel matrix in any form, with a bias or without, through its engine: with d
-// = weight/noise, f = G (d o target). noise must be positive. On a low-rank matrix it costs O(M rank^2). With
-// b = 1 - d diag(G), 1 - b_i is the share of a site's mean target in the fit there.
+// = weight/noise, f = G (d o target). noise must be positive. On a low-rank matrix it costs O(M rank^2). b =
+// 1 - d diag(G); 1 - b_i is the leverage of a site's mean target.
 func FitByEngine(k linalg.Kernel, noise float64, weight, target []float64) (fit, b []float64, err error) {
 	if err := checkFull(k.N(), noise, weight, target); err != nil {
 		return nil, nil, err
@@ -77,7 +77,7 @@ func FitByEngine(k linalg.Kernel, noise float64, weight, target []float64) (fit,
 	return f, b, nil
 }
 
-// checkFull is checkSites, and that none is empty.
+// checkFull is checkSites, and refuses sites of weight 0.
 func checkFull(m int, noise float64, weight, target []float64) error {
 	if err := checkNoise(noise); err != nil {
 		return err

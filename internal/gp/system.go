@@ -18,9 +18,9 @@ import (
 type PivotError struct {
 	// Site is the site (from 0) at which the Cholesky factorisation stopped.
 	Site int
-	// Pivot is what was left of its diagonal element: zero, negative or NaN.
+	// Pivot is zero, negative or NaN.
 	Pivot float64
-	// Jitter, added to the diagonal of K, repairs what rounding spoilt. It is NaN where Pivot is NaN.
+	// Jitter, added to the diagonal of K, repairs a failure by rounding. It is NaN if Pivot is.
 	Jitter float64
 }
 
@@ -34,7 +34,7 @@ func (e *PivotError) Error() string {
 }
 
 // system is the linear system (K_aa + diag(ridge)) x = b of one training set. The zero uplo means the upper
-// triangle, in an array of the system's own that it keeps from one training set to the next.
+// triangle, in an array that the system owns and keeps for the next training set.
 type system struct {
 	kernel *linalg.Sym
 	uplo   gonum.Uplo // triangle of a
@@ -44,16 +44,16 @@ type system struct {
 }
 
 // gather fills the upper triangle with K between the listed sites, ascending, repeated entries allowed. most
-// bounds their number in later calls: some headroom is kept because it varies from one resample to the next.
+// bounds their number in later calls, which varies between resamples.
 func (s *system) gather(site []int, most int) {
 	n := len(site)
 	s.uplo, s.n, s.stride = gonum.Upper, n, train.ResizeSquare(&s.a, n, most)
 	train.GatherUpper(s.a, s.stride, s.kernel, site)
 }
 
-// solve adds the ridge, factorises in place, and overwrites b with the solution; biased with that of (K_aa +
-// diag(ridge)) x + bias = b, sum x = 0: with S the matrix, x = S^-1 (b - bias) and bias = 1'S^-1 b/1'S^-1 1.
-// site names the site of each row in errors.
+// solve adds the ridge, factorises in place, and overwrites b with the solution x. If biased, it solves S x +
+// bias = b, sum x = 0, S = K_aa + diag(ridge): x = S^-1 (b - bias), bias = 1'S^-1 b/1'S^-1 1. site is the
+// site of each row, for errors.
 func (s *system) solve(b []float64, site []int, ridge []float64, biased bool) (bias float64, err error) {
 	if err := s.factorise(site, ridge); err != nil || s.n == 0 {
 		return 0, err
@@ -61,7 +61,7 @@ func (s *system) solve(b []float64, site []int, ridge []float64, biased bool) (b
 	return s.solveAgain(b, site, biased)
 }
 
-// solveAgain is solve of the system that is factorised.
+// solveAgain is solve after factorise.
 func (s *system) solveAgain(b []float64, site []int, biased bool) (bias float64, err error) {
 	train.SolveFactored(s.uplo, s.a, s.stride, b)
 	if biased {
@@ -96,9 +96,9 @@ func (s *system) invert() blas64.General {
 	return blas64.General{Rows: s.n, Cols: s.n, Stride: s.stride, Data: s.a}
 }
 
-// pivotError describes a factorisation that stopped at row p: rows (columns) 0 to p-1 of the factor are
-// final, so the pivot can be formed again. It suggests a jitter of ten times what rounding (n units in the
-// last place of the largest diagonal element) and the pivot itself ask for, rounded up to a power of ten.
+// pivotError describes a factorisation that stopped at row p. It recomputes the pivot from rows (columns) 0
+// to p-1 of the factor, which are final. The jitter suggested is ten times the rounding (n units in the last
+// place of the largest diagonal element) and the deficit of the pivot, rounded up to a power of ten.
 func (s *system) pivotError(p int, site []int, ridge []float64) error {
 	diagonal := func(q int) float64 { return s.kernel.At(site[q], site[q]) + ridge[q] }
 	pivot, largest := diagonal(p), 0.0
@@ -117,7 +117,7 @@ func (s *system) pivotError(p int, site []int, ridge []float64) error {
 	return &PivotError{Site: site[p], Pivot: pivot, Jitter: math.Pow(10, math.Ceil(math.Log10(need)))}
 }
 
-// checkSolution finds what a factorisation lets through: NaN in the matrix or the targets, and overflow.
+// checkSolution detects what factorisations do not: NaN in the matrix or the targets, and overflow.
 func checkSolution(b []float64, index []int) error {
 	p := slices.IndexFunc(b, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 	if p < 0 {

@@ -14,11 +14,11 @@ import (
 )
 
 // Trainer fits weighted training sets over the sites of one kernel matrix, one after the other. It takes
-// about 8 n^2 bytes for the largest number n of active sites met so far; once that has settled a fit
-// allocates nothing beyond what the bound BLAS takes for itself. Trainers that share a kernel matrix only
-// read it and may run at the same time; one Trainer serves one goroutine.
+// about 8 n^2 bytes for the largest number n of active sites so far; later fits allocate nothing outside
+// BLAS. Trainers that share a kernel matrix only read it and may run at the same time; one Trainer serves one
+// goroutine.
 type Trainer struct {
-	train.Result // of the last fit, in the F of the caller
+	train.Result // of the last fit; F is the caller's
 	noise        float64
 	biased       bool
 	system       system
@@ -26,11 +26,11 @@ type Trainer struct {
 	order        []int // workspace of FitRows
 }
 
-// rows are those of a training system, K_aa + diag(ridge).
+// rows are the rows of a training system, K_aa + diag(ridge).
 type rows struct {
 	site        []int     // ascending
 	ridge       []float64 // the variance of each row's noise
-	right, beta []float64 // the right side, the solution
+	right, beta []float64 // right-hand side, solution
 }
 
 // add appends a row.
@@ -39,16 +39,16 @@ func (r *rows) add(site int, ridge, target float64) {
 }
 
 // NewTrainer returns a Trainer for kernel matrix k (M x M, positive semidefinite) and noise variance noise >=
-// 0, with an unpenalised constant in the mean or without: f = K alpha + bias, and sum alpha = 0 with one.
+// 0, with an unpenalised bias or without: f = K alpha + bias, and with a bias sum alpha = 0.
 func NewTrainer(k *linalg.Sym, noise float64, biased bool) (*Trainer, error) {
 	return &Trainer{noise: noise, biased: biased, system: system{kernel: k},
 		Result: train.Result{Weight: make([]float64, k.N())}}, checkNoise(noise)
 }
 
-// Fit trains on the set in which site i has weight[i] >= 0, as that many examples, and mean target target[i],
-// and writes the fit at all sites into f. All have length M; targets of sites of weight 0 are not looked at.
-// Active sites are predicted at once; the others take one pass over the stored triangle of K. A failed
-// factorisation is a *PivotError.
+// Fit trains on the set in which site i counts as weight[i] >= 0 examples of mean target target[i], and
+// writes the fit at all sites into f. All have length M; targets of sites of weight 0 are ignored.
+// Predictions at inactive sites take one pass over the stored triangle of K. A failed factorisation is a
+// *PivotError.
 func (t *Trainer) Fit(weight, target, f []float64) error {
 	if err := checkSites(len(t.Weight), weight, target); err != nil {
 		return err
@@ -71,9 +71,9 @@ func (t *Trainer) Fit(weight, target, f []float64) error {
 	return nil
 }
 
-// FitRows is Fit to the rows whose sites (0 to M-1) and targets are given, one by one: S rows make an S x S
-// system, however often a row is repeated. It is what retraining costs when nothing is merged, and the plain
-// reference for Fit. The noise must be positive as soon as a row is repeated.
+// FitRows is Fit to single rows, given by their sites (0 to M-1) and targets: S rows make an S x S system,
+// even if rows are repeated. It is the plain reference for Fit, and retraining without merging costs as much.
+// With repeated rows the noise must be positive.
 func (t *Trainer) FitRows(site []int, target, f []float64) error {
 	t.begin()
 	t.order = t.order[:0]
@@ -94,13 +94,13 @@ func (t *Trainer) FitRows(site []int, target, f []float64) error {
 	return nil
 }
 
-// begin forgets the last training set.
+// begin empties the training set.
 func (t *Trainer) begin() {
 	t.rows = rows{t.site[:0], t.ridge[:0], t.right[:0], t.beta[:0]}
 	clear(t.Weight)
 }
 
-// solve solves the system of the rows, and adds up the solution of each site's.
+// solve solves the system of the rows, and sums the solution over each site's rows.
 func (t *Trainer) solve() (err error) {
 	t.system.gather(t.site, max(len(t.site), len(t.Weight)))
 	t.beta = append(t.beta[:0], t.right...)

@@ -1,7 +1,7 @@
 package svm
 
-// ascend maximises the dual by coordinate steps, over one weight at a time, with a bias over two, until no
-// violation exceeds tolerance, at most so many, and returns how many. Steps end at the kinks of phi.
+// ascend maximises the dual by at most steps coordinate steps, over one weight at a time, with a bias over
+// two, until no violation exceeds tolerance. It returns their number. Steps end at the kinks of phi.
 func (q *dual) ascend(tolerance float64, steps int) (made int) {
 	if q.biased {
 		return q.ascendPairs(tolerance, steps)
@@ -19,8 +19,8 @@ func (q *dual) ascend(tolerance float64, steps int) (made int) {
 	return made
 }
 
-// recheckCandidate returns the given site if its violation exceeds tolerance, else that of the largest
-// violation, which need not gain most, or -1.
+// recheckCandidate returns site if its violation exceeds tolerance, else the site of the largest violation,
+// which need not gain most, or -1.
 func (q *dual) recheckCandidate(site int, tolerance float64) int {
 	if site >= 0 {
 		if slope := q.ascentSlope(site); slope > tolerance || slope < -tolerance {
@@ -33,8 +33,8 @@ func (q *dual) recheckCandidate(site int, tolerance float64) int {
 	return -1
 }
 
-// axpySelect adds move times row to f and returns the site of the largest gain at the new f, -1 where nothing
-// is violated. Training spends its time here: one pass, with a branch that is rarely taken.
+// axpySelect adds move times row to f and returns the site of the largest gain at the new f, -1 without a
+// violation. Training spends its time here: one pass, with a rarely taken branch.
 func (q *dual) axpySelect(row []float64, move float64) (best int) {
 	n := len(row)
 	f, floor, ceil, weight := q.f[:n], q.floor[:n], q.ceil[:n], q.invSqrtDiag[:n]

@@ -11,16 +11,16 @@
 //	max  sum_i a_i - 1/2 beta' K beta,   0 <= a_i <= C_i,
 //
 // with beta_s the sum of y_i a_i over the examples on site s, and f = K beta. There is no equality
-// constraint. With an unpenalised bias b, f = K beta + b and the dual has one, sum beta_s = sum y_i a_i = 0
-// (theory 12). An example that a resample holds k times has the box k C under a soft margin and stays one
-// constraint under a hard one.
+// constraint. With an unpenalised bias b, f = K beta + b and the dual has the equality sum beta_s = sum y_i
+// a_i = 0 (theory 12). An example that a resample holds k times has the box k C under a soft margin and stays
+// one constraint under a hard one.
 //
 // Trainer solves the dual in the site weights beta by two methods in turn. Coordinate ascent, with a bias
 // over pairs of weights (sequential minimal optimisation with the second-order working set of Fan, Chen and
 // Lin 2005), finds which weights are free: strictly inside their boxes. An active-set step then maximises
 // exactly over these, by a Cholesky factor that is updated as the set changes, with a bias in the plane sum
-// beta = 0. Certificates judge the answer afterwards, from an f computed from beta alone. LIBSVM's shrinking,
-// which leaves bounded weights out of the search, is absent: the active-set steps keep the others few.
+// beta = 0. Certificates then judge the answer, from an f recomputed from beta. LIBSVM's shrinking, which
+// leaves bounded weights out of the search, would not pay: active-set steps leave few coordinate steps.
 //
 // Trainer.LeaveOut trains without one example, from the solution of all.
 package svm

@@ -21,8 +21,8 @@ import (
 //
 //	floor_i <= f_i <= ceil_i                                (Kuhn-Tucker),
 //
-// with floor = -Inf at the upper end of the box and ceil = +Inf at its lower. With a bias the weights sum to
-// 0 besides, and f + b lies there, for some b.
+// with floor = -Inf at the upper end of the box and ceil = +Inf at its lower. With a bias the weights also
+// sum to 0, and f + b lies there for some b.
 type dual struct {
 	rows
 	largestK float64 // of the K_ii of all sites
@@ -32,7 +32,7 @@ type dual struct {
 	beta, f         []float64
 	floor, ceil     []float64
 	invSqrtDiag     []float64 // 1/sqrt(K_ii)
-	snapDistance    []float64 // distance from an end that rounding may make
+	snapDistance    []float64 // distance from an end that rounding may cause
 	everywhere      []float64 // f at all sites, as recomputeF left it
 	sites           []int     // workspace: the next active sites
 }
@@ -48,7 +48,7 @@ func (q *dual) begin(b *sides, biased bool, scale float64) (resumed bool) {
 	resumed = scale > 0 && biased == q.biased && slices.Equal(q.sites, q.active)
 	if !resumed {
 		q.biased, q.active, q.sites = biased, q.sites, q.active
-		q.choose()
+		q.prepare()
 		train.ResizeAll(len(q.active), &q.low, &q.kink, &q.high, &q.beta, &q.f, &q.floor, &q.ceil, &q.invSqrtDiag,
 			&q.snapDistance)
 		clear(q.beta)
@@ -67,7 +67,7 @@ func (q *dual) begin(b *sides, biased bool, scale float64) (resumed bool) {
 	return resumed
 }
 
-// recomputeF computes f = K beta from beta alone, without the rounding errors of the updates, at all sites.
+// recomputeF computes f = K beta afresh at all sites, without the rounding errors of the updates.
 func (q *dual) recomputeF() {
 	clear(q.everywhere)
 	for i, b := range q.beta {
@@ -98,8 +98,8 @@ func (q *dual) setBeta(i int, b float64) {
 	}
 }
 
-// snap returns b, or the end of a piece that b differs from by rounding only: the last digits must not decide
-// which weights are free, since a free weight fixes the bias.
+// snap returns b, or the end of a piece if b differs from it by rounding only: the last digits must not
+// decide which weights are free, since a free weight fixes the bias.
 func (q *dual) snap(i int, b float64) float64 {
 	near := q.snapDistance[i]
 	switch {
@@ -113,7 +113,7 @@ func (q *dual) snap(i int, b float64) float64 {
 	return b
 }
 
-// snapShare is the distance, as a share of a finite box, within which weights snap to an end.
+// snapShare is the distance, relative to a finite box, within which weights snap to an end.
 const snapShare = 1e-13
 
 // setBox sets the box of weight i.
@@ -149,7 +149,7 @@ func (q *dual) ascentSlope(i int) float64 {
 	return 0
 }
 
-// advance moves weight i by a step, at most to the end of its piece, and returns by how much; f stays.
+// advance moves weight i by step, at most to the end of its piece, and returns the move; f is unchanged.
 func (q *dual) advance(i int, step float64) (moved float64) {
 	before, end := q.beta[i], q.pieceEnd(i, step)
 	if step > 0 {
@@ -168,7 +168,7 @@ func (q *dual) stepToEnd(i int, direction float64) float64 {
 	return (q.pieceEnd(i, direction) - q.beta[i]) / direction
 }
 
-// moveFree moves the free weight i by share of direction, or to the end of its piece.
+// moveFree moves the free weight i by share times direction, or to the end of its piece.
 func (q *dual) moveFree(i int, direction, share float64) {
 	if q.stepToEnd(i, direction) <= share {
 		q.setBeta(i, q.pieceEnd(i, direction))
@@ -188,8 +188,8 @@ func (q *dual) mostViolated() (site int, violation float64) {
 	return site, violation
 }
 
-// violation is the largest violation of the Kuhn-Tucker conditions. With a bias it is LIBSVM's: by how much
-// the largest lower bound of the bias exceeds the smallest upper one.
+// violation is the largest violation of the Kuhn-Tucker conditions; with a bias, as in LIBSVM, the largest
+// lower bound of the bias minus the smallest upper one.
 func (q *dual) violation() float64 {
 	if q.biased {
 		from, to := q.biasInterval()
@@ -239,7 +239,7 @@ func (q *dual) biasInterval() (from, to float64) {
 	return from, to
 }
 
-// bias is the mean of those that the free weights require, else the middle of biasInterval or its finite end.
+// bias is the mean of the free weights' biases, else the middle of biasInterval or its finite end.
 func (q *dual) bias() float64 {
 	if !q.biased {
 		return 0

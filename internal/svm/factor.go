@@ -49,8 +49,8 @@ func (c *factor) reserve(m int) {
 // minBlockedOrder is the order below which a factor is built row by row.
 const minBlockedOrder = 48
 
-// factorise computes the factor over index in one call of LAPACK's potrf. It reports false, and leaves the
-// members out, where K is singular there to working precision, and for orders for which it does not pay.
+// factorise computes the factor over index by one call of LAPACK's potrf. It returns false, and leaves the
+// factor empty, if K is singular there to working precision, or if the order is too small to pay.
 func (c *factor) factorise(q *dual) bool {
 	m := len(c.index)
 	if m < minBlockedOrder {
@@ -76,13 +76,13 @@ func (c *factor) factorise(q *dual) bool {
 	return true
 }
 
-// minPivot is the pivot of weight i, in a factor of order m, below which it is taken for rounding.
+// minPivot is the pivot of weight i below which, in a factor of order m, it counts as rounding.
 func (c *factor) minPivot(q *dual, i, m int) float64 {
 	return (1e-13 + 1e-15*float64(m)) * (q.diag[i] + c.constant)
 }
 
-// append adds weight i to the factor and returns its pivot, the conditional variance of i given F. Where row
-// i of K depends linearly on the rows of F, i does not join; column is computed in any case.
+// append adds weight i to the factor and returns its pivot, the conditional variance of i given F. If row i
+// of K depends linearly on the rows of F, i does not join; column is computed in any case.
 func (c *factor) append(q *dual, i int) (pivot float64, joined bool) {
 	m := len(c.index)
 	c.reserve(m + 1)
@@ -110,8 +110,8 @@ func (c *factor) substitute(t gonum.Transpose, x []float64) {
 	blas.Bound().Dtrsv(gonum.Lower, t, gonum.NonUnit, len(x), c.l, max(1, c.stride), x, 1)
 }
 
-// remove takes the member at position p out. Without row p the factor has one column too many; Givens
-// rotations of neighbouring columns clear it.
+// remove takes out the member at position p. Without row p the factor has one column too many, which Givens
+// rotations of neighbouring columns clear.
 func (c *factor) remove(p int) {
 	m := len(c.index)
 	c.position[c.index[p]] = -1

@@ -14,17 +14,17 @@ import (
 //
 //	beta_F + (K_FF)^-1 (t - f)_F,   t = +1 or -1 the slope of phi.
 //
-// The factor is updated as F changes, so that a step costs O(n |F|) beside |F|^2 for each change. With a bias
-// the steps d keep sum d = 0, and the factor is that of K + constant: the problem is the same, and K may be
-// singular in one direction more.
+// The factor is updated as F changes: a step costs O(n |F|), and |F|^2 for each change. With a bias the steps
+// d have sum d = 0, and the factor is that of K + constant: an equal problem, in which K may be singular in
+// one more direction.
 type freeSet struct {
 	factor
 	dependent []int // free weights whose rows of K depend linearly on those of the factor
-	members   []int // workspace: those of the next factor
+	members   []int // workspace: members of the next factor
 
 	// By weight.
-	gradient   []float64 // t - f, of the members
-	betaBefore []float64 // the beta of f
+	gradient   []float64 // t - f of the members
+	betaBefore []float64 // the beta that f was computed with
 
 	// Over the members of the factor.
 	step []float64 // Newton step, then a direction of the null space
@@ -42,7 +42,7 @@ func (c *freeSet) reset(q *dual) {
 	}
 }
 
-// countChanges counts the weights that joined and left the free ones since the last update, and these.
+// countChanges counts the weights that became free or bounded since the last update, and the free ones.
 func (c *freeSet) countChanges(q *dual) (joined, left, free int) {
 	for i := range q.beta {
 		if q.free(i) {
@@ -57,9 +57,9 @@ func (c *freeSet) countChanges(q *dual) (joined, left, free int) {
 	return joined, left, free
 }
 
-// maximize maximises the dual over the free weights, removing those that meet an end of their piece, and
-// updates f. Where K is singular on the free set it also moves along its null space. It reports whether the
-// dual is bounded there, within rounding.
+// maximize maximises the dual over the free weights, removes those that meet an end of their piece, and
+// updates f. If K is singular on the free set it also moves along its null space. It reports whether the dual
+// is bounded there, within rounding.
 func (c *freeSet) maximize(q *dual) (bounded bool) {
 	copy(c.betaBefore, q.beta)
 	c.update(q)
@@ -72,10 +72,10 @@ func (c *freeSet) maximize(q *dual) (bounded bool) {
 	}
 }
 
-// maxUpdateShare is the share of changed members above which a new factor is cheaper than updates.
+// maxUpdateShare is the fraction of changed members above which a new factor is cheaper than updates.
 const maxUpdateShare = 0.2
 
-// update brings the factor to the present free set.
+// update makes the factor that of the present free set.
 func (c *freeSet) update(q *dual) {
 	joined, left, free := c.countChanges(q)
 	c.dependent, c.members = c.dependent[:0], c.members[:0]
@@ -99,8 +99,8 @@ func (c *freeSet) dropBounded(q *dual) {
 	c.become(q, len(c.index)-len(c.members), len(c.index))
 }
 
-// become makes the factor one over members: by the given number of changes, or where these are many of the
-// order by a new factor, in one call or else row by row.
+// become makes the factor one over members: by changes updates, or if these are many, by a new factorisation,
+// in one call or else row by row.
 func (c *freeSet) become(q *dual, changes, order int) {
 	if float64(changes) <= maxUpdateShare*float64(order) {
 		c.removeBounded(q)
@@ -157,12 +157,12 @@ func (c *freeSet) newtonSteps(q *dual) {
 			return
 		}
 		if c.dropBounded(q); len(c.index) == m {
-			return // only a step of NaN is cut short and removes nothing
+			return // only a step of NaN is shortened and removes nothing
 		}
 	}
 }
 
-// centerStep takes out of step and gradient the bias with which the weights sum to 0 after the step.
+// centerStep subtracts from step and gradient the bias with which the weights sum to 0 after the step.
 func (c *freeSet) centerStep(q *dual) {
 	m := len(c.index)
 	ones, step := c.ones[:m], c.step[:m]
@@ -193,7 +193,7 @@ func (c *freeSet) move(q *dual, share float64) {
 	}
 }
 
-// updateF adds to f what moves have changed.
+// updateF adds K times the change of beta to f.
 func (c *freeSet) updateF(q *dual) {
 	for i, b := range q.beta {
 		if b != c.betaBefore[i] {
@@ -204,8 +204,8 @@ func (c *freeSet) updateF(q *dual) {
 }
 
 // nullspaceStep moves along a direction in which K has no curvature, if the dual increases there: z with z_i
-// = 1 and z_F = -K_FF^-1 K_F,i for a dependent weight i. It stops where a weight meets an end, and reports
-// whether anything changed, and whether anything did stop it: otherwise the dual has no maximum.
+// = 1 and z_F = -K_FF^-1 K_F,i for a dependent weight i. It stops when a weight meets an end. It reports
+// whether anything changed, and whether a weight did stop it: otherwise the dual has no maximum.
 func (c *freeSet) nullspaceStep(q *dual) (changed, bounded bool) {
 	for len(c.dependent) > 0 {
 		last := len(c.dependent) - 1
@@ -234,8 +234,8 @@ func (c *freeSet) nullspaceStep(q *dual) (changed, bounded bool) {
 // flatSlope is the slope per unit of sum |z| below which the dual counts as constant.
 const flatSlope = 1e-10
 
-// nullspaceDirection leaves z_F in step, in the direction in which the dual increases, for the weight i that
-// append has just refused. slope is that of the dual along z and length is sum |z|.
+// nullspaceDirection writes z_F into step, along which the dual increases, for the weight i that append has
+// just refused. slope is the dual's slope along z, and length is sum |z|.
 func (c *freeSet) nullspaceDirection(q *dual, i int) (slope, length float64) {
 	z := c.step[:len(c.index)]
 	copy(z, c.column)
@@ -249,8 +249,8 @@ func (c *freeSet) nullspaceDirection(q *dual, i int) (slope, length float64) {
 	return slope, length
 }
 
-// moveAlong moves weight i in direction sign, and the members along step, until one of them meets an end, or
-// to the distance top. Beyond limit that counts as infinitely far, and nothing moves.
+// moveAlong moves weight i in direction sign, and the members along step, until one of them meets an end, at
+// most by the distance top. A distance beyond limit counts as infinite, and nothing moves.
 func (c *freeSet) moveAlong(q *dual, i int, sign, top, limit float64) (bounded bool) {
 	own := q.stepToEnd(i, sign)
 	far := min(own, c.firstEnd(q))

@@ -15,7 +15,7 @@ type fullSolution struct {
 	problem  Problem
 	settings train.Settings
 	saved    [8][]float64 // copies of changing()
-	current  bool         // they are of this solution
+	current  bool         // saved is of this solution
 }
 
 // LeftOut is a training without one example.
@@ -24,12 +24,12 @@ type LeftOut struct {
 	Status train.Status
 }
 
-// errNotTrained reports LeaveOut without a converged Train before.
+// errNotTrained: LeaveOut was called without a converged Train before.
 var errNotTrained = errors.New("no converged training to leave an example out of")
 
-// LeaveOut trains without example i, starting from the full solution of the last Train, which stays as it is
-// and whose Problem must not have changed. The weight of the example left out goes to the others by an exact
-// step over the free ones.
+// LeaveOut trains without example i, from the full solution of the last Train, which it keeps and whose
+// Problem must not have changed. An exact step over the free weights first compensates the weight of example
+// i.
 func (t *Trainer) LeaveOut(i int) (LeftOut, error) {
 	q, w := &t.dual, &t.full
 	p := &w.problem

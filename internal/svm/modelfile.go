@@ -13,9 +13,9 @@ import (
 //
 //	f(x) = sum_i Weight_i K(x_i, x) + Bias.
 //
-// Of a classifier (svm_type c_svc) f > 0 means Label[0], otherwise Label[1]; of a regression (epsilon_svr) f
-// is the prediction. An amplitude A and a constant B of the kernel, for which the format has no place, belong
-// into A Weight_i and Bias + B sum_i Weight_i.
+// In a classifier (svm_type c_svc) f > 0 means Label[0], otherwise Label[1]; in a regression (epsilon_svr) f
+// is the prediction. The format has no amplitude A or constant B of a kernel: write A Weight_i and Bias + B
+// sum_i Weight_i.
 type ModelFile struct {
 	Regression bool
 	Kernel     string // FileLinear and so on
@@ -25,7 +25,7 @@ type ModelFile struct {
 	Label      [2]int
 	Weight     []float64 // of the examples, y_i a_i of a classifier; the file omits zeros
 	Bias       float64
-	// X are the features of the examples. The file of a precomputed kernel has the examples' numbers instead.
+	// X are the features of the examples. A file of a precomputed kernel has the examples' numbers instead.
 	X *dataset.CSR
 }
 
@@ -34,10 +34,10 @@ const (
 	FileLinear      = "linear"      // u'v
 	FilePoly        = "polynomial"  // (gamma u'v + coef0)^degree
 	FileRBF         = "rbf"         // exp(-gamma |u-v|^2)
-	FilePrecomputed = "precomputed" // values brought along
+	FilePrecomputed = "precomputed" // given values
 )
 
-// Write writes m as LIBSVM's tools read it, each number in the shortest form that reads back to the same.
+// Write writes m in LIBSVM's format, each number in the shortest form that reads back unchanged.
 func (m *ModelFile) Write(w io.Writer) error {
 	support, positive := m.supportVectors()
 	out := bufio.NewWriter(w)
@@ -75,7 +75,7 @@ func (m *ModelFile) Write(w io.Writer) error {
 	return out.Flush()
 }
 
-// supportVectors are the examples with a weight, those of a positive one first.
+// supportVectors lists the examples of nonzero weight, those of positive weight first.
 func (m *ModelFile) supportVectors() (list []int, positive int) {
 	for _, sign := range []float64{1, -1} {
 		for i, w := range m.Weight {

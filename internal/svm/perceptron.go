@@ -6,9 +6,9 @@ import (
 	"bootbench/internal/train"
 )
 
-// Perceptron is a predictor found by the perceptron's rule (Rosenblatt 1958): in each pass over the examples,
-// in their order, every one with y f <= 0 at its turn counts as a mistake and adds y K(x, .) to f (THEORY 9,
-// the dual form). It has no bias.
+// Perceptron is a predictor trained by the perceptron rule (Rosenblatt 1958): in each pass over the examples,
+// in their order, an example with y f <= 0 counts as a mistake and adds y K(x, .) to f (theory 9, the dual
+// form). It has no bias.
 type Perceptron struct {
 	train.Result       // its weights sum the labels of the mistakes at each site
 	Mistakes     []int // of each pass
@@ -17,8 +17,8 @@ type Perceptron struct {
 // Converged reports whether the last pass made no mistake.
 func (p *Perceptron) Converged() bool { return p.Mistakes[len(p.Mistakes)-1] == 0 }
 
-// TrainPerceptron runs the rule from f = 0 until a pass makes no mistake, for at most so many passes, at
-// least one. y are the labels -1 and +1 of the examples on the kernel's sites.
+// TrainPerceptron runs the rule from f = 0 until a pass makes no mistake, for at most passes >= 1 passes. y
+// are the labels -1 and +1 of the examples.
 func TrainPerceptron(k *Rows, site train.Sites, y []float64, passes int) *Perceptron {
 	p := &Perceptron{Result: train.Result{Weight: make([]float64, k.N()), F: make([]float64, k.N())}}
 	for range passes {

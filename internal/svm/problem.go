@@ -29,8 +29,8 @@ func (p *Problem) check(m int) error {
 
 // InfeasibleError reports hard margins that contradict each other at one site.
 type InfeasibleError struct {
-	// I and J are examples (from 0) with opposite labels on one site. Where J is -1, the kernel is zero at
-	// the site of example I, and so is every predictor.
+	// I and J are examples (from 0) with opposite labels on one site. J is -1 if the kernel, and so every
+	// predictor, is zero at the site of example I.
 	I, J int
 }
 
@@ -43,18 +43,18 @@ func (e *InfeasibleError) Error() string {
 		"use a soft margin (hinge loss), a jitter, or drop one", e.I+1, e.J+1)
 }
 
-// side is the examples of one label on a site.
+// side describes the examples of one label on a site.
 type side struct {
-	box   float64 // their boxes C summed: +Inf with a hard margin among them
+	box   float64 // sum of their boxes C, +Inf with a hard margin
 	hard  int     // number of hard margins
-	first int     // the first example of these
-	alpha float64 // the dual weight of all
+	first int     // the first of these examples
+	alpha float64 // the sum of their dual weights
 }
 
-// sides are the sides of all sites, of label -1 and then of +1.
+// sides are the sides of all sites: those of label -1, those of +1.
 type sides [2][]side
 
-// at is the side of the examples of a label on site s.
+// at is the side of a label on site s.
 func (b *sides) at(s int, label float64) *side {
 	if label > 0 {
 		return &b[1][s]
@@ -88,7 +88,7 @@ func (b *sides) gather(p *Problem, k *Rows) error {
 	return nil
 }
 
-// share is what an example of box c carries of its side's dual weight: in proportion to c, hard ones all.
+// share is the dual weight of an example of box c: its side's weight in proportion to c, equal for hard ones.
 func (b *side) share(c float64) float64 {
 	switch {
 	case c == 0:

@@ -2,12 +2,12 @@ package svm
 
 import "bootbench/internal/train"
 
-// Result is a trained classifier. Where a whole interval of biases is optimal, Bias is the middle; with one
-// class only, that class's label. LIBSVM's rho is -Bias if its first label is the +1, and Bias otherwise.
+// Result is a trained classifier. If an interval of biases is optimal, Bias is its middle; with one class,
+// that class's label. LIBSVM's rho is -Bias if its first label is the +1, and Bias otherwise.
 type Result struct {
 	train.Result
 	// Alpha are the dual weights of the examples, 0 <= a_i <= C_i, length N. Examples with one site and label
-	// share their weight in proportion to C; hard ones, beside which soft ones carry none, share it equally.
+	// share their weight in proportion to C; if any are hard, these share it equally.
 	Alpha []float64
 	// Violation is the largest violation of the Kuhn-Tucker conditions, in units of y f: of y_i f_i >= 1
 	// where a_i < C_i, of y_i f_i <= 1 where a_i > 0.
@@ -20,7 +20,7 @@ type Result struct {
 	Operations float64
 }
 
-// finish distributes the site weights over the examples, adds the bias and judges what came out.
+// finish distributes the site weights over the examples, adds the bias and computes the certificates.
 func (t *Trainer) finish(p *Problem) {
 	r, q := &t.result, &t.dual
 	if r.Status != train.Converged {

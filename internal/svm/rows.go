@@ -11,14 +11,14 @@ import (
 )
 
 // Rows is a kernel matrix of order N in full rows, which goroutines may share. A row is gathered from the
-// stored triangle when it is first asked for, and kept: all would cost more than a short training.
+// stored triangle at its first use, and kept: gathering all would cost more than a short training.
 type Rows struct {
 	k    *linalg.Sym
 	full []atomic.Pointer[[]float64]
 }
 
-// NewRows is the Rows of k, which must not change any more: at most 8 N^2 bytes. An element that is not
-// finite, or a negative one on the diagonal, is an error; so are rows that would not fit into memory.
+// NewRows is the Rows of k, which must not change afterwards: at most 8 N^2 bytes. An element that is not
+// finite, a negative diagonal element, and rows that would not fit into memory are errors.
 func NewRows(k *linalg.Sym) (*Rows, error) {
 	n := int64(k.N())
 	if err := linalg.CheckMemory(8*n*n, 0, "the rows of the kernel matrix for training"); err != nil {
@@ -33,7 +33,7 @@ func (m *Rows) N() int { return m.k.N() }
 // Diag is K_ii.
 func (m *Rows) Diag(i int) float64 { return m.k.At(i, i) }
 
-// Row is row i of K, read-only. Goroutines that ask for it first may each gather it, to the same end.
+// Row is row i of K, read-only. Several goroutines may gather the same row at once.
 func (m *Rows) Row(i int) []float64 {
 	if row := m.full[i].Load(); row != nil {
 		return *row
@@ -48,8 +48,8 @@ func (m *Rows) Row(i int) []float64 {
 	return row
 }
 
-// rows is K between the active sites, those that hold examples. A row is gathered from the whole matrix when
-// it is first asked for; with all sites active nothing is.
+// rows is K between the active sites, those that hold examples. A row is gathered at its first use; with all
+// sites active it is a row of the Rows.
 type rows struct {
 	whole    *Rows
 	active   []int // the sites, ascending
@@ -59,8 +59,8 @@ type rows struct {
 	diag     []float64 // K_ii
 }
 
-// choose prepares the rows between the sites in active.
-func (r *rows) choose() {
+// prepare gathers the rows between the sites in active.
+func (r *rows) prepare() {
 	n, m := len(r.active), r.whole.N()
 	r.diag = train.Resize(r.diag, n)
 	for p, i := range r.active {

@@ -6,10 +6,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// ascendPairs is sequential minimal optimisation, for the dual with a bias: two weights move at a time, one
-// up and one down by the same amount, so that their sum stays. They are chosen by second-order information
-// (working set selection 2 of Fan, Chen and Lin 2005): the weight i to increase has the largest lower bound
-// of the bias, floor_i - f_i; the weight j to decrease gains most with it,
+// ascendPairs is sequential minimal optimisation, for the dual with a bias: two weights change at a time, one
+// up and one down by the same amount. They are chosen by second-order information (working set selection 2 of
+// Fan, Chen and Lin 2005): the weight i to increase has the largest lower bound of the bias, floor_i - f_i;
+// the weight j to decrease gains most with it,
 //
 //	slope_ij^2 / (2 (K_ii + K_jj - 2 K_ij)),   slope_ij = (floor_i - f_i) - (ceil_j - f_j).
 //
@@ -29,12 +29,12 @@ func (q *dual) ascendPairs(tolerance float64, steps int) (made int) {
 	return made
 }
 
-// minPivotShare bounds K_jj - K_ij^2/K_ii from below, as a share of K_jj, for weights i and j to move as a
-// pair: below it, rounding would determine the step.
+// minPivotShare is the least K_jj - K_ij^2/K_ii, relative to K_jj, of weights i and j that move as a pair:
+// below it rounding would determine the step.
 const minPivotShare = 1e-10
 
-// transfer maximises the dual over an amount that one weight gains and another loses, on their present linear
-// pieces of phi, and returns the amount. k is K between the two.
+// transfer moves the amount from weight down to weight up that maximises the dual on their present linear
+// pieces of phi, and returns it. k is K between the two.
 func (q *dual) transfer(up, down int, k float64) (by float64) {
 	a, b := q.beta[up], q.beta[down]
 	top, bottom := q.pieceEnd(up, 1), q.pieceEnd(down, -1)
@@ -93,8 +93,8 @@ func (q *dual) axpyPairSelectUp(row, row2 []float64, by float64) (best int) {
 	return best
 }
 
-// projectToZeroSum moves single weights until all sum to 0, each time the one that gains most or loses least
-// by it, and updates f. It is for starting points; pairs keep the sum.
+// projectToZeroSum makes the weights of a starting point sum to 0 and updates f: each move is of the weight
+// that gains most or loses least. Pair steps keep the sum.
 func (q *dual) projectToZeroSum() {
 	size := q.size()
 	for range 2*len(q.beta) + 1 {
@@ -110,7 +110,7 @@ func (q *dual) projectToZeroSum() {
 	}
 }
 
-// selectForBalance returns the weight that best moves against an excess of the sum, -1 if none can.
+// selectForBalance returns the weight whose move best reduces an excess of the sum, -1 if none can.
 func (q *dual) selectForBalance(excess float64) int {
 	if excess < 0 {
 		return q.selectUp()

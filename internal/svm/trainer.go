@@ -10,8 +10,8 @@ import (
 // DefaultTolerance is LIBSVM's bound on the violation of the Kuhn-Tucker conditions, in units of y f.
 const DefaultTolerance = 1e-3
 
-// Trainer trains on one weighted set after the other over the M sites of a kernel matrix, whose rows it
-// fetches as it needs them. With sizes settled, Train allocates nothing. One Trainer serves one goroutine.
+// Trainer trains on one weighted set after the other over the M sites of a kernel matrix. It fetches rows as
+// needed. Once its workspaces are large enough, Train allocates nothing. One Trainer serves one goroutine.
 type Trainer struct {
 	sides  sides
 	dual   dual
@@ -62,11 +62,11 @@ func (t *Trainer) FreeSites() (list []int) {
 }
 
 // maximize runs coordinate steps (SMO) and active-set steps in turn until the violation is within the
-// tolerance; with fresh set, by an f computed from beta alone. It fills in the Result's counts.
+// tolerance; if fresh is set, that of a recomputed f. It fills in the Result's counts.
 func (t *Trainer) maximize(s *train.Settings, fresh bool) train.Status {
 	q, r := &t.dual, &t.result
 	start := q.violation()
-	steps := 0 // coordinate steps since the last active-set step, where the violation was start
+	steps := 0 // coordinate steps since the last active-set step, when the violation was start
 	var progress train.Progress
 	for {
 		made := q.ascend(s.Tolerance, min(checkInterval, s.Limit-r.Iterations))
@@ -113,15 +113,15 @@ const (
 	patience      = 10 // active-set steps without progress that count as a stall
 )
 
-// worthNewton reports whether an active-set step is cheaper than more coordinate steps: the given number of
-// steps has cut the violation by the factor reduction, and it has the factor ahead to go. It is worth its
-// cost if the steps left at this rate are many beside it, and those made as well.
-func (t *Trainer) worthNewton(steps, reduction, ahead float64) bool {
+// worthNewton reports whether an active-set step is cheaper than more coordinate steps. These have reduced
+// the violation by the factor reduction and must reduce it further by the factor remaining. It is worth
+// taking if the steps made exceed 0.4 of its cost, and those that remain at this rate half of it.
+func (t *Trainer) worthNewton(steps, reduction, remaining float64) bool {
 	cost := t.newtonCost()
 	if steps < 0.4*cost {
 		return false
 	}
-	return reduction <= 1 || steps*math.Log(ahead)/math.Log(reduction) > 0.5*cost
+	return reduction <= 1 || steps*math.Log(remaining)/math.Log(reduction) > 0.5*cost
 }
 
 // newtonCost is roughly the number of coordinate steps that cost as much as an active-set step: the factor's

@@ -11,11 +11,11 @@ import (
 // tile is the side of the blocks that are transposed at a time.
 const tile = 64
 
-// Room is the order for which a trainer makes room at n active sites of most, which vary between resamples.
+// Room is the order that a trainer allocates at n active sites of most: the number varies between resamples.
 func Room(n, most int) int { return min(n+n/16+8, max(n, most)) }
 
-// ResizeSquare makes *a hold a matrix of order n, undefined, and returns its stride. Where *a does not
-// suffice its memory goes first, and the new has room for later orders up to most.
+// ResizeSquare makes *a hold a matrix of order n, undefined, and returns its stride. If *a is too small it is
+// released first, and the new array has room for later orders up to most.
 func ResizeSquare(a *[]float64, n, most int) (stride int) {
 	count := n * paddedStride(n)
 	if cap(*a) < count {
@@ -30,8 +30,8 @@ func ResizeSquare(a *[]float64, n, most int) (stride int) {
 // paddedStride is n rounded up to an odd number of cache lines, so that columns use all cache sets.
 func paddedStride(n int) int { return 8 * ((n+7)/8 | 1) }
 
-// GatherUpper copies the upper triangle of K between the listed sites into dst, row-major with rows stride
-// apart. The sites ascend; one may be listed again.
+// GatherUpper copies the upper triangle of K between the listed sites into dst, row-major with the given
+// stride. The sites ascend; repetitions are allowed.
 func GatherUpper(dst []float64, stride int, k *linalg.Sym, sites []int) {
 	raw := k.Raw()
 	for p, i := range sites {
@@ -44,7 +44,7 @@ func GatherUpper(dst []float64, stride int, k *linalg.Sym, sites []int) {
 }
 
 // TransposeUpper copies the upper triangle of from to the lower one of to, which may be the same matrix: in
-// parallel, and in tiles because the elements of a column are far apart.
+// parallel, and in tiles for the cache.
 func TransposeUpper(to, from blas64.Symmetric) {
 	tiles := (from.N + tile - 1) / tile
 	linalg.Parallel(tiles, func(task int) {
@@ -71,9 +71,9 @@ func SolveFactored(uplo gonum.Uplo, a []float64, stride int, b []float64) {
 	blas.Bound().Dtrsv(uplo, second, gonum.NonUnit, len(b), a, stride, b, 1)
 }
 
-// MulInactive writes f = K alpha at the sites that are not active, where alpha is 0; what it leaves at active
-// ones has no meaning. It reads each row of the stored triangle once and in order: an active site's row hands
-// its weight on to the later sites, an inactive site's row collects theirs.
+// MulInactive writes f = K alpha at the inactive sites, where alpha is 0; f at active ones is undefined. It
+// reads each row of the stored triangle once and in order: an active row adds to f of the later sites, an
+// inactive row is multiplied by the weights of the later ones.
 func MulInactive(f []float64, k *linalg.Sym, active []int, alpha []float64) {
 	clear(f)
 	bound, next := blas.Bound(), 0 // next: place in active of the first active site >= i

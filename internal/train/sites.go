@@ -18,9 +18,9 @@ type Set struct {
 	Site Sites
 	// Weight are the multiplicities k_j >= 0 of the examples' losses, length N; one of weight 0 is absent.
 	Weight []float64
-	// Resume, above 0, says that the weights are those of the last set times it: a trainer may start there.
+	// Resume > 0 is the ratio of the weights to those of the last set: a trainer may start at its solution.
 	Resume float64
-	// Stop, if set, is asked now and then; true ends the training, which is Cancelled.
+	// Stop, if set, is called now and then; true ends the training as Cancelled.
 	Stop func() bool
 }
 
@@ -56,7 +56,7 @@ type Groups struct {
 	next []int // by site: where its next example goes
 }
 
-// Gather fills g from p on m sites. Sites of which admit is false are passed over with their examples.
+// Gather fills g from p on m sites. Sites with admit false are skipped with their examples.
 func (g *Groups) Gather(p *Set, m int, admit func(site int) bool) {
 	g.next = Resize(g.next, m)
 	clear(g.next)

@@ -16,7 +16,7 @@ const (
 	IterationLimit
 	// Stalled: the residual stays above the tolerance, because of rounding errors where the problem is convex.
 	Stalled
-	// Diverged: the dual grows without bound, as hard constraints contradict each other, as rounded.
+	// Diverged: the dual grows without bound, since hard constraints contradict each other up to rounding.
 	Diverged
 	// Cancelled: Set.Stop ended it.
 	Cancelled
@@ -48,9 +48,8 @@ type Progress struct {
 	idle                int
 }
 
-// Update records where an iteration is, and returns how many have passed since the last one that made
-// progress: a residual below 0.9 times the smallest before, or an objective above the largest before by more
-// than rounding.
+// Update records an iteration, and returns the number since the last one with progress: a residual below 0.9
+// times the smallest before, or an objective above the largest before by more than rounding.
 func (p *Progress) Update(residual, objective float64) (idle int) {
 	better := residual < 0.9*p.residual || objective > p.objective+1e-14*math.Abs(p.objective)
 	if !p.begun {

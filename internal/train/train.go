@@ -1,6 +1,5 @@
-// Package train is the common ground of the trainers gp, svm and erm, and of those who resample them: which
-// example sits on which site, weighted training sets, the kernel matrix between the active sites, and the
-// status in which an iteration ends.
+// Package train is shared by the trainers gp, svm and erm and by retraining: the sites of the examples,
+// weighted training sets, the kernel matrix between the active sites, and the status of an iteration.
 //
 // A site is a distinct input; K is known between all M sites. Several of the N examples may share a site. A
 // site is active in a training set that holds an example of it; no time is spent on the others.
@@ -19,7 +18,7 @@ type Trainer interface {
 	Fit(weight, target, f []float64) error
 }
 
-// Resumer is a Trainer that may start at its last fit, of the same targets and weights smaller by times.
+// Resumer is a Trainer that may start at its last fit, of the same targets and the weights divided by times.
 type Resumer interface {
 	Trainer
 	Resume(times float64, weight, target, f []float64) error
@@ -48,13 +47,13 @@ func (r *Result) Reuse(m int) Result { return Result{Weight: Resize(r.Weight, m)
 
 // Settings say when an iterative trainer ends. Zeros mean its defaults.
 type Settings struct {
-	// Tolerance is what counts as converged; the trainer's default says of which measure.
+	// Tolerance is the largest residual of a converged training; the trainer's default says of which measure.
 	Tolerance float64
 	// Limit bounds the iterations: coordinate steps of svm, Newton steps of erm, sweeps of EP.
 	Limit int
 }
 
-// Default sets zeros to the values given, and refuses settings that are not positive and finite.
+// Default sets zeros to the given values, and refuses settings that are not positive and finite.
 func (s *Settings) Default(tolerance float64, limit int) error {
 	return errors.Join(Default("the tolerance", &s.Tolerance, tolerance),
 		Default("the iteration limit", &s.Limit, limit))

@@ -20,7 +20,7 @@ import (
 	"bootbench/internal/need"
 )
 
-// shape is how some program writes a set, and what is read then. Zero fields are those of plain CSV.
+// shape is a set in the format of some program, and what is read from it. The zero shape is plain CSV.
 type shape struct {
 	file, separator, end string
 	bare, comma          bool // no names in the first line; decimal commas
@@ -106,7 +106,7 @@ func npz(arrays map[string][]byte) []byte {
 	return to.Bytes()
 }
 
-// spread takes n rows of a set from everywhere, so that no column is constant.
+// spread takes n evenly spaced rows of a set, so that no column is constant.
 func spread(t *testing.T, name string, n int) *Set {
 	t.Helper()
 	s := need.One(Open(name))(t)
@@ -117,7 +117,7 @@ func spread(t *testing.T, name string, n int) *Set {
 	return s.Subset(rows)
 }
 
-// TestShapesOfTables: the same numbers come out of each way in which programs write them, bit for bit.
+// TestShapesOfTables: every format of a table gives the same numbers, bit for bit.
 func TestShapesOfTables(t *testing.T) {
 	boston, pima := spread(t, "boston", 40), spread(t, "pima", 40)
 	prefix := func(header, row string) func(int, string) string { // another first column
@@ -180,7 +180,7 @@ func TestShapesOfTables(t *testing.T) {
 	requireSame(t, "d.csv", numbers, Options{}, thin(boston, 3), false, "")
 }
 
-// TestShapesOfArrays: as do arrays and sparse lines.
+// TestShapesOfArrays: so do arrays and sparse lines.
 func TestShapesOfArrays(t *testing.T) {
 	boston, pima := spread(t, "boston", 40), spread(t, "pima", 40)
 	var sparse bytes.Buffer
@@ -269,7 +269,7 @@ gr\xf6sse,y\n1,2\n3,4\n |  | grösse | 1 3 | 2 4
 a,b,y\n1_000,1e20,1\n2_000,4,2\n |  | a/b | 1000 1e20 2000 4 | 1 2 | "1_000" is read as 1000
 a,y\n12345678901234567890,1\n4,2\n |  | a | 12345678901234567890 4 | 1 2 | column "a"`
 
-// TestEncodedTables: texts and missing values become the features they should.
+// TestEncodedTables: texts and missing values are encoded as listed.
 func TestEncodedTables(t *testing.T) {
 	for c := range cases(t, encoded, 0) {
 		s, err := readTable(strings.NewReader(c[0]), "f.csv", optionsOf(t, c[1]))
@@ -340,7 +340,8 @@ func TestDates(t *testing.T) {
 	}
 }
 
-// TestRowNumbers: a column named as identifiers are that counts the rows is no feature; one of time is.
+// TestRowNumbers: a column that counts the rows and is named like an identifier is no feature; one of time
+// is.
 func TestRowNumbers(t *testing.T) {
 	for name, features := range map[string]int{"id": 1, "PassengerId": 1, "row": 1, "week": 2} {
 		text := name + ",a,y\n"
@@ -354,7 +355,7 @@ func TestRowNumbers(t *testing.T) {
 	}
 }
 
-// endless gives the same bytes again and again and counts them.
+// endless repeats the same bytes and counts them.
 type endless struct {
 	piece string
 	given int
@@ -432,8 +433,8 @@ small | none.csv |  |  | !none.csv: no such file
 small | boston |  |  | !boston: its features are not those of small
 small | synthetic:blobs,n=5 |  |  | !its features are not those of small`
 
-// TestInputs: new inputs come from every format, their columns by name or in order, with targets or without,
-// and go the way of the training set.
+// TestInputs: new inputs of every format, with columns by name or in order, with targets or without, are
+// encoded as the training set.
 func TestInputs(t *testing.T) {
 	trains := map[string]*Set{"small": small()}
 	for name, c := range map[string]struct {

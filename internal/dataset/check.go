@@ -2,8 +2,8 @@ package dataset
 
 import "fmt"
 
-// CheckInputs reports the first thing wrong with inputs that no reader made: a shape that does not fit the
-// numbers, columns of a sparse row that do not ascend or lie outside, values that are not finite.
+// CheckInputs reports the first error in inputs that no reader made: a shape that does not match the data,
+// columns of a sparse row that do not ascend or are out of range, values that are not finite.
 func (s *Set) CheckInputs() error {
 	check := s.X.Check
 	if s.Sparse != nil {
@@ -25,7 +25,7 @@ func (s *Set) CheckInputs() error {
 	return nil
 }
 
-// Stored are the features of example i, a view: of sparse inputs those that are not zero.
+// Stored is a view of the features of example i; of sparse inputs, the nonzero ones.
 func (s *Set) Stored(i int) []float64 {
 	if s.Sparse != nil {
 		_, values := s.Sparse.Row(i)
@@ -34,7 +34,7 @@ func (s *Set) Stored(i int) []float64 {
 	return s.X.Row(i)
 }
 
-// Check reports a shape that does not fit the numbers.
+// Check reports a shape that does not match the data.
 func (m Matrix) Check() error {
 	if m.Rows < 0 || m.Cols < 0 || m.Stride < m.Cols ||
 		m.Rows > 0 && m.Cols > 0 && len(m.Data) < (m.Rows-1)*m.Stride+m.Cols {
@@ -43,7 +43,7 @@ func (m Matrix) Check() error {
 	return nil
 }
 
-// check reports lengths that do not fit, and columns that do not ascend or lie outside.
+// check reports lengths that do not match, and columns that do not ascend or are out of range.
 func (m *CSR) check() error {
 	if m.Rows < 0 || m.Cols < 0 || len(m.Start) != m.Rows+1 || m.Start[0] != 0 {
 		return fmt.Errorf("%d row starts do not make a sparse matrix of %d x %d", len(m.Start), m.Rows, m.Cols)

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// dateLayouts are those of package time in which dates are read; the first that fits a whole column is taken.
+// dateLayouts are the layouts of dates (package time); the first that fits a whole column is taken.
 var dateLayouts = []string{"2006-1-2", "2006/1/2", "2.1.2006", "1/2/2006", "2/1/2006", "2-1-2006",
 	"2 Jan 2006", "2 January 2006", "Jan 2, 2006", "January 2, 2006", "2-Jan-2006", "2006-1",
 	time.RFC3339, "2006-1-2T15:4:5", "2006-1-2 15:4:5", "2006-1-2 15:4:5Z07:00", "2006-1-2 15:4",
 	"2006-1-2T15:4", "2006/1/2 15:4:5", "2006/1/2 15:4", "2.1.2006 15:4:5", "2.1.2006 15:4",
 	"1/2/2006 15:4:5", "1/2/2006 15:4", "2/1/2006 15:4:5", "2/1/2006 15:4"}
 
-// dateLayout is the layout of texts that are all dates, "" for others.
+// dateLayout is the layout of texts if all are dates, else "".
 func dateLayout(texts []string) string {
 	for _, layout := range dateLayouts {
 		if len(texts) > 0 && allDates(layout, texts) {
@@ -31,7 +31,7 @@ func allDates(layout string, texts []string) bool {
 	})
 }
 
-// layoutText is a layout for people, with what fits the texts as well.
+// layoutText describes a layout, and any other that fits the texts as well.
 func layoutText(layout string, texts []string) string {
 	signs := strings.NewReplacer("2006", "year", "January", "month", "Jan", "month", "15", "hour",
 		"07:00", "zone", "01", "month", "02", "day", "04", "minute", "05", "second", "1", "month", "2", "day",
@@ -43,7 +43,7 @@ func layoutText(layout string, texts []string) string {
 	return text
 }
 
-// dateParts name the features of a date in a layout: a kernel machine sees trend, season and week in them.
+// dateParts names the features of a date in a layout, for trend, season and week.
 func dateParts(layout string) []string {
 	parts := []string{"year", "month", "weekday", "days"}
 	if strings.Contains(layout, "15") {

@@ -18,10 +18,10 @@ type dialect struct {
 	commas    bool // numbers have decimal commas
 }
 
-// detect finds the dialect from the first bytes of a table; whole says that these are all. The separator is
-// the first of tab, semicolon, comma and blanks that cuts every line into equally many cells, at least two
-// (blanks come last: texts hold some, and so do cells after the other separators); if none does, the one that
-// cuts the first line most often, so that the reader finds the line that differs.
+// detect finds the dialect from the first bytes of a table; whole: these are all. The separator is the first
+// of tab, semicolon, comma and blanks that splits every line into equally many cells, at least two (blanks
+// come last: cells may contain them); if none does, the one that splits the first line into most cells, so
+// that the reader finds the line that differs.
 func detect(sample []byte, whole bool) dialect {
 	best, records := dialect{separator: ','}, [][]string(nil)
 	for _, separator := range []byte("\t;, ") {
@@ -51,7 +51,7 @@ func decimalCommas(records [][]string) (commas bool) {
 	return commas
 }
 
-// cutSample cuts the first lines of a sample; complete is false if one cannot be cut.
+// cutSample splits the first lines of a sample into cells; complete is false if one cannot be split.
 func cutSample(sample []byte, whole bool, separator byte) (cut [][]string, complete bool) {
 	const most = 200
 	if last := bytes.LastIndexByte(sample, '\n'); !whole && last >= 0 {
@@ -68,7 +68,8 @@ func cutSample(sample []byte, whole bool, separator byte) (cut [][]string, compl
 	return cut, true
 }
 
-// regular reports whether all records have the same two or more cells; shifted: the first lacks one, as R's.
+// regular reports whether all records have equally many cells, at least two; shifted: the first lacks one
+// (R).
 func regular(records [][]string, separator byte) (shifted, ok bool) {
 	if len(records) == 0 {
 		return false, false
@@ -78,7 +79,7 @@ func regular(records [][]string, separator byte) (shifted, ok bool) {
 		if len(rec) == width {
 			continue
 		}
-		// If commas separate, that is a decimal comma rather.
+		// With commas as separators it is more likely a decimal comma.
 		if i > 0 || len(rec) != width-1 || width < 3 || separator == ',' || slices.ContainsFunc(rec, isNumeric) {
 			return false, false
 		}
@@ -87,8 +88,8 @@ func regular(records [][]string, separator byte) (shifted, ok bool) {
 	return shifted, width >= 2
 }
 
-// headless reports whether the first record is an example: it holds numbers only, though not 0, 1, 2, ...,
-// which are names; or else texts above other texts, half of which occur in their columns again.
+// headless reports whether the first record is an example: it holds only numbers, but not 0, 1, 2, ..., which
+// are names; or its texts are above other texts and half of them recur in their columns.
 func headless(records [][]string) bool {
 	if len(records) == 0 {
 		return false
@@ -129,7 +130,7 @@ func counting(cells []string) bool {
 	return from >= 0 && len(cells) >= 4
 }
 
-// foreign is how text begins that holds a table in another form, if any.
+// foreign matches the start of text in a format that is not read.
 var foreign = regexp.MustCompile(`^(?i)\s*(<!doctype|<html|<\?xml|{"|\[{|\[\[|@relation)`)
 
 func refuseForeign(sample []byte) error {
@@ -147,7 +148,7 @@ func refuseForeign(sample []byte) error {
 // sparseLine begins with a label or none, then has an index and a value, or LIBSVM's qid.
 var sparseLine = regexp.MustCompile(`^\s*([^\s:]+\s+)?(qid:|\d+:[-+]?[\d.]+([eE][-+]?\d+)?(\s|$))`)
 
-// isSparse reports whether the first line that holds more than a label is one of LIBSVM.
+// isSparse reports whether the first line with more than a label is in LIBSVM's format.
 func isSparse(sample []byte) bool {
 	for line := range bytes.Lines(sample) {
 		line, _, _ = bytes.Cut(line, []byte{'#'})
@@ -158,7 +159,7 @@ func isSparse(sample []byte) bool {
 	return false
 }
 
-// openText finds the dialect of a text, or takes that of the files before, and reads the header.
+// openText detects the dialect of a text, or takes that of the previous files, and reads the header.
 func (t *table) openText(text *bufio.Reader) (*rows, error) {
 	sample, err := text.Peek(sampleBytes)
 	if err != nil && err != io.EOF && len(sample) == 0 {

@@ -7,9 +7,9 @@ import (
 	"math"
 )
 
-// Distinct numbers the distinct inputs by first appearance: site[i] is that of row i, first[s] the first row
-// of input s, and X.Gather(first) the matrix of distinct inputs. Equal are rows of equal weight whose
-// features are all equal (0 and -0 are), compared by their SHA-256.
+// Distinct numbers the distinct inputs by first appearance: site[i] is the input of row i, first[s] the first
+// row of input s, and X.Gather(first) the matrix of distinct inputs. Rows are equal if their weights and all
+// features are (0 and -0 are equal), compared by their SHA-256.
 func (s *Set) Distinct() (site, first []int) {
 	site = make([]int, s.N())
 	number := make(map[[sha256.Size]byte]int, s.N())
@@ -48,7 +48,7 @@ func (s *Set) appendRow(b []byte, i int) []byte {
 	return b
 }
 
-// Digest is a checksum of shape, features and targets, not their names; it is the same on every machine.
+// Digest is a checksum of shape, features and targets, without names; it is the same on every machine.
 func (s *Set) Digest() string {
 	h := sha256.New()
 	b := binary.LittleEndian.AppendUint64(nil, uint64(s.N()))

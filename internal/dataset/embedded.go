@@ -9,7 +9,7 @@ import (
 //go:embed embedded/*.csv
 var embedded embed.FS
 
-// origin is what an embedded file does not say of itself.
+// origin describes an embedded file.
 type origin struct {
 	name   string
 	task   Task

@@ -11,7 +11,7 @@ import (
 	"bootbench/internal/need"
 )
 
-// TestEmbedded: the table in embedded/README.md is true of every file, and so are facts known from elsewhere.
+// TestEmbedded: the files agree with the table in embedded/README.md and with published facts.
 func TestEmbedded(t *testing.T) {
 	rows := map[string]string{}
 	for line := range strings.Lines(string(need.One(os.ReadFile("embedded/README.md"))(t))) {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// fewRows is the least number of rows that a column without repetitions is taken to name or number.
+// fewRows is the least number of rows for a column without repetitions to name or number them.
 const fewRows = 10
 
 // set is a training set, or new inputs for one.
@@ -68,7 +68,7 @@ func (t *table) set() (*Set, error) {
 	return s, s.checkTargets(t.opt)
 }
 
-// checkFurther refuses several targets that are not all numbers, or that do not differ.
+// checkFurther refuses several targets if any is not numeric or is constant.
 func (t *table) checkFurther(s *Set) error {
 	if t.opt.Positive != "" || t.opt.Task == Classification {
 		return errors.New("--positive and --task classification are for one target; several targets are numbers")
@@ -88,7 +88,7 @@ func (t *table) checkFurther(s *Set) error {
 	return nil
 }
 
-// learn says how the columns of a training set become features.
+// learn derives the encoding of a training set.
 func (t *table) learn() (*Encoding, error) {
 	e := &Encoding{Headless: t.header.headless, Missing: t.opt.Missing, Target: t.targets[0].Name}
 	var features []*column
@@ -123,7 +123,7 @@ func (t *table) learn() (*Encoding, error) {
 	return e, nil
 }
 
-// settle leaves a column out that has no value, or texts that never or always differ.
+// settle leaves out a column without values, with constant texts, or with texts that never repeat.
 func (t *table) settle(c *column) error {
 	rows, empty, different := len(t.rows), c.missing == len(t.rows), len(c.texts)
 	if c.role == asTarget && empty {
@@ -168,7 +168,7 @@ func (t *table) settle(c *column) error {
 	return nil
 }
 
-// chooseLevels says which texts of a column become features: the most frequent ones if there are many.
+// chooseLevels chooses the texts of a column that become features: the most frequent if there are many.
 func (t *table) chooseLevels(c *column) {
 	levels, most := slices.Clone(c.texts), t.opt.MaxLevels
 	if c.Others = len(levels) > most; c.Others {
@@ -188,7 +188,7 @@ func (t *table) chooseLevels(c *column) {
 	c.Levels = slices.Sorted(slices.Values(levels))
 }
 
-// ascend reports whether each of n values is the one before plus a step.
+// ascend reports whether each of n values is the previous one plus step.
 func ascend(n int, value func(i int) float64, step float64) bool {
 	for i := 1; i < n; i++ {
 		if value(i) != value(i-1)+step {
@@ -199,14 +199,14 @@ func ascend(n int, value func(i int) float64, step float64) bool {
 }
 
 var (
-	// rowNumber is how columns are named that number the rows, subject those that say who or what rows are of.
+	// rowNumber matches names of columns that number the rows, subject those that identify the rows' subject.
 	rowNumber = regexp.MustCompile(`(?i:(^|[^a-z])(id|index|row|rownames|nr|no|unnamed)[^a-z]*$)|I[dD]$`)
 	subject   = regexp.MustCompile(`(?i)(^|[^a-z])(patient|user|site|subject|customer|participant|id)[^a-z]*$`)
-	// number is a text of nothing but digits with the signs of numbers.
+	// number matches digits with the signs of numbers.
 	number = regexp.MustCompile(`^[+-]*[+.,'%$€£¥ \x{a0}]*\d[+\d.,'%$€£¥ \x{a0}]*$`)
 )
 
-// inputs encodes the rows of a table; without means in the encoding, those of the table fill missing cells.
+// inputs encodes the rows of a table; if the encoding has no means, those of the table fill missing cells.
 func (t *table) inputs(e *Encoding) (*Inputs, error) {
 	if len(t.targets) > 0 && t.targets[0].missing == len(t.rows) {
 		for _, c := range t.targets {
@@ -251,8 +251,8 @@ func (t *table) inputs(e *Encoding) (*Inputs, error) {
 	return in, err
 }
 
-// complete lists the rows whose target and parts have a value, and with MissingDrop all other cells too; gaps
-// says that cells are missing.
+// complete lists the rows with a value in target and parts, and with MissingDrop in all cells; gaps: cells
+// are missing.
 func (t *table) complete() (rows []int, gaps bool, err error) {
 	var lacking, required []*column
 	for _, c := range t.columns {
@@ -302,7 +302,7 @@ func (t *table) errMissing(columns []*column) error {
 	return nil
 }
 
-// values are the cells of a column in some rows; nil of no column.
+// values are the cells of a column in some rows; nil for a nil column.
 func (t *table) values(c *column, rows []int) []float64 {
 	if c == nil {
 		return nil
@@ -314,7 +314,7 @@ func (t *table) values(c *column, rows []int) []float64 {
 	return values
 }
 
-// rowNames are the names of some rows, their numbers if others are left out, else nil.
+// rowNames are the names of some rows, or their numbers if other rows are left out, else nil.
 func (t *table) rowNames(rows []int) (names []string) {
 	switch c := t.withRole(asRowName); {
 	case c != nil:
@@ -328,7 +328,7 @@ func (t *table) rowNames(rows []int) (names []string) {
 	return names
 }
 
-// matrix holds the features of some rows; NaN stands for missing values.
+// matrix holds the features of some rows; missing values are NaN.
 func (t *table) matrix(e *Encoding, rows []int) (Matrix, error) {
 	x := NewMatrix(len(rows), e.Features)
 	width, unseen := make([]int, len(t.features)), make([]int, len(t.features))
@@ -361,7 +361,7 @@ func (t *table) matrix(e *Encoding, rows []int) (Matrix, error) {
 	return x, nil
 }
 
-// encode sets the features x of a cell, all zero: NaN for a missing one. seen: a text is a level.
+// encode sets the features x, initially 0, of a cell: NaN for a missing one. seen: a text is a level.
 func (c *column) encode(x []float64, v float64) (seen bool, err error) {
 	if c.Flag {
 		last := len(x) - 1
@@ -423,7 +423,7 @@ func fill(x Matrix, mean []float64) {
 	}
 }
 
-// describe notes what texts became, constant columns and columns that count the rows.
+// describe notes the encoding of texts, constant columns and columns that count the rows.
 func (t *table) describe(x Matrix) {
 	end, grouped := 0, t.withRole(asGroup) != nil
 	for _, c := range t.features {
@@ -448,7 +448,7 @@ func (t *table) describe(x Matrix) {
 	}
 }
 
-// repeats reports whether the values of a column are whole numbers or texts that rows share, two on average.
+// repeats reports whether a column holds whole numbers or texts, each in two rows on average.
 func repeats(x Matrix, at, end int) bool {
 	values := map[string]bool{}
 	for i := range x.Rows {

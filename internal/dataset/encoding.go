@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// Encoding says how what files hold became the features and targets of a training set, so that new inputs
-// become features alike without that set. JSON keeps it.
+// Encoding describes how files became the features and targets of a training set; by it new inputs are
+// encoded in the same way without that set.
 type Encoding struct {
 	Name string `json:"name"` // of the training set
 	Task Task   `json:"task"`
-	// Features is the number D of features; Columns are the file's that became features, none of sparse inputs.
+	// Features is the number D of features; Columns are the columns that became features, none if sparse.
 	Features int             `json:"features"`
 	Columns  []encodedColumn `json:"columns,omitempty"`
-	// Header names all columns of the file, with target and columns that were left out; Headless says that they
-	// were named by their positions. RowName is the column that names the rows, "" if none does.
+	// Header names all columns of the file, target and omitted ones included; Headless: the names are positions.
+	// RowName is the column that names the rows, "" if none does.
 	Header   []string `json:"header,omitempty"`
 	Headless bool     `json:"headless,omitempty"`
 	RowName  string   `json:"row_name,omitempty"`
@@ -25,17 +25,17 @@ type Encoding struct {
 	Further []string `json:"further_targets,omitempty"`
 	// Labels are the classes, nil if they are -1 and +1 in the file.
 	Labels *Labels `json:"labels,omitempty"`
-	// Classes are the names of several classes, and TextClasses says that they are texts in the file.
+	// Classes are the names of several classes; TextClasses: they are texts in the file.
 	Classes     []string `json:"classes,omitempty"`
 	TextClasses bool     `json:"text_classes,omitempty"`
-	// Missing is what was done about cells without a value; Means of the features, nil if sparse, replace them.
+	// Missing is the treatment of cells without a value; Means of the features, nil if sparse, replace them.
 	Missing Missing   `json:"missing"`
 	Means   []float64 `json:"means,omitempty"`
 }
 
-// encodedColumn is a column that became features: a number one, a text with two levels one, 0 or 1, a text
-// with more levels one for each, and one for all texts that are no level if others are pooled; a date has
-// dateParts. Flag adds one that says whether a value is missing.
+// encodedColumn is a column that became features: a number one; a text with two levels one, 0 or 1; a text
+// with more levels one per level, and one for all other texts if these are pooled; a date its dateParts. Flag
+// adds an indicator of missing values.
 type encodedColumn struct {
 	Name   string   `json:"name"`
 	Levels []string `json:"levels,omitempty"` // of a text, ascending
@@ -79,7 +79,7 @@ func featureNames(columns []encodedColumn) (names []string) {
 	return names
 }
 
-// Encoding says how the features of new inputs are made for a predictor trained on s.
+// Encoding is the encoding of new inputs for a predictor trained on s.
 func (s *Set) Encoding() *Encoding {
 	e := Encoding{}
 	switch {
@@ -106,13 +106,13 @@ func (s *Set) Encoding() *Encoding {
 	return &e
 }
 
-// name is that of the training set, for messages.
+// name is the training set's name for messages.
 func (e *Encoding) name() string { return printable(e.Name) }
 
 // Sparse reports whether inputs are sparse.
 func (e *Encoding) Sparse() bool { return len(e.Columns) == 0 }
 
-// Check reports the first thing wrong with e, which may come from a file.
+// Check reports the first error in e, which may come from a file.
 func (e *Encoding) Check() error {
 	width, known := 0, map[string]bool{e.Target: true}
 	for _, c := range e.Columns {
@@ -148,7 +148,7 @@ func (e *Encoding) Check() error {
 	return nil
 }
 
-// options are those of new inputs: what the training set did is done again.
+// options are opt with the choices of the training set.
 func (e *Encoding) options(opt Options) Options {
 	if opt = opt.complete(); opt.Missing == MissingError {
 		opt.Missing = e.Missing
@@ -157,7 +157,7 @@ func (e *Encoding) options(opt Options) Options {
 	return opt
 }
 
-// encodeTargets takes the targets of new inputs, with names, to labels or to the numbers of classes.
+// encodeTargets maps the targets of new inputs, with names, to labels or to the numbers of classes.
 func (e *Encoding) encodeTargets(y []float64, name func(target float64) string) ([]float64, error) {
 	switch {
 	case e.Labels != nil:

@@ -10,7 +10,7 @@ import (
 	"unicode"
 )
 
-// Error is bad input: what is wrong and where. Every error of this package is one.
+// Error describes bad input and its place. Every error of this package is one.
 type Error struct {
 	File   string // or data set, or specification
 	Place  string // "line 3" of a text, "row 3" of an array, both from 1; "" if neither applies
@@ -47,7 +47,7 @@ func errorIn(file, format string, args ...any) *Error {
 
 func inFile(name string, err error) *Error { return place{file: name}.error("", err) }
 
-// reason strips from an error of the file system what Error says anyway: the operation and the path.
+// reason strips the operation and the path, which Error has, from an error of the file system.
 func reason(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -56,13 +56,13 @@ func reason(err error) error {
 	return err
 }
 
-// place is a line of a text file or a row of an array, from 1; 0 is none of them.
+// place is a line of a text file or a row of an array, from 1; 0 is neither.
 type place struct {
 	file, unit string
 	number     int
 }
 
-// error is one at that place, unless it says itself where it is.
+// error is err at that place, unless err has a place.
 func (p place) error(column string, err error) *Error {
 	e, ok := err.(*Error)
 	if !ok {
@@ -75,7 +75,7 @@ func (p place) error(column string, err error) *Error {
 	return e
 }
 
-// printable escapes a text that could steer a terminal: control characters, and invisible marks.
+// printable escapes control characters and invisible marks, which could control a terminal.
 func printable(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }) {
 		return s
@@ -93,7 +93,7 @@ func quote(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-// flagText writes a text as a shell wants it after a flag.
+// flagText quotes a text for a shell.
 func flagText(s string) string {
 	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") == "" {
 		return s

@@ -12,7 +12,7 @@ import (
 // fuzzLimit keeps the dense matrices of the fuzz tests small.
 const fuzzLimit = 1 << 22
 
-// requireSound checks what every training set must fulfil that a reader returns, or new inputs for train.
+// requireSound checks the invariants of training sets that readers return, or of new inputs for train.
 func requireSound(t *testing.T, s *Set, err error, train *Set) {
 	if err != nil {
 		wantError(t, err)

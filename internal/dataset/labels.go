@@ -35,7 +35,7 @@ func (s *Set) Check(task Task) error {
 	return &Error{File: s.Name, Column: s.Target, Err: err}
 }
 
-// checkTargets refuses targets that are all the same, and makes classes of them if the options ask for any.
+// checkTargets refuses constant targets, and makes classes of the targets if the options ask for any.
 func (s *Set) checkTargets(opt Options) error {
 	err := s.Check(Regression)
 	switch {
@@ -69,13 +69,13 @@ func formatNumber(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64)
 // labelName is a numeric label as a text.
 func labelName(v float64) string { return formatNumber(v + 0) } // -0 is 0
 
-// Classes names the labels -1 and +1 as a file writes them. Of more labels, Negative is "not " and Positive.
+// Classes names the labels -1 and +1 as in the file. With more labels, Negative is "not " and Positive.
 type Classes struct {
 	Negative string `json:"negative"`
 	Positive string `json:"positive"`
 }
 
-// Name is what the file has for a label, or for the sign of a predictor; -1 or 1 of nil.
+// Name is the file's name of a label, or of the sign of a predictor; -1 or 1 if c is nil.
 func (c *Classes) Name(label float64) string {
 	if c == nil {
 		c = &Classes{"-1", "1"}
@@ -93,7 +93,7 @@ type Labels struct {
 	Rest  bool `json:"rest,omitempty"` // Negative is any other label than Positive
 }
 
-// Names are the names of the classes; nil of nil.
+// Names are the names of the classes; nil if l is nil.
 func (l *Labels) Names() *Classes {
 	if l == nil {
 		return nil
@@ -108,7 +108,7 @@ func (l *Labels) Numbers() (negative, positive float64, ok bool) {
 	return negative, positive, !l.Texts && low == nil && high == nil
 }
 
-// check reports the first thing wrong with labels, which may come from a file.
+// check reports the first error in labels, which may come from a file.
 func (l *Labels) check() error {
 	negative, positive, numbers := l.Numbers()
 	if l.Rest && !l.Texts {
@@ -121,7 +121,7 @@ func (l *Labels) check() error {
 	return nil
 }
 
-// apply takes targets with names to -1 and +1.
+// apply maps targets with names to -1 and +1.
 func (l *Labels) apply(y []float64, name func(target float64) string) ([]float64, error) {
 	labels := make([]float64, len(y))
 	for i, v := range y {
@@ -139,7 +139,7 @@ func (l *Labels) apply(y []float64, name func(target float64) string) ([]float64
 }
 
 // Classify makes classes of targets with two values: the larger becomes +1, the smaller -1, unless positive
-// names the value that becomes +1 ("" names none). Of targets with more values, positive becomes +1 and all
+// names the value that becomes +1 ("" names none). If there are more values, positive becomes +1 and all
 // others -1.
 func (s *Set) Classify(positive string) error {
 	if positive == "" && s.Check(Classification) == nil {
@@ -170,7 +170,7 @@ func (s *Set) classify(names []string, texts bool, positive string, name func(ta
 	return nil
 }
 
-// areClasses reports whether the names of targets are of several classes: texts, or whole numbers.
+// areClasses reports whether targets with these names are several classes: texts, or whole numbers.
 func areClasses(names []string, texts bool) bool {
 	const most = 100
 	return len(names) > 2 && len(names) <= most &&
@@ -180,7 +180,7 @@ func areClasses(names []string, texts bool) bool {
 		}))
 }
 
-// chooseLabels says which of the names of targets are the classes.
+// chooseLabels chooses the classes among the names of targets.
 func chooseLabels(names []string, texts bool, positive string) (*Labels, error) {
 	if len(names) >= 2 && positive != "" && !slices.Contains(names, positive) {
 		return nil, fmt.Errorf("--positive: %s is none of the %d values of the target (%s)", quote(positive),
@@ -206,7 +206,7 @@ func chooseLabels(names []string, texts bool, positive string) (*Labels, error) 
 		listTexts(names), cure)
 }
 
-// Against is a set of several classes with class k, from 0, as +1 and all others as -1. It shares the inputs.
+// Against is a set of several classes relabelled: class k (from 0) +1, all others -1. It shares the inputs.
 func (s *Set) Against(k int) *Set {
 	one := *s
 	one.Labels = &Labels{Classes: Classes{"not " + s.Classes[k], s.Classes[k]}, Texts: s.textClasses, Rest: true}

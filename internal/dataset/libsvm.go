@@ -14,9 +14,9 @@ import (
 //
 //	label index:value index:value ...   # comment
 //
-// Indices count features from 1, or from 0 with Options.ZeroBased, and ascend within a line; what is not
-// given is zero. A field qid:... after the label is ignored, as are empty lines and comments. There are as
-// many features as the largest index. Either all examples have labels or none.
+// Indices count features from 1, or from 0 with Options.ZeroBased, and ascend within a line; other features
+// are zero. A field qid:... after the label is ignored, as are empty lines and comments. The number of
+// features is the largest index. Either all examples have labels or none.
 type sparse struct {
 	name          string
 	opt           Options
@@ -139,7 +139,7 @@ func (s *sparse) set() (*Set, error) {
 	}
 	set := &Set{Name: s.name, Source: s.name, Task: guessTask(s.labels), Target: "y", Y: s.labels,
 		zeroBased: s.opt.ZeroBased}
-	// Sparse inputs stay so if a dense matrix is not small, and its products not as fast.
+	// Inputs stay sparse if a dense matrix would be large and its products slower.
 	const wide, thin = 1000, 1.0 / 20
 	if s.x.Cols >= wide && float64(len(s.x.Index)) <= thin*float64(s.x.Rows)*float64(s.x.Cols) {
 		set.Sparse = &s.x
@@ -152,8 +152,8 @@ func (s *sparse) set() (*Set, error) {
 	return set, set.checkTargets(s.opt)
 }
 
-// inputs are new inputs, held as those of the training set are. Sparse ones may have further features, which
-// are zero there.
+// inputs are new inputs, dense or sparse as the training set. Sparse ones may have features that are zero
+// there.
 func (s *sparse) inputs(e *Encoding) (in *Inputs, err error) {
 	in = &Inputs{Name: s.name}
 	if s.labelled {

@@ -11,12 +11,11 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of text files, in bytes and columns. They hold before anything is known of a file, so that one
-// without line ends, closing quotes or separators costs little memory; a line may not exceed Options.MaxBytes
-// either, if that is above 1 MiB.
+// Bounds of text files, in bytes and columns, so that a file without line ends, closing quotes or separators
+// costs little memory. A line may not exceed Options.MaxBytes either, if that is above 1 MiB.
 const (
-	sampleBytes = 1 << 16 // looked at before reading begins
-	longestLine = 1 << 28 // with the lines that a quoted cell continues
+	sampleBytes = 1 << 16 // to detect format and dialect
+	longestLine = 1 << 28 // including continuation lines of a quoted cell
 	leastLimit  = 1 << 20
 	mostColumns = 1 << 20
 )
@@ -28,7 +27,7 @@ var (
 		`a stray quote ("): a cell with quotes must be in quotes, and quotes in it are doubled`)
 )
 
-// lines cuts a text into lines of bounded length.
+// lines splits a text into lines of bounded length.
 type lines struct {
 	*bufio.Scanner
 	limit  int // bytes of a line
@@ -60,7 +59,7 @@ func (l *lines) errLong() error {
 	return fmt.Errorf("%w: a line of more than %s", errMemory, humanBytes(float64(l.limit)))
 }
 
-// records cuts a text into the rows of a table. encoding/csv gets one record at a time, of bounded length.
+// records splits a text into the rows of a table. encoding/csv gets one record at a time, of bounded length.
 type records struct {
 	*lines
 	csv     *csv.Reader
@@ -100,8 +99,8 @@ func (r *records) next() (cells []string, line int, err error) {
 	return cells, line, nil
 }
 
-// readText reads the text of a record, a line or those up to the end of a cell in quotes, and skips comments
-// and lines of blanks before it. If blanks separate the columns, tabs outside quotes become blanks.
+// readText reads the text of a record: one line, or several if a quoted cell contains line ends. It skips
+// comments and blank lines before it. If blanks separate the columns, tabs outside quotes become blanks.
 func (r *records) readText() (first int, err error) {
 	r.text.Reset()
 	quoted := false // the line begins within a cell in quotes
@@ -135,7 +134,7 @@ func (r *records) readText() (first int, err error) {
 		if bytes.Count(line, []byte{'"'})%2 == 1 {
 			quoted = !quoted
 		}
-		if r.csv.Comma == ' ' && !quoted { // blanks at the end separate nothing
+		if r.csv.Comma == ' ' && !quoted { // trailing blanks separate nothing
 			line = bytes.TrimRight(line, " \r")
 		}
 		r.text.Write(line)
@@ -148,7 +147,7 @@ func (r *records) readText() (first int, err error) {
 	return first, nil
 }
 
-// utf8Text is a text in UTF-8; what is not is read as Latin-1.
+// utf8Text is a text in UTF-8; invalid UTF-8 is read as Latin-1.
 func utf8Text(cell string) string {
 	if utf8.ValidString(cell) {
 		return cell

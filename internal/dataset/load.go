@@ -15,7 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Load reads a data set from wherever path points:
+// Load reads the data set that path names:
 //
 //   - "-": Options.Stdin, a table or sparse lines;
 //   - "synthetic:NAME,n=2000,seed=1,...": generated, see Generators;
@@ -25,12 +25,12 @@ import (
 //   - several files with the same columns as one table, by a pattern such as rows-*.csv (see filepath.Match),
 //     in the order of their names.
 //
-// Text and .npy may be compressed by gzip or zstd, with .gz or .zst after the other extension. A file whose
-// name is that of an embedded set is reached as ./NAME.
+// Text and .npy may be compressed by gzip or zstd, with .gz or .zst after the other extension. A file with
+// the name of an embedded set is given as ./NAME.
 func Load(path string, opt Options) (*Set, error) { return load(path, opt, nil) }
 
-// LoadInputs reads new inputs from whatever Load accepts as a path, with targets or without. Missing values
-// are treated as in the training set, unless opt says otherwise, and inputs held alike, dense or sparse.
+// LoadInputs reads new inputs from a path as in Load, with targets or without. Missing values are treated as
+// in the training set, unless opt says otherwise, and inputs are dense or sparse as there.
 func (e *Encoding) LoadInputs(path string, opt Options) (*Inputs, error) {
 	if err := e.Check(); err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func load(path string, opt Options, train *Encoding) (s *Set, err error) {
 	return s, err
 }
 
-// Files lists the file that a path names, which may not be there, or the files that it matches as a pattern.
+// Files lists the file that a path names, which may not exist, or the files that match it as a pattern.
 func Files(path string) ([]string, error) {
 	if _, err := os.Stat(path); err == nil || !strings.ContainsAny(path, "*?[") {
 		return []string{path}, nil
@@ -81,7 +81,7 @@ func read(path string, opt Options, train *Encoding) (*Set, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer f.file.Close() // an error if it is nil
+		defer f.file.Close() // file may be nil
 		files = append(files, f)
 	}
 	name := printable(path)
@@ -127,7 +127,7 @@ const (
 	parquetFormat
 )
 
-// formats are the formats by extension, without that of a compression.
+// formats lists the formats by extension, compression's removed.
 var formats = map[string]format{
 	".csv": tableFormat, ".tsv": tableFormat, ".tab": tableFormat,
 	".svm": libsvmFormat, ".libsvm": libsvmFormat,
@@ -197,7 +197,7 @@ func (s *source) openFile(path string) error {
 	return err
 }
 
-// decompressed undoes the compression that the first bytes show.
+// decompressed undoes the compression that the first bytes indicate.
 func decompressed(b *bufio.Reader) (io.Reader, error) {
 	lead, _ := b.Peek(4)
 	switch {
@@ -210,7 +210,7 @@ func decompressed(b *bufio.Reader) (io.Reader, error) {
 	return b, nil
 }
 
-// newText buffers the sample that is looked at before reading begins, and skips the UTF-8 byte order mark.
+// newText buffers the sample for detection, and skips the UTF-8 byte order mark.
 func newText(r io.Reader) *bufio.Reader {
 	b := bufio.NewReaderSize(r, 2*sampleBytes)
 	if mark, _ := b.Peek(3); string(mark) == "\xef\xbb\xbf" {
@@ -222,27 +222,27 @@ func newText(r io.Reader) *bufio.Reader {
 // rows are the examples of a file of columns.
 type rows struct {
 	header
-	// each hands the rows to add one by one, valid until it returns, with their lines or numbers from 1.
+	// each calls add with each row, valid until add returns, and its line or number from 1.
 	each func(add func(cells []cell, number int) error) error
 }
 
-// header says what is known of the columns of a file.
+// header describes the columns of a file.
 type header struct {
 	names    []string
 	headless bool              // the names are positions
 	unit     string            // of places: a line of a text or a row of an array
 	line     int               // of the names in a text
-	refused  map[string]string // columns that hold neither numbers nor texts, and what they hold
+	refused  map[string]string // columns with neither numbers nor texts: their contents
 }
 
-// cell is what a file holds of a row in a column: a text, "" if there is nothing, or a number.
+// cell is the content of a cell: a text, "" if empty, or a number.
 type cell struct {
 	text     string
 	number   float64
 	isNumber bool
 }
 
-// asText is a cell as a text file writes it.
+// asText is the cell as in a text file.
 func (x cell) asText() string {
 	if x.isNumber {
 		return formatNumber(x.number)
@@ -267,10 +267,10 @@ func (t *table) openRows(f *source) (*rows, error) {
 	return t.openText(f.text)
 }
 
-// readFile appends the rows of a file. The first file says what columns there are; others must have the same.
+// readFile appends the rows of a file. All files must have the columns of the first.
 func (t *table) readFile(f *source) (err error) {
 	defer func() {
-		if p := recover(); p != nil && f.format == parquetFormat { // its library trusts what pages say
+		if p := recover(); p != nil && f.format == parquetFormat { // the library trusts the contents of pages
 			err = fmt.Errorf("damaged Parquet file: %v", p)
 		} else if p != nil {
 			panic(p)

@@ -30,7 +30,7 @@ func (m Matrix) column(j int) []float64 {
 	return column
 }
 
-// gather copies the elements of a list with these numbers; nil stays nil.
+// gather copies the elements of a list with the given numbers; nil stays nil.
 func gather[T any](list []T, rows []int) []T {
 	if list == nil {
 		return nil
@@ -52,8 +52,8 @@ func (m Matrix) Gather(rows []int) Matrix {
 }
 
 // CSR is a sparse matrix in compressed rows. Row i holds the entries Start[i] to Start[i+1]-1: entry k is
-// Value[k] in column Index[k], counted from 0. Columns ascend within a row; what is not stored is zero, and
-// the matrices of this package store no zeros.
+// Value[k] in column Index[k], counted from 0. Columns ascend within a row; entries that are not stored are
+// zero, and matrices of this package store no zeros.
 type CSR struct {
 	Rows  int       `json:"rows"`
 	Cols  int       `json:"cols"`
@@ -68,8 +68,8 @@ func (m *CSR) Row(i int) (index []int32, value []float64) {
 	return m.Index[first:end:end], m.Value[first:end:end]
 }
 
-// AppendRow appends row i to a text, each entry as LIBSVM writes it: a blank, its column from 1, a colon and
-// its value in the shortest form that reads back to the same float64.
+// AppendRow appends row i to a text in LIBSVM's format: for each entry a blank, its column from 1, a colon
+// and its value in the shortest form that reads back unchanged.
 func (m *CSR) AppendRow(text []byte, i int) []byte {
 	index, value := m.Row(i)
 	for k, j := range index {
@@ -103,7 +103,7 @@ func (m *CSR) Dense() Matrix {
 	return x
 }
 
-// NewCSR keeps what is not zero of a dense matrix.
+// NewCSR stores the nonzero entries of a dense matrix.
 func NewCSR(x Matrix) *CSR {
 	m := &CSR{Cols: x.Cols, Start: []int{0}}
 	for i := range x.Rows {

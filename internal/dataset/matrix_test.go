@@ -19,7 +19,7 @@ func drawThin(t *rapid.T) Matrix {
 	return Matrix{Rows: n, Cols: d, Stride: d, Data: rapid.SliceOfN(value, n*d, n*d).Draw(t, "x")}
 }
 
-// distinctByPairs is the plain way: compare every pair of rows.
+// distinctByPairs compares every pair of rows.
 func distinctByPairs(x Matrix) (site, first []int) {
 	for i := range x.Rows {
 		s := slices.IndexFunc(first, func(f int) bool { return slices.Equal(x.Row(i), x.Row(f)) })
@@ -32,7 +32,7 @@ func distinctByPairs(x Matrix) (site, first []int) {
 	return site, first
 }
 
-// TestSparseSetIsTheDenseOne: whatever is asked of a set has the same answer however its inputs are held.
+// TestSparseSetIsTheDenseOne: every method gives the same answer for sparse and dense inputs.
 func TestSparseSetIsTheDenseOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawThin(t)
@@ -58,7 +58,7 @@ func TestSparseSetIsTheDenseOne(t *testing.T) {
 	})
 }
 
-// TestSparseInputs: new inputs are held as the training inputs are, and may have features that those lack.
+// TestSparseInputs: new inputs are sparse if the training inputs are, and may have features that those lack.
 func TestSparseInputs(t *testing.T) {
 	train := need.One(readLIBSVM(strings.NewReader("1 1:1 5000:2\n-1 2:1\n"), "train.svm", Options{}))(t)
 	path := write(t, "new.svm", []byte("2:1 9:3\n\n1:0.5\n"))

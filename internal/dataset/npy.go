@@ -19,12 +19,12 @@ type array struct {
 	rows, cols int
 	element
 	order   binary.ByteOrder
-	fortran bool // elements come by columns
+	fortran bool // column-major
 	body    io.Reader
-	held    []byte // a row; all columns in Fortran's order
+	held    []byte // a row, or the whole array if column-major
 }
 
-// element is a type of NumPy: its bytes, and the number that they are.
+// element is an element type of NumPy: its size in bytes, and its decoder.
 type element struct {
 	size   int
 	number func(order binary.ByteOrder, b []byte) float64
@@ -68,8 +68,8 @@ func (a *array) row(i int, cells []cell) ([]cell, error) {
 	return cells, nil
 }
 
-// arrayRows are the rows of arrays of as many rows, side by side. Columns are named x1, x2, ...; NaN is a
-// missing value. What follows the last row is refused.
+// arrayRows are the rows of arrays of equally many rows, side by side. Columns are named x1, x2, ...; NaN is
+// a missing value. Data after the last row are refused.
 func arrayRows(parts ...*array) *rows {
 	width := 0
 	for _, a := range parts {
@@ -137,7 +137,7 @@ func openArchive(f *source, opt Options, training bool) (*rows, error) {
 func openArray(r io.Reader, opt Options) (a *array, err error) {
 	damaged := errors.New("damaged NumPy header")
 	defer func() {
-		if recover() != nil { // npyio takes the text for a header
+		if recover() != nil { // npyio panics on damaged headers
 			err = damaged
 		}
 	}()

@@ -13,11 +13,11 @@ import (
 	logical "github.com/parquet-go/parquet-go/format"
 )
 
-// pandasIndex is the column in which pandas writes the index of a table that has one.
+// pandasIndex is the column of the index in files of pandas.
 const pandasIndex = "__index_level_0__"
 
-// openParquet reads a Parquet file: a flat schema of numbers, booleans (the texts False and True, as pandas
-// writes them) and texts; nulls are missing. The index of pandas comes first and without a name, as in CSV.
+// openParquet reads a Parquet file: a flat schema of numbers, booleans (the texts False and True, as in
+// pandas) and texts; nulls are missing. The index of pandas comes first and without a name, as in CSV.
 func openParquet(f *source) (*rows, error) {
 	file, err := parquet.OpenFile(f.file, f.size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
@@ -74,13 +74,13 @@ func openParquet(f *source) (*rows, error) {
 	return r, nil
 }
 
-// leaf is a leaf of the schema: the column of its values, and what makes cells of them, nil if nothing does.
+// leaf is a leaf of the schema: the column of its values, and the conversion to cells, nil if there is none.
 type leaf struct {
 	column int
 	cell   func(v parquet.Value) cell
 }
 
-// cellsOf says how values of a type become cells, dates and times as texts; nil for no numbers and no texts.
+// cellsOf is the conversion of values of a type to cells, dates and times as texts; nil if there is none.
 func cellsOf(t parquet.Type) func(v parquet.Value) cell {
 	is, kind := t.LogicalType(), t.Kind()
 	if is == nil {

@@ -59,8 +59,8 @@ func writeParquet[T any](t *testing.T, rows []T, options ...parquet.WriterOption
 	return write(t, "d.parquet", b.Bytes())
 }
 
-// TestParquet: a Parquet file becomes the set that the same rows as CSV become, whatever its packing and
-// pages: missing cells, texts, booleans, decimals and pandas' index included; new inputs likewise.
+// TestParquet: a Parquet file of any compression and page size becomes the same set as CSV of the same rows:
+// missing cells, texts, booleans, decimals and pandas' index included; new inputs likewise.
 func TestParquet(t *testing.T) {
 	rows := houses(100)
 	text := ",rooms,area,floors,heat,garden,tax,share,price\n"
@@ -107,8 +107,8 @@ func TestParquet(t *testing.T) {
 	}
 }
 
-// TestParquetRefused: what is no table of numbers and texts, or damaged, or too large, is an error that says
-// so, and never a panic.
+// TestParquetRefused: files that are damaged, too large or no table of numbers and texts are errors, never
+// panics.
 func TestParquetRefused(t *testing.T) {
 	type nested struct {
 		A []float64 `parquet:"a,list"`

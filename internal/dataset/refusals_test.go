@@ -154,8 +154,7 @@ func numbersOf(t *testing.T, text string) (v []float64) {
 	return v
 }
 
-// TestRefusals: what cannot be taken as it is, is refused with its place and a cure, in a line that is not
-// long.
+// TestRefusals: bad input is refused with its place and a cure, in a short line.
 func TestRefusals(t *testing.T) {
 	for c := range cases(t, refusals, 1) {
 		path := c[0]
@@ -187,8 +186,8 @@ func write(t *testing.T, name string, content []byte) string {
 	return path
 }
 
-// A small file that decompresses to much is refused at the limit of memory, that of the options or else a
-// third of the runtime's.
+// A small file with large contents is refused at the memory limit, of the options or else a third of the
+// runtime's.
 func TestDecompressionBombs(t *testing.T) {
 	limit := Options{MaxBytes: 1 << 20}
 	zeros := make([]byte, 1<<22)

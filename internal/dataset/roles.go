@@ -29,7 +29,7 @@ func (t *table) planTraining() error {
 			switch {
 			case err != nil:
 				return err
-			case w.role == asFeature: // or left out all the same
+			case w.role == asFeature: // or left out
 			case w.role != unused && c.role != asFeature:
 				return fmt.Errorf("%s: column %s has another role", w.flag, quote(name))
 			default:
@@ -54,7 +54,7 @@ func (t *table) planTraining() error {
 	return nil
 }
 
-// planTargets finds the targets asked for, or the last feature. A comma in no name separates several.
+// planTargets finds the requested targets, or the last feature. Commas outside names separate several.
 func (t *table) planTargets() error {
 	names := strings.Split(t.opt.Target, ",")
 	if t.opt.Target == "" {
@@ -83,7 +83,7 @@ func (t *table) planTargets() error {
 	return nil
 }
 
-// find is the column that a flag asks for, by its name or else its number from 1.
+// find is the column that a flag gives, by its name or else its number from 1.
 func (t *table) find(flag, name string) (*column, error) {
 	var names []string
 	for _, c := range t.columns {
@@ -155,7 +155,7 @@ func (t *table) planInputs(e *Encoding) error {
 	return nil
 }
 
-// takeNames gives columns the names of the training file, or of its features, with the target or not.
+// takeNames gives columns the names of the training file, or of its features, with or without the target.
 func (t *table) takeNames(e *Encoding) error {
 	if !e.Headless && t.header.unit == "line" && !t.opt.NoHeader {
 		return errors.New("all cells are numbers: a header line that names the columns is needed, as in " +

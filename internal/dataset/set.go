@@ -2,20 +2,20 @@
 // NumPy arrays, a few embedded sets, synthetic generators of any size, and what is done to inputs before a
 // kernel sees them (standardising, finding repeated inputs).
 //
-// Data flow from a source (load.go: opened, decompressed, its format known) through rows of cells (text in
-// a dialect, arrays, Parquet) into a table of typed columns with roles, which an encoding turns into features
-// and targets: the training set learns the encoding, and new inputs are encoded alike. Sparse lines
-// (libsvm.go) have no columns. Every error is an *Error with its place, except what the destination of Write
-// reports. Memory grows with what a file holds, never with what it announces.
+// Data flow from a source (load.go opens and decompresses it and detects its format) through rows of cells
+// (text in a dialect, arrays, Parquet) into a table of typed columns with roles. An encoding, learnt from the
+// training set, turns it into features and targets, also for new inputs. Sparse lines (libsvm.go) have no
+// columns. Every error is an *Error with its place, except those of the destination of Write. Memory grows
+// with the contents of a file, not with the size in its header.
 //
-// A text table is read as it comes. The separator is the first of tab, semicolon, comma and blanks that cuts
-// all lines alike; the first line names the columns unless it holds only numbers, or texts that recur below.
-// Texts become indicators, and missing cells are refused unless Options.Missing says otherwise. Set.Notes
-// says what was found, left out or encoded.
+// The dialect of a text table is detected. The separator is the first of tab, semicolon, comma and blanks
+// that splits all lines alike; the first line names the columns unless it holds only numbers, or texts that
+// recur below. Texts become indicators, and missing cells are refused unless Options.Missing says otherwise.
+// Set.Notes reports what was detected, left out or encoded.
 //
-// Inputs are a dense matrix, or a sparse one if a LIBSVM file or the text generator has many features and few
-// of them are not zero. Sparse inputs are never standardised: to subtract the means would fill the matrix,
-// and text is scaled by its lines (to length 1), not by its columns.
+// Inputs are a dense matrix, or a sparse one if a LIBSVM file or the text generator has many features, most
+// of them zero. Sparse inputs are never standardised: subtracting the means would fill the matrix, and text
+// is scaled by rows (to length 1), not by columns.
 package dataset
 
 import (
@@ -36,7 +36,7 @@ const (
 	Several        Task = "classes"        // numbers of several classes, see Set.Against
 )
 
-// String is the task in words: one for two classes and more.
+// String names the task, classification for two or more classes.
 func (t Task) String() string {
 	if t == Several {
 		return string(Classification)
@@ -46,7 +46,7 @@ func (t Task) String() string {
 
 // Set is a set of N examples with D features: the data of a model, or new inputs for it.
 type Set struct {
-	// Name identifies the set to a user: an embedded name, a file as given, or a synthetic specification.
+	// Name is an embedded name, a file as given, or a synthetic specification.
 	Name string
 	// Source says where the data come from.
 	Source string
@@ -61,12 +61,11 @@ type Set struct {
 	// Further are the targets after Y, of a regression with several; nil for one.
 	Further []Target
 	// Sparse holds the inputs instead of X, which is empty then, if most entries are zero; nil for dense inputs.
-	// New inputs may have more columns than the set that a model was trained on, or fewer: what one side lacks
-	// is zero there.
+	// New inputs may have more or fewer columns than the training set: missing ones are zero.
 	Sparse *CSR
 	// RowNames are the names of the examples if the file has them, else nil.
 	RowNames []string
-	// Groups, Strata and Folds number the examples' parts from 0 in order of appearance; nil without.
+	// Groups, Strata and Folds are the parts of the examples, numbered from 0 in order of appearance, or nil.
 	Groups, Strata, Folds []int
 	// Weights are importance weights above 0 of the examples in training and in errors, nil for 1.
 	Weights []float64
@@ -74,12 +73,12 @@ type Set struct {
 	Labels *Labels
 	// Classes are the names of more than two classes, which Y numbers from 0; else nil.
 	Classes []string
-	// Notes say what a reader found, left out, ignored or encoded, a sentence each.
+	// Notes report what a reader detected, left out, ignored or encoded, a sentence each.
 	Notes []string
 
-	counts      []float64 // of equal rows, until they are repeated
+	counts      []float64 // numbers of equal rows, before repeat
 	textClasses bool      // Classes are texts in the file
-	encoding    *Encoding // of its columns; nil: features are columns
+	encoding    *Encoding // of the columns; nil: features are columns
 	zeroBased   bool      // features of its sparse lines count from 0
 }
 
@@ -92,9 +91,9 @@ type Target struct {
 // Inputs are new inputs for a model, with targets or without. They need no names and no task.
 type Inputs = Set
 
-// New makes a set of N x D inputs and N targets that are in memory, and copies them. Its features are called
-// x1, x2, ..., its target y; it is for classification if each target is -1 or +1, and Classify makes classes
-// of two other values. At least two examples and one feature are needed, all finite.
+// New makes a set of copies of N x D inputs and N targets. The features are called x1, x2, ..., the target y.
+// The task is classification if each target is -1 or +1; Classify makes classes of other values. At least two
+// examples and one feature are needed, all finite.
 func New(x mat.Matrix, y []float64) (*Set, error) {
 	s, err := NewInputs(x)
 	if err != nil {
@@ -116,7 +115,7 @@ func New(x mat.Matrix, y []float64) (*Set, error) {
 	return s, nil
 }
 
-// NewInputs copies new inputs from a matrix, a row each, with the training features in their order.
+// NewInputs copies new inputs from a matrix, one per row, with the training features in their order.
 func NewInputs(x mat.Matrix) (*Inputs, error) {
 	const name = "data in memory"
 	if x == nil {
@@ -139,7 +138,7 @@ func NewInputs(x mat.Matrix) (*Inputs, error) {
 	return in, nil
 }
 
-// note adds to the notes, which sets may share.
+// note appends to a copy of the notes, which sets may share.
 func (s *Set) note(format string, args ...any) {
 	s.Notes = append(slices.Clone(s.Notes), fmt.Sprintf(format, args...))
 }
@@ -179,7 +178,7 @@ func (s *Set) Subset(rows []int) *Set {
 	return &sub
 }
 
-// repeat has each example as often as counts say.
+// repeat has counts[i] copies of example i.
 func (s *Set) repeat(counts []float64) *Set {
 	var rows []int
 	for i, count := range counts {
@@ -218,7 +217,7 @@ func (s *Set) Split(train int, rng *rand.Rand) (drawn, others *Set) {
 	return s.Subset(order[:train]), s.Subset(order[train:])
 }
 
-// numbered are n names: the numbers from 1 behind a prefix.
+// numbered are n names: a prefix and the numbers from 1.
 func numbered(prefix string, n int) []string {
 	names := make([]string, n)
 	for j := range names {

@@ -87,8 +87,7 @@ func TestSplitIsAPartition(t *testing.T) {
 	}
 }
 
-// TestNew: a set in memory is the set that a table of the same numbers is, and does not change with the
-// matrix that it was made of.
+// TestNew: a set in memory equals that of a table of the same numbers, and does not change with its matrix.
 func TestNew(t *testing.T) {
 	x, y := mat.NewDense(2, 3, []float64{1, 2, 3, 4, 5, 6}), []float64{-1, 1}
 	s := need.One(New(x, y))(t)

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Standardizer takes each feature of a training set to mean 0 and population standard deviation 1.
+// Standardizer maps each feature of a training set to mean 0 and population standard deviation 1.
 type Standardizer struct {
 	// Mean and SD hold the D means and population standard deviations; SD is 0 for a constant column.
 	Mean []float64 `json:"mean"`
@@ -17,7 +17,7 @@ type Standardizer struct {
 // Standardize returns a standardised copy of the inputs and the map that made it. Constant columns become 0.
 func Standardize(x Matrix) (Matrix, Standardizer) {
 	s := (&Set{X: x}).Standardizer()
-	z, _ := s.Apply(x) // which has as many features
+	z, _ := s.Apply(x) // the number of features matches
 	return z, s
 }
 
@@ -58,8 +58,8 @@ func moments(values, weights []float64) (mean, sd float64) {
 	return math.Ldexp(mean, exponent), math.Ldexp(math.Sqrt(variance), exponent)
 }
 
-// Apply maps new inputs (M x D) by what was learnt from the training inputs. A column that was constant there
-// becomes 0 whatever the new values are: the training set says nothing of its scale.
+// Apply maps new inputs (M x D) by the training set's moments. A column that was constant there becomes 0:
+// its scale is unknown.
 func (s Standardizer) Apply(x Matrix) (Matrix, error) {
 	if x.Cols != len(s.Mean) {
 		return Matrix{}, errorIn("", "inputs with %d features, the training set has %d", x.Cols, len(s.Mean))

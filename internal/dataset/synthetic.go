@@ -27,7 +27,7 @@ type Generator struct {
 // drawFunc draws one example: it fills x, which is zero, and returns the target.
 type drawFunc func(rng *rand.Rand, x []float64, noise float64) float64
 
-// plain needs no preparation.
+// plain is a prepare function without preparation.
 func plain(draw drawFunc) func(*rand.Rand, int) drawFunc {
 	return func(*rand.Rand, int) drawFunc { return draw }
 }
@@ -163,8 +163,8 @@ type synthetic struct {
 
 const syntheticPrefix = "synthetic:"
 
-// generate draws the set that "synthetic:NAME,key=value,..." names. The keys are n (1000 if left out), seed
-// (1), d and noise, with the defaults of the generator. Its size is bounded by Options.MaxBytes.
+// generate draws the set "synthetic:NAME,key=value,...". The keys are n (default 1000), seed (1), d and noise
+// (the generator's). Options.MaxBytes bounds the size.
 func generate(text string, opt Options) (set *Set, err error) {
 	s, err := parseSynthetic(strings.TrimPrefix(text, syntheticPrefix))
 	if err == nil {
@@ -216,7 +216,7 @@ func parseSynthetic(text string) (s synthetic, err error) {
 	return s, nil
 }
 
-// draw draws the examples, sparse ones while they fit.
+// draw draws the examples, sparse ones while they fit into memory.
 func (s synthetic) draw(opt Options) (*Set, error) {
 	const stream = 0x626f6f7462656e63 // any constant
 	rng := rand.New(rand.NewPCG(s.seed, stream))

@@ -91,9 +91,8 @@ func TestBlobsBestError(t *testing.T) {
 	}
 }
 
-// TestTextClassesDiffer: the difference of the class means, estimated on one half, tells the classes of the
-// other half apart, but not all of them: between chance and no error at all, by far more than the standard
-// error 0.008.
+// TestTextClassesDiffer: the difference of the class means of one half classifies the other half better than
+// chance and not perfectly, both by far more than the standard error 0.008.
 func TestTextClassesDiffer(t *testing.T) {
 	s := drawn(t, "synthetic:text,n=4000")
 	weight := make([]float64, s.D())

@@ -10,7 +10,7 @@ import (
 	"unicode"
 )
 
-// table is what was read of files of columns.
+// table holds the cells read from files of columns.
 type table struct {
 	name     string // of all files
 	opt      Options
@@ -18,36 +18,36 @@ type table struct {
 	dialect  *dialect  // of texts
 	header   header    // of the first file
 	columns  []*column
-	features []*column // in the order of the set's
-	targets  []*column // in the order that was asked for
-	kept     int       // columns whose cells are kept
-	// rows are the cells that are kept: NaN for a missing one, the number of a text; block has room for more.
+	features []*column // in the order of the set's features
+	targets  []*column // in the requested order
+	kept     int       // columns with stored cells
+	// rows are the stored cells: NaN for a missing one, the number of a text; block has room for more.
 	rows  [][]float64
 	block []float64
 	texts int // bytes of texts and names of rows
-	blank int // rows without any cell
+	blank int // empty rows
 	zero  int // rows of weight 0
 	notes []string
 }
 
-// column is one of a file, with what becomes of it as a feature.
+// column is a column of a file with its encoding.
 type column struct {
 	encodedColumn
 	role role
 	kind kind
-	at   int // of its cells in the rows that keep them
-	// texts are the different ones (of row names all), by number, and first is where each is met first.
+	at   int // position of its cells in the rows
+	// texts are the distinct texts (of row names all), by number, and first the place of each.
 	texts  []string
 	number map[string]int
 	first  []place
 
-	categorical  bool // texts were asked for, whatever they look like
-	odd          bool // has a number that a reader may not mean, see isOdd
+	categorical  bool // cells are texts by Options.Categorical
+	odd          bool // has a number that may be a mistake, see isOdd
 	missing      int  // cells
 	firstMissing place
 }
 
-// role is what becomes of a column.
+// role is the use of a column.
 type role int
 
 const (
@@ -60,13 +60,13 @@ const (
 	asCount
 	asRowName
 	asNothing // no name and no cells: a separator at the ends of lines
-	unused    // its cells are not looked at
+	unused    // its cells are ignored
 )
 
-// hasValues reports whether the cells of a column are kept.
+// hasValues reports whether the cells of a column are stored.
 func (r role) hasValues() bool { return r <= asCount }
 
-// kind is what the cells of a column are; the first that is not missing decides.
+// kind is the type of the cells of a column, decided by the first that is not missing.
 type kind int
 
 const (
@@ -75,14 +75,14 @@ const (
 	texts
 )
 
-// maxCount bounds the number of equal rows that a row stands for.
+// maxCount bounds the count of a row.
 const maxCount = 1e6
 
 func (t *table) note(format string, args ...any) {
 	t.notes = append(t.notes, fmt.Sprintf(format, args...))
 }
 
-// withRole is the first column of a role, nil without one.
+// withRole is the first column of a role, or nil.
 func (t *table) withRole(r role) *column {
 	if j := slices.IndexFunc(t.columns, func(c *column) bool { return c.role == r }); j >= 0 {
 		return t.columns[j]
@@ -90,7 +90,7 @@ func (t *table) withRole(r role) *column {
 	return nil
 }
 
-// begin takes the header of a file. That of the first makes the columns and gives them their roles.
+// begin takes the header of a file. The first file's header creates the columns and assigns their roles.
 func (t *table) begin(h header) error {
 	names, err := headerNames(h.names)
 	if err != nil {
@@ -133,7 +133,7 @@ func (t *table) begin(h header) error {
 	return nil
 }
 
-// headerNames copies and checks the names of columns; only the first (row names) and last may lack one.
+// headerNames copies and checks the names of columns; only the first (row names) and the last may be empty.
 func headerNames(cells []string) ([]string, error) {
 	names := make([]string, len(cells))
 	seen := make(map[string]int, len(cells))
@@ -220,7 +220,7 @@ func (t *table) add(cells []cell, at place) error {
 	return nil
 }
 
-// weightless reports whether a row of a training set counts nothing, and refuses what is no weight or count.
+// weightless reports whether a row of a training set has weight or count 0, and refuses invalid ones.
 func (t *table) weightless(cells []cell, at place) (bool, error) {
 	for j, c := range t.columns {
 		if c.role != asWeight && c.role != asCount {
@@ -272,7 +272,7 @@ func (t *table) value(c *column, x cell, at place) (float64, error) {
 		if c.number == nil {
 			c.number = map[string]int{}
 		}
-		text = strings.Clone(text) // not the line that it is part of
+		text = strings.Clone(text) // do not retain the whole line
 		k = len(c.texts)
 		c.number[text], c.texts, c.first = k, append(c.texts, text), append(c.first, at)
 		t.texts += textBytes(text)
@@ -280,7 +280,7 @@ func (t *table) value(c *column, x cell, at place) (float64, error) {
 	return float64(k), nil
 }
 
-// parse is the number of a cell, as the dialect writes it.
+// parse is the number of a cell in the dialect.
 func (t *table) parse(x cell) (float64, error) {
 	if x.isNumber {
 		return x.number, nil
@@ -312,12 +312,12 @@ func (c *column) requireKnown(known []string, cure string) error {
 	return nil
 }
 
-// isMissing reports whether a cell says that there is no value.
+// isMissing reports whether a cell has no value.
 func isMissing(cell string) bool { return slices.Contains(missingTexts, cell) }
 
 var missingTexts = []string{"", "?", "NA", "N/A", "na", "NaN", "nan", "NAN", "null", "NULL"}
 
-// textBytes is the memory of a text that is kept, with what finds it.
+// textBytes is the memory of a stored text and its map entry.
 func textBytes(s string) int { return len(s) + 64 }
 
 // parseNumber reads a finite number; blanks around it are ignored.
@@ -343,13 +343,13 @@ func checkFinite(v float64) error {
 	return nil
 }
 
-// isOdd reports digits in groups, 1_000, and whole numbers that no float64 holds, as of identifiers.
+// isOdd reports grouped digits, 1_000, and whole numbers beyond a float64's digits, such as identifiers.
 func isOdd(cell string, v float64) bool {
 	const held = 1 << 53
 	return math.Abs(v) > held && strings.Trim(cell, "+-0123456789") == "" || strings.Contains(cell, "_")
 }
 
-// isNumeric reports whether a cell reads as a number, NaN and Inf included, with a decimal point or comma.
+// isNumeric reports whether a cell is a number, NaN and Inf included, with a decimal point or comma.
 func isNumeric(cell string) bool {
 	_, err := strconv.ParseFloat(strings.Replace(strings.TrimSpace(cell), ",", ".", 1), 64)
 	return err == nil || errors.Is(err, strconv.ErrRange)

@@ -106,7 +106,7 @@ func processorTime() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// What could steer a terminal is escaped in errors, notes and names: of files, rows and levels.
+// Control characters are escaped in errors, notes and names: of files, rows and levels.
 func TestEscapesArePrintable(t *testing.T) {
 	const steer = "\x1b[2J"
 	path := write(t, steer+".csv", []byte(",t,y\nr"+steer+",u"+steer+",a"+steer+"\ns,v,b\nt,w,b\n"))

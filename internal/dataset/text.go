@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// The law of the generator text.
+// The distribution of the generator text.
 const (
 	zipfShift  = 2.7 // Mandelbrot's shift of the rank
 	topicShare = 0.3 // of the words belong to each of the two topics
@@ -16,23 +16,23 @@ const (
 	fewest     = 10  // words of a document
 )
 
-// text: y = -1 or +1 with equal probability; a document leans by
+// text: y = -1 or +1 with equal probability; a document has the tilt
 //
 //	t = y + noise N(0,1)
 //
-// towards the topic of its class. Word w = 1, ..., d of the vocabulary has frequency p_w proportional to
-// 1/(w + 2.7) (Zipf's law with Mandelbrot's shift) and belongs to the topic of +1 (c_w = 1) with probability
-// 0.3, to that of -1 (c_w = -1) with probability 0.3, else to none (c_w = 0). That is drawn once, the same
-// for all seeds: another seed draws new documents of the same law. A document has L words, L >= 10 and
-// ln L ~ N(ln 100, 0.4^2), drawn independently with probabilities proportional to p_w exp(0.3 c_w t). Word w
-// that occurs n_w > 0 times gets the weight
+// towards the topic of its class. Word w = 1, ..., d of the vocabulary has frequency p_w proportional to 1/(w
+// + 2.7) (Zipf's law with Mandelbrot's shift) and belongs to the topic of +1 (c_w = 1) with probability 0.3,
+// to that of -1 (c_w = -1) with probability 0.3, else to none (c_w = 0). The topics are drawn once, the same
+// for all seeds: another seed draws new documents of the same distribution. A document has L words, L >= 10
+// and ln L ~ N(ln 100, 0.4^2), drawn independently with probabilities proportional to p_w exp(0.3 c_w t).
+// Word w that occurs n_w > 0 times gets the weight
 //
 //	(1 + ln n_w) ln(1/q_w),  q_w = 1 - (1 - p_w)^100
 //
-// (tf-idf; q_w is the share of documents with word w in a neutral text, so that examples do not depend on
-// each other), and each row is scaled to length 1. At d = 5000 a row has some 87 entries. The best possible
-// error exceeds Phi(-1/noise), 0.6% at noise 0.4, as few words tell the lean: a linear support vector machine
-// with C = 1 trained on 6000 documents errs on 9% of new ones.
+// (tf-idf; q_w is the fraction of documents with word w at t = 0, so that examples are independent), and each
+// row is scaled to length 1. At d = 5000 a row has some 87 entries. The best possible error exceeds
+// Phi(-1/noise), 0.6% at noise 0.4, since a document has few words: a linear support vector machine with C =
+// 1 trained on 6000 documents errs on 9% of new ones.
 func text(_ *rand.Rand, d int) drawFunc {
 	const topics = 0x7a697066 // any constant
 	v := newVocabulary(rand.New(rand.NewPCG(topics, topics)), d)
@@ -54,7 +54,7 @@ func text(_ *rand.Rand, d int) drawFunc {
 // vocabulary holds words by topic: 0 for -1, 1 for none, 2 for +1.
 type vocabulary struct {
 	word    [3][]int32
-	sum     [3][]float64 // of the frequencies, up to and with each word
+	sum     [3][]float64 // cumulative frequencies
 	inverse []float64    // ln(1/q_w)
 }
 

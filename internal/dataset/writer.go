@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Write writes the set as a file of that name: sparse lines for .svm, .libsvm and .dat, else CSV.
+// Write writes the set in the format of path: sparse lines for .svm, .libsvm and .dat, else CSV.
 func Write(w io.Writer, path string, s *Set) error {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".svm", ".libsvm", ".dat":
@@ -19,7 +19,7 @@ func Write(w io.Writer, path string, s *Set) error {
 	return writeCSV(w, s)
 }
 
-// writeCSV writes features and target, every number in the shortest form that reads back to the same float64.
+// writeCSV writes features and target, every number in the shortest form that reads back unchanged.
 func writeCSV(w io.Writer, s *Set) error {
 	if s.Sparse != nil {
 		return errorIn(s.Name, "sparse inputs have no columns for a CSV file: name it .svm")
@@ -37,8 +37,8 @@ func writeCSV(w io.Writer, s *Set) error {
 	return out.Error() // the first of any of these
 }
 
-// writeLIBSVM writes the set as sparse lines, see CSR.AppendRow. Where no example has the last feature, the
-// first line gives it as zero, so that the number of features survives. Names of features do not.
+// writeLIBSVM writes the set as sparse lines, see CSR.AppendRow. If no example has the last feature, the
+// first line gives it as zero, to preserve the number of features. Names of features are lost.
 func writeLIBSVM(w io.Writer, s *Set) error {
 	x := s.Sparse
 	if x == nil {

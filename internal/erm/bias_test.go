@@ -36,10 +36,9 @@ func shifted(k *linalg.Sym, c float64) *linalg.Sym {
 	return s
 }
 
-// TestBiasIsLimit: for every loss the weights sum to 0 and the predictor is the limit of
-// those with K + c, extrapolated from c = 1e2, 1e3 and 1e4. A gap of 1e-11 of an objective of
-// some 10 leaves an error of f of (2 K gap)^1/2 = 1.4e-5, where the loss is smooth; the
-// tolerance is twice that.
+// TestBiasIsLimit: for every loss the weights sum to 0 and the predictor is the limit of those with K + c,
+// extrapolated from c = 1e2, 1e3 and 1e4. A gap of 1e-11 of an objective of about 10 allows an error of f of
+// (2 K gap)^1/2 = 1.4e-5 for a smooth loss; the tolerance is twice that.
 func TestBiasIsLimit(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 1))
 	for range 6 {
@@ -86,8 +85,8 @@ func TestBiasIsLIBSVMs(t *testing.T) {
 	}
 }
 
-// TestOneClass: a loss that falls for ever has no best bias; one with a flat part has the
-// nearest to 0; several targets of a regression have one always.
+// TestOneClass: a loss that decreases to infinity has no optimal bias; one with a flat part has the optimum
+// nearest 0; a regression always has one.
 func TestOneClass(t *testing.T) {
 	k, _ := small(rand.New(rand.NewPCG(33, 1)), 3, 3, 0.1)
 	set := train.Set{Y: []float64{-1, -1, -1}, Weight: []float64{1, 0, 2}}

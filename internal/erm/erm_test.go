@@ -18,10 +18,9 @@ import (
 	"bootbench/loss"
 )
 
-// TestSubgradients holds answers to the definition of the optimum, by the loss's
-// values alone: f = K a, recomputed, and L_i(f + e) >= L_i(f) - a_i e for small
-// and large e of either sign. A gap of 1e-10 of the objective leaves f off by
-// about 1e-5 at worst, and every e by as much; the tolerance asks for 1e-7.
+// TestSubgradients holds answers to the definition of the optimum, by the loss's values alone: f = K a,
+// recomputed, and L_i(f + e) >= L_i(f) - a_i e for small and large e of either sign. A gap of 1e-10 of the
+// objective allows errors of f of about 1e-5; the tolerance is 1e-7.
 func TestSubgradients(t *testing.T) {
 	specs := map[string]kernel.Spec{
 		"rbf":    {Gamma: 0.5},
@@ -107,8 +106,7 @@ func TestMargins(t *testing.T) {
 	}
 }
 
-// TestCertificate: a training that stops early bounds the optimum, and with it
-// the error of f, honestly.
+// TestCertificate: the gap of a training that stops early bounds the optimum and the error of f.
 func TestCertificate(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the run without -short has it")
@@ -144,8 +142,7 @@ func TestCertificate(t *testing.T) {
 	}
 }
 
-// TestAbsent: an example of weight 0 is no example, wherever it sits; and an
-// example of weight 2 is two.
+// TestAbsent: an example of weight 0 counts as absent, and one of weight 2 as two.
 func TestAbsent(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	for _, l := range losses() {

@@ -102,9 +102,8 @@ func close2(t testing.TB, what string, got, want []float64, tol float64) {
 	}
 }
 
-// TestEPAlone: sites that do not see each other are exact, whatever the
-// likelihood: E f by sums over a grid of another width.
-func TestEPAlone(t *testing.T) {
+// TestEPIndependent: independent sites are exact for any likelihood: E f by sums over a grid.
+func TestEPIndependent(t *testing.T) {
 	k := linalg.NewSym(3)
 	for i := range 3 {
 		k.Set(i, i, []float64{1, 4, 0}[i])
@@ -132,8 +131,8 @@ func TestEPAlone(t *testing.T) {
 }
 
 // TestEPCube: on three sites the posterior mean is a sum over a cube in the whitened coordinates f = R z, K =
-// R R'. Expectation propagation is an approximation: on these problems it is off by at most 0.4% of the prior
-// standard deviation (measured). A common shortcut, the mode of the posterior, is off by ten times as much.
+// R R'. Expectation propagation is an approximation: on these problems its error is at most 0.4% of the prior
+// standard deviation (measured); that of the posterior's mode is ten times as large.
 func TestEPCube(t *testing.T) {
 	for _, l := range densities() {
 		rng := rand.New(rand.NewPCG(22, 2))
@@ -187,8 +186,8 @@ func cube(t *testing.T, k *linalg.Sym, l density, set train.Set) []float64 {
 	return mean
 }
 
-// TestEPFixedPoint: on larger problems the answer is what it says. S = (I + K T)^-1 K is recomputed from
-// the sites' Gaussians, and every tilted mean and variance agree with S and m.
+// TestEPFixedPoint: the answer is a fixed point on larger problems. S = (I + K T)^-1 K is recomputed from the
+// sites' Gaussians, and every tilted mean and variance agree with S and m.
 func TestEPFixedPoint(t *testing.T) {
 	rng := rand.New(rand.NewPCG(24, 4))
 	for _, v := range []float64{1, 100, 1e4} {
@@ -252,7 +251,7 @@ func TestEPStatus(t *testing.T) {
 			t.Errorf("%v after %d sweeps, residual %g, want %v", r.Status, r.Sweeps, r.Residual, c.want)
 		}
 	}
-	// Undamped, sites that are strongly correlated and whose labels agree go to and fro.
+	// Undamped updates oscillate at strongly correlated sites with equal labels.
 	const n = 40
 	rng = rand.New(rand.NewPCG(25, 0))
 	x, separable := normals(rng, n), train.Set{}

@@ -55,7 +55,7 @@ type sample struct {
 	target []float64
 }
 
-// drawRows draws s rows over m sites, each with a target of its own, in random order.
+// drawRows draws s rows over m sites, each with its target, in random order.
 func drawRows(rng *rand.Rand, m, s int) sample {
 	r := sample{target: normals(rng, s)}
 	for range s {
@@ -192,8 +192,8 @@ func TestFullMatchesTrainerAndKeepsKernel(t *testing.T) {
 	}
 }
 
-// Sites 1 and 4 are one input held apart: without noise the system is singular,
-// the error names the second of them, and the suggested jitter repairs it.
+// Sites 1 and 4 are the same input: without noise the system is singular, the error names the second, and the
+// suggested jitter repairs it.
 func TestSingularSystemNamesPivotAndJitter(t *testing.T) {
 	const m = 6
 	k := rbf(rand.New(rand.NewPCG(5, 5)), m)
@@ -237,7 +237,7 @@ func TestIndefiniteKernelIsRefused(t *testing.T) {
 	k.AddDiag(1)
 	k.Set(0, 2, 3) // third pivot 1 + 0.5 - 9/1.5 = -4.5
 	tr := newTrainer(t, k, 0.5)
-	fit(t, tr, []float64{1, 1, 0}, []float64{1, 1, 0}) // what the failure must not leave behind
+	fit(t, tr, []float64{1, 1, 0}, []float64{1, 1, 0}) // must not affect the fit after the failure
 	var pivot *PivotError
 	err := tr.Fit([]float64{1, 1, 1}, make([]float64, 3), make([]float64, 3))
 	if !errors.As(err, &pivot) || pivot.Site != 2 || math.Abs(pivot.Pivot+4.5) > 1e-14 {
@@ -275,8 +275,7 @@ func TestBadInputIsRefused(t *testing.T) {
 	}
 }
 
-// TestWeights: a site of weight 2.5 at noise s2 is one of 5 rows at noise 2 s2, and a weight that is no
-// number is refused.
+// TestWeights: a site of weight 2.5 at noise s2 equals 5 rows at noise 2 s2, and a NaN weight is refused.
 func TestWeights(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	const m = 15
@@ -316,7 +315,7 @@ func TestResiduals(t *testing.T) {
 			site, target := slices.Delete(slices.Clone(r.site), i, i+1), slices.Delete(slices.Clone(r.target), i, i+1)
 			must(t, tr.FitRows(site, target, f))
 			if want := v - f[r.site[i]]; math.Abs(got[i]-want) > 1e-10 {
-				t.Errorf("%d rows, row %d: residual %v, fitted anew %v", len(r.site), i, got[i], want)
+				t.Errorf("%d rows, row %d: residual %v, refitted %v", len(r.site), i, got[i], want)
 			}
 		}
 	}
@@ -339,7 +338,7 @@ func TestResiduals(t *testing.T) {
 }
 
 // limit extrapolates answers for K + c to infinite c, from c = most, a tenth and a hundredth of it. From 1e4
-// what is left are terms in 1e-9 and 100 times the rounding of the last, 1e-12.
+// the error is in 1e-9 and 100 times the rounding of the last, 1e-12.
 func limit(t *testing.T, k *linalg.Sym, most float64, answer func(k *linalg.Sym) []float64) []float64 {
 	t.Helper()
 	var f [3][]float64
@@ -354,8 +353,8 @@ func limit(t *testing.T, k *linalg.Sym, most float64, answer func(k *linalg.Sym)
 	return at
 }
 
-// TestBiasIsLimit: regression with a bias is the limit of that with K + c, on some sites
-// and, by the fit to all data, on all; the weights sum to 0.
+// TestBiasIsLimit: regression with a bias is the limit of regression on K + c, by Trainer on some sites and
+// by FitFull on all; the weights sum to 0.
 func TestBiasIsLimit(t *testing.T) {
 	rng := rand.New(rand.NewPCG(41, 1))
 	k := rbf(rng, 12)
@@ -383,9 +382,8 @@ func TestBiasIsLimit(t *testing.T) {
 	}
 }
 
-// TestCriteria: the evidence is the density of the targets under N(0, K + noise I) over all
-// examples, leave-one-out that of Residuals, and the derivatives of both are those of
-// differences, which err by some 1e-8.
+// TestCriteria: the evidence is the density of the targets under N(0, K + noise I), leave-one-out that of
+// Residuals, and the derivatives of both agree with finite differences, whose error is about 1e-8.
 func TestCriteria(t *testing.T) {
 	const sites, noise = 9, 0.3
 	site := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 4}

@@ -155,15 +155,14 @@ func TestModelFilesOfLIBSVM(t *testing.T) {
 	}
 }
 
-// shut is a destination that takes nothing.
+// shut is a writer that fails.
 type shut struct{}
 
 func (shut) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
-// TestAgainstLIBSVM sets single trainings with a bias beside LIBSVM's svm_train on
-// the same kernel matrix and tolerance: objective, weights, bias and time. The dual
-// objectives lie within the tolerance times the weight that may still move, sum C, of each
-// other. It runs where BOOTBENCH_LIBSVM_TRAIN names the program made from scripts/libsvm.c.
+// TestAgainstLIBSVM compares single trainings with a bias with LIBSVM's svm_train on the same kernel matrix
+// and tolerance: objective, weights, bias and time. The dual objectives differ by at most the tolerance times
+// sum C. It runs if BOOTBENCH_LIBSVM_TRAIN names the program made from scripts/libsvm.c.
 func TestAgainstLIBSVM(t *testing.T) {
 	const tolerance, repeats = 1e-3, 5
 	program := os.Getenv("BOOTBENCH_LIBSVM_TRAIN")

@@ -59,7 +59,7 @@ type rows struct {
 	diag     []float64 // K_ii
 }
 
-// prepare gathers the rows between the sites in active.
+// prepare makes room for the rows between the active sites.
 func (r *rows) prepare() {
 	n, m := len(r.active), r.whole.N()
 	r.diag = train.Resize(r.diag, n)

@@ -110,8 +110,8 @@ func fixedProblem(box float64) (*linalg.Sym, Problem) {
 var fine = train.Settings{Tolerance: 1e-9}
 
 // TestRepeatedExamples: k copies of an example on its site are one with box k C under a soft margin, and one
-// with box +Inf under a hard one; the copies carry equal shares. On a site of its own with the same row of K,
-// a copy makes K singular and leaves f as it is.
+// with box +Inf under a hard one; the copies carry equal shares. On another site with the same row of K, a
+// copy makes K singular and does not change f.
 func TestRepeatedExamples(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	for _, box := range []float64{hard, 0.7} {
@@ -137,10 +137,10 @@ func TestRepeatedExamples(t *testing.T) {
 		}
 
 		kn := symmetric(len(many.Y), func(i, j int) float64 { return k.At(many.Site[i], many.Site[j]) })
-		apart := mustTrain(t, kn, problem(many.Y, nil, many.Weight), fine)
+		separate := mustTrain(t, kn, problem(many.Y, nil, many.Weight), fine)
 		for i, s := range many.Site {
-			if d := apart.F[i] - one.F[s]; d > 1e-7 || d < -1e-7 {
-				t.Fatalf("f on the site of copy %d is %v, want %v", i, apart.F[i], one.F[s])
+			if d := separate.F[i] - one.F[s]; d > 1e-7 || d < -1e-7 {
+				t.Fatalf("f on the site of copy %d is %v, want %v", i, separate.F[i], one.F[s])
 			}
 		}
 	}
@@ -170,7 +170,7 @@ func TestReuse(t *testing.T) {
 	}
 }
 
-// TestAllocations: with sizes settled Train allocates nothing of its own.
+// TestAllocations: with workspaces of sufficient size Train allocates nothing.
 func TestAllocations(t *testing.T) {
 	k, p := fixedProblem(hard)
 	for i := range p.Weight {
@@ -189,7 +189,7 @@ func TestAllocations(t *testing.T) {
 }
 
 // TestResume: a training that starts from the last one's weights, at a larger or smaller C, has its solution;
-// at other sites it starts anew.
+// at other sites it starts from 0.
 func TestResume(t *testing.T) {
 	for _, bias := range []bool{false, true} {
 		k, p := fixedProblem(0.1)
@@ -213,8 +213,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestLeaveOut: each example left out of the full solution gives the predictor of a training from nothing
-// without it, in any order and again and again, and leaves the full solution as it was.
+// TestLeaveOut: leaving out an example gives the predictor of a training from 0 without it, in any order and
+// repeatedly, and does not change the full solution.
 func TestLeaveOut(t *testing.T) {
 	rng := rand.New(rand.NewPCG(22, 22))
 	for trial := range 60 {
@@ -297,8 +297,7 @@ func TestStalled(t *testing.T) {
 	}
 }
 
-// TestDiverged: two sites that the kernel cannot tell apart, with opposite
-// labels, amid a problem that is feasible otherwise.
+// TestDiverged: two sites with equal rows of K and opposite labels, in an otherwise feasible problem.
 func TestDiverged(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	for _, n := range []int{2, 3, 20, 90} {
@@ -363,7 +362,7 @@ func TestRankDeficient(t *testing.T) {
 	}
 }
 
-// TestIndefinite: a matrix that is not a kernel keeps the trainer busy for a while only, and gives numbers.
+// TestIndefinite: on an indefinite matrix the trainer ends, with finite numbers.
 func TestIndefinite(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 11))
 	for range 50 {

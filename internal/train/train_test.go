@@ -39,7 +39,7 @@ func TestSitesCheck(t *testing.T) {
 func TestMerge(t *testing.T) {
 	s := train.Sites{2, 0, 2, 1}
 	y := []float64{1, 5, 4, 7}
-	count, mean := []float64{9, 9, 9}, []float64{9, 9, 9} // what was there does not matter
+	count, mean := []float64{9, 9, 9}, []float64{9, 9, 9} // previous contents do not matter
 	s.Merge(y, nil, count, mean)
 	if !slices.Equal(count, []float64{1, 1, 2}) || !slices.Equal(mean, []float64{5, 7, 2.5}) {
 		t.Errorf("once each: %v, %v", count, mean)
@@ -137,7 +137,7 @@ func TestKernel(t *testing.T) {
 	}
 }
 
-// TestStatus: each status has words of its own, and an error unless it is Converged.
+// TestStatus: each status has its own text, and an error unless it is Converged.
 func TestStatus(t *testing.T) {
 	seen := map[string]bool{}
 	for s := train.Converged; s <= train.Cancelled; s++ {

@@ -142,12 +142,8 @@ func loadModel(path string) (*savedModel, error) {
 // spec is the model for a set.
 func (s *savedModel) spec(set *dataset.Set, maxBytes int64) (spec model.Spec, err error) {
 	m := s.Model
-	spec = model.Spec{Set: set, MaxBytes: maxBytes, Bias: m.Bias, Standardize: m.Standardize &&
-		set.Sparse == nil, NormalizeTarget: m.NormalizeTarget}
-	spec.Kernel = kernel.Spec{
-		Kind: m.Kernel, Gamma: m.Gamma, LengthScale: m.LengthScale, Degree: m.Degree, Coef0: m.Coef0,
-		Amplitude: m.Amplitude, Constant: m.Constant, Jitter: m.Jitter,
-	}
+	spec = model.Spec{Set: set, Kernel: kernel.Spec(m.Kernel), MaxBytes: maxBytes, Bias: m.Bias,
+		Standardize: m.Standardize && set.Sparse == nil, NormalizeTarget: m.NormalizeTarget}
 	if spec.Loss, err = loss.ByName(m.Loss, m.Parameters); err != nil {
 		return spec, usage.Wrap(err)
 	}

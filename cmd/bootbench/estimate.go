@@ -26,7 +26,7 @@ func runEstimate(a *app, o *options, data []string) error {
 	}
 	s.Cautions, s.FullModel = true, true
 	if p.choice.again != nil {
-		s.Choose = chooser(*p.choice.again, tune.Each)
+		s.Choose = p.choice.again(tune.Each)
 	}
 	return a.ask(p, func(m answer.Machine) (report.Answer, error) { return m.Estimate(a.ctx, s) })
 }

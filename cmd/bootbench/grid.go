@@ -48,7 +48,7 @@ func runGrid(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	problemAt := func(values []string) (*problem, error) { return a.problemAt(axes, values, set) }
+	problemAt := givenGrid(a, axes, set)
 	if len(axes) == 0 {
 		if axes, problemAt, err = defaultGrid(o, set); err != nil {
 			return err
@@ -180,17 +180,20 @@ func combinations(axes []report.GridAxis) (all [][]string) {
 	return all
 }
 
-// problemAt is the problem of the flags with a value for every axis.
-func (a *app) problemAt(axes []report.GridAxis, values []string, set *dataset.Set) (*problem, error) {
+// givenGrid makes the problem of the flags with a value for every axis.
+func givenGrid(a *app, axes []report.GridAxis, set *dataset.Set) func(values []string) (*problem, error) {
 	settings := a.options.Settings(func(name string) bool { return isRecorded(name) && name != "backend" })
-	for k, axis := range axes {
-		settings = append(settings, axis.Name+"="+values[k])
+	return func(values []string) (*problem, error) {
+		own := slices.Clone(settings)
+		for k, axis := range axes {
+			own = append(own, axis.Name+"="+values[k])
+		}
+		o, err := with(own, a.command)
+		if err != nil {
+			return nil, err
+		}
+		return o.problem(nil, set)
 	}
-	o, err := with(settings, a.command)
-	if err != nil {
-		return nil, err
-	}
-	return o.problem(nil, set)
 }
 
 // grid is a table of models, which are judged one by one.

@@ -27,25 +27,27 @@ func runPredict(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	in, err := p.spec.Set.Encoding().LoadInputs(a.tasks.place(o.inputs), o.readOptions(a.console.In))
-	if err == nil {
-		err = checkTargets(in)
-	}
+	in, err := o.loadInputs(a, p.spec.Set.Encoding())
 	if err != nil {
 		return err
-	}
-	if a.tasks.place(o.inputs) != o.inputs {
-		in.Name = o.inputs
 	}
 	return a.ask(p, func(m answer.Machine) (report.Answer, error) { return m.Predict(a.ctx, in, s) })
 }
 
-// checkTargets refuses new targets that are beyond the range of numbers.
-func checkTargets(in *dataset.Inputs) error {
-	if err := model.CheckTargets(in.Y); err != nil {
-		return usage.Errorf("--test: %w", err)
+// loadInputs reads new inputs for a model of data, whose targets must be in the range of numbers.
+func (o *options) loadInputs(a *app, data *dataset.Encoding) (*dataset.Inputs, error) {
+	place := a.tasks.place(o.inputs)
+	in, err := data.LoadInputs(place, o.readOptions(a.console.In))
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	if place != o.inputs {
+		in.Name = o.inputs
+	}
+	if err := model.CheckTargets(in.Y); err != nil {
+		return nil, usage.Errorf("--test: %w", err)
+	}
+	return in, nil
 }
 
 // checkPredict refuses files that cannot be read or written beside DATA.
@@ -96,15 +98,11 @@ func predictByFile(a *app, o *options) error {
 	if err != nil {
 		return err
 	}
-	e := p.Encoding
-	in, err := e.LoadInputs(o.inputs, o.readOptions(a.console.In))
-	if err == nil {
-		err = checkTargets(in)
-	}
+	in, err := o.loadInputs(a, p.Encoding)
 	if err != nil {
 		return err
 	}
-	test, err := o.test(e.Task, o.model)
+	test, err := o.test(p.Encoding.Task, o.model)
 	if err != nil {
 		return err
 	}

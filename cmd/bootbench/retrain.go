@@ -74,7 +74,7 @@ func runCV(a *app, o *options, data []string) error {
 		return usage.Errorf(
 			"--nested chooses the model in every fold, and this one is given: leave out --loss, or --nested")
 	case o.nested:
-		v.Anew, v.Choose, p.choice.settings = "a model chosen", chooser(*p.choice.again, tune.IfBetter), nil
+		v.Anew, v.Choose, p.choice.settings = "a model chosen", p.choice.again(tune.IfBetter), nil
 	case o.refitFeatures:
 		v.Anew, v.Choose = "features standardised", func(_ context.Context, set *dataset.Set) (model.Spec, error) {
 			spec := p.spec

@@ -255,8 +255,8 @@ func (o *options) answers() (s answer.Settings, err error) {
 type choice struct {
 	by       string
 	settings []string
-	seconds  float64       // that the search took
-	again    *tune.Problem // that other rows are searched by; nil: all was given
+	seconds  float64                                 // that the search took
+	again    func(scales tune.Scales) answer.Chooser // searches other rows; nil: all was given
 }
 
 // chosenSettings are the flags that give the values which hyperparameters have in a specification.

@@ -136,7 +136,7 @@ func (a *app) choose(p *tune.Problem) (r *tune.Result, c choice, err error) {
 	if len(r.Over) > 0 {
 		again := *p
 		again.Scheme, again.Test, again.Spec.Kernel.Kind = nil, nil, r.Spec.Kernel.Kind
-		c.again = &again
+		c.again = func(scales tune.Scales) answer.Chooser { return chooser(again, scales) }
 		c.settings = []string{"loss=" + r.Spec.Loss.Name()}
 	}
 	if a.options.kernel == autoKernel {

@@ -81,11 +81,11 @@ func TestKernelAuto(t *testing.T) {
 			"--refine none").Objective))
 	}
 	e := decoded[report.Estimate](t, "estimate", path, "--kernel auto --refine none")
-	if float64(d.Objective) != least || e.Model.Kernel != d.Model.Kernel || e.TestError != d.TestError ||
-		!strings.Contains(d.CommandLine, "--kernel "+d.Model.Kernel.String()) ||
+	if float64(d.Objective) != least || e.Model.Kind != d.Model.Kind || e.TestError != d.TestError ||
+		!strings.Contains(d.CommandLine, "--kernel "+d.Model.Kind.String()) ||
 		strings.Contains(d.CommandLine, "auto") {
-		t.Errorf("objective %v, least %v; estimate has %v, tune %v: %s", d.Objective, least, e.Model.Kernel,
-			d.Model.Kernel, d.CommandLine)
+		t.Errorf("objective %v, least %v; estimate has %v, tune %v: %s", d.Objective, least, e.Model.Kind,
+			d.Model.Kind, d.CommandLine)
 	}
 	refused(t, "--kernel auto", "grid --kernel auto", path)
 	refused(t, "--kernel auto", "estimate --loss hinge --kernel auto", path)
@@ -153,7 +153,7 @@ func TestOneModel(t *testing.T) {
 			}
 		}
 		trained := decoded[report.Training](t, "train", model, "--model", file)
-		if trained.Bias != c.bias || trained.C != judged.Model.C || trained.Kernel.Kind != judged.Model.Kernel ||
+		if trained.Bias != c.bias || trained.C != judged.Model.C || trained.Kernel.Kind != judged.Model.Kind ||
 			trained.Kernel.Gamma != judged.Model.Gamma {
 			t.Errorf("train %s: %+v, estimate %+v", c.flags, trained, judged)
 		}
@@ -206,7 +206,7 @@ func TestFlagless(t *testing.T) {
 		t.Errorf("given: %+v", given)
 	}
 	given = decoded[report.Estimate](t, "estimate", labels, "--kernel linear --C 2")
-	if given.Model.C != 2 || given.Model.Kernel != kernel.Linear {
+	if given.Model.C != 2 || given.Model.Kind != kernel.Linear {
 		t.Errorf("linear: %+v", given)
 	}
 	refused(t, "--loss square takes only --noise", "estimate", numbers, "--C 2")

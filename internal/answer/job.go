@@ -14,6 +14,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"bootbench/bench"
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
@@ -127,9 +128,8 @@ func subject(m *model.Model) report.Subject {
 	}
 	r.Parameters, _ = loss.ParametersOf(m.Loss)
 	r.Model = &report.Model{
-		Loss: r.Loss, Parameters: r.Parameters, Kernel: k.Kind, Gamma: k.Gamma, LengthScale: k.LengthScale,
-		Degree: k.Degree, Coef0: k.Coef0, Amplitude: k.Amplitude, Constant: k.Constant, Jitter: k.Jitter,
-		Bias: m.Bias, Standardize: m.Standardize, NormalizeTarget: r.TargetMean != nil,
+		Loss: r.Loss, Parameters: r.Parameters, Kernel: report.Kernel(k), Bias: m.Bias,
+		Standardize: m.Standardize, NormalizeTarget: r.TargetMean != nil,
 	}
 	return r
 }
@@ -295,8 +295,7 @@ func (j *Job) errors(leftOut float64) report.Errors {
 func convergence(m *model.Model, s *solver.Solution) report.Convergence {
 	approximation, _ := m.Approximation()
 	return report.Convergence{
-		Method: s.Method.String(), Engine: m.Form().String(), Status: s.Status.String(),
-		Residual: null.Float(s.Residual), Sweeps: s.Stats.Sweeps, Refreshes: s.Stats.Refreshes,
+		Method: s.Method.String(), Engine: m.Form().String(), Convergence: bench.NewConvergence(s),
 		Rank: approximation.Rank, RankResidual: approximation.Residual, RankLargest: approximation.Largest,
 		RankError: null.Float(m.RankError(s)),
 	}

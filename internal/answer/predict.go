@@ -113,7 +113,7 @@ func (j *Job) Predict(ctx context.Context, in *dataset.Inputs, s Settings) (repo
 func (p *prediction) dropTheory() {
 	r, level := p.r, p.s.Level
 	exact, names := *r.Refined.Points, r.Points.Names
-	r.Points, r.Convergence, r.Calibration = &exact, report.Convergence{Status: Complete}, nil
+	r.Points, r.Convergence, r.Calibration = &exact, report.NoTheory, nil
 	exact.Names, exact.Lower, exact.Upper = names, slices.Clone(exact.Lower), slices.Clone(exact.Upper)
 	for n, mean := range exact.Mean {
 		exact.SD = append(exact.SD, math.Sqrt(math.Max(0, exact.Variance[n])))

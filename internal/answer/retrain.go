@@ -48,10 +48,6 @@ func (how *Retraining) Need(m *model.Model, test loss.Test) int64 {
 
 // Retrain is Machine.Retrain: it trains on resamples, and averages. What was finished when ctx ends counts.
 func (j *Job) Retrain(ctx context.Context, r Retraining) (report.Answer, error) {
-	return j.average(ctx, r)
-}
-
-func (j *Job) average(ctx context.Context, r Retraining) (*report.Retraining, error) {
 	if err := r.check(j.Model, j.Test); err != nil {
 		return nil, err
 	}

@@ -61,7 +61,7 @@ func (j *Targets) Estimate(ctx context.Context, s Settings) (report.Answer, erro
 	if err != nil {
 		return nil, err
 	}
-	return j.answers("estimate", all, func(t *target) (report.Judgement, error) {
+	return j.answers("estimate", all, func(t *target) (report.Answer, error) {
 		s, solution := s, shared
 		s.Label = "solve " + t.Name
 		switch {
@@ -87,15 +87,16 @@ func (j *Targets) Estimate(ctx context.Context, s Settings) (report.Answer, erro
 }
 
 // answers answers for each target, in its units, and for all together.
-func (j *Targets) answers(command string, all []target, answer func(*target) (
-	report.Judgement, error)) (report.Answer, error) {
+func (j *Targets) answers(command string, all []target, ask func(*target) (report.Answer, error)) (
+	report.Answer, error) {
 	r := &report.Targets{Command: command, Subject: j.About(), Targets: map[string]report.Judgement{},
 		Outcome: report.Outcome{Warnings: []string{}}}
 	err := each(all, func(_ int, t target) error {
-		a, err := answer(&t)
+		answered, err := ask(&t)
 		if err != nil {
 			return err
 		}
+		a := answered.(report.Judgement)
 		if t.rescale(a); command == "estimate" {
 			caution(a.(*report.Estimate), t.Set)
 		}
@@ -128,16 +129,16 @@ func (j *Targets) LeaveOneOut(ctx context.Context, _ loo.Method, _ bool) (report
 }
 
 func (j *Targets) validate(ctx context.Context, command string, v Validation) (report.Answer, error) {
-	return j.answers(command, j.separate(), func(t *target) (report.Judgement, error) {
-		return t.validate(ctx, v)
+	return j.answers(command, j.separate(), func(t *target) (report.Answer, error) {
+		return t.CrossValidate(ctx, v)
 	})
 }
 
 // Retrain is Machine.Retrain, on the same resamples.
 func (j *Targets) Retrain(ctx context.Context, how Retraining) (report.Answer, error) {
 	how.NoPoints = false
-	return j.answers("retrain", j.separate(), func(t *target) (report.Judgement, error) {
-		return t.average(ctx, how)
+	return j.answers("retrain", j.separate(), func(t *target) (report.Answer, error) {
+		return t.Retrain(ctx, how)
 	})
 }
 
@@ -276,11 +277,10 @@ func (t *target) rescale(a report.Judgement) {
 func (t *target) rescaleSubject(s *report.Subject, q *calibration.Quality) {
 	length, square := 1/t.scale, 1/(t.scale*t.scale)
 	t.rescaleLoss(&s.Parameters)
-	t.rescaleLoss(&s.Model.Parameters)
-	for _, v := range []*float64{&s.Kernel.Amplitude, &s.Kernel.Constant, &s.Kernel.Jitter, &s.Model.Amplitude,
-		&s.Model.Constant, &s.Model.Jitter} {
+	for _, v := range []*float64{&s.Kernel.Amplitude, &s.Kernel.Constant, &s.Kernel.Jitter} {
 		*v *= square
 	}
+	s.Model.Parameters, s.Model.Kernel = s.Parameters, report.Kernel(s.Kernel)
 	if s.TargetMean != nil {
 		mean := *s.TargetMean * length
 		s.TargetMean = &mean

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"bootbench/bench"
 	"bootbench/internal/calibration"
 	"bootbench/internal/null"
 	"bootbench/solver"
@@ -54,7 +55,7 @@ var noErrors = Errors{TestError: unknown, Apparent: unknown, NoInformation: unkn
 // DropTheory leaves what exact resamples say, where the theory does not hold.
 func (e *Estimate) DropTheory() {
 	e.TestError, e.Err632, e.Err632Plus, e.BaggedError, e.VoteError = unknown, unknown, unknown, unknown, nil
-	e.Calibration, e.Metrics, e.Level, e.Convergence = nil, nil, 0, Convergence{Status: "complete"}
+	e.Calibration, e.Metrics, e.Level, e.Convergence = nil, nil, 0, NoTheory
 	e.Examples.Influence = nil
 	if exact := e.Refined.Points; e.Points != nil && exact != nil {
 		points := *exact
@@ -125,14 +126,11 @@ type EnsembleSE struct {
 	VoteError   *null.Float `json:"vote_error_se,omitempty"`
 }
 
-// Convergence says how good a solve is and what it took.
+// Convergence is that of a solve, by a method on an engine.
 type Convergence struct {
-	Method    string           `json:"method"`
-	Engine    string           `json:"engine"`
-	Status    string           `json:"status"`
-	Residual  null.Float       `json:"residual"`
-	Sweeps    int              `json:"sweeps"`
-	Refreshes solver.Refreshes `json:"refreshes"`
+	Method string `json:"method"`
+	Engine string `json:"engine"`
+	bench.Convergence
 
 	// Of a low-rank engine: the rank of its factor, the mean residual as a share of
 	// the mean variance of the kernel, and the largest residual.
@@ -142,6 +140,9 @@ type Convergence struct {
 	// RankError estimates the change of the left-out error by the low rank, as a share of it.
 	RankError null.Float `json:"rank_error,omitempty"`
 }
+
+// NoTheory is the Convergence of an answer by exact resamples alone.
+var NoTheory = Convergence{Convergence: bench.Convergence{Status: "complete"}}
 
 // Contradicted is the status of a theory that has converged, but that its exact resamples refute.
 const Contradicted = "contradicted"

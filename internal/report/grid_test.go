@@ -17,8 +17,7 @@ func gridOf(errors []float64, axes ...GridAxis) *Grid {
 			values[k], rest = axes[k].Values[rest%len(axes[k].Values)], rest/len(axes[k].Values)
 		}
 		g.Results = append(g.Results, GridCell{Values: values, Estimate: &Estimate{
-			Quote:       Quote{Error: null.Float(e)},
-			Convergence: Convergence{Status: "converged"}}})
+			Quote: Quote{Error: null.Float(e)}, Convergence: NoTheory}})
 	}
 	best := slices.Index(errors, slices.Min(errors))
 	g.Best = &best

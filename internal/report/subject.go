@@ -45,17 +45,22 @@ type Subject struct {
 type Model struct {
 	Loss string `json:"loss"`
 	loss.Parameters
-	Kernel          kernel.Kind `json:"kernel"`
-	Gamma           float64     `json:"gamma,omitempty"`
-	LengthScale     []float64   `json:"length_scale,omitempty"`
-	Degree          int         `json:"degree,omitempty"`
-	Coef0           float64     `json:"coef0,omitempty"`
-	Amplitude       float64     `json:"amplitude"`
-	Constant        float64     `json:"constant"`
-	Jitter          float64     `json:"jitter"`
-	Bias            bool        `json:"bias"`
-	Standardize     bool        `json:"standardize"`
-	NormalizeTarget bool        `json:"normalize_target"`
+	Kernel
+	Bias            bool `json:"bias"`
+	Standardize     bool `json:"standardize"`
+	NormalizeTarget bool `json:"normalize_target"`
+}
+
+// Kernel is kernel.Spec by the names of flags.
+type Kernel struct {
+	Kind        kernel.Kind `json:"kernel"`
+	Gamma       float64     `json:"gamma,omitempty"`
+	LengthScale []float64   `json:"length_scale,omitempty"`
+	Degree      int         `json:"degree,omitempty"`
+	Coef0       float64     `json:"coef0,omitempty"`
+	Amplitude   float64     `json:"amplitude"`
+	Constant    float64     `json:"constant"`
+	Jitter      float64     `json:"jitter"`
 }
 
 // Resampling says how training sets are redrawn.

@@ -108,13 +108,13 @@ func trainOnce(a *app, o *options, j *answer.Job, r *report.Training) (*model.Pr
 	case err != nil:
 		return nil, err
 	case fit.Status == train.Diverged:
-		return nil, fit.Err
+		return nil, fit.Status.Err()
 	}
 	if s := fit.SVM; s != nil {
 		r.Bounded, r.Violation = &s.Bounded, null.Of(s.Violation)
 	}
-	if fit.Err != nil {
-		r.Warnings = append(r.Warnings, fit.Err.Error())
+	if err := fit.Status.Err(); err != nil {
+		r.Warnings = append(r.Warnings, err.Error())
 		a.status = exitNotConverged
 	}
 	return j.Predictor(fit)

@@ -95,7 +95,7 @@ func (e *estimatorRun) classifier(drawn *dataset.Set) *answer.Job {
 // heldOut is the error of the classifier on the other half.
 func heldOut(j *answer.Job, others *dataset.Set) (wrong float64) {
 	fit := must(j.Model.Fit(model.FitSettings{Tolerance: loo.DefaultTolerance}))
-	check(fit.Err)
+	check(fit.Status.Err())
 	f := must(must(j.Predictor(fit)).Predict(others))
 	for i, y := range others.Y {
 		wrong += loss.ZeroOne{}.Value(f[i], y)

@@ -25,7 +25,7 @@ func TestEstimators(t *testing.T) {
 		rng.Uint64() // of the folds
 		m := e.classifier(drawn)
 		trainer := svm.NewTrainer(need.One(svm.NewRows(m.Gram()))(t))
-		p := svm.Problem{Set: train.Set{Y: drawn.Y, Site: m.Site, Weight: make([]float64, 40)}}
+		p := train.Set{Y: drawn.Y, Site: m.Site, Weight: make([]float64, 40)}
 		for i := range p.Weight {
 			p.Weight[i] = 3
 		}

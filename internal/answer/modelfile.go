@@ -43,7 +43,7 @@ func Train(m *model.Model) (*model.Predictor, error) { return trainWeighted(m, n
 func trainWeighted(m *model.Model, weight []float64) (*model.Predictor, error) {
 	fit, err := m.Fit(model.FitSettings{Weight: weight})
 	if err == nil {
-		err = fit.Err
+		err = fit.Status.Err()
 	}
 	if err != nil {
 		return nil, err

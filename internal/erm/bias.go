@@ -25,13 +25,13 @@ const (
 	biasTolerance = 1e-7 // last change of the bias, relative to |bias| and sqrt(constant)
 )
 
-// TrainWithBias trains f = K a + b with an unpenalised bias b, sum a = 0: the limit of Train on K + c.
+// trainWithBias trains f = K a + b with an unpenalised bias b, sum a = 0: the limit of trainings on K + c.
 //
 // Each round trains on K + c for one c, with the loss shifted by the current bias, and adds c sum a to the
 // bias: the proximal point method in b (Rockafellar 1976). It ends when b changes by rounding only, or too
 // little to change the objective. If no finite bias is optimal, the error is ErrNoFiniteBias. On one class a
 // loss with a flat part, such as the squared hinge, gives the b of zero loss nearest 0.
-func (t *Trainer) TrainWithBias(p train.Set, s train.Settings) (*Result, error) {
+func (t *Trainer) trainWithBias(p train.Set, s train.Settings) (*Result, error) {
 	on := t.system
 	variance := floats.Sum(t.diag) / float64(max(1, len(t.diag)))
 	t.flat = flat{constant: flatShare * cmp.Or(variance, 1)}

@@ -19,7 +19,8 @@ import (
 func trainWithBias(t *testing.T, k *linalg.Sym, l erm.Loss, p train.Set) *erm.Result {
 	t.Helper()
 	trainer := need.One(erm.NewTrainer(k, l))(t)
-	r, err := trainer.TrainWithBias(p, train.Settings{Tolerance: 1e-11})
+	p.Bias = true
+	r, err := trainer.Train(p, train.Settings{Tolerance: 1e-11})
 	if err != nil {
 		t.Fatal(l.Name(), err)
 	}
@@ -75,9 +76,9 @@ func TestBiasIsLIBSVMs(t *testing.T) {
 	margins := svm.NewTrainer(need.One(svm.NewRows(k))(t))
 	for range 3 {
 		bootstrap(rng, w)
-		set := train.Set{Y: y, Site: site, Weight: w}
+		set := train.Set{Y: y, Site: site, Weight: w, Bias: true}
 		r := trainWithBias(t, k, loss.Hinge{C: 1}, set)
-		want := need.One(margins.Train(svm.Problem{Set: set, Bias: true}, train.Settings{Tolerance: 1e-9}))(t)
+		want := need.One(margins.Train(set, train.Settings{Tolerance: 1e-9}))(t)
 		near(t, "predictor", r.F, want.F, 1e-6)
 		if math.Abs(r.Bias-want.Bias) > 1e-6 {
 			t.Errorf("bias %v, want %v", r.Bias, want.Bias)
@@ -89,9 +90,9 @@ func TestBiasIsLIBSVMs(t *testing.T) {
 // nearest 0; a regression always has one.
 func TestOneClass(t *testing.T) {
 	k, _ := small(rand.New(rand.NewPCG(33, 1)), 3, 3, 0.1)
-	set := train.Set{Y: []float64{-1, -1, -1}, Weight: []float64{1, 0, 2}}
+	set := train.Set{Y: []float64{-1, -1, -1}, Weight: []float64{1, 0, 2}, Bias: true}
 	trainer := need.One(erm.NewTrainer(k, loss.Logistic{C: 2}))(t)
-	if _, err := trainer.TrainWithBias(set, train.Settings{}); !errors.Is(err, erm.ErrNoFiniteBias) {
+	if _, err := trainer.Train(set, train.Settings{}); !errors.Is(err, erm.ErrNoFiniteBias) {
 		t.Errorf("logistic loss of one class: %v", err)
 	}
 	for _, l := range []erm.Loss{loss.Hinge{C: 1.5}, loss.SquaredHinge{C: 1}, loss.Huber{C: 4, Delta: 0.5},

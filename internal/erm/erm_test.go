@@ -97,7 +97,7 @@ func TestMargins(t *testing.T) {
 	k, y, site := embedded(t, "crabs", kernel.Spec{Gamma: 2})
 	rng, margins := rand.New(rand.NewPCG(2, 2)), svm.NewTrainer(need.One(svm.NewRows(k))(t))
 	p := train.Set{Y: y, Site: site, Weight: make([]float64, len(y))}
-	boxes := svm.Problem{Set: train.Set{Y: y, Site: site, Weight: make([]float64, len(y))}}
+	boxes := train.Set{Y: y, Site: site, Weight: make([]float64, len(y))}
 	for range 3 {
 		bootstrap(rng, p.Weight)
 		floats.ScaleTo(boxes.Weight, 1.5, p.Weight)

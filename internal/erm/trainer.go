@@ -28,10 +28,10 @@ type Trainer struct {
 	iterate iterate
 	newton  newton
 	result  Result
-	flat    flat // of TrainWithBias
+	flat    flat // of a bias
 }
 
-// Result is a trained predictor. After Trainer.TrainWithBias its weights sum to 0 within the tolerance.
+// Result is a trained predictor. With a bias its weights sum to 0 within the tolerance.
 type Result struct {
 	train.Result
 	// Objective is (T1) at F.
@@ -62,9 +62,14 @@ func NewTrainer(k linalg.Kernel, l Loss) (*Trainer, error) {
 	return t, k.Check()
 }
 
-// Train trains on p. Without examples f = 0. The error reports bad input, or a loss without a finite value; a
+// Train trains on p. Without examples f = 0, and a bias may be ErrNoFiniteBias. The error reports bad input, or a loss without a finite value; a
 // training that ends early returns its last iterate and says so in Status.
-func (t *Trainer) Train(p train.Set, s train.Settings) (*Result, error) { return t.train(p, s, nil) }
+func (t *Trainer) Train(p train.Set, s train.Settings) (*Result, error) {
+	if p.Bias {
+		return t.trainWithBias(p, s)
+	}
+	return t.train(p, s, nil)
+}
 
 // train is Train with K + flat.constant and the loss of f + flat.bias, from weights of the sites, nil for 0.
 func (t *Trainer) train(p train.Set, s train.Settings, start []float64) (*Result, error) {

@@ -28,9 +28,6 @@ const (
 	defaultEPSweeps    = 1000
 )
 
-// errNoFixedPoint is the error of an EPResult that Stalled.
-var errNoFixedPoint = errors.New("expectation propagation does not converge")
-
 // EPResult is a posterior with mean F.
 type EPResult struct {
 	train.Result
@@ -38,14 +35,6 @@ type EPResult struct {
 	Residual float64
 	// Sweeps counts passes over the sites.
 	Sweeps int
-}
-
-// Err is nil if r has converged, and otherwise says why not.
-func (r *EPResult) Err() error {
-	if r.Status == train.Stalled {
-		return errNoFixedPoint
-	}
-	return r.Status.Err()
 }
 
 // EP computes posteriors of the model f ~ N(0, K), y_j ~ p(y | f), p log-concave, example j counting k_j
@@ -142,7 +131,7 @@ func (e *EP) iterate(s train.Settings) error {
 			r.Status = train.IterationLimit
 			return nil
 		case since >= stallStop:
-			r.Status = train.Stalled
+			r.Status = train.NoFixedPoint
 			return nil
 		case r.Residual > last:
 			damping = max(damping/2, minDamping)

@@ -1,7 +1,6 @@
 package gp
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -240,14 +239,13 @@ func TestEPStatus(t *testing.T) {
 	for _, c := range []struct {
 		s    train.Settings
 		want train.Status
-		err  error
 	}{
-		{train.Settings{}, train.Converged, nil},
-		{train.Settings{Limit: 2}, train.IterationLimit, train.IterationLimit.Err()},
-		{train.Settings{Tolerance: 1e-300}, train.Stalled, errNoFixedPoint},
+		{train.Settings{}, train.Converged},
+		{train.Settings{Limit: 2}, train.IterationLimit},
+		{train.Settings{Tolerance: 1e-300}, train.NoFixedPoint},
 	} {
 		r := need.One(e.Fit(set, c.s))(t)
-		if r.Status != c.want || !errors.Is(r.Err(), c.err) {
+		if r.Status != c.want {
 			t.Errorf("%v after %d sweeps, residual %g, want %v", r.Status, r.Sweeps, r.Residual, c.want)
 		}
 	}

@@ -51,7 +51,7 @@ func (e *estimate) excess(i int) float64 {
 		return 0
 	}
 	b := e.full.Weight[e.problem.Site.At(i)]
-	across, left := e.training.BoxesWithout(i)
+	across, left := svm.BoxesWithout(&e.training, i)
 	if e.problem.Y[i] < 0 {
 		b, across, left = -b, left, across
 	}

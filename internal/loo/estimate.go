@@ -70,7 +70,7 @@ func Compare(ctx context.Context, p Problem, s Settings) (results []*Result, err
 type estimate struct {
 	problem  Problem
 	settings Settings
-	training svm.Problem
+	training train.Set
 	trainer  *svm.Trainer
 	full     *svm.Result // of trainer, on all examples
 	margin   []float64   // y_i f_i of that
@@ -82,9 +82,9 @@ type estimate struct {
 func (e *estimate) train() (err error) {
 	p, n := &e.problem, len(e.problem.Y)
 	e.trainer = svm.NewTrainer(p.Kernel)
-	e.training = svm.Problem{Set: train.Set{Y: p.Y, Site: p.Site, Weight: make([]float64, n)}, Bias: p.Bias}
+	e.training = train.Set{Y: p.Y, Site: p.Site, Weight: make([]float64, n), Bias: p.Bias}
 	for i := range p.Y {
-		e.training.Weight[i] = p.cost(i)
+		e.training.Weight[i] = p.box(i)
 	}
 	if e.full, err = e.trainer.Train(e.training, train.Settings{Tolerance: e.settings.Tolerance}); err != nil {
 		return err

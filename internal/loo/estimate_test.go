@@ -94,7 +94,7 @@ func TestApproximateWhereExact(t *testing.T) {
 			c := math.Exp(2 * rng.NormFloat64())
 			k, p := twins(t, rng, 14, 18, c, bias)
 			approx := run(t, p, Settings{Method: Approximate, Tolerance: 1e-10})
-			q := svm.Problem{Set: train.Set{Y: p.Y, Site: p.Site, Weight: make([]float64, len(p.Y))}, Bias: bias}
+			q := train.Set{Y: p.Y, Site: p.Site, Weight: make([]float64, len(p.Y)), Bias: bias}
 			for i := range q.Weight {
 				q.Weight[i] = c
 			}
@@ -120,7 +120,7 @@ func TestApproximateWhereExact(t *testing.T) {
 	}
 }
 
-func mustTrain(t *testing.T, k *linalg.Sym, q svm.Problem) *svm.Result {
+func mustTrain(t *testing.T, k *linalg.Sym, q train.Set) *svm.Result {
 	r, err := svm.NewTrainer(rows(t, k)).Train(q, train.Settings{Tolerance: 1e-10})
 	if err != nil || r.Status != train.Converged {
 		t.Fatal(err, r.Status)

@@ -104,10 +104,10 @@ func checkSkips(t *testing.T, k interface{ At(i, j int) float64 }, p Problem, ex
 	}
 	c := make([]float64, n)
 	for i := range c {
-		c[i] = p.cost(i)
+		c[i] = p.box(i)
 	}
 	trainer := svm.NewTrainer(p.Kernel)
-	q := svm.Problem{Set: train.Set{Y: p.Y, Weight: c}, Bias: true}
+	q := train.Set{Y: p.Y, Weight: c, Bias: true}
 	r := need.One(trainer.Train(q, train.Settings{Tolerance: 1e-9}))(t)
 	for i, y := range p.Y {
 		f := r.Bias

@@ -45,7 +45,7 @@ func run(t testing.TB, p Problem, s Settings) *Result {
 func retrained(t testing.TB, k *linalg.Sym, p Problem) []float64 {
 	t.Helper()
 	trainer := svm.NewTrainer(rows(t, k))
-	q := svm.Problem{Set: train.Set{Y: p.Y, Site: p.Site, Weight: make([]float64, len(p.Y))}, Bias: p.Bias}
+	q := train.Set{Y: p.Y, Site: p.Site, Weight: make([]float64, len(p.Y)), Bias: p.Bias}
 	costs := slices.Repeat([]float64{p.C}, len(p.Y))
 	if p.Weights != nil {
 		floats.Mul(costs, p.Weights)

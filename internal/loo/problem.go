@@ -32,8 +32,8 @@ type Problem struct {
 // weight is that of an example.
 func (p *Problem) weight(i int) float64 { return calibration.WeightOf(p.Weights, i) }
 
-// cost is C of an example.
-func (p *Problem) cost(i int) float64 { return p.C * p.weight(i) * p.Classes.ClassWeight(p.Y[i]) }
+// box is that of an example.
+func (p *Problem) box(i int) float64 { return svm.Box(p.C, p.weight(i), p.Y[i], p.Classes) }
 
 // Method is a method for the leave-one-out error.
 type Method int

@@ -169,8 +169,8 @@ func TestClassWeightsAgainstLIBSVM(t *testing.T) {
 		m := build(t, model.Spec{Set: set, Standardize: true, Bias: true,
 			Kernel: kernel.Spec{Gamma: 1 / float64(set.D())}, Loss: loss.Hinge{C: c.c, ClassWeights: c.weights}})
 		fit, err := m.Fit(model.FitSettings{Tolerance: 1e-8})
-		if err != nil || fit.Err != nil {
-			t.Fatal(c.name, err, fit.Err)
+		if err != nil || fit.Status.Err() != nil {
+			t.Fatal(c.name, err, fit.Status.Err())
 		}
 		r, square := fit.SVM, 0.0
 		for s, w := range fit.Weight {

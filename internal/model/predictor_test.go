@@ -66,7 +66,7 @@ func TestPredictor(t *testing.T) {
 		spec := model.Spec{Set: c.set, Kernel: c.kernel, Loss: c.loss, Standardize: c.set.Sparse == nil,
 			NormalizeTarget: true, Bias: c.bias}
 		m, fit, p, _ := predictor(t, spec, model.FitSettings{})
-		if err := fit.Err; err != nil {
+		if err := fit.Status.Err(); err != nil {
 			t.Fatal(name, err)
 		}
 		size := math.Abs(p.Bias) + math.Abs(p.TargetMean)

@@ -187,7 +187,7 @@ func (m training) fitSites() ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	return fit.F, fit.Err
+	return fit.F, fit.Status.Err()
 }
 
 // fitSpread is fitSites on a matrix that is spread: on all of K, if that fits into this machine's memory.

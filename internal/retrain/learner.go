@@ -23,7 +23,6 @@ type Learner func(set train.Set) (Learned, error)
 // Learned is a predictor that minimises its set's loss.
 type Learned struct {
 	train.Result
-	Err error       // nil where the training has converged
 	SVM *svm.Result // of a margin loss
 }
 
@@ -61,16 +60,14 @@ func Margin(k *linalg.Sym, c float64, classes loss.ClassWeights, bias bool, tole
 		return func(set train.Set) (Learned, error) {
 			box = train.Resize(box, len(set.Weight))
 			for i, w := range set.Weight {
-				if box[i] = 0; w > 0 {
-					box[i] = w * (c * classes.ClassWeight(set.Y[i]))
-				}
+				box[i] = svm.Box(c, w, set.Y[i], classes)
 			}
-			set.Weight = box
-			r, err := trainer.Train(svm.Problem{Set: set, Bias: bias}, train.Settings{Tolerance: tolerance})
+			set.Weight, set.Bias = box, bias
+			r, err := trainer.Train(set, train.Settings{Tolerance: tolerance})
 			if err != nil {
 				return Learned{}, err
 			}
-			return Learned{r.Result, r.Status.Err(), r}, nil
+			return Learned{r.Result, r}, nil
 		}, nil
 	}
 }
@@ -80,20 +77,14 @@ func Margin(k *linalg.Sym, c float64, classes loss.ClassWeights, bias bool, tole
 func Proximal(k linalg.Kernel, l loss.Proximal, bias bool, tolerance float64) Learners {
 	return func() (Learner, error) {
 		trainer, err := erm.NewTrainer(k, l)
-		if err != nil {
-			return nil, err
-		}
-		fit := trainer.Train
-		if bias {
-			fit = trainer.TrainWithBias
-		}
 		return func(set train.Set) (Learned, error) {
-			r, err := fit(set, train.Settings{Tolerance: tolerance})
+			set.Bias = bias
+			r, err := trainer.Train(set, train.Settings{Tolerance: tolerance})
 			if err != nil {
 				return Learned{}, err
 			}
-			return Learned{Result: r.Result, Err: r.Status.Err()}, nil
-		}, nil
+			return Learned{Result: r.Result}, nil
+		}, err
 	}
 }
 
@@ -107,7 +98,7 @@ func Posterior(k *linalg.Sym, l gp.Likelihood, tolerance float64) Learners {
 			if err != nil {
 				return Learned{}, err
 			}
-			return Learned{Result: r.Result, Err: r.Err()}, nil
+			return Learned{Result: r.Result}, nil
 		}, err
 	}
 }
@@ -153,9 +144,9 @@ func (t *trainer) Resume(times float64, weight, target, f []float64) error {
 	case err != nil:
 		return err
 	case fit.Status == train.Diverged || fit.Status == train.Cancelled:
-		return fit.Err
-	case fit.Err != nil:
-		return &UnconvergedError{fit.Err}
+		return fit.Status.Err()
+	case fit.Status != train.Converged:
+		return &UnconvergedError{fit.Status.Err()}
 	}
 	copy(f, fit.F)
 	if extra := f[t.sites:]; t.cross.Rows > 0 {

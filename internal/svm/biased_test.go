@@ -13,7 +13,7 @@ import (
 
 // plainGap is the duality gap and the dual objective of a biased training by double loops, with the primal
 // minimised over the bias by trying every kink, and checks that the weights are feasible.
-func plainGap(t *testing.T, k *linalg.Sym, p Problem, r *Result) (gap, dual float64) {
+func plainGap(t *testing.T, k *linalg.Sym, p train.Set, r *Result) (gap, dual float64) {
 	t.Helper()
 	sum, size := 0.0, 0.0
 	for i, a := range r.Alpha {

@@ -19,8 +19,8 @@ var hard = math.Inf(1)
 func same(n int, v float64) []float64 { return slices.Repeat([]float64{v}, n) }
 
 // problem is one without a bias.
-func problem(y []float64, site []int, box []float64) Problem {
-	return Problem{Set: train.Set{Y: y, Site: site, Weight: box}}
+func problem(y []float64, site []int, box []float64) train.Set {
+	return train.Set{Y: y, Site: site, Weight: box}
 }
 
 // symmetric is the matrix with elements f(i, j), i >= j.
@@ -35,7 +35,7 @@ func symmetric(n int, f func(i, j int) float64) *linalg.Sym {
 }
 
 // drawProblem has one to two examples a site, of either label, and boxes of all sizes.
-func drawProblem(rng *rand.Rand, sites int) Problem {
+func drawProblem(rng *rand.Rand, sites int) train.Set {
 	n := sites + rng.IntN(sites)
 	p := problem(labels(rng, n), make([]int, n), make([]float64, n))
 	for i := range p.Y {
@@ -67,7 +67,7 @@ func labels(rng *rand.Rand, n int) []float64 {
 }
 
 // embedded is a z-scored embedded set with an rbf kernel of gamma = width/d over its distinct inputs.
-func embedded(t testing.TB, name string, width, box float64) (*linalg.Sym, Problem) {
+func embedded(t testing.TB, name string, width, box float64) (*linalg.Sym, train.Set) {
 	t.Helper()
 	set := need.One(dataset.Open(name))(t)
 	x, _ := dataset.Standardize(set.X)
@@ -82,7 +82,7 @@ func newTrainer(t testing.TB, k *linalg.Sym) *Trainer {
 	return NewTrainer(need.One(NewRows(k))(t))
 }
 
-func mustTrain(t testing.TB, k *linalg.Sym, p Problem, s train.Settings) *Result {
+func mustTrain(t testing.TB, k *linalg.Sym, p train.Set, s train.Settings) *Result {
 	t.Helper()
 	r := need.One(newTrainer(t, k).Train(p, s))(t)
 	if r.Status != train.Converged {
@@ -105,7 +105,7 @@ func near(t testing.TB, what string, a, b []float64, tol float64) {
 }
 
 // plainField is f at every site by a plain double loop over examples.
-func plainField(k *linalg.Sym, p Problem, alpha []float64) []float64 {
+func plainField(k *linalg.Sym, p train.Set, alpha []float64) []float64 {
 	f := make([]float64, k.N())
 	for s := range f {
 		for j, a := range alpha {
@@ -117,7 +117,7 @@ func plainField(k *linalg.Sym, p Problem, alpha []float64) []float64 {
 
 // plainViolation is the largest Kuhn-Tucker violation of the dual point alpha,
 // and an infinite one where alpha leaves its box.
-func plainViolation(k *linalg.Sym, p Problem, alpha []float64) float64 {
+func plainViolation(k *linalg.Sym, p train.Set, alpha []float64) float64 {
 	f, worst := plainField(k, p, alpha), 0.0
 	for i, a := range alpha {
 		margin := p.Y[i] * f[p.Site.At(i)]
@@ -137,7 +137,7 @@ func plainViolation(k *linalg.Sym, p Problem, alpha []float64) float64 {
 
 // cyclic solves the dual by plain cyclic coordinate ascent in the examples' weights, until a sweep moves no
 // margin by more than 1e-13 or sweeps are up. It is slow and needs a well-conditioned K.
-func cyclic(k *linalg.Sym, p Problem) (alpha, f []float64) {
+func cyclic(k *linalg.Sym, p train.Set) (alpha, f []float64) {
 	alpha, f = make([]float64, len(p.Y)), make([]float64, k.N())
 	for range 200000 {
 		moved := 0.0

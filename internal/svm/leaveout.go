@@ -12,7 +12,7 @@ import (
 
 // fullSolution is the solution that examples are left out of.
 type fullSolution struct {
-	problem  Problem
+	set      train.Set
 	settings train.Settings
 	saved    [8][]float64 // copies of changing()
 	current  bool         // saved is of this solution
@@ -28,11 +28,11 @@ type LeftOut struct {
 var errNotTrained = errors.New("no converged training to leave an example out of")
 
 // LeaveOut trains without example i, from the full solution of the last Train, which it keeps and whose
-// Problem must not have changed. An exact step over the free weights first compensates the weight of example
+// set must not have changed. An exact step over the free weights first compensates the weight of example
 // i.
 func (t *Trainer) LeaveOut(i int) (LeftOut, error) {
 	q, w := &t.dual, &t.full
-	p := &w.problem
+	p := &w.set
 	if len(p.Y) == 0 || t.result.Status != train.Converged {
 		return LeftOut{}, errNotTrained
 	}
@@ -50,7 +50,7 @@ func (t *Trainer) LeaveOut(i int) (LeftOut, error) {
 		w.current = true
 	}
 	at, _ := slices.BinarySearch(q.active, s)
-	minus, plus := p.BoxesWithout(i)
+	minus, plus := BoxesWithout(p, i)
 	q.setBox(at, minus, plus)
 	before := q.beta[at]
 	q.setBeta(at, min(max(before, q.low[at]), q.high[at]))
@@ -73,7 +73,7 @@ func (t *Trainer) LeaveOut(i int) (LeftOut, error) {
 }
 
 // BoxesWithout are the boxes of label -1 and of +1 on the site of example i, summed without that example.
-func (p *Problem) BoxesWithout(i int) (minus, plus float64) {
+func BoxesWithout(p *train.Set, i int) (minus, plus float64) {
 	site := p.Site.At(i)
 	for k, c := range p.Weight {
 		switch {

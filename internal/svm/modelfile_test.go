@@ -187,7 +187,7 @@ func TestAgainstLIBSVM(t *testing.T) {
 				need.One(fmt.Fscan(reader, &theirs[i]))(t)
 				theirs[i] *= y[i]
 			}
-			p, own := Problem{Set: train.Set{Y: y, Weight: same(n, c)}, Bias: true}, math.Inf(1)
+			p, own := train.Set{Y: y, Weight: same(n, c), Bias: true}, math.Inf(1)
 			exact, trainer, ours := mustTrain(t, k, p, train.Settings{Tolerance: 1e-9}), newTrainer(t, k), 0.0
 			for range repeats {
 				began := time.Now()

@@ -5,20 +5,20 @@ import (
 	"math"
 
 	"bootbench/internal/train"
+	"bootbench/loss"
 )
 
-// Problem is a training set of N examples with labels -1 and +1. The weights are the boxes C_i, the cost of
-// margin violation of each example: +Inf for a hard margin, 0 for an example that is absent. Resume starts at
-// the last dual weights if the examples, of C_i > 0, are at the same sites (DeCoste and Wagstaff 2000).
-type Problem struct {
-	train.Set
-	// Bias adds an unpenalised constant to the predictor, as LIBSVM does: f = K beta + Bias, and the dual
-	// weights keep sum y_i a_i = 0.
-	Bias bool
+// Box is C_i of an example with that weight and label: C, multiplied by the weight and by that of its class. An
+// example of weight 0 is absent, also under a hard margin.
+func Box(c, weight, label float64, classes loss.ClassWeights) float64 {
+	if weight == 0 {
+		return 0
+	}
+	return weight * (c * classes.ClassWeight(label))
 }
 
 // check reports the first thing wrong with p as a training set on m sites.
-func (p *Problem) check(m int) error {
+func check(p *train.Set, m int) error {
 	for i, y := range p.Y {
 		if y != 1 && y != -1 {
 			return fmt.Errorf("the label of example %d is %v, must be -1 or +1", i+1, y)
@@ -63,7 +63,7 @@ func (b *sides) at(s int, label float64) *side {
 }
 
 // gather sums the boxes of p. Its error is an *InfeasibleError.
-func (b *sides) gather(p *Problem, k *Rows) error {
+func (b *sides) gather(p *train.Set, k *Rows) error {
 	for label := range b {
 		b[label] = train.Resize(b[label], k.N())
 		clear(b[label])

@@ -21,7 +21,7 @@ type Result struct {
 }
 
 // finish distributes the site weights over the examples, adds the bias and computes the certificates.
-func (t *Trainer) finish(p *Problem) {
+func (t *Trainer) finish(p *train.Set) {
 	r, q := &t.result, &t.dual
 	if r.Status != train.Converged {
 		q.recomputeF()

@@ -32,9 +32,9 @@ func NewTrainer(k *Rows) *Trainer {
 
 // Train trains on p, also on one class; without examples f = 0. The error reports bad input, or an
 // *InfeasibleError; a training that ends early returns its last iterate and says so in Status.
-func (t *Trainer) Train(p Problem, s train.Settings) (*Result, error) {
+func (t *Trainer) Train(p train.Set, s train.Settings) (*Result, error) {
 	m, n := t.dual.whole.N(), len(p.Y)
-	if err := errors.Join(p.check(m), s.Default(DefaultTolerance, 100000+200*n)); err != nil {
+	if err := errors.Join(check(&p, m), s.Default(DefaultTolerance, 100000+200*n)); err != nil {
 		return nil, err
 	}
 	if err := t.sides.gather(&p, t.dual.whole); err != nil {
@@ -45,7 +45,7 @@ func (t *Trainer) Train(p Problem, s train.Settings) (*Result, error) {
 	if resumed := t.dual.begin(&t.sides, p.Bias, p.Resume); !resumed {
 		t.free.reset(&t.dual)
 	}
-	t.full.problem, t.full.settings, t.full.current = p, s, false
+	t.full.set, t.full.settings, t.full.current = p, s, false
 	r.Status = t.maximize(&s, true)
 	t.finish(&p)
 	return r, nil
@@ -86,7 +86,7 @@ func (t *Trainer) maximize(s *train.Settings, fresh bool) train.Status {
 		switch {
 		case r.Iterations >= s.Limit:
 			return train.IterationLimit
-		case t.full.problem.Stopped():
+		case t.full.set.Stopped():
 			return train.Cancelled
 		}
 		if !t.worthNewton(float64(steps), start/violation, violation/s.Tolerance) {

@@ -56,7 +56,7 @@ func TestAgainstCyclicAscent(t *testing.T) {
 
 // contradiction is the first example j in order that has a hard margin against
 // that of an earlier example i on its site; -1, -1 if there is none.
-func contradiction(p Problem) (i, j int) {
+func contradiction(p train.Set) (i, j int) {
 	for j := range p.Y {
 		for i := range j {
 			if p.Site.At(i) == p.Site.At(j) && p.Y[i] != p.Y[j] && math.IsInf(min(p.Weight[i], p.Weight[j]), 1) {
@@ -101,7 +101,7 @@ func TestEmbeddedSets(t *testing.T) {
 // Tolerances here: trained to 1e-9, f is good to about 1e-8 where K has
 // condition 1e3 or less; alpha likewise.
 
-func fixedProblem(box float64) (*linalg.Sym, Problem) {
+func fixedProblem(box float64) (*linalg.Sym, train.Set) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	n := 60
 	return gram(rng, n, 0.05), problem(labels(rng, n), nil, same(n, box))
@@ -118,7 +118,7 @@ func TestRepeatedExamples(t *testing.T) {
 		k, p := fixedProblem(box)
 		m := len(p.Y)
 		merged := problem(p.Y, nil, make([]float64, m))
-		many := Problem{}
+		many := train.Set{}
 		copies := make([]int, m)
 		for s, y := range p.Y {
 			copies[s] = rng.IntN(4)
@@ -334,7 +334,7 @@ func TestRankDeficient(t *testing.T) {
 			y[i] = math.Copysign(1, y[i])
 		}
 		k := symmetric(n, func(i, j int) float64 { return x[i][0]*x[j][0] + x[i][1]*x[j][1] })
-		check := func(p Problem) {
+		check := func(p train.Set) {
 			t.Helper()
 			r := mustTrain(t, k, p, train.Settings{Tolerance: 1e-8})
 			if bias {
@@ -350,7 +350,7 @@ func TestRankDeficient(t *testing.T) {
 				}
 			}
 		}
-		p := Problem{Set: train.Set{Y: y, Weight: same(n, hard)}, Bias: bias}
+		p := train.Set{Y: y, Weight: same(n, hard), Bias: bias}
 		check(p)
 		y[0] = -y[0]
 		r, err := newTrainer(t, k).Train(p, train.Settings{})
@@ -399,7 +399,7 @@ func TestNoExamples(t *testing.T) {
 	k, p := fixedProblem(0)
 	r := mustTrain(t, k, p, train.Settings{})
 	near(t, "f", r.F, same(k.N(), 0), 0)
-	mustTrain(t, linalg.NewSym(0), Problem{}, train.Settings{})
+	mustTrain(t, linalg.NewSym(0), train.Set{}, train.Settings{})
 }
 
 // TestZeroRow: where the kernel is zero, f is 0: a soft margin pays in full and a hard one is impossible.
@@ -442,17 +442,17 @@ func TestInfeasible(t *testing.T) {
 func TestBadInput(t *testing.T) {
 	k, good := fixedProblem(1)
 	n := len(good.Y)
-	for want, f := range map[string]func(p *Problem, s *train.Settings){
-		"label of example 3":   func(p *Problem, _ *train.Settings) { p.Y[2] = 0 },
-		"label of example 4":   func(p *Problem, _ *train.Settings) { p.Y[3] = math.NaN() },
-		"weight of example 5":  func(p *Problem, _ *train.Settings) { p.Weight[4] = -1 },
-		"weight of example 6":  func(p *Problem, _ *train.Settings) { p.Weight[5] = math.NaN() },
-		"example 7 is on site": func(p *Problem, _ *train.Settings) { p.Site[6] = n },
-		"weights do not fit":   func(p *Problem, _ *train.Settings) { p.Weight = p.Weight[1:] },
-		"map to sites has":     func(p *Problem, _ *train.Settings) { p.Site = p.Site[1:] },
-		"targets do not fit":   func(p *Problem, _ *train.Settings) { *p = problem(p.Y[1:], nil, p.Weight[1:]) },
-		"tolerance must be":    func(_ *Problem, s *train.Settings) { s.Tolerance = math.NaN() },
-		"iteration limit must": func(_ *Problem, s *train.Settings) { s.Limit = -1 },
+	for want, f := range map[string]func(p *train.Set, s *train.Settings){
+		"label of example 3":   func(p *train.Set, _ *train.Settings) { p.Y[2] = 0 },
+		"label of example 4":   func(p *train.Set, _ *train.Settings) { p.Y[3] = math.NaN() },
+		"weight of example 5":  func(p *train.Set, _ *train.Settings) { p.Weight[4] = -1 },
+		"weight of example 6":  func(p *train.Set, _ *train.Settings) { p.Weight[5] = math.NaN() },
+		"example 7 is on site": func(p *train.Set, _ *train.Settings) { p.Site[6] = n },
+		"weights do not fit":   func(p *train.Set, _ *train.Settings) { p.Weight = p.Weight[1:] },
+		"map to sites has":     func(p *train.Set, _ *train.Settings) { p.Site = p.Site[1:] },
+		"targets do not fit":   func(p *train.Set, _ *train.Settings) { *p = problem(p.Y[1:], nil, p.Weight[1:]) },
+		"tolerance must be":    func(_ *train.Set, s *train.Settings) { s.Tolerance = math.NaN() },
+		"iteration limit must": func(_ *train.Set, s *train.Settings) { s.Limit = -1 },
 	} {
 		p, s := problem(slices.Clone(good.Y), make([]int, n), slices.Clone(good.Weight)), train.Settings{}
 		f(&p, &s)

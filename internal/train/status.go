@@ -16,6 +16,8 @@ const (
 	IterationLimit
 	// Stalled: the residual stays above the tolerance, because of rounding errors where the problem is convex.
 	Stalled
+	// NoFixedPoint: expectation propagation has stalled.
+	NoFixedPoint
 	// Diverged: the dual grows without bound, since hard constraints contradict each other up to rounding.
 	Diverged
 	// Cancelled: Set.Stop ended it.
@@ -30,6 +32,7 @@ var statuses = [...]struct {
 	IterationLimit: {"iteration limit", errors.New("training reached its iteration limit")},
 	Stalled: {"stalled", errors.New(
 		"training cannot reach its tolerance: the kernel matrix is too ill-conditioned; add a jitter")},
+	NoFixedPoint: {"stalled", errors.New("expectation propagation does not converge")},
 	Diverged: {"diverged", errors.New("the hard margins contradict each other to working precision: " +
 		"take a soft margin, a kernel that separates the classes, or a jitter")},
 	Cancelled: {"cancelled", context.Canceled},

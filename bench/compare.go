@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/null"
 	"bootbench/internal/refit"
@@ -151,14 +150,6 @@ func (x *experiment) key() string {
 	return x.spec.Key(x.scheme, x.data, x.n, s.Resamples, s.Seed, s.Solve.Tolerance, s.Solve.MaxSweeps)
 }
 
-// test is the square loss for numbers, and the classification error.
-func (x *experiment) test() loss.Test {
-	if x.spec.Set.Task == dataset.Classification {
-		return loss.ZeroOne{}
-	}
-	return loss.SquareTest{}
-}
-
 func (x *experiment) tell(phase string, done, total int) {
 	if x.settings.Progress != nil {
 		x.settings.Progress(x.label+phase, done, total)
@@ -233,7 +224,7 @@ func (x *experiment) theory(ctx context.Context) (t Theory, s *solver.Solution, 
 	x.tell("theory", 0, 1)
 	t.TheoryS, err = medianSeconds(x.repeats(), func(int) (err error) {
 		if s, err = x.model.Solve(ctx, x.scheme, x.settings.Solve); err == nil {
-			mean, _ := s.LeftOut(x.test())
+			mean, _ := s.LeftOut(model.DefaultTest(x.spec.Set))
 			t.TheoryError = null.Float(mean)
 		}
 		return err
@@ -276,7 +267,8 @@ func (x *experiment) retrain(ctx context.Context) (*retrain.Result, error) {
 // settingsOf are those of exact fits.
 func (x *experiment) settingsOf(phase string, seed uint64) refit.RetrainSettings {
 	return refit.RetrainSettings{Seed: seed, Settings: retrain.Settings{
-		Resamples: x.settings.Resamples, Workers: x.settings.Workers, Tests: []loss.Test{x.test()},
+		Resamples: x.settings.Resamples, Workers: x.settings.Workers,
+		Tests:    []loss.Test{model.DefaultTest(x.spec.Set)},
 		Progress: func(done, total int) { x.tell(phase, done, total) },
 	}}
 }

@@ -37,7 +37,7 @@ func NewSym(n int) *Sym {
 	if n < 0 {
 		panic("linalg: negative order")
 	}
-	stride := symStride(n)
+	stride := PaddedStride(n + 1)
 	if n == 0 {
 		return &Sym{stride: stride}
 	}
@@ -46,15 +46,12 @@ func NewSym(n int) *Sym {
 
 // SymBytes is the memory in bytes that NewSym(n) takes.
 func SymBytes(n int) int64 {
-	return 8 * int64(n) * int64(symStride(n))
+	return 8 * int64(n) * int64(PaddedStride(n+1))
 }
 
-// symStride pads rows to an odd number of cache lines, so that walking down a
-// column never returns to the same cache set.
-func symStride(n int) int {
-	lines := (n + 1 + 7) / 8
-	return 8 * (lines | 1)
-}
+// PaddedStride is n rounded up to an odd number of cache lines, so that walking down a column never returns
+// to the same cache set.
+func PaddedStride(n int) int { return 8 * ((n+7)/8 | 1) }
 
 // SymFromDense copies the row-major n x n matrix a into a Sym. It refuses
 // entries that are not finite and pairs with |a_ij - a_ji| > tol max|a|.

@@ -100,10 +100,9 @@ func solveLower(l, a blas64.General) {
 	}
 }
 
-// newGeneral is a zero matrix whose rows are an odd number of cache lines apart, so that
-// walking down a column never returns to the same cache set.
+// newGeneral is a zero matrix with padded rows.
 func newGeneral(rows, cols int) blas64.General {
-	stride := 8 * ((cols+7)/8 | 1)
+	stride := PaddedStride(cols)
 	return blas64.General{Rows: rows, Cols: cols, Stride: stride, Data: make([]float64, rows*stride)}
 }
 

@@ -62,8 +62,8 @@ func NewTrainer(k linalg.Kernel, l Loss) (*Trainer, error) {
 	return t, k.Check()
 }
 
-// Train trains on p. Without examples f = 0, and a bias may be ErrNoFiniteBias. The error reports bad input, or a loss without a finite value; a
-// training that ends early returns its last iterate and says so in Status.
+// Train trains on p. Without examples f = 0. The error reports bad input, a loss without a finite value, or
+// ErrNoFiniteBias; a training that ends early returns its last iterate and says so in Status.
 func (t *Trainer) Train(p train.Set, s train.Settings) (*Result, error) {
 	if p.Bias {
 		return t.trainWithBias(p, s)

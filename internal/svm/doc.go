@@ -1,7 +1,7 @@
 // Package svm trains support vector classifiers, with a bias term and without, and perceptrons.
 //
-// The weights of a train.Set are the boxes C_i, and Resume starts at the last dual weights if the examples, of
-// C_i > 0, are at the same sites (DeCoste and Wagstaff 2000).
+// The weights of a train.Set are the boxes C_i. Resume starts at the last dual weights if the examples of C_i
+// > 0 are at the same sites (DeCoste and Wagstaff 2000).
 //
 // The examples (label y_i = -1 or +1, box C_i > 0, +Inf for a hard margin) sit on M sites, the distinct
 // inputs, where the kernel matrix K is known; several examples, also of both labels, may share a site s(i).

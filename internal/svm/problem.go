@@ -8,8 +8,8 @@ import (
 	"bootbench/loss"
 )
 
-// Box is C_i of an example with that weight and label: C, multiplied by the weight and by that of its class. An
-// example of weight 0 is absent, also under a hard margin.
+// Box is C_i of an example with that weight and label: C times the weight and that of its class. An example
+// of weight 0 is absent, also under a hard margin.
 func Box(c, weight, label float64, classes loss.ClassWeights) float64 {
 	if weight == 0 {
 		return 0

@@ -17,18 +17,16 @@ func Room(n, most int) int { return min(n+n/16+8, max(n, most)) }
 // ResizeSquare makes *a hold a matrix of order n, undefined, and returns its stride. If *a is too small it is
 // released first, and the new array has room for later orders up to most.
 func ResizeSquare(a *[]float64, n, most int) (stride int) {
-	count := n * paddedStride(n)
+	stride = linalg.PaddedStride(n)
+	count := n * stride
 	if cap(*a) < count {
 		*a = nil
 		room := Room(n, most)
-		*a = make([]float64, max(count, room*paddedStride(room)))
+		*a = make([]float64, max(count, room*linalg.PaddedStride(room)))
 	}
 	*a = (*a)[:count]
-	return paddedStride(n)
+	return stride
 }
-
-// paddedStride is n rounded up to an odd number of cache lines, so that columns use all cache sets.
-func paddedStride(n int) int { return 8 * ((n+7)/8 | 1) }
 
 // GatherUpper copies the upper triangle of K between the listed sites into dst, row-major with the given
 // stride. The sites ascend; repetitions are allowed.

@@ -76,8 +76,8 @@ func built[M answer.Machine](spec Spec, test Test) (M, error) {
 	m, err := answer.Build(spec, test, false)
 	of, suits := m.(M)
 	if err == nil && !suits {
-		err = fmt.Errorf("%w: several classes are for Train and EstimateClasses, several targets for Train and "+
-			"EstimateTargets, one target for the other functions", ErrInput)
+		err = fmt.Errorf("%w: several classes are for Train, EstimateClasses and CrossValidate, several targets for "+
+			"Train, EstimateTargets and CrossValidate, one target for the other functions", ErrInput)
 	}
 	return of, err
 }
@@ -199,19 +199,20 @@ type Folds = answer.Validation
 // CrossValidation is how a model predicts examples that it was trained without.
 type CrossValidation = report.CrossValidation
 
-// CrossValidate trains without every fold, exactly, and judges the predictions there. The zero value of Folds
-// leaves out every example by itself.
+// CrossValidate trains without every fold, exactly, and judges the predictions there: of several classes their
+// joint decision, of several targets the mean share of the variance that is not explained. The zero value of
+// Folds leaves out every example by itself.
 func CrossValidate(ctx context.Context, spec Spec, folds Folds, o Options) (*CrossValidation, error) {
-	j, err := built[*answer.Job](spec, o.Test)
+	m, err := answer.Build(spec, o.Test, false)
 	if err != nil {
 		return nil, err
 	}
 	folds.Seed, folds.Design.N = o.Seed, spec.Set.N()
-	r, err := j.CrossValidate(ctx, folds)
+	r, err := m.CrossValidate(ctx, folds)
 	if err != nil {
 		return nil, err
 	}
-	v := r.(*CrossValidation)
+	v := answer.AsValidation(r)
 	if v.Status != answer.Complete {
 		err = ctx.Err()
 	}

@@ -171,12 +171,17 @@ func ExampleSolve() {
 
 // Several classes: how often new rows get the wrong one, and the class of new rows.
 func ExampleEstimateClasses() {
+	ctx := context.Background()
 	data, err := bootbench.Load("iris", bootbench.ReadOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	spec := bootbench.NewSpec(data, bootbench.Hinge{C: 10})
-	e, err := bootbench.EstimateClasses(context.Background(), spec, bootbench.Options{})
+	e, err := bootbench.EstimateClasses(ctx, spec, bootbench.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	cv, err := bootbench.CrossValidate(ctx, spec, bootbench.Folds{Folds: 10, Repeats: 2}, bootbench.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -192,10 +197,10 @@ func ExampleEstimateClasses() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%.0f%% get the wrong class of %d; a new row is %s\n", 100*e.Error, len(e.Classes),
-		p.Points.Class[0])
+	fmt.Printf("%.0f%% get the wrong class of %d, %.0f%% by cross-validation; a new row is %s\n", 100*e.Error,
+		len(e.Classes), 100*cv.Error, p.Points.Class[0])
 	// Output:
-	// 5% get the wrong class of 3; a new row is setosa
+	// 5% get the wrong class of 3, 3% by cross-validation; a new row is setosa
 }
 
 // Several targets: two columns of one file, by one model of all examples.

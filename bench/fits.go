@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -38,8 +37,11 @@ func (x *experiment) fits(ctx context.Context) (fits SingleFits, err error) {
 		draws[b] = x.draw(b)
 	}
 	fits.ResampleFitS, err = medianSeconds(timedFits, func(b int) error {
-		defer x.tell("fits", b+1, timedFits)
-		return cmp.Or(ctx.Err(), trainer.Fit(draws[b].weight, y, f))
+		x.tell("fits", b, timedFits)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return trainer.Fit(draws[b].weight, y, f)
 	})
 	if square, ok := x.model.Loss.(loss.Square); ok && err == nil {
 		fits.NaiveFitS, err = x.naiveFit(square.Noise, draws, f)

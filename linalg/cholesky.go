@@ -331,7 +331,7 @@ func (e *CholeskyEngine) MulCoupled(dst *[4][]float64, crossed blas64.General, d
 	e.small.MulCoupled(e.k.Scratch(), crossed, d, u, f, dst)
 }
 
-// squareRows is squareRow for row i and the one after it, in one pass over x and
+// squareRows is core.SquareRow for row i and the one after it, in one pass over x and
 // y, to which it adds the sums too: i is the length of the first.
 func squareRows(first, second, x, y []float64) {
 	i := len(first)

@@ -258,7 +258,7 @@ func TestBoston(t *testing.T) {
 	for _, c := range []struct{ ratio, want float64 }{{0.2, 39.342}, {0.5, 21.224}, {1, 16.248}, {2, 14.640}} {
 		for _, plain := range []bool{false, true} {
 			if plain && c.ratio < 2 {
-				continue // up to 40 factorisations; TestOneFixedPoint has one of them
+				continue // up to 40 factorisations; TestFixedPoint has plain ones
 			}
 			t.Run(fmt.Sprintf("ratio=%g/plain=%t", c.ratio, plain), func(t *testing.T) {
 				s := mustConverge(t, boston(t, c.ratio), solver.Settings{Plain: plain})

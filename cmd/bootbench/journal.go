@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -304,7 +305,7 @@ func (k *fitKeeper) lookup(b int, f []float64) (known bool, err error) {
 func (k *fitKeeper) block(number int) []keptFit {
 	var fits []keptFit
 	if k.known[number] == nil && k.tasks.Lookup(k.task(number), &fits) {
-		delete(k.known, number-heldBlocks)
+		maps.DeleteFunc(k.known, func(other int, _ []keptFit) bool { return other <= number-heldBlocks })
 		k.known[number] = fits
 	}
 	return k.known[number]

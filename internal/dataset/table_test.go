@@ -56,7 +56,7 @@ func TestCSVRoundTrip(t *testing.T) {
 	})
 }
 
-// requireRoundTrip checks that a set survives writeCSV and ReadTable bit by bit.
+// requireRoundTrip checks that a set survives writing and reading bit by bit.
 func requireRoundTrip(t interface{ Fatalf(string, ...any) }, s *Set) {
 	var b bytes.Buffer
 	if err := writeCSV(&b, s); err != nil {

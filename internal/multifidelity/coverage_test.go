@@ -138,7 +138,7 @@ func TestCoverage(t *testing.T) {
 		gain := 0.0
 		for seed := range seeds {
 			settings.Seed = uint64(1000*number + seed)
-			r := refine(t, m, s, scheme, settings) // of firstFit resamples and more: both ways to fit coefficients
+			r := refine(t, m, s, scheme, settings)
 			gain += r.Tests[0].EquivalentResamples / float64(r.Resamples) / float64(seeds)
 			own.addAll(r.Result, reference)
 			all.addAll(r.Result, reference)

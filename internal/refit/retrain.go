@@ -3,6 +3,7 @@
 package refit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -161,10 +162,10 @@ func retrainRoughly(ctx context.Context, m *model.Model, scheme resample.Scheme,
 	if err == nil && s == nil {
 		s, err = m.SolveRoughly(ctx, scheme, solver.Settings{Tolerance: roughTolerance})
 	}
-	if err != nil {
+	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return nil, err
 	}
-	if s.Status == solver.NumericalFailure || s.Status == solver.Cancelled {
+	if s.Status == solver.NumericalFailure {
 		return nil, fmt.Errorf("the theory around which batches are trained: %w", s.Status.Err())
 	}
 	setup := time.Since(began)

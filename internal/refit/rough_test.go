@@ -2,6 +2,7 @@ package refit_test
 
 import (
 	"context"
+	"errors"
 	"math"
 	"testing"
 
@@ -49,6 +50,33 @@ func TestFitAll(t *testing.T) {
 	for i, v := range newton {
 		if off := math.Abs(f[i]-v) / math.Sqrt(s.Var[i]); off > 0.02 {
 			t.Errorf("site %d: %g, by Newton's method %g: %g standard deviations", i, f[i], v, off)
+		}
+	}
+}
+
+// ending is a context that ends after a number of looks at it.
+type ending struct {
+	context.Context
+	looks *int
+}
+
+func (e ending) Err() error {
+	if *e.looks--; *e.looks < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestInterruptedTheory: a context that ends while the theory is solved is the error, and no failure of it.
+func TestInterruptedTheory(t *testing.T) {
+	m := rings(t, "60", model.Exact)
+	settings := refit.RetrainSettings{Settings: retrain.Settings{Resamples: 64, Workers: 1}}
+	for until := range 10 {
+		looks := 200 * until
+		ctx := ending{t.Context(), &looks}
+		if _, err := refit.Retrain(ctx, m, refit.Batch, resample.Poisson{Ratio: 1}, settings); err != nil &&
+			!errors.Is(err, context.Canceled) {
+			t.Error(err)
 		}
 	}
 }

@@ -27,7 +27,7 @@ type slopeCase struct {
 
 const slopeExamples = 16
 
-// slopeProblem is the problem of a case at logarithms of the hyperparameters.
+// problem is that of a case at logarithms of the hyperparameters.
 func (c slopeCase) problem(t *testing.T, length, parameter float64) (p solver.Problem, lengths *linalg.Sym) {
 	t.Helper()
 	const n = slopeExamples

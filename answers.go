@@ -76,8 +76,8 @@ func built[M answer.Machine](spec Spec, test Test) (M, error) {
 	m, err := answer.Build(spec, test, false)
 	of, suits := m.(M)
 	if err == nil && !suits {
-		err = fmt.Errorf("%w: several classes are for Train, EstimateClasses and CrossValidate, several targets for "+
-			"Train, EstimateTargets and CrossValidate, one target for the other functions", ErrInput)
+		err = fmt.Errorf("%w: Train and CrossValidate take all, EstimateClasses several classes, EstimateTargets "+
+			"several targets, and the other functions one target", ErrInput)
 	}
 	return of, err
 }
@@ -199,7 +199,7 @@ type Folds = answer.Validation
 // CrossValidation is how a model predicts examples that it was trained without.
 type CrossValidation = report.CrossValidation
 
-// CrossValidate trains without every fold, exactly, and judges the predictions there: of several classes their
+// CrossValidate trains without every fold, exactly, and judges the predictions there: of several classes the
 // joint decision, of several targets the mean share of the variance that is not explained. The zero value of
 // Folds leaves out every example by itself.
 func CrossValidate(ctx context.Context, spec Spec, folds Folds, o Options) (*CrossValidation, error) {

@@ -37,7 +37,7 @@ func (x *experiment) fits(ctx context.Context) (fits SingleFits, err error) {
 		draws[b] = x.draw(b)
 	}
 	fits.ResampleFitS, err = medianSeconds(timedFits, func(b int) error {
-		x.tell("fits", b, timedFits)
+		defer x.tell("fits", b+1, timedFits)
 		if err := ctx.Err(); err != nil {
 			return err
 		}

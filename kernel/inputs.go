@@ -106,18 +106,18 @@ func (in *Inputs) Cross(z *dataset.Inputs, dst blas64.General) error {
 	if dst.Rows != z.N() || dst.Cols != in.N() {
 		return fmt.Errorf("the matrix of covariances is %d x %d, not %d x %d", dst.Rows, dst.Cols, z.N(), in.N())
 	}
-	return in.fill(dst, in.train.scaling.points(z, false), 0, func(p, i int) error {
+	return in.fill(dst, in.train.scaling.points(z, false), func(p, i int) error {
 		return fmt.Errorf("kernel %v of new row %d and training row %d is not finite", in.spec.Kind, p+1, i+1)
 	})
 }
 
-// fill writes the covariances of points with the training inputs from first on into dst.
-func (in *Inputs) fill(dst blas64.General, of *points, first int, failure func(p, j int) error) error {
+// fill writes the covariances of points with the training inputs into dst.
+func (in *Inputs) fill(dst blas64.General, of *points, failure func(p, j int) error) error {
 	if dst.Rows == 0 || dst.Cols == 0 {
 		return nil
 	}
-	in.train.products(dst, of, first)
-	return eachRow(dst.Rows, func(p int) int { return in.covariances(row(dst, p), of, p, first) }, failure)
+	in.train.products(dst, of)
+	return eachRow(dst.Rows, func(p int) int { return in.covariances(row(dst, p), of, p, 0) }, failure)
 }
 
 // Columns writes columns of the Gram matrix without its jitter into the rows of dst, len(sites) x M
@@ -125,14 +125,14 @@ func (in *Inputs) fill(dst blas64.General, of *points, first int, failure func(p
 // error that names the pair of rows.
 func (in *Inputs) Columns(dst []float64, sites []int) error {
 	to := blas64.General{Rows: len(sites), Cols: in.N(), Stride: max(1, in.N()), Data: dst}
-	return in.fill(to, in.train.subset(sites), 0, func(p, i int) error { return in.notFinite(sites[p], i) })
+	return in.fill(to, in.train.subset(sites), func(p, i int) error { return in.notFinite(sites[p], i) })
 }
 
 // Block writes elements (rows[r], cols[c]) of Gram without its jitter into dst[r*stride+c], and takes 8 (2d +
 // 1) bytes for each row and column beside it. Elements that are not finite are left for the caller to find.
 func (in *Inputs) Block(dst []float64, stride int, rows, cols []int) {
 	to := blas64.General{Rows: len(rows), Cols: len(cols), Stride: stride, Data: dst}
-	_ = in.Subset(cols).fill(to, in.train.subset(rows), 0, in.notFinite)
+	_ = in.Subset(cols).fill(to, in.train.subset(rows), in.notFinite)
 }
 
 // Subset is the same covariance with the listed training inputs only, so that

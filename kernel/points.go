@@ -88,16 +88,16 @@ func (p *points) gram(k blas64.Symmetric) {
 	linalg.Parallel(k.N, func(i int) { p.multiply(k.Data[i*k.Stride+i:i*k.Stride+k.N], p, i, i) })
 }
 
-// products writes the inner products of other points, scaled as these are, with points first, first+1, ...
-// into the rows of dst, as many as those hold.
-func (p *points) products(dst blas64.General, others *points, first int) {
+// products writes the inner products of other points, scaled as these are, with all of these into the rows of
+// dst.
+func (p *points) products(dst blas64.General, others *points) {
 	if p.raw.Sparse != nil {
-		linalg.Parallel(dst.Rows, func(r int) { p.multiply(row(dst, r), others, r, first) })
+		linalg.Parallel(dst.Rows, func(r int) { p.multiply(row(dst, r), others, r, 0) })
 		return
 	}
 	linalg.SideBySide(dst.Cols, func(from, to int) {
 		part, columns := blas64.General(p.scaled.X), dst
-		part.Rows, part.Data = to-from, part.Data[(first+from)*part.Stride:]
+		part.Rows, part.Data = to-from, part.Data[from*part.Stride:]
 		columns.Cols, columns.Data = to-from, dst.Data[from:]
 		blas64.Gemm(blas.NoTrans, blas.Trans, 1, blas64.General(others.scaled.X), part, 0, columns)
 	})

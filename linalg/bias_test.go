@@ -16,7 +16,7 @@ import (
 // flat stands for an infinite constant in 300-bit arithmetic: it leaves 1e-40, and takes 40 of 90 digits.
 const flat = 1e40
 
-// biased are the engines with a bias, on a kernel matrix and on a factor of it.
+// biasedEngines are those with a bias, on a kernel matrix and on a factor of it.
 var biasedEngines = map[string]func(k *Sym) Engine{
 	"exact": func(k *Sym) Engine { return WithBias(k).Engine() },
 	"lowrank": func(k *Sym) Engine {

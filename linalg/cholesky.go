@@ -281,8 +281,9 @@ func (e *CholeskyEngine) Rows(dst blas64.General, first int) {
 			to[i] = e.sites.Chi[i]
 		}
 		for j := from + 1; j < t.n; j++ {
-			for r, v := range t.row(j)[from:min(j, last)] {
-				part.Data[r*part.Stride+j] = v
+			column := part.Data[j:]
+			for r, v := range t.data[j*t.stride+from : j*t.stride+min(j, last)] {
+				column[r*part.Stride] = v
 			}
 		}
 	})

@@ -76,6 +76,7 @@ func lowRankAnswers(t *testing.T, k Columns, d, x []float64, keep bool, count in
 	copy(rows.Data, x)
 	copy(rows.Data[rows.Stride:], d)
 	e.MulOffDiag(products, rows)
+	e.MulOffDiag(newGeneral(0, len(x)), newGeneral(0, len(x)))
 	all = append(all, products.Data)
 	s := f.System()
 	must(t, s.Factorize(d))

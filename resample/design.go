@@ -133,6 +133,13 @@ func IsDependent(s Scheme) bool {
 func ProbAbsent(s Sampler, example int) float64 {
 	switch s := s.(type) {
 	case Designed:
+		blocks, ok := s.Draws.(CircularBlocks)
+		switch {
+		case ok && s.Design.Group != nil:
+			return blocks.absent(len(blocks.Series[s.Design.Group[example]]))
+		case ok:
+			return blocks.absent(s.Design.N)
+		}
 		return ProbAbsent(s.Draws, example)
 	case Grouped:
 		return ProbAbsent(s.Groups, s.Group[example])
@@ -140,12 +147,6 @@ func ProbAbsent(s Sampler, example int) float64 {
 		return ProbAbsent(s.Within[s.Stratum[example]], 0)
 	case Partition:
 		return 1 / float64(s.Folds)
-	case CircularBlocks:
-		for _, rows := range s.Series {
-			if _, in := slices.BinarySearch(rows, example); in {
-				return s.absent(len(rows))
-			}
-		}
 	}
 	return s.(CountDistribution).Absent()
 }
@@ -205,7 +206,7 @@ func (s Stratified) Draw(seed uint64, b int, weight []float64) {
 type CircularBlocks struct {
 	Length int
 	Ratio  float64
-	Series [][]int // the rows of each, in ascending order
+	Series [][]int // the rows of each
 }
 
 // Period is 1: the draws are independent.

@@ -10,9 +10,10 @@ func Rows(a blas64.General, first, last int) blas64.General {
 	return blas64.General{Rows: last - first, Cols: a.Cols, Stride: a.Stride, Data: a.Data[first*a.Stride:]}
 }
 
-// Cols is columns first to last-1 of a.
+// Cols is columns first to last-1 of a, which may have no rows.
 func Cols(a blas64.General, first, last int) blas64.General {
-	return blas64.General{Rows: a.Rows, Cols: last - first, Stride: a.Stride, Data: a.Data[first:]}
+	data := a.Data[min(first, len(a.Data)):]
+	return blas64.General{Rows: a.Rows, Cols: last - first, Stride: a.Stride, Data: data}
 }
 
 // Row is row i of a.

@@ -1,20 +1,12 @@
 package erm
 
-import "bootbench/internal/train"
+import (
+	"bootbench/internal/train"
+	"bootbench/loss"
+)
 
-// Loss is a convex loss known by its value and its proximal map.
-type Loss interface {
-	// Name is the loss's name in messages.
-	Name() string
-	// Value is l(f, y), finite.
-	Value(f, y float64) float64
-	// Prox is the proximal map of several examples at one input (T3),
-	//
-	//	f = argmin c/2 (f-h)^2 + sum_j k_j l(f, y_j),
-	//
-	// and its slope df/dh in [0, 1]. c > 0, k_j > 0.
-	Prox(c, h float64, y, k []float64) (f, slope float64)
-}
+// Loss is a convex loss known by its value, which is finite, and its proximal map.
+type Loss = loss.Proximal
 
 // siteLosses are the losses L_i of the active sites: those with examples and with K_ii > 0.
 type siteLosses struct {

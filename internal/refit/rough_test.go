@@ -25,7 +25,8 @@ func rings(t *testing.T, n string, form model.Storage) *model.Model {
 }
 
 // TestSolveRoughly: fits around one refresh of G take at most half as many iterations more as around the
-// theory.
+// theory. Around either, one of 150 is left to the exact trainer; rounding decides which (8 to 14 of 1500
+// with one thread or two). Of 64, four are left with probability 1e-3.
 func TestSolveRoughly(t *testing.T) {
 	m, law, ctx := rings(t, "800", model.Exact), resample.Poisson{Ratio: 1}, context.Background()
 	settings := refit.RetrainSettings{Settings: retrain.Settings{Resamples: 64}}
@@ -36,7 +37,7 @@ func TestSolveRoughly(t *testing.T) {
 	if got := rough.Stats.Refreshes; got.Exact > 1 || got.Single > 0 {
 		t.Errorf("refreshes %+v", got)
 	}
-	if near.Batch.Iterations > around.Batch.Iterations*3/2 || near.Batch.Exact > around.Batch.Exact {
+	if near.Batch.Iterations > around.Batch.Iterations*3/2 || max(near.Batch.Exact, around.Batch.Exact) > 3 {
 		t.Errorf("%+v around one refresh, %+v around the theory", near.Batch, around.Batch)
 	}
 }

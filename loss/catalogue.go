@@ -7,24 +7,23 @@ import (
 	"strings"
 )
 
-// Parameters are the numbers that training losses take; each reads its own and
-// ignores the others. About says which.
+// Parameters of training losses; each reads those that About lists and ignores the others.
 type Parameters struct {
 	Noise   float64 `json:"noise,omitempty"`   // square: noise variance, > 0
 	C       float64 `json:"C,omitempty"`       // all losses but square and hard: their factor, in (0, 1e100]
 	Epsilon float64 `json:"epsilon,omitempty"` // eps: half width of the tube, in [0, 1e100]
 	Delta   float64 `json:"delta,omitempty"`   // huber: threshold, in (0, 1e100]
-	// ClassWeights are those of a loss with Info.Weighted.
+	// ClassWeights are for a loss with Info.Weighted.
 	ClassWeights `json:"class_weight,omitzero"`
 }
 
-// Named points to the parameter that Info.Takes calls so; nil where there is none.
+// Named points to the parameter of that name in Info.Takes, or is nil.
 func (p *Parameters) Named(name string) *float64 {
 	return map[string]*float64{"noise": &p.Noise, "C": &p.C, "epsilon": &p.Epsilon, "delta": &p.Delta}[name]
 }
 
-// ParametersOf are those with which ByName makes this loss; ok is false for one that is not of the catalogue.
-// The fields of losses have the names of these.
+// ParametersOf returns the parameters with which ByName makes this loss; ok is false for one outside the
+// catalogue. Fields of losses and Parameters have equal names.
 func ParametersOf(l Loss) (p Parameters, ok bool) {
 	from, to := reflect.ValueOf(l), reflect.ValueOf(&p).Elem()
 	if _, err := find(l.Name()); err != nil || from.Kind() != reflect.Struct {
@@ -38,7 +37,7 @@ func ParametersOf(l Loss) (p Parameters, ok bool) {
 	return p, true
 }
 
-// Task says what targets a loss is for.
+// Task is the kind of targets of a loss.
 type Task int
 
 // The tasks. Labels of classification are -1 and +1.
@@ -48,7 +47,7 @@ const (
 	Either // any finite targets, labels among them
 )
 
-// Info describes a loss that ByName knows.
+// Info describes a loss of the catalogue.
 type Info struct {
 	Name    string
 	Aliases []string
@@ -71,7 +70,7 @@ type parametricLoss interface {
 	check() error
 }
 
-// catalogue lists the losses that ByName knows.
+// catalogue lists the losses of ByName.
 func catalogue() []entry {
 	c := []string{"C"}
 	return []entry{
@@ -109,7 +108,7 @@ func find(name string) (entry, error) {
 	return entry{}, fmt.Errorf("loss: unknown loss %q (known: %s)", name, strings.Join(Names(), ", "))
 }
 
-// Names lists the training losses that ByName knows, without their aliases.
+// Names lists the training losses of ByName, without their aliases.
 func Names() []string {
 	var names []string
 	for _, e := range catalogue() {
@@ -138,8 +137,8 @@ func ByName(name string, p Parameters) (Loss, error) {
 	return l, nil
 }
 
-// Times is a loss multiplied by v > 0, the importance weight of examples. It refuses losses that are no
-// multiples of one another: likelihoods, whose scale is the posterior's, and losses of the caller.
+// Times is a loss multiplied by v > 0, the importance weight of examples. It refuses likelihoods, whose scale
+// is fixed, and losses of the caller.
 func Times(l Loss, v float64) (Loss, error) {
 	if v == 1 || l.Name() == (HardMargin{}).Name() {
 		return l, nil

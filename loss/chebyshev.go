@@ -2,8 +2,8 @@ package loss
 
 import "math"
 
-// averaged are the functions in a table, averages over the counts at a field h: of f - h, the
-// variance of f, and of 1 - df/dh, in units of 1/sqrt(c), 1/c and 1.
+// averaged are the functions in a table, averages over the counts at a field h: the mean of f - h, the
+// variance of f, and the mean of 1 - df/dh, in units of 1/sqrt(c), 1/c and 1.
 type averaged [3]float64
 
 func (a *averaged) add(weight float64, v averaged) {
@@ -19,7 +19,7 @@ func (a *averaged) largest() float64 {
 // chebyshevPoint is point i of n on [-1, 1].
 func chebyshevPoint(i, n int) float64 { return math.Cos(math.Pi * (float64(i) + 0.5) / float64(n)) }
 
-// chebyshev fills the polynomials T_0, T_1, ... at x.
+// chebyshev fills t with the polynomials T_0, T_1, ... at x.
 func chebyshev(t []float64, x float64) {
 	for i := range t {
 		switch i {
@@ -49,7 +49,7 @@ func chebyshevFit(values []averaged) []averaged {
 	return coefficients
 }
 
-// clenshaw adds up Chebyshev series at x by Clenshaw's recurrence.
+// clenshaw sums Chebyshev series at x by Clenshaw's recurrence.
 func clenshaw(terms []averaged, x float64) averaged {
 	var a, b, c, lastA, lastB, lastC float64
 	twice := 2 * x

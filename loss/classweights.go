@@ -2,15 +2,15 @@ package loss
 
 import "fmt"
 
-// ClassWeights multiply C of the examples of a class, as where one class is rare or its errors
-// cost more: C Negative for the label -1 and C Positive for +1. The zero value stands for 1 and 1.
+// ClassWeights multiply C of the examples of a class, e.g. if one class is rare or its errors cost more: C
+// Negative for the label -1 and C Positive for +1. The zero value means 1 and 1.
 type ClassWeights struct {
 	Negative float64 `json:"negative"`
 	Positive float64 `json:"positive"`
 }
 
-// Balanced are n/(2 n_class) for n labels, n_class of them of the class: both classes weigh the same in all,
-// and an example 1 in the mean (the convention of scikit-learn). No weights where a class has no example.
+// Balanced are n/(2 n_class) for n labels, n_class of them of the class: both classes have equal total
+// weight, and the mean weight is 1 (the convention of scikit-learn). Zero if a class has no example.
 func Balanced(labels []float64) ClassWeights {
 	n, positive := float64(len(labels)), 0.0
 	for _, y := range labels {
@@ -38,7 +38,7 @@ func (w ClassWeights) ClassWeight(y float64) float64 {
 // unequal reports whether the classes differ, so that the loss of (f, y) is not that of (-f, -y).
 func (w ClassWeights) unequal() bool { return w.Negative != w.Positive }
 
-// checkCosts refuses C, or a product of C and a weight, outside of (0, maxParameter].
+// checkCosts refuses C, or a product of C and a weight, outside (0, maxParameter].
 func (w ClassWeights) checkCosts(c float64) error {
 	if err := checkPositive("C", c); err != nil || w == (ClassWeights{}) {
 		return err

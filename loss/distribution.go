@@ -9,14 +9,14 @@ import (
 	"bootbench/loss/internal/normal"
 )
 
-// Distribution is the distribution of a real quantity: a mixture of Gaussians, each mapped by a function that
-// never falls. Total weight is one.
+// Distribution is the distribution of a real quantity: a mixture of Gaussians, each mapped by a nondecreasing
+// function. The total weight is one.
 type Distribution struct {
 	parts []mappedNormal
-	atoms []float64 // all places of point masses
+	atoms []float64 // positions of point masses
 }
 
-// Normal is the law N(mean, variance), an atom where the variance is 0.
+// Normal is the law N(mean, variance), an atom if the variance is 0.
 func Normal(mean, variance float64) (d Distribution) {
 	d.add(1, mean, math.Sqrt(variance), identity{})
 	return d
@@ -58,14 +58,13 @@ func (d Distribution) Density(x float64) float64 {
 	return density
 }
 
-// Vote computes P(X > 0) + P(X = 0)/2, the share of votes for the positive class.
+// Vote computes P(X > 0) + P(X = 0)/2, the fraction of votes for the positive class.
 func (d Distribution) Vote() float64 {
 	less, atMost, _ := d.below(0)
 	return math.Max(0, 1-(less+atMost)/2)
 }
 
-// Prob computes P(a <= X < b), 0 where b <= a. Intervals that share ends add up,
-// as the bins of a histogram must.
+// Prob computes P(a <= X < b), 0 if b <= a, as for the bins of a histogram.
 func (d Distribution) Prob(a, b float64) float64 {
 	sum := 0.0
 	for _, p := range d.parts {
@@ -74,9 +73,9 @@ func (d Distribution) Prob(a, b float64) float64 {
 	return sum
 }
 
-// Quantile computes the least x with CDF(x) >= q, for 0 < q < 1; NaN outside of that, or of no distribution.
+// Quantile computes the least x with CDF(x) >= q, for 0 < q < 1; otherwise, or of an empty distribution, NaN.
 // It brackets x between atoms, and closes the bracket by Newton steps on the normal quantile of the CDF,
-// which is nearly linear in x, and by bisection where they leave it.
+// which is nearly linear in x, or by bisection if they leave the bracket.
 func (d Distribution) Quantile(q float64) float64 {
 	if !(q > 0 && q < 1) || len(d.parts) == 0 {
 		return math.NaN()
@@ -110,7 +109,7 @@ func (d Distribution) Quantile(q float64) float64 {
 				next = x + tol
 			}
 		}
-		if !(lo < next && next < hi) || step > newtonSteps && step%2 == 0 { // CDF may be level between
+		if !(lo < next && next < hi) || step > newtonSteps && step%2 == 0 { // CDF may be constant between
 			next = lo + 0.5*(hi-lo)
 		}
 		if next <= lo || next >= hi {
@@ -121,8 +120,8 @@ func (d Distribution) Quantile(q float64) float64 {
 	return hi
 }
 
-// bracket is an interval that holds all of the distribution but what underflows, the quantile of the Gaussian
-// that has its moments where maps are replaced by their tangents, and the error that quantiles may have.
+// bracket returns an interval outside of which the mass underflows, the quantile of the Gaussian with the
+// moments of the maps' tangents, and the tolerance of quantiles.
 func (d Distribution) bracket(q float64) (lo, hi, guess, tol float64) {
 	lo, hi, tol = math.Inf(1), math.Inf(-1), 1e-13
 	var mass, mean, square float64
@@ -142,8 +141,8 @@ func (d Distribution) bracket(q float64) (lo, hi, guess, tol float64) {
 	return lo, hi, guess, tol * (hi - lo)
 }
 
-// expect computes the expectation of a test loss for target y. That of Gaussians and
-// atoms is exact, and so is the classification error.
+// expect computes the expectation of a test loss for target y. It is exact for Gaussians and atoms, and for
+// the classification error.
 func (d Distribution) expect(test Test, y float64) float64 {
 	switch {
 	case test == ZeroOne{} && y > 0:
@@ -167,25 +166,24 @@ func (d Distribution) expect(test Test, y float64) float64 {
 	return sum
 }
 
-// mappedNormal is weight times the distribution of f(h), h ~ N(mean, sd^2); f is the identity where sd is 0.
+// mappedNormal is weight times the distribution of f(h), h ~ N(mean, sd^2); f is the identity if sd is 0.
 type mappedNormal struct {
 	weight, mean, sd float64
 	fieldMap         // f
 }
 
-// fieldMap is a function f of the field h that never falls.
+// fieldMap is a nondecreasing function f of the field h.
 type fieldMap interface {
 	at(h float64) point
 	inverse(x float64) preimage
-	// bends are the fields between which f is linear; ok is false for other functions.
-	bends() (fields []float64, ok bool)
+	// breakpoints are the fields between which f is linear; ok is false if f is not piecewise linear.
+	breakpoints() (fields []float64, ok bool)
 }
 
 // point is a point of a map with its slope.
 type point struct{ h, f, slope float64 }
 
-// preimage is where f takes a value x: it is less for fields under below, and at most x up to upTo. slope is
-// that of f there.
+// preimage is the interval of fields [below, upTo] with f = x, and the slope of f there.
 type preimage struct{ below, upTo, slope float64 }
 
 // identity is f(h) = h.
@@ -193,21 +191,21 @@ type identity struct{}
 
 func (identity) at(h float64) point         { return point{h, h, 1} }
 func (identity) inverse(x float64) preimage { return preimage{x, x, 1} }
-func (identity) bends() ([]float64, bool)   { return nil, true }
+func (identity) breakpoints() ([]float64, bool)   { return nil, true }
 
 // Limits of mapped Gaussians.
 const (
 	exactReach   = 40    // standard deviations beyond which the mass underflows
-	curveReach   = 10    // those beyond which nothing is searched for, or averaged: 1e-22 of the mass
-	newtonSteps  = 8     // of a search from which on every other one bisects
-	averageError = 1e-10 // of averages, relative to the size of what is averaged
+	curveReach   = 10    // standard deviations beyond which searches and averages end: 1e-22 of the mass
+	newtonSteps  = 8     // of a search before every second step bisects
+	averageError = 1e-10 // of averages, relative to the magnitude of the integrand
 	panelWidth   = 1     // makes the seven-point rule exact to 1e-14 for the density times a parabola
 )
 
 // standard is h in standard deviations.
 func (p mappedNormal) standard(h float64) float64 { return (h - p.mean) / p.sd }
 
-// preimage is the inverse with its fields in standard deviations, also where these are 0 or x is infinite.
+// preimage is the inverse with its fields in standard deviations, also if sd is 0 or x is infinite.
 func (p mappedNormal) preimage(x float64) preimage {
 	at := preimage{x, x, 0}
 	switch {
@@ -225,12 +223,12 @@ func (p mappedNormal) preimage(x float64) preimage {
 	return at
 }
 
-// mass is the share of P(a <= X < b).
+// mass is the term of P(a <= X < b).
 func (p mappedNormal) mass(a, b float64) float64 {
 	return p.weight * normal.Prob(p.preimage(a).below, p.preimage(b).below)
 }
 
-// below is the share of P(X < x), of P(X <= x) and of the density at x.
+// below is the terms of P(X < x), P(X <= x) and the density at x.
 func (p mappedNormal) below(x float64) (less, atMost, density float64) {
 	at := p.preimage(x)
 	field := normal.TailAt(at.upTo)
@@ -244,8 +242,8 @@ func (p mappedNormal) below(x float64) (less, atMost, density float64) {
 	return less, atMost, density
 }
 
-// average is the share of the expectation of g, by quadrature between the fields where f bends or passes a
-// breakpoint of g: by panels where f is linear between, else by adaptive ones.
+// average is the term of the expectation of g, by quadrature between the breakpoints of f and the preimages
+// of those of g: by fixed panels if f is piecewise linear, else by adaptive ones.
 func (p mappedNormal) average(g func(f float64) float64, breaks []float64) float64 {
 	cuts := []float64{-curveReach, curveReach}
 	cut := func(z float64) {
@@ -253,7 +251,7 @@ func (p mappedNormal) average(g func(f float64) float64, breaks []float64) float
 			cuts = append(cuts, z)
 		}
 	}
-	fields, linear := p.bends()
+	fields, linear := p.breakpoints()
 	for _, h := range fields {
 		cut(p.standard(h))
 	}

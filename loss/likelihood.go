@@ -10,14 +10,14 @@ import (
 	"bootbench/resample"
 )
 
-// Likelihood is a conditional law p(y|f) of the target; Value is -log p(y|f). As a Loss it stands for
-// the posterior mean in place of a minimiser (M03-37..40): given k[j] examples
-// of each target y[j] and the cavity field h, f has the density
+// Likelihood is a conditional law p(y|f) of the target; Value is -log p(y|f). As a Loss it gives the
+// posterior mean instead of a minimiser (M03-37..40): given k[j] examples of each target y[j] and the cavity
+// field h, f has the density
 //
 //	N(f; h, 1/c) product of p(y_j|f)^k_j / Z
 //
-// and the predictor is its mean f_k(h), of slope df_k/dh = c var. Since
-// chi = (1/c) E f_k' (T4) is the mean posterior variance, nothing else changes.
+// and the predictor is its mean f_k(h), of slope df_k/dh = c var: chi = (1/c) E f_k' (T4) is the mean
+// posterior variance.
 type Likelihood interface {
 	Loss
 	// TiltedMoments are log Z, the mean and the variance of the density above, for c > 0 and k[j] >= 0: the
@@ -94,10 +94,10 @@ func (l Logit) Site(y []float64, law resample.CountDistribution) (Site, error) {
 	return likelihoodSite(l, y, law)
 }
 
-// concave is a log-concave likelihood that bends near 0, within about 1 or more.
+// concave is a log-concave likelihood whose curvature is largest near f = 0, on a scale of 1 or more.
 type concave interface {
 	Likelihood
-	// derivatives are the first two of Value with respect to f.
+	// derivatives are the first and second derivative of Value with respect to f.
 	derivatives(f, y float64) (first, second float64)
 	curvature() float64 // the largest second derivative
 }
@@ -113,8 +113,7 @@ const (
 
 // tiltConcave is TiltedMoments of a log-concave likelihood. The posterior has one mode and falls from it at
 // least as fast as exp(-c/2 (f-mode)^2). It is integrated by the trapezoid rule in t, f = mode + width sinh
-// t: fine at the mode, in widths, and wide afar. The rule converges faster than any power of its step, so
-// that the error is about the square of the last change.
+// t. The rule converges faster than any power of its step: the error is about the square of the last change.
 func tiltConcave(l concave, c, h float64, y, k []float64) (logZ, mean, variance float64) {
 	if counts.IsEmpty(k) {
 		return 0, h, 1 / c
@@ -131,7 +130,7 @@ func tiltConcave(l concave, c, h float64, y, k []float64) (logZ, mean, variance 
 	mode, width := peak(l, c, h, y, k)
 	top := log(mode)
 	step := maxTiltStep
-	if log(0) >= top-tiltNegligible { // the bend of the likelihood must be seen
+	if log(0) >= top-tiltNegligible { // resolve the curvature of the likelihood
 		bend := 1 / math.Sqrt(c+floats.Sum(k))
 		step = min(step, 2*bend/(bend+math.Abs(mode)))
 	}

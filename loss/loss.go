@@ -1,11 +1,10 @@
-// Package loss holds training losses, as the theory sees them, and test losses.
+// Package loss holds training losses, as sites of the theory, and test losses.
 //
-// A training loss enters the theory through its proximal map alone (T3). Here each loss turns the Gaussian
-// cavity of a site into the moments of the predictor there (T4), its whole law over resamples, and the
-// expected test loss of an example that is left out (M03-45, 46).
+// A training loss enters the theory only through its proximal map (T3). Each loss maps the Gaussian cavity of
+// a site to the moments of the predictor there (T4), its law over resamples, and the expected test loss of a
+// left-out example (M03-45, 46).
 //
-// A site is a distinct input. It holds one or several examples, and its total
-// count follows the law of the sum of theirs.
+// A site is a distinct input. It holds one or several examples; its total count is the sum of theirs.
 package loss
 
 import "bootbench/resample"
@@ -17,10 +16,10 @@ type Cavity struct {
 }
 
 // Moments are the moments of a site (T4): mean and variance over resamples of the predictor, and Shrinkage =
-// o = 1 - c chi in [0, 1], the part of the site's response that its own examples take away. Response = 1 -
-// Shrinkage = c chi is summed on its own: each of the two keeps its digits where the other rounds to 1. So
-// chi = Response/c, and the new d = 1/chi - c is c Shrinkage/Response. Response = 0 happens only where the
-// site's examples are present with certainty, or where its true value underflows.
+// o = 1 - c chi in [0, 1], the relative reduction of the site's response by its examples. Response = 1 -
+// Shrinkage = c chi is summed separately, so that both are relatively accurate. Then chi = Response/c, and
+// the new d = 1/chi - c is c Shrinkage/Response. Response is 0 only if the site's examples are always
+// present, or if it underflows.
 type Moments struct {
 	Mean, Var, Shrinkage, Response float64
 }
@@ -32,16 +31,16 @@ type Loss interface {
 	// Value is l(f, y).
 	Value(f, y float64) float64
 	// Site prepares the loss for a site whose examples have targets y (length >= 1) and occupation numbers that
-	// follow law. It refuses targets that the loss is not defined for.
+	// follow law. It refuses targets outside the loss's domain.
 	Site(y []float64, law resample.CountDistribution) (Site, error)
 }
 
-// Proximal is a convex loss known by its value and by its proximal map: all that the theory (T4) and a
-// trainer (T1) ask of a loss.
+// Proximal is a convex loss known by its value and its proximal map, which suffice for the theory (T4) and a
+// trainer (T1).
 type Proximal interface {
 	// Name is the loss's name on the command line.
 	Name() string
-	// Value is l(f, y); +Inf where f is barred.
+	// Value is l(f, y); +Inf outside the domain.
 	Value(f, y float64) float64
 	// Prox is the proximal map of several examples at one input (T3),
 	//
@@ -52,8 +51,8 @@ type Proximal interface {
 	Prox(c, h float64, y, k []float64) (f, slope float64)
 }
 
-// Site is a loss at one site: its examples' targets and the law of their
-// counts are bound. Its methods are safe for concurrent use.
+// Site is a loss bound to the targets of a site's examples and the law of their counts. Its methods are safe
+// for concurrent use.
 type Site interface {
 	// Moments are the site's moments under a cavity (T4).
 	Moments(Cavity) Moments
@@ -64,8 +63,8 @@ type Site interface {
 	LeftOut(cav Cavity, copy int, test Test) float64
 }
 
-// Quadratic is a site whose curvature d and c do not depend on the targets
-// (square loss): the fixed point splits into T10 and one linear solve (T11).
+// Quadratic is a site whose d and c do not depend on the targets (square loss): the fixed point splits into
+// T10 and one linear solve (T11).
 type Quadratic interface {
 	Site
 	// Responses are the averages of (T9) over the site's count k:
@@ -73,14 +72,14 @@ type Quadratic interface {
 	//	a2 = E 1/(c+k/s2)^2, e2 = E (v/s2^2)/(c+k/s2)^2,
 	// with v = WithinSiteVar of the site's examples and k: k for draws with replacement.
 	Responses(c float64) (a1, pull, a2, e2 float64)
-	// Spread is the variance of 1/(c+k/s2) over k: a2 - a1^2 with its digits kept.
-	// It takes a1 and pull as Responses gave them at the same c.
+	// Spread is the variance of 1/(c+k/s2) over k, a2 - a1^2 without cancellation. a1 and pull are those of
+	// Responses at the same c.
 	Spread(c, a1, pull float64) float64
 	// Target is the mean and the population variance of the site's targets.
 	Target() (mean, variance float64)
 }
 
-// Test is a loss by which left-out predictions are judged.
+// Test is a loss of left-out predictions.
 type Test interface {
 	// Name is the loss's name on the command line.
 	Name() string
@@ -90,8 +89,8 @@ type Test interface {
 	Gaussian(mean, variance, y float64) float64
 }
 
-// breakpointer is a Test whose Value jumps or bends. LeftOut needs the places where the
-// law of a prediction is a cut Gaussian.
+// breakpointer is a Test whose Value has jumps or kinks, needed if the law of a prediction is a truncated
+// Gaussian.
 type breakpointer interface {
 	Test
 	// Breakpoints are the predictions f where Value is not smooth for target y.

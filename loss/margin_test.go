@@ -188,7 +188,7 @@ func TestNoCavityVariance(t *testing.T) {
 }
 
 // TestPiecewiseMoments holds the moments of all kinds of piecewise losses, over cavities near and far, to
-// quadrature of the proximal map between the fields where it bends, 30-point panels of a standard
+// quadrature of the proximal map between the fields between its kinks, 30-point panels of a standard
 // deviation; relative to what the row without examples alone has, below which the rest may be left out.
 func TestPiecewiseMoments(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

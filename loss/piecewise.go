@@ -17,20 +17,18 @@ import (
 //
 //	Slopes[j] + Curvatures[j] (f - anchor),
 //
-// where the anchor of a segment is its left end, and that of the first its right end. Within this package the
-// first slope may be -Inf and the last +Inf, which bars f from there, and a loss without breakpoints is
-// constant.
+// with the segment's left end as anchor, for the first segment its right end. Within this package the first
+// slope may be -Inf and the last +Inf (outside the domain), and a loss without breakpoints is constant.
 //
-// Its proximal map (T3) is piecewise linear. A segment of curvature q is seen by the fields h = f + l'(f)/c,
-// where f has slope c/(c+q); a breakpoint, or kink, by those between x + l'(x-)/c and x + l'(x+)/c, where f
-// stays at x.
+// Its proximal map (T3) is piecewise linear. It maps the fields h = f + l'(f)/c to a segment of curvature q
+// with slope c/(c+q), and those between x + l'(x-)/c and x + l'(x+)/c to the breakpoint, or kink, x.
 type Piecewise struct {
 	Breakpoints []float64 // strictly rising, at least one
 	Slopes      []float64 // derivatives at the anchors
 	Curvatures  []float64 // second derivatives of the segments, at least 0; nil: all are 0
 }
 
-// anchor is the place of slopes[j].
+// anchor is the f of Slopes[j].
 func (l *Piecewise) anchor(j int) float64 { return l.Breakpoints[max(j-1, 0)] }
 
 // slopeAt is the derivative of segment j, or of its continuation, at x.
@@ -98,7 +96,7 @@ func (l *Piecewise) check() error {
 	return nil
 }
 
-// least is a place where the loss is least.
+// least is a minimiser of the loss.
 func (l *Piecewise) least() float64 {
 	for j, kink := range l.Breakpoints {
 		if q := l.Curvatures[j]; l.slopeAt(j, kink) > 0 {
@@ -112,7 +110,7 @@ func (l *Piecewise) least() float64 {
 	return l.anchor(last) - l.Slopes[last]/l.Curvatures[last]
 }
 
-// valueAt is the value at f, from the least: the integral of the derivative.
+// valueAt is the value at f minus the least value: the integral of the derivative.
 func (l *Piecewise) valueAt(f float64) float64 {
 	least := l.least()
 	from, to, sum := math.Min(f, least), math.Max(f, least), 0.0
@@ -161,7 +159,7 @@ func commonKinks(of exampleLoss, y []float64) (kinks []float64, parts []Piecewis
 	return kinks, parts
 }
 
-// refine returns the same loss on a list of kinks that holds its own.
+// refine returns the same loss on a list of kinks that includes the loss's.
 func (l *Piecewise) refine(kinks []float64) Piecewise {
 	fine := Piecewise{kinks, make([]float64, len(kinks)+1), make([]float64, len(kinks)+1)}
 	own := 0
@@ -191,21 +189,20 @@ func sumOf(parts []Piecewise, k []float64) Piecewise {
 	return sum
 }
 
-// mixture is the loss of a site, which depends on the counts: with probability p[i] it is rows[i]. The kinks
-// are common.
+// mixture is the loss of a site over the counts: rows[i] with probability p[i]. The kinks are common.
 type mixture struct {
 	kinks     []float64
 	p         []float64
 	rows      []Piecewise
 	likeliest int       // row
 	reach     []float64 // see setReach
-	// probability of a row and all after it, where these are multiples of it; or nil
+	// total probability of a row and the following ones if these are multiples of it; or nil
 	rest []float64
 	side float64 // see marginSide
 }
 
-// newMixture lists the losses of a site whose examples have targets y over its joint counts, those of one
-// target from the least count on.
+// newMixture lists the losses of a site with targets y over its joint counts, for one target by ascending
+// count.
 func newMixture(of exampleLoss, y []float64, law resample.CountDistribution) *mixture {
 	joint := counts.New(y, law, 0)
 	kinks, parts := commonKinks(of, joint.Targets)
@@ -231,8 +228,8 @@ func newMixture(of exampleLoss, y []float64, law resample.CountDistribution) *mi
 	return x
 }
 
-// add appends a row of probability p, or adds p to the last row where that is the same: a hard margin asks
-// only whether its count is 0.
+// add appends a row of probability p, or adds p to the last row if that is equal, as for hard margins of
+// counts >= 1.
 func (x *mixture) add(p float64, row Piecewise) {
 	if last := len(x.p) - 1; last >= 0 && slices.Equal(x.rows[last].Slopes, row.Slopes) &&
 		slices.Equal(x.rows[last].Curvatures, row.Curvatures) {
@@ -242,7 +239,7 @@ func (x *mixture) add(p float64, row Piecewise) {
 	x.p, x.rows = append(x.p, p), append(x.rows, row)
 }
 
-// Distribution is that of the predictor: for every row the Gaussian cavity under its proximal map, with an
+// Distribution is the predictor's law: for every row the Gaussian cavity mapped by the proximal map, with an
 // atom at every kink (M04-18).
 func (x *mixture) Distribution(cav Cavity) Distribution {
 	d := Distribution{atoms: slices.Clone(x.kinks)}
@@ -267,7 +264,7 @@ func (m *piecewiseMap) at(h float64) point {
 	return point{h, f, slope}
 }
 
-// inverse is h = x + l'(x)/c (T3), from l' on the left of x to that on its right.
+// inverse is h = x + l'(x)/c (T3), from the left to the right derivative.
 func (m *piecewiseMap) inverse(x float64) preimage {
 	j, kink := slices.BinarySearch(m.Breakpoints, x)
 	h := x + m.slopeAt(j, x)/m.c
@@ -278,7 +275,7 @@ func (m *piecewiseMap) inverse(x float64) preimage {
 	return at
 }
 
-func (m *piecewiseMap) bends() (fields []float64, ok bool) {
+func (m *piecewiseMap) breakpoints() (fields []float64, ok bool) {
 	for _, kink := range m.Breakpoints {
 		at := m.inverse(kink)
 		fields = append(fields, at.below, at.upTo)
@@ -298,14 +295,14 @@ func newPiecewiseSite(y []float64, law resample.CountDistribution, of exampleLos
 	return &piecewiseSite{newMixture(of, y, law), slices.Clone(y), of, law}
 }
 
-// LeftOut averages the test loss over the distribution that the site's other
-// examples leave; a site of one example leaves the cavity itself (M04-17).
+// LeftOut averages the test loss over the distribution given the site's other examples; for a site of one
+// example, over the cavity (M04-17).
 func (s *piecewiseSite) LeftOut(cav Cavity, copy int, test Test) float64 {
 	rest := newMixture(s.of, others(s.targets, copy), s.law)
 	return rest.Distribution(cav).expect(test, s.targets[copy])
 }
 
-// others lists the targets but one.
+// others lists the targets except number copy.
 func others(targets []float64, copy int) []float64 {
 	return slices.Delete(slices.Clone(targets), copy, copy+1)
 }

@@ -15,7 +15,7 @@ type piecewiseLoss interface {
 	example(y float64) Piecewise
 }
 
-// siteOf is the site of a piecewise loss, unless the loss or its targets are refused.
+// siteOf is the site of a piecewise loss, or the error of its loss or targets.
 func siteOf(l piecewiseLoss, y []float64, law resample.CountDistribution,
 	check func(name string, y []float64) error) (Site, error) {
 	if err := cmp.Or(l.check(), check(l.Name(), y)); err != nil {
@@ -43,7 +43,7 @@ func (HardMargin) Value(f, y float64) float64 {
 	return math.Inf(1)
 }
 
-// Prox is y max(y h, 1) where any weight is positive. It panics where labels of both signs have weight.
+// Prox is y max(y h, 1) if any weight is positive. It panics if labels of both signs have weight.
 func (HardMargin) Prox(c, h float64, y, k []float64) (f, slope float64) {
 	label := 0.0
 	for j, v := range y {
@@ -76,8 +76,7 @@ func (l HardMargin) Site(y []float64, law resample.CountDistribution) (Site, err
 // With t = k C/c and u = y h, its proximal map y f_k is u for u >= 1, 1 for 1-t <= u < 1 and u+t below, which
 // gives the moments (T8).
 //
-// Where a site holds both labels, the counts of the two kinds are independent, and the average runs over all
-// pairs of them.
+// If a site holds both labels, their counts are independent, and the average is over all pairs.
 //
 // With ClassWeights C is that of the label; so for SquaredHinge and Logistic.
 type Hinge struct {
@@ -100,9 +99,8 @@ func (l Hinge) Site(y []float64, law resample.CountDistribution) (Site, error) {
 	return siteOf(l, y, law, checkLabels)
 }
 
-// SquaredHinge is the loss C max(0, 1 - y f)^2, for labels y = -1, +1: C times the squared slack, as
-// LIBLINEAR has it, without a factor 1/2. Its proximal map is h for y h >= 1, else y (y h + t)/(1 + t), t = 2
-// k C/c.
+// SquaredHinge is the loss C max(0, 1 - y f)^2, for labels y = -1, +1: C times the squared slack, as in
+// LIBLINEAR, without a factor 1/2. Its proximal map is h for y h >= 1, else y (y h + t)/(1 + t), t = 2 k C/c.
 type SquaredHinge struct {
 	C float64 // in (0, 1e100]
 	ClassWeights
@@ -128,7 +126,7 @@ func (l SquaredHinge) Site(y []float64, law resample.CountDistribution) (Site, e
 	return siteOf(l, y, law, checkLabels)
 }
 
-// marginLoss has slope -y steep and curvature curved where y f < 1, and is 0 beyond; steep = +Inf is the hard
+// marginLoss has slope -y steep and curvature curved for y f < 1, and is 0 beyond; steep = +Inf is the hard
 // margin.
 func marginLoss(y, steep, curved float64) Piecewise {
 	if y > 0 {
@@ -138,8 +136,8 @@ func marginLoss(y, steep, curved float64) Piecewise {
 }
 
 // EpsInsensitive is the loss C max(0, |f-y| - Epsilon) of support vector regression. With t = k C/c its
-// proximal map moves h by t towards y, but not into the tube |f-y| < Epsilon, inside of which f = h. At
-// Epsilon = 0 it is LeastAbsolute.
+// proximal map moves h by t towards y, at most to the tube |f-y| < Epsilon, in which f = h. At Epsilon = 0 it
+// is LeastAbsolute.
 type EpsInsensitive struct {
 	C       float64 // in (0, 1e100]
 	Epsilon float64 // half width of the tube, in [0, 1e100], in units of the targets
@@ -169,8 +167,7 @@ func (l EpsInsensitive) Site(y []float64, law resample.CountDistribution) (Site,
 	return siteOf(l, y, law, checkTargets)
 }
 
-// LeastAbsolute is the loss C |f-y|. With t = k C/c its proximal map moves h by t towards y, and no further
-// than y.
+// LeastAbsolute is the loss C |f-y|. With t = k C/c its proximal map moves h by t towards y, at most to y.
 type LeastAbsolute struct {
 	C float64 // in (0, 1e100]
 }
@@ -190,10 +187,10 @@ func (l LeastAbsolute) Site(y []float64, law resample.CountDistribution) (Site, 
 	return siteOf(l, y, law, checkTargets)
 }
 
-// Huber is C times Huber's loss of threshold Delta: with r = f-y it is C r^2/2 for |r| <= Delta, and
-// C Delta (|r| - Delta/2) beyond, so that value and slope join. Within the threshold it is Square of noise
-// variance 1/C. Its proximal map shrinks h towards y by 1/(1+t), t = k C/c, where |h-y| <= (1+t) Delta, and
-// moves it by t Delta beyond.
+// Huber is C times Huber's loss of threshold Delta: with r = f-y it is C r^2/2 for |r| <= Delta, and C Delta
+// (|r| - Delta/2) beyond, continuous in value and slope. Within the threshold it is Square of noise variance
+// 1/C. Its proximal map multiplies h - y by 1/(1+t), t = k C/c, if |h-y| <= (1+t) Delta, and moves h by t
+// Delta towards y beyond.
 type Huber struct {
 	C     float64 // in (0, 1e100]
 	Delta float64 // threshold, in (0, 1e100], in units of the targets
@@ -225,8 +222,8 @@ func (l Huber) Site(y []float64, law resample.CountDistribution) (Site, error) {
 	return siteOf(l, y, law, checkTargets)
 }
 
-// tubeLoss has slope steep beyond half above y, -steep beyond half below, and curvature curved between. Where
-// rounding leaves nothing between, it is the corner at y.
+// tubeLoss has slope steep beyond half above y, -steep beyond half below, and curvature curved between. If
+// rounding makes both ends equal, it is the kink at y.
 func tubeLoss(y, half, steep, curved float64) Piecewise {
 	lo, hi := y-half, y+half
 	if !(lo < hi) {
@@ -240,8 +237,8 @@ func tubeLoss(y, half, steep, curved float64) Piecewise {
 }
 
 // FromPiecewise makes a training loss of one that is Piecewise for every target, such as the pinball loss of
-// quantile regression. Its value is measured from the least; moments and distributions have closed forms, for
-// any number of breakpoints.
+// quantile regression. Its least value is 0; moments and distributions have closed forms, for any number of
+// breakpoints.
 func FromPiecewise(name string, of func(y float64) Piecewise) interface {
 	Loss
 	Proximal
@@ -265,7 +262,7 @@ func (l fromPiecewise) example(y float64) Piecewise {
 	return p
 }
 
-// Value is the integral of the derivative from where the loss is least.
+// Value is the integral of the derivative from the minimum.
 func (l fromPiecewise) Value(f, y float64) float64 {
 	p := l.example(y)
 	return p.valueAt(f)

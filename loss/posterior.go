@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Nodes that the fields of a cavity share.
+// Nodes common to the fields of a cavity.
 const (
 	posteriorStep  = 0.65  // between nodes, in standard deviations of the narrowest posterior
 	maxStep        = 0.5   // between nodes at most: poles of logit are pi away
@@ -22,10 +22,10 @@ const (
 //
 //	exp(-c/2 (f-h)^2) prod_j p(y_j|f)^k_j
 //
-// but for its norm: all rows share the first factor, all fields the second. The trapezoid rule on evenly
-// spaced nodes is checked by its two halves, of twice the step: their squared difference is about the error
-// of both together, or above. Where it is too large, or all nodes are too far from the mode, and where the
-// nodes would be too many, the integral is one by itself.
+// up to normalisation: the first factor is common to all rows, the second to all fields. The error of the
+// trapezoid rule on evenly spaced nodes is at most about the squared difference of its two halves, of twice
+// the step. If that is too large, all nodes are too far from the mode, or the nodes would be too many, the
+// integral is computed separately.
 func (x smoothMixture) posteriors(c float64, fields, f, slope []float64) {
 	rows := len(x.P)
 	nodes, powers := x.powers(c, slices.Min(fields), slices.Max(fields))
@@ -46,7 +46,7 @@ func (x smoothMixture) posteriors(c float64, fields, f, slope []float64) {
 	}
 }
 
-// integrate computes the mean less h and the variance of the density gauss times power.
+// integrate computes the mean minus h and the variance of the density gauss times power.
 func integrate(nodes, gauss, power []float64, h, c, weight float64) (mean, variance float64, ok bool) {
 	var even, odd [3]float64
 	gauss, power = gauss[:len(nodes)], power[:len(nodes)]
@@ -72,8 +72,8 @@ func integrate(nodes, gauss, power []float64, h, c, weight float64) (mean, varia
 	return mean, variance, weight*halves*halves <= posteriorTol
 }
 
-// powers lists nodes for fields from lo to hi, an even number of them, and prod_j p(y_j|f)^k_j at the nodes
-// next to its largest, one row for each row of counts. There are none where they would be too many.
+// powers lists nodes for fields from lo to hi, an even number, and prod_j p(y_j|f)^k_j there relative to its
+// largest, for each row of counts; nil if the nodes would be too many.
 func (x smoothMixture) powers(c, lo, hi float64) (nodes, powers []float64) {
 	from, to, most := lo, hi, 0.0
 	for i := range x.P {

@@ -38,7 +38,7 @@ func proximals() map[string]struct {
 
 // TestProx holds every proximal map to golden section on Value alone, which
 // finds a minimiser to about 1e-7, and its slope to the central difference of
-// the map, off the bends.
+// the map, off the kinks.
 func TestProx(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for name, c := range proximals() {

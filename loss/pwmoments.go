@@ -7,14 +7,14 @@ import (
 	"bootbench/loss/internal/normal"
 )
 
-// response is the predictor f(h) under the cavity for one row of counts: its mean is base + shift, where base
-// = f(m_c); its variance; and the means of its slope (keep) and of one less its slope (pull).
+// response is the predictor f(h) under the cavity for one row of counts: its mean base + shift, with base =
+// f(m_c); its variance; and the means of its slope (keep) and of 1 - slope (pull).
 type response struct {
 	base, shift, variance, keep, pull float64
 }
 
-// Moments computes the moments (T4) over the cavity and over the rows, with all their digits wherever the
-// cavity lies. Where a row's own tails are negligible, so are those of steeper ones, and it stands for them.
+// Moments computes the moments (T4) over the cavity and the rows, relatively accurate for every cavity. If
+// the tails of a row are negligible, so are those of steeper rows, whose probability it then takes.
 func (x *mixture) Moments(cav Cavity) Moments {
 	if len(x.kinks) == 0 { // no example
 		return Moments{Mean: cav.Mean, Var: cav.Var, Response: 1}
@@ -23,7 +23,7 @@ func (x *mixture) Moments(cav Cavity) Moments {
 	if x.canScale(cav, sd) {
 		return x.marginMoments(cav, sd)
 	}
-	var kinks [4]normal.Tail // of more the slice below is allocated
+	var kinks [4]normal.Tail // avoids an allocation
 	s := segmentIntegrator{Cavity: cav, sd: sd, kinks: kinks[:0]}
 	for _, kink := range x.kinks {
 		s.kinks = append(s.kinks, normal.TailAt(standardize(kink, cav.Mean, s.sd)))
@@ -42,16 +42,16 @@ func (x *mixture) Moments(cav Cavity) Moments {
 	return sum.moments()
 }
 
-// canScale says whether the loss is 0 on one side of its only kink, as the hard margin, the hinge and its
-// square are, and fields can be measured in standard deviations without overflow.
+// canScale reports whether the loss is 0 on one side of its only kink, as the hard margin, the hinge and its
+// square are, and fields in standard deviations do not overflow.
 func (x *mixture) canScale(cav Cavity, sd float64) bool {
 	scale := 1 / (cav.C * sd)
 	return x.side != 0 && scale > 0 && !math.IsInf(scale, 0) && !math.IsInf((x.kinks[0]-cav.Mean)/sd, 0)
 }
 
-// marginMoments are (T8) for a loss that is 0 on one side of its only kink; fields and predictors are
-// multiplied by side = 1 or -1, so that this is the right one. The proximal map of a row bends at the kink,
-// z, and at z - steep/(c sd).
+// marginMoments are (T8) for a loss that is 0 on one side of its only kink, the right one after
+// multiplication of fields and predictors by side = 1 or -1. The proximal map of a row has kinks at z, the
+// loss's kink, and at z - steep/(c sd).
 func (x *mixture) marginMoments(cav Cavity, sd float64) Moments {
 	h, kink, scale := x.side*cav.Mean, x.side*x.kinks[0], 1/(cav.C*sd)
 	to := normal.TailAt(standardize(kink, h, sd))
@@ -105,8 +105,7 @@ func marginProx(c, h, kink, steep, q float64) float64 {
 	return min(kink, kink+(c*(h-kink)+steep)/(c+q))
 }
 
-// standardize expresses x in units of the Gaussian of that mean and sd >= 0; at
-// sd = 0 it is infinite, but 0 where x is the mean.
+// standardize is (x - mean)/sd; at sd = 0 infinite, or 0 if x is the mean.
 func standardize(x, mean, sd float64) float64 {
 	if x == mean {
 		return 0
@@ -119,19 +118,19 @@ func standardize(x, mean, sd float64) float64 {
 type segmentIntegrator struct {
 	Cavity
 	sd    float64
-	kinks []normal.Tail // where losses of slope 0 see them
-	// whether the last map had ends, beside those, that are negligible, and that are not
+	kinks []normal.Tail // for losses of slope 0
+	// whether the last map had other ends that are negligible (far), and that are not (near)
 	far, near bool
 }
 
 // mapSlope is a slope of a proximal map, keep, and pull = 1 - keep.
 type mapSlope struct{ keep, pull float64 }
 
-// response integrates the proximal map of one row's loss. Tails beyond reach count as none.
+// response integrates the proximal map of one row's loss. Tails beyond reach are neglected.
 func (s *segmentIntegrator) response(l *Piecewise, reach float64) response {
 	var a accumulator
 	s.far, s.near = false, false
-	var from normal.Tail // the start of the segment of that slope
+	var from normal.Tail // start of the segment
 	flat, slope := mapSlope{0, 1}, mapSlopeOf(l.Curvatures[0], s.C)
 	for j, kink := range l.Breakpoints {
 		below, above := l.slopeAt(j, kink), l.Slopes[j+1]
@@ -143,11 +142,11 @@ func (s *segmentIntegrator) response(l *Piecewise, reach float64) response {
 		}
 		if from = to; above > below {
 			from = s.see(j, kink, above, reach)
-			a.bend(&to, slope, flat)
+			a.addKink(&to, slope, flat)
 			a.extend(&to, &from, flat)
 			slope = flat
 		}
-		a.bend(&from, slope, next)
+		a.addKink(&from, slope, next)
 		slope = next
 	}
 	a.end(&from, slope)
@@ -157,8 +156,8 @@ func (s *segmentIntegrator) response(l *Piecewise, reach float64) response {
 	return a.response
 }
 
-// see is the tail where kink j is seen from a side on which the loss has that slope: at infinity where it is
-// negligible beside the kinks' own.
+// see is the tail at the field of kink j for that slope of the loss: infinite if negligible compared with the
+// kinks' tails.
 func (s *segmentIntegrator) see(j int, kink, slope, reach float64) normal.Tail {
 	if slope == 0 {
 		return s.kinks[j]
@@ -176,12 +175,12 @@ func (s *segmentIntegrator) see(j int, kink, slope, reach float64) normal.Tail {
 	return normal.TailAt(z)
 }
 
-// isNegligible says whether the tail at z is so beside that at a kink on the same side of the mean.
+// isNegligible compares the tail at z with that at a kink on the same side of the mean.
 func isNegligible(z, kink, reach float64) bool {
 	return z*z > reach*reach && !(z*kink > 0 && z*z <= reach*reach+kink*kink)
 }
 
-// mapSlopeOf is that of the proximal map where the loss has curvature q.
+// mapSlopeOf is the slope of the proximal map for curvature q of the loss.
 func mapSlopeOf(q, c float64) mapSlope {
 	if q == 0 {
 		return mapSlope{1, 0}
@@ -189,9 +188,9 @@ func mapSlopeOf(q, c float64) mapSlope {
 	return mapSlope{c / (c + q), q / (c + q)}
 }
 
-// setReach finds for every row how far a tail may lie, in standard deviations, before it is
-// negligible beside the row without examples: P(x > t) <= exp(-t^2/2)/2. Where rows get steeper, none reaches
-// farther than those before it.
+// setReach computes for every row the distance, in standard deviations, beyond which a tail is negligible
+// compared with the row without examples: P(x > t) <= exp(-t^2/2)/2. If rows get steeper, reach does not
+// increase.
 func (x *mixture) setReach(steeper bool) {
 	empty := 0.0
 	for i, p := range x.p {
@@ -213,17 +212,16 @@ func (x *mixture) setReach(steeper bool) {
 	}
 }
 
-const negligibleTail = 1e-17 // beside the row without examples
+const negligibleTail = 1e-17 // relative to the row without examples
 
 func nonZero(v float64) bool { return v != 0 }
 
-// isZero says whether the loss is 0, as without examples.
+// isZero reports whether the loss is 0, as without examples.
 func (l *Piecewise) isZero() bool {
 	return !slices.ContainsFunc(l.Slopes, nonZero) && !slices.ContainsFunc(l.Curvatures, nonZero)
 }
 
-// marginSide is 1 where the multiples of a loss are 0 on the right of their only kink, -1 where that is so
-// mirrored, else 0.
+// marginSide is 1 if a loss is 0 on the right of its only kink, -1 if on the left, else 0.
 func (l *Piecewise) marginSide() float64 {
 	switch {
 	case len(l.Breakpoints) != 1:
@@ -236,19 +234,19 @@ func (l *Piecewise) marginSide() float64 {
 	return 0
 }
 
-// accumulator sums over intervals (from, to] of the standard normal x = (h-m_c)/s, on each of which f has a
-// constant slope. With f' that slope, Hoeffding's covariance formula gives
+// accumulator sums over intervals (from, to] of the standard normal x = (h-m_c)/s with constant slope f'.
+// Hoeffding's covariance formula gives
 //
 //	variance = 2 x double integral of f'(u) f'(v) Phi(u) (1-Phi(v)) over u < v,
 //
-// a sum of positive terms over intervals and pairs of them. The mean of f less its value at x = 0 is the sum
-// over the places z where f bends of the change of its slope there times E (|x|-|z|)+ on the side of z.
+// a sum of positive terms over intervals and pairs of them. The mean of f minus f(0) is the sum over the
+// kinks z of f of the change of slope times E (|x|-|z|)+ on the side of z.
 type accumulator struct {
 	response
-	rise float64 // the integral of f' Phi so far
+	rise float64 // the integral of f' Phi up to here
 }
 
-// begin adds the interval up to a place, on which f has that slope.
+// begin adds the first interval, up to a kink.
 func (a *accumulator) begin(to *normal.Tail, slope mapSlope) {
 	mass := to.Below()
 	a.pull, a.keep = slope.pull*mass, slope.keep*mass
@@ -256,18 +254,18 @@ func (a *accumulator) begin(to *normal.Tail, slope mapSlope) {
 	a.rise = slope.keep * to.Shortfall()
 }
 
-// end adds that from a place on.
+// end adds the last interval, from a kink.
 func (a *accumulator) end(from *normal.Tail, slope mapSlope) {
 	mass := from.Above()
 	a.pull += slope.pull * mass
 	a.keep += slope.keep * mass
 	a.variance += slope.keep * slope.keep * from.VarAbove()
-	if above := from.Excess(); a.rise > 0 && above > 0 { // either may be infinite beside 0
+	if above := from.Excess(); a.rise > 0 && above > 0 { // avoids 0 times infinity
 		a.variance += 2 * a.rise * slope.keep * above
 	}
 }
 
-// extend adds the interval between two places.
+// extend adds the interval between two kinks.
 func (a *accumulator) extend(from, to *normal.Tail, slope mapSlope) {
 	if !(from.Z < to.Z) {
 		return
@@ -285,18 +283,18 @@ func (a *accumulator) extend(from, to *normal.Tail, slope mapSlope) {
 	a.rise += slope.keep * normal.CDFIntegral(from, to)
 }
 
-// bend changes the slope at a place.
-func (a *accumulator) bend(at *normal.Tail, from, to mapSlope) {
+// addKink adds the change of slope at a kink.
+func (a *accumulator) addKink(at *normal.Tail, from, to mapSlope) {
 	a.shift += (to.keep - from.keep) * at.First
 }
 
-// mixtureMoments mixes the predictor over rows of counts: the variance is the mean
-// of the variances given the counts plus the variance of the means. Means are taken as deviations from the
-// base of the likeliest row, so that they keep their digits where all of them lie at one kink; where it has
-// probability p, the variance of the means is at least p times their mean square.
+// mixtureMoments mixes the predictor over rows of counts: the variance is the mean of the variances given the
+// counts plus the variance of the means. Means are deviations from the base of the likeliest row, accurate if
+// all lie at one kink; if it has probability p, the variance of the means is at least p times their mean
+// square.
 type mixtureMoments struct {
 	reference            float64
-	mean, square         float64 // of the rows' means, less the reference
+	mean, square         float64 // of the rows' means minus the reference
 	variance, keep, pull float64
 }
 

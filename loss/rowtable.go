@@ -40,7 +40,7 @@ func (t *rowTable) at(row int, h float64) point {
 	return point{h, h + v[0], v[1]}
 }
 
-// patch returns a patch, and makes it where it is missing.
+// patch returns a patch, made at its first use.
 func (t *rowTable) patch(number int) rowPatch {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -71,9 +71,9 @@ type posteriorMap struct {
 
 func (m *posteriorMap) at(h float64) point { return m.table.at(m.row, h) }
 
-func (*posteriorMap) bends() ([]float64, bool) { return nil, false }
+func (*posteriorMap) breakpoints() ([]float64, bool) { return nil, false }
 
-// inverse is searched for, as far as curveReach, by Newton steps, and bisection where they leave the bracket.
+// inverse searches up to curveReach by Newton steps, or bisection if they leave the bracket.
 func (m *posteriorMap) inverse(x float64) preimage {
 	least, most := m.mean-curveReach*m.sd, m.mean+curveReach*m.sd
 	lo, hi, p := math.Inf(-1), math.Inf(1), m.at(m.mean)

@@ -16,23 +16,22 @@ const (
 	minAlike   = 16   // sites from which a table pays
 	logCWidth  = 0.25 // of a patch
 	logCOrder  = 12   // Chebyshev points of a patch in log c
-	fieldOrder = 24   // the same in h
-	// coefficients that are left out; the last two of each direction must be below 100 times it
+	fieldOrder = 24   // in h
+	// size of omitted coefficients; the last two of each direction must be below 100 times it
 	patchTol        = 1e-12
 	maxWindow       = 40   // patches within reach of a cavity at most
 	leastTableSD    = 0.02 // of the cavities that are served, in units of 1/sqrt(c)
-	leastResponse   = 1e-4 // below which its relative digits count
+	leastResponse   = 1e-4 // below which relative accuracy matters
 	halfRule        = 12   // points of the trapezoid rule on either side of the mean
 	ruleHalvings    = 2    // of its step, where its halves differ
 	maxRule         = 2*halfRule<<ruleHalvings + 1
 	ruleReach       = 7.2  // standard deviations; leaves out 1e-12 of the mass
 	likelihoodPatch = 3    // width in h of patches, in standard deviations of the posterior
-	ruleTol         = 3e-6 // by which its two halves may differ: the whole errs by about the square
+	ruleTol         = 3e-6 // largest difference of its halves; the error is about the square
 )
 
-// siteTable is what sites with like examples ask again and again: their predictor averaged over
-// the counts, as a function of log c and of the field h, by Chebyshev interpolation on
-// patches that are made where they are needed.
+// siteTable is the predictor of sites with equivalent examples, averaged over the counts, as a function of
+// log c and the field h: by Chebyshev interpolation on patches, made at their first use.
 type siteTable struct {
 	smoothMixture
 	mu      sync.Mutex
@@ -45,12 +44,11 @@ type patchKey struct{ logC, field int }
 // tablePatch holds Chebyshev coefficients: for every degree in h a row of degrees in log c.
 type tablePatch struct {
 	once   sync.Once
-	coarse bool // they do not fall far enough
+	coarse bool // the coefficients do not decay far enough
 	rows   [][]averaged
 }
 
-// canonical are the targets that stand for all alike, in order: sites of labels may change the signs of
-// theirs together.
+// canonical are the sorted targets that represent equivalent sites: labels up to a common sign.
 func (p *predictor) canonical(y []float64) (targets []float64, sign float64) {
 	targets, sign = slices.Clone(y), 1
 	if p.mirrored && floats.Sum(y) < 0 {
@@ -61,8 +59,8 @@ func (p *predictor) canonical(y []float64) (targets []float64, sign float64) {
 	return targets, sign
 }
 
-// Share gives sites that are alike a common table, where they are many. All must be of one
-// loss and law, and none in use.
+// Share gives equivalent sites a common table if they are many. All must have the same loss and law, and none
+// be in use.
 func Share(sites []Site) {
 	alike := map[string][]*smoothSite{}
 	for _, site := range sites {
@@ -86,8 +84,8 @@ func Share(sites []Site) {
 	}
 }
 
-// moments averages the table over the cavity of a site whose targets have that sign in it. It reports false
-// where it cannot answer to the accuracy of the quadrature that it stands for.
+// moments averages the table over the cavity of a site with that sign of the canonical targets. It returns
+// false if it is less accurate than quadrature.
 func (t *siteTable) moments(cav Cavity, sign float64) (Moments, bool) {
 	root, sd := math.Sqrt(cav.C), math.Sqrt(cav.Var)
 	if !(sd*root >= leastTableSD && cav.C <= maxCavityPrecision) {
@@ -104,9 +102,8 @@ func (t *siteTable) moments(cav Cavity, sign float64) (Moments, bool) {
 	return m, ok
 }
 
-// ruleMoments averages over the cavity by the trapezoid rule, at fields for which fill computes the
-// averages over the counts, from one on in equal steps. It reports false where the rule's two halves
-// differ, or the response is small.
+// ruleMoments averages over the cavity by the trapezoid rule; fill computes the averages over the counts at
+// equidistant fields. It returns false if the rule's two halves differ, or the response is small.
 func ruleMoments(cav Cavity, values []averaged, fill func(v []averaged, from, step float64)) (Moments, bool) {
 	root, sd := math.Sqrt(cav.C), math.Sqrt(cav.Var)
 	for half, tries := halfRule, 0; tries <= ruleHalvings; half, tries = 2*half, tries+1 {
@@ -132,9 +129,9 @@ var ruleWeights = func() (rules [ruleHalvings + 1][]float64) {
 	return rules
 }()
 
-// averageRule averages the values at -ruleReach ... ruleReach standard deviations over the
-// cavity of the given standard deviation in units of 1/sqrt(c): Mean is that of f - m_c. It
-// reports false where every other point would give something else.
+// averageRule averages the values at -ruleReach ... ruleReach standard deviations over the cavity of the
+// given standard deviation in units of 1/sqrt(c): Mean is that of f - m_c. It returns false if the rule on
+// every second point differs.
 func averageRule(v []averaged, weights []float64, sd float64) (m Moments, ok bool) {
 	half := len(v) / 2
 	var sums [2]averaged
@@ -157,7 +154,7 @@ func averageRule(v []averaged, weights []float64, sd float64) (m Moments, ok boo
 	m.Var = (sums[0][1] + sums[1][1]) / total
 	m.Shrinkage = (sums[0][2] + sums[1][2]) / total
 	m.Response = 1 - m.Shrinkage
-	scatter := 0.0 // of the mean over counts, over the cavity
+	scatter := 0.0 // variance over the cavity of the mean over counts
 	step := sd * ruleReach / float64(half)
 	for i, w := range weights {
 		off := step*float64(i-half) + v[i][0] - m.Mean
@@ -178,7 +175,7 @@ type tableWindow struct {
 
 var windows = sync.Pool{New: func() any { return new(tableWindow) }}
 
-// set contracts the patches between two fields.
+// set evaluates the patches between two fields at c.
 func (w *tableWindow) set(t *siteTable, c, from, to float64) bool {
 	logC := math.Log(c) / logCWidth
 	row := math.Floor(logC)
@@ -213,8 +210,8 @@ func (w *tableWindow) set(t *siteTable, c, from, to float64) bool {
 	return true
 }
 
-// patchWidthAt is the width in h of the patches of a row: that of the loss, and where a posterior
-// of width 1/sqrt(c) smooths it more.
+// patchWidthAt is the width in h of the patches of a row: the loss's, or more if a posterior of width
+// 1/sqrt(c) is smoother.
 func (p *predictor) patchWidthAt(row float64) float64 {
 	if p.likelihood == nil {
 		return p.patchWidth
@@ -222,7 +219,7 @@ func (p *predictor) patchWidthAt(row float64) float64 {
 	return math.Hypot(p.patchWidth, likelihoodPatch*math.Exp(-0.5*logCWidth*(row+0.5)))
 }
 
-// fill evaluates the table at fields in the window, from one on in equal steps.
+// fill evaluates the table at equidistant fields in the window.
 func (w *tableWindow) fill(v []averaged, from, step float64) {
 	for i := range v {
 		place := (from + step*float64(i)) / w.width
@@ -231,7 +228,7 @@ func (w *tableWindow) fill(v []averaged, from, step float64) {
 	}
 }
 
-// patch returns a patch, and makes it where it is missing.
+// patch returns a patch, made at its first use.
 func (t *siteTable) patch(key patchKey) *tablePatch {
 	t.mu.Lock()
 	p := t.patches[key]
@@ -247,7 +244,7 @@ func (t *siteTable) patch(key patchKey) *tablePatch {
 // fill interpolates the averages over the counts at the patch's Chebyshev points.
 func (p *tablePatch) fill(t *siteTable, key patchKey) {
 	fields := patchFields(t.patchWidthAt(float64(key.logC)), key.field, fieldOrder)
-	var rows [fieldOrder][]averaged // for every degree in h the coefficients, at Chebyshev points in log c
+	var rows [fieldOrder][]averaged // coefficients by degree in h, at Chebyshev points in log c
 	for i := range logCOrder {
 		c := math.Exp(logCWidth * (float64(key.logC) + 0.5*(1+chebyshevPoint(i, logCOrder))))
 		for degree, v := range chebyshevFit(t.averages(c, fields)) {
@@ -260,7 +257,7 @@ func (p *tablePatch) fill(t *siteTable, key patchKey) {
 	p.trim()
 }
 
-// trim keeps the coefficients that count, and finds whether they fall far enough.
+// trim drops negligible coefficients, and checks that they decay far enough.
 func (p *tablePatch) trim() {
 	for e, row := range p.rows {
 		keep := 0

@@ -16,10 +16,10 @@ type Smooth interface {
 	Derivatives(f, y float64) (first, second float64)
 }
 
-// FromSmooth makes a training loss of any that is Smooth. Moments are averages over the Gaussian cavity by
-// quadrature, with an error that is estimated and kept below 1e-9 of the cavity's standard deviation (mean),
-// of its variance (variance) and of 1 (response, shrinkage). Averages over its distribution are to 1e-7. A
-// loss with kinks is FromPiecewise.
+// FromSmooth makes a training loss of a Smooth one. Moments are averages over the Gaussian cavity by
+// quadrature, with an estimated error below 1e-9 of the cavity's standard deviation (mean), of its variance
+// (variance) and of 1 (response, shrinkage). The error of averages over its distribution is 1e-7. For a loss
+// with kinks see FromPiecewise.
 //
 // The loss takes any finite targets, at most 200 different ones at one input.
 func FromSmooth(l Smooth) interface {
@@ -47,12 +47,12 @@ func (l fromSmooth) Site(y []float64, law resample.CountDistribution) (Site, err
 // derivatives are l' and l” of a smooth loss with respect to the prediction f.
 type derivatives func(f, y float64) (first, second float64)
 
-// maxNewton bounds the steps for the largest losses, which halve a bracket as wide as they are.
+// maxNewton bounds the steps; the largest losses need most, to halve a wide bracket.
 const maxNewton = 600
 
 // prox solves f + sum_j k_j l'(f, y_j)/c = h (T3) to tol and rounding, from a guess of f, by Newton steps,
-// and bisects where one leaves the bracket or they are slow. It returns the curvature sum_j k_j l”(f, y_j)/c
-// too, as of the last step's start.
+// and bisects if one leaves the bracket or they are slow. It also returns the curvature sum_j k_j l”(f,
+// y_j)/c at the last step's start.
 func (d derivatives) prox(c, h float64, y, k []float64, guess, tol float64) (f, curvature float64) {
 	f = guess
 	lo, hi, before := math.Inf(-1), math.Inf(1), math.Inf(1)
@@ -60,7 +60,7 @@ func (d derivatives) prox(c, h float64, y, k []float64, guess, tol float64) (f, 
 		var push float64
 		push, curvature = d.push(c, f, y, k)
 		miss := f - h + push
-		if miss > 0 { // the left side rises by at least one per unit
+		if miss > 0 { // the left side has slope >= 1
 			lo, hi = math.Max(lo, f-miss), f
 		} else {
 			lo, hi = f, math.Min(hi, f-miss)
@@ -70,7 +70,7 @@ func (d derivatives) prox(c, h float64, y, k []float64, guess, tol float64) (f, 
 		if !(math.Abs(move) > tol+0x1p-51*(math.Abs(h)+math.Abs(f))) {
 			break
 		}
-		if !(lo <= f && f <= hi) || math.Abs(move) > 0.5*before { // from one flat place to another
+		if !(lo <= f && f <= hi) || math.Abs(move) > 0.5*before { // between flat parts
 			f = lo + 0.5*(hi-lo)
 		}
 		before = math.Abs(move)
@@ -78,7 +78,7 @@ func (d derivatives) prox(c, h float64, y, k []float64, guess, tol float64) (f, 
 	return f, curvature
 }
 
-// push is the derivative of a site's loss over c, and its own derivative.
+// push is the derivative of a site's loss divided by c, and the second derivative divided by c.
 func (d derivatives) push(c, f float64, y, k []float64) (push, curvature float64) {
 	for j, weight := range k {
 		if weight > 0 {
@@ -123,7 +123,7 @@ func (l Logistic) Prox(c, h float64, y, k []float64) (f, slope float64) {
 	return derivatives(l.derivatives).proxSlope(c, h, y, k)
 }
 
-// sigmoid is 1/(1 + exp(-x)), with its digits kept for negative x.
+// sigmoid is 1/(1 + exp(-x)), relatively accurate for negative x.
 func sigmoid(x float64) float64 {
 	if x < 0 {
 		e := math.Exp(x)

@@ -17,7 +17,7 @@ type predictor struct {
 	prior       float64     // error of f in units of the prior's standard deviation 1/sqrt(c)
 	// patchWidth is the width in h of a siteTable's patches, 0: there are none.
 	patchWidth float64
-	mirrored   bool // labels and predictor may change their signs together
+	mirrored   bool // symmetric under a change of sign of labels and predictor
 }
 
 // tiltedError is the error of a posterior mean by TiltedMoments, in units of 1/sqrt(c).
@@ -32,13 +32,13 @@ func (p predictor) posteriorMean(c, h float64, y, k []float64) (f, slope float64
 	return mean, c * variance
 }
 
-// smoothSite is a site whose predictor is known by evaluation.
+// smoothSite is a site with a predictor that is evaluated numerically.
 type smoothSite struct {
 	smoothMixture
 	targets []float64
 	law     resample.CountDistribution
-	table   *siteTable // of the sites alike, or nil
-	sign    float64    // of the targets there
+	table   *siteTable // of the equivalent sites, or nil
+	sign    float64    // of the targets relative to the canonical ones
 }
 
 // smoothMixture is the predictor over the joint counts.
@@ -58,8 +58,8 @@ func newSmoothMixture(p predictor, y []float64, law resample.CountDistribution) 
 	return smoothMixture{p, counts.New(y, law, math.Max(leastCounts, p.prior))}
 }
 
-// Moments averages over the cavity and over the counts: by the table that the site shares
-// with others, where that can, else by quadrature of its own.
+// Moments averages over the cavity and the counts: by the shared table if that is accurate, else by
+// quadrature.
 func (s *smoothSite) Moments(cav Cavity) Moments {
 	if s.table != nil {
 		if m, ok := s.table.moments(cav, s.sign); ok {
@@ -69,8 +69,8 @@ func (s *smoothSite) Moments(cav Cavity) Moments {
 	return s.moments(cav)
 }
 
-// LeftOut averages the test loss over the distribution that the site's other
-// examples leave; a site of one example leaves the cavity itself (M03-45).
+// LeftOut averages the test loss over the distribution given the site's other examples; for a site of one
+// example, over the cavity (M03-45).
 func (s *smoothSite) LeftOut(cav Cavity, copy int, test Test) float64 {
 	rest := newSmoothMixture(s.predictor, others(s.targets, copy), s.law)
 	if test == (Prediction{}) {
@@ -79,14 +79,14 @@ func (s *smoothSite) LeftOut(cav Cavity, copy int, test Test) float64 {
 	return rest.Distribution(cav).expect(test, s.targets[copy])
 }
 
-// maxCavityPrecision is the c from which on no example moves the predictor: K_ii is 0, or as good as.
+// maxCavityPrecision is the c above which no example changes the predictor: K_ii is practically 0.
 const maxCavityPrecision = 1e40
 
 // normalError is the absolute error of averages over the standard normal.
 const normalError = 1e-9
 
-// moments computes the moments (T4): by one rule for all rows of counts, where f is known to be smooth and
-// the rule is sure, else by a quadrature for each.
+// moments computes the moments (T4): by one rule for all rows of counts if f is smooth and the rule accurate,
+// else by a quadrature for each.
 func (x smoothMixture) moments(cav Cavity) Moments {
 	if x.patchWidth > 0 && cav.C <= maxCavityPrecision && cav.Var > 0 {
 		fields := make([]float64, 0, maxRule)
@@ -104,7 +104,7 @@ func (x smoothMixture) moments(cav Cavity) Moments {
 	return x.perCountMoments(cav).clamp()
 }
 
-// clamp raises a shrinkage to 0 that the error of the quadrature made negative.
+// clamp raises a shrinkage that is negative by the error of the quadrature to 0.
 func (m Moments) clamp() Moments {
 	if m.Shrinkage < 0 {
 		m.Shrinkage, m.Response = 0, 1
@@ -112,7 +112,7 @@ func (m Moments) clamp() Moments {
 	return m
 }
 
-// perCountMoments averages every row of counts on its own.
+// perCountMoments averages every row of counts separately.
 func (x smoothMixture) perCountMoments(cav Cavity) Moments {
 	var m mixtureMoments
 	for i, p := range x.P {
@@ -125,8 +125,8 @@ func (x smoothMixture) perCountMoments(cav Cavity) Moments {
 	return m.moments()
 }
 
-// response averages the predictor over the cavity for one row of counts of
-// probability p. The error that a row may have is larger the rarer it is.
+// response averages the predictor over the cavity for one row of counts of probability p. The tolerance is
+// larger for rarer rows.
 func (x smoothMixture) response(cav Cavity, p float64, k []float64) response {
 	if counts.IsEmpty(k) {
 		return response{base: cav.Mean, variance: cav.Var, keep: 1}
@@ -153,14 +153,14 @@ type rowMap struct {
 	predictor
 	c, tol          float64 // tol: error of f
 	targets, counts []float64
-	last            point // the field solved last, from whose tangent the next proximal map is solved
+	last            point // last solution, whose tangent is the next guess
 }
 
 func (x smoothMixture) rowMap(c, tol float64, counts []float64) rowMap {
 	return rowMap{predictor: x.predictor, c: c, tol: tol, targets: x.Targets, counts: counts}
 }
 
-// evaluate returns the predictor at the field h, its slope and one less the slope.
+// evaluate returns the predictor at the field h, its slope and 1 - slope.
 func (m *rowMap) evaluate(h float64) (f, slope, pull float64) {
 	if m.likelihood != nil {
 		f, slope = m.posteriorMean(m.c, h, m.targets, m.counts)
@@ -187,7 +187,7 @@ func (m rowMap) inverse(x float64) preimage {
 	return preimage{x + push, x + push, 1 / (1 + curvature)}
 }
 
-func (rowMap) bends() ([]float64, bool) { return nil, false }
+func (rowMap) breakpoints() ([]float64, bool) { return nil, false }
 
 // Distribution is a mapped Gaussian for every row of the counts.
 func (x smoothMixture) Distribution(cav Cavity) Distribution {

@@ -18,15 +18,14 @@ import (
 //
 // linear in h, which gives the closed forms (T9) = (M03-51..53).
 //
-// Where a site holds several examples, the k drawn targets sum to k times their mean, with variance v(k)
-// times their population variance, over the ways in which the total count is shared out among them. The law
-// says what v(k) is (WithinSiteVar): k for draws with replacement, k (n-k)/(n-1) where k different
-// ones of n examples are drawn.
+// At a site of several examples, the sum of k drawn targets has mean k times theirs, and variance v(k) times
+// their population variance. v(k) is the law's WithinSiteVar: k for draws with replacement, k (n-k)/(n-1) for
+// k different ones of n examples.
 type Square struct {
 	Noise float64 // s2 > 0, in squared units of the targets
 }
 
-// check refuses a noise variance that is not positive, or whose inverse is infinite.
+// check refuses a noise variance that is not positive or has an infinite inverse.
 func (l Square) check() error {
 	if !(l.Noise > 0) || math.IsInf(l.Noise, 0) || math.IsInf(1/l.Noise, 0) {
 		return fmt.Errorf("loss: noise variance must be positive and finite, got %g", l.Noise)
@@ -50,8 +49,8 @@ func (l Square) Prox(c, h float64, y, k []float64) (f, slope float64) {
 	return h + push/(c+weight), c / (c + weight)
 }
 
-// Site takes any finite targets. The site is a Quadratic. It keeps the tables that law.Counts returns: pass a
-// resample.Cached where many sites share one law.
+// Site takes any finite targets. The site is a Quadratic. It keeps the tables of law.Counts: pass a
+// resample.Cached if many sites share one law.
 func (l Square) Site(y []float64, law resample.CountDistribution) (Site, error) {
 	if err := l.check(); err != nil {
 		return nil, err
@@ -71,7 +70,7 @@ type squareSite struct {
 	targets        []float64
 	mean, variance float64         // of the targets
 	w              float64         // 1/s2
-	counts, others *resample.Draws // of all examples, of all but one
+	counts, others *resample.Draws // of all examples, of all except one
 }
 
 var _ Quadratic = (*squareSite)(nil)
@@ -122,9 +121,9 @@ func (s *squareSite) Moments(cav Cavity) Moments {
 	}
 }
 
-// given is the mean and variance of the predictor at the site when the resample holds k draws whose targets
-// have this mean, and a sum of this variance. Without draws it is the cavity's to the last digit: where the
-// kernel is narrow its mean may be tiny beside the target, and its sign counts.
+// given is the mean and variance of the predictor at the site given k draws with this mean of the targets and
+// this variance of their sum. Without draws it equals the cavity's exactly: for a narrow kernel the mean may
+// be tiny, and its sign matters.
 func (s *squareSite) given(k float64, cav Cavity, mean, variance float64) (m, v float64) {
 	if k == 0 {
 		return cav.Mean, cav.Var
@@ -136,7 +135,7 @@ func (s *squareSite) given(k float64, cav Cavity, mean, variance float64) (m, v 
 
 // Distribution is the mixture over k of Gaussians with mean (c m_c + k yb/s2)/(c+k/s2) and variance (c^2 V_c
 // + v(k) sy/s2^2)/(c+k/s2)^2 (M03-60); atoms where that variance is 0. With unequal targets at one site the
-// variance over their split is exact, and its law is taken to be Gaussian.
+// variance over their split is exact, and its law is approximated as Gaussian.
 func (s *squareSite) Distribution(cav Cavity) Distribution {
 	var d Distribution
 	for j, p := range s.counts.P {
@@ -146,8 +145,8 @@ func (s *squareSite) Distribution(cav Cavity) Distribution {
 	return d
 }
 
-// LeftOut averages the test loss over the counts of the site's other examples;
-// a site of one example leaves the cavity itself (M03-45).
+// LeftOut averages the test loss over the counts of the site's other examples; for a site of one example,
+// over the cavity (M03-45).
 func (s *squareSite) LeftOut(cav Cavity, copy int, test Test) float64 {
 	y := s.targets[copy]
 	mean, variance := s.without(y)
@@ -159,7 +158,7 @@ func (s *squareSite) LeftOut(cav Cavity, copy int, test Test) float64 {
 	return sum
 }
 
-// without is the mean and population variance of the targets but one, y.
+// without is the mean and population variance of the targets without one of value y.
 func (s *squareSite) without(y float64) (mean, variance float64) {
 	n := float64(len(s.targets))
 	if n == 1 {

@@ -56,7 +56,7 @@ var errNoTarget = errors.New("loss: a site needs at least one target")
 // maxParameter keeps sums of parameters times counts finite.
 const maxParameter = 1e100
 
-// checkPositive refuses a parameter outside of (0, maxParameter].
+// checkPositive refuses a parameter outside (0, maxParameter].
 func checkPositive(name string, v float64) error {
 	if !(v > 0 && v <= maxParameter) {
 		return fmt.Errorf("loss: %s must be positive and at most %g, got %g", name, float64(maxParameter), v)

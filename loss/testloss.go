@@ -8,7 +8,7 @@ import (
 	"bootbench/loss/internal/normal"
 )
 
-// TestNames lists the test losses that TestByName knows.
+// TestNames lists the test losses of TestByName.
 func TestNames() []string { return []string{"square", "absolute", "smooth-eps", "zero-one"} }
 
 // TestByName is the test loss of that name. smooth-eps has Eps = 0.1 and Beta = 0.1.
@@ -58,8 +58,7 @@ func (Absolute) Gaussian(mean, variance, y float64) float64 {
 	return off*math.Erf(x/math.Sqrt2) + 2*s*normal.PDF(x)
 }
 
-// ZeroOne is the classification error for labels y = -1, +1: 1 where y f < 0, and 1/2 for
-// a prediction of exactly 0, which is as often right as wrong.
+// ZeroOne is the classification error for labels y = -1, +1: 1 if y f < 0, and 1/2 if f = 0.
 type ZeroOne struct{}
 
 // Name is "zero-one".
@@ -92,7 +91,7 @@ func (t ZeroOne) Gaussian(mean, variance, y float64) float64 {
 
 // SmoothEps is the eps-insensitive test loss with smoothed corners (M03, figure 1). With delta = f-y, lo =
 // (1-Beta) Eps and hi = (1+Beta) Eps it is 0 for |delta| <= lo, (|delta|-lo)^2/(4 Beta Eps) up to hi, and
-// |delta|-Eps beyond. Eps >= 0 and Beta in [0, 1]; at Beta = 0 it has corners.
+// |delta|-Eps beyond. Eps >= 0 and Beta in [0, 1]; at Beta = 0 it has kinks.
 type SmoothEps struct {
 	Eps, Beta float64
 }
@@ -127,11 +126,10 @@ func (t SmoothEps) Gaussian(mean, variance, y float64) float64 {
 	return whole.average(func(f float64) float64 { return t.Value(f, y) }, t.Breakpoints(y))
 }
 
-// Prediction and Vote stand where a test loss does, to average the prediction
-// itself and its sign. They ask nothing of the target.
+// Prediction and Vote are used as test losses to average the prediction and its sign. They ignore the target.
 
-// Prediction has the value f. LeftOut by it is the mean of the predictor over
-// the resamples that leave an example out: the out-of-bag ensemble.
+// Prediction has the value f. Its LeftOut is the mean of the predictor over the resamples that leave an
+// example out: the out-of-bag ensemble.
 type Prediction struct{}
 
 // Name is "prediction".
@@ -143,8 +141,8 @@ func (Prediction) Value(f, _ float64) float64 { return f }
 // Gaussian is the mean.
 func (Prediction) Gaussian(mean, _, _ float64) float64 { return mean }
 
-// Vote is 1 where f > 0, else 0. LeftOut by it is the share of the resamples
-// without an example that vote for the positive class there.
+// Vote is 1 if f > 0, 1/2 if f = 0, else 0. Its LeftOut is the fraction of positive votes among the resamples
+// without an example.
 type Vote struct{}
 
 // Name is "vote".

@@ -8,11 +8,11 @@ import (
 )
 
 // average is E Value(h, y) by quadrature in z = (h-mean)/s, broken where the
-// loss bends, over 14 standard deviations from the mean; in the far tail, from
+// loss kinks, over 14 standard deviations from the mean; in the far tail, from
 // the bend that lies nearest to the mean outwards, it keeps relative accuracy.
-func average(test Test, mean, s, y float64, bends []float64) float64 {
+func average(test Test, mean, s, y float64, kinks []float64) float64 {
 	cuts := []float64{-14, 14}
-	for _, b := range bends {
+	for _, b := range kinks {
 		if z := (b - mean) / s; math.Abs(z) < 36 {
 			cuts = append(cuts, z-1, z, z+1)
 			if math.Abs(z) > 8 {
@@ -30,7 +30,7 @@ func average(test Test, mean, s, y float64, bends []float64) float64 {
 }
 
 // TestGaussianAverages holds every average to quadrature, from standard
-// deviations far below the bends of the loss to far above. Relative tolerance
+// deviations far below the kinks of the loss to far above. Relative tolerance
 // 1e-11: where the result is small, mean + s z in the quadrature is rounded
 // (1e-16/s), which the slope z of the log density multiplies. SmoothEps, by panels, has 1e-13 s besides.
 func TestGaussianAverages(t *testing.T) {
@@ -39,7 +39,7 @@ func TestGaussianAverages(t *testing.T) {
 		SmoothEps{0.1, 0.01}
 	cases := []struct {
 		test  Test
-		bends []float64
+		kinks []float64
 	}{
 		{SquareTest{}, nil}, {Absolute{}, []float64{y}}, {ZeroOne{}, []float64{0}},
 		{narrow, []float64{0.89, 0.91, 1.09, 1.11}}, {wide, []float64{0, 1, 2}}, {corner, []float64{0.7, 1.3}},
@@ -48,7 +48,7 @@ func TestGaussianAverages(t *testing.T) {
 	for _, c := range cases {
 		for _, off := range []float64{0, 1e-3, 0.05, 0.095, 0.1, 0.3, -0.1, -0.11, -1, 2, 30} {
 			for _, s := range []float64{1e-3, 0.004, 0.01, 0.03, 0.1, 0.5, 1, 3, 40, 1e3} {
-				want := average(c.test, y+off, s, y, c.bends)
+				want := average(c.test, y+off, s, y, c.kinks)
 				if want < 1e-200 {
 					continue
 				}

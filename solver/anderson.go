@@ -20,8 +20,8 @@ type anderson struct {
 	count  int // points since reset
 }
 
-// A coordinate that a step would carry farther than maxExtrapolation from F(x) takes
-// F(x) instead. The ridge keeps the least squares solvable when changes are parallel.
+// A coordinate that a step would move farther than maxExtrapolation from F(x) takes F(x) instead. The ridge
+// keeps the least squares solvable when changes are parallel.
 const (
 	andersonDepth    = 6 // sweeps that the history holds; 3 to 15 differ little
 	maxExtrapolation = 10
@@ -57,7 +57,7 @@ func (a *anderson) step(x, fx []float64) {
 	}
 }
 
-// slot is where the differences are kept that are k points old.
+// slot is the index of the differences of k points ago.
 func (a *anderson) slot(k int) int { return (a.count - 2 - k) % len(a.dX) }
 
 // stored is the number of differences.

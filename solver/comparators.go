@@ -7,8 +7,8 @@ import (
 	"bootbench/loss"
 )
 
-// inverseScale times 1/K_ii stands for an infinite d, where b/chi tends to the
-// diagonal of K^-1. It amounts to a jitter of K_ii/inverseScale.
+// inverseScale times 1/K_ii replaces an infinite d, for which b/chi tends to the diagonal of K^-1. It is
+// equivalent to a jitter of K_ii/inverseScale.
 const inverseScale = 1e12
 
 // meanField solves the factorising approximation (M03 figure 1, dotted; no
@@ -16,8 +16,8 @@ const inverseScale = 1e12
 //
 //	gc = c m - K^-1 m,   m_i = E_k (gc_i + k y_i/s2)/(c_i + k/s2),
 //
-// which is linear in m: m = G d y with d = c o/(1 - o). The predictor varies
-// over resamples by its own count only, so new inputs have no variance.
+// which is linear in m: m = G d y with d = c o/(1 - o). The predictor at a site varies over resamples with
+// the site's count only, so new inputs have no variance.
 func (r *run) meanField() error {
 	d := make([]float64, len(r.sites))
 	for i, v := range linalg.Diagonal(r.Problem.Gram) {
@@ -56,8 +56,8 @@ func (r *run) meanField() error {
 //	d_i = nu_i/(s2 + G_ii),   g = y d,
 //	u_i = nu_i (C_i + (m_i - y_i)^2)/(s2 + G_ii)^2,   C_i = sum_j G_ij^2 u_j,
 //
-// the (m - y)^2 averaged over the examples of the site. This is for Poisson counts,
-// whose variance is their mean; the multinomial's are nearly so.
+// the (m - y)^2 averaged over the examples of the site. This holds for Poisson counts, whose variance equals
+// their mean; for multinomial counts nearly.
 
 // noise is s2 of the square loss.
 func (r *run) noise() float64 { return r.Problem.Loss.(loss.Square).Noise }

@@ -8,13 +8,12 @@ import (
 )
 
 // Ensemble is the out-of-bag ensemble (bagging): for every example the average, over the resamples that leave
-// it out, of the predictors trained on them. Where an example is alone at its input that is the cavity's
-// mean, else the mean of the law that the site's other examples leave. Its error is that of the averaged
-// predictor; Solution.LeftOut is the average of the predictors' errors. By Jensen's inequality the former is
-// the lesser for a convex test loss.
+// it out, of the predictors trained on them. For a site of one example it is the cavity's mean, else the mean
+// given the site's other examples. The ensemble's error is that of the averaged predictor; Solution.LeftOut
+// averages the errors. By Jensen's inequality the former is smaller for a convex test loss.
 type Ensemble struct {
-	// Mean and Vote are, per example, the mean prediction at its input and the
-	// share of positive ones, P(f > 0).
+	// Mean and Vote are, per example, the mean prediction at its input and the fraction of positive ones, P(f >
+	// 0).
 	Mean, Vote []float64
 	y, weights []float64
 }
@@ -33,8 +32,8 @@ func (e Ensemble) MeanLoss(test loss.Test) (mean float64, perExample []float64) 
 	return meanLoss(e.Mean, e.y, e.weights, test)
 }
 
-// VoteError is the share of labels -1, +1 that the ensemble's majority vote
-// misses, a tie counting half, and 0, 1/2 or 1 for every example.
+// VoteError is the error rate of the ensemble's majority vote on labels -1, +1, a tie counting half, and 0,
+// 1/2 or 1 for every example.
 func (e Ensemble) VoteError() (mean float64, perExample []float64) {
 	lead := make([]float64, len(e.Vote))
 	for i, share := range e.Vote {
@@ -52,9 +51,8 @@ func meanLoss(f, y, weights []float64, test loss.Test) (mean float64, each []flo
 	return stat.Mean(each, weights), each
 }
 
-// Votes are the shares of all resamples whose predictor is positive at the own sites, P(f_i > 0) + P(f_i =
-// 0)/2: the class probabilities of the bootstrap vote. They say how sure the resamples are of a label, and
-// are no estimate of the probability that an example there has it.
+// Votes are the fractions of all resamples with a positive predictor at each site, P(f_i > 0) + P(f_i = 0)/2.
+// They measure the stability of the prediction, not the probability of the label.
 func (s *Solution) Votes() []float64 {
 	votes := make([]float64, len(s.sites))
 	linalg.Parallel(len(votes), func(i int) { votes[i] = s.sites[i].Distribution(s.Cavity[i]).Vote() })

@@ -7,18 +7,17 @@ import (
 )
 
 // fixedPoint is the iteration for losses whose d depends on the targets (T4-T6). One sweep maps cavities to
-// site parameters, moves G there, and reads the next cavities, the image, off G:
+// site parameters, updates G, and reads the next cavities, the image, off G:
 //
 //	(c, m_c, V_c) -> (d, g, u = -lambda) -> G -> (c, m_c, V_c).
 //
-// The cavities of all sites are of a like magnitude and move smoothly. The site parameters, which one could
-// iterate as well, run over decades: for a hard margin d/c lies between 0 and 1/p(0), and a step half-way
-// between two such d is no compromise. Damping, Anderson acceleration and Newton's method therefore act on
-// the cavities.
+// The cavities of all sites have similar magnitudes and change smoothly, unlike the site parameters, which
+// span decades: for a hard margin d/c lies between 0 and 1/p(0). Damping, Anderson acceleration and Newton's
+// method therefore act on the cavities.
 type fixedPoint struct {
 	*run
 	model           *siteModel
-	accepted, trial iterate // the last that was evaluated, at which G stands unless gStale, and the next
+	accepted, trial iterate // the last evaluated, for which G is current unless gStale, and the next
 	inner           *innerIteration
 	anderson        *anderson
 	newton          *newton // nil: Settings.Plain, or without memory
@@ -26,18 +25,18 @@ type fixedPoint struct {
 	phase           phaseName
 	sweepsConverged bool    // in phase fromStart
 	newtonRadius    float64 // distance up to which Newton's method is tried
-	gStale          bool    // G does not stand at accepted
+	gStale          bool    // G is not that of accepted
 	cause           error   // of the last failure
 }
 
-// Why a step leads to no new iterate, beside a G that does not factorise.
+// Reasons for a failed step, besides a G that does not factorise.
 var (
 	errCancelled = errors.New("called off")
 	errNotFinite = errors.New("the sites' answers are not finite")
 )
 
-// fail records what ended an iteration, and is the Status that it gives the solve. After a failure G stands
-// at no accepted iterate; one that is cancelled has not moved it.
+// fail records the cause that ended an iteration and returns the Status of the solve. After a failure, but
+// not after cancellation, G is stale.
 func (x *fixedPoint) fail(cause error) Status {
 	if errors.Is(cause, errCancelled) {
 		return Cancelled
@@ -49,15 +48,15 @@ func (x *fixedPoint) fail(cause error) Status {
 // Limits of an evaluation.
 const (
 	maxHalvings    = 8    // halvings of a step whose G does not factorise
-	singleMaxError = 2e-3 // what single precision may err by
+	singleMaxError = 2e-3 // largest error of single precision
 	// change of the cavities, in tolerances, up to which the two sides of T6 are compared
 	consistencyMaxChange = 100
 )
 
-// evaluate takes the sweep from the trial cavities, which makes the trial the accepted iterate.
+// evaluate performs the sweep from the trial cavities and accepts the trial.
 func (x *fixedPoint) evaluate(allowSingle bool) error {
 	x.model.siteParameters(x.trial.siteParams, x.trial.cavities)
-	if x.model.cancelled() { // they are not complete
+	if x.model.cancelled() { // the parameters are incomplete
 		return errCancelled
 	}
 	if err := x.factorize(&x.trial, allowSingle); err != nil {
@@ -66,7 +65,7 @@ func (x *fixedPoint) evaluate(allowSingle bool) error {
 	return x.updateResidual()
 }
 
-// factorize moves G to an iterate's parameters: in single precision where that is allowed and will do.
+// factorize updates G to an iterate's parameters, in single precision if allowed and accurate enough.
 func (x *fixedPoint) factorize(at *iterate, allowSingle bool) error {
 	x.gStale = true
 	allowSingle = allowSingle && x.settings.Tolerance <= singleMaxError
@@ -76,15 +75,14 @@ func (x *fixedPoint) factorize(at *iterate, allowSingle bool) error {
 	return x.refresh(at.D)
 }
 
-// updateResidual reads the trial's image off G, and its residual, and accepts it. Where
-// one is not a number it leaves the accepted iterate as it is.
+// updateResidual reads the trial's image and residual off G, and accepts the trial unless one is NaN.
 func (x *fixedPoint) updateResidual() error {
 	x.engine.FormG()
 	x.Stats.Sweeps++
 	t := &x.trial
 	x.model.cavities(t.image, t.siteParams)
 	t.Distance, t.Residual = x.model.distance(t.image, t.cavities), x.model.maxChange(t.image, t.cavities)
-	// from farther off only the end asks, see solveGeneral
+	// at larger distances only solveGeneral computes it, at the end
 	if t.Residual < consistencyMaxChange*x.settings.Tolerance {
 		maxNaN(&t.Residual, x.model.consistencyError(t.image, t.siteParams))
 	}
@@ -98,7 +96,7 @@ func (x *fixedPoint) updateResidual() error {
 	return nil
 }
 
-// moveTo evaluates the trial. Where that fails it halves the step, and so on.
+// moveTo evaluates the trial, halving the step while that fails.
 func (x *fixedPoint) moveTo(allowSingle bool) (err error) {
 	for range maxHalvings {
 		if err = x.evaluate(allowSingle); err == nil || errors.Is(err, errCancelled) {
@@ -112,7 +110,7 @@ func (x *fixedPoint) moveTo(allowSingle bool) (err error) {
 	return err
 }
 
-// restoreAccepted moves G back to the accepted iterate, in double precision.
+// restoreAccepted resets G to the accepted iterate, in double precision.
 func (x *fixedPoint) restoreAccepted() error {
 	if err := x.factorize(&x.accepted, false); err != nil {
 		return err
@@ -122,16 +120,16 @@ func (x *fixedPoint) restoreAccepted() error {
 	return nil
 }
 
-// evaluateAccepted takes the sweep from the accepted iterate once more, in double precision.
+// evaluateAccepted repeats the sweep from the accepted iterate, in double precision.
 func (x *fixedPoint) evaluateAccepted() error {
 	copy(x.trial.cavities, x.accepted.cavities)
 	return x.evaluate(false)
 }
 
-// done decides whether the iteration ends here.
+// done decides whether the iteration ends.
 func (x *fixedPoint) done(ctx context.Context) (bool, Status) {
 	switch {
-	case ctx.Err() != nil: // before all else: the residual may not be complete
+	case ctx.Err() != nil: // first: the residual may be incomplete
 		return true, Cancelled
 	case x.accepted.Residual <= x.settings.Tolerance && !x.accepted.SinglePrecision:
 		return true, Converged
@@ -141,7 +139,7 @@ func (x *fixedPoint) done(ctx context.Context) (bool, Status) {
 	return false, 0
 }
 
-// resetAcceleration forgets how the iteration went so far.
+// resetAcceleration drops the history of the iteration.
 func (x *fixedPoint) resetAcceleration() {
 	x.anderson.reset()
 	x.monitor = newMonitor()

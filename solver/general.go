@@ -7,10 +7,9 @@ import (
 	"bootbench/linalg"
 )
 
-// solveGeneral iterates to the fixed point and leaves G there, and g and u in
-// the Solution. When ctx ends, no more site parameters are computed and the iterate
-// before stays; a refresh, once begun, is finished, and one more follows where G was in
-// single precision or the step had failed. The residual is then that of the cavities alone.
+// solveGeneral iterates to the fixed point and leaves G there, and g and u in the Solution. When ctx ends,
+// the last accepted iterate is kept; a refresh, once begun, is finished, and one more follows if G is in
+// single precision or stale. The residual is then that of the cavities only.
 func (r *run) solveGeneral(ctx context.Context) error {
 	x := r.newFixedPoint()
 	x.model.cancelled = func() bool { return ctx.Err() != nil }
@@ -29,7 +28,7 @@ func (r *run) solveGeneral(ctx context.Context) error {
 	if x.Status == Cancelled {
 		return nil
 	}
-	x.model.cancelled = func() bool { return false } // what is found is found
+	x.model.cancelled = func() bool { return false } // read-outs are not cancelled
 	if x.Status == Converged {
 		return nil
 	}
@@ -53,21 +52,21 @@ func (r *run) newFixedPoint() *fixedPoint {
 	return x
 }
 
-// dense reports whether the kernel matrix is held whole.
+// dense reports whether the kernel matrix is dense.
 func (r *run) dense() bool {
 	return linalg.SymOf(r.Problem.Gram) != nil
 }
 
-// Numbers per site that the iteration and Newton's method keep.
+// Numbers per site in the iteration and in Newton's method.
 const (
 	iterationNumbers = 112
 	newtonNumbers    = 162
 )
 
-// WorkspaceBytes is the memory in bytes that a solve of a loss that is not quadratic takes beside the kernel
-// matrix and its engine: vectors over the sites, and where there is room for them (Settings.MaxBytes)
-// Newton's two matrices. dense says that the kernel matrix is held whole. If it is singular within rounding,
-// a factor of it may come on top, again where there is room.
+// WorkspaceBytes is the memory in bytes of a solve with a loss that is not quadratic, without the kernel
+// matrix and its engine: vectors over the sites, and Newton's two matrices if they fit into room
+// (Settings.MaxBytes). dense: the kernel matrix is dense. If it is singular within rounding, a factor of it
+// is added if it fits.
 func WorkspaceBytes(sites int, dense bool, room int64) int64 {
 	return workspaceBytes(sites, newtonFits(sites, dense, room))
 }
@@ -81,7 +80,7 @@ func workspaceBytes(sites int, newton bool) int64 {
 	return 8 * n * iterationNumbers
 }
 
-// factorRoom is the memory for a factor of K: what Newton's method leaves of Settings.MaxBytes.
+// factorRoom is the memory for a factor of K: Settings.MaxBytes minus that of Newton's method.
 func (r *run) factorRoom() int64 {
 	if r.settings.MaxBytes == 0 {
 		return 0
@@ -93,8 +92,7 @@ func (r *run) factorRoom() int64 {
 }
 
 // useFactor replaces K by its numerical low-rank factor from the next refresh on, and reports whether that
-// makes a difference at d. Only dense engines have a use for it. Without d it only looks up the rank of K, as
-// far as it is known.
+// changes the refresh at d. Only dense engines use it. Without d it returns the rank of K if known.
 func (r *run) useFactor(engine linalg.Engine, d []float64) (rank int, used bool) {
 	if dense, ok := engine.(linalg.Dense); ok {
 		return dense.UseFactor(d, r.factorRoom())
@@ -102,7 +100,7 @@ func (r *run) useFactor(engine linalg.Engine, d []float64) (rank int, used bool)
 	return len(engine.Precisions()), false
 }
 
-// explain warns of why a solve did not converge.
+// explain warns why a solve did not converge.
 func (x *fixedPoint) explain() {
 	n := len(x.sites)
 	rank, _ := x.useFactor(x.engine, nil)

@@ -7,13 +7,13 @@ import (
 	"bootbench/solver/internal/site"
 )
 
-// innerIteration improves m_c and V_c while G stays, in O(M^2) a pass. A pass computes the g and u that match
-// the sites' means and variances to chi of G, and reads the cavities that follow. At its fixed point m and V
-// are those that belong to the chi and c of G.
+// innerIteration improves m_c and V_c at fixed G, in O(M^2) per pass. A pass computes the g and u that match
+// the sites' means and variances to chi of G, and reads the cavities off G. At its fixed point m and V match
+// the chi and c of G.
 //
-// A pass often overshoots by nearly as much as it corrects: where G takes a site as free that its cavity says
-// is held, its field flips to and fro. An odd number of plain passes then makes points stationary that solve
-// nothing. With Anderson acceleration they converge.
+// A pass often overshoots by nearly as much as it corrects: if a site is free in G but pinned by its cavity,
+// its field oscillates, and an odd number of plain passes makes spurious points stationary. With Anderson
+// acceleration they converge.
 type innerIteration struct {
 	sites    *siteModel
 	fields   siteParams // G and U only
@@ -26,8 +26,8 @@ type innerIteration struct {
 const (
 	innerPasses      = 12  // passes at fixed G at most; 3: 17.1, none: 24.4
 	innerDepth       = 8   // of their Anderson acceleration
-	innerTol         = 0.1 // they stop at this share of the square of the distance to the next cavities
-	innerMaxDistance = 3   // distance up to which there are any; from farther off they more often mislead
+	innerTol         = 0.1 // passes stop at this fraction of the squared distance to the next cavities
+	innerMaxDistance = 3   // largest distance with passes; at larger ones they more often mislead
 )
 
 func newInnerIteration(s *siteModel) *innerIteration {
@@ -36,8 +36,8 @@ func newInnerIteration(s *siteModel) *innerIteration {
 		anderson: newAnderson(2*n, innerDepth)}
 }
 
-// run moves x by up to innerPasses passes, until one moves it by less than tol, to the one that moved least,
-// and returns their number. Where the solve is called off meanwhile, x is one of the earlier ones.
+// run makes up to innerPasses passes, until one changes x by less than tol. It sets x to the point of the
+// least change and returns the number of passes. After cancellation x is an earlier point.
 func (p *innerIteration) run(x cavities, tol float64) int {
 	p.anderson.reset()
 	copy(p.at, x)
@@ -61,7 +61,7 @@ func (p *innerIteration) run(x cavities, tol float64) int {
 	}
 }
 
-// pass writes into to what follows from at.
+// pass computes to from at.
 func (p *innerIteration) pass() {
 	_, b := p.sites.engine.Diag()
 	p.sites.eachMoments(p.at, func(i int, cav loss.Cavity, m loss.Moments) {

@@ -4,27 +4,27 @@ import (
 	"math"
 )
 
-// cavities are log c, m_c and log V_c of all M sites, end to end. m_c is measured in (unit^2 + V_c)^1/2, so
-// that where the predictor is large beside the targets, which a hard margin on a nearly singular K makes it,
-// its size is a matter of log V_c alone.
+// cavities are log c, m_c and log V_c of all M sites, concatenated. m_c is in units of (unit^2 + V_c)^1/2: if
+// the predictor is much larger than the targets, as for a hard margin on a nearly singular K, only log V_c
+// depends on its size.
 type cavities []float64
 
 func (x cavities) logC() []float64 { return x[:len(x)/3] }
 func (x cavities) mean() []float64 { return x[len(x)/3 : 2*len(x)/3] }
 func (x cavities) logV() []float64 { return x[2*len(x)/3:] }
 
-// of are the three numbers of site i.
+// of is the three coordinates of site i.
 func (x cavities) of(i int) [3]float64 { return [3]float64{x.logC()[i], x.mean()[i], x.logV()[i]} }
 
-// towards moves x by the given part of the way to goal.
+// towards moves x by the fraction part towards goal.
 func (x cavities) towards(goal cavities, part float64) {
 	for i, v := range goal {
 		x[i] += part * (v - x[i])
 	}
 }
 
-// distance is the root of the mean over sites of the squared differences. It falls steadily where the largest
-// relative change of d jumps: a site at the edge of its margin changes its d by decades.
+// distance is the root mean square over sites of the differences. It decreases steadily, unlike the largest
+// relative change of d: a site at the edge of its margin changes d by decades.
 func (s *siteModel) distance(a, b cavities) float64 {
 	sum := 0.0
 	for i, v := range a {
@@ -45,12 +45,12 @@ func newSiteParams(sites int) siteParams {
 	return siteParams{make([]float64, sites), make([]float64, sites), make([]float64, sites)}
 }
 
-// iterate is a point of the iteration, how far from the fixed point it is, and what a sweep makes of it; G =
-// (K^-1 + diag d)^-1 follows from it.
+// iterate is a point of the iteration, its image under a sweep and its distance from the fixed point. It
+// determines G = (K^-1 + diag d)^-1.
 type iterate struct {
 	cavities        cavities
-	siteParams               // with which the sites respond to the cavities
-	image           cavities // those that G says
+	siteParams               // the sites' response to the cavities
+	image           cavities // read off G
 	Residual        float64  // see Solution.Residual
 	Distance        float64  // from cavities to image
 	SinglePrecision bool     // of G
@@ -61,13 +61,13 @@ func newIterate(sites int) iterate {
 		image: make(cavities, 3*sites)}
 }
 
-// monitor watches a residual or a distance fall, and sets the length of damped steps.
-// Where no value was seen yet it holds math.MaxFloat64.
+// monitor tracks a residual or a distance, and sets the length of damped steps. Before the first value it
+// holds math.MaxFloat64.
 type monitor struct {
 	best       best // since the start of the phase
 	Recent     best // since inner iterations were last turned on or off
 	Previous   float64
-	StepLength float64 // part of a sweep that is taken, in (0, 1]
+	StepLength float64 // fraction of a sweep that is taken, in (0, 1]
 	// predictions (square loss) or inner iterations (others) are left out
 	Plain bool
 }
@@ -85,13 +85,13 @@ func (b *best) update(v float64) {
 	}
 }
 
-// newMonitor has seen nothing.
+// newMonitor is a monitor before the first value.
 func newMonitor() monitor {
 	none := best{Value: math.MaxFloat64}
 	return monitor{best: none, Recent: none, Previous: math.MaxFloat64, StepLength: 1}
 }
 
-// maxNaN raises to to v, also where that is not a number.
+// maxNaN sets to to max(to, v), NaN if v is.
 func maxNaN(to *float64, v float64) {
 	if !(v <= *to) {
 		*to = v

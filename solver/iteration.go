@@ -2,8 +2,8 @@ package solver
 
 import "context"
 
-// iterate is the main loop: it takes steps until it has a Status, which is that of the accepted iterate.
-// stall is the number of sweeps without a smaller distance after which it gives up.
+// iterate is the main loop: it takes steps until the accepted iterate has a Status. It gives up after stall
+// sweeps without a smaller distance.
 func (x *fixedPoint) iterate(ctx context.Context, stall int) Status {
 	for {
 		if done, status := x.done(ctx); done {
@@ -18,15 +18,14 @@ func (x *fixedPoint) iterate(ctx context.Context, stall int) Status {
 	}
 }
 
-// strategy is how the iteration moves on from its accepted iterate.
+// strategy computes the next iterate.
 type strategy interface {
-	// advance takes at least one sweep and leaves the iteration at a new accepted
-	// iterate, or returns what it met.
+	// advance takes at least one sweep and accepts a new iterate, or returns the cause of its failure.
 	advance(ctx context.Context, x *fixedPoint) error
 }
 
-// strategy chooses by the distance: Newton's method where it is small, Anderson acceleration where it is
-// moderate, damped sweeps, which find the way best, else and where the others have failed.
+// strategy chooses by the distance: Newton's method if it is small, Anderson acceleration if it is moderate,
+// else, and after failures of these, damped sweeps, the most robust.
 func (x *fixedPoint) strategy() strategy {
 	switch d := x.accepted.Distance; {
 	case x.phase == plainSweeps && d >= plainMinDistance:

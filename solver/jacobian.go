@@ -11,29 +11,29 @@ import (
 // needs their derivative to some digits only.
 const differenceStep = 1e-5
 
-// jacobian is the derivative F' of a sweep: of the cavities that are read off G with respect to those from
-// which the site parameters were computed. With A_ij = G_ij/chi_i, j != i, C = G diag(u) G the covariance of
-// the predictor and V its diagonal, a change of the site parameters changes what T6 says of the cavities by
+// jacobian is the derivative F' of a sweep: of the cavities read off G with respect to those that determined
+// the site parameters. With A_ij = G_ij/chi_i, j != i, C = G diag(u) G the covariance of the predictor and V
+// its diagonal, a change of the site parameters changes the cavities of T6 by
 //
 //	c_i:              sum_j A_ij^2 dd_j
 //	c_i m_c:          sum_j A_ij (dg_j - m_j dd_j) + m_i sum_j A_ij^2 dd_j
 //	c_i^2 V_c:        sum_j A_ij^2 du_j - 2/chi_i^2 sum_j G_ij (C_ij - V_i G_ij/chi_i) dd_j.
 //
-// The site's own parameters have dropped out: its cavity is the model without it.
+// The site's own parameters drop out: its cavity is the model without it.
 type jacobian struct {
 	linear.Products
 	sites    *siteModel
 	slopes   [][3][3]float64 // of d, g, u of a site in its log c, m_c, log V_c
 	readings []reading
 	move     siteParams
-	coupler  linalg.Coupler // what multiplies instead of the products, for few sites; else nil
+	coupler  linalg.Coupler // multiplies instead of the products, for few sites; else nil
 	product  [4][]float64   // with G o G of dd and du, with G o C of dd, with G of dg - m dd
 }
 
-// reading is how changes of the sums over the other sites change the cavity of a site.
+// reading maps changes of the sums over the other sites to the change of a site's cavity.
 type reading struct {
-	logC, mean, logV float64 // units of sums in log c, in m_c and in log V_c, 0 where V_c is held
-	meanByC, meanByV float64 // by which m_c moves with log c and log V_c besides
+	logC, mean, logV float64 // units of sums in log c, in m_c and in log V_c, 0 if V_c is at its limit
+	meanByC, meanByV float64 // derivatives of the scaled m_c with respect to log c and log V_c
 	variance         float64 // 2 V/chi
 }
 
@@ -47,7 +47,7 @@ func newJacobian(s *siteModel) *jacobian {
 	return t
 }
 
-// linearize computes the derivative at an iterate at which G stands. It takes M^3 flops and some.
+// linearize computes the derivative at the iterate of G. It takes M^3 flops.
 func (t *jacobian) linearize(x *iterate) {
 	s := t.sites
 	s.siteSlopes(t.slopes, x)
@@ -60,7 +60,7 @@ func (t *jacobian) linearize(x *iterate) {
 	}
 }
 
-// read prepares what mulResidual says of the cavities in the image.
+// read computes the readings at the image.
 func (t *jacobian) read(image cavities) {
 	s := t.sites
 	_, b := s.engine.Diag()

@@ -12,18 +12,18 @@ import (
 
 // Limits of Newton's method.
 const (
-	// sites up to which it is tried on a kernel matrix that is held whole, if there is room
+	// sites up to which it is tried on a dense kernel matrix, if there is room
 	newtonMaxDense   = 12000
-	newtonMaxLowRank = 2000 // the same on a low-rank one, beside which its matrices are large
+	newtonMaxLowRank = 2000 // on a low-rank one, compared with which Newton's matrices are large
 	newtonRadius     = 0.3  // distance up to which it is tried
-	radiusDecrease   = 4    // by what the radius shrinks below the distance where it fails
-	newtonHalvings   = 3    // halvings of a step that does not come nearer
+	radiusDecrease   = 4    // distance of a failure over the new radius
+	newtonHalvings   = 3    // halvings of a step that does not decrease the distance
 	newtonMaxStep    = 5    // largest step of a coordinate
 	newtonMaxSteps   = 12   // steps in a row
-	// what a step is expected to leave, the square of the distance, from which on it may be in single precision
+	// a step may be in single precision if the squared distance, its expected result, is above this
 	singleMinNewton = 0.02
 	gmresDepth      = 40   // products with the Jacobian per step at most
-	gmresLoosest    = 0.1  // relative residual of the linear system far off
+	gmresLoosest    = 0.1  // relative residual of the linear system at large distances
 	gmresTightest   = 1e-4 // and at the end
 )
 
@@ -51,7 +51,7 @@ func newtonMaxSites(dense bool) int {
 	return newtonMaxLowRank
 }
 
-// newtonFits reports whether Newton's matrices fit into room, as Settings.MaxBytes has it.
+// newtonFits reports whether Newton's matrices fit into room bytes.
 func newtonFits(sites int, dense bool, room int64) bool {
 	if sites > newtonMaxSites(dense) || room < 0 {
 		return false
@@ -59,7 +59,7 @@ func newtonFits(sites int, dense bool, room int64) bool {
 	return linalg.CheckMemory(workspaceBytes(sites, true), room, "Newton's method") == nil
 }
 
-// advance takes Newton steps for as long as they come nearer.
+// advance takes Newton steps while they decrease the distance.
 func (w *newton) advance(ctx context.Context, x *fixedPoint) error {
 	w.correct(ctx, x)
 	if x.gStale {
@@ -68,8 +68,8 @@ func (w *newton) advance(ctx context.Context, x *fixedPoint) error {
 	return nil
 }
 
-// correct takes Newton steps until the iteration is done or they come no nearer. They are then not tried
-// again before it is much nearer. It leaves G stale where the last of them failed to factorise.
+// correct takes Newton steps until the iteration is done or the distance stops decreasing; it then shrinks
+// the radius. G is stale if the last step failed to factorise.
 func (w *newton) correct(ctx context.Context, x *fixedPoint) {
 	for step := 0; ; step++ {
 		if done, _ := x.done(ctx); done {
@@ -83,8 +83,8 @@ func (w *newton) correct(ctx context.Context, x *fixedPoint) {
 	}
 }
 
-// lineSearch takes one step, halved while it leads away. Where that does not help it
-// returns to where it began, and reports false.
+// lineSearch takes one step, halved while it increases the distance. If halving fails it restores the start
+// and returns false.
 func (w *newton) lineSearch(x *fixedPoint) bool {
 	w.direction(x)
 	if x.model.cancelled() {
@@ -112,7 +112,7 @@ func (w *newton) lineSearch(x *fixedPoint) bool {
 		part /= 2
 	}
 	copy(x.trial.cavities, w.from)
-	x.evaluate(allowSingle) // where it fails, G is stale
+	x.evaluate(allowSingle) // if it fails, G is stale
 	return false
 }
 

@@ -2,29 +2,28 @@ package solver
 
 import "context"
 
-// phaseName is how far the search for the fixed point has come, for losses that are not quadratic.
+// phaseName names a phase of the search for the fixed point, for losses that are not quadratic.
 type phaseName int
 
 const (
 	fromStart     phaseName = iota // from the start value
 	verifyLowRank                  // with K replaced by its numerical low-rank factor
-	polish                         // with more patience
+	polish                         // with a longer stall
 	plainSweeps                    // damped, without acceleration, from the start value
 )
 
-// search goes through phases until one finds the fixed point.
+// search runs phases until one finds the fixed point.
 type search struct{ *fixedPoint }
 
 // phase is a row of the table.
 type phase struct {
 	enter func(x search) error                    // where it starts
 	stall int                                     // sweeps without a smaller distance after which it gives up
-	next  func(x search) (p phaseName, more bool) // what follows, by Status; false: the search is over
+	next  func(x search) (p phaseName, more bool) // next phase by Status; false: the search is over
 }
 
-// phases is the table: sweeps and Newton's method; where rounding may have had a part in
-// their end, the same with the factor of K; where that does not converge, the same with more
-// patience; last, damped sweeps and nothing else from the start value.
+// phases is the table: sweeps and Newton's method; with the factor of K if rounding may have ended these; if
+// that does not converge, with a longer stall; last, damped sweeps only, from the start value.
 var phases = [...]phase{
 	fromStart:     {stay, stallBrief, search.afterStart},
 	verifyLowRank: {search.verify, stallBrief, search.afterVerify},
@@ -35,8 +34,8 @@ var phases = [...]phase{
 // Limits of the search.
 const (
 	stallBrief = 12  // sweeps without a smaller distance before another phase is tried
-	stallLong  = 60  // the same with patience; no cell of BenchmarkGrid that converges takes more than 78 in all
-	stallPlain = 200 // the same of damped sweeps, which find their way slowly
+	stallLong  = 60  // in phase polish; converging cells of BenchmarkGrid take at most 78 in all
+	stallPlain = 200 // of damped sweeps, which are slow
 )
 
 // runPhases searches for the fixed point. Without Newton's method there is one phase.
@@ -58,7 +57,7 @@ func (x search) runPhases(ctx context.Context) Status {
 	}
 }
 
-// runPhase goes through a phase.
+// runPhase runs a phase.
 func (x search) runPhase(ctx context.Context) Status {
 	p := phases[x.phase]
 	if err := p.enter(x); err != nil {
@@ -77,12 +76,12 @@ func (x search) afterStart() (phaseName, bool) {
 	return polish, x.Status == Stalled
 }
 
-// afterVerify ends the search where both ways of computing G agree up to the residual: it is rounding.
+// afterVerify ends the search if G with and without the factor agree up to the residual: it is rounding.
 func (x search) afterVerify() (phaseName, bool) {
 	return polish, x.Status == Stalled && !x.sweepsConverged
 }
 
-// afterPolish gives up where K is not known well enough to go on.
+// afterPolish ends the search if rounding of K prevents progress.
 func (x search) afterPolish() (phaseName, bool) {
 	if x.Status == Stalled {
 		x.settleRounding()
@@ -94,9 +93,8 @@ func endOfSearch(search) (phaseName, bool) { return 0, false }
 
 func stay(search) error { return nil }
 
-// verify starts over with the factor of K, which has the last word: a solve has
-// converged if the same iterate is found to have, and goes on from there otherwise; where
-// sweeps had not converged, it begins at the start value.
+// verify repeats the search with the factor of K, which decides: a converged iterate is checked and improved;
+// if sweeps had not converged, it begins at the start value.
 func (x search) verify() error {
 	if !x.sweepsConverged {
 		return x.start()
@@ -105,7 +103,7 @@ func (x search) verify() error {
 	return x.evaluateAccepted()
 }
 
-// restart returns to the accepted iterate, whose distance is not known, and takes the sweep from there.
+// restart evaluates the accepted iterate, whose distance is unknown.
 func (x search) restart() error {
 	defer x.resetAcceleration()
 	return x.evaluateAccepted()

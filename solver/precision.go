@@ -9,15 +9,15 @@ import (
 	"bootbench/loss"
 )
 
-// precisionIteration is the iteration for the square loss, whose d does not depend on the
-// targets (T10). Like fixedPoint it evaluates a point, decides, and proposes the next;
-// but its point is d itself, and a sweep needs the diagonal of G only:
+// precisionIteration is the iteration for the square loss, whose d does not depend on the targets (T10). Like
+// fixedPoint it evaluates a point, decides, and proposes the next; its point is d, and a sweep needs only the
+// diagonal of G:
 //
 //	d -> G -> chi, b -> c = b/chi -> d.
 type precisionIteration struct {
 	*run
 	accepted   []float64 // d of the last G
-	next       []float64 // d that this G asks for, then what G moves to
+	next       []float64 // response to this G, then the d of the next G
 	prediction prediction
 	monitor    monitor // of the residual
 	updates    int     // rank updates since the last factorisation
@@ -26,22 +26,22 @@ type precisionIteration struct {
 
 // Limits of the iteration.
 const (
-	maxUpdateShare  = 16  // a rank update moves at most M/maxUpdateShare sites
+	maxUpdateShare  = 16  // a rank update changes at most M/maxUpdateShare sites
 	maxUpdates      = 8   // rank updates between two factorisations
-	negligible      = 0.1 // share of the tolerance below which a site need not move
+	negligible      = 0.1 // fraction of the tolerance below which a change is neglected
 	stallDamp       = 4   // sweeps without a new best residual before damping
-	stallStopSquare = 12  // the same before giving up
-	// part of the largest d chi that the relative change of small d is measured against
+	stallStopSquare = 12  // before giving up
+	// fraction of the largest d chi that bounds the scale of relative changes from below
 	relativeFloor  = 1e-3
 	parallelSites  = 256  // sites per task
-	singleResidual = 0.02 // residual from which a refresh in double precision leads to the end
+	singleResidual = 0.02 // residual below which refreshes are in double precision
 	maxPredictions = 40   // predicted steps between two refreshes
-	predictionTol  = 0.01 // they stop when they change d by this share of the square of the last residual
+	predictionTol  = 0.01 // they stop at changes of d below this times the square of the last residual
 	// residual after predicted steps, in squares of the longest step, until it is known; 0.004 to 0.07 were seen
 	quadraticConstant = 0.008
 )
 
-// solveQuadratic iterates d to its fixed point and leaves G there.
+// solveQuadratic iterates d, and with it G, to the fixed point.
 func (r *run) solveQuadratic(ctx context.Context) error {
 	c := r.newPrecisionIteration()
 	if err := c.start(); err != nil {
@@ -72,7 +72,7 @@ func (r *run) newPrecisionIteration() *precisionIteration {
 			b: make([]float64, n), logStep: math.Inf(1), errorConstant: quadraticConstant}}
 }
 
-// updateResidual computes the d that the sites respond with to G, and the residual.
+// updateResidual computes the sites' response d to G, and the residual.
 func (c *precisionIteration) updateResidual() {
 	copy(c.accepted, c.engine.Precisions())
 	chi, b := c.engine.Diag()
@@ -81,7 +81,7 @@ func (c *precisionIteration) updateResidual() {
 	c.Residual = c.relativeChange(c.next, c.accepted, chi)
 }
 
-// refineToDouble makes G as exact as the read-outs need it.
+// refineToDouble recomputes G in double precision for the read-outs.
 func (c *precisionIteration) refineToDouble() error {
 	if !c.single {
 		return nil
@@ -102,8 +102,8 @@ func (c *precisionIteration) fail(cause error) error {
 	return c.factorize()
 }
 
-// start leaves the start value of d in next: that of Settings.From, or the response of every site to the
-// homogeneous cavity (M03-61, 62).
+// start sets next to the start value of d: that of Settings.From, or every site's response to the homogeneous
+// cavity (M03-61, 62).
 func (c *precisionIteration) start() error {
 	if c.settings.From != nil {
 		copy(c.next, c.settings.From.SitePrecision)
@@ -128,8 +128,8 @@ func precision(q loss.Quadratic, c float64) float64 {
 	return shrinkage / a1
 }
 
-// moveG moves G to next: by a rank update when few sites move, in single
-// precision when another refresh must follow anyway, else by a factorisation.
+// moveG updates G to next: by a rank update if few sites change, in single precision if another refresh must
+// follow anyway, else by a factorisation.
 func (c *precisionIteration) moveG(sweep int) error {
 	if sites, delta := c.fewMoving(); len(sites) > 0 {
 		err := c.rankUpdate(sites, delta)
@@ -149,14 +149,13 @@ func (c *precisionIteration) moveG(sweep int) error {
 	return c.factorize()
 }
 
-// factorize moves G to next in double precision.
+// factorize computes G at next in double precision.
 func (c *precisionIteration) factorize() error {
 	c.updates, c.single = 0, false
 	return c.refresh(c.next)
 }
 
-// fewMoving lists the sites that move by more than a negligible part of the
-// tolerance, and their moves, if a rank update can serve them.
+// fewMoving lists the sites with changes that are not negligible, and these, if a rank update is possible.
 func (c *precisionIteration) fewMoving() (sites []int, delta []float64) {
 	if c.settings.Plain || c.Stats.Refreshes.Exact == 0 || c.single ||
 		c.updates >= maxUpdates {
@@ -178,7 +177,7 @@ func (c *precisionIteration) fewMoving() (sites []int, delta []float64) {
 	return sites, delta
 }
 
-// respond writes the d that the sites respond with to the diagonals chi and b.
+// respond computes the sites' response d to the diagonals chi and b.
 func (c *precisionIteration) respond(dst, chi, b []float64) {
 	n := len(dst)
 	linalg.Parallel((n+parallelSites-1)/parallelSites, func(task int) {
@@ -192,7 +191,7 @@ func (c *precisionIteration) respond(dst, chi, b []float64) {
 	})
 }
 
-// done decides whether the iteration ends here.
+// done decides whether the iteration ends.
 func (c *precisionIteration) done(ctx context.Context, sweep int) (bool, Status) {
 	c.monitor.best.update(c.Residual)
 	if c.monitor.best.Since > 0 && c.single {
@@ -213,8 +212,8 @@ func (c *precisionIteration) done(ctx context.Context, sweep int) (bool, Status)
 	return false, 0
 }
 
-// propose improves next by predicted steps around the G that stands, for as long as they lead somewhere, and
-// takes a part of the step only once the residual has stopped falling.
+// propose improves next by predicted steps around the present G, and damps the step once the residual has
+// stopped decreasing.
 func (c *precisionIteration) propose() {
 	m := &c.monitor
 	if !c.settings.Plain && !m.Plain && m.best.Since >= stallStopSquare/2 {
@@ -235,21 +234,21 @@ func (c *precisionIteration) propose() {
 	}
 }
 
-// prediction is the workspace of predicted steps, and what they are known to leave.
+// prediction is the workspace of predicted steps, with a model of their error.
 type prediction struct {
 	move, chi, b  []float64
 	logStep       float64 // largest |log| of the ratio of next to d
 	errorConstant float64 // residual after predicted steps, in squares of logStep
 }
 
-// residual is what predicted steps are expected to leave: they make the iteration quasi-Newton.
+// residual is the expected residual after predicted steps: they make the iteration quasi-Newton.
 func (p *prediction) residual() float64 { return p.errorConstant * p.logStep * p.logStep }
 
-// predict iterates d on the engine's model of how diag(G) depends on d, around the G
-// that stands, while that still moves d.
+// predict iterates d on the engine's model of diag(G) as a function of d, around the present G, until d is
+// constant.
 func (c *precisionIteration) predict() {
 	if linalg.FactorOf(c.Problem.Gram) != nil {
-		return // a refresh costs little
+		return // a refresh is cheap
 	}
 	p := &c.prediction
 	if square := p.logStep * p.logStep; square > 0 && !math.IsInf(square, 1) {
@@ -265,7 +264,7 @@ func (c *precisionIteration) predict() {
 		c.respond(p.move, p.chi, p.b)
 		moved := c.relativeChange(p.move, c.next, p.chi)
 		if math.IsNaN(moved) {
-			break // the model is of no use here
+			break // the model has failed
 		}
 		copy(c.next, p.move)
 		c.Stats.Sweeps++
@@ -283,10 +282,9 @@ func (c *precisionIteration) predict() {
 	}
 }
 
-// relativeChange is the largest change from d to next, relative to d_i plus a thousandth of what d_i would be
-// if d_i chi_i were as large as any site's. (A thousandth of the largest d would not do: one site of many
-// examples and little noise has a d by orders of magnitude above the others, which would then not count.) NaN
-// if any entry is.
+// relativeChange is the largest change from d to next, relative to d_i plus a thousandth of max_j(d_j
+// chi_j)/chi_i. (A thousandth of the largest d would hide most sites behind one of many examples and little
+// noise.) NaN if any entry is.
 func (r *run) relativeChange(next, d, chi []float64) float64 {
 	largest := r.largestShrinkage(d, chi)
 	worst := 0.0
@@ -307,7 +305,7 @@ func (r *run) largestShrinkage(d, chi []float64) float64 {
 	return largest
 }
 
-// scaleFloor is what d counts as at least when its relative change is measured.
+// scaleFloor is the least scale of d in a relative change.
 func scaleFloor(largest, chi float64) float64 {
 	return relativeFloor * largest / math.Max(chi, smallestVariance)
 }

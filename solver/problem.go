@@ -2,16 +2,14 @@
 // retraining it: adaptive TAP with replicas (Malzahn and Opper 2003, [M03]).
 //
 // The predictor trained on a resample is f = argmin 1/2 f'K^-1 f + sum_i s_i l(f_i, y_i) (T1), and only the
-// law of the counts s_i is known. Every site i, a distinct input, sees the rest of the model as a Gaussian
-// cavity, and the sites see each other through one Gaussian with precision parameters d, G = (K^-1 +
-// diag(d))^-1. A Solution is where both agree (T4-T6); all averages are read off it. Letters and names are in
-// doc/names.md.
+// law of the counts s_i is known. For every site i, a distinct input, the rest of the model is a Gaussian
+// cavity, and the sites are coupled by one Gaussian with precision parameters d, G = (K^-1 + diag(d))^-1. At
+// a Solution both agree (T4-T6); all averages are read off it. Letters and names are in doc/names.md.
 //
-// Solve (solve.go) has two short drivers over common parts. For the square loss d is
-// iterated alone (precision.go), and one linear system follows (variance.go). For all
-// others the cavities are iterated: iteration.go is the loop, fixedpoint.go what one
-// evaluation does, sweeps.go (damped, Anderson), newton.go (GMRES, with jacobian.go)
-// are its strategies, and phases.go is the table of what is tried in turn. sites.go maps cavities to site
+// Solve (solve.go) has two short drivers over common parts. For the square loss only d is iterated
+// (precision.go), and one linear system follows (variance.go). For all others the cavities are iterated:
+// iteration.go is the loop, fixedpoint.go one evaluation, sweeps.go (damped, Anderson) and newton.go (GMRES,
+// with jacobian.go) are the strategies, and phases.go is the table of phases. sites.go maps cavities to site
 // parameters and back, internal/site does so for one site. Package adjoint differentiates a Solution.
 package solver
 
@@ -26,13 +24,13 @@ import (
 	"bootbench/solver/internal/site"
 )
 
-// Problem says what is resampled and trained: N examples on M sites, the distinct inputs. It is not changed
-// by a solve, the scratch triangle of Gram apart.
+// Problem describes resampling and training: N examples on M sites, the distinct inputs. A solve changes only
+// the scratch triangle of Gram.
 type Problem struct {
 	// M x M kernel matrix over the sites, amplitude, constant and jitter included
 	Gram linalg.Kernel
 	Site linalg.Sites // site of each example, length N; nil: example i is site i
-	Y    []float64    // target of each example, length N, on every rank
+	Y    []float64    // target of each example, length N
 	// importance weight of each example, above 0 and the same for all of a site; nil: 1
 	Weights []float64
 	Loss    loss.Loss                  // training loss
@@ -46,7 +44,7 @@ func badProblem(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrProblem, fmt.Errorf(format, args...))
 }
 
-// check refuses what no solve could make sense of.
+// check refuses ill-posed problems.
 func (p *Problem) check() error {
 	switch {
 	case p.Gram == nil || p.Gram.N() == 0:

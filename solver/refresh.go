@@ -5,7 +5,7 @@ import "bootbench/linalg"
 // minSizeSingle is the number of sites from which single precision gains.
 const minSizeSingle = 128
 
-// refresh moves G to d in double precision.
+// refresh computes G at d in double precision.
 func (r *run) refresh(d []float64) error {
 	if err := r.engine.Factorize(d); err != nil {
 		return err
@@ -14,9 +14,8 @@ func (r *run) refresh(d []float64) error {
 	return nil
 }
 
-// refreshSingle moves G to d in single precision, at half the cost, if its rounding is
-// expected to change G by at most maxError. It reports false where not, or where it breaks
-// down, after which it is not tried again.
+// refreshSingle computes G at d in single precision, at half the cost, if its rounding is expected to change
+// G by at most maxError. It returns false if not, or if it breaks down; then it is not tried again.
 func (r *run) refreshSingle(d []float64, maxError float64) bool {
 	dense, ok := r.engine.(linalg.Dense)
 	if !ok || r.noSingle || dense.SingleError(d) > maxError {
@@ -30,7 +29,7 @@ func (r *run) refreshSingle(d []float64, maxError float64) bool {
 	return true
 }
 
-// rankUpdate moves d by delta at the listed sites (M03-65), if the engine can.
+// rankUpdate changes d by delta at the listed sites (M03-65), if the engine can.
 func (r *run) rankUpdate(sites []int, delta []float64) error {
 	dense, ok := r.engine.(linalg.Dense)
 	if !ok {

@@ -7,9 +7,9 @@ import (
 	"bootbench/linalg"
 )
 
-// Retarget is the solution of the same problem with other targets, for the square loss. There d and the
-// cavities' c do not depend on the targets (T10), so the fields and the variances (T11) are read off the G
-// that is there: two products and one linear system instead of a solve. The tolerance is that of the solve.
+// Retarget is the solution of the same problem with other targets, for the square loss. d and the cavities' c
+// do not depend on the targets (T10), so the fields and the variances (T11) follow from the present G: two
+// products and one linear system instead of a solve. tolerance is the solve's.
 func (s *Solution) Retarget(y []float64, tolerance float64) (*Solution, error) {
 	p := s.Problem
 	p.Y = y

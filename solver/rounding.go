@@ -8,9 +8,9 @@ import (
 	"bootbench/linalg"
 )
 
-// settleRounding says of a solve that did not converge whether it could: where the last bits of K, and what
-// they do to G in double precision, move the image of the accepted iterate by more than the tolerance, no
-// iteration would find the solution. (Nearly always it is K itself: TestUndeterminedExactly.)
+// settleRounding decides whether a solve that did not converge could: if rounding of K changes the image of
+// the accepted iterate by more than the tolerance, no iteration would find the solution. (See
+// TestUndeterminedExactly.)
 func (x *fixedPoint) settleRounding() {
 	change := x.roundingChange()
 	if !(change > x.settings.Tolerance) {
@@ -27,12 +27,12 @@ func (x *fixedPoint) settleRounding() {
 		"inputs that nearly repeat make the problem regular", change, x.settings.Tolerance, within)
 }
 
-// worthwhile is the largest tolerance that is proposed.
+// worthwhile is the largest tolerance that the warning proposes.
 const worthwhile = 1e-3
 
-// roundingChange is by how much the image of the accepted iterate changes where every element of K beside its
-// diagonal moves to one of its neighbours in double precision: no K is known any better. It is infinite where
-// no G follows, and 0 for a kernel that is not held whole, or where there is no memory for another.
+// roundingChange is the change of the accepted iterate's image if every off-diagonal element of K moves to a
+// neighbour in double precision, the rounding of K. It is infinite if G then does not factorise, and 0 for a
+// kernel that is not dense or without memory for another.
 func (x *fixedPoint) roundingChange() float64 {
 	k, whole := x.Problem.Gram.(*linalg.Sym)
 	n, room := len(x.sites), x.factorRoom()
@@ -62,8 +62,8 @@ func (x *fixedPoint) roundingChange() float64 {
 	return math.Inf(1)
 }
 
-// imageBy computes the image of the accepted iterate where the kernel matrix is k, as the
-// solve would. It reports false where that has no G.
+// imageBy computes the image of the accepted iterate for kernel matrix k. It returns false if G does not
+// factorise.
 func (x *fixedPoint) imageBy(k *linalg.Sym, image cavities) bool {
 	engine := x.settings.Engine(k)
 	if x.phase != fromStart || x.newton == nil {

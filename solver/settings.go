@@ -7,7 +7,7 @@ import (
 	"bootbench/linalg"
 )
 
-// Method is the approximation that is solved.
+// Method is an approximation of the resampling average.
 type Method int
 
 // The approximations that M03 figure 1 compares.
@@ -27,22 +27,22 @@ func (m Method) String() string {
 	return methodNames[m]
 }
 
-// Settings steer a solve. The zero value means the defaults.
+// Settings of a solve. The zero value means the defaults.
 type Settings struct {
 	Method    Method    // default ADATAP
-	Plain     bool      // refresh G exactly at every sweep, and accelerate nothing: for comparison
+	Plain     bool      // exact refreshes of G at every sweep, without acceleration: for comparison
 	Tolerance float64   // residual at convergence, see Solution.Residual; default 1e-6
 	MaxSweeps int       // exact or low-rank refreshes of G at most; default 1000
-	From      *Solution // of a neighbouring problem on the same sites, to start from; default: M03-61/62
+	From      *Solution // start: the solution of a neighbouring problem on the same sites; default: M03-61/62
 
-	// MaxBytes is the memory that a loss that is not quadratic may take beside the kernel matrix and its
-	// engine; default: what the system has left. Newton's method, and after it a factor of a nearly singular
-	// K, are left out where they would not fit (see WorkspaceBytes); below 0 there is room for neither.
+	// MaxBytes is the memory for a loss that is not quadratic, without the kernel matrix and its engine;
+	// default: the free memory of the system. Newton's method, and then a factor of a nearly singular K, are
+	// omitted if they do not fit (see WorkspaceBytes); below 0 both are.
 	MaxBytes int64
 
-	// Engine makes the engine that keeps G; default the kernel's own.
+	// Engine makes the engine of G; default: the kernel's.
 	Engine func(linalg.Kernel) linalg.Engine
-	// Progress, if set, is told of every sweep as it ends.
+	// Progress, if set, is called after every sweep.
 	Progress func(Sweep)
 }
 

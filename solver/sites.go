@@ -19,14 +19,14 @@ func cavityPrecision(chi, b float64) float64 {
 	return b / math.Max(chi, smallestVariance)
 }
 
-// siteModel maps cavities to site parameters, site by site (T4, T6), and reads the
-// cavities that follow off G (T5, T6): the two halves of a sweep.
+// siteModel maps cavities to site parameters, site by site (T4, T6), and reads the next cavities off G (T5,
+// T6): the two halves of a sweep.
 type siteModel struct {
 	sites     []site.Site
 	engine    linalg.Engine
 	unit      float64     // root mean square of the targets
 	off       []float64   // workspace: products with G without its diagonal
-	cancelled func() bool // whether the solve has been called off
+	cancelled func() bool // whether the solve has been cancelled
 }
 
 func newSiteModel(sites []site.Site, engine linalg.Engine, y []float64) *siteModel {
@@ -38,7 +38,7 @@ func newSiteModel(sites []site.Site, engine linalg.Engine, y []float64) *siteMod
 	return s
 }
 
-// scale is what the mean of a cavity is measured in.
+// scale is the unit of a cavity's mean.
 func (s *siteModel) scale(variance float64) float64 {
 	return math.Sqrt(s.unit*s.unit + variance)
 }
@@ -53,7 +53,7 @@ func (s *siteModel) newCavity(logC, mean, logV float64) loss.Cavity {
 	return loss.Cavity{C: math.Exp(logC), Mean: s.scale(variance) * mean, Var: variance}
 }
 
-// countCapped counts the sites whose d is held at the largest that response allows.
+// countCapped counts the sites with d at its upper limit.
 func (s *siteModel) countCapped(x cavities) int {
 	var high atomic.Int64
 	s.eachMoments(x, func(i int, cav loss.Cavity, m loss.Moments) {
@@ -71,7 +71,7 @@ func (s *siteModel) siteParameters(dst siteParams, x cavities) {
 	})
 }
 
-// cavities computes the cavities that follow from G and from g and u (T5, T6); see Solution.readCavities.
+// cavities computes the cavities from G, g and u (T5, T6); see Solution.readCavities.
 func (s *siteModel) cavities(dst cavities, p siteParams) {
 	chi, b := s.engine.Diag()
 	for i := range chi {
@@ -96,8 +96,7 @@ func (s *siteModel) cavityFields(dst cavities, p siteParams) {
 	}
 }
 
-// negligibleVariance is the share of the squared scale below which variances are not told
-// apart when differences are measured.
+// negligibleVariance is the least variance, relative to the squared scale, in differences of log V_c.
 const negligibleVariance = 1e-8
 
 // maxChange is the largest difference between the cavities a and b.
@@ -113,10 +112,9 @@ func (s *siteModel) maxChange(a, b cavities) float64 {
 	return worst
 }
 
-// consistencyError is the largest difference between the two sides of T6: what the sites say at cavities that
-// were read off G (T4), and what G says with the parameters p from which they were read (T5): of the
-// predictor's mean, of its variance, and of d chi. That, not d itself, tells how a site acts on the others:
-// where it is near 1 the site is pinned, whatever its d.
+// consistencyError is the largest difference between the two sides of T6, in the predictor's mean, its
+// variance and d chi: those of the sites in cavities read off G (T4), and those of G with the parameters p
+// (T5). The effect of a site on the others depends on d chi rather than d: near 1 the site is pinned.
 func (s *siteModel) consistencyError(x cavities, p siteParams) float64 {
 	chi, b := s.engine.Diag()
 	apart := make([]struct{ fields, shrinkage, most float64 }, len(s.sites))
@@ -145,16 +143,15 @@ func (s *siteModel) consistencyError(x cavities, p siteParams) float64 {
 	return worst
 }
 
-// sitesPerTask is the number of sites of one task: a few microseconds' work for the
-// fastest of losses. A task looks every sitesPerLook sites whether the solve has been
-// called off: the slowest of losses take some milliseconds per site.
+// sitesPerTask is the number of sites of one task: a few microseconds' work for the fastest of losses. A task
+// checks for cancellation every sitesPerLook sites: the slowest losses take some milliseconds per site.
 const (
 	sitesPerTask = 48
 	sitesPerLook = 8
 )
 
-// each runs f for every site, in parallel. Once the solve has been called off it leaves
-// out what is left: the caller must then not use what f has made.
+// each runs f for every site, in parallel. After cancellation it skips the remaining sites: the results of f
+// must then not be used.
 func (s *siteModel) each(f func(i int)) {
 	n := len(s.sites)
 	linalg.Parallel((n+sitesPerTask-1)/sitesPerTask, func(task int) {

@@ -14,16 +14,16 @@ import (
 	"bootbench/solver/internal/site"
 )
 
-// Solution is the last iterate of a solve, and what follows from it. Vectors
-// over sites have length M, over examples length N. Its read-outs use the engine and K's scratch triangle:
-// they are valid until somebody else uses that, and must not run at the same time.
+// Solution is the last iterate of a solve, with its averages. Vectors over sites have length M, over examples
+// length N. Its read-outs use the engine and K's scratch triangle: they are valid until another solve or fit
+// uses these, and must not run at the same time.
 //
-// For the square loss the Residual is the largest relative change of d by one more sweep.
-// For other losses it is the largest change of the cavities by one more sweep (log c, m_c in
-// (unit^2 + V_c)^1/2, log V_c), or the largest difference between the two sides of T6, of
-// d chi, m and V, if that is larger; where the solve was cancelled, of the cavities alone.
+// For the square loss the Residual is the largest relative change of d by one more sweep. For other losses it
+// is the largest change of the cavities by one more sweep (log c, m_c in (unit^2 + V_c)^1/2, log V_c), or the
+// largest difference between the two sides of T6, of d chi, m and V, if that is larger; after cancellation,
+// of the cavities only.
 type Solution struct {
-	Problem  Problem // that was solved
+	Problem  Problem // the solved problem
 	Method   Method
 	Status   Status
 	Residual float64
@@ -40,12 +40,11 @@ type Solution struct {
 	sites     []site.Site
 	engine    linalg.Engine
 	reading   sync.Mutex       // one read-out at a time: engines have workspaces
-	predictor linalg.Predictor // made when first asked for
+	predictor linalg.Predictor // made at its first use
 }
 
-// LeftOut is the bootstrap estimate of the expected test loss (Efron's
-// leave-one-out bootstrap, M03-46): for every example the test loss averaged
-// over the resamples that do not hold it, and the weighted mean over examples.
+// LeftOut is the bootstrap estimate of the expected test loss (Efron's leave-one-out bootstrap, M03-46): for
+// every example the test loss averaged over the resamples without it, and the weighted mean over examples.
 func (s *Solution) LeftOut(test loss.Test) (mean float64, perExample []float64) {
 	perExample = make([]float64, len(s.Problem.Y))
 	linalg.Parallel(len(s.sites), func(i int) {
@@ -76,8 +75,7 @@ func (s *Solution) PerExample(overSites []float64) []float64 {
 	return out
 }
 
-// ErrOverwritten says that G is gone from which a Solution would be read: another solve or
-// a full fit has overwritten it since.
+// ErrOverwritten: another solve or a full fit has overwritten the G of a Solution.
 var ErrOverwritten = errors.New(
 	"the matrix G of this solution has been overwritten by a later solve or full fit of the same model: read " +
 		"it off before, or build a model for each")
@@ -90,8 +88,8 @@ func (s *Solution) Engine() (linalg.Engine, error) {
 	return s.engine, nil
 }
 
-// Hold is Engine, and keeps the next solve or full fit of the model from starting until
-// release is called: it ends with linalg.ErrBusy, as Hold does while one is in progress.
+// Hold is Engine, and blocks solves and full fits of the model until release is called: they fail with
+// linalg.ErrBusy, and so does Hold while one is in progress.
 func (s *Solution) Hold() (engine linalg.Engine, release func(), err error) {
 	if release, err = linalg.Share(s.Problem.Gram); err != nil {
 		return nil, nil, err
@@ -103,7 +101,7 @@ func (s *Solution) Hold() (engine linalg.Engine, release func(), err error) {
 	return engine, release, nil
 }
 
-// Read calls f with the engine, while which no other read-out, solve or full fit uses it (see Hold).
+// Read calls f with the engine held (see Hold): no other read-out, solve or full fit uses it meanwhile.
 func (s *Solution) Read(f func(linalg.Engine) error) error {
 	s.reading.Lock()
 	defer s.reading.Unlock()
@@ -136,8 +134,8 @@ func (s *Solution) Covariance(dst []float64, site int) error {
 	})
 }
 
-// InputDim is the length of the row that describes a new input to Predict: M for a
-// kernel matrix that is held whole, the rank for a low-rank one, at least 1.
+// InputDim is the length of the row of a new input in Predict: M for a dense kernel matrix, the rank for a
+// low-rank one, at least 1.
 func (s *Solution) InputDim() int { return linalg.InputDim(s.Problem.Gram) }
 
 // Predict is the mean and the variance over resamples of the predictor at P new inputs (M03-48). rows holds P
@@ -158,7 +156,7 @@ func (s *Solution) Predict(rows []float64) (mean, variance []float64, err error)
 	})
 }
 
-// Bytes is the memory that the solution keeps alive, K included.
+// Bytes is the memory of the solution, K included.
 func (s *Solution) Bytes() int64 {
 	n, held := len(s.sites), int64(0)
 	if factor := linalg.FactorOf(s.Problem.Gram); factor != nil {
@@ -169,8 +167,8 @@ func (s *Solution) Bytes() int64 {
 	return held + 8*int64(8*n+len(s.Problem.Y))
 }
 
-// readCavities fills everything that follows from d, g and the sites' share u of the variance. With products
-// that leave out the diagonal of G nothing cancels (T5, T6):
+// readCavities computes the cavities, means and variances from d, g and u. With products without the diagonal
+// of G nothing cancels (T5, T6):
 //
 //	m = G g,                        m_c = sum_{j != i} G_ij g_j / b_i,
 //	V_i = sum_j G_ij^2 u_j,         V_c = sum_{j != i} G_ij^2 u_j / b_i^2,   c = b/chi.
@@ -180,7 +178,7 @@ func (s *Solution) readCavities() {
 	s.Mean = make([]float64, n)
 	s.Cavity = make([]loss.Cavity, n)
 	linalg.MulVecOffDiag(s.engine, s.Mean, s.SiteMean)
-	if s.Var == nil { // else the equations for Scatter have left the product there
+	if s.Var == nil { // else the variance equations have computed the product
 		s.Var = make([]float64, n)
 		s.engine.MulVecSquaredOffDiag(s.Var, s.SiteVariance)
 	}

@@ -16,18 +16,18 @@ import (
 	"bootbench/solver/internal/site"
 )
 
-// Solve finds the fixed point for a problem. An error means that there is no answer: the problem cannot be
-// posed (ErrProblem), K does not factorise at the very start, another solve or fit is at work in the same K
-// (linalg.ErrBusy), or ctx was over before the first sweep. In every other case the Solution's Status says
-// how good the answer is.
+// Solve finds the fixed point for a problem. An error means that there is no answer: the problem is ill-posed
+// (ErrProblem), K does not factorise at the start, another solve or fit uses the same K (linalg.ErrBusy), or
+// ctx was cancelled before the first sweep. In every other case the Solution's Status says how good the
+// answer is.
 //
-// Square loss: d and the cavities' c do not depend on the targets. d is iterated alone (T10), then one linear
-// system gives the variances (T11). A sweep costs 2M^3/3 flops when exact.
+// Square loss: d and the cavities' c do not depend on the targets. First d is iterated (T10), then one linear
+// system gives the variances (T11). An exact sweep costs 2M^3/3 flops.
 //
-// Other losses: d, g and lambda depend on each other and move together (T4-T6). A sweep needs all of G and
-// costs M^3 flops, and some M^2 for the passes between sweeps. See fixedPoint.
+// Other losses: d, g and lambda are coupled (T4-T6). A sweep needs all of G and costs M^3 flops, and O(M^2)
+// for the passes between sweeps. See fixedPoint.
 //
-// Few sites are solved for with one thread of BLAS (blas.ThreadsForOrder).
+// Small problems use one thread of BLAS (blas.ThreadsForOrder).
 func Solve(ctx context.Context, p Problem, settings Settings) (s *Solution, err error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func Solve(ctx context.Context, p Problem, settings Settings) (s *Solution, err 
 	return s, err
 }
 
-// solve is Solve of a problem that can be posed.
+// solve is Solve of a well-posed problem.
 func solve(ctx context.Context, p Problem, settings Settings) (*Solution, error) {
 	settings, err := settings.withDefaults(p.Gram.N())
 	if err != nil {
@@ -123,7 +123,7 @@ func (r *run) fields() {
 	}
 }
 
-// addWarnings words what the caller should know of the answer.
+// addWarnings adds warnings about the accuracy of the answer.
 func (r *run) addWarnings() {
 	if r.Stats.Clamps > 0 {
 		r.warn("%d negative variances of sites were raised to zero", r.Stats.Clamps)
@@ -143,8 +143,8 @@ func (r *run) warn(format string, args ...any) {
 	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
 }
 
-// Rounding of the cavity precisions relative to sum_i d_i K_ii, the largest that the condition of I + d^1/2 K
-// d^1/2 can be, and the sum from which on it is worth a warning.
+// Rounding of the cavity precisions relative to sum_i d_i K_ii, a bound of the condition of I + d^1/2 K
+// d^1/2, and the sum from which on a warning is given.
 const (
 	rounding       = 2e-16
 	illConditioned = 1e9
@@ -166,7 +166,7 @@ func (r *run) reportProgress(sweep int, residual float64) {
 	}
 }
 
-// asProblem marks a kernel matrix that does not factorise as a fault of the problem.
+// asProblem marks the error of a kernel matrix that does not factorise as ErrProblem.
 func asProblem(err error) error {
 	var pivot *linalg.PivotError
 	if errors.As(err, &pivot) {

@@ -8,24 +8,24 @@ import (
 	"bootbench/linalg"
 )
 
-// Sizes of the eigenvalue problem behind the start value. A quarter of the
-// sites is as good as all of them (M03 appendix A.2), and 512 as good as more.
+// Sizes of the eigenvalue problem behind the start value. A quarter of the sites suffices (M03 appendix A.2),
+// and so do 512.
 const (
 	fewSites     = 64
 	enoughSites  = 512
 	subsetFactor = 4
 
-	typicalSites = 16 // sites whose mean response stands for all
+	typicalSites = 16 // sites whose mean response approximates that of all
 )
 
-// spectrum is the spectrum of K, or the part of it that a random subset of the sites shows: eigenvalues w of
-// the subset's matrix, each standing for share sites and, rescaled, for an eigenvalue share*w of K.
+// spectrum approximates the spectrum of K by the eigenvalues w of K on a random subset of the sites: each
+// represents share sites and, rescaled, an eigenvalue share*w of K.
 type spectrum struct {
 	w     []float64
 	share float64
 }
 
-// newSpectrum takes a subset of the sites or all where they are few.
+// newSpectrum takes a subset of the sites, or all if they are few.
 func newSpectrum(k linalg.Kernel, rescaled bool) (spectrum, error) {
 	n := k.N()
 	size := min(n, enoughSites, max(fewSites, n/subsetFactor))
@@ -55,8 +55,8 @@ func (s spectrum) meanG(d float64) float64 {
 //
 //	1/G(d) - d = c.
 //
-// The left side minus c falls from above zero at small c to below zero at
-// large c wherever the theory has a solution; Ridders' method in log c finds it.
+// The left side minus c decreases from positive at small c to negative at large c if the theory has a
+// solution; Ridders' method in log c finds it.
 func (r *run) homogeneousCavity(rescaled bool, respond func(i int, c float64) float64) (float64, error) {
 	s, err := newSpectrum(r.Problem.Gram, rescaled)
 	if err != nil {
@@ -79,7 +79,7 @@ func (r *run) homogeneousCavity(rescaled bool, respond func(i int, c float64) fl
 	if !(top > 0) {
 		return 1, nil // K = 0: nothing is learnt, any cavity serves
 	}
-	low := -math.Log(top) // c of the empty training set, the smallest there is
+	low := -math.Log(top) // c of the empty training set, the smallest
 	high := low + 1
 	for excess(high) > 0 && high < low+700 {
 		high += math.Max(1, high-low)
@@ -87,12 +87,12 @@ func (r *run) homogeneousCavity(rescaled bool, respond func(i int, c float64) fl
 	return math.Exp(ridders(excess, low, high)), nil
 }
 
-// rootError is how far from the root of log c, or from its last guess, is near enough.
+// rootError is the tolerance of the root in log c.
 const rootError = 1e-13
 
 // ridders finds where f, above zero at low and not above it at high, crosses zero, by Ridders' method (1979):
 // false position after f is multiplied by the exponential that makes its values at both ends and in the
-// middle lie on a line. The bracket halves at least in every step.
+// middle lie on a line. Every step at least halves the bracket.
 func ridders(f func(x float64) float64, low, high float64) float64 {
 	atLow, atHigh := f(low), f(high)
 	guess := math.Inf(1)

@@ -8,7 +8,7 @@ import (
 
 // Limits of the start value.
 const (
-	startDistance = 1 // stands for that of the start value: too far for acceleration
+	startDistance = 1 // of the start value, by convention: too large for acceleration
 	// depth, in standard deviations, of a typical site's cavity in its own class (M04 section 5)
 	typicalMargin = 1.5
 )
@@ -37,11 +37,11 @@ func (x *fixedPoint) start() error {
 	return err
 }
 
-// startValue leaves the start value in the trial: one common d, g = y d and u = d y^2 (M03-61, M04 section
-// 5): the common cavity's precision c solves 1/G(d) - d = c with d the response of typical sites.
+// startValue sets the trial to the start value: one common d, g = y d and u = d y^2 (M03-61, M04 section 5).
+// The common cavity's precision c solves 1/G(d) - d = c with d the response of typical sites.
 //
-// The random subset of the sites stands for itself here, as M03 has it: with its eigenvalues rescaled, d G(d)
-// cannot exceed the subset's share of a K of low rank, and there may be no root.
+// The eigenvalues of the random subset of sites are not rescaled, as in M03: rescaled, d G(d) of a low-rank K
+// could not exceed the subset's fraction, and there might be no root.
 func (x *fixedPoint) startValue() error {
 	p := x.trial.siteParams
 	c, err := x.homogeneousCavity(false, x.typicalPrecision)
@@ -65,7 +65,7 @@ func (x cavities) set(from []loss.Cavity, s *siteModel) {
 	}
 }
 
-// typicalPrecision is the d of site i as a typical one; c once the solve is called off.
+// typicalPrecision is the d of site i as a typical one; c after cancellation.
 func (x *fixedPoint) typicalPrecision(i int, c float64) float64 {
 	if x.model.cancelled() {
 		return c

@@ -12,13 +12,13 @@ type Status int
 const (
 	Converged  Status = iota // residual at or below the tolerance
 	SweepLimit               // MaxSweeps reached
-	Stalled                  // the residual no longer falls, damping or not
+	Stalled                  // the residual stopped decreasing, even with damping
 	// a factorisation broke down, or the variance equations have no positive solution
 	NumericalFailure
 	Cancelled // the context ended the solve
-	// converged, on a low-rank kernel that may have moved the answer by more than it should
+	// converged, but the error of a low-rank kernel may exceed its bound
 	TooCoarse
-	// did not converge, and rounding of the kernel matrix moves the answer by more than the tolerance
+	// did not converge, and rounding of the kernel matrix changes the answer by more than the tolerance
 	Undetermined
 )
 
@@ -40,21 +40,21 @@ func (s Status) Err() error {
 	return fmt.Errorf("solver: not converged: %s", s)
 }
 
-// Refreshes counts how G was moved.
+// Refreshes counts the updates of G.
 type Refreshes struct {
 	Exact    int `json:"exact"`    // factorisations in double precision
 	Single   int `json:"single"`   // factorisations in single precision
 	Woodbury int `json:"woodbury"` // low-rank updates
-	Diagonal int `json:"diagonal"` // approximate diagonal steps, without moving G
+	Diagonal int `json:"diagonal"` // approximate diagonal steps at fixed G
 }
 
-// Stats says what a solve did.
+// Stats are the counts of a solve.
 type Stats struct {
-	Sweeps    int       // updates of d, approximate ones included
-	Refreshes Refreshes // what they cost
-	// passes on the cavities' means and variances while G stayed (losses that are not quadratic)
+	Sweeps    int // updates of d, approximate ones included
+	Refreshes Refreshes
+	// passes on the cavities' means and variances at fixed G (losses that are not quadratic)
 	Passes int
-	Damped int // sweeps that took a part of the step only
+	Damped int // damped sweeps
 	Clamps int // cavity variances raised to zero
 	Linear int // iterations of linear solves: for the variances, or in Newton's method
 }

@@ -10,10 +10,10 @@ import (
 const (
 	andersonMaxDistance = 0.3 // distance up to which sweeps are accelerated; never: 18.4
 	minStep             = 0.2 // of a damped sweep; undamped: 12.0, but 96.4% converge
-	stepGrowth          = 1.4 // of the step after a sweep that came nearer
-	// sweeps without a smaller distance before inner iterations are left out, or taken up again
+	stepGrowth          = 1.4 // of the step after a sweep that decreased the distance
+	// sweeps without a smaller distance before inner iterations are turned off, or on again
 	stallToggle       = 4
-	plainMinDistance  = 1e-2 // distance below which the phase of plain sweeps has Newton's method finish
+	plainMinDistance  = 1e-2 // distance below which Newton's method finishes the phase of plain sweeps
 	singleMinDistance = 0.1  // distance from which a sweep may be in single precision
 )
 
@@ -28,8 +28,7 @@ func (andersonSweep) advance(_ context.Context, x *fixedPoint) error {
 	return x.finishSweep()
 }
 
-// dampedSweep is a sweep of which a part is taken: a smaller one after a sweep that led
-// away, else a larger one.
+// dampedSweep takes a fraction of a sweep, smaller after a sweep that increased the distance, else larger.
 type dampedSweep struct{}
 
 func (dampedSweep) advance(_ context.Context, x *fixedPoint) error {
@@ -42,7 +41,7 @@ type plainSweep struct{}
 
 func (plainSweep) advance(_ context.Context, x *fixedPoint) error { return x.takePart() }
 
-// takePart goes a part of the way to the image.
+// takePart moves a fraction of the way to the image.
 func (x *fixedPoint) takePart() error {
 	x.anderson.reset()
 	m := &x.monitor
@@ -54,7 +53,7 @@ func (x *fixedPoint) takePart() error {
 	if m.StepLength < 1 {
 		x.Stats.Damped++
 	}
-	if x.accepted.Distance != startDistance { // which tells nothing of the first sweep
+	if x.accepted.Distance != startDistance { // set by convention
 		m.Previous = x.accepted.Distance
 	}
 	copy(x.trial.cavities, x.accepted.cavities)
@@ -67,8 +66,8 @@ func (x *fixedPoint) finishSweep() error {
 	return x.moveTo(x.accepted.Distance > singleMinDistance)
 }
 
-// improveImage lets the inner iteration move the image while G stays. Inner iterations
-// that get nowhere are left out for a while.
+// improveImage improves the image by the inner iteration. Inner iterations without progress are turned off
+// for some sweeps.
 func (x *fixedPoint) improveImage() {
 	if x.monitor.Recent.Since >= stallToggle {
 		x.monitor.Plain, x.monitor.Recent = !x.monitor.Plain, best{Value: math.MaxFloat64}

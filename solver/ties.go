@@ -7,16 +7,15 @@ import (
 	"bootbench/loss"
 )
 
-// A left-out mean m_c = sum_{j != i} G_ij g_j/b_i is known up to the rounding of its sum,
-// some signRounding sqrt(sum (G_ij g_j)^2)/b_i: below that its sign means nothing. Means
-// above smallMean times the labels never come near.
+// A left-out mean m_c = sum_{j != i} G_ij g_j/b_i has the rounding error signRounding sqrt(sum (G_ij
+// g_j)^2)/b_i: below it the sign is undetermined. Means above smallMean times the labels are always above it.
 const (
 	signRounding = 8 * 0x1p-52
 	smallMean    = 1e-10
 )
 
-// settleTies sets to 0 the left-out means of labels whose sign is rounding, so that
-// they count half an error, and warns of them.
+// settleTies sets left-out means of undetermined sign to 0, so that they count half an error, and warns of
+// them.
 func (r *run) settleTies() {
 	noLabel := func(y float64) bool { return y != 1 && y != -1 }
 	isSmall := func(cav loss.Cavity) bool { return math.Abs(cav.Mean) <= smallMean }

@@ -19,8 +19,8 @@ const (
 //
 //	u = t o (q + W u) + t0,   t = v/(H W_ii),   t0 = sy E2/H,
 //
-// H = E 1/(c+k/s2)^2, v = H - W_ii, sy the variance of the targets at the site.
-// W has no negative element, and neither has the solution where there is one.
+// H = E 1/(c+k/s2)^2, v = H - W_ii, sy the variance of the targets at the site. W, and the solution if it
+// exists, have no negative element.
 func (r *run) variances() {
 	n := len(r.sites)
 	chi, b := r.engine.Diag()
@@ -72,9 +72,9 @@ type varianceSystem struct {
 	offDiag          []float64 // W u without the diagonal of W, at the solution
 }
 
-// solve reports false when the matrix is not positive definite or the solution
-// not >= 0; u is then the last iterate, negative entries raised. Where nothing was
-// raised, the off-diagonal products that the read-outs need come with it.
+// solve returns false if the matrix is not positive definite or the solution not >= 0; u is then the last
+// iterate with negative entries set to 0. Otherwise offDiag holds the off-diagonal products for the
+// read-outs.
 func (l *varianceSystem) solve(u []float64) bool {
 	tol := varianceTol * l.settings.Tolerance
 	positive := l.pcg(u, tol)
@@ -91,8 +91,8 @@ func (l *varianceSystem) solve(u []float64) bool {
 }
 
 // pcg solves u = t0 + t o (W u) by conjugate gradients on the symmetric form (I - s W s) x = s W t0, u = t0 +
-// s x, s = t^1/2, preconditioned by its diagonal, until the residual has fallen to tol times its first. It
-// reports false when the matrix is not positive definite.
+// s x, s = t^1/2, preconditioned by its diagonal, until the residual is tol times its first. It returns false
+// if the matrix is not positive definite.
 func (l *varianceSystem) pcg(u []float64, tol float64) bool {
 	n, w, product, t0 := len(u), l.engine, l.offDiag, l.t0
 	s, x, scaled, image := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)

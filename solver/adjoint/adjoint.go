@@ -24,8 +24,8 @@ const (
 	worst     = 0.05 // residual beyond which there is no gradient
 )
 
-// adjoint is the transposed linear system. Its unknowns are derivatives of the objective by
-// log c, by m_c in standard deviations of the cavity, and by log V_c of all sites, end to end.
+// adjoint is the transposed linear system. Its unknowns are derivatives of the objective with respect to log
+// c, m_c in standard deviations of the cavity, and log V_c of all sites, concatenated.
 type adjoint struct {
 	linear.Products
 	ctx             context.Context
@@ -35,14 +35,14 @@ type adjoint struct {
 	readout         *readout
 	slope           averages        // of the objective, per example
 	params          [][3]float64    // d, g, u of a site
-	slopes          [][3][3]float64 // of these, by each of its coordinates
+	slopes          [][3][3]float64 // derivatives of params with respect to its coordinates
 	lambda          []float64       // the solution
-	right           []float64       // derivatives of the objective where the site parameters stay
-	byM, byChi, byV []float64       // by sum_j G_ij g_j, and as factors of G o G and of G o C
-	byD, byG, byU   []float64       // by the site parameters
+	right           []float64       // derivatives of the objective at fixed site parameters
+	byM, byChi, byV []float64       // with respect to sum_j G_ij g_j; factors of G o G and of G o C
+	byD, byG, byU   []float64       // with respect to the site parameters
 }
 
-// solved calls f with the solution of an objective's adjoint equations, while which the engine is held.
+// solved holds the engine, solves an objective's adjoint equations and calls f with the solution.
 func solved(ctx context.Context, s *solver.Solution, o Objective,
 	f func(a *adjoint, value float64) error) error {
 	if linalg.SymOf(s.Problem.Gram) == nil || s.Method != solver.ADATAP {
@@ -84,7 +84,7 @@ func newAdjoint(ctx context.Context, s *solver.Solution, engine linalg.Engine, r
 	return a
 }
 
-// each runs f for every site, in parallel, until ctx is over.
+// each runs f for every site, in parallel, until ctx is cancelled.
 func (a *adjoint) each(f func(i int)) {
 	linalg.Parallel(len(a.sites), func(i int) {
 		if a.ctx.Err() == nil {
@@ -93,18 +93,18 @@ func (a *adjoint) each(f func(i int)) {
 	})
 }
 
-// outputs are what a site makes of its cavity: its parameters d, g, u, and its share in the averages.
+// outputs are a site's functions of its cavity: its parameters d, g, u, and its terms of the averages.
 type outputs struct {
 	params [3]float64
 	sums   averages
 }
 
-// gradientStep is the step of differences of a site, in the logarithms of its parameters and
-// in standard deviations of its cavity. Its averages bend on the scale of the coordinates, or
-// of its distance to a kink in standard deviations; quadratures err by some 1e-10.
+// gradientStep is the step of a site's differences, in the logarithms of its parameters and in standard
+// deviations of its cavity. The averages vary on the scale of the coordinates, or of the distance to a kink
+// in standard deviations; quadratures err by about 1e-10.
 const gradientStep = 2e-4
 
-// difference is the derivative at 0 of f, which is known at some steps, by central differences.
+// difference is the derivative of f at 0 by central differences.
 func difference(f func(step int) outputs) (slope outputs) {
 	before, after := f(-1), f(1)
 	const unit = 1 / (2 * gradientStep)
@@ -115,7 +115,7 @@ func difference(f func(step int) outputs) (slope outputs) {
 	return slope
 }
 
-// at is what a site makes of a cavity.
+// at computes a site's outputs in a cavity.
 func (r *readout) at(s *site.Site, cav loss.Cavity) (out outputs) {
 	m := s.Moments(cav)
 	out.params[0], out.params[1], out.params[2] = s.Parameters(cav, m)
@@ -153,8 +153,7 @@ func (a *adjoint) differentiate() float64 {
 	return value
 }
 
-// solve solves (I - F_x)' lambda = right, restarting GMRES with what is left, and leaves what pull makes of
-// lambda.
+// solve solves (I - F_x)' lambda = right by restarted GMRES, and leaves pull of lambda.
 func (a *adjoint) solve() error {
 	krylov := linear.NewGMRES(len(a.right), depth)
 	right := linear.Norm(a.right)
@@ -197,7 +196,7 @@ func (a *adjoint) mulResidual(dst, x []float64) {
 func (a *adjoint) pull(x []float64) {
 	n := len(a.sites)
 	for i, cav := range a.solution.Cavity {
-		// By c, c m_c and c^2 V_c; a V_c at its lower limit does not move.
+		// With respect to c, c m_c and c^2 V_c; a V_c at its lower limit does not change.
 		byC, byMean, byV := x[i], 0.0, 0.0
 		if cav.Var > a.sites[i].MinVariance {
 			byC -= x[n+i]*cav.Mean/math.Sqrt(cav.Var) + 2*x[2*n+i]
@@ -219,12 +218,12 @@ func (a *adjoint) pull(x []float64) {
 	a.MulSquared(a.byU, a.byV)
 }
 
-// byKernel is the derivative by the elements of K. With T = I - D G = K^-1 G, dG = T' dK T, and
-// the derivative by G, read off as the cavities are,
+// byKernel is the derivative with respect to the elements of K. With T = I - D G = K^-1 G, dG = T' dK T, and
+// the derivative with respect to G, read off as the cavities are,
 //
 //	T (-diag(byChi) + 2 diag(byV) G diag(u)) T' + (T byM) (T g)',   T g = g - D m,
 //
-// made symmetric.
+// symmetrised.
 func (a *adjoint) byKernel() blas64.General {
 	d := a.engine.Precisions()
 	_, b := a.engine.Diag()
@@ -260,7 +259,7 @@ func (a *adjoint) byKernel() blas64.General {
 	return dst
 }
 
-// dualWeights are g - d m: the mean predictor is k(x)'(g - d m), and a bias.
+// dualWeights are g - d m: the mean predictor is k(x)'(g - d m) plus a bias.
 func (a *adjoint) dualWeights() []float64 {
 	s := a.solution
 	weights := append([]float64(nil), s.SiteMean...)

@@ -14,31 +14,31 @@ import (
 	"bootbench/solver/internal/site"
 )
 
-// Gradient is the derivative of an Objective at a solution by everything that the problem holds.
+// Gradient is the derivative of an Objective at a solution with respect to kernel and loss.
 type Gradient struct {
 	Value float64 // of the objective
-	// Kernel is by the elements of the kernel matrix, M x M and symmetric: the objective changes by
-	// sum_ij Kernel_ij dK_ij.
+	// Kernel is with respect to the kernel matrix, M x M and symmetric: the objective changes by sum_ij
+	// Kernel_ij dK_ij.
 	Kernel blas64.General
 	Loss   []float64 // along each of the paths through the training loss
-	// Factor is by the logarithm of a factor of the training loss: of C, or of one over the noise.
+	// Factor is with respect to the logarithm of a factor of the training loss: of C, or of one over the noise.
 	Factor float64
 }
 
-// Path is a way through the training losses: the loss at a distance from that of the problem, which is At(0).
+// Path is a curve of training losses: the loss at a distance from the problem's, which is at 0.
 type Path func(distance float64) (loss.Loss, error)
 
-// Differentiate takes an objective's derivatives through the fixed point (T4-T6) by its adjoint.
-// With x the cavities, F(x) their image under a sweep and E the objective,
+// Differentiate differentiates an objective through the fixed point (T4-T6) by the adjoint method. With x the
+// cavities, F(x) their image under a sweep and E the objective,
 //
 //	dE = (E_theta + lambda' F_theta) dtheta,   (I - F_x)' lambda = E_x'.
 //
-// One transposed linear system, 3M unknowns, serves all hyperparameters. It is solved by GMRES with products
-// of G that are as Newton's method has them. The derivatives of a site by its own cavity are differences. The
-// cost is 3 M^3 flops and some 20 products of 4 M^2, and four matrices of M^2 numbers.
+// One transposed linear system, 3M unknowns, serves all hyperparameters. It is solved by GMRES with the
+// products of Newton's method. The derivatives of a site with respect to its cavity are finite differences.
+// The cost is 3 M^3 flops, about 20 products of 4 M^2 flops, and four matrices of M^2 numbers.
 //
-// The solution must be that of ADATAP on a kernel matrix that is held whole,
-// whose G has not been overwritten; its residual bounds the accuracy.
+// The solution must be of ADATAP on a dense kernel matrix, and its G not overwritten; its residual bounds the
+// accuracy.
 func Differentiate(ctx context.Context, s *solver.Solution, o Objective, paths []Path) (*Gradient, error) {
 	var g *Gradient
 	err := solved(ctx, s, o, func(a *adjoint, value float64) error {
@@ -64,9 +64,9 @@ func Differentiate(ctx context.Context, s *solver.Solution, o Objective, paths [
 	return g, err
 }
 
-// byFactor is the derivative by the logarithm of a factor C of all losses. The proximal map knows C/c
-// alone (T3), so that moments and left-out losses move as under 1/c, and beside them d, g and u by the c
-// that stands in them (T6).
+// byFactor is the derivative with respect to log C of a factor C of all losses. The proximal map depends on
+// C/c only (T3): moments and left-out losses change as under 1/c, and d, g and u also by their explicit c
+// (T6).
 func (a *adjoint) byFactor() (sum float64) {
 	for i, p := range a.params {
 		s := a.slopes[i][0]
@@ -78,7 +78,7 @@ func (a *adjoint) byFactor() (sum float64) {
 // training is a path through losses and distributions of counts.
 type training func(distance float64) (loss.Loss, resample.CountDistribution, error)
 
-// along are the derivatives of the objective if one site after the other moves along a path.
+// along are the derivatives of the objective along a path of one site's training, for each site.
 func (a *adjoint) along(path training) ([]float64, error) {
 	moved := map[int][]site.Site{}
 	for _, step := range []int{-1, 1} {

@@ -16,17 +16,17 @@ import (
 	"bootbench/solver/internal/site"
 )
 
-// Influence is the infinitesimal jackknife of the left-out error E: what it changes by with the
-// mass w_i of an example among the data, which has w_i v_i/V of the mean over examples and
-// w_i times its mean count in resamples,
+// Influence is the infinitesimal jackknife of the left-out error E: its derivative with respect to the mass
+// w_i of an example in the data. The example has weight w_i v_i/V in the mean over examples, and w_i times
+// its mean count in resamples:
 //
 //	D_i = v_i (e_i - E)/V + dE/dlog(mean count of i),   less its mean,
 //
 // e_i the left-out error of example i, v_i its importance weight (1 without) and V the sum of these. The
 // square root of sum D_i^2 is the standard error of E over draws of the data (Jaeckel 1972; Efron and
-// Tibshirani 1997, section 5), where that of the mean of e_i takes the predictors as given. The second term
-// is that of Gradient, for one adjoint solve; a site's examples share its derivative. Counts must be
-// Poisson's or multinomial (taken for Poisson's).
+// Tibshirani 1997, section 5); that of the mean of e_i holds the predictors fixed. The second term takes one
+// adjoint solve; a site's examples share its derivative. Counts must be Poisson or multinomial (approximated
+// by Poisson).
 func Influence(ctx context.Context, s *solver.Solution, test loss.Test) ([]float64, error) {
 	switch s.Problem.Law.(type) {
 	case resample.Poisson, resample.Multinomial:
@@ -63,7 +63,7 @@ func deviations(s *solver.Solution, test loss.Test) []float64 {
 	return each
 }
 
-// meanWeights are v_i/V, those of the examples in a mean.
+// meanWeights are v_i/V, the weights of the examples in a mean.
 func meanWeights(s *solver.Solution) []float64 {
 	v := slices.Clone(s.Problem.Weights)
 	if v == nil {
@@ -73,21 +73,20 @@ func meanWeights(s *solver.Solution) []float64 {
 	return v
 }
 
-// drawnMore is the law whose mean counts are larger by a factor with this logarithm.
+// drawnMore is the law with mean counts times exp(logarithm).
 func drawnMore(s *solver.Solution, logarithm float64) resample.CountDistribution {
 	return resample.Poisson{Ratio: s.Problem.Law.Mean() * math.Exp(logarithm)}
 }
 
-// Interactions are the derivatives of the left-out errors e_j of single examples by the weights w_i of
-// others, N x N, i by rows, to first order in the answer of the sites:
+// Interactions are the derivatives of the left-out errors e_j of single examples with respect to the weights
+// w_i of others, N x N, row i, to first order in the response of the sites:
 //
 //	de_j/dlog w_i ~ (de_j/dm_c,j) G_ji x_i / b_j,   x_i = (dm_i/dlog w_i at a fixed cavity) / chi_i,
 //
-// times n v_j/V, 1 without weights. x_i is by how much the mean force of site i moves (T13), and G carries
-// that to the other cavities. (The same for the variances of forces and cavities changes nothing that
-// matters.) What the first order leaves out is made up for by a factor: summed over j, the rows are fitted to
-// the influences by training, which have all orders. Examples at one site do not interact here. The engine is
-// held meanwhile.
+// times n v_j/V, 1 without weights. x_i is the change of the mean force of site i (T13), and G propagates it
+// to the other cavities; variances contribute little. A factor corrects for higher orders: it fits the row
+// sums to the training terms of the influences, which are exact. Examples at one site do not interact. The
+// engine is held.
 func Interactions(s *solver.Solution, test loss.Test, influence []float64) (blas64.General, error) {
 	n := len(influence)
 	q := blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
@@ -121,8 +120,7 @@ func Interactions(s *solver.Solution, test loss.Test, influence []float64) (blas
 	return q, err
 }
 
-// meanSlopes are the derivatives of the sites' means by the logarithm of their mean counts, at fixed
-// cavities.
+// meanSlopes are the derivatives of the sites' means with respect to log mean count, at fixed cavities.
 func meanSlopes(s *solver.Solution) ([]float64, error) {
 	slopes := make([]float64, s.Sites())
 	for _, sign := range []float64{-1, 1} {
@@ -137,7 +135,7 @@ func meanSlopes(s *solver.Solution) ([]float64, error) {
 	return slopes, nil
 }
 
-// scaleTo fits the sums of q's rows, less their mean, to the influences by training.
+// scaleTo fits the row sums of q, minus their mean, to the training terms of the influences.
 func scaleTo(s *solver.Solution, q blas64.General, test loss.Test, influence []float64) {
 	n, sums, each := float64(len(influence)), make([]float64, len(influence)), slices.Clone(influence)
 	for i := range sums {
@@ -151,7 +149,7 @@ func scaleTo(s *solver.Solution, q blas64.General, test loss.Test, influence []f
 	}
 }
 
-// leftOutSlopes are the derivatives of the examples' left-out errors by the means of their cavities.
+// leftOutSlopes are the derivatives of the left-out errors with respect to the cavity means.
 func leftOutSlopes(s *solver.Solution, test loss.Test) []float64 {
 	slopes, sites := make([]float64, len(s.Problem.Y)), s.Bound()
 	linalg.Parallel(len(sites), func(i int) {

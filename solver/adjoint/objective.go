@@ -1,5 +1,5 @@
-// Package adjoint differentiates the averages of a solver.Solution: by hyperparameters (Gradient) and by the
-// weights of the examples (Influence, Interactions).
+// Package adjoint differentiates the averages of a solver.Solution with respect to hyperparameters (Gradient)
+// and the weights of the examples (Influence, Interactions).
 package adjoint
 
 import (
@@ -16,30 +16,30 @@ import (
 	"bootbench/solver/internal/site"
 )
 
-// Criterion is a number by which models are compared, a smooth function of their hyperparameters.
+// Criterion is a criterion of model selection, a smooth function of the hyperparameters.
 type Criterion int
 
-// The criteria. The left-out error is the mean of Solution.LeftOut. .632+ combines it, as solver.Combine632
-// does, with an apparent error; but that is the mean error of the resamples' own predictors on the examples
-// that they were trained on, not that of one fit to all data, and their predictions are what the
-// no-information error is of. Both follow from the same fixed point. For the zero-one loss they are
-// probabilities, and smooth, where the error of a fit is a count.
+// The criteria. The left-out error is the mean of Solution.LeftOut. .632+ combines it with an apparent error
+// as solver.Combine632 does, but the apparent error is the mean over resamples of the predictor's training
+// error, instead of that of one fit to all data; the no-information error is of the same predictors. Both
+// follow from the same fixed point. For the zero-one loss they are probabilities, and so smooth; the error of
+// a fit is a count.
 const (
 	LeftOutError Criterion = iota
 	Err632Plus
 )
 
-// Objective is a criterion and the test loss that it is of.
+// Objective is a criterion and its test loss.
 type Objective struct {
 	Criterion Criterion
 	Test      loss.Test
 }
 
-// averages are means over examples, or a site's share of their sums.
+// averages are means over examples, or a site's terms of their sums.
 type averages struct {
-	leftOut  float64 // test loss, of the resamples that leave the example out
-	all      float64 // the same of all resamples
-	shuffled float64 // the same on targets shuffled over the inputs
+	leftOut  float64 // test loss over the resamples that leave the example out
+	all      float64 // over all resamples
+	shuffled float64 // with targets shuffled over the inputs
 }
 
 // readout is an Objective at a solution.
@@ -78,7 +78,7 @@ func badProblem(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", solver.ErrProblem, fmt.Errorf(format, args...))
 }
 
-// site computes the share of a site in the sums over examples, in a cavity in which it has moments m.
+// site computes a site's terms of the sums over examples, in a cavity with moments m.
 func (r *readout) site(s *site.Site, cav loss.Cavity, m loss.Moments) (sum averages) {
 	s.EachLeftOut(cav, r.y, r.Test, func(_ int, value float64) { sum.leftOut += value })
 	if r.Criterion == LeftOutError {
@@ -102,7 +102,7 @@ func (r *readout) site(s *site.Site, cav loss.Cavity, m loss.Moments) (sum avera
 	return sum.times(s.Weight)
 }
 
-// combine computes the criterion from the means, and its derivatives by each of them.
+// combine computes the criterion and its derivatives with respect to the means.
 func (r *readout) combine(mean averages) (value float64, slope averages) {
 	if r.Criterion == LeftOutError {
 		return mean.leftOut, averages{leftOut: 1}
@@ -163,7 +163,7 @@ func (o Objective) Value(s *solver.Solution) (float64, error) {
 	return value, nil
 }
 
-// meanOf are the sites' sums over examples of that weight as means.
+// meanOf divides the sites' sums over examples by the total weight.
 func meanOf(parts []averages, total float64) (mean averages) {
 	for _, part := range parts {
 		mean = mean.plus(part)

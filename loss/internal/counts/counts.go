@@ -1,5 +1,5 @@
-// Package counts lists the occupation numbers of a site's examples: the joint
-// distribution of how often a resample holds each of the site's distinct targets.
+// Package counts lists the occupation numbers of a site's examples: the joint distribution of the counts of
+// the site's distinct targets in a resample.
 package counts
 
 import (
@@ -12,19 +12,18 @@ import (
 
 // Limits on the joint counts of a site.
 const (
-	// negligible is the least probability of a row that is listed where the list of
-	// all rows would be longer than maxRows; maxDropped bounds what is lost by that.
+	// negligible is the least probability of a row if the list of all rows is longer than maxRows; maxDropped
+	// bounds the total probability of the omitted ones.
 	negligible = 1e-13
 	maxRows    = 4096
 	maxDropped = 1e-9
-	// latticePoints, a prime, and latticeGenerator make the lattice that replaces
-	// longer lists. The generator is the best of 25 drawn at random.
+	// latticePoints, a prime, and latticeGenerator define the lattice that replaces longer lists. The generator
+	// is the best of 25 drawn at random.
 	latticePoints    = 2039
 	latticeGenerator = 977
 )
 
-// Joint is the joint distribution of the counts of a site's distinct targets: with
-// probability P[i] they are Row(i).
+// Joint is the joint distribution of the counts of a site's distinct targets: Row(i) has probability P[i].
 type Joint struct {
 	Targets []float64 // distinct, in the order of their first appearance
 	P       []float64
@@ -42,7 +41,7 @@ func (x *Joint) add(p float64, counts []float64) {
 	x.counts = append(x.counts, counts...)
 }
 
-// IsEmpty says whether no example is present.
+// IsEmpty reports whether no example is present.
 func IsEmpty(counts []float64) bool {
 	return !slices.ContainsFunc(counts, func(k float64) bool { return k != 0 })
 }
@@ -61,13 +60,12 @@ func Distinct(y []float64) (targets []float64, examples []int) {
 	return targets, examples
 }
 
-// New lists the joint counts of examples with targets y, the likeliest first. The counts of different targets
-// are taken as independent, so that the number of rows multiplies. Rows below the probability least are left
-// out, but never the one without any example; in lists above maxRows those of negligible probability; and
-// where even that list is too long, a lattice rule replaces it. In classification there are at most two
-// targets. Regression comes to the lattice with about four different targets at one input: the mean of the
-// predictor is then off by up to 1% of the standard deviation over resamples, its variance by up to 4%, its
-// response by up to 0.005 (measured in loss.TestLattice).
+// New lists the joint counts of examples with targets y, the likeliest first. Counts of different targets are
+// approximated as independent. Rows below the probability least are omitted, but never the one without
+// examples; if there are more than maxRows rows, those of negligible probability; a list that is still too
+// long is replaced by a lattice rule. Regression needs the lattice from about four different targets at one
+// input: the error of the predictor's mean is then up to 1% of the standard deviation over resamples, that of
+// its variance up to 4%, of its response up to 0.005 (measured in loss.TestLattice).
 func New(y []float64, law resample.CountDistribution, least float64) *Joint {
 	targets, examples := Distinct(y)
 	axes := make([]marginal, len(targets))
@@ -85,8 +83,8 @@ func New(y []float64, law resample.CountDistribution, least float64) *Joint {
 // marginal is the distribution of the count of one target.
 type marginal struct{ counts, p []float64 }
 
-// newMarginal is the distribution of the total count of n examples. Where the window of the law starts above
-// 0, the count 0 is added: it alone leaves the cavity as it is, however small its probability.
+// newMarginal is the distribution of the total count of n examples. If the window of the law starts above 0,
+// the count 0 is added, however small its probability: only it leaves the cavity unchanged.
 func newMarginal(n int, law resample.CountDistribution) (a marginal) {
 	window := law.Counts(n)
 	if zero := resample.ProbZero(law, n); window.First > 0 && zero > 0 {
@@ -111,8 +109,8 @@ func (a marginal) quantile(u float64) float64 {
 	return a.counts[len(a.counts)-1]
 }
 
-// enumerate lists the rows of at least the probability least, scaled to make up for the others, and the row
-// without any example as it is; nil where they are more than maxRows or leave out too much.
+// enumerate lists the rows of probability >= least, rescaled for the omitted ones, and the row without
+// examples, not rescaled; nil if there are more than maxRows or the omitted probability is too large.
 func enumerate(targets []float64, axes []marginal, least float64) *Joint {
 	x := &Joint{Targets: targets}
 	row := make([]float64, len(axes))
@@ -136,7 +134,7 @@ func enumerate(targets []float64, axes []marginal, least float64) *Joint {
 		}
 		for i, q := range axes[j].p {
 			row[j] = axes[j].counts[i]
-			if p*q*bound[j+1] >= least || IsEmpty(row[:j+1]) { // so that nearly every branch has rows
+			if p*q*bound[j+1] >= least || IsEmpty(row[:j+1]) { // else the branch has no rows
 				visit(j+1, p*q)
 			}
 		}
@@ -154,9 +152,8 @@ func enumerate(targets []float64, axes []marginal, least float64) *Joint {
 	return x
 }
 
-// lattice lists the points of a Korobov lattice, each axis by the inverse of its distribution function, so
-// that every target's count has nearly its distribution and every pair nearly its joint one. The row without
-// any example has its exact probability.
+// lattice lists the points of a Korobov lattice, each axis mapped by its quantile function: single counts and
+// pairs have nearly their exact distributions. The row without examples has its exact probability.
 func lattice(targets []float64, axes []marginal) *Joint {
 	x := &Joint{Targets: targets}
 	absent := 1.0

@@ -2,8 +2,8 @@ package normal
 
 import "math"
 
-// Terms are averaged over the standard normal x: a rising function f(x), its
-// square, its slope and one less its slope; or these averaged over several f.
+// Terms are averaged over the standard normal x: an increasing function f(x), f^2, its slope and 1 - slope;
+// or their averages over several f.
 type Terms [4]float64
 
 func (t *Terms) add(weight float64, u Terms) {
@@ -31,8 +31,8 @@ const (
 	lastStep  = 0.125
 )
 
-// Average computes the averages of the terms over the standard normal to tol, absolutely, if the terms have
-// a rounding error of noise: by the trapezoid rule if that converges, else by adaptive Gauss-Legendre panels.
+// Average averages the terms, of rounding error noise, over the standard normal to the absolute error tol: by
+// the trapezoid rule if that converges, else by adaptive Gauss-Legendre panels.
 func Average(g Function, tol, noise float64) Terms {
 	if t, ok := halvedTrapezoid(g, tol+10*noise); ok {
 		return t
@@ -44,8 +44,8 @@ func Average(g Function, tol, noise float64) Terms {
 	return Integrate(g, cuts, 0.02*tol+30*noise)
 }
 
-// halvedTrapezoid halves the step of the trapezoid rule until that changes no more than tol. Its error falls
-// faster than any power of the step where f is analytic. ok is false if it does not converge.
+// halvedTrapezoid halves the step of the trapezoid rule until the change is at most tol. For analytic f the
+// error decreases faster than any power of the step. ok is false if it does not converge.
 func halvedTrapezoid(g Function, tol float64) (mean Terms, ok bool) {
 	var sum Terms
 	mass := 0.0
@@ -72,15 +72,14 @@ func halvedTrapezoid(g Function, tol float64) (mean Terms, ok bool) {
 	return mean, false
 }
 
-// Limits on panels: what is left of one is 1e-11 wide, and all halvings together are bounded.
+// Limits on panels: the narrowest is 1e-11 wide, and the total number of halvings is bounded.
 const (
 	maxDepth    = 36
 	maxHalvings = 1500
 )
 
 // Integrate computes the integrals of the terms with the density over [cuts[0], cuts[last]], by
-// Gauss-Legendre panels between the cuts, which are halved until their halves miss no more than the
-// allowance.
+// Gauss-Legendre panels between the cuts, which are halved until the error estimate is within the allowance.
 func Integrate(g Function, cuts []float64, allowance float64) Terms {
 	q := integrator{g: g, allowance: allowance}
 	a := node{cuts[0], g(cuts[0])}
@@ -106,8 +105,8 @@ type node struct {
 	Terms
 }
 
-// panel is an interval, the integrals of its terms with the density, and by how much the
-// integral of the slope misses the rise of f.
+// panel is an interval, the integrals of its terms with the density, and the integral of the slope minus the
+// rise of f.
 type panel struct {
 	a, b node
 	sum  Terms
@@ -128,8 +127,8 @@ func (q *integrator) panel(a, b node) panel {
 	return p
 }
 
-// cell adds the integrals over a panel, halved until the halves agree with the whole, and the integral of the
-// slope with the rise of f: else a sharp turn between the ends and their nearest points would go unseen.
+// cell adds the integrals over a panel, halved until the halves agree with the panel and the integral of the
+// slope with the rise of f, which detects sharp steps near the ends.
 func (q *integrator) cell(p panel, depth int) {
 	x := 0.5 * (p.a.x + p.b.x)
 	mid := node{x, q.g(x)}

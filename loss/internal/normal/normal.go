@@ -1,6 +1,6 @@
 // Package normal computes what the losses need of the standard normal distribution x ~ N(0, 1): its
-// distribution function with its relative accuracy kept in the tails, which gonum's distuv does not keep, the
-// variance of a clipped normal, and averages by Gauss-Legendre and trapezoidal rules.
+// distribution function, relatively accurate in the tails unlike gonum's distuv, the variance of a clipped
+// normal, and averages by Gauss-Legendre and trapezoidal rules.
 package normal
 
 import "math"
@@ -15,7 +15,7 @@ func CDF(x float64) float64 {
 	return 0.5 * math.Erfc(-x/math.Sqrt2)
 }
 
-// LogCDF computes log Phi(x), also where Phi itself underflows.
+// LogCDF computes log Phi(x), also if Phi underflows.
 func LogCDF(x float64) float64 {
 	switch {
 	case x > 0:
@@ -43,7 +43,7 @@ const tailStart = 4
 // functions i^n erfc of Abramowitz and Stegun 7.2): I_-1 = phi, I_n(x) = integral of I_(n-1) from x to
 // infinity, for x >= tailStart. q_0 is Mills' ratio. By the recurrence (n+1) I_(n+1) + x I_n = I_(n-1) the
 // ratios are the continued fraction q_n = 1/(x + (n+1) q_(n+1)), whose terms are positive. It starts from the
-// fixed point of its own step at a depth, larger for smaller x, where rounding hides the error. With q_n =
+// fixed point of its step, at a depth, larger for smaller x, at which the error is below rounding. With q_n =
 // a/b the step needs no division.
 func tailRatios(x float64) (q0, q1, q2 float64) {
 	if x > 1e8 { // where b below might overflow, and 1 + 3/x^2 is 1
@@ -59,7 +59,7 @@ func tailRatios(x float64) (q0, q1, q2 float64) {
 	return d / (x*d + c), c / d, b / c
 }
 
-// Prob computes P(a < x < b) = Phi(b) - Phi(a), or 0 where b <= a, without cancellation.
+// Prob computes P(a < x < b) = Phi(b) - Phi(a), or 0 if b <= a, without cancellation.
 func Prob(a, b float64) float64 {
 	from, to := TailAt(a), TailAt(b)
 	return ProbBetween(&from, &to)

@@ -3,7 +3,7 @@ package normal
 import "math"
 
 // Tail is a point z with the integrals over the nearer tail, x beyond |z|: P = P(x > |z|), First = E(x-|z|)+
-// and Second = E(x-|z|)+^2. Their relative errors are some roundings.
+// and Second = E(x-|z|)+^2. Their relative errors are a few roundings.
 type Tail struct {
 	Z, P, First, Second float64
 	Density             float64 // at z
@@ -12,7 +12,7 @@ type Tail struct {
 // Origin is the tail at 0.
 var Origin = Tail{0, 0.5, 1 / (math.Sqrt2 * math.SqrtPi), 0.5, 1 / (math.Sqrt2 * math.SqrtPi)}
 
-// underflow is where the density is 0 to all that is printed.
+// underflow is the |z| beyond which the density is negligible.
 const underflow = 39
 
 // The repeated integrals of the tail (see tailRatios) obey I_n' = -I_(n-1) and
@@ -20,12 +20,12 @@ const underflow = 39
 //	I_(n-1) = (n+1) I_(n+1) + x I_n,   I_-1 = phi,
 //
 // so that I_2 and its slope give I_0 and phi too, by sums of positive terms. The table has the Taylor series
-// of I_2 around the middle of each cell; what is left out is below 1e-16 of it and of its slope.
+// of I_2 around the middle of each cell; the relative truncation error of it and its slope is below 1e-16.
 const (
 	cellsPerUnit = 32
 	cellTerms    = 12
 	tableEnd     = 9
-	directEnd    = 1.5 // up to which the integrals are computed as they stand
+	directEnd    = 1.5 // up to which the integrals are computed directly
 )
 
 var tailTable = newTailTable()
@@ -46,7 +46,7 @@ func newTailTable() *[tableEnd * cellsPerUnit][cellTerms]float64 {
 	return table
 }
 
-// TailAt computes the tail at z, infinite values allowed; of no number there is none.
+// TailAt computes the tail at z, infinite values allowed; NaN gives NaN.
 func TailAt(z float64) Tail {
 	x := math.Abs(z)
 	if !(x < tableEnd) {
@@ -126,12 +126,12 @@ func (t *Tail) Excess() float64 {
 	return t.First
 }
 
-// narrow says whether differences between the integrals at a < b would cancel.
+// narrow reports whether differences between the integrals at a < b would cancel.
 func narrow(a, b *Tail, limit float64) bool {
 	return (b.Z-a.Z)*(1+0.5*math.Abs(a.Z+b.Z)) < limit
 }
 
-// ProbBetween computes P(a < x < b), 0 where b <= a: from the nearer tail, or for a short interval from the
+// ProbBetween computes P(a < x < b), 0 if b <= a: from the nearer tail, or for a short interval from the
 // Taylor series of phi at its middle.
 func ProbBetween(a, b *Tail) float64 {
 	switch {
@@ -150,7 +150,7 @@ func ProbBetween(a, b *Tail) float64 {
 	return 1 - a.P - b.P
 }
 
-// CDFIntegral computes the integral of Phi over [a, b], a <= b, where a may be -Inf.
+// CDFIntegral computes the integral of Phi over [a, b], -Inf <= a <= b.
 func CDFIntegral(a, b *Tail) float64 {
 	switch {
 	case a.Z == b.Z:
@@ -161,13 +161,13 @@ func CDFIntegral(a, b *Tail) float64 {
 	return b.Shortfall() - a.Shortfall()
 }
 
-// UpperIntegral computes the integral of 1-Phi over [a, b], a <= b, where b may be Inf.
+// UpperIntegral computes the integral of 1-Phi over [a, b], a <= b <= Inf.
 func UpperIntegral(a, b *Tail) float64 {
 	from, to := b.mirror(), a.mirror()
 	return CDFIntegral(&from, &to)
 }
 
-// ClippedVar computes the variance of min(max(x, a), b) for a < b, either of which may be infinite.
+// ClippedVar computes the variance of min(max(x, a), b) for -Inf <= a < b <= Inf.
 func ClippedVar(a, b *Tail) float64 {
 	switch {
 	case math.IsInf(a.Z, -1) && math.IsInf(b.Z, 1):
@@ -183,7 +183,7 @@ func ClippedVar(a, b *Tail) float64 {
 		from, to := b.mirror(), a.mirror()
 		a, b = &from, &to
 	}
-	// b less the clipped x has these first and second moments; b <= 0.
+	// First and second moments of b minus the clipped x; b <= 0.
 	var first, second float64
 	width := b.Z - a.Z
 	if narrow(a, b, 0.5) {
@@ -202,7 +202,7 @@ func (t *Tail) VarBelow() float64 { return t.varWithin(t.Z) }
 // VarAbove is the variance of max(x, z).
 func (t *Tail) VarAbove() float64 { return t.varWithin(-t.Z) }
 
-// varWithin is the variance of min(x, z), where z is at the tail or mirrored.
+// varWithin is the variance of min(x, z), z = t.Z or -t.Z.
 func (t *Tail) varWithin(z float64) float64 {
 	lesser := t.Second - t.First*t.First // of max(x, |z|), or of min(x, -|z|)
 	if z <= 0 {

@@ -1,5 +1,4 @@
-// Package linear is the linear algebra of a sweep's derivative: products with the matrices that it is made
-// of, and the solution of systems with it.
+// Package linear is the linear algebra of a sweep's derivative: its matrices, products with these, and GMRES.
 package linear
 
 import (
@@ -8,17 +7,17 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// GMRES solves a linear system A x = r (Saad and Schultz 1986): of all combinations of
-// r, A r, A^2 r ... it takes the one that leaves the least of r. There is no restart.
+// GMRES solves a linear system A x = r (Saad and Schultz 1986): among all combinations of r, A r, A^2 r ...
+// it takes the one of the least residual. There is no restart.
 type GMRES struct {
 	basis   [][]float64  // orthonormal, by Arnoldi's process
 	image   []float64    // A times the newest
 	columns [][]float64  // of the triangle R that Givens rotations make of the Hessenberg matrix
 	givens  [][2]float64 // cosine and sine
-	right   []float64    // right side in the rotated basis; the last entry is the residual's norm
+	right   []float64    // right-hand side in the rotated basis; the last entry is the residual's norm
 }
 
-// NewGMRES is for systems of a size, with so many products with A at most.
+// NewGMRES is for systems of the given size, with at most depth products with A.
 func NewGMRES(size, depth int) *GMRES {
 	k := &GMRES{basis: make([][]float64, depth+1), image: make([]float64, size),
 		columns: make([][]float64, depth), givens: make([][2]float64, depth), right: make([]float64, depth+1)}
@@ -31,8 +30,8 @@ func NewGMRES(size, depth int) *GMRES {
 	return k
 }
 
-// Solve writes x with |r - A x| <= tolerance |r|, or the best there is within the
-// depth, and returns the number of products with A that it took.
+// Solve computes x with |r - A x| <= tolerance |r|, or the best within the depth, and returns the number of
+// products with A.
 func (k *GMRES) Solve(x, r []float64, mul func(dst, x []float64), tolerance float64) int {
 	size := Norm(r)
 	clear(x)
@@ -53,8 +52,8 @@ func (k *GMRES) Solve(x, r []float64, mul func(dst, x []float64), tolerance floa
 	return steps
 }
 
-// extend adds a vector to the basis: the image of basis vector number step, made orthogonal to those before
-// (modified Gram-Schmidt, twice). It reports false where the image is not a number, or adds nothing.
+// extend adds to the basis the image of basis vector number step, orthogonalised (modified Gram-Schmidt,
+// twice). It returns false if the image is NaN or linearly dependent.
 func (k *GMRES) extend(step int) bool {
 	column := k.columns[step]
 	clear(column)
@@ -83,7 +82,7 @@ func (k *GMRES) extend(step int) bool {
 	return true
 }
 
-// combine solves the triangle and adds up the basis.
+// combine solves the triangular system and combines the basis.
 func (k *GMRES) combine(x []float64, steps int) {
 	for i := steps - 1; i >= 0; i-- {
 		part := k.right[i]

@@ -12,14 +12,14 @@ import (
 // minRoot keeps u^1/2 away from zero, so that G can be recovered from G diag(u)^1/2; its square adds nothing.
 const minRoot = 1e-70
 
-// Products are what the derivative of a sweep takes of G at the site parameters g and u: with
-// C = G diag(u) G the covariance of the predictor, the elementwise products G o G and G o C.
+// Products are the matrices of a sweep's derivative at the site parameters g and u: with C = G diag(u) G the
+// covariance of the predictor, the elementwise products G o G and G o C.
 type Products struct {
 	Chi, Mean, Var []float64      // diagonal of G, and mean and variance of the predictor
 	Pairs          blas64.General // G o G above the diagonal, G o C below it, 0 on it
 	Scaled         blas64.General // G diag(Root), nil before Multiply
 	Root           []float64      // u^1/2, at least minRoot
-	Covariance     blas64.General // C in its lower triangle, if it has room
+	Covariance     blas64.General // C in its lower triangle, if allocated
 	inverse        []float64      // 1/Root
 }
 
@@ -29,7 +29,7 @@ func NewProducts(n int) Products {
 		Pairs: square(n), Root: make([]float64, n), inverse: make([]float64, n)}
 }
 
-// KeepCovariance makes room for C.
+// KeepCovariance allocates C.
 func (p *Products) KeepCovariance() { p.Covariance = square(len(p.Chi)) }
 
 func square(n int) blas64.General {
@@ -89,7 +89,7 @@ func (p *Products) MulSquared(dst, x []float64) { p.mul(blas.Upper, dst, x) }
 // MulCross is dst = (G o C) x without the diagonal.
 func (p *Products) MulCross(dst, x []float64) { p.mul(blas.Lower, dst, x) }
 
-// mul multiplies by a triangle as the symmetric matrix that it stands for.
+// mul multiplies by the symmetric matrix in a triangle.
 func (p *Products) mul(uplo blas.Uplo, dst, x []float64) {
 	a := blas64.Symmetric{Uplo: uplo, N: p.Pairs.Rows, Stride: p.Pairs.Stride, Data: p.Pairs.Data}
 	blas64.Symv(1, a, vector(x), 0, vector(dst))

@@ -1,4 +1,4 @@
-// Package site is a distinct input with the examples that it holds: how it answers to its cavity (T4, T6).
+// Package site computes the response of a site, a distinct input with its examples, to its cavity (T4, T6).
 package site
 
 import (
@@ -12,23 +12,21 @@ import (
 
 // Limits of the site parameters.
 const (
-	// minResponse bounds c chi from below, and so d = c (1 - c chi)/(c chi) from above. A site whose p(0) is
-	// smaller is present for certain; a d of c/p(0) would overflow, and 1e10 c pins the predictor as well: c
-	// and the fields of the others change by a share of 1e-10.
+	// minResponse bounds c chi from below, and so d = c (1 - c chi)/(c chi) from above. A site with smaller p(0)
+	// is always present; d = c/p(0) would overflow, and 1e10 c pins the predictor as well: the relative change
+	// of the other cavities is 1e-10.
 	minResponse = 1e-10
 
-	// minInverse is the smallest 1/d, as a share of K_ii. Nothing of K is known to
-	// better than 2^-53; with K replaced by its numerical low-rank factor
-	// (linalg.Dense.UseFactor), d may grow up to 2^60/K_ii without loss of accuracy.
+	// minInverse is the smallest 1/d, relative to K_ii. The rounding of K is 2^-53; with K replaced by its
+	// numerical low-rank factor (linalg.Dense.UseFactor), d may grow up to 2^60/K_ii without loss of accuracy.
 	minInverse = 0x1p-60
 
-	// minVariance is the smallest V_c, as a share of K_ii: a standard
-	// deviation of 1e-10 is a jump as good as any.
+	// minVariance is the smallest V_c, relative to K_ii: a standard deviation of 1e-10 acts as a jump.
 	minVariance = 1e-20
 )
 
-// SmallestVariance stands for chi = 0, where K_ii = 0: the predictor is 0 there in every resample, which a c
-// as large as this expresses without overflow of its fourth power.
+// SmallestVariance replaces chi = 0 at K_ii = 0, where the predictor is 0 in every resample: the fourth power
+// of its inverse c does not overflow.
 const SmallestVariance = 1e-70
 
 // Site is a distinct input with a loss bound to its examples.
@@ -40,8 +38,8 @@ type Site struct {
 	minInverse  float64 // smallest 1/d
 }
 
-// Group puts the examples on their sites and binds the loss to each. weights are those of the examples, the
-// same for all of a site, nil for 1. diagonal is that of K.
+// Group puts the examples on their sites and binds the loss to each. weights are the examples' weights, equal
+// within a site, nil for 1. diagonal is that of K.
 func Group(siteOf linalg.Sites, y, weights []float64, l loss.Loss, law resample.CountDistribution,
 	diagonal []float64) ([]Site, error) {
 	sites := make([]Site, len(diagonal))
@@ -67,7 +65,7 @@ func Group(siteOf linalg.Sites, y, weights []float64, l loss.Loss, law resample.
 	if err != nil {
 		return nil, err
 	}
-	ofLoss := map[float64][]loss.Site{} // those of one weight have one loss
+	ofLoss := map[float64][]loss.Site{} // by weight
 	for _, s := range sites {
 		ofLoss[s.Weight] = append(ofLoss[s.Weight], s.Site)
 	}
@@ -77,7 +75,7 @@ func Group(siteOf linalg.Sites, y, weights []float64, l loss.Loss, law resample.
 	return sites, nil
 }
 
-// Bind is the sites with another loss and law; y are the targets of all examples.
+// Bind returns the sites with another loss and law; y are the targets of all examples.
 func Bind(sites []Site, y []float64, l loss.Loss, law resample.CountDistribution) ([]Site, error) {
 	law = resample.Cache(law)
 	type alone struct{ target, weight float64 }
@@ -108,8 +106,8 @@ func Bind(sites []Site, y []float64, l loss.Loss, law resample.CountDistribution
 	return all, nil
 }
 
-// EachLeftOut calls f with the left-out loss of every example, which is that of all of one target, and of
-// an example alone that of the cavity, for every training loss (M03-45).
+// EachLeftOut calls f with the left-out loss of every example. Examples of equal target have the same; for a
+// site of one example it is that of the cavity, for every training loss (M03-45).
 func (s *Site) EachLeftOut(cav loss.Cavity, y []float64, test loss.Test, f func(example int, value float64)) {
 	if len(s.Examples) == 1 {
 		f(s.Examples[0], test.Gaussian(cav.Mean, cav.Var, y[s.Examples[0]]))
@@ -132,8 +130,7 @@ func (s *Site) Response(c float64, m loss.Moments) float64 {
 	return math.Max(m.Response, math.Max(minResponse, least/(1+least)))
 }
 
-// Parameters are those with which the site has, beside its cavity, the moments m that it gives itself (T4,
-// T6):
+// Parameters are the site parameters that give the site, in its cavity, the moments m (T4, T6):
 //
 //	d = c (1 - c chi)/(c chi),   g = m/chi - c m_c,   u = V/chi^2 - c^2 V_c.
 //
@@ -144,7 +141,7 @@ func (s *Site) Parameters(cav loss.Cavity, m loss.Moments) (d, g, u float64) {
 	return cav.C * m.Shrinkage / response, g, u
 }
 
-// MatchMoments computes the g and u that give the site its mean and variance if chi is response/c.
+// MatchMoments computes the g and u that give the site its mean and variance at chi = response/c.
 func MatchMoments(cav loss.Cavity, m loss.Moments, response float64) (g, u float64) {
 	return cav.C * (m.Mean/response - cav.Mean), math.Max(0, cav.C*cav.C*(m.Var/(response*response)-cav.Var))
 }

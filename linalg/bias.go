@@ -10,8 +10,8 @@ import (
 	"bootbench/linalg/internal/core"
 )
 
-// WithBias is the limit of k + c 11' as c grows without bound: the kernel of a predictor with a bias, an
-// unpenalised constant. Its elements are infinite; At, Check and Submatrix are those of k.
+// WithBias is the limit of k + c 11' as c grows without bound: the kernel of a predictor with an unpenalised
+// bias. Its elements are infinite; At, Check and Submatrix are those of k.
 func WithBias(k Kernel) Kernel { return biased{k} }
 
 type biased struct{ Kernel }
@@ -25,14 +25,14 @@ func (k biased) Engine() Engine {
 	return e
 }
 
-// SymOf is the matrix held whole that a kernel consists of, with a bias or without; nil if there is none. Its
-// engine works in the matrix's scratch triangle.
+// SymOf is the dense matrix of a kernel, with a bias or without; nil for other kernels. Its engine works in
+// the matrix's scratch triangle.
 func SymOf(k Kernel) *Sym {
 	whole, _ := withoutBias(k).(*Sym)
 	return whole
 }
 
-// FactorOf is the factor that a kernel consists of, with a bias or without; nil if there is none.
+// FactorOf is the factor of a low-rank kernel, with a bias or without; nil for other kernels.
 func FactorOf(k Kernel) *LowRankPlusDiag {
 	factor, _ := withoutBias(k).(*LowRankPlusDiag)
 	return factor
@@ -45,25 +45,25 @@ func withoutBias(k Kernel) Kernel {
 	return k
 }
 
-// biasEngine is the engine on the limit of K + c 11' as c grows. With G0 that of K,
+// biasEngine is the engine on the limit of K + c 11' as c grows. With G0 the G of K,
 //
 //	z = (I + K diag(d))^-1 1 = 1 - G0 d,   w = d'z,
 //	G = G0 + c z z'/(1 + c w)  ->  G0 + z z'/w,
 //
-// by Sherman and Morrison: one product and one rank-one term beside what the engine on K does. G d = 1: what
-// all sites share is fixed by them alone. At a new input z(x) = 1 - k(x)'(I + diag(d)K)^-1 d continues z, and
-// t(x) = t0(x) + z z(x)/w (theory 14). Where all d are 0 there is no limit, and Factorize refuses.
+// by Sherman and Morrison: one more product and a rank-one term. G d = 1. At a new input z(x) = 1 - k(x)'(I +
+// diag(d)K)^-1 d continues z, and t(x) = t0(x) + z z(x)/w (theory 14). If all d are 0 there is no limit, and
+// Factorize refuses.
 type biasEngine struct {
 	Engine            // on K; all of its G is formed by Factorize
 	chi, b  []float64 // of the limit
 	z       []float64
 	w       float64
-	product []float64 // workspace, as are the next two
+	product []float64 // workspace, like the next two
 	turned  []float64
 	after   []float64
 }
 
-// ErrNoBias says that nothing fixes the bias.
+// ErrNoBias: all site precisions are 0, and the bias is undetermined.
 var ErrNoBias = errors.New("nothing fixes the bias: all site precisions are 0")
 
 // newBiasEngine adds a bias to the engine on K, which it takes over.
@@ -76,7 +76,7 @@ func newBiasEngine(inner Engine) *biasEngine {
 // Diag is diag(G) and 1 - d diag(G).
 func (e *biasEngine) Diag() (chi, b []float64) { return e.chi, e.b }
 
-// Factorize computes G0, all of it, and z. It refuses with ErrNoBias where all d are 0.
+// Factorize computes all of G0, and z. It returns ErrNoBias if all d are 0.
 func (e *biasEngine) Factorize(d []float64) error {
 	if err := e.Engine.Factorize(d); err != nil {
 		return err
@@ -88,8 +88,7 @@ func (e *biasEngine) Factorize(d []float64) error {
 //
 //	chi_i = chi0_i + z_i^2/w,   b_i = b0_i w_i/w,   w_i = sum_{j != i} d_j z_j + d_i z_i s_i/b0_i,
 //
-// where w_i is w without site i: the difference w - d_i z_i^2/b0_i would lose digits where
-// one site carries most of w.
+// where w_i is w without site i: the difference w - d_i z_i^2/b0_i would cancel if one site has most of w.
 func (e *biasEngine) addBias() error {
 	e.FormG()
 	d := e.Precisions()
@@ -114,8 +113,7 @@ func (e *biasEngine) addBias() error {
 	return nil
 }
 
-// eachWithout calls f for every element of turned with the sum of the others: of those
-// before and those after, so that nothing is subtracted.
+// eachWithout calls f for every element of turned with the sum of the others, computed without subtraction.
 func (e *biasEngine) eachWithout(f func(i int, others float64)) {
 	before, after := 0.0, 0.0
 	for i := len(e.turned) - 1; i >= 0; i-- {
@@ -128,7 +126,7 @@ func (e *biasEngine) eachWithout(f func(i int, others float64)) {
 	}
 }
 
-// MulOffDiag adds to the product with G0 - diag(G0) that with z z'/w without its diagonal.
+// MulOffDiag adds the product with z z'/w without its diagonal to that with G0 - diag(G0).
 func (e *biasEngine) MulOffDiag(dst, x blas64.General) {
 	e.Engine.MulOffDiag(dst, x)
 	for r := range x.Rows {
@@ -152,7 +150,7 @@ func (e *biasEngine) MulVecSquaredOffDiag(dst, x []float64) {
 	})
 }
 
-// Rows adds to rows of G0 those of z z'/w.
+// Rows adds the rows of z z'/w to those of G0.
 func (e *biasEngine) Rows(dst blas64.General, first int) {
 	e.Engine.Rows(dst, first)
 	if dst.Rows > 0 {
@@ -163,7 +161,7 @@ func (e *biasEngine) Rows(dst blas64.General, first int) {
 	}
 }
 
-// biasedDense is the engine on a K that is held whole, with a bias.
+// biasedDense is the engine on a dense K with a bias.
 type biasedDense struct {
 	*biasEngine
 	dense Dense
@@ -195,7 +193,7 @@ func (e *biasedDense) UseFactor(d []float64, maxBytes int64) (rank int, used boo
 	return e.dense.UseFactor(d, maxBytes)
 }
 
-// biasOf is what an engine with a bias adds; nil without one.
+// biasOf is the bias part of an engine; nil without a bias.
 func biasOf(e Engine) *biasEngine {
 	if dense, ok := e.(*biasedDense); ok {
 		return dense.biasEngine

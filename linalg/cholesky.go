@@ -8,16 +8,15 @@ import (
 	"bootbench/linalg/internal/core"
 )
 
-// CholeskyEngine factorises B = I + d^1/2 K d^1/2 = L L' (M03-63 in a form that survives a singular K;
-// Rasmussen and Williams 2006, section 3.4.3). Everything happens in the scratch triangle of K's own array:
-// B, then L, then L^-1, then G without its diagonal, which is chi. Of small orders only G does, the others
-// lie in memory of their own (blas.Small).
+// CholeskyEngine factorises B = I + d^1/2 K d^1/2 = L L' (M03-63 in a form that allows a singular K;
+// Rasmussen and Williams 2006, section 3.4.3). The scratch triangle of K's array holds B, then L, then L^-1,
+// then G without its diagonal, which is chi. For small orders it only holds G (blas.Small).
 type CholeskyEngine struct {
 	k        *Sym
 	kdiag    []float64 // K_ii
 	sites    core.Sites
 	defined  bool      // G is
-	form     func()    // writes G below the diagonal of the triangle; nil: it is there
+	form     func()    // writes G below the diagonal of the triangle; nil: done
 	claim    int64     // of the scratch triangle, see Sym.Claim
 	update   []float64 // workspace of RankUpdate
 	lanes    [core.Lanes][]float64
@@ -25,15 +24,14 @@ type CholeskyEngine struct {
 	singular nearlySingular
 }
 
-// tile is the edge of the blocks in which triangles are walked: two tiles of
-// float64 fit the first-level cache.
+// tile is the edge of the blocks of a triangle: two tiles of float64 fit the first-level cache.
 const tile = 32
 
 // strip is the number of columns that one task sums over.
 const strip = 128
 
-// NewCholeskyEngine returns an engine on k. It takes over k's scratch triangle: nobody
-// else may use that while the engine is in use.
+// NewCholeskyEngine returns an engine on k. It takes over k's scratch triangle, which nothing else may use
+// meanwhile.
 func NewCholeskyEngine(k *Sym) *CholeskyEngine {
 	n := k.N()
 	e := &CholeskyEngine{k: k, sites: core.NewSites(n), kdiag: make([]float64, n)}
@@ -55,8 +53,8 @@ func (e *CholeskyEngine) Precisions() []float64 { return e.sites.D }
 // Valid reports whether the scratch triangle still holds G, or its factor.
 func (e *CholeskyEngine) Valid() bool { return e.defined && e.claim == e.k.claimed() }
 
-// Factorize computes B, its Cholesky factor, the factor's inverse, and from
-// their row and column norms chi and b.
+// Factorize computes B, its Cholesky factor, the factor's inverse, and from their row and column norms chi
+// and b.
 func (e *CholeskyEngine) Factorize(d []float64) error {
 	if err := e.begin(d); err != nil {
 		return err
@@ -86,7 +84,7 @@ func (e *CholeskyEngine) begin(d []float64) error {
 	return nil
 }
 
-// number is the type that a triangle is kept in.
+// number is the element type of a triangle.
 type number interface{ float32 | float64 }
 
 // triangle is the scratch triangle as numbers of one type, lower, row-major.
@@ -103,7 +101,7 @@ func double(k *Sym) triangle[float64] {
 // row is row i up to its diagonal.
 func (t triangle[T]) row(i int) []T { return t.data[i*t.stride : i*t.stride+i+1] }
 
-// eachRow calls f for the rows of a triangle of order n, side by side in tiles of rows.
+// eachRow calls f for the rows of a triangle of order n, in parallel over tiles of rows.
 func eachRow(n int, f func(i int)) {
 	core.OverTriangle(n, core.Blocks(n, tile), func(block int) {
 		for i := block * tile; i < min(n, (block+1)*tile); i++ {
@@ -112,7 +110,7 @@ func eachRow(n int, f func(i int)) {
 	})
 }
 
-// factorize leaves L^-1 in the triangle, and chi and b in the engine. least is added to every element of B.
+// factorize computes L^-1 in the triangle, chi and b. least is added to every element of B.
 func factorize[T number](e *CholeskyEngine, t triangle[T], least float64,
 	potrf, trtri func(gblas.Uplo, int, []T, int) int, lauum func(gblas.Uplo, int, []T, int)) error {
 	formB(e, t, least)
@@ -128,8 +126,8 @@ func factorize[T number](e *CholeskyEngine, t triangle[T], least float64,
 	return nil
 }
 
-// formB writes the lower triangle of B = I + d^1/2 K d^1/2, tile by tile, because K is read by rows and B
-// written by columns: four at a time, but for those that meet the diagonal.
+// formB writes the lower triangle of B = I + d^1/2 K d^1/2 by tiles, since K is read by rows and B written by
+// columns: four at a time, except at the diagonal.
 func formB[T number](e *CholeskyEngine, t triangle[T], least float64) {
 	root, height := e.sites.Root, formHeight(t.n)
 	core.OverTriangle(t.n, core.Blocks(t.n, height), func(block int) {
@@ -150,9 +148,9 @@ func formB[T number](e *CholeskyEngine, t triangle[T], least float64) {
 	})
 }
 
-// formHeight is the number of rows of B of order n that are formed at a time, a multiple of 4: many, since
-// from each row of K, which lies in a page of its own, so many numbers are read in a row (n = 4000, two
-// threads: 32 take 37 ms, 128 27, 256 25), but enough tasks for all threads.
+// formHeight is the number of rows of B of order n that are formed at a time, a multiple of 4: many, for long
+// contiguous reads of K (n = 4000, two threads: 32 take 37 ms, 128 27, 256 25), but with enough tasks for all
+// threads.
 func formHeight(n int) int { return max(tile, min(256, n/64*4)) }
 
 // formFourColumns writes rows first to last-1 of columns j to j+3 of B, all of them below the diagonal.
@@ -172,7 +170,7 @@ func formFourColumns[T number](e *CholeskyEngine, t triangle[T], least float64, 
 	}
 }
 
-// factorizeSmall is factorize in memory of its own.
+// factorizeSmall is factorize in the memory of blas.Small.
 func (e *CholeskyEngine) factorizeSmall(single bool) error {
 	if minor := e.small.Invert(e.k.Raw(), e.sites.Root, single); minor != 0 {
 		return &PivotError{Minor: minor, N: e.k.N()}
@@ -185,7 +183,7 @@ func (e *CholeskyEngine) factorizeSmall(single bool) error {
 	return nil
 }
 
-// conditionalVariances leaves them in chi, while the triangle holds L.
+// conditionalVariances computes them into chi, while the triangle holds L.
 func conditionalVariances[T number](e *CholeskyEngine, t triangle[T]) {
 	eachRow(t.n, func(i int) {
 		sum := 0.0
@@ -226,7 +224,7 @@ func (e *CholeskyEngine) FormG() {
 	}
 }
 
-// clearDiagonal leaves zeros on the diagonal of the triangle.
+// clearDiagonal zeroes the diagonal of the triangle.
 func (e *CholeskyEngine) clearDiagonal() {
 	s := e.k.Scratch()
 	for i := range s.N {
@@ -248,8 +246,7 @@ func invert[T number](e *CholeskyEngine, t triangle[T], lauum func(gblas.Uplo, i
 	})
 }
 
-// mustHoldG panics when a product with G is asked for before FormG: a fault of the
-// caller's code, never of the data.
+// mustHoldG panics if FormG was not called, a bug of the caller.
 func (e *CholeskyEngine) mustHoldG() {
 	if !e.defined || e.form != nil {
 		panic("linalg: a product with G before FormG")
@@ -268,7 +265,7 @@ func (e *CholeskyEngine) MulOffDiag(dst, x blas64.General) {
 	}
 }
 
-// Rows copies rows of G, some at a time: what lies right of the diagonal is read down columns.
+// Rows copies rows of G, some at a time: elements right of the diagonal are read from columns.
 func (e *CholeskyEngine) Rows(dst blas64.General, first int) {
 	e.mustHoldG()
 	t := double(e.k)
@@ -290,7 +287,7 @@ func (e *CholeskyEngine) Rows(dst blas64.General, first int) {
 }
 
 // MulVecSquaredOffDiag is dst = (G o G) x without the diagonal of G. G o G is never stored: every element of
-// the triangle is squared as it passes and serves its row and its column.
+// the triangle is squared once for its row and its column.
 func (e *CholeskyEngine) MulVecSquaredOffDiag(dst, x []float64) {
 	e.mustHoldG()
 	if e.small.Usable() {
@@ -320,20 +317,19 @@ func (e *CholeskyEngine) MulVecSquaredOffDiag(dst, x []float64) {
 	}
 }
 
-// Couple is that of Coupler.
+// Couple implements Coupler.
 func (e *CholeskyEngine) Couple(crossed blas64.General, u []float64) {
 	e.mustHoldG()
 	e.small.Couple(e.k.Scratch(), e.sites.Chi, u, crossed)
 }
 
-// MulCoupled is that of Coupler.
+// MulCoupled implements Coupler.
 func (e *CholeskyEngine) MulCoupled(dst *[4][]float64, crossed blas64.General, d, u, f []float64) {
 	e.mustHoldG()
 	e.small.MulCoupled(e.k.Scratch(), crossed, d, u, f, dst)
 }
 
-// squareRows is core.SquareRow for row i and the one after it, in one pass over x and
-// y, to which it adds the sums too: i is the length of the first.
+// squareRows is SquareRow for rows i and i+1 in one pass over x and y; it adds the sums to y. i = len(first).
 func squareRows(first, second, x, y []float64) {
 	i := len(first)
 	xi, xk := x[i], x[i+1]

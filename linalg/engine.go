@@ -2,7 +2,7 @@
 //
 //	G = (K^-1 + diag(d))^-1,                                  (M03-36)
 //
-// again and again as the site precisions d change, without ever inverting K.
+// for changing site precisions d, without inverting K.
 package linalg
 
 import (
@@ -17,66 +17,63 @@ import (
 // Engine computes G = (K^-1 + diag(d))^-1 for one Gram matrix K of order N and a vector d >= 0 that changes.
 // An engine is not safe for concurrent use; it runs in parallel inside.
 //
-// Factorize makes the diagonal of G available; FormG then makes all of G available, from the same
-// factorisation. The two are apart because most iterations need the diagonal only. Costs are those of
-// CholeskyEngine; lowRankEngine states its own. What only a dense engine can do besides is in Dense.
+// Factorize computes the diagonal of G; FormG then computes all of G from the same factorisation. They are
+// separate because most iterations need only the diagonal. Costs are those of CholeskyEngine; lowRankEngine
+// states its costs. Dense has the additional methods of dense engines.
 type Engine interface {
 	// Factorize computes G at d, exactly. It costs 2N^3/3 flops. It refuses entries
 	// of d that are negative or not finite, and a K that is not positive
 	// semidefinite (*PivotError); G is then undefined until the next Factorize.
 	Factorize(d []float64) error
 
-	// FormG makes all of G available. It costs N^3/3 flops more, and nothing when G is complete already.
+	// FormG computes all of G unless that is done. It costs N^3/3 more flops.
 	FormG()
 
-	// Valid reports whether G is there: not after a Factorize that failed, nor, of a
-	// dense engine, once somebody else has claimed K's scratch triangle, where it was.
+	// Valid reports whether the engine holds G: not after a failed Factorize, nor, for a dense engine, after
+	// another claim of K's scratch triangle.
 	Valid() bool
 
 	// Precisions returns the d of G, length N, the engine's own slice.
 	Precisions() []float64
 
-	// Diag returns chi = diag(G) and b = 1 - d chi, neither computed by a cancelling difference. The slices are
-	// the engine's own: read-only, valid until G changes.
+	// Diag returns chi = diag(G) and b = 1 - d chi, both without cancellation. The slices belong to the engine:
+	// read-only, valid until G changes.
 	Diag() (chi, b []float64)
 
 	// MulOffDiag is dst = x (G - diag(G)) for the B rows of x; both are B x N and must not overlap.
 	// MulVecSquaredOffDiag is dst_i = sum_{j != i} G_ij^2 x_j. Cavities need the products without the diagonal,
-	// and would lose digits if it were added and subtracted again; for the whole product add chi_i x_i or
-	// chi_i^2 x_i. Both need all of G.
+	// whose subtraction would cancel; for the full product add chi_i x_i or chi_i^2 x_i. Both need all of G.
 	MulOffDiag(dst, x blas64.General)
 	MulVecSquaredOffDiag(dst, x []float64)
 
-	// Rows copies rows first, first+1, ... of G into dst. Needs all of G. Goroutines may ask concurrently.
+	// Rows copies rows first, first+1, ... of G into dst. It needs all of G and is safe for concurrent use.
 	Rows(dst blas64.General, first int)
 }
 
-// Dense is an engine on a K that is held whole.
+// Dense is an engine on a dense K.
 type Dense interface {
 	Engine
 
 	// RankUpdate changes d by delta at the listed sites and G with it, exactly (Woodbury, M03-65), at N^2
-	// len(sites) flops. It needs all of G and calls FormG where necessary. It refuses an update that would lose
-	// accuracy with ErrUpdate; G is then that of Precisions, with none or part of the change made.
+	// len(sites) flops. It calls FormG if necessary. An update that would lose accuracy is refused with
+	// ErrUpdate; G is then that of Precisions, after none or part of the change.
 	RankUpdate(sites []int, delta []float64) error
 
-	// FactorizeSingle is Factorize and FormG in single precision, at half the cost: G
-	// errs by about SingleError(d). It fails with ErrSingle where single precision
-	// cannot carry the factorisation, or the backend has none; G is then undefined.
+	// FactorizeSingle is Factorize and FormG in single precision, at half the cost: the relative error of G is
+	// about SingleError(d). The error is ErrSingle if single precision does not suffice, or the backend has
+	// none; G is then undefined.
 	FactorizeSingle(d []float64) error
 
-	// SingleError is the relative error of chi and b to be expected of
-	// FactorizeSingle at d, +Inf where it would refuse.
+	// SingleError is the expected relative error of chi and b of FactorizeSingle at d, +Inf if it would refuse.
 	SingleError(d []float64) float64
 
 	// UseFactor makes later factorisations at large d more accurate on a K that is singular within rounding: see
-	// CholeskyEngine. It returns the numerical rank of K as far as the engine needs it, N else, and whether a
-	// factorisation at d would make a difference; with a nil d it only returns the rank.
+	// CholeskyEngine. It returns the numerical rank of K if the engine has computed it, else N, and whether a
+	// factorisation at d would use the factor; with a nil d it only returns the rank.
 	UseFactor(d []float64, maxBytes int64) (rank int, used bool)
 }
 
-// CouplerOf is the engine's Coupler: kernels of small orders for the products that Newton's method takes, nil
-// where there are none.
+// CouplerOf is the engine's Coupler: kernels of small orders for the products of Newton's method, else nil.
 func CouplerOf(e Engine) Coupler {
 	if dense, ok := e.(*CholeskyEngine); ok && dense.small.Usable() {
 		return dense
@@ -86,7 +83,7 @@ func CouplerOf(e Engine) Coupler {
 
 // Coupler multiplies by G, G o G and G o C, C = G diag(u) G, all at the engine's present d.
 type Coupler interface {
-	// Couple writes G o C below the diagonal of crossed, to the digits of single precision.
+	// Couple writes G o C below the diagonal of crossed, accurate to single precision.
 	Couple(crossed blas64.General, u []float64)
 
 	// MulCoupled is dst = (G o G) d, (G o G) u, (G o C) d and G f without the diagonals, in one
@@ -94,11 +91,11 @@ type Coupler interface {
 	MulCoupled(dst *[4][]float64, crossed blas64.General, d, u, f []float64)
 }
 
-// Parallel runs f(0) ... f(n-1) on up to GOMAXPROCS goroutines. Tasks are taken in order and must write to
-// places of their own, so that the result does not depend on how many goroutines there are.
+// Parallel runs f(0) ... f(n-1) on up to GOMAXPROCS goroutines. Tasks are started in order and must write to
+// disjoint memory, so that the result does not depend on the number of goroutines.
 func Parallel(n int, f func(task int)) { core.Parallel(n, f) }
 
-// Crew is goroutines whose panics reach the one that waits for them.
+// Crew is a group of goroutines whose panics reach the waiting goroutine.
 type Crew = core.Crew
 
 // Fault is the panic of a goroutine of a Crew or of Parallel.

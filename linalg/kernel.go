@@ -10,8 +10,8 @@ import (
 	"bootbench/blas"
 )
 
-// Kernel is a positive semidefinite matrix over N sites in whatever form it is held: all of it (Sym), or as a
-// low-rank factor and a diagonal (LowRankPlusDiag). It is what a solver needs to know of a kernel.
+// Kernel is a positive semidefinite matrix over N sites: dense (Sym), or a low-rank factor and a diagonal
+// (LowRankPlusDiag), each with a bias or without.
 type Kernel interface {
 	// N is the order.
 	N() int
@@ -34,7 +34,7 @@ func Diagonal(k Kernel) []float64 {
 	return diagonal
 }
 
-// Eigenvalues are those of the principal submatrix of the listed sites, ascending.
+// Eigenvalues are the eigenvalues of the principal submatrix of the listed sites, ascending.
 func Eigenvalues(k Kernel, sites []int) (values []float64, err error) {
 	a := k.Submatrix(sites)
 	values = make([]float64, a.Rows)
@@ -46,7 +46,7 @@ func Eigenvalues(k Kernel, sites []int) (values []float64, err error) {
 	return values, err
 }
 
-// EntryError reports an element that no kernel matrix can have.
+// EntryError reports an element that is not finite, or a negative diagonal element.
 type EntryError struct {
 	I, J  int // 0-based, I <= J
 	Value float64
@@ -75,7 +75,7 @@ func (s *Sym) Check() error {
 	return nil
 }
 
-// CheckDiagonal refuses, as *EntryError, a diagonal element that no kernel matrix has.
+// CheckDiagonal refuses, as *EntryError, a diagonal element that is not finite or negative.
 func CheckDiagonal(i int, k float64) error {
 	if !(k >= 0) || math.IsInf(k, 1) {
 		return &EntryError{I: i, J: i, Value: k}
@@ -86,8 +86,8 @@ func CheckDiagonal(i int, k float64) error {
 // Engine is the exact engine on s.
 func (s *Sym) Engine() Engine { return NewCholeskyEngine(s) }
 
-// Columns hands out a positive semidefinite matrix of order N column by column:
-// all that pivoted Cholesky factorisation needs of it.
+// Columns is a positive semidefinite matrix of order N by columns, as pivoted Cholesky factorisation needs
+// it.
 type Columns interface {
 	// N is the order.
 	N() int
@@ -115,14 +115,13 @@ func (s *Sym) Columns(dst []float64, sites []int) error {
 	return nil
 }
 
-// Blocks hands out a positive semidefinite matrix of order N in rectangles: all
-// that a rank needs to make its part of it.
+// Blocks is a positive semidefinite matrix of order N by rectangles, as a rank needs it for its part.
 type Blocks interface {
 	// N is the order.
 	N() int
 	// GramDiagonal writes the diagonal into dst, length N.
 	GramDiagonal(dst []float64) error
-	// Block writes elements (rows[r], cols[c]) into dst[r*stride+c]. Where the two are the same site the element
-	// need not be that of the diagonal. Elements that are not finite are left for the caller to find.
+	// Block writes elements (rows[r], cols[c]) into dst[r*stride+c]. Elements of the diagonal may be wrong. The
+	// caller checks for elements that are not finite.
 	Block(dst []float64, stride int, rows, cols []int)
 }

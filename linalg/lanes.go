@@ -9,11 +9,11 @@ import (
 	"bootbench/linalg/internal/core"
 )
 
-// What costs N r^2 flops is shared out by sites: each thread runs through blocks of sites of its own, with
-// BLAS on one thread. dsyrk and dtrmm of order r gain little from a second thread of BLAS's own (a
-// sixth at r = 200), and passes through R', which is larger than the cache, nothing.
+// Work of N r^2 flops is divided by sites: each thread processes its blocks of sites, with BLAS on one
+// thread. dsyrk and dtrmm of order r gain little from a second BLAS thread (a sixth at r = 200), and passes
+// through R', which is larger than the cache, nothing.
 
-// lane is what one of these threads computes in.
+// lane is the workspace of one of these threads.
 type lane struct {
 	work, twin blas64.General // blocks of R', rank x siteBlock
 	list       []int          // of sites in such a block
@@ -22,9 +22,9 @@ type lane struct {
 
 type lanes []lane
 
-// alone runs f, which calls BLAS on matrices of the order of the rank: on one thread where there are lanes,
-// for BLAS's other threads wait for more work spinning, some 0.1 s, in the way of the lanes.
-func (l lanes) alone(f func()) {
+// oneThread runs f, which calls BLAS on matrices of the order of the rank: on one thread if there are lanes,
+// since BLAS's other threads spin for about 0.1 s and would slow the lanes.
+func (l lanes) oneThread(f func()) {
 	if len(l) > 1 {
 		blas.SingleThreaded(f)
 	} else {
@@ -32,15 +32,15 @@ func (l lanes) alone(f func()) {
 	}
 }
 
-// laneSites is how many sites a lane has at least: with fewer it takes no longer than to wake a thread.
+// laneSites is the least number of sites of a lane: fewer take no longer than waking a thread.
 const laneSites = 512
 
-// laneCount is the number of lanes of so many sites: that of the threads, where Go and BLAS have as many.
+// laneCount is the number of lanes for n sites: more than one only if Go and BLAS have as many threads.
 func laneCount(n int) int {
 	return max(1, min(blas.Bound().Threads(), runtime.GOMAXPROCS(0), n/laneSites))
 }
 
-// newLanes is lanes for n sites of a factor of rank r.
+// newLanes allocates the lanes for n sites of a factor of rank r.
 func newLanes(n, r int) lanes {
 	l, width := make(lanes, laneCount(n)), siteBlock(n, r)
 	for i := range l {
@@ -52,14 +52,14 @@ func newLanes(n, r int) lanes {
 	return l
 }
 
-// SideBySide calls f for parts of the numbers below n, in as many goroutines as there are threads, each with
-// BLAS on one.
+// SideBySide calls f for parts of the numbers below n, in one goroutine per thread, each with BLAS on one
+// thread.
 func SideBySide(n int, f func(first, last int)) {
 	sideBySide(laneCount(n), n, func(_, first, last int) { f(first, last) })
 }
 
-// sideBySide deals the numbers below n out to so many lanes, in order, and calls f for each, at the
-// same time and with BLAS on one thread if there are several.
+// sideBySide divides the numbers below n among count lanes, in order, and calls f for each, in parallel and
+// with BLAS on one thread if there are several.
 func sideBySide(count, n int, f func(lane, first, last int)) {
 	if count == 1 {
 		f(0, 0, n)

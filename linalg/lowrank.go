@@ -22,14 +22,14 @@ type LowRankPlusDiag struct {
 	panels   []blas64.General // of R', panelRows x N; the last may be filled in part
 	pivots   []int
 	triangle blas64.General // R at the pivots, rank x rank: lower
-	residual []float64      // K_ii less the part that R R' explains
-	diag     []float64      // of K, jitter apart
+	residual []float64      // K_ii - (R R')_ii, plus jitter
+	diag     []float64      // of K, without jitter
 	traceK   float64        // sum of K_ii - RankOptions.Offset
 	jitter   float64
 }
 
-// panelRows is the height of a panel of R' of so many columns, and the largest number of
-// pivots that are drawn at a time: that of dgemm's products, less where panels would be large.
+// panelRows is the height of a panel of R' of n columns, and the largest number of pivots drawn at a time:
+// maxPanel for dgemm, less if panels would be large.
 func panelRows(n int) int { return max(minPanel, min(maxPanel, panelBytes/(8*max(1, n)))) }
 
 const (
@@ -58,7 +58,7 @@ func (k *LowRankPlusDiag) N() int { return k.n }
 // Rank is the number of columns of R.
 func (k *LowRankPlusDiag) Rank() int { return k.rank }
 
-// smallestPivot is the smallest residual that a pivot had when it was taken.
+// smallestPivot is the smallest residual of a pivot at its selection.
 func (k *LowRankPlusDiag) smallestPivot() float64 {
 	smallest := math.Inf(1)
 	for q := range k.rank {
@@ -71,12 +71,12 @@ func (k *LowRankPlusDiag) smallestPivot() float64 {
 // Pivots are the sites whose columns span R, in order. A view.
 func (k *LowRankPlusDiag) Pivots() []int { return k.pivots }
 
-// Residual is the diagonal that R R' leaves, and the jitter added. A view.
+// Residual is the diagonal of K - R R', plus jitter. A view.
 func (k *LowRankPlusDiag) Residual() []float64 { return k.residual }
 
-// Accuracy says how far R R' alone is from K: the mean residual over the mean of K_ii (less
-// RankOptions.Offset), which is the relative error in the trace norm, and the largest residual, which bounds
-// every element of the difference. Jitter counts in neither.
+// Accuracy is the error of R R': the mean residual over the mean of K_ii - RankOptions.Offset, the relative
+// error in the trace norm, and the largest residual, which bounds every element of the difference. Both
+// exclude jitter.
 func (k *LowRankPlusDiag) Accuracy() (trace, largest float64) {
 	sum := 0.0
 	for _, v := range k.residual {
@@ -89,7 +89,7 @@ func (k *LowRankPlusDiag) Accuracy() (trace, largest float64) {
 	return trace, largest
 }
 
-// Subset is K~ between the listed sites, ascending, a copy; k itself where these are all of them.
+// Subset is a copy of K~ between the listed sites, ascending; k if these are all.
 func (k *LowRankPlusDiag) Subset(sites []int) *LowRankPlusDiag {
 	if len(sites) == k.n {
 		return k
@@ -155,10 +155,10 @@ func (k *LowRankPlusDiag) At(i, j int) float64 {
 	return floats.Dot(rows.Data[:k.rank], rows.Data[rows.Stride:rows.Stride+k.rank])
 }
 
-// Check finds nothing: a factorisation has looked at what it is made of.
+// Check returns nil: the factorisation has checked K.
 func (k *LowRankPlusDiag) Check() error { return nil }
 
-// Dense is K~ as a matrix that is held whole, 8 N^2 bytes.
+// Dense is K~ as a dense matrix, 8 N^2 bytes.
 func (k *LowRankPlusDiag) Dense() *Sym {
 	s := NewSym(k.n)
 	for _, p := range k.panels {
@@ -191,8 +191,8 @@ func (k *LowRankPlusDiag) Coordinates(rows []float64) {
 		Cols: k.rank, Stride: k.rank, Data: rows})
 }
 
-// Vectors writes the kernel with all sites, P x N row-major, of new inputs that
-// are given by their coordinates, P x rank.
+// Vectors writes the kernel with all sites, P x N row-major, of new inputs given by their coordinates, P x
+// rank.
 func (k *LowRankPlusDiag) Vectors(dst, rows []float64) {
 	count := len(rows) / max(1, k.rank)
 	k.vectors(blas64.General{Rows: count, Cols: k.n, Stride: k.n, Data: dst},
@@ -233,7 +233,7 @@ func (k *LowRankPlusDiag) weightedGram(lower blas64.General, room lanes, root []
 	}
 	room.gram(lower, k.panels, root)
 	var err error
-	room.alone(func() { err = factorizeLower(lower) })
+	room.oneThread(func() { err = factorizeLower(lower) })
 	return err
 }
 
@@ -287,11 +287,11 @@ func (k *LowRankPlusDiag) addProduct(dst blas64.General, alpha float64, t blas64
 	})
 }
 
-// panelSites is the number of sites whose part of a product stays in the cache while all panels pass.
+// panelSites is the number of sites whose part of a product stays in the cache over all panels.
 const panelSites = 4096
 
-// eachPanel calls f for the panels, whose first row is row q of R', at sites first to last-1: all panels for
-// one part of a lane's sites after the other.
+// eachPanel calls f for every part of a lane's sites, first to last-1, and every panel there, whose first row
+// is row q of R'.
 func (k *LowRankPlusDiag) eachPanel(f func(lane, q int, p blas64.General, first, last int)) {
 	sideBySide(laneCount(k.n), k.n, func(lane, first, end int) {
 		for ; first < end; first += panelSites {

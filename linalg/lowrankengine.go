@@ -17,21 +17,21 @@ import (
 //
 //	G = diag(a) + U U',   a = delta/e,   U = diag(1/e) R L^-T,
 //
-// which follows from (M03-63) by Woodbury and subtracts nothing (as a Gaussian process this is FITC: Snelson
+// which follows from (M03-63) by Woodbury without cancellation (as a Gaussian process this is FITC: Snelson
 // and Ghahramani 2006). Factorize costs 2 N r^2 flops and so does a product with G o G, because
 //
 //	sum_j (u_i'u_j)^2 x_j = u_i' (U' diag(x) U) u_i.
 //
-// Blocks of R' pass through BLAS. L^-1 R' is kept from Factorize where that
-// takes little memory; else products work on R' and carry L into the matrix between.
+// Blocks of R' pass through BLAS. Factorize keeps L^-1 R' if that takes little memory; else products use R',
+// and L enters the matrix between.
 type lowRankEngine struct {
 	k       *LowRankPlusDiag
-	d       []float64      // that of G
+	d       []float64      // the d of G
 	inverse []float64      // 1/e
 	uNorm2  []float64      // |u_i|^2 = chi_i - a_i
 	chi, b  []float64      // diag(G), 1 - d chi
 	lower   blas64.General // L
-	solved  blas64.General // L^-1 R', rank x N, where it is kept
+	solved  blas64.General // L^-1 R', rank x N, if it is kept
 	refine  bool           // L and L^-1 R' are computed twice, see orthonormalize
 
 	scale              []float64      // workspace over the sites
@@ -47,14 +47,13 @@ const blockBytes = 4 << 20
 // it.
 const keptBytes = 16 << 20
 
-// siteBlock is the number of sites in such a block: as many as leave the block in the
-// cache, but not so few that dsyrk and dtrmm slow down.
+// siteBlock is the number of sites in such a block: it fits the cache, but dsyrk and dtrmm are still fast.
 func siteBlock(n, rank int) int {
 	return min(n, max(512, min(1024, blockBytes/(8*max(1, rank)))))
 }
 
 // newLowRankEngine returns an engine on k, which it does not change. Several engines may share one factor.
-// With refine it keeps its digits where M is as badly conditioned as sum d_i K_ii is large.
+// refine keeps it accurate for an ill-conditioned M.
 func newLowRankEngine(k *LowRankPlusDiag, refine bool) *lowRankEngine {
 	v, r := func() []float64 { return make([]float64, k.n) }, k.rank
 	e := &lowRankEngine{k: k, d: v(), inverse: v(), uNorm2: v(), chi: v(), b: v(), scale: v(), refine: refine,
@@ -69,7 +68,7 @@ func (e *lowRankEngine) Diag() (chi, b []float64) { return e.chi, e.b }
 
 func (e *lowRankEngine) Precisions() []float64 { return e.d }
 
-// Valid is true: the engine shares nothing that others write.
+// Valid is true: the engine shares no memory.
 func (e *lowRankEngine) Valid() bool { return true }
 
 // FormG does nothing: all of G follows from R and L.
@@ -95,13 +94,12 @@ func (e *lowRankEngine) Factorize(d []float64) error {
 	return nil
 }
 
-// solveFactor computes L^-1 R', keeps it where there is room, and leaves the squared
-// norms of its columns in uNorm2. The inverse of L takes r^3/3 flops, and products with it are half as
-// long again as substitution in blocks, whose triangles are slow.
+// solveFactor computes L^-1 R', keeps it if small, and writes the squared norms of its columns to uNorm2. It
+// multiplies by the inverse of L, since substitution in blocks is slow.
 func (e *lowRankEngine) solveFactor() error {
 	inverse, zero := e.lowerInverse, 0
 	copyLower(inverse, e.lower)
-	e.lanes.alone(func() { zero = blas.Bound().Trtri(gblas.Lower, e.k.rank, inverse.Data, inverse.Stride) })
+	e.lanes.oneThread(func() { zero = blas.Bound().Trtri(gblas.Lower, e.k.rank, inverse.Data, inverse.Stride) })
 	if zero != 0 {
 		return &PivotError{Minor: zero, N: e.k.rank}
 	}
@@ -114,8 +112,8 @@ func (e *lowRankEngine) solveFactor() error {
 
 // orthonormalize is the second pass of CholeskyQR2 (Yamamoto et al. 2015) on the columns of diag(w)^1/2 R
 // above I: of V = L^-1 R' and L^-1 it computes M2 = V diag(w) V' + L^-1 L^-T = L2 L2', near I, and replaces V
-// by L2^-1 V and L by L L2; inverse is L^-1. One pass leaves an error of the condition of M times rounding,
-// the second removes most of it.
+// by L2^-1 V and L by L L2; inverse is L^-1. The error of one pass is the condition of M times rounding; the
+// second removes most of it.
 func (e *lowRankEngine) orthonormalize(inverse blas64.General) error {
 	m := e.form
 	clear(m.Data)
@@ -136,11 +134,11 @@ func (e *lowRankEngine) orthonormalize(inverse blas64.General) error {
 	return nil
 }
 
-// rescueLeverage is the leverage h = 1 - b e from which on 1 - h is summed from
-// squares instead: the difference would lose 1e-16/(1-h).
+// rescueLeverage is the leverage h = 1 - b e above which 1 - h is summed from squares: the relative error of
+// the difference would be 1e-16/(1-h).
 const rescueLeverage = 1 - 1e-3
 
-// heavySites is how many such sites are rescued at a time.
+// heavySites is the number of such sites that are processed at a time.
 const heavySites = 128
 
 // diagonals reads chi and b off the norms of the columns v of L^-1 R':
@@ -162,7 +160,7 @@ func (e *lowRankEngine) diagonals() {
 	}
 }
 
-// kept reports whether L^-1 R' is.
+// kept reports whether L^-1 R' is kept.
 func (e *lowRankEngine) kept() bool { return len(e.solved.Data) > 0 }
 
 // keptAt is L^-1 R' at sites first to last-1, a view.
@@ -170,7 +168,7 @@ func (e *lowRankEngine) keptAt(first, last int) blas64.General {
 	return core.Cols(e.solved, first, last)
 }
 
-// basis is L^-1 R' where it is kept, else R', in panels of its rows.
+// basis is L^-1 R' if it is kept, else R', in panels of its rows.
 func (e *lowRankEngine) basis() []blas64.General {
 	if e.kept() {
 		return []blas64.General{e.solved}
@@ -193,13 +191,13 @@ func (e *lowRankEngine) scaledFactor(dst blas64.General, first, last int, scale 
 // addSquares adds the squared norms of the columns of a to sums.
 func addSquares(sums []float64, a blas64.General) { addProducts(sums, a, a) }
 
-// complements computes 1 - h of the listed sites without the difference. h_i is a diagonal element of the
+// complements computes 1 - h of the listed sites without cancellation. h_i is a diagonal element of the
 // projector P on the columns of [w^1/2 R; I], and
 //
 //	(1 - h_i) h_i = sum_{j != i} P_ij^2,   P_ij = (w_i w_j)^1/2 v_i'v_j,
 //
-// where j runs over the N sites and the rank rows of I, for which P is w_i^1/2 L^-T v_i. There are at most 2
-// rank such sites with h > 1/2, as the h sum to no more than the rank.
+// where j runs over the N sites and the rank rows of I, for which P is w_i^1/2 L^-T v_i. At most 2 rank sites
+// have h > 1/2, since the h sum to at most the rank.
 func (e *lowRankEngine) complements(sites []int) {
 	r, m := e.k.rank, len(sites)
 	v, back, p := newGeneral(r, m), newGeneral(r, m), newGeneral(m, siteBlock(e.k.n, r))

@@ -11,8 +11,7 @@ import (
 	"bootbench/linalg/internal/core"
 )
 
-// MulOffDiag is dst = x (G - diag(G)) = (x U) U' less the diagonal of U U', which loses a factor 1/b of
-// precision.
+// MulOffDiag is dst = x (G - diag(G)) = (x U) U' minus the diagonal of U U', a cancellation by a factor 1/b.
 func (e *lowRankEngine) MulOffDiag(dst, x blas64.General) {
 	scaled := newGeneral(x.Rows, x.Cols)
 	scaleColumns(scaled, x, e.inverse)
@@ -39,7 +38,7 @@ func (e *lowRankEngine) MulVecSquaredOffDiag(dst, x []float64) {
 	}
 }
 
-// quadraticForm leaves S = L^-1 (R' diag(x/e^2) R) L^-T in form, all of it, by products with the basis.
+// quadraticForm computes S = L^-1 (R' diag(x/e^2) R) L^-T into form, by products with the basis.
 func (e *lowRankEngine) quadraticForm(x []float64) {
 	for i, v := range x {
 		e.scale[i] = math.Copysign(math.Sqrt(math.Abs(v)), v) * e.inverse[i]
@@ -56,7 +55,7 @@ func (e *lowRankEngine) quadraticForm(x []float64) {
 	}
 }
 
-// bothSides turns form, S, into L^-1 S L^-T (t = NoTrans) or L^-T S L^-1 (Trans): from the basis of R' to
+// bothSides replaces form, S, by L^-1 S L^-T (t = NoTrans) or L^-T S L^-1 (Trans): from the basis of R' to
 // that of L^-1 R', or back.
 func (e *lowRankEngine) bothSides(t gblas.Transpose) {
 	opposite := gblas.Trans
@@ -86,7 +85,7 @@ func (e *lowRankEngine) Rows(dst blas64.General, first int) {
 	}
 }
 
-// lowRankOf is the engine on a factor, with what a bias adds to it; nil if there is none.
+// lowRankOf is the engine on a factor, and its bias; nil if there is none.
 func lowRankOf(e Engine) (*lowRankEngine, *biasEngine) {
 	bias := biasOf(e)
 	if bias != nil {
@@ -96,7 +95,7 @@ func lowRankOf(e Engine) (*lowRankEngine, *biasEngine) {
 	return low, bias
 }
 
-// product32 is by a copy of U, to which a bias adds the column z/w^1/2, and of the diagonal of U U'.
+// product32 uses copies of U, with z/w^1/2 as a further column for a bias, and of the diagonal of U U'.
 func (e *lowRankEngine) product32(bias *biasEngine) Product32 {
 	n, r := e.k.n, e.k.rank
 	u, diag := newGeneral32(r+1, n), make([]float32, n)
@@ -129,13 +128,13 @@ func (e *lowRankEngine) product32(bias *biasEngine) Product32 {
 	}
 }
 
-// predictor reads off at coordinates phi, where the kernel vector is R phi,
+// predictor computes at coordinates phi, with the kernel vector R phi,
 //
 //	mean = phi'v(field),    v(s) = R'(I + diag(d)K~)^-1 s,
 //	variance = phi'S phi,   S = M^-1 R' diag(scatter/e^2) R M^-1,
 //
-// in O(rank^2). The new input has no share in any site's residual. A bias makes z(x) = 1 - phi'v(d) one more
-// coordinate, with mean z'field/w and with v(z o scatter)/w and z'(z o scatter)/w^2 in S.
+// in O(rank^2). A bias makes z(x) = 1 - phi'v(d) one more coordinate, with mean z'field/w and with v(z o
+// scatter)/w and z'(z o scatter)/w^2 in S.
 func (e *lowRankEngine) predictor(bias *biasEngine, field, scatter []float64) Predictor {
 	r := e.k.rank
 	order, weights, level := r, e.coefficients(field), []float64(nil)

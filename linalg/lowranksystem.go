@@ -7,20 +7,20 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// LowRankSystem solves (K~ + diag(e)) w = b between the sites of a LowRankPlusDiag where e
-// is finite: the Newton system of a trainer. By Woodbury, with v = 1/(delta + e),
+// LowRankSystem solves (K~ + diag(e)) w = b on the sites of a LowRankPlusDiag with finite e: the Newton
+// system of a trainer. By Woodbury, with v = 1/(delta + e),
 //
 //	w = v o (b - R M^-1 R'(v o b)),   M = I + R' diag(v) R,
 //
-// in r^2 flops per site of the system, then 8 N r per right side. e is kept above leastShift of K_ii, and
-// every solution is corrected once by what it leaves: a small e loses digits of b - R(..).
+// in r^2 flops per site of the system, then 8 N r per right-hand side. delta + e is at least leastShift K_ii,
+// and every solution is refined once, since b - R(..) cancels for small e.
 type LowRankSystem struct {
 	k       *LowRankPlusDiag
 	least   []float64 // smallest delta + e
 	v, root []float64 // 1/(delta + e), 0 where e is infinite; its root
 	lower   blas64.General
 	room    lanes
-	rest    []float64 // over the sites, as is product
+	rest    []float64 // over the sites, like product
 	product []float64
 }
 

@@ -12,16 +12,16 @@ import (
 	"bootbench/blas"
 )
 
-// ErrMemory marks work that would not fit into memory. It is found by
-// arithmetic, before anything large is allocated.
+// ErrMemory marks work that would not fit into memory, according to a prediction before anything large is
+// allocated.
 var ErrMemory = errors.New("not enough memory")
 
-// neverAsked is what a program may take without a look at what the system has left, which takes 0.3 ms.
+// neverAsked is the number of bytes that is always allowed: reading the free memory takes 0.3 ms.
 const neverAsked = 8 << 20
 
-// CheckMemory refuses, with an error that wraps ErrMemory and names the figures, work that needs more bytes
-// than there are: limit where it is positive, otherwise what the system and its control group have left.
-// Where that cannot be known everything is allowed, and so is a need below neverAsked.
+// CheckMemory returns an error that wraps ErrMemory and has the figures if need exceeds limit bytes, or, if
+// limit is 0, the free memory of the system and its control group. If that is unknown, or need is below
+// neverAsked, it is nil.
 func CheckMemory(need, limit int64, what string) error {
 	room := limit
 	if room <= 0 {
@@ -39,16 +39,16 @@ func CheckMemory(need, limit int64, what string) error {
 	return fmt.Errorf("%w: %s needs %s, %s are available", ErrMemory, what, formatBytes(need), formatBytes(room))
 }
 
-// DenseBytes is the memory of a kernel matrix of order n that is held whole and of an engine on it, with a
-// bias or without, that moves so many sites at a time.
+// DenseBytes is the memory of a dense kernel matrix of order n and an engine on it, with a bias or without,
+// whose rank updates change up to moved sites.
 func DenseBytes(n, moved int) int64 {
 	vectors := 28 + int64(moved) // over the sites: of the engine, a bias, an update
 	small := int64(blas.SmallWork(n))
 	return SymBytes(n) + 8*(vectors*int64(n)+int64(moved)*int64(moved)+small)
 }
 
-// LowRankBytes is the memory in bytes that a factor of N sites takes while it is made or while an engine
-// works on it, whichever is more.
+// LowRankBytes is the memory in bytes of a factor of N sites during its factorisation or with an engine on
+// it, whichever is more.
 func LowRankBytes(n, rank int) int64 {
 	sites, r := int64(n), int64(rank)
 	height := int64(panelRows(n))
@@ -76,18 +76,18 @@ func formatBytes(b int64) string {
 		k++
 	}
 	if scale := math.Pow(10, 2-math.Floor(math.Log10(math.Max(v, 1)))); v < 1000 {
-		v = math.Ceil(v*scale-1e-9) / scale // three digits, so that what is named suffices
+		v = math.Ceil(v*scale-1e-9) / scale // three digits, rounded up
 	}
 	return fmt.Sprintf("%.4g %s", v, units[k])
 }
 
-// AvailableMemory is the memory in bytes that this process may still take, where that can be known (Linux).
+// AvailableMemory is the memory in bytes that this process may still allocate, if known (Linux).
 func AvailableMemory() (bytes int64, known bool) { return systemFiles(os.ReadFile).available() }
 
-// systemFiles reads the files in which the system describes itself.
+// systemFiles reads files of /proc and /sys.
 type systemFiles func(path string) ([]byte, error)
 
-// number is the first one after a prefix of a line; "max" and "unlimited" are none.
+// number is the first number after a prefix of a line; "max" and "unlimited" are none.
 func (read systemFiles) number(path, prefix string) (int64, bool) {
 	text, err := read(path)
 	if err != nil {
@@ -103,13 +103,12 @@ func (read systemFiles) number(path, prefix string) (int64, bool) {
 	return 0, false
 }
 
-// addressReserve is the address space, hardly any of it memory, that a run on two threads still
-// comes to take for itself when its limits are first looked at: 500 MiB were seen for threads' stacks and
-// arenas of the C library and OpenBLAS's buffers. Where it is missing OpenBLAS waits for ever.
+// addressReserve is the address space, mostly unused, for threads' stacks and arenas of the C library and
+// OpenBLAS's buffers: 500 MiB were measured on two threads. Without it OpenBLAS waits for ever.
 const addressReserve = 768 << 20
 
-// available is the least of the system's available memory, what control groups leave and what the limit of
-// address space (RLIMIT_AS) leaves.
+// available is the least of the system's available memory and the remainders of control groups' limits and of
+// RLIMIT_AS.
 func (read systemFiles) available() (bytes int64, known bool) {
 	bytes, known = read.number("/proc/meminfo", "MemAvailable:")
 	bytes <<= 10
@@ -126,9 +125,9 @@ func (read systemFiles) available() (bytes int64, known bool) {
 	return bytes, known
 }
 
-// groupRooms is what the control groups of this process that have a limit leave: its own and all above it, of
-// version 2 and 1, whose paths are in /proc/self/cgroup. In a container the own one may be the root of what
-// can be seen. Inactive pages of files can be had back and do not count as used.
+// groupRooms lists the free memory of the control groups of this process with a limit, and of their parents,
+// of versions 2 and 1, whose paths are in /proc/self/cgroup. In a container the process's group may be the
+// visible root. Inactive file pages count as free.
 func (read systemFiles) groupRooms() (rooms []int64) {
 	own := map[string]string{}
 	text, _ := read("/proc/self/cgroup")

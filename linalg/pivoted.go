@@ -15,35 +15,35 @@ import (
 	"bootbench/linalg/internal/core"
 )
 
-// RankOptions says where a pivoted Cholesky factorisation ends.
+// RankOptions says when a pivoted Cholesky factorisation ends.
 type RankOptions struct {
-	// Tol is the mean residual, as a share of the mean of K_ii - Offset, that is good enough; in [0, 1). With 0
-	// the factorisation goes on until MaxRank, or until nothing is left but rounding.
+	// Tol is the tolerance of the mean residual, relative to the mean of K_ii - Offset, in [0, 1). With 0 the
+	// factorisation ends at MaxRank, or when the residuals are rounding.
 	Tol float64
-	// PerRank is a sum of residuals that is good enough per pivot, 0 or more: a factor of
-	// rank r may leave PerRank r, or what Tol allows if that is more.
+	// PerRank >= 0 is a tolerance of the sum of residuals per pivot: a factor of rank r is accepted at PerRank
+	// r, or at the tolerance of Tol if that is larger.
 	PerRank float64
 	// MaxRank is the largest rank allowed; 0: N.
 	MaxRank int
-	// MaxBytes is the memory that the factor and an engine on it may take; 0: no limit.
+	// MaxBytes limits the memory of the factor and an engine on it; 0: no limit.
 	MaxBytes int64
-	// Offset is a part of every K_ii that does not count where the tolerance is
-	// measured, such as a constant added to all of K: one pivot explains it.
+	// Offset is a part of every K_ii that the tolerance excludes, such as a constant added to K: one pivot
+	// explains it.
 	Offset float64
-	// Enough, if set, is shown the factor whenever its rank has grown by a fifth, and may end it there.
+	// Enough, if set, is called whenever the rank has grown by a fifth; true ends the factorisation.
 	Enough func(*LowRankPlusDiag) bool
 
-	rounding float64 // residuals up to this share of K_ii are rounding; 0: roundingFloor
+	rounding float64 // residuals up to this times K_ii are rounding; 0: roundingFloor
 }
 
-// ErrRank marks a factorisation that met its limit before its tolerance.
+// ErrRank marks a factorisation that reached its limit before its tolerance.
 var ErrRank = errors.New("rank limit reached")
 
-// RankError says how far a factorisation came.
+// RankError describes a factorisation that reached its limit.
 type RankError struct {
-	Rank      int              // the limit that was met
+	Rank      int              // the limit
 	Residual  float64          // mean residual there, in the units of Tolerance
-	Tolerance float64          // what was asked for
+	Tolerance float64          // requested
 	Memory    bool             // the limit came from memory
 	Factor    *LowRankPlusDiag // of that rank
 }
@@ -67,30 +67,29 @@ const (
 	// minBlock is the number of candidates of the first block; it doubles up to panelRows.
 	minBlock = 8
 
-	// minKeptResidual is the share of its residual at the start of the block that a candidate must have kept,
-	// after the candidates taken before it, to become a pivot; else its neighbours have explained it. From 0.01
-	// to 0.2 the rank hardly changes, from 0.5 on it grows, and with it the columns thrown away.
+	// minKeptResidual is the least residual, relative to that at the start of the block, of a candidate that
+	// becomes a pivot. From 0.01 to 0.2 the rank hardly changes, from 0.5 on it grows, and so does the number of
+	// discarded columns.
 	minKeptResidual = 0.1
 
-	// roundingFloor times K_ii is what a residual must exceed to be more than the
-	// rounding of the subtractions that led to it.
+	// roundingFloor times K_ii is the rounding error of a residual.
 	roundingFloor = 64 * 0x1p-52
 
-	// indefinite times K_ii is how far below zero rounding may bring a residual.
+	// indefinite times -K_ii is the least residual that counts as rounding.
 	indefinite = 1e-8
 
-	// pivotSeed starts the draws of candidates, so that a factor can be repeated.
+	// pivotSeed is the seed of the draws of candidates: factors are reproducible.
 	pivotSeed = 1
 )
 
 // PivotedCholesky computes K ~ R R' + diag(residual) by randomly pivoted Cholesky factorisation (RPCholesky
-// in blocks: Chen, Epperly, Tropp and Webber 2023), from the columns of K: K itself is never formed.
-// The diagonal is exact, so that the trace norm of what is left out is the sum of the residuals at most. It
-// costs N r^2 flops and r kernel columns, some more for candidates that are turned down.
+// in blocks: Chen, Epperly, Tropp and Webber 2023), from the columns of K: K itself is never formed. The
+// trace norm of K - R R' is the sum of the residuals. It costs N r^2 flops and r kernel columns, and some
+// more for rejected candidates.
 //
 // Candidates are drawn in blocks with probability proportional to their residual, and a small pivoted
-// factorisation inside the block picks those of them that the others do not explain. (Taking the largest
-// residuals, as the textbook does, spends pivots on outliers: doc/decisions/0006.)
+// factorisation inside the block selects those that the others do not explain. (Taking the largest residuals,
+// as the textbook does, spends pivots on outliers: doc/decisions/0006.)
 //
 // The error is a *RankError, a *PivotError for a matrix that is not positive
 // semidefinite, or what k itself reports.
@@ -119,7 +118,7 @@ func PivotedCholesky(k Columns, o RankOptions) (*LowRankPlusDiag, error) {
 	return f.finish(), nil
 }
 
-// finish is the factor as it is.
+// finish returns the present factor.
 func (f *factorisation) finish() *LowRankPlusDiag {
 	f.triangle = f.rowsAt(f.pivots)
 	return f.LowRankPlusDiag
@@ -131,7 +130,7 @@ type factorisation struct {
 	columns  Columns
 	options  RankOptions
 	rng      *rand.Rand
-	most     int       // rank at most
+	most     int       // largest rank
 	byMemory bool      // most is what memory allows
 	floor    []float64 // of each residual
 	trace    float64   // sum of the residuals
@@ -186,7 +185,7 @@ func (f *factorisation) goal() float64 {
 	return math.Max(f.options.Tol*f.traceK, f.options.PerRank*float64(f.rank))
 }
 
-// done reports whether the tolerance is met, or rounding is all that is left.
+// done reports whether the tolerance is met, or the residuals are rounding.
 func (f *factorisation) done() bool {
 	if f.trace <= f.goal() {
 		return true
@@ -210,7 +209,7 @@ func (f *factorisation) step() error {
 	if err := f.columns.Columns(candidates.Data, sites); err != nil {
 		return err
 	}
-	f.addProduct(candidates, -1, f.rowsAt(sites)) // what the factor explains
+	f.addProduct(candidates, -1, f.rowsAt(sites)) // residual columns
 	order, l := f.selectPivots(sites)
 	if l.Rows == 0 { // the residuals were rounding: they are dropped
 		for i, v := range f.residual {
@@ -251,8 +250,8 @@ func (f *factorisation) sample(count int) []int {
 }
 
 // selectPivots factorises the residual matrix between the candidates with complete pivoting, the largest
-// remaining residual first, for as long as they are minKeptResidual. It returns the candidates, the chosen
-// ones first, and the lower triangle of these.
+// remaining residual first, while it exceeds minKeptResidual. It returns the candidates, the selected ones
+// first, and the lower triangle of these.
 func (f *factorisation) selectPivots(sites []int) (order []int, l blas64.General) {
 	b := len(sites)
 	h, left := newGeneral(b, b), make([]float64, b) // rows of h become those of L', over the candidates
@@ -264,7 +263,7 @@ func (f *factorisation) selectPivots(sites []int) (order []int, l blas64.General
 	}
 	for len(order) < b {
 		best := f.bestCandidate(sites, left)
-		if best < 0 && len(order) == 0 { // rounding has eaten what the residual promised
+		if best < 0 && len(order) == 0 { // the residual is rounding
 			if at := floats.MaxIdx(left); left[at] > 0 {
 				best = at
 			}
@@ -297,7 +296,7 @@ func (f *factorisation) selectPivots(sites []int) (order []int, l blas64.General
 	return order, l
 }
 
-// bestCandidate has the largest residual left of those with enough; -1 if none has.
+// bestCandidate has the largest remaining residual of those above their minimum; -1 if there is none.
 func (f *factorisation) bestCandidate(sites []int, left []float64) int {
 	best := -1
 	for r, site := range sites {
@@ -309,7 +308,7 @@ func (f *factorisation) bestCandidate(sites []int, left []float64) int {
 	return best
 }
 
-// appendPivot appends a row of R'. It refuses one that no positive semidefinite matrix has.
+// appendPivot appends a row of R'. It refuses one of an indefinite matrix.
 func (f *factorisation) appendPivot(row []float64, pivot int) error {
 	sum := 0.0
 	for i, v := range row {

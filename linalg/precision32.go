@@ -11,22 +11,21 @@ import (
 	"bootbench/linalg/internal/core"
 )
 
-// ErrSingle reports a factorisation that single precision cannot carry.
+// ErrSingle: single precision does not suffice for a factorisation.
 var ErrSingle = errors.New("not to be had in single precision")
 
 const (
-	// B, whose diagonal is at least 1, is changed by less than a rounding error
-	// when every element grows by this; and no decay of the kernel then leads to
-	// numbers below the smallest normal one, which processors are slow at.
+	// Added to every element of B, whose diagonal is at least 1, this is less than a rounding error, and avoids
+	// denormal numbers, which are slow.
 	leastSingle = 1e-15
 
-	// A d_i K_ii below minDK would lose all digits and is raised to it, which is
-	// less than a rounding error of B's diagonal; above maxDK it would overflow.
+	// A d_i K_ii below minDK is raised to it, less than a rounding error of B's diagonal; above maxDK it would
+	// overflow.
 	minDK = 1e-8
 	maxDK = 1e6
 )
 
-// single is the scratch triangle as numbers of half the size, each row in the first half of its place.
+// single is the scratch triangle in float32, each row in the first half of its float64 row.
 func single(k *Sym) triangle[float32] {
 	s := k.Scratch()
 	if s.N == 0 {
@@ -36,8 +35,8 @@ func single(k *Sym) triangle[float32] {
 		2*len(s.Data))}
 }
 
-// SingleError is 2^-25 N^1/2 max d_i K_ii: numbers of the size of B's diagonal are rounded in sums of N.
-// Measured errors were 0.3 to 1.2 of that. It is infinite once UseFactor has been called.
+// SingleError is 2^-25 N^1/2 max d_i K_ii, the rounding of sums of N numbers of the size of B's diagonal.
+// Measured errors were 0.3 to 1.2 of that. It is infinite after UseFactor.
 func (e *CholeskyEngine) SingleError(d []float64) float64 {
 	if _, ok := blas.Bound().(blas.Single); !ok || e.singular.wary || len(d) != e.k.N() {
 		return math.Inf(1)
@@ -89,7 +88,7 @@ func (e *CholeskyEngine) FactorizeSingle(d []float64) error {
 	return nil
 }
 
-// clipBelow is d, nowhere below what float32 can carry.
+// clipBelow is d, raised to the lower limit of float32.
 func clipBelow(k *Sym, d []float64) []float64 {
 	clipped := make([]float64, len(d))
 	for i, v := range d {
@@ -101,7 +100,7 @@ func clipBelow(k *Sym, d []float64) []float64 {
 	return clipped
 }
 
-// toDouble converts the float32 triangle into one of float64 in its place, each row from its end.
+// toDouble converts the float32 triangle to float64 in place, each row from its end.
 func toDouble(k *Sym, narrow triangle[float32]) {
 	wide := double(k)
 	eachRow(wide.n, func(i int) {

@@ -9,7 +9,7 @@ import (
 	"bootbench/linalg/internal/core"
 )
 
-// What follows from the methods of any engine.
+// Functions of any engine.
 
 // MulVecOffDiag is dst_i = sum_{j != i} G_ij x_j.
 func MulVecOffDiag(e Engine, dst, x []float64) { e.MulOffDiag(rowOf(dst), rowOf(x)) }
@@ -22,8 +22,8 @@ func rowOf(x []float64) blas64.General {
 // Row copies row i of G into dst.
 func Row(e Engine, dst []float64, i int) { e.Rows(rowOf(dst), i) }
 
-// Responses writes t(x)' = k(x)'(I + diag(d)K)^-1, P x N, for new inputs with the given kernel vectors, P x
-// N; with a bias the limit of that.
+// Responses is t(x)' = k(x)'(I + diag(d)K)^-1, P x N, for new inputs with the given kernel vectors, P x N;
+// with a bias its limit.
 func Responses(e Engine, k blas64.General) blas64.General {
 	t := contiguous(k.Rows, k.Cols)
 	for r := range k.Rows {
@@ -64,8 +64,8 @@ func respond(e Engine, t blas64.General) {
 // k(x)'(I + diag(d)K)^-1, the mean t(x)'field and the variance sum_j t_j(x)^2 scatter_j (M03-48).
 type Predictor func(rows, mean, variance []float64)
 
-// NewPredictor is valid until the engine's next Factorize or RankUpdate, and while field and scatter stay as
-// they are. It needs all of G.
+// NewPredictor is valid until the engine's next Factorize or RankUpdate, or a change of field or scatter. It
+// needs all of G.
 func NewPredictor(e Engine, field, scatter []float64) Predictor {
 	if low, bias := lowRankOf(e); low != nil {
 		return low.predictor(bias, field, scatter)
@@ -97,9 +97,9 @@ func InputDim(k Kernel) int {
 // concurrent use, unless it is a distributed engine's.
 type Product32 func(dst, x blas32.General)
 
-// NewProduct32 multiplies by a copy of G - diag(G): 4 N^2 bytes, of a low-rank engine 4 N (rank + 3). It errs
-// by 2^-24 of every element of G (of its factor). Later moves of d leave it as it is. Of a distributed engine
-// there is no copy: the product converts x and dst, and follows d.
+// NewProduct32 multiplies by a copy of G - diag(G): 4 N^2 bytes, of a low-rank engine 4 N (rank + 3). The
+// error is 2^-24 of every element of G (of its factor). Later changes of d do not affect it. A distributed
+// engine makes no copy: the product converts x and dst, and follows d.
 func NewProduct32(e Engine) Product32 {
 	if low, bias := lowRankOf(e); low != nil {
 		return low.product32(bias)
@@ -141,7 +141,7 @@ func copy32(e Engine) blas32.General {
 	return g
 }
 
-// convert writes as many numbers of x into dst in the precision of dst.
+// convert writes len(dst) numbers of x into dst in the precision of dst.
 func convert[T, S number](dst []T, x []S) {
 	for i, v := range x[:len(dst)] {
 		dst[i] = T(v)

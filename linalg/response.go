@@ -2,12 +2,12 @@ package linalg
 
 import "math"
 
-// Response estimates the diagonals of G and of I - diag(d)G after a change of d, at a small part of the cost
-// of Factorize, around the G that an engine has: it is valid until G changes.
+// Response estimates the diagonals of G and of I - diag(d)G after a change of d, much cheaper than Factorize,
+// around the present G of an engine: it is valid until G changes.
 //
-// The estimate costs a product with G o G, and agrees with M03's
-// series (M03-67) to first order. What site i gets from the others is its cavity
-// variance v_i = chi_i/b_i. When all of them move by the same share, d -> (1 + a)d,
+// The estimate costs a product with G o G, and agrees with M03's series (M03-67) to first order. Site i
+// depends on the others through its cavity variance v_i = chi_i/b_i. If all d change by the same factor, d ->
+// (1 + a)d,
 //
 //	v_i(a) = v_i sum_k w_k/(1 + a h_k),
 //
@@ -16,8 +16,8 @@ import "math"
 //
 //	1/(1 + a h) <= v_i(a)/v_i <= 1 - h + h/(1 + a).
 //
-// The estimate lies a fixed part of the way between these. For a, moves that differ count by their share in
-// the first order: a = sum G_ij^2 e_j/sum G_ij^2 d_j. The site's own move is exact: 1/chi_i = 1/v_i + d_i.
+// The estimate lies at a fixed fraction between these. For changes e_j that differ, a = sum G_ij^2 e_j/sum
+// G_ij^2 d_j, exact to first order. The site's own change is exact: 1/chi_i = 1/v_i + d_i.
 type Response struct {
 	engine   Engine
 	coupling []float64 // sum_{j != i} G_ij^2 d_j
@@ -25,11 +25,11 @@ type Response struct {
 
 // Constants of Response.
 const (
-	interpolation = 0.75 // place of the estimate between the two bounds of the response
+	interpolation = 0.75 // position of the estimate between the two bounds
 	maxRelease    = 0.7  // largest relative decrease of the coupling that the model accepts
 )
 
-// NewResponse starts at the G of e, all of which is needed.
+// NewResponse starts at the G of e and needs all of it.
 func NewResponse(e Engine) *Response {
 	d := e.Precisions()
 	r := &Response{e, make([]float64, len(d))}

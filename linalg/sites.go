@@ -2,8 +2,7 @@ package linalg
 
 import "fmt"
 
-// Sites maps each of N examples to its site, 0 to M-1. Nil means that example i
-// is alone on site i, and N = M.
+// Sites maps each of N examples to its site, 0 to M-1. Nil means that example i is on site i, and N = M.
 type Sites []int
 
 // At is the site of example i.

@@ -23,13 +23,13 @@ import (
 //
 //	row i:   s_i0 ... s_ii | K_ii K_i,i+1 ... K_i,N-1
 //
-// Readers of the matrix never see the scratch triangle. Whoever factorises in it (an Engine, or a full-data
-// fit) overwrites what an earlier user left there, so two of them must not run on one Sym at the same time.
+// A factorisation (an Engine, or a full-data fit) overwrites the scratch triangle, so two of them must not
+// run on one Sym at the same time.
 type Sym struct {
 	n, stride int
 	data      []float64
-	claims    atomic.Int64 // how often the scratch triangle changed hands
-	users     sync.RWMutex // who writes or reads it at this moment, only ever tried
+	claims    atomic.Int64 // number of Claims of the scratch triangle
+	users     sync.RWMutex // its present writer or readers, only tried, never waited for
 }
 
 // NewSym returns a zero symmetric matrix of order n >= 0. It allocates about 8 n^2 bytes; see SymBytes.
@@ -104,7 +104,7 @@ func (s *Sym) Row(i int) []float64 {
 	return s.data[i*s.stride+i+1 : i*s.stride+s.n+1]
 }
 
-// Raw is the matrix as BLAS sees it: row-major, upper triangle, a view.
+// Raw is a view of the matrix for BLAS: row-major, upper triangle.
 func (s *Sym) Raw() blas64.Symmetric {
 	if s.n == 0 {
 		return blas64.Symmetric{Uplo: gblas.Upper, Stride: s.stride}
@@ -112,17 +112,17 @@ func (s *Sym) Raw() blas64.Symmetric {
 	return blas64.Symmetric{Uplo: gblas.Upper, N: s.n, Stride: s.stride, Data: s.data[1:]}
 }
 
-// Claim takes over the scratch triangle before it is overwritten, and returns a number
-// that claimed keeps returning until somebody else claims it.
+// Claim takes over the scratch triangle before it is overwritten. Until the next Claim, claimed returns the
+// same number.
 func (s *Sym) Claim() int64 { return s.claims.Add(1) }
 
-// ErrBusy says that somebody else is at work in the scratch triangle.
+// ErrBusy: the scratch triangle is in use.
 var ErrBusy = errors.New(
 	"the kernel matrix is in use by another solve, full fit or read-out at this moment, which work in the " +
 		"same memory: let one end before the next begins, or build a model for each")
 
-// Reserve keeps everybody else from the scratch triangle of k until release is called, or fails at once with
-// ErrBusy. A kernel that is not held whole has none, and is not reserved.
+// Reserve locks the scratch triangle of k until release is called, or fails at once with ErrBusy. A kernel
+// that is not dense has none, and is not locked.
 func Reserve(k Kernel) (release func(), err error) {
 	s := SymOf(k)
 	switch {
@@ -134,7 +134,7 @@ func Reserve(k Kernel) (release func(), err error) {
 	return s.users.Unlock, nil
 }
 
-// Share is Reserve, but others may share the triangle: they read it.
+// Share is Reserve for readers, who share the triangle.
 func Share(k Kernel) (release func(), err error) {
 	s := SymOf(k)
 	switch {
@@ -149,8 +149,8 @@ func Share(k Kernel) (release func(), err error) {
 // claimed is the number of the last Claim.
 func (s *Sym) claimed() int64 { return s.claims.Load() }
 
-// Scratch is the scratch triangle that shares the array: row-major, lower
-// triangle with its diagonal, a view. Its content is that of the last to Claim it.
+// Scratch is the scratch triangle that shares the array: row-major, lower triangle with its diagonal, a view.
+// Its content belongs to the last Claim.
 func (s *Sym) Scratch() blas64.Symmetric {
 	return blas64.Symmetric{Uplo: gblas.Lower, N: s.n, Stride: s.stride, Data: s.data}
 }

@@ -11,7 +11,7 @@ import (
 	"bootbench/linalg/internal/core"
 )
 
-// bandRows is the height of the bands that a triangle is cut into.
+// bandRows is the height of the bands of a triangle.
 const bandRows = 64
 
 // addGram adds alpha times the lower triangle of a a' to that of c: a is r x n, c is r x r.
@@ -26,9 +26,9 @@ func symmetricOf(a blas64.General) blas64.Symmetric {
 	return blas64.Symmetric{Uplo: gblas.Lower, N: a.Rows, Stride: a.Stride, Data: a.Data}
 }
 
-// LowerGram writes the lower triangle of a a' into c, both of order n. What lies right of c's diagonal is
-// changed too, in no useful way: a part of it, n/8 wide or bandRows, at a share of n^3 flops. On threads of
-// its own OpenBLAS's dsyrk gains little, dgemm all; else there is no such share.
+// LowerGram writes the lower triangle of a a' into c, both of order n. A band right of c's diagonal, n/8 wide
+// or bandRows, is overwritten too. With several threads it uses dgemm, since OpenBLAS's dsyrk hardly runs in
+// parallel.
 func LowerGram(c, a blas64.General) {
 	if bound := blas.Bound(); (bound.Name() != blas.OpenBLAS || bound.Threads() == 1) && c.Rows > 0 {
 		blas64.Syrk(gblas.NoTrans, 1, a, 0, symmetricOf(c))
@@ -49,8 +49,7 @@ func mulLower(c, a blas64.General) {
 	}
 }
 
-// addProducts adds the inner products of the columns of a and b to sums: of four rows at a time, so that sums
-// pass a quarter as often.
+// addProducts adds the inner products of the columns of a and b to sums, four rows at a time.
 func addProducts(sums []float64, a, b blas64.General) {
 	q := 0
 	for ; q+4 <= a.Rows; q += 4 {
@@ -125,9 +124,9 @@ func copyLower(dst, a blas64.General) {
 	}
 }
 
-// The products that cost N r^2 flops, over the sites: products of blocks of R' by BLAS.
+// Products over the sites, of N r^2 flops, by BLAS on blocks of R'.
 
-// gram adds R' diag(root o |root|) R to the lower triangle of dst: what lanes add up, in their order.
+// gram adds R' diag(root o |root|) R to the lower triangle of dst: the sum over lanes, in their order.
 func (l lanes) gram(dst blas64.General, m []blas64.General, root []float64) {
 	into := slices.Clone(l)
 	into[0].sum = dst
@@ -142,8 +141,7 @@ func (l lanes) gram(dst blas64.General, m []blas64.General, root []float64) {
 	}
 }
 
-// addGram is that of a block: a symmetric product of the sites of positive root less one of those of
-// negative.
+// addGram is gram of a block: the symmetric product of the sites of positive root minus that of negative.
 func (l lane) addGram(m []blas64.General, root []float64, first, last int) {
 	positive, negative := bySign(l.list, root, first, last)
 	l.addSites(1, positive, m, root, first, last)

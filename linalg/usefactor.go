@@ -12,18 +12,18 @@ import (
 // Limits of the numerical low-rank factor.
 const (
 	trustedSum  = 1e6         // sum of d_i K_ii up to which B is factorised
-	factorTol   = 8 * 0x1p-52 // mean residual, as a share of the mean K_ii, that counts as rounding
+	factorTol   = 8 * 0x1p-52 // mean residual, relative to the mean K_ii, that counts as rounding
 	regular     = 1e-6        // smallest pivot from which on a K of full rank is regular
-	smallFactor = 600         // N up to which any rank will do; beyond it must be N/2 at most
+	smallFactor = 600         // N up to which any rank is accepted; beyond it at most N/2
 )
 
-// UseFactor makes later factorisations with sum d_i K_ii > 1e6 go by the numerical low-rank factor of K, K =
-// R R' within rounding, which the first of them makes. There the rounding of B = I + d^1/2 K d^1/2, some
-// 1e-16 sum d_i K_ii, is large beside the smallest eigenvalues of B, which are near 1 where K is nearly
-// singular; G from R has no difference in it (see lowRankEngine) at a cost of 6 N r^2 + N^2 r flops. The rank
-// r returned is N where no factor is in use: none was needed so far, K is of full rank without small pivots,
-// its rank is not low, or the factor would take more than maxBytes (0: what the system has left; below 0:
-// nothing). used reports whether a factorisation at d goes by R; a nil d only asks for the rank.
+// UseFactor makes later factorisations with sum d_i K_ii > 1e6 use the numerical low-rank factor of K, K = R
+// R' within rounding, computed by the first of them. The rounding of B = I + d^1/2 K d^1/2, about 1e-16 sum
+// d_i K_ii, is then large compared with the smallest eigenvalues of B, near 1 for a nearly singular K; G from
+// R has no cancellation (see lowRankEngine), at 6 N r^2 + N^2 r flops. The rank r returned is N if no factor
+// is in use: none was needed yet, K has full rank without small pivots, the rank is not low, or the factor
+// would take more than maxBytes (0: the free memory; below 0: none). used reports whether a factorisation at
+// d uses R; with a nil d only the rank is returned.
 func (e *CholeskyEngine) UseFactor(d []float64, maxBytes int64) (rank int, used bool) {
 	if d != nil {
 		e.singular.wary, e.singular.maxBytes = true, maxBytes
@@ -36,17 +36,16 @@ func (e *CholeskyEngine) UseFactor(d []float64, maxBytes int64) (rank int, used 
 	return e.singular.factor.k.rank, used
 }
 
-// nearlySingular is what an engine knows of a K that is singular within rounding.
+// nearlySingular is an engine's state for a K that is singular within rounding.
 type nearlySingular struct {
 	factor   *lowRankEngine // on the numerical low-rank factor of K, see UseFactor
-	wary     bool           // factorisations at large d go by it
-	maxBytes int64          // that it may take
-	tried    bool           // it was looked for
+	wary     bool           // factorisations at large d use it
+	maxBytes int64          // limit of its memory
+	tried    bool           // the factor was computed or refused
 	inUse    bool           // G comes from it
 }
 
-// needed reports whether a factorisation at d goes by R, which it makes where it
-// is needed for the first time.
+// needed reports whether a factorisation at d uses R, and computes R at its first use.
 func (s *nearlySingular) needed(k *Sym, kdiag, d []float64) bool {
 	if !s.wary || !(blas64.Dot(core.Vector(d), core.Vector(kdiag)) > trustedSum) {
 		return false
@@ -58,8 +57,8 @@ func (s *nearlySingular) needed(k *Sym, kdiag, d []float64) bool {
 	return s.factor != nil
 }
 
-// findFactor is an engine on the numerical low-rank factor of k, nil where that is of no use. Eigenvalues of
-// smooth kernels fall geometrically at most: a quarter of the rank must reach a quarter of the digits first.
+// findFactor is an engine on the numerical low-rank factor of k, nil if that is useless. Eigenvalues of
+// smooth kernels decay at most geometrically: first a quarter of the rank must reach a quarter of the digits.
 func findFactor(k *Sym, maxBytes int64) *lowRankEngine {
 	n := k.N()
 	if maxBytes == 0 {
@@ -88,7 +87,7 @@ func findFactor(k *Sym, maxBytes int64) *lowRankEngine {
 	return newLowRankEngine(factor, true)
 }
 
-// factorizeLowRank takes chi and b from the engine on R, and G = R M^-1 R'.
+// factorizeLowRank computes chi and b by the engine on R, and G = R M^-1 R'.
 func (e *CholeskyEngine) factorizeLowRank(d []float64) error {
 	if err := e.singular.factor.Factorize(d); err != nil {
 		return err

@@ -10,13 +10,12 @@ import (
 	"bootbench/linalg/internal/core"
 )
 
-// RankUpdate changes d by delta at the listed sites. The sites that grow and those that shrink are moved one
-// group after the other, so that each group needs one Cholesky factor of the order of the group:
+// RankUpdate changes d by delta at the listed sites: first those of one sign of delta, then those of the
+// other. Each group needs one Cholesky factor of its order:
 //
 //	G+ = G - U S^-1 U',  U = G_J |delta|^1/2,  S = I + |delta|^1/2 G_JJ |delta|^1/2   (M03-65)
 //
-// and for shrinking sites the same with both signs changed. It refuses where G comes
-// from the low-rank factor.
+// with both signs changed for decreasing d. It refuses if G is from the low-rank factor.
 func (e *CholeskyEngine) RankUpdate(sites []int, delta []float64) error {
 	if e.singular.inUse {
 		return ErrUpdate
@@ -30,11 +29,11 @@ func (e *CholeskyEngine) RankUpdate(sites []int, delta []float64) error {
 	return nil
 }
 
-// minKept is how much of b_i an update may take away. b is corrected by
-// differences, so a larger loss would cost digits of the cavity c = b/chi.
+// minKept is the least ratio of b_i after and before an update: b is updated by differences, and a smaller
+// one would make the cavity c = b/chi inaccurate.
 const minKept = 1e-3
 
-// updateGroup moves the sites whose delta has the given sign.
+// updateGroup updates the sites with delta of the given sign.
 func (e *CholeskyEngine) updateGroup(all []int, delta []float64, sign float64) error {
 	var sites []int
 	var magnitude []float64 // |delta|^1/2
@@ -73,7 +72,7 @@ func (e *CholeskyEngine) updateGroup(all []int, delta []float64, sign float64) e
 	return nil
 }
 
-// columns is U = G_J diag(magnitude), N x len(sites), in memory that the next update uses again.
+// columns is U = G_J diag(magnitude), N x len(sites), in the engine's workspace.
 func (e *CholeskyEngine) columns(sites []int, magnitude []float64) blas64.General {
 	n, a := e.k.N(), len(sites)
 	e.update = slices.Grow(e.update[:0], n*a)[:n*a]
@@ -91,8 +90,8 @@ func (e *CholeskyEngine) columns(sites []int, magnitude []float64) blas64.Genera
 	return u
 }
 
-// divideByRoot replaces U by U L^-T with S = L L'. It reports false when S is not
-// positive definite: the shrinking sites would fall below d = 0.
+// divideByRoot replaces U by U L^-T with S = L L'. It returns false if S is not positive definite: d would
+// become negative.
 func divideByRoot(u blas64.General, sites []int, magnitude []float64, sign float64) bool {
 	s := contiguous(u.Cols, u.Cols)
 	for r, i := range sites {

@@ -13,11 +13,11 @@ import (
 	"bootbench/linalg/internal/core"
 )
 
-// BlockCyclic is a Kernel whose ranks each make their own part of it, from data that all have, whenever it is
-// needed: no element is ever stored, sent or whole anywhere. What it does hold is this rank's part of the
-// lower triangle that its engine works in, so that only one engine may be in use at a time.
+// BlockCyclic is a Kernel whose ranks each compute their part when it is needed, from data that all have: K
+// is neither stored nor sent. It holds this rank's part of the lower triangle of its engine, so that only one
+// engine may be in use at a time.
 //
-// Exported methods are rank 0's, and have the servants do their part. The others are for all ranks.
+// Exported methods are for rank 0 and order the servants to do their part. The others run on all ranks.
 type BlockCyclic struct {
 	grid       Grid
 	source     linalg.Blocks
@@ -51,7 +51,7 @@ func ownedRows(g Grid, rank, n, block int) (rows, cols []int) {
 	return ownedIndices(n, block, height, rank/width), ownedIndices(n, block, width, rank%width)
 }
 
-// ownedIndices lists the rows (columns) of rank row (column) which of so many.
+// ownedIndices lists the rows (columns) of rank row (column) number which of count.
 func ownedIndices(n, block, count, which int) (list []int) {
 	for first := which * block; first < n; first += count * block {
 		for i := first; i < min(n, first+block); i++ {
@@ -61,7 +61,7 @@ func ownedIndices(n, block, count, which int) (list []int) {
 	return list
 }
 
-// newBlockCyclic is this rank's part of Servants.Matrix; failed is why it has no source.
+// newBlockCyclic is this rank's part of Servants.Matrix; failed is the error of its source.
 func newBlockCyclic(g Grid, source linalg.Blocks, failed error, block int, besides,
 	limit int64) (*BlockCyclic,
 	error) {
@@ -105,7 +105,7 @@ func checkParts(g Grid, n, block int, besides, limit int64) error {
 // N is the order.
 func (k *BlockCyclic) N() int { return k.n }
 
-// At is element (i, j), computed again unless it is on the diagonal.
+// At is element (i, j), recomputed unless it is on the diagonal.
 func (k *BlockCyclic) At(i, j int) float64 {
 	if i == j {
 		return k.diag[i]
@@ -115,7 +115,7 @@ func (k *BlockCyclic) At(i, j int) float64 {
 	return v[0]
 }
 
-// Check reports an element that is not finite, or a diagonal element below zero. It makes the matrix once.
+// Check reports an element that is not finite, or a diagonal element below zero. It computes the matrix once.
 func (k *BlockCyclic) Check() error {
 	for i, v := range k.diag {
 		if err := linalg.CheckDiagonal(i, v); err != nil {
@@ -133,14 +133,14 @@ func (k *BlockCyclic) Check() error {
 	return nil
 }
 
-// fillColumns is the number of a part's columns that are made at a time.
+// fillColumns is the number of a part's columns that are computed at a time.
 const fillColumns = 256
 
-// nowhere is the place of an element that does not exist.
+// nowhere is the position of no element.
 const nowhere = math.MaxInt64
 
-// fill writes the lower triangle of B = I + r K r, and zero above it. It reports as *EntryError an element of
-// K that is not finite.
+// fill writes the lower triangle of B = I + r K r, and zero above it. An element of K that is not finite is
+// an *EntryError.
 func (k *BlockCyclic) fill(r []float64) error {
 	bad := int64(nowhere)
 	for c0 := 0; c0 < len(k.cols); c0 += fillColumns {
@@ -156,7 +156,7 @@ func (k *BlockCyclic) fill(r []float64) error {
 		})
 		bad = min(bad, slices.Min(places))
 	}
-	// The largest value that ranks bring is that of the first bad element.
+	// The largest value over the ranks is that of the first bad element.
 	if bad = nowhere - k.grid.Most(nowhere-bad); bad < nowhere {
 		i, j := int(bad%int64(k.n)), int(bad/int64(k.n))
 		return &linalg.EntryError{I: j, J: i, Value: k.At(i, j)}
@@ -164,8 +164,8 @@ func (k *BlockCyclic) fill(r []float64) error {
 	return nil
 }
 
-// finishColumn turns elements of K, from row r0 of the part on, into those of B in the lower triangle, and
-// clears the rest. It returns the place, by columns, of the first element that is not finite, or nowhere.
+// finishColumn maps elements of K, from row r0 of the part on, to those of B in the lower triangle, and
+// clears the rest. It returns the position, by columns, of the first element that is not finite, or nowhere.
 func (k *BlockCyclic) finishColumn(c, r0 int, r []float64) (bad int64) {
 	j, column := k.cols[c], k.column(c)
 	clear(column[r0:k.below[c]])
@@ -187,13 +187,13 @@ func (k *BlockCyclic) column(c int) []float64 {
 	return k.part[c*k.stride : c*k.stride+len(k.rows)]
 }
 
-// diagonal is the row of the part where column c meets the diagonal, if that is in the part.
+// diagonal is the row of the part at which column c meets the diagonal, if that is in the part.
 func (k *BlockCyclic) diagonal(c int) (at int, own bool) {
 	at = k.below[c] - 1
 	return at, at >= 0 && k.rows[at] == k.cols[c]
 }
 
-// Submatrix is the principal submatrix of the listed sites, computed again.
+// Submatrix is the principal submatrix of the listed sites, recomputed.
 func (k *BlockCyclic) Submatrix(sites []int) blas64.General {
 	n := len(sites)
 	a := blas64.General{Rows: n, Cols: n, Stride: max(1, n), Data: make([]float64, n*n)}
@@ -204,7 +204,7 @@ func (k *BlockCyclic) Submatrix(sites []int) blas64.General {
 	return a
 }
 
-// Engine is the distributed engine on k. It takes the place of the one before.
+// Engine is the distributed engine on k. It replaces the previous one.
 func (k *BlockCyclic) Engine() linalg.Engine {
 	k.together(order{Op: opEngine}, func() { k.engine = newEngine(k) })
 	return k.engine

@@ -10,9 +10,9 @@ import (
 	"bootbench/linalg/internal/core"
 )
 
-// Engine is the engine of linalg.CholeskyEngine on a matrix that is spread over ranks. The lower triangle
-// holds B, then L, then L^-1, then G without its diagonal. Vectors come from rank 0, and sums over the parts
-// go there. Exported methods are rank 0's, and have the servants do their part; the others are for all ranks.
+// Engine is linalg.CholeskyEngine on a matrix distributed over ranks. The lower triangle holds B, then L,
+// then L^-1, then G without its diagonal. Vectors come from rank 0, and sums over the parts go there.
+// Exported methods are for rank 0 and order the servants to do their part; the others run on all ranks.
 type Engine struct {
 	k        *BlockCyclic
 	sites    core.Sites
@@ -71,8 +71,8 @@ func (e *Engine) factorize(d []float64) error {
 	return nil
 }
 
-// conditionalVariances is that of linalg.CholeskyEngine; chi and b are right on rank 0 only. It returns
-// the number of a pivot that is not finite, or 0.
+// conditionalVariances is that of linalg.CholeskyEngine; chi and b are valid on rank 0 only. It returns the
+// number of a pivot that is not finite, or 0.
 func (e *Engine) conditionalVariances() (minor int) {
 	k := e.k
 	sums, pivots := e.sums[:k.n], e.sums[k.n:]
@@ -159,10 +159,10 @@ func (e *Engine) mustBeExpanded() {
 	}
 }
 
-// stripColumns is the number of a part's columns whose products with two vectors find them in the cache.
+// stripColumns is the number of a part's columns that stay in the cache for two products.
 const stripColumns = 32
 
-// gather are the elements of the rows of x that belong to the listed sites.
+// gather copies the listed sites' elements of the rows of x.
 func gather(x blas64.General, sites []int) blas64.General {
 	some := blas64.General{Rows: x.Rows, Cols: len(sites), Stride: len(sites),
 		Data: make([]float64, x.Rows*len(sites))}
@@ -175,7 +175,7 @@ func gather(x blas64.General, sites []int) blas64.General {
 	return some
 }
 
-// scatter adds them to where gather took them from.
+// scatter adds some to the listed sites' elements of the rows of x.
 func scatter(x, some blas64.General, sites []int) {
 	for r := range x.Rows {
 		row, from := core.Row(x, r), core.Row(some, r)
@@ -190,8 +190,8 @@ func (k *BlockCyclic) rowsOf(x []float64) blas64.General {
 	return blas64.General{Rows: len(x) / max(1, k.n), Cols: k.n, Stride: k.n, Data: x}
 }
 
-// product leaves x (G - diag(G)) for the rows of x in rank 0's dst. Strips of columns of the part, from where
-// they begin to reach below the diagonal, serve their columns and their rows.
+// product computes x (G - diag(G)) for the rows of x into rank 0's dst. Strips of columns of the part, below
+// the diagonal, serve their columns and their rows.
 func (e *Engine) product(dst, x []float64) {
 	k := e.k
 	clear(dst)
@@ -254,7 +254,7 @@ func (e *Engine) squares(dst, x []float64) {
 	k.grid.Reduce(dst)
 }
 
-// Rows makes rows of G as products with those of I.
+// Rows computes rows of G as products with those of I.
 func (e *Engine) Rows(dst blas64.General, first int) {
 	unit := blas64.General{Rows: dst.Rows, Cols: dst.Cols, Stride: dst.Cols,
 		Data: make([]float64, dst.Rows*dst.Cols)}

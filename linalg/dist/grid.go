@@ -6,9 +6,9 @@ import "errors"
 // and its servants. Ranks form rows and columns, numbered by rows. All call the same methods in the same
 // order. blas/scalapack has a Grid over MPI.
 //
-// A matrix of order n is cut into square blocks, and block (I, J) belongs to the rank in row I mod rows and
-// column J mod cols. A rank keeps its blocks as one matrix, column-major with columns stride apart, its rows
-// and columns in the order that they have in the whole.
+// A matrix of order n is divided into square blocks, and block (I, J) belongs to the rank in row I mod rows
+// and column J mod cols. A rank keeps its blocks as one column-major matrix with the given stride, its rows
+// and columns in the order of the matrix.
 type Grid interface {
 	// Rank is the number of this process, from 0 on, and Shape the number of rows and columns of ranks.
 	Rank() int
@@ -16,9 +16,9 @@ type Grid interface {
 	// PerNode is the largest number of ranks that share a machine.
 	PerNode() int
 
-	// Most is the largest value that a rank brings, on all ranks.
+	// Most is the maximum of value over the ranks, on all ranks.
 	Most(value int64) int64
-	// Reduce adds x up over the ranks. Rank 0 gets the sum; what the others keep is of no use.
+	// Reduce sums x over the ranks. Rank 0 gets the sum; x is undefined on the others.
 	Reduce(x []float64)
 	// Broadcast returns rank from's text on all ranks.
 	Broadcast(text []byte, from int) []byte
@@ -40,8 +40,8 @@ func size(g Grid) int {
 	return rows * cols
 }
 
-// agree is nil on all ranks if err is, and otherwise an error on all: each rank's own, or what the lowest
-// rank that has one says of it, of the given kind.
+// agree is nil on all ranks if err is, and otherwise an error on all: the rank's, or the text of the lowest
+// rank with one, of the given kind.
 func agree(g Grid, err, kind error) error {
 	own := int64(0)
 	if err != nil {
@@ -62,10 +62,10 @@ func agree(g Grid, err, kind error) error {
 	return err
 }
 
-// servantError is an error that another rank has met.
+// servantError is an error on another rank.
 type servantError struct {
 	text string
-	kind error // what errors.Is finds it to be, or nil
+	kind error // for errors.Is, or nil
 }
 
 func (e *servantError) Error() string        { return e.text }

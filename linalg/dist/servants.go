@@ -10,19 +10,18 @@ import (
 	"bootbench/linalg"
 )
 
-// Servants are the ranks of a grid as rank 0 sees them. Rank 0 runs the program; the others wait in Serve
-// and do their part of what the one matrix in use and its engine are asked for. A nil *Servants stands for
-// a program that was built or started without them.
+// Servants are the other ranks of a grid. Rank 0 runs the program; the servants wait in Serve for orders on
+// the one matrix in use and its engine. A nil *Servants means a program built or started without MPI.
 type Servants struct {
 	grid    Grid
 	one     sync.Mutex // one order at a time
 	current *BlockCyclic
 }
 
-// NewServants are those of a grid, for rank 0.
+// NewServants returns the servants of a grid, on rank 0.
 func NewServants(g Grid) *Servants { return &Servants{grid: g} }
 
-// operation is what servants can be asked for.
+// operation is the kind of an order.
 type operation int
 
 const (
@@ -36,7 +35,7 @@ const (
 	opSquares             // Numbers: a vector
 )
 
-// order is what rank 0 sends before all ranks do it.
+// order is an operation that rank 0 sends before all ranks perform it.
 type order struct {
 	Op      operation
 	Ints    []int
@@ -56,13 +55,13 @@ func (s *Servants) give(o order) {
 	s.grid.Broadcast(text.Bytes(), 0)
 }
 
-// End lets the servants go. It is called once, when the program ends.
+// End releases the servants. It is called once, when the program ends.
 func (s *Servants) End() {
 	s.give(order{Op: opEnd})
 	s.grid.End()
 }
 
-// Serve does what rank 0 orders, on every other rank, until it ends. source makes the matrix that a text
+// Serve carries out rank 0's orders, on every other rank, until End. source makes the matrix that a text
 // describes: see Servants.Matrix.
 func Serve(g Grid, source func(text []byte) (linalg.Blocks, error)) error {
 	var k *BlockCyclic
@@ -72,7 +71,7 @@ func Serve(g Grid, source func(text []byte) (linalg.Blocks, error)) error {
 		if err := gob.NewDecoder(bytes.NewReader(g.Broadcast(nil, 0))).Decode(&o); err != nil {
 			return fmt.Errorf("an order from rank 0: %w", err)
 		}
-		// What fails here fails on rank 0, too, which deals with it.
+		// Failures occur on rank 0 too, which handles them.
 		switch o.Op {
 		case opEnd:
 			g.End()
@@ -97,16 +96,16 @@ func Serve(g Grid, source func(text []byte) (linalg.Blocks, error)) error {
 	}
 }
 
-// ErrServants says that there are none.
+// ErrServants: there are no servants.
 var ErrServants = errors.New(
 	"the scalapack engine needs a program built with MPI: go build -tags openblas,mpi (doc/cluster.md), run " +
 		"by mpirun")
 
-// Matrix spreads the matrix of source over the ranks in blocks of the given edge (0: DefaultBlock). text is
-// what the servants make the same source from. It takes the place of the matrix before it, whose engine is no
-// longer valid. besides is what a rank needs apart from what Bytes counts, and limit the memory that the
-// ranks of one machine may take together, see linalg.CheckMemory. A matrix that does not fit, or whose parts
-// are too large for ScaLAPACK, is an error that wraps linalg.ErrMemory, before any of it is allocated.
+// Matrix distributes the matrix of source over the ranks in blocks of the given edge (0: DefaultBlock). The
+// servants make the same source from text. It replaces the previous matrix, whose engine becomes invalid.
+// besides is a rank's memory in addition to Bytes, and limit the memory of all ranks of one machine, see
+// linalg.CheckMemory. If the matrix does not fit, or its parts are too large for ScaLAPACK, the error wraps
+// linalg.ErrMemory and nothing is allocated.
 func (s *Servants) Matrix(source linalg.Blocks, text []byte, block int, besides, limit int64) (*BlockCyclic,
 	error) {
 	if s == nil {
@@ -123,11 +122,11 @@ func (s *Servants) Matrix(source linalg.Blocks, text []byte, block int, besides,
 	return k, nil
 }
 
-// Bytes is the memory that a rank takes for a matrix of order n in blocks of the given edge (0:
-// DefaultBlock): its part and the engine.
+// Bytes is the memory of a rank for a matrix of order n in blocks of the given edge (0: DefaultBlock): its
+// part and the engine.
 func (s *Servants) Bytes(n, block int) int64 { return blockCyclicBytes(s.grid, n, block) }
 
-// together runs f, rank 0's part of an order, after the servants have got it.
+// together sends an order to the servants and runs f, rank 0's part.
 func (k *BlockCyclic) together(o order, f func()) {
 	k.servants.one.Lock()
 	defer k.servants.one.Unlock()

@@ -1,6 +1,5 @@
-// Package disttest has a dist.Grid of goroutines in one process: the plain one, for tests of
-// what runs on ranks. A factorisation gathers the whole matrix on every rank, uses the
-// backend's, and keeps this rank's part.
+// Package disttest has a dist.Grid of goroutines in one process, for tests. A factorisation gathers the
+// matrix on every rank, uses the backend's, and keeps this rank's part.
 package disttest
 
 import (
@@ -27,7 +26,7 @@ func newBoard(size int) board {
 	return b
 }
 
-// exchange returns what all ranks have brought.
+// exchange returns the values of all ranks.
 func (b board) exchange(rank int, v any) []any {
 	all := make([]any, len(b))
 	for to := range b {
@@ -71,7 +70,7 @@ func (g *grid) Reduce(x []float64) {
 		return
 	}
 	for i := range x {
-		x[i] = math.NaN() // what the others keep is of no use
+		x[i] = math.NaN() // undefined on other ranks
 	}
 }
 
@@ -89,8 +88,8 @@ func indices(n, block, count, which int) (list []int) {
 	return list
 }
 
-// eachPlace calls f for every element of the lower triangle: its places in the
-// whole, row-major, and in the part of the rank that has it.
+// eachPlace calls f for every element of the lower triangle: its rank and its positions in the matrix,
+// row-major, and in the rank's part.
 func (g *grid) eachPlace(n, block int, f func(rank, whole, part int)) {
 	for rank := range len(g.board) {
 		rows := indices(n, block, g.rows, rank/g.cols)
@@ -104,7 +103,7 @@ func (g *grid) eachPlace(n, block int, f func(rank, whole, part int)) {
 	}
 }
 
-// inWhole lets f change the whole lower triangle.
+// inWhole applies f to the whole lower triangle.
 func (g *grid) inWhole(n, block int, a []float64, f func(gblas.Uplo, int, []float64, int) int) int {
 	parts := g.exchange(g.rank, slices.Clone(a))
 	whole := make([]float64, n*n)

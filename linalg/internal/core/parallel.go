@@ -1,5 +1,5 @@
-// Package core holds what the engines of linalg and linalg/dist compute alike: the state of the sites, views
-// of matrices, and passes over triangles in parallel.
+// Package core is common to the engines of linalg and linalg/dist: the state of the sites, views of matrices,
+// and parallel passes over triangles.
 package core
 
 import (
@@ -10,9 +10,9 @@ import (
 	"sync/atomic"
 )
 
-// Parallel runs f(0) ... f(n-1) on up to GOMAXPROCS goroutines. Tasks are taken in order and must write to
-// places of their own, so that the result does not depend on how many goroutines there are. A panic of f
-// becomes one of Parallel, a *Fault where there are several goroutines.
+// Parallel runs f(0) ... f(n-1) on up to GOMAXPROCS goroutines. Tasks are started in order and must write to
+// disjoint memory, so that the result does not depend on the number of goroutines. A panic of f becomes one
+// of Parallel, a *Fault if there are several goroutines.
 func Parallel(n int, f func(task int)) {
 	workers := min(runtime.GOMAXPROCS(0), n)
 	if workers <= 1 {
@@ -36,9 +36,8 @@ func Parallel(n int, f func(task int)) {
 // Blocks is the number of blocks of size b that cover n.
 func Blocks(n, b int) int { return (n + b - 1) / b }
 
-// SmallOrder is the order up to which a pass over a triangle runs on one
-// goroutine: it takes some 100 microseconds, and a second goroutine would have
-// to fight for its processor with OpenBLAS's threads, which wait spinning.
+// SmallOrder is the order up to which a pass over a triangle runs on one goroutine: it takes about 100
+// microseconds, and a second goroutine would compete for its core with OpenBLAS's spinning threads.
 const SmallOrder = 512
 
 // OverTriangle is Parallel for passes over a triangle of order n.
@@ -52,8 +51,8 @@ func OverTriangle(n, tasks int, f func(task int)) {
 	}
 }
 
-// Lanes is the number of partial sums of products with G o G, fixed so that the
-// result does not depend on the number of goroutines.
+// Lanes is the number of partial sums of products with G o G, fixed so that the result does not depend on the
+// number of goroutines.
 const Lanes = 8
 
 // SquareRow adds row_j^2 xi to every y_j and returns sum_j row_j^2 x_j.
@@ -68,8 +67,8 @@ func SquareRow(row, x, y []float64, xi float64) float64 {
 	return total
 }
 
-// Crew is goroutines that work for the one that waits for them. A panic of one of them ends up with the
-// waiting one, where the caller can recover it: in a goroutine of its own it would end the program.
+// Crew is a group of goroutines. A panic of one is passed to the goroutine that waits, where it can be
+// recovered.
 type Crew struct {
 	wait  sync.WaitGroup
 	fault atomic.Pointer[Fault]
@@ -77,7 +76,7 @@ type Crew struct {
 
 // Fault is a panic of a goroutine of a Crew.
 type Fault struct {
-	Value any    // that was handed to panic
+	Value any    // argument of panic
 	Stack []byte // of the goroutine
 }
 
@@ -89,7 +88,7 @@ func (f *Fault) Unwrap() error {
 	return err
 }
 
-// Go runs f on a goroutine. If f panics, failed is called there (nil: nothing is).
+// Go runs f on a goroutine. If f panics, failed is called there, unless nil.
 func (c *Crew) Go(f, failed func()) {
 	c.wait.Add(1)
 	go func() {

@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// Sites is what an engine that factorises B = I + d^1/2 K d^1/2 keeps for every site.
+// Sites are the vectors over the sites of an engine that factorises B = I + d^1/2 K d^1/2.
 type Sites struct {
-	D             []float64 // that of G
+	D             []float64 // the d of G
 	Root, Inverse []float64 // d^1/2, kept away from zero, and 1/d^1/2
 	Chi, B        []float64 // diag(G), 1 - d chi
 }
 
-// smallestRoot keeps d^1/2 off zero, so that G = -(B^-1)_ij/(r_i r_j) holds for sites with d = 0 too.
-// Off-diagonal elements of L and L^-1 scale with r, so no digit is lost; its square is far below rounding,
-// and the squares of those elements are still far above the smallest number.
+// smallestRoot is the least d^1/2, so that G = -(B^-1)_ij/(r_i r_j) also holds at d = 0. Off-diagonal
+// elements of L and L^-1 scale with r, so nothing is lost; its square is far below rounding, and the squares
+// of those elements do not underflow.
 const smallestRoot = 1e-70
 
 // NewSites allocates n sites.
@@ -33,13 +33,13 @@ func (s *Sites) MoveTo(d []float64) {
 	}
 }
 
-// ConditionalVariance leaves in chi_i the variance v_i = K_ii - sum_{k<i} L_ik^2/d_i of site i given those
-// before it, divided by L_ii^2; sum is that of L_ik^2.
+// ConditionalVariance sets chi_i to the variance v_i = K_ii - sum_{k<i} L_ik^2/d_i of site i given the
+// previous ones, divided by L_ii^2; sum is that of L_ik^2.
 func (s *Sites) ConditionalVariance(i int, kii, sum, pivot float64) {
 	s.Chi[i] = (kii - sum/(s.Root[i]*s.Root[i])) / (pivot * pivot)
 }
 
-// Diagonal completes chi_i and b_i by column i of L^-1, m = (L^-1)_ii and below the sum of the other squares:
+// Diagonal completes chi_i and b_i from m = (L^-1)_ii and below, the sum of the other squares of column i:
 //
 //	b_i = (B^-1)_ii = sum_k (L^-1)_ki^2,
 //	chi_i = (1 - b_i)/d_i = v_i/L_ii^2 - sum_{k>i} (L^-1)_ki^2/d_i.
@@ -69,7 +69,7 @@ func (e *SiteError) Error() string {
 	return fmt.Sprintf("site parameter d of site %d is %v, must be finite and >= 0", e.Site+1, e.Value)
 }
 
-// Check refuses site parameters that no G can have.
+// Check refuses invalid site parameters.
 func Check(d []float64, n int) error {
 	if len(d) != n {
 		return fmt.Errorf("%d site parameters for %d sites", len(d), n)

@@ -35,7 +35,7 @@ func (l lanes) oneThread(f func()) {
 // laneSites is the least number of sites of a lane: fewer take no longer than waking a thread.
 const laneSites = 512
 
-// laneCount is the number of lanes for n sites: more than one only if Go and BLAS have as many threads.
+// laneCount is the number of lanes for n sites, at most one per thread of Go and of BLAS.
 func laneCount(n int) int {
 	return max(1, min(blas.Bound().Threads(), runtime.GOMAXPROCS(0), n/laneSites))
 }

@@ -189,9 +189,9 @@ type preimage struct{ below, upTo, slope float64 }
 // identity is f(h) = h.
 type identity struct{}
 
-func (identity) at(h float64) point         { return point{h, h, 1} }
-func (identity) inverse(x float64) preimage { return preimage{x, x, 1} }
-func (identity) breakpoints() ([]float64, bool)   { return nil, true }
+func (identity) at(h float64) point             { return point{h, h, 1} }
+func (identity) inverse(x float64) preimage     { return preimage{x, x, 1} }
+func (identity) breakpoints() ([]float64, bool) { return nil, true }
 
 // Limits of mapped Gaussians.
 const (

@@ -329,7 +329,7 @@ func (e *CholeskyEngine) MulCoupled(dst *[4][]float64, crossed blas64.General, d
 	e.small.MulCoupled(e.k.Scratch(), crossed, d, u, f, dst)
 }
 
-// squareRows is SquareRow for rows i and i+1 in one pass over x and y; it adds the sums to y. i = len(first).
+// squareRows is core.SquareRow for rows i = len(first) and i+1 in one pass; it adds the sums to y.
 func squareRows(first, second, x, y []float64) {
 	i := len(first)
 	xi, xk := x[i], x[i+1]

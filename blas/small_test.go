@@ -14,7 +14,7 @@ import (
 var smallOrders = []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 11, 12, 13, 15, 16, 17, 23, 24, 25, 31, 33, 47, 48, 49, 71,
 	72, 73, 95, 97, 145, 200}
 
-// gaussian is a smooth kernel matrix in an upper triangle, and site weights.
+// gaussianTriangle is a smooth kernel matrix in an upper triangle, and site weights.
 func gaussianTriangle(n int, rng *rand.Rand) (k blas64.Symmetric, root []float64) {
 	k = blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n + 3, Data: make([]float64, n*(n+3))}
 	x := make([]float64, n)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -169,20 +170,11 @@ func (s *Sym) Diag(dst []float64) {
 	}
 }
 
-// largestDiag is the largest diagonal element.
-func (s *Sym) largestDiag() float64 {
-	largest := 0.0
-	for i := range s.n {
-		largest = math.Max(largest, s.At(i, i))
-	}
-	return largest
-}
-
 // CheckSemidefinite reports, as *PivotError, that an eigenvalue lies below -share of the
 // largest diagonal element. It overwrites the scratch triangle.
 func (s *Sym) CheckSemidefinite(share float64) error {
 	s.Claim()
-	t, slack := s.Scratch(), share*s.largestDiag()
+	t, slack := s.Scratch(), share*slices.Max(append(Diagonal(s), 0))
 	for i := range s.n {
 		row := t.Data[i*t.Stride : i*t.Stride+i+1]
 		for j := range row {

@@ -2,6 +2,7 @@ package linalg
 
 import (
 	"math"
+	"slices"
 
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -80,7 +81,7 @@ func findFactor(k *Sym, maxBytes int64) *lowRankEngine {
 	}
 	factor, err := PivotedCholesky(k, RankOptions{Tol: factorTol, MaxRank: most, MaxBytes: maxBytes,
 		rounding: factorTol})
-	if err != nil || factor.rank == n && factor.smallestPivot() > regular*k.largestDiag() {
+	if err != nil || factor.rank == n && factor.smallestPivot() > regular*slices.Max(Diagonal(k)) {
 		return nil
 	}
 	clear(factor.residual) // rounding

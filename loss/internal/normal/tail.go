@@ -9,8 +9,8 @@ type Tail struct {
 	Density             float64 // at z
 }
 
-// Origin is the tail at 0.
-var Origin = Tail{0, 0.5, 1 / (math.Sqrt2 * math.SqrtPi), 0.5, 1 / (math.Sqrt2 * math.SqrtPi)}
+// origin is the tail at 0.
+var origin = Tail{0, 0.5, 1 / (math.Sqrt2 * math.SqrtPi), 0.5, 1 / (math.Sqrt2 * math.SqrtPi)}
 
 // underflow is the |z| beyond which the density is negligible.
 const underflow = 39
@@ -177,8 +177,8 @@ func ClippedVar(a, b *Tail) float64 {
 	case math.IsInf(b.Z, 1):
 		return a.VarAbove()
 	case a.Z < 0 && b.Z > 0:
-		return ClippedVar(a, &Origin) + ClippedVar(&Origin, b) +
-			2*CDFIntegral(a, &Origin)*UpperIntegral(&Origin, b)
+		return ClippedVar(a, &origin) + ClippedVar(&origin, b) +
+			2*CDFIntegral(a, &origin)*UpperIntegral(&origin, b)
 	case b.Z > 0: // mirrored
 		from, to := b.mirror(), a.mirror()
 		a, b = &from, &to

@@ -10,7 +10,7 @@ import (
 	"bootbench/loss"
 )
 
-// Kernels that are broader and narrower than the presets of M04's sets: gamma times the number of features.
+// Gamma, times the number of features, of kernels broader and narrower than the presets of M04's sets.
 const (
 	broadGamma  = 0.125
 	narrowGamma = 2
@@ -43,15 +43,15 @@ func DefaultCases(sizes []int) ([]Case, error) {
 	return append(cases, Case{Spec: spec, Sizes: sizes}), nil
 }
 
-// withGamma is a case with another width of the kernel, named after it.
+// withGamma is a case with another width of the kernel, which is in its name.
 func withGamma(spec model.Spec, width string, scale float64) Case {
 	spec.Kernel.Gamma = scale / float64(spec.Set.D())
 	return Case{Name: spec.Set.Name + " " + width, Spec: spec}
 }
 
-// friedman is synthetic regression with a kernel that fits it: friedman1 in 10
-// standardised inputs, noise variance 1 as generated, rbf with gamma 1/(2 d),
-// amplitude and constant of the size of the targets' variance and mean square.
+// friedman is synthetic regression with a kernel that fits it: friedman1 in 10 standardised inputs, noise
+// variance 1 as generated, rbf with gamma 1/(2 d), amplitude and constant near the targets' variance and mean
+// square.
 func friedman(n int) (model.Spec, error) {
 	set, err := dataset.Load(fmt.Sprintf("synthetic:friedman1,n=%d", n), dataset.Options{})
 	return model.Spec{

@@ -20,7 +20,7 @@ import (
 
 // Case is a model to compare on, at several numbers of examples.
 type Case struct {
-	Name string // in rows; default: that of the set
+	Name string // in rows; default: the set's
 	Spec model.Spec
 	// Sizes are the numbers of examples; each takes the first n of one shuffle of the set. Empty: all examples.
 	Sizes []int
@@ -38,23 +38,23 @@ type Settings struct {
 	Solve     solver.Settings // of the theory
 	Scheme    string          // resampling scheme
 	Folds     int             // of scheme "kfold", which has no ratio
-	// Progress, if set, is told the row and the phase that are under way, and how far the phase is.
+	// Progress, if set, is called with the present row and phase, and the progress of the phase.
 	Progress func(label string, done, total int)
 }
 
-// DefaultResamples is enough for a relative error of the theory's variances of a few percent to show above
-// the noise of the reference, which is about 7% per site.
+// DefaultResamples shows a relative error of the theory's variances of a few percent, above the noise of the
+// reference, about 7% per site.
 const DefaultResamples = 400
 
 // Task is one row to be computed.
 type Task[R any] struct {
-	Name string // of its model, for readers
-	Key  string // names everything that the row depends on
+	Name string // of its model
+	Key  string // everything that the row depends on
 	Run  func(ctx context.Context) (R, error)
 }
 
-// CompareTasks are the rows of all cases, case by case, ratio by ratio, size by size, to be computed in any
-// order and by any process. Sizes, ratios and memory are checked before any work.
+// CompareTasks are the rows of all cases by case, ratio and size, to be computed in any order and by any
+// process. Sizes, ratios and memory are checked first.
 func CompareTasks(cases []Case, s Settings) ([]Task[CompareRow], error) {
 	todo, err := experiments(cases, s)
 	if err != nil {
@@ -64,7 +64,7 @@ func CompareTasks(cases []Case, s Settings) ([]Task[CompareRow], error) {
 	for i, x := range todo {
 		all[i] = Task[CompareRow]{Name: x.name(), Key: "compare " + x.key(),
 			Run: func(ctx context.Context) (row CompareRow, err error) {
-				defer func() { x.model = nil }() // its matrices are not needed any more
+				defer func() { x.model = nil }() // frees its matrices
 				if row, err = x.compare(ctx); err != nil {
 					err = fmt.Errorf("%s, n = %d, %s loss: %w", x.data, x.n, x.spec.Loss.Name(), err)
 				}
@@ -74,7 +74,7 @@ func CompareTasks(cases []Case, s Settings) ([]Task[CompareRow], error) {
 	return all, nil
 }
 
-// experiments are the rows to be made, in order.
+// experiments are the rows in order.
 func experiments(cases []Case, s Settings) ([]*experiment, error) {
 	var all []*experiment
 	for _, c := range cases {
@@ -105,8 +105,8 @@ func experiments(cases []Case, s Settings) ([]*experiment, error) {
 	return all, nil
 }
 
-// checkMemory refuses rows of n examples that would not fit: kernel matrix and G beside the workers'
-// matrices, those of the naive fit, or those of the yardstick.
+// checkMemory refuses rows of n examples that would not fit: kernel matrix and G with the workers' matrices,
+// those of the naive fit, or those of the dgemm benchmark.
 func (s *Settings) checkMemory(spec *model.Spec, n int, ratio float64) error {
 	sites := float64(n)
 	drawn, rows := sites*-math.Expm1(-ratio), sites*ratio // of a resample: different examples, and all
@@ -116,18 +116,18 @@ func (s *Settings) checkMemory(spec *model.Spec, n int, ratio float64) error {
 		fmt.Sprintf("comparing on %d examples of %s", n, spec.Set.Name))
 }
 
-// experiment is one row in the making.
+// experiment computes one row.
 type experiment struct {
 	settings Settings
 	spec     model.Spec // on all examples of the set
 	scheme   resample.Scheme
-	data     string       // name for readers
+	data     string       // displayed name
 	n        int          // examples of the row
 	label    string       // of progress
 	model    *model.Model // on the row's examples
 }
 
-// build makes the model on the first n examples of the shuffled set, or on all as they are.
+// build makes the model on the first n examples of the shuffled set, or on all in order.
 func (x *experiment) build() (err error) {
 	spec := x.spec
 	if x.n < spec.Set.N() {
@@ -138,13 +138,13 @@ func (x *experiment) build() (err error) {
 	return err
 }
 
-// name tells readers which experiment it is.
+// name is the displayed name.
 func (x *experiment) name() string {
 	return fmt.Sprintf("%s, n = %d, %s loss, gamma %v, ratio %v", x.data, x.n,
 		x.spec.Loss.Name(), x.spec.Kernel.Gamma, x.scheme.Mean())
 }
 
-// key names everything that the experiment depends on.
+// key encodes everything that the experiment depends on.
 func (x *experiment) key() string {
 	s := x.settings
 	return x.spec.Key(x.scheme, x.data, x.n, s.Resamples, s.Seed, s.Solve.Tolerance, s.Solve.MaxSweeps)
@@ -156,8 +156,8 @@ func (x *experiment) tell(phase string, done, total int) {
 	}
 }
 
-// compare makes the row. Retraining comes last: it is the longest part, and its
-// reference is needed for the accuracy figures only.
+// compare computes the row. Retraining is last: it is the longest part, and only the accuracy figures need
+// it.
 func (x *experiment) compare(ctx context.Context) (row CompareRow, err error) {
 	if err := x.build(); err != nil {
 		return row, err
@@ -185,7 +185,7 @@ func (x *experiment) compare(ctx context.Context) (row CompareRow, err error) {
 	return row, nil
 }
 
-// relate sets the theory's costs and variances against those of retraining.
+// relate compares the theory's costs and variances with those of retraining.
 func (r *CompareRow) relate(variances []float64, reference *retrain.Result) {
 	r.FitsEquivalent = r.TheoryS / r.ResampleFitS
 	if r.NaiveFitS > 0 {
@@ -200,7 +200,7 @@ func (r *CompareRow) relate(variances []float64, reference *retrain.Result) {
 	}
 }
 
-// refine trains on exact resamples around the theory, as many as plain retraining does.
+// refine trains on exact resamples around the theory, as many as in plain retraining.
 func (x *experiment) refine(ctx context.Context, theory *solver.Solution) (Refined, error) {
 	if _, ok := x.spec.Loss.(loss.Proximal); !ok || x.settings.Resamples < 2 {
 		return Refined{}, nil
@@ -219,7 +219,7 @@ func (x *experiment) refine(ctx context.Context, theory *solver.Solution) (Refin
 	}, nil
 }
 
-// theory solves, as often as it is timed.
+// theory solves and times the theory.
 func (x *experiment) theory(ctx context.Context) (t Theory, s *solver.Solution, err error) {
 	x.tell("theory", 0, 1)
 	t.TheoryS, err = medianSeconds(x.repeats(), func(int) (err error) {
@@ -234,7 +234,7 @@ func (x *experiment) theory(ctx context.Context) (t Theory, s *solver.Solution, 
 	}
 	t.Engine, t.Convergence = model.Exact.String(), NewConvergence(s)
 	if low, ok := x.model.Approximation(); ok {
-		// The factor is the theory's own; retraining has no use for it.
+		// Only the theory uses the factor.
 		t.TheoryS += x.model.GramTime.Seconds()
 		t.Engine, t.Rank = model.LowRank.String(), low.Rank
 	}
@@ -242,8 +242,7 @@ func (x *experiment) theory(ctx context.Context) (t Theory, s *solver.Solution, 
 	return t, s, nil
 }
 
-// repeats is how often a solve or a full fit is timed: more often where it is
-// short, so that medians mean something.
+// repeats is the number of timings of a solve or a full fit: more if it is short.
 func (x *experiment) repeats() int {
 	if x.model.Sites() <= 1000 {
 		return 5
@@ -264,7 +263,7 @@ func (x *experiment) retrain(ctx context.Context) (*retrain.Result, error) {
 	return result.Result, err
 }
 
-// settingsOf are those of exact fits.
+// settingsOf are the settings of exact fits.
 func (x *experiment) settingsOf(phase string, seed uint64) refit.RetrainSettings {
 	return refit.RetrainSettings{Seed: seed, Settings: retrain.Settings{
 		Resamples: x.settings.Resamples, Workers: x.settings.Workers,
@@ -281,10 +280,10 @@ func (x *experiment) settingsOf(phase string, seed uint64) refit.RetrainSettings
 //	mean ((v - s)/((v + s)/2))^2 = own^2 + mean (e/((v + s)/2))^2
 //
 // up to terms of the fourth order in the noise, with own the theory's root mean square relative error. The
-// last term falls like 1/R with the number R of resamples, so that noise/own^2 times R resamples make a
-// reference that is as far off as the theory.
+// last term decreases like 1/R with the number R of resamples: a reference from noise/own^2 times R resamples
+// has the theory's error.
 func NewVarianceAccuracy(theory []float64, reference *retrain.Result) VarianceAccuracy {
-	a := VarianceAccuracy{EqualIsBound: true} // until the noise turns out to be small enough
+	a := VarianceAccuracy{EqualIsBound: true} // unless the noise is small enough
 	difference, noise, count := 0.0, 0.0, 0.0
 	for i, v := range theory {
 		off, se := v-reference.Variance[i], reference.VarianceSE[i]
@@ -302,7 +301,7 @@ func NewVarianceAccuracy(theory []float64, reference *retrain.Result) VarianceAc
 	difference, noise = difference/count, noise/count
 	resamples := float64(reference.Resamples)
 	a.VarianceNoise, a.EqualResamples = math.Sqrt(noise), resamples
-	// Below a tenth of the noise the difference of the two says nothing.
+	// Below a tenth of the noise the difference is insignificant.
 	if own := difference - noise; own >= noise/10 {
 		a.EqualIsBound = false
 		a.VarianceError, a.EqualResamples = math.Sqrt(own), resamples*noise/own

@@ -15,11 +15,11 @@ import (
 	"bootbench/resample"
 )
 
-// timedFits is how many resamples the single fits are timed on.
+// timedFits is the number of resamples for timing single fits.
 const timedFits = 7
 
 // fits times single trainings, each with predictions at all sites: on all data, and on resamples with
-// repeated rows merged. For square loss it also times fits of the S rows as they come.
+// repeated rows merged. For square loss it also times fits of the S rows without merging.
 func (x *experiment) fits(ctx context.Context) (fits SingleFits, err error) {
 	x.tell("fits", 0, timedFits)
 	trainer, err := x.model.NewTrainer()
@@ -77,7 +77,7 @@ func medianSeconds(n int, f func(b int) error) (float64, error) {
 	return Median(times), nil
 }
 
-// Median is the middle one of the values, of an even number the upper one; NaN for none.
+// Median is the median of values, the upper one of an even number; NaN for none.
 func Median(values []float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()
@@ -104,8 +104,7 @@ func (x *experiment) draw(b int) drawn {
 	return d
 }
 
-// largestGemm bounds the memory and the time of the dgemm yardstick; its rate
-// no longer depends on the order there.
+// largestGemm bounds the order of the dgemm benchmark; the rate is constant there.
 const largestGemm = 4000
 
 // rates measures the rate of a factorisation with diag(G) and of dgemm at the same

@@ -1,5 +1,4 @@
-// Package bench runs named experiments that set the analytic theory against
-// retraining: what each costs, and how far they agree, across N.
+// Package bench compares the analytic theory with retraining: costs and agreement across N.
 package bench
 
 import (
@@ -12,7 +11,7 @@ import (
 )
 
 // CompareRow is one comparison: the theory and retraining on the same n examples, in the same process, one
-// after the other. Times are wall times in seconds. The kernel matrix, which both need, is in none of them.
+// after the other. Times are wall times in seconds, without the kernel matrix.
 type CompareRow struct {
 	Setup
 	Theory
@@ -30,7 +29,7 @@ type CompareRow struct {
 	Machine
 }
 
-// Setup is what a row compares on.
+// Setup is the problem of a row.
 type Setup struct {
 	Data   string  `json:"data"`
 	Loss   string  `json:"loss"`
@@ -41,7 +40,7 @@ type Setup struct {
 	Scheme string  `json:"scheme"`
 }
 
-// NewSetup is that of a model whose data readers know by a name.
+// NewSetup is the Setup of a model with the given displayed name of the data.
 func NewSetup(name string, m *model.Model, scheme resample.Scheme) Setup {
 	return Setup{Data: name, Loss: m.Loss.Name(), N: m.Set.N(), Sites: m.Sites(), D: m.Set.D(),
 		Ratio: scheme.Mean(), Scheme: scheme.Name()}
@@ -56,7 +55,7 @@ type Theory struct {
 	Convergence
 }
 
-// Convergence is how a solve ended, and what it took.
+// Convergence is the status of a solve, and its cost.
 type Convergence struct {
 	Status    string           `json:"status"`
 	Residual  null.Float       `json:"residual"`
@@ -64,14 +63,14 @@ type Convergence struct {
 	Refreshes solver.Refreshes `json:"refreshes"`
 }
 
-// NewConvergence is that of a solution.
+// NewConvergence is the Convergence of a solution.
 func NewConvergence(s *solver.Solution) Convergence {
 	return Convergence{s.Status.String(), null.Float(s.Residual), s.Stats.Sweeps, s.Stats.Refreshes}
 }
 
-// SingleFits are the seconds of one fit with predictions at all sites, with all BLAS threads:
-// on all data, on a resample with repeated rows merged, and on the S rows of a resample as
-// they come (square loss only, 0 otherwise).
+// SingleFits are the seconds of one fit with predictions at all sites, with all BLAS threads: on all data, on
+// a resample with repeated rows merged, and on the S rows of a resample without merging (square loss only, 0
+// otherwise).
 type SingleFits struct {
 	FitS         float64 `json:"fit_s"`
 	ResampleFitS float64 `json:"resample_fit_s"`
@@ -83,10 +82,10 @@ type Retrained struct {
 	RetrainError     null.Float `json:"retrain_error"`
 	RetrainSE        null.Float `json:"retrain_se"`
 	RetrainResamples int        `json:"retrain_resamples"`
-	RetrainS         float64    `json:"retrain_s"` // of all resamples together
+	RetrainS         float64    `json:"retrain_s"` // of all resamples
 }
 
-// NewRetrained are the figures of retraining by its one test loss.
+// NewRetrained are the figures of retraining with one test loss.
 func NewRetrained(r *retrain.Result) Retrained {
 	return Retrained{null.Float(r.Tests[0].Error), null.Float(r.Tests[0].SE), r.Resamples,
 		r.Stats.Elapsed.Seconds()}
@@ -94,7 +93,7 @@ func NewRetrained(r *retrain.Result) Retrained {
 
 // Refined is the theory refined by exact resamples in batches: RefinedS is the time with the solve,
 // RefinedEquivalent the number of plain retrainings whose left-out error has the same standard error, and
-// RefinedSpeedup their time over RefinedS. 0 where the loss has no proximal map.
+// RefinedSpeedup their time over RefinedS. 0 if the loss has no proximal map.
 type Refined struct {
 	RefinedError      null.Float `json:"refined_error,omitempty"`
 	RefinedSE         null.Float `json:"refined_se,omitempty"`
@@ -104,35 +103,34 @@ type Refined struct {
 	RefinedSpeedup    null.Float `json:"refined_speedup,omitempty"`
 }
 
-// VarianceAccuracy says how far off the theory's variances are.
+// VarianceAccuracy is the accuracy of the theory's variances.
 type VarianceAccuracy struct {
-	// VarianceError is the theory's root mean square error in the per-site variances, relative to these, the
-	// noise of the retraining reference taken off; VarianceNoise is that noise. 0 where the error is too small
-	// to show above the noise.
+	// VarianceError is the theory's root mean square relative error in the per-site variances, with the noise of
+	// the retraining reference subtracted, 0 if it is insignificant; VarianceNoise is that noise.
 	VarianceError float64 `json:"variance_error"`
 	VarianceNoise float64 `json:"variance_noise"`
-	// EqualResamples is how many resamples give retraining the same error in the variances, and
-	// SpeedupEqualAccuracy their time over theory_s. Where VarianceError is 0 both are lower bounds, from the
-	// resamples that were drawn, and EqualIsBound is set.
+	// EqualResamples is the number of resamples with which retraining has the same error in the variances, and
+	// SpeedupEqualAccuracy their time over theory_s. If VarianceError is 0 both are lower bounds, from the
+	// resamples drawn, and EqualIsBound is set.
 	EqualResamples       float64 `json:"equal_resamples"`
 	SpeedupEqualAccuracy float64 `json:"speedup_equal_accuracy"`
 	EqualIsBound         bool    `json:"equal_is_bound"`
 }
 
-// Rates are those of the linear algebra, one right after the other in the same process.
+// Rates are those of the linear algebra, measured one after the other.
 type Rates struct {
 	RefreshGflops float64 `json:"refresh_gflops"` // diag(G), counting 2M^3/3 flops
 	DgemmGflops   float64 `json:"dgemm_gflops"`   // M x M times M x M
 }
 
-// Machine is what did the arithmetic.
+// Machine describes the hardware and the BLAS.
 type Machine struct {
 	Backend string `json:"backend"`
 	Core    string `json:"core"`
 	Threads int    `json:"threads"`
 }
 
-// NewMachine is this one.
+// NewMachine describes this machine.
 func NewMachine() Machine {
 	info := blas.Describe()
 	return Machine{info.Backend, info.Core, info.Threads}

@@ -6,19 +6,19 @@ import (
 	gblas "gonum.org/v1/gonum/blas"
 )
 
-// anderson accelerates one fixed-point iteration x <- x + r(x): the next point is the
-// image of that combination of past points whose residuals combine to the least (type II:
-// Anderson 1965; Walker and Ni 2011). It holds the newest differences, in a ring.
+// anderson accelerates one fixed-point iteration x <- x + r(x): the next point is the image of the
+// combination of past points with the least combined residual (type II: Anderson 1965; Walker and Ni 2011).
+// It stores the newest differences in a ring.
 type anderson[T number] struct {
 	residual matrix[T] // depth x M: differences of weighted residuals
 	image    matrix[T] // depth x M: differences of points and residuals, x + r
 	gram     []float64 // depth x depth: inner products of residual's rows
 	held     int       // rows in use
-	next     int       // row that the next difference takes
+	next     int       // row of the next difference
 }
 
-// relativeRidge keeps the least squares solvable where residuals are parallel within
-// rounding in single precision.
+// relativeRidge keeps the least squares solvable if residuals are parallel within rounding of single
+// precision.
 const relativeRidge = 1e-7
 
 func newAnderson[T number](sites int) anderson[T] {
@@ -26,18 +26,18 @@ func newAnderson[T number](sites int) anderson[T] {
 		gram: make([]float64, depth*depth)}
 }
 
-// reset forgets the history.
+// reset drops the history.
 func (a *anderson[T]) reset() { a.held, a.next = 0, 0 }
 
-// open is the row of differences in the making. Into image go the step of x and, after it,
-// the difference of residuals that it made; into residual that difference, weighted.
+// open is the row of the next difference. image takes the step of x plus the difference of residuals,
+// residual that difference, weighted.
 func (a *anderson[T]) open() (residual, image []T) {
 	return a.residual.row(a.next), a.image.row(a.next)
 }
 
-// coefficients takes the open row into the history and leaves in c the coefficients of the combination of
-// the history that comes nearest to the weighted residual. It returns how many there are: 0 where the least
-// squares cannot be solved. small is workspace.
+// coefficients adds the open row to the history and writes into c the coefficients of the combination of the
+// history nearest to the weighted residual. It returns their number, 0 if the least squares cannot be solved.
+// small is workspace.
 func (a *anderson[T]) coefficients(c, weighted []T, small []float64) int {
 	a.held = min(a.held+1, depth)
 	c = c[:a.held]
@@ -54,8 +54,8 @@ func (a *anderson[T]) coefficients(c, weighted []T, small []float64) int {
 	return a.held
 }
 
-// solveRidge overwrites c with the solution of gram c = c by Cholesky's factorisation, its
-// diagonal raised by relativeRidge. It reports false if gram is not positive definite.
+// solveRidge overwrites c with the solution of gram c = c by Cholesky's factorisation, its diagonal raised by
+// relativeRidge. It returns false if gram is not positive definite.
 func solveRidge[T number](l, gram []float64, c []T) bool {
 	n := len(c)
 	for i := range n {

@@ -10,10 +10,10 @@ import (
 	"bootbench/linalg"
 )
 
-// number is the precision of a block.
+// number is the element type of a block.
 type number interface{ float32 | float64 }
 
-// matrix is row-major without gaps.
+// matrix is a row-major matrix with stride cols.
 type matrix[T number] struct {
 	rows, cols int
 	data       []T
@@ -36,7 +36,7 @@ func (a matrix[T]) single() blas32.General {
 	return blas32.General{Rows: a.rows, Cols: a.cols, Stride: a.cols, Data: any(a.data).([]float32)}
 }
 
-// gemv is y = alpha a x + beta y, of the transpose of a if t says so.
+// gemv is y = alpha op(a) x + beta y.
 func gemv[T number](t gblas.Transpose, alpha T, a matrix[T], x []T, beta T, y []T) {
 	switch y := any(y).(type) {
 	case []float32:
@@ -59,7 +59,7 @@ func newProduct[T number](e linalg.Engine) product[T] {
 		g := linalg.NewProduct32(e)
 		return func(dst, x matrix[T]) { g(dst.single(), x.single()) }
 	}
-	var one sync.Mutex // an engine's workspace serves one goroutine
+	var one sync.Mutex // an engine is not safe for concurrent use
 	return func(dst, x matrix[T]) {
 		one.Lock()
 		defer one.Unlock()

@@ -11,42 +11,41 @@ import (
 	"bootbench/internal/train"
 )
 
-// BlockSize is the number of resamples in a block of few sites.
+// BlockSize is the number of resamples in a block for few sites.
 const BlockSize = 64
 
-// SizeOfBlock is that of so many sites: blocks of 10^5 sites and more would take memory by the gigabyte, and
-// leave processors without one.
+// SizeOfBlock is the number for the given sites: large blocks of 10^5 sites would take gigabytes, and leave
+// processors idle.
 func SizeOfBlock(sites int) int { return max(8, min(BlockSize, BlockSize<<15/max(1, sites))) }
 
-// Fit is one weighted training set, and where its predictions go.
+// Fit is one weighted training set with its predictions.
 type Fit struct {
 	Number         int       // in its plan
 	Weight, Target []float64 // of the examples
 	F              []float64 // length Trainer.Outputs
 	Kind           Kind
-	Time           time.Duration // its share of the wall time of its block
+	Time           time.Duration // part of the wall time of its block
 	Err            error         // why there are no predictions
 }
 
-// Kind says where the predictions of a fit come from. F holds them before training if they are not Trained.
+// Kind is the origin of a fit's predictions. Unless it is Trained, F holds them before training.
 type Kind int
 
 const (
 	Trained  Kind = iota
 	Recalled      // known from an earlier run
 	Empty         // of no example: the prior mean
-	OneClass      // of one class, which leaves a bias without a bound: its label
+	OneClass      // of one class, with an unbounded bias: its label
 )
 
-// newBlocks makes blocks in a precision: each trains at most BlockSize fits at a time, for one goroutine. Of
-// those that are known only the first iterate is computed, if it is wanted at all. When ctx ends, fits in
-// progress get its error.
+// newBlocks makes blocks in precision T: each trains at most BlockSize fits at a time, for one goroutine. For
+// known fits it computes the first iterate only, if requested. When ctx ends, fits in progress get its error.
 func newBlocks[T number](t *Trainer) func() func(ctx context.Context, fits []Fit) {
 	p := &precision[T]{newProduct[T](t.surrogate.engine), newScales[T](t.surrogate)}
 	return func() func(ctx context.Context, fits []Fit) { return newBlock(t, p).train }
 }
 
-// precision is what depends on that of a block.
+// precision holds what depends on the precision of a block.
 type precision[T number] struct {
 	product product[T]
 	scales  scales[T]
@@ -56,13 +55,13 @@ type precision[T number] struct {
 type block[T number] struct {
 	trainer *Trainer
 	*precision[T]
-	exact  train.Trainer // made when first needed
-	rows   []row[T]      // those in use first
+	exact  train.Trainer // made at its first use
+	rows   []row[T]      // rows in use first
 	active int
 	x, p   matrix[T] // xi - g, and its product with G without the diagonal, a row a resample
 
 	h, fitted    []float64 // workspace over the sites
-	move         []T       // the same
+	move         []T       // workspace over the sites
 	coefficients []T       // workspace of length depth
 	small        []float64
 }
@@ -104,7 +103,7 @@ func (b *block[T]) train(ctx context.Context, fits []Fit) {
 	}
 }
 
-// reserve makes room for so many rows.
+// reserve allocates count rows.
 func (b *block[T]) reserve(count int) {
 	n := b.trainer.Sites()
 	if count > b.x.rows {
@@ -116,7 +115,7 @@ func (b *block[T]) reserve(count int) {
 	}
 }
 
-// start puts a fit into the next row. Its first point is x = 0, where every site's cavity is the average one.
+// start puts a fit into the next row. Its first point is x = 0: every site's cavity is the theory's average.
 func (b *block[T]) start(f *Fit) {
 	row := &b.rows[b.active]
 	row.fit, row.iterations = f, 0
@@ -130,8 +129,7 @@ func (b *block[T]) start(f *Fit) {
 	b.active++
 }
 
-// iterate multiplies the x of every row by G, and moves those that go on to their next x. The others leave,
-// and the rows behind move up, in their order.
+// iterate multiplies the x of every row by G, removes the rows that are done, in order, and steps the others.
 func (b *block[T]) iterate() {
 	b.product(b.p.top(b.active), b.x.top(b.active))
 	b.trainer.counts.iterations.Add(int64(b.active))
@@ -187,8 +185,8 @@ func (b *block[T]) fitExactly(f *Fit) {
 	f.Err = b.exact.Fit(f.Weight, f.Target, f.F[:b.trainer.inputs()])
 }
 
-// evaluate leaves h and f_s(h) of row i in b, computes the residual xi(h) - xi of the row, and returns its
-// size. In units of f, times chi, it is f_s(h) - G xi: by so much the site would move of its own.
+// evaluate computes h, f_s(h) and the residual xi(h) - xi of row i, and returns the residual's size. Times
+// chi it is f_s(h) - G xi, in units of f.
 func (b *block[T]) evaluate(i int) (worst float64) {
 	s, row := b.trainer.surrogate, &b.rows[i]
 	x := b.x.row(i)
@@ -197,7 +195,7 @@ func (b *block[T]) evaluate(i int) (worst float64) {
 	fitted, mean := b.fitted[:len(x)], s.mean[:len(x)]
 	for j, v := range x {
 		h[j] = cavity[j] + float64(p[j])*inverseB[j]
-		fitted[j] = mean[j] + s.unit*float64(p[j]+chi[j]*v) // where a map that iterates may start
+		fitted[j] = mean[j] + s.unit*float64(p[j]+chi[j]*v) // guess for maps that iterate
 	}
 	b.trainer.examples.relax(fitted, s.c, h, &row.sites)
 	difference, image := row.history.open()
@@ -219,7 +217,7 @@ func (b *block[T]) evaluate(i int) (worst float64) {
 	return math.Sqrt(float64(largest))
 }
 
-// step moves x of row i by its residual and the first n of Anderson's coefficients.
+// step updates x of row i by its residual and the first n of Anderson's coefficients.
 func (b *block[T]) step(i, n int) {
 	row, x := &b.rows[i], b.x.row(i)
 	for j, v := range row.weighted {
@@ -235,13 +233,13 @@ func (b *block[T]) step(i, n int) {
 	}
 }
 
-// writeFirst leaves the predictions of row i's first iterate, f = m + G x, in f.
+// writeFirst writes the predictions of row i's first iterate, f = m + G x, into f.
 func (b *block[T]) writeFirst(i int, f []float64) {
 	t, s := b.trainer, b.trainer.surrogate
 	x, p, weight := b.x.row(i), b.p.row(i), b.rows[i].weight
 	for j, v := range x {
 		f[j] = s.mean[j] + s.unit*float64(p[j]+b.scales.chi[j]*v)
-		if weight[j] == 0 { // chi x = m_c - m, without the rounding of a difference
+		if weight[j] == 0 { // chi x = m_c - m, without cancellation
 			f[j] = s.cavity[j] + s.unit*float64(p[j])
 		}
 		b.h[j] = s.g[j] + s.unit*float64(v)
@@ -249,7 +247,7 @@ func (b *block[T]) writeFirst(i int, f []float64) {
 	t.respond(f[t.Sites():t.inputs()], b.h)
 }
 
-// respond leaves the predictions at the new inputs that forces xi make in f.
+// respond writes the predictions at the new inputs by forces xi into f.
 func (t *Trainer) respond(f, xi []float64) {
 	if t.extra.Rows > 0 {
 		blas64.Gemv(gblas.NoTrans, 1, t.extra, vector64(xi), 0, vector64(f))

@@ -5,20 +5,20 @@ import (
 	"bootbench/loss"
 )
 
-// Problem is what is trained on: N examples on M sites.
+// Problem is the training data: N examples on M sites.
 type Problem struct {
 	Loss loss.Proximal
 	N    int
-	Site train.Sites // of each example; nil: example i is alone on site i
+	Site train.Sites // of each example; nil: example i is on site i
 }
 
 // examples are the examples by their sites.
 type examples struct {
 	Problem
-	shared [][]int // the examples of each site that has several
+	shared [][]int // the examples of each site with several
 }
 
-// sites are the examples of a fit, added up over their sites.
+// sites are the examples of a fit, summed by site.
 type sites struct {
 	weight, target []float64
 	mixed          []mixedSite
@@ -26,7 +26,7 @@ type sites struct {
 
 func newSites(n int) sites { return sites{weight: make([]float64, n), target: make([]float64, n)} }
 
-// mixedSite is a site whose present examples have different targets: its proximal map is that of a sum of
+// mixedSite is a site with present examples of different targets: its proximal map is that of a sum of
 // losses.
 type mixedSite struct {
 	site      int
@@ -46,7 +46,7 @@ func newExamples(p Problem, sites int) *examples {
 	return e
 }
 
-// gather adds up the examples of a fit.
+// gather sums the examples of a fit by site.
 func (e *examples) gather(s *sites, f *Fit) {
 	if e.Site == nil {
 		copy(s.weight, f.Weight)

@@ -6,8 +6,8 @@ import (
 	"bootbench/linalg"
 )
 
-// write leaves the predictions of row i, which evaluate has just seen, in f: f_s(h) at the sites, and what
-// its forces make at the new inputs. It reports whether the sign of each is more than rounding.
+// write writes the predictions of row i, after evaluate, into f: f_s(h) at the sites, and those at the new
+// inputs. It reports whether all signs are determined beyond rounding.
 func (b *block[T]) write(i int, residual float64, f []float64) (decided bool) {
 	t, s := b.trainer, b.trainer.surrogate
 	sites, weight := f[:t.Sites()], b.rows[i].weight
@@ -27,7 +27,7 @@ func (b *block[T]) write(i int, residual float64, f []float64) (decided bool) {
 	return decided
 }
 
-// force is xi = c (f - h) + d f, without the first where the examples of a site are absent.
+// force is xi = c (f - h) + d f, without the first term if the examples of a site are absent.
 func (s *surrogate) force(j int, f, h, weight float64) float64 {
 	if weight == 0 {
 		return s.d[j] * f
@@ -35,16 +35,15 @@ func (s *surrogate) force(j int, f, h, weight float64) float64 {
 	return s.c[j]*(f-h) + s.d[j]*f
 }
 
-// readAgain reads the predictions f of row i at doubtful sites, whose examples are absent, in double
-// precision, without the difference from the mean, in that of two ways that errs by less,
+// readAgain recomputes the predictions f of row i at doubtful sites, whose examples are absent, in double
+// precision, by the more accurate of two formulas without the difference from the mean,
 //
 //	f_i = h_i = sum_{j != i} G_ij xi_j / b_i   or   f_i = sum_j K_ij a_j,   a_j = c_j (f_j - h_j), 0 if absent.
 //
-// Far from all other inputs these sums run over many orders of magnitude, and the nearest input that is
-// present decides: what is 0 must be 0. r_j, the last change of xi_j, is taken for what the iteration has
-// left of its error; where j is absent that is what rounding leaves. The first errs by sum_j |G_ij| r_j/b_i
-// and the rounding of G's elements, the second by sum_j |K_ij| r_j over the sites that are present. A sign is
-// decided where |f_i| is more, or where h_i was more than rounding: then the tolerance is what was asked for.
+// Far from all other inputs the terms span many orders of magnitude, and the nearest present input dominates.
+// The error of xi_j is estimated by r_j, its last change, or by rounding if j is absent. The error of the
+// first formula is sum_j |G_ij| r_j/b_i and the rounding of G's elements, that of the second sum_j |K_ij| r_j
+// over the present sites. A sign is determined if |f_i| exceeds the error, or if h_i exceeded rounding.
 func (b *block[T]) readAgain(i int, f []float64, doubtful []int) (decided bool) {
 	s, weight := b.trainer.surrogate, b.rows[i].weight
 	n := len(f)
@@ -88,16 +87,16 @@ const (
 	doubleRounding = 1.0 / (1 << 53)
 )
 
-// manyRoundings is how many times the root mean square of a sum of roundings the sum may be.
+// manyRoundings bounds a sum of roundings, in multiples of its root mean square.
 const manyRoundings = 8
 
-// boundRounding computes what rounding makes at most of h: that of x and its products with G, in the unit u
-// of the iteration's precision, and that of the elements of G, some 2^-53 (G_ii G_jj)^1/2.
+// boundRounding bounds the rounding error of h: that of x and its products with G, with unit roundoff u, and
+// that of the elements of G, about 2^-53 (G_ii G_jj)^1/2.
 func (s *surrogate) boundRounding(u float64) {
 	n := len(s.chi)
 	s.rounding, s.elementRounding, s.response = make([]float64, n), make([]float64, n), make([]float64, n)
 	if s.kernel == nil {
-		return // nothing is read again
+		return // nothing is recomputed
 	}
 	squares, spreads, all := make([]float64, n), make([]float64, n), 0.0
 	for j, chi := range s.chi {

@@ -11,15 +11,15 @@ import (
 	"bootbench/loss"
 )
 
-// Theory is what a solution of the theory lends to batch training: G and, over the M sites, the averages
-// around which resamples scatter. The solution need not have converged: a residual of 1e-2 does.
+// Theory is the part of a solution that batch training uses: G and averages over the M sites. The solution
+// need not have converged: a residual of 1e-2 suffices.
 type Theory struct {
-	Engine   linalg.Engine // stands at d, all of G available
+	Engine   linalg.Engine // at d, with all of G
 	SiteMean []float64     // g = E xi
 	Mean     []float64     // m = G g, mean over resamples of the predictor
 	Var      []float64     // V >= 0, its variance
 	Cavity   []loss.Cavity // c = b/chi > 0 and m_c; V_c is not used
-	Kernel   *linalg.Sym   // K, held whole and without a bias; nil: else
+	Kernel   *linalg.Sym   // K if dense and without a bias, else nil
 }
 
 // surrogate holds the constants of the iteration (T13), over the sites.
@@ -33,9 +33,9 @@ type surrogate struct {
 	deviation []float64 // standard deviation of f, kept away from 0
 	unit      float64   // of x and its products with G: a power of two near the deviations
 	unitOverB []float64
-	rounding  []float64 // what it makes of h at most
-	// elementRounding is what the rounding of G's elements makes of h, and response what deviations of f by
-	// one standard deviation everywhere do.
+	rounding  []float64 // bound of the rounding error of h
+	// elementRounding is the error of h by the rounding of G's elements, and response its change by one standard
+	// deviation of f at all sites.
 	elementRounding, response []float64
 }
 
@@ -43,7 +43,7 @@ type surrogate struct {
 type scales[T number] struct {
 	chi          []T
 	perDeviation []T // residuals in standard deviations of f
-	force        []T // from these to residuals of xi
+	force        []T // residuals of xi per residual of f
 }
 
 func newScales[T number](s *surrogate) scales[T] {
@@ -56,11 +56,11 @@ func newScales[T number](s *surrogate) scales[T] {
 	return all
 }
 
-// leastDeviation is the least standard deviation of a site that counts, as a share of the root mean square
-// over sites: where the predictor hardly varies, that is what its error is compared with.
+// leastDeviation is the least standard deviation of a site as a unit of errors, relative to the root mean
+// square over sites.
 const leastDeviation = 1e-4
 
-// tiny stands for a predictor that is 0 in every resample.
+// tiny replaces the deviation of a predictor that is 0 in every resample.
 const tiny = 1e-150
 
 func newSurrogate(t Theory) (s *surrogate, err error) {
@@ -96,7 +96,7 @@ func newSurrogate(t Theory) (s *surrogate, err error) {
 	return s, nil
 }
 
-// suitsSingle reports whether single precision has digits enough for 1/b and numbers enough for G.
+// suitsSingle reports whether single precision has enough digits for 1/b and enough range for G.
 func (s *surrogate) suitsSingle() bool {
 	return slices.Max(s.inverseB) <= singleInverseB && slices.Max(s.chi) < singleRange &&
 		slices.Min(s.chi) > 1/singleRange

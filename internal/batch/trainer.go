@@ -10,18 +10,18 @@ import (
 	"bootbench/internal/train"
 )
 
-// Settings say how to train. The zero value means the defaults.
+// Settings of batch training. The zero value means the defaults.
 type Settings struct {
 	// Tolerance is the largest residual of a fit, over sites, in standard deviations of the predictor over
-	// resamples: by so much the prediction at a site differs from the optimum of its own loss given the others'
-	// (the violation of its Kuhn-Tucker condition). 0 means DefaultTolerance.
+	// resamples: the distance of the prediction at a site from the optimum given the other sites (the violation
+	// of its Kuhn-Tucker condition). 0 means DefaultTolerance.
 	Tolerance float64
-	// MaxIterations is how many iterations a fit may take before it is left to the exact
-	// trainer; 0 means DefaultMaxIterations.
+	// MaxIterations is the number of iterations after which a fit is left to the exact trainer; 0 means
+	// DefaultMaxIterations.
 	MaxIterations int
 	// Single leaves every fit to the exact trainer.
 	Single bool
-	// FirstIterate keeps the f of the first iteration, too: see Trainer.Outputs.
+	// FirstIterate also outputs the f of the first iteration: see Trainer.Outputs.
 	FirstIterate bool
 }
 
@@ -34,16 +34,16 @@ const (
 // depth is the number of past iterates that Anderson's method combines.
 const depth = 6
 
-// Blocks run in double precision where the tolerance or the cavities ask for it: rounding
-// in single precision leaves some 1e-6 of a standard deviation, times 1/b, and it has no numbers of the size
-// of G for targets of 1e30.
+// Blocks run in double precision if the tolerance or the cavities require it: the rounding of single
+// precision is about 1e-6 of a standard deviation, times 1/b, and its range is too small for G at targets of
+// 1e30.
 const (
 	singleTolerance = 1e-5
 	singleInverseB  = 1e3
 	singleRange     = 1e24
 )
 
-// Trainer is batch training bound to its data: what the blocks of all workers share.
+// Trainer is batch training bound to its data, shared by the blocks of all workers.
 type Trainer struct {
 	surrogate *surrogate
 	examples  *examples
@@ -59,11 +59,11 @@ type Trainer struct {
 // counters count over all blocks.
 type counters struct{ fits, iterations, left atomic.Int64 }
 
-// Stats are what the blocks of a Trainer have done.
+// Stats are counts over the blocks of a Trainer.
 type Stats struct {
 	Fits       int // resamples that reached the tolerance
-	Iterations int // all of theirs
-	Exact      int // resamples that did not, and were left to the exact trainer
+	Iterations int // their iterations
+	Exact      int // resamples left to the exact trainer
 }
 
 // Stats are the counts so far.
@@ -71,9 +71,9 @@ func (t *Trainer) Stats() Stats {
 	return Stats{int(t.counts.fits.Load()), int(t.counts.iterations.Load()), int(t.counts.left.Load())}
 }
 
-// New prepares batch training around a theory. extra, P x M, takes xi to the predictions
-// at P new inputs (linalg: k(x)'(I + diag(d)K)^-1); the zero value means none. newExact
-// makes a trainer for what does not converge.
+// New prepares batch training around a theory. extra, P x M, maps xi to the predictions at P new inputs
+// (linalg: k(x)'(I + diag(d)K)^-1); the zero value means none. newExact makes a trainer for fits that do not
+// converge.
 func New(theory Theory, p Problem, extra blas64.General, newExact func() (train.Trainer, error),
 	s Settings) (*Trainer, error) {
 	surrogate, err := newSurrogate(theory)
@@ -100,7 +100,7 @@ func New(theory Theory, p Problem, extra blas64.General, newExact func() (train.
 	return t, nil
 }
 
-// Bytes is the memory of training blocks of so many fits in single precision, one for each worker.
+// Bytes is the memory of blocks of that many fits in single precision, one per worker.
 func Bytes(workers, sites, fits int) int64 {
 	const number = 4
 	return int64(workers*min(fits, SizeOfBlock(sites))) * int64(sites) * (number*int64(3+2*depth) + 8)
@@ -109,8 +109,7 @@ func Bytes(workers, sites, fits int) int64 {
 // Sites is the number M of sites.
 func (t *Trainer) Sites() int { return len(t.surrogate.c) }
 
-// BlockSize is the number of fits in a block: few where they are trained one by one, which shares more
-// evenly.
+// BlockSize is the number of fits in a block: few if they are trained one by one, for an even load.
 func (t *Trainer) BlockSize() int {
 	if t.settings.Single {
 		return BlockSize / 4
@@ -118,8 +117,8 @@ func (t *Trainer) BlockSize() int {
 	return SizeOfBlock(t.Sites())
 }
 
-// Outputs is the length of Fit.F: the M + P predictions at the sites and new
-// inputs, then with Settings.FirstIterate as many of the first iterate.
+// Outputs is the length of Fit.F: the M + P predictions at the sites and new inputs, then with
+// Settings.FirstIterate those of the first iterate.
 func (t *Trainer) Outputs() int {
 	if t.settings.FirstIterate {
 		return 2 * t.inputs()

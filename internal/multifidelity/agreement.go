@@ -12,10 +12,9 @@ import (
 	"bootbench/solver"
 )
 
-// A theory that is solved is contradicted from leastJudged resamples on: a standard error from fewer is
-// no measure. Differences must be significant, large beside those of a few percent that
-// are the theory's rule, and no less than a share of what predicting 0 everywhere errs by, or, of
-// deviations, of the targets' root mean square.
+// Limits of a contradiction of the theory, from leastJudged resamples on. Differences must be significant,
+// much larger than the few percent usual for the theory, and at least a fraction of the error of predicting
+// 0, or, for deviations, of the targets' root mean square.
 const (
 	leastJudged        = 20
 	significant        = 3.0  // standard errors
@@ -24,8 +23,8 @@ const (
 	leastDifference    = 1e-4
 )
 
-// Against compares a solution with the estimates that refine it: the median over the sites of its variance
-// over the refined one, NaN if none is known, and in words where the estimates contradict it.
+// Against compares a solution with its refined estimates: it returns the median over the sites of the ratio
+// of the variances, NaN if there is none, and descriptions of contradictions.
 func Against(s *solver.Solution, r *retrain.Result) (varianceRatio float64, contradictions []string) {
 	y, n := s.Problem.Y, float64(len(s.Problem.Y))
 	var ratios, scores []float64 // in standard errors
@@ -63,7 +62,7 @@ func Against(s *solver.Solution, r *retrain.Result) (varianceRatio float64, cont
 	return varianceRatio, contradictions
 }
 
-// median is NaN of nothing. It sorts v.
+// median of none is NaN. It sorts v.
 func median(v []float64) float64 {
 	if len(v) == 0 {
 		return math.NaN()

@@ -7,9 +7,9 @@
 //	F1_j(s) = m_j + sum_i G_ji (xi_i(s_i) - g_i),   xi_i(s_i) = f_{s_i}(m_c,i)/chi_i - c_i m_c,i,
 //
 // with f_k(h) the proximal map of the loss (T3). So its mean and variance over resamples are sums over sites,
-// known exactly whatever the quality of the theory (Expectation), and it costs nothing beside the exact fit
-// f, with which it is correlated. The estimate of E f is the mean of f - beta (F1 - E F1) (control variates:
+// exact for any accuracy of the theory (Expectation); its cost is negligible compared with the exact fit f,
+// with which it is correlated. The estimate of E f is the mean of f - beta (F1 - E F1) (control variates:
 // Owen 2013, chapter 8.9; the first-order case of multifidelity Monte Carlo: Peherstorfer, Willcox and
-// Gunzburger 2016). It is unbiased: the coefficient beta that a group of resamples takes is fitted to the
-// other groups alone.
+// Gunzburger 2016). It is unbiased: the coefficient beta of a group of resamples is fitted to the other
+// groups only.
 package multifidelity

@@ -11,32 +11,32 @@ import (
 	"bootbench/solver"
 )
 
-// rounding is the mean square, relative to what it would be for independent resamples, below which a control
-// is constant within the rounding of single precision. Such is F1 on average over a partition into folds.
+// rounding is the mean square, relative to that of independent resamples, below which a control is constant
+// within the rounding of single precision, as the average of F1 over a partition into folds.
 const rounding = 1e-6
 
-// NumbersPerPoint and NumbersPerExample are about how many numbers an Estimator holds of a
-// site or new input, and of an example.
+// NumbersPerPoint and NumbersPerExample are approximate numbers of float64 in an Estimator per site or new
+// input, and per example.
 const (
 	NumbersPerPoint   = 220
 	NumbersPerExample = 160
 )
 
-// Estimator takes in fits and their first iterates, resample after resample. Its memory
-// does not grow with the number of resamples.
+// Estimator estimates averages from fits and their first iterates. Its memory does not depend on the number
+// of resamples.
 type Estimator struct {
 	solution *solver.Solution
 	known    Expectation // empty: no control
 	warnings []string
-	period   int // resamples that depend on each other
-	done     int // resamples taken in
+	period   int // number of dependent resamples
+	done     int // resamples added
 
 	center   []float64   // the theory's mean, M + P
 	points   *regression // F1 - E F1 and its square; f - center, its square, votes
-	unit     []unit      // of each point, the same summed over the present period
+	unit     []unit      // sums over the present period, by point
 	examples *regression // over resamples that leave the example out: the controls; f - center, tests
-	observed []float64   // workspace for either
-	leftOut  []*leftOut  // of each test
+	observed []float64   // workspace
+	leftOut  []*leftOut  // by test
 	absent   []int       // per example, the resamples that leave it out
 }
 
@@ -45,9 +45,9 @@ const pointResponses = 3
 
 type unit [controls + pointResponses]float64
 
-// NewEstimator prepares the estimates of a problem, by losses that judge left-out examples. It refuses a
-// solution whose G has moved on. Where the average of F1 is not known the estimates use no control variate,
-// and a warning of the result says why.
+// NewEstimator prepares the estimates of a problem with the given test losses. It refuses a solution whose G
+// was overwritten. If the average of F1 is unknown, the estimates use no control variate, and a warning says
+// why.
 func NewEstimator(p Problem, tests []loss.Test) (*Estimator, error) {
 	x, err := newIterate(p)
 	if err != nil {
@@ -69,8 +69,8 @@ func NewEstimator(p Problem, tests []loss.Test) (*Estimator, error) {
 	return e, nil
 }
 
-// Add is retrain.Estimator.Add: f are the predictions at sites and new inputs of the exact fit, followed by
-// those of the first iterate (batch.Settings.FirstIterate).
+// Add implements retrain.Estimator: f are the predictions of the exact fit at sites and new inputs, followed
+// by those of the first iterate (batch.Settings.FirstIterate).
 func (e *Estimator) Add(_ int, weight, f []float64) {
 	n := len(e.center)
 	exact, first := f[:n], f[n:2*n]
@@ -89,8 +89,8 @@ func (e *Estimator) Add(_ int, weight, f []float64) {
 	}
 }
 
-// excess writes the controls: by how much F1 at a site exceeds its mean, and the square of that its variance;
-// 0 if they are not known.
+// excess computes the controls: F1 minus its mean at a site, and the square of that minus the variance; 0 if
+// unknown.
 func excess(o, first []float64, site int, mean, variance []float64, i int) {
 	if mean != nil {
 		o[0] = first[site] - mean[i]
@@ -100,7 +100,7 @@ func excess(o, first []float64, site int, mean, variance []float64, i int) {
 	}
 }
 
-// addLeftOut takes in the examples that a resample leaves out.
+// addLeftOut adds the examples that a resample leaves out.
 func (e *Estimator) addLeftOut(group int, weight, exact, first []float64) {
 	for _, l := range e.leftOut {
 		l.begin()
@@ -123,7 +123,7 @@ func (e *Estimator) addLeftOut(group int, weight, exact, first []float64) {
 	}
 }
 
-// endPeriod makes one observation of resamples that depend on each other.
+// endPeriod adds a period of dependent resamples as one observation.
 func (e *Estimator) endPeriod(group int) {
 	for j := range e.center {
 		unit := &e.unit[j]

@@ -15,22 +15,22 @@ import (
 	"bootbench/solver"
 )
 
-// Problem is a theory of N examples on M sites, and how they are resampled.
+// Problem is a theory of N examples on M sites and its resampling scheme.
 type Problem struct {
-	Solution *solver.Solution // need not have converged; all of its G at hand, its loss with a proximal map
+	Solution *solver.Solution // need not have converged; has all of G, and a loss with a proximal map
 	Scheme   resample.Scheme
-	// Responses, P x M, takes the forces xi to the predictions at P new inputs; the zero
-	// value means none. See batch.New.
+	// Responses, P x M, maps the forces xi to the predictions at P new inputs; the zero value means none. See
+	// batch.New.
 	Responses blas64.General
 }
 
-// Expectation is what is known of the first iterate F1 without any fit. Slices over points
-// have the M sites first, then the new inputs.
+// Expectation holds the moments of the first iterate F1, known without fits. Slices over points have the M
+// sites first, then the new inputs.
 type Expectation struct {
 	Mean []float64 // E F1 over resamples, M + P
-	Var  []float64 // its variance, M + P; nil where it is not known
-	// AbsentMean and AbsentVar are the same at the site of each example, over the
-	// resamples that leave it out: length N.
+	Var  []float64 // its variance, M + P; nil if unknown
+	// AbsentMean and AbsentVar are those at the site of each example, over the resamples that leave it out:
+	// length N.
 	AbsentMean, AbsentVar []float64
 }
 
@@ -66,15 +66,14 @@ func newIterate(p Problem) (*iterate, error) {
 	return x, nil
 }
 
-// expectation computes the moments. Its mean needs that the scheme is one of package resample, and that the
-// joint counts at every input can be enumerated: else it is an error. Its variance needs that counts are
-// independent or that every example is alone on its site, and no design: Var and AbsentVar are nil else. With
-// example i of part p left out
+// expectation computes the moments. It is an error if the scheme is not one of package resample or the joint
+// counts at an input are too many to enumerate. Var and AbsentVar are nil for designs, and for dependent
+// counts if a site has several examples. With example i of part p left out
 //
 //	E F1_i = m_i + G_ii delta_i(0) + sum_{l not in p} G_il delta_l + sum_{l in p, l != i} G_il delta_l|i
 //
 // with delta the means of xi - g under the law of the other parts, and of the others of i's part (T14). The
-// cost is that of some products with G; under a scheme whose counts depend on each other of about 40.
+// cost is that of a few products with G, or about 40 if counts are dependent.
 func (x *iterate) expectation() (e Expectation, err error) {
 	s, y := x.Solution, x.Solution.Problem.Y
 	alone := len(y) == len(x.sites)
@@ -137,15 +136,15 @@ func (x *iterate) expectation() (e Expectation, err error) {
 // forces are moments of xi - g.
 type forces struct{ mean, variance []float64 }
 
-// add appends the moments of a site under a law of its counts, without one example of a target; -1: of all.
+// add appends the moments of a site under a law of its counts, without one example of a target; -1: with all.
 func (f *forces) add(site *siteForce, law *jointCounts, without int) error {
 	mean, variance, err := site.moments(law, without)
 	f.mean, f.variance = append(f.mean, mean), append(f.variance, variance)
 	return err
 }
 
-// product is what forces delta add to the predictions, G delta at the sites and then that at new inputs. If
-// not whole it is sum_{i != j} G_ji delta_i, at the sites alone.
+// product is the change of the predictions by forces delta: G delta at the sites, then that at new inputs. If
+// not whole it is sum_{i != j} G_ji delta_i, only at the sites.
 func (x *iterate) product(delta []float64, whole bool) []float64 {
 	out := make([]float64, len(delta))
 	linalg.MulVecOffDiag(x.engine, out, delta)
@@ -158,7 +157,7 @@ func (x *iterate) product(delta []float64, whole bool) []float64 {
 	return append(out, x.respond(delta)...)
 }
 
-// respond is the predictions that forces make at the new inputs.
+// respond is the change of the predictions at the new inputs by forces.
 func (x *iterate) respond(force []float64) []float64 {
 	out := make([]float64, x.Responses.Rows)
 	if len(out) > 0 {
@@ -168,7 +167,7 @@ func (x *iterate) respond(force []float64) []float64 {
 	return out
 }
 
-// squares is product by the squares of the elements of G and of the responses.
+// squares is product with the squared elements of G and of the responses.
 func (x *iterate) squares(v []float64, whole bool) []float64 {
 	out := make([]float64, len(v))
 	x.engine.MulVecSquaredOffDiag(out, v)
@@ -188,13 +187,12 @@ func (x *iterate) squares(v []float64, whole bool) []float64 {
 	return out
 }
 
-// variance is the variance of product from that of the forces under a law. Where counts depend on each other
-// it has the covariances of pairs of sites with one example each,
+// variance is the variance of product from that of the forces under a law. For dependent counts it includes
+// the covariances of pairs of sites with one example each,
 //
 //	sum_{i != l} G_ji G_jl Cov(xi_i, xi_l) = sum_kn C_kn (S_jk S_jn - sum_i G_ji^2 xi_i(k) xi_i(n)),
 //
-// with C_kn = P(k, n) - P(k) P(n), the joint law of two counts less the product of their laws, and S_jk =
-// sum_i G_ji xi_i(k).
+// with C_kn = P(k, n) - P(k) P(n) of two counts and S_jk = sum_i G_ji xi_i(k).
 func (x *iterate) variance(law *jointCounts, variance []float64, whole bool) []float64 {
 	if law.independent() {
 		return x.squares(variance, whole)

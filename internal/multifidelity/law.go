@@ -9,14 +9,13 @@ import (
 	"bootbench/resample"
 )
 
-// partLaw is the law of the counts in a part of the examples: at all; given that an example of the part, or
-// of another, is left out. (The first iterate is additive in the counts: marginals are enough for its mean,
-// T14.)
+// partLaw is the law of the counts in a part of the examples: the marginal, and given that an example of the
+// part, or of another, is left out. (The first iterate is additive in the counts: marginals suffice for its
+// mean, T14.)
 type partLaw struct{ marginal, inside, outside *jointCounts }
 
-// partLaws are the laws of the parts of n examples that do not depend on each other, and which part each
-// example is in: groups that are drawn together, strata that are drawn within, or of a scheme all examples.
-// They are nil if they are not known.
+// partLaws are the laws of the independent parts of n examples, and the part of each example: groups, strata,
+// or all examples of a scheme. They are nil if unknown.
 func partLaws(scheme resample.Scheme, n int) (laws []partLaw, part []int) {
 	designed, ok := scheme.(resample.Designed)
 	if !ok {
@@ -49,23 +48,23 @@ func within[S resample.Scheme](part []int, draws ...S) (laws []partLaw, of []int
 	return laws, part
 }
 
-// jointCounts is the exact joint law of the examples' counts under a scheme, where
-// resample.CountDistribution takes examples as independent. Under all schemes examples are
-// exchangeable: the law is that of independent counts, or a mixture of draws from urns.
+// jointCounts is the exact joint law of the examples' counts under a scheme, without the approximation of
+// resample.CountDistribution by independent counts. Under all schemes examples are exchangeable: the law is
+// that of independent counts, or a mixture of draws from urns.
 type jointCounts struct {
 	scheme *resample.Cached
 	urns   []urn                   // none: independent
 	totals map[int]resample.Counts // of n examples, see total
 }
 
-// urn draws from examples, all alike.
+// urn draws from equivalent examples.
 type urn struct {
 	weight          float64
 	draws, examples int
 	replace         bool
 }
 
-// newJointCounts is nil for a scheme that it does not know.
+// newJointCounts is nil for an unknown scheme.
 func newJointCounts(s resample.Scheme) *jointCounts {
 	c := &jointCounts{scheme: resample.Cache(s), totals: map[int]resample.Counts{}}
 	switch s := s.(type) {
@@ -87,7 +86,7 @@ func newJointCounts(s resample.Scheme) *jointCounts {
 	return c
 }
 
-// independent says whether the counts of different examples are.
+// independent reports whether the counts of different examples are independent.
 func (c *jointCounts) independent() bool { return c.urns == nil }
 
 // givenAbsent is the law of the other examples' counts, given that one is left out.
@@ -108,8 +107,8 @@ func (c *jointCounts) givenAbsent() *jointCounts {
 	return given
 }
 
-// total is the law of the total count of n examples, on a window of counts that
-// resample.CountDistribution leaves no more than 1e-17 outside of.
+// total is the law of the total count of n examples, on a window of counts of probability at least 1 - 1e-17
+// under resample.CountDistribution.
 func (c *jointCounts) total(n int) resample.Counts {
 	if c.independent() {
 		return c.scheme.Counts(n)
@@ -148,8 +147,8 @@ func (c *jointCounts) prob(n, k []int) float64 {
 	return p
 }
 
-// after is what is left of the urn when n of its examples have k of its draws. Its weight is multiplied by
-// the probability of that, which is binomial, or hypergeometric without replacement.
+// after is the urn without n of its examples that have k of its draws. Its weight is multiplied by the
+// probability of that, binomial, or hypergeometric without replacement.
 func (u urn) after(n, k int) urn {
 	rest := urn{0, u.draws - k, u.examples - n, u.replace}
 	switch {

@@ -11,25 +11,24 @@ import (
 	"bootbench/solver"
 )
 
-// theoryWeight is the number of resamples as which the theory's left-out error of an example counts in the
-// center of its losses. Its bias is some tenths of the loss's standard deviation; the weight matters little.
+// theoryWeight is the weight, in resamples, of the theory's left-out error of an example in the center of its
+// losses. Its bias is a few tenths of the loss's standard deviation; the weight matters little.
 const theoryWeight = 20
 
-// leftOut estimates the left-out error of all examples together under one test loss,
+// leftOut estimates the mean left-out error of the examples under one test loss,
 //
 //	E = 1/N sum_i E[l_i | i absent] = E[mean_i e_i + sum_i 1[i absent] (l_i - e_i)/(N p_i)]
 //
 // for any center e that does not depend on the resample, since example i is absent with probability p_i (N
-// counts those that ever are). The center is the mean of the losses seen in the resamples before,
-// with the theory's left-out error among them: the sum over resamples is a martingale about
-// E, and where e has come near to E[l_i | i absent] it is the ratio estimator that averages
-// every example's losses first. The controls are the two terms of the theory's test
-// loss, averaged over its Gaussian law at the site, to second order in F1:
+// counts those that ever are). The center is the mean of the losses in the previous resamples and the
+// theory's left-out error: the sum over resamples is a martingale about E, and once e is near E[l_i | i
+// absent] it is the ratio estimator that averages every example's losses first. The controls are the two
+// terms of the theory's test loss, averaged over its Gaussian law at the site, to second order in F1:
 //
 //	sum_i 1[i absent] w_i (F1_i - E F1_i)   and   sum_i 1[i absent] q_i ((F1_i - E F1_i)^2 - Var F1_i).
 //
-// Their two coefficients are fitted, group against group, to the losses about the theory's left-out errors,
-// which no resample has touched.
+// Their coefficients are fitted by cross-validation over groups, to the losses minus the theory's left-out
+// errors, which do not depend on resamples.
 type leftOut struct {
 	test         loss.Test
 	theory       []float64 // e_i of the theory
@@ -37,17 +36,17 @@ type leftOut struct {
 	center       []float64 // the present e_i
 	mean         float64   // of center
 	sums         []float64 // of the losses of each example when absent
-	moved        []int     // examples whose center is to move at the end of the period
+	moved        []int     // examples whose center changes at the end of the period
 	slope, curve []float64 // w, q
-	scale        []float64 // 1/(N p_i), 0 for examples that are always there
+	scale        []float64 // 1/(N p_i), 0 for examples that are always present
 	weight       []float64 // the examples' w_i/N
 
 	all      *regression // the controls; losses about theory, about center
 	observed [4]float64  // of the present period
 }
 
-// differenceStep is the step, in standard deviations of the cavity, of the differences
-// that stand for derivatives of the averaged test loss.
+// differenceStep is the step, in standard deviations of the cavity, of finite differences of the averaged
+// test loss.
 const differenceStep = 0.05
 
 func newLeftOut(p *Problem, test loss.Test) *leftOut {
@@ -89,7 +88,7 @@ func (l *leftOut) begin() {
 	l.observed[3] += l.mean
 }
 
-// add takes in the loss of an absent example, and what F1 and its square exceed their means by.
+// add adds the loss of an absent example, with F1 and its square minus their means.
 func (l *leftOut) add(example int, value, first, square float64) {
 	l.observed[0] += l.scale[example] * l.slope[example] * first
 	l.observed[1] += l.scale[example] * l.curve[example] * square
@@ -114,8 +113,8 @@ func (l *leftOut) end(group int, period float64, absent []int) {
 	l.moved = l.moved[:0]
 }
 
-// estimate is the left-out error with its standard error, and the ratio of its variance
-// without controls to that with them.
+// estimate is the left-out error, its standard error, and the ratio of its variances without and with
+// controls.
 func (l *leftOut) estimate(floor [controls]float64) (value, se, gain float64) {
 	at, all := l.all.estimate(0, plan{floor, [][controls]float64{{1, 1}, {1, 1}}, true}), l.all.Total(0)
 	if gain = 1; at.cov[1][1] > 0 {
@@ -132,9 +131,8 @@ func weightOf(s *solver.Solution, example int) float64 {
 	return s.Problem.Weights[example]
 }
 
-// leastAbsent is the least variance of a left-out prediction that counts, as a share of
-// that of the predictor. Where sites are all but independent of each other the first is 0,
-// and what F1 differs by from its mean is rounding, on the scale of the second.
+// leastAbsent is the least variance of a left-out prediction, relative to that of the predictor, that is not
+// rounding: for nearly independent sites it is 0.
 const leastAbsent = 1e-6
 
 // absentVar is the variance of the prediction for an example over the resamples without it.

@@ -8,20 +8,19 @@ import (
 	"bootbench/internal/retrain"
 )
 
-// groups is the number of groups of resamples. The coefficients of a group are fitted to the nine others.
+// groups is the number of groups of resamples. The coefficients of a group are fitted to the other nine.
 const groups = 10
 
-// priorWeight is the number of observations as which the coefficients that are expected
-// count in the fit (ridge regression about them): few observations say little of two
-// coefficients, least where the controls have heavy tails.
+// priorWeight is the weight, in observations, of the prior coefficients in the fit (ridge regression about
+// them): few observations hardly determine two coefficients, least for controls with heavy tails.
 const priorWeight = 8
 
 // controls are F1 - E F1 and (F1 - E F1)^2 - Var F1.
 const controls = 2
 
-// regression estimates the means of responses y with the help of controls x of known mean 0, at many points
-// at a time. The variables of its sums are the controls, then the responses. It is most of the memory that
-// refined estimates take.
+// regression estimates the means of responses y with controls x of known mean 0, at many points. The
+// variables of its sums are the controls, then the responses. It takes most of the memory of refined
+// estimates.
 type regression struct {
 	*retrain.Sums
 	responses int
@@ -31,10 +30,10 @@ func newRegression(points, responses int) *regression {
 	return &regression{retrain.NewSums(groups, points, controls+responses, true), responses}
 }
 
-// plan says how the coefficients of a point are found.
+// plan configures the fit of the coefficients at a point.
 type plan struct {
 	floor [controls]float64   // the least mean square of each control that is not rounding
-	prior [][controls]float64 // of each response the coefficients that are expected
+	prior [][controls]float64 // prior coefficients by response
 	alike bool                // all are fitted to the first response
 }
 
@@ -56,8 +55,8 @@ func (e *estimate) without(k, group int) float64 {
 }
 
 // estimate computes the means of the residuals y - beta x at a point, with the coefficients beta of each
-// group fitted to the other groups, and the covariance of these means from that of the residuals. All is NaN
-// without observations, the covariance with one.
+// group fitted to the other groups, and their covariance from that of the residuals. All are NaN without
+// observations, the covariance also with one.
 func (r *regression) estimate(point int, p plan) *estimate {
 	q, all := r.responses, r.Total(point)
 	e := &estimate{mean: make([]float64, q), cov: make([][]float64, q), total: make([]float64, q)}
@@ -111,9 +110,9 @@ func residualProduct(m retrain.Moments, beta [][controls]float64, k, l int) floa
 	return sum
 }
 
-// coefficients are those of each response on the controls: least squares about the prior
-// ones with their weight, or about 0 where the prior ones do not lower the variance. A control that is
-// constant within rounding, or determined by those before it, keeps its prior one.
+// coefficients are those of each response on the controls: ridge regression about the prior ones, or about 0
+// if these do not lower the variance. A control that is constant within rounding, or determined by the
+// previous ones, keeps its prior coefficient.
 func (r *regression) coefficients(m retrain.Moments, p plan) [][controls]float64 {
 	beta := make([][controls]float64, r.responses)
 	if copy(beta, p.prior); m.Count() < 2 {
@@ -125,8 +124,8 @@ func (r *regression) coefficients(m retrain.Moments, p plan) [][controls]float64
 			response = controls
 		}
 		b := &beta[k]
-		var with, left [controls]float64 // covariances with the response, and with what b leaves of it
-		gain := 0.0                      // what b lowers the variance by
+		var with, left [controls]float64 // covariances with the response, and with its residual after b
+		gain := 0.0                      // decrease of the variance by b
 		for i := range with {
 			with[i] = m.Central(i, response)
 			left[i] = with[i]
@@ -145,7 +144,7 @@ func (r *regression) coefficients(m retrain.Moments, p plan) [][controls]float64
 	return beta
 }
 
-// collinear is the share of the second control's variance that the first must leave.
+// collinear is the least fraction of the second control's variance that the first does not explain.
 const collinear = 1e-6
 
 // ridge solves C x = b for the controls' covariances C, whose diagonal the prior's weight raises. x is 0 for
@@ -153,7 +152,7 @@ const collinear = 1e-6
 func ridge(m retrain.Moments, floor, b [controls]float64) (x [controls]float64) {
 	n, raise := m.Count(), 1+priorWeight/m.Count()
 	first, second := m.Central(0, 0), m.Central(1, 1)
-	slope, rest := 0.0, raise*second // of the second control on the first, and what that leaves
+	slope, rest := 0.0, raise*second // of the second control on the first, and its residual
 	varies := first > floor[0]*n
 	if varies {
 		slope = m.Central(0, 1) / (raise * first)

@@ -10,15 +10,15 @@ import (
 	"bootbench/loss"
 )
 
-// Result is retrain.Estimator.Result: estimates that are unbiased unless said otherwise. Resamples of an
+// Result implements retrain.Estimator: estimates are unbiased unless stated otherwise. Resamples of an
 // unfinished period do not count.
 //
-// A variance may be negative where resamples are few. Its standard error is what the fits show at the point
-// and at the others together (steadied). A logarithm is nearer to normal: 95% of the intervals Variance
-// exp(±1.96 VarianceSE/Variance) hold the variance.
+// A variance may be negative for few resamples. Its standard error is pooled over the points (steady). The
+// logarithm is nearer to normal: 95% of the intervals Variance exp(±1.96 VarianceSE/Variance) hold the
+// variance.
 //
-// Of a left-out error, the mean of Examples is another estimate, of larger variance. BaggedError is unbiased
-// for the square test loss; for others it is off by about half their second derivative times the mean
+// The mean of Examples is another estimate of a left-out error, of larger variance. BaggedError is unbiased
+// for the square test loss; for others the bias is about half their second derivative times the mean
 // prediction's squared standard error.
 func (e *Estimator) Result() *retrain.Result {
 	r := &retrain.Result{Resamples: e.done / e.period * e.period, Warnings: slices.Clone(e.warnings)}
@@ -27,7 +27,7 @@ func (e *Estimator) Result() *retrain.Result {
 	return r
 }
 
-// floor is the least mean squares of controls that vary by so much.
+// floor is the least mean squares of controls of these scales.
 func floor(first, second float64) [controls]float64 {
 	return [controls]float64{rounding * first * first, rounding * second * second}
 }
@@ -45,27 +45,26 @@ func (e *Estimator) readPoints(r *retrain.Result) {
 		at := e.points.estimate(j, p)
 		off := at.mean[0]
 		r.Mean[j], r.MeanSE[j], r.Vote[j] = e.center[j]+off, at.se(0), at.mean[2]
-		// E f^2 - (E f)^2 about the center, with the mean's own variance, by which the
-		// square of its estimate is too large, added back.
+		// E f^2 - (E f)^2 about the center, plus the variance of the mean's estimate, the bias of its square.
 		r.Variance[j] = at.mean[1] - off*off + at.cov[0][0]
 		r.VarianceSE[j] = math.Sqrt(math.Max(0, at.cov[1][1]-4*off*at.cov[0][1]+4*off*off*at.cov[0][0]))
 	})
 	steady(r.VarianceSE, r.Variance, r.Resamples)
 }
 
-// Few fits seldom show the tails that make a variance uncertain, and least where it is itself too small. The
-// relative error variance of a point is therefore averaged with its mean over the points, which counts as
-// poolWeight resamples, and raised by 1 + unseenTails/(number of resamples). Both were chosen so that 95%
-// intervals hold in 12 models at 40 and at 200 resamples (TestCoverage).
+// Few fits underestimate the error of a variance. The relative error variance of a point is therefore
+// averaged with its mean over the points, of weight poolWeight resamples, and multiplied by 1 +
+// unseenTails/(number of resamples). Both were chosen for correct coverage of 95% intervals in 12 models at
+// 40 and 200 resamples (TestCoverage).
 const poolWeight, unseenTails = 50, 15
 
-// steady replaces standard errors se of estimates from a number of resamples by those.
+// steady replaces the standard errors se of estimates by pooled ones.
 func steady(se, estimates []float64, resamples int) {
 	relative := func(i int) float64 { return se[i] * se[i] / (estimates[i] * estimates[i]) }
 	mean, count := 0.0, 0.0
 	for i, v := range estimates {
 		if v > 0 && se[i] > 0 {
-			mean += math.Min(1, relative(i)) // where most is noise, one point must not lead
+			mean += math.Min(1, relative(i)) // one noisy point must not dominate
 			count++
 		}
 	}
@@ -114,7 +113,7 @@ func (e *Estimator) readTests(r *retrain.Result) {
 	}
 	for t, l := range e.leftOut {
 		test, gain := &r.Tests[t], 0.0
-		first, second := 0.0, 0.0 // means over examples of what a standard deviation of F1 moves the loss by
+		first, second := 0.0, 0.0 // means over examples of the change of the loss by a standard deviation of F1
 		for i := range e.absent {
 			v := absentVar(e.solution, i)
 			first += math.Abs(l.slope[i]) * math.Sqrt(v) / float64(n)
@@ -127,13 +126,13 @@ func (e *Estimator) readTests(r *retrain.Result) {
 }
 
 // bag is the mean prediction for an example over the resamples that leave it out: with each group of
-// resamples deleted and, at the end, with none, whose error has a variance.
+// resamples deleted and, last, with none, and the variance of that.
 type bag struct {
 	means    [groups + 1]float64
 	variance float64
 }
 
-// newBag reads the first response, the prediction from a center.
+// newBag is the bag of the first response, the prediction minus center.
 func newBag(center float64, at *estimate) bag {
 	b := bag{variance: at.cov[0][0]}
 	for g := range groups {
@@ -143,10 +142,10 @@ func newBag(center float64, at *estimate) bag {
 	return b
 }
 
-// bagged is the error of the mean prediction over the resamples without the example, which for the square
-// loss must be two at least, and its standard error: by the jackknife, or by what the mean predictions' own
-// standard errors say if that is more, as for a loss of 0 and 1 that no group moves. With predictions that
-// are normal about their estimates it is the root of the sum of p (1 - p)/N^2, p the probability of a 1.
+// bagged is the error of the mean prediction over the resamples without the example, at least two for the
+// square loss, and its standard error: by the jackknife, or from the mean predictions' standard errors if
+// that is larger, as for a 0-1 loss that no group changes: the root of the sum of p (1 - p)/N^2, with p the
+// probability of a 1 under normal errors of the predictions.
 func (e *Estimator) bagged(test loss.Test, bags []bag) (value, se float64) {
 	_, square := test.(loss.SquareTest)
 	_, steps := test.(loss.ZeroOne)

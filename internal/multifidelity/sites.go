@@ -13,14 +13,14 @@ import (
 // maxOutcomes bounds the joint counts of a site's different targets that are enumerated.
 const maxOutcomes = 1 << 15
 
-// siteForce is the move of a site's force in the first iterate, xi(s) - g = (f_s(m_c) -
-// m)/chi, as a function of the counts of its examples.
+// siteForce is the change of a site's force in the first iterate, xi(s) - g = (f_s(m_c) - m)/chi, as a
+// function of the counts of its examples.
 type siteForce struct {
 	loss      loss.Proximal
 	cavity    loss.Cavity
 	mean, chi float64
 	target    []float64 // different targets of the site's examples
-	copies    []int     // how many examples have each
+	copies    []int     // number of examples of each target
 	weight    []float64 // workspace
 }
 
@@ -48,8 +48,8 @@ func (s *siteForce) value(k []int) float64 {
 	return (f - s.mean) / s.chi
 }
 
-// moments are the mean and the variance of xi - g under a law of the counts. With without >= 0
-// one example of that target is left out, and law is that of the others.
+// moments are the mean and the variance of xi - g under a law of the counts. If without >= 0, one example of
+// that target is left out, and law is that of the others.
 func (s *siteForce) moments(law *jointCounts, without int) (mean, variance float64, err error) {
 	copies := slices.Clone(s.copies)
 	if without >= 0 {
@@ -88,8 +88,8 @@ func (s *siteForce) outcomes(law *jointCounts, copies []int) (values, p []float6
 	return values, p, nil
 }
 
-// squareMoments are moments in closed form: given the total count k the drawn targets sum
-// to k times their mean, with variance WithinSiteVar times theirs.
+// squareMoments are moments in closed form: given the total count k the sum of the drawn targets has mean k
+// times theirs, and variance WithinSiteVar times theirs.
 func (s *siteForce) squareMoments(noise float64, law *jointCounts, copies []int) (mean, variance float64) {
 	weights, n := make([]float64, len(copies)), 0
 	for j, c := range copies {

@@ -17,9 +17,8 @@ import (
 	"bootbench/solver"
 )
 
-// NewBatch prepares batch training around a solution of this model, which may be a rough
-// one: a residual of 1e-2 does. Of the settings it takes Cross and Batch. responses, P x M, take the forces
-// to the predictions at the new inputs.
+// NewBatch prepares batch training around a solution of this model; a residual of 1e-2 suffices. It uses
+// Cross and Batch of the settings. responses, P x M, map the forces to the predictions at the new inputs.
 func NewBatch(m *model.Model, s *solver.Solution, settings RetrainSettings) (t *batch.Trainer,
 	responses blas64.General, err error) {
 	l, ok := m.Loss.(loss.Proximal)
@@ -42,7 +41,7 @@ func NewBatch(m *model.Model, s *solver.Solution, settings RetrainSettings) (t *
 	return t, responses, err
 }
 
-// FitAll is the predictor at the sites of a training on all examples, as one more fit around a solution.
+// FitAll is the predictor at the sites trained on all examples, as a fit around a solution.
 func FitAll(ctx context.Context, m *model.Model, s *solver.Solution) ([]float64, error) {
 	trainer, _, err := NewBatch(m, s, RetrainSettings{})
 	if err != nil {
@@ -56,8 +55,8 @@ func FitAll(ctx context.Context, m *model.Model, s *solver.Solution) ([]float64,
 	return fits[0].F, fits[0].Err
 }
 
-// exactTrainer makes trainers for the fits that batches leave over. What they need, the
-// whole kernel matrix, is made when the first is asked for.
+// exactTrainer makes trainers for fits that do not converge in blocks. Their dense kernel matrix is made at
+// the first use.
 func exactTrainer(m *model.Model, cross blas64.General) func() (train.Trainer, error) {
 	maker := sync.OnceValues(func() (func() (train.Trainer, error), error) {
 		if m.Form() == model.ScaLAPACK {

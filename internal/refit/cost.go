@@ -10,22 +10,22 @@ import (
 	"bootbench/resample"
 )
 
-// cost is what fits at M sites take, in nanoseconds of one core, by counts of operations alone, so that a
-// choice is the same on every machine: its terms are those of BenchmarkCost, and only their ratios matter.
+// cost is the time of fits at M sites, in nanoseconds of one core, from operation counts only, so that a
+// choice does not depend on the machine: its terms are those of BenchmarkCost, and only ratios matter.
 type cost struct {
-	solve  float64 // of a rough theory, around which blocks are trained
+	solve  float64 // of a rough theory for blocks
 	block  float64 // of a fit in a block
 	single float64 // of a fit by the loss's own trainer
 }
 
-// pilotFits are trained to count their operations, unless fewer than leastFits are wanted, which take less
-// time than a rough theory. Fits in blocks take some kinkIterations where the loss has kinks.
+// pilotFits are trained to count their operations, unless fewer than leastFits are requested, which take less
+// time than a rough theory. Fits in blocks take about kinkIterations if the loss has kinks.
 const pilotFits, leastFits, kinkIterations = 2, 60, 22
 
-// costOf is the cost of a plan's fits. A block's fit is k products with G in single precision and k
-// proximal maps at all sites: some kinkIterations where the loss has kinks, 10 for the square loss. The
-// single fit is a Cholesky factorisation, or by Newton's method some. That of support vectors is quick where
-// they are few, and counted by pilots.
+// costOf is the cost of a plan's fits. A fit in a block takes k products with G in single precision and k
+// proximal maps at all sites: about kinkIterations if the loss has kinks, 10 for the square loss. A single
+// fit takes one Cholesky factorisation, or several by Newton's method; for support vector machines it is
+// counted by pilots.
 func costOf(m *model.Model, plan resample.Plan) cost {
 	sites := float64(m.Sites())
 	iteration := sites * (20 + 0.04*sites)
@@ -38,7 +38,7 @@ func costOf(m *model.Model, plan resample.Plan) cost {
 	return cost{sites * (2.6e5 + 0.05*sites*sites), 20 * iteration, 20 * sites * sites}
 }
 
-// pilotCost is the cost of single fits of support vectors by what the first of the plan count; 0 without.
+// pilotCost is the cost of single fits of a support vector machine, counted in the plan's first fits; else 0.
 func pilotCost(m *model.Model, plan resample.Plan) float64 {
 	if !counts(m) || plan == nil {
 		return 0
@@ -66,8 +66,8 @@ func counts(m *model.Model) bool {
 	return false
 }
 
-// blocksPay reports whether AutoMethod trains blocks; no plan: whether it may. On a factor they are quicker,
-// where a step of a single trainer takes r^2 M.
+// blocksPay reports whether AutoMethod trains blocks; without a plan, whether it may. On a low-rank factor
+// blocks are always faster: a step of a single trainer takes r^2 M flops.
 func blocksPay(m *model.Model, plan resample.Plan, settings retrain.Settings) bool {
 	fits := cmp.Or(settings.Resamples, retrain.DefaultResamples)
 	switch _, proximal := m.Loss.(loss.Proximal); {
@@ -80,8 +80,8 @@ func blocksPay(m *model.Model, plan resample.Plan, settings retrain.Settings) bo
 	return c.solve+float64(fits)*c.block < float64(fits)*c.single
 }
 
-// singlePays reports whether Refine trains one by one: blocks need no solve there, and every fit's first
-// iterate is wanted. Copies of the kernel's rows for single trainers must fit.
+// singlePays reports whether Refine trains one by one. Blocks need no further solve there, and every fit also
+// needs its first iterate. Copies of the kernel's rows for single trainers must fit into memory.
 func singlePays(m *model.Model, plan resample.Plan, settings RetrainSettings) bool {
 	if !counts(m) || settings.Resamples < leastFits {
 		return false

@@ -14,7 +14,7 @@ import (
 	"bootbench/resample"
 )
 
-// Training says how a resample is trained by a method, and how exactly.
+// Training describes how a method trains a resample, and its tolerance.
 func Training(m *model.Model, method RetrainMethod) string {
 	if method == Batch {
 		return fmt.Sprintf("products with the theory's G, optimality conditions to %g standard deviations",
@@ -39,8 +39,8 @@ func Training(m *model.Model, method RetrainMethod) string {
 	return newton
 }
 
-// EmptyShare is the probability that a resample has no example at all: it then predicts
-// the prior mean 0, in theory and in retraining. Only schemes of random size have such.
+// EmptyShare is the probability of a resample without examples, which predicts the prior mean 0 in theory and
+// in retraining. It is 0 for schemes of fixed size.
 func EmptyShare(m *model.Model, scheme resample.Scheme) float64 {
 	switch scheme.(type) {
 	case resample.Poisson, resample.Bernoulli:
@@ -49,8 +49,8 @@ func EmptyShare(m *model.Model, scheme resample.Scheme) float64 {
 	return 0
 }
 
-// MissingClass is the probability that a resample lacks one of the two classes
-// (or both), the examples' counts taken as independent; 0 for regression, and where a design draws them.
+// MissingClass is the probability that a resample lacks one of the two classes (or both), for independent
+// counts; 0 for regression, and for designs.
 func MissingClass(m *model.Model, law resample.CountDistribution) float64 {
 	task, err := model.TaskOf(m.Loss)
 	if _, designed := law.(resample.Designed); designed || err != nil || task != dataset.Classification {

@@ -12,9 +12,9 @@ import (
 	"bootbench/resample"
 )
 
-// NeedToRetrain is the memory that Retrain takes at most beside the kernel matrix: trainers for
-// the sites that a resample draws, or the theory and blocks around it; the draws that
-// circulate; and the averages. The few fits that blocks leave over are not counted.
+// NeedToRetrain bounds the memory of Retrain without the kernel matrix: trainers for the sites of a resample,
+// or the theory and blocks; the draws in progress; and the averages. It ignores the exact trainer of fits
+// that do not converge in blocks.
 func NeedToRetrain(m *model.Model, method RetrainMethod, law resample.CountDistribution,
 	settings RetrainSettings) int64 {
 	workers := int64(cmp.Or(settings.Workers, runtime.GOMAXPROCS(0)))
@@ -39,7 +39,7 @@ func NeedToRetrain(m *model.Model, method RetrainMethod, law resample.CountDistr
 	return singly
 }
 
-// trainerVectors is about how many vectors over the sites a trainer has.
+// trainerVectors is the approximate number of vectors over the sites in a trainer.
 const trainerVectors = 20
 
 // CheckRetrain refuses a retraining that would not fit into memory.
@@ -49,23 +49,22 @@ func CheckRetrain(m *model.Model, method RetrainMethod, law resample.CountDistri
 		fmt.Sprintf("retraining with %d workers on %d sites", settings.Workers, m.Sites()))
 }
 
-// NeedToRefine is the memory that a fit to all, a solve and Refine by so many resamples with one worker take
-// at least beside the kernel matrix.
+// NeedToRefine is the least memory of a fit to all, a solve and Refine with one worker, without the kernel
+// matrix.
 func NeedToRefine(m *model.Model, resamples int) int64 {
 	f := m.Forecast()
 	settings := RetrainSettings{Settings: retrain.Settings{Resamples: resamples, Workers: 1}}
 	return max(f.Fit(), f.Held()-f.Matrix()+refineBytes(m, settings))
 }
 
-// refineBytes is the memory that Refine takes beside the solution, with kernel rows of new inputs that
-// are held whole.
+// refineBytes is the memory of Refine without the solution, with the kernel rows of all new inputs.
 func refineBytes(m *model.Model, settings RetrainSettings) int64 {
 	outputs := int64(m.Sites() + settings.Cross.Rows)
 	return 8*(multifidelity.NumbersPerPoint*outputs+multifidelity.NumbersPerExample*int64(m.Set.N())) +
 		blockBytes(m, settings, 2*outputs)
 }
 
-// blockBytes is the memory of blocks of fits beside the theory: responses of new inputs, the copy of G and
+// blockBytes is the memory of blocks of fits without the theory: responses of new inputs, the copy of G and
 // the blocks.
 func blockBytes(m *model.Model, settings RetrainSettings, outputs int64) int64 {
 	resamples := cmp.Or(settings.Resamples, retrain.DefaultResamples)

@@ -22,39 +22,38 @@ import (
 	"bootbench/solver"
 )
 
-// RefineSettings say how to refine a solution's averages by exact resamples.
+// RefineSettings are the settings of Refine.
 type RefineSettings struct {
-	// RetrainSettings name at least 2 Resamples. Under a scheme whose resamples belong together they are raised
-	// to whole periods, two at least. The Plan is the scheme's. Where all
-	// resamples are trained again, one by one, OnFit sees them again from r = 0 on.
+	// RetrainSettings have at least 2 Resamples, rounded up to whole periods of the scheme, at least two. The
+	// Plan is the scheme's. If all resamples are retrained one by one, OnFit is called again from r = 0 on.
 	RetrainSettings
-	// Accuracy, if positive, goes on after Resamples until the standard error of the first test's left-out
+	// Accuracy, if positive, continues after Resamples until the standard error of the first test's left-out
 	// error is at most Accuracy times that error, or MaxResamples are done (0: DefaultMaxResamples).
 	Accuracy     float64
 	MaxResamples int
-	Silent       bool // Accuracy is not asked for: no word if it is not reached
-	// Unchecked takes contradictions of the theory as they are: see Refine.
+	Silent       bool // no warning if Accuracy is not reached
+	// Unchecked skips the check of fits if the estimates contradict the theory: see Refine.
 	Unchecked bool
 }
 
-// Count is the number of resamples that Refine does under a scheme, Accuracy apart.
+// Count is the number of resamples of Refine under a scheme, without Accuracy.
 func (s *RefineSettings) Count(scheme resample.Scheme) int {
 	period := scheme.Period()
 	return whole(max(s.Resamples, 2*period), period)
 }
 
-// whole is the least number of whole periods that is at least count.
+// whole is count rounded up to whole periods.
 func whole(count, period int) int { return (count + period - 1) / period * period }
 
 // DefaultMaxResamples bounds refinement to an accuracy.
 const DefaultMaxResamples = 100000
 
-// Refine estimates without bias what a solution of this model approximates: it trains on resamples exactly,
-// around the solution or one by one, whatever costs less, with their first iterates as control variates (see
-// package multifidelity). When ctx ends the finished resamples count, two periods at least.
+// Refine estimates the averages of a solution of this model without bias: it trains on resamples exactly,
+// around the solution or one by one, whichever is cheaper, with their first iterates as control variates (see
+// package multifidelity). When ctx ends, the finished resamples count, if they are at least two periods.
 //
-// Where the estimates contradict the theory, the first few resamples are trained one by one as well. If these
-// fits are not those of the blocks, all resamples are trained one by one, and a warning says so.
+// If the estimates contradict the theory, the first few resamples are also trained one by one. If these fits
+// differ from those of the blocks, all resamples are trained one by one, and a warning says so.
 func Refine(ctx context.Context, m *model.Model, s *solver.Solution, scheme resample.Scheme,
 	settings RefineSettings) (*Retraining, error) {
 	if s != nil {
@@ -90,15 +89,15 @@ func Refine(ctx context.Context, m *model.Model, s *solver.Solution, scheme resa
 	return r.refine(ctx)
 }
 
-// checkedFits is the number of resamples that are trained one by one where blocks contradict the theory.
+// checkedFits is the number of resamples that are trained one by one if blocks contradict the theory.
 const checkedFits = 6
 
-// allowedOff is the root mean square difference between fits in blocks and one by one, in standard
-// deviations of the predictor, that leaves a contradiction standing. Single trainers of support vectors err
-// by some 1e-2 (TestMatchesExactTrainers of package batch).
+// allowedOff is the largest accepted root mean square difference between fits in blocks and one by one, in
+// standard deviations of the predictor. The error of single trainers of support vector machines is about 1e-2
+// (TestMatchesExactTrainers of package batch).
 const allowedOff = 0.1
 
-// offSingle is how far the first fits are from those of the single trainers, over the sites.
+// offSingle is the root mean square difference of the first fits from single trainers', over the sites.
 func (r *refinement) offSingle(ctx context.Context) (off float64, err error) {
 	atSites := r.problem
 	atSites.Extra = 0
@@ -109,7 +108,7 @@ func (r *refinement) offSingle(ctx context.Context) (off float64, err error) {
 	}
 	sum, count := 0.0, 0.0
 	for f := range fits {
-		if f.Err == nil && f.Kind == batch.Trained { // else one by one it is not trained at all
+		if f.Err == nil && f.Kind == batch.Trained { // else a single trainer would not train it either
 			distance := floats.Distance(f.F, r.first[f.Number], 2)
 			sum += distance * distance
 			count++
@@ -121,7 +120,7 @@ func (r *refinement) offSingle(ctx context.Context) (off float64, err error) {
 	return math.Sqrt(sum / count / floats.Sum(r.solution.Var)), nil
 }
 
-// refine trains as many resamples as are wanted, and estimates.
+// refine trains the requested resamples, and estimates.
 func (r *refinement) refine(ctx context.Context) (*Retraining, error) {
 	start, target := time.Now(), r.settings.Resamples
 	for r.series.Done < target {
@@ -206,8 +205,8 @@ func newRefinement(m *model.Model, s *solver.Solution, scheme resample.Scheme,
 	return r, nil
 }
 
-// refineWorkers is how many blocks are trained at a time: as many as wanted, or if none are named as many as
-// there are processors or, since the answer does not depend on it, as memory has room for.
+// refineWorkers is the number of blocks trained at a time: settings.Workers, or if that is 0 the number of
+// processors, or fewer if memory is short.
 func refineWorkers(m *model.Model, settings RetrainSettings) (int, error) {
 	named := settings.Workers > 0
 	if !named {
@@ -249,9 +248,9 @@ func (r *refinement) extend(ctx context.Context, target int) error {
 	return nil
 }
 
-// next is the number of resamples to go on to: as many as the standard error asks for, at
-// most three times those done, so that an error that is judged too large at first does
-// not decide. It is what is done where the accuracy is reached, or cannot be.
+// next is the number of resamples to continue to: that required by the standard error, at most three times
+// those done, since an early standard error may be too large. If the accuracy is reached, or cannot be, it is
+// the number done.
 func (r *refinement) next() int {
 	done := r.series.Done
 	if r.settings.Accuracy == 0 {

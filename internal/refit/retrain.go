@@ -1,5 +1,5 @@
-// Package refit trains a model anew on resamples: averages over fits, one by one or in blocks around the
-// theory (Retrain), and estimates with the theory as control variate (Refine).
+// Package refit retrains a model on resamples: averages over fits, one by one or in blocks around the theory
+// (Retrain), and estimates with the theory as control variate (Refine).
 package refit
 
 import (
@@ -23,17 +23,17 @@ import (
 	"bootbench/solver"
 )
 
-// RetrainMethod says how resamples are trained.
+// RetrainMethod is a method of training resamples.
 type RetrainMethod int
 
 const (
-	// AutoMethod takes what costs less, by counted operations, see costOf.
+	// AutoMethod is Batch or Single, whichever has fewer operations, see costOf.
 	AutoMethod RetrainMethod = iota
 	// Batch trains many resamples at a time as products with the theory's G.
 	Batch
 	// Single trains one resample after the other with the loss's own trainer.
 	Single
-	// Downdate predicts at the examples that a fit leaves out alone, see CanDowndate.
+	// Downdate predicts only the examples that a fit leaves out, see CanDowndate.
 	Downdate
 )
 
@@ -50,32 +50,30 @@ func ParseRetrainMethod(name string) (RetrainMethod, error) {
 	return 0, fmt.Errorf("no method %q to retrain: there are %v", name, retrainMethods)
 }
 
-// Retraining is the result of retraining, and how it was come by.
+// Retraining is the result of retraining, its method and costs.
 type Retraining struct {
 	*retrain.Result
-	Method RetrainMethod // but AutoMethod
+	Method RetrainMethod // not AutoMethod
 	Batch  batch.Stats   // of method Batch
 	Setup  time.Duration // the theory's solve, the copy of G, the inverse, before Stats.Elapsed
 }
 
-// RetrainSettings say how to retrain. The zero value is that of retrain.Settings, at the sites alone.
+// RetrainSettings are the settings of Retrain. The zero value has the zero retrain.Settings, no new inputs.
 type RetrainSettings struct {
 	retrain.Settings
 	// Seed and the number of a resample determine its counts.
 	Seed uint64
-	// Plan, if set, has the fits instead of the draws of a scheme, whose law then only says which theory they
-	// are trained around.
+	// Plan, if set, replaces the draws of the scheme, whose law then only determines the theory for blocks.
 	Plan resample.Plan
-	// Cross holds the kernel of P new inputs with the M sites, P x M (see CrossAll), which
-	// are then predicted at too; the zero value means none.
+	// Cross is the kernel of P new inputs with the M sites, P x M (see CrossAll), for predictions there; the
+	// zero value means none.
 	Cross blas64.General
 	// Batch says how to train batches.
 	Batch batch.Settings
 }
 
-// Retrain computes the averages by a method. Batches are trained around a rough solution of the
-// theory, which is made for the purpose; where there is none, resamples are trained one by
-// one, unless method is Batch: then that is an error.
+// Retrain computes the averages by a method. Batches are trained around a rough solution of the theory; if
+// that fails, resamples are trained one by one, or if method is Batch, the error is returned.
 func Retrain(ctx context.Context, m *model.Model, method RetrainMethod, scheme resample.Scheme,
 	settings RetrainSettings) (*Retraining, error) {
 	problem, err := settings.problem(m, scheme)
@@ -104,7 +102,7 @@ func Retrain(ctx context.Context, m *model.Model, method RetrainMethod, scheme r
 	return r, err
 }
 
-// RetrainPath is Retrain one by one for losses that are multiples of the model's, by the factors.
+// RetrainPath is Retrain, one by one, for the model's loss times each of the factors.
 func RetrainPath(ctx context.Context, m *model.Model, scheme resample.Scheme, factors []float64,
 	settings RetrainSettings) ([]*retrain.Result, error) {
 	problem, err := settings.problem(m, scheme)
@@ -119,7 +117,7 @@ func RetrainPath(ctx context.Context, m *model.Model, scheme resample.Scheme, fa
 }
 
 // RetrainAround is Retrain with all resamples trained together, around a solution of this model (see package
-// batch): the same draws, and the same fits within batch.Settings.Tolerance.
+// batch): equal draws, and equal fits within batch.Settings.Tolerance.
 func RetrainAround(ctx context.Context, m *model.Model, s *solver.Solution, scheme resample.Scheme,
 	settings RetrainSettings) (*Retraining, error) {
 	_, release, err := s.Hold()
@@ -139,8 +137,8 @@ func RetrainAround(ctx context.Context, m *model.Model, s *solver.Solution, sche
 	return &Retraining{Result: result, Method: Batch, Batch: trainer.Stats()}, err
 }
 
-// CanDowndate reports whether a model's predictions at examples that a fit with weights 0 and 1 leaves out
-// follow from one inverse (gp.Downdate): of the square loss, with one example at each site.
+// CanDowndate reports whether predictions for examples that a fit with weights 0 and 1 leaves out follow from
+// one inverse (gp.Downdate): for the square loss, with one example at each site.
 func CanDowndate(m *model.Model) bool {
 	_, square := m.Loss.(loss.Square)
 	return square && m.Gram() != nil && m.Merged() == 0
@@ -152,7 +150,7 @@ func downdating(m *model.Model) (func() (train.Trainer, error), error) {
 	return func() (train.Trainer, error) { return &gp.Downdate{Inverse: inverse}, nil }, err
 }
 
-// roughTolerance is the residual to which the theory is solved for batches: nearer ones save no iterations.
+// roughTolerance is the residual to which the theory is solved for batches: smaller ones save no iterations.
 const roughTolerance = 1e-2
 
 func retrainRoughly(ctx context.Context, m *model.Model, scheme resample.Scheme,
@@ -176,7 +174,7 @@ func retrainRoughly(ctx context.Context, m *model.Model, scheme resample.Scheme,
 	return r, err
 }
 
-// problem is what the plan of the settings, or of a scheme, trains.
+// problem is the retraining problem of the settings' plan, or of a scheme.
 func (s *RetrainSettings) problem(m *model.Model, scheme resample.Scheme) (p retrain.Problem, err error) {
 	if scheme == nil {
 		return p, model.InputError(errors.New("there is no resampling scheme"))

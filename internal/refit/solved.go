@@ -11,17 +11,17 @@ import (
 	"bootbench/loss"
 )
 
-// Solved is a Gaussian-process regression with the inverse of its kernel matrix: examples are left out of it,
-// or added to it, without training again.
+// Solved is a Gaussian-process regression with the inverse of its kernel matrix: examples are left out, or
+// added, without retraining.
 type Solved struct {
-	spec    model.Spec // of inputs that are standardised, and targets that are centred
+	spec    model.Spec // of standardised inputs and centred targets
 	mean    float64    // of the targets
 	scale   *dataset.Standardizer
 	inverse *gp.Inverse
 }
 
-// NewSolved inverts the matrix of a model of the square loss without a bias, n^3 operations and 16 n^2 bytes.
-// Of dense inputs, all of which differ. Every error is bad input.
+// NewSolved inverts the matrix of a model of the square loss without a bias, at n^3 operations and 16 n^2
+// bytes. Inputs must be dense and distinct. Every error is bad input.
 func NewSolved(spec model.Spec) (*Solved, error) {
 	m, err := buildSolvable(spec)
 	if err != nil {
@@ -41,7 +41,7 @@ func NewSolved(spec model.Spec) (*Solved, error) {
 	return s, nil
 }
 
-// buildSolvable builds a model, unless NewSolved and Append do not have its inverse.
+// buildSolvable builds a model that NewSolved and Append can invert, or returns an error.
 func buildSolvable(spec model.Spec) (*model.Model, error) {
 	m, err := model.Build(spec)
 	if err == nil && !(CanDowndate(m) && !m.Bias && m.Set.Sparse == nil) {
@@ -54,8 +54,8 @@ func buildSolvable(spec model.Spec) (*model.Model, error) {
 // N is the number of examples.
 func (s *Solved) N() int { return s.spec.Set.N() }
 
-// Append adds examples at the end: k of them by k n^2 operations, and a kernel matrix. Features and targets
-// are standardised as the first ones were. After an error s is as before.
+// Append adds k examples at the end, by k n^2 operations and a kernel matrix. Features and targets are
+// standardised like the first ones. After an error s is unchanged.
 func (s *Solved) Append(more *dataset.Set) error {
 	set, n, k := *s.spec.Set, s.N(), more.N()
 	if more.Sparse != nil || k == 0 || more.D() != set.D() || (more.Weights == nil) != (set.Weights == nil) {
@@ -98,8 +98,8 @@ func (s *Solved) Append(more *dataset.Set) error {
 	return nil
 }
 
-// LeaveOut is what a model of the other examples predicts for those with these numbers, from 0, by |rows|^3/3
-// operations.
+// LeaveOut is the prediction of a model of the other examples for those with these numbers, from 0, by
+// |rows|^3/3 operations.
 func (s *Solved) LeaveOut(rows ...int) ([]float64, error) {
 	n := s.N()
 	weight, f := s.inverse.Weights(), make([]float64, n)

@@ -9,12 +9,12 @@ import (
 	"bootbench/resample"
 )
 
-// groups is the number of groups of the delete-a-group jackknife. Fit b, of those that are averaged, is in
-// group b/period mod groups, so that fits that depend on each other share one.
+// groups is the number of groups of the delete-a-group jackknife. The b-th averaged fit is in group b/period
+// mod groups, so that dependent fits are in the same one.
 const groups = 20
 
-// NumbersPerInput and NumbersPerExample are about how many numbers the averages hold of a site or new input,
-// and of an example that so many tests judge.
+// NumbersPerInput and NumbersPerExample are approximate numbers of float64 in averages per site or new input,
+// and per example.
 const NumbersPerInput = 12
 
 func NumbersPerExample(tests int) int64 { return groups * int64(3+tests) }
@@ -24,11 +24,11 @@ type averages struct {
 	problem *Problem
 	tests   []loss.Test // the caller's, then prediction and vote
 	period  int
-	done    int       // fits taken in
-	center  []float64 // the first fit, so that sums of powers lose no digits to a large mean
-	points  *Sums     // f - center, its square, vote; where fits are independent one group, with products
-	left    *Sums     // of each example over the fits that leave it out: the tests
-	values  []float64 // workspace for either
+	done    int       // fits added
+	center  []float64 // the first fit, against cancellation in sums of powers
+	points  *Sums     // f - center, its square, vote; for independent fits one group, with products
+	left    *Sums     // tests of each example over the fits that leave it out
+	values  []float64 // workspace
 }
 
 func newAverages(p *Problem, tests []loss.Test) *averages {
@@ -42,7 +42,7 @@ func newAverages(p *Problem, tests []loss.Test) *averages {
 	return a
 }
 
-// Add is Estimator.Add.
+// Add implements Estimator.
 func (a *averages) Add(number int, weight, f []float64) {
 	group := a.done / a.period % groups
 	a.done++
@@ -66,10 +66,10 @@ func (a *averages) Add(number int, weight, f []float64) {
 	}
 }
 
-// used is the number of groups that hold fits; an unfinished period is none.
+// used is the number of groups with fits; an unfinished period does not count.
 func (a *averages) used() int { return min(groups, a.done/a.period) }
 
-// Result is Estimator.Result.
+// Result implements Estimator.
 func (a *averages) Result() *Result {
 	r := &Result{Resamples: a.done}
 	for j := range a.problem.inputs() {
@@ -105,8 +105,8 @@ func (a *averages) Result() *Result {
 	return r
 }
 
-// readPoint reads the averages at site or new input j. Where fits depend on each other, the standard errors
-// are jackknifed, and the variance about the mean of n fits falls short of the variance by that of the mean.
+// readPoint computes the averages at site or new input j. For dependent fits the standard errors are
+// jackknifed, and the variance about the mean of n fits is corrected by the variance of the mean.
 func (a *averages) readPoint(r *Result, j int) {
 	all := a.points.Total(j)
 	n := all.Count()
@@ -140,7 +140,7 @@ func (a *averages) readPoint(r *Result, j int) {
 //
 //	(2 n k2^2 + (n-1) k4)/(n (n+1)).
 //
-// It may be negative. Two or three values tell nothing of k4, which is then taken to be 0 as for a Gaussian.
+// It may be negative. For two or three values k4 is taken as 0, as for a Gaussian.
 func varianceOfVariance(m Moments) float64 {
 	n, mean, m2 := m.Count(), m.Mean(0), m.Central(0, 0)
 	k2, k4 := m2/(n-1), 0.0
@@ -151,7 +151,7 @@ func varianceOfVariance(m Moments) float64 {
 	return (2*n*k2*k2 + (n-1)*k4) / (n * (n + 1))
 }
 
-// means are, of each example, the mean of a test over the fits that leave it out: NaN if none does.
+// means are the mean of a test over the fits that leave each example out, NaN if none does.
 func (a *averages) means(test int) []float64 {
 	means := make([]float64, len(a.problem.Y))
 	for i := range means {
@@ -160,7 +160,7 @@ func (a *averages) means(test int) []float64 {
 	return means
 }
 
-// overExamples averages a function of the mean of a test over the examples, with its standard error.
+// overExamples averages a function of the means of a test over the examples, with its standard error.
 func (a *averages) overExamples(test int, of func(mean, y float64) float64) (value, se float64) {
 	used := a.used()
 	sum, weights := make([]float64, used+1), make([]float64, used+1) // with one group deleted; with none

@@ -13,23 +13,23 @@ import (
 	"bootbench/linalg"
 )
 
-// Worker trains the fits of a block that are not known, and leaves ctx's error with those that it ends.
+// Worker trains the unknown fits of a block; fits that ctx interrupts get its error.
 type Worker func(ctx context.Context, fits []batch.Fit)
 
 // Trainers are the workers of a run.
 type Trainers struct {
-	New     func() (Worker, error) // makes one, for a goroutine
-	Block   int                    // fits in one of its blocks
+	New     func() (Worker, error) // makes a worker for a goroutine
+	Block   int                    // fits in a block
 	Outputs int                    // predictions of a fit; 0: at the sites and extra inputs
 }
 
-// Single trains one fit after the other. Its blocks have one.
+// Single trains one fit after the other, in blocks of one.
 func Single(newTrainer func() (train.Trainer, error)) Trainers {
 	return Along(newTrainer, []float64{1})
 }
 
 // Along trains the fits of a path (resample.Path) one after the other, each from the solution of the last if
-// the trainers can. Its blocks are paths.
+// the trainers can. A block is a path.
 func Along(newTrainer func() (train.Trainer, error), factors []float64) Trainers {
 	return Trainers{Block: len(factors), New: func() (Worker, error) {
 		t, err := newTrainer()
@@ -59,7 +59,7 @@ func Batch(t *batch.Trainer) Trainers {
 		New: func() (Worker, error) { return t.NewBlock(), nil }}
 }
 
-// BlocksPerWorker bounds how far workers run ahead of the slowest block.
+// BlocksPerWorker bounds the blocks in the ring, finished ones behind the slowest block included.
 const BlocksPerWorker = 3
 
 // run is the training of a plan's fits.
@@ -73,20 +73,20 @@ type run struct {
 type block struct {
 	number int
 	fits   []batch.Fit
-	ready  chan struct{} // has been trained
+	ready  chan struct{} // closed after training
 }
 
-// fits hands over the fits of the run in the order of their numbers, up to the first whose training ctx
-// ended; each is valid until the next. The bounds of a block follow from its number alone. A panic of a
-// worker, which is one of the caller's trainer or loss, is one of the loop.
+// fits yields the fits of the run in the order of their numbers, up to the first that ctx interrupted; each
+// is valid until the next. The bounds of a block depend only on its number. A panic of a worker, from the
+// caller's trainer or loss, is passed to the loop.
 func (r *run) fits(ctx context.Context, workers []Worker) iter.Seq[*batch.Fit] {
 	return func(yield func(*batch.Fit) bool) {
 		blas.SingleThreaded(func() { r.each(ctx, workers, yield) })
 	}
 }
 
-// each passes a ring of blocks through the workers: a block is trained again, with later fits, when its fits
-// have been handed over.
+// each passes a ring of blocks through the workers: a block is reused for later fits after its fits were
+// yielded.
 func (r *run) each(ctx context.Context, workers []Worker, yield func(*batch.Fit) bool) {
 	ring := make([]*block, len(workers))
 	if len(workers) > 1 {
@@ -156,8 +156,8 @@ func (r *run) first(number int) int {
 
 func (r *run) end() int { return r.settings.First + r.settings.Resamples }
 
-// train makes the weights and targets of a block, and trains the fits that are not recalled. If one of them
-// must be trained all are, so that each is trained in the same company in every run.
+// train makes the weights and targets of a block, and trains the fits that are not recalled. If one must be
+// trained, all are, so that the results of a block do not depend on the run.
 func (r *run) train(ctx context.Context, work Worker, b *block) {
 	start, first := time.Now(), r.first(b.number)
 	b.fits = b.fits[:min(r.first(b.number+1), r.end())-first]
@@ -178,7 +178,7 @@ func (r *run) train(ctx context.Context, work Worker, b *block) {
 	}
 }
 
-// prepare makes the weights and targets of a fit, and finds its predictions if they are known.
+// prepare makes the weights and targets of a fit, and looks up its predictions.
 func (r *run) prepare(f *batch.Fit) {
 	p := r.problem
 	f.Target = p.Plan.Fit(f.Number, f.Weight)
@@ -198,7 +198,7 @@ func (r *run) prepare(f *batch.Fit) {
 	}
 }
 
-// classes is how many different targets a fit has, 0, 1 or 2 for more, and the target if it is one.
+// classes is the number of different targets of a fit, 2 for more, and the target if there is one.
 func classes(weight, y []float64) (target float64, count int) {
 	for i, w := range weight {
 		switch {

@@ -16,8 +16,8 @@ import (
 	"bootbench/loss"
 )
 
-// Learner trains one weighted set after another over the M sites of a kernel matrix, for one goroutine. Its
-// error is that of bad input, or of a set that has no solution.
+// Learner trains one weighted set after another over the M sites of a kernel matrix, for one goroutine. The
+// error is bad input, or a set without a solution.
 type Learner func(set train.Set) (Learned, error)
 
 // Learned is a predictor that minimises its set's loss.
@@ -26,7 +26,7 @@ type Learned struct {
 	SVM *svm.Result // of a margin loss
 }
 
-// Learners makes learners, one for each worker. They read the kernel matrix only.
+// Learners makes a learner for each worker. They only read the kernel matrix.
 type Learners func() (Learner, error)
 
 // Square learns by Gaussian-process regression: the square loss (f - y)^2/(2 noise), by one Cholesky
@@ -46,9 +46,8 @@ func Square(k *linalg.Sym, noise float64, bias bool) Learners {
 	}
 }
 
-// Margin learns by the support vector classifier whose example of weight w costs w c for each unit of margin
-// violation, times its class's weight; a hard margin, c = +Inf, knows only whether w > 0. Learners share the
-// rows of k in full, beside it.
+// Margin learns by the support vector classifier with box w c times the class's weight for an example of
+// weight w; for a hard margin, c = +Inf, only w > 0 matters. Learners share a copy of the full rows of k.
 func Margin(k *linalg.Sym, c float64, classes loss.ClassWeights, bias bool, tolerance float64) Learners {
 	rows := sync.OnceValues(func() (*svm.Rows, error) { return svm.NewRows(k) })
 	return func() (Learner, error) {
@@ -72,8 +71,8 @@ func Margin(k *linalg.Sym, c float64, classes loss.ClassWeights, bias bool, tole
 	}
 }
 
-// Proximal learns with any convex loss that is known by its proximal map (T1), on a kernel matrix that is
-// held whole or as a low-rank factor, whose Weight is then no predictor's.
+// Proximal learns with any convex loss given by its proximal map (T1), on a dense kernel matrix or a low-rank
+// factor; with a factor, Weight is not valid for predictions.
 func Proximal(k linalg.Kernel, l loss.Proximal, bias bool, tolerance float64) Learners {
 	return func() (Learner, error) {
 		trainer, err := erm.NewTrainer(k, l)
@@ -88,8 +87,8 @@ func Proximal(k linalg.Kernel, l loss.Proximal, bias bool, tolerance float64) Le
 	}
 }
 
-// Posterior learns the posterior mean of a Gaussian process with a likelihood by expectation propagation:
-// where Proximal takes the minimiser it takes the mean of exp(-loss) (M03-37..40).
+// Posterior learns the posterior mean of a Gaussian process with a likelihood by expectation propagation: the
+// mean of exp(-loss) instead of Proximal's minimiser (M03-37..40).
 func Posterior(k *linalg.Sym, l gp.Likelihood, tolerance float64) Learners {
 	return func() (Learner, error) {
 		trainer, err := gp.NewEP(k, l)
@@ -103,8 +102,8 @@ func Posterior(k *linalg.Sym, l gp.Likelihood, tolerance float64) Learners {
 	}
 }
 
-// Predicting makes trainers that predict at a number of sites and at P new inputs, whose kernel with the
-// sites is cross, P x sites.
+// Predicting makes trainers that predict at the sites and at P new inputs, whose kernel with the sites is
+// cross, P x sites.
 func Predicting(learners Learners, site train.Sites, sites int, cross blas64.General) func() (train.Trainer,
 	error) {
 	return func() (train.Trainer, error) {
@@ -122,7 +121,7 @@ type trainer struct {
 	last  Learned
 }
 
-// Operations is train.Counter.Operations: of support vectors; 0 of others.
+// Operations implements train.Counter for support vectors; it is 0 for other losses.
 func (t *trainer) Operations() float64 {
 	if t.last.SVM == nil {
 		return 0
@@ -130,11 +129,11 @@ func (t *trainer) Operations() float64 {
 	return t.last.SVM.Operations
 }
 
-// Fit is train.Trainer.Fit. A fit that has not converged, or whose best bias is not finite, that of a
-// logistic loss on one class, is an *UnconvergedError.
+// Fit implements train.Trainer. A fit that has not converged, or has no finite optimal bias, as a logistic
+// loss on one class, is an *UnconvergedError.
 func (t *trainer) Fit(weight, target, f []float64) error { return t.Resume(0, weight, target, f) }
 
-// Resume is train.Resumer.Resume; times 0 is Fit.
+// Resume implements train.Resumer; times 0 is Fit.
 func (t *trainer) Resume(times float64, weight, target, f []float64) error {
 	fit, err := t.learn(train.Set{Y: target, Site: t.site, Weight: weight, Resume: times})
 	t.last = fit

@@ -11,12 +11,11 @@ import (
 	"bootbench/resample"
 )
 
-// Fits trains the fits of p, Settings.Resamples from number First on, and hands them over in order, those
-// that failed too; each is valid until the next. When ctx ends, fits in progress end, and those that have
-// followed each other without a gap are handed over. The trainers are made before anything is drawn.
+// Fits trains the fits of p, Settings.Resamples from number First on, and yields them in order, failed ones
+// included; each is valid until the next. When ctx ends, fits in progress end, and the finished ones before
+// the first gap are yielded. The trainers are made before anything is drawn.
 //
-// While it runs the bound BLAS uses one thread per call, a setting of the whole
-// process that is put back at the end.
+// Meanwhile BLAS uses one thread per call, a setting of the process that is restored at the end.
 func Fits(ctx context.Context, p Problem, t Trainers, s Settings) (iter.Seq[*batch.Fit], error) {
 	p, err := p.withDefaults()
 	if err != nil {
@@ -42,9 +41,9 @@ func Fits(ctx context.Context, p Problem, t Trainers, s Settings) (iter.Seq[*bat
 
 // Run averages over the fits of p.
 //
-// When ctx ends, Run waits for the fits in progress and returns what is then finished with Status Cancelled
-// and no error; Result.Resamples may be 0. An error means that there is no answer: bad input, a trainer that
-// could not be made, or a *FitError.
+// When ctx ends, Run waits for the fits in progress and returns the averages of the finished fits with Status
+// Cancelled and no error; Result.Resamples may be 0. An error means that there is no answer: bad input, a
+// failure to make a trainer, or a *FitError.
 func Run(ctx context.Context, p Problem, t Trainers, s Settings) (*Result, error) {
 	all, err := RunPath(ctx, p, t, nil, s)
 	if err != nil {
@@ -53,7 +52,7 @@ func Run(ctx context.Context, p Problem, t Trainers, s Settings) (*Result, error
 	return all[0], nil
 }
 
-// RunPath is Run for each factor of a path (resample.Path) of the fits of p, whose trainers are Along it.
+// RunPath is Run for each factor of a path (resample.Path) of the fits of p; the trainers are those of Along.
 func RunPath(ctx context.Context, p Problem, t Trainers, factors []float64, s Settings) (results []*Result,
 	err error) {
 	if p, err = p.withDefaults(); err != nil {
@@ -95,15 +94,15 @@ func RunPath(ctx context.Context, p Problem, t Trainers, factors []float64, s Se
 
 // Estimator estimates averages over fits.
 type Estimator interface {
-	// Add takes in the next fit, its weights and its predictions.
+	// Add adds the next fit, given its weights and predictions.
 	Add(number int, weight, f []float64)
-	// Result fills in the averages over the fits so far.
+	// Result returns the averages over the fits so far.
 	Result() *Result
 }
 
-// Series are fits that follow each other, and what became of them.
+// Series is a sequence of fits and their outcomes.
 type Series struct {
-	Done      int // fits that were taken
+	Done      int // fits taken
 	estimator Estimator
 	problem   *Problem
 	settings  *Settings
@@ -112,12 +111,12 @@ type Series struct {
 	fitTime   time.Duration
 }
 
-// NewSeries is one without fits. Of the settings it takes MaxSkipped, Resamples, OnFit and OnSkip.
+// NewSeries returns an empty Series. It uses MaxSkipped, Resamples, OnFit and OnSkip of the settings.
 func NewSeries(e Estimator, p *Problem, s *Settings) *Series {
 	return &Series{estimator: e, problem: p, settings: s}
 }
 
-// Take hands the next fit to the estimator. One that failed it leaves out, or says why it must not.
+// Take passes the next fit to the estimator. It skips a failed one, or returns its error if it must not.
 func (s *Series) Take(f *batch.Fit) error {
 	s.Done++
 	if f.Err != nil {
@@ -148,7 +147,7 @@ func (s *Series) skip(f *batch.Fit) error {
 	return nil
 }
 
-// Result is that of the estimator, of so many fits that were wanted.
+// Result is the estimator's Result; wanted is the requested number of fits.
 func (s *Series) Result(wanted int) *Result {
 	r := s.estimator.Result()
 	r.Skipped, r.Empty, r.OneClass = s.skipped, s.kinds[batch.Empty], s.kinds[batch.OneClass]

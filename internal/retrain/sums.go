@@ -8,15 +8,14 @@ import (
 )
 
 // Sums are sums over fits, at many items such as sites or examples: of variables, and of their products. They
-// are kept by groups of fits, so that each group can be deleted afterwards. Their memory does not grow with
-// the number of fits.
+// are stored per group of fits, for the jackknife. Their memory does not depend on the number of fits.
 type Sums struct {
 	variables int
 	width     int         // sums at an item: the number of fits, the variables, the products
 	groups    [][]float64 // items x width each
 }
 
-// NewSums makes room for sums, with the products of all pairs of variables or without any.
+// NewSums allocates sums, with the products of all pairs of variables or without.
 func NewSums(groups, items, variables int, products bool) *Sums {
 	s := &Sums{variables: variables, width: 1 + variables, groups: make([][]float64, groups)}
 	if products {
@@ -28,7 +27,7 @@ func NewSums(groups, items, variables int, products bool) *Sums {
 	return s
 }
 
-// Add takes in the variables of one fit at an item.
+// Add adds the variables of one fit at an item.
 func (s *Sums) Add(group, item int, observed []float64) {
 	sums := s.groups[group][item*s.width:][:s.width]
 	sums[0]++
@@ -67,10 +66,10 @@ type Moments struct {
 // Count is the number of fits.
 func (m Moments) Count() float64 { return m.sums[0] }
 
-// Sum is that of variable i.
+// Sum is the sum of variable i.
 func (m Moments) Sum(i int) float64 { return m.sums[1+i] }
 
-// Mean is that of variable i, NaN of no fits.
+// Mean is the mean of variable i, NaN without fits.
 func (m Moments) Mean(i int) float64 { return m.Sum(i) / m.Count() }
 
 // Product is the sum of the products of variables i and j.
@@ -79,10 +78,10 @@ func (m Moments) Product(i, j int) float64 {
 	return m.sums[1+m.variables+i*m.variables-i*(i-1)/2+j-i]
 }
 
-// Central is the sum of the products of i and j less their means.
+// Central is the sum of the products of i and j about their means.
 func (m Moments) Central(i, j int) float64 { return m.Product(i, j) - m.Sum(i)*m.Mean(j) }
 
-// Less are the sums of m without those of a part of it.
+// Less are the sums of m minus those of a part.
 func (m Moments) Less(part Moments) Moments {
 	rest := make([]float64, len(m.sums))
 	return Moments{m.variables, floats.SubTo(rest, m.sums, part.sums)}
@@ -95,7 +94,7 @@ func Jackknife(without []float64) float64 {
 	if g < 2 {
 		return math.NaN()
 	}
-	about := make([]float64, len(without)) // so that equal ones have no error at all
+	about := make([]float64, len(without)) // relative to the first: equal values give exactly 0
 	for i, v := range without {
 		about[i] = v - without[0]
 	}

@@ -131,6 +131,7 @@ func keysOf(value any, prefix string, keys map[string]bool) {
 const answered = `
 estimate TABLE --drop a
 estimate TABLE --target a,b --loss square --noise 10%
+tune TABLE --target a,b --out DIR/tuned
 estimate synthetic:friedman1,n=100 --loss square --noise 1 --gamma 0.003 --engine lowrank
 estimate synthetic:friedman1,n=40
 estimate synthetic:friedman1,n=40 --loss eps

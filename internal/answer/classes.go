@@ -455,6 +455,9 @@ func (c *Classes) Predict(ctx context.Context, in *dataset.Inputs, s Settings) (
 // PredictClasses is the answer of a model of several classes at new inputs.
 func PredictClasses(p *model.Predictor, in *dataset.Inputs) (*report.ClassPrediction, error) {
 	e, n, curves := p.Encoding, in.N(), p.Pairs == nil
+	if e.Task != dataset.Several {
+		return nil, model.InputError(errors.New("the model is not of several classes: Predict of it answers"))
+	}
 	r := &report.ClassPrediction{AtInputs: atInputs(in), Classes: e.Classes,
 		Outcome: report.Outcome{Warnings: append([]string{}, in.Notes...)},
 		TrainedOn: report.TrainedOn{Data: e.Name, N: p.Training.Examples,

@@ -3,6 +3,7 @@ package answer
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/loo"
@@ -42,8 +43,12 @@ func Build(spec model.Spec, test loss.Test, pairs bool) (Machine, error) {
 		}
 		return c, err
 	}
+	several := spec.Set.Further != nil
+	if square := (loss.SquareTest{}).Name(); several && test != nil && test.Name() != square {
+		return nil, model.InputError(fmt.Errorf("errors of several targets are squares, not %s", test.Name()))
+	}
 	j, err := New(spec, test)
-	if spec.Set.Further != nil {
+	if several {
 		return &Targets{j}, err
 	}
 	return j, err

@@ -2,6 +2,7 @@ package answer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -164,6 +165,9 @@ func (j *Targets) Predict(ctx context.Context, in *dataset.Inputs, s Settings) (
 
 // PredictTargets is PredictByModel for each of the targets of a model.
 func PredictTargets(p *model.Predictor, in *dataset.Inputs, s Settings) (*report.TargetPredictions, error) {
+	if p.Encoding.Task == dataset.Several {
+		return nil, model.InputError(errors.New("the model is of several classes: PredictClasses answers"))
+	}
 	r := &report.TargetPredictions{AtInputs: atInputs(in),
 		Targets: map[string]*report.ModelPrediction{}, Outcome: report.Outcome{Warnings: slices.Clone(in.Notes)}}
 	in.Notes = nil

@@ -118,7 +118,7 @@ func (l *leftOut) end(group int, period float64, absent []int) {
 func (l *leftOut) estimate(floor [controls]float64) (value, se, gain float64) {
 	at, all := l.all.estimate(0, plan{floor, [][controls]float64{{1, 1}, {1, 1}}, true}), l.all.Total(0)
 	if gain = 1; at.cov[1][1] > 0 {
-		gain = all.Central(controls+1, controls+1) / (all.Count() * (all.Count() - 1)) / at.cov[1][1]
+		gain = max(0, all.Central(controls+1, controls+1)) / (all.Count() * (all.Count() - 1)) / at.cov[1][1]
 	}
 	return at.mean[1], at.se(1), gain
 }

@@ -32,7 +32,11 @@ func (t *Targets) details() *document {
 	d := t.document()
 	for _, name := range t.Names {
 		d.gap()
-		d.Blocks = append(d.Blocks, cmp.Or(more(t.Targets[name]), t.Targets[name].document()).Blocks...)
+		one := more(t.Targets[name])
+		if one == nil {
+			one = t.Targets[name].document()
+		}
+		d.Blocks = append(d.Blocks, one.Blocks...)
 	}
 	return d
 }

@@ -75,7 +75,7 @@ func (s *Sym) Check() error {
 	return nil
 }
 
-// CheckDiagonal refuses, as *EntryError, a diagonal element that is not finite or negative.
+// CheckDiagonal refuses, as *EntryError, a diagonal element that is negative or not finite.
 func CheckDiagonal(i int, k float64) error {
 	if !(k >= 0) || math.IsInf(k, 1) {
 		return &EntryError{I: i, J: i, Value: k}

@@ -26,7 +26,7 @@ const smallest = 250
 // runCompare compares what the flags say: models, or the theory with retraining.
 func runCompare(a *app, o *options, data []string) error {
 	switch {
-	case o.engine == model.ScaLAPACK.String():
+	case o.engine == model.ScaLAPACK:
 		return usage.Errorf("--engine scalapack has no part in compare, whose retraining needs the whole " +
 			"kernel matrix; estimate, curve, grid and predict take it")
 	case o.Given("models") && o.journal != "":

@@ -19,7 +19,7 @@ import (
 // checkScheme refuses what is wrong whatever DATA is.
 func (o *options) checkScheme(ratios ...float64) error {
 	kfold := o.scheme == resample.KFold{}.Name()
-	if o.Given("folds") && !kfold && o.by != tune.Folds.String() {
+	if o.Given("folds") && !kfold && (o.Lookup("by") == nil || o.by != tune.Folds) {
 		return usage.Errorf("--folds belongs to --scheme kfold, not to %s", o.scheme)
 	}
 	for _, ratio := range ratios {

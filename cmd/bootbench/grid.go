@@ -54,8 +54,7 @@ func runGrid(a *app, o *options, data []string) error {
 			return err
 		}
 	}
-	g := &grid{app: a, axes: axes, done: map[int]report.GridCell{}}
-	g.by, _ = tune.ByName(o.by)
+	g := &grid{app: a, by: o.by, axes: axes, done: map[int]report.GridCell{}}
 	for _, values := range combinations(axes) {
 		p, err := problemAt(values)
 		if err != nil {

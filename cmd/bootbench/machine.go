@@ -40,7 +40,7 @@ func (a *app) checkJoint(o *options, set *dataset.Set) error {
 		return usage.Errorf("--metrics is for %s: %s", of, cure)
 	}
 	switch {
-	case command == "grid" && o.by != tune.LeftOut.String() && o.by != tune.Folds.String():
+	case command == "grid" && o.by != tune.LeftOut && o.by != tune.Folds:
 		return usage.Errorf("--by %s is for one target, numbers or two classes: cv and leftout compare several",
 			o.by)
 	case command == "train" && (o.format == libsvmFormat || o.loss == perceptronLoss):

@@ -11,7 +11,9 @@ import (
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
+	"bootbench/internal/model"
 	"bootbench/internal/predict"
+	"bootbench/internal/refit"
 	"bootbench/internal/retrain"
 	"bootbench/internal/svm"
 	"bootbench/internal/tune"
@@ -41,7 +43,7 @@ type options struct {
 	noStandardize, noNormalizeTarget bool
 	bias, noBias                     bool
 
-	engine           string // "": exact
+	engine           model.Storage
 	rankTol          float64
 	rankError        float64
 	maxRank          int
@@ -62,7 +64,8 @@ type options struct {
 	testLoss         string
 	verbose          bool
 	covarianceMatrix string // file
-	by               string
+	by               tune.By
+	retraining       refit.RetrainMethod
 
 	over, models                           []string
 	sizes                                  []int
@@ -162,12 +165,14 @@ func (o *options) declare() {
 	o.Add("seed", func(name, help string) { o.Uint64Var(&o.seed, name, 0, help) })
 	o.Whole(&o.workers, "workers", 0, flags.AtLeast(1))
 	o.Choice(&o.method, "method/estimate", []string{"auto", "fits", "theory"}, "auto")
-	o.Choice(&o.method, "method/retrain", []string{"auto", "batch", "single"}, "auto")
+	flags.Named(o.Set, &o.retraining, "method/retrain",
+		[]refit.RetrainMethod{refit.AutoMethod, refit.Batch, refit.Single}, refit.AutoMethod)
 	o.Choice(&o.method, "method/loo", []string{"exact", "fast", "xialpha", "approx", allMethods}, "fast")
 	o.List(&o.models, "models")
 
 	o.Group("Solving")
-	o.Choice(&o.engine, "engine", []string{"auto", "exact", "lowrank", "scalapack"}, "auto")
+	flags.Named(o.Set, &o.engine, "engine",
+		[]model.Storage{model.Auto, model.Exact, model.LowRank, model.ScaLAPACK}, model.Auto)
 	o.Number(&o.rankTol, "rank-tol", 0, flags.Inside(0, 1))
 	o.Value("rank-error", "", flags.Percentage(&o.rankError))
 	o.Whole(&o.maxRank, "max-rank", 0, flags.AtLeast(1))
@@ -176,7 +181,8 @@ func (o *options) declare() {
 	o.Number(&o.asked.Solve.Tolerance, "tol/train", svm.DefaultTolerance, flags.Inside(0, 1))
 	o.Add("over/grid", func(name, help string) { o.StringArrayVar(&o.over, name, nil, help) })
 	o.List(&o.over, "over/tune")
-	o.Choice(&o.by, "by", tune.Names(), "")
+	flags.Named(o.Set, &o.by, "by",
+		[]tune.By{tune.Folds, tune.LeftOut, tune.Plus632, tune.LeaveOneOut, tune.Evidence}, tune.Folds)
 	o.Value("max-memory", "", flags.Bytes(&o.maxMemory))
 	o.Text(&o.journal, "journal")
 	o.Value("shard", "", o.shard.read)

@@ -11,7 +11,6 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/internal/loo"
 	"bootbench/internal/model"
-	"bootbench/internal/refit"
 	"bootbench/internal/report"
 	"bootbench/internal/tune"
 	"bootbench/linalg"
@@ -29,7 +28,7 @@ func runRetrain(a *app, o *options, data []string) error {
 	}
 	how := answer.Retraining{NoPoints: o.asked.NoPoints}
 	how.Seed, how.Resamples, how.Workers = o.seed, o.resamples, o.workers
-	how.Method, _ = refit.ParseRetrainMethod(o.method)
+	how.Method = o.retraining
 	if how.Scheme, err = o.designed(o.ratio, p.spec.Set); err != nil {
 		return err
 	}
@@ -89,11 +88,10 @@ func runCV(a *app, o *options, data []string) error {
 func (o *options) validation(set *dataset.Set) (v answer.Validation, err error) {
 	v = answer.Validation{Design: resample.Design{N: set.N(), Group: set.Groups, Stratum: set.Strata,
 		Block: o.blocks}, Given: set.Folds, Folds: o.leaveOut, Repeats: o.repeats, Permutations: o.permutations,
-		Seed: o.seed, Metrics: o.asked.Metrics, Workers: o.workers}
+		Seed: o.seed, Method: o.retraining, Metrics: o.asked.Metrics, Workers: o.workers}
 	if v.Design.Block < 0 {
 		v.Design.Block = max(1, set.N()/(v.Folds+1))
 	}
-	v.Method, _ = refit.ParseRetrainMethod(o.method)
 	switch {
 	case o.Given("fold-column") && o.Given("folds", "blocks", "groups", "strata"):
 		return v, usage.Errorf(

@@ -63,10 +63,7 @@ func (o *options) spec(set *dataset.Set, base model.Preset) (spec model.Spec, so
 
 // storage says in which form a specification's kernel matrix is held, and in how much memory.
 func (o *options) storage(spec *model.Spec) {
-	spec.MaxBytes, spec.RankTol, spec.MaxRank = o.maxMemory, o.rankTol, o.maxRank
-	if o.engine != "" {
-		spec.Storage, _ = model.ParseStorage(o.engine)
-	}
+	spec.Storage, spec.RankTol, spec.MaxRank, spec.MaxBytes = o.engine, o.rankTol, o.maxRank, o.maxMemory
 	if o.rankError != model.DefaultRankError {
 		spec.RankError = o.rankError
 	}

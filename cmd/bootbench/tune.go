@@ -195,7 +195,7 @@ func (a *app) chooseKernel(p *tune.Problem, settings tune.Settings) (best *tune.
 // search is what is chosen of a data set: not what flags give. A preset is not looked at: what is chosen
 // takes its place.
 func (o *options) search(set *dataset.Set) (p *tune.Problem, err error) {
-	p = &tune.Problem{Scheme: func(n int) (resample.Scheme, error) { return o.schemeOf(o.ratio, n) }}
+	p = &tune.Problem{By: o.by, Scheme: func(n int) (resample.Scheme, error) { return o.schemeOf(o.ratio, n) }}
 	distinct := slices.Compact(slices.Sorted(slices.Values(set.Y)))
 	if o.loss == "" && set.Task != dataset.Classification && set.Further == nil && len(distinct) == 2 {
 		if err := set.Classify(""); err != nil {
@@ -208,9 +208,6 @@ func (o *options) search(set *dataset.Set) (p *tune.Problem, err error) {
 	}
 	if p.Spec, _, err = o.spec(set, start); err != nil {
 		return nil, err
-	}
-	if o.by != "" {
-		p.By, _ = tune.ByName(o.by)
 	}
 	if o.Given("folds") {
 		p.Folds = o.folds

@@ -33,14 +33,6 @@ func (e Storage) String() string {
 	return engineNames[e]
 }
 
-// ParseStorage is the engine that String names.
-func ParseStorage(name string) (Storage, error) {
-	if e := slices.Index(engineNames[:], name); e >= 0 {
-		return Storage(e), nil
-	}
-	return 0, fmt.Errorf("no engine %q (there are auto, exact, lowrank, scalapack)", name)
-}
-
 // checkStorage refuses settings of the kernel matrix that make no sense.
 func (s *Spec) checkStorage() error {
 	spread := s.Storage == ScaLAPACK

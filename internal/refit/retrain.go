@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -41,14 +40,6 @@ var retrainMethods = []string{"auto", "batch", "single", "downdate"}
 
 // String is the method's name on the command line.
 func (m RetrainMethod) String() string { return retrainMethods[m] }
-
-// ParseRetrainMethod is the method of a name.
-func ParseRetrainMethod(name string) (RetrainMethod, error) {
-	if i := slices.Index(retrainMethods, name); i >= 0 {
-		return RetrainMethod(i), nil
-	}
-	return 0, fmt.Errorf("no method %q to retrain: there are %v", name, retrainMethods)
-}
 
 // Retraining is the result of retraining, its method and costs.
 type Retraining struct {

@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 
 	"gonum.org/v1/gonum/stat"
@@ -42,18 +41,7 @@ var byNames = []string{"cv", "leftout", "632plus", "loo", "evidence"}
 var words = []string{"cross-validation by the theory", "left-out error of the theory",
 	".632+ of the theory", "leave-one-out error", "evidence"}
 
-// Names lists the objectives' names on the command line.
-func Names() []string { return slices.Clone(byNames) }
-
 func (b By) String() string { return byNames[b] }
-
-// ByName is the objective of that name.
-func ByName(name string) (By, error) {
-	if at := slices.Index(byNames, name); at >= 0 {
-		return By(at), nil
-	}
-	return 0, fmt.Errorf("there is no objective %q", name)
-}
 
 // Axis is a hyperparameter to be chosen, by the name of its flag: length-scale stands for all
 // that the model has.

@@ -199,14 +199,6 @@ func TestBadProblems(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if _, err := ByName("best"); err == nil {
-		t.Error("an objective of any name")
-	}
-	for k, name := range Names() {
-		if by, err := ByName(name); err != nil || by != By(k) || by.String() != name {
-			t.Errorf("%s is %v: %v", name, by, err)
-		}
-	}
 }
 
 // TestPartsOfSearch: a search that takes over any of its parts ends with the same model and path as

@@ -144,11 +144,25 @@ func (s *Set) Once(to *string, name string) {
 
 // Choice takes one of several words.
 func (s *Set) Choice(to *string, name string, of []string, byDefault string) {
+	s.choice(name, of, byDefault, func(at int) { *to = of[at] })
+}
+
+// Named takes the name of one of several values.
+func Named[T fmt.Stringer](s *Set, to *T, name string, of []T, byDefault T) {
+	var names []string
+	for _, v := range of {
+		names = append(names, v.String())
+	}
+	s.choice(name, names, byDefault.String(), func(at int) { *to = of[at] })
+}
+
+func (s *Set) choice(name string, of []string, byDefault string, choose func(at int)) {
 	s.Value(name, byDefault, func(text string) (string, error) {
-		if !slices.Contains(of, text) {
+		at := slices.Index(of, text)
+		if at < 0 {
 			return "", fmt.Errorf("%q is not available (there is %s)", text, strings.Join(of, ", "))
 		}
-		*to = text
+		choose(at)
 		return text, nil
 	})
 }

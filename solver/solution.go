@@ -140,7 +140,7 @@ func (s *Solution) InputDim() int { return linalg.InputDim(s.Problem.Gram) }
 
 // Predict is the mean and the variance over resamples of the predictor at P new inputs (M03-48). rows holds P
 // x Width numbers, row-major, and is overwritten: the kernel of each new input with every site, or its
-// coordinates (linalg.LowRank.Coordinates).
+// coordinates (linalg.LowRankPlusDiag.Coordinates).
 func (s *Solution) Predict(rows []float64) (mean, variance []float64, err error) {
 	if len(rows)%s.InputDim() != 0 {
 		return nil, nil, fmt.Errorf("%d numbers are no whole rows of %d for new inputs", len(rows), s.InputDim())

@@ -25,9 +25,9 @@ type Difference struct {
 type Errors struct {
 	Each      []float64
 	Weights   []float64 // of the examples; nil: 1
-	Influence []float64 // of the examples on the mean; see solver.Influence
+	Influence []float64 // of the examples on the mean; see adjoint.Influence
 	// Interactions are the derivatives of error j, times its part of the mean and n, by the weight of example i;
-	// see solver.Interactions. Without data the correction is left out.
+	// see adjoint.Interactions. Without data the correction is left out.
 	Interactions blas64.General
 	Noise        float64 // variance of the mean by Monte Carlo; 0 for the theory's
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
 	"gonum.org/v1/gonum/stat"
 
@@ -83,7 +84,7 @@ func FitLogistic(field, label, weights []float64) (Logistic, error) {
 	return Logistic{Slope: best.Slope / scale, Offset: best.Offset - best.Slope*center/scale}, nil
 }
 
-// minimize finds the least mean log loss of a logistic curve, which is convex, from l.
+// minimize finds the least mean log loss of a logistic curve, which is convex, by Newton's method from l.
 func minimize(l Logistic, z, t, weights []float64) Logistic {
 	curve := func(x []float64) Logistic { return Logistic{x[0], x[1]} }
 	total := float64(len(z))
@@ -99,9 +100,18 @@ func minimize(l Logistic, z, t, weights []float64) Logistic {
 				g[0], g[1] = g[0]+miss*v, g[1]+miss
 			}
 		},
+		Hess: func(h *mat.SymDense, x []float64) {
+			var square, product, sum float64
+			for i, v := range z {
+				p := curve(x).Probability(v)
+				w := WeightOf(weights, i) / total * p * (1 - p)
+				square, product, sum = square+w*v*v, product+w*v, sum+w
+			}
+			h.CopySym(mat.NewSymDense(2, []float64{square, product, product, sum}))
+		},
 	}
 	settings := &optimize.Settings{GradientThreshold: 1e-9, MajorIterations: 100}
-	r, _ := optimize.Minimize(problem, []float64{l.Slope, l.Offset}, settings, &optimize.BFGS{})
+	r, _ := optimize.Minimize(problem, []float64{l.Slope, l.Offset}, settings, &optimize.Newton{})
 	return curve(r.X) // whatever ended it
 }
 

@@ -192,7 +192,7 @@ func (t *table) add(cells []cell, at place) error {
 	}
 	if cap(t.block)-len(t.block) < t.kept {
 		const atOnce = 4096
-		t.block = make([]float64, 0, max(atOnce, t.kept))
+		t.block = make([]float64, 0, max(1, atOnce/t.kept)*t.kept) // whole rows
 	}
 	first := len(t.block)
 	for j, x := range cells {

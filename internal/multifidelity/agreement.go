@@ -28,11 +28,12 @@ const (
 func Against(s *solver.Solution, r *retrain.Result) (varianceRatio float64, contradictions []string) {
 	y, n := s.Problem.Y, float64(len(s.Problem.Y))
 	var ratios, scores []float64 // in standard errors
+	least := leastDifference * leastDifference * floats.Dot(y, y) / n
 	for i, v := range s.Var {
 		if refined := r.Variance[i]; refined > 0 {
 			ratios = append(ratios, v/refined)
 			score := math.Abs(v-refined) / r.VarianceSE[i]
-			if math.Abs(v-refined) <= leastDifference*leastDifference*floats.Dot(y, y)/n {
+			if math.Abs(v-refined) <= least {
 				score = 0
 			}
 			scores = append(scores, score)

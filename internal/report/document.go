@@ -121,8 +121,7 @@ func (b *block) writeTable(text *strings.Builder) {
 	}
 }
 
-// RowAnswer is an Answer with a table whose rows can be printed while they are computed. R is what a row is
-// made of.
+// RowAnswer is an Answer with a table whose rows, made of an R each, can be printed while they are computed.
 type RowAnswer[R any] interface {
 	Answer
 	Figures() []*Figure

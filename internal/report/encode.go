@@ -23,16 +23,13 @@ func WriteRows[T any](w io.Writer, rows []T) error { return writeCSV(w, table(ro
 // table has the names of the fields above the rows.
 func table[T any](rows []T) [][]string {
 	names, _ := flatten("", reflect.ValueOf(*new(T)))
-	table := [][]string{names}
-	for i := range rows {
-		var cells []string
-		_, values := flatten("", reflect.ValueOf(rows[i]))
+	return append([][]string{names}, each(rows, func(row T) (cells []string) {
+		_, values := flatten("", reflect.ValueOf(row))
 		for _, v := range values {
 			cells = append(cells, cell(v))
 		}
-		table = append(table, cells)
-	}
-	return table
+		return cells
+	})...)
 }
 
 // flatten lists the fields of a struct by their names in JSON, those of structs in it after a prefix.

@@ -138,11 +138,11 @@ func (a Axis) fitted(low, high, room float64) Axis {
 	return a
 }
 
-// at is the pixel of a value.
+// at is the pixel of a value; on a logarithmic axis 0, where outlines of histograms begin, is at its end.
 func (s scale) at(v float64) float64 {
 	low, high := s.Min, s.Max
 	if s.Log {
-		v, low, high = math.Log(v), math.Log(low), math.Log(high)
+		v, low, high = math.Log(cmp.Or(v, low)), math.Log(low), math.Log(high)
 	}
 	return s.from + (v-low)/(high-low)*(s.to-s.from)
 }

@@ -198,8 +198,7 @@ func deviations(count float64, variance []float64) (all []float64) {
 	return all
 }
 
-// predictionFigure shows mean and interval at the new inputs, in rising order of the mean;
-// none without inputs.
+// predictionFigure shows mean and interval at the new inputs, if any, in rising order of the mean.
 func predictionFigure(p *Points, interval Interval) []*Figure {
 	if len(p.Mean) == 0 {
 		return nil

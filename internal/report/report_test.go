@@ -144,7 +144,7 @@ func TestFigures(t *testing.T) {
 		Lower: []float64{0, 3, 1}, Upper: []float64{2, 3, 3}}
 	everything := &Figure{Name: "everything", Title: "all marks", Panels: []Panel{{
 		X: Axis{Label: "x", Log: true}, Y: Axis{Label: "y"},
-	}, {}}}
+	}, {}, {Y: Axis{Log: true}, Series: []Series{{Mark: Bars, X: []float64{1, 2}, Y: []float64{3, 40}}}}}}
 	for m := Line; m <= Bars; m++ {
 		everything.Panels[0].Series = append(everything.Panels[0].Series,
 			Series{Label: "mark", Mark: m, X: []float64{1, 2, 0, 5}, Y: []float64{1, 3, 2, math.Inf(1)},
@@ -159,7 +159,7 @@ func TestFigures(t *testing.T) {
 		if err := p.WriteSVG(&svg); err != nil {
 			t.Fatal(err)
 		}
-		decoder := xml.NewDecoder(&svg)
+		decoder := xml.NewDecoder(strings.NewReader(svg.String()))
 		for {
 			if _, err := decoder.Token(); err == io.EOF {
 				break

@@ -104,7 +104,9 @@ func (d *drawing) fit() {
 		}
 		for _, p := range s.Mark.path(d.drawn(&s)) {
 			low.x, high.x = min(low.x, p.x), max(high.x, p.x)
-			low.y, high.y = min(low.y, p.y-p.err), max(high.y, p.y+p.err)
+			if d.Y.draws(p.y) {
+				low.y, high.y = min(low.y, p.y-p.err), max(high.y, p.y+p.err)
+			}
 		}
 	}
 	d.x = scale{d.X.fitted(low.x, high.x, 0), leftMargin, panelWidth - rightMargin}

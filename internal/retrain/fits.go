@@ -164,7 +164,9 @@ func (r *run) train(ctx context.Context, work Worker, b *block) {
 	train := false
 	for i := range b.fits {
 		b.fits[i].Number = first + i
-		r.prepare(&b.fits[i])
+		if b.fits[i].Err = ctx.Err(); b.fits[i].Err == nil {
+			r.prepare(&b.fits[i])
+		}
 		train = train || b.fits[i].Kind == batch.Trained
 	}
 	for i := range b.fits {

@@ -69,4 +69,10 @@ func TestRecall(t *testing.T) {
 	if !errors.Is(err, lost) || !errors.As(err, &fit) || fit.Resample != 3 {
 		t.Errorf("a block that cannot be read: %v", err)
 	}
+	ctx, cancel := context.WithCancel(t.Context())
+	part := need.One(retrain.Run(ctx, problem, mean, retrain.Settings{Resamples: 1000,
+		Lookup: func(int, []float64) (bool, error) { cancel(); return true, nil }}))(t)
+	if part.Status != retrain.Cancelled || part.Resamples > 100 {
+		t.Errorf("%v after %d fits are recalled", part.Status, part.Resamples)
+	}
 }

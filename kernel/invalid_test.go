@@ -151,6 +151,7 @@ func TestCrossRefusesBadInputs(t *testing.T) {
 	} {
 		expectError(t, in.Cross(dense(c.z), c.dst), c.part)
 	}
+	expectError(t, in.Cross(sparseOf(general(1, 2)), general(1, 4)), "they are sparse")
 	line := mustPrepare(t, Spec{Kind: Linear}, dense(inputs([]float64{1}, []float64{1e200})))
 	expectError(t, line.Diagonal(make([]float64, 3)), "3 variances of 2")
 	expectError(t, line.Diagonal(make([]float64, 2)), "row 2 with itself")

@@ -44,14 +44,15 @@ func TestSparseCrossOtherWidth(t *testing.T) {
 			return to
 		}
 		for _, s := range []Spec{{Gamma: 0.2}, {Kind: Linear}, {Kind: Poly, Gamma: 0.3, Coef0: 1}} {
-			dst := general(5, 20)
-			if err := mustPrepare(t, s, x).Cross(z, dst); err != nil {
-				t.Fatal(err)
-			}
-			for p := range 5 {
-				for i := range 20 {
-					if want := plain(s, row(wide(fresh), p), row(wide(dense), i)); !near(row(dst, p)[i], want, agree) {
-						t.Fatalf("%v, %d and %d features: %v, plain %v", s.Kind, c.train, c.fresh, row(dst, p)[i], want)
+			for form, given := range map[string]*dataset.Inputs{"sparse": z, "dense": {X: dataset.Matrix(fresh)}} {
+				dst := general(5, 20)
+				if err := mustPrepare(t, s, x).Cross(given, dst); err != nil {
+					t.Fatal(err)
+				}
+				for k, got := range dst.Data {
+					want := plain(s, row(wide(fresh), k/20), row(wide(dense), k%20))
+					if !near(got, want, agree) {
+						t.Fatalf("%v, %d and %d features, %s: %v, plain %v", s.Kind, c.train, c.fresh, form, got, want)
 					}
 				}
 			}

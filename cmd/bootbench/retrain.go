@@ -111,13 +111,9 @@ func runLOO(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	var method loo.Method
-	for _, known := range loo.Methods() {
-		if known.String() == o.method {
-			method = known
-		}
-	}
+	methods := loo.Methods()
+	at := slices.IndexFunc(methods, func(m loo.Method) bool { return m.String() == o.method })
 	return a.ask(p, func(m answer.Machine) (report.Answer, error) {
-		return m.LeaveOneOut(a.ctx, method, o.method == allMethods)
+		return m.LeaveOneOut(a.ctx, methods[max(0, at)], o.method == allMethods)
 	})
 }

@@ -23,20 +23,25 @@ const neverAsked = 8 << 20
 // limit is 0, the free memory of the system and its control group. If that is unknown, or need is below
 // neverAsked, it is nil.
 func CheckMemory(need, limit int64, what string) error {
-	room := limit
-	if room <= 0 {
-		if need <= neverAsked {
-			return nil
-		}
-		var known bool
-		if room, known = AvailableMemory(); !known {
-			return nil
-		}
+	if limit <= 0 && need <= neverAsked {
+		return nil
 	}
+	room := Room(limit)
 	if need <= room {
 		return nil
 	}
 	return fmt.Errorf("%w: %s needs %s, %s are available", ErrMemory, what, formatBytes(need), formatBytes(room))
+}
+
+// Room is the limit if it is positive, otherwise the free memory in bytes of the system, as far as it is known.
+func Room(limit int64) int64 {
+	if limit > 0 {
+		return limit
+	}
+	if room, known := AvailableMemory(); known {
+		return room
+	}
+	return math.MaxInt64
 }
 
 // DenseBytes is the memory of a dense kernel matrix of order n and an engine on it, with a bias or without,

@@ -63,10 +63,7 @@ func (s *nearlySingular) needed(k *Sym, kdiag, d []float64) bool {
 func findFactor(k *Sym, maxBytes int64) *lowRankEngine {
 	n := k.N()
 	if maxBytes == 0 {
-		maxBytes = math.MaxInt64
-		if room, known := AvailableMemory(); known {
-			maxBytes = room
-		}
+		maxBytes = Room(0)
 	}
 	if maxBytes <= 0 || n == 0 {
 		return nil

@@ -68,16 +68,16 @@ const (
 // (Settings.MaxBytes). dense: the kernel matrix is dense. If it is singular within rounding, a factor of it
 // is added if it fits.
 func WorkspaceBytes(sites int, dense bool, room int64) int64 {
-	return workspaceBytes(sites, newtonFits(sites, dense, room))
+	if newtonFits(sites, dense, room) {
+		return newtonBytes(sites)
+	}
+	return 8 * int64(sites) * iterationNumbers
 }
 
-// workspaceBytes is WorkspaceBytes with Newton's matrices or without.
-func workspaceBytes(sites int, newton bool) int64 {
+// newtonBytes is WorkspaceBytes with Newton's matrices.
+func newtonBytes(sites int) int64 {
 	n := int64(sites)
-	if newton {
-		return 8 * n * (iterationNumbers + newtonNumbers + 2*n)
-	}
-	return 8 * n * iterationNumbers
+	return 8 * n * (iterationNumbers + newtonNumbers + 2*n)
 }
 
 // factorRoom is the memory for a factor of K: Settings.MaxBytes minus that of Newton's method.

@@ -56,7 +56,7 @@ func newtonFits(sites int, dense bool, room int64) bool {
 	if sites > newtonMaxSites(dense) || room < 0 {
 		return false
 	}
-	return linalg.CheckMemory(workspaceBytes(sites, true), room, "Newton's method") == nil
+	return linalg.CheckMemory(newtonBytes(sites), room, "Newton's method") == nil
 }
 
 // advance takes Newton steps while they decrease the distance.

@@ -103,7 +103,7 @@ func New(theory Theory, p Problem, extra blas64.General, newExact func() (train.
 // Bytes is the memory of blocks of that many fits in single precision, one per worker.
 func Bytes(workers, sites, fits int) int64 {
 	const number = 4
-	return int64(workers*min(fits, SizeOfBlock(sites))) * int64(sites) * (number*int64(3+2*depth) + 8)
+	return int64(workers*fits) * int64(sites) * (number*int64(3+2*depth) + 8)
 }
 
 // Sites is the number M of sites.

@@ -117,20 +117,9 @@ func (m choice) checkExact() error {
 	return err
 }
 
-// room is the memory that there is.
-func (m choice) room() int64 {
-	if m.MaxBytes > 0 {
-		return m.MaxBytes
-	}
-	if room, known := linalg.AvailableMemory(); known {
-		return room
-	}
-	return math.MaxInt64
-}
-
 // rankBytes is the memory that is left for a factor and the engine on it.
 func (m choice) rankBytes() int64 {
-	return max(1, m.room()-m.Forecast().vectorBytes()-m.Forecast().Margin(-1))
+	return max(1, linalg.Room(m.MaxBytes)-m.Forecast().vectorBytes()-m.Forecast().Margin(-1))
 }
 
 // choose is Auto. The exact engine is taken unless a factorisation shows that the rank is low enough, which
@@ -285,7 +274,7 @@ func (m choice) factorise(loosest float64, most int) (linalg.Kernel, error) {
 func (m choice) sitesThatFit(rank int) int {
 	each := (m.Forecast().vectorBytes() + m.Forecast().Margin(-1)) / int64(m.Sites())
 	return sort.Search(m.Sites(), func(n int) bool {
-		return linalg.LowRankBytes(n+1, rank)+each*int64(n+1) > m.room()
+		return linalg.LowRankBytes(n+1, rank)+each*int64(n+1) > linalg.Room(m.MaxBytes)
 	})
 }
 

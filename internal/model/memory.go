@@ -66,14 +66,6 @@ func (m Forecast) Fit() int64 {
 	return shared + each
 }
 
-// SingleCopy is the memory of the copy of a dense G in single precision that batches multiply by.
-func (m Forecast) SingleCopy() int64 {
-	if m.Form() != Exact {
-		return 0
-	}
-	return 4 * int64(m.Sites()) * int64(m.Sites())
-}
-
 // Held is the memory of the kernel matrix with its scratch triangle, or a factor
 // of it, or a servant's part; its engine; and the sites. For the square loss that is
 // the most that low-rank updates take, which few solves make.

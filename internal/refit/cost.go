@@ -87,8 +87,7 @@ func singlePays(m *model.Model, plan resample.Plan, settings RetrainSettings) bo
 		return false
 	}
 	shared, _ := m.Forecast().Trainers(m.Sites())
-	if m.Forecast().CheckBeside(m.Forecast().Held()-m.Forecast().Matrix()+refineBytes(m, settings)+shared,
-		"") != nil {
+	if m.Forecast().CheckBeside(refineBytes(m, settings)+shared, "") != nil {
 		return false
 	}
 	c := costOf(m, plan)

@@ -54,29 +54,33 @@ func CheckRetrain(m *model.Model, method RetrainMethod, law resample.CountDistri
 func NeedToRefine(m *model.Model, resamples int) int64 {
 	f := m.Forecast()
 	settings := RetrainSettings{Settings: retrain.Settings{Resamples: resamples, Workers: 1}}
-	return max(f.Fit(), f.Held()-f.Matrix()+refineBytes(m, settings))
+	return max(f.Fit(), refineBytes(m, settings))
 }
 
-// refineBytes is the memory of Refine without the solution, with the kernel rows of all new inputs.
+// refineBytes is the memory of the theory and of Refine without the kernel matrix, with the kernel rows of all
+// new inputs.
 func refineBytes(m *model.Model, settings RetrainSettings) int64 {
-	outputs := int64(m.Sites() + settings.Cross.Rows)
-	return 8*(multifidelity.NumbersPerPoint*outputs+multifidelity.NumbersPerExample*int64(m.Set.N())) +
-		blockBytes(m, settings, 2*outputs)
+	f, outputs := m.Forecast(), int64(m.Sites()+settings.Cross.Rows)
+	return f.Held() - f.Matrix() + blockBytes(m, settings, 2*outputs) +
+		8*(multifidelity.NumbersPerPoint*outputs+multifidelity.NumbersPerExample*int64(m.Set.N()))
 }
 
-// blockBytes is the memory of blocks of fits without the theory: responses of new inputs, the copy of G and
-// the blocks.
+// blockBytes is the memory of blocks of fits without the theory: responses of new inputs, the copy of a dense
+// G in single precision and the blocks.
 func blockBytes(m *model.Model, settings RetrainSettings, outputs int64) int64 {
-	resamples := cmp.Or(settings.Resamples, retrain.DefaultResamples)
+	sites, resamples := int64(m.Sites()), cmp.Or(settings.Resamples, retrain.DefaultResamples)
 	size := batch.SizeOfBlock(m.Sites())
 	blocks := (resamples + size - 1) / size
 	workers := min(cmp.Or(settings.Workers, runtime.GOMAXPROCS(0)), blocks)
-	waiting := int64(min(blocks, retrain.BlocksPerWorker*workers))
+	waiting := min(blocks, retrain.BlocksPerWorker*workers)
 	if workers == 1 {
 		waiting = 1
 	}
-	fits := int64(min(resamples, size))
-	return 8*int64(m.Sites())*int64(settings.Cross.Rows) + m.Forecast().SingleCopy() +
-		batch.Bytes(workers, m.Sites(), int(fits)) +
-		8*waiting*fits*(int64(m.Set.N())+outputs)
+	fits := min(resamples, size)
+	bytes := 8*sites*int64(settings.Cross.Rows) + batch.Bytes(workers, m.Sites(), fits) +
+		8*int64(waiting*fits)*(int64(m.Set.N())+outputs)
+	if m.Form() == model.Exact {
+		bytes += 4 * sites * sites
+	}
+	return bytes
 }

@@ -213,7 +213,7 @@ func refineWorkers(m *model.Model, settings RetrainSettings) (int, error) {
 		settings.Workers = runtime.GOMAXPROCS(0)
 	}
 	for {
-		bytes := m.Forecast().Held() - m.Forecast().Matrix() + refineBytes(m, settings)
+		bytes := refineBytes(m, settings)
 		if m.MaxBytes > 0 {
 			bytes += 8 * int64(len(settings.Cross.Data))
 		}

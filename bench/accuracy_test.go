@@ -87,7 +87,7 @@ type lottery struct {
 	sd  []float64
 }
 
-func (l lottery) Fit(_, _, f []float64) error {
+func (l lottery) Fit(_ train.Set, f []float64) error {
 	for i, sd := range l.sd {
 		f[i] = sd * l.rng.NormFloat64()
 	}

@@ -16,6 +16,7 @@ import (
 	"bootbench/internal/gp"
 	"bootbench/internal/model"
 	"bootbench/internal/need"
+	"bootbench/internal/train"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
@@ -303,14 +304,12 @@ func TestDraws(t *testing.T) {
 				t.Fatalf("no example at site %d has target %v", site, d.targets[r])
 			}
 		}
-		merged := need.One(x.model.NewTrainer())(t)
+		merged := need.One(x.model.Learner())(t)
 		naive := need.One(gp.NewTrainer(x.model.Gram(), 1, false))(t)
-		f, g := make([]float64, x.model.Sites()), make([]float64, x.model.Sites())
-		for _, err := range []error{merged.Fit(d.weight, x.model.Set.Y, f),
-			naive.FitRows(d.rows, d.targets, g)} {
-			if err != nil {
-				t.Fatal(err)
-			}
+		f := need.One(merged(train.Set{Y: x.model.Set.Y, Site: x.model.Site, Weight: d.weight}))(t).F
+		g := make([]float64, x.model.Sites())
+		if err := naive.FitRows(d.rows, d.targets, g); err != nil {
+			t.Fatal(err)
 		}
 		for site := range f {
 			// The condition of K + 1 is at most 80 (25 + 200), about 2e4.

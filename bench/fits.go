@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/internal/gp"
+	"bootbench/internal/train"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -22,14 +23,19 @@ const timedFits = 7
 // repeated rows merged. For square loss it also times fits of the S rows without merging.
 func (x *experiment) fits(ctx context.Context) (fits SingleFits, err error) {
 	x.tell("fits", 0, timedFits)
-	trainer, err := x.model.NewTrainer()
+	learn, err := x.model.Learner()
 	if err != nil {
 		return fits, err
 	}
-	f := make([]float64, x.model.Sites())
-	once, y := slices.Repeat([]float64{1}, x.model.Set.N()), x.model.Set.Y
-	if fits.FitS, err = medianSeconds(x.repeats(),
-		func(int) error { return trainer.Fit(once, y, f) }); err != nil {
+	fit := func(weight []float64) error {
+		learned, err := learn(train.Set{Y: x.model.Set.Y, Site: x.model.Site, Weight: weight})
+		if err != nil {
+			return err
+		}
+		return learned.Status.Err()
+	}
+	once := slices.Repeat([]float64{1}, x.model.Set.N())
+	if fits.FitS, err = medianSeconds(x.repeats(), func(int) error { return fit(once) }); err != nil {
 		return fits, err
 	}
 	draws := make([]drawn, timedFits)
@@ -41,16 +47,16 @@ func (x *experiment) fits(ctx context.Context) (fits SingleFits, err error) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		return trainer.Fit(draws[b].weight, y, f)
+		return fit(draws[b].weight)
 	})
 	if square, ok := x.model.Loss.(loss.Square); ok && err == nil {
-		fits.NaiveFitS, err = x.naiveFit(square.Noise, draws, f)
+		fits.NaiveFitS, err = x.naiveFit(square.Noise, draws)
 	}
 	return fits, err
 }
 
 // naiveFit is the time of a fit of all S rows of a resample, repeated rows not merged.
-func (x *experiment) naiveFit(noise float64, draws []drawn, f []float64) (seconds float64, err error) {
+func (x *experiment) naiveFit(noise float64, draws []drawn) (seconds float64, err error) {
 	k, err := x.model.Dense()
 	if err != nil {
 		return 0, err
@@ -59,6 +65,7 @@ func (x *experiment) naiveFit(noise float64, draws []drawn, f []float64) (second
 	if err != nil {
 		return 0, err
 	}
+	f := make([]float64, x.model.Sites())
 	return medianSeconds(timedFits, func(b int) error {
 		return trainer.FitRows(draws[b].rows, draws[b].targets, f)
 	})

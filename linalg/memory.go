@@ -33,7 +33,7 @@ func CheckMemory(need, limit int64, what string) error {
 	return fmt.Errorf("%w: %s needs %s, %s are available", ErrMemory, what, formatBytes(need), formatBytes(room))
 }
 
-// Room is the limit if it is positive, otherwise the free memory in bytes of the system, as far as it is known.
+// Room is the limit if it is positive, otherwise the free memory of the system in bytes, as far as known.
 func Room(limit int64) int64 {
 	if limit > 0 {
 		return limit

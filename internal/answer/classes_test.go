@@ -11,6 +11,7 @@ import (
 	"bootbench/internal/model"
 	"bootbench/internal/need"
 	"bootbench/internal/report"
+	"bootbench/internal/train"
 	"bootbench/loss"
 	"bootbench/resample"
 )
@@ -119,11 +120,8 @@ func TestClassResamples(t *testing.T) {
 	for b := range 60 {
 		f := make([][]float64, 3)
 		for k, j := range c.Jobs {
-			f[k] = make([]float64, j.Sites())
 			y := resample.Resamples{Scheme: s.Scheme, Y: j.Set.Y}.Fit(b, weight)
-			if err := need.One(j.NewTrainer())(t).Fit(weight, y, f[k]); err != nil {
-				t.Fatal(err)
-			}
+			f[k] = need.One(need.One(j.Learner())(t)(train.Set{Y: y, Site: j.Site, Weight: weight}))(t).F
 		}
 		for i, w := range weight {
 			own, at := int(set.Y[i]), c.Jobs[0].Site[i]

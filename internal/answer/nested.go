@@ -32,11 +32,11 @@ func drawn(weight []float64) (rows []int) {
 }
 
 // Fit is train.Trainer.Fit of weights 0 and 1.
-func (t nested) Fit(weight, target, f []float64) error {
-	rows := drawn(weight)
+func (t nested) Fit(set train.Set, f []float64) error {
+	rows := drawn(set.Weight)
 	part := t.set.Subset(rows)
 	for k, i := range rows {
-		part.Y[k] = target[i]
+		part.Y[k] = set.Y[i]
 	}
 	spec, err := t.choose(t.ctx, part)
 	if err != nil {

@@ -182,7 +182,7 @@ func (b *block[T]) fitExactly(f *Fit) {
 			return
 		}
 	}
-	f.Err = b.exact.Fit(f.Weight, f.Target, f.F[:b.trainer.inputs()])
+	f.Err = b.exact.Fit(train.Set{Y: f.Target, Weight: f.Weight}, f.F[:b.trainer.inputs()])
 }
 
 // evaluate computes h, f_s(h) and the residual xi(h) - xi of row i, and returns the residual's size. Times

@@ -69,9 +69,9 @@ type Downdate struct {
 }
 
 // Fit is train.Trainer.Fit; f is NaN where the weight is not 0.
-func (d *Downdate) Fit(weight, target, f []float64) error {
+func (d *Downdate) Fit(set train.Set, f []float64) error {
 	d.out = d.out[:0]
-	for i, w := range weight {
+	for i, w := range set.Weight {
 		switch f[i] = math.NaN(); w {
 		case 0:
 			d.out = append(d.out, i)
@@ -88,15 +88,15 @@ func (d *Downdate) Fit(weight, target, f []float64) error {
 		for l, j := range d.out[:k+1] {
 			a[l*m+k] = row[j]
 		}
-		r[k] = floats.Dot(row, target)
+		r[k] = floats.Dot(row, set.Y)
 	}
 	if blas.Bound().Potrf(gonum.Upper, m, a, m) != 0 {
 		return fmt.Errorf("without %d of %d examples the inverse of the kernel matrix is not positive definite: "+
-			"a larger --noise or --jitter helps", m, len(weight))
+			"a larger --noise or --jitter helps", m, len(set.Weight))
 	}
 	train.SolveFactored(gonum.Upper, a, max(1, m), r)
 	for k, i := range d.out {
-		f[i] = target[i] - r[k]
+		f[i] = set.Y[i] - r[k]
 	}
 	return nil
 }

@@ -90,14 +90,13 @@ func (m *Model) Trainers(cross blas64.General) (func() (train.Trainer, error), e
 	return retrain.Predicting(learners, m.Site, m.Sites(), cross), nil
 }
 
-// NewTrainer makes a trainer for the model's loss, as retraining uses one per
-// worker: repeated rows merged, predictions at all sites.
-func (m *Model) NewTrainer() (train.Trainer, error) {
-	trainers, err := m.Trainers(blas64.General{})
+// Learner trains with the model's loss, as a worker of a retraining does.
+func (m *Model) Learner() (retrain.Learner, error) {
+	learners, err := training{m}.learners()
 	if err != nil {
 		return nil, err
 	}
-	return trainers()
+	return learners()
 }
 
 // TrainedOnFactor is the loss where trainers work on the low-rank factor, in O(M rank^2) a

@@ -130,7 +130,7 @@ func TestUntrainable(t *testing.T) {
 	s := need.One(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
 	training := refit.RetrainSettings{Settings: retrain.Settings{Resamples: 3,
 		Tests: []loss.Test{loss.ZeroOne{}}}}
-	_, trainer := m.NewTrainer()
+	_, trainer := m.Learner()
 	_, full := m.FullFit()
 	_, fit := m.Fit(model.FitSettings{})
 	_, single := refit.Retrain(t.Context(), m, refit.Single, bootstrap, training)
@@ -149,7 +149,7 @@ func TestTrainerWithoutMemory(t *testing.T) {
 	m := build(t, model.Spec{Set: load(t, "synthetic:checker,n=900"), Kernel: kernel.Spec{Gamma: 20,
 		Jitter: 0.01},
 		Loss: loss.HardMargin{}, Storage: model.LowRank, MaxRank: 20, MaxBytes: 5 << 20})
-	refused(m.NewTrainer())(t, "one by one", linalg.ErrMemory, "")
+	refused(m.Learner())(t, "one by one", linalg.ErrMemory, "")
 	s := need.One(m.Solve(t.Context(), bootstrap, solver.Settings{MaxSweeps: 20}))(t)
 	_, err := refit.RetrainAround(t.Context(), m, s, bootstrap, refit.RetrainSettings{
 		Batch: batch.Settings{MaxIterations: 1}, Settings: retrain.Settings{Resamples: 3,

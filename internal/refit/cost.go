@@ -43,16 +43,18 @@ func pilotCost(m *model.Model, plan resample.Plan) float64 {
 	if !counts(m) || plan == nil {
 		return 0
 	}
-	trainer, err := m.NewTrainer()
+	learn, err := m.Learner()
 	if err != nil {
 		return 0
 	}
-	weight, f, sum := make([]float64, m.Set.N()), make([]float64, m.Sites()), 0.0
+	weight, sum := make([]float64, m.Set.N()), 0.0
 	for r := range pilotFits {
-		if err := trainer.Fit(weight, plan.Fit(r, weight), f); err != nil {
+		target := plan.Fit(r, weight)
+		learned, err := learn(train.Set{Y: target, Site: m.Site, Weight: weight})
+		if err != nil || learned.Status != train.Converged {
 			return 0
 		}
-		sum += trainer.(train.Counter).Operations()
+		sum += learned.SVM.Operations
 	}
 	return 3 * sum / pilotFits
 }

@@ -8,6 +8,7 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/internal/gp"
 	"bootbench/internal/model"
+	"bootbench/internal/train"
 	"bootbench/loss"
 )
 
@@ -109,7 +110,7 @@ func (s *Solved) LeaveOut(rows ...int) ([]float64, error) {
 		}
 		weight[i] = 0
 	}
-	if err := (&gp.Downdate{Inverse: s.inverse}).Fit(weight, s.spec.Set.Y, f); err != nil {
+	if err := (&gp.Downdate{Inverse: s.inverse}).Fit(train.Set{Y: s.spec.Set.Y, Weight: weight}, f); err != nil {
 		return nil, err
 	}
 	left := make([]float64, len(rows))

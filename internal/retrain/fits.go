@@ -38,17 +38,18 @@ func Along(newTrainer func() (train.Trainer, error), factors []float64) Trainers
 }
 
 func trainAlong(ctx context.Context, t train.Trainer, factors []float64, fits []batch.Fit) {
-	r, resumes := t.(train.Resumer)
 	for i := range fits {
 		f := &fits[i]
 		switch {
 		case f.Kind != batch.Trained:
 		case ctx.Err() != nil:
 			f.Err = ctx.Err()
-		case resumes && i > 0 && fits[i-1].Kind == batch.Trained:
-			f.Err = r.Resume(factors[i]/factors[i-1], f.Weight, f.Target, f.F)
 		default:
-			f.Err = t.Fit(f.Weight, f.Target, f.F)
+			set := train.Set{Y: f.Target, Weight: f.Weight}
+			if i > 0 && fits[i-1].Kind == batch.Trained {
+				set.Resume = factors[i] / factors[i-1]
+			}
+			f.Err = t.Fit(set, f.F)
 		}
 	}
 }

@@ -83,7 +83,7 @@ func overSubsets(t *testing.T, size int) (mean, variance float64) {
 			weight[i] = float64(set >> i & 1)
 		}
 		if bits.OnesCount(uint(set)) == size {
-			if err := (shrunkMean{}).Fit(weight, eight, f); err != nil {
+			if err := (shrunkMean{}).fit(weight, eight, f); err != nil {
 				t.Fatal(err)
 			}
 			all = append(all, f[0])

@@ -118,25 +118,13 @@ type trainer struct {
 	site  train.Sites
 	sites int
 	cross blas64.General
-	last  Learned
-}
-
-// Operations implements train.Counter for support vectors; it is 0 for other losses.
-func (t *trainer) Operations() float64 {
-	if t.last.SVM == nil {
-		return 0
-	}
-	return t.last.SVM.Operations
 }
 
 // Fit implements train.Trainer. A fit that has not converged, or has no finite optimal bias, as a logistic
 // loss on one class, is an *UnconvergedError.
-func (t *trainer) Fit(weight, target, f []float64) error { return t.Resume(0, weight, target, f) }
-
-// Resume implements train.Resumer; times 0 is Fit.
-func (t *trainer) Resume(times float64, weight, target, f []float64) error {
-	fit, err := t.learn(train.Set{Y: target, Site: t.site, Weight: weight, Resume: times})
-	t.last = fit
+func (t *trainer) Fit(set train.Set, f []float64) error {
+	set.Site = t.site
+	fit, err := t.learn(set)
 	switch {
 	case errors.Is(err, erm.ErrNoFiniteBias):
 		return &UnconvergedError{err}

@@ -10,13 +10,14 @@ import (
 
 	"bootbench/internal/need"
 	"bootbench/internal/retrain"
+	"bootbench/internal/train"
 	"bootbench/resample"
 )
 
 // refusing is a trainer that must not be asked.
 type refusing struct{ fits *atomic.Int64 }
 
-func (r refusing) Fit(_, _, _ []float64) error {
+func (r refusing) Fit(train.Set, []float64) error {
 	r.fits.Add(1)
 	return errors.New("asked to fit")
 }

@@ -51,7 +51,9 @@ var bothTests = []loss.Test{square{}, sign{}}
 // towards 0: a cheap learner for tests of the machinery around it.
 type shrunkMean struct{}
 
-func (shrunkMean) Fit(weight, target, f []float64) error {
+func (s shrunkMean) Fit(set train.Set, f []float64) error { return s.fit(set.Weight, set.Y, f) }
+
+func (shrunkMean) fit(weight, target, f []float64) error {
 	for i := range f {
 		f[i] = floats.Dot(weight, target) / (1 + floats.Sum(weight))
 	}
@@ -66,7 +68,7 @@ func constant(t train.Trainer) retrain.Trainers {
 // trainerFunc is a function as a Trainer.
 type trainerFunc func(weight, target, f []float64) error
 
-func (t trainerFunc) Fit(weight, target, f []float64) error { return t(weight, target, f) }
+func (t trainerFunc) Fit(set train.Set, f []float64) error { return t(set.Weight, set.Y, f) }
 
 // process is Gaussian-process regression.
 type process struct {
@@ -329,7 +331,7 @@ func TestSlowFitKeepsOrder(t *testing.T) {
 		if weight[0] == 0 {
 			time.Sleep(2 * time.Millisecond)
 		}
-		return shrunkMean{}.Fit(weight, target, f)
+		return shrunkMean{}.fit(weight, target, f)
 	})
 	s := retrain.Settings{Resamples: 80, Tests: bothTests, Workers: 1}
 	want := text(run(t, p, constant(shrunkMean{}), s))
@@ -374,7 +376,7 @@ func TestFitInProgressIsKept(t *testing.T) {
 		fits++
 		cancel()
 		time.Sleep(5 * time.Millisecond) // let the collector see the end first
-		return shrunkMean{}.Fit(weight, target, f)
+		return shrunkMean{}.fit(weight, target, f)
 	})), retrain.Settings{Workers: 1})
 	if err != nil || r.Status != retrain.Cancelled || r.Resamples != 1 || fits != 1 || r.Mean[0] != 0.5 {
 		t.Errorf("after %d fits, error %v, the answer is %+v", fits, err, r)
@@ -396,7 +398,7 @@ func TestFailedFitIsNamed(t *testing.T) {
 		if fails(weight) {
 			return cause
 		}
-		return shrunkMean{}.Fit(weight, target, f)
+		return shrunkMean{}.fit(weight, target, f)
 	})
 	for _, workers := range []int{1, 2, 5} {
 		r, err := retrain.Run(context.Background(), p, constant(failing), retrain.Settings{Resamples: 100000,
@@ -418,7 +420,7 @@ func TestEmptyResamplesPredictThePrior(t *testing.T) {
 		if weight[0]+weight[1] == 0 {
 			t.Error("a trainer was given an empty set")
 		}
-		return shrunkMean{}.Fit(weight, target, f)
+		return shrunkMean{}.fit(weight, target, f)
 	})), retrain.Settings{Resamples: 200, Workers: 2, OnFit: func(_ int, weight, f []float64) {
 		if weight[0]+weight[1] == 0 {
 			empty++
@@ -479,7 +481,7 @@ func TestBLASThreadsAreSingleAndRestored(t *testing.T) {
 		if blas.Bound().Name() == "openblas" && blas.Bound().Threads() != 1 {
 			t.Errorf("%d BLAS threads during a fit", blas.Bound().Threads())
 		}
-		return shrunkMean{}.Fit(weight, target, f)
+		return shrunkMean{}.fit(weight, target, f)
 	})), retrain.Settings{Resamples: 5})
 	if after := blas.Bound().Threads(); after != before {
 		t.Errorf("%d BLAS threads before, %d after", before, after)
@@ -525,7 +527,7 @@ func TestBadInputIsRefused(t *testing.T) {
 // faultyTrainer panics at its third fit.
 type faultyTrainer struct{ fits *atomic.Int64 }
 
-func (f faultyTrainer) Fit(_, _, _ []float64) error {
+func (f faultyTrainer) Fit(train.Set, []float64) error {
 	if f.fits.Add(1) == 3 {
 		panic("a fault of the trainer")
 	}

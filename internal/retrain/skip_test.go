@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"bootbench/internal/retrain"
+	"bootbench/internal/train"
 	"bootbench/resample"
 )
 
@@ -18,11 +19,11 @@ var errNoFixedPoint = errors.New("no fixed point")
 // fickle is shrunkMean, but does not converge where example 0 is drawn exactly twice.
 type fickle struct{ shrunkMean }
 
-func (t fickle) Fit(weight, target, f []float64) error {
-	if weight[0] == 2 {
+func (t fickle) Fit(set train.Set, f []float64) error {
+	if set.Weight[0] == 2 {
 		return &retrain.UnconvergedError{Err: errNoFixedPoint}
 	}
-	return t.shrunkMean.Fit(weight, target, f)
+	return t.shrunkMean.Fit(set, f)
 }
 
 // TestSkip: resamples whose training does not converge are listed, and the averages are those over the

@@ -14,20 +14,8 @@ import (
 // Trainer trains one weighted training set after the other over the same N examples. It serves one goroutine.
 type Trainer interface {
 	// Fit trains with weights >= 0, not all 0, and targets of the examples, and overwrites f with the
-	// predictions at the sites, followed by those at new inputs. It keeps none of them.
-	Fit(weight, target, f []float64) error
-}
-
-// Resumer is a Trainer that may start at its last fit, of the same targets and the weights divided by times.
-type Resumer interface {
-	Trainer
-	Resume(times float64, weight, target, f []float64) error
-}
-
-// Counter is a Trainer that knows about how many multiplications its last fit took.
-type Counter interface {
-	Trainer
-	Operations() float64
+	// predictions at the sites, which the trainer knows, followed by those at new inputs. It keeps none of them.
+	Fit(set Set, f []float64) error
 }
 
 // Result is a trained predictor. Its slices belong to its trainer and hold until that trains again.

@@ -15,6 +15,7 @@ import (
 	"bootbench/internal/null"
 	"bootbench/internal/report"
 	"bootbench/internal/svm"
+	"bootbench/internal/train"
 	"bootbench/loss"
 )
 
@@ -75,7 +76,7 @@ func leaveOutLabels(ctx context.Context, j *Job, method loo.Method, all bool, p 
 	if p.Kernel, err = svm.NewRows(j.Gram()); err != nil {
 		return err
 	}
-	p.Site, p.Y, p.Weights, p.Bias, r.Bias = j.Site, j.Set.Y, j.Set.Weights, j.Bias, j.Bias
+	p.Set, r.Bias = train.Set{Y: j.Set.Y, Site: j.Site, Weight: j.Set.Weights, Bias: j.Bias}, j.Bias
 	settings := loo.Settings{Method: method,
 		Progress: func(done, total int) { j.Progress("leaving out", done, total) }}
 	results := make([]*loo.Result, 1)

@@ -82,7 +82,8 @@ type estimate struct {
 func (e *estimate) train() (err error) {
 	p, n := &e.problem, len(e.problem.Y)
 	e.trainer = svm.NewTrainer(p.Kernel)
-	e.training = train.Set{Y: p.Y, Site: p.Site, Weight: make([]float64, n), Bias: p.Bias}
+	e.training = p.Set
+	e.training.Weight = make([]float64, n)
 	for i := range p.Y {
 		e.training.Weight[i] = p.box(i)
 	}

@@ -26,7 +26,8 @@ func twins(t *testing.T, rng *rand.Rand, m, n int, c float64, bias bool) (*linal
 		x.Data[i*x.Stride], x.Data[i*x.Stride+1] = rng.NormFloat64(), rng.NormFloat64()
 	}
 	k := need.One(need.One(kernel.Spec{Gamma: 0.5}.Prepare(&dataset.Inputs{X: x}))(t).Gram())(t)
-	p := Problem{Kernel: rows(t, k), Site: make([]int, n), Y: make([]float64, n), C: c, Bias: bias}
+	p := Problem{Kernel: rows(t, k), C: c,
+		Set: train.Set{Y: make([]float64, n), Site: make([]int, n), Bias: bias}}
 	for i := range n {
 		p.Site[i] = rng.IntN(m)
 		p.Y[i] = 1
@@ -49,9 +50,9 @@ func TestSharedSites(t *testing.T) {
 			c := math.Exp(2 * rng.NormFloat64())
 			k, p := twins(t, rng, 12, 20, c, bias)
 			if round%2 == 1 {
-				p.Weights = make([]float64, len(p.Y))
-				for i := range p.Weights {
-					p.Weights[i] = 0.1 + 3*rng.Float64()
+				p.Weight = make([]float64, len(p.Y))
+				for i := range p.Weight {
+					p.Weight[i] = 0.1 + 3*rng.Float64()
 				}
 			}
 			want := retrained(t, k, p)
@@ -63,7 +64,7 @@ func TestSharedSites(t *testing.T) {
 			for i, margin := range want {
 				losses[i] = loss.ZeroOne{}.Value(margin, 1)
 			}
-			if e := stat.Mean(losses, p.Weights); math.Abs(exact.Error-e) > 1e-12 && len(exact.Ties) == 0 {
+			if e := stat.Mean(losses, p.Weight); math.Abs(exact.Error-e) > 1e-12 && len(exact.Ties) == 0 {
 				t.Errorf("C %v, bias %v: error %v, trained anew %v", c, bias, exact.Error, e)
 			}
 			for i, margin := range want {
@@ -160,7 +161,7 @@ func sameSides(full, left *svm.Result, p Problem, i int) (same bool, kind string
 func TestNothingHoldsTheBias(t *testing.T) {
 	k := linalg.NewSym(4)
 	k.AddDiag(1)
-	p := Problem{Kernel: rows(t, k), Y: []float64{1, 1, -1, -1}, C: 0.1, Bias: true}
+	p := Problem{Kernel: rows(t, k), C: 0.1, Set: train.Set{Y: []float64{1, 1, -1, -1}, Bias: true}}
 	for _, m := range []Method{Exact, Fast} {
 		if r := run(t, p, Settings{Method: m}); r.Errors != 4 || r.Retrained != 4 {
 			t.Errorf("%v: %d errors, %d retrained", m, r.Errors, r.Retrained)
@@ -177,7 +178,7 @@ func TestNothingHoldsTheBias(t *testing.T) {
 // TestRecall counts recall and precision of the label +1 by hand.
 func TestRecall(t *testing.T) {
 	k, y := embedded(t, "crabs", 1)
-	p := Problem{Kernel: rows(t, k), Y: y, C: 1, Bias: true}
+	p := Problem{Kernel: rows(t, k), C: 1, Set: train.Set{Y: y, Bias: true}}
 	for _, m := range Methods() {
 		r := run(t, p, Settings{Method: m, Rho: 1})
 		var hits, misses, alarms float64
@@ -203,7 +204,7 @@ func TestCancel(t *testing.T) {
 	k, y := embedded(t, "crabs", 1)
 	ctx, cancel := context.WithCancel(context.Background())
 	last := 0
-	r, err := Estimate(ctx, Problem{Kernel: rows(t, k), Y: y, C: 1, Bias: true},
+	r, err := Estimate(ctx, Problem{Kernel: rows(t, k), C: 1, Set: train.Set{Y: y, Bias: true}},
 		Settings{Progress: func(done, total int) {
 			if last = max(last, done); done == 40 {
 				cancel()
@@ -232,7 +233,7 @@ func TestCancel(t *testing.T) {
 // TestInexact: a retraining that misses its tolerance is told.
 func TestInexact(t *testing.T) {
 	k := linalg.NewSym(2)
-	e := &estimate{problem: Problem{Y: []float64{1, -1}}, trainer: svm.NewTrainer(rows(t, k)),
+	e := &estimate{problem: Problem{Set: train.Set{Y: []float64{1, -1}}}, trainer: svm.NewTrainer(rows(t, k)),
 		result: Result{Loss: make([]float64, 2), Margin: make([]float64, 2)}}
 	e.retrain(context.Background(), []int{1}) // the trainer has no solution to start from
 	if r := e.finish(); r.Status != Inexact {
@@ -242,7 +243,7 @@ func TestInexact(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	k, y := embedded(t, "crabs", 1)
-	good := Problem{Kernel: rows(t, k), Y: y, C: 1}
+	good := Problem{Kernel: rows(t, k), C: 1, Set: train.Set{Y: y}}
 	for want, f := range map[string]func(p *Problem, s *Settings){
 		"199 targets":    func(p *Problem, _ *Settings) { p.Y = y[1:] },
 		"rho must":       func(_ *Problem, s *Settings) { s.Rho = -1 },
@@ -261,7 +262,8 @@ func TestInseparable(t *testing.T) {
 	k := linalg.NewSym(2)
 	k.AddDiag(1)
 	var infeasible *svm.InfeasibleError
-	p := Problem{Kernel: rows(t, k), Site: []int{0, 0, 1}, Y: []float64{1, -1, 1}, C: hard, Bias: true}
+	p := Problem{Kernel: rows(t, k), C: hard,
+		Set: train.Set{Y: []float64{1, -1, 1}, Site: []int{0, 0, 1}, Bias: true}}
 	if _, err := Estimate(context.Background(), p, Settings{}); !errors.As(err, &infeasible) {
 		t.Errorf("error %v", err)
 	}
@@ -270,7 +272,7 @@ func TestInseparable(t *testing.T) {
 			k.Set(i, j, 1)
 		}
 	}
-	p = Problem{Kernel: rows(t, k), Y: []float64{1, -1}, C: hard, Bias: true}
+	p = Problem{Kernel: rows(t, k), C: hard, Set: train.Set{Y: []float64{1, -1}, Bias: true}}
 	if _, err := Estimate(context.Background(), p, Settings{}); !errors.Is(err, train.Diverged.Err()) {
 		t.Errorf("error %v", err)
 	}
@@ -279,7 +281,7 @@ func TestInseparable(t *testing.T) {
 // TestCompare: the comparison holds what each method says by itself.
 func TestCompare(t *testing.T) {
 	k, y := embedded(t, "crabs", 1)
-	p := Problem{Kernel: rows(t, k), Y: y, C: 1, Bias: true}
+	p := Problem{Kernel: rows(t, k), C: 1, Set: train.Set{Y: y, Bias: true}}
 	results, err := Compare(context.Background(), p, Settings{})
 	if err != nil || len(results) != 5 {
 		t.Fatal(err, len(results))
@@ -302,7 +304,7 @@ func TestCompare(t *testing.T) {
 func TestTies(t *testing.T) {
 	k := linalg.NewSym(6)
 	k.AddDiag(1)
-	p := Problem{Kernel: rows(t, k), Y: []float64{1, -1, 1, 1, -1, -1}, C: hard}
+	p := Problem{Kernel: rows(t, k), C: hard, Set: train.Set{Y: []float64{1, -1, 1, 1, -1, -1}}}
 	for _, m := range []Method{Exact, Fast, Approximate} {
 		r := run(t, p, Settings{Method: m})
 		if r.Error != 0.5 || r.Errors != 0 || r.Recall != 0.5 || r.Precision != 0.5 {

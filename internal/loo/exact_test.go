@@ -54,7 +54,7 @@ func TestCells(t *testing.T) {
 	var off []float64
 	check := func(c cell, weights loss.ClassWeights) {
 		k, y := embedded(t, c.data, c.width)
-		p := Problem{Kernel: rows(t, k), Y: y, C: c.c, Bias: true, Classes: weights}
+		p := Problem{Kernel: rows(t, k), C: c.c, Classes: weights, Set: train.Set{Y: y, Bias: true}}
 		exact := run(t, p, Settings{})
 		if d := exact.Errors - c.errors; d > len(exact.Ties) || -d > len(exact.Ties) {
 			t.Errorf("%v: %d errors, ties %v", c, exact.Errors, exact.Ties)
@@ -149,7 +149,7 @@ func TestAgainstTrainingAnew(t *testing.T) {
 	for _, c := range []float64{0.3, 3, hard} {
 		for _, bias := range []bool{false, true} {
 			k, y := embedded(t, "crabs", 1)
-			p := Problem{Kernel: rows(t, k), Y: y, C: c, Bias: bias}
+			p := Problem{Kernel: rows(t, k), C: c, Set: train.Set{Y: y, Bias: bias}}
 			r := run(t, p, Settings{Tolerance: 1e-9})
 			for i, want := range retrained(t, k, p) {
 				if math.Abs(r.Margin[i]-want) > 1e-7 {

@@ -45,12 +45,11 @@ func run(t testing.TB, p Problem, s Settings) *Result {
 func retrained(t testing.TB, k *linalg.Sym, p Problem) []float64 {
 	t.Helper()
 	trainer := svm.NewTrainer(rows(t, k))
-	q := train.Set{Y: p.Y, Site: p.Site, Weight: make([]float64, len(p.Y)), Bias: p.Bias}
-	costs := slices.Repeat([]float64{p.C}, len(p.Y))
-	if p.Weights != nil {
-		floats.Mul(costs, p.Weights)
+	q, costs := p.Set, slices.Repeat([]float64{p.C}, len(p.Y))
+	if p.Weight != nil {
+		floats.Mul(costs, p.Weight)
 	}
-	copy(q.Weight, costs)
+	q.Weight = slices.Clone(costs)
 	margin := make([]float64, len(p.Y))
 	for i, y := range p.Y {
 		q.Weight[i] = 0

@@ -13,6 +13,7 @@ import (
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/need"
+	"bootbench/internal/train"
 )
 
 // writeLIBSVM writes inputs and labels to the last bit.
@@ -72,7 +73,7 @@ func timed(t *testing.T, c cell, m Method) (r *Result, least time.Duration) {
 	for round := range 3 {
 		began := time.Now()
 		k, y := embedded(t, c.data, c.width)
-		r = run(t, Problem{Kernel: rows(t, k), Y: y, C: c.c, Bias: true}, Settings{Method: m})
+		r = run(t, Problem{Kernel: rows(t, k), C: c.c, Set: train.Set{Y: y, Bias: true}}, Settings{Method: m})
 		if took := time.Since(began); round == 0 || took < least {
 			least = took
 		}

@@ -12,25 +12,19 @@ import (
 
 // Problem is a classifier whose errors on left-out examples are asked for.
 type Problem struct {
+	// Set are the examples, of labels -1 and +1, both among them. Weight, if not nil, multiplies C of each and
+	// its part of errors: it stands for that many, which are left out together.
+	train.Set
 	// Kernel is the kernel matrix over the M sites.
 	Kernel *svm.Rows
-	// Site maps the examples to their sites.
-	Site train.Sites
-	// Y are the labels, -1 or +1, length N, both among them.
-	Y []float64
 	// C > 0 is the cost of margin violation, +Inf for a hard margin.
 	C float64
 	// Classes are weights that multiply C of the examples of a label.
 	Classes loss.ClassWeights
-	// Weights, if set, multiply C of each example and its part of errors: it stands for that many, which are
-	// left out together.
-	Weights []float64
-	// Bias says whether f has an unpenalised constant.
-	Bias bool
 }
 
 // weight is that of an example.
-func (p *Problem) weight(i int) float64 { return calibration.WeightOf(p.Weights, i) }
+func (p *Problem) weight(i int) float64 { return calibration.WeightOf(p.Weight, i) }
 
 // box is that of an example.
 func (p *Problem) box(i int) float64 { return svm.Box(p.C, p.weight(i), p.Y[i], p.Classes) }

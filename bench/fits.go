@@ -28,7 +28,8 @@ func (x *experiment) fits(ctx context.Context) (fits SingleFits, err error) {
 		return fits, err
 	}
 	fit := func(weight []float64) error {
-		learned, err := learn(train.Set{Y: x.model.Set.Y, Site: x.model.Site, Weight: weight})
+		learned, err := learn(train.Set{Y: x.model.Set.Y, Site: x.model.Site, Weight: weight,
+			Stop: x.model.Stop})
 		if err != nil {
 			return err
 		}

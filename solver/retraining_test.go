@@ -14,6 +14,7 @@ import (
 
 	"bootbench/internal/need"
 	"bootbench/internal/retrain"
+	"bootbench/internal/train"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -60,8 +61,8 @@ func (x *experiment) retrain(t rapid.TB, scheme resample.Scheme) retrained {
 	p := retrain.Problem{Y: x.problem.Y, Site: x.problem.Site, Sites: m, Extra: extra,
 		Plan: resample.Resamples{Scheme: scheme, Seed: 15, Y: x.problem.Y}}
 	r := retrained{f: make([][]float64, m+extra)}
-	trainers := retrain.Predicting(retrain.Square(x.problem.Gram.(*linalg.Sym), x.noise, false), p.Site, m,
-		x.cross)
+	trainers := retrain.Predicting(retrain.Square(x.problem.Gram.(*linalg.Sym), x.noise, false),
+		train.Set{Site: p.Site}, m, x.cross)
 	result := need.One(retrain.Run(context.Background(), p, retrain.Single(trainers), retrain.Settings{
 		Resamples: resamples, Tests: x.tests,
 		OnFit: func(_ int, _, f []float64) {

@@ -87,7 +87,7 @@ func (m *Model) Trainers(cross blas64.General) (func() (train.Trainer, error), e
 	if err != nil {
 		return nil, err
 	}
-	return retrain.Predicting(learners, m.Site, m.Sites(), cross), nil
+	return retrain.Predicting(learners, train.Set{Site: m.Site, Stop: m.Stop}, m.Sites(), cross), nil
 }
 
 // Learner trains with the model's loss, as a worker of a retraining does.
@@ -113,7 +113,7 @@ func (m *Model) TrainedOnFactor() (l loss.Proximal, ok bool) {
 // learners are those for predictions alone: on the factor where there is one.
 func (m training) learners() (retrain.Learners, error) {
 	if l, ok := m.TrainedOnFactor(); ok {
-		return m.stopping(retrain.Proximal(m.Factor(), l, m.Bias, 0)), nil
+		return retrain.Proximal(m.Factor(), l, m.Bias, 0), nil
 	}
 	return m.onWhole(0)
 }
@@ -129,31 +129,17 @@ func (m training) onWhole(tolerance float64) (retrain.Learners, error) {
 	c, margin := marginCost(m.Loss)
 	switch l := m.Loss.(type) {
 	case loss.Square:
-		return m.stopping(retrain.Square(k, l.Noise, m.Bias)), nil
+		return retrain.Square(k, l.Noise, m.Bias), nil
 	case gp.Likelihood:
-		return m.stopping(retrain.Posterior(k, l, tolerance)), nil
+		return retrain.Posterior(k, l, tolerance), nil
 	case loss.Proximal:
 		if margin {
 			p, _ := loss.ParametersOf(m.Loss)
-			return m.stopping(retrain.Margin(k, c, p.ClassWeights, m.Bias, tolerance)), nil
+			return retrain.Margin(k, c, p.ClassWeights, m.Bias, tolerance), nil
 		}
-		return m.stopping(retrain.Proximal(k, l, m.Bias, tolerance)), nil
+		return retrain.Proximal(k, l, m.Bias, tolerance), nil
 	}
 	return nil, InputError(fmt.Errorf("there is no trainer for loss %q", m.Loss.Name()))
-}
-
-// stopping are learners that Spec.Stop ends.
-func (m training) stopping(all retrain.Learners) retrain.Learners {
-	if m.Stop == nil {
-		return all
-	}
-	return func() (retrain.Learner, error) {
-		learn, err := all()
-		return func(set train.Set) (retrain.Learned, error) {
-			set.Stop = m.Stop
-			return learn(set)
-		}, err
-	}
 }
 
 // fit trains once on all data.
@@ -162,7 +148,7 @@ func (m training) fit(learners retrain.Learners, weight []float64) (*retrain.Lea
 	if err != nil {
 		return nil, InputError(err)
 	}
-	all := train.Set{Y: m.Set.Y, Site: m.Site, Weight: weight}
+	all := train.Set{Y: m.Set.Y, Site: m.Site, Weight: weight, Stop: m.Stop}
 	if all.Weight == nil {
 		all.Weight = m.Set.Weights
 	}

@@ -50,7 +50,7 @@ func pilotCost(m *model.Model, plan resample.Plan) float64 {
 	weight, sum := make([]float64, m.Set.N()), 0.0
 	for r := range pilotFits {
 		target := plan.Fit(r, weight)
-		learned, err := learn(train.Set{Y: target, Site: m.Site, Weight: weight})
+		learned, err := learn(train.Set{Y: target, Site: m.Site, Weight: weight, Stop: m.Stop})
 		if err != nil || learned.Status != train.Converged {
 			return 0
 		}

@@ -11,6 +11,7 @@ import (
 
 	"bootbench/internal/need"
 	"bootbench/internal/retrain"
+	"bootbench/internal/train"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -166,8 +167,7 @@ func TestRunPath(t *testing.T) {
 	}
 	p := problem(resample.KFold{Folds: 4, N: n}, 5, y...)
 	margin := retrain.Predicting(retrain.Margin(k, 0.8, loss.ClassWeights{Negative: 1, Positive: 1}, true, 1e-8),
-		nil,
-		n, blas64.General{})
+		train.Set{}, n, blas64.General{})
 	settings := retrain.Settings{Resamples: 8, Tests: bothTests, Workers: 2}
 	path := need.One(retrain.RunPath(t.Context(), p, retrain.Along(margin, factors), factors, settings))(t)
 	for place, factor := range factors {

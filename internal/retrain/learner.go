@@ -102,20 +102,20 @@ func Posterior(k *linalg.Sym, l gp.Likelihood, tolerance float64) Learners {
 	}
 }
 
-// Predicting makes trainers that predict at the sites and at P new inputs, whose kernel with the sites is
-// cross, P x sites.
-func Predicting(learners Learners, site train.Sites, sites int, cross blas64.General) func() (train.Trainer,
+// Predicting makes trainers on sets with the Site and Stop of all, which predict at the sites and at P new
+// inputs, whose kernel with the sites is cross, P x sites.
+func Predicting(learners Learners, all train.Set, sites int, cross blas64.General) func() (train.Trainer,
 	error) {
 	return func() (train.Trainer, error) {
 		learn, err := learners()
-		return &trainer{learn: learn, site: site, sites: sites, cross: cross}, err
+		return &trainer{learn: learn, all: all, sites: sites, cross: cross}, err
 	}
 }
 
 // trainer is a Learner that predicts.
 type trainer struct {
 	learn Learner
-	site  train.Sites
+	all   train.Set
 	sites int
 	cross blas64.General
 }
@@ -123,7 +123,7 @@ type trainer struct {
 // Fit implements train.Trainer. A fit that has not converged, or has no finite optimal bias, as a logistic
 // loss on one class, is an *UnconvergedError.
 func (t *trainer) Fit(set train.Set, f []float64) error {
-	set.Site = t.site
+	set.Site, set.Stop = t.all.Site, t.all.Stop
 	fit, err := t.learn(set)
 	switch {
 	case errors.Is(err, erm.ErrNoFiniteBias):

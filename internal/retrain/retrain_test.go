@@ -78,8 +78,8 @@ type process struct {
 }
 
 func (g process) trainers(p retrain.Problem) retrain.Trainers {
-	return retrain.Single(retrain.Predicting(retrain.Square(g.kernel, g.noise, false), p.Site, g.kernel.N(),
-		g.cross))
+	return retrain.Single(retrain.Predicting(retrain.Square(g.kernel, g.noise, false),
+		train.Set{Site: p.Site}, g.kernel.N(), g.cross))
 }
 
 // problem resamples targets, each at a site of its own.

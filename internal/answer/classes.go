@@ -142,7 +142,8 @@ func (c *Classes) Estimate(ctx context.Context, s Settings) (report.Answer, erro
 
 // Retrain judges the decision by training on every resample, the honest way.
 func (c *Classes) Retrain(ctx context.Context, how Retraining) (report.Answer, error) {
-	if err := how.check(c.Jobs[0].Model, c.Jobs[0].Test); err != nil {
+	first := c.Jobs[0]
+	if err := refit.CheckRetrain(first.Model, how.Method, how.Scheme, how.of(first.Test)); err != nil {
 		return nil, err
 	}
 	r := c.report("retrain")

@@ -36,11 +36,6 @@ func (how *Retraining) of(test loss.Test) refit.RetrainSettings {
 	return settings
 }
 
-// check refuses a retraining that would not fit into memory.
-func (how *Retraining) check(m *model.Model, test loss.Test) error {
-	return refit.CheckRetrain(m, how.Method, how.Scheme, how.of(test))
-}
-
 // Need is the memory that a retraining takes beside the kernel matrix of a model.
 func (how *Retraining) Need(m *model.Model, test loss.Test) int64 {
 	return refit.NeedToRetrain(m, how.Method, how.Scheme, how.of(test))
@@ -48,7 +43,8 @@ func (how *Retraining) Need(m *model.Model, test loss.Test) int64 {
 
 // Retrain is Machine.Retrain: it trains on resamples, and averages. What was finished when ctx ends counts.
 func (j *Job) Retrain(ctx context.Context, r Retraining) (report.Answer, error) {
-	if err := r.check(j.Model, j.Test); err != nil {
+	settings := r.of(j.Test)
+	if err := refit.CheckRetrain(j.Model, r.Method, r.Scheme, settings); err != nil {
 		return nil, err
 	}
 	began := time.Now()
@@ -57,7 +53,6 @@ func (j *Job) Retrain(ctx context.Context, r Retraining) (report.Answer, error) 
 		return nil, err
 	}
 	j.Times.Fit += time.Since(began).Seconds()
-	settings := r.of(j.Test)
 	settings.Progress = j.counting("retraining")
 	began = time.Now()
 	result, err := r.fits(ctx, j, settings)

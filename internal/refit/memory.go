@@ -57,7 +57,7 @@ func NeedToRefine(m *model.Model, resamples int) int64 {
 	return max(f.Fit(), refineBytes(m, settings))
 }
 
-// refineBytes is the memory of the theory and of Refine without the kernel matrix, with the kernel rows of all
+// refineBytes is the memory of the theory and Refine without the kernel matrix, with the kernel rows of all
 // new inputs.
 func refineBytes(m *model.Model, settings RetrainSettings) int64 {
 	f, outputs := m.Forecast(), int64(m.Sites()+settings.Cross.Rows)

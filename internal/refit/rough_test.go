@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"sync/atomic"
 	"testing"
 
 	"bootbench/internal/dataset"
@@ -58,11 +59,11 @@ func TestFitAll(t *testing.T) {
 // ending is a context that ends after a number of looks at it.
 type ending struct {
 	context.Context
-	looks *int
+	looks *atomic.Int64
 }
 
 func (e ending) Err() error {
-	if *e.looks--; *e.looks < 0 {
+	if e.looks.Add(-1) < 0 {
 		return context.Canceled
 	}
 	return nil
@@ -73,8 +74,8 @@ func TestInterruptedTheory(t *testing.T) {
 	m := rings(t, "60", model.Exact)
 	settings := refit.RetrainSettings{Settings: retrain.Settings{Resamples: 64, Workers: 1}}
 	for until := range 10 {
-		looks := 200 * until
-		ctx := ending{t.Context(), &looks}
+		ctx := ending{t.Context(), new(atomic.Int64)}
+		ctx.looks.Store(int64(200 * until))
 		if _, err := refit.Retrain(ctx, m, refit.Batch, resample.Poisson{Ratio: 1}, settings); err != nil &&
 			!errors.Is(err, context.Canceled) {
 			t.Error(err)

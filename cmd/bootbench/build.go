@@ -15,19 +15,19 @@ import (
 	"bootbench/loss"
 )
 
-// problem is DATA and what is modelled of it, before any matrix.
+// problem is DATA and its specification, before any matrix.
 type problem struct {
 	spec   model.Spec
 	source string // of the preset
 	choice choice
 	test   loss.Test
-	others *dataset.Set // rows that are not in a sample
-	readS  float64      // seconds that reading took
+	others *dataset.Set // rows outside the sample
+	readS  float64      // seconds of reading
 	flags  *options
 }
 
-// loadData reads DATA, and notes its digest for a journal. merge finds files where they were found before, or
-// where they are called the same from here.
+// loadData reads DATA, and records its digest for a journal. merge looks for files at their old place, or at
+// the same relative path.
 func (a *app) loadData(o *options, path string) (*dataset.Set, error) {
 	decides := func(name string) bool { return name != "unseen" && o.Given(name) }
 	kept := a.options.journal != "" || a.tasks.merging
@@ -51,7 +51,7 @@ func (a *app) loadData(o *options, path string) (*dataset.Set, error) {
 	return set, a.checkJoint(o, set)
 }
 
-// readProblem reads DATA and says what is modelled.
+// readProblem reads DATA and makes its problem.
 func (a *app) readProblem(o *options, path string) (*problem, error) {
 	a.console.Progress("reading", 0, 1)
 	began := time.Now()
@@ -66,9 +66,9 @@ func (a *app) readProblem(o *options, path string) (*problem, error) {
 	return p, err
 }
 
-// problem is what the flags make of a data set. For a loss that is neither given nor a preset's a search
-// finds the noise of the square loss, or the C of the hinge loss, and the kernel's gamma, unless they are
-// given; a is nil where there is none.
+// problem applies the flags to a data set. If neither the user nor a preset gives a loss, a search finds the
+// noise of the square loss, or the C of the hinge loss, and the kernel's gamma, unless they are given; if a
+// is nil there is no search.
 func (o *options) problem(a *app, set *dataset.Set) (p *problem, err error) {
 	p = &problem{flags: o}
 	switch preset, known := model.PresetFor(set); {
@@ -113,7 +113,7 @@ func (a *app) build(p *problem) (answer.Machine, error) {
 	return m, a.describe(m.First(), p)
 }
 
-// describe says in a job where its problem comes from.
+// describe adds the origin of its problem to a job.
 func (a *app) describe(j *answer.Job, p *problem) error {
 	limitGarbage(p.spec.MaxBytes)
 	j.Progress, j.Times.Read = a.console.Progress, p.readS
@@ -133,15 +133,15 @@ func (a *app) describe(j *answer.Job, p *problem) error {
 	return a.ctx.Err()
 }
 
-// largeModel is the memory of a model from which on garbage is collected early: GOGC is then largeModelGC.
+// largeModel is the memory of a model above which GOGC is largeModelGC.
 const (
 	largeModel   = 64 << 20
 	largeModelGC = 10
 )
 
-// limitGarbage lets Go hold little garbage beside a large model, and none beyond the
-// limit that --max-memory sets. Collections cost little: such models are a few arrays of numbers. What
-// the model was made in goes back to the system first: as much as half of a low-rank factor.
+// limitGarbage limits garbage with a large model, and total memory by --max-memory. Collections are cheap:
+// such models are a few arrays of numbers. First it frees the memory of the model's construction: up to half
+// of a low-rank factor.
 func limitGarbage(limit int64) {
 	if limit > 0 {
 		debug.SetMemoryLimit(limit)

@@ -22,15 +22,15 @@ import (
 	"bootbench/loss"
 )
 
-// command is one that users can ask for. Its page of help is help/NAME.txt.
+// command is a command of the program. Its page of help is help/NAME.txt.
 type command struct {
 	name     string
-	group    string                                // of commands in help; "": "main"
-	takes    []string                              // flags of options.declare, beside those of all commands
-	defaults map[string]string                     // of them, that are others than most commands'
-	losses   []string                              // that it can train; nil: all
+	group    string                                // in help; "": "main"
+	takes    []string                              // flags of options.declare
+	defaults map[string]string                     // defaults that differ from other commands'
+	losses   []string                              // losses that it trains; nil: all
 	args     func(o *options, args []string) error // nil: one DATA
-	out      string                                // what it writes into --out; "-": it has no --out
+	out      string                                // its files in --out; "-": it has no --out
 	run      func(a *app, o *options, args []string) error
 }
 
@@ -40,11 +40,10 @@ var help embed.FS
 //go:embed help/flags.txt
 var flagPage string
 
-// flagHelp is what help says of the flags. Of a name with a part after "/" there are several.
+// flagHelp is the help of the flags. A name with a part after "/" has several variants.
 var flagHelp = flags.ReadHelp(flagPage)
 
-// describe fills in a command's page of help: how it is used and what it does, in a line each, paragraphs,
-// and examples.
+// describe sets a command's help: usage and summary, a line each, paragraphs, and examples.
 func describe(cmd *cobra.Command, name string) *cobra.Command {
 	page, err := help.ReadFile("help/" + name + ".txt")
 	if err != nil {
@@ -59,7 +58,7 @@ func describe(cmd *cobra.Command, name string) *cobra.Command {
 	return cmd
 }
 
-// allCommands are those that answer questions about DATA, and those around them.
+// allCommands are the commands about DATA, and auxiliary ones.
 func allCommands() []*command {
 	const points = ", points.csv"
 	return []*command{
@@ -187,7 +186,7 @@ func newRoot(a *app) *cobra.Command {
 	return root
 }
 
-// helpCommand prints the help of a command, and refuses one that is not there.
+// helpCommand prints the help of a command, and refuses an unknown one.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [COMMAND]",
@@ -220,7 +219,7 @@ func lossesTopic() *cobra.Command {
 	return topic
 }
 
-// commandLine is the command as a shell takes it, with more settings.
+// commandLine is the command for a shell, with more settings.
 func (a *app) commandLine(more ...string) string {
 	words := append([]string{"bootbench"}, a.args...)
 	for _, setting := range more {
@@ -230,10 +229,10 @@ func (a *app) commandLine(more ...string) string {
 	return shellWords(words...)
 }
 
-// plainWord is a word that a shell takes as it is.
+// plainWord is a word that needs no quotes in a shell.
 var plainWord = regexp.MustCompile(`^[\w=+./:,%@-]+$`)
 
-// shellWords are words as a shell takes them, quoted where it would not take them as one word each.
+// shellWords are words for a shell, quoted if necessary.
 func shellWords(words ...string) string {
 	quoted := slices.Clone(words)
 	for i, word := range words {
@@ -244,7 +243,7 @@ func shellWords(words ...string) string {
 	return strings.Join(quoted, " ")
 }
 
-// elsewhere are flags by the names that other programs have for them.
+// elsewhere are flags by their names in other programs.
 var elsewhere = map[string]string{
 	"alpha": "noise", "lambda": "noise", "sigma": "length-scale", "cost": "C", "cv": "folds",
 	"weight": "class-weight", "weights": "class-weight", "scale-pos-weight": "class-weight", "label": "target",
@@ -252,7 +251,7 @@ var elsewhere = map[string]string{
 	"checkpoint": "journal", "resume": "journal",
 }
 
-// flagError says what is wrong with a flag, and leads to what is right.
+// flagError explains an error of a flag, with a cure.
 func flagError(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var invalid *pflag.InvalidValueError
@@ -270,7 +269,7 @@ func flagError(c *cobra.Command, err error) error {
 	return err
 }
 
-// meant says which flag an unknown one may have meant.
+// meant suggests a flag for an unknown one.
 func meant(c *cobra.Command, name string) string {
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
@@ -283,7 +282,7 @@ func meant(c *cobra.Command, name string) string {
 	return fmt.Sprintf("; %s --help-all lists the flags", c.CommandPath())
 }
 
-// wrongValue says what a flag takes instead of a value. Errors of package flags go on where its name ends.
+// wrongValue says which values a flag takes. Errors of package flags continue the flag's name.
 func wrongValue(f *pflag.Flag, value string, reason error) error {
 	takes := map[string]string{"uint64": "a whole number of at least 0", "bool": "true or false",
 		"intSlice": "whole numbers separated by commas", "stringSlice": "texts separated by commas"}[f.Value.Type()]
@@ -293,7 +292,7 @@ func wrongValue(f *pflag.Flag, value string, reason error) error {
 	return usage.Errorf("--%s takes %s, not %q", f.Name, takes, value)
 }
 
-// cure is what the command line can add to the reason of a failure.
+// cure is a remedy on the command line for a failure.
 func cure(c *cobra.Command, err error) string {
 	limit := c.Flags().Lookup("max-memory")
 	switch {

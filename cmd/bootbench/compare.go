@@ -20,10 +20,10 @@ import (
 	"bootbench/loss"
 )
 
-// smallest is the least number of examples that compare halves DATA down to.
+// smallest is the least number of examples in compare's halvings of DATA.
 const smallest = 250
 
-// runCompare compares what the flags say: models, or the theory with retraining.
+// runCompare compares models, or the theory with retraining.
 func runCompare(a *app, o *options, data []string) error {
 	switch {
 	case o.engine == model.ScaLAPACK:
@@ -61,7 +61,7 @@ func runCompare(a *app, o *options, data []string) error {
 	})
 }
 
-// compareCases are those of DATA, or the ones that need no arguments.
+// compareCases are the cases of DATA, or the default ones.
 func (o *options) compareCases(a *app, data []string) (cases []bench.Case, err error) {
 	if err := o.checkScheme(o.ratios...); err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (o *options) compareCases(a *app, data []string) (cases []bench.Case, err e
 	return cases, nil
 }
 
-// defaultCases are those without DATA.
+// defaultCases are the cases without DATA.
 func (o *options) defaultCases() ([]bench.Case, error) {
 	for _, name := range modelNames {
 		if o.Given(name) {
@@ -110,7 +110,7 @@ func (o *options) defaultCases() ([]bench.Case, error) {
 	return cases, err
 }
 
-// savedModel is what an answer of estimate, predict or retrain says of its model.
+// savedModel is the model of an answer of estimate, predict or retrain.
 type savedModel struct {
 	Schema  int
 	Data    string
@@ -139,7 +139,7 @@ func loadModel(path string) (*savedModel, error) {
 	return &s, nil
 }
 
-// spec is the model for a set.
+// spec is the specification of the model for a set.
 func (s *savedModel) spec(set *dataset.Set, maxBytes int64) (spec model.Spec, err error) {
 	m := s.Model
 	spec = model.Spec{Set: set, Kernel: kernel.Spec(m.Kernel), MaxBytes: maxBytes, Bias: m.Bias,
@@ -151,7 +151,7 @@ func (s *savedModel) spec(set *dataset.Set, maxBytes int64) (spec model.Spec, er
 	return spec, fitTask(about, set)
 }
 
-// compareModels sets two models beside each other on the same examples and the same resamples.
+// compareModels compares two models on the same examples and the same resamples.
 func compareModels(a *app, o *options, args []string) (err error) {
 	isModel := func(arg string) bool { return strings.HasSuffix(arg, ".json") }
 	files := slices.Clone(o.models)
@@ -203,11 +203,11 @@ func compareModels(a *app, o *options, args []string) (err error) {
 	return a.answer(d, nil)
 }
 
-// mostInteractions is the number of examples up to which a comparison computes N x N of them for each model.
+// mostInteractions is the number N of examples up to which a comparison computes N x N interactions.
 const mostInteractions = 4000
 
-// agree refuses answers whose left-out errors are not of the same examples, targets and resamples, and flags
-// that contradict them; the features may differ. It takes the scheme from the answers.
+// agree refuses answers with different examples, targets or resamples, and flags that contradict them; the
+// features may differ. It takes the scheme from the answers.
 func (o *options) agree(files []string, models [2]*savedModel) error {
 	for _, name := range append([]string{"ratio", "scheme", "folds"}, dataNames...) {
 		if o.Given(name) {
@@ -216,7 +216,7 @@ func (o *options) agree(files []string, models [2]*savedModel) error {
 		}
 	}
 	a, b := models[0], models[1]
-	rows := func(s *savedModel) []string { // flags that decide more than which features there are
+	rows := func(s *savedModel) []string { // flags that decide more than the features
 		return slices.DeleteFunc(slices.Clone(s.Reading), func(given string) bool {
 			return strings.HasPrefix(given, "drop=") || strings.HasPrefix(given, "categorical=") ||
 				strings.HasPrefix(given, "max-levels=")
@@ -238,8 +238,8 @@ func (o *options) agree(files []string, models [2]*savedModel) error {
 	return nil
 }
 
-// leftOutErrors are the left-out errors of the examples by the theory, and by exact resamples where the loss
-// has them: none else. Their influences are the theory's, none where that has no derivative.
+// leftOutErrors are the left-out errors of the examples by the theory, and by exact resamples if the loss has
+// them. Their influences are the theory's, nil if that has no derivative.
 func leftOutErrors(a *app, o *options, saved *savedModel, data string) (row *report.ComparedModel, theory,
 	exact calibration.Errors, err error) {
 	read, err := with(saved.Reading, &command{takes: dataNames})

@@ -15,10 +15,10 @@ import (
 	"bootbench/solver"
 )
 
-// growingRatios are the sizes of subsamples from which the error of more rows is extrapolated.
+// growingRatios are the sizes of subsamples for the extrapolation to more rows.
 const growingRatios = "0.2:0.9:5"
 
-// growingSample is the number of rows from which that is done in about 20 s on two cores.
+// growingSample is the number of rows for which that takes about 20 s on two cores.
 func growingSample(spec model.Spec) int {
 	if n := spec.Set.N(); n <= 3000 {
 		return n
@@ -29,12 +29,12 @@ func growingSample(spec model.Spec) int {
 // curve is a model that is solved at a list of ratios.
 type curve struct {
 	answer.Machine
-	single   *answer.Job     // the machine, if it is of one target: solves start from one another
-	settings answer.Settings // but the scheme
-	last     int             // number of the ratio that was estimated last
+	single   *answer.Job     // the machine, if it is of one target: each solve starts from the last
+	settings answer.Settings // without the scheme
+	last     int             // number of the last estimated ratio
 	schemes  []resample.Scheme
-	growing  bool // asks what more rows would do
-	noPoints bool // in the document
+	growing  bool // extrapolate to more rows
+	noPoints bool // no points in the document
 }
 
 // runCurve reads DATA and builds its model, and solves at every ratio.
@@ -49,7 +49,7 @@ func runCurve(a *app, o *options, data []string) (err error) {
 	if c.growing = !o.Given("ratio", "scheme", "blocks", "folds"); c.growing {
 		o.scheme = resample.Subsample{}.Name()
 		o.Default("ratio", growingRatios)
-		c.noPoints, c.settings.NoPoints = o.asked.NoPoints, false // the power law takes the examples' errors
+		c.noPoints, c.settings.NoPoints = o.asked.NoPoints, false // the power law needs the examples' errors
 	}
 	if err := o.checkScheme(o.ratios...); err != nil {
 		return err
@@ -106,7 +106,7 @@ func (c *curve) solveAll(a *app) error {
 			for _, e := range results {
 				doc.Time.Solve += e.Time.Solve
 				for _, text := range e.Warnings {
-					if !c.growing || text != e.Refined.Warning() { // whose theory is not shown
+					if !c.growing || text != e.Refined.Warning() { // the theory is not shown
 						warnings = append(warnings, fmt.Sprintf("ratio %.4g: %s", e.Ratio, text))
 					}
 				}
@@ -126,7 +126,7 @@ func (c *curve) solveAll(a *app) error {
 	})
 }
 
-// growth is what twice the rows would do, if all errors are those of exact subsamples.
+// growth extrapolates to twice the rows, if all errors are from exact subsamples.
 func growth(j *answer.Job, results []report.Estimate) *calibration.Growth {
 	var sizes []calibration.SizeError
 	for _, e := range results {
@@ -148,13 +148,12 @@ func completeness(complete bool) string {
 	return answer.Cancelled
 }
 
-// pathLength is the number of ratios whose solves start from one another. The next solve
-// starts anew, so that the answer does not depend on where a run was interrupted, nor on
-// which ratios another process has: shards have such paths as a whole.
+// pathLength is the number of consecutive ratios whose solves each start from the last one. The next solve
+// starts independently, so that the answer depends neither on interruptions nor on shards, which have
+// complete paths.
 const pathLength = 5
 
-// estimate is the estimate at ratio number i, by exact resamples alone if it is about several classes or
-// targets.
+// estimate is the estimate at ratio number i, only by exact resamples for several classes or targets.
 func (c *curve) estimate(a *app, i int) (report.Estimate, error) {
 	if err := c.follow(a, i); err != nil {
 		return report.Estimate{}, err
@@ -167,8 +166,8 @@ func (c *curve) estimate(a *app, i int) (report.Estimate, error) {
 	return *e, nil
 }
 
-// follow has the solve at ratio number i start where its path leads to: ratios that were
-// looked up are solved again.
+// follow prepares the start of the solve at ratio number i: previous ratios of its path that were looked up
+// are solved again.
 func (c *curve) follow(a *app, i int) error {
 	switch {
 	case c.single == nil:
@@ -186,7 +185,7 @@ func (c *curve) follow(a *app, i int) error {
 	return err
 }
 
-// at are the settings at ratio number i, of a solve that starts from the last one's solution.
+// at are the settings at ratio number i, with a start from the last solution.
 func (c *curve) at(i int) answer.Settings {
 	s := c.settings
 	s.Scheme = c.schemes[i]

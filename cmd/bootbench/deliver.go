@@ -10,10 +10,10 @@ import (
 	"bootbench/internal/report"
 )
 
-// outputs are where an answer goes beside standard output.
+// outputs are the destinations of an answer besides standard output.
 type outputs struct{ json, out string } // --json and the folder --out; "": none
 
-// deliver prints an answer and writes it where it was asked for.
+// deliver prints an answer and writes its files.
 func (a *app) deliver(g *report.Sheet) error {
 	if g.Cost != nil {
 		a.spent(g.Cost)
@@ -52,7 +52,7 @@ func (a *app) deliver(g *report.Sheet) error {
 	if err := a.write(a.outputs.json, document); err != nil {
 		return err
 	}
-	if a.outputs.out == "" || a.tasks.sharded() { // a shard leaves that to merge
+	if a.outputs.out == "" || a.tasks.sharded() { // merge does it for shards
 		return nil
 	}
 	return a.writeFolder(g, document)
@@ -69,7 +69,7 @@ func (a *app) write(path string, write func(io.Writer) error) error {
 	return files.Replace(path, write)
 }
 
-// answer delivers an answer, unless there is none, or it is other processes' to give.
+// answer delivers an answer, unless there is none, or other processes have parts of it.
 func (a *app) answer(r report.Answer, err error) error {
 	switch {
 	case errors.Is(err, answer.ErrElsewhere):
@@ -80,8 +80,8 @@ func (a *app) answer(r report.Answer, err error) error {
 	return a.deliver(report.NewSheet(r, a.options.asked.NoPoints))
 }
 
-// writeFolder writes what is in --out: the document, the numbers, and report.html with its figures beside it,
-// and their numbers as CSV.
+// writeFolder writes the files of --out: the document, the numbers, report.html, and the figures with their
+// numbers as CSV.
 func (a *app) writeFolder(g *report.Sheet, document func(io.Writer) error) (err error) {
 	a.console.Progress("writing the report", 0, 1)
 	defer a.console.Clear()
@@ -110,7 +110,7 @@ func (a *app) writeFolder(g *report.Sheet, document func(io.Writer) error) (err 
 	return err
 }
 
-// print hands standard output to write, unless the JSON document takes it.
+// print calls write with standard output, unless the JSON document goes there.
 func (a *app) print(write func(io.Writer) error) error {
 	a.console.Clear()
 	if a.outputs.json == "-" {

@@ -16,7 +16,7 @@ import (
 	"bootbench/resample"
 )
 
-// checkScheme refuses what is wrong whatever DATA is.
+// checkScheme refuses settings of the scheme that are wrong for any DATA.
 func (o *options) checkScheme(ratios ...float64) error {
 	kfold := o.scheme == resample.KFold{}.Name()
 	if o.Given("folds") && !kfold && (o.Lookup("by") == nil || o.by != tune.Folds) {
@@ -54,8 +54,8 @@ func (o *options) schemeOver(d resample.Design, name string, ratio float64) (res
 	return s, err
 }
 
-// designed is the scheme at a ratio over the groups, strata and blocks of a data set; of labels with a small
-// class over the classes, unless a scheme was asked for.
+// designed is the scheme at a ratio over the groups, strata and blocks of a data set; stratified by class if
+// one is small, unless a scheme was given.
 func (o *options) designed(ratio float64, set *dataset.Set) (resample.Scheme, error) {
 	n, given := set.N(), o.Given("scheme")
 	d := resample.Design{N: n, Group: set.Groups, Stratum: set.Strata, Block: o.blocks}
@@ -83,8 +83,8 @@ func (o *options) designed(ratio float64, set *dataset.Set) (resample.Scheme, er
 	return s, err
 }
 
-// fewInClass is the number of rows of a class below which it is drawn by itself: so that no resample lacks
-// it.
+// fewInClass is the number of rows of a class below which draws are within classes, so that no resample lacks
+// one.
 const fewInClass = 30
 
 // smallClass reports whether a data set has such a class, and notes it.
@@ -94,7 +94,7 @@ func smallClass(set *dataset.Set) bool {
 	}
 	for _, class := range []float64{-1, 1} {
 		count := floats.Count(func(y float64) bool { return y == class }, set.Y)
-		if count < 2 || count >= fewInClass { // one alone would be in every resample
+		if count < 2 || count >= fewInClass { // a single row would be in every resample
 			continue
 		}
 		note := fmt.Sprintf("%d rows of class %s: resamples are drawn within the classes (--scheme poisson draws "+

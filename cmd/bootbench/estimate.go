@@ -31,7 +31,7 @@ func runEstimate(a *app, o *options, data []string) error {
 	return a.ask(p, func(m answer.Machine) (report.Answer, error) { return m.Estimate(a.ctx, s) })
 }
 
-// runRows reads DATA and prints its rows, those that a look is worth first.
+// runRows reads DATA and prints its rows, the most suspicious first.
 func runRows(a *app, o *options, data []string) error {
 	p, s, err := a.asked(o, data[0])
 	if err != nil {
@@ -40,7 +40,7 @@ func runRows(a *app, o *options, data []string) error {
 	return a.ask(p, func(m answer.Machine) (report.Answer, error) { return m.(answer.RowJudge).Rows(a.ctx, s) })
 }
 
-// asked reads DATA, of which it leaves a sample if there are many rows, and says what is asked of it.
+// asked reads DATA, draws a sample if there are many rows, and returns the settings of the answer.
 func (a *app) asked(o *options, data string) (p *problem, s answer.Settings, err error) {
 	if s, err = o.answers(); err == nil {
 		p, err = a.readProblem(o, data)
@@ -60,8 +60,8 @@ func (a *app) asked(o *options, data string) (p *problem, s answer.Settings, err
 	return p, s, err
 }
 
-// draw leaves a random sample of the rows: as many as --sample says, or where the search has chosen the model
-// and no design is given, as many as byDefault says.
+// draw takes a random sample of the rows, of size --sample, or, if a search has chosen the model and there is
+// no design, of size byDefault.
 func (o *options) draw(p *problem, byDefault func(model.Spec) int) error {
 	set := p.spec.Set
 	n, size := set.N(), set.N()

@@ -21,7 +21,7 @@ import (
 	"bootbench/linalg"
 )
 
-// gridNames are the flags that a grid may run over.
+// gridNames are the flags that may be axes of a grid.
 var gridNames = slices.Concat([]string{"ratio"}, kernelNames, lossNames[1:])
 
 // gridCell is a model and a scheme at a value of every axis.
@@ -31,7 +31,7 @@ type gridCell struct {
 	settings answer.Settings
 }
 
-// runGrid reads DATA, and a model of it for every cell, and solves in every cell.
+// runGrid reads DATA, and solves a model of it in every cell.
 func runGrid(a *app, o *options, data []string) error {
 	if _, err := o.answers(); err != nil {
 		return err
@@ -109,7 +109,7 @@ func gridAxes(o *options) ([]report.GridAxis, error) {
 	return axes, nil
 }
 
-// defaultGrid is the grid where a search of all that is not given begins, and the problem of its cells.
+// defaultGrid is the initial grid of a search over what is not given, and the problem of its cells.
 func defaultGrid(o *options, set *dataset.Set) (axes []report.GridAxis,
 	problemAt func(values []string) (*problem, error), err error) {
 	p, err := o.search(set)
@@ -163,7 +163,7 @@ func gridValues(text string) (values []string, err error) {
 	return values, nil
 }
 
-// combinations are those of a value of every axis, the last axis fastest.
+// combinations are all combinations of values of the axes, the last axis fastest.
 func combinations(axes []report.GridAxis) (all [][]string) {
 	lengths := make([]int, len(axes))
 	for k, a := range axes {
@@ -195,18 +195,18 @@ func givenGrid(a *app, axes []report.GridAxis, set *dataset.Set) func(values []s
 	}
 }
 
-// grid is a table of models, which are judged one by one.
+// grid is a table of models, evaluated one by one.
 type grid struct {
 	app   *app
 	by    tune.By
 	axes  []report.GridAxis
 	cells []gridCell
-	held  []sharedKernel          // kernel matrices that wait for other cells
-	bytes int64                   // that they take
-	done  map[int]report.GridCell // cells of paths, until they are asked for
+	held  []sharedKernel          // kernel matrices kept for other cells
+	bytes int64                   // their memory
+	done  map[int]report.GridCell // finished cells of paths
 }
 
-// solve judges every cell and prints.
+// solve evaluates every cell and prints.
 func (g *grid) solve() error {
 	a, o := g.app, g.app.options
 	set, test := g.cells[0].problem.spec.Set, g.cells[0].problem.test
@@ -232,7 +232,7 @@ func (g *grid) solve() error {
 	}
 	return printRows(a, rowRun[report.GridCell]{
 		tasks: tasks, together: 1, document: doc,
-		record: func(c *report.GridCell) any { // the errors of the examples are in no document
+		record: func(c *report.GridCell) any { // documents lack the errors of the examples
 			return &struct {
 				Cell     *report.GridCell
 				Examples **calibration.Errors
@@ -250,8 +250,8 @@ func (g *grid) solve() error {
 // differenceLevel is the level of the intervals of differences.
 const differenceLevel = 0.95
 
-// compareCells finds the best cell among those that have converged, the first of equals, and compares the
-// left-out errors of the others with its own.
+// compareCells finds the best converged cell, the first of equals, and compares the left-out errors of the
+// others with its errors.
 func compareCells(g *report.Grid) {
 	for i := range g.Results {
 		if v := g.Results[i].Value(); v == v && (g.Best == nil || v < g.Results[*g.Best].Value()) {
@@ -268,8 +268,8 @@ func compareCells(g *report.Grid) {
 	}
 }
 
-// sumUpGrid gathers the warnings and the cost of all cells, and notes in the exit status
-// those that failed or did not converge.
+// sumUpGrid collects the warnings and the cost of all cells; failed and unconverged cells change the exit
+// status.
 func sumUpGrid(a *app, g *report.Grid) {
 	off := 0
 	for i := range g.Results {

@@ -19,22 +19,22 @@ import (
 	"bootbench/solver/adjoint"
 )
 
-// sharedKernel is a specification and its model, whose kernel matrix serves those that differ in the loss.
+// sharedKernel is a specification and its model, whose kernel matrix is reused for other losses.
 type sharedKernel struct {
 	spec model.Spec
 	*model.Model
 }
 
-// serves reports whether specifications differ in the loss at most.
+// serves reports whether specifications differ at most in the loss.
 func (k *sharedKernel) serves(spec model.Spec) bool {
 	spec.Loss = k.spec.Loss
 	return reflect.DeepEqual(k.spec, spec)
 }
 
-// mostHeld bounds the kernel matrices that wait for other cells.
+// mostHeld bounds the memory of the kernel matrices kept for other cells.
 const mostHeld = 256 << 20
 
-// machine is that of a cell, on a kernel matrix that is there if one is.
+// machine is the machine of a cell, on an existing kernel matrix if possible.
 func (g *grid) machine(p *problem) (answer.Machine, error) {
 	for _, known := range g.held {
 		if known.serves(p.spec) {
@@ -49,7 +49,7 @@ func (g *grid) machine(p *problem) (answer.Machine, error) {
 	n := int64(p.spec.Set.N())
 	if g.bytes += 8 * n * n; g.bytes > mostHeld {
 		g.held, g.bytes = nil, 8*n*n
-		debug.FreeOSMemory() // what the machine has left bounds the next matrix
+		debug.FreeOSMemory() // for the next matrix
 	}
 	m, err := g.app.build(p)
 	if err != nil {
@@ -61,7 +61,7 @@ func (g *grid) machine(p *problem) (answer.Machine, error) {
 	return m, nil
 }
 
-// answer judges cell i.
+// answer evaluates cell i.
 func (g *grid) answer(i int) (cell report.GridCell, err error) {
 	c := &g.cells[i]
 	if cell, known := g.done[i]; known {
@@ -101,8 +101,8 @@ func (g *grid) answer(i int) (cell report.GridCell, err error) {
 	return cell, err
 }
 
-// validate cross-validates cell i by exact fits, on its machine. Cells that differ in C alone are a path,
-// which is cross-validated as a whole: its fits start from one another.
+// validate cross-validates cell i by exact fits, on its machine. Cells that differ only in C are a path and
+// cross-validated together: each fit starts from the last.
 func (g *grid) validate(m answer.Machine, i int) (cell report.GridCell, err error) {
 	g.app.console.Progress(g.cells[i].settings.Label, 0, 1)
 	path := []int{i}
@@ -116,7 +116,7 @@ func (g *grid) validate(m answer.Machine, i int) (cell report.GridCell, err erro
 			return cell, err
 		}
 		all = append(all, answer.AsValidation(r))
-		if err := g.app.ctx.Err(); err != nil && all[0].Status != answer.Complete { // some folds are none to keep
+		if err := g.app.ctx.Err(); err != nil && all[0].Status != answer.Complete { // incomplete folds are not kept
 			return cell, err
 		}
 	} else {
@@ -134,7 +134,7 @@ func (g *grid) validate(m answer.Machine, i int) (cell report.GridCell, err erro
 	}
 	for k, at := range path {
 		examples := &calibration.Errors{Each: all[k].Points.Error, Weights: m.First().Set.Weights}
-		all[k].Points, all[k].Calibration = nil, nil // in no table
+		all[k].Points, all[k].Calibration = nil, nil // not in tables
 		g.done[at] = report.GridCell{Values: g.cells[at].values, Validation: all[k], Examples: examples}
 	}
 	cell = g.done[i]
@@ -143,7 +143,7 @@ func (g *grid) validate(m answer.Machine, i int) (cell report.GridCell, err erro
 	return cell, nil
 }
 
-// folds are those of every cell.
+// folds are the folds of every cell.
 func (g *grid) folds() answer.Validation {
 	o, set := g.app.options, g.cells[0].problem.spec.Set
 	v := answer.Validation{Design: resample.Design{N: set.N(), Group: set.Groups, Stratum: set.Strata},
@@ -161,7 +161,7 @@ func (c *gridCell) c() float64 {
 	return p.C
 }
 
-// path are the cells that differ from cell i in C alone, by C.
+// path are the cells that differ from cell i only in C, sorted by C.
 func (g *grid) path(i int) (path []int) {
 	only := func(l loss.Loss) loss.Parameters {
 		p, _ := loss.ParametersOf(l)

@@ -15,7 +15,7 @@ import (
 	"bootbench/linalg"
 )
 
-// version is the module's version, which for a build from a repository names the revision.
+// version is the module's version, with the revision for a build from a repository.
 func version() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version
@@ -44,7 +44,7 @@ func machine() *report.Machine {
 	return m
 }
 
-// noArguments refuses any.
+// noArguments refuses arguments.
 func noArguments(_ *options, args []string) error {
 	if len(args) > 0 {
 		return usage.Errorf("info takes no arguments, not %q", args[0])
@@ -56,7 +56,7 @@ func runInfo(a *app, _ *options, _ []string) error {
 	return a.deliver(&report.Sheet{Answer: machine()})
 }
 
-// fileToExport refuses anything but one FILE with --export, and nothing without.
+// fileToExport requires one FILE with --export, and no arguments without.
 func fileToExport(o *options, args []string) error {
 	if want := map[bool]int{true: 1}[o.exportName != ""]; len(args) != want {
 		return usage.Errorf("%d arguments: datasets takes a FILE with --export NAME and none without", len(args))

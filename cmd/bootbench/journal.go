@@ -23,21 +23,21 @@ import (
 	"bootbench/internal/retrain"
 )
 
-// tasks are what a command keeps of its work, and what it does of it.
+// tasks are the stored tasks of a command, and this process's part of them.
 type tasks struct {
-	*journal.Journal // nil: nothing is kept
+	*journal.Journal // nil: nothing is stored
 	folder           string
 	part             part     // --shard: this process does the tasks whose number is part.of modulo part.count
-	merging          bool     // none is done, all are looked up
-	digests          []string // of the data that were read so far
+	merging          bool     // all tasks are looked up, none computed
+	digests          []string // of the data read so far
 	missing          []string // names of tasks that merge lacks
-	lacking          []int    // the shards that are to do them
+	lacking          []int    // their shards
 }
 
-// part is the part of the tasks that --shard gives a process; the zero value is the whole.
+// part is a process's part of the tasks by --shard; the zero value is all.
 type part struct{ of, count int }
 
-// read takes I/N.
+// read parses I/N.
 func (p *part) read(text string) (string, error) {
 	_, err := fmt.Sscanf(text, "%d/%d", &p.of, &p.count)
 	if err != nil || p.of < 0 || p.of >= p.count || text != fmt.Sprintf("%d/%d", p.of, p.count) {
@@ -46,14 +46,14 @@ func (p *part) read(text string) (string, error) {
 	return text, nil
 }
 
-// sharded reports whether other processes have tasks, too.
+// sharded reports whether other processes have tasks.
 func (s *tasks) sharded() bool { return s.part.count > 1 }
 
 // owns reports whether a task is this process's.
 func (s *tasks) owns(number int) bool { return !s.merging && number%max(1, s.part.count) == s.part.of }
 
-// openJournal takes up and begins the journal that a command asks for, once it has read its data; chosen is
-// what a search has chosen for it.
+// openJournal opens the command's journal after its data were read; chosen is the result of a search for the
+// model.
 func (a *app) openJournal(chosen choice) (err error) {
 	s := &a.tasks
 	switch {
@@ -83,29 +83,29 @@ func (a *app) openJournal(chosen choice) (err error) {
 var outputFlags = []string{"model", "json", "out", "csv", "covariance", "replicates", "cpuprofile",
 	"memprofile"}
 
-// incidental are the other flags that do not decide an answer.
+// incidental are the other flags that do not change an answer.
 var incidental = []string{"journal", "shard", "workers", "threads", "quiet", "help", "help-all"}
 
-// isRecorded reports whether a flag decides an answer, which a journal records.
+// isRecorded reports whether a flag changes an answer, so that a journal records it.
 func isRecorded(name string) bool {
 	return !slices.Contains(outputFlags, name) && !slices.Contains(incidental, name)
 }
 
-// keyOf is a name for everything that a task depends on.
+// keyOf encodes everything that a task depends on.
 func keyOf(parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\n")))
 	return hex.EncodeToString(sum[:16])
 }
 
-// require notes a task that merge lacks.
+// require records a task that merge lacks.
 func (s *tasks) require(number int, name, key string) {
 	if s.merging && !s.Has(key) {
 		s.missing, s.lacking = append(s.missing, name), append(s.lacking, number%max(1, s.Head.Shards))
 	}
 }
 
-// do fills the result of a task, a pointer to a zero value, from the journal or by
-// computing it. It is not filled where the task is another process's.
+// do sets the result of a task, a pointer to a zero value, from the journal or by computing it, unless the
+// task is another process's.
 func (s *tasks) do(number int, key string, result any, compute func() error) (filled bool, err error) {
 	if (s.merging || s.owns(number)) && s.Lookup(key, result) {
 		return true, nil
@@ -120,8 +120,7 @@ func (s *tasks) do(number int, key string, result any, compute func() error) (fi
 	return true, nil
 }
 
-// elsewhere ends a command whose answer is not this process's to give: with what it has done, or because
-// tasks are missing.
+// elsewhere ends a shard, with a summary, or a merge with missing tasks, with an error.
 func (a *app) elsewhere() error {
 	s := &a.tasks
 	switch {
@@ -138,7 +137,7 @@ func (a *app) elsewhere() error {
 	})
 }
 
-// incomplete names the tasks that are missing, and says how they are done.
+// incomplete names the missing tasks, with a cure.
 func (s *tasks) incomplete() error {
 	const shown = 5
 	names, count := s.missing, len(s.missing)
@@ -155,7 +154,7 @@ func (s *tasks) incomplete() error {
 	return fmt.Errorf("%d tasks are missing: %s: %s", count, strings.Join(names, "; "), cure)
 }
 
-// place is where a file is that the journal that is merged has named.
+// place is the path of a file that the merged journal names.
 func (s *tasks) place(path string) string {
 	if s.merging && !filepath.IsAbs(path) && !slices.Contains(dataset.Names(), path) {
 		there := filepath.Join(s.Head.Folder, path)
@@ -168,7 +167,7 @@ func (s *tasks) place(path string) string {
 	return path
 }
 
-// someFolders refuses none.
+// someFolders requires at least one folder.
 func someFolders(_ *options, args []string) error {
 	if len(args) == 0 {
 		return usage.Errorf("merge takes the folders of journals, and here is none")
@@ -176,8 +175,7 @@ func someFolders(_ *options, args []string) error {
 	return nil
 }
 
-// runMerge runs the command of journals with all its tasks looked up. What it writes is for
-// merge's own flags to say.
+// runMerge runs the command of journals with all its tasks looked up. merge's flags determine the outputs.
 func runMerge(a *app, _ *options, folders []string) (err error) {
 	if a.tasks.Journal, err = journal.Read(folders, a.console.Warn); err != nil {
 		return err
@@ -206,21 +204,21 @@ func runMerge(a *app, _ *options, folders []string) (err error) {
 	return c.RunE(c, head.Data)
 }
 
-// blockResamples is the number of resamples in one task: a multiple of those that are
-// trained together, so that they do not depend on which tasks are done.
+// blockResamples is the number of resamples in one task: a multiple of a block's, so that fits do not depend
+// on which tasks are done.
 const blockResamples = 2 * batch.BlockSize
 
-// keptFit is the predictions of one resample, or why there are none.
+// keptFit is the predictions of one resample, or the reason for none.
 type keptFit struct {
-	F   []byte `json:",omitempty"` // of eight bytes each, little end first
+	F   []byte `json:",omitempty"` // float64, little-endian
 	Why string `json:",omitempty"` // training did not converge
 }
 
-// heldBlocks bounds the blocks that are held: workers ask for fits that are near each other.
+// heldBlocks bounds the cached blocks: workers look up fits that are near each other.
 const heldBlocks = 8
 
-// fitKeeper looks up the fits of a run, a task of blockResamples at a time, and keeps those that it makes.
-// Those of other shards it gives as zeros, for the answer is not this process's to give.
+// fitKeeper looks up the fits of a run, a task of blockResamples at a time, and stores new ones. Fits of
+// other shards are zeros: merge computes the answer.
 type fitKeeper struct {
 	tasks     *tasks
 	key, name string
@@ -240,7 +238,7 @@ func (a *app) keepFits(m answer.Machine, chosen choice) error {
 	return err
 }
 
-// keep is answer.Keep, in a journal.
+// keep implements answer.Keep with a journal.
 func (a *app) keep(key string, outputs, count int, data string, s *retrain.Settings) (shared bool,
 	end func(complete bool) error, err error) {
 	k := &fitKeeper{tasks: &a.tasks, key: key, name: data, inputs: outputs, known: map[int][]keptFit{}}
@@ -258,7 +256,7 @@ func (a *app) keep(key string, outputs, count int, data string, s *retrain.Setti
 		if b == 0 {
 			passes++
 		}
-		if passes <= 1 { // a second one is of single fits, where blocks have failed
+		if passes <= 1 { // a second one is of single fits after blocks have failed
 			k.add(b, f, nil)
 		}
 		if also != nil {
@@ -280,7 +278,7 @@ func (k *fitKeeper) task(number int) string {
 	return keyOf(k.key, fmt.Sprintf("block %d of %d resamples", number, blockResamples))
 }
 
-// lookup is retrain.Settings.Lookup.
+// lookup implements retrain.Settings.Lookup.
 func (k *fitKeeper) lookup(b int, f []float64) (known bool, err error) {
 	number, at := b/blockResamples, b%blockResamples
 	k.mutex.Lock()
@@ -298,10 +296,10 @@ func (k *fitKeeper) lookup(b int, f []float64) (known bool, err error) {
 		return true, &retrain.UnconvergedError{Err: errors.New(block[at].Why)}
 	}
 	_, err = binary.Decode(block[at].F, binary.LittleEndian, f[:k.inputs])
-	return err == nil, nil // a fit of another size is made again
+	return err == nil, nil // a fit of another size is recomputed
 }
 
-// block is a task of the journal; nil: it is not there.
+// block is a task of the journal, or nil.
 func (k *fitKeeper) block(number int) []keptFit {
 	var fits []keptFit
 	if k.known[number] == nil && k.tasks.Lookup(k.task(number), &fits) {
@@ -311,7 +309,7 @@ func (k *fitKeeper) block(number int) []keptFit {
 	return k.known[number]
 }
 
-// add notes the predictions of resample b, in the order of b; why says why there are none.
+// add records the predictions of resample b, in the order of b, or the reason why for none.
 func (k *fitKeeper) add(b int, f []float64, why error) {
 	number, at := b/blockResamples, b%blockResamples
 	if !k.tasks.owns(number) || k.tasks.Has(k.task(number)) {
@@ -321,7 +319,7 @@ func (k *fitKeeper) add(b int, f []float64, why error) {
 	if why != nil {
 		fit.Why = why.Error()
 	} else {
-		fit.F, _ = binary.Append(nil, binary.LittleEndian, f[:k.inputs]) // which fails for other types
+		fit.F, _ = binary.Append(nil, binary.LittleEndian, f[:k.inputs]) // no error for float64
 	}
 	k.making, k.number = append(k.making, fit), number
 	if at == blockResamples-1 {
@@ -329,8 +327,8 @@ func (k *fitKeeper) add(b int, f []float64, why error) {
 	}
 }
 
-// end keeps the block whose last resample was added: one of blockResamples, or the last one, which may be
-// shorter, of a run that was not interrupted.
+// end stores the block whose last resample was added: a full one, or the last one of a run that was not
+// interrupted.
 func (k *fitKeeper) end() {
 	if k.making != nil {
 		k.tasks.Append(k.task(k.number), k.making)

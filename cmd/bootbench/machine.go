@@ -14,7 +14,7 @@ import (
 	"bootbench/loss"
 )
 
-// checkJoint refuses several classes or targets where only one has an answer.
+// checkJoint refuses several classes or targets if the command takes only one.
 func (a *app) checkJoint(o *options, set *dataset.Set) error {
 	if !answer.IsJoint(set) {
 		return nil
@@ -48,7 +48,7 @@ func (a *app) checkJoint(o *options, set *dataset.Set) error {
 	}
 	none := []string{"quantiles", "covariance", "permutations", "interval", "residuals", "replicates"}
 	switch {
-	case command == "predict": // by a model that is trained once
+	case command == "predict": // by a model trained once
 		none = append(none, "journal", "shard", "ratio", "scheme", "refine")
 	case command == "loo":
 		none = append(none, "method")
@@ -63,7 +63,7 @@ func (a *app) checkJoint(o *options, set *dataset.Set) error {
 	return nil
 }
 
-// ask builds the machine of a problem, opens the journal for its exact fits, and delivers what it answers.
+// ask builds the machine of a problem, opens the journal for its exact fits, and delivers its answer.
 func (a *app) ask(p *problem, question func(m answer.Machine) (report.Answer, error)) error {
 	m, err := a.build(p)
 	if err == nil {
@@ -75,8 +75,7 @@ func (a *app) ask(p *problem, question func(m answer.Machine) (report.Answer, er
 	return a.answer(question(m))
 }
 
-// refining prepares a problem for an estimate and its exact resamples: their memory, and the journal, whose
-// tasks they are.
+// refining prepares a problem for an estimate and its exact resamples: their memory, and their journal.
 func (a *app) refining(p *problem, wanted answer.Refinement) error {
 	o := p.flags
 	_, exact := p.spec.Loss.(loss.Proximal)
@@ -84,7 +83,7 @@ func (a *app) refining(p *problem, wanted answer.Refinement) error {
 		p.spec.Then = func(m *model.Model) int64 { return refit.NeedToRefine(m, wanted.Resamples) }
 	}
 	switch kept := o.journal != "" || a.tasks.merging || o.shard.count > 0; {
-	case !kept || answer.IsJoint(p.spec.Set): // several are judged by exact resamples in any case
+	case !kept || answer.IsJoint(p.spec.Set): // several always use exact resamples
 	case wanted.Resamples == 0:
 		return usage.Errorf("--journal keeps the exact resamples of --refine, and there are none: give --refine " +
 			"R, or do without --journal")
@@ -98,7 +97,7 @@ func (a *app) refining(p *problem, wanted answer.Refinement) error {
 	return nil
 }
 
-// row is an estimate as a row of a table, if it is a whole one.
+// row is a complete estimate as a row of a table.
 func (a *app) row(m answer.Machine, s answer.Settings) (*report.Estimate, error) {
 	began := time.Now()
 	r, err := m.Estimate(a.ctx, s)
@@ -106,7 +105,7 @@ func (a *app) row(m answer.Machine, s answer.Settings) (*report.Estimate, error)
 		return nil, err
 	}
 	e := r.(report.Judgement).Judged()
-	if err := a.ctx.Err(); err != nil && e.Status == answer.Cancelled { // half a solve is none to keep
+	if err := a.ctx.Err(); err != nil && e.Status == answer.Cancelled { // an incomplete solve is not kept
 		return nil, err
 	}
 	if e.Time.Solve == 0 {

@@ -1,5 +1,5 @@
-// Command bootbench computes what bootstrap resampling of a kernel machine
-// gives on average, without retraining it, and compares that with retraining.
+// Command bootbench computes bootstrap averages of a kernel machine without retraining, and compares them
+// with retraining.
 package main
 
 import (
@@ -34,7 +34,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), interrupts()...)
 	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
 	a := newApp(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
-	if underMPI() { // all processes but one serve that one
+	if underMPI() { // all processes except one serve that one
 		if _, err := a.servants(); err != nil {
 			fmt.Fprintf(os.Stderr, "bootbench: %v\n", err)
 			os.Exit(exitFailed)
@@ -47,7 +47,7 @@ func main() {
 	os.Exit(status)
 }
 
-// interrupts are the signals that end a run. A hangup that the caller ignores, as nohup does, stays ignored.
+// interrupts are the signals that end a run. A hangup that is ignored, as under nohup, stays ignored.
 func interrupts() []os.Signal {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -65,7 +65,7 @@ const (
 	exitInterrupted  = 130
 )
 
-// app is one run of the program: what all commands share, and what has become of it.
+// app is one run of the program: the state that all commands share.
 type app struct {
 	ctx     context.Context
 	args    []string // the command line, without the program
@@ -77,18 +77,18 @@ type app struct {
 	joined  *dist.Servants // for --engine scalapack
 
 	root    *cobra.Command
-	command *command // that runs, with its flags and DATA
+	command *command // the running command, with its flags and DATA
 	options *options
 	data    []string
-	started bool // it has begun: later errors are not of usage
-	status  int  // exit status where there is an answer
+	started bool // the command has begun: later errors are not of usage
+	status  int  // exit status if there is an answer
 }
 
 func newApp(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) *app {
 	return &app{ctx: ctx, args: args, console: console.New(stdin, stdout, stderr), began: time.Now()}
 }
 
-// servants are joined when they are first asked for.
+// servants joins the servants at the first call.
 func (a *app) servants() (_ *dist.Servants, err error) {
 	if a.joined == nil {
 		a.joined, err = joinServants()
@@ -128,7 +128,7 @@ func (a *app) run() (status int) {
 	return status
 }
 
-// panicked says what went wrong inside, on one line, and returns the exit status.
+// panicked reports an internal error, on one line, and returns the exit status.
 func panicked(c *console.Console, p any) int {
 	c.Clear()
 	fmt.Fprintf(c.Err, "bootbench: internal error: %s; please report it with the command line "+
@@ -167,7 +167,7 @@ func (a *app) isInterrupt(err error) bool {
 	return err != nil && a.ctx.Err() != nil && errors.Is(err, a.ctx.Err())
 }
 
-// ended notes how an answer has ended, by its status, in the exit status.
+// ended sets the exit status by the status of an answer.
 func (a *app) ended(status string) {
 	switch {
 	case a.ctx.Err() != nil || status == answer.Cancelled:
@@ -177,7 +177,7 @@ func (a *app) ended(status string) {
 	}
 }
 
-// spent fills in what an answer has cost so far, beside the parts of its time.
+// spent sets the cost of an answer so far, except the parts of its time.
 func (a *app) spent(c *report.Cost) {
 	info := blas.Describe()
 	c.Time.Total = time.Since(a.began).Seconds()
@@ -185,7 +185,7 @@ func (a *app) spent(c *report.Cost) {
 	c.Backend = report.Backend{Name: info.Backend, Core: info.Core, Threads: info.Threads}
 }
 
-// oneLine makes an error message a single line that begins with what is wrong.
+// oneLine makes an error message a single line.
 func oneLine(text string) string {
 	text = strings.TrimPrefix(text, model.ErrInput.Error()+": ")
 	if before, names, ok := strings.Cut(text, "\n\nDid you mean this?"); ok {

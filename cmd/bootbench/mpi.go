@@ -15,8 +15,8 @@ import (
 	"bootbench/linalg/dist"
 )
 
-// joinServants joins the processes that mpirun has started. On rank 0 it returns them; the others serve
-// there until the program ends.
+// joinServants joins the processes that mpirun has started. On rank 0 it returns the others, which serve
+// until the program ends.
 func joinServants() (*dist.Servants, error) {
 	world, err := scalapack.Start()
 	if err != nil {
@@ -41,7 +41,7 @@ func joinServants() (*dist.Servants, error) {
 	return nil, nil
 }
 
-// limitThreads shares the processors of a machine among its ranks, unless the user has done so.
+// limitThreads divides the processors of a machine among its ranks, unless the user has done so.
 func limitThreads(threads int) {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(threads)
@@ -51,8 +51,8 @@ func limitThreads(threads int) {
 	}
 }
 
-// underMPI reports whether this is one of several processes that an MPI has started:
-// Open MPI's mpirun, others' (PMI), or Slurm's srun --mpi=pmix.
+// underMPI reports whether this is one of several processes started by MPI: Open MPI's mpirun, others' (PMI),
+// or Slurm's srun --mpi=pmix.
 func underMPI() bool {
 	several := func(name string) bool {
 		count, err := strconv.Atoi(os.Getenv(name))

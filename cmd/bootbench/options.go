@@ -24,16 +24,16 @@ import (
 	"bootbench/solver"
 )
 
-// options are the values of the flags of DATA. A command has the groups of them that it names.
+// options are the values of the flags of DATA. A command has those that it names.
 type options struct {
 	*flags.Set
 
-	read            dataset.Options // without the target, and what the next two say
+	read            dataset.Options // without the target and the next two
 	target          string
 	missing, unseen string
 	sample          string
 
-	losses                           []string // that the command can train; nil: all
+	losses                           []string // losses that the command trains; nil: all
 	loss, classWeight, multiclass    string
 	noise                            flags.Variance
 	parameters                       loss.Parameters // without the noise
@@ -48,7 +48,7 @@ type options struct {
 	rankError        float64
 	maxRank          int
 	maxMemory        int64
-	asked            answer.Settings // but the scheme
+	asked            answer.Settings // without the scheme
 	scheme           string
 	ratio            float64
 	ratios           []float64
@@ -81,7 +81,7 @@ var (
 	dataNames = []string{"weights", "counts", "target", "drop", "categorical", "max-levels", "no-header",
 		"missing", "positive", "task", "unseen", "zero-based", "groups", "strata", "fold-column"}
 	designNames = []string{"groups", "strata", "blocks"}
-	lossNames   = []string{"loss", "noise", "C", "epsilon", "delta", "class-weight"} // but the first: parameters
+	lossNames   = []string{"loss", "noise", "C", "epsilon", "delta", "class-weight"} // the loss, then parameters
 	kernelNames = []string{"kernel", "gamma", "length-scale", "degree", "coef0", "amplitude", "constant",
 		"jitter"}
 	modelNames = slices.Concat(kernelNames, lossNames,
@@ -93,12 +93,12 @@ var (
 	problemNames = slices.Concat(modelNames, dataNames[:10], []string{"zero-based", "max-memory"})
 )
 
-// declare adds the flags that the set wants, group by group.
+// declare adds the wanted flags, group by group.
 func (o *options) declare() {
 	o.Group("Model")
 	o.Choice(&o.loss, "loss", o.losses, "")
 	o.Value("noise", "", o.noise.Read)
-	p := &o.parameters // beyond whose ranges squares and ratios leave the range of numbers, or nobody's data
+	p := &o.parameters // their ranges avoid overflow of squares and ratios
 	o.Number(&p.C, "C", 1, flags.Range{From: 1e-30, To: 1e15})
 	o.Number(&p.Epsilon, "epsilon", 0.1, flags.Range{From: 0, To: 1e30})
 	o.Number(&p.Delta, "delta", 1, flags.Range{From: 1e-30, To: 1e30})
@@ -147,7 +147,7 @@ func (o *options) declare() {
 	o.Group("Resampling")
 	o.Choice(&o.scheme, "scheme/weights", resample.Names(), "poisson")
 	o.Choice(&o.scheme, "scheme", slices.DeleteFunc(resample.Names(), func(name string) bool {
-		return name == resample.Bayesian{}.Name() // which leaves nothing out
+		return name == resample.Bayesian{}.Name() // leaves nothing out
 	}), "poisson")
 	o.Whole(&o.folds, "folds", 10, flags.AtLeast(2))
 	o.Value("folds/cv", "10", flags.WholeOr(&o.leaveOut, 2, "loo", 0))
@@ -205,8 +205,8 @@ func (o *options) declare() {
 	o.Text(&o.replicates, "replicates")
 }
 
-// readOptions say how DATA and new inputs are read. Without a limit of memory the inputs may take a third of
-// what is left: reading takes twice the inputs.
+// readOptions are the options for reading DATA and new inputs. Without a memory limit the inputs may take a
+// third of the free memory: reading takes twice the inputs.
 func (o *options) readOptions(stdin io.Reader) dataset.Options {
 	const leastRoom = 64 << 20
 	read := o.read
@@ -238,7 +238,7 @@ func with(settings []string, c *command) (*options, error) {
 	return o, take(o.FlagSet, settings)
 }
 
-// take sets flags, if they are such that decide an answer.
+// take sets flags from the settings of a journal.
 func take(f *pflag.FlagSet, settings []string) error {
 	for _, setting := range settings {
 		name, value, _ := strings.Cut(setting, "=")

@@ -4,7 +4,7 @@ package main
 
 import "runtime"
 
-// peakBytes is the memory that the Go runtime has taken from the system; what the BLAS took is not in it.
+// peakBytes is the memory that the Go runtime has taken from the system, without the BLAS's.
 func peakBytes() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

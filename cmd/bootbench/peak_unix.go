@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// peakBytes is the largest resident set of this process so far: what the
-// system counts, in KiB on Linux and the BSDs and in bytes on macOS.
+// peakBytes is the largest resident set of this process so far, which the system counts in KiB on Linux and
+// the BSDs and in bytes on macOS.
 func peakBytes() int64 {
 	var usage syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &usage) != nil {

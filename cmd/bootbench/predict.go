@@ -50,7 +50,7 @@ func (o *options) loadInputs(a *app, data *dataset.Encoding) (*dataset.Inputs, e
 	return in, nil
 }
 
-// checkPredict refuses files that cannot be read or written beside DATA.
+// checkPredict refuses conflicting or missing files.
 func (o *options) checkPredict(a *app, data []string) error {
 	switch {
 	case o.inputs == "":
@@ -68,13 +68,12 @@ func (o *options) checkPredict(a *app, data []string) error {
 	return nil
 }
 
-// modelPredictFlags are the flags of predict that mean something with --model: the file has what the others
-// say.
+// modelPredictFlags are the flags of predict that apply with --model; the file determines the others.
 var modelPredictFlags = []string{"test", "model", "csv", "missing", "unseen", "zero-based", "no-header",
 	"max-memory", "test-loss", "no-points", "metrics", "level",
 	"json", "out", "quiet", "threads", "backend", "cpuprofile", "memprofile", "help"}
 
-// dataOrModel refuses anything but one DATA, or --model.
+// dataOrModel requires one DATA, or --model.
 func dataOrModel(o *options, args []string) (err error) {
 	if o.model == "" {
 		return oneData("predict", args)

@@ -16,7 +16,7 @@ import (
 	"bootbench/internal/dataset"
 )
 
-// process is what a run sets of its process, and the profiles that it writes.
+// process is the settings of the process, and its profiles.
 type process struct {
 	backend                string
 	threads                int
@@ -24,7 +24,7 @@ type process struct {
 	cpu                    bytes.Buffer
 }
 
-// bind binds the backend that is asked for.
+// bind binds the requested backend.
 func (p *process) bind() error {
 	if p.backend == "" {
 		return nil
@@ -32,7 +32,7 @@ func (p *process) bind() error {
 	return blas.Bind(p.backend)
 }
 
-// begin binds the backend and bounds the threads, 0 for all, before any linear algebra, and begins the CPU
+// begin binds the backend and limits the threads, 0 for all, before any linear algebra, and starts the CPU
 // profile.
 func (p *process) begin() error {
 	if err := p.bind(); err != nil {
@@ -61,8 +61,7 @@ func (p *process) end() (err error) {
 	return err
 }
 
-// checkOutputs refuses, before the work, files that cannot be written, and those that take the place of a
-// file that is read or of another that is written.
+// checkOutputs refuses, before the work, output files that cannot be written, are read, or are named twice.
 func checkOutputs(cmd *cobra.Command) (err error) {
 	inputs, written := cmd.Flags().Args(), []string{}
 	for _, name := range append([]string{"test"}, outputFlags...) {
@@ -97,7 +96,7 @@ func checkOutputs(cmd *cobra.Command) (err error) {
 	return nil
 }
 
-// isAmong reports whether a file is one of those that DATA or a path like it names.
+// isAmong reports whether a file is one of those that DATA names.
 func isAmong(file, data string) bool {
 	names, err := dataset.Files(data)
 	return err == nil && slices.ContainsFunc(names, func(name string) bool { return files.Same(file, name) })

@@ -84,7 +84,7 @@ func runCV(a *app, o *options, data []string) error {
 	return a.ask(p, func(m answer.Machine) (report.Answer, error) { return m.CrossValidate(a.ctx, v) })
 }
 
-// validation is what the flags say of folds.
+// validation is the cross-validation of the flags.
 func (o *options) validation(set *dataset.Set) (v answer.Validation, err error) {
 	v = answer.Validation{Design: resample.Design{N: set.N(), Group: set.Groups, Stratum: set.Strata,
 		Block: o.blocks}, Given: set.Folds, Folds: o.leaveOut, Repeats: o.repeats, Permutations: o.permutations,
@@ -105,7 +105,7 @@ func (o *options) validation(set *dataset.Set) (v answer.Validation, err error) 
 // allMethods is the name for a comparison of the methods.
 const allMethods = "all"
 
-// runLOO leaves out and prints.
+// runLOO reads DATA, leaves out each example and prints.
 func runLOO(a *app, o *options, data []string) error {
 	p, err := a.readProblem(o, data[0])
 	if err != nil {

@@ -12,15 +12,15 @@ import (
 	"bootbench/resample"
 )
 
-// rowRun is a command whose answer is a table: it computes the rows one by one, prints each as it is
-// finished, and delivers what there is at the end, which may have come before the last row.
+// rowRun is a command whose answer is a table: it computes and prints the rows one by one, and delivers the
+// finished ones at the end, also after an interrupt.
 type rowRun[R any] struct {
 	tasks    []bench.Task[R]
-	together int                 // so many tasks in a row are dealt to one shard
-	document report.RowAnswer[R] // what the rows belong to
-	status   func(row R) string  // of its solve; nil: it does not count
-	record   func(row *R) any    // what a journal keeps of a row, pointers; nil: its JSON
-	// finish fills the document, and returns what is its JSON form, and the warnings.
+	together int // number of consecutive tasks of one shard
+	document report.RowAnswer[R]
+	status   func(row R) string // of its solve; nil: none
+	record   func(row *R) any   // pointers to a row's parts for the journal; nil: its JSON
+	// finish completes the document, and returns its JSON form and the warnings.
 	finish func(rows []R, complete bool) (json any, warnings []string)
 }
 
@@ -57,7 +57,7 @@ func printRows[R any](a *app, c rowRun[R]) error {
 	return err
 }
 
-// compute computes the rows and prints each as it is finished. It ends with the first that fails.
+// compute computes and prints the rows. It ends at the first error.
 func (c *rowRun[R]) compute(a *app) (rows []R, err error) {
 	for i, t := range c.tasks {
 		if err := a.ctx.Err(); err != nil {
@@ -93,12 +93,12 @@ func (c *rowRun[R]) compute(a *app) (rows []R, err error) {
 	return rows, nil
 }
 
-// task is a row that a command computes itself.
+// task is a row that the command computes.
 func task[R any](name, key string, run func() (R, error)) bench.Task[R] {
 	return bench.Task[R]{Name: name, Key: key, Run: func(context.Context) (R, error) { return run() }}
 }
 
-// estimateKey names everything that an estimate depends on.
+// estimateKey encodes everything that an estimate depends on.
 func estimateKey(spec *model.Spec, scheme resample.Scheme, test loss.Test, s answer.Settings) string {
 	return spec.Key(scheme, "estimate", s.Metrics, s.Solve.Tolerance, s.Solve.MaxSweeps, test.Name(), s.Level,
 		s.NoPoints, s.Refine.String())

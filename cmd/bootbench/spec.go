@@ -19,8 +19,8 @@ import (
 	"bootbench/loss"
 )
 
-// spec is the model of a data set: base, a preset or only a loss, with what the user asks for instead;
-// and where it comes from.
+// spec is the model of a data set: base, a preset or only a loss, changed by the user's flags; and its
+// source.
 func (o *options) spec(set *dataset.Set, base model.Preset) (spec model.Spec, source string, err error) {
 	known := base.Source != ""
 	chosen, err := o.lossOf(base.Loss, set)
@@ -61,7 +61,7 @@ func (o *options) spec(set *dataset.Set, base model.Preset) (spec model.Spec, so
 	return spec, source, usage.Wrap(spec.Kernel.Validate(set.D()))
 }
 
-// storage says in which form a specification's kernel matrix is held, and in how much memory.
+// storage sets the form and the memory limit of a specification's kernel matrix.
 func (o *options) storage(spec *model.Spec) {
 	spec.Storage, spec.RankTol, spec.MaxRank, spec.MaxBytes = o.engine, o.rankTol, o.maxRank, o.maxMemory
 	if o.rankError != model.DefaultRankError {
@@ -69,8 +69,8 @@ func (o *options) storage(spec *model.Spec) {
 	}
 }
 
-// lossOf is the loss that was asked for, or else base, nil for none, and its parameters; a parameter that the
-// user gives replaces that of base. The targets of set become labels where the loss is one of labels.
+// lossOf is the given loss, or else base, nil for none; given parameters replace those of base. The targets
+// of set become labels if the loss is one of labels.
 func (o *options) lossOf(base loss.Loss, set *dataset.Set) (loss.Loss, error) {
 	name := o.loss
 	switch {
@@ -81,7 +81,7 @@ func (o *options) lossOf(base loss.Loss, set *dataset.Set) (loss.Loss, error) {
 		return nil, usage.Errorf("--loss is required (%s); estimate, predict, curve and rows choose a model",
 			strings.Join(o.losses, ", "))
 	}
-	about := loss.Info{Name: name, Task: loss.Classification} // of the perceptron: labels without a parameter
+	about := loss.Info{Name: name, Task: loss.Classification} // of the perceptron: labels, no parameter
 	if name != perceptronLoss {
 		about, _ = loss.About(name)
 	}
@@ -179,7 +179,7 @@ func readClassWeights(text string, set *dataset.Set) (w loss.ClassWeights, err e
 	return loss.ClassWeights{Negative: cmp.Or(weights[0], 1), Positive: cmp.Or(weights[1], 1)}, nil
 }
 
-// test is the test loss for a data set, once --metrics suit it.
+// test is the test loss for a data set, after a check of --metrics.
 func (o *options) test(task dataset.Task, name string) (loss.Test, error) {
 	ofNumbers, ofLabels := calibration.NumberMetrics, calibration.LabelMetrics
 	known := slices.Concat([]string{answer.AllMetrics}, ofNumbers, ofLabels, []string{calibration.Jackknife})
@@ -206,11 +206,11 @@ func (o *options) test(task dataset.Task, name string) (loss.Test, error) {
 	return test, usage.Wrap(err)
 }
 
-// autoResamples is what auto refines with, on every machine: 200 fits in batches cost
-// about as much as the solve that they stand beside (BENCHMARKS.md, batch).
+// autoResamples is the number of resamples of auto: 200 fits in batches cost about as much as the solve
+// (BENCHMARKS.md, batch).
 const autoResamples = 200
 
-// readRefine takes auto, none or a number.
+// readRefine reads auto, none or a number.
 func readRefine(to *answer.Refinement) flags.Reader {
 	return func(text string) (string, error) {
 		n, err := strconv.Atoi(text)
@@ -226,7 +226,7 @@ func readRefine(to *answer.Refinement) flags.Reader {
 	}
 }
 
-// answers is what is asked of the theory, all but the scheme, once the flags agree whatever DATA is.
+// answers are the settings of answers, without the scheme, after a check of the flags.
 func (o *options) answers() (s answer.Settings, err error) {
 	s = o.asked
 	s.Refine.Seed, s.Covariances = o.seed, o.covarianceMatrix != ""
@@ -247,7 +247,7 @@ func (o *options) answers() (s answer.Settings, err error) {
 	return s, o.checkScheme(o.ratio)
 }
 
-// choice is what a search has chosen of a model: how, "" if all was given, and the flags that give it, as
+// choice is the result of a search for a model: how, "" if all was given, and the equivalent flags, as
 // NAME=VALUE.
 type choice struct {
 	by       string
@@ -256,7 +256,7 @@ type choice struct {
 	again    func(scales tune.Scales) answer.Chooser // searches other rows; nil: all was given
 }
 
-// chosenSettings are the flags that give the values which hyperparameters have in a specification.
+// chosenSettings are the flags for a specification's values of hyperparameters.
 func chosenSettings(spec *model.Spec, names ...string) (settings []string) {
 	for _, name := range names {
 		if values := valuesOf(spec, name); values != nil {
@@ -266,7 +266,7 @@ func chosenSettings(spec *model.Spec, names ...string) (settings []string) {
 	return settings
 }
 
-// valuesOf are those of a hyperparameter in a specification, as its flag takes them; nil if it has none.
+// valuesOf are the values of a hyperparameter in a specification, for its flag; nil if it has none.
 func valuesOf(spec *model.Spec, name string) (values []float64) {
 	over, err := spec.Hyperparameters(name)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"bootbench/loss"
 )
 
-// perceptronLoss is what --loss of train takes beside the losses: a rule of learning that minimises none.
+// perceptronLoss is a further value of train's --loss: a learning rule that minimises no loss.
 const perceptronLoss = "perceptron"
 
 // runTrain reads DATA, trains, and writes the model file.
@@ -120,7 +120,7 @@ func trainOnce(a *app, o *options, j *answer.Job, r *report.Training) (*model.Pr
 	return j.Predictor(fit)
 }
 
-// passes is how often the perceptron goes over DATA at most; it ends with a pass without a mistake.
+// passes is the largest number of the perceptron's passes over DATA; it ends with a pass without a mistake.
 const passes = 100
 
 // trainPerceptron runs the perceptron.
@@ -148,7 +148,7 @@ func trainPerceptron(j *answer.Job, r *report.Training) (*model.Predictor, error
 func (a *app) writeTrained(set *dataset.Set, p *model.Predictor, r *report.Training,
 	file *svm.ModelFile) error {
 	p.Program = version()
-	r.Subject.Model = nil // Training has another of this name
+	r.Subject.Model = nil // Training has another field of this name
 	r.Status, r.TestLoss = cmp.Or(r.Status, p.Training.Status), p.Training.TestLoss
 	r.Apparent = null.Float(p.Training.Apparent)
 	for _, one := range p.All() {
@@ -182,8 +182,8 @@ const (
 	libsvmFormat = "libsvm"
 )
 
-// libsvmModel is an empty model file of LIBSVM with the kernel of a model if that is what flag or name ask
-// for, else nil. rule says that a perceptron is trained.
+// libsvmModel is an empty model file of LIBSVM with the kernel of a model if the flag or the name requests
+// one, else nil. rule: a perceptron is trained.
 func (o *options) libsvmModel(j *answer.Job, rule bool) (*svm.ModelFile, error) {
 	file, err := emptyModelFile(j)
 	switch extension := filepath.Ext(o.model); {
@@ -226,7 +226,7 @@ func emptyModelFile(j *answer.Job) (*svm.ModelFile, error) {
 	return file, nil
 }
 
-// fillLibsvm puts a predictor into a file of LIBSVM. With the kernel A k + B the weights take up A, and the
+// fillLibsvm writes a predictor into a file of LIBSVM. With the kernel A k + B the weights include A, and the
 // bias B times their sum.
 func fillLibsvm(file *svm.ModelFile, set *dataset.Set, p *model.Predictor) {
 	rows := p.Support.Sparse

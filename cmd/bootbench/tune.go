@@ -27,7 +27,7 @@ import (
 var tuneNames = append([]string{"gamma", "length-scale", "coef0", "amplitude", "constant", "jitter"},
 	lossNames[1:]...)
 
-// runTune reads DATA, searches, and estimates with the model that it has found.
+// runTune reads DATA, searches, and estimates with the best model.
 func runTune(a *app, o *options, data []string) error {
 	s, err := o.answers()
 	if err != nil {
@@ -72,7 +72,7 @@ func runTune(a *app, o *options, data []string) error {
 			return err
 		}
 	}
-	if several { // whose answer has more than that about one
+	if several { // its answer has further fields
 		return a.answer(answered, nil)
 	}
 	d.StandardError = null.Float(math.NaN())
@@ -84,7 +84,7 @@ func runTune(a *app, o *options, data []string) error {
 	return a.answer(d, nil)
 }
 
-// tuned builds the machine that was chosen and estimates it, unless the search was interrupted.
+// tuned builds the chosen machine and estimates it, unless the search was interrupted.
 func (a *app) tuned(p *problem, s answer.Settings, cancelled bool) (answer.Machine, report.Answer, error) {
 	if !cancelled {
 		m, err := a.build(p)
@@ -103,7 +103,7 @@ func (a *app) tuned(p *problem, s answer.Settings, cancelled bool) (answer.Machi
 	return m, e, nil
 }
 
-// choose searches. A journal keeps the parts of the search.
+// choose searches. A journal stores the parts of the search.
 func (a *app) choose(p *tune.Problem) (r *tune.Result, c choice, err error) {
 	began := time.Now()
 	var settings tune.Settings
@@ -150,7 +150,7 @@ func (a *app) choose(p *tune.Problem) (r *tune.Result, c choice, err error) {
 	return r, c, nil
 }
 
-// chooser searches other rows as a problem says, by scales if a length scale for each feature may be chosen.
+// chooser searches on other rows by a problem, with scales for length scales per feature.
 func chooser(p tune.Problem, scales tune.Scales) answer.Chooser {
 	if p.Scales == tune.IfBetter {
 		p.Scales = scales
@@ -169,13 +169,12 @@ func chooser(p tune.Problem, scales tune.Scales) answer.Chooser {
 // autoKernel is the word for the best of some kernels.
 const autoKernel = "auto"
 
-// chooseKernel searches with each of some kernels, and returns the search that ends best, the first of
-// equals.
+// chooseKernel searches with each of several kernels, and returns the best search, the first of equals.
 func (a *app) chooseKernel(p *tune.Problem, settings tune.Settings) (best *tune.Result, err error) {
 	for _, kind := range []kernel.Kind{kernel.RBF, kernel.Matern52, kernel.Linear} {
 		one := *p
 		one.Spec.Kernel.Kind = kind
-		if one.Spec.Kernel.Validate(p.Spec.Set.D()) != nil { // a length scale is given, which it does not take
+		if one.Spec.Kernel.Validate(p.Spec.Set.D()) != nil { // it does not take the given length scale
 			continue
 		}
 		if one.Over, err = a.options.tuneAxes(&one.Spec); err != nil {
@@ -192,8 +191,7 @@ func (a *app) chooseKernel(p *tune.Problem, settings tune.Settings) (best *tune.
 	return best, nil
 }
 
-// search is what is chosen of a data set: not what flags give. A preset is not looked at: what is chosen
-// takes its place.
+// search is the problem of choosing everything that no flag gives. It ignores presets.
 func (o *options) search(set *dataset.Set) (p *tune.Problem, err error) {
 	p = &tune.Problem{By: o.by, Scheme: func(n int) (resample.Scheme, error) { return o.schemeOf(o.ratio, n) }}
 	distinct := slices.Compact(slices.Sorted(slices.Values(set.Y)))
@@ -225,8 +223,8 @@ func (o *options) search(set *dataset.Set) (p *tune.Problem, err error) {
 	return p, err
 }
 
-// tuneAxes reads --over. By default it takes what tune.Default names and no flag gives; the search of what is
-// named and given begins at the value of the flag.
+// tuneAxes reads --over. The default is tune.Default without the given flags; for a named and given one the
+// search begins at the value of the flag.
 func (o *options) tuneAxes(spec *model.Spec) (axes []tune.Axis, err error) {
 	k, names := &spec.Kernel, o.over
 	if len(names) == 0 {
@@ -277,7 +275,7 @@ func (a *app) writeModel(path string, m answer.Machine) (*model.Predictor, error
 	return p, files.Replace(path, p.Write)
 }
 
-// searchReport is what a report says of a search.
+// searchReport is the report of a search.
 func searchReport(r *tune.Result) report.Search {
 	d := report.Search{By: r.By.String(), Best: map[string]any{}, Objective: null.Float(r.Value),
 		Evaluations: r.Evaluations(), Failures: r.Failures}
@@ -298,11 +296,11 @@ func searchReport(r *tune.Result) report.Search {
 	return d
 }
 
-// againLine is the command line that estimates the model that was chosen: the flags of tune that estimate
-// has, too, and the choice.
+// againLine is the command line that estimates the chosen model: the flags common to tune and estimate, and
+// the choice.
 func againLine(a *app, o *options, best map[string]any, spec *model.Spec) string {
 	words := []string{"bootbench", "estimate", a.data[0], "--loss", spec.Loss.Name()}
-	if _, known := model.PresetFor(spec.Set); known { // which tune does not look at
+	if _, known := model.PresetFor(spec.Set); known { // tune ignores it
 		words = append(words, "--kernel", spec.Kernel.Kind.String(), "--no-normalize-target="+
 			strconv.FormatBool(!spec.NormalizeTarget))
 	}

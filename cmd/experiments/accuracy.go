@@ -29,7 +29,7 @@ func accuracyStudy(f *flag.FlagSet) func(context.Context, []string, *output) {
 	names := f.String("data", "",
 		"only these `sets`, of crabs,wisconsin,sonar,pima,boston,friedman1,waves; default: all")
 	var s refit.RetrainSettings
-	// 5000 resamples keep the noise of left-out errors at a third of a percent of them.
+	// 5000 resamples keep the relative noise of left-out errors at a third of a percent.
 	f.IntVar(&s.Resamples, "resamples", 5000, "retrainings of each model")
 	f.Uint64Var(&s.Seed, "seed", 0, "of the resamples")
 	f.IntVar(&s.Workers, "workers", 0, "retrainings at a time; default: one for each processor")
@@ -63,11 +63,11 @@ type accuracyRow struct {
 	VarianceError float64 `json:"variance_error"`
 }
 
-// errorOff is the theory's left-out error relative to that of retraining, less one.
+// errorOff is the relative error of the theory's left-out error.
 func (r accuracyRow) errorOff() float64 { return float64(r.TheoryError/r.RetrainError) - 1 }
 
-// accuracyModels are those of the survey on the named sets, or on all: four classification sets
-// with four losses, three regression sets with four, each with two kernels.
+// accuracyModels are the models of the survey on the named sets, or on all: four classification sets with
+// four losses, three regression sets with four, each with two kernels.
 func accuracyModels(names []string) (specs []model.Spec) {
 	known := []string{"crabs", "wisconsin", "sonar", "pima", "boston", "synthetic:friedman1,n=300",
 		"synthetic:waves,n=300,noise=0.3"}
@@ -93,7 +93,7 @@ func accuracyModels(names []string) (specs []model.Spec) {
 }
 
 // accuracyLosses are the losses of the survey on a set, and its kernel without a width. For numbers the noise
-// is a third of the targets' standard deviation, and the losses are about as strong.
+// is a third of the targets' standard deviation, and the losses are comparable.
 func accuracyLosses(set *dataset.Set) ([]loss.Loss, kernel.Spec) {
 	if set.Task == dataset.Classification {
 		return []loss.Loss{loss.HardMargin{}, loss.Hinge{C: 1}, loss.SquaredHinge{C: 1}, loss.Logistic{C: 1}},
@@ -131,7 +131,7 @@ func judgeModel(ctx context.Context, spec model.Spec, scheme resample.Scheme,
 	}
 }
 
-// summarizeAccuracy says how near theory and retraining are over many cells.
+// summarizeAccuracy summarises the differences of theory and retraining over many cells.
 func summarizeAccuracy(o *output, rows []accuracyRow, resamples int) {
 	var off, ratio, rms []float64
 	converged, within := 0, 0
@@ -154,7 +154,7 @@ func summarizeAccuracy(o *output, rows []accuracyRow, resamples int) {
 		within, 100*slices.Max(off))
 }
 
-// accuracyFigure sets the theory's errors against those of retraining, and shows its variances, loss by loss.
+// accuracyFigure shows the ratios of the theory's errors and variances to those of retraining, by loss.
 func accuracyFigure(rows []accuracyRow) *report.Figure {
 	errors := report.Panel{X: report.Axis{Label: "left-out error by retraining, relative to the largest of " +
 		"its set"}, Y: report.Axis{Label: "theory over retraining"}}

@@ -22,8 +22,8 @@ import (
 	"bootbench/resample"
 )
 
-// estimatorRun judges estimates of a classifier's error: a set is split at random many times, the classifier
-// trained on one half, and the estimates from that half set against its error on the other.
+// estimatorRun tests estimates of a classifier's error: a set is split at random many times, the classifier
+// trained on one half, and the estimates from that half compared with its error on the other.
 type estimatorRun struct {
 	set    *dataset.Set
 	c      float64 // of the hinge loss; Inf: the hard margin
@@ -33,7 +33,7 @@ type estimatorRun struct {
 	seed   uint64
 }
 
-// estimatorStudy judges leave-one-out, cross-validation and the analytic bootstrap by held-out data.
+// estimatorStudy tests leave-one-out, cross-validation and the analytic bootstrap by held-out data.
 func estimatorStudy(f *flag.FlagSet) func(context.Context, []string, *output) {
 	e := &estimatorRun{folds: 10}
 	f.Float64Var(&e.c, "C", 1, "of the hinge loss; Inf is the hard margin")
@@ -50,19 +50,19 @@ func estimatorStudy(f *flag.FlagSet) func(context.Context, []string, *output) {
 	}
 }
 
-// estimate is what one estimator says of one split.
+// estimate is one estimator's estimate on one split.
 type estimate struct {
 	name      string
 	error     float64
 	seconds   float64 // without the kernel matrix
-	retrained float64 // share of examples or folds that were left out of a training
+	retrained float64 // fraction of examples or folds that were left out of a training
 	failed    bool    // the solve did not converge
 }
 
 // train is the number of examples on which a split trains.
 func (e *estimatorRun) train() int { return e.set.N() / 2 }
 
-// run gives the held-out error and all estimates, split by split.
+// run computes the held-out error and all estimates, split by split.
 func (e *estimatorRun) run(ctx context.Context) (truth []float64, estimates [][]estimate) {
 	rng := rand.New(rand.NewPCG(e.seed, 0))
 	for range e.splits {
@@ -76,7 +76,7 @@ func (e *estimatorRun) run(ctx context.Context) (truth []float64, estimates [][]
 	return truth, estimates
 }
 
-// classifier is a margin without bias, which is what the analytic bootstrap is for.
+// classifier is a margin without bias, as the analytic bootstrap requires.
 func (e *estimatorRun) classifier(drawn *dataset.Set) *answer.Job {
 	if slices.Min(drawn.Y) == slices.Max(drawn.Y) {
 		check(fmt.Errorf("a half of %d examples holds one class only", drawn.N()))
@@ -103,11 +103,11 @@ func heldOut(j *answer.Job, others *dataset.Set) (wrong float64) {
 	return wrong / float64(others.N())
 }
 
-// largeRatio is used instead of an infinite ratio in the analytic bootstrap.
+// largeRatio replaces an infinite ratio in the analytic bootstrap.
 const largeRatio = 20
 
 // bootstraps are the apparent error, and the theory at ratio 1 and at a large one. For the large one a soft
-// margin's C is divided by the ratio: an example that is drawn k times has the box k C.
+// margin's C is divided by the ratio: an example drawn k times has the box k C.
 func bootstraps(ctx context.Context, j *answer.Job) []estimate {
 	solve := func(j *answer.Job, ratio float64) *report.Estimate {
 		e := must(j.Estimate(ctx, answer.Settings{Scheme: resample.Poisson{Ratio: ratio}, NoPoints: true,
@@ -153,7 +153,7 @@ func crossValidation(ctx context.Context, j *answer.Job, folds int, seed uint64)
 		seconds: r.Time.Retrain, retrained: 1}
 }
 
-// estimatorScore is one estimator's record against the held-out error of the same split.
+// estimatorScore compares one estimator with the held-out errors of the same splits.
 type estimatorScore struct {
 	Estimator string
 	Mean      float64

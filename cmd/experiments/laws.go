@@ -21,18 +21,18 @@ import (
 // momentsFactor times the default resamples are twice M03's 5000.
 const momentsFactor = 10
 
-// bothLaws are what theory and retraining say of the predictor, S = N, at the inputs of the examples, or at
-// those that are held out.
+// bothLaws are the laws of the predictor by theory and retraining, S = N, at the inputs of the examples, or
+// at held-out ones.
 type bothLaws struct {
 	examples       int
 	solution       *solver.Solution
 	mean, variance []float64 // by theory at held-out inputs
 	retrained      *retrain.Result
-	first          int         // of these places among those of retraining
-	predictions    [][]float64 // of the resamples at each
+	first          int         // index of these inputs among those of retraining
+	predictions    [][]float64 // of the resamples at each input
 }
 
-// lawsOf solves for the examples of an embedded set but the held ones, nil for none, and retrains on them.
+// lawsOf solves for the examples of an embedded set except the held ones, nil for none, and retrains on them.
 func (p *paperRun) lawsOf(ctx context.Context, name string, held []int) *bothLaws {
 	spec := preset(name)
 	all := spec.Set
@@ -92,11 +92,10 @@ func (p *paperRun) moments(ctx context.Context) []*report.Figure {
 	}}
 }
 
-// law sets the law of a prediction over resamples by theory against that of retraining: densities on common
-// bins.
+// law is the law of a prediction over resamples by theory and by retraining: densities on common bins.
 type law struct {
 	place                    int    // example or new input, from 0
-	why                      string // the rule that chose it
+	why                      string // the rule of its choice
 	edges, theory, retrained []float64
 	distance                 float64 // half the L1 distance of the two, in [0, 1]
 }
@@ -120,7 +119,7 @@ func compareLaw(place int, theory loss.Distribution, predictions []float64, widt
 	return l
 }
 
-// histogram is the share of values in bins of the given width: bin i begins at (first+i) width.
+// histogram is the fraction of values in bins of the given width: bin i begins at (first+i) width.
 func histogram(values []float64, width float64) (first int, shares []float64) {
 	bin := func(v float64) int { return int(math.Floor(v / width)) }
 	first = bin(slices.Min(values))
@@ -131,7 +130,7 @@ func histogram(values []float64, width float64) (first int, shares []float64) {
 	return first, shares
 }
 
-// byDistance compares laws at all places with the theory's, and sorts them, the nearest first.
+// byDistance compares the laws at all inputs with the theory's, and sorts them, the nearest first.
 func (b *bothLaws) byDistance(theory func(place int) loss.Distribution) (laws []law) {
 	for i, predictions := range b.predictions {
 		laws = append(laws, compareLaw(i, theory(i), predictions, lawWidth))
@@ -146,7 +145,7 @@ func (l law) chosenBy(why string) law {
 	return l
 }
 
-// lawPanels have a panel for each law.
+// lawPanels has a panel for each law.
 func lawPanels(laws []law, label string) (panels []report.Panel) {
 	for _, l := range laws {
 		panels = append(panels, report.Panel{Title: l.why, X: report.Axis{Label: label},
@@ -172,8 +171,8 @@ func (p *paperRun) laws(ctx context.Context) []*report.Figure {
 	}
 }
 
-// typicalLaws chooses inputs by rule: by the rank of their distance, and among those
-// that the theory describes well the one with the most structure.
+// typicalLaws chooses inputs by the rank of their distance, and the one with the most peaks among those that
+// the theory describes well.
 func typicalLaws(sorted []law, theory func(int) loss.Distribution) (good, bad []law) {
 	at := func(q float64) law { return sorted[int(q*float64(len(sorted)-1))] }
 	structured, most := sorted[0], -1
@@ -191,7 +190,7 @@ func typicalLaws(sorted []law, theory func(int) loss.Distribution) (good, bad []
 			at(0.95).chosenBy("95% of the distances are smaller"), at(1).chosenBy("largest distance")}
 }
 
-// closeLaws is the distance up to which the theory describes a law well, farLaws that from which it does not.
+// Laws are close to the theory's up to the distance closeLaws, and far from farLaws on.
 const closeLaws, farLaws = 0.1, 0.2
 
 // peaks counts the maxima of a density on a fine grid.
@@ -222,7 +221,7 @@ func lawCaption(laws []law) string {
 	return text[:len(text)-1] + "."
 }
 
-// distanceFigure is M03 figure 5: how many inputs have which L1 distance.
+// distanceFigure is M03 figure 5: the histogram of L1 distances over inputs.
 func distanceFigure(sorted []law, resamples int) *report.Figure {
 	const width = 0.02
 	near, far, largest := 0.0, 0.0, sorted[len(sorted)-1].distance

@@ -1,6 +1,6 @@
-// Command experiments computes the studies of the method itself: the papers' figures, the
-// survey of the theory's accuracy, and what estimates of a
-// classifier's error are worth. Each prints a table and writes CSV and pictures into a folder.
+// Command experiments computes studies of the method: the papers' figures, a survey of the theory's accuracy,
+// and a test of estimates of a classifier's error. Each prints a table and writes CSV and figures into a
+// folder.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 // study is one of the experiments.
 type study struct {
 	name, about string
-	// prepare adds the study's own flags, and returns what runs it on the other arguments.
+	// prepare adds the study's flags, and returns a function that runs it on the other arguments.
 	prepare func(f *flag.FlagSet) func(ctx context.Context, args []string, o *output)
 }
 
@@ -69,7 +69,7 @@ func (s study) run(ctx context.Context, args []string, stdout, stderr io.Writer)
 	return 0
 }
 
-// failure is an error that ends a study, whose steps are of no use without one another.
+// failure is an error that ends a study.
 type failure struct{ error }
 
 // check ends the study by an error.
@@ -79,13 +79,13 @@ func check(err error) {
 	}
 }
 
-// must is the value of a step that has to succeed.
+// must is the value of a step; an error ends the study.
 func must[V any](v V, err error) V {
 	check(err)
 	return v
 }
 
-// attempt does the steps of a study, and returns the error that has ended it.
+// attempt runs the steps of a study, and returns the error that ended it.
 func attempt(steps func()) (err error) {
 	defer func() {
 		p := recover()
@@ -99,7 +99,7 @@ func attempt(steps func()) (err error) {
 	return nil
 }
 
-// output is where a study writes: tables and sentences for readers, files for all else.
+// output is the destination of a study: a stream for tables and text, a folder for files.
 type output struct {
 	io.Writer
 	folder string
@@ -118,7 +118,7 @@ func writeCSV[R any](o *output, name string, rows []R) {
 	o.file(name, func(w io.Writer) error { return report.WriteRows(w, rows) })
 }
 
-// figures writes pictures, and the numbers in them.
+// figures writes figures and their numbers.
 func (o *output) figures(all ...*report.Figure) {
 	for _, f := range all {
 		o.file(f.Name+".svg", f.WriteSVG)

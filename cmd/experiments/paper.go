@@ -23,8 +23,8 @@ import (
 	"bootbench/solver"
 )
 
-// paperRun computes what the figures of Malzahn and Opper 2003 ([M03]) and Malzahn and Opper 2004 ([M04])
-// show, from the data and models that they name: the theory beside retraining.
+// paperRun computes the figures of Malzahn and Opper 2003 ([M03]) and 2004 ([M04]) from their data and
+// models: theory and retraining.
 type paperRun struct {
 	resamples int // retrainings per point of a learning curve; moments and laws take momentsFactor times as many
 	seed      uint64
@@ -74,8 +74,8 @@ func preset(name string) model.Spec {
 	return model.Spec{Set: set, Kernel: p.Kernel, Loss: p.Loss, Standardize: p.Standardize}
 }
 
-// retrain trains on resamples and judges by a test loss. Each resample's predictions, at the sites and then
-// at new inputs whose kernel rows are given, go to onFit, unless that is nil.
+// retrain trains on resamples with a test loss. onFit, unless nil, gets each resample's predictions, at the
+// sites and then at new inputs whose kernel rows are given.
 func (p *paperRun) retrain(ctx context.Context, m *model.Model, scheme resample.Scheme, test loss.Test,
 	cross blas64.General, resamples int, onFit func(r int, weight, f []float64)) *retrain.Result {
 	r := must(refit.Retrain(ctx, m, refit.Single, scheme, refit.RetrainSettings{Seed: p.seed, Cross: cross,
@@ -100,7 +100,7 @@ func ratioAxis() report.Axis {
 	return a
 }
 
-// theoryLine is the left-out error by a method of the theory against the ratio, as far as it converges.
+// theoryLine is the left-out error by a method of the theory against the ratio, at converged ratios.
 func theoryLine(ctx context.Context, m *model.Model, test loss.Test, method solver.Method) (s report.Series) {
 	settings := solver.Settings{Method: method}
 	for _, ratio := range theoryRatios {
@@ -127,7 +127,7 @@ func (p *paperRun) retrainedDots(ctx context.Context, m *model.Model, test loss.
 	return s
 }
 
-// bothSides are the theory's line and the dots of retraining, of one colour.
+// bothSides are the theory's line and the dots of retraining, in one colour.
 func (p *paperRun) bothSides(ctx context.Context, spec model.Spec, test loss.Test, colour int) (line,
 	dots report.Series) {
 	m := must(model.Build(spec))

@@ -25,16 +25,16 @@ import (
 	"bootbench/resample"
 )
 
-// Classes decide between several classes by classifiers of two, on one kernel matrix: one of each class
-// against the others, where the class of an input is that of the largest field, the first of equals; or one
-// of each pair of classes, which vote.
+// Classes decide between several classes by binary classifiers on one kernel matrix: each class against the
+// others, the class of an input being that of the largest field, the first of equals; or each pair of
+// classes, by votes.
 type Classes struct {
 	Set   *dataset.Set // of all classes
 	Jobs  []*Job       // of each class against the others
-	order []int        // of the classes whose pairs vote; nil: each is against the others
+	order []int        // of the classes if pairs vote; nil: each against the others
 }
 
-// defaultResamples judge a decision where none are asked for: without them it has no error.
+// defaultResamples is the number of resamples if none is given: without resamples a decision has no error.
 const defaultResamples = 200
 
 // NewClasses builds the kernel matrix of a specification whose set has several classes.
@@ -52,24 +52,24 @@ func NewClasses(spec model.Spec) (*Classes, error) {
 	return c, nil
 }
 
-// First is Machine.First.
+// First implements Machine.
 func (c *Classes) First() *Job { return c.Jobs[0] }
 
-// About is Machine.About.
+// About implements Machine.
 func (c *Classes) About() report.Subject {
 	s := c.Jobs[0].Subject
 	s.Labels, s.Positive, s.Notes = nil, "", c.Set.Notes
 	return s
 }
 
-// classifier is a classifier of one class against others, which has its job's labels.
+// classifier is a classifier of one class against others, with its job's labels.
 type classifier struct {
 	*Job
 	name   string
-	weight []float64 // 1 of the examples of a pair of classes, 0 of others; nil: 1 of all
+	weight []float64 // 1 for the examples of a pair of classes, else 0; nil: 1 for all
 }
 
-// classifiers are those that decide.
+// classifiers are the binary classifiers of the decision.
 func (c *Classes) classifiers() (all []classifier) {
 	for _, j := range c.Jobs {
 		j.Progress, j.Keep = c.Jobs[0].Progress, c.Jobs[0].Keep
@@ -83,11 +83,11 @@ func (c *Classes) classifiers() (all []classifier) {
 	return all
 }
 
-// fields are the predictions of one exact fit of every classifier, or those made of them for every class, at
-// the examples.
+// fields are the predictions of one exact fit of every classifier, or the fields of every class, at the
+// examples.
 type fields [][]float32
 
-// margin is by how much the field of an example's own class exceeds the largest other, and class the largest.
+// margin is the field of an example's class minus the largest other one, and class that of the largest field.
 func (f fields) margin(example, own int) (margin float64, class int) {
 	largest, other := math.Inf(-1), math.Inf(-1)
 	for k := range f {
@@ -106,8 +106,8 @@ func (f fields) margin(example, own int) (margin float64, class int) {
 var errNoneLeftOut = model.InputError(errors.New("with real weights no row is left out to judge classes " +
 	"by: take another scheme, or --positive LABEL"))
 
-// Estimate judges the decision by exact resamples, the same for all classifiers: of each class against the
-// others trained around its theory, of pairs one by one.
+// Estimate estimates the error of the decision by exact resamples, equal for all classifiers: around the
+// theory for each class against the others, one by one for pairs.
 func (c *Classes) Estimate(ctx context.Context, s Settings) (report.Answer, error) {
 	if hasWeights(s.Scheme) {
 		return nil, errNoneLeftOut
@@ -140,7 +140,7 @@ func (c *Classes) Estimate(ctx context.Context, s Settings) (report.Answer, erro
 	})
 }
 
-// Retrain judges the decision by training on every resample, the honest way.
+// Retrain estimates the error of the decision by training on every resample.
 func (c *Classes) Retrain(ctx context.Context, how Retraining) (report.Answer, error) {
 	first := c.Jobs[0]
 	if err := refit.CheckRetrain(first.Model, how.Method, how.Scheme, how.of(first.Test)); err != nil {
@@ -150,7 +150,7 @@ func (c *Classes) Retrain(ctx context.Context, how Retraining) (report.Answer, e
 	plan := c.drawn(r, how.Scheme, how.Seed)
 	return c.decide(ctx, r, plan, func(_ int, b classifier, onFit onFit) (*refit.Retraining, error) {
 		settings := how.of(b.Test)
-		settings.OnFit, settings.MaxSkipped = onFit, 0 // the decision takes all classes
+		settings.OnFit, settings.MaxSkipped = onFit, 0 // the decision needs all classes
 		if b.weight != nil {
 			return b.singly(ctx, how.Scheme, plan, settings.Settings)
 		}
@@ -158,18 +158,18 @@ func (c *Classes) Retrain(ctx context.Context, how Retraining) (report.Answer, e
 	})
 }
 
-// drawn is the plan of resamples that r describes.
+// drawn is the plan of the resamples of r.
 func (c *Classes) drawn(r *report.Classes, scheme resample.Scheme, seed uint64) resample.Resamples {
 	r.Resampling = &report.ClassResampling{Resampling: Resampling(scheme, c.Set.N()), Seed: seed}
 	return resample.Resamples{Scheme: scheme, Seed: seed, Y: slices.Repeat([]float64{1}, c.Set.N())}
 }
 
-// CrossValidate judges the decision by exact fits without every fold, the same folds for all classifiers.
+// CrossValidate estimates the error of the decision by exact fits without each fold, the same for all.
 func (c *Classes) CrossValidate(ctx context.Context, v Validation) (report.Answer, error) {
 	return c.validate(ctx, "cv", v)
 }
 
-// LeaveOneOut judges the decision by exact fits without each example.
+// LeaveOneOut estimates the error of the decision by exact fits without each example.
 func (c *Classes) LeaveOneOut(ctx context.Context, _ loo.Method, _ bool) (report.Answer, error) {
 	return c.validate(ctx, "loo", Validation{Design: resample.Design{N: c.Set.N()}})
 }
@@ -205,10 +205,10 @@ func (c *Classes) validate(ctx context.Context, command string, v Validation) (r
 	})
 }
 
-// onFit takes in an exact fit.
+// onFit receives an exact fit.
 type onFit = func(b int, weight, f []float64)
 
-// decide judges the decision by fits of every classifier, which fit makes.
+// decide estimates the error of the decision by fits of every classifier, which fit makes.
 func (c *Classes) decide(ctx context.Context, r *report.Classes, plan resample.Resamples,
 	fit func(k int, b classifier, onFit onFit) (*refit.Retraining, error)) (report.Answer, error) {
 	var fits []fields
@@ -251,8 +251,8 @@ func (c *Classes) report(command string) *report.Classes {
 	return r
 }
 
-// judge fills in what left-out decisions say, by fits of every classifier. To package retrain an example is
-// right if the margin of its own class is above 0.
+// judge computes the errors of left-out decisions from fits of every classifier. For package retrain an
+// example is right if the margin of its class is above 0.
 func (c *Classes) judge(ctx context.Context, r *report.Classes, fits []fields,
 	plan resample.Resamples) error {
 	if c.order != nil {
@@ -305,7 +305,7 @@ func (c *Classes) judge(ctx context.Context, r *report.Classes, fits []fields,
 	return nil
 }
 
-// tabulate fills in errors by class, and what the error is compared with.
+// tabulate computes errors by class, and the baseline.
 func (c *Classes) tabulate(r *report.Classes, errors []float64) {
 	byClass, sizes := make([][]float64, len(r.Each)), make([]float64, len(r.Each))
 	for i, own := range c.Set.ClassOf() {
@@ -328,8 +328,8 @@ func (c *Classes) tabulate(r *report.Classes, errors []float64) {
 	r.Baseline = null.Float(1 - sizes[largest]/float64(c.Set.N()))
 }
 
-// decisions are classes, by number, of examples or new inputs, -1 for none, with their probabilities, nil for
-// none; of, if set, are the true classes.
+// decisions are the classes, by number, of examples or new inputs, -1 for none, with their probabilities or
+// nil; of, if set, are the true classes.
 func decisions(classes, names []string, best, of []int, p [][]float64) report.ClassDecisions {
 	points := &report.ClassPoints{Names: names, Class: make([]string, len(best)),
 		Probability: map[string]null.Floats{}}
@@ -357,9 +357,8 @@ func decisions(classes, names []string, best, of []int, p [][]float64) report.Cl
 	return d
 }
 
-// probabilities are those of the classes for every left-out example: of each class against the others by a
-// curve of its left-out fields, which the example has no part in, divided by their sum; nil where a class has
-// too few examples.
+// probabilities are those of the classes for every left-out example: for each class by a curve fitted to its
+// left-out fields without the example, divided by their sum; nil if a class has too few examples.
 func (c *Classes) probabilities(fits []fields, leftOut [][]bool) [][]float64 {
 	all, n := make([][]float64, len(c.Jobs)), c.Set.N()
 	for k, j := range c.Jobs {
@@ -398,8 +397,8 @@ func normalised(all [][]float64) [][]float64 {
 	return all
 }
 
-// scores are the mean of -log of the probability of the true class, and the mean over examples of the sum
-// over classes of squared differences (Brier 1950), of examples that have probabilities; nil without.
+// scores are the mean of -log of the true class's probability, and the mean over examples of the sum over
+// classes of squared differences (Brier 1950), over examples with probabilities; nil without.
 func scores(p [][]float64, of []int) (logLoss, brier *null.Float) {
 	if p == nil {
 		return nil, nil
@@ -422,7 +421,7 @@ func scores(p [][]float64, of []int) (logLoss, brier *null.Float) {
 	return null.Of(l / count), null.Of(b / count)
 }
 
-// Train is Machine.Train. Classifiers of all examples have what probabilities need.
+// Train implements Machine. Classifiers of all examples include the calibration of probabilities.
 func (c *Classes) Train(ctx context.Context) (*model.Predictor, error) {
 	var all []*model.Predictor
 	for _, b := range c.classifiers() {
@@ -439,7 +438,7 @@ func (c *Classes) Train(ctx context.Context) (*model.Predictor, error) {
 	return all[0], nil
 }
 
-// train trains the classifier, of the examples of its classes alone.
+// train trains the classifier on the examples of its classes.
 func (b *classifier) train() (*model.Predictor, error) {
 	weight := b.weight
 	if given := b.Set.Weights; given != nil && weight != nil {
@@ -448,7 +447,7 @@ func (b *classifier) train() (*model.Predictor, error) {
 	return trainWeighted(b.Model, weight)
 }
 
-// Predict is Machine.Predict.
+// Predict implements Machine.
 func (c *Classes) Predict(ctx context.Context, in *dataset.Inputs, s Settings) (report.Answer, error) {
 	return trainedAt(ctx, c, in, s)
 }

@@ -21,13 +21,12 @@ import (
 	"bootbench/resample"
 )
 
-// Validation says how a model is cross-validated: by folds that are given, else forward in time where the
-// design has blocks, else by random folds of examples or groups, for labels within the classes unless the
-// design has strata.
+// Validation configures cross-validation: by given folds, else forward in time if the design has blocks, else
+// by random folds of examples or groups, stratified by label unless the design has strata.
 type Validation struct {
 	Design       resample.Design
 	Given        []int // fold of each example, numbered from 0; nil: none
-	Folds        int   // 0: as many as examples, or groups
+	Folds        int   // 0: one per example, or group
 	Repeats      int   // of random folds
 	Permutations int   // of the targets, for a p-value
 	Seed         uint64
@@ -35,13 +34,13 @@ type Validation struct {
 	Workers      int
 	Metrics      []string
 	ErrorsAlone  bool // no probabilities of labels
-	// Choose, if set, makes a model of the training rows of every fold, by what is done Anew there; else all
-	// have that of the job.
+	// Choose, if set, chooses a model on the training rows of every fold, as Anew describes; else all folds use
+	// the job's.
 	Choose Chooser
 	Anew   string
 }
 
-// tenFolds is ordinary cross-validation, of whole groups where a set has them.
+// tenFolds is ordinary 10-fold cross-validation, of whole groups if a set has them.
 func tenFolds(set *dataset.Set) Validation {
 	v := Validation{Design: resample.Design{N: set.N(), Group: set.Groups}, Folds: min(10, set.N()), Repeats: 1}
 	if set.Groups != nil {
@@ -50,19 +49,19 @@ func tenFolds(set *dataset.Set) Validation {
 	return v
 }
 
-// Check refuses folds that there cannot be.
+// Check refuses impossible folds.
 func (v *Validation) Check() error {
 	_, err := v.partition(nil, false)
 	return err
 }
 
-// partition are folds, and what they are.
+// partition is a scheme of folds with its description.
 type partition struct {
 	resample.Sampler
 	what string
 }
 
-// partition is that of targets y.
+// partition is the partition of targets y.
 func (v *Validation) partition(y []float64, labels bool) (p partition, err error) {
 	d, units, of := v.Design, v.Design.N, "examples"
 	if d.Group != nil {
@@ -117,8 +116,8 @@ func ClassesOf(y []float64) []int {
 	return class
 }
 
-// CrossValidate is Machine.CrossValidate: it trains without every fold, exactly, and judges there. What was
-// finished when ctx ends counts.
+// CrossValidate implements Machine: it trains exactly without each fold, and computes the errors there. When
+// ctx ends, finished fits count.
 func (j *Job) CrossValidate(ctx context.Context, v Validation) (report.Answer, error) {
 	return j.validate(ctx, v)
 }
@@ -143,7 +142,7 @@ func (j *Job) validate(ctx context.Context, v Validation) (*report.CrossValidati
 	return r, err
 }
 
-// plan is the folds, and how the fits without each are trained and judged.
+// plan returns the folds, and the settings of the fits without each.
 func (v *Validation) plan(j *Job) (folds partition, s refit.RetrainSettings, err error) {
 	if folds, err = v.partition(j.Set.Y, j.labels()); err != nil {
 		return folds, s, err
@@ -159,9 +158,8 @@ func (v *Validation) plan(j *Job) (folds partition, s refit.RetrainSettings, err
 	return folds, s, nil
 }
 
-// CrossValidatePath cross-validates models that differ in a factor of the loss, those of a path of C: jobs on
-// one kernel matrix, whose losses are those of the first times the factors. The fits without a fold follow
-// each other along the path.
+// CrossValidatePath cross-validates models along a path of C: jobs on one kernel matrix, with the first one's
+// loss times the factors. Along the path every fit starts from the last.
 func CrossValidatePath(ctx context.Context, jobs []*Job, factors []float64,
 	v Validation) ([]*report.CrossValidation, error) {
 	folds, settings, err := v.plan(jobs[0])
@@ -181,7 +179,7 @@ func CrossValidatePath(ctx context.Context, jobs []*Job, factors []float64,
 	return reports, nil
 }
 
-// fits makes the fits of a plan. Blocks of them are trained around the theory of as many folds.
+// fits makes the fits of a plan. Blocks are trained around the theory of as many folds.
 func (v *Validation) fits(ctx context.Context, j *Job, folds int, s refit.RetrainSettings) (
 	result *refit.Retraining, err error) {
 	if v.Choose != nil {
@@ -189,7 +187,7 @@ func (v *Validation) fits(ctx context.Context, j *Job, folds int, s refit.Retrai
 		result.Result, err = v.fitNested(ctx, j, s)
 	} else {
 		method, n, k := v.Method, j.Set.N(), 1/float64(folds)
-		// of n^3 operations those of fits to the other folds less those at their own, where the inverse takes one
+		// in n^3 operations: those of fits to the other folds minus those of downdates; the inverse takes one
 		saved := float64(s.Resamples) * (math.Pow(1-k, 3) - math.Pow(k, 3)) / 3
 		if method == refit.AutoMethod && refit.CanDowndate(j.Model) && saved > 1 {
 			method = refit.Downdate
@@ -210,7 +208,7 @@ func (v *Validation) fits(ctx context.Context, j *Job, folds int, s refit.Retrai
 	return result, nil
 }
 
-// report is what a document says of the fits without every fold.
+// report is the document of the fits without each fold.
 func (v *Validation) report(j *Job, folds partition, result *refit.Retraining) *report.CrossValidation {
 	left, mean := result.Tests[0], result.OutOfBag
 	r := &report.CrossValidation{
@@ -247,9 +245,8 @@ func (v *Validation) report(j *Job, folds partition, result *refit.Retraining) *
 	return r
 }
 
-// permute adds the p-value that the model has learned nothing: (1 + #)/(1 + P), # the number of P
-// permutations of the targets that a model of them predicts at least as well, by the same folds (Ojala and
-// Garriga 2010).
+// permute adds the p-value of no relation between inputs and targets: (1 + #)/(1 + P), # the number of P
+// permutations of the targets with at most the same error, by the same folds (Ojala and Garriga 2010).
 func (v *Validation) permute(ctx context.Context, j *Job, settings refit.RetrainSettings,
 	r *report.CrossValidation) error {
 	fits := settings.Resamples
@@ -266,7 +263,7 @@ func (v *Validation) permute(ctx context.Context, j *Job, settings refit.Retrain
 			"--permutations change nothing: the targets of every group are the same"))
 	}
 	plan.Of = func(y []float64) resample.Plan {
-		folds, _ := v.partition(y, j.labels()) // as for the targets themselves, which went well
+		folds, _ := v.partition(y, j.labels()) // no error for the targets, hence none here
 		return resample.Resamples{Scheme: folds.Sampler, Seed: v.Seed, Y: y}
 	}
 	settings.Plan, settings.Resamples, settings.Tests = plan, fits*v.Permutations, nil
@@ -310,5 +307,5 @@ func (v *Validation) permute(ctx context.Context, j *Job, settings refit.Retrain
 	return nil
 }
 
-// tieTolerance is the relative difference of errors below which they are equal: their sums differ in order.
+// tieTolerance is the relative difference of equal errors: the order of summation differs.
 const tieTolerance = 1e-12

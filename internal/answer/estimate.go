@@ -23,16 +23,16 @@ import (
 	"bootbench/solver/adjoint"
 )
 
-// estimation is an answer at the examples, and what it is made of.
+// estimation is an answer at the examples with its parts.
 type estimation struct {
 	*Job
 	s        Settings
 	solution *solver.Solution
-	exact    predict.Replicates // that quantiles take
+	exact    predict.Replicates // for quantiles
 	e        *report.Estimate
 }
 
-// Estimate is Machine.Estimate: the answer at the examples.
+// Estimate implements Machine: the answer at the examples.
 func (j *Job) Estimate(ctx context.Context, s Settings) (report.Answer, error) {
 	err := s.checkCovariances(j.Model, j.Set.N())
 	if err == nil && j.full == nil {
@@ -59,7 +59,7 @@ func (j *Job) Estimate(ctx context.Context, s Settings) (report.Answer, error) {
 	return a.e, nil
 }
 
-// estimateAt is the answer at a solution, which was begun then.
+// estimateAt is the answer at a solution, whose solve began at began.
 func (j *Job) estimateAt(ctx context.Context, s Settings, solution *solver.Solution, began time.Time) (
 	*estimation, error) {
 	a := &estimation{Job: j, s: s, solution: solution}
@@ -90,12 +90,12 @@ func (j *Job) estimateAt(ctx context.Context, s Settings, solution *solver.Solut
 	return a, nil
 }
 
-// errOnlyExact says that there is no answer without exact resamples.
+// errOnlyExact: without exact resamples there is no answer.
 var errOnlyExact = model.InputError(errors.New(
 	"there are no exact resamples, and the theory was not solved, or " +
 		"does not hold where groups or blocks are drawn: take --refine auto or R"))
 
-// theory is what the solution says.
+// theory adds the averages of the solution.
 func (a *estimation) theory(ctx context.Context) error {
 	mean, left := a.solution.LeftOut(a.Test)
 	e := &report.Estimate{
@@ -141,8 +141,8 @@ func (a *estimation) theory(ctx context.Context) error {
 	return nil
 }
 
-// Judge is the measures that are asked for, nil for none: of mean predictions and probabilities of labels,
-// and of expected losses.
+// Judge computes the requested metrics, nil for none, of mean predictions, probabilities of labels and
+// expected losses.
 func (s *Settings) Judge(y, weights, mean, probability []float64, task dataset.Task,
 	expected func(loss.Test) []float64) *calibration.Metrics {
 	if len(s.Metrics) == 0 {
@@ -156,8 +156,8 @@ func (s *Settings) Judge(y, weights, mean, probability []float64, task dataset.T
 	return m
 }
 
-// judge is Judge of predictions of left-out examples, and how reliable the probabilities are that are made of
-// them; nil where some example was never left out, or there are no probabilities.
+// judge is Judge of predictions of left-out examples, and the reliability of their probabilities; nil if an
+// example was never left out, or there are no probabilities.
 func (j *Job) judge(s Settings, mean []float64, p *predict.Probabilities,
 	expected func(loss.Test) []float64) (m *calibration.Metrics, r *calibration.Reliability) {
 	var probability []float64
@@ -171,7 +171,7 @@ func (j *Job) judge(s Settings, mean []float64, p *predict.Probabilities,
 	return m, r
 }
 
-// numbers are values all of which are known; else nil.
+// numbers are values if all are known, else nil.
 func numbers(values []float64) []float64 {
 	if floats.HasNaN(values) {
 		return nil
@@ -179,8 +179,7 @@ func numbers(values []float64) []float64 {
 	return values
 }
 
-// addJackknife adds the jackknife's standard error, if it is asked for; it is left out, with a warning, where
-// it cannot be.
+// addJackknife adds the jackknife's standard error if requested, or a warning if it cannot be computed.
 func (a *estimation) addJackknife(ctx context.Context) error {
 	if !a.s.wants(calibration.Jackknife) {
 		return nil
@@ -220,13 +219,13 @@ func (a *estimation) addPoints(ensemble solver.Ensemble, left []float64) error {
 	return nil
 }
 
-// caution adds to the warnings what a reader of this one estimate should know.
+// caution adds the warnings for a single estimate.
 func caution(e *report.Estimate, set *dataset.Set) {
 	warn(&e.Warnings, e.Quality.Warning(e.Quote.Error))
 	warn(&e.Warnings, fewWarning(set))
 }
 
-// refine adds what exact resamples say.
+// refine adds the estimates from exact resamples.
 func (a *estimation) refine(ctx context.Context) error {
 	s, e, alone := a.s, a.e, a.fitsAlone(a.s)
 	s.Refine.Optional = s.Refine.Optional && !alone
@@ -264,9 +263,8 @@ func (a *estimation) refine(ctx context.Context) error {
 	return nil
 }
 
-// LeftOut are the left-out errors of the examples by the theory, and by exact resamples where the loss has
-// them. Their influences, and interactions if they are wanted, are the theory's, none where that has no
-// derivative.
+// LeftOut are the left-out errors of the examples by the theory, and by exact resamples if the loss has them.
+// Their influences, and interactions if requested, are the theory's, nil if that has no derivative.
 func LeftOut(ctx context.Context, j *Job, s Settings, interactions bool) (theory, exact calibration.Errors,
 	row *report.ComparedModel, err error) {
 	solution, refined, warnings, err := j.solveRefined(ctx, s, nil)

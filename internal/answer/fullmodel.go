@@ -8,18 +8,17 @@ import (
 	"bootbench/resample"
 )
 
-// Sizes up to which the model of all examples is cross-validated beside an estimate, three times or once: 30
-// fits of 1000 examples take about as long as the estimate.
+// Sizes up to which an estimate also cross-validates the model of all examples, three times or once: 30 fits
+// of 1000 examples take about as long as the estimate.
 const (
 	threeTimes = 1000
 	oneTime    = 3000
 )
 
-// addFullModel adds the expected error of the model that is trained on all examples, by 10 exact folds,
-// repeated (Kohavi 1995): a resample has 63% of the examples, and so its model errs more. It adds nothing
-// where the theory was asked for alone, or where fits take long. With a length scale for each feature, which
-// was chosen by the same examples, the folds of up to threeTimes examples are five, and it is chosen anew
-// without each: the error of the model as it is would be too low.
+// addFullModel adds the expected error of the model trained on all examples, by repeated exact 10-fold
+// cross-validation (Kohavi 1995): a resample has 63% of the examples, and a larger error. It adds nothing if
+// only the theory was requested, or if fits are slow. Length scales per feature, chosen on the same examples,
+// would make the error too low: up to threeTimes examples they are chosen again without each of five folds.
 func (a *estimation) addFullModel(ctx context.Context) error {
 	if a.Others != nil {
 		return a.addLearningCurve(ctx)

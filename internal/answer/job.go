@@ -1,6 +1,6 @@
-// Package answer computes what is asked of a model: the theory's averages over resamples with exact resamples
-// beside them, at the examples (Estimate) and at new inputs (Predict), averages by retraining (Retrain) and
-// leave-one-out errors (LeaveOneOut), as documents of package report.
+// Package answer computes documents of package report: the theory's averages over resamples, refined by exact
+// resamples, at the examples (Estimate) and at new inputs (Predict), averages by retraining (Retrain),
+// cross-validation and leave-one-out errors.
 package answer
 
 import (
@@ -27,7 +27,7 @@ import (
 	"bootbench/solver"
 )
 
-// Settings say what is asked.
+// Settings of an answer.
 type Settings struct {
 	Scheme    resample.Scheme
 	Method    Method
@@ -36,14 +36,14 @@ type Settings struct {
 	Metrics   []string  // measures of left-out predictions, by name, or "all"
 	Level     float64   // of intervals
 	Quantiles []float64 // over resamples, of every prediction
-	NoPoints  bool      // nothing about each example is wanted
-	// Covariances of predictions are wanted: of Estimate and Predict.
+	NoPoints  bool      // no values per example
+	// Covariances of predictions, for Estimate and Predict.
 	Covariances bool
 	Intervals   Intervals // of Predict
-	// Of an estimate about one target: warnings of what a reader of this one should know, and the expected error
-	// of the model of all examples.
+	// For an estimate of one target: warnings for a single estimate, and the expected error of the model of all
+	// examples.
 	Cautions, FullModel bool
-	// Choose chooses the model of other rows as that of the job was chosen; nil: it was given.
+	// Choose chooses a model for other rows like the job's; nil: the model was given.
 	Choose Chooser
 	Label  string // of the progress of the solve
 }
@@ -51,15 +51,15 @@ type Settings struct {
 // Chooser chooses a model of a data set.
 type Chooser = func(context.Context, *dataset.Set) (model.Spec, error)
 
-// wants reports whether a measure is asked for.
+// wants reports whether a metric is requested.
 func (s *Settings) wants(metric string) bool {
 	return slices.Contains(s.Metrics, metric) || slices.Contains(s.Metrics, AllMetrics)
 }
 
-// AllMetrics is the name of all measures.
+// AllMetrics is the name of all metrics.
 const AllMetrics = "all"
 
-// Job is a model and what a report says of it.
+// Job is a model with its description.
 type Job struct {
 	*model.Model
 	Test     loss.Test
@@ -67,9 +67,9 @@ type Job struct {
 	Times    report.Times
 	Progress func(label string, done, total int)
 	Keep     Keep             // nil: exact fits are not kept
-	Others   *dataset.Set     // rows of the data that are not in a sample; nil: there are all
+	Others   *dataset.Set     // rows of the data outside the sample; nil: no sample
 	Solution *solver.Solution // of the last solve
-	built    *model.Model     // before a solve has asked for a finer factor
+	built    *model.Model     // before a solve that refined the factor
 	full     []float64        // the fit to all data, at the sites; nil: not made yet
 }
 
@@ -79,19 +79,19 @@ func (j *Job) First() *Job { return j }
 // About is Machine.About.
 func (j *Job) About() report.Subject { return j.Subject }
 
-// Restart forgets the last solve, and takes back the model that it has changed for one on another factor.
+// Restart drops the last solve, and restores the model if that changed its factor.
 func (j *Job) Restart() {
 	if j.Solution = nil; j.Model != j.built {
 		j.Model, j.full = j.built, nil
 	}
 }
 
-// counting is Progress of things that are done one by one.
+// counting is Progress for a count of steps.
 func (j *Job) counting(what string) func(done, total int) {
 	return func(done, total int) { j.Progress(fmt.Sprintf("%s %d of %d", what, done, total), done, total) }
 }
 
-// New builds a model to judge by a test loss, nil for the one that suits the targets.
+// New builds a model with a test loss, nil for the default of the targets.
 func New(spec model.Spec, test loss.Test) (*Job, error) {
 	built, err := model.Build(spec)
 	if err != nil {
@@ -103,13 +103,13 @@ func New(spec model.Spec, test loss.Test) (*Job, error) {
 	return Of(built, test), nil
 }
 
-// Of is New for a model that is built already.
+// Of is New for a model that is built.
 func Of(m *model.Model, test loss.Test) *Job {
 	return &Job{Model: m, built: m, Test: test, Subject: subject(m), Progress: func(string, int, int) {},
 		Times: report.Times{Gram: m.GramTime.Seconds()}}
 }
 
-// subject says what is modelled.
+// subject describes the model.
 func subject(m *model.Model) report.Subject {
 	k := m.Kernel.WithDefaults(m.Set.D())
 	r := report.Subject{
@@ -134,7 +134,7 @@ func subject(m *model.Model) report.Subject {
 	return r
 }
 
-// biasNote says why a classifier has no bias where others have one by default; "" for others.
+// biasNote says why a classifier has no bias although the default is one; else "".
 func biasNote(m *model.Model) string {
 	switch {
 	case m.Bias || m.Set.Task != dataset.Classification:
@@ -147,9 +147,9 @@ func biasNote(m *model.Model) string {
 	return ""
 }
 
-// fitAll trains once on all data. That comes before a solve, whose scratch memory it uses: with a nil
-// solution. But on a factor with sites that bend Newton's method is slow, and the fit is one more around the
-// solution. It does nothing at the other of the two times.
+// fitAll trains once on all data: before the solve (nil solution), since it uses the scratch triangle. On a
+// factor with a loss with kinks, for which Newton's method is slow, it trains around the solution instead. In
+// the other of the two calls it does nothing.
 func (j *Job) fitAll(ctx context.Context, s *solver.Solution) (err error) {
 	around := fitsAround(j.Model)
 	if around != (s != nil) {
@@ -160,7 +160,7 @@ func (j *Job) fitAll(ctx context.Context, s *solver.Solution) (err error) {
 		if j.full, err = refit.FitAll(ctx, j.Model, s); err == nil || ctx.Err() != nil {
 			return err
 		}
-	} // else, or with nothing to fit around, by the loss's own trainer
+	} // else by the loss's trainer
 	j.Progress("fit to all data", 0, 1)
 	j.full, err = j.FullFit()
 	return err
@@ -173,7 +173,7 @@ func fitsAround(m *model.Model) bool {
 	return onFactor && !square
 }
 
-// Solve solves the theory, on a kernel matrix that suits it; roughly, if exact resamples answer alone.
+// Solve solves the theory, on a kernel matrix of sufficient rank; roughly, if only exact resamples count.
 func (j *Job) Solve(ctx context.Context, s Settings) (solution *solver.Solution, err error) {
 	settings, label := s.Solve, cmp.Or(s.Label, "solve")
 	settings.Progress = func(sweep solver.Sweep) {
@@ -213,7 +213,7 @@ func (j *Job) perExample(overSites []float64) []float64 {
 	return values
 }
 
-// targets are those of the file, in its units.
+// targets are the targets in the file's units.
 func (j *Job) targets() []float64 {
 	y := slices.Clone(j.Set.Y)
 	floats.AddConst(j.TargetMean, y)
@@ -223,8 +223,8 @@ func (j *Job) targets() []float64 {
 // labels reports whether the targets are labels.
 func (j *Job) labels() bool { return j.Set.Task == dataset.Classification }
 
-// outcome has the warnings of a computation, and one where resamples are often empty or lack a
-// class. They are never nil: a list in a document is a list.
+// outcome has the warnings of a computation, and one if resamples are often empty or lack a class. They are
+// never nil, for JSON.
 func outcome(m *model.Model, scheme resample.Scheme, others ...string) report.Outcome {
 	all := append(append([]string{}, m.Warnings()...), others...)
 	if share := refit.EmptyShare(m, scheme); share > 0.05 {
@@ -250,8 +250,8 @@ func warn(warnings *[]string, text string) {
 	}
 }
 
-// quality puts a left-out error in proportion, perExample in the order of the file. Its standard error is
-// over groups, if there are some.
+// quality compares a left-out error with a baseline, perExample in the order of the file. Its standard error
+// is over groups, if there are any.
 func (j *Job) quality(testError null.Float, perExample []float64) *calibration.Quality {
 	q := calibration.NewQuality(j.Test, testError, j.targets(), perExample, j.Set.Weights, j.Subject.Labels)
 	if q != nil && j.Set.Groups != nil {
@@ -260,7 +260,7 @@ func (j *Job) quality(testError null.Float, perExample []float64) *calibration.Q
 	return q
 }
 
-// Resampling says how n examples are redrawn.
+// Resampling describes the resampling of n examples.
 func Resampling(scheme resample.Scheme, n int) report.Resampling {
 	r := report.Resampling{
 		Scheme: scheme.Name(), Ratio: scheme.Mean(), Distinct: float64(n) * (1 - resample.ProbZero(scheme, 1)),
@@ -291,7 +291,7 @@ func (j *Job) errors(leftOut float64) report.Errors {
 	}
 }
 
-// convergence says how good a solution is.
+// convergence describes the accuracy of a solution.
 func convergence(m *model.Model, s *solver.Solution) report.Convergence {
 	approximation, _ := m.Approximation()
 	return report.Convergence{
@@ -304,7 +304,7 @@ func convergence(m *model.Model, s *solver.Solution) report.Convergence {
 // fewExamples is the number below which errors, intervals and probabilities are rough.
 const fewExamples = 20
 
-// fewWarning says that an estimate rests on few examples, or nothing.
+// fewWarning is the warning of an estimate from few examples, or "".
 func fewWarning(set *dataset.Set) string {
 	n := set.N()
 	if set.Task == dataset.Regression {
@@ -325,8 +325,7 @@ func fewWarning(set *dataset.Set) string {
 	return ""
 }
 
-// requireNumbers lets no answer count as converged, or complete, whose numbers are not all finite: its
-// errors, and its points, if it has them.
+// requireNumbers changes the status of an answer, and adds a warning, if errors or points are not finite.
 func requireNumbers(status *string, warnings *[]string, points *report.Points, errors ...null.Float) {
 	sum := 0.0
 	if points != nil {
@@ -351,13 +350,11 @@ const (
 	Cancelled = "cancelled"
 )
 
-// ErrElsewhere says that exact fits are missing that other processes make: there is no answer.
+// ErrElsewhere: other processes make some of the exact fits, and there is no answer yet.
 var ErrElsewhere = errors.New("fits are missing that other processes make")
 
-// Keep has exact fits looked up where they are kept, and those that are made kept there, by the settings of
-// their computation: key names all that they depend on, each has so many outputs, and there will be count of
-// them, 0 where that is not known. shared says that a fit that is looked up may stand for one that another
-// process makes; then end, which ends the run, a complete one or not, is ErrElsewhere, or what has cancelled
-// the run.
+// Keep makes s look up and store exact fits: key encodes everything that they depend on, each has the given
+// number of outputs, and there will be count of them, 0 if unknown. shared means that a fit may be left to
+// another process; end, called after the run, then returns ErrElsewhere, or the cause of a cancellation.
 type Keep func(key string, outputs, count int, data string, s *retrain.Settings) (shared bool,
 	end func(complete bool) error, err error)

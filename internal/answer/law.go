@@ -16,8 +16,8 @@ import (
 	"bootbench/solver"
 )
 
-// quantiles adds quantiles over resamples to points whose law is the theory's, and to the refined ones beside
-// them; shift is the targets' mean, which both lack.
+// quantiles adds quantiles over resamples to the theory's points and the refined ones; shift is the targets'
+// mean, to be added to both.
 func quantiles(p *report.Points, refined *report.Refined, levels []float64, place func(int) int,
 	law func(int) loss.Distribution, exact *predict.Replicates, shift float64) {
 	lists := func(of func(point int) func(q float64) float64) []null.Floats {
@@ -47,7 +47,7 @@ func quantiles(p *report.Points, refined *report.Refined, levels []float64, plac
 	})
 }
 
-// checkCovariances refuses covariances of so many predictions that would not fit, if they are wanted.
+// checkCovariances refuses requested covariances that would not fit into memory.
 func (s *Settings) checkCovariances(m *model.Model, points int) error {
 	if !s.Covariances {
 		return nil
@@ -56,7 +56,7 @@ func (s *Settings) checkCovariances(m *model.Model, points int) error {
 		fmt.Sprintf("the covariances of %d predictions", points))
 }
 
-// covariances are those over resamples of the predictions at the examples or, if there are some, new inputs.
+// covariances are those over resamples of the predictions at the examples or, if given, new inputs.
 func covariances(j *Job, s *solver.Solution, in *dataset.Inputs) (blas64.General, error) {
 	c, err := predict.Covariances(j.Model, s, in)
 	if in != nil || err != nil {

@@ -19,8 +19,7 @@ import (
 	"bootbench/loss"
 )
 
-// LeaveOneOut is Machine.LeaveOneOut: of the square loss in closed form, of margin losses as package loo has
-// it.
+// LeaveOneOut implements Machine: for the square loss in closed form, for margin losses by package loo.
 func (j *Job) LeaveOneOut(ctx context.Context, method loo.Method, all bool) (report.Answer, error) {
 	r := &report.LeaveOneOut{Command: "loo", Subject: j.Subject, Outcome: report.Outcome{Warnings: []string{}}}
 	j.Progress("training", 0, 1)
@@ -62,7 +61,7 @@ func leaveOutSquare(j *Job, noise float64, r *report.LeaveOneOut) error {
 	return nil
 }
 
-// judgeLeftOut puts errors of examples left out in proportion.
+// judgeLeftOut compares the errors of left-out examples with the baseline.
 func judgeLeftOut(j *Job, r *report.LeaveOneOut, test loss.Test, perExample []float64) {
 	j.Test = test
 	r.Quality = j.quality(r.Error, perExample)
@@ -93,14 +92,14 @@ func leaveOutLabels(ctx context.Context, j *Job, method loo.Method, all bool, p 
 		return err
 	}
 	shown := fillLeftOut(r, results, all)
-	// a bound is no worse than a constant by being high
+	// a high bound does not mean worse than a constant
 	if shown.Status != loo.Cancelled && shown.Method != loo.XiAlpha {
 		judgeLeftOut(j, r, loss.ZeroOne{}, shown.Loss)
 	}
 	return nil
 }
 
-// fillLeftOut writes results into the report, and returns the one that it is of.
+// fillLeftOut writes results into the report, and returns the one that the report shows.
 func fillLeftOut(r *report.LeaveOneOut, results []*loo.Result, all bool) (shown *loo.Result) {
 	for _, result := range results {
 		row := report.LeaveOneOutMethod{

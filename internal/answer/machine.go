@@ -12,29 +12,29 @@ import (
 	"bootbench/loss"
 )
 
-// Machine is what questions are put to: a model of one target (Job), or models of several classes (Classes)
-// or several targets (Targets) on one kernel matrix.
+// Machine computes answers: a model of one target (Job), or models of several classes (Classes) or several
+// targets (Targets) on one kernel matrix.
 type Machine interface {
-	// First is of the first class or target; its Progress, Keep and Subject are those of all.
+	// First is the job of the first class or target; its Progress, Keep and Subject are common to all.
 	First() *Job
-	About() report.Subject // what all of them model
+	About() report.Subject
 	Estimate(ctx context.Context, s Settings) (report.Answer, error)
 	CrossValidate(ctx context.Context, v Validation) (report.Answer, error)
 	Retrain(ctx context.Context, how Retraining) (report.Answer, error)
-	// LeaveOneOut is by a method, or by all of them: of one target; of several by exact fits.
+	// LeaveOneOut uses a method, or all of them, for one target; exact fits for several.
 	LeaveOneOut(ctx context.Context, method loo.Method, all bool) (report.Answer, error)
-	// Predict is by the theory of one target; of several by a model that is trained once.
+	// Predict uses the theory for one target; a model trained once for several.
 	Predict(ctx context.Context, in *dataset.Inputs, s Settings) (report.Answer, error)
 	Train(ctx context.Context) (*model.Predictor, error)
 }
 
-// RowJudge is a Machine that says of every example what models without it say of its target.
+// RowJudge is a Machine that compares every example with the predictions of models without it.
 type RowJudge interface {
 	Rows(ctx context.Context, s Settings) (*report.Rows, error)
 }
 
-// Build builds the machine of a specification: by its set one of one target, to be judged by a test loss, nil
-// for the one that suits it, or of several classes or targets; of classes whose pairs vote, if it is so said.
+// Build builds the machine of a specification: of one target, with a test loss, nil for the default, or of
+// several classes or targets, by its set; pairs: pairs of classes vote.
 func Build(spec model.Spec, test loss.Test, pairs bool) (Machine, error) {
 	if spec.Set.Task == dataset.Several {
 		c, err := NewClasses(spec)
@@ -54,8 +54,8 @@ func Build(spec model.Spec, test loss.Test, pairs bool) (Machine, error) {
 	return j, err
 }
 
-// each asks one classifier or target after the other. ErrElsewhere of some ends it once all have made their
-// fits.
+// each calls ask for one classifier or target after the other. It returns ErrElsewhere only after all have
+// made their fits.
 func each[T any](all []T, ask func(i int, one T) error) error {
 	var elsewhere error
 	for i, one := range all {
@@ -73,7 +73,7 @@ func each[T any](all []T, ask func(i int, one T) error) error {
 // IsJoint reports whether a data set has several classes or targets.
 func IsJoint(set *dataset.Set) bool { return set.Task == dataset.Several || set.Further != nil }
 
-// AsValidation is an answer of CrossValidate as that about one target.
+// AsValidation converts an answer of CrossValidate to that of one target.
 func AsValidation(r report.Answer) *report.CrossValidation {
 	if v, single := r.(*report.CrossValidation); single {
 		return v

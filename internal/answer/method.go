@@ -7,26 +7,26 @@ import (
 	"bootbench/resample"
 )
 
-// Method says what an estimate rests on.
+// Method is the basis of an estimate.
 type Method int
 
-// Exact resamples need one refresh of G, about which the theory is then not asked (THEORY 14).
+// Exact resamples need only one refresh of G, without a solve of the theory (theory 14).
 const (
-	TheoryMethod Method = iota // the theory, with exact resamples beside it
+	TheoryMethod Method = iota // the theory, refined by exact resamples
 	FitsMethod                 // exact resamples around one refresh of G
-	AutoMethod                 // FitsMethod if the theory takes long and nothing is asked for that needs it
+	AutoMethod                 // FitsMethod if the theory is slow and nothing requested needs it
 )
 
-// A theory on a whole kernel matrix takes about theorySweeps refreshes of n^3 operations. Above
-// mostOperations, 4150 sites and some 10 s on two cores, AutoMethod does without. Of several classes, whose
-// joint decision is judged by exact resamples in any case, it does without those above mostBeside.
+// A theory on a dense kernel matrix takes about theorySweeps refreshes of n^3 operations. Above
+// mostOperations, 4150 sites and about 10 s on two cores, AutoMethod omits it; for several classes, whose
+// joint decision always uses exact resamples, above mostBeside.
 const (
 	theorySweeps   = 7
 	mostOperations = 5e11
 	mostBeside     = 1e11
 )
 
-// longTheory reports whether the theory of so many sites takes long on a whole kernel matrix.
+// longTheory reports whether the theory is slow on a dense kernel matrix of that many sites.
 func longTheory(sites int) bool { return theoryOperations(sites) > mostOperations }
 
 func theoryOperations(sites int) float64 {
@@ -34,7 +34,7 @@ func theoryOperations(sites int) float64 {
 	return theorySweeps * n * n * n
 }
 
-// NeedsTheory names what is asked for that only the theory gives; "" for nothing.
+// NeedsTheory names the requested results that only the theory gives, or is "".
 func (s *Settings) NeedsTheory(l loss.Loss) string {
 	_, proximal := l.(loss.Proximal)
 	switch {
@@ -50,7 +50,7 @@ func (s *Settings) NeedsTheory(l loss.Loss) string {
 	return ""
 }
 
-// fitsAlone reports whether an estimate rests on exact resamples alone.
+// fitsAlone reports whether an estimate uses only exact resamples.
 func (j *Job) fitsAlone(s Settings) bool {
 	switch {
 	case resample.IsDependent(s.Scheme) || s.Method == FitsMethod:

@@ -12,11 +12,11 @@ import (
 	"bootbench/loss"
 )
 
-// leftOutRows is the number of examples up to which a model that is trained is cross-validated as well.
+// leftOutRows is the number of examples up to which a trained model is also cross-validated.
 const leftOutRows = 5000
 
-// AddLeftOut adds what a predictor needs for intervals and probabilities: the predictions of models that are
-// trained without one of 10 folds. note says why there are none.
+// AddLeftOut adds the calibration of intervals and probabilities to a predictor, from models trained without
+// each of 10 folds. note says why there is none.
 func (j *Job) AddLeftOut(ctx context.Context, p *model.Predictor) (note string, err error) {
 	n := j.Set.N()
 	if n > leftOutRows {
@@ -36,10 +36,10 @@ func (j *Job) AddLeftOut(ctx context.Context, p *model.Predictor) (note string, 
 	return "", nil
 }
 
-// Train trains a model on all data, and forgets these.
+// Train trains a model on all data and returns its predictor.
 func Train(m *model.Model) (*model.Predictor, error) { return trainWeighted(m, nil) }
 
-// trainWeighted trains a model on data with weights, nil for those of its set.
+// trainWeighted trains a model with weights, nil for those of its set.
 func trainWeighted(m *model.Model, weight []float64) (*model.Predictor, error) {
 	fit, err := m.Fit(model.FitSettings{Weight: weight})
 	if err == nil {
@@ -51,7 +51,7 @@ func trainWeighted(m *model.Model, weight []float64) (*model.Predictor, error) {
 	return m.Predictor(fit)
 }
 
-// Train is Machine.Train: with what intervals and probabilities need.
+// Train implements Machine; the predictor has intervals and probabilities.
 func (j *Job) Train(ctx context.Context) (*model.Predictor, error) {
 	p, err := Train(j.Model)
 	if err == nil {
@@ -69,8 +69,8 @@ func trainedAt(ctx context.Context, m Machine, in *dataset.Inputs, s Settings) (
 	return PredictByModel(p, in, m.First().Test, s)
 }
 
-// PredictByModel is the answer of a trained model at new inputs, judged where these have targets. With
-// left-out residuals there are intervals for new targets, and with a curve probabilities of labels.
+// PredictByModel is the answer of a trained model at new inputs, with errors if these have targets, intervals
+// for new targets if the model has left-out residuals, and probabilities of labels if it has a curve.
 func PredictByModel(p *model.Predictor, in *dataset.Inputs, test loss.Test, s Settings) (report.ByModel,
 	error) {
 	switch {
@@ -87,7 +87,7 @@ func atInputs(in *dataset.Inputs) report.AtInputs {
 	return report.AtInputs{Command: "predict", Test: in.Name, Count: in.N()}
 }
 
-// predictTarget is PredictByModel about one target.
+// predictTarget is PredictByModel for one target.
 func predictTarget(p *model.Predictor, in *dataset.Inputs, test loss.Test, s Settings) (
 	*report.ModelPrediction, error) {
 	f, err := p.Predict(in)

@@ -13,15 +13,15 @@ import (
 	"bootbench/resample"
 )
 
-// nested is a train.Trainer that chooses a model of the rows it is given, trains it and predicts all rows. It
-// prepares the features anew, too.
+// nested is a train.Trainer that chooses a model on the given rows, preparation of features included, trains
+// it and predicts all rows.
 type nested struct {
 	ctx    context.Context
 	set    *dataset.Set
 	choose Chooser
 }
 
-// drawn are the rows whose weight is above 0.
+// drawn are the rows of positive weight.
 func drawn(weight []float64) (rows []int) {
 	for i, w := range weight {
 		if w > 0 {
@@ -31,7 +31,7 @@ func drawn(weight []float64) (rows []int) {
 	return rows
 }
 
-// Fit is train.Trainer.Fit of weights 0 and 1.
+// Fit implements train.Trainer for weights 0 and 1.
 func (t nested) Fit(set train.Set, f []float64) error {
 	rows := drawn(set.Weight)
 	part := t.set.Subset(rows)
@@ -60,7 +60,7 @@ func predictionsOf(spec model.Spec, in *dataset.Inputs) ([]float64, error) {
 	return p.Predict(in)
 }
 
-// fitNested makes the fits of a plan, each of a model that is chosen without the fold: a prediction for each
+// fitNested makes the fits of a plan, each of a model chosen without the fold, with a prediction for each
 // example.
 func (v *Validation) fitNested(ctx context.Context, j *Job, s refit.RetrainSettings) (*retrain.Result,
 	error) {
@@ -70,7 +70,7 @@ func (v *Validation) fitNested(ctx context.Context, j *Job, s refit.RetrainSetti
 	}), s.Settings)
 }
 
-// fitNested is fits of the classifiers, each of a model that is chosen without the fold.
+// fitNested makes fits of the classifiers, each of a model chosen without the fold.
 func (c *Classes) fitNested(ctx context.Context, v Validation, plan resample.Plan, count int) ([]fields,
 	error) {
 	fits, weight := make([]fields, count), make([]float64, c.Set.N())

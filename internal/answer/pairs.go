@@ -10,12 +10,12 @@ import (
 	"bootbench/resample"
 )
 
-// OneAgainstOne is the name of Classes whose pairs vote.
+// OneAgainstOne is the name of voting by pairs of classes.
 const OneAgainstOne = "ovo"
 
-// ByPairs are the same classes, decided between one against one, as LIBSVM does (Chang and Lin 2011, section
-// 7): the classifier of each pair of classes is trained on their examples alone, and votes. LIBSVM numbers
-// the classes in order of first appearance. Probabilities are calibrated on the numbers of left-out votes.
+// ByPairs decides between the same classes one against one, as in LIBSVM (Chang and Lin 2011, section 7): the
+// classifier of each pair of classes is trained only on their examples, and votes. LIBSVM numbers the classes
+// in order of first appearance. Probabilities are calibrated on the numbers of left-out votes.
 func (c *Classes) ByPairs() *Classes {
 	pairs := &Classes{Set: c.Set, Jobs: c.Jobs}
 	seen := make([]bool, len(c.Set.Classes))
@@ -51,7 +51,7 @@ func (b *classifier) singly(ctx context.Context, around resample.Scheme, plan re
 }
 
 // votes counts for every class the votes of all pairs of classes in this order: a field above 0 is one for
-// the first of a pair. Of equal counts the class that appears first has more, by less than a vote.
+// the first of a pair. Ties are broken in favour of the class that appears first, by less than a vote.
 func votes[F float32 | float64](order []int, of [][]F) [][]F {
 	count := make([][]F, len(order))
 	for rank, k := range order {

@@ -22,21 +22,20 @@ import (
 	"bootbench/solver"
 )
 
-// What intervals at new inputs hold.
+// Kinds of intervals at new inputs.
 const (
 	Estimator   = "estimator"   // the prediction of another resample
 	Observation = "observation" // a new target, its noise included
 )
 
-// Intervals say what intervals at new inputs hold, with the level of Settings. By default that is new targets
-// where these are numbers and there are enough examples for the level, else predictions of other resamples.
+// Intervals is the kind of intervals at new inputs, at the level of Settings. The default is Observation for
+// numeric targets with enough examples for the level, else Estimator.
 type Intervals struct {
 	Of        string
 	Residuals predict.Residuals
 }
 
-// of is i with the default. It refuses intervals of observations for labels, and those that the examples
-// cannot support.
+// of is i with the default. It refuses intervals of observations for labels, or with too few examples.
 func (i Intervals) of(set *dataset.Set, level float64) (Intervals, error) {
 	labels, err := set.Task == dataset.Classification, calibration.CheckLevel(level, set.N())
 	switch {
@@ -53,24 +52,24 @@ func (i Intervals) of(set *dataset.Set, level float64) (Intervals, error) {
 	return i, nil
 }
 
-// prediction is an answer at new inputs, and what it is made of.
+// prediction is an answer at new inputs with its parts.
 type prediction struct {
 	*Job
 	in       *dataset.Inputs
 	s        Settings
 	solution *solver.Solution
-	exact    predict.Replicates // that quantiles and intervals take
+	exact    predict.Replicates // for quantiles and intervals
 	r        *report.Prediction
 }
 
-// Predict is Machine.Predict.
+// Predict implements Machine.
 func (j *Job) Predict(ctx context.Context, in *dataset.Inputs, s Settings) (report.Answer, error) {
 	err := cmp.Or(predict.Check(j.Model, in.N()), s.checkCovariances(j.Model, in.N()))
 	if err == nil {
 		s.Intervals, err = s.Intervals.of(j.Set, s.Level)
 	}
 	if err == nil {
-		err = j.fitAll(ctx, nil) // refuses what Estimate refuses, and before a solve of minutes
+		err = j.fitAll(ctx, nil) // refuses bad input before a long solve
 	}
 	if err != nil {
 		return nil, err
@@ -109,7 +108,7 @@ func (j *Job) Predict(ctx context.Context, in *dataset.Inputs, s Settings) (repo
 	return r, nil
 }
 
-// dropTheory leaves what exact resamples say of new inputs, where the theory does not hold.
+// dropTheory replaces the theory's values by those of exact resamples, if the theory does not apply.
 func (p *prediction) dropTheory() {
 	r, level := p.r, p.s.Level
 	exact, names := *r.Refined.Points, r.Points.Names
@@ -129,7 +128,7 @@ func (p *prediction) dropTheory() {
 	p.judge()
 }
 
-// theory is what the solution says of new inputs.
+// theory adds the solution's averages at new inputs.
 func (p *prediction) theory(ctx context.Context) error {
 	began := time.Now()
 	at, err := predict.At(p.Model, p.solution, p.in, func(done int) error {
@@ -151,7 +150,7 @@ func (p *prediction) theory(ctx context.Context) error {
 	}
 	p.r = r
 	if p.labels() {
-		for n, mean := range points.Mean { // shares of the resamples that say +1 and -1 (M04-20)
+		for n, mean := range points.Mean { // fractions of the resamples that predict +1 and -1 (M04-20)
 			points.Vote = append(points.Vote, loss.Vote{}.Gaussian(mean, points.Variance[n], 1))
 			points.Negative = append(points.Negative, loss.ZeroOne{}.Gaussian(mean, points.Variance[n], 1))
 			points.Class = append(points.Class, p.Subject.Labels.Name(mean))
@@ -183,7 +182,7 @@ func (p *prediction) addIntervals(points *report.Points, at *predict.Predictions
 	return err
 }
 
-// setIntervals sets the ends of intervals about targets that lack a mean.
+// setIntervals sets the ends of intervals, plus the targets' mean.
 func setIntervals(p *report.Points, all []solver.Interval, mean float64) {
 	p.Lower, p.Upper = nil, nil
 	for _, interval := range all {
@@ -191,7 +190,7 @@ func setIntervals(p *report.Points, all []solver.Interval, mean float64) {
 	}
 }
 
-// interval says what the intervals of n examples are, and how many of the new targets they hold.
+// interval describes the intervals from n examples, and their coverage of the new targets.
 func interval(p *report.Points, n int, level float64, i Intervals, warnings *[]string) report.Interval {
 	r := report.Interval{Interval: i.Of, Level: level}
 	if i.Of != Observation {
@@ -215,7 +214,7 @@ func interval(p *report.Points, n int, level float64, i Intervals, warnings *[]s
 	return r
 }
 
-// judge says how good the points are, where there are targets, and what their intervals hold.
+// judge computes the errors of the points and the coverage of their intervals, if there are targets.
 func (p *prediction) judge() {
 	r, points, targets := p.r, p.r.Points, p.in.Y
 	if targets != nil {
@@ -234,7 +233,7 @@ func (p *prediction) judge() {
 	r.Interval = interval(points, p.Set.N(), p.s.Level, p.s.Intervals, &r.Warnings)
 }
 
-// onTargets judges predictions at new inputs by the targets there: expected is the loss of one of them.
+// onTargets computes the errors of predictions at new inputs with targets: expected is the loss of one.
 func (s *Settings) onTargets(p *report.Points, targets []float64, test loss.Test, task dataset.Task,
 	labels *dataset.Classes, expected func(test loss.Test, i int) float64) (r report.OnTargets, warning string) {
 	each := func(test loss.Test) []float64 {
@@ -251,10 +250,10 @@ func (s *Settings) onTargets(p *report.Points, targets []float64, test loss.Test
 	return r, r.Quality.Warning(*r.TestError)
 }
 
-// mostCross bounds what optional refinement takes for the kernel of new inputs, which is held whole.
+// mostCross bounds the memory of the new inputs' kernel matrix in optional refinement.
 const mostCross = 256 << 20
 
-// refine adds what exact resamples say of the new inputs.
+// refine adds the estimates from exact resamples at the new inputs.
 func (p *prediction) refine(ctx context.Context) error {
 	s, r := p.s, p.r
 	if s.Refine.Resamples == 0 || s.Refine.Optional && 8*int64(p.in.N())*int64(p.Sites()) > mostCross {
@@ -268,7 +267,7 @@ func (p *prediction) refine(ctx context.Context) error {
 	if len(s.Quantiles) > 0 || s.Intervals.Of == Observation || resample.IsDependent(s.Scheme) {
 		onFit = p.exact.Add
 	}
-	s.Metrics = nil // they are of new inputs
+	s.Metrics = nil // metrics are of new inputs
 	result, warnings, err := p.Refine(ctx, p.solution, s, cross, onFit)
 	r.Warnings = append(r.Warnings, warnings...)
 	if err != nil || result == nil {

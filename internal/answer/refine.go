@@ -22,10 +22,10 @@ import (
 	"bootbench/solver"
 )
 
-// Refinement says how many exact resamples stand beside the theory.
+// Refinement is the number of exact resamples.
 type Refinement struct {
 	Resamples int  // 0: none
-	Optional  bool // where it cannot be done the answer is the theory's alone
+	Optional  bool // if impossible, the answer is the theory's
 	Accuracy  float64
 	Seed      uint64
 }
@@ -34,33 +34,33 @@ type Refinement struct {
 // to refine a left-out error: with fewer some examples have none.
 const LeastLeftOut = 10
 
-// From manyExamples on optional resamples are as many as make their standard error a tenth of 1/n^1/2, which
-// is less than that over data sets; fewResamples at least.
+// From manyExamples on the number of optional resamples, at least fewResamples, makes their standard error a
+// tenth of 1/n^1/2, less than that over data sets.
 const (
 	manyExamples = 20_000
 	fewResamples = 64
 )
 
-// leavesOutFew reports whether they are fewer. Schemes with periods, such as folds, leave every
-// example out in each.
+// leavesOutFew reports whether fewer than LeastLeftOut resamples leave an example out. Schemes with periods,
+// such as folds, leave every example out in each.
 func (r Refinement) leavesOutFew(scheme resample.Scheme) bool {
 	return scheme.Period() == 1 && float64(r.Resamples)*resample.ProbZero(scheme, 1) < LeastLeftOut
 }
 
-// String is the refinement as a setting that decides an answer.
+// String is the refinement for keys of answers.
 func (r Refinement) String() string {
 	return fmt.Sprintf("%d optional %v accuracy %v seed %d", r.Resamples, r.Optional, r.Accuracy, r.Seed)
 }
 
-// hasWeights reports whether a scheme has real weights, under which no example is ever left out.
+// hasWeights reports whether a scheme has real weights, which leave no example out.
 func hasWeights(scheme resample.Scheme) bool {
 	_, real := scheme.(resample.Bayesian)
 	return real
 }
 
 // Refine trains on exact resamples around a solution: at the sites, and at new inputs whose kernel rows are
-// given. onFit, if set, sees them all. The result is nil where nothing is asked for, or where optional ones
-// cannot be done; warnings then say why.
+// given. onFit, if set, is called for each. The result is nil if none are requested, or if optional ones are
+// impossible; warnings then say why.
 func (j *Job) Refine(ctx context.Context, solution *solver.Solution, s Settings, cross blas64.General,
 	onFit func(b int, weight, f []float64)) (*refit.Retraining, []string, error) {
 	wanted := s.Refine
@@ -75,7 +75,7 @@ func (j *Job) Refine(ctx context.Context, solution *solver.Solution, s Settings,
 		return nil, nil, nil
 	}
 	settings := refit.RefineSettings{Accuracy: wanted.Accuracy,
-		Unchecked: j.fitsAlone(s)} // there is no theory to contradict
+		Unchecked: j.fitsAlone(s)} // no theory to contradict
 	settings.Cross, settings.Resamples, settings.Seed = cross, wanted.Resamples, wanted.Seed
 	settings.Tests, settings.OnFit = append([]loss.Test{j.Test}, j.refinedTests(s)...), onFit
 	settings.Progress = j.counting("exact resample")
@@ -128,8 +128,8 @@ func (j *Job) solveRefined(ctx context.Context, s Settings, onFit onFit) (soluti
 	return solution, result, warnings, err
 }
 
-// refinedTests are the test losses of exact resamples, besides the job's, that metrics and probabilities
-// need.
+// refinedTests are the test losses of exact resamples, in addition to the job's, for metrics and
+// probabilities.
 func (j *Job) refinedTests(s Settings) (more []loss.Test) {
 	add := func(test loss.Test) {
 		if test.Name() != j.Test.Name() {
@@ -147,8 +147,8 @@ func (j *Job) refinedTests(s Settings) (more []loss.Test) {
 	return more
 }
 
-// refined says what exact resamples give beside a solution, and their probabilities of labels; nil where
-// these are too few to have left out examples of both classes.
+// refined is the document of exact resamples, with probabilities of labels, nil if too few resamples leave
+// out examples of both classes.
 func (j *Job) refined(r *refit.Retraining, solution *solver.Solution, s Settings) (
 	*report.Refined, *predict.Probabilities) {
 	test := r.Tests[0]
@@ -163,7 +163,7 @@ func (j *Job) refined(r *refit.Retraining, solution *solver.Solution, s Settings
 		Time: report.RefinedTime{Fits: r.Stats.Elapsed.Seconds(),
 			Total: (r.Setup + r.Stats.Elapsed).Seconds(), Iterations: r.Batch.Iterations, Exact: r.Batch.Exact},
 	}
-	if j.fitsAlone(s) { // there is no theory to compare with
+	if j.fitsAlone(s) { // no theory to compare with
 		out.VarianceRatio, out.Contradicts = null.Float(math.NaN()), nil
 	}
 	var all *predict.Probabilities

@@ -17,7 +17,7 @@ import (
 	"bootbench/resample"
 )
 
-// Retraining says how averages are taken by retraining.
+// Retraining configures averages by retraining.
 type Retraining struct {
 	refit.RetrainSettings // its Tests and MaxSkipped are the job's
 	Method                refit.RetrainMethod
@@ -25,7 +25,7 @@ type Retraining struct {
 	NoPoints              bool
 }
 
-// mostSkipped is the share of the resamples that may be left out where training does not converge.
+// mostSkipped is the largest fraction of resamples left out because training did not converge.
 const mostSkipped = 0.05
 
 // of are the settings for a test loss.
@@ -36,12 +36,12 @@ func (how *Retraining) of(test loss.Test) refit.RetrainSettings {
 	return settings
 }
 
-// Need is the memory that a retraining takes beside the kernel matrix of a model.
+// Need is the memory of a retraining without the kernel matrix.
 func (how *Retraining) Need(m *model.Model, test loss.Test) int64 {
 	return refit.NeedToRetrain(m, how.Method, how.Scheme, how.of(test))
 }
 
-// Retrain is Machine.Retrain: it trains on resamples, and averages. What was finished when ctx ends counts.
+// Retrain implements Machine: it trains on resamples, and averages. When ctx ends, finished fits count.
 func (j *Job) Retrain(ctx context.Context, r Retraining) (report.Answer, error) {
 	settings := r.of(j.Test)
 	if err := refit.CheckRetrain(j.Model, r.Method, r.Scheme, settings); err != nil {
@@ -68,7 +68,7 @@ func (j *Job) Retrain(ctx context.Context, r Retraining) (report.Answer, error) 
 	return r.report(j, result), nil
 }
 
-// fits makes the fits, and keeps them where they are kept: ErrElsewhere where others make some of them.
+// fits makes the fits and stores them with Keep; the error is ErrElsewhere if other processes make some.
 func (how *Retraining) fits(ctx context.Context, j *Job, settings refit.RetrainSettings) (*refit.Retraining,
 	error) {
 	end := func(bool) error { return nil }
@@ -87,14 +87,14 @@ func (how *Retraining) fits(ctx context.Context, j *Job, settings refit.RetrainS
 	return result, err
 }
 
-// draws is what a report says of fits.
+// draws describes the fits of a report.
 func draws(m *model.Model, r *refit.Retraining, seed uint64) report.Draws {
 	return report.Draws{Method: r.Method.String(), Training: refit.Training(m, r.Method),
 		Status: r.Status.String(), Resamples: r.Resamples, Seed: seed,
 		Workers: r.Stats.Workers, Empty: r.Empty, OneClass: r.OneClass, Skipped: len(r.Skipped)}
 }
 
-// report is what a document says of the fits.
+// report is the document of the fits.
 func (how *Retraining) report(j *Job, result *refit.Retraining) *report.Retraining {
 	left := result.Tests[0]
 	r := &report.Retraining{

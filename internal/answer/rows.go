@@ -17,8 +17,8 @@ import (
 	"bootbench/solver/adjoint"
 )
 
-// Rows says of every example what the models without it say of its target, the least believable first, and
-// how much it moves the error of the others.
+// Rows compares every example's target with the predictions of models without it, the least plausible first,
+// with its influence on the error of the others.
 func (j *Job) Rows(ctx context.Context, s Settings) (*report.Rows, error) {
 	solution, result, warnings, err := j.solveRefined(ctx, s, nil)
 	if err != nil {
@@ -47,7 +47,7 @@ func (j *Job) Rows(ctx context.Context, s Settings) (*report.Rows, error) {
 			row.Value, row.SE = null.Float(-test.Examples[i]), null.Float(test.ExamplesSE[i])
 		}
 		if j.labels() {
-			row.Value++ // the share of models that are right
+			row.Value++ // the fraction of models that are right
 			row.Label, row.Class = r.Labels.Name(y), r.Labels.Name(mean[i])
 		}
 		if influence != nil {
@@ -58,7 +58,7 @@ func (j *Job) Rows(ctx context.Context, s Settings) (*report.Rows, error) {
 	return r, nil
 }
 
-// rowsOf are the rows of a set with what fill knows of them, the least believable first.
+// rowsOf are the rows of a set, completed by fill, the least plausible first.
 func rowsOf(set *dataset.Set, fill func(i int, row *report.Row)) []report.Row {
 	rows, unknown := make([]report.Row, set.N()), null.Float(math.NaN())
 	for i := range rows {
@@ -74,7 +74,7 @@ func rowsOf(set *dataset.Set, fill func(i int, row *report.Row)) []report.Row {
 	return rows
 }
 
-// Rows says of every example of several classes how the models without it take it: value is the share of
+// Rows compares the class of every example with the decisions of models without it: value is the fraction of
 // these that are right.
 func (c *Classes) Rows(ctx context.Context, s Settings) (*report.Rows, error) {
 	joint, err := c.Estimate(ctx, s)
@@ -95,8 +95,8 @@ func (c *Classes) Rows(ctx context.Context, s Settings) (*report.Rows, error) {
 	return r, nil
 }
 
-// doubt is the probability that a label is another: of those of left-out examples, by the theory. Of a number
-// it is the share of examples whose target is nearer to what models without them predict, in units of the
+// doubt is the theory's probability, with the example left out, that its label is wrong. For a number it is
+// the fraction of examples with a target nearer to the prediction of models without them, in units of the
 // spread there.
 func doubt(j *Job, solution *solver.Solution, mean []float64) ([]float64, error) {
 	doubt := make([]float64, len(mean))
@@ -131,8 +131,8 @@ func doubt(j *Job, solution *solver.Solution, mean []float64) ([]float64, error)
 	return doubt, nil
 }
 
-// twinsOf are, for every example, the number of the first one with the same input and another label; NaN for
-// none.
+// twinsOf are the numbers of the first example with the same input and another label, for every example; NaN
+// for none.
 func twinsOf(j *Job) []float64 {
 	twins, first := slices.Repeat([]float64{math.NaN()}, len(j.Site)), map[[2]int]int{}
 	if !j.labels() {

@@ -14,9 +14,9 @@ import (
 	"bootbench/internal/report"
 )
 
-// DefaultSample is the number of rows on which an estimate takes less than about 30 s on two cores: all that
-// a factor of low rank allows, else 4000 of more than 5000 by the theory, 8000 of more than 10000 by exact
-// resamples alone; of several classes, which take as long each, fewer.
+// DefaultSample is the number of rows for an estimate of about 30 s on two cores: as many as a low-rank
+// factor allows, else 4000 of more than 5000 by the theory, 8000 of more than 10000 by exact resamples only;
+// fewer for several classes, each of which takes as long.
 func (s *Settings) DefaultSample(spec model.Spec) int {
 	sample, n, classes := 4000, spec.Set.N(), max(1, len(spec.Set.Classes))
 	if s.Method != TheoryMethod && s.NeedsTheory(spec.Loss) == "" {
@@ -32,12 +32,12 @@ func (s *Settings) DefaultSample(spec model.Spec) int {
 // On a factor of rank r an estimate of n rows takes about n (r + rankWork) microseconds: mostWork at most.
 const mostWork, rankWork = 25_000_000, 250
 
-// heldOut is the number of rows outside of a sample by which models of its parts are judged, at most.
+// heldOut is the largest number of rows outside a sample that test models of its parts.
 const heldOut = 20_000
 
-// addLearningCurve quotes the error of a model trained on all rows where the job has a sample of them: that
-// of models trained on quarters, halves and all of the sample, at rows outside of it, continued by a power
-// law.
+// addLearningCurve quotes the error of a model trained on all rows if the job has a sample of them: a power
+// law extrapolates the errors of models trained on quarters, halves and all of the sample, at rows outside
+// it.
 func (a *estimation) addLearningCurve(ctx context.Context) error {
 	e, in := a.e, a.Others.Head(heldOut)
 	curve := &report.LearningCurve{HeldOut: in.N()}
@@ -78,7 +78,7 @@ func (a *estimation) addLearningCurve(ctx context.Context) error {
 	return nil
 }
 
-// timeOfAll is what the estimate would take with all rows, from the numbers of operations.
+// timeOfAll predicts the time of the estimate with all rows from operation counts.
 func (a *estimation) timeOfAll() float64 {
 	e := a.e
 	growth := float64(a.Subject.RowsTotal) / float64(a.Set.N())

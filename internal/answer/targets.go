@@ -24,10 +24,10 @@ import (
 // Targets are models of several targets on one kernel matrix.
 type Targets struct{ first *Job }
 
-// First is Machine.First.
+// First implements Machine.
 func (j *Targets) First() *Job { return j.first }
 
-// About is Machine.About.
+// About implements Machine.
 func (j *Targets) About() report.Subject {
 	s := j.first.Subject
 	for _, t := range j.first.Set.Further {
@@ -37,14 +37,14 @@ func (j *Targets) About() report.Subject {
 	return s
 }
 
-// target is one of several, as it is fitted: scaled to the variance of the first.
+// target is one of several targets, scaled to the variance of the first.
 type target struct {
 	*Job
 	dataset.Target
 	scale float64
 }
 
-// Estimate is Machine.Estimate. With the square loss the targets share the G of one solve
+// Estimate implements Machine. With the square loss the targets share the G of one solve
 // (solver.Solution.Retarget).
 func (j *Targets) Estimate(ctx context.Context, s Settings) (report.Answer, error) {
 	s.Method = TheoryMethod
@@ -87,7 +87,7 @@ func (j *Targets) Estimate(ctx context.Context, s Settings) (report.Answer, erro
 	})
 }
 
-// answers answers for each target, in its units, and for all together.
+// answers computes the answer for each target, in its units, and the summary.
 func (j *Targets) answers(command string, all []target, ask func(*target) (report.Answer, error)) (
 	report.Answer, error) {
 	r := &report.Targets{Command: command, Subject: j.About(), Targets: map[string]report.Judgement{},
@@ -119,12 +119,12 @@ func (j *Targets) answers(command string, all []target, ask func(*target) (repor
 	return r, nil
 }
 
-// CrossValidate is Machine.CrossValidate, by the same folds.
+// CrossValidate implements Machine, with the same folds for all targets.
 func (j *Targets) CrossValidate(ctx context.Context, v Validation) (report.Answer, error) {
 	return j.validate(ctx, "cv", v)
 }
 
-// LeaveOneOut is Machine.LeaveOneOut.
+// LeaveOneOut implements Machine.
 func (j *Targets) LeaveOneOut(ctx context.Context, _ loo.Method, _ bool) (report.Answer, error) {
 	return j.validate(ctx, "loo", Validation{Design: resample.Design{N: j.first.Set.N()}})
 }
@@ -135,7 +135,7 @@ func (j *Targets) validate(ctx context.Context, command string, v Validation) (r
 	})
 }
 
-// Retrain is Machine.Retrain, on the same resamples.
+// Retrain implements Machine, on the same resamples for all targets.
 func (j *Targets) Retrain(ctx context.Context, how Retraining) (report.Answer, error) {
 	how.NoPoints = false
 	return j.answers("retrain", j.separate(), func(t *target) (report.Answer, error) {
@@ -143,7 +143,7 @@ func (j *Targets) Retrain(ctx context.Context, how Retraining) (report.Answer, e
 	})
 }
 
-// Train is Machine.Train.
+// Train implements Machine.
 func (j *Targets) Train(ctx context.Context) (*model.Predictor, error) {
 	var all []*model.Predictor
 	for _, t := range j.separate() {
@@ -158,7 +158,7 @@ func (j *Targets) Train(ctx context.Context) (*model.Predictor, error) {
 	return all[0], nil
 }
 
-// Predict is Machine.Predict.
+// Predict implements Machine.
 func (j *Targets) Predict(ctx context.Context, in *dataset.Inputs, s Settings) (report.Answer, error) {
 	return trainedAt(ctx, j, in, s)
 }
@@ -205,8 +205,8 @@ func (j *Targets) separate() []target {
 	return all
 }
 
-// fitted are the targets with their fits to all data, unless these are made around a solution: others come
-// before it, for they use G's memory.
+// fitted are the targets with their fits to all data, unless these are made around the solution; the others
+// come first, since they use G's memory.
 func (j *Targets) fitted() (all []target, err error) {
 	all = j.separate()
 	if fitsAround(j.first.Model) {
@@ -225,8 +225,8 @@ func (j *Targets) fitted() (all []target, err error) {
 	return all, err
 }
 
-// rescaleLoss takes parameters of the loss to the units of the target: eps and absolute are of the first
-// degree in residuals, square and huber of the second.
+// rescaleLoss converts parameters of the loss to the units of the target: eps and absolute are of first
+// degree in residuals, square and huber of second.
 func (t *target) rescaleLoss(p *loss.Parameters) {
 	switch t.Loss.(type) {
 	case loss.EpsInsensitive, loss.LeastAbsolute:
@@ -237,7 +237,7 @@ func (t *target) rescaleLoss(p *loss.Parameters) {
 	p.Epsilon, p.Delta, p.Noise = p.Epsilon/t.scale, p.Delta/t.scale, p.Noise/(t.scale*t.scale)
 }
 
-// rescale takes an answer from the units of the fit to those of the target: test errors are square.
+// rescale converts an answer from the units of the fit to those of the target: test errors are quadratic.
 func (t *target) rescale(a report.Judgement) {
 	var squares []*null.Float
 	errors := func(e *report.Errors) {
@@ -277,7 +277,7 @@ func (t *target) rescale(a report.Judgement) {
 	t.rescaleSubject(subject, quality)
 }
 
-// rescaleSubject is rescale of the model and of what the error is compared with.
+// rescaleSubject is rescale of the model and the baseline.
 func (t *target) rescaleSubject(s *report.Subject, q *calibration.Quality) {
 	length, square := 1/t.scale, 1/(t.scale*t.scale)
 	t.rescaleLoss(&s.Parameters)
@@ -312,13 +312,13 @@ func (t *target) rescalePoints(p *report.Points) {
 	}
 }
 
-// times are new numbers, a factor times others.
+// times is a copy of list times a factor.
 func times(list []float64, by float64) []float64 {
 	return floats.ScaleTo(make([]float64, len(list)), by, list)
 }
 
-// summarise adds what all targets say together: the mean over them of the share of the variance that is not
-// explained, and the correlations of their left-out residuals.
+// summarise adds the unexplained fraction of the variance, averaged over the targets, and the correlations of
+// their left-out residuals.
 func (j *Targets) summarise(r *report.Targets, all []target) {
 	set := j.first.Set
 	each, residuals, count := make([]float64, set.N()), [][]float64(nil), float64(len(all))

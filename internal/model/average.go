@@ -12,12 +12,11 @@ import (
 )
 
 // Solve computes the averages over resamples without retraining. See solver.Solve for its errors; the
-// solution lives in the kernel matrix's scratch triangle until the next solve or full fit (a low-rank one in
-// itself). Where Spec.MaxBytes bounds the memory and Settings.MaxBytes is not set, it is what the kernel
-// matrix and its engine leave.
+// solution uses the kernel matrix's scratch triangle, if dense, until the next solve or full fit. If only
+// Spec.MaxBytes is set, Settings.MaxBytes becomes that minus the memory of the kernel matrix and its engine.
 //
-// Where a low-rank kernel matrix changes the left-out error by more than Spec.RankError (see RankError) a
-// warning says so, and unless rank or RankTol are the user's the status is TooCoarse. See Settle.
+// If a low-rank kernel matrix changes the left-out error by more than Spec.RankError (see RankError) a
+// warning says so, and unless the user set rank or RankTol the status is TooCoarse. See Settle.
 func (m *Model) Solve(ctx context.Context, law resample.CountDistribution,
 	settings solver.Settings) (*solver.Solution, error) {
 	s, err := ranks{m}.solve(ctx, law, settings)
@@ -29,7 +28,7 @@ func (m *Model) Solve(ctx context.Context, law resample.CountDistribution,
 	return s, err
 }
 
-// solve is Solve without a word on the rank.
+// solve is Solve without a check of the rank.
 func (m ranks) solve(ctx context.Context, law resample.CountDistribution,
 	settings solver.Settings) (*solver.Solution, error) {
 	if err := CheckLaw(m.Loss, law); err != nil {
@@ -47,7 +46,7 @@ func (m ranks) solve(ctx context.Context, law resample.CountDistribution,
 	}, settings)
 }
 
-// CheckLaw refuses real weights for hard margins, which know only whether a weight is above 0.
+// CheckLaw refuses real weights for hard margins, for which only the sign of a weight matters.
 func CheckLaw(l loss.Loss, law resample.CountDistribution) error {
 	_, hard := l.(loss.HardMargin)
 	if _, real := law.(resample.Bayesian); hard && real {
@@ -60,22 +59,22 @@ func CheckLaw(l loss.Loss, law resample.CountDistribution) error {
 
 // Limits of SolveRoughly.
 const (
-	// roughRank is the rank of the factor from which the sites' parameters are. Iterations of fits on magic and
-	// california, n = 5000, by rank: 100: 5700, 8400, 3300; 200: 5100, 7400, 2600; 500: 4800, -, 2500; the
-	// theory's own parameters: 4800, 5300, 2500.
+	// roughRank is the rank of the factor that determines the sites' parameters. Iterations of fits on magic and
+	// california, n = 5000, by rank: 100: 5700, 8400, 3300; 200: 5100, 7400, 2600; 500: 4800, -, 2500; exact
+	// parameters: 4800, 5300, 2500.
 	roughRank      = 200
 	roughTolerance = 0.1
-	// Below leastRough sites the theory itself to fewTolerance takes no longer.
+	// Below leastRough sites a solve of the theory to fewTolerance takes no longer.
 	leastRough   = 700
 	fewTolerance = 1e-2
-	// mostCondition is the sum of d K_ii above which Cholesky factors of I + d^1/2 K d^1/2 may not do.
+	// mostCondition is the sum of d K_ii above which Cholesky factors of I + d^1/2 K d^1/2 may be inaccurate.
 	mostCondition = 1e6
 )
 
-// SolveRoughly is one refresh of G at the sites' parameters that the theory has on a factor of rank
-// roughRank. Exact fits around it converge in about as many iterations as around the theory, and so does
-// their average, for a seventh of the time; the solution's own averages are no answer. A matrix that is no
-// whole one, or nearly singular, gets the theory.
+// SolveRoughly refreshes G once, at the sites' parameters of the theory on a factor of rank roughRank. Exact
+// fits around it converge in about as many iterations as around the theory, for a seventh of the time; the
+// solution's averages are not accurate. For a matrix that is not dense, or nearly singular, it solves the
+// theory.
 func (m *Model) SolveRoughly(ctx context.Context, law resample.CountDistribution,
 	settings solver.Settings) (*solver.Solution, error) {
 	if m.Form() != Exact {
@@ -105,7 +104,7 @@ func (m *Model) SolveRoughly(ctx context.Context, law resample.CountDistribution
 	settings.From = &solver.Solution{SitePrecision: coarse.SitePrecision, Cavity: coarse.Cavity}
 	s, err := ranks{m}.solve(ctx, law, settings)
 	if err == nil {
-		s.Warnings = nil // that it has not converged
+		s.Warnings = nil // of no convergence
 	}
 	return s, err
 }

@@ -12,7 +12,7 @@ import (
 	"bootbench/loss"
 )
 
-// check refuses settings and data that no model can be built of.
+// check refuses invalid settings and data.
 func (s *Spec) check() error {
 	if s.Set == nil || s.Loss == nil {
 		return errors.New("there is no data set or no loss")
@@ -38,7 +38,7 @@ func (s *Spec) check() error {
 	return s.checkStorage()
 }
 
-// checkLoss refuses a loss that is none, or does not fit the targets, the weights or the bias.
+// checkLoss refuses a loss that is invalid, or does not match the targets, the weights or the bias.
 func (s *Spec) checkLoss() error {
 	task, err := TaskOf(s.Loss)
 	if err != nil {
@@ -58,7 +58,7 @@ func (s *Spec) checkLoss() error {
 	return nil
 }
 
-// checkWeights refuses weights that do not fit the examples, or that a loss does not take.
+// checkWeights refuses weights that do not match the examples or the loss.
 func (s *Spec) checkWeights() error {
 	weights := s.Set.Weights
 	if weights == nil {
@@ -76,9 +76,9 @@ func (s *Spec) checkWeights() error {
 	return err
 }
 
-// CheckTargets refuses targets that are no numbers, and those whose squares come near the largest number.
+// CheckTargets refuses targets that are not finite or too large.
 func CheckTargets(y []float64) error {
-	const largest = 1e50 // whose square, and that of its square, are numbers
+	const largest = 1e50 // its fourth power is finite
 	for i, v := range y {
 		switch {
 		case math.IsNaN(v) || math.IsInf(v, 0):
@@ -90,15 +90,15 @@ func CheckTargets(y []float64) error {
 	return nil
 }
 
-// A diagonal element of the kernel matrix is 0 or lies between these, so that products of
-// two of them are numbers. A precomputed matrix may have negative eigenvalues up to
-// indefinite of its largest diagonal element: what printing six digits makes.
+// A diagonal element of the kernel matrix is 0 or lies between these, so that products of two are finite. A
+// precomputed matrix may have negative eigenvalues down to -indefinite times its largest diagonal element,
+// the rounding to six digits.
 const (
 	leastDiagonal, mostDiagonal = 1e-100, 1e101
 	indefinite                  = 1e-6
 )
 
-// checkKernel refuses a kernel matrix that no command could use. It overwrites the scratch triangle.
+// checkKernel refuses an invalid kernel matrix. It overwrites the scratch triangle.
 func (m choice) checkKernel() error {
 	diagonal := make([]float64, m.Sites())
 	switch {
@@ -109,7 +109,7 @@ func (m choice) checkKernel() error {
 			return err
 		}
 	default:
-		return nil // spread: its engine checks
+		return nil // distributed: its engine checks
 	}
 	for site, k := range diagonal {
 		if k != 0 && !(k >= leastDiagonal && k <= mostDiagonal) {

@@ -19,33 +19,33 @@ const (
 	// DefaultRankTol is the Spec.RankTol of the low-rank engine for losses other than the square one.
 	DefaultRankTol = 1e-4
 
-	// Up to ApproximateFrom sites Auto asks for a residual at which a low-rank answer is the exact one to the
-	// tolerance of the solver: answerShare of the noise variance of the square loss, where the left-out error
-	// and the median variance per point were off by 1e-8 to 7e-7 at ratios from 0.3 to 3, single variances by up
-	// to 3e-5; exactTol for other losses. (Beside noise as large as the signal, at gamma d = 0.003 and ratio 5,
-	// the error was off by 5e-6.) A hard margin, which any residual softens, is approximated only where K would
+	// Up to ApproximateFrom sites Auto requires a residual at which a low-rank answer is exact to the tolerance
+	// of the solver: answerShare of the noise variance for the square loss, with relative errors of 1e-8 to 7e-7
+	// in the left-out error and the median variance per point at ratios from 0.3 to 3, up to 3e-5 in single
+	// variances; exactTol for other losses. (With noise as large as the signal, at gamma d = 0.003 and ratio 5,
+	// the relative error was 5e-6.) A hard margin, which any residual softens, is approximated only if K would
 	// not fit.
 	answerShare = 3e-8
 	exactTol    = 1e-12
 
-	// ApproximateFrom is the number of sites from which on Auto approximates to
-	// RankError, or RankTol if that is set; a matrix that does not fit into memory is approximated at any size.
+	// ApproximateFrom is the number of sites above which Auto approximates to RankError, or RankTol if that is
+	// set; a matrix that does not fit into memory is approximated at any size.
 	ApproximateFrom = 5000
 
-	// probeFrom is the number of sites below which Auto does not look.
+	// probeFrom is the number of sites below which Auto does not probe the rank.
 	probeFrom = 400
 
-	// probeHingeFrom is that number for the hinge loss: on factors of rank 60 of 600 sites their exact
-	// fits took 4 to 20 s and missed their tolerance, on the kernel matrix all took 0.4 s.
+	// probeHingeFrom is that number for the hinge loss: exact fits on a factor of rank 60 of 600 sites took 4 to
+	// 20 s and missed their tolerance, on the kernel matrix 0.4 s.
 	probeHingeFrom = 2000
 
-	// worthRank is the number of sites per rank at which the two engines take about the same time: counting
-	// flops the low-rank one needs 12 M r^2, its factor included, against 2 M^3, in products that are smaller
-	// and run slower. Measured, it is slower by a quarter at 3.5 and faster by a third at 4.7.
+	// worthRank is the number of sites per rank at which the two engines take about the same time: the low-rank
+	// one needs 12 M r^2 flops, its factor included, instead of 2 M^3, in smaller and slower products. Measured,
+	// it is slower by a quarter at 3.5 and faster by a third at 4.7.
 	worthRank = 4
 )
 
-// choice makes a model with its kernel matrix, in the form that the specification asks for.
+// choice makes a model with its kernel matrix, in the specified form.
 type choice struct{ *Model }
 
 // matrix is the kernel matrix in that form.
@@ -72,7 +72,7 @@ func (m choice) matrix() (linalg.Kernel, error) {
 	return m.whole()
 }
 
-// whole is all of the kernel matrix.
+// whole is the dense kernel matrix.
 func (m choice) whole() (linalg.Kernel, error) {
 	if m.inputs != nil {
 		return m.inputs.Gram()
@@ -80,8 +80,8 @@ func (m choice) whole() (linalg.Kernel, error) {
 	return m.given()
 }
 
-// goal says at which residual a factor ends: at a share of K, RankTol or its default, or, for the square loss
-// by default, at so much per pivot as the noise allows.
+// goal is the residual at which a factor ends: RankTol or its default, relative to K, or, for the square loss
+// by default, a sum per pivot that depends on the noise.
 func (m choice) goal() linalg.RankOptions {
 	o := linalg.RankOptions{Tol: m.RankTol, Offset: m.Spec.Kernel.Constant}
 	if square, ok := m.Loss.(loss.Square); ok && o.Tol == 0 {
@@ -92,14 +92,14 @@ func (m choice) goal() linalg.RankOptions {
 	return o
 }
 
-// meanVariance is the mean of K_ii, constant apart.
+// meanVariance is the mean of K_ii without the constant.
 func (m choice) meanVariance(k linalg.Columns) (float64, error) {
 	diagonal := make([]float64, k.N())
 	err := k.Diagonal(diagonal)
 	return math.Max(0, stat.Mean(diagonal, nil)-m.Spec.Kernel.Constant), err
 }
 
-// checkExact refuses a kernel matrix that would not fit, and names the engine that would.
+// checkExact refuses a dense kernel matrix that would not fit, and suggests an engine that would.
 func (m choice) checkExact() error {
 	need, what := m.Forecast().buildBytes(), fmt.Sprintf("the theory for %d distinct inputs", m.Sites())
 	err := linalg.CheckMemory(need, m.MaxBytes, what)
@@ -117,13 +117,13 @@ func (m choice) checkExact() error {
 	return err
 }
 
-// rankBytes is the memory that is left for a factor and the engine on it.
+// rankBytes is the memory available for a factor and its engine.
 func (m choice) rankBytes() int64 {
 	return max(1, linalg.Room(m.MaxBytes)-m.Forecast().vectorBytes()-m.Forecast().Margin(-1))
 }
 
-// choose is Auto. The exact engine is taken unless a factorisation shows that the rank is low enough, which
-// is tried out at a small part of the exact engine's cost.
+// choose is Auto. It takes the exact engine unless a factorisation, much cheaper than the exact engine, shows
+// that the rank is low enough.
 func (m choice) choose() (linalg.Kernel, error) {
 	if exactError := m.checkExact(); exactError != nil {
 		if m.inputs == nil {
@@ -133,7 +133,7 @@ func (m choice) choose() (linalg.Kernel, error) {
 		return m.approximate(exactError)
 	}
 	sites := m.Sites()
-	_, hard := m.Loss.(loss.HardMargin) // any residual softens it, where K is nearly singular by much
+	_, hard := m.Loss.(loss.HardMargin) // any residual softens it, considerably for a nearly singular K
 	_, hinge := m.Loss.(loss.Hinge)
 	if sites < probeFrom || hinge && sites < probeHingeFrom || m.inputs == nil || hard {
 		return m.whole()
@@ -156,9 +156,8 @@ func (m choice) choose() (linalg.Kernel, error) {
 	return k, err
 }
 
-// approximate makes a factor as fine as it should be, or, unless RankTol is given, as fine
-// as MaxRank and memory allow: what that does to an answer is said by its status. exact is why K is not held
-// whole; nil: it was not to be.
+// approximate makes a factor to the goal, or, unless RankTol is given, to the limits of MaxRank and memory;
+// the answer's status reports the effect. exact is the reason for no dense K, nil if none was requested.
 func (m choice) approximate(exact error) (linalg.Kernel, error) {
 	k, err := m.factorise(1, m.Spec.MaxRank)
 	var short *linalg.RankError
@@ -177,8 +176,8 @@ func (m choice) approximate(exact error) (linalg.Kernel, error) {
 		linalg.ErrMemory, m.Sites(), m.sitesThatFit(1))
 }
 
-// RankSuffices reports whether the factor of a solve will probably have this rank at most: it leaves the
-// square loss what the noise allows, other losses usualResidual.
+// RankSuffices reports whether the factor of a solve will probably have at most this rank: to the goal of the
+// noise for the square loss, to usualResidual for other losses.
 func (s Spec) RankSuffices(rank int) bool {
 	if rank < 1 {
 		return false
@@ -191,17 +190,17 @@ func (s Spec) RankSuffices(rank int) bool {
 	return err == nil && !m.limited
 }
 
-// usualResidual is below the share of K that the ranks that Settle takes for margins leave (magic: 0.003 to
+// usualResidual is below the relative residual at the ranks that Settle chooses for margins (magic: 0.003 to
 // 0.005).
 const usualResidual = 1e-3
 
-// jittered is a factor with the jitter, which is taken off while it is made.
+// jittered is a factor plus the jitter, which its factorisation excludes.
 func (m choice) jittered(factor *linalg.LowRankPlusDiag) linalg.Kernel {
 	factor.AddDiag(m.Spec.Kernel.Jitter)
 	return factor
 }
 
-// loosest is the largest residual that Auto allows, and leaves in reason what there is to say for it.
+// loosest is the largest residual that Auto allows; it sets reason.
 func (m choice) loosest() (float64, error) {
 	if m.Sites() >= ApproximateFrom {
 		m.reason = "it is faster here"
@@ -217,9 +216,9 @@ func (m choice) loosest() (float64, error) {
 	return answerShare * square.Noise / mean, err
 }
 
-// probe fails with ErrRank if the rank cannot be as low as most, because that of a random subset of the
-// sites, not much larger than most, is higher. A quarter of the rank must reach a quarter of the digits
-// first: residuals of smooth kernels fall geometrically at most, or nearly so, and most that fail do so here.
+// probe fails with ErrRank if the rank exceeds most already for a random subset of the sites, not much larger
+// than most. First a quarter of the rank must reach a quarter of the digits: residuals of smooth kernels
+// decay at most geometrically, and most failures occur here.
 func (m choice) probe(loosest float64, most int) error {
 	order := rand.New(rand.NewPCG(1, 0)).Perm(m.Sites())
 	for _, part := range []int{4, 1} {
@@ -242,7 +241,7 @@ func (m choice) probe(loosest float64, most int) error {
 	return nil
 }
 
-// factorise makes the low-rank form, to the tolerance or the loosest one allowed.
+// factorise makes the low-rank form, to the tolerance or the loosest allowed one.
 func (m choice) factorise(loosest float64, most int) (linalg.Kernel, error) {
 	columns, err := m.columns()
 	if err != nil {
@@ -251,7 +250,7 @@ func (m choice) factorise(loosest float64, most int) (linalg.Kernel, error) {
 	limit := m.goal()
 	limit.MaxRank, limit.MaxBytes = most, m.rankBytes()
 	switch {
-	case loosest < 1 && limit.PerRank > 0: // it takes the place of what is allowed per pivot
+	case loosest < 1 && limit.PerRank > 0: // loosest replaces PerRank
 		limit.Tol, limit.PerRank = loosest, 0
 	case loosest < 1:
 		limit.Tol = math.Min(loosest, limit.Tol)
@@ -269,8 +268,8 @@ func (m choice) factorise(loosest float64, most int) (linalg.Kernel, error) {
 	return m.jittered(factor), nil
 }
 
-// sitesThatFit is the number of sites of which a factor of this rank would fit into memory
-// with all else that grows with them.
+// sitesThatFit is the number of sites for which a factor of this rank and everything else would fit into
+// memory.
 func (m choice) sitesThatFit(rank int) int {
 	each := (m.Forecast().vectorBytes() + m.Forecast().Margin(-1)) / int64(m.Sites())
 	return sort.Search(m.Sites(), func(n int) bool {
@@ -278,7 +277,7 @@ func (m choice) sitesThatFit(rank int) int {
 	})
 }
 
-// columns hands out the kernel matrix by columns, without its jitter.
+// columns is the kernel matrix by columns, without its jitter.
 func (m choice) columns() (linalg.Columns, error) {
 	if m.inputs != nil {
 		return m.inputs, nil
@@ -294,7 +293,7 @@ func (m choice) columns() (linalg.Columns, error) {
 	return k, nil
 }
 
-// given reads the features as rows of a kernel matrix over the examples.
+// given is the precomputed kernel matrix over the examples, whose rows are the features.
 func (m choice) given() (*linalg.Sym, error) {
 	n := m.Set.N()
 	if m.Set.D() != n {

@@ -13,14 +13,14 @@ import (
 	"bootbench/linalg"
 )
 
-// batchBytes bounds the kernel rows that are in memory at a time.
+// batchBytes bounds the memory of the kernel rows of a batch.
 const batchBytes = 16 << 20
 
-// Cross calls f with the rows that describe new inputs to Solution.Predict, batch after batch: rows is P x
-// Width row-major and starts at new input number first. They are the kernel with every site, or, from a
-// low-rank matrix, coordinates in the basis of its factor. f may overwrite rows. New inputs are in the units
-// of the data set; they get no jitter. Inputs that do not fit are an error that wraps ErrInput; f's error
-// ends the walk and is returned as it is.
+// Cross calls f with the rows of new inputs for Solution.Predict, batch after batch: rows is P x InputDim
+// row-major and starts at new input number first. They are the kernel with every site, or, for a low-rank
+// matrix, coordinates in the basis of its factor. f may overwrite rows. New inputs are in the units of the
+// data set and have no jitter. Invalid inputs are an error that wraps ErrInput; an error of f ends Cross and
+// is returned.
 func (m *Model) Cross(in *dataset.Inputs, f func(first int, rows []float64) error) error {
 	return described(m).walk(in, func(first int, rows []float64) error {
 		if m.Factor() != nil {
@@ -30,7 +30,7 @@ func (m *Model) Cross(in *dataset.Inputs, f func(first int, rows []float64) erro
 	})
 }
 
-// described is the kernel with the sites that describe a new input: all of them, or the pivots of a factor.
+// described is the kernel with the sites of a new input's row: all of them, or the pivots of a factor.
 func described(m *Model) *inputKernel {
 	k := &inputKernel{spec: m.Kernel, transform: m.transform, inputs: m.inputs, chosen: m.First,
 		examples: m.Set.N()}
@@ -48,8 +48,8 @@ func described(m *Model) *inputKernel {
 	return k
 }
 
-// inputKernel is the kernel between new inputs, in units of the data set, and chosen training
-// inputs. Without these it is precomputed, and new inputs hold it for all examples.
+// inputKernel is the kernel between new inputs, in units of the data set, and chosen training inputs. If it
+// is precomputed, the features of new inputs are its values for all examples.
 type inputKernel struct {
 	spec      kernel.Spec
 	transform *dataset.Standardizer // nil without standardising
@@ -58,7 +58,7 @@ type inputKernel struct {
 	examples  int
 }
 
-// standardized are inputs after a transform; nil leaves them as they are.
+// standardized are inputs after a transform, which may be nil.
 func standardized(in *dataset.Inputs, transform *dataset.Standardizer) (*dataset.Inputs, error) {
 	if transform == nil || in.Sparse != nil {
 		return in, nil
@@ -120,11 +120,11 @@ func (k *inputKernel) take(x dataset.Matrix, dst blas64.General) error {
 	return nil
 }
 
-// InputsAtATime is how many of count new inputs a batch has whose rows are width numbers.
+// InputsAtATime is the number of new inputs in a batch, of count with rows of width numbers.
 func InputsAtATime(count, width int) int { return max(1, min(count, batchBytes/(8*width))) }
 
-// CrossAll is the whole P x M matrix of the kernel between new inputs and sites,
-// for retraining, after a check that it fits.
+// CrossAll is the P x M kernel matrix between new inputs and sites, for retraining, or an error if it would
+// not fit.
 func (m *Model) CrossAll(in *dataset.Inputs) (blas64.General, error) {
 	if err := in.CheckInputs(); err != nil {
 		return blas64.General{}, InputError(fmt.Errorf("new inputs: %w", err))
@@ -141,7 +141,7 @@ func (m *Model) CrossAll(in *dataset.Inputs) (blas64.General, error) {
 	})
 }
 
-// vectors are the kernel vectors with all sites that rows of Cross stand for.
+// vectors are the kernel vectors with all sites for rows of Cross.
 func vectors(m *Model, rows []float64) blas64.General {
 	factor, width := m.Factor(), m.Sites()
 	if factor != nil {

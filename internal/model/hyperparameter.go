@@ -11,12 +11,12 @@ import (
 	"bootbench/loss"
 )
 
-// Hyperparameter is a positive number of a Spec, by the name of its flag.
+// Hyperparameter is a positive number of a Spec, named as its flag.
 type Hyperparameter struct {
 	// gamma, length-scale, coef0, amplitude, constant, jitter, class-weight (of the label +1), or one of
 	// loss.Info.Takes
 	Name    string
-	Feature int // of a length scale of one feature, from 0; else -1
+	Feature int // of a length scale, from 0; else -1
 }
 
 // String is the name, with the number of the feature from 1.
@@ -27,8 +27,8 @@ func (h Hyperparameter) String() string {
 	return h.Name
 }
 
-// Hyperparameters are those of a specification that a name says: length-scale stands for all
-// that it has. A name that the kernel or the loss lacks is bad input.
+// Hyperparameters are those of a specification with the given name: all length scales for length-scale. A
+// name that the kernel or the loss lacks is bad input.
 func (s *Spec) Hyperparameters(name string) (all []Hyperparameter, err error) {
 	about, _ := loss.About(s.Loss.Name())
 	if s.Kernel.Named(name, -1) == nil && !slices.Contains(about.Takes, name) &&
@@ -46,7 +46,7 @@ func (s *Spec) Hyperparameters(name string) (all []Hyperparameter, err error) {
 	return all, nil
 }
 
-// Value is that of the hyperparameter, defaults written out.
+// Value is the hyperparameter's value or default.
 func (h Hyperparameter) Value(s *Spec) float64 {
 	k := s.Kernel.WithDefaults(s.Set.D())
 	p, _ := loss.ParametersOf(s.Loss)
@@ -56,7 +56,7 @@ func (h Hyperparameter) Value(s *Spec) float64 {
 	return p.ClassWeight(1)
 }
 
-// Set changes the hyperparameter, and nothing that s shares with another Spec.
+// Set changes the hyperparameter, without a change of other Specs that share data with s.
 func (h Hyperparameter) Set(s *Spec, value float64) error {
 	s.Kernel.LengthScale = slices.Clone(s.Kernel.LengthScale)
 	if field := s.Kernel.Named(h.Name, h.Feature); field != nil {
@@ -77,7 +77,7 @@ func (h Hyperparameter) Set(s *Spec, value float64) error {
 	return nil
 }
 
-// Factor is the power of the hyperparameter with which all of the loss goes; 0 where it is none.
+// Factor is the power of the hyperparameter to which the loss is proportional; 0 if it is not.
 func (h Hyperparameter) Factor() float64 {
 	switch h.Name {
 	case "C":

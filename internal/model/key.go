@@ -11,8 +11,8 @@ import (
 	"bootbench/resample"
 )
 
-// Key names everything that an answer of this model under a scheme depends on: its data,
-// its specification, and what more the caller says. Answers with equal keys are equal.
+// Key encodes everything that an answer of this model under a scheme depends on: its data, its specification,
+// and more. Answers with equal keys are equal.
 func (s *Spec) Key(scheme resample.Scheme, more ...any) string {
 	parameters, known := loss.ParametersOf(s.Loss)
 	parameters.ClassWeights = loss.ClassWeights{Negative: parameters.ClassWeight(-1),
@@ -29,7 +29,7 @@ func (s *Spec) Key(scheme resample.Scheme, more ...any) string {
 		canonical = append(canonical, fmt.Sprintf("%+v", s.Loss))
 	}
 	text, err := json.Marshal(append(canonical, more...))
-	if err != nil { // a number that JSON does not have
+	if err != nil { // NaN or Inf
 		text = fmt.Appendf(nil, "%+v", append(canonical, more...))
 	}
 	sum := sha256.Sum256(text)

@@ -9,14 +9,14 @@ import (
 	"bootbench/solver"
 )
 
-// Forecast says about how many bytes runs of a model take, before they take them.
+// Forecast predicts the memory of a model's computations in bytes.
 type Forecast struct{ *Model }
 
-// Forecast is that of the model.
+// Forecast is the model's Forecast.
 func (m *Model) Forecast() Forecast { return Forecast{m} }
 
-// CheckBeside refuses what takes so many bytes beside the kernel matrix, which is there, where they would not
-// fit.
+// CheckBeside returns an error if bytes would not fit in addition to the kernel matrix, which is already
+// allocated.
 func (m Forecast) CheckBeside(bytes int64, what string) error {
 	if m.MaxBytes > 0 {
 		bytes += m.Matrix()
@@ -35,8 +35,8 @@ func (m Forecast) Matrix() int64 {
 	return linalg.SymBytes(m.Sites())
 }
 
-// Trainers is the most that trainers of the model's loss take: what all share beside the kernel
-// matrix, and what each holds for n drawn sites, in matrices between these.
+// Trainers bounds the memory of trainers of the model's loss: shared is common to all, without the kernel
+// matrix, and each is that of one for n drawn sites.
 func (m Forecast) Trainers(n int) (shared, each int64) {
 	sites, room := int64(m.Sites()), int64(train.Room(n, m.Sites()))
 	if _, ok := m.TrainedOnFactor(); ok {
@@ -50,14 +50,14 @@ func (m Forecast) Trainers(n int) (shared, each int64) {
 	case loss.Square:
 		matrices = 1
 	case gp.Likelihood:
-		matrices = 4 // K and S, and those of the last fit until they are collected
+		matrices = 4 // K and S, and those of the last fit until garbage collection
 	case loss.HardMargin, loss.Hinge:
 		matrices, shared = 1.3, shared+8*sites*sites // between the free sites; rows in full
 	}
 	return shared, int64(8 * matrices * float64(room*room))
 }
 
-// Fit is the memory that FullFit takes beside the kernel matrix.
+// Fit is the memory of FullFit without the kernel matrix.
 func (m Forecast) Fit() int64 {
 	if _, ok := m.Loss.(loss.Square); ok || m.Form() == ScaLAPACK {
 		return 0 // in the scratch triangle, or by an engine
@@ -66,9 +66,8 @@ func (m Forecast) Fit() int64 {
 	return shared + each
 }
 
-// Held is the memory of the kernel matrix with its scratch triangle, or a factor
-// of it, or a servant's part; its engine; and the sites. For the square loss that is
-// the most that low-rank updates take, which few solves make.
+// Held is the memory of the kernel matrix with its scratch triangle, or a factor, or a rank's part; its
+// engine; and the sites. For the square loss it includes the largest rank updates, which few solves need.
 func (m Forecast) Held() int64 {
 	if m.Form() == ScaLAPACK {
 		return m.Servants.Bytes(m.Sites(), m.Block) + m.vectorBytes()
@@ -83,7 +82,7 @@ func (m Forecast) Held() int64 {
 	return linalg.DenseBytes(m.Sites(), moved) + m.vectorBytes()
 }
 
-// Margin is what a solve takes beside them, if room bytes are left to it.
+// Margin is the memory of a solve in addition to Held, if room bytes are available.
 func (m Forecast) Margin(room int64) int64 {
 	if quadratic(m.Loss) {
 		return 0
@@ -91,8 +90,8 @@ func (m Forecast) Margin(room int64) int64 {
 	return solver.WorkspaceBytes(m.Sites(), m.Form() == Exact, room)
 }
 
-// SolveRoom is what MaxBytes leaves to a solve of a loss that is not quadratic beside the kernel matrix and
-// its engine: 0 where nothing bounds it, negative where nothing is left.
+// SolveRoom is the part of MaxBytes for a solve of a loss that is not quadratic, after the kernel matrix and
+// its engine: 0 if unlimited, negative if nothing remains.
 func (m Forecast) SolveRoom() int64 {
 	if m.Form() == ScaLAPACK {
 		return spreadRoom
@@ -118,8 +117,8 @@ func (m Forecast) vectorBytes() int64 {
 	return maps + 8*sites*int64(41+2*m.Set.D()) // targets, the map to sites, the solver's vectors, read-outs
 }
 
-// buildBytes is the least that a solve on a kernel matrix that is held whole takes, with the matrix over all
-// examples that a precomputed kernel with merged examples is cut from.
+// buildBytes is the least memory of a solve on a dense kernel matrix, with the matrix over all examples of a
+// precomputed kernel with merged examples.
 func (m Forecast) buildBytes() int64 {
 	exact := m.on(nil).Forecast()
 	least := exact.Held() + exact.Margin(-1)
@@ -129,9 +128,9 @@ func (m Forecast) buildBytes() int64 {
 	return least
 }
 
-// siteBytes is about what the losses' site maps over the counts take at a site.
+// siteBytes is the approximate memory of a loss's tables at a site.
 const siteBytes = 1536
 
-// spreadRoom is the memory for matrices that are whole on this machine beside a part of a spread one: those
-// of Newton's method for some thousand sites.
+// spreadRoom is the memory for local matrices in addition to the part of a distributed one: those of Newton's
+// method for about a thousand sites.
 const spreadRoom = 128 << 20

@@ -1,6 +1,6 @@
-// Package model binds a data set, a kernel and a training loss, and hands the result to whoever averages over
-// resamples: the analytic solver, Monte-Carlo retraining, or one fit to all data. It is the one place that
-// knows which examples share an input, so that theory and retraining always speak of the same sites.
+// Package model binds a data set, a kernel and a training loss, for the analytic solver, Monte-Carlo
+// retraining, and fits to all data. It determines which examples share an input, so that theory and
+// retraining have the same sites.
 package model
 
 import (
@@ -18,57 +18,55 @@ import (
 	"bootbench/resample"
 )
 
-// Spec says what is modelled.
+// Spec specifies a model.
 type Spec struct {
 	Set         *dataset.Set
 	Kernel      kernel.Spec
 	Loss        loss.Loss
 	Standardize bool  // dense features to mean 0 and population standard deviation 1
-	MaxBytes    int64 // memory that may be used; 0: what the machine has left
-	// Then, if set, is about how many bytes what follows a Build takes beside the kernel matrix (NeedToRetrain,
-	// NeedToRefine): a matrix that does not fit is refused with all that is needed.
+	MaxBytes    int64 // limit of the memory; 0: the machine's free memory
+	// Then, if set, predicts the memory of later computations, without the kernel matrix (NeedToRetrain,
+	// NeedToRefine): Build refuses a matrix if both would not fit.
 	Then func(m *Model) int64
-	// Stop, if set, is asked now and then during a training; true ends it with context.Canceled.
+	// Stop, if set, is called now and then during a training; true ends it with context.Canceled.
 	Stop func() bool
 
-	// NormalizeTarget centres the targets of a regression and, where Kernel.Amplitude is 0
-	// and the kernel is not precomputed, sets it to their variance. The answer for
-	// a y + b is then a times that for y, plus b, with the loss scaled to match.
+	// NormalizeTarget centres the targets of a regression and, if Kernel.Amplitude is 0 and the kernel is not
+	// precomputed, sets it to their variance. The answer for a y + b is then a times that for y, plus b, if the
+	// loss is scaled to match.
 	NormalizeTarget bool
 
-	// Bias adds an unpenalised constant to the predictor, the limit of a kernel with an infinite Constant.
-	// It takes two distinct inputs or more. doc/theory.md 14 is about resamples that have fewer.
+	// Bias adds an unpenalised bias to the predictor, the limit of a kernel with an infinite Constant. It
+	// requires two distinct inputs. For resamples with fewer see doc/theory.md 14.
 	Bias bool
 
 	Storage Storage // form of the kernel matrix; default Exact
-	// low rank: mean residual over the mean of K_ii (constant apart) to reach; default: by RankError for the
+	// low rank: tolerance of the mean residual over the mean of K_ii - constant; default: by RankError for the
 	// square loss, DefaultRankTol for others
 	RankTol float64
-	// RankError is the relative change of the left-out error up to which low rank may go;
-	// default DefaultRankError.
+	// RankError is the largest relative change of the left-out error by low rank; default DefaultRankError.
 	RankError float64
-	MaxRank   int // low rank: largest rank allowed; default: what fits into memory
+	MaxRank   int // low rank: largest rank; default: what fits into memory
 
-	Servants *dist.Servants // ScaLAPACK: who holds the matrix
+	Servants *dist.Servants // ScaLAPACK: the other ranks
 	Block    int            // ScaLAPACK: edge of the blocks; default dist.DefaultBlock
 }
 
-// NewSpec is the specification that the command starts from: dense features standardised, targets of a
-// regression centred, a bias as BiasByDefault has it, and the kernel exp(-|x-x'|^2/d). The loss is nil for
-// tune.Quickly to choose it.
+// NewSpec is the default specification: dense features standardised, targets of a regression centred, a bias
+// by BiasByDefault, and the kernel exp(-|x-x'|^2/d). A nil loss is chosen by tune.Quickly.
 func NewSpec(set *dataset.Set, l loss.Loss) Spec {
 	return Spec{Set: set, Loss: l, Standardize: set.Sparse == nil, NormalizeTarget: true,
 		Bias: BiasByDefault(set, l)}
 }
 
-// BiasByDefault reports whether a model has a bias unless told otherwise: one of labels, except for the mean
-// of a posterior (probit, logit).
+// BiasByDefault reports whether a model has a bias by default: one of labels, except for posterior means
+// (probit, logit).
 func BiasByDefault(set *dataset.Set, l loss.Loss) bool {
 	_, posterior := l.(gp.Likelihood)
 	return set.Task != dataset.Regression && !posterior
 }
 
-// DefaultTest is the loss that judges predictions: the square loss for numbers, the zero-one loss for labels.
+// DefaultTest is the default test loss: the square loss for numbers, the zero-one loss for labels.
 func DefaultTest(set *dataset.Set) loss.Test {
 	if set.Task != dataset.Regression {
 		return loss.ZeroOne{}
@@ -79,14 +77,13 @@ func DefaultTest(set *dataset.Set) loss.Test {
 // Model is a data set with its kernel matrix. Examples with equal inputs share
 // a site unless the kernel has a jitter, which distinguishes them.
 //
-// A Model may be used by several goroutines. Solve, FullFit and what reads a Solution (Solution.Predict,
-// package refit) work in the one scratch triangle of a kernel matrix that is held whole: a Solve or FullFit
-// that would run beside another of these is refused at once with linalg.ErrBusy, which is no fault of the
-// data. Trainers, Cross and other read-outs run beside anything. A Solve on a low-rank matrix has an engine
-// of its own and runs beside others. blas.Bind and the number of BLAS threads are settings of the process.
+// A Model is safe for concurrent use. Solve, FullFit and read-outs of a Solution (Solution.Predict, package
+// refit) use the scratch triangle of a dense kernel matrix: a Solve or FullFit concurrent with one of these
+// fails at once with linalg.ErrBusy. Trainers, Cross, other read-outs, and Solves on a low-rank matrix run
+// concurrently. blas.Bind and the number of BLAS threads are settings of the process.
 type Model struct {
 	Spec               // Set has centred targets, Kernel its amplitude, with NormalizeTarget
-	TargetMean float64 // taken off the targets: to be added to the predictions of a solution or fit
+	TargetMean float64 // subtracted from the targets: add it to the predictions of a solution or fit
 
 	Site  []int // site of each example, length N
 	First []int // first example of each site, length M
@@ -95,34 +92,34 @@ type Model struct {
 	// *linalg.Sym, *linalg.LowRankPlusDiag or *dist.BlockCyclic.
 	K linalg.Kernel
 
-	// GramTime is the time that the kernel matrix took.
+	// GramTime is the time of the computation of the kernel matrix.
 	GramTime time.Duration
 
 	transform *dataset.Standardizer // nil without standardising
 	inputs    *kernel.Inputs        // nil for a precomputed kernel
 	reason    string                // why Auto took the low-rank engine
-	grown     bool                  // the factor has grown to a guessed rank (enough)
-	byBound   bool                  // it must have the rank that the bound asks for
-	ofBound   float64               // share of the bound on the rank's error that it is (Settle); 0: not known
-	limited   bool                  // the factor is coarser than it should be, for MaxRank or memory
-	notes     []string              // what was not done as asked
+	grown     bool                  // the rank of the factor is an estimate (enough)
+	byBound   bool                  // the rank must satisfy the bound
+	ofBound   float64               // the rank's error as a fraction of its bound (Settle); 0: unknown
+	limited   bool                  // MaxRank or memory made the factor too coarse
+	notes     []string              // deviations from the specification
 	// dense multiplies out a factor, once.
 	dense func() (*linalg.Sym, error)
 }
 
-// ErrInput marks a specification or data that cannot be modelled.
+// ErrInput marks an invalid specification or invalid data.
 var ErrInput = errors.New("bad input")
 
-// InputError marks an error as one of a specification or data that cannot be modelled.
+// InputError marks an error with ErrInput.
 func InputError(err error) error { return fmt.Errorf("%w: %w", ErrInput, err) }
 
-// precomputedTolerance is the asymmetry, relative to the largest entry, that a
-// precomputed kernel matrix may have: the last digits of printed numbers.
+// precomputedTolerance is the largest asymmetry, relative to the largest entry, of a precomputed kernel
+// matrix: rounding of printed numbers.
 const precomputedTolerance = 1e-9
 
-// Build checks the specification against the data, finds the sites and computes
-// the kernel matrix, 8 M^2 bytes, or a factor of it. Every error is bad input: it wraps
-// ErrInput, or linalg.ErrMemory when the matrices would not fit.
+// Build checks the specification against the data, finds the sites and computes the kernel matrix, 8 M^2
+// bytes, or a factor of it. Every error is bad input: it wraps ErrInput, or linalg.ErrMemory if the matrices
+// would not fit.
 func Build(spec Spec) (*Model, error) {
 	m := &Model{Spec: spec}
 	err := choice{m}.build()
@@ -135,7 +132,7 @@ func Build(spec Spec) (*Model, error) {
 	return m, nil
 }
 
-// build finds the sites and holds the kernel matrix.
+// build finds the sites and computes the kernel matrix.
 func (m choice) build() error {
 	if err := m.Spec.check(); err != nil {
 		return err
@@ -158,15 +155,14 @@ func (m choice) build() error {
 	return m.checkKernel()
 }
 
-// Against is the same model of other labels, those of class k of a set of several classes against the others.
-// It shares the kernel matrix.
+// Against is the model of class k of a set of several classes against the others, on the same kernel matrix.
 func (m *Model) Against(set *dataset.Set, k int) *Model {
 	other := *m
 	other.Spec.Set = set.Against(k)
 	return &other
 }
 
-// WithLoss is the same model of another loss, on the same kernel matrix, which must be held whole.
+// WithLoss is the model with another loss, on the same kernel matrix, which must be dense.
 func (m *Model) WithLoss(l loss.Loss) (*Model, error) {
 	spec := m.Spec
 	if spec.Loss = l; m.Gram() == nil {
@@ -180,8 +176,8 @@ func (m *Model) WithLoss(l loss.Loss) (*Model, error) {
 	return &other, nil
 }
 
-// TaskOf is the task that a loss is for. The loss itself tells: one for labels
-// refuses any other target. What refuses a label too is no usable loss.
+// TaskOf is the task of a loss: classification if it refuses targets other than labels. It is an error if the
+// loss refuses labels too.
 func TaskOf(l loss.Loss) (dataset.Task, error) {
 	accept := func(y float64) error {
 		_, err := l.Site([]float64{y}, resample.Poisson{Ratio: 1})
@@ -196,7 +192,7 @@ func TaskOf(l loss.Loss) (dataset.Task, error) {
 	return dataset.Regression, nil
 }
 
-// sites gives each distinct input a site, or each example when a jitter makes equal inputs different.
+// sites gives each distinct input a site, or each example if there is a jitter.
 func sites(s *Spec) (site, first []int) {
 	if !(s.Kernel.Jitter > 0) {
 		return s.Set.Distinct()
@@ -208,10 +204,10 @@ func sites(s *Spec) (site, first []int) {
 	return site, site
 }
 
-// notStandardized is the warning for sparse data that were to be standardised.
+// notStandardized is the warning for sparse data that should be standardised.
 const notStandardized = "sparse features are taken as they are: to subtract their means would fill the matrix"
 
-// prepare standardises the inputs, unless they are sparse, and readies them for the kernel.
+// prepare standardises the inputs, unless they are sparse, and prepares them for the kernel.
 func (m choice) prepare() (err error) {
 	if m.Kernel.Kind == kernel.Precomputed {
 		return nil
@@ -241,7 +237,7 @@ func (m *Model) Sites() int { return len(m.First) }
 // Merged is the number of examples that share the input of an earlier one.
 func (m *Model) Merged() int { return len(m.Site) - len(m.First) }
 
-// quadratic reports whether a loss is: the solver then iterates d alone.
+// quadratic reports whether a loss is quadratic: the solver then iterates only d.
 func quadratic(l loss.Loss) bool {
 	site, err := l.Site([]float64{1}, resample.Poisson{Ratio: 1})
 	_, ok := site.(loss.Quadratic)

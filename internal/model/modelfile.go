@@ -10,8 +10,8 @@ import (
 	"io"
 )
 
-// modelFile is a model file, one JSON object with these keys in this order. SHA256 is the checksum of Model,
-// a Predictor, without blanks between its tokens.
+// modelFile is a model file, one JSON object with these keys in this order. SHA256 is the checksum of the
+// compact JSON of Model, a Predictor.
 type modelFile struct {
 	Format string          `json:"format"`
 	Schema int             `json:"schema"`
@@ -24,14 +24,14 @@ const (
 	modelSchema = 2 // the first version has no LeftOut
 )
 
-// seal is the file of a version that holds a model, whose text without blanks is body.
+// seal is the file of a version for a model with the compact JSON body.
 func seal(schema int, body []byte) []byte {
 	sum := sha256.Sum256(body)
 	return fmt.Appendf(nil, `{"format":%q,"schema":%d,"sha256":"%s","model":%s}`, modelFormat, schema,
 		hex.EncodeToString(sum[:]), body)
 }
 
-// Write writes p as a model file, from which every number reads back to the same bits.
+// Write writes p as a model file; every number reads back unchanged.
 func (p *Predictor) Write(w io.Writer) error {
 	body, err := json.Marshal(p)
 	if err != nil {
@@ -41,9 +41,8 @@ func (p *Predictor) Write(w io.Writer) error {
 	return err
 }
 
-// ReadPredictor reads a model file, which may have been reformatted with other blanks. It
-// refuses, with an error that wraps ErrInput and says why, one that is of another kind or
-// version, is not whole or was changed, and a model that does not fit together.
+// ReadPredictor reads a model file, which may be reformatted. It refuses other files and versions, truncated
+// or edited files, and inconsistent models with an error that wraps ErrInput.
 func ReadPredictor(r io.Reader) (*Predictor, error) {
 	content, err := io.ReadAll(r)
 	if err != nil {

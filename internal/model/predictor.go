@@ -22,16 +22,15 @@ import (
 //
 //	f(x) = sum_s Weight_s K(x, x_s) + Bias + TargetMean
 //
-// in units of the target, where x_s are the sites of Support. It is what a model file holds;
-// see Write and ReadPredictor.
+// in units of the target, where x_s are the sites of Support. It is the content of a model file; see Write
+// and ReadPredictor.
 type Predictor struct {
 	Program    string             `json:"program,omitempty"` // version that trained it
 	Loss       string             `json:"loss"`
 	Parameters map[string]float64 `json:"parameters,omitempty"` // of the loss, where it is one of the catalogue
 	// defaults written out; the jitter is that of training
 	Kernel kernel.Spec `json:"kernel"`
-	// Encoding says how the columns of files become features; Scales, nil without
-	// standardising, what is done to these.
+	// Encoding maps the columns of files to features; Scales, nil without standardising, standardises these.
 	Encoding   *dataset.Encoding     `json:"encoding"`
 	Scales     *dataset.Standardizer `json:"scales,omitempty"`
 	TargetMean float64               `json:"target_mean"`
@@ -40,10 +39,10 @@ type Predictor struct {
 	Support    Support               `json:"support"`
 	Training   TrainingSummary       `json:"training"`
 	LeftOut    *LeftOut              `json:"left_out,omitempty"` // nil: intervals and probabilities are unknown
-	// Others are of the second class and later ones against the others, where Encoding has several classes, or
-	// of the targets after the first; this is then of the first.
+	// Others are the predictors of the second and later classes against the others, if Encoding has several
+	// classes, or of the targets after the first; this one is then of the first.
 	Others []*Predictor `json:"others,omitempty"`
-	// Pairs, if set, says that these are of pairs of classes instead, PairsOf this order.
+	// Pairs, if set, means that the predictors are of pairs of classes instead, PairsOf this order.
 	Pairs []int `json:"pairs,omitempty"`
 
 	kernel *inputKernel
@@ -52,39 +51,38 @@ type Predictor struct {
 // All are the predictors of all classes, pairs or targets.
 func (p *Predictor) All() []*Predictor { return append([]*Predictor{p}, p.Others...) }
 
-// Support holds the sites of which a predictor is a sum, in units of the data set: as dense
-// rows, one after the other, as sparse rows, or for a precomputed kernel as numbers of
-// examples, from 0. The two others are nil.
+// Support holds the sites of a predictor's sum, in units of the data set: as dense rows, concatenated, as
+// sparse rows, or for a precomputed kernel as numbers of examples, from 0. The two others are nil.
 type Support struct {
 	Dense    []float64    `json:"dense,omitempty"`
 	Sparse   *dataset.CSR `json:"sparse,omitempty"`
 	Examples []int        `json:"examples,omitempty"`
 }
 
-// TrainingSummary says what a predictor was trained on, and how well.
+// TrainingSummary describes a predictor's training.
 type TrainingSummary struct {
 	Examples int    `json:"examples"`
 	Sites    int    `json:"sites"` // distinct inputs
 	Status   string `json:"status"`
-	// Apparent is the mean loss on the examples themselves, under TestLoss.
+	// Apparent is the mean TestLoss on the training examples.
 	TestLoss string  `json:"test_loss"`
 	Apparent float64 `json:"apparent_error"`
 }
 
-// LeftOut is what models trained without a part of the examples say of new targets.
+// LeftOut describes the errors of models on examples that they were trained without.
 type LeftOut struct {
-	Examples int `json:"examples"` // that were left out and predicted
-	// of numbers: |y - f| in rising order, at most mostResiduals
+	Examples int `json:"examples"` // left out and predicted
+	// of numbers: |y - f| in increasing order, at most mostResiduals
 	Residuals []float64 `json:"residuals,omitempty"`
-	// of labels: the probability of +1 is that of this curve at f
+	// of labels: the probability of +1 as a function of f
 	Curve *calibration.Logistic `json:"curve,omitempty"`
 }
 
-// mostResiduals is how many quantiles stand for more residuals than that.
+// mostResiduals is the number of quantiles that replace more residuals.
 const mostResiduals = 1000
 
-// NewLeftOut takes targets and the predictions of models that were trained without them. Labels need examples
-// of both classes, whose weights, nil for 1, their curve has.
+// NewLeftOut takes targets and predictions of models trained without them. Labels need examples of both
+// classes; weights, nil for 1, enter the fit of their curve.
 func NewLeftOut(y, f, weights []float64, task dataset.Task) (l *LeftOut, err error) {
 	l = &LeftOut{Examples: len(y)}
 	if task == dataset.Classification {
@@ -108,9 +106,9 @@ func NewLeftOut(y, f, weights []float64, task dataset.Task) (l *LeftOut, err err
 	return l, nil
 }
 
-// HalfWidth is the half width of an interval about a prediction that holds a new target with probability
+// HalfWidth is the half width of an interval about a prediction that contains a new target with probability
 // level: the residual of rank ceil(level (n+1)) of n (Vovk, Gammerman and Shafer 2005, with left-out
-// residuals as in CV+). It is an error if the examples are too few for the level.
+// residuals as in CV+). The error reports too few examples for the level.
 func (l *LeftOut) HalfWidth(level float64) (float64, error) {
 	n := len(l.Residuals)
 	if err := calibration.CheckLevel(level, n); err != nil {
@@ -119,7 +117,7 @@ func (l *LeftOut) HalfWidth(level float64) (float64, error) {
 	return l.Residuals[calibration.Rank(n, level)-1], nil
 }
 
-// Predictor keeps of a Fit of this model what prediction needs: sites of weight 0 go.
+// Predictor is the predictor of a Fit of this model, without the sites of weight 0.
 func (m *Model) Predictor(fit *retrain.Learned) (*Predictor, error) {
 	if len(fit.Weight) != m.Sites() || len(fit.F) != m.Sites() {
 		return nil, InputError(errors.New("the fit is not one of this model"))
@@ -149,7 +147,7 @@ func (m *Model) Predictor(fit *retrain.Learned) (*Predictor, error) {
 	return p, nil
 }
 
-// parametersByName are what a loss of the catalogue takes, and class weights if it has any.
+// parametersByName are the parameters of a loss of the catalogue, and its class weights if it has any.
 func parametersByName(l loss.Loss) map[string]float64 {
 	p, _ := loss.ParametersOf(l)
 	byName := map[string]float64{}
@@ -175,8 +173,7 @@ func summaryOf(m *Model, fit *retrain.Learned) TrainingSummary {
 	return t
 }
 
-// prepare checks that the parts of p, which may come from a file, fit together, and readies it for new
-// inputs.
+// prepare checks that p, which may come from a file, is consistent, and prepares it for new inputs.
 func (p *Predictor) prepare() error {
 	if p == nil || p.Encoding == nil {
 		return errors.New("there is no encoding of features")
@@ -206,7 +203,7 @@ func (p *Predictor) prepare() error {
 	return nil
 }
 
-// prepareSupport readies the sites for the kernel with new inputs.
+// prepareSupport prepares the sites for the kernel with new inputs.
 func (p *Predictor) prepareSupport() error {
 	d, support := p.Encoding.Features, &dataset.Inputs{Sparse: p.Support.Sparse}
 	if p.Kernel.Kind == kernel.Precomputed {
@@ -243,7 +240,7 @@ func PairsOf(order []int) (pairs [][2]int) {
 	return pairs
 }
 
-// parts is the number of predictors that classes, or their pairs, or targets need: this one and Others.
+// parts is the number of predictors for classes, their pairs, or targets: this one and Others.
 func (p *Predictor) parts() int {
 	classes := len(p.Encoding.Classes)
 	switch {
@@ -255,7 +252,7 @@ func (p *Predictor) parts() int {
 	return classes
 }
 
-// Rescale takes a regression to a target that is by times as large.
+// Rescale multiplies the target of a regression by a factor.
 func (p *Predictor) Rescale(by float64) {
 	floats.Scale(by, p.Weight)
 	p.Bias, p.TargetMean, p.Training.Apparent = p.Bias*by, p.TargetMean*by, p.Training.Apparent*by*by
@@ -264,8 +261,8 @@ func (p *Predictor) Rescale(by float64) {
 	}
 }
 
-// Predict is f at new inputs, in units of the target; of a classifier the sign says the
-// class. It works in batches: beside the inputs it takes some 32 MiB.
+// Predict is f at new inputs, in units of the target; its sign is the class of a classifier. It works in
+// batches of about 32 MiB.
 func (p *Predictor) Predict(in *dataset.Inputs) ([]float64, error) {
 	if p.kernel == nil {
 		return nil, InputError(errors.New("a predictor comes from Model.Predictor or ReadPredictor"))

@@ -8,8 +8,7 @@ import (
 	"bootbench/loss"
 )
 
-// Preset is the model of an embedded set that the papers, or this project's
-// checks, use: what is taken when the user names nothing else.
+// Preset is the default model of an embedded set, from the papers or this project's checks.
 type Preset struct {
 	Kernel      kernel.Spec
 	Loss        loss.Loss

@@ -15,24 +15,24 @@ import (
 	"bootbench/solver"
 )
 
-// What a low-rank factor leaves out of the kernel, delta_i at site i, is kept as a
-// variance of each input's own: it acts as noise beside that of the site, 1/d_i. The
-// directions that it takes from the predictor are about as many as the rank r, so that
+// The residual of a low-rank factor, delta_i at site i, is kept as an independent variance of each input: it
+// acts as noise in addition to the site's, 1/d_i. The predictor has about r degrees of freedom, the rank, so
+// that
 //
 //	rankErrorFactor sum_i d_i delta_i / r
 //
-// bounds the relative change of the left-out error: on four sets of 8 to 10 inputs, n = 1000,
-// noise 1e-3 to 1, gamma d 0.01 to 1 and ratios 0.3 to 3 the change was at most 3.2
-// times the sum over r, and 1.7 times but for one factor; for hinge and logistic losses
-// at most 4.0 times, more than 1.8 in two models of 48 (doc/accuracy.md).
+// bounds the relative change of the left-out error: on four sets of 8 to 10 inputs, n = 1000, noise 1e-3 to
+// 1, gamma d 0.01 to 1 and ratios 0.3 to 3 the change was at most 3.2 times the sum over r, and at most 1.7
+// times for all except one factor; for hinge and logistic losses at most 4.0 times, more than 1.8 in two
+// models of 48 (doc/accuracy.md).
 const (
 	rankErrorFactor = 5
 
-	// DefaultRankError is the Spec.RankError of zero.
+	// DefaultRankError is the default of Spec.RankError.
 	DefaultRankError = 0.01
 
-	// factorShare is the share of the goal at which a factor for the square loss aims, at
-	// d = 1/noise: resamples of up to four times the data, whose d is larger, then meet it.
+	// factorShare is the fraction of the goal that a factor for the square loss must reach at d = 1/noise:
+	// resamples of up to four times the data, with larger d, then reach the goal.
 	factorShare = 0.25
 
 	// maxTightened is the number of times that Auto makes a finer factor after a solve.
@@ -47,8 +47,8 @@ func (s *Spec) rankGoal() float64 {
 	return s.RankError
 }
 
-// RankError estimates by how much the left-out error of a solution is off, as a share of itself, because the
-// kernel matrix is approximated; 0 where it is not. It is the bound, or what Settle has seen of it.
+// RankError estimates the relative error of a solution's left-out error by the approximation of the kernel
+// matrix; 0 without approximation. It is the bound, or the fraction of it that Settle has observed.
 func (m *Model) RankError(s *solver.Solution) float64 {
 	factor := m.Factor()
 	if factor == nil {
@@ -66,10 +66,10 @@ func rankErrorBound(factor *linalg.LowRankPlusDiag, d []float64, jitter float64)
 	return rankErrorFactor * sum / float64(max(1, factor.Rank()))
 }
 
-// enough guesses for the square loss whether the left-out error is off by no more than the goal at the rank
-// that a factor has grown to: seen from the leave-one-out error of the fit to all data, whose residuals are
-// (y - f)/b, at this rank and those before. That costs one refresh. Examples count twice, so that resamples
-// of twice the data meet the goal, too. With little noise the guess can be wrong: Settle looks at the answer.
+// enough estimates for the square loss whether the left-out error at the present rank of a factor is within
+// the goal: from the leave-one-out error of the fit to all data, with residuals (y - f)/b, at this and the
+// previous ranks. That costs one refresh. Examples count twice, so that resamples of twice the data reach the
+// goal, too. With little noise the estimate can be wrong: Settle checks the answer.
 func (m choice) enough(noise float64) func(*linalg.LowRankPlusDiag) bool {
 	count, mean := siteTargets(m.Model)
 	noise /= 2
@@ -92,11 +92,11 @@ func (m choice) enough(noise float64) func(*linalg.LowRankPlusDiag) bool {
 	}
 }
 
-// ranks are the ranks that the factor of a model may have.
+// ranks searches the rank of a model's factor.
 type ranks struct{ *Model }
 
-// note says in the answer how coarse the factor is. It is no answer to a goal
-// that was given, or that Auto keeps.
+// note warns of a coarse factor. The solution does not count as converged if the goal was given, or is
+// Auto's.
 func (m ranks) note(s *solver.Solution, off float64) {
 	change := "more than 100%"
 	if off <= 1 {
@@ -111,21 +111,21 @@ func (m ranks) note(s *solver.Solution, off float64) {
 	}
 }
 
-// Settle is the model whose kernel matrix suits the theory of law. It is m itself unless K is a factor whose
-// rank is not given: then the smallest rank with which the left-out error is off by no more than
-// Spec.RankError, or, with Auto, the whole matrix where that fits into memory and pays. The solution is of
-// that model, nil where none was needed to see.
+// Settle is the model with a kernel matrix accurate enough for the theory of law. It is m unless K is a
+// factor without a given rank: then it has the smallest rank with an error of the left-out error within
+// Spec.RankError, or, with Auto, the dense matrix if that fits into memory and pays. The solution is of that
+// model, nil if none was needed.
 //
-// Ranks rise by rankStep at most, from rankSteps below that of m on; every solve starts from the last one's
-// solution, and those that are to show a change of the answer alone are rough beside the goal.
-// The pivots are nested, so that the change of the answer shows what is still to come (ofBound).
+// Ranks increase by factors of at most rankStep, from rankSteps below that of m; every solve starts from the
+// last solution, and those that only measure a change of the answer have a tolerance relative to the goal.
+// The pivots are nested, so that the changes of the answer predict the remaining one (ofBound).
 func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 	settings solver.Settings) (*Model, *solver.Solution, error) {
 	if m.Form() != LowRank || m.Spec.RankTol > 0 {
 		return m, nil, nil
 	}
 	var seen []rankedAnswer
-	known, tightened, sure := m.ofBound, 0, false // that the present rank will do, probably
+	known, tightened, sure := m.ofBound, 0, false // the present rank probably suffices
 	search := ranks{m}
 	at := search.truncated(int(float64(m.Factor().Rank()) / math.Pow(rankStep, float64(search.steps(settings)))))
 	for {
@@ -141,7 +141,7 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 		seen = append(seen, ranks{at}.answer(s))
 		at.ofBound = cmp.Or(shareOfBound(seen), known)
 		off := at.RankError(s)
-		settings.From = &solver.Solution{SitePrecision: s.SitePrecision, Cavity: s.Cavity} // without the old factor
+		settings.From = &solver.Solution{SitePrecision: s.SitePrecision, Cavity: s.Cavity} // drops the old factor
 		switch {
 		case off <= m.rankGoal():
 			if roughly.Tolerance > settings.Tolerance {
@@ -151,7 +151,7 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 		case coarse:
 			at, sure = search.next(at, s)
 			continue
-		case m.grown: // the guess was wrong
+		case m.grown: // the estimate was wrong
 			fine := m.on(m.K)
 			fine.grown, fine.byBound = false, true
 			k, err := choice{fine}.matrix()
@@ -174,7 +174,7 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 	}
 }
 
-// truncated is the model on the first pivots of its factor: itself where it has no more.
+// truncated is the model on the first pivots of its factor; m if it has no more.
 func (m ranks) truncated(rank int) *Model {
 	if rank >= m.Factor().Rank() {
 		return m.Model
@@ -182,8 +182,8 @@ func (m ranks) truncated(rank int) *Model {
 	return m.on(m.Factor().Truncate(rank))
 }
 
-// next is the model of the rank after that of one whose answer is off by too much: rankStep times it, or
-// less if the bound there says that the goal will be met.
+// next is the model of the next rank if the answer of at is not accurate enough: rankStep times its rank, or
+// less if the bound there reaches the goal.
 func (m ranks) next(at *Model, s *solver.Solution) (next *Model, sure bool) {
 	rank, finest := float64(at.Factor().Rank()), float64(m.Factor().Rank())
 	for _, times := range []float64{1.1, 1.2, 1.3} {
@@ -204,16 +204,16 @@ func (m ranks) next(at *Model, s *solver.Solution) (next *Model, sure bool) {
 const (
 	rankStep  = 1.4
 	rankSteps = 8
-	// grownSteps is that of a factor which has grown to a guessed rank: shareOfBound then knows before the last.
+	// grownSteps is that of a factor of estimated rank: shareOfBound is then known before the last.
 	grownSteps = 4
-	// seenTolerance is the tolerance of solves up to which changes of the answer by the rank are seen.
+	// seenTolerance is the largest tolerance of solves that resolve changes of the answer by the rank.
 	seenTolerance = 1e-4
 	mostRough     = 1e-2 // tolerance of coarser solves
-	nearGoal      = 0.9  // share of the goal, or of the finest rank
+	nearGoal      = 0.9  // fraction of the goal, or of the finest rank
 )
 
-// steps is the number of coarser factors to begin with: none where K is exact to the last digits, as with
-// Auto up to ApproximateFrom, where solves are rough, or where an answer has been seen already.
+// steps is the number of coarser factors to begin with: none if K is exact to rounding, as with Auto up to
+// ApproximateFrom, if solves are rough, or if ofBound is known.
 func (m ranks) steps(settings solver.Settings) int {
 	if m.ofBound > 0 || settings.Tolerance > seenTolerance ||
 		m.Spec.Storage == Auto && m.Sites() < ApproximateFrom {
@@ -225,7 +225,7 @@ func (m ranks) steps(settings solver.Settings) int {
 	return min(rankSteps, int(math.Log(float64(m.Factor().Rank())/8)/math.Log(rankStep)))
 }
 
-// rankedAnswer is a left-out error and the bound on what the rank changes of it.
+// rankedAnswer is a left-out error and the bound of its change by the rank.
 type rankedAnswer struct{ value, bound float64 }
 
 func (m ranks) answer(s *solver.Solution) rankedAnswer {
@@ -233,17 +233,17 @@ func (m ranks) answer(s *solver.Solution) rankedAnswer {
 	return rankedAnswer{value, m.RankError(s)}
 }
 
-// shareOfBound is the share of the bound by which the last answer is off, seen from the three before it: 0
-// where there are none. The error E falls at least as the root of the bound does, and faster near the end, so
-// that the last is off by no more than
+// shareOfBound estimates the error of the last answer as a fraction of its bound, from the three previous
+// ones: 0 without these. The error decreases at least like the root of the bound, and faster near the end, so
+// that the last one is at most
 //
 //	(|E' - E|/E) / ((bound'/bound)^(1/2) - 1).
 //
-// The largest of three such values, a tenth of the largest change and 1/200 of the bound, for answers
-// that pass the true one or rest before it, is below the truth in 3 of 59 problems with a goal of 1% (n =
-// 2000, 2 to 13 inputs, noise from 0.1% to 10%, Huber, hinge and logistic loss), 4.2 times it in the median;
-// all met the goal, with 1.4 times the smallest rank that does in the median. At 0.3% and 3% it is below 4 of
-// 50 and 2 of 68.
+// The estimate is the largest of three such values, a tenth of the largest change and 1/200 of the bound,
+// since answers may cross the true one or pause. It was too small in 3 of 59 problems with a goal of 1% (n =
+// 2000, 2 to 13 inputs, noise from 0.1% to 10%, Huber, hinge and logistic loss), and 4.2 times the error in
+// the median; all reached the goal, with 1.4 times the smallest sufficient rank in the median. At goals of
+// 0.3% and 3% it was too small in 4 of 50 and 2 of 68.
 func shareOfBound(seen []rankedAnswer) float64 {
 	if len(seen) < 4 {
 		return 0
@@ -256,11 +256,10 @@ func shareOfBound(seen []rankedAnswer) float64 {
 	return share
 }
 
-// leastShare is the least share of the bound that is stated: of 87 problems it was at most 0.25.
+// leastShare is the least reported fraction of the bound; it was at most 0.25 in 87 problems.
 const leastShare = 0.005
 
-// finer is a kernel matrix to take the place of a factor with which the answer is off by too much; nil where
-// memory has no room for one.
+// finer is a kernel matrix that replaces a factor that is too coarse; nil if none fits into memory.
 func (m choice) finer(off float64, tightened int) (linalg.Kernel, error) {
 	exactError := m.checkExact()
 	if tightened < maxTightened {

@@ -11,12 +11,12 @@ import (
 	"bootbench/linalg/dist"
 )
 
-// Storage says in which form the kernel matrix is held.
+// Storage is the form of the kernel matrix.
 type Storage int
 
-// Exact holds all of K, 8 M^2 bytes. LowRank holds K ~ R R' + diag(residual), 8 M
-// r bytes at rank r, and never forms K. Auto takes LowRank where that is the
-// faster, or the only one that fits into memory. ScaLAPACK spreads K over Spec.Servants.
+// Exact stores K, 8 M^2 bytes. LowRank stores K ~ R R' + diag(residual), 8 M r bytes at rank r, and never
+// forms K. Auto takes LowRank if it is faster, or only it fits into memory. ScaLAPACK distributes K over
+// ranks.
 const (
 	Exact Storage = iota
 	LowRank
@@ -33,7 +33,7 @@ func (e Storage) String() string {
 	return engineNames[e]
 }
 
-// checkStorage refuses settings of the kernel matrix that make no sense.
+// checkStorage refuses invalid settings of the kernel matrix.
 func (s *Spec) checkStorage() error {
 	spread := s.Storage == ScaLAPACK
 	switch {
@@ -58,7 +58,7 @@ func (s *Spec) checkStorage() error {
 	return nil
 }
 
-// Form is the form in which the kernel matrix is held: Exact, LowRank or ScaLAPACK.
+// Form is the form of the kernel matrix: Exact, LowRank or ScaLAPACK.
 func (m *Model) Form() Storage {
 	switch m.K.(type) {
 	case *linalg.LowRankPlusDiag:
@@ -69,13 +69,13 @@ func (m *Model) Form() Storage {
 	return Exact
 }
 
-// Gram is the kernel matrix where it is held whole, else nil.
+// Gram is the kernel matrix if it is dense, else nil.
 func (m *Model) Gram() *linalg.Sym {
 	k, _ := m.K.(*linalg.Sym)
 	return k
 }
 
-// Factor is the kernel matrix where it is a factor, else nil.
+// Factor is the kernel matrix if it is a factor, else nil.
 func (m *Model) Factor() *linalg.LowRankPlusDiag {
 	k, _ := m.K.(*linalg.LowRankPlusDiag)
 	return k
@@ -89,7 +89,7 @@ func (m *Model) Matrix() linalg.Kernel {
 	return m.K
 }
 
-// hold is the model on a kernel matrix.
+// hold sets the kernel matrix of the model.
 func (m *Model) hold(k linalg.Kernel) {
 	m.K, m.dense = k, sync.OnceValues(func() (*linalg.Sym, error) {
 		what := fmt.Sprintf("training on %d distinct inputs, which needs the whole kernel matrix,", m.Sites())
@@ -107,8 +107,8 @@ func (m *Model) on(k linalg.Kernel) *Model {
 	return &other
 }
 
-// Dense is the kernel matrix held whole, for what needs it so: Monte-Carlo retraining, and training a support
-// vector machine. A low-rank matrix is multiplied out for it, if that fits into memory, and kept.
+// Dense is the dense kernel matrix, for Monte-Carlo retraining and training a support vector machine. A
+// low-rank matrix is multiplied out, if that fits into memory, and kept.
 func (m *Model) Dense() (*linalg.Sym, error) {
 	switch m.Form() {
 	case Exact:
@@ -120,16 +120,16 @@ func (m *Model) Dense() (*linalg.Sym, error) {
 	return m.dense()
 }
 
-// Approximation says how a low-rank kernel matrix was come by, and how good it is.
+// Approximation describes a low-rank kernel matrix and its accuracy.
 type Approximation struct {
 	Rank int
-	// mean residual over the mean of K_ii, constant apart: the relative error of R R' in the trace norm
+	// mean residual over the mean of K_ii - constant: the relative error of R R' in the trace norm
 	Residual  float64
-	Largest   float64 // largest residual: no element of K - R R' is larger; in units of the kernel
+	Largest   float64 // largest residual, in units of the kernel, a bound of |K - R R'|
 	Automatic bool    // chosen by Auto
 }
 
-// Approximation is that of a low-rank model; ok is false for an exact one.
+// Approximation describes a low-rank model; ok is false for an exact one.
 func (m *Model) Approximation() (a Approximation, ok bool) {
 	factor := m.Factor()
 	if factor == nil {
@@ -140,7 +140,7 @@ func (m *Model) Approximation() (a Approximation, ok bool) {
 	return a, true
 }
 
-// Warnings say what the user of an answer should know about the model.
+// Warnings are warnings about the model for the user of an answer.
 func (m *Model) Warnings() []string {
 	a, approximate := m.Approximation()
 	if !approximate || !a.Automatic {

@@ -11,9 +11,8 @@ import (
 	"bootbench/kernel"
 )
 
-// centre does what NormalizeTarget says, and returns the mean of the targets: s takes a copy of the set with
-// centred targets, and the amplitude from their variance where none is given. Targets of
-// a regression alone are normalised: labels are not.
+// centre implements NormalizeTarget for a regression and returns the mean of the targets: s gets a copy of
+// the set with centred targets, and their variance as the amplitude unless one is given.
 func (s *Spec) centre() (mean float64) {
 	if !s.NormalizeTarget || s.Set.Task != dataset.Regression {
 		return 0
@@ -29,9 +28,9 @@ func (s *Spec) centre() (mean float64) {
 	return mean
 }
 
-// Retarget is the same model of another target of a regression, on the same kernel matrix, which has the
-// amplitude of the first. With NormalizeTarget it takes the target less its mean, times scale, which gives it
-// the variance of the first; else scale is 1. TargetMean is of the scaled target, too.
+// Retarget is the model of another target of a regression, on the same kernel matrix, with the amplitude of
+// the first. With NormalizeTarget the target is centred and multiplied by scale, which gives it the variance
+// of the first; else scale is 1. TargetMean is that of the scaled target.
 func (m *Model) Retarget(target dataset.Target) (other *Model, scale float64) {
 	copied, set, y := *m, *m.Set, slices.Clone(target.Y)
 	scale, copied.TargetMean = 1, 0

@@ -17,17 +17,17 @@ import (
 // training chooses the trainers of a model.
 type training struct{ *Model }
 
-// FitSettings say how to train once on all data.
+// FitSettings are the settings of Fit.
 type FitSettings struct {
 	// Tolerance is that of train.Settings; 0 means the default of the loss's trainer. The square loss is solved
 	// directly.
 	Tolerance float64
-	// Weight is that of the examples in training, 0 for none of it; nil: those of the set.
+	// Weight is the weight of each example in training, 0 for an absent one; nil: the set's weights.
 	Weight []float64
 }
 
-// Fit trains once on all data, with the weights that prediction needs and FullFit does not give, in units of
-// the target except for TargetMean. It takes the whole kernel matrix, and a factor of it beside.
+// Fit trains once on all data and, unlike FullFit, returns the weights of the predictor, in units of the
+// target without TargetMean. It uses the dense kernel matrix, and a factor of it.
 func (m *Model) Fit(settings FitSettings) (*retrain.Learned, error) {
 	learners, err := training{m}.onWhole(settings.Tolerance)
 	if err != nil {
@@ -46,8 +46,8 @@ func (m *Model) FullFit() ([]float64, error) {
 	return fits[0], nil
 }
 
-// FullFits are FullFit of models that differ in their targets alone: of the square loss on a matrix that is
-// held whole by one factorisation.
+// FullFits is FullFit of models that differ only in their targets: for the square loss on a dense matrix by
+// one factorisation.
 func FullFits(same []*Model) (fits [][]float64, err error) {
 	m := same[0]
 	square, ok := m.Loss.(loss.Square)
@@ -99,9 +99,9 @@ func (m *Model) Learner() (retrain.Learner, error) {
 	return learners()
 }
 
-// TrainedOnFactor is the loss where trainers work on the low-rank factor, in O(M rank^2) a
-// step: a loss that is known by its proximal map. A hard margin, which nothing softens
-// but the residuals, is trained with the whole matrix.
+// TrainedOnFactor is the loss if trainers work on the low-rank factor, in O(M rank^2) per step: a loss given
+// by its proximal map. A hard margin, which would be softened only by the residuals, is trained with the
+// dense matrix.
 func (m *Model) TrainedOnFactor() (l loss.Proximal, ok bool) {
 	if _, hard := m.Loss.(loss.HardMargin); hard || m.Form() != LowRank {
 		return nil, false
@@ -110,7 +110,7 @@ func (m *Model) TrainedOnFactor() (l loss.Proximal, ok bool) {
 	return l, ok
 }
 
-// learners are those for predictions alone: on the factor where there is one.
+// learners are learners for predictions only: on the factor if there is one.
 func (m training) learners() (retrain.Learners, error) {
 	if l, ok := m.TrainedOnFactor(); ok {
 		return retrain.Proximal(m.Factor(), l, m.Bias, 0), nil
@@ -118,9 +118,9 @@ func (m training) learners() (retrain.Learners, error) {
 	return m.onWhole(0)
 }
 
-// onWhole are the trainers for the model's loss on the whole kernel matrix: Gaussian-process regression for
-// the square loss, support vectors for margins, expectation propagation for a likelihood, proximal Newton for
-// every other loss that is known by its proximal map.
+// onWhole are the learners for the model's loss on the dense kernel matrix: Gaussian-process regression for
+// the square loss, support vector machines for margins, expectation propagation for a likelihood, proximal
+// Newton for every other loss given by its proximal map.
 func (m training) onWhole(tolerance float64) (retrain.Learners, error) {
 	k, err := m.Dense()
 	if err != nil {
@@ -175,7 +175,7 @@ func (m training) fitSites() ([]float64, error) {
 	return fit.F, fit.Status.Err()
 }
 
-// fitSpread is fitSites on a matrix that is spread: on all of K, if that fits into this machine's memory.
+// fitSpread is fitSites on a distributed matrix: on the dense K, if that fits into this machine's memory.
 func (m training) fitSpread() ([]float64, error) {
 	whole := m.on((*linalg.Sym)(nil))
 	what := fmt.Sprintf("the fit to all data, which needs the whole kernel matrix of %d distinct inputs for "+
@@ -190,8 +190,7 @@ func (m training) fitSpread() ([]float64, error) {
 	return training{m.on(k)}.fitSites()
 }
 
-// marginCost is the cost C of margin violation of a classifier's loss, without class
-// weights; +Inf for a hard margin.
+// marginCost is the C of a classifier's loss, without class weights; +Inf for a hard margin.
 func marginCost(l loss.Loss) (c float64, ok bool) {
 	switch l := l.(type) {
 	case loss.HardMargin:

@@ -9,17 +9,17 @@ import (
 	"bootbench/internal/null"
 )
 
-// Classes is the answer of estimate and cv about several classes: of the joint decision, the class of the
-// largest field of each class against the others.
+// Classes is the answer of estimate and cv for several classes, with errors of the joint decision: the class
+// of the largest field of each class against the others.
 type Classes struct {
 	Command string `json:"command"`
 	Subject
 	Classes []string `json:"classes"`
 	Quote
-	ExampleSE      null.Float   `json:"example_se"` // of the error: with other examples it would be another
+	ExampleSE      null.Float   `json:"example_se"` // of the error, over examples
 	TestLoss       string       `json:"test_loss"`
-	Baseline       null.Float   `json:"baseline"` // error of always taking the largest class
-	Constant       string       `json:"constant"` // that class
+	Baseline       null.Float   `json:"baseline"` // error of the largest class as a constant decision
+	Constant       string       `json:"constant"` // the largest class
 	Balanced       null.Float   `json:"balanced_error"`
 	ClassDecisions              // the majority of left-out ones
 	Each           []ClassError `json:"each"`
@@ -31,7 +31,7 @@ type Classes struct {
 	Outcome
 }
 
-// ClassDecisions are decisions between classes, and how they do where the classes are known.
+// ClassDecisions are decisions between classes, and their errors if the classes are known.
 type ClassDecisions struct {
 	LogLoss   *null.Float  `json:"log_loss,omitempty"`
 	Brier     *null.Float  `json:"brier,omitempty"`
@@ -39,19 +39,19 @@ type ClassDecisions struct {
 	Points    *ClassPoints `json:"points,omitempty"`
 }
 
-// ClassResampling says which resamples were trained.
+// ClassResampling describes the resamples.
 type ClassResampling struct {
 	Resampling
 	Resamples int    `json:"resamples"`
 	Seed      uint64 `json:"seed"`
 }
 
-// ClassError is what is known of one class.
+// ClassError is the errors of one class.
 type ClassError struct {
 	Class    string     `json:"class"`
 	Examples int        `json:"n"`
-	Error    null.Float `json:"error"` // share of its examples that are taken for others
-	// Of the class against the others: the left-out error by the theory and by exact resamples.
+	Error    null.Float `json:"error"` // fraction of its examples that are misclassified
+	// Left-out errors of the class against the others, by the theory and by exact resamples.
 	Theory  *null.Float `json:"theory_against_others,omitempty"`
 	Refined *null.Float `json:"refined_against_others,omitempty"`
 }
@@ -61,7 +61,7 @@ type ClassPoints struct {
 	Names       []string               `json:"names,omitempty"`
 	Class       []string               `json:"class"`
 	Target      []string               `json:"target,omitempty"`
-	Error       null.Floats            `json:"error,omitempty"` // share of left-out decisions that are wrong
+	Error       null.Floats            `json:"error,omitempty"` // fraction of wrong left-out decisions
 	Probability map[string]null.Floats `json:"probability,omitempty"`
 }
 
@@ -116,7 +116,7 @@ type ClassPrediction struct {
 	AtInputs
 	TrainedOn
 	Classes []string `json:"classes"`
-	// Known where the new inputs have targets.
+	// Set if the new inputs have targets.
 	TestLoss  string      `json:"test_loss,omitempty"`
 	TestError *null.Float `json:"test_error,omitempty"`
 	ClassDecisions

@@ -11,7 +11,7 @@ import (
 
 // Comparison is the answer of compare.
 type Comparison struct {
-	Data []string // names of the data sets to come
+	Data []string // names of all data sets
 	Rows []bench.CompareRow
 }
 
@@ -68,7 +68,7 @@ func (c *Comparison) below() *document {
 	return d
 }
 
-// compareGroups splits rows into runs of the same data set and loss, over sizes or over ratios.
+// compareGroups splits rows into runs with equal data set and loss, over sizes or over ratios.
 func compareGroups(rows []bench.CompareRow) (groups [][]bench.CompareRow) {
 	for i, r := range rows {
 		last := len(groups) - 1
@@ -95,7 +95,7 @@ func (c *Comparison) Figures() (figures []*Figure) {
 			if r.EqualIsBound {
 				times[0].Label = "retraining to the same accuracy (at least)"
 			}
-			// the first is 0 if unknown, which a logarithmic axis leaves out
+			// the first is 0 if unknown, and then not drawn
 			for k, s := range []float64{r.SpeedupEqualAccuracy * r.TheoryS, r.TheoryS, r.NaiveFitS, r.ResampleFitS} {
 				times[k].Mark, times[k].Colour = Joined, k
 				times[k].Add(x, s)

@@ -20,7 +20,7 @@ type Curve struct {
 	TestLoss string     `json:"-"`      // of every result
 	Status   string     `json:"status"` // "complete" or "cancelled"
 	Results  []Estimate `json:"results"`
-	// Growth is what twice the rows would do; nil: not asked for, or unknown.
+	// Growth predicts the error with twice the rows; nil: not requested, or unknown.
 	Growth *calibration.Growth `json:"growth,omitempty"`
 	Cost
 }
@@ -44,7 +44,7 @@ func (*Curve) cells(e Estimate) []string {
 		e.cells()...)
 }
 
-// estimateHeads are those of the cells of an estimate in a row.
+// estimateHeads are the heads of an estimate's cells in a row.
 var estimateHeads = []head{"  left-out", " refined", "     +-", "      .632", "     .632+", "sweeps",
 	" seconds", "<status"}
 
@@ -52,7 +52,7 @@ func (e *Estimate) cells() []string {
 	refined, se, e632, plus := "-", "-", e.Err632, e.Err632Plus
 	if r := e.Refined; r != nil {
 		refined, se = number(r.TestError), fmt.Sprintf("%.2g", r.SE)
-		if e.TestError != e.TestError { // there is no theory
+		if e.TestError != e.TestError { // NaN: no theory
 			e632, plus = r.Err632, r.Err632Plus
 		}
 	}
@@ -69,7 +69,7 @@ func (c *Curve) below() *document {
 	return d
 }
 
-// WriteCSV writes one line per ratio, the points left out.
+// WriteCSV writes one line per ratio, without the points.
 func (c *Curve) WriteCSV(w io.Writer) error {
 	type line struct {
 		Ratio    float64 `json:"ratio"`
@@ -113,7 +113,7 @@ func (c *Curve) Figures() []*Figure {
 		ratios, Axis{Label: "error"}, left, plus, refined)}
 }
 
-// Growing is a curve for the person who asks whether more rows would help.
+// Growing is a short learning curve, about the use of more rows.
 type Growing struct{ *Curve }
 
 func (c Growing) document() *document { return rowDocument(c, c.Results) }
@@ -141,7 +141,7 @@ func (Growing) cells(e Estimate) []string {
 	if e.ErrorSE != nil {
 		se = u.se(e.Error, *e.ErrorSE)
 	}
-	status := strings.Replace(e.Status, Contradicted, "converged", 1) // the theory is, which is not shown
+	status := strings.Replace(e.Status, Contradicted, "converged", 1) // the theory is not shown
 	return []string{fmt.Sprint(math.Round(e.Ratio * float64(e.N))), u.text(e.Error), se,
 		seconds(e.Time.Solve), status}
 }
@@ -163,7 +163,7 @@ func (c Growing) below() *document {
 	return d
 }
 
-// helps says whether twice the rows are worth their while.
+// helps says whether twice the rows would help.
 func helps(g *calibration.Growth) string {
 	switch {
 	case g.Fall+2*g.FallSE < g.Now/10:

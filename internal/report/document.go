@@ -1,5 +1,4 @@
-// Package report turns results into what is read: JSON documents, text tables,
-// CSV and pictures. It computes nothing but summaries of what it is given.
+// Package report writes results as JSON documents, text tables, CSV and figures. It computes only summaries.
 package report
 
 import (
@@ -10,11 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// document is what a reader gets of an answer: labelled lines, tables and
-// paragraphs, in order. It is written as text, or as a part of a page.
+// document is an answer as labelled lines, tables and paragraphs, in order. It is written as text, or as a
+// part of a page.
 type document struct {
-	Title  string // in a few words
-	Lead   string // the answer in a sentence, which begins a page
+	Title  string
+	Lead   string // the answer in a sentence, first on a page
 	Blocks []block
 }
 
@@ -28,14 +27,14 @@ type block struct {
 	Headless bool // a table's heads are not written as text
 }
 
-// head is that of a column. Cells are aligned left if it begins with "<", else right; spaces before or after
-// its name make room for cells that are not known yet.
+// head is the head of a column. Cells are aligned left if it begins with "<", else right; spaces before or
+// after its name reserve width for later cells.
 type head string
 
 // Left reports whether cells are aligned left.
 func (h head) Left() bool { return strings.HasPrefix(string(h), "<") }
 
-// Name is what readers see.
+// Name is the displayed name.
 func (h head) Name() string { return strings.TrimSpace(strings.TrimPrefix(string(h), "<")) }
 
 // line adds a labelled line, unless its text is empty.
@@ -58,13 +57,13 @@ func (d *document) table(heads []head, rows [][]string) {
 	d.Blocks = append(d.Blocks, block{Heads: heads, Rows: rows})
 }
 
-// Answer is what a command has computed, in a form for readers.
+// Answer is the result of a command.
 type Answer interface{ document() *document }
 
-// detailed is an Answer that has more numbers than a person asks for.
+// detailed is an Answer with a longer document for --verbose.
 type detailed interface{ details() *document }
 
-// more has all numbers of an answer; nil if its document has.
+// more is the longer document of an answer, or nil.
 func more(a Answer) *document {
 	if d, has := a.(detailed); has {
 		return d.details()
@@ -127,14 +126,14 @@ type RowAnswer[R any] interface {
 	Figures() []*Figure
 	WriteCSV(w io.Writer) error // a line per row
 
-	above() *document // what the rows are about
-	heads() []head    // with room for rows that are not known yet
+	above() *document // printed before the rows
+	heads() []head    // with the widths of later rows
 	cells(row R) []string
-	below() *document // once all rows are known
+	below() *document // printed after the rows
 }
 
-// WriteRow prints one row in columns as wide as their heads, which come before the first row, below what the
-// rows are about. A wider cell shifts the rest of its line.
+// WriteRow prints one row in columns as wide as their heads; above and heads come before the first row. A
+// wider cell shifts the rest of its line.
 func WriteRow[R any](w io.Writer, of RowAnswer[R], row R, first bool) error {
 	d, heads := &document{}, of.heads()
 	if first {
@@ -145,7 +144,7 @@ func WriteRow[R any](w io.Writer, of RowAnswer[R], row R, first bool) error {
 	return d.writeText(w)
 }
 
-// WriteEnd prints what is below the rows, all of which the answer holds by now.
+// WriteEnd prints below, after all rows.
 func WriteEnd[R any](w io.Writer, of RowAnswer[R]) error { return of.below().writeText(w) }
 
 // rowDocument is a document with all of its rows.
@@ -156,7 +155,7 @@ func rowDocument[R any](of RowAnswer[R], rows []R) *document {
 	return d
 }
 
-// each are the lines of a table, one for each of a list.
+// each are the lines of a table, one per element of list.
 func each[T any](list []T, cells func(T) []string) (lines [][]string) {
 	for _, t := range list {
 		lines = append(lines, cells(t))

@@ -13,11 +13,11 @@ import (
 	"strings"
 )
 
-// writeCSV writes a table, its first row the names of the columns.
+// writeCSV writes a table with the names of the columns as first row.
 func writeCSV(w io.Writer, rows [][]string) error { return csv.NewWriter(w).WriteAll(rows) }
 
-// WriteRows writes structs as lines: a column per field, whether a document would
-// omit it or not, a struct's fields after its name.
+// WriteRows writes structs as lines: a column per field, also those that a document omits; the names of a
+// nested struct's fields have its name as a prefix.
 func WriteRows[T any](w io.Writer, rows []T) error { return writeCSV(w, table(rows)) }
 
 // table has the names of the fields above the rows.
@@ -32,7 +32,7 @@ func table[T any](rows []T) [][]string {
 	})...)
 }
 
-// flatten lists the fields of a struct by their names in JSON, those of structs in it after a prefix.
+// flatten lists the fields of a struct by their names in JSON, those of nested structs with a prefix.
 func flatten(prefix string, v reflect.Value) (names []string, values []reflect.Value) {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
@@ -47,7 +47,7 @@ func flatten(prefix string, v reflect.Value) (names []string, values []reflect.V
 	return names, values
 }
 
-// cell is a value with all its digits, empty where a number is not known.
+// cell is a value with all its digits, empty for an unknown number.
 func cell(v reflect.Value) string {
 	switch {
 	case v.CanFloat():
@@ -58,8 +58,8 @@ func cell(v reflect.Value) string {
 	return fmt.Sprint(v.Interface())
 }
 
-// textCell quotes a text that a spreadsheet would take for a formula: an apostrophe comes
-// before it. Numbers stay as they are.
+// textCell puts an apostrophe before a text that a spreadsheet would read as a formula. Numbers are
+// unchanged.
 func textCell(text string) string {
 	if text == "" || !strings.ContainsRune("=+-@\t\r", rune(text[0])) {
 		return text
@@ -74,12 +74,12 @@ func numberCell[T ~float64](v T) string {
 	return either(v-v == 0, strconv.FormatFloat(float64(v), 'g', -1, 64), "") // NaN, Inf
 }
 
-// Schema is the version of the documents' keys, which doc/json.md lists. A key that goes
-// or changes its meaning raises it; new keys do not.
+// Schema is the version of the documents' keys, which doc/json.md lists. Removing a key or changing its
+// meaning increases it; new keys do not.
 const Schema = 2
 
-// WriteDocument writes an answer as one indented JSON document and a line end. A list of numbers
-// stays on one line, and an object gets the key "schema" before its own.
+// WriteDocument writes an answer as one indented JSON document and a line end. Lists of numbers are on one
+// line, and the first key of an object is "schema".
 func WriteDocument(w io.Writer, v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -96,8 +96,7 @@ func WriteDocument(w io.Writer, v any) error {
 	return err
 }
 
-// numberList is an indented list without texts, lists and objects. Texts in JSON have no line ends, so that a
-// bracket before one opens a list.
+// numberList matches an indented list without texts, lists and objects: texts in JSON have no line ends.
 var numberList = regexp.MustCompile(`\[\n[^]["{]*\]`)
 
 // joinLines puts a list on one line.

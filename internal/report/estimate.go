@@ -32,12 +32,12 @@ type Estimate struct {
 	Level         float64              `json:"level,omitempty"` // of the intervals from lower to upper
 	Points        *Points              `json:"points,omitempty"`
 	Outcome
-	Figures     []*Figure `json:"-"` // of what is not in the document
+	Figures     []*Figure `json:"-"` // of values outside the document
 	Covariances `json:"-"`
-	Examples    calibration.Errors `json:"-"` // left-out errors, refined where the estimate is
+	Examples    calibration.Errors `json:"-"` // left-out errors, refined if the estimate is
 }
 
-// Refine adds what exact resamples say, and quotes them.
+// Refine adds the estimates from exact resamples, and quotes them.
 func (e *Estimate) Refine(r *Refined) {
 	e.Refined, e.Quote = r, Quote{Error: r.TestError, ErrorSE: &r.SE}
 	if len(r.Contradicts) > 0 && e.Status == solver.Converged.String() {
@@ -48,11 +48,11 @@ func (e *Estimate) Refine(r *Refined) {
 // unknown is a number that documents leave empty.
 var unknown = null.Float(math.NaN())
 
-// noErrors are not known.
+// noErrors are unknown errors.
 var noErrors = Errors{TestError: unknown, Apparent: unknown, NoInformation: unknown, Err632: unknown,
 	Err632Plus: unknown}
 
-// DropTheory leaves what exact resamples say, where the theory does not hold.
+// DropTheory removes the theory's values if the theory does not apply.
 func (e *Estimate) DropTheory() {
 	e.TestError, e.Err632, e.Err632Plus, e.BaggedError, e.VoteError = unknown, unknown, unknown, unknown, nil
 	e.Calibration, e.Metrics, e.Level, e.Convergence = nil, nil, 0, NoTheory
@@ -64,7 +64,7 @@ func (e *Estimate) DropTheory() {
 	}
 }
 
-// DropErrors leaves what predictions are, where no example is ever left out, and says so.
+// DropErrors removes errors if no example is ever left out, with a warning.
 func (e *Estimate) DropErrors() {
 	e.Quote, e.TestError, e.Err632, e.Err632Plus = Quote{Error: unknown}, unknown, unknown, unknown
 	e.Ensemble, e.Quality, e.Metrics, e.Calibration = Ensemble{BaggedError: unknown}, nil, nil, nil
@@ -86,8 +86,8 @@ type Errors struct {
 	Err632Plus    null.Float `json:"err632plus"`
 }
 
-// Quote is the number to quote: the refined left-out error where there are exact resamples, else the
-// theory's, whose standard error is unknown.
+// Quote is the error to quote: the refined left-out error if there are exact resamples, else the theory's,
+// whose standard error is unknown.
 type Quote struct {
 	Error   null.Float  `json:"error"`
 	ErrorSE *null.Float `json:"error_se"`
@@ -105,7 +105,7 @@ func (q Quote) String() string {
 	}
 }
 
-// total is the standard error over resamples, if it is known, and over examples.
+// total combines the standard errors over resamples, if known, and over examples.
 func (q Quote) total(overExamples null.Float) null.Float {
 	if q.ErrorSE == nil || *q.ErrorSE != *q.ErrorSE {
 		return overExamples
@@ -117,7 +117,7 @@ func (q Quote) total(overExamples null.Float) null.Float {
 // the majority vote, of the resamples that leave it out.
 type Ensemble struct {
 	BaggedError null.Float  `json:"bagged_error"`         // test loss of the mean prediction
-	VoteError   *null.Float `json:"vote_error,omitempty"` // share of labels that the majority misses
+	VoteError   *null.Float `json:"vote_error,omitempty"` // error rate of the majority vote
 }
 
 // EnsembleSE are Monte-Carlo standard errors of an Ensemble.
@@ -132,34 +132,34 @@ type Convergence struct {
 	Engine string `json:"engine"`
 	bench.Convergence
 
-	// Of a low-rank engine: the rank of its factor, the mean residual as a share of
-	// the mean variance of the kernel, and the largest residual.
+	// For a low-rank engine: the rank of its factor, the mean residual relative to the mean variance of the
+	// kernel, and the largest residual.
 	Rank         int     `json:"rank,omitempty"`
 	RankResidual float64 `json:"rank_residual,omitempty"`
 	RankLargest  float64 `json:"rank_largest,omitempty"`
-	// RankError estimates the change of the left-out error by the low rank, as a share of it.
+	// RankError estimates the relative change of the left-out error by the low rank.
 	RankError null.Float `json:"rank_error,omitempty"`
 }
 
 // NoTheory is the Convergence of an answer by exact resamples alone.
 var NoTheory = Convergence{Convergence: bench.Convergence{Status: "complete"}}
 
-// Contradicted is the status of a theory that has converged, but that its exact resamples refute.
+// Contradicted is the status of a theory that has converged but is refuted by exact resamples.
 const Contradicted = "contradicted"
 
-// Done reports whether a status is that of a whole answer.
+// Done reports whether a status is that of a complete answer.
 func Done(status string) bool {
 	return slices.Contains([]string{solver.Converged.String(), Contradicted, "complete"}, status)
 }
 
-// unfinished is the status of an answer that is not whole, else "".
+// unfinished is the status of an incomplete answer, else "".
 func unfinished(status string) string { return either(Done(status), "", status) }
 
-// Refined are unbiased estimates from exact resamples, which stand beside the theory's.
+// Refined are unbiased estimates from exact resamples.
 type Refined struct {
 	Resamples   int        `json:"resamples"`
-	Method      string     `json:"method"`              // by which they were trained
-	OneClass    int        `json:"one_class,omitempty"` // those of one class, which predict its label
+	Method      string     `json:"method"`              // of training
+	OneClass    int        `json:"one_class,omitempty"` // resamples of one class, which predict its label
 	TestError   null.Float `json:"test_error"`
 	SE          null.Float `json:"standard_error"` // of TestError
 	Err632      null.Float `json:"err632"`
@@ -170,7 +170,7 @@ type Refined struct {
 	EquivalentResamples null.Float `json:"equivalent_resamples"`
 	// VarianceRatio is the median over inputs of the theory's variance over the refined one.
 	VarianceRatio null.Float `json:"variance_ratio"`
-	// Contradicts says where these values contradict the theory.
+	// Contradicts lists the contradictions to the theory.
 	Contradicts []string                 `json:"contradicts,omitempty"`
 	Calibration *calibration.Reliability `json:"calibration,omitempty"` // of the probabilities of labels
 	Metrics     *calibration.Metrics     `json:"metrics,omitempty"`
@@ -178,16 +178,16 @@ type Refined struct {
 	Time        RefinedTime              `json:"time"`
 }
 
-// RefinedTime is what this process has spent: wall times in seconds, and how many iterations.
+// RefinedTime is the cost in this process: wall times in seconds, and iterations.
 type RefinedTime struct {
 	Fits  float64 `json:"fits"`
 	Total float64 `json:"total"` // with the set-up
-	// of all fits that were trained, and how many of them were left to the loss's own trainer
+	// of all trained fits, and the number of those left to the loss's trainer
 	Iterations int `json:"iterations"`
 	Exact      int `json:"exact,omitempty"`
 }
 
-// Warning says in a sentence where exact resamples contradict the theory; "" where they do not.
+// Warning describes contradictions of exact resamples to the theory in a sentence, or is "".
 func (r *Refined) Warning() string {
 	if r == nil || len(r.Contradicts) == 0 {
 		return ""
@@ -219,10 +219,10 @@ func (e *Estimate) details() *document {
 	return d
 }
 
-// refined prints what exact resamples took, and the theory's errors beside theirs.
+// refined prints the cost of exact resamples, and the theory's errors.
 func (d *document) refined(e *Estimate) {
 	r := e.Refined
-	worth := either(r.EquivalentResamples > 0, // else their errors tell nothing
+	worth := either(r.EquivalentResamples > 0, // else unknown
 		fmt.Sprintf(", worth %.0f plain retrainings", r.EquivalentResamples), "")
 	d.line("refined by", "%d exact resamples in %s s%s", r.Resamples, seconds(r.Time.Total), worth)
 	if e.TestError != e.TestError {
@@ -239,8 +239,8 @@ func (d *document) refined(e *Estimate) {
 		number(e.BaggedError))
 }
 
-// errors prints what follows from the left-out error and one fit to all data, and the errors of the
-// out-of-bag ensemble, with standard errors of retraining; nil for the theory.
+// errors prints the estimates from the left-out error and one fit to all data, and the errors of the
+// out-of-bag ensemble, with standard errors of retraining (nil for the theory).
 func (d *document) errors(e Errors, r Resampling, ensemble Ensemble, se *EnsembleSE) {
 	d.line("apparent error", "%s", number(e.Apparent))
 	if r.Is632Applicable {
@@ -260,9 +260,9 @@ func (d *document) errors(e Errors, r Resampling, ensemble Ensemble, se *Ensembl
 	}
 }
 
-// convergence prints how the theory's solve ended.
+// convergence prints the status of the theory's solve.
 func (d *document) convergence(c Convergence) {
-	if c.Method == "" { // there is no theory
+	if c.Method == "" { // no theory
 		d.line("status", "%s", c.Status)
 		return
 	}
@@ -277,7 +277,7 @@ func (d *document) convergence(c Convergence) {
 	}
 }
 
-// quality prints them.
+// quality prints the comparison of the error with the baseline.
 func (d *document) quality(q *calibration.Quality) {
 	if q == nil {
 		return
@@ -292,7 +292,7 @@ func (d *document) quality(q *calibration.Quality) {
 	}
 }
 
-// judged prints the metrics of predictions and how probabilities are made, of the theory or of exact
+// judged prints the metrics of predictions and the calibration of probabilities, by the theory or by exact
 // resamples.
 func (d *document) judged(by string, m *calibration.Metrics, c *calibration.Reliability) {
 	if m != nil {
@@ -313,7 +313,7 @@ func (d *document) judged(by string, m *calibration.Metrics, c *calibration.Reli
 	d.line(cmp.Or(by, "probabilities"), "by %s%s", how, leftOut)
 }
 
-// scores are those of probabilities of labels, with what these are of; "" where they are not known.
+// scores describes the scores of probabilities of labels, followed by of; "" if unknown.
 func scores(logLoss, brier *null.Float, of string) string {
 	if logLoss == nil {
 		return ""
@@ -321,26 +321,26 @@ func scores(logLoss, brier *null.Float, of string) string {
 	return "log loss " + number(*logLoss) + ", Brier score " + number(*brier) + of
 }
 
-// FullModel is the expected error of the model that is trained on all examples, by cross-validation.
+// FullModel is the expected error of the model trained on all examples, by cross-validation.
 type FullModel struct {
 	Error   null.Float `json:"error"`
 	ErrorSE null.Float `json:"error_se"` // over examples
 	Folds   int        `json:"folds"`
 	Repeats int        `json:"repeats"`
-	// AsChosen is the error with the model that was chosen of all examples, if Error is of models that are
-	// chosen without each fold.
+	// AsChosen is the error with the model chosen on all examples, if Error is of models chosen without each
+	// fold.
 	AsChosen *null.Float `json:"as_chosen,omitempty"`
 }
 
-// LearningCurve is the error of models trained on so many rows of a sample, at rows outside of it, by which
-// an estimate says what to expect of all rows.
+// LearningCurve is the error, at rows outside a sample, of models trained on parts of it, for extrapolation
+// to all rows.
 type LearningCurve struct {
 	Sizes   []int       `json:"sizes"`
 	Errors  null.Floats `json:"errors"`
 	HeldOut int         `json:"held_out"` // rows
 }
 
-// sample says what of the data an estimate has seen, and what all of it would cost.
+// sample prints the size of the sample, the cost of all rows and the learning curve.
 func (d *document) sample(e *Estimate) {
 	if e.Sample == 0 {
 		return
@@ -363,8 +363,8 @@ func lasting(format string, seconds float64) string {
 	return either(seconds > 0, fmt.Sprintf(format, d), "")
 }
 
-// document is an estimate in a few lines for the person who asks: what to expect of new rows, how much of it
-// is skill, which rows are worst, how stable predictions are, and how to repeat it.
+// document is an estimate in a few lines: the error on new rows, the baseline, the worst rows, the stability
+// of predictions, and the command to repeat it.
 func (e *Estimate) document() *document {
 	u, headline := units(e.TestLoss), e.headline()
 	d := short("Error on new rows of", e.Subject, e.asked())
@@ -402,15 +402,15 @@ func (e *Estimate) document() *document {
 	return d
 }
 
-// headline is the quoted error beside that of a constant. Its standard error is over data sets of this size,
-// and over resamples.
+// headline is the quoted error and that of a constant. The standard error is over data sets of this size, and
+// over resamples.
 func (e *Estimate) headline() string {
 	q, u := e.Quality, units(e.TestLoss)
 	if q == nil {
 		return e.Quote.String()
 	}
 	se := e.total(q.ExampleSE)
-	if e.LearningCurve != nil { // which counts the rows
+	if e.LearningCurve != nil {
 		se = *e.ErrorSE
 	}
 	format := either(u.share(), "%s of new rows get the wrong label; %s if all are taken for %s",
@@ -435,7 +435,7 @@ func (e *Estimate) worst(count int) string {
 }
 
 // stability is the median over the examples of the predictor's standard deviation over resamples, or for
-// labels of the share of resamples that disagree with the majority.
+// labels of the fraction of resamples that disagree with the majority.
 func (e *Estimate) stability() string {
 	if votes := e.Points.Vote; votes != nil {
 		disagree := 0.0

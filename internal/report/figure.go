@@ -7,12 +7,12 @@ import (
 	"strconv"
 )
 
-// Figure is a picture with the numbers that it shows: one panel or several side
-// by side. What is not finite is not drawn, and an empty cell in its CSV.
+// Figure is a figure with its numbers: one panel or several side by side. Numbers that are not finite are not
+// drawn, and empty cells in its CSV.
 type Figure struct {
 	Name    string // of its files, without extension
 	Title   string
-	Caption string // what is shown and how it was made, in a sentence or two
+	Caption string // content and origin, in a sentence or two
 	Panels  []Panel
 }
 
@@ -22,7 +22,7 @@ func NewFigure(name, title, caption string, x, y Axis, series ...Series) *Figure
 		Panels: []Panel{{Title: title, X: x, Y: y, Series: series}}}
 }
 
-// Panel is a pair of axes with what is drawn between them.
+// Panel is a pair of axes with series.
 type Panel struct {
 	Title  string
 	X, Y   Axis
@@ -43,7 +43,7 @@ type Tick struct {
 	Label string // "" for a mark without a number
 }
 
-// Mark is how a series is drawn.
+// Mark is the symbol or line of a series.
 type Mark int
 
 // Theory is drawn as lines, retraining as symbols.
@@ -52,17 +52,17 @@ const (
 	Dashed         // a line
 	Dotted         // a line
 	Dots           // filled circles, with bars where Err is known
-	Triangles      // the same
+	Triangles      // like Dots
 	Joined         // circles on a line
 	Steps          // the outline of a histogram: Y[i] from X[i] to X[i+1]
-	Bars           // the same, filled
+	Bars           // like Steps, filled
 	Heat           // a row of a map: Y are colours; the first series is at 1, the second at 2
 	Frame          // the outline of a cell of a map
 )
 
-// Series is what one entry of the legend describes.
+// Series is one entry of the legend.
 type Series struct {
-	Label  string // "" keeps it out of the legend
+	Label  string // "": not in the legend
 	Mark   Mark
 	Colour int // number in the palette
 	X, Y   []float64
@@ -80,7 +80,7 @@ func (s *Series) AddErr(x, y, err float64) {
 	s.Err = append(s.Err, err)
 }
 
-// equality is the line between two places where both axes agree.
+// equality is the line y = x between two values.
 func equality(label string, from, to float64) Series {
 	return Series{Label: label, Mark: Dashed, Colour: 6, X: []float64{from, to}, Y: []float64{from, to}}
 }
@@ -109,20 +109,20 @@ type scale struct {
 	from, to float64 // pixels of Min and Max
 }
 
-// fitted is an axis with its limits and ticks. Values lie between low and high; room is how much of their
-// range stays free above them.
+// fitted is an axis with its limits and ticks. Values lie between low and high; room is the fraction of their
+// range that stays free above them.
 func (a Axis) fitted(low, high, room float64) Axis {
 	fixed := a.Min < a.Max
 	if fixed {
 		low, high = a.Min, a.Max
-	} else if low > high { // nothing is drawn
+	} else if low > high { // no values
 		low, high = 1, 10
 	}
 	switch {
 	case a.Log && (fixed || a.Ticks != nil):
 		const margin = 1.12
 		low, high = low/margin, high*margin
-	case a.Log: // whole decades, and the room above them
+	case a.Log: // full decades, and room above them
 		first, last := math.Floor(math.Log10(low)), math.Ceil(math.Log10(high))
 		last = max(last, first+1)
 		low, high = math.Pow(10, first), math.Pow(10, last+room*(last-first))
@@ -147,7 +147,7 @@ func (s scale) at(v float64) float64 {
 	return s.from + (v-low)/(high-low)*(s.to-s.from)
 }
 
-// draws reports whether the axis has a place for a value.
+// draws reports whether a value can be drawn on the axis.
 func (a *Axis) draws(v float64) bool { return v-v == 0 && (v > 0 || !a.Log) }
 
 // roundTicks marks multiples of 1, 2 or 5 times a power of ten.
@@ -166,8 +166,8 @@ func roundTicks(low, high float64) (ticks []Tick) {
 	return ticks
 }
 
-// decadeTicks marks powers of ten, with 2 and 5 times these where there are few, and round
-// numbers within one decade: no axis is without labels.
+// decadeTicks marks powers of ten, with 2 and 5 times these if there are few, and round numbers within one
+// decade.
 func decadeTicks(low, high float64) (ticks []Tick) {
 	decades := math.Log10(high / low)
 	if decades < 1 {

@@ -11,7 +11,7 @@ import (
 	"bootbench/loss"
 )
 
-// ShortName is the name of a data set, of a generated one that of its generator.
+// ShortName is the name of a data set or of its generator.
 func ShortName(data string) string {
 	if rest, ok := strings.CutPrefix(data, "synthetic:"); ok {
 		data, _, _ = strings.Cut(rest, ",")
@@ -24,10 +24,10 @@ func fileName(data string) string {
 	return strings.Trim(regexp.MustCompile(`\W`).ReplaceAllString(ShortName(data), "-"), "-")
 }
 
-// number writes a figure with the digits that a reader can use.
+// number formats a number with five digits.
 func number[T ~float64](v T) string { return either(v != v, "unknown", digits(v, 5)) }
 
-// digits writes a number with so many digits, without an exponent below 10^9.
+// digits formats a number with count digits, without an exponent below 10^9.
 func digits[T ~float64](v T, count int) string {
 	if a := math.Abs(float64(v)); a >= math.Pow10(count)-0.5 && a < 1e9 {
 		unit := math.Pow10(int(math.Log10(a)) + 1 - count)
@@ -42,7 +42,7 @@ func seconds(v float64) string { return fmt.Sprintf(either(v >= 100, "%.0f", "%.
 // mebibytes writes a number of bytes.
 func mebibytes(b int64) string { return fmt.Sprintf("%.1f MiB", float64(b)/(1<<20)) }
 
-// share writes a share as a percentage.
+// share formats a fraction as a percentage.
 func share(e null.Float) string { return fmt.Sprintf("%.1f%%", math.Max(0, 100*float64(e))) }
 
 // join lists the parts that are not empty.
@@ -67,15 +67,15 @@ func either[T any](condition bool, first, second T) T {
 	return second
 }
 
-// units are those in which errors of a test loss are read: the target's for the square loss, whose errors are
-// shown as roots, shares of wrong labels for the zero-one loss.
+// units are the units of displayed errors of a test loss: the target's for the square loss, whose errors are
+// shown as roots, fractions of wrong labels for the zero-one loss.
 type units string
 
 func (u units) root() bool { return string(u) == loss.SquareTest{}.Name() }
 
 func (u units) share() bool { return string(u) == loss.ZeroOne{}.Name() }
 
-// String names what text shows.
+// String names the displayed error.
 func (u units) String() string {
 	switch {
 	case u.root():
@@ -95,10 +95,10 @@ func (u units) digits(shown null.Float, count int) string {
 	return either(u.share(), share(shown), digits(shown, count))
 }
 
-// text is an error.
+// text formats an error.
 func (u units) text(e null.Float) string { return u.digits(u.shown(e), 4) }
 
-// se is the standard error of an error; of a root, se/(2 root).
+// se formats the standard error of an error; of a root, se/(2 root).
 func (u units) se(e, se null.Float) string {
 	if u.root() {
 		se /= 2 * u.shown(e)
@@ -106,10 +106,10 @@ func (u units) se(e, se null.Float) string {
 	return u.digits(se, 2)
 }
 
-// fall is the difference of two errors.
+// fall formats the difference of two errors.
 func (u units) fall(from, to null.Float) string { return u.digits(u.shown(from)-u.shown(to), 2) }
 
-// withSE is an error with its standard error and its units.
+// withSE formats an error with its standard error and its units.
 func (u units) withSE(e, se null.Float) string {
 	return u.text(e) + " +- " + u.se(e, se) + either(u.share(), "", fmt.Sprintf(" (%s)", u))
 }

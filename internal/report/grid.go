@@ -22,33 +22,33 @@ type Grid struct {
 	TestLoss string     `json:"test_loss"`
 	Over     []GridAxis `json:"over"`
 	Status   string     `json:"status"`         // "complete" or "cancelled"
-	By       string     `json:"by"`             // objective by which cells are compared
-	Best     *int       `json:"best,omitempty"` // place in Results, from 0, of the least of it
+	By       string     `json:"by"`             // objective of the comparison
+	Best     *int       `json:"best,omitempty"` // index in Results, from 0, of the least objective
 	Results  []GridCell `json:"results"`        // the last axis fastest
 	Outcome
 }
 
-// GridAxis is a parameter by the name of its flag, and its values as that takes them.
+// GridAxis is a parameter by the name of its flag, and its values as texts.
 type GridAxis struct {
 	Name   string   `json:"name"`
 	Values []string `json:"values"`
 }
 
-// GridCell is what was found at a value of every axis.
+// GridCell is the result at one value of every axis.
 type GridCell struct {
 	Values    []string    `json:"values"` // in the order of the axes
 	Failure   string      `json:"failure,omitempty"`
-	Estimate  *Estimate   `json:"estimate,omitempty"`  // nil where it failed, and by cv
+	Estimate  *Estimate   `json:"estimate,omitempty"`  // nil if it failed, and by cv
 	Objective *null.Float `json:"objective,omitempty"` // nil: the left-out error
-	// Validation, of a grid by cv, is by exact fits without every fold.
+	// Validation is the cross-validation, for a grid by cv.
 	Validation *CrossValidation `json:"validation,omitempty"`
-	// Difference is the left-out error less that of the best cell.
+	// Difference is the left-out error minus that of the best cell.
 	Difference *calibration.Difference `json:"difference,omitempty"`
-	// Examples are the left-out errors of the examples, nil where some are not known.
+	// Examples are the left-out errors of the examples, nil if some are unknown.
 	Examples *calibration.Errors `json:"-"`
 }
 
-// significant is the p-value below which a cell errs more than the best.
+// significant is the p-value below which a cell is significantly worse than the best.
 const significant = 0.05
 
 // undecided counts the cells that do not differ significantly from the best.
@@ -64,7 +64,7 @@ func (g *Grid) undecided() string {
 		significant)
 }
 
-// judged is the cell's answer; nil where it failed.
+// judged is the cell's answer; nil if it failed.
 func (c *GridCell) judged() *Estimate {
 	if c.Validation != nil {
 		return c.Validation.Judged()
@@ -81,7 +81,7 @@ func (c *GridCell) Value() float64 {
 	return float64(*cmp.Or(c.Objective, &e.Error))
 }
 
-// Name is the cell's place in the grid.
+// Name is the cell's parameters.
 func (c *GridCell) Name(axes []GridAxis) string {
 	var at []string
 	for k, a := range axes {
@@ -103,7 +103,7 @@ func (g *Grid) heads() []head {
 		heads = append(heads, head(fmt.Sprintf("%*s", width, a.Name)))
 	}
 	switch {
-	case g.By == byFolds: // which shows the skill beside the error
+	case g.By == byFolds: // with the skill
 		skill := either(g.Task == "classification", "balanced error", "           R^2")
 		return append(heads, "        cv", "      +-", head(skill), "fits s", "<status")
 	case g.byOther():
@@ -112,10 +112,10 @@ func (g *Grid) heads() []head {
 	return append(heads, estimateHeads...)
 }
 
-// objective is by what cells are compared.
+// objective is the name of the objective.
 func (g *Grid) objective() string { return either(g.byOther(), g.By, "left-out error") }
 
-// byOther reports whether cells are compared by something else than the left-out error.
+// byOther reports whether the objective is not the left-out error.
 func (g *Grid) byOther() bool { return g.By != "" && g.By != "leftout" }
 
 func (g *Grid) cells(c GridCell) []string {
@@ -169,8 +169,8 @@ func (g *Grid) below() *document {
 
 func (g *Grid) document() *document { return rowDocument(g, g.Results) }
 
-// WriteCSV writes one line per cell: the value of every axis, the objective, the errors and the
-// solve. Of a cell that failed these are empty except for the status.
+// WriteCSV writes one line per cell: the value of every axis, the objective, the errors and the solve. For a
+// failed cell these are empty, except the status.
 func (g *Grid) WriteCSV(w io.Writer) error {
 	type line struct {
 		Objective null.Float `json:"objective"`
@@ -207,7 +207,7 @@ func (g *Grid) WriteCSV(w io.Writer) error {
 	return writeCSV(w, rows)
 }
 
-// Figures show the objective over the grid: a curve for one axis, a map for two, and nothing for more.
+// Figures show the objective over the grid: a curve for one axis, a map for two, none for more.
 func (g *Grid) Figures() []*Figure {
 	axes := slices.DeleteFunc(slices.Clone(g.Over), func(a GridAxis) bool { return len(a.Values) == 1 })
 	if len(axes) == 0 || len(axes) > 2 {
@@ -241,7 +241,7 @@ func (g *Grid) Figures() []*Figure {
 		"Without retraining; the mark is the best cell.", across.axis(), y, series...)}
 }
 
-// axis has a place for every value.
+// axis is an axis with a tick for every value.
 func (a *GridAxis) axis() Axis {
 	axis := Axis{Label: a.Name, Min: 0.5, Max: float64(len(a.Values)) + 0.5}
 	for i, v := range a.Values {

@@ -8,18 +8,18 @@ import (
 	"bootbench/internal/null"
 )
 
-// Judgement is an answer about the error on new rows of one target, of several classes or of several targets.
+// Judgement is an answer with the error on new rows, for one target, several classes or several targets.
 type Judgement interface {
 	Answer
-	// Judged is the answer as an estimate. Its Quote has the Monte Carlo error, its Quality that over examples;
-	// Examples.Each and Points.OOBMean are of left-out rows.
+	// Judged converts the answer to an estimate. Its Quote has the Monte Carlo error, its Quality that over
+	// examples; Examples.Each and Points.OOBMean are of left-out rows.
 	Judged() *Estimate
 }
 
 // Judged is Judgement.Judged.
 func (e *Estimate) Judged() *Estimate { return e }
 
-// withoutTheory is an estimate by exact fits alone.
+// withoutTheory is an estimate only from exact fits.
 func withoutTheory(s Subject, q Quote, testLoss string, quality *calibration.Quality) *Estimate {
 	e := &Estimate{Command: "estimate", Subject: s, Quote: q, Errors: noErrors, Quality: quality,
 		Ensemble: Ensemble{BaggedError: unknown}}
@@ -27,7 +27,7 @@ func withoutTheory(s Subject, q Quote, testLoss string, quality *calibration.Qua
 	return e
 }
 
-// Judged is Judgement.Judged. The error over partitions needs two of them.
+// Judged implements Judgement. The error over partitions needs two of them.
 func (c *CrossValidation) Judged() *Estimate {
 	points, quality := cmp.Or(c.Points, &Points{}), c.Quality
 	if quality != nil {
@@ -51,7 +51,7 @@ func (r *Retraining) Judged() *Estimate {
 	return e
 }
 
-// Judged is Judgement.Judged: of the shares of wrong decisions.
+// Judged implements Judgement, with the fractions of wrong decisions.
 func (c *Classes) Judged() *Estimate {
 	e := withoutTheory(c.Subject, c.Quote, c.TestLoss, &calibration.Quality{Baseline: c.Baseline,
 		Constant: c.Constant, Balanced: &c.Balanced, ExampleSE: c.ExampleSE})
@@ -63,7 +63,7 @@ func (c *Classes) Judged() *Estimate {
 	return e
 }
 
-// Judged is Judgement.Judged: of square errors in units of the variance of each target.
+// Judged implements Judgement, with square errors in units of the variance of each target.
 func (t *Targets) Judged() *Estimate {
 	first := t.Targets[t.Names[0]].Judged()
 	e := withoutTheory(t.Subject, t.Quote, first.TestLoss, &calibration.Quality{Baseline: 1,
@@ -76,7 +76,7 @@ func (t *Targets) Judged() *Estimate {
 	return e
 }
 
-// refinedBy adds that an estimate is of so many resamples, some of one class.
+// refinedBy adds the number of resamples, and of those of one class.
 func (e *Estimate) refinedBy(resamples, oneClass int) {
 	if resamples > 0 && e.ErrorSE != nil {
 		e.Refined = &Refined{Resamples: resamples, Method: "batch", OneClass: oneClass, TestError: e.Error,

@@ -16,7 +16,7 @@ type Dataset struct {
 	D          int    `json:"d"`
 	Task       string `json:"task"`
 	Duplicates int    `json:"duplicates"` // examples that repeat the inputs of an earlier one
-	Preset     string `json:"preset"`     // where its preset model comes from; "" without one
+	Preset     string `json:"preset"`     // source of its preset model; "" without one
 	Source     string `json:"source"`
 }
 
@@ -59,7 +59,7 @@ type Machine struct {
 	blas.Info
 	GoProcs        int      `json:"gomaxprocs"`
 	Backends       []string `json:"backends"`        // of this binary
-	AvailableBytes *int64   `json:"available_bytes"` // null where unknown
+	AvailableBytes *int64   `json:"available_bytes"` // null if unknown
 	Modules        []Module `json:"modules"`
 }
 

@@ -8,7 +8,7 @@ import (
 	"bootbench/internal/null"
 )
 
-// Training is the answer of train: one model of all of DATA, and its file.
+// Training is the answer of train: a model trained on all of DATA, and its file.
 type Training struct {
 	Command string `json:"command"`
 	Subject
@@ -17,7 +17,7 @@ type Training struct {
 	Format         string     `json:"format"`            // json or libsvm
 	Labels         []int      `json:"labels,omitempty"`  // in a file of LIBSVM, of the classes +1 and -1
 	Bias           bool       `json:"bias"`              // the predictor has a bias term
-	SupportVectors int        `json:"support_vectors"`   // sites of which the predictor is a sum
+	SupportVectors int        `json:"support_vectors"`   // sites of nonzero weight
 	Bounded        *int       `json:"bounded,omitempty"` // of a margin loss: those with the largest weight
 	TestLoss       string     `json:"test_loss"`
 	Apparent       null.Float `json:"apparent_error"` // mean test loss on DATA
@@ -28,7 +28,7 @@ type Training struct {
 	Outcome
 }
 
-// Perceptron says how the perceptron was run.
+// Perceptron describes a run of the perceptron.
 type Perceptron struct {
 	Form     string `json:"form"`     // primal or dual
 	Mistakes []int  `json:"mistakes"` // in each pass
@@ -62,17 +62,17 @@ func (t *Training) document() *document {
 	return d
 }
 
-// Tuning is the answer of tune: how hyperparameters were chosen, and the estimate of the model that was.
+// Tuning is the answer of tune: the search for hyperparameters, and the estimate of the best model.
 type Tuning struct {
 	Search
 	*Estimate
 	ModelFile string `json:"-"`
 }
 
-// Search is how hyperparameters were looked for, and what was found.
+// Search is the search for hyperparameters and its result.
 type Search struct {
 	By            string         `json:"by"`
-	Best          map[string]any `json:"best"`           // what was chosen, by the name of its flag
+	Best          map[string]any `json:"best"`           // chosen values, by the name of the flag
 	Objective     null.Float     `json:"objective"`      // its value for the best
 	StandardError null.Float     `json:"standard_error"` // of the left-out error, over examples
 	Evaluations   int            `json:"evaluations"`
@@ -80,15 +80,15 @@ type Search struct {
 	Path          []TuningStep   `json:"path"`
 }
 
-// TuningStep is a model that was judged.
+// TuningStep is an evaluation of the objective.
 type TuningStep struct {
 	Examples  int         `json:"examples"`
-	Values    null.Floats `json:"values"`              // in the order of best, its lists written out
-	Objective *null.Float `json:"objective,omitempty"` // nil where it failed
+	Values    null.Floats `json:"values"`              // in the order of best, with its lists flattened
+	Objective *null.Float `json:"objective,omitempty"` // nil if it failed
 	Failure   string      `json:"failure,omitempty"`
 }
 
-// document is the answer for the person who asks.
+// document is the short form of the answer.
 func (t *Tuning) document() *document {
 	if t.TestLoss == "" { // interrupted
 		return t.details()
@@ -101,7 +101,7 @@ func (t *Tuning) document() *document {
 
 func (t *Tuning) details() *document {
 	d := about("Hyperparameters of", t.Subject)
-	if t.TestLoss != "" { // it was not interrupted
+	if t.TestLoss != "" { // not interrupted
 		d.Blocks = t.Estimate.details().Blocks
 	}
 	d.Lead = fmt.Sprintf("The best of %d models by %s: %s.", t.Evaluations, t.By, number(t.Objective))
@@ -117,7 +117,7 @@ type ModelComparison struct {
 	N       int             `json:"n"`
 	Models  []ComparedModel `json:"models"`
 	Level   float64         `json:"level"`
-	// Theory and Refined are the first model's left-out error less the second's, paired over examples.
+	// Theory and Refined are the first model's left-out error minus the second's, paired over examples.
 	Theory  *calibration.Difference `json:"difference"`
 	Refined *calibration.Difference `json:"refined_difference,omitempty"`
 	Cost

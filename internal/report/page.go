@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// Page is a result as one self-contained HTML file: figures are in it, and nothing is fetched from elsewhere.
+// Page is a result as one self-contained HTML file.
 type Page struct {
 	*Sheet
-	Command string   // what computes it again
-	Files   []string // names of files beside the page that hold the numbers
-	Machine *Machine // what computed it
+	Command string   // to repeat it
+	Files   []string // names of files of numbers next to the page
+	Machine *Machine
 }
 
 //go:embed page.html

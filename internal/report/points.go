@@ -15,11 +15,11 @@ import (
 	"bootbench/internal/null"
 )
 
-// Points are values per example in the order of the file, or per new input.
-// Lists that a command does not have are left out.
+// Points are values per example in the order of the file, or per new input. Lists that a command lacks are
+// omitted.
 type Points struct {
 	Names []string `json:"names,omitempty"` // of the rows
-	// of one trained model, and the mean, too; of a classifier its sign says the class
+	// of one trained model, equal to Mean; its sign is the class of a classifier
 	Prediction null.Floats `json:"prediction,omitempty"`
 	Mean       null.Floats `json:"mean,omitempty"`
 	Variance   null.Floats `json:"variance,omitempty"`
@@ -29,19 +29,19 @@ type Points struct {
 	SD         null.Floats `json:"sd,omitempty"`
 	Lower      null.Floats `json:"lower,omitempty"`
 	Upper      null.Floats `json:"upper,omitempty"`
-	// Out of bag: mean prediction over the resamples that leave an example out, and
-	// the share of them that predict above 0; Vote is that share of all resamples.
+	// Out of bag: mean prediction over the resamples that leave an example out, and the fraction of positive
+	// ones; Vote is that fraction over all resamples.
 	OOBMean null.Floats `json:"oob_mean,omitempty"`
 	OOBVote null.Floats `json:"oob_vote,omitempty"`
 	Vote    null.Floats `json:"vote,omitempty"`
-	// Negative is the share of the resamples whose classifier says -1.
+	// Negative is the fraction of the resamples that predict -1.
 	Negative null.Floats `json:"p_negative,omitempty"`
 	// Quantiles over resamples, a list for each of the levels.
 	QuantileLevels []float64     `json:"quantile_levels,omitempty"`
 	Quantiles      []null.Floats `json:"quantiles,omitempty"`
 	Probability    null.Floats   `json:"probability,omitempty"` // of the label +1
 	Target         null.Floats   `json:"target,omitempty"`
-	Class          []string      `json:"class,omitempty"` // predicted by the mean, as the file writes it
+	Class          []string      `json:"class,omitempty"` // predicted by the mean, named as in the file
 }
 
 // Shift adds a constant to all predictions.
@@ -61,7 +61,7 @@ func rowName(names []string, row int) string {
 	return strconv.Itoa(row + 1)
 }
 
-// namedRows is a table of so many rows below the names of the columns: that of the names of the rows.
+// namedRows is a table of count rows and a head, with the column of the rows' names.
 func namedRows(names []string, count int) [][]string {
 	rows := [][]string{{"row"}}
 	for i := range count {
@@ -70,7 +70,7 @@ func namedRows(names []string, count int) [][]string {
 	return rows
 }
 
-// addColumn adds a list to a table, if there is one.
+// addColumn adds a list to a table, unless it is empty.
 func addColumn[T any](rows [][]string, name string, list []T, cell func(T) string) {
 	if len(list) == 0 {
 		return
@@ -87,7 +87,7 @@ func (p *Points) table(format func(float64) string) [][]string {
 	names, lists := flatten("", reflect.ValueOf(*p))
 	for k, name := range names {
 		list, ok := lists[k].Interface().(null.Floats)
-		if ok && !(name == "mean" && p.Prediction != nil) { // which is the same
+		if ok && !(name == "mean" && p.Prediction != nil) { // equal columns
 			addColumn(rows, name, list, format)
 		}
 	}
@@ -98,14 +98,14 @@ func (p *Points) table(format func(float64) string) [][]string {
 	return rows
 }
 
-// Rows of a table of new inputs: the first, and the least certain of the others.
+// Rows of a table of new inputs: the first ones, and the least certain others.
 const (
 	firstRows     = 10
 	uncertainRows = 3
 )
 
-// perInput is a table of new inputs: all if they are few, else the first and the least certain. Probabilities
-// are of the class positive.
+// perInput prints a table of new inputs: all if they are few, else the first and the least certain.
+// Probabilities are of the class positive.
 func (d *document) perInput(points *Points, positive string) {
 	if points == nil {
 		return
@@ -117,7 +117,7 @@ func (d *document) perInput(points *Points, positive string) {
 	d.inputs(table, points.uncertain())
 }
 
-// inputs is a table of new inputs: all if they are few, else the first rows, and the first of others, if any.
+// inputs prints a table of new inputs: all if they are few, else the first rows, and the first of others.
 func (d *document) inputs(table [][]string, others []int) {
 	rows, shown := table[1:], ""
 	if count := len(rows); count > firstRows+uncertainRows {
@@ -140,8 +140,8 @@ func (d *document) inputs(table [][]string, others []int) {
 	}
 }
 
-// uncertain has the numbers of the rows after the first ones, the widest interval, or the probability nearest
-// one half, first; nil where neither is known.
+// uncertain lists the rows after the first ones by decreasing width of the interval, or distance of the
+// probability from one half; nil if both are unknown.
 func (p *Points) uncertain() (order []int) {
 	doubt := func(i int) float64 { return p.Upper[i] - p.Lower[i] }
 	if p.Probability != nil {
@@ -156,8 +156,8 @@ func (p *Points) uncertain() (order []int) {
 	return order
 }
 
-// pointFigures show the values per example: left-out predictions against targets, the spread of the predictor
-// over resamples against its mean, and the left-out errors in rising order.
+// pointFigures show the values per example: left-out predictions against targets, the standard deviation of
+// the predictor over resamples against its mean, and the sorted left-out errors.
 func pointFigures(p *Points) (figures []*Figure) {
 	if p == nil || len(p.Mean) == 0 {
 		return nil
@@ -190,7 +190,7 @@ func pointFigures(p *Points) (figures []*Figure) {
 		Axis{Label: "share of the examples, %", Max: 100}, Axis{Label: "left-out loss"}, errors))
 }
 
-// deviations are so many standard deviations.
+// deviations are count standard deviations.
 func deviations(count float64, variance []float64) (all []float64) {
 	for _, v := range variance {
 		all = append(all, count*math.Sqrt(v))
@@ -221,8 +221,8 @@ func predictionFigure(p *Points, interval Interval) []*Figure {
 		series("", Line, 2, p.Upper))}
 }
 
-// reliabilityFigure shows the observed shares of the label +1 against the probabilities;
-// none where these are not known.
+// reliabilityFigure shows the observed fractions of the label +1 against the probabilities; none if these are
+// unknown.
 func reliabilityFigure(c *calibration.Reliability) []*Figure {
 	if c == nil || c.LogLoss == nil {
 		return nil
@@ -230,7 +230,7 @@ func reliabilityFigure(c *calibration.Reliability) []*Figure {
 	shares := Series{Label: "left-out examples", Mark: Joined}
 	for i, p := range c.Predicted {
 		o, n := c.Observed[i], float64(c.Count[i])
-		shares.AddErr(p, o, math.Sqrt(p*(1-p)/n)) // of a binomial share, were p right
+		shares.AddErr(p, o, math.Sqrt(p*(1-p)/n)) // of a binomial fraction, if p is right
 	}
 	return []*Figure{NewFigure("reliability", "reliability of the probabilities",
 		"Share of the label +1 among left-out examples of about that probability, with its standard "+
@@ -239,7 +239,7 @@ func reliabilityFigure(c *calibration.Reliability) []*Figure {
 		equality("as stated", 0, 1))}
 }
 
-// ROCFigure shows the shares of both labels that mean predictions above a threshold hold; none for one class.
+// ROCFigure shows the fractions of both labels with mean predictions above a threshold; none for one class.
 func ROCFigure(mean, label, weights []float64) []*Figure {
 	x, y, area := calibration.ROC(mean, label, weights)
 	if x == nil {
@@ -251,7 +251,7 @@ func ROCFigure(mean, label, weights []float64) []*Figure {
 		Series{Mark: Line, X: x, Y: y}, equality("", 0, 1))}
 }
 
-// worst has the numbers of the count rows with the largest errors.
+// worst lists the count rows with the largest errors.
 func worst(errors []float64, count int) (order []int) {
 	for i, e := range errors {
 		if !math.IsNaN(e) {
@@ -262,7 +262,7 @@ func worst(errors []float64, count int) (order []int) {
 	return order[:min(count, len(order))]
 }
 
-// Worst are the examples that a model errs on most, by name.
+// Worst are the examples with the largest errors, by name.
 type Worst struct {
 	*Points
 	*dataset.Classes // nil for -1 and +1

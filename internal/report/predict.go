@@ -20,7 +20,7 @@ type Prediction struct {
 	Count int    `json:"test_n"`
 	Interval
 	OnTargets                            // of the test loss averaged over resamples and inputs
-	BaggedError *null.Float              `json:"bagged_error,omitempty"` // that of the mean prediction
+	BaggedError *null.Float              `json:"bagged_error,omitempty"` // of the mean prediction
 	Calibration *calibration.Reliability `json:"calibration,omitempty"`  // of the probabilities of labels
 	Refined     *Refined                 `json:"refined,omitempty"`
 	Points      *Points                  `json:"points,omitempty"`
@@ -28,7 +28,7 @@ type Prediction struct {
 	Covariances `json:"-"`
 }
 
-// OnTargets is how predictions do at new inputs that have targets; else it is empty.
+// OnTargets has the errors of predictions at new inputs with targets; else it is empty.
 type OnTargets struct {
 	TestLoss  string               `json:"test_loss,omitempty"`
 	TestError *null.Float          `json:"test_error,omitempty"`
@@ -36,21 +36,20 @@ type OnTargets struct {
 	Metrics   *calibration.Metrics `json:"metrics,omitempty"`
 }
 
-// Interval says what the intervals at new inputs, from lower to upper, hold.
+// Interval describes the intervals at new inputs, from lower to upper.
 type Interval struct {
 	Interval string  `json:"interval"` // "estimator" or "observation"
 	Level    float64 `json:"level"`
-	// Of observations: the unit of residuals, and by how much the share of new targets that
-	// the intervals hold differs from data set to data set of this size.
+	// For observations: the unit of residuals, and the standard deviation of the coverage over data sets of this
+	// size.
 	Residuals  string  `json:"residuals,omitempty"`
 	CoverageSD float64 `json:"coverage_sd,omitempty"`
-	// Where the new inputs have targets, the share of these in their intervals, and the
-	// intervals' mean width.
+	// If the new inputs have targets: the fraction of these in their intervals, and the intervals' mean width.
 	Coverage *float64 `json:"coverage,omitempty"`
 	Width    *float64 `json:"mean_width,omitempty"`
 }
 
-// details is what was asked, then a row per new input.
+// details is brief, then a row per new input.
 func (r *Prediction) details() *document {
 	d := r.brief()
 	d.resampling(r.Resampling, r.N)
@@ -70,14 +69,14 @@ func (r *Prediction) details() *document {
 	return d
 }
 
-// document is for the person who asks: numbers with their interval, labels with their probability.
+// document is the short form: numbers with their interval, labels with their probability.
 func (r *Prediction) document() *document {
 	d := r.brief()
 	d.perInput(r.Points.brief(), r.Positive)
 	return d
 }
 
-// brief is what is asked and what predictions come with.
+// brief begins a document, without the table.
 func (r *Prediction) brief() *document {
 	d := short("Predictions from", r.Subject, r.asked())
 	d.modelled(r.Subject)
@@ -89,7 +88,7 @@ func (r *Prediction) brief() *document {
 	return d
 }
 
-// meant prints in words what predictions come with, and returns it as a sentence.
+// meant prints the meaning of intervals and probabilities, and returns it as a sentence.
 func (d *document) meant(i *Interval, target string, c *calibration.Reliability) string {
 	switch {
 	case i.Interval == "observation":
@@ -110,7 +109,7 @@ func (d *document) meant(i *Interval, target string, c *calibration.Reliability)
 	return fmt.Sprintf("A prediction of the %s of every new row.", target)
 }
 
-// brief are the lists that a person asks for.
+// brief are the lists of the short form.
 func (p *Points) brief() *Points {
 	if p == nil {
 		return nil
@@ -128,13 +127,13 @@ func (p *Points) brief() *Points {
 type ModelPrediction struct {
 	AtInputs
 	TrainedOn
-	*Interval // nil: there are none
+	*Interval // nil: no intervals
 	OnTargets
 	Points *Points `json:"points,omitempty"`
 	Outcome
 }
 
-// TrainedOn is what a model file says of its model and the data that it was trained on.
+// TrainedOn describes the model of a model file and its training data.
 type TrainedOn struct {
 	Data     string           `json:"data"`
 	N        int              `json:"n"`
@@ -145,7 +144,7 @@ type TrainedOn struct {
 	Positive string           `json:"positive,omitempty"` // the class that probabilities are of
 	Loss     string           `json:"loss"`
 	Kernel   kernel.Spec      `json:"kernel"`
-	// SupportVectors is the number of sites of which the predictor is a sum.
+	// SupportVectors is the number of sites of nonzero weight.
 	SupportVectors int `json:"support_vectors"`
 }
 
@@ -171,8 +170,8 @@ func (p *ModelPrediction) document() *document {
 	return d
 }
 
-// AtInputs begins an answer of a trained model at new inputs, with the file that it was read from: none where
-// it is trained for the answer.
+// AtInputs begins an answer of a trained model at new inputs, with the file of the model, unless it was
+// trained for the answer.
 type AtInputs struct {
 	Command   string `json:"command"`
 	Model     string `json:"model,omitempty"`      // as ModelFile
@@ -181,7 +180,7 @@ type AtInputs struct {
 	Count     int    `json:"test_n"`
 }
 
-// Read names the file.
+// Read sets the file of the model.
 func (a *AtInputs) Read(path string) { a.Model, a.ModelFile = path, path }
 
 // ByModel is the answer of a trained model.

@@ -23,17 +23,17 @@ type Retraining struct {
 	Outcome
 }
 
-// Draws are the resamples of a retraining, and how it trained on them.
+// Draws describes the resamples of a retraining and their training.
 type Draws struct {
 	Method    string `json:"method"`   // "batch" or "single"
-	Training  string `json:"training"` // how one resample is trained, and how exactly
+	Training  string `json:"training"` // algorithm of one resample, and its tolerance
 	Status    string `json:"status"`   // "complete" or "cancelled"
 	Resamples int    `json:"resamples"`
 	Seed      uint64 `json:"seed"`
 	Workers   int    `json:"workers"`
-	Empty     int    `json:"empty"`               // resamples without any example
+	Empty     int    `json:"empty"`               // resamples without examples
 	OneClass  int    `json:"one_class,omitempty"` // those of one class, which predict its label
-	Skipped   int    `json:"skipped"`             // resamples beside these whose training did not converge
+	Skipped   int    `json:"skipped"`             // further resamples, whose training did not converge
 }
 
 func (r *Retraining) document() *document {
@@ -54,15 +54,15 @@ func (r *Retraining) document() *document {
 	return d
 }
 
-// CrossValidation is the answer of cv: errors of examples by models that were trained without their fold.
+// CrossValidation is the answer of cv: errors of examples by models trained without their fold.
 type CrossValidation struct {
 	Command string `json:"command"`
 	Subject
 	Folding
 	TestLoss string `json:"test_loss"`
 	Quote
-	ErrorSEOver  string      `json:"error_se_over"` // examples or groups: with others the error would be another
-	RepeatsSE    null.Float  `json:"repeats_se"`    // with other partitions it would be another
+	ErrorSEOver  string      `json:"error_se_over"` // examples or groups
+	RepeatsSE    null.Float  `json:"repeats_se"`    // standard error over partitions
 	PValue       *null.Float `json:"p_value,omitempty"`
 	Permutations int         `json:"permutations,omitempty"`
 	Draws
@@ -73,11 +73,11 @@ type CrossValidation struct {
 	Outcome
 }
 
-// Folding says how rows were left out.
+// Folding describes the folds.
 type Folding struct {
 	Folds   int    `json:"folds,omitempty"`
 	Repeats int    `json:"repeats,omitempty"`  // partitions into folds
-	FoldsOf string `json:"folds_of,omitempty"` // what the folds are made of
+	FoldsOf string `json:"folds_of,omitempty"` // units of the folds
 }
 
 func (c *CrossValidation) document() *document {
@@ -94,8 +94,8 @@ func (c *CrossValidation) document() *document {
 	return d
 }
 
-// LeaveOneOut is the answer of loo. Of a comparison, the methods' answers are
-// listed and the answer itself is that of the fast method.
+// LeaveOneOut is the answer of loo. A comparison lists the methods' answers, and its own is that of the fast
+// method.
 type LeaveOneOut struct {
 	Command string `json:"command"`
 	Subject
@@ -110,20 +110,20 @@ type LeaveOneOut struct {
 	Outcome
 }
 
-// LeaveOneOutMethod is what one method says of the examples left out.
+// LeaveOneOutMethod is the answer of one method.
 type LeaveOneOutMethod struct {
 	Method string `json:"method"`
-	// Error is the share of examples that are misclassified when left out; for
-	// regression the mean square of the left-out residuals.
+	// Error is the fraction of left-out examples that are misclassified; for regression the mean square of the
+	// left-out residuals.
 	Error     null.Float `json:"error"`
 	Errors    int        `json:"errors"`           // their number, 0 for regression
 	Retrained int        `json:"retrained"`        // examples that the model was retrained without
-	Skipped   int        `json:"skipped"`          // those that needed no retraining
-	Recall    null.Float `json:"recall"`           // share of the label +1 that is recognised
-	Precision null.Float `json:"precision"`        // share of what is recognised as +1 that is
+	Skipped   int        `json:"skipped"`          // examples that needed no retraining
+	Recall    null.Float `json:"recall"`           // fraction of the label +1 that is predicted
+	Precision null.Float `json:"precision"`        // fraction of predictions +1 that are right
 	Rho       float64    `json:"rho,omitempty"`    // of xialpha
 	Ties      []int      `json:"ties,omitempty"`   // examples, from 1, whose left-out prediction is about 0
-	Unheld    int        `json:"unheld,omitempty"` // examples whose removal leaves the bias without bounds
+	Unheld    int        `json:"unheld,omitempty"` // examples whose removal makes the bias unbounded
 	Seconds   float64    `json:"seconds"`          // with the training on all examples
 	Status    string     `json:"status"`           // "complete", "inexact" or "cancelled"
 }

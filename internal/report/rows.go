@@ -8,7 +8,7 @@ import (
 	"bootbench/internal/null"
 )
 
-// Rows is the answer of rows: the examples, those that a look is worth first.
+// Rows is the answer of rows: the examples, the most suspicious first.
 type Rows struct {
 	Command string `json:"command"`
 	Subject
@@ -18,18 +18,18 @@ type Rows struct {
 	Outcome
 }
 
-// Row is what the models without an example say of it.
+// Row compares an example with the models trained without it.
 type Row struct {
 	Row       int        `json:"row"` // from 0
 	Name      string     `json:"name,omitempty"`
 	Target    null.Float `json:"target"`
 	Predicted null.Float `json:"predicted"`       // mean of the models without it
 	Label     string     `json:"label,omitempty"` // its class
-	Class     string     `json:"class,omitempty"` // what the models without it take it for
-	// share of models without it that are right (Data-OOB: Kwon and Zou 2023); of numbers minus their mean loss
+	Class     string     `json:"class,omitempty"` // predicted by the models without it
+	// fraction of models without it that are right (Data-OOB: Kwon and Zou 2023); of numbers -(mean loss)
 	Value      null.Float `json:"value"`
 	SE         null.Float `json:"value_se"`    // over resamples; null without exact ones
-	LabelError null.Float `json:"label_error"` // probability that the label is another
+	LabelError null.Float `json:"label_error"` // probability that the label is wrong
 	Influence  null.Float `json:"influence"`   // derivative of the left-out error by its weight; null: unknown
 	Twin       null.Float `json:"twin"`        // row, from 0, with the same input and another label; null: none
 }
@@ -47,7 +47,7 @@ func (r Row) cells() []string {
 
 func (r Row) name() string { return cmp.Or(textCell(r.Name), strconv.Itoa(r.Row+1)) }
 
-// shownRows is how many a terminal shows.
+// shownRows is the number of rows in a text.
 const shownRows = 15
 
 func (r *Rows) document() *document {

@@ -9,13 +9,13 @@ import (
 	"bootbench/internal/dataset"
 )
 
-// Sheet is an answer in every form in which it is given.
+// Sheet is an answer in all its output forms.
 type Sheet struct {
 	Answer                         // as text, and on the page
 	Text     func(io.Writer) error // instead of the answer's; nil: the answer's
 	JSON     any                   // instead of the answer; nil: the answer
 	Worst    *Worst                // a table on the page; nil: none
-	CSV      string                // name of the file of numbers in a folder; "": none
+	CSV      string                // name of the CSV file in a folder; "": none
 	WriteCSV func(io.Writer) error
 	Figures  []*Figure
 	Warnings []string
@@ -24,19 +24,18 @@ type Sheet struct {
 	Covariances
 }
 
-// Covariances are those of predictions over resamples, computed if they are asked for; nil where there are
-// none.
+// Covariances computes the covariances of predictions over resamples; nil if there are none.
 type Covariances func() (blas64.General, error)
 
 // pointsFile is the name of the file of values per example or new input.
 const pointsFile = "points.csv"
 
-// pointed holds values of every example or new input.
+// pointed is the values of every example or new input.
 type pointed interface {
 	table(format func(float64) string) [][]string
 }
 
-// numbers adds the file of values per example or new input; drop takes them out of the answer.
+// numbers adds the file of values per example or new input; drop removes them from the answer.
 func numbers[P pointed](s *Sheet, p *P, drop bool) {
 	values := *p
 	s.CSV, s.WriteCSV = pointsFile, func(w io.Writer) error {
@@ -55,8 +54,8 @@ func examples(s *Sheet, p **Points, labels *dataset.Classes, drop bool) {
 	}
 }
 
-// NewSheet is a sheet of an answer. With noPoints the answer loses its values per example or new input, which
-// the file of numbers still has.
+// NewSheet is a sheet of an answer. With noPoints the values per example or new input are only in the CSV
+// file.
 func NewSheet(answer Answer, noPoints bool) *Sheet {
 	s := &Sheet{Answer: answer}
 	if o, has := answer.(interface{ outcome() *Outcome }); has {

@@ -10,12 +10,12 @@ import (
 	"bootbench/loss"
 )
 
-// Subject says what was modelled. Its fields are in every document about one data set.
+// Subject describes the data and the model. Its fields are in every document about one data set.
 type Subject struct {
 	Data string `json:"data"`
 	N    int    `json:"n"` // examples
 	D    int    `json:"d"` // features
-	// where these are a sample: their number again, and that of all rows
+	// for a sample: its size, and the number of all rows
 	Sample    int    `json:"sample,omitempty"`
 	RowsTotal int    `json:"rows_total,omitempty"`
 	Sites     int    `json:"sites"`  // distinct inputs; all examples with a jitter
@@ -26,17 +26,17 @@ type Subject struct {
 	Kernel       kernel.Spec `json:"kernel"` // with its defaults
 	Standardized bool        `json:"standardized"`
 	Target       string      `json:"target,omitempty"` // column of the file
-	// taken off the targets, and added to predictions; nil: nothing is
+	// subtracted from the targets, and added to predictions; nil: none
 	TargetMean *float64         `json:"target_mean,omitempty"`
-	Labels     *dataset.Classes `json:"labels,omitempty"`   // where the file has others than -1 and +1
+	Labels     *dataset.Classes `json:"labels,omitempty"`   // unless they are -1 and +1 in the file
 	Positive   string           `json:"positive,omitempty"` // the class that probabilities are of
-	// Notes say what was found in the file, left out or encoded.
+	// Notes report what was detected in the file, left out or encoded.
 	Notes  []string `json:"notes,omitempty"`
-	Preset string   `json:"preset,omitempty"` // where the model of an embedded set comes from
-	// Reading are the flags that decided what was read of the data, as name=value.
+	Preset string   `json:"preset,omitempty"` // source of the model of an embedded set
+	// Reading are the flags of reading the data, as name=value.
 	Reading []string `json:"reading,omitempty"`
 	Model   *Model   `json:"model,omitempty"`
-	// Where no model was asked for: how it was chosen, and the command line that repeats it.
+	// If no model was given: how it was chosen, and the command line that repeats it.
 	ChosenBy    string `json:"chosen_by,omitempty"`
 	CommandLine string `json:"command_line,omitempty"`
 }
@@ -63,13 +63,13 @@ type Kernel struct {
 	Jitter      float64     `json:"jitter"`
 }
 
-// Resampling says how training sets are redrawn.
+// Resampling describes the resampling of training sets.
 type Resampling struct {
 	Scheme string  `json:"scheme"`
 	Ratio  float64 `json:"ratio"` // nu = S/N
 	Folds  int     `json:"folds,omitempty"`
 	Design string  `json:"design,omitempty"` // of whole groups, within strata or of blocks
-	// whether .632 and .632+ are meant for this scheme and ratio
+	// whether .632 and .632+ suit this scheme and ratio
 	Is632Applicable bool    `json:"suits_632"`
 	Distinct        float64 `json:"distinct"` // mean number of distinct examples in a resample
 }
@@ -83,36 +83,36 @@ type Times struct {
 	Solve   float64 `json:"solve,omitempty"`
 	Predict float64 `json:"predict,omitempty"`
 	Retrain float64 `json:"retrain,omitempty"`
-	Fits    float64 `json:"fits,omitempty"`     // of retraining, with the solve that batches are trained around
-	Theory  float64 `json:"theory,omitempty"`   // an estimate of what the theory would take that was not asked
-	AllRows float64 `json:"all_rows,omitempty"` // an estimate of what an answer by all rows, not a sample, takes
+	Fits    float64 `json:"fits,omitempty"`     // of retraining, with the solve for batches
+	Theory  float64 `json:"theory,omitempty"`   // predicted time of the theory, if it was not solved
+	AllRows float64 `json:"all_rows,omitempty"` // predicted time of an answer with all rows, not a sample
 	Total   float64 `json:"total"`
-	// Iterations are those of all fits in blocks that this process has trained, and Exact the number of fits
-	// that blocks left to the loss's own trainer.
+	// Iterations counts those of all fits in blocks of this process, and Exact the fits that blocks left to the
+	// loss's trainer.
 	Iterations int `json:"iterations,omitempty"`
 	Exact      int `json:"exact,omitempty"`
 }
 
-// Memory is what the process has taken at most so far (maximum resident set).
+// Memory is the maximum resident set of the process so far.
 type Memory struct {
 	PeakBytes int64 `json:"peak_bytes"`
 }
 
-// Backend says what did the arithmetic.
+// Backend describes the BLAS.
 type Backend struct {
 	Name    string `json:"name"`
 	Core    string `json:"core"`
 	Threads int    `json:"threads"`
 }
 
-// Cost is what an answer cost, and on what.
+// Cost is the time and memory of an answer, and the backend.
 type Cost struct {
 	Time    Times   `json:"time"`
 	Memory  Memory  `json:"memory"`
 	Backend Backend `json:"backend"`
 }
 
-// Outcome ends an answer: what to beware of, and what it took.
+// Outcome ends an answer: warnings and cost.
 type Outcome struct {
 	Warnings []string `json:"warnings"`
 	Cost
@@ -135,7 +135,7 @@ func about(title string, s Subject) *document {
 	return d
 }
 
-// short begins a document for the person who asks.
+// short begins a short document.
 func short(title string, s Subject, task string) *document {
 	d := &document{Title: title + " " + ShortName(s.Data)}
 	d.line("data", "%s: %d rows, %d features, %s", s.Data, s.N, s.D, task)
@@ -143,13 +143,13 @@ func short(title string, s Subject, task string) *document {
 	return d
 }
 
-// modelled says in short what the model is and how to repeat it.
+// modelled prints the model in short, and the command to repeat it.
 func (d *document) modelled(s Subject) {
 	d.line("model", "%s loss%s, kernel %s", s.Loss, s.parameters(), KernelText(s.Kernel))
 	d.chosen("", s)
 }
 
-// chosen says how a model was chosen that was not asked for, and how to repeat it.
+// chosen prints how a model was chosen that was not given, and the command to repeat it.
 func (d *document) chosen(over string, s Subject) {
 	if s.ChosenBy != "" {
 		d.line("chosen", "%sby %s", over, s.ChosenBy)
@@ -163,12 +163,12 @@ func (d *document) notes(s Subject) {
 	}
 }
 
-// asked is what is predicted.
+// asked is the task and the target.
 func (s *Subject) asked() string { return s.Task + " of " + s.target() }
 
 func (s *Subject) target() string { return cmp.Or(s.Target, "y") }
 
-// source names the target of a file and what was found in it; sets with a preset need no such lines.
+// source prints the target and notes of a file; sets with a preset need none.
 func (d *document) source(s Subject) {
 	if m := s.TargetMean; m != nil {
 		d.line("target", "%s, centred at %s", s.target(), number(*m))
@@ -179,7 +179,7 @@ func (d *document) source(s Subject) {
 	d.notes(s)
 }
 
-// parameters lists those of the training loss.
+// parameters lists the parameters of the training loss.
 func (s *Subject) parameters() string {
 	w := s.ClassWeights
 	weights := fmt.Sprintf(" times %.4g for class -1 and %.4g for +1", w.Negative, w.Positive)
@@ -188,7 +188,7 @@ func (s *Subject) parameters() string {
 		nonzero(", epsilon = %v", s.Epsilon) + nonzero(", delta = %v", s.Delta)
 }
 
-// KernelText describes a kernel in a few words; what its kind has no use for is left out.
+// KernelText describes a kernel by the parameters of its kind.
 func KernelText(k kernel.Spec) string {
 	scale := nonzero("gamma %.4g", k.Gamma)
 	if n := len(k.LengthScale); n == 1 {

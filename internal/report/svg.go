@@ -9,16 +9,16 @@ import (
 	"slices"
 )
 
-// palette holds colours that readers with any colour vision can tell apart
-// (Okabe and Ito). Series beyond its end have other symbols.
+// palette holds colours for all kinds of colour vision (Okabe and Ito). Series beyond its end have other
+// symbols.
 var palette = [...]string{"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#5A5A5A"}
 
-// Pixels of a panel, of the margins around its axes, and of what is drawn.
+// Pixels of a panel, of the margins around its axes, and of symbols and lines.
 const (
 	panelWidth, panelHeight                                = 560, 420
 	leftMargin, rightMargin, topMargin, bottomMargin       = 72, 16, 32, 52
 	lineWidth, symbolRadius, capLength, tickLength, legend = 2, 3.6, 4, 5, 18
-	manyPoints                                             = 150 // from which on symbols are small
+	manyPoints                                             = 150 // above which symbols are small
 )
 
 // WriteSVG draws the figure. Text and axes have the colour of the text around the picture.
@@ -51,7 +51,7 @@ func (d *drawing) printf(format string, args ...any) { fmt.Fprintf(d, format+"\n
 // point is a point of a series with its error bar, 0 for none.
 type point struct{ x, y, err float64 }
 
-// drawn are the points of a series that the axes have a place for.
+// drawn are the points of a series that the axes can show.
 func (d *drawing) drawn(s *Series) (points []point) {
 	for i, y := range s.Y {
 		if !d.X.draws(s.X[i]) || !d.Y.draws(y) {
@@ -70,7 +70,7 @@ func (d *drawing) draw() {
 	d.fit()
 	d.axes()
 	const top, height = topMargin - 5, panelHeight - topMargin - bottomMargin + 10
-	d.printf(`<svg y="%d" width="%d" height="%d" viewBox="0 %d %d %d">`, top, panelWidth, height, // which clips
+	d.printf(`<svg y="%d" width="%d" height="%d" viewBox="0 %d %d %d">`, top, panelWidth, height, // clips
 		top, panelWidth, height)
 	for k, s := range d.Series {
 		if s.Mark == Heat {
@@ -89,7 +89,7 @@ func (d *drawing) draw() {
 	}
 }
 
-// inLegend reports whether a series has an entry there.
+// inLegend reports whether a series has an entry in the legend.
 func (s *Series) inLegend() bool {
 	return s.Label != "" && len(s.X) > 0 && s.Mark != Heat && s.Mark != Frame
 }
@@ -97,7 +97,7 @@ func (s *Series) inLegend() bool {
 // fit finds the limits of the axes.
 func (d *drawing) fit() {
 	low, high := point{x: math.Inf(1), y: math.Inf(1)}, point{x: math.Inf(-1), y: math.Inf(-1)}
-	room := 0.05 // share of the vertical axis that the legend takes
+	room := 0.05 // fraction of the vertical axis for the legend
 	for _, s := range d.Series {
 		if s.inLegend() {
 			room = min(room+0.054, 0.5)
@@ -113,8 +113,8 @@ func (d *drawing) fit() {
 	d.y = scale{d.Y.fitted(low.y, high.y, room/(1-room)), panelHeight - bottomMargin, topMargin}
 }
 
-// path is the line through points, the frame of a cell, or the outline of a histogram whose last bin is
-// as wide as the one before it.
+// path is the line through points, the frame of a cell, or the outline of a histogram whose last two bins
+// have equal width.
 func (m Mark) path(at []point) (path []point) {
 	switch {
 	case m == Frame && len(at) > 0:
@@ -167,7 +167,7 @@ func (d *drawing) text(x, y float64, anchor, text string) {
 // colour of a series.
 func (s *Series) colour() string { return palette[s.Colour%len(palette)] }
 
-// series draws one that is not a map.
+// series draws a series that is not a map.
 func (d *drawing) series(s *Series) {
 	points := d.drawn(s)
 	if s.Mark != Dots && s.Mark != Triangles {
@@ -184,7 +184,7 @@ func (d *drawing) series(s *Series) {
 	}
 }
 
-// symbol draws one of the given number of points; lines have none.
+// symbol draws the symbol of a point; lines have none.
 func (d *drawing) symbol(s *Series, x, y float64, number int) {
 	radius := either(number > manyPoints, symbolRadius/2, symbolRadius)
 	switch {
@@ -224,11 +224,11 @@ func (d *drawing) entry(s *Series, k int) {
 	d.text(x+32, y+5, "start", s.Label)
 }
 
-// mostNumbers is the number of cells across up to which they hold numbers.
+// mostNumbers is the largest number of cells in a row with numbers.
 const mostNumbers = 9
 
-// heat draws one row of a map: cells that are the darker the smaller they are among all of the map, by
-// rank, with their numbers where there is room for them.
+// heat draws one row of a map: smaller values, by rank in the map, are darker; cells have their numbers if
+// there is room.
 func (d *drawing) heat(row *Series, place float64) {
 	var all []float64
 	for _, s := range d.Series {

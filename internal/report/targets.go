@@ -12,22 +12,22 @@ import (
 type Targets struct {
 	Command string `json:"command"`
 	Subject
-	// Quote is the share of a target's variance that is not explained, averaged over the targets. Its standard
-	// error is at most that: the targets share the resamples.
+	// Quote is the unexplained fraction of a target's variance, averaged over the targets. Its standard error is
+	// an upper bound: the targets share the resamples.
 	Quote
-	// of the error: with other examples it would be another
+	// of the error, over examples
 	ExampleSE null.Float `json:"example_se"`
 	Names     []string   `json:"names"`
-	// in units of each, without what the model of all rows errs
+	// in units of each, without the error of the model of all rows
 	Targets map[string]Judgement `json:"targets"`
-	// Correlation is that of the left-out residuals of two targets, in the order of Names.
+	// Correlation has the correlations of the left-out residuals of two targets, in the order of Names.
 	Correlation []null.Floats `json:"correlation"`
-	Each        []float64     `json:"-"` // of the error, the shares of the examples
+	Each        []float64     `json:"-"` // terms of the error by example
 	Status      string        `json:"status"`
 	Outcome
 }
 
-// details has all that is known of each target.
+// details has the full document of each target.
 func (t *Targets) details() *document {
 	d := t.document()
 	for _, name := range t.Names {
@@ -70,7 +70,7 @@ func (t *Targets) document() *document {
 	return d
 }
 
-// closest are the two targets whose errors are related most.
+// closest are the two targets with the largest correlation of errors.
 func (t *Targets) closest() (a, b int) {
 	a, b = -1, -1
 	largest := 0.0
@@ -84,7 +84,7 @@ func (t *Targets) closest() (a, b int) {
 	return a, b
 }
 
-// TargetPredictions is the answer of predict about several targets: by the model of all examples.
+// TargetPredictions is the answer of predict for several targets, by the model of all examples.
 type TargetPredictions struct {
 	AtInputs
 	Names   []string                    `json:"names"`

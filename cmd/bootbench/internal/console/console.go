@@ -1,5 +1,5 @@
-// Package console holds the streams of a run: the answer on standard output,
-// progress and warnings on standard error, which never mix.
+// Package console holds the streams of a run: the answer on standard output, progress and warnings on
+// standard error.
 package console
 
 import (
@@ -18,24 +18,24 @@ type Console struct {
 	In       io.Reader
 	Out, Err io.Writer
 	Quiet    bool                  // no progress and no warnings
-	Watch    func(done, total int) // hears of all progress
-	lost     error                 // the first that kept standard output from taking the answer
+	Watch    func(done, total int) // called for all progress
+	lost     error                 // the first error of standard output
 
-	// Progress is a line on a terminal that is drawn over while work is under way, and now and then a line in a
-	// log file.
+	// Progress is a line on a terminal that is overwritten during the work, and now and then a line in a log
+	// file.
 	mu       sync.Mutex
 	shown    bool // progress is
 	terminal bool
 	began    time.Time // of the run
-	label    string    // of what is under way; "": nothing is
+	label    string    // of the present work; "": none
 	phase    phase     // of the steps of one kind
-	tasks    phase     // of the tasks of the run, in whose course phases repeat
+	tasks    phase     // of the tasks of the run, each of which has phases
 	drawn    bool
 	logged   time.Time     // when the last line was written into a log file
-	forecast time.Duration // the longest that was written
+	forecast time.Duration // the longest forecast written
 }
 
-// New is a console without progress; ShowProgress begins it.
+// New is a console without progress; ShowProgress starts it.
 func New(in io.Reader, out, err io.Writer) *Console {
 	c := &Console{In: in, Err: err}
 	c.Out = writer(func(b []byte) (n int, err error) {
@@ -52,7 +52,7 @@ type writer func([]byte) (int, error)
 
 func (w writer) Write(b []byte) (int, error) { return w(b) }
 
-// Lost is the error that kept standard output from taking the answer, which cannot pass for one that arrived.
+// Lost is the first error of writing the answer to standard output.
 func (c *Console) Lost() error {
 	if c.lost != nil {
 		return fmt.Errorf("writing the answer: %w", c.lost)
@@ -60,7 +60,7 @@ func (c *Console) Lost() error {
 	return nil
 }
 
-// Warn prints what the user should know about an answer.
+// Warn prints warnings about an answer.
 func (c *Console) Warn(texts ...string) {
 	for _, text := range texts {
 		c.Note("warning: %s", text)
@@ -77,8 +77,7 @@ func (c *Console) Note(format string, args ...any) {
 	}
 }
 
-// OneLine makes a text a single line that no terminal takes for a command: control characters, as names of
-// files have them, are escaped.
+// OneLine makes a text a single line with escaped control characters, e.g. of file names.
 func OneLine(text string) string {
 	var b strings.Builder
 	for _, r := range strings.Join(strings.Fields(text), " ") {
@@ -99,8 +98,8 @@ const (
 	longWait   = 30 * time.Second // longer ones are forecast
 )
 
-// ShowProgress shows on standard error how the work goes on, unless Quiet is set. It draws by the clock: a
-// single long step shows that time passes, too.
+// ShowProgress shows progress on standard error, unless Quiet is set. It redraws periodically, also during a
+// single long step.
 func (c *Console) ShowProgress() {
 	f, ok := c.Err.(*os.File)
 	if c.Quiet || !ok {
@@ -121,7 +120,7 @@ func (c *Console) show(now time.Time, terminal bool) {
 	c.shown, c.terminal, c.began, c.logged = true, terminal, now, now
 }
 
-// Progress says that done of total are done under a label.
+// Progress reports that done of total steps of a label are done.
 func (c *Console) Progress(label string, done, total int) {
 	if c.Watch != nil {
 		c.Watch(done, total)
@@ -147,14 +146,14 @@ func kind(label string) string {
 	return label
 }
 
-// Tasks says that done of total tasks of the run are done: the time left is then that of all of them.
+// Tasks reports that done of total tasks of the run are done: the time left is then that of all tasks.
 func (c *Console) Tasks(done, total int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.tasks.move(done, total, time.Now())
 }
 
-// Clear takes the line off the terminal until more is under way, so that others can print.
+// Clear removes the line from the terminal until the next progress, so that others can print.
 func (c *Console) Clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -169,7 +168,7 @@ func (c *Console) erase() {
 	c.drawn = false
 }
 
-// draw shows what is under way.
+// draw shows the progress.
 func (c *Console) draw(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -195,16 +194,16 @@ func (c *Console) draw(now time.Time) {
 		fmt.Fprintf(c.Err, "bootbench: %s\n", text)
 	}
 	if c.terminal {
-		// A line that a narrow terminal folds could not be drawn over.
+		// A line that a narrow terminal wraps could not be overwritten.
 		fmt.Fprintf(c.Err, "\r\x1b[K%.79s", text)
 		c.drawn = true
 	}
 }
 
-// phase is a run of steps of one kind: it begins anew where the count of steps that are done falls.
+// phase is a run of steps of one kind: a new one begins when the count of done steps decreases.
 type phase struct {
 	began, last time.Time // of the phase and of its last step
-	first       int       // done when it began
+	first       int       // count of done steps at its start
 	done, total int
 }
 
@@ -218,8 +217,8 @@ func (p *phase) move(done, total int, now time.Time) {
 	p.done, p.total = done, total
 }
 
-// left is the time that the rest will take at the pace so far; 0 where that is not known: until a twentieth
-// of the steps is done, and where they have become slower.
+// left is the remaining time at the pace so far; 0 if unknown: before a twentieth of the steps is done, and
+// when they have become slower.
 func (p *phase) left(now time.Time) time.Duration {
 	steps := p.done - p.first
 	if steps <= 0 || 20*steps < p.total || p.done >= p.total {

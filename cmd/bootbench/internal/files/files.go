@@ -1,5 +1,5 @@
-// Package files writes files whole: whoever reads one finds the old content or all
-// of the new, whenever the writer is stopped.
+// Package files writes files atomically: readers find the old content or all of the new, even if the writer
+// is stopped.
 package files
 
 import (
@@ -13,8 +13,7 @@ import (
 	"path/filepath"
 )
 
-// Replace writes a file that the user has named. A link is followed, and what is no
-// regular file, a device, is written directly.
+// Replace writes a file named by the user. Links are followed, and devices are written directly.
 func Replace(path string, write func(io.Writer) error) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
@@ -29,13 +28,13 @@ func Replace(path string, write func(io.Writer) error) error {
 	return put(path, write)
 }
 
-// put writes a partial file beside path and moves it to its place. Nothing is left of it where that fails.
+// put writes a temporary file next to path and renames it. If that fails, the temporary file is removed.
 func put(path string, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".bootbench-*.partial")
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // gone already where it was renamed
+	defer os.Remove(f.Name()) // fails after the rename
 	buffer := bufio.NewWriter(f)
 	if err := cmp.Or(write(buffer), buffer.Flush(), f.Chmod(0o644), f.Close()); err != nil {
 		return err
@@ -43,7 +42,7 @@ func put(path string, write func(io.Writer) error) error {
 	return os.Rename(f.Name(), path)
 }
 
-// Same reports whether two paths lead to one file, there or not.
+// Same reports whether two paths name the same file, existing or not.
 func Same(a, b string) bool {
 	one, err1 := os.Stat(a)
 	other, err2 := os.Stat(b)
@@ -59,13 +58,13 @@ func CheckWritable(path string) error {
 	switch {
 	case err == nil && info.IsDir():
 		return fmt.Errorf("%s is a directory", path)
-	case err != nil && !errors.Is(err, fs.ErrNotExist): // a name that is too long
+	case err != nil && !errors.Is(err, fs.ErrNotExist): // e.g. a name that is too long
 		return err
 	}
 	return holdsFiles(filepath.Dir(path))
 }
 
-// holdsFiles tries whether a file can be made in a folder.
+// holdsFiles checks whether a file can be created in a folder.
 func holdsFiles(folder string) error {
 	f, err := os.CreateTemp(folder, ".bootbench-*")
 	if err != nil {
@@ -78,8 +77,8 @@ func holdsFiles(folder string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// OpenFolder makes a folder that the user has named for a command's files if it is not there, and refuses one
-// that takes no files.
+// OpenFolder makes a folder for a command's files unless it exists, and refuses one in which no file can be
+// created.
 func OpenFolder(path string) error {
 	if err := os.MkdirAll(path, 0o755); err != nil {
 		return err
@@ -87,8 +86,7 @@ func OpenFolder(path string) error {
 	return holdsFiles(path)
 }
 
-// ReplaceIn replaces a file of such a folder. Its name is the program's, and a link there leads nowhere: what
-// is written takes its place.
+// ReplaceIn replaces a file of such a folder. Links are not followed, but replaced.
 func ReplaceIn(folder, name string, write func(io.Writer) error) error {
 	return put(filepath.Join(folder, name), write)
 }

@@ -1,5 +1,5 @@
-// Package flags declares the flags of commands, in groups: the values of each with their range, its default
-// and a line of help. A value that a flag does not take is refused when the command line is read.
+// Package flags declares the flags of commands, in groups: the range of values, the default and a line of
+// help of each. Invalid values are refused when the command line is read.
 package flags
 
 import (
@@ -16,11 +16,11 @@ import (
 type Set struct {
 	*pflag.FlagSet
 	help   Help
-	wanted []string // nil: all that are added
-	group  string   // of those that are added next
+	wanted []string // nil: all
+	group  string   // of the flags added next
 }
 
-// New declares flags in a set of cobra's: of those that are added the ones that are wanted, nil for all.
+// New declares flags in a set of cobra's: only the wanted ones are added, nil for all.
 func New(f *pflag.FlagSet, help Help, wanted []string) *Set {
 	f.SortFlags = false
 	return &Set{FlagSet: f, help: help, wanted: wanted}
@@ -29,7 +29,7 @@ func New(f *pflag.FlagSet, help Help, wanted []string) *Set {
 // Help is the line of help of each flag, with its value in `backquotes`.
 type Help map[string]string
 
-// ReadHelp reads a page whose lines are names of flags, each followed by indented lines of help.
+// ReadHelp reads a page of names of flags, each followed by indented lines of help.
 func ReadHelp(page string) Help {
 	help, name := Help{}, ""
 	for line := range strings.Lines(page) {
@@ -48,8 +48,7 @@ func (s *Set) Group(title string) { s.group = title }
 // Given reports whether any of these flags is on the command line.
 func (s *Set) Given(names ...string) bool { return slices.ContainsFunc(names, s.Changed) }
 
-// Settings are the flags that were given and are wanted, as NAME=VALUE; a list has one for each of its
-// elements.
+// Settings are the given flags that are wanted, as NAME=VALUE, for each element of a list.
 func (s *Set) Settings(wanted func(name string) bool) (given []string) {
 	s.VisitAll(func(f *pflag.Flag) {
 		if !f.Changed || !wanted(f.Name) {
@@ -60,7 +59,7 @@ func (s *Set) Settings(wanted func(name string) bool) (given []string) {
 			values = list.GetSlice()
 		}
 		for _, v := range values {
-			if f.Value.Type() == "stringSlice" && strings.ContainsAny(v, ",\"") { // which takes lists of CSV
+			if f.Value.Type() == "stringSlice" && strings.ContainsAny(v, ",\"") { // parsed as CSV
 				v = `"` + strings.ReplaceAll(v, `"`, `""`) + `"`
 			}
 			given = append(given, f.Name+"="+v)
@@ -69,10 +68,10 @@ func (s *Set) Settings(wanted func(name string) bool) (given []string) {
 	return given
 }
 
-// groupKey is under which a flag holds its group.
+// groupKey is the key of a flag's group in its annotations.
 const groupKey = "group"
 
-// Add adds a flag to the group, if it is wanted. What follows a "/" in its name is known to the set alone.
+// Add adds a flag to the group, if it is wanted. The part of key after "/" only selects the help.
 func (s *Set) Add(key string, add func(name, help string)) {
 	if s.wanted != nil && !slices.Contains(s.wanted, key) {
 		return
@@ -85,19 +84,18 @@ func (s *Set) Add(key string, add func(name, help string)) {
 	s.Lookup(name).Annotations = map[string][]string{groupKey: {s.group}}
 }
 
-// Default gives a flag another default.
+// Default changes the default of a flag.
 func (s *Set) Default(name, value string) {
 	f := s.Lookup(name)
 	f.DefValue = value
 	f.Value.Set(value)
 }
 
-// Reader takes the text of a flag, and returns it as it is recorded. Its errors continue a sentence that
-// begins with the name of the flag.
+// Reader parses the text of a flag, and returns the recorded form. Its errors continue a sentence that begins
+// with the name of the flag.
 type Reader func(text string) (recorded string, err error)
 
-// value is a flag that a Reader takes, with its text as it is recorded. The default of kind "string" is
-// printed in quotes.
+// value is a flag with a Reader, and its recorded text. The default of kind "string" is printed in quotes.
 type value struct {
 	text, kind string
 	read       Reader
@@ -110,7 +108,7 @@ func (v *value) Set(text string) (err error) {
 func (v *value) String() string { return v.text }
 func (v *value) Type() string   { return v.kind }
 
-// Value adds a flag that a Reader takes; a default of "" is none.
+// Value adds a flag with a Reader; a default of "" is none.
 func (s *Set) Value(name, byDefault string, read Reader) {
 	s.Add(name, func(name, help string) {
 		v := &value{kind: "string", read: read}
@@ -121,17 +119,17 @@ func (s *Set) Value(name, byDefault string, read Reader) {
 	})
 }
 
-// Steps takes numbers above 0: see ReadSteps.
+// Steps adds a flag of numbers above 0: see ReadSteps.
 func (s *Set) Steps(to *[]float64, name string) {
 	s.Add(name, func(name, help string) { s.Var(&value{kind: "numbers", read: ReadSteps(to)}, name, help) })
 }
 
-// Text takes anything.
+// Text adds a flag of any text.
 func (s *Set) Text(to *string, name string) {
 	s.Value(name, "", func(text string) (string, error) { *to = text; return text, nil })
 }
 
-// Once takes anything once: a second text would win without a word.
+// Once adds a flag of any text, which may be given only once: a second text would silently replace the first.
 func (s *Set) Once(to *string, name string) {
 	s.Value(name, "", func(text string) (string, error) {
 		if *to != "" {
@@ -142,7 +140,7 @@ func (s *Set) Once(to *string, name string) {
 	})
 }
 
-// Choice takes one of several words.
+// Choice adds a flag of one of several words.
 func (s *Set) Choice(to *string, name string, of []string, byDefault string) {
 	s.choice(name, of, byDefault, func(at int) { *to = of[at] })
 }
@@ -167,23 +165,23 @@ func (s *Set) choice(name string, of []string, byDefault string, choose func(at 
 	})
 }
 
-// Switch is given or not.
+// Switch adds a boolean flag.
 func (s *Set) Switch(to *bool, name string) {
 	s.Add(name, func(name, help string) { s.BoolVar(to, name, false, help) })
 }
 
-// List takes texts separated by commas.
+// List adds a flag of texts separated by commas.
 func (s *Set) List(to *[]string, name string) {
 	s.Add(name, func(name, help string) { s.StringSliceVar(to, name, nil, help) })
 }
 
-// Number takes a number of a range.
+// Number adds a flag of a number in a range.
 func (s *Set) Number(to *float64, name string, byDefault float64, in Range) {
 	parse := func(text string) (float64, error) { return strconv.ParseFloat(text, 64) }
 	number(s, to, name, byDefault, in, "number", parse)
 }
 
-// Whole takes a whole number of a range.
+// Whole adds a flag of a whole number in a range.
 func (s *Set) Whole(to *int, name string, byDefault int, in Range) {
 	number(s, to, name, byDefault, in, "whole number", strconv.Atoi)
 }
@@ -202,13 +200,13 @@ func number[N int | float64](s *Set, to *N, name string, byDefault N, in Range, 
 	})
 }
 
-// Range is from where to where a number may lie; Open leaves out the ends.
+// Range is an interval of numbers; Open excludes the ends.
 type Range struct {
 	From, To float64
 	Open     bool
 }
 
-// Above, AtLeast and Inside are ranges without an upper end or without ends of their own.
+// Above and Inside are open ranges, Above and AtLeast have no upper end.
 func Above(from float64) Range      { return Range{from, math.Inf(1), true} }
 func AtLeast(from float64) Range    { return Range{From: from, To: math.Inf(1)} }
 func Inside(from, to float64) Range { return Range{from, to, true} }
@@ -233,7 +231,7 @@ func (r Range) within(help string) string {
 	return before + ", " + r.String() + after
 }
 
-// check refuses what lies elsewhere, and what is no number.
+// check refuses NaN and numbers outside the range.
 func (r Range) check(v float64) error {
 	inside := v >= r.From && v <= r.To && !math.IsInf(v, 0)
 	if r.Open {
@@ -245,7 +243,7 @@ func (r Range) check(v float64) error {
 	return nil
 }
 
-// Check refuses the value of a flag that lies elsewhere.
+// Check refuses the value of a flag outside the range.
 func (r Range) Check(name string, v float64) error {
 	if err := r.check(v); err != nil {
 		return fmt.Errorf("--%s %w", name, err)

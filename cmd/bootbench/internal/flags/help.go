@@ -13,12 +13,11 @@ import (
 // columns is the width of a page of help.
 const columns = 80
 
-// first are the flags that people need first: all that --help shows of a command with many.
+// first are the most important flags: the only ones that --help shows for a command with many.
 var first = []string{"test", "over", "model", "target", "loss", "noise", "C", "kernel", "gamma", "ratio",
 	"refine", "method", "json", "out"}
 
-// usagePage is what follows the description of a command: how it is called, examples, the commands below it
-// and its flags.
+// usagePage follows the description of a command: usage, examples, subcommands and flags.
 var usagePage = template.Must(template.New("usage").Parse(`Usage:
   {{if .HasAvailableSubCommands}}{{.CommandPath}} COMMAND [DATA] [flags]{{else}}{{.UseLine}}{{end}}
 {{with .Example}}
@@ -31,7 +30,7 @@ Examples:
 {{.CommandPath}} COMMAND --help tells more of a command.
 {{end}}`))
 
-// Usage prints it with all flags of a command or with those needed first.
+// Usage prints usagePage with all flags of a command or with the most important ones.
 func Usage(c *cobra.Command, all bool) error {
 	return usagePage.Execute(c.OutOrStderr(), struct {
 		*cobra.Command
@@ -39,13 +38,12 @@ func Usage(c *cobra.Command, all bool) error {
 	}{c, list(c, all)})
 }
 
-// few is the number of flags that are printed by --help, too.
+// few is the number of flags up to which --help prints all.
 const few = 15
 
-// list has the flags of a command, group by group; if there are many and not all are asked for, the first of
-// them.
+// list prints the flags of a command by group: all, or the most important ones of many.
 func list(c *cobra.Command, all bool) (text string) {
-	const others = "Output" // cobra's own
+	const others = "Output" // for cobra's flags
 	groups, titles, count := map[string]*pflag.FlagSet{}, []string{}, 0
 	add := func(title string, f *pflag.Flag) {
 		if groups[title] == nil {

@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Bytes takes a number with a unit: none or B, K, M, G, T with B (powers of 1000) or with nothing or iB
-// (powers of 1024), in any case.
+// Bytes reads a number with a unit: none or B, K, M, G, T with B (powers of 1000) or with nothing or iB
+// (powers of 1024), in upper or lower case.
 func Bytes(to *int64) Reader {
 	return func(text string) (string, error) {
 		parts := size.FindStringSubmatch(strings.ToLower(strings.TrimSpace(text)))
@@ -35,7 +35,7 @@ func Bytes(to *int64) Reader {
 // size is a number, K, M, G or T, and the rest of the unit.
 var size = regexp.MustCompile(`^(\S*?)\s*(?:b|([kmgt])(b|ib)?)?$`)
 
-// Percentage takes a share in percent, such as 0.5%.
+// Percentage reads a fraction in percent, such as 0.5%.
 func Percentage(to *float64) Reader {
 	return func(text string) (string, error) {
 		number, ok := strings.CutSuffix(text, "%")
@@ -48,7 +48,7 @@ func Percentage(to *float64) Reader {
 	}
 }
 
-// Variance is that of noise: a number in squared units of the target, or a share of its variance in percent.
+// Variance is a variance of noise: a number in squared units of the target, or a percentage of its variance.
 type Variance struct {
 	value   float64
 	percent bool
@@ -76,7 +76,7 @@ func (v *Variance) Of(y []float64) (float64, error) {
 	return variance, varianceRange.Check("noise", variance)
 }
 
-// Numbers takes finite numbers of a range between commas.
+// Numbers reads finite numbers in a range, separated by commas.
 func Numbers(to *[]float64, in Range) Reader {
 	return func(text string) (string, error) {
 		*to = nil
@@ -94,7 +94,7 @@ func Numbers(to *[]float64, in Range) Reader {
 	}
 }
 
-// Join are numbers between commas, each to its last digit.
+// Join formats numbers with all digits, separated by commas.
 func Join(list []float64) string {
 	texts := make([]string, len(list))
 	for i, v := range list {
@@ -103,10 +103,10 @@ func Join(list []float64) string {
 	return strings.Join(texts, ",")
 }
 
-// Shortest is a number to its last digit.
+// Shortest formats a number with all digits.
 func Shortest(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// ReadSteps takes numbers above 0: a list, or FROM:TO:COUNT in equal factors, both ends exact.
+// ReadSteps reads numbers above 0: a list, or FROM:TO:COUNT with equal ratios and exact ends.
 func ReadSteps(to *[]float64) Reader {
 	return func(text string) (string, error) {
 		parts := strings.Split(text, ":")
@@ -133,7 +133,7 @@ func ReadSteps(to *[]float64) Reader {
 	}
 }
 
-// WholeOr takes a whole number from least on, or a word that means another.
+// WholeOr reads a whole number >= least, or a word with the value means.
 func WholeOr(to *int, least int, word string, means int) Reader {
 	return func(text string) (string, error) {
 		n, err := strconv.Atoi(text)

@@ -27,16 +27,15 @@ func line(key string, body []byte) []byte {
 	return fmt.Appendf(nil, "%08x %s\n", crc32.ChecksumIEEE(text), text)
 }
 
-// parse is the key and the body of a line without its end, if it is whole.
+// parse is the key and the body of a line without its end, if it is intact.
 func parse(text []byte) (key string, body []byte, whole bool) {
 	sum, rest, _ := bytes.Cut(text, []byte(" "))
 	name, body, whole := bytes.Cut(rest, []byte(" "))
 	return string(name), body, whole && string(sum) == fmt.Sprintf("%08x", crc32.ChecksumIEEE(rest))
 }
 
-// scan gives each line of a file to add, with where it begins, without its end, and whether it is a whole
-// record. It returns the beginning of the first line, and the size up to the end of the last line: what comes
-// after that was cut short.
+// scan calls add for each line of a file: its position, text without the end, and whether it is an intact
+// record. It returns the beginning of the first line, and the size up to the end of the last complete line.
 func scan(file *os.File, add func(at int64, key string, body []byte, whole bool)) (first string, size int64,
 	err error) {
 	r := bufio.NewReaderSize(io.NewSectionReader(file, 0, 1<<62), 1<<20)
@@ -58,9 +57,8 @@ func scan(file *os.File, add func(at int64, key string, body []byte, whole bool)
 	}
 }
 
-// check refuses what is no journal of this format, by the beginning of its first line and its head, nil for
-// none. Where there are records, a first line that is none is damaged; a part of one was left by a writer
-// that was killed at once.
+// check refuses a file that is no journal of this format, by the beginning of its first line and its head,
+// nil for none. With records, an invalid first line is damaged; an incomplete one is from a killed writer.
 func check(first string, head *Head, records int, path string) error {
 	other, named := strings.CutPrefix(strings.TrimSpace(first), magic)
 	if head != nil {
@@ -79,20 +77,20 @@ func check(first string, head *Head, records int, path string) error {
 	return usage.Errorf("%s is no journal of bootbench, and is left as it is: name another folder", path)
 }
 
-// Head is what a journal is of.
+// Head describes the computation of a journal.
 type Head struct {
 	Format   int      `json:"format"`
 	Version  string   `json:"version"` // of the program
 	Command  string   `json:"command"`
-	Data     []string `json:"data"`             // DATA as it was named
+	Data     []string `json:"data"`             // DATA as given
 	Settings []string `json:"settings"`         // flags that decide the answer as NAME=VALUE, sorted
-	Chosen   string   `json:"chosen,omitempty"` // how a search chose what the settings say of the model
-	Digests  []string `json:"digests"`          // of the data sets, in the order in which they were read
-	Folder   string   `json:"folder"`           // where relative names begin
-	Shards   int      `json:"shards"`           // of how many shards the file is one
+	Chosen   string   `json:"chosen,omitempty"` // how a search chose the settings of the model
+	Digests  []string `json:"digests"`          // of the data sets, in the order of reading
+	Folder   string   `json:"folder"`           // base of relative names
+	Shards   int      `json:"shards"`           // number of shards
 }
 
-// check refuses what a file was begun for, unless it is the same.
+// check refuses a file of another computation.
 func (h *Head) check(found *Head, path string) error {
 	switch {
 	case found.String() != h.String():
@@ -103,7 +101,7 @@ func (h *Head) check(found *Head, path string) error {
 	return found.CheckData(h.Digests)
 }
 
-// CheckData refuses data that differ from those that the journal was begun with.
+// CheckData refuses data other than the journal's.
 func (h *Head) CheckData(digests []string) error {
 	if len(digests) != len(h.Digests) {
 		return usage.Errorf("the journal was begun with %d data sets, not %d", len(h.Digests), len(digests))

@@ -1,15 +1,14 @@
-// Package journal keeps the finished tasks of a long computation in a folder, so that the same command line
-// finds them when it runs again, and merge unites those of several processes.
+// Package journal stores the finished tasks of a long computation in a folder: the same command line
+// continues there when run again, and merge combines the journals of several processes.
 //
-// A folder holds one file for each shard, which one process at a time appends to. After a
-// line that names the format comes a line for each record,
+// A folder holds one file per shard, which one process at a time appends to. After a line with the format
+// there is a line for each record,
 //
 //	CRC32 KEY BODY
 //
-// the checksum over the rest of the line. Under the key "head" stands what the journal is
-// of; every other key names a task, whose result follows. Both are JSON. A line that is
-// cut short or damaged costs its record only: the next one begins after the next line end.
-// Nothing is overwritten, and only what a writer has left half written is cut off.
+// with a checksum of the rest of the line. The record "head" describes the computation; every other key is a
+// task, the body its result. Both are JSON. A damaged line loses only its record: the next one begins after
+// the next line end. Nothing is overwritten; only an incomplete last line is cut off.
 package journal
 
 import (
@@ -24,19 +23,19 @@ import (
 	"bootbench/cmd/bootbench/internal/usage"
 )
 
-// Journal is the finished tasks of a computation. A nil Journal keeps nothing and knows nothing.
+// Journal is the finished tasks of a computation. A nil Journal is empty and stores nothing.
 type Journal struct {
 	Head       Head
-	Kept, Lost int // tasks appended, and those that could not be
+	Kept, Lost int // tasks appended, and tasks that could not be
 	entries    map[string]entry
-	files      []*os.File // that are read
-	out        *os.File   // that is appended to; nil: none, or nothing can be kept any more
+	files      []*os.File // open for reading
+	out        *os.File   // open for appending; nil: none, or broken
 	size       int64      // of it
 	begun      bool       // it has a head
 	warn       func(...string)
 }
 
-// entry is where the result of a task lies.
+// entry is the position of a task's result.
 type entry struct {
 	file   *os.File
 	at     int64
@@ -53,9 +52,9 @@ func fileName(shard, shards int) string {
 
 var fileNames = regexp.MustCompile(`^journal(-\d+-of-\d+)?$`)
 
-// Open takes up what a folder holds, which is made if it is not there, and appends to the
-// file of a shard, 0 of 1 for all, which no other process may hold. A journal of anything
-// else is refused by name. What is damaged, and what cannot be written, is told to warn.
+// Open reads the journal of a folder, which is created if missing, and appends to the file of a shard (0 of
+// 1: all), which no other process may have open. A journal of another computation is refused. warn gets
+// damaged records and failures to write.
 func Open(folder string, head Head, shard int, warn func(...string)) (*Journal, error) {
 	head.Format = format
 	j := &Journal{Head: head, warn: warn}
@@ -79,7 +78,7 @@ func Open(folder string, head Head, shard int, warn func(...string)) (*Journal, 
 	return j, nil
 }
 
-// begin cuts off what a writer has left half written, and writes a head where there is none.
+// begin cuts off an incomplete last line, and writes a head unless there is one.
 func (j *Journal) begin() error {
 	if err := j.out.Truncate(j.size); err != nil {
 		return usage.Wrap(err)
@@ -95,7 +94,7 @@ func (j *Journal) begin() error {
 	return nil
 }
 
-// Read takes up what folders hold, for merge.
+// Read reads the journals of folders, for merge.
 func Read(folders []string, warn func(...string)) (*Journal, error) {
 	j := &Journal{warn: warn}
 	err := j.take(folders...)
@@ -128,7 +127,7 @@ func (j *Journal) take(folders ...string) error {
 	return nil
 }
 
-// takeFile adds what a file holds.
+// takeFile adds the records of a file.
 func (j *Journal) takeFile(path string) (err error) {
 	file := j.out
 	own := file != nil && path == file.Name()
@@ -181,7 +180,7 @@ func (j *Journal) Has(key string) bool {
 	return known
 }
 
-// Lookup fills the result of a task, a pointer, and reports whether it is finished and could be read.
+// Lookup reads the result of a task into a pointer, and reports whether it is finished and could be read.
 func (j *Journal) Lookup(key string, result any) bool {
 	if !j.Has(key) {
 		return false
@@ -192,8 +191,8 @@ func (j *Journal) Lookup(key string, result any) bool {
 	return err == nil && json.Unmarshal(body, result) == nil
 }
 
-// Append keeps the result of a task on disk. A failure, such as a full disk, is told once
-// and costs no more than the task's place in the journal.
+// Append stores the result of a task on disk. A failure, such as a full disk, is reported once, and only
+// loses the record.
 func (j *Journal) Append(key string, result any) {
 	if j == nil {
 		return
@@ -212,7 +211,7 @@ func (j *Journal) Append(key string, result any) {
 	j.Lost++
 }
 
-// write appends whole lines, or nothing.
+// write appends complete lines, or nothing.
 func (j *Journal) write(lines []byte) error {
 	if j.out == nil {
 		return errors.New("the file cannot be written any more")
@@ -220,16 +219,16 @@ func (j *Journal) write(lines []byte) error {
 	_, err := j.out.Write(lines)
 	if err = cmp.Or(err, j.out.Sync()); err == nil {
 		j.size += int64(len(lines))
-	} else if j.out.Truncate(j.size) != nil { // what comes after half a line would be lost with it
+	} else if j.out.Truncate(j.size) != nil { // a record after an incomplete line would be lost
 		j.out = nil
 	}
 	return err
 }
 
-// Count is the number of tasks that were found.
+// Count is the number of finished tasks found.
 func (j *Journal) Count() int { return len(j.entries) }
 
-// Close lets other processes have the file.
+// Close releases the file for other processes.
 func (j *Journal) Close() {
 	if j == nil {
 		return
@@ -242,7 +241,7 @@ func (j *Journal) Close() {
 	j.files, j.out = nil, nil
 }
 
-// openRegular opens a regular file; a link in its place is refused, and nothing is waited for.
+// openRegular opens a regular file without blocking; links are refused.
 func openRegular(path string, how int) (*os.File, error) {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is no regular file, and links are not followed", path)

@@ -7,10 +7,10 @@ import (
 	"os"
 )
 
-// noFollow is nothing: openRegular looks for links itself.
+// noFollow is 0: openRegular checks for links.
 const noFollow = 0
 
 var errHeld = errors.New("held by another process")
 
-// lock takes no lock: this system has none that ends with the process.
+// lock takes no lock: this system has no locks that end with the process.
 func lock(*os.File) error { return errors.ErrUnsupported }

@@ -8,13 +8,13 @@ import (
 	"syscall"
 )
 
-// noFollow has a link in the place of a file refused.
+// noFollow makes opening a link fail.
 const noFollow = syscall.O_NOFOLLOW
 
 var errHeld = errors.New("held by another process")
 
-// lock takes the system's lock on an open file, which ends with the process, or says
-// errHeld. A file system without locks gives another error.
+// lock locks an open file until the process ends, or returns errHeld. A file system without locks gives
+// another error.
 func lock(f *os.File) error {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {

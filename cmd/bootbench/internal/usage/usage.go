@@ -1,5 +1,5 @@
-// Package usage marks errors that are faults in what the user asked for: the command line, or a file that it
-// names. They end the program with status 2, before anything is computed.
+// Package usage marks errors of the user: in the command line, or a file that it names. They end the program
+// with status 2, before anything is computed.
 package usage
 
 import (
@@ -14,10 +14,10 @@ import (
 // fault is an error marked by this package.
 type fault struct{ error }
 
-// Unwrap gives the error that was marked.
+// Unwrap returns the marked error.
 func (f fault) Unwrap() error { return f.error }
 
-// Errorf is fmt.Errorf for a fault of the user's.
+// Errorf is fmt.Errorf for an error of the user.
 func Errorf(format string, args ...any) error { return fault{fmt.Errorf(format, args...)} }
 
 // Wrap marks an error; nil stays nil.
@@ -34,7 +34,7 @@ func Is(err error) bool {
 	return errors.As(err, &f)
 }
 
-// OneOf refuses a value of a flag that is none of those available.
+// OneOf refuses a value of a flag that is not among the available ones.
 func OneOf(flag, value string, available ...string) error {
 	if slices.Contains(available, value) {
 		return nil
@@ -42,8 +42,8 @@ func OneOf(flag, value string, available ...string) error {
 	return Errorf("--%s %q is not available (there is %s)", flag, value, strings.Join(available, ", "))
 }
 
-// Nearest is the end of a refusal that names what a word may have meant, by cobra's measure
-// for commands; "" where nothing is near.
+// Nearest is a suffix of an error with words similar to a wrong one, by cobra's measure for commands; ""
+// without any.
 func Nearest(word string, among ...string) string {
 	near := &cobra.Command{SuggestionsMinimumDistance: min(2, (len(word)+1)/2)}
 	for _, name := range among {

@@ -15,35 +15,35 @@ import (
 	"bootbench/solver"
 )
 
-// Options say how data are redrawn and predictions judged. The zero value is the bootstrap, 200 exact
-// resamples, the square test loss for numbers and the share of wrong labels for labels.
+// Options of estimates. The zero value means the bootstrap, 200 exact resamples, the square test loss for
+// numbers and the fraction of wrong labels for labels.
 type Options struct {
 	Scheme    Scheme // nil: Poisson{Ratio: 1}
-	Resamples int    // exact resamples; 0 means 200 beside the theory and 1000 without; below 0 the theory alone
+	Resamples int    // exact resamples; 0 means 200 with the theory and 1000 without; below 0 only the theory
 	Seed      uint64 // of the resamples
 	Test      Test
 	Level     float64 // of intervals, between 0 and 1; 0 means 0.95
 }
 
-// defaultResamples is the number of exact resamples beside the theory.
+// defaultResamples is the number of exact resamples with the theory.
 const defaultResamples = 200
 
-// Estimation is how a model predicts examples that a resample leaves out, averaged over resamples.
+// Estimation is the error of a model on examples that a resample leaves out, averaged over resamples.
 type Estimation struct {
-	// Error is the number to quote: that of the exact resamples if there are any, the theory's else; SE is its
+	// Error is the error to quote: that of the exact resamples if there are any, else the theory's; SE is its
 	// standard error, NaN for the theory.
 	Error, SE float64
-	// Contradicted says that the exact resamples refute the theory.
+	// Contradicted: the exact resamples refute the theory.
 	Contradicted bool
 	// Theory has the theory's left-out error, the apparent error, .632 and .632+.
 	Theory solver.ErrorEstimates
-	// Mean and SD are, for each example, mean and standard deviation over resamples of the prediction there, in
-	// units of the target; Errors its left-out error. They are the theory's.
+	// Mean and SD are, for each example, mean and standard deviation over resamples of its prediction, in units
+	// of the target; Errors are the left-out errors. They are the theory's.
 	Mean, SD, Errors []float64
 	Warnings         []string
 }
 
-// Estimate computes the error of models trained on resamples, and the mean and the spread of their
+// Estimate computes the error of models trained on resamples, and the mean and standard deviation of their
 // predictions.
 func Estimate(ctx context.Context, spec Spec, o Options) (*Estimation, error) {
 	j, err := built[*answer.Job](spec, o.Test)
@@ -88,11 +88,11 @@ func (o Options) settings() answer.Settings {
 			Resamples: max(0, cmp.Or(o.Resamples, defaultResamples))}}
 }
 
-// Classes is how the joint decision of several classes errs on examples that a resample leaves out.
+// Classes is the error of the joint decision of several classes on examples that a resample leaves out.
 type Classes = report.Classes
 
-// EstimateClasses is Estimate for several classes, each set against the others: the class of the largest
-// field.
+// EstimateClasses is Estimate for several classes, each against the others: the decision is the class of the
+// largest field.
 func EstimateClasses(ctx context.Context, spec Spec, o Options) (*Classes, error) {
 	c, err := built[*answer.Classes](spec, o.Test)
 	if err != nil {
@@ -110,7 +110,7 @@ func PredictClasses(p *Trained, in *Inputs) (*report.ClassPrediction, error) {
 	return answer.PredictClasses(p, in)
 }
 
-// Targets are the answers about several targets; Judged says of each what Estimation says of one.
+// Targets are the answers for several targets; Judged converts each to an estimate.
 type Targets = report.Targets
 
 // EstimateTargets is Estimate for several targets of a regression, on one kernel matrix.
@@ -139,11 +139,11 @@ func roots(variances []float64) []float64 {
 	return sd
 }
 
-// Prediction is what resamples predict at new inputs, and where new observations fall.
+// Prediction is the predictions of resamples at new inputs, with intervals of new observations.
 type Prediction struct {
 	Mean, SD []float64 // over resamples, in units of the target
-	// Lower and Upper hold a new target with the probability of Options.Level, by the jackknife+ after
-	// bootstrap; nil for labels, and for too few examples.
+	// Lower and Upper contain a new target with probability Options.Level, by the jackknife+ after bootstrap;
+	// nil for labels, and for too few examples.
 	Lower, Upper []float64
 	// Probability is that of the label +1; nil for numbers.
 	Probability []float64
@@ -172,11 +172,10 @@ func Predict(ctx context.Context, spec Spec, inputs *Inputs, o Options) (*Predic
 	return p, nil
 }
 
-// Retraining is averages over models that were trained on resamples.
+// Retraining is averages over models trained on resamples.
 type Retraining = retrain.Result
 
-// Retrain computes the same averages the honest way, by training on every resample, with Monte-Carlo standard
-// errors.
+// Retrain computes the same averages by training on every resample, with Monte-Carlo standard errors.
 func Retrain(ctx context.Context, spec Spec, o Options) (*Retraining, error) {
 	j, err := built[*answer.Job](spec, o.Test)
 	if err != nil {
@@ -193,15 +192,15 @@ func Retrain(ctx context.Context, spec Spec, o Options) (*Retraining, error) {
 	return r.Result, r.Status.Err()
 }
 
-// Folds say how data are split for cross-validation.
+// Folds configure cross-validation.
 type Folds = answer.Validation
 
-// CrossValidation is how a model predicts examples that it was trained without.
+// CrossValidation is the error of a model on examples that it was trained without.
 type CrossValidation = report.CrossValidation
 
-// CrossValidate trains without every fold, exactly, and judges the predictions there: of several classes the
-// joint decision, of several targets the mean share of the variance that is not explained. The zero value of
-// Folds leaves out every example by itself.
+// CrossValidate trains exactly without each fold, and computes the error there: for several classes of the
+// joint decision, for several targets the mean unexplained fraction of the variance. The zero Folds leave out
+// every example by itself.
 func CrossValidate(ctx context.Context, spec Spec, folds Folds, o Options) (*CrossValidation, error) {
 	m, err := answer.Build(spec, o.Test, false)
 	if err != nil {

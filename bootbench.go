@@ -27,13 +27,13 @@ import (
 	"bootbench/resample"
 )
 
-// What data, models and schemes are made of.
+// Types of data, models and schemes.
 type (
 	Data        = dataset.Set     // examples: features and a target each
 	Inputs      = dataset.Inputs  // new rows, with targets or without
-	ReadOptions = dataset.Options // how a file is read
+	ReadOptions = dataset.Options // options of reading a file
 
-	Spec   = model.Spec  // what is modelled: data, loss, kernel, bias, preprocessing
+	Spec   = model.Spec  // a specification: data, loss, kernel, bias, preprocessing
 	Kernel = kernel.Spec // a covariance function
 	Loss   = loss.Loss   // a training loss
 
@@ -44,7 +44,7 @@ type (
 	HardMargin     = loss.HardMargin // the same, hard margin
 	Logistic       = loss.Logistic
 
-	Test   = loss.Test // a loss by which left-out predictions are judged
+	Test   = loss.Test // a test loss of left-out predictions
 	Scheme = resample.Scheme
 
 	Poisson     = resample.Poisson     // the bootstrap, with a random number of draws
@@ -54,7 +54,7 @@ type (
 	Trained = model.Predictor // a trained model without its data: Predict and Write
 )
 
-// ErrInput marks data or a specification that cannot be modelled.
+// ErrInput marks invalid data or an invalid specification.
 var ErrInput = model.ErrInput
 
 // Load reads a file (.csv, .tsv, .svm, .npy, .npz, .parquet, also compressed), an embedded set ("boston",
@@ -78,8 +78,8 @@ func NewInputs(x mat.Matrix) (*Inputs, error) { return dataset.NewInputs(x) }
 // a bias for labels, the kernel exp(-|x-x'|^2/d).
 func NewSpec(data *Data, l Loss) Spec { return model.NewSpec(data, l) }
 
-// Choose finds a model by a small search that is the same every time: the preset of an embedded set; the
-// square loss, its noise and the width of the kernel for numbers; hinge, its C and the width for labels.
+// Choose finds a model by a small deterministic search: the preset of an embedded set; the square loss, its
+// noise and the width of the kernel for numbers; hinge, its C and the width for labels.
 func Choose(ctx context.Context, data *Data) (Spec, error) {
 	spec := model.NewSpec(data, nil)
 	if preset, known := model.PresetFor(data); known {
@@ -90,10 +90,10 @@ func Choose(ctx context.Context, data *Data) (Spec, error) {
 	return Tune(ctx, spec)
 }
 
-// Tune chooses hyperparameters by cross-validation as the theory computes it, on at most 500 of the examples:
-// by a small grid, and from its best model along the gradient. It chooses the width of the kernel and what
-// the loss takes (a nil Loss stands for Choose's), for numbers a length scale for each feature if that is
-// worth it, or those that over names ("gamma", "C", "noise", "length-scale", ...).
+// Tune chooses hyperparameters by the theory's cross-validation, on at most 500 of the examples: by a small
+// grid, and gradient descent from its best model. It chooses the width of the kernel and the parameters of
+// the loss (a nil Loss means Choose's), for numbers a length scale for each feature if that is significantly
+// better, or those that over names ("gamma", "C", "noise", "length-scale", ...).
 func Tune(ctx context.Context, spec Spec, over ...string) (Spec, error) {
 	p := tune.Problem{Spec: spec}
 	for _, name := range over {
@@ -109,8 +109,8 @@ func Tune(ctx context.Context, spec Spec, over ...string) (Spec, error) {
 	return r.Spec, ctx.Err()
 }
 
-// Train trains on all data of spec: of several classes a model of each against the others, of several targets
-// one of each, which PredictClasses and PredictTargets take.
+// Train trains on all data of spec: for several classes a model of each against the others, for several
+// targets one of each, for PredictClasses and PredictTargets.
 func Train(spec Spec) (*Trained, error) {
 	m, err := answer.Build(spec, nil, false)
 	if err != nil {
@@ -119,12 +119,12 @@ func Train(spec Spec) (*Trained, error) {
 	return m.Train(context.Background())
 }
 
-// Solved is a Gaussian-process regression that keeps its inverse: LeaveOut predicts examples by the others,
-// and Append adds examples, without training again.
+// Solved is a Gaussian-process regression that keeps its inverse: LeaveOut predicts examples from the others,
+// and Append adds examples, without retraining.
 type Solved = refit.Solved
 
 // Solve inverts the kernel matrix of a specification with the square loss and no bias.
 func Solve(spec Spec) (*Solved, error) { return refit.NewSolved(spec) }
 
-// ReadModel reads what Trained.Write, or the command train, has written.
+// ReadModel reads a file of Trained.Write or the command train.
 func ReadModel(r io.Reader) (*Trained, error) { return model.ReadPredictor(r) }

@@ -1,10 +1,10 @@
-// Package blas binds the dense linear algebra that everything above it runs on, and says what it bound.
+// Package blas binds a dense linear algebra backend, and describes it.
 //
-// Two backends exist. "gonum" is pure Go and always there. "openblas" is the system's OpenBLAS, reached
-// through gonum/netlib and cgo, and exists in binaries built with tag openblas, where it is the default.
+// Two backends exist. "gonum" is pure Go and always available. "openblas" is the system's OpenBLAS through
+// gonum/netlib and cgo, in binaries built with tag openblas, where it is the default.
 //
-// BLAS itself is called through gonum's blas64 and blas32, which the bound backend installs itself into; the
-// few LAPACK kernels on the hot path are methods of Bound. This package holds the only cgo of the core.
+// BLAS is called through gonum's blas64 and blas32, which use the bound backend; the few LAPACK kernels on
+// the hot path are methods of Bound.
 package blas
 
 import (
@@ -24,9 +24,9 @@ import (
 // OpenBLAS is the name of that backend, whose dsyrk is as fast as its dgemm.
 const OpenBLAS = "openblas"
 
-// Backend is a BLAS with the LAPACK kernels of the hot path. All matrices are
-// row-major with row stride lda >= max(1, n); only the triangle named by uplo
-// is read or written. A backend is safe for concurrent use, SetThreads apart.
+// Backend is a BLAS with the LAPACK kernels of the hot path. All matrices are row-major with row stride lda
+// >= max(1, n); only the triangle named by uplo is read or written. A backend is safe for concurrent use,
+// except SetThreads.
 type Backend interface {
 	blas.Float64
 	blas.Float32
@@ -48,14 +48,14 @@ type Backend interface {
 	Lauum(uplo blas.Uplo, n int, a []float64, lda int)
 
 	// Eigenvalues writes the eigenvalues of a symmetric matrix into w (length n), ascending, and destroys the
-	// triangle. ok is false when the iteration did not converge.
+	// triangle. ok is false if the iteration did not converge.
 	Eigenvalues(uplo blas.Uplo, n int, a []float64, lda int, w []float64) (ok bool)
 
 	// Threads is the number of threads that one call may use.
 	Threads() int
 
-	// SetThreads bounds the threads of later calls to n >= 1 where the backend has threads of its own. The gonum
-	// backend has none: its goroutines share GOMAXPROCS, and the call changes nothing.
+	// SetThreads bounds the threads of later calls to n >= 1. It has no effect on the gonum backend, whose
+	// goroutines share GOMAXPROCS.
 	SetThreads(n int)
 
 	describe(*Info)
@@ -85,8 +85,8 @@ func bind(b Backend) {
 // Bound is the backend in use.
 func Bound() Backend { return bound }
 
-// Bind makes the named backend the one in use, for blas64 too. It is meant for start-up: it must not run
-// beside any linear algebra. It refuses a name that this binary was not built with.
+// Bind makes the named backend the one in use, for blas64 too. It must not run concurrently with linear
+// algebra. It refuses a backend that this binary lacks.
 func Bind(name string) error {
 	for _, b := range backends() {
 		if b.Name() == name {
@@ -112,16 +112,16 @@ func Names() []string {
 	return names
 }
 
-// SingleThreaded runs f while the bound backend uses one thread per call, for work that is parallel on its
-// own, and restores the thread count. Of several at a time the last to end restores it.
+// SingleThreaded runs f while the bound backend uses one thread per call, for parallel work, and restores the
+// thread count. Of several concurrent calls the last to end restores it.
 func SingleThreaded(f func()) {
 	enterSingle()
 	defer leaveSingle()
 	f()
 }
 
-// ThreadsForOrder runs f, which works on matrices of order n: SingleThreaded where n is
-// so small that handing work to threads costs more than they save.
+// ThreadsForOrder runs f, which works on matrices of order n: SingleThreaded if n is so small that threads do
+// not pay.
 func ThreadsForOrder(n int, f func()) {
 	if n > maxSingleThreaded {
 		f()
@@ -134,7 +134,7 @@ func ThreadsForOrder(n int, f func()) {
 // kernels of Small.
 const maxSingleThreaded = smallOrder
 
-// alone is who runs in SingleThreaded, and the thread count before the first of them.
+// alone counts the calls in SingleThreaded, with the thread count before the first.
 var alone struct {
 	sync.Mutex
 	users, before int
@@ -157,7 +157,7 @@ func leaveSingle() {
 	}
 }
 
-// Info says what does the arithmetic.
+// Info describes backend and processor.
 type Info struct {
 	Backend string `json:"backend"`          // "openblas" or "gonum"
 	Core    string `json:"core"`             // kernels that OpenBLAS chose, or "pure Go"
@@ -166,7 +166,7 @@ type Info struct {
 	CPU     string `json:"cpu"`              // processor's brand name
 	Cores   int    `json:"cores"`            // processors that this process may use
 	SIMD    string `json:"simd"`             // widest vector unit of the processor
-	// Warnings name what keeps the backend below what the processor can do.
+	// Warnings name reasons for a backend slower than the processor allows.
 	Warnings []string `json:"warnings"`
 }
 
@@ -200,8 +200,8 @@ func simdLevel() string {
 // avx512Cores are OpenBLAS's kernel sets that use AVX-512.
 var avx512Cores = map[string]bool{"skylakex": true, "cooperlake": true, "sapphirerapids": true}
 
-// unusedAVX512 is a warning when the processor has AVX-512 and OpenBLAS's
-// chosen kernels do not use it. What the user set is reported, never changed.
+// unusedAVX512 is a warning if the processor has AVX-512 and OpenBLAS's chosen kernels do not use it. The
+// user's setting is reported, never changed.
 func unusedAVX512(info Info, hasAVX512 bool, coretype string) string {
 	if info.Backend != "openblas" || !hasAVX512 || avx512Cores[strings.ToLower(info.Core)] {
 		return ""

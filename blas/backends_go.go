@@ -2,5 +2,5 @@
 
 package blas
 
-// backends lists what this binary can bind, the default first.
+// backends lists the backends of this binary, the default first.
 func backends() []Backend { return []Backend{pureGo{}} }

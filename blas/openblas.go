@@ -60,7 +60,7 @@ import (
 	"gonum.org/v1/netlib/blas/netlib"
 )
 
-// backends lists what this binary can bind, the default first.
+// backends lists the backends of this binary, the default first.
 func backends() []Backend { return []Backend{openBLAS{}, pureGo{}} }
 
 // openBLAS is the system's OpenBLAS: BLAS through gonum/netlib, LAPACK through its Fortran symbols. A
@@ -79,8 +79,8 @@ func (openBLAS) Trtri(uplo blas.Uplo, n int, a []float64, lda int) int {
 	return trtri(doubles, smallLeaf, uplo, n, a, lda)
 }
 
-// plainLauum is the order from which OpenBLAS's own dlauum is the faster: by 4% at 1000, 13% at 2000, 8% at
-// 4000 (BENCHMARKS, kernels).
+// plainLauum is the order from which OpenBLAS's dlauum is faster: by 4% at 1000, 13% at 2000, 8% at 4000
+// (BENCHMARKS, kernels).
 const plainLauum = 1000
 
 func (openBLAS) Lauum(uplo blas.Uplo, n int, a []float64, lda int) {
@@ -129,7 +129,7 @@ func plainTrtri[T float](uplo blas.Uplo, n int, a []T, lda int) {
 
 func isSingle[T float]() C.int { return flag(unsafe.Sizeof(*new(T)) == 4) }
 
-// numbers is where a slice begins.
+// numbers is a pointer to the first element of a slice.
 func numbers(x []float64) *C.double { return (*C.double)(unsafe.SliceData(x)) }
 
 // flag is 1 for true.

@@ -11,14 +11,12 @@ import (
 
 // doubles and singles are OpenBLAS in the two precisions.
 //
-// OpenBLAS's products are fast, with triangles too. What is slow is trsm, where no kernel was written for the
-// processor (SkylakeX), trtri and therefore potrf, and on small triangles lauum, which it shares out among
-// threads whatever the order. So trsm here is a product with the inverse, and lauum a product of the triangle
-// filled up with zeros.
+// OpenBLAS's products are fast, with triangles too. Slow are trsm without a kernel for the processor
+// (SkylakeX), trtri and therefore potrf, and lauum on small triangles, which uses threads at every order. So
+// trsm here is a product with the inverse, and lauum a product of the triangle padded with zeros.
 //
-// The inverse of a triangle stands in for substitution up to a bound on |L| |L^-1| (Frobenius): at worst,
-// rounding errors are that many times larger. Measured on smooth kernels, they stay within three times those
-// of substitution.
+// The inverse of a triangle replaces substitution up to a bound on |L| |L^-1| (Frobenius), the worst-case
+// growth of rounding errors. Measured on smooth kernels, they are at most three times those of substitution.
 var (
 	open    = netlib.Implementation{}
 	doubles = byProducts(kernels[float64]{gemm: open.Dgemm, syrk: open.Dsyrk, trmm: open.Dtrmm,
@@ -27,8 +25,8 @@ var (
 		trsm: open.Strsm}, 1e3)
 )
 
-// smallLeaf is the order at which the recursions stop, largeLeaf that at which potrf does in matrices above
-// leafOrder: its leaves divide all the rows below, for which threads want work.
+// smallLeaf is the order at which the recursions stop, largeLeaf that of potrf in matrices above leafOrder:
+// its leaves also divide all the rows below, which occupies threads.
 const (
 	smallLeaf = 32
 	largeLeaf = 64
@@ -46,7 +44,7 @@ func potrfLeaf(n int) int {
 func byProducts[T float](plain kernels[T], condition float64) *kernels[T] {
 	k := plain
 	k.potrf, k.trtri = plainPotrf[T], plainTrtri[T]
-	// Room for a leaf of any of the recursions, lent, so that a factorisation allocates nothing.
+	// A pool of workspaces for leaves, so that a factorisation allocates nothing.
 	type square [largeLeaf * largeLeaf]T
 	squares := sync.Pool{New: func() any { return new(square) }}
 	k.trsm = func(s blas.Side, uplo blas.Uplo, t blas.Transpose, d blas.Diag, m, n int, alpha T, a []T, lda int,
@@ -83,7 +81,7 @@ func byProducts[T float](plain kernels[T], condition float64) *kernels[T] {
 	return &k
 }
 
-// fillTriangle makes a full matrix of a triangle, with zeros elsewhere.
+// fillTriangle copies a triangle into a full matrix, with zeros elsewhere.
 func fillTriangle[T float](uplo blas.Uplo, n int, full, a []T, lda int) {
 	for i := range n {
 		first, last := 0, i+1

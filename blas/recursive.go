@@ -10,8 +10,8 @@ import (
 // float is the type of a matrix's elements.
 type float interface{ float32 | float64 }
 
-// kernels is what the recursions of this file end in, in one precision: level 3 BLAS on blocks of any size,
-// and what the leaves need. Arguments are those of gonum's blas.Float64 and of Backend.
+// kernels are the base functions of the recursions of this file, in one precision: level 3 BLAS on blocks of
+// any size, and those of leaves. Arguments are those of gonum's blas.Float64 and of Backend.
 type kernels[T float] struct {
 	gemm func(tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T,
 		ldc int)
@@ -55,8 +55,8 @@ func lauum[T float](k *kernels[T], leaf int, uplo blas.Uplo, n int, a []T, lda i
 	recursion[T]{k, leaf}.lauum(n, lowerTriangle(uplo, a, lda))
 }
 
-// checkTriangle panics on a triangle that the slice does not hold or whose
-// numbers OpenBLAS's 32-bit integers cannot carry.
+// checkTriangle panics if the slice is too short for the triangle, or its size overflows OpenBLAS's 32-bit
+// integers.
 func checkTriangle[T float](n int, a []T, lda int) {
 	if n < 0 || lda < max(1, n) || n > math.MaxInt32 || lda > math.MaxInt32 {
 		panic(fmt.Sprintf("blas: bad order %d or stride %d", n, lda))
@@ -76,14 +76,14 @@ func firstOnDiagonal[T float](n int, a []T, lda int, bad func(v float64) bool) i
 	return 0
 }
 
-// half is where a matrix of an order n above leaf is cut: at a multiple of leaf, so that blocks stay aligned.
+// half is the order of the first half of a matrix of order n > leaf: a multiple of leaf, for alignment.
 func half(n, leaf int) int { return (n/2 + leaf - 1) / leaf * leaf }
 
 // potrf factorises the first n columns of a lower triangle of order m >= n, down to its last row:
 //
 //	A11 = L11 L11',   L21 = A21 L11^-T,
 //
-// n1 columns and, when A22 - L21 L21' is formed, the next n2.
+// n1 columns and then, after A22 - L21 L21', the next n2.
 func (r recursion[T]) potrf(m, n int, a block[T]) (minor int) {
 	if n <= r.leaf {
 		minor = r.kernels.potrf(a.uplo(), n, a.data, a.stride)
@@ -137,9 +137,9 @@ func (r recursion[T]) lauum(n int, l block[T]) {
 	r.lauum(n-n1, l22)
 }
 
-// block is a block of a lower triangular matrix, which lies in memory as it is or, as an upper triangle,
-// transposed. The operations on blocks are named by what they do to the lower one; on the upper one they are
-// done to the transposes, from the other side.
+// block is a block of a lower triangular matrix, stored as it is or, as an upper triangle, transposed.
+// Operations on blocks are named for the lower form; on the upper form they act on the transposes, from the
+// other side.
 type block[T float] struct {
 	data   []T
 	stride int
@@ -155,7 +155,7 @@ func (b block[T]) at(i, j int) block[T] {
 	return b
 }
 
-// uplo is the triangle that a block on the diagonal has in memory.
+// uplo is the stored triangle of a block on the diagonal.
 func (b block[T]) uplo() blas.Uplo {
 	if b.upper {
 		return blas.Upper

@@ -2,23 +2,23 @@ package blas
 
 import "gonum.org/v1/gonum/blas/blas64"
 
-// Small inverts B = I + diag(root) K diag(root) of an order at which a general BLAS, which
-// packs its operands and is called for small blocks, reaches a third of its rate: with
-// kernels that keep B, its factor B = U'U and M = U'^-1 in panels of columns.
+// Small inverts B = I + diag(root) K diag(root) of a small order, at which a general BLAS reaches a third of
+// its rate because it packs small blocks: with kernels on B, its factor B = U'U and M = U'^-1 in panels of
+// columns.
 type Small struct {
 	Pivots []float64 // U_ii, which are 1/M_ii
 	Above  []float64 // sum_{k<i} U_ki^2
 	Below  []float64 // sum_{k>i} M_ki^2
 
 	work   []float64
-	single bool // work is in single precision
+	single bool // single precision
 }
 
-// smallOrder is the largest order of a Small, which works in one thread: at 600 it takes half the
-// time of the recursions in two. From 800 on its matrices leave the second-level cache.
+// smallOrder is the largest order of a Small, which uses one thread: at 600 it takes half the time of the
+// recursions in two. From 800 on its matrices exceed the second-level cache.
 const smallOrder = 640
 
-// SmallWork is the number of float64 that a Small of order n keeps, 0 where it has no kernels.
+// SmallWork is the number of float64 in a Small of order n, 0 without kernels.
 func SmallWork(n int) int {
 	if n > smallOrder || !hasSmall() {
 		return 0
@@ -26,7 +26,7 @@ func SmallWork(n int) int {
 	return smallWork(n) + 3*n
 }
 
-// NewSmall works in memory of SmallWork(n) numbers.
+// NewSmall uses memory of SmallWork(n) numbers.
 func NewSmall(n int, memory []float64) *Small {
 	work := len(memory) - 3*n // it goes first, where the memory is aligned
 	sums := memory[work:]

@@ -64,7 +64,7 @@ type kernelSet struct {
 	width int // float64 in a vector; 0: none
 }
 
-// smallSet is the set for the vectors that OpenBLAS's own kernels use: whoever pins those pins these.
+// smallSet is the set for the vector width of OpenBLAS's kernels.
 var smallSet = sync.OnceValue(func() kernelSet {
 	switch core := strings.ToLower(C.GoString(C.openblas_get_corename())); {
 	case avx512Cores[core]:
@@ -77,8 +77,8 @@ var smallSet = sync.OnceValue(func() kernelSet {
 
 func hasSmall() bool { return bound.Name() == OpenBLAS && smallSet().width > 0 }
 
-// smallWork is room for panels in single precision, which take the more: n filled up to 8 and three vectors
-// of rows each; panels for all columns, and two for a tile that begins in the last.
+// smallWork is the size of panels in single precision, which need more: rows are n rounded up to 8 plus three
+// vectors; panels cover all columns, and two more for a tile that begins in the last.
 func smallWork(n int) int {
 	n = (n + 7) / 8 * 8
 	double := smallSet().width
@@ -97,8 +97,8 @@ func (s *Small) OffDiagonal(scale []float64, g blas64.Symmetric) {
 		numbers(g.Data), C.int(g.Stride))
 }
 
-// Couple writes G o C, C = G diag(u) G, below the diagonal of h, to the digits of single precision. G is
-// given below its diagonal, chi. The inverse that s holds is lost.
+// Couple writes G o C, C = G diag(u) G, below the diagonal of h, accurate to single precision. G is given
+// below its diagonal, chi. The inverse in s is overwritten.
 func (s *Small) Couple(g blas64.Symmetric, chi, u []float64, h blas64.General) {
 	C.bb_small_couple(smallSet().index, C.int(g.N), numbers(g.Data), C.int(g.Stride), numbers(chi), numbers(u),
 		numbers(s.work), numbers(h.Data), C.int(h.Stride))

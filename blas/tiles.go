@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 )
 
-// Work on triangles is shared out among goroutines, as gonum itself does only for products, which it cuts
-// into tiles. Halving leaves products, and triangles of one tile.
+// Halving reduces work on triangles to products, which gonum divides into tiles among goroutines, and
+// triangles of one tile.
 
 // tile is the edge of gonum's blocks; it computes a product of fewer than four blocks on one goroutine.
 const tile = 64
@@ -83,7 +83,7 @@ func (p pureGo) Dtrmm(s blas.Side, uplo blas.Uplo, t blas.Transpose, d blas.Diag
 	if uplo == blas.Lower {
 		off = a[n1*lda:]
 	}
-	// The half of B that the off-diagonal block adds to goes first: it still needs the other half as it was.
+	// First the half of B to which the off-diagonal block adds: it needs the original other half.
 	into, from := part{n1, a, b}, part{order - n1, a[n1*lda+n1:], b[n1*down:]}
 	if (s == blas.Left) == ((uplo == blas.Lower) == (t == blas.NoTrans)) {
 		into, from = from, into
@@ -115,7 +115,7 @@ func strips(s blas.Side, m, n int, b []float64, ldb int, f func(m, n int, b []fl
 	together(tasks...)
 }
 
-// together runs the tasks side by side.
+// together runs the tasks in parallel.
 func together(tasks ...func()) {
 	var wait sync.WaitGroup
 	for _, task := range tasks {

@@ -1,5 +1,5 @@
-// Package kernel turns inputs into covariances: Gram matrices over training
-// inputs, and kernel vectors between them and new inputs.
+// Package kernel computes covariances of inputs: Gram matrices over training inputs, and kernel vectors
+// between them and new inputs.
 //
 // A covariance is A k(x, x') + B, where k is one of the kinds below, A the
 // amplitude and B the constant. With r^2 = sum_j ((x_j - x'_j) / L_j)^2:
@@ -13,16 +13,16 @@
 //	poly        (gamma x . x' + coef0)^degree
 //	precomputed the caller brings the matrix
 //
-// The jitter J belongs to the diagonal of a Gram matrix over training examples and to nothing else.
+// The jitter J is only added to the diagonal of a Gram matrix over training examples.
 //
 // Inputs are dense or sparse, one example a row. Error messages count rows and columns from 1.
 package kernel
 
 import "math"
 
-// at is k and its derivative as functions of v: the squared distance r^2, or the inner product. Where the
-// derivative is infinite, at a distance of 0, the finite zero of its product with v stands for it. The
-// defaults of s are written out, here and below.
+// at is k and its derivative as functions of v: the squared distance r^2, or the inner product. An infinite
+// derivative, at distance 0, is replaced by 0, the value of its product with v. s has its defaults, here and
+// below.
 func (s *Spec) at(v float64) (value, slope float64) {
 	switch s.Kind {
 	case RBF:
@@ -70,8 +70,8 @@ func power(v float64, n int) float64 {
 	return result
 }
 
-// covariances takes squared distances or inner products to A k + B, in place, and returns the first place
-// where that is not finite, or -1.
+// covariances maps squared distances or inner products to A k + B, in place, and returns the index of the
+// first value that is not finite, or -1.
 func (s *Spec) covariances(v []float64) int {
 	bad := -1
 	for j, of := range v {

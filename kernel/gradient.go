@@ -8,15 +8,15 @@ import (
 	"bootbench/linalg"
 )
 
-// Gradient takes the derivatives of a function with respect to the elements of Gram, weights (M x M,
-// symmetric, its derivative is sum_ij weights_ij dK_ij), to those with respect to the logarithms of the
-// numbers of the Spec, which it returns in their places, at 3 M^2 d flops and 8 M^2 bytes. With Omega_qi =
-// weights_qi A k'(r^2_qi) and z the scaled inputs,
+// Gradient converts the derivatives of a function with respect to the elements of Gram, weights (M x M,
+// symmetric, dE = sum_ij weights_ij dK_ij), to those with respect to the logarithms of the numbers of the
+// Spec, returned in their fields, at 3 M^2 d flops and 8 M^2 bytes. With Omega_qi = weights_qi A k'(r^2_qi)
+// and z the scaled inputs,
 //
 //	dE/dlog L_k = -2 sum_qi Omega_qi (z_qk - z_ik)^2:
 //
-// one product with all features serves all length scales. One triangle is summed, whose elements off the
-// diagonal count twice.
+// one product with all features serves all length scales. Only one triangle is summed, off-diagonal elements
+// twice.
 func (in *Inputs) Gradient(weights blas64.General) Spec {
 	m := in.N()
 	omega := blas64.General{Rows: m, Cols: m, Stride: m, Data: make([]float64, m*m)}
@@ -54,13 +54,13 @@ func (s *Spec) add(part Spec, times float64) {
 	s.Amplitude, s.Constant = s.Amplitude+times*part.Amplitude, s.Constant+times*part.Constant
 }
 
-// contract sums over squared distances or inner products v, and leaves Omega in their place.
+// contract sums over squared distances or inner products v, and overwrites them with Omega.
 func (s *Spec) contract(v, w []float64) (part Spec) {
 	for j, r := range v {
 		value, slope := s.at(r)
 		part.Amplitude += w[j] * s.Amplitude * value
 		v[j] = w[j] * slope * s.Amplitude
-		part.Gamma += v[j] * r // r^2 is as gamma, and so is gamma x . x'
+		part.Gamma += v[j] * r // r^2, or gamma x . x', is proportional to gamma
 	}
 	if s.Coef0 != 0 { // the slope is with respect to x . x'
 		part.Coef0 = floats.Sum(v) * s.Coef0 / s.Gamma

@@ -14,22 +14,22 @@ import (
 	"bootbench/linalg"
 )
 
-// Inputs are training inputs, dense or sparse, prepared for one covariance function. Its methods
-// may be called from several goroutines at once.
+// Inputs are training inputs, dense or sparse, prepared for one covariance function. Its methods are safe for
+// concurrent use.
 type Inputs struct {
 	spec  Spec
 	train *points
 }
 
-// Parts of a Gram matrix that is never held whole.
+// Parts of a Gram matrix that is never stored.
 var (
 	_ linalg.Columns = (*Inputs)(nil)
 	_ linalg.Blocks  = (*Inputs)(nil)
 )
 
-// Prepare checks s and the M x d inputs x, M >= 1, and readies them for Gram, Cross and Diagonal. For the
-// kinds that depend on distance it takes 8 M (d + 1) bytes, of sparse inputs 12 to 20 an entry and 8 a row
-// and a feature. It keeps a view of x, which must not change afterwards.
+// Prepare checks s and the M x d inputs x, M >= 1, and prepares them for Gram, Cross and Diagonal. For the
+// kinds that depend on distance it takes 8 M (d + 1) bytes, for sparse inputs 12 to 20 per entry and 8 per
+// row and feature. It keeps a view of x, which must not change afterwards.
 func (s Spec) Prepare(x *dataset.Inputs) (*Inputs, error) {
 	if s.Kind == Precomputed {
 		return nil, errors.New("a precomputed kernel has no inputs")
@@ -76,13 +76,13 @@ func (in *Inputs) Gram() (*linalg.Sym, error) {
 	return k, nil
 }
 
-// Cross writes the covariances between P new inputs z (P x d) and the M training inputs
-// into dst (P x M): row p is the kernel vector of new input p. No jitter enters, even where a new input
-// equals a training input. dst must not overlap z or the training inputs. Beside dst it takes 8 P (d + 1)
-// bytes, so long lists of new inputs are best passed in batches of a few hundred rows. P = 0 does nothing.
+// Cross writes the covariances between P new inputs z (P x d) and the M training inputs into dst (P x M): row
+// p is the kernel vector of new input p. There is no jitter, even if a new input equals a training input. dst
+// must not overlap z or the training inputs. It takes 8 P (d + 1) bytes in addition to dst: pass long lists
+// of new inputs in batches of a few hundred rows. P = 0 does nothing.
 //
-// New inputs of sparse training inputs may have fewer features than these, or more: what one side lacks is
-// zero there. Only with a length scale for each feature must their number agree.
+// For sparse training inputs new inputs may have more or fewer features: missing ones are zero. Only with a
+// length scale for each feature must their number agree.
 func (in *Inputs) Cross(z *dataset.Inputs, dst blas64.General) error {
 	sparse := in.train.raw.Sparse != nil
 	switch {
@@ -121,22 +121,21 @@ func (in *Inputs) fill(dst blas64.General, of *points, failure func(p, j int) er
 }
 
 // Columns writes columns of the Gram matrix without its jitter into the rows of dst, len(sites) x M
-// row-major, and takes 8 len(sites) (2d + 1) bytes beside it. A covariance that is not finite is an
-// error that names the pair of rows.
+// row-major, and takes another 8 len(sites) (2d + 1) bytes. A covariance that is not finite is an error that
+// names the pair of rows.
 func (in *Inputs) Columns(dst []float64, sites []int) error {
 	to := blas64.General{Rows: len(sites), Cols: in.N(), Stride: max(1, in.N()), Data: dst}
 	return in.fill(to, in.train.subset(sites), func(p, i int) error { return in.notFinite(sites[p], i) })
 }
 
-// Block writes elements (rows[r], cols[c]) of Gram without its jitter into dst[r*stride+c], and takes 8 (2d +
-// 1) bytes for each row and column beside it. Elements that are not finite are left for the caller to find.
+// Block writes elements (rows[r], cols[c]) of Gram without its jitter into dst[r*stride+c], and takes another
+// 8 (2d + 1) bytes for each row and column. The caller checks for elements that are not finite.
 func (in *Inputs) Block(dst []float64, stride int, rows, cols []int) {
 	to := blas64.General{Rows: len(rows), Cols: len(cols), Stride: stride, Data: dst}
 	_ = in.Subset(cols).fill(to, in.train.subset(rows), in.notFinite)
 }
 
-// Subset is the same covariance with the listed training inputs only, so that
-// Cross gives kernel vectors with these.
+// Subset is the covariance with the listed training inputs only: Cross gives kernel vectors with these.
 func (in *Inputs) Subset(sites []int) *Inputs {
 	some := *in
 	some.train = in.train.subset(sites)
@@ -171,7 +170,7 @@ func (in *Inputs) GramDiagonal(dst []float64) error {
 }
 
 // covariances turns the products of point i of others with the training inputs from, from+1, ... into
-// covariances, in place. It returns the first place in k where the result is not finite, or -1.
+// covariances, in place. It returns the index of the first result that is not finite, or -1.
 func (in *Inputs) covariances(k []float64, others *points, i, from int) int {
 	in.train.squaredDistances(k, others, i, from)
 	return in.spec.covariances(k)
@@ -181,8 +180,8 @@ func (in *Inputs) notFinite(i, j int) error {
 	return fmt.Errorf("kernel %v of rows %d and %d is not finite", in.spec.Kind, i+1, j+1)
 }
 
-// Complete turns a precomputed matrix k into A k + B with the jitter on its diagonal, in place. An entry that
-// is not finite afterwards is an error that names it, and k is then of no use.
+// Complete replaces a precomputed matrix k by A k + B with the jitter on its diagonal. A resulting entry that
+// is not finite is an error that names it; k is then undefined.
 func (s Spec) Complete(k *linalg.Sym) error {
 	if s.Kind != Precomputed {
 		return fmt.Errorf("kernel %v is not precomputed", s.Kind)
@@ -211,14 +210,14 @@ func eachRow(n int, do func(i int) int, failure func(row, column int) error) err
 	return nil
 }
 
-// description is all that prepared inputs follow from.
+// description determines prepared inputs.
 type description struct {
 	Spec   Spec
 	Dense  dataset.Matrix
 	Sparse *dataset.CSR // nil for dense inputs
 }
 
-// MarshalBinary describes the covariance function and the inputs, for Unmarshal in another process.
+// MarshalBinary encodes the covariance function and the inputs, for Unmarshal in another process.
 func (in *Inputs) MarshalBinary() ([]byte, error) {
 	var text bytes.Buffer
 	raw := in.train.raw
@@ -226,7 +225,7 @@ func (in *Inputs) MarshalBinary() ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// Unmarshal prepares the inputs that MarshalBinary has described.
+// Unmarshal prepares the inputs that MarshalBinary has encoded.
 func Unmarshal(text []byte) (linalg.Blocks, error) {
 	var d description
 	if err := gob.NewDecoder(bytes.NewReader(text)).Decode(&d); err != nil {

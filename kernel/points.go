@@ -17,14 +17,13 @@ type points struct {
 	raw    *dataset.Inputs
 	scaled *dataset.Inputs // (raw - centre) / L for distances, else raw
 	norm   []float64       // |scaled|^2 for distances, else nil
-	// columns are those of scaled sparse inputs that others are multiplied by: column c of entries sorted by
-	// column.
+	// columns is the transpose of scaled sparse training inputs, for products.
 	columns *dataset.CSR
 }
 
-// scaling takes inputs to those whose squared distances are r^2. It is empty for kinds without a distance.
+// scaling maps inputs to those with squared distances r^2. It is empty for kinds without a distance.
 type scaling struct {
-	centre  []float64 // of each feature of dense inputs; sparse ones are not centred, which would fill them
+	centre  []float64 // of each feature of dense inputs; centring sparse ones would fill them
 	inverse []float64 // 1/L of each feature, or one for all
 }
 
@@ -56,7 +55,7 @@ func (s scaling) apply(x *dataset.Inputs) *dataset.Inputs {
 	return &dataset.Inputs{X: z}
 }
 
-// points prepares x, of which it keeps a view; train says that others are to be multiplied by it.
+// points prepares x and keeps a view of it; train: others will be multiplied by it.
 func (s scaling) points(x *dataset.Inputs, train bool) *points {
 	p := &points{scaling: s, raw: x, scaled: x}
 	if s.inverse != nil {
@@ -103,15 +102,13 @@ func (p *points) products(dst blas64.General, others *points) {
 	})
 }
 
-// cancelled bounds the share of |x|^2 + |x'|^2 below which a squared distance
-// is taken from the raw rows. Above it rounding in the fast form, a few units in
-// the last place of the norms, is a few 1e-14 of the squared distance.
+// cancelled is the fraction of |x|^2 + |x'|^2 below which a squared distance is computed from the raw rows.
+// Above it the relative rounding error of the fast form is a few 1e-14.
 const cancelled = 1.0 / 64
 
-// squaredDistances turns the products of point i of others with points first, first+1, ... into squared
-// distances, |x - x'|^2 = |x|^2 + |x'|^2 - 2 x . x', in place. Where that cancels or overflows, the
-// difference of the raw rows is summed instead; what still overflows becomes NaN. Without a distance it does
-// nothing.
+// squaredDistances replaces the products of point i of others with points first, first+1, ... by squared
+// distances, |x - x'|^2 = |x|^2 + |x'|^2 - 2 x . x'. If that cancels or overflows, the difference of the raw
+// rows is summed instead; a further overflow gives NaN. Without a distance it does nothing.
 func (p *points) squaredDistances(products []float64, others *points, i, first int) {
 	if p.norm == nil {
 		return
@@ -128,7 +125,7 @@ func (p *points) squaredDistances(products []float64, others *points, i, first i
 }
 
 // squaredDistance is sum_c ((x_c - z_c) / L_c)^2 between point i of others and j of these, without
-// cancellation, or NaN where it overflows.
+// cancellation, or NaN if it overflows.
 func (p *points) squaredDistance(others *points, i, j int) (sum float64) {
 	if p.raw.Sparse != nil {
 		sum = p.sparseDistance(others, i, j)
@@ -145,8 +142,8 @@ func (p *points) squaredDistance(others *points, i, j int) (sum float64) {
 	return sum
 }
 
-// centres returns the mean of each column of x, reached from the first row so
-// that a constant column is centred to zero exactly.
+// centres returns the mean of each column of x, relative to the first row so that a constant column is
+// centred to exactly zero.
 func centres(x dataset.Matrix) []float64 {
 	first, c := x.Row(0), make([]float64, x.Cols)
 	for i := 1; i < x.Rows; i++ {

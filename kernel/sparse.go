@@ -6,13 +6,12 @@ import (
 	"bootbench/internal/dataset"
 )
 
-// Inner products of sparse points come from the columns: row i meets only the rows that share a feature with
-// it, so that all products cost sum_c n_c^2/2 multiplications for features that occur in n_c rows, where
-// pairs of rows would cost M/2 sum_c n_c. The features are not centred, which would fill the matrix.
+// Inner products of sparse points are computed by columns, over the rows that share a feature: all products
+// cost sum_c n_c^2/2 multiplications for features in n_c rows, instead of M/2 sum_c n_c by pairs of rows.
+// Centring the features would fill the matrix.
 
-// multiply writes the inner products of row i of others with the rows from,
-// from+1, ... into dst, as many as it holds. Each sum runs over the shared features in
-// ascending order, so a product does not depend on which of its rows is asked.
+// multiply writes the inner products of row i of others with the rows from, from+1, ... into dst, as many as
+// it holds. Each sum is over the shared features in ascending order, so that products are symmetric.
 func (p *points) multiply(dst []float64, others *points, i, from int) {
 	clear(dst)
 	features, factors := others.scaled.Sparse.Row(i)
@@ -57,7 +56,7 @@ func (p *points) sparseDistance(others *points, i, j int) (sum float64) {
 	return sum
 }
 
-// transpose has the columns of x as rows, whose entries ascend.
+// transpose is the transpose of x, with ascending entries.
 func transpose(x *dataset.CSR) *dataset.CSR {
 	t := &dataset.CSR{Rows: x.Cols, Cols: x.Rows, Start: make([]int, x.Cols+1),
 		Index: make([]int32, len(x.Index)), Value: make([]float64, len(x.Index))}

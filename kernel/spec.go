@@ -9,14 +9,14 @@ import (
 )
 
 // Spec describes a covariance function A k(x, x') + B. The zero Spec is an rbf kernel of length scale
-// sqrt(d). A field that the kind has no use for must keep its zero value: Validate refuses it otherwise.
+// sqrt(d). A field that the kind does not use must be zero: Validate refuses others.
 type Spec struct {
 	// Kind of covariance function; default RBF.
 	Kind Kind `json:"kind"`
 
-	// Gamma >= 0. For the kinds that depend on distance it stands for one length scale, gamma = 1/(2 L^2), and
-	// excludes LengthScale; for Poly it multiplies x . x'. Zero means 1/(2d), d the number of features, unless
-	// LengthScale is given.
+	// Gamma >= 0. For the kinds that depend on distance it is equivalent to one length scale, gamma = 1/(2 L^2),
+	// and excludes LengthScale; for Poly it multiplies x . x'. Zero means 1/(2d), d the number of features,
+	// unless LengthScale is given.
 	Gamma float64 `json:"gamma,omitempty"`
 
 	// LengthScale holds one length scale > 0 for all features, or one for each, in units of the features. Only
@@ -40,8 +40,8 @@ type Spec struct {
 	Jitter float64 `json:"jitter"`
 }
 
-// Named is the number that a flag gives, of one feature, from 0, if each has a length scale; nil if the
-// kernel has no such number.
+// Named points to the number of a flag, of one feature, from 0, if each has a length scale; nil if the kernel
+// has no such number.
 func (s *Spec) Named(flag string, feature int) *float64 {
 	scales := len(s.LengthScale)
 	switch {
@@ -61,8 +61,7 @@ func (s *Spec) Named(flag string, feature int) *float64 {
 	return nil
 }
 
-// Validate reports the first thing wrong with s as a kernel on d >= 1
-// features. For Precomputed d is not looked at.
+// Validate reports the first error of s as a kernel on d >= 1 features. For Precomputed d is ignored.
 func (s Spec) Validate(d int) error {
 	if !s.Kind.known() {
 		return fmt.Errorf("kernel kind %d is not known", int(s.Kind))
@@ -121,8 +120,7 @@ func (s Spec) validateLengthScale(d int) error {
 	return nil
 }
 
-// inverseScales are the factors 1/L by which differences are scaled, with the defaults written out: one for
-// all features, or one for each.
+// inverseScales are the factors 1/L of differences, given or default: one for all features, or one for each.
 func (s Spec) inverseScales() []float64 {
 	if len(s.LengthScale) == 0 {
 		return []float64{2 * math.Sqrt(s.Gamma/2)} // sqrt(2 gamma) without overflow
@@ -134,7 +132,7 @@ func (s Spec) inverseScales() []float64 {
 	return inverse
 }
 
-// WithDefaults is s on d features with its defaults written out, as its fields document them.
+// WithDefaults is s on d features with the documented defaults of its fields.
 func (s Spec) WithDefaults(d int) Spec {
 	if s.Amplitude == 0 {
 		s.Amplitude = 1
@@ -148,7 +146,7 @@ func (s Spec) WithDefaults(d int) Spec {
 	return s
 }
 
-// Kind says which covariance function is meant; the package comment has the formulas. The zero Kind is RBF.
+// Kind is a covariance function; the package comment has the formulas. The zero Kind is RBF.
 type Kind int
 
 // The kinds of covariance functions.
@@ -176,7 +174,7 @@ func (k Kind) String() string {
 	return Names()[k]
 }
 
-// ParseKind reads the name of a kind; the empty name is an error like any other name that is not known.
+// ParseKind reads the name of a kind; the empty name is an error.
 func ParseKind(name string) (Kind, error) {
 	if k := slices.Index(Names(), name); k >= 0 {
 		return Kind(k), nil
@@ -196,7 +194,7 @@ func (k *Kind) UnmarshalText(name []byte) (err error) {
 // known reports whether k is one of the constants.
 func (k Kind) known() bool { return k >= RBF && k <= Precomputed }
 
-// radial reports whether the kind depends on the scaled distance alone.
+// radial reports whether the kind depends only on the scaled distance.
 func (k Kind) radial() bool { return k >= RBF && k <= RationalQuadratic }
 
 // Scaled reports whether Gamma or LengthScale set the scale of distances.

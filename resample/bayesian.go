@@ -26,8 +26,8 @@ func (Bayesian) Mean() float64 { return 1 }
 func (Bayesian) Absent() float64 { return 0 }
 
 // Counts has values w of the total weight W of n examples, W/N ~ Beta(n Shape, (N - n) Shape): nodes of the
-// trapezoidal rule in u = log(x/(1 - x)), x = W/N, where the density x^a (1 - x)^b/B(a, b) and what sites
-// make of a weight are analytic and the tails decay: its error falls exponentially.
+// trapezoidal rule in u = log(x/(1 - x)), x = W/N. The density x^a (1 - x)^b/B(a, b) and sites' functions of
+// a weight are analytic and the tails decay, so that its error decreases exponentially.
 func (s Bayesian) Counts(n int) Counts {
 	a, b := float64(n)*s.Shape, float64(s.N-n)*s.Shape
 	switch {
@@ -58,8 +58,8 @@ func (s Bayesian) Counts(n int) Counts {
 	return c
 }
 
-// WithinSiteVar is k^2/(n Shape + 1): the shares of n examples in their total weight k are Dirichlet(Shape,
-// ..., Shape), whatever it is.
+// WithinSiteVar is k^2/(n Shape + 1): the fractions of n examples in their total weight k are
+// Dirichlet(Shape, ..., Shape) for any k.
 func (s Bayesian) WithinSiteVar(n int, k float64) float64 { return k * k / (float64(n)*s.Shape + 1) }
 
 // Sample draws Gamma(Shape) weights, and makes their mean 1.

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// Design says how examples depend on each other. Those of one group are drawn, and left out, together; draws
-// are made within strata, and from rows in order of time in blocks.
+// Design describes dependent examples. Those of one group are drawn, and left out, together; draws are made
+// within strata, and in blocks of rows in order of time.
 type Design struct {
 	N       int
-	Group   []int // of each example, numbered from 0; nil: each is its own
+	Group   []int // of each example, numbered from 0; nil: no groups
 	Stratum []int // of each example, numbered from 0; nil: there is one
 	Block   int   // length of the blocks, of the rows of every group; 0: none
 }
 
-// String says what is drawn.
+// String describes the draws.
 func (d Design) String() string {
 	var parts []string
 	if d.Block > 0 {
@@ -32,8 +32,8 @@ func (d Design) String() string {
 	return strings.Join(parts, " ")
 }
 
-// Of is the scheme of that name over a design. Its Ratio is that of draws over groups where whole groups are
-// drawn, and over examples else.
+// Of is the scheme of that name over a design. Its Ratio is that of draws to groups if whole groups are
+// drawn, else to examples.
 func (d Design) Of(name string, o Options) (Scheme, error) {
 	o.N = d.N
 	stratum := d.Stratum
@@ -96,7 +96,7 @@ func stratified(name string, o Options, stratum []int) (Sampler, error) {
 	return s, nil
 }
 
-// membersOf lists the members of parts that are numbered from 0; without parts all n are of one.
+// membersOf lists the members of parts numbered from 0; without parts all n are in one.
 func membersOf(part []int, n int) (members [][]int) {
 	for i := range n {
 		k := 0
@@ -111,8 +111,8 @@ func membersOf(part []int, n int) (members [][]int) {
 	return members
 }
 
-// Designed is a scheme over a design: it draws as Draws does. As a distribution it is the scheme of equal
-// and independent units, under which the theory is wrong where examples are dependent.
+// Designed is a scheme over a design: it draws by Draws. Its distribution is that of equal and independent
+// units, which is wrong for dependent examples.
 type Designed struct {
 	Scheme
 	Design Design
@@ -123,7 +123,7 @@ type Designed struct {
 func (s Designed) Draw(seed uint64, b int, weight []float64) { s.Draws.Draw(seed, b, weight) }
 func (s Designed) Period() int                               { return s.Draws.Period() }
 
-// IsDependent reports whether a scheme draws examples together, so that the theory does not hold.
+// IsDependent reports whether a scheme draws examples together, so that the theory does not apply.
 func IsDependent(s Scheme) bool {
 	designed, ok := s.(Designed)
 	return ok && (designed.Design.Group != nil || designed.Design.Block > 0)
@@ -170,7 +170,7 @@ func (s Grouped) Draw(seed uint64, b int, weight []float64) {
 	}
 }
 
-// Stratified draws within every stratum, from one after the other.
+// Stratified draws within every stratum, one after the other.
 type Stratified struct {
 	Within  []OfSize // of each stratum
 	Stratum []int    // of each member
@@ -201,8 +201,8 @@ func (s Stratified) Draw(seed uint64, b int, weight []float64) {
 
 // CircularBlocks is the circular block bootstrap (Politis and Romano 1992) of series, rows in order of time:
 // blocks of Length consecutive rows, whose starts are drawn with replacement from all rows of a series, its
-// last followed by its first, until Ratio times as many rows are drawn as it has; the last block is cut. So
-// all rows of a series are drawn equally often, where blocks that do not wrap around draw its ends less.
+// last followed by its first, until Ratio times its number of rows are drawn; the last block is cut. All rows
+// of a series are drawn equally often, unlike without wrapping around.
 type CircularBlocks struct {
 	Length int
 	Ratio  float64
@@ -226,7 +226,7 @@ func (s CircularBlocks) Draw(seed uint64, b int, weight []float64) {
 	}
 }
 
-// lengths are those of the blocks that are drawn of n rows.
+// lengths are the lengths of the blocks drawn from n rows.
 func (s CircularBlocks) lengths(n int) (all []int) {
 	for left := int(math.Round(s.Ratio * float64(n))); left > 0; left -= all[len(all)-1] {
 		all = append(all, min(s.Length, n, left))
@@ -234,7 +234,7 @@ func (s CircularBlocks) lengths(n int) (all []int) {
 	return all
 }
 
-// absent is the probability that a row of a series of n is: no block covers it.
+// absent is the probability that no block contains a row of a series of n.
 func (s CircularBlocks) absent(n int) float64 {
 	p := 1.0
 	for _, length := range s.lengths(n) {

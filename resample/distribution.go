@@ -2,11 +2,11 @@
 // the number of times that example i occurs in a resample, and the samplers that draw them.
 //
 // The analytic theory needs only p(k) = P(s_i = k) (M03-11); Monte Carlo retraining needs only the sampler. A
-// Scheme holds both, so that the two sides always mean the same resampling.
+// Scheme has both, so that both use the same resampling.
 //
-// The theory takes the counts of different examples as independent. They are so for Poisson and Bernoulli.
-// Multinomial, Subsample and KFold fix how many examples are in a resample; their distributions have the same
-// marginals, and what independence neglects is of order 1/N.
+// The theory assumes independent counts of different examples, as for Poisson and Bernoulli. Multinomial,
+// Subsample and KFold fix how many examples are in a resample; their distributions have the same marginals,
+// and the error of independence is of order 1/N.
 package resample
 
 import (
@@ -21,9 +21,9 @@ type CountDistribution interface {
 	// Counts is the distribution of the total count of n >= 0 examples that share
 	// one input: the n-fold convolution of p. Counts(0) is the constant 0.
 	Counts(n int) Counts
-	// Absent is P(k = 0) of one example with all its digits: the window of Counts resolves nothing below 1e-17.
+	// Absent is P(k = 0) of one example, relatively accurate even below the 1e-17 of the window of Counts.
 	Absent() float64
-	// WithinSiteVar describes how the total count k of n examples of one site is shared out among them. If they
+	// WithinSiteVar describes how the total count k of n examples of one site is divided among them. If they
 	// have values v_1..v_n of population variance sv, then the sum of the drawn values has variance
 	// WithinSiteVar sv, given k:
 	//
@@ -32,8 +32,8 @@ type CountDistribution interface {
 	WithinSiteVar(n int, k float64) float64
 }
 
-// Scheme is a resampling scheme: its count distribution for the theory and its sampler for retraining. Where
-// the counts of a scheme depend on each other, the distribution has their marginals.
+// Scheme is a resampling scheme: its count distribution for the theory and its sampler for retraining. For
+// dependent counts the distribution has their marginals.
 type Scheme interface {
 	CountDistribution
 	Sampler
@@ -44,7 +44,7 @@ type Scheme interface {
 // ProbZero is P(k = 0) for the total count of n examples.
 func ProbZero(law CountDistribution, n int) float64 { return math.Pow(law.Absent(), float64(n)) }
 
-// withoutReplacement is WithinSiteVar where an example is drawn at most once.
+// withoutReplacement is WithinSiteVar if an example is drawn at most once.
 func withoutReplacement(n int, k float64) float64 {
 	if n < 2 {
 		return 0
@@ -52,16 +52,15 @@ func withoutReplacement(n int, k float64) float64 {
 	return k * (float64(n) - k) / float64(n-1)
 }
 
-// Cached is a distribution that keeps the counts it has computed, so that the
-// many sites of a problem share one table per number of copies. It is safe for
-// concurrent use. Its Counts share their memory: callers must not write to them.
+// Cached is a distribution that caches its counts, so that sites with equal numbers of copies share one
+// table. It is safe for concurrent use. Its Counts share their memory: callers must not write to them.
 type Cached struct {
 	CountDistribution
 	mu    sync.Mutex
 	draws map[int]*Draws
 }
 
-// Cache wraps a distribution; one that is wrapped already is returned as it is.
+// Cache wraps a distribution, unless it is a Cached.
 func Cache(law CountDistribution) *Cached {
 	if cached, ok := law.(*Cached); ok {
 		return cached

@@ -2,8 +2,8 @@ package resample
 
 import "slices"
 
-// Partition is K-fold cross-validation within strata: the members of every stratum are dealt at random to
-// Folds folds of equal size, to within one, and so are all together. Draw b leaves out fold b mod Folds of
+// Partition is K-fold cross-validation within strata: the members of every stratum are divided at random into
+// Folds folds of equal size, to within one, and so are all members. Draw b leaves out fold b mod Folds of
 // partition b/Folds.
 type Partition struct {
 	Folds   int
@@ -24,7 +24,7 @@ func (s Partition) Draw(seed uint64, b int, weight []float64) {
 	}
 }
 
-// present is the weight of an example that is in a resample or not.
+// present is the weight of an example: 1 if it is in a resample, else 0.
 func present(is bool) float64 {
 	if is {
 		return 1
@@ -32,7 +32,7 @@ func present(is bool) float64 {
 	return 0
 }
 
-// GivenFolds is cross-validation by folds that are known: draw b leaves out those of fold b mod Folds.
+// GivenFolds is cross-validation by given folds: draw b leaves out fold b mod Folds.
 type GivenFolds struct {
 	Folds int
 	Fold  []int // of each example, from 0 to Folds-1
@@ -69,8 +69,8 @@ func (s ForwardChain) Judged(b, n int) (first, end int) {
 	return first, first + s.Length
 }
 
-// Judged is where examples are judged that fit r of a plan over n examples lacks: from first on, before end.
-// That is anywhere unless the plan says otherwise.
+// Judged is the range of examples, from first on, before end, in which fit r of a plan is tested on those
+// that it lacks: by default all n.
 func Judged(p Plan, r, n int) (first, end int) {
 	if weighted, ok := p.(Weighted); ok {
 		p = weighted.Plan

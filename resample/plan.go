@@ -3,17 +3,16 @@ package resample
 import "gonum.org/v1/gonum/floats"
 
 // Plan is a list of fits. Fit r minimises sum_i w_i l(f_i, y_i) + |f|^2/2 with weights w >= 0 and targets y
-// of its own, which follow from r alone, whoever asks and in whatever order.
+// that depend only on r.
 type Plan interface {
 	// Fit writes the weights of fit r >= 0, length N, and returns its targets, which are only read.
 	Fit(r int, weight []float64) (target []float64)
-	// Period is the number of consecutive fits that depend on each other, from a multiple of it on; 1 where
-	// none do.
+	// Period is the number of consecutive dependent fits, from a multiple of it on; 1 if all are independent.
 	Period() int
 }
 
 // Resamples is the plan of a resampling scheme: the weights of fit r are the counts, or the real weights, of
-// draw r that belongs to Seed, its targets Y.
+// draw r of Seed, its targets Y.
 type Resamples struct {
 	Scheme Sampler
 	Seed   uint64
@@ -29,8 +28,7 @@ func (p Resamples) Fit(r int, weight []float64) (target []float64) {
 // Period is that of the scheme.
 func (p Resamples) Period() int { return p.Scheme.Period() }
 
-// Path has each fit of a plan as often as there are factors, which multiply its weights: a path of C, or of
-// 1/noise.
+// Path repeats each fit of a plan with its weights times each factor: a path of C, or of 1/noise.
 type Path struct {
 	Plan
 	Factors []float64
@@ -47,7 +45,7 @@ func (p Path) Fit(r int, weight []float64) (target []float64) {
 // Period is that of the plan, path by path.
 func (p Path) Period() int { return p.Plan.Period() * len(p.Factors) }
 
-// Weighted is a plan whose weights are multiplied by those of the examples, which are above 0.
+// Weighted is a plan with weights multiplied by those of the examples, which are above 0.
 type Weighted struct {
 	Plan
 	Weights []float64

@@ -35,7 +35,7 @@ func (s Poisson) Absent() float64 { return math.Exp(-s.Ratio) }
 // WithinSiteVar is k: every draw falls on any of the n examples.
 func (Poisson) WithinSiteVar(_ int, k float64) float64 { return k }
 
-// Sample draws every count from Poisson(nu) on its own, by inversion: one uniform number per count.
+// Sample draws every count independently from Poisson(nu), by inversion: one uniform number per count.
 func (s Poisson) Sample(rng *rand.Rand, weight []float64) {
 	law := s.Counts(1)
 	cdf := floats.CumSum(make([]float64, len(law.P)), law.P)
@@ -47,12 +47,12 @@ func (s Poisson) Sample(rng *rand.Rand, weight []float64) {
 
 // Multinomial is the bootstrap of fixed size: Size draws with replacement from N examples.
 //
-// Its counts do not factorise, because they sum to Size. The theory asks for a distribution under which the
-// examples are independent: the one given here is that of independent counts with the right marginals,
-// Binomial(Size, 1/N) each. The total of n examples is then Binomial(n Size, 1/N), their convolution. The
-// true total of n examples is Binomial(Size, n/N); it has the same mean, and a variance smaller by the factor
-// (1 - n/N)/(1 - 1/N). The convolution is the consistent choice: n copies of an input must count the same as
-// one merged site and as n sites, and the theory takes all sites for independent.
+// Its counts do not factorise, because they sum to Size. The distribution given here, for the theory, is that
+// of independent counts with the right marginals, Binomial(Size, 1/N) each. The total of n examples is then
+// Binomial(n Size, 1/N), their convolution. The true total of n examples is Binomial(Size, n/N); it has the
+// same mean, and a variance smaller by the factor (1 - n/N)/(1 - 1/N). The convolution is the consistent
+// choice: n copies of an input must count the same as one merged site and as n sites, and the theory assumes
+// independent sites.
 type Multinomial struct {
 	Size int // S >= 1, draws per resample
 	N    int // N >= 1, examples to draw from
@@ -72,8 +72,7 @@ func (s Multinomial) Counts(n int) Counts {
 // Absent is (1 - 1/N)^Size.
 func (s Multinomial) Absent() float64 { return math.Exp(float64(s.Size) * math.Log1p(-1/float64(s.N))) }
 
-// WithinSiteVar is k: every draw falls on any of the n examples. (Independent
-// counts, as Counts has them, would be shared out a little more evenly.)
+// WithinSiteVar is k: every draw hits any of the n examples.
 func (Multinomial) WithinSiteVar(_ int, k float64) float64 { return k }
 
 // Sample makes Size draws with replacement. It panics unless weight has length N.

@@ -7,18 +7,17 @@ import (
 
 // Sampler draws the weights of resamples: the counts of their examples, or real numbers.
 type Sampler interface {
-	// Draw overwrites weight, one entry per example, with draw number b >= 0 of the sequence that belongs to
-	// seed. It keeps no state: draws may be taken in any order.
+	// Draw overwrites weight, one entry per example, with draw number b >= 0 of the sequence of seed. It has no
+	// state: draws may be taken in any order.
 	Draw(seed uint64, b int, weight []float64)
-	// Period is the number of draws that depend on each other, on no others: from a multiple of it on. 1 where
-	// none do.
+	// Period is the number of consecutive dependent draws, from a multiple of it on; 1 if all are independent.
 	Period() int
 }
 
 // stream is the random stream of a draw, PCG(seed, b).
 func stream(seed uint64, b int) *rand.Rand { return rand.New(rand.NewPCG(seed, uint64(b))) }
 
-// Draw is Sampler.Draw: each draw is a Sample from a stream of its own.
+// Draw is Sampler.Draw: each draw is a Sample from a separate stream.
 func (s Poisson) Draw(seed uint64, b int, weight []float64)     { s.Sample(stream(seed, b), weight) }
 func (s Multinomial) Draw(seed uint64, b int, weight []float64) { s.Sample(stream(seed, b), weight) }
 func (s Bernoulli) Draw(seed uint64, b int, weight []float64)   { s.Sample(stream(seed, b), weight) }
@@ -32,8 +31,7 @@ func (Bernoulli) Period() int   { return 1 }
 func (Subsample) Period() int   { return 1 }
 func (Bayesian) Period() int    { return 1 }
 
-// checkLength panics where a scheme is not over as many examples as there are weights: a mistake of the
-// caller's code, not of its input.
+// checkLength panics if the numbers of examples and weights differ, a bug of the caller.
 func checkLength(s Scheme, n int, weight []float64) {
 	if len(weight) != n {
 		panic(fmt.Sprintf("resample: %d weights for a %s scheme over %d examples", len(weight), s.Name(), n))

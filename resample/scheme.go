@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Names lists the schemes that ByName knows. Leave-one-out is kfold with as many
-// folds as examples, the m-out-of-n bootstrap is multinomial with ratio m/n.
+// Names lists the schemes of ByName. Leave-one-out is kfold with as many folds as examples, the m-out-of-n
+// bootstrap is multinomial with ratio m/n.
 func Names() []string {
 	return []string{"poisson", "multinomial", "bernoulli", "subsample", "kfold", "bayesian"}
 }
@@ -20,7 +20,7 @@ const maxRatio = 1e9
 // leastShape is the least shape of Bayesian weights: below it nearly all weight is on a few examples.
 const leastShape = 0.01
 
-// Options are the numbers that schemes take; each reads its own and ignores the others.
+// Options are the parameters of schemes; each reads some and ignores the others.
 type Options struct {
 	N     int     // examples, >= 1
 	Ratio float64 // nu = S/N: in (0, 1e9], without replacement in (0, 1]; of bayesian its shape; all but kfold
@@ -65,8 +65,7 @@ func ByName(name string, o Options) (Scheme, error) {
 	}
 }
 
-// Check refuses a distribution under which no resample has examples, as of a scheme that was
-// left at its zero value, or has more than can be counted.
+// Check refuses a distribution of empty resamples, as of a zero scheme, or of too many draws.
 func Check(law CountDistribution) error {
 	if mean := law.Mean(); !(mean > 0 && mean <= maxRatio) {
 		return fmt.Errorf("resample: the ratio S/N of %T is %g, must be above 0 and at most %g: set its fields",

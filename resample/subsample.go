@@ -3,7 +3,7 @@ package resample
 import "math/rand/v2"
 
 // Bernoulli is subsampling of random size: every example is in the resample, once, with probability Rate,
-// independently of the others. It factorises: the counts of the theory are those of the sampler.
+// independently of the others. So the theory's counts are exactly the sampler's.
 type Bernoulli struct {
 	Rate float64 // r = E S/N, in (0, 1]
 }
@@ -23,7 +23,7 @@ func (s Bernoulli) Absent() float64 { return 1 - s.Rate }
 // WithinSiteVar is k (n-k)/(n-1).
 func (Bernoulli) WithinSiteVar(n int, k float64) float64 { return withoutReplacement(n, k) }
 
-// Sample draws every count on its own.
+// Sample draws every count independently.
 func (s Bernoulli) Sample(rng *rand.Rand, weight []float64) {
 	clear(weight)
 	for i := range weight {
@@ -61,9 +61,8 @@ func (s Subsample) Absent() float64 { return float64(s.N-s.Size) / float64(s.N) 
 // WithinSiteVar is k (n-k)/(n-1).
 func (Subsample) WithinSiteVar(n int, k float64) float64 { return withoutReplacement(n, k) }
 
-// Sample chooses one subset in one pass (selection sampling, Knuth's algorithm S): an example is chosen with
-// the number still wanted over the number still to come as its probability. It panics unless weight has
-// length N.
+// Sample chooses one subset in one pass (selection sampling, Knuth's algorithm S): the probability of an
+// example is the number still needed over the number remaining. It panics unless weight has length N.
 func (s Subsample) Sample(rng *rand.Rand, weight []float64) {
 	checkLength(s, s.N, weight)
 	clear(weight)
@@ -76,18 +75,18 @@ func (s Subsample) Sample(rng *rand.Rand, weight []float64) {
 	}
 }
 
-// KFold is K-fold cross-validation: the examples are parted at random into Folds folds of equal size, to
-// within one example, and the resample holds all folds but one. Folds = N is leave-one-out.
+// KFold is K-fold cross-validation: the examples are divided at random into Folds folds of equal size, to
+// within one example, and the resample has all folds except one. Folds = N is leave-one-out.
 //
 // Every example is absent with probability 1/Folds, exactly. Its counts do not factorise, since a whole fold
 // is absent at a time; the distribution given here is that of independent counts with these marginals, so the
-// total of n examples is Binomial(n, 1 - 1/Folds). That leaves the number of absent examples free, where it
-// is N/Folds. Left-out errors of few examples or many folds feel it: given that example i is absent, each
-// other one is absent with probability 1/Folds in this distribution but (N/Folds - 1)/(N - 1) in truth, 0 for
-// leave-one-out, which Bernoulli of rate 1 has right.
+// total of n examples is Binomial(n, 1 - 1/Folds). The number of absent examples, in truth N/Folds, is then
+// random. This matters for left-out errors of few examples or many folds: given that example i is absent,
+// each other one is absent with probability 1/Folds in this distribution, but in truth (N/Folds - 1)/(N - 1),
+// 0 for leave-one-out, for which Bernoulli of rate 1 is exact.
 type KFold struct {
 	Folds int // K, 2 to N
-	N     int // examples to part
+	N     int // examples
 }
 
 // Name is "kfold".

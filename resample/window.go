@@ -36,11 +36,11 @@ func (c Counts) All() iter.Seq2[int, float64] {
 	}
 }
 
-// constant is the distribution of a count that is k for certain.
+// constant is the distribution of a count that is always k.
 func constant(k int) Counts { return Counts{First: k, P: []float64{1}} }
 
-// binomial is the distribution of how many of so many independent trials succeed, each with those odds of
-// success to failure: Binomial(trials, odds/(1+odds)). The trials may exceed the integers.
+// binomial is the distribution of successes in independent trials with the given odds: Binomial(trials,
+// odds/(1+odds)). trials may exceed the integers.
 func binomial(trials, odds float64) Counts {
 	switch {
 	case trials <= 0:
@@ -53,8 +53,8 @@ func binomial(trials, odds float64) Counts {
 	return logConcave(int(mode), trials*rate, func(k float64) float64 { return (trials - k) / (k + 1) * odds })
 }
 
-// tailMass bounds the mass of each tail that a window leaves out, relative to P(k >= 1) or 1, whichever is
-// less, so that averages that vanish with k keep their digits at small means.
+// tailMass bounds the omitted mass of each tail, relative to min(P(k >= 1), 1), so that averages that vanish
+// with k are accurate at small means.
 const tailMass = 1e-17
 
 // logConcave builds a log-concave distribution from the ratios up(k) = P(k+1)/P(k) of neighbours, from the

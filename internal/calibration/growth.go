@@ -9,7 +9,7 @@ import (
 	"bootbench/internal/null"
 )
 
-// SizeError is the error of models that are trained on a share of the examples.
+// SizeError is the error of models trained on a fraction of the examples.
 type SizeError struct {
 	Ratio float64   // below 1
 	Error float64   // mean over the examples
@@ -17,22 +17,21 @@ type SizeError struct {
 	Each  []float64 // left-out errors of the examples
 }
 
-// Growth is what more examples would do, by a power law fitted to the errors of fewer.
+// Growth extrapolates the error to more examples, by a power law fitted to the errors of fewer.
 type Growth struct {
-	Rows   int        `json:"rows"`    // more than there are
-	Now    null.Float `json:"now"`     // expected error of a model that is trained on those there are
+	Rows   int        `json:"rows"`    // of the extrapolation
+	Now    null.Float `json:"now"`     // expected error of a model trained on all present rows
 	Then   null.Float `json:"then"`    // on Rows
 	Fall   null.Float `json:"fall"`    // Now - Then
-	FallSE null.Float `json:"fall_se"` // of the shape of the law, and of the examples
+	FallSE null.Float `json:"fall_se"` // by the shape of the law, and over examples
 }
 
 // growthGroups are left out one at a time by the jackknife of a fall.
 const growthGroups = 10
 
-// NewGrowth reads a power law through errors at the sizes of parts of n examples at two numbers of rows. The
-// standard error of the fall is that of the fit and, by a jackknife over groups of examples whose errors are
-// left out, that of the examples by which models are judged. nil: the errors determine nothing, as those of
-// few examples do not.
+// NewGrowth evaluates a power law through errors of parts of n examples at two numbers of rows. The standard
+// error of the fall combines that of the fit and, by a jackknife over groups of examples, that over test
+// examples. It is nil if the errors do not determine the law, as for few examples.
 func NewGrowth(sizes []SizeError, n, from, to int) *Growth {
 	const fewest = 20
 	if n < fewest {
@@ -69,8 +68,8 @@ func withoutGroup(values []float64, g int) float64 {
 	return sum / count
 }
 
-// discrepancy is by how much of itself the error at ratio r may be off the power law, times log 1/r: models
-// are chosen for all rows, and curves are no power laws. doc/guide.md has what it was judged by.
+// discrepancy times log 1/r is the relative deviation of the error at ratio r from the power law: models are
+// chosen for all rows, and curves are not exact power laws. doc/guide.md has the evidence.
 const discrepancy = 0.1
 
 // fitPowerLaw is the error at ratio from, its fall to ratio to, and the variance of the fall. It averages a +

@@ -1,6 +1,5 @@
-// Package calibration turns predictions for examples that a model has not seen into what
-// a reader acts on: intervals that hold a new observation with a stated probability, and
-// probabilities of a class. It knows nothing of how the predictions were made.
+// Package calibration computes intervals with a stated probability of a new observation, probabilities of
+// classes, and measures of errors, from predictions for examples that a model was trained without.
 package calibration
 
 import (
@@ -10,16 +9,16 @@ import (
 )
 
 // JackknifePlus computes the jackknife+ interval for the target at a new input (Barber, Candes, Ramdas and
-// Tibshirani, Annals of Statistics 49, 2021). Of the models that lack example i, without[i] is their
-// prediction at the new input, and residual[i] >= 0 by how much they miss the target of example i. With n
-// examples and k = ceil(level (n+1)) the ends are
+// Tibshirani, Annals of Statistics 49, 2021). without[i] is the prediction at the new input by models without
+// example i, and residual[i] >= 0 their absolute error on example i. With n examples and k = ceil(level
+// (n+1)) the ends are
 //
 //	the k-th largest of without[i] - residual[i],   the k-th smallest of without[i] + residual[i],
 //
-// infinite where k > n (see CheckLevel). Whatever the noise, exchangeable examples make it hold the target
-// with probability at least 2 level - 1, and about level where the models hardly depend on any one example.
-// Averages over resamples in the place of single models make it the jackknife+-after-bootstrap (Kim, Xu and
-// Barber 2020), folds CV+. It overwrites the two slices.
+// infinite if k > n (see CheckLevel). For exchangeable examples it contains the target with probability at
+// least 2 level - 1 for any noise, and about level if the models hardly depend on single examples. With
+// averages over resamples instead of single models it is the jackknife+-after-bootstrap (Kim, Xu and Barber
+// 2020), with folds CV+. It overwrites the two slices.
 func JackknifePlus(without, residual []float64, level float64) (low, high float64) {
 	n := len(without)
 	k := Rank(n, level)
@@ -40,8 +39,8 @@ func Rank(n int, level float64) int {
 	return int(math.Ceil(level * float64(n+1) * (1 - rounding)))
 }
 
-// CheckLevel refuses a level outside of (0, 1), and one whose interval from n left-out
-// examples would be infinite: there must be level/(1-level) of them.
+// CheckLevel refuses a level outside (0, 1), and one with an infinite interval from n left-out examples:
+// level/(1-level) are needed.
 func CheckLevel(level float64, n int) error {
 	if !(level > 0 && level < 1) {
 		return fmt.Errorf("the level of an interval is %v, must lie between 0 and 1", level)

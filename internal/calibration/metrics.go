@@ -13,13 +13,12 @@ import (
 	"bootbench/loss"
 )
 
-// Metrics are the common measures of how predictions hold for examples that had no part in
-// them, those that the targets allow.
+// Metrics are common metrics of predictions for left-out examples, those that the targets allow.
 type Metrics struct {
 	RMSE     *null.Float `json:"rmse,omitempty"`
 	MAE      *null.Float `json:"mae,omitempty"`
 	RSquared *null.Float `json:"r_squared,omitempty"`
-	Error    *null.Float `json:"error,omitempty"` // share misclassified
+	Error    *null.Float `json:"error,omitempty"` // fraction misclassified
 	Balanced *null.Float `json:"balanced_error,omitempty"`
 	AUC      *null.Float `json:"auc,omitempty"`
 	LogLoss  *null.Float `json:"log_loss,omitempty"`
@@ -28,22 +27,22 @@ type Metrics struct {
 	Jackknife *null.Float `json:"jackknife_se,omitempty"`
 }
 
-// Names of the measures of numbers, of labels and of both.
+// Names of the metrics of numbers, of labels and of both.
 var (
 	NumberMetrics = []string{"rmse", "mae", "r2"}
 	LabelMetrics  = []string{"error", "balanced-error", "auc", "log-loss", "brier"}
 )
 
-// Jackknife is the name of that measure.
+// Jackknife is the name of the jackknife's standard error.
 const Jackknife = "jackknife"
 
-// Metric is a measure by the name of its flag and in words.
+// Metric is a metric by the name of its flag and in words.
 type Metric struct {
 	Name, Words string
 	Value       **null.Float
 }
 
-// All lists the measures, those that are not known too.
+// All lists the metrics, unknown ones included.
 func (m *Metrics) All() []Metric {
 	return []Metric{{"rmse", "RMSE", &m.RMSE}, {"mae", "MAE", &m.MAE}, {"r2", "R^2", &m.RSquared},
 		{"error", "error", &m.Error}, {"balanced-error", "balanced error", &m.Balanced}, {"auc", "AUC", &m.AUC},
@@ -51,7 +50,7 @@ func (m *Metrics) All() []Metric {
 		{Jackknife, "jackknife standard error", &m.Jackknife}}
 }
 
-// Keep leaves the measures that are wanted.
+// Keep removes the metrics that are not wanted.
 func (m *Metrics) Keep(wanted func(name string) bool) {
 	for _, v := range m.All() {
 		if !wanted(v.Name) {
@@ -61,8 +60,8 @@ func (m *Metrics) Keep(wanted func(name string) bool) {
 }
 
 // NewMetrics measures predictions for targets y with weights, nil for 1: expected are the losses of the
-// examples under a test loss. Labels have mean predictions, whose order the area under the ROC curve judges,
-// and probabilities, which may be nil; numbers have neither.
+// examples under a test loss. Labels have mean predictions, for the area under the ROC curve, and
+// probabilities, which may be nil; numbers have neither.
 func NewMetrics(y, weights []float64, expected func(test loss.Test) []float64, mean,
 	probability []float64) *Metrics {
 	judged := func(test loss.Test) (float64, *Quality) {
@@ -87,21 +86,21 @@ func NewMetrics(y, weights []float64, expected func(test loss.Test) []float64, m
 	return m
 }
 
-// Quality puts a test error in proportion.
+// Quality compares a test error with a baseline.
 type Quality struct {
 	Baseline null.Float  `json:"baseline"` // test error of the best constant prediction
-	Constant string      `json:"constant"` // that prediction, in the file's own labels
+	Constant string      `json:"constant"` // that prediction, in the file's labels
 	RSquared *null.Float `json:"r_squared,omitempty"`
 	RMSE     *null.Float `json:"rmse,omitempty"`
-	// mean of the shares of either class that are misclassified
+	// mean of the two classes' error rates
 	Balanced *null.Float `json:"balanced_error,omitempty"`
-	// standard error of the test error: with other examples it would be another
+	// standard error of the test error over examples
 	ExampleSE null.Float `json:"example_se"`
 }
 
-// NewQuality judges test errors per example, NaN where unknown, against targets y in units
-// of the file; their mean, weighted, nil for weights 1, is testError. labels are nil for -1 and +1. R^2 and
-// RMSE are of the square loss; nil is returned for no targets.
+// NewQuality compares test errors per example, NaN if unknown, with a constant prediction of the targets y in
+// units of the file; testError is their mean with the weights, nil for 1. labels are nil for -1 and +1. R^2
+// and RMSE are for the square loss. It is nil without targets.
 func NewQuality(test loss.Test, testError null.Float, y, perExample, weights []float64,
 	labels *dataset.Classes) *Quality {
 	known := slices.DeleteFunc(slices.Clone(perExample), math.IsNaN)
@@ -135,9 +134,8 @@ func NewQuality(test loss.Test, testError null.Float, y, perExample, weights []f
 	return q
 }
 
-// StandardError is that of the weighted mean of errors, NaN where unknown, over examples, or over whole
-// groups (Cameron and Miller 2015): the root of G/(G-1) sum_g (sum_{i in g} v_i (e_i - mean))^2 over the sum
-// of v_i.
+// StandardError is that of the weighted mean of errors, NaN if unknown, over examples, or over whole groups
+// (Cameron and Miller 2015): the root of G/(G-1) sum_g (sum_{i in g} v_i (e_i - mean))^2 over the sum of v_i.
 func StandardError(each, weights []float64, group []int) float64 {
 	sum, total := 0.0, 0.0
 	for i, e := range each {
@@ -194,11 +192,10 @@ func (q *Quality) judgeLabels(y, perExample, weights []float64, labels *dataset.
 	}
 }
 
-// sameError is the relative difference up to which two errors are equal: rounding.
+// sameError is the relative difference of errors that are equal up to rounding.
 const sameError = 1e-9
 
-// Warning says that a model is of no use, if it is not better than a constant; else "", and
-// where all targets are the same, which a constant foretells.
+// Warning is a warning if a model is not better than a constant, else, and for constant targets, "".
 func (q *Quality) Warning(testError null.Float) string {
 	if q == nil || q.Baseline == 0 || !(testError >= q.Baseline*(1-sameError)) {
 		return ""
@@ -207,9 +204,9 @@ func (q *Quality) Warning(testError null.Float) string {
 		testError, q.Constant, q.Baseline)
 }
 
-// ROC is the receiver operating characteristic of scores for labels -1, +1: for falling thresholds the shares
-// of the two labels whose score reaches them; and the area under it, the probability that a positive example
-// has the larger score, ties counting half. weights nil are 1. It is nil for one class.
+// ROC is the receiver operating characteristic of scores for labels -1, +1: for decreasing thresholds the
+// fractions of the two labels with scores above them; and the area under it, the probability that a positive
+// example has the larger score, ties counting half. Nil weights are 1. It is nil for one class.
 func ROC(score, label, weights []float64) (falsePositive, truePositive []float64, area float64) {
 	if !slices.ContainsFunc(label, func(y float64) bool { return y > 0 }) ||
 		!slices.ContainsFunc(label, func(y float64) bool { return y <= 0 }) {

@@ -11,7 +11,7 @@ import (
 	"bootbench/internal/null"
 )
 
-// Difference is that of the errors of two models on the same examples.
+// Difference is the difference of the errors of two models on the same examples.
 type Difference struct {
 	Value         null.Float `json:"value"`          // mean over examples
 	StandardError null.Float `json:"standard_error"` // over draws of the examples
@@ -21,13 +21,13 @@ type Difference struct {
 	PValue        null.Float `json:"p_value"` // of no difference, two-sided
 }
 
-// Errors are left-out errors of the examples, and what a comparison by the jackknife needs to know of them.
+// Errors are left-out errors of the examples, with influences for comparisons by the jackknife.
 type Errors struct {
 	Each      []float64
 	Weights   []float64 // of the examples; nil: 1
 	Influence []float64 // of the examples on the mean; see adjoint.Influence
-	// Interactions are the derivatives of error j, times its part of the mean and n, by the weight of example i;
-	// see adjoint.Interactions. Without data the correction is left out.
+	// Interactions are the derivatives of error j, times its weight in the mean and n, with respect to the
+	// weight of example i; see adjoint.Interactions. If empty, there is no correction.
 	Interactions blas64.General
 	Noise        float64 // variance of the mean by Monte Carlo; 0 for the theory's
 }
@@ -35,15 +35,14 @@ type Errors struct {
 // Compare computes the paired difference of errors a - b, with Student's interval of a level in (0, 1) and
 // the p-value of his test.
 //
-// Without influences it takes examples' differences as independent of each other: what one example does to
-// the predictions for the others is not in it. With both it takes the infinitesimal jackknife's variance,
-// the sum of the squared differences D_i of the examples' influences on the two errors, corrected for what
-// it counts twice.
+// Without influences it treats the examples' differences as independent and neglects an example's effect on
+// the predictions for others. With both it uses the infinitesimal jackknife's variance, the sum of the
+// squared differences D_i of the examples' influences on the two errors, corrected for double counting.
 //
-// The difference is a function of the data with parts that depend on one example and parts that depend
-// on two: one in training, the other left out. The jackknife counts the variance of the latter twice
-// (Efron and Stein 1981). It is sum_ij q_ij^2/n^2, q_ij the difference of the Interactions with the means of
-// its rows and columns taken off. At least half of the jackknife's variance is left.
+// The difference is a function of the data with parts that depend on one example and parts that depend on
+// two: one in training, the other left out. The jackknife counts the variance of the latter twice (Efron and
+// Stein 1981). It is sum_ij q_ij^2/n^2, q_ij the doubly centred difference of the Interactions. The result is
+// at least half of the jackknife's variance.
 func Compare(a, b Errors, level float64) *Difference {
 	d := make([]float64, len(a.Each))
 	floats.SubTo(d, a.Each, b.Each)
@@ -79,7 +78,7 @@ func pairs(a, b blas64.General) float64 {
 	return math.Max(0, squares) / (size * size)
 }
 
-// student makes interval and p-value of a mean with a standard error of dof degrees of freedom.
+// student computes the interval and p-value of a mean with a standard error of dof degrees of freedom.
 func student(mean, se float64, dof int, level float64) *Difference {
 	t := distuv.StudentsT{Sigma: 1, Nu: float64(dof)}
 	half := se * t.Quantile((1+level)/2)

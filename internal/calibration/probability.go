@@ -13,11 +13,11 @@ import (
 	"bootbench/internal/null"
 )
 
-// Logistic takes the field of a classifier, the real number whose sign is its class, to the probability of
-// the label +1: 1/(1 + exp(-(Slope field + Offset))), Slope >= 0. With slope 0 the field tells nothing.
+// Logistic maps the field of a classifier, the real number whose sign is its class, to the probability of the
+// label +1: 1/(1 + exp(-(Slope field + Offset))), Slope >= 0. With slope 0 it is constant.
 type Logistic struct{ Slope, Offset float64 }
 
-// Name is "logistic", or "constant" where the field tells nothing.
+// Name is "logistic", or "constant" for slope 0.
 func (l Logistic) Name() string {
 	if l.Slope == 0 {
 		return "constant"
@@ -30,12 +30,12 @@ func (l Logistic) Probability(field float64) float64 {
 	return 1 / (1 + math.Exp(-l.Slope*field-l.Offset))
 }
 
-// ErrOneClass says that there are no two classes to tell apart.
+// ErrOneClass: probabilities need two classes.
 var ErrOneClass = errors.New("probabilities of classes need examples of both")
 
-// targets are the labels -1 and +1 as probabilities, drawn in by Platt's rule: those of the
-// N+ positive examples are (N+ + 1)/(N+ + 2), of the N- negative ones 1/(N- + 2), with the sums of their
-// weights for N+ and N-. They keep a curve through separated classes finite.
+// targets are Platt's smoothed probabilities of the labels: (N+ + 1)/(N+ + 2) for positive examples, 1/(N- +
+// 2) for negative ones, with N+ and N- the sums of their weights. They keep a curve through separated classes
+// finite.
 func targets(label, weights []float64) ([]float64, error) {
 	var count [2]float64
 	for i, y := range label {
@@ -60,9 +60,9 @@ func class(y float64) int {
 	return 0
 }
 
-// FitLogistic fits the logistic curve to fields and labels -1, +1 by the least log loss on
-// Platt's targets (Platt 1999), with weights of the examples, nil for 1. Fields that point the wrong way, or
-// are all alike, give the constant that is the share of the positive label.
+// FitLogistic fits the logistic curve to fields and labels -1, +1 by the least log loss on Platt's targets
+// (Platt 1999), with weights of the examples, nil for 1. Negatively correlated or constant fields give the
+// constant curve of the fraction of positive labels.
 func FitLogistic(field, label, weights []float64) (Logistic, error) {
 	t, err := targets(label, weights)
 	if err != nil {
@@ -124,8 +124,8 @@ func (l Logistic) crossEntropy(z, t, weights []float64) (sum float64) {
 	return sum
 }
 
-// Judge scores probabilities of the label +1 by labels: the log loss is the mean of -log of the probability
-// of the label, the Brier score the mean square of the probability of the other label. Weights nil are 1.
+// Judge scores probabilities of the label +1: the log loss is the mean of -log of the label's probability,
+// the Brier score the mean square of the other label's probability. Nil weights are 1.
 func Judge(probability, label, weights []float64) (logLoss, brier float64) {
 	logs, squares := make([]float64, len(label)), make([]float64, len(label))
 	for i, p := range probability {
@@ -137,13 +137,12 @@ func Judge(probability, label, weights []float64) (logLoss, brier float64) {
 	return stat.Mean(logs, weights), stat.Mean(squares, weights)
 }
 
-// folds is the number of parts of cross-fitting, where each class has as many examples.
+// folds is the number of folds of cross-fitting, if each class has as many examples.
 const folds = 10
 
-// CrossFit is the probability of each left-out example by the logistic curve that is fitted to the other
-// folds. Every fold has its share of both classes, and of large and small fields. It is nil for a class of
-// one example. (Isotonic curves lost on nine of ten sets, and choosing between the two by cross-fitting lost
-// as well: doc/decisions.)
+// CrossFit is the probability of each left-out example by the logistic curve fitted to the other folds, which
+// are stratified by class and field. It is nil for a class of one example. (Isotonic curves were worse on
+// nine of ten sets, and so was choosing between the two by cross-fitting: doc/decisions.)
 func CrossFit(field, label, weights []float64) []float64 {
 	order := make([]int, len(field))
 	floats.ArgsortStable(slices.Clone(field), order)
@@ -172,14 +171,13 @@ func CrossFit(field, label, weights []float64) []float64 {
 	return out
 }
 
-// Reliability says how the probabilities of the label +1 are made, and how they hold for
-// examples that had no part in them.
+// Reliability is the method of the probabilities of the label +1, and their reliability on left-out examples.
 type Reliability struct {
 	Method  string      `json:"method"` // "posterior", "logistic" or "constant"
 	LogLoss *null.Float `json:"log_loss,omitempty"`
 	Brier   *null.Float `json:"brier,omitempty"`
-	// Bins of equal width of the left-out probabilities that hold any: their mean, the share
-	// of +1 and the number of examples.
+	// Non-empty bins of equal width of the left-out probabilities: their mean, the fraction of +1 and the number
+	// of examples.
 	Predicted null.Floats `json:"predicted,omitempty"`
 	Observed  null.Floats `json:"observed,omitempty"`
 	Count     []int       `json:"count,omitempty"`
@@ -188,8 +186,8 @@ type Reliability struct {
 // reliabilityBins is the number of bins between 0 and 1.
 const reliabilityBins = 10
 
-// NewReliability judges left-out probabilities by labels -1, +1, with weights, nil for 1; nil probabilities
-// are not known.
+// NewReliability compares left-out probabilities, nil if unknown, with labels -1, +1, with weights, nil for
+// 1.
 func NewReliability(method string, leftOut, label, weights []float64) *Reliability {
 	c := &Reliability{Method: method}
 	if leftOut == nil {

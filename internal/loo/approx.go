@@ -16,13 +16,13 @@ import (
 
 // approximate estimates all left-out margins from one training (Opper and Winther 2000, span of the free
 // support vectors). With K_FF the kernel between the free sites, and a weight change of d at the site s of
-// the example left out, its margin falls by
+// the left-out example, its margin decreases by
 //
 //	d / (K_FF^-1)_ss                     where s is free,
 //	d (K_ss - K_sF K_FF^-1 K_Fs)         where it is at a bound.
 //
-// With a bias K_FF is bordered by ones, as the weights sum to 0. d is what the site's weight exceeds the box
-// that is left: all of a_i where the example is alone.
+// With a bias K_FF is bordered by ones, as the weights sum to 0. d is the excess of the site's weight over
+// the remaining box: a_i for a site of one example.
 func (e *estimate) approximate() error {
 	span, err := newSpan(e.problem.Kernel, e.trainer.FreeSites(), e.problem.Bias)
 	if err != nil {
@@ -43,9 +43,9 @@ func (e *estimate) approximate() error {
 	return nil
 }
 
-// excess is by how much the weight of example i's site must change when the example is left out and the
-// others there take over what they can. On a site with both labels the weight up to the sum of their boxes,
-// where each carries all it may, belongs to the +1 and what is beyond to the -1.
+// excess is the change of the weight of example i's site if the example is left out and the others there
+// compensate as far as possible. On a site with both labels the weight up to the sum of their boxes, where
+// each is at its bound, counts as that of +1, the excess as that of -1.
 func (e *estimate) excess(i int) float64 {
 	if e.full.Alpha[i] == 0 {
 		return 0
@@ -62,8 +62,8 @@ func (e *estimate) excess(i int) float64 {
 }
 
 // nearestDistance is the square of the distance in feature space from site s to the nearest other site: the
-// change of the margin for a unit of weight that that site takes over. It is the substitute where no free
-// support vector determines the bias.
+// change of the margin per unit of weight moved to that site. It is used if no free support vector determines
+// the bias.
 func (e *estimate) nearestDistance(s int) float64 {
 	k, least := e.problem.Kernel, math.Inf(1)
 	for j, v := range k.Row(s) {
@@ -74,8 +74,8 @@ func (e *estimate) nearestDistance(s int) float64 {
 	return max(0, least)
 }
 
-// span is what the free sites can take over: with L L' = K_FF and x = K_Fs or a unit vector, x'K_FF^-1 x =
-// |L^-1 x|^2. With a bias a constant is added to K, which changes nothing where the weights sum to 0.
+// span computes the response of the free sites: with L L' = K_FF and x = K_Fs or a unit vector, x'K_FF^-1 x =
+// |L^-1 x|^2. With a bias a constant is added to K, which has no effect if the weights sum to 0.
 type span struct {
 	kernel   *svm.Rows
 	free     []int
@@ -98,7 +98,7 @@ func newSpan(k *svm.Rows, free []int, bias bool) (*span, error) {
 	if bias {
 		p.constant = largest
 	}
-	// A free site in the span of the others changes nothing when it is left out; a small ridge gives that.
+	// Leaving out a free site in the span of the others changes nothing; a small ridge gives that.
 	minor := p.invert(0)
 	if minor != 0 {
 		if minor = p.invert(1e-10 * largest); minor != 0 {
@@ -137,8 +137,8 @@ func (p *span) solve(x []float64) []float64 {
 	return x
 }
 
-// fall is the decrease of f at site s for each unit of its weight that is taken away, when the free sites
-// adjust. It is infinite where they cannot.
+// fall is the decrease of f at site s per unit of weight removed there, after adjustment of the free sites.
+// It is infinite if they cannot adjust.
 func (p *span) fall(s int) float64 {
 	var x []float64
 	own, sum := p.kernel.Diag(s)+p.constant, floats.Dot(p.ones, p.ones)

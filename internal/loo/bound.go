@@ -1,6 +1,6 @@
 package loo
 
-// boundTolerances, in tolerances of the training, is how close to its bound an example may be and still be
+// boundTolerances, in tolerances of the training, is the distance from its bound within which an example is
 // retrained.
 const boundTolerances = 10
 
@@ -11,7 +11,7 @@ func (e *estimate) slack(i int) float64 { return max(0, 1-e.margin[i]) }
 func (e *estimate) screen() (list []int) {
 	near, r2 := boundTolerances*e.settings.Tolerance, e.problem.Kernel.RadiusSquared(e.problem.Bias)
 	for i, a := range e.full.Alpha {
-		fall := 2 * a * r2 // the most that the margin can lose
+		fall := 2 * a * r2 // largest decrease of the margin
 		if !e.problem.Bias {
 			fall = a * e.problem.Kernel.Diag(e.problem.Site.At(i))
 		}
@@ -30,8 +30,8 @@ func (e *estimate) screen() (list []int) {
 	return list
 }
 
-// xiAlpha counts an example as an error where rho a_i R^2 + xi_i >= 1. From rho = 2 on, where the count is
-// meant as a bound, an example whose removal may make the bias unbounded counts as well.
+// xiAlpha counts an example as an error if rho a_i R^2 + xi_i >= 1. For rho >= 2, to be a bound, it also
+// counts examples whose removal may make the bias unbounded.
 func (e *estimate) xiAlpha() {
 	rho, r2 := e.settings.Rho, e.problem.Kernel.RadiusSquared(e.problem.Bias)
 	e.result.Rho = rho
@@ -48,9 +48,9 @@ func (e *estimate) xiAlpha() {
 	}
 }
 
-// biasIsFixed reports whether the bias stays bounded when example i is left out: whether the free support
-// vectors at other sites can take over more than its weight. Those of its label can increase to C, those of
-// the other one decrease to 0 (doc/decisions/0010-leaving-out.md).
+// biasIsFixed reports whether the bias stays bounded without example i: whether the free support vectors at
+// other sites can compensate more than its weight. Those of its label can increase to C, those of the other
+// one decrease to 0 (doc/decisions/0010-leaving-out.md).
 func (e *estimate) biasIsFixed(i int) bool {
 	if !e.problem.Bias {
 		return true

@@ -1,7 +1,7 @@
 // Package loo counts, bounds and estimates the leave-one-out errors of support vector classifiers, with and
 // without a bias (theory 12).
 //
-// Leaving out example i of weight a_i moves its margin by at most a multiple of a_i. Without a bias
+// Leaving out example i of weight a_i changes its margin by at most a multiple of a_i. Without a bias
 //
 //	y_i f_i - a_i K_ii <= y_i f_-i <= y_i f_i,
 //
@@ -10,10 +10,9 @@
 //	y_i f_i - 2 a_i R^2 <= y_i f_-i <= y_i f_i,   2 R^2 >= |phi(x) - phi(x')|^2,
 //
 // the left part provided that the free support vectors have room for more than a_i: then not every margin can
-// decrease, and the bias stays bounded (doc/decisions/0010-leaving-out.md). The room is checked; where it is
-// missing, Fast retrains without the example.
+// decrease, and the bias stays bounded (doc/decisions/0010-leaving-out.md). Without that room Fast retrains.
 //
 // So a training error, xi_i > 1, is a leave-one-out error, and an example with 2 a_i R^2 + xi_i < 1 is none.
-// Fast retrains without the others only, XiAlpha counts rho a_i R^2 + xi_i >= 1 as errors, and Approximate
-// moves all margins under the assumption that free support vectors stay free and bounded ones bounded.
+// Fast retrains only without the others, XiAlpha counts rho a_i R^2 + xi_i >= 1 as errors, and Approximate
+// estimates all margins under the assumption that free support vectors stay free and bounded ones bounded.
 package loo

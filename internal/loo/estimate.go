@@ -17,8 +17,8 @@ import (
 )
 
 // Estimate trains on all examples of p and finds the errors on left-out ones by the method of s. When ctx
-// ends, it returns what is finished. The error reports bad input, an *svm.InfeasibleError, the error of a
-// training on all examples that did not converge, or, for Approximate, that of a singular kernel matrix.
+// ends, it returns the finished outcomes. The error reports bad input, an *svm.InfeasibleError, the error of
+// a training on all examples that did not converge, or, for Approximate, that of a singular kernel matrix.
 func Estimate(ctx context.Context, p Problem, s Settings) (*Result, error) {
 	err := errors.Join(train.Default("rho", &s.Rho, defaultRho),
 		train.Default("the tolerance", &s.Tolerance, DefaultTolerance))
@@ -48,9 +48,9 @@ func Estimate(ctx context.Context, p Problem, s Settings) (*Result, error) {
 	return e.finish(), nil
 }
 
-// Compare estimates by every method, XiAlpha with rho = 2 and 1. Each trains on all examples for itself, so
-// that Elapsed is what it costs by itself, without the kernel matrix. When ctx ends, Compare returns what is
-// finished; the last Result may be Cancelled then.
+// Compare estimates by every method, XiAlpha with rho = 2 and 1. Each trains on all examples, so that Elapsed
+// is its cost without the kernel matrix. When ctx ends, Compare returns the finished results; the last may be
+// Cancelled.
 func Compare(ctx context.Context, p Problem, s Settings) (results []*Result, err error) {
 	for _, method := range []Settings{{Method: Exact}, {Method: Fast}, {Method: XiAlpha},
 		{Method: XiAlpha, Rho: 1}, {Method: Approximate}} {
@@ -66,7 +66,7 @@ func Compare(ctx context.Context, p Problem, s Settings) (results []*Result, err
 	return results, nil
 }
 
-// estimate is a Result in the making.
+// estimate computes a Result.
 type estimate struct {
 	problem  Problem
 	settings Settings
@@ -105,11 +105,11 @@ func (e *estimate) decide(i int, margin float64) {
 	e.result.Margin[i], e.result.Loss[i] = margin, loss.ZeroOne{}.Value(margin, 1)
 }
 
-// minPerWorker is the number of retrainings from which on another worker pays.
+// minPerWorker is the number of retrainings for which another worker pays.
 const minPerWorker = 16
 
-// retrain leaves out the listed examples in turn, in parallel. The outcome of one does not depend on which
-// worker leaves it out, up to the tolerance.
+// retrain leaves out the listed examples in turn, in parallel. Outcomes do not depend on the worker, up to
+// the tolerance.
 func (e *estimate) retrain(ctx context.Context, list []int) {
 	var next atomic.Int64
 	var lock sync.Mutex
@@ -142,7 +142,7 @@ func (e *estimate) retrain(ctx context.Context, list []int) {
 	}
 }
 
-// tie is the |f_-i| below which an example is listed among the ties.
+// tie is the |f_-i| below which an example is a tie.
 const tie = 1e-3
 
 // finish counts the outcomes.

@@ -10,7 +10,7 @@ import (
 	"bootbench/loss"
 )
 
-// Problem is a classifier whose errors on left-out examples are asked for.
+// Problem is a classifier and its examples.
 type Problem struct {
 	// Set are the examples, of labels -1 and +1, both among them. Weight, if not nil, multiplies C of each and
 	// its part of errors: it stands for that many, which are left out together.
@@ -23,10 +23,10 @@ type Problem struct {
 	Classes loss.ClassWeights
 }
 
-// weight is that of an example.
+// weight is the weight of an example.
 func (p *Problem) weight(i int) float64 { return calibration.WeightOf(p.Weight, i) }
 
-// box is that of an example.
+// box is the box of an example.
 func (p *Problem) box(i int) float64 { return svm.Box(p.C, p.weight(i), p.Y[i], p.Classes) }
 
 // Method is a method for the leave-one-out error.
@@ -35,14 +35,14 @@ type Method int
 const (
 	// Exact retrains without every example, from the solution of all of them.
 	Exact Method = iota
-	// Fast gives the same outcomes as Exact, and retrains only without the examples that the bounds leave
-	// open.
+	// Fast gives the same outcomes as Exact, and retrains only without the examples that the bounds do not
+	// decide.
 	Fast
-	// XiAlpha counts the examples with rho a_i R^2 + xi_i >= 1, from one training. With rho = 2 the count is
-	// never below that of Exact.
+	// XiAlpha counts the examples with rho a_i R^2 + xi_i >= 1, from one training. With rho = 2 it bounds the
+	// count of Exact from above.
 	XiAlpha
-	// Approximate moves each margin as leaving out the example would if the free support vectors stayed free
-	// and the bounded ones bounded (Opper, Winther), from one training.
+	// Approximate estimates each left-out margin as if free support vectors stayed free and bounded ones bounded
+	// (Opper, Winther), from one training.
 	Approximate
 )
 
@@ -52,14 +52,14 @@ func (m Method) String() string { return [...]string{"exact", "fast", "xialpha",
 // Methods lists all methods, the most expensive first.
 func Methods() []Method { return []Method{Exact, Fast, XiAlpha, Approximate} }
 
-// Settings say how to estimate. The zero value is Exact with the defaults.
+// Settings of an estimate. The zero value is Exact with the defaults.
 type Settings struct {
 	Method Method
 	// Rho > 0 is the factor of XiAlpha; 0 means defaultRho, the proven one.
 	Rho float64
 	// Tolerance is that of all trainings; 0 means DefaultTolerance.
 	Tolerance float64
-	// Progress, if set, is called with how many of the trainings are done. Calls do not overlap.
+	// Progress, if set, is called with the number of finished trainings. Calls do not overlap.
 	Progress func(done, total int)
 }
 
@@ -72,27 +72,27 @@ const (
 // Result is an estimate.
 type Result struct {
 	Method Method
-	// Errors counts the examples that are misclassified when left out. Error is the mean of Loss, of those
-	// that are known; it is weighted, and so are recall and precision.
+	// Errors counts the examples that are misclassified when left out. Error is the mean of the known Losses; it
+	// is weighted, and so are recall and precision.
 	Errors int
 	Error  float64
-	// Loss is the zero-one loss of every example left out, 1/2 where f_-i is exactly 0, NaN where the
-	// estimate was cancelled before.
+	// Loss is the zero-one loss of every left-out example, 1/2 if f_-i = 0, NaN if the estimate was cancelled
+	// before.
 	Loss []float64
-	// Margin is y_i f_-i as retrained or approximated, NaN where a bound decided without it; of XiAlpha it is
-	// y_i f_i, of the training on all examples.
+	// Margin is y_i f_-i as retrained or approximated, NaN if a bound decided; for XiAlpha it is y_i f_i of the
+	// training on all examples.
 	Margin []float64
 	// Ties are the examples, from 0, with |f_-i| < 1e-3 in Margin.
 	Ties []int
 	// Retrained counts trainings without an example, Skipped the examples that needed none.
 	Retrained, Skipped int
-	// Recall and Precision of the label +1 by the same losses: the share of the positive examples that are
-	// recognised, and of those recognised as positive that are. Precision is 0 where nothing is recognised.
+	// Recall and Precision of the label +1 by the same losses: the fraction of positive examples predicted
+	// positive, and of positive predictions that are right. Precision is 0 without positive predictions.
 	Recall, Precision float64
 	Rho               float64 // of XiAlpha, 0 otherwise
-	// BiasFree counts the examples that the bound 2 a_i R^2 + xi_i < 1 would call correct, but whose removal
-	// may make the bias unbounded, because no free support vector can balance it: Fast retrains without them,
-	// XiAlpha with rho >= 2 counts them as errors.
+	// BiasFree counts the examples with 2 a_i R^2 + xi_i < 1 whose removal may make the bias unbounded, because
+	// no free support vector can compensate: Fast retrains without them, XiAlpha with rho >= 2 counts them as
+	// errors.
 	BiasFree int
 	// SupportVectors and Violation are of the training on all examples.
 	SupportVectors int
@@ -101,7 +101,7 @@ type Result struct {
 	Elapsed        time.Duration
 }
 
-// Status says how good a Result is.
+// Status says whether a Result is complete.
 type Status int
 
 const (
@@ -109,7 +109,7 @@ const (
 	Complete Status = iota
 	// Inexact: some training missed its tolerance.
 	Inexact
-	// Cancelled: the context ended; what was finished is in the Result.
+	// Cancelled: the context ended; the Result has the finished outcomes.
 	Cancelled
 )
 

@@ -1,11 +1,11 @@
-// Package need shortens tests: it takes the values of a call that has no reason to fail,
+// Package need shortens tests: it returns the values of a call that must not fail,
 //
 //	set := need.One(dataset.Open("boston"))(t)
 //
-// and ends the test where it does.
+// and ends the test if it does.
 package need
 
-// T is what ends a test, benchmark or property.
+// T is a test, benchmark or property.
 type T interface {
 	Helper()
 	Fatal(args ...any)

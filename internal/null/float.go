@@ -1,5 +1,4 @@
-// Package null has the numbers of documents: encoding/json refuses NaN and the infinities, and
-// these are null there.
+// Package null has numbers for JSON, which encode NaN and the infinities as null.
 package null
 
 import (
@@ -7,7 +6,7 @@ import (
 	"math"
 )
 
-// Float is a number that JSON shows as null where it is not finite.
+// Float is a number that is null in JSON if it is not finite.
 type Float float64
 
 // MarshalJSON is the number with all its digits, or null.
@@ -50,5 +49,5 @@ func (f *Floats) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// Of is a pointer to a number, for fields that documents leave out where there is none.
+// Of is a pointer to a number, for optional fields of documents.
 func Of(v float64) *Float { f := Float(v); return &f }

@@ -17,26 +17,26 @@ import (
 	"bootbench/solver"
 )
 
-// Residuals says in which unit left-out residuals are carried over to a new input.
+// Residuals is the unit of left-out residuals in intervals at a new input.
 type Residuals string
 
 const (
-	// PlainResiduals, the default, are in units of the target: the noise is taken as the same everywhere.
+	// PlainResiduals, the default, are in units of the target, for homogeneous noise.
 	PlainResiduals Residuals = "plain"
 	// ScaledResiduals are in units of (V + mean V)^1/2, with V the variance over resamples of the prediction at
-	// the input: intervals are wider where the noise, or what is not known, is larger.
+	// the input: intervals are wider at inputs of larger uncertainty.
 	ScaledResiduals Residuals = "scaled"
 )
 
-// ObservationIntervals are where the targets at new inputs fall with probability level:
-// the jackknife+-after-bootstrap (calibration.JackknifePlus) of the theory. The mean
-// prediction at x over the resamples that lack example i, on site s, is
+// ObservationIntervals contain the targets at new inputs with probability level: the
+// jackknife+-after-bootstrap (calibration.JackknifePlus) of the theory. The mean prediction at x over the
+// resamples that lack example i, on site s, is
 //
 //	m_{-i}(x) = m(x) + G(x, s) (m_{-i} - m_s)/chi_s,   G(x, .) = k(x)'(I + diag(d) K)^-1,   (T15)
 //
-// with m_{-i} that at x_i itself, and the residual is |y_i - m_{-i}|. Under kfold it is
-// CV+ averaged over partitions, with a fold for every example the jackknife+. Of P inputs it
-// costs O(P M^2), as their variances do. Targets are those of Set: TargetMean is not added.
+// with m_{-i} that at x_i itself, and the residual is |y_i - m_{-i}|. Under kfold it is CV+ averaged over
+// partitions, with a fold for every example the jackknife+. P inputs cost O(P M^2), like their variances.
+// Targets are those of Set: TargetMean is not added.
 func ObservationIntervals(m *model.Model, s *solver.Solution, in *dataset.Inputs, level float64,
 	unit Residuals) ([]solver.Interval, error) {
 	outOfBag, variances := leftOutMoments(m, s)
@@ -74,7 +74,7 @@ func predictionVariance(g, u []float64) (sum float64) {
 	return sum
 }
 
-// observed are the residuals of left-out examples, from which intervals are made.
+// observed are the residuals of left-out examples, for intervals.
 type observed struct {
 	residual, variance []float64 // |y_i - m_{-i}|, and the variance over the same resamples
 	typical            float64   // mean of variance
@@ -82,7 +82,7 @@ type observed struct {
 	unit               Residuals
 }
 
-// observe refuses a level that the examples cannot support.
+// observe refuses a level for which the examples are too few.
 func observe(residual, variance []float64, level float64, unit Residuals) (*observed, error) {
 	if err := calibration.CheckLevel(level, len(residual)); err != nil {
 		return nil, model.InputError(err)
@@ -90,7 +90,7 @@ func observe(residual, variance []float64, level float64, unit Residuals) (*obse
 	return &observed{residual, variance, stat.Mean(variance, nil), level, unit}, nil
 }
 
-// interval is that at a new input, whose predictions without each example are given, and their variance.
+// interval is the interval at a new input, given its predictions without each example and their variance.
 func (o *observed) interval(without []float64, variance float64) (i solver.Interval) {
 	residual := make([]float64, len(o.residual))
 	for j, r := range o.residual {
@@ -103,14 +103,14 @@ func (o *observed) interval(without []float64, variance float64) (i solver.Inter
 	return i
 }
 
-// Replicates keeps the fits of retraining or refinement (their OnFit), with the
-// examples that each lacks: 8 (N + M + P) bytes a resample.
+// Replicates stores the fits of retraining or refinement (their OnFit), with the examples that each lacks: 8
+// (N + M + P) bytes per resample.
 type Replicates struct {
 	absent, fits []float64
 	outputs      int // of a fit
 }
 
-// Add takes in resample b; the first begins anew.
+// Add adds resample b; the first one resets.
 func (r *Replicates) Add(b int, weight, f []float64) {
 	if b == 0 {
 		r.absent, r.fits, r.outputs = nil, nil, len(f)
@@ -125,7 +125,7 @@ func (r *Replicates) Add(b int, weight, f []float64) {
 	r.fits = append(r.fits, f...)
 }
 
-// At are the fits at a place among their outputs, in rising order, plus shift.
+// At are the sorted fits at one of their outputs, plus shift.
 func (r *Replicates) At(place int, shift float64) (values []float64) {
 	for ; place < len(r.fits); place += r.outputs {
 		values = append(values, r.fits[place]+shift)
@@ -134,8 +134,8 @@ func (r *Replicates) At(place int, shift float64) (values []float64) {
 	return values
 }
 
-// ReplicateIntervals are ObservationIntervals at the new inputs of the replicates, from
-// means over the resamples there are. Examples that were never left out do not count.
+// ReplicateIntervals are ObservationIntervals at the new inputs of the replicates, from means over the
+// resamples. Examples that were never left out do not count.
 func ReplicateIntervals(m *model.Model, r *Replicates, level float64, unit Residuals) ([]solver.Interval,
 	error) {
 	n := m.Set.N()

@@ -13,8 +13,8 @@ import (
 	"bootbench/solver"
 )
 
-// Predictions are mean and variance over resamples of the predictions at new inputs, in units
-// of the target: how far the trained predictor moves, not how far new observations scatter.
+// Predictions are mean and variance over resamples of the predictions at new inputs, in units of the target:
+// the variability of the trained predictor, without the noise of new observations.
 type Predictions struct {
 	Mean, Var []float64
 }
@@ -28,7 +28,7 @@ func (p *Predictions) SD() []float64 {
 	return sd
 }
 
-// Intervals hold a share level, between 0 and 1, of the resamples' predictions.
+// Intervals contain a fraction level, between 0 and 1, of the resamples' predictions.
 func (p *Predictions) Intervals(level float64) ([]solver.Interval, error) {
 	if err := solver.CheckLevel(level); err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func (p *Predictions) Intervals(level float64) ([]solver.Interval, error) {
 }
 
 // At reads a solution of this model at new inputs, in units of the data set (M03-48). It works in batches,
-// see Check; before, if set, is told before each how many inputs are done, and its error ends the work.
+// see Check; before, if set, is called before each, and its error ends the work.
 func At(m *model.Model, s *solver.Solution, in *dataset.Inputs, before func(done int) error) (*Predictions,
 	error) {
 	p := &Predictions{Mean: []float64{}, Var: []float64{}}
@@ -68,8 +68,7 @@ func At(m *model.Model, s *solver.Solution, in *dataset.Inputs, before func(done
 	return p, nil
 }
 
-// checkPredicted refuses means and variances at new inputs, from number first on, that are beyond the range
-// of numbers.
+// checkPredicted refuses means and variances at new inputs, from number first on, that are not finite.
 func checkPredicted(first int, mean, variance []float64) error {
 	for i := range mean {
 		if s := mean[i] + variance[i]; math.IsNaN(s) || math.IsInf(s, 0) {
@@ -80,8 +79,8 @@ func checkPredicted(first int, mean, variance []float64) error {
 	return nil
 }
 
-// Check refuses predictions at so many new inputs that would not fit into memory beside a solution: kernel
-// rows of a block of inputs and products of their size, and some numbers of each input.
+// Check refuses predictions at new inputs that would not fit into memory in addition to a solution: kernel
+// rows of a block of inputs, products of their size, and some numbers per input.
 func Check(m *model.Model, inputs int) error {
 	const copies, numbers = 2, 6
 	block := int64(m.Sites()) * int64(model.InputsAtATime(inputs, m.Sites()))

@@ -18,14 +18,14 @@ import (
 	"bootbench/solver"
 )
 
-// Probabilities are those of the label +1, never the share of votes: how often resamples
-// agree on a label says nothing of how often it is right.
+// Probabilities are those of the label +1, never the fraction of votes, which measures stability, not
+// accuracy.
 type Probabilities struct {
-	// Method is how they are made: "posterior", the classifier's own, or the curve that was
-	// fitted to the left-out fields, "logistic" or "constant".
+	// Method is "posterior", for the likelihood's, or the curve fitted to the left-out fields, "logistic" or
+	// "constant".
 	Method string
-	// LeftOut are those of the examples, each by resamples and curves that know nothing of
-	// it; nil where a class has one example alone.
+	// LeftOut are those of the examples, each by resamples and curves without it; nil if a class has only one
+	// example.
 	LeftOut []float64
 
 	field func(mean, variance float64) float64 // of a prediction, for a curve
@@ -33,13 +33,13 @@ type Probabilities struct {
 	own   loss.Likelihood
 }
 
-// ProbabilitiesOf finds how a classifier's predictions become probabilities. For a likelihood they are those
-// of its posterior, averaged over resamples. For others a curve is fitted to the left-out fields
+// ProbabilitiesOf calibrates the probabilities of a classifier. For a likelihood they are those of its
+// posterior, averaged over resamples. For others a curve is fitted to the left-out fields
 //
 //	m/(V + mean V_c)^1/2,   m and V at m_c and V_c,
 //
-// and the labels (calibration.FitLogistic), and read at the m and V of a new input: predictions
-// that resamples disagree on are less sure.
+// and the labels (calibration.FitLogistic), and evaluated at the m and V of a new input: a larger variance
+// makes predictions less certain.
 func ProbabilitiesOf(m *model.Model, s *solver.Solution) (*Probabilities, error) {
 	mean, variance := leftOutMoments(m, s)
 	p := &Probabilities{}
@@ -65,8 +65,8 @@ func RefinedProbabilities(m *model.Model, r *retrain.Result) (*Probabilities, er
 }
 
 // LeftOutProbabilities are Probabilities whose curve is fitted to fields of left-out examples with labels:
-// mean predictions, and mean square losses, from which the variances are. Examples that were never left out,
-// which are NaN, have no part, and NaN. weights nil are 1.
+// mean predictions, and mean square losses, from which the variances are. Examples that were never left out
+// are NaN, and so are their probabilities. Nil weights are 1.
 func LeftOutProbabilities(label, weights, leftOut, square []float64) (*Probabilities, error) {
 	var mean, variance, y, w []float64
 	var known []int
@@ -116,10 +116,10 @@ func (p *Probabilities) fit(mean, variance, y, weights []float64) error {
 	return nil
 }
 
-// negligibleVariance is the variance over resamples, as a share of the mean square, that is only rounding.
+// negligibleVariance is the variance over resamples, relative to the mean square, that is only rounding.
 const negligibleVariance = 1e-12
 
-// ByCurve are the probabilities at predictions; of a posterior there are none.
+// ByCurve are the probabilities at predictions; nil for a posterior.
 func (p *Probabilities) ByCurve(mean, variance []float64) []float64 {
 	if p.curve == nil {
 		return nil
@@ -148,8 +148,8 @@ func (p *Probabilities) posterior(mean, variance float64) float64 {
 	return math.Exp(logZ)
 }
 
-// AtInputs are the probabilities at new inputs, of which at are the predictions. The
-// posterior's variance of f at x is that over resamples and, for each, on average
+// AtInputs are the probabilities at new inputs with predictions at. The posterior's variance of f at x is
+// that over resamples plus, on average,
 //
 //	G(x, x) = K(x, x) - k(x)'(I + diag(d) K)^-1 diag(d) k(x),
 //
@@ -179,6 +179,5 @@ func (p *Probabilities) AtInputs(m *model.Model, s *solver.Solution, in *dataset
 	return out, err
 }
 
-// leastPosterior is the least posterior variance that counts, as a share of the prior's:
-// what is below has drowned in rounding.
+// leastPosterior is the least posterior variance, relative to the prior's, above rounding.
 const leastPosterior = 1e-12

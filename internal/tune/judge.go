@@ -23,7 +23,7 @@ import (
 	"bootbench/solver/adjoint"
 )
 
-// judge values models of one data set, each solve started from the one before.
+// judge evaluates the objective for models of one data set, each solve starting from the last.
 type judge struct {
 	problem   *Problem
 	tolerance float64
@@ -31,7 +31,7 @@ type judge struct {
 	parts     []*judge // of each of several classes against the others, or of several targets
 }
 
-// judged is a model with its value, and what its gradient is read off.
+// judged is a model's objective, and a function for its gradient.
 type judged struct {
 	value    float64
 	gradient func(ctx context.Context, over []model.Hyperparameter) ([]float64, error)
@@ -54,7 +54,7 @@ func (j *judge) value(ctx context.Context, spec model.Spec) (judged, error) {
 	return j.byTheory(ctx, m)
 }
 
-// byGroups judges by exact fits without folds of whole groups, of which there is no theory, and no gradient.
+// byGroups uses exact fits without folds of whole groups, for which there is no theory, and no gradient.
 func (j *judge) byGroups(ctx context.Context, m *model.Model) (judged, error) {
 	n, folds := m.Set.N(), min(j.problem.Folds, 1+slices.Max(m.Set.Groups))
 	scheme, err := resample.Design{N: n, Group: m.Set.Groups}.Of(resample.KFold{}.Name(),
@@ -136,7 +136,7 @@ func eachPart(parts int, f func(k int) error) error {
 	return cmp.Or(failed...)
 }
 
-// exactly judges by one fit to all data.
+// exactly uses one fit to all data.
 func exactly(by By, m *model.Model, noise float64) (judged, error) {
 	criterion := gp.LeaveOneOut
 	if by == Evidence {
@@ -151,10 +151,10 @@ func exactly(by By, m *model.Model, noise float64) (judged, error) {
 	}}, nil
 }
 
-// far is by how many tolerances a solve may miss that is not to have the last word.
+// far is the largest residual, in tolerances, of a solve that is accepted in a search.
 const far = 100
 
-// byTheory judges by a solve, which starts from the last one; where that fails, afresh.
+// byTheory uses a solve from the last solution, or, if that fails, from the start value.
 func (j *judge) byTheory(ctx context.Context, m *model.Model) (judged, error) {
 	objective := adjoint.Objective{Criterion: adjoint.LeftOutError, Test: j.problem.Test}
 	n := m.Set.N()
@@ -195,9 +195,9 @@ func (j *judge) byTheory(ctx context.Context, m *model.Model) (judged, error) {
 	}}, nil
 }
 
-// Gradient is the value of an objective at a solution of this model, and its derivatives
-// by the logarithms of hyperparameters: see adjoint.Differentiate and kernel.Inputs.Gradient.
-// The model must have an exact kernel matrix.
+// Gradient is the value of an objective at a solution of this model, and its derivatives with respect to the
+// logarithms of hyperparameters: see adjoint.Differentiate and kernel.Inputs.Gradient. The model must have an
+// exact kernel matrix.
 func Gradient(ctx context.Context, m *model.Model, s *solver.Solution, o adjoint.Objective,
 	over []model.Hyperparameter) (value float64, gradient []float64, err error) {
 	var paths []adjoint.Path

@@ -12,15 +12,15 @@ import (
 	"bootbench/loss"
 )
 
-// span is where a hyperparameter may lie, and the values that a grid tries.
+// span is the bounds of a hyperparameter, and its values in a grid.
 type span struct {
 	from, to float64
 	grid     []float64
 }
 
-// ranges are the default spans. Gamma is in units of one over half the mean squared distance
-// between examples, the number of features where these are standardised; of a regression the
-// others are in units of the targets.
+// ranges are the default spans. Gamma is in units of one over half the mean squared distance between
+// examples, the number of features where these are standardised; the others, for a regression, are in units
+// of the targets.
 func ranges(spec *model.Spec) map[string]span {
 	unit, variance := 1/halfDistance(spec.Set, spec.Standardize), 1.0
 	if spec.Set.Task == dataset.Regression {
@@ -48,7 +48,7 @@ func ranges(spec *model.Spec) map[string]span {
 	}
 }
 
-// Grid has the values at which the search of a hyperparameter begins.
+// Grid has the initial values of the search of a hyperparameter.
 func Grid(spec *model.Spec, name string) []float64 { return ranges(spec)[name].grid }
 
 // Start is the middle of Grid.
@@ -103,7 +103,7 @@ func (s span) outside(value float64) float64 {
 // onBound is the distance from a bound, as a logarithm, below which a value lies on it.
 const onBound = 0.05
 
-// noteBounds says which of the chosen values lie on a bound.
+// noteBounds lists the chosen values on a bound.
 func (s *search) noteBounds() {
 	for k, h := range s.result.Over {
 		at, value := s.spans[k], h.Value(&s.result.Spec)
@@ -116,7 +116,7 @@ func (s *search) noteBounds() {
 	}
 }
 
-// Default names what is chosen where nobody says: the scale of the kernel and what the loss takes.
+// Default names the hyperparameters chosen by default: the kernel's scale and the loss's parameters.
 func Default(spec *model.Spec) (names []string) {
 	switch k := &spec.Kernel; {
 	case len(k.LengthScale) > 0:

@@ -15,12 +15,11 @@ type Scales int
 
 const (
 	AsGiven  Scales = iota // if the specification has them
-	IfBetter               // if that lowers the objective by more than its parameters do by chance: see worth
+	IfBetter               // if that lowers the objective significantly: see worth
 	Each                   // always
 )
 
-// DefaultScales are those of a search that nobody says more of: IfBetter for numbers, whose kernel has no
-// width yet. Labels gain nothing.
+// DefaultScales is IfBetter for numbers if the kernel's width is not given. Labels gain nothing.
 func DefaultScales(spec *model.Spec) Scales {
 	if spec.Set.Task == dataset.Regression && spec.Kernel.Gamma == 0 && len(spec.Kernel.LengthScale) == 0 {
 		return IfBetter
@@ -67,13 +66,13 @@ func runScales(ctx context.Context, p Problem, settings Settings) (*Result, erro
 // separable reports whether a choice with one length scale may become one with a length scale for each
 // feature: whether there are enough examples, and derivatives.
 func separable(one *Result) bool {
-	const examples = 5 // for each feature: with fewer, no gain that was seen is worth it
+	const examples = 5 // for each feature: with fewer, no observed gain was significant
 	set := one.Spec.Set
 	return len(one.Path) > 0 && one.Spec.Kernel.Scaled() && len(one.Spec.Kernel.LengthScale) <= 1 &&
 		set.D() > 1 && set.Sparse == nil && set.Groups == nil && one.judgedOn() >= examples*set.D()
 }
 
-// judgedOn is the number of examples that the choice was judged on.
+// judgedOn is the number of examples of the objective.
 func (r *Result) judgedOn() int { return r.Path[len(r.Path)-1].Examples }
 
 // lengthScale is the length scale for all features of a kernel.
@@ -104,11 +103,10 @@ func separated(one *Result, over []Axis) []Axis {
 	return axes
 }
 
-// worth reports whether a choice with a length scale for each feature is worth its further parameters:
-// whether the objective, the mean of n losses, falls by a fifth at least, and either n log(one/each) is more
-// than 12 for each further parameter or the objective falls to a fifth. Of errors that are chi-square
-// variables 12 is six times what Akaike's criterion asks: the minimum of a cross-validation over many
-// parameters is lower by chance. doc/tuning.md has the evidence.
+// worth reports whether length scales per feature justify their further parameters: whether the objective,
+// the mean of n losses, decreases by at least a fifth, and either n log(one/each) exceeds 12 per further
+// parameter or the objective decreases to a fifth. For chi-square errors 12 is six times Akaike's criterion:
+// the minimum of a cross-validation over many parameters is lower by chance. doc/tuning.md has the evidence.
 func worth(one, each *Result) bool {
 	const least, most, forEach = 1.25, 5, 12
 	gain := math.Log(one.Value / each.Value)

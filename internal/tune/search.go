@@ -21,13 +21,13 @@ import (
 )
 
 const (
-	// tolerance is the relative decrease of the objective, over two steps, below which a descent
-	// ends. Its solves are ten times as exact; those of the grid are not, which moves errors in the fifth digit.
+	// tolerance is the relative decrease of the objective, over two steps, below which a descent ends. Its
+	// solves have a tenth of it as tolerance; those of the grid more, with errors in the fifth digit.
 	tolerance = 1e-3
-	// sooner is by how much sooner a descent of the share of wrong labels ends: its standard error over 500
-	// examples is a tenth of it.
+	// sooner multiplies the tolerance for the zero-one loss, whose standard error over 500 examples is a tenth
+	// of it.
 	sooner = 10
-	// gridExamples are those that the models of the grid are judged on, at most; examples those of the descent.
+	// gridExamples is the largest number of examples for the grid, examples that for the descent.
 	gridExamples, examples = 300, 500
 )
 
@@ -35,7 +35,7 @@ const (
 type search struct {
 	problem  Problem
 	settings Settings
-	given    model.Spec // as the caller has it
+	given    model.Spec // the caller's
 	spans    []span     // of the hyperparameters
 	axis     []int      // of the hyperparameters, numbers of grids
 	grids    [][]float64
@@ -43,7 +43,7 @@ type search struct {
 	result   Result
 }
 
-// newSearch checks the problem, and finds what is chosen and where it may lie.
+// newSearch checks the problem, and sets the hyperparameters and their spans.
 func newSearch(p Problem, settings Settings) (*search, error) {
 	s := &search{given: p.Spec, settings: settings, least: math.Inf(1),
 		result: Result{By: p.By, RunnerUp: math.NaN()}}
@@ -65,7 +65,7 @@ func newSearch(p Problem, settings Settings) (*search, error) {
 	return s, nil
 }
 
-// add takes in an axis. Its grid are the values of its span that lie within its bounds.
+// add adds an axis. Its grid is the values of its span within its bounds.
 func (s *search) add(axis Axis, at span) error {
 	at.from, at.to = cmp.Or(axis.From, at.from), cmp.Or(axis.To, at.to)
 	if !(at.from > 0 && at.from < at.to) || math.IsInf(at.to, 1) {
@@ -98,8 +98,8 @@ func (s *search) add(axis Axis, at span) error {
 	return nil
 }
 
-// run judges the grid and descends from its best model, and returns the best of the models that were judged
-// on as many examples as any.
+// run evaluates the grid, descends from its best model, and returns the best model on the largest number of
+// examples.
 func (s *search) run(ctx context.Context) (Evaluation, error) {
 	grid := s.part(ctx, "grid", func() { s.judgeGrid(ctx) })
 	best := least(grid)
@@ -111,7 +111,7 @@ func (s *search) run(ctx context.Context) (Evaluation, error) {
 	return least(s.result.Path), nil
 }
 
-// runnerUp is by how much of the best value of a grid the second best is worse; NaN for a grid of one.
+// runnerUp is the relative difference of a grid's second best value from the best; NaN for a grid of one.
 func runnerUp(grid []Evaluation, best float64) float64 {
 	values := []float64{}
 	for _, e := range grid {
@@ -126,9 +126,9 @@ func runnerUp(grid []Evaluation, best float64) float64 {
 	return (values[1] - best) / math.Abs(best)
 }
 
-// judgeGrid judges all combinations of the grids' values, the last axis fastest. Of equals the first counts,
-// the smoother model. Values of the last axis follow each other, from solution to solution; those of the
-// others are judged at the same time.
+// judgeGrid evaluates all combinations of the grids' values, the last axis fastest. Of equals the first
+// counts, the smoother model. Along the last axis each solve starts from the last; the other axes are
+// parallel.
 func (s *search) judgeGrid(ctx context.Context) {
 	lengths := make([]int, len(s.grids))
 	for axis, grid := range s.grids {
@@ -159,7 +159,7 @@ func (s *search) judgeGrid(ctx context.Context) {
 	}
 }
 
-// evaluate judges the model of these values of the hyperparameters.
+// evaluate evaluates the objective at these values of the hyperparameters.
 func (s *search) evaluate(ctx context.Context, j *judge, spec model.Spec, values []float64) (e Evaluation,
 	value judged) {
 	e = Evaluation{Examples: spec.Set.N(), Values: values}
@@ -176,7 +176,7 @@ func (s *search) evaluate(ctx context.Context, j *judge, spec model.Spec, values
 	return e, value
 }
 
-// record takes in a model that was judged.
+// record records an evaluation.
 func (s *search) record(e Evaluation) {
 	s.result.Path = append(s.result.Path, e)
 	if e.Failure != "" {
@@ -189,8 +189,7 @@ func (s *search) record(e Evaluation) {
 	}
 }
 
-// least is the best of the models that were judged on as many examples as any; one without values
-// if there is none.
+// least is the best evaluation on the largest number of examples; one without values if there is none.
 func least(path []Evaluation) (best Evaluation) {
 	for _, e := range path {
 		if e.Failure == "" && (e.Examples > best.Examples || e.Examples == best.Examples && e.Value < best.Value) {
@@ -200,7 +199,7 @@ func least(path []Evaluation) (best Evaluation) {
 	return best
 }
 
-// failure is why there is no end at all: the first failure of a model, or the end of ctx.
+// failure is the reason for no result: the first failure of a model, or the end of ctx.
 func (s *search) failure(ctx context.Context) error {
 	for _, e := range s.result.Path {
 		if e.Failure != "" {
@@ -210,8 +209,8 @@ func (s *search) failure(ctx context.Context) error {
 	return cmp.Or(ctx.Err(), ErrNone)
 }
 
-// subset is the model of at most size examples, taken at random but always the same: each class in its share
-// and at least two of it. A precomputed kernel has all.
+// subset is the model of at most size examples, a fixed random subset, stratified by class with at least two
+// of each. A precomputed kernel has all.
 func (s *search) subset(size int) model.Spec {
 	part := s.problem.Spec
 	if n := part.Set.N(); n > size && part.Kernel.Kind != kernel.Precomputed {
@@ -235,7 +234,7 @@ func representative(set *dataset.Set, size int) []int {
 	return rows
 }
 
-// part does a part of the search, or takes over what Settings.Do knows that it judges.
+// part does a part of the search, or takes its evaluations from Settings.Do.
 func (s *search) part(ctx context.Context, name string, do func()) []Evaluation {
 	first, failures, done := len(s.result.Path), s.result.Failures, false
 	compute := func() (Part, error) {
@@ -258,12 +257,11 @@ type descent struct {
 	ctx   context.Context
 	judge *judge
 	spec  model.Spec
-	at    []float64 // the last point that was judged, and its model
+	at    []float64 // the last evaluated point, and its model
 	last  judged
 }
 
-// descend runs L-BFGS from values of the hyperparameters. Whatever ends it, a line search without progress,
-// say, the models that were judged are kept.
+// descend runs L-BFGS from values of the hyperparameters. Evaluations are kept however it ends.
 func (s *search) descend(ctx context.Context, from []float64) {
 	d := &descent{search: s, ctx: ctx, spec: s.subset(examples),
 		judge: &judge{problem: &s.problem, tolerance: tolerance / 10}}
@@ -284,7 +282,7 @@ func (s *search) descend(ctx context.Context, from []float64) {
 		&optimize.LBFGS{})
 }
 
-// value judges a point; +Inf, which shortens the step, if that fails.
+// value is the objective at a point; +Inf, which shortens the step, if that fails.
 func (d *descent) value(z []float64) float64 {
 	values := make([]float64, len(z))
 	for k, span := range d.spans {
@@ -300,7 +298,7 @@ func (d *descent) value(z []float64) float64 {
 	return value.value
 }
 
-// gradient is that of the last point that was judged; 0, which ends the run, if there is none.
+// gradient is the gradient at the last evaluated point; 0, which ends the run, if there is none.
 func (d *descent) gradient(gradient, z []float64) {
 	clear(gradient)
 	if !slices.Equal(z, d.at) && math.IsInf(d.value(z), 1) || d.last.gradient == nil {

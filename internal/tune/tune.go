@@ -1,8 +1,7 @@
 // Package tune chooses hyperparameters, for every command and the library alike: by a small grid on a part of
-// the examples, and from its best model along the gradient of the same objective. The error that the theory
-// makes of a model, on examples that a fold or a resample leaves out, is a smooth function of all
-// hyperparameters, without the noise of drawn folds, and its gradient costs about as much as itself. Other
-// objectives are there to compare with.
+// the examples, and from its best model by gradient descent. The theory's error on examples that a fold or a
+// resample leaves out is a smooth function of all hyperparameters, without the noise of random folds, and its
+// gradient costs about as much as its value. Other objectives are for comparison.
 package tune
 
 import (
@@ -22,16 +21,16 @@ import (
 	"bootbench/resample"
 )
 
-// By is what models are chosen by.
+// By is an objective.
 type By int
 
 // The objectives. Leave-one-out is exact for the square loss; for others it is the left-out error
 // of the theory under cross-validation with as many folds as examples.
 const (
-	Folds       By = iota // error of cross-validation by the theory, averaged over all ways to part the data
+	Folds       By = iota // error of cross-validation by the theory, averaged over all partitions of the data
 	LeftOut               // left-out error of the theory
 	Plus632               // .632+ of the theory, see adjoint.Err632Plus
-	LeaveOneOut           // mean left-out loss of one fit to all but one
+	LeaveOneOut           // mean leave-one-out loss
 	Evidence              // negative log marginal likelihood per example, for the square loss
 )
 
@@ -43,72 +42,71 @@ var words = []string{"cross-validation by the theory", "left-out error of the th
 
 func (b By) String() string { return byNames[b] }
 
-// Axis is a hyperparameter to be chosen, by the name of its flag: length-scale stands for all
-// that the model has.
+// Axis is a hyperparameter to be chosen, by the name of its flag: length-scale means all length scales.
 type Axis struct {
 	Name     string
 	From, To float64 // default: see ranges
 	Given    bool    // the search begins at the specification's value, not with a grid
 }
 
-// Problem says what is chosen, and by what.
+// Problem is the model, the hyperparameters to choose and the objective.
 type Problem struct {
-	// Spec has the data, the kernel and the loss; a nil loss stands for the square loss, or for labels for the
-	// hinge loss. Kernel matrices are held whole.
+	// Spec has the data, the kernel and the loss; a nil loss means the square loss, or for labels the hinge
+	// loss. Kernel matrices are dense.
 	Spec   model.Spec
 	Over   []Axis // default: Default
 	By     By
 	Folds  int       // of By Folds; default DefaultFolds
-	Test   loss.Test // not looked at by Evidence; default: square, or for labels zero-one
+	Test   loss.Test // ignored by Evidence; default: square, or for labels zero-one
 	Scales Scales
-	// how n examples are redrawn, for LeftOut and Plus632; default: Poisson of ratio 1
+	// resampling of n examples, for LeftOut and Plus632; default: Poisson of ratio 1
 	Scheme func(n int) (resample.Scheme, error)
 }
 
-// Settings steer the search. The zero value means the defaults.
+// Settings of the search. The zero value means the defaults.
 type Settings struct {
-	// Progress, if set, is told of every model that is judged, and of the least value so far.
+	// Progress, if set, is called with every evaluation and the least value so far.
 	Progress func(e Evaluation, least float64)
-	// Do, if set, does a part of the search by compute, or says what a Run of the same Problem and Settings has
-	// judged there. An error, that of ctx, says that the part is not complete.
+	// Do, if set, computes a part of the search by compute, or returns that of an earlier Run of the same
+	// Problem and Settings. An error, that of ctx, means that the part is incomplete.
 	Do func(name string, compute func() (Part, error)) (Part, error)
 }
 
-// DefaultFolds is the Folds of a zero Problem: the best of what doc/tuning.md compares.
+// DefaultFolds is the default of Problem.Folds, the best in doc/tuning.md.
 const DefaultFolds = 5
 
-// Part is what a part of the search has judged.
+// Part is the evaluations of a part of the search.
 type Part struct {
 	Path     []Evaluation
 	Failures int
 }
 
-// Evaluation is a model that was judged.
+// Evaluation is a model with its objective.
 type Evaluation struct {
-	Examples int       `json:"examples"`          // that it was judged on
-	Values   []float64 `json:"values"`            // of Result.Over
-	Value    float64   `json:"value"`             // of the objective; 0 where it failed
-	Failure  string    `json:"failure,omitempty"` // why it failed
+	Examples int       `json:"examples"` // of the objective
+	Values   []float64 `json:"values"`   // of Result.Over
+	Value    float64   `json:"value"`    // of the objective; 0 if it failed
+	Failure  string    `json:"failure,omitempty"`
 }
 
 // Result is the choice.
 type Result struct {
-	Spec      model.Spec // the model that was chosen, rounded to four digits
+	Spec      model.Spec // the chosen model, rounded to four digits
 	By        By
 	Folds     int                    // of By Folds
-	Over      []model.Hyperparameter // what was chosen, one for each length scale
+	Over      []model.Hyperparameter // the chosen ones, one for each length scale
 	Value     float64                // of the objective
-	RunnerUp  float64                // by how much of the grid's best value the second is worse; NaN without one
+	RunnerUp  float64                // relative difference of the grid's second best value; NaN without one
 	Path      []Evaluation
 	Failures  int
 	Bounds    []string // hyperparameters whose value lies on a bound, and on which
 	Cancelled bool     // the search ended early, with ctx
-	// Alternative has one length scale for all features where Spec has one for each, or conversely; nil if it
-	// was not tried.
+	// Alternative has one length scale for all features if Spec has one for each, or conversely; nil if it was
+	// not tried.
 	Alternative *Result
 }
 
-// ErrNone says that no model could be judged.
+// ErrNone: no model could be evaluated.
 var ErrNone = errors.New("no model could be judged")
 
 // Run chooses. With nothing to choose it is the specification.
@@ -148,7 +146,7 @@ func (s *search) choose(e Evaluation) error {
 	return nil
 }
 
-// String says how the model was chosen: "" if there was nothing to choose.
+// String describes the search: "" if there was nothing to choose.
 func (r *Result) String() string {
 	if len(r.Path) == 0 {
 		return ""
@@ -174,7 +172,7 @@ func (r *Result) String() string {
 	return text
 }
 
-// Evaluations is the number of models that were judged.
+// Evaluations is the number of evaluations.
 func (r *Result) Evaluations() int {
 	if r.Alternative != nil {
 		return len(r.Path) + len(r.Alternative.Path)
@@ -182,7 +180,7 @@ func (r *Result) Evaluations() int {
 	return len(r.Path)
 }
 
-// Value is the objective of one model, Problem.Spec; Over is not looked at.
+// Value is the objective of one model, Problem.Spec; Over is ignored.
 func Value(ctx context.Context, p Problem, tolerance float64) (float64, error) {
 	if err := p.complete(); err != nil {
 		return 0, err
@@ -191,13 +189,13 @@ func Value(ctx context.Context, p Problem, tolerance float64) (float64, error) {
 	return v.value, err
 }
 
-// fourDigits rounds, so that what is printed is what was used.
+// fourDigits rounds, so that the printed value is the value used.
 func fourDigits(v float64) float64 {
 	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 4, 64), 64)
 	return v
 }
 
-// complete fills in what a model must have before it is searched.
+// complete sets the defaults of a problem.
 func (p *Problem) complete() error {
 	spec := &p.Spec
 	if spec.Set == nil || spec.Set.N() < 2 {
@@ -230,7 +228,7 @@ func (p *Problem) complete() error {
 	return nil
 }
 
-// check refuses objectives that a model does not have.
+// check refuses objectives that do not apply to the model.
 func (p *Problem) check() error {
 	_, square := p.Spec.Loss.(loss.Square)
 	exact := square && (p.By == LeaveOneOut || p.By == Evidence)

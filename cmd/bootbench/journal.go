@@ -68,7 +68,11 @@ func (a *app) openJournal(chosen choice) (err error) {
 	head := journal.Head{Version: version(), Command: a.command.name, Data: a.data, Chosen: chosen.by,
 		Settings: append(slices.Clone(chosen.settings), a.options.Settings(isRecorded)...),
 		Digests:  s.digests, Shards: max(1, s.part.count)}
-	slices.Sort(head.Settings)
+	slices.SortStableFunc(head.Settings, func(a, b string) int { // a list keeps its order
+		name, _, _ := strings.Cut(a, "=")
+		other, _, _ := strings.Cut(b, "=")
+		return cmp.Compare(name, other)
+	})
 	if head.Folder, err = os.Getwd(); err != nil {
 		return err
 	}

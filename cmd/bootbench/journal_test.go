@@ -78,8 +78,8 @@ func TestJournals(t *testing.T) {
 		"predict --loss logistic --refine 150 --test synthetic:blobs,n=20,d=3,seed=6 " + blobs:    2,
 		"tune synthetic:friedman1,n=280":                                                          4,
 		on("curve --ratio 0.3:3:7 --refine 20"):                                                   7,
-		"grid --loss hinge --over C=0.1,1 --over gamma=0.1,0.2 " + blobs:                          4,
-		"compare --loss hinge --C 1 --sizes 20,40 --resamples 20 synthetic:blobs,d=3,seed=5,n=40": 2,
+		"grid --loss hinge --over gamma=0.1,0.2 --over C=0.1,1 " + blobs:                          4,
+		"compare --loss hinge --C 1 --sizes 40,20 --resamples 20 synthetic:blobs,d=3,seed=5,n=40": 2,
 	} {
 		t.Run(line, func(t *testing.T) {
 			want := answers(t, line)

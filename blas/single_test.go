@@ -9,7 +9,7 @@ import (
 )
 
 // TestSinglePrecision: the kernels in single precision do to a matrix what those
-// in double do, but for rounding of well-conditioned float32, and touch nothing
+// in double do, up to rounding of well-conditioned float32, and touch nothing
 // else. What is not positive definite or not invertible they name alike.
 func TestSinglePrecision(t *testing.T) {
 	forEach(t, func(t *testing.T, b Backend, uplo blas.Uplo, n, lda int) {

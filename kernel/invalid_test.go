@@ -119,7 +119,7 @@ func TestOverflowNamesThePair(t *testing.T) {
 // many is a number of inputs that goroutines share.
 const many = 515
 
-// longRow is m inputs that are zero but for the last.
+// longRow is m inputs that are zero except the last.
 func longRow(m int, last float64) blas64.General {
 	x := general(m, 1)
 	x.Data[m-1] = last

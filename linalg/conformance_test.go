@@ -46,7 +46,7 @@ func factorised(k *Sym, limit RankOptions) Engine {
 	return factor.Engine()
 }
 
-// failed stands for an engine whose kernel matrix was refused.
+// failed represents an engine whose kernel matrix was refused.
 type failed struct {
 	Engine
 	err error
@@ -183,7 +183,7 @@ func TestReadOuts(t *testing.T) {
 					if strings.HasSuffix(name, "+bias") {
 						constant, accuracy, harsh = flat, 1e-11, 1e-4
 					} else if name == "factor" {
-						harsh = 1e-4 // R R' is K but for 8 roundings: 2e-15 d
+						harsh = 1e-4 // R R' is K up to 8 roundings: 2e-15 d
 					}
 					err := e.Factorize(d)
 					if regime == "none" && constant > 0 {
@@ -506,7 +506,7 @@ func TestFactorizeRefuses(t *testing.T) {
 	})
 }
 
-// The same bits for any number of goroutines (own loops; BLAS apart).
+// The same bits for any number of goroutines (except in BLAS).
 func TestOffSquareMulVecIgnoresWorkers(t *testing.T) {
 	const n = core.SmallOrder + 3*strip + 5
 	rng := rand.New(rand.NewPCG(2, 2))

@@ -188,8 +188,8 @@ func TestNoCavityVariance(t *testing.T) {
 }
 
 // TestPiecewiseMoments holds the moments of all kinds of piecewise losses, over cavities near and far, to
-// quadrature of the proximal map between the fields between its kinks, 30-point panels of a standard
-// deviation; relative to what the row without examples alone has, below which the rest may be left out.
+// quadrature of the proximal map between its kinks, 30-point panels of a standard deviation; relative to the
+// row without examples.
 func TestPiecewiseMoments(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		law := resample.Poisson{Ratio: math.Pow(10, rapid.Float64Range(-3, 1).Draw(t, "log nu"))}

@@ -96,7 +96,7 @@ func TestTarget(t *testing.T) {
 	mean, variance = site.without(6)
 	relative(t, "mean of the others", mean, 1.5, 1e-14)
 	relative(t, "variance of the others", variance, 0.25, 1e-13)
-	for _, v := range []float64{0.1, 1e8 + 0.3, 1.0 / 3} { // two equal ones are left, but for rounding
+	for _, v := range []float64{0.1, 1e8 + 0.3, 1.0 / 3} { // two equal ones remain, up to rounding
 		site := mustSite(t, 1, []float64{v, v, v + 1}, resample.Poisson{Ratio: 1})
 		if _, variance := site.without(v + 1); !(variance >= 0) {
 			t.Errorf("variance of the others %g", variance)

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// average is E Value(h, y) by quadrature in z = (h-mean)/s, broken where the
-// loss kinks, over 14 standard deviations from the mean; in the far tail, from
-// the bend that lies nearest to the mean outwards, it keeps relative accuracy.
+// average is E Value(h, y) by quadrature in z = (h-mean)/s, split at the kinks of the loss, over 14 standard
+// deviations from the mean; in the far tail it integrates outwards from the kink nearest to the mean, for
+// relative accuracy.
 func average(test Test, mean, s, y float64, kinks []float64) float64 {
 	cuts := []float64{-14, 14}
 	for _, b := range kinks {

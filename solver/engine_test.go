@@ -15,7 +15,7 @@ import (
 	"bootbench/solver"
 )
 
-// TestLowRank: on a factor that is K but for rounding the answer is the exact engine's, with a bias and
+// TestLowRank: on a factor that is K up to rounding the answer is the exact engine's, with a bias and
 // without, covariances and a new input among it, and the same again to the last bit. (With more sites than
 // one task takes, rows of G are read side by side.)
 func TestLowRank(t *testing.T) {
@@ -242,7 +242,7 @@ func (e *unreliable) FactorizeSingle(d []float64) error {
 	return err
 }
 
-// TestRankUpdates: where few sites move, G follows by updates of low rank (M03-65) in the place of refreshes,
+// TestRankUpdates: where few sites move, G follows by updates of low rank (M03-65) instead of refreshes,
 // and the answer is that of plain steps from the start value, within thirty tolerances as in TestPrecision.
 // Blocks of four sites do not see each other here; from the solution of a problem without them, second
 // examples at two sites of one block move the d of that block only.

@@ -274,7 +274,7 @@ func TestBoston(t *testing.T) {
 	}
 }
 
-// TestWeightedSites: where many sites are alike but for their weights, each has the moments of its own loss.
+// TestWeightedSites: where many sites differ only in their weights, each has the moments of its own loss.
 func TestWeightedSites(t *testing.T) {
 	p := ordinaryMargin()
 	p.Loss, p.Weights = loss.Logistic{C: 1}, make([]float64, len(p.Y))

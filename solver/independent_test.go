@@ -140,7 +140,7 @@ func ownLaws(n int, ratio float64) map[resample.Scheme][]float64 {
 }
 
 // ownDeviation is by how much a solution misses the fixed point (T3) to (T6), everything
-// computed anew: G from d by elimination in 300 bits, with it m = G g, V = (G o G) u and the
+// recomputed: G from d by elimination in 300 bits, with it m = G g, V = (G o G) u and the
 // cavities, and from these the averages over counts and the cavity's Gaussian by the
 // trapezoidal rule. It is the largest difference of m over |m| + sd, of V over V, and of c chi.
 func (l ownLoss) ownDeviation(s *solver.Solution, law []float64) float64 {

@@ -364,7 +364,7 @@ func TestTinyLeftOutMeans(t *testing.T) {
 }
 
 // TestTies: where the kernel carries nothing over, and where neighbours of opposite labels
-// cancel but for rounding, the left-out prediction is a tie: half an error, of the mean and
+// cancel up to rounding, the left-out prediction is a tie: half an error, of the mean and
 // of the vote as well, and a warning.
 func TestTies(t *testing.T) {
 	alone := solver.Problem{Gram: linalg.NewSym(6), Loss: loss.Square{Noise: 0.1},

@@ -313,7 +313,7 @@ func TestRecordedSettings(t *testing.T) {
 	}
 }
 
-// child starts the program in a process of its own.
+// child starts the program in a separate process.
 func child(t testing.TB, parts ...string) *exec.Cmd {
 	t.Helper()
 	text := need.One(json.Marshal(words(parts...)))(t)
@@ -328,7 +328,7 @@ const childArgs = "BOOTBENCH_TEST_ARGS"
 // childFileSize is the environment variable that bounds the files of TestChild.
 const childFileSize = "BOOTBENCH_TEST_FILE_SIZE"
 
-// TestChild is the program in a process of its own, for tests that end it.
+// TestChild is the program in a separate process, for tests that end it.
 func TestChild(t *testing.T) {
 	var args []string
 	if json.Unmarshal([]byte(os.Getenv(childArgs)), &args) != nil {

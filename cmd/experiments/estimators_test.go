@@ -13,7 +13,7 @@ import (
 	"bootbench/internal/train"
 )
 
-// TestEstimators recomputes held-out and leave-one-out errors of the same splits by training anew.
+// TestEstimators recomputes held-out and leave-one-out errors of the same splits by retraining.
 func TestEstimators(t *testing.T) {
 	set := need.One(dataset.Load("crabs", dataset.Options{}))(t)
 	set = set.Subset(rand.New(rand.NewPCG(3, 0)).Perm(set.N())).Head(80)

@@ -40,7 +40,7 @@ func twins(t *testing.T, rng *rand.Rand, m, n int, c float64, bias bool) (*linal
 }
 
 // TestSharedSites: examples that share sites, also with both labels on one and with weights, have
-// the margins that training anew without them gives. Fast skips rightly there,
+// the margins that retraining without them gives. Fast skips rightly there,
 // xi-alpha bounds, and so they do without a bias.
 func TestSharedSites(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 31))
@@ -65,11 +65,11 @@ func TestSharedSites(t *testing.T) {
 				losses[i] = loss.ZeroOne{}.Value(margin, 1)
 			}
 			if e := stat.Mean(losses, p.Weight); math.Abs(exact.Error-e) > 1e-12 && len(exact.Ties) == 0 {
-				t.Errorf("C %v, bias %v: error %v, trained anew %v", c, bias, exact.Error, e)
+				t.Errorf("C %v, bias %v: error %v, retrained %v", c, bias, exact.Error, e)
 			}
 			for i, margin := range want {
 				if math.Abs(exact.Margin[i]-margin) > 1e-6 {
-					t.Errorf("C %v, bias %v, example %d: margin %v, trained anew %v", c, bias, i, exact.Margin[i], margin)
+					t.Errorf("C %v, bias %v, example %d: margin %v, retrained %v", c, bias, i, exact.Margin[i], margin)
 				}
 				if wrong := !(margin > 0); math.Abs(margin) > 1e-6 &&
 					(fast.Loss[i] == 1 != wrong || wrong && bound.Loss[i] != 1) {
@@ -86,7 +86,7 @@ func TestSharedSites(t *testing.T) {
 
 // TestApproximateWhereExact: as long as leaving an example out changes no other
 // weight's side, the approximation is no approximation. Many examples of random
-// problems are such: their sides are compared after training anew.
+// problems are such: their sides are compared after retraining.
 func TestApproximateWhereExact(t *testing.T) {
 	rng := rand.New(rand.NewPCG(32, 32))
 	compared := map[string]int{}
@@ -110,7 +110,7 @@ func TestApproximateWhereExact(t *testing.T) {
 				}
 				compared[kind]++
 				if want := p.Y[i] * left.F[p.Site[i]]; math.Abs(approx.Margin[i]-want) > 1e-6 {
-					t.Errorf("C %v, bias %v, %s example %d: margin %v, trained anew %v", c, bias, kind, i, approx.Margin[i],
+					t.Errorf("C %v, bias %v, %s example %d: margin %v, retrained %v", c, bias, kind, i, approx.Margin[i],
 						want)
 				}
 			}

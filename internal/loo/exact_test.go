@@ -153,7 +153,7 @@ func TestAgainstTrainingAnew(t *testing.T) {
 			r := run(t, p, Settings{Tolerance: 1e-9})
 			for i, want := range retrained(t, k, p) {
 				if math.Abs(r.Margin[i]-want) > 1e-7 {
-					t.Errorf("C = %v, bias %v, example %d: margin %v, trained anew %v", c, bias, i, r.Margin[i], want)
+					t.Errorf("C = %v, bias %v, example %d: margin %v, retrained %v", c, bias, i, r.Margin[i], want)
 				}
 			}
 		}

@@ -120,7 +120,7 @@ func peak(f func()) float64 {
 	}
 }
 
-// peakThat is peak, measured anew where it does not hold: the collector may lag behind on
+// peakThat is peak, measured again if it does not hold: the collector may lag behind on
 // a machine with other work, and its garbage then counts, or the peak fall between two looks. What is held
 // is the same each time, and never what a wrong forecast says.
 func peakThat(holds func(bytes float64) bool, f func()) (bytes float64) {

@@ -60,7 +60,7 @@ func whole(t *testing.T) []byte {
 	return need.One(os.ReadFile(filepath.Join(folder, "journal")))(t)
 }
 
-// restart writes content in the place of a journal, which is then gone on with twice.
+// restart writes content instead of a journal, which is then gone on with twice.
 func restart(t *testing.T, content []byte) (lacked []int) {
 	t.Helper()
 	folder := t.TempDir()
@@ -165,7 +165,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestLinks: a link, a folder or a pipe in the place of a journal is refused at once.
+// TestLinks: a link, a folder or a pipe instead of a journal is refused at once.
 func TestLinks(t *testing.T) {
 	victim := filepath.Join(t.TempDir(), "victim")
 	for says, make := range map[string]func(path string) error{

@@ -120,7 +120,7 @@ func (b *block) writeTable(text *strings.Builder) {
 	}
 }
 
-// RowAnswer is an Answer with a table whose rows, made of an R each, can be printed while they are computed.
+// RowAnswer is an Answer with a table that is printed row by row during the computation. R is a row's type.
 type RowAnswer[R any] interface {
 	Answer
 	Figures() []*Figure

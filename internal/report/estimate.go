@@ -141,7 +141,7 @@ type Convergence struct {
 	RankError null.Float `json:"rank_error,omitempty"`
 }
 
-// NoTheory is the Convergence of an answer by exact resamples alone.
+// NoTheory is the Convergence of an answer only from exact resamples.
 var NoTheory = Convergence{Convergence: bench.Convergence{Status: "complete"}}
 
 // Contradicted is the status of a theory that has converged but is refuted by exact resamples.

@@ -265,8 +265,15 @@ func (p mappedNormal) average(g func(f float64) float64, breaks []float64) float
 		slices.Sort(cuts)
 		sum := 0.0
 		for i := 1; i < len(cuts); i++ {
-			sum += normal.Panels(func(z float64) float64 { return value(z) * normal.PDF(z) }, cuts[i-1], cuts[i],
-				panelWidth)
+			lo, hi := cuts[i-1], cuts[i]
+			mid := p.at(p.mean + p.sd*(lo+hi)/2)
+			if mid.slope == 0 {
+				sum += g(mid.f) * normal.Prob(lo, hi)
+				continue
+			}
+			sum += normal.Panels(func(z float64) float64 {
+				return g(mid.f+mid.slope*(p.mean+p.sd*z-mid.h)) * normal.PDF(z)
+			}, lo, hi, panelWidth)
 		}
 		return p.weight * sum
 	}

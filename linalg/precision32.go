@@ -12,7 +12,7 @@ import (
 )
 
 // ErrSingle: single precision does not suffice for a factorisation.
-var ErrSingle = errors.New("not to be had in single precision")
+var ErrSingle = errors.New("not available in single precision")
 
 const (
 	// Added to every element of B, whose diagonal is at least 1, this is less than a rounding error, and avoids

@@ -245,7 +245,7 @@ func distanceFigure(sorted []law, resamples int) *report.Figure {
 		Caption: fmt.Sprintf(
 			"L1 distance between the laws by theory and by retraining (%d resamples, bins of 0.2) at the %d "+
 				"inputs of the Boston housing data: %.1f%% up to 0.1, %.1f%% from 0.2 on, largest %.3f. The right "+
-				"panel stands for the inset of the paper.", resamples, len(sorted), near, far, largest),
+				"panel replaces the inset of the paper.", resamples, len(sorted), near, far, largest),
 		Panels: []report.Panel{
 			{X: x, Y: y, Series: []report.Series{{Mark: report.Bars, X: edges, Y: counts}}},
 			{Title: "the tail, enlarged", X: x, Y: report.Axis{Label: "inputs", Max: 20},

@@ -24,7 +24,7 @@ type study struct {
 }
 
 var studies = []study{
-	{"paper", "the figures of Malzahn and Opper 2003 and 2004, computed anew", paperStudy},
+	{"paper", "the figures of Malzahn and Opper 2003 and 2004, recomputed", paperStudy},
 	{"accuracy", "theory against retraining over data sets, losses, kernels and ratios", accuracyStudy},
 	{"estimators", "estimators DATA: estimates of a classifier's error, judged by held-out data",
 		estimatorStudy},

@@ -219,7 +219,7 @@ func (p *paperRun) classification(ctx context.Context) []*report.Figure {
 		Name: "m04-figure-1-left", Title: "M04 figure 1, left: hard-margin support vector machines",
 		Caption: "Error on left-out examples: theory (lines) and retraining (symbols, two standard errors). " +
 			"The kernels are this project's, exp(-gamma |x-x'|^2) on standardised inputs; M04 does not print its " +
-			"own. The right panel stands for the inset of the paper.",
+			"own. The right panel replaces the inset of the paper.",
 		Panels: []report.Panel{all, enlarged},
 	}}
 }

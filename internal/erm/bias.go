@@ -15,7 +15,7 @@ type flat struct{ constant, bias float64 }
 
 // ErrNoFiniteBias: no finite bias is optimal, since the loss of one class decreases to infinity.
 var ErrNoFiniteBias = errors.New(
-	"no finite bias is the best: the training examples are of one class, and the loss goes on falling as the " +
+	"no finite bias is the best: the training examples are of one class, and the loss keeps falling as the " +
 		"predictor grows")
 
 // Limits of the search for the bias.

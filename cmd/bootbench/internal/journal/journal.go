@@ -89,7 +89,7 @@ func (j *Journal) begin() error {
 	}
 	if err := j.write(append([]byte(firstLine), line(headKey, text)...)); err != nil {
 		j.Lost++
-		j.warn(fmt.Sprintf("--journal: %v; the run goes on, and what it finishes is not kept", err))
+		j.warn(fmt.Sprintf("--journal: %v; the run continues without keeping what it finishes", err))
 	}
 	return nil
 }
@@ -206,7 +206,7 @@ func (j *Journal) Append(key string, result any) {
 		return
 	}
 	if j.Lost == 0 {
-		j.warn(fmt.Sprintf("--journal: %v; the run goes on, and what it finishes is not kept", err))
+		j.warn(fmt.Sprintf("--journal: %v; the run continues without keeping what it finishes", err))
 	}
 	j.Lost++
 }

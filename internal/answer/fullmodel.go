@@ -2,6 +2,7 @@ package answer
 
 import (
 	"context"
+	"fmt"
 
 	"bootbench/internal/report"
 	"bootbench/loss"
@@ -37,7 +38,8 @@ func (a *estimation) addFullModel(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err != nil { // a fold cannot be trained
+	if err != nil {
+		warn(&a.e.Warnings, fmt.Sprintf("the model of all rows is not cross-validated: %v", err))
 		return nil
 	}
 	a.e.FullModel = &report.FullModel{Error: r.Error, ErrorSE: *r.ErrorSE, Folds: r.Folds, Repeats: r.Repeats}

@@ -209,6 +209,9 @@ func (d *document) resampling(r Resampling, n int) {
 }
 
 func (d *document) cost(c Cost) {
+	if c.Backend.Name == "" { // of one of several targets
+		return
+	}
 	part := func(name string, s float64) string { return either(s > 0, name+" "+seconds(s), "") }
 	t := c.Time
 	d.line("seconds", "%s%s", seconds(t.Total), nonzero(" (%s)", join(part("read", t.Read),

@@ -5,12 +5,14 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"bootbench/blas"
 )
@@ -96,10 +98,84 @@ func BenchmarkUpdate(b *testing.B) {
 						must(b, e.RankUpdate(firstSites(len(move)), move))
 						update = min(update, time.Since(began).Seconds())
 					}
+					b.ReportMetric(float64(n)*float64(n)*float64(len(move))/update/1e9, "GFLOP/s")
 					b.ReportMetric(update/refresh, "of-refresh")
 				})
 		}
 	}
+}
+
+// BenchmarkDiagonal times the estimates of diag(G) after a change of d: M03's cubic one (M03-67), that of
+// Response to all orders, and the preparation of a Response. Each is one product with G o G, 3n^2 flops.
+// of-refresh is the best time as a share of a refresh of all of G; error is the largest relative error
+// of chi where d changes by +-10%, and less than 0.09/mean(G), which the cubic one is for.
+func BenchmarkDiagonal(b *testing.B) {
+	for _, n := range benchmarkOrders() {
+		at := sync.OnceValue(func() *diagonalBench { return newDiagonalBench(b, n) })
+		for _, step := range []struct {
+			name string
+			call func(*diagonalBench) bool
+		}{
+			{"cubic", func(d *diagonalBench) bool { return CubicDiag(d.engine, d.move, d.chi, d.b) }},
+			{"response", func(d *diagonalBench) bool { return d.response.PredictDiag(d.move, d.chi, d.b) }},
+			{"prepare", func(d *diagonalBench) bool { NewResponse(d.engine); return true }},
+		} {
+			name := fmt.Sprintf("step=%s/backend=%s/n=%d", step.name, blas.Bound().Name(), n)
+			b.Run(name, func(b *testing.B) {
+				best, d := math.Inf(1), at()
+				for b.Loop() {
+					began := time.Now()
+					if !step.call(d) {
+						b.Fatal("too far")
+					}
+					best = min(best, time.Since(began).Seconds())
+				}
+				b.ReportMetric(3*float64(n)*float64(n)/best/1e9, "GFLOP/s")
+				b.ReportMetric(best/d.refresh, "of-refresh")
+				if step.name != "prepare" {
+					b.ReportMetric(far(d.chi, d.exact), "error")
+				}
+			})
+		}
+	}
+}
+
+// diagonalBench is an engine at d, a move of d, and diag(G) after it.
+type diagonalBench struct {
+	engine              *CholeskyEngine
+	response            *Response
+	move, chi, b, exact []float64
+	refresh             float64 // seconds of all of G
+}
+
+func newDiagonalBench(t testing.TB, n int) *diagonalBench {
+	rng := rand.New(rand.NewPCG(2, 2))
+	d := drawSites(n, siteRegimes["even"], rng)
+	at := &diagonalBench{engine: NewCholeskyEngine(gaussianGram(n, false, rand.New(rand.NewPCG(1, 1)))),
+		move: make([]float64, n), chi: make([]float64, n), b: make([]float64, n)}
+	must(t, at.engine.Factorize(d))
+	chi, _ := at.engine.Diag()
+	largest := 0.09 / stat.Mean(chi, nil)
+	for i, v := range d {
+		at.move[i] = min(largest, v/10) * float64(1-2*rng.IntN(2))
+	}
+	must(t, at.engine.Factorize(floats.AddTo(make([]float64, n), d, at.move)))
+	at.exact = slices.Clone(chi)
+	began := time.Now()
+	must(t, at.engine.Factorize(d))
+	at.engine.FormG()
+	at.refresh = time.Since(began).Seconds()
+	at.response = NewResponse(at.engine)
+	return at
+}
+
+// far is the largest relative difference of a from b.
+func far(a, b []float64) float64 {
+	worst := 0.0
+	for i, v := range b {
+		worst = max(worst, relative(a[i], v, 0))
+	}
+	return worst
 }
 
 func firstSites(n int) []int {

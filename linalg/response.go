@@ -1,6 +1,12 @@
 package linalg
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+
+	"bootbench/linalg/internal/core"
+)
 
 // Response estimates the diagonals of G and of I - diag(d)G after a change of d, much cheaper than Factorize,
 // around the present G of an engine: it is valid until G changes.
@@ -62,4 +68,33 @@ func (r *Response) PredictDiag(move, chi, b []float64) (valid bool) {
 		b[i] = c * chi[i]
 	}
 	return valid
+}
+
+// maxCubicMove is the largest |delta_j| mean(G_jj) of CubicDiag (M03 appendix A.4).
+const maxCubicMove = 0.1
+
+// CubicDiag writes M03's cubic estimates of diag(G) and of 1 - d diag(G) at d + move, as printed, at the cost
+// of a product with G o G. It needs all of G:
+//
+//	chi_i = G_ii - sum_j G_ij^2 (delta_j - delta_j^2 G_jj + delta_j^3 G_jj^2),  delta = move.  (M03-67)
+//
+// It reports whether move is small enough, |delta_j| mean(G_jj) < 0.1 for all j, and the estimates positive.
+// Response.PredictDiag costs the same, and is accurate at much larger moves.
+func CubicDiag(e Engine, move, chi, b []float64) (valid bool) {
+	g, _ := e.Diag()
+	d, mean := e.Precisions(), stat.Mean(g, nil)
+	terms := make([]float64, len(move))
+	for j, delta := range move {
+		if !(math.Abs(delta)*mean < maxCubicMove) {
+			return false
+		}
+		x := delta * g[j]
+		terms[j] = delta * (1 - x + x*x)
+	}
+	e.MulVecSquaredOffDiag(chi, terms)
+	for i, others := range chi {
+		chi[i] = g[i] - others - g[i]*g[i]*terms[i]
+		b[i] = 1 - (d[i]+move[i])*chi[i]
+	}
+	return core.Positive(chi) && core.Positive(b)
 }

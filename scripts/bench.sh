@@ -62,8 +62,12 @@ bench() { # package, pattern, tags, file
 echo "refresh and updates" >&2
 time=5x bench ./linalg 'Refresh/.*/engine=exact/.*/n=(1000|2000|4000)$' openblas "$out/linalg.txt"
 time=5x bench ./linalg 'Update/.*/.*/n=(1000|2000)$' openblas "$out/linalg.txt"
-echo "solves" >&2
-bench ./solver Solve openblas "$out/solve.txt"
+time=5x bench ./linalg 'Diagonal/.*/.*/n=(500|1000|2000)$' openblas "$out/linalg.txt"
+echo "kernels" >&2
+time=5x bench ./blas '^BenchmarkKernel$/././n=(500|2000)' openblas "$out/kernels.txt"
+time=5x bench ./kernel '^BenchmarkGram$/kind=(rbf|linear)/./n=[14]000' openblas "$out/kernels.txt"
+echo "steps" >&2
+time=3x bench ./solver '^BenchmarkSteps$' openblas "$out/steps.txt"
 echo "theory against retraining" >&2
 {
 	echo '```'
@@ -77,7 +81,9 @@ picture claim/compare-friedman1-time speed-claim
 
 table Refresh "$out/linalg.txt" > "$out/refresh"
 table Update "$out/linalg.txt" > "$out/updates"
-table Solve "$out/solve.txt" > "$out/solve"
-for name in machine refresh updates solve compare growth; do
+table Diagonal "$out/linalg.txt" > "$out/diagonal"
+table 'Kernel|Gram' "$out/kernels.txt" > "$out/kernels"
+table Steps "$out/steps.txt" > "$out/steps"
+for name in machine steps refresh updates diagonal kernels compare growth; do
 	renew "$name" "$out/$name"
 done

@@ -196,7 +196,7 @@ func hasSingle() bool {
 // precision that breaks down or lies costs time, never the answer.
 func TestPrecision(t *testing.T) {
 	p := sizeable()
-	want := mustConverge(t, p, solver.Settings{Plain: true, Tolerance: 1e-11})
+	want := mustConverge(t, p, solver.Settings{Steps: solver.ExactSteps, Tolerance: 1e-11})
 	for _, tolerance := range []float64{1e-4, 1e-6, 1e-9} {
 		s := mustConverge(t, p, solver.Settings{Tolerance: tolerance})
 		sameAnswer(t, s, want, 30*tolerance)
@@ -263,7 +263,7 @@ func TestRankUpdates(t *testing.T) {
 		p.Site = append(p.Site, i)
 	}
 	p.Site = append(p.Site, 17, 18)
-	want := mustConverge(t, p, solver.Settings{Plain: true, Tolerance: 1e-11})
+	want := mustConverge(t, p, solver.Settings{Steps: solver.ExactSteps, Tolerance: 1e-11})
 	warm := mustConverge(t, p, solver.Settings{From: neighbour, Tolerance: tolerance})
 	sameAnswer(t, warm, want, 30*tolerance)
 	if r := warm.Stats.Refreshes; r.Woodbury == 0 || r.Exact != 1 {

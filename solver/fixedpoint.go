@@ -20,7 +20,7 @@ type fixedPoint struct {
 	accepted, trial iterate // the last evaluated, for which G is current unless gStale, and the next
 	inner           *innerIteration
 	anderson        *anderson
-	newton          *newton // nil: Settings.Plain, or without memory
+	newton          *newton // nil: other Steps, or without memory
 	monitor         monitor // of the distance
 	phase           phaseName
 	sweepsConverged bool    // in phase fromStart
@@ -65,9 +65,15 @@ func (x *fixedPoint) evaluate(allowSingle bool) error {
 	return x.updateResidual()
 }
 
-// factorize updates G to an iterate's parameters, in single precision if allowed and accurate enough.
+// factorize updates G to an iterate's parameters: at the active sites only (WoodburySteps), in single
+// precision if allowed and accurate enough, or exactly.
 func (x *fixedPoint) factorize(at *iterate, allowSingle bool) error {
-	x.gStale = true
+	current := !x.gStale
+	x.gStale, at.SinglePrecision = true, false
+	if current && x.settings.Steps == WoodburySteps &&
+		x.updateMoving(at.D, activeShare, activeFraction, activeChange) {
+		return nil
+	}
 	allowSingle = allowSingle && x.settings.Tolerance <= singleMaxError
 	if at.SinglePrecision = allowSingle && x.refreshSingle(at.D, singleMaxError); at.SinglePrecision {
 		return nil

@@ -73,7 +73,7 @@ func TestFixedPoint(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 1))
 	for trial := range 150 {
 		p := smallProblem(rng)
-		settings := solver.Settings{Tolerance: 1e-11, Plain: trial%2 == 1}
+		settings := solver.Settings{Tolerance: 1e-11, Steps: solver.Steps(trial % 2)}
 		t.Run(fmt.Sprintf("%d/m=%d,n=%d", trial, p.Gram.N(), len(p.Y)), func(t *testing.T) {
 			checkFixedPoint(t, p, settings)
 		})
@@ -107,7 +107,7 @@ func TestResidual(t *testing.T) {
 	}
 	sites := boundSites(t, p)
 	for sweeps := 1; sweeps <= 6; sweeps++ {
-		s := mustSolve(t, p, solver.Settings{MaxSweeps: sweeps, Plain: true, Tolerance: 1e-12})
+		s := mustSolve(t, p, solver.Settings{MaxSweeps: sweeps, Steps: solver.ExactSteps, Tolerance: 1e-12})
 		g, share, want := denseG(t, k, s.SitePrecision), 0.0, 0.0
 		for i, d := range s.SitePrecision {
 			share = math.Max(share, d*g.At(i, i))

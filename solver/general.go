@@ -46,7 +46,7 @@ func (r *run) newFixedPoint() *fixedPoint {
 	x := &fixedPoint{run: r, model: s, accepted: newIterate(n), trial: newIterate(n),
 		inner: newInnerIteration(s), anderson: newAnderson(3*n, andersonDepth),
 		monitor: newMonitor(), newtonRadius: newtonRadius}
-	if !r.settings.Plain && newtonFits(n, r.dense(), r.settings.MaxBytes) {
+	if r.settings.Steps == MixedSteps && newtonFits(n, r.dense(), r.settings.MaxBytes) {
 		x.newton = newNewton(s)
 	}
 	return x
@@ -107,7 +107,7 @@ func (x *fixedPoint) explain() {
 	if x.cause != nil {
 		x.warn("%v", x.cause)
 	}
-	if x.newton == nil && !x.settings.Plain && n <= newtonMaxSites(x.dense()) {
+	if x.newton == nil && x.settings.Steps == MixedSteps && n <= newtonMaxSites(x.dense()) {
 		x.warn("there was no memory for Newton's method, which finds what sweeps do not")
 	}
 	if rank < n {

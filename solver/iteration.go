@@ -32,7 +32,7 @@ func (x *fixedPoint) strategy() strategy {
 		return plainSweep{}
 	case x.newton != nil && d < x.newtonRadius:
 		return x.newton
-	case !x.settings.Plain && d < andersonMaxDistance:
+	case x.settings.Steps == MixedSteps && d < andersonMaxDistance:
 		return andersonSweep{}
 	}
 	return dampedSweep{}

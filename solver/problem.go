@@ -7,7 +7,8 @@
 // a Solution both agree (T4-T6); all averages are read off it. Letters and names are in doc/names.md.
 //
 // Solve (solve.go) has two short drivers over common parts. For the square loss only d is iterated
-// (precision.go), and one linear system follows (variance.go). For all others the cavities are iterated:
+// (precision.go) by the strategies of Settings.Steps (steps.go; mixed.go, the default), and one linear system
+// follows (variance.go). For all others the cavities are iterated:
 // iteration.go is the loop, fixedpoint.go one evaluation, sweeps.go (damped, Anderson) and newton.go (GMRES,
 // with jacobian.go) are the strategies, and phases.go is the table of phases. sites.go maps cavities to site
 // parameters and back, internal/site does so for one site. Package adjoint differentiates a Solution.

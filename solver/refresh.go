@@ -1,6 +1,10 @@
 package solver
 
-import "bootbench/linalg"
+import (
+	"math"
+
+	"bootbench/linalg"
+)
 
 // minSizeSingle is the number of sites from which single precision gains.
 const minSizeSingle = 128
@@ -11,6 +15,7 @@ func (r *run) refresh(d []float64) error {
 		return err
 	}
 	r.Stats.Refreshes.Exact++
+	r.updates = 0
 	return nil
 }
 
@@ -26,18 +31,46 @@ func (r *run) refreshSingle(d []float64, maxError float64) bool {
 		return false
 	}
 	r.Stats.Refreshes.Single++
+	r.updates = 0
 	return true
 }
 
-// rankUpdate changes d by delta at the listed sites (M03-65), if the engine can.
-func (r *run) rankUpdate(sites []int, delta []float64) error {
+// maxUpdates is the number of rank updates between two factorisations at most.
+const maxUpdates = 8
+
+// updateMoving moves G to d by a rank update (M03-65) at the sites whose d changes by more than a fraction
+// of the tolerance, or by more than least, and sets d to the precisions of G. It returns false if G is to
+// be refreshed: there are none or more than M/share of them, or the engine cannot, or has been updated too
+// often.
+func (r *run) updateMoving(d []float64, share int, fraction, least float64) bool {
 	dense, ok := r.engine.(linalg.Dense)
-	if !ok {
-		return linalg.ErrUpdate
+	if !ok || r.Stats.Refreshes.Exact == 0 || r.updates == maxUpdates {
+		return false
 	}
-	if err := dense.RankUpdate(sites, delta); err != nil {
-		return err
+	sites, delta := r.movingSites(d, len(d)/share, fraction, least)
+	if len(sites) == 0 || dense.RankUpdate(sites, delta) != nil {
+		return false
 	}
 	r.Stats.Refreshes.Woodbury++
-	return nil
+	r.updates++
+	copy(d, r.engine.Precisions())
+	return true
+}
+
+// movingSites lists the sites that move, and the changes of their d; none if there are more than limit.
+func (r *run) movingSites(to []float64, limit int, fraction, least float64) (sites []int, delta []float64) {
+	d := r.engine.Precisions()
+	chi, _ := r.engine.Diag()
+	largest := r.largestShrinkage(d, chi)
+	for i, from := range d {
+		change := to[i] - from
+		scale := from + scaleFloor(largest, chi[i])
+		if math.Abs(change) > math.Min(fraction*r.settings.Tolerance*scale, least) {
+			if len(sites) == limit {
+				return nil, nil
+			}
+			sites, delta = append(sites, i), append(delta, change)
+		}
+	}
+	return sites, delta
 }

@@ -30,7 +30,7 @@ func (m Method) String() string {
 // Settings of a solve. The zero value means the defaults.
 type Settings struct {
 	Method    Method    // default ADATAP
-	Plain     bool      // exact refreshes of G at every sweep, without acceleration: for comparison
+	Steps     Steps     // default MixedSteps, the fastest; the others are for comparison
 	Tolerance float64   // residual at convergence, see Solution.Residual; default 1e-6
 	MaxSweeps int       // exact or low-rank refreshes of G at most; default 1000
 	From      *Solution // start: the solution of a neighbouring problem on the same sites; default: M03-61/62
@@ -65,6 +65,8 @@ func (s Settings) withDefaults(sites int) (Settings, error) {
 		return s, badProblem("sweep limit is %d, must be at least 1", s.MaxSweeps)
 	case s.Method < 0 || int(s.Method) >= len(methodNames):
 		return s, badProblem("no method %d", int(s.Method))
+	case s.Steps < 0 || int(s.Steps) >= len(stepsNames):
+		return s, badProblem("no steps %d", int(s.Steps))
 	case s.From != nil && (len(s.From.Cavity) != sites || len(s.From.SitePrecision) != sites):
 		return s, badProblem("a solution of %d sites to start from, for %d sites", len(s.From.SitePrecision), sites)
 	}

@@ -54,6 +54,10 @@ func solve(ctx context.Context, p Problem, settings Settings) (*Solution, error)
 		return nil, fmt.Errorf("%w: method %v is for quadratic training losses, not for %q", ErrProblem,
 			settings.Method, p.Loss.Name())
 	}
+	if quadratic == nil && (settings.Steps == CubicSteps || settings.Steps == PaperSteps) {
+		return nil, fmt.Errorf("%w: %v steps are for quadratic training losses, not for %q; take %v or %v",
+			ErrProblem, settings.Steps, p.Loss.Name(), ExactSteps, WoodburySteps)
+	}
 	if settings.Method == Variational && p.Law.WithinSiteVar(2, 2) == 0 {
 		return nil, badProblem("method %v is for draws with replacement", settings.Method)
 	}
@@ -64,7 +68,7 @@ func solve(ctx context.Context, p Problem, settings Settings) (*Solution, error)
 	defer release()
 	s := &Solution{Problem: p, Method: settings.Method, sites: sites, engine: settings.Engine(p.Gram)}
 	r := &run{settings: settings, Solution: s, quadratic: quadratic, began: time.Now()}
-	r.noSingle = settings.Plain || len(sites) < minSizeSingle || s.Method != ADATAP
+	r.noSingle = settings.Steps != MixedSteps || len(sites) < minSizeSingle || s.Method != ADATAP
 	if settings.Method == MeanField {
 		return s, r.meanField()
 	}
@@ -157,6 +161,7 @@ type run struct {
 	quadratic []loss.Quadratic
 	began     time.Time
 	noSingle  bool // without single precision, or after it broke down
+	updates   int  // rank updates since the last factorisation
 }
 
 // reportProgress calls Settings.Progress.

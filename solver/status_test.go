@@ -113,7 +113,7 @@ func TestStatuses(t *testing.T) {
 			solve := func(s solver.Settings) (*solver.Solution, error) {
 				return solver.Solve(context.Background(), problem(), s)
 			}
-			plain := solver.Settings{Plain: true}
+			plain := solver.Settings{Steps: solver.ExactSteps}
 			for sweeps := 1; sweeps <= 3; sweeps++ {
 				s, err := solve(solver.Settings{MaxSweeps: sweeps})
 				stopped(t, s, err, solver.SweepLimit)
@@ -121,8 +121,8 @@ func TestStatuses(t *testing.T) {
 					t.Errorf("limit %d: %+v, residual %g", sweeps, r, s.Residual)
 				}
 			}
-			for _, plain := range []bool{false, true} {
-				s, err := solve((&faulty{shake: 0.01}).with(solver.Settings{Plain: plain}))
+			for _, steps := range []solver.Steps{solver.MixedSteps, solver.ExactSteps, solver.WoodburySteps} {
+				s, err := solve((&faulty{shake: 0.01}).with(solver.Settings{Steps: steps}))
 				stopped(t, s, err, solver.Stalled)
 				if s.Stats.Damped == 0 || s.Residual < 1e-4 || s.Residual > 1 {
 					t.Errorf("%d sweeps damped, residual %g", s.Stats.Damped, s.Residual)
@@ -139,7 +139,8 @@ func TestStatuses(t *testing.T) {
 				}
 				s, err := solve(e.with(plain))
 				stopped(t, s, err, solver.NumericalFailure)
-				sameAnswer(t, s, mustSolve(t, problem(), solver.Settings{MaxSweeps: 3, Plain: true}), 1e-12)
+				limited := solver.Settings{MaxSweeps: 3, Steps: solver.ExactSteps}
+				sameAnswer(t, s, mustSolve(t, problem(), limited), 1e-12)
 			}
 			for _, from := range []int{1, 4} { // no G at all any more
 				e := &faulty{failAt: func(refresh int) bool { return refresh >= from }}
@@ -194,7 +195,8 @@ func TestIndefinite(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	start := slices.Repeat([]float64{0.5 / a}, 40)
-	s, err := solver.Solve(context.Background(), p, solver.Settings{From: untrained(p, start...), Plain: true})
+	settings := solver.Settings{From: untrained(p, start...), Steps: solver.ExactSteps}
+	s, err := solver.Solve(context.Background(), p, settings)
 	stopped(t, s, err, solver.NumericalFailure)
 }
 
@@ -202,7 +204,8 @@ func TestIndefinite(t *testing.T) {
 // positive solution, here because G o G is given too large, are a failure.
 func TestNoPositiveVariance(t *testing.T) {
 	boosted := &faulty{boost: 1e4}
-	s, err := solver.Solve(context.Background(), ordinary(), boosted.with(solver.Settings{Plain: true}))
+	exact := boosted.with(solver.Settings{Steps: solver.ExactSteps})
+	s, err := solver.Solve(context.Background(), ordinary(), exact)
 	stopped(t, s, err, solver.NumericalFailure)
 	if s.Residual > solver.DefaultTolerance {
 		t.Errorf("d has residual %g", s.Residual)

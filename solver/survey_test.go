@@ -80,7 +80,7 @@ func TestOverlap(t *testing.T) {
 			t.Errorf("%v: error %.7f, from zero %.7f", o, x, y)
 		}
 		same(t, o.String()+": mean", a.Mean, b.Mean, 1e-3)
-		plain := mustSolve(t, p, solver.Settings{Plain: true, MaxSweeps: 100})
+		plain := mustSolve(t, p, solver.Settings{Steps: solver.ExactSteps, MaxSweeps: 100})
 		if plain.Status == solver.Converged && a.Stats.Refreshes.Exact > plain.Stats.Refreshes.Exact {
 			t.Errorf("%v: %+v, plain %+v", o, a.Stats, plain.Stats)
 		}
@@ -139,7 +139,8 @@ func TestNearlySingular(t *testing.T) {
 		a := mustConverge(t, p, solver.Settings{})
 		isFixedPoint(t, p, a)
 		if o.spoil != nil {
-			same(t, o.String()+": mean", a.Mean, mustConverge(t, p, solver.Settings{Plain: true}).Mean, 1e-4)
+			exact := mustConverge(t, p, solver.Settings{Steps: solver.ExactSteps})
+			same(t, o.String()+": mean", a.Mean, exact.Mean, 1e-4)
 		}
 	}
 }

@@ -73,7 +73,7 @@ func (x *fixedPoint) improveImage() {
 		x.monitor.Plain, x.monitor.Recent = !x.monitor.Plain, best{Value: math.MaxFloat64}
 		x.anderson.reset()
 	}
-	if d := x.accepted.Distance; !x.settings.Plain && !x.monitor.Plain && d < innerMaxDistance {
+	if d := x.accepted.Distance; x.settings.Steps == MixedSteps && !x.monitor.Plain && d < innerMaxDistance {
 		x.Stats.Passes += x.inner.run(x.accepted.image, innerTol*d*d)
 	}
 }

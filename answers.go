@@ -30,9 +30,10 @@ const defaultResamples = 200
 
 // Estimation is the error of a model on examples that a resample leaves out, averaged over resamples.
 type Estimation struct {
-	// Error is the error to quote: that of the exact resamples if there are any, else the theory's; SE is its
-	// standard error, NaN for the theory.
-	Error, SE float64
+	// Error is the error to quote: that of the exact resamples if there are any, else the theory's. SE is its
+	// standard error, over examples, or groups, and over resamples. MonteCarloSE is the part over resamples,
+	// NaN for the theory.
+	Error, SE, MonteCarloSE float64
 	// Contradicted: the exact resamples refute the theory.
 	Contradicted bool
 	// Theory has the theory's left-out error, the apparent error, .632 and .632+.
@@ -60,13 +61,13 @@ func Estimate(ctx context.Context, spec Spec, o Options) (*Estimation, error) {
 			return nil, err
 		}
 	}
-	e := &Estimation{Error: float64(a.Quote.Error), SE: math.NaN(),
+	e := &Estimation{Error: float64(a.Quote.Error), SE: float64(a.Quote.ErrorSE), MonteCarloSE: math.NaN(),
 		Contradicted: a.Status == report.Contradicted,
 		Theory: solver.ErrorEstimates{LeftOut: float64(a.TestError), Apparent: float64(a.Apparent),
 			NoInformation: float64(a.NoInformation), Err632: float64(a.Err632), Err632Plus: float64(a.Err632Plus)},
 		Mean: a.Points.Mean, SD: roots(a.Points.Variance), Errors: a.Points.Error, Warnings: a.Warnings}
-	if a.ErrorSE != nil {
-		e.SE = float64(*a.ErrorSE)
+	if a.MonteCarloSE != nil {
+		e.MonteCarloSE = float64(*a.MonteCarloSE)
 	}
 	return e, nil
 }

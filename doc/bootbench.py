@@ -88,6 +88,11 @@ class _Bootbench(BaseEstimator):
         """Error on rows that were not seen: mean square, or share of wrong labels."""
         return self.estimate_["error"]
 
+    @property
+    def error_se_(self):
+        """The standard error of error_, over examples and resamples."""
+        return self.estimate_["error_se"]
+
 
 class BootbenchRegressor(RegressorMixin, _Bootbench):
     """Gaussian process regression (square loss), or the loss in flags."""

@@ -21,6 +21,17 @@ func TestByName(name string) (Test, error) {
 	return nil, fmt.Errorf("loss: unknown test loss %q (known: %s)", name, strings.Join(TestNames(), ", "))
 }
 
+// Range is the range of the values of a test loss of this package; others may have any value.
+func Range(t Test) (least, largest float64) {
+	switch t.(type) {
+	case ZeroOne, Vote:
+		return 0, 1
+	case SquareTest, Absolute, SmoothEps:
+		return 0, math.Inf(1)
+	}
+	return math.Inf(-1), math.Inf(1)
+}
+
 // SquareTest is the test loss (f-y)^2.
 type SquareTest struct{}
 

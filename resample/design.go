@@ -75,7 +75,13 @@ func (d Design) groupStrata(groups int) []int {
 	return stratum
 }
 
-// stratified is the sampler of a scheme of fixed size, or of folds, within strata.
+// independently names the scheme of independent draws for a scheme of fixed size.
+var independently = map[string]string{Multinomial{}.Name(): Poisson{}.Name(),
+	Subsample{}.Name(): Bernoulli{}.Name()}
+
+// stratified is the sampler of a scheme of fixed size, or of folds, within strata. If resamples of fixed size
+// would have all units of a stratum, as the only one, these are drawn independently, as often on average: a
+// unit that is never left out has no left-out error.
 func stratified(name string, o Options, stratum []int) (Sampler, error) {
 	switch name {
 	case KFold{}.Name():
@@ -88,10 +94,13 @@ func stratified(name string, o Options, stratum []int) (Sampler, error) {
 	for k, members := range membersOf(stratum, len(stratum)) {
 		o.N = max(1, len(members))
 		within, err := ByName(name, o)
+		if len(members) == 1 || err == nil && within.Absent() == 0 {
+			within, err = ByName(independently[name], o)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%w: stratum %d", err, k+1)
 		}
-		s.Within = append(s.Within, within.(OfSize))
+		s.Within = append(s.Within, within.(Sampled))
 	}
 	return s, nil
 }
@@ -172,12 +181,12 @@ func (s Grouped) Draw(seed uint64, b int, weight []float64) {
 
 // Stratified draws within every stratum, one after the other.
 type Stratified struct {
-	Within  []OfSize // of each stratum
-	Stratum []int    // of each member
+	Within  []Sampled // of each stratum
+	Stratum []int     // of each member
 }
 
-// OfSize is a scheme of fixed size: Multinomial or Subsample.
-type OfSize interface {
+// Sampled is a scheme that draws from a stratum.
+type Sampled interface {
 	Scheme
 	Sample(rng *rand.Rand, weight []float64)
 }

@@ -61,10 +61,12 @@ func TestForwardChain(t *testing.T) {
 }
 
 // TestDesigns: over 20000 draws the mean counts and the shares of draws that lack an example are, to five
-// standard errors, the ratio and ProbAbsent; and members of a group are drawn together.
+// standard errors, the ratio and ProbAbsent, which is not 0 for the only unit of a stratum; and members of a
+// group are drawn together.
 func TestDesigns(t *testing.T) {
 	group := []int{0, 0, 1, 2, 2, 2, 3, 3, 1, 4, 4, 4}
 	stratum := []int{0, 0, 0, 1, 1, 1, 1, 1, 0, 1, 1, 1}
+	single := []int{0, 0, 0, 1, 2, 2, 2, 2, 0, 3, 2, 2} // 1 and 3 have one row each
 	for _, test := range []struct {
 		scheme string
 		Design
@@ -73,6 +75,8 @@ func TestDesigns(t *testing.T) {
 		{"poisson", Design{Group: group}, nil},
 		{"multinomial", Design{Group: group, Stratum: stratum}, []int{2, 2, 2, 3, 3, 3, 3, 3, 2, 3, 3, 3}},
 		{"subsample", Design{Stratum: stratum}, nil},
+		{"multinomial", Design{Stratum: single}, nil},
+		{"subsample", Design{Stratum: single}, nil},
 		{"multinomial", Design{Block: 5}, nil},
 		{"multinomial", Design{Block: 2, Group: group}, []int{2, 2, 2, 3, 3, 3, 2, 2, 2, 3, 3, 3}},
 	} {
@@ -97,7 +101,7 @@ func TestDesigns(t *testing.T) {
 			}
 		}
 		for i := range sum {
-			if p := ProbAbsent(s, i); math.Abs(absent[i]-p) > 5*math.Sqrt(p*(1-p)/draws) {
+			if p := ProbAbsent(s, i); !(p > 0) || math.Abs(absent[i]-p) > 5*math.Sqrt(p*(1-p)/draws) {
 				t.Errorf("%s: example %d is absent from %.4f of the draws, not %.4f", name, i, absent[i], p)
 			}
 			want := 0.5

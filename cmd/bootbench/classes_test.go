@@ -30,7 +30,7 @@ func TestSeveralClasses(t *testing.T) {
 	path, folder := flowers(t), t.TempDir()
 	for _, command := range []string{"estimate", "cv"} {
 		r := decoded[report.Classes](t, command, path)
-		if len(r.Classes) != 3 || !(r.Error < 0.4) || !(*r.ErrorSE > 0) || len(r.Points.Class) != 60 ||
+		if len(r.Classes) != 3 || !(r.Error < 0.4) || !(r.ErrorSE > 0) || len(r.Points.Class) != 60 ||
 			len(r.Points.Probability["elm"]) != 60 || r.Task != "classification" || r.ChosenBy == "" {
 			t.Errorf("%s: %+v", command, r)
 		}
@@ -89,7 +89,7 @@ func classCommands(t *testing.T, path string) {
 			byLeftOut.Results[1].Value(), five.Error, exact.Error)
 	}
 	curve := decoded[report.Curve](t, "curve", model)
-	if len(curve.Results) != 5 || curve.Growth == nil || !(*curve.Results[0].ErrorSE > 0) {
+	if len(curve.Results) != 5 || curve.Growth == nil || !(curve.Results[0].ErrorSE > 0) {
 		t.Errorf("curve: %+v", curve.Growth)
 	}
 	file := filepath.Join(t.TempDir(), "tuned.json")

@@ -106,9 +106,7 @@ func (c *curve) solveAll(a *app) error {
 			for _, e := range results {
 				doc.Time.Solve += e.Time.Solve
 				for _, text := range e.Warnings {
-					if !c.growing || text != e.Refined.Warning() { // the theory is not shown
-						warnings = append(warnings, fmt.Sprintf("ratio %.4g: %s", e.Ratio, text))
-					}
+					warnings = append(warnings, fmt.Sprintf("ratio %.4g: %s", e.Ratio, text))
 				}
 			}
 			doc.Results, doc.Status = results, completeness(complete)

@@ -175,7 +175,7 @@ func TestWeights(t *testing.T) {
 			t.Errorf("%s: apparent error %v, copied %v", flags, e.Apparent, c.Apparent)
 		}
 		r := decoded[report.Retraining](t, "retrain --resamples 1000 --method single", with)
-		se := math.Hypot(float64(*e.ErrorSE), float64(r.SE))
+		se := math.Hypot(float64(*e.MonteCarloSE), float64(r.SE))
 		if z := float64(e.Error-r.TestError) / se; math.Abs(z) > 4 {
 			t.Errorf("%s: refined %v, retrained %v, %.1f standard errors", flags, e.Error, r.TestError, z)
 		}

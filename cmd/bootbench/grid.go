@@ -271,7 +271,6 @@ func compareCells(g *report.Grid) {
 // sumUpGrid collects the warnings and the cost of all cells; failed and unconverged cells change the exit
 // status.
 func sumUpGrid(a *app, g *report.Grid) {
-	off := 0
 	for i := range g.Results {
 		c := &g.Results[i]
 		if v := c.Validation; v != nil {
@@ -288,20 +287,9 @@ func sumUpGrid(a *app, g *report.Grid) {
 		g.Time.Gram += c.Estimate.Time.Gram
 		g.Time.Fit += c.Estimate.Time.Fit
 		g.Time.Solve += c.Estimate.Time.Solve
-		contradicted := c.Estimate.Refined.Warning()
-		if contradicted != "" {
-			off++
-		}
 		for _, text := range c.Estimate.Warnings {
-			if text == contradicted {
-				continue
-			}
 			g.Warnings = append(g.Warnings, fmt.Sprintf("%s: %s", c.Name(g.Over), text))
 		}
-	}
-	if off > 0 {
-		g.Warnings = append(g.Warnings, fmt.Sprintf("in %d of %d cells the exact resamples contradict the theory; "+
-			"the refined errors are compared", off, len(g.Results)))
 	}
 	a.spent(&g.Cost)
 }

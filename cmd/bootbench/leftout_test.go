@@ -83,7 +83,7 @@ func TestDesignFlags(t *testing.T) {
 	retrained := decoded[report.Retraining](t, "retrain", path,
 		"--loss hinge --groups patient --drop site --resamples 200 --method single")
 	if off := float64(retrained.TestError - groups.Error); math.Abs(off) >
-		4*math.Hypot(float64(retrained.SE), float64(*groups.ErrorSE)) {
+		4*math.Hypot(float64(retrained.SE), float64(*groups.MonteCarloSE)) {
 		t.Errorf("groups: refined %v, retrained %v", groups.Quote, retrained.TestError)
 	}
 	rare := run("")

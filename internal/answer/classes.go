@@ -295,11 +295,15 @@ func (c *Classes) judge(ctx context.Context, r *report.Classes, fits []fields,
 			best[i] = -1
 		}
 	}
-	r.Error, r.ErrorSE = null.Float(left.Error), null.Of(left.SE)
+	over, monteCarlo := &calibration.Quality{}, null.Of(left.SE)
+	if over.Over(left.Examples, weights, c.Set.Groups); r.Resampling == nil {
+		monteCarlo = nil
+	}
+	r.Quote = report.NewQuote(r.TestLoss, null.Float(left.Error), over, monteCarlo)
+	r.ExampleSE = over.ExampleSE
 	r.ClassDecisions = decisions(c.Set.Classes, c.Set.RowNames, best, of, c.probabilities(fits, leftOut))
 	r.Points.Error = left.Examples
 	c.tabulate(r, left.Examples)
-	r.ExampleSE = null.Float(calibration.StandardError(left.Examples, weights, c.Set.Groups))
 	r.Warnings = append(r.Warnings, result.Warnings...)
 	r.Time = c.Jobs[0].Times
 	return nil

@@ -138,8 +138,8 @@ func TestClassResamples(t *testing.T) {
 	for i := range wrong {
 		mean += wrong[i] / count[i] / float64(len(wrong))
 	}
-	if math.Abs(mean-float64(r.Error)) > 2e-3 || !(*r.ErrorSE > 0) || len(r.Each) != 3 {
-		t.Errorf("error %v +- %v, one by one %v", r.Error, *r.ErrorSE, mean)
+	if math.Abs(mean-float64(r.Error)) > 2e-3 || !(r.ErrorSE > 0) || len(r.Each) != 3 {
+		t.Errorf("error %v +- %v, one by one %v", r.Error, r.ErrorSE, mean)
 	}
 	p := need.One(c.Train(t.Context()))(t)
 	var file bytes.Buffer

@@ -210,34 +210,35 @@ func (v *Validation) fits(ctx context.Context, j *Job, folds int, s refit.Retrai
 
 // report is the document of the fits without each fold.
 func (v *Validation) report(j *Job, folds partition, result *refit.Retraining) *report.CrossValidation {
-	left, mean := result.Tests[0], result.OutOfBag
+	left, predicted := result.Tests[0], result.OutOfBag
 	r := &report.CrossValidation{
 		Command: "cv", Subject: j.Subject, TestLoss: left.Test.Name(),
 		Folding: report.Folding{Folds: folds.Period(), Repeats: v.Repeats, FoldsOf: folds.what},
 		Draws:   draws(j.Model, result, v.Seed), RepeatsSE: null.Float(left.SE),
 		Outcome: report.Outcome{Warnings: append(append([]string{}, j.Warnings()...), result.Warnings...)},
 	}
-	r.Error, r.ErrorSE = null.Float(left.Error), null.Of(calibration.StandardError(left.Examples, j.Set.Weights,
-		v.Design.Group))
-	r.ErrorSEOver = "examples"
+	mean := null.Float(left.Error)
+	if r.Quality = j.quality(mean, left.Examples); r.Quality != nil {
+		r.Quality.Over(left.Examples, j.Set.Weights, v.Design.Group)
+	}
+	r.Quote, r.ErrorSEOver = report.NewQuote(r.TestLoss, mean, r.Quality, nil), "examples"
 	if v.Design.Group != nil {
 		r.ErrorSEOver = "groups"
 	}
-	r.Quality = j.quality(r.Error, left.Examples)
 	warn(&r.Warnings, r.Quality.Warning(r.Error))
 	warn(&r.Warnings, fewWarning(j.Set))
 	expected := func(test loss.Test) []float64 { return result.Test(test.Name()).Examples }
-	points := &report.Points{Names: j.Set.RowNames, Mean: mean, Error: left.Examples}
+	points := &report.Points{Names: j.Set.RowNames, Mean: predicted, Error: left.Examples}
 	var probabilities *predict.Probabilities
 	if j.labels() && !v.ErrorsAlone {
 		if p, err := predict.RefinedProbabilities(j.Model, result.Result); err == nil {
 			probabilities, points.Probability = p, p.LeftOut
 		}
-		for _, f := range mean {
+		for _, f := range predicted {
 			points.Class = append(points.Class, j.Subject.Labels.Name(f))
 		}
 	}
-	r.Metrics, r.Calibration = j.judge(Settings{Metrics: v.Metrics}, mean, probabilities, expected)
+	r.Metrics, r.Calibration = j.judge(Settings{Metrics: v.Metrics}, predicted, probabilities, expected)
 	points.Shift(j.TargetMean)
 	points.Target = j.targets()
 	requireNumbers(&r.Status, &r.Warnings, nil, r.Error)

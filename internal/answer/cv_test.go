@@ -121,8 +121,8 @@ func TestCrossValidate(t *testing.T) {
 			if off := math.Abs(float64(r.Error) - want.error); !(off <= c.tolerance*(1+want.error)) {
 				t.Errorf("error %.12g, not %.12g", r.Error, want.error)
 			}
-			if off := math.Abs(float64(*r.ErrorSE) - want.se); !(off <= c.tolerance*(1+want.se)) {
-				t.Errorf("standard error %.12g, not %.12g", *r.ErrorSE, want.se)
+			if off := math.Abs(float64(r.ErrorSE) - want.se); !(off <= c.tolerance*(1+want.se)) {
+				t.Errorf("standard error %.12g, not %.12g", r.ErrorSE, want.se)
 			}
 			if se := float64(r.RepeatsSE); r.Repeats > 1 && !(math.Abs(se-want.repeatsSE) <= c.tolerance*(1+se)) {
 				t.Errorf("standard error over partitions %.12g, not %.12g", se, want.repeatsSE)

@@ -92,7 +92,7 @@ func TestRefinedDesigns(t *testing.T) {
 			for seed := range seeds {
 				e := need.One(j.Estimate(context.Background(), answer.Settings{Scheme: scheme, Level: 0.9,
 					Refine: answer.Refinement{Resamples: 100, Seed: uint64(seed)}}))(t).(*report.Estimate)
-				se := math.Hypot(float64(*e.ErrorSE), truth.Tests[0].SE)
+				se := math.Hypot(float64(*e.MonteCarloSE), truth.Tests[0].SE)
 				z = append(z, (float64(e.Error)-truth.Tests[0].Error)/se)
 				at := e.Refined.Points
 				zVar = append(zVar, (at.Variance[7]-truth.Variance[7])/math.Hypot(at.VarianceSE[7], truth.VarianceSE[7]))

@@ -122,8 +122,8 @@ func (a *estimation) theory(ctx context.Context) error {
 	if a.s.Covariances {
 		e.Covariances = func() (blas64.General, error) { return covariances(a.Job, a.solution, nil) }
 	}
-	e.Quote.Error = e.TestError
 	e.Quality = a.quality(e.TestError, left)
+	e.Quote = report.NewQuote(e.TestLoss, e.TestError, e.Quality, nil)
 	e.Examples.Each, e.Examples.Weights = left, a.Set.Weights
 	e.Metrics, e.Calibration = a.judge(a.s, ensemble.Mean, probabilities, func(test loss.Test) []float64 {
 		_, each := a.solution.LeftOut(test)
@@ -250,9 +250,9 @@ func (a *estimation) refine(ctx context.Context) error {
 	combined := a.errors(left.Error)
 	refined.Err632, refined.Err632Plus = combined.Err632, combined.Err632Plus
 	e.Refine(refined)
-	warn(&e.Warnings, e.Refined.Warning())
 	e.Examples.Each = left.Examples
-	e.Quality = a.quality(e.Quote.Error, e.Examples.Each)
+	e.Quality = a.quality(refined.TestError, e.Examples.Each)
+	e.Quote = report.NewQuote(e.TestLoss, refined.TestError, e.Quality, &refined.SE)
 	if !s.NoPoints {
 		e.Refined.Points = a.averages(r)
 		if !a.labels() && alone {

@@ -42,15 +42,15 @@ func (a *estimation) addFullModel(ctx context.Context) error {
 		warn(&a.e.Warnings, fmt.Sprintf("the model of all rows is not cross-validated: %v", err))
 		return nil
 	}
-	a.e.FullModel = &report.FullModel{Error: r.Error, ErrorSE: *r.ErrorSE, Folds: r.Folds, Repeats: r.Repeats}
+	a.e.FullModel = &report.FullModel{Quote: r.Quote, Folds: r.Folds, Repeats: r.Repeats}
 	if a.s.Choose == nil || n > threeTimes || len(a.Kernel.LengthScale) < 2 {
 		return nil
 	}
 	v.Folds, v.Repeats, v.Choose, v.Anew = min(5, v.Folds), 1, a.s.Choose, "a model chosen"
 	nested, err := a.validate(ctx, v)
 	if err == nil && ctx.Err() == nil {
-		a.e.FullModel = &report.FullModel{Error: nested.Error, ErrorSE: *nested.ErrorSE, Folds: nested.Folds,
-			Repeats: 1, AsChosen: &r.Error}
+		a.e.FullModel = &report.FullModel{Quote: nested.Quote, Folds: nested.Folds, Repeats: 1,
+			AsChosen: &r.Error}
 	}
 	return ctx.Err()
 }

@@ -254,8 +254,8 @@ func warn(warnings *[]string, text string) {
 // is over groups, if there are any.
 func (j *Job) quality(testError null.Float, perExample []float64) *calibration.Quality {
 	q := calibration.NewQuality(j.Test, testError, j.targets(), perExample, j.Set.Weights, j.Subject.Labels)
-	if q != nil && j.Set.Groups != nil {
-		q.ExampleSE = null.Float(calibration.StandardError(perExample, j.Set.Weights, j.Set.Groups))
+	if q != nil {
+		q.Over(perExample, j.Set.Weights, j.Set.Groups)
 	}
 	return q
 }

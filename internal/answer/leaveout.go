@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"bootbench/internal/calibration"
 	"bootbench/internal/gp"
 	"bootbench/internal/loo"
 	"bootbench/internal/model"
@@ -53,7 +54,8 @@ func leaveOutSquare(j *Job, noise float64, r *report.LeaveOneOut) error {
 		residuals[i] = v * v
 	}
 	r.LeaveOneOutMethod = report.LeaveOneOutMethod{
-		Method: "closed form", Error: null.Float(stat.Mean(residuals, j.Set.Weights)), Skipped: len(residuals),
+		Method: "closed form", Skipped: len(residuals),
+		Quote:   report.Quote{Error: null.Float(stat.Mean(residuals, j.Set.Weights))},
 		Seconds: time.Since(began).Seconds(), Status: loo.Complete.String(),
 	}
 	judgeLeftOut(j, r, loss.SquareTest{}, residuals)
@@ -65,6 +67,7 @@ func leaveOutSquare(j *Job, noise float64, r *report.LeaveOneOut) error {
 func judgeLeftOut(j *Job, r *report.LeaveOneOut, test loss.Test, perExample []float64) {
 	j.Test = test
 	r.Quality = j.quality(r.Error, perExample)
+	r.Quote = report.NewQuote(test.Name(), r.Error, r.Quality, nil)
 	warn(&r.Warnings, r.Quality.Warning(r.Error))
 	r.Points = &report.Points{Names: j.Set.RowNames, Error: perExample, Target: j.targets()}
 }
@@ -91,7 +94,7 @@ func leaveOutLabels(ctx context.Context, j *Job, method loo.Method, all bool, p 
 	if err != nil {
 		return err
 	}
-	shown := fillLeftOut(r, results, all)
+	shown := fillLeftOut(j.Set.Weights, r, results, all)
 	// a high bound does not mean worse than a constant
 	if shown.Status != loo.Cancelled && shown.Method != loo.XiAlpha {
 		judgeLeftOut(j, r, loss.ZeroOne{}, shown.Loss)
@@ -100,10 +103,14 @@ func leaveOutLabels(ctx context.Context, j *Job, method loo.Method, all bool, p 
 }
 
 // fillLeftOut writes results into the report, and returns the one that the report shows.
-func fillLeftOut(r *report.LeaveOneOut, results []*loo.Result, all bool) (shown *loo.Result) {
+func fillLeftOut(weights []float64, r *report.LeaveOneOut, results []*loo.Result, all bool) (
+	shown *loo.Result) {
 	for _, result := range results {
+		var over calibration.Quality
+		over.Over(result.Loss, weights, nil)
 		row := report.LeaveOneOutMethod{
-			Method: result.Method.String(), Error: null.Float(result.Error), Errors: result.Errors,
+			Quote:  report.NewQuote(loss.ZeroOne{}.Name(), null.Float(result.Error), &over, nil),
+			Method: result.Method.String(), Errors: result.Errors,
 			Retrained: result.Retrained, Skipped: result.Skipped, Recall: null.Float(result.Recall),
 			Precision: null.Float(result.Precision), Rho: result.Rho, Unheld: result.BiasFree,
 			Seconds: result.Elapsed.Seconds(), Status: result.Status.String(),

@@ -80,7 +80,7 @@ func AsValidation(r report.Answer) *report.CrossValidation {
 	}
 	e := r.(report.Judgement).Judged()
 	v := &report.CrossValidation{Command: "cv", Subject: e.Subject, TestLoss: e.TestLoss,
-		Quote: report.Quote{Error: e.Error, ErrorSE: &e.Quality.ExampleSE}, ErrorSEOver: "examples",
+		Quote: e.Quote, ErrorSEOver: "examples",
 		Draws: report.Draws{Status: e.Status}, Quality: e.Quality, Points: &report.Points{Error: e.Examples.Each},
 		Outcome: e.Outcome}
 	switch a := r.(type) {

@@ -275,7 +275,6 @@ func (p *prediction) refine(ctx context.Context) error {
 	}
 	var probabilities *predict.Probabilities
 	r.Refined, probabilities = p.refined(result, p.solution, s)
-	warn(&r.Warnings, r.Refined.Warning())
 	m := p.Sites()
 	points := &report.Points{Mean: result.Mean[m:], Variance: result.Variance[m:], MeanSE: result.MeanSE[m:],
 		VarianceSE: result.VarianceSE[m:]}

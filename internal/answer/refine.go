@@ -159,7 +159,7 @@ func (j *Job) refined(r *refit.Retraining, solution *solver.Solution, s Settings
 		TestError:           null.Float(test.Error), SE: null.Float(test.SE),
 		Err632: null.Float(math.NaN()), Err632Plus: null.Float(math.NaN()),
 		BaggedError: null.Float(test.BaggedError), BaggedSE: null.Float(test.BaggedSE),
-		VarianceRatio: null.Float(varianceRatio), Contradicts: contradictions,
+		VarianceRatio: null.Float(varianceRatio), Contradicts: contradictions, Replaced: r.Replaced,
 		Time: report.RefinedTime{Fits: r.Stats.Elapsed.Seconds(),
 			Total: (r.Setup + r.Stats.Elapsed).Seconds(), Iterations: r.Batch.Iterations, Exact: r.Batch.Exact},
 	}

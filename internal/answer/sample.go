@@ -69,9 +69,9 @@ func (a *estimation) addLearningCurve(ctx context.Context) error {
 	e.LearningCurve = curve
 	if growth := calibration.NewGrowth(sizes, a.Set.N(), a.Set.N(), a.Subject.RowsTotal); growth != nil {
 		last := sizes[2].Each
-		se := null.Float(math.Hypot(float64(growth.FallSE), stat.StdErr(stat.StdDev(last, nil),
-			float64(len(last)))))
-		e.Quote = report.Quote{Error: growth.Then, ErrorSE: &se}
+		se := math.Hypot(float64(growth.FallSE), stat.StdErr(stat.StdDev(last, nil), float64(len(last))))
+		over := &calibration.Quality{ExampleSE: null.Float(se), Effective: float64(len(last))}
+		e.Quote = report.NewQuote(e.TestLoss, growth.Then, over, nil)
 		e.Quality = a.quality(e.Quote.Error, e.Examples.Each)
 	}
 	e.Time.AllRows = a.timeOfAll()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -249,7 +250,8 @@ func (t *target) rescale(a report.Judgement) {
 	switch a := a.(type) {
 	case *report.Estimate:
 		errors(&a.Errors)
-		squares = append(squares, &a.Error, a.ErrorSE, &a.BaggedError)
+		squares = append(squares, &a.BaggedError)
+		a.Scale(1 / (t.scale * t.scale))
 		points, subject, quality = append(points, a.Points), &a.Subject, a.Quality
 		a.Examples.Each = times(a.Examples.Each, 1/(t.scale*t.scale))
 		if r := a.Refined; r != nil {
@@ -257,19 +259,17 @@ func (t *target) rescale(a report.Judgement) {
 			points = append(points, r.Points)
 		}
 	case *report.CrossValidation:
-		squares = append(squares, &a.Error, a.ErrorSE, &a.RepeatsSE)
+		squares = append(squares, &a.RepeatsSE)
+		a.Scale(1 / (t.scale * t.scale))
 		points, subject, quality = append(points, a.Points), &a.Subject, a.Quality
 	case *report.Retraining:
 		errors(&a.Errors)
+		a.Scale(1 / (t.scale * t.scale))
 		squares = append(squares, &a.SE, &a.Ensemble.BaggedError, &a.EnsembleSE.BaggedError)
 		points, subject, quality = append(points, a.Points), &a.Subject, a.Quality
 	}
-	seen := map[*null.Float]bool{nil: true} // an estimate's standard error is that of its resamples
 	for _, v := range squares {
-		if !seen[v] {
-			seen[v] = true
-			*v /= null.Float(t.scale * t.scale)
-		}
+		*v /= null.Float(t.scale * t.scale)
 	}
 	for _, p := range points {
 		t.rescalePoints(p)
@@ -322,14 +322,13 @@ func times(list []float64, by float64) []float64 {
 func (j *Targets) summarise(r *report.Targets, all []target) {
 	set := j.first.Set
 	each, residuals, count := make([]float64, set.N()), [][]float64(nil), float64(len(all))
-	se := null.Float(0)
+	monteCarlo, known := null.Float(0), false
 	for _, t := range all {
 		e := r.Targets[t.Name].Judged()
 		share := 1 / (float64(e.Quality.Baseline) * count)
 		r.Error += e.Error * null.Float(share)
-		if e.ErrorSE != nil {
-			se += *e.ErrorSE * null.Float(share)
-			r.ErrorSE = &se
+		if e.MonteCarloSE != nil {
+			monteCarlo, known = monteCarlo+*e.MonteCarloSE*null.Float(share), true
 		}
 		floats.AddScaled(each, share, e.Examples.Each)
 		residual := slices.Clone(t.Y)
@@ -338,6 +337,10 @@ func (j *Targets) summarise(r *report.Targets, all []target) {
 	}
 	r.Each = each
 	r.ExampleSE = null.Float(calibration.StandardError(each, set.Weights, set.Groups))
+	if r.ErrorSE = r.ExampleSE; known {
+		r.MonteCarloSE = &monteCarlo
+		r.ErrorSE = null.Float(math.Hypot(float64(r.ExampleSE), float64(monteCarlo)))
+	}
 	for _, a := range residuals {
 		var row null.Floats
 		for _, b := range residuals {

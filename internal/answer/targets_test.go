@@ -93,7 +93,7 @@ func compareEstimates(t *testing.T, name string, got, want *report.Estimate) {
 		{"apparent", float64(got.Apparent), float64(want.Apparent), solved},
 		{".632+", float64(got.Err632Plus), float64(want.Err632Plus), solved},
 		{"refined", float64(got.Error), float64(want.Error), trained},
-		{"standard error", float64(*got.ErrorSE), float64(*want.ErrorSE), trained},
+		{"standard error", float64(got.ErrorSE), float64(want.ErrorSE), trained},
 		{"noise", got.Noise, want.Noise, solved},
 		{"amplitude", got.Kernel.Amplitude, want.Kernel.Amplitude, solved},
 		{"variance of row 4", got.Points.Variance[3], want.Points.Variance[3], solved},
@@ -155,8 +155,8 @@ func TestTargetsElsewhere(t *testing.T) {
 		what      string
 		got, want float64
 	}{
-		{"cv", float64(cv.Error), float64(byFolds.Error)}, {"its error", float64(*cv.ErrorSE),
-			float64(*byFolds.ErrorSE)},
+		{"cv", float64(cv.Error), float64(byFolds.Error)}, {"its error", float64(cv.ErrorSE),
+			float64(byFolds.ErrorSE)},
 		{"over partitions", float64(cv.RepeatsSE), float64(byFolds.RepeatsSE)},
 		{"its noise", cv.Noise, byFolds.Noise}, {"row 7", cv.Points.Mean[6], byFolds.Points.Mean[6]},
 		{"retrain", float64(fits.TestError), float64(byFits.TestError)}, {"its error", float64(fits.SE),

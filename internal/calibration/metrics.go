@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/integrate"
 	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/null"
@@ -94,8 +95,9 @@ type Quality struct {
 	RMSE     *null.Float `json:"rmse,omitempty"`
 	// mean of the two classes' error rates
 	Balanced *null.Float `json:"balanced_error,omitempty"`
-	// standard error of the test error over examples
+	// standard error of the test error over examples, or groups
 	ExampleSE null.Float `json:"example_se"`
+	Effective float64    `json:"-"` // their effective number
 }
 
 // NewQuality compares test errors per example, NaN if unknown, with a constant prediction of the targets y in
@@ -108,9 +110,7 @@ func NewQuality(test loss.Test, testError null.Float, y, perExample, weights []f
 		return nil
 	}
 	q := &Quality{}
-	if len(known) > 1 {
-		q.ExampleSE = null.Float(StandardError(perExample, weights, nil))
-	}
+	q.Over(perExample, weights, nil)
 	if test.Name() == (loss.ZeroOne{}).Name() {
 		q.judgeLabels(y, perExample, weights, labels)
 		return q
@@ -132,6 +132,30 @@ func NewQuality(test loss.Test, testError null.Float, y, perExample, weights []f
 		q.RSquared, q.RMSE = null.Of(1-float64(testError)/baseline), null.Of(math.Sqrt(float64(testError)))
 	}
 	return q
+}
+
+// Over sets the standard error and the effective number of examples or, unless nil, of groups: (sum v)^2 over
+// the sum of v^2 of their weights v (Kish 1965).
+func (q *Quality) Over(perExample, weights []float64, group []int) {
+	q.ExampleSE = null.Float(StandardError(perExample, weights, group))
+	units, sum, squares := map[int]float64{}, 0.0, 0.0
+	for i, e := range perExample {
+		unit := i
+		if group != nil {
+			unit = group[i]
+		}
+		if w := WeightOf(weights, i); !math.IsNaN(e) {
+			sum, squares = sum+w, squares+w*(w+2*units[unit])
+			units[unit] += w
+		}
+	}
+	q.Effective = sum * sum / squares
+}
+
+// UpperBound is the one-sided 95% bound of the probability of an event that a share of n trials had (Clopper
+// and Pearson 1934): 1 - 0.05^(1/n) for none.
+func UpperBound(share, n float64) float64 {
+	return distuv.Beta{Alpha: share*n + 1, Beta: n - share*n}.Quantile(0.95)
 }
 
 // StandardError is that of the weighted mean of errors, NaN if unknown, over examples, or over whole groups
@@ -200,8 +224,12 @@ func (q *Quality) Warning(testError null.Float) string {
 	if q == nil || q.Baseline == 0 || !(testError >= q.Baseline*(1-sameError)) {
 		return ""
 	}
-	return fmt.Sprintf("the model errs by %.5g, always predicting %s by %.5g: it has learned nothing of use",
-		testError, q.Constant, q.Baseline)
+	errs, baseline, unit := float64(testError), float64(q.Baseline), ""
+	if q.RSquared != nil {
+		errs, baseline, unit = math.Sqrt(errs), math.Sqrt(baseline), " (root mean square)"
+	}
+	return fmt.Sprintf("the model errs by %.5g, always predicting %s by %.5g%s: it has learned nothing of "+
+		"use", errs, q.Constant, baseline, unit)
 }
 
 // ROC is the receiver operating characteristic of scores for labels -1, +1: for decreasing thresholds the

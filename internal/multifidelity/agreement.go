@@ -9,12 +9,14 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/internal/retrain"
+	"bootbench/loss"
 	"bootbench/solver"
 )
 
 // Limits of a contradiction of the theory, from leastJudged resamples on. Differences must be significant,
 // much larger than the few percent usual for the theory, and at least a fraction of the error of predicting
-// 0, or, for deviations, of the targets' root mean square.
+// 0, or, for deviations, of the targets' root mean square. One of errors must also be worth an example: of n,
+// 1/n of wrong labels, or else of twice the error of predicting 0, which has half of the labels wrong.
 const (
 	leastJudged        = 20
 	significant        = 3.0  // standard errors
@@ -49,10 +51,15 @@ func Against(s *solver.Solution, r *retrain.Result) (varianceRatio float64, cont
 			none += test.Test.Value(0, y) / n
 		}
 		theory, _ := s.LeftOut(test.Test)
-		off := math.Abs(theory - test.Error)
-		if off > max(significant*test.SE, largeErrorOff*math.Abs(test.Error), leastDifference*none) {
+		off, ratio := math.Abs(theory-test.Error), theory/test.Error
+		if _, square := test.Test.(loss.SquareTest); square {
+			ratio = math.Sqrt(ratio)
+		}
+		least := max(leastDifference, 2/n) * none
+		if off > max(significant*test.SE, largeErrorOff*math.Abs(test.Error), least) {
 			contradictions = append(contradictions, fmt.Sprintf(
-				"its left-out error is off by %+.1f%%, %.0f standard errors", 100*(theory/test.Error-1), off/test.SE))
+				"its left-out error is %.4g times the right one, off by %.0f standard errors", ratio,
+				off/test.SE))
 		}
 	}
 	if median(scores) > significant && !(varianceRatio <= largeVarianceRatio &&

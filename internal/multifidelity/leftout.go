@@ -123,6 +123,19 @@ func (l *leftOut) estimate(floor [controls]float64) (value, se, gain float64) {
 	return at.mean[1], at.se(1), gain
 }
 
+// plain is estimate without controls, which is in the range of the loss: the mean over the examples that
+// resamples leave out of their mean losses there.
+func (l *leftOut) plain(absent []int) (value, se, gain float64) {
+	weights := 0.0
+	for i, count := range absent {
+		if count > 0 {
+			value += l.weight[i] * l.sums[i] / float64(count)
+			weights += l.weight[i]
+		}
+	}
+	return value / weights, l.all.estimate(0, uncontrolled).se(1), 1
+}
+
 // weightOf is the weight of an example.
 func weightOf(s *solver.Solution, example int) float64 {
 	if s.Problem.Weights == nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"bootbench/internal/retrain"
 	"bootbench/linalg"
@@ -13,7 +14,10 @@ import (
 // Result implements retrain.Estimator: estimates are unbiased unless stated otherwise. Resamples of an
 // unfinished period do not count.
 //
-// A variance may be negative for few resamples. Its standard error is pooled over the points (steady). The
+// Where control variates take an estimate out of its range, as a variance below 0 or an error rate above 1,
+// the plain average of the same resamples replaces it.
+//
+// The standard error of a variance is pooled over the points (steady). The
 // logarithm is nearer to normal: 95% of the intervals Variance exp(±1.96 VarianceSE/Variance) hold the
 // variance.
 //
@@ -36,6 +40,7 @@ func (e *Estimator) readPoints(r *retrain.Result) {
 	for _, field := range []*[]float64{&r.Mean, &r.MeanSE, &r.Variance, &r.VarianceSE, &r.Vote} {
 		*field = make([]float64, len(e.center))
 	}
+	var replaced atomic.Int64
 	linalg.Parallel(len(e.center), func(j int) {
 		d := e.deviation(j)
 		p := plan{floor: floor(d, d*d)}
@@ -43,14 +48,25 @@ func (e *Estimator) readPoints(r *retrain.Result) {
 			p.prior = [][controls]float64{{1, 0}, {2 * (e.known.Mean[j] - e.center[j]), 1}, {0, 0}}
 		}
 		at := e.points.estimate(j, p)
+		if at.variance() < 0 {
+			at = e.points.estimate(j, uncontrolled)
+			replaced.Add(1)
+		}
 		off := at.mean[0]
 		r.Mean[j], r.MeanSE[j], r.Vote[j] = e.center[j]+off, at.se(0), at.mean[2]
-		// E f^2 - (E f)^2 about the center, plus the variance of the mean's estimate, the bias of its square.
-		r.Variance[j] = at.mean[1] - off*off + at.cov[0][0]
+		r.Variance[j] = math.Max(0, at.variance()) // rounding
 		r.VarianceSE[j] = math.Sqrt(math.Max(0, at.cov[1][1]-4*off*at.cov[0][1]+4*off*off*at.cov[0][0]))
 	})
+	r.Replaced += int(replaced.Load())
 	steady(r.VarianceSE, r.Variance, r.Resamples)
 }
+
+// uncontrolled is the plan of plain averages: no control counts as one.
+var uncontrolled = plan{floor: [controls]float64{math.Inf(1), math.Inf(1)}}
+
+// variance is E f^2 - (E f)^2 about the center, plus the variance of the mean's estimate, the bias of its
+// square.
+func (e *estimate) variance() float64 { return e.mean[1] - e.mean[0]*e.mean[0] + e.cov[0][0] }
 
 // Few fits underestimate the error of a variance. The relative error variance of a point is therefore
 // averaged with its mean over the points, of weight poolWeight resamples, and multiplied by 1 +
@@ -87,6 +103,7 @@ func (e *Estimator) readTests(r *retrain.Result) {
 			ExamplesSE: make([]float64, n)})
 	}
 	bags := make([]bag, n)
+	var replaced atomic.Int64
 	linalg.Parallel(n, func(i int) {
 		d := math.Sqrt(absentVar(e.solution, i))
 		p := plan{floor: floor(d, d*d), prior: [][controls]float64{{1, 0}}}
@@ -96,7 +113,12 @@ func (e *Estimator) readTests(r *retrain.Result) {
 		at := e.examples.estimate(i, p)
 		bags[i] = newBag(e.center[e.solution.SiteOf(i)], at)
 		for t, test := range r.Tests {
-			test.Examples[i], test.ExamplesSE[i] = at.mean[1+t], at.se(1+t)
+			of := at
+			if outOfRange(test.Test, at.mean[1+t]) {
+				of = e.examples.estimate(i, uncontrolled)
+				replaced.Add(1)
+			}
+			test.Examples[i], test.ExamplesSE[i] = of.mean[1+t], of.se(1+t)
 		}
 	})
 	never := 0
@@ -120,9 +142,28 @@ func (e *Estimator) readTests(r *retrain.Result) {
 			second += math.Abs(l.curve[i]) * v / float64(n)
 		}
 		test.Error, test.SE, gain = l.estimate(floor(first, second))
+		if outOfRange(l.test, test.Error) {
+			test.Error, test.SE, gain = l.plain(e.absent)
+			replaced.Add(1)
+			if t == 0 {
+				r.Warnings = append(r.Warnings, "control variates took the left-out error out of its range: "+
+					"the plain average over the resamples replaces it")
+			}
+		}
 		test.EquivalentResamples = gain * float64(r.Resamples)
 		test.BaggedError, test.BaggedSE = e.bagged(l.test, bags)
+		if outOfRange(l.test, test.BaggedError) { // less the variance of mean predictions of the square loss
+			test.BaggedError = 0
+			replaced.Add(1)
+		}
 	}
+	r.Replaced += int(replaced.Load())
+}
+
+// outOfRange reports whether an estimate is out of the range of a test loss.
+func outOfRange(test loss.Test, estimate float64) bool {
+	least, largest := loss.Range(test)
+	return estimate < least || estimate > largest
 }
 
 // bag is the mean prediction for an example over the resamples that leave it out: with each group of

@@ -67,8 +67,8 @@ type ClassPoints struct {
 
 func (c *Classes) document() *document {
 	d := short("Error on new rows of", c.Subject, fmt.Sprintf("%d classes of %s", len(c.Classes), c.target()))
-	headline := fmt.Sprintf("%s +- %s of new rows get the wrong class; %s if all are taken for %s",
-		share(c.Error), share(c.ExampleSE), share(c.Baseline), c.Constant)
+	headline := fmt.Sprintf("%s of new rows get the wrong class; %s if all are taken for %s",
+		c.Quote.text(units(c.TestLoss)), share(c.Baseline), c.Constant)
 	d.Lead = headline + "."
 	d.line("error", "%s", headline)
 	d.line("balanced error", "%s, the mean over the classes", share(c.Balanced))

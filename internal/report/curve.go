@@ -30,7 +30,7 @@ func (c *Curve) document() *document { return rowDocument(c, c.Results) }
 func (c *Curve) above() *document {
 	d := about("Learning curve on", c.Subject)
 	d.line("resampling", "%s; S examples drawn of %d, distinct ones on average", c.Scheme, c.N)
-	d.line("errors", "%s loss", c.TestLoss)
+	d.line("errors", "%s; refined by exact resamples, with its standard error", units(c.TestLoss))
 	d.gap()
 	return d
 }
@@ -49,15 +49,15 @@ var estimateHeads = []head{"  left-out", " refined", "     +-", "      .632", " 
 	" seconds", "<status"}
 
 func (e *Estimate) cells() []string {
-	refined, se, e632, plus := "-", "-", e.Err632, e.Err632Plus
+	u, refined, se, e632, plus := units(e.TestLoss), "-", "-", e.Err632, e.Err632Plus
 	if r := e.Refined; r != nil {
-		refined, se = number(r.TestError), fmt.Sprintf("%.2g", r.SE)
+		refined, se = u.long(r.TestError), e.plusMinus(u)
 		if e.TestError != e.TestError { // NaN: no theory
 			e632, plus = r.Err632, r.Err632Plus
 		}
 	}
-	suits := func(v null.Float) string { return either(e.Is632Applicable, number(v), "-") }
-	return []string{number(e.TestError), refined, se, suits(e632), suits(plus), fmt.Sprint(e.Sweeps),
+	suits := func(v null.Float) string { return either(e.Is632Applicable, u.long(v), "-") }
+	return []string{u.long(e.TestError), refined, se, suits(e632), suits(plus), fmt.Sprint(e.Sweeps),
 		seconds(e.Time.Solve), e.Status}
 }
 
@@ -94,13 +94,14 @@ func (c *Curve) Figures() []*Figure {
 	left := Series{Label: "left-out", Mark: Joined}
 	plus := Series{Label: ".632+", Mark: Joined, Colour: 1}
 	refined := Series{Label: "refined, two standard errors", Mark: Dots, Colour: 2}
+	u := units(c.TestLoss)
 	for _, e := range c.Results {
-		left.Add(e.Ratio, float64(e.TestError))
+		left.Add(e.Ratio, float64(u.shown(e.TestError)))
 		if e.Is632Applicable {
-			plus.Add(e.Ratio, float64(e.Err632Plus))
+			plus.Add(e.Ratio, float64(u.shown(e.Err632Plus)))
 		}
 		if e.Refined != nil {
-			refined.AddErr(e.Ratio, float64(e.Refined.TestError), 2*float64(e.Refined.SE))
+			refined.AddErr(e.Ratio, float64(u.shown(e.Error)), 2*float64(u.shownSE(e.Error, e.ErrorSE)))
 		}
 	}
 	ratios := Axis{Label: "ratio S/N", Log: true}
@@ -110,7 +111,7 @@ func (c *Curve) Figures() []*Figure {
 	return []*Figure{NewFigure("curve-"+fileName(c.Data),
 		ShortName(c.Data)+": error against the size of resamples",
 		"Left-out and .632+ error of training sets of S = ratio x n examples, by theory and exact resamples.",
-		ratios, Axis{Label: "error"}, left, plus, refined)}
+		ratios, Axis{Label: "error, " + u.String()}, left, plus, refined)}
 }
 
 // Growing is a short learning curve, about the use of more rows.
@@ -127,7 +128,8 @@ func (c Growing) above() *document {
 	n := len(c.Kernel.LengthScale)
 	scales := either(n > 1 && c.ChosenBy != "",
 		fmt.Sprintf(", too low as they helped to choose %d length scales", n), "")
-	d.line("errors", "%s of rows left out%s; +- over subsamples without replacement", units(c.TestLoss), scales)
+	d.line("errors", "%s of rows left out%s; +- over rows and over subsamples without replacement",
+		units(c.TestLoss), scales)
 	d.gap()
 	return d
 }
@@ -137,12 +139,9 @@ func (Growing) heads() []head {
 }
 
 func (Growing) cells(e Estimate) []string {
-	u, se := units(e.TestLoss), "-"
-	if e.ErrorSE != nil {
-		se = u.se(e.Error, *e.ErrorSE)
-	}
+	u := units(e.TestLoss)
 	status := strings.Replace(e.Status, Contradicted, "converged", 1) // the theory is not shown
-	return []string{fmt.Sprint(math.Round(e.Ratio * float64(e.N))), u.text(e.Error), se,
+	return []string{fmt.Sprint(math.Round(e.Ratio * float64(e.N))), u.text(e.Error), e.plusMinus(u),
 		seconds(e.Time.Solve), status}
 }
 

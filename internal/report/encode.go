@@ -76,7 +76,7 @@ func numberCell[T ~float64](v T) string {
 
 // Schema is the version of the documents' keys, which doc/json.md lists. Removing a key or changing its
 // meaning increases it; new keys do not.
-const Schema = 2
+const Schema = 3
 
 // WriteDocument writes an answer as one indented JSON document and a line end. Lists of numbers are on one
 // line, and the first key of an object is "schema".

@@ -11,6 +11,7 @@ import (
 	"bootbench/bench"
 	"bootbench/internal/calibration"
 	"bootbench/internal/null"
+	"bootbench/loss"
 	"bootbench/solver"
 )
 
@@ -37,9 +38,9 @@ type Estimate struct {
 	Examples    calibration.Errors `json:"-"` // left-out errors, refined if the estimate is
 }
 
-// Refine adds the estimates from exact resamples, and quotes them.
+// Refine adds the estimates from exact resamples.
 func (e *Estimate) Refine(r *Refined) {
-	e.Refined, e.Quote = r, Quote{Error: r.TestError, ErrorSE: &r.SE}
+	e.Refined = r
 	if len(r.Contradicts) > 0 && e.Status == solver.Converged.String() {
 		e.Status = Contradicted
 	}
@@ -66,7 +67,7 @@ func (e *Estimate) DropTheory() {
 
 // DropErrors removes errors if no example is ever left out, with a warning.
 func (e *Estimate) DropErrors() {
-	e.Quote, e.TestError, e.Err632, e.Err632Plus = Quote{Error: unknown}, unknown, unknown, unknown
+	e.Quote, e.TestError, e.Err632, e.Err632Plus = noQuote, unknown, unknown, unknown
 	e.Ensemble, e.Quality, e.Metrics, e.Calibration = Ensemble{BaggedError: unknown}, nil, nil, nil
 	if p := e.Points; p != nil {
 		p.Error, p.OOBMean, p.OOBVote = nil, nil, nil
@@ -84,33 +85,6 @@ type Errors struct {
 	NoInformation null.Float `json:"no_information_error"`
 	Err632        null.Float `json:"err632"`
 	Err632Plus    null.Float `json:"err632plus"`
-}
-
-// Quote is the error to quote: the refined left-out error if there are exact resamples, else the theory's,
-// whose standard error is unknown.
-type Quote struct {
-	Error   null.Float  `json:"error"`
-	ErrorSE *null.Float `json:"error_se"`
-}
-
-// String is the error with its standard error; either may be unknown, NaN.
-func (q Quote) String() string {
-	switch se := q.ErrorSE; {
-	case q.Error != q.Error || se == nil:
-		return number(q.Error)
-	case *se != *se:
-		return number(q.Error) + ", standard error unknown"
-	default:
-		return fmt.Sprintf("%s, standard error %.2g", number(q.Error), *se)
-	}
-}
-
-// total combines the standard errors over resamples, if known, and over examples.
-func (q Quote) total(overExamples null.Float) null.Float {
-	if q.ErrorSE == nil || *q.ErrorSE != *q.ErrorSE {
-		return overExamples
-	}
-	return null.Float(math.Hypot(float64(overExamples), float64(*q.ErrorSE)))
 }
 
 // Ensemble is the out-of-bag ensemble: for every example the mean prediction, and
@@ -168,6 +142,8 @@ type Refined struct {
 	BaggedSE    null.Float `json:"bagged_error_se"`
 	// EquivalentResamples is the number of plain retrainings with the same standard error.
 	EquivalentResamples null.Float `json:"equivalent_resamples"`
+	// Replaced counts estimates that are plain averages, because control variates took them out of range.
+	Replaced int `json:"replaced,omitempty"`
 	// VarianceRatio is the median over inputs of the theory's variance over the refined one.
 	VarianceRatio null.Float `json:"variance_ratio"`
 	// Contradicts lists the contradictions to the theory.
@@ -187,22 +163,14 @@ type RefinedTime struct {
 	Exact      int `json:"exact,omitempty"`
 }
 
-// Warning describes contradictions of exact resamples to the theory in a sentence, or is "".
-func (r *Refined) Warning() string {
-	if r == nil || len(r.Contradicts) == 0 {
-		return ""
-	}
-	return "the exact resamples contradict the theory: " + strings.Join(r.Contradicts, ", and ") +
-		"; trust the refined values"
-}
-
 func (e *Estimate) details() *document {
 	d := about("Bootstrap estimate of", e.Subject)
 	d.resampling(e.Resampling, e.N)
 	d.gap()
-	d.line("left-out error", "%s   (%s loss)", e.Quote, e.TestLoss)
+	u := units(e.TestLoss)
+	d.line("left-out error", "%s", e.Quote.long(u))
 	d.sample(e)
-	d.quality(e.Quality)
+	d.quality(e.Quality, u)
 	if r := e.Refined; r == nil {
 		d.errors(e.Errors, e.Resampling, e.Ensemble, nil)
 		d.judged("", e.Metrics, e.Calibration)
@@ -224,39 +192,50 @@ func (d *document) refined(e *Estimate) {
 	r := e.Refined
 	worth := either(r.EquivalentResamples > 0, // else unknown
 		fmt.Sprintf(", worth %.0f plain retrainings", r.EquivalentResamples), "")
-	d.line("refined by", "%d exact resamples in %s s%s", r.Resamples, seconds(r.Time.Total), worth)
+	u := units(e.TestLoss)
+	d.line("refined by", "%d exact resamples in %s s%s; Monte Carlo error %s", r.Resamples,
+		seconds(r.Time.Total), worth, u.se(r.TestError, r.SE))
 	if e.TestError != e.TestError {
 		d.line("theory", "%s", lasting("not solved; --method theory solves it in about %s", e.Time.Theory))
 		return
 	}
-	theory := number(e.TestError)
-	if r.TestError > 0 {
-		theory += fmt.Sprintf(", off by %+.1f%% (standard error %.1f%%)", 100*(e.TestError/r.TestError-1),
-			100*r.SE/r.TestError)
+	theory := u.long(e.TestError)
+	if refined := u.shown(r.TestError); refined > 0 {
+		theory += fmt.Sprintf(", off by %+.1f%% (Monte Carlo error %.1f%%)",
+			100*(u.shown(e.TestError)/refined-1), 100*u.shownSE(r.TestError, r.SE)/refined)
 	}
-	combined := fmt.Sprintf("; .632 %s, .632+ %s", number(e.Err632), number(e.Err632Plus))
+	combined := fmt.Sprintf("; .632 %s, .632+ %s", u.long(e.Err632), u.long(e.Err632Plus))
 	d.line("theory", "%s%s; bagged error %s", theory, either(e.Is632Applicable, combined, ""),
-		number(e.BaggedError))
+		u.long(e.BaggedError))
+	d.contradicted(r)
+}
+
+// contradicted prints how exact resamples contradict the theory.
+func (d *document) contradicted(r *Refined) {
+	d.line("contradicted", "%s", strings.Join(r.Contradicts, ", and "))
 }
 
 // errors prints the estimates from the left-out error and one fit to all data, and the errors of the
 // out-of-bag ensemble, with standard errors of retraining (nil for the theory).
 func (d *document) errors(e Errors, r Resampling, ensemble Ensemble, se *EnsembleSE) {
-	d.line("apparent error", "%s", number(e.Apparent))
+	u, share := units(e.TestLoss), units(loss.ZeroOne{}.Name())
+	d.line("apparent error", "%s", u.long(e.Apparent))
 	if r.Is632Applicable {
-		d.line(".632", "%s", number(e.Err632))
-		d.line(".632+", "%s", number(e.Err632Plus))
+		d.line(".632", "%s", u.long(e.Err632))
+		d.line(".632+", "%s", u.long(e.Err632Plus))
 	} else {
 		d.line(".632, .632+", "none: they are for resamples that leave out 37%% of the examples")
 	}
-	bagged, vote := Quote{Error: ensemble.BaggedError}, Quote{}
+	bagged, vote := "", ""
 	if se != nil {
-		bagged.ErrorSE, vote.ErrorSE = &se.BaggedError, se.VoteError
+		bagged = ", Monte Carlo error " + u.se(ensemble.BaggedError, se.BaggedError)
+		if se.VoteError != nil {
+			vote = ", Monte Carlo error " + share.se(*ensemble.VoteError, *se.VoteError)
+		}
 	}
-	d.line("bagged error", "%s   (of the mean prediction)", bagged)
+	d.line("bagged error", "%s%s   (of the mean prediction)", u.long(ensemble.BaggedError), bagged)
 	if ensemble.VoteError != nil {
-		vote.Error = *ensemble.VoteError
-		d.line("vote error", "%s   (of the majority)", vote)
+		d.line("vote error", "%s%s   (of the majority)", share.long(*ensemble.VoteError), vote)
 	}
 }
 
@@ -278,17 +257,16 @@ func (d *document) convergence(c Convergence) {
 }
 
 // quality prints the comparison of the error with the baseline.
-func (d *document) quality(q *calibration.Quality) {
+func (d *document) quality(q *calibration.Quality, u units) {
 	if q == nil {
 		return
 	}
-	d.line("sampling", "standard error %s over data sets of this size", number(q.ExampleSE))
-	d.line("baseline", "%s   (predicting %s for all)", number(q.Baseline), q.Constant)
+	d.line("baseline", "%s   (predicting %s for all)", u.long(q.Baseline), q.Constant)
 	if q.RSquared != nil {
-		d.line("R^2", "%.4f, root mean square error %s", *q.RSquared, number(*q.RMSE))
+		d.line("R^2", "%.4f", *q.RSquared)
 	}
 	if q.Balanced != nil {
-		d.line("balanced error", "%s   (mean over the classes)", number(*q.Balanced))
+		d.line("balanced error", "%s   (mean over the classes)", u.long(*q.Balanced))
 	}
 }
 
@@ -323,10 +301,9 @@ func scores(logLoss, brier *null.Float, of string) string {
 
 // FullModel is the expected error of the model trained on all examples, by cross-validation.
 type FullModel struct {
-	Error   null.Float `json:"error"`
-	ErrorSE null.Float `json:"error_se"` // over examples
-	Folds   int        `json:"folds"`
-	Repeats int        `json:"repeats"`
+	Quote
+	Folds   int `json:"folds"`
+	Repeats int `json:"repeats"`
 	// AsChosen is the error with the model chosen on all examples, if Error is of models chosen without each
 	// fold.
 	AsChosen *null.Float `json:"as_chosen,omitempty"`
@@ -387,7 +364,7 @@ func (e *Estimate) document() *document {
 				u.text(*f.AsChosen))
 		}
 		d.line("all rows", "%s expected of the model trained on all rows (%d folds, %s)",
-			u.withSE(f.Error, f.ErrorSE), f.Folds, how)
+			f.Quote.text(u), f.Folds, how)
 	}
 	if e.Points != nil {
 		if e.Points.Error != nil {
@@ -402,20 +379,15 @@ func (e *Estimate) document() *document {
 	return d
 }
 
-// headline is the quoted error and that of a constant. The standard error is over data sets of this size, and
-// over resamples.
+// headline is the quoted error and that of a constant.
 func (e *Estimate) headline() string {
 	q, u := e.Quality, units(e.TestLoss)
 	if q == nil {
-		return e.Quote.String()
-	}
-	se := e.total(q.ExampleSE)
-	if e.LearningCurve != nil {
-		se = *e.ErrorSE
+		return e.Quote.text(u)
 	}
 	format := either(u.share(), "%s of new rows get the wrong label; %s if all are taken for %s",
 		"%s on new rows; %s if all are predicted %s")
-	return fmt.Sprintf(format, u.withSE(e.Error, se), u.text(q.Baseline), q.Constant)
+	return fmt.Sprintf(format, e.Quote.text(u), u.text(q.Baseline), q.Constant)
 }
 
 // worst names the rows with the largest left-out errors.

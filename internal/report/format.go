@@ -98,18 +98,26 @@ func (u units) digits(shown null.Float, count int) string {
 // text formats an error.
 func (u units) text(e null.Float) string { return u.digits(u.shown(e), 4) }
 
-// se formats the standard error of an error; of a root, se/(2 root).
-func (u units) se(e, se null.Float) string {
-	if u.root() {
-		se /= 2 * u.shown(e)
+// long formats an error with more digits.
+func (u units) long(e null.Float) string {
+	return either(u.share(), fmt.Sprintf("%.2f%%", 100*e), number(u.shown(e)))
+}
+
+// shownSE is the standard error of an error in these units; of a root, se/(2 root), or of order se^1/2 at 0.
+func (u units) shownSE(e, se null.Float) null.Float {
+	if root := u.shown(e); u.root() {
+		return either(root == 0, u.shown(se), se/(2*root))
 	}
-	return u.digits(se, 2)
+	return se
+}
+
+// se formats the standard error of an error.
+func (u units) se(e, se null.Float) string {
+	if se != se {
+		return "-"
+	}
+	return u.digits(u.shownSE(e, se), 2)
 }
 
 // fall formats the difference of two errors.
 func (u units) fall(from, to null.Float) string { return u.digits(u.shown(from)-u.shown(to), 2) }
-
-// withSE formats an error with its standard error and its units.
-func (u units) withSE(e, se null.Float) string {
-	return u.text(e) + " +- " + u.se(e, se) + either(u.share(), "", fmt.Sprintf(" (%s)", u))
-}

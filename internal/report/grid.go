@@ -118,6 +118,9 @@ func (g *Grid) objective() string { return either(g.byOther(), g.By, "left-out e
 // byOther reports whether the objective is not the left-out error.
 func (g *Grid) byOther() bool { return g.By != "" && g.By != "leftout" }
 
+// units are those of the objective.
+func (g *Grid) units() units { return units(either(g.By == "evidence", "", g.TestLoss)) }
+
 func (g *Grid) cells(c GridCell) []string {
 	if v := c.Validation; v != nil {
 		skill := "-"
@@ -125,7 +128,8 @@ func (g *Grid) cells(c GridCell) []string {
 		if known := cmp.Or(q.Balanced, q.RSquared); known != nil {
 			skill = number(*known)
 		}
-		return append(slices.Clone(c.Values), number(v.Error), fmt.Sprintf("%.2g", *v.ErrorSE), skill,
+		u := units(v.TestLoss)
+		return append(slices.Clone(c.Values), u.long(v.Error), v.plusMinus(u), skill,
 			seconds(v.Time.Retrain), v.Status)
 	}
 	if c.Estimate == nil {
@@ -134,7 +138,7 @@ func (g *Grid) cells(c GridCell) []string {
 	}
 	cells := slices.Clone(c.Values)
 	if g.byOther() {
-		cells = append(cells, number(*c.Objective))
+		cells = append(cells, g.units().long(*c.Objective))
 	}
 	return append(cells, c.Estimate.cells()...)
 }
@@ -142,7 +146,7 @@ func (g *Grid) cells(c GridCell) []string {
 func (g *Grid) above() *document {
 	d := &document{Title: "Bootstrap estimates of " + ShortName(g.Data) + " over a grid"}
 	d.line("data", "%s: %d examples, %d features, %s", g.Data, g.N, g.D, g.Task)
-	d.line("errors", "%s loss", g.TestLoss)
+	d.line("errors", "%s", units(g.TestLoss))
 	d.gap()
 	return d
 }
@@ -154,14 +158,14 @@ func (g *Grid) below() *document {
 		best, se := &g.Results[*g.Best], ""
 		quality := best.judged().Quality
 		if quality != nil && g.By != "evidence" {
-			se = fmt.Sprintf(" (standard error over examples %s)", number(quality.ExampleSE))
+			se = fmt.Sprintf(" +- %s", best.judged().plusMinus(g.units()))
 		}
-		name, value := best.Name(g.Over), g.objective()+" "+number(best.Value())
+		name, value := best.Name(g.Over), g.objective()+" "+g.units().long(null.Float(best.Value()))
 		d.Lead = fmt.Sprintf("The best of %d models is %s, with the %s.", len(g.Results), name, value)
 		d.line("best", "%s: %s%s, the least of %d on the same data; expect more on new data", name, value, se,
 			len(g.Results))
 		d.line("others", "%s", g.undecided())
-		d.quality(quality)
+		d.quality(quality, units(g.TestLoss))
 	}
 	d.cost(g.Cost)
 	return d
@@ -224,7 +228,7 @@ func (g *Grid) Figures() []*Figure {
 			s.Label = axes[0].Name + " " + axes[0].Values[len(series)]
 		}
 		for i := range cells {
-			s.Add(float64(i+1), cells[i].Value())
+			s.Add(float64(i+1), float64(g.units().shown(null.Float(cells[i].Value()))))
 		}
 		series = append(series, s)
 	}
@@ -233,7 +237,7 @@ func (g *Grid) Figures() []*Figure {
 		best := Series{Label: "best", Colour: 1, Mark: Frame, X: []float64{float64(column + 1)},
 			Y: []float64{float64(row + 1)}}
 		if mark != Heat {
-			best.Mark, best.Y[0] = Triangles, g.Results[column].Value()
+			best.Mark, best.Y[0] = Triangles, float64(g.units().shown(null.Float(g.Results[column].Value())))
 		}
 		series = append(series, best)
 	}

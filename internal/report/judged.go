@@ -11,8 +11,7 @@ import (
 // Judgement is an answer with the error on new rows, for one target, several classes or several targets.
 type Judgement interface {
 	Answer
-	// Judged converts the answer to an estimate. Its Quote has the Monte Carlo error, its Quality that over
-	// examples; Examples.Each and Points.OOBMean are of left-out rows.
+	// Judged converts the answer to an estimate; Examples.Each and Points.OOBMean are of left-out rows.
 	Judged() *Estimate
 }
 
@@ -27,17 +26,10 @@ func withoutTheory(s Subject, q Quote, testLoss string, quality *calibration.Qua
 	return e
 }
 
-// Judged implements Judgement. The error over partitions needs two of them.
+// Judged implements Judgement.
 func (c *CrossValidation) Judged() *Estimate {
-	points, quality := cmp.Or(c.Points, &Points{}), c.Quality
-	if quality != nil {
-		q := *quality
-		q.ExampleSE, quality = *c.ErrorSE, &q
-	}
-	e := withoutTheory(c.Subject, Quote{Error: c.Error}, c.TestLoss, quality)
-	if c.RepeatsSE == c.RepeatsSE {
-		e.ErrorSE = &c.RepeatsSE
-	}
+	points := cmp.Or(c.Points, &Points{})
+	e := withoutTheory(c.Subject, c.Quote, c.TestLoss, c.Quality)
 	e.Points = &Points{Names: points.Names, Error: points.Error, OOBMean: points.Mean}
 	e.Status, e.Examples.Each, e.Outcome = c.Status, points.Error, c.Outcome
 	return e
@@ -46,7 +38,7 @@ func (c *CrossValidation) Judged() *Estimate {
 // Judged is Judgement.Judged.
 func (r *Retraining) Judged() *Estimate {
 	points := cmp.Or(r.Points, &Points{})
-	e := withoutTheory(r.Subject, Quote{r.TestError, &r.SE}, r.TestLoss, r.Quality)
+	e := withoutTheory(r.Subject, r.Quote, r.TestLoss, r.Quality)
 	e.Status, e.Points, e.Examples.Each, e.Outcome = r.Status, points, points.Error, r.Outcome
 	return e
 }
@@ -78,9 +70,10 @@ func (t *Targets) Judged() *Estimate {
 
 // refinedBy adds the number of resamples, and of those of one class.
 func (e *Estimate) refinedBy(resamples, oneClass int) {
-	if resamples > 0 && e.ErrorSE != nil {
+	if resamples > 0 && e.MonteCarloSE != nil {
 		e.Refined = &Refined{Resamples: resamples, Method: "batch", OneClass: oneClass, TestError: e.Error,
-			SE: *e.ErrorSE, Err632: unknown, Err632Plus: unknown, BaggedError: unknown, BaggedSE: unknown,
-			EquivalentResamples: unknown, VarianceRatio: unknown, Points: &Points{Error: e.Examples.Each}}
+			SE: *e.MonteCarloSE, Err632: unknown, Err632Plus: unknown, BaggedError: unknown,
+			BaggedSE: unknown, EquivalentResamples: unknown, VarianceRatio: unknown,
+			Points: &Points{Error: e.Examples.Each}}
 	}
 }

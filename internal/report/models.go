@@ -51,7 +51,8 @@ func (t *Training) document() *document {
 	} else {
 		d.line("training", "a sum over %d of the sites", t.SupportVectors)
 	}
-	d.line("apparent error", "%s   (of the examples trained on, %s loss)", number(t.Apparent), t.TestLoss)
+	u := units(t.TestLoss)
+	d.line("apparent error", "%s   (of the examples trained on, %s)", u.long(t.Apparent), u)
 	d.line("status", "%s", t.Status)
 	labels := ""
 	if t.Labels != nil {
@@ -104,8 +105,9 @@ func (t *Tuning) details() *document {
 	if t.TestLoss != "" { // not interrupted
 		d.Blocks = t.Estimate.details().Blocks
 	}
-	d.Lead = fmt.Sprintf("The best of %d models by %s: %s.", t.Evaluations, t.By, number(t.Objective))
-	d.line("objective", "%s by %s%s", number(t.Objective), t.By, nonzero("; %d models failed", t.Failures))
+	objective := units(either(t.By == "evidence", "", t.TestLoss)).long(t.Objective)
+	d.Lead = fmt.Sprintf("The best of %d models by %s: %s.", t.Evaluations, t.By, objective)
+	d.line("objective", "%s by %s%s", objective, t.By, nonzero("; %d models failed", t.Failures))
 	d.line("model file", "%s", t.ModelFile)
 	return d
 }
@@ -159,7 +161,7 @@ func (c *ModelComparison) document() *document {
 	for _, m := range c.Models {
 		refined := ""
 		if m.Refined != nil {
-			refined = fmt.Sprintf(", refined %s +- %.2g", number(*m.Refined), *m.SE)
+			refined = fmt.Sprintf(", refined %s (Monte Carlo error %.2g)", number(*m.Refined), *m.SE)
 		}
 		d.line(m.Model, "%s loss, %s", m.Loss, m.Kernel)
 		d.line("  left out", "error %s (%s loss)%s, %s", number(m.TestError), m.TestLoss, refined, m.Status)

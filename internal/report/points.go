@@ -158,7 +158,7 @@ func (p *Points) uncertain() (order []int) {
 
 // pointFigures show the values per example: left-out predictions against targets, the standard deviation of
 // the predictor over resamples against its mean, and the sorted left-out errors.
-func pointFigures(p *Points) (figures []*Figure) {
+func pointFigures(p *Points, u units) (figures []*Figure) {
 	if p == nil || len(p.Mean) == 0 {
 		return nil
 	}
@@ -183,11 +183,12 @@ func pointFigures(p *Points) (figures []*Figure) {
 	}
 	errors := Series{Mark: Line}
 	for i, e := range slices.Sorted(slices.Values(p.Error)) {
-		errors.Add(100*(float64(i)+0.5)/float64(len(p.Error)), e)
+		errors.Add(100*(float64(i)+0.5)/float64(len(p.Error)), float64(u.shown(null.Float(e))))
 	}
 	return append(figures, NewFigure("points-errors", "errors of the examples",
 		"Expected loss of every example over the resamples that leave it out, in rising order.",
-		Axis{Label: "share of the examples, %", Max: 100}, Axis{Label: "left-out loss"}, errors))
+		Axis{Label: "share of the examples, %", Max: 100}, Axis{Label: "left-out error, " + u.String()},
+		errors))
 }
 
 // deviations are count standard deviations.
@@ -266,6 +267,7 @@ func worst(errors []float64, count int) (order []int) {
 type Worst struct {
 	*Points
 	*dataset.Classes // nil for -1 and +1
+	units
 }
 
 func (p *Worst) document() *document {
@@ -278,7 +280,7 @@ func (p *Worst) document() *document {
 		} else if p.OOBMean != nil {
 			of = number(p.OOBMean[i])
 		}
-		rows = append(rows, []string{rowName(p.Names, i), target, of, number(p.Error[i])})
+		rows = append(rows, []string{rowName(p.Names, i), target, of, p.units.long(null.Float(p.Error[i]))})
 	}
 	d := &document{}
 	d.paragraph("The examples with the largest left-out errors:")

@@ -54,13 +54,15 @@ func (r *Prediction) details() *document {
 	d := r.brief()
 	d.resampling(r.Resampling, r.N)
 	if r.TestError != nil {
-		d.line("over resamples", "error %s, %s of the mean prediction   (%s loss)", number(*r.TestError),
-			number(*r.BaggedError), r.TestLoss)
-		d.quality(r.Quality)
+		u := units(r.TestLoss)
+		error := NewQuote(r.TestLoss, *r.TestError, r.Quality, nil)
+		d.line("over resamples", "error %s, %s of the mean prediction", error.long(u), u.long(*r.BaggedError))
+		d.quality(r.Quality, u)
 	}
 	d.judged("", r.Metrics, r.Calibration)
 	if r.Refined != nil {
 		d.line("refined", "by %d exact resamples in %s s", r.Refined.Resamples, seconds(r.Refined.Time.Total))
+		d.contradicted(r.Refined)
 		d.judged("refined", nil, r.Refined.Calibration)
 	}
 	d.convergence(r.Convergence)
@@ -161,8 +163,10 @@ func (p *ModelPrediction) document() *document {
 	d.line("new inputs", "%s: %d", p.Test, p.Count)
 	d.gap()
 	if p.TestError != nil {
-		d.line("test error", "%s   (%s loss)", number(*p.TestError), p.TestLoss)
-		d.quality(p.Quality)
+		u := units(p.TestLoss)
+		error := NewQuote(p.TestLoss, *p.TestError, p.Quality, nil)
+		d.line("test error", "%s", error.long(u))
+		d.quality(p.Quality, u)
 		d.judged("", p.Metrics, nil)
 	}
 	d.Lead = d.meant(cmp.Or(p.Interval, &Interval{}), cmp.Or(p.Target, "y"), nil)

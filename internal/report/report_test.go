@@ -39,7 +39,7 @@ func TestDocument(t *testing.T) {
 	if err := WriteDocument(&b, v); err != nil {
 		t.Fatal(err)
 	}
-	want := "{\n  \"schema\": 2,\n  \"deep\": [1, null, null],\n  \"name\": \"[\\n  1\\n]\",\n" +
+	want := "{\n  \"schema\": 3,\n  \"deep\": [1, null, null],\n  \"name\": \"[\\n  1\\n]\",\n" +
 		"  \"error\": 1e-9,\n  \"parts\": [\n    {\n      \"deep\": [2],\n      \"texts\": [\n" +
 		"        \"a\"\n      ]\n    }\n  ]\n}\n"
 	if b.String() != want {
@@ -150,8 +150,8 @@ func TestFigures(t *testing.T) {
 			Series{Label: "mark", Mark: m, X: []float64{1, 2, 0, 5}, Y: []float64{1, 3, 2, math.Inf(1)},
 				Err: []float64{0.1, math.NaN()}})
 	}
-	figures := slices.Concat((&Comparison{Rows: rows()}).Figures(), empty, curve, pointFigures(points),
-		predictionFigure(points, Interval{Level: 0.9}), []*Figure{everything})
+	figures := slices.Concat((&Comparison{Rows: rows()}).Figures(), empty, curve,
+		pointFigures(points, "square"), predictionFigure(points, Interval{Level: 0.9}), []*Figure{everything})
 	names := map[string]bool{}
 	for _, p := range figures {
 		names[p.Name] = true
@@ -197,42 +197,28 @@ func TestFormulaCells(t *testing.T) {
 	}
 }
 
-// TestQuote: a figure and its standard error are told apart from their absence.
-func TestQuote(t *testing.T) {
-	nan := math.NaN()
-	for _, c := range []struct {
-		v, se float64
-		want  string
-	}{{1.25, 0.123, "1.25, standard error 0.12"}, {1.25, nan, "1.25, standard error unknown"},
-		{nan, nan, "unknown"}} {
-		if got := (Quote{null.Float(c.v), null.Of(c.se)}).String(); got != c.want {
-			t.Errorf("%v +- %v is written %q, want %q", c.v, c.se, got, c.want)
-		}
-	}
-}
-
 // TestWorst: the worst come first by name.
 func TestWorst(t *testing.T) {
 	p := &Points{Names: []string{"oak", "ash", "elm"}, Error: []float64{0.25, 1, 0.5},
 		Target: []float64{1, -1, 1}, OOBVote: []float64{0.75, 1, 0.5}}
 	var b bytes.Buffer
-	w := &Worst{p, &dataset.Classes{Negative: "well", Positive: "sick"}}
+	w := &Worst{p, &dataset.Classes{Negative: "well", Positive: "sick"}, "zero-one"}
 	if err := WriteText(&b, w, true); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(b.String(), "\n")
 	fields := func(i int) string { return strings.Join(strings.Fields(lines[i]), " ") }
-	if fields(2) != "ash well 100% 1" || fields(4) != "oak sick 75% 0.25" {
+	if fields(2) != "ash well 100% 100.00%" || fields(4) != "oak sick 75% 25.00%" {
 		t.Error(b.String())
 	}
 }
 
 // TestTargetsWithoutPoints: answers of every kind have a row each in the table, also without their points.
 func TestTargetsWithoutPoints(t *testing.T) {
-	quality, se := &calibration.Quality{Baseline: 4, RSquared: null.Of(0.75)}, null.Of(0.5)
+	quality := &calibration.Quality{Baseline: 4, RSquared: null.Of(0.75)}
 	all := &Targets{Names: []string{"a", "b", "c"}, Targets: map[string]Judgement{
 		"a": &Estimate{Quality: quality, Points: &Points{Error: []float64{1}}},
-		"b": &CrossValidation{Quality: quality, Quote: Quote{ErrorSE: se}, Points: &Points{Error: []float64{1}}},
+		"b": &CrossValidation{Quality: quality, Points: &Points{Error: []float64{1}}},
 		"c": &Retraining{Quality: quality, Points: &Points{Error: []float64{1}}},
 	}}
 	NewSheet(all, true)

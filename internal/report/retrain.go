@@ -5,19 +5,21 @@ import (
 
 	"bootbench/internal/calibration"
 	"bootbench/internal/null"
+	"bootbench/loss"
 )
 
-// Retraining is the answer of retrain. Standard errors are those of Monte Carlo.
+// Retraining is the answer of retrain. Standard errors are those of Monte Carlo, but for the Quote's.
 type Retraining struct {
 	Command string `json:"command"`
 	Subject
 	Resampling
 	Draws
+	Quote
 	Errors
 	Ensemble
 	EnsembleSE
 	Quality *calibration.Quality `json:"quality,omitempty"`
-	SE      null.Float           `json:"standard_error"` // of the left-out error
+	SE      null.Float           `json:"standard_error"` // of the left-out error, by Monte Carlo
 	FitS    float64              `json:"fit_s"`          // mean wall time of one fit, in seconds
 	Points  *Points              `json:"points,omitempty"`
 	Outcome
@@ -40,14 +42,14 @@ func (r *Retraining) document() *document {
 	d := about("Bootstrap retraining on", r.Subject)
 	d.resampling(r.Resampling, r.N)
 	d.gap()
-	quote := Quote{r.TestError, &r.SE}
-	d.Lead = fmt.Sprintf("Models of %d resamples err by %s on the rows that they lack (%s loss).", r.Resamples,
-		quote, r.TestLoss)
-	d.line("left-out error", "%s   (%s loss)", quote, r.TestLoss)
+	u := units(r.TestLoss)
+	d.Lead = fmt.Sprintf("Models of %d resamples err by %s on the rows that they lack.", r.Resamples,
+		r.Quote.text(u))
+	d.line("left-out error", "%s", r.Quote.long(u))
 	d.errors(r.Errors, r.Resampling, r.Ensemble, &r.EnsembleSE)
-	d.quality(r.Quality)
-	d.line("status", "%s, %d resamples%s, seed %d, method %s", r.Status, r.Resamples,
-		nonzero(", %d more skipped", r.Skipped), r.Seed, r.Method)
+	d.quality(r.Quality, u)
+	d.line("status", "%s, %d resamples%s, seed %d, method %s; Monte Carlo error %s", r.Status, r.Resamples,
+		nonzero(", %d more skipped", r.Skipped), r.Seed, r.Method, u.se(r.TestError, r.SE))
 	d.line("trained by", "%s", r.Training)
 	d.line("one fit", "%s s on one thread, %d at a time", seconds(r.FitS), r.Workers)
 	d.cost(r.Cost)
@@ -82,9 +84,10 @@ type Folding struct {
 
 func (c *CrossValidation) document() *document {
 	e := c.Judged()
-	e.ErrorSE, e.Points = nil, nil // the standard error is that over examples
+	e.Points = nil
 	d := e.document()
-	over := fmt.Sprintf("; over %d partitions the error has standard error %.2g", c.Repeats, c.RepeatsSE)
+	over := fmt.Sprintf("; over %d partitions the error has standard error %s", c.Repeats,
+		units(c.TestLoss).se(c.Error, c.RepeatsSE))
 	d.line("folds", "%d, by %s%s", c.Folds, c.FoldsOf, either(c.Repeats > 1, over, ""))
 	if c.PValue != nil {
 		d.line("p-value", "%.3g by %d permutations of the targets", *c.PValue, c.Permutations)
@@ -113,9 +116,9 @@ type LeaveOneOut struct {
 // LeaveOneOutMethod is the answer of one method.
 type LeaveOneOutMethod struct {
 	Method string `json:"method"`
-	// Error is the fraction of left-out examples that are misclassified; for regression the mean square of the
-	// left-out residuals.
-	Error     null.Float `json:"error"`
+	// Quote has the fraction of left-out examples that are misclassified; for regression the mean square of
+	// the left-out residuals.
+	Quote
 	Errors    int        `json:"errors"`           // their number, 0 for regression
 	Retrained int        `json:"retrained"`        // examples that the model was retrained without
 	Skipped   int        `json:"skipped"`          // examples that needed no retraining
@@ -128,24 +131,30 @@ type LeaveOneOutMethod struct {
 	Status    string     `json:"status"`           // "complete", "inexact" or "cancelled"
 }
 
+// units are those of its errors.
+func (l *LeaveOneOut) units() units {
+	return units(either(l.Task == "classification", loss.ZeroOne{}.Name(), loss.SquareTest{}.Name()))
+}
+
 func (l *LeaveOneOut) document() *document {
 	d, classes := about("Leave-one-out error on", l.Subject), l.Task == "classification"
-	wrong := either(classes, share(l.Error)+" get the wrong label", "mean square error "+number(l.Error))
+	u := l.units()
+	wrong := either(classes, share(l.Error)+" get the wrong label", "root mean square error "+u.long(l.Error))
 	d.Lead = fmt.Sprintf("Each row predicted by a model without it: %s.", wrong)
 	d.gap()
 	switch {
 	case !classes:
-		d.line("left out", "mean square residual %s (method %s)", number(l.Error), l.Method)
+		d.line("left out", "%s (method %s)", l.Quote.long(u), l.Method)
 	case len(l.Methods) > 0:
 		d.table([]head{"<method", "rho", "errors", "error", "recall", "precision", "ties", "retrained", "seconds"},
 			each(l.Methods, LeaveOneOutMethod.cells))
 	default:
-		d.line("left out", "%s: %d of %d examples misclassified (method %s)", number(l.Error), l.Errors,
+		d.line("left out", "%s: %d of %d examples misclassified (method %s)", l.Quote.long(u), l.Errors,
 			l.Retrained+l.Skipped, l.Method)
 		d.line("label +1", "recall %s, precision %s", number(l.Recall), number(l.Precision))
 		d.line("retrained", "%d times, %d examples needed none", l.Retrained, l.Skipped)
 	}
-	d.quality(l.Quality)
+	d.quality(l.Quality, u)
 	if classes {
 		d.line("training", "%d support vectors, %s, Kuhn-Tucker violation %.1e", l.SupportVectors, biased(l.Bias),
 			l.Violation)
@@ -159,6 +168,7 @@ func biased(b bool) string { return either(b, "bias", "no bias") }
 // cells are those of a row of a comparison.
 func (m LeaveOneOutMethod) cells() []string {
 	retrained := fmt.Sprintf("%.2f%%", 100*float64(m.Retrained)/float64(max(1, m.Retrained+m.Skipped)))
-	return []string{m.Method, either(m.Rho > 0, fmt.Sprint(m.Rho), "-"), fmt.Sprint(m.Errors), number(m.Error),
+	return []string{m.Method, either(m.Rho > 0, fmt.Sprint(m.Rho), "-"), fmt.Sprint(m.Errors),
+		units(loss.ZeroOne{}.Name()).long(m.Error),
 		number(m.Recall), number(m.Precision), fmt.Sprint(len(m.Ties)), retrained, seconds(m.Seconds)}
 }

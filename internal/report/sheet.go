@@ -47,9 +47,9 @@ func numbers[P pointed](s *Sheet, p *P, drop bool) {
 }
 
 // examples adds the values per example, unless these are nil, with their figures and the worst of them.
-func examples(s *Sheet, p **Points, labels *dataset.Classes, drop bool) {
+func examples(s *Sheet, p **Points, labels *dataset.Classes, u units, drop bool) {
 	if *p != nil {
-		s.Figures, s.Worst = pointFigures(*p), &Worst{*p, labels}
+		s.Figures, s.Worst = pointFigures(*p, u), &Worst{*p, labels, u}
 		numbers(s, p, drop)
 	}
 }
@@ -63,17 +63,17 @@ func NewSheet(answer Answer, noPoints bool) *Sheet {
 	}
 	switch a := answer.(type) {
 	case *Estimate:
-		examples(s, &a.Points, a.Labels, noPoints)
+		examples(s, &a.Points, a.Labels, units(a.TestLoss), noPoints)
 		if noPoints && a.Refined != nil {
 			a.Refined.Points = nil
 		}
 		s.Figures = slices.Concat(s.Figures, a.Figures, reliabilityFigure(a.Calibration))
 		s.Status, s.Covariances = a.Status, a.Covariances
 	case *Retraining:
-		examples(s, &a.Points, a.Labels, noPoints)
+		examples(s, &a.Points, a.Labels, units(a.TestLoss), noPoints)
 		s.Status = a.Status
 	case *LeaveOneOut:
-		examples(s, &a.Points, a.Labels, false)
+		examples(s, &a.Points, a.Labels, a.units(), false)
 		s.CSV, s.Status = "", a.Status
 	case *CrossValidation:
 		numbers(s, &a.Points, noPoints)

@@ -12,8 +12,8 @@ import (
 type Targets struct {
 	Command string `json:"command"`
 	Subject
-	// Quote is the unexplained fraction of a target's variance, averaged over the targets. Its standard error is
-	// an upper bound: the targets share the resamples.
+	// Quote is the unexplained fraction of a target's variance, averaged over the targets. Its Monte Carlo
+	// error is an upper bound: the targets share the resamples.
 	Quote
 	// of the error, over examples
 	ExampleSE null.Float `json:"example_se"`
@@ -44,7 +44,7 @@ func (t *Targets) details() *document {
 func (t *Targets) document() *document {
 	d := short("Errors on new rows of", t.Subject, fmt.Sprintf("%d targets", len(t.Names)))
 	explained := fmt.Sprintf("%.1f%% +- %.1f%% of the variance of a target, on average", 100*(1-t.Error),
-		100*t.total(t.ExampleSE))
+		100*t.ErrorSE)
 	d.Lead = "Predictions of new rows explain " + explained + "."
 	d.line("explained", "%s", explained)
 	if a, b := t.closest(); a >= 0 {
@@ -63,7 +63,7 @@ func (t *Targets) document() *document {
 			row = rowName(e.Points.Names, i)
 		}
 		u, q := units(e.TestLoss), e.Quality
-		rows = append(rows, []string{textCell(name), u.text(e.Error), u.se(e.Error, e.total(q.ExampleSE)),
+		rows = append(rows, []string{textCell(name), u.text(e.Error), e.plusMinus(u),
 			u.text(q.Baseline), fmt.Sprintf("%.1f%%", 100**q.RSquared), row})
 	}
 	d.table([]head{"<target", "error (RMS)", "+-", "of a constant", "explained", "worst row"}, rows)

@@ -42,6 +42,8 @@ type Result struct {
 	// Vote is the fraction of resamples with a positive prediction there, 0 counting half: the class probability
 	// of the vote.
 	Vote []float64
+	// Replaced counts estimates that are plain averages, because control variates took them out of range.
+	Replaced int
 	// Warnings are remarks on the answer, one line each.
 	Warnings []string
 	// Stats are the cost of the run.

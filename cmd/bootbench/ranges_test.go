@@ -1,0 +1,112 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"bootbench/internal/null"
+	"bootbench/internal/report"
+)
+
+// TestSingleRow: the only row of a class is left out by e^-1 of the resamples, and is wrong in all of these:
+// its share of the error is that of cross-validation, by given strata of one row, too. Where no row is wrong
+// the screen has a one-sided bound.
+func TestSingleRow(t *testing.T) {
+	table := func(positives int) string {
+		text := "a,site,y\n"
+		for i := range 20 {
+			text += fmt.Sprintf("%d,s%d,%v\n", i*i%97-200*((i+positives)/20), i, i >= 20-positives)
+		}
+		return write(t, "table.csv", text)
+	}
+	model := " --loss hinge --C 1 --gamma 0.01 --no-points --quiet"
+	for _, flags := range []string{"", " --strata site"} {
+		e := decoded[report.Estimate](t, "estimate", table(1)+model+flags)
+		if math.Abs(float64(e.Error-0.05)) > 1e-9 || math.Abs(float64(e.ErrorSE-0.05)) > 1e-9 {
+			t.Errorf("%q: error %v +- %v, want 0.05", flags, e.Error, e.ErrorSE)
+		}
+	}
+	easy := table(10)
+	for _, command := range []string{"estimate", "cv"} {
+		text := must(t, command, easy, model)
+		if !strings.Contains(text, "0.0% (under 14%) of new rows") {
+			t.Error(text)
+		}
+	}
+}
+
+// TestRanges: on small and unbalanced tables, with strata that the program chooses, errors of every command
+// are in the range of their loss, standard errors are numbers, and variances are not negative.
+func TestRanges(t *testing.T) {
+	type judged struct {
+		report.Quote
+		TestError *null.Float `json:"test_error"`
+		Points    report.Points
+		Refined   *struct {
+			TestError   *null.Float `json:"test_error"`
+			BaggedError *null.Float `json:"bagged_error"`
+			SE          *null.Float `json:"standard_error"`
+			Points      report.Points
+		}
+	}
+	rng := rand.New(rand.NewPCG(44, 3))
+	for number := range 60 {
+		n, labels := 5+rng.IntN(36), number%3 < 2
+		rare, head, table := 1+rng.IntN(3), "a,b,y\n", make([]string, n)
+		for i := range table {
+			y := fmt.Sprintf("%.3g", rng.NormFloat64())
+			if labels {
+				y = map[bool]string{true: "yes", false: "no"}[i < rare]
+			}
+			table[i] = fmt.Sprintf("%.3g,%.3g,%s\n", rng.NormFloat64(), rng.NormFloat64(), y)
+		}
+		file := write(t, "table.csv", head+strings.Join(table, ""))
+		model := " --loss square --noise 0.2 --gamma 0.3"
+		if labels {
+			model = fmt.Sprintf(" --loss %s --C %g --gamma %g", []string{"hinge", "logistic"}[number%2],
+				[]float64{0.1, 1, 30}[number%7%3], []float64{0.01, 0.5}[number%5%2])
+		}
+		largest := math.Inf(1)
+		if labels {
+			largest = 1
+		}
+		for _, command := range []string{"estimate FILE --refine 20", "retrain FILE --resamples 20",
+			"cv FILE --folds 3", "predict FILE --refine 20 --test FILE"} {
+			line := strings.ReplaceAll(command, "FILE", file) + model + fmt.Sprintf(" --seed %d", number)
+			d := decoded[judged](t, line)
+			points, errors := []report.Points{d.Points}, []*null.Float{&d.Error, d.TestError}
+			ses := []*null.Float{&d.ErrorSE, d.RMSESE, d.MonteCarloSE}
+			if r := d.Refined; r != nil {
+				points, errors, ses = append(points, r.Points), append(errors, r.TestError), append(ses, r.SE)
+				if !strings.HasPrefix(command, "predict") {
+					errors = append(errors, r.BaggedError)
+				}
+			}
+			for _, p := range points {
+				for _, e := range p.Error {
+					errors = append(errors, (*null.Float)(&e))
+				}
+				if slices.ContainsFunc(p.Variance, func(v float64) bool { return !(v >= 0) }) {
+					t.Errorf("%s: variances %v", line, p.Variance)
+				}
+			}
+			for _, e := range errors { // NaN: a row that was never left out
+				if e != nil && (float64(*e) < 0 || float64(*e) > largest) {
+					t.Errorf("%s: error %v", line, *e)
+				}
+			}
+			for _, se := range ses {
+				if se != nil && !(*se >= 0) {
+					t.Errorf("%s: standard error %v", line, *se)
+				}
+			}
+			if !(d.Error >= 0) || d.TestError != nil && !(*d.TestError >= 0) {
+				t.Errorf("%s: error %v, %v", line, d.Error, *d.TestError)
+			}
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package report
+
+import (
+	"fmt"
+	"math"
+
+	"bootbench/internal/calibration"
+	"bootbench/internal/null"
+)
+
+// Quote is the error to quote. Its standard error, which a screen shows after +-, is over examples, or over
+// whole groups, and over resamples.
+type Quote struct {
+	Error   null.Float `json:"error"`
+	ErrorSE null.Float `json:"error_se"`
+	// MonteCarloSE is the part of the standard error over resamples; nil without.
+	MonteCarloSE *null.Float `json:"monte_carlo_se,omitempty"`
+	// RMSE is the root of a mean square error, nil for others, with its standard error.
+	RMSE   *null.Float `json:"rmse,omitempty"`
+	RMSESE *null.Float `json:"rmse_se,omitempty"`
+	// Upper, or Lower, is a one-sided 95% bound of an error rate of about 0, or 1, whose standard error tells
+	// nothing.
+	Lower *null.Float `json:"error_lower,omitempty"`
+	Upper *null.Float `json:"error_upper,omitempty"`
+}
+
+// noQuote is an unknown error.
+var noQuote = Quote{Error: unknown, ErrorSE: unknown}
+
+// A standard error tells nothing of an error rate of less than fewErrors examples, or if a screen shows rate
+// and standard error as 0.0%, which it does below shownAsZero.
+const fewErrors, shownAsZero = 0.5, 0.0005
+
+// NewQuote is the quote of a mean test loss, with the standard error over examples of its quality, nil if
+// unknown, and that over resamples, nil for none.
+func NewQuote(testLoss string, mean null.Float, quality *calibration.Quality, monteCarlo *null.Float) Quote {
+	q, u, rate := Quote{Error: mean, ErrorSE: unknown}, units(testLoss), float64(mean)
+	if quality != nil {
+		q.ErrorSE = quality.ExampleSE
+	}
+	if monteCarlo != nil {
+		q.MonteCarloSE = null.Of(float64(*monteCarlo))
+		if quality == nil {
+			q.ErrorSE = *monteCarlo
+		} else if se := *monteCarlo; se == se {
+			q.ErrorSE = null.Float(math.Hypot(float64(q.ErrorSE), float64(se)))
+		}
+	}
+	if u.root() {
+		q.RMSE, q.RMSESE = null.Of(float64(u.shown(mean))), null.Of(float64(u.shownSE(mean, q.ErrorSE)))
+	}
+	if !u.share() || quality == nil {
+		return q
+	}
+	few := fewErrors / quality.Effective
+	if q.ErrorSE < shownAsZero {
+		few = max(few, shownAsZero)
+	}
+	switch {
+	case rate < few:
+		q.Upper = null.Of(calibration.UpperBound(rate, quality.Effective))
+	case rate > 1-few:
+		q.Lower = null.Of(1 - calibration.UpperBound(1-rate, quality.Effective))
+	}
+	return q
+}
+
+// Scale converts the quote of a mean square error to another unit, by the factor of squares.
+func (q *Quote) Scale(square float64) {
+	root := math.Sqrt(square)
+	q.Error, q.ErrorSE = q.Error*null.Float(square), q.ErrorSE*null.Float(square)
+	if q.MonteCarloSE != nil {
+		q.MonteCarloSE = null.Of(float64(*q.MonteCarloSE) * square)
+	}
+	if q.RMSE != nil {
+		q.RMSE, q.RMSESE = null.Of(float64(*q.RMSE)*root), null.Of(float64(*q.RMSESE)*root)
+	}
+}
+
+// text is the error with its standard error, or its one-sided bound, and its units.
+func (q *Quote) text(u units) string { return q.format(u, u.text) }
+
+// long is text with more digits.
+func (q *Quote) long(u units) string { return q.format(u, u.long) }
+
+func (q *Quote) format(u units, digits func(null.Float) string) string {
+	e := digits(q.Error)
+	switch se := q.plusMinus(u); {
+	case q.Error != q.Error:
+		return "unknown"
+	case q.Upper != nil || q.Lower != nil:
+		e += " (" + se + ")"
+	case q.ErrorSE == q.ErrorSE:
+		e += " +- " + se
+	}
+	return e + either(u.share(), "", fmt.Sprintf(" (%s)", u))
+}
+
+// plusMinus is the standard error, or the one-sided bound.
+func (q *Quote) plusMinus(u units) string {
+	switch {
+	case q.Upper != nil:
+		return fmt.Sprintf("under %.2g%%", 100**q.Upper)
+	case q.Lower != nil:
+		return fmt.Sprintf("over %.3g%%", 100**q.Lower)
+	}
+	return u.se(q.Error, q.ErrorSE)
+}

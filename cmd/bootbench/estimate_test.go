@@ -146,7 +146,8 @@ func TestContradicted(t *testing.T) {
 		100*e.Error)) || strings.Contains(said.stderr+said.stdout, "contradict") {
 		t.Errorf("%+v", said)
 	}
-	if text := must(t, bad, "--verbose --quiet"); !strings.Contains(text, "contradicted    "+r.Contradicts[0]) {
+	text := must(t, bad, "--verbose --quiet")
+	if !strings.Contains(text, "contradicted    "+r.Contradicts[0]) {
 		t.Error(text)
 	}
 	for _, fine := range []string{"estimate sonar --no-points", bad + " --refine 10"} {

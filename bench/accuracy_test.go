@@ -14,9 +14,8 @@ import (
 // judged is the accuracy of theory variances against a reference whose resamples
 // took 2 seconds in all, where the theory took half a second.
 func judged(theory []float64, reference *retrain.Result) CompareRow {
-	row := CompareRow{Retrained: Retrained{RetrainS: 2, RetrainResamples: reference.Resamples},
-		Theory: Theory{TheoryS: 0.5}}
-	row.relate(theory, reference)
+	row := CompareRow{Theory: Theory{TheoryS: 0.5}}
+	row.relate(theory, reference, []way{{single: true, each: 2 / float64(reference.Resamples)}})
 	return row
 }
 
@@ -136,17 +135,28 @@ func TestAccuracyDrawn(t *testing.T) {
 	}
 }
 
-// TestRefinedSeconds: the time of refined estimates has the solve in it, where their standard error is
-// unknown, too.
-func TestRefinedSeconds(t *testing.T) {
-	for _, worth := range []float64{50, 0, math.NaN()} {
-		row := CompareRow{Theory: Theory{TheoryS: 0.5}, Refined: Refined{RefinedResamples: 10, RefinedS: 2,
-			RefinedEquivalent: null.Float(worth)}, Retrained: Retrained{RetrainS: 1, RetrainResamples: 10}}
-		row.relate([]float64{1}, &retrain.Result{Variance: []float64{1}, VarianceSE: []float64{0.1}})
-		got := float64(row.RefinedSpeedup)
-		if want := worth * 0.1 / 2.5; row.RefinedS != 2.5 || math.IsNaN(got) != math.IsNaN(want) ||
-			math.Abs(got-want) > 1e-12 {
-			t.Errorf("worth %v: %v s, %v times as fast", worth, row.RefinedS, row.RefinedSpeedup)
+// TestBaseline: the time of refined estimates has the solve in it, and each number of resamples its fastest
+// way: blocks, with a set-up, pay above 100. 50 and 200 naive fits are those of the single trainer.
+func TestBaseline(t *testing.T) {
+	ways := []way{{name: "svm", single: true, each: 0.01, fits: 40},
+		{name: "blocks", engine: "lowrank", rank: 7, setup: 0.5, each: 0.005}}
+	reference := &retrain.Result{Resamples: 10, Variance: []float64{1}, VarianceSE: []float64{0.1}}
+	for _, c := range []struct {
+		worth, fits float64
+		by          string
+		seconds     float64
+	}{{50, 50, "svm", 0.5}, {400, 400, "blocks", 2.5}, {0, 10, "svm", 0.1}, {math.NaN(), 10, "svm", 0.1}} {
+		row := CompareRow{Theory: Theory{TheoryS: 0.5},
+			SingleFits: SingleFits{FitS: 0.25, ResampleFitS: 0.1, LIBSVMFitS: 2},
+			Refined:    Refined{RefinedResamples: 10, RefinedS: 2, RefinedEquivalent: null.Float(c.worth)}}
+		row.relate([]float64{1}, reference, ways)
+		if row.RefinedS != 2.5 || row.Baseline != c.by || row.BaselineFits != c.fits ||
+			math.Abs(row.BaselineS-c.seconds) > 1e-12 || row.Fits50S != 0.5 || row.Fits200S != 2 ||
+			row.FitsMeasured != 40 || row.BaselineRank != map[string]int{"blocks": 7}[c.by] {
+			t.Errorf("worth %v: %v s, %+v", c.worth, row.RefinedS, row.Naive)
+		}
+		if (row.TheoryOver != TheoryOver{2, 5, 5, 0, 0.25}) {
+			t.Errorf("theory over fits: %+v", row.TheoryOver)
 		}
 	}
 }

@@ -1,8 +1,10 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
@@ -10,52 +12,64 @@ import (
 	"bootbench/loss"
 )
 
-// Gamma, times the number of features, of kernels broader and narrower than the presets of M04's sets.
-const (
-	broadGamma  = 0.125
-	narrowGamma = 2
-)
+// standard are the cases that run without arguments: a Gaussian process on friedman1 and on the Boston
+// housing data with M03's kernel; the four sets of M04 with hard margins; machines for classes that overlap
+// and for separable ones, with narrow and broad kernels. gamma is in units of 1/d; 0: that of the preset.
+var standard = []struct {
+	name, data string
+	gamma      float64
+	loss       loss.Loss // nil: of the preset
+	allRows    bool      // no smaller sizes
+}{
+	{"", "synthetic:friedman1", 0.5, loss.Square{Noise: 1}, false},
+	{"", "boston", 0, nil, false},
+	{"", "crabs", 0, nil, true},
+	{"", "wisconsin", 0, nil, true},
+	{"", "sonar", 0, nil, true},
+	{"", "pima", 0, nil, true},
+	{"sonar narrow", "sonar", 2, nil, false},
+	{"sonar broad", "sonar", 0.125, nil, false},
+	{"rings narrow", "synthetic:rings,d=4,noise=0.2", 2, loss.HardMargin{}, false},
+	{"pima narrow", "pima", 2, nil, false},
+	{"pima broad", "pima", 0.125, nil, false},
+	{"blobs broad", "synthetic:blobs,d=8", 0.125, loss.Hinge{C: 1}, false},
+}
 
-// DefaultCases are the comparisons that run without arguments: the Boston housing data with M03's kernel, the
-// four classification sets of M04 with a hard margin (two of them with a broad and a narrow kernel too), and
-// synthetic regression at each of sizes.
-func DefaultCases(sizes []int) ([]Case, error) {
-	var cases []Case
-	for _, name := range []string{"boston", "crabs", "wisconsin", "sonar", "pima"} {
-		set, err := dataset.Open(name)
+// DefaultCases are the comparisons that run without arguments, at each of sizes; a size above nine tenths of
+// a data set is all of its rows.
+func DefaultCases(sizes []int) (cases []Case, err error) {
+	for _, s := range standard {
+		data := s.data
+		if strings.HasPrefix(data, "synthetic:") {
+			data += fmt.Sprintf(",n=%d", slices.Max(sizes))
+		}
+		set, err := dataset.Load(data, dataset.Options{})
 		if err != nil {
 			return nil, err
 		}
-		preset, _ := model.PresetFor(set)
-		spec := model.Spec{Set: set, Kernel: preset.Kernel, Loss: preset.Loss, Standardize: preset.Standardize}
-		cases = append(cases, Case{Spec: spec})
-		if name == "sonar" || name == "pima" {
-			cases = append(cases, withGamma(spec, "broad", broadGamma), withGamma(spec, "narrow", narrowGamma))
+		spec := model.Spec{Set: set, Standardize: true, Loss: s.loss,
+			Kernel: kernel.Spec{Kind: kernel.RBF, Gamma: s.gamma / float64(set.D())}}
+		if preset, ok := model.PresetFor(set); ok {
+			spec.Standardize, spec.Loss = preset.Standardize, preset.Loss
+			if s.gamma == 0 {
+				spec.Kernel = preset.Kernel
+			}
 		}
+		if s.loss == (loss.Square{Noise: 1}) { // near the targets' variance and mean square
+			spec.Kernel.Amplitude, spec.Kernel.Constant = 25, 200
+		}
+		c := Case{Name: cmp.Or(s.name, set.Name), Spec: spec}
+		for _, n := range sizes {
+			if 10*n > 9*set.N() {
+				n = set.N()
+			}
+			c.Sizes = append(c.Sizes, n)
+		}
+		if s.allRows {
+			c.Sizes = []int{set.N()}
+		}
+		c.Sizes = slices.Compact(c.Sizes)
+		cases = append(cases, c)
 	}
-	if len(sizes) == 0 {
-		return cases, nil
-	}
-	spec, err := friedman(slices.Max(sizes))
-	if err != nil {
-		return nil, err
-	}
-	return append(cases, Case{Spec: spec, Sizes: sizes}), nil
-}
-
-// withGamma is a case with another width of the kernel, which is in its name.
-func withGamma(spec model.Spec, width string, scale float64) Case {
-	spec.Kernel.Gamma = scale / float64(spec.Set.D())
-	return Case{Name: spec.Set.Name + " " + width, Spec: spec}
-}
-
-// friedman is synthetic regression with a kernel that fits it: friedman1 in 10 standardised inputs, noise
-// variance 1 as generated, rbf with gamma 1/(2 d), amplitude and constant near the targets' variance and mean
-// square.
-func friedman(n int) (model.Spec, error) {
-	set, err := dataset.Load(fmt.Sprintf("synthetic:friedman1,n=%d", n), dataset.Options{})
-	return model.Spec{
-		Set: set, Standardize: true, Loss: loss.Square{Noise: 1},
-		Kernel: kernel.Spec{Kind: kernel.RBF, Amplitude: 25, Constant: 200},
-	}, err
+	return cases, nil
 }

@@ -3,10 +3,12 @@ package bench
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"bootbench/internal/model"
 	"bootbench/internal/null"
@@ -22,7 +24,8 @@ import (
 type Case struct {
 	Name string // in rows; default: the set's
 	Spec model.Spec
-	// Sizes are the numbers of examples; each takes the first n of one shuffle of the set. Empty: all examples.
+	// Sizes are the numbers of examples; each takes the first n of one shuffle of the set. Empty: all
+	// examples.
 	Sizes []int
 }
 
@@ -38,13 +41,16 @@ type Settings struct {
 	Solve     solver.Settings // of the theory
 	Scheme    string          // resampling scheme
 	Folds     int             // of scheme "kfold", which has no ratio
+	Limit     time.Duration   // of the retraining of a row by one trainer, which then ends early; 0: none
 	// Progress, if set, is called with the present row and phase, and the progress of the phase.
 	Progress func(label string, done, total int)
 }
 
-// DefaultResamples shows a relative error of the theory's variances of a few percent, above the noise of the
-// reference, about 7% per site.
-const DefaultResamples = 400
+// DefaultResamples and DefaultLimit are those of a comparison of all default cases in a minute on two cores.
+const (
+	DefaultResamples = 200
+	DefaultLimit     = 2 * time.Second
+)
 
 // Task is one row to be computed.
 type Task[R any] struct {
@@ -64,7 +70,7 @@ func CompareTasks(cases []Case, s Settings) ([]Task[CompareRow], error) {
 	for i, x := range todo {
 		all[i] = Task[CompareRow]{Name: x.name(), Key: "compare " + x.key(),
 			Run: func(ctx context.Context) (row CompareRow, err error) {
-				defer func() { x.model = nil }() // frees its matrices
+				defer func() { x.model, x.trained = nil, nil }() // frees the matrices
 				if row, err = x.compare(ctx); err != nil {
 					err = fmt.Errorf("%s, n = %d, %s loss: %w", x.data, x.n, x.spec.Loss.Name(), err)
 				}
@@ -105,12 +111,12 @@ func experiments(cases []Case, s Settings) ([]*experiment, error) {
 	return all, nil
 }
 
-// checkMemory refuses rows of n examples that would not fit: kernel matrix and G with the workers' matrices,
-// those of the naive fit, or those of the dgemm benchmark.
+// checkMemory refuses rows of n examples that would not fit: a kernel matrix for each side and G with the
+// workers' matrices, those of the naive fit, or those of the dgemm benchmark.
 func (s *Settings) checkMemory(spec *model.Spec, n int, ratio float64) error {
 	sites := float64(n)
 	drawn, rows := sites*-math.Expm1(-ratio), sites*ratio // of a resample: different examples, and all
-	need := 8 * (2*sites*sites + max(float64(s.Workers)*drawn*drawn, rows*rows+drawn*drawn,
+	need := 8 * (3*sites*sites + max(float64(s.Workers)*drawn*drawn, rows*rows+drawn*drawn,
 		3*math.Pow(min(sites, largestGemm), 2)))
 	return linalg.CheckMemory(int64(min(need, math.MaxInt64/2)), spec.MaxBytes,
 		fmt.Sprintf("comparing on %d examples of %s", n, spec.Set.Name))
@@ -121,10 +127,11 @@ type experiment struct {
 	settings Settings
 	spec     model.Spec // on all examples of the set
 	scheme   resample.Scheme
-	data     string       // displayed name
-	n        int          // examples of the row
-	label    string       // of progress
-	model    *model.Model // on the row's examples
+	data     string         // displayed name
+	n        int            // examples of the row
+	label    string         // of progress
+	model    *model.Model   // on the row's examples
+	trained  []*model.Model // for retraining: on the dense kernel matrix, and on a factor if trainers use it
 }
 
 // build makes the model on the first n examples of the shuffled set, or on all in order.
@@ -138,6 +145,31 @@ func (x *experiment) build() (err error) {
 	return err
 }
 
+// buildTrained makes the models for retraining, whatever the form of the theory's matrix: the dense matrix,
+// if it fits into memory, and the factor that Auto takes.
+func (x *experiment) buildTrained() error {
+	x.trained = nil
+	for _, storage := range []model.Storage{model.Exact, model.LowRank} {
+		m, spec := x.model, x.model.Spec
+		if spec.Storage = storage; storage == model.LowRank {
+			spec.Storage = model.Auto
+		}
+		if m.Form() != storage {
+			spec.NormalizeTarget = false // it is done
+			var err error
+			if m, err = model.Build(spec); errors.Is(err, linalg.ErrMemory) {
+				continue
+			} else if err != nil {
+				return err
+			}
+		}
+		if m.Form() == storage {
+			x.trained = append(x.trained, m)
+		}
+	}
+	return nil
+}
+
 // name is the displayed name.
 func (x *experiment) name() string {
 	return fmt.Sprintf("%s, n = %d, %s loss, gamma %v, ratio %v", x.data, x.n,
@@ -147,7 +179,8 @@ func (x *experiment) name() string {
 // key encodes everything that the experiment depends on.
 func (x *experiment) key() string {
 	s := x.settings
-	return x.spec.Key(x.scheme, x.data, x.n, s.Resamples, s.Seed, s.Solve.Tolerance, s.Solve.MaxSweeps)
+	return x.spec.Key(x.scheme, x.data, x.n, s.Resamples, s.Seed, s.Solve.Tolerance, s.Solve.MaxSweeps,
+		s.Limit)
 }
 
 func (x *experiment) tell(phase string, done, total int) {
@@ -173,31 +206,51 @@ func (x *experiment) compare(ctx context.Context) (row CompareRow, err error) {
 		return row, err
 	}
 	variances := slices.Clone(solution.Var)
+	if err := x.buildTrained(); err != nil {
+		return row, err
+	}
 	if row.SingleFits, err = x.fits(ctx); err != nil {
 		return row, err
 	}
-	reference, err := x.retrain(ctx)
+	ways, err := x.ways(ctx)
 	if err != nil {
 		return row, err
 	}
+	reference := referenceOf(ways)
 	row.Retrained = NewRetrained(reference)
-	row.relate(variances, reference)
+	row.relate(variances, reference, ways)
 	return row, nil
 }
 
-// relate compares the theory's costs and variances with those of retraining.
-func (r *CompareRow) relate(variances []float64, reference *retrain.Result) {
-	r.FitsEquivalent = r.TheoryS / r.ResampleFitS
-	if r.NaiveFitS > 0 {
-		r.NaiveFitsEquivalent = r.TheoryS / r.NaiveFitS
+// overFits divides the theory's time by those of single fits.
+func (r *CompareRow) overFits() {
+	r.TheoryOverFit, r.TheoryOverMergedFit = r.TheoryS/r.FitS, r.TheoryS/r.ResampleFitS
+	r.FitsEquivalent = r.TheoryOverMergedFit
+	for _, c := range []struct{ fit, over *float64 }{{&r.NaiveFitS, &r.NaiveFitsEquivalent},
+		{&r.LIBSVMFitS, &r.TheoryOverLIBSVM}} {
+		if *c.fit > 0 {
+			*c.over = r.TheoryS / *c.fit
+		}
 	}
-	one := r.RetrainS / float64(r.RetrainResamples)
+}
+
+// relate compares the theory's costs and variances with those of retraining.
+func (r *CompareRow) relate(variances []float64, reference *retrain.Result, ways []way) {
+	r.overFits()
+	single := fastest(slices.DeleteFunc(slices.Clone(ways), func(w way) bool { return !w.single }), 200)
+	r.Fits50S, r.Fits200S, r.FitsMeasured = single.seconds(50), single.seconds(200), single.fits
 	r.VarianceAccuracy = NewVarianceAccuracy(variances, reference)
-	r.SpeedupEqualAccuracy = r.EqualResamples * one / r.TheoryS
+	r.SpeedupEqualAccuracy = fastest(ways, r.EqualResamples).seconds(r.EqualResamples) / r.TheoryS
+	r.BaselineFits = float64(reference.Resamples)
 	if r.RefinedResamples > 0 {
 		r.RefinedS += r.TheoryS
-		r.RefinedSpeedup = r.RefinedEquivalent * null.Float(one/r.RefinedS)
+		if r.RefinedEquivalent > 0 {
+			r.BaselineFits = float64(r.RefinedEquivalent)
+		}
 	}
+	best := fastest(ways, r.BaselineFits)
+	r.Baseline, r.BaselineEngine, r.BaselineRank = best.name, best.engine, best.rank
+	r.BaselineS = best.seconds(r.BaselineFits)
 }
 
 // refine trains on exact resamples around the theory, as many as in plain retraining.
@@ -222,7 +275,7 @@ func (x *experiment) refine(ctx context.Context, theory *solver.Solution) (Refin
 // theory solves and times the theory.
 func (x *experiment) theory(ctx context.Context) (t Theory, s *solver.Solution, err error) {
 	x.tell("theory", 0, 1)
-	t.TheoryS, err = medianSeconds(x.repeats(), func(int) (err error) {
+	t.TheoryS, err = medianSeconds(mostTimed, func(int) (err error) {
 		if s, err = x.model.Solve(ctx, x.scheme, x.settings.Solve); err == nil {
 			mean, _ := s.LeftOut(model.DefaultTest(x.spec.Set))
 			t.TheoryError = null.Float(mean)
@@ -240,27 +293,6 @@ func (x *experiment) theory(ctx context.Context) (t Theory, s *solver.Solution, 
 	}
 	x.tell("theory", 1, 1)
 	return t, s, nil
-}
-
-// repeats is the number of timings of a solve or a full fit: more if it is short.
-func (x *experiment) repeats() int {
-	if x.model.Sites() <= 1000 {
-		return 5
-	}
-	return 3
-}
-
-// retrain computes the reference, one resample after the other.
-func (x *experiment) retrain(ctx context.Context) (*retrain.Result, error) {
-	result, err := refit.Retrain(ctx, x.model, refit.Single, x.scheme, x.settingsOf("retraining",
-		x.settings.Seed))
-	if err != nil {
-		return nil, err
-	}
-	if result.Status == retrain.Cancelled {
-		err = ctx.Err()
-	}
-	return result.Result, err
 }
 
 // settingsOf are the settings of exact fits.

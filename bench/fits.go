@@ -1,6 +1,8 @@
 package bench
 
 import (
+	"bootbench/internal/model"
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -16,71 +18,75 @@ import (
 	"bootbench/resample"
 )
 
-// timedFits is the number of resamples for timing single fits.
-const timedFits = 7
+// A time is the median of at most mostTimed runs, which begin within the budget.
+const (
+	mostTimed = 7
+	budget    = 500 * time.Millisecond
+)
 
 // fits times single trainings, each with predictions at all sites: on all data, and on resamples with
 // repeated rows merged. For square loss it also times fits of the S rows without merging.
 func (x *experiment) fits(ctx context.Context) (fits SingleFits, err error) {
-	x.tell("fits", 0, timedFits)
-	learn, err := x.model.Learner()
-	if err != nil {
-		return fits, err
-	}
-	fit := func(weight []float64) error {
-		learned, err := learn(train.Set{Y: x.model.Set.Y, Site: x.model.Site, Weight: weight,
-			Stop: x.model.Stop})
-		if err != nil {
-			return err
-		}
-		return learned.Status.Err()
-	}
-	once := slices.Repeat([]float64{1}, x.model.Set.N())
-	if fits.FitS, err = medianSeconds(x.repeats(), func(int) error { return fit(once) }); err != nil {
-		return fits, err
-	}
-	draws := make([]drawn, timedFits)
+	x.tell("fits", 0, 1)
+	once, draws := slices.Repeat([]float64{1}, x.model.Set.N()), make([]drawn, mostTimed)
 	for b := range draws {
 		draws[b] = x.draw(b)
 	}
-	fits.ResampleFitS, err = medianSeconds(timedFits, func(b int) error {
-		defer x.tell("fits", b+1, timedFits)
-		if err := ctx.Err(); err != nil {
-			return err
+	for i, m := range x.trained {
+		all, resample, err := x.fitSeconds(ctx, m, once, draws)
+		if err := cmp.Or(ctx.Err(), err); err != nil && i == 0 {
+			return fits, err
+		} else if err == nil && (i == 0 || resample < fits.ResampleFitS) {
+			fits.FitS, fits.ResampleFitS = all, resample
 		}
-		return fit(draws[b].weight)
-	})
-	if square, ok := x.model.Loss.(loss.Square); ok && err == nil {
+	}
+	fits.LIBSVMFitS, fits.LIBSVMIsBound = x.libsvmSeconds(ctx, once)
+	if square, ok := x.model.Loss.(loss.Square); ok && x.trained[0].Gram() != nil {
 		fits.NaiveFitS, err = x.naiveFit(square.Noise, draws)
 	}
-	return fits, err
+	x.tell("fits", 1, 1)
+	return fits, cmp.Or(ctx.Err(), err)
+}
+
+// fitSeconds times trainings of a model on all data, and on resamples.
+func (x *experiment) fitSeconds(ctx context.Context, m *model.Model, once []float64, draws []drawn) (all,
+	resample float64, err error) {
+	learn, err := m.Learner()
+	if err != nil {
+		return 0, 0, err
+	}
+	fit := func(weight []float64) error {
+		learned, err := learn(train.Set{Y: m.Set.Y, Site: m.Site, Weight: weight, Stop: m.Stop})
+		return cmp.Or(ctx.Err(), err, learned.Status.Err())
+	}
+	if all, err = medianSeconds(mostTimed, func(int) error { return fit(once) }); err != nil {
+		return 0, 0, err
+	}
+	resample, err = medianSeconds(mostTimed, func(b int) error { return fit(draws[b].weight) })
+	return all, resample, err
 }
 
 // naiveFit is the time of a fit of all S rows of a resample, repeated rows not merged.
 func (x *experiment) naiveFit(noise float64, draws []drawn) (seconds float64, err error) {
-	k, err := x.model.Dense()
-	if err != nil {
-		return 0, err
-	}
-	trainer, err := gp.NewTrainer(k, noise, false)
+	trainer, err := gp.NewTrainer(x.trained[0].Gram(), noise, false)
 	if err != nil {
 		return 0, err
 	}
 	f := make([]float64, x.model.Sites())
-	return medianSeconds(timedFits, func(b int) error {
+	return medianSeconds(mostTimed, func(b int) error {
 		return trainer.FitRows(draws[b].rows, draws[b].targets, f)
 	})
 }
 
-// medianSeconds is the median wall time of f(0) ... f(n-1) in seconds.
+// medianSeconds is the median wall time of f(0) ... f(n-1) in seconds, of those that begin within the budget.
 func medianSeconds(n int, f func(b int) error) (float64, error) {
-	times := make([]float64, n)
-	for b := range times {
+	var times []float64
+	for start := time.Now(); len(times) < n && (len(times) == 0 || time.Since(start) < budget); {
 		began := time.Now()
-		if err := f(b); err != nil {
+		if err := f(len(times)); err != nil {
 			return 0, err
 		}
-		times[b] = time.Since(began).Seconds()
+		times = append(times, time.Since(began).Seconds())
 	}
 	return Median(times), nil
 }

@@ -37,12 +37,27 @@ table() {
 	}' "$2"
 }
 
-# Puts the file $2 between the markers of $1.
+# Puts the file $2 between the markers of $1 in BENCHMARKS.md, or in $3.
 renew() {
 	awk -v name="$1" -v file="$2" '
 	$0 == "<!-- begin " name " -->" { print; while ((getline line < file) > 0) print line; skip = 1 }
 	$0 == "<!-- end " name " -->" { skip = 0 }
-	!skip { print }' BENCHMARKS.md > "$out/new" && cp "$out/new" BENCHMARKS.md
+	!skip { print }' "${3:-BENCHMARKS.md}" > "$out/new" && cp "$out/new" "${3:-BENCHMARKS.md}"
+}
+
+# The first rows of compare, those with the most examples of each data set, and the last lines.
+largest() {
+	awk '
+	/^data / { tables++ }
+	/^```/ || tables == 1 && /^data / { print; next }
+	tables == 1 && match($0, /  +[0-9]/) {
+		name = substr($0, 1, RSTART)
+		if (!(name in row)) order[++count] = name
+		row[name] = $0
+	}
+	/^claim of M03/ { for (i = 1; i <= count; i++) print row[order[i]]; print "" }
+	/^claim of/
+	/^retraining wins/ { print | "fold -s -w 118"; close("fold -s -w 118") }' "$1"
 }
 
 picture() { # figure that a command left under $out, name in doc/pictures
@@ -71,9 +86,11 @@ time=3x bench ./solver '^BenchmarkSteps$' openblas "$out/steps.txt"
 echo "theory against retraining" >&2
 {
 	echo '```'
-	"$out/bootbench" compare --quiet --out "$out/claim"
+	"$out/bootbench" compare --quiet --out "$out/claim" | sed 's/ *converged$//; s/ *status$//'
 	echo '```'
 } > "$out/compare"
+largest "$out/compare" > "$out/readme"
+renew compare "$out/readme" README.md
 echo "large N" >&2
 python3 scripts/growth.py "$out/bootbench" "${ROWS:-1000000}" doc/pictures/growth.svg > "$out/growth"
 

@@ -65,7 +65,7 @@ func allCommands() []*command {
 		{name: "compare", run: runCompare, out: ", compare.csv",
 			args: func(*options, []string) error { return nil },
 			takes: slices.Concat(problemNames, engineNames, shardNames, []string{"ratio/list", "scheme", "folds",
-				"sizes", "resamples", "seed", "workers", "models"}),
+				"sizes", "long", "resamples", "seed", "workers", "models"}),
 			defaults: map[string]string{"ratio": "1", "resamples": fmt.Sprint(bench.DefaultResamples)}},
 		{name: "estimate", run: runEstimate, out: points,
 			takes: slices.Concat(theoryNames, designNames, []string{"ratio", "scheme/weights", "no-points", "level",

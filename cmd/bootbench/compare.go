@@ -38,9 +38,13 @@ func runCompare(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	tasks, err := bench.CompareTasks(cases, bench.Settings{Ratios: o.ratios, Resamples: o.resamples,
+	settings := bench.Settings{Ratios: o.ratios, Resamples: o.resamples,
 		Seed: o.seed, Workers: min(cmp.Or(o.workers, runtime.GOMAXPROCS(0)), o.resamples), Solve: o.asked.Solve,
-		Scheme: o.scheme, Folds: o.folds, Progress: a.console.Progress})
+		Scheme: o.scheme, Folds: o.folds, Progress: a.console.Progress}
+	if !o.Given("resamples") {
+		settings.Limit = bench.DefaultLimit
+	}
+	tasks, err := bench.CompareTasks(cases, settings)
 	if err != nil {
 		return err
 	}
@@ -66,8 +70,11 @@ func (o *options) compareCases(a *app, data []string) (cases []bench.Case, err e
 	if err := o.checkScheme(o.ratios...); err != nil {
 		return nil, err
 	}
-	if len(data) == 0 {
+	switch {
+	case len(data) == 0:
 		return o.defaultCases()
+	case o.long:
+		return nil, usage.Errorf("--long is for the comparison without DATA; --sizes N,N... is for DATA")
 	}
 	for _, path := range data {
 		set, err := a.loadData(o, path)
@@ -97,10 +104,15 @@ func (o *options) defaultCases() ([]bench.Case, error) {
 		}
 	}
 	sizes := o.sizes
-	if len(sizes) == 0 {
-		sizes = []int{250, 500, 1000, 2000}
-		if blas.Bound().Name() == "gonum" {
-			sizes = sizes[:3]
+	switch {
+	case o.long && len(sizes) > 0:
+		return nil, usage.Errorf("--long and --sizes both say how many rows: give one of them")
+	case len(sizes) == 0:
+		sizes = []int{100, 250, 500, 1000, 2000, 4000, 8000, 16000}
+		if blas.Bound().Name() == "gonum" && !o.long {
+			sizes = sizes[:4]
+		} else if !o.long {
+			sizes = sizes[:5]
 		}
 	}
 	cases, err := bench.DefaultCases(sizes)
@@ -209,7 +221,8 @@ const mostInteractions = 4000
 // agree refuses answers with different examples, targets or resamples, and flags that contradict them; the
 // features may differ. It takes the scheme from the answers.
 func (o *options) agree(files []string, models [2]*savedModel) error {
-	for _, name := range append([]string{"ratio", "scheme", "folds"}, dataNames...) {
+	for _, name := range append([]string{"ratio", "scheme", "folds", "sizes", "long", "resamples", "seed",
+		"workers"}, dataNames...) {
 		if o.Given(name) {
 			return usage.Errorf("--%s: with --models the answers say how DATA is read and "+
 				"redrawn; do without it", name)

@@ -71,7 +71,7 @@ type options struct {
 	sizes                                  []int
 	method, replicates, inputs, model, csv string
 	format, exportName                     string
-	ard                                    bool
+	ard, long                              bool
 	journal                                string
 	shard                                  part
 }
@@ -141,6 +141,7 @@ func (o *options) declare() {
 	o.Choice(&o.unseen, "unseen", []string{"error", "zero"}, "error")
 	o.Text(&o.inputs, "test")
 	o.Add("sizes", func(name, help string) { o.IntSliceVar(&o.sizes, name, nil, help) })
+	o.Switch(&o.long, "long")
 	o.Text(&o.exportName, "export")
 	o.Text(&o.sample, "sample")
 

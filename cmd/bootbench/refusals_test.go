@@ -123,6 +123,8 @@ retrain crabs --method many | is not available
 loo crabs --method jackknife | is not available
 compare boston --sizes 507 | boston has 506
 compare --sizes 1 | 1 examples
+compare --long --sizes 30 | give one of them
+compare boston --long | without DATA
 compare --loss square | none is given
 compare boston --max-memory 1MiB | not enough memory
 grid synthetic:blobs,n=50 --over gamma=1,2 | --loss is required

@@ -3,8 +3,13 @@ package report
 import (
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
+
+	"gonum.org/v1/gonum/stat"
 
 	"bootbench/bench"
 )
@@ -22,49 +27,94 @@ func (c *Comparison) document() *document { return rowDocument(c, c.Rows) }
 
 func (c *Comparison) above() *document {
 	d := &document{Title: "The theory against naive retraining"}
-	d.line("theory s", "seconds of the theory")
-	d.line("fits", "theory s in bootstrap fits, repeated rows merged")
-	d.line("theory error", "left-out error by the theory; retrained +-: by retraining, with its standard error")
-	d.line("var error", `relative error of the theory in the variances per point, "-" where `+
-		"retraining is too noisy to tell")
-	d.line("speed-up", "time of as many retrainings as reach the same error in the variances, over theory s")
-	d.line("refined +-", "left-out error by exact resamples around the theory, with its standard error")
-	d.line("refined s", "seconds of both; faster: time of as many retrainings as have that standard "+
-		"error, over refined s")
+	d.line("rank", "of the theory's kernel matrix, or exact; theory s: seconds of the theory")
+	d.line("200 fits s", "seconds of 200 resamples, rows merged, one by one; ~: by the mean of fewer")
+	d.line("refined s", "seconds of theory and exact resamples around it, which give refined and +-")
+	d.line("retrain s", "seconds of as many retrainings without the theory as have that standard error, in "+
+		"the fastest way (its rank)")
+	d.line("speed-up", "seconds of as many in the fastest way as have the theory's error in the variances, "+
+		"over theory s")
 	d.gap()
 	return d
 }
 
-func (c *Comparison) heads() []head {
+// dataHead is as wide as the names of all data sets.
+func (c *Comparison) dataHead() head {
 	width := len("data")
 	for _, name := range c.Data {
 		width = max(width, utf8.RuneCountInString(ShortName(name)))
 	}
-	return []head{head(fmt.Sprintf("<%-*s", width, "data")), "    n", " ratio", "theory s", " fits",
-		"theory error", "retrained", "    +-", "var error", "speed-up", " refined", "     +-", "refined s",
-		"faster", "<status"}
+	return head(fmt.Sprintf("<%-*s", width, "data"))
 }
+
+func (c *Comparison) heads() []head {
+	return []head{c.dataHead(), "    n", " rank", "theory s", "200 fits s", "refined s", "retrain s",
+		"<by        ", "theory error", "  refined", "     +-", "retrained", "speed-up", "<status"}
+}
+
+// rankCell is the rank of a kernel matrix, or what replaces it.
+func rankCell(rank int, otherwise string) string {
+	return either(rank > 0, strconv.Itoa(rank), otherwise)
+}
+
+// timesCell is a quotient with three digits, "-" if it is unknown.
+func timesCell(v float64) string { return either(v > 0, fmt.Sprintf("%.3g", v), "-") }
 
 func (*Comparison) cells(r bench.CompareRow) []string {
-	variance := either(r.EqualIsBound, "-", fmt.Sprintf("%.2g%%", 100*r.VarianceError))
-	cells := []string{ShortName(r.Data), fmt.Sprint(r.N), fmt.Sprintf("%.3g", r.Ratio), seconds(r.TheoryS),
-		fmt.Sprintf("%.1f", r.FitsEquivalent), number(r.TheoryError), number(r.RetrainError),
-		fmt.Sprintf("%.2g", r.RetrainSE), variance,
-		fmt.Sprintf(either(r.EqualIsBound, ">%.3g", "%.3g"), r.SpeedupEqualAccuracy)}
-	if !(r.RefinedS > 0) {
-		return append(cells, "-", "-", "-", "-", r.Status)
+	refined := []string{"-", "-", "-"}
+	if r.RefinedS > 0 {
+		refined = []string{seconds(r.RefinedS), number(r.RefinedError), fmt.Sprintf("%.2g", r.RefinedSE)}
 	}
-	return append(cells, number(r.RefinedError), fmt.Sprintf("%.2g", r.RefinedSE), seconds(r.RefinedS),
-		fmt.Sprintf("%.3g", r.RefinedSpeedup), r.Status)
+	return []string{ShortName(r.Data), strconv.Itoa(r.N), rankCell(r.Rank, "exact"), seconds(r.TheoryS),
+		either(r.FitsMeasured < 200, "~", "") + seconds(r.Fits200S), refined[0], seconds(r.BaselineS),
+		strings.TrimSpace(r.Baseline + " " + rankCell(r.BaselineRank, "")), number(r.TheoryError), refined[1],
+		refined[2], number(r.RetrainError),
+		either(r.EqualIsBound, ">", "") + timesCell(r.SpeedupEqualAccuracy), r.Status}
 }
 
+// below has the claims of both papers.
 func (c *Comparison) below() *document {
-	d := &document{}
-	for _, r := range c.Rows[max(0, len(c.Rows)-1):] {
-		d.Lead = fmt.Sprintf("On %d examples of %s the theory takes the time of %.3g bootstrap fits; retraining "+
-			"to the same accuracy takes %.3g times as long.", r.N, ShortName(r.Data), r.FitsEquivalent,
-			r.SpeedupEqualAccuracy)
+	d, rows := &document{}, [][]string(nil)
+	var own, libsvm, naive, merged []float64
+	var lost []string
+	for _, r := range c.Rows {
+		rows = append(rows, []string{ShortName(r.Data), strconv.Itoa(r.N), timesCell(r.TheoryOverFit),
+			either(r.LIBSVMIsBound, "<", "") + timesCell(r.TheoryOverLIBSVM),
+			timesCell(r.NaiveFitsEquivalent), timesCell(r.TheoryOverMergedFit)})
+		own = append(own, r.TheoryOverFit)
+		if r.RefinedS > r.BaselineS && r.BaselineS > 0 {
+			lost = append(lost, fmt.Sprintf("%s %d (%s, %.3g times as fast)", ShortName(r.Data), r.N,
+				r.Baseline, r.RefinedS/r.BaselineS))
+		}
+		if r.TheoryOverLIBSVM > 0 {
+			libsvm = append(libsvm, r.TheoryOverLIBSVM)
+		}
+		if r.NaiveFitsEquivalent > 0 {
+			naive, merged = append(naive, r.NaiveFitsEquivalent), append(merged, r.TheoryOverMergedFit)
+		}
 	}
+	for _, r := range c.Rows[max(0, len(c.Rows)-1):] {
+		d.Lead = fmt.Sprintf("On %d examples of %s the theory takes the time of %.3g bootstrap fits; "+
+			"retraining to the same accuracy takes %.3g times as long.", r.N, ShortName(r.Data), r.TheoryOverMergedFit,
+			r.SpeedupEqualAccuracy)
+		d.gap()
+		d.paragraph("The theory in single fits: to all rows, by our trainer and by LIBSVM (M04), to all S " +
+			"rows of a resample, and with repeated rows merged (M03)")
+		d.gap()
+	}
+	d.table([]head{c.dataHead(), "    n", "all rows", "LIBSVM", "S rows", "merged"}, rows)
+	if len(naive) > 0 {
+		d.line("claim of M03", "at most 15 fits of S rows to N = 500, 25 to 2500: here %.3g to %.3g, and "+
+			"%.3g to %.3g merged ones", slices.Min(naive), slices.Max(naive), slices.Min(merged),
+			slices.Max(merged))
+	}
+	shorter := func(times []float64) string {
+		longer := len(slices.DeleteFunc(slices.Clone(times), func(v float64) bool { return v < 1 }))
+		return fmt.Sprintf("%d of %d rows", len(times)-longer, len(times))
+	}
+	d.line("claim of M04", "one training takes longer than the theory: in %s by our trainers, in %s by "+
+		"LIBSVM", shorter(own), shorter(libsvm))
+	d.line("retraining wins", "%s", strings.Join(lost, "; "))
 	return d
 }
 
@@ -82,36 +132,43 @@ func compareGroups(rows []bench.CompareRow) (groups [][]bench.CompareRow) {
 	return groups
 }
 
-// Figures are two per data set: times and errors against n, or against the ratio.
+// Figures are one for each data set with several sizes or ratios: times against these, with their slopes.
 func (c *Comparison) Figures() (figures []*Figure) {
 	for _, rows := range compareGroups(c.Rows) {
-		name, data, axis := "compare-"+fileName(rows[0].Data), ShortName(rows[0].Data), sizeAxis(rows)
-		times := []Series{{Label: "retraining to the same accuracy"}, {Label: "theory"},
-			{Label: "one naive bootstrap fit"}, {Label: "one bootstrap fit, rows merged"}}
-		theory := Series{Label: "theory", Mark: Line}
-		retrained := Series{Label: "retraining, two standard errors", Mark: Dots, Colour: 1}
-		for i, r := range rows {
-			x := axis.Ticks[i].Value
-			if r.EqualIsBound {
-				times[0].Label = "retraining to the same accuracy (at least)"
-			}
-			// the first is 0 if unknown, and then not drawn
-			for k, s := range []float64{r.SpeedupEqualAccuracy * r.TheoryS, r.TheoryS, r.NaiveFitS, r.ResampleFitS} {
-				times[k].Mark, times[k].Colour = Joined, k
-				times[k].Add(x, s)
-			}
-			theory.Add(x, float64(r.TheoryError))
-			retrained.AddErr(x, float64(r.RetrainError), 2*float64(r.RetrainSE))
+		if len(rows) == 1 {
+			continue
 		}
-		figures = append(figures, NewFigure(name+"-time", data+": time",
-			"Seconds of the theory, of one bootstrap fit, and of as many retrainings as give the same "+
-				"accuracy of the variances per point.",
-			axis, Axis{Label: "seconds", Log: true}, times...),
-			NewFigure(name+"-error", data+": left-out error",
-				"Error on left-out examples: the theory, and retraining with two of its standard errors.",
-				axis, Axis{Label: "left-out error"}, theory, retrained))
+		axis, data := sizeAxis(rows), ShortName(rows[0].Data)
+		times := []Series{{Label: "200 fits"}, {Label: "theory"}, {Label: "theory and refinement"},
+			{Label: "one fit to all rows"}}
+		for i, r := range rows {
+			for k, s := range []float64{r.Fits200S, r.TheoryS, r.RefinedS, r.FitS} {
+				times[k].Mark, times[k].Colour = Joined, k
+				if s > 0 { // else it is unknown
+					times[k].Add(axis.Ticks[i].Value, s)
+				}
+			}
+		}
+		times = slices.DeleteFunc(times, func(s Series) bool { return len(s.X) < 2 })
+		for k := range times {
+			times[k].Label += fmt.Sprintf(", slope %.2g", times[k].slope())
+		}
+		figures = append(figures, NewFigure("compare-"+fileName(rows[0].Data)+"-time", data+": time",
+			"Seconds of the theory, of one fit, of 200 bootstrap fits with repeated rows merged, and of the "+
+				"theory with exact resamples around it.",
+			axis, Axis{Label: "seconds", Log: true}, times...))
 	}
 	return figures
+}
+
+// slope is that of the line through the logarithms, by least squares.
+func (s *Series) slope() float64 {
+	x, y := slices.Clone(s.X), slices.Clone(s.Y)
+	for i := range x {
+		x[i], y[i] = math.Log(x[i]), math.Log(y[i])
+	}
+	_, slope := stat.LinearRegression(x, y, nil, false)
+	return slope
 }
 
 // sizeAxis is a logarithmic axis with a mark at every n, or at every ratio of a learning curve.

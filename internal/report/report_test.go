@@ -55,13 +55,17 @@ func rows() []bench.CompareRow {
 	row := bench.CompareRow{
 		Setup:      bench.Setup{Data: "synthetic:waves,n=100,seed=1", Loss: "square", N: 50},
 		Theory:     bench.Theory{TheoryS: 1, TheoryError: 2, Convergence: bench.Convergence{Status: "converged"}},
-		SingleFits: bench.SingleFits{ResampleFitS: 0.1, NaiveFitS: 0.2}, FitsEquivalent: 10, NaiveFitsEquivalent: 5,
-		Retrained: bench.Retrained{RetrainError: 2.2, RetrainSE: 0.1},
+		SingleFits: bench.SingleFits{FitS: 0.5, ResampleFitS: 0.1, NaiveFitS: 0.2},
+		TheoryOver: bench.TheoryOver{TheoryOverFit: 2, TheoryOverMergedFit: 10, NaiveFitsEquivalent: 5,
+			TheoryOverLIBSVM: 0.5},
+		Naive: bench.Naive{Fits200S: 20, FitsMeasured: 200, Baseline: "blocks", BaselineRank: 31,
+			BaselineS: 3},
+		Retrained: bench.Retrained{RetrainError: 2.2, RetrainSE: 0.1}, Refined: bench.Refined{RefinedS: 4.5},
 		VarianceAccuracy: bench.VarianceAccuracy{VarianceError: 0.05, EqualResamples: 120,
 			SpeedupEqualAccuracy: 12},
 	}
 	second, third := row, row
-	second.N, second.FitsEquivalent, second.EqualIsBound = 100, 8, true
+	second.N, second.FitsMeasured, second.Fits200S, second.EqualIsBound = 100, 8, 80, true
 	third.Data, third.RetrainError, third.RetrainSE, third.Status = "dir/my data.csv", null.Float(math.NaN()),
 		null.Float(math.NaN()),
 		"stalled"
@@ -84,8 +88,22 @@ func TestCompareTable(t *testing.T) {
 			t.Errorf("row and head differ in width:\n%s\n%s", head, line)
 		}
 	}
-	if !strings.Contains(body[1], ">12") || strings.Contains(body[0], ">") {
+	if !strings.Contains(body[1], ">12") || strings.Contains(body[0], ">") ||
+		!strings.Contains(body[1], " ~80 ") || strings.Contains(body[0], "~") {
 		t.Errorf("bounds: %q", body)
+	}
+	b.Reset()
+	c.Rows = rows()
+	c.Rows[0].LIBSVMIsBound = true
+	if err := WriteEnd(&b, c); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"retraining wins waves 50 (blocks, 1.5 times as fast); waves 100",
+		" 2    <0.5       5      10", "here 5 to 5, and 10 to 10 merged ones",
+		"in 0 of 3 rows by our trainers, in 3 of 3 rows by LIBSVM"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in %s", want, b.String())
+		}
 	}
 }
 
@@ -171,8 +189,13 @@ func TestFigures(t *testing.T) {
 			t.Errorf("%s: a number that is none is drawn", p.Name)
 		}
 	}
-	for _, name := range []string{"compare-waves-time", "compare-waves-error", "compare-dir-my-data-csv-time",
-		"curve-a-b-c-csv", "points-spread", "points-errors", "predict"} {
+	if names["compare-dir-my-data-csv-time"] || names["compare-none-time"] {
+		t.Error("a figure of one size is drawn")
+	}
+	if label := figures[0].Panels[0].Series[0].Label; label != "200 fits, slope 2" {
+		t.Errorf("four times the seconds at twice the rows: %q", label)
+	}
+	for _, name := range []string{"compare-waves-time", "curve-a-b-c-csv", "points-spread", "points-errors", "predict"} {
 		if !names[name] {
 			t.Errorf("no picture %s among %v", name, names)
 		}

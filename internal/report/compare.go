@@ -95,8 +95,8 @@ func (c *Comparison) below() *document {
 	}
 	for _, r := range c.Rows[max(0, len(c.Rows)-1):] {
 		d.Lead = fmt.Sprintf("On %d examples of %s the theory takes the time of %.3g bootstrap fits; "+
-			"retraining to the same accuracy takes %.3g times as long.", r.N, ShortName(r.Data), r.TheoryOverMergedFit,
-			r.SpeedupEqualAccuracy)
+			"retraining to the same accuracy takes %.3g times as long.", r.N, ShortName(r.Data),
+			r.TheoryOverMergedFit, r.SpeedupEqualAccuracy)
 		d.gap()
 		d.paragraph("The theory in single fits: to all rows, by our trainer and by LIBSVM (M04), to all S " +
 			"rows of a resample, and with repeated rows merged (M03)")

@@ -195,7 +195,8 @@ func TestFigures(t *testing.T) {
 	if label := figures[0].Panels[0].Series[0].Label; label != "200 fits, slope 2" {
 		t.Errorf("four times the seconds at twice the rows: %q", label)
 	}
-	for _, name := range []string{"compare-waves-time", "curve-a-b-c-csv", "points-spread", "points-errors", "predict"} {
+	for _, name := range []string{"compare-waves-time", "curve-a-b-c-csv", "points-spread", "points-errors",
+		"predict"} {
 		if !names[name] {
 			t.Errorf("no picture %s among %v", name, names)
 		}

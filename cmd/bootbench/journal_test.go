@@ -38,8 +38,8 @@ func timeless(t testing.TB, text string) any {
 				"naive_fit_s", "retrain_s", "fits_equivalent", "speedup_equal_accuracy", "peak_bytes",
 				"refresh_gflops",
 				"dgemm_gflops", "refined_s", "theory_over_fit", "theory_over_merged_fit",
-				"naive_fits_equivalent", "theory_over_libsvm", "libsvm_fit_s", "fits50_s", "fits200_s", "baseline",
-				"baseline_engine", "baseline_s"} {
+				"naive_fits_equivalent", "theory_over_libsvm", "libsvm_fit_s", "fits50_s", "fits200_s",
+				"baseline", "baseline_engine", "baseline_s"} {
 				delete(v, name)
 			}
 			for _, inner := range v {

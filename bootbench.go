@@ -75,7 +75,7 @@ func LoadInputs(path string, data *Data, o ReadOptions) (*Inputs, error) {
 func NewInputs(x mat.Matrix) (*Inputs, error) { return dataset.NewInputs(x) }
 
 // NewSpec is a model with this loss and the defaults of the command: standardised features, centred targets,
-// a bias for labels, the kernel exp(-|x-x'|^2/d).
+// a bias for labels, the kernel exp(-|x-x'|^2/(2d)), d the number of features that vary.
 func NewSpec(data *Data, l Loss) Spec { return model.NewSpec(data, l) }
 
 // Choose finds a model by a small deterministic search: the preset of an embedded set; the square loss, its

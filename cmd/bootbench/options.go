@@ -99,7 +99,7 @@ func (o *options) declare() {
 	o.Choice(&o.loss, "loss", o.losses, "")
 	o.Value("noise", "", o.noise.Read)
 	p := &o.parameters // their ranges avoid overflow of squares and ratios
-	o.Number(&p.C, "C", 1, flags.Range{From: 1e-30, To: 1e15})
+	o.Number(&p.C, "C", 1, flags.Range{From: 1e-30, To: 1e25})
 	o.Number(&p.Epsilon, "epsilon", 0.1, flags.Range{From: 0, To: 1e30})
 	o.Number(&p.Delta, "delta", 1, flags.Range{From: 1e-30, To: 1e30})
 	o.Text(&o.classWeight, "class-weight")

@@ -111,10 +111,9 @@ func Of(m *model.Model, test loss.Test) *Job {
 
 // subject describes the model.
 func subject(m *model.Model) report.Subject {
-	k := m.Kernel.WithDefaults(m.Set.D())
 	r := report.Subject{
 		Data: m.Set.Name, N: m.Set.N(), D: m.Set.D(), Sites: m.Sites(), Merged: m.Merged(),
-		Task: m.Set.Task.String(), Loss: m.Loss.Name(), Kernel: k, Standardized: m.Standardize,
+		Task: m.Set.Task.String(), Loss: m.Loss.Name(), Kernel: m.Kernel, Standardized: m.Standardize,
 		Target: m.Set.Target, Labels: m.Set.Labels.Names(), Notes: m.Set.Notes,
 	}
 	if m.Set.Task == dataset.Classification {
@@ -128,7 +127,7 @@ func subject(m *model.Model) report.Subject {
 	}
 	r.Parameters, _ = loss.ParametersOf(m.Loss)
 	r.Model = &report.Model{
-		Loss: r.Loss, Parameters: r.Parameters, Kernel: report.Kernel(k), Bias: m.Bias,
+		Loss: r.Loss, Parameters: r.Parameters, Kernel: report.Kernel(m.Kernel), Bias: m.Bias,
 		Standardize: m.Standardize, NormalizeTarget: r.TargetMean != nil,
 	}
 	return r

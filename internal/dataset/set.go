@@ -159,6 +159,34 @@ func (s *Set) D() int {
 	return s.X.Cols
 }
 
+// Varying is the number of features that are not the same in all examples, at least 1.
+func (s *Set) Varying() (count int) {
+	varies := make([]bool, s.D())
+	if c := s.Sparse; c != nil {
+		entries, last := make([]int, c.Cols), make([]float64, c.Cols)
+		for at, j := range c.Index {
+			v := c.Value[at]
+			varies[j] = varies[j] || entries[j] > 0 && v != last[j]
+			entries[j], last[j] = entries[j]+1, v
+		}
+		for j, n := range entries {
+			varies[j] = varies[j] || n < c.Rows && last[j] != 0
+		}
+	} else {
+		for i := range s.N() {
+			for j, v := range s.X.Row(i) {
+				varies[j] = varies[j] || v != s.X.Row(0)[j]
+			}
+		}
+	}
+	for _, yes := range varies {
+		if yes {
+			count++
+		}
+	}
+	return max(1, count)
+}
+
 // Subset copies the examples with the given row numbers (from 0), in that order and as often as given.
 func (s *Set) Subset(rows []int) *Set {
 	sub := *s

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/internal/dataset"
@@ -410,10 +411,26 @@ func TestNormalizedTarget(t *testing.T) {
 	}
 }
 
+// TestConstantFeatures: a feature that is the same in all examples counts neither in the default kernel of a
+// model nor in that of its file.
+func TestConstantFeatures(t *testing.T) {
+	x := mat.NewDense(4, 4, []float64{1, 7, 0, 0, 2, 7, 0, 0, 3, 7, 0, 1, 4, 7, 0, 1})
+	dense := need.One(dataset.New(x, []float64{1, 3, 2, 5}))(t)
+	sparse := *dense
+	sparse.X, sparse.Sparse = dataset.Matrix{}, dataset.NewCSR(dense.X)
+	for _, set := range []*dataset.Set{dense, &sparse} {
+		m := build(t, model.NewSpec(set, loss.Square{Noise: 1}))
+		fit := need.One(m.Fit(model.FitSettings{}))(t)
+		if file := need.One(m.Predictor(fit))(t); m.Kernel.Gamma != 0.25 || file.Kernel.Gamma != 0.25 {
+			t.Errorf("gamma %g, in the file %g; two features vary", m.Kernel.Gamma, file.Kernel.Gamma)
+		}
+	}
+}
+
 // TestNormalizedTargetLeavesAlone: labels, given amplitudes and precomputed kernels.
 func TestNormalizedTargetLeavesAlone(t *testing.T) {
 	m := build(t, model.Spec{Set: load(t, "sonar"), Loss: loss.Hinge{C: 1}, NormalizeTarget: true})
-	if m.TargetMean != 0 || m.Kernel.Amplitude != 0 || m.Set.Y[0] != load(t, "sonar").Y[0] {
+	if m.TargetMean != 0 || m.Kernel.Amplitude != 1 || m.Set.Y[0] != load(t, "sonar").Y[0] {
 		t.Errorf("labels: mean %v, amplitude %v", m.TargetMean, m.Kernel.Amplitude)
 	}
 	spec := grid(t, 12)

@@ -46,9 +46,18 @@ func (s *Spec) Hyperparameters(name string) (all []Hyperparameter, err error) {
 	return all, nil
 }
 
+// CompleteKernel is the kernel with its defaults, which count only the features that vary.
+func (s *Spec) CompleteKernel() kernel.Spec {
+	d := 1
+	if s.Kernel.Gamma == 0 && len(s.Kernel.LengthScale) == 0 {
+		d = s.Set.Varying()
+	}
+	return s.Kernel.WithDefaults(d)
+}
+
 // Value is the hyperparameter's value or default.
 func (h Hyperparameter) Value(s *Spec) float64 {
-	k := s.Kernel.WithDefaults(s.Set.D())
+	k := s.CompleteKernel()
 	p, _ := loss.ParametersOf(s.Loss)
 	if field := cmp.Or(k.Named(h.Name, h.Feature), p.Named(h.Name)); field != nil {
 		return *field

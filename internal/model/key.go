@@ -23,7 +23,7 @@ func (s *Spec) Key(scheme resample.Scheme, more ...any) string {
 		Storage                            string
 		RankTol, RankError                 float64
 		MaxRank                            int
-	}{s.Kernel.WithDefaults(s.Set.D()), s.Standardize, s.NormalizeTarget, s.Bias, s.Storage.String(), s.RankTol,
+	}{s.CompleteKernel(), s.Standardize, s.NormalizeTarget, s.Bias, s.Storage.String(), s.RankTol,
 		s.RankError, s.MaxRank}, fmt.Sprintf("%T%+v", scheme, scheme)}
 	if !known {
 		canonical = append(canonical, fmt.Sprintf("%+v", s.Loss))

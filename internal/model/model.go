@@ -53,7 +53,8 @@ type Spec struct {
 }
 
 // NewSpec is the default specification: dense features standardised, targets of a regression centred, a bias
-// by BiasByDefault, and the kernel exp(-|x-x'|^2/d). A nil loss is chosen by tune.Quickly.
+// by BiasByDefault, and the kernel exp(-|x-x'|^2/(2d)), d the number of features that vary. A nil loss is
+// chosen by tune.Run.
 func NewSpec(set *dataset.Set, l loss.Loss) Spec {
 	return Spec{Set: set, Loss: l, Standardize: set.Sparse == nil, NormalizeTarget: true,
 		Bias: BiasByDefault(set, l)}
@@ -82,7 +83,7 @@ func DefaultTest(set *dataset.Set) loss.Test {
 // fails at once with linalg.ErrBusy. Trainers, Cross, other read-outs, and Solves on a low-rank matrix run
 // concurrently. blas.Bind and the number of BLAS threads are settings of the process.
 type Model struct {
-	Spec               // Set has centred targets, Kernel its amplitude, with NormalizeTarget
+	Spec               // Set has centred targets, with NormalizeTarget, and Kernel its defaults
 	TargetMean float64 // subtracted from the targets: add it to the predictions of a solution or fit
 
 	Site  []int // site of each example, length N
@@ -209,6 +210,7 @@ const notStandardized = "sparse features are taken as they are: to subtract thei
 
 // prepare standardises the inputs, unless they are sparse, and prepares them for the kernel.
 func (m choice) prepare() (err error) {
+	m.Spec.Kernel = m.CompleteKernel()
 	if m.Kernel.Kind == kernel.Precomputed {
 		return nil
 	}

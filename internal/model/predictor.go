@@ -123,7 +123,7 @@ func (m *Model) Predictor(fit *retrain.Learned) (*Predictor, error) {
 		return nil, InputError(errors.New("the fit is not one of this model"))
 	}
 	p := &Predictor{
-		Loss: m.Loss.Name(), Kernel: m.Kernel.WithDefaults(m.Set.D()), Encoding: m.Set.Encoding(),
+		Loss: m.Loss.Name(), Kernel: m.Kernel, Encoding: m.Set.Encoding(),
 		Scales:     m.transform,
 		TargetMean: m.TargetMean, Bias: fit.Bias, Training: summaryOf(m, fit), Parameters: parametersByName(m.Loss),
 	}

@@ -19,13 +19,16 @@ type span struct {
 }
 
 // ranges are the default spans. Gamma is in units of one over half the mean squared distance between
-// examples, the number of features where these are standardised; the others, for a regression, are in units
-// of the targets.
+// examples, the number of features that vary where these are standardised; the others, for a regression, are
+// in units of the targets.
 func ranges(spec *model.Spec) map[string]span {
-	unit, variance := 1/halfDistance(spec.Set, spec.Standardize), 1.0
+	unit, variance, cost := 1/halfDistance(spec.Set, spec.Standardize), 1.0, 1.0
 	if spec.Set.Task == dataset.Regression {
 		if v := stat.PopVariance(spec.Set.Y, spec.Set.Weights); v > 0 {
-			variance = v
+			variance, cost = v, 1/v
+		}
+		if _, quadratic := spec.Loss.(loss.Huber); !quadratic { // C times a distance
+			cost = math.Sqrt(cost)
 		}
 	}
 	times := func(scale, from, to float64, grid ...float64) span {
@@ -41,7 +44,7 @@ func ranges(spec *model.Spec) map[string]span {
 		"constant":     times(variance, 0.001, 1000, 0.1),
 		"jitter":       times(variance, 1e-6, 10, 0.01),
 		"noise":        times(variance, 1e-4, 10, 0.5, 0.19, 0.07, 0.027, 0.01),
-		"C":            times(1/variance, 1e-3, 1e5, 0.1, 1, 10, 100),
+		"C":            times(cost, 1e-3, 1e5, 0.1, 1, 10, 100),
 		"epsilon":      times(math.Sqrt(variance), 1e-3, 3, 0.1),
 		"delta":        times(math.Sqrt(variance), 0.01, 10, 0.5),
 		"class-weight": times(1, 0.01, 100, 1),

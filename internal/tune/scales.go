@@ -64,12 +64,13 @@ func runScales(ctx context.Context, p Problem, settings Settings) (*Result, erro
 }
 
 // separable reports whether a choice with one length scale may become one with a length scale for each
-// feature: whether there are enough examples, and derivatives.
+// feature that varies: whether there are enough examples, and derivatives.
 func separable(one *Result) bool {
 	const examples = 5 // for each feature: with fewer, no observed gain was significant
 	set := one.Spec.Set
 	return len(one.Path) > 0 && one.Spec.Kernel.Scaled() && len(one.Spec.Kernel.LengthScale) <= 1 &&
-		set.D() > 1 && set.Sparse == nil && set.Groups == nil && one.judgedOn() >= examples*set.D()
+		set.Sparse == nil && set.Groups == nil && set.Varying() > 1 &&
+		one.judgedOn() >= examples*set.Varying()
 }
 
 // judgedOn is the number of examples of the objective.
@@ -80,7 +81,7 @@ func lengthScale(spec *model.Spec) float64 {
 	if l := spec.Kernel.LengthScale; len(l) > 0 {
 		return l[0]
 	}
-	return 1 / math.Sqrt(2*spec.Kernel.WithDefaults(spec.Set.D()).Gamma)
+	return 1 / math.Sqrt(2*spec.CompleteKernel().Gamma)
 }
 
 // separated are the axes of a search for a length scale for each feature, from the values of the choice so
@@ -113,6 +114,6 @@ func worth(one, each *Result) bool {
 	if one.By == Evidence { // the logarithm of a likelihood: half as much
 		gain = 2 * (one.Value - each.Value)
 	}
-	enough := float64(one.judgedOn())*gain > forEach*float64(one.Spec.Set.D()-1)
+	enough := float64(one.judgedOn())*gain > forEach*float64(one.Spec.Set.Varying()-1)
 	return gain > math.Log(least) && (enough || gain > math.Log(most))
 }

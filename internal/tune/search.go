@@ -107,7 +107,7 @@ func (s *search) run(ctx context.Context) (Evaluation, error) {
 		return best, s.failure(ctx)
 	}
 	s.result.RunnerUp = runnerUp(grid, best.Value)
-	s.part(ctx, "descent", func() { s.descend(ctx, best.Values) })
+	s.part(ctx, "descent", func() { s.descend(ctx, best) })
 	return least(s.result.Path), nil
 }
 
@@ -251,30 +251,32 @@ func (s *search) part(ctx context.Context, name string, do func()) []Evaluation 
 	return s.result.Path[first:]
 }
 
-// descent is one run of L-BFGS on one data set.
+// descent is one run of L-BFGS on one data set, of the objective over unit.
 type descent struct {
 	*search
 	ctx   context.Context
 	judge *judge
 	spec  model.Spec
+	unit  float64
 	at    []float64 // the last evaluated point, and its model
 	last  judged
 }
 
-// descend runs L-BFGS from values of the hyperparameters. Evaluations are kept however it ends.
-func (s *search) descend(ctx context.Context, from []float64) {
-	d := &descent{search: s, ctx: ctx, spec: s.subset(examples),
+// descend runs L-BFGS from an evaluation, on the objective relative to its value there: limits on the
+// objective and its gradient do not depend on the units of the targets. Evaluations are kept however it ends.
+func (s *search) descend(ctx context.Context, from Evaluation) {
+	d := &descent{search: s, ctx: ctx, spec: s.subset(examples), unit: cmp.Or(from.Value, 1),
 		judge: &judge{problem: &s.problem, tolerance: tolerance / 10}}
-	z := make([]float64, len(from))
+	z := make([]float64, len(s.spans))
 	for k, span := range s.spans {
-		z[k] = span.outside(from[k])
+		z[k] = span.outside(from.Values[k])
 	}
 	converged := &optimize.FunctionConverge{Relative: tolerance, Iterations: 2}
 	if _, counts := s.problem.Test.(loss.ZeroOne); counts {
 		converged.Relative = sooner * tolerance
 	}
-	if s.problem.By == Evidence { // which may be near 0
-		converged.Relative, converged.Absolute = 0, tolerance
+	if s.problem.By == Evidence { // which may be near 0; other units only add a constant
+		converged.Relative, converged.Absolute, d.unit = 0, tolerance, 1
 	}
 	_, _ = optimize.Minimize(optimize.Problem{Func: d.value, Grad: d.gradient,
 		Status: func() (optimize.Status, error) { return optimize.NotTerminated, ctx.Err() }}, z,
@@ -295,7 +297,7 @@ func (d *descent) value(z []float64) float64 {
 	}
 	d.last = value
 	d.record(e)
-	return value.value
+	return value.value / d.unit
 }
 
 // gradient is the gradient at the last evaluated point; 0, which ends the run, if there is none.
@@ -313,6 +315,6 @@ func (d *descent) gradient(gradient, z []float64) {
 	}
 	for k, span := range d.spans {
 		_, slope := span.inside(z[k])
-		gradient[k] = slope * over[k]
+		gradient[k] = slope * over[k] / d.unit
 	}
 }

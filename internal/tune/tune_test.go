@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/internal/dataset"
@@ -158,7 +160,7 @@ func TestStops(t *testing.T) {
 func TestFailures(t *testing.T) {
 	p := regression(t, "synthetic:friedman1,n=20", Plus632)
 	s := need.One(newSearch(p, Settings{}))(t)
-	d := &descent{search: s, ctx: t.Context(), spec: s.problem.Spec,
+	d := &descent{search: s, ctx: t.Context(), spec: s.problem.Spec, unit: 1,
 		judge: &judge{problem: &s.problem, tolerance: tolerance}}
 	d.spec.MaxBytes = 1
 	if v := d.value([]float64{0, 0}); !math.IsInf(v, 1) || s.result.Failures != 1 ||
@@ -348,6 +350,52 @@ func TestEachFeature(t *testing.T) {
 		}
 		if same.Spec.Kernel.Gamma != one.Spec.Kernel.Gamma || same.Value != one.Value {
 			t.Errorf("%s: gamma %g, not %g", name, same.Spec.Kernel.Gamma, one.Spec.Kernel.Gamma)
+		}
+	}
+}
+
+// TestUnits: with the targets s y, the features in other units, and a constant feature, the choice is the
+// same model: equal widths, the parameters of the loss in proportion to their powers of s, and s^2 the error.
+// Values are rounded to four digits, and scaling by powers of ten rounds the data.
+func TestUnits(t *testing.T) {
+	powers := map[string]float64{"noise": 2, "amplitude": 2, "epsilon": 1, "delta": 1}
+	for _, c := range []struct {
+		set  string
+		loss loss.Loss
+		by   By
+		c    float64 // power of C
+	}{
+		{"synthetic:friedman1,n=120", nil, Folds, 0}, {"synthetic:waves,n=40", nil, LeftOut, 0},
+		{"synthetic:waves,n=60", nil, Evidence, 0},
+		{"synthetic:friedman1,n=60", loss.EpsInsensitive{C: 1}, Folds, -1},
+		{"synthetic:friedman1,n=60", loss.Huber{C: 1, Delta: 1}, Folds, -2},
+	} {
+		raw := load(t, c.set)
+		choose := func(s, features float64) *Result {
+			set := need.One(dataset.New(mat.NewDense(raw.N(), raw.D()+1, nil), raw.Y))(t)
+			for i := range raw.N() {
+				copy(set.X.Row(i), raw.X.Row(i))
+				set.X.Row(i)[raw.D()] = 7
+				floats.Scale(features, set.X.Row(i))
+			}
+			floats.Scale(s, set.Y)
+			p := Problem{Spec: model.NewSpec(set, c.loss), By: c.by}
+			p.Scales = DefaultScales(&p.Spec)
+			return need.One(Run(t.Context(), p, Settings{}))(t)
+		}
+		one := choose(1, 1)
+		powers["C"] = c.c
+		for _, s := range []float64{1e-9, 1e-6, 1e3, 1e9} {
+			r := choose(s, 1/s)
+			if len(r.Over) != len(one.Over) || c.by != Evidence && math.Abs(r.Value/one.Value/s/s-1) > 1e-3 {
+				t.Fatalf("%s times %g: %v, %g; not %v, %g", c.set, s, r.Over, r.Value, one.Over, one.Value)
+			}
+			for k, h := range r.Over {
+				got, want := h.Value(&r.Spec), h.Value(&one.Spec)*math.Pow(s, powers[h.Name])
+				if math.Abs(got/want-1) > 1e-2 {
+					t.Errorf("%s times %g: %v is %g, not %g", c.set, s, one.Over[k], got, want)
+				}
+			}
 		}
 	}
 }

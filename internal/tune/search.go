@@ -98,26 +98,28 @@ func (s *search) add(axis Axis, at span) error {
 	return nil
 }
 
-// run evaluates the grid, descends from its best model, and returns the best model on the largest number of
-// examples.
-func (s *search) run(ctx context.Context) (Evaluation, error) {
-	grid := s.part(ctx, "grid", func() { s.judgeGrid(ctx) })
-	best := least(grid)
-	if best.Values == nil {
-		return best, s.failure(ctx)
+// run evaluates the grid, and descends from its best model.
+func (s *search) run(ctx context.Context) error {
+	grid := judgedOnly(s.part(ctx, "grid", func() { s.judgeGrid(ctx) }))
+	if len(grid) == 0 {
+		return s.failure(ctx)
 	}
+	best := slices.MinFunc(grid, func(a, b Evaluation) int { return cmp.Compare(a.Value, b.Value) })
 	s.result.RunnerUp = runnerUp(grid, best.Value)
 	s.part(ctx, "descent", func() { s.descend(ctx, best) })
-	return least(s.result.Path), nil
+	return nil
+}
+
+// judgedOnly are the evaluations that did not fail.
+func judgedOnly(path []Evaluation) []Evaluation {
+	return slices.DeleteFunc(slices.Clone(path), func(e Evaluation) bool { return e.Failure != "" })
 }
 
 // runnerUp is the relative difference of a grid's second best value from the best; NaN for a grid of one.
 func runnerUp(grid []Evaluation, best float64) float64 {
 	values := []float64{}
 	for _, e := range grid {
-		if e.Failure == "" {
-			values = append(values, e.Value)
-		}
+		values = append(values, e.Value)
 	}
 	if len(values) < 2 {
 		return math.NaN()
@@ -187,16 +189,6 @@ func (s *search) record(e Evaluation) {
 	if s.settings.Progress != nil {
 		s.settings.Progress(e, s.least)
 	}
-}
-
-// least is the best evaluation on the largest number of examples; one without values if there is none.
-func least(path []Evaluation) (best Evaluation) {
-	for _, e := range path {
-		if e.Failure == "" && (e.Examples > best.Examples || e.Examples == best.Examples && e.Value < best.Value) {
-			best = e
-		}
-	}
-	return best
 }
 
 // failure is the reason for no result: the first failure of a model, or the end of ctx.

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/gonum/stat"
@@ -122,9 +123,8 @@ func Run(ctx context.Context, p Problem, settings Settings) (*Result, error) {
 		r.Spec = s.given
 		return r, nil
 	}
-	best, err := s.run(ctx)
-	if err == nil {
-		err = s.choose(best)
+	if err = s.run(ctx); err == nil {
+		err = s.choose(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -134,16 +134,48 @@ func Run(ctx context.Context, p Problem, settings Settings) (*Result, error) {
 	return &s.result, nil
 }
 
-// choose sets the model of an evaluation.
-func (s *search) choose(e Evaluation) error {
-	r := &s.result
-	r.Spec, r.Value = s.given, e.Value
-	for k, h := range r.Over {
-		if err := h.Set(&r.Spec, fourDigits(e.Values[k])); err != nil {
-			return err
+// choose sets the best model on the largest number of examples that can be trained on them.
+func (s *search) choose(ctx context.Context) (err error) {
+	r, path := &s.result, judgedOnly(s.result.Path)
+	slices.SortStableFunc(path, func(a, b Evaluation) int {
+		return cmp.Or(cmp.Compare(b.Examples, a.Examples), cmp.Compare(a.Value, b.Value))
+	})
+	for _, e := range path {
+		r.Spec, r.Value, err = s.given, e.Value, nil
+		for k, h := range r.Over {
+			err = cmp.Or(err, h.Set(&r.Spec, fourDigits(e.Values[k])))
 		}
+		on := r.Spec
+		on.Set = s.subset(examples).Set
+		if err = cmp.Or(err, canTrain(on)); err == nil || ctx.Err() != nil {
+			return nil
+		}
+		r.Failures++
 	}
-	return nil
+	return fmt.Errorf("%w: the last one cannot be trained: %w", ErrNone, err)
+}
+
+// canTrain is the failure of a training, nil for the closed form of the square loss.
+func canTrain(spec model.Spec) error {
+	if _, square := spec.Loss.(loss.Square); square {
+		return nil
+	}
+	if parts := partsOf(spec.Set); parts != nil {
+		return eachPart(len(parts), func(k int) error {
+			one := spec
+			one.Set = parts[k]
+			return canTrain(one)
+		})
+	}
+	m, err := model.Build(spec)
+	if err != nil {
+		return err
+	}
+	fit, err := m.Fit(model.FitSettings{})
+	if err != nil {
+		return err
+	}
+	return fit.Status.Err()
 }
 
 // String describes the search: "" if there was nothing to choose.

@@ -66,13 +66,13 @@ func (a *app) readProblem(o *options, path string) (*problem, error) {
 	return p, err
 }
 
-// problem applies the flags to a data set. If neither the user nor a preset gives a loss, a search finds the
-// noise of the square loss, or the C of the hinge loss, and the kernel's gamma, unless they are given; if a
+// problem applies the flags to a data set. If neither the user nor a preset gives a loss, or the user gives
+// one without any of its parameters, a search finds these and the kernel's gamma, unless that is given; if a
 // is nil there is no search.
 func (o *options) problem(a *app, set *dataset.Set) (p *problem, err error) {
 	p = &problem{flags: o}
 	switch preset, known := model.PresetFor(set); {
-	case !known && o.loss == "" && a != nil:
+	case !known && a != nil && o.open():
 		search, err := o.search(set)
 		if err != nil {
 			return nil, err
@@ -84,7 +84,8 @@ func (o *options) problem(a *app, set *dataset.Set) (p *problem, err error) {
 		}
 		p.spec, p.choice = r.Spec, chosen
 	case o.kernel == autoKernel:
-		return nil, usage.Errorf("--kernel %s is found by a search: leave out --loss, or take tune", autoKernel)
+		return nil, usage.Errorf("--kernel %s is found by a search: leave out --loss or its parameters, or "+
+			"take tune", autoKernel)
 	default:
 		if p.spec, p.source, err = o.spec(set, preset); err != nil {
 			return nil, err
@@ -92,6 +93,12 @@ func (o *options) problem(a *app, set *dataset.Set) (p *problem, err error) {
 	}
 	p.test, err = o.test(set.Task, set.Name)
 	return p, err
+}
+
+// open reports whether the flags leave the model to a search: no loss, or one with none of its parameters.
+func (o *options) open() bool {
+	about, _ := loss.About(o.loss)
+	return o.loss != perceptronLoss && !o.Given(about.Takes...)
 }
 
 // build computes the kernel matrix.
@@ -128,7 +135,7 @@ func (a *app) describe(j *answer.Job, p *problem) error {
 	case a.tasks.merging && a.tasks.Head.Chosen != "":
 		s.ChosenBy, s.CommandLine = a.tasks.Head.Chosen, a.tasks.Head.String()
 	case p.choice.by != "":
-		s.CommandLine = a.commandLine(p.choice.settings...)
+		s.CommandLine = cmp.Or(p.choice.line, a.commandLine(p.choice.settings...))
 	}
 	return a.ctx.Err()
 }

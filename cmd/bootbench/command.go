@@ -219,9 +219,20 @@ func lossesTopic() *cobra.Command {
 	return topic
 }
 
-// commandLine is the command for a shell, with more settings.
+// commandLine is the command for a shell, with more settings, which replace given ones.
 func (a *app) commandLine(more ...string) string {
-	words := append([]string{"bootbench"}, a.args...)
+	words := []string{"bootbench"}
+	for i := 0; i < len(a.args); i++ {
+		name, _, whole := strings.Cut(a.args[i], "=")
+		switch replaced := slices.ContainsFunc(more, func(setting string) bool {
+			return strings.HasPrefix("--"+setting, name+"=") && strings.HasPrefix(name, "--")
+		}); {
+		case !replaced:
+			words = append(words, a.args[i])
+		case !whole: // its value is the next word
+			i++
+		}
+	}
 	for _, setting := range more {
 		name, value, _ := strings.Cut(setting, "=")
 		words = append(words, "--"+name, value)

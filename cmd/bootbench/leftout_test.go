@@ -69,7 +69,7 @@ func TestDesignFlags(t *testing.T) {
 		kind := map[bool]string{true: "rare", false: "often"}[i%10 == 3]
 		return []any{fmt.Sprint("p", i/5), fmt.Sprint("s", i%3), i * i % 17, i * i * i % 23, kind}
 	}))
-	data := path + " --loss hinge"
+	data := path + " --loss hinge --C 1"
 	run := func(flags string) report.Estimate { return decoded[report.Estimate](t, "estimate", data, flags) }
 	groups := run("--groups patient --drop site")
 	if groups.TestError == groups.TestError || groups.Error != groups.Refined.TestError || groups.D != 2 ||
@@ -81,7 +81,7 @@ func TestDesignFlags(t *testing.T) {
 		t.Errorf("the model of all rows: %+v", f)
 	}
 	retrained := decoded[report.Retraining](t, "retrain", path,
-		"--loss hinge --groups patient --drop site --resamples 200 --method single")
+		"--loss hinge --C 1 --groups patient --drop site --resamples 200 --method single")
 	if off := float64(retrained.TestError - groups.Error); math.Abs(off) >
 		4*math.Hypot(float64(retrained.SE), float64(*groups.MonteCarloSE)) {
 		t.Errorf("groups: refined %v, retrained %v", groups.Quote, retrained.TestError)

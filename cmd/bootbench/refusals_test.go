@@ -142,7 +142,7 @@ grid crabs --loss hinge --over ratio=1,0 | --ratio is 0
 grid crabs --loss hinge --over C=1:1.0000001:3 | twice
 grid crabs --loss hinge --over kernel=precomputed | as many features as examples
 grid crabs --loss hinge --over C=1 --engine scalapack | MPI
-tune boston --over C | no C in a model
+tune boston --noise 1 --over C | no C in a model
 tune boston --over nosuch | --over
 tune boston --over noise=2:1 | the lower one first
 tune boston --by best | --by
@@ -152,7 +152,8 @@ tune boston --model - | --model
 tune boston --ard --kernel linear | no length scales
 tune crabs --kernel linear --loss hard | --over is required
 tune boston --by 632plus --test-loss absolute | choose by cv or leftout
-tune boston --over gamma,gamma | named twice
+tune boston --over gamma | --noise is required with --over gamma
+tune boston --noise 1 --over gamma,gamma | named twice
 tune boston --by loo --bias | without bias
 train crabs --loss hinge --no-standardize | --model is required
 train crabs --loss hinge --format libsvm --model DIR/m | --no-standardize is required
@@ -190,7 +191,7 @@ estimate synthetic:blobs,n=40 --loss hinge --method fits --loss probit | has no 
 estimate synthetic:blobs,n=200 --loss hinge --sample few | all or a whole number
 estimate synthetic:blobs,n=200 --loss hinge --sample 7 | all or a whole number
 estimate synthetic:blobs,n=200 --loss hinge --sample 50 --groups x | draws single rows
-estimate synthetic:blobs,n=200 --loss hinge --sample 50 --kernel precomputed | draws single rows
+estimate synthetic:blobs,n=200 --loss hinge --C 1 --sample 50 --kernel precomputed | draws single rows
 merge DIR | holds no journal
 merge | takes the folders
 `

@@ -248,9 +248,9 @@ func (o *options) answers() (s answer.Settings, err error) {
 }
 
 // choice is the result of a search for a model: how, "" if all was given, and the equivalent flags, as
-// NAME=VALUE.
+// NAME=VALUE, or the command line that repeats it.
 type choice struct {
-	by       string
+	by, line string
 	settings []string
 	seconds  float64                                 // that the search took
 	again    func(scales tune.Scales) answer.Chooser // searches other rows; nil: all was given

@@ -56,16 +56,18 @@ func runTune(a *app, o *options, data []string) error {
 	if len(r.Over) == 0 {
 		return usage.Errorf("--over is required: nothing of this model is chosen by default")
 	}
-	best := &problem{spec: r.Spec, test: p.Test, choice: choice{seconds: chosen.seconds}, flags: o}
-	several := best.spec.Set.Further != nil
+	best, search := &problem{spec: r.Spec, test: p.Test, choice: choice{seconds: chosen.seconds}, flags: o},
+		searchReport(r)
+	line, several := againLine(a, o, search.Best, &r.Spec), r.Spec.Set.Further != nil
 	if several {
 		best.choice = chosen
+		best.choice.line = line
 	}
 	m, answered, err := a.tuned(best, s, r.Cancelled)
 	if err != nil {
 		return a.answer(nil, err)
 	}
-	d := &report.Tuning{Search: searchReport(r), Estimate: answered.(report.Judgement).Judged()}
+	d := &report.Tuning{Search: search, Estimate: answered.(report.Judgement).Judged()}
 	if o.model != "" {
 		d.ModelFile = o.model
 		if _, err = a.writeModel(o.model, m); err != nil {
@@ -79,7 +81,7 @@ func runTune(a *app, o *options, data []string) error {
 	if d.Quality != nil {
 		d.StandardError = d.Quality.ExampleSE
 	}
-	d.Command, d.ChosenBy, d.CommandLine = "tune", r.String(), againLine(a, o, d.Best, &r.Spec)
+	d.Command, d.ChosenBy, d.CommandLine = "tune", r.String(), line
 	d.Warnings = append(append([]string{}, r.Bounds...), d.Warnings...)
 	return a.answer(d, nil)
 }
@@ -146,8 +148,20 @@ func (a *app) choose(p *tune.Problem) (r *tune.Result, c choice, err error) {
 	for _, h := range r.Over {
 		names = append(names, h.Name)
 	}
-	c.settings = append(c.settings, chosenSettings(&r.Spec, slices.Compact(names)...)...)
+	c.settings = append(c.settings, chosenSettings(&r.Spec, withParameters(names, r.Spec.Loss)...)...)
 	return r, c, nil
+}
+
+// withParameters are names of hyperparameters, once each, and of all parameters of a loss.
+func withParameters(names []string, l loss.Loss) []string {
+	names = slices.Compact(names)
+	about, _ := loss.About(l.Name())
+	for _, name := range about.Takes {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // chooser searches on other rows by a problem, with scales for length scales per feature.
@@ -212,6 +226,11 @@ func (o *options) search(set *dataset.Set) (p *tune.Problem, err error) {
 	}
 	if p.Over, err = o.tuneAxes(&p.Spec); err != nil {
 		return nil, err
+	}
+	if _, square := p.Spec.Loss.(loss.Square); square && !o.Given("noise") &&
+		!slices.ContainsFunc(p.Over, func(a tune.Axis) bool { return a.Name == "noise" }) {
+		return nil, usage.Errorf("--noise is required with --over %s: give it, or choose it, too, by --over "+
+			"noise,%[1]s", strings.Join(o.over, ","))
 	}
 	switch {
 	case o.ard:
@@ -305,6 +324,10 @@ func againLine(a *app, o *options, best map[string]any, spec *model.Spec) string
 			strconv.FormatBool(!spec.NormalizeTarget))
 	}
 	other := []string{"over", "ard", "by", "loss"}
+	if o.scheme != (resample.KFold{}).Name() {
+		other = append(other, "folds")
+	}
+	kept := withParameters(nil, spec.Loss)
 	if o.kernel == autoKernel {
 		words, other = append(words, "--kernel", spec.Kernel.Kind.String()), append(other, "kernel")
 	}
@@ -316,7 +339,8 @@ func againLine(a *app, o *options, best map[string]any, spec *model.Spec) string
 		words = append(words, "--"+setting)
 	}
 	for _, setting := range chosenSettings(spec, tuneNames...) {
-		if name, value, _ := strings.Cut(setting, "="); best[name] != nil {
+		name, value, _ := strings.Cut(setting, "=")
+		if best[name] != nil || slices.Contains(kept, name) && !o.Given(name) {
 			words = append(words, "--"+name, value)
 		}
 	}

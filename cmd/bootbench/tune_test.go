@@ -2,9 +2,11 @@ package main
 
 import (
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -88,7 +90,7 @@ func TestKernelAuto(t *testing.T) {
 			d.Model.Kind, d.CommandLine)
 	}
 	refused(t, "--kernel auto", "grid --kernel auto", path)
-	refused(t, "--kernel auto", "estimate --loss hinge --kernel auto", path)
+	refused(t, "--kernel auto", "estimate --loss square --noise 1 --kernel auto", path)
 }
 
 // TestOneModel: the model that is judged is the model that is trained. With the same flags, or none, all
@@ -271,6 +273,71 @@ func TestUnits(t *testing.T) {
 			}
 			if !ok || math.Abs(e/one[command]/s/s-1) > 1e-3 {
 				t.Errorf("%s of %g y: error %g, %g of y", command, s, e, one[command])
+			}
+		}
+	}
+}
+
+// TestRepeat: the line that repeats an answer runs, chooses nothing, and has the same model and error, for
+// all commands that print one and for flags that the search replaces or that are for the search alone.
+func TestRepeat(t *testing.T) {
+	path := houses(t, "houses.csv", rand.New(rand.NewPCG(1, 1)).Perm(30))
+	labels := write(t, "labels.csv", csvOf("a,b,kind", 40, func(i int) []any {
+		return []any{i % 10, (3 * i) % 7, []string{"oak", "ash"}[min(1, i%10/6)]}
+	}))
+	file := filepath.Join(t.TempDir(), "m.json")
+	commands := map[string]string{"estimate": "--refine none", "curve": "--ratio 1 --refine none",
+		"predict": "--refine none --test", "retrain": "--resamples 2", "cv": "--folds 3", "loo": "",
+		"rows": "--refine none", "train": "--model " + file, "tune": "--refine none"}
+	for _, c := range []struct{ data, flags, only string }{
+		{path, "--loss square --gamma 0.1", ""}, {labels, "--loss hinge --gamma 0.3", ""},
+		{path, "", "estimate tune"}, {path, "--noise 10%", "train tune"}, {labels, "", "rows train tune"},
+		{labels, "--C 2 --no-bias", "cv tune"}, {labels, "--loss logistic", "curve tune"},
+		{path, "--loss eps", "predict tune"}, {path, "--loss square", "loo"},
+		{path, "--kernel auto", "cv tune"}, {path, "--kernel=auto --loss huber", "estimate"},
+		{path, "--kernel linear", "estimate tune"}, {path, "--kernel poly", "estimate tune"},
+		{path, "--drop age", "estimate tune"}, {path, "--seed 3", "cv tune"}, {labels, "--nested", "cv"},
+		{path, "--journal " + t.TempDir(), "retrain"}, {path, "--journal " + t.TempDir(), "tune"},
+		{path, "--scheme kfold --folds 4", "estimate tune"},
+		{path, "--ard", "tune"}, {path, "--ard --gamma 0.2", "tune"}, {path, "--folds 3", "tune"},
+		{path, "--over gamma --noise 1", "tune"}, {labels, "--over gamma", "tune"},
+		{labels, "--over C", "tune"},
+		{path, "--over noise --length-scale 1,2", "tune"}, {path, "--by loo", "tune"},
+		{path, "--over amplitude,noise", "tune"}, {labels, "--over class-weight,C", "tune"},
+		{labels, "--test-loss square", "tune"}, {"boston", "--folds 3 --over noise", "tune"},
+		{path, "--target price,age", "tune"},
+	} {
+		for command, own := range commands {
+			if c.only != "" && !slices.Contains(strings.Fields(c.only), command) {
+				continue
+			}
+			if command == "predict" {
+				own += " " + c.data
+			}
+			type answer struct {
+				CommandLine string `json:"command_line"`
+				ChosenBy    string `json:"chosen_by"`
+				Error       float64
+			}
+			first := drive(t, "", command, c.data, c.flags, own, "--quiet --json -")
+			if first.status != exitDone && first.status != exitNotConverged {
+				t.Errorf("%s %s: %s", command, c.flags, first.stderr)
+				continue
+			}
+			said := parse[answer](t, first.stdout)
+			line, found := strings.CutPrefix(said.CommandLine, "bootbench ")
+			if !found {
+				t.Errorf("%s %s: no line to repeat", command, c.flags)
+				continue
+			}
+			repeated := drive(t, "", strings.Replace(line, "--json -", "", 1), "--json -")
+			if repeated.status != exitDone && repeated.status != exitNotConverged {
+				t.Errorf("%s: %s", line, repeated.stderr)
+				continue
+			}
+			again := parse[answer](t, repeated.stdout)
+			if command != "cv" && again.ChosenBy != "" || math.Abs(again.Error-said.Error) > 1e-6*said.Error {
+				t.Errorf("%s: error %g, was %g; %s", line, again.Error, said.Error, again.ChosenBy)
 			}
 		}
 	}

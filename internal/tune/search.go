@@ -3,6 +3,7 @@ package tune
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -173,7 +174,7 @@ func (s *search) evaluate(ctx context.Context, j *judge, spec model.Spec, values
 		value, err = j.value(ctx, spec)
 	}
 	if e.Value = value.value; err != nil {
-		e.Value, e.Failure, value = 0, err.Error(), judged{value: math.Inf(1)}
+		e.Value, e.Failure, e.err, value = 0, err.Error(), err, judged{value: math.Inf(1)}
 	}
 	return e, value
 }
@@ -195,7 +196,7 @@ func (s *search) record(e Evaluation) {
 func (s *search) failure(ctx context.Context) error {
 	for _, e := range s.result.Path {
 		if e.Failure != "" {
-			return fmt.Errorf("%w: the first one failed: %s", ErrNone, e.Failure)
+			return fmt.Errorf("%w: the first one failed: %w", ErrNone, cmp.Or(e.err, errors.New(e.Failure)))
 		}
 	}
 	return cmp.Or(ctx.Err(), ErrNone)

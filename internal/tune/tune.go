@@ -88,6 +88,8 @@ type Evaluation struct {
 	Values   []float64 `json:"values"`   // of Result.Over
 	Value    float64   `json:"value"`    // of the objective; 0 if it failed
 	Failure  string    `json:"failure,omitempty"`
+
+	err error // the failure, unless the evaluation is from Settings.Do
 }
 
 // Result is the choice.

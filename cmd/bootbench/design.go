@@ -83,6 +83,28 @@ func (o *options) designed(ratio float64, set *dataset.Set) (resample.Scheme, er
 	return s, err
 }
 
+// noGroups is the value of --groups by which copies of rows are rows on their own.
+const noGroups = "none"
+
+// groupCopies makes groups of rows that are copies of each other, unless another design or what is asked of a
+// command forbids groups, and notes it.
+func (o *options) groupCopies(command string, set *dataset.Set) {
+	site, copies := set.Copies()
+	if site == nil || o.Given("groups", "strata", "fold-column") {
+		return
+	}
+	note := fmt.Sprintf("%d of %d rows are copies of others: ", copies, set.N())
+	theory := o.Given("covariance", "quantiles") || o.Given("refine") && o.asked.Refine.Resamples == 0 ||
+		o.method == "theory" || slices.Contains(o.asked.Metrics, calibration.Jackknife)
+	if theory || o.Given("blocks", "scheme") || slices.Contains([]string{"compare", "loo"}, command) {
+		note += "errors of rows whose copies are trained on are too small; estimate and cv leave them out together"
+	} else {
+		set.Groups = site
+		note += "they are drawn and left out together (--groups none takes each for itself)"
+	}
+	set.Notes = append(set.Notes, note)
+}
+
 // fewInClass is the number of rows of a class below which draws are within classes, so that no resample lacks
 // one.
 const fewInClass = 30

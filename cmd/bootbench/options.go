@@ -79,7 +79,7 @@ type options struct {
 // The names of flags that belong together.
 var (
 	dataNames = []string{"weights", "counts", "target", "drop", "categorical", "max-levels", "no-header",
-		"missing", "positive", "task", "unseen", "zero-based", "groups", "strata", "fold-column"}
+		"missing", "na", "positive", "task", "unseen", "zero-based", "groups", "strata", "fold-column"}
 	designNames = []string{"groups", "strata", "blocks"}
 	lossNames   = []string{"loss", "noise", "C", "epsilon", "delta", "class-weight"} // the loss, then parameters
 	kernelNames = []string{"kernel", "gamma", "length-scale", "degree", "coef0", "amplitude", "constant",
@@ -90,7 +90,7 @@ var (
 	shardNames  = []string{"journal", "shard"}
 	theoryNames = slices.Concat(problemNames, engineNames, shardNames, []string{"folds", "refine", "seed",
 		"accuracy", "test-loss", "metrics"})
-	problemNames = slices.Concat(modelNames, dataNames[:10], []string{"zero-based", "max-memory"})
+	problemNames = slices.Concat(modelNames, dataNames[:11], []string{"zero-based", "max-memory"})
 )
 
 // declare adds the wanted flags, group by group.
@@ -132,6 +132,7 @@ func (o *options) declare() {
 	o.Text(&r.Folds, "fold-column")
 	o.Switch(&r.NoHeader, "no-header")
 	o.Choice(&o.missing, "missing", []string{"error", "drop", "mean", "indicator"}, "error")
+	o.List(&r.NA, "na")
 	o.Text(&r.Positive, "positive")
 	o.Choice((*string)(&r.Task), "task",
 		[]string{string(dataset.Regression), string(dataset.Classification)}, "")
@@ -212,7 +213,10 @@ func (o *options) readOptions(stdin io.Reader) dataset.Options {
 	const leastRoom = 64 << 20
 	read := o.read
 	read.Stdin, read.Target, read.UnseenZero = stdin, o.target, o.unseen == "zero"
-	read.Missing = dataset.Missing(o.missing)
+	read.Missing, read.TaskKnown = dataset.Missing(o.missing), o.loss != ""
+	if read.Groups == noGroups {
+		read.Groups = ""
+	}
 	read.MaxBytes = o.maxMemory
 	if left, known := linalg.AvailableMemory(); known && read.MaxBytes == 0 {
 		read.MaxBytes = max(leastRoom, left/3)

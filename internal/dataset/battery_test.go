@@ -265,6 +265,13 @@ s,y\nu,1\nv,2\n?,5\n | missing=indicator | s=v/s missing | 0 0 1 0 0.5 1 | 1 2 5
 s,y\nu,1\nv,2\nw,3\n?,5\n | missing=mean | s=u/s=v/s=w | 1 0 0 0 1 0 0 0 1 1/3 1/3 1/3 | 1 2 3 5 | mean
 \ufeff a , \"b\",y\n\n 1e0, 25E-1 ,+1\n-3,-0e3, \"-1.0\" |  | a/b | 1 2.5 -3 0 | 1 -1
 a y\n1 2\n \t\n3\t 4\n\t\n |  | a | 1 3 | 2 4 | blanks
+\"a\nb\",\"c\r\n d\",y\n1,2,3\n3,4,2\n |  | a b/c  d | 1 2 3 4 | 3 2
+n,a,y\n#1,1,2\n# a comment\n#2,2,3\n#1,3,4\n#,also\n |  | n=#2/a | 0 1 1 2 0 3 | 2 3 4 | 2 lines
+a;b;y\n950;0.125;2\n1.2500;2;3\n12.500;2;1\n |  | a/b | 950 0.125 1.25 2 12.5 2 | 2 3 1
+a;y\n1.250;2\n950.000;3\n |  | a | 1.25 950 | 2 3
+a,t,y\n1,x,2\n2,x,3\n3,7.0,4\n4,z,5\n |  | a/t=7/t=x/t=z | 1 0 1 0 2 0 1 0 3 1 0 0 4 0 0 1 | 2 3 4 5
+a,t,y\n1,7,2\n2,x,3\n3,x,4\n4,z,5\n |  | a/t=7/t=x/t=z | 1 1 0 0 2 0 1 0 3 0 1 0 4 0 0 1 | 2 3 4 5
+a,b,y\n-9,2,3\n3,-9.0,4\n5,6,-9\n7,8,1\n8,8,2\n | na=-9 missing=drop | a/b | 7 8 8 8 | 1 2
 gr\xf6sse,y\n1,2\n3,4\n |  | grösse | 1 3 | 2 4
 a,b,y\n1_000,1e20,1\n2_000,4,2\n |  | a/b | 1000 1e20 2000 4 | 1 2 | "1_000" is read as 1000
 a,y\n12345678901234567890,1\n4,2\n |  | a | 12345678901234567890 4 | 1 2 | column "a"`
@@ -355,6 +362,45 @@ func TestRowNumbers(t *testing.T) {
 	}
 }
 
+// TestSubjects: a column whose values are in several rows each is offered for --groups, if it is named like a
+// subject, or if the rows of each follow each other.
+func TestSubjects(t *testing.T) {
+	for c, offered := range map[string]bool{"userID %d": true, "mouse %d": true, "patient m%d": true,
+		"mouse m%d": true, "mouse %d.5": false, "size %d": false} {
+		name, value, _ := strings.Cut(c, " ")
+		text := name + ",a,y\n"
+		for i := range 60 {
+			k := i / 3
+			if name == "size" {
+				k = i * 7 % 20
+			}
+			text += fmt.Sprintf(value+",%d,%d.5\n", 100+k, i*i%11, i*i*i%17)
+		}
+		s := need.One(readTable(strings.NewReader(text), "f", Options{}))(t)
+		if strings.Contains(strings.Join(s.Notes, ""), "--groups "+name+"?") != offered {
+			t.Errorf("%s: %q", c, s.Notes)
+		}
+	}
+}
+
+// TestWholeTargets: few whole numbers are a question in a large table, unless an option or a loss answers it.
+func TestWholeTargets(t *testing.T) {
+	for n, refused := range map[int]bool{150: false, 300: true} {
+		text := "a,b,y\n"
+		for i := range n {
+			text += fmt.Sprintf("%d.5,%d,%d\n", i*i%37, i*3%41, i*i*i%10)
+		}
+		for _, opt := range []Options{{}, {Task: Regression}, {Task: Classification}, {TaskKnown: true}} {
+			s, err := readTable(strings.NewReader(text), "f", opt)
+			if refused && opt.Task == "" && !opt.TaskKnown {
+				wantError(t, err, "10 whole numbers", "--task classification", "--task regression")
+			} else if err != nil || (s.Task == Several) != (opt.Task == Classification) {
+				t.Errorf("%d rows, %+v: %v", n, opt, err)
+			}
+		}
+	}
+}
+
 // endless repeats the same bytes and counts them.
 type endless struct {
 	piece string
@@ -417,6 +463,8 @@ bare | d.csv | 5,6,9\n |  | 5 6 | 9
 bare | d.csv | 5,6\n7,8\n |  | 5 6 7 8
 bare | d.csv | 1,2,x\n | noheader=1 | !line 1; "x" is not a number
 bare | d.csv | 1,2,3,5\n |  | !4 columns; 2 features
+mixed | d.csv | a,t\n1,7.00\n2,x\n |  | 1 1 0 0 2 0 1 0
+codes | d.csv | a,b\n-9,5\n |  | 5 5
 gaps | d.csv | a,b\n,\n7,?\n,5\n | missing=mean | 7 0 14/3 2 1 5 |  | mean
 gaps | d.csv | a,b\n7,?\n1,5\n | missing=drop | 1 0 5 |  | 1 of 2 rows | 2
 small | d.csv | a,c,b\n1,text,2\n |  | 1 2
@@ -442,6 +490,8 @@ func TestInputs(t *testing.T) {
 		opt  Options
 	}{
 		"texts": {"id;color;a;y\nr1;red;1;yes\nr2;green;2;no\nr3;blue;3;yes\n", Options{Drop: []string{"id"}}},
+		"mixed": {"a,t,y\n1,x,2\n2,x,3\n3,7.0,4\n4,z,5\n", Options{}},
+		"codes": {"a,b,y\n4,2,3\n-9,1,4\n6,1,2\n", Options{NA: []string{"-9"}, Missing: MissingMean}},
 		"bare":  {"1,2,7\n3,4,8\n", Options{}},
 		"gaps":  {"a,b,y\n1,2,1\n,4,2\n3,8,3\n", Options{Missing: MissingIndicator}},
 	} {

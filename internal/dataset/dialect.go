@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"io"
@@ -63,7 +62,7 @@ func cutSample(sample []byte, whole bool, separator byte) (cut [][]string, compl
 		if err != nil {
 			return cut, err == io.EOF || !whole && errors.Is(err, errQuote)
 		}
-		cut = append(cut, slices.Clone(cells))
+		cut = append(cut, cloneTexts(cells))
 	}
 	return cut, true
 }
@@ -160,8 +159,8 @@ func isSparse(sample []byte) bool {
 }
 
 // openText detects the dialect of a text, or takes that of the previous files, and reads the header.
-func (t *table) openText(text *bufio.Reader) (*rows, error) {
-	sample, err := text.Peek(sampleBytes)
+func (t *table) openText(f *source) (*rows, error) {
+	sample, err := f.text.Peek(sampleBytes)
 	if err != nil && err != io.EOF && len(sample) == 0 {
 		return nil, err
 	}
@@ -171,8 +170,9 @@ func (t *table) openText(text *bufio.Reader) (*rows, error) {
 	if t.dialect == nil {
 		t.takeDialect(detect(sample, err == io.EOF))
 	}
-	d, in := *t.dialect, newRecords(text, t.dialect.separator, t.opt)
+	d, in := *t.dialect, newRecords(f.text, t.dialect.separator, t.opt)
 	first, line, err := in.next()
+	first = cloneTexts(first)
 	if err == io.EOF {
 		return nil, errors.New("the file is empty")
 	}
@@ -183,8 +183,16 @@ func (t *table) openText(text *bufio.Reader) (*rows, error) {
 	if d.headless {
 		r.names = numbered("x", len(first))
 	}
+	if d.separator != ',' && len(first) > 1 && t.columns == nil {
+		names := map[byte]string{';': "semicolons", '\t': "tabs", ' ': "blanks"}
+		t.note("columns are separated by %s", names[d.separator])
+	}
 	if d.rowNames {
 		r.names = slices.Insert(slices.Clone(r.names), 0, "")
+	}
+	given := 0.0
+	if f.size > 0 {
+		r.left = func() float64 { return given * max(0, float64(f.size)/in.bytes-1) }
 	}
 	r.each = func(add func([]cell, int) error) error {
 		texts, line, err := first, line, error(nil)
@@ -194,6 +202,7 @@ func (t *table) openText(text *bufio.Reader) (*rows, error) {
 		var cells []cell
 		for ; err == nil; texts, line, err = in.next() {
 			cells = cells[:0]
+			given++
 			for _, text := range texts {
 				cells = append(cells, cell{text: text})
 			}
@@ -218,10 +227,6 @@ func (t *table) takeDialect(d dialect) {
 		d.headless, d.rowNames = true, false
 	}
 	t.dialect = &d
-	if d.separator != ',' {
-		names := map[byte]string{';': "semicolons", '\t': "tabs", ' ': "blanks"}
-		t.note("columns are separated by %s", names[d.separator])
-	}
 	if d.headless {
 		t.note("no header line: columns are called x1, x2, ..., the target y")
 	}

@@ -27,6 +27,50 @@ func (s *Set) Distinct() (site, first []int) {
 	return site, first
 }
 
+// Copies numbers the distinct inputs as Distinct does if rows are copies of others, and counts these: more than
+// one in a hundred agrees with an earlier row in inputs and targets, and without copying less than one pair
+// would, the columns being independent. Then nearly each input has one target. Columns that all have few
+// values may depend on each other: less than a pair in a million is required there. Else site is nil.
+func (s *Set) Copies() (site []int, copies int) {
+	if s.Sparse != nil || s.Further != nil {
+		return nil, 0
+	}
+	site, first := s.Distinct()
+	rows, number := []int(nil), map[[2]float64]bool{}
+	for i, k := range site {
+		if key := [2]float64{float64(k), s.Y[i]}; !number[key] {
+			number[key], rows = true, append(rows, i)
+		}
+	}
+	copies = s.N() - len(rows)
+	if 100*copies <= s.N() || 10*(len(rows)-len(first)) > copies {
+		return nil, 0
+	}
+	pairs, most := float64(len(rows))*float64(len(rows))/2, 0
+	for j := range s.D() + 1 {
+		count := map[float64]float64{}
+		for _, i := range rows {
+			if j == s.D() {
+				count[s.Y[i]]++
+			} else {
+				count[s.X.At(i, j)]++
+			}
+		}
+		share, m := 0.0, float64(len(rows))
+		for _, c := range count {
+			share += (c / m) * (c / m)
+		}
+		pairs *= share
+		if most = max(most, len(count)); pairs < 1e-6 {
+			return site, copies
+		}
+	}
+	if pairs >= 1 || 2*most < len(rows) {
+		return nil, 0
+	}
+	return site, copies
+}
+
 // appendRow appends the bytes of weight and features of example i, the same for equal ones.
 func (s *Set) appendRow(b []byte, i int) []byte {
 	put := func(v float64) { b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v+0)) } // -0 + 0 is 0

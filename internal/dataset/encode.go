@@ -22,13 +22,13 @@ func (t *table) set() (*Set, error) {
 		t.note("%d rows of weight 0 are left out", t.zero)
 	}
 	switch {
-	case len(t.rows) == 0 && t.zero > 0:
+	case t.rows == 0 && t.zero > 0:
 		return nil, errors.New("all weights are 0")
-	case len(t.rows) == 0:
+	case t.rows == 0:
 		return nil, errors.New("no examples below the header")
 	case t.train != nil:
 		return t.inputs(t.train)
-	case len(t.rows) < 2:
+	case t.rows < 2:
 		return nil, errOneExample
 	}
 	e, err := t.learn()
@@ -92,10 +92,18 @@ func (t *table) checkFurther(s *Set) error {
 func (t *table) learn() (*Encoding, error) {
 	e := &Encoding{Headless: t.header.headless, Missing: t.opt.Missing, Target: t.targets[0].Name}
 	var features []*column
+	for _, code := range t.codes {
+		if e.NA = append(e.NA, code.text); !code.seen {
+			return nil, fmt.Errorf("--na: no cell holds %s", quote(code.text))
+		}
+	}
 	for _, c := range t.columns {
 		e.Header = append(e.Header, c.Name)
+		if err := t.decide(c); err != nil {
+			return nil, place{}.error(c.Name, err)
+		}
 		if err := t.settle(c); err != nil {
-			return nil, &Error{Column: c.Name, Err: err}
+			return nil, place{}.error(c.Name, err)
 		}
 		if c.role != asFeature {
 			continue
@@ -125,7 +133,7 @@ func (t *table) learn() (*Encoding, error) {
 
 // settle leaves out a column without values, with constant texts, or with texts that never repeat.
 func (t *table) settle(c *column) error {
-	rows, empty, different := len(t.rows), c.missing == len(t.rows), len(c.texts)
+	rows, empty, different := t.rows, c.missing == t.rows, len(c.texts)
 	if c.role == asTarget && empty {
 		return errors.New("the target has no value")
 	}
@@ -147,12 +155,8 @@ func (t *table) settle(c *column) error {
 		t.note("column %s holds dates, read as %s: its features are %s", quote(c.Name), layoutText(c.Date, c.texts),
 			strings.Join(dateParts(c.Date), ", "))
 	case c.kind == numbers && len(t.features) > 1 && rowNumber.MatchString(c.Name) && rows >= fewRows &&
-		ascend(rows, func(i int) float64 { return t.rows[i][c.at] }, 1):
+		ascend(rows, func(i int) float64 { return t.row(i)[c.at] }, 1):
 		omit("counts the rows and is left out (with another name it is a feature)")
-	case free && !slices.ContainsFunc(c.texts, func(s string) bool { return !number.MatchString(s) }):
-		return fmt.Errorf("%s and others are no numbers as they are written (thousands, per cent, currency, "+
-			"commas beside points): write plain numbers, or --categorical or --drop %s", quote(c.texts[0]),
-			flagText(c.Name))
 	case empty:
 		omit("has no value and is left out")
 	case c.kind == texts && different == 1 && c.missing == 0:
@@ -173,8 +177,8 @@ func (t *table) chooseLevels(c *column) {
 	levels, most := slices.Clone(c.texts), t.opt.MaxLevels
 	if c.Others = len(levels) > most; c.Others {
 		count := make(map[string]int, len(levels))
-		for _, row := range t.rows {
-			if v := row[c.at]; !math.IsNaN(v) {
+		for i := range t.rows {
+			if v := t.row(i)[c.at]; !math.IsNaN(v) {
 				count[c.text(v)]++
 			}
 		}
@@ -201,14 +205,15 @@ func ascend(n int, value func(i int) float64, step float64) bool {
 var (
 	// rowNumber matches names of columns that number the rows, subject those that identify the rows' subject.
 	rowNumber = regexp.MustCompile(`(?i:(^|[^a-z])(id|index|row|rownames|nr|no|unnamed)[^a-z]*$)|I[dD]$`)
-	subject   = regexp.MustCompile(`(?i)(^|[^a-z])(patient|user|site|subject|customer|participant|id)[^a-z]*$`)
+	subject   = regexp.MustCompile(
+		`(?i:(^|[^a-z])(patient|user|site|subject|customer|participant|person|animal|id)[^a-z]*$)|[a-z]I[dD]$`)
 	// number matches digits with the signs of numbers.
 	number = regexp.MustCompile(`^[+-]*[+.,'%$€£¥ \x{a0}]*\d[+\d.,'%$€£¥ \x{a0}]*$`)
 )
 
 // inputs encodes the rows of a table; if the encoding has no means, those of the table fill missing cells.
 func (t *table) inputs(e *Encoding) (*Inputs, error) {
-	if len(t.targets) > 0 && t.targets[0].missing == len(t.rows) {
+	if len(t.targets) > 0 && t.targets[0].missing == t.rows {
 		for _, c := range t.targets {
 			c.role = unused
 		}
@@ -221,34 +226,35 @@ func (t *table) inputs(e *Encoding) (*Inputs, error) {
 	if err := t.opt.fitsDense(len(rows), e.Features); err != nil {
 		return nil, err
 	}
-	x, err := t.matrix(e, rows)
-	if err != nil {
-		return nil, err
-	}
 	of := func(r role) []float64 { return t.values(t.withRole(r), rows) }
-	in := &Inputs{Name: t.name, X: x, RowNames: t.rowNames(rows), Notes: t.notes, Groups: renumber(of(asGroup)),
+	in := &Inputs{Name: t.name, RowNames: t.rowNames(rows), Groups: renumber(of(asGroup)),
 		Strata: renumber(of(asStratum)), Folds: renumber(of(asFold)), Weights: of(asWeight), counts: of(asCount)}
-	if gaps {
-		mean := e.Means
-		if mean == nil {
-			mean = means(x)
+	for k, c := range t.targets {
+		y := t.values(c, rows)
+		if k > 0 {
+			in.Further = append(in.Further, Target{c.Name, y})
+			continue
 		}
-		fill(x, mean)
-	}
-	if t.targets == nil {
-		return in, nil
-	}
-	y := t.targets[0]
-	for _, c := range t.targets[1:] {
-		in.Further = append(in.Further, Target{c.Name, t.values(c, rows)})
-	}
-	if l := e.Labels; l != nil && !l.Rest {
-		if err := y.requireKnown([]string{l.Negative, l.Positive}, ""); err != nil {
+		if l := e.Labels; l != nil && !l.Rest {
+			if err := c.requireKnown([]string{l.Negative, l.Positive}, ""); err != nil {
+				return nil, err
+			}
+		}
+		if in.Y, err = e.encodeTargets(y, c.text); err != nil {
 			return nil, err
 		}
 	}
-	in.Y, err = e.encodeTargets(t.values(y, rows), y.text)
-	return in, err
+	if in.X, err = t.matrix(e, rows); err != nil { // takes the place of the cells
+		return nil, err
+	}
+	if in.Notes = t.notes; gaps {
+		mean := e.Means
+		if mean == nil {
+			mean = means(in.X)
+		}
+		fill(in.X, mean)
+	}
+	return in, nil
 }
 
 // complete lists the rows with a value in target and parts, and with MissingDrop in all cells; gaps: cells
@@ -267,14 +273,15 @@ func (t *table) complete() (rows []int, gaps bool, err error) {
 	if gaps = len(lacking) > 0; gaps && t.opt.Missing == MissingError {
 		return nil, true, t.errMissing(lacking)
 	}
-	rows = make([]int, 0, len(t.rows))
-	for i, row := range t.rows {
+	rows = make([]int, 0, t.rows)
+	for i := range t.rows {
+		row := t.row(i)
 		if !slices.ContainsFunc(required, func(c *column) bool { return math.IsNaN(row[c.at]) }) {
 			rows = append(rows, i)
 		}
 	}
-	if dropped := len(t.rows) - len(rows); dropped > 0 {
-		t.note("%d of %d rows lack a value and are left out", dropped, len(t.rows))
+	if dropped := t.rows - len(rows); dropped > 0 {
+		t.note("%d of %d rows lack a value and are left out", dropped, t.rows)
 	}
 	if gaps && t.opt.Missing != MissingDrop {
 		t.note("cells without a value have the mean of their column")
@@ -291,9 +298,9 @@ func (t *table) errMissing(columns []*column) error {
 	for _, c := range columns {
 		count += c.missing
 	}
-	for _, row := range t.rows {
+	for i := range t.rows {
 		for _, c := range columns {
-			if math.IsNaN(row[c.at]) {
+			if math.IsNaN(t.row(i)[c.at]) {
 				return c.firstMissing.error(c.Name, fmt.Errorf("a missing value, the first of %d in %d of the columns: "+
 					"--missing drop, mean or indicator says what to do", count, len(columns)))
 			}
@@ -309,7 +316,7 @@ func (t *table) values(c *column, rows []int) []float64 {
 	}
 	values := make([]float64, len(rows))
 	for k, i := range rows {
-		values[k] = t.rows[i][c.at]
+		values[k] = t.row(i)[c.at]
 	}
 	return values
 }
@@ -319,8 +326,8 @@ func (t *table) rowNames(rows []int) (names []string) {
 	switch c := t.withRole(asRowName); {
 	case c != nil:
 		names = gather(c.texts, rows)
-	case len(rows) < len(t.rows):
-		names = gather(numbered("", len(t.rows)), rows)
+	case len(rows) < t.rows:
+		names = gather(numbered("", t.rows), rows)
 	}
 	for k := range names {
 		names[k] = printable(names[k])
@@ -328,9 +335,16 @@ func (t *table) rowNames(rows []int) (names []string) {
 	return names
 }
 
-// matrix holds the features of some rows; missing values are NaN.
+// matrix holds the features of some rows, in the place of the cells unless they are more; missing values are
+// NaN.
 func (t *table) matrix(e *Encoding, rows []int) (Matrix, error) {
-	x := NewMatrix(len(rows), e.Features)
+	x := Matrix{Rows: len(rows), Cols: e.Features, Stride: e.Features}
+	if size := x.Rows * x.Cols; e.Features <= t.kept {
+		x.Data = t.cells[:size:size]
+	} else {
+		x.Data = make([]float64, size)
+	}
+	cells := make([]float64, t.kept)
 	width, unseen := make([]int, len(t.features)), make([]int, len(t.features))
 	for j, c := range t.features {
 		width[j] = c.width()
@@ -342,8 +356,10 @@ func (t *table) matrix(e *Encoding, rows []int) (Matrix, error) {
 	}
 	for k, i := range rows {
 		row := x.Row(k)
+		copy(cells, t.row(i))
+		clear(row)
 		for j, c := range t.features {
-			seen, err := c.encode(row[:width[j]], t.rows[i][c.at])
+			seen, err := c.encode(row[:width[j]], cells[c.at])
 			if err != nil {
 				return Matrix{}, err
 			}
@@ -429,7 +445,7 @@ func (t *table) describe(x Matrix) {
 	for _, c := range t.features {
 		at := end
 		end += c.width()
-		if !grouped && subject.MatchString(c.Name) && repeats(x, at, end) {
+		if !grouped && repeats(x, at, end, subject.MatchString(c.Name)) {
 			t.note("rows of one %s are in several resamples: --groups %s?", quote(c.Name), flagText(c.Name))
 		}
 		value := func(i int) float64 { return x.At(i, at) }
@@ -448,15 +464,26 @@ func (t *table) describe(x Matrix) {
 	}
 }
 
-// repeats reports whether a column holds whole numbers or texts, each in two rows on average.
-func repeats(x Matrix, at, end int) bool {
-	values := map[string]bool{}
+// repeats reports whether a column holds whole numbers or texts, each in two rows on average; without the name
+// of a subject, at least five, each in rows that follow each other.
+func repeats(x Matrix, at, end int, named bool) bool {
+	values, least := map[string]bool{}, 2
+	if !named {
+		least = 5
+	}
 	for i := range x.Rows {
 		cells := x.Row(i)[at:end]
 		if cells[0] != math.Trunc(cells[0]) {
 			return false
 		}
-		values[fmt.Sprint(cells)] = true
+		if i > 0 && slices.Equal(cells, x.Row(i - 1)[at:end]) {
+			continue
+		}
+		key := fmt.Sprint(cells)
+		if values[key] && !named {
+			return false
+		}
+		values[key] = true
 	}
-	return len(values) > 1 && 2*len(values) <= x.Rows
+	return len(values) >= least && 2*len(values) <= x.Rows
 }

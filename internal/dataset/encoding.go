@@ -30,6 +30,7 @@ type Encoding struct {
 	TextClasses bool     `json:"text_classes,omitempty"`
 	// Missing is the treatment of cells without a value; Means of the features, nil if sparse, replace them.
 	Missing Missing   `json:"missing"`
+	NA      []string  `json:"na,omitempty"` // codes of such cells beside the usual ones
 	Means   []float64 `json:"means,omitempty"`
 }
 
@@ -152,6 +153,9 @@ func (e *Encoding) Check() error {
 func (e *Encoding) options(opt Options) Options {
 	if opt = opt.complete(); opt.Missing == MissingError {
 		opt.Missing = e.Missing
+	}
+	if opt.NA == nil {
+		opt.NA = e.NA
 	}
 	opt.ZeroBased = opt.ZeroBased || e.FirstIndex == 0
 	return opt

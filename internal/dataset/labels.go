@@ -43,9 +43,13 @@ func (s *Set) checkTargets(opt Options) error {
 	case opt.Positive != "" || opt.Task == Classification:
 		return s.Classify(opt.Positive)
 	case opt.Task == "" && s.Task == Regression:
-		const few = 10
+		const few, many, each = 10, 200, 20
 		whole := !slices.ContainsFunc(s.Y, func(v float64) bool { return v != math.Trunc(v) })
 		if count := len(s.values()); whole && count >= 3 && count <= few { // as names of classes may be
+			if n := len(s.Y); n >= many && n >= each*count && !opt.TaskKnown {
+				return &Error{File: s.Name, Column: s.Target, Err: fmt.Errorf("the targets of %d rows are %d whole numbers: "+
+					"--task %s if they are classes, --task %s if they are quantities", n, count, Classification, Regression)}
+			}
 			s.note("the targets are %d whole numbers and are taken for quantities; classes? --task %s", count,
 				Classification)
 		}
@@ -154,6 +158,12 @@ func (s *Set) Classify(positive string) error {
 
 // classify makes classes of targets with these names, in order.
 func (s *Set) classify(names []string, texts bool, positive string, name func(target float64) string) error {
+	if n := len(s.Y); positive == "" && (texts || areClasses(names, texts)) && len(names) > 2 &&
+		(len(names) == n || n >= fewRows && 2*len(names) > n) {
+		return &Error{File: s.Name, Column: s.Target, Err: fmt.Errorf("%d classes in %d rows (%s), few have a second "+
+			"row: --target NAME takes another column; numbers are written without separators of thousands and units",
+			len(names), n, listTexts(names))}
+	}
 	if positive == "" && areClasses(names, texts) {
 		s.Y, _ = classNumbers(names, s.Y, name) // names holds all
 		s.Classes, s.textClasses, s.Task = slices.Clone(names), texts, Several

@@ -133,9 +133,10 @@ func (s *sparse) set() (*Set, error) {
 		return nil, errors.New("no example has a feature")
 	case s.x.Rows < 2:
 		return nil, errOneExample
-	case s.opt.Target != "" || len(s.opt.Drop)+len(s.opt.Categorical) > 0 ||
+	case s.opt.Target != "" || len(s.opt.Drop)+len(s.opt.Categorical)+len(s.opt.NA) > 0 ||
 		s.opt.Groups+s.opt.Strata+s.opt.Folds+s.opt.Weights+s.opt.Counts != "":
-		return nil, errors.New("sparse lines have no columns that --target, --drop or --categorical could name")
+		return nil, errors.New("sparse lines have no columns that --target, --drop, --categorical or --na " +
+			"could name")
 	}
 	set := &Set{Name: s.name, Source: s.name, Task: guessTask(s.labels), Target: "y", Y: s.labels,
 		zeroBased: s.opt.ZeroBased}

@@ -9,10 +9,12 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // Bounds of text files, in bytes and columns, so that a file without line ends, closing quotes or separators
-// costs little memory. A line may not exceed Options.MaxBytes either, if that is above 1 MiB.
+// costs little memory. A line may not exceed an eighth of Options.MaxBytes either, if that is above 1 MiB,
+// since buffers and cells of a line take up to eight times its bytes.
 const (
 	sampleBytes = 1 << 16 // to detect format and dialect
 	longestLine = 1 << 28 // including continuation lines of a quoted cell
@@ -30,13 +32,14 @@ var (
 // lines splits a text into lines of bounded length.
 type lines struct {
 	*bufio.Scanner
-	limit  int // bytes of a line
-	number int // of the line read last, from 1
+	limit  int     // bytes of a line
+	number int     // of the line read last, from 1
+	bytes  float64 // of the lines read
 }
 
 func newLines(text io.Reader, opt Options) *lines {
 	l := &lines{Scanner: bufio.NewScanner(text)}
-	l.limit = int(min(longestLine, max(leastLimit, opt.MaxBytes)))
+	l.limit = int(min(longestLine, max(leastLimit, opt.MaxBytes/8)))
 	l.Buffer(nil, l.limit)
 	return l
 }
@@ -46,6 +49,7 @@ func (l *lines) next() ([]byte, error) {
 	l.number++
 	switch {
 	case l.Scan():
+		l.bytes += float64(len(l.Bytes()) + 1)
 		return l.Bytes(), nil
 	case errors.Is(l.Err(), bufio.ErrTooLong):
 		return nil, l.errLong()
@@ -64,8 +68,9 @@ type records struct {
 	*lines
 	csv     *csv.Reader
 	text    bytes.Buffer // of a record
-	begun   bool         // a record was read
-	skipped int          // comments after it
+	cells   []string
+	width   int // cells of the last record, 0 before the first
+	skipped int // comments below the first record
 }
 
 func newRecords(text io.Reader, separator byte, opt Options) *records {
@@ -81,11 +86,7 @@ func newRecords(text io.Reader, separator byte, opt Options) *records {
 // next returns the trimmed cells of the next record, valid until the next call, and its first line.
 func (r *records) next() (cells []string, line int, err error) {
 	if line, err = r.readText(); err == nil {
-		if cells, err = r.csv.Read(); err != nil {
-			err = errQuote
-		} else if len(cells) > mostColumns {
-			err = errColumns
-		}
+		cells, err = r.split()
 	}
 	if err == io.EOF {
 		return nil, 0, err
@@ -96,7 +97,33 @@ func (r *records) next() (cells []string, line int, err error) {
 	for j, cell := range cells {
 		cells[j] = strings.TrimSpace(utf8Text(cell))
 	}
+	r.width = len(cells)
 	return cells, line, nil
+}
+
+// split splits the text of a record into cells, views of it if it has no quotes.
+func (r *records) split() ([]string, error) {
+	text, separator := r.text.Bytes(), []byte{byte(r.csv.Comma)}
+	if bytes.Count(text, separator) >= mostColumns && r.csv.Comma != ' ' {
+		return nil, errColumns
+	}
+	if bytes.IndexByte(text, '"') >= 0 {
+		cells, err := r.csv.Read()
+		if err != nil {
+			return nil, errQuote
+		}
+		return cells, nil
+	}
+	r.cells = r.cells[:0]
+	for more := true; more; {
+		if r.csv.Comma == ' ' {
+			text = bytes.TrimLeft(text, " ")
+		}
+		var cell []byte
+		cell, text, more = bytes.Cut(text, separator)
+		r.cells = append(r.cells, unsafe.String(unsafe.SliceData(cell), len(cell)))
+	}
+	return r.cells, nil
 }
 
 // readText reads the text of a record: one line, or several if a quoted cell contains line ends. It skips
@@ -124,9 +151,8 @@ func (r *records) readText() (first int, err error) {
 			}
 			line = bytes.Join(pieces, []byte{'"'})
 		}
-		bare := bytes.Trim(line, " \r")
-		if !quoted && (len(bare) == 0 || bare[0] == '#') {
-			if len(bare) > 0 && r.begun {
+		if bare := bytes.Trim(line, " \r"); !quoted && (len(bare) == 0 || bare[0] == '#' && !r.isRow(bare)) {
+			if len(bare) > 0 && r.width > 0 {
 				r.skipped++
 			}
 			continue
@@ -143,8 +169,23 @@ func (r *records) readText() (first int, err error) {
 			return first, r.errLong()
 		}
 	}
-	r.begun = true
 	return first, nil
+}
+
+// isRow reports whether a line that starts with # is no comment: it has as many cells as the record before.
+func (r *records) isRow(line []byte) bool {
+	defer r.text.Reset()
+	r.text.Write(line)
+	cells, err := r.split()
+	return err == nil && len(cells) == r.width && (r.csv.Comma != ' ' || cells[0] != "#")
+}
+
+func cloneTexts(texts []string) []string {
+	clones := make([]string, len(texts))
+	for k, text := range texts {
+		clones[k] = strings.Clone(text)
+	}
+	return clones
 }
 
 // utf8Text is a text in UTF-8; invalid UTF-8 is read as Latin-1.

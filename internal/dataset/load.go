@@ -96,7 +96,7 @@ func readFiles(name string, files []*source, opt Options, train *Encoding) (*Set
 	var to interface {
 		readFile(f *source) error
 		set() (*Set, error) // after the last file
-	} = &table{name: name, opt: opt, train: train}
+	} = newTable(name, opt, train)
 	if files[0].format == libsvmFormat {
 		to = &sparse{name: name, opt: opt, train: train, x: CSR{Start: []int{0}}}
 	}
@@ -141,7 +141,7 @@ type source struct {
 	format format
 	text   *bufio.Reader // decompressed; nil for .npz and .parquet
 	file   *os.File      // nil for a stream
-	size   int64         // of the file
+	size   int64         // of the file, 0 for a compressed text
 }
 
 // open opens a file or standard input and finds its format.
@@ -161,10 +161,14 @@ func open(path string, opt Options) (*source, error) {
 	if s.format == npzFormat || s.format == parquetFormat { // read from anywhere, not compressed
 		return s, nil
 	}
-	r, err := decompressed(bufio.NewReader(r))
+	plain := bufio.NewReader(r)
+	r, err := decompressed(plain)
 	if err != nil {
 		s.file.Close()
 		return nil, errorIn(s.name, "decompressing: %w", err)
+	}
+	if r != plain {
+		s.size = 0
 	}
 	s.text = newText(r)
 	if s.format == eitherText {
@@ -224,6 +228,8 @@ type rows struct {
 	header
 	// each calls add with each row, valid until add returns, and its line or number from 1.
 	each func(add func(cells []cell, number int) error) error
+	// left estimates how many rows follow the row that each gives; nil if nothing tells it.
+	left func() float64
 }
 
 // header describes the columns of a file.
@@ -258,13 +264,17 @@ func (t *table) openRows(f *source) (*rows, error) {
 		if err != nil {
 			return nil, err
 		}
-		return arrayRows(a), nil
+		r := arrayRows(a)
+		if f.size > 0 { // bounds what the header may say
+			r.left = func() float64 { return min(float64(a.rows), float64(f.size)/float64(a.size*a.cols)) - float64(t.rows) }
+		}
+		return r, nil
 	case npzFormat:
 		return openArchive(f, t.opt, t.train == nil)
 	case parquetFormat:
 		return openParquet(f)
 	}
-	return t.openText(f.text)
+	return t.openText(f)
 }
 
 // readFile appends the rows of a file. All files must have the columns of the first.
@@ -286,6 +296,7 @@ func (t *table) readFile(f *source) (err error) {
 	}
 	return r.each(func(cells []cell, number int) error {
 		at.number = number
+		t.grow(r.left)
 		return t.add(cells, at)
 	})
 }

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -77,5 +78,46 @@ func TestSparseInputs(t *testing.T) {
 	}
 	if err := writeCSV(full{}, train); err == nil || !strings.Contains(err.Error(), ".svm") {
 		t.Errorf("a sparse set as CSV: %v", err)
+	}
+}
+
+// TestCopies: rows that are copied are found; rows that repeat by chance, by design or in a few of the rows are
+// not, nor those whose inputs have several targets.
+func TestCopies(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	draw := func(n, d, times int, feature, target func() float64) *Set {
+		s := &Set{X: NewMatrix(n*times, d), Y: make([]float64, n*times)}
+		for i := range s.Y {
+			if row := s.X.Row(i); i < n {
+				for j := range row {
+					row[j] = feature()
+				}
+				s.Y[i] = target()
+			} else {
+				copy(row, s.X.Row(i-n))
+				s.Y[i] = s.Y[i-n]
+			}
+		}
+		return s
+	}
+	coin := func() float64 { return float64(2*rng.IntN(2) - 1) }
+	digit := func() float64 { return float64(rng.IntN(4)) }
+	apart := draw(60, 2, 2, rng.NormFloat64, rng.NormFloat64)
+	for i := range 60 {
+		apart.Y[i]++
+	}
+	few := draw(300, 4, 2, rng.NormFloat64, coin).Head(302)
+	for name, c := range map[string]struct {
+		set    *Set
+		copies int
+	}{
+		"labels": {draw(60, 2, 2, rng.NormFloat64, coin), 60}, "numbers": {draw(40, 1, 3, rng.NormFloat64,
+			rng.NormFloat64), 80}, "images": {draw(90, 30, 2, digit, digit), 90},
+		"none": {draw(90, 3, 1, rng.NormFloat64, coin), 0}, "design": {draw(300, 3, 1, digit, coin), 0},
+		"replicates": {apart, 0}, "few": {few, 0},
+	} {
+		if site, copies := c.set.Copies(); copies != c.copies || (site != nil) != (copies > 0) {
+			t.Errorf("%s: %d copies, want %d", name, copies, c.copies)
+		}
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
+	"strconv"
 	"strings"
-
-	"github.com/sbinet/npyio/npy"
 )
 
 // array is a NumPy array with a row per example, whose header was read.
@@ -133,44 +133,66 @@ func openArchive(f *source, opt Options, training bool) (*rows, error) {
 	return arrayRows(x, y), nil
 }
 
-// openArray reads the header of a .npy file.
-func openArray(r io.Reader, opt Options) (a *array, err error) {
+// The fields of the header of a .npy file, a Python dictionary.
+var (
+	npyElement = regexp.MustCompile(`'descr': *'([<>|=]?)([a-zA-Z]\d*)'`)
+	npyRecords = regexp.MustCompile(`'descr': *\[`)
+	npyFortran = regexp.MustCompile(`'fortran_order': *(True|False)`)
+	npyShape   = regexp.MustCompile(`'shape': *\(([-\d, ]*)\)`)
+)
+
+// openArray reads the header of a .npy file, in version 1 or 2 of its format.
+func openArray(r io.Reader, opt Options) (*array, error) {
 	damaged := errors.New("damaged NumPy header")
-	defer func() {
-		if recover() != nil { // npyio panics on damaged headers
-			err = damaged
-		}
-	}()
 	const longest = 1 << 16 // two dimensions and a type take about a hundred bytes
-	body := bufio.NewReader(r)
-	lead, _ := body.Peek(12)
-	switch {
-	case len(lead) < 8 || string(lead[:6]) != "\x93NUMPY":
+	a := &array{order: binary.LittleEndian, body: bufio.NewReader(r)}
+	lead := make([]byte, 12)
+	n, _ := io.ReadFull(a.body, lead[:10])
+	if n < 8 || string(lead[:6]) != "\x93NUMPY" {
 		return nil, errors.New("not a NumPy (.npy) file")
-	case lead[6] != 1 && lead[6] != 2:
+	}
+	switch lead[6] {
+	case 1:
+	case 2:
+		io.ReadFull(a.body, lead[10:])
+	default:
 		return nil, fmt.Errorf("NumPy format version %d is not known", lead[6])
-	case len(lead) < 12 || lead[6] == 2 && binary.LittleEndian.Uint32(lead[8:]) > longest:
+	}
+	length := binary.LittleEndian.Uint32(lead[8:])
+	if length > longest {
 		return nil, damaged
 	}
-	header, err := npy.NewReader(body)
-	if err != nil {
+	header := make([]byte, length)
+	if _, err := io.ReadFull(a.body, header); err != nil {
 		return nil, damaged
 	}
-	name, shape := header.Header.Descr.Type, header.Header.Descr.Shape
-	kind, known := elements[strings.TrimLeft(name, "<>|")]
+	of, fortran, shape := npyElement.FindSubmatch(header), npyFortran.FindSubmatch(header), npyShape.FindSubmatch(header)
 	switch {
-	case !known:
-		return nil, fmt.Errorf("elements of type %s: numbers are needed, a.astype(float) makes them", quote(name))
-	case len(shape) != 1 && len(shape) != 2:
-		return nil, fmt.Errorf("shape %v: an array of two dimensions is needed", shape)
+	case npyRecords.Match(header):
+		return nil, errors.New("a structured array: numpy.lib.recfunctions.structured_to_unstructured(a) makes a " +
+			"plain one of it")
+	case of == nil || fortran == nil || shape == nil:
+		return nil, damaged
 	}
-	shape = append(shape, 1)
-	a = &array{rows: shape[0], cols: shape[1], element: kind, order: binary.LittleEndian, body: body,
-		fortran: header.Header.Descr.Fortran}
-	if strings.HasPrefix(name, ">") {
+	var known bool
+	if a.element, known = elements[string(of[2])]; !known {
+		return nil, fmt.Errorf("elements of type %s: numbers are needed, a.astype(float) makes them",
+			quote(string(of[1])+string(of[2])))
+	}
+	if a.fortran = string(fortran[1]) == "True"; string(of[1]) == ">" {
 		a.order = binary.BigEndian
 	}
-	if a.rows < 1 || a.cols < 1 {
+	sides := strings.FieldsFunc(string(shape[1]), func(c rune) bool { return c == ',' || c == ' ' })
+	if len(sides) != 1 && len(sides) != 2 {
+		return nil, fmt.Errorf("shape (%s): an array of two dimensions is needed", shape[1])
+	}
+	var high, wide error
+	a.rows, high = strconv.Atoi(sides[0])
+	a.cols, wide = strconv.Atoi(append(sides, "1")[1])
+	switch {
+	case high != nil || wide != nil:
+		return nil, damaged
+	case a.rows < 1 || a.cols < 1:
 		return nil, fmt.Errorf("shape (%d, %d) holds no examples", a.rows, a.cols)
 	}
 	if err := opt.fitsDense(a.rows, a.cols); err != nil {

@@ -31,11 +31,15 @@ type Options struct {
 	NoHeader bool
 	// Missing is the treatment of cells without a value; "" is MissingError.
 	Missing Missing
+	// NA are further texts or numbers of cells without a value.
+	NA []string
 	// Positive is the label that becomes +1; all others become -1, so that targets are labels. "" means the
 	// larger of two numbers or the second of two texts in alphabetical order.
 	Positive string
-	// Task is Regression if targets are numbers, Classification if they are classes; "": detect it.
-	Task Task
+	// Task is Regression if targets are numbers, Classification if they are classes; "": detect it, and, unless
+	// TaskKnown says that a loss tells it, refuse few whole numbers in many rows, which may be either.
+	Task      Task
+	TaskKnown bool
 	// UnseenZero sets all indicators to 0 for texts that the training set lacks; false refuses these.
 	UnseenZero bool
 	// ZeroBased: the indices of a sparse file count from 0.

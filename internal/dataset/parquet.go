@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/big"
 	"slices"
 	"strings"
 	"time"
@@ -80,6 +81,16 @@ type leaf struct {
 	cell   func(v parquet.Value) cell
 }
 
+// wholeNumber is a number in two's complement, its highest byte first.
+func wholeNumber(b []byte) float64 {
+	v := new(big.Int).SetBytes(b)
+	if len(b) > 0 && b[0] >= 1<<7 {
+		v.Sub(v, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
+	}
+	f, _ := new(big.Float).SetInt(v).Float64()
+	return f
+}
+
 // cellsOf is the conversion of values of a type to cells, dates and times as texts; nil if there is none.
 func cellsOf(t parquet.Type) func(v parquet.Value) cell {
 	is, kind := t.LogicalType(), t.Kind()
@@ -97,8 +108,9 @@ func cellsOf(t parquet.Type) func(v parquet.Value) cell {
 		return func(v parquet.Value) cell { return cell{text: of(v)} }
 	}
 	switch {
-	case is.Time != nil || is.Bson != nil || kind == parquet.ByteArray && is.Decimal != nil ||
-		kind == parquet.FixedLenByteArray || kind == parquet.Int96:
+	case is.Decimal != nil && (kind == parquet.ByteArray || kind == parquet.FixedLenByteArray):
+		return number(func(v parquet.Value) float64 { return wholeNumber(v.ByteArray()) })
+	case is.Time != nil || is.Bson != nil || kind == parquet.FixedLenByteArray || kind == parquet.Int96:
 		return nil
 	case is.Date != nil:
 		return text(func(v parquet.Value) string {

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
 	"os"
 	"slices"
@@ -24,17 +25,25 @@ type house struct {
 	Heat   string   `parquet:"heat,dict"`
 	Garden bool     `parquet:"garden"`
 	Tax    int64    `parquet:"tax,decimal(2:18)"`
+	Debt   [5]byte  `parquet:"debt,decimal(2:11)"`
 	Share  float32  `parquet:"share"`
 	Price  float64  `parquet:"price"`
 }
 
 var heats = []string{"gas", "oil", "wood"}
 
+// debt is 2.56 - i hundredths, in two's complement.
+func debt(i int) (b [5]byte) {
+	v := binary.BigEndian.AppendUint64(nil, uint64(256-i))
+	copy(b[:], v[3:])
+	return b
+}
+
 func houses(n int) (rows []house) {
 	for i := range n {
 		area := 50 + float64(i)/3
 		h := house{"h" + string(rune('a'+i%26)), int32(i%7 - 1), &area, 1<<63 + uint64(i%4)<<11, heats[i*i%3],
-			i%5 < 2, int64(100*i + 25), float32(i) / 4, float64(1000 + 7*i)}
+			i%5 < 2, int64(100*i + 25), debt(i), float32(i) / 4, float64(1000 + 7*i)}
 		if i%11 == 4 {
 			h.Area = nil
 		}
@@ -63,8 +72,8 @@ func writeParquet[T any](t *testing.T, rows []T, options ...parquet.WriterOption
 // missing cells, texts, booleans, decimals and pandas' index included; new inputs likewise.
 func TestParquet(t *testing.T) {
 	rows := houses(100)
-	text := ",rooms,area,floors,heat,garden,tax,share,price\n"
-	for _, h := range rows {
+	text := ",rooms,area,floors,heat,garden,tax,debt,share,price\n"
+	for i, h := range rows {
 		area, garden := "", "False"
 		if h.Area != nil {
 			area = formatNumber(*h.Area)
@@ -73,7 +82,7 @@ func TestParquet(t *testing.T) {
 			garden = "True"
 		}
 		text += strings.Join([]string{h.Index, formatNumber(float64(h.Rooms)), area,
-			formatNumber(float64(h.Floors)), h.Heat, garden, formatNumber(float64(h.Tax) / 100),
+			formatNumber(float64(h.Floors)), h.Heat, garden, formatNumber(float64(h.Tax) / 100), formatNumber(float64(256-i) / 100),
 			formatNumber(float64(h.Share)), formatNumber(h.Price)}, ",") + "\n"
 	}
 	opt := Options{Missing: MissingMean}

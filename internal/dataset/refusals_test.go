@@ -25,7 +25,6 @@ d.csv | a,b\n1,2\n | only one example
 d.csv | a\n1\n2\n | line 1; only one column; "a"
 d.csv | a,,y\n1,2,3\n | line 1; column 2 has no name
 d.csv | a,b,a\n1,2,3\n | line 1; columns 1 and 3; "a"
-d.csv | \"a\nb\",y\n1,2\nx,2\n | line 1; "a\nb"; control
 d.csv | a,b,y\n1,2,3\n1,2\n | line 3; 2 cells; 3 columns
 d.csv | a,y\n1,5,2\n | line 2; 3 cells
 d.csv | a,y,\n1,2,\n3,4,5\n | line 3; "5"; no name
@@ -41,6 +40,19 @@ d.csv | a,y\n1,2\n1,-Inf\n | line 3; column "y"; -Inf; finite
 d.csv | a,y\n1,2\n1e999,2\n | line 3; column "a"; range
 d.csv | a;y\n1,5;2\n1.5;3\n | column "a"; "1,5"; commas beside points
 d.csv | a;y\n1.234,5;2\n2.500,0;3\n | column "a"; "1.234,5"; thousands
+d.csv | a,b,y\nn.a.,1,2\n3,2,3\n4,2,4\n | line 2; column "a"; "n.a." is not a number, as 2 of the 3; --na n.a. with --missing drop
+d.csv | a,b,y\n1,1,2\n3,2,3\n-,2,4\n5,1,2\nk A,1,2\n | line 4; --na "-,k A"; else --categorical or --drop a
+d.csv | a,b,y\nno,1,2\n3,2,3\nno,2,4\nno,1,2\n4,1,2\n | line 2; "no" is not a number, as 2 of the 5; --na no
+d.csv | a,b,y\n1,1,none\n3,2,3\n2,2,4\n | line 2; column "y"; --na none
+d.csv | a,y\n1,2\n3,4\n | --na: no cell holds "-9" | na=-9
+d.svm | 1 1:1\n2 1:1\n | or --na could | na=-9
+d.csv | a;b;y\n950;1;2\n1.250;2;3\n12.500;2;1\n | column "a"; "1.250" beside "950"; may be 1250; as 950.000
+d.csv | a\tb\ty\n-1,250\t1\t2\n7\t2\t3\n8\t2\t3\n | column "a"; "-1,250" beside "7"; may be -1250; as 7,000
+d.csv | a;y\n1;950\n2;1.250\n3;12.500\n | column "y"; "1.250" beside "950"
+d.csv | a;y\n1;1.234.567\n2;2.500.000\n3;950.000\n4;2\n | column "y"; "1.234.567"; thousands
+d.csv | a,y\n1,u\n2,v\n3,w\n | column "y"; 3 classes in 3 rows; --target
+d.csv | a,y\n1,2 kg\n2,3 kg\n3,4 kg\n | column "y"; 3 classes in 3 rows; units
+d.csv | a,b,y\n1,2,3\n2,3,4\n | no column is left as a feature beside the target "b" | drop=a target=b groups=y
 d.csv | a,y\n$5,2\n$7.50,3\n | column "a"; "$5"; currency
 d.csv | a,y\n1,u\n2,u\n3,u\n | column "y"; 1 texts ("u"); two classes; --target NAME takes another column
 d.csv | a,y\n1,u\n2,v\n3,t\n | --positive; "w"; "t", "u", "v" | positive=w
@@ -131,6 +143,10 @@ func optionsOf(t *testing.T, text string) (opt Options) {
 			opt.Missing = Missing(value)
 		case "target":
 			opt.Target = value
+		case "na":
+			opt.NA = []string{value}
+		case "groups":
+			opt.Groups = value
 		case "drop":
 			opt.Drop = []string{value}
 		case "positive":

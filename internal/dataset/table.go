@@ -21,9 +21,11 @@ type table struct {
 	features []*column // in the order of the set's features
 	targets  []*column // in the requested order
 	kept     int       // columns with stored cells
-	// rows are the stored cells: NaN for a missing one, the number of a text; block has room for more.
-	rows  [][]float64
-	block []float64
+	codes    []code    // of missing cells, Options.NA
+	// cells are the stored cells, row by row: NaN for a missing one, the number of a text, a boxedText in a column
+	// that is undecided. In the end the features take their place.
+	cells []float64
+	rows  int
 	texts int // bytes of texts and names of rows
 	blank int // empty rows
 	zero  int // rows of weight 0
@@ -41,10 +43,20 @@ type column struct {
 	number map[string]int
 	first  []place
 
-	categorical  bool // cells are texts by Options.Categorical
-	odd          bool // has a number that may be a mistake, see isOdd
-	missing      int  // cells
+	categorical  bool   // cells are texts by Options.Categorical
+	odd          string // a number that may be a mistake, see isOdd
+	thousands    thousands
+	numeric      int // cells with numbers in an undecided column
+	textual      int // cells with texts in it
+	missing      int // cells
 	firstMissing place
+}
+
+// code is a text, or a number, of cells without a value.
+type code struct {
+	text   string
+	number float64 // NaN for a text
+	seen   bool
 }
 
 // role is the use of a column.
@@ -66,7 +78,7 @@ const (
 // hasValues reports whether the cells of a column are stored.
 func (r role) hasValues() bool { return r <= asCount }
 
-// kind is the type of the cells of a column, decided by the first that is not missing.
+// kind is the type of the cells of a column. All cells of a training set decide it, see decide.
 type kind int
 
 const (
@@ -74,6 +86,21 @@ const (
 	numbers
 	texts
 )
+
+// columnBytes is the memory of a column without its cells.
+const columnBytes = 512
+
+func newTable(name string, opt Options, train *Encoding) *table {
+	t := &table{name: name, opt: opt, train: train}
+	for _, text := range opt.NA {
+		v, err := parseNumber(text)
+		if err != nil {
+			v = math.NaN()
+		}
+		t.codes = append(t.codes, code{text: text, number: v})
+	}
+	return t
+}
 
 // maxCount bounds the count of a row.
 const maxCount = 1e6
@@ -92,6 +119,9 @@ func (t *table) withRole(r role) *column {
 
 // begin takes the header of a file. The first file's header creates the columns and assigns their roles.
 func (t *table) begin(h header) error {
+	if err := t.opt.fits(columnBytes*float64(len(h.names)), "%d columns", len(h.names)); err != nil {
+		return err
+	}
 	names, err := headerNames(h.names)
 	if err != nil {
 		return err
@@ -138,7 +168,7 @@ func headerNames(cells []string) ([]string, error) {
 	names := make([]string, len(cells))
 	seen := make(map[string]int, len(cells))
 	for j, cell := range cells {
-		name := strings.TrimSpace(strings.ReplaceAll(strings.Clone(cell), "\ufeff", ""))
+		name := strings.TrimSpace(lineEnds.Replace(strings.Clone(cell)))
 		if j == 0 { // a line that starts with # is a comment
 			name = strings.TrimLeft(name, "# ")
 		}
@@ -157,6 +187,9 @@ func headerNames(cells []string) ([]string, error) {
 	}
 	return names, nil
 }
+
+// lineEnds removes byte order marks, and makes one line of a name in quotes.
+var lineEnds = strings.NewReplacer("\ufeff", "", "\r\n", " ", "\n", " ", "\r", " ")
 
 func (t *table) sameColumns(names []string) error {
 	if len(names) != len(t.columns) {
@@ -185,16 +218,11 @@ func (t *table) add(cells []cell, at place) error {
 		t.zero++
 		return err
 	}
-	rows := len(t.rows) + 1
-	bytes := 8*float64(rows)*float64(len(t.features)) + float64(t.texts)
-	if err := t.opt.fits(bytes, "%d rows of %d columns and their texts", rows, len(t.features)); err != nil {
+	t.rows++
+	bytes := 8*float64(t.rows)*float64(len(t.features)) + float64(t.texts)
+	if err := t.opt.fits(bytes, "%d rows of %d columns and their texts", t.rows, len(t.features)); err != nil {
 		return at.error("", err)
 	}
-	if cap(t.block)-len(t.block) < t.kept {
-		const atOnce = 4096
-		t.block = make([]float64, 0, max(1, atOnce/t.kept)*t.kept) // whole rows
-	}
-	first := len(t.block)
 	for j, x := range cells {
 		c := t.columns[j]
 		switch {
@@ -203,12 +231,12 @@ func (t *table) add(cells []cell, at place) error {
 			if err != nil {
 				return at.error(c.Name, err)
 			}
-			if math.IsNaN(v) {
+			if _, text := unboxed(v); math.IsNaN(v) && !text {
 				if c.missing++; c.missing == 1 {
 					c.firstMissing = at
 				}
 			}
-			t.block = append(t.block, v)
+			t.cells = append(t.cells, v)
 		case c.role == asRowName:
 			c.texts = append(c.texts, strings.Clone(x.asText()))
 			t.texts += textBytes(x.text)
@@ -216,8 +244,24 @@ func (t *table) add(cells []cell, at place) error {
 			return at.error("", fmt.Errorf("column %d has a cell, %s, but no name", j+1, quote(x.text)))
 		}
 	}
-	t.rows = append(t.rows, t.block[first:])
 	return nil
+}
+
+// row is a view of the stored cells of a row.
+func (t *table) row(i int) []float64 { return t.cells[i*t.kept : (i+1)*t.kept] }
+
+// grow makes room for a row and, if a reader can tell how many are left, for these and a few more, which costs
+// nothing until it is used: growing later would copy all cells.
+func (t *table) grow(left func() float64) {
+	const first = 64 // rows, by which left is estimated
+	switch {
+	case len(t.cells)+t.kept <= cap(t.cells):
+	case t.cells == nil:
+		t.cells = make([]float64, 0, first*t.kept)
+	case left != nil:
+		most := float64(t.opt.MaxBytes)/8 - float64(len(t.cells))
+		t.cells = slices.Grow(t.cells, t.kept+int(max(0, min(most, 1.05*left()*float64(t.kept)))))
+	}
 }
 
 // weightless reports whether a row of a training set has weight or count 0, and refuses invalid ones.
@@ -241,17 +285,20 @@ func (t *table) weightless(cells []cell, at place) (bool, error) {
 	return false, nil
 }
 
-// value is the number of a cell, NaN for a missing one.
+// value is what is stored of a cell: NaN for a missing one.
 func (t *table) value(c *column, x cell, at place) (float64, error) {
 	if c.kind != texts {
 		v, err := t.parse(x)
 		switch {
 		case err == nil && !math.IsNaN(v):
-			c.kind = numbers
-			if !c.odd && isOdd(x.text, v) {
-				c.odd = true
-				t.note("column %s: %s is read as %v; --categorical or --drop %s if it is no number", quote(c.Name),
-					quote(x.text), v, flagText(c.Name))
+			if t.isCode(x, v) {
+				return math.NaN(), nil
+			}
+			if c.numeric++; c.odd == "" && isOdd(x.text, v) {
+				c.odd = strings.Clone(x.text)
+			}
+			if t.dialect != nil && t.dialect.separator != ',' {
+				c.thousands.add(x.text)
 			}
 			return v, checkFinite(v)
 		case errors.Is(err, strconv.ErrRange):
@@ -260,13 +307,37 @@ func (t *table) value(c *column, x cell, at place) (float64, error) {
 	}
 	text := x.asText()
 	switch {
-	case isMissing(text):
+	case isMissing(text) || t.isCode(x, math.NaN()):
 		return math.NaN(), nil
 	case c.kind == numbers:
-		return 0, fmt.Errorf("%s is not a number, as the cells above it are (--categorical %s takes all for "+
-			"texts, --drop leaves the column out)", quote(text), flagText(c.Name))
+		return 0, fmt.Errorf("%s is not a number, as the cells of the training set are", quote(text))
 	}
-	c.kind = texts
+	if t.train != nil && !slices.Contains(c.Levels, text) { // the number may be written in another way there
+		if v, err := t.parse(x); err == nil && slices.Contains(c.Levels, formatNumber(v)) {
+			text = formatNumber(v)
+		}
+	}
+	k := t.number(c, text, at)
+	if c.kind == texts {
+		return float64(k), nil
+	}
+	c.textual++
+	return boxedText(k), nil
+}
+
+// isCode reports whether a cell with a number, or with a text if v is NaN, has a code of Options.NA.
+func (t *table) isCode(x cell, v float64) bool {
+	for k, c := range t.codes {
+		if c.number == v || !x.isNumber && c.text == x.text {
+			t.codes[k].seen = true
+			return true
+		}
+	}
+	return false
+}
+
+// number numbers the texts of a column in order of appearance.
+func (t *table) number(c *column, text string, at place) int {
 	k, known := c.number[text]
 	if !known {
 		if c.number == nil {
@@ -277,7 +348,19 @@ func (t *table) value(c *column, x cell, at place) (float64, error) {
 		c.number[text], c.texts, c.first = k, append(c.texts, text), append(c.first, at)
 		t.texts += textBytes(text)
 	}
-	return float64(k), nil
+	return k
+}
+
+// textMark is the lead of the NaN that stands for a text in an undecided column.
+const textMark = 0x7ffa << 48
+
+// boxedText is a NaN that holds the number of a text.
+func boxedText(k int) float64 { return math.Float64frombits(textMark | uint64(k)) }
+
+// unboxed is the number of a text, if v holds one.
+func unboxed(v float64) (k int, ok bool) {
+	bits := math.Float64bits(v)
+	return int(bits &^ (0xffff << 48)), bits>>48 == textMark>>48
 }
 
 // parse is the number of a cell in the dialect.

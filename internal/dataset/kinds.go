@@ -1,0 +1,110 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// decide takes an undecided column for numbers or for texts by the counts of its cells. Numbers beside codes of
+// missing values, or beside numbers in another notation, are refused.
+func (t *table) decide(c *column) error {
+	switch {
+	case c.kind != undecided || !c.role.hasValues():
+		return nil
+	case c.textual == 0:
+		if c.kind = numbers; c.odd != "" {
+			v, _ := t.parse(cell{text: c.odd})
+			t.note("column %s: %s is read as %v; --categorical or --drop %s if it is no number", quote(c.Name),
+				quote(c.odd), v, flagText(c.Name))
+		}
+		return c.thousands.check()
+	case c.numeric > 0 && !t.mixed(c):
+		return t.errCodes(c)
+	case dateLayout(c.texts) == "" &&
+		!slices.ContainsFunc(c.texts, func(s string) bool { return !number.MatchString(s) }):
+		return errNotation(c, c.texts[0])
+	}
+	c.kind = texts
+	for i := range t.rows {
+		row := t.row(i)
+		if k, ok := unboxed(row[c.at]); ok {
+			row[c.at] = float64(k)
+		} else if v := row[c.at]; !math.IsNaN(v) {
+			row[c.at] = float64(t.number(c, formatNumber(v), place{}))
+		}
+	}
+	return nil
+}
+
+// mixed reports whether the numbers among the texts of a column are texts: there are fewer cells with numbers
+// and fewer different ones, or most texts occur once, as identifiers do.
+func (t *table) mixed(c *column) bool {
+	different := map[float64]bool{}
+	for i := range t.rows {
+		if v := t.row(i)[c.at]; !math.IsNaN(v) {
+			different[v] = true
+		}
+	}
+	if c.numeric < c.textual && len(different) <= len(c.texts) {
+		return true
+	}
+	return 10*c.textual >= c.numeric && 2*len(c.texts) > c.textual && len(c.texts) >= fewRows &&
+		!slices.ContainsFunc(c.texts, func(s string) bool { return !unicode.IsLetter([]rune(s)[0]) })
+}
+
+// errCodes refuses the texts of a column of numbers.
+func (t *table) errCodes(c *column) error {
+	if k := slices.IndexFunc(c.texts, number.MatchString); k >= 0 {
+		return c.first[k].error(c.Name, errNotation(c, c.texts[k]))
+	}
+	const most = 3
+	codes, more := strings.Join(c.texts[:min(most, len(c.texts))], ","), ""
+	if len(c.texts) > most {
+		more = ",..."
+	}
+	return c.first[0].error(c.Name, fmt.Errorf("%s is not a number, as %d of the %d cells are: --na %s%s with "+
+		"--missing drop, mean or indicator if that stands for no value; else --categorical or --drop %s",
+		quote(c.texts[0]), c.numeric, c.numeric+c.textual, flagText(codes), more,
+		flagText(c.Name)))
+}
+
+func errNotation(c *column, text string) error {
+	return fmt.Errorf("%s and others are no numbers as they are written (thousands, per cent, currency, "+
+		"commas beside points): write plain numbers, or --categorical or --drop %s", quote(text), flagText(c.Name))
+}
+
+// thousands finds numbers of a column that may have separators of thousands: all numbers with a point, or a
+// comma, have one to three digits before it and three after it, and the others are whole and less than 1000.
+type thousands struct {
+	none           bool // there is another number
+	whole, grouped string
+}
+
+func (t *thousands) add(text string) {
+	if t.none {
+		return
+	}
+	before, after, split := strings.Cut(strings.Replace(strings.TrimLeft(text, "+-"), ",", ".", 1), ".")
+	digits := strings.Trim(before+after, "0123456789") == ""
+	switch {
+	case !digits || before == "" || len(before) > 3 || split && (len(after) != 3 || before[0] == '0'):
+		t.none = true
+	case split && t.grouped == "":
+		t.grouped = strings.Clone(text)
+	case !split && t.whole == "":
+		t.whole = strings.Clone(text)
+	}
+}
+
+func (t *thousands) check() error {
+	if t.none || t.whole == "" || t.grouped == "" {
+		return nil
+	}
+	sign := t.grouped[strings.IndexAny(t.grouped, ".,"):][:1]
+	plain := strings.Replace(t.grouped, sign, "", 1)
+	return fmt.Errorf("%s beside %s may be %s, by a separator of thousands, or a decimal number: write %[3]s, or "+
+		"all with decimals, as %s%s000", quote(t.grouped), quote(t.whole), plain, t.whole, sign)
+}

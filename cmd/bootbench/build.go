@@ -43,8 +43,8 @@ func (a *app) loadData(o *options, path string) (*dataset.Set, error) {
 		return nil, err
 	}
 	if set.N() < 3 {
-		return nil, usage.Errorf("%s: %d rows are too few: at least 3 are needed, and some 20 for errors that tell "+
-			"something", path, set.N())
+		return nil, usage.Errorf("%s: %d rows are too few: at least 3 are needed, and some 20 for errors "+
+			"that tell something", path, set.N())
 	}
 	if _, err := os.Stat(place); err == nil || path == "-" {
 		o.groupCopies(a.command.name, set)

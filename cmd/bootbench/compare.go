@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"io"
 	"os"
 	"runtime"
 	"slices"
@@ -133,12 +134,14 @@ type savedModel struct {
 
 // loadModel reads the answer of a command.
 func loadModel(path string) (*savedModel, error) {
-	text, err := os.ReadFile(path)
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, usage.Errorf("--models: %w", err)
 	}
+	defer f.Close()
+	const longest = 1 << 30 // with the points of all rows
 	var s savedModel
-	if err := json.Unmarshal(text, &s); err != nil || s.Model == nil {
+	if err := json.NewDecoder(io.LimitReader(f, longest)).Decode(&s); err != nil || s.Model == nil {
 		return nil, usage.Errorf(
 			"--models: %s is not the answer of estimate or retrain: it has no \"model\" (write one with estimate "+
 				"DATA --json %s)", path, path)

@@ -134,13 +134,14 @@ func TestCopiedRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	rows := make([]string, 60)
 	for i := range rows {
-		rows[i] = fmt.Sprintf("%.3f,%.3f,%s\n", rng.NormFloat64(), rng.NormFloat64(), []string{"n", "p"}[rng.IntN(2)])
+		rows[i] = fmt.Sprintf("%.3f,%.3f,%c\n", rng.NormFloat64(), rng.NormFloat64(), "np"[rng.IntN(2)])
 	}
 	path := write(t, "d.csv", "a,b,y\n"+strings.Repeat(strings.Join(rows, ""), 3))
 	for command, wrong := range map[string]bool{"estimate": true, "cv": true, "estimate --groups none": false,
 		"cv --groups none": false, "estimate --refine none": false} {
 		a := decoded[report.Estimate](t, command, path, "--loss hinge --C 100 --gamma 5")
-		if float64(a.Error) > 0.35 != wrong || (len(a.Notes) == 2) == strings.Contains(command, "groups none") {
+		if noted := len(a.Notes) == 2; float64(a.Error) > 0.35 != wrong ||
+			noted == strings.Contains(command, "groups none") {
 			t.Errorf("%s: error %v, %q", command, a.Error, a.Notes)
 		}
 	}
@@ -154,12 +155,13 @@ func TestCopiedRows(t *testing.T) {
 
 // TestCounts: rows that stand for several are the table in which they are repeated.
 func TestCounts(t *testing.T) {
-	for _, flags := range []string{"--loss square --noise 0.3 --groups none", "--loss hinge --C 2 --groups none",
-		"--loss hinge --C 2"} {
+	for _, flags := range []string{"--loss square --noise 0.3 --groups none",
+		"--loss hinge --C 2 --groups none", "--loss hinge --C 2"} {
 		counted, copied := weighted(t, strings.Contains(flags, "hinge"))
 		a := decoded[report.Estimate](t, "estimate "+counted+" --counts w "+flags)
 		b := decoded[report.Estimate](t, "estimate "+copied+" --drop id "+flags)
-		if a.N != b.N || a.TestError != b.TestError && strings.Contains(flags, "none") || a.Error != b.Error ||
+		if alone := strings.Contains(flags, "none"); a.N != b.N || a.Error != b.Error ||
+			alone && a.TestError != b.TestError ||
 			a.FullModel.Error != b.FullModel.Error {
 			t.Errorf("%s: %v, %v of %d, copied %v, %v of %d", flags, a.TestError, a.Error, a.N, b.TestError,
 				b.Error,

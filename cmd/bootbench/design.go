@@ -97,7 +97,7 @@ func (o *options) groupCopies(command string, set *dataset.Set) {
 	theory := o.Given("covariance", "quantiles") || o.Given("refine") && o.asked.Refine.Resamples == 0 ||
 		o.method == "theory" || slices.Contains(o.asked.Metrics, calibration.Jackknife)
 	if theory || o.Given("blocks", "scheme") || slices.Contains([]string{"compare", "loo"}, command) {
-		note += "errors of rows whose copies are trained on are too small; estimate and cv leave them out together"
+		note += "errors of rows whose copies are trained on are too small; cv leaves them out together"
 	} else {
 		set.Groups = site
 		note += "they are drawn and left out together (--groups none takes each for itself)"

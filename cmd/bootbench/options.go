@@ -207,8 +207,8 @@ func (o *options) declare() {
 	o.Text(&o.replicates, "replicates")
 }
 
-// readOptions are the options for reading DATA and new inputs. Without a memory limit the inputs may take a
-// third of the free memory: reading takes twice the inputs.
+// readOptions are the options for reading DATA and new inputs. Without a memory limit the inputs may take
+// half of the free memory: a copy of them is standardised.
 func (o *options) readOptions(stdin io.Reader) dataset.Options {
 	const leastRoom = 64 << 20
 	read := o.read
@@ -219,7 +219,7 @@ func (o *options) readOptions(stdin io.Reader) dataset.Options {
 	}
 	read.MaxBytes = o.maxMemory
 	if left, known := linalg.AvailableMemory(); known && read.MaxBytes == 0 {
-		read.MaxBytes = max(leastRoom, left/3)
+		read.MaxBytes = max(leastRoom, left/2)
 	}
 	return read
 }

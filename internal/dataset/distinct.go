@@ -27,10 +27,11 @@ func (s *Set) Distinct() (site, first []int) {
 	return site, first
 }
 
-// Copies numbers the distinct inputs as Distinct does if rows are copies of others, and counts these: more than
-// one in a hundred agrees with an earlier row in inputs and targets, and without copying less than one pair
-// would, the columns being independent. Then nearly each input has one target. Columns that all have few
-// values may depend on each other: less than a pair in a million is required there. Else site is nil.
+// Copies numbers the distinct inputs as Distinct does if rows are copies of others, and counts these; else
+// site is nil. More than one row in a hundred agrees then with an earlier one in inputs and targets, there
+// are not few inputs, nearly each has one target, and without copying less than one pair of rows would agree
+// if the columns were independent. If all columns have few values, which may depend on each other, less than
+// a millionth of a pair is required.
 func (s *Set) Copies() (site []int, copies int) {
 	if s.Sparse != nil || s.Further != nil {
 		return nil, 0
@@ -43,7 +44,7 @@ func (s *Set) Copies() (site []int, copies int) {
 		}
 	}
 	copies = s.N() - len(rows)
-	if 100*copies <= s.N() || 10*(len(rows)-len(first)) > copies {
+	if len(first) < fewRows || 100*copies <= s.N() || 10*(len(rows)-len(first)) > copies {
 		return nil, 0
 	}
 	pairs, most := float64(len(rows))*float64(len(rows))/2, 0

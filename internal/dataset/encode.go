@@ -206,7 +206,7 @@ var (
 	// rowNumber matches names of columns that number the rows, subject those that identify the rows' subject.
 	rowNumber = regexp.MustCompile(`(?i:(^|[^a-z])(id|index|row|rownames|nr|no|unnamed)[^a-z]*$)|I[dD]$`)
 	subject   = regexp.MustCompile(
-		`(?i:(^|[^a-z])(patient|user|site|subject|customer|participant|person|animal|id)[^a-z]*$)|[a-z]I[dD]$`)
+		`(?i:(^|[^a-z])(patient|user|site|subject|customer|participant|person|id)[^a-z]*$)|[a-z]I[dD]$`)
 	// number matches digits with the signs of numbers.
 	number = regexp.MustCompile(`^[+-]*[+.,'%$€£¥ \x{a0}]*\d[+\d.,'%$€£¥ \x{a0}]*$`)
 )
@@ -464,8 +464,8 @@ func (t *table) describe(x Matrix) {
 	}
 }
 
-// repeats reports whether a column holds whole numbers or texts, each in two rows on average; without the name
-// of a subject, at least five, each in rows that follow each other.
+// repeats reports whether a column holds whole numbers or texts, each in two rows on average; if it is not
+// named like a subject, at least five, each in rows that follow each other.
 func repeats(x Matrix, at, end int, named bool) bool {
 	values, least := map[string]bool{}, 2
 	if !named {

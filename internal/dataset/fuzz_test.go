@@ -2,6 +2,8 @@ package dataset
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -132,6 +134,39 @@ func FuzzNPY(f *testing.F) {
 		in, err := readInputs(bytes.NewReader(data), npyFormat, "fuzz", train.Encoding(), opt)
 		requireSound(t, in, err, train)
 	})
+}
+
+// fuzzFile reads anything as a file with an extension: a training set, and new inputs for small.
+func fuzzFile(f *testing.F, name string) {
+	path, train := filepath.Join(f.TempDir(), name), small()
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		opt := Options{MaxBytes: fuzzLimit}
+		s, err := Load(path, opt)
+		requireSound(t, s, err, nil)
+		in, err := train.Encoding().LoadInputs(path, opt)
+		requireSound(t, in, err, train)
+	})
+}
+
+func FuzzNPZ(f *testing.F) {
+	x := npyFile(1, "<f8", "False", "(2, 2)", bytesOf("<f8", 1, 2, 3, 4))
+	y := npyFile(1, "<f4", "False", "(2,)", bytesOf("<f4", 1, 2))
+	for _, seed := range [][]byte{npz(map[string][]byte{"X": x, "y": y}), npz(map[string][]byte{"x": x}),
+		npz(map[string][]byte{"X": npyFile(1, "<f8", "True", "(99999999, 2)", nil)}), npz(nil), nil} {
+		f.Add(seed)
+	}
+	fuzzFile(f, "fuzz.npz")
+}
+
+func FuzzParquet(f *testing.F) {
+	for _, rows := range [][]house{houses(3), houses(50)} {
+		f.Add(parquetFile(f, rows))
+	}
+	f.Add([]byte("PAR1\x15\x00PAR1"))
+	fuzzFile(f, "fuzz.parquet")
 }
 
 // requireSoundSparse keeps the lines of a sparse file sparse: the matrix must be one, within the limit.

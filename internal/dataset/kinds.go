@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// decide takes an undecided column for numbers or for texts by the counts of its cells. Numbers beside codes of
-// missing values, or beside numbers in another notation, are refused.
+// decide takes an undecided column for numbers or for texts by the counts of its cells. Numbers beside codes
+// of missing values, or beside numbers in another notation, are refused.
 func (t *table) decide(c *column) error {
 	switch {
 	case c.kind != undecided || !c.role.hasValues():
@@ -17,8 +17,8 @@ func (t *table) decide(c *column) error {
 	case c.textual == 0:
 		if c.kind = numbers; c.odd != "" {
 			v, _ := t.parse(cell{text: c.odd})
-			t.note("column %s: %s is read as %v; --categorical or --drop %s if it is no number", quote(c.Name),
-				quote(c.odd), v, flagText(c.Name))
+			t.note("column %s: %s is read as %v; --categorical or --drop %s if it is no number",
+				quote(c.Name), quote(c.odd), v, flagText(c.Name))
 		}
 		return c.thousands.check()
 	case c.numeric > 0 && !t.mixed(c):
@@ -65,15 +65,16 @@ func (t *table) errCodes(c *column) error {
 	if len(c.texts) > most {
 		more = ",..."
 	}
-	return c.first[0].error(c.Name, fmt.Errorf("%s is not a number, as %d of the %d cells are: --na %s%s with "+
-		"--missing drop, mean or indicator if that stands for no value; else --categorical or --drop %s",
+	return c.first[0].error(c.Name, fmt.Errorf("%s is not a number, as %d of the %d cells are: --na %s%s "+
+		"with --missing drop, mean or indicator if that stands for no value; else --categorical or --drop %s",
 		quote(c.texts[0]), c.numeric, c.numeric+c.textual, flagText(codes), more,
 		flagText(c.Name)))
 }
 
 func errNotation(c *column, text string) error {
 	return fmt.Errorf("%s and others are no numbers as they are written (thousands, per cent, currency, "+
-		"commas beside points): write plain numbers, or --categorical or --drop %s", quote(text), flagText(c.Name))
+		"commas beside points): write plain numbers, or --categorical or --drop %s", quote(text),
+		flagText(c.Name))
 }
 
 // thousands finds numbers of a column that may have separators of thousands: all numbers with a point, or a
@@ -105,6 +106,6 @@ func (t *thousands) check() error {
 	}
 	sign := t.grouped[strings.IndexAny(t.grouped, ".,"):][:1]
 	plain := strings.Replace(t.grouped, sign, "", 1)
-	return fmt.Errorf("%s beside %s may be %s, by a separator of thousands, or a decimal number: write %[3]s, or "+
-		"all with decimals, as %s%s000", quote(t.grouped), quote(t.whole), plain, t.whole, sign)
+	return fmt.Errorf("%s beside %s may be %s, by a separator of thousands, or a decimal number: write "+
+		"%[3]s, or all with decimals, as %s%s000", quote(t.grouped), quote(t.whole), plain, t.whole, sign)
 }

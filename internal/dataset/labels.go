@@ -47,8 +47,9 @@ func (s *Set) checkTargets(opt Options) error {
 		whole := !slices.ContainsFunc(s.Y, func(v float64) bool { return v != math.Trunc(v) })
 		if count := len(s.values()); whole && count >= 3 && count <= few { // as names of classes may be
 			if n := len(s.Y); n >= many && n >= each*count && !opt.TaskKnown {
-				return &Error{File: s.Name, Column: s.Target, Err: fmt.Errorf("the targets of %d rows are %d whole numbers: "+
-					"--task %s if they are classes, --task %s if they are quantities", n, count, Classification, Regression)}
+				return place{file: s.Name}.error(s.Target, fmt.Errorf("the targets of %d rows are %d whole "+
+					"numbers: --task %s if they are classes, --task %s if they are quantities", n, count,
+					Classification, Regression))
 			}
 			s.note("the targets are %d whole numbers and are taken for quantities; classes? --task %s", count,
 				Classification)
@@ -160,9 +161,9 @@ func (s *Set) Classify(positive string) error {
 func (s *Set) classify(names []string, texts bool, positive string, name func(target float64) string) error {
 	if n := len(s.Y); positive == "" && (texts || areClasses(names, texts)) && len(names) > 2 &&
 		(len(names) == n || n >= fewRows && 2*len(names) > n) {
-		return &Error{File: s.Name, Column: s.Target, Err: fmt.Errorf("%d classes in %d rows (%s), few have a second "+
-			"row: --target NAME takes another column; numbers are written without separators of thousands and units",
-			len(names), n, listTexts(names))}
+		return place{file: s.Name}.error(s.Target, fmt.Errorf("%d classes in %d rows (%s), few have a "+
+			"second row: --target NAME takes another column; numbers are written without separators of "+
+			"thousands and units", len(names), n, listTexts(names)))
 	}
 	if positive == "" && areClasses(names, texts) {
 		s.Y, _ = classNumbers(names, s.Y, name) // names holds all

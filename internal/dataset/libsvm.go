@@ -92,7 +92,7 @@ func (s *sparse) add(fields []string, at place) error {
 	}
 	s.x.Rows++
 	s.x.Start = append(s.x.Start, len(s.x.Index))
-	return s.opt.fitsSparse(s.x.Rows, s.x.Cols, len(s.x.Index))
+	return s.opt.fitsSparse(2*s.x.Rows, s.x.Cols, 2*len(s.x.Index)) // copied as they grow
 }
 
 // parseEntry reads index:value. The index, from base in the file, from 1 when returned, must exceed previous.

@@ -266,13 +266,14 @@ func (t *table) openRows(f *source) (*rows, error) {
 		}
 		r := arrayRows(a)
 		if f.size > 0 { // bounds what the header may say
-			r.left = func() float64 { return min(float64(a.rows), float64(f.size)/float64(a.size*a.cols)) - float64(t.rows) }
+			held := float64(f.size) / float64(a.size*a.cols)
+			r.left = func() float64 { return min(float64(a.rows), held) - float64(t.rows) }
 		}
 		return r, nil
 	case npzFormat:
 		return openArchive(f, t.opt, t.train == nil)
 	case parquetFormat:
-		return openParquet(f)
+		return openParquet(f, t.opt)
 	}
 	return t.openText(f)
 }

@@ -81,8 +81,8 @@ func TestSparseInputs(t *testing.T) {
 	}
 }
 
-// TestCopies: rows that are copied are found; rows that repeat by chance, by design or in a few of the rows are
-// not, nor those whose inputs have several targets.
+// TestCopies: rows that are copied are found; rows that repeat by chance, by design or in a few of the rows
+// are not, nor those whose inputs have several targets.
 func TestCopies(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	draw := func(n, d, times int, feature, target func() float64) *Set {

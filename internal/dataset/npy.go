@@ -166,11 +166,12 @@ func openArray(r io.Reader, opt Options) (*array, error) {
 	if _, err := io.ReadFull(a.body, header); err != nil {
 		return nil, damaged
 	}
-	of, fortran, shape := npyElement.FindSubmatch(header), npyFortran.FindSubmatch(header), npyShape.FindSubmatch(header)
+	of, fortran := npyElement.FindSubmatch(header), npyFortran.FindSubmatch(header)
+	shape := npyShape.FindSubmatch(header)
 	switch {
 	case npyRecords.Match(header):
-		return nil, errors.New("a structured array: numpy.lib.recfunctions.structured_to_unstructured(a) makes a " +
-			"plain one of it")
+		return nil, errors.New("a structured array: numpy.lib.recfunctions.structured_to_unstructured(a) " +
+			"makes a plain one of it")
 	case of == nil || fortran == nil || shape == nil:
 		return nil, damaged
 	}
@@ -195,7 +196,12 @@ func openArray(r io.Reader, opt Options) (*array, error) {
 	case a.rows < 1 || a.cols < 1:
 		return nil, fmt.Errorf("shape (%d, %d) holds no examples", a.rows, a.cols)
 	}
-	if err := opt.fitsDense(a.rows, a.cols); err != nil {
+	err := opt.fitsDense(a.rows, a.cols)
+	if err == nil && a.fortran { // it is held beside the matrix
+		err = opt.fits(32*float64(a.rows)*float64(a.cols), "%d rows of %d columns in Fortran order", a.rows,
+			a.cols)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if a.cols > mostColumns {

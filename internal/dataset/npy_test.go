@@ -90,7 +90,7 @@ func TestReadNPYRefuses(t *testing.T) {
 		"named fields": {npyRaw(1, "{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (2, 2), }\n",
 			four), "structured_to_unstructured"},
 		"no dimension":     {ok("()", four), "two dimensions"},
-		"one dimension":    {ok("(4,)", four), "only one column: at least one feature; in the last column"},
+		"one dimension":    {ok("(4,)", four), "only one column: at least one feature; in the last"},
 		"three dimensions": {ok("(2, 2, 1)", four), "(2, 2, 1); two dimensions"},
 		"negative":         {ok("(-2, 2)", four), "(-2, 2); no examples"},
 		"shape beyond int": {ok("(99999999999999999999, 2)", four), "damaged"},

@@ -9,9 +9,10 @@ import (
 
 // Options of the readers. The zero value holds the defaults.
 type Options struct {
-	// MaxBytes bounds the memory of the inputs; 0 means 2 GiB, or a third of the memory limit of the Go runtime
-	// (GOMEMLIMIT) if that is less: reading takes twice the inputs. A dense matrix takes 8 bytes per entry; a
-	// sparse one 12 per nonzero entry and 16 per row and per feature.
+	// MaxBytes bounds the memory of the inputs while they are read; 0 means 2 GiB, or a third of the memory
+	// limit of the Go runtime (GOMEMLIMIT) if that is less. A dense matrix takes 8 bytes per entry; a sparse
+	// one 12 per nonzero entry and 16 per row and per feature; twice that while they are read if the number
+	// of rows is not known before, as in compressed files.
 	MaxBytes int64
 	// Stdin is read for the path "-"; nil means that "-" is refused.
 	Stdin io.Reader
@@ -36,8 +37,8 @@ type Options struct {
 	// Positive is the label that becomes +1; all others become -1, so that targets are labels. "" means the
 	// larger of two numbers or the second of two texts in alphabetical order.
 	Positive string
-	// Task is Regression if targets are numbers, Classification if they are classes; "": detect it, and, unless
-	// TaskKnown says that a loss tells it, refuse few whole numbers in many rows, which may be either.
+	// Task is Regression if targets are numbers, Classification if they are classes; "": detect it, and
+	// refuse few whole numbers in many rows, which may be either, unless TaskKnown says that a loss tells.
 	Task      Task
 	TaskKnown bool
 	// UnseenZero sets all indicators to 0 for texts that the training set lacks; false refuses these.

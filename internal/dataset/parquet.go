@@ -19,10 +19,19 @@ const pandasIndex = "__index_level_0__"
 
 // openParquet reads a Parquet file: a flat schema of numbers, booleans (the texts False and True, as in
 // pandas) and texts; nulls are missing. The index of pandas comes first and without a name, as in CSV.
-func openParquet(f *source) (*rows, error) {
+func openParquet(f *source, opt Options) (*rows, error) {
 	file, err := parquet.OpenFile(f.file, f.size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
 		return nil, fmt.Errorf("not a Parquet file, or damaged: %v", err)
+	}
+	for _, group := range file.Metadata().RowGroups { // whose pages are read at a time
+		bytes := 0.0
+		for _, c := range group.Columns {
+			bytes += float64(c.MetaData.TotalUncompressedSize)
+		}
+		if err := opt.fits(bytes, "%d rows of a group", group.NumRows); err != nil {
+			return nil, err
+		}
 	}
 	nodes := slices.Clone(file.Root().Columns())
 	if len(nodes) == 0 {

@@ -54,6 +54,11 @@ func houses(n int) (rows []house) {
 
 func writeParquet[T any](t *testing.T, rows []T, options ...parquet.WriterOption) string {
 	t.Helper()
+	return write(t, "d.parquet", parquetFile(t, rows, options...))
+}
+
+func parquetFile[T any](t testing.TB, rows []T, options ...parquet.WriterOption) []byte {
+	t.Helper()
 	var b bytes.Buffer
 	w := parquet.NewGenericWriter[T](&b, options...)
 	for k := 0; k < len(rows); k += 40 { // row groups
@@ -65,7 +70,7 @@ func writeParquet[T any](t *testing.T, rows []T, options ...parquet.WriterOption
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return write(t, "d.parquet", b.Bytes())
+	return b.Bytes()
 }
 
 // TestParquet: a Parquet file of any compression and page size becomes the same set as CSV of the same rows:
@@ -82,7 +87,8 @@ func TestParquet(t *testing.T) {
 			garden = "True"
 		}
 		text += strings.Join([]string{h.Index, formatNumber(float64(h.Rooms)), area,
-			formatNumber(float64(h.Floors)), h.Heat, garden, formatNumber(float64(h.Tax) / 100), formatNumber(float64(256-i) / 100),
+			formatNumber(float64(h.Floors)), h.Heat, garden, formatNumber(float64(h.Tax) / 100),
+			formatNumber(float64(256-i) / 100),
 			formatNumber(float64(h.Share)), formatNumber(h.Price)}, ",") + "\n"
 	}
 	opt := Options{Missing: MissingMean}

@@ -40,7 +40,7 @@ d.csv | a,y\n1,2\n1,-Inf\n | line 3; column "y"; -Inf; finite
 d.csv | a,y\n1,2\n1e999,2\n | line 3; column "a"; range
 d.csv | a;y\n1,5;2\n1.5;3\n | column "a"; "1,5"; commas beside points
 d.csv | a;y\n1.234,5;2\n2.500,0;3\n | column "a"; "1.234,5"; thousands
-d.csv | a,b,y\nn.a.,1,2\n3,2,3\n4,2,4\n | line 2; column "a"; "n.a." is not a number, as 2 of the 3; --na n.a. with --missing drop
+d.csv | a,b,y\nn.a.,1,2\n3,2,3\n4,2,4\n | line 2; column "a"; "n.a." is not a; 2 of the 3; --na n.a. with
 d.csv | a,b,y\n1,1,2\n3,2,3\n-,2,4\n5,1,2\nk A,1,2\n | line 4; --na "-,k A"; else --categorical or --drop a
 d.csv | a,b,y\nno,1,2\n3,2,3\nno,2,4\nno,1,2\n4,1,2\n | line 2; "no" is not a number, as 2 of the 5; --na no
 d.csv | a,b,y\n1,1,none\n3,2,3\n2,2,4\n | line 2; column "y"; --na none
@@ -52,7 +52,7 @@ d.csv | a;y\n1;950\n2;1.250\n3;12.500\n | column "y"; "1.250" beside "950"
 d.csv | a;y\n1;1.234.567\n2;2.500.000\n3;950.000\n4;2\n | column "y"; "1.234.567"; thousands
 d.csv | a,y\n1,u\n2,v\n3,w\n | column "y"; 3 classes in 3 rows; --target
 d.csv | a,y\n1,2 kg\n2,3 kg\n3,4 kg\n | column "y"; 3 classes in 3 rows; units
-d.csv | a,b,y\n1,2,3\n2,3,4\n | no column is left as a feature beside the target "b" | drop=a target=b groups=y
+d.csv | a,b,y\n1,2,3\n2,3,4\n | no column is left as a feature | drop=a target=b groups=y
 d.csv | a,y\n$5,2\n$7.50,3\n | column "a"; "$5"; currency
 d.csv | a,y\n1,u\n2,u\n3,u\n | column "y"; 1 texts ("u"); two classes; --target NAME takes another column
 d.csv | a,y\n1,u\n2,v\n3,t\n | --positive; "w"; "t", "u", "v" | positive=w

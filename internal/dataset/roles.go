@@ -50,13 +50,13 @@ func (t *table) planTraining() error {
 	switch at := t.header.unit; {
 	case t.withRole(asFeature) != nil:
 	case len(t.columns) > 1:
-		return fmt.Errorf("no column is left as a feature beside the target %s: the others have other roles or are "+
-			"left out", quote(y.Name))
+		return fmt.Errorf("no column is left as a feature beside the target %s: the others have other roles "+
+			"or are left out", quote(y.Name))
 	case at == "line":
 		return fmt.Errorf("only one column (%s): at least one feature and a target are needed; commas, "+
 			"semicolons, tabs or blanks separate columns", quote(t.columns[0].Name))
 	default:
-		return errors.New("only one column: at least one feature is needed, and the target in the last column")
+		return errors.New("only one column: at least one feature is needed, and the target in the last")
 	}
 	return nil
 }

@@ -22,14 +22,15 @@ type table struct {
 	targets  []*column // in the requested order
 	kept     int       // columns with stored cells
 	codes    []code    // of missing cells, Options.NA
-	// cells are the stored cells, row by row: NaN for a missing one, the number of a text, a boxedText in a column
-	// that is undecided. In the end the features take their place.
-	cells []float64
-	rows  int
-	texts int // bytes of texts and names of rows
-	blank int // empty rows
-	zero  int // rows of weight 0
-	notes []string
+	// cells are the stored cells, row by row: NaN for a missing one, the number of a text, a boxedText in an
+	// undecided column. In the end the features take their place.
+	cells  []float64
+	copied bool // their number is not known before
+	rows   int
+	texts  int // bytes of texts and names of rows
+	blank  int // empty rows
+	zero   int // rows of weight 0
+	notes  []string
 }
 
 // column is a column of a file with its encoding.
@@ -220,7 +221,11 @@ func (t *table) add(cells []cell, at place) error {
 	}
 	t.rows++
 	bytes := 8*float64(t.rows)*float64(len(t.features)) + float64(t.texts)
-	if err := t.opt.fits(bytes, "%d rows of %d columns and their texts", t.rows, len(t.features)); err != nil {
+	if t.copied { // as they grow
+		bytes *= 2
+	}
+	err := t.opt.fits(bytes, "%d rows of %d columns and their texts, read", t.rows, len(t.features))
+	if err != nil {
 		return at.error("", err)
 	}
 	for j, x := range cells {
@@ -250,9 +255,10 @@ func (t *table) add(cells []cell, at place) error {
 // row is a view of the stored cells of a row.
 func (t *table) row(i int) []float64 { return t.cells[i*t.kept : (i+1)*t.kept] }
 
-// grow makes room for a row and, if a reader can tell how many are left, for these and a few more, which costs
-// nothing until it is used: growing later would copy all cells.
+// grow makes room for a row and, if a reader can tell how many are left, for these and a few more, which
+// costs nothing until it is used: growing later would copy all cells.
 func (t *table) grow(left func() float64) {
+	t.copied = left == nil
 	const first = 64 // rows, by which left is estimated
 	switch {
 	case len(t.cells)+t.kept <= cap(t.cells):

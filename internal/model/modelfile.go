@@ -1,6 +1,7 @@
 package model
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
@@ -8,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"bootbench/linalg"
 )
 
 // modelFile is a model file, one JSON object with these keys in this order. SHA256 is the checksum of the
@@ -44,7 +47,16 @@ func (p *Predictor) Write(w io.Writer) error {
 // ReadPredictor reads a model file, which may be reformatted. It refuses other files and versions, truncated
 // or edited files, and inconsistent models with an error that wraps ErrInput.
 func ReadPredictor(r io.Reader) (*Predictor, error) {
-	content, err := io.ReadAll(r)
+	const lead, copies = 1 << 12, 8 // a model file names itself first; decoding holds several copies
+	b := bufio.NewReaderSize(r, lead)
+	content, err := b.Peek(lead)
+	if err == io.EOF || bytes.Contains(content, []byte(modelFormat)) {
+		most := linalg.Room(0) / copies
+		content, err = io.ReadAll(io.LimitReader(b, most+1))
+		if err == nil && int64(len(content)) > most {
+			err = InputError(fmt.Errorf("is larger than the %d bytes for which there is memory", most))
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

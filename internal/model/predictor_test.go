@@ -3,6 +3,7 @@ package model_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -186,6 +187,61 @@ func TestModelFileDamage(t *testing.T) {
 // threePoints is a set whose model file is short.
 func threePoints(t testing.TB) *dataset.Set {
 	return need.One(dataset.New(mat.NewDense(3, 1, []float64{1, 2, 4}), []float64{1, 3, 2}))(t)
+}
+
+// FuzzModelFile: under a true checksum and without one, anything is refused as bad input, or is a predictor
+// that predicts or refuses, and is written as it was read.
+func FuzzModelFile(f *testing.F) {
+	train := threePoints(f)
+	_, _, _, file := predictor(f, model.Spec{Set: train, Loss: loss.Square{Noise: 1}}, model.FitSettings{})
+	_, body, _ := strings.Cut(strings.TrimSuffix(string(file), "}\n"), `"model":`)
+	f.Add([]byte(body))
+	f.Add(file)
+	f.Add([]byte(strings.Replace(body, `"rows":3`, `"rows":1000000000000`, 1)))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, file := range [][]byte{data, model.SealModel(data)} {
+			p, err := model.ReadPredictor(bytes.NewReader(file))
+			if err != nil {
+				if !errors.Is(err, model.ErrInput) {
+					t.Fatalf("%v is not ErrInput", err)
+				}
+				continue
+			}
+			var once, again bytes.Buffer
+			must(t, p.Write(&once))
+			must(t, need.One(model.ReadPredictor(bytes.NewReader(once.Bytes())))(t).Write(&again))
+			if !bytes.Equal(once.Bytes(), again.Bytes()) {
+				t.Fatalf("%s is written again as %s", once.Bytes(), again.Bytes())
+			}
+			_, _ = p.Predict(&dataset.Inputs{X: train.X})
+		}
+	})
+}
+
+// TestModelFileReads: what is no model file is read only as far as that takes.
+func TestModelFileReads(t *testing.T) {
+	for _, text := range []string{"\x00", " ", "{", "svm_type c_svc\n", "1,2\n"} {
+		read := &counted{text: text}
+		_, err := model.ReadPredictor(read)
+		fails(t, fmt.Sprintf("%q without end", text), err, model.ErrInput, "")
+		if read.bytes > 1<<16 {
+			t.Errorf("%q without end: %d bytes are read", text, read.bytes)
+		}
+	}
+}
+
+// counted repeats a text without end and counts its bytes.
+type counted struct {
+	text  string
+	bytes int
+}
+
+func (c *counted) Read(p []byte) (n int, err error) {
+	for i := range p {
+		p[i] = c.text[(c.bytes+i)%len(c.text)]
+	}
+	c.bytes += len(p)
+	return len(p), nil
 }
 
 // TestModelFileMisfits: models under a true checksum that do not fit together are refused.

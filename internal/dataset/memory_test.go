@@ -1,0 +1,82 @@
+package dataset
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"testing"
+
+	"bootbench/internal/need"
+)
+
+// allocated is what f allocates in all, which bounds the peak of its memory.
+func allocated(f func()) float64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return float64(after.TotalAlloc - before.TotalAlloc)
+}
+
+// TestMemoryOfTables: a table of numbers takes at most 1.3 times the memory of its inputs, as text and as an
+// array, with rows left out and without.
+func TestMemoryOfTables(t *testing.T) {
+	const n, d = 4000, 100
+	rng := rand.New(rand.NewPCG(1, 1))
+	text, values := bytes.NewBufferString(strings.Join(numbered("c", d), ",")+",y\n"), []float64(nil)
+	for i := range n {
+		for range d + 1 {
+			values = append(values, rng.NormFloat64())
+		}
+		if i%7 == 0 {
+			values[len(values)-2] = -9
+		}
+		cells := make([]string, d+1)
+		for j, v := range values[len(values)-d-1:] {
+			cells[j] = fmt.Sprintf("%.5f", v)
+		}
+		text.WriteString(strings.Join(cells, ",") + "\n")
+	}
+	for name, content := range map[string][]byte{"d.csv": text.Bytes(),
+		"d.npy": npyFile(1, "<f8", "False", fmt.Sprintf("(%d, %d)", n, d+1), bytesOf("<f8", values...))} {
+		path := write(t, name, content)
+		for _, opt := range []Options{{}, {NA: []string{"-9"}, Missing: MissingDrop}, {Target: "1"}} {
+			var s *Set
+			got := allocated(func() { s = need.One(Load(path, opt))(t) })
+			if most := 1.3*8*n*d + 1<<20; got > most || s.D() != d {
+				t.Errorf("%s, %+v: %.3g bytes allocated, more than %.3g", name, opt, got, most)
+			}
+		}
+	}
+}
+
+// TestMemoryOfBombs: small files with large contents take no more memory than the limit allows: long lines of
+// separators, columns without end, wide rows, long texts, pages and members that announce much.
+func TestMemoryOfBombs(t *testing.T) {
+	const limit = 16 << 20
+	long := func(piece string, bytes int) string { return strings.Repeat(piece, bytes/len(piece)) }
+	for name, content := range map[string]string{
+		"commas.csv.gz":  long(",", 6<<20),
+		"header.csv.gz":  long("a,", 6<<20),
+		"names.csv.gz":   strings.Join(numbered("c", 200000), ",") + "\n",
+		"row.csv.gz":     "a,y\n1,2\n" + long("1,", 6<<20),
+		"quotes.csv.gz":  "a,y\n1,\"" + long("x\n", 6<<20),
+		"blanks.txt.gz":  "a y\n1 2\n" + long("1 ", 6<<20),
+		"comment.csv.gz": "a,y\n1,2\n#" + long(",", 6<<20),
+		"entries.svm.gz": "1 1:1\n" + long("1 ", 6<<20),
+	} {
+		path := write(t, name, gzipped([]byte(content)))
+		var err error
+		got := allocated(func() { _, err = Load(path, Options{MaxBytes: limit}) })
+		wantError(t, err, name)
+		if got > 2*limit {
+			t.Errorf("%s: %.3g bytes allocated under a limit of %d: %v", name, got, limit, err)
+		}
+	}
+	path := write(t, "d.npz", npz(map[string][]byte{"X": npyFile(1, "<f8", "True", "(4000000, 1)", nil)}))
+	if got := allocated(func() { _, err := Load(path, Options{}); wantError(t, err) }); got > limit {
+		t.Errorf("%.3g bytes allocated for an array that is not there", got)
+	}
+}

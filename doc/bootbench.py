@@ -111,9 +111,14 @@ class BootbenchRegressor(RegressorMixin, _Bootbench):
         return self._predict(X)["prediction"]
 
     def predict_interval(self, X, level=0.9):
-        """An interval for a new observation at each row of X: lower and upper ends as two columns."""
+        """An interval for a new observation at each row of X: lower and upper ends as two columns.
+
+        The ends are infinite where the examples are too few for the level, or too many to leave out.
+        """
         points = self._predict(X, level=level)
-        return np.column_stack([points["lower"], points["upper"]])
+        unknown = np.full(len(points["prediction"]), np.nan)
+        ends = np.array([points.get(name, unknown) for name in ("lower", "upper")], dtype=float)  # null: NaN
+        return np.where(np.isnan(ends), [[-np.inf], [np.inf]], ends).T
 
 
 class BootbenchClassifier(ClassifierMixin, _Bootbench):

@@ -232,6 +232,40 @@ func TestIntervalOfObservations(t *testing.T) {
 	}
 }
 
+// TestIntervalOfFewRows: with too few rows for the level the interval of a new target is infinite, by DATA and by
+// a model file, and it is said what would do; asked for, it is refused.
+func TestIntervalOfFewRows(t *testing.T) {
+	rows := "x,y\n"
+	for i := range 12 {
+		rows += fmt.Sprintf("%d,%v\n", i, math.Sin(float64(i)))
+	}
+	file, model := write(t, "few.csv", rows), filepath.Join(t.TempDir(), "few.json")
+	must(t, "train --quiet --loss square --noise 0.1 --model", model, file)
+	given := file + " --loss square --noise 0.1"
+	for _, line := range []string{given, given + " --refine none", "--model " + model} {
+		for _, c := range []struct {
+			level  string
+			finite bool
+		}{{"0.9", true}, {"0.95", false}} {
+			o := drive(t, "", "predict --json - --test", file, "--level", c.level, line)
+			p := parse[struct {
+				report.Interval
+				Points *report.Points
+			}](t, o.stdout)
+			if o.status != exitDone || p.Interval.Interval != "observation" || len(p.Points.Lower) != 12 ||
+				(p.Coverage != nil) != c.finite || strings.Contains(o.stderr, "takes 19 of them") == c.finite {
+				t.Errorf("%s, level %s: %+v", line, c.level, o)
+			}
+			for i, low := range p.Points.Lower {
+				if math.IsNaN(low) == c.finite || math.IsNaN(p.Points.Upper[i]) == c.finite {
+					t.Errorf("%s, level %s: %v to %v", line, c.level, low, p.Points.Upper[i])
+				}
+			}
+		}
+	}
+	refused(t, "that takes 19 of them", "predict --interval observation --level 0.95 --test", file, given)
+}
+
 // TestProbabilityOfLabels: the probability is of the label +1, differs from the share of
 // votes, and comes with its scores; rough ones are warned of.
 func TestProbabilityOfLabels(t *testing.T) {

@@ -28,7 +28,7 @@ func (j *Job) AddLeftOut(ctx context.Context, p *model.Predictor) (note string, 
 		return "", ctx.Err()
 	}
 	if err == nil {
-		p.LeftOut, err = model.NewLeftOut(r.Points.Target, r.Points.Mean, j.Set.Weights, j.Set.Task)
+		p.LeftOut, err = model.NewLeftOut(r.Points.Target, r.Points.Mean, j.Set)
 	}
 	if err != nil {
 		return fmt.Sprintf("the model file has no intervals or probabilities: %v", err), nil
@@ -110,13 +110,9 @@ func predictTarget(p *model.Predictor, in *dataset.Inputs, test loss.Test, s Set
 			}
 		}
 	} else if p.LeftOut != nil {
-		half, err := p.LeftOut.HalfWidth(s.Level)
-		if err != nil {
-			r.Warnings = append(r.Warnings, "no intervals: "+err.Error())
-		} else {
-			for _, v := range f {
-				points.Lower, points.Upper = append(points.Lower, v-half), append(points.Upper, v+half)
-			}
+		half := p.LeftOut.HalfWidth(s.Level)
+		for _, v := range f {
+			points.Lower, points.Upper = append(points.Lower, v-half), append(points.Upper, v+half)
 		}
 	}
 	if in.Y != nil {
@@ -126,7 +122,7 @@ func predictTarget(p *model.Predictor, in *dataset.Inputs, test loss.Test, s Set
 		warn(&r.Warnings, warning)
 	}
 	if points.Lower != nil {
-		i := interval(points, p.LeftOut.Examples, s.Level,
+		i := interval(points, p.LeftOut.Scores(), s.Level,
 			Intervals{Of: Observation, Residuals: predict.PlainResiduals}, &r.Warnings)
 		r.Interval = &i
 	}

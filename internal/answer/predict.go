@@ -29,7 +29,7 @@ const (
 )
 
 // Intervals is the kind of intervals at new inputs, at the level of Settings. The default is Observation for
-// numeric targets with enough examples for the level, else Estimator.
+// numbers, whose bounds are infinite with too few examples for the level, and Estimator for labels.
 type Intervals struct {
 	Of        string
 	Residuals predict.Residuals
@@ -37,12 +37,14 @@ type Intervals struct {
 
 // of is i with the default. It refuses intervals of observations for labels, or with too few examples.
 func (i Intervals) of(set *dataset.Set, level float64) (Intervals, error) {
-	labels, err := set.Task == dataset.Classification, calibration.CheckLevel(level, set.N())
+	labels, err := set.Task == dataset.Classification, scoresOf(set).Check(level)
 	switch {
-	case i.Of == "" && !labels && err == nil:
-		i.Of = Observation
-	case i.Of == "":
+	case calibration.CheckLevel(level) != nil:
+		return i, model.InputError(err)
+	case i.Of == "" && labels:
 		i.Of = Estimator
+	case i.Of == "":
+		i.Of = Observation
 	case i.Of == Observation && labels:
 		return i, model.InputError(fmt.Errorf("--interval %s is for numbers; the targets of %s are labels, for "+
 			"which predict gives a probability", Observation, set.Name))
@@ -50,6 +52,11 @@ func (i Intervals) of(set *dataset.Set, level float64) (Intervals, error) {
 		return i, model.InputError(err)
 	}
 	return i, nil
+}
+
+// scoresOf are the scores of a set's left-out examples.
+func scoresOf(set *dataset.Set) calibration.Scores {
+	return calibration.NewScores(set.N(), set.Weights, set.Groups)
 }
 
 // prediction is an answer at new inputs with its parts.
@@ -190,13 +197,19 @@ func setIntervals(p *report.Points, all []solver.Interval, mean float64) {
 	}
 }
 
-// interval describes the intervals from n examples, and their coverage of the new targets.
-func interval(p *report.Points, n int, level float64, i Intervals, warnings *[]string) report.Interval {
+// interval describes the intervals from left-out examples, and their coverage of the new targets.
+func interval(p *report.Points, of calibration.Scores, level float64, i Intervals,
+	warnings *[]string) report.Interval {
 	r := report.Interval{Interval: i.Of, Level: level}
 	if i.Of != Observation {
 		return r
 	}
-	r.Residuals, r.CoverageSD = string(i.Residuals), math.Sqrt(level*(1-level)/float64(n))
+	r.Residuals = string(i.Residuals)
+	if err := of.Check(level); err != nil {
+		warn(warnings, fmt.Sprintf("no finite intervals: %v", err))
+		return r
+	}
+	r.CoverageSD = math.Sqrt(level * (1 - level) / of.Effective)
 	if count := float64(len(p.Target)); count > 0 {
 		held, width := 0.0, 0.0
 		for at, y := range p.Target {
@@ -207,9 +220,9 @@ func interval(p *report.Points, n int, level float64, i Intervals, warnings *[]s
 		}
 		r.Coverage, r.Width = &held, &width
 	}
-	if n < fewExamples {
-		warn(warnings, fmt.Sprintf("intervals from %d examples are rough: the share of new targets that they hold "+
-			"is %.2g give or take %.1g", n, level, r.CoverageSD))
+	if of.Effective < fewExamples {
+		warn(warnings, fmt.Sprintf("intervals from %.4g %s are rough: the share of new targets that they hold "+
+			"is %.2g give or take %.1g", of.Effective, of.Units, level, r.CoverageSD))
 	}
 	return r
 }
@@ -230,7 +243,7 @@ func (p *prediction) judge() {
 		}
 		r.BaggedError = null.Of(bagged / float64(len(targets)))
 	}
-	r.Interval = interval(points, p.Set.N(), p.s.Level, p.s.Intervals, &r.Warnings)
+	r.Interval = interval(points, scoresOf(p.Set), p.s.Level, p.s.Intervals, &r.Warnings)
 }
 
 // onTargets computes the errors of predictions at new inputs with targets: expected is the loss of one.

@@ -5,50 +5,102 @@ package calibration
 import (
 	"fmt"
 	"math"
-	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 )
+
+// Scores weigh left-out examples for intervals about new targets.
+type Scores struct {
+	Weights   []float64 // of the examples; nil for 1
+	Effective float64   // their effective number, or the groups' (Effective)
+	Units     string    // that this counts: examples or groups
+}
+
+// NewScores are the scores of n examples with weights, or of groups that are left out together.
+func NewScores(n int, weights []float64, group []int) Scores {
+	s := Scores{weights, Effective(n, weights, group), "examples"}
+	switch {
+	case group != nil:
+		s.Units = "effective groups"
+	case weights != nil:
+		s.Units = "effective examples"
+	}
+	return s
+}
+
+// Effective is the effective number (sum_g w_g)^2/sum_g w_g^2 (Kish 1965) of n examples with weights w, nil for
+// 1, or of groups, whose weights are the sums over their examples.
+func Effective(n int, weights []float64, group []int) float64 {
+	sum, unit := 0.0, make([]float64, n)
+	for i := range n {
+		at, w := i, WeightOf(weights, i)
+		if group != nil {
+			at = group[i]
+		}
+		sum += w
+		unit[at] += w
+	}
+	return sum * sum / floats.Dot(unit, unit)
+}
+
+// rounding is the relative error of a rank.
+const rounding = 1e-12
+
+// Bound is the upper bound, with probability level, of the score of a new example: the smallest of the scores
+// at or below which the left-out examples have the share level (1 + 1/Effective) of the weight, infinite if
+// that is above 1. (Tibshirani, Barber, Candes and Ramdas 2019; the new example, or group, has the weight
+// that one has on average where they are drawn by weight, sum w^2/sum w.) Among n examples of equal weight it
+// is the score of rank ceil(level (n+1)). It sorts the scores.
+func (s Scores) Bound(scores []float64, level float64) float64 {
+	of := append([]float64(nil), s.Weights...)
+	stat.SortWeighted(scores, of)
+	total := float64(len(scores))
+	if of != nil {
+		total = floats.Sum(of)
+	}
+	wanted, sum := level*(total+total/s.Effective)*(1-rounding), 0.0
+	for i, score := range scores {
+		if sum += WeightOf(of, i); sum >= wanted {
+			return score
+		}
+	}
+	return math.Inf(1)
+}
 
 // JackknifePlus computes the jackknife+ interval for the target at a new input (Barber, Candes, Ramdas and
 // Tibshirani, Annals of Statistics 49, 2021). without[i] is the prediction at the new input by models without
-// example i, and residual[i] >= 0 their absolute error on example i. With n examples and k = ceil(level
-// (n+1)) the ends are
+// example i, and residual[i] >= 0 their absolute error on example i. With n examples of equal weight and k =
+// ceil(level (n+1)) the ends are
 //
 //	the k-th largest of without[i] - residual[i],   the k-th smallest of without[i] + residual[i],
 //
-// infinite if k > n (see CheckLevel). For exchangeable examples it contains the target with probability at
-// least 2 level - 1 for any noise, and about level if the models hardly depend on single examples. With
-// averages over resamples instead of single models it is the jackknife+-after-bootstrap (Kim, Xu and Barber
-// 2020), with folds CV+. It overwrites the two slices.
-func JackknifePlus(without, residual []float64, level float64) (low, high float64) {
-	n := len(without)
-	k := Rank(n, level)
-	if k > n {
-		return math.Inf(-1), math.Inf(1)
-	}
+// else those of Bound; they are infinite for a level that Check refuses. For exchangeable examples it contains
+// the target with probability at least 2 level - 1 for any noise, and about level if the models hardly depend
+// on single examples. With averages over resamples instead of single models it is the jackknife+-after-
+// bootstrap (Kim, Xu and Barber 2020), with folds CV+. It overwrites the two slices.
+func (s Scores) JackknifePlus(without, residual []float64, level float64) (low, high float64) {
 	for i, f := range without {
-		without[i], residual[i] = f-residual[i], f+residual[i]
+		without[i], residual[i] = residual[i]-f, f+residual[i]
 	}
-	slices.Sort(without)
-	slices.Sort(residual)
-	return without[n-k], residual[k-1]
+	return -s.Bound(without, level), s.Bound(residual, level)
 }
 
-// Rank is ceil(level (n+1)), within rounding of the product.
-func Rank(n int, level float64) int {
-	const rounding = 1e-12
-	return int(math.Ceil(level * float64(n+1) * (1 - rounding)))
-}
-
-// CheckLevel refuses a level outside (0, 1), and one with an infinite interval from n left-out examples:
-// level/(1-level) are needed.
-func CheckLevel(level float64, n int) error {
+// CheckLevel refuses a level outside (0, 1).
+func CheckLevel(level float64) error {
 	if !(level > 0 && level < 1) {
 		return fmt.Errorf("the level of an interval is %v, must lie between 0 and 1", level)
 	}
-	if Rank(n, level) <= n {
-		return nil
+	return nil
+}
+
+// Check refuses a level with infinite bounds: level/(1-level) effective examples or groups are needed.
+func (s Scores) Check(level float64) error {
+	n := s.Effective
+	if err := CheckLevel(level); err != nil || level*(n+1)*(1-rounding) <= n {
+		return err
 	}
-	return fmt.Errorf("%d left-out examples cannot support an interval that holds %v of the observations: "+
+	return fmt.Errorf("%.5g left-out %s cannot support an interval that holds %v of the observations: "+
 		"that takes %.0f of them, or a level of at most %.3f",
-		n, level, math.Ceil(level/(1-level)-1e-9), math.Floor(1000*float64(n)/float64(n+1))/1000)
+		n, s.Units, level, math.Ceil(level/(1-level)-1e-9), math.Floor(1000*n/(n+1))/1000)
 }

@@ -21,9 +21,10 @@ func TestJackknifePlusCounts(t *testing.T) {
 			for i := range without {
 				without[i], residual[i] = math.Round(3*rng.NormFloat64()), math.Round(3*rng.ExpFloat64()) // with ties
 			}
-			low, high := calibration.JackknifePlus(slices.Clone(without), slices.Clone(residual), level)
+			scores := calibration.NewScores(n, nil, nil)
+			low, high := scores.JackknifePlus(slices.Clone(without), slices.Clone(residual), level)
 			wanted := level*float64(n+1) - 1e-9
-			if supported := calibration.CheckLevel(level, n) == nil; supported == math.IsInf(high, 1) ||
+			if supported := scores.Check(level) == nil; supported == math.IsInf(high, 1) ||
 				supported == math.IsInf(low, -1) || supported != (wanted <= float64(n)) {
 				t.Fatalf("n = %d, level %v: supported %v, interval %v to %v", n, level, supported, low, high)
 			} else if !supported {
@@ -54,17 +55,80 @@ func indicator(b bool) float64 {
 // TestCheckLevel: what is refused says what would do.
 func TestCheckLevel(t *testing.T) {
 	for _, level := range []float64{0, 1, -1, 2, math.NaN(), math.Inf(1)} {
-		if calibration.CheckLevel(level, 1000) == nil {
+		if calibration.NewScores(1000, nil, nil).Check(level) == nil {
 			t.Errorf("level %v is taken", level)
 		}
 	}
-	for level, least := range map[float64]int{0.5: 1, 0.8: 4, 0.9: 9, 0.95: 19, 0.99: 99} {
-		if err := calibration.CheckLevel(level, least); err != nil {
+	for level, least := range map[float64]int{0.8: 4, 0.9: 9, 0.95: 19, 0.99: 99} {
+		if err := calibration.NewScores(least, nil, nil).Check(level); err != nil {
 			t.Error(err)
 		}
-		if err := calibration.CheckLevel(level, least-1); err == nil || !strings.Contains(err.Error(),
+		if err := calibration.NewScores(least-1, nil, nil).Check(level); err == nil || !strings.Contains(err.Error(),
 			"of at most 0.") {
 			t.Errorf("level %v of %d examples: %v", level, least-1, err)
 		}
+	}
+}
+
+// TestBoundsGrowWithLevel: an interval of a higher level contains that of a lower one, down to two examples,
+// with weights and in groups; where the examples are too few it is infinite.
+func TestBoundsGrowWithLevel(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for n := 2; n <= 40; n++ {
+		without, residual, weights, group := make([]float64, n), make([]float64, n), make([]float64, n), make([]int, n)
+		for i := range n {
+			without[i], residual[i], weights[i] = rng.NormFloat64(), rng.ExpFloat64(), rng.ExpFloat64()
+			group[i] = i * i / (2 * n)
+		}
+		for _, scores := range []calibration.Scores{calibration.NewScores(n, nil, nil),
+			calibration.NewScores(n, weights, nil), calibration.NewScores(n, weights, group)} {
+			low, high := math.Inf(1), math.Inf(-1)
+			for level := 0.5; level < 0.9995; level += 0.001 {
+				l, h := scores.JackknifePlus(slices.Clone(without), slices.Clone(residual), level)
+				if l > low || h < high || math.IsInf(h, 1) != (scores.Check(level) != nil) {
+					t.Fatalf("n = %d, level %.3f: %v to %v within %v to %v", n, level, l, h, low, high)
+				}
+				low, high = l, h
+			}
+		}
+	}
+}
+
+// TestBoundsHoldWeightedPopulation: where rare rows of nine times the noise stand for half of the population,
+// weighted intervals hold what they say of it, and intervals without weights do not; groups that share their
+// deviation are units, of any sizes. The probabilities are averages over 2000 sets.
+func TestBoundsHoldWeightedPopulation(t *testing.T) {
+	const n, sets, level = 60, 2000, 0.9
+	rng := rand.New(rand.NewPCG(5, 6))
+	var plain, weighted, groups float64
+	scores, weights, group := make([]float64, n), make([]float64, n), make([]int, n)
+	for range sets {
+		rare := func() (float64, float64) { return 9 * math.Abs(rng.NormFloat64()), 9 }
+		common := func() (float64, float64) { return math.Abs(rng.NormFloat64()), 1 }
+		for i := range n {
+			if scores[i], weights[i] = common(); rng.Float64() < 0.1 {
+				scores[i], weights[i] = rare()
+			}
+		}
+		y, _ := common()
+		if rng.Float64() < 0.5 {
+			y, _ = rare()
+		}
+		plain += indicator(y <= calibration.NewScores(n, nil, nil).Bound(slices.Clone(scores), level))
+		weighted += indicator(y <= calibration.NewScores(n, weights, nil).Bound(slices.Clone(scores), level))
+		shared := 0.0
+		for i := range n { // groups of 1 to 5 examples
+			group[i] = i/15*5 + int(math.Sqrt(2*float64(i%15)+0.25)-0.5)
+			if i == 0 || group[i] != group[i-1] {
+				shared = rng.NormFloat64()
+			}
+			scores[i] = math.Abs(shared + 0.3*rng.NormFloat64())
+		}
+		groups += indicator(math.Abs(math.Hypot(1, 0.3)*rng.NormFloat64()) <=
+			calibration.NewScores(n, nil, group).Bound(slices.Clone(scores), level))
+	}
+	t.Logf("plain %v, weighted %v, groups %v", plain/sets, weighted/sets, groups/sets)
+	if plain/sets > 0.8 || weighted/sets < level-0.02 || groups/sets < level-0.02 {
+		t.Errorf("plain %v, weighted %v, groups %v", plain/sets, weighted/sets, groups/sets)
 	}
 }

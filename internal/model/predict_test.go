@@ -177,22 +177,27 @@ func TestIntervalsRetrained(t *testing.T) {
 	}
 }
 
-// TestObservationRefusals: a level that the examples cannot support is bad input, with the
-// number that would do.
+// TestObservationRefusals: a level outside (0, 1) is bad input; where the examples are too few for one, the
+// intervals are infinite.
 func TestObservationRefusals(t *testing.T) {
 	set := load(t, "synthetic:waves,n=12,d=2")
 	m := build(t, model.Spec{Set: set, Kernel: kernel.Spec{Gamma: 0.3}, Loss: loss.Square{Noise: 0.1}})
 	s := need.One(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
 	in := &dataset.Inputs{X: set.X}
-	for _, level := range []float64{0, 1, -0.5, math.NaN(), 0.95} {
+	for _, level := range []float64{0, 1, -0.5, math.NaN()} {
 		_, err := predict.ObservationIntervals(m, s, in, level, predict.PlainResiduals)
-		if !errors.Is(err, model.ErrInput) || level == 0.95 && !contains(err, "takes 19") {
+		if !errors.Is(err, model.ErrInput) {
 			t.Errorf("level %v: %v", level, err)
 		}
 	}
 	refused(predict.ReplicateIntervals(m, &predict.Replicates{}, 0.5, predict.PlainResiduals))(t,
 		"no resamples", model.ErrInput, "")
-	need.One(predict.ObservationIntervals(m, s, in, 0.9, predict.ScaledResiduals))(t)
+	for level, infinite := range map[float64]bool{0.9: false, 0.95: true} {
+		i := need.One(predict.ObservationIntervals(m, s, in, level, predict.ScaledResiduals))(t)[0]
+		if math.IsInf(i.High, 1) != infinite || math.IsInf(i.Low, -1) != infinite {
+			t.Errorf("level %v: %v", level, i)
+		}
+	}
 }
 
 // at are the probabilities of a curve at fields.

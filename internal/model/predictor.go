@@ -72,7 +72,8 @@ type TrainingSummary struct {
 // LeftOut describes the errors of models on examples that they were trained without.
 type LeftOut struct {
 	Examples int `json:"examples"` // left out and predicted
-	// of numbers: |y - f| in increasing order, at most mostResiduals
+	// of numbers: quantiles of |y - f|, as many as the effective number of examples or groups, at most
+	// mostResiduals; without weights and groups they are all of the |y - f|
 	Residuals []float64 `json:"residuals,omitempty"`
 	// of labels: the probability of +1 as a function of f
 	Curve *calibration.Logistic `json:"curve,omitempty"`
@@ -81,40 +82,45 @@ type LeftOut struct {
 // mostResiduals is the number of quantiles that replace more residuals.
 const mostResiduals = 1000
 
-// NewLeftOut takes targets and predictions of models trained without them. Labels need examples of both
-// classes; weights, nil for 1, enter the fit of their curve.
-func NewLeftOut(y, f, weights []float64, task dataset.Task) (l *LeftOut, err error) {
+// NewLeftOut takes the targets of a set, and predictions of models trained without them. Labels need examples
+// of both classes.
+func NewLeftOut(y, f []float64, set *dataset.Set) (l *LeftOut, err error) {
 	l = &LeftOut{Examples: len(y)}
-	if task == dataset.Classification {
-		curve, err := calibration.FitLogistic(f, y, weights)
+	if set.Task == dataset.Classification {
+		curve, err := calibration.FitLogistic(f, y, set.Weights)
 		if err != nil {
 			return nil, err
 		}
 		l.Curve = &curve
 		return l, nil
 	}
+	residuals, scores := make([]float64, len(y)), calibration.NewScores(len(y), set.Weights, set.Groups)
 	for i, v := range y {
-		l.Residuals = append(l.Residuals, math.Abs(v-f[i]))
+		residuals[i] = math.Abs(v - f[i])
 	}
-	slices.Sort(l.Residuals)
-	if n := len(y); n > mostResiduals { // rank (k+1)/(mostResiduals+1) of n+1
-		for k := range mostResiduals {
-			l.Residuals[k] = l.Residuals[min(n, (k+1)*(n+1)/(mostResiduals+1))-1]
-		}
-		l.Residuals = l.Residuals[:mostResiduals]
+	scores.Weights = slices.Clone(scores.Weights)
+	stat.SortWeighted(residuals, scores.Weights)
+	count := min(math.Floor(scores.Effective+1e-9), mostResiduals)
+	for k := range int(count) {
+		l.Residuals = append(l.Residuals, scores.Bound(residuals, float64(k+1)/(count+1)))
 	}
 	return l, nil
 }
 
+// Scores are the scores of the residuals.
+func (l *LeftOut) Scores() calibration.Scores {
+	s := calibration.NewScores(len(l.Residuals), nil, nil)
+	if len(l.Residuals) < min(l.Examples, mostResiduals) {
+		s.Units = "effective examples or groups"
+	}
+	return s
+}
+
 // HalfWidth is the half width of an interval about a prediction that contains a new target with probability
 // level: the residual of rank ceil(level (n+1)) of n (Vovk, Gammerman and Shafer 2005, with left-out
-// residuals as in CV+). The error reports too few examples for the level.
-func (l *LeftOut) HalfWidth(level float64) (float64, error) {
-	n := len(l.Residuals)
-	if err := calibration.CheckLevel(level, n); err != nil {
-		return 0, err
-	}
-	return l.Residuals[calibration.Rank(n, level)-1], nil
+// residuals as in CV+), infinite for too few examples.
+func (l *LeftOut) HalfWidth(level float64) float64 {
+	return l.Scores().Bound(slices.Clone(l.Residuals), level)
 }
 
 // Predictor is the predictor of a Fit of this model, without the sites of weight 0.

@@ -34,7 +34,8 @@ const (
 //
 //	m_{-i}(x) = m(x) + G(x, s) (m_{-i} - m_s)/chi_s,   G(x, .) = k(x)'(I + diag(d) K)^-1,   (T15)
 //
-// with m_{-i} that at x_i itself, and the residual is |y_i - m_{-i}|. Under kfold it is CV+ averaged over
+// with m_{-i} the mean at x_i itself, and the residual is |y_i - m_{-i}|. The bounds are infinite where the
+// examples are too few for the level (calibration.Scores). Under kfold it is CV+ averaged over
 // partitions, with a fold for every example the jackknife+. P inputs cost O(P M^2), like their variances.
 // Targets are those of Set: TargetMean is not added.
 func ObservationIntervals(m *model.Model, s *solver.Solution, in *dataset.Inputs, level float64,
@@ -51,7 +52,7 @@ func ObservationIntervals(m *model.Model, s *solver.Solution, in *dataset.Inputs
 		residual[i] = math.Abs(m.Set.Y[i] - mean)
 		shift[i] = (mean - s.Mean[m.Site[i]]) / chi[m.Site[i]]
 	}
-	left, err := observe(residual, variances, level, unit)
+	left, err := observe(m.Set, residual, variances, m.Set.Weights, level, unit)
 	if err != nil {
 		return nil, err
 	}
@@ -78,16 +79,21 @@ func predictionVariance(g, u []float64) (sum float64) {
 type observed struct {
 	residual, variance []float64 // |y_i - m_{-i}|, and the variance over the same resamples
 	typical            float64   // mean of variance
+	scores             calibration.Scores
 	level              float64
 	unit               Residuals
 }
 
-// observe refuses a level for which the examples are too few.
-func observe(residual, variance []float64, level float64, unit Residuals) (*observed, error) {
-	if err := calibration.CheckLevel(level, len(residual)); err != nil {
+// observe has the residuals of those examples of a set that were left out, with their weights. It refuses a
+// level outside (0, 1).
+func observe(set *dataset.Set, residual, variance, weights []float64, level float64, unit Residuals) (*observed,
+	error) {
+	if err := calibration.CheckLevel(level); err != nil {
 		return nil, model.InputError(err)
 	}
-	return &observed{residual, variance, stat.Mean(variance, nil), level, unit}, nil
+	scores := calibration.NewScores(set.N(), set.Weights, set.Groups)
+	scores.Weights = weights
+	return &observed{residual, variance, stat.Mean(variance, nil), scores, level, unit}, nil
 }
 
 // interval is the interval at a new input, given its predictions without each example and their variance.
@@ -99,7 +105,7 @@ func (o *observed) interval(without []float64, variance float64) (i solver.Inter
 		}
 		residual[j] = r
 	}
-	i.Low, i.High = calibration.JackknifePlus(without, residual, o.level)
+	i.Low, i.High = o.scores.JackknifePlus(without, residual, o.level)
 	return i
 }
 
@@ -146,7 +152,7 @@ func ReplicateIntervals(m *model.Model, r *Replicates, level float64, unit Resid
 	fits := rowsOf(r.fits, r.outputs)
 	sums := rowsOf(make([]float64, n*fits.Cols), fits.Cols)
 	blas64.Gemm(blas.Trans, blas.NoTrans, 1, absent, fits, 0, sums)
-	var residual, variance []float64
+	var residual, variance, weights []float64
 	var means [][]float64 // over the resamples that lack an example, at all points
 	for i := range n {
 		count, site, squares, mean := 0.0, m.Site[i], 0.0, sums.Data[i*sums.Stride:][:sums.Cols]
@@ -162,8 +168,11 @@ func ReplicateIntervals(m *model.Model, r *Replicates, level float64, unit Resid
 		}
 		residual, variance = append(residual, math.Abs(m.Set.Y[i]-mean[site])), append(variance, squares)
 		means = append(means, mean)
+		if m.Set.Weights != nil {
+			weights = append(weights, m.Set.Weights[i])
+		}
 	}
-	left, err := observe(residual, variance, level, unit)
+	left, err := observe(m.Set, residual, variance, weights, level, unit)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package resample
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -32,8 +33,11 @@ func (d Design) String() string {
 	return strings.Join(parts, " ")
 }
 
+// mostlyEmpty is the probability of a draw without groups above which a scheme is refused.
+const mostlyEmpty = 0.99
+
 // Of is the scheme of that name over a design. Its Ratio is that of draws to groups if whole groups are
-// drawn, else to examples.
+// drawn, else to examples. Draws of groups are never empty.
 func (d Design) Of(name string, o Options) (Scheme, error) {
 	o.N = d.N
 	stratum := d.Stratum
@@ -43,6 +47,12 @@ func (d Design) Of(name string, o Options) (Scheme, error) {
 		stratum = d.groupStrata(o.N)
 	}
 	law, err := ByName(name, o)
+	switch {
+	case whole && o.N < 2:
+		return nil, errors.New("resample: all examples are in one group, and without it there are none to train on")
+	case whole && err != nil:
+		return nil, fmt.Errorf("resample: of %d groups: %s", o.N, strings.TrimPrefix(err.Error(), "resample: "))
+	}
 	if err != nil || d.Group == nil && d.Stratum == nil && d.Block == 0 {
 		return law, err
 	}
@@ -58,7 +68,10 @@ func (d Design) Of(name string, o Options) (Scheme, error) {
 		s.Draws, err = stratified(name, o, stratum)
 	}
 	if whole {
-		s.Draws = Grouped{Groups: s.Draws, Group: d.Group, Count: o.N}
+		g := Grouped{Groups: s.Draws, Group: d.Group, Count: o.N}
+		if s.Draws = g; g.Empty() > mostlyEmpty {
+			err = fmt.Errorf("resample: ratio %g of %d groups leaves resamples without a draw", o.Ratio, o.N)
+		}
 	}
 	return s, err
 }
@@ -151,7 +164,7 @@ func ProbAbsent(s Sampler, example int) float64 {
 		}
 		return ProbAbsent(s.Draws, example)
 	case Grouped:
-		return ProbAbsent(s.Groups, s.Group[example])
+		return (ProbAbsent(s.Groups, s.Group[example]) - s.Empty()) / (1 - s.Empty())
 	case Stratified:
 		return ProbAbsent(s.Within[s.Stratum[example]], 0)
 	case Partition:
@@ -160,7 +173,8 @@ func ProbAbsent(s Sampler, example int) float64 {
 	return s.(CountDistribution).Absent()
 }
 
-// Grouped draws whole groups: every example is drawn as often as its group.
+// Grouped draws whole groups: every example is drawn as often as its group. A draw without groups, from which
+// nothing can be learned, is drawn again.
 type Grouped struct {
 	Groups Sampler
 	Group  []int // of each example
@@ -170,10 +184,34 @@ type Grouped struct {
 // Period is that of the groups' draws.
 func (s Grouped) Period() int { return s.Groups.Period() }
 
+// Empty is the probability that one draw of Groups has none.
+func (s Grouped) Empty() float64 { return empty(s.Groups, s.Count) }
+
+// empty is the probability that a draw from n units has none of them.
+func empty(draws Sampler, n int) float64 {
+	switch s := draws.(type) {
+	case Poisson, Bernoulli:
+		return ProbZero(s.(Scheme), n)
+	case Stratified:
+		p := 1.0
+		for k, members := range membersOf(s.Stratum, n) {
+			p *= empty(s.Within[k], len(members))
+		}
+		return p
+	}
+	return 0
+}
+
+// nextSeed is the distance of the seeds by which a draw is repeated, 2^64 over the golden ratio.
+const nextSeed = 0x9e3779b97f4a7c15
+
 // Draw is Sampler.Draw.
 func (s Grouped) Draw(seed uint64, b int, weight []float64) {
 	groups := make([]float64, s.Count)
-	s.Groups.Draw(seed, b, groups)
+	for s.Groups.Draw(seed, b, groups); slices.Max(groups) == 0; {
+		seed += nextSeed
+		s.Groups.Draw(seed, b, groups)
+	}
 	for i, g := range s.Group {
 		weight[i] = groups[g]
 	}

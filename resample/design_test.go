@@ -61,8 +61,8 @@ func TestForwardChain(t *testing.T) {
 }
 
 // TestDesigns: over 20000 draws the mean counts and the shares of draws that lack an example are, to five
-// standard errors, the ratio and ProbAbsent, which is not 0 for the only unit of a stratum; and members of a
-// group are drawn together.
+// standard errors, the ratio and ProbAbsent, which is not 0 for the only unit of a stratum; members of a group
+// are drawn together, and no draw is empty.
 func TestDesigns(t *testing.T) {
 	group := []int{0, 0, 1, 2, 2, 2, 3, 3, 1, 4, 4, 4}
 	stratum := []int{0, 0, 0, 1, 1, 1, 1, 1, 0, 1, 1, 1}
@@ -73,7 +73,11 @@ func TestDesigns(t *testing.T) {
 		pool []int // of each example: how many members it is drawn from; nil: half of them on average
 	}{
 		{"poisson", Design{Group: group}, nil},
+		{"poisson", Design{Group: []int{0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1}}, nil},
+		{"bernoulli", Design{Group: []int{0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2}}, nil},
 		{"multinomial", Design{Group: group, Stratum: stratum}, []int{2, 2, 2, 3, 3, 3, 3, 3, 2, 3, 3, 3}},
+		{"multinomial", Design{Group: []int{0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2},
+			Stratum: []int{0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2}}, nil},
 		{"subsample", Design{Stratum: stratum}, nil},
 		{"multinomial", Design{Stratum: single}, nil},
 		{"subsample", Design{Stratum: single}, nil},
@@ -89,9 +93,11 @@ func TestDesigns(t *testing.T) {
 		const draws = 20000
 		counts, sum, absent := make([]float64, d.N), make([]float64, d.N), make([]float64, d.N)
 		for b := range draws {
-			s.Draw(7, b, counts)
+			if s.Draw(7, b, counts); slices.Max(counts) == 0 {
+				t.Fatalf("%s: draw %d is empty", name, b)
+			}
 			for i, c := range counts {
-				if d.Group != nil && d.Block == 0 && c != counts[slices.Index(group, group[i])] {
+				if d.Group != nil && d.Block == 0 && c != counts[slices.Index(d.Group, d.Group[i])] {
 					t.Fatalf("%s: draw %d splits a group: %v", name, b, counts)
 				}
 				sum[i] += c / draws
@@ -107,6 +113,9 @@ func TestDesigns(t *testing.T) {
 			want := 0.5
 			if test.pool != nil {
 				want = math.Round(0.5*float64(test.pool[i])) / float64(test.pool[i])
+			}
+			if groups, ok := s.(Designed).Draws.(Grouped); ok {
+				want /= 1 - groups.Empty()
 			}
 			if math.Abs(sum[i]-want) > 5/math.Sqrt(draws) {
 				t.Errorf("%s: example %d is drawn %.4f times, not %.4f", name, i, sum[i], want)
@@ -126,6 +135,7 @@ func TestRefusedDesigns(t *testing.T) {
 		{"bayesian", "take multinomial", Design{Stratum: parts}},
 		{"poisson", "strata take multinomial, subsample or kfold", Design{Stratum: parts}},
 		{"subsample", "by multinomial", Design{Block: 2}},
+		{"poisson", "all examples are in one group", Design{Group: make([]int, 4)}},
 	} {
 		c.N = len(parts)
 		_, err := c.Of(c.scheme, Options{Ratio: 1})

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"bootbench/bench"
@@ -63,6 +64,9 @@ func runCurve(a *app, o *options, data []string) (err error) {
 			return err
 		}
 	}
+	if groups := p.spec.Set.Groups; c.growing && groups != nil && !o.Given("ratio") {
+		o.ratios = wholeGroups(o.ratios, 1+slices.Max(groups))
+	}
 	for _, ratio := range o.ratios {
 		scheme, err := o.designed(ratio, p.spec.Set)
 		if err != nil {
@@ -78,6 +82,15 @@ func runCurve(a *app, o *options, data []string) (err error) {
 	}
 	c.single, _ = c.Machine.(*answer.Job)
 	return c.solveAll(a)
+}
+
+// wholeGroups are the nearest ratios that draw a whole number of groups, and leave at least one out.
+func wholeGroups(ratios []float64, groups int) (whole []float64) {
+	for _, ratio := range ratios {
+		drawn := min(max(1, math.Round(ratio*float64(groups))), float64(groups-1))
+		whole = append(whole, drawn/float64(groups))
+	}
+	return slices.Compact(whole)
 }
 
 // solveAll computes the rows and prints.
@@ -108,6 +121,9 @@ func (c *curve) solveAll(a *app) error {
 				for _, text := range e.Warnings {
 					warnings = append(warnings, fmt.Sprintf("ratio %.4g: %s", e.Ratio, text))
 				}
+			}
+			if few := answer.FewWarning(j.Set); few != "" {
+				warnings = append(warnings, few)
 			}
 			doc.Results, doc.Status = results, completeness(complete)
 			if c.growing && complete {

@@ -14,6 +14,43 @@ import (
 	"bootbench/internal/report"
 )
 
+// TestFewUnits: answers from few groups, or from few rows that have the weight, say so, and take as many folds and
+// sizes as there are groups; one group is refused.
+func TestFewUnits(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	rows := "g,h,one,w,x,y\n"
+	for i := range 40 {
+		rows += fmt.Sprintf("%d,%d,z,%v,%.3f,%.3f\n", i%3, max(0, i-36), max(1, 1e5*float64(2-i)), rng.NormFloat64(),
+			rng.NormFloat64())
+	}
+	file := write(t, "units.csv", rows) + " --drop "
+	const model = " --loss square --noise 0.5 --json -"
+	for units, c := range map[string]struct{ flags, says string }{
+		"equal":   {"h,one,w --groups g", "3 groups, which count like 3 of equal size"},
+		"unequal": {"g,one,w --groups h", "4 groups, which count like 1.2 of equal size"},
+		"weights": {"g,h,one --weights w", "the rows count like 1.8 of equal weight"},
+	} {
+		for _, command := range []string{"estimate", "cv", "curve"} {
+			if o := drive(t, "", command, file+c.flags, model); o.status != exitDone ||
+				!strings.Contains(o.stderr, c.says) {
+				t.Errorf("%s, %s: %d, %s", units, command, o.status, o.stderr)
+			}
+		}
+		o := drive(t, "", "predict --level 0.5 --test", strings.Fields(file)[0], file+c.flags, model)
+		if o.status != exitDone || !strings.Contains(o.stderr, "are rough") {
+			t.Errorf("%s: %d, %s", units, o.status, o.stderr)
+		}
+	}
+	for _, command := range []string{"estimate", "cv", "curve", "tune", "retrain", "predict --test boston",
+		"train --model none.json"} {
+		refused(t, "all rows have the same", command, file+"g,h,w --groups one --loss square --noise 0.5")
+	}
+	refused(t, "leaves no group out", "estimate --scheme subsample --ratio 0.9", file+
+		"h,one,w --groups g --loss square --noise 1")
+	refused(t, "of 3 groups", "curve --scheme subsample --ratio 0.1", file+
+		"h,one,w --groups g --loss square --noise 1")
+}
+
 // TestDataFlags: each flag reaches the reader, and the answer says target, labels and what was found.
 func TestDataFlags(t *testing.T) {
 	path := write(t, "d.csv", "id;y;a;sex\nr1;no;1,5;m\nr2;yes;2,5;f\nr3;no;;m\nr4;yes;0,5;f\nr5;no;1;m\n")

@@ -72,6 +72,8 @@ func (o *options) designed(ratio float64, set *dataset.Set) (resample.Scheme, er
 	s, err := o.schemeOver(d, name, ratio)
 	switch {
 	case err != nil || !resample.IsDependent(s):
+	case resample.ProbAbsent(s, 0) == 0:
+		err = usage.Errorf("--ratio %g leaves no group out, on which to test: take less", ratio)
 	case o.Given("refine") && o.asked.Refine.Resamples == 0:
 		err = usage.Errorf("--refine none: where groups or blocks are drawn the theory does not hold, and exact " +
 			"resamples answer: take --refine auto")

@@ -92,6 +92,12 @@ func (o *options) validation(set *dataset.Set) (v answer.Validation, err error) 
 	if v.Design.Block < 0 {
 		v.Design.Block = max(1, set.N()/(v.Folds+1))
 	}
+	if units := set.N(); !o.Given("folds") && v.Design.Block == 0 {
+		if set.Groups != nil {
+			units = 1 + slices.Max(set.Groups)
+		}
+		v.Folds = min(v.Folds, units)
+	}
 	switch {
 	case o.Given("fold-column") && o.Given("folds", "blocks", "groups", "strata"):
 		return v, usage.Errorf(

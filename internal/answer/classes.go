@@ -245,6 +245,9 @@ func (c *Classes) report(command string) *report.Classes {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the error is that of models of %d of the %d rows: those of "+
 			"all rows err less; --sample all takes them", c.Set.N(), all))
 	}
+	if few := FewWarning(c.Set); c.Set.Weights != nil || c.Set.Groups != nil {
+		warn(&r.Warnings, few)
+	}
 	if c.order != nil {
 		r.Multiclass = OneAgainstOne
 	}

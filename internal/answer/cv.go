@@ -226,7 +226,7 @@ func (v *Validation) report(j *Job, folds partition, result *refit.Retraining) *
 		r.ErrorSEOver = "groups"
 	}
 	warn(&r.Warnings, r.Quality.Warning(r.Error))
-	warn(&r.Warnings, fewWarning(j.Set))
+	warn(&r.Warnings, FewWarning(j.Set))
 	expected := func(test loss.Test) []float64 { return result.Test(test.Name()).Examples }
 	points := &report.Points{Names: j.Set.RowNames, Mean: predicted, Error: left.Examples}
 	var probabilities *predict.Probabilities

@@ -195,7 +195,7 @@ func naive(t *testing.T, spec model.Spec, design resample.Design, folds, repeats
 		}
 		byRepeat = append(byRepeat, sum/judged)
 	}
-	unit, known := map[int]float64{}, 0.0
+	unit, share, known, squares := map[int]float64{}, map[int]float64{}, 0.0, 0.0
 	for _, e := range byRepeat {
 		r.error += e / float64(repeats)
 	}
@@ -207,13 +207,17 @@ func naive(t *testing.T, spec model.Spec, design resample.Design, folds, repeats
 				k = design.Group[i]
 			}
 			unit[k] += weight(i) * (each[i]/count[i] - r.error)
+			share[k] += weight(i)
 			known += weight(i)
 		}
 	}
-	for _, v := range unit {
-		r.se += v * v
+	for _, w := range share {
+		squares += w * w / (known * known)
 	}
-	r.se = math.Sqrt(r.se*float64(len(unit))/float64(len(unit)-1)) / known
+	for k, v := range unit { // without bias where the units have equal variances
+		r.se += v * v / (1 - 2*share[k]/known + squares)
+	}
+	r.se = math.Sqrt(r.se) / known
 	for _, e := range byRepeat {
 		r.repeatsSE += (e - r.error) * (e - r.error)
 	}

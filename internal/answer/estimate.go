@@ -222,7 +222,7 @@ func (a *estimation) addPoints(ensemble solver.Ensemble, left []float64) error {
 // caution adds the warnings for a single estimate.
 func caution(e *report.Estimate, set *dataset.Set) {
 	warn(&e.Warnings, e.Quality.Warning(e.Quote.Error))
-	warn(&e.Warnings, fewWarning(set))
+	warn(&e.Warnings, FewWarning(set))
 }
 
 // refine adds the estimates from exact resamples.

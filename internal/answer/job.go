@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"bootbench/bench"
 	"bootbench/internal/calibration"
@@ -303,9 +304,23 @@ func convergence(m *model.Model, s *solver.Solution) report.Convergence {
 // fewExamples is the number below which errors, intervals and probabilities are rough.
 const fewExamples = 20
 
-// fewWarning is the warning of an estimate from few examples, or "".
-func fewWarning(set *dataset.Set) string {
+// fewGroups is the effective number of groups below which Student's t differs from the normal law by more than
+// a sixth.
+const fewGroups = 8
+
+// FewWarning is the warning of an estimate from few examples or groups, or from few that have the weight; or "".
+func FewWarning(set *dataset.Set) string {
 	n := set.N()
+	switch effective := calibration.Effective(n, set.Weights, set.Groups); {
+	case set.Groups != nil && effective < fewGroups:
+		t := distuv.StudentsT{Sigma: 1, Nu: effective - 1}
+		return fmt.Sprintf("the rows are in %d groups, which count like %.2g of equal size: standard errors are "+
+			"rough, and a 95%% interval takes %.2g of them to each side (Student's t), not 2",
+			1+slices.Max(set.Groups), effective, t.Quantile(0.975))
+	case set.Groups == nil && effective < fewExamples && n >= fewExamples:
+		return fmt.Sprintf("errors are rough, and so are their standard errors: the weights make the rows count "+
+			"like %.2g of equal weight", effective)
+	}
 	if set.Task == dataset.Regression {
 		if n < fewExamples {
 			return fmt.Sprintf("errors from %d examples are rough, and so are their standard errors", n)

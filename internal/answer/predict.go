@@ -170,7 +170,7 @@ func (p *prediction) theory(ctx context.Context) error {
 			return err
 		}
 		r.Calibration = calibration.NewReliability(all.Method, all.LeftOut, p.Set.Y, p.Set.Weights)
-		warn(&r.Warnings, fewWarning(p.Set))
+		warn(&r.Warnings, FewWarning(p.Set))
 	}
 	requireNumbers(&r.Status, &r.Warnings, points)
 	p.judge()

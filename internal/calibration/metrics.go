@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/integrate"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -134,22 +135,10 @@ func NewQuality(test loss.Test, testError null.Float, y, perExample, weights []f
 	return q
 }
 
-// Over sets the standard error and the effective number of examples or, unless nil, of groups: (sum v)^2 over
-// the sum of v^2 of their weights v (Kish 1965).
+// Over sets the standard error and the effective number of examples or, unless nil, of groups (Effective).
 func (q *Quality) Over(perExample, weights []float64, group []int) {
-	q.ExampleSE = null.Float(StandardError(perExample, weights, group))
-	units, sum, squares := map[int]float64{}, 0.0, 0.0
-	for i, e := range perExample {
-		unit := i
-		if group != nil {
-			unit = group[i]
-		}
-		if w := WeightOf(weights, i); !math.IsNaN(e) {
-			sum, squares = sum+w, squares+w*(w+2*units[unit])
-			units[unit] += w
-		}
-	}
-	q.Effective = sum * sum / squares
+	se, effective := overUnits(perExample, weights, group)
+	q.ExampleSE, q.Effective = null.Float(se), effective
 }
 
 // UpperBound is the one-sided 95% bound of the probability of an event that a share of n trials had (Clopper
@@ -158,9 +147,20 @@ func UpperBound(share, n float64) float64 {
 	return distuv.Beta{Alpha: share*n + 1, Beta: n - share*n}.Quantile(0.95)
 }
 
-// StandardError is that of the weighted mean of errors, NaN if unknown, over examples, or over whole groups
-// (Cameron and Miller 2015): the root of G/(G-1) sum_g (sum_{i in g} v_i (e_i - mean))^2 over the sum of v_i.
+// StandardError is the standard error of the weighted mean m of errors e, NaN if unknown, over examples, or
+// over whole groups: with the shares v_u of the units in the weight, and the deviations d_u of their means,
+//
+//	se^2 = sum_u v_u^2 d_u^2/(1 - 2 v_u + sum v^2),
+//
+// without bias where the units have equal variances (the correction of Bell and McCaffrey 2002 for independent
+// units), however unequal their shares. For equal shares it is the usual standard error.
 func StandardError(each, weights []float64, group []int) float64 {
+	se, _ := overUnits(each, weights, group)
+	return se
+}
+
+// overUnits returns the standard error and the effective number of examples or groups.
+func overUnits(each, weights []float64, group []int) (se, effective float64) {
 	sum, total := 0.0, 0.0
 	for i, e := range each {
 		if !math.IsNaN(e) {
@@ -168,22 +168,26 @@ func StandardError(each, weights []float64, group []int) float64 {
 			sum, total = sum+w*e, total+w
 		}
 	}
-	off := map[int]float64{}
+	off, share := make([]float64, len(each)), make([]float64, len(each)) // of the units
 	for i, e := range each {
 		unit := i
 		if group != nil {
 			unit = group[i]
 		}
 		if !math.IsNaN(e) {
-			off[unit] += WeightOf(weights, i) * (e - sum/total)
+			w := WeightOf(weights, i)
+			off[unit] += w * (e - sum/total)
+			share[unit] += w / total
 		}
 	}
-	squares := 0.0
-	for unit := range len(each) { // in a fixed order
-		squares += off[unit] * off[unit]
+	square, variance := floats.Dot(share, share), 0.0
+	for unit, v := range share {
+		if v > 0 {
+			spread := (1-v)*(1-v) + math.Max(0, square-v*v)
+			variance += off[unit] * off[unit] / spread
+		}
 	}
-	units := float64(len(off))
-	return math.Sqrt(units/(units-1)*squares) / total
+	return math.Sqrt(variance) / total, 1 / square
 }
 
 // WeightOf is the weight of an example; nil stands for 1.

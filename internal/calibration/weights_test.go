@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/stat"
+
 	"bootbench/internal/calibration"
 	"bootbench/internal/need"
 	"bootbench/loss"
@@ -71,4 +73,35 @@ func TestWeightIsRepetition(t *testing.T) {
 	near("difference", float64(compare(field, weights).Value), float64(compare(fields, nil).Value))
 	near("standard error", float64(compare(field, slices.Repeat([]float64{2}, len(field))).StandardError),
 		float64(compare(field, nil).StandardError))
+}
+
+// TestStandardErrorOfGroups: where groups share their deviation, the mean square of the standard error is the
+// variance of the mean, however unequal the groups, or the weights of single examples; for equal ones it is
+// the usual standard error. Averages over 20000 draws.
+func TestStandardErrorOfGroups(t *testing.T) {
+	const draws = 20000
+	rng := rand.New(rand.NewPCG(10, 11))
+	for _, sizes := range [][]int{{70, 5, 3, 2}, {10, 10}, {5, 5, 5, 5}, {40, 40, 1, 1, 1, 1}} {
+		var mean, square, stated float64
+		for range draws {
+			var each []float64
+			var group []int
+			shared, weights := make([]float64, len(sizes)), make([]float64, len(sizes))
+			for g, size := range sizes {
+				shared[g], weights[g] = rng.NormFloat64(), float64(size)
+				each = append(each, slices.Repeat(shared[g:g+1], size)...)
+				group = append(group, slices.Repeat([]int{g}, size)...)
+			}
+			se, m := calibration.StandardError(each, nil, group), stat.Mean(each, nil)
+			mean, square, stated = mean+m/draws, square+m*m/draws, stated+se*se/draws
+			usual := stat.StdErr(stat.StdDev(shared, nil), float64(len(sizes)))
+			if byWeight := calibration.StandardError(shared, weights, nil); math.Abs(byWeight-se) > 1e-9 ||
+				slices.Min(sizes) == slices.Max(sizes) && math.Abs(usual-se) > 1e-9 {
+				t.Fatalf("%v: standard error %v, by weights %v, usual %v", sizes, se, byWeight, usual)
+			}
+		}
+		if ratio := stated / (square - mean*mean); !(math.Abs(ratio-1) < 0.05) {
+			t.Errorf("%v: the stated variance is %.3f of the true one", sizes, ratio)
+		}
+	}
 }

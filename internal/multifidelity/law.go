@@ -25,7 +25,7 @@ func partLaws(scheme resample.Scheme, n int) (laws []partLaw, part []int) {
 	case resample.Grouped:
 		groups, ok := s.Groups.(resample.Scheme)
 		marginal := newJointCounts(groups)
-		if !ok || marginal == nil {
+		if !ok || marginal == nil || s.Empty() > negligibleEmpty { // which are drawn again
 			return nil, nil
 		}
 		never := newJointCounts(resample.Bernoulli{}) // of rate 0
@@ -35,6 +35,10 @@ func partLaws(scheme resample.Scheme, n int) (laws []partLaw, part []int) {
 	}
 	return nil, nil
 }
+
+// negligibleEmpty is the probability of a draw without groups that changes the laws by less than the
+// standard errors of refined values.
+const negligibleEmpty = 1e-5
 
 // within are the laws of draws within parts.
 func within[S resample.Scheme](part []int, draws ...S) (laws []partLaw, of []int) {

@@ -51,6 +51,32 @@ func TestFewUnits(t *testing.T) {
 		"h,one,w --groups g --loss square --noise 1")
 }
 
+// TestForwardBlocks: cross-validation forward in time predicts a block as the model does that is trained on the rows
+// before it, of which it also takes means and scales.
+func TestForwardBlocks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	rows := []string{"t,x,y"}
+	for i := range 60 {
+		x := rng.NormFloat64()
+		rows = append(rows, fmt.Sprintf("%d,%v,%v", i, x, math.Exp(float64(i)/20)+x+0.3*rng.NormFloat64()))
+	}
+	table := func(first, end int) string {
+		return write(t, "rows.csv", rows[0]+"\n"+strings.Join(rows[1+first:1+end], "\n")+"\n")
+	}
+	file := filepath.Join(t.TempDir(), "model.json")
+	const model = "--loss square --noise 0.4"
+	whole := decoded[report.CrossValidation](t, "cv --folds 2 --blocks 10", model, table(0, 60))
+	for _, start := range []int{40, 50} {
+		must(t, "train --quiet --model", file, model, table(0, start))
+		alone := decoded[report.ModelPrediction](t, "predict --model", file, "--test", table(start, start+10))
+		for i, want := range alone.Points.Prediction {
+			if got := whole.Points.Mean[start+i]; !(math.Abs(got-want) < 1e-9) {
+				t.Errorf("row %d: %v, by the rows before it %v", start+i, got, want)
+			}
+		}
+	}
+}
+
 // TestDataFlags: each flag reaches the reader, and the answer says target, labels and what was found.
 func TestDataFlags(t *testing.T) {
 	path := write(t, "d.csv", "id;y;a;sex\nr1;no;1,5;m\nr2;yes;2,5;f\nr3;no;;m\nr4;yes;0,5;f\nr5;no;1;m\n")
@@ -211,7 +237,7 @@ func TestCounts(t *testing.T) {
 // examples, and where an example and its copies are left out together; refined errors are those of
 // retraining.
 func TestWeights(t *testing.T) {
-	for _, flags := range []string{"--loss square --noise 0.3", "--loss square --noise 0.3 --bias",
+	for _, flags := range []string{"--loss square --noise 10%", "--loss square --noise 0.3 --bias",
 		"--loss hinge --C 2", "--loss logistic --C 2"} {
 		counted, copied := weighted(t, !strings.Contains(flags, "square"))
 		with := counted + " --weights w " + flags

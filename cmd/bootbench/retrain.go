@@ -13,6 +13,7 @@ import (
 	"bootbench/internal/model"
 	"bootbench/internal/report"
 	"bootbench/internal/tune"
+	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/resample"
 )
@@ -74,7 +75,11 @@ func runCV(a *app, o *options, data []string) error {
 			"--nested chooses the model in every fold, and this one is given: leave out --loss, or --nested")
 	case o.nested:
 		v.Anew, v.Choose, p.choice.settings = "a model chosen", p.choice.again(tune.IfBetter), nil
-	case o.refitFeatures:
+	case o.refitFeatures || v.Design.Block > 0 && o.canRefit(p.spec):
+		if o.Given("method") {
+			return usage.Errorf("--method: without every fold the features are standardised again, and models trained " +
+				"one by one: leave it out")
+		}
 		v.Anew, v.Choose = "features standardised", func(_ context.Context, set *dataset.Set) (model.Spec, error) {
 			spec := p.spec
 			spec.Set = set
@@ -82,6 +87,12 @@ func runCV(a *app, o *options, data []string) error {
 		}
 	}
 	return a.ask(p, func(m answer.Machine) (report.Answer, error) { return m.CrossValidate(a.ctx, v) })
+}
+
+// canRefit reports whether features can be standardised again without every fold.
+func (o *options) canRefit(spec model.Spec) bool {
+	return spec.Kernel.Kind != kernel.Precomputed && spec.Set.Further == nil &&
+		(spec.Set.Task != dataset.Several || o.multiclass != answer.OneAgainstOne)
 }
 
 // validation is the cross-validation of the flags.

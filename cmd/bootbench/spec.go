@@ -88,7 +88,7 @@ func (o *options) lossOf(base loss.Loss, set *dataset.Set) (loss.Loss, error) {
 	if err := o.refuseForeign(about); err != nil {
 		return nil, err
 	}
-	noise, err := o.noise.Of(set.Y)
+	noise, err := o.noise.Of(set.Y, set.Weights)
 	if err != nil {
 		return nil, usage.Wrap(err)
 	}

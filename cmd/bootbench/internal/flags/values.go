@@ -67,12 +67,12 @@ func (v *Variance) Read(text string) (string, error) {
 	return Shortest(value) + text[len(number):], varianceRange.check(value)
 }
 
-// Of is the variance of the noise of targets.
-func (v *Variance) Of(y []float64) (float64, error) {
+// Of is the variance of the noise of targets with weights, nil for 1.
+func (v *Variance) Of(y, weights []float64) (float64, error) {
 	if !v.percent {
 		return v.value, nil
 	}
-	variance := v.value / 100 * stat.PopVariance(y, nil)
+	variance := v.value / 100 * stat.PopVariance(y, weights)
 	return variance, varianceRange.Check("noise", variance)
 }
 

@@ -49,9 +49,11 @@ func (d Design) Of(name string, o Options) (Scheme, error) {
 	law, err := ByName(name, o)
 	switch {
 	case whole && o.N < 2:
-		return nil, errors.New("resample: all examples are in one group, and without it there are none to train on")
+		return nil, errors.New(
+			"resample: all examples are in one group: without it there are none to train on")
 	case whole && err != nil:
-		return nil, fmt.Errorf("resample: of %d groups: %s", o.N, strings.TrimPrefix(err.Error(), "resample: "))
+		return nil, fmt.Errorf("resample: of %d groups: %s", o.N,
+			strings.TrimPrefix(err.Error(), "resample: "))
 	}
 	if err != nil || d.Group == nil && d.Stratum == nil && d.Block == 0 {
 		return law, err

@@ -14,14 +14,14 @@ import (
 	"bootbench/internal/report"
 )
 
-// TestFewUnits: answers from few groups, or from few rows that have the weight, say so, and take as many folds and
-// sizes as there are groups; one group is refused.
+// TestFewUnits: answers from few groups, or from few rows that have the weight, say so, and take as many
+// folds and sizes as there are groups; one group is refused.
 func TestFewUnits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	rows := "g,h,one,w,x,y\n"
 	for i := range 40 {
-		rows += fmt.Sprintf("%d,%d,z,%v,%.3f,%.3f\n", i%3, max(0, i-36), max(1, 1e5*float64(2-i)), rng.NormFloat64(),
-			rng.NormFloat64())
+		rows += fmt.Sprintf("%d,%d,z,%v,%.3f,%.3f\n", i%3, max(0, i-36), max(1, 1e5*float64(2-i)),
+			rng.NormFloat64(), rng.NormFloat64())
 	}
 	file := write(t, "units.csv", rows) + " --drop "
 	const model = " --loss square --noise 0.5 --json -"
@@ -51,8 +51,8 @@ func TestFewUnits(t *testing.T) {
 		"h,one,w --groups g --loss square --noise 1")
 }
 
-// TestForwardBlocks: cross-validation forward in time predicts a block as the model does that is trained on the rows
-// before it, of which it also takes means and scales.
+// TestForwardBlocks: cross-validation forward in time predicts a block as the model does that is trained on
+// the rows before it, of which it also takes means and scales.
 func TestForwardBlocks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	rows := []string{"t,x,y"}
@@ -74,6 +74,57 @@ func TestForwardBlocks(t *testing.T) {
 				t.Errorf("row %d: %v, by the rows before it %v", start+i, got, want)
 			}
 		}
+	}
+}
+
+// TestSmallClass: draws are within classes if one is small, however many they are; rows has its influences
+// all the same; and where probabilities are on the other side of 1/2 than the classes, their number is said.
+func TestSmallClass(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	two, three := "a,b,y\n", "a,b,y\n"
+	for range 80 {
+		a, b := rng.NormFloat64(), rng.NormFloat64()
+		class := map[bool]string{true: "yes", false: "no"}[a+0.7*rng.NormFloat64() > 0.8]
+		two += fmt.Sprintf("%.3f,%.3f,%s\n", a, b, class)
+		if class == "no" && b > 0 {
+			class = "never"
+		}
+		three += fmt.Sprintf("%.3f,%.3f,%s\n", a, b, class)
+	}
+	file, files := write(t, "two.csv", two), write(t, "three.csv", three)
+	for _, path := range []string{file, files} {
+		e := decoded[struct{ Notes []string }](t, "estimate --loss hinge", path)
+		if !strings.Contains(fmt.Sprint(e.Notes), "are drawn within the classes") {
+			t.Errorf("%s: %v", path, e.Notes)
+		}
+	}
+	for _, row := range decoded[report.Rows](t, "rows --loss hinge", file).Rows {
+		if math.IsNaN(float64(row.Influence)) {
+			t.Fatalf("row %d has no influence", row.Row+1)
+		}
+	}
+	sides := 0
+	for _, flags := range []string{"--loss hinge", "--loss logistic --class-weight balanced",
+		"--loss probit"} {
+		o := drive(t, "", "predict --json - --test", file, file, flags)
+		p := parse[report.Prediction](t, o.stdout)
+		other := 0
+		for i, class := range p.Points.Class {
+			if (class == "yes") != (p.Points.Mean[i] > 0) {
+				t.Errorf("%s, row %d: class %s of the mean %v", flags, i+1, class, p.Points.Mean[i])
+			}
+			if (class == "yes") != (p.Points.Probability[i] > 0.5) {
+				other++
+			}
+		}
+		sides += other
+		said := fmt.Sprintf("in %d of 80 rows the class and the probability of yes", other)
+		if strings.Contains(o.stderr, said) != (other > 0) {
+			t.Errorf("%s: %d rows on different sides; %s", flags, other, o.stderr)
+		}
+	}
+	if sides == 0 {
+		t.Error("no probability was on the other side")
 	}
 }
 

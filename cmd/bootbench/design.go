@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/floats"
-
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/answer"
 	"bootbench/internal/calibration"
@@ -55,21 +53,28 @@ func (o *options) schemeOver(d resample.Design, name string, ratio float64) (res
 }
 
 // designed is the scheme at a ratio over the groups, strata and blocks of a data set; stratified by class if
-// one is small, unless a scheme was given.
+// one is small, unless a scheme was given, or a class has too few rows for the ratio.
 func (o *options) designed(ratio float64, set *dataset.Set) (resample.Scheme, error) {
-	n, given := set.N(), o.Given("scheme")
+	n, given, note := set.N(), o.Given("scheme"), ""
 	d := resample.Design{N: n, Group: set.Groups, Stratum: set.Strata, Block: o.blocks}
 	if d.Block < 0 {
 		d.Block = int(math.Ceil(math.Cbrt(float64(n))))
 	}
-	if d.Group == nil && d.Stratum == nil && d.Block == 0 && !given && smallClass(set) {
-		d.Stratum = answer.ClassesOf(set.Y)
+	plain := d
+	if d.Group == nil && d.Stratum == nil && d.Block == 0 && !given && !o.alike {
+		d.Stratum, note = smallClass(set)
 	}
 	name := o.scheme
 	if name == (resample.Poisson{}).Name() && !given && (d.Stratum != nil || d.Block > 0) {
 		name = resample.Multinomial{}.Name()
 	}
 	s, err := o.schemeOver(d, name, ratio)
+	if err != nil && note != "" {
+		return o.schemeOver(plain, o.scheme, ratio)
+	}
+	if err == nil && note != "" && !slices.Contains(set.Notes, note) {
+		set.Notes = append(set.Notes, note)
+	}
 	switch {
 	case err != nil || !resample.IsDependent(s):
 	case resample.ProbAbsent(s, 0) == 0:
@@ -111,22 +116,25 @@ func (o *options) groupCopies(command string, set *dataset.Set) {
 // one.
 const fewInClass = 30
 
-// smallClass reports whether a data set has such a class, and notes it.
-func smallClass(set *dataset.Set) bool {
-	if set.Task != dataset.Classification {
-		return false
+// smallClass returns the classes as strata if a data set has such a class, with a note of it.
+func smallClass(set *dataset.Set) (of []int, note string) {
+	names := set.Classes
+	switch set.Task {
+	case dataset.Several:
+		of = set.ClassOf()
+	case dataset.Classification:
+		labels := set.Labels.Names()
+		of, names = answer.ClassesOf(set.Y), []string{labels.Name(-1), labels.Name(1)}
 	}
-	for _, class := range []float64{-1, 1} {
-		count := floats.Count(func(y float64) bool { return y == class }, set.Y)
-		if count < 2 || count >= fewInClass { // a single row would be in every resample
-			continue
-		}
-		note := fmt.Sprintf("%d rows of class %s: resamples are drawn within the classes (--scheme poisson draws "+
-			"all rows alike)", count, set.Labels.Names().Name(class))
-		if !slices.Contains(set.Notes, note) {
-			set.Notes = append(set.Notes, note)
-		}
-		return true
+	count := make([]int, len(names))
+	for _, class := range of {
+		count[class]++
 	}
-	return false
+	for class, rows := range count {
+		if rows >= 2 && rows < fewInClass { // a single row would be in every resample
+			return of, fmt.Sprintf("%d rows of class %s: resamples are drawn within the classes (--scheme "+
+				"poisson draws all rows alike)", rows, names[class])
+		}
+	}
+	return nil, ""
 }

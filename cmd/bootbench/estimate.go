@@ -33,6 +33,7 @@ func runEstimate(a *app, o *options, data []string) error {
 
 // runRows reads DATA and prints its rows, the most suspicious first.
 func runRows(a *app, o *options, data []string) error {
+	o.alike = true
 	p, s, err := a.asked(o, data[0])
 	if err != nil {
 		return err

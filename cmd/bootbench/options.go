@@ -50,6 +50,7 @@ type options struct {
 	maxMemory        int64
 	asked            answer.Settings // without the scheme
 	scheme           string
+	alike            bool // small classes are no strata, which have no influences
 	ratio            float64
 	ratios           []float64
 	folds            int

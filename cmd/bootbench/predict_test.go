@@ -232,8 +232,8 @@ func TestIntervalOfObservations(t *testing.T) {
 	}
 }
 
-// TestIntervalOfFewRows: with too few rows for the level the interval of a new target is infinite, by DATA and by
-// a model file, and it is said what would do; asked for, it is refused.
+// TestIntervalOfFewRows: with too few rows for the level the interval of a new target is infinite, by DATA
+// and by a model file, and it is said what would do; asked for, it is refused.
 func TestIntervalOfFewRows(t *testing.T) {
 	rows := "x,y\n"
 	for i := range 12 {
@@ -253,7 +253,8 @@ func TestIntervalOfFewRows(t *testing.T) {
 				Points *report.Points
 			}](t, o.stdout)
 			if o.status != exitDone || p.Interval.Interval != "observation" || len(p.Points.Lower) != 12 ||
-				(p.Coverage != nil) != c.finite || strings.Contains(o.stderr, "takes 19 of them") == c.finite {
+				(p.Coverage != nil) != c.finite ||
+				strings.Contains(o.stderr, "takes 19 of them") == c.finite {
 				t.Errorf("%s, level %s: %+v", line, c.level, o)
 			}
 			for i, low := range p.Points.Lower {

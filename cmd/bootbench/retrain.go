@@ -77,8 +77,8 @@ func runCV(a *app, o *options, data []string) error {
 		v.Anew, v.Choose, p.choice.settings = "a model chosen", p.choice.again(tune.IfBetter), nil
 	case o.refitFeatures || v.Design.Block > 0 && o.canRefit(p.spec):
 		if o.Given("method") {
-			return usage.Errorf("--method: without every fold the features are standardised again, and models trained " +
-				"one by one: leave it out")
+			return usage.Errorf("--method: without every fold the features are standardised again, and " +
+				"models trained one by one: leave it out")
 		}
 		v.Anew, v.Choose = "features standardised", func(_ context.Context, set *dataset.Set) (model.Spec, error) {
 			spec := p.spec

@@ -218,7 +218,7 @@ func (v *Validation) report(j *Job, folds partition, result *refit.Retraining) *
 		Outcome: report.Outcome{Warnings: append(append([]string{}, j.Warnings()...), result.Warnings...)},
 	}
 	mean := null.Float(left.Error)
-	if r.Quality = j.quality(mean, left.Examples); r.Quality != nil {
+	if r.Quality = j.quality(mean, left.Examples, predicted); r.Quality != nil {
 		r.Quality.Over(left.Examples, j.Set.Weights, v.Design.Group)
 	}
 	r.Quote, r.ErrorSEOver = report.NewQuote(r.TestLoss, mean, r.Quality, nil), "examples"

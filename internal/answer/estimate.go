@@ -122,7 +122,7 @@ func (a *estimation) theory(ctx context.Context) error {
 	if a.s.Covariances {
 		e.Covariances = func() (blas64.General, error) { return covariances(a.Job, a.solution, nil) }
 	}
-	e.Quality = a.quality(e.TestError, left)
+	e.Quality = a.quality(e.TestError, left, ensemble.Mean)
 	e.Quote = report.NewQuote(e.TestLoss, e.TestError, e.Quality, nil)
 	e.Examples.Each, e.Examples.Weights = left, a.Set.Weights
 	e.Metrics, e.Calibration = a.judge(a.s, ensemble.Mean, probabilities, func(test loss.Test) []float64 {
@@ -251,7 +251,7 @@ func (a *estimation) refine(ctx context.Context) error {
 	refined.Err632, refined.Err632Plus = combined.Err632, combined.Err632Plus
 	e.Refine(refined)
 	e.Examples.Each = left.Examples
-	e.Quality = a.quality(refined.TestError, e.Examples.Each)
+	e.Quality = a.quality(refined.TestError, e.Examples.Each, r.OutOfBag)
 	e.Quote = report.NewQuote(e.TestLoss, refined.TestError, e.Quality, &refined.SE)
 	if !s.NoPoints {
 		e.Refined.Points = a.averages(r)

@@ -243,19 +243,22 @@ func outcome(m *model.Model, scheme resample.Scheme, others ...string) report.Ou
 	return report.Outcome{Warnings: all}
 }
 
-// warn adds a warning, unless it is empty.
+// warn adds a warning, unless it is empty or there.
 func warn(warnings *[]string, text string) {
-	if text != "" {
+	if text != "" && !slices.Contains(*warnings, text) {
 		*warnings = append(*warnings, text)
 	}
 }
 
-// quality compares a left-out error with a baseline, perExample in the order of the file. Its standard error
-// is over groups, if there are any.
-func (j *Job) quality(testError null.Float, perExample []float64) *calibration.Quality {
+// quality compares a left-out error with a baseline, perExample in the order of the file, and ranks labels by
+// their mean predictions, nil if unknown. Its standard error is over groups, if there are any.
+func (j *Job) quality(testError null.Float, perExample, mean []float64) *calibration.Quality {
 	q := calibration.NewQuality(j.Test, testError, j.targets(), perExample, j.Set.Weights, j.Subject.Labels)
 	if q != nil {
 		q.Over(perExample, j.Set.Weights, j.Set.Groups)
+	}
+	if q != nil && j.labels() {
+		q.Rank(mean, j.Set.Y, j.Set.Weights)
 	}
 	return q
 }
@@ -304,22 +307,23 @@ func convergence(m *model.Model, s *solver.Solution) report.Convergence {
 // fewExamples is the number below which errors, intervals and probabilities are rough.
 const fewExamples = 20
 
-// fewGroups is the effective number of groups below which Student's t differs from the normal law by more than
-// a sixth.
+// fewGroups is the effective number of groups below which Student's t differs from the normal law by more
+// than a sixth.
 const fewGroups = 8
 
-// FewWarning is the warning of an estimate from few examples or groups, or from few that have the weight; or "".
+// FewWarning is the warning of an estimate from few examples or groups, or from few that have the weight; or
+// "".
 func FewWarning(set *dataset.Set) string {
 	n := set.N()
 	switch effective := calibration.Effective(n, set.Weights, set.Groups); {
 	case set.Groups != nil && effective < fewGroups:
 		t := distuv.StudentsT{Sigma: 1, Nu: effective - 1}
-		return fmt.Sprintf("the rows are in %d groups, which count like %.2g of equal size: standard errors are "+
-			"rough, and a 95%% interval takes %.2g of them to each side (Student's t), not 2",
+		return fmt.Sprintf("the rows are in %d groups, which count like %.2g of equal size: standard errors "+
+			"are rough, and a 95%% interval takes %.2g of them to each side (Student's t), not 2",
 			1+slices.Max(set.Groups), effective, t.Quantile(0.975))
 	case set.Groups == nil && effective < fewExamples && n >= fewExamples:
-		return fmt.Sprintf("errors are rough, and so are their standard errors: the weights make the rows count "+
-			"like %.2g of equal weight", effective)
+		return fmt.Sprintf("errors are rough, and so are their standard errors: the weights make the rows "+
+			"count like %.2g of equal weight", effective)
 	}
 	if set.Task == dataset.Regression {
 		if n < fewExamples {

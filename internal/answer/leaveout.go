@@ -66,7 +66,7 @@ func leaveOutSquare(j *Job, noise float64, r *report.LeaveOneOut) error {
 // judgeLeftOut compares the errors of left-out examples with the baseline.
 func judgeLeftOut(j *Job, r *report.LeaveOneOut, test loss.Test, perExample []float64) {
 	j.Test = test
-	r.Quality = j.quality(r.Error, perExample)
+	r.Quality = j.quality(r.Error, perExample, nil)
 	r.Quote = report.NewQuote(test.Name(), r.Error, r.Quality, nil)
 	warn(&r.Warnings, r.Quality.Warning(r.Error))
 	r.Points = &report.Points{Names: j.Set.RowNames, Error: perExample, Target: j.targets()}

@@ -109,6 +109,7 @@ func predictTarget(p *model.Predictor, in *dataset.Inputs, test loss.Test, s Set
 				points.Probability = append(points.Probability, p.LeftOut.Curve.Probability(v))
 			}
 		}
+		warn(&r.Warnings, otherSide(f, points.Probability, r.Positive))
 	} else if p.LeftOut != nil {
 		half := p.LeftOut.HalfWidth(s.Level)
 		for _, v := range f {

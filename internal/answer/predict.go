@@ -221,15 +221,35 @@ func interval(p *report.Points, of calibration.Scores, level float64, i Interval
 		r.Coverage, r.Width = &held, &width
 	}
 	if of.Effective < fewExamples {
-		warn(warnings, fmt.Sprintf("intervals from %.4g %s are rough: the share of new targets that they hold "+
-			"is %.2g give or take %.1g", of.Effective, of.Units, level, r.CoverageSD))
+		warn(warnings, fmt.Sprintf("intervals from %.4g %s are rough: the share of new targets that they "+
+			"hold is %.2g give or take %.1g", of.Effective, of.Units, level, r.CoverageSD))
 	}
 	return r
+}
+
+// otherSide says in how many rows the probability of the positive class contradicts the decision, the sign of
+// the prediction, whose errors are measured; "" for none.
+func otherSide(prediction, probability []float64, positive string) string {
+	count := 0
+	for i, p := range probability {
+		if (p-0.5)*prediction[i] < 0 {
+			count++
+		}
+	}
+	if count == 0 {
+		return ""
+	}
+	return fmt.Sprintf("in %d of %d rows the class and the probability of %s are on different sides of 1/2: "+
+		"the class is the decision of the model, whose errors are counted; the probability is how often "+
+		"such rows are %[3]s", count, len(probability), positive)
 }
 
 // judge computes the errors of the points and the coverage of their intervals, if there are targets.
 func (p *prediction) judge() {
 	r, points, targets := p.r, p.r.Points, p.in.Y
+	if p.labels() {
+		warn(&r.Warnings, otherSide(points.Mean, points.Probability, r.Positive))
+	}
 	if targets != nil {
 		var warning string
 		r.OnTargets, warning = p.s.onTargets(points, targets, p.Test, p.Set.Task, r.Labels,
@@ -259,6 +279,9 @@ func (s *Settings) onTargets(p *report.Points, targets []float64, test loss.Test
 	p.Target, p.Error = targets, each(test)
 	r.TestLoss, r.TestError = test.Name(), null.Of(stat.Mean(p.Error, nil))
 	r.Quality = calibration.NewQuality(test, *r.TestError, targets, p.Error, nil, labels)
+	if task == dataset.Classification {
+		r.Quality.Rank(p.Mean, targets, nil)
+	}
 	r.Metrics = s.Judge(targets, nil, p.Mean, p.Probability, task, each)
 	return r, r.Quality.Warning(*r.TestError)
 }

@@ -112,7 +112,7 @@ func (how *Retraining) report(j *Job, result *refit.Retraining) *report.Retraini
 	}
 	r.Points.Names, r.Points.OOBMean, r.Points.Target = j.Set.RowNames, result.OutOfBag, j.targets()
 	r.Points.Shift(j.TargetMean)
-	r.Quality = j.quality(r.TestError, left.Examples)
+	r.Quality = j.quality(r.TestError, left.Examples, result.OutOfBag)
 	r.Quote = report.NewQuote(r.TestLoss, r.TestError, r.Quality, &r.SE)
 	warn(&r.Warnings, r.Quality.Warning(r.TestError))
 	requireNumbers(&r.Status, &r.Warnings, r.Points, r.Apparent)

@@ -72,7 +72,7 @@ func (a *estimation) addLearningCurve(ctx context.Context) error {
 		se := math.Hypot(float64(growth.FallSE), stat.StdErr(stat.StdDev(last, nil), float64(len(last))))
 		over := &calibration.Quality{ExampleSE: null.Float(se), Effective: float64(len(last))}
 		e.Quote = report.NewQuote(e.TestLoss, growth.Then, over, nil)
-		e.Quality = a.quality(e.Quote.Error, e.Examples.Each)
+		e.Quality = a.quality(e.Quote.Error, e.Examples.Each, a.solution.OutOfBag().Mean)
 	}
 	e.Time.AllRows = a.timeOfAll()
 	return nil

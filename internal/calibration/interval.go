@@ -29,8 +29,8 @@ func NewScores(n int, weights []float64, group []int) Scores {
 	return s
 }
 
-// Effective is the effective number (sum_g w_g)^2/sum_g w_g^2 (Kish 1965) of n examples with weights w, nil for
-// 1, or of groups, whose weights are the sums over their examples.
+// Effective is the effective number (sum_g w_g)^2/sum_g w_g^2 (Kish 1965) of n examples with weights w, nil
+// for 1, or of groups, whose weights are the sums over their examples.
 func Effective(n int, weights []float64, group []int) float64 {
 	sum, unit := 0.0, make([]float64, n)
 	for i := range n {
@@ -75,10 +75,10 @@ func (s Scores) Bound(scores []float64, level float64) float64 {
 //
 //	the k-th largest of without[i] - residual[i],   the k-th smallest of without[i] + residual[i],
 //
-// else those of Bound; they are infinite for a level that Check refuses. For exchangeable examples it contains
-// the target with probability at least 2 level - 1 for any noise, and about level if the models hardly depend
-// on single examples. With averages over resamples instead of single models it is the jackknife+-after-
-// bootstrap (Kim, Xu and Barber 2020), with folds CV+. It overwrites the two slices.
+// else those of Bound; they are infinite for a level that Check refuses. For exchangeable examples it
+// contains the target with probability at least 2 level - 1 for any noise, and about level if the models
+// hardly depend on single examples. With averages over resamples instead of single models it is the
+// jackknife+-after- bootstrap (Kim, Xu and Barber 2020), with folds CV+. It overwrites the two slices.
 func (s Scores) JackknifePlus(without, residual []float64, level float64) (low, high float64) {
 	for i, f := range without {
 		without[i], residual[i] = residual[i]-f, f+residual[i]

@@ -63,8 +63,8 @@ func TestCheckLevel(t *testing.T) {
 		if err := calibration.NewScores(least, nil, nil).Check(level); err != nil {
 			t.Error(err)
 		}
-		if err := calibration.NewScores(least-1, nil, nil).Check(level); err == nil || !strings.Contains(err.Error(),
-			"of at most 0.") {
+		err := calibration.NewScores(least-1, nil, nil).Check(level)
+		if err == nil || !strings.Contains(err.Error(), "of at most 0.") {
 			t.Errorf("level %v of %d examples: %v", level, least-1, err)
 		}
 	}
@@ -75,7 +75,8 @@ func TestCheckLevel(t *testing.T) {
 func TestBoundsGrowWithLevel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for n := 2; n <= 40; n++ {
-		without, residual, weights, group := make([]float64, n), make([]float64, n), make([]float64, n), make([]int, n)
+		without, residual := make([]float64, n), make([]float64, n)
+		weights, group := make([]float64, n), make([]int, n)
 		for i := range n {
 			without[i], residual[i], weights[i] = rng.NormFloat64(), rng.ExpFloat64(), rng.ExpFloat64()
 			group[i] = i * i / (2 * n)

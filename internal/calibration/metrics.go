@@ -96,6 +96,9 @@ type Quality struct {
 	RMSE     *null.Float `json:"rmse,omitempty"`
 	// mean of the two classes' error rates
 	Balanced *null.Float `json:"balanced_error,omitempty"`
+	// area under the ROC curve of the predictions, and whether it is above 1/2 by twice its standard error
+	AUC   *null.Float `json:"auc,omitempty"`
+	ranks bool
 	// standard error of the test error over examples, or groups
 	ExampleSE null.Float `json:"example_se"`
 	Effective float64    `json:"-"` // their effective number
@@ -152,8 +155,8 @@ func UpperBound(share, n float64) float64 {
 //
 //	se^2 = sum_u v_u^2 d_u^2/(1 - 2 v_u + sum v^2),
 //
-// without bias where the units have equal variances (the correction of Bell and McCaffrey 2002 for independent
-// units), however unequal their shares. For equal shares it is the usual standard error.
+// without bias where the units have equal variances (the correction of Bell and McCaffrey 2002 for
+// independent units), however unequal their shares. For equal shares it is the usual standard error.
 func StandardError(each, weights []float64, group []int) float64 {
 	se, _ := overUnits(each, weights, group)
 	return se
@@ -220,10 +223,30 @@ func (q *Quality) judgeLabels(y, perExample, weights []float64, labels *dataset.
 	}
 }
 
+// Rank adds the area under the ROC curve of predictions, NaN if unknown, for labels with weights, nil for 1.
+// Its standard error without any relation is that of Mann and Whitney (1947), for the effective number of
+// examples.
+func (q *Quality) Rank(mean, label, weights []float64) {
+	var score, y, w []float64
+	var count [2]float64
+	for i, f := range mean {
+		if !math.IsNaN(f) {
+			score, y, w = append(score, f), append(y, label[i]), append(w, WeightOf(weights, i))
+			count[class(label[i])]++
+		}
+	}
+	if curve, _, area := ROC(score, y, w); curve != nil {
+		share := Effective(len(w), w, nil) / float64(len(w))
+		q.AUC = null.Of(area)
+		q.ranks = area-0.5 > 2*math.Sqrt((count[0]+count[1]+1/share)/(12*count[0]*count[1]*share))
+	}
+}
+
 // sameError is the relative difference of errors that are equal up to rounding.
 const sameError = 1e-9
 
-// Warning is a warning if a model is not better than a constant, else, and for constant targets, "".
+// Warning is a warning if a model is not better than a constant, else, and for constant targets, "". A model
+// of labels that ranks them has learned something, although its errors are as many.
 func (q *Quality) Warning(testError null.Float) string {
 	if q == nil || q.Baseline == 0 || !(testError >= q.Baseline*(1-sameError)) {
 		return ""
@@ -232,8 +255,13 @@ func (q *Quality) Warning(testError null.Float) string {
 	if q.RSquared != nil {
 		errs, baseline, unit = math.Sqrt(errs), math.Sqrt(baseline), " (root mean square)"
 	}
-	return fmt.Sprintf("the model errs by %.5g, always predicting %s by %.5g%s: it has learned nothing of "+
-		"use", errs, q.Constant, baseline, unit)
+	verdict := "it has learned nothing of use"
+	if q.ranks {
+		verdict = fmt.Sprintf("yet it ranks the classes, with an AUC of %.3f: where they are unequal, the "+
+			"balanced error and a threshold of the probability say more", *q.AUC)
+	}
+	return fmt.Sprintf("the model errs by %.5g, always predicting %s by %.5g%s: %s", errs, q.Constant, baseline,
+		unit, verdict)
 }
 
 // ROC is the receiver operating characteristic of scores for labels -1, +1: for decreasing thresholds the

@@ -42,6 +42,23 @@ func TestQuality(t *testing.T) {
 		&dataset.Classes{Negative: "no", Positive: "yes"})
 	near("share", q.Baseline, 0.25)
 	near("balanced", *q.Balanced, (0.3+0.4)/2)
+	// the fourth row is ranked below two of three, by an AUC of 2/3 which is chance; of 40 rows it is not
+	q.Rank([]float64{1, 2, 3, 1.5}, []float64{1, 1, 1, -1}, nil)
+	if !strings.Contains(q.Warning(0.25), "nothing") {
+		t.Error(q.Warning(0.25))
+	}
+	near("AUC", *q.AUC, 2.0/3)
+	score, label := make([]float64, 40), make([]float64, 40)
+	for i := range label {
+		score[i], label[i] = float64(i*7%40), 1
+		if i%4 == 0 && score[i] < 20 {
+			label[i] = -1
+		}
+	}
+	if q.Rank(score, label, nil); strings.Contains(q.Warning(0.25), "nothing") ||
+		!strings.Contains(q.Warning(0.25), "yet it ranks") {
+		t.Errorf("AUC %v: %s", *q.AUC, q.Warning(0.25))
+	}
 	if q.Constant != "yes" || q.Warning(0.25) == "" {
 		t.Errorf("%+v", q)
 	}

@@ -45,15 +45,15 @@ func (t *table) set() (*Set, error) {
 		return nil, errors.New("only one row has all values: --missing mean or indicator keeps the others")
 	}
 	if s.Groups != nil && slices.Max(s.Groups) == 0 {
-		return nil, fmt.Errorf("--groups: all rows have the same %s, and without that group there are none to "+
-			"train on: take another column, or leave it out", quote(t.withRole(asGroup).Name))
+		return nil, fmt.Errorf("--groups: all rows have the same %s, and without that group there are none "+
+			"to train on: take another column, or leave it out", quote(t.withRole(asGroup).Name))
 	}
 	t.describe(s.X)
 	s.Source, s.Features, s.Target, s.Task = t.name, featureNames(e.Columns), e.Target, guessTask(s.Y)
 	if w := s.Weights; w != nil {
-		t.note("column %s has the weights of the examples, from %.4g to %.4g: they count in training and in errors, "+
-			"and the %d rows count like %.4g of equal weight", quote(t.withRole(asWeight).Name), slices.Min(w),
-			slices.Max(w), len(w), math.Pow(floats.Sum(w), 2)/floats.Dot(w, w))
+		t.note("column %s has the weights of the examples, from %.4g to %.4g: they count in training and in "+
+			"errors, and the %d rows count like %.4g of equal weight", quote(t.withRole(asWeight).Name),
+			slices.Min(w), slices.Max(w), len(w), math.Pow(floats.Sum(w), 2)/floats.Dot(w, w))
 	}
 	s.Notes, s.encoding = t.notes, e
 	if s.counts != nil {

@@ -86,8 +86,8 @@ type observed struct {
 
 // observe has the residuals of those examples of a set that were left out, with their weights. It refuses a
 // level outside (0, 1).
-func observe(set *dataset.Set, residual, variance, weights []float64, level float64, unit Residuals) (*observed,
-	error) {
+func observe(set *dataset.Set, residual, variance, weights []float64, level float64,
+	unit Residuals) (*observed, error) {
 	if err := calibration.CheckLevel(level); err != nil {
 		return nil, model.InputError(err)
 	}

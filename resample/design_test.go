@@ -61,8 +61,8 @@ func TestForwardChain(t *testing.T) {
 }
 
 // TestDesigns: over 20000 draws the mean counts and the shares of draws that lack an example are, to five
-// standard errors, the ratio and ProbAbsent, which is not 0 for the only unit of a stratum; members of a group
-// are drawn together, and no draw is empty.
+// standard errors, the ratio and ProbAbsent, which is not 0 for the only unit of a stratum; members of a
+// group are drawn together, and no draw is empty.
 func TestDesigns(t *testing.T) {
 	group := []int{0, 0, 1, 2, 2, 2, 3, 3, 1, 4, 4, 4}
 	stratum := []int{0, 0, 0, 1, 1, 1, 1, 1, 0, 1, 1, 1}

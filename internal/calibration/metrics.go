@@ -260,8 +260,8 @@ func (q *Quality) Warning(testError null.Float) string {
 		verdict = fmt.Sprintf("yet it ranks the classes, with an AUC of %.3f: where they are unequal, the "+
 			"balanced error and a threshold of the probability say more", *q.AUC)
 	}
-	return fmt.Sprintf("the model errs by %.5g, always predicting %s by %.5g%s: %s", errs, q.Constant, baseline,
-		unit, verdict)
+	return fmt.Sprintf("the model errs by %.5g, always predicting %s by %.5g%s: %s", errs, q.Constant,
+		baseline, unit, verdict)
 }
 
 // ROC is the receiver operating characteristic of scores for labels -1, +1: for decreasing thresholds the

@@ -165,7 +165,7 @@ func TestGroupedFolds(t *testing.T) {
 func TestPermuted(t *testing.T) {
 	y, part := []float64{1, 2, 3, 4, 5, 6}, []int{0, 1, 0, 1, 0, 1}
 	folds := GivenFolds{Folds: 2, Fold: []int{0, 0, 0, 1, 1, 1}}
-	p := Permuted{Y: y, Within: part, Seed: 4, Fits: 2, Of: func(y []float64) Plan {
+	p := &Permuted{Y: y, Within: part, Seed: 4, Fits: 2, Of: func(y []float64) Plan {
 		return Resamples{Scheme: folds, Y: y}
 	}}
 	seen := map[string]bool{}
@@ -189,7 +189,47 @@ func TestPermuted(t *testing.T) {
 		}
 		seen[fmt.Sprint(target)] = true
 	}
-	if len(seen) < 30 {
-		t.Errorf("%d of 36 permutations were drawn in 100", len(seen))
+	if len(seen) < 30 || p.Arrangements() != 36 {
+		t.Errorf("%d of %g permutations were drawn in 100", len(seen), p.Arrangements())
+	}
+}
+
+// TestPermutedGroups: groups of equal size exchange all targets, means of unequal ones change places and
+// deviations stay, mixed labels change places between groups of one size, and all arrangements occur.
+func TestPermutedGroups(t *testing.T) {
+	for _, c := range []struct {
+		group        []int
+		y            []float64
+		labels       bool
+		what         string
+		arrangements float64
+	}{
+		{[]int{0, 0, 1, 1, 2, 2}, []float64{1, 2, 3, 4, 5, 6}, false, "whole groups", 6},
+		{[]int{0, 0, 1, 1, 2, 2}, []float64{1, 2, 1, 2, 5, 6}, false, "whole groups", 3},
+		{[]int{0, 0, 0, 1, 2, 2}, []float64{1, 2, 3, 7, 5, 6}, false, "the means of groups", 6},
+		{[]int{0, 0, 0, 1, 2, 2}, []float64{1, 1, 1, -1, 1, 1}, true, "the means of groups", 3},
+		{[]int{0, 0, 1, 2, 2, 3}, []float64{1, -1, 1, 1, 1, -1}, true, "whole groups of one size", 4},
+		{[]int{0, 0, 1, 1, 1}, []float64{1, -1, 1, 1, -1}, true, "whole groups of one size", 1},
+	} {
+		p := &Permuted{Y: c.y, Group: c.group, Labels: c.labels, Seed: 3}
+		seen := map[string]bool{}
+		for k := range 200 {
+			y := p.Targets(k)
+			seen[fmt.Sprint(y)] = true
+			for i := 1; i < len(y); i++ {
+				step := c.y[i] - c.y[i-1]
+				if c.what == "the means of groups" && c.group[i] == c.group[i-1] && y[i]-y[i-1] != step {
+					t.Errorf("%v: targets %v, a deviation has changed", c.group, y)
+				}
+			}
+			if slices.Sort(y); c.what != "the means of groups" &&
+				!slices.Equal(y, slices.Sorted(slices.Values(c.y))) {
+				t.Errorf("%v: targets %v", c.group, y)
+			}
+		}
+		if p.What() != c.what || p.Arrangements() != c.arrangements || float64(len(seen)) != c.arrangements {
+			t.Errorf("%v: %g arrangements of %s, %d drawn; want %+v", c.group, p.Arrangements(), p.What(),
+				len(seen), c)
+		}
 	}
 }

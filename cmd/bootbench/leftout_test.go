@@ -121,6 +121,11 @@ func TestDesignFlags(t *testing.T) {
 			t.Errorf("%s: status %d, %s", line, o.status, o.stderr)
 		}
 	}
+	few := drive(t, "", "cv --groups site --folds 3 --permutations 9", data)
+	if few.status != exitDone || !strings.Contains(few.stdout, "9 permutations of whole groups") ||
+		!strings.Contains(few.stderr, "only 6 arrangements of whole groups: the p-value cannot be below") {
+		t.Errorf("three groups: %+v", few)
+	}
 }
 
 // TestBayesianWeights: an estimate has means and variances, and no error; cv is named.

@@ -69,7 +69,13 @@ func runCV(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
+	if v.Permutations > 0 && p.choice.again != nil {
+		v.Again, p.choice.settings = p.choice.again(tune.IfBetter), nil
+	}
 	switch {
+	case o.refitFeatures && v.Again != nil:
+		return usage.Errorf("--refit-preprocessing and --permutations need a given model, or --nested, " +
+			"which does both")
 	case o.nested && p.choice.again == nil:
 		return usage.Errorf(
 			"--nested chooses the model in every fold, and this one is given: leave out --loss, or --nested")

@@ -126,19 +126,18 @@ func (a *app) choose(p *tune.Problem) (r *tune.Result, c choice, err error) {
 		a.console.Progress(fmt.Sprintf("choosing a model: %d judged, best of %d examples %.6g", judged, e.Examples,
 			least), 0, 1)
 	}
+	run := tune.Run
 	if a.options.kernel == autoKernel {
-		r, err = a.chooseKernel(p, settings)
-	} else {
-		r, err = tune.Run(a.ctx, *p, settings)
+		run = a.options.chooseKernel
 	}
-	if err != nil {
+	if r, err = run(a.ctx, *p, settings); err != nil {
 		return nil, c, err
 	}
 	c = choice{by: r.String(), seconds: time.Since(began).Seconds()}
 	if len(r.Over) > 0 {
 		again := *p
-		again.Scheme, again.Test, again.Spec.Kernel.Kind = nil, nil, r.Spec.Kernel.Kind
-		c.again = func(scales tune.Scales) answer.Chooser { return chooser(again, scales) }
+		again.Scheme, again.Test = nil, nil
+		c.again = func(scales tune.Scales) answer.Chooser { return chooser(run, again, scales) }
 		c.settings = []string{"loss=" + r.Spec.Loss.Name()}
 	}
 	if a.options.kernel == autoKernel {
@@ -165,14 +164,15 @@ func withParameters(names []string, l loss.Loss) []string {
 }
 
 // chooser searches on other rows by a problem, with scales for length scales per feature.
-func chooser(p tune.Problem, scales tune.Scales) answer.Chooser {
+func chooser(run func(context.Context, tune.Problem, tune.Settings) (*tune.Result, error), p tune.Problem,
+	scales tune.Scales) answer.Chooser {
 	if p.Scales == tune.IfBetter {
 		p.Scales = scales
 	}
 	return func(ctx context.Context, set *dataset.Set) (model.Spec, error) {
 		part := p
 		part.Spec.Set = set
-		r, err := tune.Run(ctx, part, tune.Settings{})
+		r, err := run(ctx, part, tune.Settings{})
 		if err != nil {
 			return model.Spec{}, err
 		}
@@ -184,22 +184,23 @@ func chooser(p tune.Problem, scales tune.Scales) answer.Chooser {
 const autoKernel = "auto"
 
 // chooseKernel searches with each of several kernels, and returns the best search, the first of equals.
-func (a *app) chooseKernel(p *tune.Problem, settings tune.Settings) (best *tune.Result, err error) {
+func (o *options) chooseKernel(ctx context.Context, p tune.Problem, settings tune.Settings) (
+	best *tune.Result, err error) {
 	for _, kind := range []kernel.Kind{kernel.RBF, kernel.Matern52, kernel.Linear} {
-		one := *p
+		one := p
 		one.Spec.Kernel.Kind = kind
 		if one.Spec.Kernel.Validate(p.Spec.Set.D()) != nil { // it does not take the given length scale
 			continue
 		}
-		if one.Over, err = a.options.tuneAxes(&one.Spec); err != nil {
+		if one.Over, err = o.tuneAxes(&one.Spec); err != nil {
 			return nil, err
 		}
-		r, err := tune.Run(a.ctx, one, settings)
+		r, err := tune.Run(ctx, one, settings)
 		if err != nil {
 			return nil, err
 		}
 		if best == nil || r.Value < best.Value {
-			p.Over, best = one.Over, r
+			best = r
 		}
 	}
 	return best, nil

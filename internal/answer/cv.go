@@ -8,7 +8,11 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"sync"
 
+	"gonum.org/v1/gonum/floats"
+
+	"bootbench/blas"
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
@@ -17,6 +21,7 @@ import (
 	"bootbench/internal/refit"
 	"bootbench/internal/report"
 	"bootbench/internal/retrain"
+	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
 )
@@ -38,6 +43,8 @@ type Validation struct {
 	// the job's.
 	Choose Chooser
 	Anew   string
+	// Again, if set, has chosen the job's model, and chooses another for every permutation.
+	Again Chooser
 }
 
 // tenFolds is ordinary 10-fold cross-validation, of whole groups if a set has them.
@@ -127,6 +134,16 @@ func (j *Job) validate(ctx context.Context, v Validation) (*report.CrossValidati
 	if err != nil {
 		return nil, err
 	}
+	permuted := resample.Permuted{Y: j.Set.Y, Within: v.Design.Stratum, Group: v.Design.Group,
+		Labels: j.labels(), Seed: v.Seed, Fits: settings.Resamples}
+	arrangements := math.Inf(1)
+	if v.Permutations > 0 {
+		arrangements = permuted.Arrangements()
+	}
+	if arrangements < 2 {
+		return nil, model.InputError(fmt.Errorf("--permutations change nothing: the targets of all %s that "+
+			"change places are the same", permuted.What()))
+	}
 	result, err := v.fits(ctx, j, folds.Period(), settings)
 	switch {
 	case err != nil:
@@ -136,7 +153,19 @@ func (j *Job) validate(ctx context.Context, v Validation) (*report.CrossValidati
 	}
 	r := v.report(j, folds, result)
 	if v.Permutations > 0 && result.Status == retrain.Complete {
-		err = v.permute(ctx, j, settings, r)
+		what := permuted.What()
+		if arrangements < enoughArrangements {
+			warn(&r.Warnings, fmt.Sprintf("there are only %.0f arrangements of %s: the p-value cannot be "+
+				"below %.2g", arrangements, what, 1/arrangements))
+		}
+		if v.Again != nil && v.Choose == nil {
+			what += ", the model chosen again for each"
+			err = v.permuteChoices(ctx, j, permuted, r)
+		} else {
+			err = v.permute(ctx, j, permuted, settings, r)
+		}
+		r.NullHypothesis = fmt.Sprintf("targets do not depend on features: %d permutations of %s",
+			r.Permutations, what)
 	}
 	r.Time = j.Times
 	return r, err
@@ -246,28 +275,64 @@ func (v *Validation) report(j *Job, folds partition, result *refit.Retraining) *
 	return r
 }
 
-// permute adds the p-value of no relation between inputs and targets: (1 + #)/(1 + P), # the number of P
-// permutations of the targets with at most the same error, by the same folds (Ojala and Garriga 2010).
-func (v *Validation) permute(ctx context.Context, j *Job, settings refit.RetrainSettings,
+// enoughArrangements are the fewest of which one of twenty is a p-value of 0.05.
+const enoughArrangements = 20
+
+// permuteChoices is permute for a model that was chosen on the targets: the choice is part of what is
+// compared, and is repeated on the targets of every permutation.
+func (v Validation) permuteChoices(ctx context.Context, j *Job, plan resample.Permuted,
 	r *report.CrossValidation) error {
+	permutations, mutex, done := v.Permutations, sync.Mutex{}, 0
+	v.Permutations, v.Metrics, v.ErrorsAlone, v.Workers = 0, nil, true, 1
+	found, failed := make([]float64, permutations), make([]error, permutations)
+	blas.SingleThreaded(func() {
+		linalg.Parallel(permutations, func(p int) {
+			found[p] = math.NaN()
+			if ctx.Err() != nil {
+				return
+			}
+			set := *j.Set
+			set.Y = plan.Targets(p)
+			spec, err := v.Again(ctx, &set)
+			if err != nil {
+				failed[p] = err
+				return
+			}
+			other, err := New(spec, j.Test)
+			if err != nil {
+				failed[p] = err
+				return
+			}
+			one, err := other.validate(ctx, v)
+			if failed[p] = err; err == nil {
+				found[p] = float64(one.Error)
+			}
+			mutex.Lock()
+			defer mutex.Unlock()
+			done++
+			j.Progress(fmt.Sprintf("permutation %d of %d", done, permutations), done, permutations)
+		})
+	})
+	if err := cmp.Or(failed...); err != nil && ctx.Err() == nil {
+		return err
+	}
+	setPValue(r, slices.DeleteFunc(found, math.IsNaN))
+	if ctx.Err() != nil {
+		r.Status = retrain.Cancelled.String()
+	}
+	return nil
+}
+
+// permute adds the p-value of no relation between inputs and targets, by fits of one model to permuted
+// targets and the same folds.
+func (v *Validation) permute(ctx context.Context, j *Job, plan resample.Permuted,
+	settings refit.RetrainSettings, r *report.CrossValidation) error {
 	fits := settings.Resamples
-	plan := resample.Permuted{Y: j.Set.Y, Within: v.Design.Group, Seed: v.Seed, Fits: fits}
-	if plan.Within == nil {
-		plan.Within = v.Design.Stratum
-	}
-	changed := false
-	for p := 0; p < v.Permutations && !changed; p++ {
-		changed = !slices.Equal(plan.Targets(p), j.Set.Y)
-	}
-	if !changed {
-		return model.InputError(errors.New(
-			"--permutations change nothing: the targets of every group are the same"))
-	}
 	plan.Of = func(y []float64) resample.Plan {
 		folds, _ := v.partition(y, j.labels()) // no error for the targets, hence none here
 		return resample.Resamples{Scheme: folds.Sampler, Seed: v.Seed, Y: y}
 	}
-	settings.Plan, settings.Resamples, settings.Tests = plan, fits*v.Permutations, nil
+	settings.Plan, settings.Resamples, settings.Tests = &plan, fits*v.Permutations, nil
 	settings.Progress = func(done, total int) {
 		j.Progress(fmt.Sprintf("permutation %d of %d", (done+fits-1)/fits, v.Permutations), done, total)
 	}
@@ -294,18 +359,24 @@ func (v *Validation) permute(ctx context.Context, j *Job, settings refit.Retrain
 	if err != nil {
 		return err
 	}
-	r.Permutations = result.Resamples / fits
-	if r.Status = result.Status.String(); r.Permutations == 0 {
-		return nil
+	r.Status = result.Status.String()
+	setPValue(r, floats.DivTo(sum, sum, count)[:result.Resamples/fits])
+	return nil
+}
+
+// setPValue sets the p-value (1 + #)/(1 + P), # the number of P permutations of the targets with at most the
+// same error (Ojala and Garriga 2010).
+func setPValue(r *report.CrossValidation, errors []float64) {
+	if r.Permutations = len(errors); r.Permutations == 0 {
+		return
 	}
 	asGood := 0
-	for p := range r.Permutations {
-		if sum[p]/count[p] <= float64(r.Error)*(1+tieTolerance) {
+	for _, e := range errors {
+		if e <= float64(r.Error)*(1+tieTolerance) {
 			asGood++
 		}
 	}
 	r.PValue = null.Of(float64(1+asGood) / float64(1+r.Permutations))
-	return nil
 }
 
 // tieTolerance is the relative difference of equal errors: the order of summation differs.

@@ -67,6 +67,8 @@ type CrossValidation struct {
 	RepeatsSE    null.Float  `json:"repeats_se"`    // standard error over partitions
 	PValue       *null.Float `json:"p_value,omitempty"`
 	Permutations int         `json:"permutations,omitempty"`
+	// NullHypothesis is what the p-value is of, with the units that are permuted.
+	NullHypothesis string `json:"null_hypothesis,omitempty"`
 	Draws
 	Quality     *calibration.Quality     `json:"quality,omitempty"`
 	Metrics     *calibration.Metrics     `json:"metrics,omitempty"`
@@ -90,7 +92,7 @@ func (c *CrossValidation) document() *document {
 		units(c.TestLoss).se(c.Error, c.RepeatsSE))
 	d.line("folds", "%d, by %s%s", c.Folds, c.FoldsOf, either(c.Repeats > 1, over, ""))
 	if c.PValue != nil {
-		d.line("p-value", "%.3g by %d permutations of the targets", *c.PValue, c.Permutations)
+		d.line("p-value", "%.3g if %s", *c.PValue, c.NullHypothesis)
 	}
 	d.judged("", c.Metrics, c.Calibration)
 	d.line("fits", "%d, %s, in %s s, seed %d", c.Resamples, c.Method, seconds(c.Time.Retrain), c.Seed)

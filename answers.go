@@ -47,7 +47,7 @@ type Estimation struct {
 // Estimate computes the error of models trained on resamples, and the mean and standard deviation of their
 // predictions.
 func Estimate(ctx context.Context, spec Spec, o Options) (*Estimation, error) {
-	j, err := built[*answer.Job](spec, o.Test)
+	j, err := built[*answer.Job](ctx, spec, o.Test)
 	if err != nil {
 		return nil, err
 	}
@@ -73,8 +73,8 @@ func Estimate(ctx context.Context, spec Spec, o Options) (*Estimation, error) {
 }
 
 // built is what answers questions about a specification, of the kind that a function is for.
-func built[M answer.Machine](spec Spec, test Test) (M, error) {
-	m, err := answer.Build(spec, test, false)
+func built[M answer.Machine](ctx context.Context, spec Spec, test Test) (M, error) {
+	m, err := answer.Build(ctx, spec, test, false)
 	of, suits := m.(M)
 	if err == nil && !suits {
 		err = fmt.Errorf("%w: Train and CrossValidate take all, EstimateClasses several classes, EstimateTargets "+
@@ -95,7 +95,7 @@ type Classes = report.Classes
 // EstimateClasses is Estimate for several classes, each against the others: the decision is the class of the
 // largest field.
 func EstimateClasses(ctx context.Context, spec Spec, o Options) (*Classes, error) {
-	c, err := built[*answer.Classes](spec, o.Test)
+	c, err := built[*answer.Classes](ctx, spec, o.Test)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ type Targets = report.Targets
 
 // EstimateTargets is Estimate for several targets of a regression, on one kernel matrix.
 func EstimateTargets(ctx context.Context, spec Spec, o Options) (*Targets, error) {
-	t, err := built[*answer.Targets](spec, o.Test)
+	t, err := built[*answer.Targets](ctx, spec, o.Test)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ type Prediction struct {
 
 // Predict computes the predictions of models trained on resamples at new inputs, by the theory.
 func Predict(ctx context.Context, spec Spec, inputs *Inputs, o Options) (*Prediction, error) {
-	j, err := built[*answer.Job](spec, o.Test)
+	j, err := built[*answer.Job](ctx, spec, o.Test)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +178,7 @@ type Retraining = retrain.Result
 
 // Retrain computes the same averages by training on every resample, with Monte-Carlo standard errors.
 func Retrain(ctx context.Context, spec Spec, o Options) (*Retraining, error) {
-	j, err := built[*answer.Job](spec, o.Test)
+	j, err := built[*answer.Job](ctx, spec, o.Test)
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +203,7 @@ type CrossValidation = report.CrossValidation
 // joint decision, for several targets the mean unexplained fraction of the variance. The zero Folds leave out
 // every example by itself.
 func CrossValidate(ctx context.Context, spec Spec, folds Folds, o Options) (*CrossValidation, error) {
-	m, err := answer.Build(spec, o.Test, false)
+	m, err := answer.Build(ctx, spec, o.Test, false)
 	if err != nil {
 		return nil, err
 	}

@@ -111,12 +111,12 @@ func Tune(ctx context.Context, spec Spec, over ...string) (Spec, error) {
 
 // Train trains on all data of spec: for several classes a model of each against the others, for several
 // targets one of each, for PredictClasses and PredictTargets.
-func Train(spec Spec) (*Trained, error) {
-	m, err := answer.Build(spec, nil, false)
+func Train(ctx context.Context, spec Spec) (*Trained, error) {
+	m, err := answer.Build(ctx, spec, nil, false)
 	if err != nil {
 		return nil, err
 	}
-	return m.Train(context.Background())
+	return m.Train(ctx)
 }
 
 // Solved is a Gaussian-process regression that keeps its inverse: LeaveOut predicts examples from the others,

@@ -80,7 +80,8 @@ func ExamplePredict() {
 
 // A trained model is written and read by a program that has no training data.
 func ExampleTrain() {
-	trained, err := bootbench.Train(bootbench.NewSpec(table(houses), bootbench.Square{Noise: 100}))
+	trained, err := bootbench.Train(context.Background(), bootbench.NewSpec(table(houses),
+		bootbench.Square{Noise: 100}))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -185,7 +186,7 @@ func ExampleEstimateClasses() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	trained, err := bootbench.Train(spec)
+	trained, err := bootbench.Train(context.Background(), spec)
 	if err != nil {
 		log.Fatal(err)
 	}

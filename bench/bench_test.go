@@ -26,10 +26,10 @@ func eachCell(b *testing.B, f func(b *testing.B, x *experiment), further ...Case
 		settings))(b) {
 		name, _, _ := strings.Cut(strings.TrimPrefix(x.data, "synthetic:"), ",")
 		b.Run(fmt.Sprintf("data=%s/n=%d", strings.ReplaceAll(name, " ", "-"), x.n), func(b *testing.B) {
-			if err := x.build(); err != nil {
+			if err := x.build(b.Context()); err != nil {
 				b.Fatal(err)
 			}
-			if err := x.buildTrained(); err != nil {
+			if err := x.buildTrained(b.Context()); err != nil {
 				b.Fatal(err)
 			}
 			f(b, x)
@@ -132,7 +132,7 @@ func BenchmarkLargeN(b *testing.B) {
 			var m *model.Model
 			var s *solver.Solution
 			for b.Loop() {
-				m = need.One(model.Build(spec))(b)
+				m = need.One(model.Build(b.Context(), spec))(b)
 				s = need.One(m.Solve(b.Context(), resample.Poisson{Ratio: 1}, solver.Settings{}))(b)
 			}
 			low, _ := m.Approximation()

@@ -135,19 +135,19 @@ type experiment struct {
 }
 
 // build makes the model on the first n examples of the shuffled set, or on all in order.
-func (x *experiment) build() (err error) {
+func (x *experiment) build(ctx context.Context) (err error) {
 	spec := x.spec
 	if x.n < spec.Set.N() {
 		order := rand.New(rand.NewPCG(x.settings.Seed, 0)).Perm(spec.Set.N())
 		spec.Set = spec.Set.Subset(order[:x.n])
 	}
-	x.model, err = model.Build(spec)
+	x.model, err = model.Build(ctx, spec)
 	return err
 }
 
 // buildTrained makes the models for retraining, whatever the form of the theory's matrix: the dense matrix,
 // if it fits into memory, and the factor that Auto takes.
-func (x *experiment) buildTrained() error {
+func (x *experiment) buildTrained(ctx context.Context) error {
 	x.trained = nil
 	for _, storage := range []model.Storage{model.Exact, model.LowRank} {
 		m, spec := x.model, x.model.Spec
@@ -157,7 +157,7 @@ func (x *experiment) buildTrained() error {
 		if m.Form() != storage {
 			spec.NormalizeTarget = false // it is done
 			var err error
-			if m, err = model.Build(spec); errors.Is(err, linalg.ErrMemory) {
+			if m, err = model.Build(ctx, spec); errors.Is(err, linalg.ErrMemory) {
 				continue
 			} else if err != nil {
 				return err
@@ -192,7 +192,7 @@ func (x *experiment) tell(phase string, done, total int) {
 // compare computes the row. Retraining is last: it is the longest part, and only the accuracy figures need
 // it.
 func (x *experiment) compare(ctx context.Context) (row CompareRow, err error) {
-	if err := x.build(); err != nil {
+	if err := x.build(ctx); err != nil {
 		return row, err
 	}
 	row.Setup = NewSetup(x.data, x.model, x.scheme)
@@ -206,7 +206,7 @@ func (x *experiment) compare(ctx context.Context) (row CompareRow, err error) {
 		return row, err
 	}
 	variances := slices.Clone(solution.Var)
-	if err := x.buildTrained(); err != nil {
+	if err := x.buildTrained(ctx); err != nil {
 		return row, err
 	}
 	if row.SingleFits, err = x.fits(ctx); err != nil {

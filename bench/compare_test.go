@@ -139,7 +139,7 @@ func TestPrefixes(t *testing.T) {
 		if r.N < 50 {
 			prefix.Set = spec.Set.Subset(order[:r.N])
 		}
-		m := need.One(model.Build(prefix))(t)
+		m := need.One(model.Build(t.Context(), prefix))(t)
 		s := need.One(m.Solve(t.Context(), resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
 		if want, _ := s.LeftOut(loss.SquareTest{}); float64(r.TheoryError) != want {
 			t.Errorf("n = %d: left-out error %v, want %v", r.N, r.TheoryError, want)
@@ -296,7 +296,7 @@ func TestDraws(t *testing.T) {
 	all := need.One(experiments([]Case{{Spec: small(t, "synthetic:grid,n=80,d=2")}},
 		Settings{Scheme: "poisson", Ratios: []float64{1}}))(t)
 	x := all[0]
-	if err := x.build(); err != nil {
+	if err := x.build(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	known := map[int][]float64{} // targets of the examples at each site
@@ -357,7 +357,7 @@ func TestFastestBaseline(t *testing.T) {
 	const resamples, tries = 16, 20
 	set := need.One(dataset.Load("synthetic:rings,n=200", dataset.Options{}))(t)
 	spec := model.Spec{Set: set, Standardize: true, Loss: loss.Hinge{C: 1}, Bias: true}
-	m, least := need.One(model.Build(spec))(t), map[string]float64{}
+	m, least := need.One(model.Build(t.Context(), spec))(t), map[string]float64{}
 	note := func(name string, seconds float64) {
 		if old, ok := least[name]; !ok || seconds < old {
 			least[name] = seconds

@@ -56,7 +56,7 @@ func (x *experiment) fitSeconds(ctx context.Context, m *model.Model, once []floa
 		return 0, 0, err
 	}
 	fit := func(weight []float64) error {
-		learned, err := learn(train.Set{Y: m.Set.Y, Site: m.Site, Weight: weight, Stop: m.Stop})
+		learned, err := learn(train.Set{Y: m.Set.Y, Site: m.Site, Weight: weight, Stop: train.Until(ctx)})
 		return cmp.Or(ctx.Err(), err, learned.Status.Err())
 	}
 	if all, err = medianSeconds(mostTimed, func(int) error { return fit(once) }); err != nil {

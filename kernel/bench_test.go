@@ -18,7 +18,7 @@ func BenchmarkGram(b *testing.B) {
 			b.Run(fmt.Sprintf("kind=%v/backend=%s/n=%d", kind, blas.Bound().Name(), n), func(b *testing.B) {
 				in := mustPrepare(b, Spec{Kind: kind}, x)
 				for b.Loop() {
-					if _, err := in.Gram(); err != nil {
+					if _, err := in.Gram(b.Context()); err != nil {
 						b.Fatal(err)
 					}
 				}

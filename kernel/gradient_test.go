@@ -103,7 +103,7 @@ func TestGradientsAgree(t *testing.T) {
 	for name, s := range specs(d) {
 		in := mustPrepare(t, s, dense(x))
 		want, got := in.Gradient(w), mustPrepare(t, s, sparse).Gradient(w)
-		given := in.spec.Gradient(need.One(in.Gram())(t), w)
+		given := in.spec.Gradient(need.One(in.Gram(t.Context()))(t), w)
 		pairs := [][2]float64{{got.Gamma, want.Gamma}, {got.Coef0, want.Coef0}, {got.Amplitude, want.Amplitude},
 			{got.Constant, want.Constant}, {got.Jitter, want.Jitter}, {given.Amplitude, want.Amplitude},
 			{given.Constant, want.Constant}, {given.Jitter, want.Jitter}}

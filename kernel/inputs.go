@@ -2,6 +2,8 @@ package kernel
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"encoding/gob"
 	"errors"
 	"fmt"
@@ -63,13 +65,18 @@ func (in *Inputs) D() int { return in.train.raw.D() }
 
 // Gram returns the M x M matrix of covariances between the training inputs, with the jitter on its diagonal.
 // The inner products are put into the upper triangle, which is then mapped to covariances in place. A
-// covariance that is not finite is an error that names the pair of rows.
-func (in *Inputs) Gram() (*linalg.Sym, error) {
+// covariance that is not finite is an error that names the pair of rows; so is the end of ctx, which is
+// looked at before every row.
+func (in *Inputs) Gram(ctx context.Context) (*linalg.Sym, error) {
 	k := linalg.NewSym(in.N())
 	in.train.gram(k.Raw())
-	err := eachRow(k.N(), func(i int) int { return in.covariances(k.Row(i), in.train, i, i) },
-		func(i, j int) error { return in.notFinite(i, i+j) })
-	if err != nil {
+	err := eachRow(k.N(), func(i int) int {
+		if ctx.Err() != nil {
+			return -1
+		}
+		return in.covariances(k.Row(i), in.train, i, i)
+	}, func(i, j int) error { return in.notFinite(i, i+j) })
+	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return nil, err
 	}
 	k.AddDiag(in.spec.Jitter)

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -72,7 +73,7 @@ func gramOf(s Spec, x blas64.General) (*linalg.Sym, error) {
 	if err != nil {
 		return nil, err
 	}
-	return in.Gram()
+	return in.Gram(context.Background())
 }
 
 // dense are the rows of a matrix.
@@ -96,7 +97,7 @@ const agree = 1e-12
 
 func sameGram(t *testing.T, name string, in *Inputs, want *linalg.Sym) {
 	t.Helper()
-	got := need.One(in.Gram())(t)
+	got := need.One(in.Gram(t.Context()))(t)
 	for i := range in.N() {
 		for j := i; j < in.N(); j++ {
 			if !near(got.At(i, j), want.At(i, j), agree) {

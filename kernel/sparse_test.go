@@ -73,7 +73,7 @@ func TestSparseCrossOtherWidth(t *testing.T) {
 // (the spacing of float64 at 1e6) relative to the difference 1e-2.
 func TestSparseDistancesDoNotCancel(t *testing.T) {
 	x := sparseOf(inputs([]float64{1e6, 0, 1}, []float64{1e6 + 0.01, 0, 1}, []float64{0, 2, 0}))
-	k := need.One(mustPrepare(t, Spec{Gamma: 5000}, x).Gram())(t)
+	k := need.One(mustPrepare(t, Spec{Gamma: 5000}, x).Gram(t.Context()))(t)
 	if want := math.Exp(-0.5); math.Abs(k.At(0, 1)-want) > 1e-7 {
 		t.Errorf("K = %v, want %v", k.At(0, 1), want)
 	}
@@ -125,7 +125,8 @@ func TestSparseRefuses(t *testing.T) {
 		t.Error("room for 3 of 4 covariances was accepted")
 	}
 	over := mustPrepare(t, Spec{Kind: Linear}, huge)
-	if _, err := over.Gram(); err == nil || !strings.Contains(err.Error(), "rows 1 and 1 is not finite") {
+	if _, err := over.Gram(t.Context()); err == nil || !strings.Contains(err.Error(),
+		"rows 1 and 1 is not finite") {
 		t.Errorf("overflow in Gram: %v", err)
 	}
 	if err := over.GramDiagonal(make([]float64, 2)); err == nil || !strings.Contains(err.Error(),

@@ -1,6 +1,7 @@
 package linalg
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -20,7 +21,7 @@ const flat = 1e40
 var biasedEngines = map[string]func(k *Sym) Engine{
 	"exact": func(k *Sym) Engine { return WithBias(k).Engine() },
 	"lowrank": func(k *Sym) Engine {
-		factor, err := PivotedCholesky(k, RankOptions{})
+		factor, err := PivotedCholesky(context.Background(), k, RankOptions{})
 		if err != nil {
 			return failed{NewCholeskyEngine(k), err}
 		}

@@ -1,6 +1,7 @@
 package linalg
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -39,7 +40,7 @@ func init() {
 
 // factorised is the low-rank engine on a factor of k, or one that has failed.
 func factorised(k *Sym, limit RankOptions) Engine {
-	factor, err := PivotedCholesky(k, limit)
+	factor, err := PivotedCholesky(context.Background(), k, limit)
 	if err != nil {
 		return failed{NewCholeskyEngine(k), err}
 	}

@@ -191,6 +191,15 @@ func (k *LowRankPlusDiag) Coordinates(rows []float64) {
 		Cols: k.rank, Stride: k.rank, Data: rows})
 }
 
+// PivotWeights are the weights of the pivots whose kernel sum, sum_q v_q K(x, x_q), is sum_j w_j k~_j(x), for
+// the weights w of all sites.
+func (k *LowRankPlusDiag) PivotWeights(w []float64) []float64 {
+	v := make([]float64, k.rank)
+	k.MulTrans(v, w)
+	blas64.Trsv(gblas.Trans, lowerOf(k.triangle), blas64.Vector{N: k.rank, Inc: 1, Data: v})
+	return v
+}
+
 // Vectors writes the kernel with all sites, P x N row-major, of new inputs given by their coordinates, P x
 // rank.
 func (k *LowRankPlusDiag) Vectors(dst, rows []float64) {

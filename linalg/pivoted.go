@@ -2,6 +2,7 @@ package linalg
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -91,14 +92,17 @@ const (
 // factorisation inside the block selects those that the others do not explain. (Taking the largest residuals,
 // as the textbook does, spends pivots on outliers: doc/decisions/0006.)
 //
-// The error is a *RankError, a *PivotError for a matrix that is not positive
-// semidefinite, or what k itself reports.
-func PivotedCholesky(k Columns, o RankOptions) (*LowRankPlusDiag, error) {
+// The error is a *RankError, a *PivotError for a matrix that is not positive semidefinite, what k itself
+// reports, or the end of ctx, which is looked at before every block.
+func PivotedCholesky(ctx context.Context, k Columns, o RankOptions) (*LowRankPlusDiag, error) {
 	f, err := newFactorisation(k, o)
 	if err != nil {
 		return nil, err
 	}
 	for shown := 0; !f.done(); {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if o.Enough != nil && 5*f.rank >= 6*shown && f.rank > 0 {
 			if shown = f.rank; o.Enough(f.finish()) {
 				break

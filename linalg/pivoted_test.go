@@ -24,7 +24,7 @@ func plane(n int, length float64, rng *rand.Rand) *Sym {
 
 func mustFactorise(t testing.TB, k Columns, limit RankOptions) *LowRankPlusDiag {
 	t.Helper()
-	return need.One(PivotedCholesky(k, limit))(t)
+	return need.One(PivotedCholesky(t.Context(), k, limit))(t)
 }
 
 // The factor against the matrix itself: the diagonal is exact, what R R' leaves
@@ -99,14 +99,15 @@ func TestOffset(t *testing.T) {
 
 func TestFactoriseLimits(t *testing.T) {
 	k := plane(300, 0.1, rand.New(rand.NewPCG(4, 7)))
-	_, err := PivotedCholesky(k, RankOptions{Tol: 1e-6, MaxRank: 20})
+	_, err := PivotedCholesky(t.Context(), k, RankOptions{Tol: 1e-6, MaxRank: 20})
 	var short *RankError
 	if !errors.As(err, &short) || short.Rank != 20 || short.Memory || !(short.Residual > 1e-2) ||
 		!errors.Is(err, ErrRank) {
 		t.Errorf("rank limit: %v", err)
 	}
 	room := LowRankBytes(300, 30)
-	if _, err = PivotedCholesky(k, RankOptions{Tol: 1e-6, MaxBytes: room}); !errors.As(err, &short) ||
+	if _, err = PivotedCholesky(t.Context(), k, RankOptions{Tol: 1e-6, MaxBytes: room}); !errors.As(err,
+		&short) ||
 		!short.Memory || LowRankBytes(300, short.Rank) > room {
 		t.Errorf("memory limit: %v", err)
 	}
@@ -114,7 +115,7 @@ func TestFactoriseLimits(t *testing.T) {
 		t.Errorf("rank %d, 20 asked for", f.Rank())
 	}
 	for _, bad := range []RankOptions{{Tol: -1}, {Tol: 1}, {Tol: math.NaN()}, {MaxRank: -1}} {
-		if _, err := PivotedCholesky(k, bad); err == nil {
+		if _, err := PivotedCholesky(t.Context(), k, bad); err == nil {
 			t.Errorf("%+v is accepted", bad)
 		}
 	}
@@ -133,11 +134,11 @@ func TestFactoriseRefuses(t *testing.T) {
 	refused := func(i, j int, v float64) error {
 		k := good()
 		k.Set(i, j, v)
-		_, err := PivotedCholesky(k, RankOptions{})
+		_, err := PivotedCholesky(t.Context(), k, RankOptions{})
 		return err
 	}
 	own := errors.New("own")
-	if _, err := PivotedCholesky(broken{good(), own}, RankOptions{}); err != own {
+	if _, err := PivotedCholesky(t.Context(), broken{good(), own}, RankOptions{}); err != own {
 		t.Errorf("error of the columns: %v", err)
 	}
 	var entry *EntryError

@@ -1,6 +1,7 @@
 package linalg
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -71,12 +72,14 @@ func findFactor(k *Sym, maxBytes int64) *lowRankEngine {
 	most := n
 	if n > smallFactor {
 		most = n / 2
-		if _, err := PivotedCholesky(k, RankOptions{Tol: math.Pow(factorTol, 0.25), MaxRank: most / 4,
+		if _, err := PivotedCholesky(context.Background(), k, RankOptions{Tol: math.Pow(factorTol, 0.25),
+			MaxRank:  most / 4,
 			MaxBytes: maxBytes}); err != nil {
 			return nil
 		}
 	}
-	factor, err := PivotedCholesky(k, RankOptions{Tol: factorTol, MaxRank: most, MaxBytes: maxBytes,
+	factor, err := PivotedCholesky(context.Background(), k, RankOptions{Tol: factorTol, MaxRank: most,
+		MaxBytes: maxBytes,
 		rounding: factorTol})
 	if err != nil || factor.rank == n && factor.smallestPivot() > regular*slices.Max(Diagonal(k)) {
 		return nil

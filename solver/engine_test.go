@@ -22,7 +22,7 @@ func TestLowRank(t *testing.T) {
 	const n = 300
 	rng := rand.New(rand.NewPCG(72, 1))
 	x, k := line(rng, n, 0.3, 0)
-	factor := need.One(linalg.PivotedCholesky(k, linalg.RankOptions{Tol: 1e-13}))(t)
+	factor := need.One(linalg.PivotedCholesky(t.Context(), k, linalg.RankOptions{Tol: 1e-13}))(t)
 	targets, labels, row := make([]float64, n), make([]float64, n), make([]float64, n)
 	for i, v := range x {
 		targets[i] = 3 + math.Sin(5*v) + 0.3*rng.NormFloat64()

@@ -244,7 +244,7 @@ func finite(t rapid.TB, s *solver.Solution) {
 func gram(t rapid.TB, spec kernel.Spec, x dataset.Matrix) (*linalg.Sym, *kernel.Inputs) {
 	t.Helper()
 	in := need.One(spec.Prepare(&dataset.Inputs{X: x}))(t)
-	k := need.One(in.Gram())(t)
+	k := need.One(in.Gram(context.Background()))(t)
 	return k, in
 }
 

@@ -97,7 +97,7 @@ func TestBroadHardMargin(t *testing.T) {
 	exact := mustConverge(t, p, solver.Settings{})
 	isFixedPoint(t, p, exact)
 	byFactor := func(tol float64) *solver.Solution {
-		k, err := linalg.PivotedCholesky(p.Gram.(*linalg.Sym), linalg.RankOptions{Tol: tol})
+		k, err := linalg.PivotedCholesky(t.Context(), p.Gram.(*linalg.Sym), linalg.RankOptions{Tol: tol})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -112,7 +112,6 @@ func (o *options) open() bool {
 func (a *app) build(p *problem) (answer.Machine, error) {
 	a.console.Progress("kernel matrix", 0, 1)
 	spec := p.spec
-	spec.Stop = func() bool { return a.ctx.Err() != nil }
 	if spec.Storage == model.ScaLAPACK && spec.Set.Task != dataset.Several {
 		servants, err := a.servants()
 		if err != nil {
@@ -120,7 +119,7 @@ func (a *app) build(p *problem) (answer.Machine, error) {
 		}
 		spec.Servants = servants
 	}
-	m, err := answer.Build(spec, p.test, p.flags.multiclass == answer.OneAgainstOne)
+	m, err := answer.Build(a.ctx, spec, p.test, p.flags.multiclass == answer.OneAgainstOne)
 	if err != nil {
 		return nil, err
 	}

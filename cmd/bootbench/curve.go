@@ -1,7 +1,7 @@
 package main
 
 import (
-	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -20,7 +20,7 @@ import (
 const growingRatios = "0.2:0.9:5"
 
 // growingSample is the number of rows for which that takes about 20 s on two cores.
-func growingSample(spec model.Spec) int {
+func growingSample(_ context.Context, spec model.Spec) int {
 	if n := spec.Set.N(); n <= 3000 {
 		return n
 	}
@@ -59,10 +59,12 @@ func runCurve(a *app, o *options, data []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if c.growing || o.sample != "" {
-		if err := o.draw(p, growingSample); err != nil {
-			return err
-		}
+	size := growingSample
+	if !c.growing {
+		size = standard.DefaultSample
+	}
+	if err := o.draw(a.ctx, p, p.choice.by != "", size); err != nil {
+		return err
 	}
 	if groups := p.spec.Set.Groups; c.growing && groups != nil && !o.Given("ratio") {
 		o.ratios = wholeGroups(o.ratios, 1+slices.Max(groups))
@@ -150,8 +152,7 @@ func growth(j *answer.Job, results []report.Estimate) *calibration.Growth {
 		sizes = append(sizes, calibration.SizeError{Ratio: e.Ratio, Error: float64(e.Error),
 			SE: float64(e.Refined.SE), Each: e.Refined.Points.Error})
 	}
-	n, all := j.Set.N(), cmp.Or(j.Subject.RowsTotal, j.Set.N())
-	return calibration.NewGrowth(sizes, n, all, 2*all)
+	return calibration.NewGrowth(sizes, j.Set.N())
 }
 
 // completeness is the status of an answer in parts.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"io"
 	"math/rand/v2"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"bootbench/internal/report"
 	"bootbench/internal/tune"
 	"bootbench/kernel"
+	"bootbench/resample"
 )
 
 // runEstimate reads DATA, estimates and prints.
@@ -50,7 +52,7 @@ func (a *app) asked(o *options, data string) (p *problem, s answer.Settings, err
 		s.Scheme, err = o.schemeOf(o.ratio, p.spec.Set.N())
 	}
 	if err == nil {
-		err = o.draw(p, s.DefaultSample)
+		err = o.draw(a.ctx, p, p.choice.by != "", s.DefaultSample)
 	}
 	if err == nil {
 		s.Scheme, err = o.designed(o.ratio, p.spec.Set)
@@ -61,27 +63,42 @@ func (a *app) asked(o *options, data string) (p *problem, s answer.Settings, err
 	return p, s, err
 }
 
+// standard are the settings of estimate by default, which also decide the size of the sample of commands that
+// train models: of the same rows, they train the model that estimate judges.
+var standard = answer.Settings{Method: answer.AutoMethod, Scheme: resample.Poisson{Ratio: 1},
+	Refine: answer.Refinement{Resamples: autoResamples, Optional: true}}
+
+// readSample reads DATA, and draws a sample by the standard settings.
+func (a *app) readSample(o *options, path string) (*problem, error) {
+	p, err := a.readProblem(o, path)
+	if err == nil {
+		err = o.draw(a.ctx, p, p.choice.by != "", standard.DefaultSample)
+	}
+	return p, err
+}
+
 // draw takes a random sample of the rows, of size --sample, or, if a search has chosen the model and there is
 // no design, of size byDefault.
-func (o *options) draw(p *problem, byDefault func(model.Spec) int) error {
+func (o *options) draw(ctx context.Context, p *problem, chosen bool,
+	byDefault func(context.Context, model.Spec) int) error {
 	set := p.spec.Set
 	n, size := set.N(), set.N()
-	designed := o.Given(designNames...) || o.Given("counts") || p.spec.Kernel.Kind == kernel.Precomputed ||
-		set.Further != nil
+	designed := o.Given(designNames...) || o.Given("counts", "fold-column") || set.Further != nil ||
+		p.spec.Kernel.Kind == kernel.Precomputed
 	switch asked, err := strconv.Atoi(o.sample); {
-	case o.sample == "all" || o.Lookup("sample") == nil: // a command without samples
+	case o.sample == "all":
 	case o.sample == "":
-		if p.choice.by == "" || designed {
+		if !chosen || designed {
 			return nil
 		}
-		if size = byDefault(p.spec); size < n {
+		if size = byDefault(ctx, p.spec); size < n {
 			p.choice.settings = append(p.choice.settings, "sample="+strconv.Itoa(size))
 		}
 	case err != nil || asked < 8:
 		return usage.Errorf("--sample is %q, must be all or a whole number of rows from 8 on", o.sample)
 	case designed:
-		return usage.Errorf("--sample draws single rows for one target: leave it out where groups, strata " +
-			"or blocks are drawn, rows have counts, or the kernel is precomputed")
+		return usage.Errorf("--sample draws single rows for one target: leave it out where groups, strata, " +
+			"folds or blocks are given, rows have counts, or the kernel is precomputed")
 	default:
 		size = min(asked, n)
 	}

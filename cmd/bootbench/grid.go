@@ -33,7 +33,8 @@ type gridCell struct {
 
 // runGrid reads DATA, and solves a model of it in every cell.
 func runGrid(a *app, o *options, data []string) error {
-	if _, err := o.answers(); err != nil {
+	s, err := o.answers()
+	if err != nil {
 		return err
 	}
 	if o.kernel == autoKernel {
@@ -48,13 +49,25 @@ func runGrid(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	problemAt := givenGrid(a, axes, set)
+	drawn, search := &problem{}, &tune.Problem{Spec: model.Spec{Set: set}}
 	if len(axes) == 0 {
-		if axes, problemAt, err = defaultGrid(o, set); err != nil {
+		if search, err = o.search(set); err != nil {
 			return err
 		}
 	}
-	g := &grid{app: a, by: o.by, axes: axes, done: map[int]report.GridCell{}}
+	drawn.spec = search.Spec
+	if s.Scheme, err = o.designed(o.ratio, set); err != nil {
+		return err
+	}
+	if err := o.draw(a.ctx, drawn, len(axes) == 0, s.DefaultSample); err != nil {
+		return err
+	}
+	set, search.Spec.Set = drawn.spec.Set, drawn.spec.Set
+	problemAt := givenGrid(a, axes, set)
+	if len(axes) == 0 {
+		axes, problemAt = defaultGrid(o, search)
+	}
+	g := &grid{app: a, by: o.by, axes: axes, done: map[int]report.GridCell{}, drawn: drawn}
 	for _, values := range combinations(axes) {
 		p, err := problemAt(values)
 		if err != nil {
@@ -110,12 +123,8 @@ func gridAxes(o *options) ([]report.GridAxis, error) {
 }
 
 // defaultGrid is the initial grid of a search over what is not given, and the problem of its cells.
-func defaultGrid(o *options, set *dataset.Set) (axes []report.GridAxis,
-	problemAt func(values []string) (*problem, error), err error) {
-	p, err := o.search(set)
-	if err != nil {
-		return nil, nil, err
-	}
+func defaultGrid(o *options, p *tune.Problem) (axes []report.GridAxis,
+	problemAt func(values []string) (*problem, error)) {
 	for _, a := range p.Over {
 		axis := report.GridAxis{Name: a.Name}
 		for _, v := range tune.Grid(&p.Spec, a.Name) {
@@ -136,7 +145,7 @@ func defaultGrid(o *options, set *dataset.Set) (axes []report.GridAxis,
 			}
 		}
 		return &problem{spec: spec, test: p.Test, flags: o}, nil
-	}, nil
+	}
 }
 
 // gridValues reads "a:b:count" or a list "a,b,c" as texts for a flag.
@@ -204,6 +213,7 @@ type grid struct {
 	held  []sharedKernel          // kernel matrices kept for other cells
 	bytes int64                   // their memory
 	done  map[int]report.GridCell // finished cells of paths
+	drawn *problem                // the sample
 }
 
 // solve evaluates every cell and prints.
@@ -213,6 +223,9 @@ func (g *grid) solve() error {
 	doc := &report.Grid{
 		Command: "grid", Data: set.Name, N: set.N(), D: set.D(), Task: set.Task.String(),
 		TestLoss: test.Name(), By: g.by.String(), Over: g.axes, Outcome: report.Outcome{Warnings: []string{}},
+	}
+	if others := g.drawn.others; others != nil {
+		doc.Sample, doc.RowsTotal = set.N(), set.N()+others.N()
 	}
 	var tasks []bench.Task[report.GridCell]
 	for i := range g.cells {

@@ -87,11 +87,14 @@ var (
 		"jitter"}
 	modelNames = slices.Concat(kernelNames, lossNames,
 		[]string{"no-standardize", "no-normalize-target", "bias", "no-bias"})
-	engineNames = []string{"engine", "rank-tol", "rank-error", "max-rank", "tol", "max-sweeps"}
+	engineNames = []string{"engine", "rank-tol", "rank-error", "max-rank"}
+	solveNames  = []string{"tol", "max-sweeps"}
 	shardNames  = []string{"journal", "shard"}
-	theoryNames = slices.Concat(problemNames, engineNames, shardNames, []string{"folds", "refine", "seed",
+	theoryNames = slices.Concat(problemNames, solveNames, shardNames, []string{"sample", "folds", "refine",
+		"seed",
 		"accuracy", "test-loss", "metrics"})
-	problemNames = slices.Concat(modelNames, dataNames[:11], []string{"zero-based", "max-memory"})
+	problemNames = slices.Concat(modelNames, dataNames[:11], engineNames, []string{"zero-based",
+		"max-memory"})
 )
 
 // declare adds the wanted flags, group by group.

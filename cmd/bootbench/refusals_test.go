@@ -237,3 +237,22 @@ func TestNamedNeed(t *testing.T) {
 		}
 	}
 }
+
+// TestOwnFlags: what a command says of too little memory, a rank or a sample names flags that it has
+// (driveWith), in every command that trains.
+func TestOwnFlags(t *testing.T) {
+	for _, command := range []string{"estimate", "curve", "predict --test synthetic:blobs,n=5,d=3",
+		"retrain", "cv",
+		"rows", "loo", "grid --over C=1,2", "tune --over C", "train --model " + t.TempDir() + "/m.json"} {
+		for _, flags := range []string{"--max-memory 2MiB --engine exact", "--max-memory 200KiB",
+			"--sample 5",
+			"--engine lowrank --rank-tol 1e-12 --max-rank 5"} {
+			name, rest, _ := strings.Cut(command, " ")
+			o := drive(t, "", name, "synthetic:blobs,n=600,d=3 --loss hinge --C 1", rest, flags)
+			table := name == "grid" || name == "tune" // of models, some of which may fail
+			if o.status != exitUsage && !(table && o.status == exitFailed) || o.stderr == "" {
+				t.Errorf("%s %s: status %d, %s", command, flags, o.status, o.stderr)
+			}
+		}
+	}
+}

@@ -23,7 +23,7 @@ func runRetrain(a *app, o *options, data []string) error {
 	if err := o.checkScheme(o.ratio); err != nil {
 		return err
 	}
-	p, err := a.readProblem(o, data[0])
+	p, err := a.readSample(o, data[0])
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func runCV(a *app, o *options, data []string) error {
 	case slices.Contains(o.asked.Metrics, calibration.Jackknife):
 		return usage.Errorf("--metrics %s is the theory's: estimate has it", calibration.Jackknife)
 	}
-	p, err := a.readProblem(o, data[0])
+	p, err := a.readSample(o, data[0])
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ const allMethods = "all"
 
 // runLOO reads DATA, leaves out each example and prints.
 func runLOO(a *app, o *options, data []string) error {
-	p, err := a.readProblem(o, data[0])
+	p, err := a.readSample(o, data[0])
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -34,7 +35,7 @@ func runTrain(a *app, o *options, data []string) error {
 	if rule && o.Given("tol", "bias", "no-bias") {
 		return usage.Errorf("--loss perceptron has neither --tol nor a bias (--constant adds one)")
 	}
-	p, err := a.readProblem(o, data[0])
+	p, err := a.readSample(o, data[0])
 	if err != nil {
 		return err
 	}
@@ -64,7 +65,7 @@ func runTrain(a *app, o *options, data []string) error {
 		trained, err = m.Train(a.ctx)
 	case rule:
 		r.Subject.Loss = perceptronLoss
-		trained, err = trainPerceptron(j, r)
+		trained, err = trainPerceptron(a.ctx, j, r)
 	default:
 		trained, err = trainOnce(a, o, j, r)
 	}
@@ -101,7 +102,7 @@ func trainOnce(a *app, o *options, j *answer.Job, r *report.Training) (*model.Pr
 	if margin(j.Loss) {
 		settings.Tolerance = o.asked.Solve.Tolerance
 	}
-	fit, err := j.Model.Fit(settings)
+	fit, err := j.Model.Fit(a.ctx, settings)
 	switch {
 	case a.ctx.Err() != nil:
 		return nil, a.ctx.Err()
@@ -124,12 +125,19 @@ func trainOnce(a *app, o *options, j *answer.Job, r *report.Training) (*model.Pr
 const passes = 100
 
 // trainPerceptron runs the perceptron.
-func trainPerceptron(j *answer.Job, r *report.Training) (*model.Predictor, error) {
-	rows, err := svm.NewRows(j.Gram())
+func trainPerceptron(ctx context.Context, j *answer.Job, r *report.Training) (*model.Predictor, error) {
+	k, err := j.Dense()
 	if err != nil {
 		return nil, err
 	}
-	learned := svm.TrainPerceptron(rows, j.Site, j.Set.Y, passes)
+	rows, err := svm.NewRows(k)
+	if err != nil {
+		return nil, err
+	}
+	learned := svm.TrainPerceptron(ctx, rows, j.Site, j.Set.Y, passes)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if learned.Mistakes[0] > 0 && !slices.ContainsFunc(learned.Weight, func(b float64) bool { return b != 0 }) {
 		return nil, usage.Errorf("--loss perceptron: the weights are all 0 after %d passes, which a model file "+
 			"cannot hold", len(learned.Mistakes))

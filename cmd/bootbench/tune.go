@@ -58,7 +58,13 @@ func runTune(a *app, o *options, data []string) error {
 	}
 	best, search := &problem{spec: r.Spec, test: p.Test, choice: choice{seconds: chosen.seconds}, flags: o},
 		searchReport(r)
-	line, several := againLine(a, o, search.Best, &r.Spec), r.Spec.Set.Further != nil
+	if err := o.draw(a.ctx, best, true, s.DefaultSample); err != nil {
+		return err
+	}
+	if s.Scheme, err = o.designed(o.ratio, best.spec.Set); err != nil {
+		return err
+	}
+	line, several := againLine(a, o, search.Best, best), r.Spec.Set.Further != nil
 	if several {
 		best.choice = chosen
 		best.choice.line = line
@@ -96,7 +102,7 @@ func (a *app) tuned(p *problem, s answer.Settings, cancelled bool) (answer.Machi
 		r, err := m.Estimate(a.ctx, s)
 		return m, r, err
 	}
-	m, err := answer.Build(p.spec, p.test, false)
+	m, err := answer.Build(context.WithoutCancel(a.ctx), p.spec, p.test, false)
 	if err != nil || answer.IsJoint(p.spec.Set) {
 		return nil, nil, cmp.Or(err, a.ctx.Err())
 	}
@@ -318,7 +324,8 @@ func searchReport(r *tune.Result) report.Search {
 
 // againLine is the command line that estimates the chosen model: the flags common to tune and estimate, and
 // the choice.
-func againLine(a *app, o *options, best map[string]any, spec *model.Spec) string {
+func againLine(a *app, o *options, best map[string]any, p *problem) string {
+	spec := &p.spec
 	words := []string{"bootbench", "estimate", a.data[0], "--loss", spec.Loss.Name()}
 	if _, known := model.PresetFor(spec.Set); known { // tune ignores it
 		words = append(words, "--kernel", spec.Kernel.Kind.String(), "--no-normalize-target="+
@@ -344,6 +351,9 @@ func againLine(a *app, o *options, best map[string]any, spec *model.Spec) string
 		if best[name] != nil || slices.Contains(kept, name) && !o.Given(name) {
 			words = append(words, "--"+name, value)
 		}
+	}
+	for _, setting := range p.choice.settings { // the sample
+		words = append(words, "--"+setting)
 	}
 	return shellWords(words...)
 }

@@ -108,7 +108,7 @@ func accuracyLosses(set *dataset.Set) ([]loss.Loss, kernel.Spec) {
 // judgeModel solves, and retrains in batches.
 func judgeModel(ctx context.Context, spec model.Spec, scheme resample.Scheme,
 	s refit.RetrainSettings) accuracyRow {
-	m := must(model.Build(spec))
+	m := must(model.Build(context.Background(), spec))
 	theory := must(m.Solve(ctx, scheme, solver.Settings{}))
 	test := model.DefaultTest(spec.Set)
 	leftOut, _ := theory.LeftOut(test)

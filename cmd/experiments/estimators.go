@@ -89,12 +89,12 @@ func (e *estimatorRun) classifier(drawn *dataset.Set) *answer.Job {
 	if e.gamma == 0 {
 		spec.Kernel.Gamma = 1 / float64(drawn.D())
 	}
-	return must(answer.New(spec, loss.ZeroOne{}))
+	return must(answer.New(context.Background(), spec, loss.ZeroOne{}))
 }
 
 // heldOut is the error of the classifier on the other half.
 func heldOut(j *answer.Job, others *dataset.Set) (wrong float64) {
-	fit := must(j.Model.Fit(model.FitSettings{Tolerance: loo.DefaultTolerance}))
+	fit := must(j.Model.Fit(context.Background(), model.FitSettings{Tolerance: loo.DefaultTolerance}))
 	check(fit.Status.Err())
 	f := must(must(j.Predictor(fit)).Predict(others))
 	for i, y := range others.Y {

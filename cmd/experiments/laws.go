@@ -43,7 +43,7 @@ func (p *paperRun) lawsOf(ctx context.Context, name string, held []int) *bothLaw
 		}
 	}
 	spec.Set = all.Subset(rest)
-	m, once := must(model.Build(spec)), resample.Poisson{Ratio: 1}
+	m, once := must(model.Build(context.Background(), spec)), resample.Poisson{Ratio: 1}
 	b := &bothLaws{examples: len(rest), solution: must(m.Solve(ctx, once, solver.Settings{}))}
 	var cross blas64.General
 	if held != nil {

@@ -130,7 +130,7 @@ func (p *paperRun) retrainedDots(ctx context.Context, m *model.Model, test loss.
 // bothSides are the theory's line and the dots of retraining, in one colour.
 func (p *paperRun) bothSides(ctx context.Context, spec model.Spec, test loss.Test, colour int) (line,
 	dots report.Series) {
-	m := must(model.Build(spec))
+	m := must(model.Build(context.Background(), spec))
 	line, dots = theoryLine(ctx, m, test, solver.ADATAP), p.retrainedDots(ctx, m, test)
 	line.Colour, dots.Colour = colour, colour
 	return line, dots
@@ -138,7 +138,7 @@ func (p *paperRun) bothSides(ctx context.Context, spec model.Spec, test loss.Tes
 
 // regression is M03 figure 1, left: one learning curve with all approximations.
 func (p *paperRun) regression(ctx context.Context) []*report.Figure {
-	m := must(model.Build(preset("boston")))
+	m := must(model.Build(context.Background(), preset("boston")))
 	var series []report.Series
 	for _, l := range []struct {
 		method solver.Method

@@ -48,7 +48,7 @@ func TestCurve(t *testing.T) {
 	if len(line.X) != len(theoryRatios) || len(dots.X) != len(naiveRatios) {
 		t.Fatalf("%d and %d points", len(line.X), len(dots.X))
 	}
-	m := need.One(model.Build(spec))(t)
+	m := need.One(model.Build(t.Context(), spec))(t)
 	leftOut := func(ratio float64) float64 {
 		s := need.One(m.Solve(t.Context(), resample.Poisson{Ratio: ratio}, solver.Settings{}))(t)
 		error, _ := s.LeftOut(loss.ZeroOne{})

@@ -38,10 +38,10 @@ type Classes struct {
 const defaultResamples = 200
 
 // NewClasses builds the kernel matrix of a specification whose set has several classes.
-func NewClasses(spec model.Spec) (*Classes, error) {
+func NewClasses(ctx context.Context, spec model.Spec) (*Classes, error) {
 	set := spec.Set
 	spec.Set = set.Against(0)
-	first, err := New(spec, nil)
+	first, err := New(ctx, spec, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -432,7 +432,7 @@ func scores(p [][]float64, of []int) (logLoss, brier *null.Float) {
 func (c *Classes) Train(ctx context.Context) (*model.Predictor, error) {
 	var all []*model.Predictor
 	for _, b := range c.classifiers() {
-		p, err := b.train()
+		p, err := b.train(ctx)
 		if err == nil && c.order == nil {
 			_, err = b.AddLeftOut(ctx, p)
 		}
@@ -446,12 +446,12 @@ func (c *Classes) Train(ctx context.Context) (*model.Predictor, error) {
 }
 
 // train trains the classifier on the examples of its classes.
-func (b *classifier) train() (*model.Predictor, error) {
+func (b *classifier) train(ctx context.Context) (*model.Predictor, error) {
 	weight := b.weight
 	if given := b.Set.Weights; given != nil && weight != nil {
 		weight = floats.MulTo(make([]float64, len(weight)), weight, given)
 	}
-	return trainWeighted(b.Model, weight)
+	return trainWeighted(ctx, b.Model, weight)
 }
 
 // Predict implements Machine.

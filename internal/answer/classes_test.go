@@ -51,8 +51,8 @@ func TestClasses(t *testing.T) {
 			for k := range set.Classes {
 				part := spec
 				part.Set, part.Standardize = set.Subset(rest).Against(k), false
-				m := need.One(model.Build(part))(t)
-				p := need.One(answer.Train(m))(t)
+				m := need.One(model.Build(t.Context(), part))(t)
+				p := need.One(answer.Train(t.Context(), m))(t)
 				f = append(f, need.One(p.Predict(set))(t))
 			}
 			for i, w := range weight {
@@ -69,7 +69,7 @@ func TestClasses(t *testing.T) {
 		}
 		unscaled := spec
 		unscaled.Standardize = false
-		c := need.One(answer.NewClasses(unscaled))(t)
+		c := need.One(answer.NewClasses(t.Context(), unscaled))(t)
 		r := need.One(c.CrossValidate(t.Context(), v))(t).(*report.Classes)
 		if got := float64(r.Error) * float64(set.N()); math.Abs(got-wrong) > 1e-6 {
 			t.Errorf("%s: %v wrong, one by one %v", l.Name(), got, wrong)
@@ -111,7 +111,7 @@ func TestClasses(t *testing.T) {
 // predicts the classes of the model that it was written of.
 func TestClassResamples(t *testing.T) {
 	set := threeClasses(t)
-	c := need.One(answer.NewClasses(model.NewSpec(set, loss.Hinge{C: 1})))(t)
+	c := need.One(answer.NewClasses(t.Context(), model.NewSpec(set, loss.Hinge{C: 1})))(t)
 	s := answer.Settings{Scheme: resample.Poisson{Ratio: 1}, Refine: answer.Refinement{Resamples: 60}}
 	s.Solve.Tolerance = 1e-4
 	r := need.One(c.Estimate(t.Context(), s))(t).(*report.Classes)

@@ -298,7 +298,7 @@ func (v Validation) permuteChoices(ctx context.Context, j *Job, plan resample.Pe
 				failed[p] = err
 				return
 			}
-			other, err := New(spec, j.Test)
+			other, err := New(ctx, spec, j.Test)
 			if err != nil {
 				failed[p] = err
 				return

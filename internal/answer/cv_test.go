@@ -103,7 +103,7 @@ func TestCrossValidate(t *testing.T) {
 					spec.Set.Weights = append(spec.Set.Weights, 0.3+float64(i*5%7))
 				}
 			}
-			j, err := answer.New(spec, nil)
+			j, err := answer.New(t.Context(), spec, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -175,11 +175,11 @@ func naive(t *testing.T, spec model.Spec, design resample.Design, folds, repeats
 			if choose != nil {
 				part, _ = choose(nil, part.Set)
 			}
-			m, err := model.Build(part)
+			m, err := model.Build(t.Context(), part)
 			if err != nil {
 				t.Fatal(err)
 			}
-			fit, err := m.Fit(model.FitSettings{})
+			fit, err := m.Fit(t.Context(), model.FitSettings{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -283,7 +283,7 @@ func TestPermutations(t *testing.T) {
 	v := answer.Validation{Design: resample.Design{N: 40}, Folds: 4, Repeats: 1, Permutations: 19}
 	p := func() float64 {
 		t.Helper()
-		j, err := answer.New(spec, nil)
+		j, err := answer.New(t.Context(), spec, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -331,7 +331,7 @@ func TestPermutedChoices(t *testing.T) {
 		}
 		set := need.One(dataset.New(x, y))(t)
 		set.Groups = groups
-		j := need.One(answer.New(need.One(choose(t.Context(), set))(t), nil))(t)
+		j := need.One(answer.New(t.Context(), need.One(choose(t.Context(), set))(t), nil))(t)
 		v.Design = resample.Design{N: n, Group: groups}
 		v.Folds, v.Repeats, v.Permutations = 5, 1, 19
 		return need.One(j.CrossValidate(t.Context(), v))(t).(*report.CrossValidation)

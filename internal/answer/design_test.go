@@ -78,7 +78,7 @@ func TestRefinedDesigns(t *testing.T) {
 		"blocks":                 schemeOf(t, resample.Design{Block: 5}, "multinomial", 48),
 	} {
 		t.Run(name, func(t *testing.T) {
-			j, err := answer.New(spec, nil)
+			j, err := answer.New(t.Context(), spec, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -119,7 +119,7 @@ func TestPatients(t *testing.T) {
 	for seed := range uint64(12) {
 		spec, group := patients(t, 20, 10, 0.7, seed)
 		fresh, _ := patients(t, 300, 1, 0.7, 1000+seed)
-		j, err := answer.New(spec, nil)
+		j, err := answer.New(t.Context(), spec, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

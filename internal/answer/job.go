@@ -93,8 +93,8 @@ func (j *Job) counting(what string) func(done, total int) {
 }
 
 // New builds a model with a test loss, nil for the default of the targets.
-func New(spec model.Spec, test loss.Test) (*Job, error) {
-	built, err := model.Build(spec)
+func New(ctx context.Context, spec model.Spec, test loss.Test) (*Job, error) {
+	built, err := model.Build(ctx, spec)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +162,7 @@ func (j *Job) fitAll(ctx context.Context, s *solver.Solution) (err error) {
 		}
 	} // else by the loss's trainer
 	j.Progress("fit to all data", 0, 1)
-	j.full, err = j.FullFit()
+	j.full, err = j.FullFit(ctx)
 	return err
 }
 

@@ -75,7 +75,11 @@ func judgeLeftOut(j *Job, r *report.LeaveOneOut, test loss.Test, perExample []fl
 // leaveOutLabels is leave-one-out for classifiers.
 func leaveOutLabels(ctx context.Context, j *Job, method loo.Method, all bool, p loo.Problem,
 	r *report.LeaveOneOut) (err error) {
-	if p.Kernel, err = svm.NewRows(j.Gram()); err != nil {
+	k, err := j.Dense()
+	if err == nil {
+		p.Kernel, err = svm.NewRows(k)
+	}
+	if err != nil {
 		return err
 	}
 	p.Set, r.Bias = train.Set{Y: j.Set.Y, Site: j.Site, Weight: j.Set.Weights, Bias: j.Bias}, j.Bias

@@ -35,9 +35,9 @@ type RowJudge interface {
 
 // Build builds the machine of a specification: of one target, with a test loss, nil for the default, or of
 // several classes or targets, by its set; pairs: pairs of classes vote.
-func Build(spec model.Spec, test loss.Test, pairs bool) (Machine, error) {
+func Build(ctx context.Context, spec model.Spec, test loss.Test, pairs bool) (Machine, error) {
 	if spec.Set.Task == dataset.Several {
-		c, err := NewClasses(spec)
+		c, err := NewClasses(ctx, spec)
 		if err == nil && pairs {
 			c = c.ByPairs()
 		}
@@ -47,7 +47,7 @@ func Build(spec model.Spec, test loss.Test, pairs bool) (Machine, error) {
 	if square := (loss.SquareTest{}).Name(); several && test != nil && test.Name() != square {
 		return nil, model.InputError(fmt.Errorf("errors of several targets are squares, not %s", test.Name()))
 	}
-	j, err := New(spec, test)
+	j, err := New(ctx, spec, test)
 	if several {
 		return &Targets{j}, err
 	}

@@ -15,20 +15,27 @@ import (
 // leftOutRows is the number of examples up to which a trained model is also cross-validated.
 const leftOutRows = 5000
 
-// AddLeftOut adds the calibration of intervals and probabilities to a predictor, from models trained without
-// each of 10 folds. note says why there is none.
+// AddLeftOut adds the calibration of intervals and probabilities to a predictor, from its predictions at rows
+// outside a sample, or from models trained without each of 10 folds. note says why there is none.
 func (j *Job) AddLeftOut(ctx context.Context, p *model.Predictor) (note string, err error) {
-	n := j.Set.N()
-	if n > leftOutRows {
+	var r *report.CrossValidation
+	switch in := j.Others; {
+	case in != nil && in.Task == j.Set.Task:
+		var f []float64
+		in = in.Head(heldOut)
+		if f, err = p.Predict(in); err == nil {
+			p.LeftOut, err = model.NewLeftOut(in.Y, f, in)
+		}
+	case j.Set.N() > leftOutRows:
 		return fmt.Sprintf("the model file has no intervals or probabilities: of more than %d examples they take "+
 			"too long", leftOutRows), nil
+	default:
+		if r, err = j.validate(ctx, tenFolds(j.Set)); err == nil && ctx.Err() == nil {
+			p.LeftOut, err = model.NewLeftOut(r.Points.Target, r.Points.Mean, j.Set)
+		}
 	}
-	r, err := j.validate(ctx, tenFolds(j.Set))
 	if ctx.Err() != nil {
 		return "", ctx.Err()
-	}
-	if err == nil {
-		p.LeftOut, err = model.NewLeftOut(r.Points.Target, r.Points.Mean, j.Set)
 	}
 	if err != nil {
 		return fmt.Sprintf("the model file has no intervals or probabilities: %v", err), nil
@@ -37,11 +44,13 @@ func (j *Job) AddLeftOut(ctx context.Context, p *model.Predictor) (note string, 
 }
 
 // Train trains a model on all data and returns its predictor.
-func Train(m *model.Model) (*model.Predictor, error) { return trainWeighted(m, nil) }
+func Train(ctx context.Context, m *model.Model) (*model.Predictor, error) {
+	return trainWeighted(ctx, m, nil)
+}
 
 // trainWeighted trains a model with weights, nil for those of its set.
-func trainWeighted(m *model.Model, weight []float64) (*model.Predictor, error) {
-	fit, err := m.Fit(model.FitSettings{Weight: weight})
+func trainWeighted(ctx context.Context, m *model.Model, weight []float64) (*model.Predictor, error) {
+	fit, err := m.Fit(ctx, model.FitSettings{Weight: weight})
 	if err == nil {
 		err = fit.Status.Err()
 	}
@@ -53,7 +62,7 @@ func trainWeighted(m *model.Model, weight []float64) (*model.Predictor, error) {
 
 // Train implements Machine; the predictor has intervals and probabilities.
 func (j *Job) Train(ctx context.Context) (*model.Predictor, error) {
-	p, err := Train(j.Model)
+	p, err := Train(ctx, j.Model)
 	if err == nil {
 		_, err = j.AddLeftOut(ctx, p)
 	}

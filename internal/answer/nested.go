@@ -42,18 +42,18 @@ func (t nested) Fit(set train.Set, f []float64) error {
 	if err != nil {
 		return err
 	}
-	all, err := predictionsOf(spec, t.set)
+	all, err := predictionsOf(t.ctx, spec, t.set)
 	copy(f, all)
 	return err
 }
 
 // predictionsOf are the predictions at inputs by the model of a specification, trained on all its data.
-func predictionsOf(spec model.Spec, in *dataset.Inputs) ([]float64, error) {
-	m, err := model.Build(spec)
+func predictionsOf(ctx context.Context, spec model.Spec, in *dataset.Inputs) ([]float64, error) {
+	m, err := model.Build(ctx, spec)
 	if err != nil {
 		return nil, err
 	}
-	p, err := Train(m)
+	p, err := Train(ctx, m)
 	if err != nil {
 		return nil, err
 	}
@@ -82,13 +82,13 @@ func (c *Classes) fitNested(ctx context.Context, v Validation, plan resample.Pla
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return nil, err
 		}
-		part, err := NewClasses(spec)
+		part, err := NewClasses(ctx, spec)
 		if err != nil {
 			return nil, err
 		}
 		part.order = c.order
 		for _, one := range part.classifiers() {
-			p, err := one.train()
+			p, err := one.train(ctx)
 			if err != nil {
 				return nil, fmt.Errorf("%s without fold %d: %w", one.name, b+1, err)
 			}

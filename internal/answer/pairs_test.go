@@ -29,7 +29,8 @@ func votesOfRows(t *testing.T, spec model.Spec, rows, order []int) (class []int)
 			})
 			one := spec
 			one.Set = set.Subset(members).Against(first)
-			f := need.One(need.One(answer.Train(need.One(model.Build(one))(t)))(t).Predict(set))(t)
+			f := need.One(need.One(answer.Train(t.Context(), need.One(model.Build(t.Context(),
+				one))(t)))(t).Predict(set))(t)
 			for i, v := range f {
 				if v > 0 {
 					votes[i][first]++
@@ -68,7 +69,7 @@ func TestPairs(t *testing.T) {
 			order = append(order, k)
 		}
 	}
-	pairs := need.One(answer.NewClasses(spec))(t).ByPairs()
+	pairs := need.One(answer.NewClasses(t.Context(), spec))(t).ByPairs()
 	trained := need.One(pairs.Train(t.Context()))(t)
 	got := need.One(answer.PredictClasses(trained, set))(t)
 	for i, k := range votesOfRows(t, spec, all, order) {
@@ -141,7 +142,7 @@ func TestPairs(t *testing.T) {
 // same.
 func TestClassesWithoutCurves(t *testing.T) {
 	set := threeClasses(t)
-	p := need.One(need.One(answer.NewClasses(model.NewSpec(set,
+	p := need.One(need.One(answer.NewClasses(t.Context(), model.NewSpec(set,
 		loss.Square{Noise: 0.3})))(t).Train(t.Context()))(t)
 	want := need.One(answer.PredictClasses(p, set))(t)
 	for _, one := range append([]*model.Predictor{p}, p.Others...) {
@@ -169,7 +170,7 @@ func TestClassesAsElsewhere(t *testing.T) {
 	}
 	spec := model.NewSpec(set.Subset(rest), loss.Hinge{C: 0.05})
 	spec.Kernel.Gamma, spec.Standardize, spec.Bias = 1, false, true
-	c := need.One(answer.NewClasses(spec))(t)
+	c := need.One(answer.NewClasses(t.Context(), spec))(t)
 	pairs := need.One(c.ByPairs().Train(t.Context()))(t)
 	got := need.One(answer.PredictClasses(pairs, set.Subset(out)))(t)
 	var wrong []int

@@ -49,7 +49,7 @@ func (j *Job) Retrain(ctx context.Context, r Retraining) (report.Answer, error) 
 	}
 	began := time.Now()
 	var err error
-	if j.full, err = j.FullFit(); err != nil {
+	if j.full, err = j.FullFit(ctx); err != nil {
 		return nil, err
 	}
 	j.Times.Fit += time.Since(began).Seconds()

@@ -17,13 +17,13 @@ import (
 // DefaultSample is the number of rows for an estimate of about 30 s on two cores: as many as a low-rank
 // factor allows, else 4000 of more than 5000 by the theory, 8000 of more than 10000 by exact resamples only;
 // fewer for several classes, each of which takes as long.
-func (s *Settings) DefaultSample(spec model.Spec) int {
+func (s *Settings) DefaultSample(ctx context.Context, spec model.Spec) int {
 	sample, n, classes := 4000, spec.Set.N(), max(1, len(spec.Set.Classes))
 	if s.Method != TheoryMethod && s.NeedsTheory(spec.Loss) == "" {
 		sample = 8000
 	}
 	sample = int(float64(sample) / math.Sqrt(float64(classes)))
-	if n <= sample*5/4 || spec.RankSuffices(mostWork/(n*classes)-rankWork) {
+	if n <= sample*5/4 || spec.RankSuffices(ctx, mostWork/(n*classes)-rankWork) {
 		return n
 	}
 	return sample
@@ -35,9 +35,9 @@ const mostWork, rankWork = 25_000_000, 250
 // heldOut is the largest number of rows outside a sample that test models of its parts.
 const heldOut = 20_000
 
-// addLearningCurve quotes the error of a model trained on all rows if the job has a sample of them: a power
-// law extrapolates the errors of models trained on quarters, halves and all of the sample, at rows outside
-// it.
+// addLearningCurve quotes the error of the model of a sample, which is the model that training with the same
+// settings gives, at rows outside it, with the errors of models of quarters and halves, and the error to be
+// expected with twice the rows. What more rows would give no part of the sample tells.
 func (a *estimation) addLearningCurve(ctx context.Context) error {
 	e, in := a.e, a.Others.Head(heldOut)
 	curve := &report.LearningCurve{HeldOut: in.N()}
@@ -47,13 +47,14 @@ func (a *estimation) addLearningCurve(ctx context.Context) error {
 		means := make([]float64, parts)
 		for part := range parts {
 			a.Progress("models of parts of the sample", len(sizes), 3)
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			each, err := a.partLosses(part, parts, in)
-			if err != nil {
-				e.Warnings = append(e.Warnings, "the error is that of a model of the sample, not of all rows: "+
-					err.Error())
+			each, err := a.partLosses(ctx, part, parts, in)
+			switch {
+			case ctx.Err() != nil: // the answer so far stays
+				e.Status = Cancelled
+				return nil
+			case err != nil:
+				e.Warnings = append(e.Warnings,
+					"the error is that of models of resamples of the sample: "+err.Error())
 				return nil
 			}
 			floats.AddScaled(at.Each, at.Ratio, each)
@@ -66,15 +67,13 @@ func (a *estimation) addLearningCurve(ctx context.Context) error {
 		sizes = append(sizes, at)
 		curve.Sizes, curve.Errors = append(curve.Sizes, a.Set.N()/parts), append(curve.Errors, at.Error)
 	}
-	e.LearningCurve = curve
-	if growth := calibration.NewGrowth(sizes, a.Set.N(), a.Set.N(), a.Subject.RowsTotal); growth != nil {
-		last := sizes[2].Each
-		se := math.Hypot(float64(growth.FallSE), stat.StdErr(stat.StdDev(last, nil), float64(len(last))))
-		over := &calibration.Quality{ExampleSE: null.Float(se), Effective: float64(len(last))}
-		e.Quote = report.NewQuote(e.TestLoss, growth.Then, over, nil)
-		e.Quality = a.quality(e.Quote.Error, e.Examples.Each, a.solution.OutOfBag().Mean)
-	}
-	e.Time.AllRows = a.timeOfAll()
+	last := sizes[2]
+	over := &calibration.Quality{Effective: float64(in.N()),
+		ExampleSE: null.Float(calibration.StandardError(last.Each, in.Weights, nil))}
+	e.Quote = report.NewQuote(e.TestLoss, null.Float(last.Error), over, nil)
+	e.Quality = a.quality(e.Quote.Error, e.Examples.Each, a.solution.OutOfBag().Mean)
+	curve.Growth = calibration.NewGrowth(sizes, a.Set.N())
+	e.LearningCurve, e.Time.AllRows = curve, a.timeOfAll()
 	return nil
 }
 
@@ -93,14 +92,14 @@ func (a *estimation) timeOfAll() float64 {
 }
 
 // partLosses are the test losses at in of the model of one part of the sample.
-func (a *estimation) partLosses(part, parts int, in *dataset.Set) ([]float64, error) {
+func (a *estimation) partLosses(ctx context.Context, part, parts int, in *dataset.Set) ([]float64, error) {
 	var rows []int
 	for i := part; i < a.Set.N(); i += parts {
 		rows = append(rows, i)
 	}
 	spec := a.Spec
 	spec.Set = spec.Set.Subset(rows)
-	f, err := predictionsOf(spec, in)
+	f, err := predictionsOf(ctx, spec, in)
 	for i, v := range f {
 		f[i] = a.Test.Value(v+a.TargetMean, in.Y[i])
 	}

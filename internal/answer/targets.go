@@ -49,7 +49,7 @@ type target struct {
 // (solver.Solution.Retarget).
 func (j *Targets) Estimate(ctx context.Context, s Settings) (report.Answer, error) {
 	s.Method = TheoryMethod
-	all, err := j.fitted()
+	all, err := j.fitted(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (j *Targets) Estimate(ctx context.Context, s Settings) (report.Answer, erro
 		shared, err = j.first.Solve(ctx, s)
 	}
 	if err == nil && j.first.Model != built { // on a factor of another rank, whose fits leave G as it is
-		all, err = j.fitted()
+		all, err = j.fitted(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -208,7 +208,7 @@ func (j *Targets) separate() []target {
 
 // fitted are the targets with their fits to all data, unless these are made around the solution; the others
 // come first, since they use G's memory.
-func (j *Targets) fitted() (all []target, err error) {
+func (j *Targets) fitted(ctx context.Context) (all []target, err error) {
 	all = j.separate()
 	if fitsAround(j.first.Model) {
 		return all, nil
@@ -218,7 +218,7 @@ func (j *Targets) fitted() (all []target, err error) {
 		models = append(models, t.Model)
 	}
 	began := time.Now()
-	fits, err := model.FullFits(models)
+	fits, err := model.FullFits(ctx, models)
 	for k := range fits {
 		all[k].full = fits[k]
 	}

@@ -45,7 +45,7 @@ func compareTargets(t *testing.T, fitted loss.Loss, ofUnit func(unit float64) lo
 	settings := answer.Settings{Scheme: resample.Poisson{Ratio: 1}, Refine: answer.Refinement{Resamples: 40},
 		Level: 0.9}
 	spec := model.NewSpec(load("a,b", "c"), fitted)
-	j := need.One(answer.Build(spec, nil, false))(t)
+	j := need.One(answer.Build(t.Context(), spec, nil, false))(t)
 	all := need.One(j.Estimate(t.Context(), settings))(t).(*report.Targets)
 
 	variance := func(set *dataset.Set) (v float64) {
@@ -62,7 +62,8 @@ func compareTargets(t *testing.T, fitted loss.Loss, ofUnit func(unit float64) lo
 		single := load(name, other, "c")
 		share := variance(single) / variance(spec.Set)
 		alone := model.NewSpec(single, ofUnit(math.Sqrt(share)))
-		want := need.One(need.One(answer.New(alone, nil))(t).Estimate(t.Context(), settings))(t).(*report.Estimate)
+		want := need.One(need.One(answer.New(t.Context(), alone, nil))(t).Estimate(t.Context(),
+			settings))(t).(*report.Estimate)
 		compareEstimates(t, fitted.Name()+" "+name, all.Targets[name].(*report.Estimate), want)
 	}
 	if len(all.Names) != 2 || all.Names[1] != "b" || math.Abs(float64(all.Correlation[0][0])-1) > 1e-12 {
@@ -126,7 +127,7 @@ func TestTargetsElsewhere(t *testing.T) {
 		return need.One(dataset.Load("testdata/targets.csv", dataset.Options{Target: target, Drop: drop}))(t)
 	}
 	spec := model.NewSpec(load("b,a", "c"), loss.Square{Noise: 500})
-	j := need.One(answer.Build(spec, nil, false))(t)
+	j := need.One(answer.Build(t.Context(), spec, nil, false))(t)
 	v := answer.Validation{Folds: 5, Repeats: 2, Seed: 1, Design: resample.Design{N: spec.Set.N()}}
 	how := answer.Retraining{Scheme: resample.Poisson{Ratio: 1}}
 	how.Resamples = 30
@@ -142,7 +143,8 @@ func TestTargetsElsewhere(t *testing.T) {
 
 	single := load("a", "b", "c")
 	unit := deviation(single.Y) / deviation(spec.Set.Y)
-	alone := need.One(answer.New(model.NewSpec(single, loss.Square{Noise: 500 * unit * unit}), nil))(t)
+	alone := need.One(answer.New(t.Context(), model.NewSpec(single, loss.Square{Noise: 500 * unit * unit}),
+		nil))(t)
 	byFolds := need.One(alone.CrossValidate(t.Context(), v))(t).(*report.CrossValidation)
 	byFits := need.One(alone.Retrain(t.Context(), how))(t).(*report.Retraining)
 	trained := need.One(alone.Train(t.Context()))(t)

@@ -34,7 +34,7 @@ func build(t testing.TB, name string, l loss.Loss, gammaD, jitter float64) *mode
 		p, _ := model.PresetFor(set)
 		spec.Kernel, spec.Loss, spec.Standardize = p.Kernel, p.Loss, p.Standardize
 	}
-	return need.One(model.Build(spec))(t)
+	return need.One(model.Build(t.Context(), spec))(t)
 }
 
 func solve(t testing.TB, m *model.Model, law resample.CountDistribution, tol float64) *solver.Solution {
@@ -207,8 +207,9 @@ func TestSameBits(t *testing.T) {
 func TestNewInputs(t *testing.T) {
 	for _, storage := range []model.Storage{model.Exact, model.LowRank} {
 		set := need.One(dataset.Load("synthetic:friedman1,n=200,seed=3", dataset.Options{}))(t)
-		m := need.One(model.Build(model.Spec{Set: set, Standardize: true, Kernel: kernel.Spec{Gamma: 0.02},
-			Loss: loss.Square{Noise: 1}, Storage: storage, RankTol: 1e-9}))(t)
+		m := need.One(model.Build(t.Context(), model.Spec{Set: set, Standardize: true,
+			Kernel: kernel.Spec{Gamma: 0.02},
+			Loss:   loss.Square{Noise: 1}, Storage: storage, RankTol: 1e-9}))(t)
 		cross := need.One(m.CrossAll(&dataset.Inputs{X: set.X.Gather([]int{5, 100, 199})}))(t)
 		scheme := resample.Poisson{Ratio: 1}
 		s := solve(t, m, scheme, 1e-4)
@@ -234,8 +235,9 @@ func TestFirstIterate(t *testing.T) {
 	m := build(t, "boston", nil, 0, 0)
 	scheme := resample.Poisson{Ratio: 1}
 	s := solve(t, m, scheme, 1e-6)
-	trainer, _ := need.Two(refit.NewBatch(m, s, refit.RetrainSettings{Batch: batch.Settings{Tolerance: 1e-6,
-		FirstIterate: true}}))(t)
+	trainer, _ := need.Two(refit.NewBatch(t.Context(), m, s,
+		refit.RetrainSettings{Batch: batch.Settings{Tolerance: 1e-6,
+			FirstIterate: true}}))(t)
 	n := m.Sites()
 	base, other := make([]float64, n), make([]float64, n)
 	plan := resample.Resamples{Scheme: scheme, Seed: 1, Y: m.Set.Y}

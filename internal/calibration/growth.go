@@ -2,7 +2,6 @@ package calibration
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -11,50 +10,77 @@ import (
 
 // SizeError is the error of models trained on a fraction of the examples.
 type SizeError struct {
-	Ratio float64   // below 1
-	Error float64   // mean over the examples
+	Ratio float64   // at most 1
+	Error float64   // mean over the examples, above 0
 	SE    float64   // of Error, over subsamples
 	Each  []float64 // left-out errors of the examples
 }
 
-// Growth extrapolates the error to more examples, by a power law fitted to the errors of fewer.
+// Growth extrapolates the error to twice the examples.
 type Growth struct {
 	Rows   int        `json:"rows"`    // of the extrapolation
 	Now    null.Float `json:"now"`     // expected error of a model trained on all present rows
 	Then   null.Float `json:"then"`    // on Rows
 	Fall   null.Float `json:"fall"`    // Now - Then
-	FallSE null.Float `json:"fall_se"` // by the shape of the law, and over examples
+	FallSE null.Float `json:"fall_se"` // by the law, over subsamples and over examples
 }
 
-// growthGroups are left out one at a time by the jackknife of a fall.
-const growthGroups = 10
+const (
+	// growthGroups are left out one at a time by the jackknife of a fall.
+	growthGroups = 10
 
-// NewGrowth evaluates a power law through errors of parts of n examples at two numbers of rows. The standard
-// error of the fall combines that of the fit and, by a jackknife over groups of examples, that over test
-// examples. It is nil if the errors do not determine the law, as for few examples.
-func NewGrowth(sizes []SizeError, n, from, to int) *Growth {
-	const fewest = 20
-	if n < fewest {
+	// fewestGrowing is the number of examples below which errors of subsamples say nothing.
+	fewestGrowing = 20
+
+	// A doubling of the rows lowers the logarithm of the error by nextFall of what the last one did, give or
+	// take nextFallSD of that. In 60 splits of five sets (friedman1, magic, california, pumadyn8nm, blobs)
+	// with 400 to 1600 rows the error with twice the rows was 0.0% higher on average, and off by 2.5% (root
+	// mean square); by a power law through quarters, halves and all of the rows, with an asymptote, by 4.6%.
+	// 95% were within two standard errors.
+	nextFall, nextFallSD = 0.75, 0.15
+)
+
+// NewGrowth extrapolates errors of parts of n examples, by ascending size, to twice the examples. Parts
+// support no more: how far the error falls in the end does not show in them. It is nil for few examples, and
+// without a part of at most half of the largest.
+func NewGrowth(sizes []SizeError, n int) *Growth {
+	last := sizes[len(sizes)-1]
+	if n < fewestGrowing || !(2*sizes[0].Ratio <= last.Ratio) || !(last.Error > 0) {
 		return nil
 	}
-	now, then := float64(from)/float64(n), float64(to)/float64(n)
-	expected, fall, variance := fitPowerLaw(sizes, now, then)
-	relative := make([]float64, growthGroups) // falls
-	for g := range relative {
-		some := slices.Clone(sizes)
-		for i, s := range sizes {
-			some[i].Error += withoutGroup(s.Each, g) - stat.Mean(s.Each, nil)
-		}
-		at, by, _ := fitPowerLaw(some, now, then)
-		relative[g] = by / at
+	rest := -math.Log2(last.Ratio) // doublings from the largest part to all examples
+	at := func(fall, doublings float64) float64 {
+		return math.Exp(-fall * nextFall * (1 - math.Pow(nextFall, doublings)) / (1 - nextFall))
 	}
-	jackknife := (growthGroups - 1) * stat.PopVariance(relative, nil)
-	se := math.Sqrt(variance + expected*expected*jackknife)
-	if sum := expected + se; math.IsNaN(sum) || math.IsInf(sum, 0) {
+	fall, se := lastFall(sizes, func(s SizeError) float64 { return s.Error })
+	variance, falls := math.Pow(nextFallSD*fall, 2)+math.Pow(nextFall*se, 2), make([]float64, growthGroups)
+	for g := range falls {
+		falls[g], _ = lastFall(sizes, func(s SizeError) float64 {
+			return s.Error + withoutGroup(s.Each, g) - stat.Mean(s.Each, nil)
+		})
+	}
+	variance += nextFall * nextFall * (growthGroups - 1) * stat.PopVariance(falls, nil)
+	now, then := last.Error*at(fall, rest), last.Error*at(fall, rest+1)
+	if sum := now + then + variance; math.IsNaN(sum) || math.IsInf(sum, 0) {
 		return nil
 	}
-	return &Growth{Rows: to, Now: null.Float(expected), Then: null.Float(expected - fall),
-		Fall: null.Float(fall), FallSE: null.Float(se)}
+	return &Growth{Rows: 2 * n, Now: null.Float(now), Then: null.Float(then), Fall: null.Float(now - then),
+		FallSE: null.Float(then * math.Sqrt(variance))}
+}
+
+// lastFall is the fall of the logarithm of an error, at least 0, by the last doubling of the rows, and its
+// standard error over subsamples. At half of the largest part log errors are interpolated.
+func lastFall(sizes []SizeError, of func(SizeError) float64) (fall, se float64) {
+	last, k := sizes[len(sizes)-1], 0
+	for sizes[k+1].Ratio <= last.Ratio/2 {
+		k++
+	}
+	below, above := sizes[k], sizes[k+1]
+	share := math.Log(last.Ratio/2/below.Ratio) / math.Log(above.Ratio/below.Ratio)
+	half := (1-share)*math.Log(of(below)) + share*math.Log(of(above))
+	relative := func(s SizeError) float64 { return s.SE / s.Error }
+	return math.Max(0, half-math.Log(of(last))),
+		math.Hypot((1-share)*relative(below)+share*relative(above), relative(last))
 }
 
 // withoutGroup is the mean of all values except those of group g.
@@ -66,49 +92,4 @@ func withoutGroup(values []float64, g int) float64 {
 		}
 	}
 	return sum / count
-}
-
-// discrepancy times log 1/r is the relative deviation of the error at ratio r from the power law: models are
-// chosen for all rows, and curves are not exact power laws. doc/guide.md has the evidence.
-const discrepancy = 0.1
-
-// fitPowerLaw is the error at ratio from, its fall to ratio to, and the variance of the fall. It averages a +
-// b r^-p by likelihood, over a grid of a from 0 to the least error and of log p; b is that of weighted least
-// squares.
-func fitPowerLaw(sizes []SizeError, from, to float64) (now, fall, variance float64) {
-	least := math.Inf(1)
-	for _, s := range sizes {
-		least = math.Min(least, s.Error)
-	}
-	var laws []powerLaw
-	best := math.Inf(1)
-	for p := 0.02; p < 3; p *= 1.2 {
-		for part := 0.0; part < 1; part += 0.025 {
-			law := newPowerLaw(sizes, part*least, p)
-			laws, best = append(laws, law), math.Min(best, law.chi2)
-		}
-	}
-	sum, square := 0.0, 0.0
-	for _, l := range laws {
-		w, x := math.Exp((best-l.chi2)/2), math.Pow(from, -l.p)
-		less := x - math.Pow(to, -l.p)
-		sum, now, fall = sum+w, now+w*(l.a+l.b*x), fall+w*l.b*less
-		square += w * (l.b*l.b + l.bVar) * less * less
-	}
-	now, fall = now/sum, fall/sum
-	return now, fall, math.Max(square/sum-fall*fall, 0)
-}
-
-// powerLaw is a + b r^-p, with the variance of b.
-type powerLaw struct{ a, b, p, bVar, chi2 float64 }
-
-func newPowerLaw(sizes []SizeError, a, p float64) powerLaw {
-	var xx, xy, yy float64 // weighted products of x = r^-p and y = error - a
-	for _, s := range sizes {
-		w := 1 / (s.SE*s.SE + math.Pow(discrepancy*s.Error*math.Log(s.Ratio), 2))
-		x, y := math.Pow(s.Ratio, -p), s.Error-a
-		xx, xy, yy = xx+w*x*x, xy+w*x*y, yy+w*y*y
-	}
-	b := math.Max(xy/xx, 0)
-	return powerLaw{a: a, b: b, p: p, bVar: 1 / xx, chi2: yy - 2*b*xy + b*b*xx}
 }

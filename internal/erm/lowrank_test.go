@@ -18,7 +18,7 @@ func TestLowRank(t *testing.T) {
 	rng := rand.New(rand.NewPCG(19, 1))
 	whole, p := small(rng, 60, 90, 0)
 	for _, rank := range []int{0, 12, 40, 60} {
-		factor := need.One(linalg.PivotedCholesky(whole,
+		factor := need.One(linalg.PivotedCholesky(t.Context(), whole,
 			linalg.RankOptions{MaxRank: max(1, rank)}))(t)
 		if rank == 12 {
 			factor.AddDiag(0.01)

@@ -81,7 +81,7 @@ func (e *EP) Fit(set train.Set, s train.Settings) (*EPResult, error) {
 	}
 	e.prepare(&set)
 	*r = EPResult{Result: r.Reuse(m)}
-	if err := e.iterate(s); err != nil {
+	if err := e.iterate(s, set.Stopped); err != nil {
 		return nil, err
 	}
 	e.writeResult()
@@ -108,7 +108,7 @@ const (
 )
 
 // iterate updates the sites until their moments are those of the posterior.
-func (e *EP) iterate(s train.Settings) error {
+func (e *EP) iterate(s train.Settings, stopped func() bool) error {
 	r := &e.result
 	best, last, damping, since := math.Inf(1), math.Inf(1), 1.0, 0
 	for r.Sweeps = 1; ; r.Sweeps++ {
@@ -126,6 +126,9 @@ func (e *EP) iterate(s train.Settings) error {
 		switch {
 		case r.Residual <= s.Tolerance:
 			r.Status = train.Converged
+			return nil
+		case stopped():
+			r.Status = train.Cancelled
 			return nil
 		case r.Sweeps >= s.Limit:
 			r.Status = train.IterationLimit

@@ -25,7 +25,7 @@ func twins(t *testing.T, rng *rand.Rand, m, n int, c float64, bias bool) (*linal
 	for i := range m {
 		x.Data[i*x.Stride], x.Data[i*x.Stride+1] = rng.NormFloat64(), rng.NormFloat64()
 	}
-	k := need.One(need.One(kernel.Spec{Gamma: 0.5}.Prepare(&dataset.Inputs{X: x}))(t).Gram())(t)
+	k := need.One(need.One(kernel.Spec{Gamma: 0.5}.Prepare(&dataset.Inputs{X: x}))(t).Gram(t.Context()))(t)
 	p := Problem{Kernel: rows(t, k), C: c,
 		Set: train.Set{Y: make([]float64, n), Site: make([]int, n), Bias: bias}}
 	for i := range n {

@@ -84,7 +84,7 @@ func (m *Model) SolveRoughly(ctx context.Context, law resample.CountDistribution
 		settings.Tolerance = fewTolerance
 		return m.Solve(ctx, law, settings)
 	}
-	factor, err := linalg.PivotedCholesky(m.Gram(), linalg.RankOptions{
+	factor, err := linalg.PivotedCholesky(ctx, m.Gram(), linalg.RankOptions{
 		MaxRank: roughRank, MaxBytes: m.MaxBytes, Offset: m.Spec.Kernel.Constant})
 	if err != nil {
 		return nil, err

@@ -168,7 +168,7 @@ func TestClassWeightsAgainstLIBSVM(t *testing.T) {
 		set := load(t, c.name)
 		m := build(t, model.Spec{Set: set, Standardize: true, Bias: true,
 			Kernel: kernel.Spec{Gamma: 1 / float64(set.D())}, Loss: loss.Hinge{C: c.c, ClassWeights: c.weights}})
-		fit, err := m.Fit(model.FitSettings{Tolerance: 1e-8})
+		fit, err := m.Fit(t.Context(), model.FitSettings{Tolerance: 1e-8})
 		if err != nil || fit.Status.Err() != nil {
 			t.Fatal(c.name, err, fit.Status.Err())
 		}
@@ -214,7 +214,7 @@ func TestClassWeightsOptimality(t *testing.T) {
 		if m.Merged() < 10 {
 			t.Fatalf("%d examples share an input", m.Merged())
 		}
-		fit, err := m.Fit(model.FitSettings{Tolerance: 1e-12})
+		fit, err := m.Fit(t.Context(), model.FitSettings{Tolerance: 1e-12})
 		if err != nil || fit.Status == train.Diverged {
 			t.Fatal(err)
 		}

@@ -254,7 +254,7 @@ func TestRefusals(t *testing.T) {
 				is = linalg.ErrMemory
 			}
 			c.change(&spec)
-			m, err := model.Build(spec)
+			m, err := model.Build(t.Context(), spec)
 			if m != nil || !errors.Is(err, is) || errors.Is(err, model.ErrInput) == errors.Is(err, linalg.ErrMemory) {
 				t.Fatalf("model %v, error %v", m, err)
 			}
@@ -291,7 +291,7 @@ func TestKernelChecked(t *testing.T) {
 	}{{1, 2, "positive semidefinite"}, {1, -0.9, "positive semidefinite"}, {1e-320, 0, "kernel of row 1"},
 		{1e300, 0, "kernel of row 1"}, {1, 0.4, ""}} {
 		for _, l := range losses {
-			_, err := model.Build(model.Spec{Set: matrixSet(8, c.diagonal, c.other), Loss: l,
+			_, err := model.Build(t.Context(), model.Spec{Set: matrixSet(8, c.diagonal, c.other), Loss: l,
 				Kernel: kernel.Spec{Kind: kernel.Precomputed}})
 			switch {
 			case c.says == "" && err != nil:
@@ -313,7 +313,8 @@ func TestHardMarginsChecked(t *testing.T) {
 	set := &dataset.Set{Name: "s", Task: dataset.Classification, X: dataset.Matrix{Rows: 4, Cols: 1, Stride: 1,
 		Data: []float64{1, 1, 0, 2}}, Y: []float64{1, -1, 1, -1}}
 	margin := func(kind kernel.Kind) error {
-		_, err := model.Build(model.Spec{Set: set, Loss: loss.HardMargin{}, Kernel: kernel.Spec{Kind: kind}})
+		_, err := model.Build(t.Context(), model.Spec{Set: set, Loss: loss.HardMargin{},
+			Kernel: kernel.Spec{Kind: kind}})
 		return err
 	}
 	for _, kind := range []kernel.Kind{kernel.RBF, kernel.Linear} {
@@ -420,7 +421,7 @@ func TestConstantFeatures(t *testing.T) {
 	sparse.X, sparse.Sparse = dataset.Matrix{}, dataset.NewCSR(dense.X)
 	for _, set := range []*dataset.Set{dense, &sparse} {
 		m := build(t, model.NewSpec(set, loss.Square{Noise: 1}))
-		fit := need.One(m.Fit(model.FitSettings{}))(t)
+		fit := need.One(m.Fit(t.Context(), model.FitSettings{}))(t)
 		if file := need.One(m.Predictor(fit))(t); m.Kernel.Gamma != 0.25 || file.Kernel.Gamma != 0.25 {
 			t.Errorf("gamma %g, in the file %g; two features vary", m.Kernel.Gamma, file.Kernel.Gamma)
 		}

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -49,12 +50,12 @@ const (
 type choice struct{ *Model }
 
 // matrix is the kernel matrix in that form.
-func (m choice) matrix() (linalg.Kernel, error) {
+func (m choice) matrix(ctx context.Context) (linalg.Kernel, error) {
 	switch m.Spec.Storage {
 	case LowRank:
-		return m.approximate(nil)
+		return m.approximate(ctx, nil)
 	case Auto:
-		return m.choose()
+		return m.choose(ctx)
 	case ScaLAPACK:
 		text, err := m.inputs.MarshalBinary()
 		if err != nil {
@@ -69,13 +70,13 @@ func (m choice) matrix() (linalg.Kernel, error) {
 	if err := m.checkExact(); err != nil {
 		return nil, err
 	}
-	return m.whole()
+	return m.whole(ctx)
 }
 
 // whole is the dense kernel matrix.
-func (m choice) whole() (linalg.Kernel, error) {
+func (m choice) whole(ctx context.Context) (linalg.Kernel, error) {
 	if m.inputs != nil {
-		return m.inputs.Gram()
+		return m.inputs.Gram(ctx)
 	}
 	return m.given()
 }
@@ -124,19 +125,19 @@ func (m choice) rankBytes() int64 {
 
 // choose is Auto. It takes the exact engine unless a factorisation, much cheaper than the exact engine, shows
 // that the rank is low enough.
-func (m choice) choose() (linalg.Kernel, error) {
+func (m choice) choose(ctx context.Context) (linalg.Kernel, error) {
 	if exactError := m.checkExact(); exactError != nil {
 		if m.inputs == nil {
 			return nil, exactError
 		}
 		m.reason = "the kernel matrix would not fit into memory"
-		return m.approximate(exactError)
+		return m.approximate(ctx, exactError)
 	}
 	sites := m.Sites()
 	_, hard := m.Loss.(loss.HardMargin) // any residual softens it, considerably for a nearly singular K
 	_, hinge := m.Loss.(loss.Hinge)
 	if sites < probeFrom || hinge && sites < probeHingeFrom || m.inputs == nil || hard {
-		return m.whole()
+		return m.whole(ctx)
 	}
 	loosest, err := m.loosest()
 	if err != nil {
@@ -147,19 +148,19 @@ func (m choice) choose() (linalg.Kernel, error) {
 		most = min(most, m.Spec.MaxRank)
 	}
 	var k linalg.Kernel
-	if err = m.probe(loosest, most); err == nil {
-		k, err = m.factorise(loosest, most)
+	if err = m.probe(ctx, loosest, most); err == nil {
+		k, err = m.factorise(ctx, loosest, most)
 	}
 	if errors.Is(err, linalg.ErrRank) {
-		return m.whole()
+		return m.whole(ctx)
 	}
 	return k, err
 }
 
 // approximate makes a factor to the goal, or, unless RankTol is given, to the limits of MaxRank and memory;
 // the answer's status reports the effect. exact is the reason for no dense K, nil if none was requested.
-func (m choice) approximate(exact error) (linalg.Kernel, error) {
-	k, err := m.factorise(1, m.Spec.MaxRank)
+func (m choice) approximate(ctx context.Context, exact error) (linalg.Kernel, error) {
+	k, err := m.factorise(ctx, 1, m.Spec.MaxRank)
 	var short *linalg.RankError
 	switch {
 	case !errors.As(err, &short):
@@ -178,7 +179,7 @@ func (m choice) approximate(exact error) (linalg.Kernel, error) {
 
 // RankSuffices reports whether the factor of a solve will probably have at most this rank: to the goal of the
 // noise for the square loss, to usualResidual for other losses.
-func (s Spec) RankSuffices(rank int) bool {
+func (s Spec) RankSuffices(ctx context.Context, rank int) bool {
 	if rank < 1 {
 		return false
 	}
@@ -186,7 +187,7 @@ func (s Spec) RankSuffices(rank int) bool {
 	if _, square := s.Loss.(loss.Square); !square && s.RankTol == 0 {
 		s.RankTol = usualResidual
 	}
-	m, err := Build(s)
+	m, err := Build(ctx, s)
 	return err == nil && !m.limited
 }
 
@@ -219,7 +220,7 @@ func (m choice) loosest() (float64, error) {
 // probe fails with ErrRank if the rank exceeds most already for a random subset of the sites, not much larger
 // than most. First a quarter of the rank must reach a quarter of the digits: residuals of smooth kernels
 // decay at most geometrically, and most failures occur here.
-func (m choice) probe(loosest float64, most int) error {
+func (m choice) probe(ctx context.Context, loosest float64, most int) error {
 	order := rand.New(rand.NewPCG(1, 0)).Perm(m.Sites())
 	for _, part := range []int{4, 1} {
 		limit := m.goal()
@@ -234,7 +235,7 @@ func (m choice) probe(loosest float64, most int) error {
 			limit.PerRank = 0
 		}
 		limit.Tol = math.Pow(math.Min(loosest, limit.Tol), 1/float64(part))
-		if _, err := linalg.PivotedCholesky(columns, limit); err != nil {
+		if _, err := linalg.PivotedCholesky(ctx, columns, limit); err != nil {
 			return err
 		}
 	}
@@ -242,7 +243,7 @@ func (m choice) probe(loosest float64, most int) error {
 }
 
 // factorise makes the low-rank form, to the tolerance or the loosest allowed one.
-func (m choice) factorise(loosest float64, most int) (linalg.Kernel, error) {
+func (m choice) factorise(ctx context.Context, loosest float64, most int) (linalg.Kernel, error) {
 	columns, err := m.columns()
 	if err != nil {
 		return nil, err
@@ -257,7 +258,7 @@ func (m choice) factorise(loosest float64, most int) (linalg.Kernel, error) {
 	case limit.PerRank > 0 && !m.byBound && m.Sites() >= ApproximateFrom:
 		limit.Enough = m.enough(m.Loss.(loss.Square).Noise)
 	}
-	factor, err := linalg.PivotedCholesky(columns, limit)
+	factor, err := linalg.PivotedCholesky(ctx, columns, limit)
 	var short *linalg.RankError
 	if errors.As(err, &short) && short.Memory {
 		return nil, fmt.Errorf("%w: %w", linalg.ErrMemory, err)

@@ -236,7 +236,7 @@ func TestSparseRefusals(t *testing.T) {
 		"is NaN":           {Set: spoilt, Kernel: kernel.Spec{Kind: kernel.Linear}, Loss: loss.Hinge{C: 1}},
 		"cannot be sparse": {Set: sparse, Kernel: kernel.Spec{Kind: kernel.Precomputed}, Loss: loss.Hinge{C: 1}},
 	} {
-		refused(model.Build(spec))(t, says, model.ErrInput, says)
+		refused(model.Build(t.Context(), spec))(t, says, model.ErrInput, says)
 	}
 	m := build(t, model.Spec{Set: dense, Kernel: kernel.Spec{Kind: kernel.Linear}, Loss: loss.Hinge{C: 1}})
 	refused(m.CrossAll(&dataset.Inputs{Sparse: sparse.Sparse}))(t,

@@ -29,7 +29,7 @@ func load(t testing.TB, path string) *dataset.Set {
 
 func build(t testing.TB, spec model.Spec) *model.Model {
 	t.Helper()
-	return need.One(model.Build(spec))(t)
+	return need.One(model.Build(t.Context(), spec))(t)
 }
 
 // grid is regression on inputs most of which repeat.

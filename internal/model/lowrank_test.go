@@ -103,7 +103,7 @@ func TestLowRankReadOuts(t *testing.T) {
 		nearAll(t, "mean at new inputs", mean, wantMean, 1e-7)
 		nearAll(t, "variance at new inputs", variance, wantVariance, 1e-7)
 
-		fit := need.One(m.FullFit())(t)
+		fit := need.One(m.FullFit(t.Context()))(t)
 		count, target := make([]float64, m.Sites()), make([]float64, m.Sites())
 		train.Sites(m.Site).Merge(m.Set.Y, nil, count, target)
 		full := need.One(gp.FitFull(whole, 0.05, false, count, target))(t)[0]
@@ -169,7 +169,7 @@ func TestLowRankIsExactAtTightTolerance(t *testing.T) {
 		near(t, name+": left-out error", got, want, 1e-6)
 		nearAll(t, name+": mean", s.Mean, exact.Mean, 1e-5)
 		nearAll(t, name+": variance", s.Var, exact.Var, 1e-5)
-		if _, err := m.FullFit(); err != nil {
+		if _, err := m.FullFit(t.Context()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -212,7 +212,7 @@ func TestAuto(t *testing.T) {
 	many := broad
 	many.Set = load(t, "synthetic:waves,n=1500,d=2")
 	many.MaxBytes = linalg.SymBytes(1500) / 2
-	refused(model.Build(many))(t, "exact in little memory", linalg.ErrMemory,
+	refused(model.Build(t.Context(), many))(t, "exact in little memory", linalg.ErrMemory,
 		"lowrank engine would fit, up to rank ")
 	many.RankTol = 1e-2
 	m = auto(many)
@@ -220,7 +220,8 @@ func TestAuto(t *testing.T) {
 		t.Errorf("%+v, warnings %q", a, m.Warnings())
 	}
 	many.Storage, many.Kernel.Gamma = model.Auto, 1e5
-	if _, err := model.Build(many); !errors.Is(err, linalg.ErrMemory) || !errors.Is(err, linalg.ErrRank) {
+	if _, err := model.Build(t.Context(), many); !errors.Is(err, linalg.ErrMemory) || !errors.Is(err,
+		linalg.ErrRank) {
 		t.Errorf("neither engine fits: %v", err)
 	}
 }
@@ -271,7 +272,7 @@ func TestLowRankRefusals(t *testing.T) {
 	change := func(f func(*model.Spec)) error {
 		changed := spec
 		f(&changed)
-		_, err := model.Build(changed)
+		_, err := model.Build(t.Context(), changed)
 		return err
 	}
 	for what, f := range map[string]func(*model.Spec){
@@ -451,7 +452,7 @@ func TestRankErrorGoal(t *testing.T) {
 	}
 	for _, bad := range []float64{-0.1, 1, math.NaN()} {
 		spec.RankError = bad
-		refused(model.Build(spec))(t, fmt.Sprint("a rank error of ", bad), nil, "")
+		refused(model.Build(t.Context(), spec))(t, fmt.Sprint("a rank error of ", bad), nil, "")
 	}
 }
 
@@ -521,5 +522,5 @@ func TestLimitedRank(t *testing.T) {
 		}
 	}
 	spec.MaxBytes = 300_000
-	refused(model.Build(spec))(t, "no room", linalg.ErrMemory, "for about")
+	refused(model.Build(t.Context(), spec))(t, "no room", linalg.ErrMemory, "for about")
 }

@@ -54,7 +54,7 @@ func TestForecasts(t *testing.T) {
 				})
 			}
 			if forecast := m.Forecast().Fit(); forecast > 0 {
-				forecasts(t, "the fit to all", forecast, func() { m.FullFit() })
+				forecasts(t, "the fit to all", forecast, func() { m.FullFit(t.Context()) })
 			}
 		})
 	}
@@ -171,11 +171,11 @@ func TestLittleMemory(t *testing.T) {
 		t.Errorf("error %g, with Newton's method %g; %+v", got, wanted, s.Stats)
 	}
 	spec.MaxBytes--
-	refused(model.Build(spec))(t, "one byte short", linalg.ErrMemory, "")
+	refused(model.Build(t.Context(), spec))(t, "one byte short", linalg.ErrMemory, "")
 	square := model.Spec{Set: load(t, "synthetic:friedman1,n=300"), Loss: loss.Square{Noise: 1},
 		Standardize: true}
 	square.MaxBytes = build(t, square).TheoryBytes()
 	build(t, square)
 	square.MaxBytes--
-	refused(model.Build(square))(t, "square loss, one byte short", linalg.ErrMemory, "")
+	refused(model.Build(t.Context(), square))(t, "square loss, one byte short", linalg.ErrMemory, "")
 }

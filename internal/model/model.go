@@ -4,6 +4,7 @@
 package model
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -28,8 +29,6 @@ type Spec struct {
 	// Then, if set, predicts the memory of later computations, without the kernel matrix (NeedToRetrain,
 	// NeedToRefine): Build refuses a matrix if both would not fit.
 	Then func(m *Model) int64
-	// Stop, if set, is called now and then during a training; true ends it with context.Canceled.
-	Stop func() bool
 
 	// NormalizeTarget centres the targets of a regression and, if Kernel.Amplitude is 0 and the kernel is not
 	// precomputed, sets it to their variance. The answer for a y + b is then a times that for y, plus b, if the
@@ -119,12 +118,14 @@ func InputError(err error) error { return fmt.Errorf("%w: %w", ErrInput, err) }
 const precomputedTolerance = 1e-9
 
 // Build checks the specification against the data, finds the sites and computes the kernel matrix, 8 M^2
-// bytes, or a factor of it. Every error is bad input: it wraps ErrInput, or linalg.ErrMemory if the matrices
-// would not fit.
-func Build(spec Spec) (*Model, error) {
+// bytes, or a factor of it. Every error is the end of ctx, or bad input: it wraps ErrInput, or
+// linalg.ErrMemory if the matrices would not fit.
+func Build(ctx context.Context, spec Spec) (*Model, error) {
 	m := &Model{Spec: spec}
-	err := choice{m}.build()
+	err := choice{m}.build(ctx)
 	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
 	case errors.Is(err, linalg.ErrMemory):
 		return nil, err
 	case err != nil:
@@ -134,7 +135,7 @@ func Build(spec Spec) (*Model, error) {
 }
 
 // build finds the sites and computes the kernel matrix.
-func (m choice) build() error {
+func (m choice) build(ctx context.Context) error {
 	if err := m.Spec.check(); err != nil {
 		return err
 	}
@@ -147,7 +148,7 @@ func (m choice) build() error {
 	if err := m.prepare(); err != nil {
 		return err
 	}
-	k, err := m.matrix()
+	k, err := m.matrix(ctx)
 	if err != nil {
 		return err
 	}

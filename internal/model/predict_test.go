@@ -34,7 +34,8 @@ import (
 // solution whose G is no longer there are refused.
 func TestPredict(t *testing.T) {
 	set := need.One(dataset.Load("synthetic:friedman1,n=30", dataset.Options{}))(t)
-	m := need.One(model.Build(model.Spec{Set: set, Kernel: kernel.Spec{Gamma: 0.5}, Loss: loss.Square{Noise: 1},
+	m := need.One(model.Build(t.Context(), model.Spec{Set: set, Kernel: kernel.Spec{Gamma: 0.5},
+		Loss:        loss.Square{Noise: 1},
 		Standardize: true, NormalizeTarget: true}))(t)
 	s := need.One(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
 	in := &dataset.Inputs{X: set.X}
@@ -55,7 +56,7 @@ func TestPredict(t *testing.T) {
 	refused(p.Intervals(1))(t, "an interval of level 1", nil, "")
 	narrow := need.One(dataset.NewInputs(mat.NewDense(2, 3, nil)))(t)
 	refused(predict.At(m, s, narrow, nil))(t, "3 features for 10", nil, "")
-	need.One(m.FullFit())(t)
+	need.One(m.FullFit(t.Context()))(t)
 	refused(predict.At(m, s, in, nil))(t, "of a solution that is overwritten", nil, "")
 	refused(m.Solve(t.Context(), resample.Poisson{}, solver.Settings{}))(t, "a ratio of 0 is solved", nil, "")
 	refused(refit.Retrain(t.Context(), m, refit.Single, resample.Poisson{}, refit.RetrainSettings{}))(t,

@@ -25,7 +25,7 @@ func predictor(t testing.TB, spec model.Spec, settings model.FitSettings) (*mode
 	*model.Predictor, []byte) {
 	t.Helper()
 	m := build(t, spec)
-	fit := need.One(m.Fit(settings))(t)
+	fit := need.One(m.Fit(t.Context(), settings))(t)
 	p := need.One(m.Predictor(fit))(t)
 	var file bytes.Buffer
 	must(t, p.Write(&file))
@@ -272,5 +272,39 @@ func TestModelFileMisfits(t *testing.T) {
 			t.Fatalf("%s: nothing is changed", name)
 		}
 		refused(model.ReadPredictor(bytes.NewReader(model.SealModel([]byte(bad)))))(t, name, model.ErrInput, "")
+	}
+}
+
+// TestPredictorOnFactor: a model trained on a low-rank factor is a sum over the pivots, which it predicts as
+// its trainer does: their residual is 0. With a rank that is full within rounding it is the model of the
+// whole matrix.
+func TestPredictorOnFactor(t *testing.T) {
+	numbers, labels := load(t, "synthetic:friedman1,n=120"), load(t, "crabs")
+	for _, l := range []loss.Loss{loss.Square{Noise: 1}, loss.Huber{C: 2, Delta: 1}, loss.Hinge{C: 2},
+		loss.Logistic{C: 2}} {
+		spec := model.NewSpec(numbers, l)
+		if task := need.One(model.TaskOf(l))(t); task == dataset.Classification {
+			spec = model.NewSpec(labels, l)
+		}
+		_, _, whole, _ := predictor(t, spec, model.FitSettings{})
+		spec.Storage = model.LowRank
+		for _, rank := range []int{10, 0} {
+			spec.MaxRank, spec.RankTol = rank, 0
+			if rank == 0 {
+				spec.RankTol = 1e-13
+			}
+			m, fit, p, _ := predictor(t, spec, model.FitSettings{})
+			f, want := need.One(p.Predict(m.Set))(t), need.One(whole.Predict(m.Set))(t)
+			if len(p.Weight) != m.Factor().Rank() {
+				t.Errorf("%s: %d weights of rank %d", l.Name(), len(p.Weight), m.Factor().Rank())
+			}
+			for _, site := range m.Factor().Pivots() {
+				i := m.First[site]
+				near(t, l.Name()+" at a pivot", f[i], fit.F[site]+m.TargetMean, 1e-5)
+				if rank == 0 {
+					near(t, l.Name()+" of full rank", f[i], want[i], 1e-3)
+				}
+			}
+		}
 	}
 }

@@ -154,7 +154,7 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 		case m.grown: // the estimate was wrong
 			fine := m.on(m.K)
 			fine.grown, fine.byBound = false, true
-			k, err := choice{fine}.matrix()
+			k, err := choice{fine}.matrix(ctx)
 			if fine.hold(k); err != nil || fine.Form() == Exact {
 				return fine, nil, err
 			}
@@ -162,7 +162,7 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 		}
 		var finer linalg.Kernel
 		if m.Spec.Storage == Auto {
-			finer, err = choice{at}.finer(off, tightened)
+			finer, err = choice{at}.finer(ctx, off, tightened)
 		}
 		if tightened++; err != nil || finer == nil {
 			ranks{at}.note(s, off)
@@ -260,7 +260,7 @@ func shareOfBound(seen []rankedAnswer) float64 {
 const leastShare = 0.005
 
 // finer is a kernel matrix that replaces a factor that is too coarse; nil if none fits into memory.
-func (m choice) finer(off float64, tightened int) (linalg.Kernel, error) {
+func (m choice) finer(ctx context.Context, off float64, tightened int) (linalg.Kernel, error) {
 	exactError := m.checkExact()
 	if tightened < maxTightened {
 		most := m.Spec.MaxRank
@@ -268,7 +268,7 @@ func (m choice) finer(off float64, tightened int) (linalg.Kernel, error) {
 			most = m.Sites() / worthRank
 		}
 		trace, _ := m.Factor().Accuracy()
-		k, err := m.factorise(trace*m.rankGoal()/(2*off), most)
+		k, err := m.factorise(ctx, trace*m.rankGoal()/(2*off), most)
 		if err == nil || !errors.Is(err, linalg.ErrRank) && !errors.Is(err, linalg.ErrMemory) {
 			return k, err
 		}
@@ -276,5 +276,5 @@ func (m choice) finer(off float64, tightened int) (linalg.Kernel, error) {
 	if exactError != nil {
 		return nil, nil
 	}
-	return m.whole()
+	return m.whole(ctx)
 }

@@ -28,7 +28,7 @@ func servants() *dist.Servants { return disttest.NewServants(2, 2, kernel.Unmars
 // answers are all that a solve is read for.
 func answers(t *testing.T, m *model.Model, law resample.CountDistribution) map[string][]float64 {
 	t.Helper()
-	fitted := need.One(m.FullFit())(t)
+	fitted := need.One(m.FullFit(t.Context()))(t)
 	s := converge(t, m, law, solver.Settings{Tolerance: 1e-11})
 	_, left := s.LeftOut(loss.SquareTest{})
 	covariance := make([]float64, s.Sites())
@@ -134,9 +134,9 @@ func TestSpreadRefuses(t *testing.T) {
 			s.Kernel = kernel.Spec{Kind: kernel.Poly, Degree: 400, Coef0: 1e300}
 		}),
 	} {
-		refused(model.Build(spec))(t, says, model.ErrInput, says)
+		refused(model.Build(t.Context(), spec))(t, says, model.ErrInput, says)
 	}
-	refused(model.Build(change(func(s *model.Spec) { s.MaxBytes = 1000 })))(t,
+	refused(model.Build(t.Context(), change(func(s *model.Spec) { s.MaxBytes = 1000 })))(t,
 		"1000 bytes", linalg.ErrMemory, "")
 	m := build(t, square)
 	refused(m.Dense())(t, "the whole of a spread matrix", model.ErrInput, "")

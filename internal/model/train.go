@@ -1,6 +1,7 @@
 package model
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -27,19 +28,29 @@ type FitSettings struct {
 }
 
 // Fit trains once on all data and, unlike FullFit, returns the weights of the predictor, in units of the
-// target without TargetMean. It uses the dense kernel matrix, and a factor of it.
-func (m *Model) Fit(settings FitSettings) (*retrain.Learned, error) {
+// target without TargetMean. It uses the dense kernel matrix, and a factor of it, or the low-rank factor; a
+// support vector machine, for which the trainer on a factor is slow, the dense matrix if that fits.
+func (m *Model) Fit(ctx context.Context, settings FitSettings) (*retrain.Learned, error) {
+	l, onFactor := m.TrainedOnFactor()
+	if _, margin := marginCost(m.Loss); margin && onFactor {
+		_, err := m.Dense()
+		onFactor = err != nil
+	}
+	if onFactor {
+		return training{m}.fit(ctx, retrain.Proximal(m.Factor(), l, m.Bias, settings.Tolerance),
+			settings.Weight)
+	}
 	learners, err := training{m}.onWhole(settings.Tolerance)
 	if err != nil {
 		return nil, err
 	}
-	return training{m}.fit(learners, settings.Weight)
+	return training{m}.fit(ctx, learners, settings.Weight)
 }
 
 // FullFit trains once on all data and returns the predictor at the sites. It
 // overwrites the scratch triangle of the kernel matrix.
-func (m *Model) FullFit() ([]float64, error) {
-	fits, err := FullFits([]*Model{m})
+func (m *Model) FullFit(ctx context.Context) ([]float64, error) {
+	fits, err := FullFits(ctx, []*Model{m})
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +59,7 @@ func (m *Model) FullFit() ([]float64, error) {
 
 // FullFits is FullFit of models that differ only in their targets: for the square loss on a dense matrix by
 // one factorisation.
-func FullFits(same []*Model) (fits [][]float64, err error) {
+func FullFits(ctx context.Context, same []*Model) (fits [][]float64, err error) {
 	m := same[0]
 	square, ok := m.Loss.(loss.Square)
 	if ok && m.Form() == Exact {
@@ -69,9 +80,9 @@ func FullFits(same []*Model) (fits [][]float64, err error) {
 			count, mean := siteTargets(other)
 			f, _, err = gp.FitByEngine(m.Matrix(), square.Noise, count, mean)
 		case m.Form() == ScaLAPACK:
-			f, err = training{other}.fitSpread()
+			f, err = training{other}.fitSpread(ctx)
 		default:
-			f, err = training{other}.fitSites()
+			f, err = training{other}.fitSites(ctx)
 		}
 		if err != nil {
 			return nil, err
@@ -82,12 +93,13 @@ func FullFits(same []*Model) (fits [][]float64, err error) {
 }
 
 // Trainers makes trainers for the model's loss that predict at all sites and, by cross, at new inputs.
-func (m *Model) Trainers(cross blas64.General) (func() (train.Trainer, error), error) {
+func (m *Model) Trainers(ctx context.Context, cross blas64.General) (func() (train.Trainer, error), error) {
 	learners, err := training{m}.learners()
 	if err != nil {
 		return nil, err
 	}
-	return retrain.Predicting(learners, train.Set{Site: m.Site, Stop: m.Stop}, m.Sites(), cross), nil
+	return retrain.Predicting(learners, train.Set{Site: m.Site, Stop: train.Until(ctx)}, m.Sites(), cross),
+		nil
 }
 
 // Learner trains with the model's loss, as a worker of a retraining does.
@@ -143,12 +155,13 @@ func (m training) onWhole(tolerance float64) (retrain.Learners, error) {
 }
 
 // fit trains once on all data.
-func (m training) fit(learners retrain.Learners, weight []float64) (*retrain.Learned, error) {
+func (m training) fit(ctx context.Context, learners retrain.Learners, weight []float64) (*retrain.Learned,
+	error) {
 	learn, err := learners()
 	if err != nil {
 		return nil, InputError(err)
 	}
-	all := train.Set{Y: m.Set.Y, Site: m.Site, Weight: weight, Stop: m.Stop}
+	all := train.Set{Y: m.Set.Y, Site: m.Site, Weight: weight, Stop: train.Until(ctx)}
 	if all.Weight == nil {
 		all.Weight = m.Set.Weights
 	}
@@ -163,12 +176,12 @@ func (m training) fit(learners retrain.Learners, weight []float64) (*retrain.Lea
 }
 
 // fitSites is FullFit by the trainers of a loss.
-func (m training) fitSites() ([]float64, error) {
+func (m training) fitSites(ctx context.Context) ([]float64, error) {
 	learners, err := m.learners()
 	if err != nil {
 		return nil, err
 	}
-	fit, err := m.fit(learners, nil)
+	fit, err := m.fit(ctx, learners, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -176,18 +189,18 @@ func (m training) fitSites() ([]float64, error) {
 }
 
 // fitSpread is fitSites on a distributed matrix: on the dense K, if that fits into this machine's memory.
-func (m training) fitSpread() ([]float64, error) {
+func (m training) fitSpread(ctx context.Context) ([]float64, error) {
 	whole := m.on((*linalg.Sym)(nil))
 	what := fmt.Sprintf("the fit to all data, which needs the whole kernel matrix of %d distinct inputs for "+
 		"this loss,", m.Sites())
 	if err := linalg.CheckMemory(whole.Forecast().Held(), m.MaxBytes, what); err != nil {
 		return nil, err
 	}
-	k, err := choice{whole}.whole()
+	k, err := choice{whole}.whole(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return training{m.on(k)}.fitSites()
+	return training{m.on(k)}.fitSites(ctx)
 }
 
 // marginCost is the C of a classifier's loss, without class weights; +Inf for a hard margin.

@@ -38,8 +38,8 @@ func blobs(t *testing.T, l loss.Loss) *model.Model {
 func TestMarginTrainers(t *testing.T) {
 	for name, l := range map[string]loss.Loss{"hard": loss.HardMargin{}, "hinge": loss.Hinge{C: 2}} {
 		m := blobs(t, l)
-		f := need.One(m.FullFit())(t)
-		fit := need.One(m.Fit(model.FitSettings{Tolerance: 1e-8}))(t)
+		f := need.One(m.FullFit(t.Context()))(t)
+		fit := need.One(m.Fit(t.Context(), model.FitSettings{Tolerance: 1e-8}))(t)
 		r := fit.SVM
 		for i, y := range m.Set.Y {
 			margin, weight := y*r.F[m.Site[i]], r.Alpha[i]
@@ -131,10 +131,10 @@ func TestUntrainable(t *testing.T) {
 	training := refit.RetrainSettings{Settings: retrain.Settings{Resamples: 3,
 		Tests: []loss.Test{loss.ZeroOne{}}}}
 	_, trainer := m.Learner()
-	_, full := m.FullFit()
-	_, fit := m.Fit(model.FitSettings{})
+	_, full := m.FullFit(t.Context())
+	_, fit := m.Fit(t.Context(), model.FitSettings{})
 	_, single := refit.Retrain(t.Context(), m, refit.Single, bootstrap, training)
-	_, _, batch := refit.NewBatch(m, s, training)
+	_, _, batch := refit.NewBatch(t.Context(), m, s, training)
 	for what, err := range map[string]error{"trainer": trainer, "full fit": full, "fit": fit,
 		"retrain": single, "batch": batch} {
 		if !errors.Is(err, model.ErrInput) || what != "batch" && !contains(err, `loss "labels-only"`) {
@@ -157,16 +157,45 @@ func TestTrainerWithoutMemory(t *testing.T) {
 	fails(t, "left over", err, linalg.ErrMemory, "")
 }
 
-// TestStopped: a training that is told to stop ends, and is no answer.
-func TestStopped(t *testing.T) {
-	for name, l := range map[string]loss.Loss{"synthetic:blobs,n=300,d=3": loss.Hinge{C: 100},
-		"synthetic:friedman1,n=300": loss.Huber{C: 100, Delta: 0.1}} {
-		spec := model.NewSpec(load(t, name), l)
-		asked := 0
-		spec.Stop = func() bool { asked++; return true }
-		m := need.One(model.Build(spec))(t)
-		if f, err := m.FullFit(); !errors.Is(err, context.Canceled) || f != nil && err == nil || asked != 1 {
-			t.Errorf("%s: %v after %d questions", l.Name(), err, asked)
+// TestInterrupts: a model that is made, and trained, looks at its context before every block of a factor,
+// row of a matrix and step of a training, and has no answer after its end.
+func TestInterrupts(t *testing.T) {
+	for _, c := range []struct {
+		data    string
+		loss    loss.Loss
+		storage model.Storage
+		looks   int // at least
+	}{
+		{"synthetic:friedman1,n=300", loss.Square{Noise: 1}, model.Exact, 300},
+		{"synthetic:friedman1,n=300", loss.Square{Noise: 1}, model.LowRank, 5},
+		{"synthetic:friedman1,n=300", loss.Huber{C: 100, Delta: 0.1}, model.Exact, 305},
+		{"synthetic:friedman1,n=500", loss.Huber{C: 1, Delta: 1}, model.LowRank, 10},
+		{"synthetic:blobs,n=300,d=3", loss.Hinge{C: 100}, model.Exact, 305},
+		{"synthetic:blobs,n=100,d=3", loss.Probit{}, model.Exact, 102},
+	} {
+		spec := model.NewSpec(load(t, c.data), c.loss)
+		spec.Storage, spec.RankTol = c.storage, 1e-3
+		train := func(ctx context.Context) error {
+			m, err := model.Build(ctx, spec)
+			if err == nil {
+				_, err = m.FullFit(ctx)
+			}
+			return err
+		}
+		const endless = 1 << 40
+		ctx := need.EndAfter(endless)
+		if err := train(ctx); err != nil {
+			t.Fatal(c.loss.Name(), err)
+		}
+		all := endless - ctx.Left()
+		if all < c.looks {
+			t.Errorf("%s, %v: %d looks, fewer than %d", c.loss.Name(), c.storage, all, c.looks)
+		}
+		for _, looks := range []int{0, 1, all / 2, all - 1} {
+			ctx := need.EndAfter(looks)
+			if err := train(ctx); !errors.Is(err, context.Canceled) || errors.Is(err, model.ErrInput) {
+				t.Errorf("%s, %v: after %d of %d looks: %v", c.loss.Name(), c.storage, looks, all, err)
+			}
 		}
 	}
 }
@@ -206,7 +235,7 @@ func fitRows(t *testing.T, m *model.Model, noise float64, examples []int, cross 
 // TestFullFit: one fit to all data is that to all rows.
 func TestFullFit(t *testing.T) {
 	m := build(t, grid(t, 90))
-	got := need.One(m.FullFit())(t)
+	got := need.One(m.FullFit(t.Context()))(t)
 	for s, want := range fitRows(t, m, 0.2, every(90, 1), blas64.General{}) {
 		// The condition of K + 0.2 I is below 90 (2 + 0.5)/0.2, about 1e3.
 		near(t, fmt.Sprint("fit at site ", s), got[s], want, 1e-11)
@@ -242,7 +271,7 @@ func TestRetrain(t *testing.T) {
 // TestScratch: the kernel matrix is the same after everything that works in its scratch triangle.
 func TestScratch(t *testing.T) {
 	m, untouched := build(t, grid(t, 40)), build(t, grid(t, 40))
-	need.One(m.FullFit())(t)
+	need.One(m.FullFit(t.Context()))(t)
 	need.One(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
 	if _, err := refit.Retrain(t.Context(), m, refit.Single, bootstrap,
 		refit.RetrainSettings{Settings: retrain.Settings{Resamples: 5}}); err != nil {
@@ -271,7 +300,7 @@ func TestFailedFits(t *testing.T) {
 		}
 	}
 	var full *gp.PivotError
-	if _, err := m.FullFit(); !errors.As(err, &full) {
+	if _, err := m.FullFit(t.Context()); !errors.As(err, &full) {
 		t.Errorf("full fit: %v", err)
 	}
 	var one *retrain.FitError
@@ -329,7 +358,7 @@ func TestOwnLosses(t *testing.T) {
 		{ownGaussian{loss.Square{Noise: 0.2}}, loss.Square{Noise: 0.2}, 1e-6},
 	} {
 		own, known := blobs(t, c.own), blobs(t, c.known)
-		f, want := need.One(own.FullFit())(t), need.One(known.FullFit())(t)
+		f, want := need.One(own.FullFit(t.Context()))(t), need.One(known.FullFit(t.Context()))(t)
 		if off := floats.Distance(f, want, math.Inf(1)); off > c.tol {
 			t.Errorf("%s: the full fit is off by %v", c.own.Name(), off)
 		}
@@ -396,7 +425,7 @@ func TestCertain(t *testing.T) {
 					t.Errorf("probabilities %v", p.LeftOut)
 				}
 			}
-			fit := need.One(m.Fit(model.FitSettings{Tolerance: 1e-9}))(t)
+			fit := need.One(m.Fit(t.Context(), model.FitSettings{Tolerance: 1e-9}))(t)
 			bend := make([]float64, n) // 1/l''
 			for i, a := range fit.Weight {
 				y := c.set.Y[i]

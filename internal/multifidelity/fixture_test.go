@@ -19,7 +19,7 @@ func build(t testing.TB, name string, l loss.Loss, gammaD float64) *model.Model 
 	set := need.One(dataset.Load(name, dataset.Options{}))(t)
 	spec := model.Spec{Set: set, Standardize: true, Kernel: kernel.Spec{Gamma: gammaD / float64(set.D())},
 		Loss: l}
-	return need.One(model.Build(spec))(t)
+	return need.One(model.Build(t.Context(), spec))(t)
 }
 
 func solve(t testing.TB, m *model.Model, law resample.CountDistribution) *solver.Solution {

@@ -197,7 +197,7 @@ func TestRefusals(t *testing.T) {
 	other := build(t, "synthetic:friedman1,n=90,seed=1", loss.Square{Noise: 1}, 0.5)
 	probit := build(t, "synthetic:blobs,n=60,seed=1", loss.Probit{}, 0.5)
 	stale := solve(t, other, law)
-	need.One(other.FullFit())(t) // overwrites the triangle that holds G
+	need.One(other.FullFit(t.Context()))(t) // overwrites the triangle that holds G
 	nine := by(9).RetrainSettings
 	for says, c := range map[string]struct {
 		m        *model.Model
@@ -267,7 +267,7 @@ func TestRoughTheory(t *testing.T) {
 		tolerance float64
 	}{"solved": {model.Exact, 1e-8}, "rough": {model.Exact, 1e-2}, "low rank": {model.LowRank, 1e-8}} {
 		spec.Storage, spec.RankTol = c.storage, 1e-6
-		m := need.One(model.Build(spec))(t)
+		m := need.One(model.Build(t.Context(), spec))(t)
 		s := need.One(m.Solve(t.Context(), law, solver.Settings{Tolerance: c.tolerance}))(t)
 		results[name] = refine(t, m, s, law, settings)
 	}
@@ -311,7 +311,7 @@ func TestUnits(t *testing.T) {
 		if along {
 			spec.Kernel.Amplitude, spec.Loss = math.Ldexp(1, 2*k), loss.Square{Noise: math.Ldexp(1, 2*k)}
 		}
-		m := need.One(model.Build(spec))(t)
+		m := need.One(model.Build(t.Context(), spec))(t)
 		settings := by(40, squares)
 		settings.Cross = inputs(t, m, 3)
 		r := refine(t, m, solve(t, m, law), law, settings)

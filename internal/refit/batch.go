@@ -19,7 +19,8 @@ import (
 
 // NewBatch prepares batch training around a solution of this model; a residual of 1e-2 suffices. It uses
 // Cross and Batch of the settings. responses, P x M, map the forces to the predictions at the new inputs.
-func NewBatch(m *model.Model, s *solver.Solution, settings RetrainSettings) (t *batch.Trainer,
+func NewBatch(ctx context.Context, m *model.Model, s *solver.Solution,
+	settings RetrainSettings) (t *batch.Trainer,
 	responses blas64.General, err error) {
 	l, ok := m.Loss.(loss.Proximal)
 	if !ok {
@@ -37,13 +38,13 @@ func NewBatch(m *model.Model, s *solver.Solution, settings RetrainSettings) (t *
 	}
 	responses = linalg.Responses(engine, settings.Cross)
 	t, err = batch.New(theory, batch.Problem{Loss: l, N: m.Set.N(), Site: m.Site}, responses,
-		exactTrainer(m, settings.Cross), settings.Batch)
+		exactTrainer(ctx, m, settings.Cross), settings.Batch)
 	return t, responses, err
 }
 
 // FitAll is the predictor at the sites trained on all examples, as a fit around a solution.
 func FitAll(ctx context.Context, m *model.Model, s *solver.Solution) ([]float64, error) {
-	trainer, _, err := NewBatch(m, s, RetrainSettings{})
+	trainer, _, err := NewBatch(ctx, m, s, RetrainSettings{})
 	if err != nil {
 		return nil, err
 	}
@@ -57,12 +58,12 @@ func FitAll(ctx context.Context, m *model.Model, s *solver.Solution) ([]float64,
 
 // exactTrainer makes trainers for fits that do not converge in blocks. Their dense kernel matrix is made at
 // the first use.
-func exactTrainer(m *model.Model, cross blas64.General) func() (train.Trainer, error) {
+func exactTrainer(ctx context.Context, m *model.Model, cross blas64.General) func() (train.Trainer, error) {
 	maker := sync.OnceValues(func() (func() (train.Trainer, error), error) {
 		if m.Form() == model.ScaLAPACK {
 			return nil, errLeftOver
 		}
-		return m.Trainers(cross)
+		return m.Trainers(ctx, cross)
 	})
 	return func() (train.Trainer, error) {
 		newTrainer, err := maker()

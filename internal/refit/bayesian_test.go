@@ -28,7 +28,8 @@ func TestBayesian(t *testing.T) {
 			loss.Huber{C: 0.5, Delta: 1}},
 		{"synthetic:blobs,n=80,d=3", loss.Hinge{C: 1}}, {"synthetic:blobs,n=80,d=3", loss.Logistic{C: 1}},
 	} {
-		m := need.One(model.Build(model.NewSpec(need.One(dataset.Load(c.data, dataset.Options{}))(t), c.loss)))(t)
+		m := need.One(model.Build(t.Context(), model.NewSpec(need.One(dataset.Load(c.data,
+			dataset.Options{}))(t), c.loss)))(t)
 		for _, shape := range []float64{1, 0.4} {
 			scheme := resample.Bayesian{N: m.Set.N(), Shape: shape}
 			s := need.One(m.Solve(t.Context(), scheme, solver.Settings{}))(t)
@@ -47,7 +48,8 @@ func TestBayesian(t *testing.T) {
 			t.Logf("%s, shape %g: means off by %.3f sd, variances %.3f", c.loss.Name(), shape, mean, ratio)
 		}
 	}
-	hard := need.One(model.Build(model.NewSpec(need.One(dataset.Open("sonar"))(t), loss.HardMargin{})))(t)
+	hard := need.One(model.Build(t.Context(), model.NewSpec(need.One(dataset.Open("sonar"))(t),
+		loss.HardMargin{})))(t)
 	if _, err := hard.Solve(t.Context(), resample.Bayesian{N: 208, Shape: 1}, solver.Settings{}); !errors.Is(err,
 		model.ErrInput) {
 		t.Error(err)

@@ -2,6 +2,7 @@ package refit
 
 import (
 	"cmp"
+	"context"
 
 	"bootbench/internal/model"
 	"bootbench/internal/retrain"
@@ -26,20 +27,20 @@ const pilotFits, leastFits, kinkIterations = 2, 60, 22
 // proximal maps at all sites: about kinkIterations if the loss has kinks, 10 for the square loss. A single
 // fit takes one Cholesky factorisation, or several by Newton's method; for support vector machines it is
 // counted by pilots.
-func costOf(m *model.Model, plan resample.Plan) cost {
+func costOf(ctx context.Context, m *model.Model, plan resample.Plan) cost {
 	sites := float64(m.Sites())
 	iteration := sites * (20 + 0.04*sites)
 	switch m.Loss.(type) {
 	case loss.Square:
 		return cost{sites * (6e4 + 0.015*sites*sites), 10 * iteration, sites * (500 + 0.0035*sites*sites)}
 	case loss.HardMargin, loss.Hinge:
-		return cost{sites * (1.3e5 + 0.05*sites*sites), kinkIterations * iteration, pilotCost(m, plan)}
+		return cost{sites * (1.3e5 + 0.05*sites*sites), kinkIterations * iteration, pilotCost(ctx, m, plan)}
 	}
 	return cost{sites * (2.6e5 + 0.05*sites*sites), 20 * iteration, 20 * sites * sites}
 }
 
 // pilotCost is the cost of single fits of a support vector machine, counted in the plan's first fits; else 0.
-func pilotCost(m *model.Model, plan resample.Plan) float64 {
+func pilotCost(ctx context.Context, m *model.Model, plan resample.Plan) float64 {
 	if !counts(m) || plan == nil {
 		return 0
 	}
@@ -50,7 +51,7 @@ func pilotCost(m *model.Model, plan resample.Plan) float64 {
 	weight, sum := make([]float64, m.Set.N()), 0.0
 	for r := range pilotFits {
 		target := plan.Fit(r, weight)
-		learned, err := learn(train.Set{Y: target, Site: m.Site, Weight: weight, Stop: m.Stop})
+		learned, err := learn(train.Set{Y: target, Site: m.Site, Weight: weight, Stop: train.Until(ctx)})
 		if err != nil || learned.Status != train.Converged {
 			return 0
 		}
@@ -70,7 +71,7 @@ func counts(m *model.Model) bool {
 
 // blocksPay reports whether AutoMethod trains blocks; without a plan, whether it may. On a low-rank factor
 // blocks are always faster: a step of a single trainer takes r^2 M flops.
-func blocksPay(m *model.Model, plan resample.Plan, settings retrain.Settings) bool {
+func blocksPay(ctx context.Context, m *model.Model, plan resample.Plan, settings retrain.Settings) bool {
 	fits := cmp.Or(settings.Resamples, retrain.DefaultResamples)
 	switch _, proximal := m.Loss.(loss.Proximal); {
 	case !proximal || m.Form() == model.ScaLAPACK || fits < leastFits:
@@ -78,13 +79,13 @@ func blocksPay(m *model.Model, plan resample.Plan, settings retrain.Settings) bo
 	case m.Form() == model.LowRank || plan == nil && counts(m):
 		return true
 	}
-	c := costOf(m, plan)
+	c := costOf(ctx, m, plan)
 	return c.solve+float64(fits)*c.block < float64(fits)*c.single
 }
 
 // singlePays reports whether Refine trains one by one. Blocks need no further solve there, and every fit also
 // needs its first iterate. Copies of the kernel's rows for single trainers must fit into memory.
-func singlePays(m *model.Model, plan resample.Plan, settings RetrainSettings) bool {
+func singlePays(ctx context.Context, m *model.Model, plan resample.Plan, settings RetrainSettings) bool {
 	if !counts(m) || settings.Resamples < leastFits {
 		return false
 	}
@@ -92,6 +93,6 @@ func singlePays(m *model.Model, plan resample.Plan, settings RetrainSettings) bo
 	if m.Forecast().CheckBeside(refineBytes(m, settings)+shared, "") != nil {
 		return false
 	}
-	c := costOf(m, plan)
+	c := costOf(ctx, m, plan)
 	return c.single > 0 && c.single+c.block/kinkIterations < c.block
 }

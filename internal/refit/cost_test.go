@@ -1,6 +1,7 @@
 package refit_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -35,7 +36,7 @@ func BenchmarkCost(b *testing.B) {
 		b.Run(c.data+"/"+c.loss.Name(), func(b *testing.B) {
 			spec := model.NewSpec(need.One(dataset.Load(c.data, dataset.Options{}))(b), c.loss)
 			spec.Kernel.Gamma, spec.Storage, spec.Bias = c.gamma, model.Exact, spec.Set.Task == dataset.Classification
-			m, law := need.One(model.Build(spec))(b), resample.Poisson{Ratio: 1}
+			m, law := need.One(model.Build(context.Background(), spec))(b), resample.Poisson{Ratio: 1}
 			counted := refit.CostOf(m, resample.Resamples{Scheme: law, Y: m.Set.Y})
 			settings := refit.RetrainSettings{Settings: retrain.Settings{Resamples: 64, Workers: 1}}
 			for b.Loop() {

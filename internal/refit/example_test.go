@@ -33,7 +33,7 @@ func (leaveTwoOut) Period() int { return 1 }
 // A plan is weights and targets. Blocks train it around a theory, single trainers without one: the same fits.
 func Example_plan() {
 	set, _ := dataset.Load("synthetic:friedman1,n=40", dataset.Options{})
-	m, _ := model.Build(model.NewSpec(set, loss.Square{Noise: 1}))
+	m, _ := model.Build(context.Background(), model.NewSpec(set, loss.Square{Noise: 1}))
 	settings := refit.RetrainSettings{Plan: leaveTwoOut{m.Set.Y}, Settings: retrain.Settings{
 		Resamples: 40 * 39 / 2, Tests: []loss.Test{loss.SquareTest{}}}}
 	for _, method := range []refit.RetrainMethod{refit.Batch, refit.Single} {

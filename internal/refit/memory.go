@@ -2,6 +2,7 @@ package refit
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"runtime"
 
@@ -24,7 +25,8 @@ func NeedToRetrain(m *model.Model, method RetrainMethod, law resample.CountDistr
 	if method == Downdate {
 		return averages + 8*n*n + 8*workers*(2*n+n*n/4)
 	}
-	blocks := method == Batch || method == AutoMethod && blocksPay(m, nil, settings.Settings)
+	blocks := method == Batch || method == AutoMethod && blocksPay(context.Background(), m, nil,
+		settings.Settings)
 	inBlocks := f.Held() - f.Matrix() + max(f.Margin(f.SolveRoom()), averages+blockBytes(m, settings, outputs))
 	if blocks && !(method == AutoMethod && counts(m)) {
 		return inBlocks

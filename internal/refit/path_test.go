@@ -45,7 +45,7 @@ func TestPath(t *testing.T) {
 		build := func(factor float64) *model.Model {
 			spec := model.NewSpec(set, c.at(factor))
 			spec.Bias = false // at the least C every bias of an interval is best
-			return need.One(model.Build(spec))(t)
+			return need.One(model.Build(t.Context(), spec))(t)
 		}
 		m := build(1)
 		fits := make([][]float64, len(factors))
@@ -55,7 +55,7 @@ func TestPath(t *testing.T) {
 			OnFit: func(r int, _, f []float64) { fits[r] = append(fits[r], f...) }}
 		need.One(refit.Retrain(t.Context(), m, refit.Batch, resample.Poisson{Ratio: 1}, settings))(t)
 		for r, factor := range factors {
-			want := need.One(build(factor).FullFit())(t)
+			want := need.One(build(factor).FullFit(t.Context()))(t)
 			off, size := 0.0, 0.0
 			for site, f := range want {
 				off, size = math.Max(off, math.Abs(fits[r][site]-f)), math.Max(size, math.Abs(f))

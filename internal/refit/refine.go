@@ -63,7 +63,7 @@ func Refine(ctx context.Context, m *model.Model, s *solver.Solution, scheme resa
 		}
 		defer release()
 	}
-	r, err := newRefinement(m, s, scheme, settings)
+	r, err := newRefinement(ctx, m, s, scheme, settings)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func Refine(ctx context.Context, m *model.Model, s *solver.Solution, scheme resa
 		return result, err
 	}
 	settings.Batch.Single, settings.Lookup = true, nil
-	if r, err = newRefinement(m, s, scheme, settings); err != nil {
+	if r, err = newRefinement(ctx, m, s, scheme, settings); err != nil {
 		return nil, err
 	}
 	r.warnings = append(r.warnings, fmt.Sprintf(
@@ -101,7 +101,7 @@ const allowedOff = 0.1
 func (r *refinement) offSingle(ctx context.Context) (off float64, err error) {
 	atSites := r.problem
 	atSites.Extra = 0
-	fits, err := retrain.Fits(ctx, atSites, retrain.Single(exactTrainer(r.model, blas64.General{})),
+	fits, err := retrain.Fits(ctx, atSites, retrain.Single(exactTrainer(ctx, r.model, blas64.General{})),
 		retrain.Settings{Resamples: min(checkedFits, r.series.Done), Workers: 1})
 	if err != nil {
 		return 0, err
@@ -159,7 +159,7 @@ type refinement struct {
 	warnings []string
 }
 
-func newRefinement(m *model.Model, s *solver.Solution, scheme resample.Scheme,
+func newRefinement(ctx context.Context, m *model.Model, s *solver.Solution, scheme resample.Scheme,
 	settings RefineSettings) (*refinement, error) {
 	began := time.Now()
 	_, proximal := m.Loss.(loss.Proximal)
@@ -184,13 +184,14 @@ func newRefinement(m *model.Model, s *solver.Solution, scheme resample.Scheme,
 	if err != nil {
 		return nil, err
 	}
-	settings.Batch.Single = settings.Batch.Single || singlePays(m, problem.Plan, settings.RetrainSettings)
+	settings.Batch.Single = settings.Batch.Single || singlePays(ctx, m, problem.Plan,
+		settings.RetrainSettings)
 	if settings.Workers, err = refineWorkers(m, settings.RetrainSettings); err != nil {
 		return nil, err
 	}
 	settings.MaxResamples = cmp.Or(settings.MaxResamples, DefaultMaxResamples)
 	settings.Batch.FirstIterate = true
-	trainer, responses, err := NewBatch(m, s, settings.RetrainSettings)
+	trainer, responses, err := NewBatch(ctx, m, s, settings.RetrainSettings)
 	if err != nil {
 		return nil, model.InputError(err)
 	}

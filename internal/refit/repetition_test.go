@@ -61,7 +61,7 @@ func fitsOf(t *rapid.T, set *dataset.Set, l loss.Loss, scheme string,
 	if method == refit.Batch {
 		spec.Bias = false
 	}
-	m := need.One(model.Build(spec))(t)
+	m := need.One(model.Build(t.Context(), spec))(t)
 	law := need.One(resample.Design{N: set.N(), Group: set.Groups}.Of(scheme, resample.Options{Ratio: 0.8,
 		Folds: 4,
 		N:     set.N()}))(t)

@@ -71,7 +71,7 @@ func Retrain(ctx context.Context, m *model.Model, method RetrainMethod, scheme r
 	if err != nil {
 		return nil, err
 	}
-	if method == Batch || method == AutoMethod && blocksPay(m, problem.Plan, settings.Settings) {
+	if method == Batch || method == AutoMethod && blocksPay(ctx, m, problem.Plan, settings.Settings) {
 		r, err := retrainRoughly(ctx, m, scheme, settings)
 		if err == nil || method == Batch || ctx.Err() != nil {
 			return r, err
@@ -84,7 +84,7 @@ func Retrain(ctx context.Context, m *model.Model, method RetrainMethod, scheme r
 		trainers, err = downdating(m)
 		r.Setup = time.Since(began)
 	} else {
-		trainers, err = m.Trainers(settings.Cross)
+		trainers, err = m.Trainers(ctx, settings.Cross)
 	}
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func RetrainPath(ctx context.Context, m *model.Model, scheme resample.Scheme, fa
 	if err != nil {
 		return nil, err
 	}
-	trainers, err := m.Trainers(settings.Cross)
+	trainers, err := m.Trainers(ctx, settings.Cross)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func RetrainAround(ctx context.Context, m *model.Model, s *solver.Solution, sche
 	if err != nil {
 		return nil, err
 	}
-	trainer, _, err := NewBatch(m, s, settings)
+	trainer, _, err := NewBatch(ctx, m, s, settings)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"sync/atomic"
 	"testing"
 
 	"bootbench/internal/dataset"
@@ -22,7 +21,7 @@ func rings(t *testing.T, n string, form model.Storage) *model.Model {
 	set := need.One(dataset.Load("synthetic:rings,n="+n, dataset.Options{}))(t)
 	spec := model.NewSpec(set, loss.Hinge{C: 2})
 	spec.Storage, spec.Kernel.Gamma, spec.Bias = form, 2, true
-	return need.One(model.Build(spec))(t)
+	return need.One(model.Build(t.Context(), spec))(t)
 }
 
 // TestSolveRoughly: fits around one refresh of G take at most half as many iterations more as around the
@@ -48,7 +47,7 @@ func TestFitAll(t *testing.T) {
 	m, ctx := rings(t, "150", model.LowRank), context.Background()
 	s := need.One(m.Solve(ctx, resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
 	f := need.One(refit.FitAll(ctx, m, s))(t)
-	newton := need.One(m.FullFit())(t)
+	newton := need.One(m.FullFit(t.Context()))(t)
 	for i, v := range newton {
 		if off := math.Abs(f[i]-v) / math.Sqrt(s.Var[i]); off > 0.02 {
 			t.Errorf("site %d: %g, by Newton's method %g: %g standard deviations", i, f[i], v, off)
@@ -56,27 +55,13 @@ func TestFitAll(t *testing.T) {
 	}
 }
 
-// ending is a context that ends after a number of looks at it.
-type ending struct {
-	context.Context
-	looks *atomic.Int64
-}
-
-func (e ending) Err() error {
-	if e.looks.Add(-1) < 0 {
-		return context.Canceled
-	}
-	return nil
-}
-
 // TestInterruptedTheory: a context that ends while the theory is solved is the error, and no failure of it.
 func TestInterruptedTheory(t *testing.T) {
 	m := rings(t, "60", model.Exact)
 	settings := refit.RetrainSettings{Settings: retrain.Settings{Resamples: 64, Workers: 1}}
 	for until := range 10 {
-		ctx := ending{t.Context(), new(atomic.Int64)}
-		ctx.looks.Store(int64(200 * until))
-		if _, err := refit.Retrain(ctx, m, refit.Batch, resample.Poisson{Ratio: 1}, settings); err != nil &&
+		if _, err := refit.Retrain(need.EndAfter(200*until), m, refit.Batch, resample.Poisson{Ratio: 1},
+			settings); err != nil &&
 			!errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}

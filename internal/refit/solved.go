@@ -1,6 +1,7 @@
 package refit
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -44,7 +45,7 @@ func NewSolved(spec model.Spec) (*Solved, error) {
 
 // buildSolvable builds a model that NewSolved and Append can invert, or returns an error.
 func buildSolvable(spec model.Spec) (*model.Model, error) {
-	m, err := model.Build(spec)
+	m, err := model.Build(context.Background(), spec)
 	if err == nil && !(CanDowndate(m) && !m.Bias && m.Set.Sparse == nil) {
 		err = model.InputError(errors.New("examples are left out and added by the inverse of the square loss " +
 			"without a bias, on dense inputs that differ"))

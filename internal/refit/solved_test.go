@@ -46,8 +46,9 @@ func TestSolved(t *testing.T) {
 			rest := slices.DeleteFunc(slices.Clone(order), func(i int) bool { return slices.Contains(out, i) })
 			fresh := spec
 			fresh.Set = plain.Subset(rest)
-			fit := need.One(need.One(model.Build(fresh))(t).Fit(model.FitSettings{}))(t)
-			p := need.One(need.One(model.Build(fresh))(t).Predictor(fit))(t)
+			fit := need.One(need.One(model.Build(t.Context(), fresh))(t).Fit(t.Context(),
+				model.FitSettings{}))(t)
+			p := need.One(need.One(model.Build(t.Context(), fresh))(t).Predictor(fit))(t)
 			trained := need.One(p.Predict(plain.Subset(out)))(t)
 			for k := range out {
 				if math.Abs(got[k]-want[k]) > 1e-9*math.Abs(want[k]) ||

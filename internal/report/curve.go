@@ -122,9 +122,6 @@ func (c Growing) document() *document { return rowDocument(c, c.Results) }
 func (c Growing) above() *document {
 	d := short("Error by number of rows, on", c.Subject, c.asked())
 	d.modelled(c.Subject)
-	if c.Sample > 0 {
-		d.line("sample", "%d of %d rows, drawn at random", c.Sample, c.RowsTotal)
-	}
 	n := len(c.Kernel.LengthScale)
 	scales := either(n > 1 && c.ChosenBy != "",
 		fmt.Sprintf(", too low as they helped to choose %d length scales", n), "")
@@ -151,7 +148,7 @@ func (c Growing) below() *document {
 	if g := c.Growth; g != nil {
 		u := units(c.TestLoss)
 		twice := fmt.Sprintf("%s with all %d rows, %s expected with %d: a fall of %s +- %s", u.text(g.Now),
-			cmp.Or(c.RowsTotal, c.N), u.text(g.Then), g.Rows, u.fall(g.Now, g.Then), u.se(g.Then, g.FallSE))
+			c.N, u.text(g.Then), g.Rows, u.fall(g.Now, g.Then), u.se(g.Then, g.FallSE))
 		d.Lead = fmt.Sprintf("More rows %s. The error (%s) is %s.", helps(g), u, twice)
 		d.line("twice the rows", "%s", twice)
 		d.line("more rows", "%s", helps(g))

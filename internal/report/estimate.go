@@ -169,7 +169,7 @@ func (e *Estimate) details() *document {
 	d.gap()
 	u := units(e.TestLoss)
 	d.line("left-out error", "%s", e.Quote.long(u))
-	d.sample(e)
+	d.learning(e)
 	d.quality(e.Quality, u)
 	if r := e.Refined; r == nil {
 		d.errors(e.Errors, e.Resampling, e.Ensemble, nil)
@@ -309,29 +309,32 @@ type FullModel struct {
 	AsChosen *null.Float `json:"as_chosen,omitempty"`
 }
 
-// LearningCurve is the error, at rows outside a sample, of models trained on parts of it, for extrapolation
-// to all rows.
+// LearningCurve is the error, at rows outside a sample, of models trained on parts of it and on all of it.
 type LearningCurve struct {
 	Sizes   []int       `json:"sizes"`
 	Errors  null.Floats `json:"errors"`
 	HeldOut int         `json:"held_out"` // rows
+	// Growth predicts the error with twice the rows of the sample; nil: unknown.
+	Growth *calibration.Growth `json:"growth,omitempty"`
 }
 
-// sample prints the size of the sample, the cost of all rows and the learning curve.
-func (d *document) sample(e *Estimate) {
-	if e.Sample == 0 {
+// learning prints the learning curve of a sample, and the cost of all rows.
+func (d *document) learning(e *Estimate) {
+	c, u, text := e.LearningCurve, units(e.TestLoss), ""
+	if c == nil {
 		return
 	}
-	d.line("sample", "%d of %d rows, drawn at random; --sample all takes all of them%s", e.Sample, e.RowsTotal,
-		lasting(", which takes at most about %s", e.Time.AllRows))
-	if c := e.LearningCurve; c != nil {
-		text := ""
-		for i, n := range c.Sizes {
-			text += fmt.Sprintf("%s with %d rows, ", units(e.TestLoss).text(null.Float(c.Errors[i])), n)
-		}
-		d.line("learning curve", "%sat %d other rows; continued to %d rows it gives the error", text, c.HeldOut,
-			e.RowsTotal)
+	for i, n := range c.Sizes {
+		text += fmt.Sprintf("%s with %d rows, ", u.text(null.Float(c.Errors[i])), n)
 	}
+	if text += fmt.Sprintf("at %d others", c.HeldOut); c.Growth != nil {
+		g := c.Growth
+		text += fmt.Sprintf("; %s expected with %d, a fall of %s +- %s", u.text(g.Then), g.Rows,
+			u.fall(g.Now, g.Then),
+			u.se(g.Then, g.FallSE))
+	}
+	d.line("learning curve", "%s", text)
+	d.line("all rows", "%s", lasting("--sample all takes at most about %s", e.Time.AllRows))
 }
 
 // lasting formats a time in whole seconds, "" for none.
@@ -351,7 +354,7 @@ func (e *Estimate) document() *document {
 	} else {
 		d.Lead = "Predictions without an error: no row was left out."
 	}
-	d.sample(e)
+	d.learning(e)
 	if q := e.Quality; q != nil && q.RSquared != nil {
 		d.line("explained", "%.1f%% of the variance", 100**q.RSquared)
 	} else if q != nil && q.Balanced != nil {

@@ -14,17 +14,20 @@ import (
 
 // Grid is the answer of grid: an estimate in every cell of a grid of parameters.
 type Grid struct {
-	Command  string     `json:"command"`
-	Data     string     `json:"data"`
-	N        int        `json:"n"`
-	D        int        `json:"d"`
-	Task     string     `json:"task"`
-	TestLoss string     `json:"test_loss"`
-	Over     []GridAxis `json:"over"`
-	Status   string     `json:"status"`         // "complete" or "cancelled"
-	By       string     `json:"by"`             // objective of the comparison
-	Best     *int       `json:"best,omitempty"` // index in Results, from 0, of the least objective
-	Results  []GridCell `json:"results"`        // the last axis fastest
+	Command string `json:"command"`
+	Data    string `json:"data"`
+	N       int    `json:"n"`
+	D       int    `json:"d"`
+	Task    string `json:"task"`
+	// Sample is the size of a random sample of the rows, and RowsTotal that of all; 0: all rows.
+	Sample    int        `json:"sample,omitempty"`
+	RowsTotal int        `json:"rows_total,omitempty"`
+	TestLoss  string     `json:"test_loss"`
+	Over      []GridAxis `json:"over"`
+	Status    string     `json:"status"`         // "complete" or "cancelled"
+	By        string     `json:"by"`             // objective of the comparison
+	Best      *int       `json:"best,omitempty"` // index in Results, from 0, of the least objective
+	Results   []GridCell `json:"results"`        // the last axis fastest
 	Outcome
 }
 
@@ -146,6 +149,7 @@ func (g *Grid) cells(c GridCell) []string {
 func (g *Grid) above() *document {
 	d := &document{Title: "Bootstrap estimates of " + ShortName(g.Data) + " over a grid"}
 	d.line("data", "%s: %d examples, %d features, %s", g.Data, g.N, g.D, g.Task)
+	d.sample(g.Sample, g.RowsTotal)
 	d.line("errors", "%s", units(g.TestLoss))
 	d.gap()
 	return d

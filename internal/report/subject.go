@@ -157,9 +157,18 @@ func (d *document) chosen(over string, s Subject) {
 	}
 }
 
+// notes prints what to know about the rows.
 func (d *document) notes(s Subject) {
+	d.sample(s.Sample, s.RowsTotal)
 	for _, note := range s.Notes {
 		d.line("note", "%s", note)
+	}
+}
+
+// sample prints the size of a sample, 0 for none.
+func (d *document) sample(size, of int) {
+	if size > 0 {
+		d.line("sample", "%d of %d rows, drawn at random; --sample all takes all of them", size, of)
 	}
 }
 

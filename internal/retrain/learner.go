@@ -72,7 +72,7 @@ func Margin(k *linalg.Sym, c float64, classes loss.ClassWeights, bias bool, tole
 }
 
 // Proximal learns with any convex loss given by its proximal map (T1), on a dense kernel matrix or a low-rank
-// factor; with a factor, Weight is not valid for predictions.
+// factor; Weight is then that of the kernel of the factor, R R' + diag(residual).
 func Proximal(k linalg.Kernel, l loss.Proximal, bias bool, tolerance float64) Learners {
 	return func() (Learner, error) {
 		trainer, err := erm.NewTrainer(k, l)

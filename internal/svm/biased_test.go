@@ -1,6 +1,7 @@
 package svm
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -126,7 +127,7 @@ func TestPerceptron(t *testing.T) {
 			y[n/2+s] = y[s]
 		}
 		k := symmetric(n/2, func(i, j int) float64 { return x[i][0]*x[j][0] + x[i][1]*x[j][1] })
-		p := TrainPerceptron(need.One(NewRows(k))(t), site, y, 10000)
+		p := TrainPerceptron(context.Background(), need.One(NewRows(k))(t), site, y, 10000)
 
 		var w [2]float64
 		beta, longest, total := make([]float64, n/2), 0.0, 0.0

@@ -73,7 +73,7 @@ func embedded(t testing.TB, name string, width, box float64) (*linalg.Sym, train
 	x, _ := dataset.Standardize(set.X)
 	site, first := (&dataset.Set{X: x}).Distinct()
 	in := need.One(kernel.Spec{Gamma: width / float64(x.Cols)}.Prepare(&dataset.Inputs{X: x.Gather(first)}))(t)
-	k := need.One(in.Gram())(t)
+	k := need.One(in.Gram(t.Context()))(t)
 	return k, problem(set.Y, site, same(len(site), box))
 }
 

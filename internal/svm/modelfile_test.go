@@ -174,7 +174,7 @@ func TestAgainstLIBSVM(t *testing.T) {
 		set := need.One(dataset.Open(name))(t)
 		z, _ := dataset.Standardize(set.X)
 		in := need.One(kernel.Spec{Gamma: 1 / float64(set.D())}.Prepare(&dataset.Inputs{X: z}))(t)
-		k := need.One(in.Gram())(t)
+		k := need.One(in.Gram(t.Context()))(t)
 		y, n, file := set.Y, set.N(), filepath.Join(t.TempDir(), name)
 		writeMatrix(t, file, k, y)
 		for _, c := range []float64{0.1, 1, 10, 100} {

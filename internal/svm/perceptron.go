@@ -1,6 +1,8 @@
 package svm
 
 import (
+	"context"
+
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/internal/train"
@@ -18,8 +20,8 @@ type Perceptron struct {
 func (p *Perceptron) Converged() bool { return p.Mistakes[len(p.Mistakes)-1] == 0 }
 
 // TrainPerceptron runs the rule from f = 0 until a pass makes no mistake, for at most passes >= 1 passes. y
-// are the labels -1 and +1 of the examples.
-func TrainPerceptron(k *Rows, site train.Sites, y []float64, passes int) *Perceptron {
+// are the labels -1 and +1 of the examples. It ends with ctx, too, which is looked at after every pass.
+func TrainPerceptron(ctx context.Context, k *Rows, site train.Sites, y []float64, passes int) *Perceptron {
 	p := &Perceptron{Result: train.Result{Weight: make([]float64, k.N()), F: make([]float64, k.N())}}
 	for range passes {
 		mistakes := 0
@@ -31,7 +33,7 @@ func TrainPerceptron(k *Rows, site train.Sites, y []float64, passes int) *Percep
 			}
 		}
 		p.Mistakes = append(p.Mistakes, mistakes)
-		if mistakes == 0 {
+		if mistakes == 0 || ctx.Err() != nil {
 			break
 		}
 	}

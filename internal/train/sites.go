@@ -1,6 +1,7 @@
 package train
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -25,6 +26,9 @@ type Set struct {
 	// Stop, if set, is called now and then; true ends the training as Cancelled.
 	Stop func() bool
 }
+
+// Until is a Stop for the end of ctx.
+func Until(ctx context.Context) func() bool { return func() bool { return ctx.Err() != nil } }
 
 // Stopped reports whether the training is to end.
 func (p *Set) Stopped() bool { return p.Stop != nil && p.Stop() }

@@ -55,7 +55,7 @@ func TestGradient(t *testing.T) {
 		c.spec.Standardize = true
 		objective := adjoint.Objective{Criterion: adjoint.Err632Plus, Test: c.test}
 		solved := func(spec model.Spec) (*model.Model, *solver.Solution) {
-			m := need.One(model.Build(spec))(t)
+			m := need.One(model.Build(t.Context(), spec))(t)
 			s, err := m.Solve(t.Context(), resample.Poisson{Ratio: 1}, solver.Settings{Tolerance: 1e-10})
 			if err != nil || s.Status != solver.Converged {
 				t.Fatal(err, s.Status)

@@ -131,7 +131,7 @@ func gridSearch(t *testing.T, open model.Spec) (best model.Spec) {
 			if open.Set.Task == dataset.Classification {
 				spec.Loss, test = loss.Hinge{C: []float64{0.1, 1, 10, 100, 1000, 1e4}[k]}, loss.ZeroOne{}
 			}
-			r, err := refit.Retrain(t.Context(), need.One(model.Build(spec))(t), refit.Single,
+			r, err := refit.Retrain(t.Context(), need.One(model.Build(t.Context(), spec))(t), refit.Single,
 				resample.KFold{Folds: 5, N: open.Set.N()},
 				refit.RetrainSettings{Settings: retrain.Settings{Resamples: 5, Tests: []loss.Test{test}}})
 			if err != nil {
@@ -149,7 +149,7 @@ func gridSearch(t *testing.T, open model.Spec) (best model.Spec) {
 // heldOut is the error of the model, trained once, on rows that it has not seen.
 func heldOut(t *testing.T, spec model.Spec, fresh *dataset.Set) float64 {
 	t.Helper()
-	m := need.One(model.Build(spec))(t)
+	m := need.One(model.Build(t.Context(), spec))(t)
 	rows := need.One(m.CrossAll(fresh))(t)
 	all := resample.Subsample{Size: m.Set.N(), N: m.Set.N()}
 	r := need.One(refit.Retrain(t.Context(), m, refit.Single, all,

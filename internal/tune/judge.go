@@ -41,7 +41,7 @@ func (j *judge) value(ctx context.Context, spec model.Spec) (judged, error) {
 	if parts := partsOf(spec.Set); parts != nil {
 		return j.several(ctx, spec, parts)
 	}
-	m, err := model.Build(spec)
+	m, err := model.Build(ctx, spec)
 	if err != nil {
 		return judged{}, err
 	}

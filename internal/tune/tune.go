@@ -149,7 +149,7 @@ func (s *search) choose(ctx context.Context) (err error) {
 		}
 		on := r.Spec
 		on.Set = s.subset(examples).Set
-		if err = cmp.Or(err, canTrain(on)); err == nil || ctx.Err() != nil {
+		if err = cmp.Or(err, canTrain(ctx, on)); err == nil || ctx.Err() != nil {
 			return nil
 		}
 		r.Failures++
@@ -158,7 +158,7 @@ func (s *search) choose(ctx context.Context) (err error) {
 }
 
 // canTrain is the failure of a training, nil for the closed form of the square loss.
-func canTrain(spec model.Spec) error {
+func canTrain(ctx context.Context, spec model.Spec) error {
 	if _, square := spec.Loss.(loss.Square); square {
 		return nil
 	}
@@ -166,14 +166,14 @@ func canTrain(spec model.Spec) error {
 		return eachPart(len(parts), func(k int) error {
 			one := spec
 			one.Set = parts[k]
-			return canTrain(one)
+			return canTrain(ctx, one)
 		})
 	}
-	m, err := model.Build(spec)
+	m, err := model.Build(ctx, spec)
 	if err != nil {
 		return err
 	}
-	fit, err := m.Fit(model.FitSettings{})
+	fit, err := m.Fit(ctx, model.FitSettings{})
 	if err != nil {
 		return err
 	}

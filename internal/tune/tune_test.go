@@ -308,8 +308,9 @@ func TestGroups(t *testing.T) {
 		}
 		part := p.Spec
 		part.Set = set.Subset(rest)
-		m := need.One(model.Build(part))(t)
-		f := need.One(need.One(m.Predictor(need.One(m.Fit(model.FitSettings{}))(t)))(t).Predict(set))(t)
+		m := need.One(model.Build(t.Context(), part))(t)
+		f := need.One(need.One(m.Predictor(need.One(m.Fit(t.Context(),
+			model.FitSettings{}))(t)))(t).Predict(set))(t)
 		for i, c := range counts {
 			if c == 0 {
 				want += (f[i] - set.Y[i]) * (f[i] - set.Y[i]) / float64(set.N())
@@ -416,7 +417,7 @@ func TestTrains(t *testing.T) {
 	p := Problem{Spec: model.NewSpec(need.One(dataset.New(x, y))(t), loss.EpsInsensitive{C: 1})}
 	p.Spec.Bias, p.Scales = true, DefaultScales(&p.Spec)
 	r := need.One(Run(t.Context(), p, Settings{}))(t)
-	fit := need.One(need.One(model.Build(r.Spec))(t).Fit(model.FitSettings{}))(t)
+	fit := need.One(need.One(model.Build(t.Context(), r.Spec))(t).Fit(t.Context(), model.FitSettings{}))(t)
 	if err := fit.Status.Err(); err != nil {
 		t.Errorf("%v after %d failures: %v", r, r.Failures, err)
 	}

@@ -37,6 +37,9 @@ func (a *app) loadData(o *options, path string) (*dataset.Set, error) {
 	} else if path == "-" && kept {
 		return nil, usage.Errorf("standard input cannot be read again, which --journal needs: save it as a file")
 	}
+	if o.maxMemory > 0 {
+		debug.SetMemoryLimit(o.maxMemory)
+	}
 	place := a.tasks.place(path)
 	set, err := dataset.Load(place, o.readOptions(a.console.In))
 	if err != nil {

@@ -7,12 +7,10 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/sbinet/npyio"
-	"gonum.org/v1/gonum/mat"
-
 	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/answer"
+	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
 	"bootbench/internal/tune"
@@ -119,6 +117,6 @@ func (o *options) draw(ctx context.Context, p *problem, chosen bool,
 
 // writeMatrix writes a NumPy array.
 func writeMatrix(path string, rows, columns int, data []float64) error {
-	return files.Replace(path,
-		func(w io.Writer) error { return npyio.Write(w, mat.NewDense(rows, columns, data)) })
+	x := dataset.Matrix{Rows: rows, Cols: columns, Stride: columns, Data: data}
+	return files.Replace(path, func(w io.Writer) error { return dataset.WriteArray(w, x) })
 }

@@ -47,7 +47,7 @@ func Open(name string) (*Set, error) {
 	if err != nil {
 		return nil, inFile(name, err)
 	}
-	s, err := readFiles(name, []*source{{name: name, text: newText(f)}}, Options{}, nil)
+	s, err := readFiles(name, []*source{{name: name, text: newText(f)}}, Options{MaxBytes: leastLimit}, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -31,32 +31,41 @@ var (
 
 // lines splits a text into lines of bounded length.
 type lines struct {
-	*bufio.Scanner
+	text   *bufio.Reader
+	long   []byte  // a line that exceeds the buffer of text
 	limit  int     // bytes of a line
 	number int     // of the line read last, from 1
 	bytes  float64 // of the lines read
 }
 
 func newLines(text io.Reader, opt Options) *lines {
-	l := &lines{Scanner: bufio.NewScanner(text)}
-	l.limit = int(min(longestLine, max(leastLimit, opt.MaxBytes/8)))
-	l.Buffer(nil, l.limit)
-	return l
+	return &lines{text: bufio.NewReaderSize(text, sampleBytes),
+		limit: int(min(longestLine, max(leastLimit, opt.MaxBytes/8)))}
 }
 
 // next is the next line without its end, valid until the next call, or io.EOF.
 func (l *lines) next() ([]byte, error) {
 	l.number++
-	switch {
-	case l.Scan():
-		l.bytes += float64(len(l.Bytes()) + 1)
-		return l.Bytes(), nil
-	case errors.Is(l.Err(), bufio.ErrTooLong):
-		return nil, l.errLong()
-	case l.Err() != nil:
-		return nil, reason(l.Err())
+	l.long = l.long[:0]
+	line, err := l.text.ReadSlice('\n')
+	for err == bufio.ErrBufferFull {
+		if l.long = append(l.long, line...); len(l.long) > l.limit {
+			return nil, l.errLong()
+		}
+		line, err = l.text.ReadSlice('\n')
 	}
-	return nil, io.EOF
+	if len(l.long) > 0 {
+		l.long = append(l.long, line...)
+		line = l.long
+	}
+	switch {
+	case err != nil && err != io.EOF:
+		return nil, reason(err)
+	case len(line) == 0:
+		return nil, io.EOF
+	}
+	l.bytes += float64(len(line))
+	return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r")), nil
 }
 
 func (l *lines) errLong() error {

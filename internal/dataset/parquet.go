@@ -102,13 +102,10 @@ func wholeNumber(b []byte) float64 {
 
 // cellsOf is the conversion of values of a type to cells, dates and times as texts; nil if there is none.
 func cellsOf(t parquet.Type) func(v parquet.Value) cell {
-	is, kind := t.LogicalType(), t.Kind()
-	if is == nil {
-		is = &logical.LogicalType{}
-	}
-	unsigned, scale := is.Integer != nil && !is.Integer.IsSigned, 1.0
-	if is.Decimal != nil {
-		scale = math.Pow10(int(is.Decimal.Scale))
+	kind, unsigned, scale := t.Kind(), false, 1.0
+	var is logical.LogicalTypeValue
+	if l := t.LogicalType(); l != nil {
+		is = l.Value
 	}
 	number := func(of func(v parquet.Value) float64) func(v parquet.Value) cell {
 		return func(v parquet.Value) cell { return cell{number: of(v) / scale, isNumber: true} }
@@ -116,25 +113,32 @@ func cellsOf(t parquet.Type) func(v parquet.Value) cell {
 	text := func(of func(v parquet.Value) string) func(v parquet.Value) cell {
 		return func(v parquet.Value) cell { return cell{text: of(v)} }
 	}
-	switch {
-	case is.Decimal != nil && (kind == parquet.ByteArray || kind == parquet.FixedLenByteArray):
-		return number(func(v parquet.Value) float64 { return wholeNumber(v.ByteArray()) })
-	case is.Time != nil || is.Bson != nil || kind == parquet.FixedLenByteArray || kind == parquet.Int96:
+	switch is := is.(type) {
+	case *logical.DecimalType:
+		if scale = math.Pow10(int(is.Scale)); kind == parquet.ByteArray || kind == parquet.FixedLenByteArray {
+			return number(func(v parquet.Value) float64 { return wholeNumber(v.ByteArray()) })
+		}
+	case *logical.TimeType, *logical.BsonType, *logical.VariantType, *logical.GeometryType,
+		*logical.GeographyType:
 		return nil
-	case is.Date != nil:
+	case *logical.DateType:
 		return text(func(v parquet.Value) string {
 			return time.Unix(0, 0).UTC().AddDate(0, 0, int(v.Int32())).Format(time.DateOnly)
 		})
-	case is.Timestamp != nil:
-		second := int64(1e9)
-		if unit := is.Timestamp.Unit; unit.Millis != nil {
-			second = 1e3
-		} else if unit.Micros != nil {
-			second = 1e6
+	case *logical.TimestampType:
+		if is.Unit.Value == nil {
+			return nil
 		}
+		second := int64(time.Second / is.Unit.Value.Duration())
 		return text(func(v parquet.Value) string {
 			return time.Unix(v.Int64()/second, 0).UTC().Format(time.DateTime)
 		})
+	case *logical.IntType:
+		unsigned = !is.IsSigned
+	}
+	switch {
+	case kind == parquet.FixedLenByteArray || kind == parquet.Int96:
+		return nil
 	case kind == parquet.ByteArray:
 		return text(func(v parquet.Value) string { return strings.TrimSpace(string(v.ByteArray())) })
 	case kind == parquet.Boolean:

@@ -221,8 +221,8 @@ func (t *table) add(cells []cell, at place) error {
 	}
 	t.rows++
 	bytes := 8*float64(t.rows)*float64(len(t.features)) + float64(t.texts)
-	if t.copied { // as they grow
-		bytes *= 2
+	if t.copied { // as they grow, by a quarter
+		bytes *= 2.25
 	}
 	err := t.opt.fits(bytes, "%d rows of %d columns and their texts, read", t.rows, len(t.features))
 	if err != nil {

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bufio"
+	"encoding/binary"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -17,6 +18,21 @@ func Write(w io.Writer, path string, s *Set) error {
 		return writeLIBSVM(w, s)
 	}
 	return writeCSV(w, s)
+}
+
+// WriteArray writes a matrix as a .npy file, in version 1 of its format.
+func WriteArray(w io.Writer, x Matrix) error {
+	const lead, align = "\x93NUMPY\x01\x00", 64 // of the numbers
+	header := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }", x.Rows, x.Cols)
+	header += strings.Repeat(" ", align-1-(len(lead)+2+len(header))%align) + "\n"
+	out := bufio.NewWriter(w)
+	out.WriteString(lead)
+	out.Write(binary.LittleEndian.AppendUint16(nil, uint16(len(header))))
+	out.WriteString(header)
+	for i := range x.Rows {
+		binary.Write(out, binary.LittleEndian, x.Row(i))
+	}
+	return out.Flush() // the first error of any of these
 }
 
 // writeCSV writes features and target, every number in the shortest form that reads back unchanged.

@@ -41,6 +41,9 @@ func (a *app) loadData(o *options, path string) (*dataset.Set, error) {
 		debug.SetMemoryLimit(o.maxMemory)
 	}
 	place := a.tasks.place(path)
+	if err := a.reads(place); err != nil {
+		return nil, err
+	}
 	set, err := dataset.Load(place, o.readOptions(a.console.In))
 	if err != nil {
 		return nil, err

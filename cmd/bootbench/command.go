@@ -147,7 +147,7 @@ func newRoot(a *app) *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { // with the flags that all commands share
-			err := checkOutputs(cmd)
+			err := a.checkOutputs(cmd)
 			if err == nil {
 				err = a.process.begin()
 			}

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -200,23 +203,73 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// TestInputsAreKept: no output takes the place of DATA or of new inputs, under another
-// spelling of its name either; the file is as it was.
+// TestInputsAreKept: no output takes the place of a file that is read, whatever flag names either, under
+// another spelling, through a link or as standard input; nor of one in --out that the program did not write.
+// All files are as they were.
 func TestInputsAreKept(t *testing.T) {
-	data := houses(t, "houses.csv", []int{0, 1, 2, 3, 4, 5})
-	before := need.One(os.ReadFile(data))(t)
-	spelled := strings.Replace(data, "/houses.csv", "/./houses.csv", 1)
-	for _, line := range []string{
-		"estimate DATA --json SAME", "estimate DATA --covariance SAME",
-		"estimate DATA --memprofile SAME",
-		"estimate PATTERN --json SAME", "retrain DATA --replicates SAME", "predict boston --test DATA --csv SAME",
-		"predict boston --test DATA --json SAME",
-	} {
-		refused(t, "would be lost", strings.NewReplacer("DATA", data, "SAME", spelled, "PATTERN",
-			strings.Replace(data, "houses.csv", "hou*.csv", 1)).Replace(line))
-		if after, err := os.ReadFile(data); err != nil || string(after) != string(before) {
-			t.Fatalf("%s: the file is another: %v", line, err)
+	t.Chdir(t.TempDir())
+	table := need.One(os.ReadFile(houses(t, "houses.csv", []int{0, 1, 2, 3, 4, 5})))(t)
+	const fixed = " --loss square --noise 1 --quiet --json "
+	if err := errors.Join(os.Mkdir("fo", 0o700), os.WriteFile("houses.csv", table, 0o600),
+		os.WriteFile("fo/points.csv", table, 0o600), os.WriteFile("fo/predict.svg", nil, 0o600),
+		os.Symlink("houses.csv", "link.csv"), os.Symlink("results", "way")); err != nil {
+		t.Skip(err)
+	}
+	must(t, "estimate houses.csv --refine none --out results"+fixed+"a.json")
+	must(t, "train houses.csv --model m"+fixed+"t.json")
+	must(t, "retrain houses.csv --resamples 4 --journal j"+fixed+"r.json")
+	must(t, "estimate houses.csv --refine none --out results"+fixed+"a.json") // its own files are replaced
+	below := func() map[string]string {
+		texts := map[string]string{}
+		for _, name := range filesBelow(t) {
+			if text, err := os.ReadFile(name); err == nil { // not of a link to a folder
+				texts[name] = string(text)
+			}
 		}
+		return texts
+	}
+	before := below()
+	for line := range strings.Lines(`estimate houses.csv --json ./houses.csv
+estimate houses.csv --covariance link.csv
+estimate link.csv --memprofile houses.csv
+estimate hou*.csv --json houses.csv
+retrain houses.csv --replicates houses.csv
+predict boston --test houses.csv --csv houses.csv
+predict boston --test houses.csv --json houses.csv
+predict --model m --test houses.csv --json m
+predict --model m --test results/points.csv --out way
+compare --models a.json,results/result.json --out results
+compare a.json results/result.json --csv x --json houses.csv
+compare a.json results/result.json --json houses.csv
+estimate fo/points.csv --out fo
+estimate houses.csv --out fo
+predict houses.csv --test houses.csv --out fo
+estimate results/points.csv --out results
+estimate houses.csv --out results --json way/result.json
+estimate houses.csv --out new --json new/report.html
+merge j --json j/journal
+retrain houses.csv --journal j --json j/journal
+estimate results/result.json --out results
+datasets --export boston houses.csv --json houses.csv`) {
+		o := drive(t, "", strings.TrimSpace(line))
+		if o.status != exitUsage || o.stdout != "" || strings.Count(o.stderr, "\n") != 1 {
+			t.Errorf("%s: %+v", line, o)
+		}
+	}
+	in := need.One(os.Open("houses.csv"))(t)
+	defer in.Close()
+	var stderr strings.Builder
+	status := run(t.Context(), words("estimate - --json houses.csv"), in, io.Discard, &stderr)
+	if status != exitUsage {
+		t.Errorf("standard input: %d, %s", status, &stderr)
+	}
+	out := need.One(os.OpenFile("houses.csv", os.O_APPEND|os.O_WRONLY, 0))(t)
+	defer out.Close()
+	if status := run(t.Context(), words("estimate houses.csv"), in, out, &stderr); status != exitUsage {
+		t.Errorf("standard output: %d, %s", status, &stderr)
+	}
+	if after := below(); !maps.Equal(after, before) {
+		t.Errorf("the files %v became %v", slices.Sorted(maps.Keys(before)), slices.Sorted(maps.Keys(after)))
 	}
 }
 

@@ -10,9 +10,6 @@ import (
 	"bootbench/internal/report"
 )
 
-// outputs are the destinations of an answer besides standard output.
-type outputs struct{ json, out string } // --json and the folder --out; "": none
-
 // deliver prints an answer and writes its files.
 func (a *app) deliver(g *report.Sheet) error {
 	if g.Cost != nil {
@@ -88,7 +85,7 @@ func (a *app) writeFolder(g *report.Sheet, document func(io.Writer) error) (err 
 	p := report.Page{Sheet: g, Command: a.commandLine(), Machine: machine()}
 	write := func(name string, write func(io.Writer) error) {
 		if err == nil {
-			err = files.ReplaceIn(a.outputs.out, name, write)
+			err = a.outputs.folder.Replace(name, write)
 		}
 	}
 	if g.CSV != "" {

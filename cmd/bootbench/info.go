@@ -67,9 +67,6 @@ func fileToExport(o *options, args []string) error {
 // runDatasets lists the embedded sets, or writes one to a file.
 func runDatasets(a *app, o *options, args []string) error {
 	if o.exportName != "" {
-		if err := files.CheckWritable(args[0]); err != nil {
-			return usage.Errorf("--export: %w", err)
-		}
 		set, err := dataset.Load(o.exportName, dataset.Options{})
 		if err != nil {
 			return err

@@ -84,7 +84,7 @@ func (a *app) openJournal(chosen choice) (err error) {
 }
 
 // outputFlags name files that a command writes.
-var outputFlags = []string{"model", "json", "out", "csv", "covariance", "replicates", "cpuprofile",
+var outputFlags = []string{"out", "model", "json", "csv", "covariance", "replicates", "cpuprofile",
 	"memprofile"}
 
 // incidental are the other flags that do not change an answer.

@@ -85,7 +85,11 @@ type app struct {
 }
 
 func newApp(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) *app {
-	return &app{ctx: ctx, args: args, console: console.New(stdin, stdout, stderr), began: time.Now()}
+	a := &app{ctx: ctx, args: args, console: console.New(stdin, stdout, stderr), began: time.Now()}
+	if f, is := stdout.(*os.File); is {
+		a.outputs.written = []output{{path: f.Name()}}
+	}
+	return a
 }
 
 // servants joins the servants at the first call.

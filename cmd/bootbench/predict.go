@@ -37,6 +37,9 @@ func runPredict(a *app, o *options, data []string) error {
 // loadInputs reads new inputs for a model of data, whose targets must be in the range of numbers.
 func (o *options) loadInputs(a *app, data *dataset.Encoding) (*dataset.Inputs, error) {
 	place := a.tasks.place(o.inputs)
+	if err := a.reads(place); err != nil {
+		return nil, err
+	}
 	in, err := data.LoadInputs(place, o.readOptions(a.console.In))
 	if err != nil {
 		return nil, err

@@ -42,27 +42,34 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// TestFolder: a link in a folder is not written through.
+// TestFolder: a folder's own files are replaced; a link, a changed file and a file of another are left.
 func TestFolder(t *testing.T) {
 	folder := t.TempDir()
-	target := filepath.Join(t.TempDir(), "target")
-	text := func(content string) func(io.Writer) error {
-		return func(w io.Writer) error { _, err := io.WriteString(w, content); return err }
+	path := func(name string) string { return filepath.Join(folder, name) }
+	put := func(name, content string) error {
+		f, err := OpenFolder(folder)
+		if err != nil {
+			return err
+		}
+		return f.Replace(name, func(w io.Writer) error { _, err := io.WriteString(w, content); return err })
 	}
-	if err := Replace(target, text("mine")); err != nil {
+	if err := errors.Join(put("own", "old"), put("changed", "old"), os.WriteFile(path("changed"), nil, 0o600),
+		os.WriteFile(path("theirs"), nil, 0o600), os.Symlink(path("theirs"), path("link"))); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(target, filepath.Join(folder, "file")); err != nil {
-		t.Skip(err)
+	for name, replaced := range map[string]bool{"own": true, "changed": false, "theirs": false, "link": false,
+		"new": true} {
+		err := put(name, "new")
+		text, _ := os.ReadFile(path(name))
+		if (err == nil) != replaced || (string(text) == "new") != replaced {
+			t.Errorf("%s: %v, it holds %q", name, err, text)
+		}
 	}
-	if err := ReplaceIn(folder, "file", text("new")); err != nil {
-		t.Error(err)
+	if err := os.WriteFile(path(manifest), []byte("mine\n"), 0o600); err != nil {
+		t.Fatal(err)
 	}
-	if content, err := os.ReadFile(target); err != nil || string(content) != "mine" {
-		t.Errorf("outside of the folder there is %q, %v", content, err)
-	}
-	if content, err := os.ReadFile(filepath.Join(folder, "file")); err != nil || string(content) != "new" {
-		t.Errorf("in the folder there is %q, %v", content, err)
+	if err := put("own", "newer"); err == nil {
+		t.Error("a file of another with the name of the manifest passes")
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 
 	"bootbench/cmd/bootbench/internal/usage"
 )
@@ -51,6 +52,22 @@ func fileName(shard, shards int) string {
 }
 
 var fileNames = regexp.MustCompile(`^journal(-\d+-of-\d+)?$`)
+
+// Files are the paths of the journals of a folder, and of the one of a shard I/N, "" for all.
+func Files(folder, shard string) []string {
+	name := fileName(0, 1)
+	if shard != "" {
+		name += "-" + strings.Replace(shard, "/", "-of-", 1)
+	}
+	paths := []string{filepath.Join(folder, name)}
+	list, _ := os.ReadDir(folder) // none, if it cannot be read
+	for _, item := range list {
+		if fileNames.MatchString(item.Name()) {
+			paths = append(paths, filepath.Join(folder, item.Name()))
+		}
+	}
+	return paths
+}
 
 // Open reads the journal of a folder, which is created if missing, and appends to the file of a shard (0 of
 // 1: all), which no other process may have open. A journal of another computation is refused. warn gets

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"bootbench/cmd/bootbench/internal/files"
+	"bootbench/cmd/bootbench/internal/journal"
+	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/internal/dataset"
+)
+
+// outputs are the destinations of an answer besides standard output.
+type outputs struct {
+	json, out string // --json and the folder --out; "": none
+	folder    *files.Folder
+	written   []output
+}
+
+// output is a file that a command writes, and the flag that names it or its folder, "" for standard output.
+type output struct{ flag, path string }
+
+// folderFiles are the names of the files that a command may write into the folder --out: the names of
+// figures are those of the answer, with DATA for curve, grid and compare.
+func folderFiles(command string) *regexp.Regexp {
+	figures := map[string]string{"compare": "|.+-(time|error)",
+		"merge": "|curve|grid|compare|.+-(time|error)"}
+	return regexp.MustCompile(`^(result\.json|report\.html|(points|rows|predict|reliability|roc|` + command +
+		figures[command] + `)(-.+)?\.(csv|svg))$`)
+}
+
+// checkOutputs refuses, before the work, output files that cannot be written, are read, are named twice, or
+// are in the folder --out and not the program's.
+func (a *app) checkOutputs(cmd *cobra.Command) (err error) {
+	o := &a.outputs
+	value := func(name string) string {
+		if flag := cmd.Flags().Lookup(name); flag != nil {
+			return flag.Value.String()
+		}
+		return ""
+	}
+	inputs := append([]string{value("test")}, cmd.Flags().Args()...)
+	for _, name := range append([]string{"export"}, outputFlags...) {
+		path := value(name)
+		switch {
+		case path == "", path == "-" && (name == "json" || name == "csv"):
+			continue
+		case name == "model" && cmd.Name() == "predict":
+			inputs = append(inputs, path)
+			continue
+		case path == "-":
+			return usage.Errorf("--%s needs a file: - is none", name)
+		case name == "export":
+			path, inputs = cmd.Flags().Arg(0), nil
+		}
+		paths := []string{path}
+		if name == "out" {
+			if o.folder, err = files.OpenFolder(path); err == nil {
+				paths, err = o.folder.Paths(folderFiles(cmd.Name()))
+			}
+		} else {
+			err = files.CheckWritable(path)
+		}
+		if err != nil {
+			return usage.Errorf("--%s: %w", name, err)
+		}
+		for _, path := range paths {
+			if other := o.flagOf(path, cmd.Name()); other != "" && other != name {
+				return usage.Errorf("--%s: %s is written by another flag, too: name another file", name, path)
+			}
+			o.written = append(o.written, output{name, path})
+		}
+	}
+	if models := cmd.Flags().Lookup("models"); models != nil {
+		inputs = append(inputs, models.Value.(pflag.SliceValue).GetSlice()...)
+	}
+	if folder := value("journal"); folder != "" {
+		inputs = append(inputs, journal.Files(folder, value("shard"))...)
+	}
+	for _, path := range inputs {
+		if err := a.reads(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// flagOf is the flag by which a file is written, "" for none.
+func (o *outputs) flagOf(path, command string) string {
+	name := filepath.Base(path)
+	for _, w := range o.written {
+		if files.Same(path, w.path) {
+			return w.flag
+		}
+	}
+	if o.folder != nil && folderFiles(command).MatchString(name) &&
+		files.Same(path, filepath.Join(o.out, name)) {
+		return "out"
+	}
+	return ""
+}
+
+// reads refuses to read a file, the files of a pattern, the journals of a folder, or standard input that the
+// command would overwrite.
+func (a *app) reads(input string) error {
+	names, err := dataset.Files(input)
+	if err != nil || input == "" || slices.Contains(dataset.Names(), input) { // who reads it says so
+		return nil
+	}
+	if info, err := os.Stat(input); err == nil && info.IsDir() {
+		names = journal.Files(input, "")
+	}
+	if f, is := a.console.In.(*os.File); is && input == "-" {
+		names = []string{f.Name()}
+	}
+	written := a.outputs.written
+	for _, name := range names {
+		at := slices.IndexFunc(written, func(o output) bool { return files.Same(o.path, name) })
+		switch {
+		case at < 0:
+			continue
+		case written[at].flag == "":
+			return usage.Errorf("standard output is %s, which is read, and would be lost: name another file",
+				name)
+		}
+		return usage.Errorf("--%s: %s is read, and would be lost: name another %s", written[at].flag, name,
+			map[bool]string{true: "folder", false: "file"}[written[at].flag == "out"])
+	}
+	return nil
+}

@@ -54,6 +54,9 @@ func runGrid(a *app, o *options, data []string) error {
 		if search, err = o.search(set); err != nil {
 			return err
 		}
+		if len(search.Over) == 0 {
+			return usage.Errorf("--over is required: the flags leave nothing that a grid varies by default")
+		}
 	}
 	drawn.spec = search.Spec
 	if s.Scheme, err = o.designed(o.ratio, set); err != nil {

@@ -128,6 +128,8 @@ compare boston --long | without DATA
 compare --loss square | none is given
 compare boston --max-memory 1MiB | not enough memory
 grid synthetic:blobs,n=50 --over gamma=1,2 | --loss is required
+grid boston --loss square --noise 10% --gamma 0.1 | --over is required
+grid crabs --loss hard --kernel linear | --over is required
 grid crabs --loss hinge --over C= | NAME=VALUES
 grid crabs --loss hinge --over tol=0.1,0.2 | not available
 grid crabs --loss hinge --over C=1,1 | twice or none

@@ -12,6 +12,7 @@ import (
 	"bootbench/internal/report"
 	"bootbench/internal/retrain"
 	"bootbench/loss"
+	"bootbench/resample"
 	"bootbench/solver"
 )
 
@@ -47,7 +48,7 @@ type Estimation struct {
 // Estimate computes the error of models trained on resamples, and the mean and standard deviation of their
 // predictions.
 func Estimate(ctx context.Context, spec Spec, o Options) (*Estimation, error) {
-	j, err := built[*answer.Job](ctx, spec, o.Test)
+	j, err := built[*answer.Job](ctx, spec, o)
 	if err != nil {
 		return nil, err
 	}
@@ -73,8 +74,14 @@ func Estimate(ctx context.Context, spec Spec, o Options) (*Estimation, error) {
 }
 
 // built is what answers questions about a specification, of the kind that a function is for.
-func built[M answer.Machine](ctx context.Context, spec Spec, test Test) (M, error) {
-	m, err := answer.Build(ctx, spec, test, false)
+func built[M answer.Machine](ctx context.Context, spec Spec, o Options) (of M, err error) {
+	if err := given(ctx, spec.Set); err != nil {
+		return of, err
+	}
+	if err := resample.CheckFor(o.settings().Scheme, spec.Set.N()); err != nil {
+		return of, fmt.Errorf("%w: %w", ErrInput, err)
+	}
+	m, err := answer.Build(ctx, spec, o.Test, false)
 	of, suits := m.(M)
 	if err == nil && !suits {
 		err = fmt.Errorf("%w: Train and CrossValidate take all, EstimateClasses several classes, EstimateTargets "+
@@ -95,7 +102,7 @@ type Classes = report.Classes
 // EstimateClasses is Estimate for several classes, each against the others: the decision is the class of the
 // largest field.
 func EstimateClasses(ctx context.Context, spec Spec, o Options) (*Classes, error) {
-	c, err := built[*answer.Classes](ctx, spec, o.Test)
+	c, err := built[*answer.Classes](ctx, spec, o)
 	if err != nil {
 		return nil, err
 	}
@@ -108,6 +115,12 @@ func EstimateClasses(ctx context.Context, spec Spec, o Options) (*Classes, error
 
 // PredictClasses are the classes of new inputs by a model of several classes, with their probabilities.
 func PredictClasses(p *Trained, in *Inputs) (*report.ClassPrediction, error) {
+	switch {
+	case p == nil || p.Encoding == nil:
+		return nil, errNoTrained
+	case in == nil:
+		return nil, errNoInputs
+	}
 	return answer.PredictClasses(p, in)
 }
 
@@ -116,7 +129,7 @@ type Targets = report.Targets
 
 // EstimateTargets is Estimate for several targets of a regression, on one kernel matrix.
 func EstimateTargets(ctx context.Context, spec Spec, o Options) (*Targets, error) {
-	t, err := built[*answer.Targets](ctx, spec, o.Test)
+	t, err := built[*answer.Targets](ctx, spec, o)
 	if err != nil {
 		return nil, err
 	}
@@ -129,6 +142,12 @@ func EstimateTargets(ctx context.Context, spec Spec, o Options) (*Targets, error
 
 // PredictTargets predicts several targets of new inputs, with intervals of this level for new observations.
 func PredictTargets(p *Trained, in *Inputs, level float64) (*report.TargetPredictions, error) {
+	switch {
+	case p == nil || p.Encoding == nil:
+		return nil, errNoTrained
+	case in == nil:
+		return nil, errNoInputs
+	}
 	return answer.PredictTargets(p, in, answer.Settings{Level: level})
 }
 
@@ -152,9 +171,12 @@ type Prediction struct {
 
 // Predict computes the predictions of models trained on resamples at new inputs, by the theory.
 func Predict(ctx context.Context, spec Spec, inputs *Inputs, o Options) (*Prediction, error) {
-	j, err := built[*answer.Job](ctx, spec, o.Test)
+	j, err := built[*answer.Job](ctx, spec, o)
 	if err != nil {
 		return nil, err
+	}
+	if inputs == nil {
+		return nil, errNoInputs
 	}
 	settings := o.settings()
 	settings.Refine.Resamples = 0
@@ -178,7 +200,7 @@ type Retraining = retrain.Result
 
 // Retrain computes the same averages by training on every resample, with Monte-Carlo standard errors.
 func Retrain(ctx context.Context, spec Spec, o Options) (*Retraining, error) {
-	j, err := built[*answer.Job](ctx, spec, o.Test)
+	j, err := built[*answer.Job](ctx, spec, o)
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +225,7 @@ type CrossValidation = report.CrossValidation
 // joint decision, for several targets the mean unexplained fraction of the variance. The zero Folds leave out
 // every example by itself.
 func CrossValidate(ctx context.Context, spec Spec, folds Folds, o Options) (*CrossValidation, error) {
-	m, err := answer.Build(ctx, spec, o.Test, false)
+	m, err := built[answer.Machine](ctx, spec, o)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ package bootbench
 
 import (
 	"context"
+	"fmt"
 	"io"
 
 	"gonum.org/v1/gonum/mat"
@@ -57,6 +58,23 @@ type (
 // ErrInput marks invalid data or an invalid specification.
 var ErrInput = model.ErrInput
 
+var (
+	errNoData    = fmt.Errorf("%w: there is no data: Load or New make some", ErrInput)
+	errNoInputs  = fmt.Errorf("%w: there are no new inputs: LoadInputs or NewInputs make some", ErrInput)
+	errNoTrained = fmt.Errorf("%w: there is no trained model: Train or ReadModel make one", ErrInput)
+)
+
+// given refuses a missing context or data.
+func given(ctx context.Context, data *Data) error {
+	switch {
+	case ctx == nil:
+		return fmt.Errorf("%w: the context is nil: context.Background() is one", ErrInput)
+	case data == nil:
+		return errNoData
+	}
+	return nil
+}
+
 // Load reads a file (.csv, .tsv, .svm, .npy, .npz, .parquet, also compressed), an embedded set ("boston",
 // "sonar", ...) or a generated one ("synthetic:friedman1,n=200").
 func Load(path string, o ReadOptions) (*Data, error) {
@@ -68,6 +86,9 @@ func New(x mat.Matrix, y []float64) (*Data, error) { return dataset.New(x, y) }
 
 // LoadInputs reads new inputs for models of data: its columns by name.
 func LoadInputs(path string, data *Data, o ReadOptions) (*Inputs, error) {
+	if data == nil {
+		return nil, errNoData
+	}
 	return data.Encoding().LoadInputs(path, o)
 }
 
@@ -81,6 +102,9 @@ func NewSpec(data *Data, l Loss) Spec { return model.NewSpec(data, l) }
 // Choose finds a model by a small deterministic search: the preset of an embedded set; the square loss, its
 // noise and the width of the kernel for numbers; hinge, its C and the width for labels.
 func Choose(ctx context.Context, data *Data) (Spec, error) {
+	if err := given(ctx, data); err != nil {
+		return Spec{}, err
+	}
 	spec := model.NewSpec(data, nil)
 	if preset, known := model.PresetFor(data); known {
 		spec.Kernel, spec.Loss, spec.Standardize = preset.Kernel, preset.Loss, preset.Standardize
@@ -95,6 +119,9 @@ func Choose(ctx context.Context, data *Data) (Spec, error) {
 // the loss (a nil Loss means Choose's), for numbers a length scale for each feature if that is significantly
 // better, or those that over names ("gamma", "C", "noise", "length-scale", ...).
 func Tune(ctx context.Context, spec Spec, over ...string) (Spec, error) {
+	if err := given(ctx, spec.Set); err != nil {
+		return spec, err
+	}
 	p := tune.Problem{Spec: spec}
 	for _, name := range over {
 		p.Over = append(p.Over, tune.Axis{Name: name})
@@ -112,7 +139,7 @@ func Tune(ctx context.Context, spec Spec, over ...string) (Spec, error) {
 // Train trains on all data of spec: for several classes a model of each against the others, for several
 // targets one of each, for PredictClasses and PredictTargets.
 func Train(ctx context.Context, spec Spec) (*Trained, error) {
-	m, err := answer.Build(ctx, spec, nil, false)
+	m, err := built[answer.Machine](ctx, spec, Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -127,4 +154,9 @@ type Solved = refit.Solved
 func Solve(spec Spec) (*Solved, error) { return refit.NewSolved(spec) }
 
 // ReadModel reads a file of Trained.Write or the command train.
-func ReadModel(r io.Reader) (*Trained, error) { return model.ReadPredictor(r) }
+func ReadModel(r io.Reader) (*Trained, error) {
+	if r == nil {
+		return nil, errNoTrained
+	}
+	return model.ReadPredictor(r)
+}

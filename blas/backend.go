@@ -4,7 +4,7 @@
 // gonum/netlib and cgo, in binaries built with tag openblas, where it is the default.
 //
 // BLAS is called through gonum's blas64 and blas32, which use the bound backend; the few LAPACK kernels on
-// the hot path are methods of Bound.
+// the hot path are methods of Bound. As there, slices that do not fit panic.
 package blas
 
 import (

@@ -16,8 +16,8 @@ import (
 	"bootbench/linalg"
 )
 
-// Inputs are training inputs, dense or sparse, prepared for one covariance function. Its methods are safe for
-// concurrent use.
+// Inputs are training inputs, dense or sparse, prepared for one covariance function; Prepare makes them. Its
+// methods are safe for concurrent use.
 type Inputs struct {
 	spec  Spec
 	train *points
@@ -33,8 +33,11 @@ var (
 // kinds that depend on distance it takes 8 M (d + 1) bytes, for sparse inputs 12 to 20 per entry and 8 per
 // row and feature. It keeps a view of x, which must not change afterwards.
 func (s Spec) Prepare(x *dataset.Inputs) (*Inputs, error) {
-	if s.Kind == Precomputed {
+	switch {
+	case s.Kind == Precomputed:
 		return nil, errors.New("a precomputed kernel has no inputs")
+	case x == nil:
+		return nil, errors.New("there are no inputs")
 	}
 	if err := s.Validate(x.D()); err != nil {
 		return nil, err

@@ -3,6 +3,9 @@
 //	G = (K^-1 + diag(d))^-1,                                  (M03-36)
 //
 // for changing site precisions d, without inverting K.
+//
+// As in gonum, a nil matrix or engine, an index or a slice that does not fit, and a method of a zero value
+// that a function of the package makes, panic.
 package linalg
 
 import (

@@ -1,6 +1,7 @@
 package linalg
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -36,6 +37,9 @@ func Diagonal(k Kernel) []float64 {
 
 // Eigenvalues are the eigenvalues of the principal submatrix of the listed sites, ascending.
 func Eigenvalues(k Kernel, sites []int) (values []float64, err error) {
+	if k == nil {
+		return nil, errors.New("linalg: there is no matrix")
+	}
 	a := k.Submatrix(sites)
 	values = make([]float64, a.Rows)
 	blas.SingleThreaded(func() {

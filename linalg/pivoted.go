@@ -95,6 +95,9 @@ const (
 // The error is a *RankError, a *PivotError for a matrix that is not positive semidefinite, what k itself
 // reports, or the end of ctx, which is looked at before every block.
 func PivotedCholesky(ctx context.Context, k Columns, o RankOptions) (*LowRankPlusDiag, error) {
+	if ctx == nil || k == nil {
+		return nil, errors.New("linalg: there is no context, or no matrix")
+	}
 	f, err := newFactorisation(k, o)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package loss
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -26,7 +27,10 @@ func (p *Parameters) Named(name string) *float64 {
 // catalogue. Fields of losses and Parameters have equal names.
 func ParametersOf(l Loss) (p Parameters, ok bool) {
 	from, to := reflect.ValueOf(l), reflect.ValueOf(&p).Elem()
-	if _, err := find(l.Name()); err != nil || from.Kind() != reflect.Struct {
+	if from.Kind() != reflect.Struct {
+		return p, false
+	}
+	if _, err := find(l.Name()); err != nil {
 		return p, false
 	}
 	for i := range to.NumField() {
@@ -140,6 +144,9 @@ func ByName(name string, p Parameters) (Loss, error) {
 // Times is a loss multiplied by v > 0, the importance weight of examples. It refuses likelihoods, whose scale
 // is fixed, and losses of the caller.
 func Times(l Loss, v float64) (Loss, error) {
+	if l == nil {
+		return nil, errors.New("loss: there is no loss")
+	}
 	if v == 1 || l.Name() == (HardMargin{}).Name() {
 		return l, nil
 	}

@@ -1,6 +1,7 @@
 package resample
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -65,11 +66,65 @@ func ByName(name string, o Options) (Scheme, error) {
 	}
 }
 
-// Check refuses a distribution of empty resamples, as of a zero scheme, or of too many draws.
+// Check refuses a distribution of empty resamples, as of a zero scheme, of too many draws, or with fields
+// that ByName refuses.
 func Check(law CountDistribution) error {
-	if mean := law.Mean(); !(mean > 0 && mean <= maxRatio) {
+	o := Options{N: 1}
+	switch l := law.(type) {
+	case nil:
+		return errors.New("resample: there is no scheme")
+	case *Cached:
+		return Check(l.CountDistribution)
+	case Designed:
+		if l.Scheme == nil || l.Draws == nil {
+			return errors.New("resample: a Designed is made by Design.Of")
+		}
+		return Check(l.Scheme)
+	case Multinomial:
+		o.N = l.N
+	case Subsample:
+		o.N = l.N
+	case KFold:
+		o.N, o.Folds = l.N, l.Folds
+	case Bayesian:
+		o.N, o.Ratio = l.N, l.Shape
+	}
+	mean := law.Mean()
+	if o.N > 0 && !(mean > 0 && mean <= maxRatio) {
 		return fmt.Errorf("resample: the ratio S/N of %T is %g, must be above 0 and at most %g: set its fields",
 			law, mean, maxRatio)
+	}
+	if o.Ratio == 0 {
+		o.Ratio = mean
+	}
+	s, ok := law.(Scheme)
+	if !ok || !slices.Contains(Names(), s.Name()) {
+		return nil
+	}
+	_, err := ByName(s.Name(), o)
+	return err
+}
+
+// CheckFor is Check for n examples: a scheme, or its design, of another number is refused.
+func CheckFor(law CountDistribution, n int) error {
+	if err := Check(law); err != nil {
+		return err
+	}
+	of := n
+	switch l := law.(type) {
+	case Designed:
+		of = l.Design.N
+	case Multinomial:
+		of = l.N
+	case Subsample:
+		of = l.N
+	case KFold:
+		of = l.N
+	case Bayesian:
+		of = l.N
+	}
+	if of != n {
+		return fmt.Errorf("resample: the %T is for %d examples, and there are %d", law, of, n)
 	}
 	return nil
 }

@@ -75,6 +75,14 @@ func (s *Solution) PerExample(overSites []float64) []float64 {
 	return out
 }
 
+// Check refuses a Solution that Solve has not made.
+func (s *Solution) Check() error {
+	if s == nil || s.engine == nil {
+		return fmt.Errorf("%w: there is no solution: Solve makes one", ErrProblem)
+	}
+	return nil
+}
+
 // ErrOverwritten: another solve or a full fit has overwritten the G of a Solution.
 var ErrOverwritten = errors.New(
 	"the matrix G of this solution has been overwritten by a later solve or full fit of the same model: read " +
@@ -82,6 +90,9 @@ var ErrOverwritten = errors.New(
 
 // Engine is the engine that holds G at the solution's d, or ErrOverwritten.
 func (s *Solution) Engine() (linalg.Engine, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
 	if !s.engine.Valid() || !slices.Equal(s.engine.Precisions(), s.SitePrecision) {
 		return nil, ErrOverwritten
 	}
@@ -91,6 +102,9 @@ func (s *Solution) Engine() (linalg.Engine, error) {
 // Hold is Engine, and blocks solves and full fits of the model until release is called: they fail with
 // linalg.ErrBusy, and so does Hold while one is in progress.
 func (s *Solution) Hold() (engine linalg.Engine, release func(), err error) {
+	if err := s.Check(); err != nil {
+		return nil, nil, err
+	}
 	if release, err = linalg.Share(s.Problem.Gram); err != nil {
 		return nil, nil, err
 	}
@@ -103,6 +117,9 @@ func (s *Solution) Hold() (engine linalg.Engine, release func(), err error) {
 
 // Read calls f with the engine held (see Hold): no other read-out, solve or full fit uses it meanwhile.
 func (s *Solution) Read(f func(linalg.Engine) error) error {
+	if err := s.Check(); err != nil {
+		return err
+	}
 	s.reading.Lock()
 	defer s.reading.Unlock()
 	engine, release, err := s.Hold()
@@ -142,6 +159,9 @@ func (s *Solution) InputDim() int { return linalg.InputDim(s.Problem.Gram) }
 // x Width numbers, row-major, and is overwritten: the kernel of each new input with every site, or its
 // coordinates (linalg.LowRankPlusDiag.Coordinates).
 func (s *Solution) Predict(rows []float64) (mean, variance []float64, err error) {
+	if err := s.Check(); err != nil {
+		return nil, nil, err
+	}
 	if len(rows)%s.InputDim() != 0 {
 		return nil, nil, fmt.Errorf("%d numbers are no whole rows of %d for new inputs", len(rows), s.InputDim())
 	}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"gonum.org/v1/gonum/floats"
@@ -62,6 +63,26 @@ func (v *Validation) Check() error {
 	return err
 }
 
+// checkFields refuses negative numbers, unknown metrics, and parts that are not of each example.
+func (v *Validation) checkFields() error {
+	known := slices.Concat([]string{AllMetrics}, calibration.NumberMetrics, calibration.LabelMetrics)
+	for _, m := range v.Metrics {
+		if !slices.Contains(known, m) {
+			return fmt.Errorf("there is no metric %q, but %s", m, strings.Join(known, ", "))
+		}
+	}
+	if min(v.Folds, v.Repeats, v.Permutations, v.Design.Block, v.Workers) < 0 {
+		return errors.New("the numbers of a cross-validation are 0 or above")
+	}
+	for _, part := range [][]int{v.Given, v.Design.Group, v.Design.Stratum} {
+		if part != nil && (len(part) != v.Design.N || slices.Min(part) < 0) {
+			return fmt.Errorf("%d folds, groups or strata for %d examples: one for each is needed, from 0 on",
+				len(part), v.Design.N)
+		}
+	}
+	return nil
+}
+
 // partition is a scheme of folds with its description.
 type partition struct {
 	resample.Sampler
@@ -71,6 +92,9 @@ type partition struct {
 // partition is the partition of targets y.
 func (v *Validation) partition(y []float64, labels bool) (p partition, err error) {
 	d, units, of := v.Design, v.Design.N, "examples"
+	if err := v.checkFields(); err != nil {
+		return p, model.InputError(err)
+	}
 	if d.Group != nil {
 		units, of = 1+slices.Max(d.Group), "groups"
 	}

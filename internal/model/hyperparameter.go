@@ -2,6 +2,7 @@ package model
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -30,6 +31,9 @@ func (h Hyperparameter) String() string {
 // Hyperparameters are those of a specification with the given name: all length scales for length-scale. A
 // name that the kernel or the loss lacks is bad input.
 func (s *Spec) Hyperparameters(name string) (all []Hyperparameter, err error) {
+	if s.Loss == nil {
+		return nil, InputError(errors.New("there is no loss"))
+	}
 	about, _ := loss.About(s.Loss.Name())
 	if s.Kernel.Named(name, -1) == nil && !slices.Contains(about.Takes, name) &&
 		!(name == "class-weight" && about.Weighted) {

@@ -55,6 +55,9 @@ type Spec struct {
 // by BiasByDefault, and the kernel exp(-|x-x'|^2/(2d)), d the number of features that vary. A nil loss is
 // chosen by tune.Run.
 func NewSpec(set *dataset.Set, l loss.Loss) Spec {
+	if set == nil { // Build refuses it
+		return Spec{Loss: l}
+	}
 	return Spec{Set: set, Loss: l, Standardize: set.Sparse == nil, NormalizeTarget: true,
 		Bias: BiasByDefault(set, l)}
 }

@@ -36,6 +36,9 @@ func seal(schema int, body []byte) []byte {
 
 // Write writes p as a model file; every number reads back unchanged.
 func (p *Predictor) Write(w io.Writer) error {
+	if w == nil || p.Encoding == nil {
+		return InputError(errors.New("a trained model and a writer are needed"))
+	}
 	body, err := json.Marshal(p)
 	if err != nil {
 		return err

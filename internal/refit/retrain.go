@@ -170,7 +170,7 @@ func (s *RetrainSettings) problem(m *model.Model, scheme resample.Scheme) (p ret
 	if scheme == nil {
 		return p, model.InputError(errors.New("there is no resampling scheme"))
 	}
-	if err := resample.Check(scheme); err != nil {
+	if err := resample.CheckFor(scheme, m.Set.N()); err != nil {
 		return p, model.InputError(err)
 	}
 	p = retrain.Problem{Y: m.Set.Y, Weights: m.Set.Weights, Site: m.Site, Sites: m.Sites(), Extra: s.Cross.Rows,

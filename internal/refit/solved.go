@@ -54,11 +54,22 @@ func buildSolvable(spec model.Spec) (*model.Model, error) {
 }
 
 // N is the number of examples.
-func (s *Solved) N() int { return s.spec.Set.N() }
+func (s *Solved) N() int {
+	if s.inverse == nil {
+		return 0
+	}
+	return s.spec.Set.N()
+}
+
+// errUnsolved is the answer of a Solved that NewSolved has not made.
+var errUnsolved = model.InputError(errors.New("there is no regression: Solve makes one"))
 
 // Append adds k examples at the end, by k n^2 operations and a kernel matrix. Features and targets are
 // standardised like the first ones. After an error s is unchanged.
 func (s *Solved) Append(more *dataset.Set) error {
+	if s.inverse == nil || more == nil {
+		return errUnsolved
+	}
 	set, n, k := *s.spec.Set, s.N(), more.N()
 	if more.Sparse != nil || k == 0 || more.D() != set.D() || (more.Weights == nil) != (set.Weights == nil) {
 		return model.InputError(fmt.Errorf(
@@ -103,6 +114,9 @@ func (s *Solved) Append(more *dataset.Set) error {
 // LeaveOut is the prediction of a model of the other examples for those with these numbers, from 0, by
 // |rows|^3/3 operations.
 func (s *Solved) LeaveOut(rows ...int) ([]float64, error) {
+	if s.inverse == nil {
+		return nil, errUnsolved
+	}
 	n := s.N()
 	weight, f := s.inverse.Weights(), make([]float64, n)
 	for _, i := range rows {

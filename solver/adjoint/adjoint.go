@@ -45,13 +45,16 @@ type adjoint struct {
 // solved holds the engine, solves an objective's adjoint equations and calls f with the solution.
 func solved(ctx context.Context, s *solver.Solution, o Objective,
 	f func(a *adjoint, value float64) error) error {
-	if linalg.SymOf(s.Problem.Gram) == nil || s.Method != solver.ADATAP {
-		return badProblem(
-			"a gradient is for the method adatap on a kernel matrix that is held whole: take the exact engine")
+	if ctx == nil {
+		return badProblem("the context is nil: context.Background() is one")
 	}
 	r, err := newReadout(s, o)
 	if err != nil {
 		return err
+	}
+	if linalg.SymOf(s.Problem.Gram) == nil || s.Method != solver.ADATAP {
+		return badProblem(
+			"a gradient is for the method adatap on a kernel matrix that is held whole: take the exact engine")
 	}
 	n := int64(s.Sites())
 	if err := linalg.CheckMemory(4*8*n*n, 0, "the gradient"); err != nil {

@@ -1,6 +1,7 @@
 package adjoint
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -28,6 +29,9 @@ import (
 // adjoint solve; a site's examples share its derivative. Counts must be Poisson or multinomial (approximated
 // by Poisson).
 func Influence(ctx context.Context, s *solver.Solution, test loss.Test) ([]float64, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
 	switch s.Problem.Law.(type) {
 	case resample.Poisson, resample.Multinomial:
 	default:
@@ -89,6 +93,9 @@ func drawnMore(s *solver.Solution, logarithm float64) resample.CountDistribution
 // engine is held.
 func Interactions(s *solver.Solution, test loss.Test, influence []float64) (blas64.General, error) {
 	n := len(influence)
+	if err := s.Check(); err != nil || test == nil || n != len(s.Problem.Y) {
+		return blas64.General{}, cmp.Or(err, badProblem("a test loss and each example's influence are needed"))
+	}
 	q := blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
 	forces, err := meanSlopes(s)
 	if err != nil {

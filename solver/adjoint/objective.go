@@ -52,6 +52,12 @@ type readout struct {
 }
 
 func newReadout(s *solver.Solution, o Objective) (*readout, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	if o.Test == nil {
+		return nil, badProblem("there is no test loss")
+	}
 	y, weights := s.Problem.Y, s.Problem.Weights
 	mean, variance := stat.PopMeanVariance(y, weights)
 	r := &readout{Objective: o, y: y, absent: s.Problem.Law.Absent(), mean: mean,

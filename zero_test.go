@@ -1,0 +1,260 @@
+package bootbench_test
+
+import (
+	"context"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"math"
+	"path"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"bootbench"
+	"bootbench/bench"
+	"bootbench/blas"
+	"bootbench/kernel"
+	"bootbench/linalg"
+	"bootbench/loss"
+	"bootbench/resample"
+	"bootbench/solver"
+	"bootbench/solver/adjoint"
+)
+
+// publicPackages are the packages that other modules import.
+var publicPackages = []string{".", "bench", "blas", "kernel", "linalg", "loss", "resample", "solver",
+	"solver/adjoint"}
+
+// publicFunctions are their exported functions.
+var publicFunctions = []any{
+	bootbench.Choose, bootbench.CrossValidate, bootbench.Estimate, bootbench.EstimateClasses,
+	bootbench.EstimateTargets, bootbench.Load, bootbench.LoadInputs, bootbench.New, bootbench.NewInputs,
+	bootbench.NewSpec, bootbench.Predict, bootbench.PredictClasses, bootbench.PredictTargets,
+	bootbench.ReadModel, bootbench.Retrain, bootbench.Solve, bootbench.Train, bootbench.Tune,
+	bench.CompareTasks, bench.DefaultCases, bench.Median, bench.NewConvergence, bench.NewMachine,
+	bench.NewRetrained, bench.NewSetup, bench.NewVarianceAccuracy,
+	blas.Bind, blas.Bound, blas.Describe, blas.Names, blas.NewSmall, blas.SingleThreaded, blas.SmallWork,
+	blas.ThreadsForOrder,
+	kernel.Names, kernel.ParseKind, kernel.Unmarshal,
+	linalg.AvailableMemory, linalg.BiasVariance, linalg.CheckDiagonal, linalg.CheckMemory, linalg.CouplerOf,
+	linalg.DenseBytes, linalg.Diagonal, linalg.Eigenvalues, linalg.FactorOf, linalg.InputDim,
+	linalg.LowRankBytes, linalg.LowerGram, linalg.MulVecOffDiag, linalg.NewCholeskyEngine,
+	linalg.NewPredictor, linalg.NewProduct32, linalg.NewResponse, linalg.NewSym, linalg.PaddedStride,
+	linalg.Parallel, linalg.PivotedCholesky, linalg.RankThatFits, linalg.Reserve, linalg.Responses,
+	linalg.Room, linalg.Row, linalg.Share, linalg.SideBySide, linalg.SymBytes, linalg.SymFromDense,
+	linalg.SymOf, linalg.WithBias,
+	loss.About, loss.Balanced, loss.ByName, loss.FromPiecewise, loss.FromSmooth, loss.Names, loss.Normal,
+	loss.ParametersOf, loss.ProxEach, loss.Share, loss.TestByName, loss.TestNames, loss.Times,
+	resample.ByName, resample.Cache, resample.Check, resample.CheckFor, resample.IsDependent,
+	resample.Judged, resample.Names,
+	resample.ProbAbsent, resample.ProbZero,
+	solver.CheckLevel, solver.Combine632, solver.Is632Applicable, solver.NormalInterval, solver.Solve,
+	solver.WorkspaceBytes,
+	adjoint.Differentiate, adjoint.Influence, adjoint.Interactions,
+}
+
+// publicTypes are the types that no signature of these leads to, and those of internal packages that the root
+// package names.
+var publicTypes = []any{bootbench.Data{}, bootbench.ReadOptions{}, bootbench.Spec{}, bootbench.Trained{},
+	bootbench.Solved{}, bootbench.Retraining{}, bootbench.Folds{}, bootbench.CrossValidation{},
+	bootbench.Classes{}, bootbench.Targets{},
+	linalg.PivotError{}, linalg.EntryError{}, &linalg.LowRankSystem{}, linalg.RankError{},
+	loss.Absolute{}, loss.EpsInsensitive{}, loss.HardMargin{}, loss.Hinge{}, loss.Huber{},
+	loss.LeastAbsolute{},
+	loss.Logistic{}, loss.Logit{}, loss.Moments{}, loss.Prediction{}, loss.Probit{}, loss.SmoothEps{},
+	loss.Square{}, loss.SquareTest{}, loss.SquaredHinge{}, loss.Vote{}, loss.ZeroOne{},
+	resample.Bayesian{}, resample.Bernoulli{}, resample.CircularBlocks{}, resample.Designed{},
+	resample.ForwardChain{}, resample.GivenFolds{}, resample.Grouped{}, resample.KFold{},
+	resample.Multinomial{}, resample.Partition{}, resample.Path{}, resample.Permuted{}, resample.Poisson{},
+	resample.Resamples{}, resample.Stratified{}, resample.Subsample{}, resample.Weighted{}, solver.Ensemble{}}
+
+// mayPanic are the functions without an error result, and the methods of types that a function makes, that
+// need more than zero values.
+var mayPanic = regexp.MustCompile(strings.Join([]string{
+	// As gonum does, their packages say; methods of values that functions make.
+	`^(blas|linalg)\.`, `^kernel\.Inputs\.`, `^resample\.Cached\.`,
+	// Of a solution, averages, a model, a set, an answer, a site, a matrix, examples or a law.
+	`^bench\.(NewConvergence|NewRetrained|NewSetup|Case\.Title)$`,
+	`^internal/(dataset\.Set\.Against|model\.Spec\.Key|report\.(Classes|Targets)\.Judged)$`,
+	`^solver\.(Solution\.(Distribution|InputDim)|Combine632|Is632Applicable)$`,
+	`^resample\.Prob(Zero|Absent)$`,
+	// Fields must be set: what takes a scheme or a loss checks it.
+	`^resample\.\w+\.(Draw|Fit|Period|Judged)$`, `^resample\.Designed\.`, `^loss\.\w+\.Prox$`,
+}, "|"))
+
+// TestZeroValues: every exported function and method returns when it is called with zero values, a method on
+// a zero value. Functions with an error result have no exception; mayPanic lists those of the others.
+func TestZeroValues(t *testing.T) {
+	known := map[string]bool{}
+	call := func(name string, f reflect.Value) {
+		known[name] = true
+		in := make([]reflect.Value, f.Type().NumIn())
+		for i := range in {
+			in[i] = reflect.Zero(f.Type().In(i))
+		}
+		defer func() {
+			outs := f.Type().NumOut()
+			fails := outs > 0 && f.Type().Out(outs-1) == reflect.TypeFor[error]() &&
+				strings.Count(name, ".") == 1
+			if p := recover(); p != nil && (fails || !mayPanic.MatchString(name)) {
+				t.Errorf("%s panics: %v", name, p)
+			}
+		}()
+		if f.Type().IsVariadic() {
+			f.CallSlice(in)
+		} else {
+			f.Call(in)
+		}
+	}
+	nameOf := func(of reflect.Type) string {
+		generic, _, _ := strings.Cut(of.Name(), "[")
+		return strings.TrimPrefix(of.PkgPath(), "bootbench/") + "." + generic
+	}
+	types := map[reflect.Type]bool{}
+	var reach func(reflect.Type)
+	reach = func(of reflect.Type) {
+		if types[of] {
+			return
+		}
+		types[of] = true
+		switch of.Kind() {
+		case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+			reach(of.Elem())
+		case reflect.Func:
+			for i := range of.NumIn() {
+				reach(of.In(i))
+			}
+			for i := range of.NumOut() {
+				reach(of.Out(i))
+			}
+		case reflect.Struct:
+			for _, field := range reflect.VisibleFields(of) {
+				reach(field.Type)
+			}
+		}
+	}
+	for _, f := range publicFunctions {
+		v := reflect.ValueOf(f)
+		call(strings.TrimPrefix(runtime.FuncForPC(v.Pointer()).Name(), "bootbench/"), v)
+		reach(v.Type())
+	}
+	named := map[string]bool{}
+	for _, v := range publicTypes {
+		reach(reflect.TypeOf(v))
+		named[nameOf(reflect.TypeOf(v))] = true
+	}
+	for of := range maps.Clone(types) {
+		name := nameOf(of)
+		if known[name] = true; of.Kind() == reflect.Interface || of.Name() == "" ||
+			!slices.Contains(publicPackages, path.Dir(name+"/")) && !named[name] {
+			continue
+		}
+		v := reflect.New(of)
+		for i := range v.NumMethod() {
+			call(name+"."+v.Type().Method(i).Name, v.Method(i))
+		}
+	}
+	for _, name := range exported(t) {
+		if !known[name] {
+			t.Errorf("%s is not in the lists of this test", name)
+		}
+	}
+}
+
+// TestOddArguments: what is out of range or missing is refused by an error, with a whole specification.
+func TestOddArguments(t *testing.T) {
+	ctx := t.Context()
+	data, err := bootbench.Load("synthetic:friedman1,n=12", bootbench.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := bootbench.NewSpec(data, bootbench.Square{Noise: 1})
+	refused := func(name string, ask func() error) {
+		t.Helper()
+		defer func() {
+			if p := recover(); p != nil {
+				t.Errorf("%s panics: %v", name, p)
+			}
+		}()
+		if err := ask(); err == nil {
+			t.Errorf("%s is not refused", name)
+		}
+	}
+	each := func(name string, ctx context.Context, spec bootbench.Spec, o bootbench.Options) {
+		t.Helper()
+		refused("Estimate: "+name, func() error { _, err := bootbench.Estimate(ctx, spec, o); return err })
+		refused("Predict: "+name, func() error { _, err := bootbench.Predict(ctx, spec, data, o); return err })
+		refused("Retrain: "+name, func() error { _, err := bootbench.Retrain(ctx, spec, o); return err })
+	}
+	each("no context", nil, spec, bootbench.Options{})
+	each("no loss", ctx, bootbench.NewSpec(data, nil), bootbench.Options{})
+	for _, scheme := range []bootbench.Scheme{bootbench.KFold{Folds: 1000}, bootbench.KFold{},
+		bootbench.KFold{Folds: 1000, N: 12}, bootbench.KFold{Folds: 4, N: 8}, bootbench.Poisson{},
+		bootbench.Poisson{Ratio: -1}, bootbench.Poisson{Ratio: math.NaN()}, bootbench.Multinomial{},
+		bootbench.Multinomial{Size: 12}, bootbench.Multinomial{Size: 12, N: 7}, resample.Subsample{},
+		resample.Subsample{Size: 13, N: 12}, resample.Subsample{Size: 3, N: 5}, resample.Bernoulli{},
+		resample.Bernoulli{Rate: 2}, resample.Bayesian{}, resample.Bayesian{N: 3, Shape: 1},
+		resample.Designed{}, resample.Designed{Design: resample.Design{N: 3}}} {
+		each(fmt.Sprintf("%T%+[1]v", scheme), ctx, spec, bootbench.Options{Scheme: scheme})
+	}
+	for _, folds := range []bootbench.Folds{{Folds: 1000}, {Folds: -1}, {Folds: 3, Repeats: -1},
+		{Given: []int{0, 1}}, {Given: make([]int, 12)}, {Folds: 3, Permutations: -1},
+		{Folds: 3, Design: resample.Design{Group: []int{1}}},
+		{Folds: 3, Design: resample.Design{Stratum: []int{1}}},
+		{Folds: 3, Design: resample.Design{Block: -1}}, {Folds: 3, Metrics: []string{"nosuch"}}} {
+		refused(fmt.Sprintf("CrossValidate: %+v", folds), func() error {
+			_, err := bootbench.CrossValidate(ctx, spec, folds, bootbench.Options{})
+			return err
+		})
+	}
+	for _, level := range []float64{-1, 1, 2, math.NaN()} {
+		refused(fmt.Sprint("Predict: level ", level), func() error {
+			_, err := bootbench.Predict(ctx, spec, data, bootbench.Options{Level: level})
+			return err
+		})
+	}
+	refused("Predict: no inputs", func() error {
+		_, err := bootbench.Predict(ctx, spec, nil, bootbench.Options{})
+		return err
+	})
+	refused("Train: no loss", func() error {
+		_, err := bootbench.Train(ctx, bootbench.Spec{Set: data})
+		return err
+	})
+	refused("Tune: unknown", func() error { _, err := bootbench.Tune(ctx, spec, "nosuch"); return err })
+}
+
+// exported are the names of the exported functions and types of the public packages, without aliases and
+// interfaces.
+func exported(t *testing.T) (names []string) {
+	for _, folder := range publicPackages {
+		files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, object := range parsed.Scope.Objects {
+				listed := object.Kind == ast.Fun
+				if is, isType := object.Decl.(*ast.TypeSpec); isType && is.Assign == 0 {
+					_, isInterface := is.Type.(*ast.InterfaceType)
+					listed = !isInterface
+				}
+				if listed && ast.IsExported(name) && !strings.HasSuffix(file, "_test.go") {
+					names = append(names, strings.Replace(folder, ".", "bootbench", 1)+"."+name)
+				}
+			}
+		}
+	}
+	return names
+}

@@ -190,7 +190,10 @@ func TestOddArguments(t *testing.T) {
 	each := func(name string, ctx context.Context, spec bootbench.Spec, o bootbench.Options) {
 		t.Helper()
 		refused("Estimate: "+name, func() error { _, err := bootbench.Estimate(ctx, spec, o); return err })
-		refused("Predict: "+name, func() error { _, err := bootbench.Predict(ctx, spec, data, o); return err })
+		refused("Predict: "+name, func() error {
+			_, err := bootbench.Predict(ctx, spec, data, o)
+			return err
+		})
 		refused("Retrain: "+name, func() error { _, err := bootbench.Retrain(ctx, spec, o); return err })
 	}
 	each("no context", nil, spec, bootbench.Options{})

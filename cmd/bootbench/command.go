@@ -16,6 +16,7 @@ import (
 	"bootbench/cmd/bootbench/internal/flags"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/dataset"
+	"bootbench/internal/report"
 	"bootbench/internal/train"
 	"bootbench/internal/tune"
 	"bootbench/linalg"
@@ -143,7 +144,7 @@ func oneData(name string, args []string) error {
 // newRoot is the command line of a session.
 func newRoot(a *app) *cobra.Command {
 	root := describe(&cobra.Command{
-		Version:       version(),
+		Version:       report.Version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { // with the flags that all commands share

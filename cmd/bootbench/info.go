@@ -15,17 +15,10 @@ import (
 	"bootbench/linalg"
 )
 
-// version is the module's version, with the revision for a build from a repository.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "(devel)"
-}
-
 func machine() *report.Machine {
 	m := &report.Machine{
-		Version: version(), Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Info: blas.Describe(),
+		Version: report.Version(), Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
+		Info:    blas.Describe(),
 		GoProcs: runtime.GOMAXPROCS(0), Backends: blas.Names(), Modules: []report.Module{},
 	}
 	if bytes, known := linalg.AvailableMemory(); known {

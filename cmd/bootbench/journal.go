@@ -20,6 +20,7 @@ import (
 	"bootbench/internal/answer"
 	"bootbench/internal/batch"
 	"bootbench/internal/dataset"
+	"bootbench/internal/report"
 	"bootbench/internal/retrain"
 )
 
@@ -65,7 +66,7 @@ func (a *app) openJournal(chosen choice) (err error) {
 		return nil
 	}
 	s.folder, s.part = a.options.journal, a.options.shard
-	head := journal.Head{Version: version(), Command: a.command.name, Data: a.data, Chosen: chosen.by,
+	head := journal.Head{Version: report.Version(), Command: a.command.name, Data: a.data, Chosen: chosen.by,
 		Settings: append(slices.Clone(chosen.settings), a.options.Settings(isRecorded)...),
 		Digests:  s.digests, Shards: max(1, s.part.count)}
 	slices.SortStableFunc(head.Settings, func(a, b string) int { // a list keeps its order
@@ -186,9 +187,9 @@ func runMerge(a *app, _ *options, folders []string) (err error) {
 	}
 	a.tasks.merging = true
 	head := &a.tasks.Head
-	if head.Version != version() {
+	if head.Version != report.Version() {
 		return usage.Errorf("%s is of version %s of the program, this is %s: run its command line again, with "+
-			"another folder", folders[0], head.Version, version())
+			"another folder", folders[0], head.Version, report.Version())
 	}
 	c, _, err := a.root.Find([]string{head.Command})
 	if err != nil || c.Flags().Lookup("shard") == nil {

@@ -21,6 +21,7 @@ import (
 
 	"bootbench/cmd/bootbench/internal/journal"
 	"bootbench/internal/need"
+	"bootbench/internal/report"
 )
 
 // timeless is a document without what the clock decides, and the command line that it was asked for by.
@@ -265,8 +266,9 @@ func TestJournalRefusals(t *testing.T) {
 func TestCraftedJournals(t *testing.T) {
 	victim := write(t, "victim", "mine")
 	crafted := func(command string, settings ...string) journal.Head {
-		return journal.Head{Version: version(), Command: command, Data: []string{"crabs"}, Settings: settings,
-			Folder: "/", Shards: 1}
+		return journal.Head{Version: report.Version(), Command: command, Data: []string{"crabs"},
+			Settings: settings,
+			Folder:   "/", Shards: 1}
 	}
 	older := crafted("curve")
 	older.Version = "older"

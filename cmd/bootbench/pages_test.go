@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"bootbench/internal/need"
+	"bootbench/internal/report"
 )
 
 // TestPages: what README and the pages of doc link to is there, and the commands and flags
@@ -184,8 +185,8 @@ func TestJSONPage(t *testing.T) {
 	for _, line := range strings.Split(answered, "\n")[1:] {
 		document := decoded[any](t, files.Replace(line))
 		object, _ := document.(map[string]any)
-		if object["schema"] != 3.0 {
-			t.Errorf("%s: no schema", line)
+		if object["schema"] != 3.0 || object["version"] != report.Version() {
+			t.Errorf("%s: no schema or version", line)
 		}
 		delete(object, "results") // of a curve: answers of estimate
 		keysOf(document, "", written)

@@ -403,7 +403,7 @@ func TestDatasetsAndInfo(t *testing.T) {
 	if m.Backend != "gonum" || m.Threads != 1 || m.Go == "" || m.Warnings == nil || len(m.Backends) == 0 {
 		t.Errorf("machine %+v", m)
 	}
-	if text := must(t, "--version"); !strings.HasPrefix(text, "bootbench ") {
+	if text := must(t, "--version"); text != "bootbench "+report.Version()+"\n" {
 		t.Errorf("version %q", text)
 	}
 	if o := drive(t, ""); o.status != exitDone || !strings.Contains(o.stdout, "Usage:") {
@@ -525,6 +525,23 @@ func TestProfiles(t *testing.T) {
 		if text, err := os.ReadFile(path); err != nil || !bytes.HasPrefix(text, []byte{0x1f, 0x8b}) {
 			t.Errorf("%s: %v, %d bytes", path, err, len(text))
 		}
+	}
+}
+
+// TestVersion: the program, CITATION.cff and CHANGELOG.md have the same version, also without a repository.
+func TestVersion(t *testing.T) {
+	release, _, _ := strings.Cut(report.Version(), "+")
+	citation := need.One(os.ReadFile("../../CITATION.cff"))(t)
+	if !strings.Contains(string(citation), "\nversion: "+release+"\n") {
+		t.Errorf("CITATION.cff has not version %s", release)
+	}
+	first := "\n## " + release
+	if number, dev := strings.CutSuffix(release, "-dev"); dev {
+		first = "\n## Unreleased\n\nThis will be version " + number + ".\n"
+	}
+	changes := string(need.One(os.ReadFile("../../CHANGELOG.md"))(t))
+	if at := strings.Index(changes, "\n## "); at < 0 || !strings.HasPrefix(changes[at:], first) {
+		t.Errorf("CHANGELOG.md does not begin with %q", first)
 	}
 }
 

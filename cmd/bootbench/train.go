@@ -155,7 +155,7 @@ func trainPerceptron(ctx context.Context, j *answer.Job, r *report.Training) (*m
 // writeTrained writes the file of a trained model, completes its report and prints.
 func (a *app) writeTrained(set *dataset.Set, p *model.Predictor, r *report.Training,
 	file *svm.ModelFile) error {
-	p.Program = version()
+	p.Program = report.Version()
 	r.Subject.Model = nil // Training has another field of this name
 	r.Status, r.TestLoss = cmp.Or(r.Status, p.Training.Status), p.Training.TestLoss
 	r.Apparent = null.Float(p.Training.Apparent)

@@ -297,7 +297,7 @@ func (a *app) writeModel(path string, m answer.Machine) (*model.Predictor, error
 	if err != nil {
 		return nil, err
 	}
-	p.Program = version()
+	p.Program = report.Version()
 	return p, files.Replace(path, p.Write)
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"reflect"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,15 +79,34 @@ func numberCell[T ~float64](v T) string {
 // meaning increases it; new keys do not.
 const Schema = 3
 
+// release is the version of the program: that of the next release, with -dev until then.
+const release = "0.1.0-dev"
+
+// Version is the version of the program, and the revision after a + for a build from a repository.
+func Version() string {
+	revision, modified := "", ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			switch {
+			case s.Key == "vcs.revision":
+				revision = "+" + s.Value[:min(12, len(s.Value))]
+			case s.Key == "vcs.modified" && s.Value == "true":
+				modified = ".modified"
+			}
+		}
+	}
+	return release + revision + modified
+}
+
 // WriteDocument writes an answer as one indented JSON document and a line end. Lists of numbers are on one
-// line, and the first key of an object is "schema".
+// line, and the first keys of an object are "schema" and "version".
 func WriteDocument(w io.Writer, v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
 	if keys, ok := bytes.CutPrefix(text, []byte("{")); ok {
-		text = append(fmt.Appendf(nil, `{"schema":%d,`, Schema), keys...)
+		text = append(fmt.Appendf(nil, `{"schema":%d,"version":%q,`, Schema, Version()), keys...)
 	}
 	var indented bytes.Buffer
 	if err := json.Indent(&indented, text, "", "  "); err != nil {

@@ -52,7 +52,7 @@ type Module struct {
 
 // Machine is the answer of info.
 type Machine struct {
-	Version string `json:"version"`
+	Version string `json:"-"` // all documents have it
 	Go      string `json:"go"`
 	OS      string `json:"os"`
 	Arch    string `json:"arch"`

@@ -30,7 +30,8 @@ type outer struct {
 }
 
 // TestDocument: a document is what encoding/json makes of it, with numbers that JSON does not have as
-// nulls and lists of numbers on one line; an object gets the version of its keys.
+// nulls and lists of numbers on one line; an object gets the versions of its keys and of
+// the program.
 func TestDocument(t *testing.T) {
 	var b bytes.Buffer
 	v := outer{inner: inner{Deep: []float64{1, math.NaN(), math.Inf(-1)}}, Name: "[\n  1\n]",
@@ -39,7 +40,8 @@ func TestDocument(t *testing.T) {
 	if err := WriteDocument(&b, v); err != nil {
 		t.Fatal(err)
 	}
-	want := "{\n  \"schema\": 3,\n  \"deep\": [1, null, null],\n  \"name\": \"[\\n  1\\n]\",\n" +
+	want := "{\n  \"schema\": 3,\n  \"version\": \"" + Version() + "\",\n  \"deep\": [1, null, null],\n" +
+		"  \"name\": \"[\\n  1\\n]\",\n" +
 		"  \"error\": 1e-9,\n  \"parts\": [\n    {\n      \"deep\": [2],\n      \"texts\": [\n" +
 		"        \"a\"\n      ]\n    }\n  ]\n}\n"
 	if b.String() != want {

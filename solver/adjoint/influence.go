@@ -94,7 +94,8 @@ func drawnMore(s *solver.Solution, logarithm float64) resample.CountDistribution
 func Interactions(s *solver.Solution, test loss.Test, influence []float64) (blas64.General, error) {
 	n := len(influence)
 	if err := s.Check(); err != nil || test == nil || n != len(s.Problem.Y) {
-		return blas64.General{}, cmp.Or(err, badProblem("a test loss and each example's influence are needed"))
+		return blas64.General{}, cmp.Or(err,
+			badProblem("a test loss and the influence of each example are needed"))
 	}
 	q := blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
 	forces, err := meanSlopes(s)

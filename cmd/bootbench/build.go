@@ -61,7 +61,7 @@ func (a *app) loadData(o *options, path string) (*dataset.Set, error) {
 	if kept {
 		a.tasks.digests = append(a.tasks.digests, set.Digest())
 	}
-	return set, a.checkJoint(o, set)
+	return set, cmp.Or(a.checkJoint(o, set), o.idleOn(set, path))
 }
 
 // readProblem reads DATA and makes its problem.

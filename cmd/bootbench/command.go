@@ -88,7 +88,8 @@ func allCommands() []*command {
 				"blocks/cv", "permutations", "nested", "refit-preprocessing", "seed", "workers", "method/retrain",
 				"test-loss", "metrics", "no-points", "csv", "multiclass", "sample"})},
 		{name: "rows", run: runRows, out: ", rows.csv",
-			takes: slices.Concat(theoryNames, []string{"ratio", "csv", "scheme"})},
+			takes: slices.DeleteFunc(slices.Concat(theoryNames, []string{"ratio", "csv", "scheme"}),
+				func(name string) bool { return name == "metrics" })},
 		{name: "loo", run: runLOO, losses: []string{"hard", "hinge", "square"},
 			takes: slices.DeleteFunc(slices.Concat(problemNames, []string{"method/loo", "sample"}),
 				func(name string) bool { return name == "epsilon" || name == "delta" })},
@@ -119,6 +120,7 @@ func (c *command) cobra(a *app) *cobra.Command {
 		flag := o.Lookup("out")
 		flag.Usage = fmt.Sprintf(flag.Usage, c.out)
 	}
+	flags.RefuseTwice(cmd.Flags())
 	cmd.Args = func(_ *cobra.Command, args []string) error {
 		if c.args != nil {
 			return c.args(o, args)
@@ -127,6 +129,9 @@ func (c *command) cobra(a *app) *cobra.Command {
 	}
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		a.command, a.options, a.data = c, o, args
+		if err := o.idle(c.name); err != nil {
+			return err
+		}
 		return c.run(a, o, args)
 	}
 	return cmd
@@ -174,6 +179,7 @@ func newRoot(a *app) *cobra.Command {
 	shared.Text(&p.memProfile, "memprofile")
 	shared.BoolFunc("help-all", "help with all flags; default: those needed first",
 		func(string) error { all = true; return pflag.ErrHelp })
+	flags.RefuseTwice(root.PersistentFlags())
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { flags.Describe(c, all) })
 	root.SetUsageFunc(func(c *cobra.Command) error { return flags.Usage(c, all) })
 	root.SetFlagErrorFunc(flagError)
@@ -300,7 +306,7 @@ func meant(c *cobra.Command, name string) string {
 func wrongValue(f *pflag.Flag, value string, reason error) error {
 	takes := map[string]string{"uint64": "a whole number of at least 0", "bool": "true or false",
 		"intSlice": "whole numbers separated by commas", "stringSlice": "texts separated by commas"}[f.Value.Type()]
-	if takes == "" {
+	if takes == "" || errors.Is(reason, flags.ErrTwice) {
 		return usage.Errorf("--%s %w", f.Name, reason)
 	}
 	return usage.Errorf("--%s takes %s, not %q", f.Name, takes, value)

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"bootbench/bench"
 	"bootbench/blas"
 	"bootbench/cmd/bootbench/internal/usage"
@@ -99,7 +101,7 @@ func (o *options) compareCases(a *app, data []string) (cases []bench.Case, err e
 
 // defaultCases are the cases without DATA.
 func (o *options) defaultCases() ([]bench.Case, error) {
-	for _, name := range modelNames {
+	for _, name := range slices.Concat(modelNames, dataNames) {
 		if o.Given(name) {
 			return nil, usage.Errorf("--%s is for DATA, and none is given", name)
 		}
@@ -221,15 +223,22 @@ func compareModels(a *app, o *options, args []string) (err error) {
 // mostInteractions is the number N of examples up to which a comparison computes N x N interactions.
 const mostInteractions = 4000
 
+// modelsFlags are the flags of compare that apply with --models.
+var modelsFlags = []string{"models", "tol", "max-sweeps", "max-memory", "json", "out", "quiet", "threads",
+	"backend", "cpuprofile", "memprofile", "help"}
+
 // agree refuses answers with different examples, targets or resamples, and flags that contradict them; the
 // features may differ. It takes the scheme from the answers.
 func (o *options) agree(files []string, models [2]*savedModel) error {
-	for _, name := range append([]string{"ratio", "scheme", "folds", "sizes", "long", "resamples", "seed",
-		"workers"}, dataNames...) {
-		if o.Given(name) {
-			return usage.Errorf("--%s: with --models the answers say how DATA is read and "+
-				"redrawn; do without it", name)
+	var err error
+	o.Visit(func(f *pflag.Flag) {
+		if !slices.Contains(modelsFlags, f.Name) {
+			err = usage.Errorf("--%s: with --models the answers say how DATA is read and redrawn, and by "+
+				"which models it is predicted; do without it", f.Name)
 		}
+	})
+	if err != nil {
+		return err
 	}
 	a, b := models[0], models[1]
 	rows := func(s *savedModel) []string { // flags that decide more than the features

@@ -167,12 +167,12 @@ func TestDataFlags(t *testing.T) {
 	}
 	refused(t, "error, zero", predict, "--unseen one")
 	for flags, says := range map[string]string{
-		"--target y --missing guess":  "there is error, drop, mean, indicator",
-		"--target y --missing error":  "--missing drop, mean or indicator",
-		"--target z":                  `no column "z"`,
-		"--target y --positive maybe": `"maybe" is none of the 2 values`,
+		"--target y --missing guess":                 "there is error, drop, mean, indicator",
+		"--target y --missing error":                 "--missing drop, mean or indicator",
+		"--missing mean --target z":                  `no column "z"`,
+		"--missing mean --target y --positive maybe": `"maybe" is none of the 2 values`,
 	} {
-		refused(t, says, "estimate --loss hinge --missing mean", path, flags)
+		refused(t, says, "estimate --loss hinge", path, flags)
 	}
 	codes := write(t, "codes.csv", "month,size,kind\n1,1,red\n2,2,blue\n1,4,green\n3,5,red\n2,3,red\n")
 	refused(t, "--positive", "compare", codes)

@@ -83,6 +83,9 @@ func runGrid(a *app, o *options, data []string) error {
 		if err != nil {
 			return err
 		}
+		if err := (&tune.Problem{Spec: p.spec, By: o.by, Test: p.test}).Check(); err != nil {
+			return err
+		}
 		s.NoPoints = true
 		g.cells = append(g.cells, gridCell{values, p, s})
 	}
@@ -106,6 +109,9 @@ func gridAxes(o *options) ([]report.GridAxis, error) {
 		}
 		if err := usage.OneOf("over", name, gridNames...); err != nil {
 			return nil, err
+		}
+		if name == "ratio" && o.by == tune.Folds {
+			return nil, usage.Errorf("--over ratio: --by cv trains in folds, which have no ratio")
 		}
 		if o.Given(name) {
 			return nil, usage.Errorf("--%s and --over %s cannot both be given", name, name)

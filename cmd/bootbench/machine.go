@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"time"
 
 	"bootbench/cmd/bootbench/internal/usage"
@@ -46,12 +48,26 @@ func (a *app) checkJoint(o *options, set *dataset.Set) error {
 	case command == "train" && (o.format == libsvmFormat || o.loss == perceptronLoss):
 		return usage.Errorf("several classes or targets are trained by a loss, into a file of --format json")
 	}
+	classes := set.Task == dataset.Several
+	exact := classes && slices.Contains([]string{"curve", "rows", "grid", "tune"}, command)
 	none := []string{"quantiles", "covariance", "permutations", "interval", "residuals", "replicates"}
 	switch {
 	case command == "predict": // by a model trained once
-		none = append(none, "journal", "shard", "ratio", "scheme", "refine")
+		none = append(none, "journal", "shard", "ratio", "scheme", "refine", "accuracy", "blocks", "seed",
+			"tol", "max-sweeps")
+	case exact, command == "train":
+		none = append(none, "tol", "max-sweeps")
 	case command == "loo":
 		none = append(none, "method")
+	}
+	if classes || command == "curve" {
+		none = append(none, "level", "metrics")
+	}
+	if classes && o.testLoss != (loss.ZeroOne{}).Name() {
+		none = append(none, "test-loss")
+	}
+	switch {
+	case command == "predict" || command == "loo":
 	case set.Task != dataset.Several || o.multiclass == answer.OneAgainstOne:
 		none = append(none, "nested", "refit-preprocessing")
 	}
@@ -59,6 +75,48 @@ func (a *app) checkJoint(o *options, set *dataset.Set) error {
 		if o.Given(name) {
 			return usage.Errorf("--%s is for %s: %s", name, of, cure)
 		}
+	}
+	return nil
+}
+
+// idle refuses flags that other flags make ineffective.
+func (o *options) idle(command string) error {
+	for _, rule := range []struct {
+		when  bool
+		why   string
+		names []string
+	}{
+		{o.engine == model.Exact || o.engine == model.ScaLAPACK,
+			"--engine " + o.engine.String() + " has no rank", []string{"rank-tol", "rank-error", "max-rank"}},
+		{command == "grid" && o.by == tune.Folds,
+			"--by cv trains in folds, without resamples and without the theory",
+			[]string{"ratio", "scheme", "refine", "accuracy", "tol", "max-sweeps"}},
+	} {
+		for _, name := range rule.names {
+			none := name == "refine" && o.asked.Refine.Resamples == 0 // states what holds
+			if rule.when && o.Given(name) && !none {
+				return usage.Errorf("--%s has no effect: %s", name, rule.why)
+			}
+		}
+	}
+	return nil
+}
+
+// tables are the files that never hold LIBSVM lines.
+var tables = regexp.MustCompile(`\.(csv|tsv|npy|npz|parquet)(\.gz|\.zst)?$`)
+
+// idleOn refuses flags that have no effect on a data set.
+func (o *options) idleOn(set *dataset.Set, path string) error {
+	about, _ := loss.About(o.loss)
+	labels := set.Task != dataset.Regression || o.loss != "" && about.Task == loss.Classification
+	switch {
+	case o.Given("multiclass") && set.Task != dataset.Several:
+		return usage.Errorf("--multiclass is for three classes or more, and the targets of %s are %s",
+			set.Name, map[bool]string{true: "of two", false: "numbers"}[labels])
+	case o.Given("zero-based") && tables.MatchString(path) && o.inputs == "":
+		return usage.Errorf("--zero-based is for LIBSVM lines, and %s is a table", set.Name)
+	case labels && o.Given("residuals"), labels && o.asked.Intervals.Of == answer.Estimator:
+		return usage.Errorf("--interval and --residuals are for numbers: labels have probabilities")
 	}
 	return nil
 }

@@ -25,6 +25,7 @@ import (
 	"bootbench/internal/gp"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
+	"bootbench/internal/train"
 	"bootbench/linalg"
 	"bootbench/linalg/dist"
 	"bootbench/solver"
@@ -160,7 +161,8 @@ func (a *app) statusOf(err error) int {
 	case a.status == exitFailed:
 		return exitFailed
 	case !a.started, usage.Is(err), errors.As(err, &data), errors.As(err, &fit), errors.As(err, &pivot),
-		errors.Is(err, model.ErrInput), errors.Is(err, solver.ErrProblem), errors.Is(err, linalg.ErrMemory):
+		errors.Is(err, train.Diverged.Err()), errors.Is(err, model.ErrInput),
+		errors.Is(err, solver.ErrProblem), errors.Is(err, linalg.ErrMemory):
 		return exitUsage
 	}
 	return exitFailed
@@ -191,7 +193,7 @@ func (a *app) spent(c *report.Cost) {
 
 // oneLine makes an error message a single line.
 func oneLine(text string) string {
-	text = strings.TrimPrefix(text, model.ErrInput.Error()+": ")
+	text = strings.Replace(text, model.ErrInput.Error()+": ", "", 1)
 	if before, names, ok := strings.Cut(text, "\n\nDid you mean this?"); ok {
 		text = before + "; did you mean " + strings.Join(strings.Fields(names), " or ") + "?"
 	}

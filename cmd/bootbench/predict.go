@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"os"
 	"slices"
 	"time"
@@ -127,8 +126,8 @@ func openModel(path string) (*model.Predictor, error) {
 	}
 	defer f.Close()
 	p, err := model.ReadPredictor(f)
-	if errors.Is(err, model.ErrInput) {
+	if err != nil {
 		return nil, usage.Errorf("--model: %s: %w", path, err)
 	}
-	return p, err
+	return p, nil
 }

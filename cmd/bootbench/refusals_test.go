@@ -36,6 +36,26 @@ estimate boston --gamma 0.1,0.2 | --gamma takes a number, not "0.1,0.2"
 estimate boston --noise 5x | --noise takes a number, or a share of the target's variance such as 10%, not "5x"
 estimate boston --target medv | datasets --export boston FILE
 estimate DIR/two.csv --target a --target b | given twice: write --target a,b
+estimate boston --gamma 1 --gamma 2 | --gamma is given twice
+estimate boston --quiet --quiet=false | --quiet is given twice
+estimate boston --engine exact --max-rank 9 | --max-rank has no effect
+grid crabs --loss hinge --over C=1,2 --by cv --ratio 2 | --ratio has no effect
+grid crabs --loss hinge --over ratio=1,2 --by cv | no ratio
+grid crabs --loss hinge --over C=1,2 --by 632plus --test-loss absolute | choose by cv or leftout
+compare --models DIR/a.json DIR/b.json --seed 3 | no such file
+compare --target y | none is given
+estimate crabs --multiclass ovo | three classes or more
+estimate boston --zero-based | is as it is
+estimate DIR/line.csv --zero-based | is a table
+estimate iris --loss hinge --level 0.5 | --level is for
+estimate iris --loss hinge --test-loss absolute | --test-loss is for
+curve iris --loss hinge --metrics all | --metrics is for
+rows iris --loss hinge --tol 0.1 | --tol is for
+rows crabs --metrics all | unknown flag: --metrics
+predict crabs --test crabs --interval estimator | for numbers
+predict crabs --test crabs --residuals scaled | for numbers
+predict --model DIR --test boston | is a directory
+train synthetic:blobs,n=30 --loss hard --kernel linear --model DIR/m | contradict each other
 rows DIR/two.csv --target a,b | rows takes one target
 cv DIR/two.csv --target a,b --nested | run cv for each of a,b
 estimate iris --loss hinge --multiclass ovo --scheme bayesian | no row is left out
@@ -189,7 +209,7 @@ estimate synthetic:blobs,n=40 --loss hinge --method fits --refine none | no exac
 estimate synthetic:blobs,n=40 --loss hinge --method fits --quantiles 0.5 | the theory's
 estimate synthetic:blobs,n=40 --loss hinge --method fits --covariance DIR/c.npy | the theory's
 estimate synthetic:blobs,n=40 --loss hinge --method fits --refine 4 | few exact resamples
-estimate synthetic:blobs,n=40 --loss hinge --method fits --loss probit | has no exact resamples
+estimate synthetic:blobs,n=40 --loss probit --method fits | has no exact resamples
 estimate synthetic:blobs,n=200 --loss hinge --sample few | all or a whole number
 estimate synthetic:blobs,n=200 --loss hinge --sample 7 | all or a whole number
 estimate synthetic:blobs,n=200 --loss hinge --sample 50 --groups x | draws single rows

@@ -249,7 +249,7 @@ func (p *Problem) complete() error {
 		p.Scheme = func(int) (resample.Scheme, error) { return resample.Poisson{Ratio: 1}, nil }
 	}
 	p.Folds = min(cmp.Or(p.Folds, DefaultFolds), spec.Set.N())
-	if err := p.check(); err != nil {
+	if err := p.Check(); err != nil {
 		return err
 	}
 	spec.Storage, spec.RankTol, spec.MaxRank = model.Exact, 0, 0
@@ -262,8 +262,8 @@ func (p *Problem) complete() error {
 	return nil
 }
 
-// check refuses objectives that do not apply to the model.
-func (p *Problem) check() error {
+// Check refuses objectives that do not apply to the model.
+func (p *Problem) Check() error {
 	_, square := p.Spec.Loss.(loss.Square)
 	exact := square && (p.By == LeaveOneOut || p.By == Evidence)
 	_, zeroOne := p.Test.(loss.ZeroOne)

@@ -3,6 +3,7 @@
 package flags
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -137,6 +138,32 @@ func (s *Set) Once(to *string, name string) {
 		}
 		*to = text
 		return text, nil
+	})
+}
+
+// ErrTwice refuses another value of a flag: it would silently replace the first.
+var ErrTwice = errors.New("is given twice: give it once")
+
+// single is the value of a flag that may have only one.
+type single struct {
+	pflag.Value
+	flag *pflag.Flag
+}
+
+func (s single) Set(text string) error {
+	first := s.Value.String()
+	if err := s.Value.Set(text); err != nil || !s.flag.Changed || s.Value.String() == first {
+		return err
+	}
+	return ErrTwice
+}
+
+// RefuseTwice refuses a second, other value of all flags except lists.
+func RefuseTwice(f *pflag.FlagSet) {
+	f.VisitAll(func(flag *pflag.Flag) {
+		if _, list := flag.Value.(pflag.SliceValue); !list {
+			flag.Value = single{flag.Value, flag}
+		}
 	})
 }
 

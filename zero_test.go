@@ -44,6 +44,7 @@ var publicFunctions = []any{
 	blas.ThreadsForOrder,
 	kernel.Names, kernel.ParseKind, kernel.Unmarshal,
 	linalg.AvailableMemory, linalg.BiasVariance, linalg.CheckDiagonal, linalg.CheckMemory, linalg.CouplerOf,
+	linalg.CubicDiag,
 	linalg.DenseBytes, linalg.Diagonal, linalg.Eigenvalues, linalg.FactorOf, linalg.InputDim,
 	linalg.LowRankBytes, linalg.LowerGram, linalg.MulVecOffDiag, linalg.NewCholeskyEngine,
 	linalg.NewPredictor, linalg.NewProduct32, linalg.NewResponse, linalg.NewSym, linalg.PaddedStride,
@@ -51,7 +52,7 @@ var publicFunctions = []any{
 	linalg.Room, linalg.Row, linalg.Share, linalg.SideBySide, linalg.SymBytes, linalg.SymFromDense,
 	linalg.SymOf, linalg.WithBias,
 	loss.About, loss.Balanced, loss.ByName, loss.FromPiecewise, loss.FromSmooth, loss.Names, loss.Normal,
-	loss.ParametersOf, loss.ProxEach, loss.Share, loss.TestByName, loss.TestNames, loss.Times,
+	loss.ParametersOf, loss.ProxEach, loss.Range, loss.Share, loss.TestByName, loss.TestNames, loss.Times,
 	resample.ByName, resample.Cache, resample.Check, resample.CheckFor, resample.IsDependent,
 	resample.Judged, resample.Names,
 	resample.ProbAbsent, resample.ProbZero,
@@ -82,7 +83,7 @@ var mayPanic = regexp.MustCompile(strings.Join([]string{
 	`^(blas|linalg)\.`, `^kernel\.Inputs\.`, `^resample\.Cached\.`,
 	// Of a solution, averages, a model, a set, an answer, a site, a matrix, examples or a law.
 	`^bench\.(NewConvergence|NewRetrained|NewSetup|Case\.Title)$`,
-	`^internal/(dataset\.Set\.Against|model\.Spec\.Key|report\.(Classes|Targets)\.Judged)$`,
+	`^internal/(dataset\.Set\.Against|model\.Spec\.(Key|CompleteKernel)|report\.(Classes|Targets)\.Judged)$`,
 	`^solver\.(Solution\.(Distribution|InputDim)|Combine632|Is632Applicable)$`,
 	`^resample\.Prob(Zero|Absent)$`,
 	// Fields must be set: what takes a scheme or a loss checks it.

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,6 +39,9 @@ var standard = []struct {
 // DefaultCases are the comparisons that run without arguments, at each of sizes; a size above nine tenths of
 // a data set is all of its rows.
 func DefaultCases(sizes []int) (cases []Case, err error) {
+	if len(sizes) == 0 {
+		return nil, errors.New("there are no sizes")
+	}
 	for _, s := range standard {
 		data := s.data
 		if strings.HasPrefix(data, "synthetic:") {

@@ -17,7 +17,8 @@ var changing = map[string]string{
 	"weights": "w", "counts": "k", "drop": "x2,s,w,k,g,f", "groups": "g", "strata": "s", "fold-column": "f",
 	"noise": "0.3", "C": "0.3", "epsilon": "0.4", "delta": "0.4", "class-weight": "3", "kernel": "matern52",
 	"gamma": "0.7", "length-scale": "0.9", "degree": "2", "coef0": "2", "amplitude": "7", "constant": "3",
-	"jitter": "0.5", "engine": "lowrank --max-rank=2", "tol": "0.01", "max-sweeps": "1", "folds": "3", "refine": "7",
+	"jitter": "0.5", "engine": "lowrank --max-rank=2", "tol": "0.01", "max-sweeps": "1", "folds": "3",
+	"refine":    "7",
 	"seed":      "5",
 	"test-loss": "absolute", "metrics": "all", "ratio": "0.6", "scheme": "multinomial", "level": "0.6",
 	"quantiles": "0.2", "sample": "20", "multiclass": "ovo", "interval": "estimator", "residuals": "scaled",
@@ -63,8 +64,9 @@ func TestFlagsHaveEffects(t *testing.T) {
 		"three": "three.csv --loss hinge --C 1", "targets": "num.csv --target x2,y --loss square --noise 1",
 	}
 	commands := map[string]string{"estimate": "", "curve": "", "predict": "--test DATA", "retrain": "",
-		"cv": "", "rows": "", "loo": "", "grid": "--over amplitude=1,2", "grid by cv": "--by cv --over amplitude=1,2",
-		"tune": "--over amplitude", "train": "--model out.json"}
+		"cv": "", "rows": "", "loo": "", "grid": "--over amplitude=1,2",
+		"grid by cv": "--by cv --over amplitude=1,2",
+		"tune":       "--over amplitude", "train": "--model out.json"}
 	if testing.Short() {
 		commands = map[string]string{"predict": "--test DATA", "rows": "",
 			"grid by cv": "--by cv --over amplitude=1,2"}

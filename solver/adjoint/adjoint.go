@@ -54,7 +54,8 @@ func solved(ctx context.Context, s *solver.Solution, o Objective,
 	}
 	if linalg.SymOf(s.Problem.Gram) == nil || s.Method != solver.ADATAP {
 		return badProblem(
-			"a gradient is for the method adatap on a kernel matrix that is held whole: take the exact engine")
+			"a gradient is for the method adatap on a kernel matrix that is held whole: take the exact " +
+				"engine")
 	}
 	n := int64(s.Sites())
 	if err := linalg.CheckMemory(4*8*n*n, 0, "the gradient"); err != nil {

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"bootbench/internal/need"
+)
+
+// update writes the golden file anew; exact compares every digit, on the machine that wrote it.
+var (
+	update = flag.Bool("update", false, "write testdata/golden.json")
+	exact  = flag.Bool("exact", false, "compare the golden file to the last digit")
+)
+
+// golden are command lines over every kind of target and design, with models that are given. Their documents
+// are in testdata/golden.json; a commit that changes one says which key and why.
+const golden = `
+estimate NUMBERS SQUARE
+estimate NUMBERS SQUARE --refine none --ratio 2
+estimate NUMBERS SQUARE --weights w
+estimate NUMBERS SQUARE --groups g
+estimate NUMBERS SQUARE --strata s --scheme multinomial
+estimate NUMBERS SQUARE --blocks 4
+estimate NUMBERS SQUARE --scheme kfold --folds 6
+estimate NUMBERS SQUARE --scheme bayesian
+estimate NUMBERS --loss eps --C 2 --epsilon 0.2 --metrics all --quantiles 0.1,0.9
+estimate LABELS HINGE --metrics all
+estimate LABELS HINGE --weights w --method fits
+estimate LABELS --loss hard --no-bias --jitter 0.5 --refine 40
+estimate LABELS --loss logistic --C 1 --scheme subsample --ratio 0.7
+estimate LABELS --loss probit
+estimate CLASSES HINGE
+estimate CLASSES HINGE --multiclass ovo
+estimate TARGETS SQUARE
+retrain NUMBERS SQUARE --resamples 40
+retrain NUMBERS SQUARE --resamples 80 --method batch --groups g
+retrain LABELS HINGE --resamples 40 --strata s
+retrain CLASSES HINGE --resamples 40
+retrain TARGETS SQUARE --resamples 40
+cv NUMBERS SQUARE --folds 5 --repeats 2 --weights w
+cv NUMBERS SQUARE --folds 4 --groups g
+cv NUMBERS SQUARE --folds 4 --blocks 3
+cv LABELS HINGE --folds 5 --permutations 9
+cv CLASSES HINGE --folds 5
+cv CLASSES HINGE --folds 5 --multiclass ovo
+cv TARGETS SQUARE --folds 5
+loo NUMBERS SQUARE
+loo LABELS HINGE --method all
+loo CLASSES HINGE
+loo TARGETS SQUARE
+predict NUMBERS SQUARE --test NEW --level 0.8
+predict NUMBERS SQUARE --test NEW --refine 60 --interval estimator --quantiles 0.5
+predict LABELS HINGE --test NEW
+predict CLASSES HINGE --test NEW
+predict TARGETS SQUARE --test NEW
+rows NUMBERS SQUARE
+rows LABELS HINGE
+rows CLASSES HINGE
+curve NUMBERS SQUARE
+curve LABELS HINGE --ratio 0.5,1
+curve CLASSES HINGE --ratio 0.5,1
+grid NUMBERS --loss square --noise 10% --over gamma=0.1,1
+grid LABELS --loss hinge --over gamma=0.2,2 --over C=1,4 --by cv
+grid CLASSES --loss hinge --C 1 --over gamma=0.1,1 --by cv
+grid TARGETS --loss square --noise 10% --over gamma=0.1,1
+tune NUMBERS --loss square --noise 10% --over gamma
+train NUMBERS SQUARE --model DIR/numbers.json
+train LABELS HINGE --model DIR/labels.json
+train CLASSES HINGE --model DIR/classes.json
+train TARGETS SQUARE --model DIR/targets.json
+predict --model DIR/numbers.json --test NEW
+predict --model DIR/labels.json --test NEW
+predict --model DIR/classes.json --test NEW
+predict --model DIR/targets.json --test NEW
+`
+
+// goldenTables are small tables with the words that stand for them in golden.
+func goldenTables(t *testing.T) *strings.Replacer {
+	rng := rand.New(rand.NewPCG(7, 11))
+	table := func(n int) string {
+		return csvOf("w,g,s,a,b,y,z,label,kind", n, func(i int) []any {
+			a, b, noise := rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()
+			label, kind := "no", []string{"ash", "elm", "oak"}[i%3]
+			if a+b*b-1+0.5*noise > 0 {
+				label = "yes"
+			}
+			return []any{0.5 + rng.Float64(), i % 12, i % 2, a + float64(i%3), b, 10 + 2*math.Sin(2*a) + b + 0.3*noise,
+				a*b + 0.2*rng.NormFloat64(), label, kind}
+		})
+	}
+	dir := folder(t, map[string]string{"rows.csv": table(48), "new.csv": table(5)})
+	rows := filepath.Join(dir, "rows.csv")
+	targets := func(target, dropped string) string {
+		return fmt.Sprintf("%s --target %s --drop %s", rows, target, dropped)
+	}
+	return strings.NewReplacer("NUMBERS", targets("y", "z,label,kind DESIGN"),
+		"LABELS", targets("label", "y,z,kind DESIGN"), "CLASSES", targets("kind", "y,z,label DESIGN"),
+		"TARGETS", targets("y,z", "label,kind DESIGN"), "NEW", filepath.Join(dir, "new.csv"), "DIR", dir,
+		"SQUARE", "--loss square --noise 0.1 --gamma 0.5", "HINGE", "--loss hinge --C 2 --gamma 0.5")
+}
+
+// goldenLine is a command line of golden: columns of designs that it does not name are dropped.
+func goldenLine(words *strings.Replacer, line string) string {
+	dropped := ""
+	for _, flag := range []string{"--weights w", "--groups g", "--strata s"} {
+		if !strings.Contains(line, flag) {
+			dropped += "," + flag[len(flag)-1:]
+		}
+	}
+	return strings.Replace(words.Replace(line), " DESIGN", dropped, 1)
+}
+
+func TestGolden(t *testing.T) {
+	words, got := goldenTables(t), map[string]any{}
+	for line := range strings.Lines(strings.TrimSpace(golden)) {
+		line = strings.TrimSpace(line)
+		o := drive(t, "", goldenLine(words, line), "--quiet --json -")
+		if o.status != exitDone && o.status != exitNotConverged {
+			t.Fatalf("%s: status %d: %s", line, o.status, o.stderr)
+		}
+		got[line] = summary(timeless(t, o.stdout))
+	}
+	const path = "testdata/golden.json"
+	if *update {
+		need.One(0, os.WriteFile(path, []byte(keyALine(t, got, 2)+"\n"), 0o644))(t)
+		return
+	}
+	var want map[string]any
+	need.One(0, json.Unmarshal(need.One(os.ReadFile(path))(t), &want))(t)
+	for line, document := range got {
+		if line != "" && want[line] == nil {
+			t.Errorf("%s: not in %s: take -update", line, path)
+			continue
+		}
+		differences(t, line, document, want[line])
+	}
+}
+
+// keyALine is a document as JSON with a line for each key, down to that depth.
+func keyALine(t *testing.T, v any, depth int) string {
+	object, ok := v.(map[string]any)
+	if !ok || depth == 0 {
+		return string(need.One(json.Marshal(v))(t))
+	}
+	var lines []string
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		lines = append(lines, fmt.Sprintf("%q: %s", key, keyALine(t, object[key], depth-1)))
+	}
+	return "{\n" + strings.Join(lines, ",\n") + "}"
+}
+
+// summary replaces lists of more than six numbers by their number, sum and sum of squares, and drops what
+// depends on the machine.
+func summary(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range []string{"backend", "version", "data", "test", "workers", "seconds", "model_file"} {
+			delete(v, name)
+		}
+		if _, file := v["model"].(string); file {
+			delete(v, "model")
+		}
+		for name, inner := range v {
+			v[name] = summary(inner)
+		}
+	case []any:
+		sum, squares := 0.0, 0.0
+		for i, inner := range v {
+			x, number := inner.(float64)
+			if sum, squares = sum+x, squares+x*x; !number {
+				sum = math.NaN()
+			}
+			v[i] = summary(inner)
+		}
+		if len(v) > 6 && !math.IsNaN(sum) {
+			return []any{float64(len(v)), sum, squares}
+		}
+	}
+	return v
+}
+
+// differences reports where a document differs from the wanted one: numbers by more than 1e-3 of their size,
+// since iterations end within a tolerance and the last bits of a BLAS differ.
+func differences(t *testing.T, at string, got, want any) {
+	switch w := want.(type) {
+	case map[string]any:
+		g, same := got.(map[string]any)
+		for name := range g {
+			if _, known := w[name]; !known {
+				t.Errorf("%s: new key %s", at, name)
+			}
+		}
+		for name, inner := range w {
+			if _, there := g[name]; !there || !same {
+				t.Errorf("%s: no key %s", at, name)
+			} else {
+				differences(t, at+"."+name, g[name], inner)
+			}
+		}
+	case []any:
+		g, _ := got.([]any)
+		if len(g) != len(w) {
+			t.Errorf("%s: %d values, want %d", at, len(g), len(w))
+			return
+		}
+		for i := range w {
+			differences(t, fmt.Sprintf("%s[%d]", at, i), g[i], w[i])
+		}
+	case float64:
+		g, number := got.(float64)
+		if tolerance := 1e-3*math.Abs(w) + 1e-6; !number || *exact && g != w || math.Abs(g-w) > tolerance {
+			t.Errorf("%s: %v, want %v", at, got, w)
+		}
+	default:
+		if got != want && (*exact || !strings.ContainsAny(fmt.Sprint(want), "0123456789")) {
+			t.Errorf("%s: %v, want %v", at, got, want) // texts with numbers may differ in the last digit
+		}
+	}
+}

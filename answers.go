@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"math"
 
+	"bootbench/fits"
 	"bootbench/internal/answer"
-	"bootbench/internal/refit"
+	"bootbench/internal/model"
 	"bootbench/internal/report"
-	"bootbench/internal/retrain"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
@@ -196,7 +196,7 @@ func Predict(ctx context.Context, spec Spec, inputs *Inputs, o Options) (*Predic
 }
 
 // Retraining is averages over models trained on resamples.
-type Retraining = retrain.Result
+type Retraining = fits.Result
 
 // Retrain computes the same averages by training on every resample, with Monte-Carlo standard errors.
 func Retrain(ctx context.Context, spec Spec, o Options) (*Retraining, error) {
@@ -207,8 +207,8 @@ func Retrain(ctx context.Context, spec Spec, o Options) (*Retraining, error) {
 	if o.Resamples < 0 {
 		return nil, errors.New("retraining needs resamples")
 	}
-	r, err := refit.Retrain(ctx, j.Model, refit.AutoMethod, o.settings().Scheme, refit.RetrainSettings{
-		Seed: o.Seed, Settings: retrain.Settings{Resamples: o.Resamples, Tests: []loss.Test{j.Test}}})
+	r, err := model.Retrain(ctx, j.Model, model.AutoMethod, o.settings().Scheme, model.RetrainSettings{
+		Seed: o.Seed, Settings: fits.Settings{Resamples: o.Resamples, Tests: []loss.Test{j.Test}}})
 	if err != nil {
 		return nil, err
 	}

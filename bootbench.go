@@ -21,7 +21,6 @@ import (
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/refit"
 	"bootbench/internal/tune"
 	"bootbench/kernel"
 	"bootbench/loss"
@@ -148,10 +147,10 @@ func Train(ctx context.Context, spec Spec) (*Trained, error) {
 
 // Solved is a Gaussian-process regression that keeps its inverse: LeaveOut predicts examples from the others,
 // and Append adds examples, without retraining.
-type Solved = refit.Solved
+type Solved = model.Solved
 
 // Solve inverts the kernel matrix of a specification with the square loss and no bias.
-func Solve(spec Spec) (*Solved, error) { return refit.NewSolved(spec) }
+func Solve(spec Spec) (*Solved, error) { return model.NewSolved(spec) }
 
 // ReadModel reads a file of Trained.Write or the command train.
 func ReadModel(r io.Reader) (*Trained, error) {

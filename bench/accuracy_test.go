@@ -5,15 +5,15 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"bootbench/fits"
 	"bootbench/internal/null"
-	"bootbench/internal/retrain"
-	"bootbench/internal/train"
 	"bootbench/resample"
+	"bootbench/train"
 )
 
 // judged is the accuracy of theory variances against a reference whose resamples
 // took 2 seconds in all, where the theory took half a second.
-func judged(theory []float64, reference *retrain.Result) CompareRow {
+func judged(theory []float64, reference *fits.Result) CompareRow {
 	row := CompareRow{Theory: Theory{TheoryS: 0.5}}
 	row.relate(theory, reference, []way{{single: true, each: 2 / float64(reference.Resamples)}})
 	return row
@@ -26,7 +26,7 @@ func judged(theory []float64, reference *retrain.Result) CompareRow {
 func TestAccuracyExact(t *testing.T) {
 	const own, noise = 0.004, 0.01
 	var theory []float64
-	reference := &retrain.Result{Resamples: 200}
+	reference := &fits.Result{Resamples: 200}
 	for i := range 8 {
 		scale := math.Pow(10, float64(i-4))
 		for _, truth := range []float64{1 + own, 1 - own} {
@@ -63,7 +63,7 @@ func TestAccuracyExact(t *testing.T) {
 // resamples that there were as a bound; a reference without standard errors, or
 // where nothing varies, gives nothing.
 func TestAccuracyBounds(t *testing.T) {
-	reference := &retrain.Result{Resamples: 50, Variance: []float64{1.2, 0.8},
+	reference := &fits.Result{Resamples: 50, Variance: []float64{1.2, 0.8},
 		VarianceSE: []float64{0.2, 0.2}}
 	r := judged([]float64{1, 1}, reference)
 	if !r.EqualIsBound || r.VarianceError != 0 || math.Abs(r.VarianceNoise-0.2) > 0.005 ||
@@ -108,11 +108,11 @@ func TestAccuracyDrawn(t *testing.T) {
 		variance[i] = math.Exp(2 * rng.NormFloat64())
 		draw.sd[i] = math.Sqrt(variance[i])
 	}
-	problem := retrain.Problem{Y: make([]float64, sites),
+	problem := fits.Problem{Y: make([]float64, sites),
 		Plan: resample.Resamples{Scheme: resample.Poisson{Ratio: 1}, Y: make([]float64, sites)}}
-	reference, err := retrain.Run(t.Context(), problem,
-		retrain.Single(func() (train.Trainer, error) { return draw, nil }),
-		retrain.Settings{Resamples: resamples, Workers: 1})
+	reference, err := fits.Run(t.Context(), problem,
+		fits.Single(func() (train.Trainer, error) { return draw, nil }),
+		fits.Settings{Resamples: resamples, Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestAccuracyDrawn(t *testing.T) {
 func TestBaseline(t *testing.T) {
 	ways := []way{{name: "svm", single: true, each: 0.01, fits: 40},
 		{name: "blocks", engine: "lowrank", rank: 7, setup: 0.5, each: 0.005}}
-	reference := &retrain.Result{Resamples: 10, Variance: []float64{1}, VarianceSE: []float64{0.1}}
+	reference := &fits.Result{Resamples: 10, Variance: []float64{1}, VarianceSE: []float64{0.1}}
 	for _, c := range []struct {
 		worth, fits float64
 		by          string

@@ -11,11 +11,11 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/need"
-	"bootbench/internal/train"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
+	"bootbench/train"
 )
 
 // eachCell runs a benchmark on the default cases, and on further ones.

@@ -10,10 +10,9 @@ import (
 	"slices"
 	"time"
 
+	"bootbench/fits"
 	"bootbench/internal/model"
 	"bootbench/internal/null"
-	"bootbench/internal/refit"
-	"bootbench/internal/retrain"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -235,7 +234,7 @@ func (r *CompareRow) overFits() {
 }
 
 // relate compares the theory's costs and variances with those of retraining.
-func (r *CompareRow) relate(variances []float64, reference *retrain.Result, ways []way) {
+func (r *CompareRow) relate(variances []float64, reference *fits.Result, ways []way) {
 	r.overFits()
 	single := fastest(slices.DeleteFunc(slices.Clone(ways), func(w way) bool { return !w.single }), 200)
 	r.Fits50S, r.Fits200S, r.FitsMeasured = single.seconds(50), single.seconds(200), single.fits
@@ -258,7 +257,7 @@ func (x *experiment) refine(ctx context.Context, theory *solver.Solution) (Refin
 	if _, ok := x.spec.Loss.(loss.Proximal); !ok || x.settings.Resamples < 2 {
 		return Refined{}, nil
 	}
-	result, err := refit.Refine(ctx, x.model, theory, x.scheme, refit.RefineSettings{
+	result, err := model.Refine(ctx, x.model, theory, x.scheme, model.RefineSettings{
 		RetrainSettings: x.settingsOf("refining", x.settings.Seed+1)})
 	if err := cmp.Or(ctx.Err(), err); err != nil {
 		return Refined{}, err
@@ -296,8 +295,8 @@ func (x *experiment) theory(ctx context.Context) (t Theory, s *solver.Solution, 
 }
 
 // settingsOf are the settings of exact fits.
-func (x *experiment) settingsOf(phase string, seed uint64) refit.RetrainSettings {
-	return refit.RetrainSettings{Seed: seed, Settings: retrain.Settings{
+func (x *experiment) settingsOf(phase string, seed uint64) model.RetrainSettings {
+	return model.RetrainSettings{Seed: seed, Settings: fits.Settings{
 		Resamples: x.settings.Resamples, Workers: x.settings.Workers,
 		Tests:    []loss.Test{model.DefaultTest(x.spec.Set)},
 		Progress: func(done, total int) { x.tell(phase, done, total) },
@@ -314,7 +313,7 @@ func (x *experiment) settingsOf(phase string, seed uint64) refit.RetrainSettings
 // up to terms of the fourth order in the noise, with own the theory's root mean square relative error. The
 // last term decreases like 1/R with the number R of resamples: a reference from noise/own^2 times R resamples
 // has the theory's error.
-func NewVarianceAccuracy(theory []float64, reference *retrain.Result) VarianceAccuracy {
+func NewVarianceAccuracy(theory []float64, reference *fits.Result) VarianceAccuracy {
 	a := VarianceAccuracy{EqualIsBound: true} // unless the noise is small enough
 	difference, noise, count := 0.0, 0.0, 0.0
 	for i, v := range theory {

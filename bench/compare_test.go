@@ -13,16 +13,15 @@ import (
 	"strings"
 	"testing"
 
+	"bootbench/fits"
 	"bootbench/internal/dataset"
-	"bootbench/internal/gp"
 	"bootbench/internal/model"
 	"bootbench/internal/need"
-	"bootbench/internal/refit"
-	"bootbench/internal/retrain"
-	"bootbench/internal/train"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
+	"bootbench/train"
+	"bootbench/train/gp"
 )
 
 // small is regression that compares in milliseconds.
@@ -373,8 +372,8 @@ func TestFastestBaseline(t *testing.T) {
 			}
 			note(storage.String(), r.Fits200S/200)
 		}
-		r := need.One(refit.Retrain(t.Context(), m, refit.Single, resample.Poisson{Ratio: 1},
-			refit.RetrainSettings{Settings: retrain.Settings{Resamples: resamples, Workers: 1}}))(t)
+		r := need.One(model.Retrain(t.Context(), m, model.Single, resample.Poisson{Ratio: 1},
+			model.RetrainSettings{Settings: fits.Settings{Resamples: resamples, Workers: 1}}))(t)
 		note("retrain", r.Stats.Elapsed.Seconds()/resamples)
 		all := slices.Collect(maps.Values(least))
 		off = slices.Max(all) / slices.Min(all)

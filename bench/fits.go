@@ -11,11 +11,11 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"bootbench/internal/gp"
-	"bootbench/internal/train"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
+	"bootbench/train"
+	"bootbench/train/gp"
 )
 
 // A time is the median of at most mostTimed runs, which begin within the budget.

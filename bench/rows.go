@@ -3,9 +3,9 @@ package bench
 
 import (
 	"bootbench/blas"
+	"bootbench/fits"
 	"bootbench/internal/model"
 	"bootbench/internal/null"
-	"bootbench/internal/retrain"
 	"bootbench/resample"
 	"bootbench/solver"
 )
@@ -111,7 +111,7 @@ type Retrained struct {
 }
 
 // NewRetrained are the figures of retraining with one test loss.
-func NewRetrained(r *retrain.Result) Retrained {
+func NewRetrained(r *fits.Result) Retrained {
 	return Retrained{null.Float(r.Tests[0].Error), null.Float(r.Tests[0].SE), r.Resamples,
 		r.Stats.Elapsed.Seconds()}
 }

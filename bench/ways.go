@@ -6,11 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"bootbench/internal/gp"
+	"bootbench/fits"
 	"bootbench/internal/model"
-	"bootbench/internal/refit"
-	"bootbench/internal/retrain"
 	"bootbench/loss"
+	"bootbench/train/gp"
 )
 
 // way is a way of retraining without the theory's answer.
@@ -22,7 +21,7 @@ type way struct {
 	setup  float64
 	each   float64 // seconds a resample, after those of the set-up
 	fits   int     // measured
-	result *retrain.Result
+	result *fits.Result
 }
 
 func (w *way) seconds(fits float64) float64 { return w.setup + fits*w.each }
@@ -34,7 +33,7 @@ func fastest(ways []way, fits float64) *way {
 }
 
 // referenceOf is the result with the most resamples, the first of them.
-func referenceOf(ways []way) *retrain.Result {
+func referenceOf(ways []way) *fits.Result {
 	best := ways[0].result
 	for _, w := range ways {
 		if w.result != nil && w.result.Resamples > best.Resamples {
@@ -56,7 +55,7 @@ func (x *experiment) ways(ctx context.Context) (ways []way, err error) {
 		if len(ways) > 0 { // slower ones are found out soon
 			limit = min(cmp.Or(limit, budget), budget)
 		}
-		w, err := x.way(ctx, m, refit.Single, limit)
+		w, err := x.way(ctx, m, model.Single, limit)
 		if err := cmp.Or(ctx.Err(), err); err != nil && len(ways) == 0 {
 			return nil, err
 		} else if err == nil {
@@ -64,7 +63,7 @@ func (x *experiment) ways(ctx context.Context) (ways []way, err error) {
 		}
 	}
 	if _, ok := x.model.Loss.(loss.Proximal); ok {
-		w, err := x.way(ctx, x.trained[len(x.trained)-1], refit.Batch, x.settings.Limit)
+		w, err := x.way(ctx, x.trained[len(x.trained)-1], model.Batch, x.settings.Limit)
 		if err == nil {
 			ways = append(ways, w)
 		}
@@ -77,12 +76,12 @@ func (x *experiment) ways(ctx context.Context) (ways []way, err error) {
 }
 
 // way retrains a model by a method, for no longer than limit after two resamples.
-func (x *experiment) way(ctx context.Context, m *model.Model, method refit.RetrainMethod,
+func (x *experiment) way(ctx context.Context, m *model.Model, method model.RetrainMethod,
 	limit time.Duration) (w way, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	phase := "retraining " + trainerName(m)
-	if method == refit.Batch {
+	if method == model.Batch {
 		phase = "retraining in blocks"
 	}
 	settings, began := x.settingsOf(phase, x.settings.Seed), time.Now()
@@ -92,20 +91,20 @@ func (x *experiment) way(ctx context.Context, m *model.Model, method refit.Retra
 		}
 		x.tell(phase, done, total)
 	}
-	r, err := refit.Retrain(ctx, m, method, x.scheme, settings)
+	r, err := model.Retrain(ctx, m, method, x.scheme, settings)
 	if err != nil {
 		return w, err
 	}
-	w = way{name: trainerName(m), engine: m.Form().String(), single: method == refit.Single,
+	w = way{name: trainerName(m), engine: m.Form().String(), single: method == model.Single,
 		setup: r.Setup.Seconds(), each: r.Stats.Elapsed.Seconds() / float64(r.Resamples), fits: r.Resamples,
 		result: r.Result}
-	if method == refit.Batch {
+	if method == model.Batch {
 		w.name = "blocks"
 	}
 	if low, ok := m.Approximation(); ok {
 		w.rank = low.Rank
 	}
-	if r.Status == retrain.Cancelled && r.Stats.Fits > 0 { // without the time of fits that it ended
+	if r.Status == fits.Cancelled && r.Stats.Fits > 0 { // without the time of fits that it ended
 		w.each = r.Stats.FitTime.Seconds() / float64(r.Stats.Fits*r.Stats.Workers)
 	}
 	return w, nil

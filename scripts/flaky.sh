@@ -38,6 +38,6 @@ for run in $(seq 1 "$runs"); do
 done
 unset OPENBLAS_CORETYPE
 go test -tags openblas -short -count=20 -run 'Same|Block|Journal|Interrupt|Killed|Shard|Product|Narrow' \
-	./internal/batch ./internal/retrain ./internal/multifidelity ./linalg ./cmd/bootbench/... >"$log" 2>&1
+	./fits ./linalg ./cmd/bootbench/... >"$log" 2>&1
 report "20 repeats of products, journals and interrupts"
 [ "$failed" = 0 ]

@@ -4,7 +4,7 @@
 # libsvm-tools and libsvm-dev, and a C compiler.
 #
 # The first table trains once on precomputed kernel matrices at tolerance 1e-3; the second
-# counts leave-one-out errors and is where the counts in internal/loo/exact_test.go come from; the third
+# counts leave-one-out errors and is where the counts in internal/leaveout/exact_test.go come from; the third
 # trains with a bias on resamples, for internal/model/libsvm_test.go.
 set -eu
 cd "$(dirname "$0")/.."
@@ -13,8 +13,8 @@ program=$(mktemp)
 trap 'rm -f "$program"' EXIT
 cc -O2 -o "$program" scripts/libsvm.c -lsvm
 BOOTBENCH_LIBSVM_TRAIN=$program \
-	go test -count=1 -tags "$tags" -timeout 1h -run TestAgainstLIBSVM -v ./internal/svm
+	go test -count=1 -tags "$tags" -timeout 1h -run TestAgainstLIBSVM -v ./train/svm
 BOOTBENCH_LIBSVM=$(command -v svm-train) \
-	go test -count=1 -tags "$tags" -timeout 1h -run TestAgainstLIBSVM -v ./internal/loo
+	go test -count=1 -tags "$tags" -timeout 1h -run TestAgainstLIBSVM -v ./internal/leaveout
 BOOTBENCH_LIBSVM=$(command -v svm-train) \
 	go test -count=1 -tags "$tags" -timeout 1h -run TestBiasAgainstLIBSVM -v ./internal/model

@@ -11,12 +11,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
-	"bootbench/internal/gp"
 	"bootbench/internal/need"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
+	"bootbench/train/gp"
 )
 
 // smallProblem draws a problem of 1 to 12 sites with 1 to 4 examples each.

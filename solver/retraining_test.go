@@ -12,14 +12,14 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"pgregory.net/rapid"
 
+	"bootbench/fits"
 	"bootbench/internal/need"
-	"bootbench/internal/retrain"
-	"bootbench/internal/train"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
+	"bootbench/train"
 )
 
 // experiment is one data set on which the theory meets retraining.
@@ -51,19 +51,19 @@ func newExperiment(t rapid.TB, specification string, spec kernel.Spec, n int, no
 
 // retrained is what retraining says, with every prediction kept.
 type retrained struct {
-	*retrain.Result
+	*fits.Result
 	f [][]float64 // per site and new input, one prediction per resample
 }
 
 func (x *experiment) retrain(t rapid.TB, scheme resample.Scheme) retrained {
 	t.Helper()
 	m, extra := x.problem.Gram.N(), x.cross.Rows
-	p := retrain.Problem{Y: x.problem.Y, Site: x.problem.Site, Sites: m, Extra: extra,
+	p := fits.Problem{Y: x.problem.Y, Site: x.problem.Site, Sites: m, Extra: extra,
 		Plan: resample.Resamples{Scheme: scheme, Seed: 15, Y: x.problem.Y}}
 	r := retrained{f: make([][]float64, m+extra)}
-	trainers := retrain.Predicting(retrain.Square(x.problem.Gram.(*linalg.Sym), x.noise, false),
+	trainers := fits.Predicting(fits.Square(x.problem.Gram.(*linalg.Sym), x.noise, false),
 		train.Set{Site: p.Site}, m, x.cross)
-	result := need.One(retrain.Run(context.Background(), p, retrain.Single(trainers), retrain.Settings{
+	result := need.One(fits.Run(context.Background(), p, fits.Single(trainers), fits.Settings{
 		Resamples: resamples, Tests: x.tests,
 		OnFit: func(_ int, _, f []float64) {
 			for i, v := range f {

@@ -17,10 +17,10 @@ import (
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/dataset"
 	"bootbench/internal/report"
-	"bootbench/internal/train"
 	"bootbench/internal/tune"
 	"bootbench/linalg"
 	"bootbench/loss"
+	"bootbench/train"
 )
 
 // command is a command of the program. Its page of help is help/NAME.txt.

@@ -17,11 +17,10 @@ import (
 
 	"bootbench/cmd/bootbench/internal/journal"
 	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/fits"
 	"bootbench/internal/answer"
-	"bootbench/internal/batch"
 	"bootbench/internal/dataset"
 	"bootbench/internal/report"
-	"bootbench/internal/retrain"
 )
 
 // tasks are the stored tasks of a command, and this process's part of them.
@@ -211,7 +210,7 @@ func runMerge(a *app, _ *options, folders []string) (err error) {
 
 // blockResamples is the number of resamples in one task: a multiple of a block's, so that fits do not depend
 // on which tasks are done.
-const blockResamples = 2 * batch.BlockSize
+const blockResamples = 2 * fits.BlockSize
 
 // keptFit is the predictions of one resample, or the reason for none.
 type keptFit struct {
@@ -244,7 +243,7 @@ func (a *app) keepFits(m answer.Machine, chosen choice) error {
 }
 
 // keep implements answer.Keep with a journal.
-func (a *app) keep(key string, outputs, count int, data string, s *retrain.Settings) (shared bool,
+func (a *app) keep(key string, outputs, count int, data string, s *fits.Settings) (shared bool,
 	end func(complete bool) error, err error) {
 	k := &fitKeeper{tasks: &a.tasks, key: key, name: data, inputs: outputs, known: map[int][]keptFit{}}
 	for number := range (count + blockResamples - 1) / blockResamples {
@@ -283,7 +282,7 @@ func (k *fitKeeper) task(number int) string {
 	return keyOf(k.key, fmt.Sprintf("block %d of %d resamples", number, blockResamples))
 }
 
-// lookup implements retrain.Settings.Lookup.
+// lookup implements fits.Settings.Lookup.
 func (k *fitKeeper) lookup(b int, f []float64) (known bool, err error) {
 	number, at := b/blockResamples, b%blockResamples
 	k.mutex.Lock()
@@ -298,7 +297,7 @@ func (k *fitKeeper) lookup(b int, f []float64) (known bool, err error) {
 	case at >= len(block):
 		return false, nil
 	case block[at].Why != "":
-		return true, &retrain.UnconvergedError{Err: errors.New(block[at].Why)}
+		return true, &fits.UnconvergedError{Err: errors.New(block[at].Why)}
 	}
 	_, err = binary.Decode(block[at].F, binary.LittleEndian, f[:k.inputs])
 	return err == nil, nil // a fit of another size is recomputed

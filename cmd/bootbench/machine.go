@@ -10,7 +10,6 @@ import (
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/refit"
 	"bootbench/internal/report"
 	"bootbench/internal/tune"
 	"bootbench/loss"
@@ -138,7 +137,7 @@ func (a *app) refining(p *problem, wanted answer.Refinement) error {
 	o := p.flags
 	_, exact := p.spec.Loss.(loss.Proximal)
 	if exact && wanted.Resamples > 0 {
-		p.spec.Then = func(m *model.Model) int64 { return refit.NeedToRefine(m, wanted.Resamples) }
+		p.spec.Then = func(m *model.Model) int64 { return model.NeedToRefine(m, wanted.Resamples) }
 	}
 	switch kept := o.journal != "" || a.tasks.merging || o.shard.count > 0; {
 	case !kept || answer.IsJoint(p.spec.Set): // several always use exact resamples

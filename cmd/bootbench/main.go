@@ -22,13 +22,13 @@ import (
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
-	"bootbench/internal/gp"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
-	"bootbench/internal/train"
 	"bootbench/linalg"
 	"bootbench/linalg/dist"
 	"bootbench/solver"
+	"bootbench/train"
+	"bootbench/train/gp"
 )
 
 func main() {

@@ -9,19 +9,18 @@ import (
 
 	"bootbench/cmd/bootbench/internal/flags"
 	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/fits"
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/predict"
-	"bootbench/internal/refit"
-	"bootbench/internal/retrain"
-	"bootbench/internal/svm"
 	"bootbench/internal/tune"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
+	"bootbench/train/svm"
 )
 
 // options are the values of the flags of DATA. A command has those that it names.
@@ -66,7 +65,7 @@ type options struct {
 	verbose          bool
 	covarianceMatrix string // file
 	by               tune.By
-	retraining       refit.RetrainMethod
+	retraining       model.RetrainMethod
 
 	over, models                           []string
 	sizes                                  []int
@@ -167,12 +166,12 @@ func (o *options) declare() {
 	o.Steps(&o.ratios, "ratio/list")
 	o.Value("refine", "auto", readRefine(&o.asked.Refine))
 	o.Value("accuracy", "", flags.Percentage(&o.asked.Refine.Accuracy))
-	o.Whole(&o.resamples, "resamples", retrain.DefaultResamples, flags.Range{From: 1, To: 1e9})
+	o.Whole(&o.resamples, "resamples", fits.DefaultResamples, flags.Range{From: 1, To: 1e9})
 	o.Add("seed", func(name, help string) { o.Uint64Var(&o.seed, name, 0, help) })
 	o.Whole(&o.workers, "workers", 0, flags.AtLeast(1))
 	o.Choice(&o.method, "method/estimate", []string{"auto", "fits", "theory"}, "auto")
 	flags.Named(o.Set, &o.retraining, "method/retrain",
-		[]refit.RetrainMethod{refit.AutoMethod, refit.Batch, refit.Single}, refit.AutoMethod)
+		[]model.RetrainMethod{model.AutoMethod, model.Batch, model.Single}, model.AutoMethod)
 	o.Choice(&o.method, "method/loo", []string{"exact", "fast", "xialpha", "approx", allMethods}, "fast")
 	o.List(&o.models, "models")
 

@@ -9,7 +9,7 @@ import (
 	"bootbench/internal/answer"
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
-	"bootbench/internal/loo"
+	"bootbench/internal/leaveout"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
 	"bootbench/internal/tune"
@@ -134,8 +134,8 @@ func runLOO(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	methods := loo.Methods()
-	at := slices.IndexFunc(methods, func(m loo.Method) bool { return m.String() == o.method })
+	methods := leaveout.Methods()
+	at := slices.IndexFunc(methods, func(m leaveout.Method) bool { return m.String() == o.method })
 	return a.ask(p, func(m answer.Machine) (report.Answer, error) {
 		return m.LeaveOneOut(a.ctx, methods[max(0, at)], o.method == allMethods)
 	})

@@ -13,7 +13,6 @@ import (
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/refit"
 	"bootbench/internal/tune"
 	"bootbench/kernel"
 	"bootbench/loss"
@@ -217,9 +216,9 @@ func readRefine(to *answer.Refinement) flags.Reader {
 		switch {
 		case text == "auto":
 			n = autoResamples
-		case text != "none" && (err != nil || n < 2 || n > refit.DefaultMaxResamples):
+		case text != "none" && (err != nil || n < 2 || n > model.DefaultMaxResamples):
 			return "", fmt.Errorf("is %q, must be auto, none or a number of resamples from 2 to %d", text,
-				refit.DefaultMaxResamples)
+				model.DefaultMaxResamples)
 		}
 		to.Resamples, to.Optional = n, text == "auto"
 		return text, nil

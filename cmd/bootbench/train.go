@@ -11,16 +11,16 @@ import (
 
 	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/fits"
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/null"
 	"bootbench/internal/report"
-	"bootbench/internal/retrain"
-	"bootbench/internal/svm"
-	"bootbench/internal/train"
 	"bootbench/kernel"
 	"bootbench/loss"
+	"bootbench/train"
+	"bootbench/train/svm"
 )
 
 // perceptronLoss is a further value of train's --loss: a learning rule that minimises no loss.
@@ -149,7 +149,7 @@ func trainPerceptron(ctx context.Context, j *answer.Job, r *report.Training) (*m
 			fmt.Sprintf("the perceptron still makes mistakes in pass %d: the classes may "+
 				"not be separable; take --loss hinge", len(learned.Mistakes)))
 	}
-	return j.Predictor(&retrain.Learned{Result: learned.Result})
+	return j.Predictor(&fits.Learned{Result: learned.Result})
 }
 
 // writeTrained writes the file of a trained model, completes its report and prints.

@@ -15,7 +15,6 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/null"
-	"bootbench/internal/refit"
 	"bootbench/internal/report"
 	"bootbench/kernel"
 	"bootbench/loss"
@@ -28,7 +27,7 @@ import (
 func accuracyStudy(f *flag.FlagSet) func(context.Context, []string, *output) {
 	names := f.String("data", "",
 		"only these `sets`, of crabs,wisconsin,sonar,pima,boston,friedman1,waves; default: all")
-	var s refit.RetrainSettings
+	var s model.RetrainSettings
 	// 5000 resamples keep the relative noise of left-out errors at a third of a percent.
 	f.IntVar(&s.Resamples, "resamples", 5000, "retrainings of each model")
 	f.Uint64Var(&s.Seed, "seed", 0, "of the resamples")
@@ -107,14 +106,14 @@ func accuracyLosses(set *dataset.Set) ([]loss.Loss, kernel.Spec) {
 
 // judgeModel solves, and retrains in batches.
 func judgeModel(ctx context.Context, spec model.Spec, scheme resample.Scheme,
-	s refit.RetrainSettings) accuracyRow {
+	s model.RetrainSettings) accuracyRow {
 	m := must(model.Build(context.Background(), spec))
 	theory := must(m.Solve(ctx, scheme, solver.Settings{}))
 	test := model.DefaultTest(spec.Set)
 	leftOut, _ := theory.LeftOut(test)
 	variances := slices.Clone(theory.Var)
 	s.Tests = []loss.Test{test}
-	reference, err := refit.RetrainAround(ctx, m, theory, scheme, s)
+	reference, err := model.RetrainAround(ctx, m, theory, scheme, s)
 	check(cmp.Or(err, ctx.Err()))
 	var quotients []float64
 	for i, v := range reference.Variance {

@@ -14,7 +14,7 @@ import (
 
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
-	"bootbench/internal/loo"
+	"bootbench/internal/leaveout"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
 	"bootbench/kernel"
@@ -94,7 +94,7 @@ func (e *estimatorRun) classifier(drawn *dataset.Set) *answer.Job {
 
 // heldOut is the error of the classifier on the other half.
 func heldOut(j *answer.Job, others *dataset.Set) (wrong float64) {
-	fit := must(j.Model.Fit(context.Background(), model.FitSettings{Tolerance: loo.DefaultTolerance}))
+	fit := must(j.Model.Fit(context.Background(), model.FitSettings{Tolerance: leaveout.DefaultTolerance}))
 	check(fit.Status.Err())
 	f := must(must(j.Predictor(fit)).Predict(others))
 	for i, y := range others.Y {
@@ -134,7 +134,7 @@ func bootstraps(ctx context.Context, j *answer.Job) []estimate {
 
 // leaveOneOut runs all methods.
 func leaveOneOut(ctx context.Context, j *answer.Job) (all []estimate) {
-	for _, r := range must(j.LeaveOneOut(ctx, loo.Fast, true)).(*report.LeaveOneOut).Methods {
+	for _, r := range must(j.LeaveOneOut(ctx, leaveout.Fast, true)).(*report.LeaveOneOut).Methods {
 		name := "leave-one-out, " + r.Method
 		if r.Rho > 0 {
 			name += fmt.Sprintf(", rho %g", r.Rho)

@@ -9,8 +9,8 @@ import (
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/need"
-	"bootbench/internal/svm"
-	"bootbench/internal/train"
+	"bootbench/train"
+	"bootbench/train/svm"
 )
 
 // TestEstimators recomputes held-out and leave-one-out errors of the same splits by retraining.

@@ -10,9 +10,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
+	"bootbench/fits"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
-	"bootbench/internal/retrain"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
@@ -27,7 +27,7 @@ type bothLaws struct {
 	examples       int
 	solution       *solver.Solution
 	mean, variance []float64 // by theory at held-out inputs
-	retrained      *retrain.Result
+	retrained      *fits.Result
 	first          int         // index of these inputs among those of retraining
 	predictions    [][]float64 // of the resamples at each input
 }

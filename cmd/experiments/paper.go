@@ -12,11 +12,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
+	"bootbench/fits"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/refit"
 	"bootbench/internal/report"
-	"bootbench/internal/retrain"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -77,9 +76,9 @@ func preset(name string) model.Spec {
 // retrain trains on resamples with a test loss. onFit, unless nil, gets each resample's predictions, at the
 // sites and then at new inputs whose kernel rows are given.
 func (p *paperRun) retrain(ctx context.Context, m *model.Model, scheme resample.Scheme, test loss.Test,
-	cross blas64.General, resamples int, onFit func(r int, weight, f []float64)) *retrain.Result {
-	r := must(refit.Retrain(ctx, m, refit.Single, scheme, refit.RetrainSettings{Seed: p.seed, Cross: cross,
-		Settings: retrain.Settings{Resamples: resamples, Workers: p.workers, Tests: []loss.Test{test},
+	cross blas64.General, resamples int, onFit func(r int, weight, f []float64)) *fits.Result {
+	r := must(model.Retrain(ctx, m, model.Single, scheme, model.RetrainSettings{Seed: p.seed, Cross: cross,
+		Settings: fits.Settings{Resamples: resamples, Workers: p.workers, Tests: []loss.Test{test},
 			OnFit: onFit}}))
 	check(ctx.Err())
 	return r.Result

@@ -11,18 +11,17 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
+	"bootbench/fits"
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
-	"bootbench/internal/loo"
+	"bootbench/internal/leaveout"
 	"bootbench/internal/model"
 	"bootbench/internal/null"
 	"bootbench/internal/predict"
-	"bootbench/internal/refit"
 	"bootbench/internal/report"
-	"bootbench/internal/retrain"
-	"bootbench/internal/train"
 	"bootbench/loss"
 	"bootbench/resample"
+	"bootbench/train"
 )
 
 // Classes decide between several classes by binary classifiers on one kernel matrix: each class against the
@@ -119,9 +118,9 @@ func (c *Classes) Estimate(ctx context.Context, s Settings) (report.Answer, erro
 		s.Method = FitsMethod
 	}
 	plan := c.drawn(r, s.Scheme, s.Refine.Seed)
-	return c.decide(ctx, r, plan, func(k int, b classifier, onFit onFit) (*refit.Retraining, error) {
+	return c.decide(ctx, r, plan, func(k int, b classifier, onFit onFit) (*model.Retraining, error) {
 		if b.weight != nil {
-			return b.singly(ctx, s.Scheme, plan, retrain.Settings{Resamples: s.Refine.Resamples, OnFit: onFit})
+			return b.singly(ctx, s.Scheme, plan, fits.Settings{Resamples: s.Refine.Resamples, OnFit: onFit})
 		}
 		s.Label = "solve " + c.Set.Classes[k]
 		solution, result, warnings, err := b.solveRefined(ctx, s, onFit)
@@ -143,12 +142,12 @@ func (c *Classes) Estimate(ctx context.Context, s Settings) (report.Answer, erro
 // Retrain estimates the error of the decision by training on every resample.
 func (c *Classes) Retrain(ctx context.Context, how Retraining) (report.Answer, error) {
 	first := c.Jobs[0]
-	if err := refit.CheckRetrain(first.Model, how.Method, how.Scheme, how.of(first.Test)); err != nil {
+	if err := model.CheckRetrain(first.Model, how.Method, how.Scheme, how.of(first.Test)); err != nil {
 		return nil, err
 	}
 	r := c.report("retrain")
 	plan := c.drawn(r, how.Scheme, how.Seed)
-	return c.decide(ctx, r, plan, func(_ int, b classifier, onFit onFit) (*refit.Retraining, error) {
+	return c.decide(ctx, r, plan, func(_ int, b classifier, onFit onFit) (*model.Retraining, error) {
 		settings := how.of(b.Test)
 		settings.OnFit, settings.MaxSkipped = onFit, 0 // the decision needs all classes
 		if b.weight != nil {
@@ -170,7 +169,7 @@ func (c *Classes) CrossValidate(ctx context.Context, v Validation) (report.Answe
 }
 
 // LeaveOneOut estimates the error of the decision by exact fits without each example.
-func (c *Classes) LeaveOneOut(ctx context.Context, _ loo.Method, _ bool) (report.Answer, error) {
+func (c *Classes) LeaveOneOut(ctx context.Context, _ leaveout.Method, _ bool) (report.Answer, error) {
 	return c.validate(ctx, "loo", Validation{Design: resample.Design{N: c.Set.N()}})
 }
 
@@ -186,16 +185,16 @@ func (c *Classes) validate(ctx context.Context, command string, v Validation) (r
 	r.Folding = report.Folding{Folds: folds.Period(), Repeats: max(1, v.Repeats), FoldsOf: folds.what}
 	plan := resample.Resamples{Scheme: folds.Sampler, Seed: v.Seed, Y: slices.Repeat([]float64{1}, c.Set.N())}
 	if v.Choose != nil {
-		fits, err := c.fitNested(ctx, v, plan, r.Folds*r.Repeats)
+		exact, err := c.fitNested(ctx, v, plan, r.Folds*r.Repeats)
 		if err != nil {
 			return nil, err
 		}
-		return r, c.judge(ctx, r, fits, plan)
+		return r, c.judge(ctx, r, exact, plan)
 	}
-	return c.decide(ctx, r, plan, func(_ int, b classifier, onFit onFit) (*refit.Retraining, error) {
+	return c.decide(ctx, r, plan, func(_ int, b classifier, onFit onFit) (*model.Retraining, error) {
 		own := plan
 		own.Y = b.Set.Y
-		settings := refit.RetrainSettings{Plan: own}
+		settings := model.RetrainSettings{Plan: own}
 		settings.Resamples, settings.Workers, settings.OnFit = r.Folds*r.Repeats, v.Workers, onFit
 		if b.weight != nil {
 			around := resample.KFold{Folds: min(r.Folds, c.Set.N()), N: c.Set.N()}
@@ -210,17 +209,17 @@ type onFit = func(b int, weight, f []float64)
 
 // decide estimates the error of the decision by fits of every classifier, which fit makes.
 func (c *Classes) decide(ctx context.Context, r *report.Classes, plan resample.Resamples,
-	fit func(k int, b classifier, onFit onFit) (*refit.Retraining, error)) (report.Answer, error) {
-	var fits []fields
+	fit func(k int, b classifier, onFit onFit) (*model.Retraining, error)) (report.Answer, error) {
+	var exact []fields
 	all := c.classifiers()
 	err := each(all, func(k int, b classifier) error {
 		result, err := fit(k, b, func(r int, _, f []float64) {
-			if r == len(fits) {
-				fits = append(fits, make(fields, len(all)))
+			if r == len(exact) {
+				exact = append(exact, make(fields, len(all)))
 			}
-			fits[r][k] = make([]float32, len(b.Site))
+			exact[r][k] = make([]float32, len(b.Site))
 			for example, site := range b.Site {
-				fits[r][k][example] = float32(f[site])
+				exact[r][k][example] = float32(f[site])
 			}
 		})
 		if err == nil {
@@ -232,13 +231,13 @@ func (c *Classes) decide(ctx context.Context, r *report.Classes, plan resample.R
 	if err != nil {
 		return nil, err
 	}
-	return r, c.judge(ctx, r, fits, plan)
+	return r, c.judge(ctx, r, exact, plan)
 }
 
 // report is the head of an answer.
 func (c *Classes) report(command string) *report.Classes {
 	r := &report.Classes{Command: command, Subject: c.About(), Classes: c.Set.Classes,
-		TestLoss: loss.ZeroOne{}.Name(), Status: retrain.Complete.String(),
+		TestLoss: loss.ZeroOne{}.Name(), Status: fits.Complete.String(),
 		Outcome: report.Outcome{Warnings: append([]string{}, c.Jobs[0].Warnings()...)},
 		Each:    make([]report.ClassError, len(c.Set.Classes))}
 	if all := r.Subject.RowsTotal; all > 0 {
@@ -256,22 +255,22 @@ func (c *Classes) report(command string) *report.Classes {
 
 // judge computes the errors of left-out decisions from fits of every classifier. For package retrain an
 // example is right if the margin of its class is above 0.
-func (c *Classes) judge(ctx context.Context, r *report.Classes, fits []fields,
+func (c *Classes) judge(ctx context.Context, r *report.Classes, exact []fields,
 	plan resample.Resamples) error {
 	if c.order != nil {
-		for b, f := range fits {
-			fits[b] = votes(c.order, f)
+		for b, f := range exact {
+			exact[b] = votes(c.order, f)
 		}
 	}
 	n, of, weights := c.Set.N(), c.Set.ClassOf(), c.Set.Weights
-	leftOut, taken := make([][]bool, len(fits)), make([][]float64, n) // how often it is taken for each class
+	leftOut, taken := make([][]bool, len(exact)), make([][]float64, n) // how often it is taken for each class
 	for i := range taken {
 		taken[i] = make([]float64, len(c.Set.Classes))
 	}
-	settings := retrain.Settings{Resamples: len(fits), Workers: 1, Tests: []loss.Test{loss.ZeroOne{}}}
+	settings := fits.Settings{Resamples: len(exact), Workers: 1, Tests: []loss.Test{loss.ZeroOne{}}}
 	settings.Lookup = func(b int, at []float64) (bool, error) {
 		for i := range at {
-			at[i], _ = fits[b].margin(i, of[i])
+			at[i], _ = exact[b].margin(i, of[i])
 		}
 		return true, nil
 	}
@@ -279,18 +278,18 @@ func (c *Classes) judge(ctx context.Context, r *report.Classes, fits []fields,
 		leftOut[b] = make([]bool, n)
 		for i, w := range weight {
 			if leftOut[b][i] = w == 0; w == 0 {
-				_, class := fits[b].margin(i, of[i])
+				_, class := exact[b].margin(i, of[i])
 				taken[i][class]++
 			}
 		}
 	}
-	result, err := retrain.Run(ctx, retrain.Problem{Y: plan.Y, Weights: weights, Plan: plan},
-		retrain.Single(func() (train.Trainer, error) { return nil, nil }), settings) // all fits are known
+	result, err := fits.Run(ctx, fits.Problem{Y: plan.Y, Weights: weights, Plan: plan},
+		fits.Single(func() (train.Trainer, error) { return nil, nil }), settings) // all fits are known
 	if err != nil {
 		return err
 	}
 	if r.Resampling != nil {
-		r.Resampling.Resamples = len(fits)
+		r.Resampling.Resamples = len(exact)
 	}
 	left, best := result.Tests[0], make([]int, n)
 	for i, votes := range taken {
@@ -304,7 +303,7 @@ func (c *Classes) judge(ctx context.Context, r *report.Classes, fits []fields,
 	}
 	r.Quote = report.NewQuote(r.TestLoss, null.Float(left.Error), over, monteCarlo)
 	r.ExampleSE = over.ExampleSE
-	r.ClassDecisions = decisions(c.Set.Classes, c.Set.RowNames, best, of, c.probabilities(fits, leftOut))
+	r.ClassDecisions = decisions(c.Set.Classes, c.Set.RowNames, best, of, c.probabilities(exact, leftOut))
 	r.Points.Error = left.Examples
 	c.tabulate(r, left.Examples)
 	r.Warnings = append(r.Warnings, result.Warnings...)
@@ -366,7 +365,7 @@ func decisions(classes, names []string, best, of []int, p [][]float64) report.Cl
 
 // probabilities are those of the classes for every left-out example: for each class by a curve fitted to its
 // left-out fields without the example, divided by their sum; nil if a class has too few examples.
-func (c *Classes) probabilities(fits []fields, leftOut [][]bool) [][]float64 {
+func (c *Classes) probabilities(exact []fields, leftOut [][]bool) [][]float64 {
 	all, n := make([][]float64, len(c.Jobs)), c.Set.N()
 	for k, j := range c.Jobs {
 		mean, square := make([]float64, n), make([]float64, n)
@@ -374,7 +373,7 @@ func (c *Classes) probabilities(fits []fields, leftOut [][]bool) [][]float64 {
 			count := 0.0
 			for b := range leftOut {
 				if leftOut[b][i] {
-					v := float64(fits[b][k][i])
+					v := float64(exact[b][k][i])
 					mean[i] += v
 					square[i] += (v - j.Set.Y[i]) * (v - j.Set.Y[i])
 					count++

@@ -11,9 +11,9 @@ import (
 	"bootbench/internal/model"
 	"bootbench/internal/need"
 	"bootbench/internal/report"
-	"bootbench/internal/train"
 	"bootbench/loss"
 	"bootbench/resample"
+	"bootbench/train"
 )
 
 // threeClasses are the thirds of a set of numbers.

@@ -14,14 +14,13 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/blas"
+	"bootbench/fits"
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/null"
 	"bootbench/internal/predict"
-	"bootbench/internal/refit"
 	"bootbench/internal/report"
-	"bootbench/internal/retrain"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -36,7 +35,7 @@ type Validation struct {
 	Repeats      int   // of random folds
 	Permutations int   // of the targets, for a p-value
 	Seed         uint64
-	Method       refit.RetrainMethod
+	Method       model.RetrainMethod
 	Workers      int
 	Metrics      []string
 	ErrorsAlone  bool // no probabilities of labels
@@ -176,7 +175,7 @@ func (j *Job) validate(ctx context.Context, v Validation) (*report.CrossValidati
 		return nil, ctx.Err()
 	}
 	r := v.report(j, folds, result)
-	if v.Permutations > 0 && result.Status == retrain.Complete {
+	if v.Permutations > 0 && result.Status == fits.Complete {
 		what := permuted.What()
 		if arrangements < enoughArrangements {
 			warn(&r.Warnings, fmt.Sprintf("there are only %.0f arrangements of %s: the p-value cannot be "+
@@ -196,7 +195,7 @@ func (j *Job) validate(ctx context.Context, v Validation) (*report.CrossValidati
 }
 
 // plan returns the folds, and the settings of the fits without each.
-func (v *Validation) plan(j *Job) (folds partition, s refit.RetrainSettings, err error) {
+func (v *Validation) plan(j *Job) (folds partition, s model.RetrainSettings, err error) {
 	if folds, err = v.partition(j.Set.Y, j.labels()); err != nil {
 		return folds, s, err
 	}
@@ -220,37 +219,37 @@ func CrossValidatePath(ctx context.Context, jobs []*Job, factors []float64,
 		return nil, err
 	}
 	around := resample.KFold{Folds: folds.Period(), N: jobs[0].Set.N()}
-	results, err := refit.RetrainPath(ctx, jobs[0].Model, around, factors, settings)
+	results, err := model.RetrainPath(ctx, jobs[0].Model, around, factors, settings)
 	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return nil, err
 	}
 	reports := make([]*report.CrossValidation, len(jobs))
 	for k, j := range jobs {
 		j.Times.Retrain += results[k].Stats.Elapsed.Seconds()
-		reports[k] = v.report(j, folds, &refit.Retraining{Result: results[k], Method: refit.Single})
+		reports[k] = v.report(j, folds, &model.Retraining{Result: results[k], Method: model.Single})
 	}
 	return reports, nil
 }
 
 // fits makes the fits of a plan. Blocks are trained around the theory of as many folds.
-func (v *Validation) fits(ctx context.Context, j *Job, folds int, s refit.RetrainSettings) (
-	result *refit.Retraining, err error) {
+func (v *Validation) fits(ctx context.Context, j *Job, folds int, s model.RetrainSettings) (
+	result *model.Retraining, err error) {
 	if v.Choose != nil {
-		result = &refit.Retraining{Method: refit.Single}
+		result = &model.Retraining{Method: model.Single}
 		result.Result, err = v.fitNested(ctx, j, s)
 	} else {
 		method, n, k := v.Method, j.Set.N(), 1/float64(folds)
 		// in n^3 operations: those of fits to the other folds minus those of downdates; the inverse takes one
 		saved := float64(s.Resamples) * (math.Pow(1-k, 3) - math.Pow(k, 3)) / 3
-		if method == refit.AutoMethod && refit.CanDowndate(j.Model) && saved > 1 {
-			method = refit.Downdate
+		if method == model.AutoMethod && model.CanDowndate(j.Model) && saved > 1 {
+			method = model.Downdate
 		}
 		around := resample.KFold{Folds: min(n, folds), N: n}
 		s.Workers = cmp.Or(s.Workers, runtime.GOMAXPROCS(0))
-		if err := refit.CheckRetrain(j.Model, method, around, s); err != nil {
+		if err := model.CheckRetrain(j.Model, method, around, s); err != nil {
 			return nil, err
 		}
-		result, err = refit.Retrain(ctx, j.Model, method, around, s)
+		result, err = model.Retrain(ctx, j.Model, method, around, s)
 	}
 	if err != nil {
 		return nil, err
@@ -262,7 +261,7 @@ func (v *Validation) fits(ctx context.Context, j *Job, folds int, s refit.Retrai
 }
 
 // report is the document of the fits without each fold.
-func (v *Validation) report(j *Job, folds partition, result *refit.Retraining) *report.CrossValidation {
+func (v *Validation) report(j *Job, folds partition, result *model.Retraining) *report.CrossValidation {
 	left, predicted := result.Tests[0], result.OutOfBag
 	r := &report.CrossValidation{
 		Command: "cv", Subject: j.Subject, TestLoss: left.Test.Name(),
@@ -342,7 +341,7 @@ func (v Validation) permuteChoices(ctx context.Context, j *Job, plan resample.Pe
 	}
 	setPValue(r, slices.DeleteFunc(found, math.IsNaN))
 	if ctx.Err() != nil {
-		r.Status = retrain.Cancelled.String()
+		r.Status = fits.Cancelled.String()
 	}
 	return nil
 }
@@ -350,7 +349,7 @@ func (v Validation) permuteChoices(ctx context.Context, j *Job, plan resample.Pe
 // permute adds the p-value of no relation between inputs and targets, by fits of one model to permuted
 // targets and the same folds.
 func (v *Validation) permute(ctx context.Context, j *Job, plan resample.Permuted,
-	settings refit.RetrainSettings, r *report.CrossValidation) error {
+	settings model.RetrainSettings, r *report.CrossValidation) error {
 	fits := settings.Resamples
 	plan.Of = func(y []float64) resample.Plan {
 		folds, _ := v.partition(y, j.labels()) // no error for the targets, hence none here

@@ -15,7 +15,6 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/need"
-	"bootbench/internal/refit"
 	"bootbench/internal/report"
 	"bootbench/internal/tune"
 	"bootbench/kernel"
@@ -55,41 +54,41 @@ func TestCrossValidate(t *testing.T) {
 	for name, c := range map[string]struct {
 		data      string
 		loss      loss.Loss
-		method    refit.RetrainMethod
+		method    model.RetrainMethod
 		design    resample.Design
 		folds     int
 		tolerance float64
 		nested    bool
 		weighted  bool
 	}{
-		"square": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.Single, resample.Design{}, folds,
+		"square": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, model.Single, resample.Design{}, folds,
 			1e-8, false, false},
-		"nested": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.Single, resample.Design{}, folds, 1e-8,
+		"nested": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, model.Single, resample.Design{}, folds, 1e-8,
 			true, false},
-		"square loo": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.AutoMethod, resample.Design{}, 0,
+		"square loo": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, model.AutoMethod, resample.Design{}, 0,
 			1e-8,
 			false, false},
-		"square groups": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.Downdate,
+		"square groups": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, model.Downdate,
 			resample.Design{Group: group}, folds, 1e-8, false, false},
-		"group by group": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.Downdate,
+		"group by group": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, model.Downdate,
 			resample.Design{Group: group}, 0, 1e-8, false, false},
-		"forward": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.Downdate, resample.Design{Block: 5},
+		"forward": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, model.Downdate, resample.Design{Block: 5},
 			folds,
 			1e-8, false, false},
-		"hinge":        {"sonar", loss.Hinge{C: 1}, refit.Single, resample.Design{}, folds, 1e-2, false, false},
-		"hinge blocks": {"sonar", loss.Hinge{C: 1}, refit.Batch, resample.Design{}, folds, 3e-2, false, false},
-		"square with bias": {"sonar", loss.Square{Noise: 0.5}, refit.Downdate, resample.Design{}, folds, 1e-8,
+		"hinge":        {"sonar", loss.Hinge{C: 1}, model.Single, resample.Design{}, folds, 1e-2, false, false},
+		"hinge blocks": {"sonar", loss.Hinge{C: 1}, model.Batch, resample.Design{}, folds, 3e-2, false, false},
+		"square with bias": {"sonar", loss.Square{Noise: 0.5}, model.Downdate, resample.Design{}, folds, 1e-8,
 			false, false},
-		"weights": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.Downdate,
+		"weights": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, model.Downdate,
 			resample.Design{Group: group}, folds,
 			1e-8, false, true},
-		"weights one by one": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.Single, resample.Design{},
+		"weights one by one": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, model.Single, resample.Design{},
 			folds,
 			1e-8, false, true},
-		"weights forward": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.Downdate,
+		"weights forward": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, model.Downdate,
 			resample.Design{Block: 5},
 			folds, 1e-8, false, true},
-		"weights nested": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, refit.Single, resample.Design{},
+		"weights nested": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, model.Single, resample.Design{},
 			folds,
 			1e-8, true, true},
 	} {

@@ -9,13 +9,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
+	"bootbench/fits"
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/need"
-	"bootbench/internal/refit"
 	"bootbench/internal/report"
-	"bootbench/internal/retrain"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -82,9 +81,9 @@ func TestRefinedDesigns(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			truth, err := refit.Retrain(context.Background(), j.Model, refit.Single, scheme, refit.RetrainSettings{
+			truth, err := model.Retrain(context.Background(), j.Model, model.Single, scheme, model.RetrainSettings{
 				Seed:     999,
-				Settings: retrain.Settings{Resamples: retrained, Tests: []loss.Test{loss.SquareTest{}}}})
+				Settings: fits.Settings{Resamples: retrained, Tests: []loss.Test{loss.SquareTest{}}}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -132,13 +131,13 @@ func TestPatients(t *testing.T) {
 				Level: 0.9, Refine: answer.Refinement{Resamples: 100}}))(t).(*report.Estimate).Error)
 		}
 		truth, whole := 0.0, schemeOf(t, resample.Design{Group: group}, "poisson", 200)
-		settings := refit.RetrainSettings{Cross: cross, Settings: retrain.Settings{Resamples: 100,
+		settings := model.RetrainSettings{Cross: cross, Settings: fits.Settings{Resamples: 100,
 			OnFit: func(_ int, _, f []float64) {
 				for i, y := range fresh.Set.Y {
 					truth += (loss.SquareTest{}).Value(f[200+i], y) / 30000
 				}
 			}}}
-		if _, err := refit.Retrain(context.Background(), j.Model, refit.Single, whole, settings); err != nil {
+		if _, err := model.Retrain(context.Background(), j.Model, model.Single, whole, settings); err != nil {
 			t.Fatal(err)
 		}
 		predict := func(s resample.Scheme) float64 {

@@ -16,13 +16,12 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"bootbench/bench"
+	"bootbench/fits"
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/null"
-	"bootbench/internal/refit"
 	"bootbench/internal/report"
-	"bootbench/internal/retrain"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
@@ -157,7 +156,7 @@ func (j *Job) fitAll(ctx context.Context, s *solver.Solution) (err error) {
 	}
 	defer func(began time.Time) { j.Times.Fit += time.Since(began).Seconds() }(time.Now())
 	if around {
-		if j.full, err = refit.FitAll(ctx, j.Model, s); err == nil || ctx.Err() != nil {
+		if j.full, err = model.FitAll(ctx, j.Model, s); err == nil || ctx.Err() != nil {
 			return err
 		}
 	} // else by the loss's trainer
@@ -227,11 +226,11 @@ func (j *Job) labels() bool { return j.Set.Task == dataset.Classification }
 // never nil, for JSON.
 func outcome(m *model.Model, scheme resample.Scheme, others ...string) report.Outcome {
 	all := append(append([]string{}, m.Warnings()...), others...)
-	if share := refit.EmptyShare(m, scheme); share > 0.05 {
+	if share := model.EmptyShare(m, scheme); share > 0.05 {
 		all = append(all, fmt.Sprintf("%.0f%% of the resamples are empty: they predict the prior mean 0, and count",
 			100*share))
 	}
-	switch share := refit.MissingClass(m, scheme); {
+	switch share := model.MissingClass(m, scheme); {
 	case share > 0.5:
 		all = append(all, fmt.Sprintf(
 			"%.0f%% of the resamples lack one of the two classes: their classifier is constant", 100*share))
@@ -374,5 +373,5 @@ var ErrElsewhere = errors.New("fits are missing that other processes make")
 // Keep makes s look up and store exact fits: key encodes everything that they depend on, each has the given
 // number of outputs, and there will be count of them, 0 if unknown. shared means that a fit may be left to
 // another process; end, called after the run, then returns ErrElsewhere, or the cause of a cancellation.
-type Keep func(key string, outputs, count int, data string, s *retrain.Settings) (shared bool,
+type Keep func(key string, outputs, count int, data string, s *fits.Settings) (shared bool,
 	end func(complete bool) error, err error)

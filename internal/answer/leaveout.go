@@ -10,18 +10,18 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/internal/calibration"
-	"bootbench/internal/gp"
-	"bootbench/internal/loo"
+	"bootbench/internal/leaveout"
 	"bootbench/internal/model"
 	"bootbench/internal/null"
 	"bootbench/internal/report"
-	"bootbench/internal/svm"
-	"bootbench/internal/train"
 	"bootbench/loss"
+	"bootbench/train"
+	"bootbench/train/gp"
+	"bootbench/train/svm"
 )
 
 // LeaveOneOut implements Machine: for the square loss in closed form, for margin losses by package loo.
-func (j *Job) LeaveOneOut(ctx context.Context, method loo.Method, all bool) (report.Answer, error) {
+func (j *Job) LeaveOneOut(ctx context.Context, method leaveout.Method, all bool) (report.Answer, error) {
 	r := &report.LeaveOneOut{Command: "loo", Subject: j.Subject, Outcome: report.Outcome{Warnings: []string{}}}
 	j.Progress("training", 0, 1)
 	began := time.Now()
@@ -30,9 +30,9 @@ func (j *Job) LeaveOneOut(ctx context.Context, method loo.Method, all bool) (rep
 	case loss.Square:
 		err = leaveOutSquare(j, training.Noise, r)
 	case loss.HardMargin:
-		err = leaveOutLabels(ctx, j, method, all, loo.Problem{C: math.Inf(1)}, r)
+		err = leaveOutLabels(ctx, j, method, all, leaveout.Problem{C: math.Inf(1)}, r)
 	case loss.Hinge:
-		err = leaveOutLabels(ctx, j, method, all, loo.Problem{C: training.C, Classes: training.ClassWeights}, r)
+		err = leaveOutLabels(ctx, j, method, all, leaveout.Problem{C: training.C, Classes: training.ClassWeights}, r)
 	default:
 		err = model.InputError(fmt.Errorf("loo is for --loss hard, hinge and square, not for %s", j.Loss.Name()))
 	}
@@ -56,7 +56,7 @@ func leaveOutSquare(j *Job, noise float64, r *report.LeaveOneOut) error {
 	r.LeaveOneOutMethod = report.LeaveOneOutMethod{
 		Method: "closed form", Skipped: len(residuals),
 		Quote:   report.Quote{Error: null.Float(stat.Mean(residuals, j.Set.Weights))},
-		Seconds: time.Since(began).Seconds(), Status: loo.Complete.String(),
+		Seconds: time.Since(began).Seconds(), Status: leaveout.Complete.String(),
 	}
 	judgeLeftOut(j, r, loss.SquareTest{}, residuals)
 	r.Points.OOBMean = left
@@ -73,7 +73,7 @@ func judgeLeftOut(j *Job, r *report.LeaveOneOut, test loss.Test, perExample []fl
 }
 
 // leaveOutLabels is leave-one-out for classifiers.
-func leaveOutLabels(ctx context.Context, j *Job, method loo.Method, all bool, p loo.Problem,
+func leaveOutLabels(ctx context.Context, j *Job, method leaveout.Method, all bool, p leaveout.Problem,
 	r *report.LeaveOneOut) (err error) {
 	k, err := j.Dense()
 	if err == nil {
@@ -83,13 +83,13 @@ func leaveOutLabels(ctx context.Context, j *Job, method loo.Method, all bool, p 
 		return err
 	}
 	p.Set, r.Bias = train.Set{Y: j.Set.Y, Site: j.Site, Weight: j.Set.Weights, Bias: j.Bias}, j.Bias
-	settings := loo.Settings{Method: method,
+	settings := leaveout.Settings{Method: method,
 		Progress: func(done, total int) { j.Progress("leaving out", done, total) }}
-	results := make([]*loo.Result, 1)
+	results := make([]*leaveout.Result, 1)
 	if all {
-		results, err = loo.Compare(ctx, p, settings)
+		results, err = leaveout.Compare(ctx, p, settings)
 	} else {
-		results[0], err = loo.Estimate(ctx, p, settings)
+		results[0], err = leaveout.Estimate(ctx, p, settings)
 	}
 	var infeasible *svm.InfeasibleError
 	if errors.As(err, &infeasible) {
@@ -100,15 +100,15 @@ func leaveOutLabels(ctx context.Context, j *Job, method loo.Method, all bool, p 
 	}
 	shown := fillLeftOut(j.Set.Weights, r, results, all)
 	// a high bound does not mean worse than a constant
-	if shown.Status != loo.Cancelled && shown.Method != loo.XiAlpha {
+	if shown.Status != leaveout.Cancelled && shown.Method != leaveout.XiAlpha {
 		judgeLeftOut(j, r, loss.ZeroOne{}, shown.Loss)
 	}
 	return nil
 }
 
 // fillLeftOut writes results into the report, and returns the one that the report shows.
-func fillLeftOut(weights []float64, r *report.LeaveOneOut, results []*loo.Result, all bool) (
-	shown *loo.Result) {
+func fillLeftOut(weights []float64, r *report.LeaveOneOut, results []*leaveout.Result, all bool) (
+	shown *leaveout.Result) {
 	for _, result := range results {
 		var over calibration.Quality
 		over.Over(result.Loss, weights, nil)
@@ -125,16 +125,16 @@ func fillLeftOut(weights []float64, r *report.LeaveOneOut, results []*loo.Result
 		if all {
 			r.Methods = append(r.Methods, row)
 		}
-		if !all || result.Method == loo.Fast || len(results) == 1 {
+		if !all || result.Method == leaveout.Fast || len(results) == 1 {
 			shown, r.LeaveOneOutMethod, r.SupportVectors, r.Violation = result, row, result.SupportVectors,
 				null.Float(result.Violation)
 		}
 	}
 	for _, result := range results {
-		if result.Status == loo.Inexact {
-			r.Warnings = append(r.Warnings, loo.ErrInexact.Error())
+		if result.Status == leaveout.Inexact {
+			r.Warnings = append(r.Warnings, leaveout.ErrInexact.Error())
 		}
-		if result.Status != loo.Complete {
+		if result.Status != leaveout.Complete {
 			r.Status = result.Status.String()
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"bootbench/internal/dataset"
-	"bootbench/internal/loo"
+	"bootbench/internal/leaveout"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
 	"bootbench/loss"
@@ -22,7 +22,7 @@ type Machine interface {
 	CrossValidate(ctx context.Context, v Validation) (report.Answer, error)
 	Retrain(ctx context.Context, how Retraining) (report.Answer, error)
 	// LeaveOneOut uses a method, or all of them, for one target; exact fits for several.
-	LeaveOneOut(ctx context.Context, method loo.Method, all bool) (report.Answer, error)
+	LeaveOneOut(ctx context.Context, method leaveout.Method, all bool) (report.Answer, error)
 	// Predict uses the theory for one target; a model trained once for several.
 	Predict(ctx context.Context, in *dataset.Inputs, s Settings) (report.Answer, error)
 	Train(ctx context.Context) (*model.Predictor, error)

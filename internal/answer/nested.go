@@ -5,12 +5,11 @@ import (
 	"context"
 	"fmt"
 
+	"bootbench/fits"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/refit"
-	"bootbench/internal/retrain"
-	"bootbench/internal/train"
 	"bootbench/resample"
+	"bootbench/train"
 )
 
 // nested is a train.Trainer that chooses a model on the given rows, preparation of features included, trains
@@ -62,10 +61,10 @@ func predictionsOf(ctx context.Context, spec model.Spec, in *dataset.Inputs) ([]
 
 // fitNested makes the fits of a plan, each of a model chosen without the fold, with a prediction for each
 // example.
-func (v *Validation) fitNested(ctx context.Context, j *Job, s refit.RetrainSettings) (*retrain.Result,
+func (v *Validation) fitNested(ctx context.Context, j *Job, s model.RetrainSettings) (*fits.Result,
 	error) {
-	problem := retrain.Problem{Y: j.Set.Y, Weights: j.Set.Weights, Plan: s.Plan, OneClass: j.labels()}
-	return retrain.Run(ctx, problem, retrain.Single(func() (train.Trainer, error) {
+	problem := fits.Problem{Y: j.Set.Y, Weights: j.Set.Weights, Plan: s.Plan, OneClass: j.labels()}
+	return fits.Run(ctx, problem, fits.Single(func() (train.Trainer, error) {
 		return nested{ctx, j.Set, v.Choose}, nil
 	}), s.Settings)
 }

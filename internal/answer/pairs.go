@@ -4,9 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"bootbench/fits"
 	"bootbench/internal/model"
-	"bootbench/internal/refit"
-	"bootbench/internal/retrain"
 	"bootbench/resample"
 )
 
@@ -44,9 +43,9 @@ func (c *Classes) pairs() (all []classifier) {
 
 // singly makes the fits of a plan on the examples of a pair, one by one.
 func (b *classifier) singly(ctx context.Context, around resample.Scheme, plan resample.Resamples,
-	settings retrain.Settings) (*refit.Retraining, error) {
+	settings fits.Settings) (*model.Retraining, error) {
 	plan.Y = b.Set.Y
-	return refit.Retrain(ctx, b.Model, refit.Single, around, refit.RetrainSettings{
+	return model.Retrain(ctx, b.Model, model.Single, around, model.RetrainSettings{
 		Plan: resample.Weighted{Plan: plan, Weights: b.weight}, Settings: settings})
 }
 

@@ -11,12 +11,11 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"bootbench/internal/multifidelity"
+	"bootbench/fits"
+	"bootbench/internal/model"
 	"bootbench/internal/null"
 	"bootbench/internal/predict"
-	"bootbench/internal/refit"
 	"bootbench/internal/report"
-	"bootbench/internal/retrain"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
@@ -62,7 +61,7 @@ func hasWeights(scheme resample.Scheme) bool {
 // given. onFit, if set, is called for each. The result is nil if none are requested, or if optional ones are
 // impossible; warnings then say why.
 func (j *Job) Refine(ctx context.Context, solution *solver.Solution, s Settings, cross blas64.General,
-	onFit func(b int, weight, f []float64)) (*refit.Retraining, []string, error) {
+	onFit func(b int, weight, f []float64)) (*model.Retraining, []string, error) {
 	wanted := s.Refine
 	_, proximal := j.Loss.(loss.Proximal)
 	switch {
@@ -74,7 +73,7 @@ func (j *Job) Refine(ctx context.Context, solution *solver.Solution, s Settings,
 	case wanted.Optional && !proximal:
 		return nil, nil, nil
 	}
-	settings := refit.RefineSettings{Accuracy: wanted.Accuracy,
+	settings := model.RefineSettings{Accuracy: wanted.Accuracy,
 		Unchecked: j.fitsAlone(s)} // no theory to contradict
 	settings.Cross, settings.Resamples, settings.Seed = cross, wanted.Resamples, wanted.Seed
 	settings.Tests, settings.OnFit = append([]loss.Test{j.Test}, j.refinedTests(s)...), onFit
@@ -101,10 +100,10 @@ func (j *Job) Refine(ctx context.Context, solution *solver.Solution, s Settings,
 		}
 		end, settings.Unchecked = ended, settings.Unchecked || shared
 	}
-	result, err := refit.Refine(ctx, j.Model, solution, s.Scheme, settings)
-	cancelled := errors.Is(err, retrain.ErrCancelled)
+	result, err := model.Refine(ctx, j.Model, solution, s.Scheme, settings)
+	cancelled := errors.Is(err, fits.ErrCancelled)
 	if err == nil || cancelled {
-		if err := end(err == nil && result.Status == retrain.Complete); err != nil {
+		if err := end(err == nil && result.Status == fits.Complete); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -121,7 +120,7 @@ func (j *Job) Refine(ctx context.Context, solution *solver.Solution, s Settings,
 
 // solveRefined solves the theory and refines at the sites.
 func (j *Job) solveRefined(ctx context.Context, s Settings, onFit onFit) (solution *solver.Solution,
-	result *refit.Retraining, warnings []string, err error) {
+	result *model.Retraining, warnings []string, err error) {
 	if solution, err = j.Solve(ctx, s); err == nil {
 		result, warnings, err = j.Refine(ctx, solution, s, blas64.General{}, onFit)
 	}
@@ -149,10 +148,10 @@ func (j *Job) refinedTests(s Settings) (more []loss.Test) {
 
 // refined is the document of exact resamples, with probabilities of labels, nil if too few resamples leave
 // out examples of both classes.
-func (j *Job) refined(r *refit.Retraining, solution *solver.Solution, s Settings) (
+func (j *Job) refined(r *model.Retraining, solution *solver.Solution, s Settings) (
 	*report.Refined, *predict.Probabilities) {
 	test := r.Tests[0]
-	varianceRatio, contradictions := multifidelity.Against(solution, r.Result)
+	varianceRatio, contradictions := fits.Against(solution, r.Result)
 	out := &report.Refined{
 		Resamples: r.Resamples, Method: r.Method.String(), OneClass: r.OneClass,
 		EquivalentResamples: null.Float(test.EquivalentResamples),

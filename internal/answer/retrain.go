@@ -8,19 +8,18 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"bootbench/fits"
 	"bootbench/internal/model"
 	"bootbench/internal/null"
-	"bootbench/internal/refit"
 	"bootbench/internal/report"
-	"bootbench/internal/retrain"
 	"bootbench/loss"
 	"bootbench/resample"
 )
 
 // Retraining configures averages by retraining.
 type Retraining struct {
-	refit.RetrainSettings // its Tests and MaxSkipped are the job's
-	Method                refit.RetrainMethod
+	model.RetrainSettings // its Tests and MaxSkipped are the job's
+	Method                model.RetrainMethod
 	Scheme                resample.Scheme
 	NoPoints              bool
 }
@@ -29,7 +28,7 @@ type Retraining struct {
 const mostSkipped = 0.05
 
 // of are the settings for a test loss.
-func (how *Retraining) of(test loss.Test) refit.RetrainSettings {
+func (how *Retraining) of(test loss.Test) model.RetrainSettings {
 	settings := how.RetrainSettings
 	settings.Tests, settings.MaxSkipped = []loss.Test{test}, mostSkipped
 	settings.Workers = min(cmp.Or(settings.Workers, runtime.GOMAXPROCS(0)), settings.Resamples)
@@ -38,13 +37,13 @@ func (how *Retraining) of(test loss.Test) refit.RetrainSettings {
 
 // Need is the memory of a retraining without the kernel matrix.
 func (how *Retraining) Need(m *model.Model, test loss.Test) int64 {
-	return refit.NeedToRetrain(m, how.Method, how.Scheme, how.of(test))
+	return model.NeedToRetrain(m, how.Method, how.Scheme, how.of(test))
 }
 
 // Retrain implements Machine: it trains on resamples, and averages. When ctx ends, finished fits count.
 func (j *Job) Retrain(ctx context.Context, r Retraining) (report.Answer, error) {
 	settings := r.of(j.Test)
-	if err := refit.CheckRetrain(j.Model, r.Method, r.Scheme, settings); err != nil {
+	if err := model.CheckRetrain(j.Model, r.Method, r.Scheme, settings); err != nil {
 		return nil, err
 	}
 	began := time.Now()
@@ -69,7 +68,7 @@ func (j *Job) Retrain(ctx context.Context, r Retraining) (report.Answer, error) 
 }
 
 // fits makes the fits and stores them with Keep; the error is ErrElsewhere if other processes make some.
-func (how *Retraining) fits(ctx context.Context, j *Job, settings refit.RetrainSettings) (*refit.Retraining,
+func (how *Retraining) fits(ctx context.Context, j *Job, settings model.RetrainSettings) (*model.Retraining,
 	error) {
 	end := func(bool) error { return nil }
 	if j.Keep != nil {
@@ -80,22 +79,22 @@ func (how *Retraining) fits(ctx context.Context, j *Job, settings refit.RetrainS
 			return nil, err
 		}
 	}
-	result, err := refit.Retrain(ctx, j.Model, how.Method, how.Scheme, settings)
+	result, err := model.Retrain(ctx, j.Model, how.Method, how.Scheme, settings)
 	if err == nil {
-		err = end(result.Status == retrain.Complete)
+		err = end(result.Status == fits.Complete)
 	}
 	return result, err
 }
 
 // draws describes the fits of a report.
-func draws(m *model.Model, r *refit.Retraining, seed uint64) report.Draws {
-	return report.Draws{Method: r.Method.String(), Training: refit.Training(m, r.Method),
+func draws(m *model.Model, r *model.Retraining, seed uint64) report.Draws {
+	return report.Draws{Method: r.Method.String(), Training: model.Training(m, r.Method),
 		Status: r.Status.String(), Resamples: r.Resamples, Seed: seed,
 		Workers: r.Stats.Workers, Empty: r.Empty, OneClass: r.OneClass, Skipped: len(r.Skipped)}
 }
 
 // report is the document of the fits.
-func (how *Retraining) report(j *Job, result *refit.Retraining) *report.Retraining {
+func (how *Retraining) report(j *Job, result *model.Retraining) *report.Retraining {
 	left := result.Tests[0]
 	r := &report.Retraining{
 		Command: "retrain", Subject: j.Subject, Resampling: Resampling(how.Scheme, j.Set.N()),
@@ -124,7 +123,7 @@ func (how *Retraining) report(j *Job, result *refit.Retraining) *report.Retraini
 }
 
 // averages are those over resamples of the predictions at the examples, without the targets' mean.
-func (j *Job) averages(r *refit.Retraining) *report.Points {
+func (j *Job) averages(r *model.Retraining) *report.Points {
 	p := &report.Points{Mean: j.perExample(r.Mean), Variance: j.perExample(r.Variance),
 		Error: r.Tests[0].Examples, MeanSE: j.perExample(r.MeanSE), VarianceSE: j.perExample(r.VarianceSE)}
 	if j.labels() {

@@ -13,7 +13,7 @@ import (
 
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
-	"bootbench/internal/loo"
+	"bootbench/internal/leaveout"
 	"bootbench/internal/model"
 	"bootbench/internal/null"
 	"bootbench/internal/report"
@@ -126,7 +126,7 @@ func (j *Targets) CrossValidate(ctx context.Context, v Validation) (report.Answe
 }
 
 // LeaveOneOut implements Machine.
-func (j *Targets) LeaveOneOut(ctx context.Context, _ loo.Method, _ bool) (report.Answer, error) {
+func (j *Targets) LeaveOneOut(ctx context.Context, _ leaveout.Method, _ bool) (report.Answer, error) {
 	return j.validate(ctx, "loo", Validation{Design: resample.Design{N: j.first.Set.N()}})
 }
 

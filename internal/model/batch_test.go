@@ -11,16 +11,14 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
-	"bootbench/internal/batch"
+	"bootbench/fits"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/need"
-	"bootbench/internal/refit"
-	"bootbench/internal/retrain"
-	"bootbench/internal/train"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/solver"
+	"bootbench/train"
 )
 
 // biasCells are losses on embedded sets, with a bias. The kernel is linear or narrow, so that
@@ -60,8 +58,8 @@ func TestByBatch(t *testing.T) {
 			if m.Set.Task == dataset.Regression {
 				test = loss.SquareTest{}
 			}
-			settings := refit.RetrainSettings{Cross: newInputs(t, m), Settings: retrain.Settings{Resamples: resamples,
-				Tests: []loss.Test{test}}, Batch: batch.Settings{Tolerance: 1e-6, MaxIterations: 400}}
+			settings := model.RetrainSettings{Cross: newInputs(t, m), Settings: fits.Settings{Resamples: resamples,
+				Tests: []loss.Test{test}}, Batch: fits.BlockSettings{Tolerance: 1e-6, MaxIterations: 400}}
 			var single, together [][]float64
 			keep := func(all *[][]float64) func(int, []float64, []float64) {
 				return func(_ int, _, f []float64) { *all = append(*all, slices.Clone(f)) }
@@ -70,7 +68,7 @@ func TestByBatch(t *testing.T) {
 			r := singly(t, m, bootstrap, settings).Tests[0]
 			solution := converge(t, m, bootstrap, solver.Settings{})
 			settings.OnFit = keep(&together)
-			stats := need.One(refit.RetrainAround(t.Context(), m, solution, bootstrap, settings))(t).Batch
+			stats := need.One(model.RetrainAround(t.Context(), m, solution, bootstrap, settings))(t).Batch
 			if 6*stats.Fits < 5*resamples {
 				t.Errorf("only %d of %d fits come from batches", stats.Fits, resamples)
 			}
@@ -112,7 +110,7 @@ func TestBiasOfOneClass(t *testing.T) {
 	for _, l := range []loss.Loss{loss.Hinge{C: 1}, loss.SquaredHinge{C: 1}, loss.Logistic{C: 1}} {
 		m := build(t, model.Spec{Set: set, Loss: l, Standardize: true, Bias: true})
 		lacking, seen := 0, 0
-		settings := refit.RetrainSettings{Settings: retrain.Settings{Resamples: 100,
+		settings := model.RetrainSettings{Settings: fits.Settings{Resamples: 100,
 			OnFit: func(_ int, weight, f []float64) {
 				if seen++; weight[4]+weight[9] > 0 {
 					return
@@ -127,7 +125,7 @@ func TestBiasOfOneClass(t *testing.T) {
 		solution := need.One(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
 		single := singly(t, m, bootstrap, settings)
 		one := lacking
-		together := need.One(refit.RetrainAround(t.Context(), m, solution, bootstrap, settings))(t)
+		together := need.One(model.RetrainAround(t.Context(), m, solution, bootstrap, settings))(t)
 		if one < 10 || lacking != 2*one || single.OneClass != one || together.OneClass != one || seen != 200 {
 			t.Errorf("%s: %d and %d resamples of one class, %d and %d counted, of %d", l.Name(), one, lacking-one,
 				single.OneClass, together.OneClass, seen)
@@ -314,12 +312,12 @@ func agreeInSign(t *testing.T, m *model.Model, resamples int) {
 	t.Helper()
 	ctx, law := t.Context(), bootstrap
 	var counts [][]float64
-	var fits [][]float64
-	settings := refit.RetrainSettings{Seed: 3, Settings: retrain.Settings{Resamples: resamples,
+	var predicted [][]float64
+	settings := model.RetrainSettings{Seed: 3, Settings: fits.Settings{Resamples: resamples,
 		Tests: []loss.Test{loss.ZeroOne{}}, OnFit: func(_ int, c, f []float64) {
-			counts, fits = append(counts, slices.Clone(c)), append(fits, slices.Clone(f))
+			counts, predicted = append(counts, slices.Clone(c)), append(predicted, slices.Clone(f))
 		}}}
-	single := need.One(refit.Retrain(ctx, m, refit.Single, law, settings))(t)
+	single := need.One(model.Retrain(ctx, m, model.Single, law, settings))(t)
 	wrong, absent := 0, 0
 	settings.OnFit = func(b int, _, f []float64) {
 		for i, k := range counts[b] {
@@ -328,20 +326,20 @@ func agreeInSign(t *testing.T, m *model.Model, resamples int) {
 				continue
 			}
 			absent++
-			if (f[site] > 0) != (fits[b][site] > 0) {
+			if (f[site] > 0) != (predicted[b][site] > 0) {
 				wrong++
 			}
 		}
 	}
 	s := need.One(m.Solve(ctx, law, solver.Settings{}))(t)
-	together := need.One(refit.RetrainAround(ctx, m, s, law, settings))(t)
+	together := need.One(model.RetrainAround(ctx, m, s, law, settings))(t)
 	if stats := together.Batch; stats.Exact > 0 {
 		t.Errorf("%d fits are left to the single trainer", stats.Exact)
 	}
 	if wrong > 1+absent/1000 {
 		t.Errorf("%d of %d signs differ from those of single fits", wrong, absent)
 	}
-	refined := need.One(refit.Refine(ctx, m, s, law, refit.RefineSettings{
+	refined := need.One(model.Refine(ctx, m, s, law, model.RefineSettings{
 		RetrainSettings: settings}))(t).Tests[0]
 	want := single.Tests[0]
 	if got := together.Tests[0].Error; math.Abs(got-want.Error) > 0.2*want.SE+1e-4 {

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"math"
 
-	"bootbench/internal/gp"
-	"bootbench/internal/svm"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
+	"bootbench/train/gp"
+	"bootbench/train/svm"
 )
 
 // check refuses invalid settings and data.

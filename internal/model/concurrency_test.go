@@ -8,10 +8,9 @@ import (
 	"sync"
 	"testing"
 
+	"bootbench/fits"
 	"bootbench/internal/model"
 	"bootbench/internal/need"
-	"bootbench/internal/refit"
-	"bootbench/internal/retrain"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -37,13 +36,13 @@ func TestBusy(t *testing.T) {
 			return err
 		},
 		"batch": func() error {
-			_, err := refit.RetrainAround(ctx, m, earlier, law,
-				refit.RetrainSettings{Settings: retrain.Settings{Resamples: 2}})
+			_, err := model.RetrainAround(ctx, m, earlier, law,
+				model.RetrainSettings{Settings: fits.Settings{Resamples: 2}})
 			return err
 		},
 		"refine": func() error {
-			_, err := refit.Refine(ctx, m, earlier, law, refit.RefineSettings{
-				RetrainSettings: refit.RetrainSettings{Settings: retrain.Settings{Resamples: 2}}})
+			_, err := model.Refine(ctx, m, earlier, law, model.RefineSettings{
+				RetrainSettings: model.RetrainSettings{Settings: fits.Settings{Resamples: 2}}})
 			return err
 		},
 	}
@@ -56,8 +55,8 @@ func TestBusy(t *testing.T) {
 		for name, try := range trials {
 			fails(t, name+" beside a solve", try(), linalg.ErrBusy, "")
 		}
-		if _, err := refit.Retrain(ctx, m, refit.Single, law,
-			refit.RetrainSettings{Settings: retrain.Settings{Resamples: 4}}); err != nil {
+		if _, err := model.Retrain(ctx, m, model.Single, law,
+			model.RetrainSettings{Settings: fits.Settings{Resamples: 4}}); err != nil {
 			t.Errorf("retraining beside a solve: %v", err)
 		}
 	}})
@@ -140,8 +139,8 @@ func TestFaultOfLoss(t *testing.T) {
 	for name, call := range map[string]func(){
 		"solve": func() { m.Solve(ctx, law, solver.Settings{}) },
 		"retrain": func() {
-			how := retrain.Settings{Resamples: 8, Workers: 2}
-			refit.Retrain(ctx, m, refit.Single, law, refit.RetrainSettings{Settings: how})
+			how := fits.Settings{Resamples: 8, Workers: 2}
+			model.Retrain(ctx, m, model.Single, law, model.RetrainSettings{Settings: how})
 		},
 	} {
 		func() {

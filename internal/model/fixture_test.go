@@ -14,7 +14,6 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/need"
-	"bootbench/internal/refit"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -122,9 +121,9 @@ func solve(t testing.TB, m *model.Model) *solver.Solution {
 }
 
 // singly retrains one by one.
-func singly(t testing.TB, m *model.Model, law resample.Scheme, s refit.RetrainSettings) *refit.Retraining {
+func singly(t testing.TB, m *model.Model, law resample.Scheme, s model.RetrainSettings) *model.Retraining {
 	t.Helper()
-	return need.One(refit.Retrain(t.Context(), m, refit.Single, law, s))(t)
+	return need.One(model.Retrain(t.Context(), m, model.Single, law, s))(t)
 }
 
 // near fails unless a and b agree to tol, relative to 1 + |b|.

@@ -11,12 +11,10 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"bootbench/fits"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/multifidelity"
 	"bootbench/internal/need"
-	"bootbench/internal/refit"
-	"bootbench/internal/retrain"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/solver"
@@ -87,21 +85,21 @@ func TestBiasAgainstLIBSVM(t *testing.T) {
 		s := converge(t, m, law, solver.Settings{})
 		theory, _ := s.LeftOut(test)
 		tests := []loss.Test{test}
-		same := need.One(refit.RetrainAround(t.Context(), m, s, law,
-			refit.RetrainSettings{Seed: libsvmSeed, Settings: retrain.Settings{Resamples: libsvmResamples,
+		same := need.One(model.RetrainAround(t.Context(), m, s, law,
+			model.RetrainSettings{Seed: libsvmSeed, Settings: fits.Settings{Resamples: libsvmResamples,
 				Tests: tests}}))(t)
 		if off := same.Tests[0].Error/c.err - 1; !(math.Abs(off) < 0.005) {
 			t.Errorf("%v: retrained on the same resamples %g, off by %.2g%%", c, same.Tests[0].Error, 100*off)
 		}
-		refined := need.One(refit.Refine(t.Context(), m, s, law, refit.RefineSettings{
-			RetrainSettings: refit.RetrainSettings{
-				Seed: 1, Settings: retrain.Settings{Resamples: 60, Tests: tests}}}))(t)
+		refined := need.One(model.Refine(t.Context(), m, s, law, model.RefineSettings{
+			RetrainSettings: model.RetrainSettings{
+				Seed: 1, Settings: fits.Settings{Resamples: 60, Tests: tests}}}))(t)
 		r := refined.Tests[0]
 		score := (r.Error - c.err) / math.Hypot(r.SE, c.se)
 		if !(math.Abs(score) < 2) {
 			t.Errorf("%v: refined %g +- %.2g, %.1f standard errors off", c, r.Error, r.SE, score)
 		}
-		_, contradictions := multifidelity.Against(s, refined.Result)
+		_, contradictions := fits.Against(s, refined.Result)
 		contradicted := len(contradictions) > 0
 		if contradicted != (c.name == "crabs") || !contradicted &&
 			!(math.Abs(theory-c.err) < 2*math.Hypot(r.SE, c.se)) {
@@ -130,8 +128,8 @@ func (c libsvmCell) byLIBSVM(t *testing.T, train string, m *model.Model, test lo
 		args = append(args, "-s", "3", "-p", fmt.Sprint(c.epsilon))
 	}
 	sums, absent, means := make([]float64, n), make([]float64, n), []float64(nil)
-	_, err := refit.Retrain(t.Context(), m, refit.Single, bootstrap,
-		refit.RetrainSettings{Seed: libsvmSeed, Settings: retrain.Settings{Resamples: libsvmResamples,
+	_, err := model.Retrain(t.Context(), m, model.Single, bootstrap,
+		model.RetrainSettings{Seed: libsvmSeed, Settings: fits.Settings{Resamples: libsvmResamples,
 			OnFit: func(_ int, weight, _ []float64) {
 				var left []int
 				times := make([]float64, n)

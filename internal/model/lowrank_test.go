@@ -11,18 +11,17 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
+	"bootbench/fits"
 	"bootbench/internal/dataset"
-	"bootbench/internal/gp"
 	"bootbench/internal/model"
 	"bootbench/internal/need"
-	"bootbench/internal/refit"
-	"bootbench/internal/retrain"
-	"bootbench/internal/train"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
+	"bootbench/train"
+	"bootbench/train/gp"
 )
 
 // smooth is regression with a broad kernel, whose rank is low, on n inputs of which some repeat.
@@ -122,8 +121,8 @@ func TestLowRankAgainstRetraining(t *testing.T) {
 	fresh := blas64.General(load(t, "synthetic:waves,n=20,d=2,seed=5").X)
 	cross := need.One(m.CrossAll(rowsOf(fresh)))(t)
 	const resamples = 200
-	r := need.One(refit.Retrain(t.Context(), m, refit.Single, bootstrap,
-		refit.RetrainSettings{Settings: retrain.Settings{
+	r := need.One(model.Retrain(t.Context(), m, model.Single, bootstrap,
+		model.RetrainSettings{Settings: fits.Settings{
 			Resamples: resamples, Tests: []loss.Test{loss.SquareTest{}},
 		}, Cross: cross}))(t)
 	theory, _ := s.LeftOut(loss.SquareTest{})

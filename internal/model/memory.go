@@ -1,12 +1,12 @@
 package model
 
 import (
-	"bootbench/internal/gp"
-	"bootbench/internal/train"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/solver"
+	"bootbench/train"
+	"bootbench/train/gp"
 )
 
 // Forecast predicts the memory of a model's computations in bytes.

@@ -9,10 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"bootbench/fits"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/refit"
-	"bootbench/internal/retrain"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -35,20 +34,20 @@ func TestForecasts(t *testing.T) {
 	} {
 		t.Run(c.loss.Name(), func(t *testing.T) {
 			m := build(t, model.Spec{Set: c.set, Loss: c.loss, Kernel: kernel.Spec{Gamma: 0.3}, Standardize: true})
-			methods := []refit.RetrainMethod{refit.Single, refit.Batch}
+			methods := []model.RetrainMethod{model.Single, model.Batch}
 			if _, proximal := c.loss.(loss.Proximal); !proximal {
 				methods = methods[:1]
 			}
 			for _, method := range methods {
-				how := refit.RetrainSettings{Settings: retrain.Settings{Resamples: 300, Workers: 2}}
-				if method == refit.Single {
+				how := model.RetrainSettings{Settings: fits.Settings{Resamples: 300, Workers: 2}}
+				if method == model.Single {
 					how.Resamples = 12
 				}
-				forecasts(t, "retraining, "+method.String(), refit.NeedToRetrain(m, method, law, how), func() {
-					if method == refit.Single {
+				forecasts(t, "retraining, "+method.String(), model.NeedToRetrain(m, method, law, how), func() {
+					if method == model.Single {
 						how.Lookup = together(how.Workers)
 					}
-					if _, err := refit.Retrain(ctx, m, method, law, how); err != nil {
+					if _, err := model.Retrain(ctx, m, method, law, how); err != nil {
 						t.Error(err)
 					}
 				})
@@ -71,7 +70,7 @@ func forecasts(t *testing.T, what string, forecast int64, f func()) {
 	}
 }
 
-// together is a retrain.Settings.Lookup that knows nothing and has every worker wait with its first
+// together is a fits.Settings.Lookup that knows nothing and has every worker wait with its first
 // resample until all have one, so that each trains.
 func together(workers int) func(b int, f []float64) (bool, error) {
 	var first sync.WaitGroup

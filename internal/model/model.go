@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"bootbench/internal/dataset"
-	"bootbench/internal/gp"
-	"bootbench/internal/train"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/linalg/dist"
 	"bootbench/loss"
 	"bootbench/resample"
+	"bootbench/train"
+	"bootbench/train/gp"
 )
 
 // Spec specifies a model.

@@ -14,13 +14,12 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"bootbench/fits"
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/need"
 	"bootbench/internal/predict"
-	"bootbench/internal/refit"
-	"bootbench/internal/retrain"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -59,7 +58,7 @@ func TestPredict(t *testing.T) {
 	need.One(m.FullFit(t.Context()))(t)
 	refused(predict.At(m, s, in, nil))(t, "of a solution that is overwritten", nil, "")
 	refused(m.Solve(t.Context(), resample.Poisson{}, solver.Settings{}))(t, "a ratio of 0 is solved", nil, "")
-	refused(refit.Retrain(t.Context(), m, refit.Single, resample.Poisson{}, refit.RetrainSettings{}))(t,
+	refused(model.Retrain(t.Context(), m, model.Single, resample.Poisson{}, model.RetrainSettings{}))(t,
 		"a ratio of 0 is retrained", nil, "")
 }
 
@@ -163,8 +162,8 @@ func TestIntervalsRetrained(t *testing.T) {
 		m, in := build(t, c.spec), &dataset.Inputs{X: load(t, c.fresh).X}
 		s := need.One(m.Solve(t.Context(), c.scheme, solver.Settings{}))(t)
 		var kept predict.Replicates
-		singly(t, m, c.scheme, refit.RetrainSettings{Cross: need.One(m.CrossAll(in))(t),
-			Settings: retrain.Settings{Resamples: c.resamples, OnFit: kept.Add}})
+		singly(t, m, c.scheme, model.RetrainSettings{Cross: need.One(m.CrossAll(in))(t),
+			Settings: fits.Settings{Resamples: c.resamples, OnFit: kept.Add}})
 		for _, unit := range []predict.Residuals{predict.PlainResiduals, predict.ScaledResiduals}[:c.units] {
 			theory := need.One(predict.ObservationIntervals(m, s, in, c.level, unit))(t)
 			retrained := need.One(predict.ReplicateIntervals(m, &kept, c.level, unit))(t)
@@ -220,8 +219,8 @@ func refitted(t *testing.T, m *model.Model, in *dataset.Inputs) (average, pooled
 	held, n := make([]float64, m.Set.N()), m.Set.N()
 	run := func(scheme resample.Scheme, count int, take func(weight, f []float64)) {
 		t.Helper()
-		if _, err := refit.Retrain(t.Context(), m, refit.Single, scheme, refit.RetrainSettings{Cross: cross,
-			Settings: retrain.Settings{
+		if _, err := model.Retrain(t.Context(), m, model.Single, scheme, model.RetrainSettings{Cross: cross,
+			Settings: fits.Settings{
 				Resamples: count, OnFit: func(_ int, weight, f []float64) { take(weight, f) },
 			}}); err != nil {
 			t.Fatal(err)

@@ -12,16 +12,16 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"bootbench/fits"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/need"
-	"bootbench/internal/retrain"
 	"bootbench/kernel"
 	"bootbench/loss"
 )
 
 // predictor trains, writes a model file and reads it.
-func predictor(t testing.TB, spec model.Spec, settings model.FitSettings) (*model.Model, *retrain.Learned,
+func predictor(t testing.TB, spec model.Spec, settings model.FitSettings) (*model.Model, *fits.Learned,
 	*model.Predictor, []byte) {
 	t.Helper()
 	m := build(t, spec)

@@ -9,10 +9,10 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"bootbench/internal/gp"
 	"bootbench/linalg"
 	"bootbench/resample"
 	"bootbench/solver"
+	"bootbench/train/gp"
 )
 
 // The residual of a low-rank factor, delta_i at site i, is kept as an independent variance of each input: it

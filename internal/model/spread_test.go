@@ -7,12 +7,10 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"bootbench/internal/batch"
+	"bootbench/fits"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/need"
-	"bootbench/internal/refit"
-	"bootbench/internal/retrain"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/linalg/dist"
@@ -81,10 +79,10 @@ func refined(t *testing.T, spec model.Spec) map[string][]float64 {
 	scheme := bootstrap
 	s := need.One(m.Solve(t.Context(), scheme, solver.Settings{}))(t)
 	cross := need.One(m.CrossAll(&dataset.Inputs{X: m.Set.X.Gather([]int{3, 8, 1})}))(t)
-	r := need.One(refit.Refine(t.Context(), m, s, scheme, refit.RefineSettings{
-		RetrainSettings: refit.RetrainSettings{
-			Cross: cross, Settings: retrain.Settings{Resamples: 12, Tests: []loss.Test{loss.SquareTest{}}},
-			Batch: batch.Settings{Tolerance: 1e-7, MaxIterations: 500},
+	r := need.One(model.Refine(t.Context(), m, s, scheme, model.RefineSettings{
+		RetrainSettings: model.RetrainSettings{
+			Cross: cross, Settings: fits.Settings{Resamples: 12, Tests: []loss.Test{loss.SquareTest{}}},
+			Batch: fits.BlockSettings{Tolerance: 1e-7, MaxIterations: 500},
 		}}))(t)
 	test := r.Tests[0]
 	return map[string][]float64{"left-out error": {test.Error, test.SE, test.BaggedError},

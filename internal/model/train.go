@@ -8,11 +8,11 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"bootbench/internal/gp"
-	"bootbench/internal/retrain"
-	"bootbench/internal/train"
+	"bootbench/fits"
 	"bootbench/linalg"
 	"bootbench/loss"
+	"bootbench/train"
+	"bootbench/train/gp"
 )
 
 // training chooses the trainers of a model.
@@ -30,14 +30,14 @@ type FitSettings struct {
 // Fit trains once on all data and, unlike FullFit, returns the weights of the predictor, in units of the
 // target without TargetMean. It uses the dense kernel matrix, and a factor of it, or the low-rank factor; a
 // support vector machine, for which the trainer on a factor is slow, the dense matrix if that fits.
-func (m *Model) Fit(ctx context.Context, settings FitSettings) (*retrain.Learned, error) {
+func (m *Model) Fit(ctx context.Context, settings FitSettings) (*fits.Learned, error) {
 	l, onFactor := m.TrainedOnFactor()
 	if _, margin := marginCost(m.Loss); margin && onFactor {
 		_, err := m.Dense()
 		onFactor = err != nil
 	}
 	if onFactor {
-		return training{m}.fit(ctx, retrain.Proximal(m.Factor(), l, m.Bias, settings.Tolerance),
+		return training{m}.fit(ctx, fits.Proximal(m.Factor(), l, m.Bias, settings.Tolerance),
 			settings.Weight)
 	}
 	learners, err := training{m}.onWhole(settings.Tolerance)
@@ -98,12 +98,12 @@ func (m *Model) Trainers(ctx context.Context, cross blas64.General) (func() (tra
 	if err != nil {
 		return nil, err
 	}
-	return retrain.Predicting(learners, train.Set{Site: m.Site, Stop: train.Until(ctx)}, m.Sites(), cross),
+	return fits.Predicting(learners, train.Set{Site: m.Site, Stop: train.Until(ctx)}, m.Sites(), cross),
 		nil
 }
 
 // Learner trains with the model's loss, as a worker of a retraining does.
-func (m *Model) Learner() (retrain.Learner, error) {
+func (m *Model) Learner() (fits.Learner, error) {
 	learners, err := training{m}.learners()
 	if err != nil {
 		return nil, err
@@ -123,9 +123,9 @@ func (m *Model) TrainedOnFactor() (l loss.Proximal, ok bool) {
 }
 
 // learners are learners for predictions only: on the factor if there is one.
-func (m training) learners() (retrain.Learners, error) {
+func (m training) learners() (fits.Learners, error) {
 	if l, ok := m.TrainedOnFactor(); ok {
-		return retrain.Proximal(m.Factor(), l, m.Bias, 0), nil
+		return fits.Proximal(m.Factor(), l, m.Bias, 0), nil
 	}
 	return m.onWhole(0)
 }
@@ -133,7 +133,7 @@ func (m training) learners() (retrain.Learners, error) {
 // onWhole are the learners for the model's loss on the dense kernel matrix: Gaussian-process regression for
 // the square loss, support vector machines for margins, expectation propagation for a likelihood, proximal
 // Newton for every other loss given by its proximal map.
-func (m training) onWhole(tolerance float64) (retrain.Learners, error) {
+func (m training) onWhole(tolerance float64) (fits.Learners, error) {
 	k, err := m.Dense()
 	if err != nil {
 		return nil, err
@@ -141,21 +141,21 @@ func (m training) onWhole(tolerance float64) (retrain.Learners, error) {
 	c, margin := marginCost(m.Loss)
 	switch l := m.Loss.(type) {
 	case loss.Square:
-		return retrain.Square(k, l.Noise, m.Bias), nil
+		return fits.Square(k, l.Noise, m.Bias), nil
 	case gp.Likelihood:
-		return retrain.Posterior(k, l, tolerance), nil
+		return fits.Posterior(k, l, tolerance), nil
 	case loss.Proximal:
 		if margin {
 			p, _ := loss.ParametersOf(m.Loss)
-			return retrain.Margin(k, c, p.ClassWeights, m.Bias, tolerance), nil
+			return fits.Margin(k, c, p.ClassWeights, m.Bias, tolerance), nil
 		}
-		return retrain.Proximal(k, l, m.Bias, tolerance), nil
+		return fits.Proximal(k, l, m.Bias, tolerance), nil
 	}
 	return nil, InputError(fmt.Errorf("there is no trainer for loss %q", m.Loss.Name()))
 }
 
 // fit trains once on all data.
-func (m training) fit(ctx context.Context, learners retrain.Learners, weight []float64) (*retrain.Learned,
+func (m training) fit(ctx context.Context, learners fits.Learners, weight []float64) (*fits.Learned,
 	error) {
 	learn, err := learners()
 	if err != nil {

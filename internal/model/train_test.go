@@ -12,19 +12,17 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"bootbench/internal/batch"
+	"bootbench/fits"
 	"bootbench/internal/dataset"
-	"bootbench/internal/gp"
 	"bootbench/internal/model"
 	"bootbench/internal/need"
 	"bootbench/internal/predict"
-	"bootbench/internal/refit"
-	"bootbench/internal/retrain"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
+	"bootbench/train/gp"
 )
 
 func blobs(t *testing.T, l loss.Loss) *model.Model {
@@ -53,7 +51,7 @@ func TestMarginTrainers(t *testing.T) {
 			}
 		}
 		result := singly(t, m, bootstrap,
-			refit.RetrainSettings{Settings: retrain.Settings{Resamples: 20, Tests: []loss.Test{loss.ZeroOne{}}}})
+			model.RetrainSettings{Settings: fits.Settings{Resamples: 20, Tests: []loss.Test{loss.ZeroOne{}}}})
 		if result.Resamples != 20 || !(result.Tests[0].Error < 0.5) {
 			t.Errorf("%s: %+v", name, result)
 		}
@@ -78,11 +76,11 @@ func TestMissingClass(t *testing.T) {
 			lacking += 1.0 / draws
 		}
 	}
-	if got := refit.MissingClass(m, scheme); math.Abs(got-lacking) > 4*math.Sqrt(0.25/draws) {
+	if got := model.MissingClass(m, scheme); math.Abs(got-lacking) > 4*math.Sqrt(0.25/draws) {
 		t.Errorf("probability %v, drawn %v", got, lacking)
 	}
 	regression := build(t, model.Spec{Set: load(t, "synthetic:blobs,n=8"), Loss: loss.Square{Noise: 1}})
-	if refit.MissingClass(regression, scheme) != 0 {
+	if model.MissingClass(regression, scheme) != 0 {
 		t.Error("regression lacks a class")
 	}
 }
@@ -93,14 +91,14 @@ func TestMissingClass(t *testing.T) {
 func TestRetrainMethods(t *testing.T) {
 	m := build(t, model.Spec{Set: load(t, "sonar"), Standardize: true, Kernel: kernel.Spec{Gamma: 0.01},
 		Loss: loss.SquaredHinge{C: 1}})
-	settings := retrain.Settings{Resamples: 300, Tests: []loss.Test{loss.ZeroOne{}}}
-	by := func(method refit.RetrainMethod) *refit.Retraining {
-		return need.One(refit.Retrain(t.Context(), m, method, bootstrap,
-			refit.RetrainSettings{Settings: settings}))(t)
+	settings := fits.Settings{Resamples: 300, Tests: []loss.Test{loss.ZeroOne{}}}
+	by := func(method model.RetrainMethod) *model.Retraining {
+		return need.One(model.Retrain(t.Context(), m, method, bootstrap,
+			model.RetrainSettings{Settings: settings}))(t)
 	}
-	together, single := by(refit.AutoMethod), by(refit.Single)
-	if together.Method != refit.Batch || together.Batch.Fits+together.Batch.Exact != 300 ||
-		single.Method != refit.Single {
+	together, single := by(model.AutoMethod), by(model.Single)
+	if together.Method != model.Batch || together.Batch.Fits+together.Batch.Exact != 300 ||
+		single.Method != model.Single {
 		t.Errorf("methods %v (%+v) and %v", together.Method, together.Batch, single.Method)
 	}
 	for i, v := range single.Variance {
@@ -114,13 +112,13 @@ func TestRetrainMethods(t *testing.T) {
 		t.Errorf("left-out error %v by batches, %v one by one", a.Error, b.Error)
 	}
 	settings.Resamples = 20
-	if r := by(refit.AutoMethod); r.Method != refit.Single {
+	if r := by(model.AutoMethod); r.Method != model.Single {
 		t.Errorf("20 resamples by %v", r.Method)
 	}
 	likely := build(t, model.Spec{Set: load(t, "crabs"), Standardize: true, Kernel: kernel.Spec{Gamma: 0.2},
 		Loss: loss.Probit{}})
-	refused(refit.Retrain(t.Context(), likely, refit.Batch, bootstrap,
-		refit.RetrainSettings{Settings: settings}))(t, "batches of a likelihood", model.ErrInput, "")
+	refused(model.Retrain(t.Context(), likely, model.Batch, bootstrap,
+		model.RetrainSettings{Settings: settings}))(t, "batches of a likelihood", model.ErrInput, "")
 }
 
 // TestUntrainable: a loss without a trainer has a theory, and every training of it is refused, rather than
@@ -128,13 +126,13 @@ func TestRetrainMethods(t *testing.T) {
 func TestUntrainable(t *testing.T) {
 	m := blobs(t, labelsOnly{loss.Square{Noise: 1}})
 	s := need.One(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
-	training := refit.RetrainSettings{Settings: retrain.Settings{Resamples: 3,
+	training := model.RetrainSettings{Settings: fits.Settings{Resamples: 3,
 		Tests: []loss.Test{loss.ZeroOne{}}}}
 	_, trainer := m.Learner()
 	_, full := m.FullFit(t.Context())
 	_, fit := m.Fit(t.Context(), model.FitSettings{})
-	_, single := refit.Retrain(t.Context(), m, refit.Single, bootstrap, training)
-	_, _, batch := refit.NewBatch(t.Context(), m, s, training)
+	_, single := model.Retrain(t.Context(), m, model.Single, bootstrap, training)
+	_, _, batch := model.NewBatch(t.Context(), m, s, training)
 	for what, err := range map[string]error{"trainer": trainer, "full fit": full, "fit": fit,
 		"retrain": single, "batch": batch} {
 		if !errors.Is(err, model.ErrInput) || what != "batch" && !contains(err, `loss "labels-only"`) {
@@ -151,8 +149,8 @@ func TestTrainerWithoutMemory(t *testing.T) {
 		Loss: loss.HardMargin{}, Storage: model.LowRank, MaxRank: 20, MaxBytes: 5 << 20})
 	refused(m.Learner())(t, "one by one", linalg.ErrMemory, "")
 	s := need.One(m.Solve(t.Context(), bootstrap, solver.Settings{MaxSweeps: 20}))(t)
-	_, err := refit.RetrainAround(t.Context(), m, s, bootstrap, refit.RetrainSettings{
-		Batch: batch.Settings{MaxIterations: 1}, Settings: retrain.Settings{Resamples: 3,
+	_, err := model.RetrainAround(t.Context(), m, s, bootstrap, model.RetrainSettings{
+		Batch: fits.BlockSettings{MaxIterations: 1}, Settings: fits.Settings{Resamples: 3,
 			Tests: []loss.Test{loss.ZeroOne{}}}})
 	fails(t, "left over", err, linalg.ErrMemory, "")
 }
@@ -248,7 +246,7 @@ func TestRetrain(t *testing.T) {
 	m := build(t, grid(t, 40))
 	cross := need.One(m.CrossAll(rowsOf(matrix([][]float64{{0.5, 1.5}, {3, 3}}))))(t)
 	seen := 0
-	result := singly(t, m, bootstrap, refit.RetrainSettings{Cross: cross, Settings: retrain.Settings{
+	result := singly(t, m, bootstrap, model.RetrainSettings{Cross: cross, Settings: fits.Settings{
 		Resamples: 20, Tests: []loss.Test{loss.SquareTest{}},
 		OnFit: func(b int, weight, f []float64) {
 			var drawn []int
@@ -273,8 +271,8 @@ func TestScratch(t *testing.T) {
 	m, untouched := build(t, grid(t, 40)), build(t, grid(t, 40))
 	need.One(m.FullFit(t.Context()))(t)
 	need.One(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
-	if _, err := refit.Retrain(t.Context(), m, refit.Single, bootstrap,
-		refit.RetrainSettings{Settings: retrain.Settings{Resamples: 5}}); err != nil {
+	if _, err := model.Retrain(t.Context(), m, model.Single, bootstrap,
+		model.RetrainSettings{Settings: fits.Settings{Resamples: 5}}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range m.Sites() {
@@ -303,9 +301,9 @@ func TestFailedFits(t *testing.T) {
 	if _, err := m.FullFit(t.Context()); !errors.As(err, &full) {
 		t.Errorf("full fit: %v", err)
 	}
-	var one *retrain.FitError
-	_, err := refit.Retrain(t.Context(), m, refit.Single, bootstrap,
-		refit.RetrainSettings{Settings: retrain.Settings{Resamples: 2}})
+	var one *fits.FitError
+	_, err := model.Retrain(t.Context(), m, model.Single, bootstrap,
+		model.RetrainSettings{Settings: fits.Settings{Resamples: 2}})
 	if !errors.As(err, &one) || !errors.As(err, &full) {
 		t.Errorf("retraining: %v", err)
 	}
@@ -362,7 +360,7 @@ func TestOwnLosses(t *testing.T) {
 		if off := floats.Distance(f, want, math.Inf(1)); off > c.tol {
 			t.Errorf("%s: the full fit is off by %v", c.own.Name(), off)
 		}
-		s := refit.RetrainSettings{Settings: retrain.Settings{Resamples: 20, Tests: []loss.Test{loss.ZeroOne{}}}}
+		s := model.RetrainSettings{Settings: fits.Settings{Resamples: 20, Tests: []loss.Test{loss.ZeroOne{}}}}
 		scheme := bootstrap
 		a, b := singly(t, own, scheme, s), singly(t, known, scheme, s)
 		if off := floats.Distance(a.Mean, b.Mean, math.Inf(1)); off > c.tol {
@@ -371,7 +369,7 @@ func TestOwnLosses(t *testing.T) {
 	}
 	m := build(t, model.Spec{Set: load(t, "synthetic:blobs,n=8"), Kernel: kernel.Spec{Gamma: 1},
 		Loss: ownHinge{loss.Hinge{C: 1}}})
-	if refit.MissingClass(m, resample.Poisson{Ratio: 0.4}) == 0 {
+	if model.MissingClass(m, resample.Poisson{Ratio: 0.4}) == 0 {
 		t.Error("no resample lacks a class")
 	}
 }

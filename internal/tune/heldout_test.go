@@ -15,11 +15,10 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/blas"
+	"bootbench/fits"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/need"
-	"bootbench/internal/refit"
-	"bootbench/internal/retrain"
 	"bootbench/loss"
 	"bootbench/resample"
 )
@@ -131,9 +130,9 @@ func gridSearch(t *testing.T, open model.Spec) (best model.Spec) {
 			if open.Set.Task == dataset.Classification {
 				spec.Loss, test = loss.Hinge{C: []float64{0.1, 1, 10, 100, 1000, 1e4}[k]}, loss.ZeroOne{}
 			}
-			r, err := refit.Retrain(t.Context(), need.One(model.Build(t.Context(), spec))(t), refit.Single,
+			r, err := model.Retrain(t.Context(), need.One(model.Build(t.Context(), spec))(t), model.Single,
 				resample.KFold{Folds: 5, N: open.Set.N()},
-				refit.RetrainSettings{Settings: retrain.Settings{Resamples: 5, Tests: []loss.Test{test}}})
+				model.RetrainSettings{Settings: fits.Settings{Resamples: 5, Tests: []loss.Test{test}}})
 			if err != nil {
 				t.Logf("%v: %v", spec.Loss, err)
 				continue
@@ -152,8 +151,8 @@ func heldOut(t *testing.T, spec model.Spec, fresh *dataset.Set) float64 {
 	m := need.One(model.Build(t.Context(), spec))(t)
 	rows := need.One(m.CrossAll(fresh))(t)
 	all := resample.Subsample{Size: m.Set.N(), N: m.Set.N()}
-	r := need.One(refit.Retrain(t.Context(), m, refit.Single, all,
-		refit.RetrainSettings{Settings: retrain.Settings{Resamples: 2},
+	r := need.One(model.Retrain(t.Context(), m, model.Single, all,
+		model.RetrainSettings{Settings: fits.Settings{Resamples: 2},
 			Cross: rows}))(t)
 	var test loss.Test = loss.SquareTest{}
 	if m.Set.Task == dataset.Classification {

@@ -11,16 +11,15 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/blas"
+	"bootbench/fits"
 	"bootbench/internal/dataset"
-	"bootbench/internal/gp"
 	"bootbench/internal/model"
-	"bootbench/internal/refit"
-	"bootbench/internal/retrain"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
 	"bootbench/solver/adjoint"
+	"bootbench/train/gp"
 )
 
 // judge evaluates the objective for models of one data set, each solve starting from the last.
@@ -62,7 +61,7 @@ func (j *judge) byGroups(ctx context.Context, m *model.Model) (judged, error) {
 	if err != nil {
 		return judged{}, fmt.Errorf("%w: folds of whole groups: %w", model.ErrInput, err)
 	}
-	r, err := refit.Retrain(ctx, m, refit.Single, scheme, refit.RetrainSettings{Settings: retrain.Settings{
+	r, err := model.Retrain(ctx, m, model.Single, scheme, model.RetrainSettings{Settings: fits.Settings{
 		Resamples: folds, Tests: []loss.Test{j.problem.Test}}})
 	if err != nil || ctx.Err() != nil {
 		return judged{}, cmp.Or(err, ctx.Err())

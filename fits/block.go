@@ -1,0 +1,255 @@
+package fits
+
+import (
+	"context"
+	"math"
+	"time"
+
+	gblas "gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/train"
+)
+
+// BlockSize is the number of resamples in a block for few sites.
+const BlockSize = 64
+
+// SizeOfBlock is the number for the given sites: large blocks of 10^5 sites would take gigabytes, and leave
+// processors idle.
+func SizeOfBlock(sites int) int { return max(8, min(BlockSize, BlockSize<<15/max(1, sites))) }
+
+// Fit is one weighted training set with its predictions.
+type Fit struct {
+	Number         int       // in its plan
+	Weight, Target []float64 // of the examples
+	F              []float64 // length Blocks.Outputs
+	Kind           Kind
+	Time           time.Duration // part of the wall time of its block
+	Err            error         // why there are no predictions
+}
+
+// Kind is the origin of a fit's predictions. Unless it is Trained, F holds them before training.
+type Kind int
+
+const (
+	Trained  Kind = iota
+	Recalled      // known from an earlier run
+	Empty         // of no example: the prior mean
+	OneClass      // of one class, with an unbounded bias: its label
+)
+
+// newBlocks makes blocks in precision T: each trains at most BlockSize fits at a time, for one goroutine. For
+// known fits it computes the first iterate only, if requested. When ctx ends, fits in progress get its error.
+func newBlocks[T number](t *Blocks) func() func(ctx context.Context, fits []Fit) {
+	p := &precision[T]{newProduct[T](t.surrogate.engine), newScales[T](t.surrogate)}
+	return func() func(ctx context.Context, fits []Fit) { return newBlock(t, p).train }
+}
+
+// precision holds what depends on the precision of a block.
+type precision[T number] struct {
+	product product[T]
+	scales  scales[T]
+}
+
+// block is fits in training together.
+type block[T number] struct {
+	trainer *Blocks
+	*precision[T]
+	exact  train.Trainer // made at its first use
+	rows   []row[T]      // rows in use first
+	active int
+	x, p   matrix[T] // xi - g, and its product with G without the diagonal, a row a resample
+
+	h, fitted    []float64 // workspace over the sites
+	move         []T       // workspace over the sites
+	coefficients []T       // workspace of length depth
+	small        []float64
+}
+
+// row is one resample in training.
+type row[T number] struct {
+	fit *Fit
+	sites
+	weighted   []T // residual of the last iterate, in standard deviations of f
+	history    anderson[T]
+	iterations int
+}
+
+func newBlock[T number](t *Blocks, p *precision[T]) *block[T] {
+	sites := t.Sites()
+	return &block[T]{
+		trainer: t, precision: p,
+		h: make([]float64, sites), fitted: make([]float64, sites), move: make([]T, sites),
+		coefficients: make([]T, depth), small: make([]float64, depth*depth+3*depth),
+	}
+}
+
+func (b *block[T]) train(ctx context.Context, fits []Fit) {
+	b.reserve(len(fits))
+	b.active = 0
+	for i := range fits {
+		if f := &fits[i]; f.Err == nil && (f.Kind == Trained || b.trainer.settings.FirstIterate) {
+			b.start(f)
+		}
+	}
+	for b.active > 0 {
+		if err := ctx.Err(); err != nil {
+			for _, r := range b.rows[:b.active] {
+				r.fit.Err = err
+			}
+			return
+		}
+		b.iterate()
+	}
+}
+
+// reserve allocates count rows.
+func (b *block[T]) reserve(count int) {
+	n := b.trainer.Sites()
+	if count > b.x.rows {
+		b.x, b.p = newMatrix[T](count, n), newMatrix[T](count, n)
+	}
+	for len(b.rows) < count {
+		b.rows = append(b.rows, row[T]{sites: newSites(n), weighted: make([]T, n),
+			history: newAnderson[T](n)})
+	}
+}
+
+// start puts a fit into the next row. Its first point is x = 0: every site's cavity is the theory's average.
+func (b *block[T]) start(f *Fit) {
+	row := &b.rows[b.active]
+	row.fit, row.iterations = f, 0
+	row.history.reset()
+	b.trainer.examples.gather(&row.sites, f)
+	clear(b.x.row(b.active))
+	clear(b.p.row(b.active))
+	clear(row.weighted)
+	b.evaluate(b.active)
+	b.step(b.active, 0)
+	b.active++
+}
+
+// iterate multiplies the x of every row by G, removes the rows that are done, in order, and steps the others.
+func (b *block[T]) iterate() {
+	b.product(b.p.top(b.active), b.x.top(b.active))
+	b.trainer.counts.iterations.Add(int64(b.active))
+	kept := 0
+	for i := range b.active {
+		row := &b.rows[i]
+		if row.iterations++; b.ends(i) {
+			continue
+		}
+		b.step(i, row.history.coefficients(b.coefficients, row.weighted, b.small))
+		if kept < i {
+			b.rows[kept], b.rows[i] = b.rows[i], b.rows[kept]
+			copy(b.x.row(kept), b.x.row(i))
+		}
+		kept++
+	}
+	b.active = kept
+}
+
+// ends evaluates row i and reports whether its fit is done.
+func (b *block[T]) ends(i int) bool {
+	t, r := b.trainer, &b.rows[i]
+	if t.settings.FirstIterate && r.iterations == 1 {
+		b.writeFirst(i, r.fit.F[t.inputs():])
+	}
+	if r.fit.Kind != Trained {
+		return true
+	}
+	if t.settings.Single {
+		b.fitExactly(r.fit)
+		return true
+	}
+	residual := b.evaluate(i)
+	if residual > t.settings.Tolerance && r.iterations < t.settings.MaxIterations {
+		return false
+	}
+	if decided := b.write(i, residual, r.fit.F); residual <= t.settings.Tolerance && decided {
+		t.counts.fits.Add(1)
+	} else {
+		b.fitExactly(r.fit)
+	}
+	return true
+}
+
+// fitExactly trains a fit by the exact trainer.
+func (b *block[T]) fitExactly(f *Fit) {
+	b.trainer.counts.left.Add(1)
+	if b.exact == nil {
+		if b.exact, f.Err = b.trainer.newExact(); f.Err != nil {
+			return
+		}
+	}
+	f.Err = b.exact.Fit(train.Set{Y: f.Target, Weight: f.Weight}, f.F[:b.trainer.inputs()])
+}
+
+// evaluate computes h, f_s(h) and the residual xi(h) - xi of row i, and returns the residual's size. Times
+// chi it is f_s(h) - G xi, in units of f.
+func (b *block[T]) evaluate(i int) (worst float64) {
+	s, row := b.trainer.surrogate, &b.rows[i]
+	x := b.x.row(i)
+	p, h, cavity := b.p.row(i)[:len(x)], b.h[:len(x)], s.cavity[:len(x)]
+	inverseB, chi := s.unitOverB[:len(x)], b.scales.chi[:len(x)]
+	fitted, mean := b.fitted[:len(x)], s.mean[:len(x)]
+	for j, v := range x {
+		h[j] = cavity[j] + float64(p[j])*inverseB[j]
+		fitted[j] = mean[j] + s.unit*float64(p[j]+chi[j]*v) // guess for maps that iterate
+	}
+	b.trainer.examples.relax(fitted, s.c, h, &row.sites)
+	difference, image := row.history.open()
+	difference, image, weighted := difference[:len(x)], image[:len(x)], row.weighted[:len(x)]
+	perDeviation, force := b.scales.perDeviation[:len(x)], b.scales.force[:len(x)]
+	perUnit, largest := 1/s.unit, T(0)
+	for j, v := range x {
+		scaled := (T((fitted[j]-mean[j])*perUnit) - (p[j] + chi[j]*v)) * perDeviation[j]
+		change := scaled - weighted[j]
+		weighted[j], difference[j] = scaled, change
+		image[j] += change * force[j]
+		if square := scaled * scaled; !(square <= largest) {
+			largest = square
+			if square != square {
+				largest = T(math.Inf(1))
+			}
+		}
+	}
+	return math.Sqrt(float64(largest))
+}
+
+// step updates x of row i by its residual and the first n of Anderson's coefficients.
+func (b *block[T]) step(i, n int) {
+	row, x := &b.rows[i], b.x.row(i)
+	for j, v := range row.weighted {
+		b.move[j] = v * b.scales.force[j]
+	}
+	if n > 0 {
+		gemv(gblas.Trans, -1, row.history.image.top(n), b.coefficients[:n], 1, b.move)
+	}
+	_, image := row.history.open()
+	copy(image, b.move)
+	for j, v := range b.move {
+		x[j] += v
+	}
+}
+
+// writeFirst writes the predictions of row i's first iterate, f = m + G x, into f.
+func (b *block[T]) writeFirst(i int, f []float64) {
+	t, s := b.trainer, b.trainer.surrogate
+	x, p, weight := b.x.row(i), b.p.row(i), b.rows[i].weight
+	for j, v := range x {
+		f[j] = s.mean[j] + s.unit*float64(p[j]+b.scales.chi[j]*v)
+		if weight[j] == 0 { // chi x = m_c - m, without cancellation
+			f[j] = s.cavity[j] + s.unit*float64(p[j])
+		}
+		b.h[j] = s.g[j] + s.unit*float64(v)
+	}
+	t.respond(f[t.Sites():t.inputs()], b.h)
+}
+
+// respond writes the predictions at the new inputs by forces xi into f.
+func (t *Blocks) respond(f, xi []float64) {
+	if t.extra.Rows > 0 {
+		blas64.Gemv(gblas.NoTrans, 1, t.extra, vector64(xi), 0, vector64(f))
+	}
+}

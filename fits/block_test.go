@@ -1,0 +1,372 @@
+package fits_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+
+	"bootbench/fits"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
+	"bootbench/internal/need"
+	"bootbench/kernel"
+	"bootbench/loss"
+	"bootbench/resample"
+	"bootbench/solver"
+)
+
+// build is a model of a set: rbf with gamma = gammaD/(number of features), standardised;
+// l nil: the set's preset.
+func build(t testing.TB, name string, l loss.Loss, gammaD, jitter float64) *model.Model {
+	t.Helper()
+	set := need.One(dataset.Load(name, dataset.Options{}))(t)
+	spec := model.Spec{Set: set, Standardize: true, Kernel: kernel.Spec{Gamma: gammaD / float64(set.D()),
+		Jitter: jitter}, Loss: l}
+	if l == nil {
+		p, _ := model.PresetFor(set)
+		spec.Kernel, spec.Loss, spec.Standardize = p.Kernel, p.Loss, p.Standardize
+	}
+	return need.One(model.Build(t.Context(), spec))(t)
+}
+
+func solve(t testing.TB, m *model.Model, law resample.CountDistribution, tol float64) *solver.Solution {
+	t.Helper()
+	return need.One(m.Solve(context.Background(), law, solver.Settings{Tolerance: tol}))(t)
+}
+
+// trainAll gives the predictions of resamples by batch training, around no theory by the exact trainers.
+func trainAll(t *testing.T, m *model.Model, s *solver.Solution, scheme resample.Scheme, cross blas64.General,
+	settings fits.Settings, how fits.BlockSettings) (all [][]float64, stats fits.BlockStats) {
+	t.Helper()
+	settings.OnFit = func(_ int, _, f []float64) { all = append(all, slices.Clone(f)) }
+	full := model.RetrainSettings{Settings: settings, Seed: 7, Cross: cross, Batch: how}
+	if s == nil {
+		need.One(model.Retrain(t.Context(), m, model.Single, scheme, full))(t)
+		return all, stats
+	}
+	stats = need.One(model.RetrainAround(t.Context(), m, s, scheme, full))(t).Batch
+	return all, stats
+}
+
+// farthest is the largest difference between fits in standard deviations sd; entries beyond
+// its length count as the last.
+func farthest(a, b [][]float64, sd []float64) float64 {
+	worst := 0.0
+	for i := range a {
+		for j := range b[i] {
+			worst = math.Max(worst, math.Abs(a[i][j]-b[i][j])/sd[min(j, len(sd)-1)])
+		}
+	}
+	return worst
+}
+
+func deviations(s *solver.Solution) []float64 {
+	sd := make([]float64, len(s.Var))
+	for i, v := range s.Var {
+		sd[i] = math.Sqrt(v)
+	}
+	return sd
+}
+
+// TestMatchesExactTrainers: to a residual of 1e-7 standard deviations the fits are those of
+// the exact trainers, over losses, schemes, jitter and merged inputs. They then differ by
+// the trainers' own tolerance: package gp solves to rounding, erm to a gap of 1e-10 of the
+// objective, some 1e-4 of a standard deviation, svm to 1e-3 of the margin, some 1e-2.
+func TestMatchesExactTrainers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the run without -short has it")
+	}
+	poisson := resample.Poisson{Ratio: 1}
+	for _, c := range []struct {
+		set            string
+		loss           loss.Loss
+		gammaD, jitter float64
+		scheme         func(n int) resample.Scheme
+		tolerance      float64
+	}{
+		{"boston", nil, 0, 0, nil, 1e-5},
+		{"sonar", nil, 0, 0, nil, 2e-2},
+		{"sonar", loss.Hinge{C: 1}, 0.5, 0, nil, 2e-2},
+		{"wisconsin", loss.Hinge{C: 1}, 0.5, 0, nil, 5e-2}, // labels differ at some inputs
+		{"sonar", loss.SquaredHinge{C: 1}, 0.5, 0.1, nil, 1e-4},
+		{"sonar", loss.Logistic{C: 2}, 0.5, 0, nil, 1e-3},
+		{"synthetic:friedman1,n=150,seed=1", loss.EpsInsensitive{C: 1, Epsilon: 0.3}, 0.5, 0, nil, 1e-4},
+		{"synthetic:friedman1,n=150,seed=1", loss.Huber{C: 1, Delta: 0.5}, 0.5, 0, nil, 1e-4},
+		{"synthetic:friedman1,n=150,seed=1", loss.LeastAbsolute{C: 1}, 0.5, 0, nil, 1e-4},
+		// most inputs repeat, with targets of their own
+		{"synthetic:grid,n=300,d=2", loss.Square{Noise: 0.5}, 0.5, 0, nil, 1e-5},
+		{"synthetic:grid,n=60,d=2", loss.Huber{C: 1, Delta: 0.5}, 0.5, 0, nil, 1e-4},
+		{"boston", nil, 0, 0, func(n int) resample.Scheme { return resample.Multinomial{Size: n / 2, N: n} }, 1e-5},
+		{"sonar", loss.Logistic{C: 2}, 0.5, 0,
+			func(n int) resample.Scheme { return resample.KFold{Folds: 5, N: n} }, 1e-3},
+		{"sonar", loss.Logistic{C: 2}, 0.5, 0,
+			func(n int) resample.Scheme { return resample.Subsample{Size: n / 3, N: n} }, 1e-3},
+	} {
+		m := build(t, c.set, c.loss, c.gammaD, c.jitter)
+		t.Run(fmt.Sprintf("%s/%s", m.Set.Name, m.Loss.Name()), func(t *testing.T) {
+			scheme := resample.Scheme(poisson)
+			if c.scheme != nil {
+				scheme = c.scheme(m.Set.N())
+			}
+			settings := fits.Settings{Resamples: 20}
+			s := solve(t, m, scheme, 1e-2) // a rough theory serves
+			got, stats := trainAll(t, m, s, scheme, blas64.General{}, settings, fits.BlockSettings{Tolerance: 1e-7,
+				MaxIterations: 300})
+			want, _ := trainAll(t, m, nil, scheme, blas64.General{}, settings, fits.BlockSettings{})
+			if len(got) != len(want) || stats.Exact > 0 || stats.Fits != 20 {
+				t.Fatalf("%d of %d fits, %+v", len(got), len(want), stats)
+			}
+			if e := farthest(got, want, deviations(s)); !(e <= c.tolerance) {
+				t.Errorf("fits differ by %.1e standard deviations", e)
+			}
+		})
+	}
+}
+
+// TestResidualBoundsError: where the residual is 1e-3 of a standard deviation, fits differ
+// from those of a residual of 1e-8 by a few times as much: the factor is the norm of the
+// inverse of the iteration's derivative, largest for hard margins with broad kernels.
+func TestResidualBoundsError(t *testing.T) {
+	for _, c := range []struct {
+		set    string
+		factor float64
+	}{{"boston", 60}, {"sonar", 10}, {"crabs", 50}} {
+		m := build(t, c.set, nil, 0, 0)
+		scheme := resample.Poisson{Ratio: 1}
+		s := solve(t, m, scheme, 1e-6)
+		settings := fits.Settings{Resamples: 50}
+		loose, _ := trainAll(t, m, s, scheme, blas64.General{}, settings, fits.BlockSettings{})
+		tight, _ := trainAll(t, m, s, scheme, blas64.General{}, settings, fits.BlockSettings{Tolerance: 1e-8,
+			MaxIterations: 1000})
+		if e := farthest(loose, tight, deviations(s)); !(e <= c.factor*fits.DefaultBlockTolerance) {
+			t.Errorf("%s: fits of residual %g err by %.1e standard deviations", c.set, fits.DefaultBlockTolerance, e)
+		}
+	}
+}
+
+// TestSameBits: fits are the same to the last bit for any number of workers, and where those of some blocks,
+// or of parts of blocks, are recalled; a run over fewer resamples has the same whole blocks.
+func TestSameBits(t *testing.T) {
+	for _, c := range []struct {
+		set  string
+		loss loss.Loss
+	}{{"sonar", loss.Hinge{C: 1}}, {"boston", nil}} {
+		m := build(t, c.set, c.loss, 0.5, 0)
+		scheme := resample.Poisson{Ratio: 1}
+		s := solve(t, m, scheme, 1e-4)
+		const resamples = 200
+		settings := fits.Settings{Resamples: resamples, Workers: 1}
+		how := fits.BlockSettings{FirstIterate: true}
+		want, _ := trainAll(t, m, s, scheme, blas64.General{}, settings, how)
+		equal := func(what string, count int, settings fits.Settings) {
+			t.Helper()
+			got, _ := trainAll(t, m, s, scheme, blas64.General{}, settings, how)
+			for b := range count {
+				if !slices.Equal(got[b], want[b]) {
+					t.Fatalf("%s, %s: resample %d differs", m.Set.Name, what, b)
+				}
+			}
+		}
+		for _, workers := range []int{2, 3} {
+			settings.Workers = workers
+			equal(fmt.Sprintf("%d workers", workers), resamples, settings)
+		}
+		known := map[string]func(b int) bool{
+			"all": func(int) bool { return true }, "two blocks": func(b int) bool { return b < 128 },
+			"half a block": func(b int) bool { return b < 96 }, "some": func(b int) bool { return b%3 > 0 },
+		}
+		for what, knows := range known {
+			settings.Lookup = func(b int, f []float64) (bool, error) {
+				if knows(b) {
+					copy(f, want[b])
+				}
+				return knows(b), nil
+			}
+			equal(what, resamples, settings)
+		}
+		settings.Lookup, settings.Resamples = nil, 130
+		equal("a shorter run", 128, settings)
+		settings.First, settings.Resamples = 100, 100
+		if got, _ := trainAll(t, m, s, scheme, blas64.General{}, settings, how); !slices.Equal(got[28], want[128]) ||
+			!slices.Equal(got[91], want[191]) {
+			t.Errorf("%s: blocks do not begin where they begin in a run from 0 on", m.Set.Name)
+		}
+	}
+}
+
+// TestNewInputs: predictions at new inputs are those of the exact trainer, and at training
+// inputs those at their sites, through a dense and a low-rank matrix.
+func TestNewInputs(t *testing.T) {
+	for _, storage := range []model.Storage{model.Exact, model.LowRank} {
+		set := need.One(dataset.Load("synthetic:friedman1,n=200,seed=3", dataset.Options{}))(t)
+		m := need.One(model.Build(t.Context(), model.Spec{Set: set, Standardize: true,
+			Kernel: kernel.Spec{Gamma: 0.02},
+			Loss:   loss.Square{Noise: 1}, Storage: storage, RankTol: 1e-9}))(t)
+		cross := need.One(m.CrossAll(&dataset.Inputs{X: set.X.Gather([]int{5, 100, 199})}))(t)
+		scheme := resample.Poisson{Ratio: 1}
+		s := solve(t, m, scheme, 1e-4)
+		settings := fits.Settings{Resamples: 10}
+		got, _ := trainAll(t, m, s, scheme, cross, settings, fits.BlockSettings{Tolerance: 1e-8})
+		want, _ := trainAll(t, m, nil, scheme, cross, settings, fits.BlockSettings{})
+		if e := farthest(got, want, deviations(s)); !(e <= 1e-4) {
+			t.Errorf("storage %v: fits differ by %.1e standard deviations", storage, e)
+		}
+		for _, f := range got {
+			for p, site := range []int{5, 100, 199} {
+				if math.Abs(f[200+p]-f[site]) > 1e-4*math.Sqrt(s.Var[site]) {
+					t.Errorf("storage %v: %v at new input %d, %v at its site", storage, f[200+p], p, f[site])
+				}
+			}
+		}
+	}
+}
+
+// TestFirstIterate: it is additive in the counts: its differences between resamples that differ in one
+// example do not depend on the others. For a fit that is known it is the same, and the fit is left as it is.
+func TestFirstIterate(t *testing.T) {
+	m := build(t, "boston", nil, 0, 0)
+	scheme := resample.Poisson{Ratio: 1}
+	s := solve(t, m, scheme, 1e-6)
+	trainer, _ := need.Two(model.NewBatch(t.Context(), m, s,
+		model.RetrainSettings{Batch: fits.BlockSettings{Tolerance: 1e-6,
+			FirstIterate: true}}))(t)
+	n := m.Sites()
+	base, other := make([]float64, n), make([]float64, n)
+	plan := resample.Resamples{Scheme: scheme, Seed: 1, Y: m.Set.Y}
+	plan.Fit(0, base)
+	plan.Fit(1, other)
+	having := func(weight []float64, w float64) []float64 {
+		weight = slices.Clone(weight)
+		weight[17] = w
+		return weight
+	}
+	block := trainer.NewBlock()
+	all := make([]fits.Fit, 5)
+	const known, mark = 4, 7.5
+	for i, weight := range [][]float64{having(base, 3), having(base, 0), having(other, 3), having(other, 0),
+		having(base, 3)} {
+		all[i] = fits.Fit{Number: i, Weight: weight, Target: m.Set.Y, F: make([]float64, trainer.Outputs())}
+		all[i].F[0] = mark
+	}
+	all[known].Kind = fits.Recalled
+	block(context.Background(), all)
+	var f [][]float64
+	for _, fit := range all {
+		if f = append(f, fit.F); fit.Err != nil {
+			t.Error(fit.Err)
+		}
+	}
+	// the place in a block may matter to the last bits
+	if f[known][0] != mark || !floats.EqualApprox(f[known][n:], f[0][n:], 1e-5) || trainer.Stats().Fits != 4 {
+		t.Errorf("a known fit: %v, %+v", f[known][0], trainer.Stats())
+	}
+	for i := range n {
+		a, b := f[0][n+i]-f[1][n+i], f[2][n+i]-f[3][n+i]
+		if math.Abs(a-b) > 1e-5*(math.Sqrt(s.Var[i])+math.Abs(a)) {
+			t.Fatalf("site %d: example 17 moves the first iterate by %v and %v", i, a, b)
+		}
+	}
+}
+
+// TestLeftToExactTrainer: fits that do not reach the tolerance are those of the exact
+// trainer, to the last digit.
+func TestLeftToExactTrainer(t *testing.T) {
+	m := build(t, "crabs", nil, 0, 0)
+	scheme := resample.Poisson{Ratio: 1}
+	s := solve(t, m, scheme, 1e-6)
+	settings := fits.Settings{Resamples: 12}
+	got, stats := trainAll(t, m, s, scheme, blas64.General{}, settings, fits.BlockSettings{MaxIterations: 3})
+	want, _ := trainAll(t, m, nil, scheme, blas64.General{}, settings, fits.BlockSettings{})
+	if e := farthest(got, want, deviations(s)); e != 0 || stats.Exact != 12 {
+		t.Errorf("fits differ by %v standard deviations; %+v", e, stats)
+	}
+}
+
+// undefined is a loss of the user that is no number on one side.
+type undefined struct{ loss.Logistic }
+
+func (undefined) Name() string { return "undefined" }
+
+func (l undefined) Derivatives(f, y float64) (first, second float64) {
+	if f > 0.1 {
+		return math.NaN(), math.NaN()
+	}
+	wrong := 1 / (1 + math.Exp(y*f))
+	return -l.C * y * wrong, l.C * wrong * (1 - wrong)
+}
+
+// TestUndefinedLoss: a loss that answers NaN is never called converged: the fit goes to
+// the exact trainer, whose error names the resample.
+func TestUndefinedLoss(t *testing.T) {
+	good := build(t, "sonar", loss.Logistic{C: 1}, 0.5, 0)
+	scheme := resample.Poisson{Ratio: 1}
+	s := solve(t, good, scheme, 1e-4)
+	bad := build(t, "sonar", loss.FromSmooth(undefined{loss.Logistic{C: 1}}), 0.5, 0)
+	_, err := model.RetrainAround(context.Background(), bad, s, scheme,
+		model.RetrainSettings{Settings: fits.Settings{Resamples: 4}})
+	var failed *fits.FitError
+	if !errors.As(err, &failed) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// TestSmallSchemes: resamples without examples predict 0, and a cancelled run keeps what it finished.
+func TestSmallSchemes(t *testing.T) {
+	m := build(t, "synthetic:friedman1,n=20,seed=1", loss.Square{Noise: 1}, 0.5, 0)
+	scheme := resample.Poisson{Ratio: 0.02}
+	s := solve(t, m, scheme, 1e-6)
+	r, err := model.RetrainAround(context.Background(), m, s, scheme,
+		model.RetrainSettings{Settings: fits.Settings{Resamples: 50, OnFit: func(_ int, weight, f []float64) {
+			if floats.Sum(weight) > 0 {
+				return
+			}
+			for _, v := range f {
+				if v != 0 {
+					t.Errorf("an empty resample predicts %v", v)
+				}
+			}
+		}}})
+	if err != nil || r.Empty == 0 || r.Empty == 50 {
+		t.Fatalf("%v empty of 50, %v", r, err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	r, err = model.RetrainAround(ctx, m, s, scheme,
+		model.RetrainSettings{Settings: fits.Settings{Resamples: 100000, Progress: func(done, _ int) {
+			if done == 300 {
+				cancel()
+			}
+		}}})
+	if err != nil || r.Status != fits.Cancelled || r.Resamples < 300 {
+		t.Errorf("cancelled at 300: %v, %v", r, err)
+	}
+}
+
+// TestRefuses: what cannot be trained on, with the cure.
+func TestRefuses(t *testing.T) {
+	m := build(t, "sonar", loss.Hinge{C: 1}, 0.5, 0)
+	s := solve(t, m, resample.Poisson{Ratio: 1}, 1e-4)
+	engine := need.One(s.Engine())(t)
+	theory := fits.Theory{Engine: engine, SiteMean: s.SiteMean, Mean: s.Mean, Var: s.Var, Cavity: s.Cavity}
+	problem := fits.BlockProblem{Loss: loss.Hinge{C: 1}, N: m.Set.N(), Site: m.Site}
+	short := theory
+	short.Mean = short.Mean[1:]
+	for name, err := range map[string]error{
+		"another model's averages": second(fits.NewBlocks(short, problem, blas64.General{}, nil, fits.BlockSettings{})),
+		"examples": second(fits.NewBlocks(theory, fits.BlockProblem{Loss: loss.Hinge{C: 1}, N: m.Set.N() - 1},
+			blas64.General{}, nil, fits.BlockSettings{})),
+		"a negative tolerance": second(fits.NewBlocks(theory, problem, blas64.General{}, nil,
+			fits.BlockSettings{Tolerance: -1})),
+	} {
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func second(_ *fits.Blocks, err error) error { return err }

@@ -1,0 +1,85 @@
+package fits
+
+import (
+	"bootbench/loss"
+	"bootbench/train"
+)
+
+// BlockProblem is the training data: N examples on M sites.
+type BlockProblem struct {
+	Loss loss.Proximal
+	N    int
+	Site train.Sites // of each example; nil: example i is on site i
+}
+
+// examples are the examples by their sites.
+type examples struct {
+	BlockProblem
+	shared [][]int // the examples of each site with several
+}
+
+// sites are the examples of a fit, summed by site.
+type sites struct {
+	weight, target []float64
+	mixed          []mixedSite
+}
+
+func newSites(n int) sites { return sites{weight: make([]float64, n), target: make([]float64, n)} }
+
+// mixedSite is a site with present examples of different targets: its proximal map is that of a sum of
+// losses.
+type mixedSite struct {
+	site      int
+	y, weight []float64
+}
+
+func newExamples(p BlockProblem, sites int) *examples {
+	e, of := &examples{BlockProblem: p}, make([][]int, sites)
+	for i, site := range p.Site {
+		of[site] = append(of[site], i)
+	}
+	for _, members := range of {
+		if len(members) > 1 {
+			e.shared = append(e.shared, members)
+		}
+	}
+	return e
+}
+
+// gather sums the examples of a fit by site.
+func (e *examples) gather(s *sites, f *Fit) {
+	if e.Site == nil {
+		copy(s.weight, f.Weight)
+		copy(s.target, f.Target)
+		return
+	}
+	clear(s.weight)
+	for i, w := range f.Weight {
+		site := e.Site[i]
+		if s.weight[site] += w; w > 0 || s.weight[site] == 0 {
+			s.target[site] = f.Target[i]
+		}
+	}
+	s.mixed = s.mixed[:0]
+	for _, members := range e.shared {
+		m := mixedSite{site: e.Site[members[0]]}
+		differ := false
+		for _, i := range members {
+			if f.Weight[i] > 0 {
+				m.y, m.weight = append(m.y, f.Target[i]), append(m.weight, f.Weight[i])
+				differ = differ || f.Target[i] != m.y[0]
+			}
+		}
+		if differ {
+			s.mixed = append(s.mixed, m)
+		}
+	}
+}
+
+// relax is f_i = f_{s_i}(h_i) at all sites (T3).
+func (e *examples) relax(f, c, h []float64, s *sites) {
+	loss.ProxEach(e.Loss, f, c, h, s.target, s.weight)
+	for _, m := range s.mixed {
+		f[m.site], _ = e.Loss.Prox(c[m.site], h[m.site], m.y, m.weight)
+	}
+}

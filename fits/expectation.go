@@ -1,0 +1,221 @@
+package fits
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	gblas "gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+
+	"bootbench/linalg"
+	"bootbench/loss"
+	"bootbench/resample"
+	"bootbench/solver"
+)
+
+// Controls is a theory of N examples on M sites and its resampling scheme.
+type Controls struct {
+	Solution *solver.Solution // need not have converged; has all of G, and a loss with a proximal map
+	Scheme   resample.Scheme
+	// Responses, P x M, maps the forces xi to the predictions at P new inputs; the zero value means none. See
+	// NewBlocks.
+	Responses blas64.General
+}
+
+// Expectation holds the moments of the first iterate F1, known without fits. Slices over points have the M
+// sites first, then the new inputs.
+type Expectation struct {
+	Mean []float64 // E F1 over resamples, M + P
+	Var  []float64 // its variance, M + P; nil if unknown
+	// AbsentMean and AbsentVar are those at the site of each example, over the resamples that leave it out:
+	// length N.
+	AbsentMean, AbsentVar []float64
+}
+
+// iterate is F1 as a function of the counts.
+type iterate struct {
+	Controls
+	engine linalg.Engine
+	chi    []float64
+	center []float64 // the theory's mean, M + P
+	sites  []*siteForce
+}
+
+func newIterate(p Controls) (*iterate, error) {
+	s := p.Solution
+	engine, err := s.Engine()
+	if err != nil {
+		return nil, err
+	}
+	x := &iterate{Controls: p, engine: engine}
+	x.chi, _ = engine.Diag()
+	x.center = append(slices.Clone(s.Mean), x.respond(s.SiteMean)...)
+	targets, losses := make([][]float64, s.Sites()), slices.Repeat([]loss.Loss{s.Problem.Loss}, s.Sites())
+	for i, y := range s.Problem.Y {
+		site := s.SiteOf(i)
+		targets[site] = append(targets[site], y)
+		if losses[site], err = loss.Times(s.Problem.Loss, weightOf(s, i)); err != nil {
+			return nil, err
+		}
+	}
+	for i, y := range targets {
+		x.sites = append(x.sites, newSiteForce(losses[i].(loss.Proximal), s.Cavity[i], s.Mean[i], x.chi[i], y))
+	}
+	return x, nil
+}
+
+// expectation computes the moments. It is an error if the scheme is not one of package resample or the joint
+// counts at an input are too many to enumerate. Var and AbsentVar are nil for designs, and for dependent
+// counts if a site has several examples. With example i of part p left out
+//
+//	E F1_i = m_i + G_ii delta_i(0) + sum_{l not in p} G_il delta_l + sum_{l in p, l != i} G_il delta_l|i
+//
+// with delta the means of xi - g under the law of the other parts, and of the others of i's part (T14). The
+// cost is that of a few products with G, or about 40 if counts are dependent.
+func (x *iterate) expectation() (e Expectation, err error) {
+	s, y := x.Solution, x.Solution.Problem.Y
+	alone := len(y) == len(x.sites)
+	_, designed := x.Scheme.(resample.Designed)
+	laws, parts := partLaws(x.Scheme, len(y))
+	if laws == nil || designed && !alone {
+		return e, fmt.Errorf("the joint law of the counts under scheme %q is not known", x.Scheme.Name())
+	}
+	part := make([]int, len(x.sites)) // of each site's examples
+	for i, p := range parts {
+		part[s.SiteOf(i)] = p
+	}
+	var whole, inside, outside forces
+	own := make([]forces, len(x.sites)) // without one example of each target
+	for j, site := range x.sites {
+		law := laws[part[j]]
+		err = cmp.Or(whole.add(site, law.marginal, -1), inside.add(site, law.inside, -1),
+			outside.add(site, law.outside, -1))
+		for t := range site.target {
+			err = cmp.Or(err, own[j].add(site, law.inside, t))
+		}
+		if err != nil {
+			return e, fmt.Errorf("site %d: %w", j+1, err)
+		}
+	}
+	ownOf := func(example, site int) (mean, variance float64) {
+		t := slices.Index(x.sites[site].target, y[example])
+		return own[site].mean[t], own[site].variance[t]
+	}
+	e = Expectation{Mean: x.product(whole.mean, true), AbsentMean: make([]float64, len(y))}
+	floats.Add(e.Mean, x.center)
+	others := make([]float64, len(x.sites))
+	for p := range laws {
+		for j := range others {
+			if others[j] = outside.mean[j]; part[j] == p {
+				others[j] = inside.mean[j]
+			}
+		}
+		off := x.product(others, false)
+		for i := range y {
+			if j := s.SiteOf(i); part[j] == p {
+				mean, _ := ownOf(i, j)
+				e.AbsentMean[i] = s.Mean[j] + off[j] + x.chi[j]*mean
+			}
+		}
+	}
+	if designed || !alone && !laws[0].marginal.independent() {
+		return e, nil
+	}
+	e.Var = x.variance(laws[0].marginal, whole.variance, true)
+	off := x.variance(laws[0].inside, inside.variance, false)
+	for i := range y {
+		j := s.SiteOf(i)
+		_, variance := ownOf(i, j)
+		e.AbsentVar = append(e.AbsentVar, off[j]+x.chi[j]*x.chi[j]*variance)
+	}
+	return e, nil
+}
+
+// forces are moments of xi - g.
+type forces struct{ mean, variance []float64 }
+
+// add appends the moments of a site under a law of its counts, without one example of a target; -1: with all.
+func (f *forces) add(site *siteForce, law *jointCounts, without int) error {
+	mean, variance, err := site.moments(law, without)
+	f.mean, f.variance = append(f.mean, mean), append(f.variance, variance)
+	return err
+}
+
+// product is the change of the predictions by forces delta: G delta at the sites, then that at new inputs. If
+// not whole it is sum_{i != j} G_ji delta_i, only at the sites.
+func (x *iterate) product(delta []float64, whole bool) []float64 {
+	out := make([]float64, len(delta))
+	linalg.MulVecOffDiag(x.engine, out, delta)
+	if !whole {
+		return out
+	}
+	for i, v := range delta {
+		out[i] += x.chi[i] * v
+	}
+	return append(out, x.respond(delta)...)
+}
+
+// respond is the change of the predictions at the new inputs by forces.
+func (x *iterate) respond(force []float64) []float64 {
+	out := make([]float64, x.Responses.Rows)
+	if len(out) > 0 {
+		blas64.Gemv(gblas.NoTrans, 1, x.Responses, blas64.Vector{N: len(force), Inc: 1, Data: force}, 0,
+			blas64.Vector{N: len(out), Inc: 1, Data: out})
+	}
+	return out
+}
+
+// squares is product with the squared elements of G and of the responses.
+func (x *iterate) squares(v []float64, whole bool) []float64 {
+	out := make([]float64, len(v))
+	x.engine.MulVecSquaredOffDiag(out, v)
+	if !whole {
+		return out
+	}
+	for i, v := range v {
+		out[i] += x.chi[i] * x.chi[i] * v
+	}
+	for p := range x.Responses.Rows {
+		sum := 0.0
+		for i, r := range x.Responses.Data[p*x.Responses.Stride:][:len(v)] {
+			sum += r * r * v[i]
+		}
+		out = append(out, sum)
+	}
+	return out
+}
+
+// variance is the variance of product from that of the forces under a law. For dependent counts it includes
+// the covariances of pairs of sites with one example each,
+//
+//	sum_{i != l} G_ji G_jl Cov(xi_i, xi_l) = sum_kn C_kn (S_jk S_jn - sum_i G_ji^2 xi_i(k) xi_i(n)),
+//
+// with C_kn = P(k, n) - P(k) P(n) of two counts and S_jk = sum_i G_ji xi_i(k).
+func (x *iterate) variance(law *jointCounts, variance []float64, whole bool) []float64 {
+	if law.independent() {
+		return x.squares(variance, whole)
+	}
+	one := law.total(1)
+	xi, products := make([][]float64, len(one.P)), make([][]float64, len(one.P))
+	for k := range one.P {
+		for _, site := range x.sites {
+			xi[k] = append(xi[k], site.value([]int{one.First + k}))
+		}
+		products[k] = x.product(xi[k], whole)
+	}
+	diagonal, pairs := slices.Clone(variance), make([]float64, len(products[0]))
+	for k, p := range one.P {
+		for n, q := range one.P {
+			c := law.prob([]int{1, 1}, []int{one.First + k, one.First + n}) - p*q
+			for i := range diagonal {
+				diagonal[i] -= c * xi[k][i] * xi[n][i]
+			}
+			for j := range pairs {
+				pairs[j] += c * products[k][j] * products[n][j]
+			}
+		}
+	}
+	return floats.AddTo(pairs, pairs, x.squares(diagonal, whole))
+}

@@ -1,0 +1,85 @@
+package fits
+
+import (
+	"errors"
+	"runtime"
+
+	"bootbench/loss"
+	"bootbench/resample"
+	"bootbench/train"
+)
+
+// Problem is what is resampled: N examples on Sites distinct inputs.
+type Problem struct {
+	// Y are the examples' targets, finite, length N >= 1.
+	Y []float64
+	// Weights are the examples' weights in errors, nil for 1; those of training are the plan's.
+	Weights []float64
+	// Site maps the examples to their sites.
+	Site train.Sites
+	// Sites is the number of sites; 0 means N if Site is nil.
+	Sites int
+	// Extra is the number P >= 0 of new inputs of predictions, in addition to the sites.
+	Extra int
+	// Plan gives the weights and the targets of each fit.
+	Plan resample.Plan
+	// OneClass: targets are labels, and predictors have a bias. The bias of a resample of one class is
+	// unbounded; such a resample predicts its label.
+	OneClass bool
+}
+
+// DefaultResamples is the default of Settings.Resamples.
+const DefaultResamples = 1000
+
+// Settings of retraining. The zero value trains DefaultResamples fits on all processors, without test losses.
+type Settings struct {
+	// Resamples is the number of training sets; 0 means DefaultResamples, rounded up to whole periods of the
+	// plan.
+	Resamples int
+	// First is the number r of the first fit; the run goes to First + Resamples - 1. The groups of the standard
+	// errors count from it: it should begin a period of the plan.
+	First int
+	// Lookup, if set, is called before fit r: if its predictions are known from an earlier run of the same
+	// problem and trainers, it overwrites f with them. A run that recalls all fits has exactly the averages of
+	// the earlier run. Workers call it concurrently.
+	Lookup func(r int, f []float64) (known bool, err error)
+	// MaxSkipped in [0, 1] is the largest fraction of the resamples that may be left out because their training
+	// did not converge (an *UnconvergedError). With 0 the first one ends the run; with 1 all may be left out,
+	// and averages over none are NaN. Under a plan of period > 1 none is left out.
+	MaxSkipped float64
+	// Workers is the number of fits, or blocks of fits, that run at a time; 0 means GOMAXPROCS.
+	Workers int
+	// Tests are the test losses of left-out examples.
+	Tests []loss.Test
+	// OnFit, if set, is called for every fit that is not skipped, in the order of r, with the examples' weights
+	// and the predictions at the sites and extra inputs. The slices are valid until it returns. It runs on the
+	// goroutine of Run.
+	OnFit func(r int, weight, f []float64)
+	// OnSkip, if set, is called in the same order for every skipped fit, with its error.
+	OnSkip func(r int, err error)
+	// Progress, if set, is called after each resample, on the goroutine of Run.
+	Progress func(done, total int)
+}
+
+// withDefaults sets the defaults for a plan of that period, and refuses negative numbers.
+func (s Settings) withDefaults(period int) (Settings, error) {
+	if period > 1 {
+		s.MaxSkipped = 0
+	}
+	err := errors.Join(
+		train.Default("the number of resamples", &s.Resamples, (DefaultResamples+period-1)/period*period),
+		train.Default("the number of workers", &s.Workers, runtime.GOMAXPROCS(0)))
+	s.Workers = min(s.Workers, s.Resamples)
+	return s, err
+}
+
+// inputs is the number of predictions of a fit.
+func (p *Problem) inputs() int { return p.Sites + p.Extra }
+
+// withDefaults sets the number of sites.
+func (p Problem) withDefaults() (Problem, error) {
+	if p.Site == nil && p.Sites == 0 {
+		p.Sites = len(p.Y)
+	}
+	return p, p.Site.Check(len(p.Y), p.Sites)
+}

@@ -1,0 +1,315 @@
+package leaveout
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/stat"
+
+	"bootbench/internal/dataset"
+	"bootbench/internal/need"
+	"bootbench/kernel"
+	"bootbench/linalg"
+	"bootbench/loss"
+	"bootbench/train"
+	"bootbench/train/svm"
+)
+
+// twins is a problem of m random sites in the plane with n examples on them.
+func twins(t *testing.T, rng *rand.Rand, m, n int, c float64, bias bool) (*linalg.Sym, Problem) {
+	x := dataset.NewMatrix(m, 2)
+	for i := range m {
+		x.Data[i*x.Stride], x.Data[i*x.Stride+1] = rng.NormFloat64(), rng.NormFloat64()
+	}
+	k := need.One(need.One(kernel.Spec{Gamma: 0.5}.Prepare(&dataset.Inputs{X: x}))(t).Gram(t.Context()))(t)
+	p := Problem{Kernel: rows(t, k), C: c,
+		Set: train.Set{Y: make([]float64, n), Site: make([]int, n), Bias: bias}}
+	for i := range n {
+		p.Site[i] = rng.IntN(m)
+		p.Y[i] = 1
+		if x.Data[p.Site[i]*x.Stride]+0.7*rng.NormFloat64() < 0.2 {
+			p.Y[i] = -1
+		}
+	}
+	p.Y[0], p.Y[1] = 1, -1
+	return k, p
+}
+
+// TestSharedSites: examples that share sites, also with both labels on one and with weights, have
+// the margins that retraining without them gives. Fast skips rightly there,
+// xi-alpha bounds, and so they do without a bias.
+func TestSharedSites(t *testing.T) {
+	rng := rand.New(rand.NewPCG(31, 31))
+	skipped := 0
+	for round := range 40 {
+		for _, bias := range []bool{false, true} {
+			c := math.Exp(2 * rng.NormFloat64())
+			k, p := twins(t, rng, 12, 20, c, bias)
+			if round%2 == 1 {
+				p.Weight = make([]float64, len(p.Y))
+				for i := range p.Weight {
+					p.Weight[i] = 0.1 + 3*rng.Float64()
+				}
+			}
+			want := retrained(t, k, p)
+			exact := run(t, p, Settings{Tolerance: 1e-9})
+			fast := run(t, p, Settings{Method: Fast, Tolerance: 1e-9})
+			bound := run(t, p, Settings{Method: XiAlpha, Tolerance: 1e-9})
+			skipped += fast.Skipped
+			losses := make([]float64, len(want))
+			for i, margin := range want {
+				losses[i] = loss.ZeroOne{}.Value(margin, 1)
+			}
+			if e := stat.Mean(losses, p.Weight); math.Abs(exact.Error-e) > 1e-12 && len(exact.Ties) == 0 {
+				t.Errorf("C %v, bias %v: error %v, retrained %v", c, bias, exact.Error, e)
+			}
+			for i, margin := range want {
+				if math.Abs(exact.Margin[i]-margin) > 1e-6 {
+					t.Errorf("C %v, bias %v, example %d: margin %v, retrained %v", c, bias, i, exact.Margin[i], margin)
+				}
+				if wrong := !(margin > 0); math.Abs(margin) > 1e-6 &&
+					(fast.Loss[i] == 1 != wrong || wrong && bound.Loss[i] != 1) {
+					t.Errorf("C %v, bias %v, example %d: margin %v, %v and %v", c, bias, i, margin, fast.Loss[i],
+						bound.Loss[i])
+				}
+			}
+		}
+	}
+	if skipped < 200 {
+		t.Errorf("only %d skipped", skipped)
+	}
+}
+
+// TestApproximateWhereExact: as long as leaving an example out changes no other
+// weight's side, the approximation is no approximation. Many examples of random
+// problems are such: their sides are compared after retraining.
+func TestApproximateWhereExact(t *testing.T) {
+	rng := rand.New(rand.NewPCG(32, 32))
+	compared := map[string]int{}
+	for range 60 {
+		for _, bias := range []bool{false, true} {
+			c := math.Exp(2 * rng.NormFloat64())
+			k, p := twins(t, rng, 14, 18, c, bias)
+			approx := run(t, p, Settings{Method: Approximate, Tolerance: 1e-10})
+			q := train.Set{Y: p.Y, Site: p.Site, Weight: make([]float64, len(p.Y)), Bias: bias}
+			for i := range q.Weight {
+				q.Weight[i] = c
+			}
+			full := mustTrain(t, k, q)
+			for i := range p.Y {
+				q.Weight[i] = 0
+				left := mustTrain(t, k, q)
+				q.Weight[i] = c
+				same, kind := sameSides(full, left, p, i)
+				if !same {
+					continue
+				}
+				compared[kind]++
+				if want := p.Y[i] * left.F[p.Site[i]]; math.Abs(approx.Margin[i]-want) > 1e-6 {
+					t.Errorf("C %v, bias %v, %s example %d: margin %v, retrained %v", c, bias, kind, i, approx.Margin[i],
+						want)
+				}
+			}
+		}
+	}
+	if compared["free"] < 50 || compared["bounded"] < 50 {
+		t.Errorf("compared %v", compared)
+	}
+}
+
+func mustTrain(t *testing.T, k *linalg.Sym, q train.Set) *svm.Result {
+	r, err := svm.NewTrainer(rows(t, k)).Train(q, train.Settings{Tolerance: 1e-10})
+	if err != nil || r.Status != train.Converged {
+		t.Fatal(err, r.Status)
+	}
+	return r
+}
+
+// sameSides reports whether all examples on other sites keep their side, with a
+// free one among them, and what example i, alone on its site, was.
+func sameSides(full, left *svm.Result, p Problem, i int) (same bool, kind string) {
+	side := func(a float64) string {
+		switch {
+		case a <= 0:
+			return "outside"
+		case a >= p.C*(1-1e-12):
+			return "bounded"
+		}
+		return "free"
+	}
+	free := false
+	for j, a := range full.Alpha {
+		if j == i {
+			continue
+		}
+		if p.Site[j] == p.Site[i] || side(a) != side(left.Alpha[j]) {
+			return false, ""
+		}
+		free = free || side(a) == "free"
+	}
+	return free, side(full.Alpha[i])
+}
+
+// TestNothingHoldsTheBias: of 2 + 2 far points with a small C all weights are at
+// their bound and the bias is anywhere in an interval. Leaving one out sends it
+// to the end where that one is wrong, which the approximation cannot see; fast
+// must not skip.
+func TestNothingHoldsTheBias(t *testing.T) {
+	k := linalg.NewSym(4)
+	k.AddDiag(1)
+	p := Problem{Kernel: rows(t, k), C: 0.1, Set: train.Set{Y: []float64{1, 1, -1, -1}, Bias: true}}
+	for _, m := range []Method{Exact, Fast} {
+		if r := run(t, p, Settings{Method: m}); r.Errors != 4 || r.Retrained != 4 {
+			t.Errorf("%v: %d errors, %d retrained", m, r.Errors, r.Retrained)
+		}
+	}
+	r := run(t, p, Settings{Method: Approximate})
+	for i, m := range r.Margin { // the weight goes to the nearest other point
+		if math.Abs(m-(0.1-0.1*2)) > 1e-12 {
+			t.Errorf("margin %v of example %d", m, i)
+		}
+	}
+}
+
+// TestRecall counts recall and precision of the label +1 by hand.
+func TestRecall(t *testing.T) {
+	k, y := embedded(t, "crabs", 1)
+	p := Problem{Kernel: rows(t, k), C: 1, Set: train.Set{Y: y, Bias: true}}
+	for _, m := range Methods() {
+		r := run(t, p, Settings{Method: m, Rho: 1})
+		var hits, misses, alarms float64
+		for i, loss := range r.Loss {
+			wrong := loss == 1
+			switch {
+			case y[i] > 0 && wrong:
+				misses++
+			case y[i] > 0:
+				hits++
+			case wrong:
+				alarms++
+			}
+		}
+		if r.Recall != hits/(hits+misses) || r.Precision != hits/(hits+alarms) ||
+			float64(r.Errors) != misses+alarms {
+			t.Errorf("%v: %+v", m, r)
+		}
+	}
+}
+
+func TestCancel(t *testing.T) {
+	k, y := embedded(t, "crabs", 1)
+	ctx, cancel := context.WithCancel(context.Background())
+	last := 0
+	r, err := Estimate(ctx, Problem{Kernel: rows(t, k), C: 1, Set: train.Set{Y: y, Bias: true}},
+		Settings{Progress: func(done, total int) {
+			if last = max(last, done); done == 40 {
+				cancel()
+			}
+			if total != len(y) {
+				t.Errorf("%d of %d", done, total)
+			}
+		}})
+	if err != nil || r.Status != Cancelled {
+		t.Fatal(err, r.Status)
+	}
+	pending, wrong := 0, 0
+	for _, loss := range r.Loss {
+		if math.IsNaN(loss) {
+			pending++
+		} else if loss == 1 {
+			wrong++
+		}
+	}
+	if pending != len(y)-r.Retrained || r.Retrained < 40 || last != r.Retrained || wrong != r.Errors ||
+		r.Skipped != 0 {
+		t.Errorf("%d pending, %d retrained, %d told, %d wrong of %d", pending, r.Retrained, last, wrong, r.Errors)
+	}
+}
+
+// TestInexact: a retraining that misses its tolerance is told.
+func TestInexact(t *testing.T) {
+	k := linalg.NewSym(2)
+	e := &estimate{problem: Problem{Set: train.Set{Y: []float64{1, -1}}}, trainer: svm.NewTrainer(rows(t, k)),
+		result: Result{Loss: make([]float64, 2), Margin: make([]float64, 2)}}
+	e.retrain(context.Background(), []int{1}) // the trainer has no solution to start from
+	if r := e.finish(); r.Status != Inexact {
+		t.Errorf("%v", r.Status)
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	k, y := embedded(t, "crabs", 1)
+	good := Problem{Kernel: rows(t, k), C: 1, Set: train.Set{Y: y}}
+	for want, f := range map[string]func(p *Problem, s *Settings){
+		"199 targets":    func(p *Problem, _ *Settings) { p.Y = y[1:] },
+		"rho must":       func(_ *Problem, s *Settings) { s.Rho = -1 },
+		"tolerance must": func(_ *Problem, s *Settings) { s.Tolerance = math.NaN() },
+	} {
+		p, s := good, Settings{}
+		f(&p, &s)
+		if _, err := Estimate(context.Background(), p, s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one about %q", err, want)
+		}
+	}
+}
+
+// TestInseparable: a hard margin that no predictor has is an error, with its cause.
+func TestInseparable(t *testing.T) {
+	k := linalg.NewSym(2)
+	k.AddDiag(1)
+	var infeasible *svm.InfeasibleError
+	p := Problem{Kernel: rows(t, k), C: hard,
+		Set: train.Set{Y: []float64{1, -1, 1}, Site: []int{0, 0, 1}, Bias: true}}
+	if _, err := Estimate(context.Background(), p, Settings{}); !errors.As(err, &infeasible) {
+		t.Errorf("error %v", err)
+	}
+	for i := range 2 { // one direction for both
+		for j := range 2 {
+			k.Set(i, j, 1)
+		}
+	}
+	p = Problem{Kernel: rows(t, k), C: hard, Set: train.Set{Y: []float64{1, -1}, Bias: true}}
+	if _, err := Estimate(context.Background(), p, Settings{}); !errors.Is(err, train.Diverged.Err()) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestCompare: the comparison holds what each method says by itself.
+func TestCompare(t *testing.T) {
+	k, y := embedded(t, "crabs", 1)
+	p := Problem{Kernel: rows(t, k), C: 1, Set: train.Set{Y: y, Bias: true}}
+	results, err := Compare(context.Background(), p, Settings{})
+	if err != nil || len(results) != 5 {
+		t.Fatal(err, len(results))
+	}
+	for i, s := range []Settings{{}, {Method: Fast}, {Method: XiAlpha}, {Rho: 1, Method: XiAlpha}} {
+		if own := run(t, p, s); own.Errors != results[i].Errors || own.Rho != results[i].Rho {
+			t.Errorf("%v: %d errors, compared %d", s.Method, own.Errors, results[i].Errors)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if results, err = Compare(ctx, p, Settings{}); err != nil || len(results) != 1 ||
+		results[0].Status != Cancelled {
+		t.Errorf("cancelled: %v, %d results", err, len(results))
+	}
+}
+
+// TestTies: with K = I no example tells anything of another, every left-out f is
+// exactly 0, and a tie counts half an error: as often right as wrong.
+func TestTies(t *testing.T) {
+	k := linalg.NewSym(6)
+	k.AddDiag(1)
+	p := Problem{Kernel: rows(t, k), C: hard, Set: train.Set{Y: []float64{1, -1, 1, 1, -1, -1}}}
+	for _, m := range []Method{Exact, Fast, Approximate} {
+		r := run(t, p, Settings{Method: m})
+		if r.Error != 0.5 || r.Errors != 0 || r.Recall != 0.5 || r.Precision != 0.5 {
+			t.Errorf("%v: error %v, %d errors, recall %v, precision %v; want 0.5, 0, 0.5, 0.5", m, r.Error,
+				r.Errors, r.Recall, r.Precision)
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package erm_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"bootbench/internal/dataset"
+	"bootbench/internal/need"
+	"bootbench/kernel"
+	"bootbench/linalg"
+	"bootbench/loss"
+	"bootbench/train"
+	"bootbench/train/erm"
+)
+
+// losses are the losses under test; all take labels.
+func losses() []erm.Loss {
+	return []erm.Loss{
+		loss.Square{Noise: 0.3}, loss.Hinge{C: 1.5}, loss.SquaredHinge{C: 1},
+		loss.EpsInsensitive{C: 3, Epsilon: 0.2}, loss.LeastAbsolute{C: 1}, loss.Huber{C: 4, Delta: 0.5},
+		loss.Logistic{C: 2},
+	}
+}
+
+// embedded is a z-scored embedded set with the given kernel over its distinct
+// inputs; gamma is in units of 1/d.
+func embedded(t testing.TB, name string, spec kernel.Spec) (k *linalg.Sym, y []float64, site []int) {
+	t.Helper()
+	set := need.One(dataset.Open(name))(t)
+	x, _ := dataset.Standardize(set.X)
+	site, first := (&dataset.Set{X: x}).Distinct()
+	spec.Gamma /= float64(x.Cols)
+	k = need.One(need.One(spec.Prepare(&dataset.Inputs{X: x.Gather(first)}))(t).Gram(t.Context()))(t)
+	return k, set.Y, site
+}
+
+// bootstrap draws multiplicities.
+func bootstrap(rng *rand.Rand, w []float64) {
+	clear(w)
+	for range w {
+		w[rng.IntN(len(w))]++
+	}
+}
+
+// small is a Gaussian kernel plus ridge over m points of the plane, and n
+// examples with labels anywhere on them.
+func small(rng *rand.Rand, m, n int, ridge float64) (*linalg.Sym, train.Set) {
+	x := make([][2]float64, m)
+	for i := range x {
+		x[i] = [2]float64{rng.NormFloat64(), rng.NormFloat64()}
+	}
+	k := linalg.NewSym(m)
+	for i := range x {
+		for j := range i + 1 {
+			a, b := x[i][0]-x[j][0], x[i][1]-x[j][1]
+			k.Set(i, j, math.Exp(-(a*a+b*b)/2))
+		}
+	}
+	k.AddDiag(ridge)
+	p := train.Set{Y: make([]float64, n), Site: make([]int, n), Weight: make([]float64, n)}
+	for i := range n {
+		p.Y[i], p.Site[i], p.Weight[i] = float64(2*rng.IntN(2)-1), rng.IntN(m), float64(rng.IntN(3))
+	}
+	return k, p
+}
+
+func mustTrain(t testing.TB, k *linalg.Sym, l erm.Loss, p train.Set, s train.Settings) *erm.Result {
+	t.Helper()
+	r := need.One(trainOnce(k, l, p, s))(t)
+	if r.Status != train.Converged {
+		t.Fatalf("%s: %v, gap %g of %g after %d steps and %d sweeps", l.Name(), r.Status, r.Gap, r.Objective,
+			r.Steps, r.Sweeps)
+	}
+	return r
+}
+
+// plainField is K a by a double loop.
+func plainField(k *linalg.Sym, a []float64) []float64 {
+	f := make([]float64, len(a))
+	for i := range f {
+		for j, v := range a {
+			f[i] += v * k.At(i, j)
+		}
+	}
+	return f
+}
+
+// siteLoss is L_i(f).
+func siteLoss(l erm.Loss, p train.Set, site int, f float64) float64 {
+	v := 0.0
+	for j, k := range p.Weight {
+		if k > 0 && p.Site.At(j) == site {
+			v += k * l.Value(f, p.Y[j])
+		}
+	}
+	return v
+}
+
+// objective is (T1) at f = K a.
+func objective(k *linalg.Sym, l erm.Loss, p train.Set, a []float64) float64 {
+	f, v := plainField(k, a), 0.0
+	for i := range f {
+		v += a[i]*f[i]/2 + siteLoss(l, p, i, f[i])
+	}
+	return v
+}
+
+// near fails unless a and b agree within tol, absolutely and elementwise.
+func near(t testing.TB, what string, a, b []float64, tol float64) {
+	t.Helper()
+	if len(a) != len(b) {
+		t.Fatalf("%s: lengths %d and %d", what, len(a), len(b))
+	}
+	for i := range a {
+		if !(math.Abs(a[i]-b[i]) <= tol) {
+			t.Fatalf("%s: element %d is %v, want %v within %g", what, i, a[i], b[i], tol)
+		}
+	}
+}
+
+// trainOnce is erm.NewTrainer and Trainer.Train in one.
+func trainOnce(k *linalg.Sym, l erm.Loss, p train.Set, s train.Settings) (*erm.Result, error) {
+	t, err := erm.NewTrainer(k, l)
+	if err != nil {
+		return nil, err
+	}
+	return t.Train(p, s)
+}

@@ -1,0 +1,88 @@
+package erm_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"bootbench/internal/need"
+	"bootbench/linalg"
+	"bootbench/loss"
+	"bootbench/train"
+	"bootbench/train/erm"
+)
+
+func identity(n int) *linalg.Sym {
+	k := linalg.NewSym(n)
+	k.AddDiag(1)
+	return k
+}
+
+// TestNoVariance: where K_ii = 0 the predictor is 0, and its losses count.
+func TestNoVariance(t *testing.T) {
+	k := linalg.NewSym(2)
+	k.Set(0, 0, 4)
+	p := train.Set{Y: []float64{1, -1}, Weight: []float64{1, 3}}
+	r := mustTrain(t, k, loss.Hinge{C: 1}, p, train.Settings{})
+	// f_0 = 1 with a_0 = 1/4: 1/2 f^2/4 = 1/8, and 3 from the other site.
+	near(t, "f", append(r.F, r.Weight...), []float64{1, 0, 0.25, 0}, 1e-12)
+	if math.Abs(r.Objective-3.125) > 1e-12 {
+		t.Errorf("objective %v", r.Objective)
+	}
+}
+
+func TestStatus(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	k, p := small(rng, 30, 60, 0)
+	for _, c := range []struct {
+		s    train.Settings
+		want train.Status
+	}{
+		{train.Settings{}, train.Converged},
+		{train.Settings{Tolerance: 1e-300}, train.Stalled},
+		{train.Settings{Tolerance: 1e-300, Limit: 1}, train.IterationLimit},
+	} {
+		r := need.One(trainOnce(k, loss.Logistic{C: 1}, p, c.s))(t)
+		if r.Status != c.want {
+			t.Errorf("%v after %d steps, gap %g, want %v", r.Status, r.Steps, r.Gap, c.want)
+		}
+		for _, v := range append(r.F, r.Weight...) {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				t.Errorf("%v in the answer", v)
+			}
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	nan := math.NaN()
+	negative := identity(2)
+	negative.Set(1, 1, -1)
+	if _, err := erm.NewTrainer(negative, loss.Hinge{C: 1}); err == nil {
+		t.Error("a kernel with a negative diagonal passes")
+	}
+	if _, err := erm.NewTrainer(identity(1), nil); err == nil {
+		t.Error("no loss passes")
+	}
+	one := []float64{1, 1}
+	for says, c := range map[string]struct {
+		p train.Set
+		s train.Settings
+	}{
+		"1 weights":         {p: train.Set{Y: one, Weight: one[:1]}},
+		"fit 2 sites":       {p: train.Set{Y: one[:1], Weight: one[:1]}},
+		"has length 1":      {p: train.Set{Y: one, Weight: one, Site: []int{0}}},
+		"site 3 of 2":       {p: train.Set{Y: one, Weight: one, Site: []int{0, 2}}},
+		"example 2 is NaN":  {p: train.Set{Y: []float64{1, nan}, Weight: one}},
+		"example 1 is -1":   {p: train.Set{Y: one, Weight: []float64{-1, 1}}},
+		"example 2 is +Inf": {p: train.Set{Y: one, Weight: []float64{1, math.Inf(1)}}},
+		"tolerance":         {p: train.Set{Y: one, Weight: one}, s: train.Settings{Tolerance: nan}},
+		"iteration limit":   {p: train.Set{Y: one, Weight: one}, s: train.Settings{Limit: -1}},
+	} {
+		_, err := trainOnce(identity(2), loss.Hinge{C: 1}, c.p, c.s)
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v does not say %q", err, says)
+		}
+	}
+}

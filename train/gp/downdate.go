@@ -1,0 +1,152 @@
+package gp
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	gonum "gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"bootbench/blas"
+	"bootbench/linalg"
+	"bootbench/train"
+)
+
+// Inverse is P = (K + diag(noise/weight))^-1, with a bias P - P 1 1'P/1'P1, from which Downdate removes
+// examples.
+type Inverse struct {
+	p      blas64.General
+	weight []float64
+
+	// For criteria, set by NewInverse.
+	ridge          []float64 // noise/weight
+	logDeterminant float64   // of K + diag(ridge)
+}
+
+// NewInverse takes n^3 operations and 8 n^2 bytes. Nil weights are 1.
+func NewInverse(k *linalg.Sym, noise float64, weights []float64, biased bool) (*Inverse, error) {
+	n := k.N()
+	if weights == nil {
+		weights = slices.Repeat([]float64{1}, n)
+	}
+	var all rows
+	for i, w := range weights {
+		all.add(i, noise/w, 0)
+	}
+	l, v := &system{kernel: k}, &Inverse{weight: weights, ridge: all.ridge}
+	l.gather(all.site, n)
+	if err := l.factorise(all.site, all.ridge); err != nil {
+		return nil, err
+	}
+	for i := range n {
+		v.logDeterminant += 2 * math.Log(l.a[i*l.stride+i])
+	}
+	v.p = l.invert()
+	if biased {
+		p1 := make([]float64, n)
+		for i := range n {
+			p1[i] = floats.Sum(v.p.Data[i*v.p.Stride:][:n])
+		}
+		x := blas64.Vector{N: n, Inc: 1, Data: p1}
+		blas64.Ger(-1/floats.Sum(p1), x, x, v.p)
+	}
+	return v, nil
+}
+
+// Downdate is a train.Trainer of the square loss, with one example per site. Each weight is 0 or the
+// inverse's. It predicts only the examples F of weight 0, which are left out:
+//
+//	f_F = y_F - (P_FF)^-1 (P y)_F,
+//
+// by |F|^3/3 operations instead of (n - |F|)^3/3 (M03-65; one example: Rasmussen and Williams 2006, 5.12).
+type Downdate struct {
+	*Inverse
+	out []int
+	a   []float64
+}
+
+// Fit is train.Trainer.Fit; f is NaN where the weight is not 0.
+func (d *Downdate) Fit(set train.Set, f []float64) error {
+	d.out = d.out[:0]
+	for i, w := range set.Weight {
+		switch f[i] = math.NaN(); w {
+		case 0:
+			d.out = append(d.out, i)
+		case d.weight[i]:
+		default:
+			return fmt.Errorf("a fit that leaves examples out has weights 0 and %v, not %v", d.weight[i], w)
+		}
+	}
+	m := len(d.out)
+	d.a = append(d.a[:0], make([]float64, m*(m+1))...)
+	a, r := d.a[:m*m], d.a[m*m:]
+	for k, i := range d.out {
+		row := d.p.Data[i*d.p.Stride:][:d.p.Cols]
+		for l, j := range d.out[:k+1] {
+			a[l*m+k] = row[j]
+		}
+		r[k] = floats.Dot(row, set.Y)
+	}
+	if blas.Bound().Potrf(gonum.Upper, m, a, m) != 0 {
+		return fmt.Errorf("without %d of %d examples the inverse of the kernel matrix is not positive definite: "+
+			"a larger --noise or --jitter helps", m, len(set.Weight))
+	}
+	train.SolveFactored(gonum.Upper, a, max(1, m), r)
+	for k, i := range d.out {
+		f[i] = set.Y[i] - r[k]
+	}
+	return nil
+}
+
+// Append adds examples: k is the kernel matrix of the old and then the new ones, weights are the new ones'.
+// With C the kernel between old and new examples, and S = K_new + diag(noise/weight) - C'P C, the inverse of
+// all is (M03-65)
+//
+//	P + P C S^-1 C'P   -P C S^-1
+//	    -S^-1 C'P         S^-1    :
+//
+// at n^2 operations for each. The inverse must have no bias. After an error it is unchanged.
+func (v *Inverse) Append(k *linalg.Sym, noise float64, weights []float64) error {
+	n, all := len(v.weight), k.N()
+	r := all - n
+	if r != len(weights) || r == 0 {
+		return fmt.Errorf("a kernel matrix of order %d adds no %d examples to %d", all, len(weights), n)
+	}
+	var old, cross, pc, reduced, q mat.Dense
+	raw := k.Raw()
+	old.SetRawMatrix(v.p)
+	cross.SetRawMatrix(blas64.General{Rows: n, Cols: r, Stride: raw.Stride, Data: raw.Data[n:]})
+	pc.Mul(&old, &cross)
+	reduced.Mul(cross.T(), &pc)
+	s := mat.NewSymDense(r, nil)
+	for j, w := range weights {
+		for i := range j + 1 {
+			s.SetSym(i, j, k.At(n+i, n+j)-reduced.At(i, j))
+		}
+		s.SetSym(j, j, s.At(j, j)+noise/w)
+	}
+	var factor mat.Cholesky
+	var inverse mat.SymDense
+	if !factor.Factorize(s) {
+		return fmt.Errorf("%d more examples leave the kernel matrix not positive definite: a larger noise helps", r)
+	}
+	if err := factor.InverseTo(&inverse); err != nil {
+		return fmt.Errorf("the inverse for %d more examples: %w", r, err)
+	}
+	q.Mul(&pc, &inverse)
+	p := mat.NewDense(all, all, nil)
+	block := func(i, k, j, l int) *mat.Dense { return p.Slice(i, k, j, l).(*mat.Dense) }
+	block(0, n, 0, n).Copy(&old)
+	blas64.Gemm(gonum.NoTrans, gonum.Trans, 1, q.RawMatrix(), pc.RawMatrix(), 1, block(0, n, 0, n).RawMatrix())
+	block(0, n, n, all).Scale(-1, &q)
+	block(n, all, 0, n).Copy(block(0, n, n, all).T())
+	block(n, all, n, all).Copy(&inverse)
+	v.p, v.weight = p.RawMatrix(), append(slices.Clip(v.weight), weights...)
+	return nil
+}
+
+// Weights returns the weights of the examples.
+func (v *Inverse) Weights() []float64 { return slices.Clone(v.weight) }

@@ -1,0 +1,439 @@
+package gp
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distmv"
+	"pgregory.net/rapid"
+
+	_ "bootbench/internal/fixedseed"
+	"bootbench/internal/need"
+	"bootbench/linalg"
+	"bootbench/train"
+)
+
+// rbf is exp(-|x-x'|^2) over m random points of the unit cube in 3 dimensions.
+func rbf(rng *rand.Rand, m int) *linalg.Sym {
+	x := make([][3]float64, m)
+	for i := range x {
+		x[i] = [3]float64{rng.Float64(), rng.Float64(), rng.Float64()}
+	}
+	return symmetric(m, func(i, j int) float64 {
+		return math.Exp(-math.Pow(floats.Distance(x[i][:], x[j][:], 2), 2))
+	})
+}
+
+// symmetric is the matrix with elements f(i, j), i <= j.
+func symmetric(n int, f func(i, j int) float64) *linalg.Sym {
+	k := linalg.NewSym(n)
+	for i := range n {
+		for j := i; j < n; j++ {
+			k.Set(i, j, f(i, j))
+		}
+	}
+	return k
+}
+
+func normals(rng *rand.Rand, n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	return x
+}
+
+// sample is a training set row by row.
+type sample struct {
+	site   []int
+	target []float64
+}
+
+// drawRows draws s rows over m sites, each with its target, in random order.
+func drawRows(rng *rand.Rand, m, s int) sample {
+	r := sample{target: normals(rng, s)}
+	for range s {
+		r.site = append(r.site, rng.IntN(m))
+	}
+	return r
+}
+
+// merged counts the rows of each of m sites and averages their targets.
+func (r sample) merged(m int) (count, target []float64) {
+	count, target = make([]float64, m), make([]float64, m)
+	for p, i := range r.site {
+		count[i]++
+		target[i] += r.target[p]
+	}
+	for i, k := range count {
+		if k > 0 {
+			target[i] /= k
+		}
+	}
+	return count, target
+}
+
+// oracle is the posterior mean at all sites given every row, by one LU factorisation of the S x S system.
+func oracle(t rapid.TB, k *linalg.Sym, noise float64, r sample) []float64 {
+	s, f := len(r.site), make([]float64, k.N())
+	if s == 0 {
+		return f
+	}
+	system, alpha := mat.NewDense(s, s, nil), mat.NewVecDense(s, nil)
+	for p, i := range r.site {
+		for q, j := range r.site {
+			system.Set(p, q, k.At(i, j))
+		}
+		system.Set(p, p, k.At(i, i)+noise)
+	}
+	must(t, alpha.SolveVec(system, mat.NewVecDense(s, r.target)))
+	for i := range f {
+		for p, j := range r.site {
+			f[i] += k.At(i, j) * alpha.AtVec(p)
+		}
+	}
+	return f
+}
+
+func fit(t testing.TB, tr *Trainer, count, target []float64) []float64 {
+	t.Helper()
+	f := make([]float64, len(count))
+	must(t, tr.Fit(count, target, f))
+	return f
+}
+
+// must ends a test at an error.
+func must(t rapid.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func newTrainer(t testing.TB, k *linalg.Sym, noise float64) *Trainer {
+	t.Helper()
+	return need.One(NewTrainer(k, noise, false))(t)
+}
+
+func farthest(a, b []float64) float64 {
+	worst := 0.0
+	for i := range a {
+		worst = math.Max(worst, math.Abs(a[i]-b[i]))
+		if math.IsNaN(a[i] - b[i]) {
+			return math.Inf(1)
+		}
+	}
+	return worst
+}
+
+// The condition number is at most (S + noise)/noise, below 1e4 here, and the
+// targets are of order 1: rounding stays below 1e4 * S * 1e-16 = 1e-10.
+const tolerance = 1e-10
+
+// The merged fit, the naive fit and elimination on every row are three ways to
+// one answer, also when a Trainer has fitted other sets before.
+func TestFitMatchesEliminationOnAllRows(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
+		m := rapid.IntRange(1, 40).Draw(rt, "sites")
+		noise := rapid.Float64Range(0.02, 2).Draw(rt, "noise")
+		k := rbf(rng, m)
+		tr := newTrainer(t, k, noise)
+		for range 3 {
+			r := drawRows(rng, m, rapid.IntRange(0, 80).Draw(rt, "rows"))
+			want := oracle(rt, k, noise, r)
+			count, target := r.merged(m)
+			if d := farthest(fit(t, tr, count, target), want); d > tolerance {
+				rt.Fatalf("merged fit is off by %g", d)
+			}
+			f := make([]float64, m)
+			must(rt, tr.FitRows(r.site, r.target, f))
+			if d := farthest(f, want); d > tolerance {
+				rt.Fatalf("naive fit is off by %g", d)
+			}
+		}
+	})
+}
+
+func TestFullMatchesTrainerAndKeepsKernel(t *testing.T) {
+	const noise = 0.3
+	for _, m := range []int{0, 1, 2, 63, 64, 65, 130} {
+		rng := rand.New(rand.NewPCG(11, uint64(m)))
+		k := rbf(rng, m)
+		before := symmetric(m, k.At)
+		count, target := make([]float64, m), normals(rng, m)
+		for i := range m {
+			count[i] = float64(1 + rng.IntN(3))
+		}
+		full := need.One(FitFull(k, noise, false, count, target))(t)[0]
+		for i := range m {
+			if !slices.Equal(before.Row(i), k.Row(i)) {
+				t.Fatalf("m=%d: row %d of the kernel matrix changed", m, i)
+			}
+		}
+		tr := newTrainer(t, k, noise)
+		want := fit(t, tr, count, target)
+		if d := farthest(full, want); d > tolerance {
+			t.Errorf("m=%d: full fit is off by %g", m, d)
+		}
+		if m == 0 {
+			continue
+		}
+		engine, _ := need.Two(FitByEngine(k, noise, count, target))(t)
+		if d := farthest(engine, want); d > tolerance {
+			t.Errorf("m=%d: the fit by the engine is off by %g", m, d)
+		}
+	}
+}
+
+// Sites 1 and 4 are the same input: without noise the system is singular, the error names the second, and the
+// suggested jitter repairs it.
+func TestSingularSystemNamesPivotAndJitter(t *testing.T) {
+	const m = 6
+	k := rbf(rand.New(rand.NewPCG(5, 5)), m)
+	for j := range m {
+		k.Set(4, j, k.At(1, j))
+	}
+	k.Set(4, 4, 1)
+	count, target := []float64{1, 1, 0, 2, 1, 1}, []float64{1, -1, 0, 2, 1, 0}
+	check := func(t *testing.T, fit func() error) {
+		var pivot *PivotError
+		if err := fit(); !errors.As(err, &pivot) {
+			t.Fatalf("error is %v, not a PivotError", err)
+		}
+		if pivot.Site != 4 || math.Abs(pivot.Pivot) > 1e-13 {
+			t.Errorf("pivot %v at site %d, want rounding at site 4", pivot.Pivot, pivot.Site)
+		}
+		if !(pivot.Jitter > 0 && pivot.Jitter < 1e-10) {
+			t.Errorf("jitter %v is not a repair of rounding", pivot.Jitter)
+		}
+		k.AddDiag(pivot.Jitter)
+		defer k.AddDiag(-pivot.Jitter)
+		if err := fit(); err != nil {
+			t.Errorf("with the suggested jitter: %v", err)
+		}
+	}
+	t.Run("trainer", func(t *testing.T) {
+		tr := newTrainer(t, k, 0)
+		check(t, func() error { return tr.Fit(count, target, make([]float64, m)) })
+		if err := tr.Fit(count, []float64{1, -1, 0, 2, 1, math.NaN()}, make([]float64, m)); err == nil {
+			t.Error("a NaN target was accepted")
+		}
+	})
+	t.Run("full", func(t *testing.T) {
+		count[2] = 1
+		check(t, func() error { _, err := FitFull(k, 0, false, count, target); return err })
+	})
+}
+
+func TestIndefiniteKernelIsRefused(t *testing.T) {
+	k := linalg.NewSym(3)
+	k.AddDiag(1)
+	k.Set(0, 2, 3) // third pivot 1 + 0.5 - 9/1.5 = -4.5
+	tr := newTrainer(t, k, 0.5)
+	fit(t, tr, []float64{1, 1, 0}, []float64{1, 1, 0}) // must not affect the fit after the failure
+	var pivot *PivotError
+	err := tr.Fit([]float64{1, 1, 1}, make([]float64, 3), make([]float64, 3))
+	if !errors.As(err, &pivot) || pivot.Site != 2 || math.Abs(pivot.Pivot+4.5) > 1e-14 {
+		t.Errorf("error %v, want pivot -4.5 at site 2", err)
+	}
+}
+
+func TestBadInputIsRefused(t *testing.T) {
+	k := rbf(rand.New(rand.NewPCG(1, 1)), 3)
+	tr := newTrainer(t, k, 1)
+	zeros := make([]float64, 3)
+	full := func(noise float64, count, target []float64) error {
+		_, err := FitFull(k, noise, false, count, target)
+		return err
+	}
+	broken := rbf(rand.New(rand.NewPCG(1, 1)), 3)
+	broken.Set(0, 2, math.NaN())
+	_, fullBroken := FitFull(broken, 1, false, []float64{1, 1, 1}, zeros)
+	for _, c := range []struct {
+		err  error
+		says string
+	}{
+		{newTrainer(t, broken, 1).Fit([]float64{1, 1, 1}, zeros, make([]float64, 3)), ""},
+		{fullBroken, ""},
+		{func() error { _, err := NewTrainer(k, -1, false); return err }(), "noise"},
+		{tr.Fit([]float64{1, 1}, zeros, zeros), "3 sites"},
+		{tr.Fit([]float64{1, -2, 1}, zeros, zeros), "site 2 has weight -2"},
+		{full(math.Inf(1), []float64{1, 1, 1}, zeros), "noise"},
+		{full(1, []float64{1, 0, 1}, zeros), "site 2 has weight 0"},
+		{full(1, []float64{1, 1, 1}, zeros[:1]), "3 sites"},
+	} {
+		if c.err == nil || !strings.Contains(c.err.Error(), c.says) {
+			t.Errorf("error %v does not say %q", c.err, c.says)
+		}
+	}
+}
+
+// TestWeights: a site of weight 2.5 at noise s2 equals 5 rows at noise 2 s2, and a NaN weight is refused.
+func TestWeights(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	const m = 15
+	k := rbf(rng, m)
+	weight, count, target := make([]float64, m), make([]float64, m), normals(rng, m)
+	for i := range count {
+		count[i] = float64(rng.IntN(6))
+		weight[i] = count[i] / 2
+	}
+	want := fit(t, newTrainer(t, k, 0.2), count, target)
+	tr := newTrainer(t, k, 0.1)
+	got := fit(t, tr, weight, target)
+	if off := farthest(got, want); !(off < 1e-12) {
+		t.Errorf("off by %g", off)
+	}
+	for _, bad := range []float64{-1, math.NaN(), math.Inf(1)} {
+		weight[3] = bad
+		if err := tr.Fit(weight, target, got); err == nil || !strings.Contains(err.Error(), "site 4") {
+			t.Errorf("weight %v: %v", bad, err)
+		}
+	}
+}
+
+// TestResiduals: the closed form agrees with fits that lack one row, with repeated inputs and without.
+func TestResiduals(t *testing.T) {
+	rng := rand.New(rand.NewPCG(33, 33))
+	const m, noise = 30, 0.3
+	k := rbf(rng, m)
+	for _, extra := range []int{0, m} {
+		r := drawRows(rng, m, extra)
+		for _, s := range rng.Perm(m) { // no site is empty
+			r.site, r.target = append(r.site, s), append(r.target, rng.NormFloat64())
+		}
+		got := need.One(Residuals(k, r.site, r.target, nil, noise))(t)
+		tr, f := newTrainer(t, k, noise), make([]float64, m)
+		for i, v := range r.target {
+			site, target := slices.Delete(slices.Clone(r.site), i, i+1), slices.Delete(slices.Clone(r.target), i, i+1)
+			must(t, tr.FitRows(site, target, f))
+			if want := v - f[r.site[i]]; math.Abs(got[i]-want) > 1e-10 {
+				t.Errorf("%d rows, row %d: residual %v, refitted %v", len(r.site), i, got[i], want)
+			}
+		}
+	}
+	two := rbf(rng, 2)
+	for want, c := range map[string]struct {
+		site   []int
+		target []float64
+		noise  float64
+	}{
+		"positive noise": {nil, []float64{1, 2}, 0},
+		"do not fit":     {nil, []float64{1}, 1},
+		"is on site 3":   {[]int{0, 2}, []float64{1, 2}, 1},
+		"weight 0":       {[]int{0, 0}, []float64{1, 2}, 1},
+	} {
+		_, err := Residuals(two, c.site, c.target, nil, c.noise)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one about %q", err, want)
+		}
+	}
+}
+
+// limit extrapolates answers for K + c to infinite c, from c = most, a tenth and a hundredth of it. From 1e4
+// the error is in 1e-9 and 100 times the rounding of the last, 1e-12.
+func limit(t *testing.T, k *linalg.Sym, most float64, answer func(k *linalg.Sym) []float64) []float64 {
+	t.Helper()
+	var f [3][]float64
+	for i, c := range []float64{most / 100, most / 10, most} {
+		f[i] = slices.Clone(answer(symmetric(k.N(), func(i, j int) float64 { return k.At(i, j) + c })))
+	}
+	at := make([]float64, len(f[0]))
+	for i := range at {
+		first, second := (10*f[1][i]-f[0][i])/9, (10*f[2][i]-f[1][i])/9
+		at[i] = (100*second - first) / 99
+	}
+	return at
+}
+
+// TestBiasIsLimit: regression with a bias is the limit of regression on K + c, by Trainer on some sites and
+// by FitFull on all; the weights sum to 0.
+func TestBiasIsLimit(t *testing.T) {
+	rng := rand.New(rand.NewPCG(41, 1))
+	k := rbf(rng, 12)
+	count, target := make([]float64, 12), make([]float64, 12)
+	for i := range count {
+		count[i], target[i] = float64(rng.IntN(3)), 5+rng.NormFloat64()
+	}
+	tr := need.One(NewTrainer(k, 0.2, true))(t)
+	got := fit(t, tr, count, target)
+	want := limit(t, k, 1e4, func(k *linalg.Sym) []float64 {
+		return fit(t, newTrainer(t, k, 0.2), count, target)
+	})
+	if off := farthest(got, want); !(off < 1e-7) {
+		t.Errorf("the fit is off by %g", off)
+	}
+	if sum := floats.Sum(tr.Weight); math.Abs(sum) > 1e-12 {
+		t.Errorf("the weights sum to %g", sum)
+	}
+	for i := range count {
+		count[i]++
+	}
+	full := need.One(FitFull(k, 0.2, true, count, target))(t)[0]
+	if off := farthest(full, fit(t, tr, count, target)); !(off < 1e-11) {
+		t.Errorf("the fit to all data is off by %g", off)
+	}
+}
+
+// TestCriteria: the evidence is the density of the targets under N(0, K + noise I), leave-one-out that of
+// Residuals, and the derivatives of both agree with finite differences, whose error is about 1e-8.
+func TestCriteria(t *testing.T) {
+	const sites, noise = 9, 0.3
+	site := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 4}
+	rng := rand.New(rand.NewPCG(16, 3))
+	y, x := normals(rng, len(site)), normals(rng, sites)
+	moved := [2]int{2, 6}
+	gram := func(step float64) *linalg.Sym {
+		k := symmetric(sites, func(i, j int) float64 { return 2 * math.Exp(-(x[i]-x[j])*(x[i]-x[j])) })
+		k.Set(moved[0], moved[1], k.At(moved[0], moved[1])+step)
+		return k
+	}
+	k, n := gram(0), len(y)
+	covariance := mat.NewSymDense(n, nil)
+	for a := range n {
+		for b := a; b < n; b++ {
+			covariance.SetSym(a, b, k.At(site[a], site[b]))
+		}
+		covariance.SetSym(a, a, covariance.At(a, a)+noise)
+	}
+	normal, ok := distmv.NewNormal(make([]float64, n), covariance, nil)
+	if !ok {
+		t.Fatal("no covariance")
+	}
+	residuals := need.One(Residuals(gram(0), site, y, nil, noise))(t)
+	for name, c := range map[string]struct {
+		of   func(k *linalg.Sym, noise float64, site train.Sites, y []float64) (*Criterion, error)
+		want float64
+	}{
+		"evidence":      {Evidence, -normal.LogProb(y) / float64(n)},
+		"leave-one-out": {LeaveOneOut, floats.Dot(residuals, residuals) / float64(n)},
+	} {
+		at := func(step, logNoise float64) *Criterion {
+			return need.One(c.of(gram(step), noise*math.Exp(logNoise), site, y))(t)
+		}
+		got := at(0, 0)
+		if math.Abs(got.Value-c.want) > 1e-12*math.Abs(c.want) {
+			t.Errorf("%s %g, want %g", name, got.Value, c.want)
+		}
+		const h = 1e-4
+		for what, pair := range map[string][2]float64{
+			"kernel": {2 * got.Kernel.Data[moved[0]*got.Kernel.Stride+moved[1]],
+				(at(h, 0).Value - at(-h, 0).Value) / (2 * h)},
+			"noise": {got.Noise, (at(0, h).Value - at(0, -h).Value) / (2 * h)},
+		} {
+			if math.Abs(pair[0]-pair[1]) > 1e-6*(math.Abs(pair[1])+math.Abs(got.Value)) {
+				t.Errorf("%s by %s: %g, differences %g", name, what, pair[0], pair[1])
+			}
+		}
+		if _, err := c.of(gram(0), 0, site, y); err == nil {
+			t.Errorf("%s without noise", name)
+		}
+	}
+}

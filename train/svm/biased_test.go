@@ -1,0 +1,157 @@
+package svm
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"bootbench/internal/need"
+	"bootbench/linalg"
+	"bootbench/train"
+)
+
+// plainGap is the duality gap and the dual objective of a biased training by double loops, with the primal
+// minimised over the bias by trying every kink, and checks that the weights are feasible.
+func plainGap(t *testing.T, k *linalg.Sym, p train.Set, r *Result) (gap, dual float64) {
+	t.Helper()
+	sum, size := 0.0, 0.0
+	for i, a := range r.Alpha {
+		if !(a >= 0 && a <= p.Weight[i]) {
+			t.Fatalf("weight %v of example %d outside of [0, %v]", a, i, p.Weight[i])
+		}
+		sum, size, dual = sum+p.Y[i]*a, size+a, dual+a
+	}
+	if math.Abs(sum) > 1e-12*(1+size) {
+		t.Fatalf("the weights sum to %g", sum)
+	}
+	f, norm := plainField(k, p, r.Alpha), 0.0
+	for i, a := range r.Alpha {
+		norm += a * p.Y[i] * f[p.Site.At(i)]
+	}
+	dual -= norm / 2
+	cost := func(b float64) float64 {
+		v := norm / 2
+		for i, y := range p.Y {
+			lack := 1 - y*(f[p.Site.At(i)]+b)
+			switch {
+			case lack <= 0 || p.Weight[i] == 0:
+			case math.IsInf(p.Weight[i], 1):
+				v += size * max(0, lack-1e-9) * 10 // an exact penalty
+			default:
+				v += p.Weight[i] * lack
+			}
+		}
+		return v
+	}
+	best := math.Inf(1)
+	for i, y := range p.Y {
+		best = min(best, cost(y-f[p.Site.At(i)]))
+	}
+	if own := cost(r.Bias); own > best+1e-7*(1+size) {
+		t.Errorf("bias %v costs %v, another %v", r.Bias, own, best)
+	}
+	return best - dual, dual
+}
+
+// TestBiasedGap: the duality gap closes on random problems with shared sites,
+// both labels on a site, boxes of all sizes and hard margins.
+func TestBiasedGap(t *testing.T) {
+	rng := rand.New(rand.NewPCG(21, 21))
+	for trial := range 400 {
+		m := 2 + rng.IntN(30)
+		k, p := gram(rng, m, 1e-3), drawProblem(rng, m)
+		p.Bias = true
+		for i := range p.Y {
+			if trial%4 == 1 {
+				p.Weight[i] = 1
+			}
+			if rng.IntN(8) == 0 {
+				p.Weight[i] = 0
+			}
+			if trial%4 == 0 && rng.IntN(4) == 0 {
+				p.Weight[i] = hard
+			}
+		}
+		if i, _ := contradiction(p); i >= 0 {
+			continue
+		}
+		r := mustTrain(t, k, p, train.Settings{Tolerance: 1e-10})
+		if gap, dual := plainGap(t, k, p, r); math.Abs(gap) > 1e-7*(1+dual) {
+			t.Errorf("trial %d: gap %g of %v", trial, gap, dual)
+		}
+	}
+}
+
+// TestBiasByHand: two points of a line with a linear kernel, for which w = 2/(x1-x2)
+// and w (x1+x2)/2 + bias = 0; boxes too small for that, where every bias between
+// those that satisfy one point and the other will do; and one class.
+func TestBiasByHand(t *testing.T) {
+	x := [2]float64{3, 1}
+	k := symmetric(2, func(i, j int) float64 { return x[i] * x[j] })
+	for _, c := range []struct {
+		name         string
+		y            []float64
+		box, a, bias float64
+	}{
+		{"hard", []float64{1, -1}, hard, 0.5, -2},
+		{"wide box", []float64{1, -1}, 1, 0.5, -2},
+		// w = 0.25 (3 - 1) = 0.5: f = 1.5 + b >= 1 and 0.5 + b <= -1 fail for all b
+		// in [-1.5, -0.5], at the same cost.
+		{"narrow box", []float64{1, -1}, 0.25, 0.25, -1},
+		{"one class", []float64{-1, -1}, 1, 0, -1},
+	} {
+		p := problem(c.y, nil, same(2, c.box))
+		p.Bias = true
+		r := mustTrain(t, k, p, fine)
+		if math.Abs(r.Bias-c.bias) > 1e-9 || math.Abs(r.Alpha[0]-c.a) > 1e-9 || math.Abs(r.Alpha[1]-c.a) > 1e-9 {
+			t.Errorf("%s: bias %v, weights %v", c.name, r.Bias, r.Alpha)
+		}
+	}
+}
+
+// TestPerceptron: on separable data in the plane it converges within Novikoff's (R/margin)^2 mistakes, and
+// makes those of the primal rule on the inputs themselves, two examples at a time on one site.
+func TestPerceptron(t *testing.T) {
+	rng := rand.New(rand.NewPCG(25, 25))
+	for range 20 {
+		const n, margin = 50, 0.1
+		x, y, site := make([][2]float64, n/2), make([]float64, n), make([]int, n)
+		for s := range x {
+			for math.Abs(x[s][0]+x[s][1]) < margin*math.Sqrt2 {
+				x[s] = [2]float64{rng.NormFloat64(), rng.NormFloat64()}
+			}
+			site[s], site[n/2+s] = s, s
+			y[s] = math.Copysign(1, x[s][0]+x[s][1])
+			y[n/2+s] = y[s]
+		}
+		k := symmetric(n/2, func(i, j int) float64 { return x[i][0]*x[j][0] + x[i][1]*x[j][1] })
+		p := TrainPerceptron(context.Background(), need.One(NewRows(k))(t), site, y, 10000)
+
+		var w [2]float64
+		beta, longest, total := make([]float64, n/2), 0.0, 0.0
+		for range p.Mistakes {
+			for i, s := range site {
+				if y[i]*(w[0]*x[s][0]+w[1]*x[s][1]) <= 0 {
+					beta[s] += y[i]
+					total++
+					w[0], w[1] = w[0]+y[i]*x[s][0], w[1]+y[i]*x[s][1]
+				}
+				longest = max(longest, k.At(s, s))
+			}
+		}
+		if !slices.Equal(p.Weight, beta) {
+			t.Errorf("weights %v, primal %v", p.Weight, beta)
+		}
+		for i, s := range site {
+			near(t, "f", p.F[s:s+1], []float64{w[0]*x[s][0] + w[1]*x[s][1]}, 1e-8)
+			if !(y[i]*p.F[s] > 0) {
+				t.Errorf("example %d is not learned", i)
+			}
+		}
+		if !p.Converged() || total > longest/(margin*margin) {
+			t.Errorf("%v mistakes by pass: %v", total, p.Mistakes)
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package svm
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"bootbench/internal/dataset"
+	"bootbench/internal/need"
+	"bootbench/kernel"
+	"bootbench/linalg"
+	"bootbench/train"
+)
+
+var hard = math.Inf(1)
+
+// same is n copies of v.
+func same(n int, v float64) []float64 { return slices.Repeat([]float64{v}, n) }
+
+// problem is one without a bias.
+func problem(y []float64, site []int, box []float64) train.Set {
+	return train.Set{Y: y, Site: site, Weight: box}
+}
+
+// symmetric is the matrix with elements f(i, j), i >= j.
+func symmetric(n int, f func(i, j int) float64) *linalg.Sym {
+	k := linalg.NewSym(n)
+	for i := range n {
+		for j := range i + 1 {
+			k.Set(i, j, f(i, j))
+		}
+	}
+	return k
+}
+
+// drawProblem has one to two examples a site, of either label, and boxes of all sizes.
+func drawProblem(rng *rand.Rand, sites int) train.Set {
+	n := sites + rng.IntN(sites)
+	p := problem(labels(rng, n), make([]int, n), make([]float64, n))
+	for i := range p.Y {
+		p.Site[i], p.Weight[i] = rng.IntN(sites), math.Exp(2.5*rng.NormFloat64())
+	}
+	return p
+}
+
+// gram is a Gaussian Gram matrix of n points in the plane plus ridge I.
+func gram(rng *rand.Rand, n int, ridge float64) *linalg.Sym {
+	x := make([][2]float64, n)
+	for i := range x {
+		x[i] = [2]float64{rng.NormFloat64(), rng.NormFloat64()}
+	}
+	k := symmetric(n, func(i, j int) float64 {
+		a, b := x[i][0]-x[j][0], x[i][1]-x[j][1]
+		return math.Exp(-(a*a + b*b) / 2)
+	})
+	k.AddDiag(ridge)
+	return k
+}
+
+func labels(rng *rand.Rand, n int) []float64 {
+	y := make([]float64, n)
+	for i := range y {
+		y[i] = float64(2*rng.IntN(2) - 1)
+	}
+	return y
+}
+
+// embedded is a z-scored embedded set with an rbf kernel of gamma = width/d over its distinct inputs.
+func embedded(t testing.TB, name string, width, box float64) (*linalg.Sym, train.Set) {
+	t.Helper()
+	set := need.One(dataset.Open(name))(t)
+	x, _ := dataset.Standardize(set.X)
+	site, first := (&dataset.Set{X: x}).Distinct()
+	in := need.One(kernel.Spec{Gamma: width / float64(x.Cols)}.Prepare(&dataset.Inputs{X: x.Gather(first)}))(t)
+	k := need.One(in.Gram(t.Context()))(t)
+	return k, problem(set.Y, site, same(len(site), box))
+}
+
+func newTrainer(t testing.TB, k *linalg.Sym) *Trainer {
+	t.Helper()
+	return NewTrainer(need.One(NewRows(k))(t))
+}
+
+func mustTrain(t testing.TB, k *linalg.Sym, p train.Set, s train.Settings) *Result {
+	t.Helper()
+	r := need.One(newTrainer(t, k).Train(p, s))(t)
+	if r.Status != train.Converged {
+		t.Fatalf("status %v, violation %g after %d steps", r.Status, r.Violation, r.Iterations)
+	}
+	return r
+}
+
+// near fails unless a and b agree within tol, absolutely and elementwise.
+func near(t testing.TB, what string, a, b []float64, tol float64) {
+	t.Helper()
+	if len(a) != len(b) {
+		t.Fatalf("%s: lengths %d and %d", what, len(a), len(b))
+	}
+	for i := range a {
+		if !(math.Abs(a[i]-b[i]) <= tol) {
+			t.Fatalf("%s: element %d is %v, want %v within %g", what, i, a[i], b[i], tol)
+		}
+	}
+}
+
+// plainField is f at every site by a plain double loop over examples.
+func plainField(k *linalg.Sym, p train.Set, alpha []float64) []float64 {
+	f := make([]float64, k.N())
+	for s := range f {
+		for j, a := range alpha {
+			f[s] += a * p.Y[j] * k.At(s, p.Site.At(j))
+		}
+	}
+	return f
+}
+
+// plainViolation is the largest Kuhn-Tucker violation of the dual point alpha,
+// and an infinite one where alpha leaves its box.
+func plainViolation(k *linalg.Sym, p train.Set, alpha []float64) float64 {
+	f, worst := plainField(k, p, alpha), 0.0
+	for i, a := range alpha {
+		margin := p.Y[i] * f[p.Site.At(i)]
+		switch {
+		case !(a >= 0 && a <= p.Weight[i]):
+			return math.Inf(1)
+		case a == 0 && p.Weight[i] > 0:
+			worst = max(worst, 1-margin)
+		case a > 0 && a < p.Weight[i]:
+			worst = max(worst, math.Abs(1-margin))
+		case a > 0:
+			worst = max(worst, margin-1)
+		}
+	}
+	return worst
+}
+
+// cyclic solves the dual by plain cyclic coordinate ascent in the examples' weights, until a sweep moves no
+// margin by more than 1e-13 or sweeps are up. It is slow and needs a well-conditioned K.
+func cyclic(k *linalg.Sym, p train.Set) (alpha, f []float64) {
+	alpha, f = make([]float64, len(p.Y)), make([]float64, k.N())
+	for range 200000 {
+		moved := 0.0
+		for i, y := range p.Y {
+			s := p.Site.At(i)
+			a := min(max(alpha[i]+(1-y*f[s])/k.At(s, s), 0), p.Weight[i])
+			step := a - alpha[i]
+			for j := range f {
+				f[j] += step * y * k.At(s, j)
+			}
+			alpha[i] = a
+			moved = max(moved, math.Abs(step)*k.At(s, s))
+		}
+		if moved < 1e-13 {
+			break
+		}
+	}
+	return alpha, f
+}
+
+// must ends a test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,468 @@
+package svm
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"bootbench/internal/need"
+	"bootbench/linalg"
+	"bootbench/train"
+)
+
+// TestAgainstCyclicAscent holds the trainer to plain cyclic ascent on problems with shared sites, of both
+// labels, where alpha need not be unique but f is, and meets the Kuhn-Tucker conditions. Eigenvalues are >=
+// 0.3, so that plain cyclic ascent converges to 1e-12 in a few hundred sweeps.
+func TestAgainstCyclicAscent(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		seed := rapid.Uint64().Draw(rt, "seed")
+		rng := rand.New(rand.NewPCG(seed, 2))
+		m := rapid.IntRange(1, 12).Draw(rt, "sites")
+		n := rapid.IntRange(0, 20).Draw(rt, "examples")
+		k := gram(rng, m, 0.3)
+		p := problem(labels(rng, n), make([]int, n), make([]float64, n))
+		boxes := []float64{0, 0.1, 0.5, 1, 3, 20, hard}
+		for i := range n {
+			p.Site[i] = rng.IntN(m)
+			p.Weight[i] = boxes[rapid.IntRange(0, 6).Draw(rt, "box")]
+		}
+		r, err := newTrainer(t, k).Train(p, train.Settings{Tolerance: 1e-9})
+		if i, j := contradiction(p); i >= 0 {
+			var infeasible *InfeasibleError
+			if !errors.As(err, &infeasible) || infeasible.I != i || infeasible.J != j {
+				rt.Fatalf("error %v, want one that names examples %d and %d", err, i, j)
+			}
+			return
+		}
+		if err != nil || r.Status != train.Converged {
+			rt.Fatalf("error %v, result %+v", err, r)
+		}
+		_, f := cyclic(k, p)
+		for s := range f {
+			if math.Abs(f[s]-r.F[s]) > 1e-7 {
+				rt.Fatalf("f at site %d is %v, want %v", s, r.F[s], f[s])
+			}
+		}
+		if v := plainViolation(k, p, r.Alpha); v > 1e-8 {
+			rt.Fatalf("violation %g", v)
+		}
+	})
+}
+
+// contradiction is the first example j in order that has a hard margin against
+// that of an earlier example i on its site; -1, -1 if there is none.
+func contradiction(p train.Set) (i, j int) {
+	for j := range p.Y {
+		for i := range j {
+			if p.Site.At(i) == p.Site.At(j) && p.Y[i] != p.Y[j] && math.IsInf(min(p.Weight[i], p.Weight[j]), 1) {
+				return i, j
+			}
+		}
+	}
+	return -1, -1
+}
+
+// TestEmbeddedSets recomputes the Kuhn-Tucker conditions and the counts of support vectors of real problems
+// by plain loops. These sums differ from the trainer's by rounding, sum |a| times 1e-13.
+func TestEmbeddedSets(t *testing.T) {
+	for _, name := range []string{"sonar", "crabs", "wisconsin", "pima"} {
+		for _, width := range []float64{0.05, 0.5, 4} {
+			for _, box := range []float64{hard, 100, 1} {
+				k, p := embedded(t, name, width, box)
+				r := mustTrain(t, k, p, train.Settings{})
+				size, free, bounded := 0.0, 0, 0
+				for i, a := range r.Alpha {
+					size += a
+					switch {
+					case a > 0 && a < p.Weight[i]:
+						free++
+					case a > 0:
+						bounded++
+					}
+				}
+				tolerance, worst := 1e-13*(1+size), plainViolation(k, p, r.Alpha)
+				if worst > DefaultTolerance+tolerance || math.Abs(worst-r.Violation) > tolerance {
+					t.Errorf("%s width %g C %g: violation %g, stated %g", name, width, box, worst, r.Violation)
+				}
+				if free != r.Free || bounded != r.Bounded {
+					t.Errorf("%s width %g C %g: %d free and %d bounded support vectors, stated %d and %d", name, width,
+						box, free, bounded, r.Free, r.Bounded)
+				}
+			}
+		}
+	}
+}
+
+// Tolerances here: trained to 1e-9, f is good to about 1e-8 where K has
+// condition 1e3 or less; alpha likewise.
+
+func fixedProblem(box float64) (*linalg.Sym, train.Set) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	n := 60
+	return gram(rng, n, 0.05), problem(labels(rng, n), nil, same(n, box))
+}
+
+var fine = train.Settings{Tolerance: 1e-9}
+
+// TestRepeatedExamples: k copies of an example on its site are one with box k C under a soft margin, and one
+// with box +Inf under a hard one; the copies carry equal shares. On another site with the same row of K, a
+// copy makes K singular and does not change f.
+func TestRepeatedExamples(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	for _, box := range []float64{hard, 0.7} {
+		k, p := fixedProblem(box)
+		m := len(p.Y)
+		merged := problem(p.Y, nil, make([]float64, m))
+		many := train.Set{}
+		copies := make([]int, m)
+		for s, y := range p.Y {
+			copies[s] = rng.IntN(4)
+			for range copies[s] {
+				many.Y, many.Site, many.Weight = append(many.Y, y), append(many.Site, s), append(many.Weight, box)
+				merged.Weight[s] += box
+			}
+		}
+		one := mustTrain(t, k, merged, fine)
+		all := mustTrain(t, k, many, fine)
+		near(t, "f", all.F, one.F, 1e-7)
+		for i, s := range many.Site {
+			if d := all.Alpha[i]*float64(copies[s]) - one.Alpha[s]; d > 1e-7 || d < -1e-7 {
+				t.Fatalf("copy %d carries %v of %v in %d copies", i, all.Alpha[i], one.Alpha[s], copies[s])
+			}
+		}
+
+		kn := symmetric(len(many.Y), func(i, j int) float64 { return k.At(many.Site[i], many.Site[j]) })
+		separate := mustTrain(t, kn, problem(many.Y, nil, many.Weight), fine)
+		for i, s := range many.Site {
+			if d := separate.F[i] - one.F[s]; d > 1e-7 || d < -1e-7 {
+				t.Fatalf("f on the site of copy %d is %v, want %v", i, separate.F[i], one.F[s])
+			}
+		}
+	}
+}
+
+// TestReuse: a Trainer gives for each training set what a new one gives, to the last bit, whatever it trained
+// before, and so does another one on its kernel matrix.
+func TestReuse(t *testing.T) {
+	k, p := fixedProblem(1)
+	trainer := newTrainer(t, k)
+	another := NewTrainer(trainer.dual.whole)
+	rng := rand.New(rand.NewPCG(8, 8))
+	for range 40 {
+		for i := range p.Weight {
+			p.Weight[i] = float64(rng.IntN(3))
+			if p.Weight[i] > 0 && rng.IntN(5) == 0 {
+				p.Weight[i] = hard
+			}
+		}
+		want := mustTrain(t, k, p, train.Settings{})
+		for _, tr := range []*Trainer{trainer, another} {
+			r := need.One(tr.Train(p, train.Settings{}))(t)
+			near(t, "alpha", r.Alpha, want.Alpha, 0)
+			near(t, "beta", r.Weight, want.Weight, 0)
+			near(t, "f", r.F, want.F, 0)
+		}
+	}
+}
+
+// TestAllocations: with workspaces of sufficient size Train allocates nothing.
+func TestAllocations(t *testing.T) {
+	k, p := fixedProblem(hard)
+	for i := range p.Weight {
+		if i%3 == 0 {
+			p.Weight[i] = 0
+		}
+	}
+	trainer := newTrainer(t, k)
+	fit := func() {
+		need.One(trainer.Train(p, train.Settings{}))(t)
+	}
+	fit()
+	if n := testing.AllocsPerRun(20, fit); n > 0 {
+		t.Errorf("%g allocations", n)
+	}
+}
+
+// TestResume: a training that starts from the last one's weights, at a larger or smaller C, has its solution;
+// at other sites it starts from 0.
+func TestResume(t *testing.T) {
+	for _, bias := range []bool{false, true} {
+		k, p := fixedProblem(0.1)
+		p.Bias = bias
+		trainer := newTrainer(t, k)
+		need.One(trainer.Train(p, fine))(t)
+		last := 0.1
+		for _, c := range []float64{0.4, 5, 100, 2} {
+			p.Weight, p.Resume = same(len(p.Y), c), c/last
+			if c == 100 {
+				p.Weight[7] = 0
+			}
+			r := need.One(trainer.Train(p, fine))(t)
+			cold := p
+			cold.Resume = 0
+			want := mustTrain(t, k, cold, fine)
+			near(t, "f", r.F, want.F, 1e-6)
+			near(t, "alpha", r.Alpha, want.Alpha, 1e-6*c)
+			last = c
+		}
+	}
+}
+
+// TestLeaveOut: leaving out an example gives the predictor of a training from 0 without it, in any order and
+// repeatedly, and does not change the full solution.
+func TestLeaveOut(t *testing.T) {
+	rng := rand.New(rand.NewPCG(22, 22))
+	for trial := range 60 {
+		m := 4 + rng.IntN(20)
+		k := gram(rng, m, 0.05)
+		p := drawProblem(rng, m)
+		p.Bias = trial%2 == 0
+		for i := range p.Weight {
+			if trial%3 == 0 && rng.IntN(3) == 0 {
+				p.Weight[i] = hard
+			}
+		}
+		if i, _ := contradiction(p); i >= 0 {
+			continue
+		}
+		trainer := newTrainer(t, k)
+		s := train.Settings{Tolerance: 1e-10}
+		full, err := trainer.Train(p, s)
+		if err != nil || full.Status != train.Converged {
+			t.Fatal(err, full.Status)
+		}
+		alpha, f := slices.Clone(full.Alpha), slices.Clone(full.F)
+		for _, i := range append(rng.Perm(len(p.Y)), rng.Perm(len(p.Y))...) {
+			left, err := trainer.LeaveOut(i)
+			if err != nil || left.Status != train.Converged {
+				t.Fatal(err, left.Status)
+			}
+			without := p
+			without.Weight = slices.Clone(p.Weight)
+			without.Weight[i] = 0
+			want := mustTrain(t, k, without, s).F[p.Site[i]]
+			if math.Abs(left.F-want) > 1e-7 {
+				t.Errorf("trial %d, example %d: f = %v, from nothing %v", trial, i, left.F, want)
+			}
+		}
+		near(t, "alpha", full.Alpha, alpha, 0)
+		near(t, "f", full.F, f, 0)
+	}
+}
+
+func TestLeaveOutRefuses(t *testing.T) {
+	k, p := fixedProblem(1)
+	trainer := newTrainer(t, k)
+	if _, err := trainer.LeaveOut(0); !errors.Is(err, errNotTrained) {
+		t.Errorf("untrained: %v", err)
+	}
+	need.One(trainer.Train(p, train.Settings{}))(t)
+	for _, i := range []int{-1, len(p.Y)} {
+		if _, err := trainer.LeaveOut(i); err == nil {
+			t.Errorf("example %d left out", i)
+		}
+	}
+	need.One(trainer.Train(p, train.Settings{Tolerance: 1e-9, Limit: 1}))(t)
+	if _, err := trainer.LeaveOut(0); !errors.Is(err, errNotTrained) {
+		t.Errorf("not converged: %v", err)
+	}
+}
+
+func TestIterationLimit(t *testing.T) {
+	k, p := embedded(t, "sonar", 0.5, hard)
+	r := need.One(newTrainer(t, k).Train(p, train.Settings{Limit: 40}))(t)
+	if r.Status != train.IterationLimit || r.Status.Err() == nil ||
+		r.Iterations != 40 {
+		t.Fatalf("%v after %d steps", r.Status, r.Iterations)
+	}
+	if v := plainViolation(k, p, r.Alpha); !(v > 1e-3) || math.Abs(v-r.Violation) > 1e-9 {
+		t.Errorf("violation %g, stated %g", v, r.Violation)
+	}
+}
+
+// TestStalled asks for more than float64 can give: weights of 1e4 and more make f uncertain by 1e-12.
+func TestStalled(t *testing.T) {
+	k, p := embedded(t, "pima", 0.5, hard)
+	r := need.One(newTrainer(t, k).Train(p, train.Settings{Tolerance: 1e-16}))(t)
+	if r.Status != train.Stalled || r.Status.Err() == nil {
+		t.Fatalf("%v, violation %g", r.Status, r.Violation)
+	}
+	if v := plainViolation(k, p, r.Alpha); v > 1e-8 {
+		t.Errorf("violation %g after a stall", v)
+	}
+}
+
+// TestDiverged: two sites with equal rows of K and opposite labels, in an otherwise feasible problem.
+func TestDiverged(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	for _, n := range []int{2, 3, 20, 90} {
+		k := gram(rng, n, 0.01)
+		y := labels(rng, n)
+		twin := n - 1
+		for i := range n {
+			k.Set(twin, i, k.At(0, i))
+		}
+		k.Set(twin, twin, k.At(0, 0))
+		y[twin] = -y[0]
+		r := need.One(newTrainer(t, k).Train(problem(y, nil, same(n, hard)), train.Settings{}))(t)
+		if r.Status != train.Diverged || r.Status.Err() == nil {
+			t.Fatalf("n = %d: %v after %d steps, violation %g", n, r.Status, r.Iterations, r.Violation)
+		}
+	}
+}
+
+// TestRankDeficient: a linear kernel in two dimensions separates what a line through the origin separates,
+// with a bias, here beside a constant in the kernel, what a point does; no hard margin separates more.
+func TestRankDeficient(t *testing.T) {
+	const n = 60
+	rng := rand.New(rand.NewPCG(10, 10))
+	for _, bias := range []bool{false, true} {
+		x, y := make([][2]float64, n), make([]float64, n)
+		for i := range x {
+			for y[i] = 0; math.Abs(y[i]) < 0.05; {
+				x[i] = [2]float64{rng.NormFloat64(), rng.NormFloat64()}
+				if bias {
+					x[i][1] = 1
+				}
+				y[i] = x[i][0] + 0.5*x[i][1]
+			}
+			y[i] = math.Copysign(1, y[i])
+		}
+		k := symmetric(n, func(i, j int) float64 { return x[i][0]*x[j][0] + x[i][1]*x[j][1] })
+		check := func(p train.Set) {
+			t.Helper()
+			r := mustTrain(t, k, p, train.Settings{Tolerance: 1e-8})
+			if bias {
+				if gap, dual := plainGap(t, k, p, r); math.Abs(gap) > 1e-6*dual {
+					t.Errorf("gap %g of %g", gap, dual)
+				}
+			} else if v := plainViolation(k, p, r.Alpha); v > 1e-7 {
+				t.Errorf("violation %g", v)
+			}
+			for i, f := range r.F {
+				if math.IsInf(p.Weight[i], 1) && y[i]*f < 1-1e-7 {
+					t.Errorf("bias %v: margin %v of %v", bias, y[i]*f, x[i])
+				}
+			}
+		}
+		p := train.Set{Y: y, Weight: same(n, hard), Bias: bias}
+		check(p)
+		y[0] = -y[0]
+		r, err := newTrainer(t, k).Train(p, train.Settings{})
+		if err != nil || r.Status != train.Diverged {
+			t.Fatalf("error %v, status %v", err, r.Status)
+		}
+		p.Weight = same(n, 5)
+		check(p)
+	}
+}
+
+// TestIndefinite: on an indefinite matrix the trainer ends, with finite numbers.
+func TestIndefinite(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 11))
+	for range 50 {
+		n := 1 + rng.IntN(30)
+		k := symmetric(n, func(i, j int) float64 {
+			if i == j {
+				return rng.Float64() + 0.1
+			}
+			return rng.NormFloat64()
+		})
+		for _, box := range []float64{1, hard} {
+			r := need.One(newTrainer(t, k).Train(problem(labels(rng, n), nil, same(n, box)), train.Settings{}))(t)
+			for _, f := range r.F {
+				if math.IsNaN(f) {
+					t.Fatalf("%v with f = NaN", r.Status)
+				}
+			}
+		}
+	}
+}
+
+func TestOneClass(t *testing.T) {
+	k, p := fixedProblem(hard)
+	p.Y = same(len(p.Y), -1)
+	r := mustTrain(t, k, p, fine)
+	for i, f := range r.F {
+		if f > -1+1e-8 {
+			t.Fatalf("f at site %d is %v", i, f)
+		}
+	}
+}
+
+func TestNoExamples(t *testing.T) {
+	k, p := fixedProblem(0)
+	r := mustTrain(t, k, p, train.Settings{})
+	near(t, "f", r.F, same(k.N(), 0), 0)
+	mustTrain(t, linalg.NewSym(0), train.Set{}, train.Settings{})
+}
+
+// TestZeroRow: where the kernel is zero, f is 0: a soft margin pays in full and a hard one is impossible.
+func TestZeroRow(t *testing.T) {
+	k, p := fixedProblem(2)
+	for i := range k.N() {
+		k.Set(4, i, 0)
+	}
+	r := mustTrain(t, k, p, fine)
+	if r.Alpha[4] != 2 || r.F[4] != 0 {
+		t.Errorf("alpha %v and f %v where the kernel is zero", r.Alpha[4], r.F[4])
+	}
+	if v := plainViolation(k, p, r.Alpha); v > 1e-8 {
+		t.Errorf("violation %g", v)
+	}
+	p.Weight[4] = hard
+	var infeasible *InfeasibleError
+	_, err := newTrainer(t, k).Train(p, train.Settings{})
+	if !errors.As(err, &infeasible) || infeasible.I != 4 ||
+		infeasible.J != -1 {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestInfeasible(t *testing.T) {
+	k, p := fixedProblem(hard)
+	p.Site = make([]int, len(p.Y))
+	for i := range p.Site {
+		p.Site[i] = i
+	}
+	p.Site[40], p.Y[3], p.Y[40] = 3, 1, -1
+	_, err := newTrainer(t, k).Train(p, train.Settings{})
+	if err == nil || !strings.Contains(err.Error(), "examples 4 and 41") {
+		t.Errorf("error %v", err)
+	}
+	p.Weight[40] = 1 // one hard and one soft margin do not contradict each other
+	mustTrain(t, k, p, train.Settings{})
+}
+
+func TestBadInput(t *testing.T) {
+	k, good := fixedProblem(1)
+	n := len(good.Y)
+	for want, f := range map[string]func(p *train.Set, s *train.Settings){
+		"label of example 3":   func(p *train.Set, _ *train.Settings) { p.Y[2] = 0 },
+		"label of example 4":   func(p *train.Set, _ *train.Settings) { p.Y[3] = math.NaN() },
+		"weight of example 5":  func(p *train.Set, _ *train.Settings) { p.Weight[4] = -1 },
+		"weight of example 6":  func(p *train.Set, _ *train.Settings) { p.Weight[5] = math.NaN() },
+		"example 7 is on site": func(p *train.Set, _ *train.Settings) { p.Site[6] = n },
+		"weights do not fit":   func(p *train.Set, _ *train.Settings) { p.Weight = p.Weight[1:] },
+		"map to sites has":     func(p *train.Set, _ *train.Settings) { p.Site = p.Site[1:] },
+		"targets do not fit":   func(p *train.Set, _ *train.Settings) { *p = problem(p.Y[1:], nil, p.Weight[1:]) },
+		"tolerance must be":    func(_ *train.Set, s *train.Settings) { s.Tolerance = math.NaN() },
+		"iteration limit must": func(_ *train.Set, s *train.Settings) { s.Limit = -1 },
+	} {
+		p, s := problem(slices.Clone(good.Y), make([]int, n), slices.Clone(good.Weight)), train.Settings{}
+		f(&p, &s)
+		if _, err := newTrainer(t, k).Train(p, s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one about %q", err, want)
+		}
+	}
+	bad := linalg.NewSym(70)
+	bad.Set(69, 69, -1)
+	if _, err := NewRows(bad); err == nil {
+		t.Error("a kernel with a negative diagonal is accepted")
+	}
+}

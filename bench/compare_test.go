@@ -353,7 +353,7 @@ func TestDefaultCases(t *testing.T) {
 // 1.5, and it is as fast as retraining by the fastest method; fits on a factor, which are slower here, do
 // not slow it down. The ratios are the least of several tries.
 func TestFastestBaseline(t *testing.T) {
-	const resamples, tries = 16, 20
+	const resamples, tries = 16, 100
 	set := need.One(dataset.Load("synthetic:rings,n=200", dataset.Options{}))(t)
 	spec := model.Spec{Set: set, Standardize: true, Loss: loss.Hinge{C: 1}, Bias: true}
 	m, least := need.One(model.Build(t.Context(), spec))(t), map[string]float64{}

@@ -289,7 +289,7 @@ func TestRepeat(t *testing.T) {
 	commands := map[string]string{"estimate": "--refine none", "curve": "--ratio 1 --refine none",
 		"predict": "--refine none --test", "retrain": "--resamples 2", "cv": "--folds 3", "loo": "",
 		"rows": "--refine none", "train": "--model " + file, "tune": "--refine none"}
-	for _, c := range []struct{ data, flags, only string }{
+	for i, c := range []struct{ data, flags, only string }{
 		{path, "--loss square --gamma 0.1", ""}, {labels, "--loss hinge --gamma 0.3", ""},
 		{path, "", "estimate tune"}, {path, "--noise 10%", "train tune"}, {labels, "", "rows train tune"},
 		{labels, "--C 2 --no-bias", "cv tune"}, {labels, "--loss logistic", "curve tune"},
@@ -307,6 +307,9 @@ func TestRepeat(t *testing.T) {
 		{labels, "--test-loss square", "tune"}, {"boston", "--folds 3 --over noise", "tune"},
 		{path, "--target price,age", "tune"},
 	} {
+		if testing.Short() && i%4 > 0 {
+			continue // the run without -short has it
+		}
 		for command, own := range commands {
 			if c.only != "" && !slices.Contains(strings.Fields(c.only), command) {
 				continue

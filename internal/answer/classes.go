@@ -253,7 +253,7 @@ func (c *Classes) report(command string) *report.Classes {
 	return r
 }
 
-// judge computes the errors of left-out decisions from fits of every classifier. For package retrain an
+// judge computes the errors of left-out decisions from fits of every classifier. For package fits an
 // example is right if the margin of its class is above 0.
 func (c *Classes) judge(ctx context.Context, r *report.Classes, exact []fields,
 	plan resample.Resamples) error {

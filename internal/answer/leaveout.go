@@ -20,7 +20,7 @@ import (
 	"bootbench/train/svm"
 )
 
-// LeaveOneOut implements Machine: for the square loss in closed form, for margin losses by package loo.
+// LeaveOneOut implements Machine: for the square loss in closed form, for margin losses by package leaveout.
 func (j *Job) LeaveOneOut(ctx context.Context, method leaveout.Method, all bool) (report.Answer, error) {
 	r := &report.LeaveOneOut{Command: "loo", Subject: j.Subject, Outcome: report.Outcome{Warnings: []string{}}}
 	j.Progress("training", 0, 1)

@@ -104,7 +104,7 @@ func RetrainPath(ctx context.Context, m *Model, scheme resample.Scheme, factors 
 }
 
 // RetrainAround is Retrain with all resamples trained together, around a solution of this model (see package
-// batch): equal draws, and equal fits within fits.BlockSettings.Tolerance.
+// fits): equal draws, and equal fits within fits.BlockSettings.Tolerance.
 func RetrainAround(ctx context.Context, m *Model, s *solver.Solution, scheme resample.Scheme,
 	settings RetrainSettings) (*Retraining, error) {
 	_, release, err := s.Hold()

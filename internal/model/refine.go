@@ -47,7 +47,7 @@ const DefaultMaxResamples = 100000
 
 // Refine estimates the averages of a solution of this model without bias: it trains on resamples exactly,
 // around the solution or one by one, whichever is cheaper, with their first iterates as control variates (see
-// package multifidelity). When ctx ends, the finished resamples count, if they are at least two periods.
+// package fits). When ctx ends, the finished resamples count, if they are at least two periods.
 //
 // If the estimates contradict the theory, the first few resamples are also trained one by one. If these fits
 // differ from those of the blocks, all resamples are trained one by one, and a warning says so.
@@ -91,7 +91,7 @@ const checkedFits = 6
 
 // allowedOff is the largest accepted root mean square difference between fits in blocks and one by one, in
 // standard deviations of the predictor. The error of single trainers of support vector machines is about 1e-2
-// (TestMatchesExactTrainers of package batch).
+// (TestMatchesExactTrainers of package fits).
 const allowedOff = 0.1
 
 // offSingle is the root mean square difference of the first fits from single trainers', over the sites.

@@ -100,7 +100,7 @@ func TestCompareTable(t *testing.T) {
 	if err := WriteEnd(&b, c); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"retraining wins waves 50 (blocks, 1.5 times as fast); waves 100",
+	for _, want := range []string{"retraining wins in 3 of 3 rows", "as fast): waves 50 blocks 1.5, waves 100",
 		" 2    <0.5       5      10", "here 5 to 5, and 10 to 10 merged ones",
 		"in 0 of 3 rows by our trainers, in 3 of 3 rows by LIBSVM"} {
 		if !strings.Contains(b.String(), want) {

@@ -166,7 +166,8 @@ func ProbAbsent(s Sampler, example int) float64 {
 		}
 		return ProbAbsent(s.Draws, example)
 	case Grouped:
-		return (ProbAbsent(s.Groups, s.Group[example]) - s.Empty()) / (1 - s.Empty())
+		empty := s.Empty()
+		return (ProbAbsent(s.Groups, s.Group[example]) - empty) / (1 - empty)
 	case Stratified:
 		return ProbAbsent(s.Within[s.Stratum[example]], 0)
 	case Partition:
@@ -195,6 +196,11 @@ func empty(draws Sampler, n int) float64 {
 	case Poisson, Bernoulli:
 		return ProbZero(s.(Scheme), n)
 	case Stratified:
+		for _, within := range s.Within {
+			if empty(within, 1) == 0 {
+				return 0 // its draws have a fixed size
+			}
+		}
 		p := 1.0
 		for k, members := range membersOf(s.Stratum, n) {
 			p *= empty(s.Within[k], len(members))

@@ -87,9 +87,9 @@ func (t *Permuted) Arrangements() float64 {
 // mean is the mean target of examples.
 func (t *Permuted) mean(of []int) (mean float64) {
 	for _, i := range of {
-		mean += t.Y[i] / float64(len(of))
+		mean += t.Y[i]
 	}
-	return mean
+	return mean / float64(len(of)) // which of equal labels is exactly theirs
 }
 
 // Targets are those of permutation p.

@@ -94,7 +94,7 @@ func allCommands() []*command {
 			takes: slices.DeleteFunc(slices.Concat(problemNames, []string{"method/loo", "sample"}),
 				func(name string) bool { return name == "epsilon" || name == "delta" })},
 		{name: "grid", run: runGrid, out: ", grid.csv",
-			takes:    slices.Concat(theoryNames, []string{"over/grid", "by", "ratio", "scheme"}),
+			takes:    slices.Concat(theoryNames, []string{"over/grid", "by", "ratio", "scheme", "groups"}),
 			defaults: map[string]string{"by": tune.LeftOut.String()}},
 		{name: "tune", run: runTune,
 			takes: slices.Concat(problemNames, solveNames, []string{"sample", "over/tune", "ard", "by",

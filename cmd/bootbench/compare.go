@@ -256,7 +256,8 @@ func (o *options) agree(files []string, models [2]*savedModel) error {
 			"with the same", files[0], a.Scheme, a.Ratio, a.Design, files[1], b.Scheme, b.Ratio, b.Design)
 	}
 	if strings.Contains(a.Design, "groups") || strings.Contains(a.Design, "blocks") {
-		return usage.Errorf("%s is of resamples %s, and models are compared on those of single rows", files[0],
+		return usage.Errorf("%s is of resamples %s, and models are compared on those of single rows: write both without "+
+			"--groups and --blocks, or with --groups none where rows are copies of others", files[0],
 			a.Design)
 	}
 	o.scheme, o.folds = a.Scheme, a.Folds
@@ -271,7 +272,7 @@ func leftOutErrors(a *app, o *options, saved *savedModel, data string) (row *rep
 	if err != nil {
 		return nil, theory, exact, usage.Errorf("--models: %w", err)
 	}
-	read.maxMemory = o.maxMemory
+	read.maxMemory, read.loss = o.maxMemory, saved.Model.Loss // the loss says what the targets are
 	set, err := a.loadData(read, data)
 	if err != nil {
 		return nil, theory, exact, err

@@ -217,6 +217,7 @@ func TestInputsAreKept(t *testing.T) {
 	}
 	must(t, "estimate houses.csv --refine none --out results"+fixed+"a.json")
 	must(t, "train houses.csv --model m"+fixed+"t.json")
+	must(t, "train houses.csv --model ./boston"+fixed+"t.json") // a file of the name of a set
 	must(t, "retrain houses.csv --resamples 4 --journal j"+fixed+"r.json")
 	must(t, "estimate houses.csv --refine none --out results"+fixed+"a.json") // its own files are replaced
 	below := func() map[string]string {
@@ -237,6 +238,7 @@ retrain houses.csv --replicates houses.csv
 predict boston --test houses.csv --csv houses.csv
 predict boston --test houses.csv --json houses.csv
 predict --model m --test houses.csv --json m
+predict --model boston --test houses.csv --csv boston
 predict --model m --test results/points.csv --out way
 compare --models a.json,results/result.json --out results
 compare a.json results/result.json --csv x --json houses.csv
@@ -323,12 +325,24 @@ func TestCopiedRows(t *testing.T) {
 			t.Errorf("%s: error %v, %q", command, a.Error, a.Notes)
 		}
 	}
+	must(t, "estimate", path, "--loss hinge --C 1 --groups none --sample 20 --refine none --quiet")
+	must(t, "grid", path, "--loss hinge --over C=1,2 --groups none --refine none --quiet")
+	refused(t, "--groups none", "cv", path, "--loss hinge --C 1 --folds 100")
 	refused(t, "2 rows are too few", "estimate", write(t, "two.csv", "a,y\n1,2\n2,3\n"))
 	codes := write(t, "codes.csv", "a,b,y\nn.a.,1,2\n2,5,3\n3,2,5\n4,4,1\n5,3,7\n")
 	refused(t, "--na n.a.", "estimate", codes)
 	model := filepath.Join(t.TempDir(), "m.json")
 	must(t, "train", codes, "--na n.a. --missing mean --loss square --noise 1 --quiet --model", model)
 	must(t, "predict --test", codes, "--quiet --model", model)
+}
+
+// TestTabs: decimals in thousandths beside whole numbers are numbers where no comma separates columns but a tab,
+// and a target of numbers and texts is one of classes if that is said.
+func TestTabs(t *testing.T) {
+	table := write(t, "d.tsv", "a\ty\n1\t1.5\n2.125\t2\n3.375\t0\n4\t3\n5\t2.5\n6.625\t1\n")
+	must(t, "estimate", table, "--loss square --noise 1 --refine none --quiet")
+	grades := write(t, "g.csv", "a,y\n1,1\n2,2\n3,1\n4,2\n5,1\n6,other\n7,2\n8,1\n9,other\n")
+	must(t, "estimate", grades, "--loss hinge --C 1 --task classification --quiet")
 }
 
 // TestCounts: rows that stand for several are the table in which they are repeated.

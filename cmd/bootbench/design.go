@@ -93,6 +93,9 @@ func (o *options) designed(ratio float64, set *dataset.Set) (resample.Scheme, er
 // noGroups is the value of --groups by which copies of rows are rows on their own.
 const noGroups = "none"
 
+// grouped reports whether a column of groups is given.
+func (o *options) grouped() bool { return o.Given("groups") && o.read.Groups != noGroups }
+
 // groupCopies makes groups of rows that are copies of each other, unless another design or what is asked of a
 // command forbids groups, and notes it.
 func (o *options) groupCopies(command string, set *dataset.Set) {
@@ -103,7 +106,7 @@ func (o *options) groupCopies(command string, set *dataset.Set) {
 	note := fmt.Sprintf("%d of %d rows are copies of others: ", copies, set.N())
 	theory := o.Given("covariance", "quantiles") || o.Given("refine") && o.asked.Refine.Resamples == 0 ||
 		o.method == "theory" || slices.Contains(o.asked.Metrics, calibration.Jackknife)
-	if theory || o.Given("blocks", "scheme") || slices.Contains([]string{"compare", "loo"}, command) {
+	if theory || o.Given("blocks", "scheme") || slices.Contains([]string{"compare", "loo", "rows"}, command) {
 		note += "errors of rows whose copies are trained on are too small; cv leaves them out together"
 	} else {
 		set.Groups = site

@@ -81,7 +81,7 @@ func (o *options) draw(ctx context.Context, p *problem, chosen bool,
 	byDefault func(context.Context, model.Spec) int) error {
 	set := p.spec.Set
 	n, size := set.N(), set.N()
-	designed := o.Given(designNames...) || o.Given("counts", "fold-column") || set.Further != nil ||
+	designed := o.grouped() || o.Given("strata", "blocks", "counts", "fold-column") || set.Further != nil ||
 		p.spec.Kernel.Kind == kernel.Precomputed
 	switch asked, err := strconv.Atoi(o.sample); {
 	case o.sample == "all":
@@ -104,6 +104,9 @@ func (o *options) draw(ctx context.Context, p *problem, chosen bool,
 		return nil
 	}
 	order := rand.New(rand.NewPCG(o.seed, 2)).Perm(n)
+	if size = together(order, size, set.Groups); size == n {
+		return nil
+	}
 	drawn := order[:size]
 	slices.Sort(drawn)
 	p.spec.Set, p.others = set.Subset(drawn), set.Subset(order[size:])
@@ -113,6 +116,23 @@ func (o *options) draw(ctx context.Context, p *problem, chosen bool,
 		}
 	}
 	return nil
+}
+
+// together sorts the rows of a group behind the first of them in a random order, and returns the size, at least
+// as large, at which no group is divided.
+func together(order []int, size int, group []int) int {
+	if group == nil {
+		return size
+	}
+	first := make([]int, len(order)) // place of each group's first row
+	for at, row := range slices.Backward(order) {
+		first[group[row]] = at
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return first[group[i]] - first[group[j]] })
+	for size < len(order) && group[order[size]] == group[order[size-1]] {
+		size++
+	}
+	return size
 }
 
 // writeMatrix writes a NumPy array.

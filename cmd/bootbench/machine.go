@@ -52,8 +52,11 @@ func (a *app) checkJoint(o *options, set *dataset.Set) error {
 	none := []string{"quantiles", "covariance", "permutations", "interval", "residuals", "replicates"}
 	switch {
 	case command == "predict": // by a model trained once
-		none = append(none, "journal", "shard", "ratio", "scheme", "refine", "accuracy", "blocks", "seed",
+		none = append(none, "journal", "shard", "ratio", "scheme", "refine", "accuracy", "blocks",
 			"tol", "max-sweeps")
+		if !o.Given("sample") {
+			none = append(none, "seed")
+		}
 	case exact, command == "train":
 		none = append(none, "tol", "max-sweeps")
 	case command == "loo":

@@ -45,13 +45,18 @@ func (a *app) checkOutputs(cmd *cobra.Command) (err error) {
 		return ""
 	}
 	inputs := append([]string{value("test")}, cmd.Flags().Args()...)
+	if cmd.Name() == "merge" {
+		for i, folder := range inputs[1:] {
+			inputs[1+i] = asFile(folder)
+		}
+	}
 	for _, name := range append([]string{"export"}, outputFlags...) {
 		path := value(name)
 		switch {
 		case path == "", path == "-" && (name == "json" || name == "csv"):
 			continue
 		case name == "model" && cmd.Name() == "predict":
-			inputs = append(inputs, path)
+			inputs = append(inputs, asFile(path))
 			continue
 		case path == "-":
 			return usage.Errorf("--%s needs a file: - is none", name)
@@ -77,7 +82,9 @@ func (a *app) checkOutputs(cmd *cobra.Command) (err error) {
 		}
 	}
 	if models := cmd.Flags().Lookup("models"); models != nil {
-		inputs = append(inputs, models.Value.(pflag.SliceValue).GetSlice()...)
+		for _, path := range models.Value.(pflag.SliceValue).GetSlice() {
+			inputs = append(inputs, asFile(path))
+		}
 	}
 	if folder := value("journal"); folder != "" {
 		inputs = append(inputs, journal.Files(folder, value("shard"))...)
@@ -88,6 +95,14 @@ func (a *app) checkOutputs(cmd *cobra.Command) (err error) {
 		}
 	}
 	return nil
+}
+
+// asFile is the path of a file or folder that may have the name of an embedded set.
+func asFile(path string) string {
+	if slices.Contains(dataset.Names(), path) {
+		return "." + string(filepath.Separator) + path
+	}
+	return path
 }
 
 // flagOf is the flag by which a file is written, "" for none.

@@ -13,7 +13,6 @@ import (
 	"bootbench/internal/model"
 	"bootbench/internal/report"
 	"bootbench/internal/tune"
-	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/resample"
 )
@@ -73,18 +72,18 @@ func runCV(a *app, o *options, data []string) error {
 		v.Again, p.choice.settings = p.choice.again(tune.IfBetter), nil
 	}
 	switch {
-	case o.refitFeatures && v.Again != nil:
-		return usage.Errorf("--refit-preprocessing and --permutations need a given model, or --nested, " +
-			"which does both")
+	case (o.refitFeatures || v.Design.Block > 0 && o.canRefit(p.spec)) && v.Again != nil && !o.nested:
+		return usage.Errorf("--refit-preprocessing, or --blocks, with --permutations needs a given model, or " +
+			"--nested, which does both")
 	case o.nested && p.choice.again == nil:
 		return usage.Errorf(
 			"--nested chooses the model in every fold, and this one is given: leave out --loss, or --nested")
 	case o.nested:
 		v.Anew, v.Choose, p.choice.settings = "a model chosen", p.choice.again(tune.IfBetter), nil
 	case o.refitFeatures || v.Design.Block > 0 && o.canRefit(p.spec):
-		if o.Given("method") {
+		if o.retraining == model.Batch {
 			return usage.Errorf("--method: without every fold the features are standardised again, and " +
-				"models trained one by one: leave it out")
+				"models trained one by one: --method batch does not go with it")
 		}
 		v.Anew, v.Choose = "features standardised", func(_ context.Context, set *dataset.Set) (model.Spec, error) {
 			spec := p.spec
@@ -97,7 +96,7 @@ func runCV(a *app, o *options, data []string) error {
 
 // canRefit reports whether features can be standardised again without every fold.
 func (o *options) canRefit(spec model.Spec) bool {
-	return spec.Kernel.Kind != kernel.Precomputed && spec.Set.Further == nil &&
+	return spec.Standardize && spec.Set.Further == nil &&
 		(spec.Set.Task != dataset.Several || o.multiclass != answer.OneAgainstOne)
 }
 
@@ -116,9 +115,12 @@ func (o *options) validation(set *dataset.Set) (v answer.Validation, err error) 
 		v.Folds = min(v.Folds, units)
 	}
 	switch {
-	case o.Given("fold-column") && o.Given("folds", "blocks", "groups", "strata"):
+	case o.Given("fold-column") && (o.grouped() || o.Given("folds", "blocks", "strata")):
 		return v, usage.Errorf(
 			"--fold-column says what the folds are: --folds, --blocks, --groups and --strata do not go with it")
+	case set.Groups != nil && !o.Given("groups") && v.Folds > 1+slices.Max(set.Groups):
+		return v, usage.Errorf("--folds %d: the rows are copies of only %d: take fewer folds, or --groups none",
+			v.Folds, 1+slices.Max(set.Groups))
 	case o.Given("repeats") && (v.Folds == 0 || o.Given("fold-column", "blocks")):
 		return v, usage.Errorf("--repeats is for random folds: these are always the same")
 	}

@@ -315,6 +315,8 @@ const fewGroups = 8
 func FewWarning(set *dataset.Set) string {
 	n := set.N()
 	switch effective := calibration.Effective(n, set.Weights, set.Groups); {
+	case set.Groups != nil && effective < 1+1e-6:
+		return "one group has all the weight: nothing is known of others"
 	case set.Groups != nil && effective < fewGroups:
 		t := distuv.StudentsT{Sigma: 1, Nu: effective - 1}
 		return fmt.Sprintf("the rows are in %d groups, which count like %.2g of equal size: standard errors "+

@@ -279,7 +279,7 @@ func (s *Settings) onTargets(p *report.Points, targets []float64, test loss.Test
 	p.Target, p.Error = targets, each(test)
 	r.TestLoss, r.TestError = test.Name(), null.Of(stat.Mean(p.Error, nil))
 	r.Quality = calibration.NewQuality(test, *r.TestError, targets, p.Error, nil, labels)
-	if task == dataset.Classification {
+	if r.Quality != nil && task == dataset.Classification {
 		r.Quality.Rank(p.Mean, targets, nil)
 	}
 	r.Metrics = s.Judge(targets, nil, p.Mean, p.Probability, task, each)

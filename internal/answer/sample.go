@@ -68,8 +68,8 @@ func (a *estimation) addLearningCurve(ctx context.Context) error {
 		curve.Sizes, curve.Errors = append(curve.Sizes, a.Set.N()/parts), append(curve.Errors, at.Error)
 	}
 	last := sizes[2]
-	over := &calibration.Quality{Effective: float64(in.N()),
-		ExampleSE: null.Float(calibration.StandardError(last.Each, in.Weights, nil))}
+	over := &calibration.Quality{}
+	over.Over(last.Each, in.Weights, in.Groups)
 	e.Quote = report.NewQuote(e.TestLoss, null.Float(last.Error), over, nil)
 	e.Quality = a.quality(e.Quote.Error, e.Examples.Each, a.solution.OutOfBag().Mean)
 	curve.Growth = calibration.NewGrowth(sizes, a.Set.N())

@@ -99,11 +99,18 @@ func (j *Targets) answers(command string, all []target, ask func(*target) (repor
 			return err
 		}
 		a := answered.(report.Judgement)
+		before := a.Judged()
+		verdict := before.Quality.Warning(before.Error)
 		if t.rescale(a); command == "estimate" {
 			caution(a.(*report.Estimate), t.Set)
 		}
 		r.Names, r.Targets[t.Name] = append(r.Names, t.Name), a
 		judged := a.Judged()
+		for k, w := range judged.Warnings { // in the units of the fit, if it was made before
+			if w == verdict {
+				judged.Warnings[k] = judged.Quality.Warning(judged.Error)
+			}
+		}
 		if r.Status == "" || report.Done(r.Status) {
 			r.Status = judged.Status
 		}

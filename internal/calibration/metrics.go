@@ -162,6 +162,9 @@ func StandardError(each, weights []float64, group []int) float64 {
 	return se
 }
 
+// leastSpread is the least denominator of overUnits: below it one unit has all the weight, within rounding.
+const leastSpread = 1e-20
+
 // overUnits returns the standard error and the effective number of examples or groups.
 func overUnits(each, weights []float64, group []int) (se, effective float64) {
 	sum, total := 0.0, 0.0
@@ -187,6 +190,9 @@ func overUnits(each, weights []float64, group []int) (se, effective float64) {
 	for unit, v := range share {
 		if v > 0 {
 			spread := (1-v)*(1-v) + math.Max(0, square-v*v)
+			if spread < leastSpread {
+				return math.NaN(), 1 / square
+			}
 			variance += off[unit] * off[unit] / spread
 		}
 	}

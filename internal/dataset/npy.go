@@ -135,7 +135,7 @@ func openArchive(f *source, opt Options, training bool) (*rows, error) {
 
 // The fields of the header of a .npy file, a Python dictionary.
 var (
-	npyElement = regexp.MustCompile(`'descr': *'([<>|=]?)([a-zA-Z]\d*)'`)
+	npyElement = regexp.MustCompile(`'descr': *'([<>|=]?)([a-zA-Z][^']*)'`)
 	npyRecords = regexp.MustCompile(`'descr': *\[`)
 	npyFortran = regexp.MustCompile(`'fortran_order': *(True|False)`)
 	npyShape   = regexp.MustCompile(`'shape': *\(([-\d, ]*)\)`)

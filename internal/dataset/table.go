@@ -303,7 +303,11 @@ func (t *table) value(c *column, x cell, at place) (float64, error) {
 			if c.numeric++; c.odd == "" && isOdd(x.text, v) {
 				c.odd = strings.Clone(x.text)
 			}
-			if t.dialect != nil && t.dialect.separator != ',' {
+			switch {
+			case t.dialect == nil || t.dialect.separator == ',':
+			case t.dialect.separator != ';' && strings.Contains(x.text, "."): // as in English
+				c.thousands.none = true
+			default:
 				c.thousands.add(x.text)
 			}
 			return v, checkFinite(v)

@@ -123,8 +123,7 @@ func (l *LeftOut) HalfWidth(level float64) float64 {
 	return l.Scores().Bound(slices.Clone(l.Residuals), level)
 }
 
-// Predictor is the predictor of a Fit of this model, without the sites of weight 0; on a low-rank factor it
-// is a sum over the pivots.
+// Predictor is the predictor of a Fit of this model, without the sites of weight 0.
 func (m *Model) Predictor(fit *fits.Learned) (*Predictor, error) {
 	if len(fit.Weight) != m.Sites() || len(fit.F) != m.Sites() {
 		return nil, InputError(errors.New("the fit is not one of this model"))
@@ -134,17 +133,9 @@ func (m *Model) Predictor(fit *fits.Learned) (*Predictor, error) {
 		Scales:     m.transform,
 		TargetMean: m.TargetMean, Bias: fit.Bias, Training: summaryOf(m, fit), Parameters: parametersByName(m.Loss),
 	}
-	weight, sites := fit.Weight, []int(nil) // nil: all
-	if factor := m.Factor(); factor != nil && factor.Rank() > 0 {
-		weight, sites = factor.PivotWeights(fit.Weight), factor.Pivots()
-	}
 	var rows []int
-	for k, w := range weight {
-		site := k
-		if sites != nil {
-			site = sites[k]
-		}
-		if w != 0 || k == len(weight)-1 && rows == nil {
+	for site, w := range fit.Weight {
+		if w != 0 || site == m.Sites()-1 && rows == nil {
 			rows, p.Weight = append(rows, m.First[site]), append(p.Weight, w)
 		}
 	}

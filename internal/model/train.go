@@ -28,7 +28,8 @@ type FitSettings struct {
 }
 
 // Fit trains once on all data and, unlike FullFit, returns the weights of the predictor, in units of the
-// target without TargetMean. It uses the dense kernel matrix, and a factor of it, or the low-rank factor; a
+// target without TargetMean. It uses the dense kernel matrix, and a factor of it, or the low-rank factor, on
+// which the predictor is a sum over the pivots; a
 // support vector machine, for which the trainer on a factor is slow, the dense matrix if that fits.
 func (m *Model) Fit(ctx context.Context, settings FitSettings) (*fits.Learned, error) {
 	l, onFactor := m.TrainedOnFactor()
@@ -37,8 +38,16 @@ func (m *Model) Fit(ctx context.Context, settings FitSettings) (*fits.Learned, e
 		onFactor = err != nil
 	}
 	if onFactor {
-		return training{m}.fit(ctx, fits.Proximal(m.Factor(), l, m.Bias, settings.Tolerance),
-			settings.Weight)
+		factor := m.Factor()
+		fit, err := training{m}.fit(ctx, fits.Proximal(factor, l, m.Bias, settings.Tolerance), settings.Weight)
+		if err == nil && factor.Rank() > 0 { // the same function as a sum over the pivots
+			atPivots := factor.PivotWeights(fit.Weight)
+			clear(fit.Weight)
+			for k, site := range factor.Pivots() {
+				fit.Weight[site] = atPivots[k]
+			}
+		}
+		return fit, err
 	}
 	learners, err := training{m}.onWhole(settings.Tolerance)
 	if err != nil {

@@ -56,8 +56,8 @@ func Against(s *solver.Solution, r *Result) (varianceRatio float64, contradictio
 		}
 		least := max(leastDifference, 2/n) * none
 		if off > max(significant*test.SE, largeErrorOff*math.Abs(test.Error), least) {
-			text := fmt.Sprintf("its left-out error is %.4g times the right one, off by %.0f standard errors", ratio,
-				off/test.SE)
+			text := fmt.Sprintf("its left-out error is %.4g times the right one, off by %.0f standard errors",
+				ratio, off/test.SE)
 			if !(test.Error > 0 && test.SE > 0) {
 				text = fmt.Sprintf("its left-out error is off by %.4g", off)
 			}

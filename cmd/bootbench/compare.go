@@ -256,8 +256,8 @@ func (o *options) agree(files []string, models [2]*savedModel) error {
 			"with the same", files[0], a.Scheme, a.Ratio, a.Design, files[1], b.Scheme, b.Ratio, b.Design)
 	}
 	if strings.Contains(a.Design, "groups") || strings.Contains(a.Design, "blocks") {
-		return usage.Errorf("%s is of resamples %s, and models are compared on those of single rows: write both without "+
-			"--groups and --blocks, or with --groups none where rows are copies of others", files[0],
+		return usage.Errorf("%s is of resamples %s, and models are compared on those of single rows: "+
+			"write both without --groups and --blocks, or with --groups none where rows are copies of others", files[0],
 			a.Design)
 	}
 	o.scheme, o.folds = a.Scheme, a.Folds

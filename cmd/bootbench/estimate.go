@@ -118,8 +118,8 @@ func (o *options) draw(ctx context.Context, p *problem, chosen bool,
 	return nil
 }
 
-// together sorts the rows of a group behind the first of them in a random order, and returns the size, at least
-// as large, at which no group is divided.
+// together sorts the rows of a group behind the first of them in a random order, and returns the size, at
+// least as large, at which no group is divided.
 func together(order []int, size int, group []int) int {
 	if group == nil {
 		return size

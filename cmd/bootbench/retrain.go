@@ -73,8 +73,8 @@ func runCV(a *app, o *options, data []string) error {
 	}
 	switch {
 	case (o.refitFeatures || v.Design.Block > 0 && o.canRefit(p.spec)) && v.Again != nil && !o.nested:
-		return usage.Errorf("--refit-preprocessing, or --blocks, with --permutations needs a given model, or " +
-			"--nested, which does both")
+		return usage.Errorf("--refit-preprocessing, or --blocks, with --permutations needs a given model, " +
+			"or --nested, which does both")
 	case o.nested && p.choice.again == nil:
 		return usage.Errorf(
 			"--nested chooses the model in every fold, and this one is given: leave out --loss, or --nested")
@@ -119,8 +119,8 @@ func (o *options) validation(set *dataset.Set) (v answer.Validation, err error) 
 		return v, usage.Errorf(
 			"--fold-column says what the folds are: --folds, --blocks, --groups and --strata do not go with it")
 	case set.Groups != nil && !o.Given("groups") && v.Folds > 1+slices.Max(set.Groups):
-		return v, usage.Errorf("--folds %d: the rows are copies of only %d: take fewer folds, or --groups none",
-			v.Folds, 1+slices.Max(set.Groups))
+		return v, usage.Errorf("--folds %d: the rows are copies of only %d: take fewer folds, or --groups "+
+			"none", v.Folds, 1+slices.Max(set.Groups))
 	case o.Given("repeats") && (v.Folds == 0 || o.Given("fold-column", "blocks")):
 		return v, usage.Errorf("--repeats is for random folds: these are always the same")
 	}

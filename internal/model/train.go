@@ -39,7 +39,8 @@ func (m *Model) Fit(ctx context.Context, settings FitSettings) (*fits.Learned, e
 	}
 	if onFactor {
 		factor := m.Factor()
-		fit, err := training{m}.fit(ctx, fits.Proximal(factor, l, m.Bias, settings.Tolerance), settings.Weight)
+		fit, err := training{m}.fit(ctx, fits.Proximal(factor, l, m.Bias, settings.Tolerance),
+			settings.Weight)
 		if err == nil && factor.Rank() > 0 { // the same function as a sum over the pivots
 			atPivots := factor.PivotWeights(fit.Weight)
 			clear(fit.Weight)

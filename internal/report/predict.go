@@ -94,8 +94,8 @@ func (r *Prediction) brief() *document {
 func (d *document) meant(i *Interval, target string, c *calibration.Reliability) string {
 	switch {
 	case i.Interval == "observation" && i.CoverageSD == 0:
-		return fmt.Sprintf("A prediction of the %s of every new row; the rows are too few for an interval of "+
-			"%.3g%%.", target, 100*i.Level)
+		return fmt.Sprintf("A prediction of the %s of every new row; the rows are too few for an "+
+			"interval of %.3g%%.", target, 100*i.Level)
 	case i.Interval == "observation":
 		d.line("interval", "the %s of a new row is between lower and upper with probability %.3g%%", target,
 			100*i.Level)

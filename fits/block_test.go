@@ -193,7 +193,8 @@ func TestSameBits(t *testing.T) {
 		settings.Lookup, settings.Resamples = nil, 130
 		equal("a shorter run", 128, settings)
 		settings.First, settings.Resamples = 100, 100
-		if got, _ := trainAll(t, m, s, scheme, blas64.General{}, settings, how); !slices.Equal(got[28], want[128]) ||
+		got, _ := trainAll(t, m, s, scheme, blas64.General{}, settings, how)
+		if !slices.Equal(got[28], want[128]) ||
 			!slices.Equal(got[91], want[191]) {
 			t.Errorf("%s: blocks do not begin where they begin in a run from 0 on", m.Set.Name)
 		}
@@ -357,7 +358,8 @@ func TestRefuses(t *testing.T) {
 	short := theory
 	short.Mean = short.Mean[1:]
 	for name, err := range map[string]error{
-		"another model's averages": second(fits.NewBlocks(short, problem, blas64.General{}, nil, fits.BlockSettings{})),
+		"another model's averages": second(fits.NewBlocks(short, problem, blas64.General{}, nil,
+			fits.BlockSettings{})),
 		"examples": second(fits.NewBlocks(theory, fits.BlockProblem{Loss: loss.Hinge{C: 1}, N: m.Set.N() - 1},
 			blas64.General{}, nil, fits.BlockSettings{})),
 		"a negative tolerance": second(fits.NewBlocks(theory, problem, blas64.General{}, nil,

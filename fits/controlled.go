@@ -15,8 +15,8 @@ import (
 // within the rounding of single precision, as the average of F1 over a partition into folds.
 const rounding = 1e-6
 
-// ControlledPerPoint and ControlledPerExample are approximate numbers of float64 in an Controlled per site or new
-// input, and per example.
+// ControlledPerPoint and ControlledPerExample are approximate numbers of float64 in a Controlled per site or
+// new input, and per example.
 const (
 	ControlledPerPoint   = 220
 	ControlledPerExample = 160

@@ -14,7 +14,7 @@ import (
 // mean, T14.)
 type partLaw struct{ marginal, inside, outside *jointCounts }
 
-// partLaws are the laws of the independent parts of n examples, and the part of each example: controlGroups, strata,
+// partLaws are the laws of the independent parts of n examples, and the part of each example: groups, strata,
 // or all examples of a scheme. They are nil if unknown.
 func partLaws(scheme resample.Scheme, n int) (laws []partLaw, part []int) {
 	designed, ok := scheme.(resample.Designed)
@@ -36,7 +36,7 @@ func partLaws(scheme resample.Scheme, n int) (laws []partLaw, part []int) {
 	return nil, nil
 }
 
-// negligibleEmpty is the probability of a draw without controlGroups that changes the laws by less than the
+// negligibleEmpty is the probability of a draw without groups that changes the laws by less than the
 // standard errors of refined values.
 const negligibleEmpty = 1e-5
 

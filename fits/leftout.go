@@ -27,7 +27,7 @@ const theoryWeight = 20
 //
 //	sum_i 1[i absent] w_i (F1_i - E F1_i)   and   sum_i 1[i absent] q_i ((F1_i - E F1_i)^2 - Var F1_i).
 //
-// Their coefficients are fitted by cross-validation over controlGroups, to the losses minus the theory's left-out
+// Their coefficients are fitted by cross-validation over groups, to the losses minus the theory's left-out
 // errors, which do not depend on resamples.
 type leftOut struct {
 	test         loss.Test

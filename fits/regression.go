@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// controlGroups is the number of controlGroups of resamples. The coefficients of a group are fitted to the other nine.
+// controlGroups is the number of groups of resamples. The coefficients of a group are fitted to the others.
 const controlGroups = 10
 
 // priorWeight is the weight, in observations, of the prior coefficients in the fit (ridge regression about
@@ -53,7 +53,7 @@ func (e *estimate) without(k, group int) float64 {
 }
 
 // estimate computes the means of the residuals y - beta x at a point, with the coefficients beta of each
-// group fitted to the other controlGroups, and their covariance from that of the residuals. All are NaN without
+// group fitted to the other groups, and their covariance from that of the residuals. All are NaN without
 // observations, the covariance also with one.
 func (r *regression) estimate(point int, p plan) *estimate {
 	q, all := r.responses, r.Total(point)

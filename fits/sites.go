@@ -24,7 +24,7 @@ type siteForce struct {
 	weight    []float64 // workspace
 }
 
-// newSiteForce controlGroups the targets y of a site's examples.
+// newSiteForce groups the targets y of a site's examples.
 func newSiteForce(l loss.Proximal, cavity loss.Cavity, mean, chi float64, y []float64) *siteForce {
 	s := &siteForce{loss: l, cavity: cavity, mean: mean, chi: chi}
 	for _, v := range y {

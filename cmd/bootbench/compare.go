@@ -257,7 +257,7 @@ func (o *options) agree(files []string, models [2]*savedModel) error {
 	}
 	if strings.Contains(a.Design, "groups") || strings.Contains(a.Design, "blocks") {
 		return usage.Errorf("%s is of resamples %s, and models are compared on those of single rows: "+
-			"write both without --groups and --blocks, or with --groups none where rows are copies of others", files[0],
+			"write both without --groups and --blocks, or with --groups none where rows are copies", files[0],
 			a.Design)
 	}
 	o.scheme, o.folds = a.Scheme, a.Folds

@@ -336,8 +336,8 @@ func TestCopiedRows(t *testing.T) {
 	must(t, "predict --test", codes, "--quiet --model", model)
 }
 
-// TestTabs: decimals in thousandths beside whole numbers are numbers where tabs separate columns, and a target
-// of numbers and texts is one of classes if that is said.
+// TestTabs: decimals in thousandths beside whole numbers are numbers where tabs separate columns, and a
+// target of numbers and texts is one of classes if that is said.
 func TestTabs(t *testing.T) {
 	table := write(t, "d.tsv", "a\ty\n1\t1.5\n2.125\t2\n3.375\t0\n4\t3\n5\t2.5\n6.625\t1\n")
 	must(t, "estimate", table, "--loss square --noise 1 --refine none --quiet")

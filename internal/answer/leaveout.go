@@ -32,7 +32,8 @@ func (j *Job) LeaveOneOut(ctx context.Context, method leaveout.Method, all bool)
 	case loss.HardMargin:
 		err = leaveOutLabels(ctx, j, method, all, leaveout.Problem{C: math.Inf(1)}, r)
 	case loss.Hinge:
-		err = leaveOutLabels(ctx, j, method, all, leaveout.Problem{C: training.C, Classes: training.ClassWeights}, r)
+		err = leaveOutLabels(ctx, j, method, all, leaveout.Problem{C: training.C,
+			Classes: training.ClassWeights}, r)
 	default:
 		err = model.InputError(fmt.Errorf("loo is for --loss hard, hinge and square, not for %s", j.Loss.Name()))
 	}

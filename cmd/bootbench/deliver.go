@@ -43,6 +43,7 @@ func (a *app) deliver(g *report.Sheet) error {
 	}
 	a.console.Warn(g.Warnings...)
 	if a.ctx.Err() != nil {
+		a.status = exitInterrupted
 		a.console.Warn("interrupted: this is what was finished")
 	}
 	document := func(w io.Writer) error { return report.WriteDocument(w, g.JSON) }

@@ -170,7 +170,7 @@ func (a *app) statusOf(err error) int {
 
 // isInterrupt reports whether an error is the end of the run's context.
 func (a *app) isInterrupt(err error) bool {
-	return err != nil && a.ctx.Err() != nil && errors.Is(err, a.ctx.Err())
+	return errors.Is(err, cmp.Or(a.ctx.Err(), context.Canceled))
 }
 
 // ended sets the exit status by the status of an answer.

@@ -87,6 +87,9 @@ func (j *Job) estimateAt(ctx context.Context, s Settings, solution *solver.Solut
 	if hasWeights(s.Scheme) {
 		e.DropErrors()
 	}
+	if ctx.Err() != nil { // some exact resamples may be missing
+		e.Status = Cancelled
+	}
 	return a, nil
 }
 

@@ -35,8 +35,9 @@ func (a *estimation) addFullModel(ctx context.Context) error {
 		return nil
 	}
 	r, err := a.validate(ctx, v)
-	if ctx.Err() != nil {
-		return ctx.Err()
+	if ctx.Err() != nil { // the answer so far stays
+		a.e.Status = Cancelled
+		return nil
 	}
 	if err != nil {
 		warn(&a.e.Warnings, fmt.Sprintf("the model of all rows is not cross-validated: %v", err))
@@ -48,9 +49,11 @@ func (a *estimation) addFullModel(ctx context.Context) error {
 	}
 	v.Folds, v.Repeats, v.Choose, v.Anew = min(5, v.Folds), 1, a.s.Choose, "a model chosen"
 	nested, err := a.validate(ctx, v)
-	if err == nil && ctx.Err() == nil {
+	if ctx.Err() != nil {
+		a.e.Status = Cancelled
+	} else if err == nil {
 		a.e.FullModel = &report.FullModel{Quote: nested.Quote, Folds: nested.Folds, Repeats: 1,
 			AsChosen: &r.Error}
 	}
-	return ctx.Err()
+	return nil
 }

@@ -100,6 +100,9 @@ func leaveOutLabels(ctx context.Context, j *Job, method leaveout.Method, all boo
 		return err
 	}
 	shown := fillLeftOut(j.Set.Weights, r, results, all)
+	if shown.Retrained+shown.Skipped == 0 {
+		return ctx.Err()
+	}
 	// a high bound does not mean worse than a constant
 	if shown.Status != leaveout.Cancelled && shown.Method != leaveout.XiAlpha {
 		judgeLeftOut(j, r, loss.ZeroOne{}, shown.Loss)
@@ -126,7 +129,7 @@ func fillLeftOut(weights []float64, r *report.LeaveOneOut, results []*leaveout.R
 		if all {
 			r.Methods = append(r.Methods, row)
 		}
-		if !all || result.Method == leaveout.Fast || len(results) == 1 {
+		if shown == nil || result.Method == leaveout.Fast && result.Retrained+result.Skipped > 0 {
 			shown, r.LeaveOneOutMethod, r.SupportVectors, r.Violation = result, row, result.SupportVectors,
 				null.Float(result.Violation)
 		}

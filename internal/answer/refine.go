@@ -101,7 +101,7 @@ func (j *Job) Refine(ctx context.Context, solution *solver.Solution, s Settings,
 		end, settings.Unchecked = ended, settings.Unchecked || shared
 	}
 	result, err := model.Refine(ctx, j.Model, solution, s.Scheme, settings)
-	cancelled := errors.Is(err, fits.ErrCancelled)
+	cancelled := errors.Is(err, fits.ErrCancelled) || errors.Is(err, context.Canceled)
 	if err == nil || cancelled {
 		if err := end(err == nil && result.Status == fits.Complete); err != nil {
 			return nil, nil, err

@@ -26,7 +26,11 @@ func Estimate(ctx context.Context, p Problem, s Settings) (*Result, error) {
 		return nil, err
 	}
 	e := &estimate{problem: p, settings: s, began: time.Now()}
-	if err := e.train(); err != nil {
+	switch err := e.train(ctx); {
+	case errors.Is(err, context.Canceled):
+		e.result.Status = Cancelled
+		return e.finish(), nil
+	case err != nil:
 		return nil, err
 	}
 	switch s.Method {
@@ -79,10 +83,11 @@ type estimate struct {
 }
 
 // train trains on all examples.
-func (e *estimate) train() (err error) {
+func (e *estimate) train(ctx context.Context) (err error) {
 	p, n := &e.problem, len(e.problem.Y)
 	e.trainer = svm.NewTrainer(p.Kernel)
 	e.training = p.Set
+	e.training.Stop = train.Until(ctx)
 	e.training.Weight = make([]float64, n)
 	for i := range p.Y {
 		e.training.Weight[i] = p.box(i)
@@ -125,6 +130,9 @@ func (e *estimate) retrain(ctx context.Context, list []int) {
 				return
 			}
 			left, err := trainer.LeaveOut(list[at])
+			if ctx.Err() != nil && (err != nil || left.Status == train.Cancelled) {
+				return
+			}
 			lock.Lock()
 			e.decide(list[at], e.problem.Y[list[at]]*left.F)
 			if err != nil || left.Status != train.Converged {
@@ -171,7 +179,7 @@ func (e *estimate) finish() *Result {
 		}
 	}
 	r.Skipped = known - r.Retrained
-	r.Error, r.Recall, r.Precision = ratio(total, weight), ratio(hits, positive),
+	r.Error, r.Recall, r.Precision = total/weight, ratio(hits, positive),
 		ratio(hits, hits+alarms)
 	r.Elapsed = time.Since(e.began)
 	return r

@@ -72,8 +72,8 @@ const (
 // Result is an estimate.
 type Result struct {
 	Method Method
-	// Errors counts the examples that are misclassified when left out. Error is the mean of the known Losses; it
-	// is weighted, and so are recall and precision.
+	// Errors counts the examples that are misclassified when left out. Error is the mean of the known Losses,
+	// NaN for none; it is weighted, and so are recall and precision.
 	Errors int
 	Error  float64
 	// Loss is the zero-one loss of every left-out example, 1/2 if f_-i = 0, NaN if the estimate was cancelled

@@ -142,7 +142,9 @@ func (l *LeaveOneOut) document() *document {
 	d, classes := about("Leave-one-out error on", l.Subject), l.Task == "classification"
 	u := l.units()
 	wrong := either(classes, share(l.Error)+" get the wrong label", "root mean square error "+u.long(l.Error))
-	d.Lead = fmt.Sprintf("Each row predicted by a model without it: %s.", wrong)
+	judged := l.Retrained + l.Skipped
+	d.Lead = fmt.Sprintf("%s predicted by a model without it: %s.", either(judged < l.N,
+		fmt.Sprintf("%d of the %d rows, each", judged, l.N), "Each row"), wrong)
 	d.gap()
 	switch {
 	case !classes:
@@ -152,10 +154,12 @@ func (l *LeaveOneOut) document() *document {
 			each(l.Methods, LeaveOneOutMethod.cells))
 	default:
 		d.line("left out", "%s: %d of %d examples misclassified (method %s)", l.Quote.long(u), l.Errors,
-			l.Retrained+l.Skipped, l.Method)
+			judged, l.Method)
 		d.line("label +1", "recall %s, precision %s", number(l.Recall), number(l.Precision))
 		d.line("retrained", "%d times, %d examples needed none", l.Retrained, l.Skipped)
 	}
+	d.line("status", "%s%s", unfinished(l.Status), either(judged < l.N,
+		fmt.Sprintf(": %d of the %d examples are judged", judged, l.N), ""))
 	d.quality(l.Quality, u)
 	if classes {
 		d.line("training", "%d support vectors, %s, Kuhn-Tucker violation %.1e", l.SupportVectors, biased(l.Bias),
@@ -171,6 +175,6 @@ func biased(b bool) string { return either(b, "bias", "no bias") }
 func (m LeaveOneOutMethod) cells() []string {
 	retrained := fmt.Sprintf("%.2f%%", 100*float64(m.Retrained)/float64(max(1, m.Retrained+m.Skipped)))
 	return []string{m.Method, either(m.Rho > 0, fmt.Sprint(m.Rho), "-"), fmt.Sprint(m.Errors),
-		units(loss.ZeroOne{}.Name()).long(m.Error),
+		either(m.Retrained+m.Skipped > 0, units(loss.ZeroOne{}.Name()).long(m.Error), "-"),
 		number(m.Recall), number(m.Precision), fmt.Sprint(len(m.Ties)), retrained, seconds(m.Seconds)}
 }

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"strings"
+	"testing"
+
+	"bootbench/internal/need"
+	"bootbench/internal/report"
+)
+
+// TestInterruptAnywhere: wherever a run's context ends, the run says that it was interrupted, and never names
+// the context.
+func TestInterruptAnywhere(t *testing.T) {
+	const labels = "synthetic:blobs,n=60,d=3 --loss hinge --C 1 --length-scale 2"
+	for _, line := range []string{
+		on("estimate"), on("rows --engine lowrank --rank-tol 1e-3"), on("estimate --refine 20"),
+		on("curve --ratio 0.5:2:3"), on("retrain --resamples 20"),
+		on("cv --permutations 3"), on("rows"), on("grid --over gamma=0.01,0.1"),
+		on("predict --test synthetic:friedman1,n=3"), on("compare --sizes 20 --resamples 3"),
+		"estimate synthetic:blobs,n=60,d=3", "tune synthetic:friedman1,n=60",
+		"loo " + labels + " --method all",
+		"estimate " + labels, "cv " + labels, "train " + labels + " --model " + t.TempDir() + "/model.json",
+	} {
+		const endless = 1 << 40
+		whole := need.EndAfter(endless)
+		if o := driveWith(whole, "", words(line)...); o.status != exitDone {
+			t.Errorf("%s: status %d, %s", line, o.status, o.stderr)
+			continue
+		}
+		all := endless - whole.Left()
+		for _, looks := range []int{0, 1, all / 4, all / 2, all * 3 / 4, all - 3} {
+			o := driveWith(need.EndAfter(looks), "", words(line)...)
+			if said := o.stdout + o.stderr; o.status != exitInterrupted ||
+				strings.Contains(said, "context canceled") || !strings.Contains(o.stderr, "interrupted") {
+				t.Errorf("%s, after %d of %d looks: status %d, %s", line, looks, all, o.status, said)
+			}
+		}
+	}
+}
+
+// TestInterruptedLeavingOut: the answer says that it is partial, and how many examples it is of, without
+// warnings, too.
+func TestInterruptedLeavingOut(t *testing.T) {
+	for _, method := range []string{"exact", "all"} {
+		for _, quiet := range []string{"", "--quiet"} {
+			line := words("loo synthetic:blobs,n=400,d=3 --loss hinge --C 1 --length-scale 2",
+				quiet, "--method", method)
+			output := func(more ...string) string {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				var out bytes.Buffer
+				a := newApp(ctx, append(line, more...), strings.NewReader(""), &out, io.Discard)
+				a.console.Watch = func(done, total int) {
+					if total == 400 && done == 3 {
+						cancel()
+					}
+				}
+				if status := a.run(); status != exitInterrupted {
+					t.Errorf("status %d", status)
+				}
+				return out.String()
+			}
+			if text := output(); !strings.Contains(text, "status          cancelled: ") ||
+				!strings.Contains(text, " of the 400 examples are judged") {
+				t.Errorf("%s", text)
+			}
+			d := parse[report.LeaveOneOut](t, output("--json", "-"))
+			if d.Status != "cancelled" || d.Retrained < 3 || d.Retrained > 100 {
+				t.Errorf("%s, %d retrained", d.Status, d.Retrained)
+			}
+		}
+	}
+}

@@ -419,3 +419,35 @@ func TestAllocations(t *testing.T) {
 		}
 	}
 }
+
+// TestFarProx holds the maps of smooth losses to bisection of the objective's derivative where Newton's
+// method alone cycles between flat parts or leaves the bracket, and where the bracket is widest: costs to
+// 1e100 beside small precisions of the cavity.
+func TestFarProx(t *testing.T) {
+	y := []float64{1, -1}
+	check := func(l Proximal, d derivatives, cost, c, h float64, k []float64) {
+		f, _ := l.Prox(c, h, y, k)
+		lo, hi := h-3*cost/c, h+3*cost/c // no derivative is above the cost
+		for range 2000 {
+			mid := lo + 0.5*(hi-lo)
+			if push, _ := d.push(c, mid, y, k); mid-h+push > 0 {
+				hi = mid
+			} else {
+				lo = mid
+			}
+		}
+		if !(math.Abs(f-lo) <= 1e-12*(1+math.Abs(h)+math.Abs(lo))) {
+			t.Errorf("%T of cost %g, c=%g h=%g k=%v: %.17g, by bisection %.17g", l, cost, c, h, k, f, lo)
+		}
+	}
+	for _, cost := range []float64{1e-6, 1, 1e3, 1e8, 1e20, 1e100} {
+		for _, h := range []float64{-1e5, -700, -20, -1, 0, 0.3, 30, 1e3} {
+			for _, k := range [][]float64{{1, 0}, {0, 3}, {2, 1}} {
+				for _, c := range []float64{1e-8, 1e-3, 1, 1e4} {
+					check(Logistic{C: cost}, Logistic{C: cost}.derivatives, cost, c, h, k)
+					check(FromSmooth(logCosh{cost}), logCosh{cost}.Derivatives, cost, c, h, k)
+				}
+			}
+		}
+	}
+}

@@ -62,3 +62,46 @@ func TestBayesianLaw(t *testing.T) {
 		t.Errorf("variance %v, want %v", v, want)
 	}
 }
+
+// TestBayesianWithinSite: given the total weight k of three examples, the sum of their values by weight has
+// WithinSiteVar times the values' variance, 6. Their fractions of the total do not depend on it, so that
+// every draw is taken as one of total k.
+func TestBayesianWithinSite(t *testing.T) {
+	for _, law := range []Bayesian{{N: 9, Shape: 1}, {N: 4, Shape: 0.3}, {N: 9, Shape: 5}} {
+		weight, sums := make([]float64, law.N), make([]float64, 40_000)
+		for r := range sums {
+			law.Draw(5, r, weight)
+			sums[r] = (weight[0] - 2*weight[1] + 4*weight[2]) / (weight[0] + weight[1] + weight[2])
+		}
+		for _, k := range []float64{0.5, 3} {
+			got, want := k*k*stat.PopVariance(sums, nil), 6*law.WithinSiteVar(3, k)
+			if math.Abs(got/want-1) > 0.03 {
+				t.Errorf("%+v, total %v: variance %v, WithinSiteVar says %v", law, k, got, want)
+			}
+		}
+	}
+}
+
+// TestPeriods: in every period of a path of factors over weighted partitions each example is left out once by
+// a fit of each factor, and has the factor times its own weight in the others.
+func TestPeriods(t *testing.T) {
+	own, factors, weight := []float64{1, 2, 0.5, 3, 1, 4, 1}, []float64{1, 10}, make([]float64, 7)
+	folds := Weighted{Resamples{KFold{Folds: 3, N: 7}, 1, own}, own}
+	for _, p := range []Plan{Path{folds, factors}, Weighted{Path{folds.Plan, factors}, own}} {
+		for first := 0; first < 4*p.Period(); first += p.Period() {
+			seen := map[[2]float64]int{} // of each example and weight
+			for r := range p.Period() {
+				p.Fit(first+r, weight)
+				for i, w := range weight {
+					seen[[2]float64{float64(i), w}]++
+				}
+			}
+			for i, w := range own {
+				if at := float64(i); seen[[2]float64{at, 0}] != 2 || seen[[2]float64{at, w}] != 2 ||
+					seen[[2]float64{at, 10 * w}] != 2 {
+					t.Fatalf("%T, from fit %d, example %d: counts of weights %v", p, first, i, seen)
+				}
+			}
+		}
+	}
+}

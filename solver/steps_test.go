@@ -92,4 +92,16 @@ func TestSteps(t *testing.T) {
 	}
 }
 
+// TestPasses: without Newton's method passes at fixed G bring the refreshes of a margin under half of the
+// exact steps'.
+func TestPasses(t *testing.T) {
+	p := margin(t, "crabs", 0.5, loss.HardMargin{})
+	few := mustConverge(t, p, solver.Settings{MaxBytes: -1}).Stats
+	many := mustConverge(t, p, solver.Settings{MaxBytes: -1, Steps: solver.ExactSteps}).Stats
+	taken := few.Refreshes.Exact + few.Refreshes.Single
+	if taken > 18 || few.Passes < taken || many.Passes > 0 {
+		t.Errorf("%+v, exact steps %+v", few, many)
+	}
+}
+
 func abs(n int) int { return max(n, -n) }

@@ -1,0 +1,92 @@
+package answer
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
+	"bootbench/resample"
+)
+
+// setOf is a set of n rows in one column.
+func setOf(n int, task dataset.Task) *dataset.Set {
+	s := &dataset.Set{Name: "table", Task: task, X: dataset.NewMatrix(n, 1), Y: make([]float64, n)}
+	for i := range n {
+		s.X.Data[i], s.Y[i] = float64(i), float64(i%2*2-1)
+	}
+	return s
+}
+
+// TestFewWarning is the table of what few rows, groups of equal size, rows of large weight and examples of a
+// class are warned of.
+func TestFewWarning(t *testing.T) {
+	const numbers, labels = dataset.Regression, dataset.Classification
+	for _, c := range []struct {
+		rows                  int
+		task                  dataset.Task
+		groups, heavy, others int // others: rows that are surely of class no
+		says                  string
+	}{
+		{20, numbers, 0, 0, 0, ""}, {20, labels, 0, 0, 0, ""}, {40, numbers, 0, 21, 0, ""},
+		{40, numbers, 8, 0, 0, ""},
+		{19, numbers, 0, 0, 0, "errors from 19 examples are rough"},
+		{19, labels, 0, 0, 0, "probabilities from 19 examples are rough"},
+		{40, labels, 0, 0, 38, "example of class yes"}, {10, numbers, 10, 0, 0, "errors from 10 examples"},
+		{40, numbers, 0, 2, 0, "count like 2 of equal weight"},
+		{40, numbers, 4, 0, 0, "in 4 groups, which count like 4 of equal size: standard errors are rough, " +
+			"and a 95% interval takes 3.2 of them"}, // t of 3 degrees: 3.18
+	} {
+		s := setOf(c.rows, c.task)
+		s.Labels = &dataset.Labels{Classes: dataset.Classes{Negative: "no", Positive: "yes"}}
+		for i := range c.rows {
+			if c.groups > 0 {
+				s.Groups = append(s.Groups, i%c.groups)
+			}
+			if c.heavy > 0 {
+				s.Weights = append(s.Weights, max(1e-9, float64(min(1, c.heavy-i))))
+			}
+			if i >= c.rows-c.others {
+				s.Y[i] = -1
+			}
+		}
+		if got := FewWarning(s); !strings.Contains(got, c.says) || (c.says == "") != (got == "") {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}
+
+// TestPartitions: the folds of a cross-validation of 12 rows, in words and in number, or the refusal.
+func TestPartitions(t *testing.T) {
+	set := setOf(12, dataset.Classification)
+	pairs, one := []int{0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5}, make([]int, 12)
+	groups, strata := resample.Design{Group: pairs}, resample.Design{Stratum: one}
+	blocks := resample.Design{Block: 3}
+	set.Groups = pairs
+	for says, c := range map[string]struct {
+		Validation
+		folds int // 0: refused
+	}{
+		"random folds of examples within classes":                {Validation{Folds: 12}, 12},
+		"random folds of examples within strata":                 {Validation{Folds: 5, Design: strata}, 5},
+		"random folds of groups within classes":                  {tenFolds(set), 6},
+		"folds of single examples":                               {Validation{}, 12},
+		"folds of single groups":                                 {Validation{Design: groups}, 6},
+		"folds of a column":                                      {Validation{Given: pairs, Folds: 3}, 6},
+		"blocks of 3 rows, each predicted by the rows before it": {Validation{Folds: 3, Design: blocks}, 3},
+		"there are 12 examples to leave out: take 2 to 12":       {Validation{Folds: 13}, 0},
+		"--folds 1:":                       {Validation{Folds: 1}, 0},
+		"there are 6 groups to leave out":  {Validation{Folds: 7, Design: groups}, 0},
+		"--blocks 3: rows":                 {Validation{Folds: 4, Design: blocks}, 0},
+		"all rows are in one fold":         {Validation{Given: one}, 0},
+		"3 folds, groups or strata for 12": {Validation{Folds: 3, Given: one[:3]}, 0},
+	} {
+		c.Design.N = 12
+		p, err := c.partition(set.Y, true)
+		if c.folds == 0 && (!errors.Is(err, model.ErrInput) || !strings.Contains(err.Error(), says)) ||
+			c.folds > 0 && (err != nil || p.Period() != c.folds || p.what != says) {
+			t.Errorf("%q, %v, want %d %q", p.what, err, c.folds, says)
+		}
+	}
+}

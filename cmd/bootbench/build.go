@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"bootbench/cmd/bootbench/internal/usage"
@@ -135,7 +136,12 @@ func (a *app) build(p *problem) (answer.Machine, error) {
 // describe adds the origin of its problem to a job.
 func (a *app) describe(j *answer.Job, p *problem) error {
 	limitGarbage(p.spec.MaxBytes)
-	j.Progress, j.Times.Read = a.console.Progress, p.readS
+	j.Progress, j.Times.Read = func(label string, done, total int) {
+		if done > 0 && !strings.Contains(label, ": sweep ") { // a sweep is no part of an answer
+			a.mustFinish()
+		}
+		a.console.Progress(label, done, total)
+	}, p.readS
 	j.Times.Choose = p.choice.seconds
 	s := &j.Subject
 	if p.others != nil {

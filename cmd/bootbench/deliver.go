@@ -12,6 +12,7 @@ import (
 
 // deliver prints an answer and writes its files.
 func (a *app) deliver(g *report.Sheet) error {
+	a.mustFinish()
 	if g.Cost != nil {
 		a.spent(g.Cost)
 	}
@@ -110,6 +111,7 @@ func (a *app) writeFolder(g *report.Sheet, document func(io.Writer) error) (err 
 
 // print calls write with standard output, unless the JSON document goes there.
 func (a *app) print(write func(io.Writer) error) error {
+	a.mustFinish()
 	a.console.Clear()
 	if a.outputs.json == "-" {
 		return nil

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"bootbench/internal/need"
 	"bootbench/internal/report"
@@ -71,6 +72,41 @@ func TestInterruptedLeavingOut(t *testing.T) {
 			if d.Status != "cancelled" || d.Retrained < 3 || d.Retrained > 100 {
 				t.Errorf("%s, %d retrained", d.Status, d.Retrained)
 			}
+		}
+	}
+}
+
+// TestGiveUp: an interrupted run ends at the limit of its step, unless some of its answer is finished.
+func TestGiveUp(t *testing.T) {
+	limit := make(chan time.Time)
+	close(limit)
+	for _, c := range []struct {
+		line        string
+		done, total int // progress at the limit; total 0: the end
+		ends        bool
+	}{
+		{on("estimate"), 0, 1, true},
+		{on("retrain --resamples 7"), 0, 1, true},
+		{on("retrain --resamples 7"), 1, 7, false},
+		{on("tune --over noise"), 0, 1, true},
+		{"datasets", 0, 0, false},
+	} {
+		var said bytes.Buffer
+		reached, status := false, 0
+		a := newApp(t.Context(), words(c.line), strings.NewReader(""), io.Discard, &said)
+		limited := func(done, total int) {
+			if !reached && done == c.done && total == c.total {
+				reached = true
+				a.giveUp(limit, func(s int) { status = s })
+			}
+		}
+		a.console.Watch = limited
+		a.run()
+		limited(0, 0)
+		if !reached || (status == exitInterrupted) != c.ends || c.ends != strings.Contains(said.String(),
+			"bootbench: interrupted before anything was finished\n") {
+			t.Errorf("%s at %d of %d: reached %v, status %d, %s", c.line, c.done, c.total, reached, status,
+				said.String())
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -40,6 +41,9 @@ func main() {
 			fmt.Fprintf(os.Stderr, "bootbench: %v\n", err)
 			os.Exit(exitFailed)
 		}
+	}
+	if !underMPI() { // whose processes end together
+		context.AfterFunc(ctx, func() { a.giveUp(time.After(stepLimit), os.Exit) })
 	}
 	status := a.run()
 	if a.joined != nil {
@@ -83,6 +87,40 @@ type app struct {
 	data    []string
 	started bool // the command has begun: later errors are not of usage
 	status  int  // exit status if there is an answer
+
+	ending sync.Mutex
+	parts  bool // some of the answer is finished or written
+}
+
+// stepLimit is how long an interrupted run may go on with a step that cannot be stopped, such as one large
+// factorisation, if none of its answer is finished.
+const stepLimit = 2 * time.Second
+
+// mustFinish makes an interrupted run go on until its answer is written.
+func (a *app) mustFinish() {
+	a.ending.Lock()
+	defer a.ending.Unlock()
+	a.parts = true
+}
+
+// giveUp ends the program at the limit of an interrupted run, unless some of the answer is finished.
+func (a *app) giveUp(limit <-chan time.Time, exit func(status int)) {
+	<-limit
+	a.ending.Lock()
+	defer a.ending.Unlock()
+	if !a.parts {
+		a.console.Clear()
+		fmt.Fprintf(a.console.Err, "bootbench: %v\n", a.interrupted())
+		exit(exitInterrupted)
+	}
+}
+
+// interrupted says what an interrupted run without an answer leaves.
+func (a *app) interrupted() error {
+	if s := &a.tasks; s.Journal != nil && s.Kept > 0 {
+		return fmt.Errorf("interrupted: %d tasks were finished and are kept in %s", s.Kept, s.folder)
+	}
+	return errors.New("interrupted before anything was finished")
 }
 
 func newApp(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) *app {
@@ -115,6 +153,7 @@ func (a *app) run() (status int) {
 	a.root.SetOut(a.console.Out)
 	a.root.SetErr(a.console.Err)
 	command, err := a.root.ExecuteContextC(a.ctx)
+	a.mustFinish()
 	a.console.Clear()
 	if a.started {
 		err = cmp.Or(err, a.process.end())
@@ -124,10 +163,7 @@ func (a *app) run() (status int) {
 	}
 	status = a.statusOf(err)
 	if status == exitInterrupted {
-		err = errors.New("interrupted before anything was finished")
-		if s := &a.tasks; s.Journal != nil && s.Kept > 0 {
-			err = fmt.Errorf("interrupted: %d tasks were finished and are kept in %s", s.Kept, s.folder)
-		}
+		err = a.interrupted()
 	}
 	fmt.Fprintf(a.console.Err, "bootbench: %s%s\n", oneLine(err.Error()), cure(command, err))
 	return status

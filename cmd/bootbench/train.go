@@ -178,6 +178,7 @@ func (a *app) writeTrained(set *dataset.Set, p *model.Predictor, r *report.Train
 		}
 		r.Format, write = libsvmFormat, file.Write
 	}
+	a.mustFinish()
 	if err := files.Replace(r.Model, write); err != nil {
 		return err
 	}

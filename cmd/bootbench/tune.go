@@ -128,7 +128,9 @@ func (a *app) choose(p *tune.Problem) (r *tune.Result, c choice, err error) {
 	}
 	judged := 0
 	settings.Progress = func(e tune.Evaluation, least float64) {
-		judged++
+		if judged++; a.command.name == "tune" { // it prints the best so far
+			a.mustFinish()
+		}
 		a.console.Progress(fmt.Sprintf("choosing a model: %d judged, best of %d examples %.6g", judged, e.Examples,
 			least), 0, 1)
 	}
@@ -298,6 +300,7 @@ func (a *app) writeModel(path string, m answer.Machine) (*model.Predictor, error
 		return nil, err
 	}
 	p.Program = report.Version()
+	a.mustFinish()
 	return p, files.Replace(path, p.Write)
 }
 

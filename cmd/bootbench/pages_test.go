@@ -225,7 +225,7 @@ func TestBridges(t *testing.T) {
 	r := bridge{"r", []string{"Rscript"}, []string{"-e", "library(jsonlite)"}}
 	t.Run("python.md", func(t *testing.T) {
 		python.runs(t, programOf(t, "python.md", "python"), "mean square error ", "'--noise'", "between [[",
-			"probabilities of ['high' 'low'] [[", "accuracy ", "left-out error ", "worst row ", "covariance ")
+			"probabilities of ['high' 'low'] [[", "accuracy ", "error on new rows ", "worst row ", "covariance ")
 	})
 	t.Run("r.md", func(t *testing.T) {
 		r.runs(t, programOf(t, "r.md", "r"), "left-out error ", "theory ", "worst row ")

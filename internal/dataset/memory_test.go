@@ -1,3 +1,7 @@
+//go:build !race
+
+// The race detector allocates memory of its own.
+
 package dataset
 
 import (

@@ -1,6 +1,6 @@
 package linalg
 
-// What the tests of linalg/dist, which are of package linalg_test and run the suite on
+// What the tests of linalg/scalapack, which are of package linalg_test and run the suite on
 // its engines, take from the suite.
 var (
 	Engines        = engines

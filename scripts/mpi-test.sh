@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 tags=openblas,mpi
-for package in blas/scalapack linalg cmd/bootbench; do
+for package in linalg/scalapack linalg cmd/bootbench; do
 	go test -c -tags $tags -o "$out/$(basename $package).test" ./$package
 done
 go build -tags $tags -o "$out/bootbench" ./cmd/bootbench
@@ -23,7 +23,7 @@ ranks() {
 
 for count in "$@"; do
 	echo "== $count ranks"
-	(cd blas/scalapack && ranks "$count" "$out/scalapack.test")
+	(cd linalg/scalapack && ranks "$count" "$out/scalapack.test")
 	(cd linalg && ranks "$count" "$out/linalg.test" -test.run 'ReadOuts|NewInputs|Sizes|FactorizeRefuses')
 done
 

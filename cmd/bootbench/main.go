@@ -26,7 +26,7 @@ import (
 	"bootbench/internal/model"
 	"bootbench/internal/report"
 	"bootbench/linalg"
-	"bootbench/linalg/dist"
+	"bootbench/linalg/scalapack"
 	"bootbench/solver"
 	"bootbench/train"
 	"bootbench/train/gp"
@@ -79,7 +79,7 @@ type app struct {
 	process process
 	outputs outputs
 	tasks   tasks
-	joined  *dist.Servants // for --engine scalapack
+	joined  *scalapack.Servants // for --engine scalapack
 
 	root    *cobra.Command
 	command *command // the running command, with its flags and DATA
@@ -132,7 +132,7 @@ func newApp(ctx context.Context, args []string, stdin io.Reader, stdout, stderr 
 }
 
 // servants joins the servants at the first call.
-func (a *app) servants() (_ *dist.Servants, err error) {
+func (a *app) servants() (_ *scalapack.Servants, err error) {
 	if a.joined == nil {
 		a.joined, err = joinServants()
 	}

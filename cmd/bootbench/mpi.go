@@ -10,14 +10,13 @@ import (
 	"strconv"
 
 	"bootbench/blas"
-	"bootbench/blas/scalapack"
 	"bootbench/kernel"
-	"bootbench/linalg/dist"
+	"bootbench/linalg/scalapack"
 )
 
 // joinServants joins the processes that mpirun has started. On rank 0 it returns the others, which serve
 // until the program ends.
-func joinServants() (*dist.Servants, error) {
+func joinServants() (*scalapack.Servants, error) {
 	world, err := scalapack.Start()
 	if err != nil {
 		return nil, err
@@ -30,10 +29,10 @@ func joinServants() (*dist.Servants, error) {
 		limitThreads(world.Threads())
 	}
 	if world.Rank() == 0 {
-		return dist.NewServants(grid), nil
+		return scalapack.NewServants(grid), nil
 	}
 	signal.Ignore(interrupts()...) // rank 0 ends the run
-	if err := dist.Serve(grid, kernel.Unmarshal); err != nil {
+	if err := scalapack.Serve(grid, kernel.Unmarshal); err != nil {
 		fmt.Fprintf(os.Stderr, "bootbench: rank %d: %v\n", world.Rank(), err)
 		world.Abort(exitFailed)
 	}

@@ -2,9 +2,9 @@
 
 package main
 
-import "bootbench/linalg/dist"
+import "bootbench/linalg/scalapack"
 
 // joinServants returns none: this program was built without MPI.
-func joinServants() (*dist.Servants, error) { return nil, nil }
+func joinServants() (*scalapack.Servants, error) { return nil, nil }
 
 func underMPI() bool { return false }

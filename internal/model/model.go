@@ -12,7 +12,7 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/kernel"
 	"bootbench/linalg"
-	"bootbench/linalg/dist"
+	"bootbench/linalg/scalapack"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/train"
@@ -47,8 +47,8 @@ type Spec struct {
 	RankError float64
 	MaxRank   int // low rank: largest rank; default: what fits into memory
 
-	Servants *dist.Servants // ScaLAPACK: the other ranks
-	Block    int            // ScaLAPACK: edge of the blocks; default dist.DefaultBlock
+	Servants *scalapack.Servants // ScaLAPACK: the other ranks
+	Block    int                 // ScaLAPACK: edge of the blocks; default scalapack.DefaultBlock
 }
 
 // NewSpec is the default specification: dense features standardised, targets of a regression centred, a bias
@@ -92,7 +92,7 @@ type Model struct {
 	First []int // first example of each site, length M
 
 	// K is the kernel matrix over the M sites, amplitude, constant and jitter included, in one of three forms:
-	// *linalg.Sym, *linalg.LowRankPlusDiag or *dist.BlockCyclic.
+	// *linalg.Sym, *linalg.LowRankPlusDiag or *scalapack.BlockCyclic.
 	K linalg.Kernel
 
 	// GramTime is the time of the computation of the kernel matrix.

@@ -13,15 +13,15 @@ import (
 	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/linalg"
-	"bootbench/linalg/dist"
-	"bootbench/linalg/dist/disttest"
+	"bootbench/linalg/scalapack"
+	"bootbench/linalg/scalapack/gridtest"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
 )
 
 // servants are four goroutines that hold a matrix together. Real ranks are in linalg and cmd/bootbench.
-func servants() *dist.Servants { return disttest.NewServants(2, 2, kernel.Unmarshal) }
+func servants() *scalapack.Servants { return gridtest.NewServants(2, 2, kernel.Unmarshal) }
 
 // answers are all that a solve is read for.
 func answers(t *testing.T, m *model.Model, law resample.CountDistribution) map[string][]float64 {

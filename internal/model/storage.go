@@ -8,7 +8,7 @@ import (
 
 	"bootbench/kernel"
 	"bootbench/linalg"
-	"bootbench/linalg/dist"
+	"bootbench/linalg/scalapack"
 )
 
 // Storage is the form of the kernel matrix.
@@ -46,7 +46,7 @@ func (s *Spec) checkStorage() error {
 	case s.MaxRank < 0:
 		return fmt.Errorf("the largest rank is %d, must be at least 1", s.MaxRank)
 	case spread && s.Servants == nil:
-		return dist.ErrServants
+		return scalapack.ErrServants
 	case spread && s.Kernel.Kind == kernel.Precomputed:
 		return errors.New("the scalapack engine makes the kernel matrix from inputs: a precomputed one is whole " +
 			"already")
@@ -63,7 +63,7 @@ func (m *Model) Form() Storage {
 	switch m.K.(type) {
 	case *linalg.LowRankPlusDiag:
 		return LowRank
-	case *dist.BlockCyclic:
+	case *scalapack.BlockCyclic:
 		return ScaLAPACK
 	}
 	return Exact

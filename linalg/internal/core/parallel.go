@@ -1,5 +1,5 @@
-// Package core is common to the engines of linalg and linalg/dist: the state of the sites, views of matrices,
-// and parallel passes over triangles.
+// Package core is common to the engines of linalg and linalg/scalapack: the state of the sites, views of
+// matrices, and parallel passes over triangles.
 package core
 
 import (

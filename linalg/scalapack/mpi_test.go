@@ -60,7 +60,7 @@ func TestGridRefuses(t *testing.T) {
 }
 
 // part is this rank's part of a row-major matrix.
-func part(g *Grid, n, block int, whole []float64) (a []float64, stride int) {
+func part(g *MPIGrid, n, block int, whole []float64) (a []float64, stride int) {
 	rows, cols := g.Shape()
 	row, col := g.Rank()/cols, g.Rank()%cols
 	var own []int
@@ -100,7 +100,7 @@ func TestFactorisations(t *testing.T) {
 	}
 }
 
-func checkFactorisations(t *testing.T, g *Grid, n, block int) {
+func checkFactorisations(t *testing.T, g *MPIGrid, n, block int) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, uint64(n)))
 	whole := make([]float64, n*n)

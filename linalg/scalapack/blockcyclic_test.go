@@ -1,4 +1,4 @@
-package dist
+package scalapack
 
 import "testing"
 

@@ -1,6 +1,6 @@
-// Package disttest has a dist.Grid of goroutines in one process, for tests. A factorisation gathers the
+// Package gridtest has a scalapack.Grid of goroutines in one process, for tests. A factorisation gathers the
 // matrix on every rank, uses the backend's, and keeps this rank's part.
-package disttest
+package gridtest
 
 import (
 	"math"
@@ -10,7 +10,7 @@ import (
 
 	"bootbench/blas"
 	"bootbench/linalg"
-	"bootbench/linalg/dist"
+	"bootbench/linalg/scalapack"
 )
 
 // board has a channel from each goroutine to each.
@@ -133,14 +133,14 @@ func (g *grid) Lauum(n, block int, a []float64, _ int) {
 }
 
 // NewServants are rows x cols ranks, goroutines that serve until End.
-func NewServants(rows, cols int, source func(text []byte) (linalg.Blocks, error)) *dist.Servants {
+func NewServants(rows, cols int, source func(text []byte) (linalg.Blocks, error)) *scalapack.Servants {
 	b := newBoard(rows * cols)
 	for rank := 1; rank < rows*cols; rank++ {
 		go func() {
-			if err := dist.Serve(&grid{b, rank, rows, cols}, source); err != nil {
+			if err := scalapack.Serve(&grid{b, rank, rows, cols}, source); err != nil {
 				panic(err)
 			}
 		}()
 	}
-	return dist.NewServants(&grid{b, 0, rows, cols})
+	return scalapack.NewServants(&grid{b, 0, rows, cols})
 }

@@ -1,4 +1,4 @@
-package dist
+package scalapack
 
 import (
 	"math"
@@ -155,7 +155,7 @@ func (e *Engine) formG() {
 
 func (e *Engine) mustBeExpanded() {
 	if !e.expanded {
-		panic("linalg/dist: a product with G before FormG")
+		panic("linalg/scalapack: a product with G before FormG")
 	}
 }
 

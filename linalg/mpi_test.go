@@ -10,9 +10,8 @@ import (
 	"testing"
 
 	"bootbench/blas"
-	"bootbench/blas/scalapack"
 	"bootbench/linalg"
-	"bootbench/linalg/dist"
+	"bootbench/linalg/scalapack"
 )
 
 // Under mpirun the suite of conformance_test.go runs on rank 0, with an engine whose matrix real ranks hold:
@@ -28,13 +27,13 @@ func TestMain(m *testing.M) {
 		fail(err)
 	}
 	if world.Rank() > 0 {
-		if err := dist.Serve(grid, decodeSym); err != nil {
+		if err := scalapack.Serve(grid, decodeSym); err != nil {
 			fail(err)
 		}
 		os.Exit(0)
 	}
 	flag.Parse()
-	servants := dist.NewServants(grid)
+	servants := scalapack.NewServants(grid)
 	clear(linalg.Engines)
 	for _, block := range []int{1, 7, 64, 128} {
 		linalg.Engines[fmt.Sprintf("scalapack/block=%d", block)] = func(k *linalg.Sym) linalg.Engine {

@@ -1,4 +1,4 @@
-package dist
+package scalapack
 
 import (
 	"bytes"
@@ -131,7 +131,7 @@ func (k *BlockCyclic) together(o order, f func()) {
 	k.servants.one.Lock()
 	defer k.servants.one.Unlock()
 	if k.servants.current != k {
-		panic("linalg/dist: the matrix has been replaced by another")
+		panic("linalg/scalapack: the matrix has been replaced by another")
 	}
 	k.servants.give(o)
 	f()

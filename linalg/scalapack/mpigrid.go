@@ -64,8 +64,8 @@ import (
 	"unsafe"
 )
 
-// Grid is a World whose ranks stand in rows and columns.
-type Grid struct {
+// MPIGrid is a World whose ranks stand in rows and columns.
+type MPIGrid struct {
 	*World
 	rows, cols int
 	context    C.int
@@ -73,7 +73,7 @@ type Grid struct {
 
 // NewGrid arranges all ranks in rows x cols, or as square as their number allows
 // where both are 0, columns the more.
-func (w *World) NewGrid(rows, cols int) (*Grid, error) {
+func (w *World) NewGrid(rows, cols int) (*MPIGrid, error) {
 	if rows == 0 && cols == 0 {
 		for r := 1; r*r <= w.size; r++ {
 			if w.size%r == 0 {
@@ -84,7 +84,7 @@ func (w *World) NewGrid(rows, cols int) (*Grid, error) {
 	if rows < 1 || cols < 1 || rows*cols != w.size {
 		return nil, fmt.Errorf("%d ranks do not make a grid of %d x %d", w.size, rows, cols)
 	}
-	g := &Grid{World: w, rows: rows, cols: cols}
+	g := &MPIGrid{World: w, rows: rows, cols: cols}
 	w.do(func() {
 		C.Cblacs_get(-1, 0, &g.context)
 		order := C.char('R')
@@ -94,10 +94,10 @@ func (w *World) NewGrid(rows, cols int) (*Grid, error) {
 }
 
 // Shape is the number of rows and columns of ranks.
-func (g *Grid) Shape() (rows, cols int) { return g.rows, g.cols }
+func (g *MPIGrid) Shape() (rows, cols int) { return g.rows, g.cols }
 
 // descriptor is what ScaLAPACK must know of a matrix of order n.
-func (g *Grid) descriptor(n, block int, a []float64, stride int) *[9]C.int {
+func (g *MPIGrid) descriptor(n, block int, a []float64, stride int) *[9]C.int {
 	if n < 1 || block < 1 || stride < 1 || n > math.MaxInt32-block || len(a) > math.MaxInt32 {
 		panic(fmt.Sprintf("scalapack: order %d, blocks of %d, stride %d, %d numbers", n, block, stride, len(a)))
 	}
@@ -109,7 +109,7 @@ func first(a []float64) *C.double { return (*C.double)(unsafe.SliceData(a)) }
 // Potrf overwrites the lower triangle of a positive definite matrix of order n >= 1 with its Cholesky factor.
 // a is this rank's part, block x block blocks, columns stride apart. It returns 0, or the order of a leading
 // minor that is not positive definite, to all ranks alike.
-func (g *Grid) Potrf(n, block int, a []float64, stride int) (minor int) {
+func (g *MPIGrid) Potrf(n, block int, a []float64, stride int) (minor int) {
 	d := g.descriptor(n, block, a, stride)
 	g.do(func() { minor = int(C.bb_pdpotrf(C.int(n), first(a), &d[0])) })
 	return int(g.Most(int64(minor)))
@@ -117,14 +117,14 @@ func (g *Grid) Potrf(n, block int, a []float64, stride int) (minor int) {
 
 // Trtri overwrites a lower triangular matrix with its inverse. It returns 0, or the
 // number of a zero diagonal element, to all ranks alike.
-func (g *Grid) Trtri(n, block int, a []float64, stride int) (zero int) {
+func (g *MPIGrid) Trtri(n, block int, a []float64, stride int) (zero int) {
 	d := g.descriptor(n, block, a, stride)
 	g.do(func() { zero = g.trtri(0, n, block, a, d) })
 	return int(g.Most(int64(zero)))
 }
 
 // Lauum overwrites a lower triangular matrix L with the lower triangle of L' L.
-func (g *Grid) Lauum(n, block int, a []float64, stride int) {
+func (g *MPIGrid) Lauum(n, block int, a []float64, stride int) {
 	d := g.descriptor(n, block, a, stride)
 	g.do(func() { g.lauum(0, n, block, a, d) })
 }
@@ -138,7 +138,7 @@ func half(n, block int) int { return (n/block + 1) / 2 * block }
 
 // trtri inverts the lower triangle of order n at (at, at): with its halves
 // inverted, L21 becomes -L22^-1 L21 L11^-1.
-func (g *Grid) trtri(at, n, block int, a []float64, d *[9]C.int) (zero int) {
+func (g *MPIGrid) trtri(at, n, block int, a []float64, d *[9]C.int) (zero int) {
 	if n <= leaf*block {
 		zero = int(C.bb_pdtrtri(C.int(n), first(a), C.int(at+1), &d[0]))
 		if zero > 0 {
@@ -160,7 +160,7 @@ func (g *Grid) trtri(at, n, block int, a []float64, d *[9]C.int) (zero int) {
 // lauum makes L' L of the lower triangle of order n at (at, at):
 //
 //	L11' L11 + L21' L21   and, below it,   L22' L21,   L22' L22.
-func (g *Grid) lauum(at, n, block int, a []float64, d *[9]C.int) {
+func (g *MPIGrid) lauum(at, n, block int, a []float64, d *[9]C.int) {
 	if n <= leaf*block {
 		C.bb_pdlauum(C.int(n), first(a), C.int(at+1), &d[0])
 		return

@@ -10,8 +10,8 @@ import (
 
 	"bootbench/internal/need"
 	"bootbench/linalg"
-	"bootbench/linalg/dist"
-	"bootbench/linalg/dist/disttest"
+	"bootbench/linalg/scalapack"
+	"bootbench/linalg/scalapack/gridtest"
 )
 
 // The distributed engine against the exact one: all of G, and estimates. n is larger
@@ -66,8 +66,8 @@ func init() {
 }
 
 // spread has rows x cols goroutines hold a matrix.
-func spread(k linalg.Blocks, rows, cols, block int, limit int64) (*dist.BlockCyclic, error) {
-	servants := disttest.NewServants(rows, cols, func([]byte) (linalg.Blocks, error) { return k, nil })
+func spread(k linalg.Blocks, rows, cols, block int, limit int64) (*scalapack.BlockCyclic, error) {
+	servants := gridtest.NewServants(rows, cols, func([]byte) (linalg.Blocks, error) { return k, nil })
 	return servants.Matrix(k, nil, block, 0, limit)
 }
 
@@ -110,7 +110,7 @@ func TestBlockCyclicRefuses(t *testing.T) {
 	}
 	good := symBlocks{linalg.GaussianGram(20, false, linalg.Seeded(3))}
 	fault, failing := errors.New("disk full"), true
-	servants := disttest.NewServants(1, 2, func([]byte) (linalg.Blocks, error) {
+	servants := gridtest.NewServants(1, 2, func([]byte) (linalg.Blocks, error) {
 		if failing {
 			return nil, fault
 		}
@@ -133,7 +133,7 @@ func (o *orderOnly) Block([]float64, int, []int, []int) { panic("asked") }
 // A matrix that another has replaced is no longer valid, nor is an engine after another.
 func TestServantsHoldOneMatrix(t *testing.T) {
 	k := symBlocks{linalg.GaussianGram(20, false, linalg.Seeded(3))}
-	servants := disttest.NewServants(2, 1, func([]byte) (linalg.Blocks, error) { return k, nil })
+	servants := gridtest.NewServants(2, 1, func([]byte) (linalg.Blocks, error) { return k, nil })
 	first := need.One(servants.Matrix(k, nil, 8, 0, 1<<30))(t)
 	e := first.Engine()
 	if other := first.Engine(); e.Valid() || !other.Valid() {

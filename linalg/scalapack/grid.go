@@ -1,10 +1,10 @@
-package dist
+package scalapack
 
 import "errors"
 
 // Grid is a group of processes, the ranks, that hold one matrix together: rank 0, which runs the program,
 // and its servants. Ranks form rows and columns, numbered by rows. All call the same methods in the same
-// order. blas/scalapack has a Grid over MPI.
+// order. MPIGrid is a Grid over MPI.
 //
 // A matrix of order n is divided into square blocks, and block (I, J) belongs to the rank in row I mod rows
 // and column J mod cols. A rank keeps its blocks as one column-major matrix with the given stride, its rows

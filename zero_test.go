@@ -41,7 +41,7 @@ var publicFunctions = []any{
 	bench.CompareTasks, bench.DefaultCases, bench.Median, bench.NewConvergence, bench.NewMachine,
 	bench.NewRetrained, bench.NewSetup, bench.NewVarianceAccuracy,
 	blas.Bind, blas.Bound, blas.Describe, blas.Names, blas.NewSmall, blas.SingleThreaded, blas.SmallWork,
-	blas.ThreadsForOrder,
+	blas.Syrk, blas.ThreadsForOrder, blas.Trmm,
 	kernel.Names, kernel.ParseKind, kernel.Unmarshal,
 	linalg.AvailableMemory, linalg.BiasVariance, linalg.CheckDiagonal, linalg.CheckMemory, linalg.CouplerOf,
 	linalg.CubicDiag,

@@ -4,7 +4,8 @@
 // gonum/netlib and cgo, in binaries built with tag openblas, where it is the default.
 //
 // BLAS is called through gonum's blas64 and blas32, which use the bound backend; the few LAPACK kernels on
-// the hot path are methods of Bound. As there, slices that do not fit panic.
+// the hot path are methods of Bound. As there, slices that do not fit panic. Without the tag, importing this
+// package binds nothing: blas64 keeps the BLAS that the caller has bound, until the caller calls Bind.
 package blas
 
 import (
@@ -72,9 +73,7 @@ type Single interface {
 }
 
 // bound is the backend in use: set at start-up, read-only after.
-var bound Backend
-
-func init() { bind(backends()[0]) }
+var bound = backends()[0]
 
 func bind(b Backend) {
 	bound = b

@@ -63,6 +63,8 @@ import (
 // backends lists the backends of this binary, the default first.
 func backends() []Backend { return []Backend{openBLAS{}, pureGo{}} }
 
+func init() { bind(bound) }
+
 // openBLAS is the system's OpenBLAS: BLAS through gonum/netlib, LAPACK through its Fortran symbols. A
 // row-major triangle is the other triangle of the same memory read by columns, so nothing is copied.
 type openBLAS struct{ netlib.Implementation }

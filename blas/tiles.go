@@ -5,6 +5,8 @@ import (
 	"sync"
 
 	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/blas/gonum"
 )
 
 // Halving reduces work on triangles to products, which gonum divides into tiles among goroutines, and
@@ -35,7 +37,29 @@ var tileKernels = kernels[float64]{
 	lauum: func(uplo blas.Uplo, n int, a []float64, lda int) { lapackGo.Dlauum(uplo, n, a, lda) },
 }
 
-// Dsyrk is that of BLAS.
+// Syrk is blas64.Syrk. On gonum's BLAS it runs in parallel.
+func Syrk(t blas.Transpose, alpha float64, a blas64.General, beta float64, c blas64.Symmetric) {
+	k := a.Cols
+	if t != blas.NoTrans {
+		k = a.Rows
+	}
+	implementation().Dsyrk(c.Uplo, t, c.N, k, alpha, a.Data, a.Stride, beta, c.Data, c.Stride)
+}
+
+// Trmm is blas64.Trmm. On gonum's BLAS it runs in parallel.
+func Trmm(s blas.Side, t blas.Transpose, alpha float64, a blas64.Triangular, b blas64.General) {
+	implementation().Dtrmm(s, a.Uplo, t, a.Diag, b.Rows, b.Cols, alpha, a.Data, a.Stride, b.Data, b.Stride)
+}
+
+// implementation is the BLAS that blas64 uses, or pureGo in the place of gonum's.
+func implementation() blas.Float64 {
+	if used := blas64.Implementation(); used != blas.Float64(gonum.Implementation{}) {
+		return used
+	}
+	return pureGo{}
+}
+
+// Dsyrk is BLAS's dsyrk.
 func (p pureGo) Dsyrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int,
 	beta float64, c []float64, ldc int) {
 	if n <= tile || k == 0 {
@@ -61,7 +85,7 @@ func (p pureGo) Dsyrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha float64,
 	)
 }
 
-// Dtrmm is that of BLAS.
+// Dtrmm is BLAS's dtrmm.
 func (p pureGo) Dtrmm(s blas.Side, uplo blas.Uplo, t blas.Transpose, d blas.Diag, m, n int, alpha float64,
 	a []float64, lda int, b []float64, ldb int) {
 	order, down := n, 1 // from one half of B to the other

@@ -3,9 +3,10 @@ package kernel
 import (
 	"math"
 
-	"gonum.org/v1/gonum/blas"
+	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"bootbench/blas"
 	"bootbench/internal/dataset"
 	"bootbench/linalg"
 )
@@ -81,7 +82,7 @@ func (p *points) subset(list []int) *points {
 // gram writes the inner products of each point with itself and later ones into the upper triangle k.
 func (p *points) gram(k blas64.Symmetric) {
 	if p.raw.Sparse == nil {
-		blas64.Syrk(blas.NoTrans, 1, blas64.General(p.scaled.X), 0, k)
+		blas.Syrk(gblas.NoTrans, 1, blas64.General(p.scaled.X), 0, k)
 		return
 	}
 	linalg.Parallel(k.N, func(i int) { p.multiply(k.Data[i*k.Stride+i:i*k.Stride+k.N], p, i, i) })
@@ -98,7 +99,7 @@ func (p *points) products(dst blas64.General, others *points) {
 		part, columns := blas64.General(p.scaled.X), dst
 		part.Rows, part.Data = to-from, part.Data[from*part.Stride:]
 		columns.Cols, columns.Data = to-from, dst.Data[from:]
-		blas64.Gemm(blas.NoTrans, blas.Trans, 1, blas64.General(others.scaled.X), part, 0, columns)
+		blas64.Gemm(gblas.NoTrans, gblas.Trans, 1, blas64.General(others.scaled.X), part, 0, columns)
 	})
 }
 

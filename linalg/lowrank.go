@@ -162,7 +162,7 @@ func (k *LowRankPlusDiag) Check() error { return nil }
 func (k *LowRankPlusDiag) Dense() *Sym {
 	s := NewSym(k.n)
 	for _, p := range k.panels {
-		blas64.Syrk(gblas.Trans, 1, p, 1, s.Raw())
+		blas.Syrk(gblas.Trans, 1, p, 1, s.Raw())
 	}
 	for i, v := range k.residual {
 		s.Set(i, i, s.At(i, i)+v)

@@ -129,7 +129,7 @@ func (e *lowRankEngine) orthonormalize(inverse blas64.General) error {
 		addSquares(e.uNorm2[first:last], part)
 	})
 	copyLower(inverse, e.lower)
-	blas64.Trmm(gblas.Right, gblas.NoTrans, 1, lowerOf(m), inverse)
+	blas.Trmm(gblas.Right, gblas.NoTrans, 1, lowerOf(m), inverse)
 	copyLower(e.lower, inverse)
 	return nil
 }

@@ -17,7 +17,7 @@ const bandRows = 64
 // addGram adds alpha times the lower triangle of a a' to that of c: a is r x n, c is r x r.
 func addGram(c blas64.General, alpha float64, a blas64.General) {
 	if a.Cols > 0 && c.Rows > 0 {
-		blas64.Syrk(gblas.NoTrans, alpha, a, 1, symmetricOf(c))
+		blas.Syrk(gblas.NoTrans, alpha, a, 1, symmetricOf(c))
 	}
 }
 
@@ -31,7 +31,7 @@ func symmetricOf(a blas64.General) blas64.Symmetric {
 // parallel.
 func LowerGram(c, a blas64.General) {
 	if bound := blas.Bound(); (bound.Name() != blas.OpenBLAS || bound.Threads() == 1) && c.Rows > 0 {
-		blas64.Syrk(gblas.NoTrans, 1, a, 0, symmetricOf(c))
+		blas.Syrk(gblas.NoTrans, 1, a, 0, symmetricOf(c))
 		return
 	}
 	height := max(bandRows, c.Rows/8)
@@ -45,7 +45,7 @@ func LowerGram(c, a blas64.General) {
 // mulLower overwrites a (r x n) with the product of the lower triangle of c (r x r) and a.
 func mulLower(c, a blas64.General) {
 	if a.Cols > 0 && c.Rows > 0 {
-		blas64.Trmm(gblas.Left, gblas.NoTrans, 1, lowerOf(c), a)
+		blas.Trmm(gblas.Left, gblas.NoTrans, 1, lowerOf(c), a)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"bootbench/blas"
 	"bootbench/linalg/internal/core"
 )
 
@@ -95,6 +96,6 @@ func (e *CholeskyEngine) factorizeLowRank(d []float64) error {
 	}
 	copy(e.sites.Chi, e.singular.factor.chi)
 	copy(e.sites.B, e.singular.factor.b)
-	e.form = func() { blas64.Syrk(gblas.Trans, 1, e.singular.factor.solved, 0, e.k.Scratch()) }
+	e.form = func() { blas.Syrk(gblas.Trans, 1, e.singular.factor.solved, 0, e.k.Scratch()) }
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"bootbench/blas"
 	"bootbench/linalg/internal/core"
 )
 
@@ -64,7 +65,7 @@ func (e *CholeskyEngine) updateGroup(all []int, delta []float64, sign float64) e
 			return ErrUpdate
 		}
 	}
-	blas64.Syrk(gblas.NoTrans, -sign, u, 1, e.k.Scratch())
+	blas.Syrk(gblas.NoTrans, -sign, u, 1, e.k.Scratch())
 	e.clearDiagonal()
 	copy(e.sites.Chi, chi)
 	copy(e.sites.B, b)

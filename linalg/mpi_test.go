@@ -9,7 +9,6 @@ import (
 	"os"
 	"testing"
 
-	"bootbench/blas"
 	"bootbench/linalg"
 	"bootbench/linalg/scalapack"
 )
@@ -17,19 +16,13 @@ import (
 // Under mpirun the suite of conformance_test.go runs on rank 0, with an engine whose matrix real ranks hold:
 // scripts/mpi-test.sh. The others serve it. A test's matrix goes to them whole.
 func TestMain(m *testing.M) {
-	world, err := scalapack.Start()
+	grid, err := scalapack.Join()
 	if err != nil {
-		fail(err)
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
-	blas.Bound().SetThreads(world.Threads())
-	grid, err := world.NewGrid(0, 0)
-	if err != nil {
-		fail(err)
-	}
-	if world.Rank() > 0 {
-		if err := scalapack.Serve(grid, decodeSym); err != nil {
-			fail(err)
-		}
+	if grid.Rank() > 0 {
+		scalapack.Serve(grid, decodeSym)
 		os.Exit(0)
 	}
 	flag.Parse()
@@ -45,16 +38,8 @@ func TestMain(m *testing.M) {
 		}
 	}
 	status := m.Run()
-	if status != 0 {
-		world.Abort(status)
-	}
 	servants.End()
-	os.Exit(0)
-}
-
-func fail(err error) {
-	fmt.Fprintln(os.Stderr, err)
-	os.Exit(1)
+	os.Exit(status)
 }
 
 // encodeSym is the matrix row by row, and decodeSym makes it again.

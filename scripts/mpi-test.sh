@@ -23,7 +23,7 @@ ranks() {
 
 for count in "$@"; do
 	echo "== $count ranks"
-	(cd linalg/scalapack && ranks "$count" "$out/scalapack.test")
+	(cd linalg/scalapack && ranks "$count" "$out/scalapack.test" -test.failfast)
 	(cd linalg && ranks "$count" "$out/linalg.test" -test.run 'ReadOuts|NewInputs|Sizes|FactorizeRefuses')
 done
 

@@ -25,6 +25,7 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
+	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/linalg/scalapack"
 	"bootbench/solver"
@@ -36,14 +37,11 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), interrupts()...)
 	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
 	a := newApp(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
-	if underMPI() { // all processes except one serve that one
-		if _, err := a.servants(); err != nil {
-			fmt.Fprintf(os.Stderr, "bootbench: %v\n", err)
-			os.Exit(exitFailed)
-		}
-	}
-	if !underMPI() { // whose processes end together
+	if !scalapack.UnderMPI() { // whose processes end together
 		context.AfterFunc(ctx, func() { a.giveUp(time.After(stepLimit), os.Exit) })
+	} else if _, err := a.servants(); err != nil { // all processes except one serve that one
+		fmt.Fprintf(os.Stderr, "bootbench: %v\n", err)
+		os.Exit(exitFailed)
 	}
 	status := a.run()
 	if a.joined != nil {
@@ -131,12 +129,23 @@ func newApp(ctx context.Context, args []string, stdin io.Reader, stdout, stderr 
 	return a
 }
 
-// servants joins the servants at the first call.
-func (a *app) servants() (_ *scalapack.Servants, err error) {
-	if a.joined == nil {
-		a.joined, err = joinServants()
+// servants joins the processes that mpirun has started, at the first call. On rank 0 it returns the others,
+// which serve until the program ends; a program without MPI has none.
+func (a *app) servants() (*scalapack.Servants, error) {
+	if a.joined != nil {
+		return a.joined, nil
 	}
-	return a.joined, err
+	grid, err := scalapack.Join()
+	if grid == nil || err != nil {
+		return nil, err
+	}
+	if grid.Rank() > 0 {
+		signal.Ignore(interrupts()...) // rank 0 ends the run
+		scalapack.Serve(grid, kernel.Unmarshal)
+		os.Exit(exitDone)
+	}
+	a.joined = scalapack.NewServants(grid)
+	return a.joined, nil
 }
 
 // run runs the command line.

@@ -29,14 +29,15 @@ type BlockCyclic struct {
 	part       []float64 // this rank's part, column-major; zero above the diagonal
 	checked    bool
 	servants   *Servants // nil on a servant
-	engine     *Engine   // the newest
+	engine     *engine   // the newest
 }
 
-// DefaultBlock is the edge of the blocks.
-const DefaultBlock = 128
-
-// maxNumbers is the largest part that ScaLAPACK's 32-bit integers can address.
-const maxNumbers = math.MaxInt32
+const (
+	DefaultBlock = 128           // edge of the blocks
+	maxNumbers   = math.MaxInt32 // of a part, which ScaLAPACK's 32-bit integers can address
+	fillColumns  = 256           // of a part, which are computed at a time
+	nowhere      = math.MaxInt64 // the position of no element
+)
 
 // blockCyclicBytes is Servants.Bytes.
 func blockCyclicBytes(g Grid, n, block int) int64 {
@@ -62,9 +63,8 @@ func ownedIndices(n, block, count, which int) (list []int) {
 }
 
 // newBlockCyclic is this rank's part of Servants.Matrix; failed is the error of its source.
-func newBlockCyclic(g Grid, source linalg.Blocks, failed error, block int, besides,
-	limit int64) (*BlockCyclic,
-	error) {
+func newBlockCyclic(g Grid, source linalg.Blocks, failed error, block int, besides, limit int64) (
+	*BlockCyclic, error) {
 	if err := agree(g, failed, nil); err != nil {
 		return nil, err
 	}
@@ -93,8 +93,8 @@ func newBlockCyclic(g Grid, source linalg.Blocks, failed error, block int, besid
 func checkParts(g Grid, n, block int, besides, limit int64) error {
 	rows, cols := ownedRows(g, 0, n, block)
 	if most := len(rows) * len(cols); most > maxNumbers {
-		return fmt.Errorf("%w: a part of %d numbers on each of %d ranks, ScaLAPACK's 32-bit integers count to "+
-			"%d: take at least %d ranks",
+		return fmt.Errorf("%w: a part of %d numbers on each of %d ranks, ScaLAPACK's 32-bit integers count "+
+			"to %d: take at least %d ranks",
 			linalg.ErrMemory, most, size(g), int64(maxNumbers), int64(n)*int64(n)/maxNumbers+1)
 	}
 	node := int64(g.PerNode())
@@ -132,12 +132,6 @@ func (k *BlockCyclic) Check() error {
 	k.checked = true
 	return nil
 }
-
-// fillColumns is the number of a part's columns that are computed at a time.
-const fillColumns = 256
-
-// nowhere is the position of no element.
-const nowhere = math.MaxInt64
 
 // fill writes the lower triangle of B = I + r K r, and zero above it. An element of K that is not finite is
 // an *EntryError.

@@ -11,8 +11,8 @@ func TestShares(t *testing.T) {
 				for which := range count {
 					list := ownedIndices(n, block, count, which)
 					if first := ownedIndices(n, block, count, 0); len(list) > len(first) {
-						t.Errorf("n = %d, blocks of %d, %d of %d: %d rows, the first has %d", n, block, which, count,
-							len(list), len(first))
+						t.Errorf("n = %d, blocks of %d, %d of %d: %d rows, the first has %d",
+							n, block, which, count, len(list), len(first))
 					}
 					for _, i := range list {
 						if i/block%count != which {
@@ -23,7 +23,8 @@ func TestShares(t *testing.T) {
 				}
 				for i, times := range seen {
 					if times != 1 {
-						t.Errorf("n = %d, blocks of %d, %d shares: row %d is %d times there", n, block, count, i, times)
+						t.Errorf("n = %d, blocks of %d, %d shares: row %d is %d times there",
+							n, block, count, i, times)
 					}
 				}
 			}

@@ -10,10 +10,10 @@ import (
 	"bootbench/linalg/internal/core"
 )
 
-// Engine is linalg.CholeskyEngine on a matrix distributed over ranks. The lower triangle holds B, then L,
+// engine is linalg.CholeskyEngine on a matrix distributed over ranks. The lower triangle holds B, then L,
 // then L^-1, then G without its diagonal. Vectors come from rank 0, and sums over the parts go there.
 // Exported methods are for rank 0 and order the servants to do their part; the others run on all ranks.
-type Engine struct {
+type engine struct {
 	k        *BlockCyclic
 	sites    core.Sites
 	expanded bool      // the triangle holds G with a zero diagonal; otherwise L^-1
@@ -22,8 +22,8 @@ type Engine struct {
 }
 
 // newEngine returns an engine on k, whose triangle it takes over.
-func newEngine(k *BlockCyclic) *Engine {
-	e := &Engine{k: k, sites: core.NewSites(k.n), sums: make([]float64, 2*k.n)}
+func newEngine(k *BlockCyclic) *engine {
+	e := &engine{k: k, sites: core.NewSites(k.n), sums: make([]float64, 2*k.n)}
 	for i := range e.lanes {
 		e.lanes[i] = make([]float64, len(k.rows))
 	}
@@ -31,16 +31,16 @@ func newEngine(k *BlockCyclic) *Engine {
 }
 
 // Diag is diag(G) and 1 - d diag(G).
-func (e *Engine) Diag() (chi, b []float64) { return e.sites.Chi, e.sites.B }
+func (e *engine) Diag() (chi, b []float64) { return e.sites.Chi, e.sites.B }
 
 // Precisions is the d of G.
-func (e *Engine) Precisions() []float64 { return e.sites.D }
+func (e *engine) Precisions() []float64 { return e.sites.D }
 
 // Valid reports whether the engine is the newest one on the newest matrix, whose part the servants hold.
-func (e *Engine) Valid() bool { return e.k.engine == e && e.k.servants.current == e.k }
+func (e *engine) Valid() bool { return e.k.engine == e && e.k.servants.current == e.k }
 
 // Factorize computes G at d.
-func (e *Engine) Factorize(d []float64) (err error) {
+func (e *engine) Factorize(d []float64) (err error) {
 	if err := core.Check(d, e.k.n); err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (e *Engine) Factorize(d []float64) (err error) {
 	return err
 }
 
-func (e *Engine) factorize(d []float64) error {
+func (e *engine) factorize(d []float64) error {
 	k, g := e.k, e.k.grid
 	e.expanded = false
 	e.sites.MoveTo(d)
@@ -73,7 +73,7 @@ func (e *Engine) factorize(d []float64) error {
 
 // conditionalVariances is that of linalg.CholeskyEngine; chi and b are valid on rank 0 only. It returns the
 // number of a pivot that is not finite, or 0.
-func (e *Engine) conditionalVariances() (minor int) {
+func (e *engine) conditionalVariances() (minor int) {
 	k := e.k
 	sums, pivots := e.sums[:k.n], e.sums[k.n:]
 	clear(e.sums)
@@ -98,7 +98,7 @@ func (e *Engine) conditionalVariances() (minor int) {
 }
 
 // eachDiagonal calls f for the diagonal elements in the part.
-func (e *Engine) eachDiagonal(f func(j int, v float64)) {
+func (e *engine) eachDiagonal(f func(j int, v float64)) {
 	for c, j := range e.k.cols {
 		if at, own := e.k.diagonal(c); own {
 			f(j, e.k.column(c)[at])
@@ -107,7 +107,7 @@ func (e *Engine) eachDiagonal(f func(j int, v float64)) {
 }
 
 // diagonals reads chi and b off the columns of L^-1, see linalg.CholeskyEngine.
-func (e *Engine) diagonals() {
+func (e *engine) diagonals() {
 	k := e.k
 	below, own := e.sums[:k.n], e.sums[k.n:]
 	clear(e.sums)
@@ -128,14 +128,14 @@ func (e *Engine) diagonals() {
 }
 
 // FormG turns L^-1 into G without its diagonal.
-func (e *Engine) FormG() {
+func (e *engine) FormG() {
 	if e.expanded {
 		return
 	}
 	e.k.together(order{Op: opForm}, e.formG)
 }
 
-func (e *Engine) formG() {
+func (e *engine) formG() {
 	e.expanded = true
 	k := e.k
 	if k.n == 0 {
@@ -153,7 +153,7 @@ func (e *Engine) formG() {
 	})
 }
 
-func (e *Engine) mustBeExpanded() {
+func (e *engine) mustBeExpanded() {
 	if !e.expanded {
 		panic("linalg/scalapack: a product with G before FormG")
 	}
@@ -192,7 +192,7 @@ func (k *BlockCyclic) rowsOf(x []float64) blas64.General {
 
 // product computes x (G - diag(G)) for the rows of x into rank 0's dst. Strips of columns of the part, below
 // the diagonal, serve their columns and their rows.
-func (e *Engine) product(dst, x []float64) {
+func (e *engine) product(dst, x []float64) {
 	k := e.k
 	clear(dst)
 	xr, xc := gather(k.rowsOf(x), k.rows), gather(k.rowsOf(x), k.cols)
@@ -210,7 +210,7 @@ func (e *Engine) product(dst, x []float64) {
 }
 
 // MulOffDiag is dst = x (G - diag(G)).
-func (e *Engine) MulOffDiag(dst, x blas64.General) {
+func (e *engine) MulOffDiag(dst, x blas64.General) {
 	e.mustBeExpanded()
 	if x.Rows == 0 {
 		return
@@ -226,12 +226,12 @@ func (e *Engine) MulOffDiag(dst, x blas64.General) {
 }
 
 // MulVecSquaredOffDiag is dst = (G o G) x without the diagonal of G.
-func (e *Engine) MulVecSquaredOffDiag(dst, x []float64) {
+func (e *engine) MulVecSquaredOffDiag(dst, x []float64) {
 	e.mustBeExpanded()
 	e.k.together(order{Op: opSquares, Numbers: x}, func() { e.squares(dst, x) })
 }
 
-func (e *Engine) squares(dst, x []float64) {
+func (e *engine) squares(dst, x []float64) {
 	k := e.k
 	xr, yc := gather(k.rowsOf(x), k.rows).Data, make([]float64, len(k.cols))
 	core.OverTriangle(len(k.rows), core.Lanes, func(lane int) {
@@ -255,7 +255,7 @@ func (e *Engine) squares(dst, x []float64) {
 }
 
 // Rows computes rows of G as products with those of I.
-func (e *Engine) Rows(dst blas64.General, first int) {
+func (e *engine) Rows(dst blas64.General, first int) {
 	unit := blas64.General{Rows: dst.Rows, Cols: dst.Cols, Stride: dst.Cols,
 		Data: make([]float64, dst.Rows*dst.Cols)}
 	for r := range dst.Rows {

@@ -13,54 +13,44 @@ import (
 	lapackgonum "gonum.org/v1/gonum/lapack/gonum"
 )
 
-var world *World
+var ranks *world
 
 // Under mpirun every rank runs every test: scripts/mpi-test.sh.
 func TestMain(m *testing.M) {
 	var err error
-	if world, err = Start(); err != nil {
+	if ranks, err = start(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	status := m.Run()
-	if status != 0 {
-		world.Abort(status)
+	if status == 0 {
+		ranks.End()
 	}
-	world.End()
-	os.Exit(0)
+	os.Exit(status) // a rank that fails ends the others
 }
 
 func TestMessages(t *testing.T) {
-	rank, size := float64(world.Rank()), float64(world.Size())
+	rank, size := float64(ranks.Rank()), float64(ranks.size)
 	x := []float64{rank, 1, -rank}
-	world.Reduce(x)
-	if sum := size * (size - 1) / 2; world.Rank() == 0 && (x[0] != sum || x[1] != size || x[2] != -sum) {
+	ranks.Reduce(x)
+	if sum := size * (size - 1) / 2; ranks.Rank() == 0 && (x[0] != sum || x[1] != size || x[2] != -sum) {
 		t.Errorf("sums %v of %v ranks", x, size)
 	}
-	last := world.Size() - 1
-	text := world.Broadcast([]byte(fmt.Sprintf("rank %d of many", world.Rank())), last)
+	last := ranks.size - 1
+	text := ranks.Broadcast([]byte(fmt.Sprintf("rank %d of many", ranks.Rank())), last)
 	if string(text) != fmt.Sprintf("rank %d of many", last) {
 		t.Errorf("broadcast %q", text)
 	}
-	if most := world.Most(int64(world.Rank())); most != int64(last) {
+	if most := ranks.Most(int64(ranks.Rank())); most != int64(last) {
 		t.Errorf("the largest rank is %d", most)
 	}
-	if world.Threads() < 1 || world.PerNode() < 1 || world.PerNode() > world.Size() {
-		t.Errorf("%d threads, %d ranks on a machine", world.Threads(), world.PerNode())
-	}
-}
-
-func TestGridRefuses(t *testing.T) {
-	if _, err := world.NewGrid(world.Size(), 2); err == nil {
-		t.Error("more places than ranks")
-	}
-	if _, err := world.NewGrid(-1, -world.Size()); err == nil {
-		t.Error("negative numbers")
+	if ranks.threads < 1 || ranks.PerNode() < 1 || ranks.PerNode() > ranks.size {
+		t.Errorf("%d threads, %d ranks on a machine", ranks.threads, ranks.PerNode())
 	}
 }
 
 // part is this rank's part of a row-major matrix.
-func part(g *MPIGrid, n, block int, whole []float64) (a []float64, stride int) {
+func part(g *mpiGrid, n, block int, whole []float64) (a []float64, stride int) {
 	rows, cols := g.Shape()
 	row, col := g.Rank()/cols, g.Rank()%cols
 	var own []int
@@ -83,15 +73,11 @@ func part(g *MPIGrid, n, block int, whole []float64) (a []float64, stride int) {
 	return append(a, 0)[:max(1, len(a))], stride
 }
 
-// Against gonum's LAPACK on the whole matrix, element for element; what is above
-// the diagonal stays. Sizes around the leaf of the halving, and fewer blocks than
-// ranks.
+// Against gonum's LAPACK on the whole matrix, element for element; what is above the diagonal stays. Sizes
+// are around the leaf of the halving, and some have fewer blocks than ranks.
 func TestFactorisations(t *testing.T) {
-	for _, shape := range [][2]int{{0, 0}, {1, world.Size()}, {world.Size(), 1}} {
-		g, err := world.NewGrid(shape[0], shape[1])
-		if err != nil {
-			t.Fatal(err)
-		}
+	row, column := ranks.grid(1, ranks.size), ranks.grid(ranks.size, 1)
+	for _, g := range []*mpiGrid{ranks.grid(ranks.shape()), row, column} {
 		for _, block := range []int{1, 5, 16} {
 			for _, n := range []int{1, 2, 15, 16, 17, leaf * 16, leaf*16 + 1, 150} {
 				checkFactorisations(t, g, n, block)
@@ -100,7 +86,7 @@ func TestFactorisations(t *testing.T) {
 	}
 }
 
-func checkFactorisations(t *testing.T, g *MPIGrid, n, block int) {
+func checkFactorisations(t *testing.T, g *mpiGrid, n, block int) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, uint64(n)))
 	whole := make([]float64, n*n)
@@ -116,8 +102,8 @@ func checkFactorisations(t *testing.T, g *MPIGrid, n, block int) {
 		want, _ := part(g, n, block, whole)
 		for i, v := range want {
 			if !(math.Abs(a[i]-v) < 1e-13) {
-				t.Fatalf("%s, n = %d, blocks of %d: element %d of rank %d is %v, want %v", step, n, block, i, g.Rank(),
-					a[i], v)
+				t.Fatalf("%s, n = %d, blocks of %d: element %d of rank %d is %v, want %v",
+					step, n, block, i, g.Rank(), a[i], v)
 			}
 		}
 	}
@@ -139,10 +125,7 @@ func checkFactorisations(t *testing.T, g *MPIGrid, n, block int) {
 
 // The number of the bad element reaches all ranks.
 func TestFactorisationsFail(t *testing.T) {
-	g, err := world.NewGrid(0, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := ranks.grid(ranks.shape())
 	const n, block, bad = 60, 7, 40
 	whole := make([]float64, n*n)
 	for i := range n {

@@ -2,5 +2,8 @@
 
 package scalapack
 
-// Available says whether this binary was built with MPI.
-const Available = false
+// Join returns no grid: this program was built without MPI.
+func Join() (Grid, error) { return nil, nil }
+
+// UnderMPI is false: this program was built without MPI.
+func UnderMPI() bool { return false }

@@ -63,19 +63,19 @@ func (s *Servants) End() {
 
 // Serve carries out rank 0's orders, on every other rank, until End. source makes the matrix that a text
 // describes: see Servants.Matrix.
-func Serve(g Grid, source func(text []byte) (linalg.Blocks, error)) error {
+func Serve(g Grid, source func(text []byte) (linalg.Blocks, error)) {
 	var k *BlockCyclic
-	var e *Engine
+	var e *engine
 	for {
 		var o order
 		if err := gob.NewDecoder(bytes.NewReader(g.Broadcast(nil, 0))).Decode(&o); err != nil {
-			return fmt.Errorf("an order from rank 0: %w", err)
+			panic(fmt.Errorf("an order from rank 0: %w", err))
 		}
 		// Failures occur on rank 0 too, which handles them.
 		switch o.Op {
 		case opEnd:
 			g.End()
-			return nil
+			return
 		case opMatrix:
 			k, e = nil, nil
 			made, err := source(o.Text)
@@ -97,17 +97,16 @@ func Serve(g Grid, source func(text []byte) (linalg.Blocks, error)) error {
 }
 
 // ErrServants: there are no servants.
-var ErrServants = errors.New(
-	"the scalapack engine needs a program built with MPI: go build -tags openblas,mpi (doc/cluster.md), run " +
-		"by mpirun")
+var ErrServants = errors.New("the scalapack engine needs a program built with MPI: " +
+	"go build -tags openblas,mpi (doc/cluster.md), run by mpirun")
 
 // Matrix distributes the matrix of source over the ranks in blocks of the given edge (0: DefaultBlock). The
 // servants make the same source from text. It replaces the previous matrix, whose engine becomes invalid.
 // besides is a rank's memory in addition to Bytes, and limit the memory of all ranks of one machine, see
 // linalg.CheckMemory. If the matrix does not fit, or its parts are too large for ScaLAPACK, the error wraps
 // linalg.ErrMemory and nothing is allocated.
-func (s *Servants) Matrix(source linalg.Blocks, text []byte, block int, besides, limit int64) (*BlockCyclic,
-	error) {
+func (s *Servants) Matrix(source linalg.Blocks, text []byte, block int, besides, limit int64) (
+	*BlockCyclic, error) {
 	if s == nil {
 		return nil, ErrServants
 	}

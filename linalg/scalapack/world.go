@@ -18,8 +18,8 @@ static int bb_start(int *provided, int *rank, int *size) {
 	return MPI_Comm_size(MPI_COMM_WORLD, size);
 }
 
-// bb_node counts the ranks on this machine, and the processors that these may
-// use together: each may be bound to some of them.
+// bb_node counts the ranks on this machine, and the processors that these may use together: each may be bound
+// to some of them.
 static void bb_node(int *ranks, int *processors) {
 	MPI_Comm node;
 	cpu_set_t own, all;
@@ -44,40 +44,60 @@ static void bb_reduce(double *x, int n, int rank) {
 static void bb_broadcast(void *x, int n, int root) {
 	MPI_Bcast(x, n, MPI_BYTE, root, MPI_COMM_WORLD);
 }
-
-static void bb_end(void) { MPI_Finalize(); }
-
-static void bb_abort(int status) { MPI_Abort(MPI_COMM_WORLD, status); }
 */
 import "C"
 
 import (
+	"errors"
 	"fmt"
-	"math"
 	"os"
 	"runtime"
 	"slices"
+	"strconv"
 	"unsafe"
+
+	"bootbench/blas"
 )
 
-// Available says whether this binary was built with MPI.
-const Available = true
-
-// World is the group of all ranks. Its methods may be called from any goroutine, one at a time; those that
-// communicate must be called by all ranks in the same order.
-type World struct {
+// world is the group of all ranks. Its methods may be called from any goroutine, one at a time.
+type world struct {
 	calls            chan func()
 	rank, size       int
-	perNode, threads int
+	perNode, threads int // ranks on a machine, at most; this rank's part of its machine's processors
 }
 
-// Start joins the ranks that mpirun has started; a process started without it is
-// a World of one. It must be called once in the life of a process, by all ranks.
-//
-// MPI wants all calls to come from the thread that initialised it: a goroutine
-// that never leaves its thread makes them.
-func Start() (*World, error) {
-	w := &World{calls: make(chan func())}
+// Join joins the processes that mpirun has started in a grid; a process started without it is a grid of one.
+// It must be called once in the life of a process, by all ranks. It divides the processors of a machine among
+// its ranks, unless the user has done so.
+func Join() (Grid, error) {
+	w, err := start()
+	if err != nil {
+		return nil, err
+	}
+	if w.size > 1 && os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(w.threads)
+	}
+	if w.size > 1 && os.Getenv("OPENBLAS_NUM_THREADS")+os.Getenv("OMP_NUM_THREADS") == "" {
+		blas.Bound().SetThreads(w.threads)
+	}
+	return w.grid(w.shape()), nil
+}
+
+// UnderMPI reports whether this is one of several processes started by MPI: Open MPI's mpirun, others' (PMI),
+// or Slurm's srun --mpi=pmix.
+func UnderMPI() bool {
+	several := func(name string) bool {
+		count, err := strconv.Atoi(os.Getenv(name))
+		return err == nil && count > 1
+	}
+	_, pmix := os.LookupEnv("PMIX_RANK")
+	return several("OMPI_COMM_WORLD_SIZE") || several("PMI_SIZE") || pmix && several("SLURM_STEP_NUM_TASKS")
+}
+
+// start starts MPI, which wants all calls to come from the thread that initialised it: a goroutine that never
+// leaves its thread makes them.
+func start() (*world, error) {
+	w := &world{calls: make(chan func())}
 	go func() {
 		runtime.LockOSThread()
 		for call := range w.calls {
@@ -89,13 +109,13 @@ func Start() (*World, error) {
 	return w, err
 }
 
-func (w *World) join() error {
+func (w *world) join() error {
 	var provided, rank, size, ranks, processors C.int
 	if code := C.bb_start(&provided, &rank, &size); code != C.MPI_SUCCESS {
 		return fmt.Errorf("MPI did not start (code %d)", int(code))
 	}
 	if provided < C.MPI_THREAD_FUNNELED {
-		return fmt.Errorf("this MPI does not work in a program with threads")
+		return errors.New("this MPI does not work in a program with threads")
 	}
 	C.bb_node(&ranks, &processors)
 	w.rank, w.size = int(rank), int(size)
@@ -105,7 +125,7 @@ func (w *World) join() error {
 }
 
 // do runs a call on MPI's thread.
-func (w *World) do(call func()) {
+func (w *world) do(call func()) {
 	done := make(chan struct{})
 	w.calls <- func() {
 		defer close(done)
@@ -114,29 +134,18 @@ func (w *World) do(call func()) {
 	<-done
 }
 
-// Rank is the number of this process, from 0 to Size-1.
-func (w *World) Rank() int { return w.rank }
+func (w *world) Rank() int    { return w.rank }
+func (w *world) PerNode() int { return w.perNode }
 
-// Size is the number of processes.
-func (w *World) Size() int { return w.size }
-
-// PerNode is the largest number of ranks on one machine.
-func (w *World) PerNode() int { return w.perNode }
-
-// Threads is this rank's share of the processors that the ranks on its machine may use.
-func (w *World) Threads() int { return w.threads }
-
-// Most is the largest value that a rank brings, on all ranks.
-func (w *World) Most(value int64) (most int64) {
+func (w *world) Most(value int64) (most int64) {
 	w.do(func() { most = int64(C.bb_most(C.longlong(value))) })
 	return most
 }
 
-// longest is the number of elements in one message.
+// longest is the largest number of elements in one message.
 const longest = 1 << 28
 
-// Reduce adds x up over the ranks. Rank 0 gets the sum; what the others keep is of no use.
-func (w *World) Reduce(x []float64) {
+func (w *world) Reduce(x []float64) {
 	w.do(func() {
 		for part := range slices.Chunk(x, longest) {
 			C.bb_reduce((*C.double)(&part[0]), C.int(len(part)), C.int(w.rank))
@@ -144,11 +153,7 @@ func (w *World) Reduce(x []float64) {
 	})
 }
 
-// Broadcast returns rank from's text on all ranks.
-func (w *World) Broadcast(text []byte, from int) []byte {
-	if w.size == 1 {
-		return text
-	}
+func (w *world) Broadcast(text []byte, from int) []byte {
 	if w.rank != from {
 		text = nil
 	}
@@ -157,23 +162,14 @@ func (w *World) Broadcast(text []byte, from int) []byte {
 		if w.rank != from {
 			text = make([]byte, length)
 		}
-		for part := range slices.Chunk(text, math.MaxInt32) {
+		for part := range slices.Chunk(text, longest) {
 			C.bb_broadcast(unsafe.Pointer(&part[0]), C.int(len(part)), C.int(from))
 		}
 	})
 	return text
 }
 
-// End leaves MPI, when all ranks do. The World is of no use afterwards.
-func (w *World) End() {
-	w.do(func() { C.bb_end() })
+func (w *world) End() {
+	w.do(func() { C.MPI_Finalize() })
 	close(w.calls)
-}
-
-// Abort ends all ranks at once, also while others communicate. It does not return.
-func (w *World) Abort(status int) {
-	// Not by way of do: its thread may be waiting for other ranks. That the call
-	// comes from another thread does not matter to what ends the process.
-	C.bb_abort(C.int(status))
-	os.Exit(status)
 }

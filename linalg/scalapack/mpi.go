@@ -17,12 +17,11 @@ void pdtrtri_(const char *uplo, const char *diag, const int *n, double *a, const
 void pdlauum_(const char *uplo, const int *n, double *a, const int *ia, const int *ja, const int *desc,
 	size_t);
 void pdtrmm_(const char *side, const char *uplo, const char *trans, const char *diag, const int *m,
-	const int *n, const double *alpha,
-             const double *a, const int *ia, const int *ja, const int *desca, double *b, const int *ib,
-	const int *jb, const int *descb);
+	const int *n, const double *alpha, const double *a, const int *ia, const int *ja, const int *desca,
+	double *b, const int *ib, const int *jb, const int *descb);
 void pdsyrk_(const char *uplo, const char *trans, const int *n, const int *k, const double *alpha,
-	const double *a, const int *ia, const int *ja,
-             const int *desca, const double *beta, double *c, const int *ic, const int *jc, const int *descc);
+	const double *a, const int *ia, const int *ja, const int *desca, const double *beta, double *c,
+	const int *ic, const int *jc, const int *descc);
 
 // pilaenv_ takes the place of ScaLAPACK's own, which is meant to be replaced: the PBLAS cut their operands
 // into pieces of so many columns, 32 by default, too few for dgemm.
@@ -64,67 +63,60 @@ import (
 	"unsafe"
 )
 
-// MPIGrid is a World whose ranks stand in rows and columns.
-type MPIGrid struct {
-	*World
+// mpiGrid is a Grid over MPI, which computes by ScaLAPACK.
+type mpiGrid struct {
+	*world
 	rows, cols int
 	context    C.int
 }
 
-// NewGrid arranges all ranks in rows x cols, or as square as their number allows
-// where both are 0, columns the more.
-func (w *World) NewGrid(rows, cols int) (*MPIGrid, error) {
-	if rows == 0 && cols == 0 {
-		for r := 1; r*r <= w.size; r++ {
-			if w.size%r == 0 {
-				rows, cols = r, w.size/r
-			}
+// shape is as square as the number of ranks allows, columns the more.
+func (w *world) shape() (rows, cols int) {
+	for r := 1; r*r <= w.size; r++ {
+		if w.size%r == 0 {
+			rows, cols = r, w.size/r
 		}
 	}
-	if rows < 1 || cols < 1 || rows*cols != w.size {
-		return nil, fmt.Errorf("%d ranks do not make a grid of %d x %d", w.size, rows, cols)
-	}
-	g := &MPIGrid{World: w, rows: rows, cols: cols}
+	return rows, cols
+}
+
+// grid arranges all ranks in rows x cols.
+func (w *world) grid(rows, cols int) *mpiGrid {
+	g := &mpiGrid{world: w, rows: rows, cols: cols}
 	w.do(func() {
 		C.Cblacs_get(-1, 0, &g.context)
 		order := C.char('R')
 		C.Cblacs_gridinit(&g.context, &order, C.int(rows), C.int(cols))
 	})
-	return g, nil
+	return g
 }
 
-// Shape is the number of rows and columns of ranks.
-func (g *MPIGrid) Shape() (rows, cols int) { return g.rows, g.cols }
+func (g *mpiGrid) Shape() (rows, cols int) { return g.rows, g.cols }
 
 // descriptor is what ScaLAPACK must know of a matrix of order n.
-func (g *MPIGrid) descriptor(n, block int, a []float64, stride int) *[9]C.int {
+func (g *mpiGrid) descriptor(n, block int, a []float64, stride int) *[9]C.int {
 	if n < 1 || block < 1 || stride < 1 || n > math.MaxInt32-block || len(a) > math.MaxInt32 {
-		panic(fmt.Sprintf("scalapack: order %d, blocks of %d, stride %d, %d numbers", n, block, stride, len(a)))
+		panic(fmt.Sprintf("linalg/scalapack: order %d, blocks of %d, stride %d, %d numbers",
+			n, block, stride, len(a)))
 	}
 	return &[9]C.int{1, g.context, C.int(n), C.int(n), C.int(block), C.int(block), 0, 0, C.int(stride)}
 }
 
 func first(a []float64) *C.double { return (*C.double)(unsafe.SliceData(a)) }
 
-// Potrf overwrites the lower triangle of a positive definite matrix of order n >= 1 with its Cholesky factor.
-// a is this rank's part, block x block blocks, columns stride apart. It returns 0, or the order of a leading
-// minor that is not positive definite, to all ranks alike.
-func (g *MPIGrid) Potrf(n, block int, a []float64, stride int) (minor int) {
+func (g *mpiGrid) Potrf(n, block int, a []float64, stride int) (minor int) {
 	d := g.descriptor(n, block, a, stride)
 	g.do(func() { minor = int(C.bb_pdpotrf(C.int(n), first(a), &d[0])) })
 	return int(g.Most(int64(minor)))
 }
 
-// Trtri overwrites a lower triangular matrix with its inverse. It returns 0, or the
-// number of a zero diagonal element, to all ranks alike.
-func (g *MPIGrid) Trtri(n, block int, a []float64, stride int) (zero int) {
+func (g *mpiGrid) Trtri(n, block int, a []float64, stride int) (zero int) {
 	d := g.descriptor(n, block, a, stride)
 	g.do(func() { zero = g.trtri(0, n, block, a, d) })
 	return int(g.Most(int64(zero)))
 }
 
-// Lauum overwrites a lower triangular matrix L with the lower triangle of L' L.
-func (g *MPIGrid) Lauum(n, block int, a []float64, stride int) {
+func (g *mpiGrid) Lauum(n, block int, a []float64, stride int) {
 	d := g.descriptor(n, block, a, stride)
 	g.do(func() { g.lauum(0, n, block, a, d) })
 }
@@ -136,9 +128,9 @@ const leaf = 4
 // half is the order of the first half of a matrix, whole blocks.
 func half(n, block int) int { return (n/block + 1) / 2 * block }
 
-// trtri inverts the lower triangle of order n at (at, at): with its halves
-// inverted, L21 becomes -L22^-1 L21 L11^-1.
-func (g *MPIGrid) trtri(at, n, block int, a []float64, d *[9]C.int) (zero int) {
+// trtri inverts the lower triangle of order n at (at, at): with its halves inverted, L21 becomes
+// -L22^-1 L21 L11^-1.
+func (g *mpiGrid) trtri(at, n, block int, a []float64, d *[9]C.int) (zero int) {
 	if n <= leaf*block {
 		zero = int(C.bb_pdtrtri(C.int(n), first(a), C.int(at+1), &d[0]))
 		if zero > 0 {
@@ -160,7 +152,7 @@ func (g *MPIGrid) trtri(at, n, block int, a []float64, d *[9]C.int) (zero int) {
 // lauum makes L' L of the lower triangle of order n at (at, at):
 //
 //	L11' L11 + L21' L21   and, below it,   L22' L21,   L22' L22.
-func (g *MPIGrid) lauum(at, n, block int, a []float64, d *[9]C.int) {
+func (g *mpiGrid) lauum(at, n, block int, a []float64, d *[9]C.int) {
 	if n <= leaf*block {
 		C.bb_pdlauum(C.int(n), first(a), C.int(at+1), &d[0])
 		return

@@ -31,7 +31,7 @@ func newInputs(t testing.TB, m *model.Model, rows int) blas64.General {
 	d := m.Set.D()
 	x := blas64.General{Rows: rows, Cols: d, Stride: d, Data: slices.Clone(m.Set.X.Data[:rows*d])}
 	floats.AddConst(0.1, x.Data)
-	return need.One(m.CrossAll(&dataset.Inputs{X: dataset.Matrix(x)}))(t)
+	return need.One(m.CrossAll(&dataset.Inputs{X: linalg.Matrix(x)}))(t)
 }
 
 // TestPlain: without control the estimates of points and examples are those of retraining on the

@@ -7,7 +7,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"bootbench/internal/dataset"
 	"bootbench/linalg"
 )
 
@@ -25,7 +24,7 @@ func TestColumnsAgreeWithGram(t *testing.T) {
 	}
 }
 
-func checkColumns(t *testing.T, name string, s Spec, in *Inputs, k *linalg.Sym, z *dataset.Inputs,
+func checkColumns(t *testing.T, name string, s Spec, in *Inputs, k *linalg.Sym, z linalg.Design,
 	sites []int) {
 	t.Helper()
 	n := in.N()

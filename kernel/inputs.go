@@ -12,7 +12,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
-	"bootbench/internal/dataset"
 	"bootbench/linalg"
 )
 
@@ -32,17 +31,14 @@ var (
 // Prepare checks s and the M x d inputs x, M >= 1, and prepares them for Gram, Cross and Diagonal. For the
 // kinds that depend on distance it takes 8 M (d + 1) bytes, for sparse inputs 12 to 20 per entry and 8 per
 // row and feature. It keeps a view of x, which must not change afterwards.
-func (s Spec) Prepare(x *dataset.Inputs) (*Inputs, error) {
-	switch {
-	case s.Kind == Precomputed:
+func (s Spec) Prepare(x linalg.Design) (*Inputs, error) {
+	if s.Kind == Precomputed {
 		return nil, errors.New("a precomputed kernel has no inputs")
-	case x == nil:
-		return nil, errors.New("there are no inputs")
 	}
 	if err := s.Validate(x.D()); err != nil {
 		return nil, err
 	}
-	if err := x.CheckInputs(); err != nil {
+	if err := x.Check(); err != nil {
 		return nil, err
 	}
 	if x.N() < 1 {
@@ -93,7 +89,7 @@ func (in *Inputs) Gram(ctx context.Context) (*linalg.Sym, error) {
 //
 // For sparse training inputs new inputs may have more or fewer features: missing ones are zero. Only with a
 // length scale for each feature must their number agree.
-func (in *Inputs) Cross(z *dataset.Inputs, dst blas64.General) error {
+func (in *Inputs) Cross(z linalg.Design, dst blas64.General) error {
 	sparse := in.train.raw.Sparse != nil
 	switch {
 	case z.Sparse != nil && !sparse:
@@ -104,13 +100,13 @@ func (in *Inputs) Cross(z *dataset.Inputs, dst blas64.General) error {
 		return fmt.Errorf("the new inputs have %d features, the training inputs %d, each with its length scale",
 			z.D(), in.D())
 	}
-	if err := z.CheckInputs(); err != nil {
+	if err := z.Check(); err != nil {
 		return err
 	}
 	if sparse && z.Sparse == nil {
-		z = &dataset.Inputs{Sparse: dataset.NewCSR(z.X)}
+		z = linalg.Design{Sparse: linalg.NewCSR(z.X)}
 	}
-	if err := dataset.Matrix(dst).Check(); err != nil {
+	if err := linalg.Matrix(dst).Check(); err != nil {
 		return fmt.Errorf("the matrix of covariances: %w", err)
 	}
 	if dst.Rows != z.N() || dst.Cols != in.N() {
@@ -223,15 +219,13 @@ func eachRow(n int, do func(i int) int, failure func(row, column int) error) err
 // description determines prepared inputs.
 type description struct {
 	Spec   Spec
-	Dense  dataset.Matrix
-	Sparse *dataset.CSR // nil for dense inputs
+	Inputs linalg.Design
 }
 
 // MarshalBinary encodes the covariance function and the inputs, for Unmarshal in another process.
 func (in *Inputs) MarshalBinary() ([]byte, error) {
 	var text bytes.Buffer
-	raw := in.train.raw
-	err := gob.NewEncoder(&text).Encode(description{in.spec, raw.X, raw.Sparse})
+	err := gob.NewEncoder(&text).Encode(description{in.spec, in.train.raw})
 	return text.Bytes(), err
 }
 
@@ -241,5 +235,5 @@ func Unmarshal(text []byte) (linalg.Blocks, error) {
 	if err := gob.NewDecoder(bytes.NewReader(text)).Decode(&d); err != nil {
 		return nil, err
 	}
-	return d.Spec.Prepare(&dataset.Inputs{X: d.Dense, Sparse: d.Sparse})
+	return d.Spec.Prepare(d.Inputs)
 }

@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
-	"bootbench/internal/dataset"
 	"bootbench/internal/need"
 	"bootbench/linalg"
 )
@@ -77,14 +76,14 @@ func gramOf(s Spec, x blas64.General) (*linalg.Sym, error) {
 }
 
 // dense are the rows of a matrix.
-func dense(x blas64.General) *dataset.Inputs { return &dataset.Inputs{X: dataset.Matrix(x)} }
+func dense(x blas64.General) linalg.Design { return linalg.Design{X: linalg.Matrix(x)} }
 
 func mustGram(t testing.TB, s Spec, x blas64.General) *linalg.Sym {
 	t.Helper()
 	return need.One(gramOf(s, x))(t)
 }
 
-func mustPrepare(t testing.TB, s Spec, x *dataset.Inputs) *Inputs {
+func mustPrepare(t testing.TB, s Spec, x linalg.Design) *Inputs {
 	t.Helper()
 	return need.One(s.Prepare(x))(t)
 }

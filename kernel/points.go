@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/blas"
-	"bootbench/internal/dataset"
 	"bootbench/linalg"
 )
 
@@ -15,11 +14,11 @@ import (
 // give single distances without cancellation.
 type points struct {
 	scaling
-	raw    *dataset.Inputs
-	scaled *dataset.Inputs // (raw - centre) / L for distances, else raw
-	norm   []float64       // |scaled|^2 for distances, else nil
+	raw    linalg.Design
+	scaled linalg.Design // (raw - centre) / L for distances, else raw
+	norm   []float64     // |scaled|^2 for distances, else nil
 	// columns is the transpose of scaled sparse training inputs, for products.
-	columns *dataset.CSR
+	columns *linalg.CSR
 }
 
 // scaling maps inputs to those with squared distances r^2. It is empty for kinds without a distance.
@@ -37,27 +36,27 @@ func (s scaling) of(feature int) float64 {
 }
 
 // apply scales inputs.
-func (s scaling) apply(x *dataset.Inputs) *dataset.Inputs {
+func (s scaling) apply(x linalg.Design) linalg.Design {
 	if x.Sparse != nil {
 		z := *x.Sparse
 		z.Value = make([]float64, len(x.Sparse.Value))
 		for k, v := range x.Sparse.Value {
 			z.Value[k] = v * s.of(int(z.Index[k]))
 		}
-		return &dataset.Inputs{Sparse: &z}
+		return linalg.Design{Sparse: &z}
 	}
-	z := dataset.NewMatrix(x.X.Rows, x.X.Cols)
+	z := linalg.NewMatrix(x.X.Rows, x.X.Cols)
 	for i := range z.Rows {
 		to := z.Row(i)
 		for j, v := range x.X.Row(i) {
 			to[j] = (v - s.centre[j]) * s.of(j)
 		}
 	}
-	return &dataset.Inputs{X: z}
+	return linalg.Design{X: z}
 }
 
 // points prepares x and keeps a view of it; train: others will be multiplied by it.
-func (s scaling) points(x *dataset.Inputs, train bool) *points {
+func (s scaling) points(x linalg.Design, train bool) *points {
 	p := &points{scaling: s, raw: x, scaled: x}
 	if s.inverse != nil {
 		p.scaled, p.norm = s.apply(x), make([]float64, x.N())
@@ -73,10 +72,7 @@ func (s scaling) points(x *dataset.Inputs, train bool) *points {
 
 // subset is a copy of the listed points.
 func (p *points) subset(list []int) *points {
-	if p.raw.Sparse != nil {
-		return p.scaling.points(&dataset.Inputs{Sparse: p.raw.Sparse.Gather(list)}, true)
-	}
-	return p.scaling.points(&dataset.Inputs{X: p.raw.X.Gather(list)}, true)
+	return p.scaling.points(p.raw.Gather(list), true)
 }
 
 // gram writes the inner products of each point with itself and later ones into the upper triangle k.
@@ -145,7 +141,7 @@ func (p *points) squaredDistance(others *points, i, j int) (sum float64) {
 
 // centres returns the mean of each column of x, relative to the first row so that a constant column is
 // centred to exactly zero.
-func centres(x dataset.Matrix) []float64 {
+func centres(x linalg.Matrix) []float64 {
 	first, c := x.Row(0), make([]float64, x.Cols)
 	for i := 1; i < x.Rows; i++ {
 		for j, v := range x.Row(i) {

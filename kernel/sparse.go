@@ -3,7 +3,7 @@ package kernel
 import (
 	"sort"
 
-	"bootbench/internal/dataset"
+	"bootbench/linalg"
 )
 
 // Inner products of sparse points are computed by columns, over the rows that share a feature: all products
@@ -57,8 +57,8 @@ func (p *points) sparseDistance(others *points, i, j int) (sum float64) {
 }
 
 // transpose is the transpose of x, with ascending entries.
-func transpose(x *dataset.CSR) *dataset.CSR {
-	t := &dataset.CSR{Rows: x.Cols, Cols: x.Rows, Start: make([]int, x.Cols+1),
+func transpose(x *linalg.CSR) *linalg.CSR {
+	t := &linalg.CSR{Rows: x.Cols, Cols: x.Rows, Start: make([]int, x.Cols+1),
 		Index: make([]int32, len(x.Index)), Value: make([]float64, len(x.Index))}
 	for _, c := range x.Index {
 		t.Start[c+1]++

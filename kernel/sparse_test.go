@@ -8,12 +8,12 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"bootbench/internal/dataset"
 	"bootbench/internal/need"
+	"bootbench/linalg"
 )
 
 // thin is a rows x cols matrix of which about a share is not zero, in both forms.
-func thin(rng *rand.Rand, rows, cols int, share float64) (*dataset.Inputs, blas64.General) {
+func thin(rng *rand.Rand, rows, cols int, share float64) (linalg.Design, blas64.General) {
 	x := general(rows, cols)
 	for i := range x.Data {
 		if rng.Float64() < share {
@@ -24,8 +24,8 @@ func thin(rng *rand.Rand, rows, cols int, share float64) (*dataset.Inputs, blas6
 }
 
 // sparseOf keeps what is not zero.
-func sparseOf(x blas64.General) *dataset.Inputs {
-	return &dataset.Inputs{Sparse: dataset.NewCSR(dataset.Matrix(x))}
+func sparseOf(x blas64.General) linalg.Design {
+	return linalg.Design{Sparse: linalg.NewCSR(linalg.Matrix(x))}
 }
 
 // TestSparseCrossOtherWidth: features that only one side has are zero on the
@@ -44,7 +44,8 @@ func TestSparseCrossOtherWidth(t *testing.T) {
 			return to
 		}
 		for _, s := range []Spec{{Gamma: 0.2}, {Kind: Linear}, {Kind: Poly, Gamma: 0.3, Coef0: 1}} {
-			for form, given := range map[string]*dataset.Inputs{"sparse": z, "dense": {X: dataset.Matrix(fresh)}} {
+			forms := map[string]linalg.Design{"sparse": z, "dense": {X: linalg.Matrix(fresh)}}
+			for form, given := range forms {
 				dst := general(5, 20)
 				if err := mustPrepare(t, s, x).Cross(given, dst); err != nil {
 					t.Fatal(err)
@@ -84,26 +85,26 @@ func TestSparseDistancesDoNotCancel(t *testing.T) {
 
 // TestSparseRefuses: every way in which a sparse matrix can be malformed is refused with its place.
 func TestSparseRefuses(t *testing.T) {
-	sound := func() *dataset.Inputs {
-		return &dataset.Inputs{Sparse: &dataset.CSR{Rows: 2, Cols: 3, Start: []int{0, 2, 3},
+	sound := func() linalg.Design {
+		return linalg.Design{Sparse: &linalg.CSR{Rows: 2, Cols: 3, Start: []int{0, 2, 3},
 			Index: []int32{0, 2, 1}, Value: []float64{1, 2, 3}}}
 	}
 	if _, err := (Spec{}).Prepare(sound()); err != nil {
 		t.Fatal(err)
 	}
-	for says, spoil := range map[string]func(*dataset.CSR){
-		"2 row starts":            func(x *dataset.CSR) { x.Start = x.Start[:2] },
-		"0 row starts":            func(x *dataset.CSR) { *x = dataset.CSR{Cols: 1} },
-		"row 1 ends before":       func(x *dataset.CSR) { x.Start = []int{0, -1, 3} },
-		"of 2 entries has 3":      func(x *dataset.CSR) { x.Start = []int{0, 1, 2} },
-		"of 4 entries has 3":      func(x *dataset.CSR) { x.Start = []int{0, 2, 4} },
-		"row 1: column 1 after 3": func(x *dataset.CSR) { x.Index = []int32{2, 0, 1} },
-		"column 3 after 3":        func(x *dataset.CSR) { x.Index = []int32{2, 2, 1} },
-		"row 2: column 4":         func(x *dataset.CSR) { x.Index[2] = 3 },
-		"row 2: column 0":         func(x *dataset.CSR) { x.Index[2] = -1 },
-		"row 1, feature 3 is NaN": func(x *dataset.CSR) { x.Value[1] = math.NaN() },
-		"no features":             func(x *dataset.CSR) { *x = dataset.CSR{Rows: 1, Start: []int{0, 0}} },
-		"no inputs":               func(x *dataset.CSR) { *x = dataset.CSR{Cols: 1, Start: []int{0}} },
+	for says, spoil := range map[string]func(*linalg.CSR){
+		"2 row starts":            func(x *linalg.CSR) { x.Start = x.Start[:2] },
+		"0 row starts":            func(x *linalg.CSR) { *x = linalg.CSR{Cols: 1} },
+		"row 1 ends before":       func(x *linalg.CSR) { x.Start = []int{0, -1, 3} },
+		"of 2 entries has 3":      func(x *linalg.CSR) { x.Start = []int{0, 1, 2} },
+		"of 4 entries has 3":      func(x *linalg.CSR) { x.Start = []int{0, 2, 4} },
+		"row 1: column 1 after 3": func(x *linalg.CSR) { x.Index = []int32{2, 0, 1} },
+		"column 3 after 3":        func(x *linalg.CSR) { x.Index = []int32{2, 2, 1} },
+		"row 2: column 4":         func(x *linalg.CSR) { x.Index[2] = 3 },
+		"row 2: column 0":         func(x *linalg.CSR) { x.Index[2] = -1 },
+		"row 1, feature 3 is NaN": func(x *linalg.CSR) { x.Value[1] = math.NaN() },
+		"no features":             func(x *linalg.CSR) { *x = linalg.CSR{Rows: 1, Start: []int{0, 0}} },
+		"no inputs":               func(x *linalg.CSR) { *x = linalg.CSR{Cols: 1, Start: []int{0}} },
 	} {
 		x := sound()
 		spoil(x.Sparse)

@@ -241,9 +241,9 @@ func finite(t rapid.TB, s *solver.Solution) {
 }
 
 // gram is the kernel matrix of the distinct inputs, and their kernel inputs.
-func gram(t rapid.TB, spec kernel.Spec, x dataset.Matrix) (*linalg.Sym, *kernel.Inputs) {
+func gram(t rapid.TB, spec kernel.Spec, x linalg.Matrix) (*linalg.Sym, *kernel.Inputs) {
 	t.Helper()
-	in := need.One(spec.Prepare(&dataset.Inputs{X: x}))(t)
+	in := need.One(spec.Prepare(linalg.Design{X: x}))(t)
 	k := need.One(in.Gram(context.Background()))(t)
 	return k, in
 }

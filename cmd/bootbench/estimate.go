@@ -15,6 +15,7 @@ import (
 	"bootbench/internal/report"
 	"bootbench/internal/tune"
 	"bootbench/kernel"
+	"bootbench/linalg"
 	"bootbench/resample"
 )
 
@@ -137,6 +138,6 @@ func together(order []int, size int, group []int) int {
 
 // writeMatrix writes a NumPy array.
 func writeMatrix(path string, rows, columns int, data []float64) error {
-	x := dataset.Matrix{Rows: rows, Cols: columns, Stride: columns, Data: data}
+	x := linalg.Matrix{Rows: rows, Cols: columns, Stride: columns, Data: data}
 	return files.Replace(path, func(w io.Writer) error { return dataset.WriteArray(w, x) })
 }

@@ -18,6 +18,7 @@ import (
 	"bootbench/internal/null"
 	"bootbench/internal/report"
 	"bootbench/kernel"
+	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/train"
 	"bootbench/train/svm"
@@ -240,7 +241,7 @@ func emptyModelFile(j *answer.Job) (*svm.ModelFile, error) {
 func fillLibsvm(file *svm.ModelFile, set *dataset.Set, p *model.Predictor) {
 	rows := p.Support.Sparse
 	if d := p.Encoding.Features; rows == nil {
-		rows = dataset.NewCSR(dataset.Matrix{Rows: len(p.Support.Dense) / d, Cols: d, Stride: d,
+		rows = linalg.NewCSR(linalg.Matrix{Rows: len(p.Support.Dense) / d, Cols: d, Stride: d,
 			Data: p.Support.Dense})
 	}
 	file.X, file.Weight, file.Bias = rows, make([]float64, len(p.Weight)), p.Bias+p.TargetMean

@@ -7,12 +7,13 @@ import (
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
+	"bootbench/linalg"
 	"bootbench/resample"
 )
 
 // setOf is a set of n rows in one column.
 func setOf(n int, task dataset.Task) *dataset.Set {
-	s := &dataset.Set{Name: "table", Task: task, X: dataset.NewMatrix(n, 1), Y: make([]float64, n)}
+	s := &dataset.Set{Name: "table", Task: task, X: linalg.NewMatrix(n, 1), Y: make([]float64, n)}
 	for i := range n {
 		s.X.Data[i], s.Y[i] = float64(i), float64(i%2*2-1)
 	}

@@ -18,6 +18,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"bootbench/internal/need"
+	"bootbench/linalg"
 )
 
 // shape is a set in the format of some program, and what is read from it. The zero shape is plain CSV.
@@ -245,7 +246,7 @@ func lastFirst(_ int, line string) string {
 
 // thin keeps the first d features.
 func thin(s *Set, d int) *Set {
-	x := NewMatrix(s.N(), d)
+	x := linalg.NewMatrix(s.N(), d)
 	for i := range x.Rows {
 		copy(x.Row(i), s.X.Row(i))
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
+
+	"bootbench/linalg"
 )
 
 // fewRows is the least number of rows for a column without repetitions to name or number them.
@@ -344,8 +346,8 @@ func (t *table) rowNames(rows []int) (names []string) {
 
 // matrix holds the features of some rows, in the place of the cells unless they are more; missing values are
 // NaN.
-func (t *table) matrix(e *Encoding, rows []int) (Matrix, error) {
-	x := Matrix{Rows: len(rows), Cols: e.Features, Stride: e.Features}
+func (t *table) matrix(e *Encoding, rows []int) (linalg.Matrix, error) {
+	x := linalg.Matrix{Rows: len(rows), Cols: e.Features, Stride: e.Features}
 	if size := x.Rows * x.Cols; e.Features <= t.kept {
 		x.Data = t.cells[:size:size]
 	} else {
@@ -357,7 +359,7 @@ func (t *table) matrix(e *Encoding, rows []int) (Matrix, error) {
 		width[j] = c.width()
 		if c.Levels != nil && !c.Others && !t.opt.UnseenZero {
 			if err := c.requireKnown(c.Levels, "; --unseen zero takes it for none of them"); err != nil {
-				return Matrix{}, err
+				return linalg.Matrix{}, err
 			}
 		}
 	}
@@ -368,7 +370,7 @@ func (t *table) matrix(e *Encoding, rows []int) (Matrix, error) {
 		for j, c := range t.features {
 			seen, err := c.encode(row[:width[j]], cells[c.at])
 			if err != nil {
-				return Matrix{}, err
+				return linalg.Matrix{}, err
 			}
 			if !seen {
 				unseen[j]++
@@ -421,7 +423,7 @@ func (c *column) encode(x []float64, v float64) (seen bool, err error) {
 	return true, nil
 }
 
-func means(x Matrix) []float64 {
+func means(x linalg.Matrix) []float64 {
 	mean, count := make([]float64, x.Cols), make([]float64, x.Cols)
 	for i := range x.Rows {
 		for j, v := range x.Row(i) {
@@ -435,7 +437,7 @@ func means(x Matrix) []float64 {
 }
 
 // fill replaces each NaN in x by the mean of its column.
-func fill(x Matrix, mean []float64) {
+func fill(x linalg.Matrix, mean []float64) {
 	for i := range x.Rows {
 		row := x.Row(i)
 		for j, v := range row {
@@ -447,7 +449,7 @@ func fill(x Matrix, mean []float64) {
 }
 
 // describe notes the encoding of texts, constant columns and columns that count the rows.
-func (t *table) describe(x Matrix) {
+func (t *table) describe(x linalg.Matrix) {
 	end, grouped := 0, t.withRole(asGroup) != nil
 	for _, c := range t.features {
 		at := end
@@ -473,7 +475,7 @@ func (t *table) describe(x Matrix) {
 
 // repeats reports whether a column holds whole numbers or texts, each in two rows on average; if it is not
 // named like a subject, at least five, each in rows that follow each other.
-func repeats(x Matrix, at, end int, named bool) bool {
+func repeats(x linalg.Matrix, at, end int, named bool) bool {
 	values, least := map[string]bool{}, 2
 	if !named {
 		least = 5

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"bootbench/internal/need"
+	"bootbench/linalg"
 )
 
 // fuzzLimit keeps the dense matrices of the fuzz tests small.
@@ -180,7 +181,8 @@ func requireSoundSparse(t *testing.T, data []byte) {
 	if x.Rows == 0 {
 		return
 	}
-	if err := (&Set{Sparse: &x}).CheckInputs(); err != nil || lines.labelled && len(lines.labels) != x.Rows {
+	err = linalg.Design{Sparse: &x}.Check()
+	if err != nil || lines.labelled && len(lines.labels) != x.Rows {
 		t.Fatalf("unsound sparse rows: %v", err)
 	}
 	if 16*(x.Rows+x.Cols)+12*len(x.Index) > fuzzLimit || slices.Contains(x.Value, 0) {

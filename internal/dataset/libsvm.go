@@ -8,6 +8,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"bootbench/linalg"
 )
 
 // sparse holds the examples of files of the sparse text format of LIBSVM and SVMlight, one a line:
@@ -20,8 +22,8 @@ import (
 type sparse struct {
 	name          string
 	opt           Options
-	train         *Encoding // of the training set, for new inputs; nil for a training set
-	x             CSR       // Cols is the largest index; Start begins with 0
+	train         *Encoding  // of the training set, for new inputs; nil for a training set
+	x             linalg.CSR // Cols is the largest index; Start begins with 0
 	labels        []float64
 	labelled      bool
 	first, widest place // of the first example, and of that with the largest index

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"bootbench/internal/need"
+	"bootbench/linalg"
 )
 
 // TestReadLIBSVM: lines become a dense set, or a sparse one if there are many features.
@@ -39,9 +40,11 @@ func TestWriteLIBSVM(t *testing.T) {
 		n, d := rapid.IntRange(2, 8).Draw(t, "n"), rapid.IntRange(1, 8).Draw(t, "d")
 		value := rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(-math.MaxFloat64, math.MaxFloat64),
 			rapid.Float64Range(-1, 1))
-		s := &Set{X: Matrix{Rows: n, Cols: d, Stride: d, Data: rapid.SliceOfN(value, n*d, n*d).Draw(t, "x")},
+		s := &Set{
+			X: linalg.Matrix{Rows: n, Cols: d, Stride: d,
+				Data: rapid.SliceOfN(value, n*d, n*d).Draw(t, "x")},
 			Y: rapid.SliceOfN(value, n, n).Draw(t, "y")}
-		for _, from := range []*Set{s, {Sparse: NewCSR(s.X), Y: s.Y}} {
+		for _, from := range []*Set{s, {Sparse: linalg.NewCSR(s.X), Y: s.Y}} {
 			var b bytes.Buffer
 			if err := writeLIBSVM(&b, from); err != nil {
 				t.Fatal(err)

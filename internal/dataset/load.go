@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
+
+	"bootbench/linalg"
 )
 
 // Load reads the data set that path names:
@@ -98,7 +100,7 @@ func readFiles(name string, files []*source, opt Options, train *Encoding) (*Set
 		set() (*Set, error) // after the last file
 	} = newTable(name, opt, train)
 	if files[0].format == libsvmFormat {
-		to = &sparse{name: name, opt: opt, train: train, x: CSR{Start: []int{0}}}
+		to = &sparse{name: name, opt: opt, train: train, x: linalg.CSR{Start: []int{0}}}
 	}
 	for _, f := range files {
 		if (f.format == libsvmFormat) != (files[0].format == libsvmFormat) {

@@ -11,17 +11,18 @@ import (
 
 	_ "bootbench/internal/fixedseed"
 	"bootbench/internal/need"
+	"bootbench/linalg"
 )
 
 // drawThin is a matrix of few different entries, most of them zero.
-func drawThin(t *rapid.T) Matrix {
+func drawThin(t *rapid.T) linalg.Matrix {
 	n, d := rapid.IntRange(0, 30).Draw(t, "n"), rapid.IntRange(0, 5).Draw(t, "d")
 	value := rapid.SampledFrom([]float64{0, 0, 0, math.Copysign(0, -1), 1, 1 + 0x1p-52})
-	return Matrix{Rows: n, Cols: d, Stride: d, Data: rapid.SliceOfN(value, n*d, n*d).Draw(t, "x")}
+	return linalg.Matrix{Rows: n, Cols: d, Stride: d, Data: rapid.SliceOfN(value, n*d, n*d).Draw(t, "x")}
 }
 
 // distinctByPairs compares every pair of rows.
-func distinctByPairs(x Matrix) (site, first []int) {
+func distinctByPairs(x linalg.Matrix) (site, first []int) {
 	for i := range x.Rows {
 		s := slices.IndexFunc(first, func(f int) bool { return slices.Equal(x.Row(i), x.Row(f)) })
 		if s < 0 {
@@ -38,8 +39,8 @@ func TestSparseSetIsTheDenseOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawThin(t)
 		dense := &Set{X: x, Y: make([]float64, x.Rows)}
-		held := &Set{Sparse: NewCSR(x), Y: dense.Y}
-		if err := held.CheckInputs(); err != nil {
+		held := &Set{Sparse: linalg.NewCSR(x), Y: dense.Y}
+		if err := held.Design().Check(); err != nil {
 			t.Fatal(err)
 		}
 		if dense.N() != held.N() || dense.D() != held.D() {
@@ -86,7 +87,7 @@ func TestSparseInputs(t *testing.T) {
 func TestCopies(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	draw := func(n, d, times int, feature, target func() float64) *Set {
-		s := &Set{X: NewMatrix(n*times, d), Y: make([]float64, n*times)}
+		s := &Set{X: linalg.NewMatrix(n*times, d), Y: make([]float64, n*times)}
 		for i := range s.Y {
 			if row := s.X.Row(i); i < n {
 				for j := range row {

@@ -25,6 +25,8 @@ import (
 	"strconv"
 
 	"gonum.org/v1/gonum/mat"
+
+	"bootbench/linalg"
 )
 
 // Task says what the targets are.
@@ -56,13 +58,13 @@ type Set struct {
 	Features []string
 	Target   string
 	// X holds the inputs, N x D; Y the N targets, nil for new inputs without. All entries are finite.
-	X Matrix
+	X linalg.Matrix
 	Y []float64
 	// Further are the targets after Y, of a regression with several; nil for one.
 	Further []Target
 	// Sparse holds the inputs instead of X, which is empty then, if most entries are zero; nil for dense inputs.
 	// New inputs may have more or fewer columns than the training set: missing ones are zero.
-	Sparse *CSR
+	Sparse *linalg.CSR
 	// RowNames are the names of the examples if the file has them, else nil.
 	RowNames []string
 	// Groups, Strata and Folds are the parts of the examples, numbered from 0 in order of appearance, or nil.
@@ -125,7 +127,7 @@ func NewInputs(x mat.Matrix) (*Inputs, error) {
 	if rows < 1 || cols < 1 {
 		return nil, errorIn(name, "a matrix of %d x %d holds no inputs", rows, cols)
 	}
-	in := &Inputs{Name: name, X: NewMatrix(rows, cols)}
+	in := &Inputs{Name: name, X: linalg.NewMatrix(rows, cols)}
 	for i := range rows {
 		for j := range cols {
 			v := x.At(i, j)
@@ -143,21 +145,14 @@ func (s *Set) note(format string, args ...any) {
 	s.Notes = append(slices.Clone(s.Notes), fmt.Sprintf(format, args...))
 }
 
+// Design is the inputs, a view.
+func (s *Set) Design() linalg.Design { return linalg.Design{X: s.X, Sparse: s.Sparse} }
+
 // N is the number of examples.
-func (s *Set) N() int {
-	if s.Sparse != nil {
-		return s.Sparse.Rows
-	}
-	return s.X.Rows
-}
+func (s *Set) N() int { return s.Design().N() }
 
 // D is the number of features.
-func (s *Set) D() int {
-	if s.Sparse != nil {
-		return s.Sparse.Cols
-	}
-	return s.X.Cols
-}
+func (s *Set) D() int { return s.Design().D() }
 
 // Varying is the number of features that are not the same in all examples, at least 1.
 func (s *Set) Varying() (count int) {
@@ -189,12 +184,8 @@ func (s *Set) Varying() (count int) {
 
 // Subset copies the examples with the given row numbers (from 0), in that order and as often as given.
 func (s *Set) Subset(rows []int) *Set {
-	sub := *s
-	if s.Sparse != nil {
-		sub.Sparse = s.Sparse.Gather(rows)
-	} else {
-		sub.X = s.X.Gather(rows)
-	}
+	sub, x := *s, s.Design().Gather(rows)
+	sub.X, sub.Sparse = x.X, x.Sparse
 	sub.Y, sub.RowNames, sub.Weights = gather(s.Y, rows), gather(s.RowNames, rows), gather(s.Weights, rows)
 	sub.Further = slices.Clone(s.Further)
 	for k := range sub.Further {
@@ -204,6 +195,18 @@ func (s *Set) Subset(rows []int) *Set {
 		*part = renumber(gather(*part, rows))
 	}
 	return &sub
+}
+
+// gather copies the elements of a list with the given numbers; nil stays nil.
+func gather[T any](list []T, rows []int) []T {
+	if list == nil {
+		return nil
+	}
+	some := make([]T, len(rows))
+	for k, i := range rows {
+		some[k] = list[i]
+	}
+	return some
 }
 
 // repeat has counts[i] copies of example i.

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"bootbench/internal/need"
+	"bootbench/linalg"
 )
 
 // Readers of streams as the tests want them.
@@ -33,7 +34,7 @@ var readTable, readLIBSVM, readNPY = reader(tableFormat), reader(libsvmFormat), 
 
 // readLines reads sparse lines, whatever their number and labels.
 func readLines(r io.Reader, name string, opt Options) (*sparse, error) {
-	s := &sparse{name: name, opt: opt.complete(), x: CSR{Start: []int{0}}}
+	s := &sparse{name: name, opt: opt.complete(), x: linalg.CSR{Start: []int{0}}}
 	if err := s.readFile(&source{name: name, text: newText(r)}); err != nil {
 		return nil, inFile(name, err)
 	}
@@ -62,7 +63,7 @@ func wantError(t *testing.T, err error, parts ...string) {
 func small() *Set {
 	return &Set{
 		Name: "small", Task: Regression, Features: []string{"a", "b"}, Target: "t",
-		X: Matrix{Rows: 4, Cols: 2, Stride: 2, Data: []float64{1, 10, 2, 20, 3, 30, 4, 40}},
+		X: linalg.Matrix{Rows: 4, Cols: 2, Stride: 2, Data: []float64{1, 10, 2, 20, 3, 30, 4, 40}},
 		Y: []float64{0.5, 1.5, 2.5, 3.5},
 	}
 }

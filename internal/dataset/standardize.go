@@ -5,6 +5,9 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"bootbench/linalg"
 )
 
 // Standardizer maps each feature of a training set to mean 0 and population standard deviation 1.
@@ -15,7 +18,7 @@ type Standardizer struct {
 }
 
 // Standardize returns a standardised copy of the inputs and the map that made it. Constant columns become 0.
-func Standardize(x Matrix) (Matrix, Standardizer) {
+func Standardize(x linalg.Matrix) (linalg.Matrix, Standardizer) {
 	s := (&Set{X: x}).Standardizer()
 	z, _ := s.Apply(x) // the number of features matches
 	return z, s
@@ -25,7 +28,7 @@ func Standardize(x Matrix) (Matrix, Standardizer) {
 func (s *Set) Standardizer() Standardizer {
 	z := Standardizer{Mean: make([]float64, s.X.Cols), SD: make([]float64, s.X.Cols)}
 	for j := range s.X.Cols {
-		z.Mean[j], z.SD[j] = moments(s.X.column(j), s.Weights)
+		z.Mean[j], z.SD[j] = moments(mat.Col(nil, j, s.X), s.Weights)
 	}
 	return z
 }
@@ -60,11 +63,12 @@ func moments(values, weights []float64) (mean, sd float64) {
 
 // Apply maps new inputs (M x D) by the training set's moments. A column that was constant there becomes 0:
 // its scale is unknown.
-func (s Standardizer) Apply(x Matrix) (Matrix, error) {
+func (s Standardizer) Apply(x linalg.Matrix) (linalg.Matrix, error) {
 	if x.Cols != len(s.Mean) {
-		return Matrix{}, errorIn("", "inputs with %d features, the training set has %d", x.Cols, len(s.Mean))
+		return linalg.Matrix{}, errorIn("", "inputs with %d features, the training set has %d", x.Cols,
+			len(s.Mean))
 	}
-	z := NewMatrix(x.Rows, x.Cols)
+	z := linalg.NewMatrix(x.Rows, x.Cols)
 	for i := range x.Rows {
 		to := z.Row(i)
 		for j, v := range x.Row(i) {

@@ -6,9 +6,11 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
 	"bootbench/internal/need"
+	"bootbench/linalg"
 )
 
 // exactMoments computes mean and population standard deviation with 2000 bits, by the textbook formula.
@@ -62,16 +64,16 @@ func TestStandardize(t *testing.T) {
 		t.Errorf("Apply differs from Standardize, or the inputs were changed (%v)", err)
 	}
 	for j := range s.D() { // N = 506 values of order one: N eps = 1e-13
-		if mean, sd := exactMoments(z.column(j)); math.Abs(mean) > 1e-13 || math.Abs(sd-1) > 1e-13 {
+		if mean, sd := exactMoments(mat.Col(nil, j, z)); math.Abs(mean) > 1e-13 || math.Abs(sd-1) > 1e-13 {
 			t.Errorf("%s: mean %v, sd %v", s.Features[j], mean, sd)
 		}
 	}
-	x := NewMatrix(1000, 2)
+	x := linalg.NewMatrix(1000, 2)
 	for i := range x.Rows {
 		x.Row(i)[0], x.Row(i)[1] = 0.1, float64(i) // the rounded mean of 0.1 need not be 0.1
 	}
 	z, scaler = Standardize(x)
-	fresh, err := scaler.Apply(Matrix{Rows: 1, Cols: 2, Stride: 2, Data: []float64{7, 499.5}})
+	fresh, err := scaler.Apply(linalg.Matrix{Rows: 1, Cols: 2, Stride: 2, Data: []float64{7, 499.5}})
 	if err != nil || scaler.SD[0] != 0 || scaler.Mean[0] != 0.1 || z.At(7, 0) != 0 ||
 		!slices.Equal(fresh.Data, []float64{0, 0}) {
 		t.Errorf("mean %v, sd %v, new input %v, %v", scaler.Mean[0], scaler.SD[0], fresh.Data, err)
@@ -79,17 +81,17 @@ func TestStandardize(t *testing.T) {
 	const largest, least = math.MaxFloat64, math.SmallestNonzeroFloat64
 	for _, column := range [][]float64{{-largest, largest, largest}, {0, least}, {1, 1 + 0x1p-52},
 		{1e-310, 3e-310}} {
-		z, _ := Standardize(Matrix{Rows: len(column), Cols: 1, Stride: 1, Data: column})
+		z, _ := Standardize(linalg.Matrix{Rows: len(column), Cols: 1, Stride: 1, Data: column})
 		for _, v := range z.Data { // among n values none is more than sqrt(n) deviations away
 			if !(math.Abs(v) <= 2) {
 				t.Errorf("%v became %v", column, z.Data)
 			}
 		}
 	}
-	empty, scaler := Standardize(NewMatrix(0, 3))
+	empty, scaler := Standardize(linalg.NewMatrix(0, 3))
 	if empty.Rows != 0 || len(scaler.SD) != 3 {
 		t.Error("no rows")
 	}
-	_, err = scaler.Apply(NewMatrix(1, 2))
+	_, err = scaler.Apply(linalg.NewMatrix(1, 2))
 	wantError(t, err, "2 features", "has 3")
 }

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"strings"
+
+	"bootbench/linalg"
 )
 
 // Generator describes a synthetic generator. The random numbers are PCG; "u in [a,b)" is uniform, N(m, v)
@@ -72,7 +74,7 @@ func friedman1(rng *rand.Rand, x []float64, noise float64) float64 {
 // NIPS 2007).
 func waves(rng *rand.Rand, d int) drawFunc {
 	const count = 64
-	w := NewMatrix(count, d)
+	w := linalg.NewMatrix(count, d)
 	b := make([]float64, count)
 	for m := range count {
 		for j := range d {
@@ -230,18 +232,18 @@ func (s synthetic) draw(opt Options) (*Set, error) {
 	set := &Set{Source: "generated: " + s.About, Task: s.Task, Target: "y", Y: make([]float64, s.n)}
 	set.Name = fmt.Sprintf("%s%s,n=%d,seed=%d,d=%d,noise=%v", syntheticPrefix, s.Name, s.n, s.seed, s.D, s.Noise)
 	// Sparse examples are drawn into one row and gathered.
-	draw, x := s.prepare(rng, s.D), NewMatrix(1, s.D)
+	draw, x := s.prepare(rng, s.D), linalg.NewMatrix(1, s.D)
 	if s.sparse {
-		set.Sparse = NewCSR(NewMatrix(0, s.D))
+		set.Sparse = linalg.NewCSR(linalg.NewMatrix(0, s.D))
 	} else {
-		x = NewMatrix(s.n, s.D)
+		x = linalg.NewMatrix(s.n, s.D)
 		set.X, set.Features = x, numbered("x", s.D)
 	}
 	for i := range set.Y {
 		row := x.Row(i % x.Rows)
 		set.Y[i] = draw(rng, row, s.Noise)
 		if s.sparse {
-			set.Sparse.append(row)
+			set.Sparse.Append(row)
 			clear(row)
 			if err := opt.fitsSparse(i+1, s.D, len(set.Sparse.Index)); err != nil {
 				return nil, err

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"bootbench/internal/need"
+	"bootbench/linalg"
 )
 
 // broken fails after some text, as a disk or a pipe may.
@@ -45,7 +46,8 @@ func TestCSVRoundTrip(t *testing.T) {
 		s := &Set{
 			Features: rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z,"' é]{0,5}[a-z]`), d+1, d+1,
 				func(h string) string { return strings.TrimSpace(h) }).Draw(t, "names"),
-			X: Matrix{Rows: n, Cols: d, Stride: d, Data: rapid.SliceOfN(number, n*d, n*d).Draw(t, "x")},
+			X: linalg.Matrix{Rows: n, Cols: d, Stride: d,
+				Data: rapid.SliceOfN(number, n*d, n*d).Draw(t, "x")},
 			Y: rapid.SliceOfN(number, n, n).Draw(t, "y"),
 		}
 		for j, h := range s.Features {

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"bootbench/linalg"
 )
 
 // Write writes the set in the format of path: sparse lines for .svm, .libsvm and .dat, else CSV.
@@ -21,7 +23,7 @@ func Write(w io.Writer, path string, s *Set) error {
 }
 
 // WriteArray writes a matrix as a .npy file, in version 1 of its format.
-func WriteArray(w io.Writer, x Matrix) error {
+func WriteArray(w io.Writer, x linalg.Matrix) error {
 	const lead, align = "\x93NUMPY\x01\x00", 64 // of the numbers
 	header := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }", x.Rows, x.Cols)
 	header += strings.Repeat(" ", align-1-(len(lead)+2+len(header))%align) + "\n"
@@ -58,7 +60,7 @@ func writeCSV(w io.Writer, s *Set) error {
 func writeLIBSVM(w io.Writer, s *Set) error {
 	x := s.Sparse
 	if x == nil {
-		x = NewCSR(s.X)
+		x = linalg.NewCSR(s.X)
 	}
 	out := bufio.NewWriter(w)
 	for i, y := range s.Y {

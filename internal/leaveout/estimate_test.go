@@ -10,7 +10,6 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"bootbench/internal/dataset"
 	"bootbench/internal/need"
 	"bootbench/kernel"
 	"bootbench/linalg"
@@ -21,11 +20,11 @@ import (
 
 // twins is a problem of m random sites in the plane with n examples on them.
 func twins(t *testing.T, rng *rand.Rand, m, n int, c float64, bias bool) (*linalg.Sym, Problem) {
-	x := dataset.NewMatrix(m, 2)
+	x := linalg.NewMatrix(m, 2)
 	for i := range m {
 		x.Data[i*x.Stride], x.Data[i*x.Stride+1] = rng.NormFloat64(), rng.NormFloat64()
 	}
-	k := need.One(need.One(kernel.Spec{Gamma: 0.5}.Prepare(&dataset.Inputs{X: x}))(t).Gram(t.Context()))(t)
+	k := need.One(need.One(kernel.Spec{Gamma: 0.5}.Prepare(linalg.Design{X: x}))(t).Gram(t.Context()))(t)
 	p := Problem{Kernel: rows(t, k), C: c,
 		Set: train.Set{Y: make([]float64, n), Site: make([]int, n), Bias: bias}}
 	for i := range n {

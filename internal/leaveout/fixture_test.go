@@ -22,7 +22,7 @@ func embedded(t testing.TB, name string, width float64) (*linalg.Sym, []float64)
 	t.Helper()
 	set := need.One(dataset.Open(name))(t)
 	z, _ := dataset.Standardize(set.X)
-	in := need.One(kernel.Spec{Gamma: width / float64(set.D())}.Prepare(&dataset.Inputs{X: z}))(t)
+	in := need.One(kernel.Spec{Gamma: width / float64(set.D())}.Prepare(linalg.Design{X: z}))(t)
 	k := need.One(in.Gram(t.Context()))(t)
 	return k, set.Y
 }

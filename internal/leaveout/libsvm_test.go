@@ -13,11 +13,12 @@ import (
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/need"
+	"bootbench/linalg"
 	"bootbench/train"
 )
 
 // writeLIBSVM writes inputs and labels to the last bit.
-func writeLIBSVM(t testing.TB, file string, x dataset.Matrix, y []float64) {
+func writeLIBSVM(t testing.TB, file string, x linalg.Matrix, y []float64) {
 	t.Helper()
 	var text []byte
 	for i, label := range y {

@@ -16,6 +16,7 @@ import (
 	"bootbench/internal/model"
 	"bootbench/internal/need"
 	"bootbench/kernel"
+	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/solver"
 	"bootbench/train"
@@ -263,7 +264,7 @@ func TestClassWeightsOptimality(t *testing.T) {
 func returns(n int) *dataset.Set {
 	const d = 34
 	rng := rand.New(rand.NewPCG(34, 350))
-	x, y := dataset.Matrix{Rows: n, Cols: d, Stride: d, Data: make([]float64, n*d)}, make([]float64, n)
+	x, y := linalg.Matrix{Rows: n, Cols: d, Stride: d, Data: make([]float64, n*d)}, make([]float64, n)
 	for i := range n {
 		y[i] = -1
 		scale := 1.5

@@ -69,7 +69,7 @@ func TestUnits(t *testing.T) {
 		Loss: loss.Square{Noise: 1}, Standardize: true}
 	changed := spec
 	set := *spec.Set
-	set.X = dataset.NewMatrix(40, 5)
+	set.X = linalg.NewMatrix(40, 5)
 	for i := range 40 {
 		for j, v := range spec.Set.X.Row(i) {
 			set.X.Row(i)[j] = 1e3*v*float64(j+1) + 7
@@ -91,7 +91,7 @@ func TestUnits(t *testing.T) {
 func precomputed(spec model.Spec) model.Spec {
 	set := *spec.Set
 	n := set.N()
-	set.X = dataset.NewMatrix(n, n)
+	set.X = linalg.NewMatrix(n, n)
 	bare := kernel.Spec{Gamma: spec.Kernel.Gamma, Amplitude: 1}
 	for i := range n {
 		for j := range n {
@@ -267,7 +267,7 @@ func TestRefusals(t *testing.T) {
 
 // matrixSet is a data set whose features are a kernel matrix of n examples, with labels.
 func matrixSet(n int, diagonal, other float64) *dataset.Set {
-	set := &dataset.Set{Name: "K.csv", Task: dataset.Classification, X: dataset.Matrix{Rows: n, Cols: n,
+	set := &dataset.Set{Name: "K.csv", Task: dataset.Classification, X: linalg.Matrix{Rows: n, Cols: n,
 		Stride: n, Data: make([]float64, n*n)}, Y: make([]float64, n)}
 	for i := range n {
 		for j := range n {
@@ -310,7 +310,7 @@ func TestKernelChecked(t *testing.T) {
 // TestHardMarginsChecked: hard margins that contradict each other at one input are refused
 // when the model is built, so by every command.
 func TestHardMarginsChecked(t *testing.T) {
-	set := &dataset.Set{Name: "s", Task: dataset.Classification, X: dataset.Matrix{Rows: 4, Cols: 1, Stride: 1,
+	set := &dataset.Set{Name: "s", Task: dataset.Classification, X: linalg.Matrix{Rows: 4, Cols: 1, Stride: 1,
 		Data: []float64{1, 1, 0, 2}}, Y: []float64{1, -1, 1, -1}}
 	margin := func(kind kernel.Kind) error {
 		_, err := model.Build(t.Context(), model.Spec{Set: set, Loss: loss.HardMargin{},
@@ -418,7 +418,7 @@ func TestConstantFeatures(t *testing.T) {
 	x := mat.NewDense(4, 4, []float64{1, 7, 0, 0, 2, 7, 0, 0, 3, 7, 0, 1, 4, 7, 0, 1})
 	dense := need.One(dataset.New(x, []float64{1, 3, 2, 5}))(t)
 	sparse := *dense
-	sparse.X, sparse.Sparse = dataset.Matrix{}, dataset.NewCSR(dense.X)
+	sparse.X, sparse.Sparse = linalg.Matrix{}, linalg.NewCSR(dense.X)
 	for _, set := range []*dataset.Set{dense, &sparse} {
 		m := build(t, model.NewSpec(set, loss.Square{Noise: 1}))
 		fit := need.One(m.Fit(t.Context(), model.FitSettings{}))(t)

@@ -17,7 +17,7 @@ func (s *Spec) check() error {
 	if s.Set == nil || s.Loss == nil {
 		return errors.New("there is no data set or no loss")
 	}
-	if err := s.Set.CheckInputs(); err != nil {
+	if err := s.Set.Design().Check(); err != nil {
 		return err
 	}
 	if len(s.Set.Y) != s.Set.N() {

@@ -59,17 +59,17 @@ type inputKernel struct {
 }
 
 // standardized are inputs after a transform, which may be nil.
-func standardized(in *dataset.Inputs, transform *dataset.Standardizer) (*dataset.Inputs, error) {
+func standardized(in linalg.Design, transform *dataset.Standardizer) (linalg.Design, error) {
 	if transform == nil || in.Sparse != nil {
 		return in, nil
 	}
 	x, err := transform.Apply(in.X)
-	return &dataset.Inputs{X: x}, err
+	return linalg.Design{X: x}, err
 }
 
 // walk calls f with the kernel rows of new inputs, batch after batch.
 func (k *inputKernel) walk(in *dataset.Inputs, f func(first int, rows []float64) error) error {
-	if err := in.CheckInputs(); err != nil {
+	if err := in.Design().Check(); err != nil {
 		return InputError(fmt.Errorf("new inputs: %w", err))
 	}
 	width := max(1, len(k.chosen))
@@ -80,7 +80,7 @@ func (k *inputKernel) walk(in *dataset.Inputs, f func(first int, rows []float64)
 	rows := make([]float64, batch*width)
 	for some := range slices.Chunk(all, batch) {
 		to := blas64.General{Rows: len(some), Cols: len(k.chosen), Stride: width, Data: rows[:len(some)*width]}
-		if err := k.rows(in.Subset(some), to); err != nil {
+		if err := k.rows(in.Design().Gather(some), to); err != nil {
 			return InputError(fmt.Errorf("new inputs from row %d on: %w", some[0]+1, err))
 		}
 		if err := f(some[0], to.Data); err != nil {
@@ -91,7 +91,7 @@ func (k *inputKernel) walk(in *dataset.Inputs, f func(first int, rows []float64)
 }
 
 // rows writes the kernel rows of new inputs.
-func (k *inputKernel) rows(in *dataset.Inputs, to blas64.General) error {
+func (k *inputKernel) rows(in linalg.Design, to blas64.General) error {
 	if k.inputs == nil {
 		return k.take(in.X, to)
 	}
@@ -103,7 +103,7 @@ func (k *inputKernel) rows(in *dataset.Inputs, to blas64.General) error {
 }
 
 // take reads the features of new inputs as their kernel with every example.
-func (k *inputKernel) take(x dataset.Matrix, dst blas64.General) error {
+func (k *inputKernel) take(x linalg.Matrix, dst blas64.General) error {
 	if x.Cols != k.examples {
 		return fmt.Errorf("%d kernel values for %d examples", x.Cols, k.examples)
 	}
@@ -126,7 +126,7 @@ func InputsAtATime(count, width int) int { return max(1, min(count, batchBytes/(
 // CrossAll is the P x M kernel matrix between new inputs and sites, for retraining, or an error if it would
 // not fit.
 func (m *Model) CrossAll(in *dataset.Inputs) (blas64.General, error) {
-	if err := in.CheckInputs(); err != nil {
+	if err := in.Design().Check(); err != nil {
 		return blas64.General{}, InputError(fmt.Errorf("new inputs: %w", err))
 	}
 	all := blas64.General{Rows: in.N(), Cols: m.Sites(), Stride: m.Sites()}
@@ -170,7 +170,7 @@ func (m *Model) EachResponse(engine linalg.Engine, in *dataset.Inputs, f func(p 
 
 // PriorVariances are K(x, x) at new inputs.
 func (m *Model) PriorVariances(in *dataset.Inputs) ([]float64, error) {
-	x, err := standardized(in, m.transform)
+	x, err := standardized(in.Design(), m.transform)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"bootbench/internal/model"
 	"bootbench/internal/need"
 	"bootbench/kernel"
+	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
@@ -59,7 +60,7 @@ func (l labelsOnly) Site(y []float64, law resample.CountDistribution) (loss.Site
 
 // zScores are the columns of x minus their mean over their population standard
 // deviation, constant columns 0; and the same map applied to further rows.
-func zScores(x dataset.Matrix, further ...[]float64) (own, others [][]float64) {
+func zScores(x linalg.Matrix, further ...[]float64) (own, others [][]float64) {
 	own, others = make([][]float64, x.Rows), make([][]float64, len(further))
 	for j := range x.Cols {
 		mean, sd := stat.PopMeanStdDev(columnOf(x, j), nil)
@@ -79,7 +80,7 @@ func zScores(x dataset.Matrix, further ...[]float64) (own, others [][]float64) {
 	return own, others
 }
 
-func columnOf(x dataset.Matrix, j int) []float64 {
+func columnOf(x linalg.Matrix, j int) []float64 {
 	return mat.Col(nil, j, mat.NewDense(x.Rows, x.Cols, x.Data))
 }
 
@@ -170,4 +171,4 @@ func refused[V any](_ V, err error) func(t testing.TB, what string, is error, sa
 }
 
 // rowsOf are new inputs in the rows of a matrix.
-func rowsOf(x blas64.General) *dataset.Inputs { return &dataset.Inputs{X: dataset.Matrix(x)} }
+func rowsOf(x blas64.General) *dataset.Inputs { return &dataset.Inputs{X: linalg.Matrix(x)} }

@@ -16,6 +16,7 @@ import (
 	"bootbench/internal/model"
 	"bootbench/internal/need"
 	"bootbench/kernel"
+	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/solver"
 )
@@ -163,7 +164,7 @@ func (c libsvmCell) byLIBSVM(t *testing.T, train string, m *model.Model, test lo
 }
 
 // writeLIBSVM writes inputs and targets to the last bit, each as often as weights say.
-func writeLIBSVM(t *testing.T, path string, x dataset.Matrix, y, weight []float64) {
+func writeLIBSVM(t *testing.T, path string, x linalg.Matrix, y, weight []float64) {
 	t.Helper()
 	f := need.One(os.Create(path))(t)
 	defer f.Close()

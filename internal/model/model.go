@@ -226,9 +226,9 @@ func (m choice) prepare() (err error) {
 		transform := m.Set.Standardizer()
 		m.transform = &transform
 	}
-	x := m.Set
+	x := m.Set.Design()
 	if m.Merged() > 0 {
-		x = x.Subset(m.First)
+		x = x.Gather(m.First)
 	}
 	if x, err = standardized(x, m.transform); err != nil {
 		return err

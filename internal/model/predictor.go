@@ -15,6 +15,7 @@ import (
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/kernel"
+	"bootbench/linalg"
 	"bootbench/loss"
 )
 
@@ -54,9 +55,9 @@ func (p *Predictor) All() []*Predictor { return append([]*Predictor{p}, p.Others
 // Support holds the sites of a predictor's sum, in units of the data set: as dense rows, concatenated, as
 // sparse rows, or for a precomputed kernel as numbers of examples, from 0. The two others are nil.
 type Support struct {
-	Dense    []float64    `json:"dense,omitempty"`
-	Sparse   *dataset.CSR `json:"sparse,omitempty"`
-	Examples []int        `json:"examples,omitempty"`
+	Dense    []float64   `json:"dense,omitempty"`
+	Sparse   *linalg.CSR `json:"sparse,omitempty"`
+	Examples []int       `json:"examples,omitempty"`
 }
 
 // TrainingSummary describes a predictor's training.
@@ -211,7 +212,7 @@ func (p *Predictor) prepare() error {
 
 // prepareSupport prepares the sites for the kernel with new inputs.
 func (p *Predictor) prepareSupport() error {
-	d, support := p.Encoding.Features, &dataset.Inputs{Sparse: p.Support.Sparse}
+	d, support := p.Encoding.Features, linalg.Design{Sparse: p.Support.Sparse}
 	if p.Kernel.Kind == kernel.Precomputed {
 		p.kernel.chosen = p.Support.Examples
 		for _, i := range p.Support.Examples {
@@ -222,9 +223,9 @@ func (p *Predictor) prepareSupport() error {
 		return p.Kernel.Validate(d)
 	}
 	if support.Sparse == nil {
-		support.X = dataset.Matrix{Rows: len(p.Support.Dense) / d, Cols: d, Stride: d, Data: p.Support.Dense}
+		support.X = linalg.Matrix{Rows: len(p.Support.Dense) / d, Cols: d, Stride: d, Data: p.Support.Dense}
 	}
-	if err := support.CheckInputs(); err != nil {
+	if err := support.Check(); err != nil {
 		return err
 	}
 	x, err := standardized(support, p.Scales)

@@ -17,6 +17,7 @@ import (
 	"bootbench/internal/model"
 	"bootbench/internal/need"
 	"bootbench/kernel"
+	"bootbench/linalg"
 	"bootbench/loss"
 )
 
@@ -94,7 +95,7 @@ func TestPredictor(t *testing.T) {
 		if c.set.Sparse != nil {
 			continue
 		}
-		fresh := dataset.NewMatrix(3, c.set.D())
+		fresh := linalg.NewMatrix(3, c.set.D())
 		for j := range fresh.Data {
 			fresh.Data[j] = c.set.X.Data[j] * (1 + 0.3*math.Sin(float64(j)))
 		}
@@ -116,7 +117,7 @@ func TestPredictor(t *testing.T) {
 // TestPrecomputedPredictor: new inputs of a precomputed kernel are their kernel with every
 // example, of which the file takes those with a weight.
 func TestPrecomputedPredictor(t *testing.T) {
-	set := &dataset.Set{Task: dataset.Classification, X: dataset.NewMatrix(4, 4), Y: []float64{1, -1, 1, -1},
+	set := &dataset.Set{Task: dataset.Classification, X: linalg.NewMatrix(4, 4), Y: []float64{1, -1, 1, -1},
 		Features: []string{"a", "b", "c", "d"}, Target: "y"}
 	for i := range 4 {
 		for j := range 4 {
@@ -137,7 +138,7 @@ func TestPrecomputedPredictor(t *testing.T) {
 			t.Errorf("example %d: %v, by the trainer %v", i+1, v, fit.F[m.Site[i]])
 		}
 	}
-	refused(p.Predict(&dataset.Inputs{X: dataset.NewMatrix(1, 3)}))(t,
+	refused(p.Predict(&dataset.Inputs{X: linalg.NewMatrix(1, 3)}))(t,
 		"3 kernel values of 4 examples pass", nil, "")
 }
 

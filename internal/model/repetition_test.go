@@ -13,6 +13,7 @@ import (
 	"bootbench/internal/model"
 	"bootbench/internal/need"
 	"bootbench/kernel"
+	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/train/svm"
@@ -23,7 +24,7 @@ import (
 func repeated(t *rapid.T, labels bool) (weighted, copied *dataset.Set, of []int) {
 	n := rapid.IntRange(8, 24).Draw(t, "examples")
 	number := rapid.Float64Range(-2, 2)
-	x := dataset.NewMatrix(n, 2)
+	x := linalg.NewMatrix(n, 2)
 	weighted = &dataset.Set{Name: "random", X: x, Y: make([]float64, n), Task: dataset.Regression}
 	for i := range n {
 		x.Data[i*x.Stride], x.Data[i*x.Stride+1] = number.Draw(t, "x"), float64(i)/float64(n) // all rows differ

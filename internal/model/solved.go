@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"bootbench/internal/dataset"
+	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/train"
 	"bootbench/train/gp"
@@ -82,7 +83,7 @@ func (s *Solved) Append(more *dataset.Set) error {
 			return InputError(err)
 		}
 	}
-	all := dataset.NewMatrix(n+k, set.D())
+	all := linalg.NewMatrix(n+k, set.D())
 	set.Y = slices.Clip(set.Y)
 	for i := range n {
 		copy(all.Row(i), set.X.Row(i))

@@ -31,7 +31,7 @@ func embedded(t testing.TB, name string, spec kernel.Spec) (k *linalg.Sym, y []f
 	x, _ := dataset.Standardize(set.X)
 	site, first := (&dataset.Set{X: x}).Distinct()
 	spec.Gamma /= float64(x.Cols)
-	k = need.One(need.One(spec.Prepare(&dataset.Inputs{X: x.Gather(first)}))(t).Gram(t.Context()))(t)
+	k = need.One(need.One(spec.Prepare(linalg.Design{X: x.Gather(first)}))(t).Gram(t.Context()))(t)
 	return k, set.Y, site
 }
 

@@ -72,7 +72,7 @@ func embedded(t testing.TB, name string, width, box float64) (*linalg.Sym, train
 	set := need.One(dataset.Open(name))(t)
 	x, _ := dataset.Standardize(set.X)
 	site, first := (&dataset.Set{X: x}).Distinct()
-	in := need.One(kernel.Spec{Gamma: width / float64(x.Cols)}.Prepare(&dataset.Inputs{X: x.Gather(first)}))(t)
+	in := need.One(kernel.Spec{Gamma: width / float64(x.Cols)}.Prepare(linalg.Design{X: x.Gather(first)}))(t)
 	k := need.One(in.Gram(t.Context()))(t)
 	return k, problem(set.Y, site, same(len(site), box))
 }

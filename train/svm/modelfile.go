@@ -6,7 +6,7 @@ import (
 	"io"
 	"strconv"
 
-	"bootbench/internal/dataset"
+	"bootbench/linalg"
 )
 
 // ModelFile is a predictor in LIBSVM's text format for models,
@@ -26,7 +26,7 @@ type ModelFile struct {
 	Weight     []float64 // of the examples, y_i a_i of a classifier; the file omits zeros
 	Bias       float64
 	// X are the features of the examples. A file of a precomputed kernel has the examples' numbers instead.
-	X *dataset.CSR
+	X *linalg.CSR
 }
 
 // The kernels of model files, by their names in them.

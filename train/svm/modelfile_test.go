@@ -40,7 +40,7 @@ func features(t *testing.T, fields []string) (index []int32, value []float64) {
 
 // readModel reads what LIBSVM or Write wrote.
 func readModel(t *testing.T, text string) *ModelFile {
-	m := &ModelFile{X: &dataset.CSR{Start: []int{0}}}
+	m := &ModelFile{X: &linalg.CSR{Start: []int{0}}}
 	header, vectors, _ := strings.Cut(text, "SV\n")
 	for line := range strings.Lines(header) {
 		fmt.Sscanf(line, "kernel_type %s", &m.Kernel)
@@ -173,7 +173,7 @@ func TestAgainstLIBSVM(t *testing.T) {
 	for _, name := range []string{"crabs", "sonar", "wisconsin", "pima"} {
 		set := need.One(dataset.Open(name))(t)
 		z, _ := dataset.Standardize(set.X)
-		in := need.One(kernel.Spec{Gamma: 1 / float64(set.D())}.Prepare(&dataset.Inputs{X: z}))(t)
+		in := need.One(kernel.Spec{Gamma: 1 / float64(set.D())}.Prepare(linalg.Design{X: z}))(t)
 		k := need.One(in.Gram(t.Context()))(t)
 		y, n, file := set.Y, set.N(), filepath.Join(t.TempDir(), name)
 		writeMatrix(t, file, k, y)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"bootbench/blas"
-	"bootbench/linalg"
 	"bootbench/train"
 )
 
@@ -95,7 +94,7 @@ func (r *run) each(ctx context.Context, workers []Worker, yield func(*Fit) bool)
 	ctx, stop := context.WithCancel(ctx)
 	queue, failed := make(chan *slot, len(ring)), make(chan struct{})
 	fail := sync.OnceFunc(func() { close(failed) })
-	var crew linalg.Crew
+	var crew blas.Crew
 	defer func() {
 		stop()
 		close(queue)

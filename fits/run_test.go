@@ -540,7 +540,7 @@ func TestFaultOfTrainer(t *testing.T) {
 	for _, workers := range []int{2, 4} {
 		func() {
 			defer func() {
-				if fault, ok := recover().(*linalg.Fault); !ok || fault.Value != "a fault of the trainer" ||
+				if fault, ok := recover().(*blas.Fault); !ok || fault.Value != "a fault of the trainer" ||
 					len(fault.Stack) == 0 {
 					t.Errorf("%d workers: recovered %v", workers, fault)
 				}

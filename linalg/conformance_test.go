@@ -534,7 +534,7 @@ func TestFactorizeRefuses(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, build func(*Sym) Engine) {
 		for _, bad := range []float64{-1, math.NaN(), math.Inf(1)} {
 			e := build(gaussianGram(5, false, rand.New(rand.NewPCG(1, 1))))
-			var site *SiteError
+			var site *core.SiteError
 			if err := e.Factorize([]float64{1, 1, bad, 1, 1}); !errors.As(err, &site) || site.Site != 2 {
 				t.Errorf("d = %v: error %v", bad, err)
 			}

@@ -98,12 +98,6 @@ type Coupler interface {
 // disjoint memory, so that the result does not depend on the number of goroutines.
 func Parallel(n int, f func(task int)) { core.Parallel(n, f) }
 
-// Crew is a group of goroutines whose panics reach the waiting goroutine.
-type Crew = core.Crew
-
-// Fault is the panic of a goroutine of a Crew or of Parallel.
-type Fault = core.Fault
-
 // PivotError reports a matrix that should be positive definite and is not.
 type PivotError struct {
 	Minor int // order of the first leading minor that is not positive definite
@@ -118,6 +112,3 @@ func (e *PivotError) Error() string {
 
 // ErrUpdate reports a low-rank update that would lose accuracy.
 var ErrUpdate = errors.New("low-rank update would lose accuracy")
-
-// SiteError reports an unusable site parameter.
-type SiteError = core.SiteError

@@ -185,7 +185,7 @@ func panicked(c *console.Console, p any) int {
 		"(BOOTBENCH_DEBUG=1 shows where)\n", oneLine(fmt.Sprint(p)))
 	if os.Getenv("BOOTBENCH_DEBUG") != "" {
 		stack := debug.Stack()
-		if fault, ok := p.(*linalg.Fault); ok {
+		if fault, ok := p.(*blas.Fault); ok {
 			stack = fault.Stack
 		}
 		c.Err.Write(stack)

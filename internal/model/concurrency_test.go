@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"bootbench/blas"
 	"bootbench/fits"
 	"bootbench/internal/model"
 	"bootbench/internal/need"
@@ -146,7 +147,7 @@ func TestFaultOfLoss(t *testing.T) {
 		func() {
 			defer func() {
 				p := recover()
-				if fault, ok := p.(*linalg.Fault); p == nil || ok && fault.Error() != "a fault of the loss" {
+				if fault, ok := p.(*blas.Fault); p == nil || ok && fault.Error() != "a fault of the loss" {
 					t.Errorf("%s: recovered %v", name, p)
 				}
 			}()

@@ -3,16 +3,15 @@
 package core
 
 import (
-	"fmt"
 	"runtime"
-	"runtime/debug"
-	"sync"
 	"sync/atomic"
+
+	"bootbench/blas"
 )
 
 // Parallel runs f(0) ... f(n-1) on up to GOMAXPROCS goroutines. Tasks are started in order and must write to
 // disjoint memory, so that the result does not depend on the number of goroutines. A panic of f becomes one
-// of Parallel, a *Fault if there are several goroutines.
+// of Parallel, a *blas.Fault if there are several goroutines.
 func Parallel(n int, f func(task int)) {
 	workers := min(runtime.GOMAXPROCS(0), n)
 	if workers <= 1 {
@@ -22,7 +21,7 @@ func Parallel(n int, f func(task int)) {
 		return
 	}
 	var next atomic.Int64
-	var crew Crew
+	var crew blas.Crew
 	for range workers {
 		crew.Go(func() {
 			for task := int(next.Add(1)) - 1; task < n && !crew.Failed(); task = int(next.Add(1)) - 1 {
@@ -65,57 +64,4 @@ func SquareRow(row, x, y []float64, xi float64) float64 {
 		y[j] += g * xi
 	}
 	return total
-}
-
-// Crew is a group of goroutines. A panic of one is passed to the goroutine that waits, where it can be
-// recovered.
-type Crew struct {
-	wait  sync.WaitGroup
-	fault atomic.Pointer[Fault]
-}
-
-// Fault is a panic of a goroutine of a Crew.
-type Fault struct {
-	Value any    // argument of panic
-	Stack []byte // of the goroutine
-}
-
-func (f *Fault) Error() string { return fmt.Sprint(f.Value) }
-
-// Unwrap is the value, if it is an error.
-func (f *Fault) Unwrap() error {
-	err, _ := f.Value.(error)
-	return err
-}
-
-// Go runs f on a goroutine. If f panics, failed is called there, unless nil.
-func (c *Crew) Go(f, failed func()) {
-	c.wait.Add(1)
-	go func() {
-		defer c.wait.Done()
-		defer func() {
-			if p := recover(); p != nil {
-				fault, nested := p.(*Fault)
-				if !nested {
-					fault = &Fault{p, debug.Stack()}
-				}
-				c.fault.CompareAndSwap(nil, fault)
-				if failed != nil {
-					failed()
-				}
-			}
-		}()
-		f()
-	}()
-}
-
-// Failed reports whether a goroutine has panicked.
-func (c *Crew) Failed() bool { return c.fault.Load() != nil }
-
-// Wait waits for all goroutines, and panics with the first Fault if there was one.
-func (c *Crew) Wait() {
-	c.wait.Wait()
-	if fault := c.fault.Load(); fault != nil {
-		panic(fault)
-	}
 }

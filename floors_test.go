@@ -20,7 +20,7 @@ var floors = [][]string{
 	{"linalg/internal/core", "loss/internal/counts", "cmd/bootbench/internal/journal"},
 	{"linalg"},
 	{"internal/dataset", "kernel", "linalg/scalapack", "loss", "train"},
-	{"solver/internal/linear", "solver/internal/site"},
+	{"solver/internal/linear", "solver/site"},
 	{"internal/calibration", "linalg/scalapack/gridtest", "solver", "train/erm", "train/gp", "train/svm"},
 	{"fits", "internal/leaveout", "solver/adjoint"},
 	{"internal/model"},

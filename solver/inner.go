@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"bootbench/loss"
-	"bootbench/solver/internal/site"
+	"bootbench/solver/site"
 )
 
 // innerIteration improves m_c and V_c at fixed G, in O(M^2) per pass. A pass computes the g and u that match

@@ -11,7 +11,7 @@
 // follows (variance.go). For all others the cavities are iterated:
 // iteration.go is the loop, fixedpoint.go one evaluation, sweeps.go (damped, Anderson) and newton.go (GMRES,
 // with jacobian.go) are the strategies, and phases.go is the table of phases. sites.go maps cavities to site
-// parameters and back, internal/site does so for one site. Package adjoint differentiates a Solution.
+// parameters and back, package site does so for one site. Package adjoint differentiates a Solution.
 package solver
 
 import (
@@ -22,7 +22,7 @@ import (
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
-	"bootbench/solver/internal/site"
+	"bootbench/solver/site"
 )
 
 // Problem describes resampling and training: N examples on M sites, the distinct inputs. A solve changes only

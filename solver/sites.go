@@ -8,7 +8,7 @@ import (
 
 	"bootbench/linalg"
 	"bootbench/loss"
-	"bootbench/solver/internal/site"
+	"bootbench/solver/site"
 )
 
 // smallestVariance stands for chi = 0.

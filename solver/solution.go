@@ -11,7 +11,7 @@ import (
 
 	"bootbench/linalg"
 	"bootbench/loss"
-	"bootbench/solver/internal/site"
+	"bootbench/solver/site"
 )
 
 // Solution is the last iterate of a solve, with its averages. Vectors over sites have length M, over examples

@@ -13,7 +13,7 @@ import (
 	"bootbench/blas"
 	"bootbench/linalg"
 	"bootbench/loss"
-	"bootbench/solver/internal/site"
+	"bootbench/solver/site"
 )
 
 // Solve finds the fixed point for a problem. An error means that there is no answer: the problem is ill-posed

@@ -13,7 +13,7 @@ import (
 	"bootbench/loss"
 	"bootbench/solver"
 	"bootbench/solver/internal/linear"
-	"bootbench/solver/internal/site"
+	"bootbench/solver/site"
 )
 
 // Limits of the linear equations.

@@ -11,7 +11,7 @@ import (
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
-	"bootbench/solver/internal/site"
+	"bootbench/solver/site"
 )
 
 // Gradient is the derivative of an Objective at a solution with respect to kernel and loss.

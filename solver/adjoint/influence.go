@@ -14,7 +14,7 @@ import (
 	"bootbench/resample"
 	"bootbench/solver"
 	"bootbench/solver/internal/linear"
-	"bootbench/solver/internal/site"
+	"bootbench/solver/site"
 )
 
 // Influence is the infinitesimal jackknife of the left-out error E: its derivative with respect to the mass

@@ -13,7 +13,7 @@ import (
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/solver"
-	"bootbench/solver/internal/site"
+	"bootbench/solver/site"
 )
 
 // Criterion is a criterion of model selection, a smooth function of the hyperparameters.

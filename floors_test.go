@@ -26,7 +26,7 @@ var floors = [][]string{
 	{"internal/model"},
 	{"internal/predict"},
 	{"internal/tune"},
-	{"bench"},
+	{"internal/bench"},
 	{"internal/report"},
 	{"internal/answer"},
 	{"."},

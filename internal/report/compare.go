@@ -11,7 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"bootbench/bench"
+	"bootbench/internal/bench"
 )
 
 // Comparison is the answer of compare.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"bootbench/bench"
+	"bootbench/internal/bench"
 	"bootbench/internal/calibration"
 	"bootbench/internal/null"
 	"bootbench/loss"

@@ -1,6 +1,7 @@
 package bootbench_test
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -68,5 +69,47 @@ func TestImportsPointDown(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestPublicSignatures: functions, fields and methods that other modules can use have no types of internal
+// packages, which they could not name. The root package has names for those that it takes and returns.
+func TestPublicSignatures(t *testing.T) {
+	for _, folder := range slices.Concat(floors...) {
+		if folder == "." || strings.HasPrefix(folder, "cmd/") || strings.Contains("/"+folder, "/internal/") {
+			continue
+		}
+		files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range files {
+			set := token.NewFileSet()
+			file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.HasSuffix(path, "_test.go") || !ast.FileExports(file) {
+				continue
+			}
+			internal := map[string]bool{}
+			for _, spec := range file.Imports {
+				name := strings.Trim(spec.Path.Value, `"`)
+				internal[name[strings.LastIndex(name, "/")+1:]] = strings.Contains(name, "/internal/")
+			}
+			for _, declaration := range file.Decls {
+				if function, is := declaration.(*ast.FuncDecl); is {
+					function.Body = nil
+				}
+				ast.Inspect(declaration, func(n ast.Node) bool {
+					if of, is := n.(*ast.SelectorExpr); is {
+						if name, is := of.X.(*ast.Ident); is && internal[name.Name] {
+							t.Errorf("%s: %s.%s", set.Position(of.Pos()), name, of.Sel)
+						}
+					}
+					return true
+				})
+			}
+		}
 	}
 }

@@ -47,7 +47,7 @@ var publicFunctions = []any{
 	linalg.NewSym, linalg.PaddedStride,
 	linalg.Parallel, linalg.PivotedCholesky, linalg.RankThatFits, linalg.Reserve, linalg.Responses,
 	linalg.Room, linalg.Row, linalg.Share, linalg.SideBySide, linalg.SymBytes, linalg.SymFromDense,
-	linalg.SymOf, linalg.WithBias,
+	linalg.SymOf, linalg.WithBias, linalg.ZeroSym,
 	loss.About, loss.Balanced, loss.ByName, loss.FromPiecewise, loss.FromSmooth, loss.Names, loss.Normal,
 	loss.ParametersOf, loss.ProxEach, loss.Range, loss.Share, loss.TestByName, loss.TestNames, loss.Times,
 	resample.ByName, resample.Cache, resample.Check, resample.CheckFor, resample.IsDependent,

@@ -25,7 +25,7 @@ func TestLeaveOneOut(t *testing.T) {
 	const v, w, noise = 1.5, 0.7, 0.2
 	y := []float64{1, -2, 0.5, 3, -1, 0, 2}
 	n := len(y)
-	k := linalg.NewSym(n)
+	k := linalg.ZeroSym(n)
 	for i := range n {
 		for j := i; j < n; j++ {
 			k.Set(i, j, w)
@@ -159,7 +159,7 @@ func TestStandardErrorsAreCalibrated(t *testing.T) {
 func TestRunPath(t *testing.T) {
 	y := []float64{1, -1, 1, 1, -1, -1, 1, -1, 1, -1, -1, 1}
 	n, factors := len(y), []float64{1, 3, 0.2}
-	k := linalg.NewSym(n)
+	k := linalg.ZeroSym(n)
 	for i := range n {
 		for j := i; j < n; j++ {
 			k.Set(i, j, math.Exp(-0.3*float64((i-j)*(i-j))))

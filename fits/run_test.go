@@ -92,7 +92,7 @@ func problem(scheme resample.Scheme, seed uint64, y ...float64) fits.Problem {
 func regression(n int, seed uint64) (fits.Problem, process) {
 	joint, x, rng := inputs(n)
 	m := n - 2
-	k, cross := linalg.NewSym(m), blas64.General{Rows: 2, Cols: m, Stride: m}
+	k, cross := linalg.ZeroSym(m), blas64.General{Rows: 2, Cols: m, Stride: m}
 	for i := range m {
 		copy(k.Row(i), joint.Row(i)[:m-i])
 	}
@@ -118,7 +118,7 @@ func inputs(n int) (*linalg.Sym, []float64, *rand.Rand) {
 	for i := range x {
 		x[i] = 4 * rng.Float64()
 	}
-	k := linalg.NewSym(n)
+	k := linalg.ZeroSym(n)
 	for i := range n {
 		for j := i; j < n; j++ {
 			k.Set(i, j, math.Exp(-(x[i]-x[j])*(x[i]-x[j])))

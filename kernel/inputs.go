@@ -67,7 +67,7 @@ func (in *Inputs) D() int { return in.train.raw.D() }
 // covariance that is not finite is an error that names the pair of rows; so is the end of ctx, which is
 // looked at before every row.
 func (in *Inputs) Gram(ctx context.Context) (*linalg.Sym, error) {
-	k := linalg.NewSym(in.N())
+	k := linalg.ZeroSym(in.N())
 	in.train.gram(k.Raw())
 	err := eachRow(k.N(), func(i int) int {
 		if ctx.Err() != nil {

@@ -301,7 +301,7 @@ func TestCrossAgreesWithPlain(t *testing.T) {
 // TestComplete: a precomputed matrix becomes A k + B, plus the jitter on its diagonal (small
 // integers and powers of two: exact); what overflows and other kinds are refused.
 func TestComplete(t *testing.T) {
-	k := need.One(linalg.SymFromDense(2, []float64{2, 1, 1, 3}, 0))(t)
+	k := linalg.NewSym(mat.NewSymDense(2, []float64{2, 1, 1, 3}))
 	s := Spec{Kind: Precomputed, Amplitude: 2, Constant: 0.5, Jitter: 0.25}
 	if err := s.Complete(k); err != nil {
 		t.Fatal(err)
@@ -309,7 +309,7 @@ func TestComplete(t *testing.T) {
 	if k.At(0, 0) != 4.75 || k.At(0, 1) != 2.5 || k.At(1, 1) != 6.75 {
 		t.Errorf("got %v %v %v", k.At(0, 0), k.At(0, 1), k.At(1, 1))
 	}
-	huge := need.One(linalg.SymFromDense(2, []float64{1, 0, 0, 1e300}, 0))(t)
+	huge := linalg.NewSym(mat.NewSymDense(2, []float64{1, 0, 0, 1e300}))
 	expectError(t, Spec{Kind: Precomputed, Amplitude: 1e10}.Complete(huge), "entry (2, 2)")
 	expectError(t, Spec{}.Complete(k), "not precomputed")
 	expectError(t, Spec{Kind: Precomputed, Jitter: -1}.Complete(k), "jitter")

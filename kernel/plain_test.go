@@ -11,7 +11,7 @@ import (
 // gramPlain is Gram by the formulas, pair by pair: what the fast path must agree
 // with.
 func gramPlain(s Spec, x blas64.General) *linalg.Sym {
-	k := linalg.NewSym(x.Rows)
+	k := linalg.ZeroSym(x.Rows)
 	for i := 0; i < x.Rows; i++ {
 		for j := i; j < x.Rows; j++ {
 			k.Set(i, j, plain(s, row(x, i), row(x, j)))

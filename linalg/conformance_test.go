@@ -116,7 +116,7 @@ func gaussianGram(n int, twins bool, rng *rand.Rand) *Sym {
 
 // symmetric is the matrix with elements f(i, j), i <= j.
 func symmetric(n int, f func(i, j int) float64) *Sym {
-	k := NewSym(n)
+	k := ZeroSym(n)
 	for i := range n {
 		for j := i; j < n; j++ {
 			k.Set(i, j, f(i, j))
@@ -539,7 +539,7 @@ func TestFactorizeRefuses(t *testing.T) {
 				t.Errorf("d = %v: error %v", bad, err)
 			}
 		}
-		indefinite := NewSym(3)
+		indefinite := ZeroSym(3)
 		indefinite.Set(0, 0, 1)
 		indefinite.Set(1, 1, -2)
 		indefinite.Set(2, 2, 1)
@@ -547,7 +547,7 @@ func TestFactorizeRefuses(t *testing.T) {
 		if err := build(indefinite).Factorize([]float64{1, 1, 1}); !errors.As(err, &pivot) || pivot.Minor != 2 {
 			t.Errorf("indefinite K: error %v", err)
 		}
-		if err := build(NewSym(3)).Factorize([]float64{1}); err == nil {
+		if err := build(ZeroSym(3)).Factorize([]float64{1}); err == nil {
 			t.Error("a short d is accepted")
 		}
 	})

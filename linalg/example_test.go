@@ -8,7 +8,7 @@ import (
 
 // three is a kernel matrix of order 3, an engine on it, and G = (K^-1 + diag(d))^-1 at d = (1, 2, 1).
 func three() (engine *linalg.CholeskyEngine, d []float64) {
-	k := linalg.NewSym(3)
+	k := linalg.ZeroSym(3)
 	for i, row := range [][]float64{{1, 0.5, 0.2}, {1, 0.5}, {1}} {
 		copy(k.Row(i), row)
 	}

@@ -160,7 +160,7 @@ func (k *LowRankPlusDiag) Check() error { return nil }
 
 // Dense is K~ as a dense matrix, 8 N^2 bytes.
 func (k *LowRankPlusDiag) Dense() *Sym {
-	s := NewSym(k.n)
+	s := ZeroSym(k.n)
 	for _, p := range k.panels {
 		blas.Syrk(gblas.Trans, 1, p, 1, s.Raw())
 	}

@@ -60,7 +60,7 @@ func decodeSym(text []byte) (linalg.Blocks, error) {
 	for n*(n+1)/2 < len(v) {
 		n++
 	}
-	k := linalg.NewSym(n)
+	k := linalg.ZeroSym(n)
 	for i := range n {
 		v = v[copy(k.Row(i), v):]
 	}

@@ -80,7 +80,7 @@ func TestFactoriseFindsExactRank(t *testing.T) {
 	if f := mustFactorise(t, gaussianGram(20, true, rng), RankOptions{Tol: 1e-13}); f.Rank() > 10 {
 		t.Errorf("rank %d of ten pairs", f.Rank())
 	}
-	if f := mustFactorise(t, NewSym(7), RankOptions{}); f.Rank() != 0 {
+	if f := mustFactorise(t, ZeroSym(7), RankOptions{}); f.Rank() != 0 {
 		t.Errorf("a zero matrix has rank %d", f.Rank())
 	}
 }

@@ -15,7 +15,7 @@ import (
 func TestPivotWeights(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	at := func(a, b float64) float64 { return 2 + math.Exp(-(a-b)*(a-b)) }
-	x, w, k := make([]float64, 40), make([]float64, 40), NewSym(40)
+	x, w, k := make([]float64, 40), make([]float64, 40), ZeroSym(40)
 	for i := range x {
 		x[i], w[i] = 4*rng.Float64(), rng.NormFloat64()
 		for j := range x[:i+1] {

@@ -96,7 +96,7 @@ func TestBlockCyclicRefuses(t *testing.T) {
 	if _, err := spread(&orderOnly{1 << 20}, 1, 2, 64, math.MaxInt64); !errors.Is(err, linalg.ErrMemory) {
 		t.Errorf("a part of 2^39 numbers: %v", err)
 	}
-	k := linalg.NewSym(100)
+	k := linalg.ZeroSym(100)
 	if _, err := spread(symBlocks{k}, 1, 2, 64, 8*100*100); !errors.Is(err, linalg.ErrMemory) {
 		t.Errorf("no memory for two ranks: %v", err)
 	}

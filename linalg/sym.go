@@ -10,6 +10,7 @@ import (
 
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
 
 	"bootbench/blas"
 	"bootbench/linalg/internal/core"
@@ -33,8 +34,20 @@ type Sym struct {
 	users     sync.RWMutex // its present writer or readers, only tried, never waited for
 }
 
-// NewSym returns a zero symmetric matrix of order n >= 0. It allocates about 8 n^2 bytes; see SymBytes.
-func NewSym(n int) *Sym {
+// NewSym copies a symmetric matrix.
+func NewSym(a mat.Symmetric) *Sym {
+	s := ZeroSym(a.SymmetricDim())
+	for i := range s.n {
+		row := s.Row(i)
+		for j := range row {
+			row[j] = a.At(i, i+j)
+		}
+	}
+	return s
+}
+
+// ZeroSym returns a zero symmetric matrix of order n >= 0. It allocates about 8 n^2 bytes; see SymBytes.
+func ZeroSym(n int) *Sym {
 	if n < 0 {
 		panic("linalg: negative order")
 	}
@@ -45,7 +58,7 @@ func NewSym(n int) *Sym {
 	return &Sym{n: n, stride: stride, data: make([]float64, (n-1)*stride+n+1)}
 }
 
-// SymBytes is the memory in bytes that NewSym(n) takes.
+// SymBytes is the memory in bytes that ZeroSym(n) takes.
 func SymBytes(n int) int64 {
 	return 8 * int64(n) * int64(PaddedStride(n+1))
 }
@@ -67,7 +80,7 @@ func SymFromDense(n int, a []float64, tol float64) (*Sym, error) {
 		}
 		largest = math.Max(largest, math.Abs(v))
 	}
-	s := NewSym(n)
+	s := ZeroSym(n)
 	for i := 0; i < n; i++ {
 		row := s.Row(i)
 		for j := i; j < n; j++ {
@@ -83,6 +96,15 @@ func SymFromDense(n int, a []float64, tol float64) (*Sym, error) {
 
 // N is the order of the matrix.
 func (s *Sym) N() int { return s.n }
+
+// SymmetricDim is N, as gonum's mat.Symmetric has it.
+func (s *Sym) SymmetricDim() int { return s.n }
+
+// Dims is the number of rows and of columns, N both.
+func (s *Sym) Dims() (rows, cols int) { return s.n, s.n }
+
+// T is the transpose, the matrix itself.
+func (s *Sym) T() mat.Matrix { return s }
 
 // At returns element (i, j).
 func (s *Sym) At(i, j int) float64 {

@@ -5,8 +5,34 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"bootbench/internal/need"
 )
+
+// TestNewSym: gonum's functions see the matrix that was copied, with the scratch triangle in use too.
+func TestNewSym(t *testing.T) {
+	for _, n := range []int{1, 2, 9} {
+		want := mat.NewSymDense(n, nil)
+		for i := range n {
+			for j := range i + 1 {
+				want.SetSym(i, j, float64(10*i+j+1))
+			}
+		}
+		s := NewSym(want)
+		for i, t := 0, s.Scratch(); i < n; i++ {
+			for j := range i + 1 {
+				t.Data[i*t.Stride+j] = math.NaN()
+			}
+		}
+		if !mat.Equal(s, want) || !mat.Equal(s.T(), want.T()) {
+			t.Errorf("%v became %v", mat.Formatted(want), mat.Formatted(s))
+		}
+	}
+	if s := NewSym(&mat.SymDense{}); s.N() != 0 {
+		t.Errorf("an empty matrix has order %d", s.N())
+	}
+}
 
 // TestSymFromDense: pairs that differ by less than the tolerance, relative to the largest element, become
 // their mean; a larger difference, an entry that is not finite and a wrong length are refused with the place.

@@ -142,7 +142,7 @@ func TestPermutation(t *testing.T) {
 		m, n := p.Gram.N(), len(p.Y)
 		sites, examples := rng.Perm(m), rng.Perm(n) // new number of each old one
 		moved := p
-		gram := linalg.NewSym(m)
+		gram := linalg.ZeroSym(m)
 		moved.Gram = gram
 		for i := range m {
 			for j := i; j < m; j++ {
@@ -262,7 +262,7 @@ func TestDecoupled(t *testing.T) {
 				t.Run(fmt.Sprintf("sites=%d/%s/ratio=%g/noise=%g", len(c.k), law.Name(), law.Mean(), noise),
 					func(t *testing.T) {
 						p := solver.Problem{Loss: loss.Square{Noise: noise}, Law: law}
-						gram := linalg.NewSym(len(c.k))
+						gram := linalg.ZeroSym(len(c.k))
 						p.Gram = gram
 						var mean, variance, leftOut []float64
 						for i, k := range c.k {

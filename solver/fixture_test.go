@@ -20,7 +20,7 @@ import (
 
 // symmetric is the matrix with elements f(i, j), i <= j.
 func symmetric(n int, f func(i, j int) float64) *linalg.Sym {
-	k := linalg.NewSym(n)
+	k := linalg.ZeroSym(n)
 	for i := range n {
 		for j := i; j < n; j++ {
 			k.Set(i, j, f(i, j))

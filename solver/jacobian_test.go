@@ -18,7 +18,7 @@ import (
 func crowd(t *testing.T, n int, l loss.Loss) *fixedPoint {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(51, uint64(n)))
-	k := linalg.NewSym(n)
+	k := linalg.ZeroSym(n)
 	at, y := make([]float64, n), make([]float64, n)
 	for i := range n {
 		at[i], y[i] = rng.NormFloat64(), float64(2*rng.IntN(2)-1)

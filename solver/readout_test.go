@@ -331,7 +331,7 @@ func TestNeverLeftOut(t *testing.T) {
 func TestTinyLeftOutMeans(t *testing.T) {
 	const n = 40
 	rng := rand.New(rand.NewPCG(7, 1))
-	k := linalg.NewSym(n)
+	k := linalg.ZeroSym(n)
 	p := solver.Problem{Gram: k, Loss: loss.Square{Noise: 0.1}, Law: resample.Poisson{Ratio: 1}}
 	for i := range n {
 		p.Site, p.Y = append(p.Site, i), append(p.Y, float64(2*(i%2)-1))
@@ -367,7 +367,7 @@ func TestTinyLeftOutMeans(t *testing.T) {
 // cancel up to rounding, the left-out prediction is a tie: half an error, of the mean and
 // of the vote as well, and a warning.
 func TestTies(t *testing.T) {
-	alone := solver.Problem{Gram: linalg.NewSym(6), Loss: loss.Square{Noise: 0.1},
+	alone := solver.Problem{Gram: linalg.ZeroSym(6), Loss: loss.Square{Noise: 0.1},
 		Law: resample.Poisson{Ratio: 1}}
 	for i := range 6 {
 		alone.Gram.(*linalg.Sym).Set(i, i, 1)
@@ -375,7 +375,7 @@ func TestTies(t *testing.T) {
 	}
 	// Around example 0 the others stand in pairs of opposite labels at equal distances.
 	ring := alone
-	gram := linalg.NewSym(7)
+	gram := linalg.ZeroSym(7)
 	ring.Gram, ring.Site, ring.Y = gram, []int{0, 1, 2, 3, 4, 5, 6}, []float64{1, 1, -1, 1, -1, 1, -1}
 	for i := range 7 {
 		gram.Set(i, i, 1)

@@ -39,7 +39,7 @@ func (x *fixedPoint) roundingChange() float64 {
 	if !whole || room < 0 || linalg.CheckMemory(8*int64(n)*int64(n), room, "a check of rounding") != nil {
 		return 0
 	}
-	other := linalg.NewSym(n)
+	other := linalg.ZeroSym(n)
 	for i := range n {
 		copy(other.Row(i), k.Row(i))
 	}

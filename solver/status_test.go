@@ -260,7 +260,7 @@ func TestRefusals(t *testing.T) {
 		spoils func(*setup)
 	}{
 		{"no sites", func(s *setup) { s.problem.Gram = nil }},
-		{"no sites", func(s *setup) { s.problem.Gram = linalg.NewSym(0); s.problem.Y = nil }},
+		{"no sites", func(s *setup) { s.problem.Gram = linalg.ZeroSym(0); s.problem.Y = nil }},
 		{"no loss", func(s *setup) { s.problem.Loss = nil }},
 		{"no law", func(s *setup) { s.problem.Law = nil }},
 		{"ratio", func(s *setup) { s.problem.Law = exactly{0} }},

@@ -94,7 +94,7 @@ func TestGroups(t *testing.T) {
 func TestKernel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, m := range []int{0, 1, 2, 31, 32, 33, 65, 70} {
-		k := linalg.NewSym(m)
+		k := linalg.ZeroSym(m)
 		for i := range m {
 			for j := range i + 1 {
 				k.Set(i, j, rng.NormFloat64())

@@ -158,7 +158,7 @@ func sameSides(full, left *svm.Result, p Problem, i int) (same bool, kind string
 // to the end where that one is wrong, which the approximation cannot see; fast
 // must not skip.
 func TestNothingHoldsTheBias(t *testing.T) {
-	k := linalg.NewSym(4)
+	k := linalg.ZeroSym(4)
 	k.AddDiag(1)
 	p := Problem{Kernel: rows(t, k), C: 0.1, Set: train.Set{Y: []float64{1, 1, -1, -1}, Bias: true}}
 	for _, m := range []Method{Exact, Fast} {
@@ -231,7 +231,7 @@ func TestCancel(t *testing.T) {
 
 // TestInexact: a retraining that misses its tolerance is told.
 func TestInexact(t *testing.T) {
-	k := linalg.NewSym(2)
+	k := linalg.ZeroSym(2)
 	e := &estimate{problem: Problem{Set: train.Set{Y: []float64{1, -1}}}, trainer: svm.NewTrainer(rows(t, k)),
 		result: Result{Loss: make([]float64, 2), Margin: make([]float64, 2)}}
 	e.retrain(context.Background(), []int{1}) // the trainer has no solution to start from
@@ -258,7 +258,7 @@ func TestBadInput(t *testing.T) {
 
 // TestInseparable: a hard margin that no predictor has is an error, with its cause.
 func TestInseparable(t *testing.T) {
-	k := linalg.NewSym(2)
+	k := linalg.ZeroSym(2)
 	k.AddDiag(1)
 	var infeasible *svm.InfeasibleError
 	p := Problem{Kernel: rows(t, k), C: hard,
@@ -301,7 +301,7 @@ func TestCompare(t *testing.T) {
 // TestTies: with K = I no example tells anything of another, every left-out f is
 // exactly 0, and a tie counts half an error: as often right as wrong.
 func TestTies(t *testing.T) {
-	k := linalg.NewSym(6)
+	k := linalg.ZeroSym(6)
 	k.AddDiag(1)
 	p := Problem{Kernel: rows(t, k), C: hard, Set: train.Set{Y: []float64{1, -1, 1, 1, -1, -1}}}
 	for _, m := range []Method{Exact, Fast, Approximate} {

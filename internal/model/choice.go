@@ -307,7 +307,7 @@ func (m choice) given() (*linalg.Sym, error) {
 	}
 	if m.Merged() > 0 {
 		all := k
-		k = linalg.NewSym(len(m.First))
+		k = linalg.ZeroSym(len(m.First))
 		for i, first := range m.First {
 			row := k.Row(i)
 			for j := range row {

@@ -28,7 +28,7 @@ func trainWithBias(t *testing.T, k *linalg.Sym, l erm.Loss, p train.Set) *erm.Re
 }
 
 func shifted(k *linalg.Sym, c float64) *linalg.Sym {
-	s := linalg.NewSym(k.N())
+	s := linalg.ZeroSym(k.N())
 	for i := range k.N() {
 		for j := range i + 1 {
 			s.Set(i, j, k.At(i, j)+c)

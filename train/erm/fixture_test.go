@@ -50,7 +50,7 @@ func small(rng *rand.Rand, m, n int, ridge float64) (*linalg.Sym, train.Set) {
 	for i := range x {
 		x[i] = [2]float64{rng.NormFloat64(), rng.NormFloat64()}
 	}
-	k := linalg.NewSym(m)
+	k := linalg.ZeroSym(m)
 	for i := range x {
 		for j := range i + 1 {
 			a, b := x[i][0]-x[j][0], x[i][1]-x[j][1]

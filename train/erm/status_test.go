@@ -14,14 +14,14 @@ import (
 )
 
 func identity(n int) *linalg.Sym {
-	k := linalg.NewSym(n)
+	k := linalg.ZeroSym(n)
 	k.AddDiag(1)
 	return k
 }
 
 // TestNoVariance: where K_ii = 0 the predictor is 0, and its losses count.
 func TestNoVariance(t *testing.T) {
-	k := linalg.NewSym(2)
+	k := linalg.ZeroSym(2)
 	k.Set(0, 0, 4)
 	p := train.Set{Y: []float64{1, -1}, Weight: []float64{1, 3}}
 	r := mustTrain(t, k, loss.Hinge{C: 1}, p, train.Settings{})

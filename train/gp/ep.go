@@ -92,7 +92,7 @@ func (e *EP) Fit(set train.Set, s train.Settings) (*EPResult, error) {
 func (e *EP) prepare(set *train.Set) {
 	e.set.Gather(set, e.kernel.N(), func(s int) bool { return e.kernel.At(s, s) > 0 })
 	n := len(e.set.Active)
-	e.prior = linalg.NewSym(n)
+	e.prior = linalg.ZeroSym(n)
 	raw := e.prior.Raw()
 	train.GatherUpper(raw.Data, raw.Stride, e.kernel, e.set.Active)
 	e.engine = e.prior.Engine()

@@ -103,7 +103,7 @@ func close2(t testing.TB, what string, got, want []float64, tol float64) {
 
 // TestEPIndependent: independent sites are exact for any likelihood: E f by sums over a grid.
 func TestEPIndependent(t *testing.T) {
-	k := linalg.NewSym(3)
+	k := linalg.ZeroSym(3)
 	for i := range 3 {
 		k.Set(i, i, []float64{1, 4, 0}[i])
 	}
@@ -279,7 +279,7 @@ func (m moments) TiltedMoments(_, _ float64, _, _ []float64) (logZ, mean, varian
 }
 
 func TestEPRefusals(t *testing.T) {
-	k := linalg.NewSym(2)
+	k := linalg.ZeroSym(2)
 	k.AddDiag(1)
 	if _, err := NewEP(k, nil); err == nil {
 		t.Error("no likelihood passes")

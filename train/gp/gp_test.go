@@ -32,7 +32,7 @@ func rbf(rng *rand.Rand, m int) *linalg.Sym {
 
 // symmetric is the matrix with elements f(i, j), i <= j.
 func symmetric(n int, f func(i, j int) float64) *linalg.Sym {
-	k := linalg.NewSym(n)
+	k := linalg.ZeroSym(n)
 	for i := range n {
 		for j := i; j < n; j++ {
 			k.Set(i, j, f(i, j))
@@ -233,7 +233,7 @@ func TestSingularSystemNamesPivotAndJitter(t *testing.T) {
 }
 
 func TestIndefiniteKernelIsRefused(t *testing.T) {
-	k := linalg.NewSym(3)
+	k := linalg.ZeroSym(3)
 	k.AddDiag(1)
 	k.Set(0, 2, 3) // third pivot 1 + 0.5 - 9/1.5 = -4.5
 	tr := newTrainer(t, k, 0.5)

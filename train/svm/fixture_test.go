@@ -25,7 +25,7 @@ func problem(y []float64, site []int, box []float64) train.Set {
 
 // symmetric is the matrix with elements f(i, j), i >= j.
 func symmetric(n int, f func(i, j int) float64) *linalg.Sym {
-	k := linalg.NewSym(n)
+	k := linalg.ZeroSym(n)
 	for i := range n {
 		for j := range i + 1 {
 			k.Set(i, j, f(i, j))

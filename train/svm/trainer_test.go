@@ -399,7 +399,7 @@ func TestNoExamples(t *testing.T) {
 	k, p := fixedProblem(0)
 	r := mustTrain(t, k, p, train.Settings{})
 	near(t, "f", r.F, same(k.N(), 0), 0)
-	mustTrain(t, linalg.NewSym(0), train.Set{}, train.Settings{})
+	mustTrain(t, linalg.ZeroSym(0), train.Set{}, train.Settings{})
 }
 
 // TestZeroRow: where the kernel is zero, f is 0: a soft margin pays in full and a hard one is impossible.
@@ -460,7 +460,7 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("error %v, want one about %q", err, want)
 		}
 	}
-	bad := linalg.NewSym(70)
+	bad := linalg.ZeroSym(70)
 	bad.Set(69, 69, -1)
 	if _, err := NewRows(bad); err == nil {
 		t.Error("a kernel with a negative diagonal is accepted")

@@ -27,7 +27,7 @@ var floors = [][]string{
 	{"internal/model"},
 	{"internal/predict"},
 	{"internal/tune"},
-	{"internal/bench"},
+	{"bench"},
 	{"internal/report"},
 	{"internal/answer"},
 	{"."},

@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"bootbench"
+	"bootbench/bench"
 	"bootbench/blas"
 	"bootbench/kernel"
 	"bootbench/linalg"
@@ -28,7 +29,8 @@ import (
 )
 
 // publicPackages are the packages that other modules import.
-var publicPackages = []string{".", "blas", "kernel", "linalg", "loss", "resample", "solver", "solver/adjoint"}
+var publicPackages = []string{".", "bench", "blas", "kernel", "linalg", "loss", "resample", "solver",
+	"solver/adjoint"}
 
 // publicFunctions are their exported functions.
 var publicFunctions = []any{
@@ -36,6 +38,8 @@ var publicFunctions = []any{
 	bootbench.EstimateTargets, bootbench.Load, bootbench.LoadInputs, bootbench.New, bootbench.NewInputs,
 	bootbench.NewSpec, bootbench.Predict, bootbench.PredictClasses, bootbench.PredictTargets,
 	bootbench.ReadModel, bootbench.Retrain, bootbench.Solve, bootbench.Train, bootbench.Tune,
+	bench.CompareTasks, bench.DefaultCases, bench.Median, bench.NewConvergence, bench.NewMachine,
+	bench.NewRetrained, bench.NewSetup, bench.NewVarianceAccuracy,
 	blas.Bind, blas.Bound, blas.Describe, blas.Names, blas.NewSmall, blas.SingleThreaded, blas.SmallWork,
 	blas.Syrk, blas.ThreadsForOrder, blas.Trmm,
 	kernel.Names, kernel.ParseKind, kernel.Unmarshal,
@@ -80,6 +84,7 @@ var mayPanic = regexp.MustCompile(strings.Join([]string{
 	// As gonum does, their packages say; methods of values that functions make.
 	`^(blas|linalg)\.`, `^kernel\.Inputs\.`, `^resample\.Cached\.`,
 	// Of a solution, averages, a model, a set, an answer, a site, a matrix, examples or a law.
+	`^bench\.(NewConvergence|NewRetrained|NewSetup|Case\.Title)$`,
 	`^internal/(dataset\.Set\.Against|model\.Spec\.(Key|CompleteKernel)|report\.(Classes|Targets)\.Judged)$`,
 	`^solver\.(Solution\.(Distribution|InputDim)|Combine632|Is632Applicable)$`,
 	`^resample\.Prob(Zero|Absent)$`,

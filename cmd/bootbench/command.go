@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"bootbench/bench"
 	"bootbench/cmd/bootbench/internal/flags"
 	"bootbench/cmd/bootbench/internal/usage"
-	"bootbench/internal/bench"
 	"bootbench/internal/dataset"
 	"bootbench/internal/report"
 	"bootbench/internal/tune"

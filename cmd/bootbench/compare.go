@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"bootbench/bench"
 	"bootbench/blas"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/answer"
-	"bootbench/internal/bench"
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"

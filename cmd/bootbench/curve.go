@@ -6,9 +6,9 @@ import (
 	"math"
 	"slices"
 
+	"bootbench/bench"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/answer"
-	"bootbench/internal/bench"
 	"bootbench/internal/calibration"
 	"bootbench/internal/model"
 	"bootbench/internal/report"

@@ -9,10 +9,10 @@ import (
 
 	"gonum.org/v1/gonum/stat/combin"
 
+	"bootbench/bench"
 	"bootbench/cmd/bootbench/internal/flags"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/answer"
-	"bootbench/internal/bench"
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"

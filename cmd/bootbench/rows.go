@@ -4,8 +4,8 @@ import (
 	"context"
 	"io"
 
+	"bootbench/bench"
 	"bootbench/internal/answer"
-	"bootbench/internal/bench"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
 	"bootbench/loss"

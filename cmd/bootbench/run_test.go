@@ -22,8 +22,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"bootbench/bench"
 	"bootbench/blas"
-	"bootbench/internal/bench"
 	"bootbench/internal/calibration"
 	"bootbench/internal/need"
 	"bootbench/internal/report"

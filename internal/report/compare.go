@@ -11,7 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"bootbench/internal/bench"
+	"bootbench/bench"
 )
 
 // Comparison is the answer of compare.

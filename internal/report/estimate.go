@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"bootbench/internal/bench"
+	"bootbench/bench"
 	"bootbench/internal/calibration"
 	"bootbench/internal/null"
 	"bootbench/loss"

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"bootbench/internal/bench"
+	"bootbench/bench"
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	_ "bootbench/internal/fixedseed"

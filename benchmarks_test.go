@@ -7,15 +7,15 @@ import (
 	"strings"
 	"testing"
 
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 )
 
 // TestBenchmarkTables: scripts/bench.sh renews every marked table of BENCHMARKS.md, and every row names a
 // benchmark, which is in a test file with the keys of the row. (scripts/bench-check.sh runs them and compares
 // the values of the keys.)
 func TestBenchmarkTables(t *testing.T) {
-	page := string(need.One(os.ReadFile("BENCHMARKS.md"))(t))
-	script := string(need.One(os.ReadFile("scripts/bench.sh"))(t))
+	page := string(testutil.Must(os.ReadFile("BENCHMARKS.md"))(t))
+	script := string(testutil.Must(os.ReadFile("scripts/bench.sh"))(t))
 	renewed := strings.Fields(regexp.MustCompile(`for name in (.*); do`).FindStringSubmatch(script)[1])
 	for _, name := range renewed {
 		begin, end := "<!-- begin "+name+" -->\n", "<!-- end "+name+" -->"
@@ -27,8 +27,8 @@ func TestBenchmarkTables(t *testing.T) {
 		t.Errorf("%d marked tables, %d are renewed", marked, len(renewed))
 	}
 	bodies := map[string]string{} // by name, the test file that has the benchmark
-	for _, file := range need.One(filepath.Glob("*/*_test.go"))(t) {
-		text := string(need.One(os.ReadFile(file))(t))
+	for _, file := range testutil.Must(filepath.Glob("*/*_test.go"))(t) {
+		text := string(testutil.Must(os.ReadFile(file))(t))
 		for _, found := range regexp.MustCompile(`\nfunc (Benchmark\w+)\(`).FindAllStringSubmatch(text, -1) {
 			bodies[found[1]] = text
 		}

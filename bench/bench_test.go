@@ -10,7 +10,7 @@ import (
 	"bootbench/blas"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -22,7 +22,8 @@ import (
 func eachCell(b *testing.B, f func(b *testing.B, x *experiment), further ...Case) {
 	settings := Settings{Ratios: []float64{1}, Scheme: "poisson", Resamples: DefaultResamples,
 		Limit: time.Second, Workers: 2}
-	for _, x := range need.One(experiments(append(need.One(DefaultCases([]int{250, 1000}))(b), further...),
+	for _, x := range testutil.Must(experiments(append(testutil.Must(DefaultCases([]int{250, 1000}))(b),
+		further...),
 		settings))(b) {
 		name, _, _ := strings.Cut(strings.TrimPrefix(x.data, "synthetic:"), ",")
 		b.Run(fmt.Sprintf("data=%s/n=%d", strings.ReplaceAll(name, " ", "-"), x.n), func(b *testing.B) {
@@ -41,7 +42,7 @@ func eachCell(b *testing.B, f func(b *testing.B, x *experiment), further ...Case
 // solve solves the theory in the loop of a benchmark, and returns its seconds.
 func (x *experiment) solve(b *testing.B) (s *solver.Solution, seconds float64) {
 	for b.Loop() {
-		s = need.One(x.model.Solve(b.Context(), x.scheme, x.settings.Solve))(b)
+		s = testutil.Must(x.model.Solve(b.Context(), x.scheme, x.settings.Solve))(b)
 	}
 	return s, b.Elapsed().Seconds() / float64(b.N)
 }
@@ -59,18 +60,18 @@ func BenchmarkTheory(b *testing.B) {
 
 // BenchmarkTraining: one training of each trainer, on all rows and on a resample with repeated rows merged.
 func BenchmarkTraining(b *testing.B) {
-	pima := need.One(dataset.Open("pima"))(b)
+	pima := testutil.Must(dataset.Open("pima"))(b)
 	logistic := Case{Name: "pima logistic", Spec: model.Spec{Set: pima, Standardize: true,
 		Loss: loss.Logistic{C: 1}, Kernel: kernel.Spec{Gamma: 1 / float64(pima.D())}}}
 	eachCell(b, func(b *testing.B, x *experiment) {
 		m := x.trained[0]
-		learn, merged := need.One(m.Learner())(b), x.draw(0).weight
+		learn, merged := testutil.Must(m.Learner())(b), x.draw(0).weight
 		all := slices.Repeat([]float64{1}, len(merged))
 		for k, rows := range []string{"all", "resample"} {
 			b.Run("trainer="+trainerName(m)+"/rows="+rows, func(b *testing.B) {
 				for b.Loop() {
 					set := train.Set{Y: m.Set.Y, Site: m.Site, Weight: [][]float64{all, merged}[k]}
-					learned := need.One(learn(set))(b)
+					learned := testutil.Must(learn(set))(b)
 					if err := learned.Status.Err(); err != nil {
 						b.Fatal(err)
 					}
@@ -87,7 +88,7 @@ func BenchmarkTheoryVsTraining(b *testing.B) {
 	eachCell(b, func(b *testing.B, x *experiment) {
 		var row CompareRow
 		_, row.TheoryS = x.solve(b)
-		row.SingleFits = need.One(x.fits(b.Context()))(b)
+		row.SingleFits = testutil.Must(x.fits(b.Context()))(b)
 		row.overFits()
 		b.ReportMetric(row.TheoryOverFit, "theory/training")
 		b.ReportMetric(row.TheoryOverMergedFit, "theory/merged-fit")
@@ -107,7 +108,7 @@ func BenchmarkTheoryVsRetraining(b *testing.B) {
 	eachCell(b, func(b *testing.B, x *experiment) {
 		var row CompareRow
 		for b.Loop() {
-			row = need.One(x.compare(b.Context()))(b)
+			row = testutil.Must(x.compare(b.Context()))(b)
 		}
 		b.ReportMetric(row.Fits50S/row.TheoryS, "50-fits/theory")
 		b.ReportMetric(row.Fits200S/row.TheoryS, "200-fits/theory")
@@ -126,14 +127,14 @@ func BenchmarkLargeN(b *testing.B) {
 			if c.n > 16000 && (testing.Short() || blas.Bound().Name() == "gonum") {
 				b.Skip("takes long")
 			}
-			set := need.One(dataset.Load(fmt.Sprintf("synthetic:waves,n=%d", c.n), dataset.Options{}))(b)
+			set := testutil.Must(dataset.Load(fmt.Sprintf("synthetic:waves,n=%d", c.n), dataset.Options{}))(b)
 			spec := model.Spec{Set: set, Standardize: true, Storage: c.storage,
 				Loss: loss.Square{Noise: 0.01}, Kernel: kernel.Spec{Gamma: 0.1}}
 			var m *model.Model
 			var s *solver.Solution
 			for b.Loop() {
-				m = need.One(model.Build(b.Context(), spec))(b)
-				s = need.One(m.Solve(b.Context(), resample.Poisson{Ratio: 1}, solver.Settings{}))(b)
+				m = testutil.Must(model.Build(b.Context(), spec))(b)
+				s = testutil.Must(m.Solve(b.Context(), resample.Poisson{Ratio: 1}, solver.Settings{}))(b)
 			}
 			low, _ := m.Approximation()
 			b.ReportMetric(float64(low.Rank), "rank")

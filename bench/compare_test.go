@@ -16,7 +16,7 @@ import (
 	"bootbench/fits"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
@@ -27,7 +27,7 @@ import (
 // small is regression that compares in milliseconds.
 func small(t testing.TB, path string) model.Spec {
 	t.Helper()
-	set := need.One(dataset.Load(path, dataset.Options{}))(t)
+	set := testutil.Must(dataset.Load(path, dataset.Options{}))(t)
 	spec := model.Spec{Set: set, Standardize: true, Loss: loss.Square{Noise: 1}}
 	spec.Kernel.Amplitude, spec.Kernel.Constant = 25, 200
 	return spec
@@ -56,7 +56,7 @@ func compare(ctx context.Context, s Settings, cases ...Case) ([]CompareRow, erro
 // compared is that of one that has to succeed.
 func compared(t *testing.T, s Settings, cases ...Case) []CompareRow {
 	t.Helper()
-	return need.One(compare(t.Context(), s, cases...))(t)
+	return testutil.Must(compare(t.Context(), s, cases...))(t)
 }
 
 // TestRows: every figure of every row is there and finite, and the derived ones
@@ -138,8 +138,8 @@ func TestPrefixes(t *testing.T) {
 		if r.N < 50 {
 			prefix.Set = spec.Set.Subset(order[:r.N])
 		}
-		m := need.One(model.Build(t.Context(), prefix))(t)
-		s := need.One(m.Solve(t.Context(), resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
+		m := testutil.Must(model.Build(t.Context(), prefix))(t)
+		s := testutil.Must(m.Solve(t.Context(), resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
 		if want, _ := s.LeftOut(loss.SquareTest{}); float64(r.TheoryError) != want {
 			t.Errorf("n = %d: left-out error %v, want %v", r.N, r.TheoryError, want)
 		}
@@ -292,7 +292,7 @@ func TestFailedRow(t *testing.T) {
 // merged rows, so that both fits are one predictor; and it has the examples'
 // own targets.
 func TestDraws(t *testing.T) {
-	all := need.One(experiments([]Case{{Spec: small(t, "synthetic:grid,n=80,d=2")}},
+	all := testutil.Must(experiments([]Case{{Spec: small(t, "synthetic:grid,n=80,d=2")}},
 		Settings{Scheme: "poisson", Ratios: []float64{1}}))(t)
 	x := all[0]
 	if err := x.build(t.Context()); err != nil {
@@ -309,9 +309,9 @@ func TestDraws(t *testing.T) {
 				t.Fatalf("no example at site %d has target %v", site, d.targets[r])
 			}
 		}
-		merged := need.One(x.model.Learner())(t)
-		naive := need.One(gp.NewTrainer(x.model.Gram(), 1, false))(t)
-		f := need.One(merged(train.Set{Y: x.model.Set.Y, Site: x.model.Site, Weight: d.weight}))(t).F
+		merged := testutil.Must(x.model.Learner())(t)
+		naive := testutil.Must(gp.NewTrainer(x.model.Gram(), 1, false))(t)
+		f := testutil.Must(merged(train.Set{Y: x.model.Set.Y, Site: x.model.Site, Weight: d.weight}))(t).F
 		g := make([]float64, x.model.Sites())
 		if err := naive.FitRows(d.rows, d.targets, g); err != nil {
 			t.Fatal(err)
@@ -328,7 +328,7 @@ func TestDraws(t *testing.T) {
 // TestDefaultCases: the sets of both papers, and generated ones, at the sizes asked for; sizes near those of
 // a set are all of it.
 func TestDefaultCases(t *testing.T) {
-	cases := need.One(DefaultCases([]int{30, 90, 520}))(t)
+	cases := testutil.Must(DefaultCases([]int{30, 90, 520}))(t)
 	sizes := map[string][]int{}
 	for _, c := range cases {
 		sizes[c.Title()] = c.Sizes
@@ -354,9 +354,9 @@ func TestDefaultCases(t *testing.T) {
 // not slow it down. The ratios are the least of several tries.
 func TestFastestBaseline(t *testing.T) {
 	const resamples, tries = 16, 100
-	set := need.One(dataset.Load("synthetic:rings,n=200", dataset.Options{}))(t)
+	set := testutil.Must(dataset.Load("synthetic:rings,n=200", dataset.Options{}))(t)
 	spec := model.Spec{Set: set, Standardize: true, Loss: loss.Hinge{C: 1}, Bias: true}
-	m, least := need.One(model.Build(t.Context(), spec))(t), map[string]float64{}
+	m, least := testutil.Must(model.Build(t.Context(), spec))(t), map[string]float64{}
 	note := func(name string, seconds float64) {
 		if old, ok := least[name]; !ok || seconds < old {
 			least[name] = seconds
@@ -372,7 +372,7 @@ func TestFastestBaseline(t *testing.T) {
 			}
 			note(storage.String(), r.Fits200S/200)
 		}
-		r := need.One(model.Retrain(t.Context(), m, model.Single, resample.Poisson{Ratio: 1},
+		r := testutil.Must(model.Retrain(t.Context(), m, model.Single, resample.Poisson{Ratio: 1},
 			model.RetrainSettings{Settings: fits.Settings{Resamples: resamples, Workers: 1}}))(t)
 		note("retrain", r.Stats.Elapsed.Seconds()/resamples)
 		all := slices.Collect(maps.Values(least))

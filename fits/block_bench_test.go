@@ -7,7 +7,7 @@ import (
 
 	"bootbench/fits"
 	"bootbench/internal/model"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/loss"
 	"bootbench/resample"
 )
@@ -44,7 +44,7 @@ func BenchmarkFit(b *testing.B) {
 			scheme := resample.Poisson{Ratio: 1}
 			s := solve(b, m, scheme, 1e-6)
 			b.Run("method=batch", func(b *testing.B) {
-				r := need.One(model.RetrainAround(context.Background(), m, s, scheme,
+				r := testutil.Must(model.RetrainAround(context.Background(), m, s, scheme,
 					model.RetrainSettings{Settings: fits.Settings{Resamples: b.N}}))(b)
 				b.ReportMetric(float64(r.Batch.Iterations)/float64(r.Resamples), "iterations")
 			})

@@ -14,7 +14,7 @@ import (
 	"bootbench/fits"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -25,19 +25,19 @@ import (
 // l nil: the set's preset.
 func build(t testing.TB, name string, l loss.Loss, gammaD, jitter float64) *model.Model {
 	t.Helper()
-	set := need.One(dataset.Load(name, dataset.Options{}))(t)
+	set := testutil.Must(dataset.Load(name, dataset.Options{}))(t)
 	spec := model.Spec{Set: set, Standardize: true, Kernel: kernel.Spec{Gamma: gammaD / float64(set.D()),
 		Jitter: jitter}, Loss: l}
 	if l == nil {
 		p, _ := model.PresetFor(set)
 		spec.Kernel, spec.Loss, spec.Standardize = p.Kernel, p.Loss, p.Standardize
 	}
-	return need.One(model.Build(t.Context(), spec))(t)
+	return testutil.Must(model.Build(t.Context(), spec))(t)
 }
 
 func solve(t testing.TB, m *model.Model, law resample.CountDistribution, tol float64) *solver.Solution {
 	t.Helper()
-	return need.One(m.Solve(context.Background(), law, solver.Settings{Tolerance: tol}))(t)
+	return testutil.Must(m.Solve(context.Background(), law, solver.Settings{Tolerance: tol}))(t)
 }
 
 // trainAll gives the predictions of resamples by batch training, around no theory by the exact trainers.
@@ -47,10 +47,10 @@ func trainAll(t *testing.T, m *model.Model, s *solver.Solution, scheme resample.
 	settings.OnFit = func(_ int, _, f []float64) { all = append(all, slices.Clone(f)) }
 	full := model.RetrainSettings{Settings: settings, Seed: 7, Cross: cross, Batch: how}
 	if s == nil {
-		need.One(model.Retrain(t.Context(), m, model.Single, scheme, full))(t)
+		testutil.Must(model.Retrain(t.Context(), m, model.Single, scheme, full))(t)
 		return all, stats
 	}
-	stats = need.One(model.RetrainAround(t.Context(), m, s, scheme, full))(t).Batch
+	stats = testutil.Must(model.RetrainAround(t.Context(), m, s, scheme, full))(t).Batch
 	return all, stats
 }
 
@@ -205,11 +205,11 @@ func TestSameBits(t *testing.T) {
 // inputs those at their sites, through a dense and a low-rank matrix.
 func TestNewInputs(t *testing.T) {
 	for _, storage := range []model.Storage{model.Exact, model.LowRank} {
-		set := need.One(dataset.Load("synthetic:friedman1,n=200,seed=3", dataset.Options{}))(t)
-		m := need.One(model.Build(t.Context(), model.Spec{Set: set, Standardize: true,
+		set := testutil.Must(dataset.Load("synthetic:friedman1,n=200,seed=3", dataset.Options{}))(t)
+		m := testutil.Must(model.Build(t.Context(), model.Spec{Set: set, Standardize: true,
 			Kernel: kernel.Spec{Gamma: 0.02},
 			Loss:   loss.Square{Noise: 1}, Storage: storage, RankTol: 1e-9}))(t)
-		cross := need.One(m.CrossAll(&dataset.Inputs{X: set.X.Gather([]int{5, 100, 199})}))(t)
+		cross := testutil.Must(m.CrossAll(&dataset.Inputs{X: set.X.Gather([]int{5, 100, 199})}))(t)
 		scheme := resample.Poisson{Ratio: 1}
 		s := solve(t, m, scheme, 1e-4)
 		settings := fits.Settings{Resamples: 10}
@@ -234,7 +234,7 @@ func TestFirstIterate(t *testing.T) {
 	m := build(t, "boston", nil, 0, 0)
 	scheme := resample.Poisson{Ratio: 1}
 	s := solve(t, m, scheme, 1e-6)
-	trainer, _ := need.Two(model.NewBatch(t.Context(), m, s,
+	trainer, _ := testutil.Must2(model.NewBatch(t.Context(), m, s,
 		model.RetrainSettings{Batch: fits.BlockSettings{Tolerance: 1e-6,
 			FirstIterate: true}}))(t)
 	n := m.Sites()
@@ -352,7 +352,7 @@ func TestSmallSchemes(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	m := build(t, "sonar", loss.Hinge{C: 1}, 0.5, 0)
 	s := solve(t, m, resample.Poisson{Ratio: 1}, 1e-4)
-	engine := need.One(s.Engine())(t)
+	engine := testutil.Must(s.Engine())(t)
 	theory := fits.Theory{Engine: engine, SiteMean: s.SiteMean, Mean: s.Mean, Var: s.Var, Cavity: s.Cavity}
 	problem := fits.BlockProblem{Loss: loss.Hinge{C: 1}, N: m.Set.N(), Site: m.Site}
 	short := theory

@@ -5,7 +5,7 @@ import (
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -15,22 +15,22 @@ import (
 // buildModel is a model of a set: rbf with gamma = gammaD/(number of features), standardised.
 func buildModel(t testing.TB, name string, l loss.Loss, gammaD float64) *model.Model {
 	t.Helper()
-	set := need.One(dataset.Load(name, dataset.Options{}))(t)
+	set := testutil.Must(dataset.Load(name, dataset.Options{}))(t)
 	spec := model.Spec{Set: set, Standardize: true, Kernel: kernel.Spec{Gamma: gammaD / float64(set.D())},
 		Loss: l}
-	return need.One(model.Build(t.Context(), spec))(t)
+	return testutil.Must(model.Build(t.Context(), spec))(t)
 }
 
 func solveModel(t testing.TB, m *model.Model, law resample.CountDistribution) *solver.Solution {
 	t.Helper()
-	return need.One(m.Solve(t.Context(), law, solver.Settings{Tolerance: 1e-6}))(t)
+	return testutil.Must(m.Solve(t.Context(), law, solver.Settings{Tolerance: 1e-6}))(t)
 }
 
 // refine is model.Refine without new newInputs.
 func refine(t testing.TB, m *model.Model, s *solver.Solution, scheme resample.Scheme,
 	settings model.RefineSettings) *model.Retraining {
 	t.Helper()
-	return need.One(model.Refine(t.Context(), m, s, scheme, settings))(t)
+	return testutil.Must(model.Refine(t.Context(), m, s, scheme, settings))(t)
 }
 
 // by are settings for a number of exact resamples.

@@ -17,7 +17,7 @@ import (
 	"bootbench/fits"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -31,7 +31,7 @@ func newInputs(t testing.TB, m *model.Model, rows int) blas64.General {
 	d := m.Set.D()
 	x := blas64.General{Rows: rows, Cols: d, Stride: d, Data: slices.Clone(m.Set.X.Data[:rows*d])}
 	floats.AddConst(0.1, x.Data)
-	return need.One(m.CrossAll(&dataset.Inputs{X: linalg.Matrix(x)}))(t)
+	return testutil.Must(m.CrossAll(&dataset.Inputs{X: linalg.Matrix(x)}))(t)
 }
 
 // TestPlain: without control the estimates of points and examples are those of retraining on the
@@ -58,7 +58,7 @@ func TestPlain(t *testing.T) {
 		var fits, weights [][]float64
 		settings := by(200, c.test)
 		settings.Seed, settings.Cross, settings.Batch.Tolerance = 3, cross, 1e-8
-		of := need.One(model.RetrainAround(t.Context(), m, s, scheme, settings.RetrainSettings))(t)
+		of := testutil.Must(model.RetrainAround(t.Context(), m, s, scheme, settings.RetrainSettings))(t)
 		settings.OnFit = func(_ int, w, f []float64) {
 			fits, weights = append(fits, slices.Clone(f)), append(weights, slices.Clone(w))
 		}
@@ -180,7 +180,7 @@ func TestControlledNewInputs(t *testing.T) {
 		for _, scheme := range []resample.Scheme{resample.Poisson{Ratio: 1},
 			resample.KFold{Folds: 5, N: len(m.Set.Y)}} {
 			s := solveModel(t, m, scheme)
-			cross := need.One(m.CrossAll(m.Set))(t)
+			cross := testutil.Must(m.CrossAll(m.Set))(t)
 			settings := by(100, squares)
 			settings.Cross = cross
 			r := refine(t, m, s, scheme, settings)
@@ -220,7 +220,7 @@ func TestAccuracy(t *testing.T) {
 // TestWithoutControl: a loss whose first iterate has no known average is refined plainly, and says so.
 func TestWithoutControl(t *testing.T) {
 	m := buildModel(t, "synthetic:grid,n=40,d=1", loss.Huber{C: 1, Delta: 0.5}, 0.5) // 8 targets an input
-	s := need.One(m.Solve(t.Context(), law, solver.Settings{Tolerance: 1e-2}))(t)
+	s := testutil.Must(m.Solve(t.Context(), law, solver.Settings{Tolerance: 1e-2}))(t)
 	r := refine(t, m, s, law, by(50, squares))
 	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "too many different targets") {
 		t.Errorf("warnings %q", r.Warnings)
@@ -233,7 +233,7 @@ func TestRefusals(t *testing.T) {
 	other := buildModel(t, "synthetic:friedman1,n=90,seed=1", loss.Square{Noise: 1}, 0.5)
 	probit := buildModel(t, "synthetic:blobs,n=60,seed=1", loss.Probit{}, 0.5)
 	stale := solveModel(t, other, law)
-	need.One(other.FullFit(t.Context()))(t) // overwrites the triangle that holds G
+	testutil.Must(other.FullFit(t.Context()))(t) // overwrites the triangle that holds G
 	nine := by(9).RetrainSettings
 	for says, c := range map[string]struct {
 		m        *model.Model
@@ -303,8 +303,8 @@ func TestRoughTheory(t *testing.T) {
 		tolerance float64
 	}{"solved": {model.Exact, 1e-8}, "rough": {model.Exact, 1e-2}, "low rank": {model.LowRank, 1e-8}} {
 		spec.Storage, spec.RankTol = c.storage, 1e-6
-		m := need.One(model.Build(t.Context(), spec))(t)
-		s := need.One(m.Solve(t.Context(), law, solver.Settings{Tolerance: c.tolerance}))(t)
+		m := testutil.Must(model.Build(t.Context(), spec))(t)
+		s := testutil.Must(m.Solve(t.Context(), law, solver.Settings{Tolerance: c.tolerance}))(t)
 		results[name] = refine(t, m, s, law, settings)
 	}
 	of := results["solved"].Tests[0]
@@ -326,7 +326,7 @@ func TestIndependentSites(t *testing.T) {
 	s := solveModel(t, m, law)
 	want := floats.Dot(m.Set.Y, m.Set.Y) / float64(len(m.Set.Y))
 	for _, resamples := range []int{20, 300} {
-		r := need.One(model.Refine(t.Context(), m, s, law, by(resamples, squares)))(t)
+		r := testutil.Must(model.Refine(t.Context(), m, s, law, by(resamples, squares)))(t)
 		if e := r.Tests[0]; math.Abs(e.Error-want) > 1e-5*want {
 			t.Errorf("%d resamples: left-out error %v +- %v, want %v", resamples, e.Error, e.SE, want)
 		}
@@ -338,7 +338,7 @@ func TestIndependentSites(t *testing.T) {
 // differ.
 func TestUnits(t *testing.T) {
 	estimates := func(k int, along bool) map[string][]float64 {
-		set := need.One(dataset.Load("synthetic:friedman1,n=60,seed=1", dataset.Options{}))(t)
+		set := testutil.Must(dataset.Load("synthetic:friedman1,n=60,seed=1", dataset.Options{}))(t)
 		for i := range set.Y {
 			set.Y[i] = math.Ldexp(set.Y[i], k)
 		}
@@ -347,7 +347,7 @@ func TestUnits(t *testing.T) {
 		if along {
 			spec.Kernel.Amplitude, spec.Loss = math.Ldexp(1, 2*k), loss.Square{Noise: math.Ldexp(1, 2*k)}
 		}
-		m := need.One(model.Build(t.Context(), spec))(t)
+		m := testutil.Must(model.Build(t.Context(), spec))(t)
 		settings := by(40, squares)
 		settings.Cross = newInputs(t, m, 3)
 		r := refine(t, m, solveModel(t, m, law), law, settings)

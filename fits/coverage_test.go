@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/fits"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -227,7 +227,7 @@ func TestExpectation(t *testing.T) {
 		}
 		for _, scheme := range all {
 			s := solveModel(t, m, scheme)
-			known := need.One(fits.NewExpectation(fits.Controls{Solution: s,
+			known := testutil.Must(fits.NewExpectation(fits.Controls{Solution: s,
 				Scheme: scheme}))(t)
 			_, poisson := scheme.(resample.Poisson)
 			_, bernoulli := scheme.(resample.Bernoulli)
@@ -268,7 +268,7 @@ func designs(t *testing.T, n int) (all []resample.Scheme) {
 	}{{"poisson", resample.Design{N: n, Group: group}}, {"multinomial", resample.Design{N: n, Group: group}},
 		{"subsample", resample.Design{N: n, Stratum: stratum}},
 		{"multinomial", resample.Design{N: n, Stratum: stratum}}} {
-		all = append(all, need.One(c.Of(c.name, resample.Options{Ratio: 0.8}))(t))
+		all = append(all, testutil.Must(c.Of(c.name, resample.Options{Ratio: 0.8}))(t))
 	}
 	return all
 }

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/fits"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -169,7 +169,7 @@ func TestRunPath(t *testing.T) {
 	margin := fits.Predicting(fits.Margin(k, 0.8, loss.ClassWeights{Negative: 1, Positive: 1}, true, 1e-8),
 		train.Set{}, n, blas64.General{})
 	settings := fits.Settings{Resamples: 8, Tests: bothTests, Workers: 2}
-	path := need.One(fits.RunPath(t.Context(), p, fits.Along(margin, factors), factors, settings))(t)
+	path := testutil.Must(fits.RunPath(t.Context(), p, fits.Along(margin, factors), factors, settings))(t)
 	for place, factor := range factors {
 		alone := p
 		alone.Plan = resample.Path{Plan: p.Plan, Factors: []float64{factor}}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"bootbench/fits"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/resample"
 	"bootbench/train"
 )
@@ -32,7 +32,7 @@ func TestRecall(t *testing.T) {
 	run := func(trainers fits.Trainers, s fits.Settings) *fits.Result {
 		t.Helper()
 		s.Workers, s.Tests = 3, bothTests
-		r := need.One(fits.Run(context.Background(), problem, trainers, s))(t)
+		r := testutil.Must(fits.Run(context.Background(), problem, trainers, s))(t)
 		r.Stats = fits.Stats{}
 		return r
 	}
@@ -71,7 +71,7 @@ func TestRecall(t *testing.T) {
 		t.Errorf("a block that cannot be read: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	part := need.One(fits.Run(ctx, problem, mean, fits.Settings{Resamples: 1000,
+	part := testutil.Must(fits.Run(ctx, problem, mean, fits.Settings{Resamples: 1000,
 		Lookup: func(int, []float64) (bool, error) { cancel(); return true, nil }}))(t)
 	if part.Status != fits.Cancelled || part.Resamples > 100 {
 		t.Errorf("%v after %d fits are recalled", part.Status, part.Resamples)

@@ -18,7 +18,7 @@ import (
 
 	"bootbench/blas"
 	"bootbench/fits"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -130,7 +130,7 @@ func inputs(n int) (*linalg.Sym, []float64, *rand.Rand) {
 func run(t testing.TB, p fits.Problem, trainers fits.Trainers,
 	s fits.Settings) *fits.Result {
 	t.Helper()
-	return need.One(fits.Run(context.Background(), p, trainers, s))(t)
+	return testutil.Must(fits.Run(context.Background(), p, trainers, s))(t)
 }
 
 // text writes a Result out, all digits and NaN included, without its costs and without its status.
@@ -153,7 +153,7 @@ func TestRunMatchesBruteForce(t *testing.T) {
 	got := run(t, p, learner.trainers(p), fits.Settings{Resamples: resamples, Tests: bothTests})
 
 	joint, _, _ := inputs(n)
-	naive := need.One(gp.NewTrainer(joint, learner.noise, false))(t)
+	naive := testutil.Must(gp.NewTrainer(joint, learner.noise, false))(t)
 	var counts [][]float64
 	var fits [][]float64
 	for b := range resamples {
@@ -351,7 +351,7 @@ func TestCancelledRunIsAShorterRun(t *testing.T) {
 					cancel()
 				}
 			}}
-		r := need.One(fits.Run(ctx, p, learner.trainers(p), s))(t)
+		r := testutil.Must(fits.Run(ctx, p, learner.trainers(p), s))(t)
 		if r.Status != fits.Cancelled || !errors.Is(r.Status.Err(), fits.ErrCancelled) {
 			t.Errorf("status is %v", r.Status)
 		}

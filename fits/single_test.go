@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"bootbench/fits"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/loss"
 	"bootbench/train"
 )
@@ -39,14 +39,14 @@ func TestLearners(t *testing.T) {
 	const noise = 0.1
 	weight := []float64{0.5, 0, 2.5, 1, 0, 3, 0.1, 1, 2, 0, 1, 0.7}
 	set := train.Set{Y: p.Y, Site: p.Site, Weight: weight}
-	want := need.One(need.One(fits.Square(process.kernel, noise, false)())(t)(set))(t)
+	want := testutil.Must(testutil.Must(fits.Square(process.kernel, noise, false)())(t)(set))(t)
 	for name, learners := range map[string]fits.Learners{
 		"proximal":  fits.Proximal(process.kernel, gaussian{noise}, false, 0),
 		"posterior": fits.Posterior(process.kernel, gaussian{noise}, 0),
 	} {
-		learn := need.One(learners())(t)
-		need.One(learn(train.Set{Y: p.Y, Site: p.Site, Weight: slices.Repeat([]float64{1}, 12)}))(t)
-		got := need.One(learn(set))(t)
+		learn := testutil.Must(learners())(t)
+		testutil.Must(learn(train.Set{Y: p.Y, Site: p.Site, Weight: slices.Repeat([]float64{1}, 12)}))(t)
+		got := testutil.Must(learn(set))(t)
 		for i, v := range want.F {
 			if !near(got.F[i], v, 1e-6) || !near(got.Weight[i], want.Weight[i], 1e-5) {
 				t.Errorf("%s: site %d predicts %v with weight %v, want %v and %v", name, i, got.F[i], got.Weight[i], v,
@@ -68,8 +68,8 @@ func TestLearners(t *testing.T) {
 			return fits.Proximal(process.kernel, loss.Logistic{C: c}, true, 0)
 		},
 	} {
-		want := slices.Clone(need.One(need.One(of(1)())(t)(labels))(t).F)
-		got := need.One(need.One(of(4)())(t)(scaled))(t).F
+		want := slices.Clone(testutil.Must(testutil.Must(of(1)())(t)(labels))(t).F)
+		got := testutil.Must(testutil.Must(of(4)())(t)(scaled))(t).F
 		for i, v := range want {
 			if !near(got[i], v, 1e-6) {
 				t.Errorf("%s: site %d predicts %v at C = 4 and a quarter of the weights, %v at C = 1", name, i, got[i], v)
@@ -91,7 +91,7 @@ func TestLearnersRefuse(t *testing.T) {
 		}
 	}
 	// Two examples of one input that no hard margin meets together.
-	learn := need.One(fits.Margin(process.kernel, math.Inf(1), loss.ClassWeights{}, false, 0)())(t)
+	learn := testutil.Must(fits.Margin(process.kernel, math.Inf(1), loss.ClassWeights{}, false, 0)())(t)
 	y := []float64{1, 1, 1, 1, 1, 1, -1, 1}
 	if _, err := learn(train.Set{Y: y, Site: p.Site, Weight: slices.Repeat([]float64{1}, 8)}); err == nil {
 		t.Error("contradicting labels at one input pass")

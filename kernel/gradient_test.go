@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 )
 
 // byDifferences compares a derivative by the logarithm of a hyperparameter, which moved multiplies by a
@@ -57,7 +57,7 @@ func TestGradient(t *testing.T) {
 		{Kind: Poly, Gamma: 0.4, Degree: 2, Constant: 1},
 	} {
 		value := func(s Spec) float64 {
-			k := need.One(gramOf(s, x))(t)
+			k := testutil.Must(gramOf(s, x))(t)
 			sum := 0.0
 			for i := range m {
 				for j := range m {
@@ -103,7 +103,7 @@ func TestGradientsAgree(t *testing.T) {
 	for name, s := range specs(d) {
 		in := mustPrepare(t, s, dense(x))
 		want, got := in.Gradient(w), mustPrepare(t, s, sparse).Gradient(w)
-		given := in.spec.Gradient(need.One(in.Gram(t.Context()))(t), w)
+		given := in.spec.Gradient(testutil.Must(in.Gram(t.Context()))(t), w)
 		pairs := [][2]float64{{got.Gamma, want.Gamma}, {got.Coef0, want.Coef0}, {got.Amplitude, want.Amplitude},
 			{got.Constant, want.Constant}, {got.Jitter, want.Jitter}, {given.Amplitude, want.Amplitude},
 			{given.Constant, want.Constant}, {given.Jitter, want.Jitter}}

@@ -7,9 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"pgregory.net/rapid"
 
-	"bootbench/internal/need"
-
-	_ "bootbench/internal/fixedseed"
+	"bootbench/internal/testutil"
 )
 
 // drawInputs draws up to 12 inputs of up to 4 features between -4 and 4, on a
@@ -27,7 +25,7 @@ var radialKinds = []Kind{RBF, Matern12, Matern32, Matern52, RationalQuadratic}
 
 // same compares the Gram matrices of a over x and of b over y.
 func same(t *rapid.T, a Spec, x blas64.General, b Spec, y blas64.General) {
-	k, l := need.One(gramOf(a, x))(t), need.One(gramOf(b, y))(t)
+	k, l := testutil.Must(gramOf(a, x))(t), testutil.Must(gramOf(b, y))(t)
 	for i := range x.Rows {
 		for j := range x.Rows {
 			if !near(k.At(i, j), l.At(i, j), agree) {

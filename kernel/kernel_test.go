@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/linalg"
 )
 
@@ -80,12 +80,12 @@ func dense(x blas64.General) linalg.Design { return linalg.Design{X: linalg.Matr
 
 func mustGram(t testing.TB, s Spec, x blas64.General) *linalg.Sym {
 	t.Helper()
-	return need.One(gramOf(s, x))(t)
+	return testutil.Must(gramOf(s, x))(t)
 }
 
 func mustPrepare(t testing.TB, s Spec, x linalg.Design) *Inputs {
 	t.Helper()
-	return need.One(s.Prepare(x))(t)
+	return testutil.Must(s.Prepare(x))(t)
 }
 
 // A covariance of size 1 carries an error of 64 units in the last place from
@@ -96,7 +96,7 @@ const agree = 1e-12
 
 func sameGram(t *testing.T, name string, in *Inputs, want *linalg.Sym) {
 	t.Helper()
-	got := need.One(in.Gram(t.Context()))(t)
+	got := testutil.Must(in.Gram(t.Context()))(t)
 	for i := range in.N() {
 		for j := i; j < in.N(); j++ {
 			if !near(got.At(i, j), want.At(i, j), agree) {

@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/linalg"
 )
 
@@ -74,7 +74,7 @@ func TestSparseCrossOtherWidth(t *testing.T) {
 // (the spacing of float64 at 1e6) relative to the difference 1e-2.
 func TestSparseDistancesDoNotCancel(t *testing.T) {
 	x := sparseOf(inputs([]float64{1e6, 0, 1}, []float64{1e6 + 0.01, 0, 1}, []float64{0, 2, 0}))
-	k := need.One(mustPrepare(t, Spec{Gamma: 5000}, x).Gram(t.Context()))(t)
+	k := testutil.Must(mustPrepare(t, Spec{Gamma: 5000}, x).Gram(t.Context()))(t)
 	if want := math.Exp(-0.5); math.Abs(k.At(0, 1)-want) > 1e-7 {
 		t.Errorf("K = %v, want %v", k.At(0, 1), want)
 	}

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 )
 
 // plane is exp(-|x-x'|^2/(2 length^2)) on random points of the plane, whose rank
@@ -24,7 +24,7 @@ func plane(n int, length float64, rng *rand.Rand) *Sym {
 
 func mustFactorise(t testing.TB, k Columns, limit RankOptions) *LowRankPlusDiag {
 	t.Helper()
-	return need.One(PivotedCholesky(t.Context(), k, limit))(t)
+	return testutil.Must(PivotedCholesky(t.Context(), k, limit))(t)
 }
 
 // The factor against the matrix itself: the diagonal is exact, what R R' leaves

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 )
 
 // TestPivotWeights: the kernel sum over the pivots is that over all sites, of the kernel of the factor at a
@@ -23,7 +23,7 @@ func TestPivotWeights(t *testing.T) {
 		}
 	}
 	for _, rank := range []int{1, 3, 8} {
-		f := need.One(PivotedCholesky(t.Context(), k, RankOptions{MaxRank: rank}))(t)
+		f := testutil.Must(PivotedCholesky(t.Context(), k, RankOptions{MaxRank: rank}))(t)
 		f.AddDiag(0.1)
 		v := f.PivotWeights(w)
 		for range 5 {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/linalg"
 	"bootbench/linalg/scalapack"
 	"bootbench/linalg/scalapack/gridtest"
@@ -102,7 +102,7 @@ func TestBlockCyclicRefuses(t *testing.T) {
 	}
 	k.Set(70, 99, math.Inf(1))
 	k.Set(80, 95, math.NaN())
-	m := need.One(spread(symBlocks{k}, 2, 2, 8, 1<<30))(t)
+	m := testutil.Must(spread(symBlocks{k}, 2, 2, 8, 1<<30))(t)
 	var entry *linalg.EntryError
 	if err := m.Check(); !errors.As(err, &entry) || entry.I != 70 || entry.J != 99 ||
 		!math.IsInf(entry.Value, 1) {
@@ -120,7 +120,7 @@ func TestBlockCyclicRefuses(t *testing.T) {
 		t.Errorf("a servant without a source: %v", err)
 	}
 	failing = false
-	linalg.Must(t, need.One(servants.Matrix(good, nil, 8, 0, 1<<30))(t).Check())
+	linalg.Must(t, testutil.Must(servants.Matrix(good, nil, 8, 0, 1<<30))(t).Check())
 }
 
 // orderOnly is a matrix that nobody may ask for an element.
@@ -134,12 +134,12 @@ func (o *orderOnly) Block([]float64, int, []int, []int) { panic("asked") }
 func TestServantsHoldOneMatrix(t *testing.T) {
 	k := symBlocks{linalg.GaussianGram(20, false, linalg.Seeded(3))}
 	servants := gridtest.NewServants(2, 1, func([]byte) (linalg.Blocks, error) { return k, nil })
-	first := need.One(servants.Matrix(k, nil, 8, 0, 1<<30))(t)
+	first := testutil.Must(servants.Matrix(k, nil, 8, 0, 1<<30))(t)
 	e := first.Engine()
 	if other := first.Engine(); e.Valid() || !other.Valid() {
 		t.Error("an engine is valid after another on its matrix")
 	}
-	second := need.One(servants.Matrix(k, nil, 8, 0, 1<<30))(t)
+	second := testutil.Must(servants.Matrix(k, nil, 8, 0, 1<<30))(t)
 	if e := second.Engine(); !e.Valid() {
 		t.Error("the newest engine is not valid")
 	}
@@ -152,8 +152,8 @@ func TestServantsHoldOneMatrix(t *testing.T) {
 func TestBlockCyclicEigenvalues(t *testing.T) {
 	k := linalg.GaussianGram(30, false, linalg.Seeded(3))
 	sites := []int{4, 29, 0, 11}
-	want := need.One(linalg.Eigenvalues(k, sites))(t)
-	m := need.One(spread(symBlocks{k}, 2, 1, 8, 1<<30))(t)
+	want := testutil.Must(linalg.Eigenvalues(k, sites))(t)
+	m := testutil.Must(spread(symBlocks{k}, 2, 1, 8, 1<<30))(t)
 	got, err := linalg.Eigenvalues(m, sites)
 	for i := range want {
 		if err != nil || math.Abs(got[i]-want[i]) > 1e-14 {

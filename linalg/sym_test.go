@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 )
 
 // TestNewSym: gonum's functions see the matrix that was copied, with the scratch triangle in use too.
@@ -38,7 +38,7 @@ func TestNewSym(t *testing.T) {
 // their mean; a larger difference, an entry that is not finite and a wrong length are refused with the place.
 func TestSymFromDense(t *testing.T) {
 	a := []float64{2, 1, -8, 1.5, 3, 0.25, -8, 0, 4}
-	s := need.One(SymFromDense(3, a, 1.0/16))(t)
+	s := testutil.Must(SymFromDense(3, a, 1.0/16))(t)
 	for i := range 3 {
 		for j := range 3 {
 			if want := (a[3*i+j] + a[3*j+i]) / 2; s.At(i, j) != want {

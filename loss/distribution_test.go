@@ -7,8 +7,6 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 
 	"pgregory.net/rapid"
-
-	_ "bootbench/internal/fixedseed"
 )
 
 // integral is the integral of f over [a, b] by 30-point Gauss-Legendre panels

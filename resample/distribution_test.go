@@ -6,8 +6,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	_ "bootbench/internal/fixedseed"
 )
 
 // within fails unless got and want agree to tol relative to want (or to tol

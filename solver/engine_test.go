@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"bootbench/blas"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -22,7 +22,7 @@ func TestLowRank(t *testing.T) {
 	const n = 300
 	rng := rand.New(rand.NewPCG(72, 1))
 	x, k := line(rng, n, 0.3, 0)
-	factor := need.One(linalg.PivotedCholesky(t.Context(), k, linalg.RankOptions{Tol: 1e-13}))(t)
+	factor := testutil.Must(linalg.PivotedCholesky(t.Context(), k, linalg.RankOptions{Tol: 1e-13}))(t)
 	targets, labels, row := make([]float64, n), make([]float64, n), make([]float64, n)
 	for i, v := range x {
 		targets[i] = 3 + math.Sin(5*v) + 0.3*rng.NormFloat64()
@@ -46,7 +46,7 @@ func TestLowRank(t *testing.T) {
 					return s, covariance
 				}
 				exact, want := solve(k)
-				m, v := need.Two(exact.Predict(slices.Clone(row)))(t)
+				m, v := testutil.Must2(exact.Predict(slices.Clone(row)))(t)
 				first, _ := solve(factor)
 				low, got := solve(factor)
 				if !slices.Equal(low.Mean, first.Mean) || !slices.Equal(low.Var, first.Var) {
@@ -59,7 +59,7 @@ func TestLowRank(t *testing.T) {
 					coordinates[q] = row[pivot]
 				}
 				factor.Coordinates(coordinates)
-				lowMean, lowVar := need.Two(low.Predict(coordinates))(t)
+				lowMean, lowVar := testutil.Must2(low.Predict(coordinates))(t)
 				sameNumber(t, "mean at a new input", lowMean[0], m[0], 1e-6)
 				sameNumber(t, "variance at a new input", lowVar[0], v[0], 1e-6)
 			})
@@ -102,7 +102,7 @@ func answer(t testing.TB, p solver.Problem, method solver.Method, test loss.Test
 	for j := range between {
 		between[j] = (p.Gram.At(0, j) + p.Gram.At(1, j)) / 2
 	}
-	m, v := need.Two(s.Predict(between))(t)
+	m, v := testutil.Must2(s.Predict(between))(t)
 	return append(append(all, row...), leftOut, m[0], v[0])
 }
 

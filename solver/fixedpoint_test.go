@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -304,7 +304,7 @@ func leaveOneOut(t *testing.T, k *linalg.Sym, noise float64, y []float64) []floa
 // fullFit is the predictor trained once on all data.
 func fullFit(t *testing.T, k *linalg.Sym, noise float64, y []float64) []float64 {
 	count := slices.Repeat([]float64{1}, len(y))
-	return need.One(gp.FitFull(k, noise, false, count, y))(t)[0]
+	return testutil.Must(gp.FitFull(k, noise, false, count, y))(t)[0]
 }
 
 // TestEveryExampleOnce: when every count is k for certain, the resample is the data, and to leave an example

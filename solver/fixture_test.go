@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"bootbench/internal/dataset"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -68,7 +68,7 @@ func logUniform(rng *rand.Rand, lo, hi float64) float64 {
 
 func mustSolve(t rapid.TB, p solver.Problem, s solver.Settings) *solver.Solution {
 	t.Helper()
-	solution := need.One(solver.Solve(context.Background(), p, s))(t)
+	solution := testutil.Must(solver.Solve(context.Background(), p, s))(t)
 	if r := solution.Stats.Refreshes; s.Steps == solver.ExactSteps && r.Woodbury+r.Diagonal+r.Single > 0 {
 		t.Fatalf("exact steps only: %+v", r)
 	}
@@ -104,7 +104,7 @@ func boundSites(t rapid.TB, p solver.Problem) []loss.Quadratic {
 	t.Helper()
 	sites := make([]loss.Quadratic, p.Gram.N())
 	for i, targets := range targetsOf(p) {
-		site := need.One(p.Loss.Site(targets, p.Law))(t)
+		site := testutil.Must(p.Loss.Site(targets, p.Law))(t)
 		sites[i] = site.(loss.Quadratic)
 	}
 	return sites
@@ -243,15 +243,15 @@ func finite(t rapid.TB, s *solver.Solution) {
 // gram is the kernel matrix of the distinct inputs, and their kernel inputs.
 func gram(t rapid.TB, spec kernel.Spec, x linalg.Matrix) (*linalg.Sym, *kernel.Inputs) {
 	t.Helper()
-	in := need.One(spec.Prepare(linalg.Design{X: x}))(t)
-	k := need.One(in.Gram(context.Background()))(t)
+	in := testutil.Must(spec.Prepare(linalg.Design{X: x}))(t)
+	k := testutil.Must(in.Gram(context.Background()))(t)
 	return k, in
 }
 
 // synthetic draws a set by its specification, with standardised inputs.
 func synthetic(t rapid.TB, specification string) *dataset.Set {
 	t.Helper()
-	set := need.One(dataset.Load(specification, dataset.Options{}))(t)
+	set := testutil.Must(dataset.Load(specification, dataset.Options{}))(t)
 	set.X, _ = dataset.Standardize(set.X)
 	return set
 }

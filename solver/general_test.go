@@ -15,8 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"bootbench/internal/dataset"
-	_ "bootbench/internal/fixedseed"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -27,7 +26,7 @@ import (
 // gamma = gammaD/d, repeated inputs one site, no jitter.
 func kernelOf(t testing.TB, name string, gammaD float64) solver.Problem {
 	t.Helper()
-	set := need.One(dataset.Open(name))(t)
+	set := testutil.Must(dataset.Open(name))(t)
 	site, first := set.Distinct()
 	z, _ := dataset.Standardize(set.X)
 	k, _ := gram(t, kernel.Spec{Gamma: gammaD / float64(set.D())}, z.Gather(first))
@@ -242,7 +241,7 @@ func (c cube) seconds() float64 {
 // exp(-sum_j (x_j - x'_j)^2/(73.54 v_j)), v_j the standard deviation of input j.
 func boston(t rapid.TB, ratio float64) solver.Problem {
 	t.Helper()
-	set := need.One(dataset.Open("boston"))(t)
+	set := testutil.Must(dataset.Open("boston"))(t)
 	spec := kernel.Spec{Kind: kernel.RBF}
 	for _, v := range set.Standardizer().SD {
 		spec.LengthScale = append(spec.LengthScale, math.Sqrt(v*73.54/2))
@@ -283,7 +282,7 @@ func TestWeightedSites(t *testing.T) {
 	}
 	s := mustConverge(t, p, solver.Settings{})
 	for i, bound := range s.Bound() {
-		alone := need.One(loss.Logistic{C: p.Weights[i]}.Site(p.Y[i:i+1], p.Law))(t)
+		alone := testutil.Must(loss.Logistic{C: p.Weights[i]}.Site(p.Y[i:i+1], p.Law))(t)
 		got, want := bound.Moments(s.Cavity[i]), alone.Moments(s.Cavity[i])
 		same(t, "moments", []float64{got.Mean, got.Var, got.Shrinkage},
 			[]float64{want.Mean, want.Var, want.Shrinkage}, 1e-8)

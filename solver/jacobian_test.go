@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -30,8 +30,8 @@ func crowd(t *testing.T, n int, l loss.Loss) *fixedPoint {
 	}
 	k.AddDiag(0.05)
 	p := Problem{Gram: k, Y: y, Loss: l, Law: resample.Poisson{Ratio: 1}}
-	settings := need.One(Settings{}.withDefaults(k.N()))(t)
-	sites := need.One(p.sites())(t)
+	settings := testutil.Must(Settings{}.withDefaults(k.N()))(t)
+	sites := testutil.Must(p.sites())(t)
 	x := (&run{settings: settings, noSingle: true, Solution: &Solution{Problem: p, sites: sites,
 		engine: linalg.NewCholeskyEngine(k)}}).newFixedPoint()
 	must(t, x.start())

@@ -10,7 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -55,7 +55,7 @@ func TestPredictAnywhere(t *testing.T) {
 		wantMean += r * s.SiteMean[j]
 		wantVar += r * r * s.SiteVariance[j]
 	}
-	mean, variance := need.Two(s.Predict(slices.Clone(k)))(t)
+	mean, variance := testutil.Must2(s.Predict(slices.Clone(k)))(t)
 	sameNumber(t, "mean", mean[0], wantMean, 1e-8)
 	sameNumber(t, "variance", variance[0], wantVar, 1e-8)
 }
@@ -202,7 +202,7 @@ func TestIntervals(t *testing.T) {
 		t.Errorf("without variance: %v", i)
 	}
 	_, s := readable(t, 8)
-	percentile := need.One(s.PercentileIntervals(0.9))(t)
+	percentile := testutil.Must(s.PercentileIntervals(0.9))(t)
 	for i, p := range percentile {
 		law := s.Distribution(i)
 		sameNumber(t, "mass below", law.CDF(p.Low), 0.05, 1e-9)
@@ -213,7 +213,7 @@ func TestIntervals(t *testing.T) {
 	}
 	p := ordinaryMargin()
 	hard := mustConverge(t, p, solver.Settings{})
-	percentile = need.One(hard.PercentileIntervals(0.9))(t)
+	percentile = testutil.Must(hard.PercentileIntervals(0.9))(t)
 	atoms := 0
 	for i, interval := range percentile {
 		law := hard.Distribution(i)
@@ -415,7 +415,7 @@ func TestRetarget(t *testing.T) {
 	first := mustConverge(t, problem, solver.Settings{Tolerance: tolerance})
 	other := problem
 	other.Y = normals(rng, n+merged)
-	got := need.One(first.Retarget(other.Y, tolerance))(t)
+	got := testutil.Must(first.Retarget(other.Y, tolerance))(t)
 	gotError, _ := got.LeftOut(loss.SquareTest{})
 	want := mustConverge(t, other, solver.Settings{Tolerance: tolerance})
 	wantError, _ := want.LeftOut(loss.SquareTest{})

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"bootbench/fits"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -63,7 +63,7 @@ func (x *experiment) retrain(t rapid.TB, scheme resample.Scheme) retrained {
 	r := retrained{f: make([][]float64, m+extra)}
 	trainers := fits.Predicting(fits.Square(x.problem.Gram.(*linalg.Sym), x.noise, false),
 		train.Set{Site: p.Site}, m, x.cross)
-	result := need.One(fits.Run(context.Background(), p, fits.Single(trainers), fits.Settings{
+	result := testutil.Must(fits.Run(context.Background(), p, fits.Single(trainers), fits.Settings{
 		Resamples: resamples, Tests: x.tests,
 		OnFit: func(_ int, _, f []float64) {
 			for i, v := range f {
@@ -172,7 +172,7 @@ func TestRetraining(t *testing.T) {
 					t.Errorf("%s: off by %.4f, more than %.4f", what, got, limit)
 				}
 			}
-			mean, variance := need.Two(s.Predict(slices.Clone(c.x.cross.Data)))(t)
+			mean, variance := testutil.Must2(s.Predict(slices.Clone(c.x.cross.Data)))(t)
 			sd := roots(mc.Variance)
 			within("means", rms(s.Mean, mc.Mean[:m], sd[:m]), c.shares.mean)
 			within("means at new inputs", rms(mean, mc.Mean[m:], sd[m:]), c.shares.mean)
@@ -185,7 +185,7 @@ func TestRetraining(t *testing.T) {
 			}
 			within("laws", laws, c.shares.law)
 			within("ensemble", rms(bag.Mean, mc.OutOfBag, roots(leftOutVariances(s))), 2.5*c.shares.mean)
-			percentile := need.One(s.PercentileIntervals(0.9))(t)
+			percentile := testutil.Must(s.PercentileIntervals(0.9))(t)
 			atNew := make([]solver.Interval, len(mean))
 			for i := range mean {
 				atNew[i] = solver.NormalInterval(mean[i], variance[i], 0.9)

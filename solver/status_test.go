@@ -11,7 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -213,7 +213,7 @@ func TestNoPositiveVariance(t *testing.T) {
 
 	// Cavity variances that come out negative, as by rounding, are raised to 0 and counted.
 	negative := &faulty{boost: -1}
-	s = need.One(solver.Solve(context.Background(), ordinary(), negative.with(solver.Settings{})))(t)
+	s = testutil.Must(solver.Solve(context.Background(), ordinary(), negative.with(solver.Settings{})))(t)
 	if s.Stats.Clamps == 0 {
 		t.Error("nothing was raised to zero")
 	}

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/internal/dataset"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -115,7 +115,7 @@ func TestBroadHardMargin(t *testing.T) {
 func isFixedPoint(t *testing.T, p solver.Problem, s *solver.Solution) {
 	t.Helper()
 	for i, e := range exactGaussian(p.Gram, s) {
-		site := need.One(p.Loss.Site(p.Y[i:i+1], p.Law))(t)
+		site := testutil.Must(p.Loss.Site(p.Y[i:i+1], p.Law))(t)
 		m := site.Moments(e.cavity)
 		sameNumber(t, "c chi", m.Response, e.cavity.C*e.chi, 1e-5)
 		scale := math.Sqrt(1 + e.cavity.Var)

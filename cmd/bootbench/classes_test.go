@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"bootbench/internal/need"
 	"bootbench/internal/null"
 	"bootbench/internal/report"
+	"bootbench/internal/testutil"
 	"bootbench/loss"
 )
 
@@ -56,7 +56,7 @@ func TestSeveralClasses(t *testing.T) {
 	}
 	classCommands(t, path)
 	numbers := write(t, "numbers.csv", strings.NewReplacer("ash", "0", "elm", "1", "oak", "2").Replace(
-		string(need.One(os.ReadFile(path))(t))))
+		string(testutil.Must(os.ReadFile(path))(t))))
 	if o := drive(t, "", "estimate", numbers); o.status != exitDone || !strings.Contains(o.stdout,
 		"classes? --task") {
 		t.Errorf("numbers: %+v", o)

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"bootbench/internal/need"
 	"bootbench/internal/report"
+	"bootbench/internal/testutil"
 )
 
 // TestFewUnits: answers from few groups, or from few rows that have the weight, say so, and take as many
@@ -208,7 +208,7 @@ func TestExport(t *testing.T) {
 // All files are as they were.
 func TestInputsAreKept(t *testing.T) {
 	t.Chdir(t.TempDir())
-	table := need.One(os.ReadFile(houses(t, "houses.csv", []int{0, 1, 2, 3, 4, 5})))(t)
+	table := testutil.Must(os.ReadFile(houses(t, "houses.csv", []int{0, 1, 2, 3, 4, 5})))(t)
 	const fixed = " --loss square --noise 1 --quiet --json "
 	if err := errors.Join(os.Mkdir("fo", 0o700), os.WriteFile("houses.csv", table, 0o600),
 		os.WriteFile("fo/points.csv", table, 0o600), os.WriteFile("fo/predict.svg", nil, 0o600),
@@ -258,14 +258,14 @@ datasets --export boston houses.csv --json houses.csv`) {
 			t.Errorf("%s: %+v", line, o)
 		}
 	}
-	in := need.One(os.Open("houses.csv"))(t)
+	in := testutil.Must(os.Open("houses.csv"))(t)
 	defer in.Close()
 	var stderr strings.Builder
 	status := run(t.Context(), words("estimate - --json houses.csv"), in, io.Discard, &stderr)
 	if status != exitUsage {
 		t.Errorf("standard input: %d, %s", status, &stderr)
 	}
-	out := need.One(os.OpenFile("houses.csv", os.O_APPEND|os.O_WRONLY, 0))(t)
+	out := testutil.Must(os.OpenFile("houses.csv", os.O_APPEND|os.O_WRONLY, 0))(t)
 	defer out.Close()
 	if status := run(t.Context(), words("estimate houses.csv"), in, out, &stderr); status != exitUsage {
 		t.Errorf("standard output: %d, %s", status, &stderr)
@@ -277,7 +277,7 @@ datasets --export boston houses.csv --json houses.csv`) {
 
 // TestPipe: DATA from standard input and the answer to standard output are two streams.
 func TestPipe(t *testing.T) {
-	table := string(need.One(os.ReadFile(houses(t, "houses.csv", []int{0, 1, 2, 3, 4, 5})))(t))
+	table := string(testutil.Must(os.ReadFile(houses(t, "houses.csv", []int{0, 1, 2, 3, 4, 5})))(t))
 	for _, command := range []string{"estimate", "loo", "retrain --resamples 5"} {
 		o := drive(t, table, command, "- --loss square --noise 1 --json - --quiet")
 		if o.status != exitDone || parse[report.Estimate](t, o.stdout).N == 0 {
@@ -404,7 +404,7 @@ func TestWeights(t *testing.T) {
 // TestWeightZero: a row of weight 0 is no row, to the last bit.
 func TestWeightZero(t *testing.T) {
 	counted, _ := weighted(t, false)
-	table := string(need.One(os.ReadFile(counted))(t))
+	table := string(testutil.Must(os.ReadFile(counted))(t))
 	var kept []string
 	for _, line := range strings.Split(table, "\n") {
 		if !strings.Contains(line, ",0,") {

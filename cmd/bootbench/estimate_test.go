@@ -16,8 +16,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/internal/dataset"
-	"bootbench/internal/need"
 	"bootbench/internal/report"
+	"bootbench/internal/testutil"
 )
 
 // TestRefined: estimate refines by itself, leaves the theory's own values as they are
@@ -100,13 +100,13 @@ func TestRefineElsewhere(t *testing.T) {
 
 // matrix reads a NumPy array.
 func matrix(t *testing.T, path string) *mat.Dense {
-	file := need.One(os.ReadFile(path))(t)
+	file := testutil.Must(os.ReadFile(path))(t)
 	begin := 10 + int(binary.LittleEndian.Uint16(file[8:]))
 	var rows, columns int
 	const shape = "\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }"
-	need.One(fmt.Sscanf(string(file[:begin]), shape, &rows, &columns))(t)
+	testutil.Must(fmt.Sscanf(string(file[:begin]), shape, &rows, &columns))(t)
 	data := make([]float64, rows*columns)
-	need.One(binary.Decode(file[begin:], binary.LittleEndian, data))(t)
+	testutil.Must(binary.Decode(file[begin:], binary.LittleEndian, data))(t)
 	if begin%64 != 0 || len(file) != begin+8*len(data) {
 		t.Fatalf("%s: %d bytes of header, %d in all", path, begin, len(file))
 	}
@@ -140,7 +140,7 @@ func TestContradicted(t *testing.T) {
 	const bad = "estimate synthetic:blobs,n=200 --loss hard --gamma 0.5 --no-bias --no-points"
 	answer := filepath.Join(t.TempDir(), "answer")
 	said := drive(t, "", bad, "--json", answer)
-	e := parse[report.Estimate](t, string(need.One(os.ReadFile(answer))(t)))
+	e := parse[report.Estimate](t, string(testutil.Must(os.ReadFile(answer))(t)))
 	r := e.Refined
 	if e.Status != "contradicted" || len(r.Contradicts) != 2 || !(r.VarianceRatio < 0.05) ||
 		!(e.TestError > 1.05*r.TestError) || strings.Contains(strings.Join(e.Warnings, "\n"), "theory") {
@@ -249,7 +249,7 @@ func TestPredictRefuses(t *testing.T) {
 // TestNormalizedAnswers: a file far from zero is answered in its own units by every
 // command that predicts. --no-normalize-target takes it as it is.
 func TestNormalizedAnswers(t *testing.T) {
-	set := need.One(dataset.Load("synthetic:friedman1,n=60", dataset.Options{}))(t)
+	set := testutil.Must(dataset.Load("synthetic:friedman1,n=60", dataset.Options{}))(t)
 	path := write(t, "far.csv", csvOf("a,b,c,y", 60, func(i int) []any {
 		return []any{set.X.At(i, 0), set.X.At(i, 1), set.X.At(i, 3), 1000 + 10*set.Y[i]}
 	}))
@@ -344,7 +344,7 @@ func TestCompareModels(t *testing.T) {
 	}
 	ask("--models", at("soft.json"), at("bias.json"))
 	sameErrors(t, &a, at("soft.json"), at("bias.json"))
-	old := bytes.Replace(need.One(os.ReadFile(at("hard.json")))(t), []byte(`"schema": 3`),
+	old := bytes.Replace(testutil.Must(os.ReadFile(at("hard.json")))(t), []byte(`"schema": 3`),
 		[]byte(`"schema": 2`), 1)
 	if err := os.WriteFile(at("old.json"), old, 0o600); err != nil {
 		t.Fatal(err)
@@ -391,7 +391,7 @@ func TestModelsReadAsRecorded(t *testing.T) {
 func sameErrors(t *testing.T, c *report.ModelComparison, answers ...string) {
 	t.Helper()
 	for k, name := range answers {
-		own := parse[report.Estimate](t, string(need.One(os.ReadFile(name))(t)))
+		own := parse[report.Estimate](t, string(testutil.Must(os.ReadFile(name))(t)))
 		if math.Abs(float64(c.Models[k].TestError-own.TestError)) > 1e-9 {
 			t.Errorf("%s: %v in its own answer, %v beside another", name, own.TestError, c.Models[k].TestError)
 		}

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 )
 
 // update writes the golden file anew; exact compares every digit, on the machine that wrote it.
@@ -132,11 +132,11 @@ func TestGolden(t *testing.T) {
 	}
 	const path = "testdata/golden.json"
 	if *update {
-		need.One(0, os.WriteFile(path, []byte(keyALine(t, got, 2)+"\n"), 0o644))(t)
+		testutil.Must(0, os.WriteFile(path, []byte(keyALine(t, got, 2)+"\n"), 0o644))(t)
 		return
 	}
 	var want map[string]any
-	need.One(0, json.Unmarshal(need.One(os.ReadFile(path))(t), &want))(t)
+	testutil.Must(0, json.Unmarshal(testutil.Must(os.ReadFile(path))(t), &want))(t)
 	for line, document := range got {
 		if line != "" && want[line] == nil {
 			t.Errorf("%s: not in %s: take -update", line, path)
@@ -150,7 +150,7 @@ func TestGolden(t *testing.T) {
 func keyALine(t *testing.T, v any, depth int) string {
 	object, ok := v.(map[string]any)
 	if !ok || depth == 0 {
-		return string(need.One(json.Marshal(v))(t))
+		return string(testutil.Must(json.Marshal(v))(t))
 	}
 	var lines []string
 	for _, key := range slices.Sorted(maps.Keys(object)) {

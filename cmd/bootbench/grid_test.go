@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"bootbench/internal/need"
 	"bootbench/internal/null"
 	"bootbench/internal/report"
+	"bootbench/internal/testutil"
 )
 
 // TestGrid: every cell is what estimate finds with the flags of that cell, and the best is the least of them.
@@ -85,7 +85,7 @@ func TestGridFailure(t *testing.T) {
 		!strings.Contains(o.stderr, "kernel linear: failed") {
 		t.Errorf("%+v", o)
 	}
-	f := need.One(os.Open(filepath.Join(dir, "grid.csv")))(t)
+	f := testutil.Must(os.Open(filepath.Join(dir, "grid.csv")))(t)
 	defer f.Close()
 	rows, err := csv.NewReader(f).ReadAll() // refuses lines of different lengths
 	if err != nil || len(rows) != 3 || rows[0][0] != "kernel" || rows[1][0] != "linear" || rows[2][0] != "rbf" {

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"bootbench/internal/need"
 	"bootbench/internal/report"
+	"bootbench/internal/testutil"
 )
 
 // TestInterruptAnywhere: wherever a run's context ends, the run says that it was interrupted, and never names
@@ -26,14 +26,14 @@ func TestInterruptAnywhere(t *testing.T) {
 		"estimate " + labels, "cv " + labels, "train " + labels + " --model " + t.TempDir() + "/model.json",
 	} {
 		const endless = 1 << 40
-		whole := need.EndAfter(endless)
+		whole := testutil.EndAfter(endless)
 		if o := driveWith(whole, "", words(line)...); o.status != exitDone {
 			t.Errorf("%s: status %d, %s", line, o.status, o.stderr)
 			continue
 		}
 		all := endless - whole.Left()
 		for _, looks := range []int{0, 1, all / 4, all / 2, all * 3 / 4, all - 3} {
-			o := driveWith(need.EndAfter(looks), "", words(line)...)
+			o := driveWith(testutil.EndAfter(looks), "", words(line)...)
 			if said := o.stdout + o.stderr; o.status != exitInterrupted ||
 				strings.Contains(said, "context canceled") || !strings.Contains(o.stderr, "interrupted") {
 				t.Errorf("%s, after %d of %d looks: status %d, %s", line, looks, all, o.status, said)

@@ -20,8 +20,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"bootbench/cmd/bootbench/internal/journal"
-	"bootbench/internal/need"
 	"bootbench/internal/report"
+	"bootbench/internal/testutil"
 )
 
 // timeless is a document without what the clock decides, and the command line that it was asked for by.
@@ -65,7 +65,7 @@ func answers(t testing.TB, parts ...string) any {
 // records are the lines of a journal.
 func records(t testing.TB, dir string) [][]byte {
 	t.Helper()
-	return bytes.SplitAfter(need.One(os.ReadFile(filepath.Join(dir, "journal")))(t), []byte("\n"))
+	return bytes.SplitAfter(testutil.Must(os.ReadFile(filepath.Join(dir, "journal")))(t), []byte("\n"))
 }
 
 // TestJournals: a run that was killed after any of its tasks goes on to the answer of one
@@ -290,7 +290,7 @@ func TestCraftedJournals(t *testing.T) {
 		"of version older of the program":                older,
 	} {
 		dir := t.TempDir()
-		need.One(journal.Open(dir, head, 0, func(...string) {}))(t).Close()
+		testutil.Must(journal.Open(dir, head, 0, func(...string) {}))(t).Close()
 		o := drive(t, "", "merge", dir)
 		if o.status != exitUsage || o.stdout != "" || !strings.Contains(o.stderr, says) ||
 			strings.Count(o.stderr, "\n") != 1 {
@@ -320,7 +320,7 @@ func TestRecordedSettings(t *testing.T) {
 // child starts the program in a separate process.
 func child(t testing.TB, parts ...string) *exec.Cmd {
 	t.Helper()
-	text := need.One(json.Marshal(words(parts...)))(t)
+	text := testutil.Must(json.Marshal(words(parts...)))(t)
 	c := exec.Command(os.Args[0], "-test.run=^TestChild$")
 	c.Env = append(os.Environ(), childArgs+"="+string(text))
 	return c

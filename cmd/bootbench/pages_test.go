@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"bootbench/internal/need"
 	"bootbench/internal/report"
+	"bootbench/internal/testutil"
 )
 
 // TestPages: what README and the pages of doc link to is there, and the commands and flags
@@ -29,7 +29,7 @@ func TestPages(t *testing.T) {
 	flag := regexp.MustCompile(`--([A-Za-z][A-Za-z0-9-]*)`)
 	checked := 0
 	for _, page := range append(pages, root+"/README.md", root+"/CONTRIBUTING.md", root+"/SECURITY.md") {
-		text := need.One(os.ReadFile(page))(t)
+		text := testutil.Must(os.ReadFile(page))(t)
 		for _, found := range link.FindAllStringSubmatch(string(text), -1) {
 			if _, err := os.Stat(filepath.Join(filepath.Dir(page), found[1])); err != nil {
 				t.Errorf("%s: %v", page, err)
@@ -80,7 +80,7 @@ func TestLeads(t *testing.T) {
 		command, want, _ := strings.Cut(line, " | ")
 		folder := t.TempDir()
 		must(t, models.Replace(command), "--out", folder)
-		page := string(need.One(os.ReadFile(filepath.Join(folder, "report.html")))(t))
+		page := string(testutil.Must(os.ReadFile(filepath.Join(folder, "report.html")))(t))
 		got := lead.FindStringSubmatch(strings.ReplaceAll(page, "&#43;", "+"))
 		if got == nil || !regexp.MustCompile(want).MatchString(got[1]) {
 			t.Errorf("%s: the page begins with %q, want %s", command, got, want)
@@ -166,7 +166,7 @@ tune crabs --out DIR/tune`
 // TestJSONPage: doc/json.md has every key that the commands write, and no key that none of
 // these answers has, but for those that need a rare event.
 func TestJSONPage(t *testing.T) {
-	text := need.One(os.ReadFile("../../doc/json.md"))(t)
+	text := testutil.Must(os.ReadFile("../../doc/json.md"))(t)
 	page := map[string]bool{}
 	code := regexp.MustCompile("`([^`]+)`")
 	for line := range strings.Lines(string(text)) {
@@ -242,7 +242,7 @@ func TestBridges(t *testing.T) {
 
 // programOf are the blocks of a page in a language.
 func programOf(t *testing.T, page, language string) string {
-	text := need.One(os.ReadFile("../../doc/" + page))(t)
+	text := testutil.Must(os.ReadFile("../../doc/" + page))(t)
 	program := ""
 	for _, b := range regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllStringSubmatch(string(text),
 		-1) {
@@ -275,7 +275,7 @@ func (b bridge) runs(t *testing.T, program string, says ...string) {
 	}
 	// The arguments travel as one variable: the flags of a test binary are its own.
 	shim := "#!/bin/sh\nfor a; do args=\"$args${args:+$(printf '\\037')}$a\"; done\n" +
-		"BOOTBENCH_ARGS=\"$args\" exec " + shellWords(need.One(filepath.Abs(os.Args[0]))(t)) +
+		"BOOTBENCH_ARGS=\"$args\" exec " + shellWords(testutil.Must(filepath.Abs(os.Args[0]))(t)) +
 		" -test.run '^TestBridges$'\n"
 	if err := os.WriteFile(filepath.Join(dir, "bootbench"), []byte(shim), 0o755); err != nil {
 		t.Fatal(err)
@@ -287,7 +287,7 @@ func (b bridge) runs(t *testing.T, program string, says ...string) {
 	command := exec.Command(b.interpreters[at], script)
 	command.Dir = dir
 	command.Env = append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"),
-		"PYTHONDONTWRITEBYTECODE=1", "PYTHONPATH="+need.One(filepath.Abs("../../doc"))(t))
+		"PYTHONDONTWRITEBYTECODE=1", "PYTHONPATH="+testutil.Must(filepath.Abs("../../doc"))(t))
 	out, err := command.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -301,7 +301,7 @@ func (b bridge) runs(t *testing.T, program string, says ...string) {
 
 // TestClusterExamples: the files of doc/examples are named in doc/cluster.md.
 func TestClusterExamples(t *testing.T) {
-	page := need.One(os.ReadFile("../../doc/cluster.md"))(t)
+	page := testutil.Must(os.ReadFile("../../doc/cluster.md"))(t)
 	files, err := filepath.Glob("../../doc/examples/*")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)

@@ -14,8 +14,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"bootbench/internal/need"
 	"bootbench/internal/report"
+	"bootbench/internal/testutil"
 )
 
 // soldHouses is a table as people have them: texts, a gap, classes by name.
@@ -183,8 +183,9 @@ func TestLibsvmFiles(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		need.One(exec.Command(predict, sparse, file, filepath.Join(dir, "out")).CombinedOutput())(t)
-		for i, line := range strings.Fields(string(need.One(os.ReadFile(filepath.Join(dir, "out")))(t))) {
+		testutil.Must(exec.Command(predict, sparse, file, filepath.Join(dir, "out")).CombinedOutput())(t)
+		text := testutil.Must(os.ReadFile(filepath.Join(dir, "out")))(t)
+		for i, line := range strings.Fields(string(text)) {
 			want := told.Points.Prediction[i]
 			if c.name != "svr" {
 				want = 3 + math.Copysign(1, want)
@@ -309,7 +310,7 @@ type libsvmFile struct {
 
 func readLibsvm(t *testing.T, path string) (m libsvmFile) {
 	t.Helper()
-	header, vectors, _ := strings.Cut(string(need.One(os.ReadFile(path))(t)), "SV\n")
+	header, vectors, _ := strings.Cut(string(testutil.Must(os.ReadFile(path))(t)), "SV\n")
 	m.kind, _, _ = strings.Cut(header, "total_sv ")
 	for line := range strings.Lines(header) {
 		fmt.Sscanf(line, "rho %g", &m.bias)
@@ -318,11 +319,11 @@ func readLibsvm(t *testing.T, path string) (m libsvmFile) {
 	m.bias = -m.bias
 	for line := range strings.Lines(vectors) {
 		coef, features, _ := strings.Cut(line, " ")
-		m.weight = append(m.weight, need.One(strconv.ParseFloat(coef, 64))(t))
+		m.weight = append(m.weight, testutil.Must(strconv.ParseFloat(coef, 64))(t))
 		v := make([]float64, 3)
 		for field := range strings.FieldsSeq(features) {
 			index, value, _ := strings.Cut(field, ":")
-			v[need.One(strconv.Atoi(index))(t)-1] = need.One(strconv.ParseFloat(value, 64))(t)
+			v[testutil.Must(strconv.Atoi(index))(t)-1] = testutil.Must(strconv.ParseFloat(value, 64))(t)
 		}
 		m.vectors = append(m.vectors, v)
 	}

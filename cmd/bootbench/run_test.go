@@ -25,8 +25,8 @@ import (
 	"bootbench/bench"
 	"bootbench/blas"
 	"bootbench/internal/calibration"
-	"bootbench/internal/need"
 	"bootbench/internal/report"
+	"bootbench/internal/testutil"
 	"bootbench/kernel"
 )
 
@@ -465,7 +465,7 @@ func TestInterrupt(t *testing.T) {
 		}
 	}
 	read := func() string {
-		text := need.One(os.ReadFile(path))(t)
+		text := testutil.Must(os.ReadFile(path))(t)
 		return string(text)
 	}
 	interrupt("converged", on("curve --ratio 0.5:2:50"))
@@ -531,7 +531,7 @@ func TestProfiles(t *testing.T) {
 // TestVersion: the program, CITATION.cff and CHANGELOG.md have the same version, also without a repository.
 func TestVersion(t *testing.T) {
 	release, _, _ := strings.Cut(report.Version(), "+")
-	citation := need.One(os.ReadFile("../../CITATION.cff"))(t)
+	citation := testutil.Must(os.ReadFile("../../CITATION.cff"))(t)
 	if !strings.Contains(string(citation), "\nversion: "+release+"\n") {
 		t.Errorf("CITATION.cff has not version %s", release)
 	}
@@ -539,7 +539,7 @@ func TestVersion(t *testing.T) {
 	if number, dev := strings.CutSuffix(release, "-dev"); dev {
 		first = "\n## Unreleased\n\nThis will be version " + number + ".\n"
 	}
-	changes := string(need.One(os.ReadFile("../../CHANGELOG.md"))(t))
+	changes := string(testutil.Must(os.ReadFile("../../CHANGELOG.md"))(t))
 	if at := strings.Index(changes, "\n## "); at < 0 || !strings.HasPrefix(changes[at:], first) {
 		t.Errorf("CHANGELOG.md does not begin with %q", first)
 	}
@@ -625,7 +625,7 @@ func TestExamples(t *testing.T) {
 			}
 			stdin := ""
 			if input != "" {
-				text := need.One(os.ReadFile(input))(t)
+				text := testutil.Must(os.ReadFile(input))(t)
 				stdin = string(text)
 			}
 			o := drive(t, stdin, strings.TrimPrefix(line, "bootbench "))

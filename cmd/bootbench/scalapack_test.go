@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 )
 
 // The program under mpirun: scripts/mpi-test.sh builds it and says where it is. Ranks that hang are killed
@@ -129,10 +129,10 @@ func begin(t *testing.T, cmd *exec.Cmd, file string, bytes int64) (ranks []int) 
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	children := need.One(os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", cmd.Process.Pid,
+	children := testutil.Must(os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", cmd.Process.Pid,
 		cmd.Process.Pid)))(t)
 	for _, field := range strings.Fields(string(children)) {
-		pid := need.One(strconv.Atoi(field))(t)
+		pid := testutil.Must(strconv.Atoi(field))(t)
 		ranks = append(ranks, pid)
 	}
 	if len(ranks) != 2 {

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"bootbench/internal/need"
 	"bootbench/internal/report"
+	"bootbench/internal/testutil"
 	"bootbench/kernel"
 )
 
@@ -142,7 +142,7 @@ func TestOneModel(t *testing.T) {
 		file := filepath.Join(dir, "m.json")
 		if c.data == labels && !strings.Contains(c.flags, "--loss") {
 			tuned := decoded[report.Tuning](t, "tune --test-loss square --model", file, model)
-			written := need.One(openModel(file))(t)
+			written := testutil.Must(openModel(file))(t)
 			if tuned.Model.Bias != c.bias || (written.Bias != 0) != c.bias ||
 				math.Abs(written.Training.Apparent) > 0.5 {
 				t.Errorf("%s: tune has bias %v, its file %v", c.flags, tuned.Model.Bias, written.Bias)

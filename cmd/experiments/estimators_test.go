@@ -8,14 +8,14 @@ import (
 	"testing"
 
 	"bootbench/internal/dataset"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/train"
 	"bootbench/train/svm"
 )
 
 // TestEstimators recomputes held-out and leave-one-out errors of the same splits by retraining.
 func TestEstimators(t *testing.T) {
-	set := need.One(dataset.Load("crabs", dataset.Options{}))(t)
+	set := testutil.Must(dataset.Load("crabs", dataset.Options{}))(t)
 	set = set.Subset(rand.New(rand.NewPCG(3, 0)).Perm(set.N())).Head(80)
 	e := &estimatorRun{set: set, c: 3, splits: 3, folds: 40, seed: 7}
 	truth, estimates := e.run(t.Context())
@@ -24,13 +24,13 @@ func TestEstimators(t *testing.T) {
 		drawn, others := set.Split(40, rng)
 		rng.Uint64() // of the folds
 		m := e.classifier(drawn)
-		trainer := svm.NewTrainer(need.One(svm.NewRows(m.Gram()))(t))
+		trainer := svm.NewTrainer(testutil.Must(svm.NewRows(m.Gram()))(t))
 		p := train.Set{Y: drawn.Y, Site: m.Site, Weight: make([]float64, 40)}
 		for i := range p.Weight {
 			p.Weight[i] = 3
 		}
-		all := need.One(m.CrossAll(others))(t)
-		r := need.One(trainer.Train(p, train.Settings{Tolerance: 1e-8}))(t)
+		all := testutil.Must(m.CrossAll(others))(t)
+		r := testutil.Must(trainer.Train(p, train.Settings{Tolerance: 1e-8}))(t)
 		held, leftOut := 0.0, 0.0
 		for i, y := range others.Y {
 			f := 0.0
@@ -43,7 +43,7 @@ func TestEstimators(t *testing.T) {
 		}
 		for i, y := range drawn.Y {
 			p.Weight[i] = 0
-			r := need.One(trainer.Train(p, train.Settings{Tolerance: 1e-8}))(t)
+			r := testutil.Must(trainer.Train(p, train.Settings{Tolerance: 1e-8}))(t)
 			if p.Weight[i] = 3; y*r.F[m.Site[i]] <= 0 {
 				leftOut += 1 / 40.
 			}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"bootbench/internal/model"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
@@ -33,7 +33,7 @@ func TestPeaks(t *testing.T) {
 		if y == nil {
 			continue
 		}
-		site := need.One(loss.Square{Noise: 1}.Site(y, resample.Bernoulli{Rate: 0.5}))(t)
+		site := testutil.Must(loss.Square{Noise: 1}.Site(y, resample.Bernoulli{Rate: 0.5}))(t)
 		if got := peaks(site.Distribution(loss.Cavity{C: 1, Var: 1})); got != want {
 			t.Errorf("%d peaks, want %d", got, want)
 		}
@@ -48,9 +48,9 @@ func TestCurve(t *testing.T) {
 	if len(line.X) != len(theoryRatios) || len(dots.X) != len(naiveRatios) {
 		t.Fatalf("%d and %d points", len(line.X), len(dots.X))
 	}
-	m := need.One(model.Build(t.Context(), spec))(t)
+	m := testutil.Must(model.Build(t.Context(), spec))(t)
 	leftOut := func(ratio float64) float64 {
-		s := need.One(m.Solve(t.Context(), resample.Poisson{Ratio: ratio}, solver.Settings{}))(t)
+		s := testutil.Must(m.Solve(t.Context(), resample.Poisson{Ratio: ratio}, solver.Settings{}))(t)
 		error, _ := s.LeftOut(loss.ZeroOne{})
 		return error
 	}

@@ -9,8 +9,8 @@ import (
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/need"
 	"bootbench/internal/report"
+	"bootbench/internal/testutil"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/train"
@@ -18,7 +18,7 @@ import (
 
 // threeClasses are the thirds of a set of numbers.
 func threeClasses(t *testing.T) *dataset.Set {
-	set := need.One(dataset.Load("synthetic:friedman1,n=90", dataset.Options{}))(t)
+	set := testutil.Must(dataset.Load("synthetic:friedman1,n=90", dataset.Options{}))(t)
 	for i, y := range set.Y {
 		set.Y[i] = math.Round(math.Max(0, math.Min(2, (y-8)/6)))
 	}
@@ -37,7 +37,7 @@ func TestClasses(t *testing.T) {
 	for _, l := range []loss.Loss{loss.Square{Noise: 0.3}, loss.Hinge{C: 2}} {
 		spec := model.NewSpec(set, l)
 		design := resample.Design{N: set.N(), Stratum: set.ClassOf()}
-		scheme := need.One(design.Of("kfold", resample.Options{Folds: folds}))(t)
+		scheme := testutil.Must(design.Of("kfold", resample.Options{Folds: folds}))(t)
 		weight, wrong := make([]float64, set.N()), 0.0
 		for b := range folds {
 			resample.Resamples{Scheme: scheme, Seed: v.Seed, Y: set.Y}.Fit(b, weight)
@@ -51,9 +51,9 @@ func TestClasses(t *testing.T) {
 			for k := range set.Classes {
 				part := spec
 				part.Set, part.Standardize = set.Subset(rest).Against(k), false
-				m := need.One(model.Build(t.Context(), part))(t)
-				p := need.One(answer.Train(t.Context(), m))(t)
-				f = append(f, need.One(p.Predict(set))(t))
+				m := testutil.Must(model.Build(t.Context(), part))(t)
+				p := testutil.Must(answer.Train(t.Context(), m))(t)
+				f = append(f, testutil.Must(p.Predict(set))(t))
 			}
 			for i, w := range weight {
 				best := 0
@@ -69,8 +69,8 @@ func TestClasses(t *testing.T) {
 		}
 		unscaled := spec
 		unscaled.Standardize = false
-		c := need.One(answer.NewClasses(t.Context(), unscaled))(t)
-		r := need.One(c.CrossValidate(t.Context(), v))(t).(*report.Classes)
+		c := testutil.Must(answer.NewClasses(t.Context(), unscaled))(t)
+		r := testutil.Must(c.CrossValidate(t.Context(), v))(t).(*report.Classes)
 		if got := float64(r.Error) * float64(set.N()); math.Abs(got-wrong) > 1e-6 {
 			t.Errorf("%s: %v wrong, one by one %v", l.Name(), got, wrong)
 		}
@@ -80,7 +80,7 @@ func TestClasses(t *testing.T) {
 			part.Set = set
 			return part, nil
 		}
-		nested := need.One(c.CrossValidate(t.Context(), anew))(t).(*report.Classes)
+		nested := testutil.Must(c.CrossValidate(t.Context(), anew))(t).(*report.Classes)
 		if math.Abs(float64(nested.Error-r.Error)) > 1e-12 {
 			t.Errorf("%s: nested error %v, of the same models %v", l.Name(), nested.Error, r.Error)
 		}
@@ -111,17 +111,18 @@ func TestClasses(t *testing.T) {
 // predicts the classes of the model that it was written of.
 func TestClassResamples(t *testing.T) {
 	set := threeClasses(t)
-	c := need.One(answer.NewClasses(t.Context(), model.NewSpec(set, loss.Hinge{C: 1})))(t)
+	c := testutil.Must(answer.NewClasses(t.Context(), model.NewSpec(set, loss.Hinge{C: 1})))(t)
 	s := answer.Settings{Scheme: resample.Poisson{Ratio: 1}, Refine: answer.Refinement{Resamples: 60}}
 	s.Solve.Tolerance = 1e-4
-	r := need.One(c.Estimate(t.Context(), s))(t).(*report.Classes)
+	r := testutil.Must(c.Estimate(t.Context(), s))(t).(*report.Classes)
 	wrong, count := make([]float64, set.N()), make([]float64, set.N())
 	weight := make([]float64, set.N())
 	for b := range 60 {
 		f := make([][]float64, 3)
 		for k, j := range c.Jobs {
 			y := resample.Resamples{Scheme: s.Scheme, Y: j.Set.Y}.Fit(b, weight)
-			f[k] = need.One(need.One(j.Learner())(t)(train.Set{Y: y, Site: j.Site, Weight: weight}))(t).F
+			learner := testutil.Must(j.Learner())(t)
+			f[k] = testutil.Must(learner(train.Set{Y: y, Site: j.Site, Weight: weight}))(t).F
 		}
 		for i, w := range weight {
 			own, at := int(set.Y[i]), c.Jobs[0].Site[i]
@@ -141,13 +142,14 @@ func TestClassResamples(t *testing.T) {
 	if math.Abs(mean-float64(r.Error)) > 2e-3 || !(r.ErrorSE > 0) || len(r.Each) != 3 {
 		t.Errorf("error %v +- %v, one by one %v", r.Error, r.ErrorSE, mean)
 	}
-	p := need.One(c.Train(t.Context()))(t)
+	p := testutil.Must(c.Train(t.Context()))(t)
 	var file bytes.Buffer
 	if err := p.Write(&file); err != nil {
 		t.Fatal(err)
 	}
-	read := need.One(model.ReadPredictor(&file))(t)
-	a, b := need.One(answer.PredictClasses(p, set))(t), need.One(answer.PredictClasses(read, set))(t)
+	read := testutil.Must(model.ReadPredictor(&file))(t)
+	a, b := testutil.Must(answer.PredictClasses(p, set))(t),
+		testutil.Must(answer.PredictClasses(read, set))(t)
 	if *a.TestError != *b.TestError || *a.LogLoss != *b.LogLoss || !(*a.TestError < 0.3) {
 		t.Errorf("test error %v, of the file %v", *a.TestError, *b.TestError)
 	}

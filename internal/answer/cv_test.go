@@ -14,8 +14,8 @@ import (
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/need"
 	"bootbench/internal/report"
+	"bootbench/internal/testutil"
 	"bootbench/internal/tune"
 	"bootbench/kernel"
 	"bootbench/loss"
@@ -110,7 +110,7 @@ func TestCrossValidate(t *testing.T) {
 			if c.nested {
 				v.Choose = choose
 			}
-			r := need.One(j.CrossValidate(context.Background(), v))(t).(*report.CrossValidation)
+			r := testutil.Must(j.CrossValidate(context.Background(), v))(t).(*report.CrossValidation)
 			want := naive(t, spec, c.design, c.folds, r.Repeats, v.Choose)
 			for i, f := range want.mean {
 				if off := math.Abs(r.Points.Mean[i] - f); off > c.tolerance ||
@@ -286,7 +286,8 @@ func TestPermutations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return float64(*need.One(j.CrossValidate(context.Background(), v))(t).(*report.CrossValidation).PValue)
+		r := testutil.Must(j.CrossValidate(context.Background(), v))(t).(*report.CrossValidation)
+		return float64(*r.PValue)
 	}
 	if got := p(); got != 0.05 {
 		t.Errorf("p-value %v of friedman1", got)
@@ -328,12 +329,12 @@ func TestPermutedChoices(t *testing.T) {
 			x.SetRow(i, []float64{rng.NormFloat64() + level*float64(i/3), rng.NormFloat64()})
 			y[i] = rng.NormFloat64() + level*float64(i/3)
 		}
-		set := need.One(dataset.New(x, y))(t)
+		set := testutil.Must(dataset.New(x, y))(t)
 		set.Groups = groups
-		j := need.One(answer.New(t.Context(), need.One(choose(t.Context(), set))(t), nil))(t)
+		j := testutil.Must(answer.New(t.Context(), testutil.Must(choose(t.Context(), set))(t), nil))(t)
 		v.Design = resample.Design{N: n, Group: groups}
 		v.Folds, v.Repeats, v.Permutations = 5, 1, 19
-		return need.One(j.CrossValidate(t.Context(), v))(t).(*report.CrossValidation)
+		return testutil.Must(j.CrossValidate(t.Context(), v))(t).(*report.CrossValidation)
 	}
 	hits := 0
 	for k := range tables {

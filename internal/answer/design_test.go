@@ -13,8 +13,8 @@ import (
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/need"
 	"bootbench/internal/report"
+	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -89,8 +89,9 @@ func TestRefinedDesigns(t *testing.T) {
 			}
 			var z, zVar []float64
 			for seed := range seeds {
-				e := need.One(j.Estimate(context.Background(), answer.Settings{Scheme: scheme, Level: 0.9,
-					Refine: answer.Refinement{Resamples: 100, Seed: uint64(seed)}}))(t).(*report.Estimate)
+				e := testutil.Must(j.Estimate(context.Background(),
+					answer.Settings{Scheme: scheme, Level: 0.9,
+						Refine: answer.Refinement{Resamples: 100, Seed: uint64(seed)}}))(t).(*report.Estimate)
 				se := math.Hypot(float64(*e.MonteCarloSE), truth.Tests[0].SE)
 				z = append(z, (float64(e.Error)-truth.Tests[0].Error)/se)
 				at := e.Refined.Points
@@ -127,7 +128,7 @@ func TestPatients(t *testing.T) {
 			t.Fatal(err)
 		}
 		estimate := func(s resample.Scheme) float64 {
-			return float64(need.One(j.Estimate(context.Background(), answer.Settings{Scheme: s,
+			return float64(testutil.Must(j.Estimate(context.Background(), answer.Settings{Scheme: s,
 				Level: 0.9, Refine: answer.Refinement{Resamples: 100}}))(t).(*report.Estimate).Error)
 		}
 		truth, whole := 0.0, schemeOf(t, resample.Design{Group: group}, "poisson", 200)
@@ -141,9 +142,10 @@ func TestPatients(t *testing.T) {
 			t.Fatal(err)
 		}
 		predict := func(s resample.Scheme) float64 {
-			return *need.One(j.Predict(context.Background(), fresh.Set, answer.Settings{Scheme: s, Level: 0.9,
-				Refine:    answer.Refinement{Resamples: 100},
-				Intervals: answer.Intervals{Of: answer.Observation}}))(t).(*report.Prediction).Coverage
+			return *testutil.Must(j.Predict(context.Background(), fresh.Set,
+				answer.Settings{Scheme: s, Level: 0.9,
+					Refine:    answer.Refinement{Resamples: 100},
+					Intervals: answer.Intervals{Of: answer.Observation}}))(t).(*report.Prediction).Coverage
 		}
 		held[0] += predict(whole) / 12
 		held[1] += predict(resample.Poisson{Ratio: 1}) / 12

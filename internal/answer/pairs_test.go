@@ -8,8 +8,8 @@ import (
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/need"
 	"bootbench/internal/report"
+	"bootbench/internal/testutil"
 	"bootbench/loss"
 	"bootbench/resample"
 )
@@ -29,7 +29,7 @@ func votesOfRows(t *testing.T, spec model.Spec, rows, order []int) (class []int)
 			})
 			one := spec
 			one.Set = set.Subset(members).Against(first)
-			f := need.One(need.One(answer.Train(t.Context(), need.One(model.Build(t.Context(),
+			f := testutil.Must(testutil.Must(answer.Train(t.Context(), testutil.Must(model.Build(t.Context(),
 				one))(t)))(t).Predict(set))(t)
 			for i, v := range f {
 				if v > 0 {
@@ -69,16 +69,16 @@ func TestPairs(t *testing.T) {
 			order = append(order, k)
 		}
 	}
-	pairs := need.One(answer.NewClasses(t.Context(), spec))(t).ByPairs()
-	trained := need.One(pairs.Train(t.Context()))(t)
-	got := need.One(answer.PredictClasses(trained, set))(t)
+	pairs := testutil.Must(answer.NewClasses(t.Context(), spec))(t).ByPairs()
+	trained := testutil.Must(pairs.Train(t.Context()))(t)
+	got := testutil.Must(answer.PredictClasses(trained, set))(t)
 	for i, k := range votesOfRows(t, spec, all, order) {
 		if got.Points.Class[i] != set.Classes[k] {
 			t.Errorf("row %d is taken for %s, one by one for %s", i+1, got.Points.Class[i], set.Classes[k])
 		}
 	}
 	trained.Bias, trained.Others[0].Bias, trained.Others[1].Bias = 1e6, -1e6, 1e6 // each class beats one
-	tie := need.One(answer.PredictClasses(trained, set))(t)
+	tie := testutil.Must(answer.PredictClasses(trained, set))(t)
 	if tie.Points.Class[0] != "2" {
 		t.Errorf("of equal votes %s has it, not the class that appears first, 2", tie.Points.Class[0])
 	}
@@ -86,7 +86,7 @@ func TestPairs(t *testing.T) {
 	const resamples, seed = 6, 5
 	s := answer.Settings{Scheme: resample.Poisson{Ratio: 1}, Refine: answer.Refinement{Resamples: resamples,
 		Seed: seed}}
-	r := need.One(pairs.Estimate(t.Context(), s))(t).(*report.Classes)
+	r := testutil.Must(pairs.Estimate(t.Context(), s))(t).(*report.Classes)
 	wrong, absent, counts := make([]float64, set.N()), make([]float64, set.N()), make([]float64, set.N())
 	for b := range resamples {
 		s.Scheme.Draw(seed, b, counts)
@@ -114,9 +114,10 @@ func TestPairs(t *testing.T) {
 	}
 
 	const folds = 4
-	cv := need.One(pairs.CrossValidate(t.Context(), answer.Validation{Design: resample.Design{N: set.N()},
-		Folds: folds, Seed: seed}))(t).(*report.Classes)
-	parts := need.One(resample.Design{N: set.N(), Stratum: set.ClassOf()}.Of("kfold",
+	cv := testutil.Must(pairs.CrossValidate(t.Context(),
+		answer.Validation{Design: resample.Design{N: set.N()},
+			Folds: folds, Seed: seed}))(t).(*report.Classes)
+	parts := testutil.Must(resample.Design{N: set.N(), Stratum: set.ClassOf()}.Of("kfold",
 		resample.Options{Folds: folds}))(t)
 	weight, misses := make([]float64, set.N()), 0.0
 	for b := range folds {
@@ -142,13 +143,13 @@ func TestPairs(t *testing.T) {
 // same.
 func TestClassesWithoutCurves(t *testing.T) {
 	set := threeClasses(t)
-	p := need.One(need.One(answer.NewClasses(t.Context(), model.NewSpec(set,
+	p := testutil.Must(testutil.Must(answer.NewClasses(t.Context(), model.NewSpec(set,
 		loss.Square{Noise: 0.3})))(t).Train(t.Context()))(t)
-	want := need.One(answer.PredictClasses(p, set))(t)
+	want := testutil.Must(answer.PredictClasses(p, set))(t)
 	for _, one := range append([]*model.Predictor{p}, p.Others...) {
 		one.LeftOut = nil
 	}
-	got := need.One(answer.PredictClasses(p, set))(t)
+	got := testutil.Must(answer.PredictClasses(p, set))(t)
 	if !slices.Equal(got.Points.Class, want.Points.Class) || len(got.Points.Probability) != 0 ||
 		len(slices.Compact(slices.Sorted(slices.Values(got.Points.Class)))) != 3 {
 		t.Errorf("without curves %v, with %v", got.Points.Class, want.Points.Class)
@@ -159,7 +160,7 @@ func TestClassesWithoutCurves(t *testing.T) {
 // svm-predict (LIBSVM, tolerance 1e-8), and fields of one class against the others the decision values of
 // scikit-learn's OneVsRestClassifier.
 func TestClassesAsElsewhere(t *testing.T) {
-	set := need.One(dataset.Open("iris"))(t)
+	set := testutil.Must(dataset.Open("iris"))(t)
 	var rest, out []int
 	for i := range set.N() {
 		if i%3 == 0 {
@@ -170,9 +171,9 @@ func TestClassesAsElsewhere(t *testing.T) {
 	}
 	spec := model.NewSpec(set.Subset(rest), loss.Hinge{C: 0.05})
 	spec.Kernel.Gamma, spec.Standardize, spec.Bias = 1, false, true
-	c := need.One(answer.NewClasses(t.Context(), spec))(t)
-	pairs := need.One(c.ByPairs().Train(t.Context()))(t)
-	got := need.One(answer.PredictClasses(pairs, set.Subset(out)))(t)
+	c := testutil.Must(answer.NewClasses(t.Context(), spec))(t)
+	pairs := testutil.Must(c.ByPairs().Train(t.Context()))(t)
+	got := testutil.Must(answer.PredictClasses(pairs, set.Subset(out)))(t)
 	var wrong []int
 	for i, row := range out {
 		if got.Points.Class[i] != set.Classes[set.ClassOf()[row]] {
@@ -182,11 +183,11 @@ func TestClassesAsElsewhere(t *testing.T) {
 	if !slices.Equal(wrong, []int{57, 60, 72, 93}) {
 		t.Errorf("votes of pairs are wrong at rows %v", wrong)
 	}
-	first := need.One(c.Train(t.Context()))(t)
+	first := testutil.Must(c.Train(t.Context()))(t)
 	want := [][]float64{{0.6606875, -0.7806172, -1.0028675}, {-1.0401480, -0.5159272, -1.0423241},
 		{-1.0453278, -0.8414183, -0.0310010}} // of classes, at rows 0, 60, 120
 	for k, one := range append([]*model.Predictor{first}, first.Others...) {
-		for i, v := range need.One(one.Predict(set.Subset([]int{0, 60, 120})))(t) {
+		for i, v := range testutil.Must(one.Predict(set.Subset([]int{0, 60, 120})))(t) {
 			if math.Abs(v-want[k][i]) > 2e-3 {
 				t.Errorf("class %d, row %d: field %v, scikit-learn %v", k, i, v, want[k][i])
 			}

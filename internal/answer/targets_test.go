@@ -10,8 +10,8 @@ import (
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/need"
 	"bootbench/internal/report"
+	"bootbench/internal/testutil"
 	"bootbench/loss"
 	"bootbench/resample"
 )
@@ -40,13 +40,14 @@ func TestTargets(t *testing.T) {
 func compareTargets(t *testing.T, fitted loss.Loss, ofUnit func(unit float64) loss.Loss) {
 	t.Helper()
 	load := func(target string, drop ...string) *dataset.Set {
-		return need.One(dataset.Load("testdata/targets.csv", dataset.Options{Target: target, Drop: drop}))(t)
+		return testutil.Must(dataset.Load("testdata/targets.csv",
+			dataset.Options{Target: target, Drop: drop}))(t)
 	}
 	settings := answer.Settings{Scheme: resample.Poisson{Ratio: 1}, Refine: answer.Refinement{Resamples: 40},
 		Level: 0.9}
 	spec := model.NewSpec(load("a,b", "c"), fitted)
-	j := need.One(answer.Build(t.Context(), spec, nil, false))(t)
-	all := need.One(j.Estimate(t.Context(), settings))(t).(*report.Targets)
+	j := testutil.Must(answer.Build(t.Context(), spec, nil, false))(t)
+	all := testutil.Must(j.Estimate(t.Context(), settings))(t).(*report.Targets)
 
 	variance := func(set *dataset.Set) (v float64) {
 		mean := 0.0
@@ -62,7 +63,7 @@ func compareTargets(t *testing.T, fitted loss.Loss, ofUnit func(unit float64) lo
 		single := load(name, other, "c")
 		share := variance(single) / variance(spec.Set)
 		alone := model.NewSpec(single, ofUnit(math.Sqrt(share)))
-		want := need.One(need.One(answer.New(t.Context(), alone, nil))(t).Estimate(t.Context(),
+		want := testutil.Must(testutil.Must(answer.New(t.Context(), alone, nil))(t).Estimate(t.Context(),
 			settings))(t).(*report.Estimate)
 		compareEstimates(t, fitted.Name()+" "+name, all.Targets[name].(*report.Estimate), want)
 	}
@@ -124,31 +125,33 @@ func compareEstimates(t *testing.T, name string, got, want *report.Estimate) {
 // file, for each of several targets with those for the target alone.
 func TestTargetsElsewhere(t *testing.T) {
 	load := func(target string, drop ...string) *dataset.Set {
-		return need.One(dataset.Load("testdata/targets.csv", dataset.Options{Target: target, Drop: drop}))(t)
+		return testutil.Must(dataset.Load("testdata/targets.csv",
+			dataset.Options{Target: target, Drop: drop}))(t)
 	}
 	spec := model.NewSpec(load("b,a", "c"), loss.Square{Noise: 500})
-	j := need.One(answer.Build(t.Context(), spec, nil, false))(t)
+	j := testutil.Must(answer.Build(t.Context(), spec, nil, false))(t)
 	v := answer.Validation{Folds: 5, Repeats: 2, Seed: 1, Design: resample.Design{N: spec.Set.N()}}
 	how := answer.Retraining{Scheme: resample.Poisson{Ratio: 1}}
 	how.Resamples = 30
-	validated := need.One(j.CrossValidate(t.Context(), v))(t).(*report.Targets)
-	retrained := need.One(j.Retrain(t.Context(), how))(t).(*report.Targets)
+	validated := testutil.Must(j.CrossValidate(t.Context(), v))(t).(*report.Targets)
+	retrained := testutil.Must(j.Retrain(t.Context(), how))(t).(*report.Targets)
 	file := &bytes.Buffer{}
-	if err := need.One(j.Train(t.Context()))(t).Write(file); err != nil {
+	if err := testutil.Must(j.Train(t.Context()))(t).Write(file); err != nil {
 		t.Fatal(err)
 	}
-	p := need.One(model.ReadPredictor(file))(t)
-	in := need.One(p.Encoding.LoadInputs("testdata/targets.csv", dataset.Options{}))(t)
-	predicted := need.One(answer.PredictTargets(p, in, answer.Settings{Level: 0.8}))(t)
+	p := testutil.Must(model.ReadPredictor(file))(t)
+	in := testutil.Must(p.Encoding.LoadInputs("testdata/targets.csv", dataset.Options{}))(t)
+	predicted := testutil.Must(answer.PredictTargets(p, in, answer.Settings{Level: 0.8}))(t)
 
 	single := load("a", "b", "c")
 	unit := deviation(single.Y) / deviation(spec.Set.Y)
-	alone := need.One(answer.New(t.Context(), model.NewSpec(single, loss.Square{Noise: 500 * unit * unit}),
+	alone := testutil.Must(answer.New(t.Context(),
+		model.NewSpec(single, loss.Square{Noise: 500 * unit * unit}),
 		nil))(t)
-	byFolds := need.One(alone.CrossValidate(t.Context(), v))(t).(*report.CrossValidation)
-	byFits := need.One(alone.Retrain(t.Context(), how))(t).(*report.Retraining)
-	trained := need.One(alone.Train(t.Context()))(t)
-	byModel := need.One(answer.PredictByModel(trained, single, loss.SquareTest{},
+	byFolds := testutil.Must(alone.CrossValidate(t.Context(), v))(t).(*report.CrossValidation)
+	byFits := testutil.Must(alone.Retrain(t.Context(), how))(t).(*report.Retraining)
+	trained := testutil.Must(alone.Train(t.Context()))(t)
+	byModel := testutil.Must(answer.PredictByModel(trained, single, loss.SquareTest{},
 		answer.Settings{Level: 0.8}))(t).(*report.ModelPrediction)
 	cv, fits, new := validated.Targets["a"].(*report.CrossValidation),
 		retrained.Targets["a"].(*report.Retraining),

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"bootbench/internal/calibration"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 )
 
 // draw draws n normal fields, and labels of which +1 has probability p at a field.
@@ -47,7 +47,7 @@ func TestLogisticIsTheMinimum(t *testing.T) {
 	for i := range field {
 		field[i] = 100*field[i] + 1e4 // units that are far from those of probabilities
 	}
-	best := need.One(calibration.FitLogistic(field, label, nil))(t)
+	best := testutil.Must(calibration.FitLogistic(field, label, nil))(t)
 	at := platt(best, field, label)
 	for _, d := range []float64{-1e-3, 1e-3} {
 		// move the slope about the mean of the fields, and the offset
@@ -67,7 +67,7 @@ func TestLogisticIsTheMinimum(t *testing.T) {
 // TestSeparatedClasses: the slope is finite, and no probability passes Platt's targets.
 func TestSeparatedClasses(t *testing.T) {
 	field, label := []float64{-3, -2, -1, 1, 2, 3, 4}, []float64{-1, -1, -1, 1, 1, 1, 1}
-	c := need.One(calibration.FitLogistic(field, label, nil))(t)
+	c := testutil.Must(calibration.FitLogistic(field, label, nil))(t)
 	if low, high := c.Probability(-1), c.Probability(1); !(low > 0.1 && high < 0.9 && low < 0.5 && high > 0.5) {
 		t.Errorf("%v and %v beside the gap", low, high)
 	}
@@ -97,7 +97,7 @@ func TestNothingToLearn(t *testing.T) {
 func TestCrossFit(t *testing.T) {
 	p := func(f float64) float64 { return sigmoid(2 * f) }
 	field, label := draw(2000, 6, p)
-	fit := need.One(calibration.FitLogistic(field, label, nil))(t)
+	fit := testutil.Must(calibration.FitLogistic(field, label, nil))(t)
 	fresh, known := draw(20000, 7, p)
 	probability := make([]float64, len(fresh))
 	for i, f := range fresh {

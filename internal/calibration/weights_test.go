@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/internal/calibration"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/loss"
 )
 
@@ -32,8 +32,9 @@ func TestWeightIsRepetition(t *testing.T) {
 			t.Errorf("%s: %v, repeated %v", what, got, want)
 		}
 	}
-	a, b := need.One(calibration.FitLogistic(field, label, weights))(t), need.One(calibration.FitLogistic(fields,
-		labels, nil))(t)
+	a, b := testutil.Must(calibration.FitLogistic(field, label, weights))(t),
+		testutil.Must(calibration.FitLogistic(fields,
+			labels, nil))(t)
 	near("slope", a.Slope, b.Slope)
 	near("offset", a.Offset, b.Offset)
 	of := func(fields []float64) (p []float64) {

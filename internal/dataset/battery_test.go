@@ -17,7 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"gonum.org/v1/gonum/mat"
 
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/linalg"
 )
 
@@ -110,7 +110,7 @@ func npz(arrays map[string][]byte) []byte {
 // spread takes n evenly spaced rows of a set, so that no column is constant.
 func spread(t *testing.T, name string, n int) *Set {
 	t.Helper()
-	s := need.One(Open(name))(t)
+	s := testutil.Must(Open(name))(t)
 	rows := make([]int, n)
 	for k := range rows {
 		rows[k] = k * 37 % s.N()
@@ -221,7 +221,7 @@ func requireSame(t *testing.T, file string, content []byte, opt Options, want *S
 	default:
 		file = write(t, file, content)
 	}
-	s := need.One(Load(file, opt))(t)
+	s := testutil.Must(Load(file, opt))(t)
 	if s.N() != want.N() || s.D() != want.D() || !sameBits(s.X.Data, want.X.Data) || !sameBits(s.Y, want.Y) ||
 		s.Task != want.Task {
 		t.Fatalf("read %d x %d, %v, %v", s.N(), s.D(), s.Task, s.Notes)
@@ -377,7 +377,7 @@ func TestSubjects(t *testing.T) {
 			}
 			text += fmt.Sprintf(value+",%d,%d.5\n", 100+k, i*i%11, i*i*i%17)
 		}
-		s := need.One(readTable(strings.NewReader(text), "f", Options{}))(t)
+		s := testutil.Must(readTable(strings.NewReader(text), "f", Options{}))(t)
 		if strings.Contains(strings.Join(s.Notes, ""), "--groups "+name+"?") != offered {
 			t.Errorf("%s: %q", c, s.Notes)
 		}
@@ -496,7 +496,7 @@ func TestInputs(t *testing.T) {
 		"bare":  {"1,2,7\n3,4,8\n", Options{}},
 		"gaps":  {"a,b,y\n1,2,1\n,4,2\n3,8,3\n", Options{Missing: MissingIndicator}},
 	} {
-		trains[name] = need.One(readTable(strings.NewReader(c.text), "train.csv", c.opt))(t)
+		trains[name] = testutil.Must(readTable(strings.NewReader(c.text), "train.csv", c.opt))(t)
 	}
 	if y := trains["texts"].Y; !slices.Equal(y, []float64{1, -1, 1}) {
 		t.Fatalf("trained on %v", y)

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 )
 
 // TestEmbedded: the files agree with the table in embedded/README.md and with published facts.
 func TestEmbedded(t *testing.T) {
 	rows := map[string]string{}
-	for line := range strings.Lines(string(need.One(os.ReadFile("embedded/README.md"))(t))) {
+	for line := range strings.Lines(string(testutil.Must(os.ReadFile("embedded/README.md"))(t))) {
 		if strings.HasPrefix(line, "| ") && strings.Contains(line, ".csv") {
 			name, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), ".csv")
 			rows[name] = strings.TrimSpace(line)
@@ -32,9 +32,9 @@ func TestEmbedded(t *testing.T) {
 		"pima": {177, -178.0 / 532, 1e-12}, "iris": {50, 1, 0},
 	}
 	for _, name := range Names() {
-		s := need.One(Open(name))(t)
+		s := testutil.Must(Open(name))(t)
 		_, distinct := s.Distinct()
-		content := need.One(embedded.ReadFile("embedded/" + name + ".csv"))(t)
+		content := testutil.Must(embedded.ReadFile("embedded/" + name + ".csv"))(t)
 		want := fmt.Sprintf("| %s.csv | %d | %d | %s | %d | %x |",
 			name, s.N(), s.D(), s.Target, s.N()-len(distinct), sha256.Sum256(content))
 		if rows[name] != want {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 )
 
 // TestEncoding: an encoding goes through JSON as it is: texts, missing cells, left-out columns, row names and
@@ -25,9 +25,9 @@ func TestEncoding(t *testing.T) {
 		{"z.svm", "1 0:2 1:0.5\n2 1:1\n1 0:-1\n", Options{ZeroBased: true, Positive: "1"}},
 		{"s.svm", "1 1:0.5 3000:2\n2 2:1\n1 3:-1\n", Options{}},
 	} {
-		set := need.One(Load(write(t, c.name, []byte(c.train)), c.opt))(t)
+		set := testutil.Must(Load(write(t, c.name, []byte(c.train)), c.opt))(t)
 		var e Encoding
-		err := json.Unmarshal(need.One(json.Marshal(set.Encoding()))(t), &e)
+		err := json.Unmarshal(testutil.Must(json.Marshal(set.Encoding()))(t), &e)
 		if err != nil || !reflect.DeepEqual(&e, set.Encoding()) || e.Check() != nil {
 			t.Errorf("%s: %v\n%+v\n%+v", c.name, err, e, set.Encoding())
 		}
@@ -36,7 +36,7 @@ func TestEncoding(t *testing.T) {
 
 // TestEncodingCheck: encodings that do not fit together are refused.
 func TestEncodingCheck(t *testing.T) {
-	set := need.One(readTable(strings.NewReader("a,t,y\n1,u,no\n2,v,yes\n3,w,no\n"), "t", Options{}))(t)
+	set := testutil.Must(readTable(strings.NewReader("a,t,y\n1,u,no\n2,v,yes\n3,w,no\n"), "t", Options{}))(t)
 	if err := set.Encoding().Check(); err != nil {
 		t.Fatal(err)
 	}

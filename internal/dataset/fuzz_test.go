@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/linalg"
 )
 
@@ -70,7 +70,8 @@ func FuzzTable(f *testing.F) {
 			f.Add([]byte(seed), option)
 		}
 	}
-	worded := need.One(readTable(strings.NewReader("a,t,y\n1,u,no\n2,v,yes\n3,w,no\n"), "worded", Options{}))(f)
+	worded := testutil.Must(readTable(strings.NewReader("a,t,y\n1,u,no\n2,v,yes\n3,w,no\n"), "worded",
+		Options{}))(f)
 	f.Fuzz(func(t *testing.T, data []byte, option byte) {
 		opt := Options{MaxBytes: fuzzLimit, NoHeader: option&4 != 0, UnseenZero: option&8 != 0,
 			Missing: [...]Missing{"", MissingDrop, MissingMean, MissingIndicator}[option%4]}

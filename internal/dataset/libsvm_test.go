@@ -10,21 +10,21 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/linalg"
 )
 
 // TestReadLIBSVM: lines become a dense set, or a sparse one if there are many features.
 func TestReadLIBSVM(t *testing.T) {
 	text := "# by hand\n+1 1:0.5 3:-2 # first\r\n\n-1 qid:7 2:1e-3\n1\n-1 \t 4:4   "
-	s := need.One(readLIBSVM(strings.NewReader(text), "f.svm", Options{}))(t)
+	s := testutil.Must(readLIBSVM(strings.NewReader(text), "f.svm", Options{}))(t)
 	want := []float64{0.5, 0, -2, 0, 0, 1e-3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4}
 	if s.N() != 4 || !slices.Equal(s.X.Data, want) || !slices.Equal(s.Y, []float64{1, -1, 1, -1}) ||
 		!slices.Equal(s.Features, []string{"x1", "x2", "x3", "x4"}) || s.Target != "y" || s.Task != Classification {
 		t.Errorf("read %+v", s)
 	}
 	text = "1 1:1 2000:0.5\n-1 3:0 7:-2 # c\n1 qid:1\n"
-	s = need.One(readLIBSVM(strings.NewReader(text), "f.svm", Options{}))(t)
+	s = testutil.Must(readLIBSVM(strings.NewReader(text), "f.svm", Options{}))(t)
 	x := s.Sparse
 	if x == nil || s.N() != 3 || s.D() != 2000 || s.Features != nil || s.Task != Classification ||
 		!slices.Equal(x.Start, []int{0, 2, 3, 3}) || !slices.Equal(x.Index, []int32{0, 1999, 6}) ||
@@ -49,7 +49,7 @@ func TestWriteLIBSVM(t *testing.T) {
 			if err := writeLIBSVM(&b, from); err != nil {
 				t.Fatal(err)
 			}
-			lines := need.One(readLines(&b, "f", Options{}))(t)
+			lines := testutil.Must(readLines(&b, "f", Options{}))(t)
 			if !slices.Equal(lines.x.Dense().Data, s.X.Data) || lines.x.Cols != d || !slices.Equal(lines.labels, s.Y) {
 				t.Fatalf("%v became %v", s.X, lines.x)
 			}

@@ -9,8 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	_ "bootbench/internal/fixedseed"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/linalg"
 )
 
@@ -62,7 +61,7 @@ func TestSparseSetIsTheDenseOne(t *testing.T) {
 
 // TestSparseInputs: new inputs are sparse if the training inputs are, and may have features that those lack.
 func TestSparseInputs(t *testing.T) {
-	train := need.One(readLIBSVM(strings.NewReader("1 1:1 5000:2\n-1 2:1\n"), "train.svm", Options{}))(t)
+	train := testutil.Must(readLIBSVM(strings.NewReader("1 1:1 5000:2\n-1 2:1\n"), "train.svm", Options{}))(t)
 	path := write(t, "new.svm", []byte("2:1 9:3\n\n1:0.5\n"))
 	in, err := train.Encoding().LoadInputs(path, Options{})
 	if err != nil || in.N() != 2 || in.Y != nil || in.Sparse.Cols != 9 || !slices.Equal(in.Sparse.Value,

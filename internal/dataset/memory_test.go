@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 )
 
 // allocated is what f allocates in all, which bounds the peak of its memory.
@@ -48,7 +48,7 @@ func TestMemoryOfTables(t *testing.T) {
 		path := write(t, name, content)
 		for _, opt := range []Options{{}, {NA: []string{"-9"}, Missing: MissingDrop}, {Target: "1"}} {
 			var s *Set
-			got := allocated(func() { s = need.One(Load(path, opt))(t) })
+			got := allocated(func() { s = testutil.Must(Load(path, opt))(t) })
 			if most := 1.3*8*n*d + 1<<20; got > most || s.D() != d {
 				t.Errorf("%s, %+v: %.3g bytes allocated, more than %.3g", name, opt, got, most)
 			}

@@ -13,7 +13,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
 
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 )
 
 // house is a row of a Parquet file, with every kind of column that is read.
@@ -62,7 +62,7 @@ func parquetFile[T any](t testing.TB, rows []T, options ...parquet.WriterOption)
 	var b bytes.Buffer
 	w := parquet.NewGenericWriter[T](&b, options...)
 	for k := 0; k < len(rows); k += 40 { // row groups
-		need.One(w.Write(rows[k:min(k+40, len(rows))]))(t)
+		testutil.Must(w.Write(rows[k:min(k+40, len(rows))]))(t)
 		if err := w.Flush(); err != nil {
 			t.Fatal(err)
 		}
@@ -92,8 +92,9 @@ func TestParquet(t *testing.T) {
 			formatNumber(float64(h.Share)), formatNumber(h.Price)}, ",") + "\n"
 	}
 	opt := Options{Missing: MissingMean}
-	want := need.One(readTable(strings.NewReader(text), "d.csv", opt))(t)
-	inputs := need.One(readInputs(strings.NewReader(text), tableFormat, "d.csv", want.Encoding(), opt))(t)
+	want := testutil.Must(readTable(strings.NewReader(text), "d.csv", opt))(t)
+	inputs := testutil.Must(readInputs(strings.NewReader(text), tableFormat, "d.csv", want.Encoding(),
+		opt))(t)
 	for _, codec := range []compress.Codec{&parquet.Snappy, &parquet.Gzip, &parquet.Zstd} {
 		for _, page := range []int{200, 1 << 16} { // bytes
 			path := writeParquet(t, rows, parquet.Compression(codec), parquet.PageBufferSize(page))
@@ -146,12 +147,13 @@ func TestParquetRefused(t *testing.T) {
 	}
 	list := writeParquet(t, []nested{{[]float64{1}, 1, 2}, {nil, 2, 3}})
 	refused(list, Options{}, `column "a"`, "lists", "--drop")
-	set := need.One(Load(list, Options{Drop: []string{"a"}}))(t)
+	set := testutil.Must(Load(list, Options{Drop: []string{"a"}}))(t)
 	if set.D() != 1 || !slices.Equal(set.Y, []float64{2, 3}) {
 		t.Errorf("without the lists: %+v", set)
 	}
 	day := time.Date(2024, 2, 29, 18, 30, 0, 0, time.UTC)
-	set = need.One(Load(writeParquet(t, []dated{{day, 1, 2}, {day.AddDate(0, 0, 3), 2, 3}}), Options{}))(t)
+	set = testutil.Must(Load(writeParquet(t, []dated{{day, 1, 2}, {day.AddDate(0, 0, 3), 2, 3}}),
+		Options{}))(t)
 	if !slices.Equal(set.X.Row(1), []float64{2024, 3, 7, 19785 + 18.5/24, 18.5, 2}) {
 		t.Errorf("timestamps: %q %v", set.Features, set.X.Row(1))
 	}
@@ -159,7 +161,7 @@ func TestParquetRefused(t *testing.T) {
 	refused(writeParquet(t, []pair{{1, 2}}), Options{}, "at least two are needed")
 	good := writeParquet(t, houses(90))
 	refused(good, Options{MaxBytes: 1000}, "limit")
-	raw := need.One(os.ReadFile(good))(t)
+	raw := testutil.Must(os.ReadFile(good))(t)
 	for _, b := range [][]byte{nil, []byte("a,b\n1,2\n"), raw[:len(raw)/2], raw[:len(raw)-3], raw[100:]} {
 		refused(write(t, "d.parquet", b), Options{}, "Parquet")
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 )
 
 // refusals are files or other sources, the contents of files d.* (as Go writes strings), words of the error,
@@ -126,7 +126,7 @@ func cases(t *testing.T, table string, quoted int) iter.Seq[[]string] {
 			for k, field := range strings.Split(strings.TrimSpace(line), " | ") {
 				fields[k] = strings.TrimSpace(field)
 			}
-			fields[quoted] = need.One(strconv.Unquote(`"` + fields[quoted] + `"`))(t)
+			fields[quoted] = testutil.Must(strconv.Unquote(`"` + fields[quoted] + `"`))(t)
 			if !yield(fields) {
 				return
 			}
@@ -165,7 +165,8 @@ func numbersOf(t *testing.T, text string) (v []float64) {
 	for _, field := range strings.Fields(text) {
 		over, under, _ := strings.Cut(field+"/1", "/")
 		under = strings.TrimSuffix(under, "/1")
-		v = append(v, need.One(strconv.ParseFloat(over, 64))(t)/need.One(strconv.ParseFloat(under, 64))(t))
+		v = append(v,
+			testutil.Must(strconv.ParseFloat(over, 64))(t)/testutil.Must(strconv.ParseFloat(under, 64))(t))
 	}
 	return v
 }

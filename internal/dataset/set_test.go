@@ -11,7 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/linalg"
 )
 
@@ -91,7 +91,7 @@ func TestSplitIsAPartition(t *testing.T) {
 // TestNew: a set in memory equals that of a table of the same numbers, and does not change with its matrix.
 func TestNew(t *testing.T) {
 	x, y := mat.NewDense(2, 3, []float64{1, 2, 3, 4, 5, 6}), []float64{-1, 1}
-	s := need.One(New(x, y))(t)
+	s := testutil.Must(New(x, y))(t)
 	x.Set(0, 0, 9)
 	y[0] = 9
 	if !slices.Equal(s.X.Data, []float64{1, 2, 3, 4, 5, 6}) || !slices.Equal(s.Y, []float64{-1, 1}) ||

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/linalg"
 )
 
@@ -56,7 +56,7 @@ func TestMomentsAgainstExactArithmetic(t *testing.T) {
 // TestStandardize: columns get mean 0 and deviation 1, constant ones become 0, in new inputs too, and extreme
 // values stay within bounds.
 func TestStandardize(t *testing.T) {
-	s := need.One(Open("boston"))(t)
+	s := testutil.Must(Open("boston"))(t)
 	before := slices.Clone(s.X.Data)
 	z, scaler := Standardize(s.X)
 	again, err := scaler.Apply(s.X)

@@ -5,12 +5,12 @@ import (
 	"slices"
 	"testing"
 
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 )
 
 func drawn(t *testing.T, text string) *Set {
 	t.Helper()
-	return need.One(Load(text, Options{}))(t)
+	return testutil.Must(Load(text, Options{}))(t)
 }
 
 // sameInputs reports whether two sets of one shape hold the same inputs.

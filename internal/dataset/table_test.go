@@ -13,7 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/linalg"
 )
 
@@ -112,7 +112,7 @@ func processorTime() time.Duration {
 func TestEscapesArePrintable(t *testing.T) {
 	const steer = "\x1b[2J"
 	path := write(t, steer+".csv", []byte(",t,y\nr"+steer+",u"+steer+",a"+steer+"\ns,v,b\nt,w,b\n"))
-	s := need.One(Load(path, Options{}))(t)
+	s := testutil.Must(Load(path, Options{}))(t)
 	said := slices.Concat([]string{s.Name, s.Source, s.Labels.Name(-1)}, s.Notes, s.RowNames, s.Features)
 	_, err := s.Encoding().LoadInputs(write(t, "new"+steer+".csv", []byte("t\nx"+steer+"\n")), Options{})
 	for _, text := range append(said, err.Error()) {
@@ -128,7 +128,7 @@ func TestParts(t *testing.T) {
 	path := write(t, "d.csv", []byte("patient,a,age,fold,y\np7,1,old,2,1\np7,2,old,1,2\np1,,young,1,3\n"+
 		"p3,4,young,2,4\np7,5,old,3,6\n"))
 	opt := Options{Groups: "patient", Strata: "age", Folds: "4", Missing: MissingDrop}
-	s := need.One(Load(path, opt))(t)
+	s := testutil.Must(Load(path, opt))(t)
 	check := func(s *Set, groups, strata, folds []int) {
 		t.Helper()
 		if !slices.Equal(s.Groups, groups) || !slices.Equal(s.Strata, strata) || !slices.Equal(s.Folds, folds) ||
@@ -144,7 +144,7 @@ func TestParts(t *testing.T) {
 		}
 	}
 	const want = `rows of one "patient" are in several resamples: --groups patient?`
-	if s = need.One(Load(path, Options{Missing: MissingDrop}))(t); !slices.Contains(s.Notes, want) {
+	if s = testutil.Must(Load(path, Options{Missing: MissingDrop}))(t); !slices.Contains(s.Notes, want) {
 		t.Errorf("no note on patients: %q", s.Notes)
 	}
 }
@@ -160,7 +160,7 @@ func TestSeveralTargets(t *testing.T) {
 		}
 		return Load("-", Options{Stdin: strings.NewReader(text), Target: target, Missing: MissingDrop, Drop: drop})
 	}
-	s := need.One(load("b, a"))(t)
+	s := testutil.Must(load("b, a"))(t)
 	if s.N() != 3 || s.Target != "b" || len(s.Further) != 1 || s.Further[0].Name != "a" ||
 		s.Further[0].Y[1] != 4 || s.Y[2] != 7 || strings.Contains(strings.Join(s.Features, " "), "a") {
 		t.Errorf("%d rows, targets %s and %v, features %v", s.N(), s.Target, s.Further, s.Features)
@@ -168,7 +168,7 @@ func TestSeveralTargets(t *testing.T) {
 	if last := s.Subset([]int{2, 0}); last.Further[0].Y[0] != 5 || s.Further[0].Y[0] != 1 {
 		t.Errorf("a part of the rows has %v, all %v", last.Further, s.Further)
 	}
-	if s = need.One(load("c,d"))(t); s.Target != "c,d" || s.Further != nil {
+	if s = testutil.Must(load("c,d"))(t); s.Target != "c,d" || s.Further != nil {
 		t.Errorf("a name with a comma: %+v", s)
 	}
 	for target, want := range map[string]string{"a,s": "holds texts", "a,k": "targets that differ",

@@ -10,7 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -24,7 +24,8 @@ func twins(t *testing.T, rng *rand.Rand, m, n int, c float64, bias bool) (*linal
 	for i := range m {
 		x.Data[i*x.Stride], x.Data[i*x.Stride+1] = rng.NormFloat64(), rng.NormFloat64()
 	}
-	k := need.One(need.One(kernel.Spec{Gamma: 0.5}.Prepare(linalg.Design{X: x}))(t).Gram(t.Context()))(t)
+	prepared := testutil.Must(kernel.Spec{Gamma: 0.5}.Prepare(linalg.Design{X: x}))(t)
+	k := testutil.Must(prepared.Gram(t.Context()))(t)
 	p := Problem{Kernel: rows(t, k), C: c,
 		Set: train.Set{Y: make([]float64, n), Site: make([]int, n), Bias: bias}}
 	for i := range n {

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/loss"
 	"bootbench/train"
 	"bootbench/train/svm"
@@ -108,7 +108,7 @@ func checkSkips(t *testing.T, k interface{ At(i, j int) float64 }, p Problem, ex
 	}
 	trainer := svm.NewTrainer(p.Kernel)
 	q := train.Set{Y: p.Y, Weight: c, Bias: true}
-	r := need.One(trainer.Train(q, train.Settings{Tolerance: 1e-9}))(t)
+	r := testutil.Must(trainer.Train(q, train.Settings{Tolerance: 1e-9}))(t)
 	for i, y := range p.Y {
 		f := r.Bias
 		for j, a := range r.Alpha {

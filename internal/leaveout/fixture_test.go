@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/internal/dataset"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/train"
@@ -20,21 +20,21 @@ import (
 // every example a site of its own, as LIBSVM has it.
 func embedded(t testing.TB, name string, width float64) (*linalg.Sym, []float64) {
 	t.Helper()
-	set := need.One(dataset.Open(name))(t)
+	set := testutil.Must(dataset.Open(name))(t)
 	z, _ := dataset.Standardize(set.X)
-	in := need.One(kernel.Spec{Gamma: width / float64(set.D())}.Prepare(linalg.Design{X: z}))(t)
-	k := need.One(in.Gram(t.Context()))(t)
+	in := testutil.Must(kernel.Spec{Gamma: width / float64(set.D())}.Prepare(linalg.Design{X: z}))(t)
+	k := testutil.Must(in.Gram(t.Context()))(t)
 	return k, set.Y
 }
 
 func rows(t testing.TB, k *linalg.Sym) *svm.Rows {
 	t.Helper()
-	return need.One(svm.NewRows(k))(t)
+	return testutil.Must(svm.NewRows(k))(t)
 }
 
 func run(t testing.TB, p Problem, s Settings) *Result {
 	t.Helper()
-	r := need.One(Estimate(context.Background(), p, s))(t)
+	r := testutil.Must(Estimate(context.Background(), p, s))(t)
 	if r.Status != Complete {
 		t.Fatalf("%v: %v", r.Method, r.Status)
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"bootbench/internal/dataset"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/linalg"
 	"bootbench/train"
 )
@@ -45,15 +45,15 @@ func TestAgainstLIBSVM(t *testing.T) {
 		t.Skip("see scripts/libsvm.sh")
 	}
 	for _, c := range libsvmCounts {
-		set, file := need.One(dataset.Open(c.data))(t), filepath.Join(t.TempDir(), c.data)
+		set, file := testutil.Must(dataset.Open(c.data))(t), filepath.Join(t.TempDir(), c.data)
 		z, _ := dataset.Standardize(set.X)
 		writeLIBSVM(t, file, z, set.Y)
 		began := time.Now()
 		gamma := fmt.Sprint(c.width / float64(set.D()))
-		out := need.One(exec.Command(program, "-s", "0", "-t", "2", "-g", gamma, "-c", fmt.Sprint(c.c), "-e",
-			"0.001", "-m", "400", "-q", "-v", fmt.Sprint(set.N()), file).CombinedOutput())(t)
+		out := testutil.Must(exec.Command(program, "-s", "0", "-t", "2", "-g", gamma, "-c", fmt.Sprint(c.c),
+			"-e", "0.001", "-m", "400", "-q", "-v", fmt.Sprint(set.N()), file).CombinedOutput())(t)
 		took := time.Since(began)
-		share := need.One(strconv.ParseFloat(string(accuracy.FindSubmatch(out)[1]), 64))(t)
+		share := testutil.Must(strconv.ParseFloat(string(accuracy.FindSubmatch(out)[1]), 64))(t)
 		counted := int(math.Round(float64(set.N()) * (1 - share/100)))
 		exact, exactTook := timed(t, c, Exact)
 		fast, fastTook := timed(t, c, Fast)

@@ -14,7 +14,7 @@ import (
 	"bootbench/fits"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -69,7 +69,8 @@ func TestByBatch(t *testing.T) {
 			r := singly(t, m, bootstrap, settings).Tests[0]
 			solution := converge(t, m, bootstrap, solver.Settings{})
 			settings.OnFit = keep(&together)
-			stats := need.One(model.RetrainAround(t.Context(), m, solution, bootstrap, settings))(t).Batch
+			stats := testutil.Must(model.RetrainAround(t.Context(), m, solution, bootstrap,
+				settings))(t).Batch
 			if 6*stats.Fits < 5*resamples {
 				t.Errorf("only %d of %d fits come from batches", stats.Fits, resamples)
 			}
@@ -123,10 +124,10 @@ func TestBiasOfOneClass(t *testing.T) {
 					}
 				}
 			}}}
-		solution := need.One(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
+		solution := testutil.Must(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
 		single := singly(t, m, bootstrap, settings)
 		one := lacking
-		together := need.One(model.RetrainAround(t.Context(), m, solution, bootstrap, settings))(t)
+		together := testutil.Must(model.RetrainAround(t.Context(), m, solution, bootstrap, settings))(t)
 		if one < 10 || lacking != 2*one || single.OneClass != one || together.OneClass != one || seen != 200 {
 			t.Errorf("%s: %d and %d resamples of one class, %d and %d counted, of %d", l.Name(), one, lacking-one,
 				single.OneClass, together.OneClass, seen)
@@ -142,7 +143,7 @@ func newInputs(t *testing.T, m *model.Model) blas64.General {
 	for j, v := range x.Row(1) {
 		rows[0][j] = (rows[0][j] + v) / 2
 	}
-	return need.One(m.CrossAll(rowsOf(matrix(rows))))(t)
+	return testutil.Must(m.CrossAll(rowsOf(matrix(rows))))(t)
 }
 
 // TestClassWeightsAgainstLIBSVM: the fit is that of LIBSVM 3.24 (Debian 3.24+ds-6),
@@ -318,7 +319,7 @@ func agreeInSign(t *testing.T, m *model.Model, resamples int) {
 		Tests: []loss.Test{loss.ZeroOne{}}, OnFit: func(_ int, c, f []float64) {
 			counts, predicted = append(counts, slices.Clone(c)), append(predicted, slices.Clone(f))
 		}}}
-	single := need.One(model.Retrain(ctx, m, model.Single, law, settings))(t)
+	single := testutil.Must(model.Retrain(ctx, m, model.Single, law, settings))(t)
 	wrong, absent := 0, 0
 	settings.OnFit = func(b int, _, f []float64) {
 		for i, k := range counts[b] {
@@ -332,15 +333,15 @@ func agreeInSign(t *testing.T, m *model.Model, resamples int) {
 			}
 		}
 	}
-	s := need.One(m.Solve(ctx, law, solver.Settings{}))(t)
-	together := need.One(model.RetrainAround(ctx, m, s, law, settings))(t)
+	s := testutil.Must(m.Solve(ctx, law, solver.Settings{}))(t)
+	together := testutil.Must(model.RetrainAround(ctx, m, s, law, settings))(t)
 	if stats := together.Batch; stats.Exact > 0 {
 		t.Errorf("%d fits are left to the single trainer", stats.Exact)
 	}
 	if wrong > 1+absent/1000 {
 		t.Errorf("%d of %d signs differ from those of single fits", wrong, absent)
 	}
-	refined := need.One(model.Refine(ctx, m, s, law, model.RefineSettings{
+	refined := testutil.Must(model.Refine(ctx, m, s, law, model.RefineSettings{
 		RetrainSettings: settings}))(t).Tests[0]
 	want := single.Tests[0]
 	if got := together.Tests[0].Error; math.Abs(got-want.Error) > 0.2*want.SE+1e-4 {

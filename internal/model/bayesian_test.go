@@ -10,7 +10,7 @@ import (
 	"bootbench/fits"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
@@ -27,13 +27,14 @@ func TestBayesian(t *testing.T) {
 			loss.Huber{C: 0.5, Delta: 1}},
 		{"synthetic:blobs,n=80,d=3", loss.Hinge{C: 1}}, {"synthetic:blobs,n=80,d=3", loss.Logistic{C: 1}},
 	} {
-		m := need.One(model.Build(t.Context(), model.NewSpec(need.One(dataset.Load(c.data,
+		m := testutil.Must(model.Build(t.Context(), model.NewSpec(testutil.Must(dataset.Load(c.data,
 			dataset.Options{}))(t), c.loss)))(t)
 		for _, shape := range []float64{1, 0.4} {
 			scheme := resample.Bayesian{N: m.Set.N(), Shape: shape}
-			s := need.One(m.Solve(t.Context(), scheme, solver.Settings{}))(t)
-			r := need.One(model.Retrain(t.Context(), m, model.Single, scheme, model.RetrainSettings{Seed: 1,
-				Settings: fits.Settings{Resamples: 600}}))(t)
+			s := testutil.Must(m.Solve(t.Context(), scheme, solver.Settings{}))(t)
+			r := testutil.Must(model.Retrain(t.Context(), m, model.Single, scheme,
+				model.RetrainSettings{Seed: 1,
+					Settings: fits.Settings{Resamples: 600}}))(t)
 			var offMean, offVar []float64
 			for i := range s.Mean {
 				offMean = append(offMean, math.Pow((s.Mean[i]-r.Mean[i]), 2)/r.Variance[i])
@@ -47,7 +48,7 @@ func TestBayesian(t *testing.T) {
 			t.Logf("%s, shape %g: means off by %.3f sd, variances %.3f", c.loss.Name(), shape, mean, ratio)
 		}
 	}
-	hard := need.One(model.Build(t.Context(), model.NewSpec(need.One(dataset.Open("sonar"))(t),
+	hard := testutil.Must(model.Build(t.Context(), model.NewSpec(testutil.Must(dataset.Open("sonar"))(t),
 		loss.HardMargin{})))(t)
 	if _, err := hard.Solve(t.Context(), resample.Bayesian{N: 208, Shape: 1}, solver.Settings{}); !errors.Is(err,
 		model.ErrInput) {

@@ -13,7 +13,7 @@ import (
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -126,8 +126,8 @@ func TestPrecomputed(t *testing.T) {
 					kernels[r] = append(kernels[r], rbf(kernel.Spec{Gamma: 0.3, Amplitude: 1}, x, spec.Set.X.Row(i)))
 				}
 			}
-			crossA := need.One(a.CrossAll(rowsOf(matrix(fresh))))(t)
-			crossB := need.One(b.CrossAll(rowsOf(matrix(kernels))))(t)
+			crossA := testutil.Must(a.CrossAll(rowsOf(matrix(fresh))))(t)
+			crossB := testutil.Must(b.CrossAll(rowsOf(matrix(kernels))))(t)
 			for k, v := range crossA.Data {
 				near(t, "cross-kernel", crossB.Data[k], v, 1e-14)
 			}
@@ -147,7 +147,7 @@ func solved(t *testing.T, m *model.Model, rows []float64) (leftOut float64, mean
 	t.Helper()
 	s := converge(t, m, bootstrap, solver.Settings{Tolerance: 1e-10})
 	leftOut, _ = s.LeftOut(loss.SquareTest{})
-	mean, variance = need.Two(s.Predict(slices.Clone(rows)))(t)
+	mean, variance = testutil.Must2(s.Predict(slices.Clone(rows)))(t)
 	return leftOut, mean, variance
 }
 
@@ -169,7 +169,7 @@ func TestPreset(t *testing.T) {
 		}
 		near(t, fmt.Sprint("kernel of ", pair), m.Gram().At(pair[0], pair[1]), math.Exp(-exponent), 1e-9)
 	}
-	s := need.One(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
+	s := testutil.Must(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
 	if leftOut, _ := s.LeftOut(loss.SquareTest{}); math.Abs(leftOut-16.248) > 0.0006 {
 		t.Errorf("left-out error %v, want 16.248", leftOut)
 	}
@@ -330,8 +330,8 @@ func TestHardMarginsChecked(t *testing.T) {
 
 // TestKey: whatever changes an answer changes the key, what only says the same in other words does not.
 func TestKey(t *testing.T) {
-	set := need.One(dataset.Open("boston"))(t)
-	other := need.One(dataset.Open("crabs"))(t)
+	set := testutil.Must(dataset.Open("boston"))(t)
+	other := testutil.Must(dataset.Open("crabs"))(t)
 	base := model.Spec{Set: set, Loss: loss.Square{Noise: 0.1}}
 	scheme := bootstrap
 	same := base
@@ -416,13 +416,13 @@ func TestNormalizedTarget(t *testing.T) {
 // model nor in that of its file.
 func TestConstantFeatures(t *testing.T) {
 	x := mat.NewDense(4, 4, []float64{1, 7, 0, 0, 2, 7, 0, 0, 3, 7, 0, 1, 4, 7, 0, 1})
-	dense := need.One(dataset.New(x, []float64{1, 3, 2, 5}))(t)
+	dense := testutil.Must(dataset.New(x, []float64{1, 3, 2, 5}))(t)
 	sparse := *dense
 	sparse.X, sparse.Sparse = linalg.Matrix{}, linalg.NewCSR(dense.X)
 	for _, set := range []*dataset.Set{dense, &sparse} {
 		m := build(t, model.NewSpec(set, loss.Square{Noise: 1}))
-		fit := need.One(m.Fit(t.Context(), model.FitSettings{}))(t)
-		if file := need.One(m.Predictor(fit))(t); m.Kernel.Gamma != 0.25 || file.Kernel.Gamma != 0.25 {
+		fit := testutil.Must(m.Fit(t.Context(), model.FitSettings{}))(t)
+		if file := testutil.Must(m.Predictor(fit))(t); m.Kernel.Gamma != 0.25 || file.Kernel.Gamma != 0.25 {
 			t.Errorf("gamma %g, in the file %g; two features vary", m.Kernel.Gamma, file.Kernel.Gamma)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"bootbench/blas"
 	"bootbench/fits"
 	"bootbench/internal/model"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -26,7 +26,7 @@ func TestBusy(t *testing.T) {
 	m := build(t, grid(t, 200))
 	law := bootstrap
 	ctx := context.Background()
-	earlier := need.One(m.Solve(ctx, law, solver.Settings{}))(t)
+	earlier := testutil.Must(m.Solve(ctx, law, solver.Settings{}))(t)
 	want := slices.Clone(earlier.Var)
 	trials := map[string]func() error{
 		"solve":      func() error { _, err := m.Solve(ctx, law, solver.Settings{}); return err },
@@ -76,7 +76,7 @@ func TestManyAtOnce(t *testing.T) {
 	for name, spec := range map[string]model.Spec{"square": grid(t, 200), "hinge": margin, "low rank": lowrank} {
 		t.Run(name, func(t *testing.T) {
 			m := build(t, spec)
-			alone := need.One(m.Solve(context.Background(), bootstrap, solver.Settings{}))(t)
+			alone := testutil.Must(m.Solve(context.Background(), bootstrap, solver.Settings{}))(t)
 			want, wantLeftOut := slices.Clone(alone.Var), leftOut(alone)
 			row := make([]float64, alone.InputDim())
 			var group sync.WaitGroup

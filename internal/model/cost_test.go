@@ -8,7 +8,7 @@ import (
 	"bootbench/fits"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
@@ -33,17 +33,17 @@ func BenchmarkCost(b *testing.B) {
 		{"boston", loss.EpsInsensitive{C: 10, Epsilon: 0.1}, 0.02},
 	} {
 		b.Run(c.data+"/"+c.loss.Name(), func(b *testing.B) {
-			spec := model.NewSpec(need.One(dataset.Load(c.data, dataset.Options{}))(b), c.loss)
+			spec := model.NewSpec(testutil.Must(dataset.Load(c.data, dataset.Options{}))(b), c.loss)
 			spec.Kernel.Gamma, spec.Storage, spec.Bias = c.gamma, model.Exact, spec.Set.Task == dataset.Classification
-			m, law := need.One(model.Build(context.Background(), spec))(b), resample.Poisson{Ratio: 1}
+			m, law := testutil.Must(model.Build(context.Background(), spec))(b), resample.Poisson{Ratio: 1}
 			counted := model.CostOf(m, resample.Resamples{Scheme: law, Y: m.Set.Y})
 			settings := model.RetrainSettings{Settings: fits.Settings{Resamples: 64, Workers: 1}}
 			for b.Loop() {
-				single := need.One(model.Retrain(b.Context(), m, model.Single, law, settings))(b)
+				single := testutil.Must(model.Retrain(b.Context(), m, model.Single, law, settings))(b)
 				began := time.Now()
-				s := need.One(m.SolveRoughly(b.Context(), law, solver.Settings{}))(b)
+				s := testutil.Must(m.SolveRoughly(b.Context(), law, solver.Settings{}))(b)
 				solve := time.Since(began)
-				blocks := need.One(model.RetrainAround(b.Context(), m, s, law, settings))(b)
+				blocks := testutil.Must(model.RetrainAround(b.Context(), m, s, law, settings))(b)
 				b.ReportMetric(blocks.Stats.Elapsed.Seconds()*1e9/64/counted[1], "block/counted")
 				b.ReportMetric(single.Stats.Elapsed.Seconds()*1e9/64/counted[2], "single/counted")
 				b.ReportMetric(solve.Seconds()*1e9/counted[0], "solve/counted")

@@ -13,7 +13,7 @@ import (
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -121,7 +121,7 @@ func TestCrossRefusals(t *testing.T) {
 		func(int, []float64) error { calls++; return own }); err != own || calls != 1 {
 		t.Errorf("%v after %d calls", err, calls)
 	}
-	if cross := need.One(m.CrossAll(rowsOf(blas64.General{Cols: 2, Stride: 2})))(t); cross.Rows != 0 {
+	if cross := testutil.Must(m.CrossAll(rowsOf(blas64.General{Cols: 2, Stride: 2})))(t); cross.Rows != 0 {
 		t.Errorf("no new inputs: %d rows", cross.Rows)
 	}
 	m.MaxBytes = linalg.SymBytes(m.Sites()) + 8*5*int64(m.Sites()) - 1
@@ -131,7 +131,7 @@ func TestCrossRefusals(t *testing.T) {
 		t.Errorf("one byte short: %v", err)
 	}
 	m.MaxBytes++
-	need.One(m.CrossAll(rowsOf(five)))(t)
+	testutil.Must(m.CrossAll(rowsOf(five)))(t)
 }
 
 // text is a small sparse set with a repeated document, and the same set dense.
@@ -164,10 +164,10 @@ func TestSparseModel(t *testing.T) {
 			}
 		}
 		fresh := load(t, "synthetic:text,n=20,d=1500,seed=2")
-		cross := need.One(a.CrossAll(&dataset.Inputs{Sparse: fresh.Sparse}))(t)
+		cross := testutil.Must(a.CrossAll(&dataset.Inputs{Sparse: fresh.Sparse}))(t)
 		whole := fresh.Sparse.Dense()
-		again := need.One(a.CrossAll(&dataset.Inputs{X: whole}))(t)
-		want := need.One(b.CrossAll(&dataset.Inputs{X: whole}))(t)
+		again := testutil.Must(a.CrossAll(&dataset.Inputs{X: whole}))(t)
+		want := testutil.Must(b.CrossAll(&dataset.Inputs{X: whole}))(t)
 		for i, v := range want.Data {
 			near(t, "kernel rows of sparse new inputs", cross.Data[i], v, 1e-12)
 			near(t, "kernel rows of dense new inputs", again.Data[i], v, 1e-12)
@@ -176,7 +176,7 @@ func TestSparseModel(t *testing.T) {
 	square := func(set *dataset.Set) float64 {
 		m := build(t, model.Spec{Set: set, Kernel: kernel.Spec{Kind: kernel.RBF, Gamma: 0.5},
 			Loss: loss.Square{Noise: 0.5}})
-		solution := need.One(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
+		solution := testutil.Must(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
 		mean, _ := solution.LeftOut(loss.SquareTest{})
 		return mean
 	}
@@ -197,13 +197,13 @@ func TestSparseLowRank(t *testing.T) {
 		m := build(t, model.Spec{Set: set, Kernel: kernel.Spec{Gamma: 0.7, Amplitude: 2, Constant: 0.5,
 			Jitter: 0.1}, Loss: loss.Logistic{C: 1},
 			Bias: true, Storage: model.LowRank, MaxRank: 20})
-		s := need.One(m.Solve(t.Context(), bootstrap, solver.Settings{Tolerance: 1e-9}))(t)
-		value := need.One(objective.Value(s))(t)
+		s := testutil.Must(m.Solve(t.Context(), bootstrap, solver.Settings{Tolerance: 1e-9}))(t)
+		value := testutil.Must(objective.Value(s))(t)
 		in := &dataset.Inputs{Sparse: fresh.Sparse}
 		if c == 1 {
 			in = &dataset.Inputs{X: fresh.Sparse.Dense()}
 		}
-		cross := need.One(m.CrossAll(in))(t)
+		cross := testutil.Must(m.CrossAll(in))(t)
 		values[c] = append(cross.Data, value)
 	}
 	for i, v := range values[1] {

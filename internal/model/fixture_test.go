@@ -13,7 +13,7 @@ import (
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -24,12 +24,12 @@ import (
 // load reads an embedded or synthetic set.
 func load(t testing.TB, path string) *dataset.Set {
 	t.Helper()
-	return need.One(dataset.Load(path, dataset.Options{}))(t)
+	return testutil.Must(dataset.Load(path, dataset.Options{}))(t)
 }
 
 func build(t testing.TB, spec model.Spec) *model.Model {
 	t.Helper()
-	return need.One(model.Build(t.Context(), spec))(t)
+	return testutil.Must(model.Build(t.Context(), spec))(t)
 }
 
 // grid is regression on inputs most of which repeat.
@@ -108,7 +108,7 @@ var bootstrap = resample.Poisson{Ratio: 1}
 func converge(t testing.TB, m *model.Model, law resample.CountDistribution,
 	s solver.Settings) *solver.Solution {
 	t.Helper()
-	solution := need.One(m.Solve(t.Context(), law, s))(t)
+	solution := testutil.Must(m.Solve(t.Context(), law, s))(t)
 	if solution.Status != solver.Converged {
 		t.Fatalf("%v, residual %g", solution.Status, solution.Residual)
 	}
@@ -124,7 +124,7 @@ func solve(t testing.TB, m *model.Model) *solver.Solution {
 // singly retrains one by one.
 func singly(t testing.TB, m *model.Model, law resample.Scheme, s model.RetrainSettings) *model.Retraining {
 	t.Helper()
-	return need.One(model.Retrain(t.Context(), m, model.Single, law, s))(t)
+	return testutil.Must(model.Retrain(t.Context(), m, model.Single, law, s))(t)
 }
 
 // near fails unless a and b agree to tol, relative to 1 + |b|.

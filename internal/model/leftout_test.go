@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"bootbench/internal/dataset"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 )
 
 // TestLeftOut: intervals hold new residuals of the same law as often as they say, also by quantiles that
@@ -19,7 +19,7 @@ func TestLeftOut(t *testing.T) {
 		for i := range y {
 			y[i], f[i] = rng.NormFloat64(), 0
 		}
-		l := need.One(NewLeftOut(y, f, &dataset.Set{}))(t)
+		l := testutil.Must(NewLeftOut(y, f, &dataset.Set{}))(t)
 		for _, level := range []float64{0.5, 0.9, 0.95} {
 			half := l.HalfWidth(level)
 			held := math.Erf(half / math.Sqrt2)
@@ -37,7 +37,7 @@ func TestLeftOut(t *testing.T) {
 				y[i] = -1
 			}
 		}
-		l = need.One(NewLeftOut(y, f, labels))(t)
+		l = testutil.Must(NewLeftOut(y, f, labels))(t)
 		if p := l.Curve.Probability(0.5); math.Abs(p-1/(1+math.Exp(-1))) > 3*math.Sqrt(0.5/float64(n)) {
 			t.Errorf("%d examples: probability %g", n, p)
 		}

@@ -14,7 +14,7 @@ import (
 	"bootbench/fits"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -86,13 +86,13 @@ func TestBiasAgainstLIBSVM(t *testing.T) {
 		s := converge(t, m, law, solver.Settings{})
 		theory, _ := s.LeftOut(test)
 		tests := []loss.Test{test}
-		same := need.One(model.RetrainAround(t.Context(), m, s, law,
+		same := testutil.Must(model.RetrainAround(t.Context(), m, s, law,
 			model.RetrainSettings{Seed: libsvmSeed, Settings: fits.Settings{Resamples: libsvmResamples,
 				Tests: tests}}))(t)
 		if off := same.Tests[0].Error/c.err - 1; !(math.Abs(off) < 0.005) {
 			t.Errorf("%v: retrained on the same resamples %g, off by %.2g%%", c, same.Tests[0].Error, 100*off)
 		}
-		refined := need.One(model.Refine(t.Context(), m, s, law, model.RefineSettings{
+		refined := testutil.Must(model.Refine(t.Context(), m, s, law, model.RefineSettings{
 			RetrainSettings: model.RetrainSettings{
 				Seed: 1, Settings: fits.Settings{Resamples: 60, Tests: tests}}}))(t)
 		r := refined.Tests[0]
@@ -143,12 +143,12 @@ func (c libsvmCell) byLIBSVM(t *testing.T, train string, m *model.Model, test lo
 				writeLIBSVM(t, file("test"), z, m.Set.Y, times)
 				run(train, append(args, file("train"), file("model"))...)
 				run(filepath.Join(filepath.Dir(train), "svm-predict"), file("test"), file("model"), file("out"))
-				out := need.One(os.Open(file("out")))(t)
+				out := testutil.Must(os.Open(file("out")))(t)
 				defer out.Close()
 				total := 0.0
 				for _, i := range left {
 					var f float64
-					need.One(fmt.Fscan(out, &f))(t)
+					testutil.Must(fmt.Fscan(out, &f))(t)
 					l := test.Value(f, m.Set.Y[i])
 					sums[i], absent[i], total = sums[i]+l, absent[i]+1, total+l
 				}
@@ -166,7 +166,7 @@ func (c libsvmCell) byLIBSVM(t *testing.T, train string, m *model.Model, test lo
 // writeLIBSVM writes inputs and targets to the last bit, each as often as weights say.
 func writeLIBSVM(t *testing.T, path string, x linalg.Matrix, y, weight []float64) {
 	t.Helper()
-	f := need.One(os.Create(path))(t)
+	f := testutil.Must(os.Create(path))(t)
 	defer f.Close()
 	w := bufio.NewWriter(f)
 	for i, k := range weight {

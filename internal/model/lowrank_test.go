@@ -14,7 +14,7 @@ import (
 	"bootbench/fits"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -80,8 +80,8 @@ func TestLowRankReadOuts(t *testing.T) {
 			near(t, "diagonal", m.Matrix().At(i, i), 5+jitter, 1e-12)
 		}
 		s := solve(t, m)
-		whole := need.One(m.Dense())(t)
-		want := need.One(solver.Solve(t.Context(), solver.Problem{
+		whole := testutil.Must(m.Dense())(t)
+		want := testutil.Must(solver.Solve(t.Context(), solver.Problem{
 			Gram: m.Factor().Dense(), Site: m.Site, Y: m.Set.Y, Loss: m.Loss, Law: bootstrap,
 		}, solver.Settings{Tolerance: 1e-9}))(t)
 		nearAll(t, "mean", s.Mean, want.Mean, 1e-7)
@@ -97,15 +97,15 @@ func TestLowRankReadOuts(t *testing.T) {
 
 		fresh := blas64.General(load(t, "synthetic:waves,n=30,d=2,seed=5").X)
 		mean, variance := predictions(t, m, s, rowsOf(fresh))
-		cross := need.One(m.CrossAll(rowsOf(fresh)))(t)
-		wantMean, wantVariance := need.Two(want.Predict(slices.Clone(cross.Data)))(t)
+		cross := testutil.Must(m.CrossAll(rowsOf(fresh)))(t)
+		wantMean, wantVariance := testutil.Must2(want.Predict(slices.Clone(cross.Data)))(t)
 		nearAll(t, "mean at new inputs", mean, wantMean, 1e-7)
 		nearAll(t, "variance at new inputs", variance, wantVariance, 1e-7)
 
-		fit := need.One(m.FullFit(t.Context()))(t)
+		fit := testutil.Must(m.FullFit(t.Context()))(t)
 		count, target := make([]float64, m.Sites()), make([]float64, m.Sites())
 		train.Sites(m.Site).Merge(m.Set.Y, nil, count, target)
-		full := need.One(gp.FitFull(whole, 0.05, false, count, target))(t)[0]
+		full := testutil.Must(gp.FitFull(whole, 0.05, false, count, target))(t)[0]
 		nearAll(t, "full fit", fit, full, 1e-9)
 	}
 }
@@ -119,9 +119,9 @@ func TestLowRankAgainstRetraining(t *testing.T) {
 	m := build(t, spec)
 	s := solve(t, m)
 	fresh := blas64.General(load(t, "synthetic:waves,n=20,d=2,seed=5").X)
-	cross := need.One(m.CrossAll(rowsOf(fresh)))(t)
+	cross := testutil.Must(m.CrossAll(rowsOf(fresh)))(t)
 	const resamples = 200
-	r := need.One(model.Retrain(t.Context(), m, model.Single, bootstrap,
+	r := testutil.Must(model.Retrain(t.Context(), m, model.Single, bootstrap,
 		model.RetrainSettings{Settings: fits.Settings{
 			Resamples: resamples, Tests: []loss.Test{loss.SquareTest{}},
 		}, Cross: cross}))(t)
@@ -359,14 +359,14 @@ func eight(t testing.TB, n int, gamma, noise float64) model.Spec {
 // solveAt solves at a ratio and returns the left-out square error.
 func solveAt(t testing.TB, m *model.Model, ratio float64) (float64, *solver.Solution) {
 	t.Helper()
-	s := need.One(m.Solve(t.Context(), resample.Poisson{Ratio: ratio}, solver.Settings{}))(t)
+	s := testutil.Must(m.Solve(t.Context(), resample.Poisson{Ratio: ratio}, solver.Settings{}))(t)
 	return leftOut(s), s
 }
 
 // settledAt is solveAt of the model that Settle makes, and that.
 func settledAt(t testing.TB, m *model.Model) (float64, *solver.Solution, *model.Model) {
 	t.Helper()
-	m, _ = need.Two(m.Settle(t.Context(), bootstrap, solver.Settings{}))(t)
+	m, _ = testutil.Must2(m.Settle(t.Context(), bootstrap, solver.Settings{}))(t)
 	mean, s := solveAt(t, m, 1)
 	return mean, s, m
 }
@@ -415,13 +415,13 @@ func TestSettledRank(t *testing.T) {
 		if name == "hinge" {
 			test = loss.ZeroOne{}
 		}
-		want, _ := need.One(build(t, spec).Solve(t.Context(), law, solver.Settings{}))(t).LeftOut(test)
+		want, _ := testutil.Must(build(t, spec).Solve(t.Context(), law, solver.Settings{}))(t).LeftOut(test)
 		spec.Storage, spec.RankError = model.LowRank, 0.01
 		m := build(t, spec)
 		first, _ := m.Approximation()
-		m, s := need.Two(m.Settle(t.Context(), law, solver.Settings{}))(t)
+		m, s := testutil.Must2(m.Settle(t.Context(), law, solver.Settings{}))(t)
 		got, _ := s.LeftOut(test)
-		again, _ := need.One(m.Solve(t.Context(), law, solver.Settings{}))(t).LeftOut(test)
+		again, _ := testutil.Must(m.Solve(t.Context(), law, solver.Settings{}))(t).LeftOut(test)
 		a, _ := m.Approximation()
 		off, stated := math.Abs(got/want-1), m.RankError(s)
 		if !(off <= 2*stated && off <= 0.01 && stated <= 0.01) || a.Rank > first.Rank || name == "hinge" &&

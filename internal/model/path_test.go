@@ -7,7 +7,7 @@ import (
 	"bootbench/fits"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/loss"
 	"bootbench/resample"
 )
@@ -39,11 +39,11 @@ func TestPath(t *testing.T) {
 		{"crabs", func(k float64) loss.Loss { return loss.Logistic{C: k} }},
 		{"boston", func(k float64) loss.Loss { return loss.Square{Noise: 2 / k} }},
 	} {
-		set := need.One(dataset.Load(c.data, dataset.Options{}))(t)
+		set := testutil.Must(dataset.Load(c.data, dataset.Options{}))(t)
 		build := func(factor float64) *model.Model {
 			spec := model.NewSpec(set, c.at(factor))
 			spec.Bias = false // at the least C every bias of an interval is best
-			return need.One(model.Build(t.Context(), spec))(t)
+			return testutil.Must(model.Build(t.Context(), spec))(t)
 		}
 		m := build(1)
 		predicted := make([][]float64, len(factors))
@@ -51,9 +51,9 @@ func TestPath(t *testing.T) {
 		settings.Settings = fits.Settings{
 			Resamples: len(factors), Tests: []loss.Test{loss.SquareTest{}},
 			OnFit: func(r int, _, f []float64) { predicted[r] = append(predicted[r], f...) }}
-		need.One(model.Retrain(t.Context(), m, model.Batch, resample.Poisson{Ratio: 1}, settings))(t)
+		testutil.Must(model.Retrain(t.Context(), m, model.Batch, resample.Poisson{Ratio: 1}, settings))(t)
 		for r, factor := range factors {
-			want := need.One(build(factor).FullFit(t.Context()))(t)
+			want := testutil.Must(build(factor).FullFit(t.Context()))(t)
 			off, size := 0.0, 0.0
 			for site, f := range want {
 				off, size = math.Max(off, math.Abs(predicted[r][site]-f)), math.Max(size, math.Abs(f))

@@ -18,8 +18,8 @@ import (
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/need"
 	"bootbench/internal/predict"
+	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -32,14 +32,14 @@ import (
 // interval has the share of a normal law that it should. Inputs of another width, none, and a
 // solution whose G is no longer there are refused.
 func TestPredict(t *testing.T) {
-	set := need.One(dataset.Load("synthetic:friedman1,n=30", dataset.Options{}))(t)
-	m := need.One(model.Build(t.Context(), model.Spec{Set: set, Kernel: kernel.Spec{Gamma: 0.5},
+	set := testutil.Must(dataset.Load("synthetic:friedman1,n=30", dataset.Options{}))(t)
+	m := testutil.Must(model.Build(t.Context(), model.Spec{Set: set, Kernel: kernel.Spec{Gamma: 0.5},
 		Loss:        loss.Square{Noise: 1},
 		Standardize: true, NormalizeTarget: true}))(t)
-	s := need.One(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
+	s := testutil.Must(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
 	in := &dataset.Inputs{X: set.X}
-	p := need.One(predict.At(m, s, in, nil))(t)
-	within := need.One(p.Intervals(0.9))(t)
+	p := testutil.Must(predict.At(m, s, in, nil))(t)
+	within := testutil.Must(p.Intervals(0.9))(t)
 	sd := p.SD()
 	for i, site := range m.Site {
 		if want := s.Mean[site] + m.TargetMean; math.Abs(p.Mean[i]-want) > 1e-9*math.Abs(want) ||
@@ -53,9 +53,9 @@ func TestPredict(t *testing.T) {
 		}
 	}
 	refused(p.Intervals(1))(t, "an interval of level 1", nil, "")
-	narrow := need.One(dataset.NewInputs(mat.NewDense(2, 3, nil)))(t)
+	narrow := testutil.Must(dataset.NewInputs(mat.NewDense(2, 3, nil)))(t)
 	refused(predict.At(m, s, narrow, nil))(t, "3 features for 10", nil, "")
-	need.One(m.FullFit(t.Context()))(t)
+	testutil.Must(m.FullFit(t.Context()))(t)
 	refused(predict.At(m, s, in, nil))(t, "of a solution that is overwritten", nil, "")
 	refused(m.Solve(t.Context(), resample.Poisson{}, solver.Settings{}))(t, "a ratio of 0 is solved", nil, "")
 	refused(model.Retrain(t.Context(), m, model.Single, resample.Poisson{}, model.RetrainSettings{}))(t,
@@ -67,9 +67,9 @@ func TestPredict(t *testing.T) {
 // diagonal is the variance. Both are sums over sites to rounding, of a solve to 1e-6.
 func TestCovariances(t *testing.T) {
 	m := build(t, grid(t, 80))
-	s := need.One(m.Solve(t.Context(), bootstrap, solver.Settings{Tolerance: 1e-10}))(t)
-	between := need.One(predict.Covariances(m, s, nil))(t)
-	fresh := need.One(predict.Covariances(m, s, &dataset.Inputs{X: m.Set.X.Gather(m.First)}))(t)
+	s := testutil.Must(m.Solve(t.Context(), bootstrap, solver.Settings{Tolerance: 1e-10}))(t)
+	between := testutil.Must(predict.Covariances(m, s, nil))(t)
+	fresh := testutil.Must(predict.Covariances(m, s, &dataset.Inputs{X: m.Set.X.Gather(m.First)}))(t)
 	for i := range m.Sites() {
 		for j := range m.Sites() {
 			a, b := between.Data[i*between.Stride+j], fresh.Data[i*fresh.Stride+j]
@@ -107,12 +107,12 @@ func TestObservationCoverage(t *testing.T) {
 			spec := model.NewSpec(train, loss.Square{Noise: 0.1 * stat.Variance(train.Y, nil)})
 			spec.Kernel.Gamma = 0.3 / float64(train.D())
 			m, in := build(t, spec), &dataset.Inputs{X: test.X}
-			s := need.One(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
+			s := testutil.Must(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
 			order := make([]int, test.N())
-			floats.Argsort(slices.Clone(need.One(predict.At(m, s, in, nil))(t).Var), order)
+			floats.Argsort(slices.Clone(testutil.Must(predict.At(m, s, in, nil))(t).Var), order)
 			for l, level := range levels {
 				for k, unit := range []predict.Residuals{predict.PlainResiduals, predict.ScaledResiduals} {
-					intervals := need.One(predict.ObservationIntervals(m, s, in, level, unit))(t)
+					intervals := testutil.Must(predict.ObservationIntervals(m, s, in, level, unit))(t)
 					for rank, p := range order {
 						if y := test.Y[p] - m.TargetMean; intervals[p].Low <= y && y <= intervals[p].High {
 							held[l][k]++
@@ -160,13 +160,13 @@ func TestIntervalsRetrained(t *testing.T) {
 			"synthetic:waves,n=90,d=2,noise=0.3", resample.KFold{Folds: 60, N: 60}, 60, 1, 0.8, 0.05},
 	} {
 		m, in := build(t, c.spec), &dataset.Inputs{X: load(t, c.fresh).X}
-		s := need.One(m.Solve(t.Context(), c.scheme, solver.Settings{}))(t)
+		s := testutil.Must(m.Solve(t.Context(), c.scheme, solver.Settings{}))(t)
 		var kept predict.Replicates
-		singly(t, m, c.scheme, model.RetrainSettings{Cross: need.One(m.CrossAll(in))(t),
+		singly(t, m, c.scheme, model.RetrainSettings{Cross: testutil.Must(m.CrossAll(in))(t),
 			Settings: fits.Settings{Resamples: c.resamples, OnFit: kept.Add}})
 		for _, unit := range []predict.Residuals{predict.PlainResiduals, predict.ScaledResiduals}[:c.units] {
-			theory := need.One(predict.ObservationIntervals(m, s, in, c.level, unit))(t)
-			retrained := need.One(predict.ReplicateIntervals(m, &kept, c.level, unit))(t)
+			theory := testutil.Must(predict.ObservationIntervals(m, s, in, c.level, unit))(t)
+			retrained := testutil.Must(predict.ReplicateIntervals(m, &kept, c.level, unit))(t)
 			for p, i := range theory {
 				r := retrained[p]
 				if math.Max(math.Abs(i.Low-r.Low), math.Abs(i.High-r.High)) > c.allowed*(r.High-r.Low) {
@@ -182,7 +182,7 @@ func TestIntervalsRetrained(t *testing.T) {
 func TestObservationRefusals(t *testing.T) {
 	set := load(t, "synthetic:waves,n=12,d=2")
 	m := build(t, model.Spec{Set: set, Kernel: kernel.Spec{Gamma: 0.3}, Loss: loss.Square{Noise: 0.1}})
-	s := need.One(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
+	s := testutil.Must(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
 	in := &dataset.Inputs{X: set.X}
 	for _, level := range []float64{0, 1, -0.5, math.NaN()} {
 		_, err := predict.ObservationIntervals(m, s, in, level, predict.PlainResiduals)
@@ -193,7 +193,7 @@ func TestObservationRefusals(t *testing.T) {
 	refused(predict.ReplicateIntervals(m, &predict.Replicates{}, 0.5, predict.PlainResiduals))(t,
 		"no resamples", model.ErrInput, "")
 	for level, infinite := range map[float64]bool{0.9: false, 0.95: true} {
-		i := need.One(predict.ObservationIntervals(m, s, in, level, predict.ScaledResiduals))(t)[0]
+		i := testutil.Must(predict.ObservationIntervals(m, s, in, level, predict.ScaledResiduals))(t)[0]
 		if math.IsInf(i.High, 1) != infinite || math.IsInf(i.Low, -1) != infinite {
 			t.Errorf("level %v: %v", level, i)
 		}
@@ -214,7 +214,7 @@ func at(c calibration.Logistic, field []float64) []float64 {
 // logistic curve of all held-out fields for the model trained on all data (svm-train -b 1).
 func refitted(t *testing.T, m *model.Model, in *dataset.Inputs) (average, pooled []float64) {
 	t.Helper()
-	cross := need.One(m.CrossAll(in))(t)
+	cross := testutil.Must(m.CrossAll(in))(t)
 	average = make([]float64, in.N())
 	held, n := make([]float64, m.Set.N()), m.Set.N()
 	run := func(scheme resample.Scheme, count int, take func(weight, f []float64)) {
@@ -227,7 +227,7 @@ func refitted(t *testing.T, m *model.Model, in *dataset.Inputs) (average, pooled
 		}
 	}
 	fit := func(field, label []float64) calibration.Logistic {
-		return need.One(calibration.FitLogistic(field, label, nil))(t)
+		return testutil.Must(calibration.FitLogistic(field, label, nil))(t)
 	}
 	run(resample.KFold{Folds: 5, N: n}, 5, func(weight, f []float64) {
 		var field, label []float64
@@ -256,9 +256,9 @@ func TestProbabilities(t *testing.T) {
 		drawn, fresh := set.Split(min(set.N()*2/3, 250), rand.New(rand.NewPCG(0, 5)))
 		m, in := build(t, model.Spec{Set: drawn, Standardize: true, Loss: loss.Hinge{C: 1},
 			Kernel: kernel.Spec{Gamma: 1 / float64(set.D())}}), &dataset.Inputs{X: fresh.X}
-		s := need.One(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
-		p := need.One(predict.ProbabilitiesOf(m, s))(t)
-		ours := need.One(p.AtInputs(m, s, in, need.One(predict.At(m, s, in, nil))(t)))(t)
+		s := testutil.Must(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
+		p := testutil.Must(predict.ProbabilitiesOf(m, s))(t)
+		ours := testutil.Must(p.AtInputs(m, s, in, testutil.Must(predict.At(m, s, in, nil))(t)))(t)
 		average, pooled := refitted(t, m, in)
 		for k, probabilities := range [][]float64{ours, average, pooled} {
 			logLoss, brier := calibration.Judge(probabilities, fresh.Y, nil)
@@ -279,15 +279,15 @@ func TestPosteriorProbabilities(t *testing.T) {
 	set := load(t, "synthetic:blobs,n=40,d=2")
 	m := build(t, model.Spec{Set: set, Loss: loss.Probit{}, Kernel: kernel.Spec{Gamma: 0.5, Amplitude: 4},
 		Standardize: true})
-	s := need.One(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
+	s := testutil.Must(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
 	p, err := predict.ProbabilitiesOf(m, s)
 	if err != nil || p.Method != "posterior" {
 		t.Fatal(p, err)
 	}
 	in := &dataset.Inputs{X: set.X}
-	points := need.One(predict.At(m, s, in, nil))(t)
-	got := need.One(p.AtInputs(m, s, in, points))(t)
-	engine := need.One(s.Engine())(t)
+	points := testutil.Must(predict.At(m, s, in, nil))(t)
+	got := testutil.Must(p.AtInputs(m, s, in, points))(t)
+	engine := testutil.Must(s.Engine())(t)
 	chi, _ := engine.Diag()
 	expect := func(mean, variance float64) float64 { return math.Erfc(-mean/math.Sqrt(2*(1+variance))) / 2 }
 	for i, site := range m.Site {
@@ -348,10 +348,10 @@ func TestPairedCoverage(t *testing.T) {
 			for k, spec := range []model.Spec{c.a, c.b} {
 				spec.Set, spec.Standardize, spec.NormalizeTarget = set, true, set.Task == dataset.Regression
 				m := build(t, spec)
-				s := need.One(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
+				s := testutil.Must(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
 				_, errors[k].Each = s.LeftOut(test)
-				errors[k].Influence = need.One(adjoint.Influence(t.Context(), s, test))(t)
-				errors[k].Interactions = need.One(adjoint.Interactions(s, test, errors[k].Influence))(t)
+				errors[k].Influence = testutil.Must(adjoint.Influence(t.Context(), s, test))(t)
+				errors[k].Interactions = testutil.Must(adjoint.Interactions(s, test, errors[k].Influence))(t)
 			}
 			p := calibration.Compare(calibration.Errors{Each: errors[0].Each},
 				calibration.Errors{Each: errors[1].Each},

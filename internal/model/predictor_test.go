@@ -15,7 +15,7 @@ import (
 	"bootbench/fits"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -26,11 +26,11 @@ func predictor(t testing.TB, spec model.Spec, settings model.FitSettings) (*mode
 	*model.Predictor, []byte) {
 	t.Helper()
 	m := build(t, spec)
-	fit := need.One(m.Fit(t.Context(), settings))(t)
-	p := need.One(m.Predictor(fit))(t)
+	fit := testutil.Must(m.Fit(t.Context(), settings))(t)
+	p := testutil.Must(m.Predictor(fit))(t)
 	var file bytes.Buffer
 	must(t, p.Write(&file))
-	back := need.One(model.ReadPredictor(bytes.NewReader(file.Bytes())))(t)
+	back := testutil.Must(model.ReadPredictor(bytes.NewReader(file.Bytes())))(t)
 	return m, fit, back, file.Bytes()
 }
 
@@ -103,7 +103,7 @@ func TestPredictor(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		cross := need.One(m.CrossAll(&dataset.Inputs{X: fresh}))(t)
+		cross := testutil.Must(m.CrossAll(&dataset.Inputs{X: fresh}))(t)
 		for q := range f {
 			want := fit.Bias + m.TargetMean
 			for s, w := range fit.Weight {
@@ -132,7 +132,7 @@ func TestPrecomputedPredictor(t *testing.T) {
 	if len(p.Weight) == 4 || len(p.Support.Examples) != len(p.Weight) {
 		t.Errorf("%d weights, %d examples: not sparse", len(p.Weight), len(p.Support.Examples))
 	}
-	f := need.One(p.Predict(&dataset.Inputs{X: set.X}))(t)
+	f := testutil.Must(p.Predict(&dataset.Inputs{X: set.X}))(t)
 	for i, v := range f {
 		if math.Abs(v-fit.F[m.Site[i]]) > 1e-12*(1+math.Abs(v)) {
 			t.Errorf("example %d: %v, by the trainer %v", i+1, v, fit.F[m.Site[i]])
@@ -187,7 +187,7 @@ func TestModelFileDamage(t *testing.T) {
 
 // threePoints is a set whose model file is short.
 func threePoints(t testing.TB) *dataset.Set {
-	return need.One(dataset.New(mat.NewDense(3, 1, []float64{1, 2, 4}), []float64{1, 3, 2}))(t)
+	return testutil.Must(dataset.New(mat.NewDense(3, 1, []float64{1, 2, 4}), []float64{1, 3, 2}))(t)
 }
 
 // FuzzModelFile: under a true checksum and without one, anything is refused as bad input, or is a predictor
@@ -210,7 +210,7 @@ func FuzzModelFile(f *testing.F) {
 			}
 			var once, again bytes.Buffer
 			must(t, p.Write(&once))
-			must(t, need.One(model.ReadPredictor(bytes.NewReader(once.Bytes())))(t).Write(&again))
+			must(t, testutil.Must(model.ReadPredictor(bytes.NewReader(once.Bytes())))(t).Write(&again))
 			if !bytes.Equal(once.Bytes(), again.Bytes()) {
 				t.Fatalf("%s is written again as %s", once.Bytes(), again.Bytes())
 			}
@@ -250,7 +250,7 @@ func TestModelFileMisfits(t *testing.T) {
 	_, _, _, file := predictor(t, model.Spec{Set: threePoints(t), Loss: loss.Square{Noise: 1},
 		Standardize: true}, model.FitSettings{})
 	_, good, _ := strings.Cut(strings.TrimSuffix(string(file), "}\n"), `"model":`)
-	need.One(model.ReadPredictor(bytes.NewReader(model.SealModel([]byte(good)))))(t)
+	testutil.Must(model.ReadPredictor(bytes.NewReader(model.SealModel([]byte(good)))))(t)
 	weights := regexp.MustCompile(`"weight":\[[^,]*,`)
 	for name, bad := range map[string]string{
 		"nothing":         "null",
@@ -284,7 +284,7 @@ func TestPredictorOnFactor(t *testing.T) {
 	for _, l := range []loss.Loss{loss.Square{Noise: 1}, loss.Huber{C: 2, Delta: 1}, loss.Hinge{C: 2},
 		loss.Logistic{C: 2}} {
 		spec := model.NewSpec(numbers, l)
-		if task := need.One(model.TaskOf(l))(t); task == dataset.Classification {
+		if task := testutil.Must(model.TaskOf(l))(t); task == dataset.Classification {
 			spec = model.NewSpec(labels, l)
 		}
 		_, _, whole, _ := predictor(t, spec, model.FitSettings{})
@@ -295,7 +295,7 @@ func TestPredictorOnFactor(t *testing.T) {
 				spec.RankTol = 1e-13
 			}
 			m, fit, p, _ := predictor(t, spec, model.FitSettings{})
-			f, want := need.One(p.Predict(m.Set))(t), need.One(whole.Predict(m.Set))(t)
+			f, want := testutil.Must(p.Predict(m.Set))(t), testutil.Must(whole.Predict(m.Set))(t)
 			if _, dense := l.(loss.Hinge); !dense && len(p.Weight) != m.Factor().Rank() {
 				t.Errorf("%s: %d weights of rank %d", l.Name(), len(p.Weight), m.Factor().Rank())
 			}

@@ -11,7 +11,7 @@ import (
 	"bootbench/fits"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -60,10 +60,11 @@ func fitsOf(t *rapid.T, set *dataset.Set, l loss.Loss, scheme string,
 	if method == model.Batch {
 		spec.Bias = false
 	}
-	m := need.One(model.Build(t.Context(), spec))(t)
-	law := need.One(resample.Design{N: set.N(), Group: set.Groups}.Of(scheme, resample.Options{Ratio: 0.8,
-		Folds: 4,
-		N:     set.N()}))(t)
+	m := testutil.Must(model.Build(t.Context(), spec))(t)
+	law := testutil.Must(resample.Design{N: set.N(), Group: set.Groups}.Of(scheme,
+		resample.Options{Ratio: 0.8,
+			Folds: 4,
+			N:     set.N()}))(t)
 	settings := model.RetrainSettings{Seed: 3, Settings: fits.Settings{Resamples: count,
 		OnFit: func(_ int, _, f []float64) {
 			at := make([]float64, set.N())
@@ -73,7 +74,7 @@ func fitsOf(t *rapid.T, set *dataset.Set, l loss.Loss, scheme string,
 			all = append(all, at)
 		}}}
 	settings.Batch.Tolerance = tolerance
-	r := need.One(model.Retrain(t.Context(), m, method, law, settings))(t)
+	r := testutil.Must(model.Retrain(t.Context(), m, method, law, settings))(t)
 	if r.Method != method || len(all) != count {
 		t.Fatalf("%d fits by %v", len(all), r.Method)
 	}

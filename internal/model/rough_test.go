@@ -9,7 +9,7 @@ import (
 	"bootbench/fits"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
@@ -17,10 +17,10 @@ import (
 
 // rings is a classifier on n examples, in a form of K.
 func rings(t *testing.T, n string, form model.Storage) *model.Model {
-	set := need.One(dataset.Load("synthetic:rings,n="+n, dataset.Options{}))(t)
+	set := testutil.Must(dataset.Load("synthetic:rings,n="+n, dataset.Options{}))(t)
 	spec := model.NewSpec(set, loss.Hinge{C: 2})
 	spec.Storage, spec.Kernel.Gamma, spec.Bias = form, 2, true
-	return need.One(model.Build(t.Context(), spec))(t)
+	return testutil.Must(model.Build(t.Context(), spec))(t)
 }
 
 // TestSolveRoughly: fits around one refresh of G take at most half as many iterations more as around the
@@ -29,10 +29,10 @@ func rings(t *testing.T, n string, form model.Storage) *model.Model {
 func TestSolveRoughly(t *testing.T) {
 	m, law, ctx := rings(t, "800", model.Exact), resample.Poisson{Ratio: 1}, context.Background()
 	settings := model.RetrainSettings{Settings: fits.Settings{Resamples: 64}}
-	theory := need.One(m.Solve(ctx, law, solver.Settings{}))(t)
-	around := need.One(model.RetrainAround(ctx, m, theory, law, settings))(t)
-	rough := need.One(m.SolveRoughly(ctx, law, solver.Settings{}))(t)
-	near := need.One(model.RetrainAround(ctx, m, rough, law, settings))(t)
+	theory := testutil.Must(m.Solve(ctx, law, solver.Settings{}))(t)
+	around := testutil.Must(model.RetrainAround(ctx, m, theory, law, settings))(t)
+	rough := testutil.Must(m.SolveRoughly(ctx, law, solver.Settings{}))(t)
+	near := testutil.Must(model.RetrainAround(ctx, m, rough, law, settings))(t)
 	if got := rough.Stats.Refreshes; got.Exact > 1 || got.Single > 0 {
 		t.Errorf("refreshes %+v", got)
 	}
@@ -44,9 +44,9 @@ func TestSolveRoughly(t *testing.T) {
 // TestFitAll: the fit to all examples around a solution is that of Newton's method.
 func TestFitAll(t *testing.T) {
 	m, ctx := rings(t, "150", model.LowRank), context.Background()
-	s := need.One(m.Solve(ctx, resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
-	f := need.One(model.FitAll(ctx, m, s))(t)
-	newton := need.One(m.FullFit(t.Context()))(t)
+	s := testutil.Must(m.Solve(ctx, resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
+	f := testutil.Must(model.FitAll(ctx, m, s))(t)
+	newton := testutil.Must(m.FullFit(t.Context()))(t)
 	for i, v := range newton {
 		if off := math.Abs(f[i]-v) / math.Sqrt(s.Var[i]); off > 0.02 {
 			t.Errorf("site %d: %g, by Newton's method %g: %g standard deviations", i, f[i], v, off)
@@ -59,7 +59,7 @@ func TestInterruptedTheory(t *testing.T) {
 	m := rings(t, "60", model.Exact)
 	settings := model.RetrainSettings{Settings: fits.Settings{Resamples: 64, Workers: 1}}
 	for until := range 10 {
-		if _, err := model.Retrain(need.EndAfter(200*until), m, model.Batch, resample.Poisson{Ratio: 1},
+		if _, err := model.Retrain(testutil.EndAfter(200*until), m, model.Batch, resample.Poisson{Ratio: 1},
 			settings); err != nil &&
 			!errors.Is(err, context.Canceled) {
 			t.Error(err)

@@ -8,7 +8,7 @@ import (
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/loss"
 )
 
@@ -16,7 +16,7 @@ import (
 // left out, and that is the prediction of a model trained without them; weights count. What cannot be added
 // changes nothing.
 func TestSolved(t *testing.T) {
-	set := need.One(dataset.Load("synthetic:friedman1,n=60", dataset.Options{}))(t)
+	set := testutil.Must(dataset.Load("synthetic:friedman1,n=60", dataset.Options{}))(t)
 	weighted := *set
 	for i := range set.N() {
 		weighted.Weights = append(weighted.Weights, 0.5+float64(i%4))
@@ -33,22 +33,22 @@ func TestSolved(t *testing.T) {
 		spec.Standardize, spec.NormalizeTarget = false, false
 		part := spec
 		part.Set = plain.Subset(order[:40])
-		grown := need.One(model.NewSolved(part))(t)
+		grown := testutil.Must(model.NewSolved(part))(t)
 		for _, rows := range [][]int{order[40:41], order[41:]} {
 			if err := grown.Append(plain.Subset(rows)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		whole := need.One(model.NewSolved(spec))(t)
+		whole := testutil.Must(model.NewSolved(spec))(t)
 		for _, out := range [][]int{{3}, {59, 0, 17}, {45, 46, 47, 48, 49, 50}} {
-			got, want := need.One(grown.LeaveOut(out...))(t), need.One(whole.LeaveOut(out...))(t)
+			got, want := testutil.Must(grown.LeaveOut(out...))(t), testutil.Must(whole.LeaveOut(out...))(t)
 			rest := slices.DeleteFunc(slices.Clone(order), func(i int) bool { return slices.Contains(out, i) })
 			fresh := spec
 			fresh.Set = plain.Subset(rest)
-			fit := need.One(need.One(model.Build(t.Context(), fresh))(t).Fit(t.Context(),
+			fit := testutil.Must(testutil.Must(model.Build(t.Context(), fresh))(t).Fit(t.Context(),
 				model.FitSettings{}))(t)
-			p := need.One(need.One(model.Build(t.Context(), fresh))(t).Predictor(fit))(t)
-			trained := need.One(p.Predict(plain.Subset(out)))(t)
+			p := testutil.Must(testutil.Must(model.Build(t.Context(), fresh))(t).Predictor(fit))(t)
+			trained := testutil.Must(p.Predict(plain.Subset(out)))(t)
 			for k := range out {
 				if math.Abs(got[k]-want[k]) > 1e-9*math.Abs(want[k]) ||
 					math.Abs(trained[k]-want[k]) > 1e-8*math.Abs(want[k]) {
@@ -56,13 +56,13 @@ func TestSolved(t *testing.T) {
 				}
 			}
 		}
-		before := need.One(grown.LeaveOut(5))(t)
+		before := testutil.Must(grown.LeaveOut(5))(t)
 		for _, wrong := range []*dataset.Set{plain.Subset(order[:2]), plain.Subset(nil)} { // there already, none
 			if err := grown.Append(wrong); !errors.Is(err, model.ErrInput) {
 				t.Errorf("%d rows: %v", wrong.N(), err)
 			}
 		}
-		if after := need.One(grown.LeaveOut(5))(t); after[0] != before[0] || grown.N() != 60 {
+		if after := testutil.Must(grown.LeaveOut(5))(t); after[0] != before[0] || grown.N() != 60 {
 			t.Errorf("%v before, %v after what was refused", before, after)
 		}
 	}

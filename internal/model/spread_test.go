@@ -10,7 +10,7 @@ import (
 	"bootbench/fits"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/linalg/scalapack"
@@ -26,7 +26,7 @@ func servants() *scalapack.Servants { return gridtest.NewServants(2, 2, kernel.U
 // answers are all that a solve is read for.
 func answers(t *testing.T, m *model.Model, law resample.CountDistribution) map[string][]float64 {
 	t.Helper()
-	fitted := need.One(m.FullFit(t.Context()))(t)
+	fitted := testutil.Must(m.FullFit(t.Context()))(t)
 	s := converge(t, m, law, solver.Settings{Tolerance: 1e-11})
 	_, left := s.LeftOut(loss.SquareTest{})
 	covariance := make([]float64, s.Sites())
@@ -77,9 +77,9 @@ func refined(t *testing.T, spec model.Spec) map[string][]float64 {
 	t.Helper()
 	m := build(t, spec)
 	scheme := bootstrap
-	s := need.One(m.Solve(t.Context(), scheme, solver.Settings{}))(t)
-	cross := need.One(m.CrossAll(&dataset.Inputs{X: m.Set.X.Gather([]int{3, 8, 1})}))(t)
-	r := need.One(model.Refine(t.Context(), m, s, scheme, model.RefineSettings{
+	s := testutil.Must(m.Solve(t.Context(), scheme, solver.Settings{}))(t)
+	cross := testutil.Must(m.CrossAll(&dataset.Inputs{X: m.Set.X.Gather([]int{3, 8, 1})}))(t)
+	r := testutil.Must(model.Refine(t.Context(), m, s, scheme, model.RefineSettings{
 		RetrainSettings: model.RetrainSettings{
 			Cross: cross, Settings: fits.Settings{Resamples: 12, Tests: []loss.Test{loss.SquareTest{}}},
 			Batch: fits.BlockSettings{Tolerance: 1e-7, MaxIterations: 500},

@@ -15,8 +15,8 @@ import (
 	"bootbench/fits"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/need"
 	"bootbench/internal/predict"
+	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -36,8 +36,8 @@ func blobs(t *testing.T, l loss.Loss) *model.Model {
 func TestMarginTrainers(t *testing.T) {
 	for name, l := range map[string]loss.Loss{"hard": loss.HardMargin{}, "hinge": loss.Hinge{C: 2}} {
 		m := blobs(t, l)
-		f := need.One(m.FullFit(t.Context()))(t)
-		fit := need.One(m.Fit(t.Context(), model.FitSettings{Tolerance: 1e-8}))(t)
+		f := testutil.Must(m.FullFit(t.Context()))(t)
+		fit := testutil.Must(m.Fit(t.Context(), model.FitSettings{Tolerance: 1e-8}))(t)
 		r := fit.SVM
 		for i, y := range m.Set.Y {
 			margin, weight := y*r.F[m.Site[i]], r.Alpha[i]
@@ -93,7 +93,7 @@ func TestRetrainMethods(t *testing.T) {
 		Loss: loss.SquaredHinge{C: 1}})
 	settings := fits.Settings{Resamples: 300, Tests: []loss.Test{loss.ZeroOne{}}}
 	by := func(method model.RetrainMethod) *model.Retraining {
-		return need.One(model.Retrain(t.Context(), m, method, bootstrap,
+		return testutil.Must(model.Retrain(t.Context(), m, method, bootstrap,
 			model.RetrainSettings{Settings: settings}))(t)
 	}
 	together, single := by(model.AutoMethod), by(model.Single)
@@ -125,7 +125,7 @@ func TestRetrainMethods(t *testing.T) {
 // made with no trainer.
 func TestUntrainable(t *testing.T) {
 	m := blobs(t, labelsOnly{loss.Square{Noise: 1}})
-	s := need.One(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
+	s := testutil.Must(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
 	training := model.RetrainSettings{Settings: fits.Settings{Resamples: 3,
 		Tests: []loss.Test{loss.ZeroOne{}}}}
 	_, trainer := m.Learner()
@@ -148,7 +148,7 @@ func TestTrainerWithoutMemory(t *testing.T) {
 		Jitter: 0.01},
 		Loss: loss.HardMargin{}, Storage: model.LowRank, MaxRank: 20, MaxBytes: 5 << 20})
 	refused(m.Learner())(t, "one by one", linalg.ErrMemory, "")
-	s := need.One(m.Solve(t.Context(), bootstrap, solver.Settings{MaxSweeps: 20}))(t)
+	s := testutil.Must(m.Solve(t.Context(), bootstrap, solver.Settings{MaxSweeps: 20}))(t)
 	_, err := model.RetrainAround(t.Context(), m, s, bootstrap, model.RetrainSettings{
 		Batch: fits.BlockSettings{MaxIterations: 1}, Settings: fits.Settings{Resamples: 3,
 			Tests: []loss.Test{loss.ZeroOne{}}}})
@@ -181,7 +181,7 @@ func TestInterrupts(t *testing.T) {
 			return err
 		}
 		const endless = 1 << 40
-		ctx := need.EndAfter(endless)
+		ctx := testutil.EndAfter(endless)
 		if err := train(ctx); err != nil {
 			t.Fatal(c.loss.Name(), err)
 		}
@@ -190,7 +190,7 @@ func TestInterrupts(t *testing.T) {
 			t.Errorf("%s, %v: %d looks, fewer than %d", c.loss.Name(), c.storage, all, c.looks)
 		}
 		for _, looks := range []int{0, 1, all / 2, all - 1} {
-			ctx := need.EndAfter(looks)
+			ctx := testutil.EndAfter(looks)
 			if err := train(ctx); !errors.Is(err, context.Canceled) || errors.Is(err, model.ErrInput) {
 				t.Errorf("%s, %v: after %d of %d looks: %v", c.loss.Name(), c.storage, looks, all, err)
 			}
@@ -233,7 +233,7 @@ func fitRows(t *testing.T, m *model.Model, noise float64, examples []int, cross 
 // TestFullFit: one fit to all data is that to all rows.
 func TestFullFit(t *testing.T) {
 	m := build(t, grid(t, 90))
-	got := need.One(m.FullFit(t.Context()))(t)
+	got := testutil.Must(m.FullFit(t.Context()))(t)
 	for s, want := range fitRows(t, m, 0.2, every(90, 1), blas64.General{}) {
 		// The condition of K + 0.2 I is below 90 (2 + 0.5)/0.2, about 1e3.
 		near(t, fmt.Sprint("fit at site ", s), got[s], want, 1e-11)
@@ -244,7 +244,7 @@ func TestFullFit(t *testing.T) {
 // drawn rows, at the sites and at new inputs.
 func TestRetrain(t *testing.T) {
 	m := build(t, grid(t, 40))
-	cross := need.One(m.CrossAll(rowsOf(matrix([][]float64{{0.5, 1.5}, {3, 3}}))))(t)
+	cross := testutil.Must(m.CrossAll(rowsOf(matrix([][]float64{{0.5, 1.5}, {3, 3}}))))(t)
 	seen := 0
 	result := singly(t, m, bootstrap, model.RetrainSettings{Cross: cross, Settings: fits.Settings{
 		Resamples: 20, Tests: []loss.Test{loss.SquareTest{}},
@@ -269,8 +269,8 @@ func TestRetrain(t *testing.T) {
 // TestScratch: the kernel matrix is the same after everything that works in its scratch triangle.
 func TestScratch(t *testing.T) {
 	m, untouched := build(t, grid(t, 40)), build(t, grid(t, 40))
-	need.One(m.FullFit(t.Context()))(t)
-	need.One(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
+	testutil.Must(m.FullFit(t.Context()))(t)
+	testutil.Must(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
 	if _, err := model.Retrain(t.Context(), m, model.Single, bootstrap,
 		model.RetrainSettings{Settings: fits.Settings{Resamples: 5}}); err != nil {
 		t.Fatal(err)
@@ -356,7 +356,7 @@ func TestOwnLosses(t *testing.T) {
 		{ownGaussian{loss.Square{Noise: 0.2}}, loss.Square{Noise: 0.2}, 1e-6},
 	} {
 		own, known := blobs(t, c.own), blobs(t, c.known)
-		f, want := need.One(own.FullFit(t.Context()))(t), need.One(known.FullFit(t.Context()))(t)
+		f, want := testutil.Must(own.FullFit(t.Context()))(t), testutil.Must(known.FullFit(t.Context()))(t)
 		if off := floats.Distance(f, want, math.Inf(1)); off > c.tol {
 			t.Errorf("%s: the full fit is off by %v", c.own.Name(), off)
 		}
@@ -418,12 +418,12 @@ func TestCertain(t *testing.T) {
 			n := c.set.N()
 			s := converge(t, m, resample.Subsample{Size: n, N: n}, solver.Settings{})
 			if c.set == labels {
-				p := need.One(predict.ProbabilitiesOf(m, s))(t)
+				p := testutil.Must(predict.ProbabilitiesOf(m, s))(t)
 				if floats.HasNaN(p.LeftOut) {
 					t.Errorf("probabilities %v", p.LeftOut)
 				}
 			}
-			fit := need.One(m.Fit(t.Context(), model.FitSettings{Tolerance: 1e-9}))(t)
+			fit := testutil.Must(m.Fit(t.Context(), model.FitSettings{Tolerance: 1e-9}))(t)
 			bend := make([]float64, n) // 1/l''
 			for i, a := range fit.Weight {
 				y := c.set.Y[i]
@@ -434,7 +434,7 @@ func TestCertain(t *testing.T) {
 					bend[i] = 0
 				}
 			}
-			at := need.One(predict.At(m, s, &dataset.Inputs{X: c.set.X}, nil))(t)
+			at := testutil.Must(predict.At(m, s, &dataset.Inputs{X: c.set.X}, nil))(t)
 			for i, f := range fit.F {
 				if math.Abs(s.Mean[i]-f) > 1e-6 || s.Var[i] > 1e-9 || math.Abs(at.Mean[i]-f) > 1e-3 ||
 					math.Abs(at.Var[i]) > 1e-9 {

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 )
 
 // TestPage: a page is well-formed, holds every figure, line and cell, escapes
@@ -67,7 +67,7 @@ func TestFigureCSV(t *testing.T) {
 	if err := f.WriteCSV(&b); err != nil {
 		t.Fatal(err)
 	}
-	got := need.One(csv.NewReader(&b).ReadAll())(t)
+	got := testutil.Must(csv.NewReader(&b).ReadAll())(t)
 	want := [][]string{{"panel", "series", "x", "y", "error"}, {"1", "a", "1", "0.1", "0.5"},
 		{"1", "a", "2", "", ""}, {"2", "single", "3", "4", ""}}
 	for i, row := range want {

@@ -13,7 +13,6 @@ import (
 	"bootbench/bench"
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
-	_ "bootbench/internal/fixedseed"
 	"bootbench/internal/null"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -19,7 +19,7 @@ import (
 // models that are built and solved anew. Solves to 1e-10 leave 1e-8 in differences of steps
 // 1e-3, whose own error is a millionth of the third derivative.
 func TestGradient(t *testing.T) {
-	set := need.One(dataset.Load("synthetic:friedman1,n=30", dataset.Options{}))(t)
+	set := testutil.Must(dataset.Load("synthetic:friedman1,n=30", dataset.Options{}))(t)
 	scales := make([]float64, set.D())
 	for k := range scales {
 		scales[k] = 3 + float64(k)/3
@@ -55,7 +55,7 @@ func TestGradient(t *testing.T) {
 		c.spec.Standardize = true
 		objective := adjoint.Objective{Criterion: adjoint.Err632Plus, Test: c.test}
 		solved := func(spec model.Spec) (*model.Model, *solver.Solution) {
-			m := need.One(model.Build(t.Context(), spec))(t)
+			m := testutil.Must(model.Build(t.Context(), spec))(t)
 			s, err := m.Solve(t.Context(), resample.Poisson{Ratio: 1}, solver.Settings{Tolerance: 1e-10})
 			if err != nil || s.Status != solver.Converged {
 				t.Fatal(err, s.Status)
@@ -65,7 +65,7 @@ func TestGradient(t *testing.T) {
 		m, s := solved(c.spec)
 		var over []model.Hyperparameter
 		for _, name := range c.over {
-			over = append(over, need.One(m.Hyperparameters(name))(t)...)
+			over = append(over, testutil.Must(m.Hyperparameters(name))(t)...)
 		}
 		value, gradient, err := Gradient(t.Context(), m, s, objective, over)
 		if err != nil || len(gradient) != len(over) {
@@ -81,7 +81,7 @@ func TestGradient(t *testing.T) {
 					t.Fatal(err)
 				}
 				_, s := solved(moved)
-				v := need.One(objective.Value(s))(t)
+				v := testutil.Must(objective.Value(s))(t)
 				return v
 			}
 			want := (at(1e-3) - at(-1e-3)) / 2e-3

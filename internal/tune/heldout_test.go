@@ -18,7 +18,7 @@ import (
 	"bootbench/fits"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/loss"
 	"bootbench/resample"
 )
@@ -130,7 +130,8 @@ func gridSearch(t *testing.T, open model.Spec) (best model.Spec) {
 			if open.Set.Task == dataset.Classification {
 				spec.Loss, test = loss.Hinge{C: []float64{0.1, 1, 10, 100, 1000, 1e4}[k]}, loss.ZeroOne{}
 			}
-			r, err := model.Retrain(t.Context(), need.One(model.Build(t.Context(), spec))(t), model.Single,
+			r, err := model.Retrain(t.Context(), testutil.Must(model.Build(t.Context(), spec))(t),
+				model.Single,
 				resample.KFold{Folds: 5, N: open.Set.N()},
 				model.RetrainSettings{Settings: fits.Settings{Resamples: 5, Tests: []loss.Test{test}}})
 			if err != nil {
@@ -148,10 +149,10 @@ func gridSearch(t *testing.T, open model.Spec) (best model.Spec) {
 // heldOut is the error of the model, trained once, on rows that it has not seen.
 func heldOut(t *testing.T, spec model.Spec, fresh *dataset.Set) float64 {
 	t.Helper()
-	m := need.One(model.Build(t.Context(), spec))(t)
-	rows := need.One(m.CrossAll(fresh))(t)
+	m := testutil.Must(model.Build(t.Context(), spec))(t)
+	rows := testutil.Must(m.CrossAll(fresh))(t)
 	all := resample.Subsample{Size: m.Set.N(), N: m.Set.N()}
-	r := need.One(model.Retrain(t.Context(), m, model.Single, all,
+	r := testutil.Must(model.Retrain(t.Context(), m, model.Single, all,
 		model.RetrainSettings{Settings: fits.Settings{Resamples: 2},
 			Cross: rows}))(t)
 	var test loss.Test = loss.SquareTest{}

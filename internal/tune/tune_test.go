@@ -16,7 +16,7 @@ import (
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -24,7 +24,7 @@ import (
 
 func load(t *testing.T, name string) *dataset.Set {
 	t.Helper()
-	set := need.One(dataset.Load(name, dataset.Options{}))(t)
+	set := testutil.Must(dataset.Load(name, dataset.Options{}))(t)
 	return set
 }
 
@@ -66,7 +66,7 @@ func TestRun(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		grid := 1
-		for _, values := range need.One(newSearch(p, Settings{}))(t).grids {
+		for _, values := range testutil.Must(newSearch(p, Settings{}))(t).grids {
 			grid *= len(values)
 		}
 		if r.Failures > 0 || r.Cancelled || !(r.RunnerUp >= 0) ||
@@ -84,7 +84,7 @@ func TestRun(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				other := need.One(j.value(t.Context(), spec))(t)
+				other := testutil.Must(j.value(t.Context(), spec))(t)
 				left := 0.005 // by the descent's end
 				if name == "hinge" {
 					left *= sooner
@@ -126,7 +126,7 @@ func values(over []model.Hyperparameter, spec *model.Spec) (all []float64) {
 // TestPart: the models of a large set are judged on a part of it, those of the grid on a smaller one.
 func TestPart(t *testing.T) {
 	p := regression(t, "synthetic:friedman1,n=451", Evidence)
-	r := need.One(Run(t.Context(), p, Settings{}))(t)
+	r := testutil.Must(Run(t.Context(), p, Settings{}))(t)
 	if got := r.Path[len(r.Path)-1].Examples; r.Path[0].Examples != gridExamples || got != 451 ||
 		r.Spec.Set.N() != 451 {
 		t.Errorf("first on %d, last on %d", r.Path[0].Examples, got)
@@ -161,7 +161,7 @@ func TestStops(t *testing.T) {
 // be built, the reason is the answer.
 func TestFailures(t *testing.T) {
 	p := regression(t, "synthetic:friedman1,n=20", Plus632)
-	s := need.One(newSearch(p, Settings{}))(t)
+	s := testutil.Must(newSearch(p, Settings{}))(t)
 	d := &descent{search: s, ctx: t.Context(), spec: s.problem.Spec, unit: 1,
 		judge: &judge{problem: &s.problem, tolerance: tolerance}}
 	d.spec.MaxBytes = 1
@@ -212,20 +212,20 @@ func TestPartsOfSearch(t *testing.T) {
 		"part of them": regression(t, "synthetic:friedman1,n=300", Plus632)} {
 		var names []string
 		known := map[string]Part{}
-		whole := need.One(Run(t.Context(), p, Settings{Do: func(name string,
+		whole := testutil.Must(Run(t.Context(), p, Settings{Do: func(name string,
 			compute func() (Part, error)) (Part, error) {
 			part, err := compute()
 			names = append(names, name)
 			known[name] = Part{slices.Clone(part.Path), part.Failures}
 			return part, err
 		}}))(t)
-		plain := need.One(Run(t.Context(), p, Settings{}))(t)
+		plain := testutil.Must(Run(t.Context(), p, Settings{}))(t)
 		if !reflect.DeepEqual(whole.Path, plain.Path) || len(names) < 2 {
 			t.Errorf("%s: parts %v, another path", name, names)
 		}
 		for size := range len(names) + 1 {
 			judged := 0
-			r := need.One(Run(t.Context(), p, Settings{
+			r := testutil.Must(Run(t.Context(), p, Settings{
 				Progress: func(Evaluation, float64) { judged++ },
 				Do: func(name string, compute func() (Part, error)) (Part, error) {
 					if slices.Contains(names[:size], name) {
@@ -249,21 +249,22 @@ func TestPartsOfSearch(t *testing.T) {
 func TestGiven(t *testing.T) {
 	p := regression(t, "synthetic:friedman1,n=60", LeftOut)
 	p.Over = []Axis{{Name: "gamma"}}
-	r := need.One(Run(t.Context(), p, Settings{}))(t)
+	r := testutil.Must(Run(t.Context(), p, Settings{}))(t)
 	if r.Spec.Loss != p.Spec.Loss || r.Spec.Kernel.Gamma == 0 || len(r.Path[0].Values) != 1 {
 		t.Errorf("given noise: %+v", r.Spec)
 	}
 	p.Spec.Kernel.Gamma, p.Over = 0.02, []Axis{{Name: "gamma", Given: true}, {Name: "noise", From: 3, To: 4}}
-	r = need.One(Run(t.Context(), p, Settings{}))(t)
+	r = testutil.Must(Run(t.Context(), p, Settings{}))(t)
 	if r.Path[0].Values[0] != 0.02 || r.Path[0].Values[1] < 3 || r.Path[0].Values[1] > 4 ||
 		r.Spec.Kernel.Gamma == 0.02 {
 		t.Errorf("from a given value: %v", r.Path[0])
 	}
 	p.Over = []Axis{}
-	if r = need.One(Run(t.Context(), p, Settings{}))(t); r.Spec.Kernel.Gamma != 0.02 || r.String() != "" {
+	if r = testutil.Must(Run(t.Context(), p, Settings{}))(t); r.Spec.Kernel.Gamma != 0.02 ||
+		r.String() != "" {
 		t.Errorf("nothing to choose: %+v", r)
 	}
-	text := need.One(Run(t.Context(), Problem{Spec: model.Spec{Set: load(t, "synthetic:text,n=120")}},
+	text := testutil.Must(Run(t.Context(), Problem{Spec: model.Spec{Set: load(t, "synthetic:text,n=120")}},
 		Settings{}))(t)
 	if _, hinge := text.Spec.Loss.(loss.Hinge); !hinge || !(text.Spec.Kernel.Gamma > 0.002) {
 		t.Errorf("sparse lines: %+v", text.Spec)
@@ -278,8 +279,8 @@ func TestBias(t *testing.T) {
 	}
 	linear := model.NewSpec(uneven, nil)
 	linear.Kernel.Kind = kernel.Linear
-	chosen := need.One(Run(t.Context(), Problem{Spec: linear}, Settings{}))(t)
-	value := need.One(Value(t.Context(), Problem{Spec: chosen.Spec}, 1e-6))(t)
+	chosen := testutil.Must(Run(t.Context(), Problem{Spec: linear}, Settings{}))(t)
+	value := testutil.Must(Value(t.Context(), Problem{Spec: chosen.Spec}, 1e-6))(t)
 	if !chosen.Spec.Bias || math.Abs(value-chosen.Value) > 1e-3 || value > 0.05 {
 		t.Errorf("chosen by %v; with bias %v the left-out error is %v", chosen.Value, chosen.Spec.Bias, value)
 	}
@@ -296,7 +297,8 @@ func TestGroups(t *testing.T) {
 	for i := range set.Groups {
 		set.Groups[i] = i % 11
 	}
-	scheme := need.One(resample.Design{N: set.N(), Group: set.Groups}.Of("kfold", resample.Options{Folds: 5}))(t)
+	scheme := testutil.Must(resample.Design{N: set.N(), Group: set.Groups}.Of("kfold",
+		resample.Options{Folds: 5}))(t)
 	want, counts := 0.0, make([]float64, set.N())
 	for fold := range 5 {
 		scheme.Draw(0, fold, counts)
@@ -308,8 +310,8 @@ func TestGroups(t *testing.T) {
 		}
 		part := p.Spec
 		part.Set = set.Subset(rest)
-		m := need.One(model.Build(t.Context(), part))(t)
-		f := need.One(need.One(m.Predictor(need.One(m.Fit(t.Context(),
+		m := testutil.Must(model.Build(t.Context(), part))(t)
+		f := testutil.Must(testutil.Must(m.Predictor(testutil.Must(m.Fit(t.Context(),
 			model.FitSettings{}))(t)))(t).Predict(set))(t)
 		for i, c := range counts {
 			if c == 0 {
@@ -317,10 +319,10 @@ func TestGroups(t *testing.T) {
 			}
 		}
 	}
-	if got := need.One(Value(context.Background(), p, 1e-6))(t); math.Abs(got/want-1) > 1e-8 {
+	if got := testutil.Must(Value(context.Background(), p, 1e-6))(t); math.Abs(got/want-1) > 1e-8 {
 		t.Errorf("error without whole groups %.12g, not %.12g", got, want)
 	}
-	r := need.One(Run(context.Background(), p, Settings{}))(t)
+	r := testutil.Must(Run(context.Background(), p, Settings{}))(t)
 	for _, e := range r.Path {
 		if e.Value < r.Value {
 			t.Errorf("%v has %g, the choice %g", e.Values, e.Value, r.Value)
@@ -336,9 +338,9 @@ func TestGroups(t *testing.T) {
 func TestEachFeature(t *testing.T) {
 	for name, want := range map[string]int{"synthetic:friedman1,n=120": 10, "synthetic:waves,n=60": 0} {
 		p := Problem{Spec: model.NewSpec(load(t, name), nil)}
-		one := need.One(Run(t.Context(), p, Settings{}))(t)
+		one := testutil.Must(Run(t.Context(), p, Settings{}))(t)
 		p.Scales = IfBetter
-		r := need.One(Run(t.Context(), p, Settings{}))(t)
+		r := testutil.Must(Run(t.Context(), p, Settings{}))(t)
 		if r.Alternative == nil || len(r.Spec.Kernel.LengthScale) != want {
 			t.Fatalf("%s: %d length scales, not %d: %v", name, len(r.Spec.Kernel.LengthScale), want, r)
 		}
@@ -375,7 +377,7 @@ func TestUnits(t *testing.T) {
 	} {
 		raw := load(t, c.set)
 		choose := func(s, features float64) *Result {
-			set := need.One(dataset.New(mat.NewDense(raw.N(), raw.D()+1, nil), raw.Y))(t)
+			set := testutil.Must(dataset.New(mat.NewDense(raw.N(), raw.D()+1, nil), raw.Y))(t)
 			for i := range raw.N() {
 				copy(set.X.Row(i), raw.X.Row(i))
 				set.X.Row(i)[raw.D()] = 7
@@ -384,7 +386,7 @@ func TestUnits(t *testing.T) {
 			floats.Scale(s, set.Y)
 			p := Problem{Spec: model.NewSpec(set, c.loss), By: c.by}
 			p.Scales = DefaultScales(&p.Spec)
-			return need.One(Run(t.Context(), p, Settings{}))(t)
+			return testutil.Must(Run(t.Context(), p, Settings{}))(t)
 		}
 		one := choose(1, 1)
 		powers["C"] = c.c
@@ -414,10 +416,11 @@ func TestTrains(t *testing.T) {
 		x.SetRow(i, []float64{a, b})
 		y[i] = a*b + 0.3*rng.NormFloat64()
 	}
-	p := Problem{Spec: model.NewSpec(need.One(dataset.New(x, y))(t), loss.EpsInsensitive{C: 1})}
+	p := Problem{Spec: model.NewSpec(testutil.Must(dataset.New(x, y))(t), loss.EpsInsensitive{C: 1})}
 	p.Spec.Bias, p.Scales = true, DefaultScales(&p.Spec)
-	r := need.One(Run(t.Context(), p, Settings{}))(t)
-	fit := need.One(need.One(model.Build(t.Context(), r.Spec))(t).Fit(t.Context(), model.FitSettings{}))(t)
+	r := testutil.Must(Run(t.Context(), p, Settings{}))(t)
+	fit := testutil.Must(testutil.Must(model.Build(t.Context(), r.Spec))(t).Fit(t.Context(),
+		model.FitSettings{}))(t)
 	if err := fit.Status.Err(); err != nil {
 		t.Errorf("%v after %d failures: %v", r, r.Failures, err)
 	}
@@ -438,7 +441,7 @@ func TestTargets(t *testing.T) {
 		if err := one.complete(); err != nil {
 			t.Fatal(err)
 		}
-		return need.One((&judge{problem: &one, tolerance: 1e-6}).value(t.Context(), one.Spec))(t).value
+		return testutil.Must((&judge{problem: &one, tolerance: 1e-6}).value(t.Context(), one.Spec))(t).value
 	}
 	y, times, other := p.Spec.Set.Y, make([]float64, 60), make([]float64, 60)
 	for i, v := range y {

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
@@ -128,8 +128,8 @@ func TestInteractions(t *testing.T) {
 			p.Weights, least = of, 0.98 // the first order of much noise
 		}
 		s := mustConverge(t, p, solver.Settings{Tolerance: 1e-11})
-		influence := need.One(adjoint.Influence(t.Context(), s, test))(t)
-		q := need.One(adjoint.Interactions(s, test, influence))(t)
+		influence := testutil.Must(adjoint.Influence(t.Context(), s, test))(t)
+		q := testutil.Must(adjoint.Interactions(s, test, influence))(t)
 		n, value, each := float64(len(p.Y)), 0.0, []float64(nil)
 		value, each = s.LeftOut(test)
 		byTraining, sums := make([]float64, len(p.Y)), make([]float64, len(p.Y))

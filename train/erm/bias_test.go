@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -18,7 +18,7 @@ import (
 
 func trainWithBias(t *testing.T, k *linalg.Sym, l erm.Loss, p train.Set) *erm.Result {
 	t.Helper()
-	trainer := need.One(erm.NewTrainer(k, l))(t)
+	trainer := testutil.Must(erm.NewTrainer(k, l))(t)
 	p.Bias = true
 	r, err := trainer.Train(p, train.Settings{Tolerance: 1e-11})
 	if err != nil {
@@ -73,12 +73,12 @@ func TestBiasIsLIBSVMs(t *testing.T) {
 	k, y, site := embedded(t, "sonar", kernel.Spec{Gamma: 0.5})
 	rng := rand.New(rand.NewPCG(32, 1))
 	w := make([]float64, len(y))
-	margins := svm.NewTrainer(need.One(svm.NewRows(k))(t))
+	margins := svm.NewTrainer(testutil.Must(svm.NewRows(k))(t))
 	for range 3 {
 		bootstrap(rng, w)
 		set := train.Set{Y: y, Site: site, Weight: w, Bias: true}
 		r := trainWithBias(t, k, loss.Hinge{C: 1}, set)
-		want := need.One(margins.Train(set, train.Settings{Tolerance: 1e-9}))(t)
+		want := testutil.Must(margins.Train(set, train.Settings{Tolerance: 1e-9}))(t)
 		near(t, "predictor", r.F, want.F, 1e-6)
 		if math.Abs(r.Bias-want.Bias) > 1e-6 {
 			t.Errorf("bias %v, want %v", r.Bias, want.Bias)
@@ -91,7 +91,7 @@ func TestBiasIsLIBSVMs(t *testing.T) {
 func TestOneClass(t *testing.T) {
 	k, _ := small(rand.New(rand.NewPCG(33, 1)), 3, 3, 0.1)
 	set := train.Set{Y: []float64{-1, -1, -1}, Weight: []float64{1, 0, 2}, Bias: true}
-	trainer := need.One(erm.NewTrainer(k, loss.Logistic{C: 2}))(t)
+	trainer := testutil.Must(erm.NewTrainer(k, loss.Logistic{C: 2}))(t)
 	if _, err := trainer.Train(set, train.Settings{}); !errors.Is(err, erm.ErrNoFiniteBias) {
 		t.Errorf("logistic loss of one class: %v", err)
 	}

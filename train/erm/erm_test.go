@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -78,7 +78,7 @@ func TestSquare(t *testing.T) {
 		}
 		count, target := make([]float64, 12), make([]float64, 12)
 		p.Site.Merge(p.Y, p.Weight, count, target)
-		fit := need.One(gp.NewTrainer(k, 0.3, false))(t)
+		fit := testutil.Must(gp.NewTrainer(k, 0.3, false))(t)
 		want := make([]float64, 12)
 		if err := fit.Fit(count, target, want); err != nil {
 			t.Fatal(err)
@@ -95,13 +95,13 @@ func TestSquare(t *testing.T) {
 // TestMargins: the hinge loss against package svm, both at their tightest tolerance.
 func TestMargins(t *testing.T) {
 	k, y, site := embedded(t, "crabs", kernel.Spec{Gamma: 2})
-	rng, margins := rand.New(rand.NewPCG(2, 2)), svm.NewTrainer(need.One(svm.NewRows(k))(t))
+	rng, margins := rand.New(rand.NewPCG(2, 2)), svm.NewTrainer(testutil.Must(svm.NewRows(k))(t))
 	p := train.Set{Y: y, Site: site, Weight: make([]float64, len(y))}
 	boxes := train.Set{Y: y, Site: site, Weight: make([]float64, len(y))}
 	for range 3 {
 		bootstrap(rng, p.Weight)
 		floats.ScaleTo(boxes.Weight, 1.5, p.Weight)
-		want := need.One(margins.Train(boxes, train.Settings{Tolerance: 1e-9}))(t)
+		want := testutil.Must(margins.Train(boxes, train.Settings{Tolerance: 1e-9}))(t)
 		near(t, "f", mustTrain(t, k, loss.Hinge{C: 1.5}, p, train.Settings{Tolerance: 1e-12}).F, want.F, 1e-7)
 	}
 }
@@ -118,7 +118,7 @@ func TestCertificate(t *testing.T) {
 		best := mustTrain(t, k, l, p, train.Settings{Tolerance: 1e-13})
 		loose, early := 0, 0
 		for steps := 1; steps < 12; steps++ {
-			r := need.One(trainOnce(k, l, p, train.Settings{Limit: steps, Tolerance: 1e-13}))(t)
+			r := testutil.Must(trainOnce(k, l, p, train.Settings{Limit: steps, Tolerance: 1e-13}))(t)
 			if r.Status == train.IterationLimit {
 				early++
 			}

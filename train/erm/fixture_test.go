@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"bootbench/internal/dataset"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -27,11 +27,11 @@ func losses() []erm.Loss {
 // inputs; gamma is in units of 1/d.
 func embedded(t testing.TB, name string, spec kernel.Spec) (k *linalg.Sym, y []float64, site []int) {
 	t.Helper()
-	set := need.One(dataset.Open(name))(t)
+	set := testutil.Must(dataset.Open(name))(t)
 	x, _ := dataset.Standardize(set.X)
 	site, first := (&dataset.Set{X: x}).Distinct()
 	spec.Gamma /= float64(x.Cols)
-	k = need.One(need.One(spec.Prepare(linalg.Design{X: x.Gather(first)}))(t).Gram(t.Context()))(t)
+	k = testutil.Must(testutil.Must(spec.Prepare(linalg.Design{X: x.Gather(first)}))(t).Gram(t.Context()))(t)
 	return k, set.Y, site
 }
 
@@ -67,7 +67,7 @@ func small(rng *rand.Rand, m, n int, ridge float64) (*linalg.Sym, train.Set) {
 
 func mustTrain(t testing.TB, k *linalg.Sym, l erm.Loss, p train.Set, s train.Settings) *erm.Result {
 	t.Helper()
-	r := need.One(trainOnce(k, l, p, s))(t)
+	r := testutil.Must(trainOnce(k, l, p, s))(t)
 	if r.Status != train.Converged {
 		t.Fatalf("%s: %v, gap %g of %g after %d steps and %d sweeps", l.Name(), r.Status, r.Gap, r.Objective,
 			r.Steps, r.Sweeps)

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/linalg"
 	"bootbench/train"
 	"bootbench/train/erm"
@@ -18,14 +18,14 @@ func TestLowRank(t *testing.T) {
 	rng := rand.New(rand.NewPCG(19, 1))
 	whole, p := small(rng, 60, 90, 0)
 	for _, rank := range []int{0, 12, 40, 60} {
-		factor := need.One(linalg.PivotedCholesky(t.Context(), whole,
+		factor := testutil.Must(linalg.PivotedCholesky(t.Context(), whole,
 			linalg.RankOptions{MaxRank: max(1, rank)}))(t)
 		if rank == 12 {
 			factor.AddDiag(0.01)
 		}
 		k := factor.Dense()
 		for _, l := range losses() {
-			trainer := need.One(erm.NewTrainer(factor, l))(t)
+			trainer := testutil.Must(erm.NewTrainer(factor, l))(t)
 			for trial := range 3 {
 				if trial > 0 {
 					bootstrap(rng, p.Weight)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/train"
@@ -43,7 +43,7 @@ func TestStatus(t *testing.T) {
 		{train.Settings{Tolerance: 1e-300}, train.Stalled},
 		{train.Settings{Tolerance: 1e-300, Limit: 1}, train.IterationLimit},
 	} {
-		r := need.One(trainOnce(k, loss.Logistic{C: 1}, p, c.s))(t)
+		r := testutil.Must(trainOnce(k, loss.Logistic{C: 1}, p, c.s))(t)
 		if r.Status != c.want {
 			t.Errorf("%v after %d steps, gap %g, want %v", r.Status, r.Steps, r.Gap, c.want)
 		}

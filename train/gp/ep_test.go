@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/train"
@@ -44,7 +44,7 @@ func (l normal) TiltedMoments(c, h float64, y, k []float64) (logZ, mean, varianc
 
 func mustFit(t testing.TB, k *linalg.Sym, l Likelihood, set train.Set) *EPResult {
 	t.Helper()
-	r := need.One(need.One(NewEP(k, l))(t).Fit(set, train.Settings{}))(t)
+	r := testutil.Must(testutil.Must(NewEP(k, l))(t).Fit(set, train.Settings{}))(t)
 	if r.Status != train.Converged || !(r.Residual <= defaultEPTolerance) {
 		t.Fatalf("%s: %v after %d sweeps, residual %g", l.Name(), r.Status, r.Sweeps, r.Residual)
 	}
@@ -192,8 +192,8 @@ func TestEPFixedPoint(t *testing.T) {
 	for _, v := range []float64{1, 100, 1e4} {
 		const m = 25
 		k, set, l := plane(rng, m, v), examples(rng, m, 30, true), loss.Probit{}
-		e := need.One(NewEP(k, l))(t)
-		r := need.One(e.Fit(set, train.Settings{}))(t)
+		e := testutil.Must(NewEP(k, l))(t)
+		r := testutil.Must(e.Fit(set, train.Settings{}))(t)
 		system, s, shift := mat.NewDense(m, m, nil), mat.NewDense(m, m, nil), mat.NewVecDense(m, nil)
 		for i := range m {
 			system.Set(i, i, 1)
@@ -235,7 +235,7 @@ func whole(k *linalg.Sym) *mat.SymDense {
 func TestEPStatus(t *testing.T) {
 	rng := rand.New(rand.NewPCG(25, 5))
 	k, set := plane(rng, 6, 1), examples(rng, 6, 12, true)
-	e := need.One(NewEP(k, loss.Probit{}))(t)
+	e := testutil.Must(NewEP(k, loss.Probit{}))(t)
 	for _, c := range []struct {
 		s    train.Settings
 		want train.Status
@@ -244,7 +244,7 @@ func TestEPStatus(t *testing.T) {
 		{train.Settings{Limit: 2}, train.IterationLimit},
 		{train.Settings{Tolerance: 1e-300}, train.NoFixedPoint},
 	} {
-		r := need.One(e.Fit(set, c.s))(t)
+		r := testutil.Must(e.Fit(set, c.s))(t)
 		if r.Status != c.want {
 			t.Errorf("%v after %d sweeps, residual %g, want %v", r.Status, r.Sweeps, r.Residual, c.want)
 		}
@@ -259,8 +259,8 @@ func TestEPStatus(t *testing.T) {
 		separable.Y = append(separable.Y, math.Copysign(1, x[i]))
 		separable.Weight = append(separable.Weight, float64(rng.IntN(3)))
 	}
-	damped := need.One(NewEP(strong, loss.Probit{}))(t)
-	if r := need.One(damped.Fit(separable, train.Settings{}))(t); r.Status != train.Converged {
+	damped := testutil.Must(NewEP(strong, loss.Probit{}))(t)
+	if r := testutil.Must(damped.Fit(separable, train.Settings{}))(t); r.Status != train.Converged {
 		t.Errorf("%v after %d sweeps, residual %g", r.Status, r.Sweeps, r.Residual)
 	}
 	clear(set.Weight)
@@ -300,7 +300,7 @@ func TestEPRefusals(t *testing.T) {
 		if l == nil {
 			l = loss.Probit{}
 		}
-		e := need.One(NewEP(k, l))(t)
+		e := testutil.Must(NewEP(k, l))(t)
 		if _, err := e.Fit(c.set, c.s); err == nil || !strings.Contains(fmt.Sprint(err), says) {
 			t.Errorf("%v does not say %q", err, says)
 		}

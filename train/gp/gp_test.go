@@ -13,8 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat/distmv"
 	"pgregory.net/rapid"
 
-	_ "bootbench/internal/fixedseed"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/linalg"
 	"bootbench/train"
 )
@@ -118,7 +117,7 @@ func must(t rapid.TB, err error) {
 
 func newTrainer(t testing.TB, k *linalg.Sym, noise float64) *Trainer {
 	t.Helper()
-	return need.One(NewTrainer(k, noise, false))(t)
+	return testutil.Must(NewTrainer(k, noise, false))(t)
 }
 
 func farthest(a, b []float64) float64 {
@@ -171,7 +170,7 @@ func TestFullMatchesTrainerAndKeepsKernel(t *testing.T) {
 		for i := range m {
 			count[i] = float64(1 + rng.IntN(3))
 		}
-		full := need.One(FitFull(k, noise, false, count, target))(t)[0]
+		full := testutil.Must(FitFull(k, noise, false, count, target))(t)[0]
 		for i := range m {
 			if !slices.Equal(before.Row(i), k.Row(i)) {
 				t.Fatalf("m=%d: row %d of the kernel matrix changed", m, i)
@@ -185,7 +184,7 @@ func TestFullMatchesTrainerAndKeepsKernel(t *testing.T) {
 		if m == 0 {
 			continue
 		}
-		engine, _ := need.Two(FitByEngine(k, noise, count, target))(t)
+		engine, _ := testutil.Must2(FitByEngine(k, noise, count, target))(t)
 		if d := farthest(engine, want); d > tolerance {
 			t.Errorf("m=%d: the fit by the engine is off by %g", m, d)
 		}
@@ -309,7 +308,7 @@ func TestResiduals(t *testing.T) {
 		for _, s := range rng.Perm(m) { // no site is empty
 			r.site, r.target = append(r.site, s), append(r.target, rng.NormFloat64())
 		}
-		got := need.One(Residuals(k, r.site, r.target, nil, noise))(t)
+		got := testutil.Must(Residuals(k, r.site, r.target, nil, noise))(t)
 		tr, f := newTrainer(t, k, noise), make([]float64, m)
 		for i, v := range r.target {
 			site, target := slices.Delete(slices.Clone(r.site), i, i+1), slices.Delete(slices.Clone(r.target), i, i+1)
@@ -362,7 +361,7 @@ func TestBiasIsLimit(t *testing.T) {
 	for i := range count {
 		count[i], target[i] = float64(rng.IntN(3)), 5+rng.NormFloat64()
 	}
-	tr := need.One(NewTrainer(k, 0.2, true))(t)
+	tr := testutil.Must(NewTrainer(k, 0.2, true))(t)
 	got := fit(t, tr, count, target)
 	want := limit(t, k, 1e4, func(k *linalg.Sym) []float64 {
 		return fit(t, newTrainer(t, k, 0.2), count, target)
@@ -376,7 +375,7 @@ func TestBiasIsLimit(t *testing.T) {
 	for i := range count {
 		count[i]++
 	}
-	full := need.One(FitFull(k, 0.2, true, count, target))(t)[0]
+	full := testutil.Must(FitFull(k, 0.2, true, count, target))(t)[0]
 	if off := farthest(full, fit(t, tr, count, target)); !(off < 1e-11) {
 		t.Errorf("the fit to all data is off by %g", off)
 	}
@@ -407,7 +406,7 @@ func TestCriteria(t *testing.T) {
 	if !ok {
 		t.Fatal("no covariance")
 	}
-	residuals := need.One(Residuals(gram(0), site, y, nil, noise))(t)
+	residuals := testutil.Must(Residuals(gram(0), site, y, nil, noise))(t)
 	for name, c := range map[string]struct {
 		of   func(k *linalg.Sym, noise float64, site train.Sites, y []float64) (*Criterion, error)
 		want float64
@@ -416,7 +415,7 @@ func TestCriteria(t *testing.T) {
 		"leave-one-out": {LeaveOneOut, floats.Dot(residuals, residuals) / float64(n)},
 	} {
 		at := func(step, logNoise float64) *Criterion {
-			return need.One(c.of(gram(step), noise*math.Exp(logNoise), site, y))(t)
+			return testutil.Must(c.of(gram(step), noise*math.Exp(logNoise), site, y))(t)
 		}
 		got := at(0, 0)
 		if math.Abs(got.Value-c.want) > 1e-12*math.Abs(c.want) {

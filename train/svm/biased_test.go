@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/linalg"
 	"bootbench/train"
 )
@@ -127,7 +127,7 @@ func TestPerceptron(t *testing.T) {
 			y[n/2+s] = y[s]
 		}
 		k := symmetric(n/2, func(i, j int) float64 { return x[i][0]*x[j][0] + x[i][1]*x[j][1] })
-		p := TrainPerceptron(context.Background(), need.One(NewRows(k))(t), site, y, 10000)
+		p := TrainPerceptron(context.Background(), testutil.Must(NewRows(k))(t), site, y, 10000)
 
 		var w [2]float64
 		beta, longest, total := make([]float64, n/2), 0.0, 0.0

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"bootbench/internal/dataset"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/train"
@@ -69,22 +69,23 @@ func labels(rng *rand.Rand, n int) []float64 {
 // embedded is a z-scored embedded set with an rbf kernel of gamma = width/d over its distinct inputs.
 func embedded(t testing.TB, name string, width, box float64) (*linalg.Sym, train.Set) {
 	t.Helper()
-	set := need.One(dataset.Open(name))(t)
+	set := testutil.Must(dataset.Open(name))(t)
 	x, _ := dataset.Standardize(set.X)
 	site, first := (&dataset.Set{X: x}).Distinct()
-	in := need.One(kernel.Spec{Gamma: width / float64(x.Cols)}.Prepare(linalg.Design{X: x.Gather(first)}))(t)
-	k := need.One(in.Gram(t.Context()))(t)
+	spec := kernel.Spec{Gamma: width / float64(x.Cols)}
+	in := testutil.Must(spec.Prepare(linalg.Design{X: x.Gather(first)}))(t)
+	k := testutil.Must(in.Gram(t.Context()))(t)
 	return k, problem(set.Y, site, same(len(site), box))
 }
 
 func newTrainer(t testing.TB, k *linalg.Sym) *Trainer {
 	t.Helper()
-	return NewTrainer(need.One(NewRows(k))(t))
+	return NewTrainer(testutil.Must(NewRows(k))(t))
 }
 
 func mustTrain(t testing.TB, k *linalg.Sym, p train.Set, s train.Settings) *Result {
 	t.Helper()
-	r := need.One(newTrainer(t, k).Train(p, s))(t)
+	r := testutil.Must(newTrainer(t, k).Train(p, s))(t)
 	if r.Status != train.Converged {
 		t.Fatalf("status %v, violation %g after %d steps", r.Status, r.Violation, r.Iterations)
 	}

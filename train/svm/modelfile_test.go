@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"bootbench/internal/dataset"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/train"
@@ -23,7 +23,7 @@ import (
 
 // libsvmFile is a file that LIBSVM made; see the README there.
 func libsvmFile(t *testing.T, name string) string {
-	return string(need.One(os.ReadFile(filepath.Join("testdata", "libsvm", name)))(t))
+	return string(testutil.Must(os.ReadFile(filepath.Join("testdata", "libsvm", name)))(t))
 }
 
 // features reads fields INDEX:VALUE; indices count from 1, and from 0 in files with a precomputed kernel.
@@ -53,7 +53,7 @@ func readModel(t *testing.T, text string) *ModelFile {
 	m.Bias = -m.Bias
 	for line := range strings.Lines(vectors) {
 		fields := strings.Fields(line)
-		weight := need.One(strconv.ParseFloat(fields[0], 64))(t)
+		weight := testutil.Must(strconv.ParseFloat(fields[0], 64))(t)
 		index, value := features(t, fields[1:])
 		if m.Kernel == FilePrecomputed {
 			for len(m.Weight) < int(value[0]) {
@@ -121,7 +121,7 @@ func TestModelFilesOfLIBSVM(t *testing.T) {
 		answers := strings.Split(libsvmFile(t, name+".out"), "\n")
 		for i, line := range strings.Split(strings.TrimSpace(libsvmFile(t, inputs)), "\n") {
 			answer := strings.Fields(answers[i])
-			want := need.One(strconv.ParseFloat(answer[1], 64))(t)
+			want := testutil.Must(strconv.ParseFloat(answer[1], 64))(t)
 			index, value := features(t, strings.Fields(line)[1:])
 			f, label := decide(m, index, value), m.Label[1]
 			if f > 0 {
@@ -171,27 +171,27 @@ func TestAgainstLIBSVM(t *testing.T) {
 	}
 	fmt.Println("data         C  LIBSVM ms  ours ms  ratio  objective off  alpha off  bias off")
 	for _, name := range []string{"crabs", "sonar", "wisconsin", "pima"} {
-		set := need.One(dataset.Open(name))(t)
+		set := testutil.Must(dataset.Open(name))(t)
 		z, _ := dataset.Standardize(set.X)
-		in := need.One(kernel.Spec{Gamma: 1 / float64(set.D())}.Prepare(linalg.Design{X: z}))(t)
-		k := need.One(in.Gram(t.Context()))(t)
+		in := testutil.Must(kernel.Spec{Gamma: 1 / float64(set.D())}.Prepare(linalg.Design{X: z}))(t)
+		k := testutil.Must(in.Gram(t.Context()))(t)
 		y, n, file := set.Y, set.N(), filepath.Join(t.TempDir(), name)
 		writeMatrix(t, file, k, y)
 		for _, c := range []float64{0.1, 1, 10, 100} {
-			out := need.One(exec.Command(program, file, fmt.Sprint(c), fmt.Sprint(tolerance),
+			out := testutil.Must(exec.Command(program, file, fmt.Sprint(c), fmt.Sprint(tolerance),
 				fmt.Sprint(repeats)).Output())(t)
 			var seconds, rho float64
 			theirs, reader := make([]float64, n), bytes.NewReader(out)
 			fmt.Fscan(reader, &seconds, &rho)
 			for i := range theirs { // y_i a_i
-				need.One(fmt.Fscan(reader, &theirs[i]))(t)
+				testutil.Must(fmt.Fscan(reader, &theirs[i]))(t)
 				theirs[i] *= y[i]
 			}
 			p, own := train.Set{Y: y, Weight: same(n, c), Bias: true}, math.Inf(1)
 			exact, trainer, ours := mustTrain(t, k, p, train.Settings{Tolerance: 1e-9}), newTrainer(t, k), 0.0
 			for range repeats {
 				began := time.Now()
-				r := need.One(trainer.Train(p, train.Settings{}))(t)
+				r := testutil.Must(trainer.Train(p, train.Settings{}))(t)
 				own, ours = min(own, time.Since(began).Seconds()), plainDual(k, y, r.Alpha)
 			}
 			off := 0.0

@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 	"bootbench/linalg"
 	"bootbench/train"
 )
@@ -162,7 +162,7 @@ func TestReuse(t *testing.T) {
 		}
 		want := mustTrain(t, k, p, train.Settings{})
 		for _, tr := range []*Trainer{trainer, another} {
-			r := need.One(tr.Train(p, train.Settings{}))(t)
+			r := testutil.Must(tr.Train(p, train.Settings{}))(t)
 			near(t, "alpha", r.Alpha, want.Alpha, 0)
 			near(t, "beta", r.Weight, want.Weight, 0)
 			near(t, "f", r.F, want.F, 0)
@@ -180,7 +180,7 @@ func TestAllocations(t *testing.T) {
 	}
 	trainer := newTrainer(t, k)
 	fit := func() {
-		need.One(trainer.Train(p, train.Settings{}))(t)
+		testutil.Must(trainer.Train(p, train.Settings{}))(t)
 	}
 	fit()
 	if n := testing.AllocsPerRun(20, fit); n > 0 {
@@ -195,14 +195,14 @@ func TestResume(t *testing.T) {
 		k, p := fixedProblem(0.1)
 		p.Bias = bias
 		trainer := newTrainer(t, k)
-		need.One(trainer.Train(p, fine))(t)
+		testutil.Must(trainer.Train(p, fine))(t)
 		last := 0.1
 		for _, c := range []float64{0.4, 5, 100, 2} {
 			p.Weight, p.Resume = same(len(p.Y), c), c/last
 			if c == 100 {
 				p.Weight[7] = 0
 			}
-			r := need.One(trainer.Train(p, fine))(t)
+			r := testutil.Must(trainer.Train(p, fine))(t)
 			cold := p
 			cold.Resume = 0
 			want := mustTrain(t, k, cold, fine)
@@ -261,13 +261,13 @@ func TestLeaveOutRefuses(t *testing.T) {
 	if _, err := trainer.LeaveOut(0); !errors.Is(err, errNotTrained) {
 		t.Errorf("untrained: %v", err)
 	}
-	need.One(trainer.Train(p, train.Settings{}))(t)
+	testutil.Must(trainer.Train(p, train.Settings{}))(t)
 	for _, i := range []int{-1, len(p.Y)} {
 		if _, err := trainer.LeaveOut(i); err == nil {
 			t.Errorf("example %d left out", i)
 		}
 	}
-	need.One(trainer.Train(p, train.Settings{Tolerance: 1e-9, Limit: 1}))(t)
+	testutil.Must(trainer.Train(p, train.Settings{Tolerance: 1e-9, Limit: 1}))(t)
 	if _, err := trainer.LeaveOut(0); !errors.Is(err, errNotTrained) {
 		t.Errorf("not converged: %v", err)
 	}
@@ -275,7 +275,7 @@ func TestLeaveOutRefuses(t *testing.T) {
 
 func TestIterationLimit(t *testing.T) {
 	k, p := embedded(t, "sonar", 0.5, hard)
-	r := need.One(newTrainer(t, k).Train(p, train.Settings{Limit: 40}))(t)
+	r := testutil.Must(newTrainer(t, k).Train(p, train.Settings{Limit: 40}))(t)
 	if r.Status != train.IterationLimit || r.Status.Err() == nil ||
 		r.Iterations != 40 {
 		t.Fatalf("%v after %d steps", r.Status, r.Iterations)
@@ -288,7 +288,7 @@ func TestIterationLimit(t *testing.T) {
 // TestStalled asks for more than float64 can give: weights of 1e4 and more make f uncertain by 1e-12.
 func TestStalled(t *testing.T) {
 	k, p := embedded(t, "pima", 0.5, hard)
-	r := need.One(newTrainer(t, k).Train(p, train.Settings{Tolerance: 1e-16}))(t)
+	r := testutil.Must(newTrainer(t, k).Train(p, train.Settings{Tolerance: 1e-16}))(t)
 	if r.Status != train.Stalled || r.Status.Err() == nil {
 		t.Fatalf("%v, violation %g", r.Status, r.Violation)
 	}
@@ -309,7 +309,7 @@ func TestDiverged(t *testing.T) {
 		}
 		k.Set(twin, twin, k.At(0, 0))
 		y[twin] = -y[0]
-		r := need.One(newTrainer(t, k).Train(problem(y, nil, same(n, hard)), train.Settings{}))(t)
+		r := testutil.Must(newTrainer(t, k).Train(problem(y, nil, same(n, hard)), train.Settings{}))(t)
 		if r.Status != train.Diverged || r.Status.Err() == nil {
 			t.Fatalf("n = %d: %v after %d steps, violation %g", n, r.Status, r.Iterations, r.Violation)
 		}
@@ -374,7 +374,8 @@ func TestIndefinite(t *testing.T) {
 			return rng.NormFloat64()
 		})
 		for _, box := range []float64{1, hard} {
-			r := need.One(newTrainer(t, k).Train(problem(labels(rng, n), nil, same(n, box)), train.Settings{}))(t)
+			r := testutil.Must(newTrainer(t, k).Train(problem(labels(rng, n), nil, same(n, box)),
+				train.Settings{}))(t)
 			for _, f := range r.F {
 				if math.IsNaN(f) {
 					t.Fatalf("%v with f = NaN", r.Status)

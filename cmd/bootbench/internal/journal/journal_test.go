@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"bootbench/cmd/bootbench/internal/usage"
-	"bootbench/internal/need"
+	"bootbench/internal/testutil"
 )
 
 var head = Head{Version: "1.0", Command: "retrain", Data: []string{"d.csv"}, Digests: []string{"abc"},
@@ -57,7 +57,7 @@ func whole(t *testing.T) []byte {
 	if lacked := finish(t, folder); lacked != nil {
 		t.Fatal(lacked)
 	}
-	return need.One(os.ReadFile(filepath.Join(folder, "journal")))(t)
+	return testutil.Must(os.ReadFile(filepath.Join(folder, "journal")))(t)
 }
 
 // restart writes content instead of a journal, which is then gone on with twice.
@@ -105,7 +105,7 @@ func TestNoRoomForHalf(t *testing.T) {
 		t.Skip(err)
 	}
 	folder := t.TempDir()
-	j := need.One(Open(folder, head, 0, func(...string) {}))(t)
+	j := testutil.Must(Open(folder, head, 0, func(...string) {}))(t)
 	j.Append(key(0), result(0))
 	limit := before
 	limit.Cur = uint64(j.size + 10)
@@ -130,8 +130,8 @@ func TestRefused(t *testing.T) {
 	other := func(change func(*Head)) string {
 		folder, h := t.TempDir(), head
 		change(&h)
-		need.One(Open(folder, h, 0, nil))(t).Close()
-		return string(need.One(os.ReadFile(filepath.Join(folder, "journal")))(t))
+		testutil.Must(Open(folder, h, 0, nil))(t).Close()
+		return string(testutil.Must(os.ReadFile(filepath.Join(folder, "journal")))(t))
 	}
 	for says, text := range map[string]string{
 		"is no journal of bootbench": "my diary\n",
@@ -151,7 +151,7 @@ func TestRefused(t *testing.T) {
 			says) {
 			t.Errorf("%s: %v", says, err)
 		}
-		if now := need.One(os.ReadFile(path))(t); string(now) != text {
+		if now := testutil.Must(os.ReadFile(path))(t); string(now) != text {
 			t.Errorf("%s: it now holds %q", says, now)
 		}
 	}
@@ -200,7 +200,7 @@ func TestLinks(t *testing.T) {
 // theirs, and all see what the others had finished.
 func TestTwoWriters(t *testing.T) {
 	folder := t.TempDir()
-	first := need.One(Open(folder, head, 0, nil))(t)
+	first := testutil.Must(Open(folder, head, 0, nil))(t)
 	if _, err := Open(folder, head, 0, nil); err == nil || !strings.Contains(err.Error(),
 		"is in use by another run") {
 		t.Error(err)
@@ -209,7 +209,7 @@ func TestTwoWriters(t *testing.T) {
 	sharded := head
 	sharded.Shards = 2
 	for shard := range 2 {
-		j := need.One(Open(folder, sharded, shard, nil))(t)
+		j := testutil.Must(Open(folder, sharded, shard, nil))(t)
 		if !j.Has(key(0)) || shard == 1 && !j.Has(key(1)) {
 			t.Errorf("shard %d does not see what was finished", shard)
 		}
@@ -217,8 +217,8 @@ func TestTwoWriters(t *testing.T) {
 		j.Close()
 	}
 	first.Close()
-	need.One(Open(folder, head, 0, nil))(t).Close()
-	all := need.One(Read([]string{folder, folder}, nil))(t)
+	testutil.Must(Open(folder, head, 0, nil))(t).Close()
+	all := testutil.Must(Read([]string{folder, folder}, nil))(t)
 	defer all.Close()
 	for i := range count {
 		var found []byte

@@ -54,6 +54,7 @@ var publicFunctions = []any{
 	linalg.SymOf, linalg.WithBias, linalg.ZeroSym,
 	loss.About, loss.Balanced, loss.ByName, loss.FromPiecewise, loss.FromSmooth, loss.Names, loss.Normal,
 	loss.ParametersOf, loss.ProxEach, loss.Range, loss.Share, loss.TestByName, loss.TestNames, loss.Times,
+	loss.TraitsOf,
 	resample.ByName, resample.Cache, resample.Check, resample.CheckFor, resample.IsDependent,
 	resample.Judged, resample.Names,
 	resample.ProbAbsent, resample.ProbZero,

@@ -254,7 +254,7 @@ func (r *CompareRow) relate(variances []float64, reference *fits.Result, ways []
 
 // refine trains on exact resamples around the theory, as many as in plain retraining.
 func (x *experiment) refine(ctx context.Context, theory *solver.Solution) (Refined, error) {
-	if _, ok := x.spec.Loss.(loss.Proximal); !ok || x.settings.Resamples < 2 {
+	if loss.TraitsOf(x.spec.Loss).Proximal == nil || x.settings.Resamples < 2 {
 		return Refined{}, nil
 	}
 	result, err := model.Refine(ctx, x.model, theory, x.scheme, model.RefineSettings{

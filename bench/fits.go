@@ -41,8 +41,8 @@ func (x *experiment) fits(ctx context.Context) (fits SingleFits, err error) {
 		}
 	}
 	fits.LIBSVMFitS, fits.LIBSVMIsBound = x.libsvmSeconds(ctx, once)
-	if square, ok := x.model.Loss.(loss.Square); ok && x.trained[0].Gram() != nil {
-		fits.NaiveFitS, err = x.naiveFit(square.Noise, draws)
+	if t := loss.TraitsOf(x.model.Loss); t.Quadratic && x.trained[0].Gram() != nil {
+		fits.NaiveFitS, err = x.naiveFit(t.Noise, draws)
 	}
 	x.tell("fits", 1, 1)
 	return fits, cmp.Or(ctx.Err(), err)

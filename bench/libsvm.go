@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,15 +28,14 @@ const libsvmCost = 1e10
 // not LIBSVM's, or if it is less than a fifth of start-up and reading; a run is ended after two seconds, a
 // lower bound then.
 func (x *experiment) libsvmSeconds(ctx context.Context, weight []float64) (seconds float64, isBound bool) {
-	c, k, set := libsvmCost, x.model.Kernel, x.model.Set
-	switch l := x.model.Loss.(type) {
-	case loss.HardMargin:
-	case loss.Hinge:
-		if c = l.C; l.ClassWeights != (loss.ClassWeights{}) {
-			return 0, false
-		}
-	default:
+	t, k, set := loss.TraitsOf(x.model.Loss), x.model.Kernel, x.model.Set
+	p, _ := loss.ParametersOf(x.model.Loss)
+	if !t.Margin || p.ClassWeights != (loss.ClassWeights{}) {
 		return 0, false
+	}
+	c := t.C
+	if math.IsInf(c, 1) {
+		c = libsvmCost
 	}
 	program, err := exec.LookPath("svm-train")
 	if err != nil || k.Kind != kernel.RBF || k.LengthScale != nil || k.Jitter > 0 || set.Sparse != nil {

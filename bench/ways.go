@@ -62,7 +62,7 @@ func (x *experiment) ways(ctx context.Context) (ways []way, err error) {
 			ways = append(ways, w)
 		}
 	}
-	if _, ok := x.model.Loss.(loss.Proximal); ok {
+	if loss.TraitsOf(x.model.Loss).Proximal != nil {
 		w, err := x.way(ctx, x.trained[len(x.trained)-1], model.Batch, x.settings.Limit)
 		if err == nil {
 			ways = append(ways, w)
@@ -115,12 +115,13 @@ func trainerName(m *model.Model) string {
 	if _, on := m.TrainedOnFactor(); on {
 		return "erm"
 	}
-	switch m.Loss.(type) {
-	case loss.Square:
+	_, likelihood := m.Loss.(gp.Likelihood)
+	switch t := loss.TraitsOf(m.Loss); {
+	case t.Quadratic:
 		return "gp"
-	case loss.HardMargin, loss.Hinge:
+	case t.Margin:
 		return "svm"
-	case gp.Likelihood:
+	case likelihood:
 		return "ep"
 	}
 	return "erm"

@@ -51,7 +51,7 @@ func Against(s *solver.Solution, r *Result) (varianceRatio float64, contradictio
 		}
 		theory, _ := s.LeftOut(test.Test)
 		off, ratio := math.Abs(theory-test.Error), theory/test.Error
-		if _, square := test.Test.(loss.SquareTest); square {
+		if loss.TraitsOf(test.Test).Quadratic {
 			ratio = math.Sqrt(ratio)
 		}
 		least := max(leastDifference, 2/n) * none

@@ -187,23 +187,22 @@ func newBag(center float64, at *estimate) bag {
 // that is larger, as for a 0-1 loss that no group changes: the root of the sum of p (1 - p)/N^2, with p the
 // probability of a 1 under normal errors of the predictions.
 func (e *Controlled) bagged(test loss.Test, bags []bag) (value, se float64) {
-	_, square := test.(loss.SquareTest)
-	_, steps := test.(loss.ZeroOne)
+	is := loss.TraitsOf(test)
 	var sum, count [controlGroups + 1]float64
 	squares, weights := 0.0, 0.0
 	for i, y := range e.solution.Problem.Y {
 		w, v := weightOf(e.solution, i), bags[i].variance
 		known := !math.IsNaN(v)
 		for g, f := range bags[i].means {
-			if math.IsNaN(f) || square && !known {
+			if math.IsNaN(f) || is.Quadratic && !known {
 				continue
 			}
 			count[g] += w
-			if sum[g] += w * test.Value(f, y); square {
+			if sum[g] += w * test.Value(f, y); is.Quadratic {
 				sum[g] -= w * v
 			}
 		}
-		if steps && known {
+		if is.Steps && known {
 			p := test.Gaussian(bags[i].means[controlGroups], v, y)
 			squares += w * w * p * (1 - p)
 			weights += w
@@ -213,7 +212,7 @@ func (e *Controlled) bagged(test loss.Test, bags []bag) (value, se float64) {
 		sum[g] /= count[g]
 	}
 	se = Jackknife(sum[:min(controlGroups, e.done/e.period)])
-	if steps {
+	if is.Steps {
 		se = math.Max(se, math.Sqrt(squares)/weights)
 	}
 	return sum[controlGroups], se

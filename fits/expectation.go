@@ -61,7 +61,8 @@ func newIterate(p Controls) (*iterate, error) {
 		}
 	}
 	for i, y := range targets {
-		x.sites = append(x.sites, newSiteForce(losses[i].(loss.Proximal), s.Cavity[i], s.Mean[i], x.chi[i], y))
+		l := loss.TraitsOf(losses[i]).Proximal
+		x.sites = append(x.sites, newSiteForce(l, s.Cavity[i], s.Mean[i], x.chi[i], y))
 	}
 	return x, nil
 }

@@ -55,8 +55,8 @@ func (s *siteForce) moments(law *jointCounts, without int) (mean, variance float
 	if without >= 0 {
 		copies[without]--
 	}
-	if square, ok := s.loss.(loss.Square); ok && len(copies) > 1 {
-		mean, variance = s.squareMoments(square.Noise, law, copies)
+	if t := loss.TraitsOf(s.loss); t.Quadratic && len(copies) > 1 {
+		mean, variance = s.squareMoments(t.Noise, law, copies)
 		return mean, variance, nil
 	}
 	values, p, err := s.outcomes(law, copies)

@@ -60,7 +60,7 @@ func (r *run) meanField() error {
 // their mean; for multinomial counts nearly.
 
 // noise is s2 of the square loss.
-func (r *run) noise() float64 { return r.Problem.Loss.(loss.Square).Noise }
+func (r *run) noise() float64 { return loss.TraitsOf(r.Problem.Loss).Noise }
 
 // meanCount is nu_i.
 func (r *run) meanCount(i int) float64 {

@@ -69,7 +69,7 @@ const (
 // var y + (mean f - mean y)^2. For other losses with more than mostPairs pairs, neighbouring values are
 // replaced by their mean, an error below 0.1%.
 func noInformation(test loss.Test, y, fit, weights []float64) float64 {
-	if _, square := test.(loss.SquareTest); square {
+	if loss.TraitsOf(test).Quadratic {
 		meanF, varF := stat.PopMeanVariance(fit, weights)
 		meanY, varY := stat.PopMeanVariance(y, weights)
 		return varF + varY + (meanF-meanY)*(meanF-meanY)

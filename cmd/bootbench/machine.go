@@ -138,7 +138,7 @@ func (a *app) ask(p *problem, question func(m answer.Machine) (report.Answer, er
 // refining prepares a problem for an estimate and its exact resamples: their memory, and their journal.
 func (a *app) refining(p *problem, wanted answer.Refinement) error {
 	o := p.flags
-	_, exact := p.spec.Loss.(loss.Proximal)
+	exact := loss.TraitsOf(p.spec.Loss).Proximal != nil
 	if exact && wanted.Resamples > 0 {
 		p.spec.Then = func(m *model.Model) int64 { return model.NeedToRefine(m, wanted.Resamples) }
 	}

@@ -96,8 +96,8 @@ func (o *options) lossOf(base loss.Loss, set *dataset.Set) (loss.Loss, error) {
 	for _, name := range about.Takes {
 		*used.Named(name) = *o.parameters.Named(name)
 	}
-	if square, ok := base.(loss.Square); ok && name == square.Name() && !o.Given("noise") {
-		used.Noise = square.Noise
+	if t := loss.TraitsOf(base); t.Quadratic && name == base.Name() && !o.Given("noise") {
+		used.Noise = t.Noise
 	}
 	if name == (loss.Square{}).Name() && used.Noise == 0 {
 		return nil, usage.Errorf("--noise is required with --loss square: the noise variance, above 0")

@@ -49,7 +49,7 @@ func runTrain(a *app, o *options, data []string) error {
 	var file *svm.ModelFile
 	switch {
 	case several:
-	case o.Given("tol") && !margin(j.Loss):
+	case o.Given("tol") && !loss.TraitsOf(j.Loss).Margin:
 		return usage.Errorf("--tol is for --loss hinge and hard, not for %s", j.Loss.Name())
 	default:
 		if file, err = o.libsvmModel(j, rule); err != nil {
@@ -88,19 +88,10 @@ func runTrain(a *app, o *options, data []string) error {
 	return a.writeTrained(p.spec.Set, trained, r, file)
 }
 
-// margin reports whether a loss is one of support vector classifiers.
-func margin(l loss.Loss) bool {
-	switch l.(type) {
-	case loss.Hinge, loss.HardMargin:
-		return true
-	}
-	return false
-}
-
 // trainOnce trains a model.
 func trainOnce(a *app, o *options, j *answer.Job, r *report.Training) (*model.Predictor, error) {
 	var settings model.FitSettings
-	if margin(j.Loss) {
+	if loss.TraitsOf(j.Loss).Margin {
 		settings.Tolerance = o.asked.Solve.Tolerance
 	}
 	fit, err := j.Model.Fit(a.ctx, settings)
@@ -199,7 +190,7 @@ func (o *options) libsvmModel(j *answer.Job, rule bool) (*svm.ModelFile, error) 
 	switch extension := filepath.Ext(o.model); {
 	case o.format == libsvmFormat, o.format == "" && extension == ".libsvm":
 		return file, err
-	case o.format == "" && extension == ".model" && err == nil && (rule || margin(j.Loss)):
+	case o.format == "" && extension == ".model" && err == nil && (rule || loss.TraitsOf(j.Loss).Margin):
 		return file, nil
 	}
 	return nil, nil

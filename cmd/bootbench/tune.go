@@ -236,7 +236,7 @@ func (o *options) search(set *dataset.Set) (p *tune.Problem, err error) {
 	if p.Over, err = o.tuneAxes(&p.Spec); err != nil {
 		return nil, err
 	}
-	if _, square := p.Spec.Loss.(loss.Square); square && !o.Given("noise") &&
+	if loss.TraitsOf(p.Spec.Loss).Quadratic && !o.Given("noise") &&
 		!slices.ContainsFunc(p.Over, func(a tune.Axis) bool { return a.Name == "noise" }) {
 		return nil, usage.Errorf("--noise is required with --over %s: give it, or choose it, too, by --over "+
 			"noise,%[1]s", strings.Join(o.over, ","))

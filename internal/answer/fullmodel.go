@@ -29,7 +29,7 @@ func (a *estimation) addFullModel(ctx context.Context) error {
 	if v.Seed = a.s.Refine.Seed; n <= threeTimes {
 		v.Repeats = 3
 	}
-	_, proximal := a.Loss.(loss.Proximal)
+	proximal := loss.TraitsOf(a.Loss).Proximal != nil
 	designed, _ := a.s.Scheme.(resample.Designed)
 	if a.e.Refined == nil || !proximal || n > oneTime || designed.Design.Block > 0 {
 		return nil

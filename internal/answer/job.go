@@ -167,9 +167,8 @@ func (j *Job) fitAll(ctx context.Context, s *solver.Solution) (err error) {
 
 // fitsAround reports whether the fit to all data follows a solve.
 func fitsAround(m *model.Model) bool {
-	_, square := m.Loss.(loss.Square)
 	_, onFactor := m.TrainedOnFactor()
-	return onFactor && !square
+	return onFactor && !loss.TraitsOf(m.Loss).Quadratic
 }
 
 // Solve solves the theory, on a kernel matrix of sufficient rank; roughly, if only exact resamples count.

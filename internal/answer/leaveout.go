@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"gonum.org/v1/gonum/stat"
@@ -26,14 +25,12 @@ func (j *Job) LeaveOneOut(ctx context.Context, method leaveout.Method, all bool)
 	j.Progress("training", 0, 1)
 	began := time.Now()
 	var err error
-	switch training := j.Loss.(type) {
-	case loss.Square:
-		err = leaveOutSquare(j, training.Noise, r)
-	case loss.HardMargin:
-		err = leaveOutLabels(ctx, j, method, all, leaveout.Problem{C: math.Inf(1)}, r)
-	case loss.Hinge:
-		err = leaveOutLabels(ctx, j, method, all, leaveout.Problem{C: training.C,
-			Classes: training.ClassWeights}, r)
+	p, _ := loss.ParametersOf(j.Loss)
+	switch t := loss.TraitsOf(j.Loss); {
+	case t.Quadratic:
+		err = leaveOutSquare(j, t.Noise, r)
+	case t.Margin:
+		err = leaveOutLabels(ctx, j, method, all, leaveout.Problem{C: t.C, Classes: p.ClassWeights}, r)
 	default:
 		err = model.InputError(fmt.Errorf("loo is for --loss hard, hinge and square, not for %s", j.Loss.Name()))
 	}

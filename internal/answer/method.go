@@ -36,9 +36,8 @@ func theoryOperations(sites int) float64 {
 
 // NeedsTheory names the requested results that only the theory gives, or is "".
 func (s *Settings) NeedsTheory(l loss.Loss) string {
-	_, proximal := l.(loss.Proximal)
 	switch {
-	case !proximal:
+	case loss.TraitsOf(l).Proximal == nil:
 		return "the loss has no exact resamples"
 	case s.Refine.Resamples == 0 || resample.ProbZero(s.Scheme, 1) == 0:
 		return "there are no exact resamples that leave an example out"

@@ -63,7 +63,7 @@ func hasWeights(scheme resample.Scheme) bool {
 func (j *Job) Refine(ctx context.Context, solution *solver.Solution, s Settings, cross blas64.General,
 	onFit func(b int, weight, f []float64)) (*model.Retraining, []string, error) {
 	wanted := s.Refine
-	_, proximal := j.Loss.(loss.Proximal)
+	proximal := loss.TraitsOf(j.Loss).Proximal != nil
 	switch {
 	case wanted.Resamples == 0 || solution.Status == solver.Cancelled || hasWeights(s.Scheme):
 		return nil, nil, nil

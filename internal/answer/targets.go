@@ -54,7 +54,7 @@ func (j *Targets) Estimate(ctx context.Context, s Settings) (report.Answer, erro
 		return nil, err
 	}
 	began, built, shared := time.Now(), j.first.Model, (*solver.Solution)(nil)
-	if _, square := built.Loss.(loss.Square); square {
+	if loss.TraitsOf(built.Loss).Quadratic {
 		shared, err = j.first.Solve(ctx, s)
 	}
 	if err == nil && j.first.Model != built { // on a factor of another rank, whose fits leave G as it is
@@ -236,10 +236,10 @@ func (j *Targets) fitted(ctx context.Context) (all []target, err error) {
 // rescaleLoss converts parameters of the loss to the units of the target: eps and absolute are of first
 // degree in residuals, square and huber of second.
 func (t *target) rescaleLoss(p *loss.Parameters) {
-	switch t.Loss.(type) {
-	case loss.EpsInsensitive, loss.LeastAbsolute:
+	switch loss.TraitsOf(t.Loss).Degree {
+	case 1:
 		p.C *= t.scale
-	case loss.Huber:
+	case 2:
 		p.C *= t.scale * t.scale
 	}
 	p.Epsilon, p.Delta, p.Noise = p.Epsilon/t.scale, p.Delta/t.scale, p.Noise/(t.scale*t.scale)

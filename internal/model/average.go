@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -48,8 +49,7 @@ func (m ranks) solve(ctx context.Context, law resample.CountDistribution,
 
 // CheckLaw refuses real weights for hard margins, for which only the sign of a weight matters.
 func CheckLaw(l loss.Loss, law resample.CountDistribution) error {
-	_, hard := l.(loss.HardMargin)
-	if _, real := law.(resample.Bayesian); hard && real {
+	if _, real := law.(resample.Bayesian); real && math.IsInf(loss.TraitsOf(l).C, 1) {
 		return InputError(errors.New(
 			"every resample of Bayesian weights has the same hard margin, that of all examples: " +
 				"take --loss hinge, with a large --C, or another --scheme"))

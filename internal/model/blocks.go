@@ -21,8 +21,8 @@ import (
 func NewBatch(ctx context.Context, m *Model, s *solver.Solution,
 	settings RetrainSettings) (t *fits.Blocks,
 	responses blas64.General, err error) {
-	l, ok := m.Loss.(loss.Proximal)
-	if !ok {
+	l := loss.TraitsOf(m.Loss).Proximal
+	if l == nil {
 		return nil, responses, InputError(fmt.Errorf(
 			"batch training needs a loss with a proximal map; the predictor of %q is a posterior mean, which is "+
 				"trained one resample at a time", m.Loss.Name()))

@@ -134,7 +134,7 @@ func (m choice) checkKernel() error {
 
 // checkHardMargins refuses hard margins that contradict each other at one site.
 func checkHardMargins(m *Model, diagonal []float64) error {
-	if c, ok := marginCost(m.Loss); !ok || !math.IsInf(c, 1) {
+	if !math.IsInf(loss.TraitsOf(m.Loss).C, 1) {
 		return nil
 	}
 	for i, site := range m.Site {

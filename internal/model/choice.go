@@ -85,8 +85,8 @@ func (m choice) whole(ctx context.Context) (linalg.Kernel, error) {
 // by default, a sum per pivot that depends on the noise.
 func (m choice) goal() linalg.RankOptions {
 	o := linalg.RankOptions{Tol: m.RankTol, Offset: m.Spec.Kernel.Constant}
-	if square, ok := m.Loss.(loss.Square); ok && o.Tol == 0 {
-		o.PerRank = factorShare * m.rankGoal() / rankErrorFactor * square.Noise
+	if t := loss.TraitsOf(m.Loss); t.Quadratic && o.Tol == 0 {
+		o.PerRank = factorShare * m.rankGoal() / rankErrorFactor * t.Noise
 	} else if o.Tol == 0 {
 		o.Tol = DefaultRankTol
 	}
@@ -134,9 +134,8 @@ func (m choice) choose(ctx context.Context) (linalg.Kernel, error) {
 		return m.approximate(ctx, exactError)
 	}
 	sites := m.Sites()
-	_, hard := m.Loss.(loss.HardMargin) // any residual softens it, considerably for a nearly singular K
-	_, hinge := m.Loss.(loss.Hinge)
-	if sites < probeFrom || hinge && sites < probeHingeFrom || m.inputs == nil || hard {
+	t := loss.TraitsOf(m.Loss)
+	if sites < probeFrom || t.Margin && sites < probeHingeFrom || m.inputs == nil || t.Dense {
 		return m.whole(ctx)
 	}
 	loosest, err := m.loosest()
@@ -184,7 +183,7 @@ func (s Spec) RankSuffices(ctx context.Context, rank int) bool {
 		return false
 	}
 	s.Storage, s.MaxRank = LowRank, rank
-	if _, square := s.Loss.(loss.Square); !square && s.RankTol == 0 {
+	if !loss.TraitsOf(s.Loss).Quadratic && s.RankTol == 0 {
 		s.RankTol = usualResidual
 	}
 	m, err := Build(ctx, s)
@@ -207,14 +206,14 @@ func (m choice) loosest() (float64, error) {
 		m.reason = "it is faster here"
 		return 1, nil
 	}
-	square, ok := m.Loss.(loss.Square)
+	t := loss.TraitsOf(m.Loss)
 	mean, err := m.meanVariance(m.inputs)
-	if !ok || mean == 0 {
+	if !t.Quadratic || mean == 0 {
 		m.reason = "numerically the kernel matrix has no higher rank"
 		return exactTol, err
 	}
 	m.reason = "beside the noise the kernel matrix has no higher rank"
-	return answerShare * square.Noise / mean, err
+	return answerShare * t.Noise / mean, err
 }
 
 // probe fails with ErrRank if the rank exceeds most already for a random subset of the sites, not much larger
@@ -256,7 +255,7 @@ func (m choice) factorise(ctx context.Context, loosest float64, most int) (linal
 	case loosest < 1:
 		limit.Tol = math.Min(loosest, limit.Tol)
 	case limit.PerRank > 0 && !m.byBound && m.Sites() >= ApproximateFrom:
-		limit.Enough = m.enough(m.Loss.(loss.Square).Noise)
+		limit.Enough = m.enough(loss.TraitsOf(m.Loss).Noise)
 	}
 	factor, err := linalg.PivotedCholesky(ctx, columns, limit)
 	var short *linalg.RankError

@@ -29,10 +29,10 @@ const pilotFits, leastFits, kinkIterations = 2, 60, 22
 func costOf(ctx context.Context, m *Model, plan resample.Plan) cost {
 	sites := float64(m.Sites())
 	iteration := sites * (20 + 0.04*sites)
-	switch m.Loss.(type) {
-	case loss.Square:
+	switch t := loss.TraitsOf(m.Loss); {
+	case t.Quadratic:
 		return cost{sites * (6e4 + 0.015*sites*sites), 10 * iteration, sites * (500 + 0.0035*sites*sites)}
-	case loss.HardMargin, loss.Hinge:
+	case t.Margin:
 		return cost{sites * (1.3e5 + 0.05*sites*sites), kinkIterations * iteration, pilotCost(ctx, m, plan)}
 	}
 	return cost{sites * (2.6e5 + 0.05*sites*sites), 20 * iteration, 20 * sites * sites}
@@ -60,20 +60,14 @@ func pilotCost(ctx context.Context, m *Model, plan resample.Plan) float64 {
 }
 
 // counts reports whether the model's own trainer counts its operations.
-func counts(m *Model) bool {
-	switch m.Loss.(type) {
-	case loss.HardMargin, loss.Hinge:
-		return m.Form() == Exact
-	}
-	return false
-}
+func counts(m *Model) bool { return loss.TraitsOf(m.Loss).Margin && m.Form() == Exact }
 
 // blocksPay reports whether AutoMethod trains blocks; without a plan, whether it may. On a low-rank factor
 // blocks are always faster: a step of a single trainer takes r^2 M flops.
 func blocksPay(ctx context.Context, m *Model, plan resample.Plan, settings fits.Settings) bool {
 	count := cmp.Or(settings.Resamples, fits.DefaultResamples)
-	switch _, proximal := m.Loss.(loss.Proximal); {
-	case !proximal || m.Form() == ScaLAPACK || count < leastFits:
+	switch {
+	case loss.TraitsOf(m.Loss).Proximal == nil || m.Form() == ScaLAPACK || count < leastFits:
 		return false
 	case m.Form() == LowRank || plan == nil && counts(m):
 		return true

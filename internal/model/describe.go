@@ -27,12 +27,13 @@ func Training(m *Model, method RetrainMethod) string {
 	if _, ok := m.TrainedOnFactor(); ok {
 		return newton + ", on the low-rank factor"
 	}
-	switch m.Loss.(type) {
-	case loss.Square:
+	_, likelihood := m.Loss.(gp.Likelihood)
+	switch t := loss.TraitsOf(m.Loss); {
+	case t.Quadratic:
 		return "Cholesky factorisation"
-	case loss.HardMargin, loss.Hinge:
+	case t.Margin:
 		return fmt.Sprintf("dual solver, Kuhn-Tucker conditions of y f to %g", svm.DefaultTolerance)
-	case gp.Likelihood:
+	case likelihood:
 		return "expectation propagation"
 	}
 	return newton

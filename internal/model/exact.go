@@ -127,13 +127,12 @@ func RetrainAround(ctx context.Context, m *Model, s *solver.Solution, scheme res
 // CanDowndate reports whether predictions for examples that a fit with weights 0 and 1 leaves out follow from
 // one inverse (gp.Downdate): for the square loss, with one example at each site.
 func CanDowndate(m *Model) bool {
-	_, square := m.Loss.(loss.Square)
-	return square && m.Gram() != nil && m.Merged() == 0
+	return loss.TraitsOf(m.Loss).Quadratic && m.Gram() != nil && m.Merged() == 0
 }
 
 // downdating makes trainers of method Downdate.
 func downdating(m *Model) (func() (train.Trainer, error), error) {
-	inverse, err := gp.NewInverse(m.Gram(), m.Loss.(loss.Square).Noise, m.Set.Weights, m.Bias)
+	inverse, err := gp.NewInverse(m.Gram(), loss.TraitsOf(m.Loss).Noise, m.Set.Weights, m.Bias)
 	return func() (train.Trainer, error) { return &gp.Downdate{Inverse: inverse}, nil }, err
 }
 

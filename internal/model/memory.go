@@ -46,12 +46,13 @@ func (m Forecast) Trainers(n int) (shared, each int64) {
 		shared = linalg.SymBytes(m.Sites()) // of Dense
 	}
 	matrices := 3.0
-	switch m.Loss.(type) {
-	case loss.Square:
+	_, likelihood := m.Loss.(gp.Likelihood)
+	switch t := loss.TraitsOf(m.Loss); {
+	case t.Quadratic:
 		matrices = 1
-	case gp.Likelihood:
+	case likelihood:
 		matrices = 4 // K and S, and those of the last fit until garbage collection
-	case loss.HardMargin, loss.Hinge:
+	case t.Margin:
 		matrices, shared = 1.3, shared+8*sites*sites // between the free sites; rows in full
 	}
 	return shared, int64(8 * matrices * float64(room*room))
@@ -59,7 +60,7 @@ func (m Forecast) Trainers(n int) (shared, each int64) {
 
 // Fit is the memory of FullFit without the kernel matrix.
 func (m Forecast) Fit() int64 {
-	if _, ok := m.Loss.(loss.Square); ok || m.Form() == ScaLAPACK {
+	if loss.TraitsOf(m.Loss).Quadratic || m.Form() == ScaLAPACK {
 		return 0 // in the scratch triangle, or by an engine
 	}
 	shared, each := m.Trainers(m.Sites())

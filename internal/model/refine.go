@@ -159,9 +159,8 @@ type refinement struct {
 func newRefinement(ctx context.Context, m *Model, s *solver.Solution, scheme resample.Scheme,
 	settings RefineSettings) (*refinement, error) {
 	began := time.Now()
-	_, proximal := m.Loss.(loss.Proximal)
 	switch {
-	case !proximal:
+	case loss.TraitsOf(m.Loss).Proximal == nil:
 		return nil, InputError(fmt.Errorf(
 			"refined estimates need a loss with a proximal map, which %q is not: its predictor is a posterior mean",
 			m.Loss.Name()))

@@ -36,7 +36,7 @@ func NewSolved(spec Spec) (*Solved, error) {
 		set := *m.Set
 		set.X, s.scale, s.spec.Set = x, &scale, &set
 	}
-	s.inverse, err = gp.NewInverse(m.Gram(), m.Loss.(loss.Square).Noise, m.Set.Weights, false)
+	s.inverse, err = gp.NewInverse(m.Gram(), loss.TraitsOf(m.Loss).Noise, m.Set.Weights, false)
 	if err != nil {
 		return nil, InputError(err)
 	}
@@ -104,7 +104,7 @@ func (s *Solved) Append(more *dataset.Set) error {
 	if err != nil {
 		return err
 	}
-	if err := s.inverse.Append(m.Gram(), m.Loss.(loss.Square).Noise, weights); err != nil {
+	if err := s.inverse.Append(m.Gram(), loss.TraitsOf(m.Loss).Noise, weights); err != nil {
 		return InputError(err)
 	}
 	s.spec = spec

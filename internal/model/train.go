@@ -3,7 +3,6 @@ package model
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -33,7 +32,7 @@ type FitSettings struct {
 // support vector machine, for which the trainer on a factor is slow, the dense matrix if that fits.
 func (m *Model) Fit(ctx context.Context, settings FitSettings) (*fits.Learned, error) {
 	l, onFactor := m.TrainedOnFactor()
-	if _, margin := marginCost(m.Loss); margin && onFactor {
+	if onFactor && loss.TraitsOf(m.Loss).Margin {
 		_, err := m.Dense()
 		onFactor = err != nil
 	}
@@ -71,13 +70,13 @@ func (m *Model) FullFit(ctx context.Context) ([]float64, error) {
 // one factorisation.
 func FullFits(ctx context.Context, same []*Model) (fits [][]float64, err error) {
 	m := same[0]
-	square, ok := m.Loss.(loss.Square)
-	if ok && m.Form() == Exact {
+	t := loss.TraitsOf(m.Loss)
+	if t.Quadratic && m.Form() == Exact {
 		count, targets := []float64(nil), make([][]float64, len(same))
 		for k, other := range same {
 			count, targets[k] = siteTargets(other)
 		}
-		return gp.FitFull(m.Gram(), square.Noise, m.Bias, count, targets...)
+		return gp.FitFull(m.Gram(), t.Noise, m.Bias, count, targets...)
 	}
 	what := fmt.Sprintf("one fit to all of %d sites", m.Sites())
 	if err := m.Forecast().CheckBeside(m.Forecast().Fit(), what); err != nil {
@@ -86,9 +85,9 @@ func FullFits(ctx context.Context, same []*Model) (fits [][]float64, err error) 
 	for _, other := range same {
 		var f []float64
 		switch {
-		case ok:
+		case t.Quadratic:
 			count, mean := siteTargets(other)
-			f, _, err = gp.FitByEngine(m.Matrix(), square.Noise, count, mean)
+			f, _, err = gp.FitByEngine(m.Matrix(), t.Noise, count, mean)
 		case m.Form() == ScaLAPACK:
 			f, err = training{other}.fitSpread(ctx)
 		default:
@@ -125,11 +124,8 @@ func (m *Model) Learner() (fits.Learner, error) {
 // by its proximal map. A hard margin, which would be softened only by the residuals, is trained with the
 // dense matrix.
 func (m *Model) TrainedOnFactor() (l loss.Proximal, ok bool) {
-	if _, hard := m.Loss.(loss.HardMargin); hard || m.Form() != LowRank {
-		return nil, false
-	}
-	l, ok = m.Loss.(loss.Proximal)
-	return l, ok
+	t := loss.TraitsOf(m.Loss)
+	return t.Proximal, t.Proximal != nil && !t.Dense && m.Form() == LowRank
 }
 
 // learners are learners for predictions only: on the factor if there is one.
@@ -148,18 +144,17 @@ func (m training) onWhole(tolerance float64) (fits.Learners, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, margin := marginCost(m.Loss)
-	switch l := m.Loss.(type) {
-	case loss.Square:
-		return fits.Square(k, l.Noise, m.Bias), nil
-	case gp.Likelihood:
-		return fits.Posterior(k, l, tolerance), nil
-	case loss.Proximal:
-		if margin {
-			p, _ := loss.ParametersOf(m.Loss)
-			return fits.Margin(k, c, p.ClassWeights, m.Bias, tolerance), nil
-		}
-		return fits.Proximal(k, l, m.Bias, tolerance), nil
+	likelihood, posterior := m.Loss.(gp.Likelihood)
+	switch t := loss.TraitsOf(m.Loss); {
+	case t.Quadratic:
+		return fits.Square(k, t.Noise, m.Bias), nil
+	case posterior:
+		return fits.Posterior(k, likelihood, tolerance), nil
+	case t.Margin:
+		p, _ := loss.ParametersOf(m.Loss)
+		return fits.Margin(k, t.C, p.ClassWeights, m.Bias, tolerance), nil
+	case t.Proximal != nil:
+		return fits.Proximal(k, t.Proximal, m.Bias, tolerance), nil
 	}
 	return nil, InputError(fmt.Errorf("there is no trainer for loss %q", m.Loss.Name()))
 }
@@ -179,7 +174,7 @@ func (m training) fit(ctx context.Context, learners fits.Learners, weight []floa
 		all.Weight = slices.Repeat([]float64{1}, len(m.Set.Y))
 	}
 	fit, err := learn(all)
-	if _, margin := marginCost(m.Loss); err != nil && margin {
+	if err != nil && loss.TraitsOf(m.Loss).Margin {
 		return nil, InputError(err)
 	}
 	return &fit, err
@@ -211,15 +206,4 @@ func (m training) fitSpread(ctx context.Context) ([]float64, error) {
 		return nil, err
 	}
 	return training{m.on(k)}.fitSites(ctx)
-}
-
-// marginCost is the C of a classifier's loss, without class weights; +Inf for a hard margin.
-func marginCost(l loss.Loss) (c float64, ok bool) {
-	switch l := l.(type) {
-	case loss.HardMargin:
-		return math.Inf(1), true
-	case loss.Hinge:
-		return l.C, true
-	}
-	return 0, false
 }

@@ -44,8 +44,9 @@ func (j *judge) value(ctx context.Context, spec model.Spec) (judged, error) {
 	if err != nil {
 		return judged{}, err
 	}
-	if square, ok := spec.Loss.(loss.Square); ok && (j.problem.By == LeaveOneOut || j.problem.By == Evidence) {
-		return exactly(j.problem.By, m, square.Noise)
+	by := j.problem.By
+	if t := loss.TraitsOf(spec.Loss); t.Quadratic && (by == LeaveOneOut || by == Evidence) {
+		return exactly(by, m, t.Noise)
 	}
 	if m.Set.Groups != nil && j.problem.By == Folds {
 		return j.byGroups(ctx, m)

@@ -27,7 +27,7 @@ func ranges(spec *model.Spec) map[string]span {
 		if v := stat.PopVariance(spec.Set.Y, spec.Set.Weights); v > 0 {
 			variance, cost = v, 1/v
 		}
-		if _, quadratic := spec.Loss.(loss.Huber); !quadratic { // C times a distance
+		if loss.TraitsOf(spec.Loss).Degree != 2 { // C times a distance
 			cost = math.Sqrt(cost)
 		}
 	}

@@ -265,7 +265,7 @@ func (s *search) descend(ctx context.Context, from Evaluation) {
 		z[k] = span.outside(from.Values[k])
 	}
 	converged := &optimize.FunctionConverge{Relative: tolerance, Iterations: 2}
-	if _, counts := s.problem.Test.(loss.ZeroOne); counts {
+	if loss.TraitsOf(s.problem.Test).Steps {
 		converged.Relative = sooner * tolerance
 	}
 	if s.problem.By == Evidence { // which may be near 0; other units only add a constant

@@ -159,7 +159,7 @@ func (s *search) choose(ctx context.Context) (err error) {
 
 // canTrain is the failure of a training, nil for the closed form of the square loss.
 func canTrain(ctx context.Context, spec model.Spec) error {
-	if _, square := spec.Loss.(loss.Square); square {
+	if loss.TraitsOf(spec.Loss).Quadratic {
 		return nil
 	}
 	if parts := partsOf(spec.Set); parts != nil {
@@ -264,21 +264,19 @@ func (p *Problem) complete() error {
 
 // Check refuses objectives that do not apply to the model.
 func (p *Problem) Check() error {
-	_, square := p.Spec.Loss.(loss.Square)
+	square, test := loss.TraitsOf(p.Spec.Loss).Quadratic, loss.TraitsOf(p.Test)
 	exact := square && (p.By == LeaveOneOut || p.By == Evidence)
-	_, zeroOne := p.Test.(loss.ZeroOne)
-	_, squares := p.Test.(loss.SquareTest)
 	refused := ""
 	switch {
 	case p.By == Evidence && !square:
 		refused = fmt.Sprintf("the evidence is for the square loss, not for %s: choose by cv or leftout",
 			p.Spec.Loss.Name())
-	case p.By == LeaveOneOut && zeroOne:
+	case p.By == LeaveOneOut && test.Steps:
 		refused = "the zero-one loss of leave-one-out is no smooth function: choose by cv or leftout, or " +
 			"with the test loss square"
-	case p.By == LeaveOneOut && square && !squares:
+	case p.By == LeaveOneOut && square && !test.Quadratic:
 		refused = fmt.Sprintf("exact leave-one-out is of the test loss square, not of %s", p.Test.Name())
-	case p.By == Plus632 && !zeroOne && !squares:
+	case p.By == Plus632 && !test.Steps && !test.Quadratic:
 		refused = fmt.Sprintf("a smooth .632+ is for the test losses square and zero-one, not for %s: choose by "+
 			"cv or leftout", p.Test.Name())
 	case exact && p.Spec.Set.Weights != nil:

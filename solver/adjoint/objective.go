@@ -68,9 +68,7 @@ func newReadout(s *solver.Solution, o Objective) (*readout, error) {
 	if o.Criterion == LeftOutError {
 		return r, nil
 	}
-	switch o.Test.(type) {
-	case loss.SquareTest, loss.ZeroOne:
-	default:
+	if t := loss.TraitsOf(o.Test); !t.Quadratic && !t.Steps {
 		return nil, badProblem("a smooth .632 estimate is for the test losses square and zero-one, not for %s",
 			o.Test.Name())
 	}
@@ -91,7 +89,7 @@ func (r *readout) site(s *site.Site, cav loss.Cavity, m loss.Moments) (sum avera
 		return sum.times(s.Weight)
 	}
 	vote := 0.0
-	_, labels := r.Test.(loss.ZeroOne)
+	labels := loss.TraitsOf(r.Test).Steps
 	if labels {
 		vote = s.Distribution(cav).Vote()
 	}

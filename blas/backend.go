@@ -36,12 +36,12 @@ type Backend interface {
 	Name() string
 
 	// Potrf overwrites a triangle of the symmetric matrix A of order n with its Cholesky factor: A = L L'
-	// (blas.Lower) or A = U' U (blas.Upper). It returns 0, or the order k >= 1 of the first leading minor that
-	// is not positive definite; the triangle is then partly overwritten.
+	// (blas.Lower) or A = U' U (blas.Upper). It returns 0, or the order k >= 1 of the first leading minor
+	// that is not positive definite; the triangle is then partly overwritten.
 	Potrf(uplo blas.Uplo, n int, a []float64, lda int) (minor int)
 
-	// Trtri overwrites a non-unit triangular matrix with its inverse. It returns 0, or the number k >= 1 of the
-	// first zero diagonal element; the matrix is then untouched.
+	// Trtri overwrites a non-unit triangular matrix with its inverse. It returns 0, or the number k >= 1 of
+	// the first zero diagonal element; the matrix is then untouched.
 	Trtri(uplo blas.Uplo, n int, a []float64, lda int) (zero int)
 
 	// Lauum overwrites a triangular matrix with the same triangle of L' L (blas.Lower) or U U' (blas.Upper).

@@ -116,8 +116,8 @@ func columnMajor(uplo blas.Uplo) C.char {
 
 // plainPotrf and plainTrtri are OpenBLAS's own, in which the recursions end.
 func plainPotrf[T float](uplo blas.Uplo, n int, a []T, lda int) (minor int) {
-	minor = int(C.bb_potrf(isSingle[T](), columnMajor(uplo), C.int32_t(n), unsafe.Pointer(unsafe.SliceData(a)),
-		C.int32_t(lda)))
+	minor = int(C.bb_potrf(isSingle[T](), columnMajor(uplo), C.int32_t(n),
+		unsafe.Pointer(unsafe.SliceData(a)), C.int32_t(lda)))
 	if minor == 0 { // also where a pivot was NaN
 		minor = firstOnDiagonal(n, a, lda, func(v float64) bool { return v-v != 0 })
 	}

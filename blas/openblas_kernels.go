@@ -47,8 +47,8 @@ func byProducts[T float](plain kernels[T], condition float64) *kernels[T] {
 	// A pool of workspaces for leaves, so that a factorisation allocates nothing.
 	type square [largeLeaf * largeLeaf]T
 	squares := sync.Pool{New: func() any { return new(square) }}
-	k.trsm = func(s blas.Side, uplo blas.Uplo, t blas.Transpose, d blas.Diag, m, n int, alpha T, a []T, lda int,
-		b []T, ldb int) {
+	k.trsm = func(s blas.Side, uplo blas.Uplo, t blas.Transpose, d blas.Diag, m, n int, alpha T,
+		a []T, lda int, b []T, ldb int) {
 		lent := squares.Get().(*square)
 		defer squares.Put(lent)
 		order := n

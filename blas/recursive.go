@@ -62,7 +62,8 @@ func checkTriangle[T float](n int, a []T, lda int) {
 		panic(fmt.Sprintf("blas: bad order %d or stride %d", n, lda))
 	}
 	if n > 0 && len(a) < (n-1)*lda+n {
-		panic(fmt.Sprintf("blas: %d numbers do not hold a triangle of order %d and stride %d", len(a), n, lda))
+		panic(fmt.Sprintf("blas: %d numbers do not hold a triangle of order %d and stride %d",
+			len(a), n, lda))
 	}
 }
 

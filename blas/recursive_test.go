@@ -103,7 +103,8 @@ func TestPotrfNamesMinorInAnyLeaf(t *testing.T) {
 								a[(bad-beside)*lda+bad] = v
 							}
 							if minor := b.Potrf(uplo, n, a, lda); minor != bad+1 {
-								t.Errorf("%s, uplo %c, n = %d: %v in row %d, minor %d named", b.Name(), uplo, n, v, bad+1, minor)
+								t.Errorf("%s, uplo %c, n = %d: %v in row %d, minor %d named",
+									b.Name(), uplo, n, v, bad+1, minor)
 							}
 						}
 					}

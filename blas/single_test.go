@@ -26,7 +26,8 @@ func TestSinglePrecision(t *testing.T) {
 		same := func(after string) {
 			t.Helper()
 			for i, v := range double {
-				if math.Abs(float64(single[i])-v) > 1e-5 && v != untouched || v == untouched && single[i] != untouched {
+				if math.Abs(float64(single[i])-v) > 1e-5 && v != untouched ||
+					v == untouched && single[i] != untouched {
 					t.Fatalf("%s: %g in single precision, %g in double", after, single[i], v)
 				}
 			}

@@ -75,7 +75,8 @@ TARGET static void NAME(form)(int order, int n, const double *k, long ldk, const
 			if (j >= i && j + W <= order)
 				for (int c = 0; c < W; c++) to[c] = root[i] * root[j + c] * k[j + c];
 			else
-				for (int c = 0; c < W; c++) to[c] = j + c >= i && j + c < order ? root[i] * root[j + c] * k[j + c] : 0;
+				for (int c = 0; c < W; c++)
+					to[c] = j + c >= i && j + c < order ? root[i] * root[j + c] * k[j + c] : 0;
 			if (i < j + W && i >= j) to[i - j] += 1;
 		}
 }

@@ -87,8 +87,9 @@ func smallWork(n int) int {
 }
 
 func (s *Small) invert(k blas64.Symmetric, root []float64) (minor int) {
-	return int(C.bb_small_invert(smallSet().index, flag(s.single), C.int(k.N), numbers(k.Data), C.int(k.Stride),
-		numbers(root), numbers(s.work), numbers(s.Pivots), numbers(s.Above), numbers(s.Below)))
+	return int(C.bb_small_invert(smallSet().index, flag(s.single), C.int(k.N), numbers(k.Data),
+		C.int(k.Stride), numbers(root), numbers(s.work), numbers(s.Pivots), numbers(s.Above),
+		numbers(s.Below)))
 }
 
 // OffDiagonal writes -scale_i scale_j (B^-1)_ij below the diagonal of the lower triangle g.
@@ -100,8 +101,8 @@ func (s *Small) OffDiagonal(scale []float64, g blas64.Symmetric) {
 // Couple writes G o C, C = G diag(u) G, below the diagonal of h, accurate to single precision. G is given
 // below its diagonal, chi. The inverse in s is overwritten.
 func (s *Small) Couple(g blas64.Symmetric, chi, u []float64, h blas64.General) {
-	C.bb_small_couple(smallSet().index, C.int(g.N), numbers(g.Data), C.int(g.Stride), numbers(chi), numbers(u),
-		numbers(s.work), numbers(h.Data), C.int(h.Stride))
+	C.bb_small_couple(smallSet().index, C.int(g.N), numbers(g.Data), C.int(g.Stride), numbers(chi),
+		numbers(u), numbers(s.work), numbers(h.Data), C.int(h.Stride))
 }
 
 // MulSquared is y = (G o G) x, without the diagonal of G.

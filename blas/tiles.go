@@ -20,8 +20,8 @@ var tileKernels = kernels[float64]{
 	gemm: pureGo{}.Dgemm,
 	syrk: pureGo{}.Dsyrk,
 	trmm: pureGo{}.Dtrmm,
-	trsm: func(s blas.Side, uplo blas.Uplo, t blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64,
-		lda int, b []float64, ldb int) {
+	trsm: func(s blas.Side, uplo blas.Uplo, t blas.Transpose, d blas.Diag, m, n int, alpha float64,
+		a []float64, lda int, b []float64, ldb int) {
 		strips(s, m, n, b, ldb, func(m, n int, b []float64) {
 			pureGo{}.Dtrsm(s, uplo, t, d, m, n, alpha, a, lda, b, ldb)
 		})
@@ -33,7 +33,9 @@ var tileKernels = kernels[float64]{
 		// Dpotrf leaves the pivot that stopped it in its place.
 		return cmp.Or(firstOnDiagonal(n, a, lda, func(v float64) bool { return !(v > 0) }), n)
 	},
-	trtri: func(uplo blas.Uplo, n int, a []float64, lda int) { lapackGo.Dtrtri(uplo, blas.NonUnit, n, a, lda) },
+	trtri: func(uplo blas.Uplo, n int, a []float64, lda int) {
+		lapackGo.Dtrtri(uplo, blas.NonUnit, n, a, lda)
+	},
 	lauum: func(uplo blas.Uplo, n int, a []float64, lda int) { lapackGo.Dlauum(uplo, n, a, lda) },
 }
 

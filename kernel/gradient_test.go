@@ -48,8 +48,10 @@ func TestGradient(t *testing.T) {
 	scales := []float64{0.7, 1.5, 4, 2}
 	for _, s := range []Spec{
 		{Kind: RBF, LengthScale: scales, Amplitude: 3, Constant: 0.5, Jitter: 0.1},
-		{Kind: RBF, Gamma: 0.3}, {Kind: Matern12, Gamma: 0.3, Constant: 2}, {Kind: Matern12, LengthScale: scales},
-		{Kind: Matern32, LengthScale: scales, Jitter: 1}, {Kind: Matern52, LengthScale: scales, Amplitude: 0.2},
+		{Kind: RBF, Gamma: 0.3}, {Kind: Matern12, Gamma: 0.3, Constant: 2},
+		{Kind: Matern12, LengthScale: scales},
+		{Kind: Matern32, LengthScale: scales, Jitter: 1},
+		{Kind: Matern52, LengthScale: scales, Amplitude: 0.2},
 		{Kind: Matern52, Gamma: 1}, {Kind: RationalQuadratic, LengthScale: scales},
 		{Kind: RationalQuadratic, Gamma: 2},
 		{Kind: Linear, Amplitude: 2, Constant: 1, Jitter: 0.3},
@@ -72,7 +74,8 @@ func TestGradient(t *testing.T) {
 		}
 		in := mustPrepare(t, s, dense(x))
 		g := in.Gradient(w)
-		check("amplitude", g.Amplitude, func(s *Spec, f float64) { s.Amplitude = s.WithDefaults(1).Amplitude * f })
+		check("amplitude", g.Amplitude,
+			func(s *Spec, f float64) { s.Amplitude = s.WithDefaults(1).Amplitude * f })
 		check("constant", g.Constant, func(s *Spec, f float64) { s.Constant *= f })
 		if s.Coef0 > 0 {
 			check("coef0", g.Coef0, func(s *Spec, f float64) { s.Coef0 *= f })
@@ -104,9 +107,9 @@ func TestGradientsAgree(t *testing.T) {
 		in := mustPrepare(t, s, dense(x))
 		want, got := in.Gradient(w), mustPrepare(t, s, sparse).Gradient(w)
 		given := in.spec.Gradient(testutil.Must(in.Gram(t.Context()))(t), w)
-		pairs := [][2]float64{{got.Gamma, want.Gamma}, {got.Coef0, want.Coef0}, {got.Amplitude, want.Amplitude},
-			{got.Constant, want.Constant}, {got.Jitter, want.Jitter}, {given.Amplitude, want.Amplitude},
-			{given.Constant, want.Constant}, {given.Jitter, want.Jitter}}
+		pairs := [][2]float64{{got.Gamma, want.Gamma}, {got.Coef0, want.Coef0},
+			{got.Amplitude, want.Amplitude}, {got.Constant, want.Constant}, {got.Jitter, want.Jitter},
+			{given.Amplitude, want.Amplitude}, {given.Constant, want.Constant}, {given.Jitter, want.Jitter}}
 		for k, slope := range want.LengthScale {
 			pairs = append(pairs, [2]float64{got.LengthScale[k], slope})
 		}

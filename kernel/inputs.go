@@ -97,8 +97,8 @@ func (in *Inputs) Cross(z linalg.Design, dst blas64.General) error {
 	case z.D() != in.D() && !sparse:
 		return fmt.Errorf("the new inputs have %d features, the training inputs %d", z.D(), in.D())
 	case z.D() != in.D() && len(in.train.inverse) > 1:
-		return fmt.Errorf("the new inputs have %d features, the training inputs %d, each with its length scale",
-			z.D(), in.D())
+		return fmt.Errorf("the new inputs have %d features, the training inputs %d, each with its length "+
+			"scale", z.D(), in.D())
 	}
 	if err := z.Check(); err != nil {
 		return err
@@ -110,7 +110,8 @@ func (in *Inputs) Cross(z linalg.Design, dst blas64.General) error {
 		return fmt.Errorf("the matrix of covariances: %w", err)
 	}
 	if dst.Rows != z.N() || dst.Cols != in.N() {
-		return fmt.Errorf("the matrix of covariances is %d x %d, not %d x %d", dst.Rows, dst.Cols, z.N(), in.N())
+		return fmt.Errorf("the matrix of covariances is %d x %d, not %d x %d",
+			dst.Rows, dst.Cols, z.N(), in.N())
 	}
 	return in.fill(dst, in.train.scaling.points(z, false), func(p, i int) error {
 		return fmt.Errorf("kernel %v of new row %d and training row %d is not finite", in.spec.Kind, p+1, i+1)

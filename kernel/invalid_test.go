@@ -100,20 +100,25 @@ func TestOverflowNamesThePair(t *testing.T) {
 		x    blas64.General
 		part string
 	}{
-		{"poly", Spec{Kind: Poly, Degree: 20}, inputs([]float64{1}, []float64{2}, []float64{1e10}), "rows 3 and 3"},
-		{"linear", Spec{Kind: Linear}, inputs([]float64{1}, []float64{1e154}, []float64{-1e155}), "rows 2 and 3"},
-		{"distance", Spec{}, inputs([]float64{0}, []float64{0}, []float64{0}, []float64{1e200}), "rows 1 and 4"},
+		{"poly", Spec{Kind: Poly, Degree: 20}, inputs([]float64{1}, []float64{2}, []float64{1e10}),
+			"rows 3 and 3"},
+		{"linear", Spec{Kind: Linear}, inputs([]float64{1}, []float64{1e154}, []float64{-1e155}),
+			"rows 2 and 3"},
+		{"distance", Spec{}, inputs([]float64{0}, []float64{0}, []float64{0}, []float64{1e200}),
+			"rows 1 and 4"},
 		{"difference", Spec{Kind: Matern52}, inputs([]float64{1e308}, []float64{-1e308}), "rows 1 and 2"},
 		{"gamma", Spec{Kind: Matern12, Gamma: 1e308}, inputs([]float64{0}, []float64{0}, []float64{1e100}),
 			"rows 1 and 3"},
-		{"amplitude", Spec{Kind: Linear, Amplitude: 1e300}, inputs([]float64{1}, []float64{1e9}), "rows 1 and 2"},
+		{"amplitude", Spec{Kind: Linear, Amplitude: 1e300}, inputs([]float64{1}, []float64{1e9}),
+			"rows 1 and 2"},
 		{"far column", Spec{Kind: Linear}, longRow(many, 1e200), "rows 515 and 515"},
 	} {
 		_, err := gramOf(c.spec, c.x)
 		expectError(t, err, c.part)
 	}
 	in := mustPrepare(t, Spec{Kind: Linear}, dense(longRow(many, 1e200)))
-	expectError(t, in.Cross(dense(inputs([]float64{1e200})), general(1, many)), "new row 1 and training row 515")
+	expectError(t, in.Cross(dense(inputs([]float64{1e200})), general(1, many)),
+		"new row 1 and training row 515")
 }
 
 // many is a number of inputs that goroutines share.

@@ -100,8 +100,8 @@ func sameGram(t *testing.T, name string, in *Inputs, want *linalg.Sym) {
 	for i := range in.N() {
 		for j := i; j < in.N(); j++ {
 			if !near(got.At(i, j), want.At(i, j), agree) {
-				t.Fatalf("%s, m = %d, d = %d: K(%d, %d) = %v, plain %v", name, in.N(), in.D(), i, j, got.At(i, j),
-					want.At(i, j))
+				t.Fatalf("%s, m = %d, d = %d: K(%d, %d) = %v, plain %v",
+					name, in.N(), in.D(), i, j, got.At(i, j), want.At(i, j))
 			}
 		}
 	}
@@ -145,12 +145,13 @@ func TestHandComputedValues(t *testing.T) {
 		{"linear", Spec{Kind: Linear}, angled, 11, 5},
 		{"poly (11/4 + 1)^2, (5/4 + 1)^2", Spec{Kind: Poly, Degree: 2, Coef0: 1}, angled, 14.0625, 5.0625},
 		{"poly (11/4)^3, (5/4)^3", Spec{Kind: Poly}, angled, 20.796875, 1.953125},
-		{"2 k + 3, 0.25 on the diagonal", Spec{Kind: Linear, Amplitude: 2, Constant: 3, Jitter: 0.25}, angled, 25,
-			13.25},
+		{"2 k + 3, 0.25 on the diagonal", Spec{Kind: Linear, Amplitude: 2, Constant: 3, Jitter: 0.25}, angled,
+			25, 13.25},
 	} {
 		k := mustGram(t, c.spec, c.x)
 		if !near(k.At(0, 1), c.off, 4e-16) || !near(k.At(0, 0), c.diag, 4e-16) {
-			t.Errorf("%s: %.17g and %.17g, want %.17g and %.17g", c.name, k.At(0, 1), k.At(0, 0), c.off, c.diag)
+			t.Errorf("%s: %.17g and %.17g, want %.17g and %.17g",
+				c.name, k.At(0, 1), k.At(0, 0), c.off, c.diag)
 		}
 	}
 }
@@ -276,7 +277,8 @@ func TestCrossAgreesWithPlain(t *testing.T) {
 			}
 			for name, s := range specs(d) {
 				in := mustPrepare(t, s, dense(x))
-				dst := blas64.General{Rows: p, Cols: many, Stride: many + 4, Data: make([]float64, p*(many+4))}
+				dst := blas64.General{Rows: p, Cols: many, Stride: many + 4,
+					Data: make([]float64, p*(many+4))}
 				for i := range dst.Data {
 					dst.Data[i] = math.NaN() // must be overwritten, not multiplied by zero
 				}

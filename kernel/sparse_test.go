@@ -53,7 +53,8 @@ func TestSparseCrossOtherWidth(t *testing.T) {
 				for k, got := range dst.Data {
 					want := plain(s, row(wide(fresh), k/20), row(wide(dense), k%20))
 					if !near(got, want, agree) {
-						t.Fatalf("%v, %d and %d features, %s: %v, plain %v", s.Kind, c.train, c.fresh, form, got, want)
+						t.Fatalf("%v, %d and %d features, %s: %v, plain %v",
+							s.Kind, c.train, c.fresh, form, got, want)
 					}
 				}
 			}

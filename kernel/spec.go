@@ -14,13 +14,13 @@ type Spec struct {
 	// Kind of covariance function; default RBF.
 	Kind Kind `json:"kind"`
 
-	// Gamma >= 0. For the kinds that depend on distance it is equivalent to one length scale, gamma = 1/(2 L^2),
-	// and excludes LengthScale; for Poly it multiplies x . x'. Zero means 1/(2d), d the number of features,
-	// unless LengthScale is given.
+	// Gamma >= 0. For the kinds that depend on distance it is 1/(2 L^2) of one length scale L, and excludes
+	// LengthScale; for Poly it multiplies x . x'. Zero means 1/(2d), d the number of features, unless
+	// LengthScale is given.
 	Gamma float64 `json:"gamma,omitempty"`
 
-	// LengthScale holds one length scale > 0 for all features, or one for each, in units of the features. Only
-	// for the kinds that depend on distance. Empty: see Gamma.
+	// LengthScale holds one length scale > 0 for all features, or one for each, in units of the features.
+	// Only for the kinds that depend on distance. Empty: see Gamma.
 	LengthScale []float64 `json:"length_scale,omitempty"`
 
 	// Degree >= 1 of Poly; zero means 3.

@@ -294,9 +294,11 @@ func checkRows(t *testing.T, e Engine, g []float64, accuracy float64) {
 				}
 				want -= x.Data[r*x.Stride+j] * g[j*n+j]
 				if off := math.Abs(got.Data[r*got.Stride+j]-want) / scale; !(off <= accuracy) {
-					t.Errorf("row %d of %d times G without its diagonal at %d is off by %.1e", r, count, j, off)
+					t.Errorf("row %d of %d times G without its diagonal at %d is off by %.1e",
+						r, count, j, off)
 				}
-				if off := math.Abs(float64(got32.Data[r*got32.Stride+j])-want) / scale; !(off <= accuracy+5e-7) {
+				off := math.Abs(float64(got32.Data[r*got32.Stride+j])-want) / scale
+				if !(off <= accuracy+5e-7) {
 					t.Errorf("row %d of %d so in single precision at %d is off by %.1e", r, count, j, off)
 				}
 			}
@@ -458,7 +460,8 @@ func TestPredictDiagBounds(t *testing.T) {
 			low, high := 1/(1+a*mean), 1-mean+mean/(1+a)
 			const rounding = 1e-9
 			if truth < low-rounding || truth > high+rounding || got < low-rounding || got > high+rounding {
-				t.Errorf("a = %g, site %d: bounds %g and %g, truth %g, estimate %g", a, i, low, high, truth, got)
+				t.Errorf("a = %g, site %d: bounds %g and %g, truth %g, estimate %g",
+					a, i, low, high, truth, got)
 			}
 			ours += math.Abs(chi[i]/want[i*n+i] - 1)
 			series += math.Abs(plain/want[i*n+i] - 1)
@@ -544,7 +547,8 @@ func TestFactorizeRefuses(t *testing.T) {
 		indefinite.Set(1, 1, -2)
 		indefinite.Set(2, 2, 1)
 		var pivot *PivotError
-		if err := build(indefinite).Factorize([]float64{1, 1, 1}); !errors.As(err, &pivot) || pivot.Minor != 2 {
+		if err := build(indefinite).Factorize([]float64{1, 1, 1}); !errors.As(err, &pivot) ||
+			pivot.Minor != 2 {
 			t.Errorf("indefinite K: error %v", err)
 		}
 		if err := build(ZeroSym(3)).Factorize([]float64{1}); err == nil {

@@ -39,13 +39,14 @@ type Engine interface {
 	// Precisions returns the d of G, length N, the engine's own slice.
 	Precisions() []float64
 
-	// Diag returns chi = diag(G) and b = 1 - d chi, both without cancellation. The slices belong to the engine:
-	// read-only, valid until G changes.
+	// Diag returns chi = diag(G) and b = 1 - d chi, both without cancellation. The slices belong to the
+	// engine: read-only, valid until G changes.
 	Diag() (chi, b []float64)
 
 	// MulOffDiag is dst = x (G - diag(G)) for the B rows of x; both are B x N and must not overlap.
-	// MulVecSquaredOffDiag is dst_i = sum_{j != i} G_ij^2 x_j. Cavities need the products without the diagonal,
-	// whose subtraction would cancel; for the full product add chi_i x_i or chi_i^2 x_i. Both need all of G.
+	// MulVecSquaredOffDiag is dst_i = sum_{j != i} G_ij^2 x_j. Cavities need the products without the
+	// diagonal, whose subtraction would cancel; for the full product add chi_i x_i or chi_i^2 x_i. Both need
+	// all of G.
 	MulOffDiag(dst, x blas64.General)
 	MulVecSquaredOffDiag(dst, x []float64)
 
@@ -62,17 +63,17 @@ type Dense interface {
 	// ErrUpdate; G is then that of Precisions, after none or part of the change.
 	RankUpdate(sites []int, delta []float64) error
 
-	// FactorizeSingle is Factorize and FormG in single precision, at half the cost: the relative error of G is
-	// about SingleError(d). The error is ErrSingle if single precision does not suffice, or the backend has
-	// none; G is then undefined.
+	// FactorizeSingle is Factorize and FormG in single precision, at half the cost: the relative error of G
+	// is about SingleError(d). The error is ErrSingle if single precision does not suffice, or the backend
+	// has none; G is then undefined.
 	FactorizeSingle(d []float64) error
 
-	// SingleError is the expected relative error of chi and b of FactorizeSingle at d, +Inf if it would refuse.
+	// SingleError is the expected relative error of FactorizeSingle's chi and b at d, +Inf if it refuses.
 	SingleError(d []float64) float64
 
-	// UseFactor makes later factorisations at large d more accurate on a K that is singular within rounding: see
-	// CholeskyEngine. It returns the numerical rank of K if the engine has computed it, else N, and whether a
-	// factorisation at d would use the factor; with a nil d it only returns the rank.
+	// UseFactor makes later factorisations at large d more accurate on a K that is singular within rounding:
+	// see CholeskyEngine. It returns the numerical rank of K if the engine has computed it, else N, and
+	// whether a factorisation at d would use the factor; with a nil d it only returns the rank.
 	UseFactor(d []float64, maxBytes int64) (rank int, used bool)
 }
 

@@ -125,7 +125,7 @@ type Blocks interface {
 	N() int
 	// GramDiagonal writes the diagonal into dst, length N.
 	GramDiagonal(dst []float64) error
-	// Block writes elements (rows[r], cols[c]) into dst[r*stride+c]. Elements of the diagonal may be wrong. The
-	// caller checks for elements that are not finite.
+	// Block writes elements (rows[r], cols[c]) into dst[r*stride+c]. Elements of the diagonal may be wrong.
+	// The caller checks for elements that are not finite.
 	Block(dst []float64, stride int, rows, cols []int)
 }

@@ -57,7 +57,8 @@ func siteBlock(n, rank int) int {
 func newLowRankEngine(k *LowRankPlusDiag, refine bool) *lowRankEngine {
 	v, r := func() []float64 { return make([]float64, k.n) }, k.rank
 	e := &lowRankEngine{k: k, d: v(), inverse: v(), uNorm2: v(), chi: v(), b: v(), scale: v(), refine: refine,
-		lower: newGeneral(r, r), form: newGeneral(r, r), lowerInverse: newGeneral(r, r), lanes: newLanes(k.n, r)}
+		lower: newGeneral(r, r), form: newGeneral(r, r), lowerInverse: newGeneral(r, r),
+		lanes: newLanes(k.n, r)}
 	if (refine || 8*k.n*r <= keptBytes) && r > 0 {
 		e.solved = newGeneral(r, k.n)
 	}
@@ -99,7 +100,9 @@ func (e *lowRankEngine) Factorize(d []float64) error {
 func (e *lowRankEngine) solveFactor() error {
 	inverse, zero := e.lowerInverse, 0
 	copyLower(inverse, e.lower)
-	e.lanes.oneThread(func() { zero = blas.Bound().Trtri(gblas.Lower, e.k.rank, inverse.Data, inverse.Stride) })
+	e.lanes.oneThread(func() {
+		zero = blas.Bound().Trtri(gblas.Lower, e.k.rank, inverse.Data, inverse.Stride)
+	})
 	if zero != 0 {
 		return &PivotError{Minor: zero, N: e.k.rank}
 	}

@@ -30,7 +30,8 @@ func CheckMemory(need, limit int64, what string) error {
 	if need <= room {
 		return nil
 	}
-	return fmt.Errorf("%w: %s needs %s, %s are available", ErrMemory, what, formatBytes(need), formatBytes(room))
+	return fmt.Errorf("%w: %s needs %s, %s are available",
+		ErrMemory, what, formatBytes(need), formatBytes(room))
 }
 
 // Room is the limit if it is positive, otherwise the free memory of the system in bytes, as far as known.
@@ -151,7 +152,8 @@ func (read systemFiles) groupRooms() (rooms []int64) {
 			most, bounded := read.number(path.Join("/sys/fs/cgroup", group.mount, dir, group.limit), "")
 			taken, ok := read.number(path.Join("/sys/fs/cgroup", group.mount, dir, group.used), "")
 			if bounded && ok {
-				cached, _ := read.number(path.Join("/sys/fs/cgroup", group.mount, dir, "memory.stat"), group.inactive)
+				cached, _ := read.number(path.Join("/sys/fs/cgroup", group.mount, dir, "memory.stat"),
+					group.inactive)
 				rooms = append(rooms, most-max(0, taken-cached))
 			}
 			if dir == "/" {

@@ -48,10 +48,11 @@ func TestAvailableMemory(t *testing.T) {
 				strconv.Itoa(204800+addressReserve) + "               unlimited            bytes\n",
 			"/proc/self/status": "Name: x\nVmSize:\t     100 kB\n"}, 204800 - 100<<10, true},
 		"address space without limit": {map[string]string{"/proc/meminfo": meminfo,
-			"/proc/self/limits": "Max address space         unlimited            unlimited            bytes\n",
+			"/proc/self/limits": "Max address space         unlimited            unlimited   bytes\n",
 			"/proc/self/status": "VmSize:\t     100 kB\n"}, 800 << 10, true},
 		"exhausted old group": {map[string]string{
-			"/sys/fs/cgroup/memory/memory.limit_in_bytes": "10", "/sys/fs/cgroup/memory/memory.usage_in_bytes": "20"},
+			"/sys/fs/cgroup/memory/memory.limit_in_bytes": "10",
+			"/sys/fs/cgroup/memory/memory.usage_in_bytes": "20"},
 			0, true},
 	}
 	for name, c := range cases {

@@ -21,8 +21,8 @@ type RankOptions struct {
 	// Tol is the tolerance of the mean residual, relative to the mean of K_ii - Offset, in [0, 1). With 0 the
 	// factorisation ends at MaxRank, or when the residuals are rounding.
 	Tol float64
-	// PerRank >= 0 is a tolerance of the sum of residuals per pivot: a factor of rank r is accepted at PerRank
-	// r, or at the tolerance of Tol if that is larger.
+	// PerRank >= 0 is a tolerance of the sum of residuals per pivot: a factor of rank r is accepted at
+	// PerRank r, or at the tolerance of Tol if that is larger.
 	PerRank float64
 	// MaxRank is the largest rank allowed; 0: N.
 	MaxRank int
@@ -69,8 +69,8 @@ const (
 	minBlock = 8
 
 	// minKeptResidual is the least residual, relative to that at the start of the block, of a candidate that
-	// becomes a pivot. From 0.01 to 0.2 the rank hardly changes, from 0.5 on it grows, and so does the number of
-	// discarded columns.
+	// becomes a pivot. From 0.01 to 0.2 the rank hardly changes, from 0.5 on it grows, and so does the number
+	// of discarded columns.
 	minKeptResidual = 0.1
 
 	// roundingFloor times K_ii is the rounding error of a residual.
@@ -212,7 +212,8 @@ func (f *factorisation) step() error {
 	if f.options.Enough != nil {
 		f.size = min(f.size, max(minBlock, f.rank/5))
 	}
-	candidates := blas64.General{Rows: len(sites), Cols: f.n, Stride: max(1, f.n), Data: f.rows[:len(sites)*f.n]}
+	candidates := blas64.General{Rows: len(sites), Cols: f.n, Stride: max(1, f.n),
+		Data: f.rows[:len(sites)*f.n]}
 	if err := f.columns.Columns(candidates.Data, sites); err != nil {
 		return err
 	}
@@ -225,7 +226,8 @@ func (f *factorisation) step() error {
 		return nil
 	}
 	permutation := slices.Clone(order)
-	lapackgonum.Implementation{}.Dlapmr(true, len(order), f.n, candidates.Data, candidates.Stride, permutation)
+	lapackgonum.Implementation{}.Dlapmr(true, len(order), f.n, candidates.Data, candidates.Stride,
+		permutation)
 	rows := core.Rows(candidates, 0, l.Rows)
 	SideBySide(f.n, func(first, last int) { solveLower(l, core.Cols(rows, first, last)) })
 	for q := range rows.Rows {

@@ -15,12 +15,12 @@ import (
 var ErrSingle = errors.New("not available in single precision")
 
 const (
-	// Added to every element of B, whose diagonal is at least 1, this is less than a rounding error, and avoids
-	// denormal numbers, which are slow.
+	// Added to every element of B, whose diagonal is at least 1, this is less than a rounding error, and
+	// avoids denormal numbers, which are slow.
 	leastSingle = 1e-15
 
-	// A d_i K_ii below minDK is raised to it, less than a rounding error of B's diagonal; above maxDK it would
-	// overflow.
+	// A d_i K_ii below minDK is raised to it, less than a rounding error of B's diagonal; above maxDK it
+	// would overflow.
 	minDK = 1e-8
 	maxDK = 1e6
 )

@@ -49,10 +49,12 @@ func TestSingle(t *testing.T) {
 				// 1 - d chi + d chi' = 1 - d (chi - chi'): b and d chi share their error.
 				off := math.Max(math.Abs(b[i]-want.sites.B[i]), d[i]*math.Abs(chi[i]-want.sites.Chi[i]))
 				if off > 4*rounding {
-					t.Fatalf("%s, d = %g, site %d: off by %.1e, %.1e announced", name, level, i, off, rounding)
+					t.Fatalf("%s, d = %g, site %d: off by %.1e, %.1e announced",
+						name, level, i, off, rounding)
 				}
 				if off := math.Abs(gotSquare[i]-wantSquare[i]) * d[i]; off > 20*rounding {
-					t.Fatalf("%s, d = %g, site %d: G o G off by %.1e, %.1e announced", name, level, i, off, rounding)
+					t.Fatalf("%s, d = %g, site %d: G o G off by %.1e, %.1e announced",
+						name, level, i, off, rounding)
 				}
 			}
 			must(t, e.Factorize(d))

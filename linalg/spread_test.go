@@ -33,14 +33,15 @@ func TestDistributedEqualsExact(t *testing.T) {
 				engine.FormG()
 			}
 			move := linalg.DrawSites(n, linalg.SiteRegimes["zeros"], rng)
-			chi, b, wantChi, wantB := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+			chi, b, wantChi, wantB := make([]float64, n), make([]float64, n), make([]float64, n),
+				make([]float64, n)
 			valid, want := linalg.NewResponse(e).PredictDiag(move, chi, b),
 				linalg.NewResponse(exact).PredictDiag(move, wantChi, wantB)
 			for i := range chi {
-				if valid != want || linalg.Relative(chi[i], wantChi[i], 0) > 1e-10 || linalg.Relative(b[i], wantB[i],
-					0) > 1e-10 {
-					t.Errorf("estimate at %d: %v, %v (%v), want %v, %v (%v)", i, chi[i], b[i], valid, wantChi[i], wantB[i],
-						want)
+				if valid != want || linalg.Relative(chi[i], wantChi[i], 0) > 1e-10 ||
+					linalg.Relative(b[i], wantB[i], 0) > 1e-10 {
+					t.Errorf("estimate at %d: %v, %v (%v), want %v, %v (%v)",
+						i, chi[i], b[i], valid, wantChi[i], wantB[i], want)
 				}
 			}
 			linalg.CompareEngines(t, e, exact, 1e-11)

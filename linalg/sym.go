@@ -85,8 +85,8 @@ func SymFromDense(n int, a []float64, tol float64) (*Sym, error) {
 		row := s.Row(i)
 		for j := i; j < n; j++ {
 			if math.Abs(a[i*n+j]-a[j*n+i]) > tol*largest {
-				return nil, fmt.Errorf("matrix is not symmetric: entries (%d, %d) = %v and (%d, %d) = %v differ",
-					i+1, j+1, a[i*n+j], j+1, i+1, a[j*n+i])
+				return nil, fmt.Errorf("matrix is not symmetric: entries (%d, %d) = %v and (%d, %d) = %v "+
+					"differ", i+1, j+1, a[i*n+j], j+1, i+1, a[j*n+i])
 			}
 			row[j-i] = (a[i*n+j] + a[j*n+i]) / 2
 		}

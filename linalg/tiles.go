@@ -112,7 +112,8 @@ func contiguous(rows, cols int) blas64.General {
 
 // lowerOf is the lower triangle of a square matrix.
 func lowerOf(a blas64.General) blas64.Triangular {
-	return blas64.Triangular{Uplo: gblas.Lower, Diag: gblas.NonUnit, N: a.Rows, Stride: a.Stride, Data: a.Data}
+	return blas64.Triangular{Uplo: gblas.Lower, Diag: gblas.NonUnit, N: a.Rows, Stride: a.Stride,
+		Data: a.Data}
 }
 
 // copyLower writes the lower triangle of a, and zeros above it, into dst.

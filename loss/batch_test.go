@@ -31,7 +31,8 @@ func TestProxEach(t *testing.T) {
 				want = h[i]
 			}
 			if !(math.Abs(f[i]-want) <= 1e-12*(1+math.Abs(want)+math.Abs(h[i]))) {
-				t.Fatalf("%s: c %v, h %v, y %v, k %v: f is %v, want %v", l.Name(), c[i], h[i], y[i], k[i], f[i], want)
+				t.Fatalf("%s: c %v, h %v, y %v, k %v: f is %v, want %v",
+					l.Name(), c[i], h[i], y[i], k[i], f[i], want)
 			}
 		}
 		near := append([]float64(nil), f...) // a good guess and a bad one do not matter

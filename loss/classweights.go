@@ -45,7 +45,8 @@ func (w ClassWeights) checkCosts(c float64) error {
 	}
 	for _, v := range []float64{w.Negative, w.Positive} {
 		if !(v > 0 && c*v > 0 && c*v <= maxParameter) {
-			return fmt.Errorf("loss: class weights must be positive and C times them at most %g, got %g and %g",
+			return fmt.Errorf("loss: class weights must be positive and C times them at most %g, "+
+				"got %g and %g",
 				float64(maxParameter), w.Negative, w.Positive)
 		}
 	}

@@ -50,10 +50,11 @@ func TestClassWeightsByC(t *testing.T) {
 					f, slope := l.Prox(c[j], h[j], []float64{y}, k[j:j+1])
 					wantF, wantSlope := one.Prox(c[j], h[j], []float64{y}, k[j:j+1])
 					cav := Cavity{c[j], h[j], 0.5}
-					if got[j] != want[j] || f != wantF || slope != wantSlope || l.Value(h[j], y) != one.Value(h[j], y) ||
+					if got[j] != want[j] || f != wantF || slope != wantSlope ||
+						l.Value(h[j], y) != one.Value(h[j], y) ||
 						momentsAt(t, l, y, cav) != momentsAt(t, one, y, cav) {
-						t.Errorf("%s %+v at %v, label %v: %v, %v, %v, want %v, %v, %v", l.Name(), w, h[j], y, got[j], f, slope,
-							want[j], wantF, wantSlope)
+						t.Errorf("%s %+v at %v, label %v: %v, %v, %v, want %v, %v, %v",
+							l.Name(), w, h[j], y, got[j], f, slope, want[j], wantF, wantSlope)
 					}
 				}
 			}

@@ -53,13 +53,15 @@ func testLaws() map[string]testLaw {
 	margin := func(steep float64) fieldMap { return &piecewiseMap{marginLoss(1, steep, 0), 1} }
 	return map[string]testLaw{
 		"gaussian": {Normal(0.5, 4), []cutNormal{{1, 0.5, 2, -inf, inf}}, nil},
-		"mixture": {mixtureOfMaps(mappedNormal{0.3, -1, 0.2, identity{}}, mappedNormal{0.7, 4, 1, identity{}}),
+		"mixture": {mixtureOfMaps(mappedNormal{0.3, -1, 0.2, identity{}},
+			mappedNormal{0.7, 4, 1, identity{}}),
 			[]cutNormal{{0.3, -1, 0.2, -inf, inf}, {0.7, 4, 1, -inf, inf}}, nil},
 		// max(h, 1), h ~ N(0.4, 0.8^2): the hard margin with q = 1.
 		"clipped": {mixtureOfMaps(mappedNormal{1, 0.4, 0.8, margin(inf)}), []cutNormal{{1, 0.4, 0.8, 1, inf}},
 			[]pointMass{{1, normal(0.75)}}},
 		// Half present, moved up by 0.5 below the margin.
-		"hinge": {mixtureOfMaps(mappedNormal{0.5, 0.2, 0.7, identity{}}, mappedNormal{0.5, 0.2, 0.7, margin(0.5)}),
+		"hinge": {mixtureOfMaps(mappedNormal{0.5, 0.2, 0.7, identity{}},
+			mappedNormal{0.5, 0.2, 0.7, margin(0.5)}),
 			[]cutNormal{{0.5, 0.2, 0.7, -inf, inf}, {0.5, 0.2, 0.7, 1, inf}, {0.5, 0.7, 0.7, -inf, 1}},
 			[]pointMass{{1, 0.5 * (normal(0.8/0.7) - normal(0.3/0.7))}}},
 		"atoms": {mixtureOfMaps(mappedNormal{0.25, 2, 0, identity{}}, mappedNormal{0.5, -1, 0, identity{}},
@@ -93,8 +95,8 @@ func TestLawAgainstQuadrature(t *testing.T) {
 		relative(t, name+" mean", law.Mean(), mean, 1e-13)
 		relative(t, name+" variance", law.Var(),
 			sum(-inf, inf, func(x float64) float64 { return (x - mean) * (x - mean) }), 1e-13)
-		for _, b := range [][2]float64{{-1, 0}, {0, 1}, {1, 1.2}, {0.999, 1.001}, {1, 1.00001}, {2, 3}, {3, 2},
-			{-40, -30}} {
+		for _, b := range [][2]float64{{-1, 0}, {0, 1}, {1, 1.2}, {0.999, 1.001}, {1, 1.00001}, {2, 3},
+			{3, 2}, {-40, -30}} {
 			if got, want := law.Prob(b[0], b[1]), sum(b[0], b[1], one); math.Abs(got-want) > 1e-14 {
 				t.Errorf("%s: mass on %v is %g, quadrature %g", name, b, got, want)
 			}
@@ -135,7 +137,8 @@ func TestLawProperties(t *testing.T) {
 			q := rapid.Float64Range(1e-9, 1-1e-9).Draw(t, "q")
 			x := law.Quantile(q)
 			if law.CDF(x) < q-1e-15 || law.CDF(x-1e-9) >= q+1e-15 {
-				t.Fatalf("%s: quantile(%g) = %g, CDF there %g, before %g", name, q, x, law.CDF(x), law.CDF(x-1e-9))
+				t.Fatalf("%s: quantile(%g) = %g, CDF there %g, before %g",
+					name, q, x, law.CDF(x), law.CDF(x-1e-9))
 			}
 		})
 	}

@@ -35,7 +35,8 @@ func TestNormalLikelihood(t *testing.T) {
 		for _, y := range [][]float64{{0.7}, {0.7, -2}} {
 			for _, cav := range []Cavity{{2, 0.4, 0.5}, {0.05, -4, 9}, {70, 0.7, 1e-3}} {
 				want := mustSite(t, noise, y, law).Moments(cav)
-				compare(t, fmt.Sprint("normal ", noise, y, cav), noiseLikelihood{Square{noise}}, y, law, cav, want, 1e-9)
+				compare(t, fmt.Sprint("normal ", noise, y, cav), noiseLikelihood{Square{noise}}, y, law, cav,
+					want, 1e-9)
 			}
 		}
 	}
@@ -110,8 +111,8 @@ func TestTiltedMoments(t *testing.T) {
 					logZ, mean, variance := c.l.TiltedMoments(precision, h, c.targets, k)
 					wantZ, wantMean, wantVar := tilted(c.l, precision, h, c.targets, k,
 						math.Min(0.4, 1/math.Sqrt(precision)))
-					if !(math.Abs(logZ-wantZ) <= 1e-8 && math.Abs(mean-wantMean) <= 1e-9/math.Sqrt(precision) &&
-						math.Abs(variance/wantVar-1) <= 1e-8) {
+					if !(math.Abs(logZ-wantZ) <= 1e-8 && math.Abs(variance/wantVar-1) <= 1e-8 &&
+						math.Abs(mean-wantMean) <= 1e-9/math.Sqrt(precision)) {
 						t.Errorf("%s c=%g h=%g k=%v: %.12g, %.12g, %.12g; quadrature %.12g, %.12g, %.12g",
 							name, precision, h, k, logZ, mean, variance, wantZ, wantMean, wantVar)
 					}

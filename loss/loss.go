@@ -30,8 +30,8 @@ type Loss interface {
 	Name() string
 	// Value is l(f, y).
 	Value(f, y float64) float64
-	// Site prepares the loss for a site whose examples have targets y (length >= 1) and occupation numbers that
-	// follow law. It refuses targets outside the loss's domain.
+	// Site prepares the loss for a site whose examples have targets y (length >= 1) and occupation numbers
+	// that follow law. It refuses targets outside the loss's domain.
 	Site(y []float64, law resample.CountDistribution) (Site, error)
 }
 

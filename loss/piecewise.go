@@ -76,18 +76,19 @@ func (l *Piecewise) check() error {
 			len(l.Slopes), len(l.Curvatures))
 	}
 	for j := range l.Slopes {
-		if !(l.Curvatures[j] >= 0 && l.Curvatures[j] <= maxParameter && math.Abs(l.Slopes[j]) <= maxParameter) {
-			return fmt.Errorf("segment %d has slope %g and curvature %g, must be at most %g and curvatures at least 0",
-				j+1, l.Slopes[j], l.Curvatures[j], float64(maxParameter))
+		if !(l.Curvatures[j] >= 0 && l.Curvatures[j] <= maxParameter &&
+			math.Abs(l.Slopes[j]) <= maxParameter) {
+			return fmt.Errorf("segment %d has slope %g and curvature %g, must be at most %g and curvatures "+
+				"at least 0", j+1, l.Slopes[j], l.Curvatures[j], float64(maxParameter))
 		}
 	}
 	for j, kink := range l.Breakpoints {
 		if math.IsInf(kink, 0) || !(j == 0 || kink > l.Breakpoints[j-1]) {
 			return fmt.Errorf("breakpoints must be finite and rise, got %v", l.Breakpoints)
 		}
-		if below := l.slopeAt(j, kink); !(l.Slopes[j+1] >= below-1e-12*(math.Abs(below)+math.Abs(l.Slopes[j+1]))) {
-			return fmt.Errorf("slope %g before breakpoint %g and %g after it: not convex", below, kink,
-				l.Slopes[j+1])
+		below, above := l.slopeAt(j, kink), l.Slopes[j+1]
+		if !(above >= below-1e-12*(math.Abs(below)+math.Abs(above))) {
+			return fmt.Errorf("slope %g before breakpoint %g and %g after it: not convex", below, kink, above)
 		}
 	}
 	if l.Slopes[0] > 0 && l.Curvatures[0] == 0 || l.Slopes[n] < 0 && l.Curvatures[n] == 0 {

@@ -2,6 +2,7 @@ package loss
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -65,8 +66,8 @@ func (l HardMargin) Site(y []float64, law resample.CountDistribution) (Site, err
 	return siteOf(l, y, law, func(name string, y []float64) error {
 		err := checkLabels(name, y)
 		if err == nil && slices.Contains(y, -y[0]) {
-			err = fmt.Errorf(
-				"loss: equal inputs with opposite labels have no hard margin; a jitter or the hinge loss allows them")
+			err = errors.New("loss: equal inputs with opposite labels have no hard margin; a jitter or the " +
+				"hinge loss allows them")
 		}
 		return err
 	})

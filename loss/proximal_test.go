@@ -72,7 +72,8 @@ func TestProx(t *testing.T) {
 				down, slopeDown := c.loss.Prox(curvature, h-dh, y, k)
 				if between := (up - down) / (2 * dh); math.Abs(slope-between) > 1e-5 &&
 					math.Abs(slopeUp-slopeDown) < 0.01 {
-					t.Fatalf("%s c=%g h=%g k=%v: slope %g, difference %g", name, curvature, h, k, slope, between)
+					t.Fatalf("%s c=%g h=%g k=%v: slope %g, difference %g",
+						name, curvature, h, k, slope, between)
 				}
 				if counts.IsEmpty(k) && (f != h || slope != 1) {
 					t.Fatalf("%s: without weight f(%g) = %g, slope %g", name, h, f, slope)
@@ -175,7 +176,8 @@ func TestExtremes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		big := power(t, "log C", -8, 12)
 		l := rapid.SampledFrom([]Loss{
-			Hinge{C: big}, SquaredHinge{C: big}, Logistic{C: big}, EpsInsensitive{big, power(t, "log epsilon", -8, 3)},
+			Hinge{C: big}, SquaredHinge{C: big}, Logistic{C: big},
+			EpsInsensitive{big, power(t, "log epsilon", -8, 3)},
 			LeastAbsolute{big}, Huber{big, power(t, "log delta", -8, 3)}, HardMargin{}, Probit{}, Logit{},
 		}).Draw(t, "loss")
 		y := []float64{1}
@@ -242,7 +244,8 @@ func TestCurves(t *testing.T) {
 				t.Errorf("%s: CDF(%g) = %.10g, by the map %.10g", l.Name(), x, got, want)
 			}
 			const h = 1e-4
-			if got, want := whole.Density(x+0.05), whole.Prob(x+0.05-h, x+0.05+h)/(2*h); math.Abs(got-want) > 1e-5 {
+			got, want := whole.Density(x+0.05), whole.Prob(x+0.05-h, x+0.05+h)/(2*h)
+			if math.Abs(got-want) > 1e-5 {
 				t.Errorf("%s: density(%g) = %g, slope of the mass %g", l.Name(), x+0.05, got, want)
 			}
 		}
@@ -264,7 +267,8 @@ func TestCurves(t *testing.T) {
 func TestAbout(t *testing.T) {
 	good := Parameters{Noise: 0.3, C: 2, Epsilon: 0.1, Delta: 0.5}
 	bad := map[string]func(p *Parameters, v float64){
-		"noise": func(p *Parameters, v float64) { p.Noise = v }, "C": func(p *Parameters, v float64) { p.C = v },
+		"noise":   func(p *Parameters, v float64) { p.Noise = v },
+		"C":       func(p *Parameters, v float64) { p.C = v },
 		"epsilon": func(p *Parameters, v float64) { p.Epsilon = v }, "delta": func(p *Parameters,
 			v float64) {
 			p.Delta = v
@@ -325,8 +329,8 @@ func TestParameterRefusals(t *testing.T) {
 			t.Errorf("Square{%g} takes a site", noise)
 		}
 	}
-	if _, err := (EpsInsensitive{1, -0.1}).Site([]float64{1}, law); err == nil || !strings.Contains(err.Error(),
-		"epsilon") {
+	if _, err := (EpsInsensitive{1, -0.1}).Site([]float64{1}, law); err == nil ||
+		!strings.Contains(err.Error(), "epsilon") {
 		t.Errorf("epsilon below 0: %v", err)
 	}
 	if _, err := (HardMargin{}).Site([]float64{1, 1, -1}, law); err == nil ||

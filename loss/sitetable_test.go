@@ -57,7 +57,8 @@ func TestSharedTable(t *testing.T) {
 		left := 0
 		for i := range 24 {
 			precision := math.Exp(2 * rng.NormFloat64())
-			cav := Cavity{C: precision, Mean: 2 * rng.NormFloat64(), Var: logUniform(rng, 0.003, 2) / precision}
+			cav := Cavity{C: precision, Mean: 2 * rng.NormFloat64(),
+				Var: logUniform(rng, 0.003, 2) / precision}
 			s := sites[i%len(c.targets)]
 			got, ok := s.table.moments(cav, s.sign)
 			if !ok {
@@ -151,7 +152,8 @@ func TestRowTable(t *testing.T) {
 				got := rows.at(i, h)
 				_, mean, variance := l.TiltedMoments(c, h, x.Targets, x.Row(i))
 				if math.Abs(got.f-mean)*math.Sqrt(c) > 1e-8 || math.Abs(got.slope-c*variance) > 1e-7 {
-					t.Errorf("%s, c %g, row %d at %g: %+v, want %g, %g", l.Name(), c, i, h, got, mean, c*variance)
+					t.Errorf("%s, c %g, row %d at %g: %+v, want %g, %g",
+						l.Name(), c, i, h, got, mean, c*variance)
 				}
 			}
 		}

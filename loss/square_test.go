@@ -36,7 +36,8 @@ func exactResponses(nu, s2, c float64) exact {
 		e.e2 = plus(e.e2, times(times(pu, u), times(kw, w)))
 		p = ratio(times(p, num(nu)), num(float64(k+1)))
 	}
-	e.a1, e.pull, e.a2, e.e2 = ratio(e.a1, total), ratio(e.pull, total), ratio(e.a2, total), ratio(e.e2, total)
+	e.a1, e.pull, e.a2, e.e2 = ratio(e.a1, total), ratio(e.pull, total), ratio(e.a2, total),
+		ratio(e.e2, total)
 	e.scatter = minus(e.a2, times(e.a1, e.a1))
 	return e
 }

@@ -18,7 +18,8 @@ func checkLabels(name string, y []float64) error {
 	}
 	for j, v := range y {
 		if v != 1 && v != -1 {
-			return fmt.Errorf("loss: target %d of a site is %g; the %s loss takes labels -1 and +1", j+1, v, name)
+			return fmt.Errorf("loss: target %d of a site is %g; the %s loss takes labels -1 and +1",
+				j+1, v, name)
 		}
 	}
 	return nil
@@ -31,8 +32,8 @@ func checkTargets(name string, y []float64) error {
 		return err
 	}
 	if distinct, _ := counts.Distinct(y); len(distinct) > maxTargets {
-		return fmt.Errorf("loss: %d different targets at one input; the %s loss takes at most %d (a jitter makes "+
-			"every example its own input)",
+		return fmt.Errorf("loss: %d different targets at one input; the %s loss takes at most %d (a jitter "+
+			"makes every example its own input)",
 			len(distinct), name, maxTargets)
 	}
 	return nil

@@ -23,8 +23,8 @@ func average(test Test, mean, s, y float64, kinks []float64) float64 {
 	slices.Sort(cuts)
 	sum := 0.0
 	for i := 1; i < len(cuts); i++ {
-		sum += integral(func(z float64) float64 { return test.Value(mean+s*z, y) * gauss(z) }, cuts[i-1], cuts[i],
-			0.5)
+		sum += integral(func(z float64) float64 { return test.Value(mean+s*z, y) * gauss(z) }, cuts[i-1],
+			cuts[i], 0.5)
 	}
 	return sum
 }
@@ -42,7 +42,8 @@ func TestGaussianAverages(t *testing.T) {
 		kinks []float64
 	}{
 		{SquareTest{}, nil}, {Absolute{}, []float64{y}}, {ZeroOne{}, []float64{0}},
-		{narrow, []float64{0.89, 0.91, 1.09, 1.11}}, {wide, []float64{0, 1, 2}}, {corner, []float64{0.7, 1.3}},
+		{narrow, []float64{0.89, 0.91, 1.09, 1.11}}, {wide, []float64{0, 1, 2}},
+		{corner, []float64{0.7, 1.3}},
 		{tight, []float64{0.899, 0.901, 1.099, 1.101}},
 	}
 	for _, c := range cases {
@@ -58,7 +59,8 @@ func TestGaussianAverages(t *testing.T) {
 					tol += 1e-13 * s
 				}
 				if !(math.Abs(got-want) <= tol) {
-					t.Errorf("%s %+v, off %g, s %g: %.15g, quadrature %.15g", c.test.Name(), c.test, off, s, got, want)
+					t.Errorf("%s %+v, off %g, s %g: %.15g, quadrature %.15g",
+						c.test.Name(), c.test, off, s, got, want)
 				}
 			}
 		}

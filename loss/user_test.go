@@ -89,8 +89,8 @@ func TestFromPiecewise(t *testing.T) {
 		}
 	}
 	for _, cav := range []Cavity{cav, {2, -3, 0.1}, {0.3, 3, 4}} {
-		compare(t, "stairs", stairs, []float64{0.3}, law, cav, plainMoments(site.(*piecewiseSite).mixture, cav),
-			1e-11)
+		compare(t, "stairs", stairs, []float64{0.3}, law, cav,
+			plainMoments(site.(*piecewiseSite).mixture, cav), 1e-11)
 	}
 
 	for what, p := range map[string]Piecewise{

@@ -13,7 +13,8 @@ import (
 func TestBayesianLaw(t *testing.T) {
 	functions := []func(w float64) float64{func(w float64) float64 { return w },
 		func(w float64) float64 { return w * w },
-		func(w float64) float64 { return 1 / (0.01 + w) }, func(w float64) float64 { return math.Tanh(3*w - 1) }}
+		func(w float64) float64 { return 1 / (0.01 + w) },
+		func(w float64) float64 { return math.Tanh(3*w - 1) }}
 	for _, c := range []struct {
 		n, of int
 		shape float64

@@ -7,10 +7,10 @@ import (
 
 // Sampler draws the weights of resamples: the counts of their examples, or real numbers.
 type Sampler interface {
-	// Draw overwrites weight, one entry per example, with draw number b >= 0 of the sequence of seed. It has no
-	// state: draws may be taken in any order.
+	// Draw overwrites weight, one entry per example, with draw number b >= 0 of the sequence of seed. It has
+	// no state: draws may be taken in any order.
 	Draw(seed uint64, b int, weight []float64)
-	// Period is the number of consecutive dependent draws, from a multiple of it on; 1 if all are independent.
+	// Period is the number of consecutive dependent draws, from a multiple of it on; 1: all are independent.
 	Period() int
 }
 

@@ -107,8 +107,8 @@ func TestPairs(t *testing.T) {
 					want = c.one
 				}
 				if math.Abs(absent[i][j]-want) > 4.5*0.0035 || want == 0 && absent[i][j] != 0 {
-					t.Errorf("%s %v: %d and %d are absent with frequency %.4f, want %.4f", c.s.Name(), c.s, i, j,
-						absent[i][j], want)
+					t.Errorf("%s %v: %d and %d are absent with frequency %.4f, want %.4f",
+						c.s.Name(), c.s, i, j, absent[i][j], want)
 				}
 			}
 		}

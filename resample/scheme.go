@@ -24,7 +24,7 @@ const leastShape = 0.01
 // Options are the parameters of schemes; each reads some and ignores the others.
 type Options struct {
 	N     int     // examples, >= 1
-	Ratio float64 // nu = S/N: in (0, 1e9], without replacement in (0, 1]; of bayesian its shape; all but kfold
+	Ratio float64 // all but kfold: nu = S/N in (0, 1e9], without replacement in (0, 1]; bayesian: its shape
 	Folds int     // kfold: 2 to N
 }
 
@@ -52,7 +52,8 @@ func ByName(name string, o Options) (Scheme, error) {
 	case replaced && !(o.Ratio > 0 && o.Ratio <= maxRatio):
 		return refuse("ratio S/N must be above 0 and at most %g, got %g", maxRatio, o.Ratio)
 	case !replaced && !(o.Ratio > 0 && o.Ratio <= 1):
-		return refuse("subsampling without replacement takes a rate S/N above 0 and at most 1, got %g", o.Ratio)
+		return refuse("subsampling without replacement takes a rate S/N above 0 and at most 1, got %g",
+			o.Ratio)
 	case name == "poisson":
 		return Poisson{Ratio: o.Ratio}, nil
 	case name == "bernoulli":
@@ -91,8 +92,8 @@ func Check(law CountDistribution) error {
 	}
 	mean := law.Mean()
 	if o.N > 0 && !(mean > 0 && mean <= maxRatio) {
-		return fmt.Errorf("resample: the ratio S/N of %T is %g, must be above 0 and at most %g: set its fields",
-			law, mean, maxRatio)
+		return fmt.Errorf("resample: the ratio S/N of %T is %g, must be above 0 and at most %g: set its "+
+			"fields", law, mean, maxRatio)
 	}
 	if o.Ratio == 0 {
 		o.Ratio = mean

@@ -50,7 +50,8 @@ func binomial(trials, odds float64) Counts {
 	}
 	rate := odds / (1 + odds)
 	mode := min(trials, math.Floor((trials+1)*rate))
-	return logConcave(int(mode), trials*rate, func(k float64) float64 { return (trials - k) / (k + 1) * odds })
+	return logConcave(int(mode), trials*rate,
+		func(k float64) float64 { return (trials - k) / (k + 1) * odds })
 }
 
 // tailMass bounds the omitted mass of each tail, relative to min(P(k >= 1), 1), so that averages that vanish

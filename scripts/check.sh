@@ -3,7 +3,12 @@
 # installed, and every fuzz target for some executions.
 set -eu
 staticcheck=honnef.co/go/tools/cmd/staticcheck@v0.8.2
-long=$(git ls-files "*.go" "*.c" "*.h" "*.s" | xargs grep -nE "^.{111,}" || true)
+# A tab counts as 4 columns in the folders whose lines have been wrapped so, elsewhere as 1.
+wrapped="^(blas|kernel|linalg|loss|resample|solver|train)/"
+long=$(git ls-files "*.go" "*.c" "*.h" "*.s" | xargs awk -v wrapped="$wrapped" '
+	{ line = $0 }
+	FILENAME ~ wrapped { gsub("\t", "    ", line) }
+	length(line) > 110 { print FILENAME ":" FNR ": " $0 }')
 if [ -n "$long" ]; then
 	echo "$long" | cut -c1-150 >&2
 	echo "the lines above are longer than 110 columns" >&2

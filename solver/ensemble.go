@@ -12,8 +12,8 @@ import (
 // given the site's other examples. The ensemble's error is that of the averaged predictor; Solution.LeftOut
 // averages the errors. By Jensen's inequality the former is smaller for a convex test loss.
 type Ensemble struct {
-	// Mean and Vote are, per example, the mean prediction at its input and the fraction of positive ones, P(f >
-	// 0).
+	// Mean and Vote are, per example, the mean prediction at its input and P(f > 0), the fraction of positive
+	// ones.
 	Mean, Vote []float64
 	y, weights []float64
 }

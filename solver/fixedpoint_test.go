@@ -271,7 +271,8 @@ func TestDecoupled(t *testing.T) {
 								p.Site, p.Y = append(p.Site, i), append(p.Y, y)
 							}
 							m, v, l := aloneMoments(k, noise, c.y[i], p.Law)
-							mean, variance, leftOut = append(mean, m), append(variance, v), append(leftOut, l...)
+							mean, variance, leftOut = append(mean, m), append(variance, v),
+								append(leftOut, l...)
 						}
 						s := mustConverge(t, p, solver.Settings{Tolerance: 1e-12})
 						same(t, "mean", s.Mean, mean, 1e-9)

@@ -111,9 +111,9 @@ func (x *fixedPoint) explain() {
 		x.warn("there was no memory for Newton's method, which finds what sweeps do not")
 	}
 	if rank < n {
-		x.warn("the kernel matrix of %d inputs has rank %d within rounding, too little for this margin in most "+
-			"resamples: %d inputs are pinned as hard as rounding allows; a jitter of 1e-6 of its diagonal, or a "+
-			"soft margin, makes the problem regular",
+		x.warn("the kernel matrix of %d inputs has rank %d within rounding, too little for this margin in "+
+			"most resamples: %d inputs are pinned as hard as rounding allows; a jitter of 1e-6 of its "+
+			"diagonal, or a soft margin, makes the problem regular",
 			n, rank, x.model.countCapped(x.accepted.cavities))
 	}
 }

@@ -90,7 +90,8 @@ func TestKuhnTucker(t *testing.T) {
 		for i := range y {
 			alpha, slack := y[i]*weights.AtVec(i), y[i]*s.Mean[i]-1
 			if s.Var[i] > tol || slack < -tol || alpha < -tol || math.Abs(alpha*slack) > tol {
-				t.Errorf("ratio %g, site %d: variance %g, alpha %g, slack %g", ratio, i, s.Var[i], alpha, slack)
+				t.Errorf("ratio %g, site %d: variance %g, alpha %g, slack %g",
+					ratio, i, s.Var[i], alpha, slack)
 			}
 			if slack < tol {
 				support = append(support, i)
@@ -254,7 +255,8 @@ func boston(t rapid.TB, ratio float64) solver.Problem {
 // the three decimals that are known of them, at the default tolerance. Mixed steps take 5 or 6 factorisations
 // here, plain ones 8 at ratio 2.
 func TestBoston(t *testing.T) {
-	for _, c := range []struct{ ratio, want float64 }{{0.2, 39.342}, {0.5, 21.224}, {1, 16.248}, {2, 14.640}} {
+	for _, c := range []struct{ ratio, want float64 }{{0.2, 39.342}, {0.5, 21.224}, {1, 16.248},
+		{2, 14.640}} {
 		for _, steps := range []solver.Steps{solver.MixedSteps, solver.ExactSteps} {
 			if steps == solver.ExactSteps && c.ratio < 2 {
 				continue // up to 40 factorisations; TestFixedPoint has plain ones

@@ -81,7 +81,8 @@ func ownLosses(c, noise float64) []ownLoss {
 			}
 			return (p*h + 2*k*c*y) / (p + 2*k*c)
 		}},
-		{loss.Logistic{C: c}, true, false, func(p, h, y, k float64) float64 { return softmax(p, h, y, k, c) }},
+		{loss.Logistic{C: c}, true, false,
+			func(p, h, y, k float64) float64 { return softmax(p, h, y, k, c) }},
 		{loss.EpsInsensitive{C: c, Epsilon: 0.2}, false, false, func(p, h, y, k float64) float64 {
 			switch r := h - y; {
 			case r > 0.2:
@@ -101,7 +102,8 @@ func ownLosses(c, noise float64) []ownLoss {
 			return h - math.Copysign(k*c*0.5/p, h-y)
 		}},
 		{loss.Probit{}, true, true, func(p, h, y, k float64) float64 {
-			return posteriorMean(p, h, k, func(f float64) float64 { return math.Log(math.Erfc(-y*f/math.Sqrt2) / 2) })
+			return posteriorMean(p, h, k,
+				func(f float64) float64 { return math.Log(math.Erfc(-y*f/math.Sqrt2) / 2) })
 		}},
 		{loss.Logit{}, true, true, func(p, h, y, k float64) float64 {
 			return posteriorMean(p, h, k, func(f float64) float64 { return -math.Log1p(math.Exp(-y * f)) })
@@ -265,8 +267,8 @@ func TestHardCasesHonest(t *testing.T) {
 		}
 		converged++
 		if off := l.ownDeviation(s, ownLaws(n, ratio)[scheme]); !(off <= largest) {
-			largest, worst = off, fmt.Sprintf("%d: %s, C %.3g, noise %.3g, ratio %.3g, length %.3g, n %d", number,
-				l.loss.Name(), cost, noise, ratio, length, n)
+			largest, worst = off, fmt.Sprintf("%d: %s, C %.3g, noise %.3g, ratio %.3g, length %.3g, n %d",
+				number, l.loss.Name(), cost, noise, ratio, length, n)
 			if !(off < 1e-4) {
 				t.Errorf("%s: converged, and the fixed point is missed by %.1e", worst, off)
 			}
@@ -424,7 +426,8 @@ func TestHarsh(t *testing.T) {
 		for _, h := range harshKernels() {
 			for _, noise := range []float64{1e-8, 1e-3, 1, 1e8} {
 				for _, ratio := range []float64{0.01, 0.3, 1, 30, 1000} {
-					t.Run(fmt.Sprintf("%s/%s/noise=%g/ratio=%g", backend, h.name, noise, ratio), func(t *testing.T) {
+					name := fmt.Sprintf("%s/%s/noise=%g/ratio=%g", backend, h.name, noise, ratio)
+					t.Run(name, func(t *testing.T) {
 						h.check(t, noise, ratio)
 					})
 				}

@@ -32,8 +32,8 @@ const (
 
 func newInnerIteration(s *siteModel) *innerIteration {
 	n := len(s.sites)
-	return &innerIteration{sites: s, fields: newSiteParams(n), at: make(cavities, 3*n), to: make(cavities, 3*n),
-		anderson: newAnderson(2*n, innerDepth)}
+	return &innerIteration{sites: s, fields: newSiteParams(n), at: make(cavities, 3*n),
+		to: make(cavities, 3*n), anderson: newAnderson(2*n, innerDepth)}
 }
 
 // run makes up to innerPasses passes, until one changes x by less than tol. It sets x to the point of the

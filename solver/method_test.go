@@ -213,7 +213,8 @@ func TestStartValue(t *testing.T) {
 	_, many := line(rng, 400, 0.1, 0.01)
 	p = bootstrap(many, normals(rng, 400), loss.Square{Noise: 1}, 1)
 	s = mustSolve(t, p, solver.Settings{Method: solver.StartOnly})
-	sameNumber(t, "1/A1(c) - c, by a quarter", oneSiteResponse(t, p, s.SitePrecision), s.SitePrecision[0], 0.05)
+	sameNumber(t, "1/A1(c) - c, by a quarter", oneSiteResponse(t, p, s.SitePrecision), s.SitePrecision[0],
+		0.05)
 
 	p = ordinary()
 	start := make([]float64, 40)

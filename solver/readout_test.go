@@ -38,7 +38,8 @@ func readable(t *testing.T, seed uint64) (solver.Problem, *solver.Solution) {
 
 // allTests are the test losses that read-outs are tried with.
 func allTests() []loss.Test {
-	return []loss.Test{loss.SquareTest{}, loss.Absolute{}, loss.ZeroOne{}, loss.SmoothEps{Eps: 0.1, Beta: 0.1}}
+	return []loss.Test{loss.SquareTest{}, loss.Absolute{}, loss.ZeroOne{},
+		loss.SmoothEps{Eps: 0.1, Beta: 0.1}}
 }
 
 // TestPredictAnywhere: at a new input with kernel vector k the mean is k'T g and the variance sum_j (k'T)_j^2
@@ -182,7 +183,8 @@ func TestOutOfBag(t *testing.T) {
 		got, _ = bag.MeanLoss(loss.SquareTest{})
 		sameNumber(t, "square loss of the mean", got, square, 1e-12)
 		if left, _ := s.LeftOut(loss.SquareTest{}); !(got < left) || len(each) != 40 {
-			t.Errorf("%s: the ensemble's square loss %g is not below the average predictor's %g", l.Name(), got, left)
+			t.Errorf("%s: the ensemble's square loss %g is not below the average predictor's %g",
+				l.Name(), got, left)
 		}
 	}
 }
@@ -299,7 +301,8 @@ func TestNoInformationOfMany(t *testing.T) {
 	const n = 6000
 	rng := rand.New(rand.NewPCG(18, 2))
 	y, fit := normals(rng, n), normals(rng, n)
-	for _, test := range []loss.Test{loss.SquareTest{}, loss.Absolute{}, loss.SmoothEps{Eps: 0.1, Beta: 0.1}} {
+	for _, test := range []loss.Test{loss.SquareTest{}, loss.Absolute{},
+		loss.SmoothEps{Eps: 0.1, Beta: 0.1}} {
 		want := 0.0
 		for _, f := range fit {
 			for _, v := range y {
@@ -395,10 +398,11 @@ func TestTies(t *testing.T) {
 		left, _ := s.LeftOut(loss.ZeroOne{})
 		mean, _ := bag.MeanLoss(loss.ZeroOne{})
 		vote, _ := bag.VoteError()
-		if left != 0.5 || mean != 0.5 || vote != 0.5 || // to the last digit: no mean of halves is above a half
+		// To the last digit: no mean of halves is above a half.
+		if left != 0.5 || mean != 0.5 || vote != 0.5 ||
 			!strings.Contains(strings.Join(s.Warnings, "; "), "nothing over") {
-			t.Errorf("%s: left-out error %v, of the mean %v, of the vote %v: want 1/2; warnings %q", l.Name(), left,
-				mean, vote, s.Warnings)
+			t.Errorf("%s: left-out error %v, of the mean %v, of the vote %v: want 1/2; warnings %q",
+				l.Name(), left, mean, vote, s.Warnings)
 		}
 	}
 }
@@ -425,8 +429,8 @@ func TestRetarget(t *testing.T) {
 	}
 	for i := range n {
 		if math.Abs(got.Mean[i]-want.Mean[i]) > allowed || math.Abs(got.Var[i]-want.Var[i]) > allowed {
-			t.Fatalf("site %d: mean %v, variance %v; by a solve %v, %v", i, got.Mean[i], got.Var[i], want.Mean[i],
-				want.Var[i])
+			t.Fatalf("site %d: mean %v, variance %v; by a solve %v, %v",
+				i, got.Mean[i], got.Var[i], want.Mean[i], want.Var[i])
 		}
 	}
 	if _, err := first.Retarget(problem.Y, tolerance); err == nil {

@@ -22,8 +22,8 @@ func (s *Solution) Retarget(y []float64, tolerance float64) (*Solution, error) {
 	}
 	quadratic := quadraticSites(sites)
 	if quadratic == nil || s.Method == MeanField {
-		return nil, fmt.Errorf("%w: the G of other targets is another one, for loss %q and method %v", ErrProblem,
-			p.Loss.Name(), s.Method)
+		return nil, fmt.Errorf("%w: the G of other targets is another one, for loss %q and method %v",
+			ErrProblem, p.Loss.Name(), s.Method)
 	}
 	settings, err := Settings{Tolerance: tolerance}.withDefaults(len(sites))
 	if err != nil {

@@ -41,7 +41,8 @@ func newExperiment(t rapid.TB, specification string, spec kernel.Spec, n int, no
 	train, rest := set.Subset(rows[:n]), set.Subset(rows[n:])
 	site, first := train.Distinct()
 	k, inputs := gram(t, spec, train.X.Gather(first))
-	x := &experiment{noise: noise, cross: blas64.General{Rows: rest.N(), Cols: len(first), Stride: len(first)}}
+	x := &experiment{noise: noise, cross: blas64.General{Rows: rest.N(), Cols: len(first),
+		Stride: len(first)}}
 	x.cross.Data = make([]float64, rest.N()*len(first))
 	must(t, inputs.Cross(rest.Design(), x.cross))
 	x.problem = solver.Problem{Gram: k, Site: site, Y: train.Y, Loss: loss.Square{Noise: noise}}
@@ -121,8 +122,8 @@ func TestRetraining(t *testing.T) {
 	friedman := newExperiment(t, "synthetic:friedman1,n=90,seed=3,d=5", kernel.Spec{Kind: kernel.RBF,
 		Amplitude: 20, Constant: 200}, 80, 2)
 	waves := newExperiment(t, "synthetic:waves,n=80,seed=2,d=2", kernel.Spec{Kind: kernel.RBF}, 70, 0.05)
-	grid := newExperiment(t, "synthetic:grid,n=110,seed=4,d=2", kernel.Spec{Kind: kernel.RBF, Amplitude: 2}, 100,
-		0.25)
+	grid := newExperiment(t, "synthetic:grid,n=110,seed=4,d=2", kernel.Spec{Kind: kernel.RBF, Amplitude: 2},
+		100, 0.25)
 	if grid.problem.Gram.N() > 25 {
 		t.Fatal("the inputs of grid are not repeated")
 	}

@@ -68,7 +68,8 @@ func (s Settings) withDefaults(sites int) (Settings, error) {
 	case s.Steps < 0 || int(s.Steps) >= len(stepsNames):
 		return s, badProblem("no steps %d", int(s.Steps))
 	case s.From != nil && (len(s.From.Cavity) != sites || len(s.From.SitePrecision) != sites):
-		return s, badProblem("a solution of %d sites to start from, for %d sites", len(s.From.SitePrecision), sites)
+		return s, badProblem("a solution of %d sites to start from, for %d sites",
+			len(s.From.SitePrecision), sites)
 	}
 	return s, nil
 }

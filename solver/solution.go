@@ -84,9 +84,8 @@ func (s *Solution) Check() error {
 }
 
 // ErrOverwritten: another solve or a full fit has overwritten the G of a Solution.
-var ErrOverwritten = errors.New(
-	"the matrix G of this solution has been overwritten by a later solve or full fit of the same model: read " +
-		"it off before, or build a model for each")
+var ErrOverwritten = errors.New("the matrix G of this solution has been overwritten by a later solve or " +
+	"full fit of the same model: read it off before, or build a model for each")
 
 // Engine is the engine that holds G at the solution's d, or ErrOverwritten.
 func (s *Solution) Engine() (linalg.Engine, error) {
@@ -163,7 +162,8 @@ func (s *Solution) Predict(rows []float64) (mean, variance []float64, err error)
 		return nil, nil, err
 	}
 	if len(rows)%s.InputDim() != 0 {
-		return nil, nil, fmt.Errorf("%d numbers are no whole rows of %d for new inputs", len(rows), s.InputDim())
+		return nil, nil, fmt.Errorf("%d numbers are no whole rows of %d for new inputs",
+			len(rows), s.InputDim())
 	}
 	count := len(rows) / s.InputDim()
 	mean, variance = make([]float64, count), make([]float64, count)

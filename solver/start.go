@@ -71,7 +71,8 @@ func (x *fixedPoint) typicalPrecision(i int, c float64) float64 {
 		return c
 	}
 	s := &x.sites[i]
-	cav := loss.Cavity{C: c, Mean: typicalMargin * x.Problem.Y[s.Examples[0]], Var: x.model.unit * x.model.unit}
+	cav := loss.Cavity{C: c, Mean: typicalMargin * x.Problem.Y[s.Examples[0]],
+		Var: x.model.unit * x.model.unit}
 	d, _, _ := s.Parameters(cav, s.Moments(cav))
 	return d
 }

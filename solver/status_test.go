@@ -108,7 +108,8 @@ func stopped(t *testing.T, s *solver.Solution, err error, status solver.Status) 
 // TestStatuses forces the ways to end other than at the fixed point, for the square loss and for a margin. A
 // solve that is stopped in sweep 2, or whose G cannot follow, gives what a limit at the sweep before gives.
 func TestStatuses(t *testing.T) {
-	for name, problem := range map[string]func() solver.Problem{"square": ordinary, "margin": ordinaryMargin} {
+	for name, problem := range map[string]func() solver.Problem{"square": ordinary,
+		"margin": ordinaryMargin} {
 		t.Run(name, func(t *testing.T) {
 			solve := func(s solver.Settings) (*solver.Solution, error) {
 				return solver.Solve(context.Background(), problem(), s)
@@ -117,7 +118,8 @@ func TestStatuses(t *testing.T) {
 			for sweeps := 1; sweeps <= 3; sweeps++ {
 				s, err := solve(solver.Settings{MaxSweeps: sweeps})
 				stopped(t, s, err, solver.SweepLimit)
-				if r := s.Stats.Refreshes; r.Exact+r.Woodbury != sweeps || s.Residual <= solver.DefaultTolerance {
+				if r := s.Stats.Refreshes; r.Exact+r.Woodbury != sweeps ||
+					s.Residual <= solver.DefaultTolerance {
 					t.Errorf("limit %d: %+v, residual %g", sweeps, r, s.Residual)
 				}
 			}
@@ -269,13 +271,16 @@ func TestRefusals(t *testing.T) {
 		{"the map to sites has length 2", func(s *setup) { s.problem.Site = []int{0, 1} }},
 		{"target 3 is NaN", func(s *setup) { s.problem.Y[2] = math.NaN() }},
 		{"target 1 is -Inf", func(s *setup) { s.problem.Y[0] = math.Inf(-1) }},
-		{"kernel of input 5 with itself is -1", func(s *setup) { s.problem.Gram.(*linalg.Sym).Set(4, 4, -1) }},
+		{"kernel of input 5 with itself is -1",
+			func(s *setup) { s.problem.Gram.(*linalg.Sym).Set(4, 4, -1) }},
 		{"kernel of input 5 with itself is NaN",
 			func(s *setup) { s.problem.Gram.(*linalg.Sym).Set(4, 4, math.NaN()) }},
 		{"kernel of input 5 with itself is +Inf",
 			func(s *setup) { s.problem.Gram.(*linalg.Sym).Set(4, 4, math.Inf(1)) }},
-		{"example 40 is on site 41 of 40", func(s *setup) { s.problem.Site = upTo(39); s.problem.Site[39] = 40 }},
-		{"example 40 is on site 0 of 40", func(s *setup) { s.problem.Site = upTo(39); s.problem.Site[39] = -1 }},
+		{"example 40 is on site 41 of 40",
+			func(s *setup) { s.problem.Site = upTo(39); s.problem.Site[39] = 40 }},
+		{"example 40 is on site 0 of 40",
+			func(s *setup) { s.problem.Site = upTo(39); s.problem.Site[39] = -1 }},
 		{"site 40 holds no example", func(s *setup) { s.problem.Site = upTo(39); s.problem.Site[39] = 1 }},
 		{"site 1: loss: noise variance must be positive", func(s *setup) { s.problem.Loss = loss.Square{} }},
 		{`for quadratic training losses, not for "quartic"`, func(s *setup) {
@@ -290,14 +295,16 @@ func TestRefusals(t *testing.T) {
 		{"sweep limit is -3", func(s *setup) { s.settings.MaxSweeps = -3 }},
 		{"a solution of 7 sites",
 			func(s *setup) { s.settings.From = &solver.Solution{SitePrecision: make([]float64, 7)} }},
-		{"kernel of inputs 3 and 7 is NaN", func(s *setup) { s.problem.Gram.(*linalg.Sym).Set(2, 6, math.NaN()) }},
+		{"kernel of inputs 3 and 7 is NaN",
+			func(s *setup) { s.problem.Gram.(*linalg.Sym).Set(2, 6, math.NaN()) }},
 		{"no method 7", func(s *setup) { s.settings.Method = 7 }},
 	} {
 		t.Run(c.says, func(t *testing.T) {
 			s := setup{problem: ordinary()}
 			c.spoils(&s)
 			solution, err := solver.Solve(context.Background(), s.problem, s.settings)
-			if solution != nil || !errors.Is(err, solver.ErrProblem) || !strings.Contains(err.Error(), c.says) ||
+			if solution != nil || !errors.Is(err, solver.ErrProblem) ||
+				!strings.Contains(err.Error(), c.says) ||
 				strings.Contains(err.Error(), "\n") {
 				t.Errorf("solution %t, error %v", solution != nil, err)
 			}

@@ -14,7 +14,7 @@ const (
 	Converged Status = iota
 	// IterationLimit: the largest number of iterations was reached.
 	IterationLimit
-	// Stalled: the residual stays above the tolerance, because of rounding errors where the problem is convex.
+	// Stalled: the residual stays above the tolerance; if the problem is convex, rounding errors are why.
 	Stalled
 	// NoFixedPoint: expectation propagation has stalled.
 	NoFixedPoint

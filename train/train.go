@@ -14,7 +14,7 @@ import (
 // Trainer trains one weighted training set after the other over the same N examples. It serves one goroutine.
 type Trainer interface {
 	// Fit trains with weights >= 0, not all 0, and targets of the examples, and overwrites f with the
-	// predictions at the sites, which the trainer knows, followed by those at new inputs. It keeps none of them.
+	// predictions at the sites, which the trainer knows, followed by those at new inputs. It keeps no slice.
 	Fit(set Set, f []float64) error
 }
 

@@ -136,13 +136,13 @@ func (a *adjoint) differentiate() float64 {
 		at := a.readout.at(&a.sites[i], cav)
 		sums[i], a.params[i] = at.sums, at.params
 		sd := math.Sqrt(cav.Var)
-		for k, moved := range [3]func(x float64) loss.Cavity{
-			func(x float64) loss.Cavity { return loss.Cavity{C: cav.C * math.Exp(x), Mean: cav.Mean, Var: cav.Var} },
-			func(x float64) loss.Cavity { return loss.Cavity{C: cav.C, Mean: cav.Mean + x*sd, Var: cav.Var} },
-			func(x float64) loss.Cavity { return loss.Cavity{C: cav.C, Mean: cav.Mean, Var: cav.Var * math.Exp(x)} },
+		for k, moved := range [3]func(c loss.Cavity, x float64) loss.Cavity{
+			func(c loss.Cavity, x float64) loss.Cavity { c.C *= math.Exp(x); return c },
+			func(c loss.Cavity, x float64) loss.Cavity { c.Mean += x * sd; return c },
+			func(c loss.Cavity, x float64) loss.Cavity { c.Var *= math.Exp(x); return c },
 		} {
 			slope := difference(func(step int) outputs {
-				return a.readout.at(&a.sites[i], moved(float64(step)*gradientStep))
+				return a.readout.at(&a.sites[i], moved(cav, float64(step)*gradientStep))
 			})
 			a.slopes[i][k], bySite[i][k] = slope.params, slope.sums
 		}
@@ -178,8 +178,8 @@ func (a *adjoint) solve() error {
 		}
 	}
 	if !(size <= worst*right) {
-		return fmt.Errorf("the gradient's linear equations cannot be solved at this solution: %.2g of the right "+
-			"side is left", size/right)
+		return fmt.Errorf("the gradient's linear equations cannot be solved at this solution: %.2g of the "+
+			"right side is left", size/right)
 	}
 	return nil
 }

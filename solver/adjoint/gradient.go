@@ -21,7 +21,7 @@ type Gradient struct {
 	// Kernel_ij dK_ij.
 	Kernel blas64.General
 	Loss   []float64 // along each of the paths through the training loss
-	// Factor is with respect to the logarithm of a factor of the training loss: of C, or of one over the noise.
+	// Factor is with respect to the logarithm of a factor of the training loss: of C, or of 1/noise.
 	Factor float64
 }
 
@@ -56,7 +56,8 @@ func Differentiate(ctx context.Context, s *solver.Solution, o Objective, paths [
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if math.IsNaN(value) || math.IsNaN(g.Factor) || floats.HasNaN(g.Loss) || floats.HasNaN(g.Kernel.Data) {
+		if math.IsNaN(value) || math.IsNaN(g.Factor) || floats.HasNaN(g.Loss) ||
+			floats.HasNaN(g.Kernel.Data) {
 			return errors.New("the gradient is not a number at this solution")
 		}
 		return nil
@@ -92,7 +93,9 @@ func (a *adjoint) along(path training) ([]float64, error) {
 	}
 	parts := make([]float64, len(a.sites))
 	a.each(func(i int) {
-		slope := difference(func(step int) outputs { return a.readout.at(&moved[step][i], a.solution.Cavity[i]) })
+		slope := difference(func(step int) outputs {
+			return a.readout.at(&moved[step][i], a.solution.Cavity[i])
+		})
 		d := slope.params
 		parts[i] = a.slope.dot(slope.sums) + d[0]*a.byD[i] + d[1]*a.byG[i] + d[2]*a.byU[i]
 	})

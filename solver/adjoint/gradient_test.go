@@ -80,8 +80,8 @@ func TestGradient(t *testing.T) {
 		{"square", noise, poisson, square, false, false},
 		{"square, sites", noise, poisson, square, true, false},
 		{"square, .632+", noise, poisson, of(adjoint.Err632Plus, square), true, false},
-		{"square, absolute", noise, resample.Poisson{Ratio: 2}, adjoint.Objective{Test: loss.Absolute{}}, false,
-			false},
+		{"square, absolute", noise, resample.Poisson{Ratio: 2}, adjoint.Objective{Test: loss.Absolute{}},
+			false, false},
 		{"square, folds", noise, resample.KFold{Folds: 5, N: slopeExamples}, square, true, false},
 		{"hinge", hinge, poisson, zeroOne, false, false},
 		{"hinge, sites", hinge, poisson, of(adjoint.Err632Plus, zeroOne), true, false},
@@ -92,7 +92,8 @@ func TestGradient(t *testing.T) {
 			of(adjoint.Err632Plus, zeroOne), false, false},
 		{"eps, C", func(v float64) loss.Loss { return loss.EpsInsensitive{C: 3 * math.Exp(v), Epsilon: 0.2} },
 			poisson, square, false, false},
-		{"eps, epsilon", func(v float64) loss.Loss { return loss.EpsInsensitive{C: 3, Epsilon: 0.2 * math.Exp(v)} },
+		{"eps, epsilon",
+			func(v float64) loss.Loss { return loss.EpsInsensitive{C: 3, Epsilon: 0.2 * math.Exp(v)} },
 			poisson, of(adjoint.Err632Plus, square), true, false},
 		{"huber, C", func(v float64) loss.Loss { return loss.Huber{C: 5 * math.Exp(v), Delta: 0.5} }, poisson,
 			of(adjoint.Err632Plus, square), false, false},
@@ -102,8 +103,8 @@ func TestGradient(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			const length = -0.2
 			p, lengths := c.problem(t, length, 0)
-			g, err := adjoint.Differentiate(t.Context(), mustConverge(t, p, solver.Settings{Tolerance: 1e-11}),
-				c.objective,
+			g, err := adjoint.Differentiate(t.Context(),
+				mustConverge(t, p, solver.Settings{Tolerance: 1e-11}), c.objective,
 				[]adjoint.Path{func(v float64) (loss.Loss, error) { return c.loss(v), nil }})
 			if err != nil {
 				t.Fatal(err)
@@ -135,7 +136,9 @@ func TestGradient(t *testing.T) {
 				factors++
 			}
 			for k, got := range []float64{byLength, g.Loss[0]} {
-				at := func(step float64) float64 { return value(length+step*h*float64(1-k), step*h*float64(k)) }
+				at := func(step float64) float64 {
+					return value(length+step*h*float64(1-k), step*h*float64(k))
+				}
 				want := (8*(at(1)-at(-1)) - (at(2) - at(-2))) / (12 * h)
 				if math.Abs(got-want) > 1e-5*(math.Abs(want)+1e-2*g.Value) {
 					t.Errorf("derivative %d of %g is %g, differences %g", k, g.Value, got, want)
@@ -164,13 +167,14 @@ func TestGradientRefusals(t *testing.T) {
 	if _, err := adjoint.Differentiate(cancelled, plain, smooth, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
+	path := func(v float64) (loss.Loss, error) { return loss.Square{Noise: v}, nil }
 	if _, err := adjoint.Differentiate(t.Context(), plain, smooth,
-		[]adjoint.Path{func(v float64) (loss.Loss, error) { return loss.Square{Noise: v}, nil }}); !errors.Is(err,
-		solver.ErrProblem) {
+		[]adjoint.Path{path}); !errors.Is(err, solver.ErrProblem) {
 		t.Errorf("a loss that is none: %v", err)
 	}
 	mustConverge(t, p, solver.Settings{})
-	if _, err := adjoint.Differentiate(t.Context(), plain, smooth, nil); !errors.Is(err, solver.ErrOverwritten) {
+	_, err := adjoint.Differentiate(t.Context(), plain, smooth, nil)
+	if !errors.Is(err, solver.ErrOverwritten) {
 		t.Errorf("overwritten: %v", err)
 	}
 	if _, err := adjoint.Differentiate(t.Context(),

@@ -35,7 +35,8 @@ func Influence(ctx context.Context, s *solver.Solution, test loss.Test) ([]float
 	switch s.Problem.Law.(type) {
 	case resample.Poisson, resample.Multinomial:
 	default:
-		return nil, badProblem("the infinitesimal jackknife is of the bootstrap, schemes poisson and multinomial")
+		return nil, badProblem("the infinitesimal jackknife is of the bootstrap, schemes poisson and " +
+			"multinomial")
 	}
 	var bySite []float64
 	moreDraws := func(distance float64) (loss.Loss, resample.CountDistribution, error) {

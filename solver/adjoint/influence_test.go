@@ -51,7 +51,8 @@ func TestInfluence(t *testing.T) {
 		{"eps, bias", func(float64) loss.Loss { return loss.EpsInsensitive{C: 3, Epsilon: 0.2} },
 			resample.Poisson{Ratio: 0.7}, adjoint.Objective{Test: loss.Absolute{}}, false, true},
 		{"hinge", func(float64) loss.Loss { return loss.Hinge{C: 1} }, poisson, zeroOne, false, false},
-		{"hinge2, bias", func(float64) loss.Loss { return loss.SquaredHinge{C: 1} }, poisson, zeroOne, false, true},
+		{"hinge2, bias", func(float64) loss.Loss { return loss.SquaredHinge{C: 1} }, poisson, zeroOne, false,
+			true},
 		{"square, weights", func(float64) loss.Loss { return loss.Square{Noise: 0.3} }, poisson,
 			adjoint.Objective{Test: loss.SquareTest{}}, false, false},
 		{"hinge, bias, weights", func(float64) loss.Loss { return loss.Hinge{C: 1} }, poisson, zeroOne, false,
@@ -141,8 +142,8 @@ func TestInteractions(t *testing.T) {
 		}
 		if correlation, ratio := stat.Correlation(sums, byTraining, nil), stat.StdDev(sums, nil)/
 			stat.StdDev(byTraining, nil); !(correlation > least) || !(ratio > least && ratio < 1.05) {
-			t.Errorf("%s: correlation %.3f with the influences by training, %.3f of their size", name, correlation,
-				ratio)
+			t.Errorf("%s: correlation %.3f with the influences by training, %.3f of their size",
+				name, correlation, ratio)
 		}
 	}
 }

@@ -69,8 +69,8 @@ func newReadout(s *solver.Solution, o Objective) (*readout, error) {
 		return r, nil
 	}
 	if t := loss.TraitsOf(o.Test); !t.Quadratic && !t.Steps {
-		return nil, badProblem("a smooth .632 estimate is for the test losses square and zero-one, not for %s",
-			o.Test.Name())
+		return nil, badProblem("a smooth .632 estimate is for the test losses square and zero-one, "+
+			"not for %s", o.Test.Name())
 	}
 	if !(r.absent < 1) {
 		return nil, badProblem("no example is ever drawn: there is no apparent error")

@@ -12,13 +12,13 @@ import (
 
 // Limits of the site parameters.
 const (
-	// minResponse bounds c chi from below, and so d = c (1 - c chi)/(c chi) from above. A site with smaller p(0)
-	// is always present; d = c/p(0) would overflow, and 1e10 c pins the predictor as well: the relative change
-	// of the other cavities is 1e-10.
+	// minResponse bounds c chi from below, and so d = c (1 - c chi)/(c chi) from above. A site with smaller
+	// p(0) is always present; d = c/p(0) would overflow, and 1e10 c pins the predictor as well: the relative
+	// change of the other cavities is 1e-10.
 	minResponse = 1e-10
 
 	// minInverse is the smallest 1/d, relative to K_ii. The rounding of K is 2^-53; with K replaced by its
-	// numerical low-rank factor (linalg.Dense.UseFactor), d may grow up to 2^60/K_ii without loss of accuracy.
+	// numerical low-rank factor (linalg.Dense.UseFactor), d up to 2^60/K_ii loses no accuracy.
 	minInverse = 0x1p-60
 
 	// minVariance is the smallest V_c, relative to K_ii: a standard deviation of 1e-10 acts as a jump.

@@ -60,8 +60,8 @@ func checkOptimal(t *testing.T, k *linalg.Sym, l erm.Loss, p train.Set, r *erm.R
 		for _, e := range []float64{1e-5, -1e-5, 1e-3, -1e-3, 0.3, -0.3, 5, -5} {
 			rise := siteLoss(l, p, i, f+e) - siteLoss(l, p, i, f)
 			if short := -r.Weight[i]*e - rise; short > tol*(1+math.Abs(r.Weight[i])) {
-				t.Fatalf("site %d: f = %v, a = %v: L rises by %v over %v, %g too little", i, f, r.Weight[i], rise, e,
-					short)
+				t.Fatalf("site %d: f = %v, a = %v: L rises by %v over %v, %g too little",
+					i, f, r.Weight[i], rise, e, short)
 			}
 		}
 	}
@@ -124,15 +124,16 @@ func TestCertificate(t *testing.T) {
 			}
 			tiny := 1e-12 * best.Objective
 			if r.Objective < best.Objective-tiny || r.Objective-r.Gap > best.Objective+tiny || r.Gap < 0 {
-				t.Errorf("%s after %d steps: optimum in [%v, %v], is %v", l.Name(), steps, r.Objective-r.Gap, r.Objective,
-					best.Objective)
+				t.Errorf("%s after %d steps: optimum in [%v, %v], is %v",
+					l.Name(), steps, r.Objective-r.Gap, r.Objective, best.Objective)
 			}
 			if r.Objective-best.Objective > 1e-6*best.Objective {
 				loose++
 			}
 			for i, f := range r.F {
 				if bound := math.Sqrt(2 * k.At(i, i) * (r.Gap + tiny)); math.Abs(f-best.F[i]) > bound {
-					t.Fatalf("%s after %d steps: f is off by %g, bound %g", l.Name(), steps, math.Abs(f-best.F[i]), bound)
+					t.Fatalf("%s after %d steps: f is off by %g, bound %g",
+						l.Name(), steps, math.Abs(f-best.F[i]), bound)
 				}
 			}
 		}

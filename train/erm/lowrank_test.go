@@ -38,7 +38,8 @@ func TestLowRank(t *testing.T) {
 				for i, f := range got.F {
 					most := math.Sqrt(2*k.At(i, i)*(got.Gap+want.Gap+1e-13*(1+math.Abs(want.Objective)))) * 2
 					if math.Abs(f-want.F[i]) > most {
-						t.Errorf("rank %d, %s, site %d: %v on the factor, %v on the matrix", rank, l.Name(), i, f, want.F[i])
+						t.Errorf("rank %d, %s, site %d: %v on the factor, %v on the matrix",
+							rank, l.Name(), i, f, want.F[i])
 					}
 				}
 				for i, f := range plainField(k, got.Weight) {

@@ -91,8 +91,8 @@ func (d *Downdate) Fit(set train.Set, f []float64) error {
 		r[k] = floats.Dot(row, set.Y)
 	}
 	if blas.Bound().Potrf(gonum.Upper, m, a, m) != 0 {
-		return fmt.Errorf("without %d of %d examples the inverse of the kernel matrix is not positive definite: "+
-			"a larger --noise or --jitter helps", m, len(set.Weight))
+		return fmt.Errorf("without %d of %d examples the inverse of the kernel matrix is not positive "+
+			"definite: a larger --noise or --jitter helps", m, len(set.Weight))
 	}
 	train.SolveFactored(gonum.Upper, a, max(1, m), r)
 	for k, i := range d.out {
@@ -131,7 +131,8 @@ func (v *Inverse) Append(k *linalg.Sym, noise float64, weights []float64) error 
 	var factor mat.Cholesky
 	var inverse mat.SymDense
 	if !factor.Factorize(s) {
-		return fmt.Errorf("%d more examples leave the kernel matrix not positive definite: a larger noise helps", r)
+		return fmt.Errorf("%d more examples leave the kernel matrix not positive definite: a larger noise "+
+			"helps", r)
 	}
 	if err := factor.InverseTo(&inverse); err != nil {
 		return fmt.Errorf("the inverse for %d more examples: %w", r, err)
@@ -140,7 +141,8 @@ func (v *Inverse) Append(k *linalg.Sym, noise float64, weights []float64) error 
 	p := mat.NewDense(all, all, nil)
 	block := func(i, k, j, l int) *mat.Dense { return p.Slice(i, k, j, l).(*mat.Dense) }
 	block(0, n, 0, n).Copy(&old)
-	blas64.Gemm(gonum.NoTrans, gonum.Trans, 1, q.RawMatrix(), pc.RawMatrix(), 1, block(0, n, 0, n).RawMatrix())
+	blas64.Gemm(gonum.NoTrans, gonum.Trans, 1, q.RawMatrix(), pc.RawMatrix(), 1,
+		block(0, n, 0, n).RawMatrix())
 	block(0, n, n, all).Scale(-1, &q)
 	block(n, all, 0, n).Copy(block(0, n, n, all).T())
 	block(n, all, n, all).Copy(&inverse)

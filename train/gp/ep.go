@@ -166,9 +166,8 @@ func (e *EP) match() (residual float64, err error) {
 		y, k := e.set.Of(i)
 		_, mean, v := e.likelihood.TiltedMoments(c, h, y, k)
 		if !(c > 0 && v > 0) || math.IsNaN(mean) || math.IsInf(mean, 0) || math.IsInf(v, 1) {
-			return 0, fmt.Errorf(
-				"the %s likelihood has mean %v and variance %v at site %d, for a cavity of mean %v and variance %v",
-				e.likelihood.Name(), mean, v, site+1, h, 1/c)
+			return 0, fmt.Errorf("the %s likelihood has mean %v and variance %v at site %d, for a cavity of "+
+				"mean %v and variance %v", e.likelihood.Name(), mean, v, site+1, h, 1/c)
 		}
 		if 1/v < c*(1-widening) {
 			return 0, fmt.Errorf("the %s likelihood widens the posterior at site %d: it must be log-concave",

@@ -25,7 +25,8 @@ type density struct {
 func densities() []density {
 	return []density{
 		{loss.Probit{}, func(f, y float64) float64 { return math.Log(math.Erfc(-y*f/math.Sqrt2) / 2) }},
-		{loss.Logit{}, func(f, y float64) float64 { return -max(0, -y*f) - math.Log1p(math.Exp(-math.Abs(f))) }},
+		{loss.Logit{},
+			func(f, y float64) float64 { return -max(0, -y*f) - math.Log1p(math.Exp(-math.Abs(f))) }},
 	}
 }
 
@@ -214,8 +215,8 @@ func TestEPFixedPoint(t *testing.T) {
 			cavity := 1/own - e.t[p]
 			_, tilted, variance := l.TiltedMoments(cavity, (mean.AtVec(i)/own-e.u[p])/cavity, y, w)
 			if math.Abs(tilted-mean.AtVec(i)) > 1e-7*math.Sqrt(v) || math.Abs(variance-own) > 1e-7*v {
-				t.Errorf("site %d has moments %v, %v; its tilted distribution %v, %v", i, mean.AtVec(i), own, tilted,
-					variance)
+				t.Errorf("site %d has moments %v, %v; its tilted distribution %v, %v",
+					i, mean.AtVec(i), own, tilted, variance)
 			}
 		}
 	}

@@ -311,7 +311,8 @@ func TestResiduals(t *testing.T) {
 		got := testutil.Must(Residuals(k, r.site, r.target, nil, noise))(t)
 		tr, f := newTrainer(t, k, noise), make([]float64, m)
 		for i, v := range r.target {
-			site, target := slices.Delete(slices.Clone(r.site), i, i+1), slices.Delete(slices.Clone(r.target), i, i+1)
+			site, target := slices.Delete(slices.Clone(r.site), i, i+1),
+				slices.Delete(slices.Clone(r.target), i, i+1)
 			must(t, tr.FitRows(site, target, f))
 			if want := v - f[r.site[i]]; math.Abs(got[i]-want) > 1e-10 {
 				t.Errorf("%d rows, row %d: residual %v, refitted %v", len(r.site), i, got[i], want)

@@ -123,6 +123,6 @@ func checkSolution(b []float64, index []int) error {
 	if p < 0 {
 		return nil
 	}
-	return fmt.Errorf("the training at site %d gave %v: the kernel matrix or a target is not finite", index[p]+1,
-		b[p])
+	return fmt.Errorf("the training at site %d gave %v: the kernel matrix or a target is not finite",
+		index[p]+1, b[p])
 }

@@ -105,7 +105,8 @@ func TestBiasByHand(t *testing.T) {
 		p := problem(c.y, nil, same(2, c.box))
 		p.Bias = true
 		r := mustTrain(t, k, p, fine)
-		if math.Abs(r.Bias-c.bias) > 1e-9 || math.Abs(r.Alpha[0]-c.a) > 1e-9 || math.Abs(r.Alpha[1]-c.a) > 1e-9 {
+		if math.Abs(r.Bias-c.bias) > 1e-9 || math.Abs(r.Alpha[0]-c.a) > 1e-9 ||
+			math.Abs(r.Alpha[1]-c.a) > 1e-9 {
 			t.Errorf("%s: bias %v, weights %v", c.name, r.Bias, r.Alpha)
 		}
 	}

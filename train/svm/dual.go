@@ -49,8 +49,8 @@ func (q *dual) begin(b *sides, biased bool, scale float64) (resumed bool) {
 	if !resumed {
 		q.biased, q.active, q.sites = biased, q.sites, q.active
 		q.prepare()
-		train.ResizeAll(len(q.active), &q.low, &q.kink, &q.high, &q.beta, &q.f, &q.floor, &q.ceil, &q.invSqrtDiag,
-			&q.snapDistance)
+		train.ResizeAll(len(q.active), &q.low, &q.kink, &q.high, &q.beta, &q.f, &q.floor, &q.ceil,
+			&q.invSqrtDiag, &q.snapDistance)
 		clear(q.beta)
 		for i, v := range q.diag {
 			q.invSqrtDiag[i] = 1 / math.Sqrt(v)

@@ -57,7 +57,8 @@ func (m *ModelFile) Write(w io.Writer) error {
 	}
 	fmt.Fprintf(out, "nr_class 2\ntotal_sv %d\nrho %v\n", len(support), 0-m.Bias) // not -0
 	if !m.Regression {
-		fmt.Fprintf(out, "label %d %d\nnr_sv %d %d\n", m.Label[0], m.Label[1], positive, len(support)-positive)
+		fmt.Fprintf(out, "label %d %d\nnr_sv %d %d\n", m.Label[0], m.Label[1], positive,
+			len(support)-positive)
 	}
 	fmt.Fprint(out, "SV\n")
 	var line []byte

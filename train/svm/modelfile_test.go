@@ -198,9 +198,11 @@ func TestAgainstLIBSVM(t *testing.T) {
 			for i, a := range theirs {
 				off = max(off, math.Abs(a-exact.Alpha[i]))
 			}
-			objective, best, slack := plainDual(k, y, theirs), plainDual(k, y, exact.Alpha), tolerance*c*float64(n)
+			objective, best, slack := plainDual(k, y, theirs), plainDual(k, y, exact.Alpha),
+				tolerance*c*float64(n)
 			if objective > best*(1+1e-9) || objective < best-slack || ours < objective-slack {
-				t.Errorf("%s, C = %g: objective %v, at tolerance %v, LIBSVM's %v", name, c, best, ours, objective)
+				t.Errorf("%s, C = %g: objective %v, at tolerance %v, LIBSVM's %v",
+					name, c, best, ours, objective)
 			}
 			fmt.Printf("%-10s %4g %9.2f %9.2f %6.2f  %13.1e  %9.1e  %8.1e\n", name, c, 1e3*seconds, 1e3*own,
 				own/seconds, (best-objective)/best, off/c, math.Abs(exact.Bias+rho))

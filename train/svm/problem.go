@@ -36,8 +36,8 @@ type InfeasibleError struct {
 
 func (e *InfeasibleError) Error() string {
 	if e.J < 0 {
-		return fmt.Sprintf("hard margin impossible: K(x, x) = 0 at the input of example %d, so that f = 0 there",
-			e.I+1)
+		return fmt.Sprintf("hard margin impossible: K(x, x) = 0 at the input of example %d, so that f = 0 "+
+			"there", e.I+1)
 	}
 	return fmt.Sprintf("hard margin impossible: examples %d and %d have the same input and opposite labels; "+
 		"use a soft margin (hinge loss), a jitter, or drop one", e.I+1, e.J+1)

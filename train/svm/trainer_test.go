@@ -59,7 +59,8 @@ func TestAgainstCyclicAscent(t *testing.T) {
 func contradiction(p train.Set) (i, j int) {
 	for j := range p.Y {
 		for i := range j {
-			if p.Site.At(i) == p.Site.At(j) && p.Y[i] != p.Y[j] && math.IsInf(min(p.Weight[i], p.Weight[j]), 1) {
+			if p.Site.At(i) == p.Site.At(j) && p.Y[i] != p.Y[j] &&
+				math.IsInf(min(p.Weight[i], p.Weight[j]), 1) {
 				return i, j
 			}
 		}
@@ -87,11 +88,12 @@ func TestEmbeddedSets(t *testing.T) {
 				}
 				tolerance, worst := 1e-13*(1+size), plainViolation(k, p, r.Alpha)
 				if worst > DefaultTolerance+tolerance || math.Abs(worst-r.Violation) > tolerance {
-					t.Errorf("%s width %g C %g: violation %g, stated %g", name, width, box, worst, r.Violation)
+					t.Errorf("%s width %g C %g: violation %g, stated %g",
+						name, width, box, worst, r.Violation)
 				}
 				if free != r.Free || bounded != r.Bounded {
-					t.Errorf("%s width %g C %g: %d free and %d bounded support vectors, stated %d and %d", name, width,
-						box, free, bounded, r.Free, r.Bounded)
+					t.Errorf("%s width %g C %g: %d free and %d bounded support vectors, stated %d and %d",
+						name, width, box, free, bounded, r.Free, r.Bounded)
 				}
 			}
 		}
@@ -123,7 +125,8 @@ func TestRepeatedExamples(t *testing.T) {
 		for s, y := range p.Y {
 			copies[s] = rng.IntN(4)
 			for range copies[s] {
-				many.Y, many.Site, many.Weight = append(many.Y, y), append(many.Site, s), append(many.Weight, box)
+				many.Y, many.Site, many.Weight = append(many.Y, y), append(many.Site, s),
+					append(many.Weight, box)
 				merged.Weight[s] += box
 			}
 		}
@@ -451,7 +454,9 @@ func TestBadInput(t *testing.T) {
 		"example 7 is on site": func(p *train.Set, _ *train.Settings) { p.Site[6] = n },
 		"weights do not fit":   func(p *train.Set, _ *train.Settings) { p.Weight = p.Weight[1:] },
 		"map to sites has":     func(p *train.Set, _ *train.Settings) { p.Site = p.Site[1:] },
-		"targets do not fit":   func(p *train.Set, _ *train.Settings) { *p = problem(p.Y[1:], nil, p.Weight[1:]) },
+		"targets do not fit": func(p *train.Set, _ *train.Settings) {
+			*p = problem(p.Y[1:], nil, p.Weight[1:])
+		},
 		"tolerance must be":    func(_ *train.Set, s *train.Settings) { s.Tolerance = math.NaN() },
 		"iteration limit must": func(_ *train.Set, s *train.Settings) { s.Limit = -1 },
 	} {

@@ -17,8 +17,8 @@ const (
 	negligible = 1e-13
 	maxRows    = 4096
 	maxDropped = 1e-9
-	// latticePoints, a prime, and latticeGenerator define the lattice that replaces longer lists. The generator
-	// is the best of 25 drawn at random.
+	// latticePoints, a prime, and latticeGenerator define the lattice that replaces longer lists. The
+	// generator is the best of 25 drawn at random.
 	latticePoints    = 2039
 	latticeGenerator = 977
 )

@@ -23,7 +23,8 @@ func TestJoint(t *testing.T) {
 				mean += p * x.Row(i)[n-1]
 			}
 			if math.Abs(total-1) > 1e-12 || math.Abs(mean/nu-1) > 0.01 || len(x.P) > maxRows {
-				t.Errorf("%d targets at %g: %d combinations, total %g, mean count %g", n, nu, len(x.P), total, mean)
+				t.Errorf("%d targets at %g: %d combinations, total %g, mean count %g",
+					n, nu, len(x.P), total, mean)
 			}
 		}
 	}

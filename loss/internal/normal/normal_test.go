@@ -39,7 +39,8 @@ func relative(t *testing.T, what string, got, want, tol float64) {
 // t > 0. Tolerance: phi itself carries x^2 roundings.
 func TestNormalFunctions(t *testing.T) {
 	for _, x := range []float64{-60, -37, -30, -12, -5, -4.01, -4, -3.99, -1, -0.1, 0} {
-		mills := integral(func(u float64) float64 { return math.Exp(x*u - u*u/2) }, 0, 12/(1-x/10), 0.2/(1-x/10))
+		mills := integral(func(u float64) float64 { return math.Exp(x*u - u*u/2) }, 0, 12/(1-x/10),
+			0.2/(1-x/10))
 		want := -x*x/2 - math.Log(2*math.Pi)/2 + math.Log(mills)
 		relative(t, "log Phi", LogCDF(x), want, 1e-13)
 		if x > -37 {
@@ -97,7 +98,8 @@ func TestTails(t *testing.T) {
 	for _, c := range [][2]float64{
 		{-inf, inf}, {-inf, -7}, {-inf, -1}, {-inf, 0}, {-inf, 2}, {-inf, 9}, {3, inf}, {-3, inf}, {-1, 2},
 		{-1e-4, 1e-4},
-		{-1e-3, 0.5}, {1, 1.001}, {-5, -4.9}, {-5, -4.91}, {-9, -6}, {4, 7}, {0.2, 0.7}, {-12, -11.99}, {-8, 12},
+		{-1e-3, 0.5}, {1, 1.001}, {-5, -4.9}, {-5, -4.91}, {-9, -6}, {4, 7}, {0.2, 0.7}, {-12, -11.99},
+		{-8, 12},
 		{3, 3.02}, {-0.02, 0.03},
 	} {
 		lo, hi := math.Max(c[0], -13), math.Min(c[1], 13)

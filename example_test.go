@@ -49,7 +49,8 @@ func Example() {
 		log.Fatal(err)
 	}
 	fmt.Printf("square error: theory %.2f, exact %.1f\n", e.Theory.LeftOut, e.Error)
-	fmt.Printf("first house: price %.1f, prediction %.1f, which varies by %.1f\n", data.Y[0], e.Mean[0], e.SD[0])
+	fmt.Printf("first house: price %.1f, prediction %.1f, which varies by %.1f\n", data.Targets(0)[0],
+		e.Mean[0], e.SD[0])
 	// Output:
 	// square error: theory 16.25, exact 17.1
 	// first house: price 24.0, prediction 25.4, which varies by 1.7
@@ -164,7 +165,8 @@ func ExampleSolve() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("the first of %d new rows is %.1f, predicted %.1f by the others\n", solved.N()-100, more.Y[0],
+	fmt.Printf("the first of %d new rows is %.1f, predicted %.1f by the others\n", solved.N()-100,
+		more.Targets(0)[0],
 		left[0])
 	// Output:
 	// the first of 5 new rows is 5.4, predicted 7.5 by the others

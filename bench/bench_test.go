@@ -70,7 +70,7 @@ func BenchmarkTraining(b *testing.B) {
 		for k, rows := range []string{"all", "resample"} {
 			b.Run("trainer="+trainerName(m)+"/rows="+rows, func(b *testing.B) {
 				for b.Loop() {
-					set := train.Set{Y: m.Set.Y, Site: m.Site, Weight: [][]float64{all, merged}[k]}
+					set := train.Set{Y: m.Y, Site: m.Site, Weight: [][]float64{all, merged}[k]}
 					learned := testutil.Must(learn(set))(b)
 					if err := learned.Status.Err(); err != nil {
 						b.Fatal(err)

@@ -300,7 +300,7 @@ func TestDraws(t *testing.T) {
 	}
 	known := map[int][]float64{} // targets of the examples at each site
 	for i, site := range x.model.Site {
-		known[site] = append(known[site], x.model.Set.Y[i])
+		known[site] = append(known[site], x.model.Y[i])
 	}
 	for b := range 3 {
 		d := x.draw(b)
@@ -311,7 +311,7 @@ func TestDraws(t *testing.T) {
 		}
 		merged := testutil.Must(x.model.Learner())(t)
 		naive := testutil.Must(gp.NewTrainer(x.model.Gram(), 1, false))(t)
-		f := testutil.Must(merged(train.Set{Y: x.model.Set.Y, Site: x.model.Site, Weight: d.weight}))(t).F
+		f := testutil.Must(merged(train.Set{Y: x.model.Y, Site: x.model.Site, Weight: d.weight}))(t).F
 		g := make([]float64, x.model.Sites())
 		if err := naive.FitRows(d.rows, d.targets, g); err != nil {
 			t.Fatal(err)

@@ -56,7 +56,7 @@ func (x *experiment) fitSeconds(ctx context.Context, m *model.Model, once []floa
 		return 0, 0, err
 	}
 	fit := func(weight []float64) error {
-		learned, err := learn(train.Set{Y: m.Set.Y, Site: m.Site, Weight: weight, Stop: train.Until(ctx)})
+		learned, err := learn(train.Set{Y: m.Y, Site: m.Site, Weight: weight, Stop: train.Until(ctx)})
 		return cmp.Or(ctx.Err(), err, learned.Status.Err())
 	}
 	if all, err = medianSeconds(mostTimed, func(int) error { return fit(once) }); err != nil {
@@ -108,11 +108,11 @@ type drawn struct {
 
 func (x *experiment) draw(b int) drawn {
 	d := drawn{weight: make([]float64, x.model.Set.N())}
-	resample.Resamples{Scheme: x.scheme, Seed: x.settings.Seed + 1, Y: x.model.Set.Y}.Fit(b, d.weight)
+	resample.Resamples{Scheme: x.scheme, Seed: x.settings.Seed + 1, Y: x.model.Y}.Fit(b, d.weight)
 	for example, w := range d.weight {
 		for range int(w) {
 			d.rows = append(d.rows, x.model.Site[example])
-			d.targets = append(d.targets, x.model.Set.Y[example])
+			d.targets = append(d.targets, x.model.Y[example])
 		}
 	}
 	return d

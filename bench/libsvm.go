@@ -47,7 +47,7 @@ func (x *experiment) libsvmSeconds(ctx context.Context, weight []float64) (secon
 	}
 	var file bytes.Buffer
 	for i, w := range weight {
-		line := fmt.Sprint(set.Y[i])
+		line := fmt.Sprint(x.model.Y[i])
 		for j, v := range z.Row(i) {
 			line += fmt.Sprintf(" %d:%s", j+1, strconv.FormatFloat(v, 'g', 12, 64))
 		}

@@ -239,7 +239,7 @@ func TestFirstIterate(t *testing.T) {
 			FirstIterate: true}}))(t)
 	n := m.Sites()
 	base, other := make([]float64, n), make([]float64, n)
-	plan := resample.Resamples{Scheme: scheme, Seed: 1, Y: m.Set.Y}
+	plan := resample.Resamples{Scheme: scheme, Seed: 1, Y: m.Y}
 	plan.Fit(0, base)
 	plan.Fit(1, other)
 	having := func(weight []float64, w float64) []float64 {
@@ -252,7 +252,7 @@ func TestFirstIterate(t *testing.T) {
 	const known, mark = 4, 7.5
 	for i, weight := range [][]float64{having(base, 3), having(base, 0), having(other, 3), having(other, 0),
 		having(base, 3)} {
-		all[i] = fits.Fit{Number: i, Weight: weight, Target: m.Set.Y, F: make([]float64, trainer.Outputs())}
+		all[i] = fits.Fit{Number: i, Weight: weight, Target: m.Y, F: make([]float64, trainer.Outputs())}
 		all[i].F[0] = mark
 	}
 	all[known].Kind = fits.Recalled

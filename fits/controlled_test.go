@@ -52,7 +52,7 @@ func TestPlain(t *testing.T) {
 			func(n int) resample.Scheme { return resample.Subsample{Size: n / 2, N: n} }},
 	} {
 		m := buildModel(t, c.set, c.loss, 0.5)
-		scheme := c.scheme(len(m.Set.Y))
+		scheme := c.scheme(len(m.Y))
 		s := solveModel(t, m, scheme)
 		cross := newInputs(t, m, 5)
 		var fits, weights [][]float64
@@ -133,7 +133,7 @@ func bagged(m *model.Model, fits, weights [][]float64, test loss.Test) (value, s
 	spread := 0.0
 	for g := 10; g >= 0; g-- { // 10: none is deleted
 		sum := 0.0
-		for i, y := range m.Set.Y {
+		for i, y := range m.Y {
 			var all, kept []float64
 			for b, f := range fits {
 				if weights[b][i] == 0 {
@@ -150,10 +150,10 @@ func bagged(m *model.Model, fits, weights [][]float64, test loss.Test) (value, s
 				spread += p * (1 - p)
 			}
 		}
-		without = append(without, sum/float64(len(m.Set.Y)))
+		without = append(without, sum/float64(len(m.Y)))
 	}
 	se = math.Sqrt(9 * stat.PopVariance(without[1:], nil))
-	return without[0], math.Max(se, math.Sqrt(spread)/float64(len(m.Set.Y)))
+	return without[0], math.Max(se, math.Sqrt(spread)/float64(len(m.Y)))
 }
 
 // TestTwoTests: estimates under one test loss do not depend on what others are asked for.
@@ -178,7 +178,7 @@ func TestControlledNewInputs(t *testing.T) {
 		buildModel(t, "synthetic:friedman1,n=80,seed=1", loss.Huber{C: 1, Delta: 0.5}, 0.5),
 	} {
 		for _, scheme := range []resample.Scheme{resample.Poisson{Ratio: 1},
-			resample.KFold{Folds: 5, N: len(m.Set.Y)}} {
+			resample.KFold{Folds: 5, N: len(m.Y)}} {
 			s := solveModel(t, m, scheme)
 			cross := testutil.Must(m.CrossAll(m.Set))(t)
 			settings := by(100, squares)
@@ -324,7 +324,7 @@ func TestRoughTheory(t *testing.T) {
 func TestIndependentSites(t *testing.T) {
 	m := buildModel(t, "synthetic:friedman1,n=40,seed=1", loss.Square{Noise: 1e-3}, 500)
 	s := solveModel(t, m, law)
-	want := floats.Dot(m.Set.Y, m.Set.Y) / float64(len(m.Set.Y))
+	want := floats.Dot(m.Y, m.Y) / float64(len(m.Y))
 	for _, resamples := range []int{20, 300} {
 		r := testutil.Must(model.Refine(t.Context(), m, s, law, by(resamples, squares)))(t)
 		if e := r.Tests[0]; math.Abs(e.Error-want) > 1e-5*want {
@@ -339,8 +339,8 @@ func TestIndependentSites(t *testing.T) {
 func TestUnits(t *testing.T) {
 	estimates := func(k int, along bool) map[string][]float64 {
 		set := testutil.Must(dataset.Load("synthetic:friedman1,n=60,seed=1", dataset.Options{}))(t)
-		for i := range set.Y {
-			set.Y[i] = math.Ldexp(set.Y[i], k)
+		for i := range set.Columns[0].Y {
+			set.Columns[0].Y[i] = math.Ldexp(set.Columns[0].Y[i], k)
 		}
 		spec := model.Spec{Set: set, Standardize: true, Kernel: kernel.Spec{Gamma: 0.1},
 			Loss: loss.Square{Noise: 1}}
@@ -447,7 +447,7 @@ func TestSmallDifferences(t *testing.T) {
 	r := refine(t, m, s, law, by(40, squares))
 	theory, _ := s.LeftOut(loss.SquareTest{})
 	r.Tests[0].Test, r.Tests[0].SE = excess{over: theory}, 1e-9
-	none := floats.Dot(m.Set.Y, m.Set.Y)/float64(len(m.Set.Y)) - theory
+	none := floats.Dot(m.Y, m.Y)/float64(len(m.Y)) - theory
 	for share, contradicts := range map[float64]bool{0.5e-4: false, 0.2: true} {
 		r.Tests[0].Error = share * none
 		if _, got := fits.Against(s, r.Result); (len(got) > 0) != contradicts {

@@ -124,7 +124,7 @@ func TestCoverage(t *testing.T) {
 	all := scores{}
 	for number, c := range cases {
 		m := buildModel(t, c.set, c.loss, 0.5)
-		scheme := c.scheme(len(m.Set.Y))
+		scheme := c.scheme(len(m.Y))
 		s := solveModel(t, m, scheme)
 		settings := by(many, c.test)
 		settings.Seed = 1 << 40
@@ -216,7 +216,7 @@ func TestExpectation(t *testing.T) {
 		if merged := m.Merged() > 0; merged != c.merged {
 			t.Fatalf("%s: merged newInputs: %v", c.set, merged)
 		}
-		n := len(m.Set.Y)
+		n := len(m.Y)
 		members := make([][]int, m.Sites())
 		for i, site := range m.Site {
 			members[site] = append(members[site], i)
@@ -239,7 +239,7 @@ func TestExpectation(t *testing.T) {
 			counts, f := make([]float64, n), make([]float64, m.Sites())
 			for b := range draws {
 				scheme.Draw(11, b, counts)
-				firstIterate(s, m.Loss.(loss.Proximal), m.Set.Y, members, counts, f)
+				firstIterate(s, m.Loss.(loss.Proximal), m.Y, members, counts, f)
 				for j, v := range f {
 					all.add(j, v)
 				}

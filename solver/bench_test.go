@@ -20,7 +20,7 @@ import (
 // kernel of gamma 0.5/d, noise a tenth of the targets' variance, targets centred.
 func friedman(b rapid.TB, n int) solver.Problem {
 	set := synthetic(b, fmt.Sprintf("synthetic:friedman1,n=%d", n))
-	y, targets := set.Y, linalg.NewMatrix(n, 1)
+	y, targets := set.Targets(0), linalg.NewMatrix(n, 1)
 	copy(targets.Data, y)
 	_, standardizer := dataset.Standardize(targets)
 	for i := range y {

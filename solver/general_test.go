@@ -30,7 +30,7 @@ func kernelOf(t testing.TB, name string, gammaD float64) solver.Problem {
 	site, first := set.Distinct()
 	z, _ := dataset.Standardize(set.X)
 	k, _ := gram(t, kernel.Spec{Gamma: gammaD / float64(set.D())}, z.Gather(first))
-	return solver.Problem{Gram: k, Site: site, Y: set.Y, Loss: loss.HardMargin{}}
+	return solver.Problem{Gram: k, Site: site, Y: set.Targets(0), Loss: loss.HardMargin{}}
 }
 
 // TestReferenceErrors: left-out errors that an independent program found, each to five digits.
@@ -248,7 +248,7 @@ func boston(t rapid.TB, ratio float64) solver.Problem {
 		spec.LengthScale = append(spec.LengthScale, math.Sqrt(v*73.54/2))
 	}
 	k, _ := gram(t, spec, set.X)
-	return bootstrap(k, set.Y, loss.Square{Noise: 0.01}, ratio)
+	return bootstrap(k, set.Targets(0), loss.Square{Noise: 0.01}, ratio)
 }
 
 // TestBoston holds the left-out square loss to values computed by independent code of another language, to

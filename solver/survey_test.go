@@ -37,7 +37,7 @@ func (o overlap) problem(t testing.TB) solver.Problem {
 		o.spoil(set)
 	}
 	k, _ := gram(t, kernel.Spec{Gamma: o.gammaD / float64(set.D())}, set.X)
-	return bootstrap(k, set.Y, o.loss, o.ratio)
+	return bootstrap(k, set.Targets(0), o.loss, o.ratio)
 }
 
 func nearCopies(set *dataset.Set) {

@@ -105,7 +105,7 @@ func (o *options) problem(a *app, set *dataset.Set) (p *problem, err error) {
 			return nil, err
 		}
 	}
-	p.test, err = o.test(set.Task, set.Name)
+	p.test, err = o.test(set, set.Name)
 	return p, err
 }
 
@@ -119,7 +119,7 @@ func (o *options) open() bool {
 func (a *app) build(p *problem) (answer.Machine, error) {
 	a.console.Progress("kernel matrix", 0, 1)
 	spec := p.spec
-	if spec.Storage == model.ScaLAPACK && spec.Set.Task != dataset.Several {
+	if spec.Storage == model.ScaLAPACK && len(spec.Set.Levels()) <= 2 {
 		servants, err := a.servants()
 		if err != nil {
 			return nil, err

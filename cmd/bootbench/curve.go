@@ -106,7 +106,7 @@ func (c *curve) solveAll(a *app) error {
 	}
 	doc := &report.Curve{Command: "curve", Subject: c.About(), Scheme: c.schemes[0].Name(),
 		TestLoss: j.Test.Name()}
-	if j.Set.Further != nil {
+	if len(j.Set.Columns) > 1 {
 		doc.Notes = append(slices.Clone(doc.Notes), "errors are in standard deviations of each target")
 	}
 	var shown report.RowAnswer[report.Estimate] = doc

@@ -121,13 +121,9 @@ const fewInClass = 30
 
 // smallClass returns the classes as strata if a data set has such a class, with a note of it.
 func smallClass(set *dataset.Set) (of []int, note string) {
-	names := set.Classes
-	switch set.Task {
-	case dataset.Several:
-		of = set.ClassOf()
-	case dataset.Classification:
-		labels := set.Labels.Names()
-		of, names = answer.ClassesOf(set.Y), []string{labels.Name(-1), labels.Name(1)}
+	names := set.Levels()
+	if names != nil {
+		of = answer.ClassOf(set)
 	}
 	count := make([]int, len(names))
 	for _, class := range of {

@@ -251,17 +251,18 @@ func TestPredictRefuses(t *testing.T) {
 func TestNormalizedAnswers(t *testing.T) {
 	set := testutil.Must(dataset.Load("synthetic:friedman1,n=60", dataset.Options{}))(t)
 	path := write(t, "far.csv", csvOf("a,b,c,y", 60, func(i int) []any {
-		return []any{set.X.At(i, 0), set.X.At(i, 1), set.X.At(i, 3), 1000 + 10*set.Y[i]}
+		return []any{set.X.At(i, 0), set.X.At(i, 1), set.X.At(i, 3), 1000 + 10*set.Columns[0].Y[i]}
 	}))
 	model := path + " --loss square --noise 20%"
-	variance := 100 * stat.PopVariance(set.Y, nil)
+	variance := 100 * stat.PopVariance(set.Columns[0].Y, nil)
 	for _, command := range []string{"estimate", "predict --test " + path, "retrain --resamples 20"} {
 		a := decoded[report.Estimate](t, command, model)
 		if a.TargetMean == nil || math.Abs(*a.TargetMean-1000) > 500 || math.Abs(a.Noise/variance-0.2) > 1e-9 ||
 			math.Abs(a.Kernel.Amplitude/variance-1) > 1e-9 {
 			t.Errorf("%s: %+v", command, a)
 		}
-		for i, y := range set.Y { // a prediction of a fifth noise lies within three standard deviations
+		// a prediction of a fifth noise lies within three standard deviations
+		for i, y := range set.Columns[0].Y {
 			if off := a.Points.Mean[i] - (1000 + 10*y); off*off > 9*variance {
 				t.Fatalf("%s: example %d is off by %v", command, i, off)
 			}

@@ -230,7 +230,7 @@ func (g *grid) solve() error {
 	a, o := g.app, g.app.options
 	set, test := g.cells[0].problem.spec.Set, g.cells[0].problem.test
 	doc := &report.Grid{
-		Command: "grid", Data: set.Name, N: set.N(), D: set.D(), Task: set.Task.String(),
+		Command: "grid", Data: set.Name, N: set.N(), D: set.D(), Task: set.Task(),
 		TestLoss: test.Name(), By: g.by.String(), Over: g.axes, Outcome: report.Outcome{Warnings: []string{}},
 	}
 	if others := g.drawn.others; others != nil {

@@ -75,7 +75,7 @@ func runDatasets(a *app, o *options, args []string) error {
 		preset, _ := model.PresetFor(set)
 		_, distinct := set.Distinct()
 		list.Sets = append(list.Sets, report.Dataset{
-			Name: set.Name, N: set.N(), D: set.D(), Task: set.Task.String(), Duplicates: set.N() - len(distinct),
+			Name: set.Name, N: set.N(), D: set.D(), Task: set.Task(), Duplicates: set.N() - len(distinct),
 			Preset: preset.Source, Source: set.Source,
 		})
 	}

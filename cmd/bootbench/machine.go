@@ -24,10 +24,11 @@ func (a *app) checkJoint(o *options, set *dataset.Set) error {
 	about, err := loss.About(o.loss)
 	of, cure := "one target", fmt.Sprintf("run %s for each of %s", command, o.target)
 	switch {
-	case set.Task == dataset.Several:
+	case len(set.Levels()) > 2:
 		of, cure = "numbers or two classes", "--positive LABEL sets one class against the others"
 		if command == "compare" {
-			return usage.Errorf("compare is for %s, and %s has %d classes: %s", of, set.Name, len(set.Classes), cure)
+			return usage.Errorf("compare is for %s, and %s has %d classes: %s", of, set.Name,
+				len(set.Levels()), cure)
 		}
 	case command == "compare" || command == "rows":
 		return usage.Errorf("--target %s: %s takes one target", o.target, command)
@@ -47,7 +48,7 @@ func (a *app) checkJoint(o *options, set *dataset.Set) error {
 	case command == "train" && (o.format == libsvmFormat || o.loss == perceptronLoss):
 		return usage.Errorf("several classes or targets are trained by a loss, into a file of --format json")
 	}
-	classes := set.Task == dataset.Several
+	classes := len(set.Levels()) > 2
 	exact := classes && slices.Contains([]string{"curve", "rows", "grid", "tune"}, command)
 	none := []string{"quantiles", "covariance", "permutations", "interval", "residuals", "replicates"}
 	switch {
@@ -70,7 +71,7 @@ func (a *app) checkJoint(o *options, set *dataset.Set) error {
 	}
 	switch {
 	case command == "predict" || command == "loo":
-	case set.Task != dataset.Several || o.multiclass == answer.OneAgainstOne:
+	case len(set.Levels()) <= 2 || o.multiclass == answer.OneAgainstOne:
 		none = append(none, "nested", "refit-preprocessing")
 	}
 	for _, name := range none {
@@ -110,9 +111,9 @@ var tables = regexp.MustCompile(`\.(csv|tsv|npy|npz|parquet)(\.gz|\.zst)?$`)
 // idleOn refuses flags that have no effect on a data set.
 func (o *options) idleOn(set *dataset.Set, path string) error {
 	about, _ := loss.About(o.loss)
-	labels := set.Task != dataset.Regression || o.loss != "" && about.Task == loss.Classification
+	labels := !set.AreNumbers() || o.loss != "" && about.Task == loss.Classification
 	switch {
-	case o.Given("multiclass") && set.Task != dataset.Several:
+	case o.Given("multiclass") && len(set.Levels()) <= 2:
 		return usage.Errorf("--multiclass is for three classes or more, and the targets of %s are %s",
 			set.Name, map[bool]string{true: "of two", false: "numbers"}[labels])
 	case o.Given("zero-based") && tables.MatchString(path) && o.inputs == "":

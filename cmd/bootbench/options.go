@@ -137,8 +137,8 @@ func (o *options) declare() {
 	o.Choice(&o.missing, "missing", []string{"error", "drop", "mean", "indicator"}, "error")
 	o.List(&r.NA, "na")
 	o.Text(&r.Positive, "positive")
-	o.Choice((*string)(&r.Task), "task",
-		[]string{string(dataset.Regression), string(dataset.Classification)}, "")
+	o.Choice((*string)(&r.As), "task",
+		[]string{string(dataset.Numbers), string(dataset.Classes)}, "")
 	o.Switch(&r.ZeroBased, "zero-based")
 	o.Switch(&o.noStandardize, "no-standardize")
 	o.Switch(&o.noNormalizeTarget, "no-normalize-target")

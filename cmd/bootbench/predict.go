@@ -46,8 +46,10 @@ func (o *options) loadInputs(a *app, data *dataset.Encoding) (*dataset.Inputs, e
 	if place != o.inputs {
 		in.Name = o.inputs
 	}
-	if err := model.CheckTargets(in.Y); err != nil {
-		return nil, usage.Errorf("--test: %w", err)
+	for _, c := range in.Columns {
+		if err := model.CheckTargets(c.Y); err != nil {
+			return nil, usage.Errorf("--test: %w", err)
+		}
 	}
 	return in, nil
 }
@@ -103,7 +105,7 @@ func predictByFile(a *app, o *options) error {
 	if err != nil {
 		return err
 	}
-	test, err := o.test(p.Encoding.Task, o.model)
+	test, err := o.test(&dataset.Set{Columns: p.Encoding.Targets}, o.model)
 	if err != nil {
 		return err
 	}

@@ -96,8 +96,8 @@ func runCV(a *app, o *options, data []string) error {
 
 // canRefit reports whether features can be standardised again without every fold.
 func (o *options) canRefit(spec model.Spec) bool {
-	return spec.Standardize && spec.Set.Further == nil &&
-		(spec.Set.Task != dataset.Several || o.multiclass != answer.OneAgainstOne)
+	return spec.Standardize && len(spec.Set.Columns) == 1 &&
+		(len(spec.Set.Levels()) <= 2 || o.multiclass != answer.OneAgainstOne)
 }
 
 // validation is the cross-validation of the flags.

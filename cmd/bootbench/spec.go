@@ -87,7 +87,7 @@ func (o *options) lossOf(base loss.Loss, set *dataset.Set) (loss.Loss, error) {
 	if err := o.refuseForeign(about); err != nil {
 		return nil, err
 	}
-	noise, err := o.noise.Of(set.Y, set.Weights)
+	noise, err := o.noise.Of(set.Targets(0), set.Weights)
 	if err != nil {
 		return nil, usage.Wrap(err)
 	}
@@ -118,10 +118,10 @@ func (o *options) lossOf(base loss.Loss, set *dataset.Set) (loss.Loss, error) {
 // fitTask makes classes of targets for a loss of labels, and refuses labels for one of regression.
 func fitTask(about loss.Info, set *dataset.Set) error {
 	switch {
-	case about.Task == loss.Regression && set.Task != dataset.Regression:
+	case about.Task == loss.Regression && !set.AreNumbers():
 		return usage.Errorf("--loss %s is for regression; the targets of %s are the labels -1 and +1", about.Name,
 			set.Name)
-	case about.Task == loss.Classification && set.Task == dataset.Regression:
+	case about.Task == loss.Classification && set.AreNumbers():
 		return set.Classify("")
 	}
 	return nil
@@ -151,13 +151,13 @@ func readClassWeights(text string, set *dataset.Set) (w loss.ClassWeights, err e
 	switch {
 	case text == "":
 		return w, nil
-	case set.Task == dataset.Several:
+	case len(set.Levels()) > 2:
 		return w, usage.Errorf("--class-weight is for two classes: --positive LABEL sets one against the others")
 	case text == "balanced":
-		return loss.Balanced(set.Y), nil
+		return loss.Balanced(set.Targets(0)), nil
 	}
-	classes := set.Labels.Names()
-	names, weights := []string{classes.Name(-1), classes.Name(1)}, []float64{0, 0}
+	classes := &set.Columns[0]
+	names, weights := []string{classes.Level(-1), classes.Level(1)}, []float64{0, 0}
 	parts := strings.Split(text, ",")
 	for k, part := range parts {
 		label, number, named := strings.Cut(part, "=")
@@ -179,26 +179,26 @@ func readClassWeights(text string, set *dataset.Set) (w loss.ClassWeights, err e
 }
 
 // test is the test loss for a data set, after a check of --metrics.
-func (o *options) test(task dataset.Task, name string) (loss.Test, error) {
+func (o *options) test(set *dataset.Set, name string) (loss.Test, error) {
 	ofNumbers, ofLabels := calibration.NumberMetrics, calibration.LabelMetrics
 	known := slices.Concat([]string{answer.AllMetrics}, ofNumbers, ofLabels, []string{calibration.Jackknife})
 	targets, others, own, foreign := "numbers", "labels", ofNumbers, ofLabels
-	if task == dataset.Classification {
+	if len(set.Levels()) == 2 {
 		targets, others, own, foreign = "labels", "numbers", ofLabels, ofNumbers
 	}
 	for _, m := range o.asked.Metrics {
 		if err := usage.OneOf("metrics", m, known...); err != nil {
 			return nil, err
 		}
-		if task != dataset.Several && slices.Contains(foreign, m) {
+		if len(set.Levels()) <= 2 && slices.Contains(foreign, m) {
 			return nil, usage.Errorf("--metrics %s is for %s; the targets of %s are %s, which have %s", m, others,
 				name, targets, strings.Join(own, ", "))
 		}
 	}
 	if o.testLoss == "" {
-		return model.DefaultTest(&dataset.Set{Task: task}), nil
+		return model.DefaultTest(set), nil
 	}
-	if o.testLoss == (loss.ZeroOne{}).Name() && task == dataset.Regression {
+	if o.testLoss == (loss.ZeroOne{}).Name() && set.AreNumbers() {
 		return nil, usage.Errorf("--test-loss zero-one is for labels; the targets of %s are numbers", name)
 	}
 	test, err := loss.TestByName(o.testLoss)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
 
 	"bootbench/cmd/bootbench/internal/files"
@@ -126,7 +127,7 @@ func trainPerceptron(ctx context.Context, j *answer.Job, r *report.Training) (*m
 	if err != nil {
 		return nil, err
 	}
-	learned := svm.TrainPerceptron(ctx, rows, j.Site, j.Set.Y, passes)
+	learned := svm.TrainPerceptron(ctx, rows, j.Site, j.Y, passes)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -155,7 +156,7 @@ func (a *app) writeTrained(set *dataset.Set, p *model.Predictor, r *report.Train
 		one.Loss = r.Subject.Loss
 		r.SupportVectors += len(one.Weight)
 	}
-	if p.Encoding.Task == dataset.Several {
+	if len(p.Encoding.Targets[0].Levels) > 2 {
 		in, err := answer.PredictClasses(p, set)
 		if err != nil {
 			return err
@@ -199,7 +200,7 @@ func (o *options) libsvmModel(j *answer.Job, rule bool) (*svm.ModelFile, error) 
 func emptyModelFile(j *answer.Job) (*svm.ModelFile, error) {
 	const place = "a model file of LIBSVM has no place for"
 	k := j.Subject.Kernel // with its defaults
-	file := &svm.ModelFile{Gamma: k.Gamma, Regression: j.Set.Task == dataset.Regression, Label: [2]int{1, -1}}
+	file := &svm.ModelFile{Gamma: k.Gamma, Regression: j.Set.AreNumbers(), Label: [2]int{1, -1}}
 	switch {
 	case j.Standardize:
 		return nil, usage.Errorf("--no-standardize is required: %s the scales of features (--format json has one)",
@@ -247,9 +248,11 @@ func fillLibsvm(file *svm.ModelFile, set *dataset.Set, p *model.Predictor) {
 		}
 		file.Weight = byNumber
 	}
-	if labels := set.Labels; labels != nil && !file.Regression {
+	if c := set.Columns[0]; len(c.Levels) == 2 && !c.Texts && !file.Regression {
 		whole := func(label float64) bool { return label == math.Trunc(label) && math.Abs(label) <= math.MaxInt32 }
-		if negative, positive, ok := labels.Numbers(); ok && whole(positive) && whole(negative) {
+		negative, low := strconv.ParseFloat(c.Levels[0], 64)
+		positive, high := strconv.ParseFloat(c.Levels[1], 64)
+		if low == nil && high == nil && whole(positive) && whole(negative) {
 			file.Label = [2]int{int(positive), int(negative)}
 		}
 	}

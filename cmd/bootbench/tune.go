@@ -64,7 +64,7 @@ func runTune(a *app, o *options, data []string) error {
 	if s.Scheme, err = o.designed(o.ratio, best.spec.Set); err != nil {
 		return err
 	}
-	line, several := againLine(a, o, search.Best, best), r.Spec.Set.Further != nil
+	line, several := againLine(a, o, search.Best, best), len(r.Spec.Set.Columns) > 1
 	if several {
 		best.choice = chosen
 		best.choice.line = line
@@ -217,14 +217,14 @@ func (o *options) chooseKernel(ctx context.Context, p tune.Problem, settings tun
 // search is the problem of choosing everything that no flag gives. It ignores presets.
 func (o *options) search(set *dataset.Set) (p *tune.Problem, err error) {
 	p = &tune.Problem{By: o.by, Scheme: func(n int) (resample.Scheme, error) { return o.schemeOf(o.ratio, n) }}
-	distinct := slices.Compact(slices.Sorted(slices.Values(set.Y)))
-	if o.loss == "" && set.Task != dataset.Classification && set.Further == nil && len(distinct) == 2 {
+	distinct := slices.Compact(slices.Sorted(slices.Values(set.Columns[0].Y)))
+	if o.loss == "" && set.AreNumbers() && len(set.Columns) == 1 && len(distinct) == 2 {
 		if err := set.Classify(""); err != nil {
 			return nil, err
 		}
 	}
 	start := model.Preset{Loss: loss.Hinge{C: 1}}
-	if square := (loss.Square{Noise: 1}); set.Task == dataset.Regression || o.loss == square.Name() {
+	if square := (loss.Square{Noise: 1}); set.AreNumbers() || o.loss == square.Name() {
 		start.Loss = square
 	}
 	if p.Spec, _, err = o.spec(set, start); err != nil {
@@ -247,7 +247,7 @@ func (o *options) search(set *dataset.Set) (p *tune.Problem, err error) {
 	case len(o.over) == 0:
 		p.Scales = tune.DefaultScales(&p.Spec)
 	}
-	p.Test, err = o.test(set.Task, set.Name)
+	p.Test, err = o.test(set, set.Name)
 	return p, err
 }
 

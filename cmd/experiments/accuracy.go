@@ -94,11 +94,11 @@ func accuracyModels(names []string) (specs []model.Spec) {
 // accuracyLosses are the losses of the survey on a set, and its kernel without a width. For numbers the noise
 // is a third of the targets' standard deviation, and the losses are comparable.
 func accuracyLosses(set *dataset.Set) ([]loss.Loss, kernel.Spec) {
-	if set.Task == dataset.Classification {
+	if !set.AreNumbers() {
 		return []loss.Loss{loss.HardMargin{}, loss.Hinge{C: 1}, loss.SquaredHinge{C: 1}, loss.Logistic{C: 1}},
 			kernel.Spec{Kind: kernel.RBF, Amplitude: 1}
 	}
-	mean, sd := stat.PopMeanStdDev(set.Y, nil)
+	mean, sd := stat.PopMeanStdDev(set.Columns[0].Y, nil)
 	return []loss.Loss{loss.Square{Noise: sd * sd / 9}, loss.EpsInsensitive{C: 5 / sd, Epsilon: 0.1 * sd},
 			loss.Huber{C: 9 / (sd * sd), Delta: 0.3 * sd}, loss.LeastAbsolute{C: 3 / sd}},
 		kernel.Spec{Kind: kernel.RBF, Amplitude: sd * sd, Constant: mean * mean}

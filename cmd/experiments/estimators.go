@@ -78,7 +78,7 @@ func (e *estimatorRun) run(ctx context.Context) (truth []float64, estimates [][]
 
 // classifier is a margin without bias, as the analytic bootstrap requires.
 func (e *estimatorRun) classifier(drawn *dataset.Set) *answer.Job {
-	if slices.Min(drawn.Y) == slices.Max(drawn.Y) {
+	if slices.Min(drawn.Columns[0].Y) == slices.Max(drawn.Columns[0].Y) {
 		check(fmt.Errorf("a half of %d examples holds one class only", drawn.N()))
 	}
 	spec := model.Spec{Set: drawn, Standardize: true, Loss: loss.Hinge{C: e.c},
@@ -97,7 +97,7 @@ func heldOut(j *answer.Job, others *dataset.Set) (wrong float64) {
 	fit := must(j.Model.Fit(context.Background(), model.FitSettings{Tolerance: leaveout.DefaultTolerance}))
 	check(fit.Status.Err())
 	f := must(must(j.Predictor(fit)).Predict(others))
-	for i, y := range others.Y {
+	for i, y := range others.Targets(0) {
 		wrong += loss.ZeroOne{}.Value(f[i], y)
 	}
 	return wrong / float64(others.N())

@@ -25,14 +25,14 @@ func TestEstimators(t *testing.T) {
 		rng.Uint64() // of the folds
 		m := e.classifier(drawn)
 		trainer := svm.NewTrainer(testutil.Must(svm.NewRows(m.Gram()))(t))
-		p := train.Set{Y: drawn.Y, Site: m.Site, Weight: make([]float64, 40)}
+		p := train.Set{Y: drawn.Targets(0), Site: m.Site, Weight: make([]float64, 40)}
 		for i := range p.Weight {
 			p.Weight[i] = 3
 		}
 		all := testutil.Must(m.CrossAll(others))(t)
 		r := testutil.Must(trainer.Train(p, train.Settings{Tolerance: 1e-8}))(t)
 		held, leftOut := 0.0, 0.0
-		for i, y := range others.Y {
+		for i, y := range others.Targets(0) {
 			f := 0.0
 			for k, b := range r.Weight {
 				f += b * all.Data[i*all.Stride+k]
@@ -41,7 +41,7 @@ func TestEstimators(t *testing.T) {
 				held += 1 / 40.
 			}
 		}
-		for i, y := range drawn.Y {
+		for i, y := range drawn.Targets(0) {
 			p.Weight[i] = 0
 			r := testutil.Must(trainer.Train(p, train.Settings{Tolerance: 1e-8}))(t)
 			if p.Weight[i] = 3; y*r.F[m.Site[i]] <= 0 {

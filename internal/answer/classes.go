@@ -38,15 +38,13 @@ const defaultResamples = 200
 
 // NewClasses builds the kernel matrix of a specification whose set has several classes.
 func NewClasses(ctx context.Context, spec model.Spec) (*Classes, error) {
-	set := spec.Set
-	spec.Set = set.Against(0)
 	first, err := New(ctx, spec, nil)
 	if err != nil {
 		return nil, err
 	}
-	c := &Classes{Set: set, Jobs: []*Job{first}}
-	for k := 1; k < len(set.Classes); k++ {
-		c.Jobs = append(c.Jobs, Of(first.Against(set, k), first.Test))
+	c := &Classes{Set: spec.Set, Jobs: []*Job{first}}
+	for k := 1; k < len(first.Functions); k++ {
+		c.Jobs = append(c.Jobs, Of(first.Model.Of(k), first.Test))
 	}
 	return c, nil
 }
@@ -77,7 +75,7 @@ func (c *Classes) classifiers() (all []classifier) {
 		return c.pairs()
 	}
 	for k, j := range c.Jobs {
-		all = append(all, classifier{j, "class " + c.Set.Classes[k], nil})
+		all = append(all, classifier{j, "class " + c.Set.Levels()[k], nil})
 	}
 	return all
 }
@@ -122,7 +120,7 @@ func (c *Classes) Estimate(ctx context.Context, s Settings) (report.Answer, erro
 		if b.weight != nil {
 			return b.singly(ctx, s.Scheme, plan, fits.Settings{Resamples: s.Refine.Resamples, OnFit: onFit})
 		}
-		s.Label = "solve " + c.Set.Classes[k]
+		s.Label = "solve " + c.Set.Levels()[k]
 		solution, result, warnings, err := b.solveRefined(ctx, s, onFit)
 		if err != nil || result == nil {
 			return nil, cmp.Or(err, ctx.Err(), errors.New("there are no exact resamples to judge classes by"))
@@ -133,7 +131,7 @@ func (c *Classes) Estimate(ctx context.Context, s Settings) (report.Answer, erro
 			r.Each[k].Theory = null.Of(left)
 		}
 		for _, w := range warnings {
-			r.Warnings = append(r.Warnings, c.Set.Classes[k]+": "+w)
+			r.Warnings = append(r.Warnings, c.Set.Levels()[k]+": "+w)
 		}
 		return result, nil
 	})
@@ -175,7 +173,7 @@ func (c *Classes) LeaveOneOut(ctx context.Context, _ leaveout.Method, _ bool) (r
 
 func (c *Classes) validate(ctx context.Context, command string, v Validation) (report.Answer, error) {
 	if v.Design.Stratum == nil && v.Design.Group == nil {
-		v.Design.Stratum = c.Set.ClassOf()
+		v.Design.Stratum = ClassOf(c.Set)
 	}
 	folds, err := v.partition(nil, false)
 	if err != nil {
@@ -193,7 +191,7 @@ func (c *Classes) validate(ctx context.Context, command string, v Validation) (r
 	}
 	return c.decide(ctx, r, plan, func(_ int, b classifier, onFit onFit) (*model.Retraining, error) {
 		own := plan
-		own.Y = b.Set.Y
+		own.Y = b.Y
 		settings := model.RetrainSettings{Plan: own}
 		settings.Resamples, settings.Workers, settings.OnFit = r.Folds*r.Repeats, v.Workers, onFit
 		if b.weight != nil {
@@ -236,10 +234,10 @@ func (c *Classes) decide(ctx context.Context, r *report.Classes, plan resample.R
 
 // report is the head of an answer.
 func (c *Classes) report(command string) *report.Classes {
-	r := &report.Classes{Command: command, Subject: c.About(), Classes: c.Set.Classes,
+	r := &report.Classes{Command: command, Subject: c.About(), Classes: c.Set.Levels(),
 		TestLoss: loss.ZeroOne{}.Name(), Status: fits.Complete.String(),
 		Outcome: report.Outcome{Warnings: append([]string{}, c.Jobs[0].Warnings()...)},
-		Each:    make([]report.ClassError, len(c.Set.Classes))}
+		Each:    make([]report.ClassError, len(c.Set.Levels()))}
 	if all := r.Subject.RowsTotal; all > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the error is that of models of %d of the %d rows: those of "+
 			"all rows err less; --sample all takes them", c.Set.N(), all))
@@ -262,10 +260,10 @@ func (c *Classes) judge(ctx context.Context, r *report.Classes, exact []fields,
 			exact[b] = votes(c.order, f)
 		}
 	}
-	n, of, weights := c.Set.N(), c.Set.ClassOf(), c.Set.Weights
+	n, of, weights := c.Set.N(), ClassOf(c.Set), c.Set.Weights
 	leftOut, taken := make([][]bool, len(exact)), make([][]float64, n) // how often it is taken for each class
 	for i := range taken {
-		taken[i] = make([]float64, len(c.Set.Classes))
+		taken[i] = make([]float64, len(c.Set.Levels()))
 	}
 	settings := fits.Settings{Resamples: len(exact), Workers: 1, Tests: []loss.Test{loss.ZeroOne{}}}
 	settings.Lookup = func(b int, at []float64) (bool, error) {
@@ -303,7 +301,7 @@ func (c *Classes) judge(ctx context.Context, r *report.Classes, exact []fields,
 	}
 	r.Quote = report.NewQuote(r.TestLoss, null.Float(left.Error), over, monteCarlo)
 	r.ExampleSE = over.ExampleSE
-	r.ClassDecisions = decisions(c.Set.Classes, c.Set.RowNames, best, of, c.probabilities(exact, leftOut))
+	r.ClassDecisions = decisions(c.Set.Levels(), c.Set.RowNames, best, of, c.probabilities(exact, leftOut))
 	r.Points.Error = left.Examples
 	c.tabulate(r, left.Examples)
 	r.Warnings = append(r.Warnings, result.Warnings...)
@@ -314,14 +312,14 @@ func (c *Classes) judge(ctx context.Context, r *report.Classes, exact []fields,
 // tabulate computes errors by class, and the baseline.
 func (c *Classes) tabulate(r *report.Classes, errors []float64) {
 	byClass, sizes := make([][]float64, len(r.Each)), make([]float64, len(r.Each))
-	for i, own := range c.Set.ClassOf() {
+	for i, own := range ClassOf(c.Set) {
 		sizes[own]++
 		if !math.IsNaN(errors[i]) {
 			byClass[own] = append(byClass[own], errors[i])
 		}
 	}
 	balanced, largest := 0.0, floats.MaxIdx(sizes)
-	for k, name := range c.Set.Classes {
+	for k, name := range c.Set.Levels() {
 		mean := null.Float(stat.Mean(byClass[k], nil))
 		r.Each[k].Class, r.Each[k].Examples, r.Each[k].Error = name, int(sizes[k]), mean
 		balanced += float64(mean) / float64(len(r.Each))
@@ -330,7 +328,7 @@ func (c *Classes) tabulate(r *report.Classes, errors []float64) {
 				name))
 		}
 	}
-	r.Balanced, r.Constant = null.Float(balanced), c.Set.Classes[largest]
+	r.Balanced, r.Constant = null.Float(balanced), c.Set.Levels()[largest]
 	r.Baseline = null.Float(1 - sizes[largest]/float64(c.Set.N()))
 }
 
@@ -375,14 +373,14 @@ func (c *Classes) probabilities(exact []fields, leftOut [][]bool) [][]float64 {
 				if leftOut[b][i] {
 					v := float64(exact[b][k][i])
 					mean[i] += v
-					square[i] += (v - j.Set.Y[i]) * (v - j.Set.Y[i])
+					square[i] += (v - j.Y[i]) * (v - j.Y[i])
 					count++
 				}
 			}
 			mean[i] /= count
 			square[i] /= count
 		}
-		p, err := predict.LeftOutProbabilities(j.Set.Y, j.Set.Weights, mean, square)
+		p, err := predict.LeftOutProbabilities(j.Y, j.Set.Weights, mean, square)
 		if err != nil || p.LeftOut == nil {
 			return nil
 		}
@@ -461,13 +459,14 @@ func (c *Classes) Predict(ctx context.Context, in *dataset.Inputs, s Settings) (
 // PredictClasses is the answer of a model of several classes at new inputs.
 func PredictClasses(p *model.Predictor, in *dataset.Inputs) (*report.ClassPrediction, error) {
 	e, n, curves := p.Encoding, in.N(), p.Pairs == nil
-	if e.Task != dataset.Several {
+	target := e.Targets[0]
+	if len(target.Levels) <= 2 {
 		return nil, model.InputError(errors.New("the model is not of several classes: Predict of it answers"))
 	}
-	r := &report.ClassPrediction{AtInputs: atInputs(in), Classes: e.Classes,
+	r := &report.ClassPrediction{AtInputs: atInputs(in), Classes: target.Levels,
 		Outcome: report.Outcome{Warnings: append([]string{}, in.Notes...)},
 		TrainedOn: report.TrainedOn{Data: e.Name, N: p.Training.Examples,
-			D: e.Features, Task: e.Task.String(), Target: e.Target, Loss: p.Loss, Kernel: p.Kernel}}
+			D: e.Features, Task: predicted(e).Task(), Target: target.Name, Loss: p.Loss, Kernel: p.Kernel}}
 	var f, probabilities [][]float64
 	for _, one := range p.All() {
 		field, err := one.Predict(in)
@@ -498,10 +497,10 @@ func PredictClasses(p *model.Predictor, in *dataset.Inputs) (*report.ClassPredic
 		probabilities = normalised(f)
 	}
 	var of []int
-	if in.Y != nil {
-		of = in.ClassOf()
+	if in.Columns != nil {
+		of = ClassOf(in)
 	}
-	if r.ClassDecisions = decisions(e.Classes, in.RowNames, best, of, probabilities); of == nil {
+	if r.ClassDecisions = decisions(target.Levels, in.RowNames, best, of, probabilities); of == nil {
 		return r, nil
 	}
 	for i, own := range of {

@@ -19,11 +19,11 @@ import (
 // threeClasses are the thirds of a set of numbers.
 func threeClasses(t *testing.T) *dataset.Set {
 	set := testutil.Must(dataset.Load("synthetic:friedman1,n=90", dataset.Options{}))(t)
-	for i, y := range set.Y {
-		set.Y[i] = math.Round(math.Max(0, math.Min(2, (y-8)/6)))
+	for i, y := range set.Columns[0].Y {
+		set.Columns[0].Y[i] = math.Round(math.Max(0, math.Min(2, (y-8)/6)))
 	}
-	if err := set.Classify(""); err != nil || len(set.Classes) != 3 {
-		t.Fatal(err, set.Classes)
+	if err := set.Classify(""); err != nil || len(set.Levels()) != 3 {
+		t.Fatal(err, set.Levels())
 	}
 	return set
 }
@@ -36,11 +36,11 @@ func TestClasses(t *testing.T) {
 	v := answer.Validation{Design: resample.Design{N: set.N()}, Folds: folds, Seed: 3}
 	for _, l := range []loss.Loss{loss.Square{Noise: 0.3}, loss.Hinge{C: 2}} {
 		spec := model.NewSpec(set, l)
-		design := resample.Design{N: set.N(), Stratum: set.ClassOf()}
+		design := resample.Design{N: set.N(), Stratum: answer.ClassOf(set)}
 		scheme := testutil.Must(design.Of("kfold", resample.Options{Folds: folds}))(t)
 		weight, wrong := make([]float64, set.N()), 0.0
 		for b := range folds {
-			resample.Resamples{Scheme: scheme, Seed: v.Seed, Y: set.Y}.Fit(b, weight)
+			resample.Resamples{Scheme: scheme, Seed: v.Seed, Y: set.Targets(0)}.Fit(b, weight)
 			var rest []int
 			for i, w := range weight {
 				if w > 0 {
@@ -48,11 +48,11 @@ func TestClasses(t *testing.T) {
 				}
 			}
 			var f [][]float64
-			for k := range set.Classes {
+			for k := range set.Levels() {
 				part := spec
-				part.Set, part.Standardize = set.Subset(rest).Against(k), false
+				part.Set, part.Standardize = set.Subset(rest), false
 				m := testutil.Must(model.Build(t.Context(), part))(t)
-				p := testutil.Must(answer.Train(t.Context(), m))(t)
+				p := testutil.Must(answer.Train(t.Context(), m.Of(k)))(t)
 				f = append(f, testutil.Must(p.Predict(set))(t))
 			}
 			for i, w := range weight {
@@ -62,7 +62,7 @@ func TestClasses(t *testing.T) {
 						best = k
 					}
 				}
-				if w == 0 && best != int(set.Y[i]) {
+				if w == 0 && best != int(set.Targets(0)[i]) {
 					wrong++
 				}
 			}
@@ -120,12 +120,12 @@ func TestClassResamples(t *testing.T) {
 	for b := range 60 {
 		f := make([][]float64, 3)
 		for k, j := range c.Jobs {
-			y := resample.Resamples{Scheme: s.Scheme, Y: j.Set.Y}.Fit(b, weight)
+			y := resample.Resamples{Scheme: s.Scheme, Y: j.Y}.Fit(b, weight)
 			learner := testutil.Must(j.Learner())(t)
 			f[k] = testutil.Must(learner(train.Set{Y: y, Site: j.Site, Weight: weight}))(t).F
 		}
 		for i, w := range weight {
-			own, at := int(set.Y[i]), c.Jobs[0].Site[i]
+			own, at := int(set.Targets(0)[i]), c.Jobs[0].Site[i]
 			if w != 0 {
 				continue
 			}

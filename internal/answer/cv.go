@@ -157,7 +157,7 @@ func (j *Job) validate(ctx context.Context, v Validation) (*report.CrossValidati
 	if err != nil {
 		return nil, err
 	}
-	permuted := resample.Permuted{Y: j.Set.Y, Within: v.Design.Stratum, Group: v.Design.Group,
+	permuted := resample.Permuted{Y: j.Y, Within: v.Design.Stratum, Group: v.Design.Group,
 		Labels: j.labels(), Seed: v.Seed, Fits: settings.Resamples}
 	arrangements := math.Inf(1)
 	if v.Permutations > 0 {
@@ -196,7 +196,7 @@ func (j *Job) validate(ctx context.Context, v Validation) (*report.CrossValidati
 
 // plan returns the folds, and the settings of the fits without each.
 func (v *Validation) plan(j *Job) (folds partition, s model.RetrainSettings, err error) {
-	if folds, err = v.partition(j.Set.Y, j.labels()); err != nil {
+	if folds, err = v.partition(j.Y, j.labels()); err != nil {
 		return folds, s, err
 	}
 	switch folds.Sampler.(type) {
@@ -204,7 +204,7 @@ func (v *Validation) plan(j *Job) (folds partition, s model.RetrainSettings, err
 		v.Repeats = 1
 	}
 	v.Repeats = max(1, v.Repeats)
-	s.Plan = resample.Resamples{Scheme: folds.Sampler, Seed: v.Seed, Y: j.Set.Y}
+	s.Plan = resample.Resamples{Scheme: folds.Sampler, Seed: v.Seed, Y: j.Y}
 	s.Tests = append([]loss.Test{j.Test}, j.refinedTests(Settings{Metrics: v.Metrics})...)
 	s.Resamples, s.Workers, s.Progress = folds.Period()*v.Repeats, v.Workers, j.counting("fold")
 	return folds, s, nil
@@ -291,7 +291,7 @@ func (v *Validation) report(j *Job, folds partition, result *model.Retraining) *
 		}
 	}
 	r.Metrics, r.Calibration = j.judge(Settings{Metrics: v.Metrics}, predicted, probabilities, expected)
-	points.Shift(j.TargetMean)
+	points.Shift(j.shift())
 	points.Target = j.targets()
 	requireNumbers(&r.Status, &r.Warnings, nil, r.Error)
 	r.Points, r.Time = points, j.Times
@@ -314,9 +314,7 @@ func (v Validation) permuteChoices(ctx context.Context, j *Job, plan resample.Pe
 			if ctx.Err() != nil {
 				return
 			}
-			set := *j.Set
-			set.Y = plan.Targets(p)
-			spec, err := v.Again(ctx, &set)
+			spec, err := v.Again(ctx, withTargets(j.Set, plan.Targets(p)))
 			if err != nil {
 				failed[p] = err
 				return

@@ -43,7 +43,7 @@ func TestCrossValidate(t *testing.T) {
 	const n, folds, repeats = 48, 4, 3
 	// by the targets that it is given, and standardised by their rows
 	choose := func(_ context.Context, set *dataset.Set) (model.Spec, error) {
-		spec := model.NewSpec(set, loss.Square{Noise: stat.Variance(set.Y, nil) / 20})
+		spec := model.NewSpec(set, loss.Square{Noise: stat.Variance(set.Targets(0), nil) / 20})
 		spec.Kernel = kernel.Spec{Kind: kernel.RBF, Gamma: 0.3, Amplitude: 2}
 		return spec, nil
 	}
@@ -94,11 +94,11 @@ func TestCrossValidate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec := specOf(t, c.data, 208, c.loss)
-			if spec.Set.Task == dataset.Classification {
+			if !spec.Set.AreNumbers() {
 				spec.Set = spec.Set.Subset(every(4, spec.Set.N()))
 			}
 			if c.design.N = spec.Set.N(); c.weighted {
-				for i := range spec.Set.Y {
+				for i := range spec.Set.N() {
 					spec.Set.Weights = append(spec.Set.Weights, 0.3+float64(i*5%7))
 				}
 			}
@@ -118,7 +118,7 @@ func TestCrossValidate(t *testing.T) {
 					t.Errorf("example %d is predicted %.10g when it is left out, not %.10g", i, r.Points.Mean[i], f)
 				}
 			}
-			if spec.Set.Task == dataset.Classification {
+			if !spec.Set.AreNumbers() {
 				c.tolerance = 1e-12
 			}
 			if off := math.Abs(float64(r.Error) - want.error); !(off <= c.tolerance*(1+want.error)) {
@@ -191,7 +191,7 @@ func naive(t *testing.T, spec model.Spec, design resample.Design, folds, repeats
 				t.Fatal(err)
 			}
 			for _, i := range out {
-				l := test.Value(f[i], set.Y[i])
+				l := test.Value(f[i], set.Targets(0)[i])
 				count[i], r.mean[i], each[i] = count[i]+1, r.mean[i]+f[i], each[i]+l
 				sum, judged = sum+weight(i)*l, judged+weight(i)
 			}
@@ -254,9 +254,9 @@ func leftOutRows(d resample.Design, set *dataset.Set, folds, repeat int) (out []
 		}
 		return out
 	}
-	if set.Task == dataset.Classification {
+	if !set.AreNumbers() {
 		d.Stratum = make([]int, n)
-		for i, y := range set.Y {
+		for i, y := range set.Targets(0) {
 			d.Stratum[i] = int(y+1) / 2
 		}
 	}
@@ -292,11 +292,11 @@ func TestPermutations(t *testing.T) {
 	if got := p(); got != 0.05 {
 		t.Errorf("p-value %v of friedman1", got)
 	}
-	y, mean := spec.Set.Y, 0.0
+	y, mean := spec.Set.Columns[0].Y, 0.0
 	const sets = 40
 	for k := range sets {
 		v.Seed = uint64(k)
-		spec.Set.Y = (&resample.Permuted{Y: y, Seed: 1000 + uint64(k)}).Targets(0)
+		spec.Set.Columns[0].Y = (&resample.Permuted{Y: y, Seed: 1000 + uint64(k)}).Targets(0)
 		mean += p() / sets
 	}
 	if math.Abs(mean-0.525) > 0.14 {

@@ -11,11 +11,13 @@ import (
 	"bootbench/resample"
 )
 
-// setOf is a set of n rows in one column.
-func setOf(n int, task dataset.Task) *dataset.Set {
-	s := &dataset.Set{Name: "table", Task: task, X: linalg.NewMatrix(n, 1), Y: make([]float64, n)}
+// setOf is a set of n rows in one column, with these levels or numbers.
+func setOf(n int, levels []string) *dataset.Set {
+	y := make([]float64, n)
+	s := &dataset.Set{Name: "table", X: linalg.NewMatrix(n, 1), Columns: []dataset.Column{{Y: y,
+		Levels: levels}}}
 	for i := range n {
-		s.X.Data[i], s.Y[i] = float64(i), float64(i%2*2-1)
+		s.X.Data[i], y[i] = float64(i), float64(i%2)
 	}
 	return s
 }
@@ -23,10 +25,10 @@ func setOf(n int, task dataset.Task) *dataset.Set {
 // TestFewWarning is the table of what few rows, groups of equal size, rows of large weight and examples of a
 // class are warned of.
 func TestFewWarning(t *testing.T) {
-	const numbers, labels = dataset.Regression, dataset.Classification
+	var numbers, labels []string = nil, []string{"no", "yes"}
 	for _, c := range []struct {
 		rows                  int
-		task                  dataset.Task
+		levels                []string
 		groups, heavy, others int // others: rows that are surely of class no
 		says                  string
 	}{
@@ -39,8 +41,7 @@ func TestFewWarning(t *testing.T) {
 		{40, numbers, 4, 0, 0, "in 4 groups, which count like 4 of equal size: standard errors are rough, " +
 			"and a 95% interval takes 3.2 of them"}, // t of 3 degrees: 3.18
 	} {
-		s := setOf(c.rows, c.task)
-		s.Labels = &dataset.Labels{Classes: dataset.Classes{Negative: "no", Positive: "yes"}}
+		s := setOf(c.rows, c.levels)
 		for i := range c.rows {
 			if c.groups > 0 {
 				s.Groups = append(s.Groups, i%c.groups)
@@ -49,7 +50,7 @@ func TestFewWarning(t *testing.T) {
 				s.Weights = append(s.Weights, max(1e-9, float64(min(1, c.heavy-i))))
 			}
 			if i >= c.rows-c.others {
-				s.Y[i] = -1
+				s.Columns[0].Y[i] = 0
 			}
 		}
 		if got := FewWarning(s); !strings.Contains(got, c.says) || (c.says == "") != (got == "") {
@@ -60,7 +61,7 @@ func TestFewWarning(t *testing.T) {
 
 // TestPartitions: the folds of a cross-validation of 12 rows, in words and in number, or the refusal.
 func TestPartitions(t *testing.T) {
-	set := setOf(12, dataset.Classification)
+	set := setOf(12, []string{"no", "yes"})
 	pairs, one := []int{0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5}, make([]int, 12)
 	groups, strata := resample.Design{Group: pairs}, resample.Design{Stratum: one}
 	blocks := resample.Design{Block: 3}
@@ -84,7 +85,7 @@ func TestPartitions(t *testing.T) {
 		"3 folds, groups or strata for 12": {Validation{Folds: 3, Given: one[:3]}, 0},
 	} {
 		c.Design.N = 12
-		p, err := c.partition(set.Y, true)
+		p, err := c.partition(set.Targets(0), true)
 		if c.folds == 0 && (!errors.Is(err, model.ErrInput) || !strings.Contains(err.Error(), says)) ||
 			c.folds > 0 && (err != nil || p.Period() != c.folds || p.what != says) {
 			t.Errorf("%q, %v, want %d %q", p.what, err, c.folds, says)

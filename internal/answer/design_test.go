@@ -134,7 +134,7 @@ func TestPatients(t *testing.T) {
 		truth, whole := 0.0, schemeOf(t, resample.Design{Group: group}, "poisson", 200)
 		settings := model.RetrainSettings{Cross: cross, Settings: fits.Settings{Resamples: 100,
 			OnFit: func(_ int, _, f []float64) {
-				for i, y := range fresh.Set.Y {
+				for i, y := range fresh.Set.Targets(0) {
 					truth += (loss.SquareTest{}).Value(f[200+i], y) / 30000
 				}
 			}}}

@@ -82,7 +82,7 @@ func (j *Job) estimateAt(ctx context.Context, s Settings, solution *solver.Solut
 		}
 	case len(s.Quantiles) > 0 && e.Points != nil:
 		quantiles(e.Points, e.Refined, s.Quantiles, func(i int) int { return j.Site[i] },
-			func(i int) loss.Distribution { return solution.Distribution(j.Site[i]) }, &a.exact, j.TargetMean)
+			func(i int) loss.Distribution { return solution.Distribution(j.Site[i]) }, &a.exact, j.shift())
 	}
 	if hasWeights(s.Scheme) {
 		e.DropErrors()
@@ -119,7 +119,7 @@ func (a *estimation) theory(ctx context.Context) error {
 			return err
 		}
 		if !resample.IsDependent(a.s.Scheme) {
-			e.Figures = report.ROCFigure(ensemble.Mean, a.Set.Y, a.Set.Weights)
+			e.Figures = report.ROCFigure(ensemble.Mean, a.Y, a.Set.Weights)
 		}
 	}
 	if a.s.Covariances {
@@ -146,12 +146,12 @@ func (a *estimation) theory(ctx context.Context) error {
 
 // Judge computes the requested metrics, nil for none, of mean predictions, probabilities of labels and
 // expected losses.
-func (s *Settings) Judge(y, weights, mean, probability []float64, task dataset.Task,
+func (s *Settings) Judge(y, weights, mean, probability []float64, labels bool,
 	expected func(loss.Test) []float64) *calibration.Metrics {
 	if len(s.Metrics) == 0 {
 		return nil
 	}
-	if task == dataset.Regression {
+	if !labels {
 		mean = nil
 	}
 	m := calibration.NewMetrics(y, weights, expected, mean, probability)
@@ -166,10 +166,10 @@ func (j *Job) judge(s Settings, mean []float64, p *predict.Probabilities,
 	var probability []float64
 	if p != nil {
 		probability = numbers(p.LeftOut)
-		r = calibration.NewReliability(p.Method, probability, j.Set.Y, j.Set.Weights)
+		r = calibration.NewReliability(p.Method, probability, j.Y, j.Set.Weights)
 	}
 	if numbers(mean) != nil {
-		m = s.Judge(j.Set.Y, j.Set.Weights, mean, probability, j.Set.Task, expected)
+		m = s.Judge(j.Y, j.Set.Weights, mean, probability, j.labels(), expected)
 	}
 	return m, r
 }
@@ -216,7 +216,7 @@ func (a *estimation) addPoints(ensemble solver.Ensemble, left []float64) error {
 	if a.labels() {
 		p.OOBVote, p.Vote = ensemble.Vote, a.solution.PerExample(a.solution.Votes())
 	}
-	p.Shift(a.TargetMean)
+	p.Shift(a.shift())
 	p.Target = a.targets()
 	a.e.Points, a.e.Level = p, a.s.Level
 	return nil
@@ -261,7 +261,7 @@ func (a *estimation) refine(ctx context.Context) error {
 		if !a.labels() && alone {
 			e.Refined.Points.OOBMean = slices.Clone(r.OutOfBag)
 		}
-		e.Refined.Points.Shift(a.TargetMean)
+		e.Refined.Points.Shift(a.shift())
 	}
 	return nil
 }

@@ -40,8 +40,8 @@ type Settings struct {
 	// Covariances of predictions, for Estimate and Predict.
 	Covariances bool
 	Intervals   Intervals // of Predict
-	// For an estimate of one target: warnings for a single estimate, and the expected error of the model of all
-	// examples.
+	// For an estimate of one target: warnings for a single estimate, and the expected error of the model of
+	// all examples.
 	Cautions, FullModel bool
 	// Choose chooses a model for other rows like the job's; nil: the model was given.
 	Choose Chooser
@@ -113,17 +113,19 @@ func Of(m *model.Model, test loss.Test) *Job {
 func subject(m *model.Model) report.Subject {
 	r := report.Subject{
 		Data: m.Set.Name, N: m.Set.N(), D: m.Set.D(), Sites: m.Sites(), Merged: m.Merged(),
-		Task: m.Set.Task.String(), Loss: m.Loss.Name(), Kernel: m.Kernel, Standardized: m.Standardize,
-		Target: m.Set.Target, Labels: m.Set.Labels.Names(), Notes: m.Set.Notes,
+		Task: m.Set.Task(), Loss: m.Loss.Name(), Kernel: m.Kernel, Standardized: m.Standardize,
+		Target: m.Set.Columns[0].Name, Labels: report.LabelsOf(&m.Set.Columns[0]), Notes: m.Set.Notes,
 	}
-	if m.Set.Task == dataset.Classification {
+	if m.Labels() {
 		r.Positive = r.Labels.Name(1)
+	} else {
+		r.Target = m.Name
 	}
 	if note := biasNote(m); note != "" {
 		r.Notes = append(slices.Clone(r.Notes), note)
 	}
-	if m.NormalizeTarget && m.Set.Task == dataset.Regression {
-		r.TargetMean = &m.TargetMean
+	if mean := m.Mean / m.Unit; m.NormalizeTarget && !m.Labels() {
+		r.TargetMean = &mean
 	}
 	r.Parameters, _ = loss.ParametersOf(m.Loss)
 	r.Model = &report.Model{
@@ -136,7 +138,7 @@ func subject(m *model.Model) report.Subject {
 // biasNote says why a classifier has no bias although the default is one; else "".
 func biasNote(m *model.Model) string {
 	switch {
-	case m.Bias || m.Set.Task != dataset.Classification:
+	case m.Bias || !m.Labels():
 		return ""
 	case m.Form() == model.ScaLAPACK:
 		return "no bias: the scalapack engine has none"
@@ -213,13 +215,39 @@ func (j *Job) perExample(overSites []float64) []float64 {
 
 // targets are the targets in the file's units.
 func (j *Job) targets() []float64 {
-	y := slices.Clone(j.Set.Y)
-	floats.AddConst(j.TargetMean, y)
+	y := slices.Clone(j.Y)
+	floats.AddConst(j.shift(), y)
 	return y
 }
 
+// shift is the mean of the targets in the unit of the fit.
+func (j *Job) shift() float64 { return j.Mean / j.Unit }
+
+// ClassOf numbers the classes of a set's examples.
+func ClassOf(set *dataset.Set) []int {
+	class := make([]int, set.N())
+	for i, v := range set.Columns[0].Y {
+		class[i] = int(v)
+	}
+	return class
+}
+
+// withTargets is a set with other numbers, or other labels by their signs.
+func withTargets(set *dataset.Set, y []float64) *dataset.Set {
+	other, c := *set, set.Columns[0]
+	if c.Y = y; c.Levels != nil {
+		c.Y = floats.ScaleTo(make([]float64, len(y)), 0.5, y)
+		floats.AddConst(0.5, c.Y)
+	}
+	other.Columns = []dataset.Column{c}
+	return &other
+}
+
+// predicted is a set without examples that has the targets of a model file.
+func predicted(e *dataset.Encoding) *dataset.Set { return &dataset.Set{Columns: e.Targets} }
+
 // labels reports whether the targets are labels.
-func (j *Job) labels() bool { return j.Set.Task == dataset.Classification }
+func (j *Job) labels() bool { return j.Model.Labels() }
 
 // outcome has the warnings of a computation, and one if resamples are often empty or lack a class. They are
 // never nil, for JSON.
@@ -251,12 +279,12 @@ func warn(warnings *[]string, text string) {
 // quality compares a left-out error with a baseline, perExample in the order of the file, and ranks labels by
 // their mean predictions, nil if unknown. Its standard error is over groups, if there are any.
 func (j *Job) quality(testError null.Float, perExample, mean []float64) *calibration.Quality {
-	q := calibration.NewQuality(j.Test, testError, j.targets(), perExample, j.Set.Weights, j.Subject.Labels)
+	q := calibration.NewQuality(j.Test, testError, j.targets(), perExample, j.Set.Weights, &j.Set.Columns[0])
 	if q != nil {
 		q.Over(perExample, j.Set.Weights, j.Set.Groups)
 	}
 	if q != nil && j.labels() {
-		q.Rank(mean, j.Set.Y, j.Set.Weights)
+		q.Rank(mean, j.Y, j.Set.Weights)
 	}
 	return q
 }
@@ -284,7 +312,7 @@ func Resampling(scheme resample.Scheme, n int) report.Resampling {
 
 // errors are the estimates of the test error around a left-out error.
 func (j *Job) errors(leftOut float64) report.Errors {
-	e := solver.Combine632(leftOut, j.Test, j.Set.Y, j.perExample(j.full), j.Set.Weights)
+	e := solver.Combine632(leftOut, j.Test, j.Y, j.perExample(j.full), j.Set.Weights)
 	return report.Errors{
 		TestLoss: j.Test.Name(), TestError: null.Float(e.LeftOut), Apparent: null.Float(e.Apparent),
 		NoInformation: null.Float(e.NoInformation), Err632: null.Float(e.Err632),
@@ -325,16 +353,17 @@ func FewWarning(set *dataset.Set) string {
 		return fmt.Sprintf("errors are rough, and so are their standard errors: the weights make the rows "+
 			"count like %.2g of equal weight", effective)
 	}
-	if set.Task == dataset.Regression {
+	if set.AreNumbers() {
 		if n < fewExamples {
 			return fmt.Sprintf("errors from %d examples are rough, and so are their standard errors", n)
 		}
 		return ""
 	}
-	for _, class := range []float64{-1, 1} {
-		if count := floats.Count(func(y float64) bool { return y == class }, set.Y); count == 1 {
+	for _, sign := range []float64{-1, 1} {
+		if len(set.Levels()) == 2 && floats.Count(func(y float64) bool { return y == sign },
+			set.Targets(0)) == 1 {
 			return fmt.Sprintf("there is one example of class %s: probabilities cannot be checked, and are little "+
-				"more than shares of the classes", set.Labels.Names().Name(class))
+				"more than shares of the classes", set.Columns[0].Level(sign))
 		}
 	}
 	if n < fewExamples {

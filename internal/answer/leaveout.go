@@ -42,7 +42,7 @@ func (j *Job) LeaveOneOut(ctx context.Context, method leaveout.Method, all bool)
 // leaveOutSquare is leave-one-out for the square loss.
 func leaveOutSquare(j *Job, noise float64, r *report.LeaveOneOut) error {
 	began := time.Now()
-	residuals, err := gp.Residuals(j.Matrix(), j.Site, j.Set.Y, j.Set.Weights, noise)
+	residuals, err := gp.Residuals(j.Matrix(), j.Site, j.Y, j.Set.Weights, noise)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func leaveOutLabels(ctx context.Context, j *Job, method leaveout.Method, all boo
 	if err != nil {
 		return err
 	}
-	p.Set, r.Bias = train.Set{Y: j.Set.Y, Site: j.Site, Weight: j.Set.Weights, Bias: j.Bias}, j.Bias
+	p.Set, r.Bias = train.Set{Y: j.Y, Site: j.Site, Weight: j.Set.Weights, Bias: j.Bias}, j.Bias
 	settings := leaveout.Settings{Method: method,
 		Progress: func(done, total int) { j.Progress("leaving out", done, total) }}
 	results := make([]*leaveout.Result, 1)

@@ -36,14 +36,14 @@ type RowJudge interface {
 // Build builds the machine of a specification: of one target, with a test loss, nil for the default, or of
 // several classes or targets, by its set; pairs: pairs of classes vote.
 func Build(ctx context.Context, spec model.Spec, test loss.Test, pairs bool) (Machine, error) {
-	if spec.Set.Task == dataset.Several {
+	if len(spec.Set.Levels()) > 2 {
 		c, err := NewClasses(ctx, spec)
 		if err == nil && pairs {
 			c = c.ByPairs()
 		}
 		return c, err
 	}
-	several := spec.Set.Further != nil
+	several := len(spec.Set.Columns) > 1
 	if square := (loss.SquareTest{}).Name(); several && test != nil && test.Name() != square {
 		return nil, model.InputError(fmt.Errorf("errors of several targets are squares, not %s", test.Name()))
 	}
@@ -71,7 +71,7 @@ func each[T any](all []T, ask func(i int, one T) error) error {
 }
 
 // IsJoint reports whether a data set has several classes or targets.
-func IsJoint(set *dataset.Set) bool { return set.Task == dataset.Several || set.Further != nil }
+func IsJoint(set *dataset.Set) bool { return len(set.Levels()) > 2 || len(set.Columns) > 1 }
 
 // AsValidation converts an answer of CrossValidate to that of one target.
 func AsValidation(r report.Answer) *report.CrossValidation {

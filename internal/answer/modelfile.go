@@ -20,11 +20,11 @@ const leftOutRows = 5000
 func (j *Job) AddLeftOut(ctx context.Context, p *model.Predictor) (note string, err error) {
 	var r *report.CrossValidation
 	switch in := j.Others; {
-	case in != nil && in.Task == j.Set.Task:
+	case in != nil && len(j.Functions) == 1:
 		var f []float64
 		in = in.Head(heldOut)
 		if f, err = p.Predict(in); err == nil {
-			p.LeftOut, err = model.NewLeftOut(in.Y, f, in)
+			p.LeftOut, err = model.NewLeftOut(in.Targets(0), f, in)
 		}
 	case j.Set.N() > leftOutRows:
 		return fmt.Sprintf("the model file has no intervals or probabilities: of more than %d examples they take "+
@@ -83,9 +83,9 @@ func trainedAt(ctx context.Context, m Machine, in *dataset.Inputs, s Settings) (
 func PredictByModel(p *model.Predictor, in *dataset.Inputs, test loss.Test, s Settings) (report.ByModel,
 	error) {
 	switch {
-	case p.Encoding.Task == dataset.Several:
+	case len(p.Encoding.Targets[0].Levels) > 2:
 		return PredictClasses(p, in)
-	case p.Encoding.Further != nil:
+	case len(p.Encoding.Targets) > 1:
 		return PredictTargets(p, in, s)
 	}
 	return predictTarget(p, in, test, s)
@@ -107,10 +107,12 @@ func predictTarget(p *model.Predictor, in *dataset.Inputs, test loss.Test, s Set
 	points := &report.Points{Names: in.RowNames, Prediction: f, Mean: f}
 	r := &report.ModelPrediction{
 		AtInputs: atInputs(in), Points: points, Outcome: report.Outcome{Warnings: slices.Clone(in.Notes)},
-		TrainedOn: report.TrainedOn{Data: e.Name, N: p.Training.Examples, D: e.Features, Task: e.Task.String(),
-			Target: e.Target, Labels: e.Labels.Names(), Loss: p.Loss, Kernel: p.Kernel, SupportVectors: len(p.Weight)},
+		TrainedOn: report.TrainedOn{Data: e.Name, N: p.Training.Examples, D: e.Features,
+			Task:   predicted(e).Task(),
+			Target: e.Targets[0].Name, Labels: report.LabelsOf(&e.Targets[0]), Loss: p.Loss, Kernel: p.Kernel,
+			SupportVectors: len(p.Weight)},
 	}
-	if e.Task == dataset.Classification {
+	if !predicted(e).AreNumbers() {
 		r.Positive = r.Labels.Name(1)
 		for _, v := range f {
 			points.Class = append(points.Class, r.Labels.Name(v))
@@ -125,10 +127,10 @@ func predictTarget(p *model.Predictor, in *dataset.Inputs, test loss.Test, s Set
 			points.Lower, points.Upper = append(points.Lower, v-half), append(points.Upper, v+half)
 		}
 	}
-	if in.Y != nil {
+	if y := in.Targets(0); y != nil {
 		var warning string
-		r.OnTargets, warning = s.onTargets(points, in.Y, test, e.Task, r.Labels,
-			func(test loss.Test, i int) float64 { return test.Value(f[i], in.Y[i]) })
+		r.OnTargets, warning = s.onTargets(points, y, test, &e.Targets[0],
+			func(test loss.Test, i int) float64 { return test.Value(f[i], y[i]) })
 		warn(&r.Warnings, warning)
 	}
 	if points.Lower != nil {

@@ -33,11 +33,7 @@ func drawn(weight []float64) (rows []int) {
 // Fit implements train.Trainer for weights 0 and 1.
 func (t nested) Fit(set train.Set, f []float64) error {
 	rows := drawn(set.Weight)
-	part := t.set.Subset(rows)
-	for k, i := range rows {
-		part.Y[k] = set.Y[i]
-	}
-	spec, err := t.choose(t.ctx, part)
+	spec, err := t.choose(t.ctx, withTargets(t.set, set.Y).Subset(rows))
 	if err != nil {
 		return err
 	}
@@ -63,7 +59,7 @@ func predictionsOf(ctx context.Context, spec model.Spec, in *dataset.Inputs) ([]
 // example.
 func (v *Validation) fitNested(ctx context.Context, j *Job, s model.RetrainSettings) (*fits.Result,
 	error) {
-	problem := fits.Problem{Y: j.Set.Y, Weights: j.Set.Weights, Plan: s.Plan, OneClass: j.labels()}
+	problem := fits.Problem{Y: j.Y, Weights: j.Set.Weights, Plan: s.Plan, OneClass: j.labels()}
 	return fits.Run(ctx, problem, fits.Single(func() (train.Trainer, error) {
 		return nested{ctx, j.Set, v.Choose}, nil
 	}), s.Settings)

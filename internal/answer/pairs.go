@@ -17,8 +17,8 @@ const OneAgainstOne = "ovo"
 // in order of first appearance. Probabilities are calibrated on the numbers of left-out votes.
 func (c *Classes) ByPairs() *Classes {
 	pairs := &Classes{Set: c.Set, Jobs: c.Jobs}
-	seen := make([]bool, len(c.Set.Classes))
-	for _, k := range c.Set.ClassOf() {
+	seen := make([]bool, len(c.Set.Levels()))
+	for _, k := range ClassOf(c.Set) {
 		if !seen[k] {
 			seen[k], pairs.order = true, append(pairs.order, k)
 		}
@@ -29,9 +29,10 @@ func (c *Classes) ByPairs() *Classes {
 // pairs are the classifiers of pairs.
 func (c *Classes) pairs() (all []classifier) {
 	for _, pair := range model.PairsOf(c.order) {
-		b := classifier{c.Jobs[pair[0]], "classes " + c.Set.Classes[pair[0]] + " and " + c.Set.Classes[pair[1]],
+		b := classifier{c.Jobs[pair[0]], "classes " + c.Set.Levels()[pair[0]] + " and " +
+			c.Set.Levels()[pair[1]],
 			make([]float64, c.Set.N())}
-		for i, k := range c.Set.ClassOf() {
+		for i, k := range ClassOf(c.Set) {
 			if k == pair[0] || k == pair[1] {
 				b.weight[i] = 1
 			}
@@ -44,7 +45,7 @@ func (c *Classes) pairs() (all []classifier) {
 // singly makes the fits of a plan on the examples of a pair, one by one.
 func (b *classifier) singly(ctx context.Context, around resample.Scheme, plan resample.Resamples,
 	settings fits.Settings) (*model.Retraining, error) {
-	plan.Y = b.Set.Y
+	plan.Y = b.Y
 	return model.Retrain(ctx, b.Model, model.Single, around, model.RetrainSettings{
 		Plan: resample.Weighted{Plan: plan, Weights: b.weight}, Settings: settings})
 }

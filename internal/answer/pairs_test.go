@@ -25,12 +25,12 @@ func votesOfRows(t *testing.T, spec model.Spec, rows, order []int) (class []int)
 	for a, first := range order {
 		for _, second := range order[a+1:] {
 			members := slices.DeleteFunc(slices.Clone(rows), func(i int) bool {
-				return int(set.Y[i]) != first && int(set.Y[i]) != second
+				return int(set.Targets(0)[i]) != first && int(set.Targets(0)[i]) != second
 			})
 			one := spec
-			one.Set = set.Subset(members).Against(first)
+			one.Set = set.Subset(members)
 			f := testutil.Must(testutil.Must(answer.Train(t.Context(), testutil.Must(model.Build(t.Context(),
-				one))(t)))(t).Predict(set))(t)
+				one))(t).Of(first)))(t).Predict(set))(t)
 			for i, v := range f {
 				if v > 0 {
 					votes[i][first]++
@@ -59,12 +59,13 @@ func TestPairs(t *testing.T) {
 	for i := range rows {
 		rows[i] = i
 	}
-	slices.SortStableFunc(rows, func(a, b int) int { return int(set.Y[b] - set.Y[a]) }) // 2 appears first
+	// 2 appears first
+	slices.SortStableFunc(rows, func(a, b int) int { return int(set.Targets(0)[b] - set.Targets(0)[a]) })
 	spec := model.NewSpec(set.Subset(rows), loss.Hinge{C: 2})
 	spec.Standardize = false
 	set = spec.Set
 	var order, all []int
-	for i, k := range set.ClassOf() {
+	for i, k := range answer.ClassOf(set) {
 		if all = append(all, i); !slices.Contains(order, k) {
 			order = append(order, k)
 		}
@@ -73,8 +74,8 @@ func TestPairs(t *testing.T) {
 	trained := testutil.Must(pairs.Train(t.Context()))(t)
 	got := testutil.Must(answer.PredictClasses(trained, set))(t)
 	for i, k := range votesOfRows(t, spec, all, order) {
-		if got.Points.Class[i] != set.Classes[k] {
-			t.Errorf("row %d is taken for %s, one by one for %s", i+1, got.Points.Class[i], set.Classes[k])
+		if got.Points.Class[i] != set.Levels()[k] {
+			t.Errorf("row %d is taken for %s, one by one for %s", i+1, got.Points.Class[i], set.Levels()[k])
 		}
 	}
 	trained.Bias, trained.Others[0].Bias, trained.Others[1].Bias = 1e6, -1e6, 1e6 // each class beats one
@@ -97,7 +98,7 @@ func TestPairs(t *testing.T) {
 		for i, k := range votesOfRows(t, spec, rows, order) {
 			if counts[i] == 0 {
 				absent[i]++
-				if float64(k) != set.Y[i] {
+				if float64(k) != set.Targets(0)[i] {
 					wrong[i]++
 				}
 			}
@@ -117,11 +118,11 @@ func TestPairs(t *testing.T) {
 	cv := testutil.Must(pairs.CrossValidate(t.Context(),
 		answer.Validation{Design: resample.Design{N: set.N()},
 			Folds: folds, Seed: seed}))(t).(*report.Classes)
-	parts := testutil.Must(resample.Design{N: set.N(), Stratum: set.ClassOf()}.Of("kfold",
+	parts := testutil.Must(resample.Design{N: set.N(), Stratum: answer.ClassOf(set)}.Of("kfold",
 		resample.Options{Folds: folds}))(t)
 	weight, misses := make([]float64, set.N()), 0.0
 	for b := range folds {
-		resample.Resamples{Scheme: parts, Seed: seed, Y: set.Y}.Fit(b, weight)
+		resample.Resamples{Scheme: parts, Seed: seed, Y: set.Targets(0)}.Fit(b, weight)
 		var rows []int
 		for i, w := range weight {
 			if w > 0 {
@@ -129,7 +130,7 @@ func TestPairs(t *testing.T) {
 			}
 		}
 		for i, k := range votesOfRows(t, spec, rows, order) {
-			if weight[i] == 0 && float64(k) != set.Y[i] {
+			if weight[i] == 0 && float64(k) != set.Targets(0)[i] {
 				misses++
 			}
 		}
@@ -176,7 +177,7 @@ func TestClassesAsElsewhere(t *testing.T) {
 	got := testutil.Must(answer.PredictClasses(pairs, set.Subset(out)))(t)
 	var wrong []int
 	for i, row := range out {
-		if got.Points.Class[i] != set.Classes[set.ClassOf()[row]] {
+		if got.Points.Class[i] != set.Levels()[answer.ClassOf(set)[row]] {
 			wrong = append(wrong, row)
 		}
 	}

@@ -37,7 +37,7 @@ type Intervals struct {
 
 // of is i with the default. It refuses intervals of observations for labels, or with too few examples.
 func (i Intervals) of(set *dataset.Set, level float64) (Intervals, error) {
-	labels, err := set.Task == dataset.Classification, scoresOf(set).Check(level)
+	labels, err := !set.AreNumbers(), scoresOf(set).Check(level)
 	switch {
 	case calibration.CheckLevel(level) != nil:
 		return i, model.InputError(err)
@@ -105,8 +105,8 @@ func (j *Job) Predict(ctx context.Context, in *dataset.Inputs, s Settings) (repo
 	if points := r.Points; len(s.Quantiles) > 0 {
 		quantiles(points, r.Refined, s.Quantiles, func(i int) int { return j.Sites() + i },
 			func(i int) loss.Distribution {
-				return loss.Normal(points.Mean[i]-j.TargetMean, points.Variance[i])
-			}, &p.exact, j.TargetMean)
+				return loss.Normal(points.Mean[i]-j.shift(), points.Variance[i])
+			}, &p.exact, j.shift())
 	}
 	if s.Covariances {
 		r.Covariances = func() (blas64.General, error) { return covariances(j, solution, in) }
@@ -127,7 +127,7 @@ func (p *prediction) dropTheory() {
 			exact.Class = append(exact.Class, p.Subject.Labels.Name(mean))
 		}
 		if p.s.Intervals.Of != Observation {
-			values := p.exact.At(p.Sites()+n, p.TargetMean)
+			values := p.exact.At(p.Sites()+n, p.shift())
 			exact.Lower = append(exact.Lower, stat.Quantile((1-level)/2, stat.Empirical, values, nil))
 			exact.Upper = append(exact.Upper, stat.Quantile((1+level)/2, stat.Empirical, values, nil))
 		}
@@ -169,7 +169,7 @@ func (p *prediction) theory(ctx context.Context) error {
 		if points.Probability, err = all.AtInputs(p.Model, p.solution, p.in, at); err != nil {
 			return err
 		}
-		r.Calibration = calibration.NewReliability(all.Method, all.LeftOut, p.Set.Y, p.Set.Weights)
+		r.Calibration = calibration.NewReliability(all.Method, all.LeftOut, p.Y, p.Set.Weights)
 		warn(&r.Warnings, FewWarning(p.Set))
 	}
 	requireNumbers(&r.Status, &r.Warnings, points)
@@ -185,7 +185,7 @@ func (p *prediction) addIntervals(points *report.Points, at *predict.Predictions
 		return err
 	}
 	all, err := predict.ObservationIntervals(p.Model, p.solution, p.in, p.s.Level, p.s.Intervals.Residuals)
-	setIntervals(points, all, p.TargetMean)
+	setIntervals(points, all, p.shift())
 	return err
 }
 
@@ -246,13 +246,13 @@ func otherSide(prediction, probability []float64, positive string) string {
 
 // judge computes the errors of the points and the coverage of their intervals, if there are targets.
 func (p *prediction) judge() {
-	r, points, targets := p.r, p.r.Points, p.in.Y
+	r, points, targets := p.r, p.r.Points, p.in.Targets(0)
 	if p.labels() {
 		warn(&r.Warnings, otherSide(points.Mean, points.Probability, r.Positive))
 	}
 	if targets != nil {
 		var warning string
-		r.OnTargets, warning = p.s.onTargets(points, targets, p.Test, p.Set.Task, r.Labels,
+		r.OnTargets, warning = p.s.onTargets(points, targets, p.Test, &p.Set.Columns[0],
 			func(test loss.Test, i int) float64 {
 				return test.Gaussian(points.Mean[i], points.Variance[i], targets[i])
 			})
@@ -267,8 +267,9 @@ func (p *prediction) judge() {
 }
 
 // onTargets computes the errors of predictions at new inputs with targets: expected is the loss of one.
-func (s *Settings) onTargets(p *report.Points, targets []float64, test loss.Test, task dataset.Task,
-	labels *dataset.Classes, expected func(test loss.Test, i int) float64) (r report.OnTargets, warning string) {
+func (s *Settings) onTargets(p *report.Points, targets []float64, test loss.Test,
+	column *dataset.Column, expected func(test loss.Test, i int) float64) (r report.OnTargets,
+	warning string) {
 	each := func(test loss.Test) []float64 {
 		all := make([]float64, len(targets))
 		for i := range all {
@@ -278,11 +279,11 @@ func (s *Settings) onTargets(p *report.Points, targets []float64, test loss.Test
 	}
 	p.Target, p.Error = targets, each(test)
 	r.TestLoss, r.TestError = test.Name(), null.Of(stat.Mean(p.Error, nil))
-	r.Quality = calibration.NewQuality(test, *r.TestError, targets, p.Error, nil, labels)
-	if r.Quality != nil && task == dataset.Classification {
+	r.Quality = calibration.NewQuality(test, *r.TestError, targets, p.Error, nil, column)
+	if r.Quality != nil && column.Levels != nil {
 		r.Quality.Rank(p.Mean, targets, nil)
 	}
-	r.Metrics = s.Judge(targets, nil, p.Mean, p.Probability, task, each)
+	r.Metrics = s.Judge(targets, nil, p.Mean, p.Probability, column.Levels != nil, each)
 	return r, r.Quality.Warning(*r.TestError)
 }
 
@@ -317,14 +318,14 @@ func (p *prediction) refine(ctx context.Context) error {
 	if probabilities != nil {
 		points.Probability = probabilities.ByCurve(points.Mean, points.Variance)
 	}
-	points.Shift(p.TargetMean)
+	points.Shift(p.shift())
 	r.Refined.Points = points
 	if s.Intervals.Of == Observation {
 		all, err := predict.ReplicateIntervals(p.Model, &p.exact, s.Level, s.Intervals.Residuals)
 		if err != nil {
 			warn(&r.Warnings, fmt.Sprintf("no refined intervals: %v", err))
 		}
-		setIntervals(points, all, p.TargetMean)
+		setIntervals(points, all, p.shift())
 	}
 	return nil
 }

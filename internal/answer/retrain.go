@@ -110,7 +110,7 @@ func (how *Retraining) report(j *Job, result *model.Retraining) *report.Retraini
 		r.Points.OOBVote = result.OutOfBagVote
 	}
 	r.Points.Names, r.Points.OOBMean, r.Points.Target = j.Set.RowNames, result.OutOfBag, j.targets()
-	r.Points.Shift(j.TargetMean)
+	r.Points.Shift(j.shift())
 	r.Quality = j.quality(r.TestError, left.Examples, result.OutOfBag)
 	r.Quote = report.NewQuote(r.TestLoss, r.TestError, r.Quality, &r.SE)
 	warn(&r.Warnings, r.Quality.Warning(r.TestError))
@@ -135,6 +135,6 @@ func (j *Job) averages(r *model.Retraining) *report.Points {
 // PerExample spreads the predictions of an exact fit onto the examples, in units of the target.
 func (j *Job) PerExample(f []float64) []float64 {
 	values := j.perExample(f[:j.Sites()])
-	floats.AddConst(j.TargetMean, values)
+	floats.AddConst(j.shift(), values)
 	return values
 }

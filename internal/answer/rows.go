@@ -40,7 +40,7 @@ func (j *Job) Rows(ctx context.Context, s Settings) (*report.Rows, error) {
 	twins, targets := twinsOf(j), j.targets()
 	r.Rows = rowsOf(j.Set, func(i int, row *report.Row) {
 		y := targets[i]
-		row.Target, row.Predicted = null.Float(y), null.Float(mean[i]+j.TargetMean)
+		row.Target, row.Predicted = null.Float(y), null.Float(mean[i]+j.shift())
 		row.LabelError, row.Value, row.Twin = null.Float(wrong[i]), null.Float(-each[i]), null.Float(twins[i])
 		if result != nil {
 			test := result.Tests[0]
@@ -85,7 +85,8 @@ func (c *Classes) Rows(ctx context.Context, s Settings) (*report.Rows, error) {
 	r := &report.Rows{Command: "rows", Subject: e.Subject, TestLoss: e.TestLoss, Status: e.Status,
 		Outcome: report.Outcome{Warnings: e.Warnings}}
 	r.Rows = rowsOf(c.Set, func(i int, row *report.Row) {
-		row.Target, row.Label, row.Class = null.Float(c.Set.Y[i]), e.Points.Target[i], e.Points.Class[i]
+		row.Target, row.Label, row.Class = null.Float(c.Set.Columns[0].Y[i]), e.Points.Target[i],
+			e.Points.Class[i]
 		row.LabelError, row.Value = null.Float(e.Points.Error[i]), null.Float(1-e.Points.Error[i])
 		if p := e.Points.Probability[row.Label]; p != nil {
 			row.LabelError = null.Float(1 - p[i])
@@ -105,7 +106,7 @@ func doubt(j *Job, solution *solver.Solution, mean []float64) ([]float64, error)
 		if err != nil {
 			return nil, err
 		}
-		for i, y := range j.Set.Y {
+		for i, y := range j.Y {
 			switch {
 			case p.LeftOut == nil:
 				doubt[i] = loss.ZeroOne{}.Value(mean[i], y)
@@ -119,7 +120,7 @@ func doubt(j *Job, solution *solver.Solution, mean []float64) ([]float64, error)
 	}
 	typical, square := solution.LeftOut(loss.SquareTest{})
 	off, order := make([]float64, len(mean)), make([]int, len(mean))
-	for i, y := range j.Set.Y {
+	for i, y := range j.Y {
 		distance := y - mean[i]
 		variance := math.Max(0, square[i]-distance*distance)
 		off[i] = math.Abs(distance) / math.Sqrt(variance+typical)
@@ -139,13 +140,13 @@ func twinsOf(j *Job) []float64 {
 		return twins
 	}
 	for i, site := range j.Site {
-		key := [2]int{site, int(j.Set.Y[i])}
+		key := [2]int{site, int(j.Y[i])}
 		if _, seen := first[key]; !seen {
 			first[key] = i
 		}
 	}
 	for i, site := range j.Site {
-		if other, seen := first[[2]int{site, -int(j.Set.Y[i])}]; seen {
+		if other, seen := first[[2]int{site, -int(j.Y[i])}]; seen {
 			twins[i] = float64(other)
 		}
 	}

@@ -18,7 +18,10 @@ import (
 // factor allows, else 4000 of more than 5000 by the theory, 8000 of more than 10000 by exact resamples only;
 // fewer for several classes, each of which takes as long.
 func (s *Settings) DefaultSample(ctx context.Context, spec model.Spec) int {
-	sample, n, classes := 4000, spec.Set.N(), max(1, len(spec.Set.Classes))
+	sample, n, classes := 4000, spec.Set.N(), 1
+	if k := len(spec.Set.Levels()); k > 2 {
+		classes = k
+	}
 	if s.Method != TheoryMethod && s.NeedsTheory(spec.Loss) == "" {
 		sample = 8000
 	}
@@ -99,9 +102,10 @@ func (a *estimation) partLosses(ctx context.Context, part, parts int, in *datase
 	}
 	spec := a.Spec
 	spec.Set = spec.Set.Subset(rows)
+	y := in.Targets(0)
 	f, err := predictionsOf(ctx, spec, in)
 	for i, v := range f {
-		f[i] = a.Test.Value(v+a.TargetMean, in.Y[i])
+		f[i] = a.Test.Value(v, y[i])
 	}
 	return f, err
 }

@@ -31,17 +31,14 @@ func (j *Targets) First() *Job { return j.first }
 // About implements Machine.
 func (j *Targets) About() report.Subject {
 	s := j.first.Subject
-	for _, t := range j.first.Set.Further {
-		s.Target += ", " + t.Name
-	}
-	s.TargetMean, s.Model = nil, nil
+	s.Target, s.TargetMean, s.Model = j.first.Set.TargetNames(), nil, nil
 	return s
 }
 
 // target is one of several targets, scaled to the variance of the first.
 type target struct {
 	*Job
-	dataset.Target
+	y     []float64 // in units of the file
 	scale float64
 }
 
@@ -69,8 +66,8 @@ func (j *Targets) Estimate(ctx context.Context, s Settings) (report.Answer, erro
 		switch {
 		case shared == nil:
 			solution, err = t.Solve(ctx, s)
-		case !slices.Equal(shared.Problem.Y, t.Set.Y):
-			solution, err = shared.Retarget(t.Set.Y, s.Solve.Tolerance)
+		case !slices.Equal(shared.Problem.Y, t.Y):
+			solution, err = shared.Retarget(t.Y, s.Solve.Tolerance)
 		}
 		if err != nil {
 			return nil, err
@@ -82,7 +79,7 @@ func (j *Targets) Estimate(ctx context.Context, s Settings) (report.Answer, erro
 		e := a.e
 		if began = time.Now(); e.Points == nil { // the targets are compared by left-out errors
 			e.Points = &report.Points{Names: t.Set.RowNames, Error: e.Examples.Each, OOBMean: solution.OutOfBag().Mean}
-			e.Points.Shift(t.TargetMean)
+			e.Points.Shift(t.shift())
 		}
 		return e, nil
 	})
@@ -173,7 +170,7 @@ func (j *Targets) Predict(ctx context.Context, in *dataset.Inputs, s Settings) (
 
 // PredictTargets is PredictByModel for each of the targets of a model.
 func PredictTargets(p *model.Predictor, in *dataset.Inputs, s Settings) (*report.TargetPredictions, error) {
-	if p.Encoding.Task == dataset.Several {
+	if len(p.Encoding.Targets[0].Levels) > 2 {
 		return nil, model.InputError(errors.New("the model is of several classes: PredictClasses answers"))
 	}
 	r := &report.TargetPredictions{AtInputs: atInputs(in),
@@ -181,9 +178,7 @@ func PredictTargets(p *model.Predictor, in *dataset.Inputs, s Settings) (*report
 	in.Notes = nil
 	for k, one := range p.All() {
 		own := *in
-		if k > 0 && in.Further != nil {
-			own.Y = in.Further[k-1].Y
-		}
+		own.Columns = in.Columns[min(k, len(in.Columns)):]
 		a, err := predictTarget(one, &own, loss.SquareTest{}, s)
 		if err != nil {
 			return nil, err
@@ -198,17 +193,11 @@ func PredictTargets(p *model.Predictor, in *dataset.Inputs, s Settings) (*report
 
 // separate are the targets, each with its job.
 func (j *Targets) separate() []target {
-	first := dataset.Target{Name: j.first.Set.Target, Y: j.first.targets()}
-	alone, set := *j.first.Model, *j.first.Set
-	set.Further = nil
-	alone.Spec.Set = &set
-	all := []target{{Of(&alone, j.first.Test), first, 1}}
-	for _, further := range j.first.Set.Further {
-		m, scale := j.first.Retarget(further)
-		all = append(all, target{Of(m, j.first.Test), further, scale})
-	}
-	for _, t := range all {
+	var all []target
+	for k, f := range j.first.Functions {
+		t := target{Of(j.first.Model.Of(k), j.first.Test), j.first.Set.Columns[k].Y, 1 / f.Unit}
 		t.Progress, t.Keep = j.first.Progress, j.first.Keep
+		all = append(all, t)
 	}
 	return all
 }
@@ -298,7 +287,7 @@ func (t *target) rescaleSubject(s *report.Subject, q *calibration.Quality) {
 	}
 	if q != nil {
 		q.Baseline, q.ExampleSE = q.Baseline*null.Float(square), q.ExampleSE*null.Float(square)
-		q.Constant = fmt.Sprintf("%.5g", stat.Mean(t.Y, t.Set.Weights))
+		q.Constant = fmt.Sprintf("%.5g", stat.Mean(t.y, t.Set.Weights))
 		*q.RMSE *= null.Float(length)
 	}
 }
@@ -315,7 +304,7 @@ func (t *target) rescalePoints(p *report.Points) {
 		*list = times(*list, 1/(t.scale*t.scale))
 	}
 	if p.Target != nil {
-		p.Target = t.Y
+		p.Target = t.y
 	}
 }
 
@@ -338,7 +327,7 @@ func (j *Targets) summarise(r *report.Targets, all []target) {
 			monteCarlo, known = monteCarlo+*e.MonteCarloSE*null.Float(share), true
 		}
 		floats.AddScaled(each, share, e.Examples.Each)
-		residual := slices.Clone(t.Y)
+		residual := slices.Clone(t.y)
 		floats.Sub(residual, e.Points.OOBMean)
 		residuals = append(residuals, residual)
 	}

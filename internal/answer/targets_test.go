@@ -51,10 +51,10 @@ func compareTargets(t *testing.T, fitted loss.Loss, ofUnit func(unit float64) lo
 
 	variance := func(set *dataset.Set) (v float64) {
 		mean := 0.0
-		for _, y := range set.Y {
+		for _, y := range set.Targets(0) {
 			mean += y / float64(set.N())
 		}
-		for _, y := range set.Y {
+		for _, y := range set.Targets(0) {
 			v += (y - mean) * (y - mean)
 		}
 		return v
@@ -144,7 +144,7 @@ func TestTargetsElsewhere(t *testing.T) {
 	predicted := testutil.Must(answer.PredictTargets(p, in, answer.Settings{Level: 0.8}))(t)
 
 	single := load("a", "b", "c")
-	unit := deviation(single.Y) / deviation(spec.Set.Y)
+	unit := deviation(single.Targets(0)) / deviation(spec.Set.Targets(0))
 	alone := testutil.Must(answer.New(t.Context(),
 		model.NewSpec(single, loss.Square{Noise: 500 * unit * unit}),
 		nil))(t)

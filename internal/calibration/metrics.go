@@ -105,10 +105,10 @@ type Quality struct {
 }
 
 // NewQuality compares test errors per example, NaN if unknown, with a constant prediction of the targets y in
-// units of the file; testError is their mean with the weights, nil for 1. labels are nil for -1 and +1. R^2
+// units of the file; testError is their mean with the weights, nil for 1. column names labels. R^2
 // and RMSE are for the square loss. It is nil without targets.
 func NewQuality(test loss.Test, testError null.Float, y, perExample, weights []float64,
-	labels *dataset.Classes) *Quality {
+	column *dataset.Column) *Quality {
 	known := slices.DeleteFunc(slices.Clone(perExample), math.IsNaN)
 	if len(y) == 0 || len(known) == 0 {
 		return nil
@@ -116,7 +116,7 @@ func NewQuality(test loss.Test, testError null.Float, y, perExample, weights []f
 	q := &Quality{}
 	q.Over(perExample, weights, nil)
 	if test.Name() == (loss.ZeroOne{}).Name() {
-		q.judgeLabels(y, perExample, weights, labels)
+		q.judgeLabels(y, perExample, weights, column)
 		return q
 	}
 	constant, square := stat.Mean(y, weights), test.Name() == (loss.SquareTest{}).Name()
@@ -208,7 +208,7 @@ func WeightOf(weights []float64, example int) float64 {
 }
 
 // judgeLabels is NewQuality for labels.
-func (q *Quality) judgeLabels(y, perExample, weights []float64, labels *dataset.Classes) {
+func (q *Quality) judgeLabels(y, perExample, weights []float64, column *dataset.Column) {
 	var errors, judged [2]float64 // of the labels -1 and +1
 	count := [2]float64{}
 	for i, label := range y {
@@ -223,7 +223,7 @@ func (q *Quality) judgeLabels(y, perExample, weights []float64, labels *dataset.
 	if count[1] >= count[0] {
 		larger = 1
 	}
-	q.Constant = labels.Name(larger)
+	q.Constant = column.Level(larger)
 	if judged[0] > 0 && judged[1] > 0 {
 		q.Balanced = null.Of((errors[0]/judged[0] + errors[1]/judged[1]) / 2)
 	}

@@ -28,8 +28,9 @@ type shape struct {
 	index, corner        bool // a first column counts the rows; it has a name, an empty one
 	quoted               bool // names and row numbers
 	label                func(y float64) string
-	before, after        string                       // of the file
-	line                 func(i int, s string) string // what becomes of a line of the file, the header being 0
+	before, after        string // of the file
+	// what becomes of a line of the file, the header being 0
+	line func(i int, s string) string
 
 	opt  Options
 	note string
@@ -48,12 +49,12 @@ func (f shape) write(s *Set) []byte {
 		if f.corner {
 			names = append(names, quote(""))
 		}
-		for _, h := range append(slices.Clone(s.Features), s.Target) {
+		for _, h := range append(slices.Clone(s.Features), s.TargetNames()) {
 			names = append(names, quote(h))
 		}
 		lines = append(lines, names)
 	}
-	for i, y := range s.Y {
+	for i, y := range s.Targets(0) {
 		var cells []string
 		if f.index {
 			cells = append(cells, quote(strconv.Itoa(i+1)))
@@ -194,7 +195,7 @@ func TestShapesOfArrays(t *testing.T) {
 	})
 	columns := mat.DenseCopyOf(mat.NewDense(40, 13, boston.X.Data).T()).RawMatrix().Data
 	var labels []byte
-	for _, y := range pima.Y {
+	for _, y := range pima.Targets(0) {
 		labels = append(labels, byte((y+1)/2))
 	}
 	requireSame(t, "d.txt", sparse.Bytes(), Options{}, boston, false, "")
@@ -202,7 +203,8 @@ func TestShapesOfArrays(t *testing.T) {
 	requireSame(t, "d.svm", zero, Options{ZeroBased: true}, boston, false, "")
 	requireSame(t, "d.npz", npz(map[string][]byte{
 		"x": npyFile(1, "<f8", "True", "(40, 13)", bytesOf("<f8", columns...)),
-		"y": npyFile(1, "<f8", "False", "(40, 1)", bytesOf("<f8", boston.Y...))}), Options{}, boston, false, "")
+		"y": npyFile(1, "<f8", "False", "(40, 1)", bytesOf("<f8", boston.Targets(0)...))}), Options{}, boston,
+		false, "")
 	requireSame(t, "d.npz", npz(map[string][]byte{
 		"X": npyFile(1, "<f8", "False", "(40, 7)", bytesOf("<f8", pima.X.Data...)),
 		"y": npyFile(1, "|b1", "False", "(40,)", labels)}), Options{Positive: "1"}, pima, false, "1 is +1")
@@ -222,12 +224,13 @@ func requireSame(t *testing.T, file string, content []byte, opt Options, want *S
 		file = write(t, file, content)
 	}
 	s := testutil.Must(Load(file, opt))(t)
-	if s.N() != want.N() || s.D() != want.D() || !sameBits(s.X.Data, want.X.Data) || !sameBits(s.Y, want.Y) ||
-		s.Task != want.Task {
-		t.Fatalf("read %d x %d, %v, %v", s.N(), s.D(), s.Task, s.Notes)
+	if s.N() != want.N() || s.D() != want.D() || !sameBits(s.X.Data, want.X.Data) || !sameBits(s.Targets(0),
+		want.Targets(0)) ||
+		s.AreNumbers() != want.AreNumbers() {
+		t.Fatalf("read %d x %d, %v, %v", s.N(), s.D(), s.Task(), s.Notes)
 	}
-	if names && (!slices.Equal(s.Features, want.Features) || s.Target != want.Target) {
-		t.Errorf("columns %v, target %s", s.Features, s.Target)
+	if names && (!slices.Equal(s.Features, want.Features) || s.TargetNames() != want.TargetNames()) {
+		t.Errorf("columns %v, target %s", s.Features, s.TargetNames())
 	}
 	if notes := strings.Join(s.Notes, "; "); !strings.Contains(notes, note) || note == "" && notes != "" {
 		t.Errorf("notes %q, want %q", notes, note)
@@ -250,7 +253,7 @@ func thin(s *Set, d int) *Set {
 	for i := range x.Rows {
 		copy(x.Row(i), s.X.Row(i))
 	}
-	return &Set{Task: s.Task, Features: s.Features[:d], Target: s.Target, X: x, Y: s.Y}
+	return &Set{Features: s.Features[:d], X: x, Columns: s.Columns}
 }
 
 // encoded are tables (as Go writes strings), options, features between slashes, inputs, targets and a note.
@@ -288,8 +291,10 @@ func TestEncodedTables(t *testing.T) {
 		// Means are rounded in another order: 1 unit in the last place.
 		same := func(a, b float64) bool { return math.Abs(a-b) <= 2e-16*math.Abs(b) }
 		if strings.Join(s.Features, "/") != c[2] || !slices.EqualFunc(s.X.Data, numbersOf(t, c[3]), same) ||
-			!slices.Equal(s.Y, numbersOf(t, c[4])) || !strings.Contains(strings.Join(s.Notes, "; "), c[5]) {
-			t.Errorf("%q: features %q, inputs %v, targets %v, notes %q", c[0], s.Features, s.X.Data, s.Y, s.Notes)
+			!slices.Equal(s.Targets(0), numbersOf(t, c[4])) || !strings.Contains(strings.Join(s.Notes, "; "),
+			c[5]) {
+			t.Errorf("%q: features %q, inputs %v, targets %v, notes %q", c[0], s.Features, s.X.Data,
+				s.Targets(0), s.Notes)
 		}
 	}
 }
@@ -391,11 +396,11 @@ func TestWholeTargets(t *testing.T) {
 		for i := range n {
 			text += fmt.Sprintf("%d.5,%d,%d\n", i*i%37, i*3%41, i*i*i%10)
 		}
-		for _, opt := range []Options{{}, {Task: Regression}, {Task: Classification}, {TaskKnown: true}} {
+		for _, opt := range []Options{{}, {As: Numbers}, {As: Classes}, {TaskKnown: true}} {
 			s, err := readTable(strings.NewReader(text), "f", opt)
-			if refused && opt.Task == "" && !opt.TaskKnown {
+			if refused && opt.As == Either && !opt.TaskKnown {
 				wantError(t, err, "10 whole numbers", "--task classification", "--task regression")
-			} else if err != nil || (s.Task == Several) != (opt.Task == Classification) {
+			} else if err != nil || s.AreNumbers() == (opt.As == Classes) {
 				t.Errorf("%d rows, %+v: %v", n, opt, err)
 			}
 		}
@@ -498,7 +503,7 @@ func TestInputs(t *testing.T) {
 	} {
 		trains[name] = testutil.Must(readTable(strings.NewReader(c.text), "train.csv", c.opt))(t)
 	}
-	if y := trains["texts"].Y; !slices.Equal(y, []float64{1, -1, 1}) {
+	if y := trains["texts"].Targets(0); !slices.Equal(y, []float64{1, -1, 1}) {
 		t.Fatalf("trained on %v", y)
 	}
 	array := func(shape string, v ...float64) string {
@@ -518,7 +523,8 @@ func TestInputs(t *testing.T) {
 			wantError(t, err, strings.Split(says, "; ")...)
 			continue
 		}
-		if err != nil || !slices.Equal(in.X.Data, numbersOf(t, c[4])) || !slices.Equal(in.Y, numbersOf(t, c[5])) ||
+		if err != nil || !slices.Equal(in.X.Data, numbersOf(t, c[4])) || !slices.Equal(in.Targets(0),
+			numbersOf(t, c[5])) ||
 			!strings.Contains(strings.Join(in.Notes, ";"), c[6]) || c[7] != "" && in.RowNames[0] != c[7] {
 			t.Errorf("%q: read %+v, %v", c, in, err)
 		}

@@ -33,13 +33,13 @@ func (s *Set) Distinct() (site, first []int) {
 // if the columns were independent. If all columns have few values, which may depend on each other, less than
 // a millionth of a pair is required.
 func (s *Set) Copies() (site []int, copies int) {
-	if s.Sparse != nil || s.Further != nil {
+	if s.Sparse != nil || len(s.Columns) != 1 {
 		return nil, 0
 	}
 	site, first := s.Distinct()
-	rows, number := []int(nil), map[[2]float64]bool{}
+	y, rows, number := s.Columns[0].Y, []int(nil), map[[2]float64]bool{}
 	for i, k := range site {
-		if key := [2]float64{float64(k), s.Y[i]}; !number[key] {
+		if key := [2]float64{float64(k), y[i]}; !number[key] {
 			number[key], rows = true, append(rows, i)
 		}
 	}
@@ -52,7 +52,7 @@ func (s *Set) Copies() (site []int, copies int) {
 		count := map[float64]float64{}
 		for _, i := range rows {
 			if j == s.D() {
-				count[s.Y[i]]++
+				count[y[i]]++
 			} else {
 				count[s.X.At(i, j)]++
 			}
@@ -98,8 +98,15 @@ func (s *Set) Digest() string {
 	h := sha256.New()
 	b := binary.LittleEndian.AppendUint64(nil, uint64(s.N()))
 	h.Write(binary.LittleEndian.AppendUint64(b, uint64(s.D())))
-	for i, y := range s.Y {
-		h.Write(s.appendRow(binary.LittleEndian.AppendUint64(b[:0], math.Float64bits(y)), i))
+	for _, c := range s.Columns {
+		h.Write(binary.LittleEndian.AppendUint64(b[:0], uint64(len(c.Levels))))
+	}
+	for i := range s.N() {
+		b = b[:0]
+		for _, c := range s.Columns {
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(c.Y[i]))
+		}
+		h.Write(s.appendRow(b, i))
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }

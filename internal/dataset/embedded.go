@@ -12,20 +12,18 @@ var embedded embed.FS
 // origin describes an embedded file.
 type origin struct {
 	name   string
-	task   Task
 	source string
 }
 
 // origins lists the embedded sets; embedded/README.md holds the details.
 var origins = []origin{
-	{"boston", Regression, "Boston housing, Harrison & Rubinfeld 1978 (R package MASS)"},
-	{"crabs", Classification,
-		"Leptograpsus crabs, sex from five measures, Campbell & Mahon 1974 (R package MASS)"},
-	{"crabs_sp", Classification, "crabs with the colour form as sixth feature (R package MASS)"},
-	{"wisconsin", Classification, "Wisconsin breast cancer, Wolberg 1992 (R package mlbench)"},
-	{"sonar", Classification, "sonar returns of mines and rocks, Gorman & Sejnowski 1988 (R package mlbench)"},
-	{"pima", Classification, "diabetes among Pima women, Smith et al. 1988, Ripley 1996 (R package MASS)"},
-	{"iris", Several, "iris species from four lengths, Anderson 1935, Fisher 1936"},
+	{"boston", "Boston housing, Harrison & Rubinfeld 1978 (R package MASS)"},
+	{"crabs", "Leptograpsus crabs, sex from five measures, Campbell & Mahon 1974 (R package MASS)"},
+	{"crabs_sp", "crabs with the colour form as sixth feature (R package MASS)"},
+	{"wisconsin", "Wisconsin breast cancer, Wolberg 1992 (R package mlbench)"},
+	{"sonar", "sonar returns of mines and rocks, Gorman & Sejnowski 1988 (R package mlbench)"},
+	{"pima", "diabetes among Pima women, Smith et al. 1988, Ripley 1996 (R package MASS)"},
+	{"iris", "iris species from four lengths, Anderson 1935, Fisher 1936"},
 }
 
 // Names lists the embedded sets.
@@ -51,6 +49,6 @@ func Open(name string) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Task, s.Source = origins[k].task, origins[k].source
+	s.Source = origins[k].source
 	return s, nil
 }

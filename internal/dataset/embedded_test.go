@@ -36,25 +36,25 @@ func TestEmbedded(t *testing.T) {
 		_, distinct := s.Distinct()
 		content := testutil.Must(embedded.ReadFile("embedded/" + name + ".csv"))(t)
 		want := fmt.Sprintf("| %s.csv | %d | %d | %s | %d | %x |",
-			name, s.N(), s.D(), s.Target, s.N()-len(distinct), sha256.Sum256(content))
+			name, s.N(), s.D(), s.TargetNames(), s.N()-len(distinct), sha256.Sum256(content))
 		if rows[name] != want {
 			t.Errorf("the table has\n%s\nthe file gives\n%s", rows[name], want)
 		}
 		sum, positive := 0.0, 0
-		for _, y := range s.Y {
+		for _, y := range s.Targets(0) {
 			sum += y
-			if s.Task != Regression && y == 1 {
+			if !s.AreNumbers() && y == 1 {
 				positive++
 			}
 		}
 		if is := known[name]; math.Abs(sum/float64(s.N())-is.mean) > is.tolerance || positive != is.positive {
 			t.Errorf("%s: target mean %v, %d of label 1", name, sum/float64(s.N()), positive)
 		}
-		if s.Task == Several {
+		if len(s.Levels()) > 2 {
 			continue
 		}
-		if err := s.Check(s.Task); err != nil || s.Source == "" || guessTask(s.Y) != s.Task {
-			t.Errorf("%s: %v, task %v", name, err, s.Task)
+		if err := s.Check(name != "boston"); err != nil || s.Source == "" {
+			t.Errorf("%s: %v, task %v", name, err, s.Task())
 		}
 		requireRoundTrip(t, s)
 	}

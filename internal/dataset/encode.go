@@ -51,7 +51,7 @@ func (t *table) set() (*Set, error) {
 			"to train on: take another column, or leave it out", quote(t.withRole(asGroup).Name))
 	}
 	t.describe(s.X)
-	s.Source, s.Features, s.Target, s.Task = t.name, featureNames(e.Columns), e.Target, guessTask(s.Y)
+	s.Source, s.Features = t.name, featureNames(e.Columns)
 	if w := s.Weights; w != nil {
 		t.note("column %s has the weights of the examples, from %.4g to %.4g: they count in training and in "+
 			"errors, and the %d rows count like %.4g of equal weight", quote(t.withRole(asWeight).Name),
@@ -61,45 +61,12 @@ func (t *table) set() (*Set, error) {
 	if s.counts != nil {
 		s = s.repeat(s.counts)
 	}
-	if s.Further != nil {
-		s.Task = Regression
-		return s, t.checkFurther(s)
-	}
-	if y := t.targets[0]; y.kind == texts {
-		if t.opt.Task == Regression {
-			return nil, fmt.Errorf("--task regression: the target %s holds texts", quote(y.Name))
-		}
-		if err := s.classify(slices.Sorted(slices.Values(y.texts)), true, t.opt.Positive, y.text); err != nil {
-			return nil, err
-		}
-		return s, s.Check(Regression) // rows of a class may have been left out
-	}
-	return s, s.checkTargets(t.opt)
-}
-
-// checkFurther refuses several targets if any is not numeric or is constant.
-func (t *table) checkFurther(s *Set) error {
-	if t.opt.Positive != "" || t.opt.Task == Classification {
-		return errors.New("--positive and --task classification are for one target; several targets are numbers")
-	}
-	for k, c := range t.targets {
-		if c.kind == texts {
-			return &Error{Column: c.Name, Err: errors.New("several targets are numbers, and this one holds texts")}
-		}
-		one := *s
-		if k > 0 {
-			one.Target, one.Y = s.Further[k-1].Name, s.Further[k-1].Y
-		}
-		if err := one.Check(Regression); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s, s.decide(t.opt)
 }
 
 // learn derives the encoding of a training set.
 func (t *table) learn() (*Encoding, error) {
-	e := &Encoding{Headless: t.header.headless, Missing: t.opt.Missing, Target: t.targets[0].Name}
+	e := &Encoding{Headless: t.header.headless, Missing: t.opt.Missing}
 	var features []*column
 	for _, code := range t.codes {
 		if e.NA = append(e.NA, code.text); !code.seen {
@@ -131,7 +98,15 @@ func (t *table) learn() (*Encoding, error) {
 	if e.Features == 0 {
 		return nil, errors.New("no column is left as a feature")
 	}
-	names := slices.Sorted(slices.Values(append(featureNames(e.Columns), e.Target)))
+	names := featureNames(e.Columns)
+	for _, c := range t.targets {
+		y := Column{Name: c.Name}
+		if c.kind == texts {
+			y.Levels, y.Texts = slices.Sorted(slices.Values(c.texts)), true
+		}
+		names, e.Targets = append(names, c.Name), append(e.Targets, y)
+	}
+	slices.Sort(names)
 	for k, name := range names[1:] {
 		if name == names[k] { // as "a=b" may be if column a holds texts
 			return nil, fmt.Errorf("two features would have the name %s: rename a column", quote(name))
@@ -239,19 +214,16 @@ func (t *table) inputs(e *Encoding) (*Inputs, error) {
 	in := &Inputs{Name: t.name, RowNames: t.rowNames(rows), Groups: renumber(of(asGroup)),
 		Strata: renumber(of(asStratum)), Folds: renumber(of(asFold)), Weights: of(asWeight), counts: of(asCount)}
 	for k, c := range t.targets {
-		y := t.values(c, rows)
-		if k > 0 {
-			in.Further = append(in.Further, Target{c.Name, y})
-			continue
-		}
-		if l := e.Labels; l != nil && !l.Rest {
-			if err := c.requireKnown([]string{l.Negative, l.Positive}, ""); err != nil {
+		y := e.Targets[k]
+		if y.Levels != nil && !y.Rest {
+			if err := c.requireKnown(y.Levels, ""); err != nil {
 				return nil, err
 			}
 		}
-		if in.Y, err = e.encodeTargets(y, c.text); err != nil {
+		if y.Y, err = y.encode(t.values(c, rows), c.text); err != nil {
 			return nil, err
 		}
+		in.Columns = append(in.Columns, y)
 	}
 	if in.X, err = t.matrix(e, rows); err != nil { // takes the place of the cells
 		return nil, err

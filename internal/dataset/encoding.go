@@ -9,25 +9,18 @@ import (
 // encoded in the same way without that set.
 type Encoding struct {
 	Name string `json:"name"` // of the training set
-	Task Task   `json:"task"`
 	// Features is the number D of features; Columns are the columns that became features, none if sparse.
 	Features int             `json:"features"`
 	Columns  []encodedColumn `json:"columns,omitempty"`
-	// Header names all columns of the file, target and omitted ones included; Headless: the names are positions.
-	// RowName is the column that names the rows, "" if none does.
+	// Header names all columns of the file, target and omitted ones included; Headless: the names are
+	// positions. RowName is the column that names the rows, "" if none does.
 	Header   []string `json:"header,omitempty"`
 	Headless bool     `json:"headless,omitempty"`
 	RowName  string   `json:"row_name,omitempty"`
 	// FirstIndex is the number of the first feature in sparse lines, 1 or 0.
-	FirstIndex int    `json:"first_index"`
-	Target     string `json:"target"`
-	// Further names the targets after the first, of a regression with several.
-	Further []string `json:"further_targets,omitempty"`
-	// Labels are the classes, nil if they are -1 and +1 in the file.
-	Labels *Labels `json:"labels,omitempty"`
-	// Classes are the names of several classes; TextClasses: they are texts in the file.
-	Classes     []string `json:"classes,omitempty"`
-	TextClasses bool     `json:"text_classes,omitempty"`
+	FirstIndex int `json:"first_index"`
+	// Targets are what is predicted, without values.
+	Targets []Column `json:"targets"`
 	// Missing is the treatment of cells without a value; Means of the features, nil if sparse, replace them.
 	Missing Missing   `json:"missing"`
 	NA      []string  `json:"na,omitempty"` // codes of such cells beside the usual ones
@@ -87,16 +80,18 @@ func (s *Set) Encoding() *Encoding {
 	case s.encoding != nil:
 		e = *s.encoding
 	case s.Sparse == nil:
-		e.Header = append(slices.Clone(s.Features), s.Target)
+		e.Header = slices.Clone(s.Features)
+		for _, c := range s.Columns {
+			e.Header = append(e.Header, c.Name)
+		}
 		for _, name := range s.Features {
 			e.Columns = append(e.Columns, encodedColumn{Name: name})
 		}
 	}
-	e.Name, e.Task, e.Features, e.Target, e.Labels = s.Name, s.Task, s.D(), s.Target, s.Labels
-	e.Classes, e.TextClasses, e.Further = s.Classes, s.textClasses, nil
-	e.Missing = cmp.Or(e.Missing, MissingError)
-	for _, t := range s.Further {
-		e.Further = append(e.Further, t.Name)
+	e.Name, e.Features, e.Missing = s.Name, s.D(), cmp.Or(e.Missing, MissingError)
+	e.Targets = slices.Clone(s.Columns)
+	for k := range e.Targets {
+		e.Targets[k].Y = nil
 	}
 	if !s.zeroBased {
 		e.FirstIndex = 1
@@ -115,7 +110,16 @@ func (e *Encoding) Sparse() bool { return len(e.Columns) == 0 }
 
 // Check reports the first error in e, which may come from a file.
 func (e *Encoding) Check() error {
-	width, known := 0, map[string]bool{e.Target: true}
+	width, known := 0, map[string]bool{}
+	for _, y := range e.Targets {
+		if known[y.Name] || len(e.Targets) > 1 && y.Levels != nil {
+			return errorIn(e.Name, "target %s is there twice, or one of several that are no numbers",
+				quote(y.Name))
+		}
+		if known[y.Name] = true; y.check() != nil {
+			return inFile(e.Name, y.check())
+		}
+	}
 	for _, c := range e.Columns {
 		if known[c.Name] {
 			return errorIn(e.Name, "two columns have the name %s", quote(c.Name))
@@ -130,8 +134,8 @@ func (e *Encoding) Check() error {
 		width += c.width()
 	}
 	switch {
-	case e.Task != Regression && e.Task != Classification && (e.Task != Several || len(e.Classes) < 3):
-		return errorIn(e.Name, "%s is no task", quote(string(e.Task)))
+	case len(e.Targets) == 0:
+		return errorIn(e.Name, "no targets")
 	case e.Features < 1:
 		return errorIn(e.Name, "%d features", e.Features)
 	case !slices.Contains([]Missing{"", MissingError, MissingDrop, MissingMean, MissingIndicator}, e.Missing):
@@ -143,8 +147,6 @@ func (e *Encoding) Check() error {
 			len(e.Means), e.Features)
 	case slices.ContainsFunc(e.Means, func(v float64) bool { return checkFinite(v) != nil }):
 		return errorIn(e.Name, "means that are not finite")
-	case e.Labels != nil && e.Labels.check() != nil:
-		return inFile(e.Name, e.Labels.check())
 	}
 	return nil
 }
@@ -161,26 +163,31 @@ func (e *Encoding) options(opt Options) Options {
 	return opt
 }
 
-// encodeTargets maps the targets of new inputs, with names, to labels or to the numbers of classes.
-func (e *Encoding) encodeTargets(y []float64, name func(target float64) string) ([]float64, error) {
-	switch {
-	case e.Labels != nil:
-		return e.Labels.apply(y, name)
-	case e.Classes != nil:
-		return classNumbers(e.Classes, y, name)
+// encodeTargets maps the first targets of new inputs to the levels of the training set.
+func (e *Encoding) encodeTargets(columns []Column) ([]Column, error) {
+	encoded := slices.Clone(e.Targets[:len(columns)])
+	for k, c := range columns {
+		var err error
+		if encoded[k].Y, err = encoded[k].encode(c.Y, c.name); err != nil {
+			return nil, err
+		}
 	}
-	return y, nil
+	return encoded, nil
 }
 
-// checkFeatures refuses a whole set as new inputs unless its features are those of the training set.
-func (e *Encoding) checkFeatures(s *Set) error {
+// take makes new inputs of a whole set, whose features must be those of the training set.
+func (e *Encoding) take(s *Set) (err error) {
 	switch {
 	case e.Sparse() && s.Sparse == nil:
 		return e.errNotSparse(s.Name)
 	case !e.Sparse() && !slices.Equal(s.Features, featureNames(e.Columns)):
 		return errorIn(s.Name, "its features are not those of %s", e.name())
+	case len(s.Columns) != len(e.Targets):
+		s.Columns = nil
+		return nil
 	}
-	return nil
+	s.Columns, err = e.encodeTargets(s.Columns)
+	return err
 }
 
 func (e *Encoding) errNotSparse(name string) error {

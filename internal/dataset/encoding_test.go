@@ -41,15 +41,16 @@ func TestEncodingCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, spoil := range map[string]func(e *Encoding){
-		"task":          func(e *Encoding) { e.Task = "cooking" },
+		"no target":     func(e *Encoding) { e.Targets = nil },
+		"two classes":   func(e *Encoding) { e.Targets = append(e.Targets, Column{Name: "z"}) },
 		"no features":   func(e *Encoding) { e.Features = 0 },
 		"too many":      func(e *Encoding) { e.Features = 9 },
 		"means":         func(e *Encoding) { e.Means = e.Means[1:] },
 		"order":         func(e *Encoding) { e.Columns[1].Levels = []string{"v", "u", "w"} },
 		"twice":         func(e *Encoding) { e.Columns[1].Name = "a" },
 		"the target":    func(e *Encoding) { e.Columns[1].Name = "y" },
-		"one label":     func(e *Encoding) { e.Labels.Positive = "no" },
-		"text as label": func(e *Encoding) { e.Labels.Texts = false },
+		"one label":     func(e *Encoding) { e.Targets[0].Levels = []string{"no", "no"} },
+		"text as label": func(e *Encoding) { e.Targets[0].Texts = false },
 		"missing":       func(e *Encoding) { e.Missing = "guess" },
 		"index":         func(e *Encoding) { e.FirstIndex = 2 },
 	} {

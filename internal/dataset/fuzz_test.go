@@ -29,12 +29,13 @@ func requireSound(t *testing.T, s *Set, err error, train *Set) {
 		d, least = train.D(), 1
 	}
 	if s.N() < least || s.D() != d || d < 1 || len(s.X.Data) != s.N()*d || s.X.Stride != d ||
-		len(s.Y) != s.N() && (train == nil || s.Y != nil) || 8*len(s.X.Data) > fuzzLimit ||
+		len(s.Targets(0)) != s.N() && (train == nil || s.Columns != nil) || 8*len(s.X.Data) > fuzzLimit ||
 		len(s.RowNames) > 0 && len(s.RowNames) != s.N() {
-		t.Fatalf("unsound set: %d x %d, %d numbers, %d targets, %d names of rows", s.N(), s.D(), len(s.X.Data),
-			len(s.Y), len(s.RowNames))
+		t.Fatalf("unsound set: %d x %d, %d numbers, %d targets, %d names of rows", s.N(), s.D(),
+			len(s.X.Data),
+			len(s.Targets(0)), len(s.RowNames))
 	}
-	for _, v := range append(s.X.Data, s.Y...) {
+	for _, v := range append(s.X.Data, s.Targets(0)...) {
 		if checkFinite(v) != nil {
 			t.Fatalf("%v in the set", v)
 		}
@@ -45,7 +46,7 @@ func requireSound(t *testing.T, s *Set, err error, train *Set) {
 	if len(s.Features) != d {
 		t.Fatalf("%d features have %d names", d, len(s.Features))
 	}
-	if !slices.ContainsFunc(append([]string{s.Target}, s.Features...),
+	if !slices.ContainsFunc(append([]string{s.TargetNames()}, s.Features...),
 		func(h string) bool { return !isNumeric(h) && !isMissing(h) }) {
 		return // such names are read as numbers
 	}
@@ -94,7 +95,8 @@ func FuzzTable(f *testing.F) {
 			in, err := readInputs(bytes.NewReader(data), tableFormat, "fuzz", train.Encoding(), opt)
 			requireSound(t, in, err, train)
 			if train == s && (err != nil || !sameBits(in.X.Data, s.X.Data) && opt.Missing != MissingMean &&
-				opt.Missing != MissingIndicator || in.Y != nil && !slices.Equal(in.Y, s.Y)) {
+				opt.Missing != MissingIndicator || in.Columns != nil && !slices.Equal(in.Targets(0),
+				s.Targets(0))) {
 				t.Fatalf("read as new inputs, the set differs: %v", err)
 			}
 		}

@@ -21,7 +21,7 @@ func (t *table) decide(c *column) error {
 				quote(c.Name), quote(c.odd), v, flagText(c.Name))
 		}
 		return c.thousands.check()
-	case c.numeric > 0 && !t.mixed(c) && !(c.role == asTarget && t.opt.Task == Classification):
+	case c.numeric > 0 && !t.mixed(c) && !(c.role == asTarget && t.opt.As == Classes):
 		return t.errCodes(c)
 	case dateLayout(c.texts) == "" &&
 		!slices.ContainsFunc(c.texts, func(s string) bool { return !number.MatchString(s) }):

@@ -140,19 +140,19 @@ func (s *sparse) set() (*Set, error) {
 		return nil, errors.New("sparse lines have no columns that --target, --drop, --categorical or --na " +
 			"could name")
 	}
-	set := &Set{Name: s.name, Source: s.name, Task: guessTask(s.labels), Target: "y", Y: s.labels,
+	set := &Set{Name: s.name, Source: s.name, Columns: []Column{{Name: "y", Y: s.labels}},
 		zeroBased: s.opt.ZeroBased}
 	// Inputs stay sparse if a dense matrix would be large and its products slower.
 	const wide, thin = 1000, 1.0 / 20
 	if s.x.Cols >= wide && float64(len(s.x.Index)) <= thin*float64(s.x.Rows)*float64(s.x.Cols) {
 		set.Sparse = &s.x
-		return set, set.checkTargets(s.opt)
+		return set, set.decide(s.opt)
 	}
 	if err := s.opt.fitsDense(s.x.Rows, s.x.Cols); err != nil {
 		return nil, err
 	}
 	set.X, set.Features = s.x.Dense(), numbered("x", s.x.Cols)
-	return set, set.checkTargets(s.opt)
+	return set, set.decide(s.opt)
 }
 
 // inputs are new inputs, dense or sparse as the training set. Sparse ones may have features that are zero
@@ -160,11 +160,10 @@ func (s *sparse) set() (*Set, error) {
 func (s *sparse) inputs(e *Encoding) (in *Inputs, err error) {
 	in = &Inputs{Name: s.name}
 	if s.labelled {
-		if l := e.Labels; l != nil && l.Texts {
-			return nil, s.first.error("", fmt.Errorf("targets are numbers, not %s and %s", quote(l.Negative),
-				quote(l.Positive)))
+		if c := e.Targets[0]; c.Texts {
+			return nil, s.first.error("", fmt.Errorf("targets are numbers, not %s", listTexts(c.Levels)))
 		}
-		if in.Y, err = e.encodeTargets(s.labels, labelName); err != nil {
+		if in.Columns, err = e.encodeTargets([]Column{{Y: s.labels}}); err != nil {
 			return nil, err
 		}
 	}

@@ -51,7 +51,7 @@ func load(path string, opt Options, train *Encoding) (s *Set, err error) {
 		return read(path, opt, train)
 	}
 	if err == nil && train != nil {
-		err = train.checkFeatures(s)
+		err = train.take(s)
 	}
 	return s, err
 }

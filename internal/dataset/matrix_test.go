@@ -37,8 +37,8 @@ func distinctByPairs(x linalg.Matrix) (site, first []int) {
 func TestSparseSetIsTheDenseOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawThin(t)
-		dense := &Set{X: x, Y: make([]float64, x.Rows)}
-		held := &Set{Sparse: linalg.NewCSR(x), Y: dense.Y}
+		dense := &Set{X: x, Columns: []Column{{Y: make([]float64, x.Rows)}}}
+		held := &Set{Sparse: linalg.NewCSR(x), Columns: dense.Columns}
 		if err := held.Design().Check(); err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +64,7 @@ func TestSparseInputs(t *testing.T) {
 	train := testutil.Must(readLIBSVM(strings.NewReader("1 1:1 5000:2\n-1 2:1\n"), "train.svm", Options{}))(t)
 	path := write(t, "new.svm", []byte("2:1 9:3\n\n1:0.5\n"))
 	in, err := train.Encoding().LoadInputs(path, Options{})
-	if err != nil || in.N() != 2 || in.Y != nil || in.Sparse.Cols != 9 || !slices.Equal(in.Sparse.Value,
+	if err != nil || in.N() != 2 || in.Columns != nil || in.Sparse.Cols != 9 || !slices.Equal(in.Sparse.Value,
 		[]float64{1, 3, 0.5}) {
 		t.Fatalf("read %+v, %v", in, err)
 	}
@@ -86,16 +86,17 @@ func TestSparseInputs(t *testing.T) {
 func TestCopies(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	draw := func(n, d, times int, feature, target func() float64) *Set {
-		s := &Set{X: linalg.NewMatrix(n*times, d), Y: make([]float64, n*times)}
-		for i := range s.Y {
+		y := make([]float64, n*times)
+		s := &Set{X: linalg.NewMatrix(n*times, d), Columns: []Column{{Y: y}}}
+		for i := range y {
 			if row := s.X.Row(i); i < n {
 				for j := range row {
 					row[j] = feature()
 				}
-				s.Y[i] = target()
+				y[i] = target()
 			} else {
 				copy(row, s.X.Row(i-n))
-				s.Y[i] = s.Y[i-n]
+				y[i] = y[i-n]
 			}
 		}
 		return s
@@ -104,7 +105,7 @@ func TestCopies(t *testing.T) {
 	digit := func() float64 { return float64(rng.IntN(4)) }
 	apart := draw(60, 2, 2, rng.NormFloat64, rng.NormFloat64)
 	for i := range 60 {
-		apart.Y[i]++
+		apart.Columns[0].Y[i]++
 	}
 	few := draw(300, 4, 2, rng.NormFloat64, coin).Head(302)
 	for name, c := range map[string]struct {

@@ -37,15 +37,24 @@ type Options struct {
 	// Positive is the label that becomes +1; all others become -1, so that targets are labels. "" means the
 	// larger of two numbers or the second of two texts in alphabetical order.
 	Positive string
-	// Task is Regression if targets are numbers, Classification if they are classes; "": detect it, and
-	// refuse few whole numbers in many rows, which may be either, unless TaskKnown says that a loss tells.
-	Task      Task
+	// As says what targets are. Either detects it, and refuses few whole numbers in many rows, which may be
+	// numbers or classes, unless TaskKnown says that a loss tells.
+	As        As
 	TaskKnown bool
 	// UnseenZero sets all indicators to 0 for texts that the training set lacks; false refuses these.
 	UnseenZero bool
 	// ZeroBased: the indices of a sparse file count from 0.
 	ZeroBased bool
 }
+
+// As is what targets are: numbers or classes.
+type As string
+
+const (
+	Either  As = ""
+	Numbers As = "regression"
+	Classes As = "classification"
+)
 
 // DefaultMaxLevels is the MaxLevels of zero Options.
 const DefaultMaxLevels = 20

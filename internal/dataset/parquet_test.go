@@ -102,14 +102,16 @@ func TestParquet(t *testing.T) {
 			if err != nil {
 				t.Fatal(codec, page, err)
 			}
-			if !slices.Equal(got.X.Data, want.X.Data) || !slices.Equal(got.Y, want.Y) ||
+			if !slices.Equal(got.X.Data, want.X.Data) || !slices.Equal(got.Targets(0), want.Targets(0)) ||
 				!slices.Equal(got.Features, want.Features) || !slices.Equal(got.RowNames, want.RowNames) ||
-				got.Target != "price" {
-				t.Fatalf("%v, pages %d: %v %v, from CSV %v %v", codec, page, got.Features, got.X.Data[:20], want.Features,
+				got.TargetNames() != "price" {
+				t.Fatalf("%v, pages %d: %v %v, from CSV %v %v", codec, page, got.Features, got.X.Data[:20],
+					want.Features,
 					want.X.Data[:20])
 			}
 			in, err := want.Encoding().LoadInputs(path, opt)
-			if err != nil || !slices.Equal(in.X.Data, inputs.X.Data) || !slices.Equal(in.Y, inputs.Y) {
+			if err != nil || !slices.Equal(in.X.Data, inputs.X.Data) || !slices.Equal(in.Targets(0),
+				inputs.Targets(0)) {
 				t.Fatalf("new inputs: %v %v", err, in)
 			}
 		}
@@ -118,7 +120,7 @@ func TestParquet(t *testing.T) {
 	wantError(t, err, "row 5")
 	labels, err := Load(writeParquet(t, rows), Options{Missing: MissingMean, Target: "garden",
 		Drop: []string{"price"}})
-	if err != nil || labels.Task != Classification || labels.Labels.Positive != "True" {
+	if err != nil || len(labels.Levels()) != 2 || labels.Levels()[1] != "True" {
 		t.Errorf("a boolean target: %v %+v", err, labels)
 	}
 }
@@ -148,7 +150,7 @@ func TestParquetRefused(t *testing.T) {
 	list := writeParquet(t, []nested{{[]float64{1}, 1, 2}, {nil, 2, 3}})
 	refused(list, Options{}, `column "a"`, "lists", "--drop")
 	set := testutil.Must(Load(list, Options{Drop: []string{"a"}}))(t)
-	if set.D() != 1 || !slices.Equal(set.Y, []float64{2, 3}) {
+	if set.D() != 1 || !slices.Equal(set.Targets(0), []float64{2, 3}) {
 		t.Errorf("without the lists: %+v", set)
 	}
 	day := time.Date(2024, 2, 29, 18, 30, 0, 0, time.UTC)

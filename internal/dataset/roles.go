@@ -133,11 +133,10 @@ func (t *table) planInputs(e *Encoding) error {
 		}
 		c.encodedColumn, t.features = from, append(t.features, c)
 	}
-	targets := append([]string{e.Target}, e.Further...)
-	if !slices.ContainsFunc(targets, func(name string) bool { return columns[name] == nil }) {
-		for _, name := range targets {
-			c := columns[name]
-			if c.role, c.kind = asTarget, numbers; e.Labels != nil && e.Labels.Texts || e.TextClasses {
+	if !slices.ContainsFunc(e.Targets, func(y Column) bool { return columns[y.Name] == nil }) {
+		for _, y := range e.Targets {
+			c := columns[y.Name]
+			if c.role, c.kind = asTarget, numbers; y.Texts {
 				c.kind = texts
 			}
 			t.targets = append(t.targets, c)
@@ -168,12 +167,17 @@ func (t *table) takeNames(e *Encoding) error {
 		return errors.New("all cells are numbers: a header line that names the columns is needed, as in " +
 			e.name())
 	}
-	var features []string
+	var features, targets []string
 	for _, c := range e.Columns {
 		features = append(features, c.Name)
 	}
-	without := slices.DeleteFunc(slices.Clone(e.Header), func(name string) bool { return name == e.Target })
-	for _, names := range [][]string{e.Header, without, append(slices.Clone(features), e.Target), features} {
+	for _, y := range e.Targets {
+		targets = append(targets, y.Name)
+	}
+	without := slices.DeleteFunc(slices.Clone(e.Header), func(name string) bool {
+		return slices.Contains(targets, name)
+	})
+	for _, names := range [][]string{e.Header, without, slices.Concat(features, targets), features} {
 		if len(names) == len(t.columns) {
 			for j, name := range names {
 				t.columns[j].Name = name

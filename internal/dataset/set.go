@@ -29,41 +29,20 @@ import (
 	"bootbench/linalg"
 )
 
-// Task says what the targets are.
-type Task string
-
-const (
-	Regression     Task = "regression"     // real numbers
-	Classification Task = "classification" // labels -1 and +1
-	Several        Task = "classes"        // numbers of several classes, see Set.Against
-)
-
-// String names the task, classification for two or more classes.
-func (t Task) String() string {
-	if t == Several {
-		return string(Classification)
-	}
-	return string(t)
-}
-
 // Set is a set of N examples with D features: the data of a model, or new inputs for it.
 type Set struct {
 	// Name is an embedded name, a file as given, or a synthetic specification.
 	Name string
 	// Source says where the data come from.
 	Source string
-	// Task is what the source states; for files, classification if each target is -1 or +1.
-	Task Task
-	// Features are the D names of the columns of X, nil for sparse inputs; Target is the name of Y.
+	// Features are the D names of the columns of X, nil for sparse inputs.
 	Features []string
-	Target   string
-	// X holds the inputs, N x D; Y the N targets, nil for new inputs without. All entries are finite.
+	// X holds the inputs, N x D, all finite.
 	X linalg.Matrix
-	Y []float64
-	// Further are the targets after Y, of a regression with several; nil for one.
-	Further []Target
-	// Sparse holds the inputs instead of X, which is empty then, if most entries are zero; nil for dense inputs.
-	// New inputs may have more or fewer columns than the training set: missing ones are zero.
+	// Columns are what is predicted, none for new inputs without targets. Two or more are numbers.
+	Columns []Column
+	// Sparse holds the inputs instead of X, which is empty then, if most entries are zero; nil for dense
+	// inputs. New inputs may have more or fewer columns than the training set: missing ones are zero.
 	Sparse *linalg.CSR
 	// RowNames are the names of the examples if the file has them, else nil.
 	RowNames []string
@@ -71,31 +50,20 @@ type Set struct {
 	Groups, Strata, Folds []int
 	// Weights are importance weights above 0 of the examples in training and in errors, nil for 1.
 	Weights []float64
-	// Labels names the classes if they are not -1 and +1 in the file, else nil.
-	Labels *Labels
-	// Classes are the names of more than two classes, which Y numbers from 0; else nil.
-	Classes []string
 	// Notes report what a reader detected, left out, ignored or encoded, a sentence each.
 	Notes []string
 
-	counts      []float64 // numbers of equal rows, before repeat
-	textClasses bool      // Classes are texts in the file
-	encoding    *Encoding // of the columns; nil: features are columns
-	zeroBased   bool      // features of its sparse lines count from 0
+	counts    []float64 // numbers of equal rows, before repeat
+	encoding  *Encoding // of the columns; nil: features are columns
+	zeroBased bool      // features of its sparse lines count from 0
 }
 
-// Target is one of several targets: the name of its column and its values.
-type Target struct {
-	Name string
-	Y    []float64
-}
-
-// Inputs are new inputs for a model, with targets or without. They need no names and no task.
+// Inputs are new inputs for a model, with targets or without. They need no names.
 type Inputs = Set
 
 // New makes a set of copies of N x D inputs and N targets. The features are called x1, x2, ..., the target y.
-// The task is classification if each target is -1 or +1; Classify makes classes of other values. At least two
-// examples and one feature are needed, all finite.
+// Targets that are all -1 or +1 are classes; Classify makes classes of other values. At least two examples
+// and one feature are needed, all finite.
 func New(x mat.Matrix, y []float64) (*Set, error) {
 	s, err := NewInputs(x)
 	if err != nil {
@@ -112,8 +80,8 @@ func New(x mat.Matrix, y []float64) (*Set, error) {
 			return nil, place{s.Name, "row", i + 1}.error("y", err)
 		}
 	}
-	s.Source, s.Task, s.Features, s.Target, s.Y = s.Name, guessTask(y), numbered("x", s.D()), "y",
-		slices.Clone(y)
+	s.Source, s.Features = s.Name, numbered("x", s.D())
+	s.Columns = []Column{Column{Name: "y", Y: slices.Clone(y)}.guessed()}
 	return s, nil
 }
 
@@ -186,10 +154,10 @@ func (s *Set) Varying() (count int) {
 func (s *Set) Subset(rows []int) *Set {
 	sub, x := *s, s.Design().Gather(rows)
 	sub.X, sub.Sparse = x.X, x.Sparse
-	sub.Y, sub.RowNames, sub.Weights = gather(s.Y, rows), gather(s.RowNames, rows), gather(s.Weights, rows)
-	sub.Further = slices.Clone(s.Further)
-	for k := range sub.Further {
-		sub.Further[k].Y = gather(s.Further[k].Y, rows)
+	sub.RowNames, sub.Weights, sub.Columns = gather(s.RowNames, rows), gather(s.Weights, rows),
+		slices.Clone(s.Columns)
+	for k, c := range s.Columns {
+		sub.Columns[k].Y = gather(c.Y, rows)
 	}
 	for _, part := range []*[]int{&sub.Groups, &sub.Strata, &sub.Folds} {
 		*part = renumber(gather(*part, rows))
@@ -255,12 +223,4 @@ func numbered(prefix string, n int) []string {
 		names[j] = prefix + strconv.Itoa(j+1)
 	}
 	return names
-}
-
-// guessTask is Classification if every target is -1 or +1.
-func guessTask(y []float64) Task {
-	if slices.ContainsFunc(y, func(v float64) bool { return v != -1 && v != 1 }) {
-		return Regression
-	}
-	return Classification
 }

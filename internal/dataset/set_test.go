@@ -62,9 +62,9 @@ func wantError(t *testing.T, err error, parts ...string) {
 // small is a set of four examples with two features.
 func small() *Set {
 	return &Set{
-		Name: "small", Task: Regression, Features: []string{"a", "b"}, Target: "t",
-		X: linalg.Matrix{Rows: 4, Cols: 2, Stride: 2, Data: []float64{1, 10, 2, 20, 3, 30, 4, 40}},
-		Y: []float64{0.5, 1.5, 2.5, 3.5},
+		Name: "small", Features: []string{"a", "b"},
+		X:       linalg.Matrix{Rows: 4, Cols: 2, Stride: 2, Data: []float64{1, 10, 2, 20, 3, 30, 4, 40}},
+		Columns: []Column{{Name: "t", Y: []float64{0.5, 1.5, 2.5, 3.5}}},
 	}
 }
 
@@ -75,12 +75,12 @@ func TestSplitIsAPartition(t *testing.T) {
 		if a.N() != n || b.N() != 4-n {
 			t.Fatalf("Split(%d): %d and %d", n, a.N(), b.N())
 		}
-		all := append(slices.Clone(a.Y), b.Y...)
+		all := append(slices.Clone(a.Targets(0)), b.Targets(0)...)
 		slices.Sort(all)
-		if !slices.Equal(all, s.Y) {
+		if !slices.Equal(all, s.Targets(0)) {
 			t.Fatalf("Split(%d) holds targets %v", n, all)
 		}
-		for i, y := range a.Y { // inputs moved with their targets
+		for i, y := range a.Targets(0) { // inputs moved with their targets
 			if a.X.At(i, 0) != y+0.5 || a.X.At(i, 1) != 10*(y+0.5) {
 				t.Fatalf("row %v has target %v", a.X.Row(i), y)
 			}
@@ -94,13 +94,13 @@ func TestNew(t *testing.T) {
 	s := testutil.Must(New(x, y))(t)
 	x.Set(0, 0, 9)
 	y[0] = 9
-	if !slices.Equal(s.X.Data, []float64{1, 2, 3, 4, 5, 6}) || !slices.Equal(s.Y, []float64{-1, 1}) ||
-		s.Task != Classification ||
-		!slices.Equal(s.Features, []string{"x1", "x2", "x3"}) || s.Target != "y" {
+	if !slices.Equal(s.X.Data, []float64{1, 2, 3, 4, 5, 6}) || !slices.Equal(s.Targets(0), []float64{-1,
+		1}) || s.AreNumbers() ||
+		!slices.Equal(s.Features, []string{"x1", "x2", "x3"}) || s.TargetNames() != "y" {
 		t.Errorf("%+v", s)
 	}
 	if turned, err := New(x.T(), []float64{1, 2, 5}); err != nil || turned.D() != 2 ||
-		turned.Task != Regression || turned.X.At(2, 1) != 6 {
+		!turned.AreNumbers() || turned.X.At(2, 1) != 6 {
 		t.Errorf("a view: %+v, %v", turned, err)
 	}
 	for _, c := range []struct {

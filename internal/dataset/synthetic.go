@@ -15,7 +15,7 @@ import (
 type Generator struct {
 	Name  string `json:"name"`
 	About string `json:"about"`
-	Task  Task   `json:"task"`
+	Task  string `json:"task"` // regression or classification
 	// D and Noise are the defaults, MinD and MaxNoise the limits.
 	D        int     `json:"d"`
 	MinD     int     `json:"-"`
@@ -38,15 +38,21 @@ func plain(draw drawFunc) func(*rand.Rand, int) drawFunc {
 func Generators() []Generator {
 	const unbounded = 1e9
 	return []Generator{
-		{"friedman1", "five of d uniform inputs matter, Friedman 1991", Regression, 10, 5, 1, unbounded, false,
+		{"friedman1", "five of d uniform inputs matter, Friedman 1991", "regression", 10, 5, 1, unbounded,
+			false,
 			plain(friedman1)},
-		{"waves", "smooth function: sum of 64 random cosines", Regression, 4, 1, 0.1, unbounded, false, waves},
-		{"grid", "inputs on 5 levels each, so most repeat", Regression, 3, 1, 0.5, unbounded, false, plain(grid)},
-		{"blobs", "two overlapping Gaussian classes", Classification, 2, 1, 1, unbounded, false, plain(blobs)},
-		{"rings", "a class around the other", Classification, 2, 2, 0.3, unbounded, false, plain(rings)},
-		{"checker", "checkerboard of 4 x 4 fields, some labels flipped", Classification, 2, 1, 0.05, 0.5, false,
+		{"waves", "smooth function: sum of 64 random cosines", "regression", 4, 1, 0.1, unbounded, false,
+			waves},
+		{"grid", "inputs on 5 levels each, so most repeat", "regression", 3, 1, 0.5, unbounded, false,
+			plain(grid)},
+		{"blobs", "two overlapping Gaussian classes", "classification", 2, 1, 1, unbounded, false,
+			plain(blobs)},
+		{"rings", "a class around the other", "classification", 2, 2, 0.3, unbounded, false, plain(rings)},
+		{"checker", "checkerboard of 4 x 4 fields, some labels flipped", "classification", 2, 1, 0.05, 0.5,
+			false,
 			plain(checker)},
-		{"text", "documents of two topics, Zipf word counts, tf-idf, sparse", Classification, 5000, 100, 0.4, 10,
+		{"text", "documents of two topics, Zipf word counts, tf-idf, sparse", "classification", 5000, 100,
+			0.4, 10,
 			true, text},
 	}
 }
@@ -229,8 +235,9 @@ func (s synthetic) draw(opt Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	set := &Set{Source: "generated: " + s.About, Task: s.Task, Target: "y", Y: make([]float64, s.n)}
-	set.Name = fmt.Sprintf("%s%s,n=%d,seed=%d,d=%d,noise=%v", syntheticPrefix, s.Name, s.n, s.seed, s.D, s.Noise)
+	set, y := &Set{Source: "generated: " + s.About}, make([]float64, s.n)
+	set.Name = fmt.Sprintf("%s%s,n=%d,seed=%d,d=%d,noise=%v", syntheticPrefix, s.Name, s.n, s.seed, s.D,
+		s.Noise)
 	// Sparse examples are drawn into one row and gathered.
 	draw, x := s.prepare(rng, s.D), linalg.NewMatrix(1, s.D)
 	if s.sparse {
@@ -239,9 +246,9 @@ func (s synthetic) draw(opt Options) (*Set, error) {
 		x = linalg.NewMatrix(s.n, s.D)
 		set.X, set.Features = x, numbered("x", s.D)
 	}
-	for i := range set.Y {
+	for i := range y {
 		row := x.Row(i % x.Rows)
-		set.Y[i] = draw(rng, row, s.Noise)
+		y[i] = draw(rng, row, s.Noise)
 		if s.sparse {
 			set.Sparse.Append(row)
 			clear(row)
@@ -250,5 +257,6 @@ func (s synthetic) draw(opt Options) (*Set, error) {
 			}
 		}
 	}
+	set.Columns = []Column{Column{Name: "y", Y: y}.guessed()}
 	return set, nil
 }

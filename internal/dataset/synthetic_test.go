@@ -26,15 +26,15 @@ func TestSyntheticPrefix(t *testing.T) {
 	for _, g := range Generators() {
 		head, short := drawn(t, "synthetic:"+g.Name+",n=300,seed=5").Head(100),
 			drawn(t, "synthetic:"+g.Name+",n=100,seed=5")
-		if !sameInputs(head, short) || !slices.Equal(head.Y, short.Y) {
+		if !sameInputs(head, short) || !slices.Equal(head.Targets(0), short.Targets(0)) {
 			t.Errorf("%s: the first 100 of 300 examples are not the draw of 100", g.Name)
 		}
 		other := drawn(t, "synthetic:"+g.Name+",n=100,seed=6")
-		if sameInputs(other, short) || slices.Equal(other.Y, short.Y) {
+		if sameInputs(other, short) || slices.Equal(other.Targets(0), short.Targets(0)) {
 			t.Errorf("%s: another seed draws the same", g.Name)
 		}
-		if short.Task != g.Task || short.D() != g.D || guessTask(short.Y) != g.Task || short.Check(g.Task) != nil {
-			t.Errorf("%s: task %v, d = %d", g.Name, short.Task, short.D())
+		if short.Task() != g.Task || short.D() != g.D || short.Check(g.Task != "regression") != nil {
+			t.Errorf("%s: task %v, d = %d", g.Name, short.Task(), short.D())
 		}
 	}
 }
@@ -46,8 +46,8 @@ func TestSyntheticStreamIsFixed(t *testing.T) {
 	want := []float64{0.22924348765716995, 0.646292072487908, 0.6113641858093656}
 	x := s.X.Row(0)
 	f := 10*math.Sin(math.Pi*x[0]*x[1]) + 20*math.Pow(x[2]-0.5, 2) + 10*x[3] + 5*x[4]
-	if !slices.Equal(x[:3], want) || math.Abs(s.Y[0]-f) > 1e-13*30 { // rounding
-		t.Errorf("the first inputs are %v, they were %v; target %v, formula %v", x, want, s.Y[0], f)
+	if !slices.Equal(x[:3], want) || math.Abs(s.Targets(0)[0]-f) > 1e-13*30 { // rounding
+		t.Errorf("the first inputs are %v, they were %v; target %v, formula %v", x, want, s.Targets(0)[0], f)
 	}
 }
 
@@ -63,7 +63,7 @@ func TestRegressionNoise(t *testing.T) {
 		}
 		e := make([]float64, n)
 		for i := range e {
-			e[i] = noisy.Y[i] - clean.Y[i]
+			e[i] = noisy.Targets(0)[i] - clean.Targets(0)[i]
 		}
 		// Standard errors: 2/sqrt(n) of the mean, 2/sqrt(2n) of the deviation.
 		if mean, sd := exactMoments(e); math.Abs(mean) > 10/math.Sqrt(n) || math.Abs(sd-2) > 10/math.Sqrt(2*n) {
@@ -79,7 +79,7 @@ func TestBlobsBestError(t *testing.T) {
 		"synthetic:blobs,n=40000,d=5,noise=0.5": 0.5} {
 		s := drawn(t, text)
 		wrong := 0
-		for i, y := range s.Y {
+		for i, y := range s.Targets(0) {
 			if y*dot(s.X.Row(i), slices.Repeat([]float64{1}, s.D())) < 0 {
 				wrong++
 			}
@@ -97,7 +97,7 @@ func TestTextClassesDiffer(t *testing.T) {
 	s := drawn(t, "synthetic:text,n=4000")
 	weight := make([]float64, s.D())
 	wrong := 0.0
-	for i, y := range s.Y {
+	for i, y := range s.Targets(0) {
 		index, value := s.Sparse.Row(i)
 		f := 0.0
 		for k, c := range index {

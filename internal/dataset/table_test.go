@@ -48,12 +48,12 @@ func TestCSVRoundTrip(t *testing.T) {
 				func(h string) string { return strings.TrimSpace(h) }).Draw(t, "names"),
 			X: linalg.Matrix{Rows: n, Cols: d, Stride: d,
 				Data: rapid.SliceOfN(number, n*d, n*d).Draw(t, "x")},
-			Y: rapid.SliceOfN(number, n, n).Draw(t, "y"),
+			Columns: []Column{{Y: rapid.SliceOfN(number, n, n).Draw(t, "y")}},
 		}
 		for j, h := range s.Features {
 			s.Features[j] = "_" + strings.TrimSpace(h) // never a number such as "inf"
 		}
-		s.Target, s.Features = s.Features[d], s.Features[:d]
+		s.Columns[0].Name, s.Features = s.Features[d], s.Features[:d]
 		requireRoundTrip(t, s)
 	})
 }
@@ -68,8 +68,8 @@ func requireRoundTrip(t interface{ Fatalf(string, ...any) }, s *Set) {
 	if err != nil {
 		t.Fatalf("read again: %v", err)
 	}
-	if !slices.Equal(again.Features, s.Features) || again.Target != s.Target ||
-		!sameBits(again.X.Data, s.X.Data) || !sameBits(again.Y, s.Y) {
+	if !slices.Equal(again.Features, s.Features) || again.TargetNames() != s.TargetNames() ||
+		!sameBits(again.X.Data, s.X.Data) || !sameBits(again.Targets(0), s.Targets(0)) {
 		t.Fatalf("wrote %+v, read %+v", s, again)
 	}
 }
@@ -113,7 +113,7 @@ func TestEscapesArePrintable(t *testing.T) {
 	const steer = "\x1b[2J"
 	path := write(t, steer+".csv", []byte(",t,y\nr"+steer+",u"+steer+",a"+steer+"\ns,v,b\nt,w,b\n"))
 	s := testutil.Must(Load(path, Options{}))(t)
-	said := slices.Concat([]string{s.Name, s.Source, s.Labels.Name(-1)}, s.Notes, s.RowNames, s.Features)
+	said := slices.Concat([]string{s.Name, s.Source, s.Columns[0].Level(-1)}, s.Notes, s.RowNames, s.Features)
 	_, err := s.Encoding().LoadInputs(write(t, "new"+steer+".csv", []byte("t\nx"+steer+"\n")), Options{})
 	for _, text := range append(said, err.Error()) {
 		if strings.Contains(text, "\x1b") {
@@ -161,14 +161,15 @@ func TestSeveralTargets(t *testing.T) {
 		return Load("-", Options{Stdin: strings.NewReader(text), Target: target, Missing: MissingDrop, Drop: drop})
 	}
 	s := testutil.Must(load("b, a"))(t)
-	if s.N() != 3 || s.Target != "b" || len(s.Further) != 1 || s.Further[0].Name != "a" ||
-		s.Further[0].Y[1] != 4 || s.Y[2] != 7 || strings.Contains(strings.Join(s.Features, " "), "a") {
-		t.Errorf("%d rows, targets %s and %v, features %v", s.N(), s.Target, s.Further, s.Features)
+	if s.N() != 3 || s.TargetNames() != "b, a" ||
+		s.Columns[1].Y[1] != 4 || s.Columns[0].Y[2] != 7 || strings.Contains(strings.Join(s.Features, " "),
+		"a") {
+		t.Errorf("%d rows, targets %v, features %v", s.N(), s.Columns, s.Features)
 	}
-	if last := s.Subset([]int{2, 0}); last.Further[0].Y[0] != 5 || s.Further[0].Y[0] != 1 {
-		t.Errorf("a part of the rows has %v, all %v", last.Further, s.Further)
+	if last := s.Subset([]int{2, 0}); last.Columns[1].Y[0] != 5 || s.Columns[1].Y[0] != 1 {
+		t.Errorf("a part of the rows has %v, all %v", last.Columns, s.Columns)
 	}
-	if s = testutil.Must(load("c,d"))(t); s.Target != "c,d" || s.Further != nil {
+	if s = testutil.Must(load("c,d"))(t); s.TargetNames() != "c,d" || len(s.Columns) != 1 {
 		t.Errorf("a name with a comma: %+v", s)
 	}
 	for target, want := range map[string]string{"a,s": "holds texts", "a,k": "targets that differ",

@@ -37,17 +37,24 @@ func WriteArray(w io.Writer, x linalg.Matrix) error {
 	return out.Flush() // the first error of any of these
 }
 
-// writeCSV writes features and target, every number in the shortest form that reads back unchanged.
+// writeCSV writes features and targets, every number in the shortest form that reads back unchanged.
 func writeCSV(w io.Writer, s *Set) error {
 	if s.Sparse != nil {
 		return errorIn(s.Name, "sparse inputs have no columns for a CSV file: name it .svm")
 	}
 	out := csv.NewWriter(w)
-	out.Write(append(slices.Clone(s.Features), s.Target))
-	record := make([]string, s.D()+1)
+	record := slices.Clone(s.Features)
+	for _, c := range s.Columns {
+		record = append(record, c.Name)
+	}
+	out.Write(record)
 	for i := range s.N() {
-		for j, v := range append(slices.Clone(s.X.Row(i)), s.Y[i]) {
-			record[j] = formatNumber(v)
+		record = record[:0]
+		for _, v := range s.X.Row(i) {
+			record = append(record, formatNumber(v))
+		}
+		for _, c := range s.Columns {
+			record = append(record, c.name(c.Y[i]))
 		}
 		out.Write(record)
 	}
@@ -63,8 +70,8 @@ func writeLIBSVM(w io.Writer, s *Set) error {
 		x = linalg.NewCSR(s.X)
 	}
 	out := bufio.NewWriter(w)
-	for i, y := range s.Y {
-		out.WriteString(formatNumber(y))
+	for i, y := range s.Columns[0].Y {
+		out.WriteString(s.Columns[0].name(y))
 		out.Write(x.AppendRow(nil, i))
 		if i == 0 && !slices.Contains(x.Index, int32(x.Cols-1)) {
 			fmt.Fprintf(out, " %d:0", x.Cols)

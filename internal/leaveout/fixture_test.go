@@ -24,7 +24,7 @@ func embedded(t testing.TB, name string, width float64) (*linalg.Sym, []float64)
 	z, _ := dataset.Standardize(set.X)
 	in := testutil.Must(kernel.Spec{Gamma: width / float64(set.D())}.Prepare(linalg.Design{X: z}))(t)
 	k := testutil.Must(in.Gram(t.Context()))(t)
-	return k, set.Y
+	return k, set.Targets(0)
 }
 
 func rows(t testing.TB, k *linalg.Sym) *svm.Rows {

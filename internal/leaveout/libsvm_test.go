@@ -47,7 +47,7 @@ func TestAgainstLIBSVM(t *testing.T) {
 	for _, c := range libsvmCounts {
 		set, file := testutil.Must(dataset.Open(c.data))(t), filepath.Join(t.TempDir(), c.data)
 		z, _ := dataset.Standardize(set.X)
-		writeLIBSVM(t, file, z, set.Y)
+		writeLIBSVM(t, file, z, set.Targets(0))
 		began := time.Now()
 		gamma := fmt.Sprint(c.width / float64(set.D()))
 		out := testutil.Must(exec.Command(program, "-s", "0", "-t", "2", "-g", gamma, "-c", fmt.Sprint(c.c),

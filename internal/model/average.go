@@ -43,7 +43,7 @@ func (m ranks) solve(ctx context.Context, law resample.CountDistribution,
 		settings.Tolerance = m.rankGoal() / 100 // more digits than the rank's error has cost sweeps
 	}
 	return solver.Solve(ctx, solver.Problem{
-		Gram: m.Matrix(), Site: m.Site, Y: m.Set.Y, Weights: m.Set.Weights, Loss: m.Loss, Law: law,
+		Gram: m.Matrix(), Site: m.Site, Y: m.Y, Weights: m.Set.Weights, Loss: m.Loss, Law: law,
 	}, settings)
 }
 

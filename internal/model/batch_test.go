@@ -56,7 +56,7 @@ func TestByBatch(t *testing.T) {
 		t.Run(fmt.Sprintf("%d/%s/bias=%t", number, spec.Loss.Name(), spec.Bias), func(t *testing.T) {
 			m := build(t, spec)
 			test := loss.Test(loss.ZeroOne{})
-			if m.Set.Task == dataset.Regression {
+			if !m.Labels() {
 				test = loss.SquareTest{}
 			}
 			settings := model.RetrainSettings{Cross: newInputs(t, m), Settings: fits.Settings{Resamples: resamples,
@@ -105,10 +105,11 @@ func TestByBatch(t *testing.T) {
 // and are counted.
 func TestBiasOfOneClass(t *testing.T) {
 	set := load(t, "synthetic:blobs,n=30,seed=2")
-	for i := range set.Y {
-		set.Y[i] = 1
+	y := set.Columns[0].Y
+	for i := range y {
+		y[i] = 1
 	}
-	set.Y[4], set.Y[9] = -1, -1
+	y[4], y[9] = 0, 0
 	for _, l := range []loss.Loss{loss.Hinge{C: 1}, loss.SquaredHinge{C: 1}, loss.Logistic{C: 1}} {
 		m := build(t, model.Spec{Set: set, Loss: l, Standardize: true, Bias: true})
 		lacking, seen := 0, 0
@@ -220,7 +221,7 @@ func TestClassWeightsOptimality(t *testing.T) {
 		}
 		const tol = 1e-6
 		lo, hi := make([]float64, m.Sites()), make([]float64, m.Sites())
-		for i, y := range m.Set.Y {
+		for i, y := range m.Y {
 			s := m.Site[i]
 			margin, c := y*fit.F[s], 4.0
 			if y < 0 {
@@ -280,7 +281,7 @@ func returns(n int) *dataset.Set {
 			x.Data[i*d+j] = level*math.Cos(float64(j)/5) + scale*rng.NormFloat64()
 		}
 	}
-	return &dataset.Set{Name: "returns", X: x, Y: y, Task: dataset.Classification}
+	return withLabels(&dataset.Set{Name: "returns", X: x}, y...)
 }
 
 // TestNarrowKernels: where kernels are so narrow that predictions for absent examples are smaller than the

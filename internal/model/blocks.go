@@ -47,7 +47,7 @@ func FitAll(ctx context.Context, m *Model, s *solver.Solution) ([]float64, error
 	if err != nil {
 		return nil, err
 	}
-	all := []fits.Fit{{Weight: m.Set.Weights, Target: m.Set.Y, F: make([]float64, trainer.Outputs())}}
+	all := []fits.Fit{{Weight: m.Set.Weights, Target: m.Y, F: make([]float64, trainer.Outputs())}}
 	if all[0].Weight == nil {
 		all[0].Weight = slices.Repeat([]float64{1}, m.Set.N())
 	}

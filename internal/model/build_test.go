@@ -182,10 +182,10 @@ func TestMarginPresets(t *testing.T) {
 	for _, name := range dataset.Names() {
 		set := load(t, name)
 		preset, ok := model.PresetFor(set)
-		if !ok && set.Task != dataset.Several {
+		if !ok && len(set.Levels()) <= 2 {
 			t.Errorf("%s has no preset", name)
 		}
-		if set.Task == dataset.Classification {
+		if len(set.Levels()) == 2 {
 			if _, hard := preset.Loss.(loss.HardMargin); !hard || !preset.Standardize ||
 				preset.Kernel.Gamma != scale[name]/float64(set.D()) {
 				t.Errorf("%s: preset %+v", name, preset)
@@ -210,19 +210,22 @@ func TestRefusals(t *testing.T) {
 		{"no set", func(s *model.Spec) { s.Set = nil }, "no data set or no loss"},
 		{"no loss", func(s *model.Spec) { s.Loss = nil }, "no data set or no loss"},
 		{"no examples", func(s *model.Spec) { s.Set = s.Set.Head(0) }, "no targets"},
-		{"too few targets", func(s *model.Spec) { s.Set.Y = s.Set.Y[:7] }, "7 targets for 12 examples"},
+		{"too few targets", func(s *model.Spec) { s.Set.Columns[0].Y = s.Set.Targets(0)[:7] },
+			"7 targets for 12 examples"},
 		{"too few numbers", func(s *model.Spec) { s.Set.X.Data = s.Set.X.Data[:7] },
 			"7 numbers do not hold 12 x 2"},
 		{"narrow stride", func(s *model.Spec) { s.Set.X.Stride = 1 }, "with stride 1"},
 		{"no loss at all", func(s *model.Spec) { s.Loss = loss.Square{Noise: -1} }, "noise variance"},
-		{"equal targets", func(s *model.Spec) { clear(s.Set.Y) }, "all 12 targets are 0"},
+		{"equal targets", func(s *model.Spec) { clear(s.Set.Columns[0].Y) }, "all 12 targets are 0"},
 		{"no labels", func(s *model.Spec) { s.Loss = labels }, "labels must be -1 and +1"},
-		{"one label", func(s *model.Spec) { s.Loss, s.Set.Y = labels, slices.Repeat([]float64{1}, 12) },
+		{"one label", func(s *model.Spec) {
+			s.Loss, s.Set.Columns[0].Y = labels, slices.Repeat([]float64{1}, 12)
+		},
 			"all 12 targets are 1"},
 		{"feature", func(s *model.Spec) { s.Set.X.Row(3)[1] = math.NaN() }, "row 4, feature 2 is NaN"},
 		{"feature standardised", func(s *model.Spec) { s.Standardize, s.Set.X.Row(3)[1] = true, math.Inf(1) },
 			"row 4, feature 2 is +Inf"},
-		{"target", func(s *model.Spec) { s.Set.Y[11] = math.NaN() }, "target of row 12 is NaN"},
+		{"target", func(s *model.Spec) { s.Set.Columns[0].Y[11] = math.NaN() }, "target of row 12 is NaN"},
 		{"kind", func(s *model.Spec) { s.Kernel.Kind = 99 }, "99"},
 		{"gamma", func(s *model.Spec) { s.Kernel.Gamma = -1 }, "gamma"},
 		{"length scales", func(s *model.Spec) { s.Kernel = kernel.Spec{LengthScale: []float64{1, 2, 3}} },
@@ -267,16 +270,15 @@ func TestRefusals(t *testing.T) {
 
 // matrixSet is a data set whose features are a kernel matrix of n examples, with labels.
 func matrixSet(n int, diagonal, other float64) *dataset.Set {
-	set := &dataset.Set{Name: "K.csv", Task: dataset.Classification, X: linalg.Matrix{Rows: n, Cols: n,
-		Stride: n, Data: make([]float64, n*n)}, Y: make([]float64, n)}
+	set, y := &dataset.Set{Name: "K.csv", X: linalg.NewMatrix(n, n)}, make([]float64, n)
 	for i := range n {
 		for j := range n {
 			set.X.Data[i*n+j] = other + float64((i^j)%3)*1e-3*other // rows differ
 		}
 		set.X.Data[i*n+i] = diagonal
-		set.Y[i] = float64(2*(i%2) - 1)
+		y[i] = float64(2*(i%2) - 1)
 	}
-	return set
+	return withLabels(set, y...)
 }
 
 // TestKernelChecked: whatever the loss, a precomputed matrix that is not positive
@@ -310,8 +312,8 @@ func TestKernelChecked(t *testing.T) {
 // TestHardMarginsChecked: hard margins that contradict each other at one input are refused
 // when the model is built, so by every command.
 func TestHardMarginsChecked(t *testing.T) {
-	set := &dataset.Set{Name: "s", Task: dataset.Classification, X: linalg.Matrix{Rows: 4, Cols: 1, Stride: 1,
-		Data: []float64{1, 1, 0, 2}}, Y: []float64{1, -1, 1, -1}}
+	set := withLabels(&dataset.Set{Name: "s", X: linalg.Matrix{Rows: 4, Cols: 1, Stride: 1,
+		Data: []float64{1, 1, 0, 2}}}, 1, -1, 1, -1)
 	margin := func(kind kernel.Kind) error {
 		_, err := model.Build(t.Context(), model.Spec{Set: set, Loss: loss.HardMargin{},
 			Kernel: kernel.Spec{Kind: kind}})
@@ -322,7 +324,7 @@ func TestHardMarginsChecked(t *testing.T) {
 			t.Errorf("%v: %v", kind, err)
 		}
 	}
-	set.Y[1] = 1
+	set.Columns[0].Y[1] = 1
 	if err := margin(kernel.Linear); !contains(err, "K(x, x) = 0 at the input of example 3") {
 		t.Errorf("a predictor that is 0: %v", err)
 	}
@@ -373,9 +375,9 @@ func TestKey(t *testing.T) {
 // shifted is a set with targets a y + b.
 func shifted(set *dataset.Set, a, b float64) *dataset.Set {
 	moved := *set
-	moved.Y = make([]float64, len(set.Y))
-	for i, y := range set.Y {
-		moved.Y[i] = a*y + b
+	moved.Columns = []dataset.Column{{Y: slices.Clone(set.Targets(0))}}
+	for i, y := range moved.Columns[0].Y {
+		moved.Columns[0].Y[i] = a*y + b
 	}
 	return &moved
 }
@@ -385,14 +387,14 @@ func shifted(set *dataset.Set, a, b float64) *dataset.Set {
 // stopping rules relative, so that only rounding differs: 1e-9 of the figure.
 func TestNormalizedTarget(t *testing.T) {
 	raw := load(t, "synthetic:friedman1,n=120,seed=2")
-	mean, variance := stat.PopMeanVariance(raw.Y, nil)
+	mean, variance := stat.PopMeanVariance(raw.Targets(0), nil)
 	answer := func(a, b float64) (*model.Model, *solver.Solution, float64) {
 		set := shifted(raw, a, b)
 		m := build(t, model.Spec{
 			Set: set, Kernel: kernel.Spec{Gamma: 0.1}, Standardize: true, NormalizeTarget: true,
 			Loss: loss.Square{Noise: 0.1 * a * a * variance},
 		})
-		if &m.Set.Y[0] == &set.Y[0] {
+		if &m.Y[0] == &set.Targets(0)[0] {
 			t.Fatal("the caller's targets were centred")
 		}
 		s := converge(t, m, bootstrap, solver.Settings{})
@@ -400,13 +402,13 @@ func TestNormalizedTarget(t *testing.T) {
 		return m, s, left
 	}
 	m, s, left := answer(1, 0)
-	near(t, "mean", m.TargetMean, mean, 1e-12)
+	near(t, "mean", m.Mean, mean, 1e-12)
 	near(t, "amplitude", m.Kernel.Amplitude, variance, 1e-12)
 	for _, c := range []struct{ a, b float64 }{{1, 1e4}, {-30, 7}, {0.01, -3}} {
 		m2, s2, left2 := answer(c.a, c.b)
 		near(t, "left-out error", left2/(c.a*c.a), left, 1e-9)
 		for i := range s.Mean {
-			near(t, "mean", (s2.Mean[i]+m2.TargetMean-c.b)/c.a, s.Mean[i]+m.TargetMean, 1e-9)
+			near(t, "mean", (s2.Mean[i]+m2.Mean-c.b)/c.a, s.Mean[i]+m.Mean, 1e-9)
 			near(t, "variance", s2.Var[i]/(c.a*c.a), s.Var[i], 1e-9)
 		}
 	}
@@ -431,12 +433,50 @@ func TestConstantFeatures(t *testing.T) {
 // TestNormalizedTargetLeavesAlone: labels, given amplitudes and precomputed kernels.
 func TestNormalizedTargetLeavesAlone(t *testing.T) {
 	m := build(t, model.Spec{Set: load(t, "sonar"), Loss: loss.Hinge{C: 1}, NormalizeTarget: true})
-	if m.TargetMean != 0 || m.Kernel.Amplitude != 1 || m.Set.Y[0] != load(t, "sonar").Y[0] {
-		t.Errorf("labels: mean %v, amplitude %v", m.TargetMean, m.Kernel.Amplitude)
+	if m.Mean != 0 || m.Kernel.Amplitude != 1 || m.Y[0] != load(t, "sonar").Targets(0)[0] {
+		t.Errorf("labels: mean %v, amplitude %v", m.Mean, m.Kernel.Amplitude)
 	}
 	spec := grid(t, 12)
 	spec.NormalizeTarget = true
-	if m := build(t, spec); m.Kernel.Amplitude != 2 || m.TargetMean == 0 {
-		t.Errorf("given amplitude: %v, mean %v", m.Kernel.Amplitude, m.TargetMean)
+	if m := build(t, spec); m.Kernel.Amplitude != 2 || m.Mean == 0 {
+		t.Errorf("given amplitude: %v, mean %v", m.Kernel.Amplitude, m.Mean)
+	}
+}
+
+// TestFunctions: the functions of several numbers have one variance, and those of classes are each against
+// the others, or with Pairs each pair on its rows, in order of appearance; a view shares the kernel matrix.
+func TestFunctions(t *testing.T) {
+	x := linalg.Matrix{Rows: 4, Cols: 1, Stride: 1, Data: []float64{0, 1, 2, 3}}
+	numbers := &dataset.Set{X: x, Columns: []dataset.Column{{Name: "a", Y: []float64{1, 2, 3, 4}},
+		{Name: "b", Y: []float64{70, 30, 50, 10}}}}
+	m := build(t, model.Spec{Set: numbers, Loss: loss.Square{Noise: 1}, NormalizeTarget: true})
+	b := m.Of(1)
+	if b.Name != "b" || b.K != m.K || m.Kernel.Amplitude != 1.25 || b.Mean != 40 || m.Unit != 1 {
+		t.Errorf("%+v, amplitude %v", b.Function, m.Kernel.Amplitude)
+	}
+	for i, y := range b.Y {
+		near(t, "second target", b.Mean+b.Unit*y, numbers.Columns[1].Y[i], 1e-14)
+	}
+	near(t, "its variance", stat.PopVariance(b.Y, nil), 1.25, 1e-14)
+
+	classes := &dataset.Set{X: x, Columns: []dataset.Column{{Y: []float64{2, 0, 1, 0}, Levels: []string{"p",
+		"q", "r"}}}}
+	spec := model.Spec{Set: classes, Loss: loss.Square{Noise: 1}}
+	for k, f := range build(t, spec).Functions {
+		if f.Name != classes.Levels()[k] || f.Rows != nil || !slices.Equal(f.Y, classes.Columns[0].Signs(k)) {
+			t.Errorf("class %d: %+v", k, f)
+		}
+	}
+	spec.Pairs = true
+	pairs := build(t, spec)
+	var names []string
+	for _, f := range pairs.Functions {
+		names = append(names, f.Name)
+	}
+	if f := pairs.Functions[1]; !slices.Equal(names, []string{"r and p", "r and q", "p and q"}) ||
+		!slices.Equal(pairs.Order, []int{2, 0, 1}) || !slices.Equal(f.Rows, []float64{1, 0, 1, 0}) ||
+		f.Y[0] != 1 ||
+		f.Y[2] != -1 {
+		t.Errorf("pairs %v in order %v, the second %+v", names, pairs.Order, f)
 	}
 }

@@ -20,11 +20,13 @@ func (s *Spec) check() error {
 	if err := s.Set.Design().Check(); err != nil {
 		return err
 	}
-	if len(s.Set.Y) != s.Set.N() {
-		return fmt.Errorf("%d targets for %d examples", len(s.Set.Y), s.Set.N())
-	}
-	if err := CheckTargets(s.Set.Y); err != nil {
-		return err
+	for _, c := range s.Set.Columns {
+		if len(c.Y) != s.Set.N() {
+			return fmt.Errorf("%d targets for %d examples", len(c.Y), s.Set.N())
+		}
+		if err := CheckTargets(c.Y); err != nil {
+			return err
+		}
 	}
 	if err := s.checkLoss(); err != nil {
 		return err
@@ -40,14 +42,14 @@ func (s *Spec) check() error {
 
 // checkLoss refuses a loss that is invalid, or does not match the targets, the weights or the bias.
 func (s *Spec) checkLoss() error {
-	task, err := TaskOf(s.Loss)
+	labels, err := NeedsLabels(s.Loss)
 	if err != nil {
 		return err
 	}
 	if err := s.checkWeights(); err != nil {
 		return err
 	}
-	if err := s.Set.Check(task); err != nil {
+	if err := s.Set.Check(labels); err != nil {
 		return err
 	}
 	if _, ok := s.Loss.(gp.Likelihood); ok && s.Bias {
@@ -141,7 +143,7 @@ func checkHardMargins(m *Model, diagonal []float64) error {
 		switch first := m.First[site]; {
 		case diagonal[site] == 0:
 			return &svm.InfeasibleError{I: i, J: -1}
-		case m.Set.Y[i] != m.Set.Y[first]:
+		case m.Y[i] != m.Y[first]:
 			return &svm.InfeasibleError{I: first, J: i}
 		}
 	}

@@ -34,9 +34,9 @@ func BenchmarkCost(b *testing.B) {
 	} {
 		b.Run(c.data+"/"+c.loss.Name(), func(b *testing.B) {
 			spec := model.NewSpec(testutil.Must(dataset.Load(c.data, dataset.Options{}))(b), c.loss)
-			spec.Kernel.Gamma, spec.Storage, spec.Bias = c.gamma, model.Exact, spec.Set.Task == dataset.Classification
+			spec.Kernel.Gamma, spec.Storage, spec.Bias = c.gamma, model.Exact, !spec.Set.AreNumbers()
 			m, law := testutil.Must(model.Build(context.Background(), spec))(b), resample.Poisson{Ratio: 1}
-			counted := model.CostOf(m, resample.Resamples{Scheme: law, Y: m.Set.Y})
+			counted := model.CostOf(m, resample.Resamples{Scheme: law, Y: m.Y})
 			settings := model.RetrainSettings{Settings: fits.Settings{Resamples: 64, Workers: 1}}
 			for b.Loop() {
 				single := testutil.Must(model.Retrain(b.Context(), m, model.Single, law, settings))(b)

@@ -180,7 +180,8 @@ func TestSparseModel(t *testing.T) {
 		mean, _ := solution.LeftOut(loss.SquareTest{})
 		return mean
 	}
-	sparse.Task, dense.Task = dataset.Regression, dataset.Regression
+	numbers := []dataset.Column{{Name: "y", Y: sparse.Targets(0)}}
+	sparse.Columns, dense.Columns = numbers, numbers
 	if a, b := square(sparse), square(dense); math.Abs(a-b) > 1e-5 { // ten times the tolerance of the solve
 		t.Errorf("left-out errors %v and %v", a, b)
 	}
@@ -230,7 +231,7 @@ func TestSparseIsNotStandardized(t *testing.T) {
 func TestSparseRefusals(t *testing.T) {
 	sparse, dense := text(t)
 	spoilt := sparse.Subset([]int{0, 1, 2})
-	spoilt.Y = []float64{1, -1, 1}
+	withLabels(spoilt, 1, -1, 1)
 	spoilt.Sparse.Value[0] = math.NaN()
 	for says, spec := range map[string]model.Spec{
 		"is NaN":           {Set: spoilt, Kernel: kernel.Spec{Kind: kernel.Linear}, Loss: loss.Hinge{C: 1}},

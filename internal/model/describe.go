@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"bootbench/fits"
-	"bootbench/internal/dataset"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/train/erm"
@@ -44,7 +43,7 @@ func Training(m *Model, method RetrainMethod) string {
 func EmptyShare(m *Model, scheme resample.Scheme) float64 {
 	switch scheme.(type) {
 	case resample.Poisson, resample.Bernoulli:
-		return resample.ProbZero(scheme, len(m.Set.Y))
+		return resample.ProbZero(scheme, len(m.Y))
 	}
 	return 0
 }
@@ -52,15 +51,15 @@ func EmptyShare(m *Model, scheme resample.Scheme) float64 {
 // MissingClass is the probability that a resample lacks one of the two classes (or both), for independent
 // counts; 0 for regression, and for designs.
 func MissingClass(m *Model, law resample.CountDistribution) float64 {
-	task, err := TaskOf(m.Loss)
-	if _, designed := law.(resample.Designed); designed || err != nil || task != dataset.Classification {
+	needed, _ := NeedsLabels(m.Loss)
+	if _, designed := law.(resample.Designed); designed || !needed {
 		return 0
 	}
 	absent := resample.ProbZero(law, 1)
 	present := 1.0
 	for _, label := range []float64{-1, 1} {
 		count := 0.0
-		for _, y := range m.Set.Y {
+		for _, y := range m.Y {
 			if y == label {
 				count++
 			}

@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/fits"
-	"bootbench/internal/dataset"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
@@ -168,10 +167,10 @@ func (s *RetrainSettings) problem(m *Model, scheme resample.Scheme) (p fits.Prob
 	if err := resample.CheckFor(scheme, m.Set.N()); err != nil {
 		return p, InputError(err)
 	}
-	p = fits.Problem{Y: m.Set.Y, Weights: m.Set.Weights, Site: m.Site, Sites: m.Sites(), Extra: s.Cross.Rows,
-		Plan: s.Plan, OneClass: m.Bias && m.Set.Task == dataset.Classification}
+	p = fits.Problem{Y: m.Y, Weights: m.Set.Weights, Site: m.Site, Sites: m.Sites(), Extra: s.Cross.Rows,
+		Plan: s.Plan, OneClass: m.Bias && m.Labels()}
 	if p.Plan == nil {
-		p.Plan = resample.Resamples{Scheme: scheme, Seed: s.Seed, Y: m.Set.Y}
+		p.Plan = resample.Resamples{Scheme: scheme, Seed: s.Seed, Y: m.Y}
 	}
 	if m.Set.Weights != nil {
 		p.Plan = resample.Weighted{Plan: p.Plan, Weights: m.Set.Weights}

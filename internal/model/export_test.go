@@ -10,4 +10,4 @@ func (m *Model) TheoryBytes() int64 {
 }
 
 // SealModel is a model file that holds a text, whatever it is.
-func SealModel(body []byte) []byte { return seal(modelSchema, body) }
+func SealModel(body []byte) []byte { return seal(body) }

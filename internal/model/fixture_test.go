@@ -32,6 +32,15 @@ func build(t testing.TB, spec model.Spec) *model.Model {
 	return testutil.Must(model.Build(t.Context(), spec))(t)
 }
 
+// withLabels gives a set targets -1 and +1.
+func withLabels(set *dataset.Set, y ...float64) *dataset.Set {
+	set.Columns = []dataset.Column{{Name: "y", Y: y}}
+	if err := set.Classify(""); err != nil {
+		panic(err)
+	}
+	return set
+}
+
 // grid is regression on inputs most of which repeat.
 func grid(t testing.TB, n int) model.Spec {
 	t.Helper()

@@ -12,7 +12,7 @@ import (
 // TestLeftOut: intervals hold new residuals of the same law as often as they say, also by quantiles that
 // stand for many residuals; for too few examples they are infinite; the curve gives the share of labels.
 func TestLeftOut(t *testing.T) {
-	labels := &dataset.Set{Task: dataset.Classification}
+	labels := &dataset.Set{Columns: []dataset.Column{{Levels: []string{"no", "yes"}}}}
 	for _, n := range []int{99, 5000} {
 		rng := rand.New(rand.NewPCG(1, uint64(n)))
 		y, f := make([]float64, n), make([]float64, n)

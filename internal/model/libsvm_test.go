@@ -139,8 +139,8 @@ func (c libsvmCell) byLIBSVM(t *testing.T, train string, m *model.Model, test lo
 						left, times[i] = append(left, i), 1
 					}
 				}
-				writeLIBSVM(t, file("train"), z, m.Set.Y, weight)
-				writeLIBSVM(t, file("test"), z, m.Set.Y, times)
+				writeLIBSVM(t, file("train"), z, m.Y, weight)
+				writeLIBSVM(t, file("test"), z, m.Y, times)
 				run(train, append(args, file("train"), file("model"))...)
 				run(filepath.Join(filepath.Dir(train), "svm-predict"), file("test"), file("model"), file("out"))
 				out := testutil.Must(os.Open(file("out")))(t)
@@ -149,7 +149,7 @@ func (c libsvmCell) byLIBSVM(t *testing.T, train string, m *model.Model, test lo
 				for _, i := range left {
 					var f float64
 					testutil.Must(fmt.Fscan(out, &f))(t)
-					l := test.Value(f, m.Set.Y[i])
+					l := test.Value(f, m.Y[i])
 					sums[i], absent[i], total = sums[i]+l, absent[i]+1, total+l
 				}
 				means = append(means, total/float64(len(left)))

@@ -82,7 +82,7 @@ func TestLowRankReadOuts(t *testing.T) {
 		s := solve(t, m)
 		whole := testutil.Must(m.Dense())(t)
 		want := testutil.Must(solver.Solve(t.Context(), solver.Problem{
-			Gram: m.Factor().Dense(), Site: m.Site, Y: m.Set.Y, Loss: m.Loss, Law: bootstrap,
+			Gram: m.Factor().Dense(), Site: m.Site, Y: m.Y, Loss: m.Loss, Law: bootstrap,
 		}, solver.Settings{Tolerance: 1e-9}))(t)
 		nearAll(t, "mean", s.Mean, want.Mean, 1e-7)
 		nearAll(t, "variance", s.Var, want.Var, 1e-7)
@@ -104,7 +104,7 @@ func TestLowRankReadOuts(t *testing.T) {
 
 		fit := testutil.Must(m.FullFit(t.Context()))(t)
 		count, target := make([]float64, m.Sites()), make([]float64, m.Sites())
-		train.Sites(m.Site).Merge(m.Set.Y, nil, count, target)
+		train.Sites(m.Site).Merge(m.Y, nil, count, target)
 		full := testutil.Must(gp.FitFull(whole, 0.05, false, count, target))(t)[0]
 		nearAll(t, "full fit", fit, full, 1e-9)
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	"bootbench/fits"
 	"bootbench/internal/dataset"
 	"bootbench/kernel"
 	"bootbench/linalg"
@@ -30,18 +31,20 @@ type Spec struct {
 	// NeedToRefine): Build refuses a matrix if both would not fit.
 	Then func(m *Model) int64
 
-	// NormalizeTarget centres the targets of a regression and, if Kernel.Amplitude is 0 and the kernel is not
-	// precomputed, sets it to their variance. The answer for a y + b is then a times that for y, plus b, if the
-	// loss is scaled to match.
+	// NormalizeTarget centres numbers, gives further columns the variance of the first, and, if
+	// Kernel.Amplitude is 0 and the kernel is not precomputed, sets it to their variance. The answer for a y
+	// + b is then a times that for y, plus b, if the loss is scaled to match.
 	NormalizeTarget bool
+
+	Pairs bool // pairs of classes vote, instead of each class against the others
 
 	// Bias adds an unpenalised bias to the predictor, the limit of a kernel with an infinite Constant. It
 	// requires two distinct inputs. For resamples with fewer see doc/theory.md 14.
 	Bias bool
 
 	Storage Storage // form of the kernel matrix; default Exact
-	// low rank: tolerance of the mean residual over the mean of K_ii - constant; default: by RankError for the
-	// square loss, DefaultRankTol for others
+	// low rank: tolerance of the mean residual over the mean of K_ii - constant; default: by RankError for
+	// the square loss, DefaultRankTol for others
 	RankTol float64
 	// RankError is the largest relative change of the left-out error by low rank; default DefaultRankError.
 	RankError float64
@@ -66,12 +69,12 @@ func NewSpec(set *dataset.Set, l loss.Loss) Spec {
 // (probit, logit).
 func BiasByDefault(set *dataset.Set, l loss.Loss) bool {
 	_, posterior := l.(gp.Likelihood)
-	return set.Task != dataset.Regression && !posterior
+	return !set.AreNumbers() && !posterior
 }
 
 // DefaultTest is the default test loss: the square loss for numbers, the zero-one loss for labels.
 func DefaultTest(set *dataset.Set) loss.Test {
-	if set.Task != dataset.Regression {
+	if !set.AreNumbers() {
 		return loss.ZeroOne{}
 	}
 	return loss.SquareTest{}
@@ -85,14 +88,16 @@ func DefaultTest(set *dataset.Set) loss.Test {
 // fails at once with linalg.ErrBusy. Trainers, Cross, other read-outs, and Solves on a low-rank matrix run
 // concurrently. blas.Bind and the number of BLAS threads are settings of the process.
 type Model struct {
-	Spec               // Set has centred targets, with NormalizeTarget, and Kernel its defaults
-	TargetMean float64 // subtracted from the targets: add it to the predictions of a solution or fit
+	Spec          // Kernel has its defaults
+	fits.Function // of this view; predictions of a solution or fit are those of f
+	Functions     []fits.Function
+	Order         []int // of the classes by first appearance, with Pairs
 
 	Site  []int // site of each example, length N
 	First []int // first example of each site, length M
 
-	// K is the kernel matrix over the M sites, amplitude, constant and jitter included, in one of three forms:
-	// *linalg.Sym, *linalg.LowRankPlusDiag or *scalapack.BlockCyclic.
+	// K is the kernel matrix over the M sites, amplitude, constant and jitter included, in one of three
+	// forms: *linalg.Sym, *linalg.LowRankPlusDiag or *scalapack.BlockCyclic.
 	K linalg.Kernel
 
 	// GramTime is the time of the computation of the kernel matrix.
@@ -142,7 +147,8 @@ func (m choice) build(ctx context.Context) error {
 	if err := m.Spec.check(); err != nil {
 		return err
 	}
-	m.TargetMean = m.Spec.centre()
+	m.Functions, m.Order = m.Spec.functions()
+	m.Function, m.Spec.Kernel.Amplitude = m.Functions[0], m.Spec.amplitude()
 	m.Site, m.First = sites(&m.Spec)
 	if m.Bias && m.Sites() < 2 {
 		return errors.New("a bias needs examples at two distinct inputs at least: take --no-bias")
@@ -160,13 +166,6 @@ func (m choice) build(ctx context.Context) error {
 	return m.checkKernel()
 }
 
-// Against is the model of class k of a set of several classes against the others, on the same kernel matrix.
-func (m *Model) Against(set *dataset.Set, k int) *Model {
-	other := *m
-	other.Spec.Set = set.Against(k)
-	return &other
-}
-
 // WithLoss is the model with another loss, on the same kernel matrix, which must be dense.
 func (m *Model) WithLoss(l loss.Loss) (*Model, error) {
 	spec := m.Spec
@@ -181,20 +180,17 @@ func (m *Model) WithLoss(l loss.Loss) (*Model, error) {
 	return &other, nil
 }
 
-// TaskOf is the task of a loss: classification if it refuses targets other than labels. It is an error if the
-// loss refuses labels too.
-func TaskOf(l loss.Loss) (dataset.Task, error) {
+// NeedsLabels reports whether a loss refuses targets other than labels. It is an error if it refuses labels
+// too.
+func NeedsLabels(l loss.Loss) (bool, error) {
 	accept := func(y float64) error {
 		_, err := l.Site([]float64{y}, resample.Poisson{Ratio: 1})
 		return err
 	}
 	if err := accept(1); err != nil {
-		return "", err
+		return false, err
 	}
-	if accept(0.5) != nil {
-		return dataset.Classification, nil
-	}
-	return dataset.Regression, nil
+	return accept(0.5) != nil, nil
 }
 
 // sites gives each distinct input a site, or each example if there is a jitter.
@@ -253,6 +249,6 @@ func quadratic(l loss.Loss) bool {
 // siteTargets is the number, or weight, of the examples and the mean target of each site.
 func siteTargets(m *Model) (count, mean []float64) {
 	count, mean = make([]float64, m.Sites()), make([]float64, m.Sites())
-	train.Sites(m.Site).Merge(m.Set.Y, m.Set.Weights, count, mean)
+	train.Sites(m.Site).Merge(m.Y, m.Set.Weights, count, mean)
 	return count, mean
 }

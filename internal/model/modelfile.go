@@ -24,13 +24,13 @@ type modelFile struct {
 
 const (
 	modelFormat = "bootbench model"
-	modelSchema = 2 // the first version has no LeftOut
+	modelSchema = 3 // the first versions have other targets
 )
 
-// seal is the file of a version for a model with the compact JSON body.
-func seal(schema int, body []byte) []byte {
+// seal is the file of a model with the compact JSON body.
+func seal(body []byte) []byte {
 	sum := sha256.Sum256(body)
-	return fmt.Appendf(nil, `{"format":%q,"schema":%d,"sha256":"%s","model":%s}`, modelFormat, schema,
+	return fmt.Appendf(nil, `{"format":%q,"schema":%d,"sha256":"%s","model":%s}`, modelFormat, modelSchema,
 		hex.EncodeToString(sum[:]), body)
 }
 
@@ -43,7 +43,7 @@ func (p *Predictor) Write(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	_, err = w.Write(append(seal(modelSchema, body), '\n'))
+	_, err = w.Write(append(seal(body), '\n'))
 	return err
 }
 
@@ -86,10 +86,11 @@ func decodePredictor(content []byte) (*Predictor, error) {
 		return nil, errors.New("is cut short or damaged")
 	case err != nil || file.Format != modelFormat:
 		return nil, errors.New("is no model file of bootbench")
-	case file.Schema != modelSchema && file.Schema != 1:
-		return nil, fmt.Errorf("is a model file of version %d, this program reads versions 1 and %d", file.Schema,
-			modelSchema)
-	case !bytes.Equal(compact.Bytes(), seal(file.Schema, file.Model)):
+	case file.Schema != modelSchema:
+		return nil,
+			fmt.Errorf("is a model file of version %d, and this program reads version %d: train it again "+
+				"with this version", file.Schema, modelSchema)
+	case !bytes.Equal(compact.Bytes(), seal(file.Model)):
 		return nil, errors.New("is damaged or was edited: its checksum does not fit")
 	}
 	p := &Predictor{}

@@ -47,7 +47,8 @@ func TestPath(t *testing.T) {
 		}
 		m := build(1)
 		predicted := make([][]float64, len(factors))
-		settings := model.RetrainSettings{Batch: fits.BlockSettings{Tolerance: 1e-6}, Plan: path{factors, m.Set.Y}}
+		settings := model.RetrainSettings{Batch: fits.BlockSettings{Tolerance: 1e-6}, Plan: path{factors,
+			m.Y}}
 		settings.Settings = fits.Settings{
 			Resamples: len(factors), Tests: []loss.Test{loss.SquareTest{}},
 			OnFit: func(r int, _, f []float64) { predicted[r] = append(predicted[r], f...) }}

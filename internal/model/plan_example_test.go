@@ -33,7 +33,7 @@ func (leaveTwoOut) Period() int { return 1 }
 func Example_plan() {
 	set, _ := dataset.Load("synthetic:friedman1,n=40", dataset.Options{})
 	m, _ := model.Build(context.Background(), model.NewSpec(set, loss.Square{Noise: 1}))
-	settings := model.RetrainSettings{Plan: leaveTwoOut{m.Set.Y}, Settings: fits.Settings{
+	settings := model.RetrainSettings{Plan: leaveTwoOut{m.Y}, Settings: fits.Settings{
 		Resamples: 40 * 39 / 2, Tests: []loss.Test{loss.SquareTest{}}}}
 	for _, method := range []model.RetrainMethod{model.Batch, model.Single} {
 		r, err := model.Retrain(context.Background(), m, method, resample.KFold{Folds: 20, N: 40}, settings)

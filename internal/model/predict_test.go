@@ -42,7 +42,7 @@ func TestPredict(t *testing.T) {
 	within := testutil.Must(p.Intervals(0.9))(t)
 	sd := p.SD()
 	for i, site := range m.Site {
-		if want := s.Mean[site] + m.TargetMean; math.Abs(p.Mean[i]-want) > 1e-9*math.Abs(want) ||
+		if want := s.Mean[site] + m.Mean; math.Abs(p.Mean[i]-want) > 1e-9*math.Abs(want) ||
 			math.Abs(sd[i]*sd[i]-s.Var[site]) > 1e-9*s.Var[site] {
 			t.Errorf("example %d: mean %v, variance %v; at its site %v, %v", i+1, p.Mean[i], sd[i]*sd[i], want,
 				s.Var[site])
@@ -92,9 +92,9 @@ func TestObservationCoverage(t *testing.T) {
 	}
 	uneven := load(t, "synthetic:waves,n=1000,d=2,seed=7,noise=0")
 	rng := rand.New(rand.NewPCG(3, 1))
-	for i := range uneven.Y { // Student-t of 3 degrees of freedom, growing with |x1|
+	for i := range uneven.N() { // Student-t of 3 degrees of freedom, growing with |x1|
 		chi := math.Pow(rng.NormFloat64(), 2) + math.Pow(rng.NormFloat64(), 2) + math.Pow(rng.NormFloat64(), 2)
-		uneven.Y[i] += 0.3 * math.Abs(uneven.X.At(i, 0)) * rng.NormFloat64() / math.Sqrt(chi/3)
+		uneven.Columns[0].Y[i] += 0.3 * math.Abs(uneven.X.At(i, 0)) * rng.NormFloat64() / math.Sqrt(chi/3)
 	}
 	const splits = 3
 	levels, total := []float64{0.8, 0.9, 0.95}, [3]float64{}
@@ -104,7 +104,7 @@ func TestObservationCoverage(t *testing.T) {
 		for split := range splits {
 			train, test := set.Split(250, rand.New(rand.NewPCG(uint64(split), 5)))
 			test = test.Head(250)
-			spec := model.NewSpec(train, loss.Square{Noise: 0.1 * stat.Variance(train.Y, nil)})
+			spec := model.NewSpec(train, loss.Square{Noise: 0.1 * stat.Variance(train.Targets(0), nil)})
 			spec.Kernel.Gamma = 0.3 / float64(train.D())
 			m, in := build(t, spec), &dataset.Inputs{X: test.X}
 			s := testutil.Must(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
@@ -114,7 +114,7 @@ func TestObservationCoverage(t *testing.T) {
 				for k, unit := range []predict.Residuals{predict.PlainResiduals, predict.ScaledResiduals} {
 					intervals := testutil.Must(predict.ObservationIntervals(m, s, in, level, unit))(t)
 					for rank, p := range order {
-						if y := test.Y[p] - m.TargetMean; intervals[p].Low <= y && y <= intervals[p].High {
+						if y := test.Targets(0)[p] - m.Mean; intervals[p].Low <= y && y <= intervals[p].High {
 							held[l][k]++
 							if 3*rank >= 2*test.N() {
 								wide[l][k]++
@@ -234,7 +234,7 @@ func refitted(t *testing.T, m *model.Model, in *dataset.Inputs) (average, pooled
 		for i, k := range weight {
 			if k == 0 {
 				held[i] = f[m.Site[i]]
-				field, label = append(field, held[i]), append(label, m.Set.Y[i])
+				field, label = append(field, held[i]), append(label, m.Y[i])
 			}
 		}
 		for i, p := range at(fit(field, label), f[m.Sites():]) {
@@ -242,7 +242,7 @@ func refitted(t *testing.T, m *model.Model, in *dataset.Inputs) (average, pooled
 		}
 	})
 	run(resample.Subsample{Size: n, N: n}, 1, func(_, f []float64) {
-		pooled = at(fit(held, m.Set.Y), f[m.Sites():])
+		pooled = at(fit(held, m.Y), f[m.Sites():])
 	})
 	return average, pooled
 }
@@ -261,7 +261,7 @@ func TestProbabilities(t *testing.T) {
 		ours := testutil.Must(p.AtInputs(m, s, in, testutil.Must(predict.At(m, s, in, nil))(t)))(t)
 		average, pooled := refitted(t, m, in)
 		for k, probabilities := range [][]float64{ours, average, pooled} {
-			logLoss, brier := calibration.Judge(probabilities, fresh.Y, nil)
+			logLoss, brier := calibration.Judge(probabilities, fresh.Targets(0), nil)
 			mean[k].logLoss += logLoss / 4
 			mean[k].brier += brier / 4
 		}
@@ -341,12 +341,12 @@ func TestPairedCoverage(t *testing.T) {
 		for draw := range draws {
 			set := pool.Subset(every(c.n*(draw+1), 1)[c.n*draw:])
 			test := loss.Test(loss.ZeroOne{})
-			if set.Task == dataset.Regression {
+			if set.AreNumbers() {
 				test = loss.SquareTest{}
 			}
 			var errors [2]calibration.Errors
 			for k, spec := range []model.Spec{c.a, c.b} {
-				spec.Set, spec.Standardize, spec.NormalizeTarget = set, true, set.Task == dataset.Regression
+				spec.Set, spec.Standardize, spec.NormalizeTarget = set, true, set.AreNumbers()
 				m := build(t, spec)
 				s := testutil.Must(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
 				_, errors[k].Each = s.LeftOut(test)

@@ -87,7 +87,7 @@ const mostResiduals = 1000
 // of both classes.
 func NewLeftOut(y, f []float64, set *dataset.Set) (l *LeftOut, err error) {
 	l = &LeftOut{Examples: len(y)}
-	if set.Task == dataset.Classification {
+	if !set.AreNumbers() {
 		curve, err := calibration.FitLogistic(f, y, set.Weights)
 		if err != nil {
 			return nil, err
@@ -129,11 +129,10 @@ func (m *Model) Predictor(fit *fits.Learned) (*Predictor, error) {
 	if len(fit.Weight) != m.Sites() || len(fit.F) != m.Sites() {
 		return nil, InputError(errors.New("the fit is not one of this model"))
 	}
-	p := &Predictor{
-		Loss: m.Loss.Name(), Kernel: m.Kernel, Encoding: m.Set.Encoding(),
-		Scales:     m.transform,
-		TargetMean: m.TargetMean, Bias: fit.Bias, Training: summaryOf(m, fit), Parameters: parametersByName(m.Loss),
-	}
+	p := &Predictor{Loss: m.Loss.Name(), Parameters: parametersByName(m.Loss), Kernel: m.Kernel,
+		Encoding: m.Set.Encoding(), Scales: m.transform, TargetMean: m.Mean / m.Unit, Bias: fit.Bias,
+		Training: summaryOf(m, fit)}
+	p.Encoding.Targets = []dataset.Column{m.column()}
 	var rows []int
 	for site, w := range fit.Weight {
 		if w != 0 || site == m.Sites()-1 && rows == nil {
@@ -152,6 +151,17 @@ func (m *Model) Predictor(fit *fits.Learned) (*Predictor, error) {
 		return nil, InputError(err)
 	}
 	return p, nil
+}
+
+// column describes what the function of the view predicts.
+func (m *Model) column() dataset.Column {
+	c := m.Set.Columns[0]
+	if c.Y = nil; c.Levels == nil {
+		c.Name = m.Name
+	} else if len(c.Levels) > 2 {
+		c.Levels, c.Rest = []string{"not " + m.Name, m.Name}, true
+	}
+	return c
 }
 
 // parametersByName are the parameters of a loss of the catalogue, and its class weights if it has any.
@@ -173,7 +183,7 @@ func summaryOf(m *Model, fit *fits.Learned) TrainingSummary {
 	t := TrainingSummary{Examples: m.Set.N(), Sites: m.Sites(), Status: fit.Status.String(),
 		TestLoss: test.Name()}
 	each := make([]float64, m.Set.N())
-	for i, y := range m.Set.Y {
+	for i, y := range m.Y {
 		each[i] = test.Value(fit.F[m.Site[i]], y)
 	}
 	t.Apparent = stat.Mean(each, m.Set.Weights)
@@ -249,14 +259,15 @@ func PairsOf(order []int) (pairs [][2]int) {
 
 // parts is the number of predictors for classes, their pairs, or targets: this one and Others.
 func (p *Predictor) parts() int {
-	classes := len(p.Encoding.Classes)
-	switch {
-	case classes == 0:
-		return 1 + len(p.Encoding.Further)
+	targets := p.Encoding.Targets
+	switch classes := len(targets[0].Levels); {
+	case classes <= 2:
+		return len(targets)
 	case p.Pairs != nil:
 		return classes * (classes - 1) / 2
+	default:
+		return classes
 	}
-	return classes
 }
 
 // Rescale multiplies the target of a regression by a factor.

@@ -90,7 +90,7 @@ func TestPredictor(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		for example, site := range m.Site {
-			near(fmt.Sprint("example ", example+1), f[example], fit.F[site]+m.TargetMean)
+			near(fmt.Sprint("example ", example+1), f[example], fit.F[site]+m.Mean)
 		}
 		if c.set.Sparse != nil {
 			continue
@@ -105,7 +105,7 @@ func TestPredictor(t *testing.T) {
 		}
 		cross := testutil.Must(m.CrossAll(&dataset.Inputs{X: fresh}))(t)
 		for q := range f {
-			want := fit.Bias + m.TargetMean
+			want := fit.Bias + m.Mean
 			for s, w := range fit.Weight {
 				want += w * cross.Data[q*cross.Stride+s]
 			}
@@ -117,11 +117,11 @@ func TestPredictor(t *testing.T) {
 // TestPrecomputedPredictor: new inputs of a precomputed kernel are their kernel with every
 // example, of which the file takes those with a weight.
 func TestPrecomputedPredictor(t *testing.T) {
-	set := &dataset.Set{Task: dataset.Classification, X: linalg.NewMatrix(4, 4), Y: []float64{1, -1, 1, -1},
-		Features: []string{"a", "b", "c", "d"}, Target: "y"}
+	y := []float64{1, -1, 1, -1}
+	set := withLabels(&dataset.Set{X: linalg.NewMatrix(4, 4), Features: []string{"a", "b", "c", "d"}}, y...)
 	for i := range 4 {
 		for j := range 4 {
-			set.X.Row(i)[j] = set.Y[i]*set.Y[j]*float64((i+1)*(j+1)) + 0.5
+			set.X.Row(i)[j] = y[i]*y[j]*float64((i+1)*(j+1)) + 0.5
 			if i == j {
 				set.X.Row(i)[j]++
 			}
@@ -170,8 +170,9 @@ func TestModelFileDamage(t *testing.T) {
 		string(file) + "x":             "cut short or damaged",
 		string(file[:len(file)/2]):     "cut short or damaged",
 		`{"format":"bootbench model"}`: "version 0",
-		strings.Replace(string(file), `"schema":2`, `"schema":3`,
-			1): "version 3, this program reads versions 1 and 2",
+		strings.Replace(string(file), `"schema":3`, `"schema":2`,
+			1): "version 2, and this program reads version 3: " +
+			"train it again with this version",
 		strings.Replace(string(file), `"target_mean":0`, `"target_mean":1`, 1):     "checksum",
 		strings.Replace(string(file), `{"format"`, `{"note":"edited","format"`, 1): "checksum",
 	} {
@@ -284,7 +285,7 @@ func TestPredictorOnFactor(t *testing.T) {
 	for _, l := range []loss.Loss{loss.Square{Noise: 1}, loss.Huber{C: 2, Delta: 1}, loss.Hinge{C: 2},
 		loss.Logistic{C: 2}} {
 		spec := model.NewSpec(numbers, l)
-		if task := testutil.Must(model.TaskOf(l))(t); task == dataset.Classification {
+		if testutil.Must(model.NeedsLabels(l))(t) {
 			spec = model.NewSpec(labels, l)
 		}
 		_, _, whole, _ := predictor(t, spec, model.FitSettings{})
@@ -301,7 +302,7 @@ func TestPredictorOnFactor(t *testing.T) {
 			}
 			for _, site := range m.Factor().Pivots() {
 				i := m.First[site]
-				near(t, l.Name()+" at a pivot", f[i], fit.F[site]+m.TargetMean, 1e-5)
+				near(t, l.Name()+" at a pivot", f[i], fit.F[site]+m.Mean, 1e-5)
 				if rank == 0 {
 					near(t, l.Name()+" of full rank", f[i], want[i], 1e-3)
 				}

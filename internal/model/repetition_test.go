@@ -25,16 +25,18 @@ func repeated(t *rapid.T, labels bool) (weighted, copied *dataset.Set, of []int)
 	n := rapid.IntRange(8, 24).Draw(t, "examples")
 	number := rapid.Float64Range(-2, 2)
 	x := linalg.NewMatrix(n, 2)
-	weighted = &dataset.Set{Name: "random", X: x, Y: make([]float64, n), Task: dataset.Regression}
+	y := make([]float64, n)
+	weighted = &dataset.Set{Name: "random", X: x, Columns: []dataset.Column{{Y: y}}}
 	for i := range n {
-		x.Data[i*x.Stride], x.Data[i*x.Stride+1] = number.Draw(t, "x"), float64(i)/float64(n) // all rows differ
-		weighted.Y[i] = number.Draw(t, "y")
-		if labels {
-			weighted.Task, weighted.Y[i] = dataset.Classification, math.Copysign(1, weighted.Y[i])
+		// all rows differ
+		x.Data[i*x.Stride], x.Data[i*x.Stride+1] = number.Draw(t, "x"), float64(i)/float64(n)
+		if y[i] = number.Draw(t, "y"); labels {
+			y[i] = math.Copysign(1, y[i])
 		}
 	}
 	if labels {
-		weighted.Y[0], weighted.Y[1] = 1, -1
+		y[0], y[1] = 1, -1
+		withLabels(weighted, y...)
 	}
 	for i := range n {
 		of = append(of, slices.Repeat([]int{i}, rapid.IntRange(1, 4).Draw(t, "weight"))...)
@@ -69,7 +71,7 @@ func fitsOf(t *rapid.T, set *dataset.Set, l loss.Loss, scheme string,
 		OnFit: func(_ int, _, f []float64) {
 			at := make([]float64, set.N())
 			for i, site := range m.Site {
-				at[i] = f[site] + m.TargetMean
+				at[i] = f[site] + m.Mean
 			}
 			all = append(all, at)
 		}}}
@@ -103,8 +105,10 @@ func TestWeightIsRepetition(t *testing.T) {
 			a, b := fitsOf(t, weighted, l, scheme, c.method), fitsOf(t, copied, l, scheme, c.method)
 			for r := range a {
 				for row, i := range of {
-					if off := math.Abs(a[r][i] - b[r][row]); !(off <= c.tol*(1+floats.Norm(weighted.Y, math.Inf(1)))) {
-						t.Fatalf("%s, %s, %v: fit %d predicts %v at example %d, repeated %v", l.Name(), scheme, c.method, r,
+					largest := floats.Norm(weighted.Targets(0), math.Inf(1))
+					if off := math.Abs(a[r][i] - b[r][row]); !(off <= c.tol*(1+largest)) {
+						t.Fatalf("%s, %s, %v: fit %d predicts %v at example %d, repeated %v", l.Name(),
+							scheme, c.method, r,
 							a[r][i], i, b[r][row])
 					}
 				}

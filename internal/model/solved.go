@@ -29,12 +29,11 @@ func NewSolved(spec Spec) (*Solved, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Solved{spec: m.Spec, mean: m.TargetMean}
-	s.spec.Standardize, s.spec.NormalizeTarget = false, false
-	if m.Standardize {
+	s, set := &Solved{spec: m.Spec, mean: m.Mean}, *m.Set
+	s.spec.Standardize, s.spec.NormalizeTarget, s.spec.Set = false, false, &set
+	if set.Columns = []dataset.Column{{Name: m.Name, Y: m.Y}}; m.Standardize {
 		x, scale := dataset.Standardize(m.Set.X)
-		set := *m.Set
-		set.X, s.scale, s.spec.Set = x, &scale, &set
+		set.X, s.scale = x, &scale
 	}
 	s.inverse, err = gp.NewInverse(m.Gram(), loss.TraitsOf(m.Loss).Noise, m.Set.Weights, false)
 	if err != nil {
@@ -84,15 +83,16 @@ func (s *Solved) Append(more *dataset.Set) error {
 		}
 	}
 	all := linalg.NewMatrix(n+k, set.D())
-	set.Y = slices.Clip(set.Y)
+	y := slices.Clip(set.Columns[0].Y)
 	for i := range n {
 		copy(all.Row(i), set.X.Row(i))
 	}
-	for i, y := range more.Y {
+	for i, v := range more.Targets(0) {
 		copy(all.Row(n+i), x.Row(i))
-		set.Y = append(set.Y, y-s.mean)
+		y = append(y, v-s.mean)
 	}
 	weights := slices.Repeat([]float64{1}, k)
+	set.Columns = []dataset.Column{{Name: set.Columns[0].Name, Y: y}}
 	if set.X = all; more.Weights != nil {
 		weights = more.Weights
 		set.Weights = append(slices.Clip(set.Weights), weights...)
@@ -125,7 +125,8 @@ func (s *Solved) LeaveOut(rows ...int) ([]float64, error) {
 		}
 		weight[i] = 0
 	}
-	if err := (&gp.Downdate{Inverse: s.inverse}).Fit(train.Set{Y: s.spec.Set.Y, Weight: weight}, f); err != nil {
+	if err := (&gp.Downdate{Inverse: s.inverse}).Fit(train.Set{Y: s.spec.Set.Columns[0].Y, Weight: weight},
+		f); err != nil {
 		return nil, err
 	}
 	left := make([]float64, len(rows))

@@ -166,12 +166,12 @@ func (m training) fit(ctx context.Context, learners fits.Learners, weight []floa
 	if err != nil {
 		return nil, InputError(err)
 	}
-	all := train.Set{Y: m.Set.Y, Site: m.Site, Weight: weight, Stop: train.Until(ctx)}
+	all := train.Set{Y: m.Y, Site: m.Site, Weight: weight, Stop: train.Until(ctx)}
 	if all.Weight == nil {
 		all.Weight = m.Set.Weights
 	}
 	if all.Weight == nil {
-		all.Weight = slices.Repeat([]float64{1}, len(m.Set.Y))
+		all.Weight = slices.Repeat([]float64{1}, len(m.Y))
 	}
 	fit, err := learn(all)
 	if err != nil && loss.TraitsOf(m.Loss).Margin {

@@ -39,7 +39,7 @@ func TestMarginTrainers(t *testing.T) {
 		f := testutil.Must(m.FullFit(t.Context()))(t)
 		fit := testutil.Must(m.Fit(t.Context(), model.FitSettings{Tolerance: 1e-8}))(t)
 		r := fit.SVM
-		for i, y := range m.Set.Y {
+		for i, y := range m.Y {
 			margin, weight := y*r.F[m.Site[i]], r.Alpha[i]
 			if math.Abs(f[m.Site[i]]-r.F[m.Site[i]]) > 0.01 { // both at their tolerances, 1e-3 and 1e-8
 				t.Errorf("%s: full fit %v, training %v", name, f[m.Site[i]], r.F[m.Site[i]])
@@ -69,7 +69,7 @@ func TestMissingClass(t *testing.T) {
 		seen := map[float64]bool{}
 		for i, k := range counts {
 			if k > 0 {
-				seen[m.Set.Y[i]] = true
+				seen[m.Y[i]] = true
 			}
 		}
 		if len(seen) < 2 {
@@ -209,7 +209,7 @@ func fitRows(t *testing.T, m *model.Model, noise float64, examples []int, cross 
 	}
 	k, y, alpha := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil), mat.NewVecDense(n, nil)
 	for a, i := range examples {
-		y.SetVec(a, m.Set.Y[i])
+		y.SetVec(a, m.Y[i])
 		for b := a; b < n; b++ {
 			k.SetSym(a, b, m.Gram().At(m.Site[i], m.Site[examples[b]]))
 		}
@@ -426,7 +426,7 @@ func TestCertain(t *testing.T) {
 			fit := testutil.Must(m.Fit(t.Context(), model.FitSettings{Tolerance: 1e-9}))(t)
 			bend := make([]float64, n) // 1/l''
 			for i, a := range fit.Weight {
-				y := c.set.Y[i]
+				y := c.set.Targets(0)[i]
 				bend[i] = math.Inf(1)
 				if c.second != nil {
 					bend[i] = 1 / c.second(fit.F[i], y)

@@ -37,7 +37,7 @@ const (
 // with m_{-i} the mean at x_i itself, and the residual is |y_i - m_{-i}|. The bounds are infinite where the
 // examples are too few for the level (calibration.Scores). Under kfold it is CV+ averaged over
 // partitions, with a fold for every example the jackknife+. P inputs cost O(P M^2), like their variances.
-// Targets are those of Set: TargetMean is not added.
+// Targets are those of the function: its mean is not added.
 func ObservationIntervals(m *model.Model, s *solver.Solution, in *dataset.Inputs, level float64,
 	unit Residuals) ([]solver.Interval, error) {
 	outOfBag, variances := leftOutMoments(m, s)
@@ -49,7 +49,7 @@ func ObservationIntervals(m *model.Model, s *solver.Solution, in *dataset.Inputs
 	chi, _ := engine.Diag()
 	residual, shift := make([]float64, len(outOfBag)), make([]float64, len(outOfBag))
 	for i, mean := range outOfBag {
-		residual[i] = math.Abs(m.Set.Y[i] - mean)
+		residual[i] = math.Abs(m.Y[i] - mean)
 		shift[i] = (mean - s.Mean[m.Site[i]]) / chi[m.Site[i]]
 	}
 	left, err := observe(m.Set, residual, variances, m.Set.Weights, level, unit)
@@ -166,7 +166,7 @@ func ReplicateIntervals(m *model.Model, r *Replicates, level float64, unit Resid
 		for b := range absent.Rows {
 			squares += absent.Data[b*n+i] * math.Pow(fits.Data[b*fits.Stride+site]-mean[site], 2) / count
 		}
-		residual, variance = append(residual, math.Abs(m.Set.Y[i]-mean[site])), append(variance, squares)
+		residual, variance = append(residual, math.Abs(m.Y[i]-mean[site])), append(variance, squares)
 		means = append(means, mean)
 		if m.Set.Weights != nil {
 			weights = append(weights, m.Set.Weights[i])

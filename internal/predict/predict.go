@@ -64,7 +64,7 @@ func At(m *model.Model, s *solver.Solution, in *dataset.Inputs, before func(done
 	if err != nil {
 		return nil, err
 	}
-	floats.AddConst(m.TargetMean, p.Mean)
+	floats.AddConst(m.Mean/m.Unit, p.Mean)
 	return p, nil
 }
 

@@ -50,7 +50,7 @@ func ProbabilitiesOf(m *model.Model, s *solver.Solution) (*Probabilities, error)
 		}
 		return p, nil
 	}
-	return p, p.fit(mean, variance, m.Set.Y, m.Set.Weights)
+	return p, p.fit(mean, variance, m.Y, m.Set.Weights)
 }
 
 // RefinedProbabilities are LeftOutProbabilities of exact resamples, which a loss with a proximal map has.
@@ -61,7 +61,7 @@ func RefinedProbabilities(m *model.Model, r *fits.Result) (*Probabilities, error
 		return nil, model.InputError(errors.New(
 			"probabilities of refined estimates need the square test loss among their tests"))
 	}
-	return LeftOutProbabilities(m.Set.Y, m.Set.Weights, r.OutOfBag, square.Examples)
+	return LeftOutProbabilities(m.Y, m.Set.Weights, r.OutOfBag, square.Examples)
 }
 
 // LeftOutProbabilities are Probabilities whose curve is fitted to fields of left-out examples with labels:
@@ -136,7 +136,7 @@ func leftOutMoments(m *model.Model, s *solver.Solution) (mean, variance []float6
 	mean = s.OutOfBag().Mean
 	_, variance = s.LeftOut(loss.SquareTest{})
 	for i, f := range mean {
-		off := m.Set.Y[i] - f
+		off := m.Y[i] - f
 		variance[i] = math.Max(0, variance[i]-off*off)
 	}
 	return mean, variance

@@ -36,7 +36,7 @@ func (l *Datasets) document() *document {
 	d.gap()
 	d.table([]head{"<synthetic", "d", "<task", "noise", "<about"},
 		each(l.Synthetic, func(g dataset.Generator) []string {
-			return []string{"synthetic:" + g.Name, fmt.Sprint(g.D), g.Task.String(), fmt.Sprint(g.Noise), g.About}
+			return []string{"synthetic:" + g.Name, fmt.Sprint(g.D), g.Task, fmt.Sprint(g.Noise), g.About}
 		}))
 	d.gap()
 	d.paragraph("A synthetic set takes n (default 1000), seed (1), d and noise: " +

@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/internal/calibration"
-	"bootbench/internal/dataset"
 	"bootbench/internal/null"
 )
 
@@ -266,7 +265,7 @@ func worst(errors []float64, count int) (order []int) {
 // Worst are the examples with the largest errors, by name.
 type Worst struct {
 	*Points
-	*dataset.Classes // nil for -1 and +1
+	*Labels // nil for -1 and +1
 	units
 }
 

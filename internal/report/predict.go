@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"bootbench/internal/calibration"
-	"bootbench/internal/dataset"
 	"bootbench/internal/null"
 	"bootbench/kernel"
 )
@@ -140,15 +139,15 @@ type ModelPrediction struct {
 
 // TrainedOn describes the model of a model file and its training data.
 type TrainedOn struct {
-	Data     string           `json:"data"`
-	N        int              `json:"n"`
-	D        int              `json:"d"`
-	Task     string           `json:"task"`
-	Target   string           `json:"target"`
-	Labels   *dataset.Classes `json:"labels,omitempty"`
-	Positive string           `json:"positive,omitempty"` // the class that probabilities are of
-	Loss     string           `json:"loss"`
-	Kernel   kernel.Spec      `json:"kernel"`
+	Data     string      `json:"data"`
+	N        int         `json:"n"`
+	D        int         `json:"d"`
+	Task     string      `json:"task"`
+	Target   string      `json:"target"`
+	Labels   *Labels     `json:"labels,omitempty"`
+	Positive string      `json:"positive,omitempty"` // the class that probabilities are of
+	Loss     string      `json:"loss"`
+	Kernel   kernel.Spec `json:"kernel"`
 	// SupportVectors is the number of sites of nonzero weight.
 	SupportVectors int `json:"support_vectors"`
 }

@@ -12,7 +12,6 @@ import (
 
 	"bootbench/bench"
 	"bootbench/internal/calibration"
-	"bootbench/internal/dataset"
 	"bootbench/internal/null"
 )
 
@@ -227,7 +226,7 @@ func TestWorst(t *testing.T) {
 	p := &Points{Names: []string{"oak", "ash", "elm"}, Error: []float64{0.25, 1, 0.5},
 		Target: []float64{1, -1, 1}, OOBVote: []float64{0.75, 1, 0.5}}
 	var b bytes.Buffer
-	w := &Worst{p, &dataset.Classes{Negative: "well", Positive: "sick"}, "zero-one"}
+	w := &Worst{p, &Labels{Negative: "well", Positive: "sick"}, "zero-one"}
 	if err := WriteText(&b, w, true); err != nil {
 		t.Fatal(err)
 	}

@@ -5,8 +5,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
-
-	"bootbench/internal/dataset"
 )
 
 // Sheet is an answer in all its output forms.
@@ -47,7 +45,7 @@ func numbers[P pointed](s *Sheet, p *P, drop bool) {
 }
 
 // examples adds the values per example, unless these are nil, with their figures and the worst of them.
-func examples(s *Sheet, p **Points, labels *dataset.Classes, u units, drop bool) {
+func examples(s *Sheet, p **Points, labels *Labels, u units, drop bool) {
 	if *p != nil {
 		s.Figures, s.Worst = pointFigures(*p, u), &Worst{*p, labels, u}
 		numbers(s, p, drop)

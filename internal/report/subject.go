@@ -27,9 +27,9 @@ type Subject struct {
 	Standardized bool        `json:"standardized"`
 	Target       string      `json:"target,omitempty"` // column of the file
 	// subtracted from the targets, and added to predictions; nil: none
-	TargetMean *float64         `json:"target_mean,omitempty"`
-	Labels     *dataset.Classes `json:"labels,omitempty"`   // unless they are -1 and +1 in the file
-	Positive   string           `json:"positive,omitempty"` // the class that probabilities are of
+	TargetMean *float64 `json:"target_mean,omitempty"`
+	Labels     *Labels  `json:"labels,omitempty"`   // unless they are -1 and +1 in the file
+	Positive   string   `json:"positive,omitempty"` // the class that probabilities are of
 	// Notes report what was detected in the file, left out or encoded.
 	Notes  []string `json:"notes,omitempty"`
 	Preset string   `json:"preset,omitempty"` // source of the model of an embedded set
@@ -228,4 +228,27 @@ func (d *document) cost(c Cost) {
 		part("retrain", t.Retrain))))
 	d.line("memory", "%s at most; %s, %s, %d threads", mebibytes(c.Memory.PeakBytes), c.Backend.Name,
 		c.Backend.Core, c.Backend.Threads)
+}
+
+// Labels names the two classes as in the file.
+type Labels struct {
+	Negative string `json:"negative"`
+	Positive string `json:"positive"`
+}
+
+// LabelsOf names the two levels of a column, nil for others and for -1 and +1.
+func LabelsOf(c *dataset.Column) *Labels {
+	if len(c.Levels) != 2 || c.Levels[0] == "-1" && c.Levels[1] == "1" && !c.Texts && !c.Rest {
+		return nil
+	}
+	return &Labels{c.Levels[0], c.Levels[1]}
+}
+
+// Name is the printable name of a label, or of the sign of a predictor; -1 or 1 if l is nil.
+func (l *Labels) Name(label float64) string {
+	var c dataset.Column
+	if l != nil {
+		c.Levels = []string{l.Negative, l.Positive}
+	}
+	return c.Level(label)
 }

@@ -26,10 +26,13 @@ func TestGradient(t *testing.T) {
 	}
 	scaled := kernel.Spec{LengthScale: scales, Amplitude: 20, Constant: 3, Jitter: 0.1}
 	labels := *set
-	labels.Y = make([]float64, set.N())
-	labels.Task = dataset.Classification
-	for i, y := range set.Y {
-		labels.Y[i] = math.Copysign(1, y-14)
+	signs := make([]float64, set.N())
+	for i, y := range set.Targets(0) {
+		signs[i] = math.Copysign(1, y-14)
+	}
+	labels.Columns = []dataset.Column{{Y: signs}}
+	if err := labels.Classify(""); err != nil {
+		t.Fatal(err)
 	}
 	for _, c := range []struct {
 		spec model.Spec

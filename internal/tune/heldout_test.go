@@ -66,7 +66,7 @@ const splits = 10
 func heldOutRow(t *testing.T, path string) {
 	t.Helper()
 	set := load(t, path)
-	if set.Task == dataset.Regression && len(slices.Compact(slices.Sorted(slices.Values(set.Y)))) == 2 {
+	if set.AreNumbers() && len(slices.Compact(slices.Sorted(slices.Values(set.Targets(0))))) == 2 {
 		if err := set.Classify(""); err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +85,7 @@ func heldOutRow(t *testing.T, path string) {
 		grid = append(grid, heldOut(t, best, fresh))
 		for by, v := range variants {
 			began, scales := time.Now(), v.scales
-			if open.Set.Task != dataset.Regression {
+			if !open.Set.AreNumbers() {
 				scales = AsGiven // as the command has it
 			}
 			r, err := Run(t.Context(), Problem{Spec: open, By: v.By, Scales: scales}, Settings{})
@@ -125,9 +125,9 @@ func gridSearch(t *testing.T, open model.Spec) (best model.Spec) {
 			spec := open
 			spec.Kernel.Gamma = gamma / float64(open.Set.D())
 			share := []float64{0.001, 0.01, 0.03, 0.1, 0.3, 1}[k]
-			spec.Loss = loss.Square{Noise: share * stat.PopVariance(open.Set.Y, nil)}
+			spec.Loss = loss.Square{Noise: share * stat.PopVariance(open.Set.Targets(0), nil)}
 			var test loss.Test = loss.SquareTest{}
-			if open.Set.Task == dataset.Classification {
+			if !open.Set.AreNumbers() {
 				spec.Loss, test = loss.Hinge{C: []float64{0.1, 1, 10, 100, 1000, 1e4}[k]}, loss.ZeroOne{}
 			}
 			r, err := model.Retrain(t.Context(), testutil.Must(model.Build(t.Context(), spec))(t),
@@ -156,12 +156,13 @@ func heldOut(t *testing.T, spec model.Spec, fresh *dataset.Set) float64 {
 		model.RetrainSettings{Settings: fits.Settings{Resamples: 2},
 			Cross: rows}))(t)
 	var test loss.Test = loss.SquareTest{}
-	if m.Set.Task == dataset.Classification {
+	if m.Labels() {
 		test = loss.ZeroOne{}
 	}
 	sum := 0.0
+	y := fresh.Targets(0)
 	for i, f := range r.Mean[m.Sites():] {
-		sum += test.Value(f+m.TargetMean, fresh.Y[i])
+		sum += test.Value(f+m.Mean, y[i])
 	}
 	return sum / float64(fresh.N())
 }

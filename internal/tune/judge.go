@@ -12,7 +12,6 @@ import (
 
 	"bootbench/blas"
 	"bootbench/fits"
-	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -37,15 +36,20 @@ type judged struct {
 }
 
 func (j *judge) value(ctx context.Context, spec model.Spec) (judged, error) {
-	if parts := partsOf(spec.Set); parts != nil {
-		return j.several(ctx, spec, parts)
-	}
 	m, err := model.Build(ctx, spec)
-	if err != nil {
+	switch {
+	case err != nil:
 		return judged{}, err
+	case len(m.Functions) > 1:
+		return j.several(ctx, m)
 	}
+	return j.one(ctx, m)
+}
+
+// one evaluates the objective for one function.
+func (j *judge) one(ctx context.Context, m *model.Model) (judged, error) {
 	by := j.problem.By
-	if t := loss.TraitsOf(spec.Loss); t.Quadratic && (by == LeaveOneOut || by == Evidence) {
+	if t := loss.TraitsOf(m.Loss); t.Quadratic && (by == LeaveOneOut || by == Evidence) {
 		return exactly(by, m, t.Noise)
 	}
 	if m.Set.Groups != nil && j.problem.By == Folds {
@@ -70,37 +74,18 @@ func (j *judge) byGroups(ctx context.Context, m *model.Model) (judged, error) {
 	return judged{value: r.Tests[0].Error}, nil
 }
 
-// partsOf are a set's several classes, each against the others, or several targets, scaled to the variance of
-// the first; nil for one.
-func partsOf(set *dataset.Set) (parts []*dataset.Set) {
-	for k := range set.Classes {
-		parts = append(parts, set.Against(k))
-	}
-	if set.Further == nil {
-		return parts
-	}
-	variance := stat.PopVariance(set.Y, set.Weights)
-	for _, t := range append([]dataset.Target{{Name: set.Target, Y: set.Y}}, set.Further...) {
-		one := *set
-		one.Target, one.Further = t.Name, nil
-		one.Y = floats.ScaleTo(make([]float64, set.N()), math.Sqrt(variance/stat.PopVariance(t.Y, set.Weights)),
-			t.Y)
-		parts = append(parts, &one)
-	}
-	return parts
-}
-
-// several is the mean over the parts of a set.
-func (j *judge) several(ctx context.Context, spec model.Spec, parts []*dataset.Set) (mean judged, err error) {
-	count := len(parts)
+// several is the mean over the functions of a model, each with a kernel matrix of its own for its solutions.
+func (j *judge) several(ctx context.Context, first *model.Model) (mean judged, err error) {
+	count := len(first.Functions)
 	for len(j.parts) < count {
 		j.parts = append(j.parts, &judge{problem: j.problem, tolerance: j.tolerance})
 	}
 	all := make([]judged, count)
-	err = eachPart(count, func(k int) (err error) {
-		one := spec
-		one.Set = parts[k]
-		all[k], err = j.parts[k].value(ctx, one)
+	err = eachPart(count, func(k int) error {
+		m, err := partOf(ctx, first, k)
+		if err == nil {
+			all[k], err = j.parts[k].one(ctx, m)
+		}
 		return err
 	})
 	if err != nil {
@@ -129,6 +114,24 @@ func (j *judge) several(ctx context.Context, spec model.Spec, parts []*dataset.S
 	return mean, nil
 }
 
+// partOf is the model of function k, numbers scaled to the variance of the first, on a matrix of its own.
+func partOf(ctx context.Context, first *model.Model, k int) (m *model.Model, err error) {
+	if m = first; k > 0 {
+		if m, err = model.Build(ctx, first.Spec); err != nil {
+			return nil, err
+		}
+	}
+	m = m.Of(k)
+	if slices.Min(m.Y) == slices.Max(m.Y) {
+		return nil, fmt.Errorf("%w: all examples are of one class, or none is of %s", model.ErrInput, m.Name)
+	}
+	if k > 0 && !m.Labels() && !m.NormalizeTarget {
+		scale := math.Sqrt(stat.PopVariance(first.Y, m.Set.Weights) / stat.PopVariance(m.Y, m.Set.Weights))
+		m.Y = floats.ScaleTo(make([]float64, len(m.Y)), scale, m.Y)
+	}
+	return m, nil
+}
+
 // eachPart calls f for all parts at the same time.
 func eachPart(parts int, f func(k int) error) error {
 	failed := make([]error, parts)
@@ -142,7 +145,7 @@ func exactly(by By, m *model.Model, noise float64) (judged, error) {
 	if by == Evidence {
 		criterion = gp.Evidence
 	}
-	c, err := criterion(m.Gram(), noise, m.Site, m.Set.Y)
+	c, err := criterion(m.Gram(), noise, m.Site, m.Y)
 	if err != nil {
 		return judged{}, err
 	}

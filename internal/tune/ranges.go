@@ -23,8 +23,8 @@ type span struct {
 // in units of the targets.
 func ranges(spec *model.Spec) map[string]span {
 	unit, variance, cost := 1/halfDistance(spec.Set, spec.Standardize), 1.0, 1.0
-	if spec.Set.Task == dataset.Regression {
-		if v := stat.PopVariance(spec.Set.Y, spec.Set.Weights); v > 0 {
+	if spec.Set.AreNumbers() {
+		if v := stat.PopVariance(spec.Set.Columns[0].Y, spec.Set.Weights); v > 0 {
 			variance, cost = v, 1/v
 		}
 		if loss.TraitsOf(spec.Loss).Degree != 2 { // C times a distance

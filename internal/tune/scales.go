@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 )
 
@@ -21,7 +20,7 @@ const (
 
 // DefaultScales is IfBetter for numbers if the kernel's width is not given. Labels gain nothing.
 func DefaultScales(spec *model.Spec) Scales {
-	if spec.Set.Task == dataset.Regression && spec.Kernel.Gamma == 0 && len(spec.Kernel.LengthScale) == 0 {
+	if spec.Set.AreNumbers() && spec.Kernel.Gamma == 0 && len(spec.Kernel.LengthScale) == 0 {
 		return IfBetter
 	}
 	return AsGiven

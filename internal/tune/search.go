@@ -214,12 +214,13 @@ func (s *search) subset(size int) model.Spec {
 
 func representative(set *dataset.Set, size int) []int {
 	order := rand.New(rand.NewPCG(1, 1)).Perm(set.N())
-	if set.Task == dataset.Regression {
+	if set.AreNumbers() {
 		return order[:size]
 	}
 	var rows []int
-	for _, label := range slices.Compact(slices.Sorted(slices.Values(set.Y))) {
-		class := slices.DeleteFunc(slices.Clone(order), func(i int) bool { return set.Y[i] != label })
+	of := set.Columns[0].Y
+	for _, level := range slices.Compact(slices.Sorted(slices.Values(of))) {
+		class := slices.DeleteFunc(slices.Clone(order), func(i int) bool { return of[i] != level })
 		share := int(math.Round(float64(size) * float64(len(class)) / float64(set.N())))
 		rows = append(rows, class[:min(len(class), max(2, share))]...)
 	}

@@ -15,7 +15,6 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/kernel"
 	"bootbench/loss"
@@ -162,22 +161,21 @@ func canTrain(ctx context.Context, spec model.Spec) error {
 	if loss.TraitsOf(spec.Loss).Quadratic {
 		return nil
 	}
-	if parts := partsOf(spec.Set); parts != nil {
-		return eachPart(len(parts), func(k int) error {
-			one := spec
-			one.Set = parts[k]
-			return canTrain(ctx, one)
-		})
-	}
-	m, err := model.Build(ctx, spec)
+	first, err := model.Build(ctx, spec)
 	if err != nil {
 		return err
 	}
-	fit, err := m.Fit(ctx, model.FitSettings{})
-	if err != nil {
-		return err
-	}
-	return fit.Status.Err()
+	return eachPart(len(first.Functions), func(k int) error {
+		m, err := partOf(ctx, first, k)
+		if err != nil {
+			return err
+		}
+		fit, err := m.Fit(ctx, model.FitSettings{})
+		if err != nil {
+			return err
+		}
+		return fit.Status.Err()
+	})
 }
 
 // String describes the search: "" if there was nothing to choose.
@@ -235,7 +233,7 @@ func (p *Problem) complete() error {
 	if spec.Set == nil || spec.Set.N() < 2 {
 		return fmt.Errorf("%w: there are too few examples to choose by", model.ErrInput)
 	}
-	labels := spec.Set.Task != dataset.Regression
+	labels := !spec.Set.AreNumbers()
 	if spec.Loss == nil {
 		spec.Loss = loss.Square{Noise: 1}
 		if labels {
@@ -252,10 +250,10 @@ func (p *Problem) complete() error {
 	if err := p.Check(); err != nil {
 		return err
 	}
-	spec.Storage, spec.RankTol, spec.MaxRank = model.Exact, 0, 0
+	spec.Storage, spec.RankTol, spec.MaxRank, spec.Pairs = model.Exact, 0, 0, false
 	if spec.Kernel.Amplitude == 0 {
 		if spec.Kernel.Amplitude = 1; spec.NormalizeTarget && !labels && spec.Kernel.Kind != kernel.Precomputed {
-			spec.Kernel.Amplitude = math.Max(stat.PopVariance(spec.Set.Y, spec.Set.Weights),
+			spec.Kernel.Amplitude = math.Max(stat.PopVariance(spec.Set.Columns[0].Y, spec.Set.Weights),
 				math.SmallestNonzeroFloat64)
 		}
 	}

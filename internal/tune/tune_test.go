@@ -274,8 +274,8 @@ func TestGiven(t *testing.T) {
 // TestBias: of classes on either side of a line far from the mean, a linear kernel is judged with the bias.
 func TestBias(t *testing.T) {
 	uneven := load(t, "synthetic:blobs,n=150,d=2,noise=1.5")
-	for i := range uneven.Y {
-		uneven.Y[i] = math.Copysign(1, uneven.X.At(i, 0)-1.5)
+	for i := range uneven.N() {
+		uneven.Columns[0].Y[i] = 0.5 + math.Copysign(0.5, uneven.X.At(i, 0)-1.5)
 	}
 	linear := model.NewSpec(uneven, nil)
 	linear.Kernel.Kind = kernel.Linear
@@ -315,7 +315,7 @@ func TestGroups(t *testing.T) {
 			model.FitSettings{}))(t)))(t).Predict(set))(t)
 		for i, c := range counts {
 			if c == 0 {
-				want += (f[i] - set.Y[i]) * (f[i] - set.Y[i]) / float64(set.N())
+				want += (f[i] - set.Targets(0)[i]) * (f[i] - set.Targets(0)[i]) / float64(set.N())
 			}
 		}
 	}
@@ -377,13 +377,13 @@ func TestUnits(t *testing.T) {
 	} {
 		raw := load(t, c.set)
 		choose := func(s, features float64) *Result {
-			set := testutil.Must(dataset.New(mat.NewDense(raw.N(), raw.D()+1, nil), raw.Y))(t)
+			set := testutil.Must(dataset.New(mat.NewDense(raw.N(), raw.D()+1, nil), raw.Targets(0)))(t)
 			for i := range raw.N() {
 				copy(set.X.Row(i), raw.X.Row(i))
 				set.X.Row(i)[raw.D()] = 7
 				floats.Scale(features, set.X.Row(i))
 			}
-			floats.Scale(s, set.Y)
+			floats.Scale(s, set.Columns[0].Y)
 			p := Problem{Spec: model.NewSpec(set, c.loss), By: c.by}
 			p.Scales = DefaultScales(&p.Spec)
 			return testutil.Must(Run(t.Context(), p, Settings{}))(t)
@@ -432,9 +432,9 @@ func TestTargets(t *testing.T) {
 	p := regression(t, "synthetic:friedman1,n=60", Folds)
 	judgeOf := func(y []float64, further ...[]float64) float64 {
 		set := *p.Spec.Set
-		set.Y = y
+		set.Columns = []dataset.Column{{Name: "y", Y: y}}
 		for _, y := range further {
-			set.Further = append(set.Further, dataset.Target{Name: "z", Y: y})
+			set.Columns = append(set.Columns, dataset.Column{Name: "z", Y: y})
 		}
 		one := p
 		one.Spec.Set, one.Spec.Kernel.Gamma = &set, 0.05
@@ -443,7 +443,7 @@ func TestTargets(t *testing.T) {
 		}
 		return testutil.Must((&judge{problem: &one, tolerance: 1e-6}).value(t.Context(), one.Spec))(t).value
 	}
-	y, times, other := p.Spec.Set.Y, make([]float64, 60), make([]float64, 60)
+	y, times, other := p.Spec.Set.Targets(0), make([]float64, 60), make([]float64, 60)
 	for i, v := range y {
 		times[i], other[i] = 1000*v+5, p.Spec.Set.X.Row(i)[0]
 	}

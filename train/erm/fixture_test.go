@@ -32,7 +32,7 @@ func embedded(t testing.TB, name string, spec kernel.Spec) (k *linalg.Sym, y []f
 	site, first := (&dataset.Set{X: x}).Distinct()
 	spec.Gamma /= float64(x.Cols)
 	k = testutil.Must(testutil.Must(spec.Prepare(linalg.Design{X: x.Gather(first)}))(t).Gram(t.Context()))(t)
-	return k, set.Y, site
+	return k, set.Targets(0), site
 }
 
 // bootstrap draws multiplicities.

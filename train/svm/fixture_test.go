@@ -75,7 +75,7 @@ func embedded(t testing.TB, name string, width, box float64) (*linalg.Sym, train
 	spec := kernel.Spec{Gamma: width / float64(x.Cols)}
 	in := testutil.Must(spec.Prepare(linalg.Design{X: x.Gather(first)}))(t)
 	k := testutil.Must(in.Gram(t.Context()))(t)
-	return k, problem(set.Y, site, same(len(site), box))
+	return k, problem(set.Targets(0), site, same(len(site), box))
 }
 
 func newTrainer(t testing.TB, k *linalg.Sym) *Trainer {

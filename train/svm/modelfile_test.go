@@ -175,7 +175,7 @@ func TestAgainstLIBSVM(t *testing.T) {
 		z, _ := dataset.Standardize(set.X)
 		in := testutil.Must(kernel.Spec{Gamma: 1 / float64(set.D())}.Prepare(linalg.Design{X: z}))(t)
 		k := testutil.Must(in.Gram(t.Context()))(t)
-		y, n, file := set.Y, set.N(), filepath.Join(t.TempDir(), name)
+		y, n, file := set.Targets(0), set.N(), filepath.Join(t.TempDir(), name)
 		writeMatrix(t, file, k, y)
 		for _, c := range []float64{0.1, 1, 10, 100} {
 			out := testutil.Must(exec.Command(program, file, fmt.Sprint(c), fmt.Sprint(tolerance),

@@ -38,7 +38,8 @@ func TestAccuracyExact(t *testing.T) {
 		}
 	}
 	// Sites that nothing is known of change nothing.
-	for _, unknown := range [][3]float64{{0, 1, 1}, {1, math.NaN(), 1}, {1, 1, math.NaN()}, {math.NaN(), 1, 1}} {
+	for _, unknown := range [][3]float64{{0, 1, 1}, {1, math.NaN(), 1}, {1, 1, math.NaN()},
+		{math.NaN(), 1, 1}} {
 		theory = append(theory, unknown[0])
 		reference.Variance = append(reference.Variance, unknown[1])
 		reference.VarianceSE = append(reference.VarianceSE, unknown[2])

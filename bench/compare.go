@@ -91,13 +91,15 @@ func experiments(cases []Case, s Settings) ([]*experiment, error) {
 		for _, ratio := range s.Ratios {
 			for _, n := range sizes {
 				if n < 2 || n > set.N() {
-					return nil, model.InputError(fmt.Errorf("%d examples asked for, %s has %d", n, set.Name, set.N()))
+					return nil, model.InputError(fmt.Errorf("%d examples asked for, %s has %d", n, set.Name,
+						set.N()))
 				}
 				scheme, err := resample.ByName(s.Scheme, resample.Options{Ratio: ratio, Folds: s.Folds, N: n})
 				if err != nil {
 					return nil, model.InputError(err)
 				}
-				all = append(all, &experiment{settings: s, spec: c.Spec, scheme: scheme, data: c.Title(), n: n})
+				all = append(all, &experiment{settings: s, spec: c.Spec, scheme: scheme, data: c.Title(),
+					n: n})
 			}
 			if err := s.checkMemory(&c.Spec, slices.Max(sizes), ratio); err != nil {
 				return nil, err
@@ -156,13 +158,11 @@ func (x *experiment) buildTrained(ctx context.Context) error {
 		if m.Form() != storage {
 			spec.NormalizeTarget = false // it is done
 			var err error
-			if m, err = model.Build(ctx, spec); errors.Is(err, linalg.ErrMemory) {
-				continue
-			} else if err != nil {
+			if m, err = model.Build(ctx, spec); err != nil && !errors.Is(err, linalg.ErrMemory) {
 				return err
 			}
 		}
-		if m.Form() == storage {
+		if m != nil && m.Form() == storage {
 			x.trained = append(x.trained, m)
 		}
 	}
@@ -223,14 +223,14 @@ func (x *experiment) compare(ctx context.Context) (row CompareRow, err error) {
 
 // overFits divides the theory's time by those of single fits.
 func (r *CompareRow) overFits() {
-	r.TheoryOverFit, r.TheoryOverMergedFit = r.TheoryS/r.FitS, r.TheoryS/r.ResampleFitS
-	r.FitsEquivalent = r.TheoryOverMergedFit
-	for _, c := range []struct{ fit, over *float64 }{{&r.NaiveFitS, &r.NaiveFitsEquivalent},
-		{&r.LIBSVMFitS, &r.TheoryOverLIBSVM}} {
-		if *c.fit > 0 {
-			*c.over = r.TheoryS / *c.fit
+	over := func(fit float64) float64 {
+		if fit > 0 {
+			return r.TheoryS / fit
 		}
+		return 0
 	}
+	merged := over(r.ResampleFitS)
+	r.TheoryOver = TheoryOver{over(r.FitS), merged, merged, over(r.NaiveFitS), over(r.LIBSVMFitS)}
 }
 
 // relate compares the theory's costs and variances with those of retraining.
@@ -262,13 +262,9 @@ func (x *experiment) refine(ctx context.Context, theory *solver.Solution) (Refin
 	if err := cmp.Or(ctx.Err(), err); err != nil {
 		return Refined{}, err
 	}
-	test := result.Tests[0]
-	return Refined{
-		RefinedError: null.Float(test.Error), RefinedSE: null.Float(test.SE),
-		RefinedResamples:  result.Resamples,
-		RefinedEquivalent: null.Float(test.EquivalentResamples),
-		RefinedS:          (result.Setup + result.Stats.Elapsed).Seconds(),
-	}, nil
+	test, took := result.Tests[0], (result.Setup + result.Stats.Elapsed).Seconds()
+	return Refined{null.Float(test.Error), null.Float(test.SE), result.Resamples, took,
+		null.Float(test.EquivalentResamples)}, nil
 }
 
 // theory solves and times the theory.

@@ -81,7 +81,8 @@ func TestRows(t *testing.T) {
 		}
 		if r.Status != solver.Converged.String() || r.Residual > solver.DefaultTolerance || r.Sweeps < 1 ||
 			r.Refreshes.Exact < 1 {
-			t.Errorf("row %d: %s, residual %v, %d sweeps, %+v", i, r.Status, r.Residual, r.Sweeps, r.Refreshes)
+			t.Errorf("row %d: %s, residual %v, %d sweeps, %+v", i, r.Status, r.Residual, r.Sweeps,
+				r.Refreshes)
 		}
 		checkFigures(t, r)
 	}
@@ -189,7 +190,9 @@ func TestSettings(t *testing.T) {
 func TestProgress(t *testing.T) {
 	spec := small(t, "synthetic:friedman1,n=30")
 	var told []string
-	note := func(label string, done, total int) { told = append(told, fmt.Sprint(label, " ", done, "/", total)) }
+	note := func(label string, done, total int) {
+		told = append(told, fmt.Sprint(label, " ", done, "/", total))
+	}
 	compared(t, Settings{Resamples: 4, Workers: 2, Progress: note},
 		Case{Spec: spec, Sizes: []int{20, 30}})
 	var want []string
@@ -200,7 +203,8 @@ func TestProgress(t *testing.T) {
 		}{{"theory", 0, 1}, {"refining", 1, 4}, {"fits", 0, 1}, {"retraining gp", 1, 4},
 			{"retraining in blocks", 1, 4}} {
 			for done := phase.from; done <= phase.total; done++ {
-				want = append(want, fmt.Sprintf("row %d of 2, n = %d: %s %d/%d", row+1, n, phase.name, done, phase.total))
+				want = append(want, fmt.Sprintf("row %d of 2, n = %d: %s %d/%d", row+1, n, phase.name, done,
+					phase.total))
 			}
 		}
 	}
@@ -226,7 +230,8 @@ func TestCancel(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			settings := Settings{Resamples: 200, Workers: 1, Progress: func(label string, done, _ int) {
-				if label == fmt.Sprintf("row %d of 2, n = %d: %s", at.row, 10+10*at.row, at.phase) && done == at.done {
+				phase := fmt.Sprintf("row %d of 2, n = %d: %s", at.row, 10+10*at.row, at.phase)
+				if label == phase && done == at.done {
 					cancel()
 				}
 			}}
@@ -401,7 +406,8 @@ func TestMedian(t *testing.T) {
 		t.Error("medians of 5, 1, 3 and of 4, 1, 3, 2")
 	}
 	runs := 0
-	if s, err := medianSeconds(5, func(int) error { runs++; return nil }); runs != 5 || !(s >= 0) || err != nil {
+	s, err := medianSeconds(5, func(int) error { runs++; return nil })
+	if runs != 5 || !(s >= 0) || err != nil {
 		t.Errorf("%d runs, %v s, %v", runs, s, err)
 	}
 	if _, err := medianSeconds(5, func(b int) error { runs++; return errors.New("no") }); err == nil ||

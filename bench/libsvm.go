@@ -9,11 +9,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"bootbench/internal/dataset"
 	"bootbench/kernel"
+	"bootbench/linalg"
 	"bootbench/loss"
 )
 
@@ -41,21 +41,18 @@ func (x *experiment) libsvmSeconds(ctx context.Context, weight []float64) (secon
 	if err != nil || k.Kind != kernel.RBF || k.LengthScale != nil || k.Jitter > 0 || set.Sparse != nil {
 		return 0, false
 	}
-	z, hard := set.X, c == libsvmCost
+	z := set.X
 	if x.model.Standardize {
 		z, _ = dataset.Standardize(z)
 	}
-	var file bytes.Buffer
-	for i, w := range weight {
-		line := fmt.Sprint(x.model.Y[i])
-		for j, v := range z.Row(i) {
-			line += fmt.Sprintf(" %d:%s", j+1, strconv.FormatFloat(v, 'g', 12, 64))
+	var file []byte
+	for rows, i := linalg.NewCSR(z), 0; i < z.Rows; i++ {
+		copies := int(weight[i])
+		if t.Dense {
+			copies = min(copies, 1)
 		}
-		for ; w > 0; w-- {
-			if file.WriteString(line + "\n"); hard {
-				break
-			}
-		}
+		line := append(rows.AppendRow(fmt.Append(nil, x.model.Y[i]), i), '\n')
+		file = append(file, bytes.Repeat(line, copies)...)
 	}
 	folder, err := os.MkdirTemp("", "libsvm")
 	if err != nil {
@@ -63,7 +60,7 @@ func (x *experiment) libsvmSeconds(ctx context.Context, weight []float64) (secon
 	}
 	defer os.RemoveAll(folder)
 	data := filepath.Join(folder, "data")
-	if os.WriteFile(data, file.Bytes(), 0o600) != nil {
+	if os.WriteFile(data, file, 0o600) != nil {
 		return 0, false
 	}
 	limit := 4 * budget

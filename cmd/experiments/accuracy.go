@@ -34,12 +34,14 @@ func accuracyStudy(f *flag.FlagSet) func(context.Context, []string, *output) {
 	f.IntVar(&s.Workers, "workers", 0, "retrainings at a time; default: one for each processor")
 	return func(ctx context.Context, _ []string, o *output) {
 		var rows []accuracyRow
-		for _, spec := range accuracyModels(strings.FieldsFunc(*names, func(r rune) bool { return r == ',' })) {
+		chosen := strings.FieldsFunc(*names, func(r rune) bool { return r == ',' })
+		for _, spec := range accuracyModels(chosen) {
 			for _, ratio := range []float64{0.5, 1, 2} {
 				if err := attempt(func() {
 					rows = append(rows, judgeModel(ctx, spec, resample.Poisson{Ratio: ratio}, s))
 				}); err != nil {
-					check(fmt.Errorf("%s, %s loss, ratio %v: %w", spec.Set.Name, spec.Loss.Name(), ratio, err))
+					check(fmt.Errorf("%s, %s loss, ratio %v: %w", spec.Set.Name, spec.Loss.Name(), ratio,
+						err))
 				}
 			}
 		}
@@ -56,8 +58,8 @@ type accuracyRow struct {
 	bench.Convergence
 	TheoryError null.Float `json:"theory_error"`
 	bench.Retrained
-	// VarianceRatio is the median over sites of the theory's variance over that of retraining. VarianceError is
-	// the root mean square over sites of their relative difference, the noise of retraining subtracted.
+	// VarianceRatio is the median over sites of the theory's variance over that of retraining. VarianceError
+	// is the root mean square over sites of their relative difference, the noise of retraining subtracted.
 	VarianceRatio float64 `json:"variance_ratio"`
 	VarianceError float64 `json:"variance_error"`
 }
@@ -80,7 +82,17 @@ func accuracyModels(names []string) (specs []model.Spec) {
 			continue
 		}
 		set := must(dataset.Load(name, dataset.Options{}))
-		losses, k := accuracyLosses(set)
+		mean, sd := stat.PopMeanStdDev(set.Columns[0].Y, nil)
+		// For numbers the noise is a third of the targets' standard deviation, and the losses are comparable.
+		losses := []loss.Loss{loss.Square{Noise: sd * sd / 9},
+			loss.EpsInsensitive{C: 5 / sd, Epsilon: 0.1 * sd}, loss.Huber{C: 9 / (sd * sd), Delta: 0.3 * sd},
+			loss.LeastAbsolute{C: 3 / sd}}
+		k := kernel.Spec{Kind: kernel.RBF, Amplitude: sd * sd, Constant: mean * mean}
+		if !set.AreNumbers() {
+			losses = []loss.Loss{loss.HardMargin{}, loss.Hinge{C: 1}, loss.SquaredHinge{C: 1},
+				loss.Logistic{C: 1}}
+			k = kernel.Spec{Kind: kernel.RBF, Amplitude: 1}
+		}
 		for _, l := range losses {
 			for _, width := range []float64{0.25, 1} {
 				k.Gamma = width / float64(set.D())
@@ -91,28 +103,14 @@ func accuracyModels(names []string) (specs []model.Spec) {
 	return specs
 }
 
-// accuracyLosses are the losses of the survey on a set, and its kernel without a width. For numbers the noise
-// is a third of the targets' standard deviation, and the losses are comparable.
-func accuracyLosses(set *dataset.Set) ([]loss.Loss, kernel.Spec) {
-	if !set.AreNumbers() {
-		return []loss.Loss{loss.HardMargin{}, loss.Hinge{C: 1}, loss.SquaredHinge{C: 1}, loss.Logistic{C: 1}},
-			kernel.Spec{Kind: kernel.RBF, Amplitude: 1}
-	}
-	mean, sd := stat.PopMeanStdDev(set.Columns[0].Y, nil)
-	return []loss.Loss{loss.Square{Noise: sd * sd / 9}, loss.EpsInsensitive{C: 5 / sd, Epsilon: 0.1 * sd},
-			loss.Huber{C: 9 / (sd * sd), Delta: 0.3 * sd}, loss.LeastAbsolute{C: 3 / sd}},
-		kernel.Spec{Kind: kernel.RBF, Amplitude: sd * sd, Constant: mean * mean}
-}
-
 // judgeModel solves, and retrains in batches.
 func judgeModel(ctx context.Context, spec model.Spec, scheme resample.Scheme,
 	s model.RetrainSettings) accuracyRow {
 	m := must(model.Build(context.Background(), spec))
 	theory := must(m.Solve(ctx, scheme, solver.Settings{}))
-	test := model.DefaultTest(spec.Set)
-	leftOut, _ := theory.LeftOut(test)
+	s.Tests = []loss.Test{model.DefaultTest(spec.Set)}
+	leftOut, _ := theory.LeftOut(s.Tests[0])
 	variances := slices.Clone(theory.Var)
-	s.Tests = []loss.Test{test}
 	reference, err := model.RetrainAround(ctx, m, theory, scheme, s)
 	check(cmp.Or(err, ctx.Err()))
 	var quotients []float64
@@ -149,15 +147,15 @@ func summarizeAccuracy(o *output, rows []accuracyRow, resamples int) {
 		"of the variances per point off by %.1f%% (root mean square over points %.1f%%), against %d "+
 		"retrainings a cell. In %d cells the errors differ by at most two standard errors of retraining; "+
 		"the largest difference is %.0f%%.\n",
-		converged, len(rows), 100*bench.Median(off), 100*bench.Median(ratio), 100*bench.Median(rms), resamples,
-		within, 100*slices.Max(off))
+		converged, len(rows), 100*bench.Median(off), 100*bench.Median(ratio), 100*bench.Median(rms),
+		resamples, within, 100*slices.Max(off))
 }
 
 // accuracyFigure shows the ratios of the theory's errors and variances to those of retraining, by loss.
 func accuracyFigure(rows []accuracyRow) *report.Figure {
-	errors := report.Panel{X: report.Axis{Label: "left-out error by retraining, relative to the largest of " +
-		"its set"}, Y: report.Axis{Label: "theory over retraining"}}
-	variances := report.Panel{X: errors.X, Y: report.Axis{Label: "median ratio of variances"}}
+	x := report.Axis{Label: "left-out error by retraining, relative to the largest of its set"}
+	errors := report.Panel{X: x, Y: report.Axis{Label: "theory over retraining"}}
+	variances := report.Panel{X: x, Y: report.Axis{Label: "median ratio of variances"}}
 	largest := map[string]float64{}
 	for _, r := range rows {
 		largest[r.Data] = max(largest[r.Data], float64(r.RetrainError))
@@ -169,9 +167,9 @@ func accuracyFigure(rows []accuracyRow) *report.Figure {
 			errors.Series = append(errors.Series, report.Series{Label: r.Loss, Mark: report.Dots, Colour: i})
 			variances.Series = append(variances.Series, report.Series{Mark: report.Dots, Colour: i})
 		}
-		x := float64(r.RetrainError) / largest[r.Data]
-		errors.Series[i].AddErr(x, 1+r.errorOff(), 2*float64(r.RetrainSE/r.RetrainError))
-		variances.Series[i].Add(x, r.VarianceRatio)
+		at := float64(r.RetrainError) / largest[r.Data]
+		errors.Series[i].AddErr(at, 1+r.errorOff(), 2*float64(r.RetrainSE/r.RetrainError))
+		variances.Series[i].Add(at, r.VarianceRatio)
 	}
 	return &report.Figure{
 		Name: "accuracy", Title: "the theory beside retraining",

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -25,12 +26,10 @@ import (
 // estimatorRun tests estimates of a classifier's error: a set is split at random many times, the classifier
 // trained on one half, and the estimates from that half compared with its error on the other.
 type estimatorRun struct {
-	set    *dataset.Set
-	c      float64 // of the hinge loss; Inf: the hard margin
-	gamma  float64 // 0: 1/d
-	splits int
-	folds  int
-	seed   uint64
+	set           *dataset.Set
+	c, gamma      float64 // of the hinge loss, Inf for the hard margin; of the kernel, 0 for 1/d
+	splits, folds int
+	seed          uint64
 }
 
 // estimatorStudy tests leave-one-out, cross-validation and the analytic bootstrap by held-out data.
@@ -59,14 +58,11 @@ type estimate struct {
 	failed    bool    // the solve did not converge
 }
 
-// train is the number of examples on which a split trains.
-func (e *estimatorRun) train() int { return e.set.N() / 2 }
-
 // run computes the held-out error and all estimates, split by split.
 func (e *estimatorRun) run(ctx context.Context) (truth []float64, estimates [][]estimate) {
 	rng := rand.New(rand.NewPCG(e.seed, 0))
 	for range e.splits {
-		drawn, others := e.set.Split(e.train(), rng)
+		drawn, others := e.set.Split(e.set.N()/2, rng)
 		j := e.classifier(drawn)
 		truth = append(truth, heldOut(j, others))
 		estimates = append(estimates, slices.Concat(bootstraps(ctx, j), leaveOneOut(ctx, j),
@@ -82,12 +78,9 @@ func (e *estimatorRun) classifier(drawn *dataset.Set) *answer.Job {
 		check(fmt.Errorf("a half of %d examples holds one class only", drawn.N()))
 	}
 	spec := model.Spec{Set: drawn, Standardize: true, Loss: loss.Hinge{C: e.c},
-		Kernel: kernel.Spec{Gamma: e.gamma}}
+		Kernel: kernel.Spec{Gamma: cmp.Or(e.gamma, 1/float64(drawn.D()))}}
 	if math.IsInf(e.c, 1) {
 		spec.Loss = loss.HardMargin{}
-	}
-	if e.gamma == 0 {
-		spec.Kernel.Gamma = 1 / float64(drawn.D())
 	}
 	return must(answer.New(context.Background(), spec, loss.ZeroOne{}))
 }
@@ -124,7 +117,8 @@ func bootstraps(ctx context.Context, j *answer.Job) []estimate {
 	took := e.Time.Solve
 	return []estimate{
 		{name: "apparent", error: float64(e.Apparent), seconds: e.Time.Fit},
-		{name: "bootstrap, ratio 1", error: float64(e.TestError), seconds: took, failed: !report.Done(e.Status)},
+		{name: "bootstrap, ratio 1", error: float64(e.TestError), seconds: took,
+			failed: !report.Done(e.Status)},
 		{name: ".632", error: float64(e.Err632), seconds: took},
 		{name: ".632+", error: float64(e.Err632Plus), seconds: took},
 		{name: fmt.Sprintf("bootstrap, ratio %d", largeRatio), error: float64(large.TestError),
@@ -153,16 +147,17 @@ func crossValidation(ctx context.Context, j *answer.Job, folds int, seed uint64)
 		seconds: r.Time.Retrain, retrained: 1}
 }
 
-// estimatorScore compares one estimator with the held-out errors of the same splits.
+// estimatorScore compares one estimator with the held-out errors of the same splits: the estimates' Mean and
+// SD over the splits, and mean and root mean square of the estimates less the held-out errors.
 type estimatorScore struct {
-	Estimator string
-	Mean      float64
-	Bias      float64 // mean of estimate - held-out error
-	BiasSE    float64
-	RMS       float64 // root mean square of that difference
-	SD        float64 // standard deviation of the estimate over splits
-	Seconds   float64
-	Retrained float64
+	Estimator string  `json:"estimator"`
+	Mean      float64 `json:"mean"`
+	Bias      float64 `json:"bias"`
+	BiasSE    float64 `json:"bias_se"`
+	RMS       float64 `json:"rms"`
+	SD        float64 `json:"sd"`
+	Seconds   float64 `json:"seconds"`
+	Retrained float64 `json:"retrained"`
 }
 
 // score averages the estimates of number k over splits.
@@ -190,9 +185,10 @@ func (e *estimatorRun) write(o *output, truth []float64, splits [][]estimate) {
 		}
 	}
 	mean, sd := stat.MeanStdDev(truth, nil)
-	fmt.Fprintf(o, "%s: %d splits into %d examples to train on and %d held out, whose error is %.5g, standard "+
-		"error %.2g; %d solves did not converge\n\n", report.ShortName(e.set.Name), len(splits), e.train(),
-		e.set.N()-e.train(), mean, sd/math.Sqrt(float64(len(splits))), unfinished)
+	n := e.set.N()
+	fmt.Fprintf(o, "%s: %d splits into %d examples to train on and %d held out, whose error is %.5g, "+
+		"standard error %.2g; %d solves did not converge\n\n", report.ShortName(e.set.Name), len(splits), n/2,
+		n-n/2, mean, sd/math.Sqrt(float64(len(splits))), unfinished)
 	var scores []estimatorScore
 	var series []report.Series
 	table := tabwriter.NewWriter(o, 0, 0, 2, ' ', 0)
@@ -210,7 +206,8 @@ func (e *estimatorRun) write(o *output, truth []float64, splits [][]estimate) {
 	fmt.Fprintln(o, "bias, rms: mean and root mean square of the estimate less the held-out error of the "+
 		"same split")
 	o.figures(report.NewFigure("estimators", "cost and accuracy of the estimates",
-		"Every estimate of the error against the time that it takes, judged by held-out data over random splits.",
-		report.Axis{Label: "seconds", Log: true}, report.Axis{Label: "root mean square error of the estimate"},
+		"Every estimate of the error against the time that it takes, judged by held-out data over random "+
+			"splits.", report.Axis{Label: "seconds", Log: true},
+		report.Axis{Label: "root mean square error of the estimate"},
 		series...))
 }

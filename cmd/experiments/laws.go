@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
@@ -32,13 +33,14 @@ type bothLaws struct {
 	predictions    [][]float64 // of the resamples at each input
 }
 
-// lawsOf solves for the examples of an embedded set except the held ones, nil for none, and retrains on them.
-func (p *paperRun) lawsOf(ctx context.Context, name string, held []int) *bothLaws {
+// lawsOf solves for the examples of an embedded set except those that are held out, and retrains on them.
+func (p *paperRun) lawsOf(ctx context.Context, name string, isHeld func(i int) bool) *bothLaws {
 	spec := preset(name)
-	all := spec.Set
-	var rest []int
+	all, held, rest := spec.Set, []int(nil), []int(nil)
 	for i := range all.N() {
-		if !slices.Contains(held, i) {
+		if isHeld(i) {
+			held = append(held, i)
+		} else {
 			rest = append(rest, i)
 		}
 	}
@@ -66,11 +68,7 @@ func (p *paperRun) lawsOf(ctx context.Context, name string, held []int) *bothLaw
 // moments is M03 figure 2: the first 50 examples of the Boston housing data are the new inputs, the other 456
 // are resampled.
 func (p *paperRun) moments(ctx context.Context) []*report.Figure {
-	held := make([]int, 50)
-	for i := range held {
-		held[i] = i
-	}
-	at := p.lawsOf(ctx, "boston", held)
+	at := p.lawsOf(ctx, "boston", func(i int) bool { return i < 50 })
 	panel := func(label string, theory, naive, se []float64) report.Panel {
 		line := report.Series{Label: "theory", Mark: report.Triangles}
 		dots := report.Series{Label: "retraining", Mark: report.Dots, Colour: 1}
@@ -94,10 +92,15 @@ func (p *paperRun) moments(ctx context.Context) []*report.Figure {
 
 // law is the law of a prediction over resamples by theory and by retraining: densities on common bins.
 type law struct {
-	place                    int    // example or new input, from 0
-	why                      string // the rule of its choice
+	place                    int // example or new input, from 0
 	edges, theory, retrained []float64
 	distance                 float64 // half the L1 distance of the two, in [0, 1]
+}
+
+// chosen is a law with the rule that chose it.
+type chosen struct {
+	law
+	why string
 }
 
 // lawWidth is the width of M03's bins, fieldWidth of those of internal fields.
@@ -139,14 +142,8 @@ func (b *bothLaws) byDistance(theory func(place int) loss.Distribution) (laws []
 	return laws
 }
 
-// chosenBy is the law with the rule that chose it.
-func (l law) chosenBy(why string) law {
-	l.why = why
-	return l
-}
-
 // lawPanels has a panel for each law.
-func lawPanels(laws []law, label string) (panels []report.Panel) {
+func lawPanels(laws []chosen, label string) (panels []report.Panel) {
 	for _, l := range laws {
 		panels = append(panels, report.Panel{Title: l.why, X: report.Axis{Label: label},
 			Y: report.Axis{Label: "density"}, Series: []report.Series{
@@ -159,22 +156,20 @@ func lawPanels(laws []law, label string) (panels []report.Panel) {
 
 // laws are M03 figures 3 to 5: the laws of the predictor at the inputs of the Boston housing data.
 func (p *paperRun) laws(ctx context.Context) []*report.Figure {
-	both := p.lawsOf(ctx, "boston", nil)
+	both := p.lawsOf(ctx, "boston", func(int) bool { return false })
 	all := both.byDistance(both.solution.Distribution)
 	good, bad := typicalLaws(all, both.solution.Distribution)
 	return []*report.Figure{
-		{Name: "m03-figure-3", Title: "M03 figure 3: laws that the theory describes", Caption: lawCaption(good),
-			Panels: lawPanels(good, "prediction")},
-		{Name: "m03-figure-4", Title: "M03 figure 4: laws with more structure than the theory gives",
-			Caption: lawCaption(bad), Panels: lawPanels(bad, "prediction")},
+		lawFigure("m03-figure-3", "M03 figure 3: laws that the theory describes", good),
+		lawFigure("m03-figure-4", "M03 figure 4: laws with more structure than the theory gives", bad),
 		distanceFigure(all, both.retrained.Resamples),
 	}
 }
 
 // typicalLaws chooses inputs by the rank of their distance, and the one with the most peaks among those that
 // the theory describes well.
-func typicalLaws(sorted []law, theory func(int) loss.Distribution) (good, bad []law) {
-	at := func(q float64) law { return sorted[int(q*float64(len(sorted)-1))] }
+func typicalLaws(sorted []law, theory func(int) loss.Distribution) (good, bad []chosen) {
+	at := func(q float64, why string) chosen { return chosen{sorted[int(q*float64(len(sorted)-1))], why} }
 	structured, most := sorted[0], -1
 	for _, l := range sorted {
 		if l.distance > closeLaws {
@@ -184,10 +179,10 @@ func typicalLaws(sorted []law, theory func(int) loss.Distribution) (good, bad []
 			structured, most = l, peaks
 		}
 	}
-	return []law{at(0.25).chosenBy("lower quartile of the distances"), at(0.5).chosenBy("median distance"),
-			structured.chosenBy("most peaks among distances up to 0.1")},
-		[]law{at(0.85).chosenBy("85% of the distances are smaller"),
-			at(0.95).chosenBy("95% of the distances are smaller"), at(1).chosenBy("largest distance")}
+	return []chosen{at(0.25, "lower quartile of the distances"), at(0.5, "median distance"),
+			{structured, "most peaks among distances up to 0.1"}},
+		[]chosen{at(0.85, "85% of the distances are smaller"), at(0.95, "95% of the distances are smaller"),
+			at(1, "largest distance")}
 }
 
 // Laws are close to the theory's up to the distance closeLaws, and far from farLaws on.
@@ -197,8 +192,7 @@ const closeLaws, farLaws = 0.1, 0.2
 func peaks(law loss.Distribution) int {
 	low, high := law.Quantile(0.001), law.Quantile(0.999)
 	const steps = 400
-	count, rising := 0, true
-	last := 0.0
+	count, rising, last := 0, true, 0.0
 	for i := range steps + 1 {
 		density := law.Density(low + (high-low)*float64(i)/steps)
 		if rising && density < last {
@@ -212,13 +206,15 @@ func peaks(law loss.Distribution) int {
 	return count
 }
 
-func lawCaption(laws []law) string {
+// lawFigure draws laws at inputs of the Boston housing data.
+func lawFigure(name, title string, laws []chosen) *report.Figure {
 	text := "Law over resamples of the prediction at inputs of the Boston housing data, S = N = 506: " +
 		"theory (line) and retraining (histogram, bins of 0.2). Chosen by rule:"
 	for i, l := range laws {
 		text += fmt.Sprintf(" (%d) %s, example %d, L1 distance %.3f;", i+1, l.why, l.place+1, l.distance)
 	}
-	return text[:len(text)-1] + "."
+	return &report.Figure{Name: name, Title: title, Caption: strings.TrimSuffix(text, ";") + ".",
+		Panels: lawPanels(laws, "prediction")}
 }
 
 // distanceFigure is M03 figure 5: the histogram of L1 distances over inputs.
@@ -244,8 +240,8 @@ func distanceFigure(sorted []law, resamples int) *report.Figure {
 		Name: "m03-figure-5", Title: "M03 figure 5: distance of the laws",
 		Caption: fmt.Sprintf(
 			"L1 distance between the laws by theory and by retraining (%d resamples, bins of 0.2) at the %d "+
-				"inputs of the Boston housing data: %.1f%% up to 0.1, %.1f%% from 0.2 on, largest %.3f. The right "+
-				"panel replaces the inset of the paper.", resamples, len(sorted), near, far, largest),
+				"inputs of the Boston housing data: %.1f%% up to 0.1, %.1f%% from 0.2 on, largest %.3f. The "+
+				"right panel replaces the inset of the paper.", resamples, len(sorted), near, far, largest),
 		Panels: []report.Panel{
 			{X: x, Y: y, Series: []report.Series{{Mark: report.Bars, X: edges, Y: counts}}},
 			{Title: "the tail, enlarged", X: x, Y: report.Axis{Label: "inputs", Max: 20},
@@ -258,11 +254,7 @@ func distanceFigure(sorted []law, resamples int) *report.Figure {
 // probability of the label -1. Every tenth example is held out, 20 of 208; the other 188, as many as M04 has,
 // are resampled.
 func (p *paperRun) fields(ctx context.Context) []*report.Figure {
-	held := make([]int, 20)
-	for i := range held {
-		held[i] = 10 * i
-	}
-	at := p.lawsOf(ctx, "sonar", held)
+	at := p.lawsOf(ctx, "sonar", func(i int) bool { return i%10 == 0 && i < 200 })
 	field := func(i int) loss.Distribution { return loss.Normal(at.mean[i], at.variance[i]) } // M03-48
 	vote := report.Series{Label: "new inputs", Mark: report.Dots}
 	for i, predictions := range at.predictions {
@@ -271,20 +263,20 @@ func (p *paperRun) fields(ctx context.Context) []*report.Figure {
 		vote.AddErr(field(i).CDF(0), share, 2*math.Sqrt(share*(1-share)/n))
 	}
 	sorted := at.byDistance(field)
-	typical := []law{sorted[len(sorted)/2].chosenBy("median distance"),
-		sorted[len(sorted)-1].chosenBy("largest distance")}
+	typical := []chosen{{sorted[len(sorted)/2], "median distance"},
+		{sorted[len(sorted)-1], "largest distance"}}
 	for i, l := range typical {
-		typical[i] = compareLaw(l.place, field(l.place), at.predictions[l.place], fieldWidth).chosenBy(l.why)
+		typical[i].law = compareLaw(l.place, field(l.place), at.predictions[l.place], fieldWidth)
 	}
 	shares := report.Panel{Title: "probability of the label -1", X: report.Axis{Label: "theory", Max: 1},
-		Y:      report.Axis{Label: "retraining", Max: 1},
-		Series: []report.Series{{Mark: report.Dotted, Colour: 6, X: []float64{0, 1}, Y: []float64{0, 1}}, vote}}
+		Y: report.Axis{Label: "retraining", Max: 1}, Series: []report.Series{
+			{Mark: report.Dotted, Colour: 6, X: []float64{0, 1}, Y: []float64{0, 1}}, vote}}
 	return []*report.Figure{{
 		Name: "m04-figure-1-right", Title: "M04 figure 1, right: new inputs of the sonar data",
 		Caption: fmt.Sprintf(
-			"Law over resamples of the internal field at two of %d held-out inputs, N = S = %d, chosen by the "+
-				"rank of their L1 distance; and how often the classifier says -1, theory against retraining with "+
-				"two standard errors.", len(held), at.examples),
+			"Law over resamples of the internal field at two of %d held-out inputs, N = S = %d, chosen by "+
+				"the rank of their L1 distance; and how often the classifier says -1, theory against "+
+				"retraining with two standard errors.", len(at.mean), at.examples),
 		Panels: append(lawPanels(typical, "internal field"), shares),
 	}}
 }

@@ -5,12 +5,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"bootbench/internal/report"
@@ -38,31 +40,26 @@ func main() {
 
 // run is the program; its exit status is 0, 1 (a study failed) or 2 (bad usage).
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	for _, s := range studies {
-		if len(args) > 0 && s.name == args[0] {
-			return s.run(ctx, args[1:], stdout, stderr)
+	at := slices.IndexFunc(studies, func(s study) bool { return len(args) > 0 && s.name == args[0] })
+	if at < 0 {
+		fmt.Fprintln(stderr, "usage: experiments STUDY [flags] [DATA...]; -h after STUDY lists its flags")
+		for _, s := range studies {
+			fmt.Fprintf(stderr, "  %-11s %s\n", s.name, s.about)
 		}
+		return 2
 	}
-	fmt.Fprintln(stderr, "usage: experiments STUDY [flags] [DATA...]; experiments STUDY -h lists its flags")
-	for _, s := range studies {
-		fmt.Fprintf(stderr, "  %-11s %s\n", s.name, s.about)
-	}
-	return 2
-}
-
-func (s study) run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	s := studies[at]
 	f := flag.NewFlagSet("experiments "+s.name, flag.ContinueOnError)
 	f.SetOutput(stderr)
 	folder := f.String("out", s.name, "`folder` for CSV and pictures")
 	do := s.prepare(f)
-	if err := f.Parse(args); err != nil {
+	if err := f.Parse(args[1:]); err != nil {
 		return 2
 	}
-	err := attempt(func() {
+	if err := attempt(func() {
 		check(os.MkdirAll(*folder, 0o777))
 		do(ctx, f.Args(), &output{stdout, *folder})
-	})
-	if err != nil {
+	}); err != nil {
 		fmt.Fprintf(stderr, "experiments %s: %v\n", s.name, err)
 		return 1
 	}
@@ -109,8 +106,7 @@ type output struct {
 func (o *output) file(name string, write func(io.Writer) error) {
 	f := must(os.Create(filepath.Join(o.folder, name)))
 	defer f.Close()
-	check(write(f))
-	check(f.Close())
+	check(errors.Join(write(f), f.Close()))
 }
 
 // writeCSV writes structs as lines of a file.

@@ -16,13 +16,15 @@ func TestStudies(t *testing.T) {
 		text  []string
 		files []string
 	}{
-		{[]string{"paper", "-figure", "m04-1-right", "-resamples", "1"}, []string{"held-out inputs, N = S = 188"},
+		{[]string{"paper", "-figure", "m04-1-right", "-resamples", "1"},
+			[]string{"held-out inputs, N = S = 188"},
 			[]string{"m04-figure-1-right.svg", "m04-figure-1-right-figure.csv"}},
 		{[]string{"accuracy", "-data", "crabs", "-resamples", "20"},
 			[]string{"24 of 24 solves converged", "against 20 retrainings"},
 			[]string{"accuracy.csv", "accuracy.svg"}},
-		{[]string{"estimators", "-splits", "2", "-C", "Inf", "crabs"}, []string{"crabs: 2 splits into 100 examples",
-			"\n.632+", "\n10-fold cross-validation"}, []string{"estimators.csv", "estimators.svg"}},
+		{[]string{"estimators", "-splits", "2", "-C", "Inf", "crabs"},
+			[]string{"crabs: 2 splits into 100 examples", "\n.632+", "\n10-fold cross-validation"},
+			[]string{"estimators.csv", "estimators.svg"}},
 	} {
 		dir := t.TempDir()
 		var stdout, stderr bytes.Buffer

@@ -25,7 +25,7 @@ import (
 // paperRun computes the figures of Malzahn and Opper 2003 ([M03]) and 2004 ([M04]) from their data and
 // models: theory and retraining.
 type paperRun struct {
-	resamples int // retrainings per point of a learning curve; moments and laws take momentsFactor times as many
+	resamples int // per point of a learning curve; moments and laws take momentsFactor times as many
 	seed      uint64
 	workers   int
 	pumadyn   string // CSV of the robot arm
@@ -36,8 +36,8 @@ var paperFigures = []struct {
 	id  string
 	run func(*paperRun, context.Context) []*report.Figure
 }{
-	{"m03-1-left", (*paperRun).regression}, {"m03-1-right", (*paperRun).robust}, {"m03-2", (*paperRun).moments},
-	{"m03-3-5", (*paperRun).laws}, {"m04-1-left", (*paperRun).classification},
+	{"m03-1-left", (*paperRun).regression}, {"m03-1-right", (*paperRun).robust},
+	{"m03-2", (*paperRun).moments}, {"m03-3-5", (*paperRun).laws}, {"m04-1-left", (*paperRun).classification},
 	{"m04-1-right", (*paperRun).fields},
 }
 
@@ -191,8 +191,8 @@ const robotScale = 3
 func robot(set *dataset.Set) model.Spec {
 	const n = 500
 	if set.N() < n || set.D() != 8 {
-		check(fmt.Errorf("%s has %d examples of %d features; the robot arm has at least %d of 8", set.Name, set.N(),
-			set.D(), n))
+		check(fmt.Errorf("%s has %d examples of %d features; the robot arm has at least %d of 8", set.Name,
+			set.N(), set.D(), n))
 	}
 	head := set.Head(n)
 	head.Name = "robot arm"
@@ -216,9 +216,9 @@ func (p *paperRun) classification(ctx context.Context) []*report.Figure {
 	}
 	return []*report.Figure{{
 		Name: "m04-figure-1-left", Title: "M04 figure 1, left: hard-margin support vector machines",
-		Caption: "Error on left-out examples: theory (lines) and retraining (symbols, two standard errors). " +
-			"The kernels are this project's, exp(-gamma |x-x'|^2) on standardised inputs; M04 does not print its " +
-			"own. The right panel replaces the inset of the paper.",
+		Caption: "Error on left-out examples: theory (lines) and retraining (symbols, two standard " +
+			"errors). The kernels are this project's, exp(-gamma |x-x'|^2) on standardised inputs; M04 " +
+			"does not print its own. The right panel replaces the inset of the paper.",
 		Panels: []report.Panel{all, enlarged},
 	}}
 }

@@ -114,45 +114,39 @@ func Names() []string {
 // SingleThreaded runs f while the bound backend uses one thread per call, for parallel work, and restores the
 // thread count. Of several concurrent calls the last to end restores it.
 func SingleThreaded(f func()) {
-	enterSingle()
-	defer leaveSingle()
+	alone.add(1)
+	defer alone.add(-1)
 	f()
 }
 
-// ThreadsForOrder runs f, which works on matrices of order n: SingleThreaded if n is so small that threads do
-// not pay.
+// ThreadsForOrder runs f, which works on matrices of order n: SingleThreaded up to the order that has the
+// kernels of Small, where one thread is as fast as two in a solve.
 func ThreadsForOrder(n int, f func()) {
-	if n > maxSingleThreaded {
+	if n > smallOrder {
 		f()
 		return
 	}
 	SingleThreaded(f)
 }
 
-// maxSingleThreaded is the order up to which one thread is as fast as two in a solve: it has the
-// kernels of Small.
-const maxSingleThreaded = smallOrder
-
 // alone counts the calls in SingleThreaded, with the thread count before the first.
-var alone struct {
+var alone users
+
+type users struct {
 	sync.Mutex
-	users, before int
+	count, before int
 }
 
-func enterSingle() {
-	alone.Lock()
-	defer alone.Unlock()
-	if alone.users++; alone.users == 1 {
-		alone.before = bound.Threads()
+// add counts a call that begins, 1, or ends, -1.
+func (u *users) add(change int) {
+	u.Lock()
+	defer u.Unlock()
+	if u.count == 0 {
+		u.before = bound.Threads()
 		bound.SetThreads(1)
 	}
-}
-
-func leaveSingle() {
-	alone.Lock()
-	defer alone.Unlock()
-	if alone.users--; alone.users == 0 {
-		bound.SetThreads(alone.before)
+	if u.count += change; u.count == 0 {
+		bound.SetThreads(u.before)
 	}
 }
 

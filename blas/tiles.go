@@ -2,7 +2,6 @@ package blas
 
 import (
 	"cmp"
-	"sync"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -143,13 +142,9 @@ func strips(s blas.Side, m, n int, b []float64, ldb int, f func(m, n int, b []fl
 
 // together runs the tasks in parallel.
 func together(tasks ...func()) {
-	var wait sync.WaitGroup
+	var crew Crew
 	for _, task := range tasks {
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
-			task()
-		}()
+		crew.Go(task, nil)
 	}
-	wait.Wait()
+	crew.Wait()
 }

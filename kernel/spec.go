@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -134,14 +135,12 @@ func (s Spec) inverseScales() []float64 {
 
 // WithDefaults is s on d features with the documented defaults of its fields.
 func (s Spec) WithDefaults(d int) Spec {
-	if s.Amplitude == 0 {
-		s.Amplitude = 1
-	}
+	s.Amplitude = cmp.Or(s.Amplitude, 1)
 	if (s.Kind.radial() || s.Kind == Poly) && s.Gamma == 0 && len(s.LengthScale) == 0 {
 		s.Gamma = 1 / (2 * float64(d))
 	}
-	if s.Kind == Poly && s.Degree == 0 {
-		s.Degree = 3
+	if s.Kind == Poly {
+		s.Degree = cmp.Or(s.Degree, 3)
 	}
 	return s
 }

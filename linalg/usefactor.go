@@ -73,15 +73,13 @@ func findFactor(k *Sym, maxBytes int64) *lowRankEngine {
 	most := n
 	if n > smallFactor {
 		most = n / 2
-		if _, err := PivotedCholesky(context.Background(), k, RankOptions{Tol: math.Pow(factorTol, 0.25),
-			MaxRank:  most / 4,
-			MaxBytes: maxBytes}); err != nil {
+		quarter := RankOptions{Tol: math.Pow(factorTol, 0.25), MaxRank: most / 4, MaxBytes: maxBytes}
+		if _, err := PivotedCholesky(context.Background(), k, quarter); err != nil {
 			return nil
 		}
 	}
-	factor, err := PivotedCholesky(context.Background(), k, RankOptions{Tol: factorTol, MaxRank: most,
-		MaxBytes: maxBytes,
-		rounding: factorTol})
+	whole := RankOptions{Tol: factorTol, MaxRank: most, MaxBytes: maxBytes, rounding: factorTol}
+	factor, err := PivotedCholesky(context.Background(), k, whole)
 	if err != nil || factor.rank == n && factor.smallestPivot() > regular*slices.Max(Diagonal(k)) {
 		return nil
 	}

@@ -35,9 +35,6 @@ func (w ClassWeights) ClassWeight(y float64) float64 {
 	return w.Negative
 }
 
-// unequal reports whether the classes differ, so that the loss of (f, y) is not that of (-f, -y).
-func (w ClassWeights) unequal() bool { return w.Negative != w.Positive }
-
 // checkCosts refuses C, or a product of C and a weight, outside (0, maxParameter].
 func (w ClassWeights) checkCosts(c float64) error {
 	if err := checkPositive("C", c); err != nil || w == (ClassWeights{}) {

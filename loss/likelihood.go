@@ -42,11 +42,10 @@ func likelihoodSite(l concave, y []float64, law resample.CountDistribution) (Sit
 // Probit is the likelihood p(y|f) = Phi(y f), for labels y = -1, +1.
 type Probit struct{}
 
-// Name is "probit".
-func (Probit) Name() string { return "probit" }
-
-// Value is -log Phi(y f).
+func (Probit) Name() string               { return "probit" }
 func (Probit) Value(f, y float64) float64 { return -normal.LogCDF(y * f) }
+func (Probit) curvature() float64         { return 1 }
+func (Probit) check() error               { return nil }
 
 // TiltedMoments are by quadrature.
 func (l Probit) TiltedMoments(c, h float64, y, k []float64) (logZ, mean, variance float64) {
@@ -58,10 +57,6 @@ func (Probit) derivatives(f, y float64) (first, second float64) {
 	return -y * r, r * (y*f + r)
 }
 
-func (Probit) curvature() float64 { return 1 }
-
-func (Probit) check() error { return nil }
-
 // Site takes labels -1 or +1.
 func (l Probit) Site(y []float64, law resample.CountDistribution) (Site, error) {
 	return likelihoodSite(l, y, law)
@@ -70,11 +65,10 @@ func (l Probit) Site(y []float64, law resample.CountDistribution) (Site, error) 
 // Logit is the likelihood p(y|f) = 1/(1 + exp(-y f)), for labels y = -1, +1.
 type Logit struct{}
 
-// Name is "logit".
-func (Logit) Name() string { return "logit" }
-
-// Value is log(1 + exp(-y f)).
+func (Logit) Name() string               { return "logit" }
 func (Logit) Value(f, y float64) float64 { return softplus(-y * f) }
+func (Logit) curvature() float64         { return 0.25 }
+func (Logit) check() error               { return nil }
 
 // TiltedMoments are by quadrature.
 func (l Logit) TiltedMoments(c, h float64, y, k []float64) (logZ, mean, variance float64) {
@@ -84,10 +78,6 @@ func (l Logit) TiltedMoments(c, h float64, y, k []float64) (logZ, mean, variance
 func (Logit) derivatives(f, y float64) (first, second float64) {
 	return Logistic{C: 1}.derivatives(f, y)
 }
-
-func (Logit) curvature() float64 { return 0.25 }
-
-func (Logit) check() error { return nil }
 
 // Site takes labels -1 or +1.
 func (l Logit) Site(y []float64, law resample.CountDistribution) (Site, error) {

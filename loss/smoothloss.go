@@ -1,6 +1,7 @@
 package loss
 
 import (
+	"cmp"
 	"math"
 
 	"bootbench/resample"
@@ -107,10 +108,8 @@ type Logistic struct {
 	ClassWeights
 }
 
+func (Logistic) Name() string   { return "logistic" }
 func (l Logistic) check() error { return l.checkCosts(l.C) }
-
-// Name is "logistic".
-func (Logistic) Name() string { return "logistic" }
 
 // Value is C log(1 + exp(-y f)).
 func (l Logistic) Value(f, y float64) float64 { return l.C * l.ClassWeight(y) * softplus(-y*f) }
@@ -141,12 +140,9 @@ func (l Logistic) derivatives(f, y float64) (first, second float64) {
 
 // Site takes labels -1 or +1.
 func (l Logistic) Site(y []float64, law resample.CountDistribution) (Site, error) {
-	if err := l.check(); err != nil {
+	if err := cmp.Or(l.check(), checkLabels(l.Name(), y)); err != nil {
 		return nil, err
 	}
-	if err := checkLabels(l.Name(), y); err != nil {
-		return nil, err
-	}
-	p := predictor{derivatives: l.derivatives, patchWidth: 5, mirrored: !l.unequal()}
+	p := predictor{derivatives: l.derivatives, patchWidth: 5, mirrored: l.Negative == l.Positive}
 	return newSmoothSite(y, law, p), nil
 }

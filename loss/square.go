@@ -1,6 +1,7 @@
 package loss
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -33,7 +34,6 @@ func (l Square) check() error {
 	return nil
 }
 
-// Name is "square".
 func (Square) Name() string { return "square" }
 
 // Value is (f-y)^2/(2 Noise).
@@ -52,10 +52,7 @@ func (l Square) Prox(c, h float64, y, k []float64) (f, slope float64) {
 // Site takes any finite targets. The site is a Quadratic. It keeps the tables of law.Counts: pass a
 // resample.Cached if many sites share one law.
 func (l Square) Site(y []float64, law resample.CountDistribution) (Site, error) {
-	if err := l.check(); err != nil {
-		return nil, err
-	}
-	if err := checkFinite(y); err != nil {
+	if err := cmp.Or(l.check(), checkFinite(y)); err != nil {
 		return nil, err
 	}
 	tables := resample.Cache(law)

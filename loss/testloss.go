@@ -35,10 +35,7 @@ func Range(t Test) (least, largest float64) {
 // SquareTest is the test loss (f-y)^2.
 type SquareTest struct{}
 
-// Name is "square".
-func (SquareTest) Name() string { return "square" }
-
-// Value is (f-y)^2.
+func (SquareTest) Name() string               { return "square" }
 func (SquareTest) Value(f, y float64) float64 { return (f - y) * (f - y) }
 
 // Gaussian is (mean-y)^2 + variance (M03-45).
@@ -49,13 +46,8 @@ func (SquareTest) Gaussian(mean, variance, y float64) float64 {
 // Absolute is the test loss |f-y|.
 type Absolute struct{}
 
-// Name is "absolute".
-func (Absolute) Name() string { return "absolute" }
-
-// Value is |f-y|.
-func (Absolute) Value(f, y float64) float64 { return math.Abs(f - y) }
-
-// Breakpoints is y.
+func (Absolute) Name() string                    { return "absolute" }
+func (Absolute) Value(f, y float64) float64      { return math.Abs(f - y) }
 func (Absolute) Breakpoints(y float64) []float64 { return []float64{y} }
 
 // Gaussian is the mean of the folded normal law, with off = mean - y and s the
@@ -72,11 +64,9 @@ func (Absolute) Gaussian(mean, variance, y float64) float64 {
 // ZeroOne is the classification error for labels y = -1, +1: 1 if y f < 0, and 1/2 if f = 0.
 type ZeroOne struct{}
 
-// Name is "zero-one".
-func (ZeroOne) Name() string { return "zero-one" }
-
-// Value is 1 if y f < 0, 1/2 if it is 0, else 0.
-func (ZeroOne) Value(f, y float64) float64 { return below(y * f) }
+func (ZeroOne) Name() string                  { return "zero-one" }
+func (ZeroOne) Value(f, y float64) float64    { return below(y * f) }
+func (ZeroOne) Breakpoints(float64) []float64 { return []float64{0} }
 
 // below is 1 if v < 0, 1/2 if it is 0, else 0.
 func below(v float64) float64 {
@@ -88,9 +78,6 @@ func below(v float64) float64 {
 	}
 	return 0
 }
-
-// Breakpoints is 0.
-func (ZeroOne) Breakpoints(float64) []float64 { return []float64{0} }
 
 // Gaussian is Phi(-y mean/sqrt(variance)) (M04-17).
 func (t ZeroOne) Gaussian(mean, variance, y float64) float64 {
@@ -107,7 +94,6 @@ type SmoothEps struct {
 	Eps, Beta float64
 }
 
-// Name is "smooth-eps".
 func (SmoothEps) Name() string { return "smooth-eps" }
 
 // Value is the loss of f for target y.
@@ -143,26 +129,16 @@ func (t SmoothEps) Gaussian(mean, variance, y float64) float64 {
 // example out: the out-of-bag ensemble.
 type Prediction struct{}
 
-// Name is "prediction".
-func (Prediction) Name() string { return "prediction" }
-
-// Value is f.
-func (Prediction) Value(f, _ float64) float64 { return f }
-
-// Gaussian is the mean.
+func (Prediction) Name() string                        { return "prediction" }
+func (Prediction) Value(f, _ float64) float64          { return f }
 func (Prediction) Gaussian(mean, _, _ float64) float64 { return mean }
 
 // Vote is 1 if f > 0, 1/2 if f = 0, else 0. Its LeftOut is the fraction of positive votes among the resamples
 // without an example.
 type Vote struct{}
 
-// Name is "vote".
-func (Vote) Name() string { return "vote" }
-
-// Value is 1 if f > 0, 1/2 if f is 0, else 0: a tie is half a vote.
-func (Vote) Value(f, _ float64) float64 { return below(-f) }
-
-// Breakpoints is 0.
+func (Vote) Name() string                  { return "vote" }
+func (Vote) Value(f, _ float64) float64    { return below(-f) }
 func (Vote) Breakpoints(float64) []float64 { return []float64{0} }
 
 // Gaussian is Phi(mean/sqrt(variance)).

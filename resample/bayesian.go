@@ -16,7 +16,6 @@ type Bayesian struct {
 	Shape float64 // > 0; 1: Rubin's. A weight's variance is about 1/Shape.
 }
 
-// Name is "bayesian".
 func (Bayesian) Name() string { return "bayesian" }
 
 // Mean is 1.

@@ -14,7 +14,6 @@ type Poisson struct {
 	Ratio float64 // nu = S/N, in (0, 1e9]
 }
 
-// Name is "poisson".
 func (Poisson) Name() string { return "poisson" }
 
 // Mean is nu.
@@ -58,7 +57,6 @@ type Multinomial struct {
 	N    int // N >= 1, examples to draw from
 }
 
-// Name is "multinomial".
 func (Multinomial) Name() string { return "multinomial" }
 
 // Mean is Size/N.

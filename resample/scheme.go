@@ -70,7 +70,7 @@ func ByName(name string, o Options) (Scheme, error) {
 // Check refuses a distribution of empty resamples, as of a zero scheme, of too many draws, or with fields
 // that ByName refuses.
 func Check(law CountDistribution) error {
-	o := Options{N: 1}
+	o := Options{N: examplesOf(law, 1)}
 	switch l := law.(type) {
 	case nil:
 		return errors.New("resample: there is no scheme")
@@ -81,14 +81,10 @@ func Check(law CountDistribution) error {
 			return errors.New("resample: a Designed is made by Design.Of")
 		}
 		return Check(l.Scheme)
-	case Multinomial:
-		o.N = l.N
-	case Subsample:
-		o.N = l.N
 	case KFold:
-		o.N, o.Folds = l.N, l.Folds
+		o.Folds = l.Folds
 	case Bayesian:
-		o.N, o.Ratio = l.N, l.Shape
+		o.Ratio = l.Shape
 	}
 	mean := law.Mean()
 	if o.N > 0 && !(mean > 0 && mean <= maxRatio) {
@@ -111,21 +107,25 @@ func CheckFor(law CountDistribution, n int) error {
 	if err := Check(law); err != nil {
 		return err
 	}
-	of := n
-	switch l := law.(type) {
-	case Designed:
-		of = l.Design.N
-	case Multinomial:
-		of = l.N
-	case Subsample:
-		of = l.N
-	case KFold:
-		of = l.N
-	case Bayesian:
-		of = l.N
-	}
-	if of != n {
+	if of := examplesOf(law, n); of != n {
 		return fmt.Errorf("resample: the %T is for %d examples, and there are %d", law, of, n)
 	}
 	return nil
+}
+
+// examplesOf is the number of examples that a distribution is for, n if it is for any.
+func examplesOf(law CountDistribution, n int) int {
+	switch l := law.(type) {
+	case Designed:
+		return l.Design.N
+	case Multinomial:
+		return l.N
+	case Subsample:
+		return l.N
+	case KFold:
+		return l.N
+	case Bayesian:
+		return l.N
+	}
+	return n
 }

@@ -8,7 +8,6 @@ type Bernoulli struct {
 	Rate float64 // r = E S/N, in (0, 1]
 }
 
-// Name is "bernoulli".
 func (Bernoulli) Name() string { return "bernoulli" }
 
 // Mean is r.
@@ -44,7 +43,6 @@ type Subsample struct {
 	N    int // examples to choose from
 }
 
-// Name is "subsample".
 func (Subsample) Name() string { return "subsample" }
 
 // Mean is Size/N.
@@ -89,7 +87,6 @@ type KFold struct {
 	N     int // examples
 }
 
-// Name is "kfold".
 func (KFold) Name() string { return "kfold" }
 
 // Mean is 1 - 1/Folds.

@@ -15,6 +15,7 @@
 package solver
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -66,10 +67,7 @@ func (p *Problem) check() error {
 			return badProblem("target %d is %v", i+1, y)
 		}
 	}
-	if err := resample.Check(p.Law); err != nil {
-		return badProblem("%w", err)
-	}
-	if err := p.Gram.Check(); err != nil {
+	if err := cmp.Or(resample.Check(p.Law), p.Gram.Check()); err != nil {
 		return badProblem("%w", err)
 	}
 	return nil

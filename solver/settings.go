@@ -2,7 +2,6 @@ package solver
 
 import (
 	"cmp"
-	"fmt"
 
 	"bootbench/linalg"
 )
@@ -20,12 +19,7 @@ const (
 
 var methodNames = [...]string{"adatap", "start", "variational", "meanfield"}
 
-func (m Method) String() string {
-	if m < 0 || int(m) >= len(methodNames) {
-		return fmt.Sprintf("Method(%d)", int(m))
-	}
-	return methodNames[m]
-}
+func (m Method) String() string { return nameOf("Method", int(m), methodNames[:]) }
 
 // Settings of a solve. The zero value means the defaults.
 type Settings struct {

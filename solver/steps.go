@@ -1,10 +1,6 @@
 package solver
 
-import (
-	"fmt"
-
-	"bootbench/linalg"
-)
+import "bootbench/linalg"
 
 // Steps are the steps by which G follows d (M03 appendix A). All lead to the same fixed point.
 type Steps int
@@ -27,12 +23,7 @@ const (
 
 var stepsNames = [...]string{"mixed", "exact", "cubic", "woodbury", "paper"}
 
-func (s Steps) String() string {
-	if s < 0 || int(s) >= len(stepsNames) {
-		return fmt.Sprintf("Steps(%d)", int(s))
-	}
-	return stepsNames[s]
-}
+func (s Steps) String() string { return nameOf("Steps", int(s), stepsNames[:]) }
 
 // estimate improves d on a model of diag(G) around the present G.
 type estimate interface {

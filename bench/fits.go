@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"bootbench/internal/model"
 	"cmp"
 	"context"
 	"math"
@@ -11,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"bootbench/internal/model"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -128,24 +128,20 @@ func (x *experiment) rates() (r Rates) {
 		return r // the engine factorises no matrix of order M
 	}
 	m := x.model.Sites()
-	engine := linalg.NewCholeskyEngine(x.model.Gram())
-	d := make([]float64, m)
-	for i := range d {
-		d[i] = 1 / max(x.model.Gram().At(i, i), 1e-300)
+	engine, d := linalg.NewCholeskyEngine(x.model.Gram()), linalg.Diagonal(x.model.Gram())
+	for i, v := range d {
+		d[i] = 1 / max(v, 1e-300)
 	}
 	if seconds, err := medianSeconds(3, func(int) error { return engine.Factorize(d) }); err == nil {
 		r.RefreshGflops = 2 * math.Pow(float64(m), 3) / 3 / seconds / 1e9
 	}
 	g := min(m, largestGemm)
-	square := func() blas64.General {
-		return blas64.General{Rows: g, Cols: g, Stride: g, Data: make([]float64, g*g)}
-	}
-	a, b, c := square(), square(), square()
+	a, b, c := linalg.NewMatrix(g, g), linalg.NewMatrix(g, g), linalg.NewMatrix(g, g)
 	for i := range a.Data {
 		a.Data[i], b.Data[i] = float64(i%7), float64(i%5)
 	}
 	seconds, _ := medianSeconds(3, func(int) error {
-		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, a, b, 0, c)
+		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, blas64.General(a), blas64.General(b), 0, blas64.General(c))
 		return nil
 	})
 	r.DgemmGflops = 2 * math.Pow(float64(g), 3) / seconds / 1e9

@@ -20,7 +20,7 @@ type way struct {
 	single bool // one resample after the other, by an own trainer
 	setup  float64
 	each   float64 // seconds a resample, after those of the set-up
-	fits   int     // measured
+	fits   int     // measured; 1 without a result
 	result *fits.Result
 }
 
@@ -34,13 +34,7 @@ func fastest(ways []way, fits float64) *way {
 
 // referenceOf is the result with the most resamples, the first of them.
 func referenceOf(ways []way) *fits.Result {
-	best := ways[0].result
-	for _, w := range ways {
-		if w.result != nil && w.result.Resamples > best.Resamples {
-			best = w.result
-		}
-	}
-	return best
+	return slices.MaxFunc(ways, func(a, b way) int { return cmp.Compare(a.fits, b.fits) }).result
 }
 
 // ways measures all ways of retraining: one by one on the dense matrix and on a factor, in blocks around a
@@ -80,9 +74,10 @@ func (x *experiment) way(ctx context.Context, m *model.Model, method model.Retra
 	limit time.Duration) (w way, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	phase := "retraining " + trainerName(m)
+	name := trainerName(m)
+	phase := "retraining " + name
 	if method == model.Batch {
-		phase = "retraining in blocks"
+		name, phase = "blocks", "retraining in blocks"
 	}
 	settings, began := x.settingsOf(phase, x.settings.Seed), time.Now()
 	settings.Progress = func(done, total int) {
@@ -95,12 +90,9 @@ func (x *experiment) way(ctx context.Context, m *model.Model, method model.Retra
 	if err != nil {
 		return w, err
 	}
-	w = way{name: trainerName(m), engine: m.Form().String(), single: method == model.Single,
+	w = way{name: name, engine: m.Form().String(), single: method == model.Single,
 		setup: r.Setup.Seconds(), each: r.Stats.Elapsed.Seconds() / float64(r.Resamples), fits: r.Resamples,
 		result: r.Result}
-	if method == model.Batch {
-		w.name = "blocks"
-	}
 	if low, ok := m.Approximation(); ok {
 		w.rank = low.Rank
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -47,10 +46,7 @@ func FitAll(ctx context.Context, m *Model, s *solver.Solution) ([]float64, error
 	if err != nil {
 		return nil, err
 	}
-	all := []fits.Fit{{Weight: m.Set.Weights, Target: m.Y, F: make([]float64, trainer.Outputs())}}
-	if all[0].Weight == nil {
-		all[0].Weight = slices.Repeat([]float64{1}, m.Set.N())
-	}
+	all := []fits.Fit{{Weight: m.weights(), Target: m.Y, F: make([]float64, trainer.Outputs())}}
 	trainer.NewBlock()(ctx, all)
 	return all[0].F, all[0].Err
 }

@@ -101,7 +101,7 @@ const (
 )
 
 // checkKernel refuses an invalid kernel matrix. It overwrites the scratch triangle.
-func (m choice) checkKernel() error {
+func (m *Model) checkKernel() error {
 	diagonal := make([]float64, m.Sites())
 	switch {
 	case m.Form() == Exact:
@@ -119,7 +119,7 @@ func (m choice) checkKernel() error {
 				"scale it", m.Set.Name, m.First[site]+1, k, leastDiagonal, mostDiagonal)
 		}
 	}
-	if err := checkHardMargins(m.Model, diagonal); err != nil {
+	if err := checkHardMargins(m, diagonal); err != nil {
 		return err
 	}
 	if m.Kernel.Kind != kernel.Precomputed || m.Form() != Exact {

@@ -46,22 +46,19 @@ const (
 	worthRank = 4
 )
 
-// choice makes a model with its kernel matrix, in the specified form.
-type choice struct{ *Model }
-
-// matrix is the kernel matrix in that form.
-func (m choice) matrix(ctx context.Context) (linalg.Kernel, error) {
+// makeMatrix is the kernel matrix in that form.
+func (m *Model) makeMatrix(ctx context.Context) (linalg.Kernel, error) {
 	switch m.Spec.Storage {
 	case LowRank:
 		return m.approximate(ctx, nil)
 	case Auto:
-		return m.choose(ctx)
+		return m.chooseMatrix(ctx)
 	case ScaLAPACK:
 		text, err := m.inputs.MarshalBinary()
 		if err != nil {
 			return nil, err
 		}
-		k, err := m.Servants.Matrix(m.inputs, text, m.Block, m.Forecast().vectorBytes(), m.MaxBytes)
+		k, err := m.Servants.Matrix(m.inputs, text, m.Block, m.vectorBytes(), m.MaxBytes)
 		if err != nil {
 			return nil, err
 		}
@@ -70,20 +67,20 @@ func (m choice) matrix(ctx context.Context) (linalg.Kernel, error) {
 	if err := m.checkExact(); err != nil {
 		return nil, err
 	}
-	return m.whole(ctx)
+	return m.wholeMatrix(ctx)
 }
 
-// whole is the dense kernel matrix.
-func (m choice) whole(ctx context.Context) (linalg.Kernel, error) {
+// wholeMatrix is the dense kernel matrix.
+func (m *Model) wholeMatrix(ctx context.Context) (linalg.Kernel, error) {
 	if m.inputs != nil {
 		return m.inputs.Gram(ctx)
 	}
-	return m.given()
+	return m.precomputed()
 }
 
-// goal is the residual at which a factor ends: RankTol or its default, relative to K, or, for the square loss
+// factorGoal is the residual at which a factor ends: RankTol or its default, relative to K, or, for the square loss
 // by default, a sum per pivot that depends on the noise.
-func (m choice) goal() linalg.RankOptions {
+func (m *Model) factorGoal() linalg.RankOptions {
 	o := linalg.RankOptions{Tol: m.RankTol, Offset: m.Spec.Kernel.Constant}
 	if t := loss.TraitsOf(m.Loss); t.Quadratic && o.Tol == 0 {
 		o.PerRank = factorShare * m.rankGoal() / rankErrorFactor * t.Noise
@@ -94,18 +91,18 @@ func (m choice) goal() linalg.RankOptions {
 }
 
 // meanVariance is the mean of K_ii without the constant.
-func (m choice) meanVariance(k linalg.Columns) (float64, error) {
+func (m *Model) meanVariance(k linalg.Columns) (float64, error) {
 	diagonal := make([]float64, k.N())
 	err := k.Diagonal(diagonal)
 	return math.Max(0, stat.Mean(diagonal, nil)-m.Spec.Kernel.Constant), err
 }
 
 // checkExact refuses a dense kernel matrix that would not fit, and suggests an engine that would.
-func (m choice) checkExact() error {
-	need, what := m.Forecast().buildBytes(), fmt.Sprintf("the theory for %d distinct inputs", m.Sites())
+func (m *Model) checkExact() error {
+	need, what := m.buildBytes(), fmt.Sprintf("the theory for %d distinct inputs", m.Sites())
 	err := linalg.CheckMemory(need, m.MaxBytes, what)
 	if err != nil && m.Then != nil {
-		all := m.Forecast().Matrix() + m.Then(m.Model)
+		all := m.matrixBytes() + m.Then(m)
 		err = linalg.CheckMemory(max(need, all), m.MaxBytes, what+", and what follows it,")
 	}
 	if err == nil || m.Kernel.Kind == kernel.Precomputed {
@@ -119,13 +116,13 @@ func (m choice) checkExact() error {
 }
 
 // rankBytes is the memory available for a factor and its engine.
-func (m choice) rankBytes() int64 {
-	return max(1, linalg.Room(m.MaxBytes)-m.Forecast().vectorBytes()-m.Forecast().Margin(-1))
+func (m *Model) rankBytes() int64 {
+	return max(1, linalg.Room(m.MaxBytes)-m.vectorBytes()-m.solveBytes(-1))
 }
 
-// choose is Auto. It takes the exact engine unless a factorisation, much cheaper than the exact engine, shows
+// chooseMatrix is Auto. It takes the exact engine unless a factorisation, much cheaper than the exact engine, shows
 // that the rank is low enough.
-func (m choice) choose(ctx context.Context) (linalg.Kernel, error) {
+func (m *Model) chooseMatrix(ctx context.Context) (linalg.Kernel, error) {
 	if exactError := m.checkExact(); exactError != nil {
 		if m.inputs == nil {
 			return nil, exactError
@@ -136,9 +133,9 @@ func (m choice) choose(ctx context.Context) (linalg.Kernel, error) {
 	sites := m.Sites()
 	t := loss.TraitsOf(m.Loss)
 	if sites < probeFrom || t.Margin && sites < probeHingeFrom || m.inputs == nil || t.Dense {
-		return m.whole(ctx)
+		return m.wholeMatrix(ctx)
 	}
-	loosest, err := m.loosest()
+	loosest, err := m.loosestResidual()
 	if err != nil {
 		return nil, err
 	}
@@ -147,18 +144,18 @@ func (m choice) choose(ctx context.Context) (linalg.Kernel, error) {
 		most = min(most, m.Spec.MaxRank)
 	}
 	var k linalg.Kernel
-	if err = m.probe(ctx, loosest, most); err == nil {
+	if err = m.probeRank(ctx, loosest, most); err == nil {
 		k, err = m.factorise(ctx, loosest, most)
 	}
 	if errors.Is(err, linalg.ErrRank) {
-		return m.whole(ctx)
+		return m.wholeMatrix(ctx)
 	}
 	return k, err
 }
 
 // approximate makes a factor to the goal, or, unless RankTol is given, to the limits of MaxRank and memory;
 // the answer's status reports the effect. exact is the reason for no dense K, nil if none was requested.
-func (m choice) approximate(ctx context.Context, exact error) (linalg.Kernel, error) {
+func (m *Model) approximate(ctx context.Context, exact error) (linalg.Kernel, error) {
 	k, err := m.factorise(ctx, 1, m.Spec.MaxRank)
 	var short *linalg.RankError
 	switch {
@@ -195,13 +192,13 @@ func (s Spec) RankSuffices(ctx context.Context, rank int) bool {
 const usualResidual = 1e-3
 
 // jittered is a factor plus the jitter, which its factorisation excludes.
-func (m choice) jittered(factor *linalg.LowRankPlusDiag) linalg.Kernel {
+func (m *Model) jittered(factor *linalg.LowRankPlusDiag) linalg.Kernel {
 	factor.AddDiag(m.Spec.Kernel.Jitter)
 	return factor
 }
 
-// loosest is the largest residual that Auto allows; it sets reason.
-func (m choice) loosest() (float64, error) {
+// loosestResidual is the largest residual that Auto allows; it sets reason.
+func (m *Model) loosestResidual() (float64, error) {
 	if m.Sites() >= ApproximateFrom {
 		m.reason = "it is faster here"
 		return 1, nil
@@ -216,13 +213,13 @@ func (m choice) loosest() (float64, error) {
 	return answerShare * t.Noise / mean, err
 }
 
-// probe fails with ErrRank if the rank exceeds most already for a random subset of the sites, not much larger
+// probeRank fails with ErrRank if the rank exceeds most already for a random subset of the sites, not much larger
 // than most. First a quarter of the rank must reach a quarter of the digits: residuals of smooth kernels
 // decay at most geometrically, and most failures occur here.
-func (m choice) probe(ctx context.Context, loosest float64, most int) error {
+func (m *Model) probeRank(ctx context.Context, loosest float64, most int) error {
 	order := rand.New(rand.NewPCG(1, 0)).Perm(m.Sites())
 	for _, part := range []int{4, 1} {
-		limit := m.goal()
+		limit := m.factorGoal()
 		limit.MaxRank = most / part
 		columns := m.inputs.Subset(order[:min(len(order), limit.MaxRank+limit.MaxRank/4)])
 		if limit.PerRank > 0 {
@@ -242,12 +239,12 @@ func (m choice) probe(ctx context.Context, loosest float64, most int) error {
 }
 
 // factorise makes the low-rank form, to the tolerance or the loosest allowed one.
-func (m choice) factorise(ctx context.Context, loosest float64, most int) (linalg.Kernel, error) {
-	columns, err := m.columns()
+func (m *Model) factorise(ctx context.Context, loosest float64, most int) (linalg.Kernel, error) {
+	columns, err := m.kernelColumns()
 	if err != nil {
 		return nil, err
 	}
-	limit := m.goal()
+	limit := m.factorGoal()
 	limit.MaxRank, limit.MaxBytes = most, m.rankBytes()
 	switch {
 	case loosest < 1 && limit.PerRank > 0: // loosest replaces PerRank
@@ -255,7 +252,7 @@ func (m choice) factorise(ctx context.Context, loosest float64, most int) (linal
 	case loosest < 1:
 		limit.Tol = math.Min(loosest, limit.Tol)
 	case limit.PerRank > 0 && !m.byBound && m.Sites() >= ApproximateFrom:
-		limit.Enough = m.enough(loss.TraitsOf(m.Loss).Noise)
+		limit.Enough = m.enoughRank(loss.TraitsOf(m.Loss).Noise)
 	}
 	factor, err := linalg.PivotedCholesky(ctx, columns, limit)
 	var short *linalg.RankError
@@ -270,22 +267,22 @@ func (m choice) factorise(ctx context.Context, loosest float64, most int) (linal
 
 // sitesThatFit is the number of sites for which a factor of this rank and everything else would fit into
 // memory.
-func (m choice) sitesThatFit(rank int) int {
-	each := (m.Forecast().vectorBytes() + m.Forecast().Margin(-1)) / int64(m.Sites())
+func (m *Model) sitesThatFit(rank int) int {
+	each := (m.vectorBytes() + m.solveBytes(-1)) / int64(m.Sites())
 	return sort.Search(m.Sites(), func(n int) bool {
 		return linalg.LowRankBytes(n+1, rank)+each*int64(n+1) > linalg.Room(m.MaxBytes)
 	})
 }
 
-// columns is the kernel matrix by columns, without its jitter.
-func (m choice) columns() (linalg.Columns, error) {
+// kernelColumns is the kernel matrix by columns, without its jitter.
+func (m *Model) kernelColumns() (linalg.Columns, error) {
 	if m.inputs != nil {
 		return m.inputs, nil
 	}
 	if err := m.checkExact(); err != nil {
 		return nil, err
 	}
-	k, err := m.given()
+	k, err := m.precomputed()
 	if err != nil {
 		return nil, err
 	}
@@ -293,8 +290,8 @@ func (m choice) columns() (linalg.Columns, error) {
 	return k, nil
 }
 
-// given is the precomputed kernel matrix over the examples, whose rows are the features.
-func (m choice) given() (*linalg.Sym, error) {
+// precomputed is the precomputed kernel matrix over the examples, whose rows are the features.
+func (m *Model) precomputed() (*linalg.Sym, error) {
 	n := m.Set.N()
 	if m.Set.D() != n {
 		return nil, fmt.Errorf("a precomputed kernel needs as many features as examples, got %d and %d", m.Set.D(),

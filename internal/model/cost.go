@@ -82,8 +82,8 @@ func singlePays(ctx context.Context, m *Model, plan resample.Plan, settings Retr
 	if !counts(m) || settings.Resamples < leastFits {
 		return false
 	}
-	shared, _ := m.Forecast().Trainers(m.Sites())
-	if m.Forecast().CheckBeside(refineBytes(m, settings)+shared, "") != nil {
+	shared, _ := m.trainerBytes(m.Sites())
+	if m.CheckBeside(refineBytes(m, settings)+shared, "") != nil {
 		return false
 	}
 	c := costOf(ctx, m, plan)

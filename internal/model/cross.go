@@ -131,7 +131,7 @@ func (m *Model) CrossAll(in *dataset.Inputs) (blas64.General, error) {
 	}
 	all := blas64.General{Rows: in.N(), Cols: m.Sites(), Stride: m.Sites()}
 	what := fmt.Sprintf("the kernel between %d new inputs and %d sites", all.Rows, all.Cols)
-	if err := m.Forecast().CheckBeside(8*int64(all.Rows)*int64(all.Cols), what); err != nil {
+	if err := m.CheckBeside(8*int64(all.Rows)*int64(all.Cols), what); err != nil {
 		return all, err
 	}
 	all.Data = make([]float64, all.Rows*all.Cols)

@@ -144,7 +144,7 @@ func near(t testing.TB, what string, a, b, tol float64) {
 	}
 }
 
-// matrix is rows as BLAS takes them.
+// makeMatrix is rows as BLAS takes them.
 func matrix(rows [][]float64) blas64.General {
 	m := blas64.General{Rows: len(rows), Cols: len(rows[0]), Stride: len(rows[0])}
 	for _, row := range rows {

@@ -501,7 +501,7 @@ func TestAutoKeepsRankError(t *testing.T) {
 }
 
 // TestLimitedRank: where the largest rank allowed, or memory, does not reach the goal the
-// answer is given but does not count as converged, and says what was aimed at; where not
+// rankAnswer is given but does not count as converged, and says what was aimed at; where not
 // even rank 1 fits, the number of inputs that would is named.
 func TestLimitedRank(t *testing.T) {
 	spec := eight(t, 600, 0.02, 0.01)

@@ -9,35 +9,29 @@ import (
 	"bootbench/train/gp"
 )
 
-// Forecast predicts the memory of a model's computations in bytes.
-type Forecast struct{ *Model }
-
-// Forecast is the model's Forecast.
-func (m *Model) Forecast() Forecast { return Forecast{m} }
-
 // CheckBeside returns an error if bytes would not fit in addition to the kernel matrix, which is already
 // allocated.
-func (m Forecast) CheckBeside(bytes int64, what string) error {
+func (m *Model) CheckBeside(bytes int64, what string) error {
 	if m.MaxBytes > 0 {
-		bytes += m.Matrix()
+		bytes += m.matrixBytes()
 	}
 	return linalg.CheckMemory(bytes, m.MaxBytes, what)
 }
 
-// Matrix is the memory of the kernel matrix with its scratch triangle, or of a factor and the engines on it.
-func (m Forecast) Matrix() int64 {
+// matrixBytes is the memory of the kernel matrix with its scratch triangle, or of a factor and the engines on it.
+func (m *Model) matrixBytes() int64 {
 	switch {
 	case m.Form() == ScaLAPACK:
-		return m.Held()
+		return m.heldBytes()
 	case m.Form() == LowRank:
 		return linalg.LowRankBytes(m.Sites(), m.Factor().Rank())
 	}
 	return linalg.SymBytes(m.Sites())
 }
 
-// Trainers bounds the memory of trainers of the model's loss: shared is common to all, without the kernel
+// trainerBytes bounds the memory of trainers of the model's loss: shared is common to all, without the kernel
 // matrix, and each is that of one for n drawn sites.
-func (m Forecast) Trainers(n int) (shared, each int64) {
+func (m *Model) trainerBytes(n int) (shared, each int64) {
 	sites, room := int64(m.Sites()), int64(train.Room(n, m.Sites()))
 	if _, ok := m.TrainedOnFactor(); ok {
 		return 0, 16 * room * int64(m.Factor().Rank())
@@ -58,23 +52,23 @@ func (m Forecast) Trainers(n int) (shared, each int64) {
 	return shared, int64(8 * matrices * float64(room*room))
 }
 
-// Fit is the memory of FullFit without the kernel matrix.
-func (m Forecast) Fit() int64 {
+// fitBytes is the memory of FullFit without the kernel matrix.
+func (m *Model) fitBytes() int64 {
 	if loss.TraitsOf(m.Loss).Quadratic || m.Form() == ScaLAPACK {
 		return 0 // in the scratch triangle, or by an engine
 	}
-	shared, each := m.Trainers(m.Sites())
+	shared, each := m.trainerBytes(m.Sites())
 	return shared + each
 }
 
-// Held is the memory of the kernel matrix with its scratch triangle, or a factor, or a rank's part; its
+// heldBytes is the memory of the kernel matrix with its scratch triangle, or a factor, or a rank's part; its
 // engine; and the sites. For the square loss it includes the largest rank updates, which few solves need.
-func (m Forecast) Held() int64 {
+func (m *Model) heldBytes() int64 {
 	if m.Form() == ScaLAPACK {
 		return m.Servants.Bytes(m.Sites(), m.Block) + m.vectorBytes()
 	}
 	if m.Form() == LowRank {
-		return m.Matrix() + m.vectorBytes()
+		return m.matrixBytes() + m.vectorBytes()
 	}
 	moved := 0
 	if quadratic(m.Loss) {
@@ -83,31 +77,31 @@ func (m Forecast) Held() int64 {
 	return linalg.DenseBytes(m.Sites(), moved) + m.vectorBytes()
 }
 
-// Margin is the memory of a solve in addition to Held, if room bytes are available.
-func (m Forecast) Margin(room int64) int64 {
+// solveBytes is the memory of a solve in addition to Held, if room bytes are available.
+func (m *Model) solveBytes(room int64) int64 {
 	if quadratic(m.Loss) {
 		return 0
 	}
 	return solver.WorkspaceBytes(m.Sites(), m.Form() == Exact, room)
 }
 
-// SolveRoom is the part of MaxBytes for a solve of a loss that is not quadratic, after the kernel matrix and
+// solveRoom is the part of MaxBytes for a solve of a loss that is not quadratic, after the kernel matrix and
 // its engine: 0 if unlimited, negative if nothing remains.
-func (m Forecast) SolveRoom() int64 {
+func (m *Model) solveRoom() int64 {
 	if m.Form() == ScaLAPACK {
 		return spreadRoom
 	}
 	if m.MaxBytes <= 0 {
 		return 0
 	}
-	if room := m.MaxBytes - m.Held(); room > 0 {
+	if room := m.MaxBytes - m.heldBytes(); room > 0 {
 		return room
 	}
 	return -1
 }
 
 // vectorBytes estimates the memory of the sites and of the solver's vectors.
-func (m Forecast) vectorBytes() int64 {
+func (m *Model) vectorBytes() int64 {
 	sites, maps := int64(len(m.First)), int64(0)
 	if !quadratic(m.Loss) {
 		maps = siteBytes * int64(m.Sites())
@@ -120,9 +114,9 @@ func (m Forecast) vectorBytes() int64 {
 
 // buildBytes is the least memory of a solve on a dense kernel matrix, with the matrix over all examples of a
 // precomputed kernel with merged examples.
-func (m Forecast) buildBytes() int64 {
-	exact := m.on(nil).Forecast()
-	least := exact.Held() + exact.Margin(-1)
+func (m *Model) buildBytes() int64 {
+	exact := m.on(nil)
+	least := exact.heldBytes() + exact.solveBytes(-1)
 	if m.Kernel.Kind == kernel.Precomputed && m.Merged() > 0 {
 		return least + linalg.SymBytes(m.Set.N())
 	}

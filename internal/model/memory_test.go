@@ -52,7 +52,7 @@ func TestForecasts(t *testing.T) {
 					}
 				})
 			}
-			if forecast := m.Forecast().Fit(); forecast > 0 {
+			if forecast := m.FitBytes(); forecast > 0 {
 				forecasts(t, "the fit to all", forecast, func() { m.FullFit(t.Context()) })
 			}
 		})

@@ -130,7 +130,7 @@ const precomputedTolerance = 1e-9
 // linalg.ErrMemory if the matrices would not fit.
 func Build(ctx context.Context, spec Spec) (*Model, error) {
 	m := &Model{Spec: spec}
-	err := choice{m}.build(ctx)
+	err := m.build(ctx)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -143,7 +143,7 @@ func Build(ctx context.Context, spec Spec) (*Model, error) {
 }
 
 // build finds the sites and computes the kernel matrix.
-func (m choice) build(ctx context.Context) error {
+func (m *Model) build(ctx context.Context) error {
 	if err := m.Spec.check(); err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (m choice) build(ctx context.Context) error {
 	if err := m.prepare(); err != nil {
 		return err
 	}
-	k, err := m.matrix(ctx)
+	k, err := m.makeMatrix(ctx)
 	if err != nil {
 		return err
 	}
@@ -209,7 +209,7 @@ func sites(s *Spec) (site, first []int) {
 const notStandardized = "sparse features are taken as they are: to subtract their means would fill the matrix"
 
 // prepare standardises the inputs, unless they are sparse, and prepares them for the kernel.
-func (m choice) prepare() (err error) {
+func (m *Model) prepare() (err error) {
 	m.Spec.Kernel = m.CompleteKernel()
 	if m.Kernel.Kind == kernel.Precomputed {
 		return nil

@@ -18,18 +18,17 @@ func NeedToRetrain(m *Model, method RetrainMethod, law resample.CountDistributio
 	workers := int64(cmp.Or(settings.Workers, runtime.GOMAXPROCS(0)))
 	n, outputs := int64(m.Set.N()), int64(m.Sites()+settings.Cross.Rows)
 	averages := 8 * (fits.NumbersPerExample(len(settings.Tests))*n + fits.NumbersPerInput*outputs)
-	f := m.Forecast()
 	if method == Downdate {
 		return averages + 8*n*n + 8*workers*(2*n+n*n/4)
 	}
 	blocks := method == Batch || method == AutoMethod && blocksPay(context.Background(), m, nil,
 		settings.Settings)
-	inBlocks := f.Held() - f.Matrix() + max(f.Margin(f.SolveRoom()), averages+blockBytes(m, settings, outputs))
+	inBlocks := m.heldBytes() - m.matrixBytes() + max(m.solveBytes(m.solveRoom()), averages+blockBytes(m, settings, outputs))
 	if blocks && !(method == AutoMethod && counts(m)) {
 		return inBlocks
 	}
 	drawn := float64(m.Sites()) * (1 - resample.ProbZero(law, m.Set.N()/m.Sites()))
-	shared, each := f.Trainers(int(drawn))
+	shared, each := m.trainerBytes(int(drawn))
 	singly := averages + shared +
 		workers*(each+8*(fits.BlocksPerWorker*(n+outputs)+trainerVectors*int64(m.Sites())))
 	if blocks {
@@ -44,23 +43,22 @@ const trainerVectors = 20
 // CheckRetrain refuses a retraining that would not fit into memory.
 func CheckRetrain(m *Model, method RetrainMethod, law resample.CountDistribution,
 	settings RetrainSettings) error {
-	return m.Forecast().CheckBeside(NeedToRetrain(m, method, law, settings),
+	return m.CheckBeside(NeedToRetrain(m, method, law, settings),
 		fmt.Sprintf("retraining with %d workers on %d sites", settings.Workers, m.Sites()))
 }
 
 // NeedToRefine is the least memory of a fit to all, a solve and Refine with one worker, without the kernel
 // matrix.
 func NeedToRefine(m *Model, resamples int) int64 {
-	f := m.Forecast()
 	settings := RetrainSettings{Settings: fits.Settings{Resamples: resamples, Workers: 1}}
-	return max(f.Fit(), refineBytes(m, settings))
+	return max(m.fitBytes(), refineBytes(m, settings))
 }
 
 // refineBytes is the memory of the theory and Refine without the kernel matrix, with the kernel rows of all
 // new inputs.
 func refineBytes(m *Model, settings RetrainSettings) int64 {
-	f, outputs := m.Forecast(), int64(m.Sites()+settings.Cross.Rows)
-	return f.Held() - f.Matrix() + blockBytes(m, settings, 2*outputs) +
+	outputs := int64(m.Sites() + settings.Cross.Rows)
+	return m.heldBytes() - m.matrixBytes() + blockBytes(m, settings, 2*outputs) +
 		8*(fits.ControlledPerPoint*outputs+fits.ControlledPerExample*int64(m.Set.N()))
 }
 

@@ -66,12 +66,12 @@ func rankErrorBound(factor *linalg.LowRankPlusDiag, d []float64, jitter float64)
 	return rankErrorFactor * sum / float64(max(1, factor.Rank()))
 }
 
-// enough estimates for the square loss whether the left-out error at the present rank of a factor is within
+// enoughRank estimates for the square loss whether the left-out error at the present rank of a factor is within
 // the goal: from the leave-one-out error of the fit to all data, with residuals (y - f)/b, at this and the
 // previous ranks. That costs one refresh. Examples count twice, so that resamples of twice the data reach the
 // goal, too. With little noise the estimate can be wrong: Settle checks the answer.
-func (m choice) enough(noise float64) func(*linalg.LowRankPlusDiag) bool {
-	count, mean := siteTargets(m.Model)
+func (m *Model) enoughRank(noise float64) func(*linalg.LowRankPlusDiag) bool {
+	count, mean := siteTargets(m)
 	noise /= 2
 	d := floats.ScaleTo(make([]float64, len(count)), 1/noise, count)
 	var seen []rankedAnswer
@@ -92,12 +92,9 @@ func (m choice) enough(noise float64) func(*linalg.LowRankPlusDiag) bool {
 	}
 }
 
-// ranks searches the rank of a model's factor.
-type ranks struct{ *Model }
-
-// note warns of a coarse factor. The solution does not count as converged if the goal was given, or is
+// noteRank warns of a coarse factor. The solution does not count as converged if the goal was given, or is
 // Auto's.
-func (m ranks) note(s *solver.Solution, off float64) {
+func (m *Model) noteRank(s *solver.Solution, off float64) {
 	change := "more than 100%"
 	if off <= 1 {
 		change = fmt.Sprintf("%.4g%%", 100*off)
@@ -126,35 +123,34 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 	}
 	var seen []rankedAnswer
 	known, tightened, sure := m.ofBound, 0, false // the present rank probably suffices
-	search := ranks{m}
-	at := search.truncated(int(float64(m.Factor().Rank()) / math.Pow(rankStep, float64(search.steps(settings)))))
+	at := m.truncated(int(float64(m.Factor().Rank()) / math.Pow(rankStep, float64(m.coarserRanks(settings)))))
 	for {
 		coarse, roughly := at.Factor().Rank() < m.Factor().Rank(), settings
 		if coarse && !sure {
 			roughly.Tolerance = max(settings.Tolerance, min(mostRough, m.rankGoal()))
 		}
-		s, err := ranks{at}.solve(ctx, law, roughly)
+		s, err := at.solve(ctx, law, roughly)
 		if err != nil || s.Status != solver.Converged {
 			return at, s, err
 		}
 		at.ofBound = 0
-		seen = append(seen, ranks{at}.answer(s))
+		seen = append(seen, at.rankAnswer(s))
 		at.ofBound = cmp.Or(shareOfBound(seen), known)
 		off := at.RankError(s)
 		settings.From = &solver.Solution{SitePrecision: s.SitePrecision, Cavity: s.Cavity} // drops the old factor
 		switch {
 		case off <= m.rankGoal():
 			if roughly.Tolerance > settings.Tolerance {
-				s, err = ranks{at}.solve(ctx, law, settings)
+				s, err = at.solve(ctx, law, settings)
 			}
 			return at, s, err
 		case coarse:
-			at, sure = search.next(at, s)
+			at, sure = m.nextRank(at, s)
 			continue
 		case m.grown: // the estimate was wrong
 			fine := m.on(m.K)
 			fine.grown, fine.byBound = false, true
-			k, err := choice{fine}.matrix(ctx)
+			k, err := fine.makeMatrix(ctx)
 			if fine.hold(k); err != nil || fine.Form() == Exact {
 				return fine, nil, err
 			}
@@ -162,10 +158,10 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 		}
 		var finer linalg.Kernel
 		if m.Spec.Storage == Auto {
-			finer, err = choice{at}.finer(ctx, off, tightened)
+			finer, err = at.finerMatrix(ctx, off, tightened)
 		}
 		if tightened++; err != nil || finer == nil {
-			ranks{at}.note(s, off)
+			at.noteRank(s, off)
 			return at, s, err
 		}
 		if at = at.on(finer); at.Form() == Exact {
@@ -175,19 +171,19 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 }
 
 // truncated is the model on the first pivots of its factor; m if it has no more.
-func (m ranks) truncated(rank int) *Model {
+func (m *Model) truncated(rank int) *Model {
 	if rank >= m.Factor().Rank() {
-		return m.Model
+		return m
 	}
 	return m.on(m.Factor().Truncate(rank))
 }
 
-// next is the model of the next rank if the answer of at is not accurate enough: rankStep times its rank, or
+// nextRank is the model of the next rank if the answer of at is not accurate enough: rankStep times its rank, or
 // less if the bound there reaches the goal.
-func (m ranks) next(at *Model, s *solver.Solution) (next *Model, sure bool) {
+func (m *Model) nextRank(at *Model, s *solver.Solution) (next *Model, sure bool) {
 	rank, finest := float64(at.Factor().Rank()), float64(m.Factor().Rank())
 	for _, times := range []float64{1.1, 1.2, 1.3} {
-		if next = m.truncated(int(times * rank)); at.ofBound == 0 || next == m.Model {
+		if next = m.truncated(int(times * rank)); at.ofBound == 0 || next == m {
 			break
 		}
 		if next.ofBound = at.ofBound; next.RankError(s) <= nearGoal*m.rankGoal() {
@@ -197,7 +193,7 @@ func (m ranks) next(at *Model, s *solver.Solution) (next *Model, sure bool) {
 	if times := math.Floor(rankStep * rank); times < nearGoal*finest {
 		return m.truncated(int(times)), false
 	}
-	return m.Model, true
+	return m, true
 }
 
 // Ranks that Settle tries.
@@ -212,9 +208,9 @@ const (
 	nearGoal      = 0.9  // fraction of the goal, or of the finest rank
 )
 
-// steps is the number of coarser factors to begin with: none if K is exact to rounding, as with Auto up to
+// coarserRanks is the number of coarser factors to begin with: none if K is exact to rounding, as with Auto up to
 // ApproximateFrom, if solves are rough, or if ofBound is known.
-func (m ranks) steps(settings solver.Settings) int {
+func (m *Model) coarserRanks(settings solver.Settings) int {
 	if m.ofBound > 0 || settings.Tolerance > seenTolerance ||
 		m.Spec.Storage == Auto && m.Sites() < ApproximateFrom {
 		return 0
@@ -228,7 +224,7 @@ func (m ranks) steps(settings solver.Settings) int {
 // rankedAnswer is a left-out error and the bound of its change by the rank.
 type rankedAnswer struct{ value, bound float64 }
 
-func (m ranks) answer(s *solver.Solution) rankedAnswer {
+func (m *Model) rankAnswer(s *solver.Solution) rankedAnswer {
 	value, _ := s.LeftOut(DefaultTest(m.Set))
 	return rankedAnswer{value, m.RankError(s)}
 }
@@ -259,8 +255,8 @@ func shareOfBound(seen []rankedAnswer) float64 {
 // leastShare is the least reported fraction of the bound; it was at most 0.25 in 87 problems.
 const leastShare = 0.005
 
-// finer is a kernel matrix that replaces a factor that is too coarse; nil if none fits into memory.
-func (m choice) finer(ctx context.Context, off float64, tightened int) (linalg.Kernel, error) {
+// finerMatrix is a kernel matrix that replaces a factor that is too coarse; nil if none fits into memory.
+func (m *Model) finerMatrix(ctx context.Context, off float64, tightened int) (linalg.Kernel, error) {
 	exactError := m.checkExact()
 	if tightened < maxTightened {
 		most := m.Spec.MaxRank
@@ -276,5 +272,5 @@ func (m choice) finer(ctx context.Context, off float64, tightened int) (linalg.K
 	if exactError != nil {
 		return nil, nil
 	}
-	return m.whole(ctx)
+	return m.wholeMatrix(ctx)
 }

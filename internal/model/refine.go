@@ -39,7 +39,7 @@ func (s *RefineSettings) Count(scheme resample.Scheme) int {
 	return whole(max(s.Resamples, 2*period), period)
 }
 
-// whole is count rounded up to whole periods.
+// wholeMatrix is count rounded up to whole periods.
 func whole(count, period int) int { return (count + period - 1) / period * period }
 
 // DefaultMaxResamples bounds refinement to an accuracy.
@@ -214,7 +214,7 @@ func refineWorkers(m *Model, settings RetrainSettings) (int, error) {
 		if m.MaxBytes > 0 {
 			bytes += 8 * int64(len(settings.Cross.Data))
 		}
-		err := m.Forecast().CheckBeside(bytes, fmt.Sprintf("refining at %d sites and %d new inputs", m.Sites(),
+		err := m.CheckBeside(bytes, fmt.Sprintf("refining at %d sites and %d new inputs", m.Sites(),
 			settings.Cross.Rows))
 		if err == nil || named || settings.Workers == 1 {
 			return settings.Workers, err
@@ -245,7 +245,7 @@ func (r *refinement) extend(ctx context.Context, target int) error {
 	return nil
 }
 
-// next is the number of resamples to continue to: that required by the standard error, at most three times
+// nextRank is the number of resamples to continue to: that required by the standard error, at most three times
 // those done, since an early standard error may be too large. If the accuracy is reached, or cannot be, it is
 // the number done.
 func (r *refinement) next() int {

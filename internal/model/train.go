@@ -14,9 +14,6 @@ import (
 	"bootbench/train/gp"
 )
 
-// training chooses the trainers of a model.
-type training struct{ *Model }
-
 // FitSettings are the settings of Fit.
 type FitSettings struct {
 	// Tolerance is that of train.Settings; 0 means the default of the loss's trainer. The square loss is solved
@@ -26,34 +23,24 @@ type FitSettings struct {
 	Weight []float64
 }
 
-// Fit trains once on all data and, unlike FullFit, returns the weights of the predictor, in units of the
-// target without TargetMean. It uses the dense kernel matrix, and a factor of it, or the low-rank factor, on
-// which the predictor is a sum over the pivots; a
-// support vector machine, for which the trainer on a factor is slow, the dense matrix if that fits.
+// Fit trains once on all data and, unlike FullFit, returns the weights of the predictor, in units of the fit. It
+// uses the dense kernel matrix, and a factor of it, or the low-rank factor, on which the predictor is a sum over
+// the pivots; a support vector machine, whose trainer is slow on a factor, the dense matrix if that fits.
 func (m *Model) Fit(ctx context.Context, settings FitSettings) (*fits.Learned, error) {
-	l, onFactor := m.TrainedOnFactor()
+	_, onFactor := m.TrainedOnFactor()
 	if onFactor && loss.TraitsOf(m.Loss).Margin {
 		_, err := m.Dense()
 		onFactor = err != nil
 	}
-	if onFactor {
-		factor := m.Factor()
-		fit, err := training{m}.fit(ctx, fits.Proximal(factor, l, m.Bias, settings.Tolerance),
-			settings.Weight)
-		if err == nil && factor.Rank() > 0 { // the same function as a sum over the pivots
-			atPivots := factor.PivotWeights(fit.Weight)
-			clear(fit.Weight)
-			for k, site := range factor.Pivots() {
-				fit.Weight[site] = atPivots[k]
-			}
+	fit, err := m.fit(ctx, onFactor, settings)
+	if factor := m.Factor(); err == nil && onFactor && factor.Rank() > 0 { // the same function on the pivots
+		atPivots := factor.PivotWeights(fit.Weight)
+		clear(fit.Weight)
+		for k, site := range factor.Pivots() {
+			fit.Weight[site] = atPivots[k]
 		}
-		return fit, err
 	}
-	learners, err := training{m}.onWhole(settings.Tolerance)
-	if err != nil {
-		return nil, err
-	}
-	return training{m}.fit(ctx, learners, settings.Weight)
+	return fit, err
 }
 
 // FullFit trains once on all data and returns the predictor at the sites. It
@@ -79,19 +66,15 @@ func FullFits(ctx context.Context, same []*Model) (fits [][]float64, err error) 
 		return gp.FitFull(m.Gram(), t.Noise, m.Bias, count, targets...)
 	}
 	what := fmt.Sprintf("one fit to all of %d sites", m.Sites())
-	if err := m.Forecast().CheckBeside(m.Forecast().Fit(), what); err != nil {
+	if err := m.CheckBeside(m.fitBytes(), what); err != nil {
 		return nil, err
 	}
 	for _, other := range same {
 		var f []float64
-		switch {
-		case t.Quadratic:
-			count, mean := siteTargets(other)
+		if count, mean := siteTargets(other); t.Quadratic {
 			f, _, err = gp.FitByEngine(m.Matrix(), t.Noise, count, mean)
-		case m.Form() == ScaLAPACK:
-			f, err = training{other}.fitSpread(ctx)
-		default:
-			f, err = training{other}.fitSites(ctx)
+		} else if other, err = other.undistributed(ctx); err == nil {
+			f, err = other.fitSites(ctx)
 		}
 		if err != nil {
 			return nil, err
@@ -103,17 +86,18 @@ func FullFits(ctx context.Context, same []*Model) (fits [][]float64, err error) 
 
 // Trainers makes trainers for the model's loss that predict at all sites and, by cross, at new inputs.
 func (m *Model) Trainers(ctx context.Context, cross blas64.General) (func() (train.Trainer, error), error) {
-	learners, err := training{m}.learners()
+	_, onFactor := m.TrainedOnFactor()
+	learners, err := m.learners(onFactor, 0)
 	if err != nil {
 		return nil, err
 	}
-	return fits.Predicting(learners, train.Set{Site: m.Site, Stop: train.Until(ctx)}, m.Sites(), cross),
-		nil
+	return fits.Predicting(learners, train.Set{Site: m.Site, Stop: train.Until(ctx)}, m.Sites(), cross), nil
 }
 
 // Learner trains with the model's loss, as a worker of a retraining does.
 func (m *Model) Learner() (fits.Learner, error) {
-	learners, err := training{m}.learners()
+	_, onFactor := m.TrainedOnFactor()
+	learners, err := m.learners(onFactor, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -128,24 +112,20 @@ func (m *Model) TrainedOnFactor() (l loss.Proximal, ok bool) {
 	return t.Proximal, t.Proximal != nil && !t.Dense && m.Form() == LowRank
 }
 
-// learners are learners for predictions only: on the factor if there is one.
-func (m training) learners() (fits.Learners, error) {
-	if l, ok := m.TrainedOnFactor(); ok {
-		return fits.Proximal(m.Factor(), l, m.Bias, 0), nil
+// learners are learners for the model's loss: on the factor, for predictions only, or on the dense kernel matrix.
+// There they are Gaussian-process regression for the square loss, support vector machines for margins,
+// expectation propagation for a likelihood, and proximal Newton for every other loss given by its proximal map.
+func (m *Model) learners(onFactor bool, tolerance float64) (fits.Learners, error) {
+	t := loss.TraitsOf(m.Loss)
+	if onFactor {
+		return fits.Proximal(m.Factor(), t.Proximal, m.Bias, tolerance), nil
 	}
-	return m.onWhole(0)
-}
-
-// onWhole are the learners for the model's loss on the dense kernel matrix: Gaussian-process regression for
-// the square loss, support vector machines for margins, expectation propagation for a likelihood, proximal
-// Newton for every other loss given by its proximal map.
-func (m training) onWhole(tolerance float64) (fits.Learners, error) {
 	k, err := m.Dense()
 	if err != nil {
 		return nil, err
 	}
 	likelihood, posterior := m.Loss.(gp.Likelihood)
-	switch t := loss.TraitsOf(m.Loss); {
+	switch {
 	case t.Quadratic:
 		return fits.Square(k, t.Noise, m.Bias), nil
 	case posterior:
@@ -160,50 +140,56 @@ func (m training) onWhole(tolerance float64) (fits.Learners, error) {
 }
 
 // fit trains once on all data.
-func (m training) fit(ctx context.Context, learners fits.Learners, weight []float64) (*fits.Learned,
-	error) {
+func (m *Model) fit(ctx context.Context, onFactor bool, settings FitSettings) (*fits.Learned, error) {
+	learners, err := m.learners(onFactor, settings.Tolerance)
+	if err != nil {
+		return nil, err
+	}
 	learn, err := learners()
 	if err != nil {
 		return nil, InputError(err)
 	}
-	all := train.Set{Y: m.Y, Site: m.Site, Weight: weight, Stop: train.Until(ctx)}
-	if all.Weight == nil {
-		all.Weight = m.Set.Weights
+	weight := settings.Weight
+	if weight == nil {
+		weight = m.weights()
 	}
-	if all.Weight == nil {
-		all.Weight = slices.Repeat([]float64{1}, len(m.Y))
-	}
-	fit, err := learn(all)
+	fit, err := learn(train.Set{Y: m.Y, Site: m.Site, Weight: weight, Stop: train.Until(ctx)})
 	if err != nil && loss.TraitsOf(m.Loss).Margin {
 		return nil, InputError(err)
 	}
 	return &fit, err
 }
 
-// fitSites is FullFit by the trainers of a loss.
-func (m training) fitSites(ctx context.Context) ([]float64, error) {
-	learners, err := m.learners()
-	if err != nil {
-		return nil, err
+// weights are the weights of the examples, 1 without.
+func (m *Model) weights() []float64 {
+	if m.Set.Weights != nil {
+		return m.Set.Weights
 	}
-	fit, err := m.fit(ctx, learners, nil)
+	return slices.Repeat([]float64{1}, len(m.Y))
+}
+
+// fitSites is FullFit by the trainers of a loss.
+func (m *Model) fitSites(ctx context.Context) ([]float64, error) {
+	_, onFactor := m.TrainedOnFactor()
+	fit, err := m.fit(ctx, onFactor, FitSettings{})
 	if err != nil {
 		return nil, err
 	}
 	return fit.F, fit.Status.Err()
 }
 
-// fitSpread is fitSites on a distributed matrix: on the dense K, if that fits into this machine's memory.
-func (m training) fitSpread(ctx context.Context) ([]float64, error) {
+// undistributed is the model on the dense K instead of a distributed one, if that fits into this machine's
+// memory; else the model itself.
+func (m *Model) undistributed(ctx context.Context) (*Model, error) {
+	if m.Form() != ScaLAPACK {
+		return m, nil
+	}
 	whole := m.on((*linalg.Sym)(nil))
 	what := fmt.Sprintf("the fit to all data, which needs the whole kernel matrix of %d distinct inputs for "+
 		"this loss,", m.Sites())
-	if err := linalg.CheckMemory(whole.Forecast().Held(), m.MaxBytes, what); err != nil {
+	if err := linalg.CheckMemory(whole.heldBytes(), m.MaxBytes, what); err != nil {
 		return nil, err
 	}
-	k, err := choice{whole}.whole(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return training{m.on(k)}.fitSites(ctx)
+	k, err := whole.wholeMatrix(ctx)
+	return m.on(k), err
 }

@@ -84,6 +84,6 @@ func checkPredicted(first int, mean, variance []float64) error {
 func Check(m *model.Model, inputs int) error {
 	const copies, numbers = 2, 6
 	block := int64(m.Sites()) * int64(model.InputsAtATime(inputs, m.Sites()))
-	return m.Forecast().CheckBeside(8*(copies*block+numbers*int64(inputs)),
+	return m.CheckBeside(8*(copies*block+numbers*int64(inputs)),
 		fmt.Sprintf("predicting at %d new inputs", inputs))
 }

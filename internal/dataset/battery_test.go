@@ -225,8 +225,7 @@ func requireSame(t *testing.T, file string, content []byte, opt Options, want *S
 	}
 	s := testutil.Must(Load(file, opt))(t)
 	if s.N() != want.N() || s.D() != want.D() || !sameBits(s.X.Data, want.X.Data) || !sameBits(s.Targets(0),
-		want.Targets(0)) ||
-		s.AreNumbers() != want.AreNumbers() {
+		want.Targets(0)) || s.AreNumbers() != want.AreNumbers() {
 		t.Fatalf("read %d x %d, %v, %v", s.N(), s.D(), s.Task(), s.Notes)
 	}
 	if names && (!slices.Equal(s.Features, want.Features) || s.TargetNames() != want.TargetNames()) {
@@ -343,8 +342,8 @@ func TestDates(t *testing.T) {
 		if !slices.Equal(s.X.Data, want) {
 			t.Errorf("%s: %v, want %v", layout, s.X.Data, want)
 		}
-		in, err := readInputs(strings.NewReader("a,when\n1,"+dates[1]+"\n2,NA\n"), tableFormat, "g", s.Encoding(),
-			Options{Missing: MissingMean})
+		in, err := readInputs(strings.NewReader("a,when\n1,"+dates[1]+"\n2,NA\n"), tableFormat, "g",
+			s.Encoding(), Options{Missing: MissingMean})
 		if err != nil || !slices.Equal(in.X.Row(0), []float64{2024, 2, 4, 19782, 1}) || in.X.At(1, 1) != 5 {
 			t.Errorf("%s: new inputs: %v %v", layout, err, in)
 		}
@@ -362,7 +361,8 @@ func TestRowNumbers(t *testing.T) {
 			text += fmt.Sprintf("%d,%d,%d\n", i+100, i*i, i%5)
 		}
 		s, err := readTable(strings.NewReader(text), "f", Options{})
-		if err != nil || s.D() != features || !strings.Contains(strings.Join(s.Notes, ""), "counts the rows") {
+		if err != nil || s.D() != features || !strings.Contains(strings.Join(s.Notes, ""),
+			"counts the rows") {
 			t.Errorf("%s: %v %+v", name, err, s)
 		}
 	}
@@ -495,7 +495,8 @@ func TestInputs(t *testing.T) {
 		text string
 		opt  Options
 	}{
-		"texts": {"id;color;a;y\nr1;red;1;yes\nr2;green;2;no\nr3;blue;3;yes\n", Options{Drop: []string{"id"}}},
+		"texts": {"id;color;a;y\nr1;red;1;yes\nr2;green;2;no\nr3;blue;3;yes\n",
+			Options{Drop: []string{"id"}}},
 		"mixed": {"a,t,y\n1,x,2\n2,x,3\n3,7.0,4\n4,z,5\n", Options{}},
 		"codes": {"a,b,y\n4,2,3\n-9,1,4\n6,1,2\n", Options{NA: []string{"-9"}, Missing: MissingMean}},
 		"bare":  {"1,2,7\n3,4,8\n", Options{}},
@@ -507,7 +508,8 @@ func TestInputs(t *testing.T) {
 		t.Fatalf("trained on %v", y)
 	}
 	array := func(shape string, v ...float64) string {
-		return strings.Trim(strconv.Quote(string(npyFile(1, "<f8", "False", shape, bytesOf("<f8", v...)))), `"`)
+		return strings.Trim(strconv.Quote(string(npyFile(1, "<f8", "False", shape, bytesOf("<f8", v...)))),
+			`"`)
 	}
 	arrays := "\nsmall | d.npy | " + array("(1, 2)", 1, 2) + " |  | 1 2" +
 		"\nsmall | d.npy | " + array("(1, 3)", 1, 2, 5) + " |  | 1 2 | 5" +

@@ -92,12 +92,10 @@ func (c *Column) encode(y []float64, name func(target float64) string) ([]float6
 			at = max(0, at)
 		case at < 0 && len(c.Levels) == 2:
 			return nil, place{unit: "row", number: i + 1}.error("",
-				fmt.Errorf("target %s is neither %s nor %s",
-					name(v), quote(c.Levels[0]), quote(c.Levels[1])))
+				fmt.Errorf("target %s is neither %s nor %s", name(v), quote(c.Levels[0]), quote(c.Levels[1])))
 		case at < 0:
 			return nil, place{unit: "row", number: i + 1}.error("",
-				fmt.Errorf("target %s is none of the classes %s",
-					quote(name(v)), listTexts(c.Levels)))
+				fmt.Errorf("target %s is none of the classes %s", quote(name(v)), listTexts(c.Levels)))
 		}
 		levels[i] = float64(at)
 	}
@@ -185,8 +183,7 @@ func (s *Set) Check(labels bool) error {
 			err = fmt.Errorf("all %d targets are %s: targets that differ are needed", len(c.Y), names[0])
 		case len(names) == 2:
 			err = fmt.Errorf("labels must be -1 and +1, not %s and %s (--positive %s makes classes of them)",
-				names[0],
-				names[1], names[1])
+				names[0], names[1], names[1])
 		default:
 			err = fmt.Errorf("labels must be -1 and +1, found %s", listTexts(names))
 		}
@@ -320,6 +317,5 @@ func (c *Column) choose(positive string) error {
 		cure = ", --target NAME takes another column"
 	}
 	return fmt.Errorf("two classes are needed, the target holds %d %s (%s)%s", len(names), what,
-		listTexts(names),
-		cure)
+		listTexts(names), cure)
 }

@@ -79,7 +79,8 @@ func regular(records [][]string, separator byte) (shifted, ok bool) {
 			continue
 		}
 		// With commas as separators it is more likely a decimal comma.
-		if i > 0 || len(rec) != width-1 || width < 3 || separator == ',' || slices.ContainsFunc(rec, isNumeric) {
+		if i > 0 || len(rec) != width-1 || width < 3 || separator == ',' ||
+			slices.ContainsFunc(rec, isNumeric) {
 			return false, false
 		}
 		shifted = true
@@ -135,8 +136,8 @@ var foreign = regexp.MustCompile(`^(?i)\s*(<!doctype|<html|<\?xml|{"|\[{|\[\[|@r
 func refuseForeign(sample []byte) error {
 	if at := bytes.IndexByte(sample, 0); at >= 0 {
 		return place{unit: "line", number: 1 + bytes.Count(sample[:at], []byte{'\n'})}.error("", errors.New(
-			"control characters (NUL): a binary file or text in UTF-16, not a table; save it as CSV in UTF-8, or "+
-				"name it .npy, .npz or .parquet if it is one"))
+			"control characters (NUL): a binary file or text in UTF-16, not a table; save it as CSV in "+
+				"UTF-8, or name it .npy, .npz or .parquet if it is one"))
 	}
 	if foreign.Match(sample) {
 		return errors.New("a web page, XML, JSON or ARFF: save the table as CSV")

@@ -136,8 +136,8 @@ func (t *table) settle(c *column) error {
 		different > t.opt.MaxLevels
 	switch {
 	case c.Date != "":
-		t.note("column %s holds dates, read as %s: its features are %s", quote(c.Name), layoutText(c.Date, c.texts),
-			strings.Join(dateParts(c.Date), ", "))
+		t.note("column %s holds dates, read as %s: its features are %s", quote(c.Name),
+			layoutText(c.Date, c.texts), strings.Join(dateParts(c.Date), ", "))
 	case c.kind == numbers && len(t.features) > 1 && rowNumber.MatchString(c.Name) && rows >= fewRows &&
 		ascend(rows, func(i int) float64 { return t.row(i)[c.at] }, 1):
 		omit("counts the rows and is left out (with another name it is a feature)")
@@ -212,7 +212,8 @@ func (t *table) inputs(e *Encoding) (*Inputs, error) {
 	}
 	of := func(r role) []float64 { return t.values(t.withRole(r), rows) }
 	in := &Inputs{Name: t.name, RowNames: t.rowNames(rows), Groups: renumber(of(asGroup)),
-		Strata: renumber(of(asStratum)), Folds: renumber(of(asFold)), Weights: of(asWeight), counts: of(asCount)}
+		Strata: renumber(of(asStratum)), Folds: renumber(of(asFold)), Weights: of(asWeight),
+		counts: of(asCount)}
 	for k, c := range t.targets {
 		y := e.Targets[k]
 		if y.Levels != nil && !y.Rest {
@@ -282,8 +283,8 @@ func (t *table) errMissing(columns []*column) error {
 	for i := range t.rows {
 		for _, c := range columns {
 			if math.IsNaN(t.row(i)[c.at]) {
-				return c.firstMissing.error(c.Name, fmt.Errorf("a missing value, the first of %d in %d of the columns: "+
-					"--missing drop, mean or indicator says what to do", count, len(columns)))
+				return c.firstMissing.error(c.Name, fmt.Errorf("a missing value, the first of %d in %d of "+
+					"the columns: --missing drop, mean or indicator says what to do", count, len(columns)))
 			}
 		}
 	}
@@ -433,14 +434,16 @@ func (t *table) describe(x linalg.Matrix) {
 		switch {
 		case c.Date != "" || c.Others: // noted
 		case len(c.Levels) == 2:
-			t.note("column %s holds texts: 0 is %s, 1 is %s", quote(c.Name), quote(c.Levels[0]), quote(c.Levels[1]))
+			t.note("column %s holds texts: 0 is %s, 1 is %s", quote(c.Name), quote(c.Levels[0]),
+				quote(c.Levels[1]))
 		case len(c.Levels) > 0:
 			t.note("column %s holds texts: an indicator for each of %d (%s)", quote(c.Name), len(c.Levels),
 				strings.ReplaceAll(listTexts(c.Levels), `"`, ""))
 		case ascend(x.Rows, value, 0):
 			t.note("column %s is %v in every row", quote(c.Name), value(0))
 		case x.Rows >= fewRows && ascend(x.Rows, value, 1):
-			t.note("column %s counts the rows: --drop %s unless that tells something", quote(c.Name), flagText(c.Name))
+			t.note("column %s counts the rows: --drop %s unless that tells something", quote(c.Name),
+				flagText(c.Name))
 		}
 	}
 }

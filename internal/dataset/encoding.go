@@ -191,5 +191,6 @@ func (e *Encoding) take(s *Set) (err error) {
 }
 
 func (e *Encoding) errNotSparse(name string) error {
-	return errorIn(name, "%s is sparse: new inputs must be sparse lines too (.svm, .libsvm or .dat)", e.name())
+	return errorIn(name, "%s is sparse: new inputs must be sparse lines too (.svm, .libsvm or .dat)",
+		e.name())
 }

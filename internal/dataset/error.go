@@ -77,7 +77,8 @@ func (p place) error(column string, err error) *Error {
 
 // printable escapes control characters and invisible marks, which could control a terminal.
 func printable(s string) string {
-	if !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }) {
+	marks := func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }
+	if !strings.ContainsFunc(s, marks) {
 		return s
 	}
 	quoted := strconv.Quote(s)

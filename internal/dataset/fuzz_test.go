@@ -32,8 +32,7 @@ func requireSound(t *testing.T, s *Set, err error, train *Set) {
 		len(s.Targets(0)) != s.N() && (train == nil || s.Columns != nil) || 8*len(s.X.Data) > fuzzLimit ||
 		len(s.RowNames) > 0 && len(s.RowNames) != s.N() {
 		t.Fatalf("unsound set: %d x %d, %d numbers, %d targets, %d names of rows", s.N(), s.D(),
-			len(s.X.Data),
-			len(s.Targets(0)), len(s.RowNames))
+			len(s.X.Data), len(s.Targets(0)), len(s.RowNames))
 	}
 	for _, v := range append(s.X.Data, s.Targets(0)...) {
 		if checkFinite(v) != nil {
@@ -106,7 +105,8 @@ func FuzzTable(f *testing.F) {
 func FuzzLIBSVM(f *testing.F) {
 	for _, seed := range []string{
 		"+1 1:0.5 3:2\n-1 2:1\n", "1 qid:3 1:1 # c\n2\n", "1 0:1\n", "1 2:1 1:1\n", "1:1\n2:2\n",
-		"1 524288:1\n1 1:1\n", "1 999999999999:1\n", "\n\n", "1 1:\n", "x 1:1\n", "1 1:1:1\n", "\ufeff1 1:2\n2 1:3",
+		"1 524288:1\n1 1:1\n", "1 999999999999:1\n", "\n\n", "1 1:\n", "x 1:1\n", "1 1:1:1\n",
+		"\ufeff1 1:2\n2 1:3",
 	} {
 		f.Add([]byte(seed))
 	}
@@ -125,8 +125,10 @@ func FuzzNPY(f *testing.F) {
 	four := bytesOf("<f8", 1, 2, 3, 4)
 	for _, seed := range [][]byte{
 		npyFile(1, "<f8", "False", "(2, 2)", four), npyFile(2, ">f4", "True", "(2, 4)", four),
-		npyFile(3, "<f8", "False", "(4, 1)", four), npyFile(1, "<f8", "False", "(9999999999, 9999999999)", four),
-		npyRaw(1, "", nil), npyRaw(1, "'descr''fortran_order''shape'", nil), npyRaw(2, "}{'shape':(", nil), nil,
+		npyFile(3, "<f8", "False", "(4, 1)", four), npyFile(1, "<f8", "False", "(9999999999, 9999999999)",
+			four),
+		npyRaw(1, "", nil), npyRaw(1, "'descr''fortran_order''shape'", nil), npyRaw(2, "}{'shape':(", nil),
+		nil,
 	} {
 		f.Add(seed)
 	}

@@ -67,8 +67,7 @@ func (t *table) errCodes(c *column) error {
 	}
 	return c.first[0].error(c.Name, fmt.Errorf("%s is not a number, as %d of the %d cells are: --na %s%s "+
 		"with --missing drop, mean or indicator if that stands for no value; else --categorical or --drop %s",
-		quote(c.texts[0]), c.numeric, c.numeric+c.textual, flagText(codes), more,
-		flagText(c.Name)))
+		quote(c.texts[0]), c.numeric, c.numeric+c.textual, flagText(codes), more, flagText(c.Name)))
 }
 
 func errNotation(c *column, text string) error {

@@ -172,8 +172,8 @@ func (s *sparse) inputs(e *Encoding) (in *Inputs, err error) {
 		in.Sparse = &s.x
 		return in, nil
 	case s.x.Cols > e.Features:
-		return nil, s.widest.error("", fmt.Errorf("feature index %d, but %s has %d features", s.x.Cols, e.name(),
-			e.Features))
+		return nil, s.widest.error("", fmt.Errorf("feature index %d, but %s has %d features", s.x.Cols,
+			e.name(), e.Features))
 	}
 	s.x.Cols = e.Features
 	if err := s.opt.fitsDense(s.x.Rows, s.x.Cols); err != nil {

@@ -104,7 +104,8 @@ func readFiles(name string, files []*source, opt Options, train *Encoding) (*Set
 	}
 	for _, f := range files {
 		if (f.format == libsvmFormat) != (files[0].format == libsvmFormat) {
-			return nil, errorIn(f.name, "is another kind of file than those before: files of one table are alike")
+			return nil, errorIn(f.name,
+				"is another kind of file than those before: files of one table are alike")
 		}
 		if err := to.readFile(f); err != nil {
 			return nil, inFile(f.name, err)
@@ -188,7 +189,8 @@ func (s *source) openFile(path string) error {
 	s.format = formats[filepath.Ext(plain)]
 	info, err := os.Stat(path)
 	switch {
-	case err != nil && s.format == unknownFormat && filepath.Ext(path) == "" && !strings.ContainsAny(path, `/\`):
+	case err != nil && s.format == unknownFormat && filepath.Ext(path) == "" &&
+		!strings.ContainsAny(path, `/\`):
 		return fmt.Errorf("neither a file nor an embedded set (%s)", strings.Join(Names(), ", "))
 	case err != nil:
 		return err

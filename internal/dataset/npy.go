@@ -18,30 +18,32 @@ import (
 type array struct {
 	rows, cols int
 	element
-	order   binary.ByteOrder
+	order   byteOrder
 	fortran bool // column-major
 	body    io.Reader
 	held    []byte // a row, or the whole array if column-major
 }
 
+type byteOrder = binary.ByteOrder
+
 // element is an element type of NumPy: its size in bytes, and its decoder.
 type element struct {
 	size   int
-	number func(order binary.ByteOrder, b []byte) float64
+	number func(order byteOrder, b []byte) float64
 }
 
 var elements = map[string]element{
-	"b1": {1, func(_ binary.ByteOrder, b []byte) float64 { return float64(b[0]) }},
-	"u1": {1, func(_ binary.ByteOrder, b []byte) float64 { return float64(b[0]) }},
-	"i1": {1, func(_ binary.ByteOrder, b []byte) float64 { return float64(int8(b[0])) }},
-	"u2": {2, func(o binary.ByteOrder, b []byte) float64 { return float64(o.Uint16(b)) }},
-	"i2": {2, func(o binary.ByteOrder, b []byte) float64 { return float64(int16(o.Uint16(b))) }},
-	"u4": {4, func(o binary.ByteOrder, b []byte) float64 { return float64(o.Uint32(b)) }},
-	"i4": {4, func(o binary.ByteOrder, b []byte) float64 { return float64(int32(o.Uint32(b))) }},
-	"f4": {4, func(o binary.ByteOrder, b []byte) float64 { return float64(math.Float32frombits(o.Uint32(b))) }},
-	"u8": {8, func(o binary.ByteOrder, b []byte) float64 { return float64(o.Uint64(b)) }},
-	"i8": {8, func(o binary.ByteOrder, b []byte) float64 { return float64(int64(o.Uint64(b))) }},
-	"f8": {8, func(o binary.ByteOrder, b []byte) float64 { return math.Float64frombits(o.Uint64(b)) }},
+	"b1": {1, func(_ byteOrder, b []byte) float64 { return float64(b[0]) }},
+	"u1": {1, func(_ byteOrder, b []byte) float64 { return float64(b[0]) }},
+	"i1": {1, func(_ byteOrder, b []byte) float64 { return float64(int8(b[0])) }},
+	"u2": {2, func(o byteOrder, b []byte) float64 { return float64(o.Uint16(b)) }},
+	"i2": {2, func(o byteOrder, b []byte) float64 { return float64(int16(o.Uint16(b))) }},
+	"u4": {4, func(o byteOrder, b []byte) float64 { return float64(o.Uint32(b)) }},
+	"i4": {4, func(o byteOrder, b []byte) float64 { return float64(int32(o.Uint32(b))) }},
+	"f4": {4, func(o byteOrder, b []byte) float64 { return float64(math.Float32frombits(o.Uint32(b))) }},
+	"u8": {8, func(o byteOrder, b []byte) float64 { return float64(o.Uint64(b)) }},
+	"i8": {8, func(o byteOrder, b []byte) float64 { return float64(int64(o.Uint64(b))) }},
+	"f8": {8, func(o byteOrder, b []byte) float64 { return math.Float64frombits(o.Uint64(b)) }},
 }
 
 // row appends the elements of row i to cells; rows are read in order.

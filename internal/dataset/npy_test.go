@@ -99,11 +99,14 @@ func TestReadNPYRefuses(t *testing.T) {
 		"too few":          {ok("(2, 3)", four), "ends before; 2 x 3"},
 		"too many":         {ok("(1, 2)", four), "more bytes; (1, 2)"},
 		"too large":        {ok("(1000000000, 4000000000)", four), "1000000000 rows; EiB; limit"},
-		"NaN":              {ok("(2, 2)", bytesOf("<f8", 1, 2, math.NaN(), 4)), `row 2; column "x1"; missing`},
-		"Inf":              {ok("(2, 2)", bytesOf("<f8", 1, math.Inf(1), 3, 4)), `row 1; column "y"; +Inf`},
+		"NaN": {ok("(2, 2)", bytesOf("<f8", 1, 2, math.NaN(), 4)),
+			`row 2; column "x1"; missing`},
+		"Inf": {ok("(2, 2)", bytesOf("<f8", 1, math.Inf(1), 3, 4)), `row 1; column "y"; +Inf`},
 	} {
 		_, err := readNPY(bytes.NewReader(c.file), "f.npy", Options{})
-		t.Run(name, func(t *testing.T) { wantError(t, err, append(strings.Split(c.says, "; "), "f.npy: ")...) })
+		t.Run(name, func(t *testing.T) {
+			wantError(t, err, append(strings.Split(c.says, "; "), "f.npy: ")...)
+		})
 		if name == "too large" && !errors.Is(err, errMemory) {
 			t.Errorf("%v is not errMemory", err)
 		}

@@ -17,10 +17,11 @@ type Options struct {
 	// Stdin is read for the path "-"; nil means that "-" is refused.
 	Stdin io.Reader
 
-	// Columns are given by name or number from 1. Target may be several, separated by commas; "" is the last one
-	// that is not dropped.
+	// Columns are given by name or number from 1. Target may be several, separated by commas; "" is the last
+	// one that is not dropped.
 	Target string
-	// Drop lists columns to leave out, Categorical those whose numbers name categories, which become indicators.
+	// Drop lists columns to leave out, Categorical those whose numbers name categories, which become
+	// indicators.
 	Drop, Categorical []string
 	// Groups, Strata and Folds number the parts of examples; they are no features.
 	Groups, Strata, Folds string
@@ -67,8 +68,8 @@ const (
 	MissingError Missing = "error"
 	// MissingDrop leaves out their rows.
 	MissingDrop Missing = "drop"
-	// MissingMean replaces them by the mean of the column in the training set; for texts by the fraction of each
-	// text. Rows without target are left out.
+	// MissingMean replaces them by the mean of the column in the training set; for texts by the fraction of
+	// each text. Rows without target are left out.
 	MissingMean Missing = "mean"
 	// MissingIndicator does that, and adds an indicator feature.
 	MissingIndicator Missing = "indicator"

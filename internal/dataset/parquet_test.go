@@ -106,8 +106,7 @@ func TestParquet(t *testing.T) {
 				!slices.Equal(got.Features, want.Features) || !slices.Equal(got.RowNames, want.RowNames) ||
 				got.TargetNames() != "price" {
 				t.Fatalf("%v, pages %d: %v %v, from CSV %v %v", codec, page, got.Features, got.X.Data[:20],
-					want.Features,
-					want.X.Data[:20])
+					want.Features, want.X.Data[:20])
 			}
 			in, err := want.Encoding().LoadInputs(path, opt)
 			if err != nil || !slices.Equal(in.X.Data, inputs.X.Data) || !slices.Equal(in.Targets(0),

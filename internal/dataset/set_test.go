@@ -27,7 +27,9 @@ func readInputs(r io.Reader, f format, name string, e *Encoding, opt Options) (*
 }
 
 func reader(f format) func(r io.Reader, name string, opt Options) (*Set, error) {
-	return func(r io.Reader, name string, opt Options) (*Set, error) { return readStream(r, f, name, nil, opt) }
+	return func(r io.Reader, name string, opt Options) (*Set, error) {
+		return readStream(r, f, name, nil, opt)
+	}
 }
 
 var readTable, readLIBSVM, readNPY = reader(tableFormat), reader(libsvmFormat), reader(npyFormat)

@@ -66,7 +66,8 @@ func TestRegressionNoise(t *testing.T) {
 			e[i] = noisy.Targets(0)[i] - clean.Targets(0)[i]
 		}
 		// Standard errors: 2/sqrt(n) of the mean, 2/sqrt(2n) of the deviation.
-		if mean, sd := exactMoments(e); math.Abs(mean) > 10/math.Sqrt(n) || math.Abs(sd-2) > 10/math.Sqrt(2*n) {
+		if mean, sd := exactMoments(e); math.Abs(mean) > 10/math.Sqrt(n) ||
+			math.Abs(sd-2) > 10/math.Sqrt(2*n) {
 			t.Errorf("%s: noise has mean %v, sd %v", name, mean, sd)
 		}
 	}

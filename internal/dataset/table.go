@@ -151,7 +151,8 @@ func (t *table) begin(h header) error {
 	for _, c := range t.columns {
 		if refused := h.refused[c.Name]; refused != "" && c.role != unused {
 			return &Error{Column: c.Name,
-				Err: fmt.Errorf("it holds %s, which are neither numbers nor texts: --drop leaves it out", refused)}
+				Err: fmt.Errorf("it holds %s, which are neither numbers nor texts: --drop leaves it out",
+					refused)}
 		}
 		if c.role == asFeature && t.train == nil {
 			t.features = append(t.features, c)
@@ -194,13 +195,13 @@ var lineEnds = strings.NewReplacer("\ufeff", "", "\r\n", " ", "\n", " ", "\r", "
 
 func (t *table) sameColumns(names []string) error {
 	if len(names) != len(t.columns) {
-		return fmt.Errorf("%d columns, there are %d in the files before: files of one table have the same columns",
-			len(names), len(t.columns))
+		return fmt.Errorf("%d columns, there are %d in the files before: files of one table have the same "+
+			"columns", len(names), len(t.columns))
 	}
 	for j, c := range t.columns {
 		if names[j] != c.Name && !t.header.headless {
-			return fmt.Errorf("column %d is %s, in the files before %s: files of one table have the same columns",
-				j+1, quote(names[j]), quote(c.Name))
+			return fmt.Errorf("column %d is %s, in the files before %s: files of one table have the same "+
+				"columns", j+1, quote(names[j]), quote(c.Name))
 		}
 	}
 	return nil
@@ -213,7 +214,8 @@ func (t *table) add(cells []cell, at place) error {
 		t.blank++
 		return nil
 	case len(cells) != len(t.columns):
-		return at.error("", fmt.Errorf("%d cells, but the header names %d columns", len(cells), len(t.columns)))
+		return at.error("", fmt.Errorf("%d cells, but the header names %d columns", len(cells),
+			len(t.columns)))
 	}
 	if absent, err := t.weightless(cells, at); absent || err != nil {
 		t.zero++

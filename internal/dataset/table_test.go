@@ -75,7 +75,9 @@ func requireRoundTrip(t interface{ Fatalf(string, ...any) }, s *Set) {
 }
 
 func sameBits(a, b []float64) bool {
-	return slices.EqualFunc(a, b, func(u, v float64) bool { return math.Float64bits(u) == math.Float64bits(v) })
+	return slices.EqualFunc(a, b, func(u, v float64) bool {
+		return math.Float64bits(u) == math.Float64bits(v)
+	})
 }
 
 type full struct{}
@@ -89,7 +91,8 @@ func TestWideTable(t *testing.T) {
 		text, row := strings.Join(numbered("x", columns), ","), "\n"+strings.Repeat("1,", columns-1)
 		text += row + "2" + row + "3"
 		began := processorTime()
-		if s, err := readTable(strings.NewReader(text), "wide.csv", Options{}); err != nil || s.D() != columns-1 {
+		if s, err := readTable(strings.NewReader(text), "wide.csv", Options{}); err != nil ||
+			s.D() != columns-1 {
 			t.Fatal(err)
 		}
 		return processorTime() - began
@@ -131,8 +134,8 @@ func TestParts(t *testing.T) {
 	s := testutil.Must(Load(path, opt))(t)
 	check := func(s *Set, groups, strata, folds []int) {
 		t.Helper()
-		if !slices.Equal(s.Groups, groups) || !slices.Equal(s.Strata, strata) || !slices.Equal(s.Folds, folds) ||
-			s.D() != 1 {
+		if !slices.Equal(s.Groups, groups) || !slices.Equal(s.Strata, strata) || !slices.Equal(s.Folds,
+			folds) || s.D() != 1 {
 			t.Errorf("%d features, groups %v, strata %v, folds %v", s.D(), s.Groups, s.Strata, s.Folds)
 		}
 	}
@@ -158,12 +161,12 @@ func TestSeveralTargets(t *testing.T) {
 		if strings.Contains(target, "k") {
 			drop = nil
 		}
-		return Load("-", Options{Stdin: strings.NewReader(text), Target: target, Missing: MissingDrop, Drop: drop})
+		return Load("-", Options{Stdin: strings.NewReader(text), Target: target, Missing: MissingDrop,
+			Drop: drop})
 	}
 	s := testutil.Must(load("b, a"))(t)
-	if s.N() != 3 || s.TargetNames() != "b, a" ||
-		s.Columns[1].Y[1] != 4 || s.Columns[0].Y[2] != 7 || strings.Contains(strings.Join(s.Features, " "),
-		"a") {
+	if s.N() != 3 || s.TargetNames() != "b, a" || s.Columns[1].Y[1] != 4 || s.Columns[0].Y[2] != 7 ||
+		strings.Contains(strings.Join(s.Features, " "), "a") {
 		t.Errorf("%d rows, targets %v, features %v", s.N(), s.Columns, s.Features)
 	}
 	if last := s.Subset([]int{2, 0}); last.Columns[1].Y[0] != 5 || s.Columns[1].Y[0] != 1 {

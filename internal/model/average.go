@@ -59,9 +59,9 @@ func CheckLaw(l loss.Loss, law resample.CountDistribution) error {
 
 // Limits of SolveRoughly.
 const (
-	// roughRank is the rank of the factor that determines the sites' parameters. Iterations of fits on magic and
-	// california, n = 5000, by rank: 100: 5700, 8400, 3300; 200: 5100, 7400, 2600; 500: 4800, -, 2500; exact
-	// parameters: 4800, 5300, 2500.
+	// roughRank is the rank of the factor that determines the sites' parameters. Iterations of fits on magic
+	// and california, n = 5000, by rank: 100: 5700, 8400, 3300; 200: 5100, 7400, 2600; 500: 4800, -, 2500;
+	// exact parameters: 4800, 5300, 2500.
 	roughRank      = 200
 	roughTolerance = 0.1
 	// Below leastRough sites a solve of the theory to fewTolerance takes no longer.

@@ -59,8 +59,9 @@ func TestByBatch(t *testing.T) {
 			if !m.Labels() {
 				test = loss.SquareTest{}
 			}
-			settings := model.RetrainSettings{Cross: newInputs(t, m), Settings: fits.Settings{Resamples: resamples,
-				Tests: []loss.Test{test}}, Batch: fits.BlockSettings{Tolerance: 1e-6, MaxIterations: 400}}
+			settings := model.RetrainSettings{Cross: newInputs(t, m),
+				Settings: fits.Settings{Resamples: resamples,
+					Tests: []loss.Test{test}}, Batch: fits.BlockSettings{Tolerance: 1e-6, MaxIterations: 400}}
 			var single, together [][]float64
 			keep := func(all *[][]float64) func(int, []float64, []float64) {
 				return func(_ int, _, f []float64) { *all = append(*all, slices.Clone(f)) }
@@ -130,8 +131,8 @@ func TestBiasOfOneClass(t *testing.T) {
 		one := lacking
 		together := testutil.Must(model.RetrainAround(t.Context(), m, solution, bootstrap, settings))(t)
 		if one < 10 || lacking != 2*one || single.OneClass != one || together.OneClass != one || seen != 200 {
-			t.Errorf("%s: %d and %d resamples of one class, %d and %d counted, of %d", l.Name(), one, lacking-one,
-				single.OneClass, together.OneClass, seen)
+			t.Errorf("%s: %d and %d resamples of one class, %d and %d counted, of %d", l.Name(), one,
+				lacking-one, single.OneClass, together.OneClass, seen)
 		}
 	}
 }
@@ -168,7 +169,8 @@ func TestClassWeightsAgainstLIBSVM(t *testing.T) {
 	} {
 		set := load(t, c.name)
 		m := build(t, model.Spec{Set: set, Standardize: true, Bias: true,
-			Kernel: kernel.Spec{Gamma: 1 / float64(set.D())}, Loss: loss.Hinge{C: c.c, ClassWeights: c.weights}})
+			Kernel: kernel.Spec{Gamma: 1 / float64(set.D())}, Loss: loss.Hinge{C: c.c,
+				ClassWeights: c.weights}})
 		fit, err := m.Fit(t.Context(), model.FitSettings{Tolerance: 1e-8})
 		if err != nil || fit.Status.Err() != nil {
 			t.Fatal(c.name, err, fit.Status.Err())
@@ -179,8 +181,8 @@ func TestClassWeightsAgainstLIBSVM(t *testing.T) {
 		}
 		if objective := square/2 - floats.Sum(r.Alpha); math.Abs(objective/c.objective-1) > 1e-6 ||
 			math.Abs(fit.Bias+c.rho) > 1e-6 || r.Free+r.Bounded != c.vectors || r.Bounded != c.most {
-			t.Errorf("%s: objective %.6f, bias %.6f, %d support vectors, %d at their bounds; svm-train %+v", c.name,
-				objective, fit.Bias, r.Free+r.Bounded, r.Bounded, c)
+			t.Errorf("%s: objective %.6f, bias %.6f, %d support vectors, %d at their bounds; svm-train %+v",
+				c.name, objective, fit.Bias, r.Free+r.Bounded, r.Bounded, c)
 		}
 	}
 }
@@ -252,8 +254,8 @@ func TestClassWeightsOptimality(t *testing.T) {
 		}
 		for s, a := range fit.Weight {
 			if !(a >= lo[s]-tol && a <= hi[s]+tol) {
-				t.Errorf("%s, bias %v, site %d: weight %v, must lie in [%v, %v]", m.Loss.Name(), m.Bias, s, a, lo[s],
-					hi[s])
+				t.Errorf("%s, bias %v, site %d: weight %v, must lie in [%v, %v]", m.Loss.Name(), m.Bias, s, a,
+					lo[s], hi[s])
 			}
 		}
 		if m.Bias && math.Abs(floats.Sum(fit.Weight)) > 1e-6 {
@@ -298,7 +300,8 @@ func TestNarrowKernels(t *testing.T) {
 		for _, gamma := range gammas {
 			for _, l := range losses {
 				t.Run(fmt.Sprintf("%s/%v/%s", set.Name, gamma, l.Name()), func(t *testing.T) {
-					spec := model.Spec{Set: set, Standardize: true, Kernel: kernel.Spec{Gamma: gamma}, Loss: l}
+					spec := model.Spec{Set: set, Standardize: true, Kernel: kernel.Spec{Gamma: gamma},
+						Loss: l}
 					agreeInSign(t, build(t, spec), resamples)
 					order := every(set.N(), 1)
 					slices.Reverse(order)

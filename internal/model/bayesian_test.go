@@ -33,8 +33,7 @@ func TestBayesian(t *testing.T) {
 			scheme := resample.Bayesian{N: m.Set.N(), Shape: shape}
 			s := testutil.Must(m.Solve(t.Context(), scheme, solver.Settings{}))(t)
 			r := testutil.Must(model.Retrain(t.Context(), m, model.Single, scheme,
-				model.RetrainSettings{Seed: 1,
-					Settings: fits.Settings{Resamples: 600}}))(t)
+				model.RetrainSettings{Seed: 1, Settings: fits.Settings{Resamples: 600}}))(t)
 			var offMean, offVar []float64
 			for i := range s.Mean {
 				offMean = append(offMean, math.Pow((s.Mean[i]-r.Mean[i]), 2)/r.Variance[i])
@@ -42,16 +41,16 @@ func TestBayesian(t *testing.T) {
 			}
 			mean, ratio := math.Sqrt(stat.Mean(offMean, nil)), stat.Mean(offVar, nil)
 			if s.Status != solver.Converged || mean > 0.1 || math.Abs(ratio-1) > 0.13 {
-				t.Errorf("%s, shape %g: %v, means off by %.3f sd, variances %.3f of retraining's", c.loss.Name(), shape,
-					s.Status, mean, ratio)
+				t.Errorf("%s, shape %g: %v, means off by %.3f sd, variances %.3f of retraining's",
+					c.loss.Name(), shape, s.Status, mean, ratio)
 			}
 			t.Logf("%s, shape %g: means off by %.3f sd, variances %.3f", c.loss.Name(), shape, mean, ratio)
 		}
 	}
 	hard := testutil.Must(model.Build(t.Context(), model.NewSpec(testutil.Must(dataset.Open("sonar"))(t),
 		loss.HardMargin{})))(t)
-	if _, err := hard.Solve(t.Context(), resample.Bayesian{N: 208, Shape: 1}, solver.Settings{}); !errors.Is(err,
-		model.ErrInput) {
+	if _, err := hard.Solve(t.Context(), resample.Bayesian{N: 208, Shape: 1},
+		solver.Settings{}); !errors.Is(err, model.ErrInput) {
 		t.Error(err)
 	}
 }

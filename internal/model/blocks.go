@@ -17,14 +17,13 @@ import (
 
 // NewBatch prepares batch training around a solution of this model; a residual of 1e-2 suffices. It uses
 // Cross and Batch of the settings. responses, P x M, map the forces to the predictions at the new inputs.
-func NewBatch(ctx context.Context, m *Model, s *solver.Solution,
-	settings RetrainSettings) (t *fits.Blocks,
+func NewBatch(ctx context.Context, m *Model, s *solver.Solution, settings RetrainSettings) (t *fits.Blocks,
 	responses blas64.General, err error) {
 	l := loss.TraitsOf(m.Loss).Proximal
 	if l == nil {
 		return nil, responses, InputError(fmt.Errorf(
-			"batch training needs a loss with a proximal map; the predictor of %q is a posterior mean, which is "+
-				"trained one resample at a time", m.Loss.Name()))
+			"batch training needs a loss with a proximal map; the predictor of %q is a posterior mean, "+
+				"which is trained one resample at a time", m.Loss.Name()))
 	}
 	engine, err := s.Engine()
 	if err != nil {
@@ -70,5 +69,5 @@ func exactTrainer(ctx context.Context, m *Model, cross blas64.General) func() (t
 }
 
 var errLeftOver = InputError(errors.New(
-	"a resample that batches do not train to the tolerance needs the whole kernel matrix, which no rank has: " +
-		"take --engine lowrank, or --refine none"))
+	"a resample that batches do not train to the tolerance needs the whole kernel matrix, which no rank " +
+		"has: take --engine lowrank, or --refine none"))

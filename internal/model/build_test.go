@@ -46,7 +46,8 @@ func TestSites(t *testing.T) {
 					}
 				}
 				for i := range z {
-					if first := m.First[m.Site[i]]; first > i || !slices.Equal(spec.Set.X.Row(first), spec.Set.X.Row(i)) {
+					if first := m.First[m.Site[i]]; first > i || !slices.Equal(spec.Set.X.Row(first),
+						spec.Set.X.Row(i)) {
 						t.Fatalf("example %d is at the site of %d", i, first)
 					}
 					for j := range z {
@@ -54,7 +55,8 @@ func TestSites(t *testing.T) {
 						if i == j {
 							want += jitter
 						}
-						near(t, fmt.Sprintf("kernel of %d and %d", i, j), m.Gram().At(m.Site[i], m.Site[j]), want, 1e-12)
+						near(t, fmt.Sprintf("kernel of %d and %d", i, j), m.Gram().At(m.Site[i], m.Site[j]),
+							want, 1e-12)
 					}
 				}
 			})
@@ -123,7 +125,8 @@ func TestPrecomputed(t *testing.T) {
 			kernels := make([][]float64, len(fresh))
 			for r, x := range fresh {
 				for i := range spec.Set.N() {
-					kernels[r] = append(kernels[r], rbf(kernel.Spec{Gamma: 0.3, Amplitude: 1}, x, spec.Set.X.Row(i)))
+					kernels[r] = append(kernels[r], rbf(kernel.Spec{Gamma: 0.3, Amplitude: 1}, x,
+						spec.Set.X.Row(i)))
 				}
 			}
 			crossA := testutil.Must(a.CrossAll(rowsOf(matrix(fresh))))(t)
@@ -242,7 +245,8 @@ func TestRefusals(t *testing.T) {
 		{"matrix not square", func(s *model.Spec) { s.Set = s.Set.Head(11) },
 			"as many features as examples, got 12 and 11"},
 		{"matrix asymmetric", func(s *model.Spec) { s.Set.X.Row(2)[5] += 0.01 }, "entries (3, 6)"},
-		{"matrix with gap", func(s *model.Spec) { s.Set.X.Row(2)[5] = math.NaN() }, "row 3, feature 6 is NaN"},
+		{"matrix with gap", func(s *model.Spec) { s.Set.X.Row(2)[5] = math.NaN() },
+			"row 3, feature 6 is NaN"},
 		{"matrix with gamma", func(s *model.Spec) { s.Kernel.Gamma = 1 }, "takes no gamma"},
 		{"matrix overflow", func(s *model.Spec) {
 			s.Kernel.Amplitude, s.Kernel.Constant = math.MaxFloat64, math.MaxFloat64
@@ -258,7 +262,8 @@ func TestRefusals(t *testing.T) {
 			}
 			c.change(&spec)
 			m, err := model.Build(t.Context(), spec)
-			if m != nil || !errors.Is(err, is) || errors.Is(err, model.ErrInput) == errors.Is(err, linalg.ErrMemory) {
+			if m != nil || !errors.Is(err, is) || errors.Is(err, model.ErrInput) == errors.Is(err,
+				linalg.ErrMemory) {
 				t.Fatalf("model %v, error %v", m, err)
 			}
 			if !contains(err, c.says) {
@@ -475,8 +480,7 @@ func TestFunctions(t *testing.T) {
 	}
 	if f := pairs.Functions[1]; !slices.Equal(names, []string{"r and p", "r and q", "p and q"}) ||
 		!slices.Equal(pairs.Order, []int{2, 0, 1}) || !slices.Equal(f.Rows, []float64{1, 0, 1, 0}) ||
-		f.Y[0] != 1 ||
-		f.Y[2] != -1 {
+		f.Y[0] != 1 || f.Y[2] != -1 {
 		t.Errorf("pairs %v in order %v, the second %+v", names, pairs.Order, f)
 	}
 }

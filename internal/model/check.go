@@ -115,8 +115,8 @@ func (m *Model) checkKernel() error {
 	}
 	for site, k := range diagonal {
 		if k != 0 && !(k >= leastDiagonal && k <= mostDiagonal) {
-			return fmt.Errorf("%s: the kernel of row %d with itself is %g, must be 0 or lie between %g and %g: "+
-				"scale it", m.Set.Name, m.First[site]+1, k, leastDiagonal, mostDiagonal)
+			return fmt.Errorf("%s: the kernel of row %d with itself is %g, must be 0 or lie between %g and "+
+				"%g: scale it", m.Set.Name, m.First[site]+1, k, leastDiagonal, mostDiagonal)
 		}
 	}
 	if err := checkHardMargins(m, diagonal); err != nil {
@@ -127,8 +127,8 @@ func (m *Model) checkKernel() error {
 	}
 	var pivot *linalg.PivotError
 	if err := m.Gram().CheckSemidefinite(indefinite); errors.As(err, &pivot) {
-		return fmt.Errorf("%s: the precomputed kernel matrix is not positive semidefinite: pivot %d of %d, row "+
-			"%d; a jitter on its diagonal would repair rounding",
+		return fmt.Errorf("%s: the precomputed kernel matrix is not positive semidefinite: pivot %d of %d, "+
+			"row %d; a jitter on its diagonal would repair rounding",
 			m.Set.Name, pivot.Minor, pivot.N, m.First[pivot.Minor-1]+1)
 	}
 	return nil

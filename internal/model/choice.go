@@ -20,29 +20,29 @@ const (
 	// DefaultRankTol is the Spec.RankTol of the low-rank engine for losses other than the square one.
 	DefaultRankTol = 1e-4
 
-	// Up to ApproximateFrom sites Auto requires a residual at which a low-rank answer is exact to the tolerance
-	// of the solver: answerShare of the noise variance for the square loss, with relative errors of 1e-8 to 7e-7
-	// in the left-out error and the median variance per point at ratios from 0.3 to 3, up to 3e-5 in single
-	// variances; exactTol for other losses. (With noise as large as the signal, at gamma d = 0.003 and ratio 5,
-	// the relative error was 5e-6.) A hard margin, which any residual softens, is approximated only if K would
-	// not fit.
+	// Up to ApproximateFrom sites Auto requires a residual at which a low-rank answer is exact to the
+	// tolerance of the solver: answerShare of the noise variance for the square loss, with relative errors of
+	// 1e-8 to 7e-7 in the left-out error and the median variance per point at ratios from 0.3 to 3, up to
+	// 3e-5 in single variances; exactTol for other losses. (With noise as large as the signal, at gamma d =
+	// 0.003 and ratio 5, the relative error was 5e-6.) A hard margin, which any residual softens, is
+	// approximated only if K would not fit.
 	answerShare = 3e-8
 	exactTol    = 1e-12
 
-	// ApproximateFrom is the number of sites above which Auto approximates to RankError, or RankTol if that is
-	// set; a matrix that does not fit into memory is approximated at any size.
+	// ApproximateFrom is the number of sites above which Auto approximates to RankError, or RankTol if that
+	// is set; a matrix that does not fit into memory is approximated at any size.
 	ApproximateFrom = 5000
 
 	// probeFrom is the number of sites below which Auto does not probe the rank.
 	probeFrom = 400
 
-	// probeHingeFrom is that number for the hinge loss: exact fits on a factor of rank 60 of 600 sites took 4 to
-	// 20 s and missed their tolerance, on the kernel matrix 0.4 s.
+	// probeHingeFrom is that number for the hinge loss: exact fits on a factor of rank 60 of 600 sites took 4
+	// to 20 s and missed their tolerance, on the kernel matrix 0.4 s.
 	probeHingeFrom = 2000
 
-	// worthRank is the number of sites per rank at which the two engines take about the same time: the low-rank
-	// one needs 12 M r^2 flops, its factor included, instead of 2 M^3, in smaller and slower products. Measured,
-	// it is slower by a quarter at 3.5 and faster by a third at 4.7.
+	// worthRank is the number of sites per rank at which the two engines take about the same time: the
+	// low-rank one needs 12 M r^2 flops, its factor included, instead of 2 M^3, in smaller and slower
+	// products. Measured, it is slower by a quarter at 3.5 and faster by a third at 4.7.
 	worthRank = 4
 )
 
@@ -78,8 +78,8 @@ func (m *Model) wholeMatrix(ctx context.Context) (linalg.Kernel, error) {
 	return m.precomputed()
 }
 
-// factorGoal is the residual at which a factor ends: RankTol or its default, relative to K, or, for the square loss
-// by default, a sum per pivot that depends on the noise.
+// factorGoal is the residual at which a factor ends: RankTol or its default, relative to K, or, for the
+// square loss by default, a sum per pivot that depends on the noise.
 func (m *Model) factorGoal() linalg.RankOptions {
 	o := linalg.RankOptions{Tol: m.RankTol, Offset: m.Spec.Kernel.Constant}
 	if t := loss.TraitsOf(m.Loss); t.Quadratic && o.Tol == 0 {
@@ -120,8 +120,8 @@ func (m *Model) rankBytes() int64 {
 	return max(1, linalg.Room(m.MaxBytes)-m.vectorBytes()-m.solveBytes(-1))
 }
 
-// chooseMatrix is Auto. It takes the exact engine unless a factorisation, much cheaper than the exact engine, shows
-// that the rank is low enough.
+// chooseMatrix is Auto. It takes the exact engine unless a factorisation, much cheaper than the exact engine,
+// shows that the rank is low enough.
 func (m *Model) chooseMatrix(ctx context.Context) (linalg.Kernel, error) {
 	if exactError := m.checkExact(); exactError != nil {
 		if m.inputs == nil {
@@ -167,7 +167,8 @@ func (m *Model) approximate(ctx context.Context, exact error) (linalg.Kernel, er
 	case short.Rank > 0:
 		return nil, err
 	case exact != nil:
-		return nil, fmt.Errorf("%w; a factor of rank 1 would fit of about %d inputs", exact, m.sitesThatFit(1))
+		return nil, fmt.Errorf("%w; a factor of rank 1 would fit of about %d inputs", exact,
+			m.sitesThatFit(1))
 	}
 	return nil, fmt.Errorf("%w for a factor of rank 1 of %d distinct inputs; for about %d there would be",
 		linalg.ErrMemory, m.Sites(), m.sitesThatFit(1))
@@ -213,9 +214,9 @@ func (m *Model) loosestResidual() (float64, error) {
 	return answerShare * t.Noise / mean, err
 }
 
-// probeRank fails with ErrRank if the rank exceeds most already for a random subset of the sites, not much larger
-// than most. First a quarter of the rank must reach a quarter of the digits: residuals of smooth kernels
-// decay at most geometrically, and most failures occur here.
+// probeRank fails with ErrRank if the rank exceeds most already for a random subset of the sites, not much
+// larger than most. First a quarter of the rank must reach a quarter of the digits: residuals of smooth
+// kernels decay at most geometrically, and most failures occur here.
 func (m *Model) probeRank(ctx context.Context, loosest float64, most int) error {
 	order := rand.New(rand.NewPCG(1, 0)).Perm(m.Sites())
 	for _, part := range []int{4, 1} {
@@ -294,8 +295,8 @@ func (m *Model) kernelColumns() (linalg.Columns, error) {
 func (m *Model) precomputed() (*linalg.Sym, error) {
 	n := m.Set.N()
 	if m.Set.D() != n {
-		return nil, fmt.Errorf("a precomputed kernel needs as many features as examples, got %d and %d", m.Set.D(),
-			n)
+		return nil, fmt.Errorf("a precomputed kernel needs as many features as examples, got %d and %d",
+			m.Set.D(), n)
 	}
 	k, err := linalg.SymFromDense(n, m.Set.X.Data, precomputedTolerance)
 	if err != nil {

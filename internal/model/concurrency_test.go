@@ -73,7 +73,8 @@ func TestManyAtOnce(t *testing.T) {
 		Kernel: kernel.Spec{Gamma: 1}, Standardize: true}
 	lowrank := grid(t, 200)
 	lowrank.Set, lowrank.Storage, lowrank.RankTol = load(t, "synthetic:friedman1,n=80"), model.LowRank, 1e-6
-	for name, spec := range map[string]model.Spec{"square": grid(t, 200), "hinge": margin, "low rank": lowrank} {
+	for name, spec := range map[string]model.Spec{"square": grid(t, 200), "hinge": margin,
+		"low rank": lowrank} {
 		t.Run(name, func(t *testing.T) {
 			m := build(t, spec)
 			alone := testutil.Must(m.Solve(context.Background(), bootstrap, solver.Settings{}))(t)
@@ -95,7 +96,8 @@ func TestManyAtOnce(t *testing.T) {
 							t.Errorf("variance %v, alone %v", s.Var[0], want[0])
 						default:
 							_, _, err := s.Predict(slices.Clone(row))
-							if err != nil && !errors.Is(err, linalg.ErrBusy) && !errors.Is(err, solver.ErrOverwritten) {
+							if err != nil && !errors.Is(err, linalg.ErrBusy) && !errors.Is(err,
+								solver.ErrOverwritten) {
 								t.Error(err)
 							}
 						}

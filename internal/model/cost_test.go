@@ -22,11 +22,15 @@ func BenchmarkCost(b *testing.B) {
 		loss  loss.Loss
 		gamma float64
 	}{
-		{"crabs", loss.Hinge{C: 10}, 0.06}, {"sonar", loss.Hinge{C: 10}, 0.005}, {"wisconsin", loss.Hinge{C: 1},
+		{"crabs", loss.Hinge{C: 10}, 0.06}, {"sonar", loss.Hinge{C: 10}, 0.005}, {"wisconsin",
+			loss.Hinge{C: 1},
 			0.03},
-		{"wisconsin", loss.Hinge{C: 10}, 0.3}, {"pima", loss.Hinge{C: 1}, 0.04}, {"pima", loss.HardMargin{}, 0.04},
-		{"synthetic:rings,n=1000", loss.Hinge{C: 10}, 0.3}, {"synthetic:blobs,n=1000,d=5", loss.Hinge{C: 1}, 0.06},
-		{"synthetic:rings,n=3000", loss.Hinge{C: 10}, 0.3}, {"synthetic:blobs,n=3000,d=3", loss.Hinge{C: 1}, 0.1},
+		{"wisconsin", loss.Hinge{C: 10}, 0.3}, {"pima", loss.Hinge{C: 1}, 0.04}, {"pima", loss.HardMargin{},
+			0.04},
+		{"synthetic:rings,n=1000", loss.Hinge{C: 10}, 0.3}, {"synthetic:blobs,n=1000,d=5", loss.Hinge{C: 1},
+			0.06},
+		{"synthetic:rings,n=3000", loss.Hinge{C: 10}, 0.3}, {"synthetic:blobs,n=3000,d=3", loss.Hinge{C: 1},
+			0.1},
 		{"boston", loss.Square{Noise: 5}, 0.02}, {"synthetic:friedman1,n=1000", loss.Square{Noise: 1}, 0.03},
 		{"synthetic:friedman1,n=2000", loss.Square{Noise: 1}, 0.03}, {"sonar", loss.Logistic{C: 1}, 0.005},
 		{"pima", loss.Logistic{C: 1}, 0.04}, {"boston", loss.Huber{C: 1, Delta: 1}, 0.02},

@@ -79,7 +79,8 @@ func (k *inputKernel) walk(in *dataset.Inputs, f func(first int, rows []float64)
 	}
 	rows := make([]float64, batch*width)
 	for some := range slices.Chunk(all, batch) {
-		to := blas64.General{Rows: len(some), Cols: len(k.chosen), Stride: width, Data: rows[:len(some)*width]}
+		to := blas64.General{Rows: len(some), Cols: len(k.chosen), Stride: width,
+			Data: rows[:len(some)*width]}
 		if err := k.rows(in.Design().Gather(some), to); err != nil {
 			return InputError(fmt.Errorf("new inputs from row %d on: %w", some[0]+1, err))
 		}
@@ -162,7 +163,8 @@ func (m *Model) EachResponse(engine linalg.Engine, in *dataset.Inputs, f func(p 
 		cross := vectors(m, rows)
 		response := linalg.Responses(engine, cross)
 		linalg.Parallel(response.Rows, func(p int) {
-			f(first+p, cross.Data[p*cross.Stride:][:cross.Cols], response.Data[p*response.Stride:][:response.Cols])
+			f(first+p, cross.Data[p*cross.Stride:][:cross.Cols],
+				response.Data[p*response.Stride:][:response.Cols])
 		})
 		return nil
 	})

@@ -37,8 +37,8 @@ func TestCross(t *testing.T) {
 			}
 			for r := range fresh {
 				for s, first := range m.First {
-					near(t, fmt.Sprintf("kernel of new input %d and site %d", r, s), cross.Data[r*cross.Stride+s],
-						rbf(spec.Kernel, others[r], own[first]), 1e-12)
+					near(t, fmt.Sprintf("kernel of new input %d and site %d", r, s),
+						cross.Data[r*cross.Stride+s], rbf(spec.Kernel, others[r], own[first]), 1e-12)
 				}
 			}
 		})
@@ -69,7 +69,8 @@ func TestBatches(t *testing.T) {
 		for r := first; r < next; r += 17 {
 			for s := 0; s < 600; s += 23 {
 				want := rbf(spec.Kernel, x.Data[7*r:7*r+5], spec.Set.X.Row(s))
-				near(t, fmt.Sprintf("kernel of new input %d and site %d", r, s), rows[(r-first)*600+s], want, 1e-12)
+				near(t, fmt.Sprintf("kernel of new input %d and site %d", r, s), rows[(r-first)*600+s], want,
+					1e-12)
 			}
 		}
 		for k := range rows {
@@ -196,8 +197,7 @@ func TestSparseLowRank(t *testing.T) {
 	var values [2][]float64
 	for c, set := range []*dataset.Set{sparse, dense} {
 		m := build(t, model.Spec{Set: set, Kernel: kernel.Spec{Gamma: 0.7, Amplitude: 2, Constant: 0.5,
-			Jitter: 0.1}, Loss: loss.Logistic{C: 1},
-			Bias: true, Storage: model.LowRank, MaxRank: 20})
+			Jitter: 0.1}, Loss: loss.Logistic{C: 1}, Bias: true, Storage: model.LowRank, MaxRank: 20})
 		s := testutil.Must(m.Solve(t.Context(), bootstrap, solver.Settings{Tolerance: 1e-9}))(t)
 		value := testutil.Must(objective.Value(s))(t)
 		in := &dataset.Inputs{Sparse: fresh.Sparse}
@@ -234,8 +234,9 @@ func TestSparseRefusals(t *testing.T) {
 	withLabels(spoilt, 1, -1, 1)
 	spoilt.Sparse.Value[0] = math.NaN()
 	for says, spec := range map[string]model.Spec{
-		"is NaN":           {Set: spoilt, Kernel: kernel.Spec{Kind: kernel.Linear}, Loss: loss.Hinge{C: 1}},
-		"cannot be sparse": {Set: sparse, Kernel: kernel.Spec{Kind: kernel.Precomputed}, Loss: loss.Hinge{C: 1}},
+		"is NaN": {Set: spoilt, Kernel: kernel.Spec{Kind: kernel.Linear}, Loss: loss.Hinge{C: 1}},
+		"cannot be sparse": {Set: sparse, Kernel: kernel.Spec{Kind: kernel.Precomputed},
+			Loss: loss.Hinge{C: 1}},
 	} {
 		refused(model.Build(t.Context(), spec))(t, says, model.ErrInput, says)
 	}

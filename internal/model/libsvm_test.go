@@ -56,8 +56,8 @@ const libsvmResamples, libsvmSeed = 100, 17
 func (c libsvmCell) model(t *testing.T) (*model.Model, loss.Test) {
 	t.Helper()
 	set := load(t, c.name)
-	spec := model.Spec{Set: set, Standardize: true, Bias: true, Kernel: kernel.Spec{Gamma: 1 / float64(set.D())},
-		Loss: loss.Hinge{C: c.c}}
+	spec := model.Spec{Set: set, Standardize: true, Bias: true,
+		Kernel: kernel.Spec{Gamma: 1 / float64(set.D())}, Loss: loss.Hinge{C: c.c}}
 	test := loss.Test(loss.ZeroOne{})
 	if c.epsilon > 0 {
 		spec.Loss, test = loss.EpsInsensitive{C: c.c, Epsilon: c.epsilon}, loss.SquareTest{}
@@ -142,7 +142,8 @@ func (c libsvmCell) byLIBSVM(t *testing.T, train string, m *model.Model, test lo
 				writeLIBSVM(t, file("train"), z, m.Y, weight)
 				writeLIBSVM(t, file("test"), z, m.Y, times)
 				run(train, append(args, file("train"), file("model"))...)
-				run(filepath.Join(filepath.Dir(train), "svm-predict"), file("test"), file("model"), file("out"))
+				run(filepath.Join(filepath.Dir(train), "svm-predict"), file("test"), file("model"),
+					file("out"))
 				out := testutil.Must(os.Open(file("out")))(t)
 				defer out.Close()
 				total := 0.0

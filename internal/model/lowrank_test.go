@@ -73,7 +73,8 @@ func TestLowRankReadOuts(t *testing.T) {
 		spec.Storage, spec.RankTol = model.LowRank, 1e-2
 		m := build(t, spec)
 		a, ok := m.Approximation()
-		if !ok || m.Gram() != nil || a.Rank > 40 || !(a.Residual <= 1e-2) || a.Automatic || m.Warnings() != nil {
+		if !ok || m.Gram() != nil || a.Rank > 40 || !(a.Residual <= 1e-2) || a.Automatic ||
+			m.Warnings() != nil {
 			t.Fatalf("%+v, %v", a, m.Warnings())
 		}
 		for i := range m.Sites() {
@@ -215,7 +216,8 @@ func TestAuto(t *testing.T) {
 		"lowrank engine would fit, up to rank ")
 	many.RankTol = 1e-2
 	m = auto(many)
-	if a, ok := m.Approximation(); !ok || !(a.Residual <= 1e-2) || a.Residual < 1e-4 || len(m.Warnings()) != 1 {
+	if a, ok := m.Approximation(); !ok || !(a.Residual <= 1e-2) || a.Residual < 1e-4 ||
+		len(m.Warnings()) != 1 {
 		t.Errorf("%+v, warnings %q", a, m.Warnings())
 	}
 	many.Storage, many.Kernel.Gamma = model.Auto, 1e5
@@ -256,9 +258,10 @@ func TestAutoIsExact(t *testing.T) {
 				mean = math.Max(mean, math.Abs(s.Mean[i]-exact.Mean[i])/math.Sqrt(v))
 			}
 			slices.Sort(off)
-			if math.Abs(got/want-1) > 1e-6 || mean > 1e-3 || off[len(off)/2] > 2e-6 || off[len(off)-1] > 1e-4 {
-				t.Errorf("noise %g, ratio %g: error off by %.1e, means %.1e, variances %.1e, %.1e at most", noise, ratio,
-					got/want-1, mean, off[len(off)/2], off[len(off)-1])
+			if math.Abs(got/want-1) > 1e-6 || mean > 1e-3 || off[len(off)/2] > 2e-6 ||
+				off[len(off)-1] > 1e-4 {
+				t.Errorf("noise %g, ratio %g: error off by %.1e, means %.1e, variances %.1e, %.1e at most",
+					noise, ratio, got/want-1, mean, off[len(off)/2], off[len(off)-1])
 			}
 		}
 	}
@@ -390,10 +393,11 @@ func TestRankError(t *testing.T) {
 					got, s := solveAt(t, m, ratio)
 					off, stated := math.Abs(got/want-1), m.RankError(s)
 					if !(off <= stated) || tol == 0 && !(stated <= model.DefaultRankError) {
-						t.Errorf("gamma %g, noise %g, ratio %g, tolerance %g: off by %.2g, stated %.2g", gamma, noise, ratio,
-							tol, off, stated)
+						t.Errorf("gamma %g, noise %g, ratio %g, tolerance %g: off by %.2g, stated %.2g",
+							gamma, noise, ratio, tol, off, stated)
 					}
-					warned := strings.Contains(strings.Join(s.Warnings, "; "), "may change the left-out error")
+					warned := strings.Contains(strings.Join(s.Warnings, "; "),
+						"may change the left-out error")
 					if warned != (stated > model.DefaultRankError) || s.Status != solver.Converged {
 						t.Errorf("stated %.2g, status %v, warnings %q", stated, s.Status, s.Warnings)
 					}
@@ -425,10 +429,9 @@ func TestSettledRank(t *testing.T) {
 		a, _ := m.Approximation()
 		off, stated := math.Abs(got/want-1), m.RankError(s)
 		if !(off <= 2*stated && off <= 0.01 && stated <= 0.01) || a.Rank > first.Rank || name == "hinge" &&
-			a.Rank > first.Rank*4/5 ||
-			math.Abs(again/got-1) > 1e-5 {
-			t.Errorf("%s: rank %d of %d, off by %.2g, stated %.2g; %g solved again %g", name, a.Rank, first.Rank, off,
-				stated, got, again)
+			a.Rank > first.Rank*4/5 || math.Abs(again/got-1) > 1e-5 {
+			t.Errorf("%s: rank %d of %d, off by %.2g, stated %.2g; %g solved again %g", name, a.Rank,
+				first.Rank, off, stated, got, again)
 		}
 	}
 }
@@ -469,7 +472,8 @@ func TestAutoKeepsRankError(t *testing.T) {
 	check := func(what string, m *model.Model) {
 		t.Helper()
 		got, s, m := settledAt(t, m)
-		if off := math.Abs(got/want - 1); s.Status != solver.TooCoarse || !(off <= m.RankError(s)) || off < 0.01 {
+		if off := math.Abs(got/want - 1); s.Status != solver.TooCoarse || !(off <= m.RankError(s)) ||
+			off < 0.01 {
 			t.Errorf("%s: off by %.2g, stated %.2g, %v", what, off, m.RankError(s), s.Status)
 		}
 	}
@@ -479,7 +483,8 @@ func TestAutoKeepsRankError(t *testing.T) {
 	got, s, m := settledAt(t, m)
 	if s.Status != solver.Converged || m.RankError(s) > model.DefaultRankError ||
 		math.Abs(got/want-1) > model.DefaultRankError {
-		t.Errorf("with more memory: error %g, exactly %g, stated %.2g; %v", got, want, m.RankError(s), s.Status)
+		t.Errorf("with more memory: error %g, exactly %g, stated %.2g; %v", got, want, m.RankError(s),
+			s.Status)
 	}
 	spec.MaxRank = 30
 	check("a small largest rank", build(t, spec))

@@ -18,7 +18,8 @@ func (m *Model) CheckBeside(bytes int64, what string) error {
 	return linalg.CheckMemory(bytes, m.MaxBytes, what)
 }
 
-// matrixBytes is the memory of the kernel matrix with its scratch triangle, or of a factor and the engines on it.
+// matrixBytes is the memory of the kernel matrix with its scratch triangle, or of a factor and the engines on
+// it.
 func (m *Model) matrixBytes() int64 {
 	switch {
 	case m.Form() == ScaLAPACK:

@@ -29,11 +29,13 @@ func TestForecasts(t *testing.T) {
 		set  *dataset.Set
 		loss loss.Loss
 	}{
-		{regression, loss.Square{Noise: 1}}, {regression, loss.Huber{C: 1, Delta: 1}}, {labels, loss.Hinge{C: 1}},
+		{regression, loss.Square{Noise: 1}}, {regression, loss.Huber{C: 1, Delta: 1}}, {labels,
+			loss.Hinge{C: 1}},
 		{load(t, "synthetic:rings,n=250,d=5"), loss.Probit{}},
 	} {
 		t.Run(c.loss.Name(), func(t *testing.T) {
-			m := build(t, model.Spec{Set: c.set, Loss: c.loss, Kernel: kernel.Spec{Gamma: 0.3}, Standardize: true})
+			m := build(t, model.Spec{Set: c.set, Loss: c.loss, Kernel: kernel.Spec{Gamma: 0.3},
+				Standardize: true})
 			methods := []model.RetrainMethod{model.Single, model.Batch}
 			if _, proximal := c.loss.(loss.Proximal); !proximal {
 				methods = methods[:1]
@@ -43,14 +45,15 @@ func TestForecasts(t *testing.T) {
 				if method == model.Single {
 					how.Resamples = 12
 				}
-				forecasts(t, "retraining, "+method.String(), model.NeedToRetrain(m, method, law, how), func() {
-					if method == model.Single {
-						how.Lookup = together(how.Workers)
-					}
-					if _, err := model.Retrain(ctx, m, method, law, how); err != nil {
-						t.Error(err)
-					}
-				})
+				forecasts(t, "retraining, "+method.String(), model.NeedToRetrain(m, method, law, how),
+					func() {
+						if method == model.Single {
+							how.Lookup = together(how.Workers)
+						}
+						if _, err := model.Retrain(ctx, m, method, law, how); err != nil {
+							t.Error(err)
+						}
+					})
 			}
 			if forecast := m.FitBytes(); forecast > 0 {
 				forecasts(t, "the fit to all", forecast, func() { m.FullFit(t.Context()) })
@@ -62,7 +65,9 @@ func TestForecasts(t *testing.T) {
 // forecasts compares a forecast with what f holds at a time.
 func forecasts(t *testing.T, what string, forecast int64, f func()) {
 	t.Helper()
-	holds := func(bytes float64) bool { return bytes <= 1.2*float64(forecast) && bytes >= 0.2*float64(forecast) }
+	holds := func(bytes float64) bool {
+		return bytes <= 1.2*float64(forecast) && bytes >= 0.2*float64(forecast)
+	}
 	if bytes := peakThat(holds, f); !holds(bytes) {
 		t.Errorf("%s: %.0f bytes at most, %d forecast (%.2f)", what, bytes, forecast, bytes/float64(forecast))
 	} else {

@@ -23,7 +23,8 @@ func NeedToRetrain(m *Model, method RetrainMethod, law resample.CountDistributio
 	}
 	blocks := method == Batch || method == AutoMethod && blocksPay(context.Background(), m, nil,
 		settings.Settings)
-	inBlocks := m.heldBytes() - m.matrixBytes() + max(m.solveBytes(m.solveRoom()), averages+blockBytes(m, settings, outputs))
+	inBlocks := m.heldBytes() - m.matrixBytes() +
+		max(m.solveBytes(m.solveRoom()), averages+blockBytes(m, settings, outputs))
 	if blocks && !(method == AutoMethod && counts(m)) {
 		return inBlocks
 	}

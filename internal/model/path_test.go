@@ -60,7 +60,8 @@ func TestPath(t *testing.T) {
 				off, size = math.Max(off, math.Abs(predicted[r][site]-f)), math.Max(size, math.Abs(f))
 			}
 			if !(off <= tolerance*size) {
-				t.Errorf("%s: at %v times C fits differ by %.1e of the largest", m.Loss.Name(), factor, off/size)
+				t.Errorf("%s: at %v times C fits differ by %.1e of the largest", m.Loss.Name(), factor,
+					off/size)
 			}
 		}
 	}

@@ -34,8 +34,7 @@ import (
 func TestPredict(t *testing.T) {
 	set := testutil.Must(dataset.Load("synthetic:friedman1,n=30", dataset.Options{}))(t)
 	m := testutil.Must(model.Build(t.Context(), model.Spec{Set: set, Kernel: kernel.Spec{Gamma: 0.5},
-		Loss:        loss.Square{Noise: 1},
-		Standardize: true, NormalizeTarget: true}))(t)
+		Loss: loss.Square{Noise: 1}, Standardize: true, NormalizeTarget: true}))(t)
 	s := testutil.Must(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
 	in := &dataset.Inputs{X: set.X}
 	p := testutil.Must(predict.At(m, s, in, nil))(t)
@@ -44,8 +43,8 @@ func TestPredict(t *testing.T) {
 	for i, site := range m.Site {
 		if want := s.Mean[site] + m.Mean; math.Abs(p.Mean[i]-want) > 1e-9*math.Abs(want) ||
 			math.Abs(sd[i]*sd[i]-s.Var[site]) > 1e-9*s.Var[site] {
-			t.Errorf("example %d: mean %v, variance %v; at its site %v, %v", i+1, p.Mean[i], sd[i]*sd[i], want,
-				s.Var[site])
+			t.Errorf("example %d: mean %v, variance %v; at its site %v, %v", i+1, p.Mean[i], sd[i]*sd[i],
+				want, s.Var[site])
 		}
 		law := distuv.Normal{Mu: p.Mean[i], Sigma: sd[i]}
 		if share := law.CDF(within[i].High) - law.CDF(within[i].Low); math.Abs(share-0.9) > 1e-12 {
@@ -75,7 +74,8 @@ func TestCovariances(t *testing.T) {
 			a, b := between.Data[i*between.Stride+j], fresh.Data[i*fresh.Stride+j]
 			if scale := math.Sqrt(s.Var[i] * s.Var[j]); math.Abs(a-b) > 1e-9*scale || i == j &&
 				math.Abs(a-s.Var[i]) > 1e-6*scale {
-				t.Errorf("sites %d and %d: %v between sites, %v as new inputs, variance %v", i, j, a, b, s.Var[i])
+				t.Errorf("sites %d and %d: %v between sites, %v as new inputs, variance %v", i, j, a, b,
+					s.Var[i])
 			}
 		}
 	}
@@ -93,7 +93,8 @@ func TestObservationCoverage(t *testing.T) {
 	uneven := load(t, "synthetic:waves,n=1000,d=2,seed=7,noise=0")
 	rng := rand.New(rand.NewPCG(3, 1))
 	for i := range uneven.N() { // Student-t of 3 degrees of freedom, growing with |x1|
-		chi := math.Pow(rng.NormFloat64(), 2) + math.Pow(rng.NormFloat64(), 2) + math.Pow(rng.NormFloat64(), 2)
+		chi := math.Pow(rng.NormFloat64(), 2) + math.Pow(rng.NormFloat64(), 2) + math.Pow(rng.NormFloat64(),
+			2)
 		uneven.Columns[0].Y[i] += 0.3 * math.Abs(uneven.X.At(i, 0)) * rng.NormFloat64() / math.Sqrt(chi/3)
 	}
 	const splits = 3
@@ -354,8 +355,7 @@ func TestPairedCoverage(t *testing.T) {
 				errors[k].Interactions = testutil.Must(adjoint.Interactions(s, test, errors[k].Influence))(t)
 			}
 			p := calibration.Compare(calibration.Errors{Each: errors[0].Each},
-				calibration.Errors{Each: errors[1].Each},
-				0.95)
+				calibration.Errors{Each: errors[1].Each}, 0.95)
 			difference, plain = append(difference, float64(p.Value)), append(plain, p)
 			infinitesimal = append(infinitesimal, calibration.Compare(errors[0], errors[1], 0.95))
 		}

@@ -49,7 +49,8 @@ func TestPredictor(t *testing.T) {
 		bias   bool
 	}{
 		{numbers, loss.Square{Noise: 0.5}, rbf, false},
-		{numbers, loss.Huber{C: 3, Delta: 0.5}, kernel.Spec{Kind: kernel.Matern32, LengthScale: []float64{1, 2, 3,
+		{numbers, loss.Huber{C: 3, Delta: 0.5}, kernel.Spec{Kind: kernel.Matern32, LengthScale: []float64{1,
+			2, 3,
 			1, 2, 3, 1, 2, 3, 4}}, false},
 		{numbers, loss.EpsInsensitive{C: 3, Epsilon: 0.5}, kernel.Spec{Kind: kernel.Matern12}, false},
 		{numbers, loss.LeastAbsolute{C: 2}, kernel.Spec{Kind: kernel.Linear}, false},
@@ -127,8 +128,8 @@ func TestPrecomputedPredictor(t *testing.T) {
 			}
 		}
 	}
-	m, fit, p, _ := predictor(t, model.Spec{Set: set, Kernel: kernel.Spec{Kind: kernel.Precomputed, Constant: 1},
-		Loss: loss.HardMargin{}}, model.FitSettings{Tolerance: 1e-9})
+	m, fit, p, _ := predictor(t, model.Spec{Set: set, Kernel: kernel.Spec{Kind: kernel.Precomputed,
+		Constant: 1}, Loss: loss.HardMargin{}}, model.FitSettings{Tolerance: 1e-9})
 	if len(p.Weight) == 4 || len(p.Support.Examples) != len(p.Weight) {
 		t.Errorf("%d weights, %d examples: not sparse", len(p.Weight), len(p.Support.Examples))
 	}
@@ -273,7 +274,8 @@ func TestModelFileMisfits(t *testing.T) {
 		if bad == good {
 			t.Fatalf("%s: nothing is changed", name)
 		}
-		refused(model.ReadPredictor(bytes.NewReader(model.SealModel([]byte(bad)))))(t, name, model.ErrInput, "")
+		refused(model.ReadPredictor(bytes.NewReader(model.SealModel([]byte(bad)))))(t, name, model.ErrInput,
+			"")
 	}
 }
 

@@ -66,10 +66,10 @@ func rankErrorBound(factor *linalg.LowRankPlusDiag, d []float64, jitter float64)
 	return rankErrorFactor * sum / float64(max(1, factor.Rank()))
 }
 
-// enoughRank estimates for the square loss whether the left-out error at the present rank of a factor is within
-// the goal: from the leave-one-out error of the fit to all data, with residuals (y - f)/b, at this and the
-// previous ranks. That costs one refresh. Examples count twice, so that resamples of twice the data reach the
-// goal, too. With little noise the estimate can be wrong: Settle checks the answer.
+// enoughRank estimates for the square loss whether the left-out error at the present rank of a factor is
+// within the goal: from the leave-one-out error of the fit to all data, with residuals (y - f)/b, at this and
+// the previous ranks. That costs one refresh. Examples count twice, so that resamples of twice the data reach
+// the goal, too. With little noise the estimate can be wrong: Settle checks the answer.
 func (m *Model) enoughRank(noise float64) func(*linalg.LowRankPlusDiag) bool {
 	count, mean := siteTargets(m)
 	noise /= 2
@@ -100,9 +100,8 @@ func (m *Model) noteRank(s *solver.Solution, off float64) {
 		change = fmt.Sprintf("%.4g%%", 100*off)
 	}
 	s.Warnings = append(s.Warnings,
-		fmt.Sprintf("rank %d may change the left-out error by %s, where %.2g%% is the goal: allow a higher rank "+
-			"or more memory, or take the exact engine",
-			m.Factor().Rank(), change, 100*m.rankGoal()))
+		fmt.Sprintf("rank %d may change the left-out error by %s, where %.2g%% is the goal: allow a higher "+
+			"rank or more memory, or take the exact engine", m.Factor().Rank(), change, 100*m.rankGoal()))
 	if m.Spec.RankTol == 0 && (m.Spec.Storage == Auto || m.limited) || m.Spec.RankError > 0 {
 		s.Status = solver.TooCoarse
 	}
@@ -137,7 +136,8 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 		seen = append(seen, at.rankAnswer(s))
 		at.ofBound = cmp.Or(shareOfBound(seen), known)
 		off := at.RankError(s)
-		settings.From = &solver.Solution{SitePrecision: s.SitePrecision, Cavity: s.Cavity} // drops the old factor
+		// drops the old factor
+		settings.From = &solver.Solution{SitePrecision: s.SitePrecision, Cavity: s.Cavity}
 		switch {
 		case off <= m.rankGoal():
 			if roughly.Tolerance > settings.Tolerance {
@@ -178,8 +178,8 @@ func (m *Model) truncated(rank int) *Model {
 	return m.on(m.Factor().Truncate(rank))
 }
 
-// nextRank is the model of the next rank if the answer of at is not accurate enough: rankStep times its rank, or
-// less if the bound there reaches the goal.
+// nextRank is the model of the next rank if the answer of at is not accurate enough: rankStep times its rank,
+// or less if the bound there reaches the goal.
 func (m *Model) nextRank(at *Model, s *solver.Solution) (next *Model, sure bool) {
 	rank, finest := float64(at.Factor().Rank()), float64(m.Factor().Rank())
 	for _, times := range []float64{1.1, 1.2, 1.3} {
@@ -208,8 +208,8 @@ const (
 	nearGoal      = 0.9  // fraction of the goal, or of the finest rank
 )
 
-// coarserRanks is the number of coarser factors to begin with: none if K is exact to rounding, as with Auto up to
-// ApproximateFrom, if solves are rough, or if ofBound is known.
+// coarserRanks is the number of coarser factors to begin with: none if K is exact to rounding, as with Auto
+// up to ApproximateFrom, if solves are rough, or if ofBound is known.
 func (m *Model) coarserRanks(settings solver.Settings) int {
 	if m.ofBound > 0 || settings.Tolerance > seenTolerance ||
 		m.Spec.Storage == Auto && m.Sites() < ApproximateFrom {

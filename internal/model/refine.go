@@ -81,8 +81,8 @@ func Refine(ctx context.Context, m *Model, s *solver.Solution, scheme resample.S
 		return nil, err
 	}
 	r.warnings = append(r.warnings, fmt.Sprintf(
-		"fits in blocks differ from fits one by one by %.2g standard deviations: all resamples were trained one "+
-			"by one", off))
+		"fits in blocks differ from fits one by one by %.2g standard deviations: all resamples were trained "+
+			"one by one", off))
 	return r.refine(ctx)
 }
 
@@ -162,8 +162,8 @@ func newRefinement(ctx context.Context, m *Model, s *solver.Solution, scheme res
 	switch {
 	case loss.TraitsOf(m.Loss).Proximal == nil:
 		return nil, InputError(fmt.Errorf(
-			"refined estimates need a loss with a proximal map, which %q is not: its predictor is a posterior mean",
-			m.Loss.Name()))
+			"refined estimates need a loss with a proximal map, which %q is not: its predictor is a "+
+				"posterior mean", m.Loss.Name()))
 	case s == nil || s.Sites() != m.Sites() || len(s.Problem.Y) != m.Set.N():
 		return nil, InputError(errors.New("the solution is not one of this model"))
 	case settings.Resamples < 2:
@@ -245,7 +245,7 @@ func (r *refinement) extend(ctx context.Context, target int) error {
 	return nil
 }
 
-// nextRank is the number of resamples to continue to: that required by the standard error, at most three times
+// next is the number of resamples to continue to: that required by the standard error, at most three times
 // those done, since an early standard error may be too large. If the accuracy is reached, or cannot be, it is
 // the number done.
 func (r *refinement) next() int {
@@ -261,8 +261,8 @@ func (r *refinement) next() int {
 	if done >= r.settings.MaxResamples {
 		if !r.settings.Silent {
 			r.warnings = append(r.warnings, fmt.Sprintf(
-				"the standard error of the left-out error is %.2g of it after %d resamples, where %.2g was asked for",
-				test.SE/test.Error, done, r.settings.Accuracy))
+				"the standard error of the left-out error is %.2g of it after %d resamples, where %.2g was "+
+					"asked for", test.SE/test.Error, done, r.settings.Accuracy))
 		}
 		return done
 	}

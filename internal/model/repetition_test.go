@@ -64,9 +64,7 @@ func fitsOf(t *rapid.T, set *dataset.Set, l loss.Loss, scheme string,
 	}
 	m := testutil.Must(model.Build(t.Context(), spec))(t)
 	law := testutil.Must(resample.Design{N: set.N(), Group: set.Groups}.Of(scheme,
-		resample.Options{Ratio: 0.8,
-			Folds: 4,
-			N:     set.N()}))(t)
+		resample.Options{Ratio: 0.8, Folds: 4, N: set.N()}))(t)
 	settings := model.RetrainSettings{Seed: 3, Settings: fits.Settings{Resamples: count,
 		OnFit: func(_ int, _, f []float64) {
 			at := make([]float64, set.N())
@@ -89,10 +87,11 @@ func fitsOf(t *rapid.T, set *dataset.Set, l loss.Loss, scheme string,
 func TestWeightIsRepetition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := rapid.SampledFrom([]loss.Loss{loss.Square{Noise: 0.3}, loss.Hinge{C: 2}, loss.Logistic{C: 2},
-			loss.SquaredHinge{C: 1}, loss.EpsInsensitive{C: 2, Epsilon: 0.1}, loss.Huber{C: 2, Delta: 0.5}}).Draw(t,
+			loss.SquaredHinge{C: 1}, loss.EpsInsensitive{C: 2, Epsilon: 0.1}, loss.Huber{C: 2,
+				Delta: 0.5}}).Draw(t,
 			"loss")
-		scheme := rapid.SampledFrom([]string{"poisson", "multinomial", "bernoulli", "subsample", "kfold"}).Draw(t,
-			"scheme")
+		scheme := rapid.SampledFrom([]string{"poisson", "multinomial", "bernoulli", "subsample",
+			"kfold"}).Draw(t, "scheme")
 		labels := slices.Contains([]string{"hinge", "logistic", "hinge2"}, l.Name())
 		weighted, copied, of := repeated(t, labels)
 		for _, c := range []struct {
@@ -108,8 +107,7 @@ func TestWeightIsRepetition(t *testing.T) {
 					largest := floats.Norm(weighted.Targets(0), math.Inf(1))
 					if off := math.Abs(a[r][i] - b[r][row]); !(off <= c.tol*(1+largest)) {
 						t.Fatalf("%s, %s, %v: fit %d predicts %v at example %d, repeated %v", l.Name(),
-							scheme, c.method, r,
-							a[r][i], i, b[r][row])
+							scheme, c.method, r, a[r][i], i, b[r][row])
 					}
 				}
 			}

@@ -60,8 +60,7 @@ func TestInterruptedTheory(t *testing.T) {
 	settings := model.RetrainSettings{Settings: fits.Settings{Resamples: 64, Workers: 1}}
 	for until := range 10 {
 		if _, err := model.Retrain(testutil.EndAfter(200*until), m, model.Batch, resample.Poisson{Ratio: 1},
-			settings); err != nil &&
-			!errors.Is(err, context.Canceled) {
+			settings); err != nil && !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 	}

@@ -42,7 +42,9 @@ func TestSolved(t *testing.T) {
 		whole := testutil.Must(model.NewSolved(spec))(t)
 		for _, out := range [][]int{{3}, {59, 0, 17}, {45, 46, 47, 48, 49, 50}} {
 			got, want := testutil.Must(grown.LeaveOut(out...))(t), testutil.Must(whole.LeaveOut(out...))(t)
-			rest := slices.DeleteFunc(slices.Clone(order), func(i int) bool { return slices.Contains(out, i) })
+			rest := slices.DeleteFunc(slices.Clone(order), func(i int) bool {
+				return slices.Contains(out, i)
+			})
 			fresh := spec
 			fresh.Set = plain.Subset(rest)
 			fit := testutil.Must(testutil.Must(model.Build(t.Context(), fresh))(t).Fit(t.Context(),
@@ -52,12 +54,14 @@ func TestSolved(t *testing.T) {
 			for k := range out {
 				if math.Abs(got[k]-want[k]) > 1e-9*math.Abs(want[k]) ||
 					math.Abs(trained[k]-want[k]) > 1e-8*math.Abs(want[k]) {
-					t.Errorf("%v without %v: grown %v, at once %v, trained %v", out[k], out, got[k], want[k], trained[k])
+					t.Errorf("%v without %v: grown %v, at once %v, trained %v", out[k], out, got[k], want[k],
+						trained[k])
 				}
 			}
 		}
 		before := testutil.Must(grown.LeaveOut(5))(t)
-		for _, wrong := range []*dataset.Set{plain.Subset(order[:2]), plain.Subset(nil)} { // there already, none
+		// there already, none
+		for _, wrong := range []*dataset.Set{plain.Subset(order[:2]), plain.Subset(nil)} {
 			if err := grown.Append(wrong); !errors.Is(err, model.ErrInput) {
 				t.Errorf("%d rows: %v", wrong.N(), err)
 			}

@@ -126,8 +126,10 @@ func TestSpreadRefuses(t *testing.T) {
 	}
 	for says, spec := range map[string]model.Spec{
 		"-tags openblas,mpi": change(func(s *model.Spec) { s.Servants = nil }),
-		"precomputed one":    change(func(s *model.Spec) { s.Kernel = kernel.Spec{Kind: kernel.Precomputed} }),
-		"blocks of -1 x -1":  change(func(s *model.Spec) { s.Block = -1 }),
+		"precomputed one": change(func(s *model.Spec) {
+			s.Kernel = kernel.Spec{Kind: kernel.Precomputed}
+		}),
+		"blocks of -1 x -1": change(func(s *model.Spec) { s.Block = -1 }),
 		"kernel poly of": change(func(s *model.Spec) {
 			s.Kernel = kernel.Spec{Kind: kernel.Poly, Degree: 400, Coef0: 1e300}
 		}),

@@ -48,10 +48,11 @@ func (s *Spec) checkStorage() error {
 	case spread && s.Servants == nil:
 		return scalapack.ErrServants
 	case spread && s.Kernel.Kind == kernel.Precomputed:
-		return errors.New("the scalapack engine makes the kernel matrix from inputs: a precomputed one is whole " +
-			"already")
+		return errors.New("the scalapack engine makes the kernel matrix from inputs: a precomputed one is " +
+			"whole already")
 	case spread && s.Bias:
-		return errors.New("the scalapack engine has no bias: take --engine exact or lowrank, or a large --constant")
+		return errors.New("the scalapack engine has no bias: take --engine exact or lowrank, or a large " +
+			"--constant")
 	case s.Block < 0:
 		return fmt.Errorf("blocks of %d x %d", s.Block, s.Block)
 	}
@@ -114,8 +115,8 @@ func (m *Model) Dense() (*linalg.Sym, error) {
 	case Exact:
 		return m.Gram(), nil
 	case ScaLAPACK:
-		return nil, InputError(errors.New("a kernel matrix that is spread over ranks is nowhere whole: take " +
-			"another engine, or one process"))
+		return nil, InputError(errors.New("a kernel matrix that is spread over ranks is nowhere whole: " +
+			"take another engine, or one process"))
 	}
 	return m.dense()
 }
@@ -147,8 +148,7 @@ func (m *Model) Warnings() []string {
 		return m.notes
 	}
 	return append(slices.Clone(m.notes),
-		fmt.Sprintf("the lowrank engine was chosen because %s: rank %d for %d distinct inputs, mean residual "+
-			"%.1e of the kernel's variance, "+
-			"kept as a variance of each input's own; --engine exact computes without it", m.reason, a.Rank, m.Sites(),
-			a.Residual))
+		fmt.Sprintf("the lowrank engine was chosen because %s: rank %d for %d distinct inputs, mean "+
+			"residual %.1e of the kernel's variance, kept as a variance of each input's own; --engine exact "+
+			"computes without it", m.reason, a.Rank, m.Sites(), a.Residual))
 }

@@ -16,16 +16,17 @@ import (
 
 // FitSettings are the settings of Fit.
 type FitSettings struct {
-	// Tolerance is that of train.Settings; 0 means the default of the loss's trainer. The square loss is solved
-	// directly.
+	// Tolerance is that of train.Settings; 0 means the default of the loss's trainer. The square loss is
+	// solved directly.
 	Tolerance float64
 	// Weight is the weight of each example in training, 0 for an absent one; nil: the set's weights.
 	Weight []float64
 }
 
-// Fit trains once on all data and, unlike FullFit, returns the weights of the predictor, in units of the fit. It
-// uses the dense kernel matrix, and a factor of it, or the low-rank factor, on which the predictor is a sum over
-// the pivots; a support vector machine, whose trainer is slow on a factor, the dense matrix if that fits.
+// Fit trains once on all data and, unlike FullFit, returns the weights of the predictor, in units of the fit.
+// It uses the dense kernel matrix, and a factor of it, or the low-rank factor, on which the predictor is a
+// sum over the pivots; a support vector machine, whose trainer is slow on a factor, the dense matrix if that
+// fits.
 func (m *Model) Fit(ctx context.Context, settings FitSettings) (*fits.Learned, error) {
 	_, onFactor := m.TrainedOnFactor()
 	if onFactor && loss.TraitsOf(m.Loss).Margin {
@@ -112,9 +113,10 @@ func (m *Model) TrainedOnFactor() (l loss.Proximal, ok bool) {
 	return t.Proximal, t.Proximal != nil && !t.Dense && m.Form() == LowRank
 }
 
-// learners are learners for the model's loss: on the factor, for predictions only, or on the dense kernel matrix.
-// There they are Gaussian-process regression for the square loss, support vector machines for margins,
-// expectation propagation for a likelihood, and proximal Newton for every other loss given by its proximal map.
+// learners are learners for the model's loss: on the factor, for predictions only, or on the dense kernel
+// matrix. There they are Gaussian-process regression for the square loss, support vector machines for
+// margins, expectation propagation for a likelihood, and proximal Newton for every other loss given by its
+// proximal map.
 func (m *Model) learners(onFactor bool, tolerance float64) (fits.Learners, error) {
 	t := loss.TraitsOf(m.Loss)
 	if onFactor {

@@ -27,8 +27,8 @@ import (
 
 func blobs(t *testing.T, l loss.Loss) *model.Model {
 	t.Helper()
-	return build(t, model.Spec{Set: load(t, "synthetic:blobs,n=40,noise=0.5"), Kernel: kernel.Spec{Gamma: 0.5},
-		Loss: l, Standardize: true})
+	return build(t, model.Spec{Set: load(t, "synthetic:blobs,n=40,noise=0.5"),
+		Kernel: kernel.Spec{Gamma: 0.5}, Loss: l, Standardize: true})
 }
 
 // TestMarginTrainers: the full fit and retraining obey the Kuhn-Tucker conditions of their loss, recomputed
@@ -45,8 +45,8 @@ func TestMarginTrainers(t *testing.T) {
 				t.Errorf("%s: full fit %v, training %v", name, f[m.Site[i]], r.F[m.Site[i]])
 			}
 			switch {
-			case weight > 0 && margin > 1+1e-7, name == "hard" && margin < 1-1e-7, name == "hinge" && weight < 2 &&
-				margin < 1-1e-7:
+			case weight > 0 && margin > 1+1e-7, name == "hard" && margin < 1-1e-7, name == "hinge" &&
+				weight < 2 && margin < 1-1e-7:
 				t.Errorf("%s, example %d: margin %v with weight %v", name, i, margin, weight)
 			}
 		}
@@ -104,8 +104,8 @@ func TestRetrainMethods(t *testing.T) {
 	for i, v := range single.Variance {
 		sd := math.Sqrt(v)
 		if math.Abs(together.Mean[i]-single.Mean[i]) > 2e-3*sd || math.Abs(together.Variance[i]/v-1) > 1e-2 {
-			t.Errorf("site %d: %v, %v by batches, %v, %v one by one", i, together.Mean[i], together.Variance[i],
-				single.Mean[i], v)
+			t.Errorf("site %d: %v, %v by batches, %v, %v one by one", i, together.Mean[i],
+				together.Variance[i], single.Mean[i], v)
 		}
 	}
 	if a, b := together.Tests[0], single.Tests[0]; math.Abs(a.Error-b.Error) > 0.1*b.SE {
@@ -145,8 +145,7 @@ func TestUntrainable(t *testing.T) {
 // fit, no trainer is made, one by one or for what batches leave over, and the error says so.
 func TestTrainerWithoutMemory(t *testing.T) {
 	m := build(t, model.Spec{Set: load(t, "synthetic:checker,n=900"), Kernel: kernel.Spec{Gamma: 20,
-		Jitter: 0.01},
-		Loss: loss.HardMargin{}, Storage: model.LowRank, MaxRank: 20, MaxBytes: 5 << 20})
+		Jitter: 0.01}, Loss: loss.HardMargin{}, Storage: model.LowRank, MaxRank: 20, MaxBytes: 5 << 20})
 	refused(m.Learner())(t, "one by one", linalg.ErrMemory, "")
 	s := testutil.Must(m.Solve(t.Context(), bootstrap, solver.Settings{MaxSweeps: 20}))(t)
 	_, err := model.RetrainAround(t.Context(), m, s, bootstrap, model.RetrainSettings{
@@ -404,7 +403,9 @@ func TestCertain(t *testing.T) {
 	}{
 		"hard":  {labels, loss.HardMargin{}, nil, math.Inf(1)},
 		"hinge": {labels, loss.Hinge{C: 10}, nil, 10},
-		"logistic": {labels, loss.Logistic{C: 100}, func(f, _ float64) float64 { return 50 / (1 + math.Cosh(f)) },
+		"logistic": {labels, loss.Logistic{C: 100}, func(f, _ float64) float64 {
+			return 50 / (1 + math.Cosh(f))
+		},
 			0},
 		"huber": {regression, loss.Huber{C: 10, Delta: 1}, func(f, y float64) float64 {
 			if math.Abs(f-y) > 1 {
@@ -414,7 +415,8 @@ func TestCertain(t *testing.T) {
 		}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := build(t, model.Spec{Set: c.set, Loss: c.loss, Kernel: kernel.Spec{Gamma: 1}, Standardize: true})
+			m := build(t, model.Spec{Set: c.set, Loss: c.loss, Kernel: kernel.Spec{Gamma: 1},
+				Standardize: true})
 			n := c.set.N()
 			s := converge(t, m, resample.Subsample{Size: n, N: n}, solver.Settings{})
 			if c.set == labels {
@@ -438,14 +440,15 @@ func TestCertain(t *testing.T) {
 			for i, f := range fit.F {
 				if math.Abs(s.Mean[i]-f) > 1e-6 || s.Var[i] > 1e-9 || math.Abs(at.Mean[i]-f) > 1e-3 ||
 					math.Abs(at.Var[i]) > 1e-9 {
-					t.Fatalf("site %d: mean %g, as a new input %g, variances %g, %g; the fit is %g", i, s.Mean[i],
-						at.Mean[i], s.Var[i], at.Var[i], f)
+					t.Fatalf("site %d: mean %g, as a new input %g, variances %g, %g; the fit is %g", i,
+						s.Mean[i], at.Mean[i], s.Var[i], at.Var[i], f)
 				}
 				precision := 1 / conditional(m.Gram(), bend, i)
 				mean := f - fit.Weight[i]/precision
 				if math.Abs(s.Cavity[i].Mean-mean) > 1e-4*(1+math.Abs(mean)) ||
 					math.Abs(s.Cavity[i].C/precision-1) > 1e-3 || s.Cavity[i].Var > 1e-9 {
-					t.Errorf("site %d: cavity %+v, want precision %g, mean %g", i, s.Cavity[i], precision, mean)
+					t.Errorf("site %d: cavity %+v, want precision %g, mean %g", i, s.Cavity[i], precision,
+						mean)
 				}
 			}
 		})

@@ -115,8 +115,7 @@ func heldOutRow(t *testing.T, path string) {
 	fmt.Println(" |")
 }
 
-// gridSearch is the model with the least error of 5-fold cross-validation, all folds
-// retrained.
+// gridSearch is the model with the least error of 5-fold cross-validation, all folds retrained.
 func gridSearch(t *testing.T, open model.Spec) (best model.Spec) {
 	t.Helper()
 	least := math.Inf(1)
@@ -131,8 +130,7 @@ func gridSearch(t *testing.T, open model.Spec) (best model.Spec) {
 				spec.Loss, test = loss.Hinge{C: []float64{0.1, 1, 10, 100, 1000, 1e4}[k]}, loss.ZeroOne{}
 			}
 			r, err := model.Retrain(t.Context(), testutil.Must(model.Build(t.Context(), spec))(t),
-				model.Single,
-				resample.KFold{Folds: 5, N: open.Set.N()},
+				model.Single, resample.KFold{Folds: 5, N: open.Set.N()},
 				model.RetrainSettings{Settings: fits.Settings{Resamples: 5, Tests: []loss.Test{test}}})
 			if err != nil {
 				t.Logf("%v: %v", spec.Loss, err)
@@ -153,8 +151,7 @@ func heldOut(t *testing.T, spec model.Spec, fresh *dataset.Set) float64 {
 	rows := testutil.Must(m.CrossAll(fresh))(t)
 	all := resample.Subsample{Size: m.Set.N(), N: m.Set.N()}
 	r := testutil.Must(model.Retrain(t.Context(), m, model.Single, all,
-		model.RetrainSettings{Settings: fits.Settings{Resamples: 2},
-			Cross: rows}))(t)
+		model.RetrainSettings{Settings: fits.Settings{Resamples: 2}, Cross: rows}))(t)
 	var test loss.Test = loss.SquareTest{}
 	if m.Labels() {
 		test = loss.ZeroOne{}

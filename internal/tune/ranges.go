@@ -111,7 +111,8 @@ func (s *search) noteBounds() {
 	for k, h := range s.result.Over {
 		at, value := s.spans[k], h.Value(&s.result.Spec)
 		if math.Log(value/at.from) < onBound {
-			s.result.Bounds = append(s.result.Bounds, fmt.Sprintf("%v is on its lower bound %.4g", h, at.from))
+			s.result.Bounds = append(s.result.Bounds, fmt.Sprintf("%v is on its lower bound %.4g", h,
+				at.from))
 		}
 		if math.Log(at.to/value) < onBound {
 			s.result.Bounds = append(s.result.Bounds, fmt.Sprintf("%v is on its upper bound %.4g", h, at.to))

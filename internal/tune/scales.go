@@ -36,7 +36,8 @@ func runScales(ctx context.Context, p Problem, settings Settings) (*Result, erro
 		return one, err
 	}
 	if scales == Each && !one.Spec.Kernel.Scaled() {
-		return nil, fmt.Errorf("%w: kernel %v has no length scales to choose", model.ErrInput, one.Spec.Kernel.Kind)
+		return nil, fmt.Errorf("%w: kernel %v has no length scales to choose", model.ErrInput,
+			one.Spec.Kernel.Kind)
 	}
 	if scales == IfBetter && !separable(one) {
 		return one, nil

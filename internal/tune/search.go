@@ -25,8 +25,8 @@ const (
 	// tolerance is the relative decrease of the objective, over two steps, below which a descent ends. Its
 	// solves have a tenth of it as tolerance; those of the grid more, with errors in the fifth digit.
 	tolerance = 1e-3
-	// sooner multiplies the tolerance for the zero-one loss, whose standard error over 500 examples is a tenth
-	// of it.
+	// sooner multiplies the tolerance for the zero-one loss, whose standard error over 500 examples is a
+	// tenth of it.
 	sooner = 10
 	// gridExamples is the largest number of examples for the grid, examples that for the descent.
 	gridExamples, examples = 300, 500
@@ -70,8 +70,8 @@ func newSearch(p Problem, settings Settings) (*search, error) {
 func (s *search) add(axis Axis, at span) error {
 	at.from, at.to = cmp.Or(axis.From, at.from), cmp.Or(axis.To, at.to)
 	if !(at.from > 0 && at.from < at.to) || math.IsInf(at.to, 1) {
-		return fmt.Errorf("%w: %s cannot lie between %g and %g: the bounds must be above 0, the lower one first",
-			model.ErrInput, axis.Name, at.from, at.to)
+		return fmt.Errorf("%w: %s cannot lie between %g and %g: the bounds must be above 0, the lower one "+
+			"first", model.ErrInput, axis.Name, at.from, at.to)
 	}
 	over, err := s.problem.Spec.Hyperparameters(axis.Name)
 	if err != nil {
@@ -93,7 +93,8 @@ func (s *search) add(axis Axis, at span) error {
 		if slices.Contains(s.result.Over, h) {
 			return fmt.Errorf("%w: %s is named twice", model.ErrInput, axis.Name)
 		}
-		s.result.Over, s.spans, s.axis = append(s.result.Over, h), append(s.spans, at), append(s.axis, len(s.grids))
+		s.result.Over, s.spans, s.axis = append(s.result.Over, h), append(s.spans, at), append(s.axis,
+			len(s.grids))
 	}
 	s.grids = append(s.grids, grid)
 	return nil

@@ -103,8 +103,8 @@ type Result struct {
 	Failures  int
 	Bounds    []string // hyperparameters whose value lies on a bound, and on which
 	Cancelled bool     // the search ended early, with ctx
-	// Alternative has one length scale for all features if Spec has one for each, or conversely; nil if it was
-	// not tried.
+	// Alternative has one length scale for all features if Spec has one for each, or conversely; nil if it
+	// was not tried.
 	Alternative *Result
 }
 
@@ -252,7 +252,8 @@ func (p *Problem) complete() error {
 	}
 	spec.Storage, spec.RankTol, spec.MaxRank, spec.Pairs = model.Exact, 0, 0, false
 	if spec.Kernel.Amplitude == 0 {
-		if spec.Kernel.Amplitude = 1; spec.NormalizeTarget && !labels && spec.Kernel.Kind != kernel.Precomputed {
+		if spec.Kernel.Amplitude = 1; spec.NormalizeTarget && !labels &&
+			spec.Kernel.Kind != kernel.Precomputed {
 			spec.Kernel.Amplitude = math.Max(stat.PopVariance(spec.Set.Columns[0].Y, spec.Set.Weights),
 				math.SmallestNonzeroFloat64)
 		}
@@ -275,13 +276,14 @@ func (p *Problem) Check() error {
 	case p.By == LeaveOneOut && square && !test.Quadratic:
 		refused = fmt.Sprintf("exact leave-one-out is of the test loss square, not of %s", p.Test.Name())
 	case p.By == Plus632 && !test.Steps && !test.Quadratic:
-		refused = fmt.Sprintf("a smooth .632+ is for the test losses square and zero-one, not for %s: choose by "+
-			"cv or leftout", p.Test.Name())
+		refused = fmt.Sprintf("a smooth .632+ is for the test losses square and zero-one, not for %s: "+
+			"choose by cv or leftout", p.Test.Name())
 	case exact && p.Spec.Set.Weights != nil:
-		refused = "exact leave-one-out and the evidence are of examples without weights: choose by cv or leftout"
+		refused = "exact leave-one-out and the evidence are of examples without weights: choose by cv or " +
+			"leftout"
 	case exact && p.Spec.Bias:
-		refused = "exact leave-one-out and the evidence are of models without bias: give --no-bias, or choose by " +
-			"cv or leftout"
+		refused = "exact leave-one-out and the evidence are of models without bias: give --no-bias, or " +
+			"choose by cv or leftout"
 	default:
 		return nil
 	}

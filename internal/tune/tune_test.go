@@ -30,7 +30,8 @@ func load(t *testing.T, name string) *dataset.Set {
 
 // regression is the problem of a Gaussian process with one length scale.
 func regression(t *testing.T, name string, by By) Problem {
-	spec := model.Spec{Set: load(t, name), Standardize: true, NormalizeTarget: true, Loss: loss.Square{Noise: 1}}
+	spec := model.Spec{Set: load(t, name), Standardize: true, NormalizeTarget: true,
+		Loss: loss.Square{Noise: 1}}
 	return Problem{Spec: spec, Over: []Axis{{Name: "gamma"}, {Name: "noise"}}, By: by}
 }
 
@@ -54,8 +55,9 @@ func TestRun(t *testing.T) {
 		"evidence":      {regression(t, "synthetic:friedman1,n=50", Evidence), wide},
 		"hinge":         {labels(t, "synthetic:blobs,n=60"), wide},
 		"leave-one-out, huber": {Problem{Spec: model.Spec{Set: load(t, "synthetic:friedman1,n=30"),
-			Standardize: true, NormalizeTarget: true, Loss: loss.Huber{C: 1, Delta: 2}}, Over: []Axis{{Name: "gamma"}},
-			By: LeaveOneOut}, near},
+			Standardize: true, NormalizeTarget: true, Loss: loss.Huber{C: 1, Delta: 2}},
+			Over: []Axis{{Name: "gamma"}},
+			By:   LeaveOneOut}, near},
 		"length scale, matern": {Problem{Spec: model.Spec{Set: load(t, "synthetic:friedman1,n=30"),
 			NormalizeTarget: true, Loss: loss.Square{Noise: 1}, Kernel: kernel.Spec{Kind: kernel.Matern52,
 				LengthScale: []float64{1}}}, Over: []Axis{{Name: "length-scale"}, {Name: "constant"}}}, wide},
@@ -90,15 +92,15 @@ func TestRun(t *testing.T) {
 					left *= sooner
 				}
 				if other.value < r.Value-left*math.Abs(r.Value) {
-					t.Errorf("%s: %g at %v, chosen %g at %v", name, other.value, values(r.Over, &spec), r.Value,
-						values(r.Over, &r.Spec))
+					t.Errorf("%s: %g at %v, chosen %g at %v", name, other.value, values(r.Over, &spec),
+						r.Value, values(r.Over, &r.Spec))
 				}
 			}
 		}
 		again, err := Run(t.Context(), p, Settings{})
 		if err != nil || again.Value != r.Value || len(again.Path) != len(r.Path) {
-			t.Errorf("%s: %v: again %g after %d models, before %g after %d", name, err, again.Value, len(again.Path),
-				r.Value, len(r.Path))
+			t.Errorf("%s: %v: again %g after %d models, before %g after %d", name, err, again.Value,
+				len(again.Path), r.Value, len(r.Path))
 		}
 	}
 }
@@ -192,7 +194,8 @@ func TestBadProblems(t *testing.T) {
 		"no smooth function": {Spec: labels(t, "crabs").Spec, Over: []Axis{{Name: "C"}}, By: LeaveOneOut},
 		"choose by cv": {Spec: regression(t, "boston", Plus632).Spec, Over: []Axis{{Name: "noise"}},
 			Test: loss.Absolute{}, By: Plus632},
-		"of the test loss square": {Spec: regression(t, "boston", Plus632).Spec, Over: []Axis{{Name: "noise"}},
+		"of the test loss square": {Spec: regression(t, "boston", Plus632).Spec,
+			Over: []Axis{{Name: "noise"}},
 			Test: loss.Absolute{}, By: LeaveOneOut},
 		"models without bias": {Spec: biased(regression(t, "boston", Plus632).Spec),
 			Over: []Axis{{Name: "noise"}}, By: LeaveOneOut},
@@ -236,8 +239,7 @@ func TestPartsOfSearch(t *testing.T) {
 			for _, name := range names[:size] {
 				judged += len(known[name].Path)
 			}
-			if !reflect.DeepEqual(r.Path, whole.Path) || r.Value != whole.Value ||
-				judged != len(r.Path) {
+			if !reflect.DeepEqual(r.Path, whole.Path) || r.Value != whole.Value || judged != len(r.Path) {
 				t.Errorf("%s, %d parts known: %d models to %v, %d to %v", name, size, len(r.Path), r.Value,
 					len(whole.Path), whole.Value)
 			}

@@ -64,11 +64,6 @@ func (c *Column) values() (names []string) {
 	return names
 }
 
-// constant reports whether all targets are the same.
-func (c *Column) constant() bool {
-	return !slices.ContainsFunc(c.Y, func(v float64) bool { return v != c.Y[0] })
-}
-
 // guessed is the column of classes if all numbers are -1 or +1, else the same.
 func (c Column) guessed() Column {
 	if c.Levels != nil || slices.ContainsFunc(c.Y, func(v float64) bool { return v != -1 && v != 1 }) {
@@ -102,22 +97,17 @@ func (c *Column) encode(y []float64, name func(target float64) string) ([]float6
 	return levels, nil
 }
 
-// check reports the first error in the levels, which may come from a file.
+// check reports an error in the levels, which may come from a file.
 func (c *Column) check() error {
-	var names []string
 	for k, name := range c.Levels {
-		if v, err := parseNumber(name); !c.Texts && !(c.Rest && k == 0) {
-			if name = formatNumber(v); err != nil {
-				names = nil
-				break
-			}
+		v, err := parseNumber(name)
+		number := err == nil && labelName(v) == name || c.Rest && k == 0
+		if !number && !c.Texts || slices.Contains(c.Levels[:k], name) || len(c.Levels) == 1 {
+			return fmt.Errorf("labels %s", listTexts(c.Levels))
 		}
-		names = append(names, name)
 	}
-	slices.Sort(names)
-	if different := len(slices.Compact(names)); different < len(c.Levels) || different == 1 || c.Rest &&
-		different != 2 {
-		return fmt.Errorf("labels %s", strings.ReplaceAll(listTexts(c.Levels), ", ", " and "))
+	if c.Rest && len(c.Levels) != 2 {
+		return fmt.Errorf("%d labels, one of which is the rest", len(c.Levels))
 	}
 	return nil
 }
@@ -165,11 +155,13 @@ func (s *Set) Targets(column int) []float64 {
 
 // Check refuses targets that do not differ, and numbers where labels are needed.
 func (s *Set) Check(labels bool) error {
-	if len(s.Columns) == 0 {
-		return errorIn(s.Name, "no targets")
+	columns := s.Columns
+	if columns == nil {
+		columns = make([]Column, 1)
 	}
-	for _, c := range s.Columns {
-		if len(c.Y) > 0 && !c.constant() && (!labels || c.Levels != nil) {
+	for _, c := range columns {
+		differs := func(v float64) bool { return v != c.Y[0] }
+		if (!labels || c.Levels != nil) && slices.ContainsFunc(c.Y, differs) {
 			continue
 		}
 		var err error

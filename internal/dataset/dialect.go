@@ -159,7 +159,8 @@ func isSparse(sample []byte) bool {
 	return false
 }
 
-// openText detects the dialect of a text, or takes that of the previous files, and reads the header.
+// openText detects the dialect of a text, with notes of what is unusual, or takes that of the previous files,
+// and reads the header.
 func (t *table) openText(f *source) (*rows, error) {
 	sample, err := f.text.Peek(sampleBytes)
 	if err != nil && err != io.EOF && len(sample) == 0 {
@@ -169,7 +170,16 @@ func (t *table) openText(f *source) (*rows, error) {
 		return nil, err
 	}
 	if t.dialect == nil {
-		t.takeDialect(detect(sample, err == io.EOF))
+		found := detect(sample, err == io.EOF)
+		if t.opt.NoHeader {
+			found.headless, found.rowNames = true, false
+		}
+		if t.dialect = &found; found.headless {
+			t.note("no header line: columns are called x1, x2, ..., the target y")
+		}
+		if found.commas {
+			t.note("numbers have decimal commas")
+		}
 	}
 	d, in := *t.dialect, newRecords(f.text, t.dialect.separator, t.opt)
 	first, line, err := in.next()
@@ -220,18 +230,4 @@ func (t *table) openText(f *source) (*rows, error) {
 		return nil
 	}
 	return r, nil
-}
-
-// takeDialect keeps the dialect of the first file, and notes what is unusual about it.
-func (t *table) takeDialect(d dialect) {
-	if t.opt.NoHeader {
-		d.headless, d.rowNames = true, false
-	}
-	t.dialect = &d
-	if d.headless {
-		t.note("no header line: columns are called x1, x2, ..., the target y")
-	}
-	if d.commas {
-		t.note("numbers have decimal commas")
-	}
 }

@@ -108,3 +108,34 @@ func (m *Model) SolveRoughly(ctx context.Context, law resample.CountDistribution
 	}
 	return s, err
 }
+
+// EmptyShare is the probability of a resample without examples, which predicts the prior mean 0 in theory and
+// in retraining. It is 0 for schemes of fixed size.
+func EmptyShare(m *Model, scheme resample.Scheme) float64 {
+	switch scheme.(type) {
+	case resample.Poisson, resample.Bernoulli:
+		return resample.ProbZero(scheme, len(m.Y))
+	}
+	return 0
+}
+
+// MissingClass is the probability that a resample lacks one of the two classes (or both), for independent
+// counts; 0 for regression, and for designs.
+func MissingClass(m *Model, law resample.CountDistribution) float64 {
+	needed, _ := NeedsLabels(m.Loss)
+	if _, designed := law.(resample.Designed); designed || !needed {
+		return 0
+	}
+	absent := resample.ProbZero(law, 1)
+	present := 1.0
+	for _, label := range []float64{-1, 1} {
+		count := 0.0
+		for _, y := range m.Y {
+			if y == label {
+				count++
+			}
+		}
+		present *= 1 - math.Pow(absent, count)
+	}
+	return 1 - present
+}

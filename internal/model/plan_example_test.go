@@ -43,5 +43,7 @@ func Example_plan() {
 		}
 		fmt.Printf("%s: %d fits, left-out error %.3f\n", r.Method, r.Resamples, r.Tests[0].Error)
 	}
-	// Output: batch: 780 fits, left-out error 9.795 single: 780 fits, left-out error 9.795
+	// Output:
+	// batch: 780 fits, left-out error 9.795
+	// single: 780 fits, left-out error 9.795
 }

@@ -21,12 +21,11 @@ import (
 	"bootbench/train/gp"
 )
 
-// judge evaluates the objective for models of one data set, each solve starting from the last.
+// judge evaluates the objective for models of one data set, each solve of a function starting from its last.
 type judge struct {
 	problem   *Problem
 	tolerance float64
-	last      *solver.Solution
-	parts     []*judge // of each of several classes against the others, or of several targets
+	last      []*solver.Solution // of the functions
 }
 
 // judged is a model's objective, and a function for its gradient.
@@ -35,61 +34,26 @@ type judged struct {
 	gradient func(ctx context.Context, over []model.Hyperparameter) ([]float64, error)
 }
 
-func (j *judge) value(ctx context.Context, spec model.Spec) (judged, error) {
-	m, err := model.Build(ctx, spec)
-	switch {
-	case err != nil:
-		return judged{}, err
-	case len(m.Functions) > 1:
-		return j.several(ctx, m)
-	}
-	return j.one(ctx, m)
-}
-
-// one evaluates the objective for one function.
-func (j *judge) one(ctx context.Context, m *model.Model) (judged, error) {
-	by := j.problem.By
-	if t := loss.TraitsOf(m.Loss); t.Quadratic && (by == LeaveOneOut || by == Evidence) {
-		return exactly(by, m, t.Noise)
-	}
-	if m.Set.Groups != nil && j.problem.By == Folds {
-		return j.byGroups(ctx, m)
-	}
-	return j.byTheory(ctx, m)
-}
-
-// byGroups uses exact fits without folds of whole groups, for which there is no theory, and no gradient.
-func (j *judge) byGroups(ctx context.Context, m *model.Model) (judged, error) {
-	n, folds := m.Set.N(), min(j.problem.Folds, 1+slices.Max(m.Set.Groups))
-	scheme, err := resample.Design{N: n, Group: m.Set.Groups}.Of(resample.KFold{}.Name(),
-		resample.Options{Folds: folds})
+// value is the mean over the functions of a model, each with a kernel matrix of its own for its solutions.
+func (j *judge) value(ctx context.Context, spec model.Spec) (mean judged, err error) {
+	first, err := model.Build(ctx, spec)
 	if err != nil {
-		return judged{}, fmt.Errorf("%w: folds of whole groups: %w", model.ErrInput, err)
+		return mean, err
 	}
-	r, err := model.Retrain(ctx, m, model.Single, scheme, model.RetrainSettings{Settings: fits.Settings{
-		Resamples: folds, Tests: []loss.Test{j.problem.Test}}})
-	if err != nil || ctx.Err() != nil {
-		return judged{}, cmp.Or(err, ctx.Err())
-	}
-	return judged{value: r.Tests[0].Error}, nil
-}
-
-// several is the mean over the functions of a model, each with a kernel matrix of its own for its solutions.
-func (j *judge) several(ctx context.Context, first *model.Model) (mean judged, err error) {
 	count := len(first.Functions)
-	for len(j.parts) < count {
-		j.parts = append(j.parts, &judge{problem: j.problem, tolerance: j.tolerance})
+	if j.last == nil {
+		j.last = make([]*solver.Solution, count)
 	}
 	all := make([]judged, count)
 	err = eachPart(count, func(k int) error {
 		m, err := partOf(ctx, first, k)
 		if err == nil {
-			all[k], err = j.parts[k].one(ctx, m)
+			all[k], err = j.one(ctx, m, &j.last[k])
 		}
 		return err
 	})
-	if err != nil {
-		return judged{}, err
+	if err != nil || count == 1 {
+		return all[0], err
 	}
 	for _, one := range all {
 		mean.value += one.value / float64(count)
@@ -114,6 +78,34 @@ func (j *judge) several(ctx context.Context, first *model.Model) (mean judged, e
 	return mean, nil
 }
 
+// one evaluates the objective for one function.
+func (j *judge) one(ctx context.Context, m *model.Model, last **solver.Solution) (judged, error) {
+	by := j.problem.By
+	switch t := loss.TraitsOf(m.Loss); {
+	case t.Quadratic && (by == LeaveOneOut || by == Evidence):
+		return exactly(by, m, t.Noise)
+	case m.Set.Groups != nil && by == Folds:
+		return j.byGroups(ctx, m)
+	}
+	return j.byTheory(ctx, m, last)
+}
+
+// byGroups uses exact fits without folds of whole groups, for which there is no theory, and no gradient.
+func (j *judge) byGroups(ctx context.Context, m *model.Model) (judged, error) {
+	n, folds := m.Set.N(), min(j.problem.Folds, 1+slices.Max(m.Set.Groups))
+	scheme, err := resample.Design{N: n, Group: m.Set.Groups}.Of(resample.KFold{}.Name(),
+		resample.Options{Folds: folds})
+	if err != nil {
+		return judged{}, fmt.Errorf("%w: folds of whole groups: %w", model.ErrInput, err)
+	}
+	r, err := model.Retrain(ctx, m, model.Single, scheme, model.RetrainSettings{Settings: fits.Settings{
+		Resamples: folds, Tests: []loss.Test{j.problem.Test}}})
+	if err != nil || ctx.Err() != nil {
+		return judged{}, cmp.Or(err, ctx.Err())
+	}
+	return judged{value: r.Tests[0].Error}, nil
+}
+
 // partOf is the model of function k, numbers scaled to the variance of the first, on a matrix of its own.
 func partOf(ctx context.Context, first *model.Model, k int) (m *model.Model, err error) {
 	if m = first; k > 0 {
@@ -132,8 +124,11 @@ func partOf(ctx context.Context, first *model.Model, k int) (m *model.Model, err
 	return m, nil
 }
 
-// eachPart calls f for all parts at the same time.
+// eachPart calls f for all parts, several at the same time.
 func eachPart(parts int, f func(k int) error) error {
+	if parts == 1 {
+		return f(0)
+	}
 	failed := make([]error, parts)
 	blas.SingleThreaded(func() { linalg.Parallel(parts, func(k int) { failed[k] = f(k) }) })
 	return cmp.Or(failed...)
@@ -158,7 +153,7 @@ func exactly(by By, m *model.Model, noise float64) (judged, error) {
 const far = 100
 
 // byTheory uses a solve from the last solution, or, if that fails, from the start value.
-func (j *judge) byTheory(ctx context.Context, m *model.Model) (judged, error) {
+func (j *judge) byTheory(ctx context.Context, m *model.Model, last **solver.Solution) (judged, error) {
 	objective := adjoint.Objective{Criterion: adjoint.LeftOutError, Test: j.problem.Test}
 	n := m.Set.N()
 	scheme, err := j.problem.Scheme(n)
@@ -173,9 +168,9 @@ func (j *judge) byTheory(ctx context.Context, m *model.Model) (judged, error) {
 	if err != nil {
 		return judged{}, err
 	}
-	settings := solver.Settings{Tolerance: j.tolerance, From: j.last, MaxSweeps: 100}
+	settings := solver.Settings{Tolerance: j.tolerance, From: *last, MaxSweeps: 100}
 	s, err := m.Solve(ctx, scheme, settings)
-	if j.last != nil && ctx.Err() == nil && (err != nil || s.Status != solver.Converged) {
+	if *last != nil && ctx.Err() == nil && (err != nil || s.Status != solver.Converged) {
 		settings.From = nil
 		s, err = m.Solve(ctx, scheme, settings)
 	}
@@ -191,18 +186,16 @@ func (j *judge) byTheory(ctx context.Context, m *model.Model) (judged, error) {
 	if err != nil {
 		return judged{}, err
 	}
-	j.last = s
+	*last = s
 	return judged{value, func(ctx context.Context, over []model.Hyperparameter) ([]float64, error) {
-		_, gradient, err := Gradient(ctx, m, s, objective, over)
-		return gradient, err
+		return gradient(ctx, m, s, objective, over)
 	}}, nil
 }
 
-// Gradient is the value of an objective at a solution of this model, and its derivatives with respect to the
-// logarithms of hyperparameters: see adjoint.Differentiate and kernel.Inputs.Gradient. The model must have an
-// exact kernel matrix.
-func Gradient(ctx context.Context, m *model.Model, s *solver.Solution, o adjoint.Objective,
-	over []model.Hyperparameter) (value float64, gradient []float64, err error) {
+// gradient has the derivatives of an objective at a solution of this model with respect to the logarithms of
+// hyperparameters: see adjoint.Differentiate and kernel.Inputs.Gradient. The kernel matrix must be exact.
+func gradient(ctx context.Context, m *model.Model, s *solver.Solution, o adjoint.Objective,
+	over []model.Hyperparameter) ([]float64, error) {
 	var paths []adjoint.Path
 	for _, h := range over {
 		if m.Kernel.Named(h.Name, h.Feature) == nil && h.Factor() == 0 {
@@ -215,7 +208,7 @@ func Gradient(ctx context.Context, m *model.Model, s *solver.Solution, o adjoint
 	}
 	g, err := adjoint.Differentiate(ctx, s, o, paths)
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
-	return g.Value, m.Gradient(over, g.Kernel, g.Factor, g.Loss), nil
+	return m.Gradient(over, g.Kernel, g.Factor, g.Loss), nil
 }

@@ -3,15 +3,13 @@ package bootbench
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
-	"bootbench/fits"
 	"bootbench/internal/answer"
 	"bootbench/internal/model"
+	"bootbench/internal/null"
 	"bootbench/internal/report"
-	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
 )
@@ -19,224 +17,253 @@ import (
 // Options of estimates. The zero value means the bootstrap, 200 exact resamples, the square test loss for
 // numbers and the fraction of wrong labels for labels.
 type Options struct {
-	Scheme    Scheme // nil: Poisson{Ratio: 1}
-	Resamples int    // exact resamples; 0 means 200 with the theory and 1000 without; below 0 only the theory
-	Seed      uint64 // of the resamples
-	Test      Test
-	Level     float64 // of intervals, between 0 and 1; 0 means 0.95
+	Scheme      Scheme // nil: Poisson{Ratio: 1}
+	Resamples   int    // exact resamples; 0 means 200 with the theory and 1000 of Retrain
+	TheoryAlone bool   // no exact resamples
+	Seed        uint64 // of the resamples
+	Test        Test
+	Level       float64 // of intervals, between 0 and 1; 0 means 0.95
 }
 
-// defaultResamples is the number of exact resamples with the theory.
-const defaultResamples = 200
+// defaultResamples is the number of exact resamples with the theory, retrained that of Retrain.
+const defaultResamples, retrained = 200, 1000
 
-// Estimation is the error of a model on examples that a resample leaves out, averaged over resamples.
+// Estimation is the error of models on examples that they were trained without, and their predictions. What is
+// unknown is NaN or nil. For several targets the errors are the unexplained fraction of the variance, averaged
+// over the targets.
 type Estimation struct {
 	// Error is the error to quote: that of the exact resamples if there are any, else the theory's. SE is its
-	// standard error, over examples, or groups, and over resamples. MonteCarloSE is the part over resamples,
-	// NaN for the theory.
+	// standard error, over examples, or groups, and over resamples; MonteCarloSE is the part over resamples.
 	Error, SE, MonteCarloSE float64
+	// AllRows is the expected error of the model of all rows, by cross-validation, with its standard error.
+	AllRows, AllRowsSE float64
+	// Baseline is the error of the best constant prediction; RSquared is for numbers, Balanced, the mean error
+	// over the classes, for labels.
+	Baseline, RSquared, Balanced float64
 	// Contradicted: the exact resamples refute the theory.
 	Contradicted bool
-	// Theory has the theory's left-out error, the apparent error, .632 and .632+.
+	// Theory has the left-out error of the theory (of Retrain: of retraining), the apparent error, .632 and
+	// .632+.
 	Theory solver.ErrorEstimates
 	// Mean and SD are, for each example, mean and standard deviation over resamples of its prediction, in units
-	// of the target; Errors are the left-out errors. They are the theory's.
-	Mean, SD, Errors []float64
-	Warnings         []string
+	// of the target, of exact resamples if there are any; of CrossValidate Mean is the prediction without the
+	// example. Lower and Upper hold the predictions of a share Options.Level of the resamples, by the theory.
+	// Errors are the left-out errors.
+	Mean, SD, Lower, Upper, Errors []float64
+	// Classes are several classes, Confusion counts their examples (rows: true class; columns: the majority of
+	// left-out decisions, Class), and Probability has those of each class.
+	Classes     []string
+	Confusion   [][]int
+	Class       []string
+	Probability map[string][]float64
+	Targets     map[string]*Estimation // several targets, each in its units
+	Warnings    []string
+}
+
+// estimationOf are the fields of an answer.
+func estimationOf(a *report.Answer) *Estimation {
+	unknown := null.Float(math.NaN())
+	number := func(v *null.Float) float64 { return float64(*cmp.Or(v, &unknown)) }
+	e := &Estimation{Error: float64(a.Quote.Error), SE: float64(a.Quote.ErrorSE), MonteCarloSE: number(a.MonteCarloSE),
+		Contradicted: a.Status == report.Contradicted, Warnings: a.Warnings}
+	around := cmp.Or(a.Errors, &report.Errors{Apparent: unknown, NoInformation: unknown, Err632: unknown,
+		Err632Plus: unknown})
+	e.Theory = solver.ErrorEstimates{LeftOut: number(a.TestError), Apparent: float64(around.Apparent),
+		NoInformation: float64(around.NoInformation), Err632: float64(around.Err632),
+		Err632Plus: float64(around.Err632Plus)}
+	if q := a.Quality; q != nil {
+		e.Baseline, e.RSquared, e.Balanced = float64(q.Baseline), number(q.RSquared), number(q.Balanced)
+	}
+	full := cmp.Or(a.FullModel, &report.FullModel{Quote: report.Quote{Error: unknown, ErrorSE: unknown}})
+	e.AllRows, e.AllRowsSE = float64(full.Error), float64(full.ErrorSE)
+	if p := a.Points; p != nil {
+		e.Mean, e.SD, e.Lower, e.Upper, e.Errors, e.Class = p.Mean, roots(p.Variance), p.Lower, p.Upper, p.Error, p.Class
+		e.Probability = probabilities(p)
+	}
+	if r := a.Refined; r != nil && r.Points != nil && r.Points.Mean != nil {
+		e.Mean, e.SD, e.Errors = r.Points.Mean, roots(r.Points.Variance), r.Points.Error
+	}
+	if d := a.Decisions; d != nil {
+		e.Classes, e.Confusion = d.Classes, d.Confusion
+	}
+	for name, one := range a.Targets {
+		if e.Targets == nil {
+			e.Targets = map[string]*Estimation{}
+		}
+		e.Targets[name] = estimationOf(one)
+	}
+	return e
+}
+
+// probabilities are those of several classes.
+func probabilities(p *report.Points) (all map[string][]float64) {
+	for name, list := range p.Probability.Of {
+		if all == nil {
+			all = map[string][]float64{}
+		}
+		all[name] = list
+	}
+	return all
 }
 
 // Estimate computes the error of models trained on resamples, and the mean and standard deviation of their
-// predictions.
+// predictions: for several classes of the decision between them, for several targets of each.
 func Estimate(ctx context.Context, spec Spec, o Options) (*Estimation, error) {
-	j, err := built[*answer.Job](ctx, spec, o)
+	s, err := built(ctx, spec, o)
 	if err != nil {
 		return nil, err
 	}
-	r, err := j.Estimate(ctx, o.settings())
+	q := o.question()
+	q.Verdict = true
+	a, err := s.Estimate(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	a := r.(*report.Estimate)
-	if !report.Done(a.Status) {
-		if err := j.Solution.Status.Err(); err != nil {
+	if !report.Done(a.Status) && s.Solution != nil {
+		if err := s.Solution.Status.Err(); err != nil {
 			return nil, err
 		}
 	}
-	e := &Estimation{Error: float64(a.Quote.Error), SE: float64(a.Quote.ErrorSE), MonteCarloSE: math.NaN(),
-		Contradicted: a.Status == report.Contradicted,
-		Theory: solver.ErrorEstimates{LeftOut: float64(a.TestError), Apparent: float64(a.Apparent),
-			NoInformation: float64(a.NoInformation), Err632: float64(a.Err632), Err632Plus: float64(a.Err632Plus)},
-		Mean: a.Points.Mean, SD: roots(a.Points.Variance), Errors: a.Points.Error, Warnings: a.Warnings}
-	if a.MonteCarloSE != nil {
-		e.MonteCarloSE = float64(*a.MonteCarloSE)
-	}
-	return e, nil
+	return estimationOf(a), nil
 }
 
-// built is what answers questions about a specification, of the kind that a function is for.
-func built[M answer.Machine](ctx context.Context, spec Spec, o Options) (of M, err error) {
+// built is the study of a specification.
+func built(ctx context.Context, spec Spec, o Options) (*answer.Study, error) {
 	if err := given(ctx, spec.Set); err != nil {
-		return of, err
-	}
-	if err := resample.CheckFor(o.settings().Scheme, spec.Set.N()); err != nil {
-		return of, fmt.Errorf("%w: %w", ErrInput, err)
-	}
-	m, err := answer.Build(ctx, spec, o.Test, false)
-	of, suits := m.(M)
-	if err == nil && !suits {
-		err = fmt.Errorf("%w: Train and CrossValidate take all, EstimateClasses several classes, EstimateTargets "+
-			"several targets, and the other functions one target", ErrInput)
-	}
-	return of, err
-}
-
-func (o Options) settings() answer.Settings {
-	return answer.Settings{Scheme: cmp.Or[Scheme](o.Scheme, Poisson{Ratio: 1}), Level: cmp.Or(o.Level, 0.95),
-		Method: answer.AutoMethod, Refine: answer.Refinement{Seed: o.Seed, Optional: o.Resamples == 0,
-			Resamples: max(0, cmp.Or(o.Resamples, defaultResamples))}}
-}
-
-// Classes is the error of the joint decision of several classes on examples that a resample leaves out.
-type Classes = report.Classes
-
-// EstimateClasses is Estimate for several classes, each against the others: the decision is the class of the
-// largest field.
-func EstimateClasses(ctx context.Context, spec Spec, o Options) (*Classes, error) {
-	c, err := built[*answer.Classes](ctx, spec, o)
-	if err != nil {
 		return nil, err
 	}
-	r, err := c.Estimate(ctx, o.settings())
-	if err != nil {
-		return nil, err
+	if err := resample.CheckFor(o.question().Scheme, spec.Set.N()); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInput, err)
 	}
-	return r.(*Classes), nil
+	return answer.New(ctx, spec, o.Test)
 }
 
-// PredictClasses are the classes of new inputs by a model of several classes, with their probabilities.
-func PredictClasses(p *Trained, in *Inputs) (*report.ClassPrediction, error) {
+func (o Options) question() answer.Question {
+	q := answer.Question{Scheme: cmp.Or[Scheme](o.Scheme, Poisson{Ratio: 1}), Level: cmp.Or(o.Level, 0.95),
+		Theory: answer.IfPossible, Exact: answer.Yes, Seed: o.Seed, Resamples: cmp.Or(o.Resamples, defaultResamples)}
 	switch {
-	case p == nil || p.Encoding == nil:
-		return nil, errNoTrained
-	case in == nil:
-		return nil, errNoInputs
+	case o.TheoryAlone:
+		q.Theory, q.Exact, q.Resamples = answer.Yes, answer.No, 0
+	case o.Resamples == 0:
+		q.Exact = answer.IfPossible
 	}
-	return answer.PredictClasses(p, in)
+	return q
 }
 
-// Targets are the answers for several targets; Judged converts each to an estimate.
-type Targets = report.Targets
-
-// EstimateTargets is Estimate for several targets of a regression, on one kernel matrix.
-func EstimateTargets(ctx context.Context, spec Spec, o Options) (*Targets, error) {
-	t, err := built[*answer.Targets](ctx, spec, o)
-	if err != nil {
-		return nil, err
-	}
-	r, err := t.Estimate(ctx, o.settings())
-	if err != nil {
-		return nil, err
-	}
-	return r.(*Targets), nil
-}
-
-// PredictTargets predicts several targets of new inputs, with intervals of this level for new observations.
-func PredictTargets(p *Trained, in *Inputs, level float64) (*report.TargetPredictions, error) {
-	switch {
-	case p == nil || p.Encoding == nil:
-		return nil, errNoTrained
-	case in == nil:
-		return nil, errNoInputs
-	}
-	return answer.PredictTargets(p, in, answer.Settings{Level: level})
-}
-
-func roots(variances []float64) []float64 {
-	sd := make([]float64, len(variances))
-	for i, v := range variances {
-		sd[i] = math.Sqrt(math.Max(0, v)) // an unbiased estimate may be below 0
+func roots(variances []float64) (sd []float64) {
+	for _, v := range variances {
+		sd = append(sd, math.Sqrt(math.Max(0, v))) // an unbiased estimate may be below 0
 	}
 	return sd
 }
 
-// Prediction is the predictions of resamples at new inputs, with intervals of new observations.
+// Prediction is the predictions at new inputs.
 type Prediction struct {
-	Mean, SD []float64 // over resamples, in units of the target
+	Mean, SD []float64 // over resamples, in units of the target; SD is nil for a trained model
 	// Lower and Upper contain a new target with probability Options.Level, by the jackknife+ after bootstrap;
 	// nil for labels, and for too few examples.
 	Lower, Upper []float64
-	// Probability is that of the label +1; nil for numbers.
-	Probability []float64
+	// Positive is the probability of the label +1 of two classes, and Probability those of several.
+	Positive    []float64
+	Class       []string // nil for numbers
+	Probability map[string][]float64
+	Targets     map[string]*Prediction // several targets
+	Warnings    []string
 }
 
-// Predict computes the predictions of models trained on resamples at new inputs, by the theory.
+// predictionOf are the fields of an answer.
+func predictionOf(a *report.Answer) *Prediction {
+	p := &Prediction{Warnings: a.Warnings}
+	if at := a.Points; at != nil {
+		p.Mean, p.SD, p.Positive, p.Class, p.Probability = at.Mean, at.SD, at.Probability.Positive, at.Class,
+			probabilities(at)
+		if a.Interval != nil && a.Interval.Interval == answer.Observation {
+			p.Lower, p.Upper = at.Lower, at.Upper
+		}
+	}
+	for name, one := range a.Targets {
+		if p.Targets == nil {
+			p.Targets = map[string]*Prediction{}
+		}
+		p.Targets[name] = predictionOf(one)
+	}
+	return p
+}
+
+// Predict computes the predictions of models trained on resamples at new inputs, by the theory; of several
+// classes those of a model that is trained once.
 func Predict(ctx context.Context, spec Spec, inputs *Inputs, o Options) (*Prediction, error) {
-	j, err := built[*answer.Job](ctx, spec, o)
+	s, err := built(ctx, spec, o)
 	if err != nil {
 		return nil, err
 	}
 	if inputs == nil {
 		return nil, errNoInputs
 	}
-	settings := o.settings()
-	settings.Refine.Resamples = 0
-	r, err := j.Predict(ctx, inputs, settings)
-	if err == nil {
-		err = j.Solution.Status.Err()
+	q := o.question()
+	q.Theory, q.Exact = answer.Yes, answer.No
+	a, err := s.Predict(ctx, inputs, q)
+	if err == nil && s.Solution != nil {
+		err = s.Solution.Status.Err()
 	}
 	if err != nil {
 		return nil, err
 	}
-	a := r.(*report.Prediction)
-	p := &Prediction{Mean: a.Points.Mean, SD: a.Points.SD, Probability: a.Points.Probability}
-	if a.Interval.Interval == answer.Observation {
-		p.Lower, p.Upper = a.Points.Lower, a.Points.Upper
-	}
-	return p, nil
+	return predictionOf(a), nil
 }
 
-// Retraining is averages over models trained on resamples.
-type Retraining = fits.Result
+// PredictBy computes the predictions of a trained model at new inputs, with intervals of this level.
+func PredictBy(p *Trained, inputs *Inputs, level float64) (*Prediction, error) {
+	switch {
+	case p == nil || p.Encoding == nil:
+		return nil, errNoTrained
+	case inputs == nil:
+		return nil, errNoInputs
+	}
+	a, err := answer.PredictBy(p, inputs, model.DefaultTest(&Data{Columns: p.Encoding.Targets}),
+		&answer.Question{Level: level})
+	if err != nil {
+		return nil, err
+	}
+	return predictionOf(a), nil
+}
 
-// Retrain computes the same averages by training on every resample, with Monte-Carlo standard errors.
-func Retrain(ctx context.Context, spec Spec, o Options) (*Retraining, error) {
-	j, err := built[*answer.Job](ctx, spec, o)
+// Retrain computes the averages of Estimate by training on every resample, with Monte-Carlo standard errors.
+func Retrain(ctx context.Context, spec Spec, o Options) (*Estimation, error) {
+	s, err := built(ctx, spec, o)
 	if err != nil {
 		return nil, err
 	}
-	if o.Resamples < 0 {
-		return nil, errors.New("retraining needs resamples")
-	}
-	r, err := model.Retrain(ctx, j.Model, model.AutoMethod, o.settings().Scheme, model.RetrainSettings{
-		Seed: o.Seed, Settings: fits.Settings{Resamples: o.Resamples, Tests: []loss.Test{j.Test}}})
+	how := answer.Retraining{Scheme: o.question().Scheme}
+	how.Seed, how.Resamples = o.Seed, cmp.Or(o.Resamples, retrained)
+	a, err := s.Retrain(ctx, how, nil)
 	if err != nil {
 		return nil, err
 	}
-	return r.Result, r.Status.Err()
+	if !report.Done(a.Status) {
+		return nil, cmp.Or(ctx.Err(), context.Canceled)
+	}
+	return estimationOf(a), nil
 }
 
 // Folds configure cross-validation.
 type Folds = answer.Validation
 
-// CrossValidation is the error of a model on examples that it was trained without.
-type CrossValidation = report.CrossValidation
-
 // CrossValidate trains exactly without each fold, and computes the error there: for several classes of the
 // joint decision, for several targets the mean unexplained fraction of the variance. The zero Folds leave out
 // every example by itself.
-func CrossValidate(ctx context.Context, spec Spec, folds Folds, o Options) (*CrossValidation, error) {
-	m, err := built[answer.Machine](ctx, spec, o)
+func CrossValidate(ctx context.Context, spec Spec, folds Folds, o Options) (*Estimation, error) {
+	s, err := built(ctx, spec, o)
 	if err != nil {
 		return nil, err
 	}
 	folds.Seed, folds.Design.N = o.Seed, spec.Set.N()
-	r, err := m.CrossValidate(ctx, folds)
+	a, err := s.CrossValidate(ctx, folds)
 	if err != nil {
 		return nil, err
 	}
-	v := answer.AsValidation(r)
-	if v.Status != answer.Complete {
+	if a.Status != answer.Complete {
 		err = ctx.Err()
 	}
-	return v, err
+	return estimationOf(a), err
 }

@@ -18,7 +18,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/tune"
@@ -136,13 +135,13 @@ func Tune(ctx context.Context, spec Spec, over ...string) (Spec, error) {
 }
 
 // Train trains on all data of spec: for several classes a model of each against the others, for several
-// targets one of each, for PredictClasses and PredictTargets.
+// targets one of each. PredictBy reads them together.
 func Train(ctx context.Context, spec Spec) (*Trained, error) {
-	m, err := built[answer.Machine](ctx, spec, Options{})
+	s, err := built(ctx, spec, Options{})
 	if err != nil {
 		return nil, err
 	}
-	return m.Train(ctx)
+	return s.Train(ctx)
 }
 
 // Solved is a Gaussian-process regression that keeps its inverse: LeaveOut predicts examples from the others,

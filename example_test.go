@@ -53,7 +53,7 @@ func Example() {
 		e.Mean[0], e.SD[0])
 	// Output:
 	// square error: theory 16.25, exact 17.1
-	// first house: price 24.0, prediction 25.4, which varies by 1.7
+	// first house: price 24.0, prediction 25.3, which varies by 1.6
 }
 
 // A model of one's own: a smooth function of size 100 around the mean price, and noise of 15.
@@ -123,7 +123,7 @@ func ExampleRetrain() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("wrong labels: bootstrap %.2f, cross-validation %.2f\n", r.Tests[0].Error, cv.Error)
+	fmt.Printf("wrong labels: bootstrap %.2f, cross-validation %.2f\n", r.Error, cv.Error)
 	// Output:
 	// wrong labels: bootstrap 0.20, cross-validation 0.19
 }
@@ -173,14 +173,14 @@ func ExampleSolve() {
 }
 
 // Several classes: how often new rows get the wrong one, and the class of new rows.
-func ExampleEstimateClasses() {
+func ExampleEstimate_classes() {
 	ctx := context.Background()
 	data, err := bootbench.Load("iris", bootbench.ReadOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	spec := bootbench.NewSpec(data, bootbench.Hinge{C: 10})
-	e, err := bootbench.EstimateClasses(ctx, spec, bootbench.Options{})
+	e, err := bootbench.Estimate(ctx, spec, bootbench.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -196,31 +196,31 @@ func ExampleEstimateClasses() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := bootbench.PredictClasses(trained, new)
+	p, err := bootbench.PredictBy(trained, new, 0.95)
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Printf("%.0f%% get the wrong class of %d, %.0f%% by cross-validation; a new row is %s\n", 100*e.Error,
-		len(e.Classes), 100*cv.Error, p.Points.Class[0])
+		len(e.Classes), 100*cv.Error, p.Class[0])
 	// Output:
 	// 5% get the wrong class of 3, 3% by cross-validation; a new row is setosa
 }
 
 // Several targets: two columns of one file, by one model of all examples.
-func ExampleEstimateTargets() {
+func ExampleEstimate_targets() {
 	const file = "a,b,x\n1,0,0\n2,1,1\n3,2,2\n4,3,3\n5,3,4\n6,3,5\n7,2,6\n8,1,7\n"
 	data, err := bootbench.Load("-", bootbench.ReadOptions{Stdin: strings.NewReader(file), Target: "a,b"})
 	if err != nil {
 		log.Fatal(err)
 	}
 	spec := bootbench.NewSpec(data, bootbench.Square{Noise: 0.1})
-	t, err := bootbench.EstimateTargets(context.Background(), spec, bootbench.Options{})
+	e, err := bootbench.Estimate(context.Background(), spec, bootbench.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, name := range t.Names {
-		fmt.Printf("%s: %.0f%% of the variance is not explained\n", name, 100*t.Targets[name].Judged().Error/
-			t.Targets[name].Judged().Quality.Baseline)
+	for _, name := range []string{"a", "b"} {
+		fmt.Printf("%s: %.0f%% of the variance is not explained\n", name, 100*e.Targets[name].Error/
+			e.Targets[name].Baseline)
 	}
 	// Output:
 	// a: 16% of the variance is not explained

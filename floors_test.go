@@ -25,7 +25,6 @@ var floors = [][]string{
 	{"internal/calibration", "linalg/scalapack/gridtest", "solver", "train/erm", "train/gp", "train/svm"},
 	{"fits", "internal/leaveout", "solver/adjoint"},
 	{"internal/model"},
-	{"internal/predict"},
 	{"internal/tune"},
 	{"bench"},
 	{"internal/report"},

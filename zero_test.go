@@ -34,9 +34,9 @@ var publicPackages = []string{".", "bench", "blas", "kernel", "linalg", "loss", 
 
 // publicFunctions are their exported functions.
 var publicFunctions = []any{
-	bootbench.Choose, bootbench.CrossValidate, bootbench.Estimate, bootbench.EstimateClasses,
-	bootbench.EstimateTargets, bootbench.Load, bootbench.LoadInputs, bootbench.New, bootbench.NewInputs,
-	bootbench.NewSpec, bootbench.Predict, bootbench.PredictClasses, bootbench.PredictTargets,
+	bootbench.Choose, bootbench.CrossValidate, bootbench.Estimate,
+	bootbench.Load, bootbench.LoadInputs, bootbench.New, bootbench.NewInputs,
+	bootbench.NewSpec, bootbench.Predict, bootbench.PredictBy,
 	bootbench.ReadModel, bootbench.Retrain, bootbench.Solve, bootbench.Train, bootbench.Tune,
 	bench.CompareTasks, bench.DefaultCases, bench.Median, bench.NewConvergence, bench.NewMachine,
 	bench.NewRetrained, bench.NewSetup, bench.NewVarianceAccuracy,
@@ -66,8 +66,7 @@ var publicFunctions = []any{
 // publicTypes are the types that no signature of these leads to, and those of internal packages that the root
 // package names.
 var publicTypes = []any{bootbench.Data{}, bootbench.ReadOptions{}, bootbench.Spec{}, bootbench.Trained{},
-	bootbench.Solved{}, bootbench.Retraining{}, bootbench.Folds{}, bootbench.CrossValidation{},
-	bootbench.Classes{}, bootbench.Targets{},
+	bootbench.Solved{}, bootbench.Folds{},
 	&blas.Crew{}, blas.Fault{}, linalg.PivotError{}, linalg.EntryError{}, &linalg.LowRankSystem{},
 	linalg.RankError{},
 	loss.Absolute{}, loss.EpsInsensitive{}, loss.HardMargin{}, loss.Hinge{}, loss.Huber{},
@@ -86,7 +85,7 @@ var mayPanic = regexp.MustCompile(strings.Join([]string{
 	`^(blas|linalg)\.`, `^kernel\.Inputs\.`, `^resample\.Cached\.`,
 	// Of a solution, averages, a model, a set, an answer, a site, a matrix, examples or a law.
 	`^bench\.(NewConvergence|NewRetrained|NewSetup|Case\.Title)$`,
-	`^internal/(dataset\.Set\.Against|model\.Spec\.(Key|CompleteKernel)|report\.(Classes|Targets)\.Judged)$`,
+	`^internal/(dataset\.Set\.Against|model\.Spec\.(Key|CompleteKernel))$`,
 	`^solver\.(Solution\.(Distribution|InputDim)|Combine632|Is632Applicable)$`,
 	`^resample\.Prob(Zero|Absent)$`,
 	// Fields must be set: what takes a scheme or a loss checks it.

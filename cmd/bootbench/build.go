@@ -62,7 +62,7 @@ func (a *app) loadData(o *options, path string) (*dataset.Set, error) {
 	if kept {
 		a.tasks.digests = append(a.tasks.digests, set.Digest())
 	}
-	return set, cmp.Or(a.checkJoint(o, set), o.idleOn(set, path))
+	return set, o.idleOn(a.command.name, set, path)
 }
 
 // readProblem reads DATA and makes its problem.
@@ -105,6 +105,7 @@ func (o *options) problem(a *app, set *dataset.Set) (p *problem, err error) {
 			return nil, err
 		}
 	}
+	p.spec.Pairs = o.multiclass == answer.OneAgainstOne
 	p.test, err = o.test(set, set.Name)
 	return p, err
 }
@@ -116,36 +117,35 @@ func (o *options) open() bool {
 }
 
 // build computes the kernel matrix.
-func (a *app) build(p *problem) (answer.Machine, error) {
+func (a *app) build(p *problem) (*answer.Study, error) {
 	a.console.Progress("kernel matrix", 0, 1)
-	spec := p.spec
-	if spec.Storage == model.ScaLAPACK && len(spec.Set.Levels()) <= 2 {
+	if p.spec.Storage == model.ScaLAPACK {
 		servants, err := a.servants()
 		if err != nil {
 			return nil, err
 		}
-		spec.Servants = servants
+		p.spec.Servants = servants
 	}
-	m, err := answer.Build(a.ctx, spec, p.test, p.flags.multiclass == answer.OneAgainstOne)
+	s, err := answer.New(a.ctx, p.spec, p.test)
 	if err != nil {
 		return nil, err
 	}
-	return m, a.describe(m.First(), p)
+	return s, a.describe(s, p)
 }
 
-// describe adds the origin of its problem to a job.
-func (a *app) describe(j *answer.Job, p *problem) error {
+// describe adds the origin of its problem to a study.
+func (a *app) describe(study *answer.Study, p *problem) error {
 	limitGarbage(p.spec.MaxBytes)
-	j.Progress, j.Times.Read = func(label string, done, total int) {
+	study.Progress, study.Times.Read = func(label string, done, total int) {
 		if done > 0 && !strings.Contains(label, ": sweep ") { // a sweep is no part of an answer
 			a.mustFinish()
 		}
 		a.console.Progress(label, done, total)
 	}, p.readS
-	j.Times.Choose = p.choice.seconds
-	s := &j.Subject
+	study.Times.Choose = p.choice.seconds
+	s := &study.Subject
 	if p.others != nil {
-		j.Others, s.Sample, s.RowsTotal = p.others, s.N, s.N+p.others.N()
+		study.Others, s.Sample, s.RowsTotal = p.others, s.N, s.N+p.others.N()
 	}
 	s.Preset, s.ChosenBy = p.source, p.choice.by
 	s.Reading = p.flags.Settings(func(name string) bool { return slices.Contains(dataNames, name) })

@@ -29,9 +29,9 @@ func flowers(t *testing.T) string {
 func TestSeveralClasses(t *testing.T) {
 	path, folder := flowers(t), t.TempDir()
 	for _, command := range []string{"estimate", "cv"} {
-		r := decoded[report.Classes](t, command, path)
+		r := decoded[report.Answer](t, command, path)
 		if len(r.Classes) != 3 || !(r.Error < 0.4) || !(r.ErrorSE > 0) || len(r.Points.Class) != 60 ||
-			len(r.Points.Probability["elm"]) != 60 || r.Task != "classification" || r.ChosenBy == "" {
+			len(r.Points.Probability.Of["elm"]) != 60 || r.Task != "classification" || r.ChosenBy == "" {
 			t.Errorf("%s: %+v", command, r)
 		}
 		if text := must(t, command, path, "--quiet"); !strings.Contains(text, "class, taken for  ash  elm  oak") {
@@ -44,14 +44,14 @@ func TestSeveralClasses(t *testing.T) {
 	}
 	file := filepath.Join(folder, "m.json")
 	must(t, "train", path, "--model", file)
-	byFile := decoded[report.ClassPrediction](t, "predict --model", file, "--test", path)
-	live := decoded[report.ClassPrediction](t, "predict", path, "--test", path)
+	byFile := decoded[report.Answer](t, "predict --model", file, "--test", path)
+	live := decoded[report.Answer](t, "predict", path, "--test", path)
 	if *byFile.TestError != *live.TestError || len(byFile.Points.Class) != 60 ||
-		byFile.Points.Target[1] != "elm" {
+		byFile.Points.Target.Classes[1] != "elm" {
 		t.Errorf("by file %+v, live %+v", byFile, live)
 	}
 	if table := must(t, "predict --model", file, "--test", path, "--csv - --quiet"); !strings.HasPrefix(table,
-		"row,class,target,P(ash),P(elm),P(oak)\n") {
+		"row,P(ash),P(elm),P(oak),class,target,error\n") {
 		t.Error(table)
 	}
 	classCommands(t, path)
@@ -61,7 +61,7 @@ func TestSeveralClasses(t *testing.T) {
 		"classes? --task") {
 		t.Errorf("numbers: %+v", o)
 	}
-	if r := decoded[report.Classes](t, "estimate", numbers, "--task classification"); len(r.Classes) != 3 {
+	if r := decoded[report.Answer](t, "estimate", numbers, "--task classification"); len(r.Classes) != 3 {
 		t.Errorf("classes of numbers: %+v", r.Classes)
 	}
 }
@@ -70,10 +70,10 @@ func TestSeveralClasses(t *testing.T) {
 func classCommands(t *testing.T, path string) {
 	t.Helper()
 	model := path + " --loss hinge --C 2 --gamma 0.8"
-	answer := func(command string) report.Classes { return decoded[report.Classes](t, command, model) }
+	answer := func(command string) report.Answer { return decoded[report.Answer](t, command, model) }
 	exact, plain := answer("estimate"), answer("retrain --resamples 200")
 	if off := float64(exact.Error - plain.Error); math.Abs(off) > 0.005 ||
-		exact.Resampling.Seed != plain.Resampling.Seed {
+		exact.Refined.Resamples != plain.Resamples {
 		t.Errorf("the same 200 resamples: %v around the theory, %v one by one", exact.Error, plain.Error)
 	}
 	single, folds := answer("loo"), answer("cv --folds loo")
@@ -94,14 +94,14 @@ func classCommands(t *testing.T, path string) {
 	}
 	file := filepath.Join(t.TempDir(), "tuned.json")
 	tuned := decoded[report.Tuning](t, "tune", path, "--model", file)
-	chosen := decoded[report.Classes](t, "estimate", path)
+	chosen := decoded[report.Answer](t, "estimate", path)
 	if tuned.Error != chosen.Error || !reflect.DeepEqual(tuned.Model, chosen.Model) {
 		t.Errorf("tune: %v, estimate %v", tuned.Error, chosen.Error)
 	}
-	if p := decoded[report.ClassPrediction](t, "predict --model", file, "--test", path); len(p.Classes) != 3 {
+	if p := decoded[report.Answer](t, "predict --model", file, "--test", path); len(p.Classes) != 3 {
 		t.Errorf("model file of tune: %+v", p)
 	}
-	refused(t, "cv and leftout compare several", grid, "--by evidence")
+	refused(t, "choose by cv or leftout", grid, "--by evidence")
 }
 
 // TestTargetsInTables: a cell of a grid and a ratio of a curve of several targets have the error that

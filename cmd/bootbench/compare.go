@@ -84,6 +84,11 @@ func (o *options) compareCases(a *app, data []string) (cases []bench.Case, err e
 		if err != nil {
 			return nil, err
 		}
+		if len(set.Levels()) > 2 || len(set.Columns) > 1 {
+			return nil, usage.Errorf("compare is for numbers or two classes: --positive LABEL sets one class against the "+
+				"others, and one --target at a time is compared; %s has %d classes and %d targets", set.Name,
+				len(set.Levels()), len(set.Columns))
+		}
 		p, err := o.problem(nil, set)
 		if err != nil {
 			return nil, err
@@ -131,6 +136,7 @@ type savedModel struct {
 	Data    string
 	Model   *report.Model
 	Reading []string
+	Folds   int
 	report.Resampling
 }
 
@@ -281,19 +287,18 @@ func leftOutErrors(a *app, o *options, saved *savedModel, data string) (row *rep
 	if p.spec, err = saved.spec(set, o.maxMemory); err != nil {
 		return nil, theory, exact, err
 	}
-	s := answer.Settings{Solve: o.asked.Solve,
-		Refine: answer.Refinement{Resamples: autoResamples, Optional: true}}
-	if s.Scheme, err = o.schemeOf(saved.Ratio, set.N()); saved.Design != "" {
-		s.Scheme, err = o.designed(saved.Ratio, set)
+	q := answer.Question{Solve: o.asked.Solve, Theory: answer.Yes, Exact: answer.IfPossible, Resamples: autoResamples}
+	if q.Scheme, err = o.schemeOf(saved.Ratio, set.N()); saved.Design != "" {
+		q.Scheme, err = o.designed(saved.Ratio, set)
 	}
 	if err != nil {
 		return nil, theory, exact, err
 	}
-	m, err := a.build(p)
+	s, err := a.build(p)
 	if err != nil {
 		return nil, theory, exact, err
 	}
-	if theory, exact, row, err = answer.LeftOut(a.ctx, m.First(), s, set.N() <= mostInteractions); err == nil {
+	if theory, exact, row, err = s.LeftOut(a.ctx, q, set.N() <= mostInteractions); err == nil {
 		a.ended(row.Status)
 	}
 	return row, theory, exact, err

@@ -29,9 +29,8 @@ func growingSample(_ context.Context, spec model.Spec) int {
 
 // curve is a model that is solved at a list of ratios.
 type curve struct {
-	answer.Machine
-	single   *answer.Job     // the machine, if it is of one target: each solve starts from the last
-	settings answer.Settings // without the scheme
+	*answer.Study
+	question answer.Question // without the scheme
 	last     int             // number of the last estimated ratio
 	schemes  []resample.Scheme
 	growing  bool // extrapolate to more rows
@@ -44,13 +43,13 @@ func runCurve(a *app, o *options, data []string) (err error) {
 	if o.scheme == (resample.KFold{}).Name() {
 		return usage.Errorf("--scheme kfold has no ratio to vary; estimate takes it")
 	}
-	if c.settings, err = o.answers(); err != nil {
+	if c.question, err = o.question(); err != nil {
 		return err
 	}
 	if c.growing = !o.Given("ratio", "scheme", "blocks", "folds"); c.growing {
 		o.scheme = resample.Subsample{}.Name()
 		o.Default("ratio", growingRatios)
-		c.noPoints, c.settings.NoPoints = o.asked.NoPoints, false // the power law needs the examples' errors
+		c.noPoints, c.question.NoPoints = o.asked.NoPoints, false // the power law needs the examples' errors
 	}
 	if err := o.checkScheme(o.ratios...); err != nil {
 		return err
@@ -76,13 +75,12 @@ func runCurve(a *app, o *options, data []string) (err error) {
 		}
 		c.schemes = append(c.schemes, scheme)
 	}
-	if c.Machine, err = a.build(p); err != nil {
+	if c.Study, err = a.build(p); err != nil {
 		return err
 	}
 	if err := a.openJournal(p.choice); err != nil {
 		return err
 	}
-	c.single, _ = c.Machine.(*answer.Job)
 	return c.solveAll(a)
 }
 
@@ -97,39 +95,39 @@ func wholeGroups(ratios []float64, groups int) (whole []float64) {
 
 // solveAll computes the rows and prints.
 func (c *curve) solveAll(a *app) error {
-	var tasks []bench.Task[report.Estimate]
-	j := c.First()
+	var tasks []bench.Task[report.Answer]
 	for i, scheme := range c.schemes {
-		name := fmt.Sprintf("%s, ratio %v", j.Set.Name, scheme.Mean())
-		tasks = append(tasks, task(name, estimateKey(&j.Spec, scheme, j.Test, c.settings),
-			func() (report.Estimate, error) { return c.estimate(a, i) }))
+		name, q := fmt.Sprintf("%s, ratio %v", c.Set.Name, scheme.Mean()), c.question
+		q.Scheme = scheme
+		tasks = append(tasks, task(name, estimateKey(&c.Spec, c.Test, q),
+			func() (report.Answer, error) { return c.estimate(a, i) }))
 	}
-	doc := &report.Curve{Command: "curve", Subject: c.About(), Scheme: c.schemes[0].Name(),
-		TestLoss: j.Test.Name()}
-	if len(j.Set.Columns) > 1 {
+	doc := &report.Curve{Command: "curve", Subject: c.Subject, Scheme: c.schemes[0].Name(),
+		TestLoss: c.Test.Name()}
+	if len(c.Set.Columns) > 1 {
 		doc.Notes = append(slices.Clone(doc.Notes), "errors are in standard deviations of each target")
 	}
-	var shown report.RowAnswer[report.Estimate] = doc
+	var shown report.RowResult[report.Answer] = doc
 	if c.growing {
 		shown = report.Growing{Curve: doc}
 	}
-	return printRows(a, rowRun[report.Estimate]{
+	return printRows(a, rowRun[report.Answer]{
 		tasks: tasks, together: pathLength, document: shown,
-		status: func(e report.Estimate) string { return e.Status },
-		finish: func(results []report.Estimate, complete bool) (json any, warnings []string) {
-			doc.Time = j.Times
+		status: func(e report.Answer) string { return e.Status },
+		finish: func(results []report.Answer, complete bool) (json any, warnings []string) {
+			doc.Time = c.Times
 			for _, e := range results {
 				doc.Time.Solve += e.Time.Solve
 				for _, text := range e.Warnings {
 					warnings = append(warnings, fmt.Sprintf("ratio %.4g: %s", e.Ratio, text))
 				}
 			}
-			if few := answer.FewWarning(j.Set); few != "" {
+			if few := answer.FewWarning(c.Set); few != "" {
 				warnings = append(warnings, few)
 			}
 			doc.Results, doc.Status = results, completeness(complete)
 			if c.growing && complete {
-				doc.Growth = growth(j, results)
+				doc.Growth = growth(c.Set.N(), results)
 			}
 			for i := range results {
 				if e := &results[i]; c.noPoints && e.Refined != nil {
@@ -143,7 +141,7 @@ func (c *curve) solveAll(a *app) error {
 }
 
 // growth extrapolates to twice the rows, if all errors are from exact subsamples.
-func growth(j *answer.Job, results []report.Estimate) *calibration.Growth {
+func growth(n int, results []report.Answer) *calibration.Growth {
 	var sizes []calibration.SizeError
 	for _, e := range results {
 		if e.Refined == nil {
@@ -152,7 +150,7 @@ func growth(j *answer.Job, results []report.Estimate) *calibration.Growth {
 		sizes = append(sizes, calibration.SizeError{Ratio: e.Ratio, Error: float64(e.Error),
 			SE: float64(e.Refined.SE), Each: e.Refined.Points.Error})
 	}
-	return calibration.NewGrowth(sizes, j.Set.N())
+	return calibration.NewGrowth(sizes, n)
 }
 
 // completeness is the status of an answer in parts.
@@ -168,14 +166,14 @@ func completeness(complete bool) string {
 // complete paths.
 const pathLength = 5
 
-// estimate is the estimate at ratio number i, only by exact resamples for several classes or targets.
-func (c *curve) estimate(a *app, i int) (report.Estimate, error) {
+// estimate is the estimate at ratio number i.
+func (c *curve) estimate(a *app, i int) (report.Answer, error) {
 	if err := c.follow(a, i); err != nil {
-		return report.Estimate{}, err
+		return report.Answer{}, err
 	}
-	e, err := a.row(c.Machine, c.at(i))
+	e, err := a.row(c.Study, c.at(i))
 	if err != nil {
-		return report.Estimate{}, err
+		return report.Answer{}, err
 	}
 	c.last = i
 	return *e, nil
@@ -185,28 +183,26 @@ func (c *curve) estimate(a *app, i int) (report.Estimate, error) {
 // are solved again.
 func (c *curve) follow(a *app, i int) error {
 	switch {
-	case c.single == nil:
-		return nil
-	case i%pathLength == 0:
-		c.single.Restart()
+	case i%pathLength == 0 || len(c.Functions) > 1:
+		c.Restart()
 		return nil
 	case c.last == i-1:
 		return nil
 	}
 	err := c.follow(a, i-1)
 	if err == nil {
-		_, err = c.single.Solve(a.ctx, c.at(i-1))
+		err = c.Solve(a.ctx, c.at(i-1))
 	}
 	return err
 }
 
 // at are the settings at ratio number i, with a start from the last solution.
-func (c *curve) at(i int) answer.Settings {
-	s := c.settings
-	s.Scheme = c.schemes[i]
-	s.Label = fmt.Sprintf("ratio %.4g, %d of %d", s.Scheme.Mean(), i+1, len(c.schemes))
-	if c.single != nil && c.single.Solution != nil && c.single.Solution.Status == solver.Converged {
-		s.Solve.From = c.single.Solution
+func (c *curve) at(i int) answer.Question {
+	q := c.question
+	q.Scheme = c.schemes[i]
+	q.Label = fmt.Sprintf("ratio %.4g, %d of %d", q.Scheme.Mean(), i+1, len(c.schemes))
+	if c.Solution != nil && c.Solution.Status == solver.Converged {
+		q.Solve.From = c.Solution
 	}
-	return s
+	return q
 }

@@ -20,13 +20,13 @@ func (a *app) deliver(g *report.Sheet) error {
 		a.ended(g.Status)
 	}
 	if g.Text == nil {
-		g.Text = func(w io.Writer) error { return report.WriteText(w, g.Answer, a.options.verbose) }
+		g.Text = func(w io.Writer) error { return report.WriteText(w, g.Result, a.options.verbose) }
 	}
 	if g.JSON == nil {
-		g.JSON = g.Answer
+		g.JSON = g.Result
 	}
-	if g.Covariances != nil {
-		c, err := g.Covariances()
+	if g.Covariance != nil && a.options.covarianceMatrix != "" {
+		c, err := g.Covariance()
 		if err == nil {
 			err = writeMatrix(a.options.covarianceMatrix, c.Rows, c.Cols, c.Data)
 		}
@@ -69,7 +69,7 @@ func (a *app) write(path string, write func(io.Writer) error) error {
 }
 
 // answer delivers an answer, unless there is none, or other processes have parts of it.
-func (a *app) answer(r report.Answer, err error) error {
+func (a *app) answer(r report.Result, err error) error {
 	switch {
 	case errors.Is(err, answer.ErrElsewhere):
 		return a.elsewhere()

@@ -79,7 +79,7 @@ func (o *options) designed(ratio float64, set *dataset.Set) (resample.Scheme, er
 	case err != nil || !resample.IsDependent(s):
 	case resample.ProbAbsent(s, 0) == 0:
 		err = usage.Errorf("--ratio %g leaves no group out, on which to test: take less", ratio)
-	case o.Given("refine") && o.asked.Refine.Resamples == 0:
+	case o.Given("refine") && o.asked.Exact == answer.No:
 		err = usage.Errorf("--refine none: where groups or blocks are drawn the theory does not hold, and exact " +
 			"resamples answer: take --refine auto")
 	case o.covarianceMatrix != "" || o.asked.Quantiles != nil ||
@@ -104,7 +104,7 @@ func (o *options) groupCopies(command string, set *dataset.Set) {
 		return
 	}
 	note := fmt.Sprintf("%d of %d rows are copies of others: ", copies, set.N())
-	theory := o.Given("covariance", "quantiles") || o.Given("refine") && o.asked.Refine.Resamples == 0 ||
+	theory := o.Given("covariance", "quantiles") || o.Given("refine") && o.asked.Exact == answer.No ||
 		o.method == "theory" || slices.Contains(o.asked.Metrics, calibration.Jackknife)
 	if theory || o.Given("blocks", "scheme") || slices.Contains([]string{"compare", "loo", "rows"}, command) {
 		note += "errors of rows whose copies are trained on are too small; cv leaves them out together"
@@ -123,7 +123,7 @@ const fewInClass = 30
 func smallClass(set *dataset.Set) (of []int, note string) {
 	names := set.Levels()
 	if names != nil {
-		of = answer.ClassOf(set)
+		of = answer.ClassesOf(set.Columns[0].Y)
 	}
 	count := make([]int, len(names))
 	for _, class := range of {

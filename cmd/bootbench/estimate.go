@@ -21,51 +21,50 @@ import (
 
 // runEstimate reads DATA, estimates and prints.
 func runEstimate(a *app, o *options, data []string) error {
-	p, s, err := a.asked(o, data[0])
+	p, q, err := a.asked(o, data[0])
 	if err != nil {
 		return err
 	}
-	s.Cautions, s.FullModel = true, true
-	if p.choice.again != nil {
-		s.Choose = p.choice.again(tune.Each)
+	if q.Verdict = true; p.choice.again != nil {
+		q.Choose = p.choice.again(tune.Each)
 	}
-	return a.ask(p, func(m answer.Machine) (report.Answer, error) { return m.Estimate(a.ctx, s) })
+	return a.ask(p, func(s *answer.Study) (report.Result, error) { return s.Estimate(a.ctx, q) })
 }
 
 // runRows reads DATA and prints its rows, the most suspicious first.
 func runRows(a *app, o *options, data []string) error {
 	o.alike = true
-	p, s, err := a.asked(o, data[0])
+	p, q, err := a.asked(o, data[0])
 	if err != nil {
 		return err
 	}
-	return a.ask(p, func(m answer.Machine) (report.Answer, error) { return m.(answer.RowJudge).Rows(a.ctx, s) })
+	return a.ask(p, func(s *answer.Study) (report.Result, error) { return s.Rows(a.ctx, q) })
 }
 
-// asked reads DATA, draws a sample if there are many rows, and returns the settings of the answer.
-func (a *app) asked(o *options, data string) (p *problem, s answer.Settings, err error) {
-	if s, err = o.answers(); err == nil {
+// asked reads DATA, draws a sample if there are many rows, and returns the question.
+func (a *app) asked(o *options, data string) (p *problem, q answer.Question, err error) {
+	if q, err = o.question(); err == nil {
 		p, err = a.readProblem(o, data)
 	}
 	if err == nil {
-		s.Scheme, err = o.schemeOf(o.ratio, p.spec.Set.N())
+		q.Scheme, err = o.schemeOf(o.ratio, p.spec.Set.N())
 	}
 	if err == nil {
-		err = o.draw(a.ctx, p, p.choice.by != "", s.DefaultSample)
+		err = o.draw(a.ctx, p, p.choice.by != "", q.DefaultSample)
 	}
 	if err == nil {
-		s.Scheme, err = o.designed(o.ratio, p.spec.Set)
+		q.Scheme, err = o.designed(o.ratio, p.spec.Set)
 	}
 	if err == nil {
-		err = a.refining(p, s.Refine)
+		err = a.refining(p, &q)
 	}
-	return p, s, err
+	return p, q, err
 }
 
 // standard are the settings of estimate by default, which also decide the size of the sample of commands that
 // train models: of the same rows, they train the model that estimate judges.
-var standard = answer.Settings{Method: answer.AutoMethod, Scheme: resample.Poisson{Ratio: 1},
-	Refine: answer.Refinement{Resamples: autoResamples, Optional: true}}
+var standard = answer.Question{Scheme: resample.Poisson{Ratio: 1}, Theory: answer.IfPossible,
+	Exact: answer.IfPossible, Resamples: autoResamples}
 
 // readSample reads DATA, and draws a sample by the standard settings.
 func (a *app) readSample(o *options, path string) (*problem, error) {
@@ -82,8 +81,7 @@ func (o *options) draw(ctx context.Context, p *problem, chosen bool,
 	byDefault func(context.Context, model.Spec) int) error {
 	set := p.spec.Set
 	n, size := set.N(), set.N()
-	designed := o.grouped() || o.Given("strata", "blocks", "counts", "fold-column") || len(set.Columns) > 1 ||
-		p.spec.Kernel.Kind == kernel.Precomputed
+	designed := o.grouped() || o.Given("strata", "blocks", "counts", "fold-column") || p.spec.Kernel.Kind == kernel.Precomputed
 	switch asked, err := strconv.Atoi(o.sample); {
 	case o.sample == "all":
 	case o.sample == "":
@@ -96,7 +94,7 @@ func (o *options) draw(ctx context.Context, p *problem, chosen bool,
 	case err != nil || asked < 8:
 		return usage.Errorf("--sample is %q, must be all or a whole number of rows from 8 on", o.sample)
 	case designed:
-		return usage.Errorf("--sample draws single rows for one target: leave it out where groups, strata, " +
+		return usage.Errorf("--sample draws single rows: leave it out where groups, strata, " +
 			"folds or blocks are given, rows have counts, or the kernel is precomputed")
 	default:
 		size = min(asked, n)

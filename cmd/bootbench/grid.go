@@ -28,12 +28,12 @@ var gridNames = slices.Concat([]string{"ratio"}, kernelNames, lossNames[1:])
 type gridCell struct {
 	values   []string
 	problem  *problem
-	settings answer.Settings
+	question answer.Question
 }
 
 // runGrid reads DATA, and solves a model of it in every cell.
 func runGrid(a *app, o *options, data []string) error {
-	s, err := o.answers()
+	q, err := o.question()
 	if err != nil {
 		return err
 	}
@@ -59,10 +59,10 @@ func runGrid(a *app, o *options, data []string) error {
 		}
 	}
 	drawn.spec = search.Spec
-	if s.Scheme, err = o.designed(o.ratio, set); err != nil {
+	if q.Scheme, err = o.designed(o.ratio, set); err != nil {
 		return err
 	}
-	if err := o.draw(a.ctx, drawn, len(axes) == 0, s.DefaultSample); err != nil {
+	if err := o.draw(a.ctx, drawn, len(axes) == 0, q.DefaultSample); err != nil {
 		return err
 	}
 	set, search.Spec.Set = drawn.spec.Set, drawn.spec.Set
@@ -76,9 +76,9 @@ func runGrid(a *app, o *options, data []string) error {
 		if err != nil {
 			return err
 		}
-		s, err := p.flags.answers()
+		q, err := p.flags.question()
 		if err == nil {
-			s.Scheme, err = p.flags.designed(p.flags.ratio, set)
+			q.Scheme, err = p.flags.designed(p.flags.ratio, set)
 		}
 		if err != nil {
 			return err
@@ -86,8 +86,8 @@ func runGrid(a *app, o *options, data []string) error {
 		if err := (&tune.Problem{Spec: p.spec, By: o.by, Test: p.test}).Check(); err != nil {
 			return err
 		}
-		s.NoPoints = true
-		g.cells = append(g.cells, gridCell{values, p, s})
+		q.NoPoints = true
+		g.cells = append(g.cells, gridCell{values, p, q})
 	}
 	if err := a.openJournal(choice{}); err != nil {
 		return err
@@ -240,9 +240,9 @@ func (g *grid) solve() error {
 	for i := range g.cells {
 		c := &g.cells[i]
 		name := (&report.GridCell{Values: c.values}).Name(g.axes)
-		c.settings.Label = fmt.Sprintf("%s, %d of %d", name, i+1, len(g.cells))
+		c.question.Label = fmt.Sprintf("%s, %d of %d", name, i+1, len(g.cells))
 		key := fmt.Sprint("grid by ", g.by, o.folds, o.seed) + " " + name + ": " +
-			estimateKey(&c.problem.spec, c.settings.Scheme, test, c.settings)
+			estimateKey(&c.problem.spec, test, c.question)
 		tasks = append(tasks, task(name+" of "+set.Name, key, func() (report.GridCell, error) {
 			cell, err := g.answer(i)
 			later := a.isInterrupt(err) || errors.Is(err, linalg.ErrMemory) && a.tasks.Journal != nil

@@ -29,14 +29,14 @@ func TestGrid(t *testing.T) {
 		if !reflect.DeepEqual(c.Values, values) {
 			t.Fatalf("cell %d is at %v, not %v", i, c.Values, values)
 		}
-		alone := decoded[report.Estimate](t, "estimate --no-points --noise", values[0], "--length-scale", values[1],
+		alone := decoded[report.Answer](t, "estimate --no-points --noise", values[0], "--length-scale", values[1],
 			"--ratio", values[2], base)
-		if c.Estimate == nil || c.Estimate.TestError != alone.TestError || c.Estimate.Err632 != alone.Err632 ||
+		if c.Estimate == nil || *c.Estimate.TestError != *alone.TestError || c.Estimate.Err632 != alone.Err632 ||
 			c.Estimate.Points != nil || !reflect.DeepEqual(c.Estimate.Kernel, alone.Kernel) {
 			t.Errorf("cell %v: %+v, alone %+v", values, c.Estimate, alone)
 		}
-		if alone.TestError < best {
-			best, at = alone.TestError, i
+		if *alone.TestError < best {
+			best, at = *alone.TestError, i
 		}
 	}
 	if *g.Best != at {
@@ -112,7 +112,7 @@ func TestGridFolds(t *testing.T) {
 	const data = "synthetic:blobs,n=90,d=3 --loss hinge --folds 4"
 	g := decoded[report.Grid](t, "grid --by cv --over C=10,0.1,1 --over gamma=0.1,1", data)
 	for _, c := range g.Results {
-		alone := decoded[report.CrossValidation](t, "cv --repeats 1 --C", c.Values[0], "--gamma", c.Values[1], data)
+		alone := decoded[report.Answer](t, "cv --repeats 1 --C", c.Values[0], "--gamma", c.Values[1], data)
 		if v := c.Validation; v == nil || v.Folds != 4 || v.Resamples != 4 || v.Parameters != alone.Parameters ||
 			math.Abs(float64(v.Error-alone.Error)) > 0.012 {
 			t.Errorf("%v: %+v, alone %v", c.Values, v, alone.Error) // one example on the margin may differ

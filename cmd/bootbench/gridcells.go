@@ -16,7 +16,6 @@ import (
 	"bootbench/internal/tune"
 	"bootbench/loss"
 	"bootbench/resample"
-	"bootbench/solver/adjoint"
 )
 
 // sharedKernel is a specification and its model, whose kernel matrix is reused for other losses.
@@ -34,16 +33,16 @@ func (k *sharedKernel) serves(spec model.Spec) bool {
 // mostHeld bounds the memory of the kernel matrices kept for other cells.
 const mostHeld = 256 << 20
 
-// machine is the machine of a cell, on an existing kernel matrix if possible.
-func (g *grid) machine(p *problem) (answer.Machine, error) {
+// study is the study of a cell, on an existing kernel matrix if possible.
+func (g *grid) study(p *problem) (*answer.Study, error) {
 	for _, known := range g.held {
 		if known.serves(p.spec) {
 			m, err := known.WithLoss(p.spec.Loss)
 			if err != nil {
 				return nil, err
 			}
-			j := answer.Of(m, p.test)
-			return j, g.app.describe(j, p)
+			s := answer.Of(m, p.test)
+			return s, g.app.describe(s, p)
 		}
 	}
 	n := int64(p.spec.Set.N())
@@ -51,14 +50,11 @@ func (g *grid) machine(p *problem) (answer.Machine, error) {
 		g.held, g.bytes = nil, 8*n*n
 		debug.FreeOSMemory() // for the next matrix
 	}
-	m, err := g.app.build(p)
-	if err != nil {
-		return nil, err
+	s, err := g.app.build(p)
+	if err == nil && s.Gram() != nil {
+		g.held = append(g.held, sharedKernel{p.spec, s.Model})
 	}
-	if j, single := m.(*answer.Job); single && j.Gram() != nil {
-		g.held = append(g.held, sharedKernel{p.spec, j.Model})
-	}
-	return m, nil
+	return s, err
 }
 
 // answer evaluates cell i.
@@ -68,14 +64,14 @@ func (g *grid) answer(i int) (cell report.GridCell, err error) {
 		delete(g.done, i)
 		return cell, nil
 	}
-	m, err := g.machine(c.problem)
+	s, err := g.study(c.problem)
 	if err != nil {
 		return cell, err
 	}
 	if g.by == tune.Folds {
-		return g.validate(m, i)
+		return g.validate(s, i)
 	}
-	e, err := g.app.row(m, c.settings)
+	e, err := g.app.row(s, c.question)
 	if err != nil {
 		return cell, err
 	}
@@ -86,54 +82,47 @@ func (g *grid) answer(i int) (cell report.GridCell, err error) {
 	if e.Refined != nil {
 		e.Refined.Points = nil
 	}
-	var objective float64
-	switch g.by {
-	case tune.LeftOut:
+	if g.by == tune.LeftOut {
 		return cell, nil
-	case tune.Plus632:
-		objective, err = adjoint.Objective{Criterion: adjoint.Err632Plus, Test: c.problem.test}.Value(
-			m.First().Solution)
-	default:
-		objective, err = tune.Value(g.app.ctx, tune.Problem{Spec: c.problem.spec, By: g.by, Test: c.problem.test},
-			c.settings.Solve.Tolerance)
 	}
+	objective, err := tune.Value(g.app.ctx, tune.Problem{Spec: c.problem.spec, By: g.by, Test: c.problem.test,
+		Scheme: func(int) (resample.Scheme, error) { return c.question.Scheme, nil }}, c.question.Solve.Tolerance)
 	cell.Objective = null.Of(objective)
 	return cell, err
 }
 
 // validate cross-validates cell i by exact fits, on its machine. Cells that differ only in C are a path and
 // cross-validated together: each fit starts from the last.
-func (g *grid) validate(m answer.Machine, i int) (cell report.GridCell, err error) {
-	g.app.console.Progress(g.cells[i].settings.Label, 0, 1)
+func (g *grid) validate(s *answer.Study, i int) (cell report.GridCell, err error) {
+	g.app.console.Progress(g.cells[i].question.Label, 0, 1)
 	path := []int{i}
-	if j, single := m.(*answer.Job); single && j.Gram() != nil {
+	if len(s.Functions) == 1 && s.Gram() != nil {
 		path = g.path(i)
 	}
-	var all []*report.CrossValidation
+	var all []*report.Answer
 	if len(path) == 1 {
-		r, err := m.CrossValidate(g.app.ctx, g.folds())
+		r, err := s.CrossValidate(g.app.ctx, g.folds())
 		if err != nil {
 			return cell, err
 		}
-		all = append(all, answer.AsValidation(r))
+		all = append(all, r)
 		if err := g.app.ctx.Err(); err != nil && all[0].Status != answer.Complete { // incomplete folds are not kept
 			return cell, err
 		}
 	} else {
-		jobs, factors := make([]*answer.Job, len(path)), make([]float64, len(path))
+		studies, factors := make([]*answer.Study, len(path)), make([]float64, len(path))
 		for k, at := range path {
-			other, err := g.machine(g.cells[at].problem)
-			if err != nil {
+			if studies[k], err = g.study(g.cells[at].problem); err != nil {
 				return cell, err
 			}
-			jobs[k], factors[k] = other.First(), g.cells[at].c()/g.cells[path[0]].c()
+			factors[k] = g.cells[at].c() / g.cells[path[0]].c()
 		}
-		if all, err = answer.CrossValidatePath(g.app.ctx, jobs, factors, g.folds()); err != nil {
+		if all, err = answer.CrossValidatePath(g.app.ctx, studies, factors, g.folds()); err != nil {
 			return cell, err
 		}
 	}
 	for k, at := range path {
-		examples := &calibration.Errors{Each: all[k].Points.Error, Weights: m.First().Set.Weights}
+		examples := &calibration.Errors{Each: all[k].Examples.Each, Weights: s.Set.Weights}
 		all[k].Points, all[k].Calibration = nil, nil // not in tables
 		g.done[at] = report.GridCell{Values: g.cells[at].values, Validation: all[k], Examples: examples}
 	}

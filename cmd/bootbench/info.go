@@ -46,7 +46,7 @@ func noArguments(_ *options, args []string) error {
 }
 
 func runInfo(a *app, _ *options, _ []string) error {
-	return a.deliver(&report.Sheet{Answer: machine()})
+	return a.deliver(&report.Sheet{Result: machine()})
 }
 
 // fileToExport requires one FILE with --export, and no arguments without.
@@ -79,5 +79,5 @@ func runDatasets(a *app, o *options, args []string) error {
 			Preset: preset.Source, Source: set.Source,
 		})
 	}
-	return a.deliver(&report.Sheet{Answer: list})
+	return a.deliver(&report.Sheet{Result: list})
 }

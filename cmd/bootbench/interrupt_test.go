@@ -68,7 +68,7 @@ func TestInterruptedLeavingOut(t *testing.T) {
 				!strings.Contains(text, " of the 400 examples are judged") {
 				t.Errorf("%s", text)
 			}
-			d := parse[report.LeaveOneOut](t, output("--json", "-"))
+			d := parse[report.Answer](t, output("--json", "-"))
 			if d.Status != "cancelled" || d.Retrained < 3 || d.Retrained > 100 {
 				t.Errorf("%s, %d retrained", d.Status, d.Retrained)
 			}

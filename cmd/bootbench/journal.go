@@ -233,11 +233,11 @@ type fitKeeper struct {
 	number    int
 }
 
-// keepFits opens the journal, if there is one, for the exact fits of a machine.
-func (a *app) keepFits(m answer.Machine, chosen choice) error {
+// keepFits opens the journal, if there is one, for the exact fits of a study.
+func (a *app) keepFits(s *answer.Study, chosen choice) error {
 	err := a.openJournal(chosen)
 	if a.tasks.Journal != nil {
-		m.First().Keep = a.keep
+		s.Keep = a.keep
 	}
 	return err
 }

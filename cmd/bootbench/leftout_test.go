@@ -15,10 +15,10 @@ import (
 // does not depend on the number of workers; --csv holds the points.
 func TestCV(t *testing.T) {
 	const model = "synthetic:friedman1,n=60 --loss square --noise 1"
-	run := func(flags string) report.CrossValidation {
-		return decoded[report.CrossValidation](t, "cv", model, flags)
+	run := func(flags string) report.Answer {
+		return decoded[report.Answer](t, "cv", model, flags)
 	}
-	loo := decoded[report.LeaveOneOut](t, "loo", model)
+	loo := decoded[report.Answer](t, "loo", model)
 	if got := run("--folds loo"); math.Abs(float64(got.Error/loo.Error)-1) > 1e-8 || got.Folds != 60 {
 		t.Errorf("leave-one-out by fits %v in %d folds, in closed form %v", got.Error, got.Folds, loo.Error)
 	}
@@ -31,7 +31,7 @@ func TestCV(t *testing.T) {
 		t.Errorf("%d fits in %d repeats", one.Resamples, one.Repeats)
 	}
 	csv := must(t, "cv --csv -", model)
-	if lines := strings.Count(csv, "\n"); lines != 61 || !strings.HasPrefix(csv, "row,mean,error,target\n") {
+	if lines := strings.Count(csv, "\n"); lines != 61 || !strings.HasPrefix(csv, "row,mean,target,error\n") {
 		t.Errorf("--csv has %d lines: %.60s", lines, csv)
 	}
 	chosen := must(t, "cv synthetic:friedman1,n=40 --nested --folds 3 --repeats 1")
@@ -48,10 +48,10 @@ func TestGroupsChoose(t *testing.T) {
 		return []any{fmt.Sprint("p", patient), patient * patient % 23,
 			math.Sin(float64(patient)) + 0.1*float64(i*i%7)}
 	}))
-	estimate := decoded[report.Estimate](t, "estimate", path, "--groups patient")
+	estimate := decoded[report.Answer](t, "estimate", path, "--groups patient")
 	train := decoded[report.Training](t, "train", path, "--groups patient --model", t.TempDir()+"/m.json")
 	tune := decoded[report.Tuning](t, "tune", path, "--groups patient")
-	for _, s := range []report.Subject{train.Subject, tune.Estimate.Subject} {
+	for _, s := range []report.Subject{train.Subject, tune.Answer.Subject} {
 		if s.Kernel.Gamma != estimate.Kernel.Gamma || s.Noise != estimate.Noise {
 			t.Errorf("gamma %v, noise %v, estimate has %v, %v", s.Kernel.Gamma, s.Noise, estimate.Kernel.Gamma,
 				estimate.Noise)
@@ -70,9 +70,9 @@ func TestDesignFlags(t *testing.T) {
 		return []any{fmt.Sprint("p", i/5), fmt.Sprint("s", i%3), i * i % 17, i * i * i % 23, kind}
 	}))
 	data := path + " --loss hinge --C 1"
-	run := func(flags string) report.Estimate { return decoded[report.Estimate](t, "estimate", data, flags) }
+	run := func(flags string) report.Answer { return decoded[report.Answer](t, "estimate", data, flags) }
 	groups := run("--groups patient --drop site")
-	if groups.TestError == groups.TestError || groups.Error != groups.Refined.TestError || groups.D != 2 ||
+	if groups.TestError != nil || groups.Error != groups.Refined.TestError || groups.D != 2 ||
 		groups.Design != "of whole groups" || groups.Status != "complete" ||
 		groups.Points.Mean[3] != groups.Refined.Points.Mean[3] {
 		t.Errorf("groups: %v, %+v, %s", groups.TestError, groups.Quote, groups.Status)
@@ -80,9 +80,9 @@ func TestDesignFlags(t *testing.T) {
 	if f := groups.FullModel; f == nil || f.Folds != 10 || f.ErrorSE == groups.Quality.ExampleSE {
 		t.Errorf("the model of all rows: %+v", f)
 	}
-	retrained := decoded[report.Retraining](t, "retrain", path,
+	retrained := decoded[report.Answer](t, "retrain", path,
 		"--loss hinge --C 1 --groups patient --drop site --resamples 200 --method single")
-	if off := float64(retrained.TestError - groups.Error); math.Abs(off) >
+	if off := float64(*retrained.TestError - groups.Error); math.Abs(off) >
 		4*math.Hypot(float64(retrained.SE), float64(*groups.MonteCarloSE)) {
 		t.Errorf("groups: refined %v, retrained %v", groups.Quote, retrained.TestError)
 	}
@@ -97,11 +97,11 @@ func TestDesignFlags(t *testing.T) {
 	if plain := run("--scheme poisson"); plain.Design != "" {
 		t.Errorf("poisson: %q", plain.Design)
 	}
-	if cv := decoded[report.CrossValidation](t, "cv", path,
+	if cv := decoded[report.Answer](t, "cv", path,
 		"--loss hinge --groups patient --folds loo"); cv.Folds != 12 || cv.ErrorSEOver != "groups" {
 		t.Errorf("%d folds, error over %s", cv.Folds, cv.ErrorSEOver)
 	}
-	if cv := decoded[report.CrossValidation](t, "cv", path, "--loss hinge --fold-column site"); cv.Folds != 3 ||
+	if cv := decoded[report.Answer](t, "cv", path, "--loss hinge --fold-column site"); cv.Folds != 3 ||
 		cv.Repeats != 1 {
 		t.Errorf("%d folds of a column, %d times", cv.Folds, cv.Repeats)
 	}
@@ -131,8 +131,8 @@ func TestDesignFlags(t *testing.T) {
 // TestBayesianWeights: an estimate has means and variances, and no error; cv is named.
 func TestBayesianWeights(t *testing.T) {
 	o := drive(t, "", "estimate synthetic:friedman1,n=60 --loss square --noise 1 --scheme bayesian --json -")
-	e := parse[report.Estimate](t, o.stdout)
-	if e.Error == e.Error || e.TestError == e.TestError || e.Quality != nil || e.Points.Error != nil ||
+	e := parse[report.Answer](t, o.stdout)
+	if e.Error == e.Error || e.TestError != nil || e.Quality != nil || e.Points.Error != nil ||
 		!(e.Points.Variance[0] > 0) || e.Status != "converged" || !strings.Contains(o.stdout, "cv has it") {
 		t.Errorf("%+v", e)
 	}
@@ -148,8 +148,8 @@ func TestEstimateMargin(t *testing.T) {
 		{"crabs", 0.03887, 1e-5}, {"sonar", 0.14894, 1e-5}, {"sonar --ratio 3", 0.11940, 1e-5},
 		{"sonar --loss hinge --C 1 --no-bias", 0.1904, 1e-4},
 	} {
-		a := decoded[report.Estimate](t, "estimate", c.line)
-		if math.Abs(float64(a.TestError)-c.want) > c.digits || a.Status != "converged" || a.Residual > 1e-6 {
+		a := decoded[report.Answer](t, "estimate", c.line)
+		if math.Abs(float64(*a.TestError)-c.want) > c.digits || a.Status != "converged" || a.Residual > 1e-6 {
 			t.Errorf("%v: %+v, want %v", c.line, a.TestError, c.want)
 		}
 	}
@@ -158,25 +158,25 @@ func TestEstimateMargin(t *testing.T) {
 // The methods agree as they must: fast is exact, xialpha is not below, and the table holds them all.
 func TestLOO(t *testing.T) {
 	for _, flags := range []string{"--loss hard", "--loss hinge --C 10", "--loss hinge --no-bias"} {
-		loo := func(method string) report.LeaveOneOut {
-			return decoded[report.LeaveOneOut](t, "loo crabs", flags, method)
+		loo := func(method string) report.Answer {
+			return decoded[report.Answer](t, "loo crabs", flags, method)
 		}
 		exact, fast := loo("--method exact"), loo("")
-		if exact.Errors != fast.Errors || exact.Retrained != 200 || fast.Retrained+fast.Skipped != 200 ||
-			float64(fast.Error) != float64(fast.Errors)/200 {
-			t.Errorf("%v: exact %+v, fast %+v", flags, exact.LeaveOneOutMethod, fast.LeaveOneOutMethod)
+		if exact.LeftOneOut.Errors != fast.LeftOneOut.Errors || exact.LeftOneOut.Retrained != 200 || fast.LeftOneOut.Retrained+*fast.Skipped != 200 ||
+			float64(fast.Error) != float64(fast.LeftOneOut.Errors)/200 {
+			t.Errorf("%v: exact %+v, fast %+v", flags, exact.LeftOutRows, fast.LeftOutRows)
 		}
-		if bound := loo("--method xialpha"); bound.Errors < exact.Errors || bound.Rho != 2 ||
-			bound.Skipped != 200 || !(bound.Recall > 0 && bound.Precision > 0) {
-			t.Errorf("%v: xialpha %+v", flags, bound.LeaveOneOutMethod)
+		if bound := loo("--method xialpha"); bound.LeftOneOut.Errors < exact.LeftOneOut.Errors || bound.Rho != 2 ||
+			*bound.Skipped != 200 || !(bound.Recall > 0 && bound.Precision > 0) {
+			t.Errorf("%v: xialpha %+v", flags, bound.LeftOutRows)
 		}
-		if all := loo("--method all"); len(all.Methods) != 5 || all.Methods[0].Errors != exact.Errors ||
-			all.Errors != fast.Errors {
+		if all := loo("--method all"); len(all.Methods) != 5 || all.Methods[0].Errors != exact.LeftOneOut.Errors ||
+			all.LeftOneOut.Errors != fast.LeftOneOut.Errors {
 			t.Errorf("%v: all %+v", flags, all.Methods)
 		}
 	}
-	if a := decoded[report.LeaveOneOut](t, "loo boston"); !(a.Error > 5 && a.Error < 20) || a.Skipped != 506 {
-		t.Errorf("square loss: %+v", a.LeaveOneOutMethod)
+	if a := decoded[report.Answer](t, "loo boston"); !(a.Error > 5 && a.Error < 20) || *a.Skipped != 506 {
+		t.Errorf("square loss: %+v", a.LeftOutRows)
 	}
 	if o := drive(t, "", "loo crabs --loss hinge --method all"); !strings.Contains(o.stdout,
 		"xialpha") {
@@ -186,7 +186,7 @@ func TestLOO(t *testing.T) {
 
 // A ratio at which resamples often hold one class only is warned of.
 func TestMissingClassWarning(t *testing.T) {
-	a := decoded[report.Retraining](t, "retrain crabs --ratio 0.01 --resamples 20")
+	a := decoded[report.Answer](t, "retrain crabs --ratio 0.01 --resamples 20")
 	if len(a.Warnings) == 0 || !strings.Contains(strings.Join(a.Warnings, " "), "lack one of the two classes") {
 		t.Errorf("warnings %q", a.Warnings)
 	}
@@ -196,8 +196,8 @@ func TestMissingClassWarning(t *testing.T) {
 // mapped alike, and three numbers are refused.
 func TestMapLabels(t *testing.T) {
 	path := write(t, "labels.csv", "a,b,y\n1,2,0\n2,1,1\n3,3,1\n0,0.5,0\n")
-	a := decoded[report.Prediction](t, "predict", path, "--test", path, "--loss hinge")
-	if want := []float64{-1, 1, 1, -1}; !slices.Equal([]float64(a.Points.Target), want) {
+	a := decoded[report.Answer](t, "predict", path, "--test", path, "--loss hinge")
+	if want := []float64{-1, 1, 1, -1}; !slices.Equal([]float64(a.Points.Target.Numbers), want) {
 		t.Errorf("targets %v, want %v", a.Points.Target, want)
 	}
 	three := write(t, "three.csv", "a,b,y\n1,2,0\n2,1,1\n3,3,2.5\n0,0.5,0\n")

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"fmt"
 	"regexp"
-	"slices"
 	"time"
 
 	"bootbench/cmd/bootbench/internal/usage"
@@ -14,73 +12,6 @@ import (
 	"bootbench/internal/tune"
 	"bootbench/loss"
 )
-
-// checkJoint refuses several classes or targets if the command takes only one.
-func (a *app) checkJoint(o *options, set *dataset.Set) error {
-	if !answer.IsJoint(set) {
-		return nil
-	}
-	command := a.command.name
-	about, err := loss.About(o.loss)
-	of, cure := "one target", fmt.Sprintf("run %s for each of %s", command, o.target)
-	switch {
-	case len(set.Levels()) > 2:
-		of, cure = "numbers or two classes", "--positive LABEL sets one class against the others"
-		if command == "compare" {
-			return usage.Errorf("compare is for %s, and %s has %d classes: %s", of, set.Name,
-				len(set.Levels()), cure)
-		}
-	case command == "compare" || command == "rows":
-		return usage.Errorf("--target %s: %s takes one target", o.target, command)
-	case o.loss != "" && (err != nil || about.Task == loss.Classification):
-		return usage.Errorf("--target %s: several targets are numbers, and --loss %s is for labels", o.target,
-			o.loss)
-	case o.testLoss != "" && o.testLoss != (loss.SquareTest{}).Name():
-		return usage.Errorf("--target %s: errors of several targets are squares, not --test-loss %s", o.target,
-			o.testLoss)
-	case o.Given("metrics"):
-		return usage.Errorf("--metrics is for %s: %s", of, cure)
-	}
-	switch {
-	case command == "grid" && o.by != tune.LeftOut && o.by != tune.Folds:
-		return usage.Errorf("--by %s is for one target, numbers or two classes: cv and leftout compare several",
-			o.by)
-	case command == "train" && (o.format == libsvmFormat || o.loss == perceptronLoss):
-		return usage.Errorf("several classes or targets are trained by a loss, into a file of --format json")
-	}
-	classes := len(set.Levels()) > 2
-	exact := classes && slices.Contains([]string{"curve", "rows", "grid", "tune"}, command)
-	none := []string{"quantiles", "covariance", "permutations", "interval", "residuals", "replicates"}
-	switch {
-	case command == "predict": // by a model trained once
-		none = append(none, "journal", "shard", "ratio", "scheme", "refine", "accuracy", "blocks",
-			"tol", "max-sweeps")
-		if !o.Given("sample") {
-			none = append(none, "seed")
-		}
-	case exact, command == "train":
-		none = append(none, "tol", "max-sweeps")
-	case command == "loo":
-		none = append(none, "method")
-	}
-	if classes || command == "curve" {
-		none = append(none, "level", "metrics")
-	}
-	if classes && o.testLoss != (loss.ZeroOne{}).Name() {
-		none = append(none, "test-loss")
-	}
-	switch {
-	case command == "predict" || command == "loo":
-	case len(set.Levels()) <= 2 || o.multiclass == answer.OneAgainstOne:
-		none = append(none, "nested", "refit-preprocessing")
-	}
-	for _, name := range none {
-		if o.Given(name) {
-			return usage.Errorf("--%s is for %s: %s", name, of, cure)
-		}
-	}
-	return nil
-}
 
 // idle refuses flags that other flags make ineffective.
 func (o *options) idle(command string) error {
@@ -96,7 +27,7 @@ func (o *options) idle(command string) error {
 			[]string{"ratio", "scheme", "refine", "accuracy", "tol", "max-sweeps"}},
 	} {
 		for _, name := range rule.names {
-			none := name == "refine" && o.asked.Refine.Resamples == 0 // states what holds
+			none := name == "refine" && o.asked.Exact == answer.No // states what holds
 			if rule.when && o.Given(name) && !none {
 				return usage.Errorf("--%s has no effect: %s", name, rule.why)
 			}
@@ -108,47 +39,74 @@ func (o *options) idle(command string) error {
 // tables are the files that never hold LIBSVM lines.
 var tables = regexp.MustCompile(`\.(csv|tsv|npy|npz|parquet)(\.gz|\.zst)?$`)
 
-// idleOn refuses flags that have no effect on a data set.
-func (o *options) idleOn(set *dataset.Set, path string) error {
-	about, _ := loss.About(o.loss)
-	labels := !set.AreNumbers() || o.loss != "" && about.Task == loss.Classification
-	switch {
-	case o.Given("multiclass") && len(set.Levels()) <= 2:
-		return usage.Errorf("--multiclass is for three classes or more, and the targets of %s are %s",
-			set.Name, map[bool]string{true: "of two", false: "numbers"}[labels])
-	case o.Given("zero-based") && tables.MatchString(path) && o.inputs == "":
-		return usage.Errorf("--zero-based is for LIBSVM lines, and %s is a table", set.Name)
-	case labels && o.Given("residuals"), labels && o.asked.Intervals.Of == answer.Estimator:
-		return usage.Errorf("--interval and --residuals are for numbers: labels have probabilities")
+// idleOn refuses flags that mean nothing for a data set.
+func (o *options) idleOn(command string, set *dataset.Set, path string) error {
+	about, err := loss.About(o.loss)
+	forLabels := o.loss != "" && (err != nil || about.Task == loss.Classification)
+	classes, targets := len(set.Levels()) > 2, len(set.Columns) > 1
+	labels := !set.AreNumbers() || !targets && forLabels
+	square, zeroOne := loss.SquareTest{}.Name(), loss.ZeroOne{}.Name()
+	for _, rule := range []struct {
+		when  bool
+		why   string
+		names []string
+	}{
+		{!classes, "it is for three classes or more", []string{"multiclass"}},
+		{tables.MatchString(path) && o.inputs == "", "it is for LIBSVM lines, and this is a table",
+			[]string{"zero-based"}},
+		{labels && (o.asked.Intervals.Of == answer.Estimator || o.Given("residuals")),
+			"it is for numbers: labels have probabilities", []string{"interval", "residuals"}},
+		{classes, "several classes have one error, and probabilities: --positive LABEL sets one class against the others",
+			[]string{"quantiles", "covariance", "interval", "residuals", "level", "class-weight"}},
+		{classes && o.testLoss != zeroOne, "wrong classes are counted", []string{"test-loss"}},
+		{classes && command == "predict", "a model that is trained once predicts several classes",
+			[]string{"journal", "shard", "ratio", "scheme", "refine", "accuracy", "blocks", "tol", "max-sweeps"}},
+		{classes && command == "predict" && !o.Given("sample"), "no resamples are drawn", []string{"seed"}},
+		{classes && command == "rows", "exact fits judge the rows", []string{"tol", "max-sweeps"}},
+		{(classes || targets) && command == "loo", "several classes or targets are left out by exact fits",
+			[]string{"method"}},
+		{(classes || targets) && command == "train" && o.format == libsvmFormat,
+			"such a file holds one target: --format json holds all", []string{"format"}},
+		{(classes || targets) && command == "train" && o.loss == perceptronLoss, "it learns two classes",
+			[]string{"loss"}},
+		{targets && forLabels, "several targets are numbers, and the loss is for labels", []string{"loss"}},
+		{targets && o.testLoss != square, "errors of several targets are squares", []string{"test-loss"}},
+		{targets, "it is of one target", []string{"covariance"}},
+	} {
+		for _, name := range rule.names {
+			if rule.when && o.Given(name) {
+				return usage.Errorf("--%s has no meaning for %s: %s", name, set.Name, rule.why)
+			}
+		}
 	}
 	return nil
 }
 
-// ask builds the machine of a problem, opens the journal for its exact fits, and delivers its answer.
-func (a *app) ask(p *problem, question func(m answer.Machine) (report.Answer, error)) error {
-	m, err := a.build(p)
+// ask builds the study of a problem, opens the journal for its exact fits, and delivers its answer.
+func (a *app) ask(p *problem, question func(s *answer.Study) (report.Result, error)) error {
+	s, err := a.build(p)
 	if err == nil {
-		err = a.keepFits(m, p.choice)
+		err = a.keepFits(s, p.choice)
 	}
 	if err != nil {
 		return err
 	}
-	return a.answer(question(m))
+	return a.answer(question(s))
 }
 
 // refining prepares a problem for an estimate and its exact resamples: their memory, and their journal.
-func (a *app) refining(p *problem, wanted answer.Refinement) error {
+func (a *app) refining(p *problem, q *answer.Question) error {
 	o := p.flags
-	exact := loss.TraitsOf(p.spec.Loss).Proximal != nil
-	if exact && wanted.Resamples > 0 {
-		p.spec.Then = func(m *model.Model) int64 { return model.NeedToRefine(m, wanted.Resamples) }
+	_, exact := p.spec.Loss.(loss.Proximal)
+	if exact && q.Exact != answer.No {
+		p.spec.Then = func(m *model.Model) int64 { return model.NeedToRefine(m, q.Resamples) }
 	}
 	switch kept := o.journal != "" || a.tasks.merging || o.shard.count > 0; {
-	case !kept || answer.IsJoint(p.spec.Set): // several always use exact resamples
-	case wanted.Resamples == 0:
+	case !kept || len(p.spec.Set.Levels()) > 2: // which always use exact resamples
+	case q.Exact == answer.No:
 		return usage.Errorf("--journal keeps the exact resamples of --refine, and there are none: give --refine " +
 			"R, or do without --journal")
-	case wanted.Accuracy > 0 && o.shard.count > 0:
+	case q.Accuracy > 0 && o.shard.count > 0:
 		return usage.Errorf("--shard needs to know how many exact resamples there are, which --accuracy decides " +
 			"on the way: give --refine R instead")
 	case !exact:
@@ -159,13 +117,12 @@ func (a *app) refining(p *problem, wanted answer.Refinement) error {
 }
 
 // row is a complete estimate as a row of a table.
-func (a *app) row(m answer.Machine, s answer.Settings) (*report.Estimate, error) {
+func (a *app) row(s *answer.Study, q answer.Question) (*report.Answer, error) {
 	began := time.Now()
-	r, err := m.Estimate(a.ctx, s)
+	e, err := s.Estimate(a.ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	e := r.(report.Judgement).Judged()
 	if err := a.ctx.Err(); err != nil && e.Status == answer.Cancelled { // an incomplete solve is not kept
 		return nil, err
 	}

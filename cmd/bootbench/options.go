@@ -13,7 +13,6 @@ import (
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/predict"
 	"bootbench/internal/tune"
 	"bootbench/kernel"
 	"bootbench/linalg"
@@ -47,7 +46,7 @@ type options struct {
 	rankError        float64
 	maxRank          int
 	maxMemory        int64
-	asked            answer.Settings // without the scheme
+	asked            answer.Question // without the scheme
 	scheme           string
 	alike            bool // small classes are no strata, which have no influences
 	ratio            float64
@@ -164,8 +163,8 @@ func (o *options) declare() {
 	o.Switch(&o.refitFeatures, "refit-preprocessing")
 	o.Number(&o.ratio, "ratio", 1, flags.Above(0))
 	o.Steps(&o.ratios, "ratio/list")
-	o.Value("refine", "auto", readRefine(&o.asked.Refine))
-	o.Value("accuracy", "", flags.Percentage(&o.asked.Refine.Accuracy))
+	o.Value("refine", "auto", readRefine(&o.asked))
+	o.Value("accuracy", "", flags.Percentage(&o.asked.Accuracy))
 	o.Whole(&o.resamples, "resamples", fits.DefaultResamples, flags.Range{From: 1, To: 1e9})
 	o.Add("seed", func(name, help string) { o.Uint64Var(&o.seed, name, 0, help) })
 	o.Whole(&o.workers, "workers", 0, flags.AtLeast(1))
@@ -199,7 +198,7 @@ func (o *options) declare() {
 	o.Switch(&o.verbose, "verbose")
 	o.Number(&o.asked.Level, "level", 0.95, flags.Inside(0, 1))
 	o.Choice(&o.asked.Intervals.Of, "interval", []string{answer.Estimator, answer.Observation}, "")
-	plain, scaled := string(predict.PlainResiduals), string(predict.ScaledResiduals)
+	plain, scaled := string(answer.PlainResiduals), string(answer.ScaledResiduals)
 	o.Choice((*string)(&o.asked.Intervals.Residuals), "residuals", []string{plain, scaled}, plain)
 	o.Value("quantiles", "", flags.Numbers(&o.asked.Quantiles, flags.Inside(0, 1)))
 	o.Text(&o.covarianceMatrix, "covariance")

@@ -22,7 +22,7 @@ func runPredict(a *app, o *options, data []string) error {
 	if o.model != "" {
 		return predictByFile(a, o)
 	}
-	p, s, err := a.asked(o, data[0])
+	p, q, err := a.asked(o, data[0])
 	if err != nil {
 		return err
 	}
@@ -30,7 +30,7 @@ func runPredict(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	return a.ask(p, func(m answer.Machine) (report.Answer, error) { return m.Predict(a.ctx, in, s) })
+	return a.ask(p, func(s *answer.Study) (report.Result, error) { return s.Predict(a.ctx, in, q) })
 }
 
 // loadInputs reads new inputs for a model of data, whose targets must be in the range of numbers.
@@ -46,8 +46,8 @@ func (o *options) loadInputs(a *app, data *dataset.Encoding) (*dataset.Inputs, e
 	if place != o.inputs {
 		in.Name = o.inputs
 	}
-	for _, c := range in.Columns {
-		if err := model.CheckTargets(c.Y); err != nil {
+	for _, column := range in.Columns {
+		if err := model.CheckTargets(column.Y); err != nil {
 			return nil, usage.Errorf("--test: %w", err)
 		}
 	}
@@ -109,14 +109,11 @@ func predictByFile(a *app, o *options) error {
 	if err != nil {
 		return err
 	}
-	r, err := answer.PredictByModel(p, in, test, answer.Settings{Level: o.asked.Level, Metrics: o.asked.Metrics})
+	r, err := answer.PredictBy(p, in, test, &o.asked)
 	if err != nil {
 		return err
 	}
-	r.Read(o.model)
-	if single, is := r.(*report.ModelPrediction); is {
-		single.Time.Predict = time.Since(began).Seconds()
-	}
+	r.ModelFile, r.Time.Predict = o.model, time.Since(began).Seconds()
 	return a.answer(r, nil)
 }
 

@@ -53,7 +53,7 @@ func TestModelFile(t *testing.T) {
 	if err := os.Remove(data); err != nil { // the file is enough
 		t.Fatal(err)
 	}
-	told := decoded[report.ModelPrediction](t, "predict --model", model, "--test", filepath.Join(dir,
+	told := decoded[report.Answer](t, "predict --model", model, "--test", filepath.Join(dir,
 		"turned.csv"))
 	if trained.Format != "json" || math.Abs(float64(*told.TestError-trained.Apparent)) > 1e-12 ||
 		told.Count != 10 {
@@ -71,7 +71,7 @@ func TestModelFile(t *testing.T) {
 	table, err := csv.NewReader(strings.NewReader(must(t, "predict --model", model, "--test", filepath.Join(dir,
 		"turned.csv"), "--csv - --quiet"))).ReadAll()
 	if err != nil || len(table) != 11 ||
-		strings.Join(table[0], " ") != "row prediction error probability target class" {
+		strings.Join(table[0], " ") != "row prediction P(yes) class target error" {
 		t.Errorf("%v, %v", table, err)
 	}
 	for _, c := range []struct{ args, want string }{
@@ -109,7 +109,7 @@ func TestModelFileUnits(t *testing.T) {
 			t.Fatal(name, o)
 		}
 		trained := parse[report.Training](t, o.stdout)
-		told := decoded[report.ModelPrediction](t, "predict --model", model, "--test", data)
+		told := decoded[report.Answer](t, "predict --model", model, "--test", data)
 		if !(math.Abs(float64(*told.TestError-trained.Apparent)) <= 1e-9*float64(trained.Apparent)) {
 			t.Errorf("%s: trained with %v, the file has %v", name, trained.Apparent, *told.TestError)
 		}
@@ -161,7 +161,7 @@ func TestLibsvmFiles(t *testing.T) {
 		file, inJSON := filepath.Join(dir, c.name+".libsvm"), filepath.Join(dir, c.name+".json")
 		trained := decoded[report.Training](t, "train --no-standardize --model", file, data, c.flags)
 		must(t, "train --no-standardize --quiet --model", inJSON, data, c.flags)
-		told := decoded[report.ModelPrediction](t, "predict --model", inJSON, "--test", data)
+		told := decoded[report.Answer](t, "predict --model", inJSON, "--test", data)
 		m := readLibsvm(t, file)
 		if c.name == "svr" && m.kind != "svm_type epsilon_svr\nkernel_type rbf\ngamma 0.4\nnr_class 2\n" ||
 			c.name != "svr" && (m.label != [2]int{4, 2} || trained.Labels[0] != 4 || trained.Labels[1] != 2) ||
@@ -201,8 +201,8 @@ func TestLibsvmFiles(t *testing.T) {
 // TestIntervalOfObservations: the answer's coverage and width are those of its intervals,
 // which are wider than the estimator's; refined intervals stand beside them.
 func TestIntervalOfObservations(t *testing.T) {
-	ask := func(interval, more string) report.Prediction {
-		return decoded[report.Prediction](t, "predict synthetic:friedman1,n=60 --loss square --noise 1 "+
+	ask := func(interval, more string) report.Answer {
+		return decoded[report.Answer](t, "predict synthetic:friedman1,n=60 --loss square --noise 1 "+
 			"--test synthetic:friedman1,n=40,seed=2 --level 0.8 --interval", interval, more)
 	}
 	width := func(p *report.Points) (sum float64) {
@@ -214,7 +214,7 @@ func TestIntervalOfObservations(t *testing.T) {
 	for _, more := range []string{"", "--residuals scaled", "--scheme kfold --folds 10"} {
 		a := ask("observation", more)
 		held := 0.0
-		for i, y := range a.Points.Target {
+		for i, y := range a.Points.Target.Numbers {
 			if a.Points.Lower[i] <= y && y <= a.Points.Upper[i] {
 				held++
 			}
@@ -271,7 +271,7 @@ func TestIntervalOfFewRows(t *testing.T) {
 // TestProbabilityOfLabels: the probability is of the label +1, differs from the share of
 // votes, and comes with its scores; rough ones are warned of.
 func TestProbabilityOfLabels(t *testing.T) {
-	a := decoded[report.Prediction](t, "predict crabs --test crabs --refine none")
+	a := decoded[report.Answer](t, "predict crabs --test crabs --refine none")
 	examples := 0
 	for _, n := range a.Calibration.Count {
 		examples += n
@@ -280,7 +280,7 @@ func TestProbabilityOfLabels(t *testing.T) {
 		examples != 200 {
 		t.Errorf("%+v", a.Calibration)
 	}
-	for i, p := range a.Points.Probability {
+	for i, p := range a.Points.Probability.Positive {
 		vote := a.Points.Vote[i]
 		if !(p > 0 && p < 1) || math.Abs(vote+a.Points.Negative[i]-1) > 1e-12 || (p > 0.7) && vote < 0.5 ||
 			math.Abs(vote-0.5) > 0.49 && math.Abs(p-vote) < 1e-6 {

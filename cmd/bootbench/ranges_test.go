@@ -25,7 +25,7 @@ func TestSingleRow(t *testing.T) {
 	}
 	model := " --loss hinge --C 1 --gamma 0.01 --no-points --quiet"
 	for _, flags := range []string{"", " --strata site"} {
-		e := decoded[report.Estimate](t, "estimate", table(1)+model+flags)
+		e := decoded[report.Answer](t, "estimate", table(1)+model+flags)
 		if math.Abs(float64(e.Error-0.05)) > 1e-9 || math.Abs(float64(e.ErrorSE-0.05)) > 1e-9 {
 			t.Errorf("%q: error %v +- %v, want 0.05", flags, e.Error, e.ErrorSE)
 		}

@@ -47,20 +47,18 @@ compare --target y | none is given
 estimate crabs --multiclass ovo | three classes or more
 estimate boston --zero-based | is as it is
 estimate DIR/line.csv --zero-based | is a table
-estimate iris --loss hinge --level 0.5 | --level is for
-estimate iris --loss hinge --test-loss absolute | --test-loss is for
-curve iris --loss hinge --metrics all | --metrics is for
-rows iris --loss hinge --tol 0.1 | --tol is for
+estimate iris --loss hinge --level 0.5 | --level has no meaning for iris
+estimate iris --loss hinge --test-loss absolute | wrong classes are counted
+estimate iris --loss hinge --quantiles 0.5 | several classes have one error
+rows iris --loss hinge --tol 0.1 | exact fits judge the rows
 rows crabs --metrics all | unknown flag: --metrics
 predict crabs --test crabs --interval estimator | for numbers
 predict crabs --test crabs --residuals scaled | for numbers
 predict --model DIR --test boston | is a directory
 train synthetic:blobs,n=30 --loss hard --kernel linear --model DIR/m | contradict each other
-rows DIR/two.csv --target a,b | rows takes one target
-cv DIR/two.csv --target a,b --nested | run cv for each of a,b
 estimate iris --loss hinge --multiclass ovo --scheme bayesian | no row is left out
 estimate DIR/two.csv --target a,b --loss hinge | is for labels
-estimate DIR/two.csv --target a,b --metrics all | --metrics is for one target
+estimate DIR/two.csv --target a,b --covariance DIR/c.npy | it is of one target
 estimate DIR/two.csv --target a,b --positive 3 | several targets are numbers
 estimate DIR/two.csv --target a,b --test-loss absolute | are squares
 estimate boston --noise 0 | --noise is 0

@@ -33,23 +33,34 @@ func runRetrain(a *app, o *options, data []string) error {
 		return err
 	}
 	p.spec.Then = func(m *model.Model) int64 { return how.Need(m, p.test) }
-	return a.ask(p, func(m answer.Machine) (report.Answer, error) {
+	return a.ask(p, func(s *answer.Study) (report.Result, error) {
 		if o.replicates == "" {
-			return m.Retrain(a.ctx, how)
+			return s.Retrain(a.ctx, how, nil)
 		}
-		var replicates []float64 // the predictions of every resample for the examples
-		j, n := m.First(), p.spec.Set.N()
-		how.OnFit = func(_ int, _, f []float64) { replicates = append(replicates, j.PerExample(f)...) }
-		if err := linalg.CheckMemory(16*int64(how.Resamples)*int64(n), o.maxMemory,
+		functions, n := len(s.Functions), p.spec.Set.N()
+		replicates := make([][]float64, functions) // the predictions of every resample for the examples
+		if err := linalg.CheckMemory(16*int64(how.Resamples)*int64(n*functions), o.maxMemory,
 			fmt.Sprintf("the predictions of %d resamples for %d examples", how.Resamples, n)); err != nil {
 			return nil, err
 		}
-		r, err := m.Retrain(a.ctx, how)
-		if rows := len(replicates) / n; err == nil && rows > 0 {
-			err = writeMatrix(o.replicates, rows, n, replicates)
+		r, err := s.Retrain(a.ctx, how, func(function, _ int, f []float64) {
+			replicates[function] = append(replicates[function], s.PerExample(function, f)...)
+		})
+		if rows := len(replicates[0]) / n; err == nil && rows > 0 {
+			err = writeMatrix(o.replicates, rows, n*functions, sideBySide(replicates, n))
 		}
 		return r, err
 	})
+}
+
+// sideBySide are matrices of n columns beside each other.
+func sideBySide(parts [][]float64, n int) (all []float64) {
+	for row := range len(parts[0]) / n {
+		for _, part := range parts {
+			all = append(all, part[row*n:(row+1)*n]...)
+		}
+	}
+	return all
 }
 
 // runCV reads DATA, cross-validates and prints.
@@ -72,7 +83,7 @@ func runCV(a *app, o *options, data []string) error {
 		v.Again, p.choice.settings = p.choice.again(tune.IfBetter), nil
 	}
 	switch {
-	case (o.refitFeatures || v.Design.Block > 0 && o.canRefit(p.spec)) && v.Again != nil && !o.nested:
+	case (o.refitFeatures || v.Design.Block > 0 && canRefit(p.spec)) && v.Again != nil && !o.nested:
 		return usage.Errorf("--refit-preprocessing, or --blocks, with --permutations needs a given model, " +
 			"or --nested, which does both")
 	case o.nested && p.choice.again == nil:
@@ -80,7 +91,7 @@ func runCV(a *app, o *options, data []string) error {
 			"--nested chooses the model in every fold, and this one is given: leave out --loss, or --nested")
 	case o.nested:
 		v.Anew, v.Choose, p.choice.settings = "a model chosen", p.choice.again(tune.IfBetter), nil
-	case o.refitFeatures || v.Design.Block > 0 && o.canRefit(p.spec):
+	case o.refitFeatures || v.Design.Block > 0 && canRefit(p.spec):
 		if o.retraining == model.Batch {
 			return usage.Errorf("--method: without every fold the features are standardised again, and " +
 				"models trained one by one: --method batch does not go with it")
@@ -91,14 +102,11 @@ func runCV(a *app, o *options, data []string) error {
 			return spec, nil
 		}
 	}
-	return a.ask(p, func(m answer.Machine) (report.Answer, error) { return m.CrossValidate(a.ctx, v) })
+	return a.ask(p, func(s *answer.Study) (report.Result, error) { return s.CrossValidate(a.ctx, v) })
 }
 
 // canRefit reports whether features can be standardised again without every fold.
-func (o *options) canRefit(spec model.Spec) bool {
-	return spec.Standardize && len(spec.Set.Columns) == 1 &&
-		(len(spec.Set.Levels()) <= 2 || o.multiclass != answer.OneAgainstOne)
-}
+func canRefit(spec model.Spec) bool { return spec.Standardize }
 
 // validation is the cross-validation of the flags.
 func (o *options) validation(set *dataset.Set) (v answer.Validation, err error) {
@@ -138,7 +146,7 @@ func runLOO(a *app, o *options, data []string) error {
 	}
 	methods := leaveout.Methods()
 	at := slices.IndexFunc(methods, func(m leaveout.Method) bool { return m.String() == o.method })
-	return a.ask(p, func(m answer.Machine) (report.Answer, error) {
-		return m.LeaveOneOut(a.ctx, methods[max(0, at)], o.method == allMethods)
+	return a.ask(p, func(s *answer.Study) (report.Result, error) {
+		return s.LeaveOneOut(a.ctx, methods[max(0, at)], o.method == allMethods)
 	})
 }

@@ -9,7 +9,6 @@ import (
 	"bootbench/internal/model"
 	"bootbench/internal/report"
 	"bootbench/loss"
-	"bootbench/resample"
 )
 
 // rowRun is a command whose answer is a table: it computes and prints the rows one by one, and delivers the
@@ -17,7 +16,7 @@ import (
 type rowRun[R any] struct {
 	tasks    []bench.Task[R]
 	together int // number of consecutive tasks of one shard
-	document report.RowAnswer[R]
+	document report.RowResult[R]
 	status   func(row R) string // of its solve; nil: none
 	record   func(row *R) any   // pointers to a row's parts for the journal; nil: its JSON
 	// finish completes the document, and returns its JSON form and the warnings.
@@ -42,7 +41,7 @@ func printRows[R any](a *app, c rowRun[R]) error {
 	json, warnings := c.finish(rows, err == nil)
 	d := c.document
 	delivered := a.deliver(&report.Sheet{
-		Answer: d, Text: func(w io.Writer) error { return report.WriteEnd(w, d) }, JSON: json,
+		Result: d, Text: func(w io.Writer) error { return report.WriteEnd(w, d) }, JSON: json,
 		CSV: a.command.name + ".csv", WriteCSV: d.WriteCSV, Warnings: warnings, Figures: d.Figures(),
 	})
 	switch {
@@ -99,7 +98,7 @@ func task[R any](name, key string, run func() (R, error)) bench.Task[R] {
 }
 
 // estimateKey encodes everything that an estimate depends on.
-func estimateKey(spec *model.Spec, scheme resample.Scheme, test loss.Test, s answer.Settings) string {
-	return spec.Key(scheme, "estimate", s.Metrics, s.Solve.Tolerance, s.Solve.MaxSweeps, test.Name(), s.Level,
-		s.NoPoints, s.Refine.String())
+func estimateKey(spec *model.Spec, test loss.Test, q answer.Question) string {
+	return spec.Key(q.Scheme, "estimate", q.Metrics, q.Solve.Tolerance, q.Solve.MaxSweeps, test.Name(), q.Level,
+		q.NoPoints, q.Key())
 }

@@ -155,7 +155,7 @@ func parse[T any](t testing.TB, text string) T {
 }
 
 func TestEstimateDocument(t *testing.T) {
-	d := document[report.Estimate](t, "estimate boston")
+	d := document[report.Answer](t, "estimate boston")
 	if d.Command != "estimate" || d.Data != "boston" || d.N != 506 || d.D != 13 || d.Loss != "square" ||
 		d.Ratio != 1 || d.Status != "converged" {
 		t.Errorf("wrong head: %+v", d)
@@ -178,19 +178,19 @@ func TestEstimateDocument(t *testing.T) {
 	for _, e := range d.Points.Error {
 		mean += e / 506
 	}
-	if math.Abs(mean-float64(d.TestError)) > 1e-9*mean { // 506 roundings
-		t.Errorf("the errors per point average to %v, test_error is %v", mean, d.TestError)
+	if math.Abs(mean-float64(*d.TestError)) > 1e-9*mean { // 506 roundings
+		t.Errorf("the errors per point average to %v, test_error is %v", mean, *d.TestError)
 	}
-	if want := 0.368*d.Apparent + 0.632*d.TestError; math.Abs(float64(want-d.Err632)) > 1e-9*float64(want) {
+	if want := 0.368*d.Apparent + 0.632**d.TestError; math.Abs(float64(want-d.Err632)) > 1e-9*float64(want) {
 		t.Errorf("err632 is %v, want %v", d.Err632, want)
 	}
-	if !(d.Err632Plus >= d.Err632 && d.Err632Plus <= d.TestError) {
+	if !(d.Err632Plus >= d.Err632 && d.Err632Plus <= *d.TestError) {
 		t.Errorf("err632plus %v outside of %v to %v", d.Err632Plus, d.Err632, d.TestError)
 	}
 	if d.Residual > 1e-6 {
 		t.Errorf("residual %v", d.Residual)
 	}
-	if brief := document[report.Estimate](t, "estimate boston --no-points"); brief.Points != nil {
+	if brief := document[report.Answer](t, "estimate boston --no-points"); brief.Points != nil {
 		t.Error("--no-points leaves points")
 	}
 }
@@ -200,8 +200,8 @@ func TestPreset(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the run without -short has it")
 	}
-	read := func(flags string) report.Estimate {
-		return decoded[report.Estimate](t, "estimate boston --no-points", flags)
+	read := func(flags string) report.Answer {
+		return decoded[report.Answer](t, "estimate boston --no-points", flags)
 	}
 	if d := read(""); d.Noise != 0.01 || len(d.Kernel.LengthScale) != 13 || d.Standardized ||
 		d.Preset != "M03 section 5" {
@@ -267,8 +267,8 @@ func TestOrder(t *testing.T) {
 	rand.New(rand.NewPCG(1, 0)).Shuffle(len(shuffled), func(i, j int) {
 		shuffled[i], shuffled[j] = shuffled[j], shuffled[i]
 	})
-	read := func(path string) report.Estimate {
-		return document[report.Estimate](t, "estimate", path, "--loss square --noise 0.5 --tol 1e-10")
+	read := func(path string) report.Answer {
+		return document[report.Answer](t, "estimate", path, "--loss square --noise 0.5 --tol 1e-10")
 	}
 	straight, mixed := read(houses(t, "a.csv", order)), read(houses(t, "b.csv", shuffled))
 	for at, i := range shuffled {
@@ -292,8 +292,8 @@ func TestCurve(t *testing.T) {
 		}
 	}
 	// A warm start changes the way, not the answer, to the tolerance's order.
-	alone := document[report.Estimate](t, on("estimate --ratio 2"))
-	if off := math.Abs(float64(alone.TestError/c.Results[3].TestError - 1)); off > 1e-4 {
+	alone := document[report.Answer](t, on("estimate --ratio 2"))
+	if off := math.Abs(float64(*alone.TestError / *c.Results[3].TestError - 1)); off > 1e-4 {
 		t.Errorf("warm start gives %v, cold start %v", c.Results[3].TestError, alone.TestError)
 	}
 	if text := must(t, on("curve --ratio 0.5,1")); !strings.Contains(text, "left-out") ||
@@ -332,9 +332,9 @@ func TestGrowth(t *testing.T) {
 
 func TestPredict(t *testing.T) {
 	line := on("predict --test synthetic:friedman1,n=7,seed=2")
-	d := document[report.Prediction](t, line, "--level 0.5 --interval estimator")
+	d := document[report.Answer](t, line, "--level 0.5 --interval estimator")
 	p := d.Points
-	if d.Command != "predict" || len(p.Mean) != 7 || len(p.Target) != 7 {
+	if d.Command != "predict" || len(p.Mean) != 7 || len(p.Target.Numbers) != 7 {
 		t.Fatalf("document %+v", d)
 	}
 	mean := 0.0
@@ -343,7 +343,7 @@ func TestPredict(t *testing.T) {
 		if reach := (p.Upper[i] - p.Lower[i]) / 2; math.Abs(reach-0.67448975*p.SD[i]) > 1e-7*p.SD[i] {
 			t.Errorf("half width %v at standard deviation %v", reach, p.SD[i])
 		}
-		off := p.Mean[i] - p.Target[i]
+		off := p.Mean[i] - p.Target.Numbers[i]
 		mean += (off*off + p.Variance[i]) / 7
 	}
 	if math.Abs(mean-float64(*d.TestError)) > 1e-12*mean || float64(*d.BaggedError) >= mean {
@@ -351,12 +351,12 @@ func TestPredict(t *testing.T) {
 	}
 	csv := must(t, line, "--csv -")
 	if lines := strings.Split(strings.TrimSpace(csv), "\n"); len(lines) != 8 ||
-		lines[0] != "row,mean,variance,error,sd,lower,upper,target" {
+		lines[0] != "row,prediction,lower,upper,sd,target,error,variance" {
 		t.Errorf("CSV: %q", csv)
 	}
 	// At the training inputs themselves, estimate and predict say the same.
-	e := document[report.Estimate](t, on("estimate"))
-	same := document[report.Estimate](t, on("predict --test synthetic:friedman1,n=60"))
+	e := document[report.Answer](t, on("estimate"))
+	same := document[report.Answer](t, on("predict --test synthetic:friedman1,n=60"))
 	for i := range e.Points.Mean {
 		if math.Abs(e.Points.Mean[i]-same.Points.Mean[i]) > 1e-6*math.Abs(e.Points.Mean[i]) ||
 			math.Abs(e.Points.Variance[i]-same.Points.Variance[i]) > 1e-6*e.Points.Variance[i] {
@@ -413,7 +413,7 @@ func TestDatasetsAndInfo(t *testing.T) {
 
 func TestNotConverged(t *testing.T) {
 	o := drive(t, "", on("estimate --max-sweeps 1 --json -"))
-	d := parse[report.Estimate](t, o.stdout)
+	d := parse[report.Answer](t, o.stdout)
 	if o.status != exitNotConverged || d.Status != "sweep limit" || !(d.Residual > 1e-6) {
 		t.Errorf("status %d, document %+v", o.status, d)
 	}
@@ -491,7 +491,7 @@ func TestInterrupt(t *testing.T) {
 		}
 	}
 	status := a.run()
-	if d := parse[report.Retraining](t, stdout.String()); status != exitInterrupted ||
+	if d := parse[report.Answer](t, stdout.String()); status != exitInterrupted ||
 		d.Status != "cancelled" || d.Resamples < 3 {
 		t.Errorf("status %d, document %+v", status, d)
 	}

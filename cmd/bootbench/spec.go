@@ -121,7 +121,7 @@ func fitTask(about loss.Info, set *dataset.Set) error {
 	case about.Task == loss.Regression && !set.AreNumbers():
 		return usage.Errorf("--loss %s is for regression; the targets of %s are the labels -1 and +1", about.Name,
 			set.Name)
-	case about.Task == loss.Classification && set.AreNumbers():
+	case about.Task == loss.Classification && set.AreNumbers() && len(set.Columns) == 1:
 		return set.Classify("")
 	}
 	return nil
@@ -190,7 +190,7 @@ func (o *options) test(set *dataset.Set, name string) (loss.Test, error) {
 		if err := usage.OneOf("metrics", m, known...); err != nil {
 			return nil, err
 		}
-		if len(set.Levels()) <= 2 && slices.Contains(foreign, m) {
+		if slices.Contains(foreign, m) {
 			return nil, usage.Errorf("--metrics %s is for %s; the targets of %s are %s, which have %s", m, others,
 				name, targets, strings.Join(own, ", "))
 		}
@@ -210,7 +210,7 @@ func (o *options) test(set *dataset.Set, name string) (loss.Test, error) {
 const autoResamples = 200
 
 // readRefine reads auto, none or a number.
-func readRefine(to *answer.Refinement) flags.Reader {
+func readRefine(to *answer.Question) flags.Reader {
 	return func(text string) (string, error) {
 		n, err := strconv.Atoi(text)
 		switch {
@@ -220,30 +220,37 @@ func readRefine(to *answer.Refinement) flags.Reader {
 			return "", fmt.Errorf("is %q, must be auto, none or a number of resamples from 2 to %d", text,
 				model.DefaultMaxResamples)
 		}
-		to.Resamples, to.Optional = n, text == "auto"
+		to.Resamples, to.Exact = n, answer.Yes
+		if text == "auto" {
+			to.Exact = answer.IfPossible
+		} else if text == "none" {
+			to.Exact = answer.No
+		}
 		return text, nil
 	}
 }
 
-// answers are the settings of answers, without the scheme, after a check of the flags.
-func (o *options) answers() (s answer.Settings, err error) {
-	s = o.asked
-	s.Refine.Seed, s.Covariances = o.seed, o.covarianceMatrix != ""
-	s.Method = map[string]answer.Method{"fits": answer.FitsMethod, "auto": answer.AutoMethod}[o.method]
+// question is the question of the flags, without the scheme, after a check of them.
+func (o *options) question() (q answer.Question, err error) {
+	q = o.asked
+	q.Seed, q.Covariances, q.Theory = o.seed, o.covarianceMatrix != "", answer.Yes
 	switch {
-	case s.Covariances && s.Method == answer.FitsMethod:
-		return s, usage.Errorf("--method fits: --covariance is the theory's: take --method auto")
-	case s.Covariances:
-		s.Method = answer.TheoryMethod
+	case q.Covariances && o.method == "fits":
+		return q, usage.Errorf("--method fits: --covariance is the theory's: take --method auto")
+	case q.Covariances:
+	case o.method == "fits":
+		q.Theory = answer.No
+	case o.method == "auto":
+		q.Theory = answer.IfPossible
 	}
-	if s.Refine.Accuracy > 0 {
-		s.Refine.Optional = false
-		if s.Refine.Resamples == 0 {
-			return s, usage.Errorf("--accuracy needs exact resamples, which --refine none leaves out: take " +
+	if q.Accuracy > 0 {
+		if q.Exact == answer.No {
+			return q, usage.Errorf("--accuracy needs exact resamples, which --refine none leaves out: take " +
 				"--refine auto")
 		}
+		q.Exact = answer.Yes
 	}
-	return s, o.checkScheme(o.ratio)
+	return q, o.checkScheme(o.ratio)
 }
 
 // choice is the result of a search for a model: how, "" if all was given, and the equivalent flags, as

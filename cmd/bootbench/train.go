@@ -42,11 +42,11 @@ func runTrain(a *app, o *options, data []string) error {
 		return err
 	}
 	p.spec.Bias = p.spec.Bias && !rule
-	m, err := a.build(p)
+	j, err := a.build(p)
 	if err != nil {
 		return err
 	}
-	j, several := m.First(), answer.IsJoint(p.spec.Set)
+	several := len(j.Functions) > 1
 	var file *svm.ModelFile
 	switch {
 	case several:
@@ -59,12 +59,12 @@ func runTrain(a *app, o *options, data []string) error {
 	}
 	a.console.Progress("training", 0, 1)
 	began := time.Now()
-	r := &report.Training{Command: "train", Subject: m.About(), Model: o.model, ModelFile: o.model, Bias: j.Bias,
+	r := &report.Training{Command: "train", Subject: j.Subject, Model: o.model, ModelFile: o.model, Bias: j.Bias,
 		Format: jsonFormat}
 	var trained *model.Predictor
 	switch {
 	case several:
-		trained, err = m.Train(a.ctx)
+		trained, err = j.Train(a.ctx)
 	case rule:
 		r.Subject.Loss = perceptronLoss
 		trained, err = trainPerceptron(a.ctx, j, r)
@@ -77,7 +77,7 @@ func runTrain(a *app, o *options, data []string) error {
 	r.Time = j.Times
 	r.Time.Fit = time.Since(began).Seconds()
 	if !several && file == nil && !rule {
-		note, err := j.AddLeftOut(a.ctx, trained)
+		note, err := j.AddLeftOut(a.ctx, 0, trained)
 		if err != nil {
 			return err
 		}
@@ -90,7 +90,7 @@ func runTrain(a *app, o *options, data []string) error {
 }
 
 // trainOnce trains a model.
-func trainOnce(a *app, o *options, j *answer.Job, r *report.Training) (*model.Predictor, error) {
+func trainOnce(a *app, o *options, j *answer.Study, r *report.Training) (*model.Predictor, error) {
 	var settings model.FitSettings
 	if loss.TraitsOf(j.Loss).Margin {
 		settings.Tolerance = o.asked.Solve.Tolerance
@@ -118,7 +118,7 @@ func trainOnce(a *app, o *options, j *answer.Job, r *report.Training) (*model.Pr
 const passes = 100
 
 // trainPerceptron runs the perceptron.
-func trainPerceptron(ctx context.Context, j *answer.Job, r *report.Training) (*model.Predictor, error) {
+func trainPerceptron(ctx context.Context, j *answer.Study, r *report.Training) (*model.Predictor, error) {
 	k, err := j.Dense()
 	if err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func trainPerceptron(ctx context.Context, j *answer.Job, r *report.Training) (*m
 	if err != nil {
 		return nil, err
 	}
-	learned := svm.TrainPerceptron(ctx, rows, j.Site, j.Y, passes)
+	learned := svm.TrainPerceptron(ctx, rows, j.Site, j.Model.Y, passes)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -156,8 +156,8 @@ func (a *app) writeTrained(set *dataset.Set, p *model.Predictor, r *report.Train
 		one.Loss = r.Subject.Loss
 		r.SupportVectors += len(one.Weight)
 	}
-	if len(p.Encoding.Targets[0].Levels) > 2 {
-		in, err := answer.PredictClasses(p, set)
+	if len(set.Levels()) > 2 {
+		in, err := answer.PredictBy(p, set, loss.ZeroOne{}, &answer.Question{})
 		if err != nil {
 			return err
 		}
@@ -186,7 +186,7 @@ const (
 
 // libsvmModel is an empty model file of LIBSVM with the kernel of a model if the flag or the name requests
 // one, else nil. rule: a perceptron is trained.
-func (o *options) libsvmModel(j *answer.Job, rule bool) (*svm.ModelFile, error) {
+func (o *options) libsvmModel(j *answer.Study, rule bool) (*svm.ModelFile, error) {
 	file, err := emptyModelFile(j)
 	switch extension := filepath.Ext(o.model); {
 	case o.format == libsvmFormat, o.format == "" && extension == ".libsvm":
@@ -197,7 +197,7 @@ func (o *options) libsvmModel(j *answer.Job, rule bool) (*svm.ModelFile, error) 
 	return nil, nil
 }
 
-func emptyModelFile(j *answer.Job) (*svm.ModelFile, error) {
+func emptyModelFile(j *answer.Study) (*svm.ModelFile, error) {
 	const place = "a model file of LIBSVM has no place for"
 	k := j.Subject.Kernel // with its defaults
 	file := &svm.ModelFile{Gamma: k.Gamma, Regression: j.Set.AreNumbers(), Label: [2]int{1, -1}}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -29,11 +28,11 @@ var tuneNames = append([]string{"gamma", "length-scale", "coef0", "amplitude", "
 
 // runTune reads DATA, searches, and estimates with the best model.
 func runTune(a *app, o *options, data []string) error {
-	s, err := o.answers()
+	q, err := o.question()
 	if err != nil {
 		return err
 	}
-	s.NoPoints, s.Cautions = true, true
+	q.NoPoints = true
 	a.console.Progress("reading", 0, 1)
 	set, err := a.loadData(o, data[0])
 	if err != nil {
@@ -43,7 +42,7 @@ func runTune(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	if s.Scheme, err = o.designed(o.ratio, set); err != nil {
+	if q.Scheme, err = o.designed(o.ratio, set); err != nil {
 		return err
 	}
 	if err := a.openJournal(choice{}); err != nil {
@@ -58,30 +57,23 @@ func runTune(a *app, o *options, data []string) error {
 	}
 	best, search := &problem{spec: r.Spec, test: p.Test, choice: choice{seconds: chosen.seconds}, flags: o},
 		searchReport(r)
-	if err := o.draw(a.ctx, best, true, s.DefaultSample); err != nil {
+	if err := o.draw(a.ctx, best, true, q.DefaultSample); err != nil {
 		return err
 	}
-	if s.Scheme, err = o.designed(o.ratio, best.spec.Set); err != nil {
+	if q.Scheme, err = o.designed(o.ratio, best.spec.Set); err != nil {
 		return err
 	}
-	line, several := againLine(a, o, search.Best, best), len(r.Spec.Set.Columns) > 1
-	if several {
-		best.choice = chosen
-		best.choice.line = line
-	}
-	m, answered, err := a.tuned(best, s, r.Cancelled)
+	line := againLine(a, o, search.Best, best)
+	s, answered, err := a.tuned(best, q, r.Cancelled)
 	if err != nil {
 		return a.answer(nil, err)
 	}
-	d := &report.Tuning{Search: search, Estimate: answered.(report.Judgement).Judged()}
+	d := &report.Tuning{Search: search, Answer: answered}
 	if o.model != "" {
 		d.ModelFile = o.model
-		if _, err = a.writeModel(o.model, m); err != nil {
+		if err = a.writeModel(o.model, s); err != nil {
 			return err
 		}
-	}
-	if several { // its answer has further fields
-		return a.answer(answered, nil)
 	}
 	d.StandardError = null.Float(math.NaN())
 	if d.Quality != nil {
@@ -92,23 +84,24 @@ func runTune(a *app, o *options, data []string) error {
 	return a.answer(d, nil)
 }
 
-// tuned builds the chosen machine and estimates it, unless the search was interrupted.
-func (a *app) tuned(p *problem, s answer.Settings, cancelled bool) (answer.Machine, report.Answer, error) {
+// tuned builds the chosen study and estimates it, unless the search was interrupted.
+func (a *app) tuned(p *problem, q answer.Question, cancelled bool) (*answer.Study, *report.Answer, error) {
 	if !cancelled {
-		m, err := a.build(p)
+		s, err := a.build(p)
 		if err != nil {
 			return nil, nil, err
 		}
-		r, err := m.Estimate(a.ctx, s)
-		return m, r, err
+		r, err := s.Estimate(a.ctx, q)
+		if err == nil {
+			s.Caution(r)
+		}
+		return s, r, err
 	}
-	m, err := answer.Build(context.WithoutCancel(a.ctx), p.spec, p.test, false)
-	if err != nil || answer.IsJoint(p.spec.Set) {
-		return nil, nil, cmp.Or(err, a.ctx.Err())
+	s, err := answer.New(context.WithoutCancel(a.ctx), p.spec, p.test)
+	if err != nil {
+		return nil, nil, err
 	}
-	e := &report.Estimate{Subject: m.About(), Errors: report.Errors{TestError: null.Float(math.NaN())}}
-	e.Status = completeness(false)
-	return m, e, nil
+	return s, &report.Answer{Subject: s.Subject, TestError: null.Of(math.NaN()), Status: completeness(false)}, nil
 }
 
 // choose searches. A journal stores the parts of the search.
@@ -247,6 +240,7 @@ func (o *options) search(set *dataset.Set) (p *tune.Problem, err error) {
 	case len(o.over) == 0:
 		p.Scales = tune.DefaultScales(&p.Spec)
 	}
+	p.Spec.Pairs = o.multiclass == answer.OneAgainstOne
 	p.Test, err = o.test(set, set.Name)
 	return p, err
 }
@@ -294,14 +288,14 @@ func tuneAxis(text string) (axis tune.Axis, err error) {
 }
 
 // writeModel trains a model and writes its file.
-func (a *app) writeModel(path string, m answer.Machine) (*model.Predictor, error) {
-	p, err := m.Train(a.ctx)
+func (a *app) writeModel(path string, s *answer.Study) error {
+	p, err := s.Train(a.ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	p.Program = report.Version()
 	a.mustFinish()
-	return p, files.Replace(path, p.Write)
+	return files.Replace(path, p.Write)
 }
 
 // searchReport is the report of a search.

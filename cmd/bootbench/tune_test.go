@@ -37,11 +37,11 @@ func TestTune(t *testing.T) {
 				t.Errorf("%s: %q lacks %s", args, d.CommandLine, want)
 			}
 		}
-		again := decoded[report.Estimate](t, line)
-		if math.Abs(float64(again.TestError/d.TestError)-1) > 1e-6 ||
+		again := decoded[report.Answer](t, line)
+		if math.Abs(float64(*again.TestError / *d.TestError)-1) > 1e-6 ||
 			math.Abs(float64(again.Quality.ExampleSE/d.StandardError)-1) > 1e-6 || !(d.StandardError > 0) {
-			t.Errorf("%s: error %g, standard error %g; again %g, %g", args, d.TestError, d.StandardError,
-				again.TestError, again.Quality.ExampleSE)
+			t.Errorf("%s: error %g, standard error %g; again %g, %g", args, *d.TestError, d.StandardError,
+				*again.TestError, again.Quality.ExampleSE)
 		}
 		if len(d.Path) > d.Evaluations || len(d.Best) != 2 {
 			t.Errorf("%s: %d models, path of %d, best %v", args, d.Evaluations, len(d.Path), d.Best)
@@ -82,8 +82,8 @@ func TestKernelAuto(t *testing.T) {
 		least = math.Min(least, float64(decoded[report.Tuning](t, "tune", path, "--kernel", kind,
 			"--refine none").Objective))
 	}
-	e := decoded[report.Estimate](t, "estimate", path, "--kernel auto --refine none")
-	if float64(d.Objective) != least || e.Model.Kind != d.Model.Kind || e.TestError != d.TestError ||
+	e := decoded[report.Answer](t, "estimate", path, "--kernel auto --refine none")
+	if float64(d.Objective) != least || e.Model.Kind != d.Model.Kind || *e.TestError != *d.TestError ||
 		!strings.Contains(d.CommandLine, "--kernel "+d.Model.Kind.String()) ||
 		strings.Contains(d.CommandLine, "auto") {
 		t.Errorf("objective %v, least %v; estimate has %v, tune %v: %s", d.Objective, least, e.Model.Kind,
@@ -121,7 +121,7 @@ func TestOneModel(t *testing.T) {
 		{"crabs", "--loss hinge --C 1", true},
 	} {
 		model := c.data + " " + c.flags
-		said := func(command string) report.Estimate { return decoded[report.Estimate](t, command, model) }
+		said := func(command string) report.Answer { return decoded[report.Answer](t, command, model) }
 		judged := said("estimate --refine none --no-points --test-loss square")
 		if judged.Model.Bias != c.bias {
 			t.Errorf("%s: bias %v", c.flags, judged.Model.Bias)
@@ -150,7 +150,7 @@ func TestOneModel(t *testing.T) {
 		} else if strings.Contains(c.flags, "hinge --C 3") {
 			cells := decoded[report.Grid](t, "grid --refine none --test-loss square --over C=3", c.data,
 				strings.Replace(c.flags, "--C 3", "", 1))
-			if cell := cells.Results[0].Estimate; math.Abs(float64(cell.TestError-judged.TestError)) > 1e-9 {
+			if cell := cells.Results[0].Estimate; math.Abs(float64(*cell.TestError-*judged.TestError)) > 1e-9 {
 				t.Errorf("%s: grid says %+v, estimate %+v", c.flags, cell, judged)
 			}
 		}
@@ -159,10 +159,10 @@ func TestOneModel(t *testing.T) {
 			trained.Kernel.Gamma != judged.Model.Gamma {
 			t.Errorf("train %s: %+v, estimate %+v", c.flags, trained, judged)
 		}
-		at := decoded[report.ModelPrediction](t, "predict --model", file, "--test", c.data)
+		at := decoded[report.Answer](t, "predict --model", file, "--test", c.data)
 		sum := 0.0
 		for i, f := range at.Points.Prediction {
-			sum += math.Pow(f-at.Points.Target[i], 2) / float64(len(at.Points.Prediction))
+			sum += math.Pow(f-at.Points.Target.Numbers[i], 2) / float64(len(at.Points.Prediction))
 		}
 		if len(at.Points.Prediction) == 0 ||
 			math.Abs(sum-float64(judged.Apparent)) > 2e-3*float64(judged.Apparent) {
@@ -187,14 +187,14 @@ func TestFlagless(t *testing.T) {
 	}))
 	for _, c := range []struct{ path, loss, task string }{{numbers, "square", "regression"},
 		{labels, "hinge", "classification"}} {
-		a := decoded[report.Estimate](t, "estimate", c.path)
+		a := decoded[report.Answer](t, "estimate", c.path)
 		if a.Loss != c.loss || a.Task != c.task || a.ChosenBy == "" || a.Model.Loss != c.loss ||
 			a.Model.Gamma != a.Kernel.Gamma || !a.Model.Standardize ||
 			a.Model.Parameters.Noise+a.Model.Parameters.C == 0 {
 			t.Errorf("%+v", a)
 		}
-		again := document[report.Estimate](t, strings.TrimPrefix(a.CommandLine, "bootbench "))
-		if again.TestError != a.TestError || again.ChosenBy != "" || again.CommandLine != "" ||
+		again := document[report.Answer](t, strings.TrimPrefix(a.CommandLine, "bootbench "))
+		if *again.TestError != *a.TestError || again.ChosenBy != "" || again.CommandLine != "" ||
 			!reflect.DeepEqual(again.Model, a.Model) {
 			t.Errorf("%s: %+v, was %+v", a.CommandLine, again, a)
 		}
@@ -203,11 +203,11 @@ func TestFlagless(t *testing.T) {
 			t.Error(text)
 		}
 	}
-	given := decoded[report.Estimate](t, "estimate", numbers, "--noise 3 --gamma 0.05")
+	given := decoded[report.Answer](t, "estimate", numbers, "--noise 3 --gamma 0.05")
 	if given.Model.Noise != 3 || given.Model.Gamma != 0.05 {
 		t.Errorf("given: %+v", given)
 	}
-	given = decoded[report.Estimate](t, "estimate", labels, "--kernel linear --C 2")
+	given = decoded[report.Answer](t, "estimate", labels, "--kernel linear --C 2")
 	if given.Model.C != 2 || given.Model.Kind != kernel.Linear {
 		t.Errorf("linear: %+v", given)
 	}
@@ -221,7 +221,7 @@ func TestInProportion(t *testing.T) {
 		return []any{i % 10, (3 * i) % 7, []string{"oak", "ash"}[min(1, i%10/6)]}
 	}), ",", "\t"))
 	for _, command := range []string{"estimate", "retrain --resamples 20", "predict --test " + path} {
-		a := decoded[report.Prediction](t, command, path, "--loss hinge")
+		a := decoded[report.Answer](t, command, path, "--loss hinge")
 		if q := a.Quality; q == nil || q.Baseline != 0.4 || q.Constant != "oak" || !(q.ExampleSE > 0) {
 			t.Errorf("%s: %+v", command, a.Quality)
 		}
@@ -231,7 +231,7 @@ func TestInProportion(t *testing.T) {
 		}
 	}
 	if text := must(t, "predict", path, "--test", path, "--loss hinge --csv - --quiet"); !strings.Contains(text,
-		",class\n") || !strings.Contains(text, ",ash\n") {
+		",class,target,") || !strings.Contains(text, ",ash,") {
 		t.Error(text)
 	}
 	noise := drive(t, "",

@@ -73,7 +73,7 @@ func (e *estimatorRun) run(ctx context.Context) (truth []float64, estimates [][]
 }
 
 // classifier is a margin without bias, as the analytic bootstrap requires.
-func (e *estimatorRun) classifier(drawn *dataset.Set) *answer.Job {
+func (e *estimatorRun) classifier(drawn *dataset.Set) *answer.Study {
 	if slices.Min(drawn.Columns[0].Y) == slices.Max(drawn.Columns[0].Y) {
 		check(fmt.Errorf("a half of %d examples holds one class only", drawn.N()))
 	}
@@ -86,7 +86,7 @@ func (e *estimatorRun) classifier(drawn *dataset.Set) *answer.Job {
 }
 
 // heldOut is the error of the classifier on the other half.
-func heldOut(j *answer.Job, others *dataset.Set) (wrong float64) {
+func heldOut(j *answer.Study, others *dataset.Set) (wrong float64) {
 	fit := must(j.Model.Fit(context.Background(), model.FitSettings{Tolerance: leaveout.DefaultTolerance}))
 	check(fit.Status.Err())
 	f := must(must(j.Predictor(fit)).Predict(others))
@@ -101,12 +101,12 @@ const largeRatio = 20
 
 // bootstraps are the apparent error, and the theory at ratio 1 and at a large one. For the large one a soft
 // margin's C is divided by the ratio: an example drawn k times has the box k C.
-func bootstraps(ctx context.Context, j *answer.Job) []estimate {
-	solve := func(j *answer.Job, ratio float64) *report.Estimate {
-		e := must(j.Estimate(ctx, answer.Settings{Scheme: resample.Poisson{Ratio: ratio}, NoPoints: true,
-			Method: answer.TheoryMethod}))
+func bootstraps(ctx context.Context, j *answer.Study) []estimate {
+	solve := func(j *answer.Study, ratio float64) *report.Answer {
+		e := must(j.Estimate(ctx, answer.Question{Scheme: resample.Poisson{Ratio: ratio}, NoPoints: true,
+			Theory: answer.Yes}))
 		check(ctx.Err())
-		return e.(*report.Estimate)
+		return e
 	}
 	scaled := j
 	if hinge, soft := j.Loss.(loss.Hinge); soft {
@@ -117,18 +117,18 @@ func bootstraps(ctx context.Context, j *answer.Job) []estimate {
 	took := e.Time.Solve
 	return []estimate{
 		{name: "apparent", error: float64(e.Apparent), seconds: e.Time.Fit},
-		{name: "bootstrap, ratio 1", error: float64(e.TestError), seconds: took,
+		{name: "bootstrap, ratio 1", error: float64(*e.TestError), seconds: took,
 			failed: !report.Done(e.Status)},
 		{name: ".632", error: float64(e.Err632), seconds: took},
 		{name: ".632+", error: float64(e.Err632Plus), seconds: took},
-		{name: fmt.Sprintf("bootstrap, ratio %d", largeRatio), error: float64(large.TestError),
+		{name: fmt.Sprintf("bootstrap, ratio %d", largeRatio), error: float64(*large.TestError),
 			seconds: large.Time.Solve, failed: !report.Done(large.Status)},
 	}
 }
 
 // leaveOneOut runs all methods.
-func leaveOneOut(ctx context.Context, j *answer.Job) (all []estimate) {
-	for _, r := range must(j.LeaveOneOut(ctx, leaveout.Fast, true)).(*report.LeaveOneOut).Methods {
+func leaveOneOut(ctx context.Context, j *answer.Study) (all []estimate) {
+	for _, r := range must(j.LeaveOneOut(ctx, leaveout.Fast, true)).Methods {
 		name := "leave-one-out, " + r.Method
 		if r.Rho > 0 {
 			name += fmt.Sprintf(", rho %g", r.Rho)
@@ -140,9 +140,9 @@ func leaveOneOut(ctx context.Context, j *answer.Job) (all []estimate) {
 }
 
 // crossValidation predicts each fold's examples by a training on all others.
-func crossValidation(ctx context.Context, j *answer.Job, folds int, seed uint64) estimate {
+func crossValidation(ctx context.Context, j *answer.Study, folds int, seed uint64) estimate {
 	r := must(j.CrossValidate(ctx, answer.Validation{Design: resample.Design{N: j.Set.N()}, Folds: folds,
-		Repeats: 1, Seed: seed, Workers: 1, ErrorsAlone: true})).(*report.CrossValidation)
+		Repeats: 1, Seed: seed, Workers: 1, ErrorsAlone: true}))
 	return estimate{name: fmt.Sprintf("%d-fold cross-validation", folds), error: float64(r.Error),
 		seconds: r.Time.Retrain, retrained: 1}
 }

@@ -9,7 +9,6 @@ import (
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/report"
 	"bootbench/internal/testutil"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -36,7 +35,7 @@ func TestClasses(t *testing.T) {
 	v := answer.Validation{Design: resample.Design{N: set.N()}, Folds: folds, Seed: 3}
 	for _, l := range []loss.Loss{loss.Square{Noise: 0.3}, loss.Hinge{C: 2}} {
 		spec := model.NewSpec(set, l)
-		design := resample.Design{N: set.N(), Stratum: answer.ClassOf(set)}
+		design := resample.Design{N: set.N(), Stratum: answer.ClassesOf(set.Columns[0].Y)}
 		scheme := testutil.Must(design.Of("kfold", resample.Options{Folds: folds}))(t)
 		weight, wrong := make([]float64, set.N()), 0.0
 		for b := range folds {
@@ -69,8 +68,8 @@ func TestClasses(t *testing.T) {
 		}
 		unscaled := spec
 		unscaled.Standardize = false
-		c := testutil.Must(answer.NewClasses(t.Context(), unscaled))(t)
-		r := testutil.Must(c.CrossValidate(t.Context(), v))(t).(*report.Classes)
+		c := testutil.Must(answer.New(t.Context(), unscaled, nil))(t)
+		r := testutil.Must(c.CrossValidate(t.Context(), v))(t)
 		if got := float64(r.Error) * float64(set.N()); math.Abs(got-wrong) > 1e-6 {
 			t.Errorf("%s: %v wrong, one by one %v", l.Name(), got, wrong)
 		}
@@ -80,7 +79,7 @@ func TestClasses(t *testing.T) {
 			part.Set = set
 			return part, nil
 		}
-		nested := testutil.Must(c.CrossValidate(t.Context(), anew))(t).(*report.Classes)
+		nested := testutil.Must(c.CrossValidate(t.Context(), anew))(t)
 		if math.Abs(float64(nested.Error-r.Error)) > 1e-12 {
 			t.Errorf("%s: nested error %v, of the same models %v", l.Name(), nested.Error, r.Error)
 		}
@@ -92,17 +91,17 @@ func TestClasses(t *testing.T) {
 		}
 		for i := range set.N() {
 			sum := 0.0
-			for _, p := range r.Points.Probability {
+			for _, p := range r.Points.Probability.Of {
 				sum += p[i]
 			}
 			if math.Abs(sum-1) > 1e-12 {
 				t.Fatalf("%s: probabilities of row %d add up to %v", l.Name(), i+1, sum)
 			}
 		}
-		if total != set.N() || !(*r.LogLoss > 0) || !(r.Error < r.Baseline) {
+		if total != set.N() || !(*r.LogLoss > 0) || !(r.Error < r.Quality.Baseline) {
 			t.Errorf("%s: confusion %v, log loss %v, error %v, baseline %v", l.Name(), r.Confusion, *r.LogLoss,
 				r.Error,
-				r.Baseline)
+				r.Quality.Baseline)
 		}
 	}
 }
@@ -111,21 +110,21 @@ func TestClasses(t *testing.T) {
 // predicts the classes of the model that it was written of.
 func TestClassResamples(t *testing.T) {
 	set := threeClasses(t)
-	c := testutil.Must(answer.NewClasses(t.Context(), model.NewSpec(set, loss.Hinge{C: 1})))(t)
-	s := answer.Settings{Scheme: resample.Poisson{Ratio: 1}, Refine: answer.Refinement{Resamples: 60}}
+	c := testutil.Must(answer.New(t.Context(), model.NewSpec(set, loss.Hinge{C: 1}), nil))(t)
+	s := answer.Question{Theory: answer.Yes, Exact: answer.Yes, Scheme: resample.Poisson{Ratio: 1}, Resamples: 60}
 	s.Solve.Tolerance = 1e-4
-	r := testutil.Must(c.Estimate(t.Context(), s))(t).(*report.Classes)
+	r := testutil.Must(c.Estimate(t.Context(), s))(t)
 	wrong, count := make([]float64, set.N()), make([]float64, set.N())
 	weight := make([]float64, set.N())
 	for b := range 60 {
 		f := make([][]float64, 3)
-		for k, j := range c.Jobs {
+		for k := range c.Functions {
+			j := c.Model.Of(k)
 			y := resample.Resamples{Scheme: s.Scheme, Y: j.Y}.Fit(b, weight)
-			learner := testutil.Must(j.Learner())(t)
-			f[k] = testutil.Must(learner(train.Set{Y: y, Site: j.Site, Weight: weight}))(t).F
+			f[k] = testutil.Must(testutil.Must(j.Learner())(t)(train.Set{Y: y, Site: j.Site, Weight: weight}))(t).F
 		}
 		for i, w := range weight {
-			own, at := int(set.Targets(0)[i]), c.Jobs[0].Site[i]
+			own, at := int(set.Targets(0)[i]), c.Site[i]
 			if w != 0 {
 				continue
 			}
@@ -148,8 +147,7 @@ func TestClassResamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := testutil.Must(model.ReadPredictor(&file))(t)
-	a, b := testutil.Must(answer.PredictClasses(p, set))(t),
-		testutil.Must(answer.PredictClasses(read, set))(t)
+	a, b := testutil.Must(answer.PredictBy(p, set, loss.ZeroOne{}, &answer.Question{}))(t), testutil.Must(answer.PredictBy(read, set, loss.ZeroOne{}, &answer.Question{}))(t)
 	if *a.TestError != *b.TestError || *a.LogLoss != *b.LogLoss || !(*a.TestError < 0.3) {
 		t.Errorf("test error %v, of the file %v", *a.TestError, *b.TestError)
 	}

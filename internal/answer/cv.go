@@ -8,7 +8,6 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 
 	"gonum.org/v1/gonum/floats"
@@ -19,15 +18,13 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/null"
-	"bootbench/internal/predict"
 	"bootbench/internal/report"
 	"bootbench/linalg"
-	"bootbench/loss"
 	"bootbench/resample"
 )
 
 // Validation configures cross-validation: by given folds, else forward in time if the design has blocks, else
-// by random folds of examples or groups, stratified by label unless the design has strata.
+// by random folds of examples or groups, stratified by class unless the design has strata.
 type Validation struct {
 	Design       resample.Design
 	Given        []int // fold of each example, numbered from 0; nil: none
@@ -40,10 +37,10 @@ type Validation struct {
 	Metrics      []string
 	ErrorsAlone  bool // no probabilities of labels
 	// Choose, if set, chooses a model on the training rows of every fold, as Anew describes; else all folds use
-	// the job's.
+	// the study's.
 	Choose Chooser
 	Anew   string
-	// Again, if set, has chosen the job's model, and chooses another for every permutation.
+	// Again, if set, has chosen the study's model, and chooses another for every permutation.
 	Again Chooser
 }
 
@@ -58,17 +55,14 @@ func tenFolds(set *dataset.Set) Validation {
 
 // Check refuses impossible folds.
 func (v *Validation) Check() error {
-	_, err := v.partition(nil, false)
+	_, err := v.partition(nil)
 	return err
 }
 
 // checkFields refuses negative numbers, unknown metrics, and parts that are not of each example.
 func (v *Validation) checkFields() error {
-	known := slices.Concat([]string{AllMetrics}, calibration.NumberMetrics, calibration.LabelMetrics)
-	for _, m := range v.Metrics {
-		if !slices.Contains(known, m) {
-			return fmt.Errorf("there is no metric %q, but %s", m, strings.Join(known, ", "))
-		}
+	if err := checkMetrics(v.Metrics); err != nil {
+		return err
 	}
 	if min(v.Folds, v.Repeats, v.Permutations, v.Design.Block, v.Workers) < 0 {
 		return errors.New("the numbers of a cross-validation are 0 or above")
@@ -88,8 +82,8 @@ type partition struct {
 	what string
 }
 
-// partition is the partition of targets y.
-func (v *Validation) partition(y []float64, labels bool) (p partition, err error) {
+// partition is the partition of examples of these classes, nil for numbers.
+func (v *Validation) partition(class []int) (p partition, err error) {
 	d, units, of := v.Design, v.Design.N, "examples"
 	if err := v.checkFields(); err != nil {
 		return p, model.InputError(err)
@@ -120,8 +114,8 @@ func (v *Validation) partition(y []float64, labels bool) (p partition, err error
 		p.what = "random folds of " + of
 		if d.Stratum != nil {
 			p.what += " within strata"
-		} else if labels {
-			d.Stratum = ClassesOf(y)
+		} else if class != nil {
+			d.Stratum = class
 			p.what += " within classes"
 		}
 		p.Sampler, err = d.Of(resample.KFold{}.Name(), resample.Options{Folds: k})
@@ -135,269 +129,364 @@ func (v *Validation) partition(y []float64, labels bool) (p partition, err error
 	return p, nil
 }
 
-// ClassesOf numbers the labels -1 and +1.
-func ClassesOf(y []float64) []int {
-	class := make([]int, len(y))
-	for i, label := range y {
-		if label > 0 {
-			class[i] = 1
-		}
+// folds are the folds of a study, and the number of partitions.
+func (v *Validation) folds(s *Study) (p partition, repeats int, err error) {
+	var class []int
+	if !s.Set.AreNumbers() {
+		class = s.classOf()
 	}
-	return class
-}
-
-// CrossValidate implements Machine: it trains exactly without each fold, and computes the errors there. When
-// ctx ends, finished fits count.
-func (j *Job) CrossValidate(ctx context.Context, v Validation) (report.Answer, error) {
-	return j.validate(ctx, v)
-}
-
-func (j *Job) validate(ctx context.Context, v Validation) (*report.CrossValidation, error) {
-	folds, settings, err := v.plan(j)
-	if err != nil {
-		return nil, err
-	}
-	permuted := resample.Permuted{Y: j.Y, Within: v.Design.Stratum, Group: v.Design.Group,
-		Labels: j.labels(), Seed: v.Seed, Fits: settings.Resamples}
-	arrangements := math.Inf(1)
-	if v.Permutations > 0 {
-		arrangements = permuted.Arrangements()
-	}
-	if arrangements < 2 {
-		return nil, model.InputError(fmt.Errorf("--permutations change nothing: the targets of all %s that "+
-			"change places are the same", permuted.What()))
-	}
-	result, err := v.fits(ctx, j, folds.Period(), settings)
-	switch {
-	case err != nil:
-		return nil, err
-	case result.Resamples == 0:
-		return nil, ctx.Err()
-	}
-	r := v.report(j, folds, result)
-	if v.Permutations > 0 && result.Status == fits.Complete {
-		what := permuted.What()
-		if arrangements < enoughArrangements {
-			warn(&r.Warnings, fmt.Sprintf("there are only %.0f arrangements of %s: the p-value cannot be "+
-				"below %.2g", arrangements, what, 1/arrangements))
-		}
-		if v.Again != nil && v.Choose == nil {
-			what += ", the model chosen again for each"
-			err = v.permuteChoices(ctx, j, permuted, r)
-		} else {
-			err = v.permute(ctx, j, permuted, settings, r)
-		}
-		r.NullHypothesis = fmt.Sprintf("targets do not depend on features: %d permutations of %s",
-			r.Permutations, what)
-	}
-	r.Time = j.Times
-	return r, err
-}
-
-// plan returns the folds, and the settings of the fits without each.
-func (v *Validation) plan(j *Job) (folds partition, s model.RetrainSettings, err error) {
-	if folds, err = v.partition(j.Y, j.labels()); err != nil {
-		return folds, s, err
-	}
-	switch folds.Sampler.(type) {
+	p, err = v.partition(class)
+	repeats = max(1, v.Repeats)
+	switch p.Sampler.(type) {
 	case resample.GivenFolds, resample.ForwardChain: // always the same
-		v.Repeats = 1
+		repeats = 1
 	}
-	v.Repeats = max(1, v.Repeats)
-	s.Plan = resample.Resamples{Scheme: folds.Sampler, Seed: v.Seed, Y: j.Y}
-	s.Tests = append([]loss.Test{j.Test}, j.refinedTests(Settings{Metrics: v.Metrics})...)
-	s.Resamples, s.Workers, s.Progress = folds.Period()*v.Repeats, v.Workers, j.counting("fold")
-	return folds, s, nil
+	return p, repeats, err
 }
 
-// CrossValidatePath cross-validates models along a path of C: jobs on one kernel matrix, with the first one's
-// loss times the factors. Along the path every fit starts from the last.
-func CrossValidatePath(ctx context.Context, jobs []*Job, factors []float64,
-	v Validation) ([]*report.CrossValidation, error) {
-	folds, settings, err := v.plan(jobs[0])
+// settings are those of the fits of a part without each fold.
+func (v *Validation) settings(p *part, folds partition, repeats int) model.RetrainSettings {
+	s := model.RetrainSettings{Plan: resample.Resamples{Scheme: folds.Sampler, Seed: v.Seed, Y: p.model.Y}}
+	s.Tests, s.Workers = p.tests(v.Metrics), v.Workers
+	s.Resamples, s.Progress = folds.Period()*repeats, p.counting("fold")
+	return s
+}
+
+// CrossValidate trains exactly without each fold, and computes the errors there. When ctx ends, finished fits
+// count.
+func (s *Study) CrossValidate(ctx context.Context, v Validation) (*report.Answer, error) {
+	return s.validate(ctx, "cv", v)
+}
+
+func (s *Study) validate(ctx context.Context, command string, v Validation) (*report.Answer, error) {
+	folds, repeats, err := v.folds(s)
 	if err != nil {
 		return nil, err
 	}
-	around := resample.KFold{Folds: folds.Period(), N: jobs[0].Set.N()}
-	results, err := model.RetrainPath(ctx, jobs[0].Model, around, factors, settings)
+	if moved := v.shuffle(s, &s.Set.Columns[0], 1); v.Permutations > 0 && moved.Arrangements() < 2 {
+		return nil, model.InputError(fmt.Errorf("--permutations change nothing: the targets of all %s that "+
+			"change places are the same", moved.What()))
+	}
+	plan := resample.Resamples{Scheme: folds.Sampler, Seed: v.Seed, Y: s.Functions[0].Y}
+	known := &nestedFits{}
+	join := joining{command, plan, false, v.Design.Group, v.Metrics}
+	a, err := s.each(ctx, join, func(p *part, onFit OnFit) (*report.Answer, error) {
+		own := v.settings(p, folds, repeats)
+		own.OnFit = onFit
+		if v.Choose != nil && onFit != nil { // a prediction for each example
+			bySite := onFit
+			own.OnFit = func(r int, weight, f []float64) {
+				at := make([]float64, s.Sites())
+				for i, site := range s.Site {
+					at[site] = f[i]
+				}
+				bySite(r, weight, at)
+			}
+		}
+		result, err := v.fits(ctx, p, folds.Period(), own, known)
+		switch {
+		case err != nil:
+			return nil, err
+		case result.Resamples == 0:
+			return nil, ctx.Err()
+		}
+		a := v.report(p, folds, repeats, result)
+		a.Command = command
+		return a, nil
+	})
+	if err != nil || v.Permutations == 0 || a.Status != Complete {
+		return a, err
+	}
+	err = s.permute(ctx, v, a)
+	a.Time = s.Times
+	return a, err
+}
+
+// CrossValidatePath cross-validates models along a path of C: studies on one kernel matrix, with the first
+// one's loss times the factors. Along the path every fit starts from the last.
+func CrossValidatePath(ctx context.Context, studies []*Study, factors []float64, v Validation) ([]*report.Answer,
+	error) {
+	first := studies[0].part(0)
+	folds, repeats, err := v.folds(first.Study)
+	if err != nil {
+		return nil, err
+	}
+	around := resample.KFold{Folds: folds.Period(), N: first.Set.N()}
+	results, err := model.RetrainPath(ctx, first.model, around, factors, v.settings(first, folds, repeats))
 	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return nil, err
 	}
-	reports := make([]*report.CrossValidation, len(jobs))
-	for k, j := range jobs {
-		j.Times.Retrain += results[k].Stats.Elapsed.Seconds()
-		reports[k] = v.report(j, folds, &model.Retraining{Result: results[k], Method: model.Single})
+	answers := make([]*report.Answer, len(studies))
+	for k, s := range studies {
+		s.Times.Retrain += results[k].Stats.Elapsed.Seconds()
+		answers[k] = v.report(s.part(0), folds, repeats, &model.Retraining{Result: results[k], Method: model.Single})
 	}
-	return reports, nil
+	return answers, nil
 }
 
 // fits makes the fits of a plan. Blocks are trained around the theory of as many folds.
-func (v *Validation) fits(ctx context.Context, j *Job, folds int, s model.RetrainSettings) (
-	result *model.Retraining, err error) {
+func (v *Validation) fits(ctx context.Context, p *part, folds int, settings model.RetrainSettings,
+	known *nestedFits) (result *model.Retraining, err error) {
 	if v.Choose != nil {
 		result = &model.Retraining{Method: model.Single}
-		result.Result, err = v.fitNested(ctx, j, s)
+		result.Result, err = v.fitNested(ctx, p, settings, known)
 	} else {
-		method, n, k := v.Method, j.Set.N(), 1/float64(folds)
+		method, n, k := v.Method, p.Set.N(), 1/float64(folds)
 		// in n^3 operations: those of fits to the other folds minus those of downdates; the inverse takes one
-		saved := float64(s.Resamples) * (math.Pow(1-k, 3) - math.Pow(k, 3)) / 3
-		if method == model.AutoMethod && model.CanDowndate(j.Model) && saved > 1 {
+		saved := float64(settings.Resamples) * (math.Pow(1-k, 3) - math.Pow(k, 3)) / 3
+		if method == model.AutoMethod && model.CanDowndate(p.model) && saved > 1 {
 			method = model.Downdate
 		}
 		around := resample.KFold{Folds: min(n, folds), N: n}
-		s.Workers = cmp.Or(s.Workers, runtime.GOMAXPROCS(0))
-		if err := model.CheckRetrain(j.Model, method, around, s); err != nil {
+		settings.Workers = cmp.Or(settings.Workers, runtime.GOMAXPROCS(0))
+		if err := model.CheckRetrain(p.model, method, around, settings); err != nil {
 			return nil, err
 		}
-		result, err = model.Retrain(ctx, j.Model, method, around, s)
+		result, err = p.retrain(ctx, method, around, settings)
 	}
 	if err != nil {
 		return nil, err
 	}
-	j.Times.Retrain += (result.Stats.Elapsed + result.Setup).Seconds()
-	j.Times.Iterations += result.Batch.Iterations
-	j.Times.Exact += result.Batch.Exact
+	p.Times.Retrain += (result.Stats.Elapsed + result.Setup).Seconds()
+	p.Times.Iterations += result.Batch.Iterations
+	p.Times.Exact += result.Batch.Exact
 	return result, nil
 }
 
 // report is the document of the fits without each fold.
-func (v *Validation) report(j *Job, folds partition, result *model.Retraining) *report.CrossValidation {
-	left, predicted := result.Tests[0], result.OutOfBag
-	r := &report.CrossValidation{
-		Command: "cv", Subject: j.Subject, TestLoss: left.Test.Name(),
-		Folding: report.Folding{Folds: folds.Period(), Repeats: v.Repeats, FoldsOf: folds.what},
-		Draws:   draws(j.Model, result, v.Seed), RepeatsSE: null.Float(left.SE),
-		Outcome: report.Outcome{Warnings: append(append([]string{}, j.Warnings()...), result.Warnings...)},
-	}
-	mean := null.Float(left.Error)
-	if r.Quality = j.quality(mean, left.Examples, predicted); r.Quality != nil {
-		r.Quality.Over(left.Examples, j.Set.Weights, v.Design.Group)
-	}
-	r.Quote, r.ErrorSEOver = report.NewQuote(r.TestLoss, mean, r.Quality, nil), "examples"
+func (v *Validation) report(p *part, folds partition, repeats int, result *model.Retraining) *report.Answer {
+	r := result.Result.In(p.model.Function)
+	left := &r.Tests[0]
+	a := &report.Answer{Command: "cv", Subject: p.about(), TestLoss: left.Test.Name(), Folds: folds.Period(),
+		Method: result.Method.String(), Status: r.Status.String(), Draws: p.draws(result, v.Seed),
+		Validation: &report.Validation{Repeats: repeats, FoldsOf: folds.what, RepeatsSE: null.Float(left.SE),
+			ErrorSEOver: "examples"},
+		Outcome: report.Outcome{Warnings: slices.Concat([]string{}, p.model.Warnings(), result.Warnings)}}
+	skipped := len(r.Skipped)
+	a.Skipped = &skipped
+	p.judge(a, left, r.OutOfBag, nil)
+	a.Examples.Weights = p.Set.Weights
 	if v.Design.Group != nil {
-		r.ErrorSEOver = "groups"
+		a.ErrorSEOver = "groups"
 	}
-	warn(&r.Warnings, r.Quality.Warning(r.Error))
-	warn(&r.Warnings, FewWarning(j.Set))
-	expected := func(test loss.Test) []float64 { return result.Test(test.Name()).Examples }
-	points := &report.Points{Names: j.Set.RowNames, Mean: predicted, Error: left.Examples}
-	var probabilities *predict.Probabilities
-	if j.labels() && !v.ErrorsAlone {
-		if p, err := predict.RefinedProbabilities(j.Model, result.Result); err == nil {
-			probabilities, points.Probability = p, p.LeftOut
+	if !slices.Equal(v.Design.Group, p.Set.Groups) && a.Quality != nil {
+		a.Quality.Over(left.Examples, p.Set.Weights, v.Design.Group)
+		quote := report.NewQuote(a.TestLoss, null.Float(left.Error), a.Quality, nil)
+		a.Quote = &quote
+	}
+	warn(&a.Warnings, a.Quality.Warning(a.Error))
+	warn(&a.Warnings, p.few())
+	points := &report.Points{Names: p.Set.RowNames, Mean: r.OutOfBag, Error: left.Examples}
+	var probabilities *Probabilities
+	if p.labels() && !v.ErrorsAlone {
+		if found, err := RefinedProbabilities(p.model, result.Result); err == nil {
+			probabilities, points.Probability.Positive = found, found.LeftOut
 		}
-		for _, f := range predicted {
-			points.Class = append(points.Class, j.Subject.Labels.Name(f))
+		for _, f := range r.OutOfBag {
+			points.Class = append(points.Class, p.names().Name(f))
 		}
 	}
-	r.Metrics, r.Calibration = j.judge(Settings{Metrics: v.Metrics}, predicted, probabilities, expected)
-	points.Shift(j.shift())
-	points.Target = j.targets()
-	requireNumbers(&r.Status, &r.Warnings, nil, r.Error)
-	r.Points, r.Time = points, j.Times
-	return r
+	a.Metrics, a.Calibration = p.measure(v.Metrics, r, probabilities)
+	points.Target.Numbers = p.targets()
+	requireNumbers(&a.Status, &a.Warnings, nil, a.Error)
+	a.Points, a.Time = points, p.Times
+	return a
 }
 
 // enoughArrangements are the fewest of which one of twenty is a p-value of 0.05.
 const enoughArrangements = 20
 
-// permuteChoices is permute for a model that was chosen on the targets: the choice is part of what is
-// compared, and is repeated on the targets of every permutation.
-func (v Validation) permuteChoices(ctx context.Context, j *Job, plan resample.Permuted,
-	r *report.CrossValidation) error {
-	permutations, mutex, done := v.Permutations, sync.Mutex{}, 0
-	v.Permutations, v.Metrics, v.ErrorsAlone, v.Workers = 0, nil, true, 1
-	found, failed := make([]float64, permutations), make([]error, permutations)
-	blas.SingleThreaded(func() {
-		linalg.Parallel(permutations, func(p int) {
-			found[p] = math.NaN()
-			if ctx.Err() != nil {
-				return
+// shuffle is the permutation of the targets of a column, numbers or classes, and of the fits to them. It is the
+// same for all columns.
+func (v *Validation) shuffle(s *Study, column *dataset.Column, fits int) *resample.Permuted {
+	numbers := column.Levels == nil
+	return &resample.Permuted{Y: column.Y, Within: v.Design.Stratum, Group: v.Design.Group, Labels: !numbers,
+		Seed: v.Seed, Fits: fits, Of: func(y []float64) resample.Plan {
+			var class []int
+			if !numbers {
+				class = ClassesOf(y)
 			}
-			spec, err := v.Again(ctx, withTargets(j.Set, plan.Targets(p)))
-			if err != nil {
-				failed[p] = err
-				return
-			}
-			other, err := New(ctx, spec, j.Test)
-			if err != nil {
-				failed[p] = err
-				return
-			}
-			one, err := other.validate(ctx, v)
-			if failed[p] = err; err == nil {
-				found[p] = float64(one.Error)
-			}
-			mutex.Lock()
-			defer mutex.Unlock()
-			done++
-			j.Progress(fmt.Sprintf("permutation %d of %d", done, permutations), done, permutations)
-		})
-	})
-	if err := cmp.Or(failed...); err != nil && ctx.Err() == nil {
-		return err
-	}
-	setPValue(r, slices.DeleteFunc(found, math.IsNaN))
-	if ctx.Err() != nil {
-		r.Status = fits.Cancelled.String()
-	}
-	return nil
+			folds, _ := v.partition(class) // no error for the targets, hence none here
+			return resample.Resamples{Scheme: folds.Sampler, Seed: v.Seed, Y: y}
+		}}
 }
 
-// permute adds the p-value of no relation between inputs and targets, by fits of one model to permuted
-// targets and the same folds.
-func (v *Validation) permute(ctx context.Context, j *Job, plan resample.Permuted,
-	settings model.RetrainSettings, r *report.CrossValidation) error {
-	fits := settings.Resamples
-	plan.Of = func(y []float64) resample.Plan {
-		folds, _ := v.partition(y, j.labels()) // no error for the targets, hence none here
-		return resample.Resamples{Scheme: folds.Sampler, Seed: v.Seed, Y: y}
+// signs is a plan with targets that are +1 for a class, and -1 for others.
+type signs struct {
+	resample.Plan
+	level int
+}
+
+// Fit implements resample.Plan.
+func (p signs) Fit(r int, weight []float64) []float64 {
+	y := dataset.Column{Y: p.Plan.Fit(r, weight)}
+	return y.Signs(p.level)
+}
+
+// permute adds the p-value of no relation between inputs and targets: by the same folds, with the same model
+// or, if that was chosen, one chosen for every permutation.
+func (s *Study) permute(ctx context.Context, v Validation, a *report.Answer) error {
+	moved := v.shuffle(s, &s.Set.Columns[0], a.Draws.Resamples)
+	what := moved.What()
+	if arrangements := moved.Arrangements(); arrangements < enoughArrangements {
+		warn(&a.Warnings, fmt.Sprintf("there are only %.0f arrangements of %s: the p-value cannot be "+
+			"below %.2g", arrangements, what, 1/arrangements))
 	}
-	settings.Plan, settings.Resamples, settings.Tests = &plan, fits*v.Permutations, nil
-	settings.Progress = func(done, total int) {
-		j.Progress(fmt.Sprintf("permutation %d of %d", (done+fits-1)/fits, v.Permutations), done, total)
+	found, err := []float64(nil), error(nil)
+	if v.Again != nil && v.Choose == nil {
+		what += ", the model chosen again for each"
+		found, err = s.permuteChoices(ctx, v)
+	} else {
+		found, err = s.permuteFits(ctx, v, a)
 	}
-	site := func(i int) int { return j.Site[i] }
-	if v.Choose != nil {
-		site = func(i int) int { return i }
-	}
-	sum, count, y := make([]float64, v.Permutations), make([]float64, v.Permutations), []float64(nil)
-	settings.OnFit = func(b int, weight, f []float64) {
-		p := b / fits
-		if b%fits == 0 {
-			y = plan.Targets(p)
-		}
-		first, end := resample.Judged(plan.Of(y), b%fits, len(y))
-		for i := first; i < end; i++ {
-			if weight[i] == 0 {
-				w := calibration.WeightOf(j.Set.Weights, i)
-				sum[p] += w * j.Test.Value(f[site(i)], y[i])
-				count[p] += w
-			}
-		}
-	}
-	result, err := v.fits(ctx, j, r.Folds, settings)
 	if err != nil {
 		return err
 	}
-	r.Status = result.Status.String()
-	setPValue(r, floats.DivTo(sum, sum, count)[:result.Resamples/fits])
+	setPValue(a, found)
+	if ctx.Err() != nil {
+		a.Status = fits.Cancelled.String()
+	}
+	a.NullHypothesis = fmt.Sprintf("targets do not depend on features: %d permutations of %s", a.Permutations, what)
 	return nil
+}
+
+// permuteChoices are the errors of models that are chosen on the permuted targets: the choice is part of what
+// is compared.
+func (s *Study) permuteChoices(ctx context.Context, v Validation) ([]float64, error) {
+	mutex, done, count := sync.Mutex{}, 0, v.Permutations
+	v.Permutations, v.Metrics, v.ErrorsAlone, v.Workers = 0, nil, true, 1
+	found, failed := make([]float64, count), make([]error, count)
+	blas.SingleThreaded(func() {
+		linalg.Parallel(count, func(k int) {
+			found[k] = math.NaN()
+			if ctx.Err() != nil {
+				return
+			}
+			set := *s.Set
+			set.Columns = slices.Clone(set.Columns)
+			for c := range set.Columns {
+				set.Columns[c].Y = v.shuffle(s, &s.Set.Columns[c], 1).Targets(k)
+			}
+			found[k], failed[k] = s.errorOf(ctx, &set, v)
+			mutex.Lock()
+			defer mutex.Unlock()
+			done++
+			s.Progress(fmt.Sprintf("permutation %d of %d", done, count), done, count)
+		})
+	})
+	if err := cmp.Or(failed...); err != nil && ctx.Err() == nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(found, math.IsNaN), nil
+}
+
+// errorOf is the error of the model that is chosen on a set.
+func (s *Study) errorOf(ctx context.Context, set *dataset.Set, v Validation) (float64, error) {
+	spec, err := v.Again(ctx, set)
+	if err != nil {
+		return math.NaN(), err
+	}
+	other, err := New(ctx, spec, s.Test)
+	if err != nil {
+		return math.NaN(), err
+	}
+	a, err := other.CrossValidate(ctx, v)
+	if err != nil || a == nil {
+		return math.NaN(), err
+	}
+	return float64(a.Error), nil
+}
+
+// permuteFits are the errors of fits of one model to permuted targets, of those permutations that are
+// finished.
+func (s *Study) permuteFits(ctx context.Context, v Validation, a *report.Answer) ([]float64, error) {
+	each, of := a.Draws.Resamples, v.Permutations
+	sum, finished, known := make([]float64, of), of, &nestedFits{}
+	joint := &fits.Joint{}
+	if s.classes() {
+		joint.Decision, joint.Of = s.decision(), s.classOf()
+	}
+	for _, p := range s.parts() {
+		moved := v.shuffle(s, p.column(), each)
+		settings := model.RetrainSettings{Plan: moved}
+		unit, count := 1.0, make([]float64, of)
+		if p.labels() {
+			settings.Plan = signs{moved, p.level()}
+		} else if moved.Y = p.model.Y; p.several() {
+			unit = 1 / (float64(a.Targets[p.model.Function.Name].Quality.Baseline) * float64(len(s.Functions)))
+		}
+		unit *= p.model.Unit * p.model.Unit
+		settings.Resamples, settings.Workers = each*of, v.Workers
+		settings.Progress = func(done, total int) {
+			p.Progress(fmt.Sprintf("permutation %d of %d", (done+each-1)/each, of), done, total)
+		}
+		site := func(i int) int { return p.Site[i] }
+		if v.Choose != nil { // a prediction for each example
+			site = func(i int) int { return i }
+		}
+		own, y := make([]float64, of), []float64(nil)
+		settings.OnFit = func(b int, weight, f []float64) {
+			if s.classes() {
+				joint.Add(b, p.number, func(i int) float64 { return f[site(i)] })
+				return
+			}
+			if b%each == 0 {
+				if y = moved.Targets(b / each); p.labels() {
+					y = (&dataset.Column{Y: y}).Signs(1)
+				}
+			}
+			first, end := resample.Judged(settings.Plan, b, len(y))
+			for i := first; i < end; i++ {
+				if weight[i] == 0 {
+					w := calibration.WeightOf(p.Set.Weights, i)
+					own[b/each] += w * p.Test.Value(f[site(i)], y[i])
+					count[b/each] += w
+				}
+			}
+		}
+		result, err := v.fits(ctx, p, a.Folds, settings, known)
+		if err != nil {
+			return nil, err
+		}
+		finished = min(finished, result.Resamples/each)
+		floats.AddScaled(sum, unit, floats.DivTo(own, own, count))
+	}
+	if s.classes() {
+		sum = joint.Errors(v.shuffle(s, &s.Set.Columns[0], each), s.Set.Weights, finished)
+	}
+	return sum[:finished], nil
+}
+
+// level is the class whose examples have the label +1.
+func (p *part) level() int {
+	if p.classes() {
+		return p.number
+	}
+	return 1
+}
+
+// ClassesOf are the numbers of classes.
+func ClassesOf(y []float64) []int {
+	class := make([]int, len(y))
+	for i, v := range y {
+		class[i] = int(v)
+	}
+	return class
 }
 
 // setPValue sets the p-value (1 + #)/(1 + P), # the number of P permutations of the targets with at most the
 // same error (Ojala and Garriga 2010).
-func setPValue(r *report.CrossValidation, errors []float64) {
-	if r.Permutations = len(errors); r.Permutations == 0 {
+func setPValue(a *report.Answer, errors []float64) {
+	if a.Permutations = len(errors); a.Permutations == 0 {
 		return
 	}
 	asGood := 0
 	for _, e := range errors {
-		if e <= float64(r.Error)*(1+tieTolerance) {
+		if e <= float64(a.Error)*(1+tieTolerance) {
 			asGood++
 		}
 	}
-	r.PValue = null.Of(float64(1+asGood) / float64(1+r.Permutations))
+	a.PValue = null.Of(float64(1+asGood) / float64(1+a.Permutations))
 }
 
 // tieTolerance is the relative difference of equal errors: the order of summation differs.

@@ -110,7 +110,7 @@ func TestCrossValidate(t *testing.T) {
 			if c.nested {
 				v.Choose = choose
 			}
-			r := testutil.Must(j.CrossValidate(context.Background(), v))(t).(*report.CrossValidation)
+			r := testutil.Must(j.CrossValidate(context.Background(), v))(t)
 			want := naive(t, spec, c.design, c.folds, r.Repeats, v.Choose)
 			for i, f := range want.mean {
 				if off := math.Abs(r.Points.Mean[i] - f); off > c.tolerance ||
@@ -286,8 +286,7 @@ func TestPermutations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := testutil.Must(j.CrossValidate(context.Background(), v))(t).(*report.CrossValidation)
-		return float64(*r.PValue)
+		return float64(*testutil.Must(j.CrossValidate(context.Background(), v))(t).PValue)
 	}
 	if got := p(); got != 0.05 {
 		t.Errorf("p-value %v of friedman1", got)
@@ -323,7 +322,7 @@ func TestPermutedChoices(t *testing.T) {
 		}
 		return r.Spec, nil
 	}
-	p := func(level float64, groups []int, v answer.Validation) *report.CrossValidation {
+	p := func(level float64, groups []int, v answer.Validation) *report.Answer {
 		x, y := mat.NewDense(n, 2, nil), make([]float64, n)
 		for i := range y {
 			x.SetRow(i, []float64{rng.NormFloat64() + level*float64(i/3), rng.NormFloat64()})
@@ -334,7 +333,7 @@ func TestPermutedChoices(t *testing.T) {
 		j := testutil.Must(answer.New(t.Context(), testutil.Must(choose(t.Context(), set))(t), nil))(t)
 		v.Design = resample.Design{N: n, Group: groups}
 		v.Folds, v.Repeats, v.Permutations = 5, 1, 19
-		return testutil.Must(j.CrossValidate(t.Context(), v))(t).(*report.CrossValidation)
+		return testutil.Must(j.CrossValidate(t.Context(), v))(t)
 	}
 	hits := 0
 	for k := range tables {

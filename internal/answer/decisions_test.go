@@ -85,7 +85,7 @@ func TestPartitions(t *testing.T) {
 		"3 folds, groups or strata for 12": {Validation{Folds: 3, Given: one[:3]}, 0},
 	} {
 		c.Design.N = 12
-		p, err := c.partition(set.Targets(0), true)
+		p, err := c.partition(ClassesOf(set.Columns[0].Y))
 		if c.folds == 0 && (!errors.Is(err, model.ErrInput) || !strings.Contains(err.Error(), says)) ||
 			c.folds > 0 && (err != nil || p.Period() != c.folds || p.what != says) {
 			t.Errorf("%q, %v, want %d %q", p.what, err, c.folds, says)

@@ -13,7 +13,6 @@ import (
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/report"
 	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/loss"
@@ -89,9 +88,8 @@ func TestRefinedDesigns(t *testing.T) {
 			}
 			var z, zVar []float64
 			for seed := range seeds {
-				e := testutil.Must(j.Estimate(context.Background(),
-					answer.Settings{Scheme: scheme, Level: 0.9,
-						Refine: answer.Refinement{Resamples: 100, Seed: uint64(seed)}}))(t).(*report.Estimate)
+				e := testutil.Must(j.Estimate(context.Background(), answer.Question{Theory: answer.Yes, Exact: answer.Yes, Scheme: scheme, Level: 0.9,
+					Resamples: 100, Seed: uint64(seed)}))(t)
 				se := math.Hypot(float64(*e.MonteCarloSE), truth.Tests[0].SE)
 				z = append(z, (float64(e.Error)-truth.Tests[0].Error)/se)
 				at := e.Refined.Points
@@ -128,8 +126,8 @@ func TestPatients(t *testing.T) {
 			t.Fatal(err)
 		}
 		estimate := func(s resample.Scheme) float64 {
-			return float64(testutil.Must(j.Estimate(context.Background(), answer.Settings{Scheme: s,
-				Level: 0.9, Refine: answer.Refinement{Resamples: 100}}))(t).(*report.Estimate).Error)
+			return float64(testutil.Must(j.Estimate(context.Background(), answer.Question{Theory: answer.Yes, Exact: answer.Yes, Scheme: s,
+				Level: 0.9, Resamples: 100}))(t).Error)
 		}
 		truth, whole := 0.0, schemeOf(t, resample.Design{Group: group}, "poisson", 200)
 		settings := model.RetrainSettings{Cross: cross, Settings: fits.Settings{Resamples: 100,
@@ -142,10 +140,9 @@ func TestPatients(t *testing.T) {
 			t.Fatal(err)
 		}
 		predict := func(s resample.Scheme) float64 {
-			return *testutil.Must(j.Predict(context.Background(), fresh.Set,
-				answer.Settings{Scheme: s, Level: 0.9,
-					Refine:    answer.Refinement{Resamples: 100},
-					Intervals: answer.Intervals{Of: answer.Observation}}))(t).(*report.Prediction).Coverage
+			return *testutil.Must(j.Predict(context.Background(), fresh.Set, answer.Question{Theory: answer.Yes, Exact: answer.Yes, Scheme: s, Level: 0.9,
+				Resamples: 100,
+				Intervals: answer.Intervals{Of: answer.Observation}}))(t).Coverage
 		}
 		held[0] += predict(whole) / 12
 		held[1] += predict(resample.Poisson{Ratio: 1}) / 12

@@ -3,8 +3,8 @@ package answer
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -12,285 +12,236 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/internal/calibration"
-	"bootbench/internal/dataset"
-	"bootbench/internal/model"
 	"bootbench/internal/null"
-	"bootbench/internal/predict"
 	"bootbench/internal/report"
 	"bootbench/loss"
 	"bootbench/resample"
-	"bootbench/solver"
 	"bootbench/solver/adjoint"
+
+	"bootbench/fits"
 )
 
-// estimation is an answer at the examples with its parts.
-type estimation struct {
-	*Job
-	s        Settings
-	solution *solver.Solution
-	exact    predict.Replicates // for quantiles
-	e        *report.Estimate
-}
+// defaultResamples is the number of resamples if none is given: without resamples a decision has no error.
+const defaultResamples = 200
 
-// Estimate implements Machine: the answer at the examples.
-func (j *Job) Estimate(ctx context.Context, s Settings) (report.Answer, error) {
-	err := s.checkCovariances(j.Model, j.Set.N())
-	if err == nil && j.full == nil {
-		err = j.fitAll(ctx, nil)
+// Estimate is the answer at the examples: the theory's averages, refined by exact resamples.
+func (s *Study) Estimate(ctx context.Context, q Question) (*report.Answer, error) {
+	switch {
+	case s.classes() && hasWeights(q.Scheme):
+		return nil, errNoneLeftOut
+	case s.classes():
+		q.Resamples, q.Exact, q.NoPoints = max(2, cmp.Or(q.Resamples, defaultResamples)), Yes, true
+	}
+	err := s.checkCovariances(&q, s.Set.N())
+	if err == nil && !s.classes() {
+		err = s.fitAll(ctx)
 	}
 	if err != nil {
 		return nil, err
 	}
 	began := time.Now()
-	solution, err := j.Solve(ctx, s)
-	if err != nil {
-		return nil, err
+	a, err := s.each(ctx, s.drawn("estimate", q.Scheme, q.Seed, q.Metrics), func(p *part, onFit OnFit) (*report.Answer, error) {
+		if p.model.Rows != nil {
+			return p.singly(ctx, &q, onFit)
+		}
+		defer func() { began = time.Now() }()
+		return p.estimate(ctx, &q, began, onFit)
+	})
+	if err == nil && q.Verdict {
+		s.Caution(a)
+		err = s.addFullModel(ctx, a, &q)
 	}
-	a, err := j.estimateAt(ctx, s, solution, began)
-	if err == nil && s.FullModel {
-		err = a.addFullModel(ctx)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if s.Cautions {
-		caution(a.e, j.Set)
-	}
-	return a.e, nil
+	return a, err
 }
 
-// estimateAt is the answer at a solution, whose solve began at began.
-func (j *Job) estimateAt(ctx context.Context, s Settings, solution *solver.Solution, began time.Time) (
-	*estimation, error) {
-	a := &estimation{Job: j, s: s, solution: solution}
-	if err := a.theory(ctx); err != nil {
+// begin is the head of an answer about resamples.
+func (p *part) begin(command string, scheme resample.Scheme) *report.Answer {
+	a := &report.Answer{Command: command, Subject: p.about(), TestLoss: p.Test.Name()}
+	a.Resampling, a.Folds = Resampling(scheme, p.Set.N())
+	a.Examples.Weights = p.Set.Weights
+	return a
+}
+
+// estimate is the answer of a part. Its solve began at began.
+func (p *part) estimate(ctx context.Context, q *Question, began time.Time, onFit OnFit) (*report.Answer,
+	error) {
+	if err := p.solve(ctx, q); err != nil {
 		return nil, err
 	}
-	e := a.e
-	e.Time = j.Times
-	e.Time.Solve = time.Since(began).Seconds()
-	if err := a.refine(ctx); err != nil {
+	a, alone := p.begin("estimate", q.Scheme), p.withoutTheory(q)
+	a.Outcome = outcome(p.model, q.Scheme, p.solution.Warnings...)
+	a.Errors, a.Quote = p.around(math.NaN()), &report.Quote{}
+	if alone {
+		unknown := null.Float(math.NaN())
+		a.TestError, a.BaggedError, a.Convergence, a.Status = &unknown, &unknown, report.NoTheory(), Complete
+	} else if err := p.addTheory(ctx, q, a); err != nil {
 		return nil, err
 	}
-	switch fitsAlone := j.fitsAlone(s); {
-	case fitsAlone && e.Refined == nil:
+	a.Time = p.Times
+	a.Time.Solve = time.Since(began).Seconds()
+	if err := p.addExact(ctx, q, a, onFit); err != nil {
+		return nil, err
+	}
+	switch {
+	case alone && a.Refined == nil:
 		return nil, cmp.Or(ctx.Err(), errOnlyExact)
-	case fitsAlone:
-		e.DropTheory()
-		if !resample.IsDependent(s.Scheme) {
-			e.Time.Theory = theorySweeps * e.Time.Solve
-		}
-	case len(s.Quantiles) > 0 && e.Points != nil:
-		quantiles(e.Points, e.Refined, s.Quantiles, func(i int) int { return j.Site[i] },
-			func(i int) loss.Distribution { return solution.Distribution(j.Site[i]) }, &a.exact, j.shift())
+	case alone && !resample.IsDependent(q.Scheme):
+		a.Time.Theory = theorySweeps * a.Time.Solve
 	}
-	if hasWeights(s.Scheme) {
-		e.DropErrors()
+	if len(q.Quantiles) > 0 && a.Points != nil && !alone {
+		p.addQuantiles(a.Points, a.Refined, q.Quantiles, func(i int) int { return p.Site[i] },
+			func(i int) loss.Distribution { return p.solution.Distribution(p.Site[i]) })
+	}
+	if hasWeights(q.Scheme) {
+		withoutErrors(a)
 	}
 	if ctx.Err() != nil { // some exact resamples may be missing
-		e.Status = Cancelled
+		a.Status = Cancelled
 	}
 	return a, nil
 }
 
-// errOnlyExact: without exact resamples there is no answer.
-var errOnlyExact = model.InputError(errors.New(
-	"there are no exact resamples, and the theory was not solved, or " +
-		"does not hold where groups or blocks are drawn: take --refine auto or R"))
-
-// theory adds the averages of the solution.
-func (a *estimation) theory(ctx context.Context) error {
-	mean, left := a.solution.LeftOut(a.Test)
-	e := &report.Estimate{
-		Command: "estimate", Subject: a.Subject, Resampling: Resampling(a.s.Scheme, a.Set.N()),
-		Convergence: convergence(a.Model, a.solution), Errors: a.errors(mean),
-		Outcome: outcome(a.Model, a.s.Scheme, a.solution.Warnings...),
+// withoutErrors removes errors where no example is ever left out, with a note.
+func withoutErrors(a *report.Answer) {
+	unknown := null.Float(math.NaN())
+	a.Quote, a.TestError, a.BaggedError = &report.Quote{Error: unknown, ErrorSE: unknown}, &unknown, &unknown
+	a.Errors.Err632, a.Errors.Err632Plus = unknown, unknown
+	a.VoteError, a.Quality, a.Metrics, a.Calibration = nil, nil, nil, nil
+	if p := a.Points; p != nil {
+		p.Error, p.OOBMean, p.OOBVote = nil, nil, nil
 	}
-	a.e = e
-	ensemble := a.solution.OutOfBag()
-	bagged, _ := ensemble.MeanLoss(a.Test)
-	e.BaggedError = null.Float(bagged)
-	var probabilities *predict.Probabilities
-	if a.labels() {
-		vote, _ := ensemble.VoteError()
-		e.VoteError = null.Of(vote)
-		var err error
-		if probabilities, err = predict.ProbabilitiesOf(a.Model, a.solution); err != nil {
+	a.Notes = append(slices.Clone(a.Notes),
+		"every resample has all rows, with random weights: none is left out, so there is no error on new rows; "+
+			"cv has it")
+}
+
+// addTheory adds the averages of the solution.
+func (p *part) addTheory(ctx context.Context, q *Question, a *report.Answer) (err error) {
+	r := fits.OfTheory(p.solution, p.tests(q.Metrics)).In(p.model.Function)
+	left := &r.Tests[0]
+	a.Method, a.Status, a.Convergence = p.solution.Method.String(), p.solution.Status.String(), p.convergence()
+	a.TestError, a.BaggedError, a.Errors = null.Of(left.Error), null.Of(left.BaggedError), p.around(left.Error)
+	var probabilities *Probabilities
+	if p.labels() {
+		a.VoteError = null.Of(r.VoteError)
+		if probabilities, err = ProbabilitiesOf(p.model, p.solution); err != nil {
 			return err
 		}
-		if !resample.IsDependent(a.s.Scheme) {
-			e.Figures = report.ROCFigure(ensemble.Mean, a.Y, a.Set.Weights)
-		}
+		a.Figures = report.ROCFigure(r.OutOfBag, p.model.Y, p.Set.Weights)
 	}
-	if a.s.Covariances {
-		e.Covariances = func() (blas64.General, error) { return covariances(a.Job, a.solution, nil) }
+	if q.Covariances {
+		a.Covariances = func() (blas64.General, error) { return p.covariances(nil) }
 	}
-	e.Quality = a.quality(e.TestError, left, ensemble.Mean)
-	e.Quote = report.NewQuote(e.TestLoss, e.TestError, e.Quality, nil)
-	e.Examples.Each, e.Examples.Weights = left, a.Set.Weights
-	e.Metrics, e.Calibration = a.judge(a.s, ensemble.Mean, probabilities, func(test loss.Test) []float64 {
-		_, each := a.solution.LeftOut(test)
-		return each
-	})
-	if err := a.addJackknife(ctx); err != nil {
+	p.judge(a, left, r.OutOfBag, nil)
+	a.Metrics, a.Calibration = p.measure(q.Metrics, r, probabilities)
+	if err := p.addJackknife(ctx, q, a); err != nil {
 		return err
 	}
-	if !a.s.NoPoints {
-		if err := a.addPoints(ensemble, left); err != nil {
+	if !q.NoPoints {
+		a.Points, a.Level = p.points(r), q.Level
+		a.Points.MeanSE, a.Points.VarianceSE = nil, nil
+		a.Points.Names, a.Points.Target.Numbers, a.Points.OOBMean = p.Set.RowNames, p.targets(), r.OutOfBag
+		if p.labels() {
+			a.Points.OOBVote = r.OutOfBagVote
+		}
+		intervals, err := p.solution.PercentileIntervals(q.Level)
+		if err != nil {
 			return err
 		}
+		for i := range p.Site {
+			interval := intervals[p.Site[i]]
+			a.Points.Lower, a.Points.Upper = append(a.Points.Lower, interval.Low), append(a.Points.Upper, interval.High)
+		}
+		a.Points.Lower, a.Points.Upper = p.inUnit(a.Points.Lower), p.inUnit(a.Points.Upper)
 	}
-	requireNumbers(&e.Status, &e.Warnings, e.Points, e.TestError, e.Apparent, e.BaggedError)
+	apparent := a.Apparent
+	if p.classes() { // where it is not computed
+		apparent = 0
+	}
+	requireNumbers(&a.Status, &a.Warnings, a.Points, *a.TestError, apparent, *a.BaggedError)
 	return nil
 }
 
-// Judge computes the requested metrics, nil for none, of mean predictions, probabilities of labels and
-// expected losses.
-func (s *Settings) Judge(y, weights, mean, probability []float64, labels bool,
-	expected func(loss.Test) []float64) *calibration.Metrics {
-	if len(s.Metrics) == 0 {
-		return nil
-	}
-	if !labels {
-		mean = nil
-	}
-	m := calibration.NewMetrics(y, weights, expected, mean, probability)
-	m.Keep(s.wants)
-	return m
-}
-
-// judge is Judge of predictions of left-out examples, and the reliability of their probabilities; nil if an
-// example was never left out, or there are no probabilities.
-func (j *Job) judge(s Settings, mean []float64, p *predict.Probabilities,
-	expected func(loss.Test) []float64) (m *calibration.Metrics, r *calibration.Reliability) {
-	var probability []float64
-	if p != nil {
-		probability = numbers(p.LeftOut)
-		r = calibration.NewReliability(p.Method, probability, j.Y, j.Set.Weights)
-	}
-	if numbers(mean) != nil {
-		m = s.Judge(j.Y, j.Set.Weights, mean, probability, j.labels(), expected)
-	}
-	return m, r
-}
-
-// numbers are values if all are known, else nil.
-func numbers(values []float64) []float64 {
-	if floats.HasNaN(values) {
-		return nil
-	}
-	return values
-}
-
 // addJackknife adds the jackknife's standard error if requested, or a warning if it cannot be computed.
-func (a *estimation) addJackknife(ctx context.Context) error {
-	if !a.s.wants(calibration.Jackknife) {
+func (p *part) addJackknife(ctx context.Context, q *Question, a *report.Answer) error {
+	if !q.wants(calibration.Jackknife) || a.Metrics == nil || p.classes() {
 		return nil
 	}
-	influence, err := adjoint.Influence(ctx, a.solution, a.Test)
+	influence, err := adjoint.Influence(ctx, p.solution, p.Test)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		warn(&a.e.Warnings, fmt.Sprintf("no jackknife: %v", err))
+		warn(&a.Warnings, fmt.Sprintf("no jackknife: %v", err))
 	default:
-		a.e.Metrics.Jackknife, a.e.Examples.Influence = null.Of(floats.Norm(influence, 2)), influence
+		unit := p.model.Unit
+		floats.Scale(unit*unit, influence)
+		a.Metrics.Jackknife, a.Examples.Influence = null.Of(floats.Norm(influence, 2)), influence
 	}
 	return nil
 }
 
-// addPoints adds the read-outs per example, with intervals.
-func (a *estimation) addPoints(ensemble solver.Ensemble, left []float64) error {
-	p := &report.Points{
-		Names: a.Set.RowNames, Mean: a.solution.PerExample(a.solution.Mean),
-		Variance: a.solution.PerExample(a.solution.Var), Error: left, OOBMean: ensemble.Mean,
+// addExact adds the estimates from exact resamples, if there are any. Without the theory they are the answer.
+func (p *part) addExact(ctx context.Context, q *Question, a *report.Answer, onFit OnFit) error {
+	own, alone := *q, p.withoutTheory(q)
+	if alone && q.Exact == IfPossible {
+		own.Exact = Yes
 	}
-	intervals, err := a.solution.PercentileIntervals(a.s.Level)
-	if err != nil {
-		return err
-	}
-	for example := range left {
-		interval := intervals[a.solution.SiteOf(example)]
-		p.Lower, p.Upper = append(p.Lower, interval.Low), append(p.Upper, interval.High)
-	}
-	if a.labels() {
-		p.OOBVote, p.Vote = ensemble.Vote, a.solution.PerExample(a.solution.Votes())
-	}
-	p.Shift(a.shift())
-	p.Target = a.targets()
-	a.e.Points, a.e.Level = p, a.s.Level
-	return nil
-}
-
-// caution adds the warnings for a single estimate.
-func caution(e *report.Estimate, set *dataset.Set) {
-	warn(&e.Warnings, e.Quality.Warning(e.Quote.Error))
-	warn(&e.Warnings, FewWarning(set))
-}
-
-// refine adds the estimates from exact resamples.
-func (a *estimation) refine(ctx context.Context) error {
-	s, e, alone := a.s, a.e, a.fitsAlone(a.s)
-	s.Refine.Optional = s.Refine.Optional && !alone
-	if s.Refine.Optional && s.Refine.leavesOutFew(s.Scheme) {
+	if own.Exact == IfPossible && own.leavesOutFew() {
 		return nil
 	}
-	var onFit onFit
-	if len(s.Quantiles) > 0 {
-		onFit = a.exact.Add
+	if len(q.Quantiles) > 0 {
+		onFit = p.exact.Add
 	}
-	r, warnings, err := a.Refine(ctx, a.solution, s, blas64.General{}, onFit)
-	e.Warnings = append(e.Warnings, warnings...)
+	r, warnings, err := p.refine(ctx, &own, blas64.General{}, onFit)
+	a.Warnings = append(a.Warnings, warnings...)
 	if err != nil || r == nil {
 		return err
 	}
-	left := r.Tests[0]
-	if !isNumber(left.Error) {
-		warn(&e.Warnings, "the exact resamples gave no number to refine with: "+tooFarApart)
+	if left := r.Tests[0]; !isNumber(left.Error) {
+		warn(&a.Warnings, "the exact resamples gave no number to refine with: "+tooFarApart)
 		return nil
 	}
-	refined, _ := a.refined(r, a.solution, s)
-	combined := a.errors(left.Error)
-	refined.Err632, refined.Err632Plus = combined.Err632, combined.Err632Plus
-	e.Refine(refined)
-	e.Examples.Each = left.Examples
-	e.Quality = a.quality(refined.TestError, e.Examples.Each, r.OutOfBag)
-	e.Quote = report.NewQuote(e.TestLoss, refined.TestError, e.Quality, &refined.SE)
-	if !s.NoPoints {
-		e.Refined.Points = a.averages(r)
-		if !a.labels() && alone {
-			e.Refined.Points.OOBMean = slices.Clone(r.OutOfBag)
+	exact := r.Result.In(p.model.Function)
+	left := &exact.Tests[0]
+	a.Refined, _ = p.refined(r, exact, q)
+	around := p.around(left.Error)
+	a.Refined.Err632, a.Refined.Err632Plus = around.Err632, around.Err632Plus
+	if len(a.Refined.Contradicts) > 0 && report.Done(a.Status) {
+		a.Status = report.Contradicted
+	}
+	p.judge(a, left, exact.OutOfBag, &left.SE)
+	if alone && p.labels() {
+		a.Figures = report.ROCFigure(exact.OutOfBag, p.model.Y, p.Set.Weights)
+	}
+	if q.NoPoints {
+		return nil
+	}
+	a.Refined.Points = p.points(exact)
+	if alone {
+		if !p.labels() {
+			a.Refined.Points.OOBMean = exact.OutOfBag
 		}
-		e.Refined.Points.Shift(a.shift())
+		points := *a.Refined.Points
+		points.Names, points.Target.Numbers = p.Set.RowNames, p.targets()
+		a.Points = &points
 	}
 	return nil
 }
 
-// LeftOut are the left-out errors of the examples by the theory, and by exact resamples if the loss has them.
-// Their influences, and interactions if requested, are the theory's, nil if that has no derivative.
-func LeftOut(ctx context.Context, j *Job, s Settings, interactions bool) (theory, exact calibration.Errors,
-	row *report.ComparedModel, err error) {
-	solution, refined, warnings, err := j.solveRefined(ctx, s, nil)
-	if err != nil {
-		return theory, exact, nil, err
-	}
-	mean, left := solution.LeftOut(j.Test)
-	row = &report.ComparedModel{Loss: j.Subject.Loss, Kernel: report.KernelText(j.Subject.Kernel),
-		TestLoss: j.Test.Name(), Status: solution.Status.String(), TestError: null.Float(mean),
-		Warnings: outcome(j.Model, s.Scheme, append(warnings, solution.Warnings...)...).Warnings}
-	theory.Each, theory.Weights = left, j.Set.Weights
-	if theory.Influence, err = adjoint.Influence(ctx, solution, j.Test); ctx.Err() != nil {
-		return theory, exact, nil, ctx.Err()
-	} else if err == nil && interactions {
-		if theory.Interactions, err = adjoint.Interactions(solution, j.Test, theory.Influence); err != nil {
-			return theory, exact, nil, err
+// Caution adds the warnings for a single estimate, of each of several targets.
+func (s *Study) Caution(a *report.Answer) {
+	for k, name := range a.Names {
+		p := s.part(k)
+		for _, text := range []string{a.Targets[name].Quality.Warning(a.Targets[name].Error), p.few()} {
+			if text != "" {
+				warn(&a.Targets[name].Warnings, text)
+				warn(&a.Warnings, name+": "+text)
+			}
 		}
 	}
-	exact = theory
-	if exact.Each = nil; refined != nil {
-		t := refined.Tests[0]
-		row.Refined, row.SE, exact.Each = null.Of(t.Error), null.Of(t.SE), t.Examples
-		exact.Noise = t.SE * t.SE
+	if a.Names == nil {
+		warn(&a.Warnings, a.Quality.Warning(a.Error))
+		warn(&a.Warnings, s.part(0).few())
 	}
-	return theory, exact, row, nil
 }

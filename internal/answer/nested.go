@@ -1,23 +1,30 @@
 package answer
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"sync"
 
 	"bootbench/fits"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/resample"
 	"bootbench/train"
 )
+
+// nestedFits are the predictions of all functions for all rows, by models that are chosen and trained on the
+// drawn rows: one choice serves all functions.
+type nestedFits struct {
+	mutex sync.Mutex
+	of    map[string]func() ([][]float64, error)
+}
 
 // nested is a train.Trainer that chooses a model on the given rows, preparation of features included, trains
 // it and predicts all rows.
 type nested struct {
 	ctx    context.Context
-	set    *dataset.Set
+	part   *part
 	choose Chooser
+	known  *nestedFits
 }
 
 // drawn are the rows of positive weight.
@@ -30,73 +37,79 @@ func drawn(weight []float64) (rows []int) {
 	return rows
 }
 
-// Fit implements train.Trainer for weights 0 and 1.
+// Fit implements train.Trainer for weights 0 and 1, or those of the set.
 func (t nested) Fit(set train.Set, f []float64) error {
 	rows := drawn(set.Weight)
-	spec, err := t.choose(t.ctx, withTargets(t.set, set.Y).Subset(rows))
+	at := func() ([][]float64, error) { return t.predictions(set, rows) }
+	if t.part.several() { // of the same targets
+		t.known.mutex.Lock()
+		if t.known.of == nil {
+			t.known.of = map[string]func() ([][]float64, error){}
+		}
+		key := fmt.Sprint(rows)
+		if t.known.of[key] == nil {
+			t.known.of[key] = sync.OnceValues(at)
+		}
+		at = t.known.of[key]
+		t.known.mutex.Unlock()
+	}
+	all, err := at()
 	if err != nil {
 		return err
 	}
-	all, err := predictionsOf(t.ctx, spec, t.set)
-	copy(f, all)
-	return err
+	of := t.part.model.Function
+	for i, v := range all[t.part.number] {
+		f[i] = (v - of.Mean) / of.Unit
+	}
+	return nil
 }
 
-// predictionsOf are the predictions at inputs by the model of a specification, trained on all its data.
-func predictionsOf(ctx context.Context, spec model.Spec, in *dataset.Inputs) ([]float64, error) {
+// predictions are those of all functions, of models of these rows. One target is that of the set, in units of
+// the fit.
+func (t nested) predictions(set train.Set, rows []int) ([][]float64, error) {
+	drawn := t.part.Set.Subset(rows)
+	if column, of := &drawn.Columns[0], t.part.model.Function; !t.part.several() {
+		for k, i := range rows {
+			if column.Y[k] = of.Mean + of.Unit*set.Y[i]; column.Levels != nil {
+				column.Y[k] = (1 + set.Y[i]) / 2
+			}
+		}
+	}
+	spec, err := t.choose(t.ctx, drawn)
+	if err != nil {
+		return nil, err
+	}
+	spec.Pairs = t.part.Spec.Pairs
+	return predictionsOf(t.ctx, spec, t.part.Set)
+}
+
+// predictionsOf are the predictions of all functions at inputs by the model of a specification, trained on all
+// its data.
+func predictionsOf(ctx context.Context, spec model.Spec, in *dataset.Inputs) (all [][]float64, err error) {
 	m, err := model.Build(ctx, spec)
 	if err != nil {
 		return nil, err
 	}
-	p, err := Train(ctx, m)
-	if err != nil {
-		return nil, err
+	for k := range m.Functions {
+		p, err := Train(ctx, m.Of(k))
+		if err != nil {
+			return nil, err
+		}
+		f, err := p.Predict(in)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, f)
 	}
-	return p.Predict(in)
+	return all, nil
 }
 
 // fitNested makes the fits of a plan, each of a model chosen without the fold, with a prediction for each
 // example.
-func (v *Validation) fitNested(ctx context.Context, j *Job, s model.RetrainSettings) (*fits.Result,
-	error) {
-	problem := fits.Problem{Y: j.Y, Weights: j.Set.Weights, Plan: s.Plan, OneClass: j.labels()}
+func (v *Validation) fitNested(ctx context.Context, p *part, s model.RetrainSettings, known *nestedFits) (
+	*fits.Result, error) {
+	problem := fits.Problem{Y: p.model.Y, Weights: p.Set.Weights, Plan: s.Plan, OneClass: p.labels()}
 	return fits.Run(ctx, problem, fits.Single(func() (train.Trainer, error) {
-		return nested{ctx, j.Set, v.Choose}, nil
+		return nested{ctx, p, v.Choose, known}, nil
 	}), s.Settings)
-}
-
-// fitNested makes fits of the classifiers, each of a model chosen without the fold.
-func (c *Classes) fitNested(ctx context.Context, v Validation, plan resample.Plan, count int) ([]fields,
-	error) {
-	fits, weight := make([]fields, count), make([]float64, c.Set.N())
-	progress := c.Jobs[0].counting("fold")
-	for b := range fits {
-		progress(b, count)
-		plan.Fit(b, weight)
-		spec, err := v.Choose(ctx, c.Set.Subset(drawn(weight)))
-		if err = cmp.Or(err, ctx.Err()); err != nil {
-			return nil, err
-		}
-		part, err := NewClasses(ctx, spec)
-		if err != nil {
-			return nil, err
-		}
-		part.order = c.order
-		for _, one := range part.classifiers() {
-			p, err := one.train(ctx)
-			if err != nil {
-				return nil, fmt.Errorf("%s without fold %d: %w", one.name, b+1, err)
-			}
-			all, err := p.Predict(c.Set)
-			if err != nil {
-				return nil, err
-			}
-			values := make([]float32, len(all))
-			for i, value := range all {
-				values[i] = float32(value)
-			}
-			fits[b] = append(fits[b], values)
-		}
-	}
-	return fits, nil
 }

@@ -8,7 +8,6 @@ import (
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/report"
 	"bootbench/internal/testutil"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -65,29 +64,31 @@ func TestPairs(t *testing.T) {
 	spec.Standardize = false
 	set = spec.Set
 	var order, all []int
-	for i, k := range answer.ClassOf(set) {
+	for i, k := range answer.ClassesOf(set.Columns[0].Y) {
 		if all = append(all, i); !slices.Contains(order, k) {
 			order = append(order, k)
 		}
 	}
-	pairs := testutil.Must(answer.NewClasses(t.Context(), spec))(t).ByPairs()
+	voting := spec
+	voting.Pairs = true
+	pairs := testutil.Must(answer.New(t.Context(), voting, nil))(t)
 	trained := testutil.Must(pairs.Train(t.Context()))(t)
-	got := testutil.Must(answer.PredictClasses(trained, set))(t)
+	got := testutil.Must(answer.PredictBy(trained, set, loss.ZeroOne{}, &answer.Question{}))(t)
 	for i, k := range votesOfRows(t, spec, all, order) {
 		if got.Points.Class[i] != set.Levels()[k] {
 			t.Errorf("row %d is taken for %s, one by one for %s", i+1, got.Points.Class[i], set.Levels()[k])
 		}
 	}
 	trained.Bias, trained.Others[0].Bias, trained.Others[1].Bias = 1e6, -1e6, 1e6 // each class beats one
-	tie := testutil.Must(answer.PredictClasses(trained, set))(t)
+	tie := testutil.Must(answer.PredictBy(trained, set, loss.ZeroOne{}, &answer.Question{}))(t)
 	if tie.Points.Class[0] != "2" {
 		t.Errorf("of equal votes %s has it, not the class that appears first, 2", tie.Points.Class[0])
 	}
 
 	const resamples, seed = 6, 5
-	s := answer.Settings{Scheme: resample.Poisson{Ratio: 1}, Refine: answer.Refinement{Resamples: resamples,
-		Seed: seed}}
-	r := testutil.Must(pairs.Estimate(t.Context(), s))(t).(*report.Classes)
+	s := answer.Question{Theory: answer.Yes, Exact: answer.Yes, Scheme: resample.Poisson{Ratio: 1}, Resamples: resamples,
+		Seed: seed}
+	r := testutil.Must(pairs.Estimate(t.Context(), s))(t)
 	wrong, absent, counts := make([]float64, set.N()), make([]float64, set.N()), make([]float64, set.N())
 	for b := range resamples {
 		s.Scheme.Draw(seed, b, counts)
@@ -115,10 +116,9 @@ func TestPairs(t *testing.T) {
 	}
 
 	const folds = 4
-	cv := testutil.Must(pairs.CrossValidate(t.Context(),
-		answer.Validation{Design: resample.Design{N: set.N()},
-			Folds: folds, Seed: seed}))(t).(*report.Classes)
-	parts := testutil.Must(resample.Design{N: set.N(), Stratum: answer.ClassOf(set)}.Of("kfold",
+	cv := testutil.Must(pairs.CrossValidate(t.Context(), answer.Validation{Design: resample.Design{N: set.N()},
+		Folds: folds, Seed: seed}))(t)
+	parts := testutil.Must(resample.Design{N: set.N(), Stratum: answer.ClassesOf(set.Columns[0].Y)}.Of("kfold",
 		resample.Options{Folds: folds}))(t)
 	weight, misses := make([]float64, set.N()), 0.0
 	for b := range folds {
@@ -144,14 +144,14 @@ func TestPairs(t *testing.T) {
 // same.
 func TestClassesWithoutCurves(t *testing.T) {
 	set := threeClasses(t)
-	p := testutil.Must(testutil.Must(answer.NewClasses(t.Context(), model.NewSpec(set,
-		loss.Square{Noise: 0.3})))(t).Train(t.Context()))(t)
-	want := testutil.Must(answer.PredictClasses(p, set))(t)
+	p := testutil.Must(testutil.Must(answer.New(t.Context(), model.NewSpec(set,
+		loss.Square{Noise: 0.3}), nil))(t).Train(t.Context()))(t)
+	want := testutil.Must(answer.PredictBy(p, set, loss.ZeroOne{}, &answer.Question{}))(t)
 	for _, one := range append([]*model.Predictor{p}, p.Others...) {
 		one.LeftOut = nil
 	}
-	got := testutil.Must(answer.PredictClasses(p, set))(t)
-	if !slices.Equal(got.Points.Class, want.Points.Class) || len(got.Points.Probability) != 0 ||
+	got := testutil.Must(answer.PredictBy(p, set, loss.ZeroOne{}, &answer.Question{}))(t)
+	if !slices.Equal(got.Points.Class, want.Points.Class) || !got.Points.Probability.IsZero() ||
 		len(slices.Compact(slices.Sorted(slices.Values(got.Points.Class)))) != 3 {
 		t.Errorf("without curves %v, with %v", got.Points.Class, want.Points.Class)
 	}
@@ -172,12 +172,13 @@ func TestClassesAsElsewhere(t *testing.T) {
 	}
 	spec := model.NewSpec(set.Subset(rest), loss.Hinge{C: 0.05})
 	spec.Kernel.Gamma, spec.Standardize, spec.Bias = 1, false, true
-	c := testutil.Must(answer.NewClasses(t.Context(), spec))(t)
-	pairs := testutil.Must(c.ByPairs().Train(t.Context()))(t)
-	got := testutil.Must(answer.PredictClasses(pairs, set.Subset(out)))(t)
+	c := testutil.Must(answer.New(t.Context(), spec, nil))(t)
+	spec.Pairs = true
+	pairs := testutil.Must(testutil.Must(answer.New(t.Context(), spec, nil))(t).Train(t.Context()))(t)
+	got := testutil.Must(answer.PredictBy(pairs, set.Subset(out), loss.ZeroOne{}, &answer.Question{}))(t)
 	var wrong []int
 	for i, row := range out {
-		if got.Points.Class[i] != set.Levels()[answer.ClassOf(set)[row]] {
+		if got.Points.Class[i] != set.Levels()[answer.ClassesOf(set.Columns[0].Y)[row]] {
 			wrong = append(wrong, row)
 		}
 	}

@@ -11,11 +11,11 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/stat"
 
+	"bootbench/fits"
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/null"
-	"bootbench/internal/predict"
 	"bootbench/internal/report"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -28,11 +28,11 @@ const (
 	Observation = "observation" // a new target, its noise included
 )
 
-// Intervals is the kind of intervals at new inputs, at the level of Settings. The default is Observation for
-// numbers, whose bounds are infinite with too few examples for the level, and Estimator for labels.
+// Intervals is the kind of intervals at new inputs, at the level of the question. The default is Observation
+// for numbers, whose bounds are infinite with too few examples for the level, and Estimator for labels.
 type Intervals struct {
 	Of        string
-	Residuals predict.Residuals
+	Residuals Residuals
 }
 
 // of is i with the default. It refuses intervals of observations for labels, or with too few examples.
@@ -46,7 +46,7 @@ func (i Intervals) of(set *dataset.Set, level float64) (Intervals, error) {
 	case i.Of == "":
 		i.Of = Observation
 	case i.Of == Observation && labels:
-		return i, model.InputError(fmt.Errorf("--interval %s is for numbers; the targets of %s are labels, for "+
+		return i, model.InputError(fmt.Errorf("intervals of an %s are for numbers; the targets of %s are labels, for "+
 			"which predict gives a probability", Observation, set.Name))
 	case i.Of == Observation && err != nil:
 		return i, model.InputError(err)
@@ -59,160 +59,270 @@ func scoresOf(set *dataset.Set) calibration.Scores {
 	return calibration.NewScores(set.N(), set.Weights, set.Groups)
 }
 
-// prediction is an answer at new inputs with its parts.
-type prediction struct {
-	*Job
-	in       *dataset.Inputs
-	s        Settings
-	solution *solver.Solution
-	exact    predict.Replicates // for quantiles and intervals
-	r        *report.Prediction
+// Predict is the answer at new inputs: of several classes by a model that is trained once, else by the theory,
+// refined by exact resamples.
+func (s *Study) Predict(ctx context.Context, in *dataset.Inputs, q Question) (*report.Answer, error) {
+	if s.classes() {
+		p, err := s.Train(ctx)
+		if err != nil {
+			return nil, err
+		}
+		a, err := PredictBy(p, in, s.Test, &q)
+		if err == nil {
+			a.Subject = s.Subject
+			a.Time = s.Times
+		}
+		return a, err
+	}
+	err := cmp.Or(checkRoom(s.Model, in.N()), s.checkCovariances(&q, in.N()))
+	if err == nil {
+		q.Intervals, err = q.Intervals.of(s.Set, q.Level)
+	}
+	if err == nil {
+		err = s.fitAll(ctx) // refuses bad input before a long solve
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.each(ctx, joining{command: "predict"}, func(p *part, _ OnFit) (*report.Answer, error) {
+		began := time.Now()
+		if err := p.solve(ctx, &q); err != nil {
+			return nil, err
+		}
+		p.Times.Solve = time.Since(began).Seconds()
+		return p.predict(ctx, in, &q)
+	})
 }
 
-// Predict implements Machine.
-func (j *Job) Predict(ctx context.Context, in *dataset.Inputs, s Settings) (report.Answer, error) {
-	err := cmp.Or(predict.Check(j.Model, in.N()), s.checkCovariances(j.Model, in.N()))
-	if err == nil {
-		s.Intervals, err = s.Intervals.of(j.Set, s.Level)
+// predict is the answer of a part, whose theory is solved.
+func (p *part) predict(ctx context.Context, in *dataset.Inputs, q *Question) (*report.Answer, error) {
+	dependent := resample.IsDependent(q.Scheme)
+	a := p.begin("predict", q.Scheme)
+	a.TestLoss, a.NewRows, a.Level = "", &report.NewRows{Test: in.Name, Count: in.N()}, q.Level
+	a.Convergence, a.Status, a.Points = report.NoTheory(), Complete, &report.Points{Names: in.RowNames}
+	a.Outcome = outcome(p.model, q.Scheme, slices.Concat(in.Notes, p.solution.Warnings)...)
+	var at *Predictions
+	if !dependent {
+		var err error
+		if at, err = p.theoryAt(ctx, in, q, a); err != nil {
+			return nil, err
+		}
 	}
-	if err == nil {
-		err = j.fitAll(ctx, nil) // refuses bad input before a long solve
-	}
-	if err != nil {
+	if err := p.exactAt(ctx, in, q, a); err != nil {
 		return nil, err
 	}
-	dependent := resample.IsDependent(s.Scheme)
-	s.Refine.Optional = s.Refine.Optional && !dependent
-	began := time.Now()
-	solution, err := j.Solve(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	j.Times.Solve = time.Since(began).Seconds()
-	p := &prediction{Job: j, in: in, s: s, solution: solution}
-	if err = p.theory(ctx); err == nil {
-		err = p.refine(ctx)
-	}
-	r := p.r
-	switch {
-	case err != nil:
-		return nil, err
-	case dependent && r.Refined == nil:
+	if dependent && a.Refined == nil {
 		return nil, cmp.Or(ctx.Err(), errOnlyExact)
-	case dependent:
-		p.dropTheory()
 	}
-	if points := r.Points; len(s.Quantiles) > 0 {
-		quantiles(points, r.Refined, s.Quantiles, func(i int) int { return j.Sites() + i },
-			func(i int) loss.Distribution {
-				return loss.Normal(points.Mean[i]-j.shift(), points.Variance[i])
-			}, &p.exact, j.shift())
+	if dependent {
+		p.exactAlone(a, in, q)
+	} else if len(q.Quantiles) > 0 {
+		p.addQuantiles(a.Points, a.Refined, q.Quantiles, func(i int) int { return p.Sites() + i },
+			func(i int) loss.Distribution { return loss.Normal(at.Mean[i], at.Var[i]) })
 	}
-	if s.Covariances {
-		r.Covariances = func() (blas64.General, error) { return covariances(j, solution, in) }
+	p.judgeAt(a, in, q)
+	if q.Covariances {
+		a.Covariances = func() (blas64.General, error) { return p.covariances(in) }
 	}
-	r.Time = j.Times
-	return r, nil
+	a.Time = p.Times
+	return a, nil
 }
 
-// dropTheory replaces the theory's values by those of exact resamples, if the theory does not apply.
-func (p *prediction) dropTheory() {
-	r, level := p.r, p.s.Level
-	exact, names := *r.Refined.Points, r.Points.Names
-	r.Points, r.Convergence, r.Calibration = &exact, report.NoTheory, nil
-	exact.Names, exact.Lower, exact.Upper = names, slices.Clone(exact.Lower), slices.Clone(exact.Upper)
-	for n, mean := range exact.Mean {
-		exact.SD = append(exact.SD, math.Sqrt(math.Max(0, exact.Variance[n])))
-		if p.labels() {
-			exact.Class = append(exact.Class, p.Subject.Labels.Name(mean))
-		}
-		if p.s.Intervals.Of != Observation {
-			values := p.exact.At(p.Sites()+n, p.shift())
-			exact.Lower = append(exact.Lower, stat.Quantile((1-level)/2, stat.Empirical, values, nil))
-			exact.Upper = append(exact.Upper, stat.Quantile((1+level)/2, stat.Empirical, values, nil))
-		}
+// sd are standard deviations.
+func sd(variance []float64) (all []float64) {
+	for _, v := range variance {
+		all = append(all, math.Sqrt(math.Max(0, v)))
 	}
-	p.judge()
+	return all
 }
 
-// theory adds the solution's averages at new inputs.
-func (p *prediction) theory(ctx context.Context) error {
+// theoryAt adds the solution's averages at new inputs.
+func (p *part) theoryAt(ctx context.Context, in *dataset.Inputs, q *Question, a *report.Answer) (*Predictions,
+	error) {
 	began := time.Now()
-	at, err := predict.At(p.Model, p.solution, p.in, func(done int) error {
-		p.Progress("predict", done, p.in.N())
+	at, err := At(p.model, p.solution, in, func(done int) error {
+		p.Progress("predict", done, in.N())
 		return ctx.Err()
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	points := &report.Points{Names: p.in.RowNames, Mean: at.Mean, Variance: at.Var, SD: at.SD()}
-	if err := p.addIntervals(points, at); err != nil {
-		return err
+	r := (&fits.Result{Mean: at.Mean, Variance: at.Var}).In(p.model.Function)
+	points := a.Points
+	points.Mean, points.Variance, points.SD = r.Mean, r.Variance, sd(r.Variance)
+	intervals := make([]solver.Interval, in.N())
+	if q.Intervals.Of == Observation {
+		intervals, err = ObservationIntervals(p.model, p.solution, in, q.Level, q.Intervals.Residuals)
+	} else if err = solver.CheckLevel(q.Level); err == nil {
+		for i, mean := range at.Mean {
+			intervals[i] = solver.NormalInterval(mean, at.Var[i], q.Level)
+		}
 	}
+	if err != nil {
+		return nil, err
+	}
+	p.setIntervals(points, intervals)
 	p.Times.Predict = time.Since(began).Seconds()
-	r := &report.Prediction{
-		Command: "predict", Subject: p.Subject, Resampling: Resampling(p.s.Scheme, p.Set.N()),
-		Convergence: convergence(p.Model, p.solution), Test: p.in.Name, Count: len(points.Mean), Points: points,
-		Outcome: outcome(p.Model, p.s.Scheme, append(slices.Clone(p.in.Notes), p.solution.Warnings...)...),
-	}
-	p.r = r
+	a.Method, a.Status, a.Convergence = p.solution.Method.String(), p.solution.Status.String(), p.convergence()
 	if p.labels() {
 		for n, mean := range points.Mean { // fractions of the resamples that predict +1 and -1 (M04-20)
 			points.Vote = append(points.Vote, loss.Vote{}.Gaussian(mean, points.Variance[n], 1))
 			points.Negative = append(points.Negative, loss.ZeroOne{}.Gaussian(mean, points.Variance[n], 1))
-			points.Class = append(points.Class, p.Subject.Labels.Name(mean))
+			points.Class = append(points.Class, p.names().Name(mean))
 		}
-		all, err := predict.ProbabilitiesOf(p.Model, p.solution)
+		all, err := ProbabilitiesOf(p.model, p.solution)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if points.Probability, err = all.AtInputs(p.Model, p.solution, p.in, at); err != nil {
-			return err
+		if points.Probability.Positive, err = all.AtInputs(p.model, p.solution, in, at); err != nil {
+			return nil, err
 		}
-		r.Calibration = calibration.NewReliability(all.Method, all.LeftOut, p.Y, p.Set.Weights)
-		warn(&r.Warnings, FewWarning(p.Set))
+		a.Calibration = calibration.NewReliability(all.Method, all.LeftOut, p.model.Y, p.Set.Weights)
+		warn(&a.Warnings, p.few())
 	}
-	requireNumbers(&r.Status, &r.Warnings, points)
-	p.judge()
+	requireNumbers(&a.Status, &a.Warnings, points)
+	return at, nil
+}
+
+// setIntervals sets the ends of intervals.
+func (p *part) setIntervals(points *report.Points, all []solver.Interval) {
+	low, high := make([]float64, len(all)), make([]float64, len(all))
+	for i, interval := range all {
+		low[i], high[i] = interval.Low, interval.High
+	}
+	points.Lower, points.Upper = p.inUnit(low), p.inUnit(high)
+}
+
+// mostCross bounds the memory of the new inputs' kernel matrix in optional refinement.
+const mostCross = 256 << 20
+
+// exactAt adds the estimates from exact resamples at the new inputs.
+func (p *part) exactAt(ctx context.Context, in *dataset.Inputs, q *Question, a *report.Answer) error {
+	own, dependent := *q, resample.IsDependent(q.Scheme)
+	if own.Metrics = nil; dependent && own.Exact == IfPossible { // metrics are of new inputs
+		own.Exact = Yes
+	}
+	if own.Exact == No || own.Exact == IfPossible && 8*int64(in.N())*int64(p.Sites()) > mostCross {
+		return nil
+	}
+	cross, err := p.model.CrossAll(in)
+	if err != nil {
+		return err
+	}
+	var onFit OnFit
+	if len(q.Quantiles) > 0 || q.Intervals.Of == Observation || dependent {
+		onFit = p.exact.Add
+	}
+	result, warnings, err := p.refine(ctx, &own, cross, onFit)
+	a.Warnings = append(a.Warnings, warnings...)
+	if err != nil || result == nil {
+		return err
+	}
+	exact := result.Result.In(p.model.Function)
+	refined, probabilities := p.refined(result, exact, &own)
+	a.Refined = refined
+	m := p.Sites()
+	points := &report.Points{Mean: exact.Mean[m:], Variance: exact.Variance[m:], MeanSE: exact.MeanSE[m:],
+		VarianceSE: exact.VarianceSE[m:]}
+	if probabilities != nil {
+		points.Probability.Positive = probabilities.ByCurve(result.Mean[m:], result.Variance[m:])
+	}
+	if refined.Points = points; q.Intervals.Of == Observation {
+		all, err := ReplicateIntervals(p.model, &p.exact, q.Level, q.Intervals.Residuals)
+		if err != nil {
+			warn(&a.Warnings, fmt.Sprintf("no refined intervals: %v", err))
+			return nil
+		}
+		p.setIntervals(points, all)
+	}
 	return nil
 }
 
-// addIntervals adds the theory's intervals to the points.
-func (p *prediction) addIntervals(points *report.Points, at *predict.Predictions) error {
-	if p.s.Intervals.Of != Observation {
-		all, err := at.Intervals(p.s.Level)
-		setIntervals(points, all, 0)
-		return err
+// exactAlone makes the exact resamples the answer, where the theory does not hold.
+func (p *part) exactAlone(a *report.Answer, in *dataset.Inputs, q *Question) {
+	points := *a.Refined.Points
+	points.Names, points.SD = in.RowNames, sd(points.Variance)
+	var low, high []float64
+	for n, mean := range points.Mean {
+		if p.labels() {
+			points.Class = append(points.Class, p.names().Name(mean))
+		}
+		if q.Intervals.Of != Observation {
+			values := p.exact.At(p.Sites() + n)
+			low = append(low, stat.Quantile((1-q.Level)/2, stat.Empirical, values, nil))
+			high = append(high, stat.Quantile((1+q.Level)/2, stat.Empirical, values, nil))
+		}
 	}
-	all, err := predict.ObservationIntervals(p.Model, p.solution, p.in, p.s.Level, p.s.Intervals.Residuals)
-	setIntervals(points, all, p.shift())
-	return err
+	if low != nil {
+		points.Lower, points.Upper = p.inUnit(low), p.inUnit(high)
+	}
+	a.Points = &points
 }
 
-// setIntervals sets the ends of intervals, plus the targets' mean.
-func setIntervals(p *report.Points, all []solver.Interval, mean float64) {
-	p.Lower, p.Upper = nil, nil
-	for _, interval := range all {
-		p.Lower, p.Upper = append(p.Lower, interval.Low+mean), append(p.Upper, interval.High+mean)
+// judgeAt computes the errors of the points and the coverage of their intervals, if there are targets.
+func (p *part) judgeAt(a *report.Answer, in *dataset.Inputs, q *Question) {
+	points := a.Points
+	if p.labels() {
+		warn(&a.Warnings, otherSide(points.Mean, points.Probability.Positive, a.Positive))
 	}
+	if targets := p.targetsOf(in); targets != nil {
+		each := func(test loss.Test) []float64 {
+			all := make([]float64, len(targets))
+			for i, y := range targets {
+				all[i] = test.Gaussian(points.Mean[i], points.Variance[i], y)
+			}
+			return all
+		}
+		bagged := 0.0
+		for i, y := range targets {
+			bagged += p.Test.Value(points.Mean[i], y) / float64(len(targets))
+		}
+		a.BaggedError = null.Of(bagged)
+		p.onTargets(a, targets, q, each)
+	}
+	a.Interval = interval(points, scoresOf(p.Set), q, &a.Warnings)
+}
+
+// targetsOf are the targets of new inputs for the part, -1 and +1 for labels; nil without.
+func (p *part) targetsOf(in *dataset.Inputs) []float64 {
+	switch {
+	case len(in.Columns) == 0:
+		return nil
+	case p.labels():
+		return in.Columns[0].Signs(p.level())
+	}
+	return in.Columns[min(p.number, len(in.Columns)-1)].Y
+}
+
+// onTargets adds the errors of predictions at new inputs with targets: each are the losses under a test.
+func (p *part) onTargets(a *report.Answer, targets []float64, q *Question, each func(loss.Test) []float64) {
+	points := a.Points
+	points.Target.Numbers, points.Error = targets, each(p.Test)
+	mean := stat.Mean(points.Error, nil)
+	a.TestLoss, a.TestError = p.Test.Name(), null.Of(mean)
+	a.Quality = calibration.NewQuality(p.Test, null.Float(mean), targets, points.Error, nil, p.labelled())
+	if a.Quality != nil && p.labels() {
+		a.Quality.Rank(points.Mean, targets, nil)
+	}
+	a.Metrics = p.metrics(q.Metrics, targets, nil, points.Mean, points.Probability.Positive, each)
+	warn(&a.Warnings, a.Quality.Warning(*a.TestError))
 }
 
 // interval describes the intervals from left-out examples, and their coverage of the new targets.
-func interval(p *report.Points, of calibration.Scores, level float64, i Intervals,
-	warnings *[]string) report.Interval {
-	r := report.Interval{Interval: i.Of, Level: level}
-	if i.Of != Observation {
+func interval(p *report.Points, of calibration.Scores, q *Question, warnings *[]string) *report.Interval {
+	r, level := &report.Interval{Interval: q.Intervals.Of}, q.Level
+	if r.Interval != Observation {
 		return r
 	}
-	r.Residuals = string(i.Residuals)
+	r.Residuals = string(q.Intervals.Residuals)
 	if err := of.Check(level); err != nil {
 		warn(warnings, fmt.Sprintf("no finite intervals: %v", err))
 		return r
 	}
 	r.CoverageSD = math.Sqrt(level * (1 - level) / of.Effective)
-	if count := float64(len(p.Target)); count > 0 {
+	if count := float64(len(p.Target.Numbers)); count > 0 {
 		held, width := 0.0, 0.0
-		for at, y := range p.Target {
+		for at, y := range p.Target.Numbers {
 			if p.Lower[at] <= y && y <= p.Upper[at] {
 				held += 1 / count
 			}
@@ -242,90 +352,4 @@ func otherSide(prediction, probability []float64, positive string) string {
 	return fmt.Sprintf("in %d of %d rows the class and the probability of %s are on different sides of 1/2: "+
 		"the class is the decision of the model, whose errors are counted; the probability is how often "+
 		"such rows are %[3]s", count, len(probability), positive)
-}
-
-// judge computes the errors of the points and the coverage of their intervals, if there are targets.
-func (p *prediction) judge() {
-	r, points, targets := p.r, p.r.Points, p.in.Targets(0)
-	if p.labels() {
-		warn(&r.Warnings, otherSide(points.Mean, points.Probability, r.Positive))
-	}
-	if targets != nil {
-		var warning string
-		r.OnTargets, warning = p.s.onTargets(points, targets, p.Test, &p.Set.Columns[0],
-			func(test loss.Test, i int) float64 {
-				return test.Gaussian(points.Mean[i], points.Variance[i], targets[i])
-			})
-		warn(&r.Warnings, warning)
-		bagged := 0.0
-		for i, y := range targets {
-			bagged += p.Test.Value(points.Mean[i], y)
-		}
-		r.BaggedError = null.Of(bagged / float64(len(targets)))
-	}
-	r.Interval = interval(points, scoresOf(p.Set), p.s.Level, p.s.Intervals, &r.Warnings)
-}
-
-// onTargets computes the errors of predictions at new inputs with targets: expected is the loss of one.
-func (s *Settings) onTargets(p *report.Points, targets []float64, test loss.Test,
-	column *dataset.Column, expected func(test loss.Test, i int) float64) (r report.OnTargets,
-	warning string) {
-	each := func(test loss.Test) []float64 {
-		all := make([]float64, len(targets))
-		for i := range all {
-			all[i] = expected(test, i)
-		}
-		return all
-	}
-	p.Target, p.Error = targets, each(test)
-	r.TestLoss, r.TestError = test.Name(), null.Of(stat.Mean(p.Error, nil))
-	r.Quality = calibration.NewQuality(test, *r.TestError, targets, p.Error, nil, column)
-	if r.Quality != nil && column.Levels != nil {
-		r.Quality.Rank(p.Mean, targets, nil)
-	}
-	r.Metrics = s.Judge(targets, nil, p.Mean, p.Probability, column.Levels != nil, each)
-	return r, r.Quality.Warning(*r.TestError)
-}
-
-// mostCross bounds the memory of the new inputs' kernel matrix in optional refinement.
-const mostCross = 256 << 20
-
-// refine adds the estimates from exact resamples at the new inputs.
-func (p *prediction) refine(ctx context.Context) error {
-	s, r := p.s, p.r
-	if s.Refine.Resamples == 0 || s.Refine.Optional && 8*int64(p.in.N())*int64(p.Sites()) > mostCross {
-		return nil
-	}
-	cross, err := p.CrossAll(p.in)
-	if err != nil {
-		return err
-	}
-	var onFit onFit
-	if len(s.Quantiles) > 0 || s.Intervals.Of == Observation || resample.IsDependent(s.Scheme) {
-		onFit = p.exact.Add
-	}
-	s.Metrics = nil // metrics are of new inputs
-	result, warnings, err := p.Refine(ctx, p.solution, s, cross, onFit)
-	r.Warnings = append(r.Warnings, warnings...)
-	if err != nil || result == nil {
-		return err
-	}
-	var probabilities *predict.Probabilities
-	r.Refined, probabilities = p.refined(result, p.solution, s)
-	m := p.Sites()
-	points := &report.Points{Mean: result.Mean[m:], Variance: result.Variance[m:], MeanSE: result.MeanSE[m:],
-		VarianceSE: result.VarianceSE[m:]}
-	if probabilities != nil {
-		points.Probability = probabilities.ByCurve(points.Mean, points.Variance)
-	}
-	points.Shift(p.shift())
-	r.Refined.Points = points
-	if s.Intervals.Of == Observation {
-		all, err := predict.ReplicateIntervals(p.Model, &p.exact, s.Level, s.Intervals.Residuals)
-		if err != nil {
-			warn(&r.Warnings, fmt.Sprintf("no refined intervals: %v", err))
-		}
-		setIntervals(points, all, p.shift())
-	}
-	return nil
 }

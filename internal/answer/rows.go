@@ -5,123 +5,162 @@ import (
 	"context"
 	"math"
 	"slices"
+	"time"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
-	"bootbench/internal/dataset"
+	"bootbench/fits"
+	"bootbench/internal/calibration"
 	"bootbench/internal/null"
-	"bootbench/internal/predict"
 	"bootbench/internal/report"
 	"bootbench/loss"
-	"bootbench/solver"
 	"bootbench/solver/adjoint"
 )
 
-// Rows compares every example's target with the predictions of models without it, the least plausible first,
-// with its influence on the error of the others.
-func (j *Job) Rows(ctx context.Context, s Settings) (*report.Rows, error) {
-	solution, result, warnings, err := j.solveRefined(ctx, s, nil)
+// Rows compares every example's target with the predictions of models without it, the least plausible first.
+func (s *Study) Rows(ctx context.Context, q Question) (*report.Rows, error) {
+	r := &report.Rows{Command: "rows", Subject: s.Subject, TestLoss: s.Test.Name(), Status: Complete}
+	unknown, twins := null.Float(math.NaN()), s.twins()
+	for i := range s.Set.N() {
+		row := report.Row{Row: i, Target: unknown, Predicted: unknown, SE: unknown, Influence: unknown,
+			Twin: null.Float(twins[i])}
+		if s.Set.RowNames != nil {
+			row.Name = s.Set.RowNames[i]
+		}
+		r.Rows = append(r.Rows, row)
+	}
+	var err error
+	if s.classes() {
+		err = s.doubtClasses(ctx, q, r)
+	} else {
+		for _, p := range s.parts() {
+			if err = p.doubt(ctx, &q, r); err != nil {
+				break
+			}
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
-	r := &report.Rows{Command: "rows", Subject: j.Subject, Status: solution.Status.String(),
-		TestLoss: j.Test.Name(),
-		Outcome:  outcome(j.Model, s.Scheme, append(warnings, solution.Warnings...)...)}
-	mean := solution.OutOfBag().Mean
-	_, each := solution.LeftOut(j.Test)
-	wrong, err := doubt(j, solution, mean)
-	if err != nil {
-		return nil, err
+	slices.SortStableFunc(r.Rows, func(a, b report.Row) int {
+		return cmp.Or(cmp.Compare(b.LabelError, a.LabelError), cmp.Compare(a.Value, b.Value))
+	})
+	if r.Warnings == nil {
+		r.Warnings = []string{}
 	}
-	influence, err := adjoint.Influence(ctx, solution, j.Test)
+	r.Time = s.Times
+	return r, nil
+}
+
+// doubtClasses judges rows of several classes: value is the fraction of decisions of models without the row
+// that are right.
+func (s *Study) doubtClasses(ctx context.Context, q Question, r *report.Rows) error {
+	a, err := s.Estimate(ctx, q)
+	if err != nil {
+		return err
+	}
+	r.Status, r.TestLoss, r.Warnings = a.Status, a.TestLoss, a.Warnings
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		row.Target, row.Label, row.Class = null.Float(s.Set.Columns[0].Y[i]), a.Points.Target.Classes[i],
+			a.Points.Class[i]
+		row.LabelError, row.Value = null.Float(a.Points.Error[i]), null.Float(1-a.Points.Error[i])
+		if p := a.Points.Probability.Of[row.Label]; p != nil {
+			row.LabelError = null.Float(1 - p[i])
+		}
+	}
+	return nil
+}
+
+// doubt judges the rows by the theory of a part and its exact resamples, with their influence on the error of
+// the others. Several targets have their mean doubt, and losses in units of their variance.
+func (p *part) doubt(ctx context.Context, q *Question, r *report.Rows) error {
+	began := time.Now()
+	if err := p.solve(ctx, q); err != nil {
+		return err
+	}
+	p.Times.Solve += time.Since(began).Seconds()
+	result, warnings, err := p.refine(ctx, q, blas64.General{}, nil)
+	if err != nil {
+		return err
+	}
+	theory, share := fits.OfTheory(p.solution, []loss.Test{p.Test}).In(p.model.Function), 1.0
+	left, se := theory.Tests[0].Examples, []float64(nil)
+	if result != nil {
+		t := result.Result.In(p.model.Function).Tests[0]
+		left, se = t.Examples, t.ExamplesSE
+	}
+	if p.several() {
+		share = 1 / (float64(len(p.Functions)) * stat.PopVariance(p.targets(), p.Set.Weights))
+	}
+	wrong, err := p.doubts(theory.OutOfBag)
+	if err != nil {
+		return err
+	}
+	influence, err := adjoint.Influence(ctx, p.solution, p.Test)
 	if err != nil && ctx.Err() == nil {
 		warn(&r.Warnings, "no influence: "+err.Error())
 	}
-	twins, targets := twinsOf(j), j.targets()
-	r.Rows = rowsOf(j.Set, func(i int, row *report.Row) {
-		y := targets[i]
-		row.Target, row.Predicted = null.Float(y), null.Float(mean[i]+j.shift())
-		row.LabelError, row.Value, row.Twin = null.Float(wrong[i]), null.Float(-each[i]), null.Float(twins[i])
-		if result != nil {
-			test := result.Tests[0]
-			row.Value, row.SE = null.Float(-test.Examples[i]), null.Float(test.ExamplesSE[i])
-		}
-		if j.labels() {
-			row.Value++ // the fraction of models that are right
-			row.Label, row.Class = r.Labels.Name(y), r.Labels.Name(mean[i])
-		}
+	o := outcome(p.model, q.Scheme, slices.Concat(warnings, p.solution.Warnings)...)
+	for _, w := range o.Warnings {
+		warn(&r.Warnings, w)
+	}
+	r.Status = p.solution.Status.String()
+	targets, unit := p.targets(), p.model.Unit
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		row.LabelError += null.Float(wrong[i]) / null.Float(max(1, len(p.Set.Columns)))
+		row.Value -= null.Float(share * left[i])
 		if influence != nil {
-			row.Influence = null.Float(influence[i])
+			if p.number == 0 {
+				row.Influence = 0
+			}
+			row.Influence += null.Float(share * unit * unit * influence[i])
 		}
-	})
-	r.Time = j.Times
-	return r, nil
-}
-
-// rowsOf are the rows of a set, completed by fill, the least plausible first.
-func rowsOf(set *dataset.Set, fill func(i int, row *report.Row)) []report.Row {
-	rows, unknown := make([]report.Row, set.N()), null.Float(math.NaN())
-	for i := range rows {
-		rows[i] = report.Row{Row: i, Predicted: unknown, SE: unknown, Influence: unknown, Twin: unknown}
-		if set.RowNames != nil {
-			rows[i].Name = set.RowNames[i]
+		if p.several() {
+			continue
 		}
-		fill(i, &rows[i])
+		row.Target, row.Predicted = null.Float(targets[i]), null.Float(theory.OutOfBag[i])
+		if se != nil {
+			row.SE = null.Float(se[i])
+		}
+		if p.labels() {
+			row.Value++ // the fraction of models that are right
+			row.Label, row.Class = p.names().Name(targets[i]), p.names().Name(theory.OutOfBag[i])
+		}
 	}
-	slices.SortStableFunc(rows, func(a, b report.Row) int {
-		return cmp.Or(cmp.Compare(b.LabelError, a.LabelError), cmp.Compare(a.Value, b.Value))
-	})
-	return rows
+	return nil
 }
 
-// Rows compares the class of every example with the decisions of models without it: value is the fraction of
-// these that are right.
-func (c *Classes) Rows(ctx context.Context, s Settings) (*report.Rows, error) {
-	joint, err := c.Estimate(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	e := joint.(*report.Classes)
-	r := &report.Rows{Command: "rows", Subject: e.Subject, TestLoss: e.TestLoss, Status: e.Status,
-		Outcome: report.Outcome{Warnings: e.Warnings}}
-	r.Rows = rowsOf(c.Set, func(i int, row *report.Row) {
-		row.Target, row.Label, row.Class = null.Float(c.Set.Columns[0].Y[i]), e.Points.Target[i],
-			e.Points.Class[i]
-		row.LabelError, row.Value = null.Float(e.Points.Error[i]), null.Float(1-e.Points.Error[i])
-		if p := e.Points.Probability[row.Label]; p != nil {
-			row.LabelError = null.Float(1 - p[i])
-		}
-	})
-	r.Time = e.Time
-	return r, nil
-}
-
-// doubt is the theory's probability, with the example left out, that its label is wrong. For a number it is
-// the fraction of examples with a target nearer to the prediction of models without them, in units of the
+// doubts are the theory's probabilities, with the example left out, that its label is wrong. For a number it
+// is the fraction of examples with a target nearer to the prediction of models without them, in units of the
 // spread there.
-func doubt(j *Job, solution *solver.Solution, mean []float64) ([]float64, error) {
+func (p *part) doubts(mean []float64) ([]float64, error) {
 	doubt := make([]float64, len(mean))
-	if j.labels() {
-		p, err := predict.ProbabilitiesOf(j.Model, solution)
+	if p.labels() {
+		all, err := ProbabilitiesOf(p.model, p.solution)
 		if err != nil {
 			return nil, err
 		}
-		for i, y := range j.Y {
+		for i, y := range p.model.Y {
 			switch {
-			case p.LeftOut == nil:
+			case all.LeftOut == nil:
 				doubt[i] = loss.ZeroOne{}.Value(mean[i], y)
 			case y > 0:
-				doubt[i] = 1 - p.LeftOut[i]
+				doubt[i] = 1 - all.LeftOut[i]
 			default:
-				doubt[i] = p.LeftOut[i]
+				doubt[i] = all.LeftOut[i]
 			}
 		}
 		return doubt, nil
 	}
-	typical, square := solution.LeftOut(loss.SquareTest{})
+	typical, square := p.solution.LeftOut(loss.SquareTest{})
+	outOfBag := p.solution.OutOfBag().Mean
 	off, order := make([]float64, len(mean)), make([]int, len(mean))
-	for i, y := range j.Y {
-		distance := y - mean[i]
+	for i, y := range p.model.Y {
+		distance := y - outOfBag[i]
 		variance := math.Max(0, square[i]-distance*distance)
 		off[i] = math.Abs(distance) / math.Sqrt(variance+typical)
 	}
@@ -132,23 +171,65 @@ func doubt(j *Job, solution *solver.Solution, mean []float64) ([]float64, error)
 	return doubt, nil
 }
 
-// twinsOf are the numbers of the first example with the same input and another label, for every example; NaN
-// for none.
-func twinsOf(j *Job) []float64 {
-	twins, first := slices.Repeat([]float64{math.NaN()}, len(j.Site)), map[[2]int]int{}
-	if !j.labels() {
+// twins are the numbers of the first example with the same input and another class, for every example; NaN for
+// none.
+func (s *Study) twins() []float64 {
+	twins := slices.Repeat([]float64{math.NaN()}, len(s.Site))
+	if s.Set.AreNumbers() {
 		return twins
 	}
-	for i, site := range j.Site {
-		key := [2]int{site, int(j.Y[i])}
-		if _, seen := first[key]; !seen {
-			first[key] = i
-		}
+	class, members := s.classOf(), make([][]int, s.Sites())
+	for i, site := range s.Site {
+		members[site] = append(members[site], i)
 	}
-	for i, site := range j.Site {
-		if other, seen := first[[2]int{site, -int(j.Y[i])}]; seen {
-			twins[i] = float64(other)
+	for i, site := range s.Site {
+		other := slices.IndexFunc(members[site], func(k int) bool { return class[k] != class[i] })
+		if other >= 0 {
+			twins[i] = float64(members[site][other])
 		}
 	}
 	return twins
+}
+
+// LeftOut are the left-out errors of the examples by the theory, and by exact resamples if the loss has them;
+// of several classes by these alone, and of several targets in units of their variances. Their influences, and
+// interactions if requested, are the theory's, nil if that has no derivative.
+func (s *Study) LeftOut(ctx context.Context, q Question, interactions bool) (theory, exact calibration.Errors,
+	row *report.ComparedModel, err error) {
+	row = &report.ComparedModel{Loss: s.Subject.Loss, Kernel: report.KernelText(s.Subject.Kernel),
+		TestLoss: s.Test.Name(), Warnings: []string{}}
+	if s.several() {
+		a, err := s.Estimate(ctx, q)
+		if err != nil {
+			return theory, exact, nil, err
+		}
+		row.TestLoss, row.TestError, row.Status, row.Warnings = a.TestLoss, a.Error, a.Status, a.Warnings
+		return a.Examples, exact, row, nil
+	}
+	p := s.part(0)
+	if err := p.solve(ctx, &q); err != nil {
+		return theory, exact, nil, err
+	}
+	refined, warnings, err := p.refine(ctx, &q, blas64.General{}, nil)
+	if err != nil {
+		return theory, exact, nil, err
+	}
+	mean, left := p.solution.LeftOut(p.Test)
+	row.Status, row.TestError = p.solution.Status.String(), null.Float(mean)
+	row.Warnings = outcome(p.model, q.Scheme, append(warnings, p.solution.Warnings...)...).Warnings
+	theory.Each, theory.Weights = left, p.Set.Weights
+	if theory.Influence, err = adjoint.Influence(ctx, p.solution, p.Test); ctx.Err() != nil {
+		return theory, exact, nil, ctx.Err()
+	} else if err == nil && interactions {
+		if theory.Interactions, err = adjoint.Interactions(p.solution, p.Test, theory.Influence); err != nil {
+			return theory, exact, nil, err
+		}
+	}
+	exact = theory
+	if exact.Each = nil; refined != nil {
+		t := refined.Tests[0]
+		row.Refined, row.SE, exact.Each = null.Of(t.Error), null.Of(t.SE), t.Examples
+		exact.Noise = t.SE * t.SE
+	}
+	return theory, exact, row, nil
 }

@@ -2,6 +2,7 @@ package answer
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -12,17 +13,19 @@ import (
 	"bootbench/internal/model"
 	"bootbench/internal/null"
 	"bootbench/internal/report"
+	"bootbench/loss"
+	"bootbench/resample"
 )
 
 // DefaultSample is the number of rows for an estimate of about 30 s on two cores: as many as a low-rank
 // factor allows, else 4000 of more than 5000 by the theory, 8000 of more than 10000 by exact resamples only;
 // fewer for several classes, each of which takes as long.
-func (s *Settings) DefaultSample(ctx context.Context, spec model.Spec) int {
+func (q *Question) DefaultSample(ctx context.Context, spec model.Spec) int {
 	sample, n, classes := 4000, spec.Set.N(), 1
-	if k := len(spec.Set.Levels()); k > 2 {
-		classes = k
+	if levels := len(spec.Set.Levels()); levels > 2 {
+		classes = levels
 	}
-	if s.Method != TheoryMethod && s.NeedsTheory(spec.Loss) == "" {
+	if q.Theory != Yes && q.NeedsTheory(spec.Loss) == "" {
 		sample = 8000
 	}
 	sample = int(float64(sample) / math.Sqrt(float64(classes)))
@@ -41,71 +44,158 @@ const heldOut = 20_000
 // addLearningCurve quotes the error of the model of a sample, which is the model that training with the same
 // settings gives, at rows outside it, with the errors of models of quarters and halves, and the error to be
 // expected with twice the rows. What more rows would give no part of the sample tells.
-func (a *estimation) addLearningCurve(ctx context.Context) error {
-	e, in := a.e, a.Others.Head(heldOut)
-	curve := &report.LearningCurve{HeldOut: in.N()}
+func (s *Study) addLearningCurve(ctx context.Context, a *report.Answer) error {
+	in := s.Others.Head(heldOut)
+	curve := &report.Learning{HeldOut: in.N()}
 	var sizes []calibration.SizeError
 	for parts := 4; parts >= 1; parts /= 2 {
 		at := calibration.SizeError{Ratio: 1 / float64(parts), Each: make([]float64, in.N())}
 		means := make([]float64, parts)
-		for part := range parts {
-			a.Progress("models of parts of the sample", len(sizes), 3)
-			each, err := a.partLosses(ctx, part, parts, in)
+		for number := range parts {
+			s.Progress("models of parts of the sample", len(sizes), 3)
+			each, err := s.partLosses(ctx, number, parts, in)
 			switch {
 			case ctx.Err() != nil: // the answer so far stays
-				e.Status = Cancelled
+				a.Status = Cancelled
 				return nil
 			case err != nil:
-				e.Warnings = append(e.Warnings,
+				a.Warnings = append(a.Warnings,
 					"the error is that of models of resamples of the sample: "+err.Error())
 				return nil
 			}
 			floats.AddScaled(at.Each, at.Ratio, each)
-			means[part] = stat.Mean(each, in.Weights)
+			means[number] = stat.Mean(each, in.Weights)
 		}
 		at.Error = stat.Mean(means, nil)
 		if at.SE = stat.StdDev(means, nil) / 2; parts < 4 { // parts of twice the size vary by half of the variance
 			at.SE = sizes[0].SE
 		}
 		sizes = append(sizes, at)
-		curve.Sizes, curve.Errors = append(curve.Sizes, a.Set.N()/parts), append(curve.Errors, at.Error)
+		curve.Sizes, curve.Errors = append(curve.Sizes, s.Set.N()/parts), append(curve.Errors, at.Error)
 	}
 	last := sizes[2]
 	over := &calibration.Quality{}
 	over.Over(last.Each, in.Weights, in.Groups)
-	e.Quote = report.NewQuote(e.TestLoss, null.Float(last.Error), over, nil)
-	e.Quality = a.quality(e.Quote.Error, e.Examples.Each, a.solution.OutOfBag().Mean)
-	curve.Growth = calibration.NewGrowth(sizes, a.Set.N())
-	e.LearningCurve, e.Time.AllRows = curve, a.timeOfAll()
+	quote := report.NewQuote(a.TestLoss, null.Float(last.Error), over, nil)
+	if a.Quote = &quote; s.several() {
+		a.Quality.ExampleSE = over.ExampleSE
+	} else {
+		a.Quality = s.part(0).quality(s.Test, last.Error, a.Examples.Each, a.OutOfBag)
+	}
+	curve.Growth = calibration.NewGrowth(sizes, s.Set.N())
+	a.LearningCurve, a.Time.AllRows = curve, s.timeOfAll(a)
 	return nil
 }
 
 // timeOfAll predicts the time of the estimate with all rows from operation counts.
-func (a *estimation) timeOfAll() float64 {
-	e := a.e
-	growth := float64(a.Subject.RowsTotal) / float64(a.Set.N())
-	seconds := e.Time.Gram + e.Time.Fit + e.Time.Solve
-	if e.Refined != nil {
-		seconds += e.Refined.Time.Total
+func (s *Study) timeOfAll(a *report.Answer) float64 {
+	growth := float64(s.Subject.RowsTotal) / float64(s.Set.N())
+	seconds := a.Time.Gram + a.Time.Fit + a.Time.Solve
+	if a.Refined != nil {
+		seconds += a.Refined.Time.Total
 	}
-	if a.Form() == model.Exact {
+	if s.Form() == model.Exact {
 		return seconds * growth * growth * growth
 	}
 	return seconds * growth
 }
 
-// partLosses are the test losses at in of the model of one part of the sample.
-func (a *estimation) partLosses(ctx context.Context, part, parts int, in *dataset.Set) ([]float64, error) {
+// partLosses are the test losses at in of the model of one part of the sample: of several classes wrong
+// decisions, of several targets the mean of squares in units of the variances.
+func (s *Study) partLosses(ctx context.Context, number, parts int, in *dataset.Set) ([]float64, error) {
 	var rows []int
-	for i := part; i < a.Set.N(); i += parts {
+	for i := number; i < s.Set.N(); i += parts {
 		rows = append(rows, i)
 	}
-	spec := a.Spec
+	spec := s.Spec
 	spec.Set = spec.Set.Subset(rows)
-	y := in.Targets(0)
 	f, err := predictionsOf(ctx, spec, in)
-	for i, v := range f {
-		f[i] = a.Test.Value(v, y[i])
+	if err != nil {
+		return nil, err
 	}
-	return f, err
+	return s.lossesAt(f, in), nil
+}
+
+// lossesAt are the losses at rows with targets of predictions of all functions.
+func (s *Study) lossesAt(f [][]float64, in *dataset.Set) []float64 {
+	each := make([]float64, in.N())
+	if s.classes() {
+		decision, scores, at := s.decision(), make([]float64, len(s.Set.Levels())), make([]float64, len(f))
+		for i, own := range ClassesOf(in.Columns[0].Y) {
+			for k := range f {
+				at[k] = f[k][i]
+			}
+			if decision.Scores(scores, at); floats.MaxIdx(scores) != own {
+				each[i] = 1
+			}
+		}
+		return each
+	}
+	for k, of := range f {
+		p, share := s.part(k), 1.0
+		if s.several() {
+			share = 1 / (float64(len(f)) * stat.PopVariance(p.targets(), s.Set.Weights))
+		}
+		for i, y := range p.targetsOf(in) {
+			each[i] += share * s.Test.Value(of[i], y)
+		}
+	}
+	return each
+}
+
+// Sizes up to which an estimate also cross-validates the model of all examples, three times or once: 30 fits
+// of 1000 examples take about as long as the estimate.
+const (
+	threeTimes = 1000
+	oneTime    = 3000
+)
+
+// addFullModel adds the expected error of the model trained on all examples, by repeated exact 10-fold
+// cross-validation (Kohavi 1995): a resample has 63% of the examples, and a larger error. It adds nothing if
+// only the theory was requested, or if fits are slow. Length scales per feature, chosen on the same examples,
+// would make the error too low: up to threeTimes examples they are chosen again without each of five folds.
+func (s *Study) addFullModel(ctx context.Context, a *report.Answer, q *Question) error {
+	if s.Others != nil {
+		return s.addLearningCurve(ctx, a)
+	}
+	n := s.Set.N()
+	v := tenFolds(s.Set)
+	if v.Seed = q.Seed; n <= threeTimes {
+		v.Repeats = 3
+	}
+	_, proximal := s.Loss.(loss.Proximal)
+	designed, _ := q.Scheme.(resample.Designed)
+	if a.Refined == nil || !proximal || n*len(s.Functions) > oneTime || designed.Design.Block > 0 {
+		return nil
+	}
+	r, err := s.CrossValidate(ctx, v)
+	if ctx.Err() != nil { // the answer so far stays
+		a.Status = Cancelled
+		return nil
+	}
+	if err != nil {
+		warn(&a.Warnings, fmt.Sprintf("the model of all rows is not cross-validated: %v", err))
+		return nil
+	}
+	fullModel(a, r)
+	if q.Choose == nil || n > threeTimes || len(s.Kernel.LengthScale) < 2 {
+		return nil
+	}
+	v.Folds, v.Repeats, v.Choose, v.Anew = min(5, v.Folds), 1, q.Choose, "a model chosen"
+	nested, err := s.CrossValidate(ctx, v)
+	if ctx.Err() != nil {
+		a.Status = Cancelled
+	} else if err == nil {
+		fullModel(a, nested)
+		a.FullModel.AsChosen = &r.Error
+	}
+	return nil
+}
+
+// fullModel sets the error of the model of all rows, also of each of several targets.
+func fullModel(a, r *report.Answer) {
+	a.FullModel = &report.FullModel{Quote: *r.Quote, Folds: r.Folds, Repeats: r.Repeats}
+	for name, one := range r.Targets {
+		fullModel(a.Targets[name], one)
+	}
 }

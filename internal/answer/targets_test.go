@@ -40,14 +40,13 @@ func TestTargets(t *testing.T) {
 func compareTargets(t *testing.T, fitted loss.Loss, ofUnit func(unit float64) loss.Loss) {
 	t.Helper()
 	load := func(target string, drop ...string) *dataset.Set {
-		return testutil.Must(dataset.Load("testdata/targets.csv",
-			dataset.Options{Target: target, Drop: drop}))(t)
+		return testutil.Must(dataset.Load("testdata/targets.csv", dataset.Options{Target: target, Drop: drop}))(t)
 	}
-	settings := answer.Settings{Scheme: resample.Poisson{Ratio: 1}, Refine: answer.Refinement{Resamples: 40},
+	settings := answer.Question{Theory: answer.Yes, Exact: answer.Yes, Scheme: resample.Poisson{Ratio: 1}, Resamples: 40,
 		Level: 0.9}
 	spec := model.NewSpec(load("a,b", "c"), fitted)
-	j := testutil.Must(answer.Build(t.Context(), spec, nil, false))(t)
-	all := testutil.Must(j.Estimate(t.Context(), settings))(t).(*report.Targets)
+	j := testutil.Must(answer.New(t.Context(), spec, nil))(t)
+	all := testutil.Must(j.Estimate(t.Context(), settings))(t)
 
 	variance := func(set *dataset.Set) (v float64) {
 		mean := 0.0
@@ -64,15 +63,15 @@ func compareTargets(t *testing.T, fitted loss.Loss, ofUnit func(unit float64) lo
 		share := variance(single) / variance(spec.Set)
 		alone := model.NewSpec(single, ofUnit(math.Sqrt(share)))
 		want := testutil.Must(testutil.Must(answer.New(t.Context(), alone, nil))(t).Estimate(t.Context(),
-			settings))(t).(*report.Estimate)
-		compareEstimates(t, fitted.Name()+" "+name, all.Targets[name].(*report.Estimate), want)
+			settings))(t)
+		compareEstimates(t, fitted.Name()+" "+name, all.Targets[name], want)
 	}
 	if len(all.Names) != 2 || all.Names[1] != "b" || math.Abs(float64(all.Correlation[0][0])-1) > 1e-12 {
 		t.Errorf("targets %v with correlations %v", all.Names, all.Correlation)
 	}
 	overall := 0.0
 	for _, a := range all.Targets {
-		e := a.(*report.Estimate)
+		e := a
 		overall += float64(e.Error/e.Quality.Baseline) / 2
 	}
 	if math.Abs(overall-float64(all.Error)) > 1e-12 {
@@ -81,7 +80,7 @@ func compareTargets(t *testing.T, fitted loss.Loss, ofUnit func(unit float64) lo
 }
 
 // compareEstimates compares two answers in relation to the error of a constant, which both must know.
-func compareEstimates(t *testing.T, name string, got, want *report.Estimate) {
+func compareEstimates(t *testing.T, name string, got, want *report.Answer) {
 	t.Helper()
 	const solved, trained = 1e-5, 2e-2 // of the error of a constant; fits are exact to a share of its root
 	total := float64(want.Quality.Baseline)
@@ -91,7 +90,7 @@ func compareEstimates(t *testing.T, name string, got, want *report.Estimate) {
 		allowed   float64
 	}{
 		{"baseline", float64(got.Quality.Baseline), total, solved},
-		{"theory", float64(got.TestError), float64(want.TestError), solved},
+		{"theory", float64(*got.TestError), float64(*want.TestError), solved},
 		{"apparent", float64(got.Apparent), float64(want.Apparent), solved},
 		{".632+", float64(got.Err632Plus), float64(want.Err632Plus), solved},
 		{"refined", float64(got.Error), float64(want.Error), trained},
@@ -108,11 +107,11 @@ func compareEstimates(t *testing.T, name string, got, want *report.Estimate) {
 	}
 	for i, m := range want.Points.Mean {
 		if !(math.Abs(got.Points.Mean[i]-m) <= solved*math.Sqrt(total)) ||
-			got.Points.Target[i] != want.Points.Target[i] &&
-				math.Abs(got.Points.Target[i]-want.Points.Target[i]) > 1e-12*math.Abs(m) {
-			t.Fatalf("%s, row %d: mean %v of %v, alone %v of %v", name, i+1, got.Points.Mean[i], got.Points.Target[i],
+			got.Points.Target.Numbers[i] != want.Points.Target.Numbers[i] &&
+				math.Abs(got.Points.Target.Numbers[i]-want.Points.Target.Numbers[i]) > 1e-12*math.Abs(m) {
+			t.Fatalf("%s, row %d: mean %v of %v, alone %v of %v", name, i+1, got.Points.Mean[i], got.Points.Target.Numbers[i],
 				m,
-				want.Points.Target[i])
+				want.Points.Target.Numbers[i])
 		}
 	}
 	if got.Quality.Constant != want.Quality.Constant ||
@@ -125,36 +124,34 @@ func compareEstimates(t *testing.T, name string, got, want *report.Estimate) {
 // file, for each of several targets with those for the target alone.
 func TestTargetsElsewhere(t *testing.T) {
 	load := func(target string, drop ...string) *dataset.Set {
-		return testutil.Must(dataset.Load("testdata/targets.csv",
-			dataset.Options{Target: target, Drop: drop}))(t)
+		return testutil.Must(dataset.Load("testdata/targets.csv", dataset.Options{Target: target, Drop: drop}))(t)
 	}
 	spec := model.NewSpec(load("b,a", "c"), loss.Square{Noise: 500})
-	j := testutil.Must(answer.Build(t.Context(), spec, nil, false))(t)
+	j := testutil.Must(answer.New(t.Context(), spec, nil))(t)
 	v := answer.Validation{Folds: 5, Repeats: 2, Seed: 1, Design: resample.Design{N: spec.Set.N()}}
 	how := answer.Retraining{Scheme: resample.Poisson{Ratio: 1}}
 	how.Resamples = 30
-	validated := testutil.Must(j.CrossValidate(t.Context(), v))(t).(*report.Targets)
-	retrained := testutil.Must(j.Retrain(t.Context(), how))(t).(*report.Targets)
+	validated := testutil.Must(j.CrossValidate(t.Context(), v))(t)
+	retrained := testutil.Must(j.Retrain(t.Context(), how, nil))(t)
 	file := &bytes.Buffer{}
 	if err := testutil.Must(j.Train(t.Context()))(t).Write(file); err != nil {
 		t.Fatal(err)
 	}
 	p := testutil.Must(model.ReadPredictor(file))(t)
 	in := testutil.Must(p.Encoding.LoadInputs("testdata/targets.csv", dataset.Options{}))(t)
-	predicted := testutil.Must(answer.PredictTargets(p, in, answer.Settings{Level: 0.8}))(t)
+	predicted := testutil.Must(answer.PredictBy(p, in, loss.SquareTest{}, &answer.Question{Level: 0.8}))(t)
 
 	single := load("a", "b", "c")
 	unit := deviation(single.Targets(0)) / deviation(spec.Set.Targets(0))
-	alone := testutil.Must(answer.New(t.Context(),
-		model.NewSpec(single, loss.Square{Noise: 500 * unit * unit}),
+	alone := testutil.Must(answer.New(t.Context(), model.NewSpec(single, loss.Square{Noise: 500 * unit * unit}),
 		nil))(t)
-	byFolds := testutil.Must(alone.CrossValidate(t.Context(), v))(t).(*report.CrossValidation)
-	byFits := testutil.Must(alone.Retrain(t.Context(), how))(t).(*report.Retraining)
+	byFolds := testutil.Must(alone.CrossValidate(t.Context(), v))(t)
+	byFits := testutil.Must(alone.Retrain(t.Context(), how, nil))(t)
 	trained := testutil.Must(alone.Train(t.Context()))(t)
-	byModel := testutil.Must(answer.PredictByModel(trained, single, loss.SquareTest{},
-		answer.Settings{Level: 0.8}))(t).(*report.ModelPrediction)
-	cv, fits, new := validated.Targets["a"].(*report.CrossValidation),
-		retrained.Targets["a"].(*report.Retraining),
+	byModel := testutil.Must(answer.PredictBy(trained, single, loss.SquareTest{},
+		&answer.Question{Level: 0.8}))(t)
+	cv, fits, new := validated.Targets["a"],
+		retrained.Targets["a"],
 		predicted.Targets["a"]
 	for _, c := range []struct {
 		what      string
@@ -164,10 +161,10 @@ func TestTargetsElsewhere(t *testing.T) {
 			float64(byFolds.ErrorSE)},
 		{"over partitions", float64(cv.RepeatsSE), float64(byFolds.RepeatsSE)},
 		{"its noise", cv.Noise, byFolds.Noise}, {"row 7", cv.Points.Mean[6], byFolds.Points.Mean[6]},
-		{"retrain", float64(fits.TestError), float64(byFits.TestError)}, {"its error", float64(fits.SE),
+		{"retrain", float64(*fits.TestError), float64(*byFits.TestError)}, {"its error", float64(fits.SE),
 			float64(byFits.SE)},
 		{".632+", float64(fits.Err632Plus), float64(byFits.Err632Plus)},
-		{"bagged", float64(fits.Ensemble.BaggedError), float64(byFits.Ensemble.BaggedError)},
+		{"bagged", float64(*fits.BaggedError), float64(*byFits.BaggedError)},
 		{"variance of row 7", fits.Points.Variance[6], byFits.Points.Variance[6]},
 		{"prediction", new.Points.Prediction[6], byModel.Points.Prediction[6]},
 		{"interval", new.Points.Upper[6], byModel.Points.Upper[6]},

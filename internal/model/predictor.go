@@ -159,7 +159,7 @@ func (m *Model) column() dataset.Column {
 	if c.Y = nil; c.Levels == nil {
 		c.Name = m.Name
 	} else if len(c.Levels) > 2 {
-		c.Levels, c.Rest = []string{"not " + m.Name, m.Name}, true
+		c.Levels, c.Rest, c.Texts = []string{"not " + m.Name, m.Name}, true, true
 	}
 	return c
 }

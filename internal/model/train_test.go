@@ -13,9 +13,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"bootbench/fits"
+	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/predict"
 	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/linalg"
@@ -420,7 +420,7 @@ func TestCertain(t *testing.T) {
 			n := c.set.N()
 			s := converge(t, m, resample.Subsample{Size: n, N: n}, solver.Settings{})
 			if c.set == labels {
-				p := testutil.Must(predict.ProbabilitiesOf(m, s))(t)
+				p := testutil.Must(answer.ProbabilitiesOf(m, s))(t)
 				if floats.HasNaN(p.LeftOut) {
 					t.Errorf("probabilities %v", p.LeftOut)
 				}
@@ -436,7 +436,7 @@ func TestCertain(t *testing.T) {
 					bend[i] = 0
 				}
 			}
-			at := testutil.Must(predict.At(m, s, &dataset.Inputs{X: c.set.X}, nil))(t)
+			at := testutil.Must(answer.At(m, s, &dataset.Inputs{X: c.set.X}, nil))(t)
 			for i, f := range fit.F {
 				if math.Abs(s.Mean[i]-f) > 1e-6 || s.Var[i] > 1e-9 || math.Abs(at.Mean[i]-f) > 1e-3 ||
 					math.Abs(at.Var[i]) > 1e-9 {

@@ -16,10 +16,10 @@ import (
 type Curve struct {
 	Command string `json:"command"`
 	Subject
-	Scheme   string     `json:"-"`      // of resampling, of every result
-	TestLoss string     `json:"-"`      // of every result
-	Status   string     `json:"status"` // "complete" or "cancelled"
-	Results  []Estimate `json:"results"`
+	Scheme   string   `json:"-"`      // of resampling, of every result
+	TestLoss string   `json:"-"`      // of every result
+	Status   string   `json:"status"` // "complete" or "cancelled"
+	Results  []Answer `json:"results"`
 	// Growth predicts the error with twice the rows; nil: not requested, or unknown.
 	Growth *calibration.Growth `json:"growth,omitempty"`
 	Cost
@@ -39,7 +39,7 @@ func (*Curve) heads() []head {
 	return append([]head{"    ratio", "        S", " distinct"}, estimateHeads...)
 }
 
-func (*Curve) cells(e Estimate) []string {
+func (*Curve) cells(e Answer) []string {
 	return append([]string{number(e.Ratio), number(e.Ratio * float64(e.N)), fmt.Sprintf("%.1f", e.Distinct)},
 		e.cells()...)
 }
@@ -48,17 +48,20 @@ func (*Curve) cells(e Estimate) []string {
 var estimateHeads = []head{"  left-out", " refined", "     +-", "      .632", "     .632+", "sweeps",
 	" seconds", "<status"}
 
-func (e *Estimate) cells() []string {
-	u, refined, se, e632, plus := units(e.TestLoss), "-", "-", e.Err632, e.Err632Plus
-	if r := e.Refined; r != nil {
-		refined, se = u.long(r.TestError), e.plusMinus(u)
-		if e.TestError != e.TestError { // NaN: no theory
+func (a *Answer) cells() []string {
+	u, refined, se := units(a.TestLoss), "-", "-"
+	error, around := cmp.Or(a.TestError, &unknown), cmp.Or(a.Errors, &Errors{Err632: unknown, Err632Plus: unknown})
+	e632, plus := around.Err632, around.Err632Plus
+	if r := a.Refined; r != nil {
+		refined, se = u.long(r.TestError), a.plusMinus(u)
+		if *error != *error { // no theory
 			e632, plus = r.Err632, r.Err632Plus
 		}
 	}
-	suits := func(v null.Float) string { return either(e.Is632Applicable, u.long(v), "-") }
-	return []string{u.long(e.TestError), refined, se, suits(e632), suits(plus), fmt.Sprint(e.Sweeps),
-		seconds(e.Time.Solve), e.Status}
+	known := func(v null.Float) string { return either(v == v, u.long(v), "-") }
+	suits := func(v null.Float) string { return either(a.Is632Applicable, known(v), "-") }
+	return []string{known(*error), refined, se, suits(e632), suits(plus),
+		fmt.Sprint(cmp.Or(a.Convergence, &Convergence{}).Sweeps), seconds(a.Time.Solve), a.Status}
 }
 
 func (c *Curve) below() *document {
@@ -72,9 +75,13 @@ func (c *Curve) below() *document {
 // WriteCSV writes one line per ratio, without the points.
 func (c *Curve) WriteCSV(w io.Writer) error {
 	type line struct {
-		Ratio    float64 `json:"ratio"`
-		Distinct float64 `json:"distinct"`
+		Ratio     float64    `json:"ratio"`
+		Distinct  float64    `json:"distinct"`
+		TestLoss  string     `json:"test_loss"`
+		TestError null.Float `json:"test_error"`
 		Errors
+		Method string `json:"method"`
+		Status string `json:"status"`
 		Convergence
 		SolveS    float64    `json:"solve_s"`
 		Refined   null.Float `json:"refined"` // NaN: not refined
@@ -83,8 +90,9 @@ func (c *Curve) WriteCSV(w io.Writer) error {
 	var rows []line
 	for _, e := range c.Results {
 		refined := cmp.Or(e.Refined, &Refined{TestError: unknown, SE: unknown})
-		rows = append(rows, line{e.Ratio, e.Distinct, e.Errors, e.Convergence, e.Time.Solve, refined.TestError,
-			refined.SE})
+		rows = append(rows, line{e.Ratio, e.Distinct, e.TestLoss, *cmp.Or(e.TestError, &unknown),
+			*cmp.Or(e.Errors, &Errors{unknown, unknown, unknown, unknown}), e.Method, e.Status,
+			*cmp.Or(e.Convergence, &Convergence{}), e.Time.Solve, refined.TestError, refined.SE})
 	}
 	return WriteRows(w, rows)
 }
@@ -96,8 +104,8 @@ func (c *Curve) Figures() []*Figure {
 	refined := Series{Label: "refined, two standard errors", Mark: Dots, Colour: 2}
 	u := units(c.TestLoss)
 	for _, e := range c.Results {
-		left.Add(e.Ratio, float64(u.shown(e.TestError)))
-		if e.Is632Applicable {
+		left.Add(e.Ratio, float64(u.shown(*cmp.Or(e.TestError, &unknown))))
+		if e.Is632Applicable && e.Errors != nil {
 			plus.Add(e.Ratio, float64(u.shown(e.Err632Plus)))
 		}
 		if e.Refined != nil {
@@ -121,7 +129,7 @@ func (c Growing) document() *document { return rowDocument(c, c.Results) }
 
 func (c Growing) above() *document {
 	d := short("Error by number of rows, on", c.Subject, c.asked())
-	d.modelled(c.Subject)
+	d.modelled(c.Subject, "")
 	n := len(c.Kernel.LengthScale)
 	scales := either(n > 1 && c.ChosenBy != "",
 		fmt.Sprintf(", too low as they helped to choose %d length scales", n), "")
@@ -135,7 +143,7 @@ func (Growing) heads() []head {
 	return []head{"   rows", "     error", "      +-", "  seconds", "<status"}
 }
 
-func (Growing) cells(e Estimate) []string {
+func (Growing) cells(e Answer) []string {
 	u := units(e.TestLoss)
 	status := strings.Replace(e.Status, Contradicted, "converged", 1) // the theory is not shown
 	return []string{fmt.Sprint(math.Round(e.Ratio * float64(e.N))), u.text(e.Error), e.plusMinus(u),

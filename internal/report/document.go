@@ -57,22 +57,22 @@ func (d *document) table(heads []head, rows [][]string) {
 	d.Blocks = append(d.Blocks, block{Heads: heads, Rows: rows})
 }
 
-// Answer is the result of a command.
-type Answer interface{ document() *document }
+// Result is the result of a command.
+type Result interface{ document() *document }
 
-// detailed is an Answer with a longer document for --verbose.
+// detailed is a Result with a longer document for --verbose.
 type detailed interface{ details() *document }
 
-// more is the longer document of an answer, or nil.
-func more(a Answer) *document {
+// more is the longer document of a result, or nil.
+func more(a Result) *document {
 	if d, has := a.(detailed); has {
 		return d.details()
 	}
 	return nil
 }
 
-// WriteText writes an answer for a terminal, with all its numbers if verbose.
-func WriteText(w io.Writer, a Answer, verbose bool) error {
+// WriteText writes a result for a terminal, with all its numbers if verbose.
+func WriteText(w io.Writer, a Result, verbose bool) error {
 	d := a.document()
 	if verbose {
 		d = cmp.Or(more(a), d)
@@ -120,9 +120,9 @@ func (b *block) writeTable(text *strings.Builder) {
 	}
 }
 
-// RowAnswer is an Answer with a table that is printed row by row during the computation. R is a row's type.
-type RowAnswer[R any] interface {
-	Answer
+// RowResult is a Result with a table that is printed row by row during the computation. R is a row's type.
+type RowResult[R any] interface {
+	Result
 	Figures() []*Figure
 	WriteCSV(w io.Writer) error // a line per row
 
@@ -134,7 +134,7 @@ type RowAnswer[R any] interface {
 
 // WriteRow prints one row in columns as wide as their heads; above and heads come before the first row. A
 // wider cell shifts the rest of its line.
-func WriteRow[R any](w io.Writer, of RowAnswer[R], row R, first bool) error {
+func WriteRow[R any](w io.Writer, of RowResult[R], row R, first bool) error {
 	d, heads := &document{}, of.heads()
 	if first {
 		d = of.above()
@@ -145,10 +145,10 @@ func WriteRow[R any](w io.Writer, of RowAnswer[R], row R, first bool) error {
 }
 
 // WriteEnd prints below, after all rows.
-func WriteEnd[R any](w io.Writer, of RowAnswer[R]) error { return of.below().writeText(w) }
+func WriteEnd[R any](w io.Writer, of RowResult[R]) error { return of.below().writeText(w) }
 
 // rowDocument is a document with all of its rows.
-func rowDocument[R any](of RowAnswer[R], rows []R) *document {
+func rowDocument[R any](of RowResult[R], rows []R) *document {
 	d, below := of.above(), of.below()
 	d.table(of.heads(), each(rows, of.cells))
 	d.Lead, d.Blocks = below.Lead, append(d.Blocks, below.Blocks...)

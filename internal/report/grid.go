@@ -41,10 +41,10 @@ type GridAxis struct {
 type GridCell struct {
 	Values    []string    `json:"values"` // in the order of the axes
 	Failure   string      `json:"failure,omitempty"`
-	Estimate  *Estimate   `json:"estimate,omitempty"`  // nil if it failed, and by cv
+	Estimate  *Answer     `json:"estimate,omitempty"`  // nil if it failed, and by cv
 	Objective *null.Float `json:"objective,omitempty"` // nil: the left-out error
 	// Validation is the cross-validation, for a grid by cv.
-	Validation *CrossValidation `json:"validation,omitempty"`
+	Validation *Answer `json:"validation,omitempty"`
 	// Difference is the left-out error minus that of the best cell.
 	Difference *calibration.Difference `json:"difference,omitempty"`
 	// Examples are the left-out errors of the examples, nil if some are unknown.
@@ -68,12 +68,7 @@ func (g *Grid) undecided() string {
 }
 
 // judged is the cell's answer; nil if it failed.
-func (c *GridCell) judged() *Estimate {
-	if c.Validation != nil {
-		return c.Validation.Judged()
-	}
-	return c.Estimate
-}
+func (c *GridCell) judged() *Answer { return cmp.Or(c.Validation, c.Estimate) }
 
 // Value is the objective of a cell that has converged, else NaN.
 func (c *GridCell) Value() float64 {
@@ -182,6 +177,8 @@ func (g *Grid) document() *document { return rowDocument(g, g.Results) }
 func (g *Grid) WriteCSV(w io.Writer) error {
 	type line struct {
 		Objective null.Float `json:"objective"`
+		TestLoss  string     `json:"test_loss"`
+		TestError null.Float `json:"test_error"`
 		Errors
 		Status       string     `json:"status"`
 		Residual     null.Float `json:"residual"`
@@ -193,12 +190,17 @@ func (g *Grid) WriteCSV(w io.Writer) error {
 	}
 	var lines []line
 	for _, c := range g.Results {
-		l := line{null.Float(c.Value()), noErrors, "failed", unknown, 0, unknown, unknown, unknown, unknown}
+		l := line{null.Float(c.Value()), "", unknown, Errors{unknown, unknown, unknown, unknown}, "failed",
+			unknown, 0, unknown, unknown, unknown, unknown}
+		if e := c.judged(); e != nil {
+			l.TestLoss, l.Status = e.TestLoss, e.Status
+		}
 		if e := c.Estimate; e != nil {
-			l.Errors, l.Status, l.Residual, l.Sweeps, l.SolveS = e.Errors, e.Status, e.Residual, e.Sweeps,
-				null.Float(e.Time.Solve)
-		} else if c.Validation != nil {
-			l.Status = c.Validation.Status
+			l.TestError, l.Errors = *cmp.Or(e.TestError, &unknown), *cmp.Or(e.Errors, &l.Errors)
+			l.SolveS = null.Float(e.Time.Solve)
+			if s := e.Convergence; s != nil {
+				l.Residual, l.Sweeps = s.Residual, s.Sweeps
+			}
 		}
 		if d := c.Difference; d != nil {
 			l.Difference, l.DifferenceSE, l.PValue = d.Value, d.StandardError, d.PValue

@@ -16,8 +16,8 @@ func gridOf(errors []float64, axes ...GridAxis) *Grid {
 		for k, rest := len(axes)-1, i; k >= 0; k-- {
 			values[k], rest = axes[k].Values[rest%len(axes[k].Values)], rest/len(axes[k].Values)
 		}
-		g.Results = append(g.Results, GridCell{Values: values, Estimate: &Estimate{
-			Quote: Quote{Error: null.Float(e)}, Convergence: NoTheory}})
+		g.Results = append(g.Results, GridCell{Values: values, Estimate: &Answer{
+			Quote: &Quote{Error: null.Float(e)}, Status: "complete"}})
 	}
 	best := slices.Index(errors, slices.Min(errors))
 	g.Best = &best

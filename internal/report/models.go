@@ -34,6 +34,9 @@ type Perceptron struct {
 	Mistakes []int  `json:"mistakes"` // in each pass
 }
 
+// fill sets the status of the sheet.
+func (t *Training) fill(s *Sheet, _ bool) { s.Status = t.Status }
+
 func (t *Training) document() *document {
 	d := about("Model of", t.Subject)
 	d.Lead = fmt.Sprintf("A model of the %d rows of %s is in %s.", t.N, ShortName(t.Data), t.Model)
@@ -46,7 +49,7 @@ func (t *Training) document() *document {
 		d.line("training", "%s form, %d passes with %d mistakes, %d examples with a weight", m.Form,
 			len(m.Mistakes), mistakes, t.SupportVectors)
 	} else if t.Bounded != nil {
-		d.line("training", "%d support vectors, %d of them at the bound, %s, Kuhn-Tucker violation %.1e",
+		d.line("training", "%d support vectors, %d of them at the bound, %s, optimal within %.1e",
 			t.SupportVectors, *t.Bounded, biased(t.Bias), *t.Violation)
 	} else {
 		d.line("training", "a sum over %d of the sites", t.SupportVectors)
@@ -66,7 +69,7 @@ func (t *Training) document() *document {
 // Tuning is the answer of tune: the search for hyperparameters, and the estimate of the best model.
 type Tuning struct {
 	Search
-	*Estimate
+	*Answer
 	ModelFile string `json:"-"`
 }
 
@@ -94,16 +97,19 @@ func (t *Tuning) document() *document {
 	if t.TestLoss == "" { // interrupted
 		return t.details()
 	}
-	d := t.Estimate.document()
+	d := t.Answer.document()
 	d.Title = "Hyperparameters of " + ShortName(t.Data)
 	d.line("model file", "%s", t.ModelFile)
 	return d
 }
 
+// fill sets the status of the sheet.
+func (t *Tuning) fill(s *Sheet, _ bool) { s.Status = t.Status }
+
 func (t *Tuning) details() *document {
 	d := about("Hyperparameters of", t.Subject)
 	if t.TestLoss != "" { // not interrupted
-		d.Blocks = t.Estimate.details().Blocks
+		d.Blocks = t.Answer.details().Blocks
 	}
 	objective := units(either(t.By == "evidence", "", t.TestLoss)).long(t.Objective)
 	d.Lead = fmt.Sprintf("The best of %d models by %s: %s.", t.Evaluations, t.By, objective)
@@ -138,15 +144,14 @@ type ComparedModel struct {
 	Warnings  []string    `json:"warnings"`
 }
 
-// Warnings are those of both models.
-func (c *ModelComparison) Warnings() []string {
-	all := []string{}
+// fill adds the warnings of both models and the cost to the sheet.
+func (c *ModelComparison) fill(s *Sheet, _ bool) {
+	s.Cost = &c.Cost
 	for _, m := range c.Models {
 		for _, w := range m.Warnings {
-			all = append(all, m.Model+": "+w)
+			s.Warnings = append(s.Warnings, m.Model+": "+w)
 		}
 	}
-	return all
 }
 
 func (c *ModelComparison) document() *document {

@@ -19,7 +19,7 @@ type Page struct {
 var pageText string
 
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
-	"document": Answer.document, "more": more, "svg": inlineSVG,
+	"document": Result.document, "more": more, "svg": inlineSVG,
 }).Parse(pageText))
 
 // WriteHTML writes the page.

@@ -11,16 +11,18 @@ import (
 	"strings"
 	"testing"
 
+	"bootbench/internal/null"
 	"bootbench/internal/testutil"
 )
 
 // TestPage: a page is well-formed, holds every figure, line and cell, escapes
 // what users name, and asks for nothing from elsewhere.
 func TestPage(t *testing.T) {
-	e := &Estimate{Subject: Subject{Data: "<b>&.csv", N: 2, Loss: "square"}, Errors: Errors{TestError: 1.25,
-		TestLoss: "square"},
+	e := &Answer{Subject: Subject{Data: "<b>&.csv", N: 2, Loss: "square"}, Command: "estimate",
+		Quote: &Quote{Error: 1.5625, ErrorSE: 0.1}, TestLoss: "square", Errors: &Errors{}, TestError: null.Of(1.5625),
+		BaggedError: null.Of(1), Resampling: &Resampling{},
 		Points: &Points{Mean: []float64{1, 2}, Variance: []float64{1, 4}, Error: []float64{0.5, 2},
-			Target: []float64{1, 3}}}
+			Target: Target{Numbers: []float64{1, 3}}}}
 	e.Warnings = []string{"careful <now>"}
 	p := Page{Sheet: NewSheet(e, false), Command: "bootbench estimate '<b>&.csv'",
 		Files: []string{"result.json"}, Machine: &Machine{}}

@@ -2,11 +2,13 @@ package report
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
-	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -38,16 +40,47 @@ type Points struct {
 	// Quantiles over resamples, a list for each of the levels.
 	QuantileLevels []float64     `json:"quantile_levels,omitempty"`
 	Quantiles      []null.Floats `json:"quantiles,omitempty"`
-	Probability    null.Floats   `json:"probability,omitempty"` // of the label +1
-	Target         null.Floats   `json:"target,omitempty"`
-	Class          []string      `json:"class,omitempty"` // predicted by the mean, named as in the file
+	Probability    Probability   `json:"probability,omitzero"`
+	Target         Target        `json:"target,omitzero"`
+	Class          []string      `json:"class,omitempty"` // predicted, named as in the file; "" for none
 }
 
-// Shift adds a constant to all predictions.
-func (p *Points) Shift(by float64) {
-	for _, list := range [][]float64{p.Mean, p.Lower, p.Upper, p.OOBMean} {
-		floats.AddConst(by, list)
-	}
+// Probability is that of the label +1 or, of several classes, of each by its name.
+type Probability struct {
+	Positive null.Floats
+	Of       map[string]null.Floats
+}
+
+// IsZero reports whether there are none.
+func (p Probability) IsZero() bool { return p.Positive == nil && p.Of == nil }
+
+// MarshalJSON is a list, or an object of lists.
+func (p Probability) MarshalJSON() ([]byte, error) {
+	return json.Marshal(either[any](p.Of != nil, p.Of, p.Positive))
+}
+
+// UnmarshalJSON reads either.
+func (p *Probability) UnmarshalJSON(text []byte) error {
+	return json.Unmarshal(text, either[any](text[0] == '{', &p.Of, &p.Positive))
+}
+
+// Target is numbers, labels -1 and +1 included, or the names of several classes.
+type Target struct {
+	Numbers null.Floats
+	Classes []string
+}
+
+// IsZero reports whether there are none.
+func (t Target) IsZero() bool { return t.Numbers == nil && t.Classes == nil }
+
+// MarshalJSON is a list of numbers or of names.
+func (t Target) MarshalJSON() ([]byte, error) {
+	return json.Marshal(either[any](t.Classes != nil, t.Classes, t.Numbers))
+}
+
+// UnmarshalJSON reads either.
+func (t *Target) UnmarshalJSON(text []byte) error {
+	return json.Unmarshal(text, either[any](strings.Contains(string(text), `"`), &t.Classes, &t.Numbers))
 }
 
 func (p *Points) count() int { return max(len(p.Mean), len(p.Prediction), len(p.Class)) }
@@ -80,20 +113,45 @@ func addColumn[T any](rows [][]string, name string, list []T, cell func(T) strin
 	}
 }
 
-// table has a row per example or new input and a column for every list.
-func (p *Points) table(format func(float64) string) [][]string {
+// table has a row per example or new input and a column for every list that there is, of new inputs first
+// those of brief. Probabilities are of the class positive.
+func (p *Points) table(positive string, newRows bool, format func(float64) string) [][]string {
 	rows := namedRows(p.Names, p.count())
-	names, lists := flatten("", reflect.ValueOf(*p))
-	for k, name := range names {
-		list, ok := lists[k].Interface().(null.Floats)
-		if ok && !(name == "mean" && p.Prediction != nil) { // equal columns
-			addColumn(rows, name, list, format)
-		}
+	add := func(name string, list null.Floats) { addColumn(rows, name, list, format) }
+	targets := func() {
+		add("target", p.Target.Numbers)
+		addColumn(rows, "target", p.Target.Classes, textCell)
+	}
+	if newRows {
+		add("prediction", either(p.Prediction != nil, p.Prediction, p.Mean))
+		add("lower", p.Lower)
+		add("upper", p.Upper)
+		add("sd", p.SD)
+	} else {
+		add("mean", p.Mean)
 	}
 	for k, list := range p.Quantiles {
-		addColumn(rows, fmt.Sprintf("q%v", p.QuantileLevels[k]), list, format)
+		add(fmt.Sprintf("q%v", p.QuantileLevels[k]), list)
+	}
+	add(either(positive != "", "P("+textCell(positive)+")", "probability"), p.Probability.Positive)
+	for _, name := range slices.Sorted(maps.Keys(p.Probability.Of)) {
+		add("P("+textCell(name)+")", p.Probability.Of[name])
 	}
 	addColumn(rows, "class", p.Class, textCell)
+	targets()
+	add("error", p.Error)
+	add("variance", p.Variance)
+	add("mean_se", p.MeanSE)
+	add("variance_se", p.VarianceSE)
+	if !newRows {
+		add("sd", p.SD)
+		add("lower", p.Lower)
+		add("upper", p.Upper)
+	}
+	add("oob_mean", p.OOBMean)
+	add("oob_vote", p.OOBVote)
+	add("vote", p.Vote)
+	add("p_negative", p.Negative)
 	return rows
 }
 
@@ -103,21 +161,11 @@ const (
 	uncertainRows = 3
 )
 
-// perInput prints a table of new inputs: all if they are few, else the first and the least certain.
-// Probabilities are of the class positive.
-func (d *document) perInput(points *Points, positive string) {
-	if points == nil {
-		return
-	}
-	table := points.table(number[float64])
-	if at := slices.Index(table[0], "probability"); at >= 0 && positive != "" {
-		table[0][at] = "P(" + positive + ")"
-	}
-	d.inputs(table, points.uncertain())
-}
-
 // inputs prints a table of new inputs: all if they are few, else the first rows, and the first of others.
 func (d *document) inputs(table [][]string, others []int) {
+	if table == nil {
+		return
+	}
 	rows, shown := table[1:], ""
 	if count := len(rows); count > firstRows+uncertainRows {
 		rows, shown = slices.Clone(rows[:firstRows]), fmt.Sprintf("the first %d of %d rows", firstRows, count)
@@ -142,9 +190,12 @@ func (d *document) inputs(table [][]string, others []int) {
 // uncertain lists the rows after the first ones by decreasing width of the interval, or distance of the
 // probability from one half; nil if both are unknown.
 func (p *Points) uncertain() (order []int) {
+	if p == nil {
+		return nil
+	}
 	doubt := func(i int) float64 { return p.Upper[i] - p.Lower[i] }
-	if p.Probability != nil {
-		doubt = func(i int) float64 { return -math.Abs(p.Probability[i] - 0.5) }
+	if probability := p.Probability.Positive; probability != nil {
+		doubt = func(i int) float64 { return -math.Abs(probability[i] - 0.5) }
 	} else if p.Lower == nil {
 		return nil
 	}
@@ -161,17 +212,17 @@ func pointFigures(p *Points, u units) (figures []*Figure) {
 	if p == nil || len(p.Mean) == 0 {
 		return nil
 	}
-	if len(p.Target) > 0 && len(p.OOBMean) > 0 && p.OOBVote == nil {
+	if target := p.Target.Numbers; len(target) > 0 && len(p.OOBMean) > 0 && p.OOBVote == nil {
 		at := Series{Label: "example, with two standard deviations over resamples", Mark: Dots,
-			X: p.Target, Y: p.OOBMean, Err: deviations(2, p.Variance)}
-		if len(p.Target) > manyPoints {
+			X: target, Y: p.OOBMean, Err: deviations(2, p.Variance)}
+		if len(target) > manyPoints {
 			at.Label, at.Err = "example", nil
 		}
 		figures = append(figures, NewFigure("points-target", "left-out prediction against target",
 			"Mean prediction of every example over the resamples that leave it out, against its target; the "+
 				"line is where they are equal.",
 			Axis{Label: "target"}, Axis{Label: "left-out prediction"}, at,
-			equality("equal", slices.Min(p.Target), slices.Max(p.Target))))
+			equality("equal", slices.Min(target), slices.Max(target))))
 	}
 	figures = append(figures, NewFigure("points-spread", "spread of the predictor over resamples",
 		"Standard deviation over resamples of the prediction at every example, against its mean.",
@@ -199,7 +250,7 @@ func deviations(count float64, variance []float64) (all []float64) {
 }
 
 // predictionFigure shows mean and interval at the new inputs, if any, in rising order of the mean.
-func predictionFigure(p *Points, interval Interval) []*Figure {
+func predictionFigure(p *Points, interval Interval, level float64) []*Figure {
 	if len(p.Mean) == 0 {
 		return nil
 	}
@@ -216,8 +267,8 @@ func predictionFigure(p *Points, interval Interval) []*Figure {
 	return []*Figure{NewFigure("predict", "predictions at new inputs",
 		"Mean prediction over resamples in rising order, and the interval of "+of+".",
 		Axis{Label: "new input, by mean prediction"}, Axis{Label: "prediction"}, series("mean", Dots, 0, p.Mean),
-		series("target", Triangles, 1, p.Target),
-		series(fmt.Sprintf("%.3g%% of %s", 100*interval.Level, of), Line, 2, p.Lower),
+		series("target", Triangles, 1, p.Target.Numbers),
+		series(fmt.Sprintf("%.3g%% of %s", 100*level, of), Line, 2, p.Lower),
 		series("", Line, 2, p.Upper))}
 }
 
@@ -260,29 +311,4 @@ func worst(errors []float64, count int) (order []int) {
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(errors[j], errors[i]) })
 	return order[:min(count, len(order))]
-}
-
-// Worst are the examples with the largest errors, by name.
-type Worst struct {
-	*Points
-	*Labels // nil for -1 and +1
-	units
-}
-
-func (p *Worst) document() *document {
-	predicted := either(p.OOBVote != nil, "share of left-out predictions "+p.Name(1), "left-out prediction")
-	var rows [][]string
-	for _, i := range worst(p.Error, 10) {
-		target, of := number(p.Target[i]), "-"
-		if p.OOBVote != nil {
-			target, of = p.Name(p.Target[i]), fmt.Sprintf("%.0f%%", 100*p.OOBVote[i])
-		} else if p.OOBMean != nil {
-			of = number(p.OOBMean[i])
-		}
-		rows = append(rows, []string{rowName(p.Names, i), target, of, p.units.long(null.Float(p.Error[i]))})
-	}
-	d := &document{}
-	d.paragraph("The examples with the largest left-out errors:")
-	d.table([]head{"<row", "target", head(predicted), "left-out error"}, rows)
-	return d
 }

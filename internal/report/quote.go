@@ -65,18 +65,6 @@ func NewQuote(testLoss string, mean null.Float, quality *calibration.Quality, mo
 	return q
 }
 
-// Scale converts the quote of a mean square error to another unit, by the factor of squares.
-func (q *Quote) Scale(square float64) {
-	root := math.Sqrt(square)
-	q.Error, q.ErrorSE = q.Error*null.Float(square), q.ErrorSE*null.Float(square)
-	if q.MonteCarloSE != nil {
-		q.MonteCarloSE = null.Of(float64(*q.MonteCarloSE) * square)
-	}
-	if q.RMSE != nil {
-		q.RMSE, q.RMSESE = null.Of(float64(*q.RMSE)*root), null.Of(float64(*q.RMSESE)*root)
-	}
-}
-
 // text is the error with its standard error, or its one-sided bound, and its units.
 func (q *Quote) text(u units) string { return q.format(u, u.text) }
 

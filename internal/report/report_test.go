@@ -13,6 +13,7 @@ import (
 	"bootbench/bench"
 	"bootbench/internal/calibration"
 	"bootbench/internal/null"
+	_ "bootbench/internal/testutil"
 )
 
 type inner struct {
@@ -135,8 +136,8 @@ func TestRowsCSV(t *testing.T) {
 
 // TestCurveCSV: columns are the same with an engine that has a rank and without.
 func TestCurveCSV(t *testing.T) {
-	c := Curve{Results: []Estimate{{},
-		{Convergence: Convergence{Engine: "lowrank", Rank: 31, RankResidual: 1e-4}}}}
+	c := Curve{Results: []Answer{{Resampling: &Resampling{}},
+		{Resampling: &Resampling{}, Convergence: &Convergence{Engine: "lowrank", Rank: 31, RankResidual: 1e-4}}}}
 	var b bytes.Buffer
 	if err := c.WriteCSV(&b); err != nil {
 		t.Fatal(err)
@@ -153,9 +154,9 @@ func TestCurveCSV(t *testing.T) {
 
 // TestFigures: every figure is a whole SVG, also if errors are not known.
 func TestFigures(t *testing.T) {
-	curve := (&Curve{Subject: Subject{Data: "a/b c.csv"}, Results: []Estimate{
-		{Resampling: Resampling{Ratio: 0.5}, Errors: Errors{TestError: 3, Err632Plus: 2}},
-		{Resampling: Resampling{Ratio: 2}, Errors: Errors{TestError: 2, Err632Plus: null.Float(math.NaN())}},
+	curve := (&Curve{Subject: Subject{Data: "a/b c.csv"}, Results: []Answer{
+		{Resampling: &Resampling{Ratio: 0.5}, TestError: null.Of(3), Errors: &Errors{Err632Plus: 2}},
+		{Resampling: &Resampling{Ratio: 2}, TestError: null.Of(2), Errors: &Errors{Err632Plus: null.Float(math.NaN())}},
 	}}).Figures()
 	empty := (&Comparison{Rows: []bench.CompareRow{{Setup: bench.Setup{Data: "none", N: 10}}}}).Figures()
 	points := &Points{Mean: []float64{1, 3, 2}, Variance: []float64{1, 0, 4}, Error: []float64{1, 2, 0},
@@ -169,7 +170,7 @@ func TestFigures(t *testing.T) {
 				Err: []float64{0.1, math.NaN()}})
 	}
 	figures := slices.Concat((&Comparison{Rows: rows()}).Figures(), empty, curve,
-		pointFigures(points, "square"), predictionFigure(points, Interval{Level: 0.9}), []*Figure{everything})
+		pointFigures(points, "square"), predictionFigure(points, Interval{}, 0.9), []*Figure{everything})
 	names := map[string]bool{}
 	for _, p := range figures {
 		names[p.Name] = true
@@ -215,7 +216,7 @@ func TestFormulaCells(t *testing.T) {
 	var b strings.Builder
 	p := Points{Names: []string{"=HYPERLINK(1)"}, Mean: []float64{-1}, Variance: []float64{0},
 		Error: []float64{0}, Class: []string{"@c"}}
-	err := NewSheet(&Estimate{Points: &p}, true).WriteCSV(&b)
+	err := NewSheet(&Answer{Points: &p}, true).WriteCSV(&b)
 	if err != nil || !strings.Contains(b.String(), "'=HYPERLINK(1),-1,") {
 		t.Errorf("%q, %v", b.String(), err)
 	}
@@ -223,11 +224,12 @@ func TestFormulaCells(t *testing.T) {
 
 // TestWorst: the worst come first by name.
 func TestWorst(t *testing.T) {
-	p := &Points{Names: []string{"oak", "ash", "elm"}, Error: []float64{0.25, 1, 0.5},
-		Target: []float64{1, -1, 1}, OOBVote: []float64{0.75, 1, 0.5}}
+	a := &Answer{Quote: &Quote{}, TestLoss: "zero-one", Points: &Points{Names: []string{"oak", "ash", "elm"},
+		Error: []float64{0.25, 1, 0.5}, Target: Target{Numbers: []float64{1, -1, 1}}, OOBVote: []float64{0.75, 1, 0.5},
+		Mean: []float64{1, 1, 1}, Variance: []float64{1, 1, 1}}}
+	a.Labels, a.Positive = &Labels{Negative: "well", Positive: "sick"}, "sick"
 	var b bytes.Buffer
-	w := &Worst{p, &Labels{Negative: "well", Positive: "sick"}, "zero-one"}
-	if err := WriteText(&b, w, true); err != nil {
+	if err := WriteText(&b, NewSheet(a, false).Worst, true); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(b.String(), "\n")
@@ -240,10 +242,10 @@ func TestWorst(t *testing.T) {
 // TestTargetsWithoutPoints: answers of every kind have a row each in the table, also without their points.
 func TestTargetsWithoutPoints(t *testing.T) {
 	quality := &calibration.Quality{Baseline: 4, RSquared: null.Of(0.75)}
-	all := &Targets{Names: []string{"a", "b", "c"}, Targets: map[string]Judgement{
-		"a": &Estimate{Quality: quality, Points: &Points{Error: []float64{1}}},
-		"b": &CrossValidation{Quality: quality, Points: &Points{Error: []float64{1}}},
-		"c": &Retraining{Quality: quality, Points: &Points{Error: []float64{1}}},
+	all := &Answer{Command: "estimate", Quote: &Quote{}, Names: []string{"a", "b", "c"}, Targets: map[string]*Answer{
+		"a": &Answer{Quote: &Quote{}, Quality: quality, Points: &Points{Error: []float64{1}}},
+		"b": &Answer{Quote: &Quote{}, Quality: quality, Points: &Points{Error: []float64{1}}},
+		"c": &Answer{Quote: &Quote{}, Quality: quality, Points: &Points{Error: []float64{1}}},
 	}}
 	NewSheet(all, true)
 	var b bytes.Buffer

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"strconv"
 
 	"bootbench/internal/null"
@@ -35,7 +36,8 @@ type Row struct {
 }
 
 func (r Row) cells() []string {
-	target, of := number(r.Target), number(r.Predicted)
+	shown := func(v null.Float) string { return either(v == v, number(v), "-") }
+	target, of := shown(r.Target), shown(r.Predicted)
 	if r.Label != "" {
 		target, of = textCell(r.Label), textCell(r.Class)
 	}
@@ -52,7 +54,7 @@ const shownRows = 15
 
 func (r *Rows) document() *document {
 	d := short("Rows to look at, of", r.Subject, r.asked())
-	d.modelled(r.Subject)
+	d.modelled(r.Subject, "")
 	what, doubt := "share of models without the row that are right", "wrong"
 	by := "probability that the label is another, to the models without the row"
 	if len(r.Rows) > 0 && r.Rows[0].Label == "" {
@@ -74,4 +76,10 @@ func (r *Rows) document() *document {
 		d.paragraph(fmt.Sprintf("the first %d of %d rows: --csv FILE has all", shownRows, len(r.Rows)))
 	}
 	return d
+}
+
+// fill adds the table of all rows to the sheet.
+func (r *Rows) fill(s *Sheet, _ bool) {
+	s.CSV, s.WriteCSV = "rows.csv", func(w io.Writer) error { return WriteRows(w, r.Rows) }
+	s.Status = r.Status
 }

@@ -1,111 +1,139 @@
 package report
 
 import (
+	"cmp"
+	"fmt"
 	"io"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/internal/null"
 )
 
 // Sheet is an answer in all its output forms.
 type Sheet struct {
-	Answer                         // as text, and on the page
-	Text     func(io.Writer) error // instead of the answer's; nil: the answer's
-	JSON     any                   // instead of the answer; nil: the answer
-	Worst    *Worst                // a table on the page; nil: none
-	CSV      string                // name of the CSV file in a folder; "": none
-	WriteCSV func(io.Writer) error
-	Figures  []*Figure
-	Warnings []string
-	Cost     *Cost  // to be filled in
-	Status   string // "": done
-	Covariances
+	Result                           // as text, and on the page
+	Text       func(io.Writer) error // instead of the result's; nil: the result's
+	JSON       any                   // instead of the result; nil: the result
+	Worst      Result                // a table on the page; nil: none
+	CSV        string                // name of the CSV file in a folder; "": none
+	WriteCSV   func(io.Writer) error
+	Figures    []*Figure
+	Warnings   []string
+	Cost       *Cost                          // to be filled in
+	Status     string                         // "": done
+	Covariance func() (blas64.General, error) // of predictions over resamples; nil: none
 }
-
-// Covariances computes the covariances of predictions over resamples; nil if there are none.
-type Covariances func() (blas64.General, error)
 
 // pointsFile is the name of the file of values per example or new input.
 const pointsFile = "points.csv"
 
-// pointed is the values of every example or new input.
-type pointed interface {
-	table(format func(float64) string) [][]string
-}
-
-// numbers adds the file of values per example or new input; drop removes them from the answer.
-func numbers[P pointed](s *Sheet, p *P, drop bool) {
-	values := *p
-	s.CSV, s.WriteCSV = pointsFile, func(w io.Writer) error {
-		return writeCSV(w, values.table(numberCell[float64]))
-	}
-	if drop {
-		*p = *new(P)
-	}
-}
-
-// examples adds the values per example, unless these are nil, with their figures and the worst of them.
-func examples(s *Sheet, p **Points, labels *Labels, u units, drop bool) {
-	if *p != nil {
-		s.Figures, s.Worst = pointFigures(*p, u), &Worst{*p, labels, u}
-		numbers(s, p, drop)
-	}
-}
-
-// NewSheet is a sheet of an answer. With noPoints the values per example or new input are only in the CSV
+// NewSheet is a sheet of a result. With noPoints the values per example or new input are only in the CSV
 // file.
-func NewSheet(answer Answer, noPoints bool) *Sheet {
-	s := &Sheet{Answer: answer}
-	if o, has := answer.(interface{ outcome() *Outcome }); has {
+func NewSheet(r Result, noPoints bool) *Sheet {
+	s := &Sheet{Result: r}
+	if o, has := r.(interface{ outcome() *Outcome }); has {
 		s.Warnings, s.Cost = o.outcome().Warnings, &o.outcome().Cost
 	}
-	switch a := answer.(type) {
-	case *Estimate:
-		examples(s, &a.Points, a.Labels, units(a.TestLoss), noPoints)
-		if noPoints && a.Refined != nil {
-			a.Refined.Points = nil
-		}
-		s.Figures = slices.Concat(s.Figures, a.Figures, reliabilityFigure(a.Calibration))
-		s.Status, s.Covariances = a.Status, a.Covariances
-	case *Retraining:
-		examples(s, &a.Points, a.Labels, units(a.TestLoss), noPoints)
-		s.Status = a.Status
-	case *LeaveOneOut:
-		examples(s, &a.Points, a.Labels, a.units(), false)
-		s.CSV, s.Status = "", a.Status
-	case *CrossValidation:
-		numbers(s, &a.Points, noPoints)
-		s.Figures, s.Status = reliabilityFigure(a.Calibration), a.Status
-	case *Prediction:
-		s.Figures = append(predictionFigure(a.Points, a.Interval), reliabilityFigure(a.Calibration)...)
-		numbers(s, &a.Points, noPoints)
-		s.Status, s.Covariances = a.Status, a.Covariances
-	case *ModelPrediction:
-		numbers(s, &a.Points, noPoints)
-	case *Rows:
-		s.CSV, s.WriteCSV = "rows.csv", func(w io.Writer) error { return WriteRows(w, a.Rows) }
-		s.Status = a.Status
-	case *Classes:
-		numbers(s, &a.Points, noPoints)
-	case *ClassPrediction:
-		numbers(s, &a.Points, noPoints)
-	case *Targets:
-		for _, t := range a.Targets {
-			NewSheet(t, noPoints)
-		}
-		s.Status = a.Status
-	case *TargetPredictions:
-		rows := a.table(func(p *Points) *Points { return p }, numberCell[float64])
-		s.CSV, s.WriteCSV = pointsFile, func(w io.Writer) error { return writeCSV(w, rows) }
-		for _, t := range a.Targets {
-			NewSheet(t, noPoints)
-		}
-	case *Training:
-		s.Status = a.Status
-	case *Tuning:
-		s.Status = a.Status
-	case *ModelComparison:
-		s.Warnings, s.Cost = a.Warnings(), &a.Cost
+	if f, has := r.(interface{ fill(s *Sheet, noPoints bool) }); has {
+		f.fill(s, noPoints)
 	}
 	return s
+}
+
+// fill adds the other forms of an answer to its sheet.
+func (a *Answer) fill(s *Sheet, noPoints bool) {
+	s.Status, s.Covariance = a.Status, a.Covariances
+	predicts := a.NewRows != nil
+	if p := a.Points; p != nil || a.Targets != nil {
+		rows := a.pointRows((*Points).all, numberCell[float64])
+		s.CSV, s.WriteCSV = pointsFile, func(w io.Writer) error { return writeCSV(w, rows) }
+	}
+	switch p := a.Points; {
+	case p == nil:
+	case predicts:
+		s.Figures = predictionFigure(p, *cmp.Or(a.Interval, &Interval{}), a.Level)
+	case a.Validation == nil:
+		s.Figures, s.Worst = pointFigures(p, units(a.TestLoss)), &worstRows{a, *p}
+	}
+	s.Figures = slices.Concat(s.Figures, a.Figures, reliabilityFigure(a.Calibration))
+	if noPoints && a.LeftOneOut == nil {
+		a.dropPoints()
+	}
+}
+
+// dropPoints removes the values per example or new input.
+func (a *Answer) dropPoints() {
+	a.Points = nil
+	if a.Refined != nil {
+		a.Refined.Points = nil
+	}
+	for _, t := range a.Targets {
+		t.dropPoints()
+	}
+}
+
+// pointRows has a row per example or new input, and the columns of every target; nil without points.
+func (a *Answer) pointRows(of func(*Points) *Points, format func(float64) string) (all [][]string) {
+	newRows := a.NewRows != nil
+	switch {
+	case a.Points != nil:
+		return of(a.Points).table(a.Positive, newRows, format)
+	case a.Targets == nil:
+		return nil
+	}
+	for _, name := range a.Names {
+		if a.Targets[name].Points == nil {
+			return nil
+		}
+		part := of(a.Targets[name].Points).table("", newRows, format)
+		if all == nil {
+			all = make([][]string, len(part))
+			for i, row := range part {
+				all[i] = row[:1]
+			}
+		}
+		for j := range part[0][1:] {
+			part[0][1+j] = textCell(name) + " " + part[0][1+j]
+		}
+		for i, row := range part {
+			all[i] = append(all[i], row[1:]...)
+		}
+	}
+	return all
+}
+
+// worstRows are the examples with the largest errors, by name.
+type worstRows struct {
+	of *Answer
+	p  Points
+}
+
+func (w *worstRows) document() *document {
+	a, p, u := w.of, w.p, units(w.of.TestLoss)
+	predicted := "left-out prediction"
+	if a.Positive != "" {
+		predicted = "share of left-out predictions " + a.Positive
+	}
+	var rows [][]string
+	for _, i := range worst(p.Error, 10) {
+		target, of := "", "-"
+		switch {
+		case p.Target.Classes != nil:
+			target, of = p.Target.Classes[i], p.Class[i]
+		case p.OOBVote != nil:
+			target, of = a.Labels.Name(p.Target.Numbers[i]), fmt.Sprintf("%.0f%%", 100*p.OOBVote[i])
+		default:
+			target = number(p.Target.Numbers[i])
+			if p.OOBMean != nil {
+				of = number(p.OOBMean[i])
+			}
+		}
+		rows = append(rows, []string{rowName(p.Names, i), target, of, u.long(null.Float(p.Error[i]))})
+	}
+	d := &document{}
+	d.paragraph("The examples with the largest left-out errors:")
+	d.table([]head{"<row", "target", head(predicted), "left-out error"}, rows)
+	return d
 }

@@ -51,6 +51,21 @@ type Model struct {
 	NormalizeTarget bool `json:"normalize_target"`
 }
 
+// Labels are the names of the labels -1 and +1.
+type Labels struct {
+	Negative string `json:"negative"`
+	Positive string `json:"positive"`
+}
+
+// Name is the printable name of a label, or of the sign of a predictor; -1 or 1 if l is nil.
+func (l *Labels) Name(label float64) string {
+	var c dataset.Column
+	if l != nil {
+		c.Levels = []string{l.Negative, l.Positive}
+	}
+	return c.Level(label)
+}
+
 // Kernel is kernel.Spec by the names of flags.
 type Kernel struct {
 	Kind        kernel.Kind `json:"kernel"`
@@ -66,8 +81,7 @@ type Kernel struct {
 // Resampling describes the resampling of training sets.
 type Resampling struct {
 	Scheme string  `json:"scheme"`
-	Ratio  float64 `json:"ratio"` // nu = S/N
-	Folds  int     `json:"folds,omitempty"`
+	Ratio  float64 `json:"ratio"`            // nu = S/N
 	Design string  `json:"design,omitempty"` // of whole groups, within strata or of blocks
 	// whether .632 and .632+ suit this scheme and ratio
 	Is632Applicable bool    `json:"suits_632"`
@@ -144,8 +158,8 @@ func short(title string, s Subject, task string) *document {
 }
 
 // modelled prints the model in short, and the command to repeat it.
-func (d *document) modelled(s Subject) {
-	d.line("model", "%s loss%s, kernel %s", s.Loss, s.parameters(), KernelText(s.Kernel))
+func (d *document) modelled(s Subject, units string) {
+	d.line("model", "%s loss%s, kernel %s%s", s.Loss, s.parameters(), KernelText(s.Kernel), units)
 	d.chosen("", s)
 }
 
@@ -211,10 +225,10 @@ func KernelText(k kernel.Spec) string {
 		nonzero("constant %.4g", k.Constant), nonzero("jitter %.4g", k.Jitter))
 }
 
-func (d *document) resampling(r Resampling, n int) {
+func (d *document) resampling(a *Answer) {
 	d.line("resampling", "%s%s%s, ratio %.4g: S = %s of n = %d, %.1f distinct examples on average",
-		r.Scheme, nonzero(", %d folds", r.Folds), nonzero(" %s", r.Design), r.Ratio,
-		number(r.Ratio*float64(n)), n, r.Distinct)
+		a.Scheme, nonzero(", %d folds", a.Folds), nonzero(" %s", a.Design), a.Ratio,
+		number(a.Ratio*float64(a.N)), a.N, a.Distinct)
 }
 
 func (d *document) cost(c Cost) {
@@ -230,25 +244,10 @@ func (d *document) cost(c Cost) {
 		c.Backend.Core, c.Backend.Threads)
 }
 
-// Labels names the two classes as in the file.
-type Labels struct {
-	Negative string `json:"negative"`
-	Positive string `json:"positive"`
-}
-
 // LabelsOf names the two levels of a column, nil for others and for -1 and +1.
 func LabelsOf(c *dataset.Column) *Labels {
 	if len(c.Levels) != 2 || c.Levels[0] == "-1" && c.Levels[1] == "1" && !c.Texts && !c.Rest {
 		return nil
 	}
 	return &Labels{c.Levels[0], c.Levels[1]}
-}
-
-// Name is the printable name of a label, or of the sign of a predictor; -1 or 1 if l is nil.
-func (l *Labels) Name(label float64) string {
-	var c dataset.Column
-	if l != nil {
-		c.Levels = []string{l.Negative, l.Positive}
-	}
-	return c.Level(label)
 }

@@ -1,4 +1,4 @@
-package predict
+package answer
 
 import (
 	"errors"
@@ -37,7 +37,7 @@ const (
 // with m_{-i} the mean at x_i itself, and the residual is |y_i - m_{-i}|. The bounds are infinite where the
 // examples are too few for the level (calibration.Scores). Under kfold it is CV+ averaged over
 // partitions, with a fold for every example the jackknife+. P inputs cost O(P M^2), like their variances.
-// Targets are those of the function: its mean is not added.
+// They are in the unit of the fit.
 func ObservationIntervals(m *model.Model, s *solver.Solution, in *dataset.Inputs, level float64,
 	unit Residuals) ([]solver.Interval, error) {
 	outOfBag, variances := leftOutMoments(m, s)
@@ -131,10 +131,10 @@ func (r *Replicates) Add(b int, weight, f []float64) {
 	r.fits = append(r.fits, f...)
 }
 
-// At are the sorted fits at one of their outputs, plus shift.
-func (r *Replicates) At(place int, shift float64) (values []float64) {
+// At are the sorted fits at one of their outputs.
+func (r *Replicates) At(place int) (values []float64) {
 	for ; place < len(r.fits); place += r.outputs {
-		values = append(values, r.fits[place]+shift)
+		values = append(values, r.fits[place])
 	}
 	slices.Sort(values)
 	return values

@@ -1,16 +1,17 @@
-package predict
+package answer
 
 import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/solver"
 )
 
-// Covariances are those over resamples of the predictions at the sites (M03-41), or, with
-// new inputs, at these: R diag(u) R' with the rows R of responses (M03-48).
+// Covariances are those over resamples of the predictions at the sites (M03-41), or, with new inputs, at
+// these: R diag(u) R' with the rows R of responses (M03-48), in squared units of the fit.
 func Covariances(m *model.Model, s *solver.Solution, in *dataset.Inputs) (blas64.General, error) {
 	if in == nil {
 		n := m.Sites()
@@ -37,5 +38,20 @@ func Covariances(m *model.Model, s *solver.Solution, in *dataset.Inputs) (blas64
 	})
 	c := rowsOf(make([]float64, in.N()*in.N()), in.N())
 	blas64.Gemm(blas.NoTrans, blas.Trans, 1, weighted, plain, 0, c)
+	return c, err
+}
+
+// covariances are those of the part at the examples or, if given, new inputs, in squared units of the target.
+func (p *part) covariances(in *dataset.Inputs) (blas64.General, error) {
+	c, err := Covariances(p.model, p.solution, in)
+	if in == nil && err == nil {
+		n := p.Set.N()
+		all := rowsOf(make([]float64, n*n), n)
+		for i, site := range p.Site {
+			copy(all.Data[i*n:], p.perExample(c.Data[site*c.Stride:][:c.Cols]))
+		}
+		c = all
+	}
+	floats.Scale(p.model.Unit*p.model.Unit, c.Data)
 	return c, err
 }

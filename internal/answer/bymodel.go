@@ -1,0 +1,154 @@
+package answer
+
+import (
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"bootbench/fits"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
+	"bootbench/internal/null"
+	"bootbench/internal/report"
+	"bootbench/loss"
+)
+
+// PredictBy is the answer of a trained model at new inputs, with errors if these have targets, intervals for
+// new targets if the model has left-out residuals, and probabilities of labels if it has a curve.
+func PredictBy(p *model.Predictor, in *dataset.Inputs, test loss.Test, q *Question) (*report.Answer, error) {
+	targets := p.Encoding.Targets
+	if len(targets[0].Levels) > 2 {
+		return predictClasses(p, in, q)
+	}
+	var all []*report.Answer
+	for k, one := range p.All() {
+		f, err := one.Predict(in)
+		if err != nil {
+			return nil, err
+		}
+		a := newAnswer(p, in)
+		a.Target, a.Loss, a.Kernel = targets[k].Name, one.Loss, one.Kernel
+		*a.SupportVectors = len(one.Weight)
+		at := &part{Study: &Study{Model: &model.Model{Spec: model.Spec{Set: &dataset.Set{
+			Columns: targets[k : k+1]}}}, Test: test}}
+		at.readTrained(a, one, in, k, f, q)
+		all = append(all, a)
+	}
+	if len(all) == 1 {
+		return all[0], nil
+	}
+	a := newAnswer(p, in)
+	a.Loss, a.Kernel, a.Targets, *a.SupportVectors = p.Loss, p.Kernel, map[string]*report.Answer{}, len(p.Weight)
+	for k, one := range all {
+		name := targets[k].Name
+		a.Names, a.Targets[name] = append(a.Names, name), one
+		for _, w := range one.Warnings {
+			warn(&a.Warnings, name+": "+w)
+		}
+	}
+	return a, nil
+}
+
+// newAnswer begins the answer of a trained model at new inputs.
+func newAnswer(p *model.Predictor, in *dataset.Inputs) *report.Answer {
+	e := p.Encoding
+	a := &report.Answer{Command: "predict", Status: Complete, SupportVectors: new(int),
+		NewRows: &report.NewRows{Test: in.Name, Count: in.N()},
+		Outcome: report.Outcome{Warnings: append([]string{}, in.Notes...)}}
+	set := dataset.Set{Columns: e.Targets}
+	a.Data, a.N, a.D, a.Task, a.Target = e.Name, p.Training.Examples, e.Features, set.Task(), set.TargetNames()
+	a.Sites, a.Standardized = p.Training.Sites, p.Scales != nil
+	return a
+}
+
+// readTrained adds the predictions f of a trained function, number k, and what its left-out errors tell.
+func (p *part) readTrained(a *report.Answer, of *model.Predictor, in *dataset.Inputs, k int, f []float64,
+	q *Question) {
+	points := &report.Points{Names: in.RowNames, Prediction: f, Mean: f}
+	a.Points = points
+	if p.labels() {
+		column := &p.Set.Columns[0]
+		a.Labels, a.Positive = report.LabelsOf(column), column.Level(1)
+		for _, v := range f {
+			points.Class = append(points.Class, column.Level(v))
+			if of.LeftOut != nil {
+				points.Probability.Positive = append(points.Probability.Positive, of.LeftOut.Curve.Probability(v))
+			}
+		}
+		warn(&a.Warnings, otherSide(f, points.Probability.Positive, a.Positive))
+	} else if of.LeftOut != nil {
+		half := of.LeftOut.HalfWidth(q.Level)
+		for _, v := range f {
+			points.Lower, points.Upper = append(points.Lower, v-half), append(points.Upper, v+half)
+		}
+	}
+	if p.number = min(k, max(0, len(in.Columns)-1)); len(in.Columns) > 0 {
+		targets := p.targetsOf(in)
+		p.onTargets(a, targets, q, func(test loss.Test) []float64 {
+			all := make([]float64, len(targets))
+			for i, y := range targets {
+				all[i] = test.Value(f[i], y)
+			}
+			return all
+		})
+	}
+	if points.Lower != nil {
+		own := *q
+		own.Intervals = Intervals{Of: Observation, Residuals: PlainResiduals}
+		a.Level, a.Interval = q.Level, interval(points, of.LeftOut.Scores(), &own, &a.Warnings)
+	}
+}
+
+// predictClasses is the answer of a model of several classes at new inputs.
+func predictClasses(p *model.Predictor, in *dataset.Inputs, q *Question) (*report.Answer, error) {
+	a, curves := newAnswer(p, in), p.Pairs == nil
+	levels := p.Encoding.Targets[0].Levels
+	a.Loss, a.Kernel, a.Decisions = p.Loss, p.Kernel, &report.Decisions{Classes: levels}
+	var f [][]float64
+	for _, one := range p.All() {
+		field, err := one.Predict(in)
+		if err != nil {
+			return nil, err
+		}
+		f = append(f, field)
+		*a.SupportVectors += len(one.Weight)
+		curves = curves && one.LeftOut != nil
+	}
+	var decision fits.Decision = fits.Largest(len(levels))
+	if p.Pairs != nil {
+		decision, a.Multiclass = fits.Votes(p.Pairs), OneAgainstOne
+	}
+	best, scores, at := make([]int, in.N()), make([]float64, len(levels)), make([]float64, len(f))
+	for i := range best {
+		for k := range f {
+			at[k] = f[k][i]
+		}
+		decision.Scores(scores, at)
+		best[i] = floats.MaxIdx(scores)
+	}
+	var probabilities [][]float64
+	if curves {
+		for k, one := range p.All() {
+			for i, v := range f[k] {
+				f[k][i] = one.LeftOut.Curve.Probability(v)
+			}
+		}
+		probabilities = normalised(f)
+	}
+	var of []int
+	if len(in.Columns) > 0 {
+		of = ClassesOf(in.Columns[0].Y)
+	}
+	decide(a, levels, in.RowNames, best, of, probabilities)
+	for i, own := range of {
+		wrong := 0.0
+		if own != best[i] {
+			wrong = 1
+		}
+		a.Points.Error = append(a.Points.Error, wrong)
+	}
+	if of != nil {
+		a.TestLoss, a.TestError = loss.ZeroOne{}.Name(), null.Of(stat.Mean(a.Points.Error, nil))
+		a.Metrics = classMetrics(q.Metrics, a)
+	}
+	return a, nil
+}

@@ -1,0 +1,301 @@
+package answer
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"bootbench/fits"
+	"bootbench/internal/model"
+	"bootbench/internal/null"
+	"bootbench/internal/report"
+	"bootbench/loss"
+	"bootbench/resample"
+	"bootbench/solver"
+)
+
+// From manyExamples on the number of optional resamples, at least fewResamples, makes their standard error a
+// tenth of 1/n^1/2, less than that over data sets.
+const (
+	manyExamples = 20_000
+	fewResamples = 64
+)
+
+// refine trains on exact resamples around the solution: at the sites, and at new inputs whose kernel rows are
+// given. onFit, if set, is called for each. The result is nil if none are wanted, or if optional ones are
+// impossible; warnings then say why.
+func (p *part) refine(ctx context.Context, q *Question, cross blas64.General, onFit OnFit) (*model.Retraining,
+	[]string, error) {
+	_, proximal := p.Loss.(loss.Proximal)
+	switch {
+	case q.Exact == No || p.solution.Status == solver.Cancelled || hasWeights(q.Scheme):
+		return nil, nil, nil
+	case resample.ProbZero(q.Scheme, 1) == 0:
+		return nil, []string{"no resample leaves an example out: the left-out error is the theory's " +
+			"leave-one-out error, and is not refined"}, nil
+	case q.Exact == IfPossible && !proximal:
+		return nil, nil, nil
+	}
+	settings := model.RefineSettings{Accuracy: q.Accuracy, Unchecked: p.withoutTheory(q)}
+	settings.Cross, settings.Resamples, settings.Seed = cross, q.Resamples, q.Seed
+	settings.Tests, settings.OnFit = p.tests(q.Metrics), onFit
+	settings.Progress = p.counting("exact resample")
+	if n := p.Set.N(); q.Exact == IfPossible && n >= manyExamples && q.Resamples > fewResamples {
+		settings.Resamples, settings.MaxResamples = fewResamples, q.Resamples
+		settings.Accuracy, settings.Silent = 0.1/math.Sqrt(float64(n)), true
+	}
+	end := func(bool) error { return nil }
+	if p.Keep != nil {
+		count := settings.Count(q.Scheme)
+		if settings.Accuracy > 0 {
+			count = 0
+		}
+		key := "refine\n" + p.key(q.Scheme, q.Seed, digest(cross), q.Solve.Tolerance, q.Solve.MaxSweeps,
+			settings.Unchecked)
+		shared, ended, err := p.Keep(key, p.Sites()+cross.Rows, count, p.Set.Name, &settings.Settings)
+		if err != nil {
+			return nil, nil, err
+		}
+		end, settings.Unchecked = ended, settings.Unchecked || shared
+	}
+	result, err := model.Refine(ctx, p.model, p.solution, q.Scheme, settings)
+	cancelled := errors.Is(err, fits.ErrCancelled) || errors.Is(err, context.Canceled)
+	if err == nil || cancelled {
+		if err := end(err == nil && result.Status == fits.Complete); err != nil {
+			return nil, nil, err
+		}
+	}
+	switch {
+	case cancelled:
+		return nil, nil, nil
+	case err != nil && q.Exact == IfPossible:
+		return nil, []string{fmt.Sprintf("not refined: %v", err)}, nil
+	case err != nil:
+		return nil, nil, err
+	}
+	return result, result.Warnings, nil
+}
+
+// key encodes everything that the fits of a part depend on.
+func (p *part) key(scheme resample.Scheme, more ...any) string {
+	return p.model.Key(scheme, append([]any{p.number}, more...)...)
+}
+
+// digest is that of the kernel of new inputs.
+func digest(cross blas64.General) string {
+	sum := sha256.New()
+	for row := range cross.Rows {
+		binary.Write(sum, binary.LittleEndian, cross.Data[row*cross.Stride:][:cross.Cols])
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// refined describes exact resamples, r, with their averages in units of the target, and the probabilities of
+// labels, nil if too few resamples leave out examples of both classes.
+func (p *part) refined(r *model.Retraining, exact *fits.Result, q *Question) (*report.Refined, *Probabilities) {
+	left := exact.Tests[0]
+	out := &report.Refined{
+		Resamples: r.Resamples, Method: r.Method.String(), OneClass: r.OneClass,
+		EquivalentResamples: null.Float(left.EquivalentResamples),
+		TestError:           null.Float(left.Error), SE: null.Float(left.SE),
+		Err632: null.Float(math.NaN()), Err632Plus: null.Float(math.NaN()),
+		BaggedError: null.Float(left.BaggedError), BaggedSE: null.Float(left.BaggedSE),
+		VarianceRatio: null.Float(math.NaN()), Replaced: r.Replaced,
+		Time: report.RefinedTime{Fits: r.Stats.Elapsed.Seconds(),
+			Total: (r.Setup + r.Stats.Elapsed).Seconds(), Iterations: r.Batch.Iterations, Exact: r.Batch.Exact},
+	}
+	if !p.withoutTheory(q) {
+		ratio, contradictions := fits.Against(p.solution, r.Result)
+		out.VarianceRatio, out.Contradicts = null.Float(ratio), contradictions
+	}
+	var all *Probabilities
+	if p.labels() {
+		all, _ = RefinedProbabilities(p.model, r.Result)
+	}
+	metrics, reliability := p.measure(q.Metrics, exact, all)
+	if out.Calibration = reliability; all != nil || !p.labels() {
+		out.Metrics = metrics
+	}
+	return out, all
+}
+
+// singly is the answer of exact fits, one by one, on the rows of a pair of classes.
+func (p *part) singly(ctx context.Context, q *Question, onFit OnFit) (*report.Answer, error) {
+	a := p.begin("estimate", q.Scheme)
+	a.Outcome, a.Quote, a.Status = outcome(p.model, q.Scheme), &report.Quote{}, Complete
+	settings := model.RetrainSettings{Seed: q.Seed}
+	settings.Resamples, settings.OnFit, settings.Progress = q.Resamples, onFit, p.counting("exact resample")
+	r, err := p.retrain(ctx, model.Single, q.Scheme, settings)
+	if err != nil {
+		return nil, err
+	}
+	a.Refined = &report.Refined{Resamples: r.Resamples, Method: r.Method.String(), OneClass: r.OneClass}
+	return a, nil
+}
+
+// mostSkipped is the largest fraction of resamples left out because training did not converge.
+const mostSkipped = 0.05
+
+// of are the settings for a test loss.
+func (how *Retraining) of(test loss.Test) model.RetrainSettings {
+	settings := how.RetrainSettings
+	settings.Tests, settings.MaxSkipped = []loss.Test{test}, mostSkipped
+	settings.Workers = min(cmp.Or(settings.Workers, runtime.GOMAXPROCS(0)), settings.Resamples)
+	return settings
+}
+
+// Need is the memory of a retraining without the kernel matrix.
+func (how *Retraining) Need(m *model.Model, test loss.Test) int64 {
+	return model.NeedToRetrain(m, how.Method, how.Scheme, how.of(test))
+}
+
+// Retrain is the answer of training on every resample. When ctx ends, finished fits count. each, if set, gets
+// every fit of every function.
+func (s *Study) Retrain(ctx context.Context, how Retraining, each func(function, r int, f []float64)) (
+	*report.Answer, error) {
+	settings := how.of(s.Test)
+	if err := model.CheckRetrain(s.Model, how.Method, how.Scheme, settings); err != nil {
+		return nil, err
+	}
+	if !s.classes() {
+		if err := s.fitAll(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return s.each(ctx, s.drawn("retrain", how.Scheme, how.Seed, nil), func(p *part, onFit OnFit) (*report.Answer, error) {
+		if !s.classes() && p.full[p.number] == nil {
+			var err error
+			if p.full[p.number], err = p.model.FullFit(ctx); err != nil {
+				return nil, err
+			}
+		} else if s.classes() {
+			settings.MaxSkipped = 0 // the decision needs all classes
+		}
+		own := settings
+		own.Progress, own.OnFit = p.counting("retraining"), func(r int, weight, f []float64) {
+			if each != nil {
+				each(p.number, r, f)
+			}
+			if onFit != nil {
+				onFit(r, weight, f)
+			}
+		}
+		began := time.Now()
+		result, err := p.retrainKept(ctx, &how, own)
+		switch {
+		case err != nil:
+			return nil, err
+		case result.Resamples == 0:
+			return nil, ctx.Err()
+		}
+		p.Times.Retrain = time.Since(began).Seconds()
+		p.Times.Fits = (result.Stats.Elapsed + result.Setup).Seconds()
+		p.Times.Iterations, p.Times.Exact = result.Batch.Iterations, result.Batch.Exact
+		return p.retrained(&how, result), nil
+	})
+}
+
+// retrain makes the fits of a plan: one by one on the rows of a pair of classes.
+func (p *part) retrain(ctx context.Context, method model.RetrainMethod, scheme resample.Scheme,
+	settings model.RetrainSettings) (*model.Retraining, error) {
+	if p.model.Rows != nil {
+		method = model.Single
+		if settings.Plan == nil {
+			settings.Plan = resample.Resamples{Scheme: scheme, Seed: settings.Seed, Y: p.model.Y}
+		}
+		settings.Plan = resample.Weighted{Plan: settings.Plan, Weights: p.model.Rows}
+	}
+	return model.Retrain(ctx, p.model, method, scheme, settings)
+}
+
+// retrainKept makes the fits and stores them with Keep; the error is ErrElsewhere if other processes make
+// some.
+func (p *part) retrainKept(ctx context.Context, how *Retraining, settings model.RetrainSettings) (
+	*model.Retraining, error) {
+	end := func(bool) error { return nil }
+	if p.Keep != nil {
+		period := how.Scheme.Period()
+		var err error
+		if _, end, err = p.Keep("retrain\n"+p.key(how.Scheme, how.Method.String(), how.Seed), p.Sites(),
+			(settings.Resamples+period-1)/period*period, p.Set.Name, &settings.Settings); err != nil {
+			return nil, err
+		}
+	}
+	result, err := p.retrain(ctx, how.Method, how.Scheme, settings)
+	if err == nil {
+		err = end(result.Status == fits.Complete)
+	}
+	return result, err
+}
+
+// draws describes the fits of an answer.
+func (p *part) draws(r *model.Retraining, seed uint64) *report.Draws {
+	return &report.Draws{Training: model.Training(p.model, r.Method), Resamples: r.Resamples, Seed: seed,
+		Workers: r.Stats.Workers, Empty: r.Empty, OneClass: r.OneClass}
+}
+
+// retrained is the document of the fits.
+func (p *part) retrained(how *Retraining, result *model.Retraining) *report.Answer {
+	r := result.Result.In(p.model.Function)
+	a, left := p.begin("retrain", how.Scheme), &r.Tests[0]
+	a.Method, a.Status, a.Draws = result.Method.String(), r.Status.String(), p.draws(result, how.Seed)
+	skipped := len(r.Skipped)
+	a.Skipped = &skipped
+	a.Outcome = outcome(p.model, how.Scheme, result.Warnings...)
+	a.TestError, a.BaggedError, a.Errors = null.Of(left.Error), null.Of(left.BaggedError), p.around(left.Error)
+	a.RetrainedErrors = &report.RetrainedErrors{SE: null.Float(left.SE), BaggedSE: null.Float(left.BaggedSE),
+		FitS: r.Stats.FitTime.Seconds() / float64(max(1, r.Stats.Fits))}
+	a.Points = p.points(r)
+	if p.labels() {
+		a.VoteError, a.VoteSE = null.Of(r.VoteError), null.Of(r.VoteErrorSE)
+		a.Points.OOBVote = r.OutOfBagVote
+	}
+	a.Points.Names, a.Points.OOBMean, a.Points.Target.Numbers = p.Set.RowNames, r.OutOfBag, p.targets()
+	p.judge(a, left, r.OutOfBag, &left.SE)
+	warn(&a.Warnings, a.Quality.Warning(a.Error))
+	requireNumbers(&a.Status, &a.Warnings, a.Points, a.Apparent)
+	if how.NoPoints && !p.several() {
+		a.Points = nil
+	}
+	a.Time = p.Times
+	return a
+}
+
+// checkCovariances refuses requested covariances that would not fit into memory.
+func (s *Study) checkCovariances(q *Question, points int) error {
+	if !q.Covariances {
+		return nil
+	}
+	return checkMemory(16*int64(points)*int64(points), s.MaxBytes, fmt.Sprintf("the covariances of %d predictions",
+		points))
+}
+
+// outcome has the warnings of a computation, and one if resamples are often empty or lack a class. They are
+// never nil, for JSON.
+func outcome(m *model.Model, scheme resample.Scheme, others ...string) report.Outcome {
+	all := slices.Concat([]string{}, m.Warnings(), others)
+	if share := model.EmptyShare(m, scheme); share > 0.05 {
+		all = append(all, fmt.Sprintf("%.0f%% of the resamples are empty: they predict the prior mean 0, and count",
+			100*share))
+	}
+	switch share := model.MissingClass(m, scheme); {
+	case share > 0.5:
+		all = append(all, fmt.Sprintf(
+			"%.0f%% of the resamples lack one of the two classes: their classifier is constant", 100*share))
+	case m.Bias && share > 0.01:
+		all = append(all, fmt.Sprintf(
+			"%.2g%% of the resamples lack one of the two classes: they predict the class "+
+				"that is there, which the theory does not see", 100*share))
+	}
+	return report.Outcome{Warnings: all}
+}

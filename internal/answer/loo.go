@@ -1,0 +1,153 @@
+package answer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"gonum.org/v1/gonum/stat"
+
+	"bootbench/fits"
+	"bootbench/internal/calibration"
+	"bootbench/internal/leaveout"
+	"bootbench/internal/model"
+	"bootbench/internal/null"
+	"bootbench/internal/report"
+	"bootbench/loss"
+	"bootbench/resample"
+	"bootbench/train"
+	"bootbench/train/gp"
+	"bootbench/train/svm"
+)
+
+// LeaveOneOut is the answer of leaving each example out: for the square loss in closed form, for margin losses
+// of two classes by a method of package leaveout, or all of them; for several classes and for targets by exact
+// fits.
+func (s *Study) LeaveOneOut(ctx context.Context, method leaveout.Method, all bool) (*report.Answer, error) {
+	if s.several() {
+		return s.validate(ctx, "loo", Validation{Design: resample.Design{N: s.Set.N()}})
+	}
+	p, began := s.part(0), time.Now()
+	a := &report.Answer{Command: "loo", Subject: s.Subject, LeftOneOut: &report.LeftOneOut{}, Quote: &report.Quote{},
+		SupportVectors: new(int), Outcome: report.Outcome{Warnings: []string{}}}
+	s.Progress("training", 0, 1)
+	var err error
+	switch training := s.Loss.(type) {
+	case loss.Square:
+		err = p.leaveOutSquare(training.Noise, a)
+	case loss.HardMargin:
+		err = p.leaveOutLabels(ctx, method, all, leaveout.Problem{C: math.Inf(1)}, a)
+	case loss.Hinge:
+		err = p.leaveOutLabels(ctx, method, all, leaveout.Problem{C: training.C,
+			Classes: training.ClassWeights}, a)
+	default:
+		err = model.InputError(fmt.Errorf("loo is for the losses hard, hinge and square, not for %s", s.Loss.Name()))
+	}
+	s.Times.Solve = time.Since(began).Seconds()
+	a.Time = s.Times
+	return a, err
+}
+
+// leaveOutSquare is leave-one-out for the square loss.
+func (p *part) leaveOutSquare(noise float64, a *report.Answer) error {
+	began := time.Now()
+	residuals, err := gp.Residuals(p.Matrix(), p.Site, p.model.Y, p.Set.Weights, noise)
+	if err != nil {
+		return err
+	}
+	left := append([]float64(nil), p.targets()...)
+	for i, v := range residuals {
+		left[i] -= v
+		residuals[i] = v * v
+	}
+	a.Method, a.Status, a.LeftOneOut.Skipped = "closed form", leaveout.Complete.String(), len(residuals)
+	a.Skipped = &a.LeftOneOut.Skipped
+	a.LeftOneOut.Seconds = time.Since(began).Seconds()
+	p.judgeLeftOut(a, loss.SquareTest{}, stat.Mean(residuals, p.Set.Weights), residuals)
+	a.Points.OOBMean = left
+	return nil
+}
+
+// judgeLeftOut compares the errors of left-out examples with the baseline.
+func (p *part) judgeLeftOut(a *report.Answer, test loss.Test, mean float64, perExample []float64) {
+	p.judge(a, &fits.TestError{Test: test, Error: mean, Examples: perExample}, nil, nil)
+	a.TestLoss = test.Name()
+	warn(&a.Warnings, a.Quality.Warning(a.Error))
+	a.Points = &report.Points{Names: p.Set.RowNames, Error: perExample}
+	a.Points.Target.Numbers = p.targets()
+}
+
+// leaveOutLabels is leave-one-out for classifiers.
+func (p *part) leaveOutLabels(ctx context.Context, method leaveout.Method, all bool, problem leaveout.Problem,
+	a *report.Answer) (err error) {
+	k, err := p.Dense()
+	if err == nil {
+		problem.Kernel, err = svm.NewRows(k)
+	}
+	if err != nil {
+		return err
+	}
+	problem.Set = train.Set{Y: p.model.Y, Site: p.Site, Weight: p.Set.Weights, Bias: p.Bias}
+	a.LeftOneOut.Bias, a.TestLoss = p.Bias, loss.ZeroOne{}.Name()
+	settings := leaveout.Settings{Method: method,
+		Progress: func(done, total int) { p.Progress("leaving out", done, total) }}
+	results := make([]*leaveout.Result, 1)
+	if all {
+		results, err = leaveout.Compare(ctx, problem, settings)
+	} else {
+		results[0], err = leaveout.Estimate(ctx, problem, settings)
+	}
+	var infeasible *svm.InfeasibleError
+	if errors.As(err, &infeasible) {
+		return model.InputError(err)
+	}
+	if err != nil {
+		return err
+	}
+	shown := p.fillLeftOut(a, results, all)
+	if shown.Retrained+shown.Skipped == 0 {
+		return ctx.Err()
+	}
+	// a high bound does not mean worse than a constant
+	if shown.Status != leaveout.Cancelled && shown.Method != leaveout.XiAlpha {
+		p.judgeLeftOut(a, loss.ZeroOne{}, shown.Error, shown.Loss)
+	}
+	return nil
+}
+
+// fillLeftOut writes results into the answer, and returns the one that it shows.
+func (p *part) fillLeftOut(a *report.Answer, results []*leaveout.Result, all bool) (shown *leaveout.Result) {
+	for _, result := range results {
+		var over calibration.Quality
+		over.Over(result.Loss, p.Set.Weights, nil)
+		row := report.LeaveMethod{Method: result.Method.String(), Status: result.Status.String(),
+			Quote: report.NewQuote(loss.ZeroOne{}.Name(), null.Float(result.Error), &over, nil),
+			LeftOutRows: report.LeftOutRows{Errors: result.Errors,
+				Retrained: result.Retrained, Skipped: result.Skipped, Recall: null.Float(result.Recall),
+				Precision: null.Float(result.Precision), Rho: result.Rho, Unheld: result.BiasFree,
+				Seconds: result.Elapsed.Seconds()}}
+		for _, i := range result.Ties {
+			row.Ties = append(row.Ties, i+1)
+		}
+		if all {
+			a.Methods = append(a.Methods, row)
+		}
+		if shown == nil || result.Method == leaveout.Fast && result.Retrained+result.Skipped > 0 {
+			shown, a.Method, a.Status, a.Quote = result, row.Method, row.Status, &row.Quote
+			a.LeftOutRows, a.Violation = row.LeftOutRows, null.Float(result.Violation)
+			a.Skipped = &a.LeftOneOut.Skipped
+			*a.SupportVectors = result.SupportVectors
+		}
+	}
+	for _, result := range results {
+		if result.Status == leaveout.Inexact {
+			a.Warnings = append(a.Warnings, leaveout.ErrInexact.Error())
+		}
+		if result.Status != leaveout.Complete {
+			a.Status = result.Status.String()
+		}
+	}
+	return shown
+}

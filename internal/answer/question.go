@@ -1,0 +1,184 @@
+package answer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"bootbench/fits"
+	"bootbench/internal/calibration"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
+	"bootbench/loss"
+	"bootbench/resample"
+	"bootbench/solver"
+)
+
+// Want says whether an answer uses the theory, or exact fits.
+type Want int
+
+const (
+	No         Want = iota
+	IfPossible      // the theory: unless it is slow and nothing needs it; exact fits: unless the loss has none
+	Yes
+)
+
+// Question is what is asked about averages over resamples.
+type Question struct {
+	Scheme resample.Scheme
+	Theory Want
+	Exact  Want
+	// Resamples is the number of exact fits, Seed their draws. With Accuracy, above 0, there are as many as give
+	// the left-out error this relative standard error.
+	Resamples int
+	Seed      uint64
+	Accuracy  float64
+	Solve     solver.Settings
+	Label     string // of the progress of the solve
+
+	Metrics     []string  // measures of left-out predictions, by name, or "all"
+	Level       float64   // of intervals
+	Quantiles   []float64 // over resamples, of every prediction
+	Covariances bool      // of predictions over resamples
+	NoPoints    bool      // no values per example
+	Intervals   Intervals // of predict
+	// Verdict adds the expected error of the model of all examples, and warnings.
+	Verdict bool
+	Choose  Chooser // chooses a model for other rows like the study's; nil: the model was given
+}
+
+// Retraining is what is asked about averages by retraining.
+type Retraining struct {
+	model.RetrainSettings // its Tests and MaxSkipped are the study's
+	Method                model.RetrainMethod
+	Scheme                resample.Scheme
+	NoPoints              bool
+}
+
+// Chooser chooses a model of a data set.
+type Chooser = func(context.Context, *dataset.Set) (model.Spec, error)
+
+// AllMetrics is the name of all metrics.
+const AllMetrics = "all"
+
+// wants reports whether a metric is requested.
+func (q *Question) wants(metric string) bool {
+	return slices.Contains(q.Metrics, metric) || slices.Contains(q.Metrics, AllMetrics)
+}
+
+// checkMetrics refuses unknown metrics.
+func checkMetrics(metrics []string) error {
+	known := slices.Concat([]string{AllMetrics}, calibration.NumberMetrics, calibration.LabelMetrics)
+	for _, m := range metrics {
+		if !slices.Contains(known, m) {
+			return fmt.Errorf("there is no metric %q, but %s", m, strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
+
+// A theory on a dense kernel matrix takes about theorySweeps refreshes of n^3 operations. Above
+// mostOperations, 4150 sites and about 10 s on two cores, it is left out if that is possible; for several
+// classes, whose decision always uses exact resamples, above mostBeside.
+const (
+	theorySweeps   = 7
+	mostOperations = 5e11
+	mostBeside     = 1e11
+)
+
+// theoryOperations is the number of operations of the theory of all functions. The square loss shares one G.
+func (s *Study) theoryOperations() float64 {
+	n, count := float64(s.Sites()), float64(len(s.Functions))
+	if shares(s.Model) {
+		count = 1
+	}
+	return theorySweeps * n * n * n * count
+}
+
+// shares reports whether the functions of a model share one solve of the theory: d does not depend on the
+// targets of the square loss.
+func shares(m *model.Model) bool {
+	_, square := m.Loss.(loss.Square)
+	return square && !m.Spec.Pairs
+}
+
+// longTheory reports whether the theory is slow on a dense kernel matrix.
+func (s *Study) longTheory() bool {
+	most := mostOperations
+	if s.classes() {
+		most = mostBeside
+	}
+	return s.theoryOperations() > most
+}
+
+// NeedsTheory names the requested results that only the theory gives, or is "".
+func (q *Question) NeedsTheory(l loss.Loss) string {
+	_, proximal := l.(loss.Proximal)
+	switch {
+	case !proximal:
+		return "the loss has no exact resamples"
+	case q.Exact == No || resample.ProbZero(q.Scheme, 1) == 0:
+		return "there are no exact resamples that leave an example out"
+	case q.leavesOutFew():
+		return "few exact resamples leave an example out"
+	case len(q.Quantiles) > 0 || q.wants(calibration.Jackknife):
+		return "--quantiles and --metrics jackknife are the theory's"
+	}
+	return ""
+}
+
+// withoutTheory reports whether an answer uses only exact resamples.
+func (s *Study) withoutTheory(q *Question) bool {
+	switch {
+	case resample.IsDependent(q.Scheme) || q.Theory == No || s.Spec.Pairs:
+		return true
+	case q.Theory == IfPossible:
+		return s.Form() == model.Exact && s.longTheory() && q.NeedsTheory(s.Loss) == ""
+	}
+	return false
+}
+
+// LeastLeftOut is the number of resamples that must leave an example out, on average, for optional ones
+// to refine a left-out error: with fewer some examples have none.
+const LeastLeftOut = 10
+
+// leavesOutFew reports whether fewer than LeastLeftOut resamples leave an example out. Schemes with periods,
+// such as folds, leave every example out in each.
+func (q *Question) leavesOutFew() bool {
+	return q.Scheme.Period() == 1 && float64(q.Resamples)*resample.ProbZero(q.Scheme, 1) < LeastLeftOut
+}
+
+// Key is the exact resamples of a question, for keys of answers.
+func (q *Question) Key() string {
+	return fmt.Sprintf("%d resamples, wanted %d, accuracy %v seed %d", q.Resamples, q.Exact, q.Accuracy, q.Seed)
+}
+
+// hasWeights reports whether a scheme has real weights, which leave no example out.
+func hasWeights(scheme resample.Scheme) bool {
+	_, real := scheme.(resample.Bayesian)
+	return real
+}
+
+// tests are the test losses of left-out predictions: the study's, and those for metrics and probabilities.
+func (s *Study) tests(metrics []string) []loss.Test {
+	all := []loss.Test{s.Test}
+	add := func(test loss.Test) {
+		if test.Name() != s.Test.Name() {
+			all = append(all, test)
+		}
+	}
+	labels := !s.Set.AreNumbers()
+	if labels || len(metrics) > 0 {
+		add(loss.SquareTest{})
+	}
+	if len(metrics) > 0 && labels {
+		add(loss.ZeroOne{})
+	} else if len(metrics) > 0 {
+		add(loss.Absolute{})
+	}
+	return all
+}
+
+// testOf is the error of averages under a test loss, nil if they lack it.
+func testOf(r *fits.Result, test loss.Test) *fits.TestError { return r.Test(test.Name()) }

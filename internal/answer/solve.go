@@ -1,0 +1,120 @@
+package answer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"bootbench/bench"
+	"bootbench/internal/model"
+	"bootbench/internal/null"
+	"bootbench/internal/report"
+	"bootbench/loss"
+	"bootbench/resample"
+	"bootbench/solver"
+)
+
+// fitsAround reports whether the fits to all data follow a solve: on a factor with a loss with kinks, for
+// which Newton's method is slow.
+func fitsAround(m *model.Model) bool {
+	_, square := m.Loss.(loss.Square)
+	_, onFactor := m.TrainedOnFactor()
+	return onFactor && !square
+}
+
+// fitAll trains every function once on all data by the loss's trainer, unless that is done or follows the
+// solve. It must precede a solve, whose scratch triangle it uses.
+func (s *Study) fitAll(ctx context.Context) error {
+	if s.full[0] != nil || fitsAround(s.Model) {
+		return nil
+	}
+	defer func(began time.Time) { s.Times.Fit += time.Since(began).Seconds() }(time.Now())
+	s.Progress("fit to all data", 0, 1)
+	var models []*model.Model
+	for k := range s.Functions {
+		models = append(models, s.Model.Of(k))
+	}
+	full, err := model.FullFits(ctx, models)
+	if err == nil {
+		s.full = full
+	}
+	return err
+}
+
+// fitAround trains the part on all data around its solution, or by the loss's trainer if that fails.
+func (p *part) fitAround(ctx context.Context) (err error) {
+	if !fitsAround(p.model) || p.full[p.number] != nil {
+		return nil
+	}
+	defer func(began time.Time) { p.Times.Fit += time.Since(began).Seconds() }(time.Now())
+	if p.full[p.number], err = model.FitAll(ctx, p.model, p.solution); err != nil && ctx.Err() == nil {
+		p.full[p.number], err = p.model.FullFit(ctx)
+	}
+	return err
+}
+
+// Solve solves the theory of the first function.
+func (s *Study) Solve(ctx context.Context, q Question) error { return s.part(0).solve(ctx, &q) }
+
+// solve solves the theory, on a kernel matrix of sufficient rank; roughly, if only exact resamples count.
+func (p *part) solve(ctx context.Context, q *Question) (err error) {
+	settings, label := q.Solve, cmp.Or(q.Label, "solve")
+	if p.several() {
+		label += " " + p.model.Function.Name
+	}
+	settings.Progress = func(sweep solver.Sweep) {
+		done := 100 * math.Log(sweep.Residual) / math.Log(settings.Tolerance)
+		p.Progress(fmt.Sprintf("%s: sweep %d, residual %.1e", label, sweep.Number, sweep.Residual),
+			int(max(0, min(100, done))), 100)
+	}
+	p.Progress(label, 0, 100)
+	if why := q.NeedsTheory(p.Loss); q.Theory == No && why != "" && !resample.IsDependent(q.Scheme) {
+		return model.InputError(fmt.Errorf("exact resamples alone cannot answer: %s", why))
+	}
+	if first := p.Study.Solution; p.number > 0 && shares(p.model) && first != nil {
+		p.solution, err = first.Retarget(p.model.Y, q.Solve.Tolerance)
+		return err
+	}
+	settled, solution, err := p.model.Settle(ctx, q.Scheme, settings)
+	if err == nil && settled != p.model {
+		settings.From, p.model = nil, settled
+		if !p.several() || shares(settled) {
+			p.Study.Model, p.full = settled, make([][]float64, len(p.full))
+			if !p.classes() {
+				err = p.fitAll(ctx)
+			}
+		}
+	}
+	switch rough := p.withoutTheory(q); {
+	case err != nil || solution != nil:
+	case rough && (p.longTheory() || !resample.IsDependent(q.Scheme)):
+		solution, err = p.model.SolveRoughly(ctx, q.Scheme, settings)
+	default:
+		solution, err = p.model.Solve(ctx, q.Scheme, settings)
+	}
+	if err != nil {
+		return err
+	}
+	if p.solution = solution; p.number == 0 {
+		p.Study.Solution = solution
+	}
+	if p.classes() {
+		return nil
+	}
+	return p.fitAround(ctx)
+}
+
+// convergence describes the accuracy of the part's solution.
+func (p *part) convergence() *report.Convergence {
+	approximation, _ := p.model.Approximation()
+	return &report.Convergence{Engine: p.model.Form().String(), Convergence: bench.NewConvergence(p.solution),
+		Rank: approximation.Rank, RankResidual: approximation.Residual, RankLargest: approximation.Largest,
+		RankError: null.Float(p.model.RankError(p.solution))}
+}
+
+// errOnlyExact: without exact resamples there is no answer.
+var errOnlyExact = model.InputError(errors.New("there are no exact resamples, and the theory was not solved, or " +
+	"does not hold where groups or blocks are drawn: exact resamples are needed"))

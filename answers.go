@@ -28,30 +28,30 @@ type Options struct {
 // defaultResamples is the number of exact resamples with the theory, retrained that of Retrain.
 const defaultResamples, retrained = 200, 1000
 
-// Estimation is the error of models on examples that they were trained without, and their predictions. What is
-// unknown is NaN or nil. For several targets the errors are the unexplained fraction of the variance, averaged
-// over the targets.
+// Estimation is the error of models on examples that they were trained without, and their predictions. What
+// is unknown is NaN or nil. For several targets the errors are the unexplained fraction of the variance,
+// averaged over the targets.
 type Estimation struct {
 	// Error is the error to quote: that of the exact resamples if there are any, else the theory's. SE is its
 	// standard error, over examples, or groups, and over resamples; MonteCarloSE is the part over resamples.
 	Error, SE, MonteCarloSE float64
 	// AllRows is the expected error of the model of all rows, by cross-validation, with its standard error.
 	AllRows, AllRowsSE float64
-	// Baseline is the error of the best constant prediction; RSquared is for numbers, Balanced, the mean error
-	// over the classes, for labels.
+	// Baseline is the error of the best constant prediction; RSquared is for numbers, Balanced, the mean
+	// error over the classes, for labels.
 	Baseline, RSquared, Balanced float64
 	// Contradicted: the exact resamples refute the theory.
 	Contradicted bool
 	// Theory has the left-out error of the theory (of Retrain: of retraining), the apparent error, .632 and
 	// .632+.
 	Theory solver.ErrorEstimates
-	// Mean and SD are, for each example, mean and standard deviation over resamples of its prediction, in units
-	// of the target, of exact resamples if there are any; of CrossValidate Mean is the prediction without the
-	// example. Lower and Upper hold the predictions of a share Options.Level of the resamples, by the theory.
-	// Errors are the left-out errors.
+	// Mean and SD are, for each example, mean and standard deviation over resamples of its prediction, in
+	// units of the target, of exact resamples if there are any; of CrossValidate Mean is the prediction
+	// without the example. Lower and Upper hold the predictions of a share Options.Level of the resamples,
+	// by the theory. Errors are the left-out errors.
 	Mean, SD, Lower, Upper, Errors []float64
-	// Classes are several classes, Confusion counts their examples (rows: true class; columns: the majority of
-	// left-out decisions, Class), and Probability has those of each class.
+	// Classes are several classes, Confusion counts their examples (rows: true class; columns: the majority
+	// of left-out decisions, Class), and Probability has those of each class.
 	Classes     []string
 	Confusion   [][]int
 	Class       []string
@@ -64,7 +64,8 @@ type Estimation struct {
 func estimationOf(a *report.Answer) *Estimation {
 	unknown := null.Float(math.NaN())
 	number := func(v *null.Float) float64 { return float64(*cmp.Or(v, &unknown)) }
-	e := &Estimation{Error: float64(a.Quote.Error), SE: float64(a.Quote.ErrorSE), MonteCarloSE: number(a.MonteCarloSE),
+	e := &Estimation{Error: float64(a.Quote.Error), SE: float64(a.Quote.ErrorSE),
+		MonteCarloSE: number(a.MonteCarloSE),
 		Contradicted: a.Status == report.Contradicted, Warnings: a.Warnings}
 	around := cmp.Or(a.Errors, &report.Errors{Apparent: unknown, NoInformation: unknown, Err632: unknown,
 		Err632Plus: unknown})
@@ -77,7 +78,8 @@ func estimationOf(a *report.Answer) *Estimation {
 	full := cmp.Or(a.FullModel, &report.FullModel{Quote: report.Quote{Error: unknown, ErrorSE: unknown}})
 	e.AllRows, e.AllRowsSE = float64(full.Error), float64(full.ErrorSE)
 	if p := a.Points; p != nil {
-		e.Mean, e.SD, e.Lower, e.Upper, e.Errors, e.Class = p.Mean, roots(p.Variance), p.Lower, p.Upper, p.Error, p.Class
+		e.Mean, e.SD, e.Lower, e.Upper, e.Errors, e.Class = p.Mean, roots(p.Variance), p.Lower, p.Upper,
+			p.Error, p.Class
 		e.Probability = probabilities(p)
 	}
 	if r := a.Refined; r != nil && r.Points != nil && r.Points.Mean != nil {
@@ -140,7 +142,8 @@ func built(ctx context.Context, spec Spec, o Options) (*answer.Study, error) {
 
 func (o Options) question() answer.Question {
 	q := answer.Question{Scheme: cmp.Or[Scheme](o.Scheme, Poisson{Ratio: 1}), Level: cmp.Or(o.Level, 0.95),
-		Theory: answer.IfPossible, Exact: answer.Yes, Seed: o.Seed, Resamples: cmp.Or(o.Resamples, defaultResamples)}
+		Theory: answer.IfPossible, Exact: answer.Yes, Seed: o.Seed,
+		Resamples: cmp.Or(o.Resamples, defaultResamples)}
 	switch {
 	case o.TheoryAlone:
 		q.Theory, q.Exact, q.Resamples = answer.Yes, answer.No, 0

@@ -95,12 +95,14 @@ func (a *averages) Result() *Result {
 	})
 	if a.done%a.period != 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf(
-			"%d resamples are no whole number of partitions into %d folds: the last one counts in part", a.done,
+			"%d resamples are no whole number of partitions into %d folds: the last one counts in part",
+			a.done,
 			a.period))
 	}
 	if never > 0 && tests > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf(
-			"%d of %d examples were never left out and do not count in the left-out error", never, len(r.Absent)))
+			"%d of %d examples were never left out and do not count in the left-out error", never,
+			len(r.Absent)))
 	}
 	return r
 }

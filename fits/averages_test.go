@@ -41,7 +41,8 @@ func TestVarianceOfVariance(t *testing.T) {
 		}
 		visit(1, nil)
 		if want := square - mean*mean; math.Abs(estimate-want) > 1e-12*want {
-			t.Errorf("%d values: variances have variance %.15g, the estimate is %.15g on average", n, want, estimate)
+			t.Errorf("%d values: variances have variance %.15g, the estimate is %.15g on average", n, want,
+				estimate)
 		}
 	}
 }

@@ -102,7 +102,8 @@ func TestMatchesExactTrainers(t *testing.T) {
 		// most inputs repeat, with targets of their own
 		{"synthetic:grid,n=300,d=2", loss.Square{Noise: 0.5}, 0.5, 0, nil, 1e-5},
 		{"synthetic:grid,n=60,d=2", loss.Huber{C: 1, Delta: 0.5}, 0.5, 0, nil, 1e-4},
-		{"boston", nil, 0, 0, func(n int) resample.Scheme { return resample.Multinomial{Size: n / 2, N: n} }, 1e-5},
+		{"boston", nil, 0, 0, func(n int) resample.Scheme { return resample.Multinomial{Size: n / 2, N: n} },
+			1e-5},
 		{"sonar", loss.Logistic{C: 2}, 0.5, 0,
 			func(n int) resample.Scheme { return resample.KFold{Folds: 5, N: n} }, 1e-3},
 		{"sonar", loss.Logistic{C: 2}, 0.5, 0,
@@ -116,8 +117,9 @@ func TestMatchesExactTrainers(t *testing.T) {
 			}
 			settings := fits.Settings{Resamples: 20}
 			s := solve(t, m, scheme, 1e-2) // a rough theory serves
-			got, stats := trainAll(t, m, s, scheme, blas64.General{}, settings, fits.BlockSettings{Tolerance: 1e-7,
-				MaxIterations: 300})
+			got, stats := trainAll(t, m, s, scheme, blas64.General{}, settings,
+				fits.BlockSettings{Tolerance: 1e-7,
+					MaxIterations: 300})
 			want, _ := trainAll(t, m, nil, scheme, blas64.General{}, settings, fits.BlockSettings{})
 			if len(got) != len(want) || stats.Exact > 0 || stats.Fits != 20 {
 				t.Fatalf("%d of %d fits, %+v", len(got), len(want), stats)
@@ -145,7 +147,8 @@ func TestResidualBoundsError(t *testing.T) {
 		tight, _ := trainAll(t, m, s, scheme, blas64.General{}, settings, fits.BlockSettings{Tolerance: 1e-8,
 			MaxIterations: 1000})
 		if e := farthest(loose, tight, deviations(s)); !(e <= c.factor*fits.DefaultBlockTolerance) {
-			t.Errorf("%s: fits of residual %g err by %.1e standard deviations", c.set, fits.DefaultBlockTolerance, e)
+			t.Errorf("%s: fits of residual %g err by %.1e standard deviations", c.set,
+				fits.DefaultBlockTolerance, e)
 		}
 	}
 }

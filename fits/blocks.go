@@ -13,8 +13,8 @@ import (
 // BlockSettings of batch training. The zero value means the defaults.
 type BlockSettings struct {
 	// Tolerance is the largest residual of a fit, over sites, in standard deviations of the predictor over
-	// resamples: the distance of the prediction at a site from the optimum given the other sites (the violation
-	// of its Kuhn-Tucker condition). 0 means DefaultBlockTolerance.
+	// resamples: the distance of the prediction at a site from the optimum given the other sites (the
+	// violation of its Kuhn-Tucker condition). 0 means DefaultBlockTolerance.
 	Tolerance float64
 	// MaxIterations is the number of iterations after which a fit is left to the exact trainer; 0 means
 	// DefaultBlockIterations.

@@ -47,7 +47,8 @@ func TestPlain(t *testing.T) {
 		scheme func(n int) resample.Scheme
 	}{
 		{"synthetic:friedman1,n=80,seed=1", loss.Square{Noise: 1}, loss.SquareTest{}, bootstrap},
-		{"synthetic:grid,n=90,d=2", loss.Square{Noise: 0.5}, loss.SquareTest{}, bootstrap}, // newInputs repeat
+		// newInputs repeat
+		{"synthetic:grid,n=90,d=2", loss.Square{Noise: 0.5}, loss.SquareTest{}, bootstrap},
 		{"synthetic:blobs,n=100,seed=1", loss.Logistic{C: 1}, loss.ZeroOne{},
 			func(n int) resample.Scheme { return resample.Subsample{Size: n / 2, N: n} }},
 	} {
@@ -68,7 +69,8 @@ func TestPlain(t *testing.T) {
 			a, b []float64
 		}{
 			{"mean", r.Mean, of.Mean}, {"its error", r.MeanSE, of.MeanSE},
-			{"variance", r.Variance, of.Variance}, {"vote", r.Vote, of.Vote}, {"out of bag", r.OutOfBag, of.OutOfBag},
+			{"variance", r.Variance, of.Variance}, {"vote", r.Vote, of.Vote},
+			{"out of bag", r.OutOfBag, of.OutOfBag},
 			{"left-out errors", r.Tests[0].Examples, of.Tests[0].Examples},
 		} {
 			for i := range v.b {
@@ -79,7 +81,8 @@ func TestPlain(t *testing.T) {
 		}
 		for i, want := range widened(fits) {
 			if !(math.Abs(r.VarianceSE[i]-want) <= 1e-6*want) {
-				t.Fatalf("%s: standard error of variance %d is %v, recomputed %v", c.set, i, r.VarianceSE[i], want)
+				t.Fatalf("%s: standard error of variance %d is %v, recomputed %v", c.set, i, r.VarianceSE[i],
+					want)
 			}
 		}
 		e := r.Tests[0]
@@ -189,7 +192,8 @@ func TestControlledNewInputs(t *testing.T) {
 				sd := math.Sqrt(r.Variance[site])
 				if math.Abs(r.Mean[site]-r.Mean[j]) > 1e-4*sd ||
 					math.Abs(r.Variance[site]-r.Variance[j]) > 1e-3*sd*sd {
-					t.Fatalf("%s: example %d: %v, %v as a new input, %v, %v at its site", scheme.Name(), i, r.Mean[j],
+					t.Fatalf("%s: example %d: %v, %v as a new input, %v, %v at its site", scheme.Name(), i,
+						r.Mean[j],
 						r.Variance[j], r.Mean[site], r.Variance[site])
 				}
 			}
@@ -372,7 +376,8 @@ func TestUnits(t *testing.T) {
 			for i, v := range values {
 				if scaled := math.Ldexp(v,
 					-power); !(math.Abs(scaled-want[what][i]) <= c.tolerance*math.Abs(want[what][i])) {
-					t.Fatalf("targets times 2^%d, %s: number %d is %v, want %v", k, what, i, scaled, want[what][i])
+					t.Fatalf("targets times 2^%d, %s: number %d is %v, want %v", k, what, i, scaled,
+						want[what][i])
 				}
 			}
 		}
@@ -392,7 +397,8 @@ func TestBaggedOfFew(t *testing.T) {
 		for _, resamples := range []int{20, 40} {
 			e := refine(t, m, s, scheme, by(resamples, squares)).Tests[0]
 			if !(math.Abs(math.Log2(e.BaggedError/many.BaggedError)) < 1) || !(e.BaggedSE > 0) {
-				t.Errorf("ratio %v, %d resamples: bagged error %v +- %v, of many %v", ratio, resamples, e.BaggedError,
+				t.Errorf("ratio %v, %d resamples: bagged error %v +- %v, of many %v", ratio, resamples,
+					e.BaggedError,
 					e.BaggedSE, many.BaggedError)
 			}
 		}

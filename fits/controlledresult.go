@@ -134,7 +134,8 @@ func (e *Controlled) readTests(r *Result) {
 	}
 	for t, l := range e.leftOut {
 		test, gain := &r.Tests[t], 0.0
-		first, second := 0.0, 0.0 // means over examples of the change of the loss by a standard deviation of F1
+		// means over examples of the change of the loss by a standard deviation of F1
+		first, second := 0.0, 0.0
 		for i := range e.absent {
 			v := absentVar(e.solution, i)
 			first += math.Abs(l.slope[i]) * math.Sqrt(v) / float64(n)

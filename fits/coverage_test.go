@@ -98,7 +98,8 @@ func (s scores) String() string {
 	for _, name := range []string{"left-out", "mean", "variance", "examples", "bagged"} {
 		z := s[name]
 		mean, sd := stat.MeanStdDev(z, nil)
-		text += fmt.Sprintf("\n  %-10s %6d scores: mean %+.3f, sd %.3f, within 1.96: %.3f", name, len(z), mean, sd,
+		text += fmt.Sprintf("\n  %-10s %6d scores: mean %+.3f, sd %.3f, within 1.96: %.3f", name, len(z),
+			mean, sd,
 			s.covered(name))
 	}
 	return text

@@ -27,9 +27,9 @@ func (d Largest) Classes() int { return int(d) }
 // Scores implements Decision.
 func (d Largest) Scores(dst, f []float64) { copy(dst, f) }
 
-// Votes is the decision by one function for each pair of classes (PairsOf) in this order: a field above 0 is a
-// vote for the first of a pair (Chang and Lin 2011, section 7). Of classes with equally many votes the first in
-// the order wins, by less than a vote.
+// Votes is the decision by one function for each pair of classes (PairsOf) in this order: a field above 0
+// is a vote for the first of a pair (Chang and Lin 2011, section 7). Of classes with equally many votes the
+// first in the order wins, by less than a vote.
 type Votes []int
 
 // Classes implements Decision.
@@ -101,7 +101,8 @@ func (j *Joint) Average(plan resample.Plan, weights []float64) *Decided {
 	for i := range ones {
 		ones[i] = 1
 	}
-	estimator := newAverages(&Problem{Y: ones, Weights: weights, Plan: plan, Sites: n}, []loss.Test{loss.ZeroOne{}})
+	estimator := newAverages(&Problem{Y: ones, Weights: weights, Plan: plan, Sites: n},
+		[]loss.Test{loss.ZeroOne{}})
 	d, count := &Decided{Resamples: len(j.fields)}, make([]float64, n)
 	for _, lists := range []*[][]float64{&d.Share, &d.Mean, &d.Square} {
 		for range classes {

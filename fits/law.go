@@ -81,7 +81,8 @@ func newJointCounts(s resample.Scheme) *jointCounts {
 		size, larger := s.N/s.Folds, s.N%s.Folds
 		for _, fold := range []struct{ size, count int }{{size + 1, larger}, {size, s.Folds - larger}} {
 			if fold.count > 0 {
-				c.urns = append(c.urns, urn{float64(fold.count) / float64(s.Folds), s.N - fold.size, s.N, false})
+				c.urns = append(c.urns, urn{float64(fold.count) / float64(s.Folds), s.N - fold.size, s.N,
+					false})
 			}
 		}
 	default:

@@ -36,24 +36,24 @@ type Settings struct {
 	// Resamples is the number of training sets; 0 means DefaultResamples, rounded up to whole periods of the
 	// plan.
 	Resamples int
-	// First is the number r of the first fit; the run goes to First + Resamples - 1. The groups of the standard
-	// errors count from it: it should begin a period of the plan.
+	// First is the number r of the first fit; the run goes to First + Resamples - 1. The groups of the
+	// standard errors count from it: it should begin a period of the plan.
 	First int
 	// Lookup, if set, is called before fit r: if its predictions are known from an earlier run of the same
-	// problem and trainers, it overwrites f with them. A run that recalls all fits has exactly the averages of
-	// the earlier run. Workers call it concurrently.
+	// problem and trainers, it overwrites f with them. A run that recalls all fits has exactly the averages
+	// of the earlier run. Workers call it concurrently.
 	Lookup func(r int, f []float64) (known bool, err error)
-	// MaxSkipped in [0, 1] is the largest fraction of the resamples that may be left out because their training
-	// did not converge (an *UnconvergedError). With 0 the first one ends the run; with 1 all may be left out,
-	// and averages over none are NaN. Under a plan of period > 1 none is left out.
+	// MaxSkipped in [0, 1] is the largest fraction of the resamples that may be left out because their
+	// training did not converge (an *UnconvergedError). With 0 the first one ends the run; with 1 all may
+	// be left out, and averages over none are NaN. Under a plan of period > 1 none is left out.
 	MaxSkipped float64
 	// Workers is the number of fits, or blocks of fits, that run at a time; 0 means GOMAXPROCS.
 	Workers int
 	// Tests are the test losses of left-out examples.
 	Tests []loss.Test
-	// OnFit, if set, is called for every fit that is not skipped, in the order of r, with the examples' weights
-	// and the predictions at the sites and extra inputs. The slices are valid until it returns. It runs on the
-	// goroutine of Run.
+	// OnFit, if set, is called for every fit that is not skipped, in the order of r, with the examples'
+	// weights and the predictions at the sites and extra inputs. The slices are valid until it returns. It
+	// runs on the goroutine of Run.
 	OnFit func(r int, weight, f []float64)
 	// OnSkip, if set, is called in the same order for every skipped fit, with its error.
 	OnSkip func(r int, err error)

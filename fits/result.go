@@ -33,14 +33,14 @@ type Result struct {
 	// VoteError is the error rate of the majority of OutOfBagVote on labels -1, +1, a tie counting half, and
 	// VoteErrorSE its standard error. For other targets it is meaningless.
 	VoteError, VoteErrorSE float64
-	// Mean and Variance are the mean and the variance (unbiased) over resamples of the prediction at each site,
-	// then at each extra input; MeanSE and VarianceSE are their standard errors.
+	// Mean and Variance are the mean and the variance (unbiased) over resamples of the prediction at each
+	// site, then at each extra input; MeanSE and VarianceSE are their standard errors.
 	//
-	// Under a plan of period > 1, such as K-fold, the standard errors are from the delete-a-group jackknife over
-	// whole periods and need two. For one partition Variance is the variance over its folds.
+	// Under a plan of period > 1, such as K-fold, the standard errors are from the delete-a-group jackknife
+	// over whole periods and need two. For one partition Variance is the variance over its folds.
 	Mean, MeanSE, Variance, VarianceSE []float64
-	// Vote is the fraction of resamples with a positive prediction there, 0 counting half: the class probability
-	// of the vote.
+	// Vote is the fraction of resamples with a positive prediction there, 0 counting half: the class
+	// probability of the vote.
 	Vote []float64
 	// Replaced counts estimates that are plain averages, because control variates took them out of range.
 	Replaced int
@@ -62,9 +62,9 @@ type TestError struct {
 	// Examples holds the mean left-out loss of each example, NaN for an example that was never left out, and
 	// ExamplesSE their standard errors, which plain averages do not have.
 	Examples, ExamplesSE []float64
-	// BaggedError is the mean loss of Result.OutOfBag, and BaggedSE its standard error, computed like SE; Error
-	// averages the predictors' errors. A small ensemble has a larger error than an infinite one: for the square
-	// loss, by the predictor's variance over the number of resamples that leave an example out.
+	// BaggedError is the mean loss of Result.OutOfBag, and BaggedSE its standard error, computed like SE;
+	// Error averages the predictors' errors. A small ensemble has a larger error than an infinite one: for
+	// the square loss, by the predictor's variance over the number of resamples that leave an example out.
 	BaggedError, BaggedSE float64
 }
 

@@ -133,9 +133,11 @@ func (s *Series) Take(f *Fit) error {
 func (s *Series) skip(f *Fit) error {
 	failed := &FitError{Resample: f.Number, Err: f.Err}
 	var u *UnconvergedError
-	if !errors.As(f.Err, &u) || float64(len(s.skipped)+1) > s.settings.MaxSkipped*float64(s.settings.Resamples) {
+	if !errors.As(f.Err, &u) ||
+		float64(len(s.skipped)+1) > s.settings.MaxSkipped*float64(s.settings.Resamples) {
 		if len(s.skipped) > 0 {
-			failed.Err = fmt.Errorf("%w; %d of %d resamples before it were skipped", f.Err, len(s.skipped), s.Done-1)
+			failed.Err = fmt.Errorf("%w; %d of %d resamples before it were skipped", f.Err, len(s.skipped),
+				s.Done-1)
 		}
 		return failed
 	}

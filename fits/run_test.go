@@ -290,7 +290,8 @@ func bruteMoments(x []float64) (mean, meanSE, variance, varianceSE float64) {
 	variance = s2 / (n - 1)
 	k4 := (-6*s1*s1*s1*s1 + 12*n*s1*s1*s2 - 3*n*(n-1)*s2*s2 - 4*n*(n+1)*s1*s3 + n*n*(n+1)*s4) /
 		(n * (n - 1) * (n - 2) * (n - 3))
-	return mean, math.Sqrt(variance / n), variance, math.Sqrt((2*n*variance*variance + (n-1)*k4) / (n * (n + 1)))
+	return mean, math.Sqrt(variance / n), variance,
+		math.Sqrt((2*n*variance*variance + (n-1)*k4) / (n * (n + 1)))
 }
 
 // 300 examples make training matrices that BLAS works on in blocks.
@@ -305,7 +306,8 @@ func TestAnswerDoesNotDependOnWorkers(t *testing.T) {
 		}
 		r := run(t, p, learner.trainers(p), s)
 		if r.Status != fits.Complete || r.Resamples != 101 || finished != 101 || r.Stats.Workers != workers {
-			t.Errorf("%d workers: %v after %d resamples, %d reported, by %d workers", workers, r.Status, r.Resamples,
+			t.Errorf("%d workers: %v after %d resamples, %d reported, by %d workers", workers, r.Status,
+				r.Resamples,
 				finished, r.Stats.Workers)
 		}
 		if want == "" {
@@ -449,7 +451,8 @@ func TestExampleNeverLeftOutDoesNotCount(t *testing.T) {
 	p := problem(firstStays{resample.Poisson{Ratio: 1}}, 0, 100, 1, 2)
 	r := run(t, p, constant(shrunkMean{}), fits.Settings{Resamples: 100, Tests: bothTests})
 	e := r.Tests[0]
-	if !math.IsNaN(e.Examples[0]) || r.Absent[0] != 0 || !near(e.Error, (e.Examples[1]+e.Examples[2])/2, 1e-14) {
+	if !math.IsNaN(e.Examples[0]) || r.Absent[0] != 0 || !near(e.Error, (e.Examples[1]+e.Examples[2])/2,
+		1e-14) {
 		t.Errorf("examples %v give %v", e.Examples, e.Error)
 	}
 	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "1 of 3 examples were never left out") {

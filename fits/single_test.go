@@ -49,7 +49,8 @@ func TestLearners(t *testing.T) {
 		got := testutil.Must(learn(set))(t)
 		for i, v := range want.F {
 			if !near(got.F[i], v, 1e-6) || !near(got.Weight[i], want.Weight[i], 1e-5) {
-				t.Errorf("%s: site %d predicts %v with weight %v, want %v and %v", name, i, got.F[i], got.Weight[i], v,
+				t.Errorf("%s: site %d predicts %v with weight %v, want %v and %v", name, i, got.F[i],
+					got.Weight[i], v,
 					want.Weight[i])
 			}
 		}
@@ -72,7 +73,8 @@ func TestLearners(t *testing.T) {
 		got := testutil.Must(testutil.Must(of(4)())(t)(scaled))(t).F
 		for i, v := range want {
 			if !near(got[i], v, 1e-6) {
-				t.Errorf("%s: site %d predicts %v at C = 4 and a quarter of the weights, %v at C = 1", name, i, got[i], v)
+				t.Errorf("%s: site %d predicts %v at C = 4 and a quarter of the weights, %v at C = 1", name,
+					i, got[i], v)
 			}
 		}
 	}

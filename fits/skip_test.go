@@ -67,9 +67,11 @@ func TestSkip(t *testing.T) {
 				t.Errorf("resample %d: %v", s.Resample, s)
 			}
 		}
-		if !slices.Equal(found, skipped) || r.Resamples != resamples-len(skipped) || r.Status != fits.Complete ||
+		if !slices.Equal(found, skipped) || r.Resamples != resamples-len(skipped) ||
+			r.Status != fits.Complete ||
 			progress != resamples || r.Stats.Fits+r.Empty != r.Resamples {
-			t.Errorf("%d workers: %d resamples, %v, %d fits, skipped %v, want %v", workers, r.Resamples, r.Status,
+			t.Errorf("%d workers: %d resamples, %v, %d fits, skipped %v, want %v", workers, r.Resamples,
+				r.Status,
 				r.Stats.Fits, found, skipped)
 		}
 		others.check(t, r)

@@ -34,8 +34,8 @@ type surrogate struct {
 	unit      float64   // of x and its products with G: a power of two near the deviations
 	unitOverB []float64
 	rounding  []float64 // bound of the rounding error of h
-	// elementRounding is the error of h by the rounding of G's elements, and response its change by one standard
-	// deviation of f at all sites.
+	// elementRounding is the error of h by the rounding of G's elements, and response its change by one
+	// standard deviation of f at all sites.
 	elementRounding, response []float64
 }
 
@@ -85,8 +85,9 @@ func newSurrogate(t Theory) (s *surrogate, err error) {
 		s.deviation[i] = deviation
 		if sum := s.c[i] + s.cavity[i] + 1/chi[i] + s.inverseB[i] + s.mean[i] + s.g[i]; !(s.c[i] > 0) ||
 			math.IsNaN(sum) || math.IsInf(sum, 0) {
-			return nil, fmt.Errorf("the theory's averages at site %d are not finite, so that fits cannot start there",
-				i+1)
+			return nil,
+				fmt.Errorf("the theory's averages at site %d are not finite, so that fits cannot start there",
+					i+1)
 		}
 	}
 	s.unit = math.Exp2(math.Round(math.Log2(slices.Max(s.deviation))))

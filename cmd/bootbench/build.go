@@ -33,10 +33,12 @@ func (a *app) loadData(o *options, path string) (*dataset.Set, error) {
 	decides := func(name string) bool { return name != "unseen" && o.Given(name) }
 	kept := a.options.journal != "" || a.tasks.merging
 	if asked := slices.IndexFunc(dataNames, decides); asked >= 0 && slices.Contains(dataset.Names(), path) {
-		return nil, usage.Errorf("--%s: the embedded set %s is as it is; datasets --export %[2]s FILE writes it "+
-			"to a file", dataNames[asked], path)
+		return nil,
+			usage.Errorf("--%s: the embedded set %s is as it is; datasets --export %[2]s FILE writes it "+
+				"to a file", dataNames[asked], path)
 	} else if path == "-" && kept {
-		return nil, usage.Errorf("standard input cannot be read again, which --journal needs: save it as a file")
+		return nil,
+			usage.Errorf("standard input cannot be read again, which --journal needs: save it as a file")
 	}
 	if o.maxMemory > 0 {
 		debug.SetMemoryLimit(o.maxMemory)

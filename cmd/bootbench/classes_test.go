@@ -34,12 +34,14 @@ func TestSeveralClasses(t *testing.T) {
 			len(r.Points.Probability.Of["elm"]) != 60 || r.Task != "classification" || r.ChosenBy == "" {
 			t.Errorf("%s: %+v", command, r)
 		}
-		if text := must(t, command, path, "--quiet"); !strings.Contains(text, "class, taken for  ash  elm  oak") {
+		if text := must(t, command, path, "--quiet"); !strings.Contains(text,
+			"class, taken for  ash  elm  oak") {
 			t.Error(text)
 		}
 	}
 	rows := decoded[report.Rows](t, "rows", path, "--refine 60")
-	if first := rows.Rows[0]; len(rows.Rows) != 60 || first.Label == first.Class || !(first.LabelError > 0.5) {
+	if first := rows.Rows[0]; len(rows.Rows) != 60 || first.Label == first.Class ||
+		!(first.LabelError > 0.5) {
 		t.Errorf("rows: %+v", first)
 	}
 	file := filepath.Join(folder, "m.json")
@@ -122,7 +124,8 @@ func TestTargetsInTables(t *testing.T) {
 	folds := decoded[errors](t, "cv --folds 5 --repeats 1 --gamma 0.1", fitted)
 	grid = decoded[report.Grid](t, "grid --by cv --over gamma=0.05,0.1", fitted)
 	same("grid by cv", grid.Results[1].Validation.Error, folds.Error)
-	if first := float64(grid.Results[0].Validation.Error); *grid.Best != 0 || !(first < float64(folds.Error)) {
+	if first := float64(grid.Results[0].Validation.Error); *grid.Best != 0 ||
+		!(first < float64(folds.Error)) {
 		t.Errorf("best %d, errors %v and %v", *grid.Best, first, folds.Error)
 	}
 }

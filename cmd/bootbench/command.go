@@ -69,23 +69,29 @@ func allCommands() []*command {
 				"folds", "sizes", "long", "resamples", "seed", "workers", "models"}),
 			defaults: map[string]string{"ratio": "1", "resamples": fmt.Sprint(bench.DefaultResamples)}},
 		{name: "estimate", run: runEstimate, out: points,
-			takes: slices.Concat(theoryNames, designNames, []string{"ratio", "scheme/weights", "no-points", "level",
+			takes: slices.Concat(theoryNames, designNames, []string{"ratio", "scheme/weights", "no-points",
+				"level",
 				"quantiles", "covariance", "verbose", "multiclass", "method/estimate"})},
 		{name: "curve", run: runCurve, out: ", curve.csv",
 			takes: slices.Concat(theoryNames, designNames, []string{"ratio/list", "no-points", "level",
 				"scheme"}),
 			defaults: map[string]string{"ratio": "0.1:5:20"}},
 		{name: "predict", run: runPredict, out: points, args: dataOrModel,
-			takes: slices.Concat(theoryNames, designNames, []string{"test", "model/predict", "multiclass", "ratio",
-				"interval", "level", "residuals", "quantiles", "covariance", "csv", "unseen", "no-points", "verbose",
+			takes: slices.Concat(theoryNames, designNames, []string{"test", "model/predict", "multiclass",
+				"ratio",
+				"interval", "level", "residuals", "quantiles", "covariance", "csv", "unseen", "no-points",
+				"verbose",
 				"scheme/weights"})},
 		{name: "retrain", run: runRetrain, out: points,
-			takes: slices.Concat(problemNames, shardNames, designNames, []string{"ratio", "scheme/weights", "folds",
-				"resamples", "seed", "workers", "method/retrain", "test-loss", "no-points", "replicates",
-				"sample"})},
+			takes: slices.Concat(problemNames, shardNames, designNames,
+				[]string{"ratio", "scheme/weights", "folds",
+					"resamples", "seed", "workers", "method/retrain", "test-loss", "no-points", "replicates",
+					"sample"})},
 		{name: "cv", run: runCV, out: points,
-			takes: slices.Concat(problemNames, []string{"folds/cv", "repeats", "groups", "strata", "fold-column",
-				"blocks/cv", "permutations", "nested", "refit-preprocessing", "seed", "workers", "method/retrain",
+			takes: slices.Concat(problemNames, []string{"folds/cv", "repeats", "groups", "strata",
+				"fold-column",
+				"blocks/cv", "permutations", "nested", "refit-preprocessing", "seed", "workers",
+				"method/retrain",
 				"test-loss", "metrics", "no-points", "csv", "multiclass", "sample"})},
 		{name: "rows", run: runRows, out: ", rows.csv",
 			takes: slices.DeleteFunc(slices.Concat(theoryNames, []string{"ratio", "csv", "scheme"}),
@@ -99,13 +105,15 @@ func allCommands() []*command {
 		{name: "tune", run: runTune,
 			takes: slices.Concat(problemNames, solveNames, []string{"sample", "over/tune", "ard", "by",
 				"model/train", "refine",
-				"seed", "accuracy", "metrics", "ratio", "scheme", "folds", "test-loss", "journal", "groups", "verbose"})},
+				"seed", "accuracy", "metrics", "ratio", "scheme", "folds", "test-loss", "journal", "groups",
+				"verbose"})},
 		{name: "train", run: runTrain, losses: append(loss.Names(), perceptronLoss),
 			takes: slices.Concat(problemNames, []string{"model/train", "format", "tol/train", "groups",
 				"multiclass", "sample"})},
 		{name: "datasets", group: "files", run: runDatasets, out: "-", args: fileToExport,
 			takes: []string{"export"}},
-		{name: "merge", group: "files", run: runMerge, out: ", what the command writes there", args: someFolders},
+		{name: "merge", group: "files", run: runMerge, out: ", what the command writes there",
+			args: someFolders},
 		{name: "info", group: "files", run: runInfo, out: "-", args: noArguments},
 	}
 }
@@ -140,7 +148,8 @@ func (c *command) cobra(a *app) *cobra.Command {
 // oneData refuses anything but one DATA.
 func oneData(name string, args []string) error {
 	if len(args) != 1 {
-		return usage.Errorf("%s takes one DATA, a file or a set (bootbench datasets lists them), not %d", name,
+		return usage.Errorf("%s takes one DATA, a file or a set (bootbench datasets lists them), not %d",
+			name,
 			len(args))
 	}
 	return nil
@@ -152,7 +161,8 @@ func newRoot(a *app) *cobra.Command {
 		Version:       report.Version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { // with the flags that all commands share
+		// with the flags that all commands share
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			err := a.checkOutputs(cmd)
 			if err == nil {
 				err = a.process.begin()
@@ -266,8 +276,10 @@ func shellWords(words ...string) string {
 // elsewhere are flags by their names in other programs.
 var elsewhere = map[string]string{
 	"alpha": "noise", "lambda": "noise", "sigma": "length-scale", "cost": "C", "cv": "folds",
-	"weight": "class-weight", "weights": "class-weight", "scale-pos-weight": "class-weight", "label": "target",
-	"labels": "target", "n-jobs": "threads", "random-state": "seed", "output": "out", "bootstrap": "resamples",
+	"weight": "class-weight", "weights": "class-weight", "scale-pos-weight": "class-weight",
+	"label":  "target",
+	"labels": "target", "n-jobs": "threads", "random-state": "seed", "output": "out",
+	"bootstrap":  "resamples",
 	"checkpoint": "journal", "resume": "journal",
 }
 
@@ -279,7 +291,8 @@ func flagError(c *cobra.Command, err error) error {
 	case errors.Is(err, pflag.ErrHelp):
 		return err
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "":
-		return usage.Errorf("unknown flag: -%s; flags begin with two dashes", unknown.GetSpecifiedShortnames())
+		return usage.Errorf("unknown flag: -%s; flags begin with two dashes",
+			unknown.GetSpecifiedShortnames())
 	case errors.As(err, &unknown):
 		return usage.Errorf("unknown flag: --%s%s", unknown.GetSpecifiedName(),
 			meant(c, unknown.GetSpecifiedName()))
@@ -305,7 +318,8 @@ func meant(c *cobra.Command, name string) string {
 // wrongValue says which values a flag takes. Errors of package flags continue the flag's name.
 func wrongValue(f *pflag.Flag, value string, reason error) error {
 	takes := map[string]string{"uint64": "a whole number of at least 0", "bool": "true or false",
-		"intSlice": "whole numbers separated by commas", "stringSlice": "texts separated by commas"}[f.Value.Type()]
+		"intSlice":    "whole numbers separated by commas",
+		"stringSlice": "texts separated by commas"}[f.Value.Type()]
 	if takes == "" || errors.Is(reason, flags.ErrTwice) {
 		return usage.Errorf("--%s %w", f.Name, reason)
 	}

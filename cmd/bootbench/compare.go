@@ -42,7 +42,8 @@ func runCompare(a *app, o *options, data []string) error {
 		return err
 	}
 	settings := bench.Settings{Ratios: o.ratios, Resamples: o.resamples,
-		Seed: o.seed, Workers: min(cmp.Or(o.workers, runtime.GOMAXPROCS(0)), o.resamples), Solve: o.asked.Solve,
+		Seed: o.seed, Workers: min(cmp.Or(o.workers, runtime.GOMAXPROCS(0)), o.resamples),
+		Solve:  o.asked.Solve,
 		Scheme: o.scheme, Folds: o.folds, Progress: a.console.Progress}
 	if !o.Given("resamples") {
 		settings.Limit = bench.DefaultLimit
@@ -85,9 +86,10 @@ func (o *options) compareCases(a *app, data []string) (cases []bench.Case, err e
 			return nil, err
 		}
 		if len(set.Levels()) > 2 || len(set.Columns) > 1 {
-			return nil, usage.Errorf("compare is for numbers or two classes: --positive LABEL sets one class against the "+
-				"others, and one --target at a time is compared; %s has %d classes and %d targets", set.Name,
-				len(set.Levels()), len(set.Columns))
+			return nil,
+				usage.Errorf("compare is for numbers or two classes: --positive LABEL sets one class against the "+
+					"others, and one --target at a time is compared; %s has %d classes and %d targets", set.Name,
+					len(set.Levels()), len(set.Columns))
 		}
 		p, err := o.problem(nil, set)
 		if err != nil {
@@ -196,7 +198,8 @@ func compareModels(a *app, o *options, args []string) (err error) {
 	}
 	if len(data) == 0 {
 		if models[0].Data != models[1].Data {
-			return usage.Errorf("%s is of %s and %s of %s: name the DATA to compare them on", files[0], models[0].Data,
+			return usage.Errorf("%s is of %s and %s of %s: name the DATA to compare them on", files[0],
+				models[0].Data,
 				files[1], models[1].Data)
 		}
 		data = []string{models[0].Data}
@@ -287,7 +290,8 @@ func leftOutErrors(a *app, o *options, saved *savedModel, data string) (row *rep
 	if p.spec, err = saved.spec(set, o.maxMemory); err != nil {
 		return nil, theory, exact, err
 	}
-	q := answer.Question{Solve: o.asked.Solve, Theory: answer.Yes, Exact: answer.IfPossible, Resamples: autoResamples}
+	q := answer.Question{Solve: o.asked.Solve, Theory: answer.Yes, Exact: answer.IfPossible,
+		Resamples: autoResamples}
 	if q.Scheme, err = o.schemeOf(saved.Ratio, set.N()); saved.Design != "" {
 		q.Scheme, err = o.designed(saved.Ratio, set)
 	}

@@ -158,7 +158,8 @@ func TestDataFlags(t *testing.T) {
 	fresh := write(t, "new.txt", "\tsex\ta\twhen\nBerlin\tf\t2\tnow\nRome\tx\t2\tnow\n")
 	predict := "predict --missing mean --test " + fresh + " " + flags
 	if o := drive(t, "", predict); o.status != exitUsage ||
-		!strings.Contains(o.stderr, `"x" is none of the texts`) || !strings.Contains(o.stderr, "--unseen zero") {
+		!strings.Contains(o.stderr, `"x" is none of the texts`) ||
+		!strings.Contains(o.stderr, "--unseen zero") {
 		t.Errorf("an unseen text: %d, %s", o.status, o.stderr)
 	}
 	a = decoded[report.Answer](t, predict, "--unseen zero")
@@ -374,7 +375,8 @@ func TestWeights(t *testing.T) {
 		b := decoded[report.Answer](t, "cv --folds loo "+copied+" --groups id "+flags)
 		if off := math.Abs(float64(a.Error/b.Error) - 1); off > 1e-4 || a.Quality.Baseline != 0 &&
 			math.Abs(float64(a.Quality.Baseline/b.Quality.Baseline)-1) > 1e-9 {
-			t.Errorf("%s: left out one by one %v, copies together %v; baselines %v, %v", flags, a.Error, b.Error,
+			t.Errorf("%s: left out one by one %v, copies together %v; baselines %v, %v", flags, a.Error,
+				b.Error,
 				a.Quality.Baseline, b.Quality.Baseline)
 		}
 		if !strings.Contains(flags, "logistic") { // loo has hinge and square

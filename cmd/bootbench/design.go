@@ -25,7 +25,8 @@ func (o *options) checkScheme(ratios ...float64) error {
 		case kfold && o.Given("ratio") && ratio != 1:
 			return usage.Errorf("--ratio: --scheme kfold takes --folds instead")
 		case ratio > 1 && (o.scheme == "subsample" || o.scheme == "bernoulli"):
-			return usage.Errorf("--ratio is %v, must be at most 1 with --scheme %s: nothing is drawn twice", ratio,
+			return usage.Errorf("--ratio is %v, must be at most 1 with --scheme %s: nothing is drawn twice",
+				ratio,
 				o.scheme)
 		}
 	}

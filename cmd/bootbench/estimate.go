@@ -81,7 +81,8 @@ func (o *options) draw(ctx context.Context, p *problem, chosen bool,
 	byDefault func(context.Context, model.Spec) int) error {
 	set := p.spec.Set
 	n, size := set.N(), set.N()
-	designed := o.grouped() || o.Given("strata", "blocks", "counts", "fold-column") || p.spec.Kernel.Kind == kernel.Precomputed
+	designed := o.grouped() || o.Given("strata", "blocks", "counts", "fold-column") ||
+		p.spec.Kernel.Kind == kernel.Precomputed
 	switch asked, err := strconv.Atoi(o.sample); {
 	case o.sample == "all":
 	case o.sample == "":

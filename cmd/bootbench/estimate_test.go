@@ -37,7 +37,8 @@ func TestRefined(t *testing.T) {
 		t.Errorf("refined %v +- %v, retrained %v +- %v", r.TestError, r.SE, plain.TestError, plain.SE)
 	}
 	for i := range plain.Points.Mean {
-		z := (r.Points.Mean[i] - plain.Points.Mean[i]) / math.Hypot(r.Points.MeanSE[i], plain.Points.MeanSE[i])
+		z := (r.Points.Mean[i] - plain.Points.Mean[i]) / math.Hypot(r.Points.MeanSE[i],
+			plain.Points.MeanSE[i])
 		v := (r.Points.Variance[i] - plain.Points.Variance[i]) / math.Hypot(r.Points.VarianceSE[i],
 			plain.Points.VarianceSE[i])
 		if !(math.Abs(z) < 5 && math.Abs(v) < 5) {
@@ -226,7 +227,8 @@ func TestSample(t *testing.T) {
 // TestExtremes: no extreme setting that is let in ends in an answer that is no number and yet counts as
 // converged.
 func TestExtremes(t *testing.T) {
-	for _, flags := range []string{"--noise 1e-100", "--noise 1e100", "--amplitude 1e-100", "--amplitude 1e100",
+	for _, flags := range []string{"--noise 1e-100", "--noise 1e100", "--amplitude 1e-100",
+		"--amplitude 1e100",
 		"--jitter 1e100", "--constant 1e100"} {
 		o := drive(t, "", "estimate synthetic:friedman1,n=20 --loss square --noise 1", flags)
 		for line := range strings.Lines(o.stdout) {
@@ -257,11 +259,13 @@ func TestNormalizedAnswers(t *testing.T) {
 	variance := 100 * stat.PopVariance(set.Targets(0), nil)
 	for _, command := range []string{"estimate", "predict --test " + path, "retrain --resamples 20"} {
 		a := decoded[report.Answer](t, command, model)
-		if a.TargetMean == nil || math.Abs(*a.TargetMean-1000) > 500 || math.Abs(a.Noise/variance-0.2) > 1e-9 ||
+		if a.TargetMean == nil || math.Abs(*a.TargetMean-1000) > 500 ||
+			math.Abs(a.Noise/variance-0.2) > 1e-9 ||
 			math.Abs(a.Kernel.Amplitude/variance-1) > 1e-9 {
 			t.Errorf("%s: %+v", command, a)
 		}
-		for i, y := range set.Targets(0) { // a prediction of a fifth noise lies within three standard deviations
+		// a prediction of a fifth noise lies within three standard deviations
+		for i, y := range set.Targets(0) {
 			if off := a.Points.Mean[i] - (1000 + 10*y); off*off > 9*variance {
 				t.Fatalf("%s: example %d is off by %v", command, i, off)
 			}
@@ -301,7 +305,8 @@ func TestQuantiles(t *testing.T) {
 		for row := range a.Points.Mean {
 			for k := 1; k < 4; k++ {
 				if q := theory[k][row]; !(exact[k-1][row]-1e-9 <= q && q <= exact[k+1][row]+1e-9) {
-					t.Errorf("%s, row %d: quantile %d is %v, neighbours by exact resamples %v and %v", line, row+1, k,
+					t.Errorf("%s, row %d: quantile %d is %v, neighbours by exact resamples %v and %v", line,
+						row+1, k,
 						q,
 						exact[k-1][row], exact[k+1][row])
 				}
@@ -322,7 +327,8 @@ func TestCompareModels(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	for name, line := range map[string]string{"hard.json": "estimate sonar",
-		"soft.json": "estimate sonar --loss hinge --C 1", "bias.json": "estimate sonar --loss hinge --C 1 --bias",
+		"soft.json":  "estimate sonar --loss hinge --C 1",
+		"bias.json":  "estimate sonar --loss hinge --C 1 --bias",
 		"crabs.json": "estimate crabs", "boston.json": "estimate boston"} {
 		must(t, line, "--refine none --json", at(name))
 	}
@@ -393,7 +399,8 @@ func sameErrors(t *testing.T, c *report.ModelComparison, answers ...string) {
 	for k, name := range answers {
 		own := parse[report.Answer](t, string(testutil.Must(os.ReadFile(name))(t)))
 		if math.Abs(float64(c.Models[k].TestError-*own.TestError)) > 1e-9 {
-			t.Errorf("%s: %v in its own answer, %v beside another", name, own.TestError, c.Models[k].TestError)
+			t.Errorf("%s: %v in its own answer, %v beside another", name, own.TestError,
+				c.Models[k].TestError)
 		}
 	}
 }

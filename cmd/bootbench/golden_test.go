@@ -94,7 +94,8 @@ func goldenTables(t *testing.T) *strings.Replacer {
 			if a+b*b-1+0.5*noise > 0 {
 				label = "yes"
 			}
-			return []any{0.5 + rng.Float64(), i % 12, i % 2, a + float64(i%3), b, 10 + 2*math.Sin(2*a) + b + 0.3*noise,
+			return []any{0.5 + rng.Float64(), i % 12, i % 2, a + float64(i%3), b, 10 + 2*math.Sin(2*a) + b +
+				0.3*noise,
 				a*b + 0.2*rng.NormFloat64(), label, kind}
 		})
 	}
@@ -164,7 +165,8 @@ func keyALine(t *testing.T, v any, depth int) string {
 func summary(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
-		for _, name := range []string{"backend", "version", "data", "test", "workers", "seconds", "model_file"} {
+		for _, name := range []string{"backend", "version", "data", "test", "workers", "seconds",
+			"model_file"} {
 			delete(v, name)
 		}
 		if _, file := v["model"].(string); file {

@@ -246,7 +246,8 @@ func (g *grid) solve() error {
 		tasks = append(tasks, task(name+" of "+set.Name, key, func() (report.GridCell, error) {
 			cell, err := g.answer(i)
 			later := a.isInterrupt(err) || errors.Is(err, linalg.ErrMemory) && a.tasks.Journal != nil
-			if err == nil || later || i == 0 && errors.Is(err, model.ErrInput) { // a failure of the whole grid
+			// a failure of the whole grid
+			if err == nil || later || i == 0 && errors.Is(err, model.ErrInput) {
 				return cell, err
 			}
 			return report.GridCell{Values: c.values, Failure: oneLine(err.Error())}, nil

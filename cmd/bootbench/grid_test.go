@@ -17,9 +17,11 @@ import (
 // TestGrid: every cell is what estimate finds with the flags of that cell, and the best is the least of them.
 func TestGrid(t *testing.T) {
 	const base = "synthetic:friedman1,n=60 --loss square --amplitude 25 --constant 200"
-	g := document[report.Grid](t, "grid --over noise=0.5,2 --over length-scale=1:4:3 --over ratio=0.5,1", base)
+	g := document[report.Grid](t, "grid --over noise=0.5,2 --over length-scale=1:4:3 --over ratio=0.5,1",
+		base)
 	lengths := []string{"1", "2", "4"}
-	if g.Data != "synthetic:friedman1,n=60,seed=1,d=10,noise=1" || len(g.Over) != 3 || g.Status != "complete" ||
+	if g.Data != "synthetic:friedman1,n=60,seed=1,d=10,noise=1" || len(g.Over) != 3 ||
+		g.Status != "complete" ||
 		len(g.Results) != 12 || g.Best == nil || g.Warnings == nil {
 		t.Fatalf("%+v", g)
 	}
@@ -29,9 +31,11 @@ func TestGrid(t *testing.T) {
 		if !reflect.DeepEqual(c.Values, values) {
 			t.Fatalf("cell %d is at %v, not %v", i, c.Values, values)
 		}
-		alone := decoded[report.Answer](t, "estimate --no-points --noise", values[0], "--length-scale", values[1],
+		alone := decoded[report.Answer](t, "estimate --no-points --noise", values[0], "--length-scale",
+			values[1],
 			"--ratio", values[2], base)
-		if c.Estimate == nil || *c.Estimate.TestError != *alone.TestError || c.Estimate.Err632 != alone.Err632 ||
+		if c.Estimate == nil || *c.Estimate.TestError != *alone.TestError ||
+			c.Estimate.Err632 != alone.Err632 ||
 			c.Estimate.Points != nil || !reflect.DeepEqual(c.Estimate.Kernel, alone.Kernel) {
 			t.Errorf("cell %v: %+v, alone %+v", values, c.Estimate, alone)
 		}
@@ -47,8 +51,9 @@ func TestGrid(t *testing.T) {
 // TestGridBy: cells are compared by the objective that tune descends along.
 func TestGridBy(t *testing.T) {
 	for _, by := range []string{"cv", "leftout", "632plus", "loo", "evidence"} {
-		g := decoded[report.Grid](t, "grid synthetic:friedman1,n=60 --loss square --over noise=0.5,2,8 --over "+
-			"gamma=0.01,0.1 --refine none --by", by)
+		g := decoded[report.Grid](t,
+			"grid synthetic:friedman1,n=60 --loss square --over noise=0.5,2,8 --over "+
+				"gamma=0.01,0.1 --refine none --by", by)
 		value := func(i int) float64 { return float64(g.Results[i].Value()) }
 		best := 0
 		for i := range g.Results {
@@ -58,7 +63,8 @@ func TestGridBy(t *testing.T) {
 			if i != 3 {
 				continue
 			}
-			d := decoded[report.Tuning](t, "tune synthetic:friedman1,n=60 --over noise,gamma --by", by, "--noise",
+			d := decoded[report.Tuning](t, "tune synthetic:friedman1,n=60 --over noise,gamma --by", by,
+				"--noise",
 				g.Results[i].Values[0], "--gamma", g.Results[i].Values[1])
 			near := 0.01
 			if by == "cv" { // exact, by one partition: of tune by the theory, over all
@@ -88,7 +94,8 @@ func TestGridFailure(t *testing.T) {
 	f := testutil.Must(os.Open(filepath.Join(dir, "grid.csv")))(t)
 	defer f.Close()
 	rows, err := csv.NewReader(f).ReadAll() // refuses lines of different lengths
-	if err != nil || len(rows) != 3 || rows[0][0] != "kernel" || rows[1][0] != "linear" || rows[2][0] != "rbf" {
+	if err != nil || len(rows) != 3 || rows[0][0] != "kernel" || rows[1][0] != "linear" ||
+		rows[2][0] != "rbf" {
 		t.Errorf("%v, %v", rows, err)
 	}
 	// No memory for one: the others are kept.
@@ -113,7 +120,8 @@ func TestGridFolds(t *testing.T) {
 	g := decoded[report.Grid](t, "grid --by cv --over C=10,0.1,1 --over gamma=0.1,1", data)
 	for _, c := range g.Results {
 		alone := decoded[report.Answer](t, "cv --repeats 1 --C", c.Values[0], "--gamma", c.Values[1], data)
-		if v := c.Validation; v == nil || v.Folds != 4 || v.Resamples != 4 || v.Parameters != alone.Parameters ||
+		if v := c.Validation; v == nil || v.Folds != 4 || v.Resamples != 4 ||
+			v.Parameters != alone.Parameters ||
 			math.Abs(float64(v.Error-alone.Error)) > 0.012 {
 			t.Errorf("%v: %+v, alone %v", c.Values, v, alone.Error) // one example on the margin may differ
 		}
@@ -210,7 +218,8 @@ func TestGridDifferences(t *testing.T) {
 	models := []string{}
 	for _, c := range []string{"0.1", "10"} {
 		models = append(models, filepath.Join(dir, c+".json"))
-		must(t, "estimate crabs --loss hinge --gamma 0.2 --C", c, "--refine none --json", models[len(models)-1],
+		must(t, "estimate crabs --loss hinge --gamma 0.2 --C", c, "--refine none --json",
+			models[len(models)-1],
 			"--quiet")
 	}
 	want := decoded[struct{ Difference, Refined_difference difference }](t, "compare --models",

@@ -86,7 +86,8 @@ func (g *grid) answer(i int) (cell report.GridCell, err error) {
 		return cell, nil
 	}
 	objective, err := tune.Value(g.app.ctx, tune.Problem{Spec: c.problem.spec, By: g.by, Test: c.problem.test,
-		Scheme: func(int) (resample.Scheme, error) { return c.question.Scheme, nil }}, c.question.Solve.Tolerance)
+		Scheme: func(int) (resample.Scheme, error) { return c.question.Scheme, nil }},
+		c.question.Solve.Tolerance)
 	cell.Objective = null.Of(objective)
 	return cell, err
 }
@@ -106,7 +107,8 @@ func (g *grid) validate(s *answer.Study, i int) (cell report.GridCell, err error
 			return cell, err
 		}
 		all = append(all, r)
-		if err := g.app.ctx.Err(); err != nil && all[0].Status != answer.Complete { // incomplete folds are not kept
+		// incomplete folds are not kept
+		if err := g.app.ctx.Err(); err != nil && all[0].Status != answer.Complete {
 			return cell, err
 		}
 	} else {

@@ -52,7 +52,8 @@ func runInfo(a *app, _ *options, _ []string) error {
 // fileToExport requires one FILE with --export, and no arguments without.
 func fileToExport(o *options, args []string) error {
 	if want := map[bool]int{true: 1}[o.exportName != ""]; len(args) != want {
-		return usage.Errorf("%d arguments: datasets takes a FILE with --export NAME and none without", len(args))
+		return usage.Errorf("%d arguments: datasets takes a FILE with --export NAME and none without",
+			len(args))
 	}
 	return nil
 }

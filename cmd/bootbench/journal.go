@@ -27,11 +27,12 @@ import (
 type tasks struct {
 	*journal.Journal // nil: nothing is stored
 	folder           string
-	part             part     // --shard: this process does the tasks whose number is part.of modulo part.count
-	merging          bool     // all tasks are looked up, none computed
-	digests          []string // of the data read so far
-	missing          []string // names of tasks that merge lacks
-	lacking          []int    // their shards
+	// --shard: this process does the tasks whose number is part.of modulo part.count
+	part    part
+	merging bool     // all tasks are looked up, none computed
+	digests []string // of the data read so far
+	missing []string // names of tasks that merge lacks
+	lacking []int    // their shards
 }
 
 // part is a process's part of the tasks by --shard; the zero value is all.
@@ -135,7 +136,8 @@ func (a *app) elsewhere() error {
 			s.folder, s.part.of, s.part.count)
 	}
 	return a.print(func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "shard %d of %d has done its tasks; bootbench merge %s prints the answer of all\n",
+		_, err := fmt.Fprintf(w,
+			"shard %d of %d has done its tasks; bootbench merge %s prints the answer of all\n",
 			s.part.of, s.part.count, shellWords(s.folder))
 		return err
 	})

@@ -35,7 +35,8 @@ func timeless(t testing.TB, text string) any {
 	strip = func(v any) {
 		switch v := v.(type) {
 		case map[string]any:
-			for _, name := range []string{"time", "memory", "command_line", "fit_s", "theory_s", "resample_fit_s",
+			for _, name := range []string{"time", "memory", "command_line", "fit_s", "theory_s",
+				"resample_fit_s",
 				"naive_fit_s", "retrain_s", "fits_equivalent", "speedup_equal_accuracy", "peak_bytes",
 				"refresh_gflops",
 				"dgemm_gflops", "refined_s", "theory_over_fit", "theory_over_merged_fit",
@@ -116,11 +117,13 @@ func TestJournals(t *testing.T) {
 			one, other := t.TempDir(), t.TempDir()
 			must(t, line, "--quiet --shard 2/3 --journal", one)
 			if o := drive(t, "", "merge", one); o.status != exitFailed || !strings.Contains(o.stderr,
-				" tasks are missing: ") || !strings.Contains(o.stderr, "run again: shards 0") || o.stdout != "" {
+				" tasks are missing: ") || !strings.Contains(o.stderr, "run again: shards 0") ||
+				o.stdout != "" {
 				t.Errorf("shards missing: %+v", o)
 			}
 			for range 2 {
-				if text := must(t, line, "--quiet --shard 0/3 --journal", one); !strings.Contains(text, "shard 0 of 3") {
+				if text := must(t, line, "--quiet --shard 0/3 --journal", one); !strings.Contains(text,
+					"shard 0 of 3") {
 					t.Errorf("a shard says %q", text)
 				}
 			}
@@ -362,7 +365,8 @@ func TestSecondInterrupt(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- c.Wait() }()
 	var silent *os.File
-	for reads := false; !reads; time.Sleep(time.Millisecond) { // only then the pipe can be opened to write, so
+	// only then the pipe can be opened to write, so
+	for reads := false; !reads; time.Sleep(time.Millisecond) {
 		var err error
 		silent, err = os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0)
 		reads = err == nil

@@ -53,7 +53,8 @@ func TestGroupsChoose(t *testing.T) {
 	tune := decoded[report.Tuning](t, "tune", path, "--groups patient")
 	for _, s := range []report.Subject{train.Subject, tune.Answer.Subject} {
 		if s.Kernel.Gamma != estimate.Kernel.Gamma || s.Noise != estimate.Noise {
-			t.Errorf("gamma %v, noise %v, estimate has %v, %v", s.Kernel.Gamma, s.Noise, estimate.Kernel.Gamma,
+			t.Errorf("gamma %v, noise %v, estimate has %v, %v", s.Kernel.Gamma, s.Noise,
+				estimate.Kernel.Gamma,
 				estimate.Noise)
 		}
 	}
@@ -162,15 +163,18 @@ func TestLOO(t *testing.T) {
 			return decoded[report.Answer](t, "loo crabs", flags, method)
 		}
 		exact, fast := loo("--method exact"), loo("")
-		if exact.LeftOneOut.Errors != fast.LeftOneOut.Errors || exact.LeftOneOut.Retrained != 200 || fast.LeftOneOut.Retrained+*fast.Skipped != 200 ||
+		if exact.LeftOneOut.Errors != fast.LeftOneOut.Errors || exact.LeftOneOut.Retrained != 200 ||
+			fast.LeftOneOut.Retrained+*fast.Skipped != 200 ||
 			float64(fast.Error) != float64(fast.LeftOneOut.Errors)/200 {
 			t.Errorf("%v: exact %+v, fast %+v", flags, exact.LeftOutRows, fast.LeftOutRows)
 		}
-		if bound := loo("--method xialpha"); bound.LeftOneOut.Errors < exact.LeftOneOut.Errors || bound.Rho != 2 ||
+		if bound := loo("--method xialpha"); bound.LeftOneOut.Errors < exact.LeftOneOut.Errors ||
+			bound.Rho != 2 ||
 			*bound.Skipped != 200 || !(bound.Recall > 0 && bound.Precision > 0) {
 			t.Errorf("%v: xialpha %+v", flags, bound.LeftOutRows)
 		}
-		if all := loo("--method all"); len(all.Methods) != 5 || all.Methods[0].Errors != exact.LeftOneOut.Errors ||
+		if all := loo("--method all"); len(all.Methods) != 5 ||
+			all.Methods[0].Errors != exact.LeftOneOut.Errors ||
 			all.LeftOneOut.Errors != fast.LeftOneOut.Errors {
 			t.Errorf("%v: all %+v", flags, all.Methods)
 		}
@@ -187,7 +191,8 @@ func TestLOO(t *testing.T) {
 // A ratio at which resamples often hold one class only is warned of.
 func TestMissingClassWarning(t *testing.T) {
 	a := decoded[report.Answer](t, "retrain crabs --ratio 0.01 --resamples 20")
-	if len(a.Warnings) == 0 || !strings.Contains(strings.Join(a.Warnings, " "), "lack one of the two classes") {
+	if len(a.Warnings) == 0 || !strings.Contains(strings.Join(a.Warnings, " "),
+		"lack one of the two classes") {
 		t.Errorf("warnings %q", a.Warnings)
 	}
 }

@@ -37,12 +37,14 @@ var oddValues = []string{"", "0", "-1", "2", "1", "0.5", "1000000", "92233720368
 
 // wholeValues are values that flags take, mostly.
 var wholeValues = map[string][]string{
-	"loss": {"square", "hard", "hinge", "logistic", "eps", "probit"}, "noise": {"1", "10%", "1e-100", "1e100"},
+	"loss":   {"square", "hard", "hinge", "logistic", "eps", "probit"},
+	"noise":  {"1", "10%", "1e-100", "1e100"},
 	"kernel": {"rbf", "linear", "poly", "precomputed"}, "scheme": {"multinomial", "subsample", "kfold"},
 	"method": {"exact", "fast", "xialpha", "all", "batch", "single"}, "engine": {"exact", "lowrank"},
 	"refine": {"none", "5"}, "ratio": {"0.01", "0.5", "3", "50"}, "resamples": {"2", "20"},
 	"max-memory": {"1MB", "1GiB"}, "over": {"noise=0.1:10:3", "gamma=1,2", "C=", "nosuch=1"},
-	"sizes": {"5,10", "0"}, "missing": {"drop", "mean"}, "shard": {"0/2", "2/2", "auto"}, "target": {"y", "1"},
+	"sizes": {"5,10", "0"}, "missing": {"drop", "mean"}, "shard": {"0/2", "2/2", "auto"},
+	"target": {"y", "1"},
 }
 
 // line is a command line and the files it names.
@@ -68,7 +70,8 @@ func (m *malformed) line(number int) (args, named []string) {
 	for range m.IntN(6) {
 		f := flags[m.IntN(len(flags))]
 		if slices.Contains(outputFlags, f.Name) || f.Name == "export" || f.Name == "journal" {
-			name := m.pick([]string{fmt.Sprintf("named-%d-%s", number, f.Name), "-", "nowhere/x", "/dev/full"})
+			name := m.pick([]string{fmt.Sprintf("named-%d-%s", number, f.Name), "-", "nowhere/x",
+				"/dev/full"})
 			named, args = append(named, name), append(args, "--"+f.Name, name)
 			continue
 		}
@@ -119,10 +122,12 @@ func brokenData(t testing.TB) []string {
 		"good.svm": "1 1:0.5 3:2\n-1 2:1\n1 1:1\n-1 3:0.1\n", "bad.svm": "1 3:1 2:1\n-1 0:1\n",
 		"header.csv": "a,b,y\n", "one.csv": "a,y\n1,2\n", "nan.csv": table(8, normal, scaled("%dNaN")),
 		"hugey.csv": table(8, scaled("%de155"), normal), "hugex.csv": table(8, normal, scaled("%de307")),
-		"tiny.csv": table(8, scaled("%de-320"), scaled("%de-320")), "ragged.csv": "a,b,y\n1,2,3\n1,2\n1,2,3,4\n",
+		"tiny.csv":     table(8, scaled("%de-320"), scaled("%de-320")),
+		"ragged.csv":   "a,b,y\n1,2,3\n1,2\n1,2,3,4\n",
 		"oneclass.csv": table(10, func(int) string { return "1" }, normal), "junk.npy": "junk",
 	}
-	names := append([]string{"", "nosuch.csv", ".", "/dev/null", "synthetic:nosuch", "synthetic:friedman1,n=-1",
+	names := append([]string{"", "nosuch.csv", ".", "/dev/null", "synthetic:nosuch",
+		"synthetic:friedman1,n=-1",
 		"synthetic:grid,n=9,d=1000000000"}, wholeData...)
 	for name, content := range files {
 		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {

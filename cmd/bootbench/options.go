@@ -80,7 +80,8 @@ var (
 	dataNames = []string{"weights", "counts", "target", "drop", "categorical", "max-levels", "no-header",
 		"missing", "na", "positive", "task", "unseen", "zero-based", "groups", "strata", "fold-column"}
 	designNames = []string{"groups", "strata", "blocks"}
-	lossNames   = []string{"loss", "noise", "C", "epsilon", "delta", "class-weight"} // the loss, then parameters
+	// the loss, then parameters
+	lossNames   = []string{"loss", "noise", "C", "epsilon", "delta", "class-weight"}
 	kernelNames = []string{"kernel", "gamma", "length-scale", "degree", "coef0", "amplitude", "constant",
 		"jitter"}
 	modelNames = slices.Concat(kernelNames, lossNames,

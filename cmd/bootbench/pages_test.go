@@ -225,7 +225,8 @@ func TestBridges(t *testing.T) {
 	r := bridge{"r", []string{"Rscript"}, []string{"-e", "library(jsonlite)"}}
 	t.Run("python.md", func(t *testing.T) {
 		python.runs(t, programOf(t, "python.md", "python"), "mean square error ", "'--noise'", "between [[",
-			"probabilities of ['high' 'low'] [[", "accuracy ", "error on new rows ", "worst row ", "covariance ")
+			"probabilities of ['high' 'low'] [[", "accuracy ", "error on new rows ", "worst row ",
+			"covariance ")
 	})
 	t.Run("r.md", func(t *testing.T) {
 		r.runs(t, programOf(t, "r.md", "r"), "left-out error ", "theory ", "worst row ")
@@ -234,8 +235,9 @@ func TestBridges(t *testing.T) {
 		if testing.Short() {
 			t.Skip("some 300 runs")
 		}
-		python.runs(t, "from bootbench import *\nfrom sklearn.utils.estimator_checks import check_estimator\n"+
-			"check_estimator(BootbenchRegressor())\ncheck_estimator(BootbenchClassifier())\nprint('passed')\n",
+		python.runs(t,
+			"from bootbench import *\nfrom sklearn.utils.estimator_checks import check_estimator\n"+
+				"check_estimator(BootbenchRegressor())\ncheck_estimator(BootbenchClassifier())\nprint('passed')\n",
 			"passed")
 	})
 }

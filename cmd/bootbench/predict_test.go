@@ -49,7 +49,8 @@ func TestModelFile(t *testing.T) {
 		"odd.csv": "kind,area,age\nvilla,9,9\n", "less.csv": "kind,area\nhut,9\n",
 		"cut.json": "{\"format\":\"bootbench model\","})
 	data, model := filepath.Join(dir, "houses.csv"), filepath.Join(dir, "houses.json")
-	trained := decoded[report.Training](t, "train", data, "--loss logistic --C 3 --missing mean --model", model)
+	trained := decoded[report.Training](t, "train", data, "--loss logistic --C 3 --missing mean --model",
+		model)
 	if err := os.Remove(data); err != nil { // the file is enough
 		t.Fatal(err)
 	}
@@ -68,7 +69,8 @@ func TestModelFile(t *testing.T) {
 				told.Points.Error[i], told.Points.Names[i], lines[i+1])
 		}
 	}
-	table, err := csv.NewReader(strings.NewReader(must(t, "predict --model", model, "--test", filepath.Join(dir,
+	table,
+		err := csv.NewReader(strings.NewReader(must(t, "predict --model", model, "--test", filepath.Join(dir,
 		"turned.csv"), "--csv - --quiet"))).ReadAll()
 	if err != nil || len(table) != 11 ||
 		strings.Join(table[0], " ") != "row prediction P(yes) class target error" {
@@ -164,10 +166,12 @@ func TestLibsvmFiles(t *testing.T) {
 		told := decoded[report.Answer](t, "predict --model", inJSON, "--test", data)
 		m := readLibsvm(t, file)
 		if c.name == "svr" && m.kind != "svm_type epsilon_svr\nkernel_type rbf\ngamma 0.4\nnr_class 2\n" ||
-			c.name != "svr" && (m.label != [2]int{4, 2} || trained.Labels[0] != 4 || trained.Labels[1] != 2) ||
+			c.name != "svr" && (m.label != [2]int{4, 2} || trained.Labels[0] != 4 ||
+				trained.Labels[1] != 2) ||
 			len(m.weight) != trained.SupportVectors || len(m.weight) == 0 ||
 			math.Abs(float64(trained.Apparent-*told.TestError)) > 1e-9*(1+float64(trained.Apparent)) {
-			t.Errorf("%s: %q, labels %v, %d support vectors; told %+v", c.name, m.kind, m.label, len(m.weight),
+			t.Errorf("%s: %q, labels %v, %d support vectors; told %+v", c.name, m.kind, m.label,
+				len(m.weight),
 				trained)
 		}
 		for i, v := range x {
@@ -223,7 +227,8 @@ func TestIntervalOfObservations(t *testing.T) {
 			a.Interval.Interval != "observation" || a.Level != 0.8 {
 			t.Errorf("%s: %+v", more, a)
 		}
-		if ratio := width(a.Refined.Points) / width(a.Points); !(ratio > 0.9 && ratio < 1.1) { // 200 resamples
+		// 200 resamples
+		if ratio := width(a.Refined.Points) / width(a.Points); !(ratio > 0.9 && ratio < 1.1) {
 			t.Errorf("%s: refined intervals have %v times the width", more, ratio)
 		}
 		estimator := ask("estimator", strings.ReplaceAll(more, "--residuals scaled", ""))

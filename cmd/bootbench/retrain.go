@@ -96,7 +96,8 @@ func runCV(a *app, o *options, data []string) error {
 			return usage.Errorf("--method: without every fold the features are standardised again, and " +
 				"models trained one by one: --method batch does not go with it")
 		}
-		v.Anew, v.Choose = "features standardised", func(_ context.Context, set *dataset.Set) (model.Spec, error) {
+		v.Anew, v.Choose = "features standardised", func(_ context.Context, set *dataset.Set) (model.Spec,
+			error) {
 			spec := p.spec
 			spec.Set = set
 			return spec, nil
@@ -111,8 +112,9 @@ func canRefit(spec model.Spec) bool { return spec.Standardize }
 // validation is the cross-validation of the flags.
 func (o *options) validation(set *dataset.Set) (v answer.Validation, err error) {
 	v = answer.Validation{Design: resample.Design{N: set.N(), Group: set.Groups, Stratum: set.Strata,
-		Block: o.blocks}, Given: set.Folds, Folds: o.leaveOut, Repeats: o.repeats, Permutations: o.permutations,
-		Seed: o.seed, Method: o.retraining, Metrics: o.asked.Metrics, Workers: o.workers}
+		Block: o.blocks}, Given: set.Folds, Folds: o.leaveOut, Repeats: o.repeats,
+		Permutations: o.permutations,
+		Seed:         o.seed, Method: o.retraining, Metrics: o.asked.Metrics, Workers: o.workers}
 	if v.Design.Block < 0 {
 		v.Design.Block = max(1, set.N()/(v.Folds+1))
 	}

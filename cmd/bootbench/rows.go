@@ -99,6 +99,7 @@ func task[R any](name, key string, run func() (R, error)) bench.Task[R] {
 
 // estimateKey encodes everything that an estimate depends on.
 func estimateKey(spec *model.Spec, test loss.Test, q answer.Question) string {
-	return spec.Key(q.Scheme, "estimate", q.Metrics, q.Solve.Tolerance, q.Solve.MaxSweeps, test.Name(), q.Level,
+	return spec.Key(q.Scheme, "estimate", q.Metrics, q.Solve.Tolerance, q.Solve.MaxSweeps, test.Name(),
+		q.Level,
 		q.NoPoints, q.Key())
 }

@@ -57,11 +57,13 @@ func TestScaLAPACKAnswersAsExact(t *testing.T) {
 	for _, data := range []string{"boston", "sonar"} {
 		var documents []map[string]any
 		for _, cmd := range []*exec.Cmd{
-			onTwoRanks(t, "-np", "2", "bootbench", "estimate", data, "--engine", "scalapack", "--tol", "1e-10",
+			onTwoRanks(t, "-np", "2", "bootbench", "estimate", data, "--engine", "scalapack", "--tol",
+				"1e-10",
 				"--json", "-"),
 			exec.Command(os.Getenv("BOOTBENCH_MPI"), "estimate", data, "--engine=scalapack", "--tol", "1e-10",
 				"--json", "-"),
-			exec.Command(os.Getenv("BOOTBENCH_MPI"), "estimate", data, "--engine", "exact", "--tol", "1e-10", "--json",
+			exec.Command(os.Getenv("BOOTBENCH_MPI"), "estimate", data, "--engine", "exact", "--tol", "1e-10",
+				"--json",
 				"-"),
 		} {
 			stdout, stderr, status := finish(t, cmd)

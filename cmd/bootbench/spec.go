@@ -119,7 +119,8 @@ func (o *options) lossOf(base loss.Loss, set *dataset.Set) (loss.Loss, error) {
 func fitTask(about loss.Info, set *dataset.Set) error {
 	switch {
 	case about.Task == loss.Regression && !set.AreNumbers():
-		return usage.Errorf("--loss %s is for regression; the targets of %s are the labels -1 and +1", about.Name,
+		return usage.Errorf("--loss %s is for regression; the targets of %s are the labels -1 and +1",
+			about.Name,
 			set.Name)
 	case about.Task == loss.Classification && set.AreNumbers() && len(set.Columns) == 1:
 		return set.Classify("")
@@ -139,7 +140,8 @@ func (o *options) refuseForeign(about loss.Info) error {
 		case len(takes) == 0:
 			return usage.Errorf("--%s: --loss %s takes no parameter", name, about.Name)
 		default:
-			return usage.Errorf("--%s: --loss %s takes only --%s", name, about.Name, strings.Join(takes, ", --"))
+			return usage.Errorf("--%s: --loss %s takes only --%s", name, about.Name,
+				strings.Join(takes, ", --"))
 		}
 	}
 	return nil
@@ -152,7 +154,8 @@ func readClassWeights(text string, set *dataset.Set) (w loss.ClassWeights, err e
 	case text == "":
 		return w, nil
 	case len(set.Levels()) > 2:
-		return w, usage.Errorf("--class-weight is for two classes: --positive LABEL sets one against the others")
+		return w,
+			usage.Errorf("--class-weight is for two classes: --positive LABEL sets one against the others")
 	case text == "balanced":
 		return loss.Balanced(set.Targets(0)), nil
 	}
@@ -167,8 +170,9 @@ func readClassWeights(text string, set *dataset.Set) (w loss.ClassWeights, err e
 		}
 		v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 		if len(parts) > 2 || class < 0 || weights[class] != 0 || err != nil {
-			return w, usage.Errorf("--class-weight %s: take balanced, %s=A,%s=B, or two numbers in this order, or "+
-				"one for %[3]s", text, names[0], names[1])
+			return w,
+				usage.Errorf("--class-weight %s: take balanced, %s=A,%s=B, or two numbers in this order, or "+
+					"one for %[3]s", text, names[0], names[1])
 		}
 		if err := (flags.Range{From: 1e-10, To: 1e10}).Check("class-weight", v); err != nil {
 			return w, usage.Wrap(err)
@@ -191,7 +195,8 @@ func (o *options) test(set *dataset.Set, name string) (loss.Test, error) {
 			return nil, err
 		}
 		if slices.Contains(foreign, m) {
-			return nil, usage.Errorf("--metrics %s is for %s; the targets of %s are %s, which have %s", m, others,
+			return nil, usage.Errorf("--metrics %s is for %s; the targets of %s are %s, which have %s", m,
+				others,
 				name, targets, strings.Join(own, ", "))
 		}
 	}

@@ -59,7 +59,8 @@ func runTrain(a *app, o *options, data []string) error {
 	}
 	a.console.Progress("training", 0, 1)
 	began := time.Now()
-	r := &report.Training{Command: "train", Subject: j.Subject, Model: o.model, ModelFile: o.model, Bias: j.Bias,
+	r := &report.Training{Command: "train", Subject: j.Subject, Model: o.model, ModelFile: o.model,
+		Bias:   j.Bias,
 		Format: jsonFormat}
 	var trained *model.Predictor
 	switch {
@@ -131,9 +132,11 @@ func trainPerceptron(ctx context.Context, j *answer.Study, r *report.Training) (
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if learned.Mistakes[0] > 0 && !slices.ContainsFunc(learned.Weight, func(b float64) bool { return b != 0 }) {
-		return nil, usage.Errorf("--loss perceptron: the weights are all 0 after %d passes, which a model file "+
-			"cannot hold", len(learned.Mistakes))
+	if learned.Mistakes[0] > 0 &&
+		!slices.ContainsFunc(learned.Weight, func(b float64) bool { return b != 0 }) {
+		return nil,
+			usage.Errorf("--loss perceptron: the weights are all 0 after %d passes, which a model file "+
+				"cannot hold", len(learned.Mistakes))
 	}
 	r.Perceptron = &report.Perceptron{Form: "dual", Mistakes: learned.Mistakes}
 	if r.Status = "converged"; !learned.Converged() {
@@ -203,8 +206,9 @@ func emptyModelFile(j *answer.Study) (*svm.ModelFile, error) {
 	file := &svm.ModelFile{Gamma: k.Gamma, Regression: j.Set.AreNumbers(), Label: [2]int{1, -1}}
 	switch {
 	case j.Standardize:
-		return nil, usage.Errorf("--no-standardize is required: %s the scales of features (--format json has one)",
-			place)
+		return nil,
+			usage.Errorf("--no-standardize is required: %s the scales of features (--format json has one)",
+				place)
 	case k.Jitter != 0:
 		return nil, usage.Errorf("--jitter is %v: %s it", k.Jitter, place)
 	case len(k.LengthScale) > 1:
@@ -249,7 +253,10 @@ func fillLibsvm(file *svm.ModelFile, set *dataset.Set, p *model.Predictor) {
 		file.Weight = byNumber
 	}
 	if c := set.Columns[0]; len(c.Levels) == 2 && !c.Texts && !file.Regression {
-		whole := func(label float64) bool { return label == math.Trunc(label) && math.Abs(label) <= math.MaxInt32 }
+		whole := func(label float64) bool {
+			return label == math.Trunc(label) &&
+				math.Abs(label) <= math.MaxInt32
+		}
 		negative, low := strconv.ParseFloat(c.Levels[0], 64)
 		positive, high := strconv.ParseFloat(c.Levels[1], 64)
 		if low == nil && high == nil && whole(positive) && whole(negative) {

@@ -101,7 +101,8 @@ func (a *app) tuned(p *problem, q answer.Question, cancelled bool) (*answer.Stud
 	if err != nil {
 		return nil, nil, err
 	}
-	return s, &report.Answer{Subject: s.Subject, TestError: null.Of(math.NaN()), Status: completeness(false)}, nil
+	return s, &report.Answer{Subject: s.Subject, TestError: null.Of(math.NaN()), Status: completeness(false)},
+		nil
 }
 
 // choose searches. A journal stores the parts of the search.
@@ -115,7 +116,8 @@ func (a *app) choose(p *tune.Problem) (r *tune.Result, c choice, err error) {
 		}
 		key := p.Spec.Key(law, "tune", p.By, p.Over, p.Test.Name())
 		settings.Do = func(name string, compute func() (tune.Part, error)) (part tune.Part, err error) {
-			_, err = a.tasks.do(0, keyOf(key, name), &part, func() (err error) { part, err = compute(); return err })
+			_, err = a.tasks.do(0, keyOf(key, name), &part,
+				func() (err error) { part, err = compute(); return err })
 			return part, err
 		}
 	}
@@ -124,7 +126,8 @@ func (a *app) choose(p *tune.Problem) (r *tune.Result, c choice, err error) {
 		if judged++; a.command.name == "tune" { // it prints the best so far
 			a.mustFinish()
 		}
-		a.console.Progress(fmt.Sprintf("choosing a model: %d judged, best of %d examples %.6g", judged, e.Examples,
+		a.console.Progress(fmt.Sprintf("choosing a model: %d judged, best of %d examples %.6g", judged,
+			e.Examples,
 			least), 0, 1)
 	}
 	run := tune.Run
@@ -209,7 +212,8 @@ func (o *options) chooseKernel(ctx context.Context, p tune.Problem, settings tun
 
 // search is the problem of choosing everything that no flag gives. It ignores presets.
 func (o *options) search(set *dataset.Set) (p *tune.Problem, err error) {
-	p = &tune.Problem{By: o.by, Scheme: func(n int) (resample.Scheme, error) { return o.schemeOf(o.ratio, n) }}
+	p = &tune.Problem{By: o.by,
+		Scheme: func(n int) (resample.Scheme, error) { return o.schemeOf(o.ratio, n) }}
 	distinct := slices.Compact(slices.Sorted(slices.Values(set.Columns[0].Y)))
 	if o.loss == "" && set.AreNumbers() && len(set.Columns) == 1 && len(distinct) == 2 {
 		if err := set.Classify(""); err != nil {

@@ -52,7 +52,8 @@ func TestTune(t *testing.T) {
 // TestTuneText: the choice is printed, the page written, and a bound is told.
 func TestTuneText(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
-	o := drive(t, "", "tune synthetic:friedman1,n=40 --ard --over length-scale,noise=20:30 --by evidence --out",
+	o := drive(t, "",
+		"tune synthetic:friedman1,n=40 --ard --over length-scale,noise=20:30 --by evidence --out",
 		dir, "--model", dir+".json", "--verbose")
 	for _, want := range []string{"to repeat", "models on 40 examples", "left-out error",
 		"length scales", "objective", "refined by"} {
@@ -155,7 +156,8 @@ func TestOneModel(t *testing.T) {
 			}
 		}
 		trained := decoded[report.Training](t, "train", model, "--model", file)
-		if trained.Bias != c.bias || trained.C != judged.Model.C || trained.Kernel.Kind != judged.Model.Kind ||
+		if trained.Bias != c.bias || trained.C != judged.Model.C ||
+			trained.Kernel.Kind != judged.Model.Kind ||
 			trained.Kernel.Gamma != judged.Model.Gamma {
 			t.Errorf("train %s: %+v, estimate %+v", c.flags, trained, judged)
 		}
@@ -225,12 +227,14 @@ func TestInProportion(t *testing.T) {
 		if q := a.Quality; q == nil || q.Baseline != 0.4 || q.Constant != "oak" || !(q.ExampleSE > 0) {
 			t.Errorf("%s: %+v", command, a.Quality)
 		}
-		if strings.HasPrefix(command, "predict") && (len(a.Points.Class) != 40 || a.Points.Class[0] != "oak" ||
-			a.Points.Class[9] != "ash") {
+		if strings.HasPrefix(command, "predict") &&
+			(len(a.Points.Class) != 40 || a.Points.Class[0] != "oak" ||
+				a.Points.Class[9] != "ash") {
 			t.Errorf("classes %v", a.Points.Class)
 		}
 	}
-	if text := must(t, "predict", path, "--test", path, "--loss hinge --csv - --quiet"); !strings.Contains(text,
+	if text := must(t, "predict", path, "--test", path,
+		"--loss hinge --csv - --quiet"); !strings.Contains(text,
 		",class,target,") || !strings.Contains(text, ",ash,") {
 		t.Error(text)
 	}

@@ -37,7 +37,8 @@ func PredictBy(p *model.Predictor, in *dataset.Inputs, test loss.Test, q *Questi
 		return all[0], nil
 	}
 	a := newAnswer(p, in)
-	a.Loss, a.Kernel, a.Targets, *a.SupportVectors = p.Loss, p.Kernel, map[string]*report.Answer{}, len(p.Weight)
+	a.Loss, a.Kernel, a.Targets, *a.SupportVectors = p.Loss, p.Kernel, map[string]*report.Answer{},
+		len(p.Weight)
 	for k, one := range all {
 		name := targets[k].Name
 		a.Names, a.Targets[name] = append(a.Names, name), one
@@ -55,7 +56,8 @@ func newAnswer(p *model.Predictor, in *dataset.Inputs) *report.Answer {
 		NewRows: &report.NewRows{Test: in.Name, Count: in.N()},
 		Outcome: report.Outcome{Warnings: append([]string{}, in.Notes...)}}
 	set := dataset.Set{Columns: e.Targets}
-	a.Data, a.N, a.D, a.Task, a.Target = e.Name, p.Training.Examples, e.Features, set.Task(), set.TargetNames()
+	a.Data, a.N, a.D, a.Task, a.Target = e.Name, p.Training.Examples, e.Features, set.Task(),
+		set.TargetNames()
 	a.Sites, a.Standardized = p.Training.Sites, p.Scales != nil
 	return a
 }
@@ -71,7 +73,8 @@ func (p *part) readTrained(a *report.Answer, of *model.Predictor, in *dataset.In
 		for _, v := range f {
 			points.Class = append(points.Class, column.Level(v))
 			if of.LeftOut != nil {
-				points.Probability.Positive = append(points.Probability.Positive, of.LeftOut.Curve.Probability(v))
+				points.Probability.Positive = append(points.Probability.Positive,
+					of.LeftOut.Curve.Probability(v))
 			}
 		}
 		warn(&a.Warnings, otherSide(f, points.Probability.Positive, a.Positive))

@@ -99,7 +99,8 @@ func TestClasses(t *testing.T) {
 			}
 		}
 		if total != set.N() || !(*r.LogLoss > 0) || !(r.Error < r.Quality.Baseline) {
-			t.Errorf("%s: confusion %v, log loss %v, error %v, baseline %v", l.Name(), r.Confusion, *r.LogLoss,
+			t.Errorf("%s: confusion %v, log loss %v, error %v, baseline %v", l.Name(), r.Confusion,
+				*r.LogLoss,
 				r.Error,
 				r.Quality.Baseline)
 		}
@@ -111,7 +112,8 @@ func TestClasses(t *testing.T) {
 func TestClassResamples(t *testing.T) {
 	set := threeClasses(t)
 	c := testutil.Must(answer.New(t.Context(), model.NewSpec(set, loss.Hinge{C: 1}), nil))(t)
-	s := answer.Question{Theory: answer.Yes, Exact: answer.Yes, Scheme: resample.Poisson{Ratio: 1}, Resamples: 60}
+	s := answer.Question{Theory: answer.Yes, Exact: answer.Yes, Scheme: resample.Poisson{Ratio: 1},
+		Resamples: 60}
 	s.Solve.Tolerance = 1e-4
 	r := testutil.Must(c.Estimate(t.Context(), s))(t)
 	wrong, count := make([]float64, set.N()), make([]float64, set.N())
@@ -121,7 +123,8 @@ func TestClassResamples(t *testing.T) {
 		for k := range c.Functions {
 			j := c.Model.Of(k)
 			y := resample.Resamples{Scheme: s.Scheme, Y: j.Y}.Fit(b, weight)
-			f[k] = testutil.Must(testutil.Must(j.Learner())(t)(train.Set{Y: y, Site: j.Site, Weight: weight}))(t).F
+			f[k] = testutil.Must(testutil.Must(j.Learner())(t)(train.Set{Y: y, Site: j.Site,
+				Weight: weight}))(t).F
 		}
 		for i, w := range weight {
 			own, at := int(set.Targets(0)[i]), c.Site[i]
@@ -147,7 +150,8 @@ func TestClassResamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := testutil.Must(model.ReadPredictor(&file))(t)
-	a, b := testutil.Must(answer.PredictBy(p, set, loss.ZeroOne{}, &answer.Question{}))(t), testutil.Must(answer.PredictBy(read, set, loss.ZeroOne{}, &answer.Question{}))(t)
+	a, b := testutil.Must(answer.PredictBy(p, set, loss.ZeroOne{}, &answer.Question{}))(t),
+		testutil.Must(answer.PredictBy(read, set, loss.ZeroOne{}, &answer.Question{}))(t)
 	if *a.TestError != *b.TestError || *a.LogLoss != *b.LogLoss || !(*a.TestError < 0.3) {
 		t.Errorf("test error %v, of the file %v", *a.TestError, *b.TestError)
 	}

@@ -36,8 +36,8 @@ type Validation struct {
 	Workers      int
 	Metrics      []string
 	ErrorsAlone  bool // no probabilities of labels
-	// Choose, if set, chooses a model on the training rows of every fold, as Anew describes; else all folds use
-	// the study's.
+	// Choose, if set, chooses a model on the training rows of every fold, as Anew describes; else all folds
+	// use the study's.
 	Choose Chooser
 	Anew   string
 	// Again, if set, has chosen the study's model, and chooses another for every permutation.
@@ -46,7 +46,8 @@ type Validation struct {
 
 // tenFolds is ordinary 10-fold cross-validation, of whole groups if a set has them.
 func tenFolds(set *dataset.Set) Validation {
-	v := Validation{Design: resample.Design{N: set.N(), Group: set.Groups}, Folds: min(10, set.N()), Repeats: 1}
+	v := Validation{Design: resample.Design{N: set.N(), Group: set.Groups}, Folds: min(10, set.N()),
+		Repeats: 1}
 	if set.Groups != nil {
 		v.Folds = min(10, 1+slices.Max(set.Groups))
 	}
@@ -204,7 +205,8 @@ func (s *Study) validate(ctx context.Context, command string, v Validation) (*re
 
 // CrossValidatePath cross-validates models along a path of C: studies on one kernel matrix, with the first
 // one's loss times the factors. Along the path every fit starts from the last.
-func CrossValidatePath(ctx context.Context, studies []*Study, factors []float64, v Validation) ([]*report.Answer,
+func CrossValidatePath(ctx context.Context, studies []*Study, factors []float64,
+	v Validation) ([]*report.Answer,
 	error) {
 	first := studies[0].part(0)
 	folds, repeats, err := v.folds(first.Study)
@@ -219,7 +221,8 @@ func CrossValidatePath(ctx context.Context, studies []*Study, factors []float64,
 	answers := make([]*report.Answer, len(studies))
 	for k, s := range studies {
 		s.Times.Retrain += results[k].Stats.Elapsed.Seconds()
-		answers[k] = v.report(s.part(0), folds, repeats, &model.Retraining{Result: results[k], Method: model.Single})
+		answers[k] = v.report(s.part(0), folds, repeats,
+			&model.Retraining{Result: results[k], Method: model.Single})
 	}
 	return answers, nil
 }
@@ -296,8 +299,8 @@ func (v *Validation) report(p *part, folds partition, repeats int, result *model
 // enoughArrangements are the fewest of which one of twenty is a p-value of 0.05.
 const enoughArrangements = 20
 
-// shuffle is the permutation of the targets of a column, numbers or classes, and of the fits to them. It is the
-// same for all columns.
+// shuffle is the permutation of the targets of a column, numbers or classes, and of the fits to them. It is
+// the same for all columns.
 func (v *Validation) shuffle(s *Study, column *dataset.Column, fits int) *resample.Permuted {
 	numbers := column.Levels == nil
 	return &resample.Permuted{Y: column.Y, Within: v.Design.Stratum, Group: v.Design.Group, Labels: !numbers,
@@ -346,7 +349,8 @@ func (s *Study) permute(ctx context.Context, v Validation, a *report.Answer) err
 	if ctx.Err() != nil {
 		a.Status = fits.Cancelled.String()
 	}
-	a.NullHypothesis = fmt.Sprintf("targets do not depend on features: %d permutations of %s", a.Permutations, what)
+	a.NullHypothesis = fmt.Sprintf("targets do not depend on features: %d permutations of %s", a.Permutations,
+		what)
 	return nil
 }
 

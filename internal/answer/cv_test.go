@@ -63,26 +63,32 @@ func TestCrossValidate(t *testing.T) {
 	}{
 		"square": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, model.Single, resample.Design{}, folds,
 			1e-8, false, false},
-		"nested": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, model.Single, resample.Design{}, folds, 1e-8,
+		"nested": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, model.Single, resample.Design{}, folds,
+			1e-8,
 			true, false},
-		"square loo": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, model.AutoMethod, resample.Design{}, 0,
+		"square loo": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, model.AutoMethod, resample.Design{},
+			0,
 			1e-8,
 			false, false},
 		"square groups": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, model.Downdate,
 			resample.Design{Group: group}, folds, 1e-8, false, false},
 		"group by group": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, model.Downdate,
 			resample.Design{Group: group}, 0, 1e-8, false, false},
-		"forward": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, model.Downdate, resample.Design{Block: 5},
+		"forward": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, model.Downdate,
+			resample.Design{Block: 5},
 			folds,
 			1e-8, false, false},
-		"hinge":        {"sonar", loss.Hinge{C: 1}, model.Single, resample.Design{}, folds, 1e-2, false, false},
-		"hinge blocks": {"sonar", loss.Hinge{C: 1}, model.Batch, resample.Design{}, folds, 3e-2, false, false},
+		"hinge": {"sonar", loss.Hinge{C: 1}, model.Single, resample.Design{}, folds, 1e-2, false,
+			false},
+		"hinge blocks": {"sonar", loss.Hinge{C: 1}, model.Batch, resample.Design{}, folds, 3e-2, false,
+			false},
 		"square with bias": {"sonar", loss.Square{Noise: 0.5}, model.Downdate, resample.Design{}, folds, 1e-8,
 			false, false},
 		"weights": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, model.Downdate,
 			resample.Design{Group: group}, folds,
 			1e-8, false, true},
-		"weights one by one": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, model.Single, resample.Design{},
+		"weights one by one": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, model.Single,
+			resample.Design{},
 			folds,
 			1e-8, false, true},
 		"weights forward": {"synthetic:friedman1,n=48", loss.Square{Noise: 1}, model.Downdate,
@@ -106,7 +112,8 @@ func TestCrossValidate(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			v := answer.Validation{Design: c.design, Folds: c.folds, Repeats: repeats, Seed: 5, Method: c.method}
+			v := answer.Validation{Design: c.design, Folds: c.folds, Repeats: repeats, Seed: 5,
+				Method: c.method}
 			if c.nested {
 				v.Choose = choose
 			}
@@ -115,7 +122,8 @@ func TestCrossValidate(t *testing.T) {
 			for i, f := range want.mean {
 				if off := math.Abs(r.Points.Mean[i] - f); off > c.tolerance ||
 					math.IsNaN(f) != math.IsNaN(r.Points.Mean[i]) {
-					t.Errorf("example %d is predicted %.10g when it is left out, not %.10g", i, r.Points.Mean[i], f)
+					t.Errorf("example %d is predicted %.10g when it is left out, not %.10g", i,
+						r.Points.Mean[i], f)
 				}
 			}
 			if !spec.Set.AreNumbers() {
@@ -127,7 +135,8 @@ func TestCrossValidate(t *testing.T) {
 			if off := math.Abs(float64(r.ErrorSE) - want.se); !(off <= c.tolerance*(1+want.se)) {
 				t.Errorf("standard error %.12g, not %.12g", r.ErrorSE, want.se)
 			}
-			if se := float64(r.RepeatsSE); r.Repeats > 1 && !(math.Abs(se-want.repeatsSE) <= c.tolerance*(1+se)) {
+			if se := float64(r.RepeatsSE); r.Repeats > 1 &&
+				!(math.Abs(se-want.repeatsSE) <= c.tolerance*(1+se)) {
 				t.Errorf("standard error over partitions %.12g, not %.12g", se, want.repeatsSE)
 			}
 		})

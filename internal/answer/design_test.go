@@ -80,25 +80,29 @@ func TestRefinedDesigns(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			truth, err := model.Retrain(context.Background(), j.Model, model.Single, scheme, model.RetrainSettings{
-				Seed:     999,
-				Settings: fits.Settings{Resamples: retrained, Tests: []loss.Test{loss.SquareTest{}}}})
+			truth, err := model.Retrain(context.Background(), j.Model, model.Single, scheme,
+				model.RetrainSettings{
+					Seed:     999,
+					Settings: fits.Settings{Resamples: retrained, Tests: []loss.Test{loss.SquareTest{}}}})
 			if err != nil {
 				t.Fatal(err)
 			}
 			var z, zVar []float64
 			for seed := range seeds {
-				e := testutil.Must(j.Estimate(context.Background(), answer.Question{Theory: answer.Yes, Exact: answer.Yes, Scheme: scheme, Level: 0.9,
-					Resamples: 100, Seed: uint64(seed)}))(t)
+				e := testutil.Must(j.Estimate(context.Background(),
+					answer.Question{Theory: answer.Yes, Exact: answer.Yes, Scheme: scheme, Level: 0.9,
+						Resamples: 100, Seed: uint64(seed)}))(t)
 				se := math.Hypot(float64(*e.MonteCarloSE), truth.Tests[0].SE)
 				z = append(z, (float64(e.Error)-truth.Tests[0].Error)/se)
 				at := e.Refined.Points
-				zVar = append(zVar, (at.Variance[7]-truth.Variance[7])/math.Hypot(at.VarianceSE[7], truth.VarianceSE[7]))
+				zVar = append(zVar, (at.Variance[7]-truth.Variance[7])/math.Hypot(at.VarianceSE[7],
+					truth.VarianceSE[7]))
 			}
 			for what, z := range map[string][]float64{"error": z, "variance": zVar} {
 				mean, sd := stat.MeanStdDev(z, nil)
 				own := 1 / math.Sqrt(float64(2*seeds))
-				if t.Logf("%s: mean %.2f, sd %.2f", what, mean, sd); math.Abs(mean) > 3.3/math.Sqrt(float64(seeds)) ||
+				if t.Logf("%s: mean %.2f, sd %.2f", what, mean,
+					sd); math.Abs(mean) > 3.3/math.Sqrt(float64(seeds)) ||
 					math.Abs(sd-1) > 3*own {
 					t.Errorf("%s: deviates have mean %.2f and standard deviation %.2f", what, mean, sd)
 				}
@@ -126,8 +130,9 @@ func TestPatients(t *testing.T) {
 			t.Fatal(err)
 		}
 		estimate := func(s resample.Scheme) float64 {
-			return float64(testutil.Must(j.Estimate(context.Background(), answer.Question{Theory: answer.Yes, Exact: answer.Yes, Scheme: s,
-				Level: 0.9, Resamples: 100}))(t).Error)
+			return float64(testutil.Must(j.Estimate(context.Background(),
+				answer.Question{Theory: answer.Yes, Exact: answer.Yes, Scheme: s,
+					Level: 0.9, Resamples: 100}))(t).Error)
 		}
 		truth, whole := 0.0, schemeOf(t, resample.Design{Group: group}, "poisson", 200)
 		settings := model.RetrainSettings{Cross: cross, Settings: fits.Settings{Resamples: 100,
@@ -140,9 +145,10 @@ func TestPatients(t *testing.T) {
 			t.Fatal(err)
 		}
 		predict := func(s resample.Scheme) float64 {
-			return *testutil.Must(j.Predict(context.Background(), fresh.Set, answer.Question{Theory: answer.Yes, Exact: answer.Yes, Scheme: s, Level: 0.9,
-				Resamples: 100,
-				Intervals: answer.Intervals{Of: answer.Observation}}))(t).Coverage
+			return *testutil.Must(j.Predict(context.Background(), fresh.Set,
+				answer.Question{Theory: answer.Yes, Exact: answer.Yes, Scheme: s, Level: 0.9,
+					Resamples: 100,
+					Intervals: answer.Intervals{Of: answer.Observation}}))(t).Coverage
 		}
 		held[0] += predict(whole) / 12
 		held[1] += predict(resample.Poisson{Ratio: 1}) / 12
@@ -156,7 +162,8 @@ func TestPatients(t *testing.T) {
 	t.Logf("%v groups: log ratio %.3f +- %.3f; rows: ratio %.2f", held, mean, sd/math.Sqrt(12),
 		stat.Mean(rows, nil))
 	if math.Abs(mean) > 3*sd/math.Sqrt(12) || sd > 0.5 {
-		t.Errorf("log of the error of whole patients over that of new ones: %.3f +- %.3f", mean, sd/math.Sqrt(12))
+		t.Errorf("log of the error of whole patients over that of new ones: %.3f +- %.3f", mean,
+			sd/math.Sqrt(12))
 	}
 	if got := stat.Mean(rows, nil); got > 0.6 {
 		t.Errorf("the error of rows is %.2f of that of new patients", got)

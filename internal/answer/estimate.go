@@ -40,13 +40,14 @@ func (s *Study) Estimate(ctx context.Context, q Question) (*report.Answer, error
 		return nil, err
 	}
 	began := time.Now()
-	a, err := s.each(ctx, s.drawn("estimate", q.Scheme, q.Seed, q.Metrics), func(p *part, onFit OnFit) (*report.Answer, error) {
-		if p.model.Rows != nil {
-			return p.singly(ctx, &q, onFit)
-		}
-		defer func() { began = time.Now() }()
-		return p.estimate(ctx, &q, began, onFit)
-	})
+	a, err := s.each(ctx, s.drawn("estimate", q.Scheme, q.Seed, q.Metrics),
+		func(p *part, onFit OnFit) (*report.Answer, error) {
+			if p.model.Rows != nil {
+				return p.singly(ctx, &q, onFit)
+			}
+			defer func() { began = time.Now() }()
+			return p.estimate(ctx, &q, began, onFit)
+		})
 	if err == nil && q.Verdict {
 		s.Caution(a)
 		err = s.addFullModel(ctx, a, &q)
@@ -119,8 +120,10 @@ func withoutErrors(a *report.Answer) {
 func (p *part) addTheory(ctx context.Context, q *Question, a *report.Answer) (err error) {
 	r := fits.OfTheory(p.solution, p.tests(q.Metrics)).In(p.model.Function)
 	left := &r.Tests[0]
-	a.Method, a.Status, a.Convergence = p.solution.Method.String(), p.solution.Status.String(), p.convergence()
-	a.TestError, a.BaggedError, a.Errors = null.Of(left.Error), null.Of(left.BaggedError), p.around(left.Error)
+	a.Method, a.Status, a.Convergence = p.solution.Method.String(), p.solution.Status.String(),
+		p.convergence()
+	a.TestError, a.BaggedError, a.Errors = null.Of(left.Error), null.Of(left.BaggedError),
+		p.around(left.Error)
 	var probabilities *Probabilities
 	if p.labels() {
 		a.VoteError = null.Of(r.VoteError)
@@ -150,7 +153,8 @@ func (p *part) addTheory(ctx context.Context, q *Question, a *report.Answer) (er
 		}
 		for i := range p.Site {
 			interval := intervals[p.Site[i]]
-			a.Points.Lower, a.Points.Upper = append(a.Points.Lower, interval.Low), append(a.Points.Upper, interval.High)
+			a.Points.Lower, a.Points.Upper = append(a.Points.Lower, interval.Low),
+				append(a.Points.Upper, interval.High)
 		}
 		a.Points.Lower, a.Points.Upper = p.inUnit(a.Points.Lower), p.inUnit(a.Points.Upper)
 	}

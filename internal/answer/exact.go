@@ -102,7 +102,8 @@ func digest(cross blas64.General) string {
 
 // refined describes exact resamples, r, with their averages in units of the target, and the probabilities of
 // labels, nil if too few resamples leave out examples of both classes.
-func (p *part) refined(r *model.Retraining, exact *fits.Result, q *Question) (*report.Refined, *Probabilities) {
+func (p *part) refined(r *model.Retraining, exact *fits.Result, q *Question) (*report.Refined,
+	*Probabilities) {
 	left := exact.Tests[0]
 	out := &report.Refined{
 		Resamples: r.Resamples, Method: r.Method.String(), OneClass: r.OneClass,
@@ -112,7 +113,8 @@ func (p *part) refined(r *model.Retraining, exact *fits.Result, q *Question) (*r
 		BaggedError: null.Float(left.BaggedError), BaggedSE: null.Float(left.BaggedSE),
 		VarianceRatio: null.Float(math.NaN()), Replaced: r.Replaced,
 		Time: report.RefinedTime{Fits: r.Stats.Elapsed.Seconds(),
-			Total: (r.Setup + r.Stats.Elapsed).Seconds(), Iterations: r.Batch.Iterations, Exact: r.Batch.Exact},
+			Total: (r.Setup + r.Stats.Elapsed).Seconds(), Iterations: r.Batch.Iterations,
+			Exact: r.Batch.Exact},
 	}
 	if !p.withoutTheory(q) {
 		ratio, contradictions := fits.Against(p.solution, r.Result)
@@ -172,37 +174,38 @@ func (s *Study) Retrain(ctx context.Context, how Retraining, each func(function,
 			return nil, err
 		}
 	}
-	return s.each(ctx, s.drawn("retrain", how.Scheme, how.Seed, nil), func(p *part, onFit OnFit) (*report.Answer, error) {
-		if !s.classes() && p.full[p.number] == nil {
-			var err error
-			if p.full[p.number], err = p.model.FullFit(ctx); err != nil {
+	return s.each(ctx, s.drawn("retrain", how.Scheme, how.Seed, nil),
+		func(p *part, onFit OnFit) (*report.Answer, error) {
+			if !s.classes() && p.full[p.number] == nil {
+				var err error
+				if p.full[p.number], err = p.model.FullFit(ctx); err != nil {
+					return nil, err
+				}
+			} else if s.classes() {
+				settings.MaxSkipped = 0 // the decision needs all classes
+			}
+			own := settings
+			own.Progress, own.OnFit = p.counting("retraining"), func(r int, weight, f []float64) {
+				if each != nil {
+					each(p.number, r, f)
+				}
+				if onFit != nil {
+					onFit(r, weight, f)
+				}
+			}
+			began := time.Now()
+			result, err := p.retrainKept(ctx, &how, own)
+			switch {
+			case err != nil:
 				return nil, err
+			case result.Resamples == 0:
+				return nil, ctx.Err()
 			}
-		} else if s.classes() {
-			settings.MaxSkipped = 0 // the decision needs all classes
-		}
-		own := settings
-		own.Progress, own.OnFit = p.counting("retraining"), func(r int, weight, f []float64) {
-			if each != nil {
-				each(p.number, r, f)
-			}
-			if onFit != nil {
-				onFit(r, weight, f)
-			}
-		}
-		began := time.Now()
-		result, err := p.retrainKept(ctx, &how, own)
-		switch {
-		case err != nil:
-			return nil, err
-		case result.Resamples == 0:
-			return nil, ctx.Err()
-		}
-		p.Times.Retrain = time.Since(began).Seconds()
-		p.Times.Fits = (result.Stats.Elapsed + result.Setup).Seconds()
-		p.Times.Iterations, p.Times.Exact = result.Batch.Iterations, result.Batch.Exact
-		return p.retrained(&how, result), nil
-	})
+			p.Times.Retrain = time.Since(began).Seconds()
+			p.Times.Fits = (result.Stats.Elapsed + result.Setup).Seconds()
+			p.Times.Iterations, p.Times.Exact = result.Batch.Iterations, result.Batch.Exact
+			return p.retrained(&how, result), nil
+		})
 }
 
 // retrain makes the fits of a plan: one by one on the rows of a pair of classes.
@@ -252,7 +255,8 @@ func (p *part) retrained(how *Retraining, result *model.Retraining) *report.Answ
 	skipped := len(r.Skipped)
 	a.Skipped = &skipped
 	a.Outcome = outcome(p.model, how.Scheme, result.Warnings...)
-	a.TestError, a.BaggedError, a.Errors = null.Of(left.Error), null.Of(left.BaggedError), p.around(left.Error)
+	a.TestError, a.BaggedError, a.Errors = null.Of(left.Error), null.Of(left.BaggedError),
+		p.around(left.Error)
 	a.RetrainedErrors = &report.RetrainedErrors{SE: null.Float(left.SE), BaggedSE: null.Float(left.BaggedSE),
 		FitS: r.Stats.FitTime.Seconds() / float64(max(1, r.Stats.Fits))}
 	a.Points = p.points(r)
@@ -276,8 +280,9 @@ func (s *Study) checkCovariances(q *Question, points int) error {
 	if !q.Covariances {
 		return nil
 	}
-	return checkMemory(16*int64(points)*int64(points), s.MaxBytes, fmt.Sprintf("the covariances of %d predictions",
-		points))
+	return checkMemory(16*int64(points)*int64(points), s.MaxBytes,
+		fmt.Sprintf("the covariances of %d predictions",
+			points))
 }
 
 // outcome has the warnings of a computation, and one if resamples are often empty or lack a class. They are
@@ -285,8 +290,9 @@ func (s *Study) checkCovariances(q *Question, points int) error {
 func outcome(m *model.Model, scheme resample.Scheme, others ...string) report.Outcome {
 	all := slices.Concat([]string{}, m.Warnings(), others)
 	if share := model.EmptyShare(m, scheme); share > 0.05 {
-		all = append(all, fmt.Sprintf("%.0f%% of the resamples are empty: they predict the prior mean 0, and count",
-			100*share))
+		all = append(all,
+			fmt.Sprintf("%.0f%% of the resamples are empty: they predict the prior mean 0, and count",
+				100*share))
 	}
 	switch share := model.MissingClass(m, scheme); {
 	case share > 0.5:

@@ -36,7 +36,8 @@ type joining struct {
 
 // drawn joins the answers about resamples of a scheme.
 func (s *Study) drawn(command string, scheme resample.Scheme, seed uint64, metrics []string) joining {
-	return joining{command, resample.Resamples{Scheme: scheme, Seed: seed, Y: s.Functions[0].Y}, true, s.Set.Groups,
+	return joining{command, resample.Resamples{Scheme: scheme, Seed: seed, Y: s.Functions[0].Y}, true,
+		s.Set.Groups,
 		metrics}
 }
 
@@ -60,9 +61,11 @@ func classMetrics(wanted []string, a *report.Answer) *calibration.Metrics {
 func (s *Study) joinClasses(each []*report.Answer, joint *fits.Joint, how joining) (*report.Answer, error) {
 	set, d := s.Set, joint.Average(how.plan, s.Set.Weights)
 	levels, first := set.Levels(), each[0]
-	a := &report.Answer{Command: how.command, Subject: s.Subject, Resampling: first.Resampling, Folds: first.Folds,
+	a := &report.Answer{Command: how.command, Subject: s.Subject, Resampling: first.Resampling,
+		Folds:      first.Folds,
 		Validation: first.Validation, Method: first.Method, Status: Complete, Draws: first.Draws,
-		TestLoss: loss.ZeroOne{}.Name(), Outcome: report.Outcome{Warnings: slices.Concat([]string{}, s.Warnings())}}
+		TestLoss: loss.ZeroOne{}.Name(),
+		Outcome:  report.Outcome{Warnings: slices.Concat([]string{}, s.Warnings())}}
 	a.Decisions = &report.Decisions{Classes: levels, Each: make([]report.ClassError, len(levels))}
 	if s.Spec.Pairs {
 		a.Multiclass = OneAgainstOne
@@ -97,8 +100,9 @@ func (s *Study) joinClasses(each []*report.Answer, joint *fits.Joint, how joinin
 	a.Metrics = classMetrics(how.metrics, a)
 	a.Warnings = append(a.Warnings, d.Warnings...)
 	if all := a.RowsTotal; all > 0 {
-		warn(&a.Warnings, fmt.Sprintf("the error is that of models of %d of the %d rows: those of all rows err less; "+
-			"a larger sample tells", set.N(), all))
+		warn(&a.Warnings,
+			fmt.Sprintf("the error is that of models of %d of the %d rows: those of all rows err less; "+
+				"a larger sample tells", set.N(), all))
 	}
 	if set.Weights != nil || set.Groups != nil {
 		warn(&a.Warnings, s.part(0).few())
@@ -137,7 +141,8 @@ func (s *Study) joinExact(a *report.Answer, each []*report.Answer, d *fits.Decid
 		case r == nil:
 		case a.Refined == nil:
 			a.Refined = &report.Refined{Resamples: d.Resamples, Method: r.Method, OneClass: r.OneClass,
-				TestError: null.Float(d.Left.Error), SE: null.Float(d.Left.SE), Err632: unknown, Err632Plus: unknown,
+				TestError: null.Float(d.Left.Error), SE: null.Float(d.Left.SE), Err632: unknown,
+				Err632Plus:  unknown,
 				BaggedError: unknown, BaggedSE: unknown, EquivalentResamples: null.Float(d.Resamples),
 				VarianceRatio: unknown, Time: r.Time, Points: &report.Points{Error: d.Left.Examples}}
 		default:
@@ -188,7 +193,8 @@ func decide(a *report.Answer, levels, names []string, best, of []int, p [][]floa
 
 // byClass computes the errors by class, and the baseline.
 func (s *Study) byClass(a *report.Answer, of []int, weights []float64) {
-	errors, judged := make([]float64, len(a.Each)), make([]float64, len(a.Each)) // weight of errors, and of all
+	// weight of errors, and of all
+	errors, judged := make([]float64, len(a.Each)), make([]float64, len(a.Each))
 	sizes, total := make([]float64, len(a.Each)), 0.0
 	for i, own := range of {
 		w := calibration.WeightOf(weights, i)
@@ -205,11 +211,13 @@ func (s *Study) byClass(a *report.Answer, of []int, weights []float64) {
 		a.Each[k].Class, a.Each[k].Error = name, null.Float(mean)
 		balanced += mean / float64(len(a.Each))
 		if a.Each[k].Examples < 2 {
-			a.Warnings = append(a.Warnings, fmt.Sprintf("there is one example of class %s: it cannot be judged", name))
+			a.Warnings = append(a.Warnings,
+				fmt.Sprintf("there is one example of class %s: it cannot be judged", name))
 		}
 	}
 	q := a.Quality
-	q.Balanced, q.Constant, q.Baseline = null.Of(balanced), a.Classes[largest], null.Float(1-sizes[largest]/total)
+	q.Balanced, q.Constant, q.Baseline = null.Of(balanced), a.Classes[largest],
+		null.Float(1-sizes[largest]/total)
 }
 
 // leftOutProbabilities are those of the classes for every left-out example: for each class by a curve fitted
@@ -261,13 +269,14 @@ func scoresOfClasses(p [][]float64, of []int) (logLoss, brier *null.Float) {
 	return null.Of(l / count), null.Of(b / count)
 }
 
-// joinTargets is the answer about several targets: the unexplained fraction of the variance, averaged over the
-// targets, and the correlations of their left-out residuals.
+// joinTargets is the answer about several targets: the unexplained fraction of the variance, averaged over
+// the targets, and the correlations of their left-out residuals.
 func (s *Study) joinTargets(each []*report.Answer) (*report.Answer, error) {
 	set, first := s.Set, each[0]
 	a := &report.Answer{Command: first.Command, Subject: s.Subject, Resampling: first.Resampling,
 		Folds: first.Folds, Validation: first.Validation, Method: first.Method, Draws: first.Draws,
-		TestLoss: first.TestLoss, Quote: &report.Quote{}, Targets: map[string]*report.Answer{}, NewRows: first.NewRows,
+		TestLoss: first.TestLoss, Quote: &report.Quote{}, Targets: map[string]*report.Answer{},
+		NewRows: first.NewRows,
 		Outcome: report.Outcome{Warnings: []string{}}}
 	a.Subject.Model = nil
 	share, residuals := make([]float64, set.N()), [][]float64(nil)
@@ -330,5 +339,6 @@ func (s *Study) joinRefined(a *report.Answer, share []float64) {
 	}
 	*r = report.Refined{Resamples: r.Resamples, Method: r.Method, TestError: a.Error, SE: *a.MonteCarloSE,
 		Err632: unknown, Err632Plus: unknown, BaggedError: unknown, BaggedSE: unknown,
-		EquivalentResamples: unknown, VarianceRatio: unknown, Time: r.Time, Points: &report.Points{Error: share}}
+		EquivalentResamples: unknown, VarianceRatio: unknown, Time: r.Time,
+		Points: &report.Points{Error: share}}
 }

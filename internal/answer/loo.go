@@ -22,15 +22,16 @@ import (
 	"bootbench/train/svm"
 )
 
-// LeaveOneOut is the answer of leaving each example out: for the square loss in closed form, for margin losses
-// of two classes by a method of package leaveout, or all of them; for several classes and for targets by exact
-// fits.
+// LeaveOneOut is the answer of leaving each example out: for the square loss in closed form, for margin
+// losses of two classes by a method of package leaveout, or all of them; for several classes and for
+// targets by exact fits.
 func (s *Study) LeaveOneOut(ctx context.Context, method leaveout.Method, all bool) (*report.Answer, error) {
 	if s.several() {
 		return s.validate(ctx, "loo", Validation{Design: resample.Design{N: s.Set.N()}})
 	}
 	p, began := s.part(0), time.Now()
-	a := &report.Answer{Command: "loo", Subject: s.Subject, LeftOneOut: &report.LeftOneOut{}, Quote: &report.Quote{},
+	a := &report.Answer{Command: "loo", Subject: s.Subject, LeftOneOut: &report.LeftOneOut{},
+		Quote:          &report.Quote{},
 		SupportVectors: new(int), Outcome: report.Outcome{Warnings: []string{}}}
 	s.Progress("training", 0, 1)
 	var err error
@@ -43,7 +44,8 @@ func (s *Study) LeaveOneOut(ctx context.Context, method leaveout.Method, all boo
 		err = p.leaveOutLabels(ctx, method, all, leaveout.Problem{C: training.C,
 			Classes: training.ClassWeights}, a)
 	default:
-		err = model.InputError(fmt.Errorf("loo is for the losses hard, hinge and square, not for %s", s.Loss.Name()))
+		err = model.InputError(fmt.Errorf("loo is for the losses hard, hinge and square, not for %s",
+			s.Loss.Name()))
 	}
 	s.Times.Solve = time.Since(began).Seconds()
 	a.Time = s.Times

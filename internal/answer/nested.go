@@ -83,8 +83,8 @@ func (t nested) predictions(set train.Set, rows []int) ([][]float64, error) {
 	return predictionsOf(t.ctx, spec, t.part.Set)
 }
 
-// predictionsOf are the predictions of all functions at inputs by the model of a specification, trained on all
-// its data.
+// predictionsOf are the predictions of all functions at inputs by the model of a specification, trained on
+// all its data.
 func predictionsOf(ctx context.Context, spec model.Spec, in *dataset.Inputs) (all [][]float64, err error) {
 	m, err := model.Build(ctx, spec)
 	if err != nil {

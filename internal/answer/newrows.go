@@ -15,8 +15,8 @@ type Predictions struct {
 	Mean, Var []float64
 }
 
-// At reads a solution of this model at new inputs (M03-48). It works in batches, see Check; before, if set, is
-// called before each, and its error ends the work.
+// At reads a solution of this model at new inputs (M03-48). It works in batches, see Check; before, if set,
+// is called before each, and its error ends the work.
 func At(m *model.Model, s *solver.Solution, in *dataset.Inputs, before func(done int) error) (*Predictions,
 	error) {
 	p := &Predictions{Mean: []float64{}, Var: []float64{}}
@@ -53,8 +53,8 @@ func checkPredicted(first int, mean, variance []float64) error {
 	return nil
 }
 
-// checkRoom refuses predictions at new inputs that would not fit into memory in addition to a solution: kernel
-// rows of a block of inputs, products of their size, and some numbers per input.
+// checkRoom refuses predictions at new inputs that would not fit into memory in addition to a solution:
+// kernel rows of a block of inputs, products of their size, and some numbers per input.
 func checkRoom(m *model.Model, inputs int) error {
 	const copies, numbers = 2, 6
 	block := int64(m.Sites()) * int64(model.InputsAtATime(inputs, m.Sites()))

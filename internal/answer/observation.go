@@ -23,8 +23,8 @@ type Residuals string
 const (
 	// PlainResiduals, the default, are in units of the target, for homogeneous noise.
 	PlainResiduals Residuals = "plain"
-	// ScaledResiduals are in units of (V + mean V)^1/2, with V the variance over resamples of the prediction at
-	// the input: intervals are wider at inputs of larger uncertainty.
+	// ScaledResiduals are in units of (V + mean V)^1/2, with V the variance over resamples of the
+	// prediction at the input: intervals are wider at inputs of larger uncertainty.
 	ScaledResiduals Residuals = "scaled"
 )
 

@@ -86,8 +86,9 @@ func TestPairs(t *testing.T) {
 	}
 
 	const resamples, seed = 6, 5
-	s := answer.Question{Theory: answer.Yes, Exact: answer.Yes, Scheme: resample.Poisson{Ratio: 1}, Resamples: resamples,
-		Seed: seed}
+	s := answer.Question{Theory: answer.Yes, Exact: answer.Yes, Scheme: resample.Poisson{Ratio: 1},
+		Resamples: resamples,
+		Seed:      seed}
 	r := testutil.Must(pairs.Estimate(t.Context(), s))(t)
 	wrong, absent, counts := make([]float64, set.N()), make([]float64, set.N()), make([]float64, set.N())
 	for b := range resamples {
@@ -116,9 +117,11 @@ func TestPairs(t *testing.T) {
 	}
 
 	const folds = 4
-	cv := testutil.Must(pairs.CrossValidate(t.Context(), answer.Validation{Design: resample.Design{N: set.N()},
-		Folds: folds, Seed: seed}))(t)
-	parts := testutil.Must(resample.Design{N: set.N(), Stratum: answer.ClassesOf(set.Columns[0].Y)}.Of("kfold",
+	cv := testutil.Must(pairs.CrossValidate(t.Context(),
+		answer.Validation{Design: resample.Design{N: set.N()},
+			Folds: folds, Seed: seed}))(t)
+	parts := testutil.Must(resample.Design{N: set.N(),
+		Stratum: answer.ClassesOf(set.Columns[0].Y)}.Of("kfold",
 		resample.Options{Folds: folds}))(t)
 	weight, misses := make([]float64, set.N()), 0.0
 	for b := range folds {

@@ -46,8 +46,9 @@ func (i Intervals) of(set *dataset.Set, level float64) (Intervals, error) {
 	case i.Of == "":
 		i.Of = Observation
 	case i.Of == Observation && labels:
-		return i, model.InputError(fmt.Errorf("intervals of an %s are for numbers; the targets of %s are labels, for "+
-			"which predict gives a probability", Observation, set.Name))
+		return i,
+			model.InputError(fmt.Errorf("intervals of an %s are for numbers; the targets of %s are labels, for "+
+				"which predict gives a probability", Observation, set.Name))
 	case i.Of == Observation && err != nil:
 		return i, model.InputError(err)
 	}
@@ -59,8 +60,8 @@ func scoresOf(set *dataset.Set) calibration.Scores {
 	return calibration.NewScores(set.N(), set.Weights, set.Groups)
 }
 
-// Predict is the answer at new inputs: of several classes by a model that is trained once, else by the theory,
-// refined by exact resamples.
+// Predict is the answer at new inputs: of several classes by a model that is trained once, else by the
+// theory, refined by exact resamples.
 func (s *Study) Predict(ctx context.Context, in *dataset.Inputs, q Question) (*report.Answer, error) {
 	if s.classes() {
 		p, err := s.Train(ctx)
@@ -163,7 +164,8 @@ func (p *part) theoryAt(ctx context.Context, in *dataset.Inputs, q *Question, a 
 	}
 	p.setIntervals(points, intervals)
 	p.Times.Predict = time.Since(began).Seconds()
-	a.Method, a.Status, a.Convergence = p.solution.Method.String(), p.solution.Status.String(), p.convergence()
+	a.Method, a.Status, a.Convergence = p.solution.Method.String(), p.solution.Status.String(),
+		p.convergence()
 	if p.labels() {
 		for n, mean := range points.Mean { // fractions of the resamples that predict +1 and -1 (M04-20)
 			points.Vote = append(points.Vote, loss.Vote{}.Gaussian(mean, points.Variance[n], 1))

@@ -19,8 +19,9 @@ import (
 type Want int
 
 const (
-	No         Want = iota
-	IfPossible      // the theory: unless it is slow and nothing needs it; exact fits: unless the loss has none
+	No Want = iota
+	// the theory: unless it is slow and nothing needs it; exact fits: unless the loss has none
+	IfPossible
 	Yes
 )
 
@@ -29,8 +30,8 @@ type Question struct {
 	Scheme resample.Scheme
 	Theory Want
 	Exact  Want
-	// Resamples is the number of exact fits, Seed their draws. With Accuracy, above 0, there are as many as give
-	// the left-out error this relative standard error.
+	// Resamples is the number of exact fits, Seed their draws. With Accuracy, above 0, there are as many as
+	// give the left-out error this relative standard error.
 	Resamples int
 	Seed      uint64
 	Accuracy  float64
@@ -151,7 +152,8 @@ func (q *Question) leavesOutFew() bool {
 
 // Key is the exact resamples of a question, for keys of answers.
 func (q *Question) Key() string {
-	return fmt.Sprintf("%d resamples, wanted %d, accuracy %v seed %d", q.Resamples, q.Exact, q.Accuracy, q.Seed)
+	return fmt.Sprintf("%d resamples, wanted %d, accuracy %v seed %d", q.Resamples, q.Exact, q.Accuracy,
+		q.Seed)
 }
 
 // hasWeights reports whether a scheme has real weights, which leave no example out.

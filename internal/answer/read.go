@@ -25,7 +25,8 @@ func (p *part) around(leftOut float64) *report.Errors {
 	}
 	unit := p.model.Unit
 	scaled := func(v []float64) []float64 { return floats.ScaleTo(make([]float64, len(v)), unit, v) }
-	e := solver.Combine632(leftOut, p.Test, scaled(p.model.Y), scaled(p.perExample(p.full[p.number])), p.Set.Weights)
+	e := solver.Combine632(leftOut, p.Test, scaled(p.model.Y), scaled(p.perExample(p.full[p.number])),
+		p.Set.Weights)
 	return &report.Errors{Apparent: null.Float(e.Apparent), NoInformation: null.Float(e.NoInformation),
 		Err632: null.Float(e.Err632), Err632Plus: null.Float(e.Err632Plus)}
 }
@@ -143,7 +144,8 @@ func (p *part) addQuantiles(points *report.Points, refined *report.Refined, leve
 // Resampling describes the resampling of n examples, and its folds.
 func Resampling(scheme resample.Scheme, n int) (r *report.Resampling, folds int) {
 	r = &report.Resampling{
-		Scheme: scheme.Name(), Ratio: scheme.Mean(), Distinct: float64(n) * (1 - resample.ProbZero(scheme, 1)),
+		Scheme: scheme.Name(), Ratio: scheme.Mean(),
+		Distinct:        float64(n) * (1 - resample.ProbZero(scheme, 1)),
 		Is632Applicable: solver.Is632Applicable(scheme),
 	}
 	if designed, ok := scheme.(resample.Designed); ok {

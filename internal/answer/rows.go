@@ -171,8 +171,8 @@ func (p *part) doubts(mean []float64) ([]float64, error) {
 	return doubt, nil
 }
 
-// twins are the numbers of the first example with the same input and another class, for every example; NaN for
-// none.
+// twins are the numbers of the first example with the same input and another class, for every example; NaN
+// for none.
 func (s *Study) twins() []float64 {
 	twins := slices.Repeat([]float64{math.NaN()}, len(s.Site))
 	if s.Set.AreNumbers() {
@@ -192,8 +192,8 @@ func (s *Study) twins() []float64 {
 }
 
 // LeftOut are the left-out errors of the examples by the theory, and by exact resamples if the loss has them;
-// of several classes by these alone, and of several targets in units of their variances. Their influences, and
-// interactions if requested, are the theory's, nil if that has no derivative.
+// of several classes by these alone, and of several targets in units of their variances. Their influences,
+// and interactions if requested, are the theory's, nil if that has no derivative.
 func (s *Study) LeftOut(ctx context.Context, q Question, interactions bool) (theory, exact calibration.Errors,
 	row *report.ComparedModel, err error) {
 	row = &report.ComparedModel{Loss: s.Subject.Loss, Kernel: report.KernelText(s.Subject.Kernel),

@@ -67,7 +67,8 @@ func (s *Study) addLearningCurve(ctx context.Context, a *report.Answer) error {
 			means[number] = stat.Mean(each, in.Weights)
 		}
 		at.Error = stat.Mean(means, nil)
-		if at.SE = stat.StdDev(means, nil) / 2; parts < 4 { // parts of twice the size vary by half of the variance
+		// parts of twice the size vary by half of the variance
+		if at.SE = stat.StdDev(means, nil) / 2; parts < 4 {
 			at.SE = sizes[0].SE
 		}
 		sizes = append(sizes, at)

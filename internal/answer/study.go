@@ -2,9 +2,9 @@
 // its predictions change with other rows, and which rows it gets wrong, for one target, several classes or
 // several targets alike.
 //
-// A Question becomes averages over resamples (fits.Result), of the theory, of exact fits or of both, for every
-// function of the model; these become a report.Answer. Several classes have one more step: the decision
-// between them (fits.Decision) is averaged over the same fits.
+// A Question becomes averages over resamples (fits.Result), of the theory, of exact fits or of both, for
+// every function of the model; these become a report.Answer. Several classes have one more step: the
+// decision between them (fits.Decision) is averaged over the same fits.
 package answer
 
 import (
@@ -177,7 +177,8 @@ type Keep func(key string, outputs, count int, data string, s *fits.Settings) (s
 
 // each asks one part after the other, and joins their answers. It returns ErrElsewhere only after all have
 // made their fits. plan has the draws of the fits, for the decision between classes.
-func (s *Study) each(ctx context.Context, join joining, ask func(p *part, onFit OnFit) (*report.Answer, error)) (
+func (s *Study) each(ctx context.Context, join joining, ask func(p *part, onFit OnFit) (*report.Answer,
+	error)) (
 	*report.Answer, error) {
 	var answers []*report.Answer
 	var elsewhere error
@@ -268,7 +269,8 @@ func (p *part) about() report.Subject {
 	for _, v := range []*float64{&s.Kernel.Amplitude, &s.Kernel.Constant, &s.Kernel.Jitter} {
 		*v *= square
 	}
-	s.Model = &report.Model{Loss: s.Loss, Parameters: s.Parameters, Kernel: report.Kernel(s.Kernel), Bias: p.Bias,
+	s.Model = &report.Model{Loss: s.Loss, Parameters: s.Parameters, Kernel: report.Kernel(s.Kernel),
+		Bias:        p.Bias,
 		Standardize: p.Standardize, NormalizeTarget: p.NormalizeTarget}
 	return s
 }

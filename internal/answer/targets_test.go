@@ -40,10 +40,12 @@ func TestTargets(t *testing.T) {
 func compareTargets(t *testing.T, fitted loss.Loss, ofUnit func(unit float64) loss.Loss) {
 	t.Helper()
 	load := func(target string, drop ...string) *dataset.Set {
-		return testutil.Must(dataset.Load("testdata/targets.csv", dataset.Options{Target: target, Drop: drop}))(t)
+		return testutil.Must(dataset.Load("testdata/targets.csv",
+			dataset.Options{Target: target, Drop: drop}))(t)
 	}
-	settings := answer.Question{Theory: answer.Yes, Exact: answer.Yes, Scheme: resample.Poisson{Ratio: 1}, Resamples: 40,
-		Level: 0.9}
+	settings := answer.Question{Theory: answer.Yes, Exact: answer.Yes, Scheme: resample.Poisson{Ratio: 1},
+		Resamples: 40,
+		Level:     0.9}
 	spec := model.NewSpec(load("a,b", "c"), fitted)
 	j := testutil.Must(answer.New(t.Context(), spec, nil))(t)
 	all := testutil.Must(j.Estimate(t.Context(), settings))(t)
@@ -99,7 +101,8 @@ func compareEstimates(t *testing.T, name string, got, want *report.Answer) {
 		{"amplitude", got.Kernel.Amplitude, want.Kernel.Amplitude, solved},
 		{"variance of row 4", got.Points.Variance[3], want.Points.Variance[3], solved},
 		{"error of row 4", got.Points.Error[3], want.Points.Error[3], solved},
-		{"refined variance of row 4", got.Refined.Points.Variance[3], want.Refined.Points.Variance[3], trained},
+		{"refined variance of row 4", got.Refined.Points.Variance[3], want.Refined.Points.Variance[3],
+			trained},
 	} {
 		if !(math.Abs(c.got-c.want) <= c.allowed*total) {
 			t.Errorf("%s, %s: %v, alone %v", name, c.what, c.got, c.want)
@@ -109,7 +112,8 @@ func compareEstimates(t *testing.T, name string, got, want *report.Answer) {
 		if !(math.Abs(got.Points.Mean[i]-m) <= solved*math.Sqrt(total)) ||
 			got.Points.Target.Numbers[i] != want.Points.Target.Numbers[i] &&
 				math.Abs(got.Points.Target.Numbers[i]-want.Points.Target.Numbers[i]) > 1e-12*math.Abs(m) {
-			t.Fatalf("%s, row %d: mean %v of %v, alone %v of %v", name, i+1, got.Points.Mean[i], got.Points.Target.Numbers[i],
+			t.Fatalf("%s, row %d: mean %v of %v, alone %v of %v", name, i+1, got.Points.Mean[i],
+				got.Points.Target.Numbers[i],
 				m,
 				want.Points.Target.Numbers[i])
 		}
@@ -124,7 +128,8 @@ func compareEstimates(t *testing.T, name string, got, want *report.Answer) {
 // file, for each of several targets with those for the target alone.
 func TestTargetsElsewhere(t *testing.T) {
 	load := func(target string, drop ...string) *dataset.Set {
-		return testutil.Must(dataset.Load("testdata/targets.csv", dataset.Options{Target: target, Drop: drop}))(t)
+		return testutil.Must(dataset.Load("testdata/targets.csv",
+			dataset.Options{Target: target, Drop: drop}))(t)
 	}
 	spec := model.NewSpec(load("b,a", "c"), loss.Square{Noise: 500})
 	j := testutil.Must(answer.New(t.Context(), spec, nil))(t)
@@ -143,7 +148,8 @@ func TestTargetsElsewhere(t *testing.T) {
 
 	single := load("a", "b", "c")
 	unit := deviation(single.Targets(0)) / deviation(spec.Set.Targets(0))
-	alone := testutil.Must(answer.New(t.Context(), model.NewSpec(single, loss.Square{Noise: 500 * unit * unit}),
+	alone := testutil.Must(answer.New(t.Context(),
+		model.NewSpec(single, loss.Square{Noise: 500 * unit * unit}),
 		nil))(t)
 	byFolds := testutil.Must(alone.CrossValidate(t.Context(), v))(t)
 	byFits := testutil.Must(alone.Retrain(t.Context(), how, nil))(t)

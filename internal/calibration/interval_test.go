@@ -19,7 +19,8 @@ func TestJackknifePlusCounts(t *testing.T) {
 		for _, level := range []float64{0.5, 0.8, 0.9, 0.95} {
 			without, residual := make([]float64, n), make([]float64, n)
 			for i := range without {
-				without[i], residual[i] = math.Round(3*rng.NormFloat64()), math.Round(3*rng.ExpFloat64()) // with ties
+				// with ties
+				without[i], residual[i] = math.Round(3*rng.NormFloat64()), math.Round(3*rng.ExpFloat64())
 			}
 			scores := calibration.NewScores(n, nil, nil)
 			low, high := scores.JackknifePlus(slices.Clone(without), slices.Clone(residual), level)
@@ -38,7 +39,8 @@ func TestJackknifePlusCounts(t *testing.T) {
 				beyond += indicator(m-residual[i] > low)
 			}
 			if within < wanted || below >= wanted || above < wanted || beyond >= wanted {
-				t.Errorf("n = %d, level %v: %v to %v holds %v and %v, without its ends %v and %v", n, level, low, high,
+				t.Errorf("n = %d, level %v: %v to %v holds %v and %v, without its ends %v and %v", n, level,
+					low, high,
 					within, above, below, beyond)
 			}
 		}

@@ -47,7 +47,8 @@ type Metric struct {
 // All lists the metrics, unknown ones included.
 func (m *Metrics) All() []Metric {
 	return []Metric{{"rmse", "RMSE", &m.RMSE}, {"mae", "MAE", &m.MAE}, {"r2", "R^2", &m.RSquared},
-		{"error", "error", &m.Error}, {"balanced-error", "balanced error", &m.Balanced}, {"auc", "AUC", &m.AUC},
+		{"error", "error", &m.Error}, {"balanced-error", "balanced error", &m.Balanced},
+		{"auc", "AUC", &m.AUC},
 		{"log-loss", "log loss", &m.LogLoss}, {"brier", "Brier", &m.Brier},
 		{Jackknife, "jackknife standard error", &m.Jackknife}}
 }

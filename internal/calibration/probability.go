@@ -176,8 +176,8 @@ type Reliability struct {
 	Method  string      `json:"method"` // "posterior", "logistic" or "constant"
 	LogLoss *null.Float `json:"log_loss,omitempty"`
 	Brier   *null.Float `json:"brier,omitempty"`
-	// Non-empty bins of equal width of the left-out probabilities: their mean, the fraction of +1 and the number
-	// of examples.
+	// Non-empty bins of equal width of the left-out probabilities: their mean, the fraction of +1 and the
+	// number of examples.
 	Predicted null.Floats `json:"predicted,omitempty"`
 	Observed  null.Floats `json:"observed,omitempty"`
 	Count     []int       `json:"count,omitempty"`

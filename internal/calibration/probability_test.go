@@ -68,7 +68,8 @@ func TestLogisticIsTheMinimum(t *testing.T) {
 func TestSeparatedClasses(t *testing.T) {
 	field, label := []float64{-3, -2, -1, 1, 2, 3, 4}, []float64{-1, -1, -1, 1, 1, 1, 1}
 	c := testutil.Must(calibration.FitLogistic(field, label, nil))(t)
-	if low, high := c.Probability(-1), c.Probability(1); !(low > 0.1 && high < 0.9 && low < 0.5 && high > 0.5) {
+	if low, high := c.Probability(-1), c.Probability(1); !(low > 0.1 && high < 0.9 && low < 0.5 &&
+		high > 0.5) {
 		t.Errorf("%v and %v beside the gap", low, high)
 	}
 }
@@ -79,7 +80,8 @@ func TestNothingToLearn(t *testing.T) {
 	label := []float64{-1, -1, -1, 1, 1, -1}
 	for _, field := range [][]float64{{2, 2, 2, 2, 2, 2}, {3, 4, 5, -1, -2, 3}} {
 		c, err := calibration.FitLogistic(field, label, nil)
-		if err != nil || c.Name() != "constant" || math.Abs(c.Probability(9)-0.36) > 0.04 { // 2 of 6, drawn in
+		// 2 of 6, drawn in
+		if err != nil || c.Name() != "constant" || math.Abs(c.Probability(9)-0.36) > 0.04 {
 			t.Errorf("%v: %v %v", field, c, err)
 		}
 	}

@@ -92,7 +92,8 @@ func (e *estimate) train(ctx context.Context) (err error) {
 	for i := range p.Y {
 		e.training.Weight[i] = p.box(i)
 	}
-	if e.full, err = e.trainer.Train(e.training, train.Settings{Tolerance: e.settings.Tolerance}); err != nil {
+	if e.full,
+		err = e.trainer.Train(e.training, train.Settings{Tolerance: e.settings.Tolerance}); err != nil {
 		return err
 	}
 	unknown := []float64{math.NaN()}

@@ -69,11 +69,13 @@ func TestSharedSites(t *testing.T) {
 			}
 			for i, margin := range want {
 				if math.Abs(exact.Margin[i]-margin) > 1e-6 {
-					t.Errorf("C %v, bias %v, example %d: margin %v, retrained %v", c, bias, i, exact.Margin[i], margin)
+					t.Errorf("C %v, bias %v, example %d: margin %v, retrained %v", c, bias, i,
+						exact.Margin[i], margin)
 				}
 				if wrong := !(margin > 0); math.Abs(margin) > 1e-6 &&
 					(fast.Loss[i] == 1 != wrong || wrong && bound.Loss[i] != 1) {
-					t.Errorf("C %v, bias %v, example %d: margin %v, %v and %v", c, bias, i, margin, fast.Loss[i],
+					t.Errorf("C %v, bias %v, example %d: margin %v, %v and %v", c, bias, i, margin,
+						fast.Loss[i],
 						bound.Loss[i])
 				}
 			}
@@ -110,7 +112,8 @@ func TestApproximateWhereExact(t *testing.T) {
 				}
 				compared[kind]++
 				if want := p.Y[i] * left.F[p.Site[i]]; math.Abs(approx.Margin[i]-want) > 1e-6 {
-					t.Errorf("C %v, bias %v, %s example %d: margin %v, retrained %v", c, bias, kind, i, approx.Margin[i],
+					t.Errorf("C %v, bias %v, %s example %d: margin %v, retrained %v", c, bias, kind, i,
+						approx.Margin[i],
 						want)
 				}
 			}
@@ -226,7 +229,8 @@ func TestCancel(t *testing.T) {
 	}
 	if pending != len(y)-r.Retrained || r.Retrained < 40 || last != r.Retrained || wrong != r.Errors ||
 		r.Skipped != 0 {
-		t.Errorf("%d pending, %d retrained, %d told, %d wrong of %d", pending, r.Retrained, last, wrong, r.Errors)
+		t.Errorf("%d pending, %d retrained, %d told, %d wrong of %d", pending, r.Retrained, last, wrong,
+			r.Errors)
 	}
 }
 
@@ -251,7 +255,8 @@ func TestBadInput(t *testing.T) {
 	} {
 		p, s := good, Settings{}
 		f(&p, &s)
-		if _, err := Estimate(context.Background(), p, s); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Estimate(context.Background(), p, s); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one about %q", err, want)
 		}
 	}

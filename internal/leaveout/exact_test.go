@@ -126,7 +126,8 @@ func checkSkips(t *testing.T, k interface{ At(i, j int) float64 }, p Problem, ex
 		demanded := y*f > 0 && (y*f-drop <= 0 || room <= r.Alpha[i])
 		skipped := math.IsNaN(fast.Margin[i])
 		if edge := min(math.Abs(y*f), math.Abs(y*f-drop)); skipped == demanded && edge > 2e-5 {
-			t.Errorf("example %d: margin %v, drop %v, room %v for %v: skipped %v", i, y*f, drop, room, r.Alpha[i],
+			t.Errorf("example %d: margin %v, drop %v, room %v for %v: skipped %v", i, y*f, drop, room,
+				r.Alpha[i],
 				skipped)
 		}
 		if fast.Loss[i] != exact.Loss[i] {
@@ -137,7 +138,8 @@ func checkSkips(t *testing.T, k interface{ At(i, j int) float64 }, p Problem, ex
 			t.Errorf("example %d: the margin rises from %v to %v", i, y*f, exact.Margin[i])
 		}
 		if room > r.Alpha[i] && exact.Margin[i] < y*f-drop-1e-5 {
-			t.Errorf("example %d: the margin falls from %v to %v, by more than %v", i, y*f, exact.Margin[i], drop)
+			t.Errorf("example %d: the margin falls from %v to %v, by more than %v", i, y*f, exact.Margin[i],
+				drop)
 		}
 	}
 }
@@ -153,7 +155,8 @@ func TestAgainstTrainingAnew(t *testing.T) {
 			r := run(t, p, Settings{Tolerance: 1e-9})
 			for i, want := range retrained(t, k, p) {
 				if math.Abs(r.Margin[i]-want) > 1e-7 {
-					t.Errorf("C = %v, bias %v, example %d: margin %v, retrained %v", c, bias, i, r.Margin[i], want)
+					t.Errorf("C = %v, bias %v, example %d: margin %v, retrained %v", c, bias, i, r.Margin[i],
+						want)
 				}
 			}
 		}

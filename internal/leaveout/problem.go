@@ -12,8 +12,8 @@ import (
 
 // Problem is a classifier and its examples.
 type Problem struct {
-	// Set are the examples, of labels -1 and +1, both among them. Weight, if not nil, multiplies C of each and
-	// its part of errors: it stands for that many, which are left out together.
+	// Set are the examples, of labels -1 and +1, both among them. Weight, if not nil, multiplies C of each
+	// and its part of errors: it stands for that many, which are left out together.
 	train.Set
 	// Kernel is the kernel matrix over the M sites.
 	Kernel *svm.Rows
@@ -41,8 +41,8 @@ const (
 	// XiAlpha counts the examples with rho a_i R^2 + xi_i >= 1, from one training. With rho = 2 it bounds the
 	// count of Exact from above.
 	XiAlpha
-	// Approximate estimates each left-out margin as if free support vectors stayed free and bounded ones bounded
-	// (Opper, Winther), from one training.
+	// Approximate estimates each left-out margin as if free support vectors stayed free and bounded ones
+	// bounded (Opper, Winther), from one training.
 	Approximate
 )
 
@@ -79,8 +79,8 @@ type Result struct {
 	// Loss is the zero-one loss of every left-out example, 1/2 if f_-i = 0, NaN if the estimate was cancelled
 	// before.
 	Loss []float64
-	// Margin is y_i f_-i as retrained or approximated, NaN if a bound decided; for XiAlpha it is y_i f_i of the
-	// training on all examples.
+	// Margin is y_i f_-i as retrained or approximated, NaN if a bound decided; for XiAlpha it is y_i f_i of
+	// the training on all examples.
 	Margin []float64
 	// Ties are the examples, from 0, with |f_-i| < 1e-3 in Margin.
 	Ties []int
@@ -90,9 +90,9 @@ type Result struct {
 	// positive, and of positive predictions that are right. Precision is 0 without positive predictions.
 	Recall, Precision float64
 	Rho               float64 // of XiAlpha, 0 otherwise
-	// BiasFree counts the examples with 2 a_i R^2 + xi_i < 1 whose removal may make the bias unbounded, because
-	// no free support vector can compensate: Fast retrains without them, XiAlpha with rho >= 2 counts them as
-	// errors.
+	// BiasFree counts the examples with 2 a_i R^2 + xi_i < 1 whose removal may make the bias unbounded,
+	// because no free support vector can compensate: Fast retrains without them, XiAlpha with rho >= 2
+	// counts them as errors.
 	BiasFree int
 	// SupportVectors and Violation are of the training on all examples.
 	SupportVectors int

@@ -24,15 +24,16 @@ type Answer struct {
 	Method      string `json:"method"` // of the theory or, without it, of training
 	Status      string `json:"status,omitempty"`
 	*Draws             // of fits without the theory
-	// Skipped counts the fits of which training did not converge; of loo the examples that needed no training.
+	// Skipped counts the fits of which training did not converge; of loo the examples that needed no
+	// training.
 	Skipped          *int   `json:"skipped,omitempty"`
 	TestLoss         string `json:"test_loss,omitempty"`
 	*Quote                  // the error to quote
 	*Errors                 // around the left-out error
 	*RetrainedErrors        // of retrain
-	// TestError is the mean left-out loss of the theory or, without it, of retraining; of predict the mean loss
-	// on new rows. BaggedError is that of the mean prediction over resamples, and VoteError the error rate of
-	// the majority, at left-out or new rows.
+	// TestError is the mean left-out loss of the theory or, without it, of retraining; of predict the mean
+	// loss on new rows. BaggedError is that of the mean prediction over resamples, and VoteError the error
+	// rate of the majority, at left-out or new rows.
 	TestError   *null.Float `json:"test_error,omitempty"`
 	BaggedError *null.Float `json:"bagged_error,omitempty"`
 	VoteError   *null.Float `json:"vote_error,omitempty"`
@@ -42,9 +43,9 @@ type Answer struct {
 	Metrics     *calibration.Metrics     `json:"metrics,omitempty"`
 	*Decisions                           // of several classes
 	// Names are several targets, and Targets their answers in units of each. The quoted error is then the
-	// unexplained fraction of the variance, averaged over the targets; its Monte Carlo error is an upper bound,
-	// since the targets share the resamples. Correlation has the correlations of the left-out residuals of two
-	// targets, in the order of Names.
+	// unexplained fraction of the variance, averaged over the targets; its Monte Carlo error is an upper
+	// bound, since the targets share the resamples. Correlation has the correlations of the left-out
+	// residuals of two targets, in the order of Names.
 	Names       []string           `json:"names,omitempty"`
 	Targets     map[string]*Answer `json:"targets,omitempty"`
 	Correlation []null.Floats      `json:"correlation,omitempty"`
@@ -114,12 +115,13 @@ type Validation struct {
 
 // Decisions are the errors of decisions between several classes.
 type Decisions struct {
-	Classes    []string     `json:"classes"`
-	Multiclass string       `json:"multiclass,omitempty"` // "ovo": pairs of classes vote
-	LogLoss    *null.Float  `json:"log_loss,omitempty"`
-	Brier      *null.Float  `json:"brier,omitempty"`
-	Confusion  [][]int      `json:"confusion,omitempty"` // rows: true class; columns: the majority of decisions
-	Each       []ClassError `json:"each,omitempty"`
+	Classes    []string    `json:"classes"`
+	Multiclass string      `json:"multiclass,omitempty"` // "ovo": pairs of classes vote
+	LogLoss    *null.Float `json:"log_loss,omitempty"`
+	Brier      *null.Float `json:"brier,omitempty"`
+	// rows: true class; columns: the majority of decisions
+	Confusion [][]int      `json:"confusion,omitempty"`
+	Each      []ClassError `json:"each,omitempty"`
 }
 
 // ClassError is the errors of one class.
@@ -202,11 +204,12 @@ type Learning struct {
 // Interval describes the intervals at new inputs, from lower to upper.
 type Interval struct {
 	Interval string `json:"interval"` // "estimator" or "observation"
-	// For observations: the unit of residuals, and the standard deviation of the coverage over data sets of this
-	// size.
+	// For observations: the unit of residuals, and the standard deviation of the coverage over data sets of
+	// this size.
 	Residuals  string  `json:"residuals,omitempty"`
 	CoverageSD float64 `json:"coverage_sd,omitempty"`
-	// If the new inputs have targets: the fraction of these in their intervals, and the intervals' mean width.
+	// If the new inputs have targets: the fraction of these in their intervals, and the intervals' mean
+	// width.
 	Coverage *float64 `json:"coverage,omitempty"`
 	Width    *float64 `json:"mean_width,omitempty"`
 }

@@ -118,7 +118,8 @@ func (c *Comparison) below() *document {
 	d.line("claim of M04", "one training takes longer than the theory: in %s by our trainers, in %s by "+
 		"LIBSVM", shorter(own), shorter(libsvm))
 	if len(lost) > 0 {
-		d.line("retraining wins", "in %d of %d rows over theory and refinement (data, n, way, times as fast): %s",
+		d.line("retraining wins",
+			"in %d of %d rows over theory and refinement (data, n, way, times as fast): %s",
 			len(lost), len(c.Rows), strings.Join(lost, ", "))
 	}
 	return d

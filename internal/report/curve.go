@@ -50,7 +50,8 @@ var estimateHeads = []head{"  left-out", " refined", "     +-", "      .632", " 
 
 func (a *Answer) cells() []string {
 	u, refined, se := units(a.TestLoss), "-", "-"
-	error, around := cmp.Or(a.TestError, &unknown), cmp.Or(a.Errors, &Errors{Err632: unknown, Err632Plus: unknown})
+	error, around := cmp.Or(a.TestError, &unknown),
+		cmp.Or(a.Errors, &Errors{Err632: unknown, Err632Plus: unknown})
 	e632, plus := around.Err632, around.Err632Plus
 	if r := a.Refined; r != nil {
 		refined, se = u.long(r.TestError), a.plusMinus(u)

@@ -17,7 +17,8 @@ func TestBrief(t *testing.T) {
 		Command: "estimate", Quote: &Quote{Error: 100, ErrorSE: 5}, TestLoss: "square",
 		Quality: &calibration.Quality{Baseline: 400, Constant: "7", RSquared: null.Of(0.75)},
 		Points: &Points{Names: []string{"x", "y", "z"}, Error: null.Floats{1, 9, math.NaN()},
-			Target: Target{Numbers: null.Floats{5, 6, 7}}, OOBMean: null.Floats{4, 3, 2}, Variance: null.Floats{1, 4, 9}}}
+			Target: Target{Numbers: null.Floats{5, 6, 7}}, OOBMean: null.Floats{4, 3, 2},
+			Variance: null.Floats{1, 4, 9}}}
 	text := func() string {
 		var b strings.Builder
 		if err := WriteText(&b, e, false); err != nil {
@@ -41,7 +42,8 @@ func TestBrief(t *testing.T) {
 	e.FullModel = &FullModel{Quote: Quote{Error: 0.2, ErrorSE: 0.03}, Folds: 10, Repeats: 3}
 	has("25.0% +- 2.0% of new rows get the wrong label; 50.0% if all are taken for 7",
 		"y (-1, predicted 1 in 900%)",
-		"26.7% of the labels change", "20.0% +- 3.0% expected of the model trained on all rows (10 folds, 3 times)")
+		"26.7% of the labels change",
+		"20.0% +- 3.0% expected of the model trained on all rows (10 folds, 3 times)")
 }
 
 // TestDigits: numbers that people have are written out.

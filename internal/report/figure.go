@@ -95,7 +95,8 @@ func (f *Figure) WriteCSV(w io.Writer) error {
 				if i < len(s.Err) {
 					err = numberCell(s.Err[i])
 				}
-				rows = append(rows, []string{strconv.Itoa(k + 1), textCell(s.Label), numberCell(x), numberCell(s.Y[i]),
+				rows = append(rows, []string{strconv.Itoa(k + 1), textCell(s.Label), numberCell(x),
+					numberCell(s.Y[i]),
 					err})
 			}
 		}

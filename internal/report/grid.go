@@ -63,7 +63,8 @@ func (g *Grid) undecided() string {
 			undecided += either(c.Difference.PValue < significant, 0, 1)
 		}
 	}
-	return fmt.Sprintf("%d of %d other cells do not differ significantly from it (p >= %g)", undecided, compared,
+	return fmt.Sprintf("%d of %d other cells do not differ significantly from it (p >= %g)", undecided,
+		compared,
 		significant)
 }
 
@@ -247,7 +248,8 @@ func (g *Grid) Figures() []*Figure {
 		}
 		series = append(series, best)
 	}
-	return []*Figure{NewFigure("grid-"+fileName(g.Data), ShortName(g.Data)+": "+g.objective()+" over the grid",
+	return []*Figure{NewFigure("grid-"+fileName(g.Data),
+		ShortName(g.Data)+": "+g.objective()+" over the grid",
 		"Without retraining; the mark is the best cell.", across.axis(), y, series...)}
 }
 

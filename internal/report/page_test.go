@@ -19,7 +19,8 @@ import (
 // what users name, and asks for nothing from elsewhere.
 func TestPage(t *testing.T) {
 	e := &Answer{Subject: Subject{Data: "<b>&.csv", N: 2, Loss: "square"}, Command: "estimate",
-		Quote: &Quote{Error: 1.5625, ErrorSE: 0.1}, TestLoss: "square", Errors: &Errors{}, TestError: null.Of(1.5625),
+		Quote: &Quote{Error: 1.5625, ErrorSE: 0.1}, TestLoss: "square", Errors: &Errors{},
+		TestError:   null.Of(1.5625),
 		BaggedError: null.Of(1), Resampling: &Resampling{},
 		Points: &Points{Mean: []float64{1, 2}, Variance: []float64{1, 4}, Error: []float64{0.5, 2},
 			Target: Target{Numbers: []float64{1, 3}}}}
@@ -62,7 +63,8 @@ func TestPage(t *testing.T) {
 // finite as an empty cell.
 func TestFigureCSV(t *testing.T) {
 	f := Figure{Panels: []Panel{
-		{Series: []Series{{Label: "a", X: []float64{1, 2}, Y: []float64{0.1, math.NaN()}, Err: []float64{0.5}}}},
+		{Series: []Series{{Label: "a", X: []float64{1, 2}, Y: []float64{0.1, math.NaN()},
+			Err: []float64{0.5}}}},
 		{Series: []Series{{Label: "single", X: []float64{3}, Y: []float64{4}}}},
 	}}
 	var b bytes.Buffer
@@ -81,7 +83,8 @@ func TestFigureCSV(t *testing.T) {
 
 // TestRoundTicks: marks are round, in range, and a handful.
 func TestRoundTicks(t *testing.T) {
-	for _, r := range [][2]float64{{0, 1}, {-3, 8.2}, {14.2, 39.7}, {0.0303, 0.0899}, {1e-7, 1.5e-7}, {0, 506}} {
+	for _, r := range [][2]float64{{0, 1}, {-3, 8.2}, {14.2, 39.7}, {0.0303, 0.0899}, {1e-7, 1.5e-7},
+		{0, 506}} {
 		ticks := roundTicks(r[0], r[1])
 		if len(ticks) < 3 || len(ticks) > 8 {
 			t.Errorf("%v: %d ticks", r, len(ticks))

@@ -266,7 +266,8 @@ func predictionFigure(p *Points, interval Interval, level float64) []*Figure {
 	}
 	return []*Figure{NewFigure("predict", "predictions at new inputs",
 		"Mean prediction over resamples in rising order, and the interval of "+of+".",
-		Axis{Label: "new input, by mean prediction"}, Axis{Label: "prediction"}, series("mean", Dots, 0, p.Mean),
+		Axis{Label: "new input, by mean prediction"}, Axis{Label: "prediction"},
+		series("mean", Dots, 0, p.Mean),
 		series("target", Triangles, 1, p.Target.Numbers),
 		series(fmt.Sprintf("%.3g%% of %s", 100*level, of), Line, 2, p.Lower),
 		series("", Line, 2, p.Upper))}

@@ -54,8 +54,9 @@ func TestDocument(t *testing.T) {
 // rows are two sizes of one set and one of another, the last with nothing known.
 func rows() []bench.CompareRow {
 	row := bench.CompareRow{
-		Setup:      bench.Setup{Data: "synthetic:waves,n=100,seed=1", Loss: "square", N: 50},
-		Theory:     bench.Theory{TheoryS: 1, TheoryError: 2, Convergence: bench.Convergence{Status: "converged"}},
+		Setup: bench.Setup{Data: "synthetic:waves,n=100,seed=1", Loss: "square", N: 50},
+		Theory: bench.Theory{TheoryS: 1, TheoryError: 2,
+			Convergence: bench.Convergence{Status: "converged"}},
 		SingleFits: bench.SingleFits{FitS: 0.5, ResampleFitS: 0.1, NaiveFitS: 0.2},
 		TheoryOver: bench.TheoryOver{TheoryOverFit: 2, TheoryOverMergedFit: 10, NaiveFitsEquivalent: 5,
 			TheoryOverLIBSVM: 0.5},
@@ -99,7 +100,8 @@ func TestCompareTable(t *testing.T) {
 	if err := WriteEnd(&b, c); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"retraining wins in 3 of 3 rows", "as fast): waves 50 blocks 1.5, waves 100",
+	for _, want := range []string{"retraining wins in 3 of 3 rows",
+		"as fast): waves 50 blocks 1.5, waves 100",
 		" 2    <0.5       5      10", "here 5 to 5, and 10 to 10 merged ones",
 		"in 0 of 3 rows by our trainers, in 3 of 3 rows by LIBSVM"} {
 		if !strings.Contains(b.String(), want) {
@@ -137,7 +139,8 @@ func TestRowsCSV(t *testing.T) {
 // TestCurveCSV: columns are the same with an engine that has a rank and without.
 func TestCurveCSV(t *testing.T) {
 	c := Curve{Results: []Answer{{Resampling: &Resampling{}},
-		{Resampling: &Resampling{}, Convergence: &Convergence{Engine: "lowrank", Rank: 31, RankResidual: 1e-4}}}}
+		{Resampling: &Resampling{}, Convergence: &Convergence{Engine: "lowrank", Rank: 31,
+			RankResidual: 1e-4}}}}
 	var b bytes.Buffer
 	if err := c.WriteCSV(&b); err != nil {
 		t.Fatal(err)
@@ -156,7 +159,8 @@ func TestCurveCSV(t *testing.T) {
 func TestFigures(t *testing.T) {
 	curve := (&Curve{Subject: Subject{Data: "a/b c.csv"}, Results: []Answer{
 		{Resampling: &Resampling{Ratio: 0.5}, TestError: null.Of(3), Errors: &Errors{Err632Plus: 2}},
-		{Resampling: &Resampling{Ratio: 2}, TestError: null.Of(2), Errors: &Errors{Err632Plus: null.Float(math.NaN())}},
+		{Resampling: &Resampling{Ratio: 2}, TestError: null.Of(2),
+			Errors: &Errors{Err632Plus: null.Float(math.NaN())}},
 	}}).Figures()
 	empty := (&Comparison{Rows: []bench.CompareRow{{Setup: bench.Setup{Data: "none", N: 10}}}}).Figures()
 	points := &Points{Mean: []float64{1, 3, 2}, Variance: []float64{1, 0, 4}, Error: []float64{1, 2, 0},
@@ -225,8 +229,9 @@ func TestFormulaCells(t *testing.T) {
 // TestWorst: the worst come first by name.
 func TestWorst(t *testing.T) {
 	a := &Answer{Quote: &Quote{}, TestLoss: "zero-one", Points: &Points{Names: []string{"oak", "ash", "elm"},
-		Error: []float64{0.25, 1, 0.5}, Target: Target{Numbers: []float64{1, -1, 1}}, OOBVote: []float64{0.75, 1, 0.5},
-		Mean: []float64{1, 1, 1}, Variance: []float64{1, 1, 1}}}
+		Error: []float64{0.25, 1, 0.5}, Target: Target{Numbers: []float64{1, -1, 1}},
+		OOBVote: []float64{0.75, 1, 0.5},
+		Mean:    []float64{1, 1, 1}, Variance: []float64{1, 1, 1}}}
 	a.Labels, a.Positive = &Labels{Negative: "well", Positive: "sick"}, "sick"
 	var b bytes.Buffer
 	if err := WriteText(&b, NewSheet(a, false).Worst, true); err != nil {
@@ -242,11 +247,12 @@ func TestWorst(t *testing.T) {
 // TestTargetsWithoutPoints: answers of every kind have a row each in the table, also without their points.
 func TestTargetsWithoutPoints(t *testing.T) {
 	quality := &calibration.Quality{Baseline: 4, RSquared: null.Of(0.75)}
-	all := &Answer{Command: "estimate", Quote: &Quote{}, Names: []string{"a", "b", "c"}, Targets: map[string]*Answer{
-		"a": &Answer{Quote: &Quote{}, Quality: quality, Points: &Points{Error: []float64{1}}},
-		"b": &Answer{Quote: &Quote{}, Quality: quality, Points: &Points{Error: []float64{1}}},
-		"c": &Answer{Quote: &Quote{}, Quality: quality, Points: &Points{Error: []float64{1}}},
-	}}
+	all := &Answer{Command: "estimate", Quote: &Quote{}, Names: []string{"a", "b", "c"},
+		Targets: map[string]*Answer{
+			"a": &Answer{Quote: &Quote{}, Quality: quality, Points: &Points{Error: []float64{1}}},
+			"b": &Answer{Quote: &Quote{}, Quality: quality, Points: &Points{Error: []float64{1}}},
+			"c": &Answer{Quote: &Quote{}, Quality: quality, Points: &Points{Error: []float64{1}}},
+		}}
 	NewSheet(all, true)
 	var b bytes.Buffer
 	if err := WriteText(&b, all, false); err != nil {

@@ -31,8 +31,10 @@ type Row struct {
 	Value      null.Float `json:"value"`
 	SE         null.Float `json:"value_se"`    // over resamples; null without exact ones
 	LabelError null.Float `json:"label_error"` // probability that the label is wrong
-	Influence  null.Float `json:"influence"`   // derivative of the left-out error by its weight; null: unknown
-	Twin       null.Float `json:"twin"`        // row, from 0, with the same input and another label; null: none
+	// derivative of the left-out error by its weight; null: unknown
+	Influence null.Float `json:"influence"`
+	// row, from 0, with the same input and another label; null: none
+	Twin null.Float `json:"twin"`
 }
 
 func (r Row) cells() []string {

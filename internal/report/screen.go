@@ -100,8 +100,9 @@ func (a *Answer) brief() *document {
 			a.Correlation[i][k])
 	}
 	d.modelled(a.Subject, nonzero(" (units of %s)", slices.Concat(a.Names, []string{""})[0]))
-	d.line("method", "%s", lasting("exact resamples alone; --method theory solves the theory, too, in about %s",
-		a.Time.Theory))
+	d.line("method", "%s",
+		lasting("exact resamples alone; --method theory solves the theory, too, in about %s",
+			a.Time.Theory))
 	d.line("status", "%s", unfinished(a.Status))
 	if a.Validation != nil {
 		d.validation(a)
@@ -115,7 +116,8 @@ func (a *Answer) headline() string {
 	q, u := a.Quality, units(a.TestLoss)
 	switch {
 	case a.Names != nil:
-		return fmt.Sprintf("%.1f%% +- %.1f%% of the variance of a target, on average", 100*(1-a.Error), 100*a.ErrorSE)
+		return fmt.Sprintf("%.1f%% +- %.1f%% of the variance of a target, on average", 100*(1-a.Error),
+			100*a.ErrorSE)
 	case q == nil:
 		return a.Quote.text(u)
 	}
@@ -149,7 +151,8 @@ func (a *Answer) worst(count int) string {
 			about = fmt.Sprintf("%s, taken for %s", p.Target.Classes[i], cmp.Or(p.Class[i], "none"))
 		case a.Positive != "":
 			y := p.Target.Numbers[i]
-			about = fmt.Sprintf("%s, predicted %s in %.0f%%", a.Labels.Name(y), a.Labels.Name(-y), 100*p.Error[i])
+			about = fmt.Sprintf("%s, predicted %s in %.0f%%", a.Labels.Name(y), a.Labels.Name(-y),
+				100*p.Error[i])
 		default:
 			about = digits(p.Target.Numbers[i], 4)
 			if p.OOBMean != nil {
@@ -177,12 +180,14 @@ func (a *Answer) stability() string {
 	n := len(variance)
 	switch {
 	case count > 0:
-		return fmt.Sprintf("with other rows drawn, %s of the labels change", share(null.Float(disagree/count)))
+		return fmt.Sprintf("with other rows drawn, %s of the labels change",
+			share(null.Float(disagree/count)))
 	case n == 0:
 		return ""
 	}
 	sd := math.Sqrt((variance[(n-1)/2] + variance[n/2]) / 2)
-	return fmt.Sprintf("with other rows drawn, a prediction changes by %s (standard deviation)", digits(sd, 3))
+	return fmt.Sprintf("with other rows drawn, a prediction changes by %s (standard deviation)",
+		digits(sd, 3))
 }
 
 // closest are the two targets with the largest correlation of errors.
@@ -338,8 +343,9 @@ func (d *document) convergence(a *Answer) {
 			nonzero("%d few sites", r.Woodbury), nonzero("%d diagonal", r.Diagonal)), a.Method, verdict)
 	if c.Rank > 0 {
 		off := either(c.RankError <= 1, fmt.Sprintf("up to about %.1g%%", 100*c.RankError), "more than 100%")
-		d.line("engine", "%s, rank %d: mean residual %.1e of the kernel's variance, largest %.1e; it changes the "+
-			"error by %s", c.Engine, c.Rank, c.RankResidual, c.RankLargest, off)
+		d.line("engine",
+			"%s, rank %d: mean residual %.1e of the kernel's variance, largest %.1e; it changes the "+
+				"error by %s", c.Engine, c.Rank, c.RankResidual, c.RankLargest, off)
 	}
 }
 
@@ -444,7 +450,8 @@ func (a *Answer) leftOneOut() *document {
 	case !classes:
 		d.line("left out", "%s (method %s)", a.Quote.long(u), a.Method)
 	case len(l.Methods) > 0:
-		d.table([]head{"<method", "rho", "errors", "error", "recall", "precision", "ties", "retrained", "seconds"},
+		d.table([]head{"<method", "rho", "errors", "error", "recall", "precision", "ties", "retrained",
+			"seconds"},
 			each(l.Methods, LeaveMethod.cells))
 	default:
 		d.line("left out", "%s: %d of %d examples misclassified (method %s)", a.Quote.long(u), l.Errors,
@@ -534,7 +541,8 @@ func (d *document) meant(a *Answer) string {
 	case a.Names != nil:
 		return fmt.Sprintf("%d targets of each of %d rows of %s.", len(a.Names), a.Count, a.Test)
 	case a.Decisions != nil:
-		return fmt.Sprintf("The class of each of %d rows of %s, and the probability of every class.", a.Count, a.Test)
+		return fmt.Sprintf("The class of each of %d rows of %s, and the probability of every class.", a.Count,
+			a.Test)
 	case i.Interval == "observation" && i.CoverageSD == 0:
 		return fmt.Sprintf("A prediction of the %s of every new row; the rows are too few for an "+
 			"interval of %.3g%%.", target, 100*a.Level)
@@ -544,7 +552,8 @@ func (d *document) meant(a *Answer) string {
 		if i.Coverage != nil {
 			d.line("coverage", "%.1f%% of the new targets, mean width %s", 100**i.Coverage, number(*i.Width))
 		}
-		return fmt.Sprintf("The %s of a new row is in its interval with probability %.3g%%.", target, 100*a.Level)
+		return fmt.Sprintf("The %s of a new row is in its interval with probability %.3g%%.", target,
+			100*a.Level)
 	case a.Calibration != nil:
 		leftOut := scores(a.Calibration.LogLoss, a.Calibration.Brier, " of rows left out")
 		d.line("probabilities", "%s", cmp.Or(leftOut, "as often as they say"))

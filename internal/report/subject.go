@@ -101,8 +101,8 @@ type Times struct {
 	Theory  float64 `json:"theory,omitempty"`   // predicted time of the theory, if it was not solved
 	AllRows float64 `json:"all_rows,omitempty"` // predicted time of an answer with all rows, not a sample
 	Total   float64 `json:"total"`
-	// Iterations counts those of all fits in blocks of this process, and Exact the fits that blocks left to the
-	// loss's trainer.
+	// Iterations counts those of all fits in blocks of this process, and Exact the fits that blocks left to
+	// the loss's trainer.
 	Iterations int `json:"iterations,omitempty"`
 	Exact      int `json:"exact,omitempty"`
 }
@@ -238,7 +238,8 @@ func (d *document) cost(c Cost) {
 	part := func(name string, s float64) string { return either(s > 0, name+" "+seconds(s), "") }
 	t := c.Time
 	d.line("seconds", "%s%s", seconds(t.Total), nonzero(" (%s)", join(part("read", t.Read),
-		part("kernel matrix", t.Gram), part("full fit", t.Fit), part("solve", t.Solve), part("predict", t.Predict),
+		part("kernel matrix", t.Gram), part("full fit", t.Fit), part("solve", t.Solve),
+		part("predict", t.Predict),
 		part("retrain", t.Retrain))))
 	d.line("memory", "%s at most; %s, %s, %d threads", mebibytes(c.Memory.PeakBytes), c.Backend.Name,
 		c.Backend.Core, c.Backend.Threads)

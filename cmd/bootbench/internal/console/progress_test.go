@@ -39,7 +39,8 @@ func TestProgress(t *testing.T) {
 			one.draw(now)
 		}
 		if log.String() != c.onlyHere || screen.String() != c.onScreen {
-			t.Errorf("after %v s the log file gets %q and the terminal %q", c.after, log.String(), screen.String())
+			t.Errorf("after %v s the log file gets %q and the terminal %q", c.after, log.String(),
+				screen.String())
 		}
 		log.Reset()
 		screen.Reset()

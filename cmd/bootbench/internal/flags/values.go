@@ -41,7 +41,8 @@ func Percentage(to *float64) Reader {
 		number, ok := strings.CutSuffix(text, "%")
 		value, err := strconv.ParseFloat(number, 64)
 		if !ok || err != nil || !(value > 0 && value < 100) {
-			return "", fmt.Errorf("is %q, must be a percentage above 0%% and below 100%%, such as 0.5%%", text)
+			return "", fmt.Errorf("is %q, must be a percentage above 0%% and below 100%%, such as 0.5%%",
+				text)
 		}
 		*to = value / 100
 		return Shortest(value) + "%", nil
@@ -61,7 +62,8 @@ func (v *Variance) Read(text string) (string, error) {
 	number, percent := strings.CutSuffix(text, "%")
 	value, err := strconv.ParseFloat(number, 64)
 	if err != nil {
-		return "", fmt.Errorf("takes a number, or a share of the target's variance such as 10%%, not %q", text)
+		return "", fmt.Errorf("takes a number, or a share of the target's variance such as 10%%, not %q",
+			text)
 	}
 	*v = Variance{value, percent}
 	return Shortest(value) + text[len(number):], varianceRange.check(value)
@@ -118,7 +120,8 @@ func ReadSteps(to *[]float64) Reader {
 			first, err1 := strconv.ParseFloat(parts[0], 64)
 			last, err2 := strconv.ParseFloat(parts[1], 64)
 			count, err3 := strconv.Atoi(parts[2])
-			if err1 == nil && err2 == nil && err3 == nil && first > 0 && last > 0 && !math.IsInf(first*last, 0) &&
+			if err1 == nil && err2 == nil && err3 == nil && first > 0 && last > 0 &&
+				!math.IsInf(first*last, 0) &&
 				count > 1 && count <= most {
 				*to = make([]float64, count)
 				for i := range *to {
@@ -128,8 +131,9 @@ func ReadSteps(to *[]float64) Reader {
 				return text, nil
 			}
 		}
-		return "", fmt.Errorf("%q is neither FROM:TO:COUNT (0.1:5:20) nor a list (0.5,1,2) of numbers above 0",
-			text)
+		return "",
+			fmt.Errorf("%q is neither FROM:TO:COUNT (0.1:5:20) nor a list (0.5,1,2) of numbers above 0",
+				text)
 	}
 }
 

@@ -96,7 +96,8 @@ func (h *Head) check(found *Head, path string) error {
 	case found.String() != h.String():
 		return usage.Errorf("%s is of another command line: %s", path, found)
 	case found.Version != h.Version:
-		return usage.Errorf("%s was begun by version %s of the program, this is %s", path, found.Version, h.Version)
+		return usage.Errorf("%s was begun by version %s of the program, this is %s", path, found.Version,
+			h.Version)
 	}
 	return found.CheckData(h.Digests)
 }
@@ -112,7 +113,8 @@ func (h *Head) CheckData(digests []string) error {
 			if i < len(h.Data) {
 				name = h.Data[i]
 			}
-			return usage.Errorf("%s is not what it was when the journal was begun: digest %s, then %s", name, digest,
+			return usage.Errorf("%s is not what it was when the journal was begun: digest %s, then %s", name,
+				digest,
 				h.Digests[i])
 		}
 	}

@@ -147,8 +147,9 @@ func TestRefused(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(folder, head, 0, nil); err == nil || !usage.Is(err) || !strings.Contains(err.Error(),
-			says) {
+		if _, err := Open(folder, head, 0, nil); err == nil || !usage.Is(err) ||
+			!strings.Contains(err.Error(),
+				says) {
 			t.Errorf("%s: %v", says, err)
 		}
 		if now := testutil.Must(os.ReadFile(path))(t); string(now) != text {

@@ -129,8 +129,8 @@ func (e *Controlled) readTests(r *Result) {
 	}
 	if never > 0 {
 		r.Warnings = append(r.Warnings,
-			fmt.Sprintf("%d of %d examples were never left out: their own left-out errors are not known, and the "+
-				"bagged error is without them", never, n))
+			fmt.Sprintf("%d of %d examples were never left out: their own left-out errors are not known, "+
+				"and the bagged error is without them", never, n))
 	}
 	for t, l := range e.leftOut {
 		test, gain := &r.Tests[t], 0.0

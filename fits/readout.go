@@ -38,7 +38,7 @@ func (s *surrogate) force(j int, f, h, weight float64) float64 {
 // readAgain recomputes the predictions f of row i at doubtful sites, whose examples are absent, in double
 // precision, by the more accurate of two formulas without the difference from the mean,
 //
-//	f_i = h_i = sum_{j != i} G_ij xi_j / b_i   or   f_i = sum_j K_ij a_j,   a_j = c_j (f_j - h_j), 0 if absent.
+//	f_i = h_i = sum_{j != i} G_ij xi_j / b_i  or  f_i = sum_j K_ij a_j,  a_j = c_j (f_j - h_j), 0 if absent.
 //
 // Far from all other inputs the terms span many orders of magnitude, and the nearest present input dominates.
 // The error of xi_j is estimated by r_j, its last change, or by rounding if j is absent. The error of the

@@ -18,8 +18,8 @@ __attribute__((constructor)) static void bound_address_space(int argc, char **ar
 	if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
 		return;
 	if (limit.rlim_cur < one_thread) {
-		fprintf(stderr, "%s: the address space is limited to %llu MiB, the program takes %llu MiB: raise the limit "
-				"(ulimit -v)\n", argv[0], (unsigned long long)limit.rlim_cur >> 20,
+		fprintf(stderr, "%s: the address space is limited to %llu MiB, the program takes %llu MiB: "
+				"raise the limit (ulimit -v)\n", argv[0], (unsigned long long)limit.rlim_cur >> 20,
 				(unsigned long long)one_thread >> 20);
 		_exit(2);
 	}

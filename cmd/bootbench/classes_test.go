@@ -109,7 +109,8 @@ func classCommands(t *testing.T, path string) {
 // TestTargetsInTables: a cell of a grid and a ratio of a curve of several targets have the error that
 // estimate and cv have.
 func TestTargetsInTables(t *testing.T) {
-	const fitted = "../../internal/answer/testdata/targets.csv --target a,b --drop c --loss square --noise 10%"
+	const fitted = "../../internal/answer/testdata/targets.csv --target a,b --drop c --loss square " +
+		"--noise 10%"
 	same := func(what string, got, want null.Float) {
 		if math.Abs(float64(got/want-1)) > 1e-9 {
 			t.Errorf("%s: error %v, elsewhere %v", what, got, want)
@@ -165,7 +166,8 @@ func TestClassWeights(t *testing.T) {
 	}
 	// 2 x 1.5 is 1 x 3
 	if one, pair := ask("estimate "+numbers+estimate+" --class-weight 1.5"),
-		ask("estimate "+numbers+" --loss logistic --C 1 --gamma 0.4 --refine none --class-weight 2,3"); math.Abs(
+		ask("estimate "+numbers+" --loss logistic --C 1 --gamma 0.4 --refine none --class-weight "+
+			"2,3"); math.Abs(
 		float64(one.TestError-pair.TestError)) > 1e-6 {
 		t.Errorf("C 2 times 1 and 1.5: %v, C 1 times 2 and 3: %v", one.TestError, pair.TestError)
 	}
@@ -207,8 +209,8 @@ func TestClassWeights(t *testing.T) {
 // TestJointShards: shards of several classes, and of several targets, merge to the answer of one process.
 func TestJointShards(t *testing.T) {
 	for _, line := range []string{"estimate iris --refine 80", "retrain iris --resamples 80",
-		"estimate ../../internal/answer/testdata/targets.csv --target a,b --drop c --refine 80 --loss square " +
-			"--noise 10%",
+		"estimate ../../internal/answer/testdata/targets.csv --target a,b --drop c --refine 80 --loss " +
+			"square --noise 10%",
 	} {
 		folder := filepath.Join(t.TempDir(), "kept")
 		for _, shard := range []string{"0/2", "1/2"} {

@@ -87,8 +87,9 @@ func (o *options) compareCases(a *app, data []string) (cases []bench.Case, err e
 		}
 		if len(set.Levels()) > 2 || len(set.Columns) > 1 {
 			return nil,
-				usage.Errorf("compare is for numbers or two classes: --positive LABEL sets one class against the "+
-					"others, and one --target at a time is compared; %s has %d classes and %d targets", set.Name,
+				usage.Errorf("compare is for numbers or two classes: --positive LABEL sets one class "+
+					"against the others, and one --target at a time is compared; %s has %d classes and %d "+
+					"targets", set.Name,
 					len(set.Levels()), len(set.Columns))
 		}
 		p, err := o.problem(nil, set)
@@ -153,8 +154,8 @@ func loadModel(path string) (*savedModel, error) {
 	var s savedModel
 	if err := json.NewDecoder(io.LimitReader(f, longest)).Decode(&s); err != nil || s.Model == nil {
 		return nil, usage.Errorf(
-			"--models: %s is not the answer of estimate or retrain: it has no \"model\" (write one with estimate "+
-				"DATA --json %s)", path, path)
+			"--models: %s is not the answer of estimate or retrain: it has no \"model\" (write one with "+
+				"estimate DATA --json %s)", path, path)
 	}
 	if s.Schema != report.Schema {
 		return nil, usage.Errorf(
@@ -187,8 +188,8 @@ func compareModels(a *app, o *options, args []string) (err error) {
 	}
 	data := slices.DeleteFunc(slices.Clone(args), isModel)
 	if len(files) != 2 || len(data) > 1 {
-		return usage.Errorf("--models compares two models on one DATA: compare [DATA] --models A.json B.json; "+
-			"here are %d models and %d data sets", len(files), len(data))
+		return usage.Errorf("--models compares two models on one DATA: compare [DATA] --models A.json "+
+			"B.json; here are %d models and %d data sets", len(files), len(data))
 	}
 	var models [2]*savedModel
 	for k, path := range files {
@@ -218,7 +219,8 @@ func compareModels(a *app, o *options, args []string) (err error) {
 		d.Models = append(d.Models, *row)
 	}
 	if d.Models[0].TestLoss != d.Models[1].TestLoss || len(theory[0].Each) != len(theory[1].Each) {
-		return usage.Errorf("%s predicts numbers and %s labels, or the other way round: there is no common error",
+		return usage.Errorf("%s predicts numbers and %s labels, or the other way round: there is no "+
+			"common error",
 			files[0], files[1])
 	}
 	d.Data, d.N = data[0], len(theory[0].Each)
@@ -261,8 +263,9 @@ func (o *options) agree(files []string, models [2]*savedModel) error {
 			files[0], x, files[1], y)
 	}
 	if a.Scheme != b.Scheme || a.Design != b.Design || a.Ratio != b.Ratio || a.Folds != b.Folds {
-		return usage.Errorf("%s is of --scheme %s --ratio %v %s and %s of --scheme %s --ratio %v %s: write both "+
-			"with the same", files[0], a.Scheme, a.Ratio, a.Design, files[1], b.Scheme, b.Ratio, b.Design)
+		return usage.Errorf("%s is of --scheme %s --ratio %v %s and %s of --scheme %s --ratio %v %s: "+
+			"write both with the "+
+			"same", files[0], a.Scheme, a.Ratio, a.Design, files[1], b.Scheme, b.Ratio, b.Design)
 	}
 	if strings.Contains(a.Design, "groups") || strings.Contains(a.Design, "blocks") {
 		return usage.Errorf("%s is of resamples %s, and models are compared on those of single rows: "+

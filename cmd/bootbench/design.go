@@ -81,12 +81,13 @@ func (o *options) designed(ratio float64, set *dataset.Set) (resample.Scheme, er
 	case resample.ProbAbsent(s, 0) == 0:
 		err = usage.Errorf("--ratio %g leaves no group out, on which to test: take less", ratio)
 	case o.Given("refine") && o.asked.Exact == answer.No:
-		err = usage.Errorf("--refine none: where groups or blocks are drawn the theory does not hold, and exact " +
-			"resamples answer: take --refine auto")
+		err = usage.Errorf("--refine none: where groups or blocks are drawn the theory does not hold, and " +
+			"exact resamples answer: take --refine auto")
 	case o.covarianceMatrix != "" || o.asked.Quantiles != nil ||
 		slices.Contains(o.asked.Metrics, calibration.Jackknife):
-		err = usage.Errorf("--covariance, --quantiles and --metrics jackknife are the theory's, which does not " +
-			"hold where groups or blocks are drawn: retrain --replicates writes the predictions of resamples")
+		err = usage.Errorf("--covariance, --quantiles and --metrics jackknife are the theory's, which " +
+			"does not hold where groups or blocks are drawn: retrain --replicates writes the predictions " +
+			"of resamples")
 	}
 	return s, err
 }

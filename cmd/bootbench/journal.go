@@ -189,8 +189,8 @@ func runMerge(a *app, _ *options, folders []string) (err error) {
 	a.tasks.merging = true
 	head := &a.tasks.Head
 	if head.Version != report.Version() {
-		return usage.Errorf("%s is of version %s of the program, this is %s: run its command line again, with "+
-			"another folder", folders[0], head.Version, report.Version())
+		return usage.Errorf("%s is of version %s of the program, this is %s: run its command line again, "+
+			"with another folder", folders[0], head.Version, report.Version())
 	}
 	c, _, err := a.root.Find([]string{head.Command})
 	if err != nil || c.Flags().Lookup("shard") == nil {

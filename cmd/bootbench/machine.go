@@ -57,7 +57,8 @@ func (o *options) idleOn(command string, set *dataset.Set, path string) error {
 		{labels && (o.asked.Intervals.Of == answer.Estimator || o.Given("residuals")),
 			"it is for numbers: labels have probabilities", []string{"interval", "residuals"}},
 		{classes,
-			"several classes have one error, and probabilities: --positive LABEL sets one class against the others",
+			"several classes have one error, and probabilities: --positive LABEL sets one class against " +
+				"the others",
 			[]string{"quantiles", "covariance", "interval", "residuals", "level", "class-weight"}},
 		{classes && o.testLoss != zeroOne, "wrong classes are counted", []string{"test-loss"}},
 		{classes && command == "predict", "a model that is trained once predicts several classes",
@@ -106,11 +107,11 @@ func (a *app) refining(p *problem, q *answer.Question) error {
 	switch kept := o.journal != "" || a.tasks.merging || o.shard.count > 0; {
 	case !kept || len(p.spec.Set.Levels()) > 2: // which always use exact resamples
 	case q.Exact == answer.No:
-		return usage.Errorf("--journal keeps the exact resamples of --refine, and there are none: give --refine " +
-			"R, or do without --journal")
+		return usage.Errorf("--journal keeps the exact resamples of --refine, and there are none: give " +
+			"--refine R, or do without --journal")
 	case q.Accuracy > 0 && o.shard.count > 0:
-		return usage.Errorf("--shard needs to know how many exact resamples there are, which --accuracy decides " +
-			"on the way: give --refine R instead")
+		return usage.Errorf("--shard needs to know how many exact resamples there are, which --accuracy " +
+			"decides on the way: give --refine R instead")
 	case !exact:
 		return usage.Errorf("--journal keeps exact resamples, which loss %s has none of: do without it",
 			p.spec.Loss.Name())

@@ -237,7 +237,8 @@ func TestBridges(t *testing.T) {
 		}
 		python.runs(t,
 			"from bootbench import *\nfrom sklearn.utils.estimator_checks import check_estimator\n"+
-				"check_estimator(BootbenchRegressor())\ncheck_estimator(BootbenchClassifier())\nprint('passed')\n",
+				"check_estimator(BootbenchRegressor())\ncheck_estimator(BootbenchClassifier())\n"+
+				"print('passed')\n",
 			"passed")
 	})
 }

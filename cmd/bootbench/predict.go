@@ -60,8 +60,8 @@ func (o *options) checkPredict(a *app, data []string) error {
 	case o.inputs == "":
 		return usage.Errorf("--test is required: the new inputs")
 	case o.inputs == "-" && o.journal != "":
-		return usage.Errorf("--test from standard input cannot be read again, which --journal needs: save it as " +
-			"a file")
+		return usage.Errorf("--test from standard input cannot be read again, which --journal needs: save " +
+			"it as a file")
 	case o.inputs == "-" && slices.Contains(data, "-"):
 		return usage.Errorf("DATA and --test cannot both be standard input")
 	case o.csv == "-" && a.outputs.json == "-":
@@ -87,8 +87,8 @@ func dataOrModel(o *options, args []string) (err error) {
 	}
 	o.Visit(func(f *pflag.Flag) {
 		if err == nil && !slices.Contains(modelPredictFlags, f.Name) {
-			err = usage.Errorf("--%s has no meaning with --model: the file holds a model that is trained once, and "+
-				"its preprocessing", f.Name)
+			err = usage.Errorf("--%s has no meaning with --model: the file holds a model that is trained "+
+				"once, and its preprocessing", f.Name)
 		}
 	})
 	return err

@@ -245,7 +245,8 @@ func TestNamedNeed(t *testing.T) {
 	for _, line := range []string{
 		"estimate synthetic:rings,n=400 --loss hinge --C 1 --engine exact",
 		"retrain synthetic:rings,n=400 --loss logistic --C 1 --resamples 300",
-		"predict synthetic:friedman1,n=400 --test synthetic:friedman1,n=50 --loss square --noise 1 --engine exact",
+		"predict synthetic:friedman1,n=400 --test synthetic:friedman1,n=50 --loss square --noise 1 " +
+			"--engine exact",
 	} {
 		o := drive(t, "", line, "--quiet --max-memory 1MB")
 		named := need.FindStringSubmatch(o.stderr)

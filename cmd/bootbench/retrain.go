@@ -127,7 +127,8 @@ func (o *options) validation(set *dataset.Set) (v answer.Validation, err error) 
 	switch {
 	case o.Given("fold-column") && (o.grouped() || o.Given("folds", "blocks", "strata")):
 		return v, usage.Errorf(
-			"--fold-column says what the folds are: --folds, --blocks, --groups and --strata do not go with it")
+			"--fold-column says what the folds are: --folds, --blocks, --groups and --strata do not go " +
+				"with it")
 	case set.Groups != nil && !o.Given("groups") && v.Folds > 1+slices.Max(set.Groups):
 		return v, usage.Errorf("--folds %d: the rows are copies of only %d: take fewer folds, or --groups "+
 			"none", v.Folds, 1+slices.Max(set.Groups))

@@ -227,7 +227,8 @@ func emptyModelFile(j *answer.Study) (*svm.ModelFile, error) {
 		file.Kernel = svm.FilePrecomputed
 	default:
 		return nil, usage.Errorf(
-			"--kernel %s: a model file of LIBSVM has rbf, linear, poly or precomputed (--format json has all)", k.Kind)
+			"--kernel %s: a model file of LIBSVM has rbf, linear, poly or precomputed (--format json has "+
+				"all)", k.Kind)
 	}
 	return file, nil
 }

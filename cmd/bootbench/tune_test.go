@@ -151,7 +151,8 @@ func TestOneModel(t *testing.T) {
 		} else if strings.Contains(c.flags, "hinge --C 3") {
 			cells := decoded[report.Grid](t, "grid --refine none --test-loss square --over C=3", c.data,
 				strings.Replace(c.flags, "--C 3", "", 1))
-			if cell := cells.Results[0].Estimate; math.Abs(float64(*cell.TestError-*judged.TestError)) > 1e-9 {
+			cell := cells.Results[0].Estimate
+			if math.Abs(float64(*cell.TestError-*judged.TestError)) > 1e-9 {
 				t.Errorf("%s: grid says %+v, estimate %+v", c.flags, cell, judged)
 			}
 		}

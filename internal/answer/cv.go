@@ -98,8 +98,8 @@ func (v *Validation) partition(class []int) (p partition, err error) {
 	case v.Given != nil:
 		p = partition{resample.GivenFolds{Folds: 1 + slices.Max(v.Given), Fold: v.Given}, "folds of a column"}
 	case d.Block > 0 && (d.Group != nil || k == 0 || k*d.Block >= units):
-		err = fmt.Errorf("--blocks %d: rows are predicted forward in time, from those before them: take --folds K "+
-			"with K times %[1]d below %d, and no --groups", d.Block, d.N)
+		err = fmt.Errorf("--blocks %d: rows are predicted forward in time, from those before them: take "+
+			"--folds K with K times %[1]d below %d, and no --groups", d.Block, d.N)
 	case d.Block > 0:
 		p = partition{resample.ForwardChain{Folds: k, Length: d.Block},
 			fmt.Sprintf("blocks of %d rows, each predicted by the rows before it", d.Block)}
@@ -417,7 +417,8 @@ func (s *Study) permuteFits(ctx context.Context, v Validation, a *report.Answer)
 		if p.labels() {
 			settings.Plan = signs{moved, p.level()}
 		} else if moved.Y = p.model.Y; p.several() {
-			unit = 1 / (float64(a.Targets[p.model.Function.Name].Quality.Baseline) * float64(len(s.Functions)))
+			quality := a.Targets[p.model.Function.Name].Quality
+			unit = 1 / (float64(quality.Baseline) * float64(len(s.Functions)))
 		}
 		unit *= p.model.Unit * p.model.Unit
 		settings.Resamples, settings.Workers = each*of, v.Workers

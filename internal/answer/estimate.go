@@ -112,8 +112,8 @@ func withoutErrors(a *report.Answer) {
 		p.Error, p.OOBMean, p.OOBVote = nil, nil, nil
 	}
 	a.Notes = append(slices.Clone(a.Notes),
-		"every resample has all rows, with random weights: none is left out, so there is no error on new rows; "+
-			"cv has it")
+		"every resample has all rows, with random weights: none is left out, so there is no error on new "+
+			"rows; cv has it")
 }
 
 // addTheory adds the averages of the solution.

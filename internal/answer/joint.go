@@ -22,8 +22,8 @@ import (
 const OneAgainstOne = "ovo"
 
 // errNoneLeftOut refuses schemes with real weights for several classes.
-var errNoneLeftOut = model.InputError(errors.New("with real weights no row is left out to judge several classes by: " +
-	"take another scheme, or one class against the others"))
+var errNoneLeftOut = model.InputError(errors.New("with real weights no row is left out to judge several " +
+	"classes by: take another scheme, or one class against the others"))
 
 // joining is how the answers of several functions become one.
 type joining struct {

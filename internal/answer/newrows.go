@@ -46,8 +46,8 @@ func At(m *model.Model, s *solver.Solution, in *dataset.Inputs, before func(done
 func checkPredicted(first int, mean, variance []float64) error {
 	for i := range mean {
 		if s := mean[i] + variance[i]; math.IsNaN(s) || math.IsInf(s, 0) {
-			return model.InputError(fmt.Errorf("the prediction for new row %d is beyond the range of numbers: "+
-				"its features are too far from the training data", first+i+1))
+			return model.InputError(fmt.Errorf("the prediction for new row %d is beyond the range of "+
+				"numbers: its features are too far from the training data", first+i+1))
 		}
 	}
 	return nil

@@ -47,8 +47,8 @@ func (i Intervals) of(set *dataset.Set, level float64) (Intervals, error) {
 		i.Of = Observation
 	case i.Of == Observation && labels:
 		return i,
-			model.InputError(fmt.Errorf("intervals of an %s are for numbers; the targets of %s are labels, for "+
-				"which predict gives a probability", Observation, set.Name))
+			model.InputError(fmt.Errorf("intervals of an %s are for numbers; the targets of %s are "+
+				"labels, for which predict gives a probability", Observation, set.Name))
 	case i.Of == Observation && err != nil:
 		return i, model.InputError(err)
 	}

@@ -116,5 +116,5 @@ func (p *part) convergence() *report.Convergence {
 }
 
 // errOnlyExact: without exact resamples there is no answer.
-var errOnlyExact = model.InputError(errors.New("there are no exact resamples, and the theory was not solved, or " +
-	"does not hold where groups or blocks are drawn: exact resamples are needed"))
+var errOnlyExact = model.InputError(errors.New("there are no exact resamples, and the theory was not " +
+	"solved, or does not hold where groups or blocks are drawn: exact resamples are needed"))

@@ -77,8 +77,8 @@ func (s *Study) AddLeftOut(ctx context.Context, k int, to *model.Predictor) (not
 			to.LeftOut, err = model.NewLeftOut(y, f, in)
 		}
 	case s.Set.N() > leftOutRows:
-		return fmt.Sprintf("the model file has no intervals or probabilities: of more than %d examples they take "+
-			"too long", leftOutRows), nil
+		return fmt.Sprintf("the model file has no intervals or probabilities: of more than %d examples "+
+			"they take too long", leftOutRows), nil
 	default:
 		v, left := tenFolds(s.Set), []float64(nil)
 		if left, err = v.leftOut(ctx, p); err == nil && ctx.Err() == nil {

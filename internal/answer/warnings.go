@@ -46,8 +46,8 @@ func FewWarning(set *dataset.Set) string {
 		count[class]++
 	}
 	if class := slices.Index(count, 1); class >= 0 && len(count) == 2 {
-		return fmt.Sprintf("there is one example of class %s: probabilities cannot be checked, and are little "+
-			"more than shares of the classes", set.Levels()[class])
+		return fmt.Sprintf("there is one example of class %s: probabilities cannot be checked, and are "+
+			"little more than shares of the classes", set.Levels()[class])
 	}
 	if n < fewExamples {
 		return fmt.Sprintf("probabilities from %d examples are rough", n)

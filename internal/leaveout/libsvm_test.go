@@ -60,7 +60,8 @@ func TestAgainstLIBSVM(t *testing.T) {
 		inSeconds := func(d time.Duration) string {
 			return fmt.Sprintf("%.4f s (%.3f)", d.Seconds(), d.Seconds()/took.Seconds())
 		}
-		fmt.Printf("{%q, %g, %g, %d}, // ours %d (%d ties); svm-train %.3f s, exact %s, fast %s, %d retrained\n",
+		fmt.Printf("{%q, %g, %g, %d}, // ours %d (%d ties); svm-train %.3f s, exact %s, fast %s, %d "+
+			"retrained\n",
 			c.data, c.width, c.c, counted, exact.Errors, len(exact.Ties), took.Seconds(),
 			inSeconds(exactTook),
 			inSeconds(fastTook), fast.Retrained)

@@ -28,7 +28,7 @@ import (
 type Predictor struct {
 	Program    string             `json:"program,omitempty"` // version that trained it
 	Loss       string             `json:"loss"`
-	Parameters map[string]float64 `json:"parameters,omitempty"` // of the loss, where it is one of the catalogue
+	Parameters map[string]float64 `json:"parameters,omitempty"` // of a loss of the catalogue
 	// defaults written out; the jitter is that of training
 	Kernel kernel.Spec `json:"kernel"`
 	// Encoding maps the columns of files to features; Scales, nil without standardising, standardises these.
@@ -39,7 +39,7 @@ type Predictor struct {
 	Weight     []float64             `json:"weight"` // of the sites of Support
 	Support    Support               `json:"support"`
 	Training   TrainingSummary       `json:"training"`
-	LeftOut    *LeftOut              `json:"left_out,omitempty"` // nil: intervals and probabilities are unknown
+	LeftOut    *LeftOut              `json:"left_out,omitempty"` // nil: no intervals
 	// Others are the predictors of the second and later classes against the others, if Encoding has several
 	// classes, or of the targets after the first; this one is then of the first.
 	Others []*Predictor `json:"others,omitempty"`
@@ -292,8 +292,8 @@ func (p *Predictor) Predict(in *dataset.Inputs) ([]float64, error) {
 		for i := range part {
 			part[i] = p.Bias + p.TargetMean
 		}
-		blas64.Gemv(blas.NoTrans, 1, blas64.General{Rows: len(part), Cols: s, Stride: s, Data: rows}, weight, 1,
-			blas64.Vector{N: len(part), Inc: 1, Data: part})
+		matrix := blas64.General{Rows: len(part), Cols: s, Stride: s, Data: rows}
+		blas64.Gemv(blas.NoTrans, 1, matrix, weight, 1, blas64.Vector{N: len(part), Inc: 1, Data: part})
 		return nil
 	})
 	return f, err

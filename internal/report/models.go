@@ -175,7 +175,8 @@ func (c *ModelComparison) document() *document {
 		if p != nil {
 			d.line(either(k == 0, "difference", "refined"),
 				"%s, standard error %s (by the %s), %.3g%% interval %s "+
-					"to %s, p = %.2g", number(p.Value), number(p.StandardError), p.By, 100*c.Level, number(p.Low),
+					"to %s, p = "+
+					"%.2g", number(p.Value), number(p.StandardError), p.By, 100*c.Level, number(p.Low),
 				number(p.High), p.PValue)
 		}
 	}

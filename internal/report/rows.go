@@ -64,8 +64,8 @@ func (r *Rows) document() *document {
 		by = "share of the rows whose target is nearer to what models without them predict"
 	}
 	if len(r.Rows) >= 3 {
-		d.Lead = fmt.Sprintf("Look at the rows %s, %s and %s first: models trained without them believe their "+
-			"targets least.", r.Rows[0].name(), r.Rows[1].name(), r.Rows[2].name())
+		d.Lead = fmt.Sprintf("Look at the rows %s, %s and %s first: models trained without them believe "+
+			"their targets least.", r.Rows[0].name(), r.Rows[1].name(), r.Rows[2].name())
 	}
 	d.line(doubt, "%s", by)
 	d.line("value", "%s", what)

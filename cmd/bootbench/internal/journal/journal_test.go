@@ -140,7 +140,8 @@ func TestRefused(t *testing.T) {
 			h.Settings = []string{"resamples=40"}
 		}),
 		"version 0.9": other(func(h *Head) { h.Version = "0.9" }),
-		"d.csv is not what it was when the journal was begun": other(func(h *Head) { h.Digests = []string{"abd"} }),
+		"d.csv is not what it was when the journal was " +
+			"begun": other(func(h *Head) { h.Digests = []string{"abd"} }),
 	} {
 		folder := t.TempDir()
 		path := filepath.Join(folder, "journal")

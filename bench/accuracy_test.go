@@ -13,7 +13,7 @@ import (
 
 // judged is the accuracy of theory variances against a reference whose resamples
 // took 2 seconds in all, where the theory took half a second.
-func judged(theory []float64, reference *fits.Result) CompareRow {
+func judged(theory []float64, reference *fits.Averages) CompareRow {
 	row := CompareRow{Theory: Theory{TheoryS: 0.5}}
 	row.relate(theory, reference, []way{{single: true, each: 2 / float64(reference.Resamples)}})
 	return row
@@ -26,7 +26,7 @@ func judged(theory []float64, reference *fits.Result) CompareRow {
 func TestAccuracyExact(t *testing.T) {
 	const own, noise = 0.004, 0.01
 	var theory []float64
-	reference := &fits.Result{Resamples: 200}
+	reference := &fits.Averages{Resamples: 200}
 	for i := range 8 {
 		scale := math.Pow(10, float64(i-4))
 		for _, truth := range []float64{1 + own, 1 - own} {
@@ -64,7 +64,7 @@ func TestAccuracyExact(t *testing.T) {
 // resamples that there were as a bound; a reference without standard errors, or
 // where nothing varies, gives nothing.
 func TestAccuracyBounds(t *testing.T) {
-	reference := &fits.Result{Resamples: 50, Variance: []float64{1.2, 0.8},
+	reference := &fits.Averages{Resamples: 50, Variance: []float64{1.2, 0.8},
 		VarianceSE: []float64{0.2, 0.2}}
 	r := judged([]float64{1, 1}, reference)
 	if !r.EqualIsBound || r.VarianceError != 0 || math.Abs(r.VarianceNoise-0.2) > 0.005 ||
@@ -141,7 +141,7 @@ func TestAccuracyDrawn(t *testing.T) {
 func TestBaseline(t *testing.T) {
 	ways := []way{{name: "svm", single: true, each: 0.01, fits: 40},
 		{name: "blocks", engine: "lowrank", rank: 7, setup: 0.5, each: 0.005}}
-	reference := &fits.Result{Resamples: 10, Variance: []float64{1}, VarianceSE: []float64{0.1}}
+	reference := &fits.Averages{Resamples: 10, Variance: []float64{1}, VarianceSE: []float64{0.1}}
 	for _, c := range []struct {
 		worth, fits float64
 		by          string

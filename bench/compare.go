@@ -234,7 +234,7 @@ func (r *CompareRow) overFits() {
 }
 
 // relate compares the theory's costs and variances with those of retraining.
-func (r *CompareRow) relate(variances []float64, reference *fits.Result, ways []way) {
+func (r *CompareRow) relate(variances []float64, reference *fits.Averages, ways []way) {
 	r.overFits()
 	single := fastest(slices.DeleteFunc(slices.Clone(ways), func(w way) bool { return !w.single }), 200)
 	r.Fits50S, r.Fits200S, r.FitsMeasured = single.seconds(50), single.seconds(200), single.fits
@@ -309,7 +309,7 @@ func (x *experiment) settingsOf(phase string, seed uint64) model.RetrainSettings
 // up to terms of the fourth order in the noise, with own the theory's root mean square relative error. The
 // last term decreases like 1/R with the number R of resamples: a reference from noise/own^2 times R resamples
 // has the theory's error.
-func NewVarianceAccuracy(theory []float64, reference *fits.Result) VarianceAccuracy {
+func NewVarianceAccuracy(theory []float64, reference *fits.Averages) VarianceAccuracy {
 	a := VarianceAccuracy{EqualIsBound: true} // unless the noise is small enough
 	difference, noise, count := 0.0, 0.0, 0.0
 	for i, v := range theory {

@@ -111,7 +111,7 @@ type Retrained struct {
 }
 
 // NewRetrained are the figures of retraining with one test loss.
-func NewRetrained(r *fits.Result) Retrained {
+func NewRetrained(r *fits.Averages) Retrained {
 	return Retrained{null.Float(r.Tests[0].Error), null.Float(r.Tests[0].SE), r.Resamples,
 		r.Stats.Elapsed.Seconds()}
 }

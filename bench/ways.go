@@ -21,7 +21,7 @@ type way struct {
 	setup  float64
 	each   float64 // seconds a resample, after those of the set-up
 	fits   int     // measured; 1 without a result
-	result *fits.Result
+	result *fits.Averages
 }
 
 func (w *way) seconds(fits float64) float64 { return w.setup + fits*w.each }
@@ -33,7 +33,7 @@ func fastest(ways []way, fits float64) *way {
 }
 
 // referenceOf is the result with the most resamples, the first of them.
-func referenceOf(ways []way) *fits.Result {
+func referenceOf(ways []way) *fits.Averages {
 	return slices.MaxFunc(ways, func(a, b way) int { return cmp.Compare(a.fits, b.fits) }).result
 }
 
@@ -92,7 +92,7 @@ func (x *experiment) way(ctx context.Context, m *model.Model, method model.Retra
 	}
 	w = way{name: name, engine: m.Form().String(), single: method == model.Single,
 		setup: r.Setup.Seconds(), each: r.Stats.Elapsed.Seconds() / float64(r.Resamples), fits: r.Resamples,
-		result: r.Result}
+		result: r.Averages}
 	if low, ok := m.Approximation(); ok {
 		w.rank = low.Rank
 	}

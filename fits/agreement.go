@@ -26,7 +26,7 @@ const (
 
 // Against compares a solution with its refined estimates: it returns the median over the sites of the ratio
 // of the variances, NaN if there is none, and descriptions of contradictions.
-func Against(s *solver.Solution, r *Result) (varianceRatio float64, contradictions []string) {
+func Against(s *solver.Solution, r *Averages) (varianceRatio float64, contradictions []string) {
 	y, n := s.Problem.Y, float64(len(s.Problem.Y))
 	var ratios, scores []float64 // in standard errors
 	least := leastDifference * leastDifference * floats.Dot(y, y) / n

@@ -19,8 +19,8 @@ const NumbersPerInput = 12
 
 func NumbersPerExample(tests int) int64 { return groups * int64(3+tests) }
 
-// averages is the Estimator of plain averages.
-type averages struct {
+// plain is the Estimator of plain averages.
+type plain struct {
 	problem *Problem
 	tests   []loss.Test // the caller's, then prediction and vote
 	period  int
@@ -31,8 +31,8 @@ type averages struct {
 	values  []float64 // workspace
 }
 
-func newAverages(p *Problem, tests []loss.Test) *averages {
-	a := &averages{problem: p, tests: append(slices.Clip(tests), loss.Prediction{}, loss.Vote{}),
+func newPlain(p *Problem, tests []loss.Test) *plain {
+	a := &plain{problem: p, tests: append(slices.Clip(tests), loss.Prediction{}, loss.Vote{}),
 		period: p.Plan.Period()}
 	if a.points = NewSums(1, p.inputs(), 3, true); a.period > 1 {
 		a.points = NewSums(groups, p.inputs(), 3, false)
@@ -43,7 +43,7 @@ func newAverages(p *Problem, tests []loss.Test) *averages {
 }
 
 // Add implements Estimator.
-func (a *averages) Add(number int, weight, f []float64) {
+func (a *plain) Add(number int, weight, f []float64) {
 	group := a.done / a.period % groups
 	a.done++
 	if a.center == nil {
@@ -67,11 +67,11 @@ func (a *averages) Add(number int, weight, f []float64) {
 }
 
 // used is the number of groups with fits; an unfinished period does not count.
-func (a *averages) used() int { return min(groups, a.done/a.period) }
+func (a *plain) used() int { return min(groups, a.done/a.period) }
 
-// Result implements Estimator.
-func (a *averages) Result() *Result {
-	r := &Result{Resamples: a.done}
+// Averages implements Estimator.
+func (a *plain) Averages() *Averages {
+	r := &Averages{Resamples: a.done}
 	for j := range a.problem.inputs() {
 		a.readPoint(r, j)
 	}
@@ -109,7 +109,7 @@ func (a *averages) Result() *Result {
 
 // readPoint computes the averages at site or new input j. For dependent fits the standard errors are
 // jackknifed, and the variance about the mean of n fits is corrected by the variance of the mean.
-func (a *averages) readPoint(r *Result, j int) {
+func (a *plain) readPoint(r *Averages, j int) {
 	all := a.points.Total(j)
 	n := all.Count()
 	squares := func(m Moments) float64 { return m.Sum(1) - m.Sum(0)*m.Mean(0) } // about the mean
@@ -154,7 +154,7 @@ func varianceOfVariance(m Moments) float64 {
 }
 
 // means are the mean of a test over the fits that leave each example out, NaN if none does.
-func (a *averages) means(test int) []float64 {
+func (a *plain) means(test int) []float64 {
 	means := make([]float64, len(a.problem.Y))
 	for i := range means {
 		means[i] = a.left.Total(i).Mean(test)
@@ -163,7 +163,7 @@ func (a *averages) means(test int) []float64 {
 }
 
 // overExamples averages a function of the means of a test over the examples, with its standard error.
-func (a *averages) overExamples(test int, of func(mean, y float64) float64) (value, se float64) {
+func (a *plain) overExamples(test int, of func(mean, y float64) float64) (value, se float64) {
 	used := a.used()
 	sum, weights := make([]float64, used+1), make([]float64, used+1) // with one group deleted; with none
 	for i, y := range a.problem.Y {

@@ -70,9 +70,9 @@ func TestGaussianPair(t *testing.T) {
 // TestFewValues: nothing is told that cannot be known.
 func TestFewValues(t *testing.T) {
 	p := Problem{Y: []float64{0}, Sites: 1, Plan: resample.Resamples{Scheme: resample.Poisson{Ratio: 1}}}
-	a := newAverages(&p, nil)
+	a := newPlain(&p, nil)
 	for n, want := range []int{4, 3, 0, 0, 0} {
-		r := a.Result()
+		r := a.Averages()
 		unknown := 0
 		for _, v := range []float64{r.Mean[0], r.MeanSE[0], r.Variance[0], r.VarianceSE[0]} {
 			if math.IsNaN(v) {

@@ -456,7 +456,7 @@ func TestSmallDifferences(t *testing.T) {
 	none := floats.Dot(m.Y, m.Y)/float64(len(m.Y)) - theory
 	for share, contradicts := range map[float64]bool{0.5e-4: false, 0.2: true} {
 		r.Tests[0].Error = share * none
-		if _, got := fits.Against(s, r.Result); (len(got) > 0) != contradicts {
+		if _, got := fits.Against(s, r.Averages); (len(got) > 0) != contradicts {
 			t.Errorf("a difference of %v of what 0 errs by: %q", share, got)
 		}
 	}

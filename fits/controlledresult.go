@@ -10,7 +10,7 @@ import (
 	"bootbench/loss"
 )
 
-// Result implements Estimator: estimates are unbiased unless stated otherwise. Resamples of an
+// Averages implements Estimator: estimates are unbiased unless stated otherwise. Resamples of an
 // unfinished period do not count.
 //
 // Where control variates take an estimate out of its range, as a variance below 0 or an error rate above 1,
@@ -23,8 +23,8 @@ import (
 // The mean of Examples is another estimate of a left-out error, of larger variance. BaggedError is unbiased
 // for the square test loss; for others the bias is about half their second derivative times the mean
 // prediction's squared standard error.
-func (e *Controlled) Result() *Result {
-	r := &Result{Resamples: e.done / e.period * e.period, Warnings: slices.Clone(e.warnings)}
+func (e *Controlled) Averages() *Averages {
+	r := &Averages{Resamples: e.done / e.period * e.period, Warnings: slices.Clone(e.warnings)}
 	e.readPoints(r)
 	e.readTests(r)
 	return r
@@ -35,7 +35,7 @@ func floor(first, second float64) [controls]float64 {
 	return [controls]float64{rounding * first * first, rounding * second * second}
 }
 
-func (e *Controlled) readPoints(r *Result) {
+func (e *Controlled) readPoints(r *Averages) {
 	for _, field := range []*[]float64{&r.Mean, &r.MeanSE, &r.Variance, &r.VarianceSE, &r.Vote} {
 		*field = make([]float64, len(e.center))
 	}
@@ -95,7 +95,7 @@ func steady(se, estimates []float64, resamples int) {
 	}
 }
 
-func (e *Controlled) readTests(r *Result) {
+func (e *Controlled) readTests(r *Averages) {
 	n := len(e.absent)
 	for _, l := range e.leftOut {
 		r.Tests = append(r.Tests, TestError{Test: l.test, Examples: make([]float64, n),

@@ -72,7 +72,7 @@ func (s scores) addLogs(name string, value, se, reference []float64) {
 	}
 }
 
-func (s scores) addAll(r, reference *fits.Result) {
+func (s scores) addAll(r, reference *fits.Averages) {
 	s.add("mean", r.Mean, r.MeanSE, reference.Mean, reference.MeanSE)
 	s.addLogs("variance", r.Variance, r.VarianceSE, reference.Variance)
 	at, of := r.Tests[0], reference.Tests[0]
@@ -129,7 +129,7 @@ func TestCoverage(t *testing.T) {
 		s := solveModel(t, m, scheme)
 		settings := by(many, c.test)
 		settings.Seed = 1 << 40
-		reference := refine(t, m, s, opaque{scheme}, settings).Result
+		reference := refine(t, m, s, opaque{scheme}, settings).Averages
 		own := scores{}
 		settings.Resamples = resamples
 		if scheme.Period() > 1 {
@@ -140,8 +140,8 @@ func TestCoverage(t *testing.T) {
 			settings.Seed = uint64(1000*number + seed)
 			r := refine(t, m, s, scheme, settings)
 			gain += r.Tests[0].EquivalentResamples / float64(r.Resamples) / float64(seeds)
-			own.addAll(r.Result, reference)
-			all.addAll(r.Result, reference)
+			own.addAll(r.Averages, reference)
+			all.addAll(r.Averages, reference)
 		}
 		t.Logf("%s %s %s, gain %.2f:%v", c.set, c.loss.Name(), scheme.Name(), gain, own)
 	}

@@ -101,7 +101,7 @@ func (j *Joint) Average(plan resample.Plan, weights []float64) *Decided {
 	for i := range ones {
 		ones[i] = 1
 	}
-	estimator := newAverages(&Problem{Y: ones, Weights: weights, Plan: plan, Sites: n},
+	estimator := newPlain(&Problem{Y: ones, Weights: weights, Plan: plan, Sites: n},
 		[]loss.Test{loss.ZeroOne{}})
 	d, count := &Decided{Resamples: len(j.fields)}, make([]float64, n)
 	for _, lists := range []*[][]float64{&d.Share, &d.Mean, &d.Square} {
@@ -140,7 +140,7 @@ func (j *Joint) Average(plan resample.Plan, weights []float64) *Decided {
 			floats.Div(list, count)
 		}
 	}
-	r := estimator.Result()
+	r := estimator.Averages()
 	d.Left, d.Warnings = r.Tests[0], r.Warnings
 	return d
 }

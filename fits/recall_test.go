@@ -29,7 +29,7 @@ func TestRecall(t *testing.T) {
 	problem := problem(resample.Poisson{Ratio: 0.7}, 9, y...)
 	problem.Extra = 1
 	mean := constant(shrunkMean{})
-	run := func(trainers fits.Trainers, s fits.Settings) *fits.Result {
+	run := func(trainers fits.Trainers, s fits.Settings) *fits.Averages {
 		t.Helper()
 		s.Workers, s.Tests = 3, bothTests
 		r := testutil.Must(fits.Run(context.Background(), problem, trainers, s))(t)

@@ -8,10 +8,10 @@ import (
 	"bootbench/loss"
 )
 
-// Result holds averages over resamples. All standard errors are Monte-Carlo errors: relative to infinitely
+// Averages are averages over resamples. All standard errors are Monte-Carlo errors: relative to infinitely
 // many resamples of the same data. What the resamples do not determine (a variance from one, anything from
 // none) is NaN.
-type Result struct {
+type Averages struct {
 	// Resamples is the number of resamples that the averages run over.
 	Resamples int
 	// Skipped are the resamples left out because their training did not converge, in the order of b; Warnings
@@ -62,14 +62,14 @@ type TestError struct {
 	// Examples holds the mean left-out loss of each example, NaN for an example that was never left out, and
 	// ExamplesSE their standard errors, which plain averages do not have.
 	Examples, ExamplesSE []float64
-	// BaggedError is the mean loss of Result.OutOfBag, and BaggedSE its standard error, computed like SE;
+	// BaggedError is the mean loss of Averages.OutOfBag, and BaggedSE its standard error, computed like SE;
 	// Error averages the predictors' errors. A small ensemble has a larger error than an infinite one: for
 	// the square loss, by the predictor's variance over the number of resamples that leave an example out.
 	BaggedError, BaggedSE float64
 }
 
 // Test is the entry of Tests for a loss of this name, or nil.
-func (r *Result) Test(name string) *TestError {
+func (r *Averages) Test(name string) *TestError {
 	for i := range r.Tests {
 		if r.Tests[i].Test.Name() == name {
 			return &r.Tests[i]
@@ -79,7 +79,7 @@ func (r *Result) Test(name string) *TestError {
 }
 
 // warn adds warnings of skipped, empty and one-class resamples.
-func (r *Result) warn() {
+func (r *Averages) warn() {
 	add := func(count int, format string, args ...any) {
 		if count > 0 {
 			r.Warnings = append(r.Warnings, fmt.Sprintf(format, append([]any{count}, args...)...))
@@ -111,7 +111,7 @@ type Status int
 const (
 	// Complete: all requested resamples were done.
 	Complete Status = iota
-	// Cancelled: the context ended first. The Result equals that of a run over the first resamples only.
+	// Cancelled: the context ended first. The Averages equal that of a run over the first resamples only.
 	Cancelled
 )
 

@@ -41,9 +41,9 @@ func Train(ctx context.Context, p Problem, t Trainers, s Settings) (iter.Seq[*Fi
 // Run averages over the fits of p.
 //
 // When ctx ends, Run waits for the fits in progress and returns the averages of the finished fits with Status
-// Cancelled and no error; Result.Resamples may be 0. An error means that there is no answer: bad input, a
+// Cancelled and no error; Averages.Resamples may be 0. An error means that there is no answer: bad input, a
 // failure to make a trainer, or a *FitError.
-func Run(ctx context.Context, p Problem, t Trainers, s Settings) (*Result, error) {
+func Run(ctx context.Context, p Problem, t Trainers, s Settings) (*Averages, error) {
 	all, err := RunPath(ctx, p, t, nil, s)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func Run(ctx context.Context, p Problem, t Trainers, s Settings) (*Result, error
 }
 
 // RunPath is Run for each factor of a path (resample.Path) of the fits of p; the trainers are those of Along.
-func RunPath(ctx context.Context, p Problem, t Trainers, factors []float64, s Settings) (results []*Result,
+func RunPath(ctx context.Context, p Problem, t Trainers, factors []float64, s Settings) (results []*Averages,
 	err error) {
 	if p, err = p.withDefaults(); err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func RunPath(ctx context.Context, p Problem, t Trainers, factors []float64, s Se
 		return nil, err
 	}
 	for k := range places {
-		places[k] = NewSeries(newAverages(&p, s.Tests), &p, &s)
+		places[k] = NewSeries(newPlain(&p, s.Tests), &p, &s)
 	}
 	start, done := time.Now(), 0
 	for f := range trained {
@@ -83,7 +83,7 @@ func RunPath(ctx context.Context, p Problem, t Trainers, factors []float64, s Se
 		}
 	}
 	for _, one := range places {
-		r := one.Result(s.Resamples)
+		r := one.Averages(s.Resamples)
 		r.Stats.Workers, r.Stats.Elapsed = s.Workers, time.Since(start)/time.Duration(len(places))
 		r.warn()
 		results = append(results, r)
@@ -95,8 +95,8 @@ func RunPath(ctx context.Context, p Problem, t Trainers, factors []float64, s Se
 type Estimator interface {
 	// Add adds the next fit, given its weights and predictions.
 	Add(number int, weight, f []float64)
-	// Result returns the averages over the fits so far.
-	Result() *Result
+	// Averages returns the averages over the fits so far.
+	Averages() *Averages
 }
 
 // Series is a sequence of fits and their outcomes.
@@ -148,9 +148,9 @@ func (s *Series) skip(f *Fit) error {
 	return nil
 }
 
-// Result is the estimator's Result; wanted is the requested number of fits.
-func (s *Series) Result(wanted int) *Result {
-	r := s.estimator.Result()
+// Averages is what the estimator says so far; wanted is the requested number of fits.
+func (s *Series) Averages(wanted int) *Averages {
+	r := s.estimator.Averages()
 	r.Skipped, r.Empty, r.OneClass = s.skipped, s.kinds[Empty], s.kinds[OneClass]
 	r.Stats.Fits, r.Stats.FitTime = s.kinds[Trained], s.fitTime
 	if s.Done < wanted {

@@ -128,13 +128,13 @@ func inputs(n int) (*linalg.Sym, []float64, *rand.Rand) {
 }
 
 func run(t testing.TB, p fits.Problem, trainers fits.Trainers,
-	s fits.Settings) *fits.Result {
+	s fits.Settings) *fits.Averages {
 	t.Helper()
 	return testutil.Must(fits.Run(context.Background(), p, trainers, s))(t)
 }
 
 // text writes a Result out, all digits and NaN included, without its costs and without its status.
-func text(r *fits.Result) string {
+func text(r *fits.Averages) string {
 	c := *r
 	c.Stats, c.Status = fits.Stats{}, 0
 	return fmt.Sprintf("%+v", c)
@@ -183,7 +183,7 @@ type brute struct {
 }
 
 // check compares all averages.
-func (u brute) check(t *testing.T, got *fits.Result) {
+func (u brute) check(t *testing.T, got *fits.Averages) {
 	t.Helper()
 	equal := func(what string, i int, value, want float64) {
 		t.Helper()

@@ -11,9 +11,9 @@ import (
 )
 
 // OfTheory are the averages of a solution of the theory, without standard errors.
-func OfTheory(s *solver.Solution, tests []loss.Test) *Result {
+func OfTheory(s *solver.Solution, tests []loss.Test) *Averages {
 	ensemble, unknown := s.OutOfBag(), math.NaN()
-	r := &Result{Mean: s.Mean, Variance: s.Var, Vote: s.Votes(), OutOfBag: ensemble.Mean,
+	r := &Averages{Mean: s.Mean, Variance: s.Var, Vote: s.Votes(), OutOfBag: ensemble.Mean,
 		OutOfBagVote: ensemble.Vote, VoteErrorSE: unknown}
 	r.VoteError, _ = ensemble.VoteError()
 	for _, test := range tests {
@@ -27,7 +27,7 @@ func OfTheory(s *solver.Solution, tests []loss.Test) *Result {
 
 // In are the averages in units of a function's target: predictions are Mean + Unit f, square losses are in
 // squared units, absolute ones in units; other losses have no unit.
-func (r *Result) In(f Function) *Result {
+func (r *Averages) In(f Function) *Averages {
 	if f.Mean == 0 && f.Unit == 1 {
 		return r
 	}

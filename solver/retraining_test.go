@@ -52,7 +52,7 @@ func newExperiment(t rapid.TB, specification string, spec kernel.Spec, n int, no
 
 // retrained is what retraining says, with every prediction kept.
 type retrained struct {
-	*fits.Result
+	*fits.Averages
 	f [][]float64 // per site and new input, one prediction per resample
 }
 
@@ -72,7 +72,7 @@ func (x *experiment) retrain(t rapid.TB, scheme resample.Scheme) retrained {
 			}
 		},
 	}))(t)
-	r.Result = result
+	r.Averages = result
 	return r
 }
 

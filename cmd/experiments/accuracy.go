@@ -122,9 +122,9 @@ func judgeModel(ctx context.Context, spec model.Spec, scheme resample.Scheme,
 	return accuracyRow{
 		Setup: bench.NewSetup(spec.Set.Name, m, scheme), Width: spec.Kernel.Gamma * float64(spec.Set.D()),
 		Convergence: bench.NewConvergence(theory), TheoryError: null.Float(leftOut),
-		Retrained:     bench.NewRetrained(reference.Result),
+		Retrained:     bench.NewRetrained(reference.Averages),
 		VarianceRatio: bench.Median(quotients),
-		VarianceError: bench.NewVarianceAccuracy(variances, reference.Result).VarianceError,
+		VarianceError: bench.NewVarianceAccuracy(variances, reference.Averages).VarianceError,
 	}
 }
 

@@ -28,7 +28,7 @@ type bothLaws struct {
 	examples       int
 	solution       *solver.Solution
 	mean, variance []float64 // by theory at held-out inputs
-	retrained      *fits.Result
+	retrained      *fits.Averages
 	first          int         // index of these inputs among those of retraining
 	predictions    [][]float64 // of the resamples at each input
 }

@@ -76,12 +76,12 @@ func preset(name string) model.Spec {
 // retrain trains on resamples with a test loss. onFit, unless nil, gets each resample's predictions, at the
 // sites and then at new inputs whose kernel rows are given.
 func (p *paperRun) retrain(ctx context.Context, m *model.Model, scheme resample.Scheme, test loss.Test,
-	cross blas64.General, resamples int, onFit func(r int, weight, f []float64)) *fits.Result {
+	cross blas64.General, resamples int, onFit func(r int, weight, f []float64)) *fits.Averages {
 	r := must(model.Retrain(ctx, m, model.Single, scheme, model.RetrainSettings{Seed: p.seed, Cross: cross,
 		Settings: fits.Settings{Resamples: resamples, Workers: p.workers, Tests: []loss.Test{test},
 			OnFit: onFit}}))
 	check(ctx.Err())
-	return r.Result
+	return r.Averages
 }
 
 // Ratios of the learning curves: the theory is dense, retraining is not.

@@ -222,7 +222,7 @@ func CrossValidatePath(ctx context.Context, studies []*Study, factors []float64,
 	for k, s := range studies {
 		s.Times.Retrain += results[k].Stats.Elapsed.Seconds()
 		answers[k] = v.report(s.part(0), folds, repeats,
-			&model.Retraining{Result: results[k], Method: model.Single})
+			&model.Retraining{Averages: results[k], Method: model.Single})
 	}
 	return answers, nil
 }
@@ -232,7 +232,7 @@ func (v *Validation) fits(ctx context.Context, p *part, folds int, settings mode
 	known *nestedFits) (result *model.Retraining, err error) {
 	if v.Choose != nil {
 		result = &model.Retraining{Method: model.Single}
-		result.Result, err = v.fitNested(ctx, p, settings, known)
+		result.Averages, err = v.fitNested(ctx, p, settings, known)
 	} else {
 		method, n, k := v.Method, p.Set.N(), 1/float64(folds)
 		// in n^3 operations: those of fits to the other folds minus those of downdates; the inverse takes one
@@ -258,7 +258,7 @@ func (v *Validation) fits(ctx context.Context, p *part, folds int, settings mode
 
 // report is the document of the fits without each fold.
 func (v *Validation) report(p *part, folds partition, repeats int, result *model.Retraining) *report.Answer {
-	r := result.Result.In(p.model.Function)
+	r := result.Averages.In(p.model.Function)
 	left := &r.Tests[0]
 	a := &report.Answer{Command: "cv", Subject: p.about(), TestLoss: left.Test.Name(), Folds: folds.Period(),
 		Method: result.Method.String(), Status: r.Status.String(), Draws: p.draws(result, v.Seed),
@@ -282,7 +282,7 @@ func (v *Validation) report(p *part, folds partition, repeats int, result *model
 	points := &report.Points{Names: p.Set.RowNames, Mean: r.OutOfBag, Error: left.Examples}
 	var probabilities *Probabilities
 	if p.labels() && !v.ErrorsAlone {
-		if found, err := RefinedProbabilities(p.model, result.Result); err == nil {
+		if found, err := RefinedProbabilities(p.model, result.Averages); err == nil {
 			probabilities, points.Probability.Positive = found, found.LeftOut
 		}
 		for _, f := range r.OutOfBag {

@@ -206,7 +206,7 @@ func (p *part) addExact(ctx context.Context, q *Question, a *report.Answer, onFi
 		warn(&a.Warnings, "the exact resamples gave no number to refine with: "+tooFarApart)
 		return nil
 	}
-	exact := r.Result.In(p.model.Function)
+	exact := r.Averages.In(p.model.Function)
 	left := &exact.Tests[0]
 	a.Refined, _ = p.refined(r, exact, q)
 	around := p.around(left.Error)

@@ -102,7 +102,7 @@ func digest(cross blas64.General) string {
 
 // refined describes exact resamples, r, with their averages in units of the target, and the probabilities of
 // labels, nil if too few resamples leave out examples of both classes.
-func (p *part) refined(r *model.Retraining, exact *fits.Result, q *Question) (*report.Refined,
+func (p *part) refined(r *model.Retraining, exact *fits.Averages, q *Question) (*report.Refined,
 	*Probabilities) {
 	left := exact.Tests[0]
 	out := &report.Refined{
@@ -117,12 +117,12 @@ func (p *part) refined(r *model.Retraining, exact *fits.Result, q *Question) (*r
 			Exact: r.Batch.Exact},
 	}
 	if !p.withoutTheory(q) {
-		ratio, contradictions := fits.Against(p.solution, r.Result)
+		ratio, contradictions := fits.Against(p.solution, r.Averages)
 		out.VarianceRatio, out.Contradicts = null.Float(ratio), contradictions
 	}
 	var all *Probabilities
 	if p.labels() {
-		all, _ = RefinedProbabilities(p.model, r.Result)
+		all, _ = RefinedProbabilities(p.model, r.Averages)
 	}
 	metrics, reliability := p.measure(q.Metrics, exact, all)
 	if out.Calibration = reliability; all != nil || !p.labels() {
@@ -249,7 +249,7 @@ func (p *part) draws(r *model.Retraining, seed uint64) *report.Draws {
 
 // retrained is the document of the fits.
 func (p *part) retrained(how *Retraining, result *model.Retraining) *report.Answer {
-	r := result.Result.In(p.model.Function)
+	r := result.Averages.In(p.model.Function)
 	a, left := p.begin("retrain", how.Scheme), &r.Tests[0]
 	a.Method, a.Status, a.Draws = result.Method.String(), r.Status.String(), p.draws(result, how.Seed)
 	skipped := len(r.Skipped)

@@ -107,7 +107,7 @@ func predictionsOf(ctx context.Context, spec model.Spec, in *dataset.Inputs) (al
 // fitNested makes the fits of a plan, each of a model chosen without the fold, with a prediction for each
 // example.
 func (v *Validation) fitNested(ctx context.Context, p *part, s model.RetrainSettings, known *nestedFits) (
-	*fits.Result, error) {
+	*fits.Averages, error) {
 	problem := fits.Problem{Y: p.model.Y, Weights: p.Set.Weights, Plan: s.Plan, OneClass: p.labels()}
 	return fits.Run(ctx, problem, fits.Single(func() (train.Trainer, error) {
 		return nested{ctx, p, v.Choose, known}, nil

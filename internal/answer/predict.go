@@ -148,7 +148,7 @@ func (p *part) theoryAt(ctx context.Context, in *dataset.Inputs, q *Question, a 
 	if err != nil {
 		return nil, err
 	}
-	r := (&fits.Result{Mean: at.Mean, Variance: at.Var}).In(p.model.Function)
+	r := (&fits.Averages{Mean: at.Mean, Variance: at.Var}).In(p.model.Function)
 	points := a.Points
 	points.Mean, points.Variance, points.SD = r.Mean, r.Variance, sd(r.Variance)
 	intervals := make([]solver.Interval, in.N())
@@ -220,7 +220,7 @@ func (p *part) exactAt(ctx context.Context, in *dataset.Inputs, q *Question, a *
 	if err != nil || result == nil {
 		return err
 	}
-	exact := result.Result.In(p.model.Function)
+	exact := result.Averages.In(p.model.Function)
 	refined, probabilities := p.refined(result, exact, &own)
 	a.Refined = refined
 	m := p.Sites()

@@ -55,7 +55,7 @@ func ProbabilitiesOf(m *model.Model, s *solver.Solution) (*Probabilities, error)
 
 // RefinedProbabilities are LeftOutProbabilities of exact resamples, which a loss with a proximal map has.
 // Among the tests of the refinement must be the square loss.
-func RefinedProbabilities(m *model.Model, r *fits.Result) (*Probabilities, error) {
+func RefinedProbabilities(m *model.Model, r *fits.Averages) (*Probabilities, error) {
 	square := r.Test(loss.SquareTest{}.Name())
 	if square == nil {
 		return nil, model.InputError(errors.New(

@@ -183,4 +183,4 @@ func (s *Study) tests(metrics []string) []loss.Test {
 }
 
 // testOf is the error of averages under a test loss, nil if they lack it.
-func testOf(r *fits.Result, test loss.Test) *fits.TestError { return r.Test(test.Name()) }
+func testOf(r *fits.Averages, test loss.Test) *fits.TestError { return r.Test(test.Name()) }

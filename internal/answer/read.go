@@ -57,7 +57,7 @@ func (p *part) quality(test loss.Test, mean float64, perExample, outOfBag []floa
 
 // measure are the requested metrics of left-out predictions, nil for none, and the reliability of their
 // probabilities; nil if an example was never left out, or there are no probabilities.
-func (p *part) measure(metrics []string, r *fits.Result, of *Probabilities) (m *calibration.Metrics,
+func (p *part) measure(metrics []string, r *fits.Averages, of *Probabilities) (m *calibration.Metrics,
 	reliability *calibration.Reliability) {
 	var probability []float64
 	if of != nil {
@@ -96,7 +96,7 @@ func numbers(values []float64) []float64 {
 }
 
 // points are the averages at the examples.
-func (p *part) points(r *fits.Result) *report.Points {
+func (p *part) points(r *fits.Averages) *report.Points {
 	points := &report.Points{Mean: p.perExample(r.Mean), Variance: p.perExample(r.Variance),
 		Error: r.Tests[0].Examples, MeanSE: p.perExample(r.MeanSE), VarianceSE: p.perExample(r.VarianceSE)}
 	if p.labels() {

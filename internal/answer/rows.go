@@ -89,7 +89,7 @@ func (p *part) doubt(ctx context.Context, q *Question, r *report.Rows) error {
 	theory, share := fits.OfTheory(p.solution, []loss.Test{p.Test}).In(p.model.Function), 1.0
 	left, se := theory.Tests[0].Examples, []float64(nil)
 	if result != nil {
-		t := result.Result.In(p.model.Function).Tests[0]
+		t := result.Averages.In(p.model.Function).Tests[0]
 		left, se = t.Examples, t.ExamplesSE
 	}
 	if p.several() {

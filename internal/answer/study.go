@@ -2,7 +2,7 @@
 // its predictions change with other rows, and which rows it gets wrong, for one target, several classes or
 // several targets alike.
 //
-// A Question becomes averages over resamples (fits.Result), of the theory, of exact fits or of both, for
+// A Question becomes averages over resamples (fits.Averages), of the theory, of exact fits or of both, for
 // every function of the model; these become a report.Answer. Several classes have one more step: the
 // decision between them (fits.Decision) is averaged over the same fits.
 package answer

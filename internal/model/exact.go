@@ -42,7 +42,7 @@ func (m RetrainMethod) String() string { return retrainMethods[m] }
 
 // Retraining is the result of retraining, its method and costs.
 type Retraining struct {
-	*fits.Result
+	*fits.Averages
 	Method RetrainMethod   // not AutoMethod
 	Batch  fits.BlockStats // of method Batch
 	Setup  time.Duration   // the theory's solve, the copy of G, the inverse, before Stats.Elapsed
@@ -88,13 +88,13 @@ func Retrain(ctx context.Context, m *Model, method RetrainMethod, scheme resampl
 	if err != nil {
 		return nil, err
 	}
-	r.Result, err = fits.Run(ctx, problem, fits.Single(trainers), settings.Settings)
+	r.Averages, err = fits.Run(ctx, problem, fits.Single(trainers), settings.Settings)
 	return r, err
 }
 
 // RetrainPath is Retrain, one by one, for the model's loss times each of the factors.
 func RetrainPath(ctx context.Context, m *Model, scheme resample.Scheme, factors []float64,
-	settings RetrainSettings) ([]*fits.Result, error) {
+	settings RetrainSettings) ([]*fits.Averages, error) {
 	problem, err := settings.problem(m, scheme)
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func RetrainAround(ctx context.Context, m *Model, s *solver.Solution, scheme res
 		return nil, err
 	}
 	result, err := fits.Run(ctx, problem, fits.Batch(trainer), settings.Settings)
-	return &Retraining{Result: result, Method: Batch, Batch: trainer.Stats()}, err
+	return &Retraining{Averages: result, Method: Batch, Batch: trainer.Stats()}, err
 }
 
 // CanDowndate reports whether predictions for examples that a fit with weights 0 and 1 leaves out follow from

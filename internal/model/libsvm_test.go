@@ -100,7 +100,7 @@ func TestBiasAgainstLIBSVM(t *testing.T) {
 		if !(math.Abs(score) < 2) {
 			t.Errorf("%v: refined %g +- %.2g, %.1f standard errors off", c, r.Error, r.SE, score)
 		}
-		_, contradictions := fits.Against(s, refined.Result)
+		_, contradictions := fits.Against(s, refined.Averages)
 		contradicted := len(contradictions) > 0
 		if contradicted != (c.name == "crabs") || !contradicted &&
 			!(math.Abs(theory-c.err) < 2*math.Hypot(r.SE, c.se)) {

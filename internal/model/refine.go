@@ -69,7 +69,7 @@ func Refine(ctx context.Context, m *Model, s *solver.Solution, scheme resample.S
 	if err != nil || !checked {
 		return result, err
 	}
-	if _, contradictions := fits.Against(s, result.Result); contradictions == nil {
+	if _, contradictions := fits.Against(s, result.Averages); contradictions == nil {
 		return result, nil
 	}
 	off, err := r.offSingle(ctx)
@@ -132,7 +132,7 @@ func (r *refinement) refine(ctx context.Context) (*Retraining, error) {
 	if done := r.series.Done; done < 2*r.period {
 		return nil, fmt.Errorf("%w after %d resamples, too few to estimate from", fits.ErrCancelled, done)
 	}
-	result := &Retraining{Result: r.series.Result(target), Method: Batch, Batch: r.trainer.Stats(),
+	result := &Retraining{Averages: r.series.Averages(target), Method: Batch, Batch: r.trainer.Stats(),
 		Setup: start.Sub(r.began)}
 	if r.settings.Batch.Single {
 		result.Method = Single
@@ -253,7 +253,7 @@ func (r *refinement) next() int {
 	if r.settings.Accuracy == 0 {
 		return done
 	}
-	test := r.series.Result(done).Tests[0]
+	test := r.series.Averages(done).Tests[0]
 	ratio := test.SE / (r.settings.Accuracy * test.Error)
 	if !(ratio > 1) {
 		return done

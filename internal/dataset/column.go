@@ -12,13 +12,11 @@ import (
 
 // Column is what is predicted: numbers, or classes.
 type Column struct {
-	Name string `json:"name"`
-	// numbers; of classes the numbers of their levels, from 0; length N
-	Y      []float64 `json:"-"`
+	Name   string    `json:"name"`
+	Y      []float64 `json:"-"`                // N numbers; of classes those of their levels, from 0
 	Levels []string  `json:"levels,omitempty"` // names of the classes, in order, as in the file; nil: numbers
 	Texts  bool      `json:"texts,omitempty"`  // the levels are texts in the file, not numbers
-	// of two levels the first means every other one than the second
-	Rest bool `json:"rest,omitempty"`
+	Rest   bool      `json:"rest,omitempty"`   // of two levels the first means any other than the second
 }
 
 // plainLabels are the levels of the labels -1 and +1.
@@ -69,9 +67,16 @@ func (c Column) guessed() Column {
 	if c.Levels != nil || slices.ContainsFunc(c.Y, func(v float64) bool { return v != -1 && v != 1 }) {
 		return c
 	}
-	c.Levels = plainLabels
-	c.Y, _ = c.encode(c.Y, labelName) // which are no others
+	c.Levels, c.Y = plainLabels, slices.Clone(c.Y)
+	for i, v := range c.Y {
+		c.Y[i] = (v + 1) / 2
+	}
 	return c
+}
+
+// whole reports whether all targets are whole numbers, as names of classes may be.
+func (c *Column) whole() bool {
+	return !slices.ContainsFunc(c.Y, func(v float64) bool { return v != math.Trunc(v) })
 }
 
 // encode maps targets with names to the numbers of levels; numbers stay.
@@ -207,18 +212,16 @@ func (s *Set) decide(opt Options) error {
 	}
 	s.Columns[0] = c.guessed()
 	const few, many, each = 10, 200, 20
-	whole := !slices.ContainsFunc(c.Y, func(v float64) bool { return v != math.Trunc(v) })
-	count := len(c.values())
-	// as names of classes may be
-	if opt.As != Either || !s.AreNumbers() || !whole || count < 3 || count > few {
-		return nil
-	}
-	if n := s.N(); n >= many && n >= each*count && !opt.TaskKnown {
+	count, n := len(c.values()), s.N()
+	switch {
+	case opt.As != Either || !s.AreNumbers() || !c.whole() || count < 3 || count > few:
+	case n >= many && n >= each*count && !opt.TaskKnown:
 		return place{file: s.Name}.error(c.Name, fmt.Errorf("the targets of %d rows are %d whole numbers: "+
 			"--task %s if they are classes, --task %s if they are quantities", n, count, Classes, Numbers))
+	default:
+		s.note("the targets are %d whole numbers and are taken for quantities; classes? --task %s", count,
+			Classes)
 	}
-	s.note("the targets are %d whole numbers and are taken for quantities; classes? --task %s", count,
-		Classes)
 	return nil
 }
 
@@ -250,7 +253,8 @@ func (s *Set) classify(positive string) error {
 	if v, err := parseNumber(positive); err == nil && !c.Texts {
 		positive = formatNumber(v)
 	}
-	several := areClasses(names, c.Texts)
+	const most = 100
+	several := len(names) > 2 && len(names) <= most && (c.Texts || c.whole())
 	if positive == "" && (c.Texts || several) && len(names) > 2 &&
 		(len(names) == n || n >= fewRows && 2*len(names) > n) {
 		return place{file: s.Name}.error(c.Name, fmt.Errorf("%d classes in %d rows (%s), few have a "+
@@ -273,40 +277,28 @@ func (s *Set) classify(positive string) error {
 	return nil
 }
 
-// areClasses reports whether targets with these names are several classes: texts, or whole numbers.
-func areClasses(names []string, texts bool) bool {
-	const most = 100
-	return len(names) > 2 && len(names) <= most &&
-		(texts || !slices.ContainsFunc(names, func(name string) bool {
-			v, err := parseNumber(name)
-			return err != nil || v != math.Trunc(v)
-		}))
-}
-
 // choose makes two levels of all: positive is the second, or of two by default the second one.
 func (c *Column) choose(positive string) error {
-	names := c.Levels
-	if len(names) >= 2 && positive != "" && !slices.Contains(names, positive) {
-		return fmt.Errorf("--positive: %s is none of the %d values of the target (%s)", quote(positive),
-			len(names), listTexts(names))
-	}
-	switch {
-	case len(names) == 2 && positive == names[0]:
-		c.Levels = []string{names[1], names[0]}
-		return nil
-	case len(names) == 2:
-		return nil
-	case len(names) > 2 && positive != "":
-		c.Levels, c.Rest = []string{"not " + positive, positive}, true
-		return nil
-	}
-	what, cure := "values", ": --positive LABEL sets one against the rest; or a loss for numbers (square, "+
-		"eps), or another --target"
+	names, what := c.Levels, "values"
+	cure := ": --positive LABEL sets one against the rest; or a loss for numbers (square, eps), or another " +
+		"--target"
 	if c.Texts {
 		what, cure = "texts", ": --positive LABEL sets one of them against the rest"
 	}
-	if len(names) < 2 {
+	switch {
+	case len(names) < 2:
 		cure = ", --target NAME takes another column"
+	case positive != "" && !slices.Contains(names, positive):
+		return fmt.Errorf("--positive: %s is none of the %d values of the target (%s)", quote(positive),
+			len(names), listTexts(names))
+	case len(names) == 2:
+		if positive == names[0] {
+			c.Levels = []string{names[1], names[0]}
+		}
+		return nil
+	case positive != "":
+		c.Levels, c.Rest = []string{"not " + positive, positive}, true
+		return nil
 	}
 	return fmt.Errorf("two classes are needed, the target holds %d %s (%s)%s", len(names), what,
 		listTexts(names), cure)

@@ -8,7 +8,6 @@ import (
 
 	"bootbench/internal/answer"
 	"bootbench/internal/model"
-	"bootbench/internal/null"
 	"bootbench/internal/report"
 	"bootbench/resample"
 	"bootbench/solver"
@@ -62,8 +61,8 @@ type Estimation struct {
 
 // estimationOf are the fields of an answer.
 func estimationOf(a *report.Answer) *Estimation {
-	unknown := null.Float(math.NaN())
-	number := func(v *null.Float) float64 { return float64(*cmp.Or(v, &unknown)) }
+	unknown := report.Number(math.NaN())
+	number := func(v *report.Number) float64 { return float64(*cmp.Or(v, &unknown)) }
 	e := &Estimation{Error: float64(a.Quote.Error), SE: float64(a.Quote.ErrorSE),
 		MonteCarloSE: number(a.MonteCarloSE),
 		Contradicted: a.Status == report.Contradicted, Warnings: a.Warnings}

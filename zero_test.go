@@ -38,8 +38,8 @@ var publicFunctions = []any{
 	bootbench.Load, bootbench.LoadInputs, bootbench.New, bootbench.NewInputs,
 	bootbench.NewSpec, bootbench.Predict, bootbench.PredictBy,
 	bootbench.ReadModel, bootbench.Retrain, bootbench.Solve, bootbench.Train, bootbench.Tune,
-	bench.CompareTasks, bench.DefaultCases, bench.Median, bench.NewConvergence, bench.NewMachine,
-	bench.NewRetrained, bench.NewSetup, bench.NewVarianceAccuracy,
+	bench.CompareTasks, bench.DefaultCases, bench.Median, bench.NewRetrained, bench.NewSetup,
+	bench.NewVarianceAccuracy,
 	blas.Bind, blas.Bound, blas.Describe, blas.Names, blas.NewSmall, blas.SingleThreaded, blas.SmallWork,
 	blas.Syrk, blas.ThreadsForOrder, blas.Trmm,
 	kernel.Names, kernel.ParseKind, kernel.Unmarshal,
@@ -84,7 +84,7 @@ var mayPanic = regexp.MustCompile(strings.Join([]string{
 	// As gonum does, their packages say; methods of values that functions make.
 	`^(blas|linalg)\.`, `^kernel\.Inputs\.`, `^resample\.Cached\.`,
 	// Of a solution, averages, a model, a set, an answer, a site, a matrix, examples or a law.
-	`^bench\.(NewConvergence|NewRetrained|NewSetup|Case\.Title)$`,
+	`^bench\.(NewRetrained|NewSetup|Case\.Title)$`,
 	`^internal/(dataset\.Set\.Against|model\.Spec\.(Key|CompleteKernel))$`,
 	`^solver\.(Solution\.(Distribution|InputDim)|Combine632|Is632Applicable)$`,
 	`^resample\.Prob(Zero|Absent)$`,

@@ -10,6 +10,7 @@ import (
 	"bootbench/blas"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
+	"bootbench/internal/report"
 	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/loss"
@@ -86,10 +87,10 @@ func BenchmarkTraining(b *testing.B) {
 // 500, 25 to 2500) and with repeated rows merged.
 func BenchmarkTheoryVsTraining(b *testing.B) {
 	eachCell(b, func(b *testing.B, x *experiment) {
-		var row CompareRow
+		var row report.CompareRow
 		_, row.TheoryS = x.solve(b)
 		row.SingleFits = testutil.Must(x.fits(b.Context()))(b)
-		row.overFits()
+		overFits(&row)
 		b.ReportMetric(row.TheoryOverFit, "theory/training")
 		b.ReportMetric(row.TheoryOverMergedFit, "theory/merged-fit")
 		if row.NaiveFitsEquivalent > 0 {
@@ -106,7 +107,7 @@ func BenchmarkTheoryVsTraining(b *testing.B) {
 // error, in units of theory and refinement.
 func BenchmarkTheoryVsRetraining(b *testing.B) {
 	eachCell(b, func(b *testing.B, x *experiment) {
-		var row CompareRow
+		var row report.CompareRow
 		for b.Loop() {
 			row = testutil.Must(x.compare(b.Context()))(b)
 		}

@@ -1,3 +1,4 @@
+// Package bench compares the analytic theory with retraining: costs and agreement across N.
 package bench
 
 import (
@@ -10,9 +11,10 @@ import (
 	"slices"
 	"time"
 
+	"bootbench/blas"
 	"bootbench/fits"
 	"bootbench/internal/model"
-	"bootbench/internal/null"
+	"bootbench/internal/report"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -60,15 +62,15 @@ type Task[R any] struct {
 
 // CompareTasks are the rows of all cases by case, ratio and size, to be computed in any order and by any
 // process. Sizes, ratios and memory are checked first.
-func CompareTasks(cases []Case, s Settings) ([]Task[CompareRow], error) {
+func CompareTasks(cases []Case, s Settings) ([]Task[report.CompareRow], error) {
 	todo, err := experiments(cases, s)
 	if err != nil {
 		return nil, err
 	}
-	all := make([]Task[CompareRow], len(todo))
+	all := make([]Task[report.CompareRow], len(todo))
 	for i, x := range todo {
-		all[i] = Task[CompareRow]{Name: x.name(), Key: "compare " + x.key(),
-			Run: func(ctx context.Context) (row CompareRow, err error) {
+		all[i] = Task[report.CompareRow]{Name: x.name(), Key: "compare " + x.key(),
+			Run: func(ctx context.Context) (row report.CompareRow, err error) {
 				defer func() { x.model, x.trained = nil, nil }() // frees the matrices
 				if row, err = x.compare(ctx); err != nil {
 					err = fmt.Errorf("%s, n = %d, %s loss: %w", x.data, x.n, x.spec.Loss.Name(), err)
@@ -190,18 +192,20 @@ func (x *experiment) tell(phase string, done, total int) {
 
 // compare computes the row. Retraining is last: it is the longest part, and only the accuracy figures need
 // it.
-func (x *experiment) compare(ctx context.Context) (row CompareRow, err error) {
+func (x *experiment) compare(ctx context.Context) (row report.CompareRow, err error) {
 	if err := x.build(ctx); err != nil {
 		return row, err
 	}
 	row.Setup = NewSetup(x.data, x.model, x.scheme)
-	row.Machine, row.Rates = NewMachine(), x.rates()
+	info := blas.Describe()
+	row.BLAS = report.BLAS{Backend: info.Backend, Core: info.Core, Threads: info.Threads}
+	row.Rates = x.rates()
 	var solution *solver.Solution
 	if row.Theory, solution, err = x.theory(ctx); err != nil {
 		return row, err
 	}
 	row.PeakBytes = solution.Bytes()
-	if row.Refined, err = x.refine(ctx, solution); err != nil { // before the fits, which overwrite G
+	if row.RefinedTheory, err = x.refine(ctx, solution); err != nil { // before the fits, which overwrite G
 		return row, err
 	}
 	variances := slices.Clone(solution.Var)
@@ -217,12 +221,12 @@ func (x *experiment) compare(ctx context.Context) (row CompareRow, err error) {
 	}
 	reference := referenceOf(ways)
 	row.Retrained = NewRetrained(reference)
-	row.relate(variances, reference, ways)
+	relate(&row, variances, reference, ways)
 	return row, nil
 }
 
 // overFits divides the theory's time by those of single fits.
-func (r *CompareRow) overFits() {
+func overFits(r *report.CompareRow) {
 	over := func(fit float64) float64 {
 		if fit > 0 {
 			return r.TheoryS / fit
@@ -230,12 +234,13 @@ func (r *CompareRow) overFits() {
 		return 0
 	}
 	merged := over(r.ResampleFitS)
-	r.TheoryOver = TheoryOver{over(r.FitS), merged, merged, over(r.NaiveFitS), over(r.LIBSVMFitS)}
+	r.TheoryOver = report.TheoryOver{TheoryOverFit: over(r.FitS), TheoryOverMergedFit: merged,
+		FitsEquivalent: merged, NaiveFitsEquivalent: over(r.NaiveFitS), TheoryOverLIBSVM: over(r.LIBSVMFitS)}
 }
 
 // relate compares the theory's costs and variances with those of retraining.
-func (r *CompareRow) relate(variances []float64, reference *fits.Averages, ways []way) {
-	r.overFits()
+func relate(r *report.CompareRow, variances []float64, reference *fits.Averages, ways []way) {
+	overFits(r)
 	single := fastest(slices.DeleteFunc(slices.Clone(ways), func(w way) bool { return !w.single }), 200)
 	r.Fits50S, r.Fits200S, r.FitsMeasured = single.seconds(50), single.seconds(200), single.fits
 	r.VarianceAccuracy = NewVarianceAccuracy(variances, reference)
@@ -253,34 +258,35 @@ func (r *CompareRow) relate(variances []float64, reference *fits.Averages, ways 
 }
 
 // refine trains on exact resamples around the theory, as many as in plain retraining.
-func (x *experiment) refine(ctx context.Context, theory *solver.Solution) (Refined, error) {
+func (x *experiment) refine(ctx context.Context, theory *solver.Solution) (report.RefinedTheory, error) {
 	if loss.TraitsOf(x.spec.Loss).Proximal == nil || x.settings.Resamples < 2 {
-		return Refined{}, nil
+		return report.RefinedTheory{}, nil
 	}
 	result, err := model.Refine(ctx, x.model, theory, x.scheme, model.RefineSettings{
 		RetrainSettings: x.settingsOf("refining", x.settings.Seed+1)})
 	if err := cmp.Or(ctx.Err(), err); err != nil {
-		return Refined{}, err
+		return report.RefinedTheory{}, err
 	}
 	test, took := result.Tests[0], (result.Setup + result.Stats.Elapsed).Seconds()
-	return Refined{null.Float(test.Error), null.Float(test.SE), result.Resamples, took,
-		null.Float(test.EquivalentResamples)}, nil
+	return report.RefinedTheory{RefinedError: report.Number(test.Error), RefinedSE: report.Number(test.SE),
+		RefinedResamples: result.Resamples, RefinedS: took,
+		RefinedEquivalent: report.Number(test.EquivalentResamples)}, nil
 }
 
 // theory solves and times the theory.
-func (x *experiment) theory(ctx context.Context) (t Theory, s *solver.Solution, err error) {
+func (x *experiment) theory(ctx context.Context) (t report.Theory, s *solver.Solution, err error) {
 	x.tell("theory", 0, 1)
 	t.TheoryS, err = medianSeconds(mostTimed, func(int) (err error) {
 		if s, err = x.model.Solve(ctx, x.scheme, x.settings.Solve); err == nil {
 			mean, _ := s.LeftOut(model.DefaultTest(x.spec.Set))
-			t.TheoryError = null.Float(mean)
+			t.TheoryError = report.Number(mean)
 		}
 		return err
 	})
 	if err := cmp.Or(err, ctx.Err()); err != nil {
 		return t, nil, err
 	}
-	t.Engine, t.Convergence = model.Exact.String(), NewConvergence(s)
+	t.Engine, t.Solve = model.Exact.String(), report.NewSolve(s)
 	if low, ok := x.model.Approximation(); ok {
 		// Only the theory uses the factor.
 		t.TheoryS += x.model.GramTime.Seconds()
@@ -309,8 +315,8 @@ func (x *experiment) settingsOf(phase string, seed uint64) model.RetrainSettings
 // up to terms of the fourth order in the noise, with own the theory's root mean square relative error. The
 // last term decreases like 1/R with the number R of resamples: a reference from noise/own^2 times R resamples
 // has the theory's error.
-func NewVarianceAccuracy(theory []float64, reference *fits.Averages) VarianceAccuracy {
-	a := VarianceAccuracy{EqualIsBound: true} // unless the noise is small enough
+func NewVarianceAccuracy(theory []float64, reference *fits.Averages) report.VarianceAccuracy {
+	a := report.VarianceAccuracy{EqualIsBound: true} // unless the noise is small enough
 	difference, noise, count := 0.0, 0.0, 0.0
 	for i, v := range theory {
 		off, se := v-reference.Variance[i], reference.VarianceSE[i]
@@ -334,4 +340,17 @@ func NewVarianceAccuracy(theory []float64, reference *fits.Averages) VarianceAcc
 		a.VarianceError, a.EqualResamples = math.Sqrt(own), resamples*noise/own
 	}
 	return a
+}
+
+// NewSetup is the set-up of a model with the given displayed name of the data.
+func NewSetup(name string, m *model.Model, scheme resample.Scheme) report.Setup {
+	return report.Setup{Data: name, Loss: m.Loss.Name(), N: m.Set.N(), Sites: m.Sites(), D: m.Set.D(),
+		Ratio: scheme.Mean(), Scheme: scheme.Name()}
+}
+
+// NewRetrained are the figures of retraining with one test loss.
+func NewRetrained(r *fits.Averages) report.Retrained {
+	return report.Retrained{RetrainError: report.Number(r.Tests[0].Error),
+		RetrainSE:        report.Number(r.Tests[0].SE),
+		RetrainResamples: r.Resamples, RetrainS: r.Stats.Elapsed.Seconds()}
 }

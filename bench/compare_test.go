@@ -16,6 +16,7 @@ import (
 	"bootbench/fits"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
+	"bootbench/internal/report"
 	"bootbench/internal/testutil"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -34,7 +35,7 @@ func small(t testing.TB, path string) model.Spec {
 }
 
 // compare runs a comparison, by default of the Poisson bootstrap.
-func compare(ctx context.Context, s Settings, cases ...Case) ([]CompareRow, error) {
+func compare(ctx context.Context, s Settings, cases ...Case) ([]report.CompareRow, error) {
 	if s.Scheme = cmp.Or(s.Scheme, "poisson"); s.Ratios == nil {
 		s.Ratios = []float64{1}
 	}
@@ -42,7 +43,7 @@ func compare(ctx context.Context, s Settings, cases ...Case) ([]CompareRow, erro
 	if err != nil {
 		return nil, err
 	}
-	var rows []CompareRow
+	var rows []report.CompareRow
 	for _, task := range tasks {
 		row, err := task.Run(ctx)
 		if err != nil {
@@ -54,7 +55,7 @@ func compare(ctx context.Context, s Settings, cases ...Case) ([]CompareRow, erro
 }
 
 // compared is that of one that has to succeed.
-func compared(t *testing.T, s Settings, cases ...Case) []CompareRow {
+func compared(t *testing.T, s Settings, cases ...Case) []report.CompareRow {
 	t.Helper()
 	return testutil.Must(compare(t.Context(), s, cases...))(t)
 }
@@ -90,7 +91,7 @@ func TestRows(t *testing.T) {
 
 // checkFigures wants all floats finite, what has to be positive positive, and
 // the quotients to be quotients.
-func checkFigures(t *testing.T, r CompareRow) {
+func checkFigures(t *testing.T, r report.CompareRow) {
 	t.Helper()
 	v := reflect.ValueOf(r)
 	for i := range v.NumField() {

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/internal/model"
+	"bootbench/internal/report"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -26,7 +27,7 @@ const (
 
 // fits times single trainings, each with predictions at all sites: on all data, and on resamples with
 // repeated rows merged. For square loss it also times fits of the S rows without merging.
-func (x *experiment) fits(ctx context.Context) (fits SingleFits, err error) {
+func (x *experiment) fits(ctx context.Context) (fits report.SingleFits, err error) {
 	x.tell("fits", 0, 1)
 	once, draws := slices.Repeat([]float64{1}, x.model.Set.N()), make([]drawn, mostTimed)
 	for b := range draws {
@@ -123,7 +124,7 @@ const largestGemm = 4000
 
 // rates measures the rate of a factorisation with diag(G) and of dgemm at the same
 // order, right after each other.
-func (x *experiment) rates() (r Rates) {
+func (x *experiment) rates() (r report.Rates) {
 	if x.model.Factor() != nil {
 		return r // the engine factorises no matrix of order M
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"bootbench/internal/null"
 	"bootbench/internal/report"
 	"bootbench/internal/testutil"
 	"bootbench/loss"
@@ -111,12 +110,12 @@ func classCommands(t *testing.T, path string) {
 func TestTargetsInTables(t *testing.T) {
 	const fitted = "../../internal/answer/testdata/targets.csv --target a,b --drop c --loss square " +
 		"--noise 10%"
-	same := func(what string, got, want null.Float) {
+	same := func(what string, got, want report.Number) {
 		if math.Abs(float64(got/want-1)) > 1e-9 {
 			t.Errorf("%s: error %v, elsewhere %v", what, got, want)
 		}
 	}
-	type errors struct{ Error, ErrorSE null.Float }
+	type errors struct{ Error, ErrorSE report.Number }
 	estimate := decoded[errors](t, "estimate --gamma 0.1", fitted)
 	curve := decoded[report.Curve](t, "curve --gamma 0.1 --ratio 0.5,1", fitted)
 	same("curve", curve.Results[1].Error, estimate.Error)
@@ -133,7 +132,7 @@ func TestTargetsInTables(t *testing.T) {
 
 // weightedDocument is what every command says of class weights.
 type weightedDocument struct {
-	TestError   null.Float         `json:"test_error"`
+	TestError   report.Number      `json:"test_error"`
 	ClassWeight *loss.ClassWeights `json:"class_weight"`
 	Best        map[string]any
 	CommandLine string `json:"command_line"`
@@ -216,7 +215,7 @@ func TestJointShards(t *testing.T) {
 		for _, shard := range []string{"0/2", "1/2"} {
 			must(t, line, "--journal", folder, "--shard", shard, "--quiet")
 		}
-		type answer struct{ Error, ErrorSE null.Float }
+		type answer struct{ Error, ErrorSE report.Number }
 		if merged, whole := decoded[answer](t, "merge", folder), decoded[answer](t, line); merged != whole {
 			t.Errorf("%v: merged %v, by one process %v", line, merged, whole)
 		}

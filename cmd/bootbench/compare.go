@@ -59,10 +59,10 @@ func runCompare(a *app, o *options, data []string) error {
 	for _, of := range cases {
 		c.Data = append(c.Data, of.Title())
 	}
-	return printRows(a, rowRun[bench.CompareRow]{
+	return printRows(a, rowRun[report.CompareRow]{
 		tasks: tasks, together: 1, document: c,
-		status: func(row bench.CompareRow) string { return row.Status },
-		finish: func(rows []bench.CompareRow, _ bool) (any, []string) {
+		status: func(row report.CompareRow) string { return row.Status },
+		finish: func(rows []report.CompareRow, _ bool) (any, []string) {
 			c.Rows = rows
 			return rows, nil
 		},
@@ -209,7 +209,7 @@ func compareModels(a *app, o *options, args []string) (err error) {
 		return err
 	}
 	d := &report.ModelComparison{Command: "compare", Level: differenceLevel}
-	var theory, refined [2]calibration.Errors
+	var theory, refined [2]report.Examples
 	for k, s := range models {
 		row, errors, exact, err := leftOutErrors(a, o, s, data[0])
 		if err != nil {
@@ -279,7 +279,7 @@ func (o *options) agree(files []string, models [2]*savedModel) error {
 // leftOutErrors are the left-out errors of the examples by the theory, and by exact resamples if the loss has
 // them. Their influences are the theory's, nil if that has no derivative.
 func leftOutErrors(a *app, o *options, saved *savedModel, data string) (row *report.ComparedModel, theory,
-	exact calibration.Errors, err error) {
+	exact report.Examples, err error) {
 	read, err := with(saved.Reading, &command{takes: dataNames})
 	if err != nil {
 		return nil, theory, exact, usage.Errorf("--models: %w", err)

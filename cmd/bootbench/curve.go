@@ -141,7 +141,7 @@ func (c *curve) solveAll(a *app) error {
 }
 
 // growth extrapolates to twice the rows, if all errors are from exact subsamples.
-func growth(n int, results []report.Answer) *calibration.Growth {
+func growth(n int, results []report.Answer) *report.Growth {
 	var sizes []calibration.SizeError
 	for _, e := range results {
 		if e.Refined == nil {

@@ -8,8 +8,8 @@ import (
 
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/answer"
-	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
+	"bootbench/internal/report"
 	"bootbench/internal/tune"
 	"bootbench/resample"
 )
@@ -84,7 +84,7 @@ func (o *options) designed(ratio float64, set *dataset.Set) (resample.Scheme, er
 		err = usage.Errorf("--refine none: where groups or blocks are drawn the theory does not hold, and " +
 			"exact resamples answer: take --refine auto")
 	case o.covarianceMatrix != "" || o.asked.Quantiles != nil ||
-		slices.Contains(o.asked.Metrics, calibration.Jackknife):
+		slices.Contains(o.asked.Metrics, report.Jackknife):
 		err = usage.Errorf("--covariance, --quantiles and --metrics jackknife are the theory's, which " +
 			"does not hold where groups or blocks are drawn: retrain --replicates writes the predictions " +
 			"of resamples")
@@ -107,7 +107,7 @@ func (o *options) groupCopies(command string, set *dataset.Set) {
 	}
 	note := fmt.Sprintf("%d of %d rows are copies of others: ", copies, set.N())
 	theory := o.Given("covariance", "quantiles") || o.Given("refine") && o.asked.Exact == answer.No ||
-		o.method == "theory" || slices.Contains(o.asked.Metrics, calibration.Jackknife)
+		o.method == "theory" || slices.Contains(o.asked.Metrics, report.Jackknife)
 	if theory || o.Given("blocks", "scheme") || slices.Contains([]string{"compare", "loo", "rows"}, command) {
 		note += "errors of rows whose copies are trained on are too small; cv leaves them out together"
 	} else {

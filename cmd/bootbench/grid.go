@@ -258,7 +258,7 @@ func (g *grid) solve() error {
 		record: func(c *report.GridCell) any { // documents lack the errors of the examples
 			return &struct {
 				Cell     *report.GridCell
-				Examples **calibration.Errors
+				Examples **report.Examples
 			}{c, &c.Examples}
 		},
 		finish: func(cells []report.GridCell, complete bool) (any, []string) {

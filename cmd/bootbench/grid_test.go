@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"bootbench/internal/null"
 	"bootbench/internal/report"
 	"bootbench/internal/testutil"
 )
@@ -25,7 +24,7 @@ func TestGrid(t *testing.T) {
 		len(g.Results) != 12 || g.Best == nil || g.Warnings == nil {
 		t.Fatalf("%+v", g)
 	}
-	best, at := null.Float(1e300), 0
+	best, at := report.Number(1e300), 0
 	for i, c := range g.Results {
 		values := []string{[]string{"0.5", "2"}[i/6], lengths[i/2%3], []string{"0.5", "1"}[i%2]}
 		if !reflect.DeepEqual(c.Values, values) {

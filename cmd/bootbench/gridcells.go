@@ -9,9 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/internal/answer"
-	"bootbench/internal/calibration"
 	"bootbench/internal/model"
-	"bootbench/internal/null"
 	"bootbench/internal/report"
 	"bootbench/internal/tune"
 	"bootbench/loss"
@@ -88,7 +86,7 @@ func (g *grid) answer(i int) (cell report.GridCell, err error) {
 	objective, err := tune.Value(g.app.ctx, tune.Problem{Spec: c.problem.spec, By: g.by, Test: c.problem.test,
 		Scheme: func(int) (resample.Scheme, error) { return c.question.Scheme, nil }},
 		c.question.Solve.Tolerance)
-	cell.Objective = null.Of(objective)
+	cell.Objective = report.NumberOf(objective)
 	return cell, err
 }
 
@@ -124,7 +122,7 @@ func (g *grid) validate(s *answer.Study, i int) (cell report.GridCell, err error
 		}
 	}
 	for k, at := range path {
-		examples := &calibration.Errors{Each: all[k].Examples.Each, Weights: s.Set.Weights}
+		examples := &report.Examples{Each: all[k].Examples.Each, Weights: s.Set.Weights}
 		all[k].Points, all[k].Calibration = nil, nil // not in tables
 		g.done[at] = report.GridCell{Values: g.cells[at].values, Validation: all[k], Examples: examples}
 	}

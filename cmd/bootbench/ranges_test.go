@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"bootbench/internal/null"
 	"bootbench/internal/report"
 )
 
@@ -44,12 +43,12 @@ func TestSingleRow(t *testing.T) {
 func TestRanges(t *testing.T) {
 	type judged struct {
 		report.Quote
-		TestError *null.Float `json:"test_error"`
+		TestError *report.Number `json:"test_error"`
 		Points    report.Points
 		Refined   *struct {
-			TestError   *null.Float `json:"test_error"`
-			BaggedError *null.Float `json:"bagged_error"`
-			SE          *null.Float `json:"standard_error"`
+			TestError   *report.Number `json:"test_error"`
+			BaggedError *report.Number `json:"bagged_error"`
+			SE          *report.Number `json:"standard_error"`
 			Points      report.Points
 		}
 	}
@@ -78,8 +77,8 @@ func TestRanges(t *testing.T) {
 			"cv FILE --folds 3", "predict FILE --refine 20 --test FILE"} {
 			line := strings.ReplaceAll(command, "FILE", file) + model + fmt.Sprintf(" --seed %d", number)
 			d := decoded[judged](t, line)
-			points, errors := []report.Points{d.Points}, []*null.Float{&d.Error, d.TestError}
-			ses := []*null.Float{&d.ErrorSE, d.RMSESE, d.MonteCarloSE}
+			points, errors := []report.Points{d.Points}, []*report.Number{&d.Error, d.TestError}
+			ses := []*report.Number{&d.ErrorSE, d.RMSESE, d.MonteCarloSE}
 			if r := d.Refined; r != nil {
 				points, errors, ses = append(points, r.Points), append(errors, r.TestError), append(ses, r.SE)
 				if !strings.HasPrefix(command, "predict") {
@@ -88,7 +87,7 @@ func TestRanges(t *testing.T) {
 			}
 			for _, p := range points {
 				for _, e := range p.Error {
-					errors = append(errors, (*null.Float)(&e))
+					errors = append(errors, (*report.Number)(&e))
 				}
 				if slices.ContainsFunc(p.Variance, func(v float64) bool { return !(v >= 0) }) {
 					t.Errorf("%s: variances %v", line, p.Variance)

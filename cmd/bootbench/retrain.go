@@ -7,7 +7,6 @@ import (
 
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/answer"
-	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/leaveout"
 	"bootbench/internal/model"
@@ -68,8 +67,8 @@ func runCV(a *app, o *options, data []string) error {
 	switch {
 	case o.csv == "-" && a.outputs.json == "-":
 		return usage.Errorf("--csv and --json cannot both take standard output")
-	case slices.Contains(o.asked.Metrics, calibration.Jackknife):
-		return usage.Errorf("--metrics %s is the theory's: estimate has it", calibration.Jackknife)
+	case slices.Contains(o.asked.Metrics, report.Jackknife):
+		return usage.Errorf("--metrics %s is the theory's: estimate has it", report.Jackknife)
 	}
 	p, err := a.readSample(o, data[0])
 	if err != nil {

@@ -22,9 +22,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"bootbench/bench"
 	"bootbench/blas"
-	"bootbench/internal/calibration"
 	"bootbench/internal/report"
 	"bootbench/internal/testutil"
 	"bootbench/kernel"
@@ -305,7 +303,7 @@ func TestCurve(t *testing.T) {
 
 // TestGrowth: what half of the rows say of all is what all say of themselves.
 func TestGrowth(t *testing.T) {
-	of := func(n string) *calibration.Growth {
+	of := func(n string) *report.Growth {
 		c := document[report.Curve](t, "curve --loss square --noise 1 --gamma 0.05 --no-points "+
 			"synthetic:friedman1,seed=1,n="+n)
 		if c.Growth == nil || c.Results[0].Refined.Points != nil || c.Results[4].Scheme != "subsample" {
@@ -370,7 +368,7 @@ func TestPredict(t *testing.T) {
 func TestCompare(t *testing.T) {
 	dir := t.TempDir()
 	line := on("compare --sizes 30,60 --resamples 20 --out", dir)
-	rows := document[[]bench.CompareRow](t, line)
+	rows := document[[]report.CompareRow](t, line)
 	if len(rows) != 2 || rows[0].N != 30 || rows[1].N != 60 || rows[0].Loss != "square" {
 		t.Fatalf("rows %+v", rows)
 	}
@@ -475,11 +473,11 @@ func TestInterrupt(t *testing.T) {
 	}
 	// The row's line begins with the name; the head of the table does not hold it.
 	interrupt("\nfriedman1 ", on("compare --sizes 20,30,40 --resamples 3"))
-	if rows := parse[[]bench.CompareRow](t, read()); len(rows) != 1 || rows[0].N != 20 {
+	if rows := parse[[]report.CompareRow](t, read()); len(rows) != 1 || rows[0].N != 20 {
 		t.Errorf("rows kept: %+v", rows)
 	}
 	interrupt("\nfriedman1 ", "compare --sizes 20 --resamples 3") // the comparison without DATA
-	if rows := parse[[]bench.CompareRow](t, read()); len(rows) != 1 || rows[0].N != 20 {
+	if rows := parse[[]report.CompareRow](t, read()); len(rows) != 1 || rows[0].N != 20 {
 		t.Errorf("rows kept: %+v", rows)
 	}
 	ctx, stop := context.WithCancel(t.Context())

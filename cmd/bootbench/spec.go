@@ -10,9 +10,9 @@ import (
 	"bootbench/cmd/bootbench/internal/flags"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/answer"
-	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
+	"bootbench/internal/report"
 	"bootbench/internal/tune"
 	"bootbench/kernel"
 	"bootbench/loss"
@@ -184,8 +184,8 @@ func readClassWeights(text string, set *dataset.Set) (w loss.ClassWeights, err e
 
 // test is the test loss for a data set, after a check of --metrics.
 func (o *options) test(set *dataset.Set, name string) (loss.Test, error) {
-	ofNumbers, ofLabels := calibration.NumberMetrics, calibration.LabelMetrics
-	known := slices.Concat([]string{answer.AllMetrics}, ofNumbers, ofLabels, []string{calibration.Jackknife})
+	ofNumbers, ofLabels := report.NumberMetrics, report.LabelMetrics
+	known := slices.Concat([]string{answer.AllMetrics}, ofNumbers, ofLabels, []string{report.Jackknife})
 	targets, others, own, foreign := "numbers", "labels", ofNumbers, ofLabels
 	if len(set.Levels()) == 2 {
 		targets, others, own, foreign = "labels", "numbers", ofLabels, ofNumbers

@@ -16,7 +16,6 @@ import (
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/null"
 	"bootbench/internal/report"
 	"bootbench/kernel"
 	"bootbench/linalg"
@@ -106,7 +105,7 @@ func trainOnce(a *app, o *options, j *answer.Study, r *report.Training) (*model.
 		return nil, fit.Status.Err()
 	}
 	if s := fit.SVM; s != nil {
-		r.Bounded, r.Violation = &s.Bounded, null.Of(s.Violation)
+		r.Bounded, r.Violation = &s.Bounded, report.NumberOf(s.Violation)
 	}
 	if err := fit.Status.Err(); err != nil {
 		r.Warnings = append(r.Warnings, err.Error())
@@ -154,7 +153,7 @@ func (a *app) writeTrained(set *dataset.Set, p *model.Predictor, r *report.Train
 	p.Program = report.Version()
 	r.Subject.Model = nil // Training has another field of this name
 	r.Status, r.TestLoss = cmp.Or(r.Status, p.Training.Status), p.Training.TestLoss
-	r.Apparent = null.Float(p.Training.Apparent)
+	r.Apparent = report.Number(p.Training.Apparent)
 	for _, one := range p.All() {
 		one.Loss = r.Subject.Loss
 		r.SupportVectors += len(one.Weight)

@@ -14,7 +14,6 @@ import (
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/null"
 	"bootbench/internal/report"
 	"bootbench/internal/tune"
 	"bootbench/kernel"
@@ -75,7 +74,7 @@ func runTune(a *app, o *options, data []string) error {
 			return err
 		}
 	}
-	d.StandardError = null.Float(math.NaN())
+	d.StandardError = report.Number(math.NaN())
 	if d.Quality != nil {
 		d.StandardError = d.Quality.ExampleSE
 	}
@@ -101,8 +100,8 @@ func (a *app) tuned(p *problem, q answer.Question, cancelled bool) (*answer.Stud
 	if err != nil {
 		return nil, nil, err
 	}
-	return s, &report.Answer{Subject: s.Subject, TestError: null.Of(math.NaN()), Status: completeness(false)},
-		nil
+	return s, &report.Answer{Subject: s.Subject, TestError: report.NumberOf(math.NaN()),
+		Status: completeness(false)}, nil
 }
 
 // choose searches. A journal stores the parts of the search.
@@ -304,7 +303,7 @@ func (a *app) writeModel(path string, s *answer.Study) error {
 
 // searchReport is the report of a search.
 func searchReport(r *tune.Result) report.Search {
-	d := report.Search{By: r.By.String(), Best: map[string]any{}, Objective: null.Float(r.Value),
+	d := report.Search{By: r.By.String(), Best: map[string]any{}, Objective: report.Number(r.Value),
 		Evaluations: r.Evaluations(), Failures: r.Failures}
 	for _, h := range r.Over {
 		if values := valuesOf(&r.Spec, h.Name); len(values) > 1 {
@@ -316,7 +315,7 @@ func searchReport(r *tune.Result) report.Search {
 	for _, e := range r.Path {
 		step := report.TuningStep{Examples: e.Examples, Values: e.Values, Failure: e.Failure}
 		if e.Failure == "" {
-			step.Objective = null.Of(e.Value)
+			step.Objective = report.NumberOf(e.Value)
 		}
 		d.Path = append(d.Path, step)
 	}

@@ -14,7 +14,6 @@ import (
 	"bootbench/bench"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/null"
 	"bootbench/internal/report"
 	"bootbench/kernel"
 	"bootbench/loss"
@@ -53,11 +52,11 @@ func accuracyStudy(f *flag.FlagSet) func(context.Context, []string, *output) {
 
 // accuracyRow is one cell of the survey: a data set, a loss, a kernel width and a ratio.
 type accuracyRow struct {
-	bench.Setup
+	report.Setup
 	Width float64 `json:"gamma_d"` // gamma times the number of features
-	bench.Convergence
-	TheoryError null.Float `json:"theory_error"`
-	bench.Retrained
+	report.Solve
+	TheoryError report.Number `json:"theory_error"`
+	report.Retrained
 	// VarianceRatio is the median over sites of the theory's variance over that of retraining. VarianceError
 	// is the root mean square over sites of their relative difference, the noise of retraining subtracted.
 	VarianceRatio float64 `json:"variance_ratio"`
@@ -121,7 +120,7 @@ func judgeModel(ctx context.Context, spec model.Spec, scheme resample.Scheme,
 	}
 	return accuracyRow{
 		Setup: bench.NewSetup(spec.Set.Name, m, scheme), Width: spec.Kernel.Gamma * float64(spec.Set.D()),
-		Convergence: bench.NewConvergence(theory), TheoryError: null.Float(leftOut),
+		Solve: report.NewSolve(theory), TheoryError: report.Number(leftOut),
 		Retrained:     bench.NewRetrained(reference.Averages),
 		VarianceRatio: bench.Median(quotients),
 		VarianceError: bench.NewVarianceAccuracy(variances, reference.Averages).VarianceError,

@@ -7,7 +7,6 @@ import (
 	"bootbench/fits"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/null"
 	"bootbench/internal/report"
 	"bootbench/loss"
 )
@@ -150,7 +149,7 @@ func predictClasses(p *model.Predictor, in *dataset.Inputs, q *Question) (*repor
 		a.Points.Error = append(a.Points.Error, wrong)
 	}
 	if of != nil {
-		a.TestLoss, a.TestError = loss.ZeroOne{}.Name(), null.Of(stat.Mean(a.Points.Error, nil))
+		a.TestLoss, a.TestError = loss.ZeroOne{}.Name(), report.NumberOf(stat.Mean(a.Points.Error, nil))
 		a.Metrics = classMetrics(q.Metrics, a)
 	}
 	return a, nil

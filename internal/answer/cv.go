@@ -17,7 +17,6 @@ import (
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/null"
 	"bootbench/internal/report"
 	"bootbench/linalg"
 	"bootbench/resample"
@@ -262,7 +261,8 @@ func (v *Validation) report(p *part, folds partition, repeats int, result *model
 	left := &r.Tests[0]
 	a := &report.Answer{Command: "cv", Subject: p.about(), TestLoss: left.Test.Name(), Folds: folds.Period(),
 		Method: result.Method.String(), Status: r.Status.String(), Draws: p.draws(result, v.Seed),
-		Validation: &report.Validation{Repeats: repeats, FoldsOf: folds.what, RepeatsSE: null.Float(left.SE),
+		Validation: &report.Validation{Repeats: repeats, FoldsOf: folds.what,
+			RepeatsSE:   report.Number(left.SE),
 			ErrorSEOver: "examples"},
 		Outcome: report.Outcome{Warnings: slices.Concat([]string{}, p.model.Warnings(), result.Warnings)}}
 	skipped := len(r.Skipped)
@@ -273,8 +273,9 @@ func (v *Validation) report(p *part, folds partition, repeats int, result *model
 		a.ErrorSEOver = "groups"
 	}
 	if !slices.Equal(v.Design.Group, p.Set.Groups) && a.Quality != nil {
-		a.Quality.Over(left.Examples, p.Set.Weights, v.Design.Group)
-		quote := report.NewQuote(a.TestLoss, null.Float(left.Error), a.Quality, nil)
+		a.Quality.ExampleSE, a.Quality.Effective = calibration.StandardError(left.Examples, p.Set.Weights,
+			v.Design.Group)
+		quote := report.NewQuote(a.TestLoss, report.Number(left.Error), a.Quality, nil)
 		a.Quote = &quote
 	}
 	warn(&a.Warnings, a.Quality.Warning(a.Error))
@@ -491,7 +492,7 @@ func setPValue(a *report.Answer, errors []float64) {
 			asGood++
 		}
 	}
-	a.PValue = null.Of(float64(1+asGood) / float64(1+a.Permutations))
+	a.PValue = report.NumberOf(float64(1+asGood) / float64(1+a.Permutations))
 }
 
 // tieTolerance is the relative difference of equal errors: the order of summation differs.

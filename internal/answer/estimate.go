@@ -11,14 +11,12 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
+	"bootbench/fits"
 	"bootbench/internal/calibration"
-	"bootbench/internal/null"
 	"bootbench/internal/report"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver/adjoint"
-
-	"bootbench/fits"
 )
 
 // defaultResamples is the number of resamples if none is given: without resamples a decision has no error.
@@ -73,7 +71,7 @@ func (p *part) estimate(ctx context.Context, q *Question, began time.Time, onFit
 	a.Outcome = outcome(p.model, q.Scheme, p.solution.Warnings...)
 	a.Errors, a.Quote = p.around(math.NaN()), &report.Quote{}
 	if alone {
-		unknown := null.Float(math.NaN())
+		unknown := report.Number(math.NaN())
 		a.TestError, a.BaggedError, a.Convergence, a.Status = &unknown, &unknown, report.NoTheory(), Complete
 	} else if err := p.addTheory(ctx, q, a); err != nil {
 		return nil, err
@@ -104,7 +102,7 @@ func (p *part) estimate(ctx context.Context, q *Question, began time.Time, onFit
 
 // withoutErrors removes errors where no example is ever left out, with a note.
 func withoutErrors(a *report.Answer) {
-	unknown := null.Float(math.NaN())
+	unknown := report.Number(math.NaN())
 	a.Quote, a.TestError, a.BaggedError = &report.Quote{Error: unknown, ErrorSE: unknown}, &unknown, &unknown
 	a.Errors.Err632, a.Errors.Err632Plus = unknown, unknown
 	a.VoteError, a.Quality, a.Metrics, a.Calibration = nil, nil, nil, nil
@@ -122,15 +120,15 @@ func (p *part) addTheory(ctx context.Context, q *Question, a *report.Answer) (er
 	left := &r.Tests[0]
 	a.Method, a.Status, a.Convergence = p.solution.Method.String(), p.solution.Status.String(),
 		p.convergence()
-	a.TestError, a.BaggedError, a.Errors = null.Of(left.Error), null.Of(left.BaggedError),
+	a.TestError, a.BaggedError, a.Errors = report.NumberOf(left.Error), report.NumberOf(left.BaggedError),
 		p.around(left.Error)
 	var probabilities *Probabilities
 	if p.labels() {
-		a.VoteError = null.Of(r.VoteError)
+		a.VoteError = report.NumberOf(r.VoteError)
 		if probabilities, err = ProbabilitiesOf(p.model, p.solution); err != nil {
 			return err
 		}
-		a.Figures = report.ROCFigure(r.OutOfBag, p.model.Y, p.Set.Weights)
+		a.Figures = report.ROCFigure(calibration.ROC(r.OutOfBag, p.model.Y, p.Set.Weights))
 	}
 	if q.Covariances {
 		a.Covariances = func() (blas64.General, error) { return p.covariances(nil) }
@@ -168,7 +166,7 @@ func (p *part) addTheory(ctx context.Context, q *Question, a *report.Answer) (er
 
 // addJackknife adds the jackknife's standard error if requested, or a warning if it cannot be computed.
 func (p *part) addJackknife(ctx context.Context, q *Question, a *report.Answer) error {
-	if !q.wants(calibration.Jackknife) || a.Metrics == nil || p.classes() {
+	if !q.wants(report.Jackknife) || a.Metrics == nil || p.classes() {
 		return nil
 	}
 	influence, err := adjoint.Influence(ctx, p.solution, p.Test)
@@ -180,7 +178,7 @@ func (p *part) addJackknife(ctx context.Context, q *Question, a *report.Answer) 
 	default:
 		unit := p.model.Unit
 		floats.Scale(unit*unit, influence)
-		a.Metrics.Jackknife, a.Examples.Influence = null.Of(floats.Norm(influence, 2)), influence
+		a.Metrics.Jackknife, a.Examples.Influence = report.NumberOf(floats.Norm(influence, 2)), influence
 	}
 	return nil
 }
@@ -216,7 +214,7 @@ func (p *part) addExact(ctx context.Context, q *Question, a *report.Answer, onFi
 	}
 	p.judge(a, left, exact.OutOfBag, &left.SE)
 	if alone && p.labels() {
-		a.Figures = report.ROCFigure(exact.OutOfBag, p.model.Y, p.Set.Weights)
+		a.Figures = report.ROCFigure(calibration.ROC(exact.OutOfBag, p.model.Y, p.Set.Weights))
 	}
 	if q.NoPoints {
 		return nil

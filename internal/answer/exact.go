@@ -17,7 +17,6 @@ import (
 
 	"bootbench/fits"
 	"bootbench/internal/model"
-	"bootbench/internal/null"
 	"bootbench/internal/report"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -107,18 +106,18 @@ func (p *part) refined(r *model.Retraining, exact *fits.Averages, q *Question) (
 	left := exact.Tests[0]
 	out := &report.Refined{
 		Resamples: r.Resamples, Method: r.Method.String(), OneClass: r.OneClass,
-		EquivalentResamples: null.Float(left.EquivalentResamples),
-		TestError:           null.Float(left.Error), SE: null.Float(left.SE),
-		Err632: null.Float(math.NaN()), Err632Plus: null.Float(math.NaN()),
-		BaggedError: null.Float(left.BaggedError), BaggedSE: null.Float(left.BaggedSE),
-		VarianceRatio: null.Float(math.NaN()), Replaced: r.Replaced,
+		EquivalentResamples: report.Number(left.EquivalentResamples),
+		TestError:           report.Number(left.Error), SE: report.Number(left.SE),
+		Err632: report.Number(math.NaN()), Err632Plus: report.Number(math.NaN()),
+		BaggedError: report.Number(left.BaggedError), BaggedSE: report.Number(left.BaggedSE),
+		VarianceRatio: report.Number(math.NaN()), Replaced: r.Replaced,
 		Time: report.RefinedTime{Fits: r.Stats.Elapsed.Seconds(),
 			Total: (r.Setup + r.Stats.Elapsed).Seconds(), Iterations: r.Batch.Iterations,
 			Exact: r.Batch.Exact},
 	}
 	if !p.withoutTheory(q) {
 		ratio, contradictions := fits.Against(p.solution, r.Averages)
-		out.VarianceRatio, out.Contradicts = null.Float(ratio), contradictions
+		out.VarianceRatio, out.Contradicts = report.Number(ratio), contradictions
 	}
 	var all *Probabilities
 	if p.labels() {
@@ -255,13 +254,14 @@ func (p *part) retrained(how *Retraining, result *model.Retraining) *report.Answ
 	skipped := len(r.Skipped)
 	a.Skipped = &skipped
 	a.Outcome = outcome(p.model, how.Scheme, result.Warnings...)
-	a.TestError, a.BaggedError, a.Errors = null.Of(left.Error), null.Of(left.BaggedError),
+	a.TestError, a.BaggedError, a.Errors = report.NumberOf(left.Error), report.NumberOf(left.BaggedError),
 		p.around(left.Error)
-	a.RetrainedErrors = &report.RetrainedErrors{SE: null.Float(left.SE), BaggedSE: null.Float(left.BaggedSE),
-		FitS: r.Stats.FitTime.Seconds() / float64(max(1, r.Stats.Fits))}
+	a.RetrainedErrors = &report.RetrainedErrors{SE: report.Number(left.SE),
+		BaggedSE: report.Number(left.BaggedSE),
+		FitS:     r.Stats.FitTime.Seconds() / float64(max(1, r.Stats.Fits))}
 	a.Points = p.points(r)
 	if p.labels() {
-		a.VoteError, a.VoteSE = null.Of(r.VoteError), null.Of(r.VoteErrorSE)
+		a.VoteError, a.VoteSE = report.NumberOf(r.VoteError), report.NumberOf(r.VoteErrorSE)
 		a.Points.OOBVote = r.OutOfBagVote
 	}
 	a.Points.Names, a.Points.OOBMean, a.Points.Target.Numbers = p.Set.RowNames, r.OutOfBag, p.targets()

@@ -12,7 +12,6 @@ import (
 	"bootbench/fits"
 	"bootbench/internal/calibration"
 	"bootbench/internal/model"
-	"bootbench/internal/null"
 	"bootbench/internal/report"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -42,11 +41,11 @@ func (s *Study) drawn(command string, scheme resample.Scheme, seed uint64, metri
 }
 
 // classMetrics are the wanted metrics of decisions between several classes; nil for none.
-func classMetrics(wanted []string, a *report.Answer) *calibration.Metrics {
+func classMetrics(wanted []string, a *report.Answer) *report.Metrics {
 	if len(wanted) == 0 {
 		return nil
 	}
-	m := &calibration.Metrics{LogLoss: a.LogLoss, Brier: a.Brier}
+	m := &report.Metrics{LogLoss: a.LogLoss, Brier: a.Brier}
 	if a.Quote != nil {
 		m.Error, m.Balanced = &a.Quote.Error, a.Quality.Balanced
 	} else {
@@ -72,16 +71,16 @@ func (s *Study) joinClasses(each []*report.Answer, joint *fits.Joint, how joinin
 	}
 	if v := a.Validation; v != nil {
 		own := *v
-		own.RepeatsSE = null.Float(d.Left.SE)
+		own.RepeatsSE = report.Number(d.Left.SE)
 		a.Validation = &own
 	}
-	q := &calibration.Quality{}
-	q.Over(d.Left.Examples, set.Weights, how.group)
-	var se *null.Float
+	q := &report.Quality{}
+	q.ExampleSE, q.Effective = calibration.StandardError(d.Left.Examples, set.Weights, how.group)
+	var se *report.Number
 	if how.drawn {
-		se = null.Of(d.Left.SE)
+		se = report.NumberOf(d.Left.SE)
 	}
-	quote := report.NewQuote(a.TestLoss, null.Float(d.Left.Error), q, se)
+	quote := report.NewQuote(a.TestLoss, report.Number(d.Left.Error), q, se)
 	a.Quote, a.Quality = &quote, q
 	a.Examples.Each, a.Examples.Weights = d.Left.Examples, set.Weights
 	s.joinExact(a, each, d)
@@ -137,13 +136,13 @@ func (s *Study) joinExact(a *report.Answer, each []*report.Answer, d *fits.Decid
 				}
 			}
 		}
-		switch unknown := null.Float(math.NaN()); {
+		switch unknown := report.Number(math.NaN()); {
 		case r == nil:
 		case a.Refined == nil:
 			a.Refined = &report.Refined{Resamples: d.Resamples, Method: r.Method, OneClass: r.OneClass,
-				TestError: null.Float(d.Left.Error), SE: null.Float(d.Left.SE), Err632: unknown,
+				TestError: report.Number(d.Left.Error), SE: report.Number(d.Left.SE), Err632: unknown,
 				Err632Plus:  unknown,
-				BaggedError: unknown, BaggedSE: unknown, EquivalentResamples: null.Float(d.Resamples),
+				BaggedError: unknown, BaggedSE: unknown, EquivalentResamples: report.Number(d.Resamples),
 				VarianceRatio: unknown, Time: r.Time, Points: &report.Points{Error: d.Left.Examples}}
 		default:
 			a.Refined.OneClass += r.OneClass
@@ -167,7 +166,7 @@ func decide(a *report.Answer, levels, names []string, best, of []int, p [][]floa
 	points := &report.Points{Names: names, Class: make([]string, len(best))}
 	a.Points = points
 	if p != nil {
-		points.Probability.Of = map[string]null.Floats{}
+		points.Probability.Of = map[string]report.Numbers{}
 	}
 	for k := range p {
 		points.Probability.Of[levels[k]] = p[k]
@@ -208,7 +207,7 @@ func (s *Study) byClass(a *report.Answer, of []int, weights []float64) {
 	balanced, largest := 0.0, floats.MaxIdx(sizes)
 	for k, name := range a.Classes {
 		mean := errors[k] / judged[k]
-		a.Each[k].Class, a.Each[k].Error = name, null.Float(mean)
+		a.Each[k].Class, a.Each[k].Error = name, report.Number(mean)
 		balanced += mean / float64(len(a.Each))
 		if a.Each[k].Examples < 2 {
 			a.Warnings = append(a.Warnings,
@@ -216,8 +215,8 @@ func (s *Study) byClass(a *report.Answer, of []int, weights []float64) {
 		}
 	}
 	q := a.Quality
-	q.Balanced, q.Constant, q.Baseline = null.Of(balanced), a.Classes[largest],
-		null.Float(1-sizes[largest]/total)
+	q.Balanced, q.Constant, q.Baseline = report.NumberOf(balanced), a.Classes[largest],
+		report.Number(1-sizes[largest]/total)
 }
 
 // leftOutProbabilities are those of the classes for every left-out example: for each class by a curve fitted
@@ -247,7 +246,7 @@ func normalised(all [][]float64) [][]float64 {
 
 // scoresOfClasses are the mean of -log of the true class's probability, and the mean over examples of the sum
 // over classes of squared differences (Brier 1950), over examples with probabilities; nil without.
-func scoresOfClasses(p [][]float64, of []int) (logLoss, brier *null.Float) {
+func scoresOfClasses(p [][]float64, of []int) (logLoss, brier *report.Number) {
 	if p == nil {
 		return nil, nil
 	}
@@ -266,7 +265,7 @@ func scoresOfClasses(p [][]float64, of []int) (logLoss, brier *null.Float) {
 		}
 		count++
 	}
-	return null.Of(l / count), null.Of(b / count)
+	return report.NumberOf(l / count), report.NumberOf(b / count)
 }
 
 // joinTargets is the answer about several targets: the unexplained fraction of the variance, averaged over
@@ -280,7 +279,7 @@ func (s *Study) joinTargets(each []*report.Answer) (*report.Answer, error) {
 		Outcome: report.Outcome{Warnings: []string{}}}
 	a.Subject.Model = nil
 	share, residuals := make([]float64, set.N()), [][]float64(nil)
-	monteCarlo, known, count := null.Float(0), false, float64(len(each))
+	monteCarlo, known, count := report.Number(0), false, float64(len(each))
 	for k, one := range each {
 		name := set.Columns[k].Name
 		a.Names, a.Targets[name] = append(a.Names, name), one
@@ -294,9 +293,9 @@ func (s *Study) joinTargets(each []*report.Answer) (*report.Answer, error) {
 			continue
 		}
 		part := 1 / (float64(one.Quality.Baseline) * count)
-		a.Error += one.Error * null.Float(part)
+		a.Error += one.Error * report.Number(part)
 		if one.MonteCarloSE != nil {
-			monteCarlo, known = monteCarlo+*one.MonteCarloSE*null.Float(part), true
+			monteCarlo, known = monteCarlo+*one.MonteCarloSE*report.Number(part), true
 		}
 		floats.AddScaled(share, part, one.Examples.Each)
 		residual := slices.Clone(set.Columns[k].Y)
@@ -311,17 +310,17 @@ func (s *Study) joinTargets(each []*report.Answer) (*report.Answer, error) {
 		a.Quote = nil
 		return a, nil
 	}
-	q := &calibration.Quality{Baseline: 1, Constant: "its mean", RSquared: null.Of(1 - float64(a.Error)),
-		RMSE: null.Of(math.Sqrt(float64(a.Error)))}
-	q.Over(share, set.Weights, set.Groups)
+	q := &report.Quality{Baseline: 1, Constant: "its mean", RSquared: report.NumberOf(1 - float64(a.Error)),
+		RMSE: report.NumberOf(math.Sqrt(float64(a.Error)))}
+	q.ExampleSE, q.Effective = calibration.StandardError(share, set.Weights, set.Groups)
 	a.Quality, a.Examples.Each, a.Examples.Weights = q, share, set.Weights
 	if a.ErrorSE = q.ExampleSE; known {
 		a.MonteCarloSE = &monteCarlo
-		a.ErrorSE = null.Float(math.Hypot(float64(q.ExampleSE), float64(monteCarlo)))
+		a.ErrorSE = report.Number(math.Hypot(float64(q.ExampleSE), float64(monteCarlo)))
 	}
 	s.joinRefined(a, share)
 	for _, x := range residuals {
-		var row null.Floats
+		var row report.Numbers
 		for _, y := range residuals {
 			row = append(row, stat.Correlation(x, y, set.Weights))
 		}
@@ -332,7 +331,7 @@ func (s *Study) joinTargets(each []*report.Answer) (*report.Answer, error) {
 
 // joinRefined makes the refined error of the first target that of all.
 func (s *Study) joinRefined(a *report.Answer, share []float64) {
-	r, unknown := a.Refined, null.Float(math.NaN())
+	r, unknown := a.Refined, report.Number(math.NaN())
 	if r == nil || a.MonteCarloSE == nil {
 		a.Refined = nil
 		return

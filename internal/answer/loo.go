@@ -13,7 +13,6 @@ import (
 	"bootbench/internal/calibration"
 	"bootbench/internal/leaveout"
 	"bootbench/internal/model"
-	"bootbench/internal/null"
 	"bootbench/internal/report"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -122,13 +121,13 @@ func (p *part) leaveOutLabels(ctx context.Context, method leaveout.Method, all b
 // fillLeftOut writes results into the answer, and returns the one that it shows.
 func (p *part) fillLeftOut(a *report.Answer, results []*leaveout.Result, all bool) (shown *leaveout.Result) {
 	for _, result := range results {
-		var over calibration.Quality
-		over.Over(result.Loss, p.Set.Weights, nil)
+		var over report.Quality
+		over.ExampleSE, over.Effective = calibration.StandardError(result.Loss, p.Set.Weights, nil)
 		row := report.LeaveMethod{Method: result.Method.String(), Status: result.Status.String(),
-			Quote: report.NewQuote(loss.ZeroOne{}.Name(), null.Float(result.Error), &over, nil),
+			Quote: report.NewQuote(loss.ZeroOne{}.Name(), report.Number(result.Error), &over, nil),
 			LeftOutRows: report.LeftOutRows{Errors: result.Errors,
-				Retrained: result.Retrained, Skipped: result.Skipped, Recall: null.Float(result.Recall),
-				Precision: null.Float(result.Precision), Rho: result.Rho, Unheld: result.BiasFree,
+				Retrained: result.Retrained, Skipped: result.Skipped, Recall: report.Number(result.Recall),
+				Precision: report.Number(result.Precision), Rho: result.Rho, Unheld: result.BiasFree,
 				Seconds: result.Elapsed.Seconds()}}
 		for _, i := range result.Ties {
 			row.Ties = append(row.Ties, i+1)
@@ -138,7 +137,7 @@ func (p *part) fillLeftOut(a *report.Answer, results []*leaveout.Result, all boo
 		}
 		if shown == nil || result.Method == leaveout.Fast && result.Retrained+result.Skipped > 0 {
 			shown, a.Method, a.Status, a.Quote = result, row.Method, row.Status, &row.Quote
-			a.LeftOutRows, a.Violation = row.LeftOutRows, null.Float(result.Violation)
+			a.LeftOutRows, a.Violation = row.LeftOutRows, report.Number(result.Violation)
 			a.Skipped = &a.LeftOneOut.Skipped
 			*a.SupportVectors = result.SupportVectors
 		}

@@ -15,7 +15,6 @@ import (
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/null"
 	"bootbench/internal/report"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -279,7 +278,7 @@ func (p *part) judgeAt(a *report.Answer, in *dataset.Inputs, q *Question) {
 		for i, y := range targets {
 			bagged += p.Test.Value(points.Mean[i], y) / float64(len(targets))
 		}
-		a.BaggedError = null.Of(bagged)
+		a.BaggedError = report.NumberOf(bagged)
 		p.onTargets(a, targets, q, each)
 	}
 	a.Interval = interval(points, scoresOf(p.Set), q, &a.Warnings)
@@ -301,10 +300,10 @@ func (p *part) onTargets(a *report.Answer, targets []float64, q *Question, each 
 	points := a.Points
 	points.Target.Numbers, points.Error = targets, each(p.Test)
 	mean := stat.Mean(points.Error, nil)
-	a.TestLoss, a.TestError = p.Test.Name(), null.Of(mean)
-	a.Quality = calibration.NewQuality(p.Test, null.Float(mean), targets, points.Error, nil, p.labelled())
+	a.TestLoss, a.TestError = p.Test.Name(), report.NumberOf(mean)
+	a.Quality = calibration.NewQuality(p.Test, report.Number(mean), targets, points.Error, nil, p.labelled())
 	if a.Quality != nil && p.labels() {
-		a.Quality.Rank(points.Mean, targets, nil)
+		calibration.Rank(a.Quality, points.Mean, targets, nil)
 	}
 	a.Metrics = p.metrics(q.Metrics, targets, nil, points.Mean, points.Probability.Positive, each)
 	warn(&a.Warnings, a.Quality.Warning(*a.TestError))

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"bootbench/fits"
-	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
+	"bootbench/internal/report"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
@@ -70,7 +70,7 @@ func (q *Question) wants(metric string) bool {
 
 // checkMetrics refuses unknown metrics.
 func checkMetrics(metrics []string) error {
-	known := slices.Concat([]string{AllMetrics}, calibration.NumberMetrics, calibration.LabelMetrics)
+	known := slices.Concat([]string{AllMetrics}, report.NumberMetrics, report.LabelMetrics)
 	for _, m := range metrics {
 		if !slices.Contains(known, m) {
 			return fmt.Errorf("there is no metric %q, but %s", m, strings.Join(known, ", "))
@@ -123,7 +123,7 @@ func (q *Question) NeedsTheory(l loss.Loss) string {
 		return "there are no exact resamples that leave an example out"
 	case q.leavesOutFew():
 		return "few exact resamples leave an example out"
-	case len(q.Quantiles) > 0 || q.wants(calibration.Jackknife):
+	case len(q.Quantiles) > 0 || q.wants(report.Jackknife):
 		return "--quantiles and --metrics jackknife are the theory's"
 	}
 	return ""

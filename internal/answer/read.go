@@ -9,7 +9,6 @@ import (
 
 	"bootbench/fits"
 	"bootbench/internal/calibration"
-	"bootbench/internal/null"
 	"bootbench/internal/report"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -20,45 +19,46 @@ import (
 // around are the errors around a left-out error in units of the target, NaN for none.
 func (p *part) around(leftOut float64) *report.Errors {
 	if p.classes() || p.full[p.number] == nil {
-		unknown := null.Float(math.NaN())
+		unknown := report.Number(math.NaN())
 		return &report.Errors{Apparent: unknown, NoInformation: unknown, Err632: unknown, Err632Plus: unknown}
 	}
 	unit := p.model.Unit
 	scaled := func(v []float64) []float64 { return floats.ScaleTo(make([]float64, len(v)), unit, v) }
 	e := solver.Combine632(leftOut, p.Test, scaled(p.model.Y), scaled(p.perExample(p.full[p.number])),
 		p.Set.Weights)
-	return &report.Errors{Apparent: null.Float(e.Apparent), NoInformation: null.Float(e.NoInformation),
-		Err632: null.Float(e.Err632), Err632Plus: null.Float(e.Err632Plus)}
+	return &report.Errors{Apparent: report.Number(e.Apparent), NoInformation: report.Number(e.NoInformation),
+		Err632: report.Number(e.Err632), Err632Plus: report.Number(e.Err632Plus)}
 }
 
 // judge quotes a left-out error, compares it with a baseline, and ranks labels by their left-out predictions,
 // nil if these are unknown. monteCarlo is its standard error over resamples; nil: none.
 func (p *part) judge(a *report.Answer, left *fits.TestError, outOfBag []float64, monteCarlo *float64) {
 	a.Quality = p.quality(left.Test, left.Error, left.Examples, outOfBag)
-	var se *null.Float
+	var se *report.Number
 	if monteCarlo != nil {
-		se = null.Of(*monteCarlo)
+		se = report.NumberOf(*monteCarlo)
 	}
-	quote := report.NewQuote(left.Test.Name(), null.Float(left.Error), a.Quality, se)
+	quote := report.NewQuote(left.Test.Name(), report.Number(left.Error), a.Quality, se)
 	a.Quote, a.Examples.Each, a.OutOfBag = &quote, left.Examples, outOfBag
 }
 
 // quality compares a left-out error with a baseline. Its standard error is over groups, if there are any.
-func (p *part) quality(test loss.Test, mean float64, perExample, outOfBag []float64) *calibration.Quality {
-	q := calibration.NewQuality(test, null.Float(mean), p.targets(), perExample, p.Set.Weights, p.labelled())
+func (p *part) quality(test loss.Test, mean float64, perExample, outOfBag []float64) *report.Quality {
+	q := calibration.NewQuality(test, report.Number(mean), p.targets(), perExample, p.Set.Weights,
+		p.labelled())
 	if q != nil {
-		q.Over(perExample, p.Set.Weights, p.Set.Groups)
+		q.ExampleSE, q.Effective = calibration.StandardError(perExample, p.Set.Weights, p.Set.Groups)
 	}
 	if q != nil && p.labels() {
-		q.Rank(outOfBag, p.model.Y, p.Set.Weights)
+		calibration.Rank(q, outOfBag, p.model.Y, p.Set.Weights)
 	}
 	return q
 }
 
 // measure are the requested metrics of left-out predictions, nil for none, and the reliability of their
 // probabilities; nil if an example was never left out, or there are no probabilities.
-func (p *part) measure(metrics []string, r *fits.Averages, of *Probabilities) (m *calibration.Metrics,
-	reliability *calibration.Reliability) {
+func (p *part) measure(metrics []string, r *fits.Averages, of *Probabilities) (m *report.Metrics,
+	reliability *report.Reliability) {
 	var probability []float64
 	if of != nil {
 		probability = numbers(of.LeftOut)
@@ -74,7 +74,7 @@ func (p *part) measure(metrics []string, r *fits.Averages, of *Probabilities) (m
 // metrics are the requested metrics, nil for none, of mean predictions, probabilities of labels and expected
 // losses.
 func (p *part) metrics(wanted []string, y, weights, mean, probability []float64,
-	expected func(loss.Test) []float64) *calibration.Metrics {
+	expected func(loss.Test) []float64) *report.Metrics {
 	if len(wanted) == 0 {
 		return nil
 	}
@@ -115,8 +115,8 @@ func (s *Study) PerExample(k int, f []float64) []float64 {
 // of an exact fit, and law the law of its theory, at a point.
 func (p *part) addQuantiles(points *report.Points, refined *report.Refined, levels []float64,
 	place func(int) int, law func(int) loss.Distribution) {
-	lists := func(of func(point int) func(q float64) float64) []null.Floats {
-		lists := make([]null.Floats, len(levels))
+	lists := func(of func(point int) func(q float64) float64) []report.Numbers {
+		lists := make([]report.Numbers, len(levels))
 		for k := range lists {
 			lists[k] = make([]float64, len(points.Mean))
 		}
@@ -164,7 +164,7 @@ func Resampling(scheme resample.Scheme, n int) (r *report.Resampling, folds int)
 }
 
 // requireNumbers changes the status of an answer, and adds a warning, if errors or points are not finite.
-func requireNumbers(status *string, warnings *[]string, points *report.Points, errors ...null.Float) {
+func requireNumbers(status *string, warnings *[]string, points *report.Points, errors ...report.Number) {
 	sum := 0.0
 	if points != nil {
 		sum = floats.Sum(points.Mean) + floats.Sum(points.Variance)

@@ -12,8 +12,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/fits"
-	"bootbench/internal/calibration"
-	"bootbench/internal/null"
 	"bootbench/internal/report"
 	"bootbench/loss"
 	"bootbench/solver/adjoint"
@@ -22,10 +20,10 @@ import (
 // Rows compares every example's target with the predictions of models without it, the least plausible first.
 func (s *Study) Rows(ctx context.Context, q Question) (*report.Rows, error) {
 	r := &report.Rows{Command: "rows", Subject: s.Subject, TestLoss: s.Test.Name(), Status: Complete}
-	unknown, twins := null.Float(math.NaN()), s.twins()
+	unknown, twins := report.Number(math.NaN()), s.twins()
 	for i := range s.Set.N() {
 		row := report.Row{Row: i, Target: unknown, Predicted: unknown, SE: unknown, Influence: unknown,
-			Twin: null.Float(twins[i])}
+			Twin: report.Number(twins[i])}
 		if s.Set.RowNames != nil {
 			row.Name = s.Set.RowNames[i]
 		}
@@ -64,11 +62,11 @@ func (s *Study) doubtClasses(ctx context.Context, q Question, r *report.Rows) er
 	r.Status, r.TestLoss, r.Warnings = a.Status, a.TestLoss, a.Warnings
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		row.Target, row.Label, row.Class = null.Float(s.Set.Columns[0].Y[i]), a.Points.Target.Classes[i],
+		row.Target, row.Label, row.Class = report.Number(s.Set.Columns[0].Y[i]), a.Points.Target.Classes[i],
 			a.Points.Class[i]
-		row.LabelError, row.Value = null.Float(a.Points.Error[i]), null.Float(1-a.Points.Error[i])
+		row.LabelError, row.Value = report.Number(a.Points.Error[i]), report.Number(1-a.Points.Error[i])
 		if p := a.Points.Probability.Of[row.Label]; p != nil {
-			row.LabelError = null.Float(1 - p[i])
+			row.LabelError = report.Number(1 - p[i])
 		}
 	}
 	return nil
@@ -111,20 +109,20 @@ func (p *part) doubt(ctx context.Context, q *Question, r *report.Rows) error {
 	targets, unit := p.targets(), p.model.Unit
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		row.LabelError += null.Float(wrong[i]) / null.Float(max(1, len(p.Set.Columns)))
-		row.Value -= null.Float(share * left[i])
+		row.LabelError += report.Number(wrong[i]) / report.Number(max(1, len(p.Set.Columns)))
+		row.Value -= report.Number(share * left[i])
 		if influence != nil {
 			if p.number == 0 {
 				row.Influence = 0
 			}
-			row.Influence += null.Float(share * unit * unit * influence[i])
+			row.Influence += report.Number(share * unit * unit * influence[i])
 		}
 		if p.several() {
 			continue
 		}
-		row.Target, row.Predicted = null.Float(targets[i]), null.Float(theory.OutOfBag[i])
+		row.Target, row.Predicted = report.Number(targets[i]), report.Number(theory.OutOfBag[i])
 		if se != nil {
-			row.SE = null.Float(se[i])
+			row.SE = report.Number(se[i])
 		}
 		if p.labels() {
 			row.Value++ // the fraction of models that are right
@@ -194,7 +192,7 @@ func (s *Study) twins() []float64 {
 // LeftOut are the left-out errors of the examples by the theory, and by exact resamples if the loss has them;
 // of several classes by these alone, and of several targets in units of their variances. Their influences,
 // and interactions if requested, are the theory's, nil if that has no derivative.
-func (s *Study) LeftOut(ctx context.Context, q Question, interactions bool) (theory, exact calibration.Errors,
+func (s *Study) LeftOut(ctx context.Context, q Question, interactions bool) (theory, exact report.Examples,
 	row *report.ComparedModel, err error) {
 	row = &report.ComparedModel{Loss: s.Subject.Loss, Kernel: report.KernelText(s.Subject.Kernel),
 		TestLoss: s.Test.Name(), Warnings: []string{}}
@@ -215,7 +213,7 @@ func (s *Study) LeftOut(ctx context.Context, q Question, interactions bool) (the
 		return theory, exact, nil, err
 	}
 	mean, left := p.solution.LeftOut(p.Test)
-	row.Status, row.TestError = p.solution.Status.String(), null.Float(mean)
+	row.Status, row.TestError = p.solution.Status.String(), report.Number(mean)
 	row.Warnings = outcome(p.model, q.Scheme, append(warnings, p.solution.Warnings...)...).Warnings
 	theory.Each, theory.Weights = left, p.Set.Weights
 	if theory.Influence, err = adjoint.Influence(ctx, p.solution, p.Test); ctx.Err() != nil {
@@ -228,7 +226,7 @@ func (s *Study) LeftOut(ctx context.Context, q Question, interactions bool) (the
 	exact = theory
 	if exact.Each = nil; refined != nil {
 		t := refined.Tests[0]
-		row.Refined, row.SE, exact.Each = null.Of(t.Error), null.Of(t.SE), t.Examples
+		row.Refined, row.SE, exact.Each = report.NumberOf(t.Error), report.NumberOf(t.SE), t.Examples
 		exact.Noise = t.SE * t.SE
 	}
 	return theory, exact, row, nil

@@ -11,7 +11,6 @@ import (
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/null"
 	"bootbench/internal/report"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -75,9 +74,9 @@ func (s *Study) addLearningCurve(ctx context.Context, a *report.Answer) error {
 		curve.Sizes, curve.Errors = append(curve.Sizes, s.Set.N()/parts), append(curve.Errors, at.Error)
 	}
 	last := sizes[2]
-	over := &calibration.Quality{}
-	over.Over(last.Each, in.Weights, in.Groups)
-	quote := report.NewQuote(a.TestLoss, null.Float(last.Error), over, nil)
+	over := &report.Quality{}
+	over.ExampleSE, over.Effective = calibration.StandardError(last.Each, in.Weights, in.Groups)
+	quote := report.NewQuote(a.TestLoss, report.Number(last.Error), over, nil)
 	if a.Quote = &quote; s.several() {
 		a.Quality.ExampleSE = over.ExampleSE
 	} else {

@@ -8,9 +8,7 @@ import (
 	"math"
 	"time"
 
-	"bootbench/bench"
 	"bootbench/internal/model"
-	"bootbench/internal/null"
 	"bootbench/internal/report"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -110,9 +108,9 @@ func (p *part) solve(ctx context.Context, q *Question) (err error) {
 // convergence describes the accuracy of the part's solution.
 func (p *part) convergence() *report.Convergence {
 	approximation, _ := p.model.Approximation()
-	return &report.Convergence{Engine: p.model.Form().String(), Convergence: bench.NewConvergence(p.solution),
+	return &report.Convergence{Engine: p.model.Form().String(), Solve: report.NewSolve(p.solution),
 		Rank: approximation.Rank, RankResidual: approximation.Residual, RankLargest: approximation.Largest,
-		RankError: null.Float(p.model.RankError(p.solution))}
+		RankError: report.Number(p.model.RankError(p.solution))}
 }
 
 // errOnlyExact: without exact resamples there is no answer.

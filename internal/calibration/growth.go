@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"bootbench/internal/null"
+	"bootbench/internal/report"
 )
 
 // SizeError is the error of models trained on a fraction of the examples.
@@ -14,15 +14,6 @@ type SizeError struct {
 	Error float64   // mean over the examples, above 0
 	SE    float64   // of Error, over subsamples
 	Each  []float64 // left-out errors of the examples
-}
-
-// Growth extrapolates the error to twice the examples.
-type Growth struct {
-	Rows   int        `json:"rows"`    // of the extrapolation
-	Now    null.Float `json:"now"`     // expected error of a model trained on all present rows
-	Then   null.Float `json:"then"`    // on Rows
-	Fall   null.Float `json:"fall"`    // Now - Then
-	FallSE null.Float `json:"fall_se"` // by the law, over subsamples and over examples
 }
 
 const (
@@ -43,7 +34,7 @@ const (
 // NewGrowth extrapolates errors of parts of n examples, by ascending size, to twice the examples. Parts
 // support no more: how far the error falls in the end does not show in them. It is nil for few examples, and
 // without a part of at most half of the largest.
-func NewGrowth(sizes []SizeError, n int) *Growth {
+func NewGrowth(sizes []SizeError, n int) *report.Growth {
 	last := sizes[len(sizes)-1]
 	if n < fewestGrowing || !(2*sizes[0].Ratio <= last.Ratio) || !(last.Error > 0) {
 		return nil
@@ -64,8 +55,8 @@ func NewGrowth(sizes []SizeError, n int) *Growth {
 	if sum := now + then + variance; math.IsNaN(sum) || math.IsInf(sum, 0) {
 		return nil
 	}
-	return &Growth{Rows: 2 * n, Now: null.Float(now), Then: null.Float(then), Fall: null.Float(now - then),
-		FallSE: null.Float(then * math.Sqrt(variance))}
+	return &report.Growth{Rows: 2 * n, Now: report.Number(now), Then: report.Number(then),
+		Fall: report.Number(now - then), FallSE: report.Number(then * math.Sqrt(variance))}
 }
 
 // lastFall is the fall of the logarithm of an error, at least 0, by the last doubling of the rows, and its

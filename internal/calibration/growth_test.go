@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
+
+	"bootbench/internal/report"
 )
 
 // sizesOf are errors of n examples around a curve of the ratio; their noise is common to all ratios.
@@ -65,7 +67,7 @@ func TestGrowthExamples(t *testing.T) {
 			sizes[i].Error = stat.Mean(s.Each, nil)
 		}
 	}
-	relative := func(g *Growth) float64 { return float64(g.FallSE / g.Fall) }
+	relative := func(g *report.Growth) float64 { return float64(g.FallSE / g.Fall) }
 	if g := NewGrowth(sizes, 100); math.Pow(relative(g), 2) < math.Pow(relative(quiet), 2)+0.25/100/0.25 {
 		t.Errorf("a fall that half of the examples do not see is as certain: %v, %v", g, quiet)
 	}

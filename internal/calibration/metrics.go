@@ -8,116 +8,52 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/integrate"
 	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"bootbench/internal/dataset"
-	"bootbench/internal/null"
+	"bootbench/internal/report"
 	"bootbench/loss"
 )
-
-// Metrics are common metrics of predictions for left-out examples, those that the targets allow.
-type Metrics struct {
-	RMSE     *null.Float `json:"rmse,omitempty"`
-	MAE      *null.Float `json:"mae,omitempty"`
-	RSquared *null.Float `json:"r_squared,omitempty"`
-	Error    *null.Float `json:"error,omitempty"` // fraction misclassified
-	Balanced *null.Float `json:"balanced_error,omitempty"`
-	AUC      *null.Float `json:"auc,omitempty"`
-	LogLoss  *null.Float `json:"log_loss,omitempty"`
-	Brier    *null.Float `json:"brier,omitempty"`
-	// Jackknife is the standard error of the left-out error over draws of the data.
-	Jackknife *null.Float `json:"jackknife_se,omitempty"`
-}
-
-// Names of the metrics of numbers, of labels and of both.
-var (
-	NumberMetrics = []string{"rmse", "mae", "r2"}
-	LabelMetrics  = []string{"error", "balanced-error", "auc", "log-loss", "brier"}
-)
-
-// Jackknife is the name of the jackknife's standard error.
-const Jackknife = "jackknife"
-
-// Metric is a metric by the name of its flag and in words.
-type Metric struct {
-	Name, Words string
-	Value       **null.Float
-}
-
-// All lists the metrics, unknown ones included.
-func (m *Metrics) All() []Metric {
-	return []Metric{{"rmse", "RMSE", &m.RMSE}, {"mae", "MAE", &m.MAE}, {"r2", "R^2", &m.RSquared},
-		{"error", "error", &m.Error}, {"balanced-error", "balanced error", &m.Balanced},
-		{"auc", "AUC", &m.AUC},
-		{"log-loss", "log loss", &m.LogLoss}, {"brier", "Brier", &m.Brier},
-		{Jackknife, "jackknife standard error", &m.Jackknife}}
-}
-
-// Keep removes the metrics that are not wanted.
-func (m *Metrics) Keep(wanted func(name string) bool) {
-	for _, v := range m.All() {
-		if !wanted(v.Name) {
-			*v.Value = nil
-		}
-	}
-}
 
 // NewMetrics measures predictions for targets y with weights, nil for 1: expected are the losses of the
 // examples under a test loss. Labels have mean predictions, for the area under the ROC curve, and
 // probabilities, which may be nil; numbers have neither.
 func NewMetrics(y, weights []float64, expected func(test loss.Test) []float64, mean,
-	probability []float64) *Metrics {
-	judged := func(test loss.Test) (float64, *Quality) {
+	probability []float64) *report.Metrics {
+	judged := func(test loss.Test) (float64, *report.Quality) {
 		each := expected(test)
 		mean := stat.Mean(each, weights)
-		return mean, NewQuality(test, null.Float(mean), y, each, weights, nil)
+		return mean, NewQuality(test, report.Number(mean), y, each, weights, nil)
 	}
 	if mean == nil {
 		_, q := judged(loss.SquareTest{})
 		absolute := stat.Mean(expected(loss.Absolute{}), weights)
-		return &Metrics{RMSE: q.RMSE, MAE: null.Of(absolute), RSquared: q.RSquared}
+		return &report.Metrics{RMSE: q.RMSE, MAE: report.NumberOf(absolute), RSquared: q.RSquared}
 	}
 	wrong, q := judged(loss.ZeroOne{})
-	m := &Metrics{Error: null.Of(wrong), Balanced: q.Balanced}
+	m := &report.Metrics{Error: report.NumberOf(wrong), Balanced: q.Balanced}
 	if curve, _, area := ROC(mean, y, weights); curve != nil {
-		m.AUC = null.Of(area)
+		m.AUC = report.NumberOf(area)
 	}
 	if probability != nil {
 		logLoss, brier := Judge(probability, y, weights)
-		m.LogLoss, m.Brier = null.Of(logLoss), null.Of(brier)
+		m.LogLoss, m.Brier = report.NumberOf(logLoss), report.NumberOf(brier)
 	}
 	return m
-}
-
-// Quality compares a test error with a baseline.
-type Quality struct {
-	Baseline null.Float  `json:"baseline"` // test error of the best constant prediction
-	Constant string      `json:"constant"` // that prediction, in the file's labels
-	RSquared *null.Float `json:"r_squared,omitempty"`
-	RMSE     *null.Float `json:"rmse,omitempty"`
-	// mean of the two classes' error rates
-	Balanced *null.Float `json:"balanced_error,omitempty"`
-	// area under the ROC curve of the predictions, and whether it is above 1/2 by twice its standard error
-	AUC   *null.Float `json:"auc,omitempty"`
-	ranks bool
-	// standard error of the test error over examples, or groups
-	ExampleSE null.Float `json:"example_se"`
-	Effective float64    `json:"-"` // their effective number
 }
 
 // NewQuality compares test errors per example, NaN if unknown, with a constant prediction of the targets y in
 // units of the file; testError is their mean with the weights, nil for 1. column names labels. R^2
 // and RMSE are for the square loss. It is nil without targets.
-func NewQuality(test loss.Test, testError null.Float, y, perExample, weights []float64,
-	column *dataset.Column) *Quality {
+func NewQuality(test loss.Test, testError report.Number, y, perExample, weights []float64,
+	column *dataset.Column) *report.Quality {
 	known := slices.DeleteFunc(slices.Clone(perExample), math.IsNaN)
 	if len(y) == 0 || len(known) == 0 {
 		return nil
 	}
-	q := &Quality{}
-	q.Over(perExample, weights, nil)
+	q := &report.Quality{}
+	q.ExampleSE, q.Effective = StandardError(perExample, weights, nil)
 	if test.Name() == (loss.ZeroOne{}).Name() {
-		q.judgeLabels(y, perExample, weights, column)
+		judgeLabels(q, y, perExample, weights, column)
 		return q
 	}
 	constant, square := stat.Mean(y, weights), test.Name() == (loss.SquareTest{}).Name()
@@ -132,24 +68,17 @@ func NewQuality(test loss.Test, testError null.Float, y, perExample, weights []f
 		each[i] = test.Value(constant, v)
 	}
 	baseline := stat.Mean(each, weights)
-	q.Baseline = null.Float(baseline)
+	q.Baseline = report.Number(baseline)
 	if square {
-		q.RSquared, q.RMSE = null.Of(1-float64(testError)/baseline), null.Of(math.Sqrt(float64(testError)))
+		q.RSquared = report.NumberOf(1 - float64(testError)/baseline)
+		q.RMSE = report.NumberOf(math.Sqrt(float64(testError)))
 	}
 	return q
 }
 
-// Over sets the standard error and the effective number of examples or, unless nil, of groups (Effective).
-func (q *Quality) Over(perExample, weights []float64, group []int) {
-	se, effective := overUnits(perExample, weights, group)
-	q.ExampleSE, q.Effective = null.Float(se), effective
-}
-
-// UpperBound is the one-sided 95% bound of the probability of an event that a share of n trials had (Clopper
-// and Pearson 1934): 1 - 0.05^(1/n) for none.
-func UpperBound(share, n float64) float64 {
-	return distuv.Beta{Alpha: share*n + 1, Beta: n - share*n}.Quantile(0.95)
-}
+// leastSpread is the least denominator of StandardError: below it one unit has all the weight, within
+// rounding.
+const leastSpread = 1e-20
 
 // StandardError is the standard error of the weighted mean m of errors e, NaN if unknown, over examples, or
 // over whole groups: with the shares v_u of the units in the weight, and the deviations d_u of their means,
@@ -157,17 +86,9 @@ func UpperBound(share, n float64) float64 {
 //	se^2 = sum_u v_u^2 d_u^2/(1 - 2 v_u + sum v^2),
 //
 // without bias where the units have equal variances (the correction of Bell and McCaffrey 2002 for
-// independent units), however unequal their shares. For equal shares it is the usual standard error.
-func StandardError(each, weights []float64, group []int) float64 {
-	se, _ := overUnits(each, weights, group)
-	return se
-}
-
-// leastSpread is the least denominator of overUnits: below it one unit has all the weight, within rounding.
-const leastSpread = 1e-20
-
-// overUnits returns the standard error and the effective number of examples or groups.
-func overUnits(each, weights []float64, group []int) (se, effective float64) {
+// independent units), however unequal their shares. For equal shares it is the usual standard error. The
+// effective number of the units is 1/sum v^2.
+func StandardError(each, weights []float64, group []int) (se report.Number, effective float64) {
 	sum, total := 0.0, 0.0
 	for i, e := range each {
 		if !math.IsNaN(e) {
@@ -192,12 +113,12 @@ func overUnits(each, weights []float64, group []int) (se, effective float64) {
 		if v > 0 {
 			spread := (1-v)*(1-v) + math.Max(0, square-v*v)
 			if spread < leastSpread {
-				return math.NaN(), 1 / square
+				return report.Number(math.NaN()), 1 / square
 			}
 			variance += off[unit] * off[unit] / spread
 		}
 	}
-	return math.Sqrt(variance) / total, 1 / square
+	return report.Number(math.Sqrt(variance) / total), 1 / square
 }
 
 // WeightOf is the weight of an example; nil stands for 1.
@@ -209,7 +130,7 @@ func WeightOf(weights []float64, example int) float64 {
 }
 
 // judgeLabels is NewQuality for labels.
-func (q *Quality) judgeLabels(y, perExample, weights []float64, column *dataset.Column) {
+func judgeLabels(q *report.Quality, y, perExample, weights []float64, column *dataset.Column) {
 	var errors, judged [2]float64 // of the labels -1 and +1
 	count := [2]float64{}
 	for i, label := range y {
@@ -219,21 +140,21 @@ func (q *Quality) judgeLabels(y, perExample, weights []float64, column *dataset.
 			errors[c], judged[c] = errors[c]+w*perExample[i], judged[c]+w
 		}
 	}
-	q.Baseline = null.Float(min(count[0], count[1]) / (count[0] + count[1]))
+	q.Baseline = report.Number(min(count[0], count[1]) / (count[0] + count[1]))
 	larger := -1.0
 	if count[1] >= count[0] {
 		larger = 1
 	}
 	q.Constant = column.Level(larger)
 	if judged[0] > 0 && judged[1] > 0 {
-		q.Balanced = null.Of((errors[0]/judged[0] + errors[1]/judged[1]) / 2)
+		q.Balanced = report.NumberOf((errors[0]/judged[0] + errors[1]/judged[1]) / 2)
 	}
 }
 
-// Rank adds the area under the ROC curve of predictions, NaN if unknown, for labels with weights, nil for 1.
-// Its standard error without any relation is that of Mann and Whitney (1947), for the effective number of
-// examples.
-func (q *Quality) Rank(mean, label, weights []float64) {
+// Rank adds to a quality the area under the ROC curve of predictions, NaN if unknown, for labels with
+// weights, nil for 1. Its standard error without any relation is the one of Mann and Whitney (1947), for the
+// effective number of examples.
+func Rank(q *report.Quality, mean, label, weights []float64) {
 	var score, y, w []float64
 	var count [2]float64
 	for i, f := range mean {
@@ -244,31 +165,9 @@ func (q *Quality) Rank(mean, label, weights []float64) {
 	}
 	if curve, _, area := ROC(score, y, w); curve != nil {
 		share := Effective(len(w), w, nil) / float64(len(w))
-		q.AUC = null.Of(area)
-		q.ranks = area-0.5 > 2*math.Sqrt((count[0]+count[1]+1/share)/(12*count[0]*count[1]*share))
+		q.AUC = report.NumberOf(area)
+		q.Ranks = area-0.5 > 2*math.Sqrt((count[0]+count[1]+1/share)/(12*count[0]*count[1]*share))
 	}
-}
-
-// sameError is the relative difference of errors that are equal up to rounding.
-const sameError = 1e-9
-
-// Warning is a warning if a model is not better than a constant, else, and for constant targets, "". A model
-// of labels that ranks them has learned something, although its errors are as many.
-func (q *Quality) Warning(testError null.Float) string {
-	if q == nil || q.Baseline == 0 || !(testError >= q.Baseline*(1-sameError)) {
-		return ""
-	}
-	errs, baseline, unit := float64(testError), float64(q.Baseline), ""
-	if q.RSquared != nil {
-		errs, baseline, unit = math.Sqrt(errs), math.Sqrt(baseline), " (root mean square)"
-	}
-	verdict := "it has learned nothing of use"
-	if q.ranks {
-		verdict = fmt.Sprintf("yet it ranks the classes, with an AUC of %.3f: where they are unequal, the "+
-			"balanced error and a threshold of the probability say more", *q.AUC)
-	}
-	return fmt.Sprintf("the model errs by %.5g, always predicting %s by %.5g%s: %s", errs, q.Constant,
-		baseline, unit, verdict)
 }
 
 // ROC is the receiver operating characteristic of scores for labels -1, +1: for decreasing thresholds the

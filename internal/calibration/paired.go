@@ -8,29 +8,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"bootbench/internal/null"
+	"bootbench/internal/report"
 )
-
-// Difference is the difference of the errors of two models on the same examples.
-type Difference struct {
-	Value         null.Float `json:"value"`          // mean over examples
-	StandardError null.Float `json:"standard_error"` // over draws of the examples
-	By            string     `json:"by"`             // "jackknife" or "examples"
-	Low           null.Float `json:"lower"`          // interval
-	High          null.Float `json:"upper"`
-	PValue        null.Float `json:"p_value"` // of no difference, two-sided
-}
-
-// Errors are left-out errors of the examples, with influences for comparisons by the jackknife.
-type Errors struct {
-	Each      []float64
-	Weights   []float64 // of the examples; nil: 1
-	Influence []float64 // of the examples on the mean; see adjoint.Influence
-	// Interactions are the derivatives of error j, times its weight in the mean and n, with respect to the
-	// weight of example i; see adjoint.Interactions. If empty, there is no correction.
-	Interactions blas64.General
-	Noise        float64 // variance of the mean by Monte Carlo; 0 for the theory's
-}
 
 // Compare computes the paired difference of errors a - b, with Student's interval of a level in (0, 1) and
 // the p-value of his test.
@@ -43,14 +22,16 @@ type Errors struct {
 // two: one in training, the other left out. The jackknife counts the variance of the latter twice (Efron and
 // Stein 1981). It is sum_ij q_ij^2/n^2, q_ij the doubly centred difference of the Interactions. The result is
 // at least half of the jackknife's variance.
-func Compare(a, b Errors, level float64) *Difference {
+func Compare(a, b report.Examples, level float64) *report.Difference {
 	d := make([]float64, len(a.Each))
 	floats.SubTo(d, a.Each, b.Each)
 	mean, by := stat.Mean(d, a.Weights), "examples"
-	variance := math.Pow(StandardError(d, a.Weights, nil), 2)
+	se, _ := StandardError(d, a.Weights, nil)
+	variance := math.Pow(float64(se), 2)
 	if a.Influence != nil && b.Influence != nil {
 		jackknife := math.Pow(floats.Distance(a.Influence, b.Influence, 2), 2)
-		variance, by = math.Max(jackknife-pairs(a.Interactions, b.Interactions), jackknife/2), Jackknife
+		variance = math.Max(jackknife-pairs(a.Interactions, b.Interactions), jackknife/2)
+		by = report.Jackknife
 	}
 	difference := student(mean, math.Sqrt(variance+a.Noise+b.Noise), len(d)-1, level)
 	difference.By = by
@@ -79,13 +60,13 @@ func pairs(a, b blas64.General) float64 {
 }
 
 // student computes the interval and p-value of a mean with a standard error of dof degrees of freedom.
-func student(mean, se float64, dof int, level float64) *Difference {
+func student(mean, se float64, dof int, level float64) *report.Difference {
 	t := distuv.StudentsT{Sigma: 1, Nu: float64(dof)}
 	half := se * t.Quantile((1+level)/2)
-	d := &Difference{Value: null.Float(mean), StandardError: null.Float(se), Low: null.Float(mean - half),
-		High: null.Float(mean + half), PValue: 1}
+	d := &report.Difference{Value: report.Number(mean), StandardError: report.Number(se),
+		Low: report.Number(mean - half), High: report.Number(mean + half), PValue: 1}
 	if mean != 0 && se > 0 {
-		d.PValue = null.Float(2 * t.CDF(-math.Abs(mean/se)))
+		d.PValue = report.Number(2 * t.CDF(-math.Abs(mean/se)))
 	}
 	return d
 }

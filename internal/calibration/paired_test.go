@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/internal/calibration"
+	"bootbench/internal/report"
 )
 
 // TestCompare: Student's table (2.262 at 9 degrees of freedom and level 0.95), the p-value at
@@ -15,8 +16,8 @@ import (
 // within three standard errors, 0.02.
 func TestCompare(t *testing.T) {
 	a, b := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, make([]float64, 10)
-	compare := func(a, b []float64, level float64) *calibration.Difference {
-		return calibration.Compare(calibration.Errors{Each: a}, calibration.Errors{Each: b}, level)
+	compare := func(a, b []float64, level float64) *report.Difference {
+		return calibration.Compare(report.Examples{Each: a}, report.Examples{Each: b}, level)
 	}
 	p := compare(a, b, 0.95)
 	se := math.Sqrt(82.5/9) / math.Sqrt(10)
@@ -57,7 +58,7 @@ func TestPairsCountOnce(t *testing.T) {
 	const n, draws = 40, 3000
 	rng := rand.New(rand.NewPCG(4, 5))
 	var plain, corrected, noisy float64
-	none := calibration.Errors{Each: make([]float64, n), Influence: make([]float64, n),
+	none := report.Examples{Each: make([]float64, n), Influence: make([]float64, n),
 		Interactions: blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}}
 	for range draws {
 		var x, y [n]float64
@@ -66,7 +67,7 @@ func TestPairsCountOnce(t *testing.T) {
 			x[i], y[i] = rng.NormFloat64(), rng.NormFloat64()
 			meanX, meanY = meanX+x[i]/n, meanY+y[i]/n
 		}
-		e := calibration.Errors{Each: make([]float64, n), Influence: make([]float64, n),
+		e := report.Examples{Each: make([]float64, n), Influence: make([]float64, n),
 			Interactions: blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}}
 		for i := range n {
 			e.Each[i] = y[i] * meanX
@@ -75,7 +76,7 @@ func TestPairsCountOnce(t *testing.T) {
 				e.Interactions.Data[i*n+j] = x[i] * y[j] / n
 			}
 		}
-		squared := func(e calibration.Errors) float64 {
+		squared := func(e report.Examples) float64 {
 			return math.Pow(n*float64(calibration.Compare(e, none, 0.95).StandardError), 2) / draws
 		}
 		corrected += squared(e)

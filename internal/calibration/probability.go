@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/optimize"
 	"gonum.org/v1/gonum/stat"
 
-	"bootbench/internal/null"
+	"bootbench/internal/report"
 )
 
 // Logistic maps the field of a classifier, the real number whose sign is its class, to the probability of the
@@ -171,30 +171,18 @@ func CrossFit(field, label, weights []float64) []float64 {
 	return out
 }
 
-// Reliability is the method of the probabilities of the label +1, and their reliability on left-out examples.
-type Reliability struct {
-	Method  string      `json:"method"` // "posterior", "logistic" or "constant"
-	LogLoss *null.Float `json:"log_loss,omitempty"`
-	Brier   *null.Float `json:"brier,omitempty"`
-	// Non-empty bins of equal width of the left-out probabilities: their mean, the fraction of +1 and the
-	// number of examples.
-	Predicted null.Floats `json:"predicted,omitempty"`
-	Observed  null.Floats `json:"observed,omitempty"`
-	Count     []int       `json:"count,omitempty"`
-}
-
 // reliabilityBins is the number of bins between 0 and 1.
 const reliabilityBins = 10
 
 // NewReliability compares left-out probabilities, nil if unknown, with labels -1, +1, with weights, nil for
 // 1.
-func NewReliability(method string, leftOut, label, weights []float64) *Reliability {
-	c := &Reliability{Method: method}
+func NewReliability(method string, leftOut, label, weights []float64) *report.Reliability {
+	c := &report.Reliability{Method: method}
 	if leftOut == nil {
 		return c
 	}
 	logLoss, brier := Judge(leftOut, label, weights)
-	c.LogLoss, c.Brier = null.Of(logLoss), null.Of(brier)
+	c.LogLoss, c.Brier = report.NumberOf(logLoss), report.NumberOf(brier)
 	var sum, positive, total [reliabilityBins]float64
 	var count [reliabilityBins]int
 	for i, p := range leftOut {

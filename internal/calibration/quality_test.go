@@ -7,13 +7,13 @@ import (
 
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
-	"bootbench/internal/null"
+	"bootbench/internal/report"
 	"bootbench/loss"
 )
 
 // TestQuality: figures worked out by hand.
 func TestQuality(t *testing.T) {
-	near := func(what string, got null.Float, want float64) {
+	near := func(what string, got report.Number, want float64) {
 		t.Helper()
 		if !(math.Abs(float64(got)-want) <= 1e-12) { // sums of a few small numbers
 			t.Errorf("%s: %v, want %v", what, got, want)
@@ -43,7 +43,7 @@ func TestQuality(t *testing.T) {
 	near("share", q.Baseline, 0.25)
 	near("balanced", *q.Balanced, (0.3+0.4)/2)
 	// the fourth row is ranked below two of three, by an AUC of 2/3 which is chance; of 40 rows it is not
-	q.Rank([]float64{1, 2, 3, 1.5}, []float64{1, 1, 1, -1}, nil)
+	calibration.Rank(q, []float64{1, 2, 3, 1.5}, []float64{1, 1, 1, -1}, nil)
 	if !strings.Contains(q.Warning(0.25), "nothing") {
 		t.Error(q.Warning(0.25))
 	}
@@ -55,7 +55,7 @@ func TestQuality(t *testing.T) {
 			label[i] = -1
 		}
 	}
-	if q.Rank(score, label, nil); strings.Contains(q.Warning(0.25), "nothing") ||
+	if calibration.Rank(q, score, label, nil); strings.Contains(q.Warning(0.25), "nothing") ||
 		!strings.Contains(q.Warning(0.25), "yet it ranks") {
 		t.Errorf("AUC %v: %s", *q.AUC, q.Warning(0.25))
 	}

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/internal/calibration"
+	"bootbench/internal/report"
 	"bootbench/internal/testutil"
 	"bootbench/loss"
 )
@@ -51,7 +52,7 @@ func TestWeightIsRepetition(t *testing.T) {
 		near("predicted", c.Predicted[i], d.Predicted[i])
 		near("observed", c.Observed[i], d.Observed[i])
 	}
-	metrics := func(field, label, weights, p []float64) *calibration.Metrics {
+	metrics := func(field, label, weights, p []float64) *report.Metrics {
 		return calibration.NewMetrics(label, weights, func(test loss.Test) (each []float64) {
 			for i, y := range label {
 				each = append(each, test.Value(field[i], y))
@@ -67,9 +68,9 @@ func TestWeightIsRepetition(t *testing.T) {
 			near(v.Name, float64(**v.Value), float64(*w))
 		}
 	}
-	compare := func(e, weights []float64) *calibration.Difference {
-		return calibration.Compare(calibration.Errors{Each: e, Weights: weights},
-			calibration.Errors{Each: make([]float64, len(e))}, 0.9)
+	compare := func(e, weights []float64) *report.Difference {
+		return calibration.Compare(report.Examples{Each: e, Weights: weights},
+			report.Examples{Each: make([]float64, len(e))}, 0.9)
 	}
 	near("difference", float64(compare(field, weights).Value), float64(compare(fields, nil).Value))
 	near("standard error", float64(compare(field, slices.Repeat([]float64{2}, len(field))).StandardError),
@@ -93,10 +94,12 @@ func TestStandardErrorOfGroups(t *testing.T) {
 				each = append(each, slices.Repeat(shared[g:g+1], size)...)
 				group = append(group, slices.Repeat([]int{g}, size)...)
 			}
-			se, m := calibration.StandardError(each, nil, group), stat.Mean(each, nil)
+			over, _ := calibration.StandardError(each, nil, group)
+			se, m := float64(over), stat.Mean(each, nil)
 			mean, square, stated = mean+m/draws, square+m*m/draws, stated+se*se/draws
 			usual := stat.StdErr(stat.StdDev(shared, nil), float64(len(sizes)))
-			if byWeight := calibration.StandardError(shared, weights, nil); math.Abs(byWeight-se) > 1e-9 ||
+			byWeight, _ := calibration.StandardError(shared, weights, nil)
+			if math.Abs(float64(byWeight)-se) > 1e-9 ||
 				slices.Min(sizes) == slices.Max(sizes) && math.Abs(usual-se) > 1e-9 {
 				t.Fatalf("%v: standard error %v, by weights %v, usual %v", sizes, se, byWeight, usual)
 			}

@@ -18,6 +18,7 @@ import (
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
+	"bootbench/internal/report"
 	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/loss"
@@ -328,7 +329,7 @@ func TestPairedCoverage(t *testing.T) {
 			continue
 		}
 		var difference []float64
-		var plain, infinitesimal []*calibration.Difference
+		var plain, infinitesimal []*report.Difference
 		pool := load(t, fmt.Sprintf("synthetic:%s,n=%d", c.set, c.n*draws))
 		for draw := range draws {
 			set := pool.Subset(every(c.n*(draw+1), 1)[c.n*draw:])
@@ -336,7 +337,7 @@ func TestPairedCoverage(t *testing.T) {
 			if set.AreNumbers() {
 				test = loss.SquareTest{}
 			}
-			var errors [2]calibration.Errors
+			var errors [2]report.Examples
 			for k, spec := range []model.Spec{c.a, c.b} {
 				spec.Set, spec.Standardize, spec.NormalizeTarget = set, true, set.AreNumbers()
 				m := build(t, spec)
@@ -345,13 +346,13 @@ func TestPairedCoverage(t *testing.T) {
 				errors[k].Influence = testutil.Must(adjoint.Influence(t.Context(), s, test))(t)
 				errors[k].Interactions = testutil.Must(adjoint.Interactions(s, test, errors[k].Influence))(t)
 			}
-			p := calibration.Compare(calibration.Errors{Each: errors[0].Each},
-				calibration.Errors{Each: errors[1].Each}, 0.95)
+			p := calibration.Compare(report.Examples{Each: errors[0].Each},
+				report.Examples{Each: errors[1].Each}, 0.95)
 			difference, plain = append(difference, float64(p.Value)), append(plain, p)
 			infinitesimal = append(infinitesimal, calibration.Compare(errors[0], errors[1], 0.95))
 		}
 		mean, sd := stat.MeanStdDev(difference, nil)
-		held := func(all []*calibration.Difference) (share, se float64) {
+		held := func(all []*report.Difference) (share, se float64) {
 			for _, p := range all {
 				se += float64(p.StandardError) / float64(draws)
 				if float64(p.Low) <= mean && mean <= float64(p.High) {

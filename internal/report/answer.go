@@ -6,9 +6,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"bootbench/bench"
-	"bootbench/internal/calibration"
-	"bootbench/internal/null"
 	"bootbench/solver"
 )
 
@@ -34,21 +31,21 @@ type Answer struct {
 	// TestError is the mean left-out loss of the theory or, without it, of retraining; of predict the mean
 	// loss on new rows. BaggedError is that of the mean prediction over resamples, and VoteError the error
 	// rate of the majority, at left-out or new rows.
-	TestError   *null.Float `json:"test_error,omitempty"`
-	BaggedError *null.Float `json:"bagged_error,omitempty"`
-	VoteError   *null.Float `json:"vote_error,omitempty"`
+	TestError   *Number `json:"test_error,omitempty"`
+	BaggedError *Number `json:"bagged_error,omitempty"`
+	VoteError   *Number `json:"vote_error,omitempty"`
 
-	Quality     *calibration.Quality     `json:"quality,omitempty"`     // of the quoted error
-	Calibration *calibration.Reliability `json:"calibration,omitempty"` // of the probabilities of labels
-	Metrics     *calibration.Metrics     `json:"metrics,omitempty"`
-	*Decisions                           // of several classes
+	Quality     *Quality     `json:"quality,omitempty"`     // of the quoted error
+	Calibration *Reliability `json:"calibration,omitempty"` // of the probabilities of labels
+	Metrics     *Metrics     `json:"metrics,omitempty"`
+	*Decisions               // of several classes
 	// Names are several targets, and Targets their answers in units of each. The quoted error is then the
 	// unexplained fraction of the variance, averaged over the targets; its Monte Carlo error is an upper
 	// bound, since the targets share the resamples. Correlation has the correlations of the left-out
 	// residuals of two targets, in the order of Names.
 	Names       []string           `json:"names,omitempty"`
 	Targets     map[string]*Answer `json:"targets,omitempty"`
-	Correlation []null.Floats      `json:"correlation,omitempty"`
+	Correlation []Numbers          `json:"correlation,omitempty"`
 
 	*Convergence             // of the theory
 	Refined       *Refined   `json:"refined,omitempty"`
@@ -64,7 +61,7 @@ type Answer struct {
 
 	Figures     []*Figure                      `json:"-"` // of values outside the document
 	Covariances func() (blas64.General, error) `json:"-"` // of predictions over resamples; nil: none
-	Examples    calibration.Errors             `json:"-"` // left-out errors, refined if the estimate is
+	Examples    Examples                       `json:"-"` // left-out errors, refined if the estimate is
 	OutOfBag    []float64                      `json:"-"` // mean left-out predictions
 }
 
@@ -77,18 +74,18 @@ type NewRows struct {
 
 // Errors are estimates in units of the test loss around a left-out error and one fit to all data.
 type Errors struct {
-	Apparent      null.Float `json:"apparent_error"`
-	NoInformation null.Float `json:"no_information_error"`
-	Err632        null.Float `json:"err632"`
-	Err632Plus    null.Float `json:"err632plus"`
+	Apparent      Number `json:"apparent_error"`
+	NoInformation Number `json:"no_information_error"`
+	Err632        Number `json:"err632"`
+	Err632Plus    Number `json:"err632plus"`
 }
 
 // RetrainedErrors are Monte-Carlo standard errors of retraining, and the mean wall time of a fit in seconds.
 type RetrainedErrors struct {
-	SE       null.Float  `json:"standard_error"` // of the left-out error
-	BaggedSE null.Float  `json:"bagged_error_se"`
-	VoteSE   *null.Float `json:"vote_error_se,omitempty"`
-	FitS     float64     `json:"fit_s"`
+	SE       Number  `json:"standard_error"` // of the left-out error
+	BaggedSE Number  `json:"bagged_error_se"`
+	VoteSE   *Number `json:"vote_error_se,omitempty"`
+	FitS     float64 `json:"fit_s"`
 }
 
 // Draws describes the fits of a plan and their training.
@@ -103,11 +100,11 @@ type Draws struct {
 
 // Validation describes the folds of a cross-validation.
 type Validation struct {
-	Repeats     int         `json:"repeats"`       // partitions into folds
-	FoldsOf     string      `json:"folds_of"`      // units of the folds
-	ErrorSEOver string      `json:"error_se_over"` // examples or groups
-	RepeatsSE   null.Float  `json:"repeats_se"`    // standard error over partitions
-	PValue      *null.Float `json:"p_value,omitempty"`
+	Repeats     int     `json:"repeats"`       // partitions into folds
+	FoldsOf     string  `json:"folds_of"`      // units of the folds
+	ErrorSEOver string  `json:"error_se_over"` // examples or groups
+	RepeatsSE   Number  `json:"repeats_se"`    // standard error over partitions
+	PValue      *Number `json:"p_value,omitempty"`
 	// Permutations is the number of permutations of the targets, and NullHypothesis what the p-value is of.
 	Permutations   int    `json:"permutations,omitempty"`
 	NullHypothesis string `json:"null_hypothesis,omitempty"`
@@ -115,10 +112,10 @@ type Validation struct {
 
 // Decisions are the errors of decisions between several classes.
 type Decisions struct {
-	Classes    []string    `json:"classes"`
-	Multiclass string      `json:"multiclass,omitempty"` // "ovo": pairs of classes vote
-	LogLoss    *null.Float `json:"log_loss,omitempty"`
-	Brier      *null.Float `json:"brier,omitempty"`
+	Classes    []string `json:"classes"`
+	Multiclass string   `json:"multiclass,omitempty"` // "ovo": pairs of classes vote
+	LogLoss    *Number  `json:"log_loss,omitempty"`
+	Brier      *Number  `json:"brier,omitempty"`
 	// rows: true class; columns: the majority of decisions
 	Confusion [][]int      `json:"confusion,omitempty"`
 	Each      []ClassError `json:"each,omitempty"`
@@ -126,18 +123,18 @@ type Decisions struct {
 
 // ClassError is the errors of one class.
 type ClassError struct {
-	Class    string     `json:"class"`
-	Examples int        `json:"n"`
-	Error    null.Float `json:"error"` // fraction of its examples that are misclassified
+	Class    string `json:"class"`
+	Examples int    `json:"n"`
+	Error    Number `json:"error"` // fraction of its examples that are misclassified
 	// Left-out errors of the class against the others, by the theory and by exact resamples.
-	Theory  *null.Float `json:"theory_against_others,omitempty"`
-	Refined *null.Float `json:"refined_against_others,omitempty"`
+	Theory  *Number `json:"theory_against_others,omitempty"`
+	Refined *Number `json:"refined_against_others,omitempty"`
 }
 
 // Convergence is that of a solve on an engine.
 type Convergence struct {
 	Engine string `json:"engine"`
-	bench.Convergence
+	Solve
 
 	// For a low-rank engine: the rank of its factor, the mean residual relative to the mean variance of the
 	// kernel, and the largest residual.
@@ -145,32 +142,32 @@ type Convergence struct {
 	RankResidual float64 `json:"rank_residual,omitempty"`
 	RankLargest  float64 `json:"rank_largest,omitempty"`
 	// RankError estimates the relative change of the left-out error by the low rank.
-	RankError null.Float `json:"rank_error,omitempty"`
+	RankError Number `json:"rank_error,omitempty"`
 }
 
 // Refined are unbiased estimates from exact resamples.
 type Refined struct {
-	Resamples   int        `json:"resamples"`
-	Method      string     `json:"method"`              // of training
-	OneClass    int        `json:"one_class,omitempty"` // resamples of one class, which predict its label
-	TestError   null.Float `json:"test_error"`
-	SE          null.Float `json:"standard_error"` // of TestError
-	Err632      null.Float `json:"err632"`
-	Err632Plus  null.Float `json:"err632plus"`
-	BaggedError null.Float `json:"bagged_error"`
-	BaggedSE    null.Float `json:"bagged_error_se"`
+	Resamples   int    `json:"resamples"`
+	Method      string `json:"method"`              // of training
+	OneClass    int    `json:"one_class,omitempty"` // resamples of one class, which predict its label
+	TestError   Number `json:"test_error"`
+	SE          Number `json:"standard_error"` // of TestError
+	Err632      Number `json:"err632"`
+	Err632Plus  Number `json:"err632plus"`
+	BaggedError Number `json:"bagged_error"`
+	BaggedSE    Number `json:"bagged_error_se"`
 	// EquivalentResamples is the number of plain retrainings with the same standard error.
-	EquivalentResamples null.Float `json:"equivalent_resamples"`
+	EquivalentResamples Number `json:"equivalent_resamples"`
 	// Replaced counts estimates that are plain averages, because control variates took them out of range.
 	Replaced int `json:"replaced,omitempty"`
 	// VarianceRatio is the median over inputs of the theory's variance over the refined one.
-	VarianceRatio null.Float `json:"variance_ratio"`
+	VarianceRatio Number `json:"variance_ratio"`
 	// Contradicts lists the contradictions to the theory.
-	Contradicts []string                 `json:"contradicts,omitempty"`
-	Calibration *calibration.Reliability `json:"calibration,omitempty"` // of the probabilities of labels
-	Metrics     *calibration.Metrics     `json:"metrics,omitempty"`
-	Points      *Points                  `json:"points,omitempty"`
-	Time        RefinedTime              `json:"time"`
+	Contradicts []string     `json:"contradicts,omitempty"`
+	Calibration *Reliability `json:"calibration,omitempty"` // of the probabilities of labels
+	Metrics     *Metrics     `json:"metrics,omitempty"`
+	Points      *Points      `json:"points,omitempty"`
+	Time        RefinedTime  `json:"time"`
 }
 
 // RefinedTime is the cost in this process: wall times in seconds, and iterations.
@@ -189,16 +186,16 @@ type FullModel struct {
 	Repeats int `json:"repeats"`
 	// AsChosen is the error with the model chosen on all examples, if Error is of models chosen without each
 	// fold.
-	AsChosen *null.Float `json:"as_chosen,omitempty"`
+	AsChosen *Number `json:"as_chosen,omitempty"`
 }
 
 // Learning is the error, at rows outside a sample, of models trained on parts of it and on all of it.
 type Learning struct {
-	Sizes   []int       `json:"sizes"`
-	Errors  null.Floats `json:"errors"`
-	HeldOut int         `json:"held_out"` // rows
+	Sizes   []int   `json:"sizes"`
+	Errors  Numbers `json:"errors"`
+	HeldOut int     `json:"held_out"` // rows
 	// Growth predicts the error with twice the rows of the sample; nil: unknown.
-	Growth *calibration.Growth `json:"growth,omitempty"`
+	Growth *Growth `json:"growth,omitempty"`
 }
 
 // Interval describes the intervals at new inputs, from lower to upper.
@@ -219,21 +216,21 @@ type LeftOneOut struct {
 	LeftOutRows
 	Bias bool `json:"bias"` // the predictor has a bias term
 	// of the optimality conditions by the training, in units of y f
-	Violation null.Float    `json:"violation"`
+	Violation Number        `json:"violation"`
 	Methods   []LeaveMethod `json:"methods,omitempty"`
 }
 
 // LeftOutRows are the errors of leave-one-out.
 type LeftOutRows struct {
-	Errors    int        `json:"errors"`           // their number, 0 for regression
-	Retrained int        `json:"retrained"`        // examples that the model was retrained without
-	Skipped   int        `json:"skipped"`          // examples that needed no retraining
-	Recall    null.Float `json:"recall"`           // fraction of the label +1 that is predicted
-	Precision null.Float `json:"precision"`        // fraction of predictions +1 that are right
-	Rho       float64    `json:"rho,omitempty"`    // of xialpha
-	Ties      []int      `json:"ties,omitempty"`   // examples, from 1, whose left-out prediction is about 0
-	Unheld    int        `json:"unheld,omitempty"` // examples whose removal makes the bias unbounded
-	Seconds   float64    `json:"seconds"`          // with the training on all examples
+	Errors    int     `json:"errors"`           // their number, 0 for regression
+	Retrained int     `json:"retrained"`        // examples that the model was retrained without
+	Skipped   int     `json:"skipped"`          // examples that needed no retraining
+	Recall    Number  `json:"recall"`           // fraction of the label +1 that is predicted
+	Precision Number  `json:"precision"`        // fraction of predictions +1 that are right
+	Rho       float64 `json:"rho,omitempty"`    // of xialpha
+	Ties      []int   `json:"ties,omitempty"`   // examples, from 1, whose left-out prediction is about 0
+	Unheld    int     `json:"unheld,omitempty"` // examples whose removal makes the bias unbounded
+	Seconds   float64 `json:"seconds"`          // with the training on all examples
 }
 
 // LeaveMethod is the answer of one method of leave-one-out.
@@ -245,7 +242,7 @@ type LeaveMethod struct {
 }
 
 // unknown is a number that documents leave empty.
-var unknown = null.Float(math.NaN())
+var unknown = Number(math.NaN())
 
 // NoTheory is the Convergence of an answer only from exact fits.
 func NoTheory() *Convergence { return &Convergence{} }

@@ -10,14 +10,12 @@ import (
 	"unicode/utf8"
 
 	"gonum.org/v1/gonum/stat"
-
-	"bootbench/bench"
 )
 
 // Comparison is the answer of compare.
 type Comparison struct {
 	Data []string // names of all data sets
-	Rows []bench.CompareRow
+	Rows []CompareRow
 }
 
 // WriteCSV writes the rows, one line each, columns as in the JSON document.
@@ -60,7 +58,7 @@ func rankCell(rank int, otherwise string) string {
 // timesCell is a quotient with three digits, "-" if it is unknown.
 func timesCell(v float64) string { return either(v > 0, fmt.Sprintf("%.3g", v), "-") }
 
-func (*Comparison) cells(r bench.CompareRow) []string {
+func (*Comparison) cells(r CompareRow) []string {
 	refined := []string{"-", "-", "-"}
 	if r.RefinedS > 0 {
 		refined = []string{seconds(r.RefinedS), number(r.RefinedError), fmt.Sprintf("%.2g", r.RefinedSE)}
@@ -126,14 +124,14 @@ func (c *Comparison) below() *document {
 }
 
 // compareGroups splits rows into runs with equal data set and loss, over sizes or over ratios.
-func compareGroups(rows []bench.CompareRow) (groups [][]bench.CompareRow) {
+func compareGroups(rows []CompareRow) (groups [][]CompareRow) {
 	for i, r := range rows {
 		last := len(groups) - 1
 		if i > 0 && r.Data == rows[i-1].Data && r.Loss == rows[i-1].Loss &&
 			(r.Ratio == rows[i-1].Ratio || r.N == rows[i-1].N) {
 			groups[last] = append(groups[last], r)
 		} else {
-			groups = append(groups, []bench.CompareRow{r})
+			groups = append(groups, []CompareRow{r})
 		}
 	}
 	return groups
@@ -179,7 +177,7 @@ func (s *Series) slope() float64 {
 }
 
 // sizeAxis is a logarithmic axis with a mark at every n, or at every ratio of a learning curve.
-func sizeAxis(rows []bench.CompareRow) Axis {
+func sizeAxis(rows []CompareRow) Axis {
 	first, last := &rows[0], &rows[len(rows)-1]
 	overRatios := first.N == last.N && first.Ratio != last.Ratio
 	a := Axis{Label: either(overRatios, "ratio S/N", "examples n"), Log: true}

@@ -7,9 +7,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-
-	"bootbench/internal/calibration"
-	"bootbench/internal/null"
 )
 
 // Curve is the answer of curve.
@@ -21,7 +18,7 @@ type Curve struct {
 	Status   string   `json:"status"` // "complete" or "cancelled"
 	Results  []Answer `json:"results"`
 	// Growth predicts the error with twice the rows; nil: not requested, or unknown.
-	Growth *calibration.Growth `json:"growth,omitempty"`
+	Growth *Growth `json:"growth,omitempty"`
 	Cost
 }
 
@@ -59,8 +56,8 @@ func (a *Answer) cells() []string {
 			e632, plus = r.Err632, r.Err632Plus
 		}
 	}
-	known := func(v null.Float) string { return either(v == v, u.long(v), "-") }
-	suits := func(v null.Float) string { return either(a.Is632Applicable, known(v), "-") }
+	known := func(v Number) string { return either(v == v, u.long(v), "-") }
+	suits := func(v Number) string { return either(a.Is632Applicable, known(v), "-") }
 	return []string{known(*error), refined, se, suits(e632), suits(plus),
 		fmt.Sprint(cmp.Or(a.Convergence, &Convergence{}).Sweeps), seconds(a.Time.Solve), a.Status}
 }
@@ -76,17 +73,17 @@ func (c *Curve) below() *document {
 // WriteCSV writes one line per ratio, without the points.
 func (c *Curve) WriteCSV(w io.Writer) error {
 	type line struct {
-		Ratio     float64    `json:"ratio"`
-		Distinct  float64    `json:"distinct"`
-		TestLoss  string     `json:"test_loss"`
-		TestError null.Float `json:"test_error"`
+		Ratio     float64 `json:"ratio"`
+		Distinct  float64 `json:"distinct"`
+		TestLoss  string  `json:"test_loss"`
+		TestError Number  `json:"test_error"`
 		Errors
 		Method string `json:"method"`
 		Status string `json:"status"`
 		Convergence
-		SolveS    float64    `json:"solve_s"`
-		Refined   null.Float `json:"refined"` // NaN: not refined
-		RefinedSE null.Float `json:"refined_se"`
+		SolveS    float64 `json:"solve_s"`
+		Refined   Number  `json:"refined"` // NaN: not refined
+		RefinedSE Number  `json:"refined_se"`
 	}
 	var rows []line
 	for _, e := range c.Results {
@@ -169,7 +166,7 @@ func (c Growing) below() *document {
 }
 
 // helps says whether twice the rows would help.
-func helps(g *calibration.Growth) string {
+func helps(g *Growth) string {
 	switch {
 	case g.Fall+2*g.FallSE < g.Now/10:
 		return "hardly help: the error falls by less than a tenth"

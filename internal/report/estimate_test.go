@@ -5,9 +5,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-
-	"bootbench/internal/calibration"
-	"bootbench/internal/null"
 )
 
 // TestBrief: a mean square is told as its root with the standard error of that; labels as a share; the worst
@@ -15,10 +12,10 @@ import (
 func TestBrief(t *testing.T) {
 	e := &Answer{Subject: Subject{Data: "a/b.csv", N: 3, D: 2, Task: "regression", Target: "price"},
 		Command: "estimate", Quote: &Quote{Error: 100, ErrorSE: 5}, TestLoss: "square",
-		Quality: &calibration.Quality{Baseline: 400, Constant: "7", RSquared: null.Of(0.75)},
-		Points: &Points{Names: []string{"x", "y", "z"}, Error: null.Floats{1, 9, math.NaN()},
-			Target: Target{Numbers: null.Floats{5, 6, 7}}, OOBMean: null.Floats{4, 3, 2},
-			Variance: null.Floats{1, 4, 9}}}
+		Quality: &Quality{Baseline: 400, Constant: "7", RSquared: NumberOf(0.75)},
+		Points: &Points{Names: []string{"x", "y", "z"}, Error: Numbers{1, 9, math.NaN()},
+			Target: Target{Numbers: Numbers{5, 6, 7}}, OOBMean: Numbers{4, 3, 2},
+			Variance: Numbers{1, 4, 9}}}
 	text := func() string {
 		var b strings.Builder
 		if err := WriteText(&b, e, false); err != nil {
@@ -37,8 +34,8 @@ func TestBrief(t *testing.T) {
 		"regression of price", "y (6, predicted 3), x (5, predicted 4)\n", "changes by 2 (")
 	e.TestLoss, e.Error, e.Quality.Baseline, e.Positive = "zero-one", 0.25, 0.5, "1"
 	e.ErrorSE, e.Quality.RSquared = 0.02, nil
-	e.Points.OOBVote, e.Points.Vote = null.Floats{1, 1, 1}, null.Floats{0.9, 0.2, 0.5}
-	e.Points.Target.Numbers = null.Floats{1, -1, 1}
+	e.Points.OOBVote, e.Points.Vote = Numbers{1, 1, 1}, Numbers{0.9, 0.2, 0.5}
+	e.Points.Target.Numbers = Numbers{1, -1, 1}
 	e.FullModel = &FullModel{Quote: Quote{Error: 0.2, ErrorSE: 0.03}, Folds: 10, Repeats: 3}
 	has("25.0% +- 2.0% of new rows get the wrong label; 50.0% if all are taken for 7",
 		"y (-1, predicted 1 in 900%)",
@@ -63,30 +60,30 @@ func TestDigits(t *testing.T) {
 // TestQuote: the standard error is over examples and over resamples; that of a root is se/(2 root), or of the
 // order of se^1/2 at 0; an error rate of 0 or 1 has a one-sided bound.
 func TestQuote(t *testing.T) {
-	quality := func(se null.Float) *calibration.Quality {
-		return &calibration.Quality{ExampleSE: se, Effective: 20}
+	quality := func(se Number) *Quality {
+		return &Quality{ExampleSE: se, Effective: 20}
 	}
 	for _, c := range []struct {
 		test          string
-		mean, over    null.Float
-		monteCarlo    *null.Float
+		mean, over    Number
+		monteCarlo    *Number
 		se, rmse      float64
 		rmseSE, bound float64
 		text          string
 	}{
-		{"square", 100, 4, null.Of(3), 5, 10, 0.25, 0, "10 +- 0.25 (root mean square)"},
+		{"square", 100, 4, NumberOf(3), 5, 10, 0.25, 0, "10 +- 0.25 (root mean square)"},
 		{"square", 0, 0, nil, 0, 0, 0, 0, "0 +- 0 (root mean square)"},
 		{"square", 0, 0.04, nil, 0.04, 0, 0.2, 0, "0 +- 0.2 (root mean square)"},
-		{"square", 9, null.Float(math.NaN()), nil, math.NaN(), 3, math.NaN(), 0, "3 (root mean square)"},
-		{"zero-one", 0.25, 0.02, null.Of(math.NaN()), 0.02, 0, 0, 0, "25.0% +- 2.0%"},
-		{"zero-one", 0, 0, null.Of(0), 0, 0, 0, 1 - math.Pow(0.05, 1/20.0), "0.0% (under 14%)"},
+		{"square", 9, Number(math.NaN()), nil, math.NaN(), 3, math.NaN(), 0, "3 (root mean square)"},
+		{"zero-one", 0.25, 0.02, NumberOf(math.NaN()), 0.02, 0, 0, 0, "25.0% +- 2.0%"},
+		{"zero-one", 0, 0, NumberOf(0), 0, 0, 0, 1 - math.Pow(0.05, 1/20.0), "0.0% (under 14%)"},
 		{"zero-one", 1, 0, nil, 0, 0, 0, math.Pow(0.05, 1/20.0), "100.0% (over 86.1%)"},
 		{"zero-one", 0, 0.003, nil, 0.003, 0, 0, 1 - math.Pow(0.05, 1/20.0), "0.0% (under 14%)"},
 		{"zero-one", 0.03, 0.02, nil, 0.02, 0, 0, 0, "3.0% +- 2.0%"},
-		{"square", null.Float(math.NaN()), 0, nil, 0, math.NaN(), math.NaN(), 0, "unknown"},
+		{"square", Number(math.NaN()), 0, nil, 0, math.NaN(), math.NaN(), 0, "unknown"},
 	} {
 		q := NewQuote(c.test, c.mean, quality(c.over), c.monteCarlo)
-		value := func(v *null.Float) float64 { return float64(*cmp.Or(v, new(null.Float))) }
+		value := func(v *Number) float64 { return float64(*cmp.Or(v, new(Number))) }
 		for _, v := range [][2]float64{{float64(q.ErrorSE), c.se}, {value(q.RMSE), c.rmse},
 			{value(q.RMSESE), c.rmseSE}, {value(q.Upper) + value(q.Lower), c.bound}} {
 			if !(math.Abs(v[0]-v[1]) < 1e-9 || v[0] != v[0] && v[1] != v[1]) {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"bootbench/internal/null"
 	"bootbench/loss"
 )
 
@@ -43,7 +42,7 @@ func seconds(v float64) string { return fmt.Sprintf(either(v >= 100, "%.0f", "%.
 func mebibytes(b int64) string { return fmt.Sprintf("%.1f MiB", float64(b)/(1<<20)) }
 
 // share formats a fraction as a percentage.
-func share(e null.Float) string { return fmt.Sprintf("%.1f%%", math.Max(0, 100*float64(e))) }
+func share(e Number) string { return fmt.Sprintf("%.1f%%", math.Max(0, 100*float64(e))) }
 
 // join lists the parts that are not empty.
 func join(parts ...string) string {
@@ -87,24 +86,24 @@ func (u units) String() string {
 }
 
 // shown is an error in these units.
-func (u units) shown(e null.Float) null.Float {
-	return either(u.root(), null.Float(math.Sqrt(float64(e))), e)
+func (u units) shown(e Number) Number {
+	return either(u.root(), Number(math.Sqrt(float64(e))), e)
 }
 
-func (u units) digits(shown null.Float, count int) string {
+func (u units) digits(shown Number, count int) string {
 	return either(u.share(), share(shown), digits(shown, count))
 }
 
 // text formats an error.
-func (u units) text(e null.Float) string { return u.digits(u.shown(e), 4) }
+func (u units) text(e Number) string { return u.digits(u.shown(e), 4) }
 
 // long formats an error with more digits.
-func (u units) long(e null.Float) string {
+func (u units) long(e Number) string {
 	return either(u.share(), fmt.Sprintf("%.2f%%", 100*e), number(u.shown(e)))
 }
 
 // shownSE is the standard error of an error in these units; of a root, se/(2 root), or of order se^1/2 at 0.
-func (u units) shownSE(e, se null.Float) null.Float {
+func (u units) shownSE(e, se Number) Number {
 	if root := u.shown(e); u.root() {
 		return either(root == 0, u.shown(se), se/(2*root))
 	}
@@ -112,7 +111,7 @@ func (u units) shownSE(e, se null.Float) null.Float {
 }
 
 // se formats the standard error of an error.
-func (u units) se(e, se null.Float) string {
+func (u units) se(e, se Number) string {
 	if se != se {
 		return "-"
 	}
@@ -120,4 +119,4 @@ func (u units) se(e, se null.Float) string {
 }
 
 // fall formats the difference of two errors.
-func (u units) fall(from, to null.Float) string { return u.digits(u.shown(from)-u.shown(to), 2) }
+func (u units) fall(from, to Number) string { return u.digits(u.shown(from)-u.shown(to), 2) }

@@ -7,9 +7,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-
-	"bootbench/internal/calibration"
-	"bootbench/internal/null"
 )
 
 // Grid is the answer of grid: an estimate in every cell of a grid of parameters.
@@ -39,16 +36,16 @@ type GridAxis struct {
 
 // GridCell is the result at one value of every axis.
 type GridCell struct {
-	Values    []string    `json:"values"` // in the order of the axes
-	Failure   string      `json:"failure,omitempty"`
-	Estimate  *Answer     `json:"estimate,omitempty"`  // nil if it failed, and by cv
-	Objective *null.Float `json:"objective,omitempty"` // nil: the left-out error
+	Values    []string `json:"values"` // in the order of the axes
+	Failure   string   `json:"failure,omitempty"`
+	Estimate  *Answer  `json:"estimate,omitempty"`  // nil if it failed, and by cv
+	Objective *Number  `json:"objective,omitempty"` // nil: the left-out error
 	// Validation is the cross-validation, for a grid by cv.
 	Validation *Answer `json:"validation,omitempty"`
 	// Difference is the left-out error minus that of the best cell.
-	Difference *calibration.Difference `json:"difference,omitempty"`
+	Difference *Difference `json:"difference,omitempty"`
 	// Examples are the left-out errors of the examples, nil if some are unknown.
-	Examples *calibration.Errors `json:"-"`
+	Examples *Examples `json:"-"`
 }
 
 // significant is the p-value below which a cell is significantly worse than the best.
@@ -123,7 +120,7 @@ func (g *Grid) units() units { return units(either(g.By == "evidence", "", g.Tes
 func (g *Grid) cells(c GridCell) []string {
 	if v := c.Validation; v != nil {
 		skill := "-"
-		q := cmp.Or(v.Quality, &calibration.Quality{})
+		q := cmp.Or(v.Quality, &Quality{})
 		if known := cmp.Or(q.Balanced, q.RSquared); known != nil {
 			skill = number(*known)
 		}
@@ -160,7 +157,7 @@ func (g *Grid) below() *document {
 		if quality != nil && g.By != "evidence" {
 			se = fmt.Sprintf(" +- %s", best.judged().plusMinus(g.units()))
 		}
-		name, value := best.Name(g.Over), g.objective()+" "+g.units().long(null.Float(best.Value()))
+		name, value := best.Name(g.Over), g.objective()+" "+g.units().long(Number(best.Value()))
 		d.Lead = fmt.Sprintf("The best of %d models is %s, with the %s.", len(g.Results), name, value)
 		d.line("best", "%s: %s%s, the least of %d on the same data; expect more on new data", name, value, se,
 			len(g.Results))
@@ -177,28 +174,28 @@ func (g *Grid) document() *document { return rowDocument(g, g.Results) }
 // failed cell these are empty, except the status.
 func (g *Grid) WriteCSV(w io.Writer) error {
 	type line struct {
-		Objective null.Float `json:"objective"`
-		TestLoss  string     `json:"test_loss"`
-		TestError null.Float `json:"test_error"`
+		Objective Number `json:"objective"`
+		TestLoss  string `json:"test_loss"`
+		TestError Number `json:"test_error"`
 		Errors
-		Status       string     `json:"status"`
-		Residual     null.Float `json:"residual"`
-		Sweeps       int        `json:"sweeps"`
-		SolveS       null.Float `json:"solve_s"`
-		Difference   null.Float `json:"difference"`
-		DifferenceSE null.Float `json:"difference_se"`
-		PValue       null.Float `json:"p_value"`
+		Status       string `json:"status"`
+		Residual     Number `json:"residual"`
+		Sweeps       int    `json:"sweeps"`
+		SolveS       Number `json:"solve_s"`
+		Difference   Number `json:"difference"`
+		DifferenceSE Number `json:"difference_se"`
+		PValue       Number `json:"p_value"`
 	}
 	var lines []line
 	for _, c := range g.Results {
-		l := line{null.Float(c.Value()), "", unknown, Errors{unknown, unknown, unknown, unknown}, "failed",
+		l := line{Number(c.Value()), "", unknown, Errors{unknown, unknown, unknown, unknown}, "failed",
 			unknown, 0, unknown, unknown, unknown, unknown}
 		if e := c.judged(); e != nil {
 			l.TestLoss, l.Status = e.TestLoss, e.Status
 		}
 		if e := c.Estimate; e != nil {
 			l.TestError, l.Errors = *cmp.Or(e.TestError, &unknown), *cmp.Or(e.Errors, &l.Errors)
-			l.SolveS = null.Float(e.Time.Solve)
+			l.SolveS = Number(e.Time.Solve)
 			if s := e.Convergence; s != nil {
 				l.Residual, l.Sweeps = s.Residual, s.Sweeps
 			}
@@ -235,7 +232,7 @@ func (g *Grid) Figures() []*Figure {
 			s.Label = axes[0].Name + " " + axes[0].Values[len(series)]
 		}
 		for i := range cells {
-			s.Add(float64(i+1), float64(g.units().shown(null.Float(cells[i].Value()))))
+			s.Add(float64(i+1), float64(g.units().shown(Number(cells[i].Value()))))
 		}
 		series = append(series, s)
 	}
@@ -244,7 +241,7 @@ func (g *Grid) Figures() []*Figure {
 		best := Series{Label: "best", Colour: 1, Mark: Frame, X: []float64{float64(column + 1)},
 			Y: []float64{float64(row + 1)}}
 		if mark != Heat {
-			best.Mark, best.Y[0] = Triangles, float64(g.units().shown(null.Float(g.Results[column].Value())))
+			best.Mark, best.Y[0] = Triangles, float64(g.units().shown(Number(g.Results[column].Value())))
 		}
 		series = append(series, best)
 	}

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"slices"
 	"testing"
-
-	"bootbench/internal/null"
 )
 
 // gridOf is a grid with these errors, the last axis fastest.
@@ -17,7 +15,7 @@ func gridOf(errors []float64, axes ...GridAxis) *Grid {
 			values[k], rest = axes[k].Values[rest%len(axes[k].Values)], rest/len(axes[k].Values)
 		}
 		g.Results = append(g.Results, GridCell{Values: values, Estimate: &Answer{
-			Quote: &Quote{Error: null.Float(e)}, Status: "complete"}})
+			Quote: &Quote{Error: Number(e)}, Status: "complete"}})
 	}
 	best := slices.Index(errors, slices.Min(errors))
 	g.Best = &best

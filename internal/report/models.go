@@ -3,26 +3,23 @@ package report
 import (
 	"cmp"
 	"fmt"
-
-	"bootbench/internal/calibration"
-	"bootbench/internal/null"
 )
 
 // Training is the answer of train: a model trained on all of DATA, and its file.
 type Training struct {
 	Command string `json:"command"`
 	Subject
-	Model          string     `json:"model"`             // its file, as ModelFile
-	ModelFile      string     `json:"model_file"`        // other answers have the hyperparameters under model
-	Format         string     `json:"format"`            // json or libsvm
-	Labels         []int      `json:"labels,omitempty"`  // in a file of LIBSVM, of the classes +1 and -1
-	Bias           bool       `json:"bias"`              // the predictor has a bias term
-	SupportVectors int        `json:"support_vectors"`   // sites of nonzero weight
-	Bounded        *int       `json:"bounded,omitempty"` // of a margin loss: those with the largest weight
-	TestLoss       string     `json:"test_loss"`
-	Apparent       null.Float `json:"apparent_error"` // mean test loss on DATA
+	Model          string `json:"model"`             // its file, as ModelFile
+	ModelFile      string `json:"model_file"`        // other answers have the hyperparameters under model
+	Format         string `json:"format"`            // json or libsvm
+	Labels         []int  `json:"labels,omitempty"`  // in a file of LIBSVM, of the classes +1 and -1
+	Bias           bool   `json:"bias"`              // the predictor has a bias term
+	SupportVectors int    `json:"support_vectors"`   // sites of nonzero weight
+	Bounded        *int   `json:"bounded,omitempty"` // of a margin loss: those with the largest weight
+	TestLoss       string `json:"test_loss"`
+	Apparent       Number `json:"apparent_error"` // mean test loss on DATA
 	// of a margin loss: of the Kuhn-Tucker conditions, in units of y f
-	Violation  *null.Float `json:"violation,omitempty"`
+	Violation  *Number     `json:"violation,omitempty"`
 	Status     string      `json:"status"`
 	Perceptron *Perceptron `json:"perceptron,omitempty"` // nil for a support vector classifier
 	Outcome
@@ -77,8 +74,8 @@ type Tuning struct {
 type Search struct {
 	By            string         `json:"by"`
 	Best          map[string]any `json:"best"`           // chosen values, by the name of the flag
-	Objective     null.Float     `json:"objective"`      // its value for the best
-	StandardError null.Float     `json:"standard_error"` // of the left-out error, over examples
+	Objective     Number         `json:"objective"`      // its value for the best
+	StandardError Number         `json:"standard_error"` // of the left-out error, over examples
 	Evaluations   int            `json:"evaluations"`
 	Failures      int            `json:"failures"`
 	Path          []TuningStep   `json:"path"`
@@ -86,10 +83,10 @@ type Search struct {
 
 // TuningStep is an evaluation of the objective.
 type TuningStep struct {
-	Examples  int         `json:"examples"`
-	Values    null.Floats `json:"values"`              // in the order of best, with its lists flattened
-	Objective *null.Float `json:"objective,omitempty"` // nil if it failed
-	Failure   string      `json:"failure,omitempty"`
+	Examples  int     `json:"examples"`
+	Values    Numbers `json:"values"`              // in the order of best, with its lists flattened
+	Objective *Number `json:"objective,omitempty"` // nil if it failed
+	Failure   string  `json:"failure,omitempty"`
 }
 
 // document is the short form of the answer.
@@ -126,22 +123,22 @@ type ModelComparison struct {
 	Models  []ComparedModel `json:"models"`
 	Level   float64         `json:"level"`
 	// Theory and Refined are the first model's left-out error minus the second's, paired over examples.
-	Theory  *calibration.Difference `json:"difference"`
-	Refined *calibration.Difference `json:"refined_difference,omitempty"`
+	Theory  *Difference `json:"difference"`
+	Refined *Difference `json:"refined_difference,omitempty"`
 	Cost
 }
 
 // ComparedModel is one of the models.
 type ComparedModel struct {
-	Model     string      `json:"file"`
-	Loss      string      `json:"loss"`
-	Kernel    string      `json:"kernel"`
-	TestLoss  string      `json:"test_loss"`
-	TestError null.Float  `json:"test_error"`
-	Refined   *null.Float `json:"refined_test_error,omitempty"`
-	SE        *null.Float `json:"standard_error,omitempty"` // of Refined, over resamples
-	Status    string      `json:"status"`
-	Warnings  []string    `json:"warnings"`
+	Model     string   `json:"file"`
+	Loss      string   `json:"loss"`
+	Kernel    string   `json:"kernel"`
+	TestLoss  string   `json:"test_loss"`
+	TestError Number   `json:"test_error"`
+	Refined   *Number  `json:"refined_test_error,omitempty"`
+	SE        *Number  `json:"standard_error,omitempty"` // of Refined, over resamples
+	Status    string   `json:"status"`
+	Warnings  []string `json:"warnings"`
 }
 
 // fill adds the warnings of both models and the cost to the sheet.
@@ -171,7 +168,7 @@ func (c *ModelComparison) document() *document {
 		d.line(m.Model, "%s loss, %s", m.Loss, m.Kernel)
 		d.line("  left out", "error %s (%s loss)%s, %s", number(m.TestError), m.TestLoss, refined, m.Status)
 	}
-	for k, p := range []*calibration.Difference{c.Theory, c.Refined} {
+	for k, p := range []*Difference{c.Theory, c.Refined} {
 		if p != nil {
 			d.line(either(k == 0, "difference", "refined"),
 				"%s, standard error %s (by the %s), %.3g%% interval %s "+

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"bootbench/internal/null"
 	"bootbench/internal/testutil"
 )
 
@@ -20,8 +19,8 @@ import (
 func TestPage(t *testing.T) {
 	e := &Answer{Subject: Subject{Data: "<b>&.csv", N: 2, Loss: "square"}, Command: "estimate",
 		Quote: &Quote{Error: 1.5625, ErrorSE: 0.1}, TestLoss: "square", Errors: &Errors{},
-		TestError:   null.Of(1.5625),
-		BaggedError: null.Of(1), Resampling: &Resampling{},
+		TestError:   NumberOf(1.5625),
+		BaggedError: NumberOf(1), Resampling: &Resampling{},
 		Points: &Points{Mean: []float64{1, 2}, Variance: []float64{1, 4}, Error: []float64{0.5, 2},
 			Target: Target{Numbers: []float64{1, 3}}}}
 	e.Warnings = []string{"careful <now>"}

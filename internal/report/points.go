@@ -11,9 +11,6 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
-
-	"bootbench/internal/calibration"
-	"bootbench/internal/null"
 )
 
 // Points are values per example in the order of the file, or per new input. Lists that a command lacks are
@@ -21,34 +18,34 @@ import (
 type Points struct {
 	Names []string `json:"names,omitempty"` // of the rows
 	// of one trained model, equal to Mean; its sign is the class of a classifier
-	Prediction null.Floats `json:"prediction,omitempty"`
-	Mean       null.Floats `json:"mean,omitempty"`
-	Variance   null.Floats `json:"variance,omitempty"`
-	Error      null.Floats `json:"error,omitempty"` // left-out loss; for new inputs the expected loss
-	MeanSE     null.Floats `json:"mean_se,omitempty"`
-	VarianceSE null.Floats `json:"variance_se,omitempty"`
-	SD         null.Floats `json:"sd,omitempty"`
-	Lower      null.Floats `json:"lower,omitempty"`
-	Upper      null.Floats `json:"upper,omitempty"`
+	Prediction Numbers `json:"prediction,omitempty"`
+	Mean       Numbers `json:"mean,omitempty"`
+	Variance   Numbers `json:"variance,omitempty"`
+	Error      Numbers `json:"error,omitempty"` // left-out loss; for new inputs the expected loss
+	MeanSE     Numbers `json:"mean_se,omitempty"`
+	VarianceSE Numbers `json:"variance_se,omitempty"`
+	SD         Numbers `json:"sd,omitempty"`
+	Lower      Numbers `json:"lower,omitempty"`
+	Upper      Numbers `json:"upper,omitempty"`
 	// Out of bag: mean prediction over the resamples that leave an example out, and the fraction of positive
 	// ones; Vote is that fraction over all resamples.
-	OOBMean null.Floats `json:"oob_mean,omitempty"`
-	OOBVote null.Floats `json:"oob_vote,omitempty"`
-	Vote    null.Floats `json:"vote,omitempty"`
+	OOBMean Numbers `json:"oob_mean,omitempty"`
+	OOBVote Numbers `json:"oob_vote,omitempty"`
+	Vote    Numbers `json:"vote,omitempty"`
 	// Negative is the fraction of the resamples that predict -1.
-	Negative null.Floats `json:"p_negative,omitempty"`
+	Negative Numbers `json:"p_negative,omitempty"`
 	// Quantiles over resamples, a list for each of the levels.
-	QuantileLevels []float64     `json:"quantile_levels,omitempty"`
-	Quantiles      []null.Floats `json:"quantiles,omitempty"`
-	Probability    Probability   `json:"probability,omitzero"`
-	Target         Target        `json:"target,omitzero"`
-	Class          []string      `json:"class,omitempty"` // predicted, named as in the file; "" for none
+	QuantileLevels []float64   `json:"quantile_levels,omitempty"`
+	Quantiles      []Numbers   `json:"quantiles,omitempty"`
+	Probability    Probability `json:"probability,omitzero"`
+	Target         Target      `json:"target,omitzero"`
+	Class          []string    `json:"class,omitempty"` // predicted, named as in the file; "" for none
 }
 
 // Probability is that of the label +1 or, of several classes, of each by its name.
 type Probability struct {
-	Positive null.Floats
-	Of       map[string]null.Floats
+	Positive Numbers
+	Of       map[string]Numbers
 }
 
 // IsZero reports whether there are none.
@@ -66,7 +63,7 @@ func (p *Probability) UnmarshalJSON(text []byte) error {
 
 // Target is numbers, labels -1 and +1 included, or the names of several classes.
 type Target struct {
-	Numbers null.Floats
+	Numbers Numbers
 	Classes []string
 }
 
@@ -117,7 +114,7 @@ func addColumn[T any](rows [][]string, name string, list []T, cell func(T) strin
 // those of brief. Probabilities are of the class positive.
 func (p *Points) table(positive string, newRows bool, format func(float64) string) [][]string {
 	rows := namedRows(p.Names, p.count())
-	add := func(name string, list null.Floats) { addColumn(rows, name, list, format) }
+	add := func(name string, list Numbers) { addColumn(rows, name, list, format) }
 	targets := func() {
 		add("target", p.Target.Numbers)
 		addColumn(rows, "target", p.Target.Classes, textCell)
@@ -233,7 +230,7 @@ func pointFigures(p *Points, u units) (figures []*Figure) {
 	}
 	errors := Series{Mark: Line}
 	for i, e := range slices.Sorted(slices.Values(p.Error)) {
-		errors.Add(100*(float64(i)+0.5)/float64(len(p.Error)), float64(u.shown(null.Float(e))))
+		errors.Add(100*(float64(i)+0.5)/float64(len(p.Error)), float64(u.shown(Number(e))))
 	}
 	return append(figures, NewFigure("points-errors", "errors of the examples",
 		"Expected loss of every example over the resamples that leave it out, in rising order.",
@@ -257,7 +254,7 @@ func predictionFigure(p *Points, interval Interval, level float64) []*Figure {
 	order := make([]int, len(p.Mean))
 	floats.ArgsortStable(slices.Clone(p.Mean), order)
 	of := either(interval.Interval == "observation", "new observations", "the resamples")
-	series := func(label string, mark Mark, colour int, list null.Floats) Series {
+	series := func(label string, mark Mark, colour int, list Numbers) Series {
 		s := Series{Label: label, Mark: mark, Colour: colour}
 		for at, i := range order[:len(list)] {
 			s.Add(float64(at+1), list[i])
@@ -275,7 +272,7 @@ func predictionFigure(p *Points, interval Interval, level float64) []*Figure {
 
 // reliabilityFigure shows the observed fractions of the label +1 against the probabilities; none if these are
 // unknown.
-func reliabilityFigure(c *calibration.Reliability) []*Figure {
+func reliabilityFigure(c *Reliability) []*Figure {
 	if c == nil || c.LogLoss == nil {
 		return nil
 	}
@@ -291,9 +288,9 @@ func reliabilityFigure(c *calibration.Reliability) []*Figure {
 		equality("as stated", 0, 1))}
 }
 
-// ROCFigure shows the fractions of both labels with mean predictions above a threshold; none for one class.
-func ROCFigure(mean, label, weights []float64) []*Figure {
-	x, y, area := calibration.ROC(mean, label, weights)
+// ROCFigure shows the fractions of the labels -1 and +1 with mean predictions above a threshold, and the area
+// under the curve; none for one class, whose curve is nil.
+func ROCFigure(x, y []float64, area float64) []*Figure {
 	if x == nil {
 		return nil
 	}

@@ -4,24 +4,23 @@ import (
 	"fmt"
 	"math"
 
-	"bootbench/internal/calibration"
-	"bootbench/internal/null"
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Quote is the error to quote. Its standard error, which a screen shows after +-, is over examples, or over
 // whole groups, and over resamples.
 type Quote struct {
-	Error   null.Float `json:"error"`
-	ErrorSE null.Float `json:"error_se"`
+	Error   Number `json:"error"`
+	ErrorSE Number `json:"error_se"`
 	// MonteCarloSE is the part of the standard error over resamples; nil without.
-	MonteCarloSE *null.Float `json:"monte_carlo_se,omitempty"`
+	MonteCarloSE *Number `json:"monte_carlo_se,omitempty"`
 	// RMSE is the root of a mean square error, nil for others, with its standard error.
-	RMSE   *null.Float `json:"rmse,omitempty"`
-	RMSESE *null.Float `json:"rmse_se,omitempty"`
+	RMSE   *Number `json:"rmse,omitempty"`
+	RMSESE *Number `json:"rmse_se,omitempty"`
 	// Upper, or Lower, is a one-sided 95% bound of an error rate of about 0, or 1, whose standard error tells
 	// nothing.
-	Lower *null.Float `json:"error_lower,omitempty"`
-	Upper *null.Float `json:"error_upper,omitempty"`
+	Lower *Number `json:"error_lower,omitempty"`
+	Upper *Number `json:"error_upper,omitempty"`
 }
 
 // noQuote is an unknown error.
@@ -33,21 +32,21 @@ const fewErrors, shownAsZero = 0.5, 0.0005
 
 // NewQuote is the quote of a mean test loss, with the standard error over examples of its quality, nil if
 // unknown, and that over resamples, nil for none.
-func NewQuote(testLoss string, mean null.Float, quality *calibration.Quality, monteCarlo *null.Float) Quote {
+func NewQuote(testLoss string, mean Number, quality *Quality, monteCarlo *Number) Quote {
 	q, u, rate := Quote{Error: mean, ErrorSE: unknown}, units(testLoss), float64(mean)
 	if quality != nil {
 		q.ErrorSE = quality.ExampleSE
 	}
 	if monteCarlo != nil {
-		q.MonteCarloSE = null.Of(float64(*monteCarlo))
+		q.MonteCarloSE = NumberOf(float64(*monteCarlo))
 		if quality == nil {
 			q.ErrorSE = *monteCarlo
 		} else if se := *monteCarlo; se == se {
-			q.ErrorSE = null.Float(math.Hypot(float64(q.ErrorSE), float64(se)))
+			q.ErrorSE = Number(math.Hypot(float64(q.ErrorSE), float64(se)))
 		}
 	}
 	if u.root() {
-		q.RMSE, q.RMSESE = null.Of(float64(u.shown(mean))), null.Of(float64(u.shownSE(mean, q.ErrorSE)))
+		q.RMSE, q.RMSESE = NumberOf(float64(u.shown(mean))), NumberOf(float64(u.shownSE(mean, q.ErrorSE)))
 	}
 	if !u.share() || quality == nil {
 		return q
@@ -58,11 +57,17 @@ func NewQuote(testLoss string, mean null.Float, quality *calibration.Quality, mo
 	}
 	switch {
 	case rate < few:
-		q.Upper = null.Of(calibration.UpperBound(rate, quality.Effective))
+		q.Upper = NumberOf(upperBound(rate, quality.Effective))
 	case rate > 1-few:
-		q.Lower = null.Of(1 - calibration.UpperBound(1-rate, quality.Effective))
+		q.Lower = NumberOf(1 - upperBound(1-rate, quality.Effective))
 	}
 	return q
+}
+
+// upperBound is the one-sided 95% bound of the probability of an event that a share of n trials had (Clopper
+// and Pearson 1934): 1 - 0.05^(1/n) for none.
+func upperBound(share, n float64) float64 {
+	return distuv.Beta{Alpha: share*n + 1, Beta: n - share*n}.Quantile(0.95)
 }
 
 // text is the error with its standard error, or its one-sided bound, and its units.
@@ -71,7 +76,7 @@ func (q *Quote) text(u units) string { return q.format(u, u.text) }
 // long is text with more digits.
 func (q *Quote) long(u units) string { return q.format(u, u.long) }
 
-func (q *Quote) format(u units, digits func(null.Float) string) string {
+func (q *Quote) format(u units, digits func(Number) string) string {
 	e := digits(q.Error)
 	switch se := q.plusMinus(u); {
 	case q.Error != q.Error:

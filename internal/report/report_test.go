@@ -10,22 +10,19 @@ import (
 	"strings"
 	"testing"
 
-	"bootbench/bench"
-	"bootbench/internal/calibration"
-	"bootbench/internal/null"
 	_ "bootbench/internal/testutil"
 )
 
 type inner struct {
-	Deep  null.Floats `json:"deep"`
-	Texts []string    `json:"texts,omitempty"`
+	Deep  Numbers  `json:"deep"`
+	Texts []string `json:"texts,omitempty"`
 }
 
 type outer struct {
 	inner
-	Name  string      `json:"name"`
-	Error *null.Float `json:"error,omitempty"`
-	Parts []inner     `json:"parts"`
+	Name  string  `json:"name"`
+	Error *Number `json:"error,omitempty"`
+	Parts []inner `json:"parts"`
 }
 
 // TestDocument: a document is what encoding/json makes of it, with numbers that JSON does not have as
@@ -34,7 +31,7 @@ type outer struct {
 func TestDocument(t *testing.T) {
 	var b bytes.Buffer
 	v := outer{inner: inner{Deep: []float64{1, math.NaN(), math.Inf(-1)}}, Name: "[\n  1\n]",
-		Error: null.Of(1e-9),
+		Error: NumberOf(1e-9),
 		Parts: []inner{{Deep: []float64{2}, Texts: []string{"a"}}}}
 	if err := WriteDocument(&b, v); err != nil {
 		t.Fatal(err)
@@ -52,26 +49,26 @@ func TestDocument(t *testing.T) {
 }
 
 // rows are two sizes of one set and one of another, the last with nothing known.
-func rows() []bench.CompareRow {
-	row := bench.CompareRow{
-		Setup: bench.Setup{Data: "synthetic:waves,n=100,seed=1", Loss: "square", N: 50},
-		Theory: bench.Theory{TheoryS: 1, TheoryError: 2,
-			Convergence: bench.Convergence{Status: "converged"}},
-		SingleFits: bench.SingleFits{FitS: 0.5, ResampleFitS: 0.1, NaiveFitS: 0.2},
-		TheoryOver: bench.TheoryOver{TheoryOverFit: 2, TheoryOverMergedFit: 10, NaiveFitsEquivalent: 5,
+func rows() []CompareRow {
+	row := CompareRow{
+		Setup: Setup{Data: "synthetic:waves,n=100,seed=1", Loss: "square", N: 50},
+		Theory: Theory{TheoryS: 1, TheoryError: 2,
+			Solve: Solve{Status: "converged"}},
+		SingleFits: SingleFits{FitS: 0.5, ResampleFitS: 0.1, NaiveFitS: 0.2},
+		TheoryOver: TheoryOver{TheoryOverFit: 2, TheoryOverMergedFit: 10, NaiveFitsEquivalent: 5,
 			TheoryOverLIBSVM: 0.5},
-		Naive: bench.Naive{Fits200S: 20, FitsMeasured: 200, Baseline: "blocks", BaselineRank: 31,
+		Naive: Naive{Fits200S: 20, FitsMeasured: 200, Baseline: "blocks", BaselineRank: 31,
 			BaselineS: 3},
-		Retrained: bench.Retrained{RetrainError: 2.2, RetrainSE: 0.1}, Refined: bench.Refined{RefinedS: 4.5},
-		VarianceAccuracy: bench.VarianceAccuracy{VarianceError: 0.05, EqualResamples: 120,
+		Retrained: Retrained{RetrainError: 2.2, RetrainSE: 0.1}, RefinedTheory: RefinedTheory{RefinedS: 4.5},
+		VarianceAccuracy: VarianceAccuracy{VarianceError: 0.05, EqualResamples: 120,
 			SpeedupEqualAccuracy: 12},
 	}
 	second, third := row, row
 	second.N, second.FitsMeasured, second.Fits200S, second.EqualIsBound = 100, 8, 80, true
-	third.Data, third.RetrainError, third.RetrainSE, third.Status = "dir/my data.csv", null.Float(math.NaN()),
-		null.Float(math.NaN()),
+	third.Data, third.RetrainError, third.RetrainSE, third.Status = "dir/my data.csv", Number(math.NaN()),
+		Number(math.NaN()),
 		"stalled"
-	return []bench.CompareRow{row, second, third}
+	return []CompareRow{row, second, third}
 }
 
 // TestCompareTable: rows fit under their heads, and bounds are marked.
@@ -158,11 +155,11 @@ func TestCurveCSV(t *testing.T) {
 // TestFigures: every figure is a whole SVG, also if errors are not known.
 func TestFigures(t *testing.T) {
 	curve := (&Curve{Subject: Subject{Data: "a/b c.csv"}, Results: []Answer{
-		{Resampling: &Resampling{Ratio: 0.5}, TestError: null.Of(3), Errors: &Errors{Err632Plus: 2}},
-		{Resampling: &Resampling{Ratio: 2}, TestError: null.Of(2),
-			Errors: &Errors{Err632Plus: null.Float(math.NaN())}},
+		{Resampling: &Resampling{Ratio: 0.5}, TestError: NumberOf(3), Errors: &Errors{Err632Plus: 2}},
+		{Resampling: &Resampling{Ratio: 2}, TestError: NumberOf(2),
+			Errors: &Errors{Err632Plus: Number(math.NaN())}},
 	}}).Figures()
-	empty := (&Comparison{Rows: []bench.CompareRow{{Setup: bench.Setup{Data: "none", N: 10}}}}).Figures()
+	empty := (&Comparison{Rows: []CompareRow{{Setup: Setup{Data: "none", N: 10}}}}).Figures()
 	points := &Points{Mean: []float64{1, 3, 2}, Variance: []float64{1, 0, 4}, Error: []float64{1, 2, 0},
 		Lower: []float64{0, 3, 1}, Upper: []float64{2, 3, 3}}
 	everything := &Figure{Name: "everything", Title: "all marks", Panels: []Panel{{
@@ -246,7 +243,7 @@ func TestWorst(t *testing.T) {
 
 // TestTargetsWithoutPoints: answers of every kind have a row each in the table, also without their points.
 func TestTargetsWithoutPoints(t *testing.T) {
-	quality := &calibration.Quality{Baseline: 4, RSquared: null.Of(0.75)}
+	quality := &Quality{Baseline: 4, RSquared: NumberOf(0.75)}
 	all := &Answer{Command: "estimate", Quote: &Quote{}, Names: []string{"a", "b", "c"},
 		Targets: map[string]*Answer{
 			"a": &Answer{Quote: &Quote{}, Quality: quality, Points: &Points{Error: []float64{1}}},

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-
-	"bootbench/internal/null"
 )
 
 // Rows is the answer of rows: the examples, the most suspicious first.
@@ -21,24 +19,24 @@ type Rows struct {
 
 // Row compares an example with the models trained without it.
 type Row struct {
-	Row       int        `json:"row"` // from 0
-	Name      string     `json:"name,omitempty"`
-	Target    null.Float `json:"target"`
-	Predicted null.Float `json:"predicted"`       // mean of the models without it
-	Label     string     `json:"label,omitempty"` // its class
-	Class     string     `json:"class,omitempty"` // predicted by the models without it
+	Row       int    `json:"row"` // from 0
+	Name      string `json:"name,omitempty"`
+	Target    Number `json:"target"`
+	Predicted Number `json:"predicted"`       // mean of the models without it
+	Label     string `json:"label,omitempty"` // its class
+	Class     string `json:"class,omitempty"` // predicted by the models without it
 	// fraction of models without it that are right (Data-OOB: Kwon and Zou 2023); of numbers -(mean loss)
-	Value      null.Float `json:"value"`
-	SE         null.Float `json:"value_se"`    // over resamples; null without exact ones
-	LabelError null.Float `json:"label_error"` // probability that the label is wrong
+	Value      Number `json:"value"`
+	SE         Number `json:"value_se"`    // over resamples; null without exact ones
+	LabelError Number `json:"label_error"` // probability that the label is wrong
 	// derivative of the left-out error by its weight; null: unknown
-	Influence null.Float `json:"influence"`
+	Influence Number `json:"influence"`
 	// row, from 0, with the same input and another label; null: none
-	Twin null.Float `json:"twin"`
+	Twin Number `json:"twin"`
 }
 
 func (r Row) cells() []string {
-	shown := func(v null.Float) string { return either(v == v, number(v), "-") }
+	shown := func(v Number) string { return either(v == v, number(v), "-") }
 	target, of := shown(r.Target), shown(r.Predicted)
 	if r.Label != "" {
 		target, of = textCell(r.Label), textCell(r.Class)

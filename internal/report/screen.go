@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"bootbench/internal/calibration"
-	"bootbench/internal/null"
 	"bootbench/loss"
 )
 
@@ -181,7 +179,7 @@ func (a *Answer) stability() string {
 	switch {
 	case count > 0:
 		return fmt.Sprintf("with other rows drawn, %s of the labels change",
-			share(null.Float(disagree/count)))
+			share(Number(disagree/count)))
 	case n == 0:
 		return ""
 	}
@@ -308,7 +306,7 @@ func (d *document) contradicted(r *Refined) {
 
 // errors prints the estimates from the left-out error and one fit to all data, and the errors of the
 // ensemble of left-out predictions, with standard errors of retraining.
-func (d *document) errors(a *Answer, e Errors, bagged *null.Float) {
+func (d *document) errors(a *Answer, e Errors, bagged *Number) {
 	u, share := units(a.TestLoss), units(loss.ZeroOne{}.Name())
 	d.line("apparent error", "%s", u.long(e.Apparent))
 	if a.Is632Applicable {
@@ -350,7 +348,7 @@ func (d *document) convergence(a *Answer) {
 }
 
 // quality prints the comparison of the error with the baseline.
-func (d *document) quality(q *calibration.Quality, u units) {
+func (d *document) quality(q *Quality, u units) {
 	if q == nil {
 		return
 	}
@@ -365,7 +363,7 @@ func (d *document) quality(q *calibration.Quality, u units) {
 
 // judged prints the metrics of predictions and the calibration of probabilities, by the theory or by exact
 // resamples.
-func (d *document) judged(by string, m *calibration.Metrics, c *calibration.Reliability) {
+func (d *document) judged(by string, m *Metrics, c *Reliability) {
 	if m != nil {
 		text := ""
 		for _, v := range m.All() {
@@ -385,7 +383,7 @@ func (d *document) judged(by string, m *calibration.Metrics, c *calibration.Reli
 }
 
 // scores describes the scores of probabilities of labels, followed by of; "" if unknown.
-func scores(logLoss, brier *null.Float, of string) string {
+func scores(logLoss, brier *Number, of string) string {
 	if logLoss == nil {
 		return ""
 	}
@@ -399,7 +397,7 @@ func (d *document) learning(a *Answer) {
 		return
 	}
 	for i, n := range c.Sizes {
-		text += fmt.Sprintf("%s with %d rows, ", u.text(null.Float(c.Errors[i])), n)
+		text += fmt.Sprintf("%s with %d rows, ", u.text(Number(c.Errors[i])), n)
 	}
 	if text += fmt.Sprintf("at %d others", c.HeldOut); c.Growth != nil {
 		g := c.Growth

@@ -7,8 +7,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
-
-	"bootbench/internal/null"
 )
 
 // Sheet is an answer in all its output forms.
@@ -130,7 +128,7 @@ func (w *worstRows) document() *document {
 				of = number(p.OOBMean[i])
 			}
 		}
-		rows = append(rows, []string{rowName(p.Names, i), target, of, u.long(null.Float(p.Error[i]))})
+		rows = append(rows, []string{rowName(p.Names, i), target, of, u.long(Number(p.Error[i]))})
 	}
 	d := &document{}
 	d.paragraph("The examples with the largest left-out errors:")

@@ -1,14 +1,6 @@
-// Package bench compares the analytic theory with retraining: costs and agreement across N.
-package bench
+package report
 
-import (
-	"bootbench/blas"
-	"bootbench/fits"
-	"bootbench/internal/model"
-	"bootbench/internal/null"
-	"bootbench/resample"
-	"bootbench/solver"
-)
+import "bootbench/solver"
 
 // CompareRow is one comparison: the theory and retraining on the same n examples, in the same process, one
 // after the other. Times are wall times in seconds, without the kernel matrix.
@@ -18,12 +10,12 @@ type CompareRow struct {
 	SingleFits
 	TheoryOver
 	Retrained
-	Refined
+	RefinedTheory
 	Naive
 	VarianceAccuracy
 	PeakBytes int64 `json:"peak_bytes"` // of the theory: kernel matrix, engine, solution
 	Rates
-	Machine
+	BLAS
 }
 
 // Setup is the problem of a row.
@@ -37,32 +29,26 @@ type Setup struct {
 	Scheme string  `json:"scheme"`
 }
 
-// NewSetup is the Setup of a model with the given displayed name of the data.
-func NewSetup(name string, m *model.Model, scheme resample.Scheme) Setup {
-	return Setup{Data: name, Loss: m.Loss.Name(), N: m.Set.N(), Sites: m.Sites(), D: m.Set.D(),
-		Ratio: scheme.Mean(), Scheme: scheme.Name()}
-}
-
 // Theory is one solve: start value, all refreshes, variances and the left-out error.
 type Theory struct {
-	TheoryS     float64    `json:"theory_s"`
-	TheoryError null.Float `json:"theory_error"`
-	Engine      string     `json:"engine"` // that held the kernel matrix
-	Rank        int        `json:"rank,omitempty"`
-	Convergence
+	TheoryS     float64 `json:"theory_s"`
+	TheoryError Number  `json:"theory_error"`
+	Engine      string  `json:"engine"` // that held the kernel matrix
+	Rank        int     `json:"rank,omitempty"`
+	Solve
 }
 
-// Convergence is the status of a solve, and its cost.
-type Convergence struct {
+// Solve is the status of a solve, and its cost.
+type Solve struct {
 	Status    string           `json:"status"`
-	Residual  null.Float       `json:"residual"`
+	Residual  Number           `json:"residual"`
 	Sweeps    int              `json:"sweeps"`
 	Refreshes solver.Refreshes `json:"refreshes"`
 }
 
-// NewConvergence is the Convergence of a solution.
-func NewConvergence(s *solver.Solution) Convergence {
-	return Convergence{s.Status.String(), null.Float(s.Residual), s.Stats.Sweeps, s.Stats.Refreshes}
+// NewSolve is the Solve of a solution.
+func NewSolve(s *solver.Solution) Solve {
+	return Solve{s.Status.String(), Number(s.Residual), s.Stats.Sweeps, s.Stats.Refreshes}
 }
 
 // SingleFits are the seconds of one fit with predictions at all sites, by the fastest own trainer of the
@@ -104,27 +90,21 @@ type Naive struct {
 
 // Retrained is the reference, in parallel with one BLAS thread per worker.
 type Retrained struct {
-	RetrainError     null.Float `json:"retrain_error"`
-	RetrainSE        null.Float `json:"retrain_se"`
-	RetrainResamples int        `json:"retrain_resamples"`
-	RetrainS         float64    `json:"retrain_s"` // of all resamples
+	RetrainError     Number  `json:"retrain_error"`
+	RetrainSE        Number  `json:"retrain_se"`
+	RetrainResamples int     `json:"retrain_resamples"`
+	RetrainS         float64 `json:"retrain_s"` // of all resamples
 }
 
-// NewRetrained are the figures of retraining with one test loss.
-func NewRetrained(r *fits.Averages) Retrained {
-	return Retrained{null.Float(r.Tests[0].Error), null.Float(r.Tests[0].SE), r.Resamples,
-		r.Stats.Elapsed.Seconds()}
-}
-
-// Refined is the theory refined by exact resamples in batches: RefinedS is the time with the solve, and
+// RefinedTheory is the theory refined by exact resamples in batches: RefinedS is the time with the solve, and
 // RefinedEquivalent the number of plain retrainings whose left-out error has the same standard error. 0 if
 // the loss has no proximal map.
-type Refined struct {
-	RefinedError      null.Float `json:"refined_error,omitempty"`
-	RefinedSE         null.Float `json:"refined_se,omitempty"`
-	RefinedResamples  int        `json:"refined_resamples,omitempty"`
-	RefinedS          float64    `json:"refined_s,omitempty"`
-	RefinedEquivalent null.Float `json:"refined_equivalent,omitempty"`
+type RefinedTheory struct {
+	RefinedError      Number  `json:"refined_error,omitempty"`
+	RefinedSE         Number  `json:"refined_se,omitempty"`
+	RefinedResamples  int     `json:"refined_resamples,omitempty"`
+	RefinedS          float64 `json:"refined_s,omitempty"`
+	RefinedEquivalent Number  `json:"refined_equivalent,omitempty"`
 }
 
 // VarianceAccuracy is the accuracy of the theory's variances.
@@ -147,15 +127,9 @@ type Rates struct {
 	DgemmGflops   float64 `json:"dgemm_gflops"`   // M x M times M x M
 }
 
-// Machine describes the hardware and the BLAS.
-type Machine struct {
+// BLAS describes the linear algebra of a row.
+type BLAS struct {
 	Backend string `json:"backend"`
 	Core    string `json:"core"`
 	Threads int    `json:"threads"`
-}
-
-// NewMachine describes this machine.
-func NewMachine() Machine {
-	info := blas.Describe()
-	return Machine{info.Backend, info.Core, info.Threads}
 }

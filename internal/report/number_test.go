@@ -1,4 +1,4 @@
-package null
+package report
 
 import (
 	"encoding/json"
@@ -10,12 +10,12 @@ import (
 func TestJSON(t *testing.T) {
 	nan, third := math.NaN(), 1.0/3
 	v := struct {
-		A, B Float
-		C    *Float `json:",omitempty"`
-		D    *Float
-		E, F Floats
-		G    Floats `json:",omitempty"`
-	}{Float(third), Float(nan), nil, Of(math.Inf(1)), Floats{1, nan, third}, nil, nil}
+		A, B Number
+		C    *Number `json:",omitempty"`
+		D    *Number
+		E, F Numbers
+		G    Numbers `json:",omitempty"`
+	}{Number(third), Number(nan), nil, NumberOf(math.Inf(1)), Numbers{1, nan, third}, nil, nil}
 	text, err := json.Marshal(v)
 	want := `{"A":0.3333333333333333,"B":null,"D":null,"E":[1,null,0.3333333333333333],"F":[]}`
 	if err != nil || string(text) != want {

@@ -1,0 +1,135 @@
+package report
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// Quality compares a test error with a baseline.
+type Quality struct {
+	Baseline Number  `json:"baseline"` // test error of the best constant prediction
+	Constant string  `json:"constant"` // that prediction, in the file's labels
+	RSquared *Number `json:"r_squared,omitempty"`
+	RMSE     *Number `json:"rmse,omitempty"`
+	// mean of the two classes' error rates
+	Balanced *Number `json:"balanced_error,omitempty"`
+	// area under the ROC curve of the predictions, and whether it is above 1/2 by twice its standard error
+	AUC   *Number `json:"auc,omitempty"`
+	Ranks bool    `json:"-"`
+	// standard error of the test error over examples, or groups
+	ExampleSE Number  `json:"example_se"`
+	Effective float64 `json:"-"` // their effective number
+}
+
+// sameError is the relative difference of errors that are equal up to rounding.
+const sameError = 1e-9
+
+// Warning is a warning if a model is not better than a constant, else, and for constant targets, "". A model
+// of labels that ranks them has learned something, although its errors are as many.
+func (q *Quality) Warning(testError Number) string {
+	if q == nil || q.Baseline == 0 || !(testError >= q.Baseline*(1-sameError)) {
+		return ""
+	}
+	errs, baseline, unit := float64(testError), float64(q.Baseline), ""
+	if q.RSquared != nil {
+		errs, baseline, unit = math.Sqrt(errs), math.Sqrt(baseline), " (root mean square)"
+	}
+	verdict := "it has learned nothing of use"
+	if q.Ranks {
+		verdict = fmt.Sprintf("yet it ranks the classes, with an AUC of %.3f: where they are unequal, the "+
+			"balanced error and a threshold of the probability say more", *q.AUC)
+	}
+	return fmt.Sprintf("the model errs by %.5g, always predicting %s by %.5g%s: %s", errs, q.Constant,
+		baseline, unit, verdict)
+}
+
+// Metrics are common metrics of predictions for left-out examples, those that the targets allow.
+type Metrics struct {
+	RMSE     *Number `json:"rmse,omitempty"`
+	MAE      *Number `json:"mae,omitempty"`
+	RSquared *Number `json:"r_squared,omitempty"`
+	Error    *Number `json:"error,omitempty"` // fraction misclassified
+	Balanced *Number `json:"balanced_error,omitempty"`
+	AUC      *Number `json:"auc,omitempty"`
+	LogLoss  *Number `json:"log_loss,omitempty"`
+	Brier    *Number `json:"brier,omitempty"`
+	// Jackknife is the standard error of the left-out error over draws of the data.
+	Jackknife *Number `json:"jackknife_se,omitempty"`
+}
+
+// Names of the metrics of numbers, of labels and of both.
+var (
+	NumberMetrics = []string{"rmse", "mae", "r2"}
+	LabelMetrics  = []string{"error", "balanced-error", "auc", "log-loss", "brier"}
+)
+
+// Jackknife is the name of the jackknife's standard error.
+const Jackknife = "jackknife"
+
+// Metric is a metric by the name of its flag and in words.
+type Metric struct {
+	Name, Words string
+	Value       **Number
+}
+
+// All lists the metrics, unknown ones included.
+func (m *Metrics) All() []Metric {
+	return []Metric{{"rmse", "RMSE", &m.RMSE}, {"mae", "MAE", &m.MAE}, {"r2", "R^2", &m.RSquared},
+		{"error", "error", &m.Error}, {"balanced-error", "balanced error", &m.Balanced},
+		{"auc", "AUC", &m.AUC},
+		{"log-loss", "log loss", &m.LogLoss}, {"brier", "Brier", &m.Brier},
+		{Jackknife, "jackknife standard error", &m.Jackknife}}
+}
+
+// Keep removes the metrics that are not wanted.
+func (m *Metrics) Keep(wanted func(name string) bool) {
+	for _, v := range m.All() {
+		if !wanted(v.Name) {
+			*v.Value = nil
+		}
+	}
+}
+
+// Reliability is the method of the probabilities of the label +1, and their reliability on left-out examples.
+type Reliability struct {
+	Method  string  `json:"method"` // "posterior", "logistic" or "constant"
+	LogLoss *Number `json:"log_loss,omitempty"`
+	Brier   *Number `json:"brier,omitempty"`
+	// Non-empty bins of equal width of the left-out probabilities: their mean, the fraction of +1 and the
+	// number of examples.
+	Predicted Numbers `json:"predicted,omitempty"`
+	Observed  Numbers `json:"observed,omitempty"`
+	Count     []int   `json:"count,omitempty"`
+}
+
+// Difference is the difference of the errors of two models on the same examples.
+type Difference struct {
+	Value         Number `json:"value"`          // mean over examples
+	StandardError Number `json:"standard_error"` // over draws of the examples
+	By            string `json:"by"`             // "jackknife" or "examples"
+	Low           Number `json:"lower"`          // interval
+	High          Number `json:"upper"`
+	PValue        Number `json:"p_value"` // of no difference, two-sided
+}
+
+// Examples are left-out errors of the examples, with influences for comparisons by the jackknife.
+type Examples struct {
+	Each      []float64
+	Weights   []float64 // of the examples; nil: 1
+	Influence []float64 // of the examples on the mean; see adjoint.Influence
+	// Interactions are the derivatives of error j, times its weight in the mean and n, with respect to the
+	// weight of example i; see adjoint.Interactions. If empty, there is no correction.
+	Interactions blas64.General
+	Noise        float64 // variance of the mean by Monte Carlo; 0 for the theory's
+}
+
+// Growth extrapolates the error to twice the examples.
+type Growth struct {
+	Rows   int    `json:"rows"`    // of the extrapolation
+	Now    Number `json:"now"`     // expected error of a model trained on all present rows
+	Then   Number `json:"then"`    // on Rows
+	Fall   Number `json:"fall"`    // Now - Then
+	FallSE Number `json:"fall_se"` // by the law, over subsamples and over examples
+}

@@ -66,10 +66,11 @@ func BenchmarkTraining(b *testing.B) {
 		Loss: loss.Logistic{C: 1}, Kernel: kernel.Spec{Gamma: 1 / float64(pima.D())}}}
 	eachCell(b, func(b *testing.B, x *experiment) {
 		m := x.trained[0]
-		learn, merged := testutil.Must(m.Learner())(b), x.draw(0).weight
+		of, merged := testutil.Must(m.Machine())(b), x.draw(0).weight
+		learn := testutil.Must(of.Trainer())(b)
 		all := slices.Repeat([]float64{1}, len(merged))
 		for k, rows := range []string{"all", "resample"} {
-			b.Run("trainer="+trainerName(m)+"/rows="+rows, func(b *testing.B) {
+			b.Run("trainer="+string(of.Algorithm)+"/rows="+rows, func(b *testing.B) {
 				for b.Loop() {
 					set := train.Set{Y: m.Y, Site: m.Site, Weight: [][]float64{all, merged}[k]}
 					learned := testutil.Must(learn(set))(b)

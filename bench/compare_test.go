@@ -315,13 +315,11 @@ func TestDraws(t *testing.T) {
 				t.Fatalf("no example at site %d has target %v", site, d.targets[r])
 			}
 		}
-		merged := testutil.Must(x.model.Learner())(t)
-		naive := testutil.Must(gp.NewTrainer(x.model.Gram(), 1, false))(t)
+		merged := testutil.Must(testutil.Must(x.model.Machine())(t).Trainer())(t)
+		naive := testutil.Must(gp.NewTrainer(x.model.Gram(), 1))(t)
 		f := testutil.Must(merged(train.Set{Y: x.model.Y, Site: x.model.Site, Weight: d.weight}))(t).F
-		g := make([]float64, x.model.Sites())
-		if err := naive.FitRows(d.rows, d.targets, g); err != nil {
-			t.Fatal(err)
-		}
+		g := testutil.Must(naive.TrainRows(train.Set{Y: d.targets, Site: d.rows,
+			Weight: slices.Repeat([]float64{1}, len(d.rows))}))(t).F
 		for site := range f {
 			// The condition of K + 1 is at most 80 (25 + 200), about 2e4.
 			if math.Abs(f[site]-g[site]) > 1e-10*(1+math.Abs(g[site])) {

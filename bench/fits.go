@@ -52,7 +52,11 @@ func (x *experiment) fits(ctx context.Context) (fits report.SingleFits, err erro
 // fitSeconds times trainings of a model on all data, and on resamples.
 func (x *experiment) fitSeconds(ctx context.Context, m *model.Model, once []float64, draws []drawn) (all,
 	resample float64, err error) {
-	learn, err := m.Learner()
+	of, err := m.Machine()
+	if err != nil {
+		return 0, 0, err
+	}
+	learn, err := of.Trainer()
 	if err != nil {
 		return 0, 0, err
 	}
@@ -69,13 +73,14 @@ func (x *experiment) fitSeconds(ctx context.Context, m *model.Model, once []floa
 
 // naiveFit is the time of a fit of all S rows of a resample, repeated rows not merged.
 func (x *experiment) naiveFit(noise float64, draws []drawn) (seconds float64, err error) {
-	trainer, err := gp.NewTrainer(x.trained[0].Gram(), noise, false)
+	trainer, err := gp.NewTrainer(x.trained[0].Gram(), noise)
 	if err != nil {
 		return 0, err
 	}
-	f := make([]float64, x.model.Sites())
 	return medianSeconds(mostTimed, func(b int) error {
-		return trainer.FitRows(draws[b].rows, draws[b].targets, f)
+		_, err := trainer.TrainRows(train.Set{Y: draws[b].targets, Site: draws[b].rows,
+			Weight: slices.Repeat([]float64{1}, len(draws[b].rows))})
+		return err
 	})
 }
 

@@ -9,7 +9,6 @@ import (
 	"bootbench/fits"
 	"bootbench/internal/model"
 	"bootbench/loss"
-	"bootbench/train/gp"
 )
 
 // way is a way of retraining without the theory's answer.
@@ -74,10 +73,13 @@ func (x *experiment) way(ctx context.Context, m *model.Model, method model.Retra
 	limit time.Duration) (w way, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	name := trainerName(m)
-	phase := "retraining " + name
-	if method == model.Batch {
-		name, phase = "blocks", "retraining in blocks"
+	name, phase := "blocks", "retraining in blocks"
+	if method == model.Single {
+		of, err := m.Machine()
+		if err != nil {
+			return w, err
+		}
+		name, phase = string(of.Algorithm), "retraining "+string(of.Algorithm)
 	}
 	settings, began := x.settingsOf(phase, x.settings.Seed), time.Now()
 	settings.Progress = func(done, total int) {
@@ -100,21 +102,4 @@ func (x *experiment) way(ctx context.Context, m *model.Model, method model.Retra
 		w.each = r.Stats.FitTime.Seconds() / float64(r.Stats.Fits*r.Stats.Workers)
 	}
 	return w, nil
-}
-
-// trainerName is the package of the model's own trainer.
-func trainerName(m *model.Model) string {
-	if _, on := m.TrainedOnFactor(); on {
-		return "erm"
-	}
-	_, likelihood := m.Loss.(gp.Likelihood)
-	switch t := loss.TraitsOf(m.Loss); {
-	case t.Quadratic:
-		return "gp"
-	case t.Margin:
-		return "svm"
-	case likelihood:
-		return "ep"
-	}
-	return "erm"
 }

@@ -15,6 +15,7 @@ import (
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/train"
+	"bootbench/train/machine"
 )
 
 // TestLeaveOneOut: K-fold with as many folds as examples, one partition, is leave-one-out, whose square loss
@@ -169,8 +170,8 @@ func TestRunPath(t *testing.T) {
 		}
 	}
 	p := problem(resample.KFold{Folds: 4, N: n}, 5, y...)
-	margin := fits.Predicting(fits.Margin(k, 0.8, loss.ClassWeights{Negative: 1, Positive: 1}, true, 1e-8),
-		train.Set{}, n, blas64.General{})
+	margin := fits.Predicting(testutil.Must(machine.For(loss.Hinge{C: 0.8}, k, true,
+		train.Settings{Tolerance: 1e-8}))(t), train.Set{}, n, blas64.General{})
 	settings := fits.Settings{Resamples: 8, Tests: bothTests, Workers: 2}
 	path := testutil.Must(fits.RunPath(t.Context(), p, fits.Along(margin, factors), factors, settings))(t)
 	for place, factor := range factors {

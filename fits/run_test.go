@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -24,6 +25,7 @@ import (
 	"bootbench/resample"
 	"bootbench/train"
 	"bootbench/train/gp"
+	"bootbench/train/machine"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -78,8 +80,11 @@ type process struct {
 }
 
 func (g process) trainers(p fits.Problem) fits.Trainers {
-	return fits.Single(fits.Predicting(fits.Square(g.kernel, g.noise, false),
-		train.Set{Site: p.Site}, g.kernel.N(), g.cross))
+	of, err := machine.For(loss.Square{Noise: g.noise}, g.kernel, false, train.Settings{})
+	if err != nil {
+		panic(err)
+	}
+	return fits.Single(fits.Predicting(of, train.Set{Site: p.Site}, g.kernel.N(), g.cross))
 }
 
 // problem resamples targets, each at a site of its own.
@@ -153,7 +158,7 @@ func TestRunMatchesBruteForce(t *testing.T) {
 	got := run(t, p, learner.trainers(p), fits.Settings{Resamples: resamples, Tests: bothTests})
 
 	joint, _, _ := inputs(n)
-	naive := testutil.Must(gp.NewTrainer(joint, learner.noise, false))(t)
+	naive := testutil.Must(gp.NewTrainer(joint, learner.noise))(t)
 	var counts [][]float64
 	var fits [][]float64
 	for b := range resamples {
@@ -166,11 +171,9 @@ func TestRunMatchesBruteForce(t *testing.T) {
 				site, y = append(site, p.Site[i]), append(y, p.Y[i])
 			}
 		}
-		f := make([]float64, p.Sites+p.Extra)
-		if err := naive.FitRows(site, y, f); err != nil {
-			t.Fatal(err)
-		}
-		counts, fits = append(counts, drawn), append(fits, f)
+		r := testutil.Must(naive.TrainRows(train.Set{Y: y, Site: append(train.Sites{}, site...),
+			Weight: slices.Repeat([]float64{1}, len(y))}))(t)
+		counts, fits = append(counts, drawn), append(fits, slices.Clone(r.F))
 	}
 
 	brute{p, counts, fits}.check(t, got)

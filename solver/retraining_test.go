@@ -20,6 +20,7 @@ import (
 	"bootbench/resample"
 	"bootbench/solver"
 	"bootbench/train"
+	"bootbench/train/machine"
 )
 
 // experiment is one data set on which the theory meets retraining.
@@ -62,8 +63,8 @@ func (x *experiment) retrain(t rapid.TB, scheme resample.Scheme) retrained {
 	p := fits.Problem{Y: x.problem.Y, Site: x.problem.Site, Sites: m, Extra: extra,
 		Plan: resample.Resamples{Scheme: scheme, Seed: 15, Y: x.problem.Y}}
 	r := retrained{f: make([][]float64, m+extra)}
-	trainers := fits.Predicting(fits.Square(x.problem.Gram.(*linalg.Sym), x.noise, false),
-		train.Set{Site: p.Site}, m, x.cross)
+	trainers := fits.Predicting(testutil.Must(machine.For(loss.Square{Noise: x.noise},
+		x.problem.Gram.(*linalg.Sym), false, train.Settings{}))(t), train.Set{Site: p.Site}, m, x.cross)
 	result := testutil.Must(fits.Run(context.Background(), p, fits.Single(trainers), fits.Settings{
 		Resamples: resamples, Tests: x.tests,
 		OnFit: func(_ int, _, f []float64) {

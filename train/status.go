@@ -3,7 +3,6 @@ package train
 import (
 	"context"
 	"errors"
-	"math"
 )
 
 // Status says how the iteration of a training ended.
@@ -43,25 +42,3 @@ func (s Status) String() string { return statuses[s].name }
 
 // Err is nil for Converged, and otherwise the same error for every training of that status.
 func (s Status) Err() error { return statuses[s].err }
-
-// Progress detects that a maximisation has stalled. The zero value is ready.
-type Progress struct {
-	residual, objective float64
-	begun               bool
-	idle                int
-}
-
-// Update records an iteration, and returns the number since the last one with progress: a residual below 0.9
-// times the smallest before, or an objective above the largest before by more than rounding.
-func (p *Progress) Update(residual, objective float64) (idle int) {
-	better := residual < 0.9*p.residual || objective > p.objective+1e-14*math.Abs(p.objective)
-	if !p.begun {
-		p.begun, better = true, true
-		p.residual, p.objective = residual, objective
-	}
-	p.residual, p.objective = min(p.residual, residual), max(p.objective, objective)
-	if p.idle++; better {
-		p.idle = 0
-	}
-	return p.idle
-}

@@ -30,9 +30,6 @@ type Result struct {
 	Status Status
 }
 
-// Reuse is a Result on m sites in the memory of r, undefined.
-func (r *Result) Reuse(m int) Result { return Result{Weight: Resize(r.Weight, m), F: Resize(r.F, m)} }
-
 // Settings say when an iterative trainer ends. Zeros mean its defaults.
 type Settings struct {
 	// Tolerance is the largest residual of a converged training; the trainer's default says of which measure.
@@ -58,17 +55,5 @@ func Default[T int | float64](name string, setting *T, value T) error {
 	return nil
 }
 
-// Resize returns s with length n, in new memory only where the old does not suffice, undefined.
-func Resize[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n)
-	}
-	return s[:n]
-}
-
-// ResizeAll is Resize of several slices.
-func ResizeAll(n int, slices ...*[]float64) {
-	for _, s := range slices {
-		*s = Resize(*s, n)
-	}
-}
+// Room is the order that a trainer allocates at n active sites of most: the number varies between resamples.
+func Room(n, most int) int { return min(n+n/16+8, max(n, most)) }

@@ -12,7 +12,6 @@ import (
 
 	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/usage"
-	"bootbench/fits"
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
@@ -111,7 +110,7 @@ func trainOnce(a *app, o *options, j *answer.Study, r *report.Training) (*model.
 		r.Warnings = append(r.Warnings, err.Error())
 		a.status = exitNotConverged
 	}
-	return j.Predictor(fit)
+	return j.Predictor(&fit.Result)
 }
 
 // passes is the largest number of the perceptron's passes over DATA; it ends with a pass without a mistake.
@@ -144,7 +143,7 @@ func trainPerceptron(ctx context.Context, j *answer.Study, r *report.Training) (
 			fmt.Sprintf("the perceptron still makes mistakes in pass %d: the classes may "+
 				"not be separable; take --loss hinge", len(learned.Mistakes)))
 	}
-	return j.Predictor(&fits.Learned{Result: learned.Result})
+	return j.Predictor(&learned.Result)
 }
 
 // writeTrained writes the file of a trained model, completes its report and prints.

@@ -89,7 +89,7 @@ func (e *estimatorRun) classifier(drawn *dataset.Set) *answer.Study {
 func heldOut(j *answer.Study, others *dataset.Set) (wrong float64) {
 	fit := must(j.Model.Fit(context.Background(), model.FitSettings{Tolerance: leaveout.DefaultTolerance}))
 	check(fit.Status.Err())
-	f := must(must(j.Predictor(fit)).Predict(others))
+	f := must(must(j.Predictor(&fit.Result)).Predict(others))
 	for i, y := range others.Targets(0) {
 		wrong += loss.ZeroOne{}.Value(f[i], y)
 	}

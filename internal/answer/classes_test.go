@@ -123,8 +123,8 @@ func TestClassResamples(t *testing.T) {
 		for k := range c.Functions {
 			j := c.Model.Of(k)
 			y := resample.Resamples{Scheme: s.Scheme, Y: j.Y}.Fit(b, weight)
-			f[k] = testutil.Must(testutil.Must(j.Learner())(t)(train.Set{Y: y, Site: j.Site,
-				Weight: weight}))(t).F
+			f[k] = testutil.Must(testutil.Must(testutil.Must(j.Machine())(t).Trainer())(t)(train.Set{Y: y,
+				Site: j.Site, Weight: weight}))(t).F
 		}
 		for i, w := range weight {
 			own, at := int(set.Targets(0)[i]), c.Site[i]

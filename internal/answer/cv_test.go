@@ -191,7 +191,7 @@ func naive(t *testing.T, spec model.Spec, design resample.Design, folds, repeats
 			if err != nil {
 				t.Fatal(err)
 			}
-			trained, err := m.Predictor(fit)
+			trained, err := m.Predictor(&fit.Result)
 			if err != nil {
 				t.Fatal(err)
 			}

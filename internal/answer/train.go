@@ -25,7 +25,7 @@ func Train(ctx context.Context, m *model.Model) (*model.Predictor, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := m.Predictor(fit)
+	p, err := m.Predictor(&fit.Result)
 	if err == nil {
 		p.Rescale(m.Unit)
 	}

@@ -429,7 +429,8 @@ func TestConstantFeatures(t *testing.T) {
 	for _, set := range []*dataset.Set{dense, &sparse} {
 		m := build(t, model.NewSpec(set, loss.Square{Noise: 1}))
 		fit := testutil.Must(m.Fit(t.Context(), model.FitSettings{}))(t)
-		if file := testutil.Must(m.Predictor(fit))(t); m.Kernel.Gamma != 0.25 || file.Kernel.Gamma != 0.25 {
+		file := testutil.Must(m.Predictor(&fit.Result))(t)
+		if m.Kernel.Gamma != 0.25 || file.Kernel.Gamma != 0.25 {
 			t.Errorf("gamma %g, in the file %g; two features vary", m.Kernel.Gamma, file.Kernel.Gamma)
 		}
 	}

@@ -43,7 +43,11 @@ func pilotCost(ctx context.Context, m *Model, plan resample.Plan) float64 {
 	if !counts(m) || plan == nil {
 		return 0
 	}
-	learn, err := m.Learner()
+	of, err := m.Machine()
+	if err != nil {
+		return 0
+	}
+	learn, err := of.Trainer()
 	if err != nil {
 		return 0
 	}

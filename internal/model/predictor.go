@@ -11,12 +11,12 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
-	"bootbench/fits"
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
+	"bootbench/train"
 )
 
 // Predictor is a trained model that needs no training data:
@@ -125,7 +125,7 @@ func (l *LeftOut) HalfWidth(level float64) float64 {
 }
 
 // Predictor is the predictor of a Fit of this model, without the sites of weight 0.
-func (m *Model) Predictor(fit *fits.Learned) (*Predictor, error) {
+func (m *Model) Predictor(fit *train.Result) (*Predictor, error) {
 	if len(fit.Weight) != m.Sites() || len(fit.F) != m.Sites() {
 		return nil, InputError(errors.New("the fit is not one of this model"))
 	}
@@ -178,7 +178,7 @@ func parametersByName(l loss.Loss) map[string]float64 {
 	return byName
 }
 
-func summaryOf(m *Model, fit *fits.Learned) TrainingSummary {
+func summaryOf(m *Model, fit *train.Result) TrainingSummary {
 	test := DefaultTest(m.Set)
 	t := TrainingSummary{Examples: m.Set.N(), Sites: m.Sites(), Status: fit.Status.String(),
 		TestLoss: test.Name()}

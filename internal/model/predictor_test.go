@@ -12,26 +12,26 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"bootbench/fits"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
+	"bootbench/train"
 )
 
 // predictor trains, writes a model file and reads it.
-func predictor(t testing.TB, spec model.Spec, settings model.FitSettings) (*model.Model, *fits.Learned,
+func predictor(t testing.TB, spec model.Spec, settings model.FitSettings) (*model.Model, *train.Result,
 	*model.Predictor, []byte) {
 	t.Helper()
 	m := build(t, spec)
 	fit := testutil.Must(m.Fit(t.Context(), settings))(t)
-	p := testutil.Must(m.Predictor(fit))(t)
+	p := testutil.Must(m.Predictor(&fit.Result))(t)
 	var file bytes.Buffer
 	must(t, p.Write(&file))
 	back := testutil.Must(model.ReadPredictor(bytes.NewReader(file.Bytes())))(t)
-	return m, fit, back, file.Bytes()
+	return m, &fit.Result, back, file.Bytes()
 }
 
 // TestPredictor: over losses and kernels, a model file predicts at the training inputs what

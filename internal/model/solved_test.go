@@ -49,7 +49,7 @@ func TestSolved(t *testing.T) {
 			fresh.Set = plain.Subset(rest)
 			fit := testutil.Must(testutil.Must(model.Build(t.Context(), fresh))(t).Fit(t.Context(),
 				model.FitSettings{}))(t)
-			p := testutil.Must(testutil.Must(model.Build(t.Context(), fresh))(t).Predictor(fit))(t)
+			p := testutil.Must(testutil.Must(model.Build(t.Context(), fresh))(t).Predictor(&fit.Result))(t)
 			trained := testutil.Must(p.Predict(plain.Subset(out)))(t)
 			for k := range out {
 				if math.Abs(got[k]-want[k]) > 1e-9*math.Abs(want[k]) ||

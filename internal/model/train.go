@@ -12,6 +12,7 @@ import (
 	"bootbench/loss"
 	"bootbench/train"
 	"bootbench/train/gp"
+	"bootbench/train/machine"
 )
 
 // FitSettings are the settings of Fit.
@@ -27,7 +28,7 @@ type FitSettings struct {
 // It uses the dense kernel matrix, and a factor of it, or the low-rank factor, on which the predictor is a
 // sum over the pivots; a support vector machine, whose trainer is slow on a factor, the dense matrix if that
 // fits.
-func (m *Model) Fit(ctx context.Context, settings FitSettings) (*fits.Learned, error) {
+func (m *Model) Fit(ctx context.Context, settings FitSettings) (*machine.Result, error) {
 	_, onFactor := m.TrainedOnFactor()
 	if onFactor && loss.TraitsOf(m.Loss).Margin {
 		_, err := m.Dense()
@@ -87,22 +88,17 @@ func FullFits(ctx context.Context, same []*Model) (fits [][]float64, err error) 
 
 // Trainers makes trainers for the model's loss that predict at all sites and, by cross, at new inputs.
 func (m *Model) Trainers(ctx context.Context, cross blas64.General) (func() (train.Trainer, error), error) {
-	_, onFactor := m.TrainedOnFactor()
-	learners, err := m.learners(onFactor, 0)
+	of, err := m.Machine()
 	if err != nil {
 		return nil, err
 	}
-	return fits.Predicting(learners, train.Set{Site: m.Site, Stop: train.Until(ctx)}, m.Sites(), cross), nil
+	return fits.Predicting(of, train.Set{Site: m.Site, Stop: train.Until(ctx)}, m.Sites(), cross), nil
 }
 
-// Learner trains with the model's loss, as a worker of a retraining does.
-func (m *Model) Learner() (fits.Learner, error) {
+// Machine is the machine of the model's loss that the workers of a retraining train.
+func (m *Model) Machine() (*machine.Machine, error) {
 	_, onFactor := m.TrainedOnFactor()
-	learners, err := m.learners(onFactor, 0)
-	if err != nil {
-		return nil, err
-	}
-	return learners()
+	return m.machine(onFactor, 0)
 }
 
 // TrainedOnFactor is the loss if trainers work on the low-rank factor, in O(M rank^2) per step: a loss given
@@ -113,41 +109,28 @@ func (m *Model) TrainedOnFactor() (l loss.Proximal, ok bool) {
 	return t.Proximal, t.Proximal != nil && !t.Dense && m.Form() == LowRank
 }
 
-// learners are learners for the model's loss: on the factor, for predictions only, or on the dense kernel
-// matrix. There they are Gaussian-process regression for the square loss, support vector machines for
-// margins, expectation propagation for a likelihood, and proximal Newton for every other loss given by its
-// proximal map.
-func (m *Model) learners(onFactor bool, tolerance float64) (fits.Learners, error) {
-	t := loss.TraitsOf(m.Loss)
-	if onFactor {
-		return fits.Proximal(m.Factor(), t.Proximal, m.Bias, tolerance), nil
+// machine is the machine of the model's loss: on the factor, for predictions only, or on the dense kernel
+// matrix.
+func (m *Model) machine(onFactor bool, tolerance float64) (of *machine.Machine, err error) {
+	k := linalg.Kernel(m.Factor())
+	if !onFactor {
+		if k, err = m.Dense(); err != nil {
+			return nil, err
+		}
 	}
-	k, err := m.Dense()
-	if err != nil {
-		return nil, err
+	if of, err = machine.For(m.Loss, k, m.Bias, train.Settings{Tolerance: tolerance}); err != nil {
+		return nil, InputError(err)
 	}
-	likelihood, posterior := m.Loss.(gp.Likelihood)
-	switch {
-	case t.Quadratic:
-		return fits.Square(k, t.Noise, m.Bias), nil
-	case posterior:
-		return fits.Posterior(k, likelihood, tolerance), nil
-	case t.Margin:
-		p, _ := loss.ParametersOf(m.Loss)
-		return fits.Margin(k, t.C, p.ClassWeights, m.Bias, tolerance), nil
-	case t.Proximal != nil:
-		return fits.Proximal(k, t.Proximal, m.Bias, tolerance), nil
-	}
-	return nil, InputError(fmt.Errorf("there is no trainer for loss %q", m.Loss.Name()))
+	return of, nil
 }
 
 // fit trains once on all data.
-func (m *Model) fit(ctx context.Context, onFactor bool, settings FitSettings) (*fits.Learned, error) {
-	learners, err := m.learners(onFactor, settings.Tolerance)
+func (m *Model) fit(ctx context.Context, onFactor bool, settings FitSettings) (*machine.Result, error) {
+	of, err := m.machine(onFactor, settings.Tolerance)
 	if err != nil {
 		return nil, err
 	}
-	learn, err := learners()
+	learn, err := of.Trainer()
 	if err != nil {
 		return nil, InputError(err)
 	}

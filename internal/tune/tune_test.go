@@ -313,8 +313,8 @@ func TestGroups(t *testing.T) {
 		part := p.Spec
 		part.Set = set.Subset(rest)
 		m := testutil.Must(model.Build(t.Context(), part))(t)
-		f := testutil.Must(testutil.Must(m.Predictor(testutil.Must(m.Fit(t.Context(),
-			model.FitSettings{}))(t)))(t).Predict(set))(t)
+		fit := testutil.Must(m.Fit(t.Context(), model.FitSettings{}))(t)
+		f := testutil.Must(testutil.Must(m.Predictor(&fit.Result))(t).Predict(set))(t)
 		for i, c := range counts {
 			if c == 0 {
 				want += (f[i] - set.Targets(0)[i]) * (f[i] - set.Targets(0)[i]) / float64(set.N())

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/train"
+	"bootbench/train/internal/workspace"
 )
 
 // flat is a constant in the kernel and a bias in the loss: the predictor is f + bias, f = (K + constant) a.
@@ -90,7 +91,7 @@ func (s *shifted) factorise(e []float64) bool {
 	if !s.system.factorise(e) {
 		return false
 	}
-	s.ones = train.Resize(s.ones, len(e))
+	s.ones = workspace.Resize(s.ones, len(e))
 	for i := range e {
 		s.ones[i] = 1
 	}

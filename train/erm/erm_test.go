@@ -76,15 +76,9 @@ func TestSquare(t *testing.T) {
 		for i := range p.Y {
 			p.Y[i] += rng.NormFloat64()
 		}
-		count, target := make([]float64, 12), make([]float64, 12)
-		p.Site.Merge(p.Y, p.Weight, count, target)
-		fit := testutil.Must(gp.NewTrainer(k, 0.3, false))(t)
-		want := make([]float64, 12)
-		if err := fit.Fit(count, target, want); err != nil {
-			t.Fatal(err)
-		}
+		fit := testutil.Must(testutil.Must(gp.NewTrainer(k, 0.3))(t).Train(p))(t)
 		r := mustTrain(t, k, loss.Square{Noise: 0.3}, p, train.Settings{})
-		near(t, "f", r.F, want, 1e-12)
+		near(t, "f", r.F, fit.F, 1e-12)
 		near(t, "a", r.Weight, fit.Weight, 1e-11)
 		if r.Steps > 1 {
 			t.Errorf("%d Newton steps for a linear problem", r.Steps)

@@ -4,7 +4,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/linalg"
-	"bootbench/train"
+	"bootbench/train/internal/workspace"
 )
 
 // lowRank is a kernel matrix R R' + diag(delta). A coordinate sweep keeps t = R'a, so that f_i = r_i't +
@@ -26,8 +26,8 @@ func (s *lowRank) gather(site []int, _ int) {
 	}
 	s.between = s.kernel.Subset(site)
 	s.system = s.between.System()
-	s.product = train.Resize(s.product, len(site))
-	s.t, s.rows = train.Resize(s.t, s.kernel.Rank()), train.Resize(s.rows, sweepSites*s.kernel.Rank())
+	s.product = workspace.Resize(s.product, len(site))
+	s.t, s.rows = workspace.Resize(s.t, s.kernel.Rank()), workspace.Resize(s.rows, sweepSites*s.kernel.Rank())
 }
 
 func (s *lowRank) mulAdd(dst, x []float64) {

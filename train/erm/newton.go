@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"bootbench/train"
+	"bootbench/train/internal/workspace"
 )
 
 // newton is the workspace of the Newton steps. On the linear pieces of prox on which the sites are, with
@@ -51,7 +51,7 @@ func (x *newton) increaseRidge() bool {
 // newtonDirection computes the Newton direction dz and the dual's slope along it; ok if there is one.
 func (t *Trainer) newtonDirection() (slope float64, ok bool) {
 	q, s, x := &t.iterate, t.system, &t.newton
-	train.ResizeAll(len(q.a), &x.e, &x.w, &x.dz, &x.df, &x.da)
+	workspace.ResizeAll(len(q.a), &x.e, &x.w, &x.dz, &x.df, &x.da)
 	clear(x.df)
 	for t.shifts(); !s.factorise(x.e); t.shifts() {
 		if !x.increaseRidge() {

@@ -3,6 +3,7 @@ package erm
 import (
 	"bootbench/loss"
 	"bootbench/train"
+	"bootbench/train/internal/workspace"
 )
 
 // Loss is a convex loss known by its value, which is finite, and its proximal map.
@@ -11,7 +12,7 @@ type Loss = loss.Proximal
 // siteLosses are the losses L_i of the active sites: those with examples and with K_ii > 0.
 type siteLosses struct {
 	loss Loss
-	train.Groups
+	workspace.Groups
 	fixed float64 // loss at the sites where K_ii = 0, and so f = 0
 	bias  float64 // added to f in the loss
 }

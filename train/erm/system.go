@@ -8,7 +8,7 @@ import (
 
 	"bootbench/blas"
 	"bootbench/linalg"
-	"bootbench/train"
+	"bootbench/train/internal/workspace"
 )
 
 // system is K between the active sites, in the form in which K is held. Vectors run over these sites.
@@ -42,11 +42,11 @@ type dense struct {
 
 func (s *dense) gather(site []int, most int) {
 	s.n = len(site)
-	train.ResizeSquare(&s.factor, s.n, most)
-	s.stride = train.ResizeSquare(&s.k, s.n, most)
-	train.GatherUpper(s.k, s.stride, s.kernel, site)
+	workspace.ResizeSquare(&s.factor, s.n, most)
+	s.stride = workspace.ResizeSquare(&s.k, s.n, most)
+	workspace.GatherUpper(s.k, s.stride, s.kernel, site)
 	both := blas64.Symmetric{N: s.n, Stride: s.stride, Data: s.k}
-	train.TransposeUpper(both, both)
+	workspace.TransposeUpper(both, both)
 }
 
 // row is row i of K between the active sites.
@@ -60,8 +60,8 @@ func (s *dense) factorise(e []float64) bool {
 		}
 	}
 	m := len(s.members)
-	s.factorStride = train.ResizeSquare(&s.factor, m, m)
-	s.small = train.Resize(s.small, m)
+	s.factorStride = workspace.ResizeSquare(&s.factor, m, m)
+	s.small = workspace.Resize(s.small, m)
 	for p, i := range s.members {
 		row, to := s.row(i), s.factor[p*s.factorStride:]
 		for q, j := range s.members[:p+1] {
@@ -77,7 +77,7 @@ func (s *dense) solve(b []float64) {
 		s.small[p] = b[i]
 	}
 	clear(b)
-	train.SolveFactored(gblas.Lower, s.factor, s.factorStride, s.small)
+	workspace.SolveFactored(gblas.Lower, s.factor, s.factorStride, s.small)
 	for p, i := range s.members {
 		b[i] = s.small[p]
 	}
@@ -103,5 +103,5 @@ func (s *dense) sweep(f, _ []float64, visit func(i int, f float64) (float64, err
 }
 
 func (s *dense) spread(dst []float64, active []int, a []float64) {
-	train.MulInactive(dst, s.kernel, active, a)
+	workspace.MulInactive(dst, s.kernel, active, a)
 }

@@ -9,6 +9,7 @@ import (
 
 	"bootbench/linalg"
 	"bootbench/train"
+	"bootbench/train/internal/workspace"
 )
 
 // The defaults of train.Settings.
@@ -80,7 +81,7 @@ func (t *Trainer) train(p train.Set, s train.Settings, start []float64) (*Result
 	t.set.bias = t.flat.bias
 	t.set.gather(&p, m, func(i int) float64 { return t.diag[i] + t.flat.constant })
 	r := &t.result
-	*r = Result{Result: r.Reuse(m)}
+	*r = Result{Result: workspace.Reuse(&r.Result, m)}
 	t.prepare(start)
 	c, err := t.maximize(&p, &s)
 	if err != nil {
@@ -95,7 +96,7 @@ func (t *Trainer) train(p train.Set, s train.Settings, start []float64) (*Result
 func (t *Trainer) prepare(start []float64) {
 	t.system.gather(t.set.Active, len(t.diag))
 	q := &t.iterate
-	train.ResizeAll(len(t.set.Active), q.vectors()...)
+	workspace.ResizeAll(len(t.set.Active), q.vectors()...)
 	clear(q.a)
 	for i, s := range t.set.Active {
 		q.c[i] = 1 / (t.diag[s] + t.flat.constant)
@@ -131,7 +132,7 @@ func (t *Trainer) writeResult() {
 // maximize takes coordinate sweeps, then Newton steps until the gap at f = K a is within the tolerance.
 func (t *Trainer) maximize(p *train.Set, s *train.Settings) (certificate, error) {
 	r := &t.result
-	var progress train.Progress
+	var progress workspace.Progress
 	for range firstSweeps {
 		if err := t.coordinateSweep(); err != nil {
 			return certificate{}, err

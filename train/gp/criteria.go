@@ -10,6 +10,7 @@ import (
 
 	"bootbench/linalg"
 	"bootbench/train"
+	"bootbench/train/internal/workspace"
 )
 
 // Criterion is a criterion of model selection for Gaussian processes, with its derivatives.
@@ -36,7 +37,7 @@ func newPosterior(k *linalg.Sym, noise float64, site train.Sites, y []float64) (
 	}
 	var weight []float64
 	q := &posterior{}
-	train.ResizeAll(n, &weight, &q.y, &q.alpha)
+	workspace.ResizeAll(n, &weight, &q.y, &q.alpha)
 	site.Merge(y, nil, weight, q.y)
 	err := checkFull(n, noise, weight, q.y)
 	if err == nil {

@@ -13,6 +13,7 @@ import (
 	"bootbench/blas"
 	"bootbench/linalg"
 	"bootbench/train"
+	"bootbench/train/internal/workspace"
 )
 
 // Inverse is P = (K + diag(noise/weight))^-1, with a bias P - P 1 1'P/1'P1, from which Downdate removes
@@ -94,7 +95,7 @@ func (d *Downdate) Fit(set train.Set, f []float64) error {
 		return fmt.Errorf("without %d of %d examples the inverse of the kernel matrix is not positive "+
 			"definite: a larger --noise or --jitter helps", m, len(set.Weight))
 	}
-	train.SolveFactored(gonum.Upper, a, max(1, m), r)
+	workspace.SolveFactored(gonum.Upper, a, max(1, m), r)
 	for k, i := range d.out {
 		f[i] = set.Y[i] - r[k]
 	}

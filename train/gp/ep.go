@@ -7,6 +7,7 @@ import (
 
 	"bootbench/linalg"
 	"bootbench/train"
+	"bootbench/train/internal/workspace"
 )
 
 // Likelihood is p(y | f), known by its tilted distributions.
@@ -55,7 +56,7 @@ type EP struct {
 	kernel     *linalg.Sym
 	likelihood Likelihood
 
-	set        train.Groups
+	set        workspace.Groups
 	prior      *linalg.Sym // K between the active sites
 	engine     linalg.Engine
 	t, u       []float64 // the sites' Gaussians; S and mean follow from these
@@ -66,21 +67,25 @@ type EP struct {
 
 // NewEP returns an EP for the positive semidefinite kernel matrix k (M x M) and likelihood l.
 func NewEP(k *linalg.Sym, l Likelihood) (*EP, error) {
-	if l == nil {
-		return nil, errors.New("there is no likelihood")
+	if k == nil || l == nil {
+		return nil, errors.New("there is no kernel matrix or no likelihood")
 	}
 	return &EP{kernel: k, likelihood: l}, k.Check()
 }
 
-// Fit computes the posterior given set, the prior without examples. The error reports bad input, or moments
-// that are not finite; an iteration that ends early returns its last iterate and says so in Status.
-func (e *EP) Fit(set train.Set, s train.Settings) (*EPResult, error) {
+// Train computes the posterior given set, the prior without examples. The error reports bad input, a bias,
+// which a posterior has not, or moments that are not finite; an iteration that ends early returns its last
+// iterate and says so in Status.
+func (e *EP) Train(set train.Set, s train.Settings) (*EPResult, error) {
 	m, r := e.kernel.N(), &e.result
+	if set.Bias {
+		return nil, errors.New("expectation propagation has no bias: add a constant to the kernel")
+	}
 	if err := errors.Join(set.Check(m, false), s.Default(defaultEPTolerance, defaultEPSweeps)); err != nil {
 		return nil, err
 	}
 	e.prepare(&set)
-	*r = EPResult{Result: r.Reuse(m)}
+	*r = EPResult{Result: workspace.Reuse(&r.Result, m)}
 	if err := e.iterate(s, set.Stopped); err != nil {
 		return nil, err
 	}
@@ -94,9 +99,9 @@ func (e *EP) prepare(set *train.Set) {
 	n := len(e.set.Active)
 	e.prior = linalg.ZeroSym(n)
 	raw := e.prior.Raw()
-	train.GatherUpper(raw.Data, raw.Stride, e.kernel, e.set.Active)
+	workspace.GatherUpper(raw.Data, raw.Stride, e.kernel, e.set.Active)
 	e.engine = e.prior.Engine()
-	train.ResizeAll(n, &e.mean, &e.t, &e.u, &e.newT, &e.newU)
+	workspace.ResizeAll(n, &e.mean, &e.t, &e.u, &e.newT, &e.newU)
 	clear(e.t)
 	clear(e.u)
 }
@@ -187,7 +192,7 @@ func (e *EP) writeResult() {
 	for i, s := range e.set.Active {
 		r.Weight[s] = e.u[i] - e.t[i]*e.mean[i]
 	}
-	train.MulInactive(r.F, e.kernel, e.set.Active, r.Weight)
+	workspace.MulInactive(r.F, e.kernel, e.set.Active, r.Weight)
 	for i, s := range e.set.Active {
 		r.F[s] = e.mean[i]
 	}

@@ -45,7 +45,7 @@ func (l normal) TiltedMoments(c, h float64, y, k []float64) (logZ, mean, varianc
 
 func mustFit(t testing.TB, k *linalg.Sym, l Likelihood, set train.Set) *EPResult {
 	t.Helper()
-	r := testutil.Must(testutil.Must(NewEP(k, l))(t).Fit(set, train.Settings{}))(t)
+	r := testutil.Must(testutil.Must(NewEP(k, l))(t).Train(set, train.Settings{}))(t)
 	if r.Status != train.Converged || !(r.Residual <= defaultEPTolerance) {
 		t.Fatalf("%s: %v after %d sweeps, residual %g", l.Name(), r.Status, r.Sweeps, r.Residual)
 	}
@@ -83,13 +83,10 @@ func TestEPGaussian(t *testing.T) {
 	for range 10 {
 		const m = 12
 		k, set := plane(rng, m, 2), examples(rng, m, 25, false)
-		count, target := make([]float64, m), make([]float64, m)
-		set.Site.Merge(set.Y, set.Weight, count, target)
-		trainer := newTrainer(t, k, 0.3)
-		want := fit(t, trainer, count, target)
+		want := testutil.Must(newTrainer(t, k, 0.3).Train(set))(t)
 		r := mustFit(t, k, normal{0.3}, set)
-		close2(t, "mean", r.F, want, 1e-7)
-		close2(t, "weights", r.Weight, trainer.Weight, 1e-6)
+		close2(t, "mean", r.F, want.F, 1e-7)
+		close2(t, "weights", r.Weight, want.Weight, 1e-6)
 	}
 }
 
@@ -194,7 +191,7 @@ func TestEPFixedPoint(t *testing.T) {
 		const m = 25
 		k, set, l := plane(rng, m, v), examples(rng, m, 30, true), loss.Probit{}
 		e := testutil.Must(NewEP(k, l))(t)
-		r := testutil.Must(e.Fit(set, train.Settings{}))(t)
+		r := testutil.Must(e.Train(set, train.Settings{}))(t)
 		system, s, shift := mat.NewDense(m, m, nil), mat.NewDense(m, m, nil), mat.NewVecDense(m, nil)
 		for i := range m {
 			system.Set(i, i, 1)
@@ -245,7 +242,7 @@ func TestEPStatus(t *testing.T) {
 		{train.Settings{Limit: 2}, train.IterationLimit},
 		{train.Settings{Tolerance: 1e-300}, train.NoFixedPoint},
 	} {
-		r := testutil.Must(e.Fit(set, c.s))(t)
+		r := testutil.Must(e.Train(set, c.s))(t)
 		if r.Status != c.want {
 			t.Errorf("%v after %d sweeps, residual %g, want %v", r.Status, r.Sweeps, r.Residual, c.want)
 		}
@@ -261,7 +258,7 @@ func TestEPStatus(t *testing.T) {
 		separable.Weight = append(separable.Weight, float64(rng.IntN(3)))
 	}
 	damped := testutil.Must(NewEP(strong, loss.Probit{}))(t)
-	if r := testutil.Must(damped.Fit(separable, train.Settings{}))(t); r.Status != train.Converged {
+	if r := testutil.Must(damped.Train(separable, train.Settings{}))(t); r.Status != train.Converged {
 		t.Errorf("%v after %d sweeps, residual %g", r.Status, r.Sweeps, r.Residual)
 	}
 	clear(set.Weight)
@@ -302,7 +299,7 @@ func TestEPRefusals(t *testing.T) {
 			l = loss.Probit{}
 		}
 		e := testutil.Must(NewEP(k, l))(t)
-		if _, err := e.Fit(c.set, c.s); err == nil || !strings.Contains(fmt.Sprint(err), says) {
+		if _, err := e.Train(c.set, c.s); err == nil || !strings.Contains(fmt.Sprint(err), says) {
 			t.Errorf("%v does not say %q", err, says)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	gonum "gonum.org/v1/gonum/blas"
 
 	"bootbench/linalg"
-	"bootbench/train"
+	"bootbench/train/internal/workspace"
 )
 
 // FitFull trains on all data, with an unpenalised bias or without, for each target: site i counts as
@@ -27,7 +27,7 @@ func FitFull(k *linalg.Sym, noise float64, biased bool, weight []float64,
 	}
 	defer release()
 	k.Claim()
-	train.TransposeUpper(k.Scratch(), k.Raw())
+	workspace.TransposeUpper(k.Scratch(), k.Raw())
 	var r rows
 	for i, w := range weight {
 		r.add(i, noise/w, 0)

@@ -100,11 +100,18 @@ func oracle(t rapid.TB, k *linalg.Sym, noise float64, r sample) []float64 {
 	return f
 }
 
+// naive is the fit of single rows.
+func naive(t rapid.TB, tr *Trainer, site []int, target []float64) []float64 {
+	t.Helper()
+	r, err := tr.TrainRows(train.Set{Y: target, Site: append(train.Sites{}, site...),
+		Weight: slices.Repeat([]float64{1}, len(site))})
+	must(t, err)
+	return r.F
+}
+
 func fit(t testing.TB, tr *Trainer, count, target []float64) []float64 {
 	t.Helper()
-	f := make([]float64, len(count))
-	must(t, tr.Fit(count, target, f))
-	return f
+	return slices.Clone(testutil.Must(tr.Train(train.Set{Y: target, Weight: count}))(t).F)
 }
 
 // must ends a test at an error.
@@ -117,7 +124,7 @@ func must(t rapid.TB, err error) {
 
 func newTrainer(t testing.TB, k *linalg.Sym, noise float64) *Trainer {
 	t.Helper()
-	return testutil.Must(NewTrainer(k, noise, false))(t)
+	return testutil.Must(NewTrainer(k, noise))(t)
 }
 
 func farthest(a, b []float64) float64 {
@@ -151,9 +158,7 @@ func TestFitMatchesEliminationOnAllRows(t *testing.T) {
 			if d := farthest(fit(t, tr, count, target), want); d > tolerance {
 				rt.Fatalf("merged fit is off by %g", d)
 			}
-			f := make([]float64, m)
-			must(rt, tr.FitRows(r.site, r.target, f))
-			if d := farthest(f, want); d > tolerance {
+			if d := farthest(naive(rt, tr, r.site, r.target), want); d > tolerance {
 				rt.Fatalf("naive fit is off by %g", d)
 			}
 		}
@@ -220,8 +225,10 @@ func TestSingularSystemNamesPivotAndJitter(t *testing.T) {
 	}
 	t.Run("trainer", func(t *testing.T) {
 		tr := newTrainer(t, k, 0)
-		check(t, func() error { return tr.Fit(count, target, make([]float64, m)) })
-		if err := tr.Fit(count, []float64{1, -1, 0, 2, 1, math.NaN()}, make([]float64, m)); err == nil {
+		set := train.Set{Y: target, Weight: count}
+		check(t, func() error { _, err := tr.Train(set); return err })
+		set.Y = []float64{1, -1, 0, 2, 1, math.NaN()}
+		if _, err := tr.Train(set); err == nil {
 			t.Error("a NaN target was accepted")
 		}
 	})
@@ -238,7 +245,7 @@ func TestIndefiniteKernelIsRefused(t *testing.T) {
 	tr := newTrainer(t, k, 0.5)
 	fit(t, tr, []float64{1, 1, 0}, []float64{1, 1, 0}) // must not affect the fit after the failure
 	var pivot *PivotError
-	err := tr.Fit([]float64{1, 1, 1}, make([]float64, 3), make([]float64, 3))
+	_, err := tr.Train(train.Set{Y: make([]float64, 3), Weight: []float64{1, 1, 1}})
 	if !errors.As(err, &pivot) || pivot.Site != 2 || math.Abs(pivot.Pivot+4.5) > 1e-14 {
 		t.Errorf("error %v, want pivot -4.5 at site 2", err)
 	}
@@ -248,6 +255,10 @@ func TestBadInputIsRefused(t *testing.T) {
 	k := rbf(rand.New(rand.NewPCG(1, 1)), 3)
 	tr := newTrainer(t, k, 1)
 	zeros := make([]float64, 3)
+	trained := func(tr *Trainer, weight []float64) error {
+		_, err := tr.Train(train.Set{Y: zeros, Weight: weight})
+		return err
+	}
 	full := func(noise float64, count, target []float64) error {
 		_, err := FitFull(k, noise, false, count, target)
 		return err
@@ -259,11 +270,11 @@ func TestBadInputIsRefused(t *testing.T) {
 		err  error
 		says string
 	}{
-		{newTrainer(t, broken, 1).Fit([]float64{1, 1, 1}, zeros, make([]float64, 3)), ""},
+		{trained(newTrainer(t, broken, 1), []float64{1, 1, 1}), ""},
 		{fullBroken, ""},
-		{func() error { _, err := NewTrainer(k, -1, false); return err }(), "noise"},
-		{tr.Fit([]float64{1, 1}, zeros, zeros), "3 sites"},
-		{tr.Fit([]float64{1, -2, 1}, zeros, zeros), "site 2 has weight -2"},
+		{func() error { _, err := NewTrainer(k, -1); return err }(), "noise"},
+		{trained(tr, []float64{1, 1}), "do not fit"},
+		{trained(tr, []float64{1, -2, 1}), "the weight of example 2 is -2"},
 		{full(math.Inf(1), []float64{1, 1, 1}, zeros), "noise"},
 		{full(1, []float64{1, 0, 1}, zeros), "site 2 has weight 0"},
 		{full(1, []float64{1, 1, 1}, zeros[:1]), "3 sites"},
@@ -292,7 +303,8 @@ func TestWeights(t *testing.T) {
 	}
 	for _, bad := range []float64{-1, math.NaN(), math.Inf(1)} {
 		weight[3] = bad
-		if err := tr.Fit(weight, target, got); err == nil || !strings.Contains(err.Error(), "site 4") {
+		if _, err := tr.Train(train.Set{Y: target, Weight: weight}); err == nil ||
+			!strings.Contains(err.Error(), "example 4") {
 			t.Errorf("weight %v: %v", bad, err)
 		}
 	}
@@ -309,12 +321,11 @@ func TestResiduals(t *testing.T) {
 			r.site, r.target = append(r.site, s), append(r.target, rng.NormFloat64())
 		}
 		got := testutil.Must(Residuals(k, r.site, r.target, nil, noise))(t)
-		tr, f := newTrainer(t, k, noise), make([]float64, m)
+		tr := newTrainer(t, k, noise)
 		for i, v := range r.target {
 			site, target := slices.Delete(slices.Clone(r.site), i, i+1),
 				slices.Delete(slices.Clone(r.target), i, i+1)
-			must(t, tr.FitRows(site, target, f))
-			if want := v - f[r.site[i]]; math.Abs(got[i]-want) > 1e-10 {
+			if want := v - naive(t, tr, site, target)[r.site[i]]; math.Abs(got[i]-want) > 1e-10 {
 				t.Errorf("%d rows, row %d: residual %v, refitted %v", len(r.site), i, got[i], want)
 			}
 		}
@@ -362,22 +373,24 @@ func TestBiasIsLimit(t *testing.T) {
 	for i := range count {
 		count[i], target[i] = float64(rng.IntN(3)), 5+rng.NormFloat64()
 	}
-	tr := testutil.Must(NewTrainer(k, 0.2, true))(t)
-	got := fit(t, tr, count, target)
+	set := train.Set{Y: target, Weight: count, Bias: true}
+	trainer := newTrainer(t, k, 0.2)
+	r := testutil.Must(trainer.Train(set))(t)
+	got := slices.Clone(r.F)
 	want := limit(t, k, 1e4, func(k *linalg.Sym) []float64 {
 		return fit(t, newTrainer(t, k, 0.2), count, target)
 	})
 	if off := farthest(got, want); !(off < 1e-7) {
 		t.Errorf("the fit is off by %g", off)
 	}
-	if sum := floats.Sum(tr.Weight); math.Abs(sum) > 1e-12 {
+	if sum := floats.Sum(r.Weight); math.Abs(sum) > 1e-12 {
 		t.Errorf("the weights sum to %g", sum)
 	}
 	for i := range count {
 		count[i]++
 	}
 	full := testutil.Must(FitFull(k, 0.2, true, count, target))(t)[0]
-	if off := farthest(full, fit(t, tr, count, target)); !(off < 1e-11) {
+	if off := farthest(full, testutil.Must(trainer.Train(set))(t).F); !(off < 1e-11) {
 		t.Errorf("the fit to all data is off by %g", off)
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 	"bootbench/blas"
 	"bootbench/linalg"
-	"bootbench/train"
+	"bootbench/train/internal/workspace"
 
 	gonum "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -47,8 +47,8 @@ type system struct {
 // bounds their number in later calls, which varies between resamples.
 func (s *system) gather(site []int, most int) {
 	n := len(site)
-	s.uplo, s.n, s.stride = gonum.Upper, n, train.ResizeSquare(&s.a, n, most)
-	train.GatherUpper(s.a, s.stride, s.kernel, site)
+	s.uplo, s.n, s.stride = gonum.Upper, n, workspace.ResizeSquare(&s.a, n, most)
+	workspace.GatherUpper(s.a, s.stride, s.kernel, site)
 }
 
 // solve adds the ridge, factorises in place, and overwrites b with the solution x. If biased, it solves S x +
@@ -63,10 +63,10 @@ func (s *system) solve(b []float64, site []int, ridge []float64, biased bool) (b
 
 // solveAgain is solve after factorise.
 func (s *system) solveAgain(b []float64, site []int, biased bool) (bias float64, err error) {
-	train.SolveFactored(s.uplo, s.a, s.stride, b)
+	workspace.SolveFactored(s.uplo, s.a, s.stride, b)
 	if biased {
 		ones := slices.Repeat([]float64{1}, s.n)
-		train.SolveFactored(s.uplo, s.a, s.stride, ones)
+		workspace.SolveFactored(s.uplo, s.a, s.stride, ones)
 		bias = floats.Sum(b) / floats.Sum(ones)
 		floats.AddScaled(b, -bias, ones)
 	}
@@ -92,7 +92,7 @@ func (s *system) invert() blas64.General {
 	blas.Bound().Trtri(gonum.Upper, s.n, s.a, s.stride)
 	blas.Bound().Lauum(gonum.Upper, s.n, s.a, s.stride)
 	both := blas64.Symmetric{N: s.n, Stride: s.stride, Data: s.a}
-	train.TransposeUpper(both, both)
+	workspace.TransposeUpper(both, both)
 	return blas64.General{Rows: s.n, Cols: s.n, Stride: s.stride, Data: s.a}
 }
 

@@ -2,6 +2,7 @@ package gp
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -11,19 +12,20 @@ import (
 
 	"bootbench/linalg"
 	"bootbench/train"
+	"bootbench/train/internal/workspace"
 )
 
-// Trainer fits weighted training sets over the sites of one kernel matrix, one after the other. It takes
-// about 8 n^2 bytes for the largest number n of active sites so far; later fits allocate nothing outside
-// BLAS. Trainers that share a kernel matrix only read it and may run at the same time; one Trainer serves one
+// Trainer trains on one weighted set after the other over the sites of one kernel matrix. It takes about 8
+// n^2 bytes for the largest number n of active sites so far; later trainings allocate nothing outside BLAS.
+// Trainers that share a kernel matrix only read it and may run at the same time; one Trainer serves one
 // goroutine.
 type Trainer struct {
-	train.Result // of the last fit; F is the caller's
-	noise        float64
-	biased       bool
-	system       system
-	rows               // of the system
-	order        []int // workspace of FitRows
+	noise       float64
+	system      system
+	rows                  // of the system
+	total, mean []float64 // weight and mean target of each site
+	order       []int     // workspace of TrainRows
+	result      train.Result
 }
 
 // rows are the rows of a training system, K_aa + diag(ridge).
@@ -39,74 +41,82 @@ func (r *rows) add(site int, ridge, target float64) {
 }
 
 // NewTrainer returns a Trainer for kernel matrix k (M x M, positive semidefinite) and noise variance noise >=
-// 0, with an unpenalised bias or without: f = K alpha + bias, and with a bias sum alpha = 0.
-func NewTrainer(k *linalg.Sym, noise float64, biased bool) (*Trainer, error) {
-	return &Trainer{noise: noise, biased: biased, system: system{kernel: k},
-		Result: train.Result{Weight: make([]float64, k.N())}}, checkNoise(noise)
+// 0.
+func NewTrainer(k *linalg.Sym, noise float64) (*Trainer, error) {
+	if k == nil {
+		return nil, errors.New("there is no kernel matrix")
+	}
+	t := &Trainer{noise: noise, system: system{kernel: k}}
+	workspace.ResizeAll(k.N(), &t.total, &t.mean, &t.result.Weight, &t.result.F)
+	return t, checkNoise(noise)
 }
 
-// Fit trains on the set in which site i counts as weight[i] >= 0 examples of mean target target[i], and
-// writes the fit at all sites into f. All have length M; targets of sites of weight 0 are ignored.
-// Predictions at inactive sites take one pass over the stored triangle of K. A failed factorisation is a
-// *PivotError.
-func (t *Trainer) Fit(weight, target, f []float64) error {
-	if err := checkSites(len(t.Weight), weight, target); err != nil {
-		return err
+// Train trains on set, with the examples of a site merged. Predictions at inactive sites take one pass over
+// the stored triangle of K. The error reports bad input; a failed factorisation is a *PivotError.
+func (t *Trainer) Train(set train.Set) (*train.Result, error) {
+	if err := set.Check(len(t.total), false); err != nil {
+		return nil, err
 	}
+	set.Site.Merge(set.Y, set.Weight, t.total, t.mean)
 	t.begin()
-	for i, w := range weight {
+	for i, w := range t.total {
 		if w > 0 {
-			t.add(i, t.noise/w, target[i])
+			t.add(i, t.noise/w, t.mean[i])
 		}
 	}
-	if err := t.solve(); err != nil {
-		return err
+	if err := t.solve(set.Bias); err != nil {
+		return nil, err
 	}
-	t.F = f
-	train.MulInactive(f, t.system.kernel, t.site, t.Weight)
-	floats.AddConst(t.Bias, f)
+	r := &t.result
+	workspace.MulInactive(r.F, t.system.kernel, t.site, r.Weight)
+	floats.AddConst(r.Bias, r.F)
 	for p, i := range t.site { // K_aa alpha + bias = t_a - (s2/w_a) alpha
-		f[i] = target[i] - t.ridge[p]*t.beta[p]
+		r.F[i] = t.mean[i] - t.ridge[p]*t.beta[p]
 	}
-	return nil
+	return r, nil
 }
 
-// FitRows is Fit to single rows, given by their sites (0 to M-1) and targets: S rows make an S x S system,
-// even if rows are repeated. It is the plain reference for Fit, and retraining without merging costs as much.
-// With repeated rows the noise must be positive.
-func (t *Trainer) FitRows(site []int, target, f []float64) error {
+// TrainRows is Train with a row of the system for each example of positive weight, even where inputs are
+// repeated. It is the plain reference for Train, and training without merging costs as much. With repeated
+// inputs the noise must be positive.
+func (t *Trainer) TrainRows(set train.Set) (*train.Result, error) {
+	if err := set.Check(len(t.total), false); err != nil {
+		return nil, err
+	}
 	t.begin()
 	t.order = t.order[:0]
-	for r := range site {
-		t.order = append(t.order, r)
+	for j, w := range set.Weight {
+		if w > 0 {
+			t.order = append(t.order, j)
+		}
 	}
-	slices.SortStableFunc(t.order, func(r, s int) int { return cmp.Compare(site[r], site[s]) })
-	for _, r := range t.order {
-		t.add(site[r], t.noise, target[r])
+	slices.SortStableFunc(t.order, func(i, j int) int { return cmp.Compare(set.Site.At(i), set.Site.At(j)) })
+	for _, j := range t.order {
+		t.add(set.Site.At(j), t.noise/set.Weight[j], set.Y[j])
 	}
-	if err := t.solve(); err != nil {
-		return err
+	if err := t.solve(set.Bias); err != nil {
+		return nil, err
 	}
-	t.F = f
-	blas64.Symv(1, t.system.kernel.Raw(), blas64.Vector{N: len(t.Weight), Data: t.Weight, Inc: 1}, 0,
-		blas64.Vector{N: len(f), Data: f, Inc: 1})
-	floats.AddConst(t.Bias, f)
-	return nil
+	r := &t.result
+	blas64.Symv(1, t.system.kernel.Raw(), blas64.Vector{N: len(r.Weight), Data: r.Weight, Inc: 1}, 0,
+		blas64.Vector{N: len(r.F), Data: r.F, Inc: 1})
+	floats.AddConst(r.Bias, r.F)
+	return r, nil
 }
 
 // begin empties the training set.
 func (t *Trainer) begin() {
 	t.rows = rows{t.site[:0], t.ridge[:0], t.right[:0], t.beta[:0]}
-	clear(t.Weight)
+	clear(t.result.Weight)
 }
 
 // solve solves the system of the rows, and sums the solution over each site's rows.
-func (t *Trainer) solve() (err error) {
-	t.system.gather(t.site, max(len(t.site), len(t.Weight)))
+func (t *Trainer) solve(biased bool) (err error) {
+	t.system.gather(t.site, max(len(t.site), len(t.total)))
 	t.beta = append(t.beta[:0], t.right...)
-	t.Bias, err = t.system.solve(t.beta, t.site, t.ridge, t.biased)
+	t.result.Bias, err = t.system.solve(t.beta, t.site, t.ridge, biased)
 	for p, i := range t.site {
-		t.Weight[i] += t.beta[p]
+		t.result.Weight[i] += t.beta[p]
 	}
 	return err
 }

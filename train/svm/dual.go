@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"bootbench/train"
+	"bootbench/train/internal/workspace"
 )
 
 // dual is the dual problem in the weights beta of the n active sites. With the largest a+ + a- that beta = a+
@@ -49,7 +49,7 @@ func (q *dual) begin(b *sides, biased bool, scale float64) (resumed bool) {
 	if !resumed {
 		q.biased, q.active, q.sites = biased, q.sites, q.active
 		q.prepare()
-		train.ResizeAll(len(q.active), &q.low, &q.kink, &q.high, &q.beta, &q.f, &q.floor, &q.ceil,
+		workspace.ResizeAll(len(q.active), &q.low, &q.kink, &q.high, &q.beta, &q.f, &q.floor, &q.ceil,
 			&q.invSqrtDiag, &q.snapDistance)
 		clear(q.beta)
 		for i, v := range q.diag {

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"bootbench/blas"
-	"bootbench/train"
+	"bootbench/train/internal/workspace"
 
 	gonum "gonum.org/v1/gonum/blas"
 )
@@ -24,8 +24,8 @@ type factor struct {
 
 // reset empties the factor, for n weights.
 func (c *factor) reset(n int) {
-	train.ResizeAll(n, &c.column, &c.cosine, &c.sine)
-	c.position = train.Resize(c.position, n)
+	workspace.ResizeAll(n, &c.column, &c.cosine, &c.sine)
+	c.position = workspace.Resize(c.position, n)
 	for i := range c.position {
 		c.position[i] = -1
 	}

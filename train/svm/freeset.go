@@ -3,7 +3,7 @@ package svm
 import (
 	"math"
 
-	"bootbench/train"
+	"bootbench/train/internal/workspace"
 
 	gonum "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/floats"
@@ -35,7 +35,7 @@ type freeSet struct {
 func (c *freeSet) reset(q *dual) {
 	n := len(q.beta)
 	c.factor.reset(n)
-	train.ResizeAll(n, &c.gradient, &c.betaBefore, &c.step, &c.ones)
+	workspace.ResizeAll(n, &c.gradient, &c.betaBefore, &c.step, &c.ones)
 	c.constant = 0
 	if q.biased {
 		c.constant = q.largestK
@@ -144,7 +144,7 @@ func (c *freeSet) newtonSteps(q *dual) {
 		for p, i := range c.index {
 			step[p] = c.gradient[i]
 		}
-		train.SolveFactored(gonum.Lower, c.l, c.stride, step)
+		workspace.SolveFactored(gonum.Lower, c.l, c.stride, step)
 		if q.biased {
 			c.centerStep(q)
 		}
@@ -169,7 +169,7 @@ func (c *freeSet) centerStep(q *dual) {
 	for p := range ones {
 		ones[p] = 1
 	}
-	train.SolveFactored(gonum.Lower, c.l, c.stride, ones)
+	workspace.SolveFactored(gonum.Lower, c.l, c.stride, ones)
 	bias := (floats.Sum(q.beta) + floats.Sum(step)) / floats.Sum(ones)
 	for p, i := range c.index {
 		step[p] -= bias * ones[p]

@@ -6,6 +6,7 @@ import (
 
 	"bootbench/loss"
 	"bootbench/train"
+	"bootbench/train/internal/workspace"
 )
 
 // Box is C_i of an example with that weight and label: C times the weight and that of its class. An example
@@ -65,7 +66,7 @@ func (b *sides) at(s int, label float64) *side {
 // gather sums the boxes of p. Its error is an *InfeasibleError.
 func (b *sides) gather(p *train.Set, k *Rows) error {
 	for label := range b {
-		b[label] = train.Resize(b[label], k.N())
+		b[label] = workspace.Resize(b[label], k.N())
 		clear(b[label])
 	}
 	for i, c := range p.Weight {

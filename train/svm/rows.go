@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 
 	"bootbench/linalg"
-	"bootbench/train"
+	"bootbench/train/internal/workspace"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -62,13 +62,13 @@ type rows struct {
 // prepare makes room for the rows between the active sites.
 func (r *rows) prepare() {
 	n, m := len(r.active), r.whole.N()
-	r.diag = train.Resize(r.diag, n)
+	r.diag = workspace.Resize(r.diag, n)
 	for p, i := range r.active {
 		r.diag[p] = r.whole.Diag(i)
 	}
 	if n < m {
-		r.stride = train.ResizeSquare(&r.data, n, m)
-		r.gathered = train.Resize(r.gathered, n)
+		r.stride = workspace.ResizeSquare(&r.data, n, m)
+		r.gathered = workspace.Resize(r.gathered, n)
 		clear(r.gathered)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"bootbench/train"
+	"bootbench/train/internal/workspace"
 )
 
 // DefaultTolerance is LIBSVM's bound on the violation of the Kuhn-Tucker conditions, in units of y f.
@@ -41,7 +42,7 @@ func (t *Trainer) Train(p train.Set, s train.Settings) (*Result, error) {
 		return nil, err
 	}
 	r := &t.result
-	*r = Result{Result: r.Reuse(m), Alpha: train.Resize(r.Alpha, n)}
+	*r = Result{Result: workspace.Reuse(&r.Result, m), Alpha: workspace.Resize(r.Alpha, n)}
 	if resumed := t.dual.begin(&t.sides, p.Bias, p.Resume); !resumed {
 		t.free.reset(&t.dual)
 	}
@@ -67,7 +68,7 @@ func (t *Trainer) maximize(s *train.Settings, fresh bool) train.Status {
 	q, r := &t.dual, &t.result
 	start := q.violation()
 	steps := 0 // coordinate steps since the last active-set step, when the violation was start
-	var progress train.Progress
+	var progress workspace.Progress
 	for {
 		made := q.ascend(s.Tolerance, min(checkInterval, s.Limit-r.Iterations))
 		r.Iterations += made

@@ -1,4 +1,4 @@
-package train
+package workspace
 
 import (
 	gonum "gonum.org/v1/gonum/blas"
@@ -6,13 +6,11 @@ import (
 
 	"bootbench/blas"
 	"bootbench/linalg"
+	"bootbench/train"
 )
 
 // tile is the side of the blocks that are transposed at a time.
 const tile = 64
-
-// Room is the order that a trainer allocates at n active sites of most: the number varies between resamples.
-func Room(n, most int) int { return min(n+n/16+8, max(n, most)) }
 
 // ResizeSquare makes *a hold a matrix of order n, undefined, and returns its stride. If *a is too small it is
 // released first, and the new array has room for later orders up to most.
@@ -21,7 +19,7 @@ func ResizeSquare(a *[]float64, n, most int) (stride int) {
 	count := n * stride
 	if cap(*a) < count {
 		*a = nil
-		room := Room(n, most)
+		room := train.Room(n, most)
 		*a = make([]float64, max(count, room*linalg.PaddedStride(room)))
 	}
 	*a = (*a)[:count]

@@ -1,0 +1,155 @@
+// Package machine trains the kernel machine of any loss of package loss: it chooses, by the loss and the form
+// of the kernel matrix, between Gaussian-process regression and expectation propagation (package gp), support
+// vector machines (svm), and proximal Newton (erm).
+//
+//	m, err := machine.For(loss.Hinge{C: 1}, k, true, train.Settings{})
+//	trainer, err := m.Trainer()
+//	r, err := trainer(train.Set{Y: y, Weight: w}) // r.Weight, r.Bias, r.F, r.SVM.Alpha
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"bootbench/linalg"
+	"bootbench/loss"
+	"bootbench/train"
+	"bootbench/train/erm"
+	"bootbench/train/gp"
+	"bootbench/train/svm"
+)
+
+// Algorithm trains the machines of some losses.
+type Algorithm string
+
+// The algorithms.
+const (
+	Regression Algorithm = "gp"  // Gaussian-process regression, of the square loss, by Cholesky factorisation
+	Margin     Algorithm = "svm" // support vector classifiers, by decomposition and active sets
+	Posterior  Algorithm = "ep"  // the posterior mean under a likelihood, by expectation propagation
+	Proximal   Algorithm = "erm" // any other convex loss, by proximal Newton
+)
+
+// Result is a trained machine, with the certificate of its algorithm; the others are nil.
+type Result struct {
+	train.Result
+	SVM *svm.Result  // of Margin: dual variables and violation
+	ERM *erm.Result  // of Proximal: objective and duality gap
+	EP  *gp.EPResult // of Posterior: distance of the moments
+}
+
+// Trainer trains one weighted set after another, for one goroutine: an example of weight w counts w times.
+// What it returns holds until it trains again. The error is bad input, or a set without a solution.
+type Trainer func(set train.Set) (Result, error)
+
+// Machine makes trainers, which only read the kernel matrix and may run at the same time.
+type Machine struct {
+	Algorithm Algorithm
+	make      func() (Trainer, error)
+}
+
+// Trainer makes a trainer. Its error is a kernel matrix or a parameter that is invalid.
+func (m *Machine) Trainer() (Trainer, error) {
+	if m == nil || m.make == nil {
+		return nil, errors.New("there is no machine: For makes one")
+	}
+	return m.make()
+}
+
+// For is the machine of loss l over the M sites of kernel matrix k, with an unpenalised bias or without. k is
+// a *linalg.Sym; a *linalg.LowRankPlusDiag is for losses with a proximal map, but for a hard margin. Then
+// Weight is the weight of the kernel of the factor, R R' + diag(residual).
+func For(l loss.Loss, k linalg.Kernel, bias bool, s train.Settings) (*Machine, error) {
+	if l == nil {
+		return nil, errors.New("there is no loss to train with")
+	}
+	t := loss.TraitsOf(l)
+	dense, whole := k.(*linalg.Sym)
+	likelihood, posterior := l.(gp.Likelihood)
+	switch {
+	case whole && dense == nil:
+		return nil, errors.New("there is no kernel matrix to train on")
+	case whole && t.Quadratic:
+		return &Machine{Regression, func() (Trainer, error) { return regression(dense, t.Noise, bias) }}, nil
+	case whole && posterior && bias:
+		return nil, fmt.Errorf("a posterior mean, as of %s, has no bias", l.Name())
+	case whole && posterior:
+		return &Machine{Posterior, func() (Trainer, error) { return expectation(dense, likelihood, s) }}, nil
+	case whole && t.Margin:
+		p, _ := loss.ParametersOf(l)
+		rows := sync.OnceValues(func() (*svm.Rows, error) { return svm.NewRows(dense) })
+		return &Machine{Margin, func() (Trainer, error) {
+			return margin(rows, t.C, p.ClassWeights, bias, s)
+		}}, nil
+	case t.Proximal != nil && (whole || !t.Dense):
+		return &Machine{Proximal, func() (Trainer, error) { return proximal(k, t.Proximal, bias, s) }}, nil
+	}
+	return nil, fmt.Errorf("there is no trainer for loss %q on a kernel matrix in the form %T", l.Name(), k)
+}
+
+// regression trains with the square loss (f - y)^2/(2 noise), by one Cholesky factorisation of the kernel
+// between the sites of positive weight.
+func regression(k *linalg.Sym, noise float64, bias bool) (Trainer, error) {
+	trainer, err := gp.NewTrainer(k, noise)
+	return func(set train.Set) (Result, error) {
+		set.Bias = bias
+		r, err := trainer.Train(set)
+		if err != nil {
+			return Result{}, err
+		}
+		return Result{Result: *r}, nil
+	}, err
+}
+
+// margin trains a support vector classifier with box w c times the class's weight for an example of weight w;
+// for a hard margin, c = +Inf, only w > 0 matters. The trainers of a Machine share the full rows of k.
+func margin(rows func() (*svm.Rows, error), c float64, classes loss.ClassWeights, bias bool,
+	s train.Settings) (Trainer, error) {
+	shared, err := rows()
+	if err != nil {
+		return nil, err
+	}
+	trainer, box := svm.NewTrainer(shared), []float64(nil)
+	return func(set train.Set) (Result, error) {
+		if len(set.Weight) != len(set.Y) {
+			return Result{}, set.Check(shared.N(), true)
+		}
+		box = box[:0]
+		for i, w := range set.Weight {
+			box = append(box, svm.Box(c, w, set.Y[i], classes))
+		}
+		set.Weight, set.Bias = box, bias
+		r, err := trainer.Train(set, s)
+		if err != nil {
+			return Result{}, err
+		}
+		return Result{Result: r.Result, SVM: r}, nil
+	}, nil
+}
+
+// proximal trains with a convex loss given by its proximal map (T1).
+func proximal(k linalg.Kernel, l loss.Proximal, bias bool, s train.Settings) (Trainer, error) {
+	trainer, err := erm.NewTrainer(k, l)
+	return func(set train.Set) (Result, error) {
+		set.Bias = bias
+		r, err := trainer.Train(set, s)
+		if err != nil {
+			return Result{}, err
+		}
+		return Result{Result: r.Result, ERM: r}, nil
+	}, err
+}
+
+// expectation computes the posterior mean of a Gaussian process under a likelihood: the mean of exp(-loss)
+// instead of proximal's minimiser (M03-37..40).
+func expectation(k *linalg.Sym, l gp.Likelihood, s train.Settings) (Trainer, error) {
+	trainer, err := gp.NewEP(k, l)
+	return func(set train.Set) (Result, error) {
+		r, err := trainer.Train(set, s)
+		if err != nil {
+			return Result{}, err
+		}
+		return Result{Result: r.Result, EP: r}, nil
+	}, err
+}

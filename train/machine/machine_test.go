@@ -1,0 +1,162 @@
+package machine_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"bootbench/internal/testutil"
+	"bootbench/linalg"
+	"bootbench/loss"
+	"bootbench/train"
+	"bootbench/train/machine"
+)
+
+// gaussian is the square loss (f-y)^2/(2 noise) as a loss of the caller, by its proximal map only.
+type gaussian struct {
+	loss.Loss
+	noise float64
+}
+
+func (l gaussian) Prox(c, h float64, y, k []float64) (f, slope float64) {
+	_, f, variance := tilted{l}.TiltedMoments(c, h, y, k)
+	return f, c * variance
+}
+
+// tilted is the same as a likelihood, by its tilted moments.
+type tilted struct{ gaussian }
+
+func (l tilted) TiltedMoments(c, h float64, y, k []float64) (logZ, mean, variance float64) {
+	precision, shift := c, c*h
+	for j := range y {
+		precision += k[j] / l.noise
+		shift += k[j] * y[j] / l.noise
+	}
+	return 0, shift / precision, 1 / precision
+}
+
+const sites, examples, noise = 10, 12, 0.1
+
+// fixture is a kernel matrix over points on a line and a set of examples with real weights, of which the
+// first two sites hold two.
+func fixture() (*linalg.Sym, train.Set) {
+	rng := rand.New(rand.NewPCG(4, 12))
+	k := linalg.ZeroSym(sites)
+	for i := range sites {
+		for j := range i + 1 {
+			d := 0.4 * float64(i-j)
+			k.Set(i, j, math.Exp(-d*d))
+		}
+	}
+	set := train.Set{Weight: []float64{0.5, 0, 2.5, 1, 0, 3, 0.1, 1, 2, 0, 1, 0.7}}
+	for i := range examples {
+		set.Site = append(set.Site, i%sites)
+		set.Y = append(set.Y, math.Sin(float64(i%sites))+0.3*rng.NormFloat64())
+	}
+	return k, set
+}
+
+// trained trains a machine on a set, after it has trained on another one.
+func trained(t *testing.T, l loss.Loss, k linalg.Kernel, bias bool, tolerance float64, set train.Set) (
+	machine.Algorithm, machine.Result) {
+	t.Helper()
+	m := testutil.Must(machine.For(l, k, bias, train.Settings{Tolerance: tolerance}))(t)
+	trainer := testutil.Must(m.Trainer())(t)
+	other := set
+	other.Weight = slices.Repeat([]float64{1}, len(set.Y))
+	testutil.Must(trainer(other))(t)
+	return m.Algorithm, testutil.Must(trainer(set))(t)
+}
+
+// TestRegression: every algorithm finds the same predictor where all are regression, from sets with real
+// weights and several examples at a site, whatever it has trained before; the low-rank matrix of full rank,
+// too. The certificate is of the algorithm.
+func TestRegression(t *testing.T) {
+	k, set := fixture()
+	square := loss.Square{Noise: noise}
+	_, want := trained(t, square, k, false, 0, set)
+	low := testutil.Must(linalg.PivotedCholesky(t.Context(), k, linalg.RankOptions{Tol: 1e-12}))(t)
+	for name, c := range map[machine.Algorithm]struct {
+		loss loss.Loss
+		k    linalg.Kernel
+	}{
+		machine.Proximal:  {gaussian{square, noise}, k},
+		machine.Posterior: {tilted{gaussian{square, noise}}, k},
+		"on a factor":     {gaussian{square, noise}, low},
+	} {
+		algorithm, got := trained(t, c.loss, c.k, false, 0, set)
+		if c.k == k && algorithm != name || (got.ERM == nil) == (algorithm == machine.Proximal) ||
+			(got.EP == nil) == (algorithm == machine.Posterior) {
+			t.Errorf("%s is trained by %s with certificates %v, %v", name, algorithm, got.ERM, got.EP)
+		}
+		for i, v := range want.F {
+			if off := math.Abs(got.F[i] - v); off > 1e-6*(1+math.Abs(v)) {
+				t.Errorf("%s: site %d predicts %v, want %v", name, i, got.F[i], v)
+			}
+		}
+	}
+}
+
+// TestWeights: weights of examples scale C, with the weights of classes and with a bias.
+func TestWeights(t *testing.T) {
+	k, set := fixture()
+	scaled := set
+	scaled.Y, scaled.Weight = nil, nil
+	for i, y := range set.Y {
+		scaled.Y = append(scaled.Y, math.Copysign(1, y))
+		scaled.Weight = append(scaled.Weight, set.Weight[i]/4)
+	}
+	set.Y = scaled.Y
+	classes := loss.ClassWeights{Negative: 2, Positive: 0.5}
+	for _, of := range []func(c float64) loss.Loss{
+		func(c float64) loss.Loss { return loss.Hinge{C: c, ClassWeights: classes} },
+		func(c float64) loss.Loss { return loss.Logistic{C: c, ClassWeights: classes} },
+	} {
+		_, want := trained(t, of(1), k, true, 1e-9, set)
+		algorithm, got := trained(t, of(4), k, true, 1e-9, scaled)
+		if (got.SVM == nil) == (algorithm == machine.Margin) {
+			t.Errorf("%s has the certificate %v", algorithm, got.SVM)
+		}
+		for i, v := range want.F {
+			if math.Abs(got.F[i]-v) > 1e-6*(1+math.Abs(v)) {
+				t.Errorf("%s: site %d predicts %v at C = 4 and a quarter of the weights, %v at C = 1",
+					algorithm, i, got.F[i], v)
+			}
+		}
+	}
+}
+
+// TestRefusals: what cannot be trained with is refused when a machine or its trainer is made, or by its set.
+func TestRefusals(t *testing.T) {
+	k, set := fixture()
+	set.Y = slices.Repeat([]float64{1}, examples)
+	set.Y[10], set.Weight[0] = -1, 1 // examples 1 and 11 are on one site
+	square := loss.Square{Noise: noise}
+	for name, c := range map[string]struct {
+		loss loss.Loss
+		k    linalg.Kernel
+		bias bool
+	}{
+		"no loss":                   {nil, k, false},
+		"no kernel matrix":          {square, nil, false},
+		"a nil kernel matrix":       {square, (*linalg.Sym)(nil), false},
+		"a negative noise":          {loss.Square{Noise: -1}, k, false},
+		"a bias of a posterior":     {tilted{gaussian{square, noise}}, k, true},
+		"a loss without a trainer":  {struct{ loss.Loss }{square}, k, false},
+		"a hard margin on a factor": {loss.HardMargin{}, &linalg.LowRankPlusDiag{}, false},
+		"contradicting hard labels": {loss.HardMargin{}, k, false},
+	} {
+		m, err := machine.For(c.loss, c.k, c.bias, train.Settings{})
+		if err != nil {
+			continue
+		}
+		trainer, err := m.Trainer()
+		if err == nil {
+			_, err = trainer(set)
+		}
+		if err == nil {
+			t.Errorf("%s passes", name)
+		}
+	}
+}

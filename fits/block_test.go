@@ -97,11 +97,11 @@ func TestMatchesExactTrainers(t *testing.T) {
 		{"sonar", loss.SquaredHinge{C: 1}, 0.5, 0.1, nil, 1e-4},
 		{"sonar", loss.Logistic{C: 2}, 0.5, 0, nil, 1e-3},
 		{"synthetic:friedman1,n=150,seed=1", loss.EpsInsensitive{C: 1, Epsilon: 0.3}, 0.5, 0, nil, 1e-4},
-		{"synthetic:friedman1,n=150,seed=1", loss.Huber{C: 1, Epsilon: 0.5}, 0.5, 0, nil, 1e-4},
+		{"synthetic:friedman1,n=150,seed=1", loss.Huber{C: 1, Delta: 0.5}, 0.5, 0, nil, 1e-4},
 		{"synthetic:friedman1,n=150,seed=1", loss.LeastAbsolute{C: 1}, 0.5, 0, nil, 1e-4},
 		// most inputs repeat, with targets of their own
 		{"synthetic:grid,n=300,d=2", loss.Square{Noise: 0.5}, 0.5, 0, nil, 1e-5},
-		{"synthetic:grid,n=60,d=2", loss.Huber{C: 1, Epsilon: 0.5}, 0.5, 0, nil, 1e-4},
+		{"synthetic:grid,n=60,d=2", loss.Huber{C: 1, Delta: 0.5}, 0.5, 0, nil, 1e-4},
 		{"boston", nil, 0, 0, func(n int) resample.Scheme { return resample.Multinomial{Size: n / 2, N: n} },
 			1e-5},
 		{"sonar", loss.Logistic{C: 2}, 0.5, 0,
@@ -185,15 +185,15 @@ func TestSameBits(t *testing.T) {
 			"half a block": func(b int) bool { return b < 96 }, "some": func(b int) bool { return b%3 > 0 },
 		}
 		for what, knows := range known {
-			settings.Lookup = func(b int, f []float64) (bool, error) {
+			settings.Memory = testutil.Recall(func(b int, f []float64) (bool, error) {
 				if knows(b) {
 					copy(f, want[b])
 				}
 				return knows(b), nil
-			}
+			})
 			equal(what, resamples, settings)
 		}
-		settings.Lookup, settings.Resamples = nil, 130
+		settings.Memory, settings.Resamples = nil, 130
 		equal("a shorter run", 128, settings)
 		settings.First, settings.Resamples = 100, 100
 		got, _ := trainAll(t, m, s, scheme, blas64.General{}, settings, how)

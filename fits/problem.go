@@ -39,10 +39,9 @@ type Settings struct {
 	// First is the number r of the first fit; the run goes to First + Resamples - 1. The groups of the
 	// standard errors count from it: it should begin a period of the plan.
 	First int
-	// Lookup, if set, is called before fit r: if its predictions are known from an earlier run of the same
-	// problem and trainers, it overwrites f with them. A run that recalls all fits has exactly the averages
-	// of the earlier run. Workers call it concurrently.
-	Lookup func(r int, f []float64) (known bool, err error)
+	// Memory, if set, remembers fits between runs of the same problem and trainers. A run that recalls all
+	// fits has exactly the averages of the earlier run.
+	Memory Memory
 	// MaxSkipped in [0, 1] is the largest fraction of the resamples that may be left out because their
 	// training did not converge (an *UnconvergedError). With 0 the first one ends the run; with 1 all may
 	// be left out, and averages over none are NaN. Under a plan of period > 1 none is left out.
@@ -55,11 +54,26 @@ type Settings struct {
 	// weights and the predictions at the sites and extra inputs. The slices are valid until it returns. It
 	// runs on the goroutine of Run.
 	OnFit func(r int, weight, f []float64)
-	// OnSkip, if set, is called in the same order for every skipped fit, with its error.
-	OnSkip func(r int, err error)
 	// Progress, if set, is called after each resample, on the goroutine of Run.
 	Progress func(done, total int)
 }
+
+// Memory remembers fits between runs.
+type Memory interface {
+	// Recall overwrites f with the predictions of fit r if they are known. An *UnconvergedError is the
+	// outcome of a fit that was skipped; ErrElsewhere is that of a fit that another process makes, which no
+	// average has. Workers call it concurrently.
+	Recall(r int, f []float64) (known bool, err error)
+	// Remember is called in the order of r for every fit that this process has: with its predictions, or if
+	// it was skipped with the reason.
+	Remember(r int, f []float64, skipped error)
+	// Close is called at the end of a run, complete or cancelled. Its error is that of the run:
+	// ErrElsewhere if another process makes some of the fits.
+	Close(complete bool) error
+}
+
+// ErrElsewhere: another process makes a fit, so that averages are not known yet.
+var ErrElsewhere = errors.New("fits are missing that other processes make")
 
 // withDefaults sets the defaults for a plan of that period, and refuses negative numbers.
 func (s Settings) withDefaults(period int) (Settings, error) {

@@ -51,28 +51,28 @@ func TestRecall(t *testing.T) {
 	}
 	var trained atomic.Int64
 	recalled := run(constant(refusing{&trained}),
-		fits.Settings{Resamples: 70, Lookup: func(b int, f []float64) (bool, error) {
+		fits.Settings{Resamples: 70, Memory: testutil.Recall(func(b int, f []float64) (bool, error) {
 			copy(f, kept[b])
 			return true, nil
-		}})
+		})})
 	if !reflect.DeepEqual(whole, recalled) || trained.Load() > 0 {
 		t.Errorf("recalled %+v\nwant %+v\n%d fits", recalled, whole, trained.Load())
 	}
 	lost := errors.New("lost")
 	_, err := fits.Run(context.Background(), problem, mean, fits.Settings{Resamples: 5,
-		Lookup: func(b int, _ []float64) (bool, error) {
+		Memory: testutil.Recall(func(b int, _ []float64) (bool, error) {
 			if b == 3 {
 				return false, lost
 			}
 			return false, nil
-		}})
+		})})
 	var fit *fits.FitError
 	if !errors.Is(err, lost) || !errors.As(err, &fit) || fit.Resample != 3 {
 		t.Errorf("a block that cannot be read: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	part := testutil.Must(fits.Run(ctx, problem, mean, fits.Settings{Resamples: 1000,
-		Lookup: func(int, []float64) (bool, error) { cancel(); return true, nil }}))(t)
+		Memory: testutil.Recall(func(int, []float64) (bool, error) { cancel(); return true, nil })}))(t)
 	if part.Status != fits.Cancelled || part.Resamples > 100 {
 		t.Errorf("%v after %d fits are recalled", part.Status, part.Resamples)
 	}

@@ -191,9 +191,9 @@ func (r *run) prepare(f *Fit) {
 			inputs[i] = label
 		}
 		f.Kind = [2]Kind{Empty, OneClass}[count]
-	} else if r.settings.Lookup != nil {
+	} else if r.settings.Memory != nil {
 		var known bool
-		if known, f.Err = r.settings.Lookup(f.Number, inputs); known || f.Err != nil {
+		if known, f.Err = r.settings.Memory.Recall(f.Number, inputs); known || f.Err != nil {
 			f.Kind = Recalled
 		}
 	}

@@ -83,6 +83,9 @@ func RunPath(ctx context.Context, p Problem, t Trainers, factors []float64, s Se
 		}
 	}
 	for _, one := range places {
+		if err := one.Close(s.Resamples); err != nil {
+			return nil, err
+		}
 		r := one.Averages(s.Resamples)
 		r.Stats.Workers, r.Stats.Elapsed = s.Workers, time.Since(start)/time.Duration(len(places))
 		r.warn()
@@ -110,7 +113,7 @@ type Series struct {
 	fitTime   time.Duration
 }
 
-// NewSeries returns an empty Series. It uses MaxSkipped, Resamples, OnFit and OnSkip of the settings.
+// NewSeries returns an empty Series. It uses MaxSkipped, Resamples, Memory and OnFit of the settings.
 func NewSeries(e Estimator, p *Problem, s *Settings) *Series {
 	return &Series{estimator: e, problem: p, settings: s}
 }
@@ -118,16 +121,31 @@ func NewSeries(e Estimator, p *Problem, s *Settings) *Series {
 // Take passes the next fit to the estimator. It skips a failed one, or returns its error if it must not.
 func (s *Series) Take(f *Fit) error {
 	s.Done++
-	if f.Err != nil {
+	switch {
+	case errors.Is(f.Err, ErrElsewhere):
+		return nil
+	case f.Err != nil:
 		return s.skip(f)
 	}
 	s.kinds[f.Kind]++
 	s.fitTime += f.Time
 	s.estimator.Add(f.Number, f.Weight, f.F)
+	predictions := f.F[:s.problem.inputs()]
+	if s.settings.Memory != nil {
+		s.settings.Memory.Remember(f.Number, predictions, nil)
+	}
 	if s.settings.OnFit != nil {
-		s.settings.OnFit(f.Number, f.Weight, f.F[:s.problem.inputs()])
+		s.settings.OnFit(f.Number, f.Weight, predictions)
 	}
 	return nil
+}
+
+// Close closes the memory of a series of that many fits, which is cancelled if it has fewer.
+func (s *Series) Close(wanted int) error {
+	if s.settings.Memory == nil {
+		return nil
+	}
+	return s.settings.Memory.Close(s.Done >= wanted)
 }
 
 func (s *Series) skip(f *Fit) error {
@@ -142,8 +160,8 @@ func (s *Series) skip(f *Fit) error {
 		return failed
 	}
 	s.skipped = append(s.skipped, failed)
-	if s.settings.OnSkip != nil {
-		s.settings.OnSkip(f.Number, f.Err)
+	if s.settings.Memory != nil {
+		s.settings.Memory.Remember(f.Number, nil, f.Err)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"bootbench/fits"
+	"bootbench/internal/testutil"
 	"bootbench/resample"
 	"bootbench/train"
 )
@@ -97,12 +98,12 @@ func TestSkip(t *testing.T) {
 	checkFailure(t, p, constant(fickle{shrunkMean{}}), less, skipped[0])
 	// An outcome that is recalled counts as one that is found.
 	recall := settings
-	recall.Lookup = func(b int, f []float64) (bool, error) {
+	recall.Memory = testutil.Recall(func(b int, f []float64) (bool, error) {
 		if slices.Contains(skipped, b) {
 			return true, &fits.UnconvergedError{Err: errNoFixedPoint}
 		}
 		return false, nil
-	}
+	})
 	r := run(t, p, constant(shrunkMean{}), recall)
 	if got := text(r); got != want {
 		t.Errorf("the answer from memory differs:\n%s\n%s", got, want)

@@ -208,7 +208,7 @@ func compareModels(a *app, o *options, args []string) (err error) {
 	if err := o.agree(files, models); err != nil {
 		return err
 	}
-	d := &report.ModelComparison{Command: "compare", Level: defaultLevel}
+	d := &report.ModelComparison{Command: "compare", Level: differenceLevel}
 	var theory, refined [2]report.Examples
 	for k, s := range models {
 		row, errors, exact, err := leftOutErrors(a, o, s, data[0])
@@ -254,7 +254,8 @@ func (o *options) agree(files []string, models [2]*savedModel) error {
 	a, b := models[0], models[1]
 	rows := func(s *savedModel) []string { // flags that decide more than the features
 		return slices.DeleteFunc(slices.Clone(s.Reading), func(given string) bool {
-			return strings.HasPrefix(given, "drop=") || strings.HasPrefix(given, "categorical=")
+			return strings.HasPrefix(given, "drop=") || strings.HasPrefix(given, "categorical=") ||
+				strings.HasPrefix(given, "max-levels=")
 		})
 	}
 	if x, y := rows(a), rows(b); !slices.Equal(x, y) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"bootbench/cmd/bootbench/internal/files"
-	"bootbench/internal/answer"
+	"bootbench/fits"
 	"bootbench/internal/report"
 )
 
@@ -20,9 +20,7 @@ func (a *app) deliver(g *report.Sheet) error {
 		a.ended(g.Status)
 	}
 	if g.Text == nil {
-		g.Text = func(w io.Writer) error {
-			return report.WriteText(flagWriter{w}, g.Result, a.options.verbose)
-		}
+		g.Text = func(w io.Writer) error { return report.WriteText(w, g.Result, a.options.verbose) }
 	}
 	if g.JSON == nil {
 		g.JSON = g.Result
@@ -44,14 +42,12 @@ func (a *app) deliver(g *report.Sheet) error {
 	if err := a.print(g.Text); err != nil {
 		return err
 	}
-	for _, text := range g.Warnings {
-		a.console.Warn(inFlags(text))
-	}
+	a.console.Warn(g.Warnings...)
 	if a.ctx.Err() != nil {
 		a.status = exitInterrupted
 		a.console.Warn("interrupted: this is what was finished")
 	}
-	document := func(w io.Writer) error { return report.WriteDocument(flagWriter{w}, g.JSON) }
+	document := func(w io.Writer) error { return report.WriteDocument(w, g.JSON) }
 	if err := a.write(a.outputs.json, document); err != nil {
 		return err
 	}
@@ -75,7 +71,7 @@ func (a *app) write(path string, write func(io.Writer) error) error {
 // answer delivers an answer, unless there is none, or other processes have parts of it.
 func (a *app) answer(r report.Result, err error) error {
 	switch {
-	case errors.Is(err, answer.ErrElsewhere):
+	case errors.Is(err, fits.ErrElsewhere):
 		return a.elsewhere()
 	case err != nil:
 		return err
@@ -109,7 +105,7 @@ func (a *app) writeFolder(g *report.Sheet, document func(io.Writer) error) (err 
 		write(numbers, f.WriteCSV)
 		p.Files = append(p.Files, numbers)
 	}
-	write("report.html", func(w io.Writer) error { return p.WriteHTML(flagWriter{w}) })
+	write("report.html", p.WriteHTML)
 	return err
 }
 

@@ -223,12 +223,10 @@ type keptFit struct {
 // heldBlocks bounds the cached blocks: workers look up fits that are near each other.
 const heldBlocks = 8
 
-// fitKeeper looks up the fits of a run, a task of blockResamples at a time, and stores new ones. Fits of
-// other shards are zeros: merge computes the answer.
+// fitKeeper is the fits.Memory of a journal, a task of blockResamples at a time.
 type fitKeeper struct {
-	tasks     *tasks
+	app       *app
 	key, name string
-	inputs    int // predictions of a fit
 	mutex     sync.Mutex
 	known     map[int][]keptFit // by number of the task
 	making    []keptFit         // of task number
@@ -238,106 +236,94 @@ type fitKeeper struct {
 // keepFits opens the journal, if there is one, for the exact fits of a study.
 func (a *app) keepFits(s *answer.Study, chosen choice) error {
 	err := a.openJournal(chosen)
-	if a.tasks.Journal != nil {
-		s.Keep = a.keep
+	if a.tasks.Journal == nil {
+		return err
+	}
+	s.Memory = func(key string, outputs, count int) (fits.Memory, error) {
+		k := &fitKeeper{app: a, key: key, name: s.Set.Name, known: map[int][]keptFit{}}
+		for number := range (count + blockResamples - 1) / blockResamples {
+			first := number * blockResamples
+			name := fmt.Sprintf("resamples %d to %d of %s", first+1, min(first+blockResamples, count), k.name)
+			a.tasks.require(number, name, k.task(number))
+		}
+		if len(a.tasks.missing) > 0 {
+			return nil, fits.ErrElsewhere
+		}
+		return k, nil
 	}
 	return err
-}
-
-// keep implements answer.Keep with a journal.
-func (a *app) keep(key string, outputs, count int, data string, s *fits.Settings) (shared bool,
-	end func(complete bool) error, err error) {
-	k := &fitKeeper{tasks: &a.tasks, key: key, name: data, inputs: outputs, known: map[int][]keptFit{}}
-	for number := range (count + blockResamples - 1) / blockResamples {
-		first := number * blockResamples
-		name := fmt.Sprintf("resamples %d to %d of %s", first+1, min(first+blockResamples, count), data)
-		a.tasks.require(number, name, k.task(number))
-	}
-	if len(a.tasks.missing) > 0 {
-		return false, nil, answer.ErrElsewhere
-	}
-	also, passes := s.OnFit, 0
-	s.Lookup, s.OnSkip = k.lookup, func(b int, why error) { k.add(b, nil, why) }
-	s.OnFit = func(b int, weight, f []float64) {
-		if b == 0 {
-			passes++
-		}
-		if passes <= 1 { // a second one is of single fits after blocks have failed
-			k.add(b, f, nil)
-		}
-		if also != nil {
-			also(b, weight, f)
-		}
-	}
-	return a.tasks.sharded(), func(complete bool) error {
-		if complete {
-			k.end()
-		}
-		if a.tasks.sharded() {
-			return cmp.Or(a.ctx.Err(), answer.ErrElsewhere)
-		}
-		return nil
-	}, nil
 }
 
 func (k *fitKeeper) task(number int) string {
 	return keyOf(k.key, fmt.Sprintf("block %d of %d resamples", number, blockResamples))
 }
 
-// lookup implements fits.Settings.Lookup.
-func (k *fitKeeper) lookup(b int, f []float64) (known bool, err error) {
+// Recall implements fits.Memory.
+func (k *fitKeeper) Recall(b int, f []float64) (known bool, err error) {
 	number, at := b/blockResamples, b%blockResamples
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
 	block := k.block(number)
 	switch {
-	case block == nil && k.tasks.merging:
+	case block == nil && k.app.tasks.merging:
 		return false, fmt.Errorf("resample %d of %s is missing from the journal", b+1, k.name)
-	case block == nil && !k.tasks.owns(number):
-		clear(f)
-		return true, nil
+	case block == nil && !k.app.tasks.owns(number):
+		return false, fits.ErrElsewhere
 	case at >= len(block):
 		return false, nil
 	case block[at].Why != "":
 		return true, &fits.UnconvergedError{Err: errors.New(block[at].Why)}
 	}
-	_, err = binary.Decode(block[at].F, binary.LittleEndian, f[:k.inputs])
+	_, err = binary.Decode(block[at].F, binary.LittleEndian, f)
 	return err == nil, nil // a fit of another size is recomputed
 }
 
 // block is a task of the journal, or nil.
 func (k *fitKeeper) block(number int) []keptFit {
 	var fits []keptFit
-	if k.known[number] == nil && k.tasks.Lookup(k.task(number), &fits) {
+	if k.known[number] == nil && k.app.tasks.Lookup(k.task(number), &fits) {
 		maps.DeleteFunc(k.known, func(other int, _ []keptFit) bool { return other <= number-heldBlocks })
 		k.known[number] = fits
 	}
 	return k.known[number]
 }
 
-// add records the predictions of resample b, in the order of b, or the reason why for none.
-func (k *fitKeeper) add(b int, f []float64, why error) {
+// Remember implements fits.Memory: it stores a task when it has its last resample.
+func (k *fitKeeper) Remember(b int, f []float64, skipped error) {
 	number, at := b/blockResamples, b%blockResamples
-	if !k.tasks.owns(number) || k.tasks.Has(k.task(number)) {
+	tasks := &k.app.tasks
+	if !tasks.owns(number) || tasks.Has(k.task(number)) || at > 0 && at != len(k.making) {
 		return
 	}
+	if at == 0 {
+		k.making = nil
+	}
 	fit := keptFit{}
-	if why != nil {
-		fit.Why = why.Error()
+	if skipped != nil {
+		fit.Why = skipped.Error()
 	} else {
-		fit.F, _ = binary.Append(nil, binary.LittleEndian, f[:k.inputs]) // no error for float64
+		fit.F, _ = binary.Append(nil, binary.LittleEndian, f) // no error for float64
 	}
 	k.making, k.number = append(k.making, fit), number
 	if at == blockResamples-1 {
-		k.end()
+		k.store()
 	}
 }
 
-// end stores the block whose last resample was added: a full one, or the last one of a run that was not
-// interrupted.
-func (k *fitKeeper) end() {
+func (k *fitKeeper) store() {
 	if k.making != nil {
-		k.tasks.Append(k.task(k.number), k.making)
+		k.app.tasks.Append(k.task(k.number), k.making)
 		k.making = nil
 	}
+}
+
+// Close implements fits.Memory: it stores the last task of a complete run.
+func (k *fitKeeper) Close(complete bool) error {
+	if complete {
+		k.store()
+	}
+	if k.app.tasks.sharded() {
+		return cmp.Or(k.app.ctx.Err(), fits.ErrElsewhere)
+	}
+	return nil
 }

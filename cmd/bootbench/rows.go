@@ -41,7 +41,7 @@ func printRows[R any](a *app, c rowRun[R]) error {
 	json, warnings := c.finish(rows, err == nil)
 	d := c.document
 	delivered := a.deliver(&report.Sheet{
-		Result: d, Text: func(w io.Writer) error { return report.WriteEnd(flagWriter{w}, d) }, JSON: json,
+		Result: d, Text: func(w io.Writer) error { return report.WriteEnd(w, d) }, JSON: json,
 		CSV: a.command.name + ".csv", WriteCSV: d.WriteCSV, Warnings: warnings, Figures: d.Figures(),
 	})
 	switch {
@@ -83,7 +83,7 @@ func (c *rowRun[R]) compute(a *app) (rows []R, err error) {
 			a.ended(c.status(row))
 		}
 		err = a.print(func(w io.Writer) error {
-			return report.WriteRow(flagWriter{w}, c.document, row, len(rows) == 1)
+			return report.WriteRow(w, c.document, row, len(rows) == 1)
 		})
 		if err != nil {
 			return nil, err

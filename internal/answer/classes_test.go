@@ -123,7 +123,7 @@ func TestClassResamples(t *testing.T) {
 		for k := range c.Functions {
 			j := c.Model.Of(k)
 			y := resample.Resamples{Scheme: s.Scheme, Y: j.Y}.Fit(b, weight)
-			f[k] = testutil.Must(testutil.Must(testutil.Must(j.Machine())(t).Trainer())(t)(train.Set{Y: y,
+			f[k] = testutil.Must(testutil.Must(testutil.Must(j.Machine(0))(t).Trainer())(t)(train.Set{Y: y,
 				Site: j.Site, Weight: weight}))(t).F
 		}
 		for i, w := range weight {

@@ -45,7 +45,7 @@ func (p *part) refine(ctx context.Context, q *Question, cross blas64.General, on
 	case q.Exact == IfPossible && !proximal:
 		return nil, nil, nil
 	}
-	settings := model.RefineSettings{Accuracy: q.Accuracy, Unchecked: p.withoutTheory(q)}
+	settings := model.RefineSettings{Accuracy: q.Accuracy}
 	settings.Cross, settings.Resamples, settings.Seed = cross, q.Resamples, q.Seed
 	settings.Tests, settings.OnFit = p.tests(q.Metrics), onFit
 	settings.Progress = p.counting("exact resample")
@@ -53,29 +53,23 @@ func (p *part) refine(ctx context.Context, q *Question, cross blas64.General, on
 		settings.Resamples, settings.MaxResamples = fewResamples, q.Resamples
 		settings.Accuracy, settings.Silent = 0.1/math.Sqrt(float64(n)), true
 	}
-	end := func(bool) error { return nil }
-	if p.Keep != nil {
+	if p.Memory != nil {
 		count := settings.Count(q.Scheme)
 		if settings.Accuracy > 0 {
 			count = 0
 		}
 		key := "refine\n" + p.key(q.Scheme, q.Seed, digest(cross), q.Solve.Tolerance, q.Solve.MaxSweeps,
-			settings.Unchecked)
-		shared, ended, err := p.Keep(key, p.Sites()+cross.Rows, count, p.Set.Name, &settings.Settings)
-		if err != nil {
+			p.withoutTheory(q))
+		var err error
+		if settings.Memory, err = p.Memory(key, p.Sites()+cross.Rows, count); err != nil {
 			return nil, nil, err
 		}
-		end, settings.Unchecked = ended, settings.Unchecked || shared
 	}
 	result, err := model.Refine(ctx, p.model, p.solution, q.Scheme, settings)
-	cancelled := errors.Is(err, fits.ErrCancelled) || errors.Is(err, context.Canceled)
-	if err == nil || cancelled {
-		if err := end(err == nil && result.Status == fits.Complete); err != nil {
-			return nil, nil, err
-		}
-	}
 	switch {
-	case cancelled:
+	case errors.Is(err, fits.ErrElsewhere):
+		return nil, nil, err
+	case errors.Is(err, fits.ErrCancelled) || errors.Is(err, context.Canceled):
 		return nil, nil, nil
 	case err != nil && q.Exact == IfPossible:
 		return nil, []string{fmt.Sprintf("not refined: %v", err)}, nil
@@ -220,24 +214,18 @@ func (p *part) retrain(ctx context.Context, method model.RetrainMethod, scheme r
 	return model.Retrain(ctx, p.model, method, scheme, settings)
 }
 
-// retrainKept makes the fits and stores them with Keep; the error is ErrElsewhere if other processes make
-// some.
+// retrainKept makes the fits of a retraining, which the study's memory keeps.
 func (p *part) retrainKept(ctx context.Context, how *Retraining, settings model.RetrainSettings) (
 	*model.Retraining, error) {
-	end := func(bool) error { return nil }
-	if p.Keep != nil {
+	if p.Memory != nil {
 		period := how.Scheme.Period()
 		var err error
-		if _, end, err = p.Keep("retrain\n"+p.key(how.Scheme, how.Method.String(), how.Seed), p.Sites(),
-			(settings.Resamples+period-1)/period*period, p.Set.Name, &settings.Settings); err != nil {
+		if settings.Memory, err = p.Memory("retrain\n"+p.key(how.Scheme, how.Method.String(), how.Seed),
+			p.Sites(), (settings.Resamples+period-1)/period*period); err != nil {
 			return nil, err
 		}
 	}
-	result, err := p.retrain(ctx, how.Method, how.Scheme, settings)
-	if err == nil {
-		err = end(result.Status == fits.Complete)
-	}
-	return result, err
+	return p.retrain(ctx, how.Method, how.Scheme, settings)
 }
 
 // draws describes the fits of an answer.

@@ -30,11 +30,13 @@ type Study struct {
 	Subject      report.Subject
 	Times        report.Times
 	Progress     func(label string, done, total int)
-	Keep         Keep             // nil: exact fits are not kept
-	Others       *dataset.Set     // rows of the data outside the sample; nil: no sample
-	Solution     *solver.Solution // the last one of the first function
-	built        *model.Model     // before a solve that refined the factor
-	full         [][]float64      // the fits to all data by function, at the sites; nil: not made yet
+	// Memory, if set, remembers exact fits: key encodes everything that they depend on, each has that
+	// number of outputs, and there will be count of them, 0 if unknown.
+	Memory   func(key string, outputs, count int) (fits.Memory, error)
+	Others   *dataset.Set     // rows of the data outside the sample; nil: no sample
+	Solution *solver.Solution // the last one of the first function
+	built    *model.Model     // before a solve that refined the factor
+	full     [][]float64      // the fits to all data by function, at the sites; nil: not made yet
 }
 
 // New builds a model with a test loss, nil for the default of the targets.
@@ -166,17 +168,8 @@ func (p *part) perExample(overSites []float64) []float64 {
 // OnFit receives an exact fit.
 type OnFit = func(r int, weight, f []float64)
 
-// ErrElsewhere: other processes make some of the exact fits, and there is no answer yet.
-var ErrElsewhere = errors.New("fits are missing that other processes make")
-
-// Keep makes s look up and store exact fits: key encodes everything that they depend on, each has the given
-// number of outputs, and there will be count of them, 0 if unknown. shared means that a fit may be left to
-// another process; end, called after the run, then returns ErrElsewhere, or the cause of a cancellation.
-type Keep func(key string, outputs, count int, data string, s *fits.Settings) (shared bool,
-	end func(complete bool) error, err error)
-
-// each asks one part after the other, and joins their answers. It returns ErrElsewhere only after all have
-// made their fits. plan has the draws of the fits, for the decision between classes.
+// each asks one part after the other, and joins their answers. It returns fits.ErrElsewhere only after all
+// have made their fits. plan has the draws of the fits, for the decision between classes.
 func (s *Study) each(ctx context.Context, join joining, ask func(p *part, onFit OnFit) (*report.Answer,
 	error)) (
 	*report.Answer, error) {
@@ -194,7 +187,7 @@ func (s *Study) each(ctx context.Context, join joining, ask func(p *part, onFit 
 			}
 		}
 		a, err := ask(p, onFit)
-		if errors.Is(err, ErrElsewhere) {
+		if errors.Is(err, fits.ErrElsewhere) {
 			elsewhere, err = err, nil
 		}
 		if err != nil {
@@ -284,6 +277,6 @@ func inUnit(l loss.Loss, p loss.Parameters, unit float64) loss.Parameters {
 	case loss.Huber:
 		p.C /= unit * unit
 	}
-	p.Epsilon, p.Noise = p.Epsilon*unit, p.Noise*unit*unit
+	p.Epsilon, p.Delta, p.Noise = p.Epsilon*unit, p.Delta*unit, p.Noise*unit*unit
 	return p
 }

@@ -159,6 +159,7 @@ func (e *Encoding) options(opt Options) Options {
 	if opt.NA == nil {
 		opt.NA = e.NA
 	}
+	opt.ZeroBased = opt.ZeroBased || e.FirstIndex == 0
 	return opt
 }
 

@@ -44,6 +44,8 @@ type Options struct {
 	TaskKnown bool
 	// UnseenZero sets all indicators to 0 for texts that the training set lacks; false refuses these.
 	UnseenZero bool
+	// ZeroBased: the indices of a sparse file count from 0.
+	ZeroBased bool
 }
 
 // As is what targets are: numbers or classes.
@@ -88,7 +90,7 @@ func (o Options) fits(bytes float64, what string, args ...any) error {
 	if bytes <= limit {
 		return nil
 	}
-	return fmt.Errorf("%w: %s take %s, the limit is %s (ReadOptions.MaxBytes sets another)", errMemory,
+	return fmt.Errorf("%w: %s take %s, the limit is %s (--max-memory sets another)", errMemory,
 		fmt.Sprintf(what, args...), humanBytes(bytes), humanBytes(limit))
 }
 

@@ -27,8 +27,11 @@ const pilotFits, leastFits, kinkIterations = 2, 60, 22
 // fit takes one Cholesky factorisation, or several by Newton's method; for support vector machines it is
 // counted by pilots.
 func costOf(ctx context.Context, m *Model, plan resample.Plan) cost {
-	sites := float64(m.Sites())
-	iteration := sites * (20 + 0.04*sites)
+	sites, width := float64(m.Sites()), float64(m.Sites())
+	if factor := m.Factor(); factor != nil {
+		width = min(width, 2*float64(factor.Rank()))
+	}
+	iteration := sites * (20 + 0.04*width)
 	switch t := loss.TraitsOf(m.Loss); {
 	case t.Quadratic:
 		return cost{sites * (6e4 + 0.015*sites*sites), 10 * iteration, sites * (500 + 0.0035*sites*sites)}
@@ -43,7 +46,7 @@ func pilotCost(ctx context.Context, m *Model, plan resample.Plan) float64 {
 	if !counts(m) || plan == nil {
 		return 0
 	}
-	of, err := m.Machine()
+	of, err := m.Machine(0)
 	if err != nil {
 		return 0
 	}
@@ -64,7 +67,10 @@ func pilotCost(ctx context.Context, m *Model, plan resample.Plan) float64 {
 }
 
 // counts reports whether the model's own trainer counts its operations.
-func counts(m *Model) bool { return loss.TraitsOf(m.Loss).Margin && m.Form() == Exact }
+func counts(m *Model) bool {
+	_, onFactor := m.TrainedOnFactor()
+	return loss.TraitsOf(m.Loss).Margin && m.Form() != ScaLAPACK && !onFactor
+}
 
 // blocksPay reports whether AutoMethod trains blocks; without a plan, whether it may. On a low-rank factor
 // blocks are always faster: a step of a single trainer takes r^2 M flops.

@@ -237,7 +237,7 @@ func exactTrainer(ctx context.Context, m *Model, cross blas64.General) func() (t
 
 var errLeftOver = InputError(errors.New(
 	"a resample that batches do not train to the tolerance needs the whole kernel matrix, which no rank " +
-		"has: take Spec.Storage lowrank, or Options.TheoryAlone"))
+		"has: take --engine lowrank, or --refine none"))
 
 // Training describes how a method trains a resample, and its tolerance.
 func Training(m *Model, method RetrainMethod) string {
@@ -258,7 +258,7 @@ func Training(m *Model, method RetrainMethod) string {
 	case t.Quadratic:
 		return "Cholesky factorisation"
 	case t.Margin:
-		return fmt.Sprintf("dual solver, optimal within %g in y f", svm.DefaultTolerance)
+		return fmt.Sprintf("dual solver, Kuhn-Tucker conditions of y f to %g", svm.DefaultTolerance)
 	case likelihood:
 		return "expectation propagation"
 	}

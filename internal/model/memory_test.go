@@ -12,6 +12,7 @@ import (
 	"bootbench/fits"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
+	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -29,7 +30,7 @@ func TestForecasts(t *testing.T) {
 		set  *dataset.Set
 		loss loss.Loss
 	}{
-		{regression, loss.Square{Noise: 1}}, {regression, loss.Huber{C: 1, Epsilon: 1}}, {labels,
+		{regression, loss.Square{Noise: 1}}, {regression, loss.Huber{C: 1, Delta: 1}}, {labels,
 			loss.Hinge{C: 1}},
 		{load(t, "synthetic:rings,n=250,d=5"), loss.Probit{}},
 	} {
@@ -48,7 +49,7 @@ func TestForecasts(t *testing.T) {
 				forecasts(t, "retraining, "+method.String(), model.NeedToRetrain(m, method, law, how),
 					func() {
 						if method == model.Single {
-							how.Lookup = together(how.Workers)
+							how.Memory = testutil.Recall(together(how.Workers))
 						}
 						if _, err := model.Retrain(ctx, m, method, law, how); err != nil {
 							t.Error(err)
@@ -75,7 +76,7 @@ func forecasts(t *testing.T, what string, forecast int64, f func()) {
 	}
 }
 
-// together is a fits.Settings.Lookup that knows nothing and has every worker wait with its first
+// together recalls for a fits.Memory that knows nothing and has every worker wait with its first
 // resample until all have one, so that each trains.
 func together(workers int) func(b int, f []float64) (bool, error) {
 	var first sync.WaitGroup

@@ -29,8 +29,6 @@ type RefineSettings struct {
 	Accuracy     float64
 	MaxResamples int
 	Silent       bool // no warning if Accuracy is not reached
-	// Unchecked skips the check of fits if the estimates contradict the theory: see Refine.
-	Unchecked bool
 }
 
 // Count is the number of resamples of Refine under a scheme, without Accuracy.
@@ -49,8 +47,9 @@ const DefaultMaxResamples = 100000
 // around the solution or one by one, whichever is cheaper, with their first iterates as control variates (see
 // package fits). When ctx ends, the finished resamples count, if they are at least two periods.
 //
-// If the estimates contradict the theory, the first few resamples are also trained one by one. If these fits
-// differ from those of the blocks, all resamples are trained one by one, and a warning says so.
+// If the estimates contradict a theory that has converged, the first few resamples are also trained one by
+// one. If these fits differ from those of the blocks, all resamples are trained one by one, and a warning
+// says so.
 func Refine(ctx context.Context, m *Model, s *solver.Solution, scheme resample.Scheme,
 	settings RefineSettings) (*Retraining, error) {
 	if s != nil {
@@ -65,7 +64,7 @@ func Refine(ctx context.Context, m *Model, s *solver.Solution, scheme resample.S
 		return nil, err
 	}
 	result, err := r.refine(ctx)
-	checked := !r.settings.Batch.Single && !settings.Unchecked && m.Form() != ScaLAPACK
+	checked := !r.settings.Batch.Single && s.Status == solver.Converged && m.Form() != ScaLAPACK
 	if err != nil || !checked {
 		return result, err
 	}
@@ -76,7 +75,7 @@ func Refine(ctx context.Context, m *Model, s *solver.Solution, scheme resample.S
 	if err != nil || !(off > allowedOff) {
 		return result, err
 	}
-	settings.Batch.Single, settings.Lookup = true, nil
+	settings.Batch.Single, settings.Memory = true, nil
 	if r, err = newRefinement(ctx, m, s, scheme, settings); err != nil {
 		return nil, err
 	}
@@ -128,6 +127,9 @@ func (r *refinement) refine(ctx context.Context) (*Retraining, error) {
 			break
 		}
 		target = r.next()
+	}
+	if err := r.series.Close(target); err != nil {
+		return nil, err
 	}
 	if done := r.series.Done; done < 2*r.period {
 		return nil, fmt.Errorf("%w after %d resamples, too few to estimate from", fits.ErrCancelled, done)

@@ -26,15 +26,10 @@ type FitSettings struct {
 
 // Fit trains once on all data and, unlike FullFit, returns the weights of the predictor, in units of the fit.
 // It uses the dense kernel matrix, and a factor of it, or the low-rank factor, on which the predictor is a
-// sum over the pivots; a support vector machine, whose trainer is slow on a factor, the dense matrix if that
-// fits.
+// sum over the pivots.
 func (m *Model) Fit(ctx context.Context, settings FitSettings) (*machine.Result, error) {
+	fit, err := m.fit(ctx, settings)
 	_, onFactor := m.TrainedOnFactor()
-	if onFactor && loss.TraitsOf(m.Loss).Margin {
-		_, err := m.Dense()
-		onFactor = err != nil
-	}
-	fit, err := m.fit(ctx, onFactor, settings)
 	if factor := m.Factor(); err == nil && onFactor && factor.Rank() > 0 { // the same function on the pivots
 		atPivots := factor.PivotWeights(fit.Weight)
 		clear(fit.Weight)
@@ -88,32 +83,35 @@ func FullFits(ctx context.Context, same []*Model) (fits [][]float64, err error) 
 
 // Trainers makes trainers for the model's loss that predict at all sites and, by cross, at new inputs.
 func (m *Model) Trainers(ctx context.Context, cross blas64.General) (func() (train.Trainer, error), error) {
-	of, err := m.Machine()
+	of, err := m.Machine(0)
 	if err != nil {
 		return nil, err
 	}
 	return fits.Predicting(of, train.Set{Site: m.Site, Stop: train.Until(ctx)}, m.Sites(), cross), nil
 }
 
-// Machine is the machine of the model's loss that the workers of a retraining train.
-func (m *Model) Machine() (*machine.Machine, error) {
-	_, onFactor := m.TrainedOnFactor()
-	return m.machine(onFactor, 0)
-}
+// multipliedSites is the largest order, 800 MB, to which a factor is multiplied out for the trainer of
+// support vector machines, whose steps change two rows of K where Newton's method on a factor needs all.
+const multipliedSites = 10_000
 
 // TrainedOnFactor is the loss if trainers work on the low-rank factor, in O(M rank^2) per step: a loss given
 // by its proximal map. A hard margin, which would be softened only by the residuals, is trained with the
-// dense matrix.
+// dense matrix, and so is every support vector machine if that matrix is small.
 func (m *Model) TrainedOnFactor() (l loss.Proximal, ok bool) {
 	t := loss.TraitsOf(m.Loss)
-	return t.Proximal, t.Proximal != nil && !t.Dense && m.Form() == LowRank
+	if t.Proximal == nil || t.Dense || m.Form() != LowRank {
+		return t.Proximal, false
+	}
+	small := t.Margin && m.Sites() <= multipliedSites &&
+		m.CheckBeside(2*linalg.SymBytes(m.Sites()), "") == nil // with the rows in full of trainers
+	return t.Proximal, !small
 }
 
-// machine is the machine of the model's loss: on the factor, for predictions only, or on the dense kernel
-// matrix.
-func (m *Model) machine(onFactor bool, tolerance float64) (of *machine.Machine, err error) {
+// Machine is the machine of the model's loss, on the factor or on the dense kernel matrix; a
+// tolerance of 0 means the default of its trainer.
+func (m *Model) Machine(tolerance float64) (of *machine.Machine, err error) {
 	k := linalg.Kernel(m.Factor())
-	if !onFactor {
+	if _, onFactor := m.TrainedOnFactor(); !onFactor {
 		if k, err = m.Dense(); err != nil {
 			return nil, err
 		}
@@ -125,8 +123,8 @@ func (m *Model) machine(onFactor bool, tolerance float64) (of *machine.Machine, 
 }
 
 // fit trains once on all data.
-func (m *Model) fit(ctx context.Context, onFactor bool, settings FitSettings) (*machine.Result, error) {
-	of, err := m.machine(onFactor, settings.Tolerance)
+func (m *Model) fit(ctx context.Context, settings FitSettings) (*machine.Result, error) {
+	of, err := m.Machine(settings.Tolerance)
 	if err != nil {
 		return nil, err
 	}
@@ -155,8 +153,7 @@ func (m *Model) weights() []float64 {
 
 // fitSites is FullFit by the trainers of a loss.
 func (m *Model) fitSites(ctx context.Context) ([]float64, error) {
-	_, onFactor := m.TrainedOnFactor()
-	fit, err := m.fit(ctx, onFactor, FitSettings{})
+	fit, err := m.fit(ctx, FitSettings{})
 	if err != nil {
 		return nil, err
 	}

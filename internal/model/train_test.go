@@ -128,7 +128,7 @@ func TestUntrainable(t *testing.T) {
 	s := testutil.Must(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
 	training := model.RetrainSettings{Settings: fits.Settings{Resamples: 3,
 		Tests: []loss.Test{loss.ZeroOne{}}}}
-	_, trainer := m.Machine()
+	_, trainer := m.Machine(0)
 	_, full := m.FullFit(t.Context())
 	_, fit := m.Fit(t.Context(), model.FitSettings{})
 	_, single := model.Retrain(t.Context(), m, model.Single, bootstrap, training)
@@ -146,7 +146,7 @@ func TestUntrainable(t *testing.T) {
 func TestTrainerWithoutMemory(t *testing.T) {
 	m := build(t, model.Spec{Set: load(t, "synthetic:checker,n=900"), Kernel: kernel.Spec{Gamma: 20,
 		Jitter: 0.01}, Loss: loss.HardMargin{}, Storage: model.LowRank, MaxRank: 20, MaxBytes: 5 << 20})
-	refused(m.Machine())(t, "one by one", linalg.ErrMemory, "")
+	refused(m.Machine(0))(t, "one by one", linalg.ErrMemory, "")
 	s := testutil.Must(m.Solve(t.Context(), bootstrap, solver.Settings{MaxSweeps: 20}))(t)
 	_, err := model.RetrainAround(t.Context(), m, s, bootstrap, model.RetrainSettings{
 		Batch: fits.BlockSettings{MaxIterations: 1}, Settings: fits.Settings{Resamples: 3,
@@ -165,8 +165,8 @@ func TestInterrupts(t *testing.T) {
 	}{
 		{"synthetic:friedman1,n=300", loss.Square{Noise: 1}, model.Exact, 300},
 		{"synthetic:friedman1,n=300", loss.Square{Noise: 1}, model.LowRank, 5},
-		{"synthetic:friedman1,n=300", loss.Huber{C: 100, Epsilon: 0.1}, model.Exact, 305},
-		{"synthetic:friedman1,n=500", loss.Huber{C: 1, Epsilon: 1}, model.LowRank, 10},
+		{"synthetic:friedman1,n=300", loss.Huber{C: 100, Delta: 0.1}, model.Exact, 305},
+		{"synthetic:friedman1,n=500", loss.Huber{C: 1, Delta: 1}, model.LowRank, 10},
 		{"synthetic:blobs,n=300,d=3", loss.Hinge{C: 100}, model.Exact, 305},
 		{"synthetic:blobs,n=100,d=3", loss.Probit{}, model.Exact, 102},
 	} {
@@ -407,7 +407,7 @@ func TestCertain(t *testing.T) {
 			return 50 / (1 + math.Cosh(f))
 		},
 			0},
-		"huber": {regression, loss.Huber{C: 10, Epsilon: 1}, func(f, y float64) float64 {
+		"huber": {regression, loss.Huber{C: 10, Delta: 1}, func(f, y float64) float64 {
 			if math.Abs(f-y) > 1 {
 				return 0
 			}

@@ -49,7 +49,7 @@ func (t *Training) document() *document {
 		d.line("training", "%d support vectors, %d of them at the bound, %s, optimal within %.1e",
 			t.SupportVectors, *t.Bounded, biased(t.Bias), *t.Violation)
 	} else {
-		d.line("training", "a sum over %d of the distinct inputs", t.SupportVectors)
+		d.line("training", "a sum over %d of the sites", t.SupportVectors)
 	}
 	u := units(t.TestLoss)
 	d.line("apparent error", "%s   (of the examples trained on, %s)", u.long(t.Apparent), u)
@@ -115,7 +115,7 @@ func (t *Tuning) details() *document {
 	return d
 }
 
-// ModelComparison is the comparison of two models.
+// ModelComparison is the answer of compare --models.
 type ModelComparison struct {
 	Command string          `json:"command"`
 	Data    string          `json:"data"`

@@ -180,7 +180,7 @@ func (d *document) inputs(table [][]string, others []int) {
 	d.gap()
 	d.table(heads, rows)
 	if shown != "" {
-		d.paragraph(shown + ": Sheet.WriteCSV has all")
+		d.paragraph(shown + ": --csv FILE has all")
 	}
 }
 

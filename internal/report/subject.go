@@ -145,7 +145,7 @@ func about(title string, s Subject) *document {
 	d.chosen("", s)
 	d.line("features", "%s",
 		either(s.Standardized, "standardised to mean 0 and standard deviation 1", "as they are"))
-	d.line("inputs", "%d distinct ones%s", s.Sites, nonzero(", %d examples are copies of others", s.Merged))
+	d.line("sites", "%d distinct inputs, %d examples merged into the site of another", s.Sites, s.Merged)
 	return d
 }
 
@@ -182,7 +182,7 @@ func (d *document) notes(s Subject) {
 // sample prints the size of a sample, 0 for none.
 func (d *document) sample(size, of int) {
 	if size > 0 {
-		d.line("sample", "%d of %d rows, drawn at random; Study.Others nil takes all of them", size, of)
+		d.line("sample", "%d of %d rows, drawn at random; --sample all takes all of them", size, of)
 	}
 }
 
@@ -208,7 +208,7 @@ func (s *Subject) parameters() string {
 	weights := fmt.Sprintf(" times %.4g for class -1 and %.4g for +1", w.Negative, w.Positive)
 	return nonzero(", noise variance %v", s.Noise) + nonzero(", C = %v", s.C) +
 		either(w != loss.ClassWeights{}, weights, "") +
-		nonzero(", epsilon = %v", s.Epsilon)
+		nonzero(", epsilon = %v", s.Epsilon) + nonzero(", delta = %v", s.Delta)
 }
 
 // KernelText describes a kernel by the parameters of its kind.

@@ -29,9 +29,6 @@ type Inverse struct {
 
 // NewInverse takes n^3 operations and 8 n^2 bytes. Nil weights are 1.
 func NewInverse(k *linalg.Sym, noise float64, weights []float64, biased bool) (*Inverse, error) {
-	if k == nil {
-		return nil, errNoKernel
-	}
 	n := k.N()
 	if weights == nil {
 		weights = slices.Repeat([]float64{1}, n)
@@ -96,7 +93,7 @@ func (d *Downdate) Fit(set train.Set, f []float64) error {
 	}
 	if blas.Bound().Potrf(gonum.Upper, m, a, m) != 0 {
 		return fmt.Errorf("without %d of %d examples the inverse of the kernel matrix is not positive "+
-			"definite: a larger Square.Noise or Kernel.Jitter helps", m, len(set.Weight))
+			"definite: a larger --noise or --jitter helps", m, len(set.Weight))
 	}
 	workspace.SolveFactored(gonum.Upper, a, max(1, m), r)
 	for k, i := range d.out {

@@ -2,6 +2,7 @@ package gp
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -43,7 +44,7 @@ func (r *rows) add(site int, ridge, target float64) {
 // 0.
 func NewTrainer(k *linalg.Sym, noise float64) (*Trainer, error) {
 	if k == nil {
-		return nil, errNoKernel
+		return nil, errors.New("there is no kernel matrix")
 	}
 	t := &Trainer{noise: noise, system: system{kernel: k}}
 	workspace.ResizeAll(k.N(), &t.total, &t.mean, &t.result.Weight, &t.result.F)

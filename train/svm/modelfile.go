@@ -2,7 +2,6 @@ package svm
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -40,9 +39,6 @@ const (
 
 // Write writes m in LIBSVM's format, each number in the shortest form that reads back unchanged.
 func (m *ModelFile) Write(w io.Writer) error {
-	if w == nil || m.X == nil {
-		return errors.New("there is no writer, or no features")
-	}
 	support, positive := m.supportVectors()
 	out := bufio.NewWriter(w)
 	kind := "c_svc"

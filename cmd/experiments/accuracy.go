@@ -23,7 +23,7 @@ import (
 
 // accuracyStudy solves and retrains 168 models: seven data sets, eight losses, two kernels,
 // ratios 0.5, 1 and 2.
-func accuracyStudy(f *flag.FlagSet) func(context.Context, []string, *output) {
+func accuracyStudy(f *flag.FlagSet) func(context.Context, *output) {
 	names := f.String("data", "",
 		"only these `sets`, of crabs,wisconsin,sonar,pima,boston,friedman1,waves; default: all")
 	var s model.RetrainSettings
@@ -31,7 +31,7 @@ func accuracyStudy(f *flag.FlagSet) func(context.Context, []string, *output) {
 	f.IntVar(&s.Resamples, "resamples", 5000, "retrainings of each model")
 	f.Uint64Var(&s.Seed, "seed", 0, "of the resamples")
 	f.IntVar(&s.Workers, "workers", 0, "retrainings at a time; default: one for each processor")
-	return func(ctx context.Context, _ []string, o *output) {
+	return func(ctx context.Context, o *output) {
 		var rows []accuracyRow
 		chosen := strings.FieldsFunc(*names, func(r rune) bool { return r == ',' })
 		for _, spec := range accuracyModels(chosen) {

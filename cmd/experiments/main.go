@@ -1,6 +1,5 @@
-// Command experiments computes studies of the method: the papers' figures, a survey of the theory's accuracy,
-// and a test of estimates of a classifier's error. Each prints a table and writes CSV and figures into a
-// folder.
+// Command experiments computes studies of the method: the papers' figures, and a survey of the theory's
+// accuracy. Each prints a table and writes CSV and figures into a folder.
 package main
 
 import (
@@ -21,15 +20,13 @@ import (
 // study is one of the experiments.
 type study struct {
 	name, about string
-	// prepare adds the study's flags, and returns a function that runs it on the other arguments.
-	prepare func(f *flag.FlagSet) func(ctx context.Context, args []string, o *output)
+	// prepare adds the study's flags, and returns a function that runs it.
+	prepare func(f *flag.FlagSet) func(ctx context.Context, o *output)
 }
 
 var studies = []study{
 	{"paper", "the figures of Malzahn and Opper 2003 and 2004, recomputed", paperStudy},
 	{"accuracy", "theory against retraining over data sets, losses, kernels and ratios", accuracyStudy},
-	{"estimators", "estimators DATA: estimates of a classifier's error, judged by held-out data",
-		estimatorStudy},
 }
 
 func main() {
@@ -42,7 +39,7 @@ func main() {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	at := slices.IndexFunc(studies, func(s study) bool { return len(args) > 0 && s.name == args[0] })
 	if at < 0 {
-		fmt.Fprintln(stderr, "usage: experiments STUDY [flags] [DATA...]; -h after STUDY lists its flags")
+		fmt.Fprintln(stderr, "usage: experiments STUDY [flags]; -h after STUDY lists its flags")
 		for _, s := range studies {
 			fmt.Fprintf(stderr, "  %-11s %s\n", s.name, s.about)
 		}
@@ -58,7 +55,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	if err := attempt(func() {
 		check(os.MkdirAll(*folder, 0o777))
-		do(ctx, f.Args(), &output{stdout, *folder})
+		do(ctx, &output{stdout, *folder})
 	}); err != nil {
 		fmt.Fprintf(stderr, "experiments %s: %v\n", s.name, err)
 		return 1

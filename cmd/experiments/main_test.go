@@ -22,9 +22,6 @@ func TestStudies(t *testing.T) {
 		{[]string{"accuracy", "-data", "crabs", "-resamples", "20"},
 			[]string{"24 of 24 solves converged", "against 20 retrainings"},
 			[]string{"accuracy.csv", "accuracy.svg"}},
-		{[]string{"estimators", "-splits", "2", "-C", "Inf", "crabs"},
-			[]string{"crabs: 2 splits into 100 examples", "\n.632+", "\n10-fold cross-validation"},
-			[]string{"estimators.csv", "estimators.svg"}},
 	} {
 		dir := t.TempDir()
 		var stdout, stderr bytes.Buffer
@@ -62,7 +59,7 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"", 2, "usage"}, {"nosuch", 2, "usage"}, {"paper -figure nosuch", 1, "there are m03-1-left"},
 		{"accuracy -data nosuch", 1, `no set "nosuch"`},
-		{"estimators", 1, "takes one DATA"}, {"accuracy -nosuch", 2, "not defined"},
+		{"accuracy -nosuch", 2, "not defined"},
 	} {
 		var stdout, stderr bytes.Buffer
 		t.Chdir(t.TempDir())

@@ -42,7 +42,7 @@ var paperFigures = []struct {
 }
 
 // paperStudy draws the figures of both papers.
-func paperStudy(f *flag.FlagSet) func(context.Context, []string, *output) {
+func paperStudy(f *flag.FlagSet) func(context.Context, *output) {
 	p := &paperRun{}
 	var ids []string
 	for _, figure := range paperFigures {
@@ -55,7 +55,7 @@ func paperStudy(f *flag.FlagSet) func(context.Context, []string, *output) {
 	f.IntVar(&p.workers, "workers", 0, "retrainings at a time; default: one for each processor")
 	f.StringVar(&p.pumadyn, "pumadyn", "",
 		"CSV `file` of the robot arm, pumadyn-8nm; default: its curve is left out")
-	return func(ctx context.Context, _ []string, o *output) {
+	return func(ctx context.Context, o *output) {
 		for _, id := range strings.Split(cmp.Or(*only, strings.Join(ids, ",")), ",") {
 			k := slices.Index(ids, id)
 			if k < 0 {

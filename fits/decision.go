@@ -112,6 +112,7 @@ func (j *Joint) Average(plan resample.Plan, weights []float64) *Decided {
 	weight, margin, scores := make([]float64, n), make([]float64, n), make([]float64, classes)
 	for r, fields := range j.fields {
 		plan.Fit(r, weight)
+		first, end := resample.Judged(plan, r, n)
 		f := make([]float64, len(fields))
 		for i, own := range j.Of {
 			for k := range fields {
@@ -119,7 +120,7 @@ func (j *Joint) Average(plan resample.Plan, weights []float64) *Decided {
 			}
 			j.Scores(scores, f)
 			margin[i] = scores[own] - largestOther(scores, own)
-			if weight[i] != 0 {
+			if weight[i] != 0 || i < first || i >= end {
 				continue
 			}
 			count[i]++
@@ -154,9 +155,10 @@ func (j *Joint) Errors(moved *resample.Permuted, weights []float64, permutations
 		class, wrong, count := moved.Targets(p), 0.0, 0.0
 		for r := p * moved.Fits; r < (p+1)*moved.Fits; r++ {
 			moved.Fit(r, weight)
+			first, end := resample.Judged(moved, r, len(weight))
 			f := make([]float64, len(j.fields[r]))
 			for i, own := range class {
-				if weight[i] != 0 {
+				if weight[i] != 0 || i < first || i >= end {
 					continue
 				}
 				for k := range f {

@@ -72,11 +72,13 @@ func (s ForwardChain) Judged(b, n int) (first, end int) {
 // Judged is the range of examples, from first on, before end, in which fit r of a plan is tested on those
 // that it lacks: by default all n.
 func Judged(p Plan, r, n int) (first, end int) {
-	if weighted, ok := p.(Weighted); ok {
-		p = weighted.Plan
-	}
-	if draws, ok := p.(Resamples); ok {
-		if chain, ok := draws.Scheme.(ForwardChain); ok {
+	switch p := p.(type) {
+	case Weighted:
+		return Judged(p.Plan, r, n)
+	case *Permuted:
+		return Judged(p.Of(p.Y), r%p.Fits, n)
+	case Resamples:
+		if chain, ok := p.Scheme.(ForwardChain); ok {
 			return chain.Judged(r, n)
 		}
 	}

@@ -105,31 +105,6 @@ func classCommands(t *testing.T, path string) {
 	refused(t, "choose by cv or leftout", grid, "--by evidence")
 }
 
-// TestTargetsInTables: a cell of a grid and a ratio of a curve of several targets have the error that
-// estimate and cv have.
-func TestTargetsInTables(t *testing.T) {
-	const fitted = "../../internal/answer/testdata/targets.csv --target a,b --drop c --loss square " +
-		"--noise 10%"
-	same := func(what string, got, want report.Number) {
-		if math.Abs(float64(got/want-1)) > 1e-9 {
-			t.Errorf("%s: error %v, elsewhere %v", what, got, want)
-		}
-	}
-	type errors struct{ Error, ErrorSE report.Number }
-	estimate := decoded[errors](t, "estimate --gamma 0.1", fitted)
-	curve := decoded[report.Curve](t, "curve --gamma 0.1 --ratio 0.5,1", fitted)
-	same("curve", curve.Results[1].Error, estimate.Error)
-	grid := decoded[report.Grid](t, "grid --over gamma=0.05,0.1", fitted)
-	same("grid", grid.Results[1].Estimate.Error, estimate.Error)
-	folds := decoded[errors](t, "cv --folds 5 --repeats 1 --gamma 0.1", fitted)
-	grid = decoded[report.Grid](t, "grid --by cv --over gamma=0.05,0.1", fitted)
-	same("grid by cv", grid.Results[1].Validation.Error, folds.Error)
-	if first := float64(grid.Results[0].Validation.Error); *grid.Best != 0 ||
-		!(first < float64(folds.Error)) {
-		t.Errorf("best %d, errors %v and %v", *grid.Best, first, folds.Error)
-	}
-}
-
 // weightedDocument is what every command says of class weights.
 type weightedDocument struct {
 	TestError   report.Number      `json:"test_error"`

@@ -54,43 +54,6 @@ func TestFewUnits(t *testing.T) {
 		"h,one,w --groups g --loss square --noise 1")
 }
 
-// TestForwardBlocks: cross-validation forward in time predicts a block as the model does that is trained on
-// the rows before it, of which it also takes means and scales.
-func TestForwardBlocks(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	rows := []string{"t,x,y"}
-	for i := range 60 {
-		x := rng.NormFloat64()
-		rows = append(rows, fmt.Sprintf("%d,%v,%v", i, x, math.Exp(float64(i)/20)+x+0.3*rng.NormFloat64()))
-	}
-	table := func(first, end int) string {
-		return write(t, "rows.csv", rows[0]+"\n"+strings.Join(rows[1+first:1+end], "\n")+"\n")
-	}
-	file := filepath.Join(t.TempDir(), "model.json")
-	const model = "--loss square --noise 0.4"
-	whole := decoded[report.Answer](t, "cv --folds 2 --blocks 10", model, table(0, 60))
-	for _, start := range []int{40, 50} {
-		must(t, "train --quiet --model", file, model, table(0, start))
-		alone := decoded[report.Answer](t, "predict --model", file, "--test", table(start, start+10))
-		for i, want := range alone.Points.Prediction {
-			if got := whole.Points.Mean[start+i]; !(math.Abs(got-want) < 1e-9) {
-				t.Errorf("row %d: %v, by the rows before it %v", start+i, got, want)
-			}
-		}
-	}
-	t.Run("targets", func(t *testing.T) {
-		t.Skip("one path") // several targets are standardised over all rows
-		both := decoded[report.Answer](t, "cv --folds 2 --blocks 10 --target x,y", model, table(0, 60))
-		alone := decoded[report.Answer](t, "cv --folds 2 --blocks 10 --drop x", model, table(0, 60))
-		for i, want := range alone.Points.Mean {
-			got := both.Targets["y"].Points.OOBMean[i]
-			if i >= 40 && !(math.Abs(got-want) < 1e-9) {
-				t.Errorf("row %d: %v, alone %v", i, got, want)
-			}
-		}
-	})
-}
-
 // TestSmallClass: draws are within classes if one is small, however many they are; rows has its influences
 // all the same; and where probabilities are on the other side of 1/2 than the classes, their number is said.
 func TestSmallClass(t *testing.T) {
@@ -346,23 +309,6 @@ func TestTabs(t *testing.T) {
 	must(t, "estimate", grades, "--loss hinge --C 1 --task classification --quiet")
 }
 
-// TestCounts: rows that stand for several are the table in which they are repeated.
-func TestCounts(t *testing.T) {
-	for _, flags := range []string{"--loss square --noise 0.3 --groups none",
-		"--loss hinge --C 2 --groups none", "--loss hinge --C 2"} {
-		counted, copied := weighted(t, strings.Contains(flags, "hinge"))
-		a := decoded[report.Answer](t, "estimate "+counted+" --counts w "+flags)
-		b := decoded[report.Answer](t, "estimate "+copied+" --drop id "+flags)
-		if alone := strings.Contains(flags, "none"); a.N != b.N || a.Error != b.Error ||
-			alone && *a.TestError != *b.TestError ||
-			a.FullModel.Error != b.FullModel.Error {
-			t.Errorf("%s: %v, %v of %d, copied %v, %v of %d", flags, a.TestError, a.Error, a.N, b.TestError,
-				b.Error,
-				b.N)
-		}
-	}
-}
-
 // TestWeights: a weight is a repetition where every copy is in a fit or none is: in the model of all
 // examples, and where an example and its copies are left out together; refined errors are those of
 // retraining.
@@ -400,27 +346,5 @@ func TestWeights(t *testing.T) {
 		if z := float64(e.Error-*r.TestError) / se; math.Abs(z) > 4 {
 			t.Errorf("%s: refined %v, retrained %v, %.1f standard errors", flags, e.Error, r.TestError, z)
 		}
-	}
-}
-
-// TestWeightZero: a row of weight 0 is no row, to the last bit.
-func TestWeightZero(t *testing.T) {
-	counted, _ := weighted(t, false)
-	table := string(testutil.Must(os.ReadFile(counted))(t))
-	var kept []string
-	for _, line := range strings.Split(table, "\n") {
-		if !strings.Contains(line, ",0,") {
-			kept = append(kept, line)
-		}
-	}
-	less := write(t, "less.csv", strings.Join(kept, "\n"))
-	a := decoded[report.Answer](t, "estimate", counted, "--weights w")
-	b := decoded[report.Answer](t, "estimate", less, "--weights w")
-	if a.Error != b.Error || a.Kernel.Gamma != b.Kernel.Gamma || a.N != b.N {
-		t.Errorf("%v, %v of %d; without the rows %v, %v of %d", a.Error, a.Kernel.Gamma, a.N, b.Error,
-			b.Kernel.Gamma, b.N)
-	}
-	for column, want := range map[string]string{"x": "is no weight", "y": "is no weight", "q": "no column"} {
-		refused(t, want, "estimate", counted, "--weights", column)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -84,45 +85,59 @@ predict --model DIR/classes.json --test NEW
 predict --model DIR/targets.json --test NEW
 `
 
-// goldenTables are small tables with the words that stand for them in golden.
-func goldenTables(t *testing.T) *strings.Replacer {
+// goldenCount is the number of rows.
+const goldenCount = 48
+
+// goldenRows are the rows of a small table, below goldenHead, and new rows.
+func goldenRows() (rows, fresh [][]any) {
 	rng := rand.New(rand.NewPCG(7, 11))
-	table := func(n int) string {
-		return csvOf("w,g,s,a,b,y,z,label,kind", n, func(i int) []any {
-			a, b, noise := rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()
-			label, kind := "no", []string{"ash", "elm", "oak"}[i%3]
-			if a+b*b-1+0.5*noise > 0 {
-				label = "yes"
-			}
-			return []any{0.5 + rng.Float64(), i % 12, i % 2, a + float64(i%3), b, 10 + 2*math.Sin(2*a) + b +
-				0.3*noise,
-				a*b + 0.2*rng.NormFloat64(), label, kind}
-		})
+	for i := range goldenCount + 5 {
+		a, b, noise := rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()
+		label, kind := "no", []string{"ash", "elm", "oak"}[i%3]
+		if a+b*b-1+0.5*noise > 0 {
+			label = "yes"
+		}
+		rows = append(rows, []any{0.5 + rng.Float64(), i % 12, i % 2, a + float64(i%3), b,
+			10 + 2*math.Sin(2*a) + b + 0.3*noise, a*b + 0.2*rng.NormFloat64(), label, kind})
 	}
-	dir := folder(t, map[string]string{"rows.csv": table(48), "new.csv": table(5)})
-	rows := filepath.Join(dir, "rows.csv")
+	return rows[:goldenCount], rows[goldenCount:]
+}
+
+// goldenTables are the small table and new rows, with the words that stand for them in golden. change, if
+// set, makes other rows.
+func goldenTables(t *testing.T, change func(rows [][]any) [][]any) *strings.Replacer {
+	rows, fresh := goldenRows()
+	if change != nil {
+		rows = change(rows)
+	}
+	table := func(rows [][]any) string {
+		return csvOf("w,g,s,a,b,y,z,label,kind", len(rows), func(i int) []any { return rows[i] })
+	}
+	dir := folder(t, map[string]string{"rows.csv": table(rows), "new.csv": table(fresh)})
+	file := filepath.Join(dir, "rows.csv")
 	targets := func(target, dropped string) string {
-		return fmt.Sprintf("%s --target %s --drop %s", rows, target, dropped)
+		return fmt.Sprintf("%s --target %s --drop %s", file, target, dropped)
 	}
 	return strings.NewReplacer("NUMBERS", targets("y", "z,label,kind DESIGN"),
 		"LABELS", targets("label", "y,z,kind DESIGN"), "CLASSES", targets("kind", "y,z,label DESIGN"),
 		"TARGETS", targets("y,z", "label,kind DESIGN"), "NEW", filepath.Join(dir, "new.csv"), "DIR", dir,
-		"SQUARE", "--loss square --noise 0.1 --gamma 0.5", "HINGE", "--loss hinge --C 2 --gamma 0.5")
+		"ROWS", file, "SQUARE", "--loss square --noise 0.1 --gamma 0.5",
+		"HINGE", "--loss hinge --C 2 --gamma 0.5")
 }
 
 // goldenLine is a command line of golden: columns of designs that it does not name are dropped.
 func goldenLine(words *strings.Replacer, line string) string {
 	dropped := ""
-	for _, flag := range []string{"--weights w", "--groups g", "--strata s"} {
-		if !strings.Contains(line, flag) {
-			dropped += "," + flag[len(flag)-1:]
+	for _, column := range []string{"w", "g", "s"} {
+		if !regexp.MustCompile("--(weights|counts|groups|fold-column|strata) " + column).MatchString(line) {
+			dropped += "," + column
 		}
 	}
 	return strings.Replace(words.Replace(line), " DESIGN", dropped, 1)
 }
 
 func TestGolden(t *testing.T) {
-	words, got := goldenTables(t), map[string]any{}
+	words, got := goldenTables(t, nil), map[string]any{}
 	for line := range strings.Lines(strings.TrimSpace(golden)) {
 		line = strings.TrimSpace(line)
 		o := drive(t, "", goldenLine(words, line), "--quiet --json -")

@@ -58,7 +58,9 @@ predict --model DIR --test boston | is a directory
 train synthetic:blobs,n=30 --loss hard --kernel linear --model DIR/m | contradict each other
 estimate iris --loss hinge --multiclass ovo --scheme bayesian | no row is left out
 estimate DIR/two.csv --target a,b --loss hinge | is for labels
-estimate DIR/two.csv --target a,b --covariance DIR/c.npy | it is of one target
+predict DIR/two.csv --test DIR/two.csv --target a,b --covariance DIR/c.npy | it is of one target
+estimate DIR/two.csv --weights q | no column
+estimate DIR/signs.csv --weights w | is no weight
 estimate DIR/two.csv --target a,b --positive 3 | several targets are numbers
 estimate DIR/two.csv --target a,b --test-loss absolute | are squares
 estimate boston --noise 0 | --noise is 0
@@ -222,6 +224,7 @@ var refusedFiles = map[string]string{
 	"word.csv": "a,y\n1,2\n3,four\n", "nan.csv": "a,y\n1,2\nNaN,4\n",
 	"one.csv": "a,y\n1,2\n", "flat.csv": "a,y\n1,2\n3,2\n", "line.csv": "x,y\n1,1\n2,2\n3,4\n4,4\n",
 	"two.csv":   "x,a,b\n1,2,3\n2,4,1\n3,3,5\n4,1,1\n",
+	"signs.csv": "w,x,y\n1,2,3\n-1,3,2\n2,2,1\n1,4,4\n",
 	"large.csv": "x,y\n1,1e155\n2,-1e155\n3,0\n4,1e155\n", "huge.csv": "x,y\n1,1e60\n",
 	"far.csv": "x1,x2,x3,x4,x5,x6,x7,x8,x9,x10\n" + strings.Repeat("1e200,", 9) + "1\n",
 }

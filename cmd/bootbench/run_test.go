@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -254,30 +253,6 @@ func folder(t testing.TB, files map[string]string) string {
 func write(t testing.TB, name, text string) string {
 	t.Helper()
 	return filepath.Join(folder(t, map[string]string{name: text}), name)
-}
-
-// TestOrder: points are in the order of the file, whatever that is.
-func TestOrder(t *testing.T) {
-	order := make([]int, 50)
-	for i := range order {
-		order[i] = i
-	}
-	shuffled := slices.Clone(order)
-	rand.New(rand.NewPCG(1, 0)).Shuffle(len(shuffled), func(i, j int) {
-		shuffled[i], shuffled[j] = shuffled[j], shuffled[i]
-	})
-	read := func(path string) report.Answer {
-		return document[report.Answer](t, "estimate", path, "--loss square --noise 0.5 --tol 1e-10")
-	}
-	straight, mixed := read(houses(t, "a.csv", order)), read(houses(t, "b.csv", shuffled))
-	for at, i := range shuffled {
-		// Converged to 1e-10, both orders agree far better than 1e-6.
-		a, b := straight.Points.Variance[i], mixed.Points.Variance[at]
-		if math.Abs(a-b) > 1e-6*a ||
-			math.Abs(straight.Points.Error[i]-mixed.Points.Error[at]) > 1e-6*(1+straight.Points.Error[i]) {
-			t.Fatalf("example %d: variance %v, in another order %v", i, a, b)
-		}
-	}
 }
 
 func TestCurve(t *testing.T) {

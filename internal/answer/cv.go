@@ -336,10 +336,18 @@ func (s *Study) permute(ctx context.Context, v Validation, a *report.Answer) err
 		warn(&a.Warnings, fmt.Sprintf("there are only %.0f arrangements of %s: the p-value cannot be "+
 			"below %.2g", arrangements, what, 1/arrangements))
 	}
-	found, err := []float64(nil), error(nil)
 	if v.Again != nil && v.Choose == nil {
 		what += ", the model chosen again for each"
-		found, err = s.permuteChoices(ctx, v)
+	} else if v.Again = nil; s.several() && v.Choose != nil || s.Spec.Pairs {
+		v.Again = func(_ context.Context, set *dataset.Set) (model.Spec, error) {
+			spec := s.Spec
+			spec.Set = set
+			return spec, nil
+		}
+	}
+	found, err := []float64(nil), error(nil)
+	if v.Again != nil { // fits to the targets of all functions together
+		found, err = s.permuteAll(ctx, v)
 	} else {
 		found, err = s.permuteFits(ctx, v, a)
 	}
@@ -355,9 +363,9 @@ func (s *Study) permute(ctx context.Context, v Validation, a *report.Answer) err
 	return nil
 }
 
-// permuteChoices are the errors of models that are chosen on the permuted targets: the choice is part of what
-// is compared.
-func (s *Study) permuteChoices(ctx context.Context, v Validation) ([]float64, error) {
+// permuteAll are the errors of the models that Again chooses on the permuted targets: the choice is part of
+// what is compared.
+func (s *Study) permuteAll(ctx context.Context, v Validation) ([]float64, error) {
 	mutex, done, count := sync.Mutex{}, 0, v.Permutations
 	v.Permutations, v.Metrics, v.ErrorsAlone, v.Workers = 0, nil, true, 1
 	found, failed := make([]float64, count), make([]error, count)
@@ -391,6 +399,7 @@ func (s *Study) errorOf(ctx context.Context, set *dataset.Set, v Validation) (fl
 	if err != nil {
 		return math.NaN(), err
 	}
+	spec.Pairs = s.Spec.Pairs
 	other, err := New(ctx, spec, s.Test)
 	if err != nil {
 		return math.NaN(), err
@@ -441,7 +450,7 @@ func (s *Study) permuteFits(ctx context.Context, v Validation, a *report.Answer)
 					y = (&dataset.Column{Y: y}).Signs(1)
 				}
 			}
-			first, end := resample.Judged(settings.Plan, b, len(y))
+			first, end := resample.Judged(moved, b, len(y))
 			for i := first; i < end; i++ {
 				if weight[i] == 0 {
 					w := calibration.WeightOf(p.Set.Weights, i)

@@ -312,6 +312,67 @@ func TestPermutations(t *testing.T) {
 	}
 }
 
+// TestPValue: for every kind of target and every design the p-value is by cross-validations, one after the
+// other, of the permuted targets.
+func TestPValue(t *testing.T) {
+	const n, permutations = 36, 9
+	three := threeClasses(t).Head(n)
+	labels, targets := *three, *three
+	labels.Columns = []dataset.Column{{Y: make([]float64, n), Levels: []string{"low", "high"},
+		Texts: true}}
+	targets.Columns = []dataset.Column{{Name: "a", Y: make([]float64, n)}, {Name: "b", Y: make([]float64, n)}}
+	for i, y := range three.Targets(0) {
+		labels.Columns[0].Y[i] = math.Min(1, y)
+		targets.Columns[0].Y[i], targets.Columns[1].Y[i] = three.X.At(i, 0)+float64(i%5), 9*three.X.At(i, 3)
+	}
+	numbers := targets
+	numbers.Columns = targets.Columns[:1]
+	pairs, stratum := make([]int, n), make([]int, n)
+	for i := range n {
+		pairs[i], stratum[i] = i/2, i%2
+	}
+	square, hinge := loss.Square{Noise: 2}, loss.Hinge{C: 2}
+	for what, spec := range map[string]model.Spec{"numbers": model.NewSpec(&numbers, square),
+		"labels": model.NewSpec(&labels, hinge), "classes": model.NewSpec(three, hinge),
+		"pairs": model.NewSpec(three, hinge), "targets": model.NewSpec(&targets, square)} {
+		spec.Pairs = what == "pairs"
+		for name, design := range map[string]resample.Design{"rows": {}, "groups": {Group: pairs},
+			"strata": {Stratum: stratum}, "blocks": {Block: 6}, "rows, standardised without each fold": {}} {
+			design.N = n
+			v := answer.Validation{Design: design, Folds: 4, Permutations: permutations}
+			if strings.Contains(name, "standardised") {
+				v.Choose = func(_ context.Context, set *dataset.Set) (model.Spec, error) {
+					other := spec
+					other.Set = set
+					return other, nil
+				}
+			}
+			a := testutil.Must(testutil.Must(answer.New(t.Context(), spec, nil))(t).CrossValidate(t.Context(),
+				v))(t)
+			v.Permutations = 0
+			asGood := 1.0
+			for k := range permutations {
+				moved := spec
+				set := *spec.Set
+				moved.Set, set.Columns = &set, slices.Clone(set.Columns)
+				for c := range set.Columns {
+					column := &set.Columns[c]
+					column.Y = (&resample.Permuted{Y: column.Y, Group: design.Group, Within: design.Stratum,
+						Labels: column.Levels != nil}).Targets(k)
+				}
+				b := testutil.Must(testutil.Must(answer.New(t.Context(), moved, nil))(t).CrossValidate(
+					t.Context(), v))(t)
+				if b.Error <= a.Error*(1+1e-9) {
+					asGood++
+				}
+			}
+			if want := asGood / (1 + permutations); math.Abs(float64(*a.PValue)-want) > 1e-12 {
+				t.Errorf("%s, %s: p-value %v, one by one %v", what, name, *a.PValue, want)
+			}
+		}
+	}
+}
+
 // TestPermutedChoices: where the model is chosen on the targets, and again on the targets of every
 // permutation, one of twenty p-values of noise is at most 1/20; with the model kept it is one of five. More
 // than 10 of 80 have a probability of 0.002 at 1/20, of 0.94 at one of five. Groups that differ by their

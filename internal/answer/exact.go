@@ -130,7 +130,8 @@ func (p *part) singly(ctx context.Context, q *Question, onFit OnFit) (*report.An
 	a.Outcome, a.Quote, a.Status = outcome(p.model, q.Scheme), &report.Quote{}, Complete
 	settings := model.RetrainSettings{Seed: q.Seed}
 	settings.Resamples, settings.OnFit, settings.Progress = q.Resamples, onFit, p.counting("exact resample")
-	r, err := p.retrain(ctx, model.Single, q.Scheme, settings)
+	how := Retraining{RetrainSettings: settings, Method: model.Single, Scheme: q.Scheme}
+	r, err := p.retrainKept(ctx, &how, settings)
 	if err != nil {
 		return nil, err
 	}

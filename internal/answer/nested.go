@@ -3,7 +3,10 @@ package answer
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
+
+	"gonum.org/v1/gonum/floats"
 
 	"bootbench/fits"
 	"bootbench/internal/dataset"
@@ -80,26 +83,48 @@ func (t nested) predictions(set train.Set, rows []int) ([][]float64, error) {
 		return nil, err
 	}
 	spec.Pairs = t.part.Spec.Pairs
-	return predictionsOf(t.ctx, spec, t.part.Set)
+	return t.part.predictionsOf(t.ctx, spec, t.part.Set)
 }
 
-// predictionsOf are the predictions of all functions at inputs by the model of a specification, trained on
-// all its data.
-func predictionsOf(ctx context.Context, spec model.Spec, in *dataset.Inputs) (all [][]float64, err error) {
-	m, err := model.Build(ctx, spec)
-	if err != nil {
-		return nil, err
+// predictionsOf are the predictions of all functions of the study at inputs by the model of a specification,
+// trained on all its data. A class that these lack loses its pairs.
+func (s *Study) predictionsOf(ctx context.Context, spec model.Spec, in *dataset.Inputs) (all [][]float64,
+	err error) {
+	first, order, of := spec.Set.Columns[0].Y, []int(nil), map[[2]int][]float64{}
+	if !spec.Pairs || slices.Max(first) > slices.Min(first) {
+		m, err := model.Build(ctx, spec)
+		if err != nil {
+			return nil, err
+		}
+		for k := range m.Functions {
+			p, err := Train(ctx, m.Of(k))
+			if err != nil {
+				return nil, err
+			}
+			f, err := p.Predict(in)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, f)
+		}
+		order = m.Order
 	}
-	for k := range m.Functions {
-		p, err := Train(ctx, m.Of(k))
-		if err != nil {
-			return nil, err
+	if !spec.Pairs {
+		return all, nil
+	}
+	for k, pair := range fits.PairsOf(order) { // whose order depends on the rows
+		of[pair], of[[2]int{pair[1], pair[0]}] = all[k], floats.ScaleTo(make([]float64, in.N()), -1, all[k])
+	}
+	all = nil
+	for _, pair := range fits.PairsOf(s.Order) {
+		if of[pair] == nil {
+			f := -1.0
+			if slices.Contains(first, float64(pair[0])) {
+				f = 1
+			}
+			of[pair] = slices.Repeat([]float64{f}, in.N())
 		}
-		f, err := p.Predict(in)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, f)
+		all = append(all, of[pair])
 	}
 	return all, nil
 }

@@ -109,7 +109,7 @@ func (s *Study) partLosses(ctx context.Context, number, parts int, in *dataset.S
 	}
 	spec := s.Spec
 	spec.Set = spec.Set.Subset(rows)
-	f, err := predictionsOf(ctx, spec, in)
+	f, err := s.predictionsOf(ctx, spec, in)
 	if err != nil {
 		return nil, err
 	}

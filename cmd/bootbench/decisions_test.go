@@ -1,0 +1,351 @@
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"bootbench/internal/report"
+	"bootbench/internal/testutil"
+	"bootbench/resample"
+)
+
+// kinds are the kinds of targets on the rows of goldenTables, each with a model.
+var kinds = map[string]string{
+	"N": "NUMBERS --loss square --noise 10% --gamma 0.5",
+	"L": "LABELS HINGE",
+	"C": "CLASSES HINGE",
+	"P": "CLASSES HINGE --multiclass ovo",
+	"T": "TARGETS --loss square --noise 10% --gamma 0.5",
+}
+
+// otherRows are tables made from that of goldenTables.
+var otherRows = map[string]func(rows [][]any) [][]any{
+	"shuffled": func(rows [][]any) (all [][]any) {
+		for _, i := range shuffled(len(rows)) {
+			all = append(all, rows[i])
+		}
+		return all
+	},
+	"sorted": func(rows [][]any) [][]any { // by class: the first ones lack some
+		return slices.SortedStableFunc(slices.Values(rows), func(a, b []any) int {
+			return strings.Compare(fmt.Sprint(a[8], a[7]), fmt.Sprint(b[8], b[7]))
+		})
+	},
+	"ones": func(rows [][]any) [][]any { return edited(rows, func(_ int, row []any) { row[0] = 1 }) },
+	"zeros": func(rows [][]any) [][]any {
+		return edited(rows, func(i int, row []any) {
+			if i%5 == 0 {
+				row[0] = 0
+			}
+		})
+	},
+	"fewer": func(rows [][]any) (all [][]any) {
+		for i, row := range rows {
+			if i%5 != 0 {
+				all = append(all, row)
+			}
+		}
+		return all
+	},
+	"counted": func(rows [][]any) [][]any {
+		return edited(rows, func(i int, row []any) { row[0] = i / 3 % 3 })
+	},
+	"copied": func(rows [][]any) (all [][]any) {
+		for i, row := range rows {
+			all = append(all, slices.Repeat([][]any{row}, i/3%3)...)
+		}
+		return all
+	},
+	"units": func(rows [][]any) [][]any {
+		return edited(rows, func(_ int, row []any) {
+			for column, unit := range map[int]float64{3: 1e4, 4: 1e-3, 5: 1e6, 6: 1e-6} {
+				row[column] = row[column].(float64) * unit
+			}
+			row[7], row[8] = "is-"+row[7].(string), "is-"+row[8].(string)
+		})
+	},
+}
+
+func edited(rows [][]any, edit func(i int, row []any)) (all [][]any) {
+	for i, row := range rows {
+		all = append(all, slices.Clone(row))
+		edit(i, all[i])
+	}
+	return all
+}
+
+func shuffled(n int) []int { return rand.New(rand.NewPCG(3, 1)).Perm(n) }
+
+// alone is the second of the targets.
+const alone = "ROWS --target z --drop y,label,kind DESIGN --loss square --noise 10% --gamma 0.5"
+
+// laws are questions with the same answer: kinds | question | question | keys | largest difference, relative
+// to 1 + the value. KIND is a kind's table and model, ROWS are its rows, SAME is the first question; a word
+// before a colon names other rows, and words after an @ lead to a part of the answer.
+const laws = `
+NLCT | loo KIND | cv KIND --folds loo | error error_se class confusion | 1e-6
+NLCPT | cv KIND --fold-column g | shuffled: SAME | error error_se confusion mean class | 2e-3
+NLT | estimate KIND --refine none --tol 1e-9 | shuffled: SAME | mean variance | 1e-6
+NLCPT | cv KIND --folds 4 | units: SAME | r_squared balanced_error confusion | 1e-6
+NLCPT | estimate KIND | units: SAME | r_squared balanced_error confusion | 1e-4
+NLCT | retrain KIND --resamples 20 | units: SAME | r_squared balanced_error confusion | 1e-6
+NLCPT | cv KIND --folds 4 | ones: SAME --weights w | error error_se mean class confusion | 1e-9
+NLCPT | estimate KIND | ones: SAME --weights w | error error_se mean variance confusion | 1e-9
+NLCPT | fewer: cv KIND --folds 4 --weights w | zeros: SAME | error error_se mean class | 0
+NLCPT | fewer: estimate KIND --weights w | zeros: SAME | error error_se mean confusion | 0
+NLCPT | copied: estimate KIND | counted: SAME --counts w | error error_se mean class confusion | 0
+NLCT | copied: estimate KIND --groups none | counted: estimate KIND --counts w --groups none |
+	error test_error | 0
+NLCPT | copied: cv KIND --groups none | counted: SAME --counts w | error mean class | 0
+NLT | estimate KIND --refine none | predict KIND --test ROWS --refine none | mean variance | 1e-6
+NLCT | estimate KIND | curve KIND --ratio 0.5,1 @results.1 | error error_se test_error | 1e-3
+NLCT | cv KIND --folds 4 --repeats 1 |
+	grid KIND --by cv --folds 4 --over kernel=rbf,matern52 @results.0.validation | error error_se | 1e-6
+NLCT | estimate KIND | grid KIND --over kernel=rbf,matern52 @results.0.estimate | error error_se | 1e-6
+NLCPT | cv KIND --folds 4 --workers 1 | cv KIND --folds 4 --workers 3 | error error_se mean confusion | 0
+NLCT | retrain KIND --resamples 20 --method single | retrain KIND --resamples 20 --method batch |
+	error confusion | 1e-2
+LCP | cv KIND --fold-column g --no-standardize | SAME --refit-preprocessing |
+	error error_se confusion class | 1e-9
+LCP | sorted: cv KIND --no-standardize --blocks 8 --folds 4 | sorted: SAME --refit-preprocessing |
+	error error_se confusion class | 1e-9
+T | estimate KIND @targets.z | estimate ALONE |
+	error error_se test_error apparent_error err632plus mean variance | 1e-5
+T | retrain KIND --resamples 20 @targets.z | retrain ALONE --resamples 20 |
+	error error_se bagged_error mean variance | 1e-6
+T | cv KIND --folds 4 @targets.z | cv ALONE --folds 4 | error error_se repeats_se mean | 1e-6
+T | loo KIND @targets.z | loo ALONE | error error_se | 1e-6
+T | predict KIND --test NEW @targets.z | predict ALONE --test NEW |
+	mean variance lower upper test_error | 1e-6
+T | curve KIND --ratio 0.5 @results.0.targets.z | curve ALONE --ratio 0.5 @results.0 | error test_error | 1e-5
+`
+
+// TestLaws: the laws hold, and each is about some number.
+func TestLaws(t *testing.T) {
+	words := map[string]*strings.Replacer{"": goldenTables(t, nil)}
+	for name, change := range otherRows {
+		words[name] = goldenTables(t, change)
+	}
+	known := map[string]any{}
+	ask := func(question, kind string) any {
+		question, part, _ := strings.Cut(question, " @")
+		of, line, other := strings.Cut(question, ": ")
+		if !other {
+			of, line = "", question
+		}
+		line = goldenLine(words[of], strings.NewReplacer("KIND", kinds[kind], "ALONE", alone).Replace(line))
+		if known[line] == nil {
+			known[line] = answers(t, line)
+		}
+		return within(known[line], part)
+	}
+	for law := range strings.Lines(strings.ReplaceAll(strings.TrimSpace(laws), "|\n\t", "| ")) {
+		fields := strings.Split(strings.TrimSpace(law), " | ")
+		_, first, other := strings.Cut(fields[1], ": ")
+		if !other {
+			first, _, _ = strings.Cut(fields[1], " @")
+		}
+		fields[2] = strings.Replace(fields[2], "SAME", first, 1)
+		tolerance := testutil.Must(strconv.ParseFloat(fields[4], 64))(t)
+		for _, kind := range strings.Split(fields[0], "") {
+			keys := strings.Fields(fields[3])
+			one, other := leaves(ask(fields[1], kind), keys), leaves(ask(fields[2], kind), keys)
+			compared := 0
+			for at, want := range one {
+				got, there := other[at]
+				if !there && strings.Contains(fields[2], "@results") {
+					continue // tables say less
+				}
+				compared++
+				if strings.HasPrefix(fields[2], "shuffled") {
+					got = inOrder(got)
+				}
+				if !alike(got, want, tolerance) {
+					t.Errorf("%s: %s: %s is %v, want %v", kind, law, at, got, want)
+				}
+			}
+			if compared == 0 {
+				t.Errorf("%s: %s: there is none of %v", kind, law, keys)
+			}
+		}
+	}
+}
+
+// within is the part of a document that a path leads to.
+func within(v any, path string) any {
+	for step := range strings.SplitSeq(path, ".") {
+		switch inner := v.(type) {
+		case map[string]any:
+			if step != "" {
+				v = inner[step]
+			}
+		case []any:
+			at, _ := strconv.Atoi(step)
+			v = inner[at]
+		}
+	}
+	return v
+}
+
+// leaves are the values under keys of these names, by their paths.
+func leaves(v any, keys []string) map[string]any {
+	all := map[string]any{}
+	object, _ := v.(map[string]any)
+	for name, inner := range object {
+		if slices.Contains(keys, name) && inner != nil {
+			all[name] = inner
+		}
+		for path, leaf := range leaves(inner, keys) {
+			all[name+"."+path] = leaf
+		}
+	}
+	return all
+}
+
+// alike reports whether two values, or all of two lists, are the same: numbers up to a difference relative to
+// 1 + their size.
+func alike(got, want any, tolerance float64) bool {
+	switch w := want.(type) {
+	case float64:
+		g, number := got.(float64)
+		return number && math.Abs(g-w) <= tolerance*(1+math.Abs(w))
+	case []any:
+		g, list := got.([]any)
+		return list && slices.EqualFunc(g, w, func(a, b any) bool { return alike(a, b, tolerance) })
+	}
+	return got == want
+}
+
+// inOrder are values of the shuffled rows in the order of the rows.
+func inOrder(v any) any {
+	list, _ := v.([]any)
+	if len(list) != goldenCount {
+		return v
+	}
+	all := make([]any, len(list))
+	for k, i := range shuffled(len(list)) {
+		all[i] = list[k]
+	}
+	return all
+}
+
+// TestErrorsOfFits: the error of models of resamples is, for each kind of target, the mean over rows of the
+// mean loss of the fits without the row, of which a journal keeps the fields of all functions.
+func TestErrorsOfFits(t *testing.T) {
+	const resamples = 30
+	words, counts := goldenTables(t, nil), make([]float64, goldenCount)
+	rows, _ := goldenRows()
+	class := func(i int) int { return i % 3 } // in the order of their names, and of their appearance
+	column := func(k int) (y []float64) {
+		for _, row := range rows {
+			y = append(y, row[k].(float64))
+		}
+		return y
+	}
+	targets := [][]float64{column(5), column(6)}
+	square := func(k, i int, f float64) float64 {
+		mean, deviation := stat.PopMeanStdDev(targets[k], nil)
+		unit := deviation / math.Sqrt(stat.PopVariance(targets[0], nil))
+		return math.Pow(mean+unit*f-targets[k][i], 2)
+	}
+	share := func(k, i int, f float64) float64 {
+		return square(k, i, f) / stat.PopVariance(targets[k], nil) / 2
+	}
+	zeroOne := func(wrong bool) float64 {
+		if wrong {
+			return 1
+		}
+		return 0
+	}
+	for kind, loss := range map[string]func(i int, f []float64) float64{
+		"N": func(i int, f []float64) float64 { return square(0, i, f[0]) },
+		"T": func(i int, f []float64) float64 { return share(0, i, f[0]) + share(1, i, f[1]) },
+		"L": func(i int, f []float64) float64 { return zeroOne((f[0] > 0) != (rows[i][7] == "yes")) },
+		"C": func(i int, f []float64) float64 { return zeroOne(floats.MaxIdx(f) != class(i)) },
+		"P": func(i int, f []float64) float64 {
+			votes := [3]int{}
+			for pair, of := range [][2]int{{0, 1}, {0, 2}, {1, 2}} {
+				if f[pair] > 0 {
+					votes[of[0]]++
+				} else {
+					votes[of[1]]++
+				}
+			}
+			return zeroOne(slices.Index(votes[:], slices.Max(votes[:])) != class(i))
+		},
+	} {
+		dir, command, count := t.TempDir(), "retrain", "--resamples"
+		if kind == "P" {
+			command, count = "estimate", "--refine"
+		}
+		a := decoded[report.Answer](t, goldenLine(words, fmt.Sprintf("%s %s --scheme poisson %s %d "+
+			"--journal %s", command, kinds[kind], count, resamples, dir)))
+		var functions [][]keptFit
+		for _, record := range records(t, dir)[2:] {
+			if fields := bytes.SplitN(record, []byte(" "), 3); len(fields) == 3 {
+				functions = append(functions, parse[[]keptFit](t, string(fields[2])))
+			}
+		}
+		sum, absent := make([]float64, goldenCount), make([]float64, goldenCount)
+		for r := range resamples {
+			resample.Poisson{Ratio: 1}.Draw(0, r, counts)
+			fields := make([][]float64, len(functions))
+			for k := range fields {
+				fields[k] = make([]float64, goldenCount)
+				testutil.Must(binary.Decode(functions[k][r].F, binary.LittleEndian, fields[k]))(t)
+			}
+			for i, count := range counts {
+				if count > 0 {
+					continue
+				}
+				var f []float64
+				for k := range fields {
+					f = append(f, fields[k][i])
+				}
+				sum[i], absent[i] = sum[i]+loss(i, f), absent[i]+1
+			}
+		}
+		want := stat.Mean(floats.DivTo(sum, sum, absent), nil)
+		if math.Abs(float64(a.Error)-want) > 1e-9*want || want == 0 {
+			t.Errorf("%s: error %v, of the fits %v", kind, a.Error, want)
+		}
+	}
+}
+
+// TestRowsBefore: cross-validation forward in time predicts the rows of a block, for each kind of target, as
+// the model file does that train writes of the rows before it.
+func TestRowsBefore(t *testing.T) {
+	const block, folds = 6, 5
+	for kind, model := range kinds {
+		model = strings.Replace(model, "10%", "0.1", 1) // a fraction is that of all rows
+		line := goldenLine(goldenTables(t, nil), fmt.Sprintf("cv %s --blocks %d --folds %d", model, block,
+			folds))
+		whole := answers(t, line).(map[string]any)
+		for first := goldenCount - folds*block; first < goldenCount; first += block {
+			before := goldenTables(t, func(rows [][]any) [][]any { return rows[:first] })
+			then := goldenTables(t, func(rows [][]any) [][]any { return rows[first : first+block] })
+			must(t, goldenLine(before, "train "+model+" --quiet --model DIR/m.json"))
+			file := before.Replace("predict --model DIR/m.json") + then.Replace(" --test ROWS")
+			alone := answers(t, file)
+			for _, names := range [][2]string{{"mean", "prediction"}, {"class", "class"}} {
+				predicted := leaves(alone, names[1:])
+				for at, got := range leaves(whole, names[:1]) {
+					want := predicted[strings.Replace(at, names[0], names[1], 1)]
+					if !alike(got.([]any)[first:first+block], want, 1e-9) {
+						t.Errorf("%s: %s from row %d on %v, by those before %v", kind, at, first, got, want)
+					}
+				}
+			}
+		}
+	}
+}

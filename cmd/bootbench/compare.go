@@ -62,9 +62,9 @@ func runCompare(a *app, o *options, data []string) error {
 	return printRows(a, rowRun[report.CompareRow]{
 		tasks: tasks, together: 1, document: c,
 		status: func(row report.CompareRow) string { return row.Status },
-		finish: func(rows []report.CompareRow, _ bool) (any, []string) {
+		finish: func(rows []report.CompareRow, _ bool) []string {
 			c.Rows = rows
-			return rows, nil
+			return nil
 		},
 	})
 }

@@ -114,7 +114,7 @@ func (c *curve) solveAll(a *app) error {
 	return printRows(a, rowRun[report.Answer]{
 		tasks: tasks, together: pathLength, document: shown,
 		status: func(e report.Answer) string { return e.Status },
-		finish: func(results []report.Answer, complete bool) (json any, warnings []string) {
+		finish: func(results []report.Answer, complete bool) (warnings []string) {
 			doc.Time = c.Times
 			for _, e := range results {
 				doc.Time.Solve += e.Time.Solve
@@ -134,8 +134,7 @@ func (c *curve) solveAll(a *app) error {
 					e.Points, e.Refined.Points = nil, nil
 				}
 			}
-			a.spent(&doc.Cost)
-			return doc, warnings
+			return warnings
 		},
 	})
 }

@@ -35,8 +35,8 @@ func (a *app) deliver(g *report.Sheet) error {
 		}
 	}
 	if a.options.csv == "-" {
-		g.Text = g.WriteCSV
-	} else if err := a.write(a.options.csv, g.WriteCSV); err != nil {
+		g.Text = g.Table.WriteCSV
+	} else if err := a.write(a.options.csv, g.Table.WriteCSV); err != nil {
 		return err
 	}
 	if err := a.print(g.Text); err != nil {
@@ -91,7 +91,7 @@ func (a *app) writeFolder(g *report.Sheet, document func(io.Writer) error) (err 
 		}
 	}
 	if g.CSV != "" {
-		write(g.CSV, g.WriteCSV)
+		write(g.CSV, g.Table.WriteCSV)
 		p.Files = append(p.Files, g.CSV)
 	}
 	write("result.json", document)

@@ -261,11 +261,11 @@ func (g *grid) solve() error {
 				Examples **report.Examples
 			}{c, &c.Examples}
 		},
-		finish: func(cells []report.GridCell, complete bool) (any, []string) {
+		finish: func(cells []report.GridCell, complete bool) []string {
 			doc.Results, doc.Status = cells, completeness(complete)
 			compareCells(doc)
 			sumUpGrid(a, doc)
-			return doc, doc.Warnings
+			return doc.Warnings
 		},
 	})
 }
@@ -314,5 +314,4 @@ func sumUpGrid(a *app, g *report.Grid) {
 			g.Warnings = append(g.Warnings, fmt.Sprintf("%s: %s", c.Name(g.Over), text))
 		}
 	}
-	a.spent(&g.Cost)
 }

@@ -19,8 +19,8 @@ type rowRun[R any] struct {
 	document report.RowResult[R]
 	status   func(row R) string // of its solve; nil: none
 	record   func(row *R) any   // pointers to a row's parts for the journal; nil: its JSON
-	// finish completes the document, and returns its JSON form and the warnings.
-	finish func(rows []R, complete bool) (json any, warnings []string)
+	// finish completes the document, and returns the warnings.
+	finish func(rows []R, complete bool) (warnings []string)
 }
 
 // printRows runs the command: all rows, or those of this shard.
@@ -38,13 +38,11 @@ func printRows[R any](a *app, c rowRun[R]) error {
 	case err != nil && (len(rows) == 0 || a.tasks.sharded()):
 		return err
 	}
-	json, warnings := c.finish(rows, err == nil)
-	d := c.document
-	delivered := a.deliver(&report.Sheet{
-		Result: d, Text: func(w io.Writer) error { return report.WriteEnd(w, d) }, JSON: json,
-		CSV: a.command.name + ".csv", WriteCSV: d.WriteCSV, Warnings: warnings, Figures: d.Figures(),
-	})
-	switch {
+	warnings := c.finish(rows, err == nil)
+	sheet := report.NewSheet(c.document, false)
+	sheet.Warnings = warnings
+	sheet.Text = func(w io.Writer) error { return report.WriteEnd(w, c.document) }
+	switch delivered := a.deliver(sheet); {
 	case delivered != nil:
 		return delivered
 	case a.isInterrupt(err):

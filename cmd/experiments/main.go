@@ -108,7 +108,7 @@ func (o *output) file(name string, write func(io.Writer) error) {
 
 // writeCSV writes structs as lines of a file.
 func writeCSV[R any](o *output, name string, rows []R) {
-	o.file(name, func(w io.Writer) error { return report.WriteRows(w, rows) })
+	o.file(name, report.TableOf(rows).WriteCSV)
 }
 
 // figures writes figures and their numbers.

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -18,8 +17,10 @@ type Comparison struct {
 	Rows []CompareRow
 }
 
-// WriteCSV writes the rows, one line each, columns as in the JSON document.
-func (c *Comparison) WriteCSV(w io.Writer) error { return WriteRows(w, c.Rows) }
+// fill adds the other forms of the rows to the sheet.
+func (c *Comparison) fill(s *Sheet, _ bool) {
+	s.JSON, s.CSV, s.Table, s.Figures = c.Rows, "compare.csv", TableOf(c.Rows), c.figures()
+}
 
 func (c *Comparison) document() *document { return rowDocument(c, c.Rows) }
 
@@ -137,8 +138,8 @@ func compareGroups(rows []CompareRow) (groups [][]CompareRow) {
 	return groups
 }
 
-// Figures are one for each data set with several sizes or ratios: times against these, with their slopes.
-func (c *Comparison) Figures() (figures []*Figure) {
+// figures are one for each data set with several sizes or ratios: times against these, with their slopes.
+func (c *Comparison) figures() (figures []*Figure) {
 	for _, rows := range compareGroups(c.Rows) {
 		if len(rows) == 1 {
 			continue

@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -70,33 +69,20 @@ func (c *Curve) below() *document {
 	return d
 }
 
-// WriteCSV writes one line per ratio, without the points.
-func (c *Curve) WriteCSV(w io.Writer) error {
-	type line struct {
-		Ratio     float64 `json:"ratio"`
-		Distinct  float64 `json:"distinct"`
-		TestLoss  string  `json:"test_loss"`
-		TestError Number  `json:"test_error"`
-		Errors
-		Method string `json:"method"`
-		Status string `json:"status"`
-		Convergence
-		SolveS    float64 `json:"solve_s"`
-		Refined   Number  `json:"refined"` // NaN: not refined
-		RefinedSE Number  `json:"refined_se"`
-	}
-	var rows []line
-	for _, e := range c.Results {
-		refined := cmp.Or(e.Refined, &Refined{TestError: unknown, SE: unknown})
-		rows = append(rows, line{e.Ratio, e.Distinct, e.TestLoss, *cmp.Or(e.TestError, &unknown),
-			*cmp.Or(e.Errors, &Errors{unknown, unknown, unknown, unknown}), e.Method, e.Status,
-			*cmp.Or(e.Convergence, &Convergence{}), e.Time.Solve, refined.TestError, refined.SE})
-	}
-	return WriteRows(w, rows)
+// curveColumns are the columns of a curve as CSV, without the points.
+const curveColumns = `ratio distinct test_loss test_error apparent_error no_information_error err632
+	err632plus method status engine residual sweeps refreshes_exact refreshes_single refreshes_woodbury
+	refreshes_diagonal rank rank_residual rank_largest rank_error solve_s=time_solve
+	refined=refined_test_error refined_se=refined_standard_error`
+
+// fill adds the other forms of the curve to the sheet.
+func (c *Curve) fill(s *Sheet, _ bool) {
+	s.Cost, s.CSV, s.Figures = &c.Cost, "curve.csv", c.figures()
+	s.Table = TableOf(c.Results, strings.Fields(curveColumns)...)
 }
 
-// Figures show the error against the ratio.
-func (c *Curve) Figures() []*Figure {
+// figures show the error against the ratio.
+func (c *Curve) figures() []*Figure {
 	left := Series{Label: "left-out", Mark: Joined}
 	plus := Series{Label: ".632+", Mark: Joined, Colour: 1}
 	refined := Series{Label: "refined, two standard errors", Mark: Dots, Colour: 2}

@@ -20,11 +20,24 @@ type document struct {
 // block is a run of labelled lines, a table (it has heads), or a paragraph, "" for a gap.
 type block struct {
 	Lines [][2]string
-	Heads []head
-	Rows  [][]string
-	Text  string
+	Table
+	Text string
 
 	Headless bool // a table's heads are not written as text
+}
+
+// Table has a row of cells below its heads.
+type Table struct {
+	Heads []head
+	Rows  [][]string
+}
+
+// names are the names of the columns.
+func (t *Table) names() (names []string) {
+	for _, h := range t.Heads {
+		names = append(names, h.Name())
+	}
+	return names
 }
 
 // head is the head of a column. Cells are aligned left if it begins with "<", else right; spaces before or
@@ -54,7 +67,7 @@ func (d *document) paragraph(text string) { d.Blocks = append(d.Blocks, block{Te
 func (d *document) gap() { d.paragraph("") }
 
 func (d *document) table(heads []head, rows [][]string) {
-	d.Blocks = append(d.Blocks, block{Heads: heads, Rows: rows})
+	d.Blocks = append(d.Blocks, block{Table: Table{heads, rows}})
 }
 
 // Result is the result of a command.
@@ -99,11 +112,7 @@ func (d *document) writeText(w io.Writer) error {
 
 // writeTable writes a table with columns as wide as their heads and their widest cells.
 func (b *block) writeTable(text *strings.Builder) {
-	var names []string
-	for _, h := range b.Heads {
-		names = append(names, h.Name())
-	}
-	lines, widths := append([][]string{names}, b.Rows...), make([]int, len(b.Heads))
+	lines, widths := append([][]string{b.names()}, b.Rows...), make([]int, len(b.Heads))
 	for i, h := range b.Heads {
 		widths[i] = utf8.RuneCountInString(strings.TrimPrefix(string(h), "<"))
 		for _, cells := range lines {
@@ -123,9 +132,6 @@ func (b *block) writeTable(text *strings.Builder) {
 // RowResult is a Result with a table that is printed row by row during the computation. R is a row's type.
 type RowResult[R any] interface {
 	Result
-	Figures() []*Figure
-	WriteCSV(w io.Writer) error // a line per row
-
 	above() *document // printed before the rows
 	heads() []head    // with the widths of later rows
 	cells(row R) []string
@@ -135,12 +141,13 @@ type RowResult[R any] interface {
 // WriteRow prints one row in columns as wide as their heads; above and heads come before the first row. A
 // wider cell shifts the rest of its line.
 func WriteRow[R any](w io.Writer, of RowResult[R], row R, first bool) error {
-	d, heads := &document{}, of.heads()
+	d := &document{}
 	if first {
 		d = of.above()
-		d.table(heads, nil)
+		d.table(of.heads(), nil)
 	}
-	d.Blocks = append(d.Blocks, block{Heads: heads, Rows: [][]string{of.cells(row)}, Headless: true})
+	d.table(of.heads(), [][]string{of.cells(row)})
+	d.Blocks[len(d.Blocks)-1].Headless = true
 	return d.writeText(w)
 }
 
@@ -155,10 +162,10 @@ func rowDocument[R any](of RowResult[R], rows []R) *document {
 	return d
 }
 
-// each are the lines of a table, one per element of list.
-func each[T any](list []T, cells func(T) []string) (lines [][]string) {
+// each is the image of every element of a list.
+func each[T, R any](list []T, image func(T) R) (images []R) {
 	for _, t := range list {
-		lines = append(lines, cells(t))
+		images = append(images, image(t))
 	}
-	return lines
+	return images
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -14,43 +15,69 @@ import (
 	"strings"
 )
 
-// writeCSV writes a table with the names of the columns as first row.
-func writeCSV(w io.Writer, rows [][]string) error { return csv.NewWriter(w).WriteAll(rows) }
-
-// WriteRows writes structs as lines: a column per field, also those that a document omits; the names of a
-// nested struct's fields have its name as a prefix.
-func WriteRows[T any](w io.Writer, rows []T) error { return writeCSV(w, table(rows)) }
-
-// table has the names of the fields above the rows.
-func table[T any](rows []T) [][]string {
-	names, _ := flatten("", reflect.ValueOf(*new(T)))
-	return append([][]string{names}, each(rows, func(row T) (cells []string) {
-		_, values := flatten("", reflect.ValueOf(row))
-		for _, v := range values {
-			cells = append(cells, cell(v))
-		}
-		return cells
-	})...)
+// WriteCSV writes the table with the names of its columns as first line.
+func (t *Table) WriteCSV(w io.Writer) error {
+	return csv.NewWriter(w).WriteAll(append([][]string{t.names()}, t.Rows...))
 }
 
-// flatten lists the fields of a struct by their names in JSON, those of nested structs with a prefix.
-func flatten(prefix string, v reflect.Value) (names []string, values []reflect.Value) {
-	for i := range v.NumField() {
-		f := v.Type().Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if f.Type.Kind() != reflect.Struct {
-			names, values = append(names, prefix+name), append(values, v.Field(i))
-			continue
+// TableOf has structs as rows and their fields as columns: all fields, also those that a document omits, or
+// the chosen ones, "name=field" for a column with another name than its field. Cells without a value are
+// empty.
+func TableOf[T any](rows []T, chosen ...string) *Table {
+	of, t, at := reflect.TypeFor[T](), &Table{}, []int{}
+	all := fields("", of, reflect.Value{})
+	if chosen == nil {
+		for _, f := range all {
+			chosen = append(chosen, f.name)
 		}
-		inner, of := flatten(either(f.Anonymous, prefix, prefix+name+"_"), v.Field(i))
-		names, values = append(names, inner...), append(values, of...)
 	}
-	return names, values
+	for _, column := range chosen {
+		name, path, _ := strings.Cut(column, "=")
+		t.Heads = append(t.Heads, head(name))
+		at = append(at, slices.IndexFunc(all, func(f field) bool { return f.name == cmp.Or(path, name) }))
+	}
+	t.Rows = each(rows, func(row T) (cells []string) {
+		all := fields("", of, reflect.ValueOf(row))
+		for _, i := range at {
+			cells = append(cells, cell(all[i].value))
+		}
+		return cells
+	})
+	return t
+}
+
+// field is a field of a struct or of a struct in it, by their names in JSON. Fields behind a nil pointer have
+// no value.
+type field struct {
+	name  string
+	value reflect.Value
+}
+
+// fields lists the fields of a struct, and instead of a struct in it the fields of that.
+func fields(prefix string, of reflect.Type, v reflect.Value) (all []field) {
+	for i := range of.NumField() {
+		f, inner := of.Field(i), reflect.Value{}
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if v.IsValid() {
+			inner = v.Field(i)
+		}
+		if f.Type.Kind() == reflect.Pointer {
+			f.Type, inner = f.Type.Elem(), reflect.Indirect(inner)
+		}
+		if f.Type.Kind() == reflect.Struct {
+			all = append(all, fields(either(f.Anonymous, prefix, prefix+name+"_"), f.Type, inner)...)
+		} else {
+			all = append(all, field{prefix + name, inner})
+		}
+	}
+	return all
 }
 
 // cell is a value with all its digits, empty for an unknown number.
 func cell(v reflect.Value) string {
 	switch {
+	case !v.IsValid():
+		return ""
 	case v.CanFloat():
 		return numberCell(v.Float())
 	case v.Kind() == reflect.String:

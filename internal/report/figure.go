@@ -87,7 +87,7 @@ func equality(label string, from, to float64) Series {
 
 // WriteCSV writes every number of the figure: a line per point.
 func (f *Figure) WriteCSV(w io.Writer) error {
-	rows := [][]string{{"panel", "series", "x", "y", "error"}}
+	t := &Table{Heads: []head{"panel", "series", "x", "y", "error"}}
 	for k, p := range f.Panels {
 		for _, s := range p.Series {
 			for i, x := range s.X {
@@ -95,13 +95,12 @@ func (f *Figure) WriteCSV(w io.Writer) error {
 				if i < len(s.Err) {
 					err = numberCell(s.Err[i])
 				}
-				rows = append(rows, []string{strconv.Itoa(k + 1), textCell(s.Label), numberCell(x),
-					numberCell(s.Y[i]),
-					err})
+				t.Rows = append(t.Rows, []string{strconv.Itoa(k + 1), textCell(s.Label), numberCell(x),
+					numberCell(s.Y[i]), err})
 			}
 		}
 	}
-	return writeCSV(w, rows)
+	return t.WriteCSV(w)
 }
 
 // scale maps the values of an axis to pixels.

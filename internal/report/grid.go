@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -170,53 +169,37 @@ func (g *Grid) below() *document {
 
 func (g *Grid) document() *document { return rowDocument(g, g.Results) }
 
-// WriteCSV writes one line per cell: the value of every axis, the objective, the errors and the solve. For a
-// failed cell these are empty, except the status.
-func (g *Grid) WriteCSV(w io.Writer) error {
+// gridColumns are the columns of a grid as CSV after the values of the axes.
+const gridColumns = `objective test_loss test_error apparent_error no_information_error err632
+	err632plus status residual sweeps solve_s=time_solve difference=difference_value
+	difference_se=difference_standard_error p_value=difference_p_value`
+
+// fill adds the other forms of the grid to the sheet.
+func (g *Grid) fill(s *Sheet, _ bool) {
 	type line struct {
 		Objective Number `json:"objective"`
 		TestLoss  string `json:"test_loss"`
-		TestError Number `json:"test_error"`
-		Errors
-		Status       string `json:"status"`
-		Residual     Number `json:"residual"`
-		Sweeps       int    `json:"sweeps"`
-		SolveS       Number `json:"solve_s"`
-		Difference   Number `json:"difference"`
-		DifferenceSE Number `json:"difference_se"`
-		PValue       Number `json:"p_value"`
+		Status    string `json:"status"`
+		*Answer
+		Difference *Difference `json:"difference"`
 	}
-	var lines []line
-	for _, c := range g.Results {
-		l := line{Number(c.Value()), "", unknown, Errors{unknown, unknown, unknown, unknown}, "failed",
-			unknown, 0, unknown, unknown, unknown, unknown}
-		if e := c.judged(); e != nil {
-			l.TestLoss, l.Status = e.TestLoss, e.Status
-		}
-		if e := c.Estimate; e != nil {
-			l.TestError, l.Errors = *cmp.Or(e.TestError, &unknown), *cmp.Or(e.Errors, &l.Errors)
-			l.SolveS = Number(e.Time.Solve)
-			if s := e.Convergence; s != nil {
-				l.Residual, l.Sweeps = s.Residual, s.Sweeps
-			}
-		}
-		if d := c.Difference; d != nil {
-			l.Difference, l.DifferenceSE, l.PValue = d.Value, d.StandardError, d.PValue
-		}
-		lines = append(lines, l)
-	}
-	rows := make([][]string, 1+len(lines))
+	lines := each(g.Results, func(c GridCell) line {
+		e := cmp.Or(c.judged(), &Answer{Status: "failed"})
+		return line{Number(c.Value()), e.TestLoss, e.Status, c.Estimate, c.Difference}
+	})
+	t, numbers := &Table{Rows: make([][]string, len(lines))}, TableOf(lines, strings.Fields(gridColumns)...)
 	for k, a := range g.Over {
-		addColumn(rows, a.Name, g.Results, func(c GridCell) string { return textCell(c.Values[k]) })
+		addColumn(t, a.Name, g.Results, func(c GridCell) string { return textCell(c.Values[k]) })
 	}
-	for i, numbers := range table(lines) {
-		rows[i] = append(rows[i], numbers...)
+	for i, cells := range numbers.Rows {
+		t.Rows[i] = append(t.Rows[i], cells...)
 	}
-	return writeCSV(w, rows)
+	t.Heads = append(t.Heads, numbers.Heads...)
+	s.CSV, s.Table, s.Figures = "grid.csv", t, g.figures()
 }
 
-// Figures show the objective over the grid: a curve for one axis, a map for two, none for more.
-func (g *Grid) Figures() []*Figure {
+// figures show the objective over the grid: a curve for one axis, a map for two, none for more.
+func (g *Grid) figures() []*Figure {
 	axes := slices.DeleteFunc(slices.Clone(g.Over), func(a GridAxis) bool { return len(a.Values) == 1 })
 	if len(axes) == 0 || len(axes) > 2 {
 		return nil

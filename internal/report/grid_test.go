@@ -28,7 +28,7 @@ func TestGridFigures(t *testing.T) {
 		GridAxis{"gamma", []string{"0.1", "1", "2", "4"}}, GridAxis{"kernel", []string{"rbf"}}
 	errors := []float64{9, 8, 7, 6, 5, 4, 3, 2, 0.5, 1, 9, 8}
 	g := gridOf(errors, c, kind, gamma)
-	p := g.Figures()[0].Panels[0]
+	p := g.figures()[0].Panels[0]
 	if len(p.Series) != 4 || p.X.Label != "gamma" || p.Y.Label != "C" || p.Series[1].Label != "C 10" {
 		t.Fatalf("%+v", p)
 	}
@@ -42,17 +42,17 @@ func TestGridFigures(t *testing.T) {
 		t.Errorf("best %+v", best)
 	}
 	curve := gridOf([]float64{3, 1, 2}, c)
-	if p := curve.Figures()[0].Panels[0]; !slices.Equal(p.Series[0].Y, []float64{3, 1, 2}) ||
+	if p := curve.figures()[0].Panels[0]; !slices.Equal(p.Series[0].Y, []float64{3, 1, 2}) ||
 		p.Series[1].X[0] != 2 || p.Series[1].Y[0] != 1 {
 		t.Errorf("%+v", p)
 	}
 	for _, g := range []*Grid{g, curve} {
 		var b bytes.Buffer
-		if err := g.Figures()[0].WriteSVG(&b); err != nil || b.Len() < 1000 {
+		if err := g.figures()[0].WriteSVG(&b); err != nil || b.Len() < 1000 {
 			t.Error(b.Len(), err)
 		}
 	}
-	if figures := gridOf([]float64{1}, GridAxis{"C", []string{"1"}}).Figures(); figures != nil {
+	if figures := gridOf([]float64{1}, GridAxis{"C", []string{"1"}}).figures(); figures != nil {
 		t.Errorf("%+v", figures)
 	}
 }

@@ -90,35 +90,25 @@ func rowName(names []string, row int) string {
 	return strconv.Itoa(row + 1)
 }
 
-// namedRows is a table of count rows and a head, with the column of the rows' names.
-func namedRows(names []string, count int) [][]string {
-	rows := [][]string{{"row"}}
-	for i := range count {
-		rows = append(rows, []string{rowName(names, i)})
-	}
-	return rows
-}
-
 // addColumn adds a list to a table, unless it is empty.
-func addColumn[T any](rows [][]string, name string, list []T, cell func(T) string) {
+func addColumn[T any](t *Table, name string, list []T, cell func(T) string) {
 	if len(list) == 0 {
 		return
 	}
-	rows[0] = append(rows[0], name)
-	for i := range rows[1:] {
-		rows[i+1] = append(rows[i+1], cell(list[i]))
+	t.Heads = append(t.Heads, head(name))
+	for i := range t.Rows {
+		t.Rows[i] = append(t.Rows[i], cell(list[i]))
 	}
 }
 
 // table has a row per example or new input and a column for every list that there is, of new inputs first
 // those of brief. Probabilities are of the class positive.
-func (p *Points) table(positive string, newRows bool, format func(float64) string) [][]string {
-	rows := namedRows(p.Names, p.count())
-	add := func(name string, list Numbers) { addColumn(rows, name, list, format) }
-	targets := func() {
-		add("target", p.Target.Numbers)
-		addColumn(rows, "target", p.Target.Classes, textCell)
+func (p *Points) table(positive string, newRows bool, format func(float64) string) *Table {
+	t := &Table{[]head{"row"}, make([][]string, p.count())}
+	for i := range t.Rows {
+		t.Rows[i] = []string{rowName(p.Names, i)}
 	}
+	add := func(name string, list Numbers) { addColumn(t, name, list, format) }
 	if newRows {
 		add("prediction", either(p.Prediction != nil, p.Prediction, p.Mean))
 		add("lower", p.Lower)
@@ -134,8 +124,9 @@ func (p *Points) table(positive string, newRows bool, format func(float64) strin
 	for _, name := range slices.Sorted(maps.Keys(p.Probability.Of)) {
 		add("P("+textCell(name)+")", p.Probability.Of[name])
 	}
-	addColumn(rows, "class", p.Class, textCell)
-	targets()
+	addColumn(t, "<class", p.Class, textCell)
+	add("target", p.Target.Numbers)
+	addColumn(t, "target", p.Target.Classes, textCell)
 	add("error", p.Error)
 	add("variance", p.Variance)
 	add("mean_se", p.MeanSE)
@@ -149,7 +140,7 @@ func (p *Points) table(positive string, newRows bool, format func(float64) strin
 	add("oob_vote", p.OOBVote)
 	add("vote", p.Vote)
 	add("p_negative", p.Negative)
-	return rows
+	return t
 }
 
 // Rows of a table of new inputs: the first ones, and the least certain others.
@@ -159,26 +150,22 @@ const (
 )
 
 // inputs prints a table of new inputs: all if they are few, else the first rows, and the first of others.
-func (d *document) inputs(table [][]string, others []int) {
+func (d *document) inputs(table *Table, others []int) {
 	if table == nil {
 		return
 	}
-	rows, shown := table[1:], ""
+	rows, shown := table.Rows, ""
 	if count := len(rows); count > firstRows+uncertainRows {
 		rows, shown = slices.Clone(rows[:firstRows]), fmt.Sprintf("the first %d of %d rows", firstRows, count)
 		if others != nil {
 			for _, i := range others[:uncertainRows] {
-				rows = append(rows, table[1+i])
+				rows = append(rows, table.Rows[i])
 			}
 			shown += fmt.Sprintf(", and the %d least certain others", uncertainRows)
 		}
 	}
-	var heads []head
-	for _, name := range table[0] {
-		heads = append(heads, either(name == "class", "<class", head(name)))
-	}
 	d.gap()
-	d.table(heads, rows)
+	d.table(table.Heads, rows)
 	if shown != "" {
 		d.paragraph(shown + ": --csv FILE has all")
 	}

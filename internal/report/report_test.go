@@ -110,7 +110,7 @@ func TestCompareTable(t *testing.T) {
 // TestRowsCSV: a record per row, a column per field of the JSON document, empty where not known.
 func TestRowsCSV(t *testing.T) {
 	var b bytes.Buffer
-	if err := (&Comparison{Rows: rows()}).WriteCSV(&b); err != nil {
+	if err := TableOf(rows()).WriteCSV(&b); err != nil {
 		t.Fatal(err)
 	}
 	records, err := csv.NewReader(&b).ReadAll() // refuses ragged records
@@ -139,7 +139,7 @@ func TestCurveCSV(t *testing.T) {
 		{Resampling: &Resampling{}, Convergence: &Convergence{Engine: "lowrank", Rank: 31,
 			RankResidual: 1e-4}}}}
 	var b bytes.Buffer
-	if err := c.WriteCSV(&b); err != nil {
+	if err := NewSheet(&c, false).Table.WriteCSV(&b); err != nil {
 		t.Fatal(err)
 	}
 	records, err := csv.NewReader(&b).ReadAll() // refuses ragged records
@@ -147,7 +147,7 @@ func TestCurveCSV(t *testing.T) {
 		t.Fatalf("%v: %v", err, records)
 	}
 	at := slices.Index(records[0], "rank")
-	if at < 0 || records[1][at] != "0" || records[2][at] != "31" {
+	if at < 0 || records[1][at] != "" || records[2][at] != "31" {
 		t.Errorf("records %v", records)
 	}
 }
@@ -158,8 +158,8 @@ func TestFigures(t *testing.T) {
 		{Resampling: &Resampling{Ratio: 0.5}, TestError: NumberOf(3), Errors: &Errors{Err632Plus: 2}},
 		{Resampling: &Resampling{Ratio: 2}, TestError: NumberOf(2),
 			Errors: &Errors{Err632Plus: Number(math.NaN())}},
-	}}).Figures()
-	empty := (&Comparison{Rows: []CompareRow{{Setup: Setup{Data: "none", N: 10}}}}).Figures()
+	}}).figures()
+	empty := (&Comparison{Rows: []CompareRow{{Setup: Setup{Data: "none", N: 10}}}}).figures()
 	points := &Points{Mean: []float64{1, 3, 2}, Variance: []float64{1, 0, 4}, Error: []float64{1, 2, 0},
 		Lower: []float64{0, 3, 1}, Upper: []float64{2, 3, 3}}
 	everything := &Figure{Name: "everything", Title: "all marks", Panels: []Panel{{
@@ -170,7 +170,7 @@ func TestFigures(t *testing.T) {
 			Series{Label: "mark", Mark: m, X: []float64{1, 2, 0, 5}, Y: []float64{1, 3, 2, math.Inf(1)},
 				Err: []float64{0.1, math.NaN()}})
 	}
-	figures := slices.Concat((&Comparison{Rows: rows()}).Figures(), empty, curve,
+	figures := slices.Concat((&Comparison{Rows: rows()}).figures(), empty, curve,
 		pointFigures(points, "square"), predictionFigure(points, Interval{}, 0.9), []*Figure{everything})
 	names := map[string]bool{}
 	for _, p := range figures {
@@ -217,7 +217,7 @@ func TestFormulaCells(t *testing.T) {
 	var b strings.Builder
 	p := Points{Names: []string{"=HYPERLINK(1)"}, Mean: []float64{-1}, Variance: []float64{0},
 		Error: []float64{0}, Class: []string{"@c"}}
-	err := NewSheet(&Answer{Points: &p}, true).WriteCSV(&b)
+	err := NewSheet(&Answer{Points: &p}, true).Table.WriteCSV(&b)
 	if err != nil || !strings.Contains(b.String(), "'=HYPERLINK(1),-1,") {
 		t.Errorf("%q, %v", b.String(), err)
 	}

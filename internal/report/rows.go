@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"strconv"
 )
 
@@ -80,6 +79,6 @@ func (r *Rows) document() *document {
 
 // fill adds the table of all rows to the sheet.
 func (r *Rows) fill(s *Sheet, _ bool) {
-	s.CSV, s.WriteCSV = "rows.csv", func(w io.Writer) error { return WriteRows(w, r.Rows) }
+	s.CSV, s.Table = "rows.csv", TableOf(r.Rows)
 	s.Status = r.Status
 }

@@ -19,7 +19,7 @@ func (a *Answer) document() *document {
 		return a.retrained()
 	case "predict":
 		d := a.predicted()
-		d.inputs(a.pointRows((*Points).brief, number[float64]), a.Points.uncertain())
+		d.inputs(a.pointTable((*Points).brief, number[float64]), a.Points.uncertain())
 		return d
 	case "loo":
 		if a.LeftOneOut != nil {
@@ -501,7 +501,7 @@ func (a *Answer) predictedInFull() *document {
 	}
 	d.convergence(a)
 	d.cost(a.Cost)
-	d.inputs(a.pointRows((*Points).all, number[float64]), a.Points.uncertain())
+	d.inputs(a.pointTable((*Points).all, number[float64]), a.Points.uncertain())
 	return d
 }
 

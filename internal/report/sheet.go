@@ -15,8 +15,8 @@ type Sheet struct {
 	Text       func(io.Writer) error // instead of the result's; nil: the result's
 	JSON       any                   // instead of the result; nil: the result
 	Worst      Result                // a table on the page; nil: none
-	CSV        string                // name of the CSV file in a folder; "": none
-	WriteCSV   func(io.Writer) error
+	CSV        string                // name of the table's file in a folder; "": none
+	Table      *Table                // as CSV
 	Figures    []*Figure
 	Warnings   []string
 	Cost       *Cost                          // to be filled in
@@ -45,8 +45,7 @@ func (a *Answer) fill(s *Sheet, noPoints bool) {
 	s.Status, s.Covariance = a.Status, a.Covariances
 	predicts := a.NewRows != nil
 	if p := a.Points; p != nil || a.Targets != nil {
-		rows := a.pointRows((*Points).all, numberCell[float64])
-		s.CSV, s.WriteCSV = pointsFile, func(w io.Writer) error { return writeCSV(w, rows) }
+		s.CSV, s.Table = pointsFile, a.pointTable((*Points).all, numberCell[float64])
 	}
 	switch p := a.Points; {
 	case p == nil:
@@ -72,14 +71,11 @@ func (a *Answer) dropPoints() {
 	}
 }
 
-// pointRows has a row per example or new input, and the columns of every target; nil without points.
-func (a *Answer) pointRows(of func(*Points) *Points, format func(float64) string) (all [][]string) {
+// pointTable has a row per example or new input, and the columns of every target; nil without points.
+func (a *Answer) pointTable(of func(*Points) *Points, format func(float64) string) (all *Table) {
 	newRows := a.NewRows != nil
-	switch {
-	case a.Points != nil:
+	if a.Points != nil {
 		return of(a.Points).table(a.Positive, newRows, format)
-	case a.Targets == nil:
-		return nil
 	}
 	for _, name := range a.Names {
 		if a.Targets[name].Points == nil {
@@ -87,16 +83,16 @@ func (a *Answer) pointRows(of func(*Points) *Points, format func(float64) string
 		}
 		part := of(a.Targets[name].Points).table("", newRows, format)
 		if all == nil {
-			all = make([][]string, len(part))
-			for i, row := range part {
-				all[i] = row[:1]
+			all = &Table{part.Heads[:1:1], make([][]string, len(part.Rows))}
+			for i, row := range part.Rows {
+				all.Rows[i] = row[:1:1]
 			}
 		}
-		for j := range part[0][1:] {
-			part[0][1+j] = textCell(name) + " " + part[0][1+j]
+		for _, h := range part.Heads[1:] {
+			all.Heads = append(all.Heads, head(textCell(name)+" ")+h)
 		}
-		for i, row := range part {
-			all[i] = append(all[i], row[1:]...)
+		for i, row := range part.Rows {
+			all.Rows[i] = append(all.Rows[i], row[1:]...)
 		}
 	}
 	return all

@@ -41,22 +41,22 @@ type Spec struct {
 	Jitter float64 `json:"jitter"`
 }
 
-// Named points to the number of a flag, of one feature, from 0, if each has a length scale; nil if the kernel
-// has no such number.
-func (s *Spec) Named(flag string, feature int) *float64 {
+// Named points to a number of the kernel: gamma, length-scale (of one feature, from 0, if each has one),
+// coef0, amplitude, constant or jitter. It is nil if the kernel has no such number.
+func (s *Spec) Named(name string, feature int) *float64 {
 	scales := len(s.LengthScale)
 	switch {
-	case flag == "gamma" && (s.Kind.radial() || s.Kind == Poly) && scales == 0:
+	case name == "gamma" && (s.Kind.radial() || s.Kind == Poly) && scales == 0:
 		return &s.Gamma
-	case flag == "length-scale" && scales > 0:
+	case name == "length-scale" && scales > 0:
 		return &s.LengthScale[max(0, feature)]
-	case flag == "coef0" && s.Kind == Poly:
+	case name == "coef0" && s.Kind == Poly:
 		return &s.Coef0
-	case flag == "amplitude":
+	case name == "amplitude":
 		return &s.Amplitude
-	case flag == "constant":
+	case name == "constant":
 		return &s.Constant
-	case flag == "jitter":
+	case name == "jitter":
 		return &s.Jitter
 	}
 	return nil

@@ -18,9 +18,14 @@ type Parameters struct {
 	ClassWeights `json:"class_weight,omitzero"`
 }
 
-// Named points to the parameter of that name in Info.Takes, or is nil.
+// Named points to the parameter of that name in Info.Takes, or to the weight of the label +1, class-weight;
+// nil for other names.
 func (p *Parameters) Named(name string) *float64 {
-	return map[string]*float64{"noise": &p.Noise, "C": &p.C, "epsilon": &p.Epsilon, "delta": &p.Delta}[name]
+	if name == "class-weight" && p.ClassWeights == (ClassWeights{}) {
+		p.ClassWeights = ClassWeights{1, 1}
+	}
+	return map[string]*float64{"noise": &p.Noise, "C": &p.C, "epsilon": &p.Epsilon,
+		"delta": &p.Delta, "class-weight": &p.Positive}[name]
 }
 
 // ParametersOf returns the parameters with which ByName makes this loss; ok is false for one outside the

@@ -66,13 +66,15 @@ func runGrid(a *app, o *options, data []string) error {
 		return err
 	}
 	set, search.Spec.Set = drawn.spec.Set, drawn.spec.Set
-	problemAt := givenGrid(a, axes, set)
-	if len(axes) == 0 {
-		axes, problemAt = defaultGrid(o, search)
+	settings := o.Settings(func(name string) bool { return isRecorded(name) && name != "backend" })
+	if len(axes) == 0 { // a search ignores presets
+		axes = defaultAxes(search)
+		settings = append(settings, "loss="+search.Spec.Loss.Name(),
+			fmt.Sprintf("no-normalize-target=%t", !search.Spec.NormalizeTarget))
 	}
 	g := &grid{app: a, by: o.by, axes: axes, done: map[int]report.GridCell{}, drawn: drawn}
 	for _, values := range combinations(axes) {
-		p, err := problemAt(values)
+		p, err := cellProblem(a, set, settings, axes, values)
 		if err != nil {
 			return err
 		}
@@ -131,9 +133,8 @@ func gridAxes(o *options) ([]report.GridAxis, error) {
 	return axes, nil
 }
 
-// defaultGrid is the initial grid of a search over what is not given, and the problem of its cells.
-func defaultGrid(o *options, p *tune.Problem) (axes []report.GridAxis,
-	problemAt func(values []string) (*problem, error)) {
+// defaultAxes is the initial grid of a search over what is not given.
+func defaultAxes(p *tune.Problem) (axes []report.GridAxis) {
 	for _, a := range p.Over {
 		axis := report.GridAxis{Name: a.Name}
 		for _, v := range tune.Grid(&p.Spec, a.Name) {
@@ -141,20 +142,7 @@ func defaultGrid(o *options, p *tune.Problem) (axes []report.GridAxis,
 		}
 		axes = append(axes, axis)
 	}
-	return axes, func(values []string) (*problem, error) {
-		spec := p.Spec
-		for k, a := range axes {
-			over, err := spec.Hyperparameters(a.Name)
-			if err != nil {
-				return nil, err
-			}
-			v, _ := strconv.ParseFloat(values[k], 64)
-			if err := over[0].Set(&spec, v); err != nil {
-				return nil, err
-			}
-		}
-		return &problem{spec: spec, test: p.Test, flags: o}, nil
-	}
+	return axes
 }
 
 // gridValues reads "a:b:count" or a list "a,b,c" as texts for a flag.
@@ -197,20 +185,18 @@ func combinations(axes []report.GridAxis) (all [][]string) {
 	return all
 }
 
-// givenGrid makes the problem of the flags with a value for every axis.
-func givenGrid(a *app, axes []report.GridAxis, set *dataset.Set) func(values []string) (*problem, error) {
-	settings := a.options.Settings(func(name string) bool { return isRecorded(name) && name != "backend" })
-	return func(values []string) (*problem, error) {
-		own := slices.Clone(settings)
-		for k, axis := range axes {
-			own = append(own, axis.Name+"="+values[k])
-		}
-		o, err := with(own, a.command)
-		if err != nil {
-			return nil, err
-		}
-		return o.problem(nil, set)
+// cellProblem is the problem of the command line with a value for every axis.
+func cellProblem(a *app, set *dataset.Set, settings []string, axes []report.GridAxis, values []string) (
+	*problem, error) {
+	own := slices.Clone(settings)
+	for k, axis := range axes {
+		own = append(own, axis.Name+"="+values[k])
 	}
+	o, err := with(own, a.command)
+	if err != nil {
+		return nil, err
+	}
+	return o.problem(nil, set)
 }
 
 // grid is a table of models, evaluated one by one.

@@ -12,12 +12,10 @@ import (
 	"bootbench/loss"
 )
 
-// Hyperparameter is a positive number of a Spec, named as its flag.
+// Hyperparameter is a positive number of a Spec.
 type Hyperparameter struct {
-	// gamma, length-scale, coef0, amplitude, constant, jitter, class-weight (of the label +1), or one of
-	// loss.Info.Takes
-	Name    string
-	Feature int // of a length scale, from 0; else -1
+	Name    string // of kernel.Spec.Named or loss.Parameters.Named
+	Feature int    // of a length scale, from 0; else -1
 }
 
 // String is the name, with the number of the feature from 1.
@@ -63,10 +61,7 @@ func (s *Spec) CompleteKernel() kernel.Spec {
 func (h Hyperparameter) Value(s *Spec) float64 {
 	k := s.CompleteKernel()
 	p, _ := loss.ParametersOf(s.Loss)
-	if field := cmp.Or(k.Named(h.Name, h.Feature), p.Named(h.Name)); field != nil {
-		return *field
-	}
-	return p.ClassWeight(1)
+	return *cmp.Or(k.Named(h.Name, h.Feature), p.Named(h.Name))
 }
 
 // Set changes the hyperparameter, without a change of other Specs that share data with s.
@@ -77,11 +72,7 @@ func (h Hyperparameter) Set(s *Spec, value float64) error {
 		return nil
 	}
 	p, _ := loss.ParametersOf(s.Loss)
-	if field := p.Named(h.Name); field != nil {
-		*field = value
-	} else {
-		p.ClassWeights = loss.ClassWeights{Negative: p.ClassWeight(-1), Positive: value}
-	}
+	*p.Named(h.Name) = value
 	made, err := loss.ByName(s.Loss.Name(), p)
 	if err != nil {
 		return InputError(err)

@@ -42,7 +42,7 @@ var words = []string{"cross-validation by the theory", "left-out error of the th
 
 func (b By) String() string { return byNames[b] }
 
-// Axis is a hyperparameter to be chosen, by the name of its flag: length-scale means all length scales.
+// Axis is a hyperparameter to be chosen, by its name: length-scale means all length scales.
 type Axis struct {
 	Name     string
 	From, To float64 // default: see ranges

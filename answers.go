@@ -7,20 +7,22 @@ import (
 	"math"
 
 	"bootbench/internal/answer"
-	"bootbench/internal/model"
 	"bootbench/internal/report"
 	"bootbench/resample"
 	"bootbench/solver"
 )
 
-// Options of estimates. The zero value means the bootstrap, 200 exact resamples, the square test loss for
-// numbers and the fraction of wrong labels for labels.
+// Options of estimates. The zero value means the bootstrap of examples, or of groups and within strata if the
+// data have them, 200 exact resamples, the square test loss for numbers and the fraction of wrong labels for
+// labels.
 type Options struct {
-	Scheme      Scheme // nil: Poisson{Ratio: 1}
-	Resamples   int    // exact resamples; 0 means 200 with the theory and 1000 of Retrain
-	TheoryAlone bool   // no exact resamples
-	Seed        uint64 // of the resamples
-	Test        Test
+	Scheme    Scheme // nil: Poisson{Ratio: 1}; with strata Multinomial
+	Resamples int    // exact resamples; 0 means 200 with the theory and 1000 of Retrain
+	// TheoryAlone trains no exact resamples. The decision between several classes, and groups, have no
+	// theory.
+	TheoryAlone bool
+	Seed        uint64  // of the resamples
+	Test        Test    // loss of left-out predictions
 	Level       float64 // of intervals, between 0 and 1; 0 means 0.95
 }
 
@@ -39,6 +41,8 @@ type Estimation struct {
 	// Baseline is the error of the best constant prediction; RSquared is for numbers, Balanced, the mean
 	// error over the classes, for labels.
 	Baseline, RSquared, Balanced float64
+	// PValue is that of the error of CrossValidate with Folds.Permutations.
+	PValue float64
 	// Contradicted: the exact resamples refute the theory.
 	Contradicted bool
 	// Theory has the left-out error of the theory (of Retrain: of retraining), the apparent error, .632 and
@@ -73,6 +77,10 @@ func estimationOf(a *report.Answer) *Estimation {
 		Err632Plus: float64(around.Err632Plus)}
 	if q := a.Quality; q != nil {
 		e.Baseline, e.RSquared, e.Balanced = float64(q.Baseline), number(q.RSquared), number(q.Balanced)
+	}
+	e.PValue = math.NaN()
+	if v := a.Validation; v != nil {
+		e.PValue = number(v.PValue)
 	}
 	full := cmp.Or(a.FullModel, &report.FullModel{Quote: report.Quote{Error: unknown, ErrorSE: unknown}})
 	e.AllRows, e.AllRowsSE = float64(full.Error), float64(full.ErrorSE)
@@ -110,9 +118,16 @@ func probabilities(p *report.Points) (all map[string][]float64) {
 // Estimate computes the error of models trained on resamples, and the mean and standard deviation of their
 // predictions: for several classes of the decision between them, for several targets of each.
 func Estimate(ctx context.Context, spec Spec, o Options) (*Estimation, error) {
-	s, err := built(ctx, spec, o)
+	s, err := built(ctx, spec, &o)
 	if err != nil {
 		return nil, err
+	}
+	switch {
+	case o.TheoryAlone && len(spec.Set.Levels()) > 2:
+		return nil, fmt.Errorf("%w: TheoryAlone: the decision between several classes has no theory",
+			ErrInput)
+	case o.TheoryAlone && resample.IsDependent(o.Scheme):
+		return nil, fmt.Errorf("%w: TheoryAlone: the theory does not hold where groups are drawn", ErrInput)
 	}
 	q := o.question()
 	q.Verdict = true
@@ -128,21 +143,35 @@ func Estimate(ctx context.Context, spec Spec, o Options) (*Estimation, error) {
 	return estimationOf(a), nil
 }
 
-// built is the study of a specification.
-func built(ctx context.Context, spec Spec, o Options) (*answer.Study, error) {
+// built is the study of a specification; its scheme becomes the Scheme of the options.
+func built(ctx context.Context, spec Spec, o *Options) (*answer.Study, error) {
 	if err := given(ctx, spec.Set); err != nil {
 		return nil, err
 	}
-	if err := resample.CheckFor(o.question().Scheme, spec.Set.N()); err != nil {
+	if o.Scheme == nil {
+		design, name := designOf(spec.Set), Poisson{}.Name()
+		if design.Stratum != nil {
+			name = Multinomial{}.Name()
+		}
+		var err error
+		if o.Scheme, err = design.Of(name, resample.Options{Ratio: 1}); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrInput, err)
+		}
+	}
+	if err := resample.CheckFor(o.Scheme, spec.Set.N()); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrInput, err)
 	}
 	return answer.New(ctx, spec, o.Test)
 }
 
+// designOf are the groups and strata of data.
+func designOf(data *Data) Design {
+	return Design{N: data.N(), Group: data.Groups, Stratum: data.Strata}
+}
+
 func (o Options) question() answer.Question {
-	q := answer.Question{Scheme: cmp.Or[Scheme](o.Scheme, Poisson{Ratio: 1}), Level: cmp.Or(o.Level, 0.95),
-		Theory: answer.IfPossible, Exact: answer.Yes, Seed: o.Seed,
-		Resamples: cmp.Or(o.Resamples, defaultResamples)}
+	q := answer.Question{Scheme: o.Scheme, Level: cmp.Or(o.Level, 0.95), Theory: answer.IfPossible,
+		Exact: answer.Yes, Seed: o.Seed, Resamples: cmp.Or(o.Resamples, defaultResamples)}
 	switch {
 	case o.TheoryAlone:
 		q.Theory, q.Exact, q.Resamples = answer.Yes, answer.No, 0
@@ -192,10 +221,10 @@ func predictionOf(a *report.Answer) *Prediction {
 	return p
 }
 
-// Predict computes the predictions of models trained on resamples at new inputs, by the theory; of several
-// classes those of a model that is trained once.
+// Predict computes the predictions of models trained on resamples at new inputs, by the theory, or by exact
+// resamples where groups are drawn; of several classes those of a model that is trained once.
 func Predict(ctx context.Context, spec Spec, inputs *Inputs, o Options) (*Prediction, error) {
-	s, err := built(ctx, spec, o)
+	s, err := built(ctx, spec, &o)
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +232,9 @@ func Predict(ctx context.Context, spec Spec, inputs *Inputs, o Options) (*Predic
 		return nil, errNoInputs
 	}
 	q := o.question()
-	q.Theory, q.Exact = answer.Yes, answer.No
+	if !resample.IsDependent(o.Scheme) {
+		q.Theory, q.Exact = answer.Yes, answer.No
+	}
 	a, err := s.Predict(ctx, inputs, q)
 	if err == nil && s.Solution != nil {
 		err = s.Solution.Status.Err()
@@ -214,29 +245,13 @@ func Predict(ctx context.Context, spec Spec, inputs *Inputs, o Options) (*Predic
 	return predictionOf(a), nil
 }
 
-// PredictBy computes the predictions of a trained model at new inputs, with intervals of this level.
-func PredictBy(p *Trained, inputs *Inputs, level float64) (*Prediction, error) {
-	switch {
-	case p == nil || p.Encoding == nil:
-		return nil, errNoTrained
-	case inputs == nil:
-		return nil, errNoInputs
-	}
-	a, err := answer.PredictBy(p, inputs, model.DefaultTest(&Data{Columns: p.Encoding.Targets}),
-		&answer.Question{Level: level})
-	if err != nil {
-		return nil, err
-	}
-	return predictionOf(a), nil
-}
-
 // Retrain computes the averages of Estimate by training on every resample, with Monte-Carlo standard errors.
 func Retrain(ctx context.Context, spec Spec, o Options) (*Estimation, error) {
-	s, err := built(ctx, spec, o)
+	s, err := built(ctx, spec, &o)
 	if err != nil {
 		return nil, err
 	}
-	how := answer.Retraining{Scheme: o.question().Scheme}
+	how := answer.Retraining{Scheme: o.Scheme}
 	how.Seed, how.Resamples = o.Seed, cmp.Or(o.Resamples, retrained)
 	a, err := s.Retrain(ctx, how, nil)
 	if err != nil {
@@ -248,19 +263,39 @@ func Retrain(ctx context.Context, spec Spec, o Options) (*Estimation, error) {
 	return estimationOf(a), nil
 }
 
-// Folds configure cross-validation.
-type Folds = answer.Validation
+// Folds configure cross-validation. The zero value leaves out every example by itself, or every group.
+type Folds struct {
+	Folds   int // their number; 0: one for each example, or group
+	Repeats int // random partitions into folds; 0 means 1
+	// Given is the fold of each example, from 0; nil: with Folds 0 that of the data, if they have folds.
+	Given []int
+	// Design has groups that are left out together, strata of the folds, and blocks of time, each predicted
+	// by those before it. The zero value means those of the data.
+	Design Design
+	// Permutations of the targets give a p-value.
+	Permutations int
+	// Choose, if set, chooses a model without each fold, as the function Choose does.
+	Choose func(context.Context, *Data) (Spec, error)
+}
 
 // CrossValidate trains exactly without each fold, and computes the error there: for several classes of the
-// joint decision, for several targets the mean unexplained fraction of the variance. The zero Folds leave out
-// every example by itself.
+// joint decision, for several targets the mean unexplained fraction of the variance.
 func CrossValidate(ctx context.Context, spec Spec, folds Folds, o Options) (*Estimation, error) {
-	s, err := built(ctx, spec, o)
+	s, err := built(ctx, spec, &o)
 	if err != nil {
 		return nil, err
 	}
-	folds.Seed, folds.Design.N = o.Seed, spec.Set.N()
-	a, err := s.CrossValidate(ctx, folds)
+	v := answer.Validation{Folds: folds.Folds, Repeats: folds.Repeats, Given: folds.Given,
+		Design: folds.Design, Permutations: folds.Permutations, Seed: o.Seed, Choose: folds.Choose,
+		Anew: "a model chosen"}
+	if own := &v.Design; own.Group == nil && own.Stratum == nil && own.Block == 0 {
+		*own = designOf(spec.Set)
+	}
+	if v.Given == nil && v.Folds == 0 {
+		v.Given = spec.Set.Folds
+	}
+	v.Design.N = spec.Set.N()
+	a, err := s.CrossValidate(ctx, v)
 	if err != nil {
 		return nil, err
 	}

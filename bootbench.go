@@ -7,14 +7,14 @@
 //	e, err := bootbench.Estimate(ctx, spec, bootbench.Options{})
 //	fmt.Println(e.Error, e.SE)
 //
-// Defaults are those of the command bootbench. Errors name what is wrong with data or specification, and the
+// Defaults are those of the command bootbench, but copies of a row and classes of few rows are drawn like
+// other rows. Errors name what is wrong with data or specification, and the
 // cure; those of bad input wrap ErrInput.
 package bootbench
 
 import (
 	"context"
 	"fmt"
-	"io"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -26,40 +26,120 @@ import (
 	"bootbench/resample"
 )
 
-// Types of data, models and schemes.
+// Data are N examples of D features, and what is predicted: numbers or classes, in one column or several.
+// Load and New make them. The fields are:
+//
+//	Name, Source          string            // what was read, and where it comes from
+//	X                     linalg.Matrix     // N x D features, empty if they are Sparse
+//	Sparse                *linalg.CSR       // the features if most are zero, else nil
+//	Features              []string          // their names
+//	Columns               []Column          // targets: Name, Y, and of classes Levels, whose numbers Y has
+//	RowNames              []string          // names of the examples, or nil
+//	Groups, Strata, Folds []int             // parts of the examples, numbered from 0, or nil: see Options
+//	Weights               []float64         // importance weights above 0 of the examples, nil for 1
+//	Notes                 []string          // what Load detected, left out or encoded
+//
+// N and D are their numbers, Targets(0) the targets of the first column, with -1 and +1 for two classes. The
+// method Classify makes classes of numbers.
+type Data = dataset.Set
+
+// Column is what is predicted: numbers, or classes.
+//
+//	Name   string
+//	Y      []float64 // a number for each example; of classes those of Levels, from 0
+//	Levels []string  // names of the classes in order; nil: numbers
+//	Texts  bool      // the levels are texts in the file
+//	Rest   bool      // of two levels the first means any other than the second
+type Column = dataset.Column
+
+// Inputs are new rows for a model, with targets or without: Data whose targets are optional. LoadInputs and
+// NewInputs make them.
+type Inputs = dataset.Inputs
+
+// ReadOptions are options of reading a file. The zero value detects what it can. Columns are given by name or
+// by number from 1.
+//
+//	Target                  string    // the columns that are predicted, with commas between; "": the last
+//	Drop                    []string  // columns to leave out
+//	Categorical             []string  // columns of numbers that name categories
+//	Groups, Strata, Folds   string    // columns of the parts of the examples, which are no features
+//	Weights, Counts         string    // columns of importance weights, and of numbers of equal rows
+//	NoHeader                bool      // the first line is an example
+//	As                      As        // "regression" or "classification"; "": detected
+//	TaskKnown               bool      // few whole numbers as targets are not asked about
+//	Positive                string    // the label that becomes +1, against all others
+//	Missing                 Missing   // of cells: "drop", "mean" or "indicator"; "": they are an error
+//	NA                      []string  // further codes of missing cells
+//	UnseenZero              bool      // categories that the training data lack are zeros, not an error
+//	MaxLevels               int       // most indicators of a column of texts; 0: 20
+//	MaxBytes                int64     // limit of the memory; 0: 2 GiB
+//	Stdin                   io.Reader // what the path "-" reads
+type ReadOptions = dataset.Options
+
+// Spec specifies a model. NewSpec has the defaults, Choose and Tune find one.
+//
+//	Set             *Data
+//	Loss            Loss
+//	Kernel          Kernel
+//	Bias            bool    // an unpenalised constant in the predictor
+//	Standardize     bool    // features to mean 0 and standard deviation 1
+//	NormalizeTarget bool    // centre numbers; their variance is the Amplitude of the kernel if that is 0
+//	Pairs           bool    // pairs of several classes vote, instead of each class against the others
+//	Storage         Storage // form of the kernel matrix: Exact, LowRank or Auto
+//	RankTol         float64 // of a low rank: tolerance of the mean residual, relative to the kernel's mean
+//	RankError       float64 // of a low rank: largest relative change of the left-out error; 0: 1%
+//	MaxRank         int     // of a low rank; 0: what fits into memory
+//	MaxBytes        int64   // limit of the memory; 0: what is free
+//	Then            func(*model.Model) int64 // memory of what follows, to refuse it early; nil: unknown
+//	Servants        *scalapack.Servants      // the other processes of a kernel matrix that is spread over MPI
+//	Block           int                      // edge of its blocks
+type Spec = model.Spec
+
+// Storage of the kernel matrix: whole, as a low-rank factor, or as a factor if that is faster or only it fits
+// into memory.
+const (
+	Exact   = model.Exact
+	LowRank = model.LowRank
+	Auto    = model.Auto
+)
+
+// Kernel is a covariance function, by kind and parameters: see bootbench/kernel.
+type Kernel = kernel.Spec
+
+// Loss is a training loss: one of those below, another one of bootbench/loss, or the caller's own.
+type Loss = loss.Loss
+
+// Losses; bootbench/loss has others.
 type (
-	Data        = dataset.Set     // examples: features and a target each
-	Inputs      = dataset.Inputs  // new rows, with targets or without
-	ReadOptions = dataset.Options // options of reading a file
+	Square         = loss.Square         // (f - y)^2/(2 Noise): Gaussian-process regression
+	EpsInsensitive = loss.EpsInsensitive // C max(0, |f - y| - Epsilon): support vector regression
+	Huber          = loss.Huber          // C times a square that is linear beyond Delta
+	Hinge          = loss.Hinge          // C max(0, 1 - y f): support vector classification, soft margin
+	HardMargin     = loss.HardMargin     // the same, hard margin
+	Logistic       = loss.Logistic       // C log(1 + exp(-y f))
+)
 
-	Spec   = model.Spec  // a specification: data, loss, kernel, bias, preprocessing
-	Kernel = kernel.Spec // a covariance function
-	Loss   = loss.Loss   // a training loss
+// Test is a test loss of left-out predictions, such as loss.ZeroOne{} or loss.Absolute{}.
+type Test = loss.Test
 
-	Square         = loss.Square         // (f - y)^2/(2 noise): Gaussian-process regression
-	EpsInsensitive = loss.EpsInsensitive // support vector regression
-	Huber          = loss.Huber
-	Hinge          = loss.Hinge      // support vector classification, soft margin
-	HardMargin     = loss.HardMargin // the same, hard margin
-	Logistic       = loss.Logistic
+// Scheme says how training sets are drawn: one of those below, or another one of bootbench/resample, whose
+// Design makes schemes over groups, strata and blocks of time.
+type Scheme = resample.Scheme
 
-	Test   = loss.Test // a test loss of left-out predictions
-	Scheme = resample.Scheme
-
+// Schemes; bootbench/resample has others.
+type (
 	Poisson     = resample.Poisson     // the bootstrap, with a random number of draws
 	Multinomial = resample.Multinomial // the bootstrap
 	KFold       = resample.KFold       // cross-validation
-
-	Trained = model.Predictor // a trained model without its data: Predict and Write
+	Design      = resample.Design      // groups, strata and blocks of dependent examples
 )
 
 // ErrInput marks invalid data or an invalid specification.
 var ErrInput = model.ErrInput
 
 var (
-	errNoData    = fmt.Errorf("%w: there is no data: Load or New make some", ErrInput)
-	errNoInputs  = fmt.Errorf("%w: there are no new inputs: LoadInputs or NewInputs make some", ErrInput)
-	errNoTrained = fmt.Errorf("%w: there is no trained model: Train or ReadModel make one", ErrInput)
+	errNoData   = fmt.Errorf("%w: there is no data: Load or New make some", ErrInput)
+	errNoInputs = fmt.Errorf("%w: there are no new inputs: LoadInputs or NewInputs make some", ErrInput)
 )
 
 // given refuses a missing context or data.
@@ -134,27 +214,13 @@ func Tune(ctx context.Context, spec Spec, over ...string) (Spec, error) {
 	return r.Spec, ctx.Err()
 }
 
-// Train trains on all data of spec: for several classes a model of each against the others, for several
-// targets one of each. PredictBy reads them together.
-func Train(ctx context.Context, spec Spec) (*Trained, error) {
-	s, err := built(ctx, spec, Options{})
-	if err != nil {
-		return nil, err
-	}
-	return s.Train(ctx)
-}
-
-// Solved is a Gaussian-process regression that keeps its inverse: LeaveOut predicts examples from the others,
-// and Append adds examples, without retraining.
+// Solved is a Gaussian-process regression that keeps its inverse, so that examples are left out and added
+// without retraining:
+//
+//	func (*Solved) N() int
+//	func (*Solved) LeaveOut(rows ...int) ([]float64, error) // predicts these examples, from 0, by the others
+//	func (*Solved) Append(more *Data) error                 // adds examples at the end
 type Solved = model.Solved
 
 // Solve inverts the kernel matrix of a specification with the square loss and no bias.
 func Solve(spec Spec) (*Solved, error) { return model.NewSolved(spec) }
-
-// ReadModel reads a file of Trained.Write or the command train.
-func ReadModel(r io.Reader) (*Trained, error) {
-	if r == nil {
-		return nil, errNoTrained
-	}
-	return model.ReadPredictor(r)
-}

@@ -98,13 +98,14 @@ func ExampleTrain() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	prices, err := p.Predict(inputs)
+	prices, err := p.Predict(inputs, 0.7)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("70 square metres, 20 years: %.0f\n", prices[0])
+	fmt.Printf("70 square metres, 20 years: %.0f, between %.0f and %.0f\n", prices.Mean[0], prices.Lower[0],
+		prices.Upper[0])
 	// Output:
-	// 70 square metres, 20 years: 200
+	// 70 square metres, 20 years: 200, between 162 and 239
 }
 
 // The honest way: 100 models, each trained on a resample of its own, and ten-fold cross-validation.
@@ -196,7 +197,7 @@ func ExampleEstimate_classes() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := bootbench.PredictBy(trained, new, 0.95)
+	p, err := trained.Predict(new, 0.95)
 	if err != nil {
 		log.Fatal(err)
 	}

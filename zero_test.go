@@ -36,7 +36,7 @@ var publicPackages = []string{".", "bench", "blas", "kernel", "linalg", "loss", 
 var publicFunctions = []any{
 	bootbench.Choose, bootbench.CrossValidate, bootbench.Estimate,
 	bootbench.Load, bootbench.LoadInputs, bootbench.New, bootbench.NewInputs,
-	bootbench.NewSpec, bootbench.Predict, bootbench.PredictBy,
+	bootbench.NewSpec, bootbench.Predict,
 	bootbench.ReadModel, bootbench.Retrain, bootbench.Solve, bootbench.Train, bootbench.Tune,
 	bench.CompareTasks, bench.DefaultCases, bench.Median, bench.NewRetrained, bench.NewSetup,
 	bench.NewVarianceAccuracy,
@@ -214,7 +214,7 @@ func TestOddArguments(t *testing.T) {
 		{Given: []int{0, 1}}, {Given: make([]int, 12)}, {Folds: 3, Permutations: -1},
 		{Folds: 3, Design: resample.Design{Group: []int{1}}},
 		{Folds: 3, Design: resample.Design{Stratum: []int{1}}},
-		{Folds: 3, Design: resample.Design{Block: -1}}, {Folds: 3, Metrics: []string{"nosuch"}}} {
+		{Folds: 3, Design: resample.Design{Block: -1}}} {
 		refused(fmt.Sprintf("CrossValidate: %+v", folds), func() error {
 			_, err := bootbench.CrossValidate(ctx, spec, folds, bootbench.Options{})
 			return err
@@ -235,6 +235,41 @@ func TestOddArguments(t *testing.T) {
 		return err
 	})
 	refused("Tune: unknown", func() error { _, err := bootbench.Tune(ctx, spec, "nosuch"); return err })
+}
+
+// TestAliasesAreDescribed: since a reader of go doc does not see the fields and methods behind an alias of an
+// internal type, its comment lists them.
+func TestAliasesAreDescribed(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "bootbench.go", nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	comments := map[string]string{}
+	for _, declaration := range file.Decls {
+		if d, is := declaration.(*ast.GenDecl); is && d.Tok == token.TYPE && len(d.Specs) == 1 {
+			comments[d.Specs[0].(*ast.TypeSpec).Name.Name] = d.Doc.Text()
+		}
+	}
+	for name, of := range map[string]reflect.Type{"Data": reflect.TypeFor[bootbench.Data](),
+		"Column":      reflect.TypeFor[bootbench.Column](),
+		"ReadOptions": reflect.TypeFor[bootbench.ReadOptions](), "Spec": reflect.TypeFor[bootbench.Spec](),
+		"Solved": reflect.TypeFor[*bootbench.Solved]()} {
+		var parts []string
+		if of.Kind() == reflect.Struct {
+			for _, field := range reflect.VisibleFields(of) {
+				parts = append(parts, field.Name)
+			}
+		}
+		for i := 0; i < of.NumMethod() && of.Kind() == reflect.Pointer; i++ {
+			parts = append(parts, of.Method(i).Name)
+		}
+		for _, part := range parts {
+			listed := regexp.MustCompile(`(?m)^\t.*\b` + part + `\b`)
+			if ast.IsExported(part) && !listed.MatchString(comments[name]) {
+				t.Errorf("the comment of %s does not list %s", name, part)
+			}
+		}
+	}
 }
 
 // exported are the names of the exported functions and types of the public packages, without aliases and

@@ -45,7 +45,9 @@ func NewSolved(spec Spec) (*Solved, error) {
 // buildSolvable builds a model that NewSolved and Append can invert, or returns an error.
 func buildSolvable(spec Spec) (*Model, error) {
 	m, err := Build(context.Background(), spec)
-	if err == nil && !(CanDowndate(m) && !m.Bias && m.Set.Sparse == nil) {
+	if err == nil && len(m.Functions) > 1 {
+		err = InputError(errors.New("examples are left out and added for one target, not for several"))
+	} else if err == nil && !(CanDowndate(m) && !m.Bias && m.Set.Sparse == nil) {
 		err = InputError(errors.New("examples are left out and added by the inverse of the square loss " +
 			"without a bias, on dense inputs that differ"))
 	}
@@ -70,10 +72,15 @@ func (s *Solved) Append(more *dataset.Set) error {
 		return errUnsolved
 	}
 	set, n, k := *s.spec.Set, s.N(), more.N()
-	if more.Sparse != nil || k == 0 || more.D() != set.D() || (more.Weights == nil) != (set.Weights == nil) {
-		return InputError(fmt.Errorf(
-			"%d rows of %d features cannot be added to rows of %d features: both must be "+
-				"dense, with weights or without", k, more.D(), set.D()))
+	switch {
+	case more.Sparse != nil || k == 0 || more.D() != set.D():
+		return InputError(fmt.Errorf("%d rows of %d features cannot be added to rows of %d features: both "+
+			"must be dense", k, more.D(), set.D()))
+	case len(more.Columns) != 1:
+		return InputError(fmt.Errorf("rows with %d targets cannot be added to rows with one",
+			len(more.Columns)))
+	case (more.Weights == nil) != (set.Weights == nil):
+		return InputError(errors.New("either all rows have weights or none: rows that are added, too"))
 	}
 	x := more.X
 	if s.scale != nil {

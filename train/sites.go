@@ -19,7 +19,7 @@ type Set struct {
 	Site Sites
 	// Weight are the multiplicities k_j >= 0 of the examples' losses, length N; one of weight 0 is absent.
 	Weight []float64
-	// Bias adds an unpenalised constant to the predictor, in svm and erm.
+	// Bias adds an unpenalised constant to the predictor; expectation propagation has none.
 	Bias bool
 	// Resume > 0 is the ratio of the weights to those of the last set: a trainer may start at its solution.
 	Resume float64

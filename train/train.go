@@ -1,5 +1,6 @@
-// Package train is shared by the trainers gp, svm and erm and by retraining: the sites of the examples,
-// weighted training sets, the kernel matrix between the active sites, and the status of an iteration.
+// Package train is what exact trainers on a kernel matrix share: weighted training sets, the sites of their
+// examples, trained predictors, and the status of an iteration. Package machine chooses the trainer of a loss
+// between Gaussian processes (gp), support vector machines (svm) and proximal Newton (erm).
 //
 // A site is a distinct input; K is known between all M sites. Several of the N examples may share a site. A
 // site is active in a training set that holds an example of it; no time is spent on the others.
@@ -46,6 +47,9 @@ func (s *Settings) Default(tolerance float64, limit int) error {
 
 // Default sets a setting that is zero to its default value, and refuses one that is not positive and finite.
 func Default[T int | float64](name string, setting *T, value T) error {
+	if setting == nil {
+		return fmt.Errorf("there is nowhere to set %s", name)
+	}
 	if *setting == 0 {
 		*setting = value
 	}

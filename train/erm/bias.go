@@ -39,11 +39,14 @@ func (t *Trainer) trainWithBias(p train.Set, s train.Settings) (*Result, error) 
 	t.system = &shifted{system: on, constant: t.flat.constant}
 	defer func() { t.flat, t.system = flat{}, on }()
 	var start []float64
+	steps, sweeps := 0, 0
 	for round := 1; ; round++ {
 		r, err := t.train(p, s, start)
 		if err != nil {
 			return nil, err
 		}
+		steps, sweeps = steps+r.Steps, sweeps+r.Sweeps
+		r.Steps, r.Sweeps = steps, sweeps
 		if round == 1 {
 			if b, ok, err := t.set.constant(); err != nil || ok {
 				return t.constantResult(b), err

@@ -1,5 +1,5 @@
 // Package erm trains the predictor of (T1) for any convex loss that is known by its proximal map: regularised
-// empirical risk minimisation without a bias term.
+// empirical risk minimisation. A bias term is the limit of a large constant in K.
 //
 // The examples (target y_j, weight k_j >= 0) sit on M sites, the distinct inputs, where the kernel matrix K
 // is known; several examples may share a site. With L_i(f) the sum of k_j l(f, y_j) over the examples of site

@@ -40,7 +40,7 @@ type Result struct {
 	// Gap is Objective minus the dual objective, a lower bound of the optimum up to rounding. The optimum has
 	//	|F_i - f*_i| <= (2 K_ii Gap)^1/2.
 	Gap float64
-	// Steps counts the Newton steps, and Sweeps the passes of coordinate steps.
+	// Steps counts the Newton steps, and Sweeps the passes of coordinate steps, of all values of the bias.
 	Steps, Sweeps int
 }
 

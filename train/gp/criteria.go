@@ -28,6 +28,9 @@ type posterior struct {
 }
 
 func newPosterior(k *linalg.Sym, noise float64, site train.Sites, y []float64) (*posterior, error) {
+	if k == nil {
+		return nil, errNoKernel
+	}
 	n := k.N()
 	if !(noise > 0) {
 		return nil, fmt.Errorf("evidence and leave-one-out need a positive noise variance, got %v", noise)

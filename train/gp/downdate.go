@@ -29,6 +29,9 @@ type Inverse struct {
 
 // NewInverse takes n^3 operations and 8 n^2 bytes. Nil weights are 1.
 func NewInverse(k *linalg.Sym, noise float64, weights []float64, biased bool) (*Inverse, error) {
+	if k == nil {
+		return nil, errNoKernel
+	}
 	n := k.N()
 	if weights == nil {
 		weights = slices.Repeat([]float64{1}, n)

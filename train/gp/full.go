@@ -1,6 +1,7 @@
 package gp
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -10,12 +11,17 @@ import (
 	"bootbench/train/internal/workspace"
 )
 
+var errNoKernel = errors.New("there is no kernel matrix")
+
 // FitFull trains on all data, with an unpenalised bias or without, for each target: site i counts as
 // weight[i] > 0 examples of mean target target[i] and noise variance noise >= 0. It returns the fits at the
 // sites. The scratch triangle of k then holds the Cholesky factor of K + diag(noise/weight); k is unchanged.
 // A failed factorisation is a *PivotError.
 func FitFull(k *linalg.Sym, noise float64, biased bool, weight []float64,
 	targets ...[]float64) ([][]float64, error) {
+	if k == nil {
+		return nil, errNoKernel
+	}
 	for _, target := range targets {
 		if err := checkFull(k.N(), noise, weight, target); err != nil {
 			return nil, err
@@ -55,6 +61,9 @@ func FitFull(k *linalg.Sym, noise float64, biased bool, weight []float64,
 // = weight/noise, f = G (d o target). noise must be positive. On a low-rank matrix it costs O(M rank^2). b =
 // 1 - d diag(G); 1 - b_i is the leverage of a site's mean target.
 func FitByEngine(k linalg.Kernel, noise float64, weight, target []float64) (fit, b []float64, err error) {
+	if k == nil {
+		return nil, nil, errNoKernel
+	}
 	if err := checkFull(k.N(), noise, weight, target); err != nil {
 		return nil, nil, err
 	}

@@ -2,7 +2,6 @@ package gp
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -44,7 +43,7 @@ func (r *rows) add(site int, ridge, target float64) {
 // 0.
 func NewTrainer(k *linalg.Sym, noise float64) (*Trainer, error) {
 	if k == nil {
-		return nil, errors.New("there is no kernel matrix")
+		return nil, errNoKernel
 	}
 	t := &Trainer{noise: noise, system: system{kernel: k}}
 	workspace.ResizeAll(k.N(), &t.total, &t.mean, &t.result.Weight, &t.result.F)

@@ -2,6 +2,7 @@ package svm
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -39,6 +40,9 @@ const (
 
 // Write writes m in LIBSVM's format, each number in the shortest form that reads back unchanged.
 func (m *ModelFile) Write(w io.Writer) error {
+	if w == nil || m.X == nil {
+		return errors.New("there is no writer, or no features")
+	}
 	support, positive := m.supportVectors()
 	out := bufio.NewWriter(w)
 	kind := "c_svc"

@@ -7,7 +7,8 @@ import "bootbench/train"
 type Result struct {
 	train.Result
 	// Alpha are the dual weights of the examples, 0 <= a_i <= C_i, length N. Examples with one site and label
-	// share their weight in proportion to C; if any are hard, these share it equally.
+	// share their weight in proportion to C; if any are hard, these share it equally. The slack of an example
+	// is max(0, 1 - y_i f_i).
 	Alpha []float64
 	// Violation is the largest violation of the Kuhn-Tucker conditions, in units of y f: of y_i f_i >= 1
 	// where a_i < C_i, of y_i f_i <= 1 where a_i > 0.

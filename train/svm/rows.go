@@ -1,6 +1,7 @@
 package svm
 
 import (
+	"errors"
 	"math"
 	"sync/atomic"
 
@@ -20,6 +21,9 @@ type Rows struct {
 // NewRows is the Rows of k, which must not change afterwards: at most 8 N^2 bytes. An element that is not
 // finite, a negative diagonal element, and rows that would not fit into memory are errors.
 func NewRows(k *linalg.Sym) (*Rows, error) {
+	if k == nil {
+		return nil, errors.New("there is no kernel matrix")
+	}
 	n := int64(k.N())
 	if err := linalg.CheckMemory(8*n*n, 0, "the rows of the kernel matrix for training"); err != nil {
 		return nil, err

@@ -29,7 +29,7 @@ func BenchmarkFit(b *testing.B) {
 		{"pima", loss.SquaredHinge{C: 1}, 0.5},
 		{"pima", loss.Logistic{C: 1}, 0.5},
 		{"boston", loss.EpsInsensitive{C: 1, Epsilon: 0.1}, 0.5},
-		{"boston", loss.Huber{C: 1, Delta: 1}, 0.5},
+		{"boston", loss.Huber{C: 1, Epsilon: 1}, 0.5},
 		{"synthetic:friedman1,n=500,seed=1", loss.Square{Noise: 1}, 0.5},
 		{"synthetic:friedman1,n=1000,seed=1", loss.Square{Noise: 1}, 0.5},
 		{"synthetic:friedman1,n=2000,seed=1", loss.Square{Noise: 1}, 0.5},

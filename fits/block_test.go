@@ -97,11 +97,11 @@ func TestMatchesExactTrainers(t *testing.T) {
 		{"sonar", loss.SquaredHinge{C: 1}, 0.5, 0.1, nil, 1e-4},
 		{"sonar", loss.Logistic{C: 2}, 0.5, 0, nil, 1e-3},
 		{"synthetic:friedman1,n=150,seed=1", loss.EpsInsensitive{C: 1, Epsilon: 0.3}, 0.5, 0, nil, 1e-4},
-		{"synthetic:friedman1,n=150,seed=1", loss.Huber{C: 1, Delta: 0.5}, 0.5, 0, nil, 1e-4},
+		{"synthetic:friedman1,n=150,seed=1", loss.Huber{C: 1, Epsilon: 0.5}, 0.5, 0, nil, 1e-4},
 		{"synthetic:friedman1,n=150,seed=1", loss.LeastAbsolute{C: 1}, 0.5, 0, nil, 1e-4},
 		// most inputs repeat, with targets of their own
 		{"synthetic:grid,n=300,d=2", loss.Square{Noise: 0.5}, 0.5, 0, nil, 1e-5},
-		{"synthetic:grid,n=60,d=2", loss.Huber{C: 1, Delta: 0.5}, 0.5, 0, nil, 1e-4},
+		{"synthetic:grid,n=60,d=2", loss.Huber{C: 1, Epsilon: 0.5}, 0.5, 0, nil, 1e-4},
 		{"boston", nil, 0, 0, func(n int) resample.Scheme { return resample.Multinomial{Size: n / 2, N: n} },
 			1e-5},
 		{"sonar", loss.Logistic{C: 2}, 0.5, 0,

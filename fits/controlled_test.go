@@ -178,7 +178,7 @@ func TestTwoTests(t *testing.T) {
 func TestControlledNewInputs(t *testing.T) {
 	for _, m := range []*model.Model{
 		buildModel(t, "synthetic:grid,n=90,d=2", loss.Square{Noise: 0.5}, 0.5),
-		buildModel(t, "synthetic:friedman1,n=80,seed=1", loss.Huber{C: 1, Delta: 0.5}, 0.5),
+		buildModel(t, "synthetic:friedman1,n=80,seed=1", loss.Huber{C: 1, Epsilon: 0.5}, 0.5),
 	} {
 		for _, scheme := range []resample.Scheme{resample.Poisson{Ratio: 1},
 			resample.KFold{Folds: 5, N: len(m.Y)}} {
@@ -223,7 +223,7 @@ func TestAccuracy(t *testing.T) {
 
 // TestWithoutControl: a loss whose first iterate has no known average is refined plainly, and says so.
 func TestWithoutControl(t *testing.T) {
-	m := buildModel(t, "synthetic:grid,n=40,d=1", loss.Huber{C: 1, Delta: 0.5}, 0.5) // 8 targets an input
+	m := buildModel(t, "synthetic:grid,n=40,d=1", loss.Huber{C: 1, Epsilon: 0.5}, 0.5) // 8 targets an input
 	s := testutil.Must(m.Solve(t.Context(), law, solver.Settings{Tolerance: 1e-2}))(t)
 	r := refine(t, m, s, law, by(50, squares))
 	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "too many different targets") {
@@ -301,7 +301,7 @@ func copyFit(dst, src []float64) error { copy(dst, src); return nil }
 // variance alone. From a residual of 1e-2 and from a low-rank kernel of nearly full rank the left-out error
 // agrees with that from the converged solution, on the same draws, to half of its standard error.
 func TestRoughTheory(t *testing.T) {
-	spec := buildModel(t, "synthetic:friedman1,n=80,seed=1", loss.Huber{C: 1, Delta: 0.5}, 0.5).Spec
+	spec := buildModel(t, "synthetic:friedman1,n=80,seed=1", loss.Huber{C: 1, Epsilon: 0.5}, 0.5).Spec
 	settings := by(200, squares)
 	results := map[string]*model.Retraining{}
 	for name, c := range map[string]struct {

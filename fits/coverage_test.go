@@ -34,7 +34,7 @@ var coverageCases = []coverageCase{
 	{"synthetic:grid,n=90,d=2", loss.Square{Noise: 0.5}, loss.SquareTest{},
 		func(n int) resample.Scheme { return resample.Multinomial{Size: n, N: n} }},
 	{"synthetic:friedman1,n=60,seed=2", loss.EpsInsensitive{C: 1, Epsilon: 0.3}, loss.Absolute{}, bootstrap},
-	{"synthetic:friedman1,n=100,seed=3", loss.Huber{C: 1, Delta: 0.5}, loss.SquareTest{},
+	{"synthetic:friedman1,n=100,seed=3", loss.Huber{C: 1, Epsilon: 0.5}, loss.SquareTest{},
 		func(n int) resample.Scheme { return resample.Subsample{Size: n / 2, N: n} }},
 	{"crabs", loss.Logistic{C: 2}, loss.ZeroOne{}, bootstrap},
 	{"crabs", loss.Hinge{C: 1}, loss.ZeroOne{},

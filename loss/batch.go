@@ -40,9 +40,9 @@ func ProxEach(l Proximal, dst, c, h, y, k []float64) {
 			dst[i] = v + math.Copysign(min(k[i]*l.C/c[i], math.Abs(r)), r)
 		}
 	case Huber:
-		for i, v := range h { // quadratic within Delta, of force k C Delta beyond
+		for i, v := range h { // quadratic within epsilon, of force k C epsilon beyond
 			r, t := y[i]-v, k[i]*l.C
-			move := min(t*math.Abs(r)/(c[i]+t), t*l.Delta/c[i])
+			move := min(t*math.Abs(r)/(c[i]+t), t*l.Epsilon/c[i])
 			dst[i] = v + math.Copysign(move, r)
 		}
 	case Logistic:

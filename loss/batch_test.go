@@ -13,7 +13,7 @@ func TestProxEach(t *testing.T) {
 	losses := []Proximal{
 		Square{Noise: 0.3}, HardMargin{}, Hinge{C: 0.7}, SquaredHinge{C: 2}, Logistic{C: 3}, Logistic{C: 1e4},
 		EpsInsensitive{C: 0.5, Epsilon: 0.2}, EpsInsensitive{C: 0.5}, LeastAbsolute{C: 1.5},
-		Huber{C: 2, Delta: 0.4}, pinballLoss(0.3), FromSmooth(logCosh{2}),
+		Huber{C: 2, Epsilon: 0.4}, pinballLoss(0.3), FromSmooth(logCosh{2}),
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	const n = 2000

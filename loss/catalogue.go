@@ -12,8 +12,7 @@ import (
 type Parameters struct {
 	Noise   float64 `json:"noise,omitempty"`   // square: noise variance, > 0
 	C       float64 `json:"C,omitempty"`       // all losses but square and hard: their factor, in (0, 1e100]
-	Epsilon float64 `json:"epsilon,omitempty"` // eps: half width of the tube, in [0, 1e100]
-	Delta   float64 `json:"delta,omitempty"`   // huber: threshold, in (0, 1e100]
+	Epsilon float64 `json:"epsilon,omitempty"` // eps: half width of the tube, >= 0; huber: threshold
 	// ClassWeights are for a loss with Info.Weighted.
 	ClassWeights `json:"class_weight,omitzero"`
 }
@@ -25,7 +24,7 @@ func (p *Parameters) Named(name string) *float64 {
 		p.ClassWeights = ClassWeights{1, 1}
 	}
 	return map[string]*float64{"noise": &p.Noise, "C": &p.C, "epsilon": &p.Epsilon,
-		"delta": &p.Delta, "class-weight": &p.Positive}[name]
+		"class-weight": &p.Positive}[name]
 }
 
 // ParametersOf returns the parameters with which ByName makes this loss; ok is false for one outside the
@@ -62,7 +61,7 @@ type Info struct {
 	Aliases []string
 	Formula string // of the loss, or of the likelihood
 	Task    Task
-	// Takes lists the parameters by their names on the command line: noise, C, epsilon, delta.
+	// Takes lists the parameters by their names on the command line: noise, C, epsilon.
 	Takes    []string
 	Weighted bool // C may have a weight for each class
 }
@@ -97,9 +96,9 @@ func catalogue() []entry {
 			func(p Parameters) parametricLoss { return EpsInsensitive{p.C, p.Epsilon} }},
 		{Info{"absolute", nil, "C |f-y|", Regression, c, false},
 			func(p Parameters) parametricLoss { return LeastAbsolute{p.C} }},
-		{Info{"huber", nil, "C (f-y)^2/2 within delta, C delta (|f-y|-delta/2) beyond", Regression,
-			[]string{"C", "delta"}, false},
-			func(p Parameters) parametricLoss { return Huber{p.C, p.Delta} }},
+		{Info{"huber", nil, "C (f-y)^2/2 within e, C e (|f-y|-e/2) beyond, e = epsilon", Regression,
+			[]string{"C", "epsilon"}, false},
+			func(p Parameters) parametricLoss { return Huber{p.C, p.Epsilon} }},
 		{Info{"probit", nil, "p(y|f) = Phi(y f)", Classification, nil, false},
 			func(Parameters) parametricLoss { return Probit{} }},
 		{Info{"logit", nil, "p(y|f) = 1/(1+exp(-y f))", Classification, nil, false},

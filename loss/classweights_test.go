@@ -87,7 +87,7 @@ func TestBadClassWeights(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := ClassWeights{2, 3}
-		l, err := ByName(name, Parameters{Noise: 1, C: 1, Epsilon: 1, Delta: 1, ClassWeights: w})
+		l, err := ByName(name, Parameters{Noise: 1, C: 1, Epsilon: 1, ClassWeights: w})
 		if p, _ := ParametersOf(l); err != nil || (p.ClassWeights == w) != about.Weighted {
 			t.Errorf("%s: %+v, %v, weighted %v", name, l, err, about.Weighted)
 		}

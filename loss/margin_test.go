@@ -205,7 +205,8 @@ func TestPiecewiseMoments(t *testing.T) {
 			{SquaredHinge{C: slope}, []float64{-1, 1}},
 			{EpsInsensitive{C: slope, Epsilon: 0.2}, []float64{0.3}},
 			{EpsInsensitive{C: slope, Epsilon: 1}, []float64{0.3, 1.1}},
-			{Huber{C: slope, Delta: 0.5}, []float64{-0.7}}, {LeastAbsolute{C: slope}, []float64{0.1, -2, 1}},
+			{Huber{C: slope, Epsilon: 0.5}, []float64{-0.7}},
+			{LeastAbsolute{C: slope}, []float64{0.1, -2, 1}},
 		}).Draw(t, "loss")
 		site, err := c.l.Site(c.y, law)
 		if err != nil {

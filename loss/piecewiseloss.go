@@ -188,29 +188,29 @@ func (l LeastAbsolute) Site(y []float64, law resample.CountDistribution) (Site, 
 	return siteOf(l, y, law, checkTargets)
 }
 
-// Huber is C times Huber's loss of threshold Delta: with r = f-y it is C r^2/2 for |r| <= Delta, and C Delta
-// (|r| - Delta/2) beyond, continuous in value and slope. Within the threshold it is Square of noise variance
-// 1/C. Its proximal map multiplies h - y by 1/(1+t), t = k C/c, if |h-y| <= (1+t) Delta, and moves h by t
-// Delta towards y beyond.
+// Huber is C times Huber's loss of threshold delta = Epsilon: with r = f-y it is C r^2/2 for |r| <= delta,
+// and C delta (|r| - delta/2) beyond, continuous in value and slope. Within the threshold it is Square of
+// noise variance 1/C. Its proximal map multiplies h - y by 1/(1+t), t = k C/c, if |h-y| <= (1+t) delta, and
+// moves h by t delta towards y beyond.
 type Huber struct {
-	C     float64 // in (0, 1e100]
-	Delta float64 // threshold, in (0, 1e100], in units of the targets
+	C       float64 // in (0, 1e100]
+	Epsilon float64 // threshold, in (0, 1e100], in units of the targets
 }
 
 func (Huber) Name() string                  { return "huber" }
-func (l Huber) example(y float64) Piecewise { return tubeLoss(y, l.Delta, l.C*l.Delta, l.C) }
+func (l Huber) example(y float64) Piecewise { return tubeLoss(y, l.Epsilon, l.C*l.Epsilon, l.C) }
 
 func (l Huber) check() error {
-	return cmp.Or(checkPositive("C", l.C), checkPositive("delta", l.Delta))
+	return cmp.Or(checkPositive("C", l.C), checkPositive("epsilon", l.Epsilon))
 }
 
 // Value is C times Huber's loss.
 func (l Huber) Value(f, y float64) float64 {
 	r := math.Abs(f - y)
-	if r <= l.Delta {
+	if r <= l.Epsilon {
 		return 0.5 * l.C * r * r
 	}
-	return l.C * l.Delta * (r - 0.5*l.Delta)
+	return l.C * l.Epsilon * (r - 0.5*l.Epsilon)
 }
 
 // Prox is the proximal map (T3) and its slope.

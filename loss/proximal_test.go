@@ -265,14 +265,11 @@ func TestCurves(t *testing.T) {
 // TestAbout: the catalogue's claims are those of the losses. A parameter that a
 // loss takes is refused at 0 (epsilon below 0), the others are ignored.
 func TestAbout(t *testing.T) {
-	good := Parameters{Noise: 0.3, C: 2, Epsilon: 0.1, Delta: 0.5}
+	good := Parameters{Noise: 0.3, C: 2, Epsilon: 0.1}
 	bad := map[string]func(p *Parameters, v float64){
 		"noise":   func(p *Parameters, v float64) { p.Noise = v },
 		"C":       func(p *Parameters, v float64) { p.C = v },
-		"epsilon": func(p *Parameters, v float64) { p.Epsilon = v }, "delta": func(p *Parameters,
-			v float64) {
-			p.Delta = v
-		},
+		"epsilon": func(p *Parameters, v float64) { p.Epsilon = v },
 	}
 	for _, name := range Names() {
 		info, err := About(name)

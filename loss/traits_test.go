@@ -13,8 +13,8 @@ import (
 // before.
 func TestTraits(t *testing.T) {
 	for _, name := range Names() {
-		l := testutil.Must(ByName(name, Parameters{Noise: 0.7, C: 1.5, Epsilon: 0.25, Delta: 0.5}))(t)
-		wide := testutil.Must(ByName(name, Parameters{Noise: 0.7, C: 1.5, Epsilon: 0.5, Delta: 1}))(t)
+		l := testutil.Must(ByName(name, Parameters{Noise: 0.7, C: 1.5, Epsilon: 0.25}))(t)
+		wide := testutil.Must(ByName(name, Parameters{Noise: 0.7, C: 1.5, Epsilon: 0.5}))(t)
 		is, about := TraitsOf(l), testutil.Must(About(name))(t)
 		quadratic, degree, margin := true, 0, about.Task == Classification
 		for d := 1; d <= 2; d++ {

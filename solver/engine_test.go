@@ -135,7 +135,7 @@ func biasProblems() []biasProblem {
 				Law: resample.Poisson{Ratio: 1.5}}, test})
 		}
 	}
-	add(targets, loss.SquareTest{}, loss.Square{Noise: 0.3}, loss.Huber{C: 2, Delta: 0.5},
+	add(targets, loss.SquareTest{}, loss.Square{Noise: 0.3}, loss.Huber{C: 2, Epsilon: 0.5},
 		loss.EpsInsensitive{C: 2, Epsilon: 0.1})
 	add(labels, loss.ZeroOne{}, loss.Hinge{C: 0.7}, loss.SquaredHinge{C: 0.7}, loss.Logistic{C: 1},
 		loss.HardMargin{}, loss.Probit{})

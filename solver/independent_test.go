@@ -95,7 +95,7 @@ func ownLosses(c, noise float64) []ownLoss {
 		{loss.LeastAbsolute{C: c}, false, false, func(p, h, y, k float64) float64 {
 			return math.Copysign(math.Max(0, math.Abs(h-y)-k*c/p), h-y) + y
 		}},
-		{loss.Huber{C: c, Delta: 0.5}, false, false, func(p, h, y, k float64) float64 {
+		{loss.Huber{C: c, Epsilon: 0.5}, false, false, func(p, h, y, k float64) float64 {
 			if r := p * (h - y) / (p + k*c); math.Abs(r) <= 0.5 {
 				return y + r
 			}

@@ -64,7 +64,7 @@ func (a *app) loadData(o *options, path string) (*dataset.Set, error) {
 	if kept {
 		a.tasks.digests = append(a.tasks.digests, set.Digest())
 	}
-	return set, o.idleOn(a.command.name, set, path)
+	return set, o.idleOn(a.command.name, set)
 }
 
 // readProblem reads DATA and makes its problem.

@@ -70,10 +70,9 @@ func allCommands() []*command {
 			defaults: map[string]string{"ratio": "1", "resamples": fmt.Sprint(bench.DefaultResamples)}},
 		{name: "estimate", run: runEstimate, out: points,
 			takes: slices.Concat(theoryNames, designNames, []string{"ratio", "scheme/weights", "no-points",
-				"level",
-				"quantiles", "covariance", "verbose", "multiclass", "method/estimate"})},
+				"quantiles", "verbose", "multiclass", "method/estimate"})},
 		{name: "curve", run: runCurve, out: ", curve.csv",
-			takes: slices.Concat(theoryNames, designNames, []string{"ratio/list", "no-points", "level",
+			takes: slices.Concat(theoryNames, designNames, []string{"ratio/list", "no-points",
 				"scheme"}),
 			defaults: map[string]string{"ratio": "0.1:5:20"}},
 		{name: "predict", run: runPredict, out: points, args: dataOrModel,
@@ -98,7 +97,7 @@ func allCommands() []*command {
 				func(name string) bool { return name == "metrics" })},
 		{name: "loo", run: runLOO, losses: []string{"hard", "hinge", "square"},
 			takes: slices.DeleteFunc(slices.Concat(problemNames, []string{"method/loo", "sample"}),
-				func(name string) bool { return name == "epsilon" || name == "delta" })},
+				func(name string) bool { return name == "epsilon" })},
 		{name: "grid", run: runGrid, out: ", grid.csv",
 			takes:    slices.Concat(theoryNames, []string{"over/grid", "by", "ratio", "scheme", "groups"}),
 			defaults: map[string]string{"by": tune.LeftOut.String()}},
@@ -280,7 +279,14 @@ var elsewhere = map[string]string{
 	"label":  "target",
 	"labels": "target", "n-jobs": "threads", "random-state": "seed", "output": "out",
 	"bootstrap":  "resamples",
-	"checkpoint": "journal", "resume": "journal",
+	"checkpoint": "journal", "resume": "journal", "delta": "epsilon",
+}
+
+// gone are flags that a command no longer has, with what does their work.
+var gone = map[string]string{
+	"level": "predict has it", "covariance": "predict has it, also at the rows of DATA",
+	"max-rank":   "--max-memory bounds the rank",
+	"max-levels": "merge rare texts in DATA", "zero-based": "lines with an index 0 count from 0",
 }
 
 // flagError explains an error of a flag, with a cure.
@@ -308,6 +314,9 @@ func meant(c *cobra.Command, name string) string {
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	if other := elsewhere[name]; slices.Contains(names, other) {
 		return fmt.Sprintf("; it is called --%s here", other)
+	}
+	if cure := gone[name]; cure != "" {
+		return "; " + cure
 	}
 	if near := usage.Nearest(name, names...); near != "" {
 		return near

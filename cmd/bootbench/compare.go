@@ -208,7 +208,7 @@ func compareModels(a *app, o *options, args []string) (err error) {
 	if err := o.agree(files, models); err != nil {
 		return err
 	}
-	d := &report.ModelComparison{Command: "compare", Level: differenceLevel}
+	d := &report.ModelComparison{Command: "compare", Level: defaultLevel}
 	var theory, refined [2]report.Examples
 	for k, s := range models {
 		row, errors, exact, err := leftOutErrors(a, o, s, data[0])
@@ -254,8 +254,7 @@ func (o *options) agree(files []string, models [2]*savedModel) error {
 	a, b := models[0], models[1]
 	rows := func(s *savedModel) []string { // flags that decide more than the features
 		return slices.DeleteFunc(slices.Clone(s.Reading), func(given string) bool {
-			return strings.HasPrefix(given, "drop=") || strings.HasPrefix(given, "categorical=") ||
-				strings.HasPrefix(given, "max-levels=")
+			return strings.HasPrefix(given, "drop=") || strings.HasPrefix(given, "categorical=")
 		})
 	}
 	if x, y := rows(a), rows(b); !slices.Equal(x, y) {

@@ -146,7 +146,7 @@ func TestDataFlags(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	zero := write(t, "d.svm", "1 0:1\n-1 1:1\n1 0:2 1:1\n")
-	must(t, "estimate", zero, "--loss hinge --zero-based --quiet")
+	must(t, "estimate", zero, "--loss hinge --quiet")
 	must(t, "estimate", write(t, "bare.data", "1 2 3\n4 5 7\n3 1 2\n"),
 		"--loss square --noise 1 --no-header --quiet")
 }
@@ -195,7 +195,7 @@ func TestInputsAreKept(t *testing.T) {
 	}
 	before := below()
 	for line := range strings.Lines(`estimate houses.csv --json ./houses.csv
-estimate houses.csv --covariance link.csv
+estimate houses.csv --json link.csv
 estimate link.csv --memprofile houses.csv
 estimate hou*.csv --json houses.csv
 retrain houses.csv --replicates houses.csv

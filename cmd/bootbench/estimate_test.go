@@ -286,18 +286,16 @@ func TestNormalizedAnswers(t *testing.T) {
 }
 
 // TestQuantiles: the quantiles over resamples lie within the resolution of 200 exact resamples of theirs, 0.2
-// of the share for shares of 200 draws and the theory's own error; covariances have the variances on the
-// diagonal.
+// of the share for shares of 200 draws and the theory's own error.
 func TestQuantiles(t *testing.T) {
 	for _, line := range []string{
 		"estimate crabs --loss hinge --C 1", "estimate synthetic:friedman1,n=80 --loss square --noise 1",
 		"predict synthetic:friedman1,n=80 --test synthetic:friedman1,n=7,seed=3 --loss square --noise 1",
 	} {
-		npy := filepath.Join(t.TempDir(), "c.npy")
 		a := decoded[struct {
 			Points  report.Points
 			Refined report.Refined
-		}](t, line, "--quantiles 0.1,0.3,0.5,0.7,0.9 --covariance", npy)
+		}](t, line, "--quantiles 0.1,0.3,0.5,0.7,0.9")
 		exact, theory := a.Refined.Points.Quantiles, a.Points.Quantiles
 		if len(theory) != 5 || len(exact) != 5 {
 			t.Fatalf("%s: %d and %d quantiles", line, len(theory), len(exact))
@@ -312,6 +310,15 @@ func TestQuantiles(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestCovariances: covariances have the variances on the diagonal, at the rows of DATA and at new ones.
+func TestCovariances(t *testing.T) {
+	for _, line := range []string{"predict crabs --test crabs --loss hinge --C 1",
+		"predict synthetic:friedman1,n=80 --test synthetic:friedman1,n=7,seed=3 --loss square --noise 1"} {
+		npy := filepath.Join(t.TempDir(), "c.npy")
+		a := decoded[report.Answer](t, line, "--covariance", npy)
 		c := matrix(t, npy)
 		for i, v := range a.Points.Variance {
 			if math.Abs(c.At(i, i)/v-1) > 1e-6 || math.Abs(c.At(i, 0)-c.At(0, i)) > 1e-9 {

@@ -15,9 +15,9 @@ import (
 // variants COMMAND/FLAG.
 var changing = map[string]string{
 	"weights": "w", "counts": "k", "drop": "x2,s,w,k,g,f", "groups": "g", "strata": "s", "fold-column": "f",
-	"noise": "0.3", "C": "0.3", "epsilon": "0.4", "delta": "0.4", "class-weight": "3", "kernel": "matern52",
+	"noise": "0.3", "C": "0.3", "epsilon": "0.4", "class-weight": "3", "kernel": "matern52",
 	"gamma": "0.7", "length-scale": "0.9", "degree": "2", "coef0": "2", "amplitude": "7", "constant": "3",
-	"jitter": "0.5", "engine": "lowrank --max-rank=2", "tol": "0.01", "max-sweeps": "1", "folds": "3",
+	"jitter": "0.5", "engine": "lowrank --rank-tol=0.5", "tol": "0.01", "max-sweeps": "1", "folds": "3",
 	"refine":    "7",
 	"seed":      "5",
 	"test-loss": "absolute", "metrics": "all", "ratio": "0.6", "scheme": "multinomial", "level": "0.6",
@@ -25,7 +25,7 @@ var changing = map[string]string{
 	"repeats": "2", "blocks": "2", "permutations": "3", "resamples": "11", "accuracy": "1%", "by": "leftout",
 	"loo/method": "exact",
 	"no-points":  "true", "no-standardize": "true", "no-normalize-target": "true", "nested": "true",
-	"refit-preprocessing": "true", "ard": "true", "no-header": "true", "zero-based": "true", "bias": "true",
+	"refit-preprocessing": "true", "ard": "true", "no-header": "true", "bias": "true",
 	"no-bias": "true",
 }
 
@@ -38,8 +38,8 @@ var holding = map[string][]string{
 }
 
 // conditional are flags that matter where something happens that need not: where the engine is of low rank,
-// where resamples do not reach an accuracy, where new inputs are LIBSVM lines. One value of by is the line's.
-var conditional = []string{"max-rank", "rank-tol", "rank-error", "accuracy", "predict/zero-based", "grid/by"}
+// where resamples do not reach an accuracy. One value of by is the line's.
+var conditional = []string{"rank-tol", "rank-error", "accuracy", "grid/by"}
 
 // TestFlagsHaveEffects: each flag of each command about DATA, with another value than the default, changes
 // the answer, or is refused with status 2, for numbers, two classes, three classes and several targets.

@@ -256,9 +256,6 @@ func (g *grid) solve() error {
 	})
 }
 
-// differenceLevel is the level of the intervals of differences.
-const differenceLevel = 0.95
-
 // compareCells finds the best converged cell, the first of equals, and compares the left-out errors of the
 // others with its errors.
 func compareCells(g *report.Grid) {
@@ -272,7 +269,7 @@ func compareCells(g *report.Grid) {
 	}
 	for i := range g.Results {
 		if c := &g.Results[i]; i != *g.Best && c.Examples != nil {
-			c.Difference = calibration.Compare(*c.Examples, *g.Results[*g.Best].Examples, differenceLevel)
+			c.Difference = calibration.Compare(*c.Examples, *g.Results[*g.Best].Examples, defaultLevel)
 		}
 	}
 }

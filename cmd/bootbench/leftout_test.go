@@ -108,7 +108,7 @@ func TestDesignFlags(t *testing.T) {
 	}
 	for line, want := range map[string]string{
 		"estimate --groups patient --refine none":               "take --refine auto",
-		"estimate --groups patient --covariance c.npy":          "retrain --replicates",
+		"estimate --groups patient --metrics jackknife":         "retrain --replicates",
 		"estimate --strata site --scheme poisson":               "strata take multinomial",
 		"estimate --blocks 3 --scheme subsample":                "by multinomial",
 		"estimate --groups nobody":                              "no column",

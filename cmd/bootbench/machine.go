@@ -1,7 +1,6 @@
 package main
 
 import (
-	"regexp"
 	"time"
 
 	"bootbench/cmd/bootbench/internal/usage"
@@ -21,7 +20,7 @@ func (o *options) idle(command string) error {
 		names []string
 	}{
 		{o.engine == model.Exact || o.engine == model.ScaLAPACK,
-			"--engine " + o.engine.String() + " has no rank", []string{"rank-tol", "rank-error", "max-rank"}},
+			"--engine " + o.engine.String() + " has no rank", []string{"rank-tol", "rank-error"}},
 		{command == "grid" && o.by == tune.Folds,
 			"--by cv trains in folds, without resamples and without the theory",
 			[]string{"ratio", "scheme", "refine", "accuracy", "tol", "max-sweeps"}},
@@ -36,11 +35,8 @@ func (o *options) idle(command string) error {
 	return nil
 }
 
-// tables are the files that never hold LIBSVM lines.
-var tables = regexp.MustCompile(`\.(csv|tsv|npy|npz|parquet)(\.gz|\.zst)?$`)
-
 // idleOn refuses flags that mean nothing for a data set.
-func (o *options) idleOn(command string, set *dataset.Set, path string) error {
+func (o *options) idleOn(command string, set *dataset.Set) error {
 	about, err := loss.About(o.loss)
 	forLabels := o.loss != "" && (err != nil || about.Task == loss.Classification)
 	classes, targets := len(set.Levels()) > 2, len(set.Columns) > 1
@@ -52,8 +48,6 @@ func (o *options) idleOn(command string, set *dataset.Set, path string) error {
 		names []string
 	}{
 		{!classes, "it is for three classes or more", []string{"multiclass"}},
-		{tables.MatchString(path) && o.inputs == "", "it is for LIBSVM lines, and this is a table",
-			[]string{"zero-based"}},
 		{labels && (o.asked.Intervals.Of == answer.Estimator || o.Given("residuals")),
 			"it is for numbers: labels have probabilities", []string{"interval", "residuals"}},
 		{classes,

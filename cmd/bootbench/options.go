@@ -44,7 +44,6 @@ type options struct {
 	engine           model.Storage
 	rankTol          float64
 	rankError        float64
-	maxRank          int
 	maxMemory        int64
 	asked            answer.Question // without the scheme
 	scheme           string
@@ -77,24 +76,26 @@ type options struct {
 
 // The names of flags that belong together.
 var (
-	dataNames = []string{"weights", "counts", "target", "drop", "categorical", "max-levels", "no-header",
-		"missing", "na", "positive", "task", "unseen", "zero-based", "groups", "strata", "fold-column"}
+	dataNames = []string{"weights", "counts", "target", "drop", "categorical", "no-header", "missing",
+		"na", "positive", "task", "unseen", "groups", "strata", "fold-column"}
 	designNames = []string{"groups", "strata", "blocks"}
 	// the loss, then parameters
-	lossNames   = []string{"loss", "noise", "C", "epsilon", "delta", "class-weight"}
+	lossNames   = []string{"loss", "noise", "C", "epsilon", "class-weight"}
 	kernelNames = []string{"kernel", "gamma", "length-scale", "degree", "coef0", "amplitude", "constant",
 		"jitter"}
 	modelNames = slices.Concat(kernelNames, lossNames,
 		[]string{"no-standardize", "no-normalize-target", "bias", "no-bias"})
-	engineNames = []string{"engine", "rank-tol", "rank-error", "max-rank"}
+	engineNames = []string{"engine", "rank-tol", "rank-error"}
 	solveNames  = []string{"tol", "max-sweeps"}
 	shardNames  = []string{"journal", "shard"}
 	theoryNames = slices.Concat(problemNames, solveNames, shardNames, []string{"sample", "folds", "refine",
 		"seed",
 		"accuracy", "test-loss", "metrics"})
-	problemNames = slices.Concat(modelNames, dataNames[:11], engineNames, []string{"zero-based",
-		"max-memory"})
+	problemNames = slices.Concat(modelNames, dataNames[:10], engineNames, []string{"max-memory"})
 )
+
+// defaultLevel is the level of intervals.
+const defaultLevel = 0.95
 
 // declare adds the wanted flags, group by group.
 func (o *options) declare() {
@@ -104,10 +105,10 @@ func (o *options) declare() {
 	p := &o.parameters // their ranges avoid overflow of squares and ratios
 	o.Number(&p.C, "C", 1, flags.Range{From: 1e-30, To: 1e25})
 	o.Number(&p.Epsilon, "epsilon", 0.1, flags.Range{From: 0, To: 1e30})
-	o.Number(&p.Delta, "delta", 1, flags.Range{From: 1e-30, To: 1e30})
 	o.Text(&o.classWeight, "class-weight")
 	o.Switch(&o.bias, "bias")
 	o.Switch(&o.noBias, "no-bias")
+	o.Hide("no-bias") // the help of --bias has it
 	o.Choice(&o.multiclass, "multiclass", []string{"ovr", answer.OneAgainstOne}, "ovr")
 
 	o.Group("Kernel")
@@ -129,7 +130,6 @@ func (o *options) declare() {
 	o.Text(&r.Weights, "weights")
 	o.Text(&r.Counts, "counts")
 	o.List(&r.Categorical, "categorical")
-	o.Whole(&r.MaxLevels, "max-levels", dataset.DefaultMaxLevels, flags.Range{From: 2, To: 1e6})
 	o.Text(&r.Groups, "groups")
 	o.Text(&r.Strata, "strata")
 	o.Text(&r.Folds, "fold-column")
@@ -139,7 +139,6 @@ func (o *options) declare() {
 	o.Text(&r.Positive, "positive")
 	o.Choice((*string)(&r.As), "task",
 		[]string{string(dataset.Numbers), string(dataset.Classes)}, "")
-	o.Switch(&r.ZeroBased, "zero-based")
 	o.Switch(&o.noStandardize, "no-standardize")
 	o.Switch(&o.noNormalizeTarget, "no-normalize-target")
 	o.Choice(&o.unseen, "unseen", []string{"error", "zero"}, "error")
@@ -180,7 +179,6 @@ func (o *options) declare() {
 		[]model.Storage{model.Auto, model.Exact, model.LowRank, model.ScaLAPACK}, model.Auto)
 	o.Number(&o.rankTol, "rank-tol", 0, flags.Inside(0, 1))
 	o.Value("rank-error", "", flags.Percentage(&o.rankError))
-	o.Whole(&o.maxRank, "max-rank", 0, flags.AtLeast(1))
 	o.Number(&o.asked.Solve.Tolerance, "tol", solver.DefaultTolerance, flags.Inside(0, 1))
 	o.Whole(&o.asked.Solve.MaxSweeps, "max-sweeps", solver.DefaultMaxSweeps, flags.AtLeast(1))
 	o.Number(&o.asked.Solve.Tolerance, "tol/train", svm.DefaultTolerance, flags.Inside(0, 1))
@@ -197,7 +195,7 @@ func (o *options) declare() {
 	o.List(&o.asked.Metrics, "metrics")
 	o.Switch(&o.asked.NoPoints, "no-points")
 	o.Switch(&o.verbose, "verbose")
-	o.Number(&o.asked.Level, "level", 0.95, flags.Inside(0, 1))
+	o.Number(&o.asked.Level, "level", defaultLevel, flags.Inside(0, 1))
 	o.Choice(&o.asked.Intervals.Of, "interval", []string{answer.Estimator, answer.Observation}, "")
 	plain, scaled := string(answer.PlainResiduals), string(answer.ScaledResiduals)
 	o.Choice((*string)(&o.asked.Intervals.Residuals), "residuals", []string{plain, scaled}, plain)
@@ -230,6 +228,7 @@ func (o *options) readOptions(stdin io.Reader) dataset.Options {
 // optionsOf declares the flags of a command.
 func optionsOf(c *command, f *pflag.FlagSet) *options {
 	o := &options{Set: flags.New(f, flagHelp, slices.Concat(c.takes, []string{"out"})), losses: c.losses}
+	o.asked.Level = defaultLevel
 	if o.losses == nil {
 		o.losses = loss.Names()
 	}

@@ -73,7 +73,7 @@ func (o *options) checkPredict(a *app, data []string) error {
 }
 
 // modelPredictFlags are the flags of predict that apply with --model; the file determines the others.
-var modelPredictFlags = []string{"test", "model", "csv", "missing", "unseen", "zero-based", "no-header",
+var modelPredictFlags = []string{"test", "model", "csv", "missing", "unseen", "no-header",
 	"max-memory", "test-loss", "no-points", "metrics", "level",
 	"json", "out", "quiet", "threads", "backend", "cpuprofile", "memprofile", "help"}
 

@@ -38,16 +38,20 @@ estimate boston --target medv | datasets --export boston FILE
 estimate DIR/two.csv --target a --target b | given twice: write --target a,b
 estimate boston --gamma 1 --gamma 2 | --gamma is given twice
 estimate boston --quiet --quiet=false | --quiet is given twice
-estimate boston --engine exact --max-rank 9 | --max-rank has no effect
+estimate boston --engine exact --rank-tol 0.1 | --rank-tol has no effect
 grid crabs --loss hinge --over C=1,2 --by cv --ratio 2 | --ratio has no effect
 grid crabs --loss hinge --over ratio=1,2 --by cv | no ratio
 grid crabs --loss hinge --over C=1,2 --by 632plus --test-loss absolute | choose by cv or leftout
 compare --models DIR/a.json DIR/b.json --seed 3 | no such file
 compare --target y | none is given
 estimate crabs --multiclass ovo | three classes or more
-estimate boston --zero-based | is as it is
-estimate DIR/line.csv --zero-based | is a table
-estimate iris --loss hinge --level 0.5 | --level has no meaning for iris
+estimate DIR/line.csv --zero-based | lines with an index 0 count from 0
+estimate boston --max-rank 9 | --max-memory bounds the rank
+estimate boston --max-levels 3 | merge rare texts
+estimate boston --covariance c.npy | also at the rows of DATA
+curve boston --level 0.5 | predict has it
+estimate boston --delta 1 | it is called --epsilon here
+predict iris --test iris --loss hinge --level 0.5 | --level has no meaning for iris
 estimate iris --loss hinge --test-loss absolute | wrong classes are counted
 estimate iris --loss hinge --quantiles 0.5 | several classes have one error
 rows iris --loss hinge --tol 0.1 | exact fits judge the rows
@@ -78,7 +82,7 @@ estimate boston --folds 5 | --folds belongs to --scheme kfold
 estimate boston --scheme subsample --ratio 1.5 | must be at most 1 with --scheme subsample
 estimate boston --loss nosuch | there is square, hard, hinge
 estimate boston --loss hinge | two classes are needed
-estimate boston --loss huber --delta 0 | --delta is 0, must be between
+estimate boston --loss huber --epsilon 0 | epsilon
 estimate boston --loss eps --epsilon -1 | --epsilon is -1, must be between
 estimate boston --C 2 | --C: --loss square takes only --noise
 estimate boston --engine nosuch | there is auto, exact, lowrank
@@ -101,7 +105,7 @@ estimate boston --metrics auc | is for labels; the targets of boston are numbers
 estimate crabs --metrics rmse | is for numbers; the targets of crabs are labels
 estimate crabs --metrics auc,squared | is not available (there is all, rmse
 estimate crabs --quantiles 0.1,1 | between 0 and 1
-estimate crabs --covariance /none/at/all | covariance
+predict crabs --test crabs --covariance /none/at/all | covariance
 estimate crabs --bias --no-bias | contradict each other
 estimate sonar --loss eps | --loss eps is for regression
 estimate sonar --noise 1 | --noise: --loss hard takes no parameter
@@ -207,7 +211,6 @@ estimate sonar --loss hard --scheme bayesian | --loss hinge
 curve sonar --scheme bayesian | "bayesian" is not available
 estimate synthetic:blobs,n=40 --loss hinge --method fits --refine none | no exact resamples
 estimate synthetic:blobs,n=40 --loss hinge --method fits --quantiles 0.5 | the theory's
-estimate synthetic:blobs,n=40 --loss hinge --method fits --covariance DIR/c.npy | the theory's
 estimate synthetic:blobs,n=40 --loss hinge --method fits --refine 4 | few exact resamples
 estimate synthetic:blobs,n=40 --loss probit --method fits | has no exact resamples
 estimate synthetic:blobs,n=200 --loss hinge --sample few | all or a whole number
@@ -270,7 +273,7 @@ func TestOwnFlags(t *testing.T) {
 		"rows", "loo", "grid --over C=1,2", "tune --over C", "train --model " + t.TempDir() + "/m.json"} {
 		for _, flags := range []string{"--max-memory 2MiB --engine exact", "--max-memory 200KiB",
 			"--sample 5",
-			"--engine lowrank --rank-tol 1e-12 --max-rank 5"} {
+			"--engine lowrank --rank-tol 1e-12 --max-memory 300KiB"} {
 			name, rest, _ := strings.Cut(command, " ")
 			o := drive(t, "", name, "synthetic:blobs,n=600,d=3 --loss hinge --C 1", rest, flags)
 			table := name == "grid" || name == "tune" // of models, some of which may fail

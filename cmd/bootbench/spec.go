@@ -62,7 +62,7 @@ func (o *options) spec(set *dataset.Set, base model.Preset) (spec model.Spec, so
 
 // storage sets the form and the memory limit of a specification's kernel matrix.
 func (o *options) storage(spec *model.Spec) {
-	spec.Storage, spec.RankTol, spec.MaxRank, spec.MaxBytes = o.engine, o.rankTol, o.maxRank, o.maxMemory
+	spec.Storage, spec.RankTol, spec.MaxBytes = o.engine, o.rankTol, o.maxMemory
 	if o.rankError != model.DefaultRankError {
 		spec.RankError = o.rankError
 	}
@@ -239,13 +239,10 @@ func readRefine(to *answer.Question) flags.Reader {
 func (o *options) question() (q answer.Question, err error) {
 	q = o.asked
 	q.Seed, q.Covariances, q.Theory = o.seed, o.covarianceMatrix != "", answer.Yes
-	switch {
-	case q.Covariances && o.method == "fits":
-		return q, usage.Errorf("--method fits: --covariance is the theory's: take --method auto")
-	case q.Covariances:
-	case o.method == "fits":
+	switch o.method {
+	case "fits":
 		q.Theory = answer.No
-	case o.method == "auto":
+	case "auto":
 		q.Theory = answer.IfPossible
 	}
 	if q.Accuracy > 0 {

@@ -84,8 +84,8 @@ func accuracyModels(names []string) (specs []model.Spec) {
 		mean, sd := stat.PopMeanStdDev(set.Columns[0].Y, nil)
 		// For numbers the noise is a third of the targets' standard deviation, and the losses are comparable.
 		losses := []loss.Loss{loss.Square{Noise: sd * sd / 9},
-			loss.EpsInsensitive{C: 5 / sd, Epsilon: 0.1 * sd}, loss.Huber{C: 9 / (sd * sd), Delta: 0.3 * sd},
-			loss.LeastAbsolute{C: 3 / sd}}
+			loss.EpsInsensitive{C: 5 / sd, Epsilon: 0.1 * sd},
+			loss.Huber{C: 9 / (sd * sd), Epsilon: 0.3 * sd}, loss.LeastAbsolute{C: 3 / sd}}
 		k := kernel.Spec{Kind: kernel.RBF, Amplitude: sd * sd, Constant: mean * mean}
 		if !set.AreNumbers() {
 			losses = []loss.Loss{loss.HardMargin{}, loss.Hinge{C: 1}, loss.SquaredHinge{C: 1},

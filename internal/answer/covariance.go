@@ -41,17 +41,9 @@ func Covariances(m *model.Model, s *solver.Solution, in *dataset.Inputs) (blas64
 	return c, err
 }
 
-// covariances are those of the part at the examples or, if given, new inputs, in squared units of the target.
+// covariances are those of the part at new inputs, in squared units of the target.
 func (p *part) covariances(in *dataset.Inputs) (blas64.General, error) {
 	c, err := Covariances(p.model, p.solution, in)
-	if in == nil && err == nil {
-		n := p.Set.N()
-		all := rowsOf(make([]float64, n*n), n)
-		for i, site := range p.Site {
-			copy(all.Data[i*n:], p.perExample(c.Data[site*c.Stride:][:c.Cols]))
-		}
-		c = all
-	}
 	floats.Scale(p.model.Unit*p.model.Unit, c.Data)
 	return c, err
 }

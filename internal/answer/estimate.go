@@ -29,13 +29,10 @@ func (s *Study) Estimate(ctx context.Context, q Question) (*report.Answer, error
 		return nil, errNoneLeftOut
 	case s.classes():
 		q.Resamples, q.Exact, q.NoPoints = max(2, cmp.Or(q.Resamples, defaultResamples)), Yes, true
-	}
-	err := s.checkCovariances(&q, s.Set.N())
-	if err == nil && !s.classes() {
-		err = s.fitAll(ctx)
-	}
-	if err != nil {
-		return nil, err
+	default:
+		if err := s.fitAll(ctx); err != nil {
+			return nil, err
+		}
 	}
 	began := time.Now()
 	a, err := s.each(ctx, s.drawn("estimate", q.Scheme, q.Seed, q.Metrics),
@@ -129,9 +126,6 @@ func (p *part) addTheory(ctx context.Context, q *Question, a *report.Answer) (er
 			return err
 		}
 		a.Figures = report.ROCFigure(calibration.ROC(r.OutOfBag, p.model.Y, p.Set.Weights))
-	}
-	if q.Covariances {
-		a.Covariances = func() (blas64.General, error) { return p.covariances(nil) }
 	}
 	p.judge(a, left, r.OutOfBag, nil)
 	a.Metrics, a.Calibration = p.measure(q.Metrics, r, probabilities)

@@ -277,6 +277,6 @@ func inUnit(l loss.Loss, p loss.Parameters, unit float64) loss.Parameters {
 	case loss.Huber:
 		p.C /= unit * unit
 	}
-	p.Epsilon, p.Delta, p.Noise = p.Epsilon*unit, p.Delta*unit, p.Noise*unit*unit
+	p.Epsilon, p.Noise = p.Epsilon*unit, p.Noise*unit*unit
 	return p
 }

@@ -28,9 +28,8 @@ func TestTargets(t *testing.T) {
 		{loss.EpsInsensitive{C: 1, Epsilon: 0.2}, func(u float64) loss.Loss {
 			return loss.EpsInsensitive{C: 1 / u, Epsilon: 0.2 * u}
 		}},
-		{loss.Huber{C: 2, Delta: 0.5}, func(u float64) loss.Loss {
-			return loss.Huber{C: 2 / (u * u),
-				Delta: 0.5 * u}
+		{loss.Huber{C: 2, Epsilon: 0.5}, func(u float64) loss.Loss {
+			return loss.Huber{C: 2 / (u * u), Epsilon: 0.5 * u}
 		}},
 	} {
 		compareTargets(t, c.fitted, c.alone)

@@ -200,7 +200,7 @@ func TestShapesOfArrays(t *testing.T) {
 	}
 	requireSame(t, "d.txt", sparse.Bytes(), Options{}, boston, false, "")
 	requireSame(t, "-", sparse.Bytes(), Options{}, boston, false, "")
-	requireSame(t, "d.svm", zero, Options{ZeroBased: true}, boston, false, "")
+	requireSame(t, "d.svm", zero, Options{}, boston, false, "")
 	requireSame(t, "d.npz", npz(map[string][]byte{
 		"x": npyFile(1, "<f8", "True", "(40, 13)", bytesOf("<f8", columns...)),
 		"y": npyFile(1, "<f8", "False", "(40, 1)", bytesOf("<f8", boston.Targets(0)...))}), Options{}, boston,

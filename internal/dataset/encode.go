@@ -170,7 +170,7 @@ func (t *table) chooseLevels(c *column) {
 			return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b))
 		})
 		levels = levels[:most-1]
-		t.note("column %s has %d different texts: all but the %d most frequent are one (--max-levels)",
+		t.note("column %s has %d different texts: all but the %d most frequent are one",
 			quote(c.Name), len(c.texts), most-1)
 	}
 	c.Levels = slices.Sorted(slices.Values(levels))

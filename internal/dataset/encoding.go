@@ -159,7 +159,6 @@ func (e *Encoding) options(opt Options) Options {
 	if opt.NA == nil {
 		opt.NA = e.NA
 	}
-	opt.ZeroBased = opt.ZeroBased || e.FirstIndex == 0
 	return opt
 }
 

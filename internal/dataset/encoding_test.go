@@ -22,7 +22,7 @@ func TestEncoding(t *testing.T) {
 			Options{Categorical: []string{"code"}, Positive: "red"}},
 		{"l.csv", "1,2,1\n3,4,2\n5,7,3.0\n", Options{NoHeader: true, Positive: "3"}},
 		{"d.svm", "1 1:0.5 3:2\n2 2:1\n1 3:-1\n", Options{}},
-		{"z.svm", "1 0:2 1:0.5\n2 1:1\n1 0:-1\n", Options{ZeroBased: true, Positive: "1"}},
+		{"z.svm", "1 0:2 1:0.5\n2 1:1\n1 0:-1\n", Options{Positive: "1"}},
 		{"s.svm", "1 1:0.5 3000:2\n2 2:1\n1 3:-1\n", Options{}},
 	} {
 		set := testutil.Must(Load(write(t, c.name, []byte(c.train)), c.opt))(t)

@@ -16,17 +16,19 @@ import (
 //
 //	label index:value index:value ...   # comment
 //
-// Indices count features from 1, or from 0 with Options.ZeroBased, and ascend within a line; other features
-// are zero. A field qid:... after the label is ignored, as are empty lines and comments. The number of
-// features is the largest index. Either all examples have labels or none.
+// Indices count features from 1, or from 0 if there is an index 0, and ascend within a line; other features
+// are zero. New inputs count as the training set does. A field qid:... after the label is ignored, as are
+// empty lines and comments. The number of features is that up to the largest index. Either all examples have
+// labels or none.
 type sparse struct {
 	name          string
 	opt           Options
 	train         *Encoding  // of the training set, for new inputs; nil for a training set
-	x             linalg.CSR // Cols is the largest index; Start begins with 0
+	x             linalg.CSR // features count from 0 as long as lines are read; Start begins with 0
 	labels        []float64
 	labelled      bool
-	first, widest place // of the first example, and of that with the largest index
+	zero          *place // of the first index 0; nil: none
+	first, widest place  // of the first example, and of that with the largest index
 }
 
 func (s *sparse) readFile(f *source) error {
@@ -70,25 +72,24 @@ func (s *sparse) add(fields []string, at place) error {
 	if len(fields) > 0 && strings.HasPrefix(fields[0], "qid:") {
 		fields = fields[1:]
 	}
-	base := 1
-	if s.opt.ZeroBased {
-		base = 0
-	}
-	previous := 0 // counted from 1
+	previous := -1
 	for _, field := range fields {
-		index, value, err := parseEntry(field, previous, base)
+		index, value, err := parseEntry(field, previous)
 		if err != nil {
 			return err
 		}
+		if index == 0 && s.zero == nil {
+			s.zero = &at
+		}
 		previous = index
-		if index > s.x.Cols {
+		if index >= s.x.Cols {
 			if err := s.opt.fitsSparse(1, index, 0); err != nil {
 				return fmt.Errorf("feature %d: %w", index, err)
 			}
-			s.x.Cols, s.widest = index, at
+			s.x.Cols, s.widest = index+1, at
 		}
 		if value != 0 {
-			s.x.Index = append(s.x.Index, int32(index-1))
+			s.x.Index = append(s.x.Index, int32(index))
 			s.x.Value = append(s.x.Value, value)
 		}
 	}
@@ -97,8 +98,8 @@ func (s *sparse) add(fields []string, at place) error {
 	return s.opt.fitsSparse(2*s.x.Rows, s.x.Cols, 2*len(s.x.Index)) // copied as they grow
 }
 
-// parseEntry reads index:value. The index, from base in the file, from 1 when returned, must exceed previous.
-func parseEntry(field string, previous, base int) (index int, value float64, err error) {
+// parseEntry reads index:value. The index must exceed previous.
+func parseEntry(field string, previous int) (index int, value float64, err error) {
 	left, right, ok := strings.Cut(field, ":")
 	if !ok {
 		return 0, 0, fmt.Errorf("%s is not index:value", quote(field))
@@ -109,12 +110,11 @@ func parseEntry(field string, previous, base int) (index int, value float64, err
 		return 0, 0, fmt.Errorf("feature index in %s is out of range: %w", quote(field), errMemory)
 	case err != nil:
 		return 0, 0, fmt.Errorf("feature index in %s is not a whole number", quote(field))
-	case index < base:
-		return 0, 0, fmt.Errorf("feature index %d: indices start at %d (with --zero-based at 0)", index, base)
-	case index < previous+base:
-		return 0, 0, fmt.Errorf("feature index %d follows %d: indices must ascend", index, previous+base-1)
+	case index < 0:
+		return 0, 0, fmt.Errorf("feature index %d: indices start at 1, or at 0", index)
+	case index <= previous:
+		return 0, 0, fmt.Errorf("feature index %d follows %d: indices must ascend", index, previous)
 	}
-	index += 1 - base
 	value, err = parseNumber(right)
 	if err != nil {
 		return 0, 0, &Error{Column: "x" + strconv.Itoa(index), Err: err}
@@ -122,8 +122,21 @@ func parseEntry(field string, previous, base int) (index int, value float64, err
 	return index, value, nil
 }
 
+// count makes features count from 0 if those of the lines count from 1.
+func (s *sparse) count(from int) {
+	if from == 1 && s.x.Cols > 0 {
+		s.x.Cols--
+		for i := range s.x.Index {
+			s.x.Index[i]--
+		}
+	}
+}
+
 // set is a training set, sparse or dense with features x1, x2, ..., or new inputs for one.
 func (s *sparse) set() (*Set, error) {
+	if s.train == nil && s.zero == nil {
+		s.count(1)
+	}
 	switch {
 	case s.x.Rows == 0:
 		return nil, errors.New("the file holds no examples")
@@ -141,7 +154,7 @@ func (s *sparse) set() (*Set, error) {
 			"could name")
 	}
 	set := &Set{Name: s.name, Source: s.name, Columns: []Column{{Name: "y", Y: s.labels}},
-		zeroBased: s.opt.ZeroBased}
+		zeroBased: s.zero != nil}
 	// Inputs stay sparse if a dense matrix would be large and its products slower.
 	const wide, thin = 1000, 1.0 / 20
 	if s.x.Cols >= wide && float64(len(s.x.Index)) <= thin*float64(s.x.Rows)*float64(s.x.Cols) {
@@ -159,6 +172,10 @@ func (s *sparse) set() (*Set, error) {
 // there.
 func (s *sparse) inputs(e *Encoding) (in *Inputs, err error) {
 	in = &Inputs{Name: s.name}
+	if e.FirstIndex == 1 && s.zero != nil {
+		return nil, s.zero.error("", fmt.Errorf("feature index 0, but features of %s count from 1", e.name()))
+	}
+	s.count(e.FirstIndex)
 	if s.labelled {
 		if c := e.Targets[0]; c.Texts {
 			return nil, s.first.error("", fmt.Errorf("targets are numbers, not %s", listTexts(c.Levels)))

@@ -44,8 +44,6 @@ type Options struct {
 	TaskKnown bool
 	// UnseenZero sets all indicators to 0 for texts that the training set lacks; false refuses these.
 	UnseenZero bool
-	// ZeroBased: the indices of a sparse file count from 0.
-	ZeroBased bool
 }
 
 // As is what targets are: numbers or classes.

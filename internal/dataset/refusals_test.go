@@ -86,7 +86,6 @@ d.svm | # c\n1:2\n1:3\n | line 2; label is missing
 d.svm | 1 1:2\n1:3\n | line 2; label
 d.svm | 1 1:2\nyes 1:3\n | line 2; "label"; "yes"
 d.svm | nan 1:2\n | line 1; NaN; finite
-d.svm | 1 0:1\n2 1:1\n | line 1; indices start at 1; --zero-based
 d.svm | 1 -3:2\n | line 1; index -3
 d.svm | 1 1:2\n1 3:1 2:1\n | line 2; index 2 follows 3; ascend
 d.svm | 1 3:1 3:1\n | line 1; index 3 follows 3

@@ -40,6 +40,9 @@ func readLines(r io.Reader, name string, opt Options) (*sparse, error) {
 	if err := s.readFile(&source{name: name, text: newText(r)}); err != nil {
 		return nil, inFile(name, err)
 	}
+	if s.zero == nil {
+		s.count(1)
+	}
 	return s, nil
 }
 

@@ -31,7 +31,7 @@ func biasCells(t *testing.T) (cells []model.Spec) {
 		cells = append(cells, model.Spec{Set: crabs, Loss: l, Standardize: true, Bias: true,
 			Kernel: kernel.Spec{Gamma: 0.3}})
 	}
-	for _, l := range []loss.Loss{loss.Square{Noise: 10}, loss.Huber{C: 0.1, Delta: 3},
+	for _, l := range []loss.Loss{loss.Square{Noise: 10}, loss.Huber{C: 0.1, Epsilon: 3},
 		loss.EpsInsensitive{C: 0.3, Epsilon: 1}} {
 		cells = append(cells, model.Spec{Set: boston, Loss: l, Standardize: true, Bias: true,
 			Kernel: kernel.Spec{Gamma: 0.1, Amplitude: 30}})

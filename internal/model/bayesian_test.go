@@ -24,7 +24,7 @@ func TestBayesian(t *testing.T) {
 		loss loss.Loss
 	}{
 		{"synthetic:friedman1,n=80", loss.Square{Noise: 2}}, {"synthetic:friedman1,n=80",
-			loss.Huber{C: 0.5, Delta: 1}},
+			loss.Huber{C: 0.5, Epsilon: 1}},
 		{"synthetic:blobs,n=80,d=3", loss.Hinge{C: 1}}, {"synthetic:blobs,n=80,d=3", loss.Logistic{C: 1}},
 	} {
 		m := testutil.Must(model.Build(t.Context(), model.NewSpec(testutil.Must(dataset.Load(c.data,

@@ -33,7 +33,7 @@ func BenchmarkCost(b *testing.B) {
 			0.1},
 		{"boston", loss.Square{Noise: 5}, 0.02}, {"synthetic:friedman1,n=1000", loss.Square{Noise: 1}, 0.03},
 		{"synthetic:friedman1,n=2000", loss.Square{Noise: 1}, 0.03}, {"sonar", loss.Logistic{C: 1}, 0.005},
-		{"pima", loss.Logistic{C: 1}, 0.04}, {"boston", loss.Huber{C: 1, Delta: 1}, 0.02},
+		{"pima", loss.Logistic{C: 1}, 0.04}, {"boston", loss.Huber{C: 1, Epsilon: 1}, 0.02},
 		{"boston", loss.EpsInsensitive{C: 10, Epsilon: 0.1}, 0.02},
 	} {
 		b.Run(c.data+"/"+c.loss.Name(), func(b *testing.B) {

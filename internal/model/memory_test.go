@@ -30,7 +30,7 @@ func TestForecasts(t *testing.T) {
 		set  *dataset.Set
 		loss loss.Loss
 	}{
-		{regression, loss.Square{Noise: 1}}, {regression, loss.Huber{C: 1, Delta: 1}}, {labels,
+		{regression, loss.Square{Noise: 1}}, {regression, loss.Huber{C: 1, Epsilon: 1}}, {labels,
 			loss.Hinge{C: 1}},
 		{load(t, "synthetic:rings,n=250,d=5"), loss.Probit{}},
 	} {

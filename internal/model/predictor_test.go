@@ -49,7 +49,7 @@ func TestPredictor(t *testing.T) {
 		bias   bool
 	}{
 		{numbers, loss.Square{Noise: 0.5}, rbf, false},
-		{numbers, loss.Huber{C: 3, Delta: 0.5}, kernel.Spec{Kind: kernel.Matern32, LengthScale: []float64{1,
+		{numbers, loss.Huber{C: 3, Epsilon: 0.5}, kernel.Spec{Kind: kernel.Matern32, LengthScale: []float64{1,
 			2, 3,
 			1, 2, 3, 1, 2, 3, 4}}, false},
 		{numbers, loss.EpsInsensitive{C: 3, Epsilon: 0.5}, kernel.Spec{Kind: kernel.Matern12}, false},
@@ -284,7 +284,7 @@ func TestModelFileMisfits(t *testing.T) {
 // full within rounding it is the model of the whole matrix.
 func TestPredictorOnFactor(t *testing.T) {
 	numbers, labels := load(t, "synthetic:friedman1,n=120"), load(t, "crabs")
-	for _, l := range []loss.Loss{loss.Square{Noise: 1}, loss.Huber{C: 2, Delta: 1}, loss.Hinge{C: 2},
+	for _, l := range []loss.Loss{loss.Square{Noise: 1}, loss.Huber{C: 2, Epsilon: 1}, loss.Hinge{C: 2},
 		loss.Logistic{C: 2}} {
 		spec := model.NewSpec(numbers, l)
 		if testutil.Must(model.NeedsLabels(l))(t) {

@@ -88,8 +88,7 @@ func TestWeightIsRepetition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := rapid.SampledFrom([]loss.Loss{loss.Square{Noise: 0.3}, loss.Hinge{C: 2}, loss.Logistic{C: 2},
 			loss.SquaredHinge{C: 1}, loss.EpsInsensitive{C: 2, Epsilon: 0.1}, loss.Huber{C: 2,
-				Delta: 0.5}}).Draw(t,
-			"loss")
+				Epsilon: 0.5}}).Draw(t, "loss")
 		scheme := rapid.SampledFrom([]string{"poisson", "multinomial", "bernoulli", "subsample",
 			"kfold"}).Draw(t, "scheme")
 		labels := slices.Contains([]string{"hinge", "logistic", "hinge2"}, l.Name())

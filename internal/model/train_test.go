@@ -165,8 +165,8 @@ func TestInterrupts(t *testing.T) {
 	}{
 		{"synthetic:friedman1,n=300", loss.Square{Noise: 1}, model.Exact, 300},
 		{"synthetic:friedman1,n=300", loss.Square{Noise: 1}, model.LowRank, 5},
-		{"synthetic:friedman1,n=300", loss.Huber{C: 100, Delta: 0.1}, model.Exact, 305},
-		{"synthetic:friedman1,n=500", loss.Huber{C: 1, Delta: 1}, model.LowRank, 10},
+		{"synthetic:friedman1,n=300", loss.Huber{C: 100, Epsilon: 0.1}, model.Exact, 305},
+		{"synthetic:friedman1,n=500", loss.Huber{C: 1, Epsilon: 1}, model.LowRank, 10},
 		{"synthetic:blobs,n=300,d=3", loss.Hinge{C: 100}, model.Exact, 305},
 		{"synthetic:blobs,n=100,d=3", loss.Probit{}, model.Exact, 102},
 	} {
@@ -407,7 +407,7 @@ func TestCertain(t *testing.T) {
 			return 50 / (1 + math.Cosh(f))
 		},
 			0},
-		"huber": {regression, loss.Huber{C: 10, Delta: 1}, func(f, y float64) float64 {
+		"huber": {regression, loss.Huber{C: 10, Epsilon: 1}, func(f, y float64) float64 {
 			if math.Abs(f-y) > 1 {
 				return 0
 			}

@@ -208,7 +208,7 @@ func (s *Subject) parameters() string {
 	weights := fmt.Sprintf(" times %.4g for class -1 and %.4g for +1", w.Negative, w.Positive)
 	return nonzero(", noise variance %v", s.Noise) + nonzero(", C = %v", s.C) +
 		either(w != loss.ClassWeights{}, weights, "") +
-		nonzero(", epsilon = %v", s.Epsilon) + nonzero(", delta = %v", s.Delta)
+		nonzero(", epsilon = %v", s.Epsilon)
 }
 
 // KernelText describes a kernel by the parameters of its kind.

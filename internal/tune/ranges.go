@@ -35,7 +35,11 @@ func ranges(spec *model.Spec) map[string]span {
 		floats.Scale(scale, grid)
 		return span{from * scale, to * scale, grid}
 	}
-	length := 1 / math.Sqrt(2*unit) // of gamma = unit
+	length := 1 / math.Sqrt(2*unit)                     // of gamma = unit
+	epsilon := times(math.Sqrt(variance), 1e-3, 3, 0.1) // of the tube
+	if spec.Loss != nil && spec.Loss.Name() == (loss.Huber{}).Name() {
+		epsilon = times(math.Sqrt(variance), 0.01, 10, 0.5)
+	}
 	return map[string]span{
 		"gamma":        times(unit, 1e-4, 100, 0.05, 0.126, 0.316, 0.8, 2),
 		"length-scale": times(length, 0.06, 120, 4.47, 2.82, 1.78, 1.12, 0.707),
@@ -45,8 +49,7 @@ func ranges(spec *model.Spec) map[string]span {
 		"jitter":       times(variance, 1e-6, 10, 0.01),
 		"noise":        times(variance, 1e-4, 10, 0.5, 0.19, 0.07, 0.027, 0.01),
 		"C":            times(cost, 1e-3, 1e5, 0.1, 1, 10, 100),
-		"epsilon":      times(math.Sqrt(variance), 1e-3, 3, 0.1),
-		"delta":        times(math.Sqrt(variance), 0.01, 10, 0.5),
+		"epsilon":      epsilon,
 		"class-weight": times(1, 0.01, 100, 1),
 	}
 }

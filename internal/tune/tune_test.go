@@ -55,7 +55,7 @@ func TestRun(t *testing.T) {
 		"evidence":      {regression(t, "synthetic:friedman1,n=50", Evidence), wide},
 		"hinge":         {labels(t, "synthetic:blobs,n=60"), wide},
 		"leave-one-out, huber": {Problem{Spec: model.Spec{Set: load(t, "synthetic:friedman1,n=30"),
-			Standardize: true, NormalizeTarget: true, Loss: loss.Huber{C: 1, Delta: 2}},
+			Standardize: true, NormalizeTarget: true, Loss: loss.Huber{C: 1, Epsilon: 2}},
 			Over: []Axis{{Name: "gamma"}},
 			By:   LeaveOneOut}, near},
 		"length scale, matern": {Problem{Spec: model.Spec{Set: load(t, "synthetic:friedman1,n=30"),
@@ -365,7 +365,7 @@ func TestEachFeature(t *testing.T) {
 // same model: equal widths, the parameters of the loss in proportion to their powers of s, and s^2 the error.
 // Values are rounded to four digits, and scaling by powers of ten rounds the data.
 func TestUnits(t *testing.T) {
-	powers := map[string]float64{"noise": 2, "amplitude": 2, "epsilon": 1, "delta": 1}
+	powers := map[string]float64{"noise": 2, "amplitude": 2, "epsilon": 1}
 	for _, c := range []struct {
 		set  string
 		loss loss.Loss
@@ -375,7 +375,7 @@ func TestUnits(t *testing.T) {
 		{"synthetic:friedman1,n=120", nil, Folds, 0}, {"synthetic:waves,n=40", nil, LeftOut, 0},
 		{"synthetic:waves,n=60", nil, Evidence, 0},
 		{"synthetic:friedman1,n=60", loss.EpsInsensitive{C: 1}, Folds, -1},
-		{"synthetic:friedman1,n=60", loss.Huber{C: 1, Delta: 1}, Folds, -2},
+		{"synthetic:friedman1,n=60", loss.Huber{C: 1, Epsilon: 1}, Folds, -2},
 	} {
 		raw := load(t, c.set)
 		choose := func(s, features float64) *Result {

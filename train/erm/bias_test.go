@@ -95,7 +95,7 @@ func TestOneClass(t *testing.T) {
 	if _, err := trainer.Train(set, train.Settings{}); !errors.Is(err, erm.ErrNoFiniteBias) {
 		t.Errorf("logistic loss of one class: %v", err)
 	}
-	for _, l := range []erm.Loss{loss.Hinge{C: 1.5}, loss.SquaredHinge{C: 1}, loss.Huber{C: 4, Delta: 0.5},
+	for _, l := range []erm.Loss{loss.Hinge{C: 1.5}, loss.SquaredHinge{C: 1}, loss.Huber{C: 4, Epsilon: 0.5},
 		loss.Square{Noise: 0.3}} {
 		near(t, l.Name(), trainWithBias(t, k, l, set).F, []float64{-1, -1, -1}, 1e-5)
 	}

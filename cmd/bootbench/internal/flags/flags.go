@@ -92,6 +92,13 @@ func (s *Set) Default(name, value string) {
 	f.Value.Set(value)
 }
 
+// Hide leaves a flag out of the help, if the command has it.
+func (s *Set) Hide(name string) {
+	if f := s.Lookup(name); f != nil {
+		f.Hidden = true
+	}
+}
+
 // Reader parses the text of a flag, and returns the recorded form. Its errors continue a sentence that begins
 // with the name of the flag.
 type Reader func(text string) (recorded string, err error)

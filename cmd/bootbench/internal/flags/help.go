@@ -53,7 +53,11 @@ func list(c *cobra.Command, all bool) (text string) {
 		}
 		groups[title].AddFlag(f)
 	}
-	c.Flags().VisitAll(func(*pflag.Flag) { count++ })
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			count++
+		}
+	})
 	for _, name := range first {
 		if f := c.Flags().Lookup(name); f != nil {
 			add("Flags", f)

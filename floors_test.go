@@ -5,11 +5,18 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"bootbench"
+	"bootbench/internal/answer"
+	"bootbench/internal/report"
 )
 
 // floors are the packages of the module from the ground up: a package imports only packages of lower floors.
@@ -115,5 +122,90 @@ func TestPublicSignatures(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// flag is a flag of a command line in a text, field a Go field or method as messages name it.
+var (
+	flag  = regexp.MustCompile(`(^|[^-\w])--[a-zA-Z]`)
+	field = regexp.MustCompile(`\b(ReadOptions|Options|Spec|Kernel|Hinge|Square|Folds|Trained|Question|` +
+		`Study|Sheet)((\.[A-Z]\w*)+)`)
+)
+
+// texts calls visit for the texts in the Go files of a folder that match, except tests.
+func texts(t *testing.T, folder, match string, visit func(at token.Position, text string)) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, match))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range files {
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if text, is := n.(*ast.BasicLit); is && text.Kind == token.STRING {
+				visit(set.Position(text.Pos()), text.Value)
+			}
+			return true
+		})
+	}
+}
+
+// TestMessages: texts of the library name no flag of the command, but fields that exist, and the command has
+// a flag for each.
+func TestMessages(t *testing.T) {
+	types := map[string]reflect.Type{
+		"ReadOptions": reflect.TypeFor[bootbench.ReadOptions](), "Spec": reflect.TypeFor[bootbench.Spec](),
+		"Options": reflect.TypeFor[bootbench.Options](), "Kernel": reflect.TypeFor[bootbench.Kernel](),
+		"Hinge": reflect.TypeFor[bootbench.Hinge](), "Square": reflect.TypeFor[bootbench.Square](),
+		"Folds": reflect.TypeFor[bootbench.Folds](), "Trained": reflect.TypeFor[bootbench.Trained](),
+		"Question": reflect.TypeFor[answer.Question](), "Study": reflect.TypeFor[answer.Study](),
+		"Sheet": reflect.TypeFor[report.Sheet](),
+	}
+	named, known := map[string]bool{}, map[string]bool{}
+	for _, folder := range slices.Concat(floors...) {
+		if strings.HasPrefix(folder, "cmd/") {
+			continue
+		}
+		texts(t, folder, "*.go", func(at token.Position, text string) {
+			if flag.MatchString(text) {
+				t.Errorf("%v: %s names a flag", at, text)
+			}
+			for _, name := range field.FindAllStringSubmatch(text, -1) {
+				named[name[0]] = true
+				of, exists := types[name[1]], true
+				for _, part := range strings.Split(name[2][1:], ".") {
+					at, is := of.FieldByName(part)
+					if _, method := reflect.PointerTo(of).MethodByName(part); is {
+						of = at.Type
+					} else if exists = method; !method {
+						break
+					}
+				}
+				if !exists {
+					t.Errorf("%v: there is no %s", at, name[0])
+				}
+			}
+		})
+	}
+	texts(t, "cmd/bootbench", "fields.go", func(_ token.Position, text string) {
+		if name := field.FindString(text); name != "" {
+			known[name] = true
+		}
+	})
+	for name := range named {
+		if !known[name] {
+			t.Errorf("the command has no flag for %s", name)
+		}
+		delete(known, name)
+	}
+	if len(known) > 0 || len(named) == 0 {
+		t.Errorf("no message names %v", slices.Sorted(maps.Keys(known)))
 	}
 }

@@ -20,7 +20,9 @@ func (a *app) deliver(g *report.Sheet) error {
 		a.ended(g.Status)
 	}
 	if g.Text == nil {
-		g.Text = func(w io.Writer) error { return report.WriteText(w, g.Result, a.options.verbose) }
+		g.Text = func(w io.Writer) error {
+			return report.WriteText(flagWriter{w}, g.Result, a.options.verbose)
+		}
 	}
 	if g.JSON == nil {
 		g.JSON = g.Result
@@ -42,12 +44,14 @@ func (a *app) deliver(g *report.Sheet) error {
 	if err := a.print(g.Text); err != nil {
 		return err
 	}
-	a.console.Warn(g.Warnings...)
+	for _, text := range g.Warnings {
+		a.console.Warn(inFlags(text))
+	}
 	if a.ctx.Err() != nil {
 		a.status = exitInterrupted
 		a.console.Warn("interrupted: this is what was finished")
 	}
-	document := func(w io.Writer) error { return report.WriteDocument(w, g.JSON) }
+	document := func(w io.Writer) error { return report.WriteDocument(flagWriter{w}, g.JSON) }
 	if err := a.write(a.outputs.json, document); err != nil {
 		return err
 	}
@@ -105,7 +109,7 @@ func (a *app) writeFolder(g *report.Sheet, document func(io.Writer) error) (err 
 		write(numbers, f.WriteCSV)
 		p.Files = append(p.Files, numbers)
 	}
-	write("report.html", p.WriteHTML)
+	write("report.html", func(w io.Writer) error { return p.WriteHTML(flagWriter{w}) })
 	return err
 }
 

@@ -114,6 +114,25 @@ func TestFlagsHaveEffects(t *testing.T) {
 	}
 }
 
+// TestFieldsHaveFlags: what stands for a field in a message is a flag of a command, also where the message
+// begins with the field, and a name of DATA is no field.
+func TestFieldsHaveFlags(t *testing.T) {
+	known := map[string]bool{}
+	for _, c := range allCommands() {
+		optionsOf(c, pflag.NewFlagSet("", 0)).VisitAll(func(f *pflag.Flag) { known["--"+f.Name] = true })
+	}
+	for _, f := range fields {
+		if flag, _, _ := strings.Cut(f.flag, " "); !known[flag] {
+			t.Errorf("%s: there is no flag %s", f.name, f.flag)
+		}
+		text := fmt.Sprintf(`%s: take (%[1]s or %[1]s, not "%[1]s"`, f.name)
+		want := fmt.Sprintf(`%s: take (%[1]s or %[1]s, not "%s"`, f.flag, f.name)
+		if got := inFlags(text); got != want {
+			t.Errorf("%s is %s", text, got)
+		}
+	}
+}
+
 // withoutCosts is a document without times, memory, names of files and the command line.
 func withoutCosts(text string) string {
 	var doc map[string]any

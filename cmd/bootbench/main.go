@@ -236,9 +236,9 @@ func (a *app) spent(c *report.Cost) {
 	c.Backend = report.Backend{Name: info.Backend, Core: info.Core, Threads: info.Threads}
 }
 
-// oneLine makes an error message a single line.
+// oneLine makes an error message a single line, with flags.
 func oneLine(text string) string {
-	text = strings.Replace(text, model.ErrInput.Error()+": ", "", 1)
+	text = inFlags(strings.Replace(text, model.ErrInput.Error()+": ", "", 1))
 	if before, names, ok := strings.Cut(text, "\n\nDid you mean this?"); ok {
 		text = before + "; did you mean " + strings.Join(strings.Fields(names), " or ") + "?"
 	}

@@ -41,7 +41,7 @@ func printRows[R any](a *app, c rowRun[R]) error {
 	warnings := c.finish(rows, err == nil)
 	sheet := report.NewSheet(c.document, false)
 	sheet.Warnings = warnings
-	sheet.Text = func(w io.Writer) error { return report.WriteEnd(w, c.document) }
+	sheet.Text = func(w io.Writer) error { return report.WriteEnd(flagWriter{w}, c.document) }
 	switch delivered := a.deliver(sheet); {
 	case delivered != nil:
 		return delivered
@@ -81,7 +81,7 @@ func (c *rowRun[R]) compute(a *app) (rows []R, err error) {
 			a.ended(c.status(row))
 		}
 		err = a.print(func(w io.Writer) error {
-			return report.WriteRow(w, c.document, row, len(rows) == 1)
+			return report.WriteRow(flagWriter{w}, c.document, row, len(rows) == 1)
 		})
 		if err != nil {
 			return nil, err

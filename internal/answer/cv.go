@@ -93,12 +93,12 @@ func (v *Validation) partition(class []int) (p partition, err error) {
 	}
 	switch k := v.Folds; {
 	case v.Given != nil && slices.Max(v.Given) == 0:
-		err = errors.New("--fold-column: all rows are in one fold")
+		err = errors.New("ReadOptions.Folds: all rows are in one fold")
 	case v.Given != nil:
 		p = partition{resample.GivenFolds{Folds: 1 + slices.Max(v.Given), Fold: v.Given}, "folds of a column"}
 	case d.Block > 0 && (d.Group != nil || k == 0 || k*d.Block >= units):
-		err = fmt.Errorf("--blocks %d: rows are predicted forward in time, from those before them: take "+
-			"--folds K with K times %[1]d below %d, and no --groups", d.Block, d.N)
+		err = fmt.Errorf("Folds.Design.Block %d: rows are predicted forward in time, from those before "+
+			"them: take Folds.Folds K with K times %[1]d below %d, and no ReadOptions.Groups", d.Block, d.N)
 	case d.Block > 0:
 		p = partition{resample.ForwardChain{Folds: k, Length: d.Block},
 			fmt.Sprintf("blocks of %d rows, each predicted by the rows before it", d.Block)}
@@ -109,7 +109,8 @@ func (v *Validation) partition(class []int) (p partition, err error) {
 		}
 		p = partition{resample.GivenFolds{Folds: units, Fold: single}, "folds of single " + of}
 	case k < 2 || k > units:
-		err = fmt.Errorf("--folds %d: there are %d %s to leave out: take 2 to %[2]d, or loo", k, units, of)
+		err = fmt.Errorf("Folds.Folds %d: there are %d %s to leave out: take 2 to %[2]d, or loo", k, units,
+			of)
 	default:
 		p.what = "random folds of " + of
 		if d.Stratum != nil {
@@ -164,8 +165,8 @@ func (s *Study) validate(ctx context.Context, command string, v Validation) (*re
 		return nil, err
 	}
 	if moved := v.shuffle(s, &s.Set.Columns[0], 1); v.Permutations > 0 && moved.Arrangements() < 2 {
-		return nil, model.InputError(fmt.Errorf("--permutations change nothing: the targets of all %s that "+
-			"change places are the same", moved.What()))
+		return nil, model.InputError(fmt.Errorf("Folds.Permutations change nothing: the targets of all "+
+			"%s that change places are the same", moved.What()))
 	}
 	plan := resample.Resamples{Scheme: folds.Sampler, Seed: v.Seed, Y: s.Functions[0].Y}
 	known := &nestedFits{}

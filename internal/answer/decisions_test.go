@@ -78,11 +78,11 @@ func TestPartitions(t *testing.T) {
 		"folds of a column":                                      {Validation{Given: pairs, Folds: 3}, 6},
 		"blocks of 3 rows, each predicted by the rows before it": {Validation{Folds: 3, Design: blocks}, 3},
 		"there are 12 examples to leave out: take 2 to 12":       {Validation{Folds: 13}, 0},
-		"--folds 1:":                       {Validation{Folds: 1}, 0},
-		"there are 6 groups to leave out":  {Validation{Folds: 7, Design: groups}, 0},
-		"--blocks 3: rows":                 {Validation{Folds: 4, Design: blocks}, 0},
-		"all rows are in one fold":         {Validation{Given: one}, 0},
-		"3 folds, groups or strata for 12": {Validation{Folds: 3, Given: one[:3]}, 0},
+		"Folds.Folds 1:":                                         {Validation{Folds: 1}, 0},
+		"there are 6 groups to leave out":                        {Validation{Folds: 7, Design: groups}, 0},
+		"Folds.Design.Block 3: rows":                             {Validation{Folds: 4, Design: blocks}, 0},
+		"all rows are in one fold":                               {Validation{Given: one}, 0},
+		"3 folds, groups or strata for 12":                       {Validation{Folds: 3, Given: one[:3]}, 0},
 	} {
 		c.Design.N = 12
 		p, err := c.partition(ClassesOf(set.Columns[0].Y))

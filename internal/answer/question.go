@@ -124,7 +124,7 @@ func (q *Question) NeedsTheory(l loss.Loss) string {
 	case q.leavesOutFew():
 		return "few exact resamples leave an example out"
 	case len(q.Quantiles) > 0 || q.wants(report.Jackknife):
-		return "--quantiles and --metrics jackknife are the theory's"
+		return "Question.Quantiles and Question.Metrics jackknife are the theory's"
 	}
 	return ""
 }

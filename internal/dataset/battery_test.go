@@ -368,8 +368,8 @@ func TestRowNumbers(t *testing.T) {
 	}
 }
 
-// TestSubjects: a column whose values are in several rows each is offered for --groups, if it is named like a
-// subject, or if the rows of each follow each other.
+// TestSubjects: a column whose values are in several rows each is offered for ReadOptions.Groups, if it is
+// named like subject, or if the rows of each follow each other.
 func TestSubjects(t *testing.T) {
 	for c, offered := range map[string]bool{"userID %d": true, "mouse %d": true, "patient m%d": true,
 		"mouse m%d": true, "mouse %d.5": false, "size %d": false} {
@@ -383,7 +383,7 @@ func TestSubjects(t *testing.T) {
 			text += fmt.Sprintf(value+",%d,%d.5\n", 100+k, i*i%11, i*i*i%17)
 		}
 		s := testutil.Must(readTable(strings.NewReader(text), "f", Options{}))(t)
-		if strings.Contains(strings.Join(s.Notes, ""), "--groups "+name+"?") != offered {
+		if strings.Contains(strings.Join(s.Notes, ""), "ReadOptions.Groups "+name+"?") != offered {
 			t.Errorf("%s: %q", c, s.Notes)
 		}
 	}
@@ -399,7 +399,8 @@ func TestWholeTargets(t *testing.T) {
 		for _, opt := range []Options{{}, {As: Numbers}, {As: Classes}, {TaskKnown: true}} {
 			s, err := readTable(strings.NewReader(text), "f", opt)
 			if refused && opt.As == Either && !opt.TaskKnown {
-				wantError(t, err, "10 whole numbers", "--task classification", "--task regression")
+				wantError(t, err, "10 whole numbers", "ReadOptions.As classification",
+					"ReadOptions.As regression")
 			} else if err != nil || s.AreNumbers() == (opt.As == Classes) {
 				t.Errorf("%d rows, %+v: %v", n, opt, err)
 			}
@@ -459,7 +460,7 @@ texts | d.csv | when,a,color,y\nnow,5,green,no\n |  | 0 1 0 5 | -1 | "when"
 texts | d.csv | ,a,color,y\nBerlin,5,blue,yes\n |  | 1 0 0 5 | 1 |  | Berlin
 texts | d.csv | a,color\n5,pink\n | unseen=zero | 0 0 0 5 |  | 1 cells hold texts that train.csv lacks
 texts | d.csv | a,color,y\n5,red,\n |  | 0 0 1 5
-texts | d.csv | a,color\n5,pink\n |  | !line 2; column "color"; "pink"; --unseen zero
+texts | d.csv | a,color\n5,pink\n |  | !line 2; column "color"; "pink"; ReadOptions.UnseenZero
 texts | d.csv | a,color,y\n5,red,maybe\n | unseen=zero | !line 2; column "y"; "maybe"
 texts | d.csv | color,y\nred,yes\n |  | !"a"; missing
 texts | d.csv | a,color\nfive,red\n |  | !line 2; "five" is not a number

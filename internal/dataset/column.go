@@ -174,13 +174,13 @@ func (s *Set) Check(labels bool) error {
 		case len(names) == 0:
 			err = errors.New("no targets")
 		case len(names) == 1 && s.encoding != nil:
-			err = fmt.Errorf("all %d targets are %s: targets that differ are needed, --target NAME takes "+
-				"another column", len(c.Y), names[0])
+			err = fmt.Errorf("all %d targets are %s: targets that differ are needed, ReadOptions.Target "+
+				"NAME takes another column", len(c.Y), names[0])
 		case len(names) == 1:
 			err = fmt.Errorf("all %d targets are %s: targets that differ are needed", len(c.Y), names[0])
 		case len(names) == 2:
-			err = fmt.Errorf("labels must be -1 and +1, not %s and %s (--positive %s makes classes of them)",
-				names[0], names[1], names[1])
+			err = fmt.Errorf("labels must be -1 and +1, not %s and %s (ReadOptions.Positive %[2]s makes "+
+				"classes of them)", names[0], names[1])
 		default:
 			err = fmt.Errorf("labels must be -1 and +1, found %s", listTexts(names))
 		}
@@ -194,13 +194,13 @@ func (s *Set) decide(opt Options) error {
 	c, asked := s.Columns[0], opt.Positive != "" || opt.As == Classes
 	switch texts := slices.IndexFunc(s.Columns, func(c Column) bool { return c.Texts }); {
 	case len(s.Columns) > 1 && asked:
-		return errors.New("--positive and --task classification are for one target; several targets " +
-			"are numbers")
+		return errors.New("ReadOptions.Positive and ReadOptions.As classification are for one target; " +
+			"several targets are numbers")
 	case len(s.Columns) > 1 && texts >= 0:
 		return &Error{Column: s.Columns[texts].Name,
 			Err: errors.New("several targets are numbers, and this one holds texts")}
 	case c.Texts && opt.As == Numbers:
-		return fmt.Errorf("--task regression: the target %s holds texts", quote(c.Name))
+		return fmt.Errorf("ReadOptions.As regression: the target %s holds texts", quote(c.Name))
 	case c.Texts: // rows of a class may have been left out
 		return cmp.Or(s.classify(opt.Positive), s.Check(false))
 	}
@@ -217,10 +217,11 @@ func (s *Set) decide(opt Options) error {
 	case opt.As != Either || !s.AreNumbers() || !c.whole() || count < 3 || count > few:
 	case n >= many && n >= each*count && !opt.TaskKnown:
 		return place{file: s.Name}.error(c.Name, fmt.Errorf("the targets of %d rows are %d whole numbers: "+
-			"--task %s if they are classes, --task %s if they are quantities", n, count, Classes, Numbers))
+			"ReadOptions.As %s if they are classes, ReadOptions.As %s if they are quantities", n, count,
+			Classes, Numbers))
 	default:
-		s.note("the targets are %d whole numbers and are taken for quantities; classes? --task %s", count,
-			Classes)
+		s.note("the targets are %d whole numbers and are taken for quantities; classes? ReadOptions.As %s",
+			count, Classes)
 	}
 	return nil
 }
@@ -258,8 +259,8 @@ func (s *Set) classify(positive string) error {
 	if positive == "" && (c.Texts || several) && len(names) > 2 &&
 		(len(names) == n || n >= fewRows && 2*len(names) > n) {
 		return place{file: s.Name}.error(c.Name, fmt.Errorf("%d classes in %d rows (%s), few have a "+
-			"second row: --target NAME takes another column; numbers are written without separators of "+
-			"thousands and units", len(names), n, listTexts(names)))
+			"second row: ReadOptions.Target NAME takes another column; numbers are written without "+
+			"separators of thousands and units", len(names), n, listTexts(names)))
 	}
 	to := Column{Name: c.Name, Levels: names, Texts: c.Texts}
 	switch {
@@ -280,17 +281,17 @@ func (s *Set) classify(positive string) error {
 // choose makes two levels of all: positive is the second, or of two by default the second one.
 func (c *Column) choose(positive string) error {
 	names, what := c.Levels, "values"
-	cure := ": --positive LABEL sets one against the rest; or a loss for numbers (square, eps), or another " +
-		"--target"
+	cure := ": ReadOptions.Positive LABEL sets one against the rest; or a loss for numbers (square, eps), " +
+		"or another ReadOptions.Target"
 	if c.Texts {
-		what, cure = "texts", ": --positive LABEL sets one of them against the rest"
+		what, cure = "texts", ": ReadOptions.Positive LABEL sets one of them against the rest"
 	}
 	switch {
 	case len(names) < 2:
-		cure = ", --target NAME takes another column"
+		cure = ", ReadOptions.Target NAME takes another column"
 	case positive != "" && !slices.Contains(names, positive):
-		return fmt.Errorf("--positive: %s is none of the %d values of the target (%s)", quote(positive),
-			len(names), listTexts(names))
+		return fmt.Errorf("ReadOptions.Positive: %s is none of the %d values of the target (%s)",
+			quote(positive), len(names), listTexts(names))
 	case len(names) == 2:
 		if positive == names[0] {
 			c.Levels = []string{names[1], names[0]}

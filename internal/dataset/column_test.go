@@ -21,7 +21,7 @@ numbers | 1 1 1.5
 labels |  | no targets
 labels | 1 1 | all 2 targets are 1; that differ
 numbers | 2 2 2 | all 3 targets are 2; that differ
-labels | 1 0 1 | not 0 and 1; --positive 1
+labels | 1 0 1 | not 0 and 1; ReadOptions.Positive 1
 labels | 1 -1 0 | -1 and +1; found "-1", "0", "1"
 labels | 9 8 7 6 5 4 3 2 | "2", "3", "4", "5", "6", "7", ...`
 	for c := range cases(t, table, 7) {

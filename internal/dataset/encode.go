@@ -44,11 +44,11 @@ func (t *table) set() (*Set, error) {
 	case err != nil:
 		return nil, err
 	case s.N() < 2:
-		return nil, errors.New("only one row has all values: --missing mean or indicator keeps the others")
+		return nil, errors.New("only one row has all values: " + keepRows)
 	}
 	if s.Groups != nil && slices.Max(s.Groups) == 0 {
-		return nil, fmt.Errorf("--groups: all rows have the same %s, and without that group there are none "+
-			"to train on: take another column, or leave it out", quote(t.withRole(asGroup).Name))
+		return nil, fmt.Errorf("ReadOptions.Groups: all rows have the same %s, and without that group there "+
+			"are none to train on: take another column, or leave it out", quote(t.withRole(asGroup).Name))
 	}
 	t.describe(s.X)
 	s.Source, s.Features = t.name, featureNames(e.Columns)
@@ -64,13 +64,16 @@ func (t *table) set() (*Set, error) {
 	return s, s.decide(t.opt)
 }
 
+// keepRows is a cure for rows that are left out.
+const keepRows = "ReadOptions.Missing mean or indicator keeps the others"
+
 // learn derives the encoding of a training set.
 func (t *table) learn() (*Encoding, error) {
 	e := &Encoding{Headless: t.header.headless, Missing: t.opt.Missing}
 	var features []*column
 	for _, code := range t.codes {
 		if e.NA = append(e.NA, code.text); !code.seen {
-			return nil, fmt.Errorf("--na: no cell holds %s", quote(code.text))
+			return nil, fmt.Errorf("ReadOptions.NA: no cell holds %s", quote(code.text))
 		}
 	}
 	for _, c := range t.columns {
@@ -269,7 +272,7 @@ func (t *table) complete() (rows []int, gaps bool, err error) {
 		t.note("cells without a value have the mean of their column")
 	}
 	if len(rows) == 0 {
-		return nil, gaps, errors.New("no row has all values: --missing mean or indicator keeps the others")
+		return nil, gaps, errors.New("no row has all values: " + keepRows)
 	}
 	return rows, gaps, nil
 }
@@ -284,7 +287,8 @@ func (t *table) errMissing(columns []*column) error {
 		for _, c := range columns {
 			if math.IsNaN(t.row(i)[c.at]) {
 				return c.firstMissing.error(c.Name, fmt.Errorf("a missing value, the first of %d in %d of "+
-					"the columns: --missing drop, mean or indicator says what to do", count, len(columns)))
+					"the columns: ReadOptions.Missing drop, mean or indicator says what to do", count,
+					len(columns)))
 			}
 		}
 	}
@@ -331,7 +335,8 @@ func (t *table) matrix(e *Encoding, rows []int) (linalg.Matrix, error) {
 	for j, c := range t.features {
 		width[j] = c.width()
 		if c.Levels != nil && !c.Others && !t.opt.UnseenZero {
-			if err := c.requireKnown(c.Levels, "; --unseen zero takes it for none of them"); err != nil {
+			err := c.requireKnown(c.Levels, "; ReadOptions.UnseenZero takes it for none of them")
+			if err != nil {
 				return linalg.Matrix{}, err
 			}
 		}
@@ -428,7 +433,8 @@ func (t *table) describe(x linalg.Matrix) {
 		at := end
 		end += c.width()
 		if !grouped && repeats(x, at, end, subject.MatchString(c.Name)) {
-			t.note("rows of one %s are in several resamples: --groups %s?", quote(c.Name), flagText(c.Name))
+			t.note("rows of one %s are in several resamples: ReadOptions.Groups %s?", quote(c.Name),
+				bare(c.Name))
 		}
 		value := func(i int) float64 { return x.At(i, at) }
 		switch {
@@ -442,8 +448,8 @@ func (t *table) describe(x linalg.Matrix) {
 		case ascend(x.Rows, value, 0):
 			t.note("column %s is %v in every row", quote(c.Name), value(0))
 		case x.Rows >= fewRows && ascend(x.Rows, value, 1):
-			t.note("column %s counts the rows: --drop %s unless that tells something", quote(c.Name),
-				flagText(c.Name))
+			t.note("column %s counts the rows: ReadOptions.Drop %s unless that tells something",
+				quote(c.Name), bare(c.Name))
 		}
 	}
 }

@@ -94,8 +94,8 @@ func quote(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-// flagText quotes a text for a shell.
-func flagText(s string) string {
+// bare is a text, in quotes unless it is a plain word.
+func bare(s string) string {
 	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") == "" {
 		return s
 	}

@@ -9,6 +9,9 @@ import (
 	"unicode"
 )
 
+// notNumbers are the cures for a column that holds no numbers, %s.
+const notNumbers = "ReadOptions.Categorical or ReadOptions.Drop %s"
+
 // decide takes an undecided column for numbers or for texts by the counts of its cells. Numbers beside codes
 // of missing values, or beside numbers in another notation, are refused.
 func (t *table) decide(c *column) error {
@@ -18,8 +21,8 @@ func (t *table) decide(c *column) error {
 	case c.textual == 0:
 		if c.kind = numbers; c.odd != "" {
 			v, _ := t.parse(cell{text: c.odd})
-			t.note("column %s: %s is read as %v; --categorical or --drop %s if it is no number",
-				quote(c.Name), quote(c.odd), v, flagText(c.Name))
+			t.note("column %s: %s is read as %v; "+notNumbers+" if it is no number", quote(c.Name),
+				quote(c.odd), v, bare(c.Name))
 		}
 		return c.thousands.check()
 	case c.numeric > 0 && !t.mixed(c) && !(c.role == asTarget && t.opt.As == Classes):
@@ -66,15 +69,15 @@ func (t *table) errCodes(c *column) error {
 	if len(c.texts) > most {
 		more = ",..."
 	}
-	return c.first[0].error(c.Name, fmt.Errorf("%s is not a number, as %d of the %d cells are: --na %s%s "+
-		"with --missing drop, mean or indicator if that stands for no value; else --categorical or --drop %s",
-		quote(c.texts[0]), c.numeric, c.numeric+c.textual, flagText(codes), more, flagText(c.Name)))
+	return c.first[0].error(c.Name, fmt.Errorf("%s is not a number, as %d of the %d cells are: "+
+		"ReadOptions.NA %s%s with ReadOptions.Missing drop, mean or indicator if that stands for no value; "+
+		"else "+notNumbers, quote(c.texts[0]), c.numeric, c.numeric+c.textual, bare(codes), more,
+		bare(c.Name)))
 }
 
 func errNotation(c *column, text string) error {
 	return fmt.Errorf("%s and others are no numbers as they are written (thousands, per cent, currency, "+
-		"commas beside points): write plain numbers, or --categorical or --drop %s", quote(text),
-		flagText(c.Name))
+		"commas beside points): write plain numbers, or "+notNumbers, quote(text), bare(c.Name))
 }
 
 // thousands finds numbers of a column that may have separators of thousands: all numbers with a point, or a

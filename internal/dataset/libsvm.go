@@ -150,8 +150,8 @@ func (s *sparse) set() (*Set, error) {
 		return nil, errOneExample
 	case s.opt.Target != "" || len(s.opt.Drop)+len(s.opt.Categorical)+len(s.opt.NA) > 0 ||
 		s.opt.Groups+s.opt.Strata+s.opt.Folds+s.opt.Weights+s.opt.Counts != "":
-		return nil, errors.New("sparse lines have no columns that --target, --drop, --categorical or --na " +
-			"could name")
+		return nil, errors.New("sparse lines have no columns that ReadOptions.Target, ReadOptions.Drop, " +
+			"ReadOptions.Categorical or ReadOptions.NA could name")
 	}
 	set := &Set{Name: s.name, Source: s.name, Columns: []Column{{Name: "y", Y: s.labels}},
 		zeroBased: s.zero != nil}

@@ -88,7 +88,7 @@ func (o Options) fits(bytes float64, what string, args ...any) error {
 	if bytes <= limit {
 		return nil
 	}
-	return fmt.Errorf("%w: %s take %s, the limit is %s (--max-memory sets another)", errMemory,
+	return fmt.Errorf("%w: %s take %s, the limit is %s (ReadOptions.MaxBytes sets another)", errMemory,
 		fmt.Sprintf(what, args...), humanBytes(bytes), humanBytes(limit))
 }
 

@@ -147,7 +147,7 @@ func TestParquetRefused(t *testing.T) {
 		wantError(t, err, says...)
 	}
 	list := writeParquet(t, []nested{{[]float64{1}, 1, 2}, {nil, 2, 3}})
-	refused(list, Options{}, `column "a"`, "lists", "--drop")
+	refused(list, Options{}, `column "a"`, "lists", "ReadOptions.Drop")
 	set := testutil.Must(Load(list, Options{Drop: []string{"a"}}))(t)
 	if set.D() != 1 || !slices.Equal(set.Targets(0), []float64{2, 3}) {
 		t.Errorf("without the lists: %+v", set)

@@ -29,9 +29,9 @@ d.csv | a,b,y\n1,2,3\n1,2\n | line 3; 2 cells; 3 columns
 d.csv | a,y\n1,5,2\n | line 2; 3 cells
 d.csv | a,y,\n1,2,\n3,4,5\n | line 3; "5"; no name
 d.csv | a,y\n1,2\n1,good\n | line 3; column "y"; "good"
-d.csv | a,y\n1,2\n1o,3\n | line 3; column "a"; "1o" is not a number; --drop
+d.csv | a,y\n1,2\n1o,3\n | line 3; column "a"; "1o" is not a number; ReadOptions.Drop
 d.csv | a,y\n1,2\n\"x\n\",2\n | line 3; column "a"
-d.csv | a,y\n1,2\nNaN,3\n | line 3; column "a"; missing; --missing drop
+d.csv | a,y\n1,2\nNaN,3\n | line 3; column "a"; missing; ReadOptions.Missing drop
 d.csv | a,b,y\n1,2,3\n1,,NA\n1,?,2\n | line 3; column "b"; the first of 3 in 2 of the columns; or indicator
 d.csv | a,y\n1,2\n1,  \n | line 3; column "y"; missing value
 d.csv | a,y\n1,\n2,\n | target has no value | missing=mean
@@ -40,28 +40,28 @@ d.csv | a,y\n1,2\n1,-Inf\n | line 3; column "y"; -Inf; finite
 d.csv | a,y\n1,2\n1e999,2\n | line 3; column "a"; range
 d.csv | a;y\n1,5;2\n1.5;3\n | column "a"; "1,5"; commas beside points
 d.csv | a;y\n1.234,5;2\n2.500,0;3\n | column "a"; "1.234,5"; thousands
-d.csv | a,b,y\nn.a.,1,2\n3,2,3\n4,2,4\n | line 2; column "a"; "n.a." is not a; 2 of the 3; --na n.a. with
-d.csv | a,b,y\n1,1,2\n3,2,3\n-,2,4\n5,1,2\nk A,1,2\n | line 4; --na "-,k A"; else --categorical or --drop a
-d.csv | a,b,y\nno,1,2\n3,2,3\nno,2,4\nno,1,2\n4,1,2\n | line 2; "no" is not a number, as 2 of the 5; --na no
-d.csv | a,b,y\n1,1,none\n3,2,3\n2,2,4\n | line 2; column "y"; --na none
-d.csv | a,y\n1,2\n3,4\n | --na: no cell holds "-9" | na=-9
-d.svm | 1 1:1\n2 1:1\n | or --na could | na=-9
+d.csv | a,b,y\nn.a.,1,2\n3,2,3\n4,2,4\n | line 2; column "a"; "n.a." is not a; 2 of the 3; .NA n.a. with
+d.csv | a,b,y\n1,1,2\n3,2,3\n-,2,4\n5,1,2\nk A,1,2\n | line 4; .NA "-,k A"; else ReadOptions.Categorical
+d.csv | a,b,y\nno,1,2\n3,2,3\nno,2,4\nno,1,2\n4,1,2\n | line 2; "no" is not a number, as 2 of the 5; .NA no
+d.csv | a,b,y\n1,1,none\n3,2,3\n2,2,4\n | line 2; column "y"; ReadOptions.NA none
+d.csv | a,y\n1,2\n3,4\n | ReadOptions.NA: no cell holds "-9" | na=-9
+d.svm | 1 1:1\n2 1:1\n | or ReadOptions.NA could | na=-9
 d.csv | a;b;y\n950;1;2\n1.250;2;3\n12.500;2;1\n | column "a"; "1.250" beside "950"; may be 1250; as 950.000
 d.csv | a\tb\ty\n-1,250\t1\t2\n7\t2\t3\n8\t2\t3\n | column "a"; "-1,250" beside "7"; may be -1250; as 7,000
 d.csv | a;y\n1;950\n2;1.250\n3;12.500\n | column "y"; "1.250" beside "950"
 d.csv | a;y\n1;1.234.567\n2;2.500.000\n3;950.000\n4;2\n | column "y"; "1.234.567"; thousands
-d.csv | a,y\n1,u\n2,v\n3,w\n | column "y"; 3 classes in 3 rows; --target
+d.csv | a,y\n1,u\n2,v\n3,w\n | column "y"; 3 classes in 3 rows; ReadOptions.Target
 d.csv | a,y\n1,2 kg\n2,3 kg\n3,4 kg\n | column "y"; 3 classes in 3 rows; units
 d.csv | a,b,y\n1,2,3\n2,3,4\n | no column is left as a feature | drop=a target=b groups=y
 d.csv | a,y\n$5,2\n$7.50,3\n | column "a"; "$5"; currency
-d.csv | a,y\n1,u\n2,u\n3,u\n | column "y"; 1 texts ("u"); two classes; --target NAME takes another column
-d.csv | a,y\n1,u\n2,v\n3,t\n | --positive; "w"; "t", "u", "v" | positive=w
-d.csv | a,y\n1,3\n2,3\n | column "y"; all 2 targets are 3; --target NAME takes another column
+d.csv | a,y\n1,u\n2,u\n3,u\n | column "y"; 1 texts ("u"); two classes; .Target NAME takes another column
+d.csv | a,y\n1,u\n2,v\n3,t\n | ReadOptions.Positive; "w"; "t", "u", "v" | positive=w
+d.csv | a,y\n1,3\n2,3\n | column "y"; all 2 targets are 3; ReadOptions.Target NAME takes another column
 d.svm | 3 1:1\n3 1:2\n | all 2 targets are 3: targets that differ are needed
 d.csv | a,y\nu,1\nu,2\n | no column is left
-d.csv | a,b,y\n1,2,3\n4,5,6\n | --target; "price"; 3 columns; "a" | target=price
-d.csv | a,b,y\n1,2,3\n4,5,6\n | --drop; "4" | drop=4
-d.csv | a,b,y\n1,2,3\n4,5,6\n | --target; left out | drop=y target=y
+d.csv | a,b,y\n1,2,3\n4,5,6\n | ReadOptions.Target; "price"; 3 columns; "a" | target=price
+d.csv | a,b,y\n1,2,3\n4,5,6\n | ReadOptions.Drop; "4" | drop=4
+d.csv | a,b,y\n1,2,3\n4,5,6\n | ReadOptions.Target; left out | drop=y target=y
 d.csv | a,y\n1,2\n1\",2\n | line 3: a stray quote
 d.csv | a,y\n1,2\n\"3,4\n5,6\n | line 3: a stray quote
 d.csv | a,y\n1,2\n3,4\n5\",6\n | line 4: a stray quote
@@ -96,7 +96,7 @@ d.svm | 1 1:\n | line 1; column "x1"; empty
 d.svm | 1 1:inf\n | line 1; column "x1"; finite
 d.svm | 1 1:2\n-1 4000000000:1\n | line 2; 4000000000; out of range
 d.svm | 1 99999999999999999999:1\n | line 1; out of range
-d.svm | 1 1:1\n2 1:1\n | --target | target=y
+d.svm | 1 1:1\n2 1:1\n | ReadOptions.Target | target=y
 - |  | standard input; not available
 bostn |  | bostn: ; embedded set; boston, crabs
 no/such/folder/d.csv |  | no such file

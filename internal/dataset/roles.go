@@ -14,24 +14,26 @@ func (t *table) planTraining() error {
 		t.note("the first column has no name: it names the rows and is no feature")
 	}
 	for _, w := range []struct {
-		flag  string
-		role  role
-		names []string
-	}{{"--drop", unused, o.Drop}, {"--categorical", asFeature, o.Categorical},
-		{"--groups", asGroup, []string{o.Groups}}, {"--strata", asStratum, []string{o.Strata}},
-		{"--fold-column", asFold, []string{o.Folds}}, {"--weights", asWeight, []string{o.Weights}},
-		{"--counts", asCount, []string{o.Counts}}} {
+		option string
+		role   role
+		names  []string
+	}{{"ReadOptions.Drop", unused, o.Drop}, {"ReadOptions.Categorical", asFeature, o.Categorical},
+		{"ReadOptions.Groups", asGroup, []string{o.Groups}},
+		{"ReadOptions.Strata", asStratum, []string{o.Strata}},
+		{"ReadOptions.Folds", asFold, []string{o.Folds}},
+		{"ReadOptions.Weights", asWeight, []string{o.Weights}},
+		{"ReadOptions.Counts", asCount, []string{o.Counts}}} {
 		for _, name := range w.names {
 			if name == "" && w.role != unused && w.role != asFeature {
 				continue
 			}
-			c, err := t.find(w.flag, name)
+			c, err := t.find(w.option, name)
 			switch {
 			case err != nil:
 				return err
 			case w.role == asFeature: // or left out
 			case w.role != unused && c.role != asFeature:
-				return fmt.Errorf("%s: column %s has another role", w.flag, quote(name))
+				return fmt.Errorf("%s: column %s has another role", w.option, quote(name))
 			default:
 				c.role = w.role
 			}
@@ -73,25 +75,25 @@ func (t *table) planTargets() error {
 		}
 		return errors.New("no column is left for the target")
 	}
-	if _, err := t.find("--target", t.opt.Target); err == nil {
+	if _, err := t.find("ReadOptions.Target", t.opt.Target); err == nil {
 		names = []string{t.opt.Target}
 	}
 	for _, name := range names {
 		name = strings.TrimSpace(name)
-		c, err := t.find("--target", name)
+		c, err := t.find("ReadOptions.Target", name)
 		switch {
 		case err != nil:
 			return err
 		case c.role != asFeature:
-			return fmt.Errorf("--target: column %s is left out or has another role", quote(name))
+			return fmt.Errorf("ReadOptions.Target: column %s is left out or has another role", quote(name))
 		}
 		c.role, t.targets = asTarget, append(t.targets, c)
 	}
 	return nil
 }
 
-// find is the column that a flag gives, by its name or else its number from 1.
-func (t *table) find(flag, name string) (*column, error) {
+// find is the column that an option names, by its name or else its number from 1.
+func (t *table) find(option, name string) (*column, error) {
 	var names []string
 	for _, c := range t.columns {
 		if names = append(names, c.Name); c.Name == name && name != "" {
@@ -101,7 +103,7 @@ func (t *table) find(flag, name string) (*column, error) {
 	if k, err := strconv.Atoi(name); err == nil && k >= 1 && k <= len(names) {
 		return t.columns[k-1], nil
 	}
-	return nil, fmt.Errorf("%s: no column %s among the %d columns (%s)", flag, quote(name), len(names),
+	return nil, fmt.Errorf("%s: no column %s among the %d columns (%s)", option, quote(name), len(names),
 		listTexts(names))
 }
 

@@ -150,9 +150,8 @@ func (t *table) begin(h header) error {
 	}
 	for _, c := range t.columns {
 		if refused := h.refused[c.Name]; refused != "" && c.role != unused {
-			return &Error{Column: c.Name,
-				Err: fmt.Errorf("it holds %s, which are neither numbers nor texts: --drop leaves it out",
-					refused)}
+			return &Error{Column: c.Name, Err: fmt.Errorf("it holds %s, which are neither numbers nor "+
+				"texts: ReadOptions.Drop leaves it out", refused)}
 		}
 		if c.role == asFeature && t.train == nil {
 			t.features = append(t.features, c)

@@ -146,7 +146,7 @@ func TestParts(t *testing.T) {
 			t.Errorf("%+v is taken", o)
 		}
 	}
-	const want = `rows of one "patient" are in several resamples: --groups patient?`
+	const want = `rows of one "patient" are in several resamples: ReadOptions.Groups patient?`
 	if s = testutil.Must(Load(path, Options{Missing: MissingDrop}))(t); !slices.Contains(s.Notes, want) {
 		t.Errorf("no note on patients: %q", s.Notes)
 	}

@@ -52,7 +52,7 @@ func CheckLaw(l loss.Loss, law resample.CountDistribution) error {
 	if _, real := law.(resample.Bayesian); real && math.IsInf(loss.TraitsOf(l).C, 1) {
 		return InputError(errors.New(
 			"every resample of Bayesian weights has the same hard margin, that of all examples: " +
-				"take --loss hinge, with a large --C, or another --scheme"))
+				"take Spec.Loss hinge, with a large Hinge.C, or another Options.Scheme"))
 	}
 	return nil
 }

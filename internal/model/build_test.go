@@ -239,7 +239,7 @@ func TestRefusals(t *testing.T) {
 			"not finite"},
 		{"bias of a posterior mean", func(s *model.Spec) {
 			s.Set, s.Loss, s.Bias = load(t, "crabs"), loss.Probit{}, true
-		}, "--no-bias"},
+		}, "Spec.Bias false"},
 		{"memory", func(s *model.Spec) { s.MaxBytes = 1000 }, "the theory for"},
 		{"matrix standardised", func(s *model.Spec) { s.Standardize = true }, "cannot be standardised"},
 		{"matrix not square", func(s *model.Spec) { s.Set = s.Set.Head(11) },

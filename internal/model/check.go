@@ -54,8 +54,8 @@ func (s *Spec) checkLoss() error {
 	}
 	if _, ok := s.Loss.(gp.Likelihood); ok && s.Bias {
 		return fmt.Errorf(
-			"a posterior mean, as of %s, has no bias: take --no-bias, or --constant for a penalised one",
-			s.Loss.Name())
+			"a posterior mean, as of %s, has no bias: take Spec.Bias false, or Kernel.Constant for a "+
+				"penalised one", s.Loss.Name())
 	}
 	return nil
 }

@@ -237,7 +237,7 @@ func exactTrainer(ctx context.Context, m *Model, cross blas64.General) func() (t
 
 var errLeftOver = InputError(errors.New(
 	"a resample that batches do not train to the tolerance needs the whole kernel matrix, which no rank " +
-		"has: take --engine lowrank, or --refine none"))
+		"has: take Spec.Storage lowrank, or Options.TheoryAlone"))
 
 // Training describes how a method trains a resample, and its tolerance.
 func Training(m *Model, method RetrainMethod) string {

@@ -151,7 +151,7 @@ func (m *Model) build(ctx context.Context) error {
 	m.Function, m.Spec.Kernel.Amplitude = m.Functions[0], m.Spec.amplitude()
 	m.Site, m.First = sites(&m.Spec)
 	if m.Bias && m.Sites() < 2 {
-		return errors.New("a bias needs examples at two distinct inputs at least: take --no-bias")
+		return errors.New("a bias needs examples at two distinct inputs at least: take Spec.Bias false")
 	}
 	began := time.Now()
 	if err := m.prepare(); err != nil {

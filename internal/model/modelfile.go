@@ -80,7 +80,7 @@ func decodePredictor(content []byte) (*Predictor, error) {
 	switch {
 	case bytes.HasPrefix(content, []byte("svm_type ")):
 		return nil, errors.New(
-			"is a model file of LIBSVM, which has no columns, scales and labels: train with --format json, " +
+			"is a model file of LIBSVM, which has no columns, scales and labels: train with Trained.Write, " +
 				"or predict with svm-predict")
 	case err != nil && bytes.Contains(content[:min(len(content), 100)], []byte(modelFormat)):
 		return nil, errors.New("is cut short or damaged")

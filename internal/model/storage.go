@@ -51,8 +51,8 @@ func (s *Spec) checkStorage() error {
 		return errors.New("the scalapack engine makes the kernel matrix from inputs: a precomputed one is " +
 			"whole already")
 	case spread && s.Bias:
-		return errors.New("the scalapack engine has no bias: take --engine exact or lowrank, or a large " +
-			"--constant")
+		return errors.New("the scalapack engine has no bias: take Spec.Storage exact or lowrank, or a " +
+			"large Kernel.Constant")
 	case s.Block < 0:
 		return fmt.Errorf("blocks of %d x %d", s.Block, s.Block)
 	}
@@ -149,6 +149,6 @@ func (m *Model) Warnings() []string {
 	}
 	return append(slices.Clone(m.notes),
 		fmt.Sprintf("the lowrank engine was chosen because %s: rank %d for %d distinct inputs, mean "+
-			"residual %.1e of the kernel's variance, kept as a variance of each input's own; --engine exact "+
-			"computes without it", m.reason, a.Rank, m.Sites(), a.Residual))
+			"residual %.1e of the kernel's variance, kept as a variance of each input's own; Spec.Storage "+
+			"exact computes without it", m.reason, a.Rank, m.Sites(), a.Residual))
 }

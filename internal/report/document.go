@@ -73,7 +73,7 @@ func (d *document) table(heads []head, rows [][]string) {
 // Result is the result of a command.
 type Result interface{ document() *document }
 
-// detailed is a Result with a longer document for --verbose.
+// detailed is a Result with a longer document.
 type detailed interface{ details() *document }
 
 // more is the longer document of a result, or nil.

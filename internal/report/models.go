@@ -115,7 +115,7 @@ func (t *Tuning) details() *document {
 	return d
 }
 
-// ModelComparison is the answer of compare --models.
+// ModelComparison is the comparison of two models.
 type ModelComparison struct {
 	Command string          `json:"command"`
 	Data    string          `json:"data"`

@@ -29,7 +29,7 @@ func (a *Answer) document() *document {
 	return a.brief()
 }
 
-// details is the longer document of --verbose.
+// details is the longer document.
 func (a *Answer) details() *document {
 	d := a.allNumbers()
 	for _, name := range a.Names {
@@ -99,7 +99,7 @@ func (a *Answer) brief() *document {
 	}
 	d.modelled(a.Subject, nonzero(" (units of %s)", slices.Concat(a.Names, []string{""})[0]))
 	d.line("method", "%s",
-		lasting("exact resamples alone; --method theory solves the theory, too, in about %s",
+		lasting("exact resamples alone; Question.Theory solves the theory, too, in about %s",
 			a.Time.Theory))
 	d.line("status", "%s", unfinished(a.Status))
 	if a.Validation != nil {
@@ -285,7 +285,7 @@ func (d *document) refined(a *Answer) {
 	d.line("refined by", "%d exact resamples in %s s%s; Monte Carlo error %s", r.Resamples,
 		seconds(r.Time.Total), worth, u.se(r.TestError, r.SE))
 	if *a.TestError != *a.TestError {
-		d.line("theory", "%s", lasting("not solved; --method theory solves it in about %s", a.Time.Theory))
+		d.line("theory", "%s", lasting("not solved; Question.Theory solves it in about %s", a.Time.Theory))
 		return
 	}
 	theory := u.long(*a.TestError)
@@ -405,7 +405,7 @@ func (d *document) learning(a *Answer) {
 			u.fall(g.Now, g.Then), u.se(g.Then, g.FallSE))
 	}
 	d.line("learning curve", "%s", text)
-	d.line("all rows", "%s", lasting("--sample all takes at most about %s", a.Time.AllRows))
+	d.line("all rows", "%s", lasting("Study.Others nil takes at most about %s", a.Time.AllRows))
 }
 
 // lasting formats a time in whole seconds, "" for none.

@@ -182,7 +182,7 @@ func (d *document) notes(s Subject) {
 // sample prints the size of a sample, 0 for none.
 func (d *document) sample(size, of int) {
 	if size > 0 {
-		d.line("sample", "%d of %d rows, drawn at random; --sample all takes all of them", size, of)
+		d.line("sample", "%d of %d rows, drawn at random; Study.Others nil takes all of them", size, of)
 	}
 }
 

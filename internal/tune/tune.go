@@ -282,8 +282,8 @@ func (p *Problem) Check() error {
 		refused = "exact leave-one-out and the evidence are of examples without weights: choose by cv or " +
 			"leftout"
 	case exact && p.Spec.Bias:
-		refused = "exact leave-one-out and the evidence are of models without bias: give --no-bias, or " +
-			"choose by cv or leftout"
+		refused = "exact leave-one-out and the evidence are of models without bias: give Spec.Bias false, " +
+			"or choose by cv or leftout"
 	default:
 		return nil
 	}

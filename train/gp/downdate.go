@@ -96,7 +96,7 @@ func (d *Downdate) Fit(set train.Set, f []float64) error {
 	}
 	if blas.Bound().Potrf(gonum.Upper, m, a, m) != 0 {
 		return fmt.Errorf("without %d of %d examples the inverse of the kernel matrix is not positive "+
-			"definite: a larger --noise or --jitter helps", m, len(set.Weight))
+			"definite: a larger Square.Noise or Kernel.Jitter helps", m, len(set.Weight))
 	}
 	workspace.SolveFactored(gonum.Upper, a, max(1, m), r)
 	for k, i := range d.out {

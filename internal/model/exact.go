@@ -258,7 +258,7 @@ func Training(m *Model, method RetrainMethod) string {
 	case t.Quadratic:
 		return "Cholesky factorisation"
 	case t.Margin:
-		return fmt.Sprintf("dual solver, Kuhn-Tucker conditions of y f to %g", svm.DefaultTolerance)
+		return fmt.Sprintf("dual solver, optimal within %g in y f", svm.DefaultTolerance)
 	case likelihood:
 		return "expectation propagation"
 	}

@@ -158,7 +158,8 @@ func (g *Grid) below() *document {
 		}
 		name, value := best.Name(g.Over), g.objective()+" "+g.units().long(Number(best.Value()))
 		d.Lead = fmt.Sprintf("The best of %d models is %s, with the %s.", len(g.Results), name, value)
-		d.line("best", "%s: %s%s, the least of %d on the same data; expect more on new data", name, value, se,
+		d.line("best", "%s: %s%s, the smallest of %d on the same data; expect more on new data", name, value,
+			se,
 			len(g.Results))
 		d.line("others", "%s", g.undecided())
 		d.quality(quality, units(g.TestLoss))

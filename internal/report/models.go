@@ -49,7 +49,7 @@ func (t *Training) document() *document {
 		d.line("training", "%d support vectors, %d of them at the bound, %s, optimal within %.1e",
 			t.SupportVectors, *t.Bounded, biased(t.Bias), *t.Violation)
 	} else {
-		d.line("training", "a sum over %d of the sites", t.SupportVectors)
+		d.line("training", "a sum over %d of the distinct inputs", t.SupportVectors)
 	}
 	u := units(t.TestLoss)
 	d.line("apparent error", "%s   (of the examples trained on, %s)", u.long(t.Apparent), u)

@@ -512,7 +512,8 @@ func (a *Answer) predicted() *document {
 	d.Title = either(a.ModelFile != "", of+" "+ShortName(a.ModelFile), d.Title)
 	d.modelled(a.Subject, "")
 	if a.SupportVectors != nil {
-		d.line("trained", "%s%d sites have a weight", nonzero("in %s: ", a.ModelFile), *a.SupportVectors)
+		d.line("trained", "%s%d distinct inputs have a weight", nonzero("in %s: ", a.ModelFile),
+			*a.SupportVectors)
 	}
 	d.line("new rows", "%s: %d", a.Test, a.Count)
 	if error := cmp.Or(a.BaggedError, a.TestError); error != nil {

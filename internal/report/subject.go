@@ -145,7 +145,7 @@ func about(title string, s Subject) *document {
 	d.chosen("", s)
 	d.line("features", "%s",
 		either(s.Standardized, "standardised to mean 0 and standard deviation 1", "as they are"))
-	d.line("sites", "%d distinct inputs, %d examples merged into the site of another", s.Sites, s.Merged)
+	d.line("inputs", "%d distinct ones%s", s.Sites, nonzero(", %d examples are copies of others", s.Merged))
 	return d
 }
 

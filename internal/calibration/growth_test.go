@@ -40,8 +40,7 @@ func TestGrowth(t *testing.T) {
 		if se := float64(g.FallSE); math.Abs(fall-want) > 2*se || se > 0.4*want+0.005*now || g.Rows != 800 ||
 			!(fall >= 0 && fall <= curve(0.5)-now+0.01*now || name == "rising" && fall == 0) {
 			t.Errorf("%s: a fall of %.3f +- %.3f with twice the rows, want %.3f; the last was %.3f", name,
-				fall, se,
-				want, curve(0.5)-now)
+				fall, se, want, curve(0.5)-now)
 		}
 	}
 }

@@ -40,8 +40,7 @@ func TestJackknifePlusCounts(t *testing.T) {
 			}
 			if within < wanted || below >= wanted || above < wanted || beyond >= wanted {
 				t.Errorf("n = %d, level %v: %v to %v holds %v and %v, without its ends %v and %v", n, level,
-					low, high,
-					within, above, below, beyond)
+					low, high, within, above, below, beyond)
 			}
 		}
 	}

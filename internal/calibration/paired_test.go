@@ -87,7 +87,6 @@ func TestPairsCountOnce(t *testing.T) {
 	}
 	if math.Abs(plain-2) > 0.2 || math.Abs(corrected-1.37) > 0.15 || math.Abs(noisy-plain-1) > 1e-9 {
 		t.Errorf("variances times n^2: %.3f by the jackknife, %.3f corrected, %.3f with noise", plain,
-			corrected,
-			noisy)
+			corrected, noisy)
 	}
 }

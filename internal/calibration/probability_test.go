@@ -74,8 +74,7 @@ func TestSeparatedClasses(t *testing.T) {
 	}
 }
 
-// TestNothingToLearn: fields that are alike, or point the wrong way, give the share of the
-// label.
+// TestNothingToLearn: fields that are alike, or point the wrong way, give the share of the label.
 func TestNothingToLearn(t *testing.T) {
 	label := []float64{-1, -1, -1, 1, 1, -1}
 	for _, field := range [][]float64{{2, 2, 2, 2, 2, 2}, {3, 4, 5, -1, -2, 3}} {

@@ -38,8 +38,7 @@ func TestQuality(t *testing.T) {
 	// Three of four are "yes", which errs on the fourth; the error of "yes" is (0.5+0.1)/2 over
 	// two that are known, that of "no" 0.4.
 	q = calibration.NewQuality(loss.ZeroOne{}, 0.25, []float64{1, 1, 1, -1}, []float64{0.5, 0.1, math.NaN(),
-		0.4}, nil,
-		&dataset.Column{Levels: []string{"no", "yes"}})
+		0.4}, nil, &dataset.Column{Levels: []string{"no", "yes"}})
 	near("share", q.Baseline, 0.25)
 	near("balanced", *q.Balanced, (0.3+0.4)/2)
 	// the fourth row is ranked below two of three, by an AUC of 2/3 which is chance; of 40 rows it is not

@@ -34,8 +34,7 @@ func TestWeightIsRepetition(t *testing.T) {
 		}
 	}
 	a, b := testutil.Must(calibration.FitLogistic(field, label, weights))(t),
-		testutil.Must(calibration.FitLogistic(fields,
-			labels, nil))(t)
+		testutil.Must(calibration.FitLogistic(fields, labels, nil))(t)
 	near("slope", a.Slope, b.Slope)
 	near("offset", a.Offset, b.Offset)
 	of := func(fields []float64) (p []float64) {

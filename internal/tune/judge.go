@@ -52,8 +52,8 @@ func (j *judge) value(ctx context.Context, spec model.Spec) (mean judged, err er
 		}
 		return err
 	})
-	if err != nil || count == 1 {
-		return all[0], err
+	if err != nil {
+		return mean, err
 	}
 	for _, one := range all {
 		mean.value += one.value / float64(count)

@@ -12,10 +12,11 @@ import (
 	"bootbench/loss"
 )
 
-// span is the bounds of a hyperparameter, and its values in a grid.
+// span is the bounds of a hyperparameter, its values in a grid, and the number of its axis.
 type span struct {
 	from, to float64
 	grid     []float64
+	axis     int
 }
 
 // ranges are the default spans. Gamma is in units of one over half the mean squared distance between
@@ -33,7 +34,7 @@ func ranges(spec *model.Spec) map[string]span {
 	}
 	times := func(scale, from, to float64, grid ...float64) span {
 		floats.Scale(scale, grid)
-		return span{from * scale, to * scale, grid}
+		return span{from: from * scale, to: to * scale, grid: grid}
 	}
 	length := 1 / math.Sqrt(2*unit)                     // of gamma = unit
 	epsilon := times(math.Sqrt(variance), 1e-3, 3, 0.1) // of the tube
@@ -113,12 +114,11 @@ const onBound = 0.05
 func (s *search) noteBounds() {
 	for k, h := range s.result.Over {
 		at, value := s.spans[k], h.Value(&s.result.Spec)
-		if math.Log(value/at.from) < onBound {
-			s.result.Bounds = append(s.result.Bounds, fmt.Sprintf("%v is on its lower bound %.4g", h,
-				at.from))
-		}
-		if math.Log(at.to/value) < onBound {
-			s.result.Bounds = append(s.result.Bounds, fmt.Sprintf("%v is on its upper bound %.4g", h, at.to))
+		for i, bound := range []float64{at.from, at.to} {
+			if math.Abs(math.Log(value/bound)) < onBound {
+				s.result.Bounds = append(s.result.Bounds, fmt.Sprintf("%v is on its %s bound %.4g", h,
+					[]string{"lower", "upper"}[i], bound))
+			}
 		}
 	}
 }

@@ -42,11 +42,7 @@ func runScales(ctx context.Context, p Problem, settings Settings) (*Result, erro
 	if scales == IfBetter && !separable(one) {
 		return one, nil
 	}
-	if do := settings.Do; do != nil {
-		settings.Do = func(name string, compute func() (Part, error)) (Part, error) {
-			return do("length scales: "+name, compute)
-		}
-	}
+	settings.before = "length scales: "
 	p.Spec, p.Over = one.Spec, separated(one, p.Over)
 	p.Spec.Kernel.LengthScale = slices.Repeat([]float64{lengthScale(&one.Spec)}, one.Spec.Set.D())
 	p.Spec.Kernel.Gamma = 0
@@ -89,15 +85,15 @@ func lengthScale(spec *model.Spec) float64 {
 func separated(one *Result, over []Axis) []Axis {
 	axes := []Axis{{Name: "length-scale", Given: true}}
 	for _, h := range one.Over {
-		axis := Axis{Name: h.Name, Given: true}
-		for _, known := range over {
-			if known.Name == h.Name {
-				axis.From, axis.To = known.From, known.To
-			}
+		axis := Axis{Name: h.Name}
+		if k := slices.IndexFunc(over, func(a Axis) bool { return a.Name == h.Name }); k >= 0 {
+			axis = over[k]
 		}
-		if h.Name == "length-scale" {
+		switch axis.Given = true; h.Name {
+		case "length-scale":
 			axes[0] = axis
-		} else if h.Name != "gamma" {
+		case "gamma":
+		default:
 			axes = append(axes, axis)
 		}
 	}

@@ -38,9 +38,8 @@ type search struct {
 	settings Settings
 	given    model.Spec // the caller's
 	spans    []span     // of the hyperparameters
-	axis     []int      // of the hyperparameters, numbers of grids
-	grids    [][]float64
-	least    float64 // value so far
+	lengths  []int      // of the grids of the axes
+	least    float64    // value so far
 	result   Result
 }
 
@@ -77,76 +76,61 @@ func (s *search) add(axis Axis, at span) error {
 	if err != nil {
 		return err
 	}
-	inside := func(v float64) float64 { return math.Max(at.from, math.Min(at.to, v)) }
-	grid := []float64{}
-	for _, v := range at.grid {
-		if v == inside(v) {
-			grid = append(grid, v)
+	middle := at.grid[len(at.grid)/2]
+	at.grid = slices.DeleteFunc(at.grid, func(v float64) bool { return v < at.from || v > at.to })
+	v := over[0].Value(&s.problem.Spec)
+	if given := axis.Given && v > 0; given || len(at.grid) == 0 {
+		if !given {
+			v = middle
 		}
+		at.grid = []float64{math.Max(at.from, math.Min(at.to, v))}
 	}
-	if v := over[0].Value(&s.problem.Spec); axis.Given && v > 0 {
-		grid = []float64{inside(v)}
-	} else if len(grid) == 0 {
-		grid = []float64{inside(at.grid[len(at.grid)/2])}
-	}
+	at.axis, s.lengths = len(s.lengths), append(s.lengths, len(at.grid))
 	for _, h := range over {
 		if slices.Contains(s.result.Over, h) {
 			return fmt.Errorf("%w: %s is named twice", model.ErrInput, axis.Name)
 		}
-		s.result.Over, s.spans, s.axis = append(s.result.Over, h), append(s.spans, at), append(s.axis,
-			len(s.grids))
+		s.result.Over, s.spans = append(s.result.Over, h), append(s.spans, at)
 	}
-	s.grids = append(s.grids, grid)
 	return nil
 }
 
 // run evaluates the grid, and descends from its best model.
 func (s *search) run(ctx context.Context) error {
-	grid := judgedOnly(s.part(ctx, "grid", func() { s.judgeGrid(ctx) }))
+	grid := ranked(s.part(ctx, "grid", func() { s.judgeGrid(ctx) }))
 	if len(grid) == 0 {
 		return s.failure(ctx)
 	}
-	best := slices.MinFunc(grid, func(a, b Evaluation) int { return cmp.Compare(a.Value, b.Value) })
-	s.result.RunnerUp = runnerUp(grid, best.Value)
-	s.part(ctx, "descent", func() { s.descend(ctx, best) })
+	if best := grid[0].Value; len(grid) > 1 {
+		s.result.RunnerUp = (grid[1].Value - best) / math.Abs(best)
+	}
+	s.part(ctx, "descent", func() { s.descend(ctx, grid[0]) })
 	return nil
 }
 
-// judgedOnly are the evaluations that did not fail.
-func judgedOnly(path []Evaluation) []Evaluation {
-	return slices.DeleteFunc(slices.Clone(path), func(e Evaluation) bool { return e.Failure != "" })
-}
-
-// runnerUp is the relative difference of a grid's second best value from the best; NaN for a grid of one.
-func runnerUp(grid []Evaluation, best float64) float64 {
-	values := []float64{}
-	for _, e := range grid {
-		values = append(values, e.Value)
-	}
-	if len(values) < 2 {
-		return math.NaN()
-	}
-	slices.Sort(values)
-	return (values[1] - best) / math.Abs(best)
+// ranked are the evaluations that did not fail: those on more examples, and then the better ones, first.
+func ranked(path []Evaluation) []Evaluation {
+	known := slices.DeleteFunc(slices.Clone(path), func(e Evaluation) bool { return e.Failure != "" })
+	slices.SortStableFunc(known, func(a, b Evaluation) int {
+		return cmp.Or(cmp.Compare(b.Examples, a.Examples), cmp.Compare(a.Value, b.Value))
+	})
+	return known
 }
 
 // judgeGrid evaluates all combinations of the grids' values, the last axis fastest. Of equals the first
 // counts, the smoother model. Along the last axis each solve starts from the last; the other axes are
 // parallel.
 func (s *search) judgeGrid(ctx context.Context) {
-	lengths := make([]int, len(s.grids))
-	for axis, grid := range s.grids {
-		lengths[axis] = len(grid)
-	}
-	chains := slices.Collect(slices.Chunk(combin.Cartesian(lengths), lengths[len(lengths)-1]))
+	last := s.lengths[len(s.lengths)-1]
+	chains := slices.Collect(slices.Chunk(combin.Cartesian(s.lengths), last))
 	spec, judged := s.subset(gridExamples), make([][]Evaluation, len(chains))
 	blas.SingleThreaded(func() {
 		linalg.Parallel(len(chains), func(chain int) {
 			j := &judge{problem: &s.problem, tolerance: tolerance}
 			for _, place := range chains[chain] {
-				values := make([]float64, len(s.axis))
-				for k, axis := range s.axis {
-					values[k] = s.grids[axis][place[axis]]
+				values := make([]float64, len(s.spans))
+				for k, at := range s.spans {
+					values[k] = at.grid[place[at.axis]]
 				}
 				e, _ := s.evaluate(ctx, j, spec, values)
 				if ctx.Err() != nil {
@@ -232,14 +216,12 @@ func representative(set *dataset.Set, size int) []int {
 // part does a part of the search, or takes its evaluations from Settings.Do.
 func (s *search) part(ctx context.Context, name string, do func()) []Evaluation {
 	first, failures, done := len(s.result.Path), s.result.Failures, false
-	compute := func() (Part, error) {
+	known, err := s.settings.do(name, func() (Part, error) {
 		do()
 		done = true
 		return Part{s.result.Path[first:], s.result.Failures - failures}, ctx.Err()
-	}
-	if s.settings.Do == nil {
-		compute()
-	} else if known, err := s.settings.Do(name, compute); err == nil && !done {
+	})
+	if err == nil && !done {
 		s.result.Path = append(s.result.Path, known.Path...)
 		s.result.Failures += known.Failures
 	}
@@ -263,8 +245,8 @@ func (s *search) descend(ctx context.Context, from Evaluation) {
 	d := &descent{search: s, ctx: ctx, spec: s.subset(examples), unit: cmp.Or(from.Value, 1),
 		judge: &judge{problem: &s.problem, tolerance: tolerance / 10}}
 	z := make([]float64, len(s.spans))
-	for k, span := range s.spans {
-		z[k] = span.outside(from.Values[k])
+	for k, at := range s.spans {
+		z[k] = at.outside(from.Values[k])
 	}
 	converged := &optimize.FunctionConverge{Relative: tolerance, Iterations: 2}
 	if loss.TraitsOf(s.problem.Test).Steps {

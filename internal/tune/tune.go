@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 
 	"gonum.org/v1/gonum/stat"
@@ -70,6 +69,16 @@ type Settings struct {
 	// Do, if set, computes a part of the search by compute, or returns that of an earlier Run of the same
 	// Problem and Settings. An error, that of ctx, means that the part is incomplete.
 	Do func(name string, compute func() (Part, error)) (Part, error)
+
+	before string // the names of parts
+}
+
+// do computes a part of the search by Do, if it is set.
+func (s *Settings) do(name string, compute func() (Part, error)) (Part, error) {
+	if s.Do == nil {
+		return compute()
+	}
+	return s.Do(s.before+name, compute)
 }
 
 // DefaultFolds is the default of Problem.Folds, the best in doc/tuning.md.
@@ -124,10 +133,10 @@ func Run(ctx context.Context, p Problem, settings Settings) (*Result, error) {
 		r.Spec = s.given
 		return r, nil
 	}
-	if err = s.run(ctx); err == nil {
-		err = s.choose(ctx)
+	if err := s.run(ctx); err != nil {
+		return nil, err
 	}
-	if err != nil {
+	if err := s.choose(ctx); err != nil {
 		return nil, err
 	}
 	s.noteBounds()
@@ -137,11 +146,8 @@ func Run(ctx context.Context, p Problem, settings Settings) (*Result, error) {
 
 // choose sets the best model on the largest number of examples that can be trained on them.
 func (s *search) choose(ctx context.Context) (err error) {
-	r, path := &s.result, judgedOnly(s.result.Path)
-	slices.SortStableFunc(path, func(a, b Evaluation) int {
-		return cmp.Or(cmp.Compare(b.Examples, a.Examples), cmp.Compare(a.Value, b.Value))
-	})
-	for _, e := range path {
+	r := &s.result
+	for _, e := range ranked(r.Path) {
 		r.Spec, r.Value, err = s.given, e.Value, nil
 		for k, h := range r.Over {
 			err = cmp.Or(err, h.Set(&r.Spec, fourDigits(e.Values[k])))

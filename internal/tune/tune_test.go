@@ -68,8 +68,8 @@ func TestRun(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		grid := 1
-		for _, values := range testutil.Must(newSearch(p, Settings{}))(t).grids {
-			grid *= len(values)
+		for _, length := range testutil.Must(newSearch(p, Settings{}))(t).lengths {
+			grid *= length
 		}
 		if r.Failures > 0 || r.Cancelled || !(r.RunnerUp >= 0) ||
 			slices.ContainsFunc(r.Path[:grid], func(e Evaluation) bool { return e.Value < r.Value }) {

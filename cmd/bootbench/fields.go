@@ -38,7 +38,7 @@ var fields = []struct{ name, flag string }{
 	{"Question.Quantiles", "--quantiles"},
 	{"Question.Theory", "--method theory"},
 	{"Study.Others nil", "--sample all"},
-	{"Sheet.WriteCSV", "--csv FILE"},
+	{"Sheet.Table", "--csv FILE"},
 }
 
 // flagOf replaces fields by flags. A field follows a blank or a bracket: a column of DATA may have its name.

@@ -167,7 +167,7 @@ func (d *document) inputs(table *Table, others []int) {
 	d.gap()
 	d.table(table.Heads, rows)
 	if shown != "" {
-		d.paragraph(shown + ": Sheet.WriteCSV has all")
+		d.paragraph(shown + ": Sheet.Table has all")
 	}
 }
 

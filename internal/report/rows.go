@@ -72,7 +72,7 @@ func (r *Rows) document() *document {
 	d.table([]head{"<row", "target", "predicted", head(doubt), "value", "influence", "twin"},
 		each(r.Rows[:min(shownRows, len(r.Rows))], Row.cells))
 	if len(r.Rows) > shownRows {
-		d.paragraph(fmt.Sprintf("the first %d of %d rows: Sheet.WriteCSV has all", shownRows, len(r.Rows)))
+		d.paragraph(fmt.Sprintf("the first %d of %d rows: Sheet.Table has all", shownRows, len(r.Rows)))
 	}
 	return d
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -67,48 +68,55 @@ func (a *app) loadData(o *options, path string) (*dataset.Set, error) {
 	return set, o.idleOn(a.command.name, set)
 }
 
-// readProblem reads DATA and makes its problem.
-func (a *app) readProblem(o *options, path string) (*problem, error) {
+// read reads DATA, chooses its model unless that is given, and draws a sample of its rows: see draw.
+func (a *app) read(o *options, path string, size sampler) (*problem, error) {
 	a.console.Progress("reading", 0, 1)
 	began := time.Now()
 	set, err := a.loadData(o, path)
 	if err != nil {
 		return nil, err
 	}
-	p, err := o.problem(a, set)
-	if err == nil {
-		p.readS = time.Since(began).Seconds() - p.choice.seconds
+	var p *problem
+	if _, known := model.PresetFor(set); known || !o.open() {
+		p, err = o.given(set)
+	} else {
+		p, err = a.search(o, set)
 	}
-	return p, err
+	if err != nil {
+		return nil, err
+	}
+	p.readS = time.Since(began).Seconds() - p.choice.seconds
+	return p, o.draw(a.ctx, p, size)
 }
 
-// problem applies the flags to a data set. If neither the user nor a preset gives a loss, or the user gives
-// one without any of its parameters, a search finds these and the kernel's gamma, unless that is given; if a
-// is nil there is no search.
-func (o *options) problem(a *app, set *dataset.Set) (p *problem, err error) {
-	p = &problem{flags: o}
-	switch preset, known := model.PresetFor(set); {
-	case !known && a != nil && o.open():
-		search, err := o.search(set)
-		if err != nil {
-			return nil, err
-		}
-		search.Scheme, search.Test = nil, nil
-		r, chosen, err := a.choose(search)
-		if err = cmp.Or(err, a.ctx.Err()); err != nil {
-			return nil, err
-		}
-		p.spec, p.choice = r.Spec, chosen
-	case o.kernel == autoKernel:
+// search is the problem whose model a search chooses, by cross-validation: neither the user nor a preset
+// gives a loss, or the user gives one without any of its parameters.
+func (a *app) search(o *options, set *dataset.Set) (*problem, error) {
+	search, err := o.search(set)
+	if err != nil {
+		return nil, err
+	}
+	p := &problem{flags: o, test: search.Test}
+	search.Scheme, search.Test = nil, nil
+	r, chosen, err := a.choose(search)
+	if err = cmp.Or(err, a.ctx.Err()); err != nil {
+		return nil, err
+	}
+	p.spec, p.choice = r.Spec, chosen
+	return p, nil
+}
+
+// given is the problem of a data set with the model that its preset and the flags give.
+func (o *options) given(set *dataset.Set) (p *problem, err error) {
+	if o.kernel == autoKernel {
 		return nil, usage.Errorf("--kernel %s is found by a search: leave out --loss or its parameters, or "+
 			"take tune", autoKernel)
-	default:
-		if p.spec, p.source, err = o.spec(set, preset); err != nil {
-			return nil, err
-		}
 	}
-	p.spec.Pairs = o.multiclass == answer.OneAgainstOne
-	p.test, err = o.test(set, set.Name)
+	p = &problem{flags: o}
+	preset, _ := model.PresetFor(set)
+	if p.spec, p.source, err = o.spec(set, preset); err == nil {
+		p.test, err = o.test(set, set.Name)
+	}
 	return p, err
 }
 
@@ -119,7 +127,7 @@ func (o *options) open() bool {
 }
 
 // build computes the kernel matrix.
-func (a *app) build(p *problem) (*answer.Study, error) {
+func (a *app) build(ctx context.Context, p *problem) (*answer.Study, error) {
 	a.console.Progress("kernel matrix", 0, 1)
 	if p.spec.Storage == model.ScaLAPACK {
 		servants, err := a.servants()
@@ -128,15 +136,16 @@ func (a *app) build(p *problem) (*answer.Study, error) {
 		}
 		p.spec.Servants = servants
 	}
-	s, err := answer.New(a.ctx, p.spec, p.test)
+	s, err := answer.New(ctx, p.spec, p.test)
 	if err != nil {
 		return nil, err
 	}
-	return s, a.describe(s, p)
+	a.describe(s, p)
+	return s, ctx.Err()
 }
 
 // describe adds the origin of its problem to a study.
-func (a *app) describe(study *answer.Study, p *problem) error {
+func (a *app) describe(study *answer.Study, p *problem) {
 	limitGarbage(p.spec.MaxBytes)
 	study.Progress, study.Times.Read = func(label string, done, total int) {
 		if done > 0 && !strings.Contains(label, ": sweep ") { // a sweep is no part of an answer
@@ -155,9 +164,8 @@ func (a *app) describe(study *answer.Study, p *problem) error {
 	case a.tasks.merging && a.tasks.Head.Chosen != "":
 		s.ChosenBy, s.CommandLine = a.tasks.Head.Chosen, a.tasks.Head.String()
 	case p.choice.by != "":
-		s.CommandLine = cmp.Or(p.choice.line, a.commandLine(p.choice.settings...))
+		s.CommandLine = a.commandLine(p.choice.settings...)
 	}
-	return a.ctx.Err()
 }
 
 // largeModel is the memory of a model above which GOGC is largeModelGC.

@@ -21,6 +21,7 @@ import (
 	"bootbench/internal/report"
 	"bootbench/kernel"
 	"bootbench/loss"
+	"bootbench/resample"
 )
 
 // smallest is the least number of examples in compare's halvings of DATA.
@@ -92,7 +93,7 @@ func (o *options) compareCases(a *app, data []string) (cases []bench.Case, err e
 					"targets", set.Name,
 					len(set.Levels()), len(set.Columns))
 		}
-		p, err := o.problem(nil, set)
+		p, err := o.given(set)
 		if err != nil {
 			return nil, err
 		}
@@ -294,13 +295,13 @@ func leftOutErrors(a *app, o *options, saved *savedModel, data string) (row *rep
 	}
 	q := answer.Question{Solve: o.asked.Solve, Theory: answer.Yes, Exact: answer.IfPossible,
 		Resamples: autoResamples}
-	if q.Scheme, err = o.schemeOf(saved.Ratio, set.N()); saved.Design != "" {
+	if q.Scheme, err = o.schemeOver(resample.Design{N: set.N()}, o.scheme, saved.Ratio); saved.Design != "" {
 		q.Scheme, err = o.designed(saved.Ratio, set)
 	}
 	if err != nil {
 		return nil, theory, exact, err
 	}
-	s, err := a.build(p)
+	s, err := a.build(a.ctx, p)
 	if err != nil {
 		return nil, theory, exact, err
 	}

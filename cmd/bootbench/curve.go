@@ -54,15 +54,12 @@ func runCurve(a *app, o *options, data []string) (err error) {
 	if err := o.checkScheme(o.ratios...); err != nil {
 		return err
 	}
-	p, err := a.readProblem(o, data[0])
+	size := standard.DefaultSample
+	if c.growing {
+		size = growingSample
+	}
+	p, err := a.read(o, data[0], size)
 	if err != nil {
-		return err
-	}
-	size := growingSample
-	if !c.growing {
-		size = standard.DefaultSample
-	}
-	if err := o.draw(a.ctx, p, p.choice.by != "", size); err != nil {
 		return err
 	}
 	if groups := p.spec.Set.Groups; c.growing && groups != nil && !o.Given("ratio") {
@@ -75,7 +72,7 @@ func runCurve(a *app, o *options, data []string) (err error) {
 		}
 		c.schemes = append(c.schemes, scheme)
 	}
-	if c.Study, err = a.build(p); err != nil {
+	if c.Study, err = a.build(a.ctx, p); err != nil {
 		return err
 	}
 	if err := a.openJournal(p.choice); err != nil {

@@ -33,11 +33,6 @@ func (o *options) checkScheme(ratios ...float64) error {
 	return nil
 }
 
-// schemeOf is the scheme for n examples at a ratio.
-func (o *options) schemeOf(ratio float64, n int) (resample.Scheme, error) {
-	return o.schemeOver(resample.Design{N: n}, o.scheme, ratio)
-}
-
 // schemeOver is a scheme by its name at a ratio over a design.
 func (o *options) schemeOver(d resample.Design, name string, ratio float64) (resample.Scheme, error) {
 	s, err := d.Of(name, resample.Options{Ratio: ratio, Folds: o.folds})

@@ -16,6 +16,7 @@ import (
 	"bootbench/internal/tune"
 	"bootbench/kernel"
 	"bootbench/linalg"
+	"bootbench/loss"
 	"bootbench/resample"
 )
 
@@ -41,22 +42,41 @@ func runRows(a *app, o *options, data []string) error {
 	return a.ask(p, func(s *answer.Study) (report.Result, error) { return s.Rows(a.ctx, q) })
 }
 
-// asked reads DATA, draws a sample if there are many rows, and returns the question.
+// asked reads DATA for the question of the flags, of which it sets the scheme. It prepares the exact
+// resamples: their memory, and their journal.
 func (a *app) asked(o *options, data string) (p *problem, q answer.Question, err error) {
-	if q, err = o.question(); err == nil {
-		p, err = a.readProblem(o, data)
+	if q, err = o.question(); err != nil {
+		return nil, q, err
 	}
-	if err == nil {
-		q.Scheme, err = o.schemeOf(o.ratio, p.spec.Set.N())
+	p, err = a.read(o, data, func(ctx context.Context, spec model.Spec) int {
+		scheme, err := o.schemeOver(resample.Design{N: spec.Set.N()}, o.scheme, o.ratio)
+		if err != nil {
+			return spec.Set.N() // the design has the same error
+		}
+		q.Scheme = scheme
+		return q.DefaultSample(ctx, spec)
+	})
+	if err != nil {
+		return nil, q, err
 	}
-	if err == nil {
-		err = o.draw(a.ctx, p, p.choice.by != "", q.DefaultSample)
+	if q.Scheme, err = o.designed(o.ratio, p.spec.Set); err != nil {
+		return nil, q, err
 	}
-	if err == nil {
-		q.Scheme, err = o.designed(o.ratio, p.spec.Set)
+	_, exact := p.spec.Loss.(loss.Proximal)
+	if exact && q.Exact != answer.No {
+		p.spec.Then = func(m *model.Model) int64 { return model.NeedToRefine(m, q.Resamples) }
 	}
-	if err == nil {
-		err = a.refining(p, &q)
+	switch kept := o.journal != "" || a.tasks.merging || o.shard.count > 0; {
+	case !kept || len(p.spec.Set.Levels()) > 2: // which always use exact resamples
+	case q.Exact == answer.No:
+		err = usage.Errorf("--journal keeps the exact resamples of --refine, and there are none: give " +
+			"--refine R, or do without --journal")
+	case q.Accuracy > 0 && o.shard.count > 0:
+		err = usage.Errorf("--shard needs to know how many exact resamples there are, which --accuracy " +
+			"decides on the way: give --refine R instead")
+	case !exact:
+		err = usage.Errorf("--journal keeps exact resamples, which loss %s has none of: do without it",
+			p.spec.Loss.Name())
 	}
 	return p, q, err
 }
@@ -66,19 +86,12 @@ func (a *app) asked(o *options, data string) (p *problem, q answer.Question, err
 var standard = answer.Question{Scheme: resample.Poisson{Ratio: 1}, Theory: answer.IfPossible,
 	Exact: answer.IfPossible, Resamples: autoResamples}
 
-// readSample reads DATA, and draws a sample by the standard settings.
-func (a *app) readSample(o *options, path string) (*problem, error) {
-	p, err := a.readProblem(o, path)
-	if err == nil {
-		err = o.draw(a.ctx, p, p.choice.by != "", standard.DefaultSample)
-	}
-	return p, err
-}
+// sampler is the number of rows to draw for a model that was chosen.
+type sampler = func(context.Context, model.Spec) int
 
 // draw takes a random sample of the rows, of size --sample, or, if a search has chosen the model and there is
 // no design, of size byDefault.
-func (o *options) draw(ctx context.Context, p *problem, chosen bool,
-	byDefault func(context.Context, model.Spec) int) error {
+func (o *options) draw(ctx context.Context, p *problem, byDefault sampler) error {
 	set := p.spec.Set
 	n, size := set.N(), set.N()
 	designed := o.grouped() || o.Given("strata", "blocks", "counts", "fold-column") ||
@@ -86,7 +99,7 @@ func (o *options) draw(ctx context.Context, p *problem, chosen bool,
 	switch asked, err := strconv.Atoi(o.sample); {
 	case o.sample == "all":
 	case o.sample == "":
-		if !chosen || designed {
+		if p.choice.by == "" || designed {
 			return nil
 		}
 		if size = byDefault(ctx, p.spec); size < n {

@@ -59,10 +59,13 @@ func runGrid(a *app, o *options, data []string) error {
 		}
 	}
 	drawn.spec = search.Spec
+	if len(axes) == 0 {
+		drawn.choice.by = search.By.String()
+	}
 	if q.Scheme, err = o.designed(o.ratio, set); err != nil {
 		return err
 	}
-	if err := o.draw(a.ctx, drawn, len(axes) == 0, q.DefaultSample); err != nil {
+	if err := o.draw(a.ctx, drawn, q.DefaultSample); err != nil {
 		return err
 	}
 	set, search.Spec.Set = drawn.spec.Set, drawn.spec.Set
@@ -196,7 +199,7 @@ func cellProblem(a *app, set *dataset.Set, settings []string, axes []report.Grid
 	if err != nil {
 		return nil, err
 	}
-	return o.problem(nil, set)
+	return o.given(set)
 }
 
 // grid is a table of models, evaluated one by one.

@@ -40,7 +40,8 @@ func (g *grid) study(p *problem) (*answer.Study, error) {
 				return nil, err
 			}
 			s := answer.Of(m, p.test)
-			return s, g.app.describe(s, p)
+			g.app.describe(s, p)
+			return s, g.app.ctx.Err()
 		}
 	}
 	n := int64(p.spec.Set.N())
@@ -48,7 +49,7 @@ func (g *grid) study(p *problem) (*answer.Study, error) {
 		g.held, g.bytes = nil, 8*n*n
 		debug.FreeOSMemory() // for the next matrix
 	}
-	s, err := g.app.build(p)
+	s, err := g.app.build(g.app.ctx, p)
 	if err == nil && s.Gram() != nil {
 		g.held = append(g.held, sharedKernel{p.spec, s.Model})
 	}

@@ -81,7 +81,7 @@ func (o *options) idleOn(command string, set *dataset.Set) error {
 
 // ask builds the study of a problem, opens the journal for its exact fits, and delivers its answer.
 func (a *app) ask(p *problem, question func(s *answer.Study) (report.Result, error)) error {
-	s, err := a.build(p)
+	s, err := a.build(a.ctx, p)
 	if err == nil {
 		err = a.keepFits(s, p.choice)
 	}
@@ -89,28 +89,6 @@ func (a *app) ask(p *problem, question func(s *answer.Study) (report.Result, err
 		return err
 	}
 	return a.answer(question(s))
-}
-
-// refining prepares a problem for an estimate and its exact resamples: their memory, and their journal.
-func (a *app) refining(p *problem, q *answer.Question) error {
-	o := p.flags
-	_, exact := p.spec.Loss.(loss.Proximal)
-	if exact && q.Exact != answer.No {
-		p.spec.Then = func(m *model.Model) int64 { return model.NeedToRefine(m, q.Resamples) }
-	}
-	switch kept := o.journal != "" || a.tasks.merging || o.shard.count > 0; {
-	case !kept || len(p.spec.Set.Levels()) > 2: // which always use exact resamples
-	case q.Exact == answer.No:
-		return usage.Errorf("--journal keeps the exact resamples of --refine, and there are none: give " +
-			"--refine R, or do without --journal")
-	case q.Accuracy > 0 && o.shard.count > 0:
-		return usage.Errorf("--shard needs to know how many exact resamples there are, which --accuracy " +
-			"decides on the way: give --refine R instead")
-	case !exact:
-		return usage.Errorf("--journal keeps exact resamples, which loss %s has none of: do without it",
-			p.spec.Loss.Name())
-	}
-	return nil
 }
 
 // row is a complete estimate as a row of a table.

@@ -21,7 +21,7 @@ func runRetrain(a *app, o *options, data []string) error {
 	if err := o.checkScheme(o.ratio); err != nil {
 		return err
 	}
-	p, err := a.readSample(o, data[0])
+	p, err := a.read(o, data[0], standard.DefaultSample)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func runCV(a *app, o *options, data []string) error {
 	case slices.Contains(o.asked.Metrics, report.Jackknife):
 		return usage.Errorf("--metrics %s is the theory's: estimate has it", report.Jackknife)
 	}
-	p, err := a.readSample(o, data[0])
+	p, err := a.read(o, data[0], standard.DefaultSample)
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ const allMethods = "all"
 
 // runLOO reads DATA, leaves out each example and prints.
 func runLOO(a *app, o *options, data []string) error {
-	p, err := a.readSample(o, data[0])
+	p, err := a.read(o, data[0], standard.DefaultSample)
 	if err != nil {
 		return err
 	}

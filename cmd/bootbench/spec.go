@@ -44,6 +44,7 @@ func (o *options) spec(set *dataset.Set, base model.Preset) (spec model.Spec, so
 	if o.Given("no-normalize-target") {
 		spec.NormalizeTarget = !o.noNormalizeTarget
 	}
+	spec.Pairs = o.multiclass == answer.OneAgainstOne
 	o.storage(&spec)
 	if o.bias && o.noBias {
 		return spec, "", usage.Errorf("--bias and --no-bias contradict each other")
@@ -256,22 +257,12 @@ func (o *options) question() (q answer.Question, err error) {
 }
 
 // choice is the result of a search for a model: how, "" if all was given, and the equivalent flags, as
-// NAME=VALUE, or the command line that repeats it.
+// NAME=VALUE.
 type choice struct {
-	by, line string
+	by       string
 	settings []string
 	seconds  float64                                 // that the search took
 	again    func(scales tune.Scales) answer.Chooser // searches other rows; nil: all was given
-}
-
-// chosenSettings are the flags for a specification's values of hyperparameters.
-func chosenSettings(spec *model.Spec, names ...string) (settings []string) {
-	for _, name := range names {
-		if values := valuesOf(spec, name); values != nil {
-			settings = append(settings, name+"="+flags.Join(values))
-		}
-	}
-	return settings
 }
 
 // valuesOf are the values of a hyperparameter in a specification, for its flag; nil if it has none.

@@ -35,12 +35,12 @@ func runTrain(a *app, o *options, data []string) error {
 	if rule && o.Given("tol", "bias", "no-bias") {
 		return usage.Errorf("--loss perceptron has neither --tol nor a bias (--constant adds one)")
 	}
-	p, err := a.readSample(o, data[0])
+	p, err := a.read(o, data[0], standard.DefaultSample)
 	if err != nil {
 		return err
 	}
 	p.spec.Bias = p.spec.Bias && !rule
-	j, err := a.build(p)
+	j, err := a.build(a.ctx, p)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"bootbench/cmd/bootbench/internal/files"
+	"bootbench/cmd/bootbench/internal/flags"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
@@ -54,20 +55,29 @@ func runTune(a *app, o *options, data []string) error {
 	if len(r.Over) == 0 {
 		return usage.Errorf("--over is required: nothing of this model is chosen by default")
 	}
-	best, search := &problem{spec: r.Spec, test: p.Test, choice: choice{seconds: chosen.seconds}, flags: o},
-		searchReport(r)
-	if err := o.draw(a.ctx, best, true, q.DefaultSample); err != nil {
+	best := &problem{spec: r.Spec, test: p.Test, choice: chosen, flags: o}
+	if err := o.draw(a.ctx, best, q.DefaultSample); err != nil {
 		return err
 	}
 	if q.Scheme, err = o.designed(o.ratio, best.spec.Set); err != nil {
 		return err
 	}
-	line := againLine(a, o, search.Best, best)
-	s, answered, err := a.tuned(best, q, r.Cancelled)
-	if err != nil {
-		return a.answer(nil, err)
+	ctx := a.ctx
+	if r.Cancelled {
+		ctx = context.WithoutCancel(ctx)
 	}
-	d := &report.Tuning{Search: search, Answer: answered}
+	s, err := a.build(ctx, best)
+	if err != nil {
+		return err
+	}
+	d := &report.Tuning{Search: searchReport(r), Answer: &report.Answer{Subject: s.Subject,
+		TestError: report.NumberOf(math.NaN()), Status: completeness(false)}}
+	if !r.Cancelled {
+		if d.Answer, err = s.Estimate(ctx, q); err != nil {
+			return a.answer(nil, err)
+		}
+		s.Caution(d.Answer)
+	}
 	if o.model != "" {
 		d.ModelFile = o.model
 		if err = a.writeModel(o.model, s); err != nil {
@@ -78,30 +88,9 @@ func runTune(a *app, o *options, data []string) error {
 	if d.Quality != nil {
 		d.StandardError = d.Quality.ExampleSE
 	}
-	d.Command, d.ChosenBy, d.CommandLine = "tune", r.String(), line
+	d.Command, d.CommandLine = "tune", againLine(a, best)
 	d.Warnings = append(append([]string{}, r.Bounds...), d.Warnings...)
 	return a.answer(d, nil)
-}
-
-// tuned builds the chosen study and estimates it, unless the search was interrupted.
-func (a *app) tuned(p *problem, q answer.Question, cancelled bool) (*answer.Study, *report.Answer, error) {
-	if !cancelled {
-		s, err := a.build(p)
-		if err != nil {
-			return nil, nil, err
-		}
-		r, err := s.Estimate(a.ctx, q)
-		if err == nil {
-			s.Caution(r)
-		}
-		return s, r, err
-	}
-	s, err := answer.New(context.WithoutCancel(a.ctx), p.spec, p.test)
-	if err != nil {
-		return nil, nil, err
-	}
-	return s, &report.Answer{Subject: s.Subject, TestError: report.NumberOf(math.NaN()),
-		Status: completeness(false)}, nil
 }
 
 // choose searches. A journal stores the parts of the search.
@@ -150,20 +139,18 @@ func (a *app) choose(p *tune.Problem) (r *tune.Result, c choice, err error) {
 	for _, h := range r.Over {
 		names = append(names, h.Name)
 	}
-	c.settings = append(c.settings, chosenSettings(&r.Spec, withParameters(names, r.Spec.Loss)...)...)
-	return r, c, nil
-}
-
-// withParameters are names of hyperparameters, once each, and of all parameters of a loss.
-func withParameters(names []string, l loss.Loss) []string {
-	names = slices.Compact(names)
-	about, _ := loss.About(l.Name())
+	about, _ := loss.About(r.Spec.Loss.Name())
 	for _, name := range about.Takes {
-		if !slices.Contains(names, name) {
+		if !slices.Contains(names, name) && !a.options.Given(name) {
 			names = append(names, name)
 		}
 	}
-	return names
+	for _, name := range slices.Compact(names) { // of several length scales
+		if values := valuesOf(&r.Spec, name); values != nil {
+			c.settings = append(c.settings, name+"="+flags.Join(values))
+		}
+	}
+	return r, c, nil
 }
 
 // chooser searches on other rows by a problem, with scales for length scales per feature.
@@ -211,8 +198,9 @@ func (o *options) chooseKernel(ctx context.Context, p tune.Problem, settings tun
 
 // search is the problem of choosing everything that no flag gives. It ignores presets.
 func (o *options) search(set *dataset.Set) (p *tune.Problem, err error) {
-	p = &tune.Problem{By: o.by,
-		Scheme: func(n int) (resample.Scheme, error) { return o.schemeOf(o.ratio, n) }}
+	p = &tune.Problem{By: o.by, Scheme: func(n int) (resample.Scheme, error) {
+		return o.schemeOver(resample.Design{N: n}, o.scheme, o.ratio)
+	}}
 	distinct := slices.Compact(slices.Sorted(slices.Values(set.Columns[0].Y)))
 	if o.loss == "" && set.AreNumbers() && len(set.Columns) == 1 && len(distinct) == 2 {
 		if err := set.Classify(""); err != nil {
@@ -243,7 +231,6 @@ func (o *options) search(set *dataset.Set) (p *tune.Problem, err error) {
 	case len(o.over) == 0:
 		p.Scales = tune.DefaultScales(&p.Spec)
 	}
-	p.Spec.Pairs = o.multiclass == answer.OneAgainstOne
 	p.Test, err = o.test(set, set.Name)
 	return p, err
 }
@@ -322,37 +309,30 @@ func searchReport(r *tune.Result) report.Search {
 	return d
 }
 
-// againLine is the command line that estimates the chosen model: the flags common to tune and estimate, and
-// the choice.
-func againLine(a *app, o *options, best map[string]any, p *problem) string {
-	spec := &p.spec
-	words := []string{"bootbench", "estimate", a.data[0], "--loss", spec.Loss.Name()}
-	if _, known := model.PresetFor(spec.Set); known { // tune ignores it
-		words = append(words, "--kernel", spec.Kernel.Kind.String(), "--no-normalize-target="+
-			strconv.FormatBool(!spec.NormalizeTarget))
-	}
-	other := []string{"over", "ard", "by", "loss"}
+// againLine is the command line that estimates the chosen model of a data set: the flags common to tune and
+// estimate, and the choice.
+func againLine(a *app, p *problem) string {
+	o, spec, chosen, other := p.flags, &p.spec, slices.Clone(p.choice.settings), []string{"over", "ard", "by"}
 	if o.scheme != (resample.KFold{}).Name() {
 		other = append(other, "folds")
 	}
-	kept := withParameters(nil, spec.Loss)
-	if o.kernel == autoKernel {
-		words, other = append(words, "--kernel", spec.Kernel.Kind.String()), append(other, "kernel")
+	_, preset := model.PresetFor(spec.Set) // tune ignores it
+	if other = append(other, "no-normalize-target"); preset && o.kernel != autoKernel {
+		chosen = slices.Insert(chosen, 1, "kernel="+spec.Kernel.Kind.String())
 	}
-	for _, setting := range o.Settings(func(name string) bool {
-		instead := name == "gamma" && best["length-scale"] != nil
-		return best[name] == nil && !instead && isRecorded(name) && !slices.Contains(other, name) &&
-			!slices.Contains(words, "--"+name)
-	}) {
-		words = append(words, "--"+setting)
-	}
-	for _, setting := range chosenSettings(spec, tuneNames...) {
+	words := []string{"bootbench", "estimate", a.data[0]}
+	for _, setting := range chosen {
 		name, value, _ := strings.Cut(setting, "=")
-		if best[name] != nil || slices.Contains(kept, name) && !o.Given(name) {
-			words = append(words, "--"+name, value)
+		if words, other = append(words, "--"+name, value), append(other, name); name == "length-scale" {
+			other = append(other, "gamma")
 		}
 	}
-	for _, setting := range p.choice.settings { // the sample
+	if preset || o.Given("no-normalize-target") {
+		words = append(words, fmt.Sprintf("--no-normalize-target=%t", !spec.NormalizeTarget))
+	}
+	for _, setting := range o.Settings(func(name string) bool {
+		return isRecorded(name) && !slices.Contains(other, name)
+	}) {
 		words = append(words, "--"+setting)
 	}
 	return shellWords(words...)

@@ -193,8 +193,7 @@ func TestControlledNewInputs(t *testing.T) {
 				if math.Abs(r.Mean[site]-r.Mean[j]) > 1e-4*sd ||
 					math.Abs(r.Variance[site]-r.Variance[j]) > 1e-3*sd*sd {
 					t.Fatalf("%s: example %d: %v, %v as a new input, %v, %v at its site", scheme.Name(), i,
-						r.Mean[j],
-						r.Variance[j], r.Mean[site], r.Variance[site])
+						r.Mean[j], r.Variance[j], r.Mean[site], r.Variance[site])
 				}
 			}
 		}
@@ -278,8 +277,7 @@ func TestCancel(t *testing.T) {
 		!(r.Tests[0].SE > 0) {
 		t.Errorf("%v after %d resamples: %+v", err, seen, r)
 	}
-	if _, err := model.Refine(ctx, m, s, law, by(100)); !errors.Is(err,
-		fits.ErrCancelled) {
+	if _, err := model.Refine(ctx, m, s, law, by(100)); !errors.Is(err, fits.ErrCancelled) {
 		t.Errorf("without resamples: %v", err)
 	}
 	settings = by(200, squares)
@@ -400,8 +398,7 @@ func TestBaggedOfFew(t *testing.T) {
 			e := refine(t, m, s, scheme, by(resamples, squares)).Tests[0]
 			if !(math.Abs(math.Log2(e.BaggedError/many.BaggedError)) < 1) || !(e.BaggedSE > 0) {
 				t.Errorf("ratio %v, %d resamples: bagged error %v +- %v, of many %v", ratio, resamples,
-					e.BaggedError,
-					e.BaggedSE, many.BaggedError)
+					e.BaggedError, e.BaggedSE, many.BaggedError)
 			}
 		}
 	}

@@ -99,8 +99,7 @@ func (s scores) String() string {
 		z := s[name]
 		mean, sd := stat.MeanStdDev(z, nil)
 		text += fmt.Sprintf("\n  %-10s %6d scores: mean %+.3f, sd %.3f, within 1.96: %.3f", name, len(z),
-			mean, sd,
-			s.covered(name))
+			mean, sd, s.covered(name))
 	}
 	return text
 }
@@ -164,8 +163,7 @@ func TestCoverage(t *testing.T) {
 
 // firstIterate is F1 at the sites for given counts, straight from T13: the forces of the
 // sites' proximal maps at the theory's cavities, and f = G xi.
-func firstIterate(s *solver.Solution, l loss.Proximal, y []float64, members [][]int,
-	counts, f []float64) {
+func firstIterate(s *solver.Solution, l loss.Proximal, y []float64, members [][]int, counts, f []float64) {
 	engine, err := s.Engine()
 	if err != nil {
 		panic(err)

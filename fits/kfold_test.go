@@ -61,8 +61,7 @@ func TestLeaveOneOut(t *testing.T) {
 		if !near(twice.Variance[i], r.Variance[i], 1e-12) || !near(twice.MeanSE[i], 0, 1e-12) ||
 			!near(twice.VarianceSE[i], 0, 1e-12) {
 			t.Errorf("site %d: variance %v +- %v of mean +- %v, not %v", i, twice.Variance[i],
-				twice.VarianceSE[i],
-				twice.MeanSE[i], r.Variance[i])
+				twice.VarianceSE[i], twice.MeanSE[i], r.Variance[i])
 		}
 	}
 	if !near(twice.Tests[0].SE, 0, 1e-12) {
@@ -144,13 +143,11 @@ func TestStandardErrorsAreCalibrated(t *testing.T) {
 			reported := stat.Mean(squaredSE[q], nil)
 			ratio := math.Sqrt(reported / spread)
 			t.Logf("%s, %s: %.5f +- %.5f, reported standard error / spread = %.3f", c.scheme.Name(), name,
-				mean,
-				meanSE, ratio)
+				mean, meanSE, ratio)
 			if constant := folds && name == "mean"; !constant && math.Abs(ratio-1) > 0.15 ||
 				constant && (reported > 1e-20 || math.Abs(mean-exactMean) > 1e-12) {
 				t.Errorf("%s, %s: %v, reported standard error %v, spread over seeds %v", c.scheme.Name(),
-					name, mean,
-					math.Sqrt(reported), math.Sqrt(spread))
+					name, mean, math.Sqrt(reported), math.Sqrt(spread))
 			}
 			if folds && name == "variance" && math.Abs(mean-exactVar) > 4.5*meanSE {
 				t.Errorf("variance %v +- %v, exactly %v", mean, meanSE, exactVar)

@@ -132,8 +132,7 @@ func inputs(n int) (*linalg.Sym, []float64, *rand.Rand) {
 	return k, x, rng
 }
 
-func run(t testing.TB, p fits.Problem, trainers fits.Trainers,
-	s fits.Settings) *fits.Averages {
+func run(t testing.TB, p fits.Problem, trainers fits.Trainers, s fits.Settings) *fits.Averages {
 	t.Helper()
 	return testutil.Must(fits.Run(context.Background(), p, trainers, s))(t)
 }
@@ -310,8 +309,7 @@ func TestAnswerDoesNotDependOnWorkers(t *testing.T) {
 		r := run(t, p, learner.trainers(p), s)
 		if r.Status != fits.Complete || r.Resamples != 101 || finished != 101 || r.Stats.Workers != workers {
 			t.Errorf("%d workers: %v after %d resamples, %d reported, by %d workers", workers, r.Status,
-				r.Resamples,
-				finished, r.Stats.Workers)
+				r.Resamples, finished, r.Stats.Workers)
 		}
 		if want == "" {
 			want = text(r)

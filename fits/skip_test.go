@@ -72,8 +72,7 @@ func TestSkip(t *testing.T) {
 			r.Status != fits.Complete ||
 			progress != resamples || r.Stats.Fits+r.Empty != r.Resamples {
 			t.Errorf("%d workers: %d resamples, %v, %d fits, skipped %v, want %v", workers, r.Resamples,
-				r.Status,
-				r.Stats.Fits, found, skipped)
+				r.Status, r.Stats.Fits, found, skipped)
 		}
 		others.check(t, r)
 		if warning := strings.Join(r.Warnings, "\n"); !strings.Contains(warning,
@@ -124,8 +123,7 @@ func TestSkipOnlyUnconverged(t *testing.T) {
 }
 
 // checkFailure runs into the failure of a resample.
-func checkFailure(t *testing.T, p fits.Problem, trainers fits.Trainers,
-	s fits.Settings, b int) {
+func checkFailure(t *testing.T, p fits.Problem, trainers fits.Trainers, s fits.Settings, b int) {
 	t.Helper()
 	var failed *fits.FitError
 	if _, err := fits.Run(context.Background(), p, trainers, s); !errors.As(err, &failed) ||

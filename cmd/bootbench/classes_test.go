@@ -23,86 +23,45 @@ func flowers(t *testing.T) string {
 	}))
 }
 
-// TestSeveralClasses: a table of three kinds is estimated, cross-validated, trained and predicted without a
-// flag; other commands judge the same decision.
+// TestSeveralClasses: a table of three kinds is estimated, cross-validated, tuned, trained and predicted
+// without a flag, by the same model; numbers that may be classes are asked about.
 func TestSeveralClasses(t *testing.T) {
-	path, folder := flowers(t), t.TempDir()
-	for _, command := range []string{"estimate", "cv"} {
-		r := decoded[report.Answer](t, command, path)
+	path, file := flowers(t), filepath.Join(t.TempDir(), "m.json")
+	read := func(command string) report.Answer { return decoded[report.Answer](t, command, path) }
+	estimate := read("estimate")
+	for command, r := range map[string]report.Answer{"estimate": estimate, "cv": read("cv")} {
 		if len(r.Classes) != 3 || !(r.Error < 0.4) || !(r.ErrorSE > 0) || len(r.Points.Class) != 60 ||
 			len(r.Points.Probability.Of["elm"]) != 60 || r.Task != "classification" || r.ChosenBy == "" {
 			t.Errorf("%s: %+v", command, r)
 		}
-		if text := must(t, command, path, "--quiet"); !strings.Contains(text,
-			"class, taken for  ash  elm  oak") {
-			t.Error(text)
-		}
+	}
+	if text := must(t, "cv", path, "--quiet"); !strings.Contains(text, "class, taken for  ash  elm  oak") {
+		t.Error(text)
 	}
 	rows := decoded[report.Rows](t, "rows", path, "--refine 60")
 	if first := rows.Rows[0]; len(rows.Rows) != 60 || first.Label == first.Class ||
 		!(first.LabelError > 0.5) {
 		t.Errorf("rows: %+v", first)
 	}
-	file := filepath.Join(folder, "m.json")
-	must(t, "train", path, "--model", file)
-	byFile := decoded[report.Answer](t, "predict --model", file, "--test", path)
-	live := decoded[report.Answer](t, "predict", path, "--test", path)
-	if *byFile.TestError != *live.TestError || len(byFile.Points.Class) != 60 ||
-		byFile.Points.Target.Classes[1] != "elm" {
-		t.Errorf("by file %+v, live %+v", byFile, live)
+	tuned := decoded[report.Tuning](t, "tune", path, "--model", file)
+	byFile, live := read("predict --model "+file+" --test"), read("predict "+path+" --test")
+	if tuned.Error != estimate.Error || !reflect.DeepEqual(tuned.Model, estimate.Model) ||
+		*byFile.TestError != *live.TestError || byFile.Points.Target.Classes[1] != "elm" {
+		t.Errorf("tune %v, estimate %v; by file %v, live %v", tuned.Error, estimate.Error, *byFile.TestError,
+			*live.TestError)
 	}
 	if table := must(t, "predict --model", file, "--test", path, "--csv - --quiet"); !strings.HasPrefix(table,
 		"row,P(ash),P(elm),P(oak),class,target,error\n") {
 		t.Error(table)
 	}
-	classCommands(t, path)
+	refused(t, "choose by cv or leftout", "grid --over gamma=1,2 --loss hinge --by evidence", path)
 	numbers := write(t, "numbers.csv", strings.NewReplacer("ash", "0", "elm", "1", "oak", "2").Replace(
 		string(testutil.Must(os.ReadFile(path))(t))))
-	if o := drive(t, "", "estimate", numbers); o.status != exitDone || !strings.Contains(o.stdout,
+	if text := must(t, "estimate", numbers, "--quiet --refine none"); !strings.Contains(text,
 		"classes? --task") {
-		t.Errorf("numbers: %+v", o)
+		t.Errorf("numbers: %s", text)
 	}
-	if r := decoded[report.Answer](t, "estimate", numbers, "--task classification"); len(r.Classes) != 3 {
-		t.Errorf("classes of numbers: %+v", r.Classes)
-	}
-}
-
-// classCommands: the commands that compare models or ways to train judge the same joint decision.
-func classCommands(t *testing.T, path string) {
-	t.Helper()
-	model := path + " --loss hinge --C 2 --gamma 0.8"
-	answer := func(command string) report.Answer { return decoded[report.Answer](t, command, model) }
-	exact, plain := answer("estimate"), answer("retrain --resamples 200")
-	if off := float64(exact.Error - plain.Error); math.Abs(off) > 0.005 ||
-		exact.Refined.Resamples != plain.Resamples {
-		t.Errorf("the same 200 resamples: %v around the theory, %v one by one", exact.Error, plain.Error)
-	}
-	single, folds := answer("loo"), answer("cv --folds loo")
-	if single.Error != folds.Error || !reflect.DeepEqual(single.Confusion, folds.Confusion) ||
-		single.Folds != 60 {
-		t.Errorf("loo %v, cv %v", single.Error, folds.Error)
-	}
-	grid := "grid --over gamma=0.2,0.8 --loss hinge --C 2 " + path
-	byCV, byLeftOut := decoded[report.Grid](t, grid, "--by cv"), decoded[report.Grid](t, grid)
-	if five := answer("cv --folds 5 --repeats 1"); byCV.Results[1].Validation.Error != five.Error ||
-		byLeftOut.Results[1].Estimate.Error != exact.Error || byLeftOut.Best == nil {
-		t.Errorf("grid: %v by cv, %v left out; alone %v, %v", byCV.Results[1].Value(),
-			byLeftOut.Results[1].Value(), five.Error, exact.Error)
-	}
-	curve := decoded[report.Curve](t, "curve", model)
-	if len(curve.Results) != 5 || curve.Growth == nil || !(curve.Results[0].ErrorSE > 0) {
-		t.Errorf("curve: %+v", curve.Growth)
-	}
-	file := filepath.Join(t.TempDir(), "tuned.json")
-	tuned := decoded[report.Tuning](t, "tune", path, "--model", file)
-	chosen := decoded[report.Answer](t, "estimate", path)
-	if tuned.Error != chosen.Error || !reflect.DeepEqual(tuned.Model, chosen.Model) {
-		t.Errorf("tune: %v, estimate %v", tuned.Error, chosen.Error)
-	}
-	if p := decoded[report.Answer](t, "predict --model", file, "--test", path); len(p.Classes) != 3 {
-		t.Errorf("model file of tune: %+v", p)
-	}
-	refused(t, "choose by cv or leftout", grid, "--by evidence")
+	must(t, "cv --loss hinge --C 1 --task classification --quiet", numbers)
 }
 
 // weightedDocument is what every command says of class weights.
@@ -177,22 +136,5 @@ func TestClassWeights(t *testing.T) {
 	if w, ok := tuned.Best["class-weight"].(float64); !ok || !(w > 0.2 && w < 20) ||
 		!strings.Contains(tuned.CommandLine, "--class-weight ") {
 		t.Errorf("tuned: %v, %s", tuned.Best, tuned.CommandLine)
-	}
-}
-
-// TestJointShards: shards of several classes, and of several targets, merge to the answer of one process.
-func TestJointShards(t *testing.T) {
-	for _, line := range []string{"estimate iris --refine 80", "retrain iris --resamples 80",
-		"estimate ../../internal/answer/testdata/targets.csv --target a,b --drop c --refine 80 --loss " +
-			"square --noise 10%",
-	} {
-		folder := filepath.Join(t.TempDir(), "kept")
-		for _, shard := range []string{"0/2", "1/2"} {
-			must(t, line, "--journal", folder, "--shard", shard, "--quiet")
-		}
-		type answer struct{ Error, ErrorSE report.Number }
-		if merged, whole := decoded[answer](t, "merge", folder), decoded[answer](t, line); merged != whole {
-			t.Errorf("%v: merged %v, by one process %v", line, merged, whole)
-		}
 	}
 }

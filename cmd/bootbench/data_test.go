@@ -70,19 +70,19 @@ func TestSmallClass(t *testing.T) {
 	}
 	file, files := write(t, "two.csv", two), write(t, "three.csv", three)
 	for _, path := range []string{file, files} {
-		e := decoded[struct{ Notes []string }](t, "estimate --loss hinge", path)
+		e := decoded[struct{ Notes []string }](t, "estimate --loss hinge --C 1", path)
 		if !strings.Contains(fmt.Sprint(e.Notes), "are drawn within the classes") {
 			t.Errorf("%s: %v", path, e.Notes)
 		}
 	}
-	for _, row := range decoded[report.Rows](t, "rows --loss hinge", file).Rows {
+	for _, row := range decoded[report.Rows](t, "rows --loss hinge --C 1", file).Rows {
 		if math.IsNaN(float64(row.Influence)) {
 			t.Fatalf("row %d has no influence", row.Row+1)
 		}
 	}
 	sides := 0
-	for _, flags := range []string{"--loss hinge", "--loss logistic --class-weight balanced",
-		"--loss probit"} {
+	for _, flags := range []string{"--loss hinge --C 1",
+		"--loss logistic --C 1 --class-weight balanced", "--loss probit"} {
 		o := drive(t, "", "predict --json - --test", file, file, flags)
 		p := parse[report.Answer](t, o.stdout)
 		other := 0
@@ -136,7 +136,7 @@ func TestDataFlags(t *testing.T) {
 		"--missing mean --target z":                  `no column "z"`,
 		"--missing mean --target y --positive maybe": `"maybe" is none of the 2 values`,
 	} {
-		refused(t, says, "estimate --loss hinge", path, flags)
+		refused(t, says, "estimate --loss hinge --C 1", path, flags)
 	}
 	codes := write(t, "codes.csv", "month,size,kind\n1,1,red\n2,2,blue\n1,4,green\n3,5,red\n2,3,red\n")
 	refused(t, "--positive", "compare", codes)
@@ -322,8 +322,7 @@ func TestWeights(t *testing.T) {
 		if off := math.Abs(float64(a.Error/b.Error) - 1); off > 1e-4 || a.Quality.Baseline != 0 &&
 			math.Abs(float64(a.Quality.Baseline/b.Quality.Baseline)-1) > 1e-9 {
 			t.Errorf("%s: left out one by one %v, copies together %v; baselines %v, %v", flags, a.Error,
-				b.Error,
-				a.Quality.Baseline, b.Quality.Baseline)
+				b.Error, a.Quality.Baseline, b.Quality.Baseline)
 		}
 		if !strings.Contains(flags, "logistic") { // loo has hinge and square
 			l := decoded[report.Answer](t, "loo", with)

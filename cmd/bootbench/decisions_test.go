@@ -115,6 +115,7 @@ NLCT | estimate KIND | grid KIND --over kernel=rbf,matern52 @results.0.estimate 
 NLCPT | cv KIND --folds 4 --workers 1 | cv KIND --folds 4 --workers 3 | error error_se mean confusion | 0
 NLCT | retrain KIND --resamples 20 --method single | retrain KIND --resamples 20 --method batch |
 	error confusion | 1e-2
+C | retrain KIND --resamples 200 --scheme poisson | estimate KIND --refine 200 --scheme poisson | error | 5e-3
 LCP | cv KIND --fold-column g --no-standardize | SAME --refit-preprocessing |
 	error error_se confusion class | 1e-9
 LCP | sorted: cv KIND --no-standardize --blocks 8 --folds 4 | sorted: SAME --refit-preprocessing |

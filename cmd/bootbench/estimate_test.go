@@ -304,9 +304,7 @@ func TestQuantiles(t *testing.T) {
 			for k := 1; k < 4; k++ {
 				if q := theory[k][row]; !(exact[k-1][row]-1e-9 <= q && q <= exact[k+1][row]+1e-9) {
 					t.Errorf("%s, row %d: quantile %d is %v, neighbours by exact resamples %v and %v", line,
-						row+1, k,
-						q,
-						exact[k-1][row], exact[k+1][row])
+						row+1, k, q, exact[k-1][row], exact[k+1][row])
 				}
 			}
 		}

@@ -31,8 +31,7 @@ func TestGrid(t *testing.T) {
 			t.Fatalf("cell %d is at %v, not %v", i, c.Values, values)
 		}
 		alone := decoded[report.Answer](t, "estimate --no-points --noise", values[0], "--length-scale",
-			values[1],
-			"--ratio", values[2], base)
+			values[1], "--ratio", values[2], base)
 		if c.Estimate == nil || *c.Estimate.TestError != *alone.TestError ||
 			c.Estimate.Err632 != alone.Err632 ||
 			c.Estimate.Points != nil || !reflect.DeepEqual(c.Estimate.Kernel, alone.Kernel) {
@@ -63,8 +62,7 @@ func TestGridBy(t *testing.T) {
 				continue
 			}
 			d := decoded[report.Tuning](t, "tune synthetic:friedman1,n=60 --over noise,gamma --by", by,
-				"--noise",
-				g.Results[i].Values[0], "--gamma", g.Results[i].Values[1])
+				"--noise", g.Results[i].Values[0], "--gamma", g.Results[i].Values[1])
 			near := 0.01
 			if by == "cv" { // exact, by one partition: of tune by the theory, over all
 				near = 0.1
@@ -218,8 +216,7 @@ func TestGridDifferences(t *testing.T) {
 	for _, c := range []string{"0.1", "10"} {
 		models = append(models, filepath.Join(dir, c+".json"))
 		must(t, "estimate crabs --loss hinge --gamma 0.2 --C", c, "--refine none --json",
-			models[len(models)-1],
-			"--quiet")
+			models[len(models)-1], "--quiet")
 	}
 	want := decoded[struct{ Difference, Refined_difference difference }](t, "compare --models",
 		strings.Join(models, " "))

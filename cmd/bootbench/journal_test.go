@@ -69,22 +69,27 @@ func records(t testing.TB, dir string) [][]byte {
 	return bytes.SplitAfter(testutil.Must(os.ReadFile(filepath.Join(dir, "journal")))(t), []byte("\n"))
 }
 
-// TestJournals: a run that was killed after any of its tasks goes on to the answer of one
-// that was not, and so do shards in any order, one of them twice: the same in every digit.
+// TestJournals: a run that was killed after any of its tasks goes on to the answer of one that was not, and
+// so do shards in any order, one of them twice: the same in every digit, for every kind of target.
 func TestJournals(t *testing.T) {
 	const blobs = "synthetic:blobs,d=3,seed=5,n=50"
+	words := goldenTables(t, nil)
 	for line, tasks := range map[string]int{
-		on("retrain --resamples 300 --seed 4 --method batch"):                                     3,
-		on("retrain --resamples 300 --method single"):                                             3,
-		on("retrain --resamples 150 --scheme kfold --folds 4"):                                    2,
-		"estimate --loss hinge --C 1 --refine 270 " + blobs:                                       3,
-		"estimate --refine 130 " + blobs:                                                          2,
-		"predict --loss logistic --refine 150 --test synthetic:blobs,n=20,d=3,seed=6 " + blobs:    2,
-		"tune synthetic:friedman1,n=280":                                                          4,
-		on("curve --ratio 0.3:3:7 --refine 20"):                                                   7,
-		"grid --loss hinge --over gamma=0.1,0.2 --over C=0.1,1 " + blobs:                          4,
-		"compare --loss hinge --C 1 --sizes 40,20 --resamples 20 synthetic:blobs,d=3,seed=5,n=40": 2,
+		on("retrain --resamples 300 --seed 4 --method batch"):                                  3,
+		on("retrain --resamples 300 --method single"):                                          3,
+		on("retrain --resamples 150 --scheme kfold --folds 4"):                                 2,
+		"retrain CLASSES HINGE --resamples 130":                                                6,
+		"estimate CLASSES HINGE --refine 130 --multiclass ovo":                                 6,
+		"estimate TARGETS SQUARE --refine 130":                                                 4,
+		"estimate --loss hinge --C 1 --refine 270 " + blobs:                                    3,
+		"estimate --refine 130 " + blobs:                                                       2,
+		"predict --loss logistic --C 1 --refine 150 --test synthetic:blobs,n=20,d=3 " + blobs:  2,
+		"tune synthetic:friedman1,n=60":                                                        4,
+		on("curve --ratio 0.3:3:7 --refine 20"):                                                7,
+		"grid --loss hinge --over gamma=0.1,0.2 --over C=0.1,1 " + blobs:                       4,
+		"compare --loss square --noise 1 --sizes 20,10 --resamples 5 synthetic:friedman1,n=20": 2,
 	} {
+		line = goldenLine(words, line)
 		t.Run(line, func(t *testing.T) {
 			want := answers(t, line)
 			same := func(what string, parts ...string) {
@@ -100,6 +105,9 @@ func TestJournals(t *testing.T) {
 				t.Fatalf("%d tasks are kept, not %d", kept, tasks)
 			}
 			for kept := range tasks + 1 {
+				if testing.Short() && kept != tasks/2 {
+					continue // the run without -short has it
+				}
 				text := slices.Concat(lines[:2+kept]...)
 				if kept < tasks {
 					text = append(text, lines[2+kept][:len(lines[2+kept])/2]...)

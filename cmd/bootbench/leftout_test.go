@@ -54,8 +54,7 @@ func TestGroupsChoose(t *testing.T) {
 	for _, s := range []report.Subject{train.Subject, tune.Answer.Subject} {
 		if s.Kernel.Gamma != estimate.Kernel.Gamma || s.Noise != estimate.Noise {
 			t.Errorf("gamma %v, noise %v, estimate has %v, %v", s.Kernel.Gamma, s.Noise,
-				estimate.Kernel.Gamma,
-				estimate.Noise)
+				estimate.Kernel.Gamma, estimate.Noise)
 		}
 	}
 	if !strings.Contains(estimate.ChosenBy, "whole groups") || tune.Error != estimate.Error {
@@ -182,8 +181,7 @@ func TestLOO(t *testing.T) {
 	if a := decoded[report.Answer](t, "loo boston"); !(a.Error > 5 && a.Error < 20) || *a.Skipped != 506 {
 		t.Errorf("square loss: %+v", a.LeftOutRows)
 	}
-	if o := drive(t, "", "loo crabs --loss hinge --method all"); !strings.Contains(o.stdout,
-		"xialpha") {
+	if o := drive(t, "", "loo crabs --loss hinge --method all"); !strings.Contains(o.stdout, "xialpha") {
 		t.Errorf("table: %s", o.stdout)
 	}
 }

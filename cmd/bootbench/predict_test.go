@@ -54,8 +54,7 @@ func TestModelFile(t *testing.T) {
 	if err := os.Remove(data); err != nil { // the file is enough
 		t.Fatal(err)
 	}
-	told := decoded[report.Answer](t, "predict --model", model, "--test", filepath.Join(dir,
-		"turned.csv"))
+	told := decoded[report.Answer](t, "predict --model", model, "--test", filepath.Join(dir, "turned.csv"))
 	if trained.Format != "json" || math.Abs(float64(*told.TestError-trained.Apparent)) > 1e-12 ||
 		told.Count != 10 {
 		t.Errorf("trained %+v, told %+v", trained, told)
@@ -171,8 +170,7 @@ func TestLibsvmFiles(t *testing.T) {
 			len(m.weight) != trained.SupportVectors || len(m.weight) == 0 ||
 			math.Abs(float64(trained.Apparent-*told.TestError)) > 1e-9*(1+float64(trained.Apparent)) {
 			t.Errorf("%s: %q, labels %v, %d support vectors; told %+v", c.name, m.kind, m.label,
-				len(m.weight),
-				trained)
+				len(m.weight), trained)
 		}
 		for i, v := range x {
 			f := m.bias

@@ -53,7 +53,11 @@ func TestRanges(t *testing.T) {
 		}
 	}
 	rng := rand.New(rand.NewPCG(44, 3))
-	for number := range 60 {
+	tables := 60
+	if testing.Short() {
+		tables = 15
+	}
+	for number := range tables {
 		n, labels := 5+rng.IntN(36), number%3 < 2
 		rare, head, table := 1+rng.IntN(3), "a,b,y\n", make([]string, n)
 		for i := range table {

@@ -60,7 +60,7 @@ predict crabs --test crabs --interval estimator | for numbers
 predict crabs --test crabs --residuals scaled | for numbers
 predict --model DIR --test boston | is a directory
 train synthetic:blobs,n=30 --loss hard --kernel linear --model DIR/m | contradict each other
-estimate iris --loss hinge --multiclass ovo --scheme bayesian | no row is left out
+estimate iris --loss hinge --C 1 --multiclass ovo --scheme bayesian | no row is left out
 estimate DIR/two.csv --target a,b --loss hinge | is for labels
 predict DIR/two.csv --test DIR/two.csv --target a,b --covariance DIR/c.npy | it is of one target
 estimate DIR/two.csv --weights q | no column
@@ -175,7 +175,7 @@ tune boston --by best | --by
 tune crabs --by loo | with the test loss square
 tune crabs --by evidence | the evidence is for the square loss
 tune boston --model - | --model
-tune boston --ard --kernel linear | no length scales
+tune synthetic:friedman1,n=30 --ard --kernel linear | no length scales
 tune crabs --kernel linear --loss hard | --over is required
 tune boston --by 632plus --test-loss absolute | choose by cv or leftout
 tune boston --over gamma | --noise is required with --over gamma
@@ -212,10 +212,10 @@ curve sonar --scheme bayesian | "bayesian" is not available
 estimate synthetic:blobs,n=40 --loss hinge --method fits --refine none | no exact resamples
 estimate synthetic:blobs,n=40 --loss hinge --method fits --quantiles 0.5 | the theory's
 estimate synthetic:blobs,n=40 --loss hinge --method fits --refine 4 | few exact resamples
-estimate synthetic:blobs,n=40 --loss probit --method fits | has no exact resamples
-estimate synthetic:blobs,n=200 --loss hinge --sample few | all or a whole number
-estimate synthetic:blobs,n=200 --loss hinge --sample 7 | all or a whole number
-estimate synthetic:blobs,n=200 --loss hinge --sample 50 --groups x | draws single rows
+estimate synthetic:blobs,n=40 --loss probit --gamma 1 --method fits | has no exact resamples
+estimate synthetic:blobs,n=60 --loss hinge --C 1 --sample few | all or a whole number
+estimate synthetic:blobs,n=60 --loss hinge --C 1 --sample 7 | all or a whole number
+estimate synthetic:blobs,n=60 --loss hinge --C 1 --sample 50 --groups x | draws single rows
 estimate synthetic:blobs,n=200 --loss hinge --C 1 --sample 50 --kernel precomputed | draws single rows
 merge DIR | holds no journal
 merge | takes the folders

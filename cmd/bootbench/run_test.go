@@ -122,8 +122,7 @@ func refused(t testing.TB, says string, parts ...string) {
 	if o.status != exitUsage || o.stdout != "" || strings.Count(o.stderr, "\n") != 1 ||
 		!strings.HasPrefix(o.stderr, "bootbench: ") || !strings.Contains(o.stderr, says) {
 		t.Errorf("%q: status %d, standard output %.80q, %q does not say %q on one line", parts, o.status,
-			o.stdout,
-			o.stderr, says)
+			o.stdout, o.stderr, says)
 	}
 }
 
@@ -484,8 +483,7 @@ func TestFailures(t *testing.T) {
 		var stderr bytes.Buffer
 		status := run(t.Context(), words(on("estimate")), strings.NewReader(""), broken{fail}, &stderr)
 		if status != exitFailed || strings.Count(stderr.String(), "\n") != 1 ||
-			!strings.Contains(stderr.String(),
-				name) {
+			!strings.Contains(stderr.String(), name) {
 			t.Errorf("%s: status %d, %q", name, status, stderr.String())
 		}
 	}

@@ -66,8 +66,7 @@ func TestTuneText(t *testing.T) {
 	}
 	must(t, "predict --model", dir+".json", "--test synthetic:friedman1,n=5,seed=2 --quiet")
 	if page, err := os.ReadFile(filepath.Join(dir, "report.html")); err != nil ||
-		!strings.Contains(string(page),
-			"Hyperparameters of") {
+		!strings.Contains(string(page), "Hyperparameters of") {
 		t.Errorf("page: %v", err)
 	}
 }
@@ -229,8 +228,7 @@ func TestInProportion(t *testing.T) {
 			t.Errorf("%s: %+v", command, a.Quality)
 		}
 		if strings.HasPrefix(command, "predict") &&
-			(len(a.Points.Class) != 40 || a.Points.Class[0] != "oak" ||
-				a.Points.Class[9] != "ash") {
+			(len(a.Points.Class) != 40 || a.Points.Class[0] != "oak" || a.Points.Class[9] != "ash") {
 			t.Errorf("classes %v", a.Points.Class)
 		}
 	}

@@ -100,9 +100,7 @@ func TestClasses(t *testing.T) {
 		}
 		if total != set.N() || !(*r.LogLoss > 0) || !(r.Error < r.Quality.Baseline) {
 			t.Errorf("%s: confusion %v, log loss %v, error %v, baseline %v", l.Name(), r.Confusion,
-				*r.LogLoss,
-				r.Error,
-				r.Quality.Baseline)
+				*r.LogLoss, r.Error, r.Quality.Baseline)
 		}
 	}
 }

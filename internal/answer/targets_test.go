@@ -112,9 +112,7 @@ func compareEstimates(t *testing.T, name string, got, want *report.Answer) {
 			got.Points.Target.Numbers[i] != want.Points.Target.Numbers[i] &&
 				math.Abs(got.Points.Target.Numbers[i]-want.Points.Target.Numbers[i]) > 1e-12*math.Abs(m) {
 			t.Fatalf("%s, row %d: mean %v of %v, alone %v of %v", name, i+1, got.Points.Mean[i],
-				got.Points.Target.Numbers[i],
-				m,
-				want.Points.Target.Numbers[i])
+				got.Points.Target.Numbers[i], m, want.Points.Target.Numbers[i])
 		}
 	}
 	if got.Quality.Constant != want.Quality.Constant ||
@@ -147,9 +145,8 @@ func TestTargetsElsewhere(t *testing.T) {
 
 	single := load("a", "b", "c")
 	unit := deviation(single.Targets(0)) / deviation(spec.Set.Targets(0))
-	alone := testutil.Must(answer.New(t.Context(),
-		model.NewSpec(single, loss.Square{Noise: 500 * unit * unit}),
-		nil))(t)
+	alone := testutil.Must(answer.New(t.Context(), model.NewSpec(single,
+		loss.Square{Noise: 500 * unit * unit}), nil))(t)
 	byFolds := testutil.Must(alone.CrossValidate(t.Context(), v))(t)
 	byFits := testutil.Must(alone.Retrain(t.Context(), how, nil))(t)
 	trained := testutil.Must(alone.Train(t.Context()))(t)

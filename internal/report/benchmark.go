@@ -75,8 +75,7 @@ type TheoryOver struct {
 // Naive is retraining without the theory. Fits50S and Fits200S are the seconds of 50 and 200 resamples,
 // repeated rows merged, one after the other by the fastest own trainer, from the mean of FitsMeasured ones.
 // The fastest way, in blocks and by LIBSVM included, to retrain BaselineFits resamples takes BaselineS: as
-// many as have the standard error of the refined left-out error (all retrained ones, if nothing was
-// refined).
+// many as have the standard error of the refined left-out error (all retrained ones, if nothing was refined).
 type Naive struct {
 	Fits50S        float64 `json:"fits50_s"`
 	Fits200S       float64 `json:"fits200_s"`

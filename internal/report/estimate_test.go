@@ -14,8 +14,7 @@ func TestBrief(t *testing.T) {
 		Command: "estimate", Quote: &Quote{Error: 100, ErrorSE: 5}, TestLoss: "square",
 		Quality: &Quality{Baseline: 400, Constant: "7", RSquared: NumberOf(0.75)},
 		Points: &Points{Names: []string{"x", "y", "z"}, Error: Numbers{1, 9, math.NaN()},
-			Target: Target{Numbers: Numbers{5, 6, 7}}, OOBMean: Numbers{4, 3, 2},
-			Variance: Numbers{1, 4, 9}}}
+			Target: Target{Numbers: Numbers{5, 6, 7}}, OOBMean: Numbers{4, 3, 2}, Variance: Numbers{1, 4, 9}}}
 	text := func() string {
 		var b strings.Builder
 		if err := WriteText(&b, e, false); err != nil {
@@ -38,16 +37,14 @@ func TestBrief(t *testing.T) {
 	e.Points.Target.Numbers = Numbers{1, -1, 1}
 	e.FullModel = &FullModel{Quote: Quote{Error: 0.2, ErrorSE: 0.03}, Folds: 10, Repeats: 3}
 	has("25.0% +- 2.0% of new rows get the wrong label; 50.0% if all are taken for 7",
-		"y (-1, predicted 1 in 900%)",
-		"26.7% of the labels change",
+		"y (-1, predicted 1 in 900%)", "26.7% of the labels change",
 		"20.0% +- 3.0% expected of the model trained on all rows (10 folds, 3 times)")
 }
 
 // TestDigits: numbers that people have are written out.
 func TestDigits(t *testing.T) {
 	for v, want := range map[float64]string{56724.4: "56720", -1.148e5: "-114800", 9999.7: "10000",
-		22.5328: "22.53",
-		1.5e9:   "1.5e+09", 0.00012: "0.00012", 0: "0"} {
+		22.5328: "22.53", 1.5e9: "1.5e+09", 0.00012: "0.00012", 0: "0"} {
 		if got := digits(v, 4); got != want {
 			t.Errorf("%v: %s, want %s", v, got, want)
 		}

@@ -60,8 +60,7 @@ func (g *Grid) undecided() string {
 		}
 	}
 	return fmt.Sprintf("%d of %d other cells do not differ significantly from it (p >= %g)", undecided,
-		compared,
-		significant)
+		compared, significant)
 }
 
 // judged is the cell's answer; nil if it failed.
@@ -159,8 +158,7 @@ func (g *Grid) below() *document {
 		name, value := best.Name(g.Over), g.objective()+" "+g.units().long(Number(best.Value()))
 		d.Lead = fmt.Sprintf("The best of %d models is %s, with the %s.", len(g.Results), name, value)
 		d.line("best", "%s: %s%s, the smallest of %d on the same data; expect more on new data", name, value,
-			se,
-			len(g.Results))
+			se, len(g.Results))
 		d.line("others", "%s", g.undecided())
 		d.quality(quality, units(g.TestLoss))
 	}

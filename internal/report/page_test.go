@@ -58,8 +58,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestFigureCSV: every number of every series stands in the file, what is not
-// finite as an empty cell.
+// TestFigureCSV: every number of every series stands in the file, what is not finite as an empty cell.
 func TestFigureCSV(t *testing.T) {
 	f := Figure{Panels: []Panel{
 		{Series: []Series{{Label: "a", X: []float64{1, 2}, Y: []float64{0.1, math.NaN()},

@@ -250,11 +250,9 @@ func predictionFigure(p *Points, interval Interval, level float64) []*Figure {
 	}
 	return []*Figure{NewFigure("predict", "predictions at new inputs",
 		"Mean prediction over resamples in rising order, and the interval of "+of+".",
-		Axis{Label: "new input, by mean prediction"}, Axis{Label: "prediction"},
-		series("mean", Dots, 0, p.Mean),
-		series("target", Triangles, 1, p.Target.Numbers),
-		series(fmt.Sprintf("%.3g%% of %s", 100*level, of), Line, 2, p.Lower),
-		series("", Line, 2, p.Upper))}
+		Axis{Label: "new input, by mean prediction"}, Axis{Label: "prediction"}, series("mean", Dots, 0,
+			p.Mean), series("target", Triangles, 1, p.Target.Numbers), series(fmt.Sprintf("%.3g%% of %s",
+			100*level, of), Line, 2, p.Lower), series("", Line, 2, p.Upper))}
 }
 
 // reliabilityFigure shows the observed fractions of the label +1 against the probabilities; none if these are

@@ -25,14 +25,12 @@ type outer struct {
 	Parts []inner `json:"parts"`
 }
 
-// TestDocument: a document is what encoding/json makes of it, with numbers that JSON does not have as
-// nulls and lists of numbers on one line; an object gets the versions of its keys and of
-// the program.
+// TestDocument: a document is what encoding/json makes of it, with numbers that JSON does not have as nulls
+// and lists of numbers on one line; an object gets the versions of its keys and of the program.
 func TestDocument(t *testing.T) {
 	var b bytes.Buffer
 	v := outer{inner: inner{Deep: []float64{1, math.NaN(), math.Inf(-1)}}, Name: "[\n  1\n]",
-		Error: NumberOf(1e-9),
-		Parts: []inner{{Deep: []float64{2}, Texts: []string{"a"}}}}
+		Error: NumberOf(1e-9), Parts: []inner{{Deep: []float64{2}, Texts: []string{"a"}}}}
 	if err := WriteDocument(&b, v); err != nil {
 		t.Fatal(err)
 	}
@@ -66,8 +64,7 @@ func rows() []CompareRow {
 	second, third := row, row
 	second.N, second.FitsMeasured, second.Fits200S, second.EqualIsBound = 100, 8, 80, true
 	third.Data, third.RetrainError, third.RetrainSE, third.Status = "dir/my data.csv", Number(math.NaN()),
-		Number(math.NaN()),
-		"stalled"
+		Number(math.NaN()), "stalled"
 	return []CompareRow{row, second, third}
 }
 
@@ -98,9 +95,8 @@ func TestCompareTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"retraining wins in 3 of 3 rows",
-		"as fast): waves 50 blocks 1.5, waves 100",
-		" 2    <0.5       5      10", "here 5 to 5, and 10 to 10 merged ones",
-		"in 0 of 3 rows by our trainers, in 3 of 3 rows by LIBSVM"} {
+		"as fast): waves 50 blocks 1.5, waves 100", " 2    <0.5       5      10",
+		"here 5 to 5, and 10 to 10 merged ones", "in 0 of 3 rows by our trainers, in 3 of 3 rows by LIBSVM"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in %s", want, b.String())
 		}
@@ -226,9 +222,8 @@ func TestFormulaCells(t *testing.T) {
 // TestWorst: the worst come first by name.
 func TestWorst(t *testing.T) {
 	a := &Answer{Quote: &Quote{}, TestLoss: "zero-one", Points: &Points{Names: []string{"oak", "ash", "elm"},
-		Error: []float64{0.25, 1, 0.5}, Target: Target{Numbers: []float64{1, -1, 1}},
-		OOBVote: []float64{0.75, 1, 0.5},
-		Mean:    []float64{1, 1, 1}, Variance: []float64{1, 1, 1}}}
+		Error: []float64{0.25, 1, 0.5}, Target: Target{Numbers: []float64{1, -1, 1}}, OOBVote: []float64{0.75,
+			1, 0.5}, Mean: []float64{1, 1, 1}, Variance: []float64{1, 1, 1}}}
 	a.Labels, a.Positive = &Labels{Negative: "well", Positive: "sick"}, "sick"
 	var b bytes.Buffer
 	if err := WriteText(&b, NewSheet(a, false).Worst, true); err != nil {

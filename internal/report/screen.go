@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"bootbench/loss"
 )
 
@@ -99,8 +101,7 @@ func (a *Answer) brief() *document {
 	}
 	d.modelled(a.Subject, nonzero(" (units of %s)", slices.Concat(a.Names, []string{""})[0]))
 	d.line("method", "%s",
-		lasting("exact resamples alone; Question.Theory solves the theory, too, in about %s",
-			a.Time.Theory))
+		lasting("exact resamples alone; Question.Theory solves the theory, too, in about %s", a.Time.Theory))
 	d.line("status", "%s", unfinished(a.Status))
 	if a.Validation != nil {
 		d.validation(a)
@@ -119,10 +120,19 @@ func (a *Answer) headline() string {
 	case q == nil:
 		return a.Quote.text(u)
 	}
-	class := either(a.Decisions != nil, "class", "label")
-	format := either(u.share(), "%s of new rows get the wrong "+class+"; %s if all are taken for %s",
-		"%s on new rows; %s if all are predicted %s")
-	return fmt.Sprintf(format, a.Quote.text(u), u.text(q.Baseline), q.Constant)
+	if u.share() {
+		wrong := either(a.Decisions != nil, "class", "label") + q.otherwise("taken for", u)
+		return a.Quote.text(u) + " of new rows get the wrong " + wrong
+	}
+	return a.Quote.text(u) + " on new rows" + q.otherwise("predicted", u)
+}
+
+// otherwise is the error of a constant, "" if it is unknown.
+func (q *Quality) otherwise(verb string, u units) string {
+	if q == nil {
+		return ""
+	}
+	return fmt.Sprintf("; %s if all are %s %s", u.text(q.Baseline), verb, q.Constant)
 }
 
 // skill prints the explained variance, or the balanced error and the scores of the probabilities of classes.
@@ -165,22 +175,19 @@ func (a *Answer) worst(count int) string {
 // stability is the median over the examples of the predictor's standard deviation over resamples, or for
 // classes the fraction of decisions of resamples that disagree with the majority.
 func (a *Answer) stability() string {
-	p, disagree, count := a.Points, 0.0, 0.0
-	for i, v := range either(a.Decisions != nil, p.OOBVote, p.Vote) {
-		if a.Decisions != nil {
-			v = either(p.Class[i] == "", math.NaN(), 1-v)
+	p, classes, changes := a.Points, a.Decisions != nil, []float64(nil)
+	for i, v := range either(classes, p.OOBVote, p.Vote) {
+		if v == v && !(classes && p.Class[i] == "") {
+			changes = append(changes, either(classes, 1-v, math.Min(v, 1-v)))
 		}
-		if v == v {
-			disagree, count = disagree+either(a.Decisions != nil, v, math.Min(v, 1-v)), count+1
-		}
+	}
+	if changes != nil {
+		return fmt.Sprintf("with other rows drawn, %s of the labels change",
+			share(Number(stat.Mean(changes, nil))))
 	}
 	variance := slices.Sorted(slices.Values(p.Variance))
 	n := len(variance)
-	switch {
-	case count > 0:
-		return fmt.Sprintf("with other rows drawn, %s of the labels change",
-			share(Number(disagree/count)))
-	case n == 0:
+	if n == 0 {
 		return ""
 	}
 	sd := math.Sqrt((variance[(n-1)/2] + variance[n/2]) / 2)
@@ -315,16 +322,12 @@ func (d *document) errors(a *Answer, e Errors, bagged *Number) {
 	} else {
 		d.line(".632, .632+", "none: they are for resamples that leave out 37%% of the examples")
 	}
-	ofBagged, ofVote := "", ""
-	if se := a.RetrainedErrors; se != nil {
-		ofBagged = ", Monte Carlo error " + u.se(*bagged, se.BaggedSE)
-		if se.VoteSE != nil {
-			ofVote = ", Monte Carlo error " + share.se(*a.VoteError, *se.VoteSE)
-		}
-	}
-	d.line("bagged error", "%s%s   (of the mean prediction)", u.long(*bagged), ofBagged)
-	if a.VoteError != nil {
-		d.line("majority error", "%s%s   (of the majority of resamples)", share.long(*a.VoteError), ofVote)
+	monteCarlo, se := ", Monte Carlo error ", cmp.Or(a.RetrainedErrors, &RetrainedErrors{})
+	d.line("bagged error", "%s%s   (of the mean prediction)", u.long(*bagged),
+		either(a.RetrainedErrors != nil, monteCarlo+u.se(*bagged, se.BaggedSE), ""))
+	if e, seOf := a.VoteError, cmp.Or(se.VoteSE, &unknown); e != nil {
+		d.line("majority error", "%s%s   (of the majority of resamples)", share.long(*e),
+			either(se.VoteSE != nil, monteCarlo+share.se(*e, *seOf), ""))
 	}
 }
 
@@ -449,8 +452,7 @@ func (a *Answer) leftOneOut() *document {
 		d.line("left out", "%s (method %s)", a.Quote.long(u), a.Method)
 	case len(l.Methods) > 0:
 		d.table([]head{"<method", "rho", "errors", "error", "recall", "precision", "ties", "retrained",
-			"seconds"},
-			each(l.Methods, LeaveMethod.cells))
+			"seconds"}, each(l.Methods, LeaveMethod.cells))
 	default:
 		d.line("left out", "%s: %d of %d examples misclassified (method %s)", a.Quote.long(u), l.Errors,
 			judged, a.Method)
@@ -508,7 +510,7 @@ func (a *Answer) predictedInFull() *document {
 // predicted is an answer at new inputs without the table.
 func (a *Answer) predicted() *document {
 	of := either(a.ModelFile != "", "Predictions by", "Predictions from")
-	d, u := short(of, a.Subject, a.asked()), units(a.TestLoss)
+	d := short(of, a.Subject, a.asked())
 	d.Title = either(a.ModelFile != "", of+" "+ShortName(a.ModelFile), d.Title)
 	d.modelled(a.Subject, "")
 	if a.SupportVectors != nil {
@@ -516,21 +518,19 @@ func (a *Answer) predicted() *document {
 			*a.SupportVectors)
 	}
 	d.line("new rows", "%s: %d", a.Test, a.Count)
-	if error := cmp.Or(a.BaggedError, a.TestError); error != nil {
-		text := u.text(*error) + fmt.Sprintf(" (%s)", u)
-		if q := a.Quality; q != nil {
-			text += fmt.Sprintf("; %s if all are predicted %s", u.text(q.Baseline), q.Constant)
-		}
-		d.line("test error", "%s", text)
-	}
+	d.tested("test error", a, cmp.Or(a.BaggedError, a.TestError))
 	for _, name := range a.Names {
-		if p, u := a.Targets[name], units(a.Targets[name].TestLoss); p.TestError != nil {
-			d.line("error of "+textCell(name), "%s (%s); %s if all are predicted %s", u.text(*p.TestError), u,
-				u.text(p.Quality.Baseline), p.Quality.Constant)
-		}
+		d.tested("error of "+textCell(name), a.Targets[name], a.Targets[name].TestError)
 	}
 	d.Lead = d.meant(a)
 	return d
+}
+
+// tested prints an error at new inputs, nil for none, and the baseline.
+func (d *document) tested(label string, a *Answer, error *Number) {
+	if u := units(a.TestLoss); error != nil {
+		d.line(label, "%s (%s)%s", u.text(*error), u, a.Quality.otherwise("predicted", u))
+	}
 }
 
 // meant prints the meaning of intervals and probabilities, and returns it as a sentence.

@@ -238,9 +238,8 @@ func (d *document) cost(c Cost) {
 	part := func(name string, s float64) string { return either(s > 0, name+" "+seconds(s), "") }
 	t := c.Time
 	d.line("seconds", "%s%s", seconds(t.Total), nonzero(" (%s)", join(part("read", t.Read),
-		part("kernel matrix", t.Gram), part("full fit", t.Fit), part("solve", t.Solve),
-		part("predict", t.Predict),
-		part("retrain", t.Retrain))))
+		part("kernel matrix", t.Gram), part("full fit", t.Fit), part("solve", t.Solve), part("predict",
+			t.Predict), part("retrain", t.Retrain))))
 	d.line("memory", "%s at most; %s, %s, %d threads", mebibytes(c.Memory.PeakBytes), c.Backend.Name,
 		c.Backend.Core, c.Backend.Threads)
 }

@@ -157,8 +157,7 @@ func (d *drawing) axes() {
 	d.text((left+right)/2, bottom+42, "middle", d.X.Label)
 	d.text((left+right)/2, top-12, "middle", d.Title)
 	d.printf(`<text transform="translate(18 %.1f) rotate(-90)" text-anchor="middle">%s</text>`,
-		(top+bottom)/2,
-		html.EscapeString(d.Y.Label))
+		(top+bottom)/2, html.EscapeString(d.Y.Label))
 }
 
 func (d *drawing) text(x, y float64, anchor, text string) {
@@ -179,8 +178,7 @@ func (d *drawing) series(s *Series) {
 		if p.err > 0 {
 			low, high := d.y.at(p.y-p.err), d.y.at(p.y+p.err)
 			d.printf(`<path d="M%.1f %.1fV%.1fm-%d 0h%dM%.1f %.1fm-%d 0h%d" stroke="%s"/>`, x, low, high,
-				capLength,
-				2*capLength, x, low, capLength, 2*capLength, s.colour())
+				capLength, 2*capLength, x, low, capLength, 2*capLength, s.colour())
 		}
 		d.symbol(s, x, y, len(points))
 	}
@@ -207,8 +205,7 @@ func (d *drawing) line(s *Series, points []point) {
 	dashes := map[Mark]string{Dashed: ` stroke-dasharray="8 4"`, Dotted: ` stroke-dasharray="2 4"`}
 	fill := either(s.Mark == Bars, s.colour(), "none")
 	d.printf(`<polyline fill="%s" fill-opacity="0.4" stroke="%s" stroke-width="%d"%s points="`, fill,
-		s.colour(),
-		lineWidth, dashes[s.Mark])
+		s.colour(), lineWidth, dashes[s.Mark])
 	for _, p := range points {
 		d.printf("%.1f,%.1f", d.x.at(p.x), d.y.at(p.y))
 	}
@@ -251,8 +248,7 @@ func (d *drawing) heat(row *Series, place float64) {
 		x, y := d.x.at(row.X[i]-0.5), d.y.at(place+0.5)
 		width, height := d.x.at(row.X[i]+0.5)-x, d.y.at(place-0.5)-y
 		d.printf(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="#%02X%02X%02X"/>`, x, y, width,
-			height,
-			shade(86), shade(180), shade(233))
+			height, shade(86), shade(180), shade(233))
 		if len(row.Y) <= mostNumbers {
 			d.printf(`<g color="#000000" fill="currentColor">`)
 			d.text(x+width/2, y+height/2+5, "middle", fmt.Sprintf("%.3g", v))

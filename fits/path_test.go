@@ -1,4 +1,4 @@
-package model_test
+package fits_test
 
 import (
 	"math"

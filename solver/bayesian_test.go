@@ -1,4 +1,4 @@
-package model_test
+package solver_test
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package model_test
+package fits_test
 
 import (
 	"math"
@@ -36,7 +36,9 @@ func repeated(t *rapid.T, labels bool) (weighted, copied *dataset.Set, of []int)
 	}
 	if labels {
 		y[0], y[1] = 1, -1
-		withLabels(weighted, y...)
+		if err := weighted.Classify(""); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for i := range n {
 		of = append(of, slices.Repeat([]int{i}, rapid.IntRange(1, 4).Draw(t, "weight"))...)

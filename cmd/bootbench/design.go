@@ -80,7 +80,7 @@ func (o *options) designed(ratio float64, set *dataset.Set) (resample.Scheme, er
 			"exact resamples answer: take --refine auto")
 	case o.covarianceMatrix != "" || o.asked.Quantiles != nil ||
 		slices.Contains(o.asked.Metrics, report.Jackknife):
-		err = usage.Errorf("--covariance, --quantiles and --metrics jackknife are the theory's, which " +
+		err = usage.Errorf("covariances, quantiles and the jackknife are the theory's, which " +
 			"does not hold where groups or blocks are drawn: retrain --replicates writes the predictions " +
 			"of resamples")
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -128,13 +129,21 @@ func TestDesignFlags(t *testing.T) {
 	}
 }
 
-// TestBayesianWeights: an estimate has means and variances, and no error; cv is named.
+// TestBayesianWeights: an estimate, also of several targets, has means and variances, and no error; cv is
+// named.
 func TestBayesianWeights(t *testing.T) {
-	o := drive(t, "", "estimate synthetic:friedman1,n=60 --loss square --noise 1 --scheme bayesian --json -")
-	e := parse[report.Answer](t, o.stdout)
-	if e.Error == e.Error || e.TestError != nil || e.Quality != nil || e.Points.Error != nil ||
-		!(e.Points.Variance[0] > 0) || e.Status != "converged" || !strings.Contains(o.stdout, "cv has it") {
-		t.Errorf("%+v", e)
+	for _, line := range []string{"estimate NUMBERS SQUARE", "estimate TARGETS SQUARE"} {
+		line = goldenLine(goldenTables(t, nil), line+" --scheme bayesian")
+		e, text := decoded[report.Answer](t, line), must(t, line, "--quiet --verbose")
+		if e.Error == e.Error || e.TestError != nil || e.Quality != nil || e.Status != "converged" ||
+			!strings.Contains(text, "cv has it") {
+			t.Errorf("%s: %+v, %s", line, e, text)
+		}
+		for _, a := range append(slices.Collect(maps.Values(e.Targets)), &e)[:max(1, len(e.Targets))] {
+			if a.Points.Error != nil || !(a.Points.Variance[0] > 0) {
+				t.Errorf("%s: %+v", line, a.Points)
+			}
+		}
 	}
 }
 

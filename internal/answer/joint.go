@@ -289,7 +289,7 @@ func (s *Study) joinTargets(each []*report.Answer) (*report.Answer, error) {
 		for _, w := range one.Warnings {
 			warn(&a.Warnings, name+": "+w)
 		}
-		if one.NewRows != nil {
+		if one.NewRows != nil || one.Quality == nil {
 			continue
 		}
 		part := 1 / (float64(one.Quality.Baseline) * count)
@@ -306,8 +306,12 @@ func (s *Study) joinTargets(each []*report.Answer) (*report.Answer, error) {
 			a.Refined = &r
 		}
 	}
-	if a.Time = s.Times; first.NewRows != nil {
+	switch a.Time = s.Times; {
+	case first.NewRows != nil:
 		a.Quote = nil
+		return a, nil
+	case first.Quality == nil: // of weights that leave no row out
+		a.Quote, a.Subject.Notes = first.Quote, first.Notes
 		return a, nil
 	}
 	q := &report.Quality{Baseline: 1, Constant: "its mean", RSquared: report.NumberOf(1 - float64(a.Error)),

@@ -239,6 +239,9 @@ func (d *document) parts(a *Answer) {
 	for _, name := range a.Names {
 		heads = []head{"<target", "error (RMS)", "+-", "of a constant", "explained", "worst row"}
 		e, row := a.Targets[name], "-"
+		if e.Quality == nil {
+			continue // no row is left out
+		}
 		for _, i := range worst(cmp.Or(e.Points, &Points{}).Error, 1) {
 			row = rowName(e.Points.Names, i)
 		}

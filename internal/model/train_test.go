@@ -3,14 +3,9 @@ package model_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"testing"
-
-	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
 	"bootbench/fits"
 	"bootbench/internal/model"
@@ -27,33 +22,6 @@ func blobs(t *testing.T, l loss.Loss) *model.Model {
 	t.Helper()
 	return build(t, model.Spec{Set: load(t, "synthetic:blobs,n=40,noise=0.5"),
 		Kernel: kernel.Spec{Gamma: 0.5}, Loss: l, Standardize: true})
-}
-
-// TestMarginTrainers: the full fit and retraining obey the Kuhn-Tucker conditions of their loss, recomputed
-// from the predictor alone: K^-1 f gives the weights beta, which must lie in the boxes.
-func TestMarginTrainers(t *testing.T) {
-	for name, l := range map[string]loss.Loss{"hard": loss.HardMargin{}, "hinge": loss.Hinge{C: 2}} {
-		m := blobs(t, l)
-		f := testutil.Must(m.FullFit(t.Context()))(t)
-		fit := testutil.Must(m.Fit(t.Context(), model.FitSettings{Tolerance: 1e-8}))(t)
-		r := fit.SVM
-		for i, y := range m.Y {
-			margin, weight := y*r.F[m.Site[i]], r.Alpha[i]
-			if math.Abs(f[m.Site[i]]-r.F[m.Site[i]]) > 0.01 { // both at their tolerances, 1e-3 and 1e-8
-				t.Errorf("%s: full fit %v, training %v", name, f[m.Site[i]], r.F[m.Site[i]])
-			}
-			switch {
-			case weight > 0 && margin > 1+1e-7, name == "hard" && margin < 1-1e-7, name == "hinge" &&
-				weight < 2 && margin < 1-1e-7:
-				t.Errorf("%s, example %d: margin %v with weight %v", name, i, margin, weight)
-			}
-		}
-		result := singly(t, m, bootstrap,
-			model.RetrainSettings{Settings: fits.Settings{Resamples: 20, Tests: []loss.Test{loss.ZeroOne{}}}})
-		if result.Resamples != 20 || !(result.Tests[0].Error < 0.5) {
-			t.Errorf("%s: %+v", name, result)
-		}
-	}
 }
 
 // TestMissingClass against the share of drawn resamples that lack a class.
@@ -195,74 +163,6 @@ func TestInterrupts(t *testing.T) {
 	}
 }
 
-// fitRows trains on examples row by row: (K + s2 I) alpha = y over the listed examples, repetitions and all,
-// and returns the predictor at the sites and at inputs with the given kernel rows.
-func fitRows(t *testing.T, m *model.Model, noise float64, examples []int, cross blas64.General) []float64 {
-	t.Helper()
-	n := len(examples)
-	f := make([]float64, m.Sites()+cross.Rows)
-	if n == 0 {
-		return f
-	}
-	k, y, alpha := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil), mat.NewVecDense(n, nil)
-	for a, i := range examples {
-		y.SetVec(a, m.Y[i])
-		for b := a; b < n; b++ {
-			k.SetSym(a, b, m.Gram().At(m.Site[i], m.Site[examples[b]]))
-		}
-		k.SetSym(a, a, k.At(a, a)+noise)
-	}
-	var factor mat.Cholesky
-	if !factor.Factorize(k) || factor.SolveVecTo(alpha, y) != nil {
-		t.Fatal("the plain system does not factorise")
-	}
-	for a, i := range examples {
-		for site := range m.Sites() {
-			f[site] += alpha.AtVec(a) * m.Gram().At(site, m.Site[i])
-		}
-		for r := range cross.Rows {
-			f[m.Sites()+r] += alpha.AtVec(a) * cross.Data[r*cross.Stride+m.Site[i]]
-		}
-	}
-	return f
-}
-
-// TestFullFit: one fit to all data is that to all rows.
-func TestFullFit(t *testing.T) {
-	m := build(t, grid(t, 90))
-	got := testutil.Must(m.FullFit(t.Context()))(t)
-	for s, want := range fitRows(t, m, 0.2, every(90, 1), blas64.General{}) {
-		// The condition of K + 0.2 I is below 90 (2 + 0.5)/0.2, about 1e3.
-		near(t, fmt.Sprint("fit at site ", s), got[s], want, 1e-11)
-	}
-}
-
-// TestRetrain: resample by resample, the fits that are averaged are those to the
-// drawn rows, at the sites and at new inputs.
-func TestRetrain(t *testing.T) {
-	m := build(t, grid(t, 40))
-	cross := testutil.Must(m.CrossAll(rowsOf(matrix([][]float64{{0.5, 1.5}, {3, 3}}))))(t)
-	seen := 0
-	result := singly(t, m, bootstrap, model.RetrainSettings{Cross: cross, Settings: fits.Settings{
-		Resamples: 20, Tests: []loss.Test{loss.SquareTest{}},
-		OnFit: func(b int, weight, f []float64) {
-			var drawn []int
-			for i, k := range weight {
-				drawn = append(drawn, slices.Repeat([]int{i}, int(k))...)
-			}
-			for p, want := range fitRows(t, m, 0.2, drawn, cross) {
-				near(t, fmt.Sprintf("resample %d, place %d", b, p), f[p], want, 1e-11)
-			}
-			seen++
-		},
-	}})
-	if seen != 20 || result.Resamples != 20 || len(result.Mean) != m.Sites()+2 ||
-		len(result.Tests[0].Examples) != 40 {
-		t.Errorf("%d resamples seen, %d places, %d examples", seen, len(result.Mean),
-			len(result.Tests[0].Examples))
-	}
-}
-
 // TestScratch: the kernel matrix is the same after everything that works in its scratch triangle.
 func TestScratch(t *testing.T) {
 	m, untouched := build(t, grid(t, 40)), build(t, grid(t, 40))
@@ -308,66 +208,6 @@ func TestFailedFits(t *testing.T) {
 	_, err = m.Solve(t.Context(), bootstrap, solver.Settings{})
 	if !errors.Is(err, solver.ErrProblem) || !errors.As(err, &pivot) {
 		t.Errorf("solve: %v", err)
-	}
-}
-
-// ownHinge is the hinge loss as a user would write it: not the type that package
-// svm trains, but a proximal map.
-type ownHinge struct{ loss.Hinge }
-
-func (ownHinge) Name() string { return "own hinge" }
-
-// Prox tries the three pieces, for one example a site.
-func (l ownHinge) Prox(c, h float64, y, k []float64) (f, slope float64) {
-	switch u, t := y[0]*h, k[0]*l.C/c; {
-	case u >= 1:
-		return h, 1
-	case u < 1-t:
-		return h + y[0]*t, 1
-	}
-	return y[0], 0
-}
-
-// ownGaussian is square loss as a likelihood.
-type ownGaussian struct{ loss.Square }
-
-func (ownGaussian) Name() string { return "own gaussian" }
-func (l ownGaussian) TiltedMoments(c, h float64, y, k []float64) (logZ, mean, variance float64) {
-	precision, shift := c, c*h
-	for j := range y {
-		precision += k[j] / l.Noise
-		shift += k[j] * y[j] / l.Noise
-	}
-	return 0, shift / precision, 1 / precision
-}
-
-// TestOwnLosses: a loss that has no trainer of its own is trained by its proximal
-// map, a likelihood by expectation propagation. Both meet the trainers that
-// the same losses have under their own names. Package svm stops at 1e-3.
-func TestOwnLosses(t *testing.T) {
-	for _, c := range []struct {
-		own, known loss.Loss
-		tol        float64
-	}{
-		{ownHinge{loss.Hinge{C: 2}}, loss.Hinge{C: 2}, 0.01},
-		{ownGaussian{loss.Square{Noise: 0.2}}, loss.Square{Noise: 0.2}, 1e-6},
-	} {
-		own, known := blobs(t, c.own), blobs(t, c.known)
-		f, want := testutil.Must(own.FullFit(t.Context()))(t), testutil.Must(known.FullFit(t.Context()))(t)
-		if off := floats.Distance(f, want, math.Inf(1)); off > c.tol {
-			t.Errorf("%s: the full fit is off by %v", c.own.Name(), off)
-		}
-		s := model.RetrainSettings{Settings: fits.Settings{Resamples: 20, Tests: []loss.Test{loss.ZeroOne{}}}}
-		scheme := bootstrap
-		a, b := singly(t, own, scheme, s), singly(t, known, scheme, s)
-		if off := floats.Distance(a.Mean, b.Mean, math.Inf(1)); off > c.tol {
-			t.Errorf("%s: retrained means are off by %v", c.own.Name(), off)
-		}
-	}
-	m := build(t, model.Spec{Set: load(t, "synthetic:blobs,n=8"), Kernel: kernel.Spec{Gamma: 1},
-		Loss: ownHinge{loss.Hinge{C: 1}}})
-	if model.MissingClass(m, resample.Poisson{Ratio: 0.4}) == 0 {
-		t.Error("no resample lacks a class")
 	}
 }
 

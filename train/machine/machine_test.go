@@ -127,6 +127,40 @@ func TestWeights(t *testing.T) {
 	}
 }
 
+// ownHinge is the hinge loss as a loss of the caller.
+type ownHinge struct{ loss.Hinge }
+
+// Prox tries the three pieces, for one example a site.
+func (l ownHinge) Prox(c, h float64, y, k []float64) (f, slope float64) {
+	switch u, t := y[0]*h, k[0]*l.C/c; {
+	case u >= 1:
+		return h, 1
+	case u < 1-t:
+		return h + y[0]*t, 1
+	}
+	return y[0], 0
+}
+
+// TestOwnHinge: a loss of the caller is trained by its proximal map to the predictor of the algorithm that
+// knows it, within the tolerance of package svm.
+func TestOwnHinge(t *testing.T) {
+	k, set := fixture()
+	set.Site, set.Y, set.Weight = set.Site[:sites], set.Y[:sites], set.Weight[:sites]
+	for i, y := range set.Y {
+		set.Y[i] = math.Copysign(1, y)
+	}
+	known, want := trained(t, loss.Hinge{C: 2}, k, false, 1e-9, set)
+	own, got := trained(t, ownHinge{loss.Hinge{C: 2}}, k, false, 1e-9, set)
+	if known != machine.Margin || own != machine.Proximal {
+		t.Errorf("trained by %s and %s", known, own)
+	}
+	for i, v := range want.F {
+		if math.Abs(got.F[i]-v) > 1e-6 {
+			t.Errorf("site %d: %v, want %v", i, got.F[i], v)
+		}
+	}
+}
+
 // TestRefusals: what cannot be trained with is refused when a machine or its trainer is made, or by its set.
 func TestRefusals(t *testing.T) {
 	k, set := fixture()

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"math"
 	"slices"
 	"testing"
 )
@@ -57,20 +58,28 @@ func TestGridFigures(t *testing.T) {
 	}
 }
 
-// TestDecadeTicks: at least two marks with labels on any axis, within its ends.
-func TestDecadeTicks(t *testing.T) {
-	for _, c := range [][2]float64{{1.1, 1.9}, {0.02, 0.09}, {3, 40}, {0.9, 1200}, {1e-6, 1e9}} {
+// TestTicks: an axis has a handful of marks with short labels, within its ends.
+func TestTicks(t *testing.T) {
+	for _, c := range []struct {
+		ticks     func(low, high float64) []Tick
+		low, high float64
+	}{
+		{roundTicks, 0, 1}, {roundTicks, -3, 8.2}, {roundTicks, 14.2, 39.7}, {roundTicks, 0.0303, 0.0899},
+		{roundTicks, 1e-7, 1.5e-7}, {roundTicks, 0, 506}, {decadeTicks, 1.1, 1.9}, {decadeTicks, 0.02, 0.09},
+		{decadeTicks, 3, 40}, {decadeTicks, 0.9, 1200}, {decadeTicks, 1e-6, 1e9},
+	} {
 		labels := 0
-		for _, tick := range decadeTicks(c[0], c[1]) {
-			if tick.Value < c[0]*(1-1e-6) || tick.Value > c[1]*(1+1e-6) {
-				t.Errorf("%v: mark at %v", c, tick.Value)
+		for _, tick := range c.ticks(c.low, c.high) {
+			if v := tick.Value; v < c.low-1e-6*math.Abs(c.low) || v > c.high*(1+1e-6) ||
+				len(tick.Label) > 8 {
+				t.Errorf("%v to %v: mark %v %q", c.low, c.high, tick.Value, tick.Label)
 			}
 			if tick.Label != "" {
 				labels++
 			}
 		}
 		if labels < 2 || labels > 16 {
-			t.Errorf("%v: %d labels", c, labels)
+			t.Errorf("%v to %v: %d labels", c.low, c.high, labels)
 		}
 	}
 }

@@ -2,16 +2,12 @@ package report
 
 import (
 	"bytes"
-	"encoding/csv"
 	"encoding/xml"
 	"errors"
 	"io"
-	"math"
 	"regexp"
 	"strings"
 	"testing"
-
-	"bootbench/internal/testutil"
 )
 
 // TestPage: a page is well-formed, holds every figure, line and cell, escapes
@@ -54,43 +50,6 @@ func TestPage(t *testing.T) {
 			break
 		} else if err != nil {
 			t.Fatal(err)
-		}
-	}
-}
-
-// TestFigureCSV: every number of every series stands in the file, what is not finite as an empty cell.
-func TestFigureCSV(t *testing.T) {
-	f := Figure{Panels: []Panel{
-		{Series: []Series{{Label: "a", X: []float64{1, 2}, Y: []float64{0.1, math.NaN()},
-			Err: []float64{0.5}}}},
-		{Series: []Series{{Label: "single", X: []float64{3}, Y: []float64{4}}}},
-	}}
-	var b bytes.Buffer
-	if err := f.WriteCSV(&b); err != nil {
-		t.Fatal(err)
-	}
-	got := testutil.Must(csv.NewReader(&b).ReadAll())(t)
-	want := [][]string{{"panel", "series", "x", "y", "error"}, {"1", "a", "1", "0.1", "0.5"},
-		{"1", "a", "2", "", ""}, {"2", "single", "3", "4", ""}}
-	for i, row := range want {
-		if i >= len(got) || strings.Join(got[i], ",") != strings.Join(row, ",") {
-			t.Fatalf("got %v, want %v", got, want)
-		}
-	}
-}
-
-// TestRoundTicks: marks are round, in range, and a handful.
-func TestRoundTicks(t *testing.T) {
-	for _, r := range [][2]float64{{0, 1}, {-3, 8.2}, {14.2, 39.7}, {0.0303, 0.0899}, {1e-7, 1.5e-7},
-		{0, 506}} {
-		ticks := roundTicks(r[0], r[1])
-		if len(ticks) < 3 || len(ticks) > 8 {
-			t.Errorf("%v: %d ticks", r, len(ticks))
-		}
-		for _, k := range ticks {
-			if k.Value < r[0] || k.Value > r[1]*(1+1e-9) || len(k.Label) > 8 {
-				t.Errorf("%v: tick %v %q", r, k.Value, k.Label)
-			}
 		}
 	}
 }

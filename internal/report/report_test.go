@@ -15,6 +15,7 @@ import (
 
 type inner struct {
 	Deep  Numbers  `json:"deep"`
+	None  Numbers  `json:"none"`
 	Texts []string `json:"texts,omitempty"`
 }
 
@@ -22,6 +23,8 @@ type outer struct {
 	inner
 	Name  string  `json:"name"`
 	Error *Number `json:"error,omitempty"`
+	SE    *Number `json:"se,omitempty"`
+	Mean  Number  `json:"mean"`
 	Parts []inner `json:"parts"`
 }
 
@@ -30,13 +33,16 @@ type outer struct {
 func TestDocument(t *testing.T) {
 	var b bytes.Buffer
 	v := outer{inner: inner{Deep: []float64{1, math.NaN(), math.Inf(-1)}}, Name: "[\n  1\n]",
-		Error: NumberOf(1e-9), Parts: []inner{{Deep: []float64{2}, Texts: []string{"a"}}}}
+		Error: NumberOf(1e-9), Mean: Number(math.NaN()),
+		Parts: []inner{{Deep: []float64{2}, Texts: []string{"a"}}}}
 	if err := WriteDocument(&b, v); err != nil {
 		t.Fatal(err)
 	}
 	want := "{\n  \"schema\": 3,\n  \"version\": \"" + Version() + "\",\n  \"deep\": [1, null, null],\n" +
+		"  \"none\": [],\n" +
 		"  \"name\": \"[\\n  1\\n]\",\n" +
-		"  \"error\": 1e-9,\n  \"parts\": [\n    {\n      \"deep\": [2],\n      \"texts\": [\n" +
+		"  \"error\": 1e-9,\n  \"mean\": null,\n  \"parts\": [\n    {\n      \"deep\": [2],\n" +
+		"      \"none\": [],\n      \"texts\": [\n" +
 		"        \"a\"\n      ]\n    }\n  ]\n}\n"
 	if b.String() != want {
 		t.Errorf("got %s, want %s", b.String(), want)
@@ -103,48 +109,52 @@ func TestCompareTable(t *testing.T) {
 	}
 }
 
-// TestRowsCSV: a record per row, a column per field of the JSON document, empty where not known.
-func TestRowsCSV(t *testing.T) {
-	var b bytes.Buffer
-	if err := TableOf(rows()).WriteCSV(&b); err != nil {
-		t.Fatal(err)
-	}
-	records, err := csv.NewReader(&b).ReadAll() // refuses ragged records
-	if err != nil || len(records) != 4 {
-		t.Fatalf("%v: %v", err, records)
-	}
-	column := map[string]int{}
-	for j, name := range records[0] {
-		column[name] = j
-	}
-	for _, name := range []string{"data", "n", "theory_s", "refreshes_exact", "retrain_error",
-		"equal_is_bound"} {
-		if _, ok := column[name]; !ok {
-			t.Errorf("no column %s in %v", name, records[0])
+// TestCSV: a table has a record for each row and a column for each field, or each chosen one, of the
+// document, and a figure has one for each point; what a row lacks or is not finite is an empty cell, and a
+// text that a spreadsheet would take for a formula has an apostrophe.
+func TestCSV(t *testing.T) {
+	figure := &Figure{Panels: []Panel{
+		{Series: []Series{{Label: "a", X: []float64{1, 2}, Y: []float64{0.1, math.NaN()},
+			Err: []float64{0.5}}}},
+		{Series: []Series{{Label: "single", X: []float64{3}, Y: []float64{4}}}}}}
+	lowRank := &Convergence{Engine: "lowrank", Rank: 31, RankResidual: 1e-4}
+	grid := gridOf([]float64{3}, GridAxis{"C", []string{"1"}})
+	grid.Results = append(grid.Results, GridCell{Values: []string{"=2"}, Failure: "no memory"})
+	points := &Points{Names: []string{"=HYPERLINK(1)"}, Mean: []float64{-1}, Class: []string{"@c"}}
+	table := func(r Result) func(io.Writer) error { return NewSheet(r, true).Table.WriteCSV }
+	for name, c := range map[string]struct {
+		write   func(io.Writer) error
+		columns map[string]string
+	}{
+		"compare": {table(&Comparison{Rows: rows()}), map[string]string{"n": "50|100|50", "theory_s": "1|1|1",
+			"refreshes_exact": "0|0|0", "retrain_error": "2.2|2.2|", "equal_is_bound": "false|true|false"}},
+		"curve": {table(&Curve{Results: []Answer{{Resampling: &Resampling{}, Status: "complete"},
+			{Resampling: &Resampling{}, Convergence: lowRank}}}),
+			map[string]string{"status": "complete|", "rank": "|31", "rank_residual": "|0.0001"}},
+		"grid": {table(grid), map[string]string{"C": "1|'=2", "objective": "3|", "status": "complete|failed",
+			"solve_s": "0|"}},
+		"figure": {figure.WriteCSV, map[string]string{"panel": "1|1|2", "series": "a|a|single", "x": "1|2|3",
+			"y": "0.1||4", "error": "0.5||"}},
+		"points": {table(&Answer{Points: points}), map[string]string{"row": "'=HYPERLINK(1)", "mean": "-1",
+			"class": "'@c"}},
+	} {
+		var b bytes.Buffer
+		if err := c.write(&b); err != nil {
+			t.Fatal(name, err)
 		}
-	}
-	if records[1][column["retrain_error"]] != "2.2" || records[3][column["retrain_error"]] != "" ||
-		records[2][column["equal_is_bound"]] != "true" {
-		t.Errorf("records %v", records)
-	}
-}
-
-// TestCurveCSV: columns are the same with an engine that has a rank and without.
-func TestCurveCSV(t *testing.T) {
-	c := Curve{Results: []Answer{{Resampling: &Resampling{}},
-		{Resampling: &Resampling{}, Convergence: &Convergence{Engine: "lowrank", Rank: 31,
-			RankResidual: 1e-4}}}}
-	var b bytes.Buffer
-	if err := NewSheet(&c, false).Table.WriteCSV(&b); err != nil {
-		t.Fatal(err)
-	}
-	records, err := csv.NewReader(&b).ReadAll() // refuses ragged records
-	if err != nil || len(records) != 3 {
-		t.Fatalf("%v: %v", err, records)
-	}
-	at := slices.Index(records[0], "rank")
-	if at < 0 || records[1][at] != "" || records[2][at] != "31" {
-		t.Errorf("records %v", records)
+		records, err := csv.NewReader(&b).ReadAll() // refuses ragged records
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		for column, want := range c.columns {
+			at, cells := slices.Index(records[0], column), []string(nil)
+			for _, record := range records[1:] {
+				cells = append(cells, record[max(at, 0)])
+			}
+			if got := strings.Join(cells, "|"); at < 0 || got != want {
+				t.Errorf("%s: column %s of %v is %s, want %s", name, column, records[0], got, want)
+			}
+		}
 	}
 }
 
@@ -210,13 +220,6 @@ func TestFormulaCells(t *testing.T) {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}
-	var b strings.Builder
-	p := Points{Names: []string{"=HYPERLINK(1)"}, Mean: []float64{-1}, Variance: []float64{0},
-		Error: []float64{0}, Class: []string{"@c"}}
-	err := NewSheet(&Answer{Points: &p}, true).Table.WriteCSV(&b)
-	if err != nil || !strings.Contains(b.String(), "'=HYPERLINK(1),-1,") {
-		t.Errorf("%q, %v", b.String(), err)
-	}
 }
 
 // TestWorst: the worst come first by name.
@@ -226,7 +229,7 @@ func TestWorst(t *testing.T) {
 			1, 0.5}, Mean: []float64{1, 1, 1}, Variance: []float64{1, 1, 1}}}
 	a.Labels, a.Positive = &Labels{Negative: "well", Positive: "sick"}, "sick"
 	var b bytes.Buffer
-	if err := WriteText(&b, NewSheet(a, false).Worst, true); err != nil {
+	if err := NewSheet(a, false).Worst.writeText(&b); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(b.String(), "\n")

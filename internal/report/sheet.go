@@ -14,7 +14,7 @@ type Sheet struct {
 	Result                           // as text, and on the page
 	Text       func(io.Writer) error // instead of the result's; nil: the result's
 	JSON       any                   // instead of the result; nil: the result
-	Worst      Result                // a table on the page; nil: none
+	Worst      *document             // on the page; nil: none
 	CSV        string                // name of the table's file in a folder; "": none
 	Table      *Table                // as CSV
 	Figures    []*Figure
@@ -52,7 +52,7 @@ func (a *Answer) fill(s *Sheet, noPoints bool) {
 	case predicts:
 		s.Figures = predictionFigure(p, *cmp.Or(a.Interval, &Interval{}), a.Level)
 	case a.Validation == nil:
-		s.Figures, s.Worst = pointFigures(p, units(a.TestLoss)), &worstRows{a, *p}
+		s.Figures, s.Worst = pointFigures(p, units(a.TestLoss)), a.worstRows()
 	}
 	s.Figures = slices.Concat(s.Figures, a.Figures, reliabilityFigure(a.Calibration))
 	if noPoints && a.LeftOneOut == nil {
@@ -99,13 +99,8 @@ func (a *Answer) pointTable(of func(*Points) *Points, format func(float64) strin
 }
 
 // worstRows are the examples with the largest errors, by name.
-type worstRows struct {
-	of *Answer
-	p  Points
-}
-
-func (w *worstRows) document() *document {
-	a, p, u := w.of, w.p, units(w.of.TestLoss)
+func (a *Answer) worstRows() *document {
+	p, u := a.Points, units(a.TestLoss)
 	predicted := "left-out prediction"
 	if a.Positive != "" {
 		predicted = "share of left-out predictions " + a.Positive

@@ -10,6 +10,7 @@ import tempfile
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
@@ -122,33 +123,40 @@ class BootbenchRegressor(RegressorMixin, _Bootbench):
 
 
 class BootbenchClassifier(ClassifierMixin, _Bootbench):
-    """Support vector machine (hinge loss) for two classes, or the loss in flags."""
+    """Support vector machine (hinge loss) for two classes or more, or the loss in flags."""
 
     def fit(self, X, y):
         X, y = validate_data(self, X, y, ensure_min_samples=2)
         check_classification_targets(y)
         self.classes_, index = np.unique(y, return_inverse=True)
-        if len(self.classes_) != 2:
-            raise ValueError("Only binary classification is supported: y has %d class%s."
-                             % (len(self.classes_), "es" if len(self.classes_) > 1 else ""))
-        return self._train(X, 2 * index - 1)
+        if len(self.classes_) < 2:
+            raise ValueError("y has one class: at least two are needed.")
+        return self._train(X, 2 * index - 1 if len(self.classes_) == 2 else index)
 
+    def _choose(self, data, targets):
+        """More than two whole numbers are classes."""
+        return self.flags if len(self.classes_) == 2 else (*self.flags, "--task", "classification")
+
+    @available_if(lambda self: len(getattr(self, "classes_", "01")) == 2)
     def decision_function(self, X):
+        """The field of two classes, positive for the second."""
         return self._predict(X)["prediction"]
 
     def predict(self, X):
-        above = self.decision_function(X) > 0
-        return self.classes_[above.astype(int)]
+        """The class by the sign of the field; of more than two classes the most probable one."""
+        points = self._predict(X)
+        if len(self.classes_) == 2:
+            return self.classes_[(points["prediction"] > 0).astype(int)]
+        if "probability" not in points:  # votes of pairs
+            return self.classes_[points["class"].astype(int)]
+        return self.classes_[self._probabilities(points).argmax(axis=1)]
 
     def predict_proba(self, X):
-        """Probabilities of the two classes, calibrated on examples that resamples leave out."""
-        second = self._predict(X)["probability"]
-        return np.column_stack([1 - second, second])
+        """Probabilities of the classes, calibrated on examples that models are trained without."""
+        return self._probabilities(self._predict(X))
 
-    def _more_tags(self):  # scikit-learn before 1.6
-        return {"binary_only": True}
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
+    def _probabilities(self, points):
+        of = points["probability"]
+        if len(self.classes_) == 2:
+            return np.column_stack([1 - of, of])
+        return np.column_stack([of.item()[str(k)] for k in range(len(self.classes_))])

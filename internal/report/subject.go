@@ -122,8 +122,8 @@ type Backend struct {
 // Cost is the time and memory of an answer, and the backend.
 type Cost struct {
 	Time    Times   `json:"time"`
-	Memory  Memory  `json:"memory"`
-	Backend Backend `json:"backend"`
+	Memory  Memory  `json:"memory,omitzero"`
+	Backend Backend `json:"backend,omitzero"`
 }
 
 // Outcome ends an answer: warnings and cost.

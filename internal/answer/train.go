@@ -1,61 +1,154 @@
 package answer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
+	"slices"
+	"time"
 
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/internal/model"
+	"bootbench/internal/report"
+	"bootbench/loss"
+	"bootbench/train"
+	"bootbench/train/machine"
+	"bootbench/train/svm"
 )
 
 // leftOutRows is the number of examples up to which a trained model is also cross-validated.
 const leftOutRows = 5000
 
+// Training is how a model of all rows is trained.
+type Training struct {
+	Tolerance  float64 // of margin losses; 0: the default of the trainer
+	Perceptron bool    // by that rule instead of the loss
+	// Bare leaves out the predictions for left-out rows, from which a model file has its intervals and
+	// probabilities.
+	Bare bool
+}
+
+// passes is the largest number of the perceptron's passes over the rows; it ends with one without a mistake.
+const passes = 100
+
 // Train trains a function on all its rows and returns its predictor.
 func Train(ctx context.Context, m *model.Model) (*model.Predictor, error) {
-	settings := model.FitSettings{Weight: m.Rows}
+	p, fit, err := trainOn(ctx, m, Training{})
+	if err == nil {
+		err = fit.Status.Err()
+	}
+	return p, err
+}
+
+// trainOn is Train, which may not converge.
+func trainOn(ctx context.Context, m *model.Model, how Training) (*model.Predictor, *machine.Result, error) {
+	settings := model.FitSettings{Weight: m.Rows, Tolerance: how.Tolerance}
 	if given := m.Set.Weights; given != nil && m.Rows != nil {
 		settings.Weight = floats.MulTo(make([]float64, len(given)), m.Rows, given)
 	}
 	fit, err := m.Fit(ctx, settings)
-	if err == nil {
+	if err == nil && fit.Status == train.Diverged {
 		err = fit.Status.Err()
 	}
-	if err != nil {
-		return nil, err
+	if err = cmp.Or(ctx.Err(), err); err != nil {
+		return nil, nil, err
 	}
 	p, err := m.Predictor(&fit.Result)
 	if err == nil {
 		p.Rescale(m.Unit)
 	}
-	return p, err
+	return p, fit, err
+}
+
+// perceptron trains by that rule.
+func (s *Study) perceptron(ctx context.Context, r *report.Training) (*model.Predictor, error) {
+	k, err := s.Dense()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := svm.NewRows(k)
+	if err != nil {
+		return nil, err
+	}
+	learned := svm.TrainPerceptron(ctx, rows, s.Site, s.Model.Y, passes)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if floats.Norm(learned.Weight, math.Inf(1)) == 0 {
+		return nil, model.InputError(fmt.Errorf("the weights of the perceptron are all 0 after %d passes, "+
+			"which a model file cannot hold", len(learned.Mistakes)))
+	}
+	r.Subject.Loss, r.Status = "perceptron", train.Converged.String()
+	r.Perceptron = &report.Perceptron{Form: "dual", Mistakes: learned.Mistakes}
+	if !learned.Converged() {
+		r.Status = "pass limit"
+		r.Warnings = append(r.Warnings, fmt.Sprintf("the perceptron still makes mistakes in pass %d: the "+
+			"classes may not be separable; take Spec.Loss hinge", len(learned.Mistakes)))
+	}
+	return s.Predictor(&learned.Result)
 }
 
 // Train trains every function on all data. The predictors have intervals or probabilities, but for pairs of
 // classes.
 func (s *Study) Train(ctx context.Context) (*model.Predictor, error) {
+	p, r, err := s.TrainBy(ctx, Training{})
+	if err == nil && !report.Done(r.Status) {
+		err = fmt.Errorf("training: %s", r.Status)
+	}
+	return p, err
+}
+
+// TrainBy is Train with a report. Training that did not converge is a warning.
+func (s *Study) TrainBy(ctx context.Context, how Training) (*model.Predictor, *report.Training, error) {
+	r := &report.Training{Command: "train", Subject: s.Subject, Bias: s.Bias,
+		Outcome: report.Outcome{Warnings: slices.Concat([]string{}, s.Warnings())}}
+	r.Subject.Model = nil // Training has another field of this name
 	var all []*model.Predictor
 	for _, p := range s.parts() {
-		one, err := Train(ctx, p.model)
-		if err == nil {
-			_, err = s.AddLeftOut(ctx, p.number, one)
+		began := time.Now()
+		var one *model.Predictor
+		var fit *machine.Result
+		var err error
+		if how.Perceptron {
+			one, err = s.perceptron(ctx, r)
+		} else if one, fit, err = trainOn(ctx, p.model, how); err == nil && fit.Status.Err() != nil {
+			r.Status = fit.Status.String()
+			warn(&r.Warnings, fit.Status.Err().Error())
 		}
-		if err == nil {
-			err = ctx.Err()
+		s.Times.Fit += time.Since(began).Seconds()
+		note := ""
+		if err == nil && !how.Perceptron && !how.Bare {
+			note, err = s.AddLeftOut(ctx, p.number, one)
 		}
-		if err != nil {
-			return nil, p.wrap(err)
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return nil, nil, p.wrap(err)
 		}
+		warn(&r.Warnings, note)
+		if fit != nil && fit.SVM != nil && !s.several() {
+			r.Bounded, r.Violation = &fit.SVM.Bounded, report.NumberOf(fit.SVM.Violation)
+		}
+		r.SupportVectors += len(one.Weight)
+		one.Loss = r.Subject.Loss
 		all = append(all, one)
 	}
-	if all[0].Others = all[1:]; s.several() {
-		all[0].Encoding = s.Set.Encoding()
+	first := all[0]
+	if first.Others = all[1:]; s.several() {
+		first.Encoding = s.Set.Encoding()
 	}
 	if s.Spec.Pairs {
-		all[0].Pairs = s.Order
+		first.Pairs = s.Order
 	}
-	return all[0], nil
+	r.Status, r.TestLoss = cmp.Or(r.Status, first.Training.Status), first.Training.TestLoss
+	if r.Apparent, r.Time = report.Number(first.Training.Apparent), s.Times; s.classes() {
+		in, err := PredictBy(first, s.Set, loss.ZeroOne{}, &Question{})
+		if err != nil {
+			return nil, nil, err
+		}
+		r.Apparent = *in.TestError
+	}
+	return first, r, nil
 }
 
 // AddLeftOut adds the calibration of intervals and probabilities to the predictor of function k, from its

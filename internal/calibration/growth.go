@@ -74,7 +74,7 @@ func lastFall(sizes []SizeError, of func(SizeError) float64) (fall, se float64) 
 		math.Hypot((1-share)*relative(below)+share*relative(above), relative(last))
 }
 
-// withoutGroup is the mean of all values except those of group g.
+// withoutGroup is the mean of all values that are not of group g.
 func withoutGroup(values []float64, g int) float64 {
 	sum, count := 0.0, 0.0
 	for i, v := range values {

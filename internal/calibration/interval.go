@@ -75,7 +75,7 @@ func (s Scores) Bound(scores []float64, level float64) float64 {
 //
 //	the k-th largest of without[i] - residual[i],   the k-th smallest of without[i] + residual[i],
 //
-// else those of Bound; they are infinite for a level that Check refuses. For exchangeable examples it
+// else the ends are by Bound; they are infinite for a level that Check refuses. For exchangeable examples it
 // contains the target with probability at least 2 level - 1 for any noise, and about level if the models
 // hardly depend on single examples. With averages over resamples instead of single models it is the
 // jackknife+-after- bootstrap (Kim, Xu and Barber 2020), with folds CV+. It overwrites the two slices.

@@ -29,8 +29,8 @@ type Answer struct {
 	*Errors                 // around the left-out error
 	*RetrainedErrors        // of retrain
 	// TestError is the mean left-out loss of the theory or, without it, of retraining; of predict the mean
-	// loss on new rows. BaggedError is that of the mean prediction over resamples, and VoteError the error
-	// rate of the majority, at left-out or new rows.
+	// loss on new rows. BaggedError is the loss of the mean prediction over resamples, and VoteError the
+	// error rate of the majority, at left-out or new rows.
 	TestError   *Number `json:"test_error,omitempty"`
 	BaggedError *Number `json:"bagged_error,omitempty"`
 	VoteError   *Number `json:"vote_error,omitempty"`
@@ -95,7 +95,7 @@ type Draws struct {
 	Seed      uint64 `json:"seed"`
 	Workers   int    `json:"workers"`
 	Empty     int    `json:"empty"`               // fits without examples
-	OneClass  int    `json:"one_class,omitempty"` // those of one class, which predict its label
+	OneClass  int    `json:"one_class,omitempty"` // fits of one class, which predict its label
 }
 
 // Validation describes the folds of a cross-validation.
@@ -131,7 +131,7 @@ type ClassError struct {
 	Refined *Number `json:"refined_against_others,omitempty"`
 }
 
-// Convergence is that of a solve on an engine.
+// Convergence describes a solve and its engine.
 type Convergence struct {
 	Engine string `json:"engine"`
 	Solve
@@ -250,7 +250,7 @@ func NoTheory() *Convergence { return &Convergence{} }
 // Contradicted is the status of a theory that has converged but is refuted by exact resamples.
 const Contradicted = "contradicted"
 
-// Done reports whether a status is that of a complete answer.
+// Done reports whether an answer with this status is complete.
 func Done(status string) bool {
 	return slices.Contains([]string{solver.Converged.String(), Contradicted, "complete"}, status)
 }

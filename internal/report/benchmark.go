@@ -120,7 +120,7 @@ type VarianceAccuracy struct {
 	EqualIsBound         bool    `json:"equal_is_bound"`
 }
 
-// Rates are those of the linear algebra, measured one after the other.
+// Rates are the speeds of the linear algebra, measured one after the other.
 type Rates struct {
 	RefreshGflops float64 `json:"refresh_gflops"` // diag(G), counting 2M^3/3 flops
 	DgemmGflops   float64 `json:"dgemm_gflops"`   // M x M times M x M

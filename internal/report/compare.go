@@ -167,7 +167,7 @@ func (c *Comparison) figures() (figures []*Figure) {
 	return figures
 }
 
-// slope is that of the line through the logarithms, by least squares.
+// slope is the slope of the line through the logarithms, by least squares.
 func (s *Series) slope() float64 {
 	x, y := slices.Clone(s.X), slices.Clone(s.Y)
 	for i := range x {

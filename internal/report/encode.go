@@ -53,7 +53,7 @@ type field struct {
 	value reflect.Value
 }
 
-// fields lists the fields of a struct, and instead of a struct in it the fields of that.
+// fields lists the fields of a struct, and instead of a struct in it the fields of the inner struct.
 func fields(prefix string, of reflect.Type, v reflect.Value) (all []field) {
 	for i := range of.NumField() {
 		f, inner := of.Field(i), reflect.Value{}
@@ -106,7 +106,7 @@ func numberCell[T ~float64](v T) string {
 // meaning increases it; new keys do not.
 const Schema = 3
 
-// release is the version of the program: that of the next release, with -dev until then.
+// release is the version of the program; until its release it ends with -dev.
 const release = "0.1.0-dev"
 
 // Version is the version of the program, and the revision after a + for a build from a repository.

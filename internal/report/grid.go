@@ -15,7 +15,7 @@ type Grid struct {
 	N       int    `json:"n"`
 	D       int    `json:"d"`
 	Task    string `json:"task"`
-	// Sample is the size of a random sample of the rows, and RowsTotal that of all; 0: all rows.
+	// Sample is the size of a random sample of the rows, and RowsTotal the number of all; 0: all rows.
 	Sample    int        `json:"sample,omitempty"`
 	RowsTotal int        `json:"rows_total,omitempty"`
 	TestLoss  string     `json:"test_loss"`
@@ -41,7 +41,7 @@ type GridCell struct {
 	Objective *Number  `json:"objective,omitempty"` // nil: the left-out error
 	// Validation is the cross-validation, for a grid by cv.
 	Validation *Answer `json:"validation,omitempty"`
-	// Difference is the left-out error minus that of the best cell.
+	// Difference is the left-out error minus the one of the best cell.
 	Difference *Difference `json:"difference,omitempty"`
 	// Examples are the left-out errors of the examples, nil if some are unknown.
 	Examples *Examples `json:"-"`
@@ -112,7 +112,7 @@ func (g *Grid) objective() string { return either(g.byOther(), g.By, "left-out e
 // byOther reports whether the objective is not the left-out error.
 func (g *Grid) byOther() bool { return g.By != "" && g.By != "leftout" }
 
-// units are those of the objective.
+// units are the units of the objective.
 func (g *Grid) units() units { return units(either(g.By == "evidence", "", g.TestLoss)) }
 
 func (g *Grid) cells(c GridCell) []string {

@@ -42,7 +42,7 @@ type Points struct {
 	Class          []string    `json:"class,omitempty"` // predicted, named as in the file; "" for none
 }
 
-// Probability is that of the label +1 or, of several classes, of each by its name.
+// Probability has the probabilities of the label +1 or, of several classes, of each class by its name.
 type Probability struct {
 	Positive Numbers
 	Of       map[string]Numbers
@@ -102,7 +102,7 @@ func addColumn[T any](t *Table, name string, list []T, cell func(T) string) {
 }
 
 // table has a row per example or new input and a column for every list that there is, of new inputs first
-// those of brief. Probabilities are of the class positive.
+// the columns of brief. Probabilities are of the class positive.
 func (p *Points) table(positive string, newRows bool, format func(float64) string) *Table {
 	t := &Table{[]head{"row"}, make([][]string, p.count())}
 	for i := range t.Rows {

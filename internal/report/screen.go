@@ -41,7 +41,7 @@ func (a *Answer) details() *document {
 	return d
 }
 
-// allNumbers is details without those of several targets.
+// allNumbers is details without the details of each of several targets.
 func (a *Answer) allNumbers() *document {
 	switch {
 	case a.Command == "predict":
@@ -110,7 +110,7 @@ func (a *Answer) brief() *document {
 	return d
 }
 
-// headline is the quoted error and that of a constant.
+// headline is the quoted error and the error of a constant.
 func (a *Answer) headline() string {
 	q, u := a.Quality, units(a.TestLoss)
 	switch {
@@ -475,7 +475,7 @@ func (a *Answer) leftOneOut() *document {
 
 func biased(b bool) string { return either(b, "bias", "no bias") }
 
-// cells are those of a row of a comparison.
+// cells are the cells of a method in the table of methods.
 func (m LeaveMethod) cells() []string {
 	retrained := fmt.Sprintf("%.2f%%", 100*float64(m.Retrained)/float64(max(1, m.Retrained+m.Skipped)))
 	return []string{m.Method, either(m.Rho > 0, fmt.Sprint(m.Rho), "-"), fmt.Sprint(m.LeftOutRows.Errors),

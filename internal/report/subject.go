@@ -101,8 +101,8 @@ type Times struct {
 	Theory  float64 `json:"theory,omitempty"`   // predicted time of the theory, if it was not solved
 	AllRows float64 `json:"all_rows,omitempty"` // predicted time of an answer with all rows, not a sample
 	Total   float64 `json:"total"`
-	// Iterations counts those of all fits in blocks of this process, and Exact the fits that blocks left to
-	// the loss's trainer.
+	// Iterations counts the steps of all fits in blocks of this process, and Exact the fits that blocks
+	// left to the loss's trainer.
 	Iterations int `json:"iterations,omitempty"`
 	Exact      int `json:"exact,omitempty"`
 }

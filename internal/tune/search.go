@@ -23,7 +23,7 @@ import (
 
 const (
 	// tolerance is the relative decrease of the objective, over two steps, below which a descent ends. Its
-	// solves have a tenth of it as tolerance; those of the grid more, with errors in the fifth digit.
+	// solves have a tenth of it as tolerance; solves of the grid have more, with errors in the fifth digit.
 	tolerance = 1e-3
 	// sooner multiplies the tolerance for the zero-one loss, whose standard error over 500 examples is a
 	// tenth of it.

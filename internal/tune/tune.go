@@ -66,8 +66,8 @@ type Problem struct {
 type Settings struct {
 	// Progress, if set, is called with every evaluation and the least value so far.
 	Progress func(e Evaluation, least float64)
-	// Do, if set, computes a part of the search by compute, or returns that of an earlier Run of the same
-	// Problem and Settings. An error, that of ctx, means that the part is incomplete.
+	// Do, if set, computes a part of the search by compute, or returns the same part of an earlier Run with
+	// this Problem and these Settings. The error of ctx means that the part is incomplete.
 	Do func(name string, compute func() (Part, error)) (Part, error)
 
 	before string // the names of parts

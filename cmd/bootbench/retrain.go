@@ -146,9 +146,11 @@ func runLOO(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	methods := leaveout.Methods()
-	at := slices.IndexFunc(methods, func(m leaveout.Method) bool { return m.String() == o.method })
+	methods := []leaveout.Settings{{Method: leaveout.Method(o.method)}}
+	if o.method == allMethods {
+		methods = leaveout.All()
+	}
 	return a.ask(p, func(s *answer.Study) (report.Result, error) {
-		return s.LeaveOneOut(a.ctx, methods[max(0, at)], o.method == allMethods)
+		return s.LeaveOneOut(a.ctx, methods...)
 	})
 }

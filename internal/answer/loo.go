@@ -22,9 +22,9 @@ import (
 )
 
 // LeaveOneOut is the answer of leaving each example out: for the square loss in closed form, for margin
-// losses of two classes by a method of package leaveout, or all of them; for several classes and for
+// losses of two classes by methods of package leaveout; for several classes and for
 // targets by exact fits.
-func (s *Study) LeaveOneOut(ctx context.Context, method leaveout.Method, all bool) (*report.Answer, error) {
+func (s *Study) LeaveOneOut(ctx context.Context, methods ...leaveout.Settings) (*report.Answer, error) {
 	if s.several() {
 		return s.validate(ctx, "loo", Validation{Design: resample.Design{N: s.Set.N()}})
 	}
@@ -38,9 +38,9 @@ func (s *Study) LeaveOneOut(ctx context.Context, method leaveout.Method, all boo
 	case loss.Square:
 		err = p.leaveOutSquare(training.Noise, a)
 	case loss.HardMargin:
-		err = p.leaveOutLabels(ctx, method, all, leaveout.Problem{C: math.Inf(1)}, a)
+		err = p.leaveOutLabels(ctx, methods, leaveout.Problem{C: math.Inf(1)}, a)
 	case loss.Hinge:
-		err = p.leaveOutLabels(ctx, method, all, leaveout.Problem{C: training.C,
+		err = p.leaveOutLabels(ctx, methods, leaveout.Problem{C: training.C,
 			Classes: training.ClassWeights}, a)
 	default:
 		err = model.InputError(fmt.Errorf("loo is for the losses hard, hinge and square, not for %s",
@@ -63,7 +63,7 @@ func (p *part) leaveOutSquare(noise float64, a *report.Answer) error {
 		left[i] -= v
 		residuals[i] = v * v
 	}
-	a.Method, a.Status, a.LeftOneOut.Skipped = "closed form", leaveout.Complete.String(), len(residuals)
+	a.Method, a.Status, a.LeftOneOut.Skipped = "closed form", string(leaveout.Complete), len(residuals)
 	a.Skipped = &a.LeftOneOut.Skipped
 	a.LeftOneOut.Seconds = time.Since(began).Seconds()
 	p.judgeLeftOut(a, loss.SquareTest{}, stat.Mean(residuals, p.Set.Weights), residuals)
@@ -81,8 +81,8 @@ func (p *part) judgeLeftOut(a *report.Answer, test loss.Test, mean float64, perE
 }
 
 // leaveOutLabels is leave-one-out for classifiers.
-func (p *part) leaveOutLabels(ctx context.Context, method leaveout.Method, all bool, problem leaveout.Problem,
-	a *report.Answer) (err error) {
+func (p *part) leaveOutLabels(ctx context.Context, methods []leaveout.Settings, problem leaveout.Problem,
+	a *report.Answer) error {
 	k, err := p.Dense()
 	if err == nil {
 		problem.Kernel, err = svm.NewRows(k)
@@ -92,22 +92,22 @@ func (p *part) leaveOutLabels(ctx context.Context, method leaveout.Method, all b
 	}
 	problem.Set = train.Set{Y: p.model.Y, Site: p.Site, Weight: p.Set.Weights, Bias: p.Bias}
 	a.LeftOneOut.Bias, a.TestLoss = p.Bias, loss.ZeroOne{}.Name()
-	settings := leaveout.Settings{Method: method,
-		Progress: func(done, total int) { p.Progress("leaving out", done, total) }}
-	results := make([]*leaveout.Result, 1)
-	if all {
-		results, err = leaveout.Compare(ctx, problem, settings)
-	} else {
-		results[0], err = leaveout.Estimate(ctx, problem, settings)
+	var results []*leaveout.Result
+	for _, settings := range methods {
+		settings.Progress = func(done, total int) { p.Progress("leaving out", done, total) }
+		result, err := leaveout.Estimate(ctx, problem, settings)
+		var infeasible *svm.InfeasibleError
+		if errors.As(err, &infeasible) {
+			return model.InputError(err)
+		}
+		if err != nil {
+			return err
+		}
+		if results = append(results, result); result.Status == leaveout.Cancelled {
+			break
+		}
 	}
-	var infeasible *svm.InfeasibleError
-	if errors.As(err, &infeasible) {
-		return model.InputError(err)
-	}
-	if err != nil {
-		return err
-	}
-	shown := p.fillLeftOut(a, results, all)
+	shown := p.fillLeftOut(a, results, len(methods) > 1)
 	if shown.Retrained+shown.Skipped == 0 {
 		return ctx.Err()
 	}
@@ -123,7 +123,7 @@ func (p *part) fillLeftOut(a *report.Answer, results []*leaveout.Result, all boo
 	for _, result := range results {
 		var over report.Quality
 		over.ExampleSE, over.Effective = calibration.StandardError(result.Loss, p.Set.Weights, nil)
-		row := report.LeaveMethod{Method: result.Method.String(), Status: result.Status.String(),
+		row := report.LeaveMethod{Method: string(result.Method), Status: string(result.Status),
 			Quote: report.NewQuote(loss.ZeroOne{}.Name(), report.Number(result.Error), &over, nil),
 			LeftOutRows: report.LeftOutRows{Errors: result.Errors,
 				Retrained: result.Retrained, Skipped: result.Skipped, Recall: report.Number(result.Recall),
@@ -144,10 +144,10 @@ func (p *part) fillLeftOut(a *report.Answer, results []*leaveout.Result, all boo
 	}
 	for _, result := range results {
 		if result.Status == leaveout.Inexact {
-			a.Warnings = append(a.Warnings, leaveout.ErrInexact.Error())
+			a.Warnings = append(a.Warnings, "leave-one-out: a training missed its tolerance")
 		}
 		if result.Status != leaveout.Complete {
-			a.Status = result.Status.String()
+			a.Status = string(result.Status)
 		}
 	}
 	return shown

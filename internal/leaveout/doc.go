@@ -1,5 +1,5 @@
-// Package loo counts, bounds and estimates the leave-one-out errors of support vector classifiers, with and
-// without a bias (theory 12).
+// Package leaveout counts, bounds and estimates the leave-one-out errors of support vector classifiers, with
+// and without a bias (theory 12).
 //
 // Leaving out example i of weight a_i changes its margin by at most a multiple of a_i. Without a bias
 //

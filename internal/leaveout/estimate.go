@@ -1,6 +1,7 @@
 package leaveout
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -25,6 +26,7 @@ func Estimate(ctx context.Context, p Problem, s Settings) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.Method = cmp.Or(s.Method, Exact)
 	e := &estimate{problem: p, settings: s, began: time.Now()}
 	switch err := e.train(ctx); {
 	case errors.Is(err, context.Canceled):
@@ -50,24 +52,6 @@ func Estimate(ctx context.Context, p Problem, s Settings) (*Result, error) {
 		e.retrain(ctx, all)
 	}
 	return e.finish(), nil
-}
-
-// Compare estimates by every method, XiAlpha with rho = 2 and 1. Each trains on all examples, so that Elapsed
-// is its cost without the kernel matrix. When ctx ends, Compare returns the finished results; the last may be
-// Cancelled.
-func Compare(ctx context.Context, p Problem, s Settings) (results []*Result, err error) {
-	for _, method := range []Settings{{Method: Exact}, {Method: Fast}, {Method: XiAlpha},
-		{Method: XiAlpha, Rho: 1}, {Method: Approximate}} {
-		s.Method, s.Rho = method.Method, method.Rho
-		r, err := Estimate(ctx, p, s)
-		if err != nil {
-			return results, err
-		}
-		if results = append(results, r); r.Status == Cancelled {
-			break
-		}
-	}
-	return results, nil
 }
 
 // estimate computes a Result.
@@ -97,7 +81,7 @@ func (e *estimate) train(ctx context.Context) (err error) {
 		return err
 	}
 	unknown := []float64{math.NaN()}
-	e.result = Result{Method: e.settings.Method, Loss: slices.Repeat(unknown, n),
+	e.result = Result{Method: e.settings.Method, Status: Complete, Loss: slices.Repeat(unknown, n),
 		Margin: slices.Repeat(unknown, n), SupportVectors: e.full.Free + e.full.Bounded,
 		Violation: e.full.Violation}
 	for i, y := range p.Y {

@@ -182,8 +182,8 @@ func TestNothingHoldsTheBias(t *testing.T) {
 func TestRecall(t *testing.T) {
 	k, y := embedded(t, "crabs", 1)
 	p := Problem{Kernel: rows(t, k), C: 1, Set: train.Set{Y: y, Bias: true}}
-	for _, m := range Methods() {
-		r := run(t, p, Settings{Method: m, Rho: 1})
+	for _, s := range All() {
+		r := run(t, p, s)
 		var hits, misses, alarms float64
 		for i, loss := range r.Loss {
 			wrong := loss == 1
@@ -198,7 +198,7 @@ func TestRecall(t *testing.T) {
 		}
 		if r.Recall != hits/(hits+misses) || r.Precision != hits/(hits+alarms) ||
 			float64(r.Errors) != misses+alarms {
-			t.Errorf("%v: %+v", m, r)
+			t.Errorf("%v: %+v", s, r)
 		}
 	}
 }
@@ -280,27 +280,6 @@ func TestInseparable(t *testing.T) {
 	p = Problem{Kernel: rows(t, k), C: hard, Set: train.Set{Y: []float64{1, -1}, Bias: true}}
 	if _, err := Estimate(context.Background(), p, Settings{}); !errors.Is(err, train.Diverged.Err()) {
 		t.Errorf("error %v", err)
-	}
-}
-
-// TestCompare: the comparison holds what each method says by itself.
-func TestCompare(t *testing.T) {
-	k, y := embedded(t, "crabs", 1)
-	p := Problem{Kernel: rows(t, k), C: 1, Set: train.Set{Y: y, Bias: true}}
-	results, err := Compare(context.Background(), p, Settings{})
-	if err != nil || len(results) != 5 {
-		t.Fatal(err, len(results))
-	}
-	for i, s := range []Settings{{}, {Method: Fast}, {Method: XiAlpha}, {Rho: 1, Method: XiAlpha}} {
-		if own := run(t, p, s); own.Errors != results[i].Errors || own.Rho != results[i].Rho {
-			t.Errorf("%v: %d errors, compared %d", s.Method, own.Errors, results[i].Errors)
-		}
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if results, err = Compare(ctx, p, Settings{}); err != nil || len(results) != 1 ||
-		results[0].Status != Cancelled {
-		t.Errorf("cancelled: %v, %d results", err, len(results))
 	}
 }
 

@@ -1,7 +1,6 @@
 package leaveout
 
 import (
-	"errors"
 	"time"
 
 	"bootbench/internal/calibration"
@@ -30,31 +29,31 @@ func (p *Problem) weight(i int) float64 { return calibration.WeightOf(p.Weight, 
 func (p *Problem) box(i int) float64 { return svm.Box(p.C, p.weight(i), p.Y[i], p.Classes) }
 
 // Method is a method for the leave-one-out error.
-type Method int
+type Method string
 
 const (
 	// Exact retrains without every example, from the solution of all of them.
-	Exact Method = iota
+	Exact Method = "exact"
 	// Fast gives the same outcomes as Exact, and retrains only without the examples that the bounds do not
 	// decide.
-	Fast
+	Fast Method = "fast"
 	// XiAlpha counts the examples with rho a_i R^2 + xi_i >= 1, from one training. With rho = 2 it bounds the
 	// count of Exact from above.
-	XiAlpha
+	XiAlpha Method = "xialpha"
 	// Approximate estimates each left-out margin as if free support vectors stayed free and bounded ones
 	// bounded (Opper, Winther), from one training.
-	Approximate
+	Approximate Method = "approx"
 )
 
-// String is the name of the method, as in the command.
-func (m Method) String() string { return [...]string{"exact", "fast", "xialpha", "approx"}[m] }
-
-// Methods lists all methods, the most expensive first.
-func Methods() []Method { return []Method{Exact, Fast, XiAlpha, Approximate} }
+// All are the settings of all methods, the most expensive first, XiAlpha with rho = 2 and 1.
+func All() []Settings {
+	return []Settings{{Method: Exact}, {Method: Fast}, {Method: XiAlpha}, {Method: XiAlpha, Rho: 1},
+		{Method: Approximate}}
+}
 
 // Settings of an estimate. The zero value is Exact with the defaults.
 type Settings struct {
-	Method Method
+	Method Method // "": Exact
 	// Rho > 0 is the factor of XiAlpha; 0 means defaultRho, the proven one.
 	Rho float64
 	// Tolerance is that of all trainings; 0 means DefaultTolerance.
@@ -102,19 +101,10 @@ type Result struct {
 }
 
 // Status says whether a Result is complete.
-type Status int
+type Status string
 
 const (
-	// Complete: every example has its outcome.
-	Complete Status = iota
-	// Inexact: some training missed its tolerance.
-	Inexact
-	// Cancelled: the context ended; the Result has the finished outcomes.
-	Cancelled
+	Complete  Status = "complete"  // every example has its outcome
+	Inexact   Status = "inexact"   // a training missed its tolerance
+	Cancelled Status = "cancelled" // the context ended; the Result has the finished outcomes
 )
-
-// String is the status in lower case.
-func (s Status) String() string { return [...]string{"complete", "inexact", "cancelled"}[s] }
-
-// ErrInexact describes Inexact.
-var ErrInexact = errors.New("leave-one-out: a training missed its tolerance")

@@ -69,7 +69,7 @@ var otherRows = map[string]func(rows [][]any) [][]any{
 	"units": func(rows [][]any) [][]any {
 		return edited(rows, func(_ int, row []any) {
 			for column, unit := range map[int]float64{3: 1e4, 4: 1e-3, 5: 1e6, 6: 1e-6} {
-				row[column] = row[column].(float64) * unit
+				row[column] = unit * (1000 + row[column].(float64))
 			}
 			row[7], row[8] = "is-"+row[7].(string), "is-"+row[8].(string)
 		})
@@ -86,8 +86,11 @@ func edited(rows [][]any, edit func(i int, row []any)) (all [][]any) {
 
 func shuffled(n int) []int { return rand.New(rand.NewPCG(3, 1)).Perm(n) }
 
-// alone is the second of the targets.
-const alone = "ROWS --target z --drop y,label,kind DESIGN --loss square --noise 10% --gamma 0.5"
+// alone is the second of the targets, and turned has it first, in whose units parameters are.
+const (
+	alone  = "ROWS --target z --drop y,label,kind DESIGN"
+	turned = "ROWS --target z,y --drop label,kind DESIGN"
+)
 
 // laws are questions with the same answer: kinds | question | question | keys | largest difference, relative
 // to 1 + the value. KIND is a kind's table and model, ROWS are its rows, SAME is the first question; a word
@@ -120,20 +123,36 @@ LCP | cv KIND --fold-column g --no-standardize | SAME --refit-preprocessing |
 	error error_se confusion class | 1e-9
 LCP | sorted: cv KIND --no-standardize --blocks 8 --folds 4 | sorted: SAME --refit-preprocessing |
 	error error_se confusion class | 1e-9
-T | estimate KIND @targets.z | estimate ALONE |
-	error error_se test_error apparent_error err632plus mean variance | 1e-5
-T | retrain KIND --resamples 20 @targets.z | retrain ALONE --resamples 20 |
+T | estimate KIND @targets.z | estimate ALONE --loss square --noise 10% --gamma 0.5 |
+	error error_se test_error apparent_error err632plus mean variance noise amplitude | 1e-5
+T | estimate TURNED --loss eps --C 1 --epsilon 0.2 @targets.z |
+	estimate ALONE --loss eps --C 1 --epsilon 0.2 | error error_se test_error mean variance | 1e-5
+T | estimate TURNED --loss huber --C 2 @targets.z | estimate ALONE --loss huber --C 2 |
+	error error_se test_error mean variance | 1e-5
+T | estimate TARGETS --loss eps | units: SAME | r_squared | 1e-4
+T | retrain KIND --resamples 20 @targets.z |
+	retrain ALONE --loss square --noise 10% --gamma 0.5 --resamples 20 |
 	error error_se bagged_error mean variance | 1e-6
-T | cv KIND --folds 4 @targets.z | cv ALONE --folds 4 | error error_se repeats_se mean | 1e-6
-T | loo KIND @targets.z | loo ALONE | error error_se | 1e-6
-T | predict KIND --test NEW @targets.z | predict ALONE --test NEW |
+T | cv TURNED --loss square --noise 0.1 --folds 4 --blocks 8 @targets.z |
+	cv ALONE --loss square --noise 0.1 --folds 4 --blocks 8 | error error_se mean | 1e-6
+T | cv KIND --folds 4 @targets.z | cv ALONE --loss square --noise 10% --gamma 0.5 --folds 4 |
+	error error_se repeats_se mean | 1e-6
+T | loo KIND @targets.z | loo ALONE --loss square --noise 10% --gamma 0.5 | error error_se | 1e-6
+T | predict KIND --test NEW @targets.z | predict ALONE --loss square --noise 10% --gamma 0.5 --test NEW |
 	mean variance lower upper test_error | 1e-6
-T | curve KIND --ratio 0.5 @results.0.targets.z | curve ALONE --ratio 0.5 @results.0 | error test_error | 1e-5
+T | curve KIND --ratio 0.5 @results.0.targets.z |
+	curve ALONE --loss square --noise 10% --gamma 0.5 --ratio 0.5 @results.0 | error test_error | 1e-5
+N | loo KIND | units: SAME | r_squared | 1e-6
+N | tune NUMBERS --loss eps | units: SAME | r_squared | 1e-3
+N | tune NUMBERS --ard | units: SAME | r_squared | 1e-3
 `
 
 // TestLaws: the laws hold, and each is about some number.
 func TestLaws(t *testing.T) {
 	words := map[string]*strings.Replacer{"": goldenTables(t, nil)}
+	about := func(kind string) *strings.Replacer {
+		return strings.NewReplacer("KIND", kinds[kind], "ALONE", alone, "TURNED", turned)
+	}
 	for name, change := range otherRows {
 		words[name] = goldenTables(t, change)
 	}
@@ -144,7 +163,7 @@ func TestLaws(t *testing.T) {
 		if !other {
 			of, line = "", question
 		}
-		line = goldenLine(words[of], strings.NewReplacer("KIND", kinds[kind], "ALONE", alone).Replace(line))
+		line = goldenLine(words[of], about(kind).Replace(line))
 		if known[line] == nil {
 			known[line] = answers(t, line)
 		}

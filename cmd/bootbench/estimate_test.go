@@ -13,9 +13,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
 
-	"bootbench/internal/dataset"
 	"bootbench/internal/report"
 	"bootbench/internal/testutil"
 )
@@ -246,43 +244,6 @@ func TestPredictRefuses(t *testing.T) {
 	if a.status == exitDone || !strings.Contains(a.stderr, "take a soft margin") || a != b {
 		t.Errorf("estimate: %+v, predict: %+v", a, b)
 	}
-}
-
-// TestNormalizedAnswers: a file far from zero is answered in its own units by every
-// command that predicts. --no-normalize-target takes it as it is.
-func TestNormalizedAnswers(t *testing.T) {
-	set := testutil.Must(dataset.Load("synthetic:friedman1,n=60", dataset.Options{}))(t)
-	path := write(t, "far.csv", csvOf("a,b,c,y", 60, func(i int) []any {
-		return []any{set.X.At(i, 0), set.X.At(i, 1), set.X.At(i, 3), 1000 + 10*set.Targets(0)[i]}
-	}))
-	model := path + " --loss square --noise 20%"
-	variance := 100 * stat.PopVariance(set.Targets(0), nil)
-	for _, command := range []string{"estimate", "predict --test " + path, "retrain --resamples 20"} {
-		a := decoded[report.Answer](t, command, model)
-		if a.TargetMean == nil || math.Abs(*a.TargetMean-1000) > 500 ||
-			math.Abs(a.Noise/variance-0.2) > 1e-9 ||
-			math.Abs(a.Kernel.Amplitude/variance-1) > 1e-9 {
-			t.Errorf("%s: %+v", command, a)
-		}
-		// a prediction of a fifth noise lies within three standard deviations
-		for i, y := range set.Targets(0) {
-			if off := a.Points.Mean[i] - (1000 + 10*y); off*off > 9*variance {
-				t.Fatalf("%s: example %d is off by %v", command, i, off)
-			}
-		}
-		if !(*a.TestError > 0 && float64(*a.TestError) < variance) {
-			t.Errorf("%s: test error %v, variance %v", command, a.TestError, variance)
-		}
-	}
-	raw := decoded[report.Answer](t, "estimate --no-normalize-target", model)
-	if raw.TargetMean != nil || raw.Kernel.Amplitude != 1 || *raw.TestError < 1e5 {
-		t.Errorf("as it is: %+v", raw)
-	}
-	preset := document[report.Answer](t, "estimate boston --refine none")
-	if preset.TargetMean != nil || preset.Kernel.Amplitude != 1 {
-		t.Errorf("preset: %+v", preset)
-	}
-	must(t, "grid", path, "--loss square --over noise=5%,20% --quiet")
 }
 
 // TestQuantiles: the quantiles over resamples lie within the resolution of 200 exact resamples of theirs, 0.2

@@ -154,7 +154,7 @@ func parse[T any](t testing.TB, text string) T {
 func TestEstimateDocument(t *testing.T) {
 	d := document[report.Answer](t, "estimate boston")
 	if d.Command != "estimate" || d.Data != "boston" || d.N != 506 || d.D != 13 || d.Loss != "square" ||
-		d.Ratio != 1 || d.Status != "converged" {
+		d.Ratio != 1 || d.Status != "converged" || d.TargetMean != nil || d.Kernel.Amplitude != 1 {
 		t.Errorf("wrong head: %+v", d)
 	}
 	if parts := d.Time.Read + d.Time.Gram + d.Time.Solve; !(parts > 0 && parts <= d.Time.Total) {
@@ -264,11 +264,6 @@ func TestCurve(t *testing.T) {
 			t.Errorf("ratio %d is %v, want %v", i, c.Results[i].Ratio, want)
 		}
 	}
-	// A warm start changes the way, not the answer, to the tolerance's order.
-	alone := document[report.Answer](t, on("estimate --ratio 2"))
-	if off := math.Abs(float64(*alone.TestError / *c.Results[3].TestError - 1)); off > 1e-4 {
-		t.Errorf("warm start gives %v, cold start %v", c.Results[3].TestError, alone.TestError)
-	}
 	if text := must(t, on("curve --ratio 0.5,1")); !strings.Contains(text, "left-out") ||
 		strings.Count(text, "converged") != 2 {
 		t.Errorf("table: %s", text)
@@ -326,16 +321,6 @@ func TestPredict(t *testing.T) {
 	if lines := strings.Split(strings.TrimSpace(csv), "\n"); len(lines) != 8 ||
 		lines[0] != "row,prediction,lower,upper,sd,target,error,variance" {
 		t.Errorf("CSV: %q", csv)
-	}
-	// At the training inputs themselves, estimate and predict say the same.
-	e := document[report.Answer](t, on("estimate"))
-	same := document[report.Answer](t, on("predict --test synthetic:friedman1,n=60"))
-	for i := range e.Points.Mean {
-		if math.Abs(e.Points.Mean[i]-same.Points.Mean[i]) > 1e-6*math.Abs(e.Points.Mean[i]) ||
-			math.Abs(e.Points.Variance[i]-same.Points.Variance[i]) > 1e-6*e.Points.Variance[i] {
-			t.Fatalf("point %d: %v +- %v, predicted %v +- %v", i, e.Points.Mean[i], e.Points.Variance[i],
-				same.Points.Mean[i], same.Points.Variance[i])
-		}
 	}
 }
 

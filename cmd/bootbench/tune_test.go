@@ -245,42 +245,6 @@ func TestInProportion(t *testing.T) {
 	}
 }
 
-// TestUnits: a table whose targets are multiplied by s has the error times s^2 in every command.
-func TestUnits(t *testing.T) {
-	table := func(s float64) string {
-		return write(t, "waves.csv", csvOf("a,b,c,y", 40, func(i int) []any {
-			a, b := math.Sin(7.3*float64(i)), math.Sin(3.1*float64(i*i))
-			return []any{a, b, math.Cos(float64(i)), s * (math.Sin(3*a) + b + math.Sin(99*float64(i))/4)}
-		}))
-	}
-	commands := []string{"estimate", "tune --loss eps", "tune --ard", "cv --folds 5", "curve --ratio 1",
-		"grid --loss square --over noise=10%,20%", "loo", "train --model " + t.TempDir() + "/m.json"}
-	one := map[string]float64{}
-	for _, s := range []float64{1, 1e-9, 1e9} {
-		path := table(s)
-		for _, command := range commands {
-			name, flags, _ := strings.Cut(command, " ")
-			d := decoded[map[string]any](t, name, path, flags)
-			if list, ok := d["results"].([]any); ok {
-				d = list[0].(map[string]any)
-			}
-			if in, ok := d["estimate"].(map[string]any); ok {
-				d = in
-			}
-			e, ok := d["error"].(float64)
-			if !ok { // of train
-				e, ok = d["apparent_error"].(float64)
-			}
-			if one[command] == 0 {
-				one[command] = e
-			}
-			if !ok || math.Abs(e/one[command]/s/s-1) > 1e-3 {
-				t.Errorf("%s of %g y: error %g, %g of y", command, s, e, one[command])
-			}
-		}
-	}
-}
-
 // TestRepeat: the line that repeats an answer runs, chooses nothing, and has the same model and error, for
 // all commands that print one and for flags that the search replaces or that are for the search alone.
 func TestRepeat(t *testing.T) {

@@ -140,7 +140,7 @@ func (d *document) skill(a *Answer) {
 	if q := a.Quality; q != nil && a.Names == nil {
 		if q.RSquared != nil {
 			d.line("explained", "%.1f%% of the variance", 100**q.RSquared)
-		} else if q.Balanced != nil {
+		} else if q.Balanced != nil && *q.Balanced == *q.Balanced {
 			d.line("balanced error", "%s, the mean over the classes", share(*q.Balanced))
 		}
 	}
@@ -362,7 +362,7 @@ func (d *document) quality(q *Quality, u units) {
 	if q.RSquared != nil {
 		d.line("R^2", "%.4f", *q.RSquared)
 	}
-	if q.Balanced != nil {
+	if q.Balanced != nil && *q.Balanced == *q.Balanced {
 		d.line("balanced error", "%s   (mean over the classes)", u.long(*q.Balanced))
 	}
 }

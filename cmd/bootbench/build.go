@@ -164,7 +164,7 @@ func (a *app) describe(study *answer.Study, p *problem) {
 	case a.tasks.merging && a.tasks.Head.Chosen != "":
 		s.ChosenBy, s.CommandLine = a.tasks.Head.Chosen, a.tasks.Head.String()
 	case p.choice.by != "":
-		s.CommandLine = a.commandLine(p.choice.settings...)
+		s.CommandLine = a.repeat(p)
 	}
 }
 

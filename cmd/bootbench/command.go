@@ -26,12 +26,11 @@ import (
 // command is a command of the program. Its page of help is help/NAME.txt.
 type command struct {
 	name     string
-	group    string                                // in help; "": "main"
-	takes    []string                              // flags of options.declare
-	defaults map[string]string                     // defaults that differ from other commands'
-	losses   []string                              // losses that it trains; nil: all
-	args     func(o *options, args []string) error // nil: one DATA
-	out      string                                // its files in --out; "-": it has no --out
+	group    string            // in help; "": "main"
+	takes    []string          // flags of options.declare
+	defaults map[string]string // defaults that differ from other commands'
+	losses   []string          // losses that it trains; nil: all
+	out      string            // its files in --out; "-": it has no --out
 	run      func(a *app, o *options, args []string) error
 }
 
@@ -64,7 +63,6 @@ func allCommands() []*command {
 	const points = ", points.csv"
 	return []*command{
 		{name: "compare", run: runCompare, out: ", compare.csv",
-			args: func(*options, []string) error { return nil },
 			takes: slices.Concat(problemNames, solveNames, shardNames, []string{"ratio/list", "scheme",
 				"folds", "sizes", "long", "resamples", "seed", "workers", "models"}),
 			defaults: map[string]string{"ratio": "1", "resamples": fmt.Sprint(bench.DefaultResamples)}},
@@ -72,10 +70,9 @@ func allCommands() []*command {
 			takes: slices.Concat(theoryNames, designNames, []string{"ratio", "scheme/weights", "no-points",
 				"quantiles", "verbose", "multiclass", "method/estimate"})},
 		{name: "curve", run: runCurve, out: ", curve.csv",
-			takes: slices.Concat(theoryNames, designNames, []string{"ratio/list", "no-points",
-				"scheme"}),
+			takes:    slices.Concat(theoryNames, designNames, []string{"ratio/list", "no-points", "scheme"}),
 			defaults: map[string]string{"ratio": "0.1:5:20"}},
-		{name: "predict", run: runPredict, out: points, args: dataOrModel,
+		{name: "predict", run: runPredict, out: points,
 			takes: slices.Concat(theoryNames, designNames, []string{"test", "model/predict", "multiclass",
 				"ratio",
 				"interval", "level", "residuals", "quantiles", "covariance", "csv", "unseen", "no-points",
@@ -109,11 +106,10 @@ func allCommands() []*command {
 		{name: "train", run: runTrain, losses: append(loss.Names(), perceptronLoss),
 			takes: slices.Concat(problemNames, []string{"model/train", "format", "tol/train", "groups",
 				"multiclass", "sample"})},
-		{name: "datasets", group: "files", run: runDatasets, out: "-", args: fileToExport,
+		{name: "datasets", group: "files", run: runDatasets, out: "-",
 			takes: []string{"export"}},
-		{name: "merge", group: "files", run: runMerge, out: ", what the command writes there",
-			args: someFolders},
-		{name: "info", group: "files", run: runInfo, out: "-", args: noArguments},
+		{name: "merge", group: "files", run: runMerge, out: ", what the command writes there"},
+		{name: "info", group: "files", run: runInfo, out: "-"},
 	}
 }
 
@@ -128,12 +124,7 @@ func (c *command) cobra(a *app) *cobra.Command {
 		flag.Usage = fmt.Sprintf(flag.Usage, c.out)
 	}
 	flags.RefuseTwice(cmd.Flags())
-	cmd.Args = func(_ *cobra.Command, args []string) error {
-		if c.args != nil {
-			return c.args(o, args)
-		}
-		return oneData(c.name, args)
-	}
+	cmd.Args = func(_ *cobra.Command, args []string) error { return o.checkArguments(c.name, args) }
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		a.command, a.options, a.data = c, o, args
 		if err := o.idle(c.name); err != nil {
@@ -144,14 +135,38 @@ func (c *command) cobra(a *app) *cobra.Command {
 	return cmd
 }
 
-// oneData refuses anything but one DATA.
-func oneData(name string, args []string) error {
-	if len(args) != 1 {
+// checkArguments refuses a wrong number of arguments: most commands take one DATA.
+func (o *options) checkArguments(name string, args []string) error {
+	export := map[bool]int{true: 1}[o.exportName != ""]
+	switch n := len(args); {
+	case name == "compare":
+	case name == "merge" && n == 0:
+		return usage.Errorf("merge takes the folders of journals, and here is none")
+	case name == "info" && n > 0:
+		return usage.Errorf("info takes no arguments, not %q", args[0])
+	case name == "datasets" && n != export:
+		return usage.Errorf("%d arguments: datasets takes a FILE with --export NAME and none without", n)
+	case slices.Contains([]string{"merge", "info", "datasets"}, name):
+	case name == "predict" && o.model != "" && n > 0:
+		return usage.Errorf("predict takes DATA or --model FILE, not both")
+	case name == "predict" && o.model != "":
+		return o.only(modelPredictFlags, "has no meaning with --model: the file holds a model that is "+
+			"trained once, and its preprocessing")
+	case n != 1:
 		return usage.Errorf("%s takes one DATA, a file or a set (bootbench datasets lists them), not %d",
-			name,
-			len(args))
+			name, n)
 	}
 	return nil
+}
+
+// only refuses given flags that are not among those allowed.
+func (o *options) only(allowed []string, why string) (err error) {
+	o.Visit(func(f *pflag.Flag) {
+		if err == nil && !slices.Contains(allowed, f.Name) {
+			err = usage.Errorf("--%s %s", f.Name, why)
+		}
+	})
+	return err
 }
 
 // newRoot is the command line of a session.
@@ -237,27 +252,6 @@ func lossesTopic() *cobra.Command {
 	return topic
 }
 
-// commandLine is the command for a shell, with more settings, which replace given ones.
-func (a *app) commandLine(more ...string) string {
-	words := []string{"bootbench"}
-	for i := 0; i < len(a.args); i++ {
-		name, _, whole := strings.Cut(a.args[i], "=")
-		switch replaced := slices.ContainsFunc(more, func(setting string) bool {
-			return strings.HasPrefix("--"+setting, name+"=") && strings.HasPrefix(name, "--")
-		}); {
-		case !replaced:
-			words = append(words, a.args[i])
-		case !whole: // its value is the next word
-			i++
-		}
-	}
-	for _, setting := range more {
-		name, value, _ := strings.Cut(setting, "=")
-		words = append(words, "--"+name, value)
-	}
-	return shellWords(words...)
-}
-
 // plainWord is a word that needs no quotes in a shell.
 var plainWord = regexp.MustCompile(`^[\w=+./:,%@-]+$`)
 
@@ -276,10 +270,8 @@ func shellWords(words ...string) string {
 var elsewhere = map[string]string{
 	"alpha": "noise", "lambda": "noise", "sigma": "length-scale", "cost": "C", "cv": "folds",
 	"weight": "class-weight", "weights": "class-weight", "scale-pos-weight": "class-weight",
-	"label":  "target",
-	"labels": "target", "n-jobs": "threads", "random-state": "seed", "output": "out",
-	"bootstrap":  "resamples",
-	"checkpoint": "journal", "resume": "journal", "delta": "epsilon",
+	"label": "target", "labels": "target", "n-jobs": "threads", "random-state": "seed", "output": "out",
+	"bootstrap": "resamples", "checkpoint": "journal", "resume": "journal", "delta": "epsilon",
 }
 
 // gone are flags that a command no longer has, with what does their work.

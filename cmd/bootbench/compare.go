@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"bootbench/bench"
 	"bootbench/blas"
 	"bootbench/cmd/bootbench/internal/usage"
@@ -44,8 +42,7 @@ func runCompare(a *app, o *options, data []string) error {
 	}
 	settings := bench.Settings{Ratios: o.ratios, Resamples: o.resamples,
 		Seed: o.seed, Workers: min(cmp.Or(o.workers, runtime.GOMAXPROCS(0)), o.resamples),
-		Solve:  o.asked.Solve,
-		Scheme: o.scheme, Folds: o.folds, Progress: a.console.Progress}
+		Solve: o.asked.Solve, Scheme: o.scheme, Folds: o.folds, Progress: a.console.Progress}
 	if !o.Given("resamples") {
 		settings.Limit = bench.DefaultLimit
 	}
@@ -221,8 +218,7 @@ func compareModels(a *app, o *options, args []string) (err error) {
 	}
 	if d.Models[0].TestLoss != d.Models[1].TestLoss || len(theory[0].Each) != len(theory[1].Each) {
 		return usage.Errorf("%s predicts numbers and %s labels, or the other way round: there is no "+
-			"common error",
-			files[0], files[1])
+			"common error", files[0], files[1])
 	}
 	d.Data, d.N = data[0], len(theory[0].Each)
 	d.Theory = calibration.Compare(theory[0], theory[1], d.Level)
@@ -242,14 +238,8 @@ var modelsFlags = []string{"models", "tol", "max-sweeps", "max-memory", "json", 
 // agree refuses answers with different examples, targets or resamples, and flags that contradict them; the
 // features may differ. It takes the scheme from the answers.
 func (o *options) agree(files []string, models [2]*savedModel) error {
-	var err error
-	o.Visit(func(f *pflag.Flag) {
-		if !slices.Contains(modelsFlags, f.Name) {
-			err = usage.Errorf("--%s: with --models the answers say how DATA is read and redrawn, and by "+
-				"which models it is predicted; do without it", f.Name)
-		}
-	})
-	if err != nil {
+	if err := o.only(modelsFlags, "is not for --models: the answers say how DATA is read and redrawn, and "+
+		"by which models it is predicted; do without it"); err != nil {
 		return err
 	}
 	a, b := models[0], models[1]

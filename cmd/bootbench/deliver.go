@@ -88,7 +88,8 @@ func (a *app) answer(r report.Result, err error) error {
 func (a *app) writeFolder(g *report.Sheet, document func(io.Writer) error) (err error) {
 	a.console.Progress("writing the report", 0, 1)
 	defer a.console.Clear()
-	p := report.Page{Sheet: g, Command: a.commandLine(), Machine: machine()}
+	line := shellWords(append([]string{"bootbench"}, a.args...)...)
+	p := report.Page{Sheet: g, Command: line, Machine: machine()}
 	write := func(name string, write func(io.Writer) error) {
 		if err == nil {
 			err = a.outputs.folder.Replace(name, write)

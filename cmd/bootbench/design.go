@@ -26,8 +26,7 @@ func (o *options) checkScheme(ratios ...float64) error {
 			return usage.Errorf("--ratio: --scheme kfold takes --folds instead")
 		case ratio > 1 && (o.scheme == "subsample" || o.scheme == "bernoulli"):
 			return usage.Errorf("--ratio is %v, must be at most 1 with --scheme %s: nothing is drawn twice",
-				ratio,
-				o.scheme)
+				ratio, o.scheme)
 		}
 	}
 	return nil

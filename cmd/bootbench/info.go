@@ -8,7 +8,6 @@ import (
 
 	"bootbench/blas"
 	"bootbench/cmd/bootbench/internal/files"
-	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
@@ -37,25 +36,8 @@ func machine() *report.Machine {
 	return m
 }
 
-// noArguments refuses arguments.
-func noArguments(_ *options, args []string) error {
-	if len(args) > 0 {
-		return usage.Errorf("info takes no arguments, not %q", args[0])
-	}
-	return nil
-}
-
 func runInfo(a *app, _ *options, _ []string) error {
 	return a.deliver(&report.Sheet{Result: machine()})
-}
-
-// fileToExport requires one FILE with --export, and no arguments without.
-func fileToExport(o *options, args []string) error {
-	if want := map[bool]int{true: 1}[o.exportName != ""]; len(args) != want {
-		return usage.Errorf("%d arguments: datasets takes a FILE with --export NAME and none without",
-			len(args))
-	}
-	return nil
 }
 
 // runDatasets lists the embedded sets, or writes one to a file.

@@ -173,14 +173,6 @@ func (s *tasks) place(path string) string {
 	return path
 }
 
-// someFolders requires at least one folder.
-func someFolders(_ *options, args []string) error {
-	if len(args) == 0 {
-		return usage.Errorf("merge takes the folders of journals, and here is none")
-	}
-	return nil
-}
-
 // runMerge runs the command of journals with all its tasks looked up. merge's flags determine the outputs.
 func runMerge(a *app, _ *options, folders []string) (err error) {
 	if a.tasks.Journal, err = journal.Read(folders, a.console.Warn); err != nil {

@@ -89,8 +89,7 @@ var (
 	solveNames  = []string{"tol", "max-sweeps"}
 	shardNames  = []string{"journal", "shard"}
 	theoryNames = slices.Concat(problemNames, solveNames, shardNames, []string{"sample", "folds", "refine",
-		"seed",
-		"accuracy", "test-loss", "metrics"})
+		"seed", "accuracy", "test-loss", "metrics"})
 	problemNames = slices.Concat(modelNames, dataNames[:10], engineNames, []string{"max-memory"})
 )
 
@@ -137,8 +136,7 @@ func (o *options) declare() {
 	o.Choice(&o.missing, "missing", []string{"error", "drop", "mean", "indicator"}, "error")
 	o.List(&r.NA, "na")
 	o.Text(&r.Positive, "positive")
-	o.Choice((*string)(&r.As), "task",
-		[]string{string(dataset.Numbers), string(dataset.Classes)}, "")
+	o.Choice((*string)(&r.As), "task", []string{string(dataset.Numbers), string(dataset.Classes)}, "")
 	o.Switch(&o.noStandardize, "no-standardize")
 	o.Switch(&o.noNormalizeTarget, "no-normalize-target")
 	o.Choice(&o.unseen, "unseen", []string{"error", "zero"}, "error")

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/spf13/pflag"
-
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
@@ -76,23 +74,6 @@ func (o *options) checkPredict(a *app, data []string) error {
 var modelPredictFlags = []string{"test", "model", "csv", "missing", "unseen", "no-header",
 	"max-memory", "test-loss", "no-points", "metrics", "level",
 	"json", "out", "quiet", "threads", "backend", "cpuprofile", "memprofile", "help"}
-
-// dataOrModel requires one DATA, or --model.
-func dataOrModel(o *options, args []string) (err error) {
-	if o.model == "" {
-		return oneData("predict", args)
-	}
-	if len(args) > 0 {
-		return usage.Errorf("predict takes DATA or --model FILE, not both")
-	}
-	o.Visit(func(f *pflag.Flag) {
-		if err == nil && !slices.Contains(modelPredictFlags, f.Name) {
-			err = usage.Errorf("--%s has no meaning with --model: the file holds a model that is trained "+
-				"once, and its preprocessing", f.Name)
-		}
-	})
-	return err
-}
 
 // predictByFile predicts at new inputs by a model file.
 func predictByFile(a *app, o *options) error {

@@ -121,8 +121,7 @@ func fitTask(about loss.Info, set *dataset.Set) error {
 	switch {
 	case about.Task == loss.Regression && !set.AreNumbers():
 		return usage.Errorf("--loss %s is for regression; the targets of %s are the labels -1 and +1",
-			about.Name,
-			set.Name)
+			about.Name, set.Name)
 	case about.Task == loss.Classification && set.AreNumbers() && len(set.Columns) == 1:
 		return set.Classify("")
 	}

@@ -88,7 +88,7 @@ func runTune(a *app, o *options, data []string) error {
 	if d.Quality != nil {
 		d.StandardError = d.Quality.ExampleSE
 	}
-	d.Command, d.CommandLine = "tune", againLine(a, best)
+	d.Command = "tune"
 	d.Warnings = append(append([]string{}, r.Bounds...), d.Warnings...)
 	return a.answer(d, nil)
 }
@@ -115,8 +115,7 @@ func (a *app) choose(p *tune.Problem) (r *tune.Result, c choice, err error) {
 			a.mustFinish()
 		}
 		a.console.Progress(fmt.Sprintf("choosing a model: %d judged, best of %d examples %.6g", judged,
-			e.Examples,
-			least), 0, 1)
+			e.Examples, least), 0, 1)
 	}
 	run := tune.Run
 	if a.options.kernel == autoKernel {
@@ -309,18 +308,22 @@ func searchReport(r *tune.Result) report.Search {
 	return d
 }
 
-// againLine is the command line that estimates the chosen model of a data set: the flags common to tune and
-// estimate, and the choice.
-func againLine(a *app, p *problem) string {
-	o, spec, chosen, other := p.flags, &p.spec, slices.Clone(p.choice.settings), []string{"over", "ard", "by"}
-	if o.scheme != (resample.KFold{}).Name() {
-		other = append(other, "folds")
-	}
-	_, preset := model.PresetFor(spec.Set) // tune ignores it
-	if other = append(other, "no-normalize-target"); preset && o.kernel != autoKernel {
+// repeat is the command line that repeats an answer with the model that was chosen for it; after tune, the
+// estimate of that model.
+func (a *app) repeat(p *problem) string {
+	o, spec, chosen, command := p.flags, &p.spec, slices.Clone(p.choice.settings), a.command.name
+	other := []string{"no-normalize-target"}
+	_, preset := model.PresetFor(spec.Set) // a search ignores it
+	if preset && o.kernel != autoKernel {
 		chosen = slices.Insert(chosen, 1, "kernel="+spec.Kernel.Kind.String())
 	}
-	words := []string{"bootbench", "estimate", a.data[0]}
+	if command == "tune" {
+		command, other = "estimate", append(other, "over", "ard", "by")
+		if o.scheme != (resample.KFold{}).Name() {
+			other = append(other, "folds")
+		}
+	}
+	words := append([]string{"bootbench", command}, a.data...)
 	for _, setting := range chosen {
 		name, value, _ := strings.Cut(setting, "=")
 		if words, other = append(words, "--"+name, value), append(other, name); name == "length-scale" {
@@ -331,7 +334,7 @@ func againLine(a *app, p *problem) string {
 		words = append(words, fmt.Sprintf("--no-normalize-target=%t", !spec.NormalizeTarget))
 	}
 	for _, setting := range o.Settings(func(name string) bool {
-		return isRecorded(name) && !slices.Contains(other, name)
+		return (isRecorded(name) || name == "model" && command == "train") && !slices.Contains(other, name)
 	}) {
 		words = append(words, "--"+setting)
 	}

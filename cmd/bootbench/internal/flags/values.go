@@ -121,8 +121,7 @@ func ReadSteps(to *[]float64) Reader {
 			last, err2 := strconv.ParseFloat(parts[1], 64)
 			count, err3 := strconv.Atoi(parts[2])
 			if err1 == nil && err2 == nil && err3 == nil && first > 0 && last > 0 &&
-				!math.IsInf(first*last, 0) &&
-				count > 1 && count <= most {
+				!math.IsInf(first*last, 0) && count > 1 && count <= most {
 				*to = make([]float64, count)
 				for i := range *to {
 					(*to)[i] = first * math.Pow(last/first, float64(i)/float64(count-1))
@@ -132,8 +131,7 @@ func ReadSteps(to *[]float64) Reader {
 			}
 		}
 		return "",
-			fmt.Errorf("%q is neither FROM:TO:COUNT (0.1:5:20) nor a list (0.5,1,2) of numbers above 0",
-				text)
+			fmt.Errorf("%q is neither FROM:TO:COUNT (0.1:5:20) nor a list (0.5,1,2) of numbers above 0", text)
 	}
 }
 

@@ -101,21 +101,25 @@ func addColumn[T any](t *Table, name string, list []T, cell func(T) string) {
 	}
 }
 
-// table has a row per example or new input and a column for every list that there is, of new inputs first
-// the columns of brief. Probabilities are of the class positive.
-func (p *Points) table(positive string, newRows bool, format func(float64) string) *Table {
+// table has a row per example or new input and a column for every list that there is. A brief one of new
+// inputs ends with the targets, and has predictions only where these say more than the classes. Probabilities
+// are of the class positive.
+func (p *Points) table(positive string, newRows, brief bool, format func(float64) string) *Table {
 	t := &Table{[]head{"row"}, make([][]string, p.count())}
 	for i := range t.Rows {
 		t.Rows[i] = []string{rowName(p.Names, i)}
 	}
 	add := func(name string, list Numbers) { addColumn(t, name, list, format) }
-	if newRows {
+	switch {
+	case !newRows:
+		add("mean", p.Mean)
+	case !brief || p.Class == nil || p.Probability.IsZero() && p.Mean != nil:
 		add("prediction", either(p.Prediction != nil, p.Prediction, p.Mean))
 		add("lower", p.Lower)
 		add("upper", p.Upper)
+	}
+	if newRows && !brief {
 		add("sd", p.SD)
-	} else {
-		add("mean", p.Mean)
 	}
 	for k, list := range p.Quantiles {
 		add(fmt.Sprintf("q%v", p.QuantileLevels[k]), list)
@@ -127,6 +131,9 @@ func (p *Points) table(positive string, newRows bool, format func(float64) strin
 	addColumn(t, "<class", p.Class, textCell)
 	add("target", p.Target.Numbers)
 	addColumn(t, "target", p.Target.Classes, textCell)
+	if brief {
+		return t
+	}
 	add("error", p.Error)
 	add("variance", p.Variance)
 	add("mean_se", p.MeanSE)

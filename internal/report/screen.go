@@ -21,7 +21,7 @@ func (a *Answer) document() *document {
 		return a.retrained()
 	case "predict":
 		d := a.predicted()
-		d.inputs(a.pointTable((*Points).brief, number[float64]), a.Points.uncertain())
+		d.inputs(a.pointTable(true, number[float64]), a.Points.uncertain())
 		return d
 	case "loo":
 		if a.LeftOneOut != nil {
@@ -271,17 +271,14 @@ func (a *Answer) inFull() *document {
 	d.line("left-out error", "%s", a.Quote.long(u))
 	d.learning(a)
 	d.quality(a.Quality, u)
-	if r := a.Refined; r == nil {
-		d.errors(a, *a.Errors, a.BaggedError)
-		d.judged("", a.Metrics, a.Calibration)
-	} else {
-		errors := *a.Errors
-		errors.Err632, errors.Err632Plus = r.Err632, r.Err632Plus
-		d.errors(a, errors, &r.BaggedError)
-		d.refined(a)
-		d.judged("", a.Metrics, a.Calibration)
-		d.judged("refined", r.Metrics, r.Calibration)
+	errors, bagged, r := *a.Errors, a.BaggedError, cmp.Or(a.Refined, &Refined{})
+	if a.Refined != nil {
+		errors.Err632, errors.Err632Plus, bagged = r.Err632, r.Err632Plus, &r.BaggedError
 	}
+	d.errors(a, errors, bagged)
+	d.refined(a)
+	d.judged("", a.Metrics, a.Calibration)
+	d.judged("refined", r.Metrics, r.Calibration)
 	d.convergence(a)
 	d.cost(a.Cost)
 	return d
@@ -290,6 +287,9 @@ func (a *Answer) inFull() *document {
 // refined prints the cost of exact resamples, and the theory's errors.
 func (d *document) refined(a *Answer) {
 	r, u := a.Refined, units(a.TestLoss)
+	if r == nil {
+		return
+	}
 	worth := either(r.EquivalentResamples > 0, // else unknown
 		fmt.Sprintf(", worth %.0f plain retrainings", r.EquivalentResamples), "")
 	d.line("refined by", "%d exact resamples in %s s%s; Monte Carlo error %s", r.Resamples,
@@ -506,7 +506,7 @@ func (a *Answer) predictedInFull() *document {
 	}
 	d.convergence(a)
 	d.cost(a.Cost)
-	d.inputs(a.pointTable((*Points).all, number[float64]), a.Points.uncertain())
+	d.inputs(a.pointTable(false, number[float64]), a.Points.uncertain())
 	return d
 }
 
@@ -564,20 +564,4 @@ func (d *document) meant(a *Answer) string {
 		d.line("interval", "of the estimator: %.3g%% of the resamples predict within it", 100*a.Level)
 	}
 	return fmt.Sprintf("A prediction of the %s of every new row.", target)
-}
-
-// all are all lists.
-func (p *Points) all() *Points { return p }
-
-// brief are the lists of the short form.
-func (p *Points) brief() *Points {
-	b := &Points{Names: p.Names, Target: p.Target, QuantileLevels: p.QuantileLevels, Quantiles: p.Quantiles,
-		Probability: p.Probability}
-	if p.Class != nil {
-		b.Class = p.Class
-	}
-	if p.Class == nil || p.Probability.IsZero() && p.Mean != nil {
-		b.Prediction, b.Lower, b.Upper = either(p.Prediction != nil, p.Prediction, p.Mean), p.Lower, p.Upper
-	}
-	return b
 }

@@ -45,7 +45,7 @@ func (a *Answer) fill(s *Sheet, noPoints bool) {
 	s.Status, s.Covariance = a.Status, a.Covariances
 	predicts := a.NewRows != nil
 	if p := a.Points; p != nil || a.Targets != nil {
-		s.CSV, s.Table = pointsFile, a.pointTable((*Points).all, numberCell[float64])
+		s.CSV, s.Table = pointsFile, a.pointTable(false, numberCell[float64])
 	}
 	switch p := a.Points; {
 	case p == nil:
@@ -71,17 +71,18 @@ func (a *Answer) dropPoints() {
 	}
 }
 
-// pointTable has a row per example or new input, and the columns of every target; nil without points.
-func (a *Answer) pointTable(of func(*Points) *Points, format func(float64) string) (all *Table) {
+// pointTable has a row per example or new input, and the columns of every target; nil without points. A brief
+// one has the columns of the short answer at new inputs.
+func (a *Answer) pointTable(brief bool, format func(float64) string) (all *Table) {
 	newRows := a.NewRows != nil
 	if a.Points != nil {
-		return of(a.Points).table(a.Positive, newRows, format)
+		return a.Points.table(a.Positive, newRows, brief, format)
 	}
 	for _, name := range a.Names {
 		if a.Targets[name].Points == nil {
 			return nil
 		}
-		part := of(a.Targets[name].Points).table("", newRows, format)
+		part := a.Targets[name].Points.table("", newRows, brief, format)
 		if all == nil {
 			all = &Table{part.Heads[:1:1], make([][]string, len(part.Rows))}
 			for i, row := range part.Rows {

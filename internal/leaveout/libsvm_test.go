@@ -1,6 +1,8 @@
 package leaveout
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -13,25 +15,8 @@ import (
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/testutil"
-	"bootbench/linalg"
 	"bootbench/train"
 )
-
-// writeLIBSVM writes inputs and labels to the last bit.
-func writeLIBSVM(t testing.TB, file string, x linalg.Matrix, y []float64) {
-	t.Helper()
-	var text []byte
-	for i, label := range y {
-		text = fmt.Appendf(text, "%+g", label)
-		for j, v := range x.Row(i) {
-			text = fmt.Appendf(text, " %d:%.17g", j+1, v)
-		}
-		text = append(text, '\n')
-	}
-	if err := os.WriteFile(file, text, 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
 
 var accuracy = regexp.MustCompile(`Accuracy = ([0-9.]+)%`)
 
@@ -47,7 +32,11 @@ func TestAgainstLIBSVM(t *testing.T) {
 	for _, c := range libsvmCounts {
 		set, file := testutil.Must(dataset.Open(c.data))(t), filepath.Join(t.TempDir(), c.data)
 		z, _ := dataset.Standardize(set.X)
-		writeLIBSVM(t, file, z, set.Targets(0))
+		lines, scaled := &bytes.Buffer{}, &dataset.Set{X: z, Columns: []dataset.Column{{Y: set.Targets(0)}}}
+		err := dataset.Write(lines, ".svm", scaled)
+		if err = errors.Join(err, os.WriteFile(file, lines.Bytes(), 0o600)); err != nil {
+			t.Fatal(err)
+		}
 		began := time.Now()
 		gamma := fmt.Sprint(c.width / float64(set.D()))
 		out := testutil.Must(exec.Command(program, "-s", "0", "-t", "2", "-g", gamma, "-c", fmt.Sprint(c.c),

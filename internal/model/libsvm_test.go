@@ -1,12 +1,12 @@
 package model_test
 
 import (
-	"bufio"
 	"fmt"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
@@ -16,7 +16,6 @@ import (
 	"bootbench/internal/model"
 	"bootbench/internal/testutil"
 	"bootbench/kernel"
-	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/solver"
 )
@@ -116,6 +115,7 @@ func TestBiasAgainstLIBSVM(t *testing.T) {
 func (c libsvmCell) byLIBSVM(t *testing.T, train string, m *model.Model, test loss.Test) (mean, se float64) {
 	t.Helper()
 	z, _ := dataset.Standardize(m.Set.X)
+	scaled := &dataset.Set{X: z, Columns: []dataset.Column{{Y: m.Y}}}
 	dir, n := t.TempDir(), m.Set.N()
 	file := func(name string) string { return filepath.Join(dir, name) }
 	run := func(program string, args ...string) {
@@ -139,8 +139,8 @@ func (c libsvmCell) byLIBSVM(t *testing.T, train string, m *model.Model, test lo
 						left, times[i] = append(left, i), 1
 					}
 				}
-				writeLIBSVM(t, file("train"), z, m.Y, weight)
-				writeLIBSVM(t, file("test"), z, m.Y, times)
+				writeLIBSVM(t, file("train"), scaled, weight)
+				writeLIBSVM(t, file("test"), scaled, times)
 				run(train, append(args, file("train"), file("model"))...)
 				run(filepath.Join(filepath.Dir(train), "svm-predict"), file("test"), file("model"),
 					file("out"))
@@ -164,20 +164,14 @@ func (c libsvmCell) byLIBSVM(t *testing.T, train string, m *model.Model, test lo
 	return mean, stat.StdErr(stat.StdDev(means, nil), float64(len(means)))
 }
 
-// writeLIBSVM writes inputs and targets to the last bit, each as often as weights say.
-func writeLIBSVM(t *testing.T, path string, x linalg.Matrix, y, weight []float64) {
+// writeLIBSVM writes each example as often as weights say.
+func writeLIBSVM(t *testing.T, path string, set *dataset.Set, weight []float64) {
 	t.Helper()
+	var rows []int
+	for i, k := range weight {
+		rows = append(rows, slices.Repeat([]int{i}, int(k))...)
+	}
 	f := testutil.Must(os.Create(path))(t)
 	defer f.Close()
-	w := bufio.NewWriter(f)
-	for i, k := range weight {
-		for range int(k) {
-			fmt.Fprintf(w, "%.17g", y[i])
-			for j, v := range x.Row(i) {
-				fmt.Fprintf(w, " %d:%.17g", j+1, v)
-			}
-			fmt.Fprintln(w)
-		}
-	}
-	must(t, w.Flush())
+	must(t, dataset.Write(f, ".svm", set.Subset(rows)))
 }

@@ -234,13 +234,12 @@ func (v *Validation) fits(ctx context.Context, p *part, folds int, settings mode
 		result = &model.Retraining{Method: model.Single}
 		result.Averages, err = v.fitNested(ctx, p, settings, known)
 	} else {
-		method, n, k := v.Method, p.Set.N(), 1/float64(folds)
-		// in n^3 operations: those of fits to the other folds minus those of downdates; the inverse takes one
-		saved := float64(settings.Resamples) * (math.Pow(1-k, 3) - math.Pow(k, 3)) / 3
-		if method == model.AutoMethod && model.CanDowndate(p.model) && saved > 1 {
+		method, n := v.Method, p.Set.N()
+		around := resample.KFold{Folds: min(n, folds), N: n}
+		if method == model.AutoMethod && model.CanDowndate(p.model) &&
+			p.model.Cheapest(ctx, around, settings.Plan, settings.Resamples, true) == model.Downdate {
 			method = model.Downdate
 		}
-		around := resample.KFold{Folds: min(n, folds), N: n}
 		settings.Workers = cmp.Or(settings.Workers, runtime.GOMAXPROCS(0))
 		if err := model.CheckRetrain(p.model, method, around, settings); err != nil {
 			return nil, err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"time"
 
@@ -34,6 +35,7 @@ func (s *Study) Estimate(ctx context.Context, q Question) (*report.Answer, error
 			return nil, err
 		}
 	}
+	s.settle(ctx, &q)
 	began := time.Now()
 	a, err := s.each(ctx, s.drawn("estimate", q.Scheme, q.Seed, q.Metrics),
 		func(p *part, onFit OnFit) (*report.Answer, error) {
@@ -61,11 +63,15 @@ func (p *part) begin(command string, scheme resample.Scheme) *report.Answer {
 // estimate is the answer of a part. Its solve began at began.
 func (p *part) estimate(ctx context.Context, q *Question, began time.Time, onFit OnFit) (*report.Answer,
 	error) {
-	if err := p.solve(ctx, q); err != nil {
-		return nil, err
-	}
 	a, alone := p.begin("estimate", q.Scheme), p.withoutTheory(q)
-	a.Outcome = outcome(p.model, q.Scheme, p.solution.Warnings...)
+	var warnings []string
+	if !q.singly {
+		if err := p.solve(ctx, q); err != nil {
+			return nil, err
+		}
+		warnings = p.solution.Warnings
+	}
+	a.Outcome = outcome(p.model, q.Scheme, warnings...)
 	a.Errors, a.Quote = p.around(math.NaN()), &report.Quote{}
 	if alone {
 		unknown := report.Number(math.NaN())
@@ -82,7 +88,7 @@ func (p *part) estimate(ctx context.Context, q *Question, began time.Time, onFit
 	case alone && a.Refined == nil:
 		return nil, cmp.Or(ctx.Err(), errOnlyExact)
 	case alone && !resample.IsDependent(q.Scheme):
-		a.Time.Theory = theorySweeps * a.Time.Solve
+		a.Time.Theory = p.theoryCost(q.Scheme) * 1e-9 / float64(runtime.GOMAXPROCS(0))
 	}
 	if len(q.Quantiles) > 0 && a.Points != nil && !alone {
 		p.addQuantiles(a.Points, a.Refined, q.Quantiles, func(i int) int { return p.Site[i] },

@@ -33,11 +33,11 @@ const (
 // refine trains on exact resamples around the solution: at the sites, and at new inputs whose kernel rows are
 // given. onFit, if set, is called for each. The result is nil if none are wanted, or if optional ones are
 // impossible; warnings then say why.
-func (p *part) refine(ctx context.Context, q *Question, cross blas64.General, onFit OnFit) (*model.Retraining,
-	[]string, error) {
+func (p *part) refine(ctx context.Context, q *Question, cross blas64.General, onFit OnFit) (
+	r *model.Retraining, warnings []string, err error) {
 	_, proximal := p.Loss.(loss.Proximal)
 	switch {
-	case q.Exact == No || p.solution.Status == solver.Cancelled || hasWeights(q.Scheme):
+	case q.Exact == No || hasWeights(q.Scheme) || !q.singly && p.solution.Status == solver.Cancelled:
 		return nil, nil, nil
 	case resample.ProbZero(q.Scheme, 1) == 0:
 		return nil, []string{"no resample leaves an example out: the left-out error is the theory's " +
@@ -59,16 +59,21 @@ func (p *part) refine(ctx context.Context, q *Question, cross blas64.General, on
 			count = 0
 		}
 		key := "refine\n" + p.key(q.Scheme, q.Seed, digest(cross), q.Solve.Tolerance, q.Solve.MaxSweeps,
-			p.withoutTheory(q))
-		var err error
+			p.withoutTheory(q), q.singly)
 		if settings.Memory, err = p.Memory(key, p.Sites()+cross.Rows, count); err != nil {
 			return nil, nil, err
 		}
 	}
-	result, err := model.Refine(ctx, p.model, p.solution, q.Scheme, settings)
+	if q.singly {
+		r, err = p.retrain(ctx, model.Single, q.Scheme, settings.RetrainSettings)
+	} else {
+		r, err = model.Refine(ctx, p.model, p.solution, q.Scheme, settings)
+	}
 	switch {
 	case errors.Is(err, fits.ErrElsewhere):
 		return nil, nil, err
+	case err == nil && r.Resamples < 2:
+		return nil, nil, ctx.Err()
 	case errors.Is(err, fits.ErrCancelled) || errors.Is(err, context.Canceled):
 		return nil, nil, nil
 	case err != nil && q.Exact == IfPossible:
@@ -76,7 +81,7 @@ func (p *part) refine(ctx context.Context, q *Question, cross blas64.General, on
 	case err != nil:
 		return nil, nil, err
 	}
-	return result, result.Warnings, nil
+	return r, r.Warnings, nil
 }
 
 // key encodes everything that the fits of a part depend on.

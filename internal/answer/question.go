@@ -25,6 +25,14 @@ const (
 	Yes
 )
 
+// or is the want, or what is decided where it is open.
+func (w Want) or(decided Want) Want {
+	if w == IfPossible {
+		return decided
+	}
+	return w
+}
+
 // Question is what is asked about averages over resamples.
 type Question struct {
 	Scheme resample.Scheme
@@ -47,6 +55,8 @@ type Question struct {
 	// Verdict adds the expected error of the model of all examples, and warnings.
 	Verdict bool
 	Choose  Chooser // chooses a model for other rows like the study's; nil: the model was given
+
+	singly bool // decided: exact fits alone are trained one by one, without any theory
 }
 
 // Retraining is what is asked about averages by retraining.
@@ -79,22 +89,51 @@ func checkMetrics(metrics []string) error {
 	return nil
 }
 
-// A theory on a dense kernel matrix takes about theorySweeps refreshes of n^3 operations. Above
-// mostOperations, 4150 sites and about 10 s on two cores, it is left out if that is possible; for several
-// classes, whose decision always uses exact resamples, above mostBeside.
+// A theory of at most quickTheory, in nanoseconds of one core, is never left out. A longer one is, if with it
+// the answer costs more than worthTheory times the answer by exact fits alone.
 const (
-	theorySweeps   = 7
-	mostOperations = 5e11
-	mostBeside     = 1e11
+	quickTheory = 2e9
+	worthTheory = 1.2
 )
 
-// theoryOperations is the number of operations of the theory of all functions. The square loss shares one G.
-func (s *Study) theoryOperations() float64 {
-	n, count := float64(s.Sites()), float64(len(s.Functions))
-	if shares(s.Model) {
-		count = 1
+// settle decides what the question leaves open: whether the theory is solved, and whether exact fits alone
+// start from a rough one.
+func (s *Study) settle(ctx context.Context, q *Question) {
+	if resample.IsDependent(q.Scheme) || s.Spec.Pairs || q.Theory == Yes {
+		return
 	}
-	return theorySweeps * n * n * n * count
+	if q.NeedsTheory(s.Loss) != "" || !s.longTheory(q.Scheme) {
+		q.Theory = q.Theory.or(Yes)
+		return
+	}
+	c := s.Model.Cost(ctx, q.Scheme, resample.Resamples{Scheme: q.Scheme, Seed: q.Seed, Y: s.Functions[0].Y})
+	count := len(s.Functions) * q.Resamples
+	alone, singly := c.Alone(s.solves(), count)
+	if c.Around(s.solves(), count) <= worthTheory*alone {
+		q.Theory = q.Theory.or(Yes)
+	}
+	q.Theory = q.Theory.or(No)
+	settings := model.RetrainSettings{Settings: fits.Settings{Resamples: q.Resamples}}
+	q.singly = singly && q.Theory == No && q.Accuracy == 0 && loss.TraitsOf(s.Loss).Margin &&
+		model.CheckRetrain(s.Model, model.Single, q.Scheme, settings) == nil
+}
+
+// solves is the number of theories of all functions.
+func (s *Study) solves() int {
+	if shares(s.Model) {
+		return 1
+	}
+	return len(s.Functions)
+}
+
+// theoryCost is the cost of the theory of all functions, in nanoseconds of one core.
+func (s *Study) theoryCost(law resample.CountDistribution) float64 {
+	return float64(s.solves()) * s.Model.Cost(context.Background(), law, nil).Theory
+}
+
+// longTheory reports whether the theory may be left out for its time.
+func (s *Study) longTheory(law resample.CountDistribution) bool {
+	return s.Form() != model.ScaLAPACK && s.theoryCost(law) > quickTheory
 }
 
 // shares reports whether the functions of a model share one solve of the theory: d does not depend on the
@@ -102,15 +141,6 @@ func (s *Study) theoryOperations() float64 {
 func shares(m *model.Model) bool {
 	_, square := m.Loss.(loss.Square)
 	return square && !m.Spec.Pairs
-}
-
-// longTheory reports whether the theory is slow on a dense kernel matrix.
-func (s *Study) longTheory() bool {
-	most := mostOperations
-	if s.classes() {
-		most = mostBeside
-	}
-	return s.theoryOperations() > most
 }
 
 // NeedsTheory names the requested results that only the theory gives, or is "".
@@ -131,13 +161,7 @@ func (q *Question) NeedsTheory(l loss.Loss) string {
 
 // withoutTheory reports whether an answer uses only exact resamples.
 func (s *Study) withoutTheory(q *Question) bool {
-	switch {
-	case resample.IsDependent(q.Scheme) || q.Theory == No || s.Spec.Pairs:
-		return true
-	case q.Theory == IfPossible:
-		return s.Form() == model.Exact && s.longTheory() && q.NeedsTheory(s.Loss) == ""
-	}
-	return false
+	return resample.IsDependent(q.Scheme) || q.Theory == No || s.Spec.Pairs
 }
 
 // LeastLeftOut is the number of resamples that must leave an example out, on average, for optional ones

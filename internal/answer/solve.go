@@ -88,7 +88,7 @@ func (p *part) solve(ctx context.Context, q *Question) (err error) {
 	}
 	switch rough := p.withoutTheory(q); {
 	case err != nil || solution != nil:
-	case rough && (p.longTheory() || !resample.IsDependent(q.Scheme)):
+	case rough && (p.longTheory(q.Scheme) || !resample.IsDependent(q.Scheme)):
 		solution, err = p.model.SolveRoughly(ctx, q.Scheme, settings)
 	default:
 		solution, err = p.model.Solve(ctx, q.Scheme, settings)

@@ -3,6 +3,7 @@ package model
 import (
 	"cmp"
 	"context"
+	"math"
 
 	"bootbench/fits"
 	"bootbench/loss"
@@ -10,42 +11,30 @@ import (
 	"bootbench/train"
 )
 
-// cost is the time of fits at M sites, in nanoseconds of one core, from operation counts only, so that a
-// choice does not depend on the machine: its terms are those of BenchmarkCost, and only ratios matter.
-type cost struct {
-	solve  float64 // of a rough theory for blocks
-	block  float64 // of a fit in a block
-	single float64 // of a fit by the loss's own trainer
-}
-
 // pilotFits are trained to count their operations, unless fewer than leastFits are requested, which take less
-// time than a rough theory. Fits in blocks take about kinkIterations if the loss has kinks.
-const pilotFits, leastFits, kinkIterations = 2, 60, 22
+// time than a rough theory.
+const pilotFits, leastFits = 2, 60
 
-// costOf is the cost of a plan's fits. A fit in a block takes k products with G in single precision and k
-// proximal maps at all sites: about kinkIterations if the loss has kinks, 10 for the square loss. A single
-// fit takes one Cholesky factorisation, or several by Newton's method; for support vector machines it is
-// counted by pilots.
-func costOf(ctx context.Context, m *Model, plan resample.Plan) cost {
-	sites, width := float64(m.Sites()), float64(m.Sites())
+// Cost is the cost of fits with weights of a law; those of a support vector machine are counted in the first
+// fits of a plan, if there is one.
+func (m *Model) Cost(ctx context.Context, law resample.CountDistribution, plan resample.Plan) fits.Cost {
+	w := fits.Work{Loss: m.Loss, Sites: m.Sites(), Rank: m.Sites(), Kept: m.kept(law)}
 	if factor := m.Factor(); factor != nil {
-		width = min(width, 2*float64(factor.Rank()))
+		w.Rank = factor.Rank()
 	}
-	iteration := sites * (20 + 0.04*width)
-	switch t := loss.TraitsOf(m.Loss); {
-	case t.Quadratic:
-		return cost{sites * (6e4 + 0.015*sites*sites), 10 * iteration, sites * (500 + 0.0035*sites*sites)}
-	case t.Margin:
-		return cost{sites * (1.3e5 + 0.05*sites*sites), kinkIterations * iteration, pilotCost(ctx, m, plan)}
+	if plan != nil && m.counts() {
+		w.Operations = m.pilot(ctx, plan)
 	}
-	return cost{sites * (2.6e5 + 0.05*sites*sites), 20 * iteration, 20 * sites * sites}
+	return fits.CostOf(w)
 }
 
-// pilotCost is the cost of single fits of a support vector machine, counted in the plan's first fits; else 0.
-func pilotCost(ctx context.Context, m *Model, plan resample.Plan) float64 {
-	if !counts(m) || plan == nil {
-		return 0
-	}
+// kept is the fraction of the sites in a fit.
+func (m *Model) kept(law resample.CountDistribution) float64 {
+	return 1 - resample.ProbZero(law, m.Set.N()/m.Sites())
+}
+
+// pilot is the mean number of operations of a plan's first fits; 0 if they fail.
+func (m *Model) pilot(ctx context.Context, plan resample.Plan) float64 {
 	of, err := m.Machine(0)
 	if err != nil {
 		return 0
@@ -63,39 +52,55 @@ func pilotCost(ctx context.Context, m *Model, plan resample.Plan) float64 {
 		}
 		sum += learned.SVM.Operations
 	}
-	return 3 * sum / pilotFits
+	return sum / pilotFits
 }
 
 // counts reports whether the model's own trainer counts its operations.
-func counts(m *Model) bool {
+func (m *Model) counts() bool {
 	_, onFactor := m.TrainedOnFactor()
 	return loss.TraitsOf(m.Loss).Margin && m.Form() != ScaLAPACK && !onFactor
 }
 
-// blocksPay reports whether AutoMethod trains blocks; without a plan, whether it may. On a low-rank factor
-// blocks are always faster: a step of a single trainer takes r^2 M flops.
-func blocksPay(ctx context.Context, m *Model, plan resample.Plan, settings fits.Settings) bool {
-	count := cmp.Or(settings.Resamples, fits.DefaultResamples)
-	switch {
-	case loss.TraitsOf(m.Loss).Proximal == nil || m.Form() == ScaLAPACK || count < leastFits:
-		return false
-	case m.Form() == LowRank || plan == nil && counts(m):
-		return true
+// mayBlock reports whether AutoMethod may train that many fits in blocks.
+func (m *Model) mayBlock(resamples int) bool {
+	return loss.TraitsOf(m.Loss).Proximal != nil && m.Form() != ScaLAPACK &&
+		cmp.Or(resamples, fits.DefaultResamples) >= leastFits
+}
+
+// Cheapest is the method of the least cost for fits with weights of a law. Of downdates, which predict only
+// the examples that a fit leaves out, it makes use if these suffice. On a factor, where a step of a single
+// trainer takes r^2 M operations, blocks are always faster.
+func (m *Model) Cheapest(ctx context.Context, law resample.CountDistribution, plan resample.Plan,
+	resamples int, leftOut bool) RetrainMethod {
+	count := float64(cmp.Or(resamples, fits.DefaultResamples))
+	blocks, downdates := m.mayBlock(resamples), leftOut && CanDowndate(m)
+	if _, onFactor := m.TrainedOnFactor(); blocks && onFactor {
+		return Batch
+	} else if !blocks && !downdates {
+		return Single
 	}
-	c := costOf(ctx, m, plan)
-	return c.solve+float64(count)*c.block < float64(count)*c.single
+	c := m.Cost(ctx, law, plan)
+	least, method := count*c.Single, Single
+	if cost := c.Rough + count*c.Block; blocks && cost < least {
+		least, method = cost, Batch
+	}
+	if cost := c.Inverse + count*c.Downdate; downdates && cost < least {
+		method = Downdate
+	}
+	return method
 }
 
 // singlePays reports whether Refine trains one by one. Blocks need no further solve there, and every fit also
 // needs its first iterate. Copies of the kernel's rows for single trainers must fit into memory.
-func singlePays(ctx context.Context, m *Model, plan resample.Plan, settings RetrainSettings) bool {
-	if !counts(m) || settings.Resamples < leastFits {
+func singlePays(ctx context.Context, m *Model, law resample.CountDistribution, plan resample.Plan,
+	settings RetrainSettings) bool {
+	if !m.counts() || settings.Resamples < leastFits {
 		return false
 	}
 	shared, _ := m.trainerBytes(m.Sites())
 	if m.CheckBeside(refineBytes(m, settings)+shared, "") != nil {
 		return false
 	}
-	c := costOf(ctx, m, plan)
-	return c.single > 0 && c.single+c.block/kinkIterations < c.block
+	c := m.Cost(ctx, law, plan)
+	return !math.IsInf(c.Single, 1) && c.Single+c.First < c.Block
 }

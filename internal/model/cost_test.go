@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -36,22 +37,39 @@ func BenchmarkCost(b *testing.B) {
 		{"pima", loss.Logistic{C: 1}, 0.04}, {"boston", loss.Huber{C: 1, Epsilon: 1}, 0.02},
 		{"boston", loss.EpsInsensitive{C: 10, Epsilon: 0.1}, 0.02},
 	} {
-		b.Run(c.data+"/"+c.loss.Name(), func(b *testing.B) {
-			spec := model.NewSpec(testutil.Must(dataset.Load(c.data, dataset.Options{}))(b), c.loss)
-			spec.Kernel.Gamma, spec.Storage, spec.Bias = c.gamma, model.Exact, !spec.Set.AreNumbers()
-			m, law := testutil.Must(model.Build(context.Background(), spec))(b), resample.Poisson{Ratio: 1}
-			counted := model.CostOf(m, resample.Resamples{Scheme: law, Y: m.Y})
-			settings := model.RetrainSettings{Settings: fits.Settings{Resamples: 64, Workers: 1}}
-			for b.Loop() {
-				single := testutil.Must(model.Retrain(b.Context(), m, model.Single, law, settings))(b)
-				began := time.Now()
-				s := testutil.Must(m.SolveRoughly(b.Context(), law, solver.Settings{}))(b)
-				solve := time.Since(began)
-				blocks := testutil.Must(model.RetrainAround(b.Context(), m, s, law, settings))(b)
-				b.ReportMetric(blocks.Stats.Elapsed.Seconds()*1e9/64/counted[1], "block/counted")
-				b.ReportMetric(single.Stats.Elapsed.Seconds()*1e9/64/counted[2], "single/counted")
-				b.ReportMetric(solve.Seconds()*1e9/counted[0], "solve/counted")
-			}
+		for _, storage := range []model.Storage{model.Exact, model.LowRank} {
+			b.Run(fmt.Sprintf("%s/%s/%v", c.data, c.loss.Name(), storage), func(b *testing.B) {
+				spec := model.NewSpec(testutil.Must(dataset.Load(c.data, dataset.Options{}))(b), c.loss)
+				spec.Kernel.Gamma, spec.Storage, spec.Bias = c.gamma, storage, !spec.Set.AreNumbers()
+				benchmarkCost(b, testutil.Must(model.Build(context.Background(), spec))(b))
+			})
+		}
+	}
+}
+
+// benchmarkCost measures times over what is counted.
+func benchmarkCost(b *testing.B, m *model.Model) {
+	law := resample.Poisson{Ratio: 1}
+	c := m.Cost(b.Context(), law, resample.Resamples{Scheme: law, Y: m.Y})
+	settings := model.RetrainSettings{Settings: fits.Settings{Resamples: 64, Workers: 1}}
+	measure := func(name string, counted float64, compute func()) {
+		began := time.Now()
+		compute()
+		b.ReportMetric(float64(time.Since(began).Nanoseconds())/counted, name+"/counted")
+	}
+	for b.Loop() {
+		var s *solver.Solution
+		measure("single", 64*c.Single, func() {
+			testutil.Must(model.Retrain(b.Context(), m, model.Single, law, settings))(b)
+		})
+		measure("theory", c.Theory, func() {
+			testutil.Must(m.Solve(b.Context(), law, solver.Settings{}))(b)
+		})
+		measure("rough", c.Rough, func() {
+			s = testutil.Must(m.SolveRoughly(b.Context(), law, solver.Settings{}))(b)
+		})
+		measure("block", 64*c.Block, func() {
+			testutil.Must(model.RetrainAround(b.Context(), m, s, law, settings))(b)
 		})
 	}
 }

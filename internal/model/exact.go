@@ -25,7 +25,7 @@ import (
 type RetrainMethod int
 
 const (
-	// AutoMethod is Batch or Single, whichever has fewer operations, see costOf.
+	// AutoMethod is Batch or Single, whichever costs less, see Cheapest.
 	AutoMethod RetrainMethod = iota
 	// Batch trains many resamples at a time as products with the theory's G.
 	Batch
@@ -70,9 +70,13 @@ func Retrain(ctx context.Context, m *Model, method RetrainMethod, scheme resampl
 	if err != nil {
 		return nil, err
 	}
-	if method == Batch || method == AutoMethod && blocksPay(ctx, m, problem.Plan, settings.Settings) {
+	auto := method == AutoMethod
+	if auto {
+		method = m.Cheapest(ctx, scheme, problem.Plan, settings.Resamples, false)
+	}
+	if method == Batch {
 		r, err := retrainRoughly(ctx, m, scheme, settings)
-		if err == nil || method == Batch || ctx.Err() != nil {
+		if err == nil || !auto || ctx.Err() != nil {
 			return r, err
 		}
 	}

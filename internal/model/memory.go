@@ -149,18 +149,19 @@ func NeedToRetrain(m *Model, method RetrainMethod, law resample.CountDistributio
 	if method == Downdate {
 		return averages + 8*n*n + 8*workers*(2*n+n*n/4)
 	}
-	blocks := method == Batch || method == AutoMethod && blocksPay(context.Background(), m, nil,
-		settings.Settings)
+	counted := method == AutoMethod && m.counts() && m.mayBlock(settings.Resamples)
+	if method == AutoMethod {
+		method = m.Cheapest(context.Background(), law, nil, settings.Resamples, false)
+	}
 	inBlocks := m.heldBytes() - m.matrixBytes() +
 		max(m.solveBytes(m.solveRoom()), averages+blockBytes(m, settings, outputs))
-	if blocks && !(method == AutoMethod && counts(m)) {
+	if method == Batch && !counted {
 		return inBlocks
 	}
-	drawn := float64(m.Sites()) * (1 - resample.ProbZero(law, m.Set.N()/m.Sites()))
-	shared, each := m.trainerBytes(int(drawn))
+	shared, each := m.trainerBytes(int(float64(m.Sites()) * m.kept(law)))
 	singly := averages + shared +
 		workers*(each+8*(fits.BlocksPerWorker*(n+outputs)+trainerVectors*int64(m.Sites())))
-	if blocks {
+	if counted {
 		return max(singly, inBlocks)
 	}
 	return singly

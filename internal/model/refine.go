@@ -182,7 +182,7 @@ func newRefinement(ctx context.Context, m *Model, s *solver.Solution, scheme res
 	if err != nil {
 		return nil, err
 	}
-	settings.Batch.Single = settings.Batch.Single || singlePays(ctx, m, problem.Plan,
+	settings.Batch.Single = settings.Batch.Single || singlePays(ctx, m, scheme, problem.Plan,
 		settings.RetrainSettings)
 	if settings.Workers, err = refineWorkers(m, settings.RetrainSettings); err != nil {
 		return nil, err

@@ -255,6 +255,9 @@ func lossesTopic() *cobra.Command {
 // plainWord is a word that needs no quotes in a shell.
 var plainWord = regexp.MustCompile(`^[\w=+./:,%@-]+$`)
 
+// line is the command line for a shell.
+func (a *app) line() string { return shellWords(append([]string{"bootbench"}, a.args...)...) }
+
 // shellWords are words for a shell, quoted if necessary.
 func shellWords(words ...string) string {
 	quoted := slices.Clone(words)

@@ -40,8 +40,8 @@ func runCompare(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	settings := bench.Settings{Ratios: o.ratios, Resamples: o.resamples,
-		Seed: o.seed, Workers: min(cmp.Or(o.workers, runtime.GOMAXPROCS(0)), o.resamples),
+	settings := bench.Settings{Ratios: o.ratios, Resamples: o.how.Resamples,
+		Seed: o.asked.Seed, Workers: min(cmp.Or(o.how.Workers, runtime.GOMAXPROCS(0)), o.how.Resamples),
 		Solve: o.asked.Solve, Scheme: o.scheme, Folds: o.folds, Progress: a.console.Progress}
 	if !o.Given("resamples") {
 		settings.Limit = bench.DefaultLimit

@@ -88,8 +88,7 @@ func (a *app) answer(r report.Result, err error) error {
 func (a *app) writeFolder(g *report.Sheet, document func(io.Writer) error) (err error) {
 	a.console.Progress("writing the report", 0, 1)
 	defer a.console.Clear()
-	line := shellWords(append([]string{"bootbench"}, a.args...)...)
-	p := report.Page{Sheet: g, Command: line, Machine: machine()}
+	p := report.Page{Sheet: g, Command: a.line(), Machine: machine()}
 	write := func(name string, write func(io.Writer) error) {
 		if err == nil {
 			err = a.outputs.folder.Replace(name, write)

@@ -116,7 +116,7 @@ func (o *options) draw(ctx context.Context, p *problem, byDefault sampler) error
 	if size == n {
 		return nil
 	}
-	order := rand.New(rand.NewPCG(o.seed, 2)).Perm(n)
+	order := rand.New(rand.NewPCG(o.asked.Seed, 2)).Perm(n)
 	if size = together(order, size, set.Groups); size == n {
 		return nil
 	}

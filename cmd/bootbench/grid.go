@@ -49,18 +49,19 @@ func runGrid(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	drawn, search := &problem{}, &tune.Problem{Spec: model.Spec{Set: set}}
+	drawn := &problem{spec: model.Spec{Set: set}}
+	settings := o.Settings(func(name string) bool { return isRecorded(name) && name != "backend" })
 	if len(axes) == 0 {
-		if search, err = o.search(set); err != nil {
+		search, err := o.search(set)
+		if err != nil {
 			return err
 		}
-		if len(search.Over) == 0 {
+		if axes = defaultAxes(search); len(axes) == 0 {
 			return usage.Errorf("--over is required: the flags leave nothing that a grid varies by default")
 		}
-	}
-	drawn.spec = search.Spec
-	if len(axes) == 0 {
-		drawn.choice.by = search.By.String()
+		drawn.spec, drawn.choice.by = search.Spec, search.By.String()
+		settings = append(settings, "loss="+search.Spec.Loss.Name(), // a search ignores presets
+			fmt.Sprintf("no-normalize-target=%t", !search.Spec.NormalizeTarget))
 	}
 	if q.Scheme, err = o.designed(o.ratio, set); err != nil {
 		return err
@@ -68,13 +69,7 @@ func runGrid(a *app, o *options, data []string) error {
 	if err := o.draw(a.ctx, drawn, q.DefaultSample); err != nil {
 		return err
 	}
-	set, search.Spec.Set = drawn.spec.Set, drawn.spec.Set
-	settings := o.Settings(func(name string) bool { return isRecorded(name) && name != "backend" })
-	if len(axes) == 0 { // a search ignores presets
-		axes = defaultAxes(search)
-		settings = append(settings, "loss="+search.Spec.Loss.Name(),
-			fmt.Sprintf("no-normalize-target=%t", !search.Spec.NormalizeTarget))
-	}
+	set = drawn.spec.Set
 	g := &grid{app: a, by: o.by, axes: axes, done: map[int]report.GridCell{}, drawn: drawn}
 	for _, values := range combinations(axes) {
 		p, err := cellProblem(a, set, settings, axes, values)
@@ -230,7 +225,7 @@ func (g *grid) solve() error {
 		c := &g.cells[i]
 		name := (&report.GridCell{Values: c.values}).Name(g.axes)
 		c.question.Label = fmt.Sprintf("%s, %d of %d", name, i+1, len(g.cells))
-		key := fmt.Sprint("grid by ", g.by, o.folds, o.seed) + " " + name + ": " +
+		key := fmt.Sprint("grid by ", g.by, o.folds, o.asked.Seed) + " " + name + ": " +
 			estimateKey(&c.problem.spec, test, c.question)
 		tasks = append(tasks, task(name+" of "+set.Name, key, func() (report.GridCell, error) {
 			cell, err := g.answer(i)

@@ -22,19 +22,13 @@ type sharedKernel struct {
 	*model.Model
 }
 
-// serves reports whether specifications differ at most in the loss.
-func (k *sharedKernel) serves(spec model.Spec) bool {
-	spec.Loss = k.spec.Loss
-	return reflect.DeepEqual(k.spec, spec)
-}
-
 // mostHeld bounds the memory of the kernel matrices kept for other cells.
 const mostHeld = 256 << 20
 
 // study is the study of a cell, on an existing kernel matrix if possible.
 func (g *grid) study(p *problem) (*answer.Study, error) {
 	for _, known := range g.held {
-		if known.serves(p.spec) {
+		if known.spec.Loss = p.spec.Loss; reflect.DeepEqual(known.spec, p.spec) {
 			m, err := known.WithLoss(p.spec.Loss)
 			if err != nil {
 				return nil, err
@@ -137,7 +131,7 @@ func (g *grid) validate(s *answer.Study, i int) (cell report.GridCell, err error
 func (g *grid) folds() answer.Validation {
 	o, set := g.app.options, g.cells[0].problem.spec.Set
 	v := answer.Validation{Design: resample.Design{N: set.N(), Group: set.Groups, Stratum: set.Strata},
-		Folds: tune.DefaultFolds, Repeats: 1, Seed: o.seed, Metrics: o.asked.Metrics,
+		Folds: tune.DefaultFolds, Repeats: 1, Seed: o.asked.Seed, Metrics: o.asked.Metrics,
 		ErrorsAlone: len(o.asked.Metrics) == 0}
 	if o.Given("folds") {
 		v.Folds = o.folds
@@ -153,16 +147,16 @@ func (c *gridCell) c() float64 {
 
 // path are the cells that differ from cell i only in C, sorted by C.
 func (g *grid) path(i int) (path []int) {
-	only := func(l loss.Loss) loss.Parameters {
-		p, _ := loss.ParametersOf(l)
-		p.C = 0
-		return p
+	alike := func(k int) model.Spec { // with one C
+		spec := g.cells[k].problem.spec
+		if p, known := loss.ParametersOf(spec.Loss); known && p.C > 0 {
+			p.C = 1
+			spec.Loss, _ = loss.ByName(spec.Loss.Name(), p) // a loss with its parameters
+		}
+		return spec
 	}
-	own := sharedKernel{spec: g.cells[i].problem.spec}
 	for k := range g.cells {
-		other := g.cells[k].problem.spec
-		if k == i || g.cells[i].c() > 0 && own.serves(other) &&
-			other.Loss.Name() == own.spec.Loss.Name() && only(other.Loss) == only(own.spec.Loss) {
+		if k == i || g.cells[i].c() > 0 && reflect.DeepEqual(alike(i), alike(k)) {
 			path = append(path, k)
 		}
 	}

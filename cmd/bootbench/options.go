@@ -51,19 +51,15 @@ type options struct {
 	ratio            float64
 	ratios           []float64
 	folds            int
-	leaveOut, blocks int // 0: loo, none; blocks below 0: auto
-	repeats          int
-	permutations     int
+	blocks           int               // 0: none; below 0: auto
+	how              answer.Retraining // without the scheme and what is asked
+	cv               answer.Validation // folds, repeats and permutations
 	nested           bool
 	refitFeatures    bool
-	resamples        int
-	workers          int
-	seed             uint64
 	testLoss         string
 	verbose          bool
 	covarianceMatrix string // file
 	by               tune.By
-	retraining       model.RetrainMethod
 
 	over, models                           []string
 	sizes                                  []int
@@ -152,22 +148,22 @@ func (o *options) declare() {
 		return name == resample.Bayesian{}.Name() // leaves nothing out
 	}), "poisson")
 	o.Whole(&o.folds, "folds", 10, flags.AtLeast(2))
-	o.Value("folds/cv", "10", flags.WholeOr(&o.leaveOut, 2, "loo", 0))
-	o.Whole(&o.repeats, "repeats", 5, flags.Range{From: 1, To: 1e6})
+	o.Value("folds/cv", "10", flags.WholeOr(&o.cv.Folds, 2, "loo", 0))
+	o.Whole(&o.cv.Repeats, "repeats", 5, flags.Range{From: 1, To: 1e6})
 	o.Value("blocks", "", flags.WholeOr(&o.blocks, 1, "auto", -1))
 	o.Value("blocks/cv", "", flags.WholeOr(&o.blocks, 1, "auto", -1))
-	o.Whole(&o.permutations, "permutations", 0, flags.Range{From: 0, To: 1e6})
+	o.Whole(&o.cv.Permutations, "permutations", 0, flags.Range{From: 0, To: 1e6})
 	o.Switch(&o.nested, "nested")
 	o.Switch(&o.refitFeatures, "refit-preprocessing")
 	o.Number(&o.ratio, "ratio", 1, flags.Above(0))
 	o.Steps(&o.ratios, "ratio/list")
 	o.Value("refine", "auto", readRefine(&o.asked))
 	o.Value("accuracy", "", flags.Percentage(&o.asked.Accuracy))
-	o.Whole(&o.resamples, "resamples", fits.DefaultResamples, flags.Range{From: 1, To: 1e9})
-	o.Add("seed", func(name, help string) { o.Uint64Var(&o.seed, name, 0, help) })
-	o.Whole(&o.workers, "workers", 0, flags.AtLeast(1))
+	o.Whole(&o.how.Resamples, "resamples", fits.DefaultResamples, flags.Range{From: 1, To: 1e9})
+	o.Add("seed", func(name, help string) { o.Uint64Var(&o.asked.Seed, name, 0, help) })
+	o.Whole(&o.how.Workers, "workers", 0, flags.AtLeast(1))
 	o.Choice(&o.method, "method/estimate", []string{"auto", "fits", "theory"}, "auto")
-	flags.Named(o.Set, &o.retraining, "method/retrain",
+	flags.Named(o.Set, &o.how.Method, "method/retrain",
 		[]model.RetrainMethod{model.AutoMethod, model.Batch, model.Single}, model.AutoMethod)
 	o.Choice(&o.method, "method/loo", []string{"exact", "fast", "xialpha", "approx", allMethods}, "fast")
 	o.List(&o.models, "models")

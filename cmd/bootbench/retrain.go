@@ -25,9 +25,8 @@ func runRetrain(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	how := answer.Retraining{NoPoints: o.asked.NoPoints}
-	how.Seed, how.Resamples, how.Workers = o.seed, o.resamples, o.workers
-	how.Method = o.retraining
+	how := o.how
+	how.NoPoints, how.Seed = o.asked.NoPoints, o.asked.Seed
 	if how.Scheme, err = o.designed(o.ratio, p.spec.Set); err != nil {
 		return err
 	}
@@ -91,7 +90,7 @@ func runCV(a *app, o *options, data []string) error {
 	case o.nested:
 		v.Anew, v.Choose, p.choice.settings = "a model chosen", p.choice.again(tune.IfBetter), nil
 	case o.refitFeatures || v.Design.Block > 0 && canRefit(p.spec):
-		if o.retraining == model.Batch {
+		if o.how.Method == model.Batch {
 			return usage.Errorf("--method: without every fold the features are standardised again, and " +
 				"models trained one by one: --method batch does not go with it")
 		}
@@ -110,10 +109,10 @@ func canRefit(spec model.Spec) bool { return spec.Standardize }
 
 // validation is the cross-validation of the flags.
 func (o *options) validation(set *dataset.Set) (v answer.Validation, err error) {
-	v = answer.Validation{Design: resample.Design{N: set.N(), Group: set.Groups, Stratum: set.Strata,
-		Block: o.blocks}, Given: set.Folds, Folds: o.leaveOut, Repeats: o.repeats,
-		Permutations: o.permutations,
-		Seed:         o.seed, Method: o.retraining, Metrics: o.asked.Metrics, Workers: o.workers}
+	v = o.cv
+	v.Given, v.Seed, v.Metrics = set.Folds, o.asked.Seed, o.asked.Metrics
+	v.Method, v.Workers = o.how.Method, o.how.Workers
+	v.Design = resample.Design{N: set.N(), Group: set.Groups, Stratum: set.Strata, Block: o.blocks}
 	if v.Design.Block < 0 {
 		v.Design.Block = max(1, set.N()/(v.Folds+1))
 	}

@@ -238,7 +238,7 @@ func readRefine(to *answer.Question) flags.Reader {
 // question is the question of the flags, without the scheme, after a check of them.
 func (o *options) question() (q answer.Question, err error) {
 	q = o.asked
-	q.Seed, q.Covariances, q.Theory = o.seed, o.covarianceMatrix != "", answer.Yes
+	q.Covariances, q.Theory = o.covarianceMatrix != "", answer.Yes
 	switch o.method {
 	case "fits":
 		q.Theory = answer.No

@@ -313,6 +313,9 @@ func searchReport(r *tune.Result) report.Search {
 func (a *app) repeat(p *problem) string {
 	o, spec, chosen, command := p.flags, &p.spec, slices.Clone(p.choice.settings), a.command.name
 	other := []string{"no-normalize-target"}
+	if len(chosen) == 0 { // the choice is a part of what is repeated
+		return a.line()
+	}
 	_, preset := model.PresetFor(spec.Set) // a search ignores it
 	if preset && o.kernel != autoKernel {
 		chosen = slices.Insert(chosen, 1, "kernel="+spec.Kernel.Kind.String())

@@ -23,9 +23,6 @@ type Quote struct {
 	Upper *Number `json:"error_upper,omitempty"`
 }
 
-// noQuote is an unknown error.
-var noQuote = Quote{Error: unknown, ErrorSE: unknown}
-
 // A standard error tells nothing of an error rate of less than fewErrors examples, or if a screen shows rate
 // and standard error as 0.0%, which it does below shownAsZero.
 const fewErrors, shownAsZero = 0.5, 0.0005

@@ -159,10 +159,11 @@ func (s *Study) joinExact(a *report.Answer, each []*report.Answer, d *fits.Decid
 // decide adds decisions between the classes, by number, of examples or new inputs, -1 for none, with their
 // probabilities by class or nil; of, if set, are the true classes.
 func (s *Study) decide(a *report.Answer, best, of []int, p [][]float64) {
-	decide(a, s.Set.Levels(), s.Set.RowNames, best, of, p)
+	decide(a, s.Set.Levels(), s.Set.RowNames, best, of, p, s.Set.Weights)
 }
 
-func decide(a *report.Answer, levels, names []string, best, of []int, p [][]float64) {
+func decide(a *report.Answer, levels, names []string, best, of []int, p [][]float64,
+	weights []float64) {
 	points := &report.Points{Names: names, Class: make([]string, len(best))}
 	a.Points = points
 	if p != nil {
@@ -187,7 +188,7 @@ func decide(a *report.Answer, levels, names []string, best, of []int, p [][]floa
 			a.Confusion[own][best[i]]++
 		}
 	}
-	a.LogLoss, a.Brier = scoresOfClasses(p, of)
+	a.LogLoss, a.Brier = scoresOfClasses(p, of, weights)
 }
 
 // byClass computes the errors by class, and the baseline.
@@ -245,8 +246,9 @@ func normalised(all [][]float64) [][]float64 {
 }
 
 // scoresOfClasses are the mean of -log of the true class's probability, and the mean over examples of the sum
-// over classes of squared differences (Brier 1950), over examples with probabilities; nil without.
-func scoresOfClasses(p [][]float64, of []int) (logLoss, brier *report.Number) {
+// over classes of squared differences (Brier 1950), over examples with probabilities, with their weights; nil
+// without.
+func scoresOfClasses(p [][]float64, of []int, weights []float64) (logLoss, brier *report.Number) {
 	if p == nil {
 		return nil, nil
 	}
@@ -255,15 +257,16 @@ func scoresOfClasses(p [][]float64, of []int) (logLoss, brier *report.Number) {
 		if math.IsNaN(p[own][i]) {
 			continue
 		}
-		l -= math.Log(p[own][i])
+		w := calibration.WeightOf(weights, i)
+		l -= w * math.Log(p[own][i])
 		for k := range p {
 			off := p[k][i]
 			if k == own {
 				off--
 			}
-			b += off * off
+			b += w * off * off
 		}
-		count++
+		count += w
 	}
 	return report.NumberOf(l / count), report.NumberOf(b / count)
 }

@@ -56,9 +56,6 @@ func trainOn(ctx context.Context, m *model.Model, how Training) (*model.Predicto
 		return nil, nil, err
 	}
 	p, err := m.Predictor(&fit.Result)
-	if err == nil {
-		p.Rescale(m.Unit)
-	}
 	return p, fit, err
 }
 

@@ -240,11 +240,7 @@ func (m *Model) Sites() int { return len(m.First) }
 func (m *Model) Merged() int { return len(m.Site) - len(m.First) }
 
 // quadratic reports whether a loss is quadratic: the solver then iterates only d.
-func quadratic(l loss.Loss) bool {
-	site, err := l.Site([]float64{1}, resample.Poisson{Ratio: 1})
-	_, ok := site.(loss.Quadratic)
-	return err == nil && ok
-}
+func quadratic(l loss.Loss) bool { return loss.TraitsOf(l).Quadratic }
 
 // siteTargets is the number, or weight, of the examples and the mean target of each site.
 func siteTargets(m *Model) (count, mean []float64) {

@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/internal/calibration"
@@ -130,13 +129,13 @@ func (m *Model) Predictor(fit *train.Result) (*Predictor, error) {
 		return nil, InputError(errors.New("the fit is not one of this model"))
 	}
 	p := &Predictor{Loss: m.Loss.Name(), Parameters: parametersByName(m.Loss), Kernel: m.Kernel,
-		Encoding: m.Set.Encoding(), Scales: m.transform, TargetMean: m.Mean / m.Unit, Bias: fit.Bias,
+		Encoding: m.Set.Encoding(), Scales: m.transform, TargetMean: m.Mean, Bias: fit.Bias * m.Unit,
 		Training: summaryOf(m, fit)}
 	p.Encoding.Targets = []dataset.Column{m.column()}
 	var rows []int
 	for site, w := range fit.Weight {
 		if w != 0 || site == m.Sites()-1 && rows == nil {
-			rows, p.Weight = append(rows, m.First[site]), append(p.Weight, w)
+			rows, p.Weight = append(rows, m.First[site]), append(p.Weight, w*m.Unit)
 		}
 	}
 	switch {
@@ -186,7 +185,7 @@ func summaryOf(m *Model, fit *train.Result) TrainingSummary {
 	for i, y := range m.Y {
 		each[i] = test.Value(fit.F[m.Site[i]], y)
 	}
-	t.Apparent = stat.Mean(each, m.Set.Weights)
+	t.Apparent = stat.Mean(each, m.Set.Weights) * m.Unit * m.Unit
 	return t
 }
 
@@ -267,15 +266,6 @@ func (p *Predictor) parts() int {
 		return classes * (classes - 1) / 2
 	default:
 		return classes
-	}
-}
-
-// Rescale multiplies the target of a regression by a factor.
-func (p *Predictor) Rescale(by float64) {
-	floats.Scale(by, p.Weight)
-	p.Bias, p.TargetMean, p.Training.Apparent = p.Bias*by, p.TargetMean*by, p.Training.Apparent*by*by
-	if p.LeftOut != nil {
-		floats.Scale(by, p.LeftOut.Residuals)
 	}
 }
 

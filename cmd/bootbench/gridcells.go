@@ -44,7 +44,7 @@ func (g *grid) study(p *problem) (*answer.Study, error) {
 		debug.FreeOSMemory() // for the next matrix
 	}
 	s, err := g.app.build(g.app.ctx, p)
-	if err == nil && s.Gram() != nil {
+	if err == nil && s.Model.Gram() != nil {
 		g.held = append(g.held, sharedKernel{p.spec, s.Model})
 	}
 	return s, err
@@ -90,7 +90,7 @@ func (g *grid) answer(i int) (cell report.GridCell, err error) {
 func (g *grid) validate(s *answer.Study, i int) (cell report.GridCell, err error) {
 	g.app.console.Progress(g.cells[i].question.Label, 0, 1)
 	path := []int{i}
-	if len(s.Functions) == 1 && s.Gram() != nil {
+	if len(s.Model.Functions) == 1 && s.Model.Gram() != nil {
 		path = g.path(i)
 	}
 	var all []*report.Answer
@@ -117,7 +117,7 @@ func (g *grid) validate(s *answer.Study, i int) (cell report.GridCell, err error
 		}
 	}
 	for k, at := range path {
-		examples := &report.Examples{Each: all[k].Examples.Each, Weights: s.Set.Weights}
+		examples := &report.Examples{Each: all[k].Examples.Each, Weights: s.Model.Set.Weights}
 		all[k].Points, all[k].Calibration = nil, nil // not in tables
 		g.done[at] = report.GridCell{Values: g.cells[at].values, Validation: all[k], Examples: examples}
 	}

@@ -232,7 +232,7 @@ func (a *app) keepFits(s *answer.Study, chosen choice) error {
 		return err
 	}
 	s.Memory = func(key string, outputs, count int) (fits.Memory, error) {
-		k := &fitKeeper{app: a, key: key, name: s.Set.Name, known: map[int][]keptFit{}}
+		k := &fitKeeper{app: a, key: key, name: s.Model.Set.Name, known: map[int][]keptFit{}}
 		for number := range (count + blockResamples - 1) / blockResamples {
 			first := number * blockResamples
 			name := fmt.Sprintf("resamples %d to %d of %s", first+1, min(first+blockResamples, count), k.name)

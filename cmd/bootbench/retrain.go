@@ -35,7 +35,7 @@ func runRetrain(a *app, o *options, data []string) error {
 		if o.replicates == "" {
 			return s.Retrain(a.ctx, how, nil)
 		}
-		functions, n := len(s.Functions), p.spec.Set.N()
+		functions, n := len(s.Model.Functions), p.spec.Set.N()
 		replicates := make([][]float64, functions) // the predictions of every resample for the examples
 		if err := linalg.CheckMemory(16*int64(how.Resamples)*int64(n*functions), o.maxMemory,
 			fmt.Sprintf("the predictions of %d resamples for %d examples", how.Resamples, n)); err != nil {

@@ -35,12 +35,12 @@ func runTrain(a *app, o *options, data []string) error {
 	}
 	how := answer.Training{Perceptron: rule}
 	if o.Given("tol") {
-		if how.Tolerance = o.asked.Solve.Tolerance; !loss.TraitsOf(s.Loss).Margin {
-			return usage.Errorf("--tol is for --loss hinge and hard, not for %s", s.Loss.Name())
+		if how.Tolerance = o.asked.Solve.Tolerance; !loss.TraitsOf(s.Model.Loss).Margin {
+			return usage.Errorf("--tol is for --loss hinge and hard, not for %s", s.Model.Loss.Name())
 		}
 	}
 	var file *svm.ModelFile
-	if len(s.Functions) == 1 {
+	if len(s.Model.Functions) == 1 {
 		if file, err = o.libsvmModel(s, rule); err != nil {
 			return err
 		}
@@ -80,7 +80,8 @@ func (o *options) libsvmModel(j *answer.Study, rule bool) (*svm.ModelFile, error
 	switch extension := filepath.Ext(o.model); {
 	case o.format == libsvmFormat, o.format == "" && extension == ".libsvm":
 		return file, err
-	case o.format == "" && extension == ".model" && err == nil && (rule || loss.TraitsOf(j.Loss).Margin):
+	case o.format == "" && extension == ".model" && err == nil &&
+		(rule || loss.TraitsOf(j.Model.Loss).Margin):
 		return file, nil
 	}
 	return nil, nil
@@ -89,9 +90,9 @@ func (o *options) libsvmModel(j *answer.Study, rule bool) (*svm.ModelFile, error
 func emptyModelFile(j *answer.Study) (*svm.ModelFile, error) {
 	const place = "a model file of LIBSVM has no place for"
 	k := j.Subject.Kernel // with its defaults
-	file := &svm.ModelFile{Gamma: k.Gamma, Regression: j.Set.AreNumbers(), Label: [2]int{1, -1}}
+	file := &svm.ModelFile{Gamma: k.Gamma, Regression: j.Model.Set.AreNumbers(), Label: [2]int{1, -1}}
 	switch {
-	case j.Standardize:
+	case j.Model.Standardize:
 		return nil,
 			usage.Errorf("--no-standardize is required: %s the scales of features (--format json has one)",
 				place)
@@ -102,7 +103,7 @@ func emptyModelFile(j *answer.Study) (*svm.ModelFile, error) {
 	case len(k.LengthScale) == 1:
 		file.Gamma = 1 / (2 * k.LengthScale[0] * k.LengthScale[0])
 	}
-	switch j.Kernel.Kind {
+	switch j.Model.Kernel.Kind {
 	case kernel.RBF:
 		file.Kernel = svm.FileRBF
 	case kernel.Linear:

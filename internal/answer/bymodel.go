@@ -27,9 +27,9 @@ func PredictBy(p *model.Predictor, in *dataset.Inputs, test loss.Test, q *Questi
 		a := newAnswer(p, in)
 		a.Target, a.Loss, a.Kernel = targets[k].Name, one.Loss, one.Kernel
 		*a.SupportVectors = len(one.Weight)
-		at := &part{Study: &Study{Model: &model.Model{Spec: model.Spec{Set: &dataset.Set{
-			Columns: targets[k : k+1]}}}, Test: test}}
-		at.readTrained(a, one, in, k, f, q)
+		m := &model.Model{Spec: model.Spec{Set: &dataset.Set{Columns: targets[k : k+1]}}}
+		at := &part{study: &Study{Model: m, Test: test}, model: m}
+		readTrained(at, a, one, in, k, f, q)
 		all = append(all, a)
 	}
 	if len(all) == 1 {
@@ -62,12 +62,12 @@ func newAnswer(p *model.Predictor, in *dataset.Inputs) *report.Answer {
 }
 
 // readTrained adds the predictions f of a trained function, number k, and what its left-out errors tell.
-func (p *part) readTrained(a *report.Answer, of *model.Predictor, in *dataset.Inputs, k int, f []float64,
+func readTrained(p *part, a *report.Answer, of *model.Predictor, in *dataset.Inputs, k int, f []float64,
 	q *Question) {
 	points := &report.Points{Names: in.RowNames, Prediction: f, Mean: f}
 	a.Points = points
 	if p.labels() {
-		column := &p.Set.Columns[0]
+		column := &p.model.Set.Columns[0]
 		a.Labels, a.Positive = report.LabelsOf(column), column.Level(1)
 		for _, v := range f {
 			points.Class = append(points.Class, column.Level(v))
@@ -85,7 +85,7 @@ func (p *part) readTrained(a *report.Answer, of *model.Predictor, in *dataset.In
 	}
 	if p.number = min(k, max(0, len(in.Columns)-1)); len(in.Columns) > 0 {
 		targets := p.targetsOf(in)
-		p.onTargets(a, targets, q, func(test loss.Test) []float64 {
+		onTargets(p, a, targets, q, func(test loss.Test) []float64 {
 			all := make([]float64, len(targets))
 			for i, y := range targets {
 				all[i] = test.Value(f[i], y)
@@ -140,7 +140,7 @@ func predictClasses(p *model.Predictor, in *dataset.Inputs, q *Question) (*repor
 	if len(in.Columns) > 0 {
 		of = ClassesOf(in.Columns[0].Y)
 	}
-	decide(a, levels, in.RowNames, best, of, probabilities, nil)
+	decide(a, levels, in.RowNames, best, of, probabilities)
 	for i, own := range of {
 		wrong := 0.0
 		if own != best[i] {

@@ -42,7 +42,7 @@ func Covariances(m *model.Model, s *solver.Solution, in *dataset.Inputs) (blas64
 }
 
 // covariances are those of the part at new inputs, in squared units of the target.
-func (p *part) covariances(in *dataset.Inputs) (blas64.General, error) {
+func covariances(p *part, in *dataset.Inputs) (blas64.General, error) {
 	c, err := Covariances(p.model, p.solution, in)
 	floats.Scale(p.model.Unit*p.model.Unit, c.Data)
 	return c, err

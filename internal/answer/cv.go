@@ -133,7 +133,7 @@ func (v *Validation) partition(class []int) (p partition, err error) {
 // folds are the folds of a study, and the number of partitions.
 func (v *Validation) folds(s *Study) (p partition, repeats int, err error) {
 	var class []int
-	if !s.Set.AreNumbers() {
+	if !s.Model.Set.AreNumbers() {
 		class = s.classOf()
 	}
 	p, err = v.partition(class)
@@ -148,27 +148,27 @@ func (v *Validation) folds(s *Study) (p partition, repeats int, err error) {
 // settings are those of the fits of a part without each fold.
 func (v *Validation) settings(p *part, folds partition, repeats int) model.RetrainSettings {
 	s := model.RetrainSettings{Plan: resample.Resamples{Scheme: folds.Sampler, Seed: v.Seed, Y: p.model.Y}}
-	s.Tests, s.Workers = p.tests(v.Metrics), v.Workers
-	s.Resamples, s.Progress = folds.Period()*repeats, p.counting("fold")
+	s.Tests, s.Workers = p.study.tests(v.Metrics), v.Workers
+	s.Resamples, s.Progress = folds.Period()*repeats, p.study.counting("fold")
 	return s
 }
 
 // CrossValidate trains exactly without each fold, and computes the errors there. When ctx ends, finished fits
 // count.
 func (s *Study) CrossValidate(ctx context.Context, v Validation) (*report.Answer, error) {
-	return s.validate(ctx, "cv", v)
+	return validate(ctx, s, "cv", v)
 }
 
-func (s *Study) validate(ctx context.Context, command string, v Validation) (*report.Answer, error) {
+func validate(ctx context.Context, s *Study, command string, v Validation) (*report.Answer, error) {
 	folds, repeats, err := v.folds(s)
 	if err != nil {
 		return nil, err
 	}
-	if moved := v.shuffle(s, &s.Set.Columns[0], 1); v.Permutations > 0 && moved.Arrangements() < 2 {
+	if moved := v.shuffle(s, &s.Model.Set.Columns[0], 1); v.Permutations > 0 && moved.Arrangements() < 2 {
 		return nil, model.InputError(fmt.Errorf("Folds.Permutations change nothing: the targets of all "+
 			"%s that change places are the same", moved.What()))
 	}
-	plan := resample.Resamples{Scheme: folds.Sampler, Seed: v.Seed, Y: s.Functions[0].Y}
+	plan := resample.Resamples{Scheme: folds.Sampler, Seed: v.Seed, Y: s.Model.Functions[0].Y}
 	known := &nestedFits{}
 	join := joining{command, plan, false, v.Design.Group, v.Metrics}
 	a, err := s.each(ctx, join, func(p *part, onFit OnFit) (*report.Answer, error) {
@@ -177,8 +177,8 @@ func (s *Study) validate(ctx context.Context, command string, v Validation) (*re
 		if v.Choose != nil && onFit != nil { // a prediction for each example
 			bySite := onFit
 			own.OnFit = func(r int, weight, f []float64) {
-				at := make([]float64, s.Sites())
-				for i, site := range s.Site {
+				at := make([]float64, s.Model.Sites())
+				for i, site := range s.Model.Site {
 					at[site] = f[i]
 				}
 				bySite(r, weight, at)
@@ -198,7 +198,7 @@ func (s *Study) validate(ctx context.Context, command string, v Validation) (*re
 	if err != nil || v.Permutations == 0 || a.Status != Complete {
 		return a, err
 	}
-	err = s.permute(ctx, v, a)
+	err = permute(ctx, s, v, a)
 	a.Time = s.Times
 	return a, err
 }
@@ -209,11 +209,11 @@ func CrossValidatePath(ctx context.Context, studies []*Study, factors []float64,
 	v Validation) ([]*report.Answer,
 	error) {
 	first := studies[0].part(0)
-	folds, repeats, err := v.folds(first.Study)
+	folds, repeats, err := v.folds(first.study)
 	if err != nil {
 		return nil, err
 	}
-	around := resample.KFold{Folds: folds.Period(), N: first.Set.N()}
+	around := resample.KFold{Folds: folds.Period(), N: first.study.Model.Set.N()}
 	results, err := model.RetrainPath(ctx, first.model, around, factors, v.settings(first, folds, repeats))
 	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return nil, err
@@ -234,7 +234,7 @@ func (v *Validation) fits(ctx context.Context, p *part, folds int, settings mode
 		result = &model.Retraining{Method: model.Single}
 		result.Averages, err = v.fitNested(ctx, p, settings, known)
 	} else {
-		method, n := v.Method, p.Set.N()
+		method, n := v.Method, p.model.Set.N()
 		around := resample.KFold{Folds: min(n, folds), N: n}
 		if method == model.AutoMethod && model.CanDowndate(p.model) &&
 			p.model.Cheapest(ctx, around, settings.Plan, settings.Resamples, true) == model.Downdate {
@@ -249,9 +249,9 @@ func (v *Validation) fits(ctx context.Context, p *part, folds int, settings mode
 	if err != nil {
 		return nil, err
 	}
-	p.Times.Retrain += (result.Stats.Elapsed + result.Setup).Seconds()
-	p.Times.Iterations += result.Batch.Iterations
-	p.Times.Exact += result.Batch.Exact
+	p.study.Times.Retrain += (result.Stats.Elapsed + result.Setup).Seconds()
+	p.study.Times.Iterations += result.Batch.Iterations
+	p.study.Times.Exact += result.Batch.Exact
 	return result, nil
 }
 
@@ -268,19 +268,20 @@ func (v *Validation) report(p *part, folds partition, repeats int, result *model
 	skipped := len(r.Skipped)
 	a.Skipped = &skipped
 	p.judge(a, left, r.OutOfBag, nil)
-	a.Examples.Weights = p.Set.Weights
+	a.Examples.Weights = p.model.Set.Weights
 	if v.Design.Group != nil {
 		a.ErrorSEOver = "groups"
 	}
-	if !slices.Equal(v.Design.Group, p.Set.Groups) && a.Quality != nil {
-		a.Quality.ExampleSE, a.Quality.Effective = calibration.StandardError(left.Examples, p.Set.Weights,
+	if !slices.Equal(v.Design.Group, p.model.Set.Groups) && a.Quality != nil {
+		a.Quality.ExampleSE, a.Quality.Effective = calibration.StandardError(left.Examples,
+			p.model.Set.Weights,
 			v.Design.Group)
 		quote := report.NewQuote(a.TestLoss, report.Number(left.Error), a.Quality, nil)
 		a.Quote = &quote
 	}
 	warn(&a.Warnings, a.Quality.Warning(a.Error))
-	warn(&a.Warnings, p.few())
-	points := &report.Points{Names: p.Set.RowNames, Mean: r.OutOfBag, Error: left.Examples}
+	warn(&a.Warnings, FewWarning(p.model.Set))
+	points := &report.Points{Names: p.model.Set.RowNames, Mean: r.OutOfBag, Error: left.Examples}
 	var probabilities *Probabilities
 	if p.labels() && !v.ErrorsAlone {
 		if found, err := RefinedProbabilities(p.model, result.Averages); err == nil {
@@ -293,7 +294,7 @@ func (v *Validation) report(p *part, folds partition, repeats int, result *model
 	a.Metrics, a.Calibration = p.measure(v.Metrics, r, probabilities)
 	points.Target.Numbers = p.targets()
 	requireNumbers(&a.Status, &a.Warnings, nil, a.Error)
-	a.Points, a.Time = points, p.Times
+	a.Points, a.Time = points, p.study.Times
 	return a
 }
 
@@ -329,8 +330,8 @@ func (p signs) Fit(r int, weight []float64) []float64 {
 
 // permute adds the p-value of no relation between inputs and targets: by the same folds, with the same model
 // or, if that was chosen, one chosen for every permutation.
-func (s *Study) permute(ctx context.Context, v Validation, a *report.Answer) error {
-	moved := v.shuffle(s, &s.Set.Columns[0], a.Draws.Resamples)
+func permute(ctx context.Context, s *Study, v Validation, a *report.Answer) error {
+	moved := v.shuffle(s, &s.Model.Set.Columns[0], a.Draws.Resamples)
 	what := moved.What()
 	if arrangements := moved.Arrangements(); arrangements < enoughArrangements {
 		warn(&a.Warnings, fmt.Sprintf("there are only %.0f arrangements of %s: the p-value cannot be "+
@@ -338,18 +339,18 @@ func (s *Study) permute(ctx context.Context, v Validation, a *report.Answer) err
 	}
 	if v.Again != nil && v.Choose == nil {
 		what += ", the model chosen again for each"
-	} else if v.Again = nil; s.several() && v.Choose != nil || s.Spec.Pairs {
+	} else if v.Again = nil; s.several() && v.Choose != nil || s.Model.Spec.Pairs {
 		v.Again = func(_ context.Context, set *dataset.Set) (model.Spec, error) {
-			spec := s.Spec
+			spec := s.Model.Spec
 			spec.Set = set
 			return spec, nil
 		}
 	}
 	found, err := []float64(nil), error(nil)
 	if v.Again != nil { // fits to the targets of all functions together
-		found, err = s.permuteAll(ctx, v)
+		found, err = permuteAll(ctx, s, v)
 	} else {
-		found, err = s.permuteFits(ctx, v, a)
+		found, err = permuteFits(ctx, s, v, a)
 	}
 	if err != nil {
 		return err
@@ -365,7 +366,7 @@ func (s *Study) permute(ctx context.Context, v Validation, a *report.Answer) err
 
 // permuteAll are the errors of the models that Again chooses on the permuted targets: the choice is part of
 // what is compared.
-func (s *Study) permuteAll(ctx context.Context, v Validation) ([]float64, error) {
+func permuteAll(ctx context.Context, s *Study, v Validation) ([]float64, error) {
 	mutex, done, count := sync.Mutex{}, 0, v.Permutations
 	v.Permutations, v.Metrics, v.ErrorsAlone, v.Workers = 0, nil, true, 1
 	found, failed := make([]float64, count), make([]error, count)
@@ -375,12 +376,12 @@ func (s *Study) permuteAll(ctx context.Context, v Validation) ([]float64, error)
 			if ctx.Err() != nil {
 				return
 			}
-			set := *s.Set
+			set := *s.Model.Set
 			set.Columns = slices.Clone(set.Columns)
 			for c := range set.Columns {
-				set.Columns[c].Y = v.shuffle(s, &s.Set.Columns[c], 1).Targets(k)
+				set.Columns[c].Y = v.shuffle(s, &s.Model.Set.Columns[c], 1).Targets(k)
 			}
-			found[k], failed[k] = s.errorOf(ctx, &set, v)
+			found[k], failed[k] = errorOf(ctx, s, &set, v)
 			mutex.Lock()
 			defer mutex.Unlock()
 			done++
@@ -394,12 +395,12 @@ func (s *Study) permuteAll(ctx context.Context, v Validation) ([]float64, error)
 }
 
 // errorOf is the error of the model that is chosen on a set.
-func (s *Study) errorOf(ctx context.Context, set *dataset.Set, v Validation) (float64, error) {
+func errorOf(ctx context.Context, s *Study, set *dataset.Set, v Validation) (float64, error) {
 	spec, err := v.Again(ctx, set)
 	if err != nil {
 		return math.NaN(), err
 	}
-	spec.Pairs = s.Spec.Pairs
+	spec.Pairs = s.Model.Spec.Pairs
 	other, err := New(ctx, spec, s.Test)
 	if err != nil {
 		return math.NaN(), err
@@ -413,7 +414,7 @@ func (s *Study) errorOf(ctx context.Context, set *dataset.Set, v Validation) (fl
 
 // permuteFits are the errors of fits of one model to permuted targets, of those permutations that are
 // finished.
-func (s *Study) permuteFits(ctx context.Context, v Validation, a *report.Answer) ([]float64, error) {
+func permuteFits(ctx context.Context, s *Study, v Validation, a *report.Answer) ([]float64, error) {
 	each, of := a.Draws.Resamples, v.Permutations
 	sum, finished, known := make([]float64, of), of, &nestedFits{}
 	joint := &fits.Joint{}
@@ -426,16 +427,16 @@ func (s *Study) permuteFits(ctx context.Context, v Validation, a *report.Answer)
 		unit, count := 1.0, make([]float64, of)
 		if p.labels() {
 			settings.Plan = signs{moved, p.level()}
-		} else if moved.Y = p.model.Y; p.several() {
+		} else if moved.Y = p.model.Y; p.study.several() {
 			quality := a.Targets[p.model.Function.Name].Quality
-			unit = 1 / (float64(quality.Baseline) * float64(len(s.Functions)))
+			unit = 1 / (float64(quality.Baseline) * float64(len(s.Model.Functions)))
 		}
 		unit *= p.model.Unit * p.model.Unit
 		settings.Resamples, settings.Workers = each*of, v.Workers
 		settings.Progress = func(done, total int) {
-			p.Progress(fmt.Sprintf("permutation %d of %d", (done+each-1)/each, of), done, total)
+			p.study.Progress(fmt.Sprintf("permutation %d of %d", (done+each-1)/each, of), done, total)
 		}
-		site := func(i int) int { return p.Site[i] }
+		site := func(i int) int { return p.model.Site[i] }
 		if v.Choose != nil { // a prediction for each example
 			site = func(i int) int { return i }
 		}
@@ -453,8 +454,8 @@ func (s *Study) permuteFits(ctx context.Context, v Validation, a *report.Answer)
 			first, end := resample.Judged(moved, b, len(y))
 			for i := first; i < end; i++ {
 				if weight[i] == 0 {
-					w := calibration.WeightOf(p.Set.Weights, i)
-					own[b/each] += w * p.Test.Value(f[site(i)], y[i])
+					w := calibration.WeightOf(p.model.Set.Weights, i)
+					own[b/each] += w * p.study.Test.Value(f[site(i)], y[i])
 					count[b/each] += w
 				}
 			}
@@ -467,14 +468,14 @@ func (s *Study) permuteFits(ctx context.Context, v Validation, a *report.Answer)
 		floats.AddScaled(sum, unit, floats.DivTo(own, own, count))
 	}
 	if s.classes() {
-		sum = joint.Errors(v.shuffle(s, &s.Set.Columns[0], each), s.Set.Weights, finished)
+		sum = joint.Errors(v.shuffle(s, &s.Model.Set.Columns[0], each), s.Model.Set.Weights, finished)
 	}
 	return sum[:finished], nil
 }
 
 // level is the class whose examples have the label +1.
 func (p *part) level() int {
-	if p.classes() {
+	if p.study.classes() {
 		return p.number
 	}
 	return 1

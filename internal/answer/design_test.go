@@ -125,7 +125,7 @@ func TestPatients(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cross, err := j.CrossAll(fresh.Set)
+		cross, err := j.Model.CrossAll(fresh.Set)
 		if err != nil {
 			t.Fatal(err)
 		}

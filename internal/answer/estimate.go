@@ -35,35 +35,35 @@ func (s *Study) Estimate(ctx context.Context, q Question) (*report.Answer, error
 			return nil, err
 		}
 	}
-	s.settle(ctx, &q)
+	settle(ctx, s, &q)
 	began := time.Now()
 	a, err := s.each(ctx, s.drawn("estimate", q.Scheme, q.Seed, q.Metrics),
 		func(p *part, onFit OnFit) (*report.Answer, error) {
 			if p.model.Rows != nil {
-				return p.singly(ctx, &q, onFit)
+				return singly(ctx, p, &q, onFit)
 			}
 			defer func() { began = time.Now() }()
 			return p.estimate(ctx, &q, began, onFit)
 		})
 	if err == nil && q.Verdict {
 		s.Caution(a)
-		err = s.addFullModel(ctx, a, &q)
+		err = addFullModel(ctx, s, a, &q)
 	}
 	return a, err
 }
 
 // begin is the head of an answer about resamples.
 func (p *part) begin(command string, scheme resample.Scheme) *report.Answer {
-	a := &report.Answer{Command: command, Subject: p.about(), TestLoss: p.Test.Name()}
-	a.Resampling, a.Folds = Resampling(scheme, p.Set.N())
-	a.Examples.Weights = p.Set.Weights
+	a := &report.Answer{Command: command, Subject: p.about(), TestLoss: p.study.Test.Name()}
+	a.Resampling, a.Folds = Resampling(scheme, p.model.Set.N())
+	a.Examples.Weights = p.model.Set.Weights
 	return a
 }
 
 // estimate is the answer of a part. Its solve began at began.
 func (p *part) estimate(ctx context.Context, q *Question, began time.Time, onFit OnFit) (*report.Answer,
 	error) {
-	a, alone := p.begin("estimate", q.Scheme), p.withoutTheory(q)
+	a, alone := p.begin("estimate", q.Scheme), withoutTheory(p.study, q)
 	var warnings []string
 	if !q.singly {
 		if err := p.solve(ctx, q); err != nil {
@@ -76,23 +76,23 @@ func (p *part) estimate(ctx context.Context, q *Question, began time.Time, onFit
 	if alone {
 		unknown := report.Number(math.NaN())
 		a.TestError, a.BaggedError, a.Convergence, a.Status = &unknown, &unknown, report.NoTheory(), Complete
-	} else if err := p.addTheory(ctx, q, a); err != nil {
+	} else if err := addTheory(ctx, p, q, a); err != nil {
 		return nil, err
 	}
-	a.Time = p.Times
+	a.Time = p.study.Times
 	a.Time.Solve = time.Since(began).Seconds()
-	if err := p.addExact(ctx, q, a, onFit); err != nil {
+	if err := addExact(ctx, p, q, a, onFit); err != nil {
 		return nil, err
 	}
 	switch {
 	case alone && a.Refined == nil:
 		return nil, cmp.Or(ctx.Err(), errOnlyExact)
 	case alone && !resample.IsDependent(q.Scheme):
-		a.Time.Theory = p.theoryCost(q.Scheme) * 1e-9 / float64(runtime.GOMAXPROCS(0))
+		a.Time.Theory = theoryCost(p.study, q.Scheme) * 1e-9 / float64(runtime.GOMAXPROCS(0))
 	}
 	if len(q.Quantiles) > 0 && a.Points != nil && !alone {
-		p.addQuantiles(a.Points, a.Refined, q.Quantiles, func(i int) int { return p.Site[i] },
-			func(i int) loss.Distribution { return p.solution.Distribution(p.Site[i]) })
+		addQuantiles(p, a.Points, a.Refined, q.Quantiles, func(i int) int { return p.model.Site[i] },
+			func(i int) loss.Distribution { return p.solution.Distribution(p.model.Site[i]) })
 	}
 	if hasWeights(q.Scheme) {
 		withoutErrors(a)
@@ -118,8 +118,8 @@ func withoutErrors(a *report.Answer) {
 }
 
 // addTheory adds the averages of the solution.
-func (p *part) addTheory(ctx context.Context, q *Question, a *report.Answer) (err error) {
-	r := fits.OfTheory(p.solution, p.tests(q.Metrics)).In(p.model.Function)
+func addTheory(ctx context.Context, p *part, q *Question, a *report.Answer) (err error) {
+	r := fits.OfTheory(p.solution, p.study.tests(q.Metrics)).In(p.model.Function)
 	left := &r.Tests[0]
 	a.Method, a.Status, a.Convergence = p.solution.Method.String(), p.solution.Status.String(),
 		p.convergence()
@@ -131,17 +131,18 @@ func (p *part) addTheory(ctx context.Context, q *Question, a *report.Answer) (er
 		if probabilities, err = ProbabilitiesOf(p.model, p.solution); err != nil {
 			return err
 		}
-		a.Figures = report.ROCFigure(calibration.ROC(r.OutOfBag, p.model.Y, p.Set.Weights))
+		a.Figures = report.ROCFigure(calibration.ROC(r.OutOfBag, p.model.Y, p.model.Set.Weights))
 	}
 	p.judge(a, left, r.OutOfBag, nil)
 	a.Metrics, a.Calibration = p.measure(q.Metrics, r, probabilities)
-	if err := p.addJackknife(ctx, q, a); err != nil {
+	if err := addJackknife(ctx, p, q, a); err != nil {
 		return err
 	}
 	if !q.NoPoints {
 		a.Points, a.Level = p.points(r), q.Level
 		a.Points.MeanSE, a.Points.VarianceSE = nil, nil
-		a.Points.Names, a.Points.Target.Numbers, a.Points.OOBMean = p.Set.RowNames, p.targets(), r.OutOfBag
+		a.Points.Names, a.Points.Target.Numbers, a.Points.OOBMean = p.model.Set.RowNames, p.targets(),
+			r.OutOfBag
 		if p.labels() {
 			a.Points.OOBVote = r.OutOfBagVote
 		}
@@ -149,15 +150,15 @@ func (p *part) addTheory(ctx context.Context, q *Question, a *report.Answer) (er
 		if err != nil {
 			return err
 		}
-		for i := range p.Site {
-			interval := intervals[p.Site[i]]
+		for i := range p.model.Site {
+			interval := intervals[p.model.Site[i]]
 			a.Points.Lower, a.Points.Upper = append(a.Points.Lower, interval.Low),
 				append(a.Points.Upper, interval.High)
 		}
 		a.Points.Lower, a.Points.Upper = p.inUnit(a.Points.Lower), p.inUnit(a.Points.Upper)
 	}
 	apparent := a.Apparent
-	if p.classes() { // where it is not computed
+	if p.study.classes() { // where it is not computed
 		apparent = 0
 	}
 	requireNumbers(&a.Status, &a.Warnings, a.Points, *a.TestError, apparent, *a.BaggedError)
@@ -165,11 +166,11 @@ func (p *part) addTheory(ctx context.Context, q *Question, a *report.Answer) (er
 }
 
 // addJackknife adds the jackknife's standard error if requested, or a warning if it cannot be computed.
-func (p *part) addJackknife(ctx context.Context, q *Question, a *report.Answer) error {
-	if !q.wants(report.Jackknife) || a.Metrics == nil || p.classes() {
+func addJackknife(ctx context.Context, p *part, q *Question, a *report.Answer) error {
+	if !q.wants(report.Jackknife) || a.Metrics == nil || p.study.classes() {
 		return nil
 	}
-	influence, err := adjoint.Influence(ctx, p.solution, p.Test)
+	influence, err := adjoint.Influence(ctx, p.solution, p.study.Test)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -184,8 +185,8 @@ func (p *part) addJackknife(ctx context.Context, q *Question, a *report.Answer) 
 }
 
 // addExact adds the estimates from exact resamples, if there are any. Without the theory they are the answer.
-func (p *part) addExact(ctx context.Context, q *Question, a *report.Answer, onFit OnFit) error {
-	own, alone := *q, p.withoutTheory(q)
+func addExact(ctx context.Context, p *part, q *Question, a *report.Answer, onFit OnFit) error {
+	own, alone := *q, withoutTheory(p.study, q)
 	if alone && q.Exact == IfPossible {
 		own.Exact = Yes
 	}
@@ -206,7 +207,7 @@ func (p *part) addExact(ctx context.Context, q *Question, a *report.Answer, onFi
 	}
 	exact := r.Averages.In(p.model.Function)
 	left := &exact.Tests[0]
-	a.Refined, _ = p.refined(r, exact, q)
+	a.Refined, _ = refined(p, r, exact, q)
 	around := p.around(left.Error)
 	a.Refined.Err632, a.Refined.Err632Plus = around.Err632, around.Err632Plus
 	if len(a.Refined.Contradicts) > 0 && report.Done(a.Status) {
@@ -214,7 +215,7 @@ func (p *part) addExact(ctx context.Context, q *Question, a *report.Answer, onFi
 	}
 	p.judge(a, left, exact.OutOfBag, &left.SE)
 	if alone && p.labels() {
-		a.Figures = report.ROCFigure(calibration.ROC(exact.OutOfBag, p.model.Y, p.Set.Weights))
+		a.Figures = report.ROCFigure(calibration.ROC(exact.OutOfBag, p.model.Y, p.model.Set.Weights))
 	}
 	if q.NoPoints {
 		return nil
@@ -225,7 +226,7 @@ func (p *part) addExact(ctx context.Context, q *Question, a *report.Answer, onFi
 			a.Refined.Points.OOBMean = exact.OutOfBag
 		}
 		points := *a.Refined.Points
-		points.Names, points.Target.Numbers = p.Set.RowNames, p.targets()
+		points.Names, points.Target.Numbers = p.model.Set.RowNames, p.targets()
 		a.Points = &points
 	}
 	return nil
@@ -235,7 +236,8 @@ func (p *part) addExact(ctx context.Context, q *Question, a *report.Answer, onFi
 func (s *Study) Caution(a *report.Answer) {
 	for k, name := range a.Names {
 		p := s.part(k)
-		for _, text := range []string{a.Targets[name].Quality.Warning(a.Targets[name].Error), p.few()} {
+		for _, text := range []string{a.Targets[name].Quality.Warning(a.Targets[name].Error),
+			FewWarning(p.model.Set)} {
 			if text != "" {
 				warn(&a.Targets[name].Warnings, text)
 				warn(&a.Warnings, name+": "+text)
@@ -244,6 +246,6 @@ func (s *Study) Caution(a *report.Answer) {
 	}
 	if a.Names == nil {
 		warn(&a.Warnings, a.Quality.Warning(a.Error))
-		warn(&a.Warnings, s.part(0).few())
+		warn(&a.Warnings, FewWarning(s.Model.Set))
 	}
 }

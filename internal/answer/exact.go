@@ -35,7 +35,7 @@ const (
 // impossible; warnings then say why.
 func (p *part) refine(ctx context.Context, q *Question, cross blas64.General, onFit OnFit) (
 	r *model.Retraining, warnings []string, err error) {
-	_, proximal := p.Loss.(loss.Proximal)
+	_, proximal := p.model.Loss.(loss.Proximal)
 	switch {
 	case q.Exact == No || hasWeights(q.Scheme) || !q.singly && p.solution.Status == solver.Cancelled:
 		return nil, nil, nil
@@ -47,20 +47,20 @@ func (p *part) refine(ctx context.Context, q *Question, cross blas64.General, on
 	}
 	settings := model.RefineSettings{Accuracy: q.Accuracy}
 	settings.Cross, settings.Resamples, settings.Seed = cross, q.Resamples, q.Seed
-	settings.Tests, settings.OnFit = p.tests(q.Metrics), onFit
-	settings.Progress = p.counting("exact resample")
-	if n := p.Set.N(); q.Exact == IfPossible && n >= manyExamples && q.Resamples > fewResamples {
+	settings.Tests, settings.OnFit = p.study.tests(q.Metrics), onFit
+	settings.Progress = p.study.counting("exact resample")
+	if n := p.model.Set.N(); q.Exact == IfPossible && n >= manyExamples && q.Resamples > fewResamples {
 		settings.Resamples, settings.MaxResamples = fewResamples, q.Resamples
 		settings.Accuracy, settings.Silent = 0.1/math.Sqrt(float64(n)), true
 	}
-	if p.Memory != nil {
+	if p.study.Memory != nil {
 		count := settings.Count(q.Scheme)
 		if settings.Accuracy > 0 {
 			count = 0
 		}
 		key := "refine\n" + p.key(q.Scheme, q.Seed, digest(cross), q.Solve.Tolerance, q.Solve.MaxSweeps,
-			p.withoutTheory(q), q.singly)
-		if settings.Memory, err = p.Memory(key, p.Sites()+cross.Rows, count); err != nil {
+			withoutTheory(p.study, q), q.singly)
+		if settings.Memory, err = p.study.Memory(key, p.model.Sites()+cross.Rows, count); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -100,7 +100,7 @@ func digest(cross blas64.General) string {
 
 // refined describes exact resamples, r, with their averages in units of the target, and the probabilities of
 // labels, nil if too few resamples leave out examples of both classes.
-func (p *part) refined(r *model.Retraining, exact *fits.Averages, q *Question) (*report.Refined,
+func refined(p *part, r *model.Retraining, exact *fits.Averages, q *Question) (*report.Refined,
 	*Probabilities) {
 	left := exact.Tests[0]
 	out := &report.Refined{
@@ -114,7 +114,7 @@ func (p *part) refined(r *model.Retraining, exact *fits.Averages, q *Question) (
 			Total: (r.Setup + r.Stats.Elapsed).Seconds(), Iterations: r.Batch.Iterations,
 			Exact: r.Batch.Exact},
 	}
-	if !p.withoutTheory(q) {
+	if !withoutTheory(p.study, q) {
 		ratio, contradictions := fits.Against(p.solution, r.Averages)
 		out.VarianceRatio, out.Contradicts = report.Number(ratio), contradictions
 	}
@@ -130,11 +130,12 @@ func (p *part) refined(r *model.Retraining, exact *fits.Averages, q *Question) (
 }
 
 // singly is the answer of exact fits, one by one, on the rows of a pair of classes.
-func (p *part) singly(ctx context.Context, q *Question, onFit OnFit) (*report.Answer, error) {
+func singly(ctx context.Context, p *part, q *Question, onFit OnFit) (*report.Answer, error) {
 	a := p.begin("estimate", q.Scheme)
 	a.Outcome, a.Quote, a.Status = outcome(p.model, q.Scheme), &report.Quote{}, Complete
 	settings := model.RetrainSettings{Seed: q.Seed}
-	settings.Resamples, settings.OnFit, settings.Progress = q.Resamples, onFit, p.counting("exact resample")
+	settings.Resamples, settings.OnFit, settings.Progress = q.Resamples, onFit,
+		p.study.counting("exact resample")
 	how := Retraining{RetrainSettings: settings, Method: model.Single, Scheme: q.Scheme}
 	r, err := p.retrainKept(ctx, &how, settings)
 	if err != nil {
@@ -175,16 +176,16 @@ func (s *Study) Retrain(ctx context.Context, how Retraining, each func(function,
 	}
 	return s.each(ctx, s.drawn("retrain", how.Scheme, how.Seed, nil),
 		func(p *part, onFit OnFit) (*report.Answer, error) {
-			if !s.classes() && p.full[p.number] == nil {
+			if !s.classes() && p.study.full[p.number] == nil {
 				var err error
-				if p.full[p.number], err = p.model.FullFit(ctx); err != nil {
+				if p.study.full[p.number], err = p.model.FullFit(ctx); err != nil {
 					return nil, err
 				}
 			} else if s.classes() {
 				settings.MaxSkipped = 0 // the decision needs all classes
 			}
 			own := settings
-			own.Progress, own.OnFit = p.counting("retraining"), func(r int, weight, f []float64) {
+			own.Progress, own.OnFit = p.study.counting("retraining"), func(r int, weight, f []float64) {
 				if each != nil {
 					each(p.number, r, f)
 				}
@@ -200,10 +201,10 @@ func (s *Study) Retrain(ctx context.Context, how Retraining, each func(function,
 			case result.Resamples == 0:
 				return nil, ctx.Err()
 			}
-			p.Times.Retrain = time.Since(began).Seconds()
-			p.Times.Fits = (result.Stats.Elapsed + result.Setup).Seconds()
-			p.Times.Iterations, p.Times.Exact = result.Batch.Iterations, result.Batch.Exact
-			return p.retrained(&how, result), nil
+			p.study.Times.Retrain = time.Since(began).Seconds()
+			p.study.Times.Fits = (result.Stats.Elapsed + result.Setup).Seconds()
+			p.study.Times.Iterations, p.study.Times.Exact = result.Batch.Iterations, result.Batch.Exact
+			return retrained(p, &how, result), nil
 		})
 }
 
@@ -223,11 +224,11 @@ func (p *part) retrain(ctx context.Context, method model.RetrainMethod, scheme r
 // retrainKept makes the fits of a retraining, which the study's memory keeps.
 func (p *part) retrainKept(ctx context.Context, how *Retraining, settings model.RetrainSettings) (
 	*model.Retraining, error) {
-	if p.Memory != nil {
+	if p.study.Memory != nil {
 		period := how.Scheme.Period()
 		var err error
-		if settings.Memory, err = p.Memory("retrain\n"+p.key(how.Scheme, how.Method.String(), how.Seed),
-			p.Sites(), (settings.Resamples+period-1)/period*period); err != nil {
+		if settings.Memory, err = p.study.Memory("retrain\n"+p.key(how.Scheme, how.Method.String(), how.Seed),
+			p.model.Sites(), (settings.Resamples+period-1)/period*period); err != nil {
 			return nil, err
 		}
 	}
@@ -241,7 +242,7 @@ func (p *part) draws(r *model.Retraining, seed uint64) *report.Draws {
 }
 
 // retrained is the document of the fits.
-func (p *part) retrained(how *Retraining, result *model.Retraining) *report.Answer {
+func retrained(p *part, how *Retraining, result *model.Retraining) *report.Answer {
 	r := result.Averages.In(p.model.Function)
 	a, left := p.begin("retrain", how.Scheme), &r.Tests[0]
 	a.Method, a.Status, a.Draws = result.Method.String(), r.Status.String(), p.draws(result, how.Seed)
@@ -258,23 +259,23 @@ func (p *part) retrained(how *Retraining, result *model.Retraining) *report.Answ
 		a.VoteError, a.VoteSE = report.NumberOf(r.VoteError), report.NumberOf(r.VoteErrorSE)
 		a.Points.OOBVote = r.OutOfBagVote
 	}
-	a.Points.Names, a.Points.OOBMean, a.Points.Target.Numbers = p.Set.RowNames, r.OutOfBag, p.targets()
+	a.Points.Names, a.Points.OOBMean, a.Points.Target.Numbers = p.model.Set.RowNames, r.OutOfBag, p.targets()
 	p.judge(a, left, r.OutOfBag, &left.SE)
 	warn(&a.Warnings, a.Quality.Warning(a.Error))
 	requireNumbers(&a.Status, &a.Warnings, a.Points, a.Apparent)
-	if how.NoPoints && !p.several() {
+	if how.NoPoints && !p.study.several() {
 		a.Points = nil
 	}
-	a.Time = p.Times
+	a.Time = p.study.Times
 	return a
 }
 
 // checkCovariances refuses requested covariances that would not fit into memory.
-func (s *Study) checkCovariances(q *Question, points int) error {
+func checkCovariances(s *Study, q *Question, points int) error {
 	if !q.Covariances {
 		return nil
 	}
-	return checkMemory(16*int64(points)*int64(points), s.MaxBytes,
+	return checkMemory(16*int64(points)*int64(points), s.Model.MaxBytes,
 		fmt.Sprintf("the covariances of %d predictions",
 			points))
 }

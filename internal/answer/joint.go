@@ -35,8 +35,8 @@ type joining struct {
 
 // drawn joins the answers about resamples of a scheme.
 func (s *Study) drawn(command string, scheme resample.Scheme, seed uint64, metrics []string) joining {
-	return joining{command, resample.Resamples{Scheme: scheme, Seed: seed, Y: s.Functions[0].Y}, true,
-		s.Set.Groups,
+	return joining{command, resample.Resamples{Scheme: scheme, Seed: seed, Y: s.Model.Functions[0].Y}, true,
+		s.Model.Set.Groups,
 		metrics}
 }
 
@@ -57,16 +57,16 @@ func classMetrics(wanted []string, a *report.Answer) *report.Metrics {
 }
 
 // joinClasses is the answer about the decision between several classes, whose fields joint has collected.
-func (s *Study) joinClasses(each []*report.Answer, joint *fits.Joint, how joining) (*report.Answer, error) {
-	set, d := s.Set, joint.Average(how.plan, s.Set.Weights)
+func joinClasses(s *Study, each []*report.Answer, joint *fits.Joint, how joining) (*report.Answer, error) {
+	set, d := s.Model.Set, joint.Average(how.plan, s.Model.Set.Weights)
 	levels, first := set.Levels(), each[0]
 	a := &report.Answer{Command: how.command, Subject: s.Subject, Resampling: first.Resampling,
 		Folds:      first.Folds,
 		Validation: first.Validation, Method: first.Method, Status: Complete, Draws: first.Draws,
 		TestLoss: loss.ZeroOne{}.Name(),
-		Outcome:  report.Outcome{Warnings: slices.Concat([]string{}, s.Warnings())}}
+		Outcome:  report.Outcome{Warnings: slices.Concat([]string{}, s.Model.Warnings())}}
 	a.Decisions = &report.Decisions{Classes: levels, Each: make([]report.ClassError, len(levels))}
-	if s.Spec.Pairs {
+	if s.Model.Spec.Pairs {
 		a.Multiclass = OneAgainstOne
 	}
 	if v := a.Validation; v != nil {
@@ -83,7 +83,7 @@ func (s *Study) joinClasses(each []*report.Answer, joint *fits.Joint, how joinin
 	quote := report.NewQuote(a.TestLoss, report.Number(d.Left.Error), q, se)
 	a.Quote, a.Quality = &quote, q
 	a.Examples.Each, a.Examples.Weights = d.Left.Examples, set.Weights
-	s.joinExact(a, each, d)
+	joinExact(s, a, each, d)
 	best, share := make([]int, set.N()), make([]float64, set.N())
 	for i := range best {
 		best[i] = -1
@@ -93,9 +93,9 @@ func (s *Study) joinClasses(each []*report.Answer, joint *fits.Joint, how joinin
 			}
 		}
 	}
-	s.decide(a, best, joint.Of, s.leftOutProbabilities(d))
+	decide(a, levels, set.RowNames, best, joint.Of, leftOutProbabilities(s, d))
 	a.Points.Error, a.Points.OOBVote = d.Left.Examples, share
-	s.byClass(a, joint.Of, set.Weights)
+	byClass(s, a, joint.Of, set.Weights)
 	a.Metrics = classMetrics(how.metrics, a)
 	a.Warnings = append(a.Warnings, d.Warnings...)
 	if all := a.RowsTotal; all > 0 {
@@ -104,14 +104,14 @@ func (s *Study) joinClasses(each []*report.Answer, joint *fits.Joint, how joinin
 				"a larger sample tells", set.N(), all))
 	}
 	if set.Weights != nil || set.Groups != nil {
-		warn(&a.Warnings, s.part(0).few())
+		warn(&a.Warnings, FewWarning(s.Model.Set))
 	}
 	a.Time = s.Times
 	return a, nil
 }
 
 // joinExact sums up the exact fits of all functions, and has the errors of each class against the others.
-func (s *Study) joinExact(a *report.Answer, each []*report.Answer, d *fits.Decided) {
+func joinExact(s *Study, a *report.Answer, each []*report.Answer, d *fits.Decided) {
 	if a.Draws != nil {
 		draws := *a.Draws
 		draws.Resamples, draws.OneClass, draws.Empty = d.Resamples, 0, 0
@@ -123,7 +123,7 @@ func (s *Study) joinExact(a *report.Answer, each []*report.Answer, d *fits.Decid
 	}
 	for k, one := range each {
 		r := one.Refined
-		if !s.Spec.Pairs {
+		if !s.Model.Spec.Pairs {
 			if c := one.Convergence; c != nil && c.Engine != "" {
 				a.Each[k].Theory = one.TestError
 			}
@@ -131,7 +131,7 @@ func (s *Study) joinExact(a *report.Answer, each []*report.Answer, d *fits.Decid
 				a.Each[k].Refined = &r.TestError
 			}
 			for _, w := range one.Warnings {
-				if r != nil && !slices.Contains(s.Warnings(), w) {
+				if r != nil && !slices.Contains(s.Model.Warnings(), w) {
 					warn(&a.Warnings, a.Classes[k]+": "+w)
 				}
 			}
@@ -156,14 +156,9 @@ func (s *Study) joinExact(a *report.Answer, each []*report.Answer, d *fits.Decid
 	}
 }
 
-// decide adds decisions between the classes, by number, of examples or new inputs, -1 for none, with their
+// decide adds decisions between the classes, by number, of rows with these names, -1 for none, with their
 // probabilities by class or nil; of, if set, are the true classes.
-func (s *Study) decide(a *report.Answer, best, of []int, p [][]float64) {
-	decide(a, s.Set.Levels(), s.Set.RowNames, best, of, p, s.Set.Weights)
-}
-
-func decide(a *report.Answer, levels, names []string, best, of []int, p [][]float64,
-	weights []float64) {
+func decide(a *report.Answer, levels, names []string, best, of []int, p [][]float64) {
 	points := &report.Points{Names: names, Class: make([]string, len(best))}
 	a.Points = points
 	if p != nil {
@@ -188,11 +183,11 @@ func decide(a *report.Answer, levels, names []string, best, of []int, p [][]floa
 			a.Confusion[own][best[i]]++
 		}
 	}
-	a.LogLoss, a.Brier = scoresOfClasses(p, of, weights)
+	a.LogLoss, a.Brier = scoresOfClasses(p, of)
 }
 
 // byClass computes the errors by class, and the baseline.
-func (s *Study) byClass(a *report.Answer, of []int, weights []float64) {
+func byClass(s *Study, a *report.Answer, of []int, weights []float64) {
 	// weight of errors, and of all
 	errors, judged := make([]float64, len(a.Each)), make([]float64, len(a.Each))
 	sizes, total := make([]float64, len(a.Each)), 0.0
@@ -222,9 +217,10 @@ func (s *Study) byClass(a *report.Answer, of []int, weights []float64) {
 
 // leftOutProbabilities are those of the classes for every left-out example: for each class by a curve fitted
 // to its left-out scores without the example, divided by their sum; nil if a class has too few examples.
-func (s *Study) leftOutProbabilities(d *fits.Decided) (all [][]float64) {
+func leftOutProbabilities(s *Study, d *fits.Decided) (all [][]float64) {
 	for k := range d.Mean {
-		p, err := LeftOutProbabilities(s.Set.Columns[0].Signs(k), s.Set.Weights, d.Mean[k], d.Square[k])
+		p, err := LeftOutProbabilities(s.Model.Set.Columns[0].Signs(k), s.Model.Set.Weights, d.Mean[k],
+			d.Square[k])
 		if err != nil || p.LeftOut == nil {
 			return nil
 		}
@@ -246,9 +242,8 @@ func normalised(all [][]float64) [][]float64 {
 }
 
 // scoresOfClasses are the mean of -log of the true class's probability, and the mean over examples of the sum
-// over classes of squared differences (Brier 1950), over examples with probabilities, with their weights; nil
-// without.
-func scoresOfClasses(p [][]float64, of []int, weights []float64) (logLoss, brier *report.Number) {
+// over classes of squared differences (Brier 1950), over examples with probabilities; nil without.
+func scoresOfClasses(p [][]float64, of []int) (logLoss, brier *report.Number) {
 	if p == nil {
 		return nil, nil
 	}
@@ -257,24 +252,23 @@ func scoresOfClasses(p [][]float64, of []int, weights []float64) (logLoss, brier
 		if math.IsNaN(p[own][i]) {
 			continue
 		}
-		w := calibration.WeightOf(weights, i)
-		l -= w * math.Log(p[own][i])
+		l -= math.Log(p[own][i])
 		for k := range p {
 			off := p[k][i]
 			if k == own {
 				off--
 			}
-			b += w * off * off
+			b += off * off
 		}
-		count += w
+		count++
 	}
 	return report.NumberOf(l / count), report.NumberOf(b / count)
 }
 
 // joinTargets is the answer about several targets: the unexplained fraction of the variance, averaged over
 // the targets, and the correlations of their left-out residuals.
-func (s *Study) joinTargets(each []*report.Answer) (*report.Answer, error) {
-	set, first := s.Set, each[0]
+func joinTargets(s *Study, each []*report.Answer) (*report.Answer, error) {
+	set, first := s.Model.Set, each[0]
 	a := &report.Answer{Command: first.Command, Subject: s.Subject, Resampling: first.Resampling,
 		Folds: first.Folds, Validation: first.Validation, Method: first.Method, Draws: first.Draws,
 		TestLoss: first.TestLoss, Quote: &report.Quote{}, Targets: map[string]*report.Answer{},
@@ -325,7 +319,7 @@ func (s *Study) joinTargets(each []*report.Answer) (*report.Answer, error) {
 		a.MonteCarloSE = &monteCarlo
 		a.ErrorSE = report.Number(math.Hypot(float64(q.ExampleSE), float64(monteCarlo)))
 	}
-	s.joinRefined(a, share)
+	joinRefined(s, a, share)
 	for _, x := range residuals {
 		var row report.Numbers
 		for _, y := range residuals {
@@ -337,7 +331,7 @@ func (s *Study) joinTargets(each []*report.Answer) (*report.Answer, error) {
 }
 
 // joinRefined makes the refined error of the first target that of all.
-func (s *Study) joinRefined(a *report.Answer, share []float64) {
+func joinRefined(s *Study, a *report.Answer, share []float64) {
 	r, unknown := a.Refined, report.Number(math.NaN())
 	if r == nil || a.MonteCarloSE == nil {
 		a.Refined = nil

@@ -26,7 +26,7 @@ import (
 // targets by exact fits.
 func (s *Study) LeaveOneOut(ctx context.Context, methods ...leaveout.Settings) (*report.Answer, error) {
 	if s.several() {
-		return s.validate(ctx, "loo", Validation{Design: resample.Design{N: s.Set.N()}})
+		return validate(ctx, s, "loo", Validation{Design: resample.Design{N: s.Model.Set.N()}})
 	}
 	p, began := s.part(0), time.Now()
 	a := &report.Answer{Command: "loo", Subject: s.Subject, LeftOneOut: &report.LeftOneOut{},
@@ -34,17 +34,17 @@ func (s *Study) LeaveOneOut(ctx context.Context, methods ...leaveout.Settings) (
 		SupportVectors: new(int), Outcome: report.Outcome{Warnings: []string{}}}
 	s.Progress("training", 0, 1)
 	var err error
-	switch training := s.Loss.(type) {
+	switch training := s.Model.Loss.(type) {
 	case loss.Square:
-		err = p.leaveOutSquare(training.Noise, a)
+		err = leaveOutSquare(p, training.Noise, a)
 	case loss.HardMargin:
-		err = p.leaveOutLabels(ctx, methods, leaveout.Problem{C: math.Inf(1)}, a)
+		err = leaveOutLabels(ctx, p, methods, leaveout.Problem{C: math.Inf(1)}, a)
 	case loss.Hinge:
-		err = p.leaveOutLabels(ctx, methods, leaveout.Problem{C: training.C,
+		err = leaveOutLabels(ctx, p, methods, leaveout.Problem{C: training.C,
 			Classes: training.ClassWeights}, a)
 	default:
 		err = model.InputError(fmt.Errorf("loo is for the losses hard, hinge and square, not for %s",
-			s.Loss.Name()))
+			s.Model.Loss.Name()))
 	}
 	s.Times.Solve = time.Since(began).Seconds()
 	a.Time = s.Times
@@ -52,9 +52,9 @@ func (s *Study) LeaveOneOut(ctx context.Context, methods ...leaveout.Settings) (
 }
 
 // leaveOutSquare is leave-one-out for the square loss.
-func (p *part) leaveOutSquare(noise float64, a *report.Answer) error {
+func leaveOutSquare(p *part, noise float64, a *report.Answer) error {
 	began := time.Now()
-	residuals, err := gp.Residuals(p.Matrix(), p.Site, p.model.Y, p.Set.Weights, noise)
+	residuals, err := gp.Residuals(p.model.Matrix(), p.model.Site, p.model.Y, p.model.Set.Weights, noise)
 	if err != nil {
 		return err
 	}
@@ -66,35 +66,35 @@ func (p *part) leaveOutSquare(noise float64, a *report.Answer) error {
 	a.Method, a.Status, a.LeftOneOut.Skipped = "closed form", string(leaveout.Complete), len(residuals)
 	a.Skipped = &a.LeftOneOut.Skipped
 	a.LeftOneOut.Seconds = time.Since(began).Seconds()
-	p.judgeLeftOut(a, loss.SquareTest{}, stat.Mean(residuals, p.Set.Weights), residuals)
+	judgeLeftOut(p, a, loss.SquareTest{}, stat.Mean(residuals, p.model.Set.Weights), residuals)
 	a.Points.OOBMean = left
 	return nil
 }
 
 // judgeLeftOut compares the errors of left-out examples with the baseline.
-func (p *part) judgeLeftOut(a *report.Answer, test loss.Test, mean float64, perExample []float64) {
+func judgeLeftOut(p *part, a *report.Answer, test loss.Test, mean float64, perExample []float64) {
 	p.judge(a, &fits.TestError{Test: test, Error: mean, Examples: perExample}, nil, nil)
 	a.TestLoss = test.Name()
 	warn(&a.Warnings, a.Quality.Warning(a.Error))
-	a.Points = &report.Points{Names: p.Set.RowNames, Error: perExample}
+	a.Points = &report.Points{Names: p.model.Set.RowNames, Error: perExample}
 	a.Points.Target.Numbers = p.targets()
 }
 
 // leaveOutLabels is leave-one-out for classifiers.
-func (p *part) leaveOutLabels(ctx context.Context, methods []leaveout.Settings, problem leaveout.Problem,
+func leaveOutLabels(ctx context.Context, p *part, methods []leaveout.Settings, problem leaveout.Problem,
 	a *report.Answer) error {
-	k, err := p.Dense()
+	k, err := p.model.Dense()
 	if err == nil {
 		problem.Kernel, err = svm.NewRows(k)
 	}
 	if err != nil {
 		return err
 	}
-	problem.Set = train.Set{Y: p.model.Y, Site: p.Site, Weight: p.Set.Weights, Bias: p.Bias}
-	a.LeftOneOut.Bias, a.TestLoss = p.Bias, loss.ZeroOne{}.Name()
+	problem.Set = train.Set{Y: p.model.Y, Site: p.model.Site, Weight: p.model.Set.Weights, Bias: p.model.Bias}
+	a.LeftOneOut.Bias, a.TestLoss = p.model.Bias, loss.ZeroOne{}.Name()
 	var results []*leaveout.Result
 	for _, settings := range methods {
-		settings.Progress = func(done, total int) { p.Progress("leaving out", done, total) }
+		settings.Progress = func(done, total int) { p.study.Progress("leaving out", done, total) }
 		result, err := leaveout.Estimate(ctx, problem, settings)
 		var infeasible *svm.InfeasibleError
 		if errors.As(err, &infeasible) {
@@ -107,22 +107,22 @@ func (p *part) leaveOutLabels(ctx context.Context, methods []leaveout.Settings, 
 			break
 		}
 	}
-	shown := p.fillLeftOut(a, results, len(methods) > 1)
+	shown := fillLeftOut(p, a, results, len(methods) > 1)
 	if shown.Retrained+shown.Skipped == 0 {
 		return ctx.Err()
 	}
 	// a high bound does not mean worse than a constant
 	if shown.Status != leaveout.Cancelled && shown.Method != leaveout.XiAlpha {
-		p.judgeLeftOut(a, loss.ZeroOne{}, shown.Error, shown.Loss)
+		judgeLeftOut(p, a, loss.ZeroOne{}, shown.Error, shown.Loss)
 	}
 	return nil
 }
 
 // fillLeftOut writes results into the answer, and returns the one that it shows.
-func (p *part) fillLeftOut(a *report.Answer, results []*leaveout.Result, all bool) (shown *leaveout.Result) {
+func fillLeftOut(p *part, a *report.Answer, results []*leaveout.Result, all bool) (shown *leaveout.Result) {
 	for _, result := range results {
 		var over report.Quality
-		over.ExampleSE, over.Effective = calibration.StandardError(result.Loss, p.Set.Weights, nil)
+		over.ExampleSE, over.Effective = calibration.StandardError(result.Loss, p.model.Set.Weights, nil)
 		row := report.LeaveMethod{Method: string(result.Method), Status: string(result.Status),
 			Quote: report.NewQuote(loss.ZeroOne{}.Name(), report.Number(result.Error), &over, nil),
 			LeftOutRows: report.LeftOutRows{Errors: result.Errors,

@@ -44,7 +44,7 @@ func drawn(weight []float64) (rows []int) {
 func (t nested) Fit(set train.Set, f []float64) error {
 	rows := drawn(set.Weight)
 	at := func() ([][]float64, error) { return t.predictions(set, rows) }
-	if t.part.several() { // of the same targets
+	if t.part.study.several() { // of the same targets
 		t.known.mutex.Lock()
 		if t.known.of == nil {
 			t.known.of = map[string]func() ([][]float64, error){}
@@ -70,8 +70,8 @@ func (t nested) Fit(set train.Set, f []float64) error {
 // predictions are those of all functions, of models of these rows. One target is that of the set, in units of
 // the fit.
 func (t nested) predictions(set train.Set, rows []int) ([][]float64, error) {
-	drawn := t.part.Set.Subset(rows)
-	if column, of := &drawn.Columns[0], t.part.model.Function; !t.part.several() {
+	drawn := t.part.model.Set.Subset(rows)
+	if column, of := &drawn.Columns[0], t.part.model.Function; !t.part.study.several() {
 		for k, i := range rows {
 			if column.Y[k] = of.Mean + of.Unit*set.Y[i]; column.Levels != nil {
 				column.Y[k] = (1 + set.Y[i]) / 2
@@ -82,13 +82,13 @@ func (t nested) predictions(set train.Set, rows []int) ([][]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	spec.Pairs = t.part.Spec.Pairs
-	return t.part.predictionsOf(t.ctx, spec, t.part.Set)
+	spec.Pairs = t.part.model.Spec.Pairs
+	return predictionsOf(t.ctx, t.part.study, spec, t.part.model.Set)
 }
 
 // predictionsOf are the predictions of all functions of the study at inputs by the model of a specification,
 // trained on all its data. A class that these lack loses its pairs.
-func (s *Study) predictionsOf(ctx context.Context, spec model.Spec, in *dataset.Inputs) (all [][]float64,
+func predictionsOf(ctx context.Context, s *Study, spec model.Spec, in *dataset.Inputs) (all [][]float64,
 	err error) {
 	first, order, of := spec.Set.Columns[0].Y, []int(nil), map[[2]int][]float64{}
 	if !spec.Pairs || slices.Max(first) > slices.Min(first) {
@@ -116,7 +116,7 @@ func (s *Study) predictionsOf(ctx context.Context, spec model.Spec, in *dataset.
 		of[pair], of[[2]int{pair[1], pair[0]}] = all[k], floats.ScaleTo(make([]float64, in.N()), -1, all[k])
 	}
 	all = nil
-	for _, pair := range fits.PairsOf(s.Order) {
+	for _, pair := range fits.PairsOf(s.Model.Order) {
 		if of[pair] == nil {
 			f := -1.0
 			if slices.Contains(first, float64(pair[0])) {
@@ -133,7 +133,7 @@ func (s *Study) predictionsOf(ctx context.Context, spec model.Spec, in *dataset.
 // example.
 func (v *Validation) fitNested(ctx context.Context, p *part, s model.RetrainSettings, known *nestedFits) (
 	*fits.Averages, error) {
-	problem := fits.Problem{Y: p.model.Y, Weights: p.Set.Weights, Plan: s.Plan, OneClass: p.labels()}
+	problem := fits.Problem{Y: p.model.Y, Weights: p.model.Set.Weights, Plan: s.Plan, OneClass: p.labels()}
 	return fits.Run(ctx, problem, fits.Single(func() (train.Trainer, error) {
 		return nested{ctx, p, v.Choose, known}, nil
 	}), s.Settings)

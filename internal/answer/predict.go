@@ -74,9 +74,9 @@ func (s *Study) Predict(ctx context.Context, in *dataset.Inputs, q Question) (*r
 		}
 		return a, err
 	}
-	err := cmp.Or(checkRoom(s.Model, in.N()), s.checkCovariances(&q, in.N()))
+	err := cmp.Or(checkRoom(s.Model, in.N()), checkCovariances(s, &q, in.N()))
 	if err == nil {
-		q.Intervals, err = q.Intervals.of(s.Set, q.Level)
+		q.Intervals, err = q.Intervals.of(s.Model.Set, q.Level)
 	}
 	if err == nil {
 		err = s.fitAll(ctx) // refuses bad input before a long solve
@@ -89,7 +89,7 @@ func (s *Study) Predict(ctx context.Context, in *dataset.Inputs, q Question) (*r
 		if err := p.solve(ctx, &q); err != nil {
 			return nil, err
 		}
-		p.Times.Solve = time.Since(began).Seconds()
+		p.study.Times.Solve = time.Since(began).Seconds()
 		return p.predict(ctx, in, &q)
 	})
 }
@@ -104,27 +104,27 @@ func (p *part) predict(ctx context.Context, in *dataset.Inputs, q *Question) (*r
 	var at *Predictions
 	if !dependent {
 		var err error
-		if at, err = p.theoryAt(ctx, in, q, a); err != nil {
+		if at, err = theoryAt(ctx, p, in, q, a); err != nil {
 			return nil, err
 		}
 	}
-	if err := p.exactAt(ctx, in, q, a); err != nil {
+	if err := exactAt(ctx, p, in, q, a); err != nil {
 		return nil, err
 	}
 	if dependent && a.Refined == nil {
 		return nil, cmp.Or(ctx.Err(), errOnlyExact)
 	}
 	if dependent {
-		p.exactAlone(a, in, q)
+		exactAlone(p, a, in, q)
 	} else if len(q.Quantiles) > 0 {
-		p.addQuantiles(a.Points, a.Refined, q.Quantiles, func(i int) int { return p.Sites() + i },
+		addQuantiles(p, a.Points, a.Refined, q.Quantiles, func(i int) int { return p.model.Sites() + i },
 			func(i int) loss.Distribution { return loss.Normal(at.Mean[i], at.Var[i]) })
 	}
-	p.judgeAt(a, in, q)
+	judgeAt(p, a, in, q)
 	if q.Covariances {
-		a.Covariances = func() (blas64.General, error) { return p.covariances(in) }
+		a.Covariances = func() (blas64.General, error) { return covariances(p, in) }
 	}
-	a.Time = p.Times
+	a.Time = p.study.Times
 	return a, nil
 }
 
@@ -137,11 +137,11 @@ func sd(variance []float64) (all []float64) {
 }
 
 // theoryAt adds the solution's averages at new inputs.
-func (p *part) theoryAt(ctx context.Context, in *dataset.Inputs, q *Question, a *report.Answer) (*Predictions,
+func theoryAt(ctx context.Context, p *part, in *dataset.Inputs, q *Question, a *report.Answer) (*Predictions,
 	error) {
 	began := time.Now()
 	at, err := At(p.model, p.solution, in, func(done int) error {
-		p.Progress("predict", done, in.N())
+		p.study.Progress("predict", done, in.N())
 		return ctx.Err()
 	})
 	if err != nil {
@@ -162,7 +162,7 @@ func (p *part) theoryAt(ctx context.Context, in *dataset.Inputs, q *Question, a 
 		return nil, err
 	}
 	p.setIntervals(points, intervals)
-	p.Times.Predict = time.Since(began).Seconds()
+	p.study.Times.Predict = time.Since(began).Seconds()
 	a.Method, a.Status, a.Convergence = p.solution.Method.String(), p.solution.Status.String(),
 		p.convergence()
 	if p.labels() {
@@ -178,8 +178,8 @@ func (p *part) theoryAt(ctx context.Context, in *dataset.Inputs, q *Question, a 
 		if points.Probability.Positive, err = all.AtInputs(p.model, p.solution, in, at); err != nil {
 			return nil, err
 		}
-		a.Calibration = calibration.NewReliability(all.Method, all.LeftOut, p.model.Y, p.Set.Weights)
-		warn(&a.Warnings, p.few())
+		a.Calibration = calibration.NewReliability(all.Method, all.LeftOut, p.model.Y, p.model.Set.Weights)
+		warn(&a.Warnings, FewWarning(p.model.Set))
 	}
 	requireNumbers(&a.Status, &a.Warnings, points)
 	return at, nil
@@ -198,12 +198,12 @@ func (p *part) setIntervals(points *report.Points, all []solver.Interval) {
 const mostCross = 256 << 20
 
 // exactAt adds the estimates from exact resamples at the new inputs.
-func (p *part) exactAt(ctx context.Context, in *dataset.Inputs, q *Question, a *report.Answer) error {
+func exactAt(ctx context.Context, p *part, in *dataset.Inputs, q *Question, a *report.Answer) error {
 	own, dependent := *q, resample.IsDependent(q.Scheme)
 	if own.Metrics = nil; dependent && own.Exact == IfPossible { // metrics are of new inputs
 		own.Exact = Yes
 	}
-	if own.Exact == No || own.Exact == IfPossible && 8*int64(in.N())*int64(p.Sites()) > mostCross {
+	if own.Exact == No || own.Exact == IfPossible && 8*int64(in.N())*int64(p.model.Sites()) > mostCross {
 		return nil
 	}
 	cross, err := p.model.CrossAll(in)
@@ -220,9 +220,9 @@ func (p *part) exactAt(ctx context.Context, in *dataset.Inputs, q *Question, a *
 		return err
 	}
 	exact := result.Averages.In(p.model.Function)
-	refined, probabilities := p.refined(result, exact, &own)
+	refined, probabilities := refined(p, result, exact, &own)
 	a.Refined = refined
-	m := p.Sites()
+	m := p.model.Sites()
 	points := &report.Points{Mean: exact.Mean[m:], Variance: exact.Variance[m:], MeanSE: exact.MeanSE[m:],
 		VarianceSE: exact.VarianceSE[m:]}
 	if probabilities != nil {
@@ -240,7 +240,7 @@ func (p *part) exactAt(ctx context.Context, in *dataset.Inputs, q *Question, a *
 }
 
 // exactAlone makes the exact resamples the answer, where the theory does not hold.
-func (p *part) exactAlone(a *report.Answer, in *dataset.Inputs, q *Question) {
+func exactAlone(p *part, a *report.Answer, in *dataset.Inputs, q *Question) {
 	points := *a.Refined.Points
 	points.Names, points.SD = in.RowNames, sd(points.Variance)
 	var low, high []float64
@@ -249,7 +249,7 @@ func (p *part) exactAlone(a *report.Answer, in *dataset.Inputs, q *Question) {
 			points.Class = append(points.Class, p.names().Name(mean))
 		}
 		if q.Intervals.Of != Observation {
-			values := p.exact.At(p.Sites() + n)
+			values := p.exact.At(p.model.Sites() + n)
 			low = append(low, stat.Quantile((1-q.Level)/2, stat.Empirical, values, nil))
 			high = append(high, stat.Quantile((1+q.Level)/2, stat.Empirical, values, nil))
 		}
@@ -261,7 +261,7 @@ func (p *part) exactAlone(a *report.Answer, in *dataset.Inputs, q *Question) {
 }
 
 // judgeAt computes the errors of the points and the coverage of their intervals, if there are targets.
-func (p *part) judgeAt(a *report.Answer, in *dataset.Inputs, q *Question) {
+func judgeAt(p *part, a *report.Answer, in *dataset.Inputs, q *Question) {
 	points := a.Points
 	if p.labels() {
 		warn(&a.Warnings, otherSide(points.Mean, points.Probability.Positive, a.Positive))
@@ -276,12 +276,12 @@ func (p *part) judgeAt(a *report.Answer, in *dataset.Inputs, q *Question) {
 		}
 		bagged := 0.0
 		for i, y := range targets {
-			bagged += p.Test.Value(points.Mean[i], y) / float64(len(targets))
+			bagged += p.study.Test.Value(points.Mean[i], y) / float64(len(targets))
 		}
 		a.BaggedError = report.NumberOf(bagged)
-		p.onTargets(a, targets, q, each)
+		onTargets(p, a, targets, q, each)
 	}
-	a.Interval = interval(points, scoresOf(p.Set), q, &a.Warnings)
+	a.Interval = interval(points, scoresOf(p.model.Set), q, &a.Warnings)
 }
 
 // targetsOf are the targets of new inputs for the part, -1 and +1 for labels; nil without.
@@ -296,12 +296,13 @@ func (p *part) targetsOf(in *dataset.Inputs) []float64 {
 }
 
 // onTargets adds the errors of predictions at new inputs with targets: each are the losses under a test.
-func (p *part) onTargets(a *report.Answer, targets []float64, q *Question, each func(loss.Test) []float64) {
+func onTargets(p *part, a *report.Answer, targets []float64, q *Question, each func(loss.Test) []float64) {
 	points := a.Points
-	points.Target.Numbers, points.Error = targets, each(p.Test)
+	points.Target.Numbers, points.Error = targets, each(p.study.Test)
 	mean := stat.Mean(points.Error, nil)
-	a.TestLoss, a.TestError = p.Test.Name(), report.NumberOf(mean)
-	a.Quality = calibration.NewQuality(p.Test, report.Number(mean), targets, points.Error, nil, p.labelled())
+	a.TestLoss, a.TestError = p.study.Test.Name(), report.NumberOf(mean)
+	a.Quality = calibration.NewQuality(p.study.Test, report.Number(mean), targets, points.Error, nil,
+		p.labelled())
 	if a.Quality != nil && p.labels() {
 		calibration.Rank(a.Quality, points.Mean, targets, nil)
 	}

@@ -98,42 +98,43 @@ const (
 
 // settle decides what the question leaves open: whether the theory is solved, and whether exact fits alone
 // start from a rough one.
-func (s *Study) settle(ctx context.Context, q *Question) {
-	if resample.IsDependent(q.Scheme) || s.Spec.Pairs || q.Theory == Yes {
+func settle(ctx context.Context, s *Study, q *Question) {
+	if resample.IsDependent(q.Scheme) || s.Model.Spec.Pairs || q.Theory == Yes {
 		return
 	}
-	if q.NeedsTheory(s.Loss) != "" || !s.longTheory(q.Scheme) {
+	if q.NeedsTheory(s.Model.Loss) != "" || !longTheory(s, q.Scheme) {
 		q.Theory = q.Theory.or(Yes)
 		return
 	}
-	c := s.Model.Cost(ctx, q.Scheme, resample.Resamples{Scheme: q.Scheme, Seed: q.Seed, Y: s.Functions[0].Y})
-	count := len(s.Functions) * q.Resamples
-	alone, singly := c.Alone(s.solves(), count)
-	if c.Around(s.solves(), count) <= worthTheory*alone {
+	c := s.Model.Cost(ctx, q.Scheme, resample.Resamples{Scheme: q.Scheme, Seed: q.Seed,
+		Y: s.Model.Functions[0].Y})
+	count := len(s.Model.Functions) * q.Resamples
+	alone, singly := c.Alone(solves(s), count)
+	if c.Around(solves(s), count) <= worthTheory*alone {
 		q.Theory = q.Theory.or(Yes)
 	}
 	q.Theory = q.Theory.or(No)
 	settings := model.RetrainSettings{Settings: fits.Settings{Resamples: q.Resamples}}
-	q.singly = singly && q.Theory == No && q.Accuracy == 0 && loss.TraitsOf(s.Loss).Margin &&
+	q.singly = singly && q.Theory == No && q.Accuracy == 0 && loss.TraitsOf(s.Model.Loss).Margin &&
 		model.CheckRetrain(s.Model, model.Single, q.Scheme, settings) == nil
 }
 
 // solves is the number of theories of all functions.
-func (s *Study) solves() int {
+func solves(s *Study) int {
 	if shares(s.Model) {
 		return 1
 	}
-	return len(s.Functions)
+	return len(s.Model.Functions)
 }
 
 // theoryCost is the cost of the theory of all functions, in nanoseconds of one core.
-func (s *Study) theoryCost(law resample.CountDistribution) float64 {
-	return float64(s.solves()) * s.Model.Cost(context.Background(), law, nil).Theory
+func theoryCost(s *Study, law resample.CountDistribution) float64 {
+	return float64(solves(s)) * s.Model.Cost(context.Background(), law, nil).Theory
 }
 
 // longTheory reports whether the theory may be left out for its time.
-func (s *Study) longTheory(law resample.CountDistribution) bool {
-	return s.Form() != model.ScaLAPACK && s.theoryCost(law) > quickTheory
+func longTheory(s *Study, law resample.CountDistribution) bool {
+	return s.Model.Form() != model.ScaLAPACK && theoryCost(s, law) > quickTheory
 }
 
 // shares reports whether the functions of a model share one solve of the theory: d does not depend on the
@@ -160,8 +161,8 @@ func (q *Question) NeedsTheory(l loss.Loss) string {
 }
 
 // withoutTheory reports whether an answer uses only exact resamples.
-func (s *Study) withoutTheory(q *Question) bool {
-	return resample.IsDependent(q.Scheme) || q.Theory == No || s.Spec.Pairs
+func withoutTheory(s *Study, q *Question) bool {
+	return resample.IsDependent(q.Scheme) || q.Theory == No || s.Model.Spec.Pairs
 }
 
 // LeastLeftOut is the number of resamples that must leave an example out, on average, for optional ones
@@ -194,7 +195,7 @@ func (s *Study) tests(metrics []string) []loss.Test {
 			all = append(all, test)
 		}
 	}
-	labels := !s.Set.AreNumbers()
+	labels := !s.Model.Set.AreNumbers()
 	if labels || len(metrics) > 0 {
 		add(loss.SquareTest{})
 	}

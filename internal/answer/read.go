@@ -18,14 +18,15 @@ import (
 
 // around are the errors around a left-out error in units of the target, NaN for none.
 func (p *part) around(leftOut float64) *report.Errors {
-	if p.classes() || p.full[p.number] == nil {
+	if p.study.classes() || p.study.full[p.number] == nil {
 		unknown := report.Number(math.NaN())
 		return &report.Errors{Apparent: unknown, NoInformation: unknown, Err632: unknown, Err632Plus: unknown}
 	}
 	unit := p.model.Unit
 	scaled := func(v []float64) []float64 { return floats.ScaleTo(make([]float64, len(v)), unit, v) }
-	e := solver.Combine632(leftOut, p.Test, scaled(p.model.Y), scaled(p.perExample(p.full[p.number])),
-		p.Set.Weights)
+	e := solver.Combine632(leftOut, p.study.Test, scaled(p.model.Y),
+		scaled(p.perExample(p.study.full[p.number])),
+		p.model.Set.Weights)
 	return &report.Errors{Apparent: report.Number(e.Apparent), NoInformation: report.Number(e.NoInformation),
 		Err632: report.Number(e.Err632), Err632Plus: report.Number(e.Err632Plus)}
 }
@@ -44,13 +45,14 @@ func (p *part) judge(a *report.Answer, left *fits.TestError, outOfBag []float64,
 
 // quality compares a left-out error with a baseline. Its standard error is over groups, if there are any.
 func (p *part) quality(test loss.Test, mean float64, perExample, outOfBag []float64) *report.Quality {
-	q := calibration.NewQuality(test, report.Number(mean), p.targets(), perExample, p.Set.Weights,
+	q := calibration.NewQuality(test, report.Number(mean), p.targets(), perExample, p.model.Set.Weights,
 		p.labelled())
 	if q != nil {
-		q.ExampleSE, q.Effective = calibration.StandardError(perExample, p.Set.Weights, p.Set.Groups)
+		q.ExampleSE, q.Effective = calibration.StandardError(perExample, p.model.Set.Weights,
+			p.model.Set.Groups)
 	}
 	if q != nil && p.labels() {
-		calibration.Rank(q, outOfBag, p.model.Y, p.Set.Weights)
+		calibration.Rank(q, outOfBag, p.model.Y, p.model.Set.Weights)
 	}
 	return q
 }
@@ -62,10 +64,10 @@ func (p *part) measure(metrics []string, r *fits.Averages, of *Probabilities) (m
 	var probability []float64
 	if of != nil {
 		probability = numbers(of.LeftOut)
-		reliability = calibration.NewReliability(of.Method, probability, p.model.Y, p.Set.Weights)
+		reliability = calibration.NewReliability(of.Method, probability, p.model.Y, p.model.Set.Weights)
 	}
 	if numbers(r.OutOfBag) != nil {
-		m = p.metrics(metrics, p.targets(), p.Set.Weights, r.OutOfBag, probability,
+		m = p.metrics(metrics, p.targets(), p.model.Set.Weights, r.OutOfBag, probability,
 			func(test loss.Test) []float64 { return testOf(r, test).Examples })
 	}
 	return m, reliability
@@ -108,12 +110,12 @@ func (p *part) points(r *fits.Averages) *report.Points {
 // PerExample spreads the predictions of an exact fit of function k onto the examples, in units of the target.
 func (s *Study) PerExample(k int, f []float64) []float64 {
 	p := s.part(k)
-	return p.inUnit(p.perExample(f[:s.Sites()]))
+	return p.inUnit(p.perExample(f[:s.Model.Sites()]))
 }
 
 // addQuantiles adds quantiles over resamples to the theory's points and the refined ones. place is the output
 // of an exact fit, and law the law of its theory, at a point.
-func (p *part) addQuantiles(points *report.Points, refined *report.Refined, levels []float64,
+func addQuantiles(p *part, points *report.Points, refined *report.Refined, levels []float64,
 	place func(int) int, law func(int) loss.Distribution) {
 	lists := func(of func(point int) func(q float64) float64) []report.Numbers {
 		lists := make([]report.Numbers, len(levels))
@@ -200,13 +202,13 @@ func warn(warnings *[]string, text string) {
 	}
 }
 
-// errNames names the parts of a study in errors.
-func (p *part) wrap(err error) error {
-	if err == nil || !p.several() {
+// wrap names the part of a study in an error.
+func wrap(p *part, err error) error {
+	if err == nil || !p.study.several() {
 		return err
 	}
 	what := "target"
-	if p.classes() {
+	if p.study.classes() {
 		what = "class"
 	}
 	return fmt.Errorf("%s %s: %w", what, p.model.Function.Name, err)

@@ -20,21 +20,21 @@ import (
 // Rows compares every example's target with the predictions of models without it, the least plausible first.
 func (s *Study) Rows(ctx context.Context, q Question) (*report.Rows, error) {
 	r := &report.Rows{Command: "rows", Subject: s.Subject, TestLoss: s.Test.Name(), Status: Complete}
-	unknown, twins := report.Number(math.NaN()), s.twins()
-	for i := range s.Set.N() {
+	unknown, twins := report.Number(math.NaN()), twins(s)
+	for i := range s.Model.Set.N() {
 		row := report.Row{Row: i, Target: unknown, Predicted: unknown, SE: unknown, Influence: unknown,
 			Twin: report.Number(twins[i])}
-		if s.Set.RowNames != nil {
-			row.Name = s.Set.RowNames[i]
+		if s.Model.Set.RowNames != nil {
+			row.Name = s.Model.Set.RowNames[i]
 		}
 		r.Rows = append(r.Rows, row)
 	}
 	var err error
 	if s.classes() {
-		err = s.doubtClasses(ctx, q, r)
+		err = doubtClasses(ctx, s, q, r)
 	} else {
 		for _, p := range s.parts() {
-			if err = p.doubt(ctx, &q, r); err != nil {
+			if err = doubt(ctx, p, &q, r); err != nil {
 				break
 			}
 		}
@@ -54,7 +54,7 @@ func (s *Study) Rows(ctx context.Context, q Question) (*report.Rows, error) {
 
 // doubtClasses judges rows of several classes: value is the fraction of decisions of models without the row
 // that are right.
-func (s *Study) doubtClasses(ctx context.Context, q Question, r *report.Rows) error {
+func doubtClasses(ctx context.Context, s *Study, q Question, r *report.Rows) error {
 	a, err := s.Estimate(ctx, q)
 	if err != nil {
 		return err
@@ -62,7 +62,8 @@ func (s *Study) doubtClasses(ctx context.Context, q Question, r *report.Rows) er
 	r.Status, r.TestLoss, r.Warnings = a.Status, a.TestLoss, a.Warnings
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		row.Target, row.Label, row.Class = report.Number(s.Set.Columns[0].Y[i]), a.Points.Target.Classes[i],
+		row.Target, row.Label, row.Class = report.Number(s.Model.Set.Columns[0].Y[i]),
+			a.Points.Target.Classes[i],
 			a.Points.Class[i]
 		row.LabelError, row.Value = report.Number(a.Points.Error[i]), report.Number(1-a.Points.Error[i])
 		if p := a.Points.Probability.Of[row.Label]; p != nil {
@@ -74,30 +75,30 @@ func (s *Study) doubtClasses(ctx context.Context, q Question, r *report.Rows) er
 
 // doubt judges the rows by the theory of a part and its exact resamples, with their influence on the error of
 // the others. Several targets have their mean doubt, and losses in units of their variance.
-func (p *part) doubt(ctx context.Context, q *Question, r *report.Rows) error {
+func doubt(ctx context.Context, p *part, q *Question, r *report.Rows) error {
 	began := time.Now()
 	if err := p.solve(ctx, q); err != nil {
 		return err
 	}
-	p.Times.Solve += time.Since(began).Seconds()
+	p.study.Times.Solve += time.Since(began).Seconds()
 	result, warnings, err := p.refine(ctx, q, blas64.General{}, nil)
 	if err != nil {
 		return err
 	}
-	theory, share := fits.OfTheory(p.solution, []loss.Test{p.Test}).In(p.model.Function), 1.0
+	theory, share := fits.OfTheory(p.solution, []loss.Test{p.study.Test}).In(p.model.Function), 1.0
 	left, se := theory.Tests[0].Examples, []float64(nil)
 	if result != nil {
 		t := result.Averages.In(p.model.Function).Tests[0]
 		left, se = t.Examples, t.ExamplesSE
 	}
-	if p.several() {
-		share = 1 / (float64(len(p.Functions)) * stat.PopVariance(p.targets(), p.Set.Weights))
+	if p.study.several() {
+		share = 1 / (float64(len(p.model.Functions)) * stat.PopVariance(p.targets(), p.model.Set.Weights))
 	}
-	wrong, err := p.doubts(theory.OutOfBag)
+	wrong, err := doubts(p, theory.OutOfBag)
 	if err != nil {
 		return err
 	}
-	influence, err := adjoint.Influence(ctx, p.solution, p.Test)
+	influence, err := adjoint.Influence(ctx, p.solution, p.study.Test)
 	if err != nil && ctx.Err() == nil {
 		warn(&r.Warnings, "no influence: "+err.Error())
 	}
@@ -109,7 +110,7 @@ func (p *part) doubt(ctx context.Context, q *Question, r *report.Rows) error {
 	targets, unit := p.targets(), p.model.Unit
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		row.LabelError += report.Number(wrong[i]) / report.Number(max(1, len(p.Set.Columns)))
+		row.LabelError += report.Number(wrong[i]) / report.Number(max(1, len(p.model.Set.Columns)))
 		row.Value -= report.Number(share * left[i])
 		if influence != nil {
 			if p.number == 0 {
@@ -117,7 +118,7 @@ func (p *part) doubt(ctx context.Context, q *Question, r *report.Rows) error {
 			}
 			row.Influence += report.Number(share * unit * unit * influence[i])
 		}
-		if p.several() {
+		if p.study.several() {
 			continue
 		}
 		row.Target, row.Predicted = report.Number(targets[i]), report.Number(theory.OutOfBag[i])
@@ -135,7 +136,7 @@ func (p *part) doubt(ctx context.Context, q *Question, r *report.Rows) error {
 // doubts are the theory's probabilities, with the example left out, that its label is wrong. For a number it
 // is the fraction of examples with a target nearer to the prediction of models without them, in units of the
 // spread there.
-func (p *part) doubts(mean []float64) ([]float64, error) {
+func doubts(p *part, mean []float64) ([]float64, error) {
 	doubt := make([]float64, len(mean))
 	if p.labels() {
 		all, err := ProbabilitiesOf(p.model, p.solution)
@@ -171,16 +172,16 @@ func (p *part) doubts(mean []float64) ([]float64, error) {
 
 // twins are the numbers of the first example with the same input and another class, for every example; NaN
 // for none.
-func (s *Study) twins() []float64 {
-	twins := slices.Repeat([]float64{math.NaN()}, len(s.Site))
-	if s.Set.AreNumbers() {
+func twins(s *Study) []float64 {
+	twins := slices.Repeat([]float64{math.NaN()}, len(s.Model.Site))
+	if s.Model.Set.AreNumbers() {
 		return twins
 	}
-	class, members := s.classOf(), make([][]int, s.Sites())
-	for i, site := range s.Site {
+	class, members := s.classOf(), make([][]int, s.Model.Sites())
+	for i, site := range s.Model.Site {
 		members[site] = append(members[site], i)
 	}
-	for i, site := range s.Site {
+	for i, site := range s.Model.Site {
 		other := slices.IndexFunc(members[site], func(k int) bool { return class[k] != class[i] })
 		if other >= 0 {
 			twins[i] = float64(members[site][other])
@@ -212,14 +213,15 @@ func (s *Study) LeftOut(ctx context.Context, q Question, interactions bool) (the
 	if err != nil {
 		return theory, exact, nil, err
 	}
-	mean, left := p.solution.LeftOut(p.Test)
+	mean, left := p.solution.LeftOut(p.study.Test)
 	row.Status, row.TestError = p.solution.Status.String(), report.Number(mean)
 	row.Warnings = outcome(p.model, q.Scheme, append(warnings, p.solution.Warnings...)...).Warnings
-	theory.Each, theory.Weights = left, p.Set.Weights
-	if theory.Influence, err = adjoint.Influence(ctx, p.solution, p.Test); ctx.Err() != nil {
+	theory.Each, theory.Weights = left, p.model.Set.Weights
+	if theory.Influence, err = adjoint.Influence(ctx, p.solution, p.study.Test); ctx.Err() != nil {
 		return theory, exact, nil, ctx.Err()
 	} else if err == nil && interactions {
-		if theory.Interactions, err = adjoint.Interactions(p.solution, p.Test, theory.Influence); err != nil {
+		if theory.Interactions, err = adjoint.Interactions(p.solution, p.study.Test,
+			theory.Influence); err != nil {
 			return theory, exact, nil, err
 		}
 	}

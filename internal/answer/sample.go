@@ -43,7 +43,7 @@ const heldOut = 20_000
 // addLearningCurve quotes the error of the model of a sample, which is the model that training with the same
 // settings gives, at rows outside it, with the errors of models of quarters and halves, and the error to be
 // expected with twice the rows. What more rows would give no part of the sample tells.
-func (s *Study) addLearningCurve(ctx context.Context, a *report.Answer) error {
+func addLearningCurve(ctx context.Context, s *Study, a *report.Answer) error {
 	in := s.Others.Head(heldOut)
 	curve := &report.Learning{HeldOut: in.N()}
 	var sizes []calibration.SizeError
@@ -52,7 +52,7 @@ func (s *Study) addLearningCurve(ctx context.Context, a *report.Answer) error {
 		means := make([]float64, parts)
 		for number := range parts {
 			s.Progress("models of parts of the sample", len(sizes), 3)
-			each, err := s.partLosses(ctx, number, parts, in)
+			each, err := partLosses(ctx, s, number, parts, in)
 			switch {
 			case ctx.Err() != nil: // the answer so far stays
 				a.Status = Cancelled
@@ -71,7 +71,7 @@ func (s *Study) addLearningCurve(ctx context.Context, a *report.Answer) error {
 			at.SE = sizes[0].SE
 		}
 		sizes = append(sizes, at)
-		curve.Sizes, curve.Errors = append(curve.Sizes, s.Set.N()/parts), append(curve.Errors, at.Error)
+		curve.Sizes, curve.Errors = append(curve.Sizes, s.Model.Set.N()/parts), append(curve.Errors, at.Error)
 	}
 	last := sizes[2]
 	over := &report.Quality{}
@@ -82,19 +82,19 @@ func (s *Study) addLearningCurve(ctx context.Context, a *report.Answer) error {
 	} else {
 		a.Quality = s.part(0).quality(s.Test, last.Error, a.Examples.Each, a.OutOfBag)
 	}
-	curve.Growth = calibration.NewGrowth(sizes, s.Set.N())
-	a.LearningCurve, a.Time.AllRows = curve, s.timeOfAll(a)
+	curve.Growth = calibration.NewGrowth(sizes, s.Model.Set.N())
+	a.LearningCurve, a.Time.AllRows = curve, timeOfAll(s, a)
 	return nil
 }
 
 // timeOfAll predicts the time of the estimate with all rows from operation counts.
-func (s *Study) timeOfAll(a *report.Answer) float64 {
-	growth := float64(s.Subject.RowsTotal) / float64(s.Set.N())
+func timeOfAll(s *Study, a *report.Answer) float64 {
+	growth := float64(s.Subject.RowsTotal) / float64(s.Model.Set.N())
 	seconds := a.Time.Gram + a.Time.Fit + a.Time.Solve
 	if a.Refined != nil {
 		seconds += a.Refined.Time.Total
 	}
-	if s.Form() == model.Exact {
+	if s.Model.Form() == model.Exact {
 		return seconds * growth * growth * growth
 	}
 	return seconds * growth
@@ -102,25 +102,26 @@ func (s *Study) timeOfAll(a *report.Answer) float64 {
 
 // partLosses are the test losses at in of the model of one part of the sample: of several classes wrong
 // decisions, of several targets the mean of squares in units of the variances.
-func (s *Study) partLosses(ctx context.Context, number, parts int, in *dataset.Set) ([]float64, error) {
+func partLosses(ctx context.Context, s *Study, number, parts int, in *dataset.Set) ([]float64, error) {
 	var rows []int
-	for i := number; i < s.Set.N(); i += parts {
+	for i := number; i < s.Model.Set.N(); i += parts {
 		rows = append(rows, i)
 	}
-	spec := s.Spec
+	spec := s.Model.Spec
 	spec.Set = spec.Set.Subset(rows)
-	f, err := s.predictionsOf(ctx, spec, in)
+	f, err := predictionsOf(ctx, s, spec, in)
 	if err != nil {
 		return nil, err
 	}
-	return s.lossesAt(f, in), nil
+	return lossesAt(s, f, in), nil
 }
 
 // lossesAt are the losses at rows with targets of predictions of all functions.
-func (s *Study) lossesAt(f [][]float64, in *dataset.Set) []float64 {
+func lossesAt(s *Study, f [][]float64, in *dataset.Set) []float64 {
 	each := make([]float64, in.N())
 	if s.classes() {
-		decision, scores, at := s.decision(), make([]float64, len(s.Set.Levels())), make([]float64, len(f))
+		decision, scores, at := s.decision(), make([]float64, len(s.Model.Set.Levels())),
+			make([]float64, len(f))
 		for i, own := range ClassesOf(in.Columns[0].Y) {
 			for k := range f {
 				at[k] = f[k][i]
@@ -134,7 +135,7 @@ func (s *Study) lossesAt(f [][]float64, in *dataset.Set) []float64 {
 	for k, of := range f {
 		p, share := s.part(k), 1.0
 		if s.several() {
-			share = 1 / (float64(len(f)) * stat.PopVariance(p.targets(), s.Set.Weights))
+			share = 1 / (float64(len(f)) * stat.PopVariance(p.targets(), s.Model.Set.Weights))
 		}
 		for i, y := range p.targetsOf(in) {
 			each[i] += share * s.Test.Value(of[i], y)
@@ -154,18 +155,18 @@ const (
 // cross-validation (Kohavi 1995): a resample has 63% of the examples, and a larger error. It adds nothing if
 // only the theory was requested, or if fits are slow. Length scales per feature, chosen on the same examples,
 // would make the error too low: up to threeTimes examples they are chosen again without each of five folds.
-func (s *Study) addFullModel(ctx context.Context, a *report.Answer, q *Question) error {
+func addFullModel(ctx context.Context, s *Study, a *report.Answer, q *Question) error {
 	if s.Others != nil {
-		return s.addLearningCurve(ctx, a)
+		return addLearningCurve(ctx, s, a)
 	}
-	n := s.Set.N()
-	v := tenFolds(s.Set)
+	n := s.Model.Set.N()
+	v := tenFolds(s.Model.Set)
 	if v.Seed = q.Seed; n <= threeTimes {
 		v.Repeats = 3
 	}
-	_, proximal := s.Loss.(loss.Proximal)
+	_, proximal := s.Model.Loss.(loss.Proximal)
 	designed, _ := q.Scheme.(resample.Designed)
-	if a.Refined == nil || !proximal || n*len(s.Functions) > oneTime || designed.Design.Block > 0 {
+	if a.Refined == nil || !proximal || n*len(s.Model.Functions) > oneTime || designed.Design.Block > 0 {
 		return nil
 	}
 	r, err := s.CrossValidate(ctx, v)
@@ -178,7 +179,7 @@ func (s *Study) addFullModel(ctx context.Context, a *report.Answer, q *Question)
 		return nil
 	}
 	fullModel(a, r)
-	if q.Choose == nil || n > threeTimes || len(s.Kernel.LengthScale) < 2 {
+	if q.Choose == nil || n > threeTimes || len(s.Model.Kernel.LengthScale) < 2 {
 		return nil
 	}
 	v.Folds, v.Repeats, v.Choose, v.Anew = min(5, v.Folds), 1, q.Choose, "a model chosen"

@@ -32,7 +32,7 @@ func (s *Study) fitAll(ctx context.Context) error {
 	defer func(began time.Time) { s.Times.Fit += time.Since(began).Seconds() }(time.Now())
 	s.Progress("fit to all data", 0, 1)
 	var models []*model.Model
-	for k := range s.Functions {
+	for k := range s.Model.Functions {
 		models = append(models, s.Model.Of(k))
 	}
 	full, err := model.FullFits(ctx, models)
@@ -44,12 +44,12 @@ func (s *Study) fitAll(ctx context.Context) error {
 
 // fitAround trains the part on all data around its solution, or by the loss's trainer if that fails.
 func (p *part) fitAround(ctx context.Context) (err error) {
-	if !fitsAround(p.model) || p.full[p.number] != nil {
+	if !fitsAround(p.model) || p.study.full[p.number] != nil {
 		return nil
 	}
-	defer func(began time.Time) { p.Times.Fit += time.Since(began).Seconds() }(time.Now())
-	if p.full[p.number], err = model.FitAll(ctx, p.model, p.solution); err != nil && ctx.Err() == nil {
-		p.full[p.number], err = p.model.FullFit(ctx)
+	defer func(began time.Time) { p.study.Times.Fit += time.Since(began).Seconds() }(time.Now())
+	if p.study.full[p.number], err = model.FitAll(ctx, p.model, p.solution); err != nil && ctx.Err() == nil {
+		p.study.full[p.number], err = p.model.FullFit(ctx)
 	}
 	return err
 }
@@ -60,36 +60,35 @@ func (s *Study) Solve(ctx context.Context, q Question) error { return s.part(0).
 // solve solves the theory, on a kernel matrix of sufficient rank; roughly, if only exact resamples count.
 func (p *part) solve(ctx context.Context, q *Question) (err error) {
 	settings, label := q.Solve, cmp.Or(q.Label, "solve")
-	if p.several() {
+	if p.study.several() {
 		label += " " + p.model.Function.Name
 	}
 	settings.Progress = func(sweep solver.Sweep) {
 		done := 100 * math.Log(sweep.Residual) / math.Log(settings.Tolerance)
-		p.Progress(fmt.Sprintf("%s: sweep %d, residual %.1e", label, sweep.Number, sweep.Residual),
+		p.study.Progress(fmt.Sprintf("%s: sweep %d, residual %.1e", label, sweep.Number, sweep.Residual),
 			int(max(0, min(100, done))), 100)
 	}
-	p.Progress(label, 0, 100)
-	if why := q.NeedsTheory(p.Loss); q.Theory == No && why != "" && !resample.IsDependent(q.Scheme) {
+	p.study.Progress(label, 0, 100)
+	if why := q.NeedsTheory(p.model.Loss); q.Theory == No && why != "" && !resample.IsDependent(q.Scheme) {
 		return model.InputError(fmt.Errorf("exact resamples alone cannot answer: %s", why))
 	}
-	if first := p.Study.Solution; p.number > 0 && shares(p.model) && first != nil {
-		p.model = p.Study.Model.Of(p.number) // whose rank may have been raised
+	if first := p.study.Solution; p.number > 0 && shares(p.model) && first != nil {
 		p.solution, err = first.Retarget(p.model.Y, q.Solve.Tolerance)
 		return err
 	}
 	settled, solution, err := p.model.Settle(ctx, q.Scheme, settings)
 	if err == nil && settled != p.model {
 		settings.From, p.model = nil, settled
-		if !p.several() || shares(settled) {
-			p.Study.Model, p.full = settled, make([][]float64, len(p.full))
-			if !p.classes() {
-				err = p.fitAll(ctx)
+		if !p.study.several() || shares(settled) {
+			p.study.Model, p.study.full = settled, make([][]float64, len(p.study.full))
+			if !p.study.classes() {
+				err = p.study.fitAll(ctx)
 			}
 		}
 	}
-	switch rough := p.withoutTheory(q); {
+	switch rough := withoutTheory(p.study, q); {
 	case err != nil || solution != nil:
-	case rough && (p.longTheory(q.Scheme) || !resample.IsDependent(q.Scheme)):
+	case rough && (longTheory(p.study, q.Scheme) || !resample.IsDependent(q.Scheme)):
 		solution, err = p.model.SolveRoughly(ctx, q.Scheme, settings)
 	default:
 		solution, err = p.model.Solve(ctx, q.Scheme, settings)
@@ -98,9 +97,9 @@ func (p *part) solve(ctx context.Context, q *Question) (err error) {
 		return err
 	}
 	if p.solution = solution; p.number == 0 {
-		p.Study.Solution = solution
+		p.study.Solution = solution
 	}
-	if p.classes() {
+	if p.study.classes() {
 		return nil
 	}
 	return p.fitAround(ctx)

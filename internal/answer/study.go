@@ -25,11 +25,11 @@ import (
 
 // Study is a model that is asked.
 type Study struct {
-	*model.Model // of the first function
-	Test         loss.Test
-	Subject      report.Subject
-	Times        report.Times
-	Progress     func(label string, done, total int)
+	Model    *model.Model // of the first function
+	Test     loss.Test
+	Subject  report.Subject
+	Times    report.Times
+	Progress func(label string, done, total int)
 	// Memory, if set, remembers exact fits: key encodes everything that they depend on, each has that
 	// number of outputs, and there will be count of them, 0 if unknown.
 	Memory   func(key string, outputs, count int) (fits.Memory, error)
@@ -64,7 +64,7 @@ func Of(m *model.Model, test loss.Test) *Study {
 // Restart drops the last solution, and restores the model if the solve changed its factor.
 func (s *Study) Restart() {
 	if s.Solution = nil; s.Model != s.built {
-		s.Model, s.full = s.built, make([][]float64, len(s.Functions))
+		s.Model, s.full = s.built, make([][]float64, len(s.Model.Functions))
 	}
 }
 
@@ -74,25 +74,25 @@ func (s *Study) counting(what string) func(done, total int) {
 }
 
 // classes reports whether there are more than two classes.
-func (s *Study) classes() bool { return len(s.Set.Levels()) > 2 }
+func (s *Study) classes() bool { return len(s.Model.Set.Levels()) > 2 }
 
 // several reports whether there are several classes or targets.
-func (s *Study) several() bool { return len(s.Functions) > 1 }
+func (s *Study) several() bool { return len(s.Model.Functions) > 1 }
 
 // decision is the decision between several classes.
 func (s *Study) decision() fits.Decision {
-	if s.Spec.Pairs {
-		return fits.Votes(s.Order)
+	if s.Model.Spec.Pairs {
+		return fits.Votes(s.Model.Order)
 	}
-	return fits.Largest(len(s.Set.Levels()))
+	return fits.Largest(len(s.Model.Set.Levels()))
 }
 
 // classOf is the class of each example.
-func (s *Study) classOf() []int { return ClassesOf(s.Set.Columns[0].Y) }
+func (s *Study) classOf() []int { return ClassesOf(s.Model.Set.Columns[0].Y) }
 
 // part is one function of a study.
 type part struct {
-	*Study
+	study    *Study
 	model    *model.Model
 	number   int
 	solution *solver.Solution
@@ -100,11 +100,11 @@ type part struct {
 }
 
 // part is the part of function k.
-func (s *Study) part(k int) *part { return &part{Study: s, model: s.Model.Of(k), number: k} }
+func (s *Study) part(k int) *part { return &part{study: s, model: s.Model.Of(k), number: k} }
 
 // parts are all functions.
 func (s *Study) parts() (all []*part) {
-	for k := range s.Functions {
+	for k := range s.Model.Functions {
 		all = append(all, s.part(k))
 	}
 	return all
@@ -112,26 +112,26 @@ func (s *Study) parts() (all []*part) {
 
 // column is the column of the data that the part predicts.
 func (p *part) column() *dataset.Column {
-	if len(p.Set.Columns) == 1 {
-		return &p.Set.Columns[0]
+	if len(p.model.Set.Columns) == 1 {
+		return &p.model.Set.Columns[0]
 	}
-	return &p.Set.Columns[p.number]
+	return &p.model.Set.Columns[p.number]
 }
 
 // labels reports whether the targets of the part are labels.
-func (p *part) labels() bool { return !p.Set.AreNumbers() }
+func (p *part) labels() bool { return !p.model.Set.AreNumbers() }
 
 // names are the names of the labels; nil for numbers, and for a class against others.
 func (p *part) names() *report.Labels {
-	if p.classes() {
+	if p.study.classes() {
 		return nil
 	}
-	return p.Subject.Labels
+	return p.study.Subject.Labels
 }
 
 // labelled names the labels of the part, -1 and 1 for a class against others.
 func (p *part) labelled() *dataset.Column {
-	if p.classes() {
+	if p.study.classes() {
 		return &dataset.Column{}
 	}
 	return p.column()
@@ -158,8 +158,8 @@ func (p *part) perExample(overSites []float64) []float64 {
 	if overSites == nil {
 		return nil
 	}
-	values := make([]float64, len(p.Site))
-	for example, site := range p.Site {
+	values := make([]float64, len(p.model.Site))
+	for example, site := range p.model.Site {
 		values[example] = overSites[site]
 	}
 	return values
@@ -183,7 +183,7 @@ func (s *Study) each(ctx context.Context, join joining, ask func(p *part, onFit 
 		var onFit OnFit
 		if s.classes() {
 			onFit = func(r int, _, f []float64) {
-				joint.Add(r, p.number, func(i int) float64 { return f[s.Site[i]] })
+				joint.Add(r, p.number, func(i int) float64 { return f[s.Model.Site[i]] })
 			}
 		}
 		a, err := ask(p, onFit)
@@ -201,11 +201,11 @@ func (s *Study) each(ctx context.Context, join joining, ask func(p *part, onFit 
 	case !s.several():
 		return answers[0], nil
 	case !s.classes():
-		return s.joinTargets(answers)
+		return joinTargets(s, answers)
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	}
-	return s.joinClasses(answers, joint, join)
+	return joinClasses(s, answers, joint, join)
 }
 
 // subject describes the model.
@@ -248,23 +248,23 @@ func biasNote(m *model.Model) string {
 
 // about is the subject of a part: the model of one of several targets is in units of that.
 func (p *part) about() report.Subject {
-	s := p.Subject
-	if len(p.Set.Columns) == 1 {
+	s := p.study.Subject
+	if len(p.model.Set.Columns) == 1 {
 		return s
 	}
 	f := p.model.Function
 	s.Target, s.TargetMean, s.Reading = f.Name, nil, nil
-	if p.NormalizeTarget {
+	if p.model.NormalizeTarget {
 		s.TargetMean = &f.Mean
 	}
 	square := f.Unit * f.Unit
-	s.Parameters = inUnit(p.Loss, s.Parameters, f.Unit)
+	s.Parameters = inUnit(p.model.Loss, s.Parameters, f.Unit)
 	for _, v := range []*float64{&s.Kernel.Amplitude, &s.Kernel.Constant, &s.Kernel.Jitter} {
 		*v *= square
 	}
 	s.Model = &report.Model{Loss: s.Loss, Parameters: s.Parameters, Kernel: report.Kernel(s.Kernel),
-		Bias:        p.Bias,
-		Standardize: p.Standardize, NormalizeTarget: p.NormalizeTarget}
+		Bias:        p.model.Bias,
+		Standardize: p.model.Standardize, NormalizeTarget: p.model.NormalizeTarget}
 	return s
 }
 

@@ -60,8 +60,8 @@ func trainOn(ctx context.Context, m *model.Model, how Training) (*model.Predicto
 }
 
 // perceptron trains by that rule.
-func (s *Study) perceptron(ctx context.Context, r *report.Training) (*model.Predictor, error) {
-	k, err := s.Dense()
+func perceptron(ctx context.Context, s *Study, r *report.Training) (*model.Predictor, error) {
+	k, err := s.Model.Dense()
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (s *Study) perceptron(ctx context.Context, r *report.Training) (*model.Pred
 	if err != nil {
 		return nil, err
 	}
-	learned := svm.TrainPerceptron(ctx, rows, s.Site, s.Model.Y, passes)
+	learned := svm.TrainPerceptron(ctx, rows, s.Model.Site, s.Model.Y, passes)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (s *Study) perceptron(ctx context.Context, r *report.Training) (*model.Pred
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the perceptron still makes mistakes in pass %d: the "+
 			"classes may not be separable; take Spec.Loss hinge", len(learned.Mistakes)))
 	}
-	return s.Predictor(&learned.Result)
+	return s.Model.Predictor(&learned.Result)
 }
 
 // Train trains every function on all data. The predictors have intervals or probabilities, but for pairs of
@@ -99,8 +99,8 @@ func (s *Study) Train(ctx context.Context) (*model.Predictor, error) {
 
 // TrainBy is Train with a report. Training that did not converge is a warning.
 func (s *Study) TrainBy(ctx context.Context, how Training) (*model.Predictor, *report.Training, error) {
-	r := &report.Training{Command: "train", Subject: s.Subject, Bias: s.Bias,
-		Outcome: report.Outcome{Warnings: slices.Concat([]string{}, s.Warnings())}}
+	r := &report.Training{Command: "train", Subject: s.Subject, Bias: s.Model.Bias,
+		Outcome: report.Outcome{Warnings: slices.Concat([]string{}, s.Model.Warnings())}}
 	r.Subject.Model = nil // Training has another field of this name
 	var all []*model.Predictor
 	for _, p := range s.parts() {
@@ -109,7 +109,7 @@ func (s *Study) TrainBy(ctx context.Context, how Training) (*model.Predictor, *r
 		var fit *machine.Result
 		var err error
 		if how.Perceptron {
-			one, err = s.perceptron(ctx, r)
+			one, err = perceptron(ctx, s, r)
 		} else if one, fit, err = trainOn(ctx, p.model, how); err == nil && fit.Status.Err() != nil {
 			r.Status = fit.Status.String()
 			warn(&r.Warnings, fit.Status.Err().Error())
@@ -120,7 +120,7 @@ func (s *Study) TrainBy(ctx context.Context, how Training) (*model.Predictor, *r
 			note, err = s.AddLeftOut(ctx, p.number, one)
 		}
 		if err = cmp.Or(err, ctx.Err()); err != nil {
-			return nil, nil, p.wrap(err)
+			return nil, nil, wrap(p, err)
 		}
 		warn(&r.Warnings, note)
 		if fit != nil && fit.SVM != nil && !s.several() {
@@ -132,14 +132,14 @@ func (s *Study) TrainBy(ctx context.Context, how Training) (*model.Predictor, *r
 	}
 	first := all[0]
 	if first.Others = all[1:]; s.several() {
-		first.Encoding = s.Set.Encoding()
+		first.Encoding = s.Model.Set.Encoding()
 	}
-	if s.Spec.Pairs {
-		first.Pairs = s.Order
+	if s.Model.Spec.Pairs {
+		first.Pairs = s.Model.Order
 	}
 	r.Status, r.TestLoss = cmp.Or(r.Status, first.Training.Status), first.Training.TestLoss
 	if r.Apparent, r.Time = report.Number(first.Training.Apparent), s.Times; s.classes() {
-		in, err := PredictBy(first, s.Set, loss.ZeroOne{}, &Question{})
+		in, err := PredictBy(first, s.Model.Set, loss.ZeroOne{}, &Question{})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -154,7 +154,7 @@ func (s *Study) TrainBy(ctx context.Context, how Training) (*model.Predictor, *r
 func (s *Study) AddLeftOut(ctx context.Context, k int, to *model.Predictor) (note string, err error) {
 	p := s.part(k)
 	switch in := s.Others; {
-	case s.Spec.Pairs:
+	case s.Model.Spec.Pairs:
 		return "", nil
 	case in != nil:
 		in = in.Head(heldOut)
@@ -166,13 +166,13 @@ func (s *Study) AddLeftOut(ctx context.Context, k int, to *model.Predictor) (not
 		if f, err = to.Predict(in); err == nil {
 			to.LeftOut, err = model.NewLeftOut(y, f, in)
 		}
-	case s.Set.N() > leftOutRows:
+	case s.Model.Set.N() > leftOutRows:
 		return fmt.Sprintf("the model file has no intervals or probabilities: of more than %d examples "+
 			"they take too long", leftOutRows), nil
 	default:
-		v, left := tenFolds(s.Set), []float64(nil)
+		v, left := tenFolds(s.Model.Set), []float64(nil)
 		if left, err = v.leftOut(ctx, p); err == nil && ctx.Err() == nil {
-			to.LeftOut, err = model.NewLeftOut(p.targets(), left, s.Set)
+			to.LeftOut, err = model.NewLeftOut(p.targets(), left, s.Model.Set)
 		}
 	}
 	if ctx.Err() != nil {
@@ -186,7 +186,7 @@ func (s *Study) AddLeftOut(ctx context.Context, k int, to *model.Predictor) (not
 
 // leftOut are the predictions of a part for rows of which it is trained without, in units of the target.
 func (v *Validation) leftOut(ctx context.Context, p *part) ([]float64, error) {
-	folds, repeats, err := v.folds(p.Study)
+	folds, repeats, err := v.folds(p.study)
 	if err != nil {
 		return nil, err
 	}

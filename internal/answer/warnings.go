@@ -18,9 +18,6 @@ const fewExamples = 20
 // than a sixth.
 const fewGroups = 8
 
-// few is FewWarning of the study's set.
-func (p *part) few() string { return FewWarning(p.Set) }
-
 // FewWarning is the warning of an estimate from few examples or groups, or from few that have the weight; or
 // "".
 func FewWarning(set *dataset.Set) string {
